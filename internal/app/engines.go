@@ -73,7 +73,7 @@ func (s *Server) engines(registry prometheus.Registerer, api *httpapi.API, t too
 	}
 	inbox := &track.Inbox{DB: db, Log: s.Log.With("engine", "inbox")}
 	classifier := &classify.Engine{DB: db, Log: s.Log.With("engine", "classify"), Now: t.now, Live: live}
-	upkeep := &contact.Upkeep{DB: db, Log: s.Log.With("engine", "contacts"), Now: t.now}
+	upkeep := &contact.Maintenance{DB: db, Log: s.Log.With("engine", "contacts"), Now: t.now}
 	resolution := &maildomain.Resolution{
 		DB: db, Resolver: mx.NewResolver(s.Config.DNSResolver), Log: s.Log.With("engine", "domains"), Now: t.now,
 	}

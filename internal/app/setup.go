@@ -10,7 +10,7 @@ import (
 // TenantSetup returns the setups of a new tenant, in order.
 func TenantSetup() []tenant.Setup {
 	return []tenant.Setup{
-		contact.FirstStages,
+		contact.CreateDefaultStages,
 		sender.Newsletter,
 		segment.BuiltIn,
 	}

@@ -2,6 +2,7 @@ package contact
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
 	"strings"
 	"time"
@@ -10,17 +11,17 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// Bounce types a contact shows.
+// Values of Activity.BounceType.
 const (
 	BounceHard = "hard"
 	BounceSoft = "soft"
 )
 
-// Activity is what mails and visits did to a contact, and what follows for its
-// deliverability.
+// Activity is the history of a contact's mails and visits, and its deliverability, which
+// follows from them.
 type Activity struct {
 	LastActivityAt      *time.Time
-	LastActivityPending bool // what is behind LastActivityAt is not yet classified
+	LastActivityPending bool // the event at LastActivityAt is not classified yet
 	LastEmailSentAt     *time.Time
 	LastEmailOpenedAt   *time.Time
 	LastEmailClickedAt  *time.Time
@@ -34,15 +35,15 @@ type Activity struct {
 	DeliverabilityReason    string
 	DeliverabilityUpdatedAt time.Time
 
-	settledAt  *time.Time // LastActivityAt without what is not yet classified
+	settledAt  *time.Time // LastActivityAt without events that are not classified yet
 	softRun    int64      // soft bounces in a row without a delivery
 	softSince  *time.Time // the first of them
 	lastSoftAt *time.Time
 	listed     bool   // the address is on the suppression list
-	touch      string // as it is stored; see Touches
+	touch      string // encoded; see Touches
 }
 
-// Deliverability says how well mail to a contact fares.
+// Deliverability rates how well mail reaches a contact.
 type Deliverability string
 
 // The values. Only Blocked stops mail.
@@ -55,15 +56,15 @@ const (
 
 const day = 24 * time.Hour
 
-// How many mails, none of them opened or clicked for long, make a contact
-// inactive, and then very much so.
+// Numbers of mails after which a contact without recent opens and clicks counts as
+// inactive: watched after the first, at risk after the second.
 const (
-	manySends    = 10
-	tooManySends = 20
+	inactiveSends     = 10
+	veryInactiveSends = 20
 )
 
-// evaluate sets the deliverability that follows from the status and the rest, and
-// reports whether it changed.
+// evaluate derives the deliverability from the status and the activity, and reports whether
+// it changed.
 func (a *Activity) evaluate(s Status, now time.Time) bool {
 	status, reason := a.deliverability(s, now)
 	if status == a.DeliverabilityStatus && reason == a.DeliverabilityReason {
@@ -88,36 +89,36 @@ func (a *Activity) deliverability(s Status, now time.Time) (Deliverability, stri
 	}
 	quiet := func(days time.Duration) bool {
 		since := now.Add(-days * day)
-		return !after(a.LastEmailOpenedAt, since) && !after(a.LastEmailClickedAt, since)
+		return !isAfter(a.LastEmailOpenedAt, since) && !isAfter(a.LastEmailClickedAt, since)
 	}
 	switch {
 	case a.softRun >= 3:
 		return AtRisk, "soft_bounces"
-	case a.TotalEmailsSent >= tooManySends && quiet(180):
+	case a.TotalEmailsSent >= veryInactiveSends && quiet(180):
 		return AtRisk, "inactive"
-	case after(a.lastSoftAt, now.Add(-30*day)):
+	case isAfter(a.lastSoftAt, now.Add(-30*day)):
 		return Watch, "soft_bounces"
-	case a.TotalEmailsSent >= manySends && quiet(90):
+	case a.TotalEmailsSent >= inactiveSends && quiet(90):
 		return Watch, "inactive"
 	}
 	return Healthy, ""
 }
 
-func after(t *time.Time, since time.Time) bool { return t != nil && t.After(since) }
+func isAfter(t *time.Time, since time.Time) bool { return t != nil && t.After(since) }
 
-// forgetBounces takes the contact for one whose mail never bounced.
-func (a *Activity) forgetBounces() {
+// clearBounces resets the contact's bounce history.
+func (a *Activity) clearBounces() {
 	a.BounceType, a.softRun, a.softSince, a.lastSoftAt = "", 0, nil, nil
 }
 
-// later moves *t forward to at.
-func later(t **time.Time, at time.Time) {
+// advanceTime sets *t to at unless it is later already.
+func advanceTime(t **time.Time, at time.Time) {
 	if *t == nil || (*t).Before(at) {
 		*t = new(micros(at))
 	}
 }
 
-var narrow = []string{
+var activityColumnTypes = []string{
 	"last_activity_at BIGINT", "last_activity_pending BOOLEAN", "settled_activity_at BIGINT", "last_email_sent_at BIGINT",
 	"last_email_opened_at BIGINT", "last_email_clicked_at BIGINT", "last_page_viewed_at BIGINT", "total_emails_sent BIGINT",
 	"total_emails_opened BIGINT", "total_emails_clicked BIGINT", "bounce_type TEXT", "soft_bounces BIGINT",
@@ -125,51 +126,53 @@ var narrow = []string{
 	"deliverability_reason TEXT", "deliverability_updated_at BIGINT",
 }
 
-// names lists the narrow columns, each through format.
-func names(format, separator string) string {
-	list := make([]string, len(narrow))
-	for i, c := range narrow {
+// activityNames returns the names of the columns of activityColumnTypes, each put into
+// format in place of "?".
+func activityNames(format, separator string) string {
+	list := make([]string, len(activityColumnTypes))
+	for i, c := range activityColumnTypes {
 		name, _, _ := strings.Cut(c, " ")
 		list[i] = strings.ReplaceAll(format, "?", name)
 	}
 	return strings.Join(list, separator)
 }
 
-// unsaid is what a contact without a row in contact_activity has in the columns
-// that are never null: nothing has happened to it.
-var unsaid = map[string]string{
+// activityDefaults are the values of columns that are never null for a contact without a
+// row in contact_activity.
+var activityDefaults = map[string]string{
 	"last_activity_pending": "FALSE", "total_emails_sent": "0", "total_emails_opened": "0", "total_emails_clicked": "0",
 	"soft_bounces": "0", "listed": "FALSE", "deliverability_status": "'" + string(Healthy) + "'", "deliverability_updated_at": "c.created_at",
 }
 
-// newActivity is the Activity of a contact to which nothing has happened.
+// newActivity returns the Activity of a new contact.
 func newActivity(created time.Time) Activity {
 	return Activity{DeliverabilityStatus: Healthy, DeliverabilityUpdatedAt: created}
 }
 
-// WithActivity joins the activity a of contacts c, which many do not have.
+// WithActivity joins the activity a of contacts c. Many contacts have no such row.
 const WithActivity = ` LEFT JOIN contact_activity a ON a.tenant_id = c.tenant_id AND a.contact_id = c.id `
 
-// ActivityColumn returns the expression of a column of contact_activity where
-// WithActivity has joined it.
+// ActivityColumn returns the expression of a column of contact_activity in a statement with
+// WithActivity.
 func ActivityColumn(name string) string {
-	if v, ok := unsaid[name]; ok {
+	if v, ok := activityDefaults[name]; ok {
 		return "COALESCE(a." + name + ", " + v + ")"
 	}
 	return "a." + name
 }
 
-// activityColumns are what is read; where a contact came from is not written here.
+// activityColumns are the columns read by Activity.dest. values has no touch, which is
+// never written here.
 var activityColumns = func() string {
 	list := []string{}
-	for _, c := range narrow {
+	for _, c := range activityColumnTypes {
 		name, _, _ := strings.Cut(c, " ")
 		list = append(list, ActivityColumn(name))
 	}
 	return strings.Join(list, ", ") + ", a.touch"
 }()
 
-// dest returns where the narrow columns are read to.
+// dest returns the scan targets of activityColumns.
 func (a *Activity) dest() []any {
 	return []any{
 		sqldb.ToNullTime(&a.LastActivityAt), &a.LastActivityPending, sqldb.ToNullTime(&a.settledAt), sqldb.ToNullTime(&a.LastEmailSentAt),
@@ -190,24 +193,24 @@ func (a *Activity) values() []any {
 	}
 }
 
-// saved is one activity to write back.
-type saved struct {
+// savedActivity is an activity to be written.
+type savedActivity struct {
 	contact  id.Contact
 	activity *Activity
 }
 
-// saveActivities writes activities back in one statement. They were kept
-// (keepActivities) before they were read.
-func saveActivities(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, list []saved) error {
+// saveActivities updates activities in one statement. Their rows must have been locked
+// before they were read (lockDeliveryStates).
+func saveActivities(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, list []savedActivity) error {
 	if len(list) == 0 {
 		return nil
 	}
-	t := tx.Table(append([]string{"contact_id UUID"}, narrow...)...)
+	t := tx.Table(append([]string{"contact_id UUID"}, activityColumnTypes...)...)
 	for _, s := range list {
 		t.Add(append([]any{s.contact}, s.activity.values()...)...)
 	}
 	_, err := tx.Exec(ctx, `
-		UPDATE contact_activity SET `+names("? = v.?", ", ")+`
+		UPDATE contact_activity SET `+activityNames("? = v.?", ", ")+`
 		FROM `+t.As("v", 2)+`
 		WHERE contact_activity.tenant_id = $1 AND contact_activity.contact_id = v.contact_id`, t.Args(tenant)...)
 	if err != nil {
@@ -216,20 +219,21 @@ func saveActivities(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, list []
 	return nil
 }
 
-// deliveryState is what judging a contact needs.
+// deliveryState is what the evaluation of a contact's deliverability depends on.
 type deliveryState struct {
 	contact id.Contact
 	status  Status
 	Activity
 }
 
-// lockDeliveryStates reads and keeps, for the transaction, the activity of contacts.
+// lockDeliveryStates reads the activities of contacts and locks them until the transaction
+// ends.
 func lockDeliveryStates(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, ids []id.Contact) ([]*deliveryState, error) {
 	if err := lockOrCreateActivities(ctx, tx, tenant, ids); err != nil {
 		return nil, err
 	}
 	rows, err := tx.Query(ctx, `
-		SELECT c.id, c.global_status, `+activityColumns+` FROM `+source+`
+		SELECT c.id, c.global_status, `+activityColumns+` FROM `+contactSource+`
 		WHERE c.tenant_id = $1 AND c.id`+tx.In(2)+` ORDER BY c.id`, tenant, sqldb.List(tx, ids))
 	return sqldb.Collect(rows, err, func(row func(...any) error) (*deliveryState, error) {
 		s := &deliveryState{}
@@ -237,10 +241,10 @@ func lockDeliveryStates(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, ids
 	})
 }
 
-// lockOrCreateActivities keeps the activities of contacts for the transaction, and makes
-// those that are not there yet, so that there is something to keep. Whoever writes
-// an activity has kept it before reading it, and before keeping the contact's own
-// row: what is read while waiting may be older than what others write meanwhile.
+// lockOrCreateActivities locks the activities of contacts until the transaction ends, and
+// creates missing rows, so that there is a row to lock. A transaction that writes an
+// activity must lock it before it reads it and before it locks the contact's own row;
+// otherwise it could read values that another transaction is about to replace.
 func lockOrCreateActivities(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, ids []id.Contact) error {
 	missing := len(ids)
 	if tx.Dialect() == sqldb.Postgres {
@@ -256,11 +260,11 @@ func lockOrCreateActivities(ctx context.Context, tx *sqldb.DB, tenant id.Tenant,
 		WHERE c.tenant_id = $1 AND c.id`+tx.In(2)+` AND NOT EXISTS (
 			SELECT 1 FROM contact_activity a WHERE a.tenant_id = c.tenant_id AND a.contact_id = c.id)
 		ORDER BY c.id ON CONFLICT DO NOTHING`, tenant, sqldb.List(tx, ids))
-	if err == nil && int(n) < missing && tx.Dialect() == sqldb.Postgres { // others made them
+	if err == nil && int(n) < missing && tx.Dialect() == sqldb.Postgres { // other transactions created them
 		_, err = lockActivities(ctx, tx, tenant, ids)
 	}
 	if err != nil {
-		return fmt.Errorf("keep contact activity: %w", err)
+		return fmt.Errorf("lock contact activity: %w", err)
 	}
 	return nil
 }
@@ -273,9 +277,9 @@ func lockActivities(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, ids []i
 	return len(list), err
 }
 
-// MarkListed notes that addresses have come to the suppression list or left it,
-// and judges their contacts anew. It changes no status and no subscription.
-// Package suppression calls it in the transaction that moves the addresses.
+// MarkListed records that addresses were added to the suppression list or removed from it,
+// and evaluates their contacts. It changes no status and no subscription. Package
+// suppression calls it in the transaction that changes the list.
 func MarkListed(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, emails []string, listed bool, now time.Time) error {
 	byEmail, err := IDsByEmail(ctx, tx, tenant, emails)
 	if err != nil || len(byEmail) == 0 {
@@ -289,14 +293,14 @@ func MarkListed(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, emails []st
 	if err != nil {
 		return fmt.Errorf("mark listed contacts: %w", err)
 	}
-	var changed []saved
+	var changed []savedActivity
 	for _, s := range list {
 		if s.listed == listed {
 			continue
 		}
 		s.listed = listed
 		s.evaluate(s.status, now)
-		changed = append(changed, saved{s.contact, &s.Activity})
+		changed = append(changed, savedActivity{s.contact, &s.Activity})
 	}
 	return saveActivities(ctx, tx, tenant, changed)
 }
@@ -330,4 +334,28 @@ func (a *Activity) value(name string) (value any, known bool) {
 		return string(a.DeliverabilityStatus), true
 	}
 	return nil, false
+}
+
+// Engagement is when a contact last clicked and opened; nil: never.
+type Engagement struct{ Clicked, Opened *time.Time }
+
+// Engagements returns when contacts last clicked and opened, without those that did
+// neither.
+func Engagements(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.Contact) (map[id.Contact]Engagement, error) {
+	rows, err := db.Query(ctx, `
+		SELECT contact_id, last_email_clicked_at, last_email_opened_at FROM contact_activity
+		WHERE tenant_id = $1 AND contact_id`+db.In(2)+` AND (last_email_clicked_at IS NOT NULL OR last_email_opened_at IS NOT NULL)`,
+		tenant, sqldb.List(db, ids))
+	all := map[id.Contact]Engagement{}
+	err = sqldb.Each(rows, err, func(scan func(...any) error) error {
+		var c id.Contact
+		var clicked, opened sql.NullInt64
+		err := scan(&c, &clicked, &opened)
+		all[c] = Engagement{sqldb.NullTime(clicked), sqldb.NullTime(opened)}
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("load the last engagement of contacts: %w", err)
+	}
+	return all, nil
 }

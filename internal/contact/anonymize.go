@@ -13,48 +13,48 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// AnonymousDomain is that of the addresses that anonymised contacts get: their
-// id stands before it. No mail can reach it (RFC 2606).
+// AnonymousDomain is the domain of the addresses that anonymised contacts get, with their
+// id as local part. It has no mail server (RFC 2606).
 const AnonymousDomain = "anonymized.invalid"
 
-// Anonymize makes contacts nobody's, for good: what says who they
-// were goes from their rows and from the holdings, counts stay, and their status
-// is suppressed. Contacts that are anonymised already stay as they are.
+// Anonymize removes the personal data of contacts from their rows and from stores, and sets
+// their status to suppressed; counts stay. It cannot be undone. Contacts that are
+// anonymised already do not change.
 //
-// Callers want suppression.Anonymize, which knows what becomes of the addresses.
-func Anonymize(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.Contact, holdings []PersonalData, now time.Time) ([]Moved, error) {
+// Handlers call suppression.Anonymize, which also handles their suppressed addresses.
+func Anonymize(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.Contact, stores []PersonalData, now time.Time) ([]Moved, error) {
 	if len(ids) > MaxMoved {
 		return nil, ErrLimit.Sayf("at most %d contacts at once", MaxMoved)
 	}
 	now = micros(now)
 	var moved []Moved
 	err := db.InTx(ctx, func(tx *sqldb.DB) error {
-		list, err := lockedByID(ctx, tx, tenant, ids)
+		list, err := lockByID(ctx, tx, tenant, ids)
 		if err != nil {
 			return err
 		}
-		became := make(map[id.Contact]Moved, len(list))
+		results := make(map[id.Contact]Moved, len(list))
 		var people []Person
-		var activities []saved
+		var activities []savedActivity
 		var entries []journal.Entry
 		for i := range list {
 			c := &list[i]
-			became[c.ID] = Moved{c.ID, c.AnonymizedAt == nil, nil}
+			results[c.ID] = Moved{c.ID, c.AnonymizedAt == nil, nil}
 			if c.AnonymizedAt != nil {
 				continue
 			}
 			people = append(people, Person{c.ID, []string{c.Email}})
 			entries = append(entries, journal.Entry{Tenant: tenant, Type: journal.ContactAnonymized, Contact: c.ID, At: now})
 			c.evaluate(Suppressed, now)
-			activities = append(activities, saved{c.ID, &c.Activity})
+			activities = append(activities, savedActivity{c.ID, &c.Activity})
 		}
-		if moved = answers(ids, became); len(people) == 0 {
+		if moved = inOrder(ids, results); len(people) == 0 {
 			return nil
 		}
-		if err := addAddresses(ctx, tx, tenant, people, holdings); err != nil {
+		if err := addFormerAddresses(ctx, tx, tenant, people, stores); err != nil {
 			return err
 		}
-		if err := erasePeople(ctx, tx, tenant, people, holdings, now); err != nil {
+		if err := erasePersonalData(ctx, tx, tenant, people, stores, now); err != nil {
 			return err
 		}
 		if err := saveActivities(ctx, tx, tenant, activities); err != nil {
@@ -68,10 +68,10 @@ func Anonymize(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.Con
 	return moved, nil
 }
 
-// erasePeople erases them everywhere: what is above this package, what is below
-// it, and their own rows last.
-func erasePeople(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, people []Person, holdings []PersonalData, now time.Time) error {
-	for _, h := range holdings {
+// erasePersonalData erases the data of people in stores, in the journal and, last, in their
+// own rows.
+func erasePersonalData(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, people []Person, stores []PersonalData, now time.Time) error {
+	for _, h := range stores {
 		if h.Erase == nil {
 			continue
 		}
@@ -88,17 +88,17 @@ func erasePeople(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, people []P
 	if err := journal.Forget(ctx, tx, tenant, ids, addresses); err != nil {
 		return err
 	}
-	return blankContacts(ctx, tx, tenant, ids, now)
+	return clearContacts(ctx, tx, tenant, ids, now)
 }
 
-// addAddresses asks the holdings for the addresses that people had before, and
-// passes over those that are somebody else's by now.
-func addAddresses(ctx context.Context, db *sqldb.DB, tenant id.Tenant, people []Person, holdings []PersonalData) error {
+// addFormerAddresses adds the addresses that people had before, as found in stores, without
+// those that belong to another contact now.
+func addFormerAddresses(ctx context.Context, db *sqldb.DB, tenant id.Tenant, people []Person, stores []PersonalData) error {
 	ids := make([]id.Contact, len(people))
 	for i, p := range people {
 		ids[i] = p.ID
 	}
-	for _, h := range holdings {
+	for _, h := range stores {
 		if h.Addresses == nil {
 			continue
 		}
@@ -122,14 +122,14 @@ func addAddresses(ctx context.Context, db *sqldb.DB, tenant id.Tenant, people []
 	return nil
 }
 
-// anonymous is the address of an anonymised contact.
-func anonymous(c id.Contact) string { return c.String() + "@" + AnonymousDomain }
+// anonymousEmail returns the address of an anonymised contact.
+func anonymousEmail(c id.Contact) string { return c.String() + "@" + AnonymousDomain }
 
-// blankContacts takes what says who they were from contacts' own rows.
-func blankContacts(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, ids []id.Contact, now time.Time) error {
+// clearContacts removes personal data from contacts' own rows.
+func clearContacts(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, ids []id.Contact, now time.Time) error {
 	t := tx.Table("id UUID", "email TEXT")
 	for _, c := range ids {
-		t.Add(c, anonymous(c))
+		t.Add(c, anonymousEmail(c))
 	}
 	_, err := tx.Exec(ctx, `
 		UPDATE contact SET email = v.email, email_domain = '`+AnonymousDomain+`', search_text = v.email,
@@ -144,7 +144,7 @@ func blankContacts(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, ids []id
 	}
 	texts := make([]contactsearch.Entry, len(ids))
 	for i, c := range ids {
-		texts[i] = contactsearch.Entry{Contact: c, Text: anonymous(c)}
+		texts[i] = contactsearch.Entry{Contact: c, Text: anonymousEmail(c)}
 	}
 	if err := contactsearch.Await(ctx, tx, tenant, texts); err != nil {
 		return err
@@ -171,7 +171,7 @@ func Anonymized(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.Co
 		return err
 	})
 	if err != nil {
-		return nil, fmt.Errorf("look for anonymised contacts: %w", err)
+		return nil, fmt.Errorf("find anonymised contacts: %w", err)
 	}
 	return found, nil
 }

@@ -20,44 +20,44 @@ type Mode int
 // The modes.
 const (
 	Upserting Mode = iota // create or merge
-	Creating              // refuse an address that is taken, unless its contact is pending
-	Updating              // pass over an address that nobody has
+	Creating              // fail if a contact has the address, unless it is pending
+	Updating              // fail if no contact has the address
 )
 
-// Draft is what somebody says about one contact.
+// Draft is a request to create or change one contact.
 type Draft struct {
 	Email  string
-	ID     id.Contact // not empty: the contact with this id is updated, whatever the address
+	ID     id.Contact // not empty: update the contact with this id; Email is ignored
 	Mode   Mode
-	New    bool // nobody is expected to have the address: it is not looked up first
+	New    bool // expect that no contact has the address: do not look it up first
 	Change Change
 }
 
-// Outcome is what became of a Draft.
+// Outcome is the result of a Draft.
 type Outcome struct {
 	Contact Contact
 	Created bool
 	Changed bool
-	Err     error // a fault of this draft alone; the others stand
+	Err     error // a fault of this draft alone; other drafts are saved
 }
 
-// ErrAnonymized refuses to write about a person who is forgotten.
+// ErrAnonymized reports a change of an anonymised contact.
 var ErrAnonymized = fault.New(fault.Conflict, "INVALID_TRANSITION", "the contact is anonymised")
 
-// SaveAll saves many drafts in one transaction and says what became of each, in
-// their order. A draft that is refused changes nothing; an error that concerns
-// them all is returned. Two drafts of one contact take effect one after the other.
+// SaveAll saves many drafts in one transaction and returns their outcomes in the same
+// order. A draft that fails with a fault changes nothing; other errors are returned. Two
+// drafts of one contact are applied one after the other.
 //
-// Everything is read, and then written, by a few statements for all drafts
-// together: what one request costs alone, a thousand rows of an import share.
+// A few statements read, and then write, the contacts of all drafts together, so that a
+// thousand rows of an import need no more statements than one.
 func SaveAll(ctx context.Context, db *sqldb.DB, tenant id.Tenant, drafts []Draft, r Rules, now time.Time) ([]Outcome, error) {
 	return saveAll(ctx, db, tenant, drafts, r, now, false)
 }
 
-// LoadAll is SaveAll for many drafts that are all expected to be New, which it writes
-// faster. When somebody has an address or an external id already, it may fail with an
-// error that is sqldb.IsUniqueViolation, and the caller's transaction with it. Outcomes share
-// maps and lists where drafts are of one contact.
+// LoadAll is a faster SaveAll for drafts of which all are expected to be New. If a contact
+// has one of the addresses or external ids already, it may fail with an error that is
+// sqldb.IsUniqueViolation, which also ends the caller's transaction. Outcomes of drafts of
+// the same contact share maps and lists.
 func LoadAll(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, drafts []Draft, r Rules, now time.Time) ([]Outcome, error) {
 	return saveAll(ctx, tx, tenant, drafts, r, now, true)
 }
@@ -70,7 +70,7 @@ func saveAll(ctx context.Context, db *sqldb.DB, tenant id.Tenant, drafts []Draft
 		return b.run(ctx, tx)
 	}
 	err := db.InTx(ctx, save)
-	if sqldb.IsUniqueViolation(err) && !db.Transacting() { // somebody took a key between our look and our write
+	if sqldb.IsUniqueViolation(err) && !db.Transacting() { // another transaction took a key after it was looked up
 		err = db.InTx(ctx, save)
 	}
 	if err != nil {
@@ -79,7 +79,17 @@ func saveAll(ctx context.Context, db *sqldb.DB, tenant id.Tenant, drafts []Draft
 	return out, nil
 }
 
-// batch is a SaveAll under way.
+// Check returns the fault with which the change would fail for any existing contact, or
+// nil.
+func (ch Change) Check(ctx context.Context, db *sqldb.DB, tenant id.Tenant, r Rules) error {
+	b := &batch{tenant: tenant, rules: r, drafts: []Draft{{ID: id.New[id.Contact](), Change: ch}}, outcomes: make([]Outcome, 1)}
+	if err := b.check(ctx, db); err != nil {
+		return fmt.Errorf("check a change of contacts: %w", err)
+	}
+	return b.outcomes[0].Err
+}
+
+// batch is the state of a SaveAll.
 type batch struct {
 	tenant   id.Tenant
 	rules    Rules
@@ -87,12 +97,12 @@ type batch struct {
 	drafts   []Draft
 	outcomes []Outcome
 
-	stages   []Stage
-	checked  []checked
-	existing map[id.Contact]bool // of those that custom fields refer to
-	room     *int                // contacts that may still be made; nil: any number
-	looked   bool                // everybody is looked up by now, New or not
-	load     bool                // a new contact whose address is taken may fail the transaction
+	stages    []Stage
+	checked   []checked
+	existing  map[id.Contact]bool // contacts that custom fields refer to
+	remaining *int                // contacts that may still be created; nil: not counted yet
+	lookUpAll bool                // look up all addresses, also of New drafts
+	load      bool                // an address that is taken may fail the transaction
 }
 
 func (b *batch) run(ctx context.Context, tx *sqldb.DB) error {
@@ -105,13 +115,14 @@ func (b *batch) run(ctx context.Context, tx *sqldb.DB) error {
 			waiting = append(waiting, i)
 		}
 	}
-	// A round leaves over those whose address or external id somebody else took
-	// at this very moment, and those who are not New: the next one finds them.
+	// A round leaves drafts whose address or external id another transaction took
+	// meanwhile, and those marked New whose contact exists. The next round finds these
+	// contacts.
 	for round := range 4 {
 		if len(waiting) == 0 {
 			return nil
 		}
-		b.looked = round > 0 || b.rules.Limit != nil // no place is taken for who is there
+		b.lookUpAll = round > 0 || b.rules.Limit != nil // an existing contact must not count against the limit
 		var err error
 		if waiting, err = b.round(ctx, tx, waiting); err != nil {
 			return err
@@ -123,7 +134,7 @@ func (b *batch) run(ctx context.Context, tx *sqldb.DB) error {
 	return nil
 }
 
-// check judges every draft by itself.
+// check validates each draft, without looking at its contact.
 func (b *batch) check(ctx context.Context, tx *sqldb.DB) error {
 	var catalog field.Catalog
 	if slices.ContainsFunc(b.drafts, func(d Draft) bool { return len(d.Change.CustomFields) > 0 }) {
@@ -133,25 +144,25 @@ func (b *batch) check(ctx context.Context, tx *sqldb.DB) error {
 		}
 	}
 	var err error
-	if b.stages, err = stagesThatStay(ctx, tx, b.tenant); err != nil {
+	if b.stages, err = shareLockStages(ctx, tx, b.tenant); err != nil {
 		return err
 	}
 	b.checked = make([]checked, len(b.drafts))
-	wanted := map[id.Contact]bool{}
+	referenced := map[id.Contact]bool{}
 	for i, d := range b.drafts {
 		ch, err := d.check(catalog, b.rules.Types)
 		if err == nil {
-			err = ch.staged(b.stages)
+			err = ch.checkStages(b.stages)
 		}
 		b.checked[i], b.outcomes[i].Err = ch, err
 		for _, c := range ch.references {
-			wanted[c] = true
+			referenced[c] = true
 		}
 	}
-	if len(wanted) == 0 {
+	if len(referenced) == 0 {
 		return nil
 	}
-	if b.existing, err = Existing(ctx, tx, b.tenant, slices.Collect(maps.Keys(wanted))); err != nil {
+	if b.existing, err = Existing(ctx, tx, b.tenant, slices.Collect(maps.Keys(referenced))); err != nil {
 		return err
 	}
 	for i, ch := range b.checked {
@@ -164,8 +175,8 @@ func (b *batch) check(ctx context.Context, tx *sqldb.DB) error {
 	return nil
 }
 
-// staged checks that the stages are the tenant's.
-func (c checked) staged(stages []Stage) error {
+// checkStages checks that the stages exist.
+func (c checked) checkStages(stages []Stage) error {
 	for _, s := range []*id.Stage{c.stage, c.stageIfNew} {
 		if s != nil && !s.IsZero() && !slices.ContainsFunc(stages, func(st Stage) bool { return st.ID == *s }) {
 			return ErrInvalidStage
@@ -174,22 +185,22 @@ func (c checked) staged(stages []Stage) error {
 	return nil
 }
 
-// round takes the given drafts through reading, merging and writing, and
-// returns those that have to be taken again.
+// round reads, merges and writes the contacts of the given drafts, and returns the drafts
+// that need another round.
 func (b *batch) round(ctx context.Context, tx *sqldb.DB, which []int) ([]int, error) {
 	p, err := b.loadMergeState(ctx, tx, which)
 	if err != nil {
 		return nil, err
 	}
 	for _, i := range which {
-		b.outcomes[i] = b.one(ctx, tx, p, i)
+		b.outcomes[i] = b.applyDraft(ctx, tx, p, i)
 		if err := b.outcomes[i].Err; err != nil && err != errLookUp {
 			if _, ok := fault.As(err); !ok {
 				return nil, err
 			}
 		}
 	}
-	taken, err := p.write(ctx, tx)
+	taken, err := p.save(ctx, tx)
 	if err != nil {
 		return nil, err
 	}
@@ -212,16 +223,17 @@ func (b *batch) round(ctx context.Context, tx *sqldb.DB, which []int) ([]int, er
 	return again, nil
 }
 
-// errLookUp is the outcome of a round for a draft that was expected to be New.
+// errLookUp is the outcome in a round of a draft that was expected to be New, but may be of
+// an existing contact.
 var errLookUp = errors.New("the contact has to be looked up")
 
 // expectsNew reports whether a draft's address is not looked up in this round.
 func (b *batch) expectsNew(d Draft) bool {
-	return (d.New || b.load) && !b.looked && d.ID.IsZero() && d.Mode != Updating
+	return (d.New || b.load) && !b.lookUpAll && d.ID.IsZero() && d.Mode != Updating
 }
 
-// one takes one draft into account, in memory.
-func (b *batch) one(ctx context.Context, tx *sqldb.DB, p *mergeState, i int) Outcome {
+// applyDraft applies one draft in memory.
+func (b *batch) applyDraft(ctx context.Context, tx *sqldb.DB, p *mergeState, i int) Outcome {
 	d, ch := b.drafts[i], b.checked[i]
 	old := p.find(d.ID, ch.email)
 	refuse := func(err error) Outcome { return Outcome{Err: err} }
@@ -231,7 +243,7 @@ func (b *batch) one(ctx context.Context, tx *sqldb.DB, p *mergeState, i int) Out
 	case old == nil && d.Mode == Updating:
 		return refuse(ErrNotFound)
 	case old == nil:
-		if err := b.enter(ctx, tx); err != nil {
+		if err := b.countNew(ctx, tx); err != nil {
 			return refuse(err)
 		}
 		o := p.create(ch)
@@ -247,14 +259,15 @@ func (b *batch) one(ctx context.Context, tx *sqldb.DB, p *mergeState, i int) Out
 	return p.merge(old, ch)
 }
 
-// enter takes one of the places that the tenant's limit leaves. Creations of a
-// limited tenant take turns, so that two at once do not share the last place.
-func (b *batch) enter(ctx context.Context, tx *sqldb.DB) error {
+// countNew counts a new contact against the tenant's limit. Transactions that create
+// contacts of a tenant with a limit run one after another, so that two of them cannot both
+// create the last one.
+func (b *batch) countNew(ctx context.Context, tx *sqldb.DB) error {
 	limit := b.rules.Limit
 	if limit == nil {
 		return nil
 	}
-	if b.room == nil {
+	if b.remaining == nil {
 		_, err := tx.Exec(ctx, `
 			INSERT INTO contact_turn (tenant_id) VALUES ($1)
 			ON CONFLICT (tenant_id) DO UPDATE SET tenant_id = excluded.tenant_id`, b.tenant)
@@ -265,11 +278,11 @@ func (b *batch) enter(ctx context.Context, tx *sqldb.DB) error {
 		if err != nil {
 			return err
 		}
-		b.room = new(*limit - n)
+		b.remaining = new(*limit - n)
 	}
-	if *b.room <= 0 {
+	if *b.remaining <= 0 {
 		return ErrLimit.Sayf("the account may have at most %d contacts", *limit)
 	}
-	*b.room--
+	*b.remaining--
 	return nil
 }

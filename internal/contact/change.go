@@ -15,7 +15,7 @@ import (
 	"github.com/packetboat/packetboat/internal/mail/address"
 )
 
-// Text names a plain text column that callers write.
+// Text is a text column that callers may write.
 type Text string
 
 // The text columns.
@@ -38,17 +38,26 @@ const (
 	Source       Text = "source"
 )
 
-// longest is how many characters each text column takes.
-var longest = map[Text]int{
+// maxLength is the maximal number of characters of each text column.
+var maxLength = map[Text]int{
 	FirstName: 200, LastName: 200, FullName: 401, Title: 200, Company: 200, Phone: 200, Website: 2048,
 	AddressLine1: 500, AddressLine2: 500, City: 200, State: 200, PostalCode: 200, Country: 2, Timezone: 64,
 	ExternalID: 255, Source: 200,
 }
 
-// allTexts are the text columns in order.
-var allTexts = slices.Sorted(maps.Keys(longest))
+// allTexts are the text columns by name.
+var allTexts = slices.Sorted(maps.Keys(maxLength))
 
-// text returns where the contact keeps a text.
+// ParseText returns the text column with a name.
+func ParseText(name string) (Text, bool) {
+	_, ok := maxLength[Text(name)]
+	return Text(name), ok
+}
+
+// Texts lists the text columns, by name.
+func Texts() []Text { return slices.Sorted(maps.Keys(maxLength)) }
+
+// text returns the contact's field for a text column.
 func (c *Contact) text(t Text) **string {
 	switch t {
 	case FirstName:
@@ -87,32 +96,32 @@ func (c *Contact) text(t Text) **string {
 	panic("contact: unknown text " + string(t))
 }
 
-// Change is what a request says about a contact. What is absent is left alone.
+// Change holds the changes of a request. What is absent does not change.
 type Change struct {
-	Email                 *string          // of an update by id: the new address
+	Email                 *string          // in an update by id: the new address
 	Texts                 map[Text]*string // nil clears
 	Stage                 *string          // the id of a stage; empty clears
-	StageIfNew            *string          // for a contact that is created
-	SourceIfNew           string           // likewise, when Texts give none
+	StageIfNew            *string          // for a new contact
+	SourceIfNew           string           // for a new contact, if Texts has no Source
 	CustomFields          map[string]any   // nil removes a key
 	Subscriptions         map[string]*bool // by key or id of an email type; nil removes
-	KeepRefusals          bool             // a subscription that was refused stays so
+	KeepRefusals          bool             // do not turn subscriptions on that are off
 	CategorySubscriptions map[string]*bool // by id of a category; nil removes
-	Tags                  *[]string        // joined to what is there, or
-	ReplaceTags           bool             // instead of it
+	Tags                  *[]string        // added to the contact's tags
+	ReplaceTags           bool             // Tags replace them
 	RemoveTags            []string
 	DoNotContact          *bool
 }
 
-// Bounds of tags.
+// Limits of tags.
 const (
 	maxTags = 200
 	maxTag  = 64
 )
 
-// checked is a change whose values are as they are stored.
+// checked is a validated change, with values as they are stored.
 type checked struct {
-	email        string // empty: stays
+	email        string // empty: unchanged
 	texts        map[Text]*string
 	stage        *id.Stage
 	stageIfNew   *id.Stage
@@ -125,19 +134,18 @@ type checked struct {
 	replaceTags  bool
 	removeTags   []string
 	blocked      *bool
-	references   map[string]id.Contact // custom field key → the contact it names
+	references   map[string]id.Contact // custom field key → contact that its value refers to
 }
 
-// Check returns what is wrong with a draft, but for what depends on the tenant's
-// stages, email types and custom fields.
+// Check validates a draft, except what depends on the tenant's stages, email types and
+// custom fields.
 func (d Draft) Check() error {
 	var p fault.Problems
 	d.checkValues(&p)
 	return p.Err()
 }
 
-// checkValues returns the values of a draft as they are stored, and adds what is
-// wrong with them.
+// checkValues returns the values of a draft as they are stored, and adds problems to p.
 func (d Draft) checkValues(p *fault.Problems) checked {
 	ch := d.Change
 	out := checked{
@@ -152,7 +160,7 @@ func (d Draft) checkValues(p *fault.Problems) checked {
 		out.email = addr
 	}
 	for _, t := range allTexts {
-		if text, said := ch.Texts[t]; said {
+		if text, given := ch.Texts[t]; given {
 			out.texts[t] = checkText(p, t, text)
 		}
 	}
@@ -165,8 +173,8 @@ func (d Draft) checkValues(p *fault.Problems) checked {
 	return out
 }
 
-// check judges a draft without looking at any contact. General problems are
-// reported together; codes of their own come after them.
+// check validates a draft without looking at its contact. Problems of INVALID_INPUT are
+// reported together, before faults with other codes.
 func (d Draft) check(catalog field.Catalog, types Types) (checked, error) {
 	var p fault.Problems
 	ch, out := d.Change, d.checkValues(&p)
@@ -179,12 +187,12 @@ func (d Draft) check(catalog field.Catalog, types Types) (checked, error) {
 			p.Add("category_subscriptions."+name, "there is no such category")
 			continue
 		}
-		out.refuse(c, ch.CategorySubscriptions[name])
+		out.setCategory(c, ch.CategorySubscriptions[name])
 	}
 	if err := p.Err(); err != nil {
 		return checked{}, err
 	}
-	if err := out.subscribe(ch.Subscriptions, types); err != nil {
+	if err := out.resolveSubscriptions(ch.Subscriptions, types); err != nil {
 		return checked{}, err
 	}
 	if len(ch.CustomFields) == 0 {
@@ -205,8 +213,8 @@ func (d Draft) check(catalog field.Catalog, types Types) (checked, error) {
 	return out, nil
 }
 
-// address returns the address that the draft speaks of: whose contact it is or,
-// of an update by id, what it becomes.
+// address returns the address in the draft: that of its contact or, in an update by id, the
+// new one.
 func (d Draft) address() *string {
 	if !d.ID.IsZero() {
 		return d.Change.Email
@@ -220,7 +228,7 @@ func checkText(p *fault.Problems, t Text, v *string) *string {
 	}
 	s := strings.TrimSpace(norm.NFC.String(*v))
 	switch {
-	case s == "": // an empty text counts as unset
+	case s == "": // an empty text clears
 		return nil
 	case strings.ContainsRune(s, 0):
 		p.Add(string(t), "must not hold a NUL character")
@@ -234,8 +242,8 @@ func checkText(p *fault.Problems, t Text, v *string) *string {
 		if !field.ValidTimeZone(s) {
 			p.Add(string(t), "must be the IANA name of a time zone")
 		}
-	case utf8.RuneCountInString(s) > longest[t]:
-		p.Add(string(t), fmt.Sprintf("at most %d characters", longest[t]))
+	case utf8.RuneCountInString(s) > maxLength[t]:
+		p.Add(string(t), fmt.Sprintf("at most %d characters", maxLength[t]))
 	}
 	return &s
 }
@@ -268,10 +276,10 @@ func checkTags(p *fault.Problems, tags []string) []string {
 	return out
 }
 
-// subscribe resolves the email types and writes categorised ones through to
-// their category. Where a request contradicts itself within a
-// category, the refusal stands.
-func (c *checked) subscribe(subs map[string]*bool, types Types) error {
+// resolveSubscriptions resolves the email types of subs. A choice for a type in a category
+// is also stored for the category; if the request has both choices for types of one
+// category, off wins.
+func (c *checked) resolveSubscriptions(subs map[string]*bool, types Types) error {
 	var unknown fault.Problems
 	for _, name := range slices.Sorted(maps.Keys(subs)) {
 		t, ok := types.find(name)
@@ -286,10 +294,10 @@ func (c *checked) subscribe(subs map[string]*bool, types Types) error {
 		if t.Category.IsZero() {
 			continue
 		}
-		if before, said := c.categories[t.Category]; said && before != nil && !*before {
+		if before, given := c.categories[t.Category]; given && before != nil && !*before {
 			continue
 		}
-		c.refuse(t.Category, subs[name])
+		c.setCategory(t.Category, subs[name])
 	}
 	if unknown.Any() {
 		return unknown.Fields().As(ErrInvalidEmailType)
@@ -297,44 +305,43 @@ func (c *checked) subscribe(subs map[string]*bool, types Types) error {
 	return nil
 }
 
-// refuse notes what is said of a category.
-func (c *checked) refuse(category id.Category, v *bool) {
+// setCategory stores the choice for a category.
+func (c *checked) setCategory(category id.Category, v *bool) {
 	if c.categories == nil {
 		c.categories = map[id.Category]*bool{}
 	}
 	c.categories[category] = v
 }
 
-// applied is what a change did to a contact.
+// applied describes what a change did to a contact.
 type applied struct {
 	parts            []string // names of what changed
-	turned           []subscriptionTurn
+	subscriptions    []subscriptionChange
 	tagged, untagged []string
 }
 
-// apply merges the change into the contact. The stage and the address are not
-// its business.
+// apply merges the change into the contact, except stage and address.
 func (c *Contact) apply(ch checked) (applied, error) {
 	var a applied
-	tags := c.retagged(ch)
+	tags := c.mergeTags(ch)
 	if len(tags) > maxTags {
 		return a, ErrLimit.Sayf("a contact may have at most %d tags", maxTags)
 	}
 	ch.splitName()
 	for _, t := range allTexts {
-		text, said := ch.texts[t]
-		if !said {
+		text, given := ch.texts[t]
+		if !given {
 			continue
 		}
-		if at := c.text(t); !same(*at, text) {
+		if at := c.text(t); !equalText(*at, text) {
 			*at = text
 			a.parts = append(a.parts, string(t))
 		}
 	}
-	if merge(c.CustomFields, ch.fields) {
+	if mergeValues(c.CustomFields, ch.fields) {
 		a.parts = append(a.parts, "custom_fields")
 	}
-	a.tagged, a.untagged = missing(tags, c.Tags), missing(c.Tags, tags)
+	a.tagged, a.untagged = difference(tags, c.Tags), difference(c.Tags, tags)
 	if len(a.tagged)+len(a.untagged) > 0 {
 		c.Tags = tags
 		a.parts = append(a.parts, "tags")
@@ -343,15 +350,15 @@ func (c *Contact) apply(ch checked) (applied, error) {
 		c.DoNotContact = *ch.blocked
 		a.parts = append(a.parts, "do_not_contact")
 	}
-	a.turned = c.subscriptionTurns(ch)
-	if len(a.turned) > 0 {
+	a.subscriptions = c.changeSubscriptions(ch)
+	if len(a.subscriptions) > 0 {
 		a.parts = append(a.parts, "subscriptions")
 	}
 	return a, nil
 }
 
-// retagged returns the tags that the contact will have.
-func (c *Contact) retagged(ch checked) []string {
+// mergeTags returns the contact's tags after the change.
+func (c *Contact) mergeTags(ch checked) []string {
 	tags := slices.Clone(c.Tags)
 	if ch.tags != nil && ch.replaceTags {
 		tags = tags[:0]
@@ -369,8 +376,8 @@ func (c *Contact) retagged(ch checked) []string {
 	return tags
 }
 
-// missing returns what of list is not among others.
-func missing(list, others []string) []string {
+// difference returns the elements of list that others does not contain.
+func difference(list, others []string) []string {
 	var out []string
 	for _, v := range list {
 		if !slices.Contains(others, v) {
@@ -380,47 +387,47 @@ func missing(list, others []string) []string {
 	return out
 }
 
-// subscriptionTurn is one subscription that changed; it is the data of a journal entry.
-type subscriptionTurn struct {
+// subscriptionChange is a changed subscription, as the data of a journal entry.
+type subscriptionChange struct {
 	TypeKey    string      `json:"email_type_key,omitempty"`
 	Category   id.Category `json:"category_id,omitzero"`
-	Subscribed *bool       `json:"subscribed"` // null: nothing is said any more
+	Subscribed *bool       `json:"subscribed"` // null: the choice was removed
 }
 
-func (c *Contact) subscriptionTurns(ch checked) []subscriptionTurn {
-	var list []subscriptionTurn
+func (c *Contact) changeSubscriptions(ch checked) []subscriptionChange {
+	var list []subscriptionChange
 	for _, key := range slices.Sorted(maps.Keys(ch.types)) {
-		if turnKey(c.Subscriptions, key, ch.types[key], ch.keepRefusals) {
-			list = append(list, subscriptionTurn{TypeKey: key, Subscribed: ch.types[key]})
+		if setSubscription(c.Subscriptions, key, ch.types[key], ch.keepRefusals) {
+			list = append(list, subscriptionChange{TypeKey: key, Subscribed: ch.types[key]})
 		}
 	}
 	for _, category := range slices.SortedFunc(maps.Keys(ch.categories), id.Compare) {
-		if turnKey(c.CategorySubscriptions, category, ch.categories[category], ch.keepRefusals) {
-			list = append(list, subscriptionTurn{Category: category, Subscribed: ch.categories[category]})
+		if setSubscription(c.CategorySubscriptions, category, ch.categories[category], ch.keepRefusals) {
+			list = append(list, subscriptionChange{Category: category, Subscribed: ch.categories[category]})
 		}
 	}
 	return list
 }
 
-// turnKey says v of key, where nil is nothing, and reports whether that is news.
-// With keep, what was refused stays refused.
-func turnKey[K comparable](m map[K]bool, key K, v *bool, keep bool) bool {
-	before, said := m[key]
+// setSubscription sets m[key] to v, or deletes it if v is nil, and reports whether m
+// changed. With keep, false stays false.
+func setSubscription[K comparable](m map[K]bool, key K, v *bool, keep bool) bool {
+	before, given := m[key]
 	switch {
-	case keep && said && !before:
+	case keep && given && !before:
 		return false
 	case v == nil:
 		delete(m, key)
-		return said
-	case said && before == *v:
+		return given
+	case given && before == *v:
 		return false
 	}
 	m[key] = *v
 	return true
 }
 
-// splitName fills first and last name from a full name that came without them,
-// at its last space.
+// splitName derives first and last name from a full name that was given without them, by
+// splitting at its last space.
 func (c checked) splitName() {
 	full := c.texts[FullName]
 	_, first := c.texts[FirstName]
@@ -437,20 +444,20 @@ func (c checked) splitName() {
 	c.texts[FirstName], c.texts[LastName] = new(clip(name[:i])), new(clip(name[i+1:]))
 }
 
-// clip cuts a part of a full name to what its column takes.
+// clip cuts a part of a full name to the maximal length of its column.
 func clip(s string) string {
-	if r := []rune(s); len(r) > longest[FirstName] {
-		return string(r[:longest[FirstName]])
+	if r := []rune(s); len(r) > maxLength[FirstName] {
+		return string(r[:maxLength[FirstName]])
 	}
 	return s
 }
 
-func same(a, b *string) bool {
+func equalText(a, b *string) bool {
 	return a == nil && b == nil || a != nil && b != nil && *a == *b
 }
 
-// merge puts values into m, where nil removes, and reports whether m changed.
-func merge(m, values map[string]any) bool {
+// mergeValues copies values into m, deleting keys with nil, and reports whether m changed.
+func mergeValues(m, values map[string]any) bool {
 	changed := false
 	for k, v := range values {
 		before, had := m[k]
@@ -458,7 +465,7 @@ func merge(m, values map[string]any) bool {
 		case v == nil:
 			changed = changed || had
 			delete(m, k)
-		case !had || !equal(before, v):
+		case !had || !equalJSON(before, v):
 			m[k] = v
 			changed = true
 		}
@@ -466,12 +473,12 @@ func merge(m, values map[string]any) bool {
 	return changed
 }
 
-// equal compares two JSON values.
-func equal(a, b any) bool {
+// equalJSON compares two JSON values that are not objects.
+func equalJSON(a, b any) bool {
 	as, aok := a.([]any)
 	bs, bok := b.([]any)
 	if aok || bok {
-		return aok && bok && slices.EqualFunc(as, bs, equal)
+		return aok && bok && slices.EqualFunc(as, bs, equalJSON)
 	}
 	return a == b
 }

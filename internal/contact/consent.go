@@ -10,13 +10,13 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// SplitConsent replaces what contacts said of a category by the same said of
-// each of the given email types, when the category goes away. What a contact
-// gets stays as it was, so the journal hears nothing.
+// SplitConsent replaces contacts' choices for a category by the same choices for each of
+// the given email types, before the category is deleted. What contacts get does not change,
+// so nothing is written to the journal.
 func SplitConsent(ctx context.Context, db *sqldb.DB, tenant id.Tenant, category id.Category, typeKeys []string, now time.Time) error {
 	err := db.InTx(ctx, func(tx *sqldb.DB) error {
 		for {
-			n, err := splitPage(ctx, tx, tenant, category, typeKeys, now)
+			n, err := splitConsentPage(ctx, tx, tenant, category, typeKeys, now)
 			if err != nil || n == 0 {
 				return err
 			}
@@ -30,7 +30,7 @@ func SplitConsent(ctx context.Context, db *sqldb.DB, tenant id.Tenant, category 
 
 const splitPageSize = 500
 
-func splitPage(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, category id.Category, typeKeys []string, now time.Time) (int, error) {
+func splitConsentPage(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, category id.Category, typeKeys []string, now time.Time) (int, error) {
 	type consent struct {
 		contact    id.Contact
 		types      map[string]bool

@@ -12,7 +12,7 @@ import (
 // Status is a contact's global status.
 type Status string
 
-// The statuses of spec 2.4.
+// The statuses.
 const (
 	Active       Status = "active"
 	Pending      Status = "pending"
@@ -53,7 +53,7 @@ type Contact struct {
 	ExternalID   *string
 	FirstName    *string
 	LastName     *string
-	FullName     *string // as typed in one piece
+	FullName     *string // as given, not derived from first and last name
 	Title        *string
 	Company      *string
 	Phone        *string
@@ -104,8 +104,8 @@ var (
 	ErrMissingIdentifier   = fault.New(fault.Invalid, "MISSING_IDENTIFIER", "name the contact by email or external_id")
 )
 
-// Consent is what a mail needs the contact's consent for. An empty TypeKey asks
-// for nothing beyond the contact's status.
+// Consent names the email type that a mail needs the contact's consent for. With an empty
+// TypeKey only the contact's status counts.
 type Consent struct {
 	TypeKey  string
 	Category id.Category // empty: the type is in no category
@@ -122,9 +122,8 @@ const (
 	SkipInvalidEmail         = "invalid_email"
 )
 
-// Refusal returns why the contact must not get a mail that needs consent k, or
-// nothing when it may. listed tells whether its address is on
-// the suppression list.
+// Refusal returns why the contact must not get a mail that needs consent k, or "" if it
+// may. listed says whether its address is on the suppression list.
 func (c Contact) Refusal(k Consent, listed bool) string {
 	switch {
 	case c.Status == Pending:
@@ -137,11 +136,11 @@ func (c Contact) Refusal(k Consent, listed bool) string {
 		return SkipSuppressedAddress
 	}
 	if !k.Category.IsZero() {
-		if allowed, said := c.CategorySubscriptions[k.Category]; said && !allowed {
+		if allowed, given := c.CategorySubscriptions[k.Category]; given && !allowed {
 			return SkipUnsubscribedCategory
 		}
 	} else if k.TypeKey != "" {
-		if allowed, said := c.Subscriptions[k.TypeKey]; said && !allowed {
+		if allowed, given := c.Subscriptions[k.TypeKey]; given && !allowed {
 			return SkipUnsubscribedType
 		}
 	}
@@ -151,15 +150,15 @@ func (c Contact) Refusal(k Consent, listed bool) string {
 	return ""
 }
 
-// EmailType is what this package must know about an email type.
+// EmailType is an email type with its category.
 type EmailType struct {
 	ID       id.EmailType
 	Key      string
 	Category id.Category // empty: none
 }
 
-// Types are a tenant's email types and categories, given by the caller because
-// they are declared above this package.
+// Types are a tenant's email types and categories. Callers pass them, since they are
+// declared in packages above this one.
 type Types struct {
 	EmailTypes []EmailType
 	Categories []id.Category
@@ -176,8 +175,8 @@ func (t Types) find(name string) (EmailType, bool) {
 	return EmailType{}, false
 }
 
-// EffectiveSubscriptions returns the contact's subscriptions as they are read: for a type in a
-// category, what the category says.
+// EffectiveSubscriptions returns the contact's subscriptions by email type. For a type in a
+// category, the contact's choice for the category applies.
 func (c Contact) EffectiveSubscriptions(t Types) map[string]bool {
 	out := make(map[string]bool, len(c.Subscriptions))
 	maps.Copy(out, c.Subscriptions)
@@ -185,7 +184,7 @@ func (c Contact) EffectiveSubscriptions(t Types) map[string]bool {
 		if e.Category.IsZero() {
 			continue
 		}
-		if v, said := c.CategorySubscriptions[e.Category]; said {
+		if v, given := c.CategorySubscriptions[e.Category]; given {
 			out[e.Key] = v
 		} else {
 			delete(out, e.Key)

@@ -1,23 +1,22 @@
-// Package contact keeps the people a tenant writes to.
+// Package contact stores the contacts of tenants: their fields, status, subscriptions,
+// stage and activity.
 //
-// A contact is found by its address, which is unique per tenant. What is said
-// about it in the same request is merged: custom fields and subscriptions key by
-// key, tags as a union; what is not mentioned stays.
+// A contact is found by its address, which is unique per tenant. A request about an
+// existing contact is merged into it: custom fields and subscriptions key by key, tags as a
+// union; what the request omits does not change.
 //
-//	pending ──(anyone vouches for it)──▶ active
+//	pending ──(created or updated again)──▶ active
 //	active ──▶ unsubscribed ──▶ bounced ──▶ complained ──▶ suppressed (soft delete)
 //
-// A status further right is never replaced by one further left, except by the
-// moves that say so (Restore, ResetStatus, Subscribe by the person). Status
-// suppressed is a deleted contact; the suppression list is another thing, see
-// package suppression. A contact that is anonymised is deleted for good, and
-// nothing says any more who it was: not here, and not in the holdings of the
-// packages above (PersonalData).
+// A status is only replaced by one further right, except by Restore, ResetStatus and
+// Subscribe. Status suppressed means a deleted contact; the suppression list is a separate
+// thing, see package suppression. Anonymisation is final: it removes personal data here and
+// in the packages above (PersonalData).
 //
-// What every mail touches (counters, bounces, deliverability) lives in
-// contact_activity and is written by the Follower from the journal, so that a
-// send never rewrites a contact's own row.
+// What changes with each mail (counters, bounces, deliverability) is stored in
+// contact_activity and written by the Follower of the journal, so that a send does not
+// update the contact's own row.
 //
-// The free-text search looks in search_text; package contactsearch knows whose is
-// worth looking at.
+// The free-text search compares search_text; package contactsearch is its index, which
+// finds candidates.
 package contact

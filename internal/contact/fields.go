@@ -14,7 +14,7 @@ import (
 	"github.com/packetboat/packetboat/internal/usage"
 )
 
-// CountField returns how many contacts hold a value of a custom field.
+// CountField returns how many contacts have a value of a custom field.
 func CountField(ctx context.Context, db *sqldb.DB, tenant id.Tenant, key string) (int, error) {
 	var n int
 	err := db.Evaluate(ctx, tenant.String(), func(ctx context.Context, db *sqldb.DB) error {
@@ -28,8 +28,8 @@ func CountField(ctx context.Context, db *sqldb.DB, tenant id.Tenant, key string)
 	return n, nil
 }
 
-// CreateField declares a custom field. The default of one that names contacts
-// must name one of the tenant's.
+// CreateField declares a custom field. The default of a field of type contact must be an
+// existing contact.
 func CreateField(ctx context.Context, db *sqldb.DB, tenant id.Tenant, d field.Draft, now time.Time) (field.Field, error) {
 	var f field.Field
 	err := db.InTx(ctx, func(tx *sqldb.DB) (err error) {
@@ -66,19 +66,20 @@ func checkDefault(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, f field.F
 	return field.ErrInvalid.With(fault.Fields{Fields: []fault.Field{wrong}}).Sayf("%s", fault.Input(wrong).Message)
 }
 
-// erasePage is how many contacts lose a deleted field's value per transaction.
-const erasePage = 500
+// erasePageSize is the number of contacts from which one transaction erases a deleted
+// field's value.
+const erasePageSize = 500
 
-// DeleteField deletes a custom field that nothing but contacts uses, and begins
-// to erase its values; what a few pages do not reach is left to the Upkeep.
-func DeleteField(ctx context.Context, db *sqldb.DB, tenant id.Tenant, f id.Field, who usage.Finder, now time.Time) error {
-	gone, err := field.Delete(ctx, db, tenant, f, who, now)
+// DeleteField deletes a custom field that only contacts use. It erases a few pages of its
+// values; Maintenance erases the others.
+func DeleteField(ctx context.Context, db *sqldb.DB, tenant id.Tenant, f id.Field, finders usage.Finder, now time.Time) error {
+	gone, err := field.Delete(ctx, db, tenant, f, finders, now)
 	if err != nil {
-		return countHolders(ctx, db, tenant, err)
+		return addContactCount(ctx, db, tenant, err)
 	}
-	e := erasure{Doomed: field.Doomed{Tenant: tenant, ID: gone.ID, Key: gone.Key}}
+	e := erasure{PendingErasure: field.PendingErasure{Tenant: tenant, ID: gone.ID, Key: gone.Key}}
 	for range 4 {
-		more, err := e.page(ctx, db)
+		more, err := e.erasePage(ctx, db)
 		if err != nil || !more {
 			return err
 		}
@@ -86,8 +87,9 @@ func DeleteField(ctx context.Context, db *sqldb.DB, tenant id.Tenant, f id.Field
 	return nil
 }
 
-// countHolders adds, where a field is in use, how many contacts have a value.
-func countHolders(ctx context.Context, db *sqldb.DB, tenant id.Tenant, err error) error {
+// addContactCount adds the number of contacts with a value to the details of
+// field.ErrInUse. Other errors are returned unchanged.
+func addContactCount(ctx context.Context, db *sqldb.DB, tenant id.Tenant, err error) error {
 	f, ok := fault.As(err)
 	if !ok || !errors.Is(f, field.ErrInUse) {
 		return err
@@ -103,16 +105,16 @@ func countHolders(ctx context.Context, db *sqldb.DB, tenant id.Tenant, err error
 	return f.With(u.With(n))
 }
 
-// erasure takes the values of a deleted field from all contacts, page by page in
-// the order of their ids.
+// erasure erases the values of a deleted field from all contacts, page by page in the order
+// of their ids.
 type erasure struct {
-	field.Doomed
-	after id.Contact // the last one that has lost its value
+	field.PendingErasure
+	after id.Contact // the last contact of the previous page
 }
 
-// page erases one page, and forgets the field when it was not a full one. That
-// is no change of the contacts, so it is neither dated nor journaled.
-func (e *erasure) page(ctx context.Context, db *sqldb.DB) (more bool, err error) {
+// erasePage erases one page, and removes the field's row after the last one. Contacts keep
+// their updated_at, and nothing is written to the journal.
+func (e *erasure) erasePage(ctx context.Context, db *sqldb.DB) (more bool, err error) {
 	type holder struct {
 		contact id.Contact
 		fields  map[string]any
@@ -122,7 +124,7 @@ func (e *erasure) page(ctx context.Context, db *sqldb.DB) (more bool, err error)
 		rows, err := tx.Query(ctx, `
 			SELECT id, custom_fields FROM contact
 			WHERE tenant_id = $1 AND id > $4 AND custom_fields ->> CAST($2 AS TEXT) IS NOT NULL
-			ORDER BY id LIMIT $3`+tx.ForUpdate(), e.Tenant, e.Key, erasePage, e.after)
+			ORDER BY id LIMIT $3`+tx.ForUpdate(), e.Tenant, e.Key, erasePageSize, e.after)
 		page, err := sqldb.Collect(rows, err, func(row func(...any) error) (holder, error) {
 			var h holder
 			var text string
@@ -134,7 +136,7 @@ func (e *erasure) page(ctx context.Context, db *sqldb.DB) (more bool, err error)
 		if err != nil {
 			return err
 		}
-		more = len(page) == erasePage
+		more = len(page) == erasePageSize
 		t := tx.Table("id UUID", "custom_fields JSONB")
 		for _, h := range page {
 			delete(h.fields, e.Key)
@@ -156,7 +158,7 @@ func (e *erasure) page(ctx context.Context, db *sqldb.DB) (more bool, err error)
 		if more {
 			return nil
 		}
-		return field.Erased(ctx, tx, e.Tenant, e.ID)
+		return field.FinishErasure(ctx, tx, e.Tenant, e.ID)
 	})
 	if err != nil {
 		return false, fmt.Errorf("erase the custom field %s: %w", e.ID, err)

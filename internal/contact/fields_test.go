@@ -46,12 +46,12 @@ func TestAFieldOfManyContactsIsErasedInTheBackground(t *testing.T) {
 		if n := count("plan"); n != people-2000 {
 			t.Errorf("%d contacts keep a value for the background", n)
 		}
-		if doomed, err := field.Unerased(t.Context(), db, 2); err != nil || len(doomed) != 1 {
-			t.Errorf("%v are to be erased, %v", doomed, err)
+		if pending, err := field.PendingErasures(t.Context(), db, 2); err != nil || len(pending) != 1 {
+			t.Errorf("%v are to be erased, %v", pending, err)
 		}
 		clock := func() time.Time { return noon }
 		for _, ticks := range []int{1, 5} { // the first process does not live long
-			u := &contact.Upkeep{DB: db, Log: slog.New(slog.DiscardHandler), Now: clock}
+			u := &contact.Maintenance{DB: db, Log: slog.New(slog.DiscardHandler), Now: clock}
 			for range ticks {
 				if _, err := u.Tick(t.Context()); err != nil {
 					t.Fatal(err)

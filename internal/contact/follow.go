@@ -12,32 +12,31 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// Follower keeps contacts' activity, bounces and deliverability up with what
-// the journal says happened to their mail. Entries say more in
-// their data:
+// Follower updates contacts' activity, bounces and deliverability from journal entries
+// about mail. It reads from their data:
 //
 //	email_delivered  {"after_sent": true} where an email_sent came before it;
 //	                 otherwise it counts as the sending too
 //	email_bounced    {"class": "hard" | "soft" | "block"}
-//	email_complained nothing: who says so is believed
+//	email_complained no data
 //	email_opened,    {"classification": "human" | "privacy" | "bot", "first": true}
 //	email_clicked    first: the message's first verified one; without a
 //	                 classification the event is noted as not yet classified.
 //	                 {"withdrawn": true}: the verdicts on all of the message's
 //	                 changed, so it does not count any more
 //
-// The address of a hard bounce or a complaint is put on the suppression list by
-// that package's own follower.
+// The follower of package suppression adds the address of a hard bounce or a complaint to
+// the suppression list.
 func Follower() journal.Follower {
-	return journal.Follower{Name: "contact", Types: followed[:], Follow: follow}
+	return journal.Follower{Name: "contact", Types: followedTypes[:], Follow: follow}
 }
 
-// followed are the entries that tell of mail.
-var followed = [...]journal.Type{
+// followedTypes are the types of the entries about mail.
+var followedTypes = [...]journal.Type{
 	journal.EmailSent, journal.EmailDelivered, journal.EmailBounced, journal.EmailComplained, journal.EmailOpened, journal.EmailClicked,
 }
 
-// entryData is the data of the entries that are followed.
+// entryData is the data of these entries.
 type entryData struct {
 	Class          string `json:"class"`
 	Classification string `json:"classification"`
@@ -49,7 +48,7 @@ type entryData struct {
 func follow(ctx context.Context, tx *sqldb.DB, entries []journal.Entry) error {
 	byTenant := map[id.Tenant][]journal.Entry{}
 	for _, e := range entries {
-		if !e.Contact.IsZero() && slices.Contains(followed[:], e.Type) {
+		if !e.Contact.IsZero() && slices.Contains(followedTypes[:], e.Type) {
 			byTenant[e.Tenant] = append(byTenant[e.Tenant], e)
 		}
 	}
@@ -89,7 +88,7 @@ func followTenant(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, entries [
 		if err := e.Decode(&d); err != nil {
 			return fmt.Errorf("journal entry %s: %w", e.ID, err)
 		}
-		if to := s.happened(e.Type, d, e.At); to != "" {
+		if to := s.applyEvent(e.Type, d, e.At); to != "" {
 			raised[to] = append(raised[to], e.Contact)
 			if to.rank() > s.status.rank() {
 				s.status = to
@@ -99,10 +98,10 @@ func followTenant(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, entries [
 			now = e.At
 		}
 	}
-	changes := make([]saved, 0, len(list))
+	changes := make([]savedActivity, 0, len(list))
 	for _, s := range list {
 		s.evaluate(s.status, now)
-		changes = append(changes, saved{s.contact, &s.Activity})
+		changes = append(changes, savedActivity{s.contact, &s.Activity})
 	}
 	if err := saveActivities(ctx, tx, tenant, changes); err != nil {
 		return err
@@ -115,9 +114,9 @@ func followTenant(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, entries [
 	return nil
 }
 
-// escalate gives contacts a status where precedence allows. Their rows may have
-// changed since they were read: the statement asks again. A deleted contact
-// remembers for its restoration.
+// escalate sets the status of contacts whose present status has a lower rank. The statement
+// compares again, since rows may have changed after they were read. For a deleted contact
+// it sets the status to restore.
 func escalate(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, contacts []id.Contact, to Status, now time.Time) error {
 	if len(contacts) == 0 {
 		return nil
@@ -139,9 +138,9 @@ func escalate(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, contacts []id
 	return err
 }
 
-// countSent takes into account, in one statement, the mails of contacts to whom
-// nothing else happened and whose deliverability that cannot change, which is
-// nearly everybody while a broadcast is sent. It returns the other entries.
+// countSent counts, in one statement, the mails of contacts that have no other entries and
+// whose deliverability cannot change by that. During a broadcast these are nearly all
+// contacts. It returns the remaining entries.
 func countSent(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, entries []journal.Entry) ([]journal.Entry, error) {
 	type sum struct {
 		sent  int64
@@ -186,7 +185,7 @@ func countSent(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, entries []jo
 			AND soft_bounces = 0 AND bounce_type IS NULL
 			AND (total_emails_sent >= $2 OR total_emails_sent + v.sent < $2)
 			AND (total_emails_sent >= $3 OR total_emails_sent + v.sent < $3)
-		RETURNING contact_activity.contact_id`, t.Args(tenant, manySends, tooManySends)...)
+		RETURNING contact_activity.contact_id`, t.Args(tenant, inactiveSends, veryInactiveSends)...)
 	done, err := sqldb.Collect(rows, err, func(row func(...any) error) (id.Contact, error) {
 		var c id.Contact
 		return c, row(&c)
@@ -199,22 +198,22 @@ func countSent(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, entries []jo
 	}
 	t = tx.Table("contact_id UUID", "sent BIGINT", "at BIGINT")
 	for _, c := range slices.SortedFunc(maps.Keys(sums), id.Compare) {
-		if s := sums[c]; s.plain && s.sent < manySends {
+		if s := sums[c]; s.plain && s.sent < inactiveSends {
 			t.Add(c, s.sent, s.at.UnixMicro())
 		}
 	}
-	begun, err := beginSent(ctx, tx, tenant, t)
+	inserted, err := insertSent(ctx, tx, tenant, t)
 	if err != nil {
 		return nil, err
 	}
-	for _, c := range begun {
+	for _, c := range inserted {
 		delete(sums, c)
 	}
 	return slices.DeleteFunc(entries, func(e journal.Entry) bool { return sums[e.Contact] == nil }), nil
 }
 
-// beginSent makes the activities of contacts whose first mails these are.
-func beginSent(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, t *sqldb.Table) ([]id.Contact, error) {
+// insertSent creates the activities of contacts that had none before these mails.
+func insertSent(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, t *sqldb.Table) ([]id.Contact, error) {
 	if t.Len() == 0 {
 		return nil, nil
 	}
@@ -223,53 +222,54 @@ func beginSent(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, t *sqldb.Tab
 		SELECT c.tenant_id, c.id, v.sent, v.at, c.created_at
 		FROM `+t.As("v", 2)+` JOIN contact c ON c.tenant_id = $1 AND c.id = v.contact_id
 		WHERE c.global_status = 'active' ORDER BY c.id ON CONFLICT DO NOTHING RETURNING contact_id`, t.Args(tenant)...)
-	begun, err := sqldb.Collect(rows, err, func(row func(...any) error) (c id.Contact, err error) { return c, row(&c) })
+	inserted, err := sqldb.Collect(rows, err, func(row func(...any) error) (c id.Contact, err error) { return c, row(&c) })
 	if err != nil {
-		return nil, fmt.Errorf("begin contact activity: %w", err)
+		return nil, fmt.Errorf("create contact activity: %w", err)
 	}
-	return begun, nil
+	return inserted, nil
 }
 
-// When soft bounces in a row make a contact bounced.
+// Soft bounces in a row, and the time between the first and the last, after which a contact
+// is bounced.
 const (
 	softLimit = 5
 	softSpan  = 7 * day
 )
 
-// happened takes one event into account and returns the status that the contact
-// is to have because of it; empty: none.
-func (a *Activity) happened(t journal.Type, d entryData, at time.Time) Status {
+// applyEvent applies one event and returns the status that the contact gets from it; empty:
+// none.
+func (a *Activity) applyEvent(t journal.Type, d entryData, at time.Time) Status {
 	switch t {
 	case journal.EmailSent:
 		a.TotalEmailsSent++
-		later(&a.LastEmailSentAt, at)
+		advanceTime(&a.LastEmailSentAt, at)
 	case journal.EmailDelivered:
 		if !d.AfterSent {
 			a.TotalEmailsSent++
-			later(&a.LastEmailSentAt, at)
+			advanceTime(&a.LastEmailSentAt, at)
 		}
 		a.BounceType, a.softRun, a.softSince = "", 0, nil
 	case journal.EmailBounced:
-		if a.bounce(d.Class, at) {
+		if a.applyBounce(d.Class, at) {
 			return Bounced
 		}
 	case journal.EmailComplained:
 		return Complained
 	case journal.EmailOpened, journal.EmailClicked:
-		a.engaged(t, d, at)
+		a.applyEngagement(t, d, at)
 	}
 	return ""
 }
 
-// bounce reports whether the contact is to be taken for bounced.
-func (a *Activity) bounce(class string, at time.Time) bool {
+// applyBounce applies a bounce and reports whether the contact becomes bounced.
+func (a *Activity) applyBounce(class string, at time.Time) bool {
 	if class == BounceHard {
 		a.BounceType = BounceHard
 		return true
 	}
 	a.BounceType = BounceSoft
-	later(&a.lastSoftAt, at)
-	if class != BounceSoft { // a block is no sign that the mailbox fails
+	advanceTime(&a.lastSoftAt, at)
+	if class != BounceSoft { // a block does not mean that the mailbox fails
 		return false
 	}
 	a.softRun++
@@ -279,9 +279,9 @@ func (a *Activity) bounce(class string, at time.Time) bool {
 	return a.softRun >= softLimit && at.Sub(*a.softSince) >= softSpan
 }
 
-func (a *Activity) engaged(t journal.Type, d entryData, at time.Time) {
+func (a *Activity) applyEngagement(t journal.Type, d entryData, at time.Time) {
 	settle := func() {
-		if a.LastActivityPending && !after(a.LastActivityAt, micros(at)) {
+		if a.LastActivityPending && !isAfter(a.LastActivityAt, micros(at)) {
 			a.LastActivityAt, a.LastActivityPending = a.settledAt, false
 		}
 	}
@@ -295,7 +295,7 @@ func (a *Activity) engaged(t journal.Type, d entryData, at time.Time) {
 	}
 	switch d.Classification {
 	case "", "pending":
-		if !after(a.LastActivityAt, at) {
+		if !isAfter(a.LastActivityAt, at) {
 			a.LastActivityAt, a.LastActivityPending = new(micros(at)), true
 		}
 		return
@@ -304,21 +304,21 @@ func (a *Activity) engaged(t journal.Type, d entryData, at time.Time) {
 		return
 	}
 	if t == journal.EmailOpened {
-		later(&a.LastEmailOpenedAt, at)
+		advanceTime(&a.LastEmailOpenedAt, at)
 		if d.First {
 			a.TotalEmailsOpened++
 		}
 	} else {
-		later(&a.LastEmailClickedAt, at)
+		advanceTime(&a.LastEmailClickedAt, at)
 		if d.First {
 			a.TotalEmailsClicked++
 		}
 	}
-	if d.Classification == "human" { // a proxy's prefetch is nobody's activity
-		later(&a.settledAt, at)
+	if d.Classification == "human" { // a proxy's prefetch is not activity of the person
+		advanceTime(&a.settledAt, at)
 	}
 	settle()
 	if !a.LastActivityPending && a.settledAt != nil {
-		later(&a.LastActivityAt, *a.settledAt)
+		advanceTime(&a.LastActivityAt, *a.settledAt)
 	}
 }

@@ -12,23 +12,24 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// The faults of moving a contact through its life.
+// The faults of changing contacts' status.
 var (
 	ErrTransition   = fault.New(fault.Conflict, "INVALID_TRANSITION", "the contact's status does not allow this")
 	ErrUnsubscribed = fault.New(fault.Conflict, "UNSUBSCRIBED", "the contact has unsubscribed; only the person can take that back")
 )
 
-// MaxMoved is how many contacts one move takes.
+// MaxMoved is the maximal number of contacts of one call.
 const MaxMoved = 1000
 
-// Moved is what a move did to one of the contacts it was asked for.
+// Moved is the result for one of the contacts given to Delete, Restore, Subscribe and the
+// like.
 type Moved struct {
 	Contact id.Contact
-	Changed bool         // it was not already as it should be
-	Err     *fault.Error // why it was passed over; nil: it was not
+	Changed bool         // false: it already was as requested, or Err is set
+	Err     *fault.Error // why it did not change; nil: no fault
 }
 
-// Code returns the code of what kept the contact from moving; empty: nothing did.
+// Code returns the code of Err; empty: no fault.
 func (m Moved) Code() string {
 	if m.Err == nil {
 		return ""
@@ -36,19 +37,18 @@ func (m Moved) Code() string {
 	return m.Err.Code
 }
 
-// effect is one thing that a step made happen.
+// effect is a journal entry that follows from a step.
 type effect struct {
 	what journal.Type
 	data any
 }
 
-// step moves one contact. It returns what happened by that, nothing when there
-// was nothing to do, or why it cannot be.
+// step changes one contact. It returns the effects, none if nothing changed, or a fault.
 type step func(c *Contact) ([]effect, *fault.Error)
 
-// applyStep takes many contacts one step, in one transaction, and says what became
-// of each in the order they were asked for. A contact that cannot make the step
-// does not keep the others from it. It returns the contacts as they are then.
+// applyStep applies a step to many contacts in one transaction. It returns a result for
+// each id, in the order of ids, and the changed contacts. A fault of one contact does not
+// affect the others.
 func applyStep(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.Contact, now time.Time, s step) ([]Moved, []Contact, error) {
 	if len(ids) > MaxMoved {
 		return nil, nil, ErrLimit.Sayf("at most %d contacts at once", MaxMoved)
@@ -58,18 +58,18 @@ func applyStep(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.Con
 	var list []Contact
 	err := db.InTx(ctx, func(tx *sqldb.DB) error {
 		var err error
-		if list, err = lockedByID(ctx, tx, tenant, ids); err != nil {
+		if list, err = lockByID(ctx, tx, tenant, ids); err != nil {
 			return err
 		}
-		became := make(map[id.Contact]Moved, len(list))
+		results := make(map[id.Contact]Moved, len(list))
 		var changed []*Contact
-		var activities []saved
+		var activities []savedActivity
 		var entries []journal.Entry
 		for i := range list {
 			c := &list[i]
 			before := c.Activity
 			happened, refusal := s(c)
-			became[c.ID] = Moved{c.ID, len(happened) > 0, refusal}
+			results[c.ID] = Moved{c.ID, len(happened) > 0, refusal}
 			if refusal != nil || len(happened) == 0 {
 				continue
 			}
@@ -77,7 +77,7 @@ func applyStep(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.Con
 			c.evaluate(c.Status, now)
 			changed = append(changed, c)
 			if c.Activity != before {
-				activities = append(activities, saved{c.ID, &c.Activity})
+				activities = append(activities, savedActivity{c.ID, &c.Activity})
 			}
 			for _, h := range happened {
 				entries = append(entries, journal.Entry{Tenant: tenant, Type: h.what, Contact: c.ID, At: now, Data: h.data})
@@ -89,28 +89,28 @@ func applyStep(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.Con
 		if err := saveActivities(ctx, tx, tenant, activities); err != nil {
 			return err
 		}
-		out = answers(ids, became)
+		out = inOrder(ids, results)
 		return journal.Append(ctx, tx, entries...)
 	})
 	return out, list, err
 }
 
-// answers returns what became of contacts in the order they were asked for.
-func answers(ids []id.Contact, became map[id.Contact]Moved) []Moved {
+// inOrder returns the results of contacts in the order of ids.
+func inOrder(ids []id.Contact, results map[id.Contact]Moved) []Moved {
 	out := make([]Moved, len(ids))
 	for i, c := range ids {
-		m, found := became[c]
+		m, found := results[c]
 		if !found {
 			m = Moved{c, false, ErrNotFound}
 		}
 		out[i] = m
-		m.Changed = false // when it is named again
-		became[c] = m
+		m.Changed = false // if the id is repeated
+		results[c] = m
 	}
 	return out
 }
 
-// saveStatuses writes what moves change of contacts' own rows.
+// saveStatuses writes the columns of contacts' own rows that steps change.
 func saveStatuses(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, list []*Contact, now time.Time) error {
 	if len(list) == 0 {
 		return nil
@@ -136,7 +136,7 @@ func saveStatuses(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, list []*C
 		FROM `+t.As("v", 3)+`
 		WHERE contact.tenant_id = $1 AND contact.id = v.id`, t.Args(tenant, sqldb.Micros(now))...)
 	if err != nil {
-		return fmt.Errorf("save the standing of contacts: %w", err)
+		return fmt.Errorf("save contact statuses: %w", err)
 	}
 	return nil
 }

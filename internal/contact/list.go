@@ -14,21 +14,21 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// Selector says which contacts are meant.
+// Selector selects contacts.
 type Selector struct {
 	Statuses []Status // none: all but Suppressed
 	Search   string   // every word must occur in names, company or address
 	Where    []Condition
 }
 
-// Condition is a test of contacts that a package above makes: SQL over a
-// contact's own row, c, and its activity, a, when it says so. $1 is the tenant.
+// Condition is a condition from a package above: SQL over a contact's own row, c, and, with
+// Activity, its activity, a. $1 is the tenant.
 type Condition struct {
-	Text     func(arg func(value any) string) string // arg takes a parameter and returns its name
+	Text     func(arg func(value any) string) string // arg adds a parameter and returns its placeholder
 	Activity bool
 }
 
-// ParseStatuses reads the names of statuses.
+// ParseStatuses parses the names of statuses.
 func ParseStatuses(list []string) ([]Status, error) {
 	out := make([]Status, 0, len(list))
 	for _, s := range list {
@@ -40,7 +40,7 @@ func ParseStatuses(list []string) ([]Status, error) {
 	return out, nil
 }
 
-// Query asks for one page of contacts.
+// Query selects one page of contacts.
 type Query struct {
 	Selector
 	Sort  Sort
@@ -50,15 +50,15 @@ type Query struct {
 	From  *Restriction
 }
 
-// Restriction limits a query to the members of something that a package above
-// keeps: a join on c.tenant_id and c.id, whose parameters begin at $2.
+// Restriction restricts a query to rows of a table of a package above: a join on
+// c.tenant_id and c.id, whose parameters begin at $2.
 type Restriction struct {
 	Join    string
 	Args    []any
 	AddedAt string // expression for member_added_at, never null; empty: null
 }
 
-// Position is where a page ended: the sort value, nil for null, and the id.
+// Position is the end of a page: the sort value, nil for null, and the id.
 type Position struct {
 	Value *string
 	ID    id.Contact
@@ -70,10 +70,10 @@ type Page struct {
 	Next     *Position
 }
 
-// Sort names what a list is sorted by.
+// Sort is the name of a sort order.
 type Sort string
 
-// The sorts that have a name here; ParseSort knows them all.
+// Two sorts that code refers to; ParseSort accepts all.
 const (
 	ByCreated     Sort = "created_at"
 	ByMemberAdded Sort = "member_added_at"
@@ -83,12 +83,12 @@ type order struct {
 	column   string
 	nullable bool
 	indexed  bool // an index has the order
-	read     func(string) (any, error)
+	parse    func(string) (any, error)
 	value    func(c *Contact) any // string, *string, int64, float64, bool, time.Time or *time.Time
 }
 
-// byID is the column of the sort by creation: ids are made at created_at, and sort
-// by it (people.create).
+// byID is the column of the sort by creation: ids are UUIDv7 of created_at
+// (mergeState.create), so both have the same order.
 const byID = "c.id"
 
 func readText(s string) (any, error)   { return s, nil }
@@ -131,7 +131,7 @@ var orders = map[Sort]order{
 	}},
 }
 
-// ParseSort returns the sort with a name; one that is unknown is by creation.
+// ParseSort returns the sort with a name, ByCreated if there is none.
 func ParseSort(name string) Sort {
 	if _, ok := orders[Sort(name)]; ok {
 		return Sort(name)
@@ -139,7 +139,7 @@ func ParseSort(name string) Sort {
 	return ByCreated
 }
 
-// Sorts returns every name that ParseSort knows.
+// Sorts returns every name that ParseSort accepts.
 func Sorts() []string {
 	list := make([]string, 0, len(orders))
 	for s := range orders {
@@ -153,8 +153,8 @@ func (o order) activity() bool {
 	return strings.HasPrefix(o.column, "a.") || strings.HasPrefix(o.column, "COALESCE(a.")
 }
 
-// by orders rows by the sort's column, nulls last, then by id.
-func (o order) by(asc bool) string {
+// orderBy returns the ORDER BY clause: the sort's column, nulls last, then the id.
+func (o order) orderBy(asc bool) string {
 	way, nulls := " DESC", ""
 	if asc {
 		way = " ASC"
@@ -191,8 +191,8 @@ func (o order) position(c *Contact) *Position {
 	return p
 }
 
-// statement gathers what is variable in a query of contacts c: joins,
-// conditions (each begins with AND), and parameters, the first being the tenant.
+// statement collects the variable parts of a query of contacts c: joins, conditions (each
+// begins with AND), and parameters, the first of which is the tenant.
 type statement struct {
 	joins, conditions strings.Builder
 	args              []any
@@ -212,7 +212,7 @@ func (s *statement) arg(v any) string {
 	return "$" + strconv.Itoa(len(s.args))
 }
 
-// CheckSearch refuses a search text that is too long.
+// CheckSearch reports a search text that is too long.
 func CheckSearch(text string) error {
 	if utf8.RuneCountInString(text) > contactsearch.MaxSearch {
 		return fault.Input(fault.Field{Path: "search", Message: fmt.Sprintf("at most %d characters", contactsearch.MaxSearch)})
@@ -220,7 +220,7 @@ func CheckSearch(text string) error {
 	return nil
 }
 
-func selection(db *sqldb.DB, tenant id.Tenant, q Selector, r *Restriction) (*statement, error) {
+func newStatement(db *sqldb.DB, tenant id.Tenant, q Selector, r *Restriction) (*statement, error) {
 	if err := CheckSearch(q.Search); err != nil {
 		return nil, err
 	}
@@ -247,10 +247,10 @@ func selection(db *sqldb.DB, tenant id.Tenant, q Selector, r *Restriction) (*sta
 	return s, nil
 }
 
-// addCandidates restricts a search to the contacts that its index names, and
-// reports whether it did: when they are many, it is faster to walk all contacts.
-// ordered says that only a page is wanted, in the order of an index. It never
-// changes what is found, since the index names every contact that can match.
+// addCandidates restricts a search to the candidates that the search index returns, and
+// reports whether it did: if they are many, reading all contacts is faster. ordered says
+// that the query reads one page in the order of an index. The result does not depend on it,
+// since the candidates include every contact that can match.
 func (s *statement) addCandidates(ctx context.Context, db *sqldb.DB, tenant id.Tenant, search string, ordered bool) (bool, error) {
 	list, ok, err := contactsearch.Candidates(ctx, db, tenant, search, ordered)
 	if err != nil || !ok {
@@ -261,9 +261,9 @@ func (s *statement) addCandidates(ctx context.Context, db *sqldb.DB, tenant id.T
 	return true, nil
 }
 
-// Count returns how many contacts a selector means.
+// Count returns the number of contacts that a selector selects.
 func Count(ctx context.Context, db *sqldb.DB, tenant id.Tenant, q Selector) (int, error) {
-	s, err := selection(db, tenant, q, nil)
+	s, err := newStatement(db, tenant, q, nil)
 	if err != nil {
 		return 0, err
 	}
@@ -282,29 +282,28 @@ func Count(ctx context.Context, db *sqldb.DB, tenant id.Tenant, q Selector) (int
 	return n, nil
 }
 
-// List returns one page of contacts. Null sort values come last in either
-// direction, ties are broken by id, and a contact that stays as it is is on one
-// page only, whatever arrives in between.
+// List returns one page of contacts. Null sort values come last in either direction, and
+// ties are ordered by id. While pages are read, a contact that does not change is on one
+// page only, even if others are added or changed.
 func List(ctx context.Context, db *sqldb.DB, tenant id.Tenant, q Query) (p Page, err error) {
-	if q.plain() {
-		return list(ctx, db, tenant, q)
+	if q.indexed() {
+		return listPage(ctx, db, tenant, q)
 	}
 	err = db.Evaluate(ctx, tenant.String(), func(ctx context.Context, db *sqldb.DB) error {
-		p, err = list(ctx, db, tenant, q)
+		p, err = listPage(ctx, db, tenant, q)
 		return err
 	})
 	return p, err
 }
 
-// plain reports whether an index leads straight to the page: everybody, in an
-// order that the index has. Any other page may be found after a look at all
-// contacts only.
-func (q Query) plain() bool {
+// indexed reports whether an index leads to the page: no conditions, and a sort that has an
+// index. Other pages may need all contacts to be read.
+func (q Query) indexed() bool {
 	o, ok := orders[q.Sort]
 	return (!ok || o.indexed) && q.From == nil && len(q.Where) == 0 && len(q.Statuses) == 0 && len(contactsearch.Terms(q.Search)) == 0
 }
 
-func list(ctx context.Context, db *sqldb.DB, tenant id.Tenant, q Query) (Page, error) {
+func listPage(ctx context.Context, db *sqldb.DB, tenant id.Tenant, q Query) (Page, error) {
 	o, ok := orders[q.Sort]
 	added := "NULL"
 	if q.From != nil && q.From.AddedAt != "" {
@@ -316,15 +315,15 @@ func list(ctx context.Context, db *sqldb.DB, tenant id.Tenant, q Query) (Page, e
 	if !ok {
 		o = orders[ByCreated]
 	}
-	s, err := selection(db, tenant, q.Selector, q.From)
+	s, err := newStatement(db, tenant, q.Selector, q.From)
 	if err != nil {
 		return Page{}, err
 	}
-	narrowed, err := s.addCandidates(ctx, db, tenant, q.Search, o.indexed)
+	candidates, err := s.addCandidates(ctx, db, tenant, q.Search, o.indexed)
 	if err != nil {
 		return Page{}, err
 	}
-	o.indexed = o.indexed && !narrowed // these few are read by their ids
+	o.indexed = o.indexed && !candidates // the few candidates are read by id
 	if err := s.seek(o, q); err != nil {
 		return Page{}, err
 	}
@@ -348,13 +347,13 @@ func list(ctx context.Context, db *sqldb.DB, tenant id.Tenant, q Query) (Page, e
 	return p, nil
 }
 
-// page is the statement of one page. Where no index has the order of the sort,
-// the page is found first, by its ids alone: only these are worth reading whole.
+// page returns the statement of one page. If no index has the order of the sort, a subquery
+// sorts ids only, and the whole rows are read for the page alone.
 func (s *statement) page(o order, q Query, added string) string {
-	by, limit := o.by(q.Asc), s.arg(q.Limit+1)
+	by, limit := o.orderBy(q.Asc), s.arg(q.Limit+1)
 	if o.indexed {
 		s.join()
-		return `SELECT ` + selected + `, ` + added + ` FROM contact c ` + s.joins.String() + `
+		return `SELECT ` + contactSelect + `, ` + added + ` FROM contact c ` + s.joins.String() + `
 			WHERE c.tenant_id = $1 ` + s.conditions.String() + by + ` LIMIT ` + limit
 	}
 	if o.activity() {
@@ -362,19 +361,19 @@ func (s *statement) page(o order, q Query, added string) string {
 	}
 	again := by
 	if o.column == added {
-		o.column = "k.added" // what it comes from is not joined outside
-		again = o.by(q.Asc)
+		o.column = "k.added" // its table is joined in the subquery only
+		again = o.orderBy(q.Asc)
 	}
-	return `SELECT ` + selected + `, k.added FROM (
+	return `SELECT ` + contactSelect + `, k.added FROM (
 			SELECT c.id, ` + added + ` AS added FROM contact c ` + s.joins.String() + `
 			WHERE c.tenant_id = $1 ` + s.conditions.String() + by + ` LIMIT ` + limit + `) AS k
 		JOIN contact c ON c.tenant_id = $1 AND c.id = k.id ` + WithActivity + again
 }
 
-// ErrPosition reports a position that does not belong to the sort.
+// ErrPosition reports a position of another sort.
 var ErrPosition = fault.New(fault.Invalid, "INVALID_CURSOR", "the cursor does not belong to this list")
 
-// seek adds the condition that begins a page after q.After.
+// seek adds the condition that the page begins after q.After.
 func (s *statement) seek(o order, q Query) error {
 	if q.After == nil {
 		return nil
@@ -390,7 +389,7 @@ func (s *statement) seek(o order, q Query) error {
 		s.conditions.WriteString(` AND ` + o.column + ` IS NULL AND c.id` + than + s.arg(q.After.ID))
 		return nil
 	}
-	value, err := o.read(*q.After.Value)
+	value, err := o.parse(*q.After.Value)
 	if err != nil {
 		return ErrPosition.Because(err)
 	}
@@ -404,4 +403,31 @@ func (s *statement) seek(o order, q Query) error {
 	}
 	s.conditions.WriteString(`)`)
 	return nil
+}
+
+// Matching returns up to limit contacts of a selector with ids after the given one, in the
+// order of ids. Fewer than limit means that there are no more. A caller that goes through
+// all pages stores only the last id, and sees each contact once, even if earlier ones
+// change or are deleted.
+func Matching(ctx context.Context, db *sqldb.DB, tenant id.Tenant, q Selector, after id.Contact, limit int) ([]id.Contact, error) {
+	s, err := newStatement(db, tenant, q, nil)
+	if err != nil {
+		return nil, err
+	}
+	var list []id.Contact
+	err = db.Evaluate(ctx, tenant.String(), func(ctx context.Context, db *sqldb.DB) error {
+		rows, err := db.Query(ctx, `
+			SELECT c.id FROM contact c `+s.joins.String()+`
+			WHERE c.tenant_id = $1 AND c.id > `+s.arg(after)+s.conditions.String()+`
+			ORDER BY c.id LIMIT `+s.arg(limit), s.args...)
+		list, err = sqldb.Collect(rows, err, func(row func(...any) error) (id.Contact, error) {
+			var c id.Contact
+			return c, row(&c)
+		})
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("find matching contacts: %w", err)
+	}
+	return list, nil
 }

@@ -13,28 +13,28 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// mergeState are the contacts that a round of a batch speaks of, as they become.
+// mergeState holds the contacts of a round of a batch, with the drafts applied so far.
 type mergeState struct {
 	b       *batch
 	byID    map[id.Contact]*pending
 	byEmail map[string]*pending
-	byKey   map[string]id.Contact // external id → whose it is
+	byKey   map[string]id.Contact // by external id
 	listed  map[string]bool
-	order   []*pending // in which they came to be spoken of
+	order   []*pending // in the order of their first draft
 }
 
-// pending is one contact on its way from how it was to how it will be.
+// pending is a contact with changes that are not written yet.
 type pending struct {
 	c               Contact
-	isNew           bool            // is being made
+	isNew           bool            // to be inserted
 	parts           map[string]bool // names of what changed
 	unshared        bool            // the maps and lists of c are not shared with an Outcome
 	activityChanged bool            // its activity must be written
 	entries         []journal.Entry
 }
 
-// loadMergeState reads, and keeps for the transaction, every contact that the drafts
-// speak of: those they name, and those who have what they want to be called.
+// loadMergeState reads and locks every contact that the drafts concern: those with their
+// ids and addresses, and those that have their external ids.
 func (b *batch) loadMergeState(ctx context.Context, tx *sqldb.DB, which []int) (*mergeState, error) {
 	p := &mergeState{b: b, byID: make(map[id.Contact]*pending, len(which)), byEmail: make(map[string]*pending, len(which)), byKey: map[string]id.Contact{}}
 	var ids []id.Contact
@@ -86,8 +86,8 @@ func (p *mergeState) load(ctx context.Context, tx *sqldb.DB, column string, list
 		return nil
 	}
 	rows, err := tx.Query(ctx, `
-		SELECT `+selected+` FROM `+source+`
-		WHERE c.tenant_id = $1 AND `+column+tx.In(2)+` ORDER BY `+column+keptOnly(tx), p.b.tenant, list)
+		SELECT `+contactSelect+` FROM `+contactSource+`
+		WHERE c.tenant_id = $1 AND `+column+tx.In(2)+` ORDER BY `+column+forUpdateOfContact(tx), p.b.tenant, list)
 	found, err := sqldb.Collect(rows, err, newReader().read)
 	if err != nil {
 		return err
@@ -108,7 +108,7 @@ func (p *mergeState) track(one *pending) {
 	p.order = append(p.order, one)
 }
 
-// find returns whom a draft speaks of, or nil.
+// find returns the contact of a draft, or nil.
 func (p *mergeState) find(c id.Contact, email string) *pending {
 	if !c.IsZero() {
 		return p.byID[c]
@@ -116,7 +116,7 @@ func (p *mergeState) find(c id.Contact, email string) *pending {
 	return p.byEmail[email]
 }
 
-// keyTaken reports whether another contact than c has the external id that ch gives.
+// keyTaken reports whether another contact than c has the external id of ch.
 func (p *mergeState) keyTaken(c id.Contact, ch checked) bool {
 	k := ch.texts[ExternalID]
 	if k == nil {
@@ -126,7 +126,7 @@ func (p *mergeState) keyTaken(c id.Contact, ch checked) bool {
 	return taken && holder != c
 }
 
-// create makes a new contact out of a draft.
+// create adds a new contact.
 func (p *mergeState) create(ch checked) Outcome {
 	b := p.b
 	c := Contact{
@@ -151,24 +151,24 @@ func (p *mergeState) create(ch checked) Outcome {
 		}
 	}
 	if c.Stage.IsZero() {
-		c.Stage = standardStage(b.stages)
+		c.Stage = defaultStage(b.stages)
 	}
 	c.listed = p.listed[c.Email]
 	c.evaluate(c.Status, b.now)
 	one := &pending{c: c, isNew: true, unshared: true}
 	one.log(b, journal.ContactCreated, "", nil)
-	for _, t := range done.turned {
+	for _, t := range done.subscriptions {
 		one.log(b, journal.SubscriptionChanged, "", t)
 	}
 	p.track(one)
 	return Outcome{Contact: one.c, Created: true, Changed: true}
 }
 
-// merge applies a draft to a contact that is there.
+// merge applies a draft to an existing contact.
 func (p *mergeState) merge(one *pending, ch checked) Outcome {
 	b := p.b
-	moves := ch.email != "" && ch.email != one.c.Email
-	if moves {
+	emailChanges := ch.email != "" && ch.email != one.c.Email
+	if emailChanges {
 		if other := p.byEmail[ch.email]; other != nil {
 			return Outcome{Err: ErrDuplicateEmail.With(existing{other.c.ID, other.c.Status})}
 		}
@@ -183,7 +183,7 @@ func (p *mergeState) merge(one *pending, ch checked) Outcome {
 		return Outcome{Err: err}
 	}
 	parts := done.parts
-	if moves {
+	if emailChanges {
 		delete(p.byEmail, one.c.Email)
 		one.c.Email, one.c.EmailDomain = ch.email, address.Domain(ch.email)
 		if on := p.listed[ch.email]; on != one.c.listed {
@@ -192,7 +192,7 @@ func (p *mergeState) merge(one *pending, ch checked) Outcome {
 		p.byEmail[ch.email] = one
 		parts = append(parts, "email")
 	}
-	if !same(key, one.c.ExternalID) {
+	if !equalText(key, one.c.ExternalID) {
 		if key != nil {
 			delete(p.byKey, *key)
 		}
@@ -204,7 +204,7 @@ func (p *mergeState) merge(one *pending, ch checked) Outcome {
 		one.c.Status = Active
 		parts = append(parts, "global_status")
 		if one.c.Stage.IsZero() && (ch.stage == nil || ch.stage.IsZero()) {
-			ch.stage = new(standardStage(b.stages))
+			ch.stage = new(defaultStage(b.stages))
 		}
 	}
 	if ch.stage != nil && *ch.stage != one.c.Stage {
@@ -218,11 +218,11 @@ func (p *mergeState) merge(one *pending, ch checked) Outcome {
 		return Outcome{Contact: one.c}
 	}
 	one.c.UpdatedAt = b.now
-	one.change(parts)
+	one.addParts(parts)
 	if one.c.evaluate(one.c.Status, b.now) {
 		one.activityChanged = true
 	}
-	for _, t := range done.turned {
+	for _, t := range done.subscriptions {
 		one.log(b, journal.SubscriptionChanged, "", t)
 	}
 	for _, t := range done.tagged {
@@ -239,7 +239,8 @@ func (o *pending) log(b *batch, t journal.Type, name string, data any) {
 	o.entries = append(o.entries, journal.Entry{Tenant: b.tenant, Type: t, Name: name, Contact: o.c.ID, At: b.now, Data: data})
 }
 
-// unshare makes the contact's maps and lists its own before they change.
+// unshare copies the contact's maps and lists before they change, since an Outcome may
+// share them.
 func (o *pending) unshare() {
 	if !o.unshared {
 		o.c, o.unshared = o.copy(), true
@@ -254,33 +255,32 @@ func (o *pending) copy() Contact {
 	return c
 }
 
-// write stores what has become of everybody, and returns those whose address or
-// external id was taken at the last moment.
-func (p *mergeState) write(ctx context.Context, tx *sqldb.DB) (taken map[id.Contact]bool, err error) {
-	var fresh, changed []*pending
-	var judged []*pending
+// save writes all contacts, and returns those that were not inserted because another
+// transaction took their address or external id.
+func (p *mergeState) save(ctx context.Context, tx *sqldb.DB) (taken map[id.Contact]bool, err error) {
+	var created, changed []*pending
+	var reevaluated []*pending
 	for _, one := range p.order {
 		switch {
 		case one.isNew:
-			fresh = append(fresh, one)
+			created = append(created, one)
 		case len(one.parts) > 0:
 			changed = append(changed, one)
 			if one.activityChanged {
-				judged = append(judged, one)
+				reevaluated = append(reevaluated, one)
 			}
 		}
 	}
-	// Everybody inserts in the same order, so that two batches do not wait for
-	// each other in a circle.
-	slices.SortFunc(fresh, func(a, b *pending) int { return strings.Compare(a.c.Email, b.c.Email) })
-	taken, err = p.insert(ctx, tx, fresh)
+	// All batches insert in the same order, so that two of them cannot deadlock.
+	slices.SortFunc(created, func(a, b *pending) int { return strings.Compare(a.c.Email, b.c.Email) })
+	taken, err = p.insert(ctx, tx, created)
 	if err != nil {
 		return nil, err
 	}
 	if err := p.update(ctx, tx, changed); err != nil {
 		return nil, err
 	}
-	if err := p.saveActivities(ctx, tx, judged); err != nil {
+	if err := p.saveActivities(ctx, tx, reevaluated); err != nil {
 		return nil, err
 	}
 	var entries []journal.Entry
@@ -292,21 +292,21 @@ func (p *mergeState) write(ctx context.Context, tx *sqldb.DB) (taken map[id.Cont
 	return taken, journal.Append(ctx, tx, entries...)
 }
 
-func (p *mergeState) insert(ctx context.Context, tx *sqldb.DB, fresh []*pending) (map[id.Contact]bool, error) {
-	if len(fresh) == 0 {
+func (p *mergeState) insert(ctx context.Context, tx *sqldb.DB, created []*pending) (map[id.Contact]bool, error) {
+	if len(created) == 0 {
 		return nil, nil
 	}
 	t := tx.Table(storedColumns...)
-	t.Grow(len(fresh))
-	texts := make([]contactsearch.Entry, len(fresh))
-	for i, one := range fresh {
+	t.Grow(len(created))
+	texts := make([]contactsearch.Entry, len(created))
+	for i, one := range created {
 		texts[i] = contactsearch.Entry{Contact: one.c.ID, Text: one.c.searchText()}
 		if err := one.c.add(t, texts[i].Text); err != nil {
 			return nil, err
 		}
 	}
 	taken := map[id.Contact]bool{}
-	done := slices.Repeat([]bool{true}, len(fresh))
+	done := slices.Repeat([]bool{true}, len(created))
 	var err error
 	if p.b.load {
 		err = t.Load(ctx, tx, "contact", p.b.tenant)
@@ -316,8 +316,8 @@ func (p *mergeState) insert(ctx context.Context, tx *sqldb.DB, fresh []*pending)
 	if err != nil {
 		return nil, err
 	}
-	activities := tx.Table(append([]string{"contact_id UUID"}, narrow...)...)
-	for i, one := range fresh {
+	activities := tx.Table(append([]string{"contact_id UUID"}, activityColumnTypes...)...)
+	for i, one := range created {
 		if !done[i] {
 			taken[one.c.ID] = true
 			continue
@@ -333,8 +333,8 @@ func (p *mergeState) insert(ctx context.Context, tx *sqldb.DB, fresh []*pending)
 	return taken, contactsearch.AwaitNew(ctx, tx, p.b.tenant, texts)
 }
 
-// update writes what changed of anybody, and no other column: an index is
-// touched only when it has to be.
+// update writes the columns that changed in any of the contacts, and no others, since each
+// column may need an index to be updated.
 func (p *mergeState) update(ctx context.Context, tx *sqldb.DB, changed []*pending) error {
 	t := tx.Table(storedColumns...)
 	t.Grow(len(changed))
@@ -345,14 +345,14 @@ func (p *mergeState) update(ctx context.Context, tx *sqldb.DB, changed []*pendin
 		if err := one.c.add(t, text); err != nil {
 			return err
 		}
-		said := false
+		textChanged := false
 		for part := range one.parts {
 			for _, column := range columnsOf(part) {
 				columns[column] = true
-				said = said || column == "search_text"
+				textChanged = textChanged || column == "search_text"
 			}
 		}
-		if said {
+		if textChanged {
 			texts = append(texts, contactsearch.Entry{Contact: one.c.ID, Text: text})
 		}
 	}
@@ -362,33 +362,33 @@ func (p *mergeState) update(ctx context.Context, tx *sqldb.DB, changed []*pendin
 	return contactsearch.Await(ctx, tx, p.b.tenant, texts)
 }
 
-// saveActivities writes what becomes of the deliverability of contacts whose status or
+// saveActivities evaluates and writes the deliverability of contacts whose status or
 // address changed.
-func (p *mergeState) saveActivities(ctx context.Context, tx *sqldb.DB, judged []*pending) error {
-	if len(judged) == 0 {
+func (p *mergeState) saveActivities(ctx context.Context, tx *sqldb.DB, reevaluated []*pending) error {
+	if len(reevaluated) == 0 {
 		return nil
 	}
-	ids := make([]id.Contact, len(judged))
-	for i, one := range judged {
+	ids := make([]id.Contact, len(reevaluated))
+	for i, one := range reevaluated {
 		ids[i] = one.c.ID
 	}
 	list, err := lockDeliveryStates(ctx, tx, p.b.tenant, ids)
 	if err != nil {
 		return err
 	}
-	changed := make([]saved, len(list))
+	changed := make([]savedActivity, len(list))
 	for i, s := range list {
 		one := p.byID[s.contact]
 		s.listed = one.c.listed
 		s.evaluate(one.c.Status, p.b.now)
 		one.c.Activity = s.Activity
-		changed[i] = saved{s.contact, &one.c.Activity}
+		changed[i] = savedActivity{s.contact, &one.c.Activity}
 	}
 	return saveActivities(ctx, tx, p.b.tenant, changed)
 }
 
-// change notes which parts of the contact are new.
-func (o *pending) change(parts []string) {
+// addParts adds to the changed parts of the contact.
+func (o *pending) addParts(parts []string) {
 	if o.parts == nil {
 		o.parts = make(map[string]bool, len(parts))
 	}
@@ -397,7 +397,7 @@ func (o *pending) change(parts []string) {
 	}
 }
 
-// columnsOf returns the columns that a part of a contact is kept in.
+// columnsOf returns the columns that store a part of a contact.
 func columnsOf(part string) []string {
 	switch part {
 	case "email":

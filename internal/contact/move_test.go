@@ -16,8 +16,8 @@ import (
 	"github.com/packetboat/packetboat/internal/suppression"
 )
 
-// answers are what a move said, in words.
-func answers(list []contact.Moved) []string {
+// inOrder are what a move said, in words.
+func inOrder(list []contact.Moved) []string {
 	out := make([]string, len(list))
 	for i, m := range list {
 		switch {
@@ -35,7 +35,7 @@ func mustMove(t *testing.T, list []contact.Moved, err error, want ...string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(want, answers(list)); diff != "" {
+	if diff := cmp.Diff(want, inOrder(list)); diff != "" {
 		t.Errorf("answers differ:\n%s", diff)
 	}
 }

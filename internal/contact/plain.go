@@ -5,24 +5,24 @@ import (
 	"unicode/utf8"
 )
 
-// Most JSON that contacts hold is plain: an object or an array whose values are
-// texts without escapes, numbers, booleans, null, and arrays of these. It is read here
-// in a fraction of the time that encoding/json takes, to the same values; what is not
-// plain is left to that.
+// Most JSON of contacts is plain: an object or an array whose values are strings without
+// escapes, numbers, booleans, null, and arrays of these. The parser below is several times
+// as fast as encoding/json and returns the same values (FuzzPlainJSON); for JSON that is
+// not plain it reports false.
 
-// plainObject reads a plain object.
+// plainObject parses a plain object.
 func plainObject(text string) (map[string]any, bool) {
 	if text == "{}" {
 		return map[string]any{}, true
 	}
-	p := plainText{text: text}
-	if !utf8.ValidString(text) || !p.take('{') {
+	p := plainReader{text: text}
+	if !utf8.ValidString(text) || !p.accept('{') {
 		return nil, false
 	}
 	m := make(map[string]any, 4)
 	for {
 		key, ok := p.string()
-		if !ok || !p.take(':') {
+		if !ok || !p.accept(':') {
 			return nil, false
 		}
 		v, ok := p.value(0)
@@ -30,21 +30,21 @@ func plainObject(text string) (map[string]any, bool) {
 			return nil, false
 		}
 		m[key] = v
-		if p.take(',') {
+		if p.accept(',') {
 			continue
 		}
-		return m, p.take('}') && p.end()
+		return m, p.accept('}') && p.atEnd()
 	}
 }
 
-// plainTexts reads a plain array of texts.
+// plainTexts parses a plain array of strings.
 func plainTexts(text string) ([]string, bool) {
 	list := []string{}
 	if text == "[]" {
 		return list, true
 	}
-	p := plainText{text: text}
-	if !utf8.ValidString(text) || !p.take('[') {
+	p := plainReader{text: text}
+	if !utf8.ValidString(text) || !p.accept('[') {
 		return nil, false
 	}
 	for {
@@ -53,21 +53,21 @@ func plainTexts(text string) ([]string, bool) {
 			return nil, false
 		}
 		list = append(list, s)
-		if p.take(',') {
+		if p.accept(',') {
 			continue
 		}
-		return list, p.take(']') && p.end()
+		return list, p.accept(']') && p.atEnd()
 	}
 }
 
-// plainText is what is left of a text that is read.
-type plainText struct {
+// plainReader is a text and the offset up to which it is parsed.
+type plainReader struct {
 	text string
 	at   int
 }
 
-// next skips white space and returns what comes then, 0 at the end.
-func (p *plainText) next() byte {
+// peek skips white space and returns the next byte, 0 at the end.
+func (p *plainReader) peek() byte {
 	for ; p.at < len(p.text); p.at++ {
 		switch c := p.text[p.at]; c {
 		case ' ', '\t', '\n', '\r':
@@ -78,18 +78,18 @@ func (p *plainText) next() byte {
 	return 0
 }
 
-func (p *plainText) take(c byte) bool {
-	if p.next() != c {
+func (p *plainReader) accept(c byte) bool {
+	if p.peek() != c {
 		return false
 	}
 	p.at++
 	return true
 }
 
-func (p *plainText) end() bool { p.next(); return p.at == len(p.text) }
+func (p *plainReader) atEnd() bool { p.peek(); return p.at == len(p.text) }
 
-func (p *plainText) string() (string, bool) {
-	if !p.take('"') {
+func (p *plainReader) string() (string, bool) {
+	if !p.accept('"') {
 		return "", false
 	}
 	for i := p.at; i < len(p.text); i++ {
@@ -105,9 +105,9 @@ func (p *plainText) string() (string, bool) {
 	return "", false
 }
 
-// value reads any plain value; depth is that of the array it is in.
-func (p *plainText) value(depth int) (any, bool) {
-	switch c := p.next(); {
+// value parses any plain value; depth is the number of arrays around it.
+func (p *plainReader) value(depth int) (any, bool) {
+	switch c := p.peek(); {
 	case c == '"':
 		return p.string()
 	case c == '-' || c >= '0' && c <= '9':
@@ -115,7 +115,7 @@ func (p *plainText) value(depth int) (any, bool) {
 	case c == '[' && depth < 8:
 		p.at++
 		list := []any{}
-		if p.take(']') {
+		if p.accept(']') {
 			return list, true
 		}
 		for {
@@ -124,22 +124,22 @@ func (p *plainText) value(depth int) (any, bool) {
 				return nil, false
 			}
 			list = append(list, v)
-			if p.take(',') {
+			if p.accept(',') {
 				continue
 			}
-			return list, p.take(']')
+			return list, p.accept(']')
 		}
 	case c == 't':
-		return true, p.word("true")
+		return true, p.literal("true")
 	case c == 'f':
-		return false, p.word("false")
+		return false, p.literal("false")
 	case c == 'n':
-		return nil, p.word("null")
+		return nil, p.literal("null")
 	}
 	return nil, false
 }
 
-func (p *plainText) word(w string) bool {
+func (p *plainReader) literal(w string) bool {
 	if len(p.text)-p.at < len(w) || p.text[p.at:p.at+len(w)] != w {
 		return false
 	}
@@ -147,8 +147,8 @@ func (p *plainText) word(w string) bool {
 	return true
 }
 
-// number reads a number (RFC 8259 section 6).
-func (p *plainText) number() (any, bool) {
+// number parses a number (RFC 8259 section 6).
+func (p *plainReader) number() (any, bool) {
 	i := p.at
 	digits := func() bool {
 		from := i

@@ -221,7 +221,7 @@ func TestLeavingKeepsThePrecedence(t *testing.T) {
 		}
 		mustStatus(t, db, c.ID, contact.Bounced)
 		if got = leave(contact.UnsubscribeScope{Everything: true}); got.Status != contact.Bounced {
-			t.Errorf("a bounced contact became %s", got.Status)
+			t.Errorf("a bounced contact results %s", got.Status)
 		}
 		if err := contact.Unsubscribe(t.Context(), db, other, c.ID, contact.UnsubscribeScope{Everything: true}, noon); err == nil {
 			t.Error("another tenant unsubscribed the contact")
@@ -264,7 +264,7 @@ func TestTimeMakesContactsInactive(t *testing.T) {
 			t.Errorf("just opened: %s", got.DeliverabilityStatus)
 		}
 		now := days(12 + 100)
-		u := contact.Upkeep{DB: db, Log: slog.New(slog.DiscardHandler), Now: func() time.Time { return now }}
+		u := contact.Maintenance{DB: db, Log: slog.New(slog.DiscardHandler), Now: func() time.Time { return now }}
 		for more := true; more; {
 			var err error
 			if more, err = u.Tick(t.Context()); err != nil {

@@ -11,20 +11,19 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// Scored is what scoring knows of a contact. Contacts that are pending,
-// soft-deleted or anonymised are not scored: nobody vouches for the first, and
-// the others are gone.
+// Scored holds a contact's scores. Contacts that are pending, deleted or anonymised are not
+// scored.
 type Scored struct {
 	Contact  id.Contact
 	Category StageCategory // of the contact's stage; empty: it has none
 	Prospect float64
 	Customer float64
-	Since    time.Time // when something last happened with the contact or its scores
+	Since    time.Time // the last activity or change of a score
 
-	moved int64 // when the scores did
+	moved int64 // the last change of a score
 }
 
-// scorable are the contacts that have scores that may move.
+// scorable is the condition of contacts that are scored.
 const scorable = `c.global_status NOT IN ('pending', 'suppressed') AND c.anonymized_at IS NULL`
 
 const scoredColumns = `
@@ -41,13 +40,13 @@ func scanScored(row func(...any) error) (Scored, error) {
 	return s, err
 }
 
-// Scores returns those of the contacts that are scored, by id, and keeps them
-// for the transaction.
-func Scores(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, ids []id.Contact) ([]Scored, error) {
+// LockScores returns the scores of those of the contacts that are scored, in the order of
+// ids, and locks their rows.
+func LockScores(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, ids []id.Contact) ([]Scored, error) {
 	rows, err := tx.Query(ctx, `
 		SELECT `+scoredColumns+`
 		WHERE c.tenant_id = $1 AND c.id`+tx.In(2)+` AND `+scorable+`
-		ORDER BY c.id`+keptOnly(tx), tenant, sqldb.List(tx, ids))
+		ORDER BY c.id`+forUpdateOfContact(tx), tenant, sqldb.List(tx, ids))
 	list, err := sqldb.Collect(rows, err, scanScored)
 	if err != nil {
 		return nil, fmt.Errorf("read scores: %w", err)
@@ -55,17 +54,17 @@ func Scores(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, ids []id.Contac
 	return list, nil
 }
 
-// IdleScores returns up to limit contacts that have a score above zero and with
-// which nothing has happened since a time, longest untouched first, and keeps
-// them for the transaction. After is the last of the page before; zero: none.
-func IdleScores(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, since time.Time, after Scored, limit int) ([]Scored, error) {
+// LockIdleScores returns up to limit contacts that have a score above zero and neither
+// activity nor a change of score after since, and locks their rows. The one whose score
+// changed first comes first. after is the last of the previous page; zero: none.
+func LockIdleScores(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, since time.Time, after Scored, limit int) ([]Scored, error) {
 	rows, err := tx.Query(ctx, `
 		SELECT `+scoredColumns+`
 		WHERE c.tenant_id = $1 AND (c.prospect_score > 0 OR c.customer_score > 0)
 			AND COALESCE(c.score_updated_at, c.created_at) <= $2
 			AND (COALESCE(c.score_updated_at, c.created_at), c.id) > ($4, $5)
 			AND (a.last_activity_at IS NULL OR a.last_activity_at <= $2) AND `+scorable+`
-		ORDER BY COALESCE(c.score_updated_at, c.created_at), c.id LIMIT $3`+keptOnly(tx),
+		ORDER BY COALESCE(c.score_updated_at, c.created_at), c.id LIMIT $3`+forUpdateOfContact(tx),
 		tenant, sqldb.Micros(since), limit, after.moved, after.Contact)
 	list, err := sqldb.Collect(rows, err, scanScored)
 	if err != nil {
@@ -74,22 +73,22 @@ func IdleScores(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, since time.
 	return list, nil
 }
 
-// NextScored returns the first tenant behind another that has a contact with a
-// score above zero; empty when there is none.
-func NextScored(ctx context.Context, db *sqldb.DB, after id.Tenant) (id.Tenant, error) {
+// NextTenantWithScores returns the first tenant after the given one that has a contact with
+// a score above zero, 0 if there is none.
+func NextTenantWithScores(ctx context.Context, db *sqldb.DB, after id.Tenant) (id.Tenant, error) {
 	var t id.Tenant
 	err := db.QueryRow(ctx, `
 		SELECT c.tenant_id FROM contact c
 		WHERE c.tenant_id > $1 AND (c.prospect_score > 0 OR c.customer_score > 0)
-		ORDER BY c.tenant_id LIMIT 1 /* all tenants: one round through all who score */`, after).Scan(&t)
+		ORDER BY c.tenant_id LIMIT 1 /* all tenants: one round through the tenants with scores */`, after).Scan(&t)
 	if err != nil && !errors.Is(err, sqldb.ErrNoRows) {
-		return 0, fmt.Errorf("find who has scores: %w", err)
+		return 0, fmt.Errorf("find a tenant with scores: %w", err)
 	}
 	return t, nil
 }
 
-// SaveScores writes both scores of contacts. A score is not part of what anybody
-// says about a contact: updated_at stays, only score_updated_at moves.
+// SaveScores writes both scores of contacts. It sets score_updated_at but not updated_at,
+// which is the time of a change by a request.
 func SaveScores(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, list []Scored, now time.Time) error {
 	if len(list) == 0 {
 		return nil

@@ -27,14 +27,14 @@ type Stage struct {
 	Color       *string
 	Description *string
 	SortOrder   int
-	Default     bool // exactly one is, once there are any
+	Default     bool // exactly one of a tenant's stages
 	CreatedAt   time.Time
 }
 
-// StageCategory decides which score of a contact in the stage moves.
+// StageCategory determines which score of a contact in the stage changes.
 type StageCategory string
 
-// The categories of spec 2.10.
+// The categories.
 const (
 	Prospect     StageCategory = "prospect"
 	Customer     StageCategory = "customer"
@@ -60,7 +60,7 @@ const (
 	maxDescription = 2000
 )
 
-func standardStage(stages []Stage) id.Stage {
+func defaultStage(stages []Stage) id.Stage {
 	for _, s := range stages {
 		if s.Default {
 			return s.ID
@@ -83,9 +83,10 @@ func Stages(ctx context.Context, db *sqldb.DB, tenant id.Tenant) ([]Stage, error
 	return stages(ctx, db, tenant, "")
 }
 
-// stagesThatStay returns the stages, none of which is deleted before the transaction
-// ends: contacts may be put into them. Others may do so at the same time.
-func stagesThatStay(ctx context.Context, tx *sqldb.DB, tenant id.Tenant) ([]Stage, error) {
+// shareLockStages returns the stages with a shared lock, so that none of them is deleted
+// while the transaction moves contacts into them. Other transactions may hold the same
+// lock.
+func shareLockStages(ctx context.Context, tx *sqldb.DB, tenant id.Tenant) ([]Stage, error) {
 	if tx.Dialect() == sqldb.Postgres {
 		return stages(ctx, tx, tenant, " FOR KEY SHARE")
 	}
@@ -123,8 +124,8 @@ func StageByID(ctx context.Context, db *sqldb.DB, tenant id.Tenant, stage id.Sta
 	return Stage{}, ErrNoStage
 }
 
-// StageChange is what a request says about a stage; nil leaves a part alone,
-// and an empty Color or Description clears it.
+// StageChange holds the changes of a request; nil leaves a part unchanged, and an empty
+// Color or Description clears it.
 type StageChange struct {
 	Name        *string
 	Category    *StageCategory
@@ -136,13 +137,13 @@ type StageChange struct {
 
 var colorPattern = regexp.MustCompile(`^#[0-9a-f]{6}$`)
 
-// CheckNew returns what is wrong with the change that makes a stage.
+// CheckNew validates the change as that of CreateStage.
 func (ch StageChange) CheckNew() error { return ch.apply(&Stage{}) }
 
-// Check returns what is wrong with the change, whatever stage it is made to.
+// Check validates the change independently of the stage.
 func (ch StageChange) Check() error { return ch.apply(&Stage{Name: "-", Category: Prospect}) }
 
-// apply checks the change and merges it into s.
+// apply validates the change and applies it to s.
 func (ch StageChange) apply(s *Stage) error {
 	var p fault.Problems
 	if ch.Name != nil {
@@ -187,14 +188,14 @@ func (ch StageChange) apply(s *Stage) error {
 	return p.Err()
 }
 
-// CreateStage makes a stage. The first one is the default whatever is said.
+// CreateStage creates a stage. A tenant's first stage is always the default.
 func CreateStage(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ch StageChange, now time.Time) (Stage, error) {
 	s := Stage{ID: id.New[id.Stage](), CreatedAt: micros(now)}
 	if err := ch.apply(&s); err != nil {
 		return Stage{}, err
 	}
 	err := db.InTx(ctx, func(tx *sqldb.DB) error {
-		for { // until nobody else has just taken the slug
+		for { // until no other transaction has taken the slug meanwhile
 			if inserted, err := s.insert(ctx, tx, tenant, ch); inserted || err != nil {
 				return err
 			}
@@ -206,9 +207,10 @@ func CreateStage(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ch StageCh
 	return s, nil
 }
 
-// insert adds a new stage behind the others, unless its slug was taken meanwhile.
+// insert adds a new stage after the others. It reports false if another transaction took
+// its slug.
 func (s *Stage) insert(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, ch StageChange) (bool, error) {
-	list, err := stagesKept(ctx, tx, tenant)
+	list, err := lockStages(ctx, tx, tenant)
 	if err != nil {
 		return false, err
 	}
@@ -220,7 +222,7 @@ func (s *Stage) insert(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, ch S
 	}
 	s.Default = len(list) == 0 || ch.Default != nil && *ch.Default
 	if s.Default {
-		if err := noDefault(ctx, tx, tenant); err != nil {
+		if err := clearDefaultStage(ctx, tx, tenant); err != nil {
 			return false, err
 		}
 	}
@@ -238,19 +240,18 @@ func (s *Stage) insert(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, ch S
 	return n == 1, err
 }
 
-// stagesKept returns the tenant's stages and lets nobody else change them until
-// the transaction ends: one of them is the default, and there is a limit.
-func stagesKept(ctx context.Context, tx *sqldb.DB, tenant id.Tenant) ([]Stage, error) {
+// lockStages returns the tenant's stages and locks them until the transaction ends, since
+// exactly one is the default and their number is limited.
+func lockStages(ctx context.Context, tx *sqldb.DB, tenant id.Tenant) ([]Stage, error) {
 	rows, err := tx.Query(ctx, `SELECT id FROM contact_stage WHERE tenant_id = $1 ORDER BY id`+tx.ForUpdate(), tenant)
 	if _, err := sqldb.Collect(rows, err, func(row func(...any) error) (s id.Stage, err error) { return s, row(&s) }); err != nil {
-		return nil, fmt.Errorf("keep the stages: %w", err)
+		return nil, fmt.Errorf("lock stages: %w", err)
 	}
 	return Stages(ctx, tx, tenant)
 }
 
-// FirstStages gives a new account a pipeline to begin with, whose
-// first stage is the default one.
-func FirstStages(ctx context.Context, tx *sqldb.DB, t tenant.Tenant, now time.Time) error {
+// CreateDefaultStages creates the stages of a new tenant. The first is the default.
+func CreateDefaultStages(ctx context.Context, tx *sqldb.DB, t tenant.Tenant, now time.Time) error {
 	for _, first := range []StageChange{
 		{Name: new("Lead"), Category: new(Prospect)},
 		{Name: new("Customer"), Category: new(Customer)},
@@ -265,18 +266,18 @@ func FirstStages(ctx context.Context, tx *sqldb.DB, t tenant.Tenant, now time.Ti
 	return nil
 }
 
-func noDefault(ctx context.Context, tx *sqldb.DB, tenant id.Tenant) error {
+func clearDefaultStage(ctx context.Context, tx *sqldb.DB, tenant id.Tenant) error {
 	_, err := tx.Exec(ctx, `UPDATE contact_stage SET is_default = FALSE WHERE tenant_id = $1 AND is_default`, tenant)
 	return err
 }
 
-// UpdateStage changes a stage. Its slug stays. Another category decides which
-// score of the contacts in it moves from now on; it is no move of theirs, so the
-// scores stay as they are.
+// UpdateStage changes a stage, except its slug. Another category determines which score of
+// its contacts changes from now on; unlike a move to another stage, it does not reset their
+// scores.
 func UpdateStage(ctx context.Context, db *sqldb.DB, tenant id.Tenant, stage id.Stage, ch StageChange) (Stage, error) {
 	var s Stage
 	err := db.InTx(ctx, func(tx *sqldb.DB) error {
-		list, err := stagesKept(ctx, tx, tenant)
+		list, err := lockStages(ctx, tx, tenant)
 		if err != nil {
 			return err
 		}
@@ -289,7 +290,7 @@ func UpdateStage(ctx context.Context, db *sqldb.DB, tenant id.Tenant, stage id.S
 			return err
 		}
 		if ch.Default != nil && *ch.Default && !s.Default {
-			if err := noDefault(ctx, tx, tenant); err != nil {
+			if err := clearDefaultStage(ctx, tx, tenant); err != nil {
 				return err
 			}
 			s.Default = true
@@ -306,11 +307,11 @@ func UpdateStage(ctx context.Context, db *sqldb.DB, tenant id.Tenant, stage id.S
 	return s, nil
 }
 
-// OrderStages puts the stages in the given order; all of them must be named.
+// OrderStages sets the order of the stages; ids must contain each of them once.
 func OrderStages(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.Stage) ([]Stage, error) {
 	var list []Stage
 	err := db.InTx(ctx, func(tx *sqldb.DB) error {
-		have, err := stagesKept(ctx, tx, tenant)
+		have, err := lockStages(ctx, tx, tenant)
 		if err != nil {
 			return err
 		}

@@ -11,21 +11,21 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// moveTo changes the stage; another category resets both scores.
-// It returns which of them that changes.
+// moveTo changes the stage. If the category changes, it sets both scores to zero and
+// returns those that were not zero.
 func (c *Contact) moveTo(stage id.Stage, stages []Stage, now time.Time) []scoreReset {
 	from := c.Stage
 	c.Stage = stage
 	if categoryOf(stages, from) == categoryOf(stages, stage) {
 		return nil
 	}
-	changed := resets(c.ProspectScore, c.CustomerScore)
+	changed := scoreResets(c.ProspectScore, c.CustomerScore)
 	c.ProspectScore, c.CustomerScore, c.ScoreUpdatedAt = 0, 0, new(now)
 	return changed
 }
 
-// scoreReset is the data of a score_changed entry about a reset; package score
-// writes the others.
+// scoreReset is the data of a score_changed entry about a reset. Package score writes the
+// other entries.
 type scoreReset struct {
 	Score string  `json:"score"`
 	From  float64 `json:"from"`
@@ -33,8 +33,8 @@ type scoreReset struct {
 	Reset bool    `json:"reset"`
 }
 
-// resets returns what is to be told of scores that become zero.
-func resets(prospect, customer float64) []scoreReset {
+// scoreResets returns the resets of scores that are not zero.
+func scoreResets(prospect, customer float64) []scoreReset {
 	var list []scoreReset
 	if prospect != 0 {
 		list = append(list, scoreReset{Score: "prospect", From: prospect, Reset: true})
@@ -45,18 +45,19 @@ func resets(prospect, customer float64) []scoreReset {
 	return list
 }
 
-// stageHolders are the details of ErrStageInUse.
-type stageHolders struct {
+// stageUsage are the details of ErrStageInUse.
+type stageUsage struct {
 	Usage struct {
 		Contacts int `json:"contacts"`
 	} `json:"usage"`
 }
 
-// DeleteStage removes a stage. Its contacts move to the replacement; without
-// one, a stage that has contacts stays. The default stage always stays.
+// DeleteStage deletes a stage and moves its contacts to the replacement. It fails for the
+// default stage, and for a stage that has contacts if there is no replacement
+// (ErrStageInUse).
 func DeleteStage(ctx context.Context, db *sqldb.DB, tenant id.Tenant, stage, replacement id.Stage, now time.Time) error {
 	err := db.InTx(ctx, func(tx *sqldb.DB) error {
-		stages, err := stagesKept(ctx, tx, tenant)
+		stages, err := lockStages(ctx, tx, tenant)
 		if err != nil {
 			return err
 		}
@@ -67,19 +68,19 @@ func DeleteStage(ctx context.Context, db *sqldb.DB, tenant id.Tenant, stage, rep
 		if !replacement.IsZero() && (replacement == stage || !slices.ContainsFunc(stages, func(s Stage) bool { return s.ID == replacement })) {
 			return ErrInvalidStage.Sayf("replacement_stage_id is not another stage")
 		}
-		var held stageHolders
-		err = tx.QueryRow(ctx, `SELECT COUNT(*) FROM contact WHERE tenant_id = $1 AND stage_id = $2`, tenant, stage).Scan(&held.Usage.Contacts)
+		var usage stageUsage
+		err = tx.QueryRow(ctx, `SELECT COUNT(*) FROM contact WHERE tenant_id = $1 AND stage_id = $2`, tenant, stage).Scan(&usage.Usage.Contacts)
 		if err != nil {
 			return err
 		}
 		if stages[i].Default {
-			return ErrStageInUse.With(held).Sayf("the default stage cannot be deleted; make another one the default first")
+			return ErrStageInUse.With(usage).Sayf("the default stage cannot be deleted; make another one the default first")
 		}
-		if held.Usage.Contacts > 0 {
+		if usage.Usage.Contacts > 0 {
 			if replacement.IsZero() {
-				return ErrStageInUse.With(held)
+				return ErrStageInUse.With(usage)
 			}
-			if err := moveAll(ctx, tx, tenant, stage, replacement, stages, micros(now)); err != nil {
+			if err := moveContacts(ctx, tx, tenant, stage, replacement, stages, micros(now)); err != nil {
 				return err
 			}
 		}
@@ -92,8 +93,8 @@ func DeleteStage(ctx context.Context, db *sqldb.DB, tenant id.Tenant, stage, rep
 	return nil
 }
 
-// moveAll moves the contacts of one stage to another.
-func moveAll(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, from, to id.Stage, stages []Stage, now time.Time) error {
+// moveContacts moves the contacts of one stage to another.
+func moveContacts(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, from, to id.Stage, stages []Stage, now time.Time) error {
 	type member struct {
 		contact            id.Contact
 		prospect, customer float64
@@ -114,16 +115,16 @@ func moveAll(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, from, to id.St
 		var entries []journal.Entry
 		for _, m := range page {
 			ids = append(ids, m.contact)
-			tell := func(t journal.Type, data any) {
+			log := func(t journal.Type, data any) {
 				entries = append(entries, journal.Entry{Tenant: tenant, Type: t, Contact: m.contact, At: now, Data: data})
 			}
-			tell(journal.StageChanged, map[string]any{"from": from, "to": to})
+			log(journal.StageChanged, map[string]any{"from": from, "to": to})
 			if reset != "" {
-				for _, r := range resets(m.prospect, m.customer) {
-					tell(journal.ScoreChanged, r)
+				for _, r := range scoreResets(m.prospect, m.customer) {
+					log(journal.ScoreChanged, r)
 				}
 			}
-			tell(journal.ContactUpdated, map[string]any{"fields": []string{"stage_id"}})
+			log(journal.ContactUpdated, map[string]any{"fields": []string{"stage_id"}})
 		}
 		_, err := tx.Exec(ctx, `
 			UPDATE contact SET stage_id = $3, updated_at = $4`+reset+`

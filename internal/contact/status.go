@@ -11,17 +11,16 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// UnsubscribeScope is what an unsubscribing person turns off: everything, or the category
-// of an email type where it has one, else the type.
+// UnsubscribeScope is what a contact unsubscribes from: everything, or the category of an
+// email type, or the type if it has no category.
 type UnsubscribeScope struct {
 	Everything bool
 	TypeKey    string
 	Category   id.Category // empty: the type is in no category
 }
 
-// Unsubscribe takes back consent. It may be called again, to no effect. A
-// contact that is bounced, complained or deleted keeps that status; that it
-// unsubscribed is noted all the same.
+// Unsubscribe unsubscribes a contact. A second call has no effect. A contact that is
+// bounced, complained or deleted keeps that status, but its unsubscription is stored too.
 func Unsubscribe(ctx context.Context, db *sqldb.DB, tenant id.Tenant, contact id.Contact, l UnsubscribeScope, now time.Time) error {
 	moved, err := UnsubscribeMany(ctx, db, tenant, []id.Contact{contact}, l, now)
 	if err != nil {
@@ -42,29 +41,29 @@ func UnsubscribeMany(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []
 	return moved, nil
 }
 
-// unsubscribeStep is the step of a contact that turns off what l says.
+// unsubscribeStep returns the step that unsubscribes a contact from l.
 func (l UnsubscribeScope) unsubscribeStep(now time.Time) step {
 	return func(c *Contact) ([]effect, *fault.Error) {
-		if c.AnonymizedAt != nil { // it gets nothing, and nothing more is to be known of it
+		if c.AnonymizedAt != nil { // it gets no mail, and no more data is stored about it
 			return nil, nil
 		}
 		if !l.Everything {
-			return subscriptionEffects(c.subscriptionTurns(l.change(false))), nil
+			return subscriptionEffects(c.changeSubscriptions(l.change(false))), nil
 		}
 		if !c.unsubscribe(now) {
 			return nil, nil
 		}
-		return []effect{{journal.SubscriptionChanged, globally{"global", false}}}, nil
+		return []effect{{journal.SubscriptionChanged, globalChange{"global", false}}}, nil
 	}
 }
 
-// globally is the data of a journal entry about all of a contact's mail.
-type globally struct {
+// globalChange is the data of a journal entry about all of a contact's mail.
+type globalChange struct {
 	Scope      string `json:"scope"` // "global"
 	Subscribed bool   `json:"subscribed"`
 }
 
-func subscriptionEffects(list []subscriptionTurn) []effect {
+func subscriptionEffects(list []subscriptionChange) []effect {
 	out := make([]effect, len(list))
 	for i, t := range list {
 		out[i] = effect{journal.SubscriptionChanged, t}
@@ -72,12 +71,11 @@ func subscriptionEffects(list []subscriptionTurn) []effect {
 	return out
 }
 
-// Subscribe gives consent, to what l says; with Everything that is no more than
-// the end of an unsubscription. A status of unsubscribed is lifted only byPerson:
-// when the contact itself, or a person on its behalf, says so. Otherwise consent
-// to everything is refused (ErrUnsubscribed), and consent to a type is noted
-// without lifting anything. A pending contact becomes active; bounces and
-// complaints stay.
+// Subscribe subscribes contacts to the type or category of l; with Everything it only ends
+// an unsubscription from everything. That is allowed only byPerson: if the contact itself,
+// or a user on its behalf, requests it. Otherwise Everything fails (ErrUnsubscribed) for an
+// unsubscribed contact, and a subscription to a type is stored without changing its status.
+// A pending contact becomes active; bounces and complaints stay.
 func Subscribe(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.Contact, l UnsubscribeScope, byPerson bool, now time.Time) ([]Moved, error) {
 	moved, _, err := applyStep(ctx, db, tenant, ids, now, func(c *Contact) ([]effect, *fault.Error) {
 		if c.AnonymizedAt != nil {
@@ -88,10 +86,10 @@ func Subscribe(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.Con
 		}
 		var out []effect
 		if !l.Everything {
-			out = subscriptionEffects(c.subscriptionTurns(l.change(true)))
+			out = subscriptionEffects(c.changeSubscriptions(l.change(true)))
 		}
 		if byPerson && c.resubscribe() {
-			out = append(out, effect{journal.SubscriptionChanged, globally{"global", true}})
+			out = append(out, effect{journal.SubscriptionChanged, globalChange{"global", true}})
 		}
 		if c.Status == Pending {
 			c.Status = Active
@@ -105,12 +103,12 @@ func Subscribe(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.Con
 	return moved, nil
 }
 
-// updatedFields is the data of a journal entry that says which fields changed.
+// updatedFields is the data of a journal entry about changed fields.
 func updatedFields(fields ...string) map[string]any { return map[string]any{"fields": fields} }
 
-// ResetStatus makes contacts active that bounced, complained or unsubscribed,
-// and forgets their bounces. Deleted contacts are refused (ErrTransition). What
-// the suppression list holds of them is package suppression's to forget.
+// ResetStatus sets bounced, complained and unsubscribed contacts to active and clears their
+// bounces. It fails for deleted contacts (ErrTransition). It does not change the
+// suppression list; see suppression.ResetStatus.
 func ResetStatus(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.Contact, now time.Time) ([]Moved, error) {
 	moved, _, err := applyStep(ctx, db, tenant, ids, now, func(c *Contact) ([]effect, *fault.Error) {
 		switch c.Status {
@@ -121,10 +119,10 @@ func ResetStatus(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.C
 		}
 		from := c.Status
 		c.Status, c.UnsubscribedAt = Active, nil
-		c.forgetBounces()
+		c.clearBounces()
 		out := []effect{{journal.ContactUpdated, updatedFields("global_status")}}
 		if from == Unsubscribed {
-			out = append(out, effect{journal.SubscriptionChanged, globally{"global", true}})
+			out = append(out, effect{journal.SubscriptionChanged, globalChange{"global", true}})
 		}
 		return out, nil
 	})
@@ -134,7 +132,7 @@ func ResetStatus(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.C
 	return moved, nil
 }
 
-// change returns the subscriptions that l means, turned on or off.
+// change returns the change that turns the subscriptions of l on or off.
 func (l UnsubscribeScope) change(on bool) checked {
 	ch := checked{types: map[string]*bool{}, categories: map[id.Category]*bool{}}
 	if l.TypeKey != "" {
@@ -146,9 +144,9 @@ func (l UnsubscribeScope) change(on bool) checked {
 	return ch
 }
 
-// unsubscribe ends every subscription and reports whether that is news.
+// unsubscribe unsubscribes the contact from everything and reports whether that changed it.
 func (c *Contact) unsubscribe(now time.Time) bool {
-	changed := c.lift(Unsubscribed)
+	changed := c.raiseStatus(Unsubscribed)
 	if c.UnsubscribedAt == nil || changed {
 		c.UnsubscribedAt = new(now)
 		changed = true
@@ -156,9 +154,9 @@ func (c *Contact) unsubscribe(now time.Time) bool {
 	return changed
 }
 
-// lift raises the status to s where precedence allows, and reports whether it
-// did. A deleted contact remembers the higher status for its restoration.
-func (c *Contact) lift(s Status) bool {
+// raiseStatus sets the status to s if that has a higher rank, and reports whether it did.
+// Of a deleted contact it sets the status to restore.
+func (c *Contact) raiseStatus(s Status) bool {
 	at := &c.Status
 	if c.Status == Suppressed && s != Suppressed {
 		at = &c.StatusBeforeSuppress
@@ -170,8 +168,8 @@ func (c *Contact) lift(s Status) bool {
 	return true
 }
 
-// resubscribe takes back an unsubscription, which may hide behind a worse
-// status, and reports whether there was one.
+// resubscribe ends an unsubscription from everything, also if the status has a higher rank,
+// and reports whether there was one.
 func (c *Contact) resubscribe() bool {
 	at := &c.Status
 	if c.Status == Suppressed {
@@ -185,8 +183,8 @@ func (c *Contact) resubscribe() bool {
 	return changed
 }
 
-// UnsubscribeAll ends every subscription of many contacts and returns those
-// that exist. Package suppression calls it.
+// UnsubscribeAll unsubscribes contacts from everything and returns those that exist.
+// Package suppression calls it.
 func UnsubscribeAll(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.Contact, now time.Time) ([]Contact, error) {
 	_, list, err := applyStep(ctx, db, tenant, ids, now, UnsubscribeScope{Everything: true}.unsubscribeStep(micros(now)))
 	if err != nil {
@@ -195,22 +193,21 @@ func UnsubscribeAll(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []i
 	return list, nil
 }
 
-// keptOnly keeps contacts' own rows until the transaction ends.
-func keptOnly(tx *sqldb.DB) string {
+// forUpdateOfContact locks contacts' own rows, not those of joined tables.
+func forUpdateOfContact(tx *sqldb.DB) string {
 	if tx.Dialect() == sqldb.Postgres {
 		return " FOR UPDATE OF c"
 	}
 	return ""
 }
 
-// lockedByID reads contacts and keeps their rows, and their activities, for the
-// transaction.
-func lockedByID(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, ids []id.Contact) ([]Contact, error) {
+// lockByID reads contacts and locks their rows and activities until the transaction ends.
+func lockByID(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, ids []id.Contact) ([]Contact, error) {
 	if err := lockOrCreateActivities(ctx, tx, tenant, ids); err != nil {
 		return nil, err
 	}
 	rows, err := tx.Query(ctx, `
-		SELECT `+selected+` FROM `+source+`
-		WHERE c.tenant_id = $1 AND c.id`+tx.In(2)+` ORDER BY c.id`+keptOnly(tx), tenant, sqldb.List(tx, ids))
+		SELECT `+contactSelect+` FROM `+contactSource+`
+		WHERE c.tenant_id = $1 AND c.id`+tx.In(2)+` ORDER BY c.id`+forUpdateOfContact(tx), tenant, sqldb.List(tx, ids))
 	return sqldb.Collect(rows, err, newReader().read)
 }

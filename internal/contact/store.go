@@ -15,8 +15,9 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// wide are the columns of a contact's own row, in the order of fields and values.
-var wide = []string{
+// contactColumns are the columns of a contact's own row, in the order of newReader and
+// values.
+var contactColumns = []string{
 	"id", "email", "email_domain", "external_id", "first_name", "last_name", "full_name", "title", "company",
 	"phone", "website", "timezone", "address_line1", "address_line2", "city", "state", "postal_code", "country",
 	"source", "stage_id", "custom_fields", "tags", "subscriptions", "category_subscriptions", "global_status",
@@ -24,8 +25,8 @@ var wide = []string{
 	"created_at", "updated_at", "anonymized_at", "suppressed_at", "unsubscribed_at",
 }
 
-// storedColumns are the columns of a contact's own row as they are written: the
-// key, the others of wide, and what is derived from them.
+// storedColumns are contactColumns with their types, and search_text, which is derived from
+// them.
 var storedColumns = func() []string {
 	types := map[string]string{
 		"custom_fields": "JSONB", "tags": "JSONB", "subscriptions": "JSONB", "category_subscriptions": "JSONB",
@@ -34,7 +35,7 @@ var storedColumns = func() []string {
 		"suppressed_at": "BIGINT", "unsubscribed_at": "BIGINT", "id": "UUID", "stage_id": "UUID",
 	}
 	list := []string{}
-	for _, name := range wide {
+	for _, name := range contactColumns {
 		list = append(list, name+" "+cmp.Or(types[name], "TEXT"))
 	}
 	return append(list, "search_text TEXT")
@@ -52,29 +53,29 @@ func (c *Contact) add(t *sqldb.Table, text string) error {
 	return nil
 }
 
-var selected = "c.tenant_id, c." + strings.Join(wide, ", c.") + ", " + activityColumns
+var contactSelect = "c.tenant_id, c." + strings.Join(contactColumns, ", c.") + ", " + activityColumns
 
-// source joins a contact's two rows; every query of full contacts reads from it.
-const source = ` contact c ` + WithActivity
+// contactSource joins a contact's two rows, for queries of contactSelect.
+const contactSource = ` contact c ` + WithActivity
 
-// searchText is what the search looks in.
+// searchText returns the text that searches compare.
 func (c *Contact) searchText() string {
 	return contactsearch.Text(&c.Email, c.FirstName, c.LastName, c.FullName, c.Company)
 }
 
-// scan reads the selected columns of one row, then what the query adds.
+// scan reads contactSelect from a row, then more columns of the query.
 func scan(row func(...any) error, more ...any) (Contact, error) {
 	return newReader(more...).read(row)
 }
 
-// reader reads rows of the selected columns, one after the other.
+// reader reads rows of contactSelect, one after the other.
 type reader struct {
-	c                        Contact // of the row that is being read
+	c                        Contact // scan target
 	fields, tags, subs, cats string
 	dest                     []any
 }
 
-// newReader returns a reader of rows that end with what the query adds.
+// newReader returns a reader of rows that end with more columns.
 func newReader(more ...any) *reader {
 	r := &reader{}
 	c := &r.c
@@ -122,7 +123,7 @@ func (r *reader) read(row func(...any) error) (Contact, error) {
 	return r.c, nil
 }
 
-// values appends to row the contact's wide columns as they are stored.
+// values appends the stored values of contactColumns to row.
 func (c *Contact) values(row []any) ([]any, error) {
 	texts := [4]string{"{}", "[]", "{}", "{}"}
 	lengths := [4]int{len(c.CustomFields), len(c.Tags), len(c.Subscriptions), len(c.CategorySubscriptions)}
@@ -145,14 +146,14 @@ func (c *Contact) values(row []any) ([]any, error) {
 	), nil
 }
 
-// Load returns the contacts with the given ids, in no particular order; ids
-// that name no contact are passed over.
+// Load returns the contacts with the given ids, in no particular order, and skips ids
+// without a contact.
 func Load(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.Contact) ([]Contact, error) {
 	if len(ids) == 0 {
 		return []Contact{}, nil
 	}
 	rows, err := db.Query(ctx, `
-		SELECT `+selected+` FROM `+source+`
+		SELECT `+contactSelect+` FROM `+contactSource+`
 		WHERE c.tenant_id = $1 AND c.id`+db.In(2), tenant, sqldb.List(db, ids))
 	list, err := sqldb.Collect(rows, err, newReader().read)
 	if err != nil {
@@ -161,9 +162,9 @@ func Load(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.Contact)
 	return list, nil
 }
 
-// ByID returns one contact, soft-deleted and anonymised ones too.
+// ByID returns one contact, also a deleted or anonymised one.
 func ByID(ctx context.Context, db *sqldb.DB, tenant id.Tenant, contact id.Contact) (Contact, error) {
-	return one(ctx, db, tenant, `c.id = $2`, contact)
+	return loadOne(ctx, db, tenant, `c.id = $2`, contact)
 }
 
 // ByEmail returns the contact with an address.
@@ -172,16 +173,16 @@ func ByEmail(ctx context.Context, db *sqldb.DB, tenant id.Tenant, email string) 
 	if err != nil {
 		return Contact{}, ErrNotFound.Because(err)
 	}
-	return one(ctx, db, tenant, `c.email = $2`, addr)
+	return loadOne(ctx, db, tenant, `c.email = $2`, addr)
 }
 
-// ByExternalID returns the contact with the caller's own record key.
+// ByExternalID returns the contact with an external id.
 func ByExternalID(ctx context.Context, db *sqldb.DB, tenant id.Tenant, key string) (Contact, error) {
-	return one(ctx, db, tenant, `c.external_id = $2`, key)
+	return loadOne(ctx, db, tenant, `c.external_id = $2`, key)
 }
 
-func one(ctx context.Context, db *sqldb.DB, tenant id.Tenant, where string, value any) (Contact, error) {
-	c, err := scan(db.QueryRow(ctx, `SELECT `+selected+` FROM `+source+` WHERE c.tenant_id = $1 AND `+where, tenant, value).Scan)
+func loadOne(ctx context.Context, db *sqldb.DB, tenant id.Tenant, where string, value any) (Contact, error) {
+	c, err := scan(db.QueryRow(ctx, `SELECT `+contactSelect+` FROM `+contactSource+` WHERE c.tenant_id = $1 AND `+where, tenant, value).Scan)
 	if errors.Is(err, sqldb.ErrNoRows) {
 		return Contact{}, ErrNotFound
 	}
@@ -211,7 +212,7 @@ func IDsByEmail(ctx context.Context, db *sqldb.DB, tenant id.Tenant, emails []st
 	return found, nil
 }
 
-// Existing returns which of the ids name a contact.
+// Existing returns which of the contacts exist.
 func Existing(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.Contact) (map[id.Contact]bool, error) {
 	found := make(map[id.Contact]bool, len(ids))
 	if len(ids) == 0 {
@@ -243,10 +244,10 @@ func Billable(ctx context.Context, db *sqldb.DB, tenant id.Tenant) (int, error) 
 	return n, nil
 }
 
-// micros cuts a time to what the database keeps.
+// micros truncates a time to the precision of the database.
 func micros(t time.Time) time.Time { return t.UTC().Truncate(time.Microsecond) }
 
-// Emails returns the addresses of contacts, but for anonymised ones.
+// Emails returns the addresses of contacts, without anonymised ones.
 func Emails(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.Contact) (map[id.Contact]string, error) {
 	found := make(map[id.Contact]string, len(ids))
 	if len(ids) == 0 {

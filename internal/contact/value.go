@@ -1,8 +1,10 @@
 package contact
 
-// Value returns a field by its name in the API, as a template may print it:
-// texts (those that are the contact's own by reference), numbers, booleans, times
-// and lists. A field without a value is known and nil.
+import "slices"
+
+// Value returns a field by its name in the API, as templates print it: a text (*string for
+// columns of the contact), number, boolean, time or list. A field without a value is known
+// and nil.
 func (c *Contact) Value(name string) (value any, known bool) {
 	switch name {
 	case "id":
@@ -71,3 +73,23 @@ func textOf(s *string) any {
 	}
 	return s
 }
+
+// columnNames are the fields of a contact by their names in the API, in the order of
+// display. Custom fields and subscriptions are not listed one by one.
+var columnNames = []string{
+	"id", "tenant_id", "email", "external_id", "first_name", "last_name", "full_name", "title", "company", "phone", "website", "timezone",
+	"address_line1", "address_line2", "city", "state", "postal_code", "country", "source", "stage_id",
+	"custom_fields", "tags", "subscriptions", "category_subscriptions",
+	"global_status", "status_before_suppress", "do_not_contact", "bounce_type",
+	"deliverability_status", "deliverability_reason", "deliverability_updated_at",
+	"created_at", "updated_at", "anonymized_at", "suppressed_at", "unsubscribed_at", "member_added_at", "score_updated_at",
+	"last_activity_at", "last_activity_pending", "last_email_sent_at", "last_email_opened_at", "last_email_clicked_at", "last_page_viewed_at",
+	"total_emails_sent", "total_emails_opened", "total_emails_clicked", "prospect_score", "customer_score",
+	"first_touch_at", "first_touch_campaign", "first_touch_country", "first_touch_landing_url", "first_touch_medium",
+	"first_touch_referrer", "first_touch_source", "first_touch_timezone",
+	"last_touch_at", "last_touch_campaign", "last_touch_medium", "last_touch_source",
+	"email_domain", "mx_record", "smtp_provider",
+}
+
+// ColumnNames returns the names of all fields of a contact in the API.
+func ColumnNames() []string { return slices.Clone(columnNames) }

@@ -206,11 +206,11 @@ func TestDefinitions(t *testing.T) {
 		if _, err := field.Create(ctx, db, acme, field.Draft{Name: "Plan", Type: field.String}, noon); code(err) != "DUPLICATE_FIELD_KEY" {
 			t.Errorf("the key of a field being erased is free: %v", err)
 		}
-		doomed, err := field.Unerased(ctx, db, 5)
-		if err != nil || len(doomed) != 1 || doomed[0].ID != plan.ID {
-			t.Fatalf("Unerased = %v, %v", doomed, err)
+		pending, err := field.PendingErasures(ctx, db, 5)
+		if err != nil || len(pending) != 1 || pending[0].ID != plan.ID {
+			t.Fatalf("PendingErasures = %v, %v", pending, err)
 		}
-		if err := field.Erased(ctx, db, acme, plan.ID); err != nil {
+		if err := field.FinishErasure(ctx, db, acme, plan.ID); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := field.Create(ctx, db, acme, field.Draft{Name: "Plan", Type: field.String}, noon); err != nil {
@@ -266,7 +266,7 @@ func TestConcurrentDeclarationsRespectTheLimit(t *testing.T) {
 			}
 		}
 		if list, err := field.List(t.Context(), db, acme); made != 1 || len(list) != 200 || err != nil {
-			t.Errorf("%d were made, there are %d, %v", made, len(list), err)
+			t.Errorf("%d were created, there are %d, %v", made, len(list), err)
 		}
 		if _, err := field.Create(t.Context(), db, other, field.Draft{Name: "f", Type: field.String}, noon); err != nil {
 			t.Errorf("the other tenant's first: %v", err)

@@ -89,10 +89,10 @@ func Load(ctx context.Context, db *sqldb.DB, tenant id.Tenant) (Catalog, error) 
 
 // ByID returns one field.
 func ByID(ctx context.Context, db *sqldb.DB, tenant id.Tenant, field id.Field) (Field, error) {
-	return one(ctx, db, tenant, field, " ")
+	return loadOne(ctx, db, tenant, field, " ")
 }
 
-func one(ctx context.Context, db *sqldb.DB, tenant id.Tenant, field id.Field, lock string) (Field, error) {
+func loadOne(ctx context.Context, db *sqldb.DB, tenant id.Tenant, field id.Field, lock string) (Field, error) {
 	f, err := scan(db.QueryRow(ctx, `
 		SELECT `+columns+` FROM custom_field
 		WHERE tenant_id = $1 AND id = $2 AND deleted_at IS NULL`+lock, tenant, field).Scan)
@@ -116,7 +116,7 @@ func Create(ctx context.Context, db *sqldb.DB, tenant id.Tenant, d Draft, now ti
 		return Field{}, err
 	}
 	err = db.InTx(ctx, func(tx *sqldb.DB) error {
-		have, err := kept(ctx, tx, tenant)
+		have, err := lockFields(ctx, tx, tenant)
 		if err != nil {
 			return err
 		}
@@ -142,9 +142,9 @@ func Create(ctx context.Context, db *sqldb.DB, tenant id.Tenant, d Draft, now ti
 	return f, nil
 }
 
-// kept locks the tenant's fields until the transaction ends and counts them, so that concurrent
+// lockFields locks the tenant's fields until the transaction ends and counts them, so that concurrent
 // transactions cannot exceed the limit.
-func kept(ctx context.Context, tx *sqldb.DB, tenant id.Tenant) (int, error) {
+func lockFields(ctx context.Context, tx *sqldb.DB, tenant id.Tenant) (int, error) {
 	rows, err := tx.Query(ctx, `SELECT id FROM custom_field WHERE tenant_id = $1 AND deleted_at IS NULL ORDER BY id`+tx.ForUpdate(), tenant)
 	if _, err := sqldb.Collect(rows, err, func(row func(...any) error) (f id.Field, err error) { return f, row(&f) }); err != nil {
 		return 0, err
@@ -159,7 +159,7 @@ func kept(ctx context.Context, tx *sqldb.DB, tenant id.Tenant) (int, error) {
 func Update(ctx context.Context, db *sqldb.DB, tenant id.Tenant, field id.Field, c Change) (Field, error) {
 	var f Field
 	err := db.InTx(ctx, func(tx *sqldb.DB) error {
-		old, err := one(ctx, tx, tenant, field, tx.ForUpdate())
+		old, err := loadOne(ctx, tx, tenant, field, tx.ForUpdate())
 		if err != nil {
 			return err
 		}
@@ -182,15 +182,15 @@ func Update(ctx context.Context, db *sqldb.DB, tenant id.Tenant, field id.Field,
 }
 
 // Delete deletes a field unless something other than contacts uses it. Package contact erases the
-// values and then calls Erased.
-func Delete(ctx context.Context, db *sqldb.DB, tenant id.Tenant, field id.Field, who usage.Finder, now time.Time) (Field, error) {
+// values and then calls FinishErasure.
+func Delete(ctx context.Context, db *sqldb.DB, tenant id.Tenant, field id.Field, finders usage.Finder, now time.Time) (Field, error) {
 	var f Field
 	err := db.InTx(ctx, func(tx *sqldb.DB) error {
 		var err error
-		if f, err = one(ctx, tx, tenant, field, tx.ForUpdate()); err != nil {
+		if f, err = loadOne(ctx, tx, tenant, field, tx.ForUpdate()); err != nil {
 			return err
 		}
-		holders, err := who.Find(ctx, tx, tenant, usage.Subject{Kind: usage.Field, ID: f.ID.String(), Key: f.Key})
+		holders, err := finders.Find(ctx, tx, tenant, usage.Subject{Kind: usage.Field, ID: f.ID.String(), Key: f.Key})
 		if err != nil {
 			return err
 		}
@@ -228,26 +228,26 @@ func Counts(contacts int, h usage.Holders) map[string]int {
 	return counts
 }
 
-// Doomed is a deleted field whose values are not erased completely.
-type Doomed struct {
+// PendingErasure is a deleted field whose values are not erased completely.
+type PendingErasure struct {
 	Tenant id.Tenant
 	ID     id.Field
 	Key    string
 }
 
-// Unerased returns deleted fields with values to erase, oldest first.
-func Unerased(ctx context.Context, db *sqldb.DB, limit int) ([]Doomed, error) {
+// PendingErasures returns deleted fields with values to erase, oldest first.
+func PendingErasures(ctx context.Context, db *sqldb.DB, limit int) ([]PendingErasure, error) {
 	rows, err := db.Query(ctx, `
 		SELECT tenant_id, id, field_key FROM custom_field
 		WHERE deleted_at IS NOT NULL ORDER BY deleted_at, tenant_id, id LIMIT $1 /* all tenants: one queue of work */`, limit)
-	return sqldb.Collect(rows, err, func(row func(...any) error) (Doomed, error) {
-		var d Doomed
+	return sqldb.Collect(rows, err, func(row func(...any) error) (PendingErasure, error) {
+		var d PendingErasure
 		return d, row(&d.Tenant, &d.ID, &d.Key)
 	})
 }
 
-// Erased deletes the row of a deleted field, when no contact has a value of it.
-func Erased(ctx context.Context, db *sqldb.DB, tenant id.Tenant, field id.Field) error {
+// FinishErasure deletes the row of a deleted field, when no contact has a value of it.
+func FinishErasure(ctx context.Context, db *sqldb.DB, tenant id.Tenant, field id.Field) error {
 	_, err := db.Exec(ctx, `DELETE FROM custom_field WHERE tenant_id = $1 AND id = $2 AND deleted_at IS NOT NULL`, tenant, field)
 	if err != nil {
 		return fmt.Errorf("delete a custom field's row: %w", err)

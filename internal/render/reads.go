@@ -10,8 +10,8 @@ import (
 
 // Reads returns the fields of a contact that mails with this content print; only these are loaded
 // for recipients.
-func Reads(c *content.Compiled) contact.Reading {
-	var r contact.Reading
+func Reads(c *content.Compiled) contact.FieldSet {
+	var r contact.FieldSet
 	templates := append([]*liquid.Template{
 		c.SubjectTemplate, c.PreheaderTemplate, c.FromNameTemplate, c.HTMLTemplate, c.TextTemplate,
 	}, c.Targets...)
@@ -20,7 +20,7 @@ func Reads(c *content.Compiled) contact.Reading {
 			continue
 		}
 		if t.ReadsAnything() {
-			r.Whole()
+			r.AddAll()
 		}
 		for _, path := range t.Variables() {
 			addPath(&r, path)
@@ -30,14 +30,14 @@ func Reads(c *content.Compiled) contact.Reading {
 }
 
 // addPath adds the field that a path of a template refers to; see env.Lookup.
-func addPath(r *contact.Reading, path string) {
+func addPath(r *contact.FieldSet, path string) {
 	root, rest, _ := strings.Cut(path, ".")
 	switch root {
 	case "unsubscribe_url", "preferences_url", "view_in_browser_url", content.PixelVariable, "account", "broadcast", "email", "param", "now":
 		return
 	case "contact":
 		if root, _, _ = strings.Cut(rest, "."); root == "" {
-			r.Whole()
+			r.AddAll()
 			return
 		}
 	}

@@ -13,9 +13,9 @@ import (
 
 func TestALetterReadsWhatItsTemplatesName(t *testing.T) {
 	t.Parallel()
-	whole := func(r *contact.Reading) { r.Whole() }
-	of := func(names ...string) func(*contact.Reading) {
-		return func(r *contact.Reading) {
+	whole := func(r *contact.FieldSet) { r.AddAll() }
+	of := func(names ...string) func(*contact.FieldSet) {
+		return func(r *contact.FieldSet) {
 			for _, n := range names {
 				r.Add(n)
 			}
@@ -23,7 +23,7 @@ func TestALetterReadsWhatItsTemplatesName(t *testing.T) {
 	}
 	for _, tt := range []struct {
 		source string
-		want   func(*contact.Reading)
+		want   func(*contact.FieldSet)
 	}{
 		{"nothing", of()},
 		{"{{ unsubscribe_url }}{{ packetboat_pixel }}{{ packetboat_link_0 }}{{ account.name }}{{ broadcast.id }}{{ email }}{{ email.subject }}{{ param.x }}{{ now }}", of()},
@@ -39,7 +39,7 @@ func TestALetterReadsWhatItsTemplatesName(t *testing.T) {
 		{"{% assign name = 'city' %}{{ [name] }}", whole},
 		{"{% assign c = contact %}{{ c.city }}", whole},
 	} {
-		var want contact.Reading
+		var want contact.FieldSet
 		tt.want(&want)
 		for name, c := range map[string]content.Content{
 			"subject":   {Source: content.Source{Subject: tt.source}},
@@ -50,7 +50,7 @@ func TestALetterReadsWhatItsTemplatesName(t *testing.T) {
 			"link":      {Links: []links.Link{{URL: "https://example.org/" + tt.source, Dynamic: true}}},
 		} {
 			got := render.Reads(compile(t, c))
-			if diff := cmp.Diff(want, got, cmp.AllowUnexported(contact.Reading{})); diff != "" {
+			if diff := cmp.Diff(want, got, cmp.AllowUnexported(contact.FieldSet{})); diff != "" {
 				t.Errorf("%s: %s (-want +got):\n%s", name, tt.source, diff)
 			}
 		}

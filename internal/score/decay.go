@@ -60,7 +60,7 @@ func (d *Decay) Tick(ctx context.Context) (more bool, err error) {
 			return more, err
 		}
 	}
-	next, err := contact.NextScored(ctx, d.DB, d.tenant)
+	next, err := contact.NextTenantWithScores(ctx, d.DB, d.tenant)
 	if err != nil {
 		return false, err
 	}
@@ -82,7 +82,7 @@ func (d *Decay) fade(ctx context.Context, now time.Time) (more bool, err error) 
 	after := d.on.after
 	err = d.DB.InTx(ctx, func(tx *sqldb.DB) error {
 		more = false
-		list, err := contact.IdleScores(ctx, tx, d.tenant, now.Add(-stretch), d.on.after, fadePage)
+		list, err := contact.LockIdleScores(ctx, tx, d.tenant, now.Add(-stretch), d.on.after, fadePage)
 		if err != nil || len(list) == 0 {
 			return err
 		}

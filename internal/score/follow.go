@@ -89,7 +89,7 @@ func follow(ctx context.Context, tx *sqldb.DB, t id.Tenant, entries []journal.En
 	for _, h := range hits {
 		ids[h.Contact] = true
 	}
-	list, err := contact.Scores(ctx, tx, t, slices.SortedFunc(maps.Keys(ids), id.Compare))
+	list, err := contact.LockScores(ctx, tx, t, slices.SortedFunc(maps.Keys(ids), id.Compare))
 	if err != nil {
 		return err
 	}

@@ -44,7 +44,7 @@ func each(t *testing.T, f func(d *desk)) {
 func newDesk(t *testing.T, db *sqldb.DB) *desk {
 	t.Helper()
 	d := &desk{T: t, db: db, now: noon}
-	in, err := tenant.Create(t.Context(), db, "acme", "Acme", "UTC", noon, sender.Newsletter, contact.FirstStages)
+	in, err := tenant.Create(t.Context(), db, "acme", "Acme", "UTC", noon, sender.Newsletter, contact.CreateDefaultStages)
 	d.ok(err)
 	d.tenant = in.ID
 	_, err = sender.CreateEmailType(t.Context(), db, in.ID, sender.EmailTypeFields{Key: new("offers"), DisplayName: new("Offers")}, noon)

@@ -66,7 +66,7 @@ func TestAnonymizingRemovesPeopleFromJobsAndFiles(t *testing.T) {
 	each(t, func(d *desk) {
 		d.e.Runners[job.Export] = exporter().Run
 		ours := d.tenant
-		other, err := tenant.Create(d.Context(), d.db, "other", "Other", "UTC", noon, sender.Newsletter, contact.FirstStages)
+		other, err := tenant.Create(d.Context(), d.db, "other", "Other", "UTC", noon, sender.Newsletter, contact.CreateDefaultStages)
 		d.ok(err)
 		var last job.Job
 		for _, d.tenant = range []id.Tenant{other.ID, ours} {

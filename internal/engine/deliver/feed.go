@@ -193,7 +193,7 @@ func (e *Engine) delay(items []outbox.Item) {
 // recipients loads the contacts of messages, with the fields that their content uses.
 func (e *Engine) recipients(ctx context.Context, tenant id.Tenant, items []outbox.Item) ([]contact.Contact, error) {
 	ids := make([]id.Contact, len(items))
-	var reads contact.Reading
+	var reads contact.FieldSet
 	seen := map[id.Content]bool{}
 	for i, it := range items {
 		ids[i] = it.Contact
@@ -208,7 +208,7 @@ func (e *Engine) recipients(ctx context.Context, tenant id.Tenant, items []outbo
 		if err != nil {
 			return nil, err
 		}
-		reads.Join(render.Reads(c))
+		reads.AddSet(render.Reads(c))
 	}
 	return contact.Recipients(ctx, e.DB, tenant, ids, reads)
 }

@@ -11,16 +11,15 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// Reading says which fields of contacts a mail prints. The zero Reading is for one
-// that prints none.
-type Reading struct {
+// FieldSet is the set of contact fields that a mail prints. The zero FieldSet is empty.
+type FieldSet struct {
 	columns []string // sorted
-	whole   bool
+	all     bool
 }
 
-// readable are the fields that are read one by one; for any other the whole
-// contact is.
-var readable = map[string]func(c *Contact) any{
+// columnTargets are the scan targets of fields that are read one by one; for other fields
+// the whole contact is read.
+var columnTargets = map[string]func(c *Contact) any{
 	"email_domain":  func(c *Contact) any { return &c.EmailDomain },
 	"external_id":   func(c *Contact) any { return sqldb.ToNullText(&c.ExternalID) },
 	"first_name":    func(c *Contact) any { return sqldb.ToNullText(&c.FirstName) },
@@ -37,20 +36,20 @@ var readable = map[string]func(c *Contact) any{
 	"postal_code":   func(c *Contact) any { return sqldb.ToNullText(&c.PostalCode) },
 	"country":       func(c *Contact) any { return sqldb.ToNullText(&c.Country) },
 	"source":        func(c *Contact) any { return sqldb.ToNullText(&c.Source) },
-	"custom_fields": func(c *Contact) any { return unpacked{&c.CustomFields} },
-	"tags":          func(c *Contact) any { return unpacked{&c.Tags} },
+	"custom_fields": func(c *Contact) any { return jsonColumn{&c.CustomFields} },
+	"tags":          func(c *Contact) any { return jsonColumn{&c.Tags} },
 }
 
-// Add adds a field by its name in the API. What is no field of every contact's is
-// taken for a custom one, and all of those are added.
-func (r *Reading) Add(name string) {
+// Add adds a field by its name in the API. A name that is not a standard field is taken for
+// a custom field, for which all custom fields are added.
+func (r *FieldSet) Add(name string) {
 	switch name {
-	case "id", "email", "timezone", "global_status", "do_not_contact": // they are always read
+	case "id", "email", "timezone", "global_status", "do_not_contact": // always read
 		return
 	}
-	if readable[name] == nil {
+	if columnTargets[name] == nil {
 		if _, known := new(Contact).Value(name); known {
-			r.Whole()
+			r.AddAll()
 			return
 		}
 		name = "custom_fields"
@@ -60,22 +59,21 @@ func (r *Reading) Add(name string) {
 	}
 }
 
-// Whole adds everything there is.
-func (r *Reading) Whole() { r.whole = true }
+// AddAll adds all fields.
+func (r *FieldSet) AddAll() { r.all = true }
 
-// Join adds what another mail prints.
-func (r *Reading) Join(o Reading) {
-	r.whole = r.whole || o.whole
+// AddSet adds the fields of o.
+func (r *FieldSet) AddSet(o FieldSet) {
+	r.all = r.all || o.all
 	for _, c := range o.columns {
 		r.Add(c)
 	}
 }
 
-// Recipients returns contacts with what Refusal asks of them, their time zone, and
-// the fields that a mail prints; of the others nothing need be read. Ids that name no
-// contact are passed over.
-func Recipients(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.Contact, r Reading) ([]Contact, error) {
-	if r.whole {
+// Recipients returns contacts with the fields that Refusal needs, their time zone, and the
+// fields in r; other fields may be unset. Ids without a contact are skipped.
+func Recipients(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.Contact, r FieldSet) ([]Contact, error) {
+	if r.all {
 		return Load(ctx, db, tenant, ids)
 	}
 	more := ""
@@ -85,13 +83,13 @@ func Recipients(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.Co
 	rows, err := db.Query(ctx, `
 		SELECT id, email, timezone, global_status, do_not_contact, subscriptions, category_subscriptions`+more+`
 		FROM contact WHERE tenant_id = $1 AND id`+db.In(2), tenant, sqldb.List(db, ids))
-	var c Contact // whose columns are read, again and again
+	var c Contact // scan target, reset for each row
 	dest := []any{
 		&c.ID, &c.Email, sqldb.ToNullText(&c.Timezone), sqldb.ToText(&c.Status), &c.DoNotContact,
-		unpacked{&c.Subscriptions}, unpacked{&c.CategorySubscriptions},
+		jsonColumn{&c.Subscriptions}, jsonColumn{&c.CategorySubscriptions},
 	}
 	for _, name := range r.columns {
-		dest = append(dest, readable[name](&c))
+		dest = append(dest, columnTargets[name](&c))
 	}
 	list, err := sqldb.CollectInto(make([]Contact, 0, len(ids)), rows, err, func(row func(...any) error) (Contact, error) {
 		c = Contact{Tenant: tenant}
@@ -104,11 +102,11 @@ func Recipients(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.Co
 	return list, nil
 }
 
-// unpacked reads a column of JSON that is mostly empty.
-type unpacked struct{ into any }
+// jsonColumn scans a column of JSON, without decoding {} and [].
+type jsonColumn struct{ into any }
 
-// Scan reads the column.
-func (u unpacked) Scan(column any) error {
+// Scan implements sql.Scanner.
+func (u jsonColumn) Scan(column any) error {
 	switch column := column.(type) {
 	case string:
 		return u.read([]byte(column))
@@ -118,9 +116,31 @@ func (u unpacked) Scan(column any) error {
 	return fmt.Errorf("a column of JSON is a %T", column)
 }
 
-func (u unpacked) read(column []byte) error {
+func (u jsonColumn) read(column []byte) error {
 	if len(column) <= 2 { // {} or []
 		return nil
 	}
 	return json.Unmarshal(column, u.into)
+}
+
+// Addressees returns contacts with the fields that Refusal needs and no others: address,
+// status and consents. It is used to go through a whole audience.
+func Addressees(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.Contact) ([]Contact, error) {
+	rows, err := db.Query(ctx, `
+		SELECT id, email, global_status, do_not_contact, subscriptions, category_subscriptions
+		FROM contact WHERE tenant_id = $1 AND id`+db.In(2), tenant, sqldb.List(db, ids))
+	var c Contact // scan target, reset for each row
+	dest := []any{
+		&c.ID, &c.Email, sqldb.ToText(&c.Status), &c.DoNotContact,
+		jsonColumn{&c.Subscriptions}, jsonColumn{&c.CategorySubscriptions},
+	}
+	list, err := sqldb.CollectInto(make([]Contact, 0, len(ids)), rows, err, func(scan func(...any) error) (Contact, error) {
+		c = Contact{Tenant: tenant}
+		err := scan(dest...)
+		return c, err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("load addressees: %w", err)
+	}
+	return list, nil
 }

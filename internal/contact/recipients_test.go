@@ -37,12 +37,12 @@ func TestRecipientsHaveWhatTheirMailPrints(t *testing.T) {
 		}
 		k := contact.Consent{TypeKey: "offers"}
 		for _, name := range append(contact.ColumnNames(), "plan", "unheard_of") {
-			var r, joined contact.Reading
+			var r, joined contact.FieldSet
 			r.Add("city")
 			r.Add(name)
 			r.Add(name)
-			joined.Join(r)
-			for _, r := range []contact.Reading{r, joined} {
+			joined.AddSet(r)
+			for _, r := range []contact.FieldSet{r, joined} {
 				got, err := contact.Recipients(t.Context(), db, acme, ids, r)
 				if err != nil || len(got) != 2 {
 					t.Fatalf("%s: %d contacts, %v; want 2", name, len(got), err)
@@ -65,7 +65,7 @@ func TestRecipientsHaveWhatTheirMailPrints(t *testing.T) {
 				}
 			}
 		}
-		none, err := contact.Recipients(t.Context(), db, other, ids, contact.Reading{})
+		none, err := contact.Recipients(t.Context(), db, other, ids, contact.FieldSet{})
 		if err != nil || len(none) != 0 {
 			t.Errorf("another tenant reads %v, %v", none, err)
 		}
