@@ -73,7 +73,7 @@ func (s *Server) engines(registry prometheus.Registerer, api *httpapi.API, t too
 	}
 	inbox := &track.Inbox{DB: db, Log: s.Log.With("engine", "inbox")}
 	classifier := &classify.Engine{DB: db, Log: s.Log.With("engine", "classify"), Now: t.now, Live: live}
-	upkeep := &contact.Maintenance{DB: db, Log: s.Log.With("engine", "contacts"), Now: t.now}
+	maintenance := &contact.Maintenance{DB: db, Log: s.Log.With("engine", "contacts"), Now: t.now}
 	resolution := &maildomain.Resolution{
 		DB: db, Resolver: mx.NewResolver(s.Config.DNSResolver), Log: s.Log.With("engine", "domains"), Now: t.now,
 	}
@@ -96,7 +96,7 @@ func (s *Server) engines(registry prometheus.Registerer, api *httpapi.API, t too
 		s.led("scheduler", dispatching, loop{"watch", watcher.Run}),
 		delivering,
 		s.led("classifier", loop{"classify", classifier.Run}, loop{"inbox", inbox.Run}),
-		{"contacts", upkeep.Run},
+		{"contacts", maintenance.Run},
 		{"domains", resolution.Run},
 		{"scores", fading.Run},
 		{"search", searched.Run},

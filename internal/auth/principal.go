@@ -1,5 +1,6 @@
 // Package auth authenticates callers and determines what they may do: API keys with scopes, and
-// users with roles. It stores both.
+// users with roles. It stores both. It also signs and verifies the identity of visitors of tenants'
+// websites (IdentitySigner).
 package auth
 
 import (

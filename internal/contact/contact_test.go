@@ -42,8 +42,8 @@ var types = contact.Types{
 
 var rules = contact.Rules{Types: types}
 
-// each runs f on both databases, with a second tenant whose contact of the same
-// address must look the same in the end.
+// each runs f on both databases. A contact of a second tenant with an address that f uses
+// must not change.
 func each(t *testing.T, f func(t *testing.T, db *sqldb.DB)) {
 	t.Helper()
 	t.Parallel()
@@ -98,8 +98,8 @@ func mustStatus(t *testing.T, db *sqldb.DB, c id.Contact, s contact.Status) {
 	}
 }
 
-// happened returns the types of a contact's journal entries, in order.
-func happened(t *testing.T, db *sqldb.DB, c id.Contact) []string {
+// journalTypes returns the types of a contact's journal entries, in order.
+func journalTypes(t *testing.T, db *sqldb.DB, c id.Contact) []string {
 	t.Helper()
 	rows, err := db.Query(t.Context(), `SELECT type FROM journal WHERE tenant_id = $1 AND contact_id = $2 ORDER BY id`, acme, c)
 	list, err := sqldb.Collect(rows, err, func(row func(...any) error) (string, error) {
@@ -112,7 +112,7 @@ func happened(t *testing.T, db *sqldb.DB, c id.Contact) []string {
 	return list
 }
 
-func TestCreateKeepsWhatWasSaid(t *testing.T) {
+func TestCreateStoresAllFields(t *testing.T) {
 	each(t, func(t *testing.T, db *sqldb.DB) {
 		if _, err := field.Create(t.Context(), db, acme, field.Draft{Name: "Plan", Type: field.String}, noon); err != nil {
 			t.Fatal(err)
@@ -133,7 +133,7 @@ func TestCreateKeepsWhatWasSaid(t *testing.T) {
 		}
 		if c.Email != "ann@example.org" || c.EmailDomain != "example.org" || *c.FirstName != "Ann Marie" || *c.LastName != "Example" ||
 			*c.FullName != "Ann Marie Example" || *c.Country != "DE" || c.Title != nil || c.Status != contact.Active || !c.DoNotContact {
-			t.Errorf("created %+v", c)
+			t.Errorf("Create = %+v", c)
 		}
 		if !slices.Equal(c.Tags, []string{"a", "b"}) || c.CustomFields["plan"] != "pro" {
 			t.Errorf("tags %v, custom fields %v", c.Tags, c.CustomFields)
@@ -143,10 +143,10 @@ func TestCreateKeepsWhatWasSaid(t *testing.T) {
 		}
 		want := map[string]bool{"newsletter": false, "digest": false, "offers": true}
 		if diff := cmp.Diff(want, c.EffectiveSubscriptions(types)); diff != "" {
-			t.Errorf("mirrored subscriptions:\n%s", diff)
+			t.Errorf("effective subscriptions:\n%s", diff)
 		}
-		if got := happened(t, db, c.ID); got[0] != string(journal.ContactCreated) || len(got) != 4 {
-			t.Errorf("journal holds %v", got)
+		if got := journalTypes(t, db, c.ID); got[0] != string(journal.ContactCreated) || len(got) != 4 {
+			t.Errorf("journal entries %v", got)
 		}
 	})
 }
@@ -179,12 +179,12 @@ func TestCreateRefuses(t *testing.T) {
 			}
 			if tt.name == "everything at once" {
 				if n := len(f.Details.(fault.Fields).Fields); n != 5 {
-					t.Errorf("%d problems were reported, want all 5: %v", n, f.Message)
+					t.Errorf("%d problems reported, want 5: %v", n, f.Message)
 				}
 			}
 		}
 		if n, err := contact.Count(t.Context(), db, acme, contact.Selector{}); err != nil || n != 1 {
-			t.Errorf("%d contacts, %v; want 1: a refused creation leaves nothing behind", n, err)
+			t.Errorf("%d contacts, %v; want 1: a failed Create must not leave a contact", n, err)
 		}
 	})
 }
@@ -232,17 +232,17 @@ func TestUpsertMerges(t *testing.T) {
 		if !c.UpdatedAt.Equal(noon.Add(time.Hour)) || !c.CreatedAt.Equal(noon) {
 			t.Errorf("times %v, %v", c.CreatedAt, c.UpdatedAt)
 		}
-		entries := len(happened(t, db, c.ID))
+		entries := len(journalTypes(t, db, c.ID))
 		if again := mustUpsert(t, db, "ann@example.org", ch); !again.UpdatedAt.Equal(c.UpdatedAt) {
-			t.Error("an upsert that changes nothing dates the contact anew")
+			t.Error("an upsert without changes sets updated_at")
 		}
-		if n := len(happened(t, db, c.ID)); n != entries {
-			t.Errorf("an upsert that changes nothing wrote %d entries", n-entries)
+		if n := len(journalTypes(t, db, c.ID)); n != entries {
+			t.Errorf("an upsert without changes wrote %d journal entries", n-entries)
 		}
 	})
 }
 
-func TestStagesFollowTheRules(t *testing.T) {
+func TestStagesOfContacts(t *testing.T) {
 	each(t, func(t *testing.T, db *sqldb.DB) {
 		stage := func(name string, c contact.StageCategory) contact.Stage {
 			s, err := contact.CreateStage(t.Context(), db, acme, contact.StageChange{Name: &name, Category: &c}, noon)
@@ -262,7 +262,7 @@ func TestStagesFollowTheRules(t *testing.T) {
 			t.Error("stage_id_if_new is not used on creation")
 		}
 		if c := mustUpsert(t, db, "c@example.org", contact.Change{Stage: new(lead.ID.String()), StageIfNew: new(won.ID.String())}); c.Stage != lead.ID {
-			t.Error("stage_id does not win over stage_id_if_new")
+			t.Error("stage_id_if_new overrides stage_id")
 		}
 		if c := mustUpsert(t, db, "a@example.org", contact.Change{StageIfNew: new(won.ID.String())}); c.Stage != lead.ID {
 			t.Error("stage_id_if_new moves an existing contact")
@@ -274,7 +274,7 @@ func TestStagesFollowTheRules(t *testing.T) {
 		if c.Stage != won.ID || c.ProspectScore != 0 || c.ScoreUpdatedAt == nil {
 			t.Errorf("after a change of category: stage %s, score %v", c.Stage, c.ProspectScore)
 		}
-		if !slices.Contains(happened(t, db, c.ID), string(journal.StageChanged)) {
+		if !slices.Contains(journalTypes(t, db, c.ID), string(journal.StageChanged)) {
 			t.Error("no stage_changed entry")
 		}
 		if err := contact.DeleteStage(t.Context(), db, acme, lead.ID, won.ID, noon); !errors.Is(err, contact.ErrStageInUse) {
@@ -287,12 +287,12 @@ func TestStagesFollowTheRules(t *testing.T) {
 			t.Errorf("deleting a stage with a replacement: %v", err)
 		}
 		if c, _ := contact.ByEmail(t.Context(), db, acme, "b@example.org"); c.Stage != lead.ID {
-			t.Error("the contacts did not move to the replacement")
+			t.Error("the contacts are not in the replacement stage")
 		}
 	})
 }
 
-func TestPendingAndDeletedContacts(t *testing.T) {
+func TestCreateAndUpsertOfPendingAndDeletedContacts(t *testing.T) {
 	each(t, func(t *testing.T, db *sqldb.DB) {
 		c := mustCreate(t, db, "ann@example.org", contact.Change{})
 		mustStatus(t, db, c.ID, contact.Pending)
@@ -307,12 +307,12 @@ func TestPendingAndDeletedContacts(t *testing.T) {
 			t.Errorf("creating a deleted contact: %v with %v, want DUPLICATE_EMAIL that names it", err, f.Details)
 		}
 		if up := mustUpsert(t, db, "ann@example.org", contact.Change{Texts: texts("city", "Köln")}); up.Status != contact.Suppressed || *up.City != "Köln" {
-			t.Errorf("an upsert made the deleted contact %s", up.Status)
+			t.Errorf("after an upsert the deleted contact is %s", up.Status)
 		}
 	})
 }
 
-func TestOfTwoCreationsOneWins(t *testing.T) {
+func TestOneOfConcurrentCreationsSucceeds(t *testing.T) {
 	each(t, func(t *testing.T, db *sqldb.DB) {
 		var wg sync.WaitGroup
 		errs := make([]error, 8)
@@ -337,7 +337,7 @@ func TestOfTwoCreationsOneWins(t *testing.T) {
 	})
 }
 
-func TestLimitIsExact(t *testing.T) {
+func TestConcurrentCreationsRespectTheLimit(t *testing.T) {
 	each(t, func(t *testing.T, db *sqldb.DB) {
 		limited := rules
 		limited.Limit = new(3)
@@ -376,7 +376,7 @@ func TestReferencesMustExist(t *testing.T) {
 		mustCreate(t, db, "ann@example.org", contact.Change{CustomFields: map[string]any{"boss": boss.ID.String()}})
 		_, err := contact.Create(t.Context(), db, acme, "bob@example.org", contact.Change{CustomFields: map[string]any{"boss": id.New[id.Contact]().String()}}, rules, noon)
 		if !errors.Is(err, field.ErrValue) {
-			t.Errorf("a reference to nobody: %v, want INVALID_FIELD_VALUE", err)
+			t.Errorf("a reference to no contact: %v, want INVALID_FIELD_VALUE", err)
 		}
 	})
 }

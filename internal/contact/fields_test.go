@@ -12,8 +12,7 @@ import (
 	"github.com/packetboat/packetboat/internal/usage"
 )
 
-// Whoever deletes a field does not wait until a great many contacts have lost
-// their value of it; nobody sees it any more, though, once that is done.
+// DeleteField erases a limited number of values itself, and Maintenance the others.
 func TestAFieldOfManyContactsIsErasedInTheBackground(t *testing.T) {
 	each(t, func(t *testing.T, db *sqldb.DB) {
 		const people = 2600
@@ -44,13 +43,13 @@ func TestAFieldOfManyContactsIsErasedInTheBackground(t *testing.T) {
 			t.Fatal(err)
 		}
 		if n := count("plan"); n != people-2000 {
-			t.Errorf("%d contacts keep a value for the background", n)
+			t.Errorf("%d contacts still have a value, want 600", n)
 		}
 		if pending, err := field.PendingErasures(t.Context(), db, 2); err != nil || len(pending) != 1 {
-			t.Errorf("%v are to be erased, %v", pending, err)
+			t.Errorf("PendingErasures = %v, %v", pending, err)
 		}
 		clock := func() time.Time { return noon }
-		for _, ticks := range []int{1, 5} { // the first process does not live long
+		for _, ticks := range []int{1, 5} { // the first process ends after one tick
 			u := &contact.Maintenance{DB: db, Log: slog.New(slog.DiscardHandler), Now: clock}
 			for range ticks {
 				if _, err := u.Tick(t.Context()); err != nil {
@@ -58,14 +57,14 @@ func TestAFieldOfManyContactsIsErasedInTheBackground(t *testing.T) {
 				}
 			}
 		}
-		if n, kept := count("plan"), count("other"); n != 0 || kept != people {
-			t.Errorf("%d values are left, and %d of another field", n, kept)
+		if n, others := count("plan"), count("other"); n != 0 || others != people {
+			t.Errorf("%d values remain, and %d of another field", n, others)
 		}
 		if c, err := contact.ByID(t.Context(), db, acme, outcomes[people-1].Contact.ID); err != nil || !c.UpdatedAt.Equal(noon) || len(c.CustomFields) != 1 {
-			t.Errorf("the last contact is %+v, %v", c, err)
+			t.Errorf("last contact = %+v, %v", c, err)
 		}
 		if _, err := field.Create(t.Context(), db, acme, field.Draft{Name: "Plan", Type: field.Number}, noon); err != nil {
-			t.Errorf("the key is not free: %v", err)
+			t.Errorf("the key cannot be used again: %v", err)
 		}
 	})
 }

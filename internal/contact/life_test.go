@@ -20,23 +20,23 @@ import (
 // trigger is something that may change contacts' status.
 type trigger struct {
 	name  string
-	lifts bool // it may lower the rank of a status: it is meant to
+	lifts bool // it may lower the rank of a status
 	fire  func(l life, ids []id.Contact, now time.Time) error
 }
 
-// life is a database with everybody who reacts.
+// life is a database with the followers of the journal.
 type life struct {
 	*testing.T
 	db *sqldb.DB
 }
 
-// happen appends an entry about each of the contacts and lets everybody see it.
-func (l life) happen(ids []id.Contact, entries ...journal.Entry) error {
+// follow appends entries about each of the contacts and runs the followers.
+func (l life) follow(ids []id.Contact, entries ...journal.Entry) error {
 	var list []journal.Entry
 	for _, c := range ids {
 		entry := id.New[id.Entry]()
 		for i, e := range entries {
-			entry[len(entry)-1] = byte(i) // in the order of the entries
+			entry[len(entry)-1] = byte(i) // ids in the order of the entries
 			e.Tenant, e.Contact, e.ID = acme, c, entry
 			list = append(list, e)
 		}
@@ -66,8 +66,8 @@ var (
 	offers     = contact.UnsubscribeScope{TypeKey: "offers"}
 )
 
-// saved saves one draft about each of the contacts.
-func (l life) saved(ids []id.Contact, draft func(c contact.Contact) contact.Draft, now time.Time) error {
+// saveEach saves a draft for each of the contacts.
+func (l life) saveEach(ids []id.Contact, draft func(c contact.Contact) contact.Draft, now time.Time) error {
 	return l.each(ids, func(c contact.Contact) error {
 		_, err := contact.SaveAll(l.Context(), l.db, acme, []contact.Draft{draft(c)}, rules, now)
 		return err
@@ -75,27 +75,27 @@ func (l life) saved(ids []id.Contact, draft func(c contact.Contact) contact.Draf
 }
 
 var triggers = []trigger{
-	{"hard bounce", false, func(l life, ids []id.Contact, now time.Time) error { return l.happen(ids, bounce("hard", now)) }},
-	{"soft bounce", false, func(l life, ids []id.Contact, now time.Time) error { return l.happen(ids, bounce("soft", now)) }},
-	{"block", false, func(l life, ids []id.Contact, now time.Time) error { return l.happen(ids, bounce("block", now)) }},
+	{"hard bounce", false, func(l life, ids []id.Contact, now time.Time) error { return l.follow(ids, bounce("hard", now)) }},
+	{"soft bounce", false, func(l life, ids []id.Contact, now time.Time) error { return l.follow(ids, bounce("soft", now)) }},
+	{"block", false, func(l life, ids []id.Contact, now time.Time) error { return l.follow(ids, bounce("block", now)) }},
 	{"five soft bounces in a week", false, func(l life, ids []id.Contact, now time.Time) error {
 		var list []journal.Entry
 		for _, d := range []int{7, 5, 3, 1, 0} {
 			list = append(list, bounce("soft", now.AddDate(0, 0, -d)))
 		}
-		return l.happen(ids, list...)
+		return l.follow(ids, list...)
 	}},
 	{"delivery", false, func(l life, ids []id.Contact, now time.Time) error {
-		return l.happen(ids, journal.Entry{Type: journal.EmailDelivered, At: now})
+		return l.follow(ids, journal.Entry{Type: journal.EmailDelivered, At: now})
 	}},
 	{"open", false, func(l life, ids []id.Contact, now time.Time) error {
-		return l.happen(ids, journal.Entry{Type: journal.EmailOpened, At: now, Data: map[string]any{"classification": "human", "first": true}})
+		return l.follow(ids, journal.Entry{Type: journal.EmailOpened, At: now, Data: map[string]any{"classification": "human", "first": true}})
 	}},
 	{"event", false, func(l life, ids []id.Contact, now time.Time) error {
-		return l.happen(ids, journal.Entry{Type: journal.CustomEvent, Name: "order", At: now})
+		return l.follow(ids, journal.Entry{Type: journal.CustomEvent, Name: "order", At: now})
 	}},
 	{"complaint", false, func(l life, ids []id.Contact, now time.Time) error {
-		return l.happen(ids, journal.Entry{Type: journal.EmailComplained, At: now})
+		return l.follow(ids, journal.Entry{Type: journal.EmailComplained, At: now})
 	}},
 	{"unsubscribe from all", false, func(l life, ids []id.Contact, now time.Time) error {
 		return movedOnly(contact.UnsubscribeMany(l.Context(), l.db, acme, ids, everything, now))
@@ -122,12 +122,12 @@ var triggers = []trigger{
 		return movedOnly(suppression.ResetStatus(l.Context(), l.db, acme, ids, now))
 	}},
 	{"upsert", false, func(l life, ids []id.Contact, now time.Time) error {
-		return l.saved(ids, func(c contact.Contact) contact.Draft {
+		return l.saveEach(ids, func(c contact.Contact) contact.Draft {
 			return contact.Draft{Email: c.Email, Change: contact.Change{Texts: texts("city", now.String())}}
 		}, now)
 	}},
 	{"update by id", false, func(l life, ids []id.Contact, now time.Time) error {
-		return l.saved(ids, func(c contact.Contact) contact.Draft {
+		return l.saveEach(ids, func(c contact.Contact) contact.Draft {
 			return contact.Draft{ID: c.ID, Mode: contact.Updating, Change: contact.Change{DoNotContact: new(!c.DoNotContact)}}
 		}, now)
 	}},
@@ -142,9 +142,9 @@ var triggers = []trigger{
 	}},
 }
 
-// What becomes of a contact, by the status it has, in the order of Statuses:
-// active, pending, unsubscribed, bounced, complained, suppressed. A "." stays.
-var becomes = map[string][6]contact.Status{
+// The status after each trigger, by the status before it in the order of Statuses: active,
+// pending, unsubscribed, bounced, complained, suppressed. "." means unchanged.
+var statusAfter = map[string][6]contact.Status{
 	"hard bounce":                         {"bounced", "bounced", "bounced", ".", ".", "."},
 	"soft bounce":                         {".", ".", ".", ".", ".", "."},
 	"block":                               {".", ".", ".", ".", ".", "."},
@@ -167,21 +167,21 @@ var becomes = map[string][6]contact.Status{
 	"anonymisation":                       {"suppressed", "suppressed", "suppressed", "suppressed", "suppressed", "."},
 }
 
-// inStatus makes a contact that has come to a status the way contacts do.
+// inStatus creates a contact and brings it into a status by the usual calls.
 func (l life) inStatus(email string, s contact.Status) id.Contact {
 	l.Helper()
 	c := mustCreate(l.T, l.db, email, contact.Change{})
 	ids := []id.Contact{c.ID}
 	var err error
 	switch s {
-	case contact.Pending: // nothing makes one yet
+	case contact.Pending: // no call creates one yet
 		mustStatus(l.T, l.db, c.ID, s)
 	case contact.Unsubscribed:
 		err = contact.Unsubscribe(l.Context(), l.db, acme, c.ID, everything, noon)
 	case contact.Bounced:
-		err = l.happen(ids, bounce("hard", noon))
+		err = l.follow(ids, bounce("hard", noon))
 	case contact.Complained:
-		err = l.happen(ids, journal.Entry{Type: journal.EmailComplained, At: noon})
+		err = l.follow(ids, journal.Entry{Type: journal.EmailComplained, At: noon})
 	case contact.Suppressed:
 		_, err = contact.Delete(l.Context(), l.db, acme, ids, noon)
 	}
@@ -191,13 +191,13 @@ func (l life) inStatus(email string, s contact.Status) id.Contact {
 	return c.ID
 }
 
-func TestEveryTriggerLeadsWhereTheTableSays(t *testing.T) {
+func TestStatusAfterEachTrigger(t *testing.T) {
 	each(t, func(t *testing.T, db *sqldb.DB) {
 		l := life{t, db}
 		for n, tr := range triggers {
-			want, ok := becomes[tr.name]
+			want, ok := statusAfter[tr.name]
 			if !ok {
-				t.Errorf("%s: the table does not know it", tr.name)
+				t.Errorf("%s: not in the table", tr.name)
 			}
 			var ids []id.Contact
 			for _, s := range contact.Statuses() {
@@ -224,7 +224,7 @@ func TestEveryTriggerLeadsWhereTheTableSays(t *testing.T) {
 	})
 }
 
-// consistent checks what always holds of a contact.
+// consistent checks invariants of a contact.
 func (l life) consistent(c contact.Contact) {
 	l.Helper()
 	listed, err := suppression.Listed(l.Context(), l.db, acme, []string{c.Email})
@@ -233,46 +233,46 @@ func (l life) consistent(c contact.Contact) {
 	}
 	blocked := listed[c.Email] || slices.Contains([]contact.Status{contact.Bounced, contact.Complained, contact.Suppressed}, c.Status)
 	if (c.DeliverabilityStatus == contact.Blocked) != blocked {
-		l.Errorf("a contact that is %s, listed %t, has deliverability %s %s", c.Status, listed[c.Email], c.DeliverabilityStatus, c.DeliverabilityReason)
+		l.Errorf("a contact with status %s, listed %t, has deliverability %s %s", c.Status, listed[c.Email], c.DeliverabilityStatus, c.DeliverabilityReason)
 	}
 	if (c.SuppressedAt != nil) != (c.Status == contact.Suppressed) {
-		l.Errorf("a contact that is %s was suppressed at %v", c.Status, c.SuppressedAt)
+		l.Errorf("a contact with status %s has suppressed_at %v", c.Status, c.SuppressedAt)
 	}
 	if c.StatusBeforeSuppress != "" && c.Status != contact.Suppressed {
-		l.Errorf("a contact that is %s remembers %s", c.Status, c.StatusBeforeSuppress)
+		l.Errorf("a contact with status %s has status_before_suppress %s", c.Status, c.StatusBeforeSuppress)
 	}
 	if c.Status == contact.Unsubscribed && c.UnsubscribedAt == nil {
-		l.Error("an unsubscribed contact does not know since when")
+		l.Error("an unsubscribed contact has no unsubscribed_at")
 	}
 }
 
-// rank is the precedence of statuses; for a deleted contact, of what it
-// would be restored to.
+// rank returns the rank of a contact's status; for a deleted contact, that of the status to
+// restore.
 func rank(c contact.Contact) int {
 	s := c.Status
 	if s == contact.Suppressed {
-		if s = c.StatusBeforeSuppress; s == "" { // anonymised: never
+		if s = c.StatusBeforeSuppress; s == "" { // anonymised: cannot be restored
 			return 5
 		}
 	}
 	return slices.Index([]contact.Status{contact.Pending, contact.Active, contact.Unsubscribed, contact.Bounced, contact.Complained}, s)
 }
 
-func TestNoTriggerLowersAStatusButThoseThatSaySo(t *testing.T) {
+func TestOnlyMarkedTriggersLowerAStatus(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)
 	each(t, func(t *testing.T, db *sqldb.DB) {
 		l, dice := life{t, db}, rand.New(rand.NewPCG(seed, 0))
 		for n := range 15 {
-			var ids []id.Contact // one in each status: they live through the same
+			var ids []id.Contact // one in each status
 			for _, s := range contact.Statuses() {
 				ids = append(ids, l.inStatus(fmt.Sprintf("%s%d@example.org", s, n), s))
 			}
 			before, now := l.read(ids), noon
-			var story []string
+			var fired []string
 			for range 6 {
 				tr := triggers[dice.IntN(len(triggers))]
-				story, now = append(story, tr.name), now.Add(time.Hour)
+				fired, now = append(fired, tr.name), now.Add(time.Hour)
 				if err := tr.fire(l, ids, now); err != nil {
 					t.Fatalf("%s: %v", tr.name, err)
 				}
@@ -280,15 +280,15 @@ func TestNoTriggerLowersAStatusButThoseThatSaySo(t *testing.T) {
 				for _, c := range ids {
 					was, is := before[c], after[c]
 					if !tr.lifts && (rank(is) < rank(was) || was.Status == contact.Suppressed && is.Status != contact.Suppressed) {
-						t.Errorf("%q made a contact %s (%s) that was %s (%s)", story, is.Status, is.StatusBeforeSuppress, was.Status, was.StatusBeforeSuppress)
+						t.Errorf("%q made a contact %s (%s) that was %s (%s)", fired, is.Status, is.StatusBeforeSuppress, was.Status, was.StatusBeforeSuppress)
 					}
 					if was.AnonymizedAt != nil && (is.Status != contact.Suppressed || !is.AnonymizedAt.Equal(*was.AnonymizedAt) || rank(is) != 5) {
-						t.Errorf("%q changed an anonymised contact", story)
+						t.Errorf("%q changed an anonymised contact", fired)
 					}
 					l.consistent(is)
 				}
 				if t.Failed() {
-					t.Fatalf("after %q", story)
+					t.Fatalf("after %q", fired)
 				}
 				before = after
 			}
@@ -305,9 +305,9 @@ func (l life) read(ids []id.Contact) map[id.Contact]contact.Contact {
 	return out
 }
 
-// Deletions and bounces that meet leave nobody with a deliverability that its
-// status belies.
-func TestDeletionsAndBouncesMayMeet(t *testing.T) {
+// Concurrent deletions and bounces do not leave a deliverability that contradicts the
+// status.
+func TestConcurrentDeletionsAndBounces(t *testing.T) {
 	each(t, func(t *testing.T, db *sqldb.DB) {
 		l := life{t, db}
 		var ids []id.Contact
@@ -330,7 +330,7 @@ func TestDeletionsAndBouncesMayMeet(t *testing.T) {
 		})
 		wg.Go(func() {
 			for range 20 {
-				if err := l.happen(ids, bounce("block", noon)); err != nil {
+				if err := l.follow(ids, bounce("block", noon)); err != nil {
 					t.Error(err)
 				}
 			}
@@ -338,7 +338,7 @@ func TestDeletionsAndBouncesMayMeet(t *testing.T) {
 		wg.Wait()
 		for _, c := range l.read(ids) {
 			if l.consistent(c); c.Status != contact.Suppressed {
-				t.Errorf("in the end a contact is %s", c.Status)
+				t.Errorf("status = %s, want suppressed", c.Status)
 			}
 		}
 	})

@@ -49,7 +49,7 @@ func mustRead(t *testing.T, db *sqldb.DB, c id.Contact) contact.Contact {
 	return got
 }
 
-func TestMovesAnswerForEachContactInTheOrderAsked(t *testing.T) {
+func TestResultsAreInTheOrderOfTheRequest(t *testing.T) {
 	each(t, func(t *testing.T, db *sqldb.DB) {
 		l := life{t, db}
 		ctx := t.Context()
@@ -69,14 +69,14 @@ func TestMovesAnswerForEachContactInTheOrderAsked(t *testing.T) {
 		moved, err = contact.Subscribe(ctx, db, acme, ids, offers, false, noon)
 		mustMove(t, moved, err, "changed", "changed", none, "changed", none, "")
 		if got := mustRead(t, db, left); got.Status != contact.Unsubscribed || !got.Subscriptions["offers"] {
-			t.Errorf("a program subscribed to a type: %s, %v", got.Status, got.Subscriptions)
+			t.Errorf("after a program's Subscribe to a type: %s, %v", got.Status, got.Subscriptions)
 		}
 		moved, err = contact.Subscribe(ctx, db, acme, ids, offers, true, noon)
 		mustMove(t, moved, err, "", "", none, "changed", none, "")
 		moved, err = contact.UnsubscribeMany(ctx, db, acme, ids, everything, noon)
 		mustMove(t, moved, err, "changed", "changed", none, "changed", none, "")
 		if got := mustRead(t, db, gone); got.Status != contact.Suppressed || got.StatusBeforeSuppress != contact.Unsubscribed || got.UnsubscribedAt == nil {
-			t.Errorf("a deleted contact unsubscribed: %s before %s", got.StatusBeforeSuppress, got.Status)
+			t.Errorf("after Unsubscribe of a deleted contact: %s before %s", got.StatusBeforeSuppress, got.Status)
 		}
 		moved, err = suppression.ResetStatus(ctx, db, acme, ids, noon)
 		mustMove(t, moved, err, "INVALID_TRANSITION", "changed", none, "changed", none, "")
@@ -97,15 +97,15 @@ func TestMovesAnswerForEachContactInTheOrderAsked(t *testing.T) {
 
 		many := slices.Repeat([]id.Contact{nobody}, contact.MaxMoved+1)
 		if _, err := contact.Delete(ctx, db, acme, many, noon); !errors.Is(err, contact.ErrLimit) {
-			t.Errorf("too many at once: %v, want %v", err, contact.ErrLimit)
+			t.Errorf("more than MaxMoved: %v, want %v", err, contact.ErrLimit)
 		}
 		if moved, err := contact.Delete(ctx, db, acme, nil, noon); err != nil || len(moved) != 0 {
-			t.Errorf("nobody at once: %v, %v", moved, err)
+			t.Errorf("without ids: %v, %v", moved, err)
 		}
 	})
 }
 
-func TestADeletedContactComesBackAsItWas(t *testing.T) {
+func TestRestoreUndoesDelete(t *testing.T) {
 	each(t, func(t *testing.T, db *sqldb.DB) {
 		for i, s := range []contact.Status{contact.Active, contact.Pending, contact.Unsubscribed, contact.Bounced, contact.Complained} {
 			c := life{t, db}.inStatus(fmt.Sprintf("c%d@example.org", i), s)
@@ -115,7 +115,7 @@ func TestADeletedContactComesBackAsItWas(t *testing.T) {
 			gone := mustRead(t, db, c)
 			if gone.Status != contact.Suppressed || gone.StatusBeforeSuppress != s || !gone.SuppressedAt.Equal(noon.Add(time.Minute)) ||
 				gone.DeliverabilityStatus != contact.Blocked || gone.DeliverabilityReason != "soft_deleted" {
-				t.Errorf("deleted: %s before %s, at %v, %s %s", gone.StatusBeforeSuppress, gone.Status, gone.SuppressedAt, gone.DeliverabilityStatus, gone.DeliverabilityReason)
+				t.Errorf("after Delete: %s before %s, at %v, %s %s", gone.StatusBeforeSuppress, gone.Status, gone.SuppressedAt, gone.DeliverabilityStatus, gone.DeliverabilityReason)
 			}
 			moved, err = contact.Restore(t.Context(), db, acme, []id.Contact{c}, nil, noon.Add(time.Hour))
 			mustMove(t, moved, err, "changed")
@@ -124,14 +124,14 @@ func TestADeletedContactComesBackAsItWas(t *testing.T) {
 			if diff := cmp.Diff(before, after, cmp.AllowUnexported(contact.Activity{})); diff != "" {
 				t.Errorf("%s, deleted and restored, differs:\n%s", s, diff)
 			}
-			if entries := happened(t, db, c); !slices.Equal(entries[len(entries)-2:], []string{string(journal.ContactDeleted), string(journal.ContactRestored)}) {
-				t.Errorf("journal holds %v", entries)
+			if entries := journalTypes(t, db, c); !slices.Equal(entries[len(entries)-2:], []string{string(journal.ContactDeleted), string(journal.ContactRestored)}) {
+				t.Errorf("journal entries %v", entries)
 			}
 		}
 	})
 }
 
-func TestWhatHappensToADeletedContactIsRemembered(t *testing.T) {
+func TestRestoreAppliesEventsAfterDelete(t *testing.T) {
 	each(t, func(t *testing.T, db *sqldb.DB) {
 		l := life{t, db}
 		c := l.inStatus("c@example.org", contact.Suppressed)
@@ -146,7 +146,7 @@ func TestWhatHappensToADeletedContactIsRemembered(t *testing.T) {
 	})
 }
 
-func TestRestoringKeepsToTheLimit(t *testing.T) {
+func TestRestoreRespectsTheLimit(t *testing.T) {
 	each(t, func(t *testing.T, db *sqldb.DB) {
 		l := life{t, db}
 		var ids []id.Contact
@@ -162,7 +162,7 @@ func TestRestoringKeepsToTheLimit(t *testing.T) {
 	})
 }
 
-func TestResettingForgetsOurOwnReasonsOnly(t *testing.T) {
+func TestResetStatusKeepsManualSuppressions(t *testing.T) {
 	each(t, func(t *testing.T, db *sqldb.DB) {
 		l := life{t, db}
 		bounced := l.inStatus("bounced@example.org", contact.Bounced)
@@ -186,10 +186,10 @@ func TestResettingForgetsOurOwnReasonsOnly(t *testing.T) {
 		for i, want := range []contact.Deliverability{contact.Healthy, contact.Healthy, contact.Blocked, contact.Healthy} {
 			got := mustRead(t, db, ids[i])
 			if got.Status != contact.Active || got.BounceType != "" || got.UnsubscribedAt != nil || got.DeliverabilityStatus != want {
-				t.Errorf("%s: %s, bounced %q, left at %v, %s; want active, %s", got.Email, got.Status, got.BounceType, got.UnsubscribedAt, got.DeliverabilityStatus, want)
+				t.Errorf("%s: %s, bounced %q, unsubscribed at %v, %s; want active, %s", got.Email, got.Status, got.BounceType, got.UnsubscribedAt, got.DeliverabilityStatus, want)
 			}
 		}
-		// Its next soft bounce is the first.
+		// The next soft bounce counts as the first.
 		if err := l.happen([]id.Contact{bounced}, bounce("soft", noon.AddDate(0, 0, 1))); err != nil {
 			t.Fatal(err)
 		}
@@ -199,11 +199,11 @@ func TestResettingForgetsOurOwnReasonsOnly(t *testing.T) {
 	})
 }
 
-func TestTouchesAreReadAsTheyAreKept(t *testing.T) {
+func TestTouchesAreDecoded(t *testing.T) {
 	each(t, func(t *testing.T, db *sqldb.DB) {
 		c := mustCreate(t, db, "bob@example.org", contact.Change{})
 		if got, err := c.Touches(); err != nil || got != (contact.Touches{}) {
-			t.Errorf("nothing is known, and Touches = %+v, %v", got, err)
+			t.Errorf("Touches of a new contact = %+v, %v", got, err)
 		}
 		_, err := db.Exec(t.Context(), `INSERT INTO contact_activity (tenant_id, contact_id, deliverability_updated_at, touch) VALUES ($1, $2, 0, $3)
 			ON CONFLICT (tenant_id, contact_id) DO UPDATE SET touch = excluded.touch`, acme, c.ID,
@@ -219,12 +219,12 @@ func TestTouchesAreReadAsTheyAreKept(t *testing.T) {
 		if diff := cmp.Diff(contact.Touches{FirstAt: new(noon), FirstSource: new("google"), LastCampaign: new("spring")}, got); diff != "" {
 			t.Errorf("touches differ:\n%s", diff)
 		}
-		// Whatever else is written about the contact, they stay.
+		// Other writes do not change them.
 		if err := (life{t, db}).happen([]id.Contact{c.ID}, bounce("soft", noon)); err != nil {
 			t.Fatal(err)
 		}
 		if read := mustRead(t, db, c.ID); read.BounceType != "soft" {
-			t.Error("the bounce is not noted")
+			t.Error("the bounce is not stored")
 		} else if again, err := read.Touches(); err != nil || again.FirstSource == nil {
 			t.Errorf("a bounce changed the touches to %+v, %v", again, err)
 		}

@@ -10,9 +10,8 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// Whatever a mail prints is there as if the whole contact had been read, and so is
-// what decides whether it may be sent.
-func TestRecipientsHaveWhatTheirMailPrints(t *testing.T) {
+// Recipients returns the fields of the set, and those that Refusal needs, as Load does.
+func TestRecipientsHaveTheFieldsOfTheSet(t *testing.T) {
 	each(t, func(t *testing.T, db *sqldb.DB) {
 		if _, err := field.Create(t.Context(), db, acme, field.Draft{Name: "Plan", Type: field.String}, noon); err != nil {
 			t.Fatal(err)
@@ -60,7 +59,7 @@ func TestRecipientsHaveWhatTheirMailPrints(t *testing.T) {
 						t.Errorf("with %s read, the custom fields are %v, want %v", name, c.CustomFields, want.CustomFields)
 					}
 					if c.Tenant != acme || c.Refusal(k, false) != want.Refusal(k, false) || c.Refusal(contact.Consent{Category: news}, false) != want.Refusal(contact.Consent{Category: news}, false) {
-						t.Errorf("with %s read, it is judged in another way: %+v", name, c)
+						t.Errorf("with %s read, Refusal differs: %+v", name, c)
 					}
 				}
 			}

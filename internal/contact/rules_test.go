@@ -55,7 +55,7 @@ func TestRefusalNamesTheFirstReason(t *testing.T) {
 	}
 }
 
-// follow appends entries about a contact and lets the follower see them.
+// follow appends entries about a contact and runs the follower.
 func follow(t *testing.T, db *sqldb.DB, c id.Contact, entries ...journal.Entry) contact.Contact {
 	t.Helper()
 	for i := range entries {
@@ -82,7 +82,7 @@ func bounce(class string, at time.Time) journal.Entry {
 
 func days(n int) time.Time { return noon.AddDate(0, 0, n) }
 
-func TestMailMovesTheCounters(t *testing.T) {
+func TestMailEventsAreCounted(t *testing.T) {
 	each(t, func(t *testing.T, db *sqldb.DB) {
 		c := mustCreate(t, db, "ann@example.org", contact.Change{})
 		hit := func(typ journal.Type, class string, first bool, at time.Time) journal.Entry {
@@ -116,7 +116,7 @@ func TestMailMovesTheCounters(t *testing.T) {
 		}
 		got = follow(t, db, c.ID, hit(journal.EmailClicked, "bot", false, days(6)))
 		if got.LastActivityPending || !got.LastActivityAt.Equal(days(5)) {
-			t.Errorf("it was a machine: activity %v, pending %v; want that of before", got.LastActivityAt, got.LastActivityPending)
+			t.Errorf("after the verdict bot: activity %v, pending %v; want the previous activity", got.LastActivityAt, got.LastActivityPending)
 		}
 		got = follow(t, db, c.ID, journal.Entry{Type: journal.EmailClicked, At: days(7), Data: map[string]any{"classification": "bot", "withdrawn": true}})
 		if got.TotalEmailsClicked != 0 || got.TotalEmailsOpened != 1 {
@@ -139,12 +139,12 @@ func TestAWithdrawnOpenOrClickDoesNotCount(t *testing.T) {
 		}
 		got = follow(t, db, c.ID, hit(journal.EmailClicked, gone), hit(journal.EmailClicked, counts))
 		if got.TotalEmailsClicked != 1 {
-			t.Errorf("counted %d clicked after all, want 1", got.TotalEmailsClicked)
+			t.Errorf("counted %d clicked after another click, want 1", got.TotalEmailsClicked)
 		}
 	})
 }
 
-func TestBouncesFollowTheRules(t *testing.T) {
+func TestStatusAndDeliverabilityAfterBounces(t *testing.T) {
 	each(t, func(t *testing.T, db *sqldb.DB) {
 		n := 0
 		fresh := func() id.Contact {
@@ -183,17 +183,17 @@ func TestBouncesFollowTheRules(t *testing.T) {
 		c := fresh()
 		mustStatus(t, db, c, contact.Complained)
 		if got := follow(t, db, c, bounce("hard", days(1))); got.Status != contact.Complained {
-			t.Errorf("a bounce made a complaint %s", got.Status)
+			t.Errorf("after a bounce, the status complained became %s", got.Status)
 		}
 	})
 }
 
-func TestLeavingKeepsThePrecedence(t *testing.T) {
+func TestUnsubscribeRespectsTheRankOfStatuses(t *testing.T) {
 	each(t, func(t *testing.T, db *sqldb.DB) {
 		c := mustCreate(t, db, "ann@example.org", contact.Change{})
 		leave := func(l contact.UnsubscribeScope) contact.Contact {
 			t.Helper()
-			for range 2 { // again is no news
+			for range 2 { // the second call changes nothing
 				if err := contact.Unsubscribe(t.Context(), db, acme, c.ID, l, noon); err != nil {
 					t.Fatal(err)
 				}
@@ -206,18 +206,18 @@ func TestLeavingKeepsThePrecedence(t *testing.T) {
 		}
 		got := leave(contact.UnsubscribeScope{TypeKey: "newsletter", Category: news})
 		if got.Status != contact.Active || got.EffectiveSubscriptions(types)["digest"] || got.Refusal(contact.Consent{TypeKey: "digest", Category: news}, false) == "" {
-			t.Errorf("after leaving a category: %s, %v", got.Status, got.CategorySubscriptions)
+			t.Errorf("after unsubscribing from a category: %s, %v", got.Status, got.CategorySubscriptions)
 		}
 		got = leave(contact.UnsubscribeScope{TypeKey: "offers"})
 		if v, said := got.Subscriptions["offers"]; v || !said || got.Status != contact.Active {
-			t.Errorf("after leaving a type: %s, %v", got.Status, got.Subscriptions)
+			t.Errorf("after unsubscribing from a type: %s, %v", got.Status, got.Subscriptions)
 		}
 		got = leave(contact.UnsubscribeScope{Everything: true})
 		if got.Status != contact.Unsubscribed || got.UnsubscribedAt == nil {
-			t.Errorf("after leaving altogether: %s", got.Status)
+			t.Errorf("after unsubscribing from everything: %s", got.Status)
 		}
-		if entries := happened(t, db, c.ID); len(entries) != 5 { // created, two for the category, one for the type, one for all
-			t.Errorf("journal holds %v", entries)
+		if entries := journalTypes(t, db, c.ID); len(entries) != 5 { // created, two for the category, one for the type, one for all
+			t.Errorf("journal entries %v", entries)
 		}
 		mustStatus(t, db, c.ID, contact.Bounced)
 		if got = leave(contact.UnsubscribeScope{Everything: true}); got.Status != contact.Bounced {
@@ -229,7 +229,7 @@ func TestLeavingKeepsThePrecedence(t *testing.T) {
 	})
 }
 
-func TestConsentSurvivesItsCategory(t *testing.T) {
+func TestSplitConsentKeepsChoices(t *testing.T) {
 	each(t, func(t *testing.T, db *sqldb.DB) {
 		gone := mustCreate(t, db, "ann@example.org", contact.Change{CategorySubscriptions: map[string]*bool{news.String(): new(false)}})
 		stays := mustCreate(t, db, "bob@example.org", contact.Change{})
@@ -278,7 +278,7 @@ func TestTimeMakesContactsInactive(t *testing.T) {
 	})
 }
 
-func TestTheTenthMailWithoutAnOpenIsNoticed(t *testing.T) {
+func TestTenMailsWithoutAnOpenMeanInactive(t *testing.T) {
 	each(t, func(t *testing.T, db *sqldb.DB) {
 		c := mustCreate(t, db, "ann@example.org", contact.Change{})
 		for i, want := range []contact.Deliverability{
@@ -308,7 +308,7 @@ func TestSearchFindsEveryWord(t *testing.T) {
 	})
 }
 
-func TestPagesHoldEachContactOnce(t *testing.T) {
+func TestPagesContainEachContactOnce(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		n := 0

@@ -14,9 +14,9 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// Whatever writes a contact's search_text lets it wait for the index, with the very
-// text, and what writes anything else does not.
-func TestEveryWriterOfSearchTextFeedsTheIndex(t *testing.T) {
+// Each function that writes search_text queues the contact, with the same text, for the
+// search index. Other functions do not.
+func TestWritersOfSearchTextQueueTheContact(t *testing.T) {
 	each(t, func(t *testing.T, db *sqldb.DB) {
 		ctx := t.Context()
 		ann := mustCreate(t, db, "ann@example.org", contact.Change{})
@@ -65,26 +65,26 @@ func TestEveryWriterOfSearchTextFeedsTheIndex(t *testing.T) {
 			}
 			slices.Sort(got)
 			if !slices.Equal(got, tt.wait) {
-				t.Errorf("%s: %q wait for the index, want %q", tt.name, got, tt.wait)
+				t.Errorf("%s: %q are queued, want %q", tt.name, got, tt.wait)
 			}
 			left, err := db.Exec(ctx, `DELETE FROM contact_search_fresh WHERE tenant_id = $1`, acme)
 			if err != nil || left > 0 {
-				t.Errorf("%s: %d wait with another text, %v", tt.name, left, err)
+				t.Errorf("%s: %d are queued with another text, %v", tt.name, left, err)
 			}
 			gone, err := db.Exec(ctx, `DELETE FROM contact_search_forgotten WHERE tenant_id = $1`, acme)
 			if err != nil || int(gone) != tt.gone {
-				t.Errorf("%s: %d are to be forgotten, want %d; %v", tt.name, gone, tt.gone, err)
+				t.Errorf("%s: %d are to be removed, want %d; %v", tt.name, gone, tt.gone, err)
 			}
 		}
 	})
 }
 
-// Another file that names the column may be one that writes it: then it must call
-// awaitIndex, and the test above must know of it.
+// Another file that names the column may write it: then it must call contactsearch.Await,
+// and the test above must cover it.
 func TestFilesThatNameSearchTextAreKnown(t *testing.T) {
 	t.Parallel()
 	known := map[string]bool{
-		"contact/anonymize.go": true, "contact/merge.go": true, "contact/store.go": true, // its writers
+		"contact/anonymize.go": true, "contact/merge.go": true, "contact/store.go": true, // write it
 		"contact/list.go": true, "contact/doc.go": true,
 		"contactsearch/doc.go": true, "contactsearch/search.go": true, "contactsearch/feed.go": true, "contactsearch/index.go": true,
 		"contactsearch/renewal.go": true, "contactsearch/stretch.go": true,

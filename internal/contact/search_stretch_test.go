@@ -29,7 +29,7 @@ func stretchWaiting(ctx context.Context, db *sqldb.DB, tenant id.Tenant) error {
 	})
 }
 
-func TestContactsMadeAtOnceAreFoundBeforeAndInTheIndex(t *testing.T) {
+func TestImportedContactsAreFoundBeforeAndAfterIndexing(t *testing.T) {
 	each(t, func(t *testing.T, db *sqldb.DB) {
 		ctx := t.Context()
 		waiting := func(table string) (n int) {
@@ -78,7 +78,7 @@ func TestContactsMadeAtOnceAreFoundBeforeAndInTheIndex(t *testing.T) {
 		}
 		counts("while they wait", map[string]int{"number7": 63, "number7 c5": 11, "example": 630})
 
-		// One is renamed and one is forgotten while they wait.
+		// One is renamed and one is anonymised while they are queued.
 		if _, err := contact.Update(ctx, db, acme, first[7].Contact.ID, contact.Change{Texts: texts("first_name", "renamed")}, rules, now); err != nil {
 			t.Fatal(err)
 		}

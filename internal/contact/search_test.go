@@ -163,7 +163,7 @@ func TestIndexedSearchFindsWhatAScanFinds(t *testing.T) {
 	})
 }
 
-func TestIndexersAndWritersSideBySide(t *testing.T) {
+func TestConcurrentIndexersAndWriters(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		ctx := t.Context()
@@ -189,7 +189,7 @@ func TestIndexersAndWritersSideBySide(t *testing.T) {
 			writers.Go(func() {
 				for round := range rounds {
 					var drafts []contact.Draft
-					for i := range people { // each is written in every round
+					for i := range people { // each is updated in every round
 						drafts = append(drafts, contact.Draft{Email: fmt.Sprintf("w%dp%d@example.org", w, i), Change: contact.Change{Texts: texts("first_name", fmt.Sprintf("Round%dth", round))}})
 						drafts = append(drafts, contact.Draft{Email: fmt.Sprintf("w%dr%dp%d@example.org", w, round, i)})
 					}
@@ -215,7 +215,7 @@ func TestIndexersAndWritersSideBySide(t *testing.T) {
 	})
 }
 
-func TestIndexerRunsUntilItIsTold(t *testing.T) {
+func TestIndexerRunsUntilItsContextEnds(t *testing.T) {
 	each(t, func(t *testing.T, db *sqldb.DB) {
 		for i := range 7 {
 			mustCreate(t, db, fmt.Sprintf("c%d@example.org", i), contact.Change{})
@@ -237,7 +237,7 @@ func TestIndexerRunsUntilItIsTold(t *testing.T) {
 	})
 }
 
-func TestRenewedIndexForgetsWhatWas(t *testing.T) {
+func TestRenewalRemovesOutdatedEntries(t *testing.T) {
 	each(t, func(t *testing.T, db *sqldb.DB) {
 		ctx, index := t.Context(), indexer(db)
 		round := func() {
@@ -295,7 +295,7 @@ func TestRenewedIndexForgetsWhatWas(t *testing.T) {
 	})
 }
 
-func TestSegmentsOfARenewalStay(t *testing.T) {
+func TestSegmentsCreatedDuringARenewalStay(t *testing.T) {
 	each(t, func(t *testing.T, db *sqldb.DB) {
 		ctx, index, patient := t.Context(), indexer(db), indexer(db)
 		patient.Least = 1000
@@ -313,8 +313,8 @@ func TestSegmentsOfARenewalStay(t *testing.T) {
 		if _, err := db.Exec(ctx, `INSERT INTO contact_search_renewal (tenant_id, through_segment, after_id) VALUES ($1, 1, $2)`, acme, id.Contact{}); err != nil {
 			t.Fatal(err)
 		}
-		tick(patient) // everybody waits again
-		tick(patient) // and no segment is left
+		tick(patient) // queue all contacts
+		tick(patient) // drop the segments
 		for tick(index) {
 		}
 		if n, err := contact.Count(ctx, db, acme, contact.Selector{Search: "example"}); err != nil || n != 7 {
@@ -323,7 +323,7 @@ func TestSegmentsOfARenewalStay(t *testing.T) {
 	})
 }
 
-func TestIndexForgetsWhoIsAnonymised(t *testing.T) {
+func TestAnonymisedContactsAreRemovedFromTheIndex(t *testing.T) {
 	each(t, func(t *testing.T, db *sqldb.DB) {
 		ctx, index := t.Context(), indexer(db)
 		round := func() {
@@ -339,7 +339,7 @@ func TestIndexForgetsWhoIsAnonymised(t *testing.T) {
 			mustCreate(t, db, fmt.Sprintf("c%d@example.org", i), contact.Change{})
 		}
 		says := func() (says bool) {
-			var mark []byte // as a gram begins
+			var mark []byte // encoded first bytes of a gram
 			for r := uint64('ξ'); ; r >>= 7 {
 				if r < 0x80 {
 					mark = append(mark, byte(r))
@@ -360,14 +360,14 @@ func TestIndexForgetsWhoIsAnonymised(t *testing.T) {
 		}
 		round()
 		if !says() {
-			t.Fatal("the index does not have the name")
+			t.Fatal("the name is not in the index")
 		}
 		if _, err := contact.Anonymize(ctx, db, acme, []id.Contact{ann.ID}, nil, noon); err != nil {
 			t.Fatal(err)
 		}
 		round()
 		if says() {
-			t.Error("the index still has the name")
+			t.Error("the name is still in the index")
 		}
 		for search, want := range map[string]int{"ann": 0, "ξ": 0, "c": 6, "example": 6} {
 			if n, err := contact.Count(ctx, db, acme, contact.Selector{Search: search}); err != nil || n != want {

@@ -9,8 +9,8 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
 )
 
-// On SQLite writers take turns.
-func TestAStageStaysWhileAContactIsPutIntoIt(t *testing.T) {
+// SQLite has one writer at a time.
+func TestDeleteStageWaitsForContactsBeingMovedIntoIt(t *testing.T) {
 	t.Parallel()
 	db, ctx := dbtest.Postgres(t), t.Context()
 	if _, err := contact.CreateStage(ctx, db, acme, contact.StageChange{Name: new("Lead"), Category: new(contact.Prospect)}, noon); err != nil {
@@ -31,7 +31,7 @@ func TestAStageStaysWhileAContactIsPutIntoIt(t *testing.T) {
 			return contact.DeleteStage(ctx, other, acme, won.ID, contact.Stage{}.ID, noon)
 		})
 		if err == nil || errors.Is(err, contact.ErrStageInUse) {
-			t.Errorf("DeleteStage does not wait for who is about to be in it: %v", err)
+			t.Errorf("DeleteStage does not wait for a transaction that moves a contact into the stage: %v", err)
 		}
 		return nil
 	})

@@ -140,7 +140,7 @@ func (api accountAPI) accountOf(ctx context.Context, t tenant.Tenant) (accountSe
 		v.PauseReason = &t.PauseReason
 	}
 	var err error
-	if v.IdentitySigningEnabled, err = contact.IdentitySigned(ctx, api.db, t.ID); err != nil {
+	if v.IdentitySigningEnabled, err = auth.IdentitySigned(ctx, api.db, t.ID); err != nil {
 		return v, err
 	}
 	if v.BillableContacts, err = contact.Billable(ctx, api.db, t.ID); err != nil {

@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/packetboat/packetboat/internal/auth"
-	"github.com/packetboat/packetboat/internal/contact"
 	"github.com/packetboat/packetboat/internal/endpoint"
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
@@ -27,11 +26,11 @@ type identitySecretRow struct {
 }
 
 func (api accountAPI) createIdentitySecret(ctx context.Context, p auth.Principal, _ *struct{}) (identitySecretRow, error) {
-	var made contact.IdentitySecret
+	var made auth.IdentitySecret
 	now := api.now()
 	err := api.db.InTx(ctx, func(tx *sqldb.DB) error {
 		var err error
-		if made, err = contact.NewIdentitySecret(ctx, tx, api.box, p.Tenant, now); err != nil {
+		if made, err = auth.NewIdentitySecret(ctx, tx, api.box, p.Tenant, now); err != nil {
 			return err
 		}
 		return auth.Audit(ctx, tx, p.Did("identity_secret.create", "tenant", p.Tenant.String(), now))
@@ -42,7 +41,7 @@ func (api accountAPI) createIdentitySecret(ctx context.Context, p auth.Principal
 func (api accountAPI) deleteIdentitySecret(ctx context.Context, p auth.Principal, _ *struct{}) (endpoint.None, error) {
 	now := api.now()
 	return endpoint.None{}, api.db.InTx(ctx, func(tx *sqldb.DB) error {
-		if err := contact.DropIdentitySecret(ctx, tx, p.Tenant); err != nil {
+		if err := auth.DropIdentitySecret(ctx, tx, p.Tenant); err != nil {
 			return err
 		}
 		return auth.Audit(ctx, tx, p.Did("identity_secret.delete", "tenant", p.Tenant.String(), now))

@@ -3,6 +3,7 @@ package httpapi
 import (
 	"context"
 
+	"github.com/packetboat/packetboat/internal/auth"
 	"github.com/packetboat/packetboat/internal/contact"
 	"github.com/packetboat/packetboat/internal/endpoint"
 	"github.com/packetboat/packetboat/internal/id"
@@ -36,7 +37,7 @@ func (api contactsAPI) writtenContact(ctx context.Context, t id.Tenant, in Inclu
 		return row, nil
 	}
 	now := api.now()
-	signer, err := contact.IdentitySigner(ctx, api.db, api.box, t, now)
+	signer, err := auth.LoadIdentitySigner(ctx, api.db, api.box, t, now)
 	if err != nil {
 		return ContactWithIdentityToken{}, err
 	}

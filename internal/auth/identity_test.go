@@ -1,4 +1,4 @@
-package contact_test
+package auth_test
 
 import (
 	"bytes"
@@ -11,14 +11,19 @@ import (
 	"testing"
 	"time"
 
-	"github.com/packetboat/packetboat/internal/contact"
+	"github.com/packetboat/packetboat/internal/auth"
 	"github.com/packetboat/packetboat/internal/id"
 	"github.com/packetboat/packetboat/internal/secret"
 	"github.com/packetboat/packetboat/internal/sqldb"
 	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
 )
 
-func box(t testing.TB) *secret.Box {
+var (
+	acme  = id.Tenant(101)
+	other = id.Tenant(102)
+)
+
+func secretBox(t testing.TB) *secret.Box {
 	t.Helper()
 	b, err := secret.NewBox(bytes.Repeat([]byte{7}, secret.KeyBytes))
 	if err != nil {
@@ -27,43 +32,43 @@ func box(t testing.TB) *secret.Box {
 	return b
 }
 
-func signer(t testing.TB, db *sqldb.DB, tenant id.Tenant, now time.Time) contact.Signer {
+func identitySigner(t testing.TB, db *sqldb.DB, tenant id.Tenant, now time.Time) auth.IdentitySigner {
 	t.Helper()
-	s, err := contact.IdentitySigner(t.Context(), db, box(t), tenant, now)
+	s, err := auth.LoadIdentitySigner(t.Context(), db, secretBox(t), tenant, now)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return s
 }
 
-func newSecret(t testing.TB, db *sqldb.DB, tenant id.Tenant, now time.Time) string {
+func newIdentitySecret(t testing.TB, db *sqldb.DB, tenant id.Tenant, now time.Time) string {
 	t.Helper()
-	s, err := contact.NewIdentitySecret(t.Context(), db, box(t), tenant, now)
+	s, err := auth.NewIdentitySecret(t.Context(), db, secretBox(t), tenant, now)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return s.Secret
 }
 
-// byHand is what a tenant's own server computes.
-func byHand(secret, text string) []byte {
+// mac returns the MAC that a tenant's own server computes.
+func mac(secret, text string) []byte {
 	h := hmac.New(sha256.New, []byte(secret))
 	h.Write([]byte(text))
 	return h.Sum(nil)
 }
 
-func TestTokensAreWhatTheTenantsServerComputes(t *testing.T) {
+func TestIdentityTokensMatchTheDocumentedFormat(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		c := id.New[id.Contact]()
-		if off := signer(t, db, acme, noon); off.On() || off.Token(c, noon) != "" {
+		if off := identitySigner(t, db, acme, noon); off.On() || off.Token(c, noon) != "" {
 			t.Error("signing is on without a secret")
 		}
-		key := newSecret(t, db, acme, noon)
+		key := newIdentitySecret(t, db, acme, noon)
 		exp := noon.Add(30 * 24 * time.Hour)
 		want := fmt.Sprintf("v1.%s.%d.", c, exp.Unix()) +
-			base64.RawURLEncoding.EncodeToString(byHand(key, fmt.Sprintf("v1.%s.%s.%d", acme, c, exp.Unix())))
-		s := signer(t, db, acme, noon)
+			base64.RawURLEncoding.EncodeToString(mac(key, fmt.Sprintf("v1.%s.%s.%d", acme, c, exp.Unix())))
+		s := identitySigner(t, db, acme, noon)
 		if got := s.Token(c, noon); got != want {
 			t.Errorf("Token = %s, want %s", got, want)
 		}
@@ -72,27 +77,27 @@ func TestTokensAreWhatTheTenantsServerComputes(t *testing.T) {
 				t.Errorf("VerifyToken at %v = %s, %t; want %t", at, got, ok, valid)
 			}
 		}
-		newSecret(t, db, other, noon)
-		if _, ok := signer(t, db, other, noon).VerifyToken(want, noon); ok {
-			t.Error("another tenant takes the token")
+		newIdentitySecret(t, db, other, noon)
+		if _, ok := identitySigner(t, db, other, noon).VerifyToken(want, noon); ok {
+			t.Error("the token verifies for another tenant")
 		}
-		for i := range want { // no change to it goes unnoticed
+		for i := range want { // every changed token is invalid
 			for _, b := range "0aA-._" {
 				bad := want[:i] + string(b) + want[i+1:]
 				if _, ok := s.VerifyToken(bad, noon); ok && bad != want {
-					t.Fatalf("VerifyToken takes %s for %s", bad, want)
+					t.Fatalf("VerifyToken accepts %s, a changed %s", bad, want)
 				}
 			}
 		}
 	})
 }
 
-func TestHashesOfAddressesVerify(t *testing.T) {
+func TestEmailHashesVerify(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		key := newSecret(t, db, acme, noon)
-		s := signer(t, db, acme, noon)
-		hash := hex.EncodeToString(byHand(key, "ann@example.org"))
+		key := newIdentitySecret(t, db, acme, noon)
+		s := identitySigner(t, db, acme, noon)
+		hash := hex.EncodeToString(mac(key, "ann@example.org"))
 		for _, tt := range []struct {
 			email, hash string
 			want        bool
@@ -110,25 +115,25 @@ func TestHashesOfAddressesVerify(t *testing.T) {
 				t.Errorf("VerifyEmailHash(%q, %q) = %t, want %t", tt.email, tt.hash, got, tt.want)
 			}
 		}
-		if (contact.Signer{}).VerifyEmailHash("", hex.EncodeToString(byHand("", ""))) {
+		if (auth.IdentitySigner{}).VerifyEmailHash("", hex.EncodeToString(mac("", ""))) {
 			t.Error("a signer that is off verifies")
 		}
 	})
 }
 
-func TestTheSecretBeforeCountsForADay(t *testing.T) {
+func TestThePreviousIdentitySecretVerifiesForADay(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		c := id.New[id.Contact]()
-		first := newSecret(t, db, acme, noon)
-		token := signer(t, db, acme, noon).Token(c, noon)
-		second := newSecret(t, db, acme, noon.Add(time.Hour))
+		first := newIdentitySecret(t, db, acme, noon)
+		token := identitySigner(t, db, acme, noon).Token(c, noon)
+		second := newIdentitySecret(t, db, acme, noon.Add(time.Hour))
 		if first == second {
-			t.Fatal("the same secret again")
+			t.Fatal("the second secret equals the first")
 		}
 		for after, valid := range map[time.Duration]bool{time.Minute: true, 24*time.Hour - time.Second: true, 24 * time.Hour: false} {
 			now := noon.Add(time.Hour + after)
-			s := signer(t, db, acme, now)
+			s := identitySigner(t, db, acme, now)
 			if _, ok := s.VerifyToken(token, now); ok != valid {
 				t.Errorf("%v after the change the old token verifies: %t, want %t", after, ok, valid)
 			}
@@ -136,40 +141,40 @@ func TestTheSecretBeforeCountsForADay(t *testing.T) {
 				t.Errorf("%v after the change a new token does not verify", after)
 			}
 		}
-		if err := contact.DropIdentitySecret(t.Context(), db, acme); err != nil {
+		if err := auth.DropIdentitySecret(t.Context(), db, acme); err != nil {
 			t.Fatal(err)
 		}
-		if s := signer(t, db, acme, noon); s.On() {
-			t.Error("signing is on after it was turned off")
+		if s := identitySigner(t, db, acme, noon); s.On() {
+			t.Error("signing is still on")
 		}
-		newSecret(t, db, acme, noon.Add(2*time.Hour))
-		if _, ok := signer(t, db, acme, noon.Add(2*time.Hour)).VerifyToken(token, noon.Add(2*time.Hour)); ok {
-			t.Error("a secret that was dropped verifies")
+		newIdentitySecret(t, db, acme, noon.Add(2*time.Hour))
+		if _, ok := identitySigner(t, db, acme, noon.Add(2*time.Hour)).VerifyToken(token, noon.Add(2*time.Hour)); ok {
+			t.Error("a dropped secret verifies")
 		}
-		if on, err := contact.IdentitySigned(t.Context(), db, other); on || err != nil {
-			t.Errorf("the other tenant signs: %t, %v", on, err)
+		if on, err := auth.IdentitySigned(t.Context(), db, other); on || err != nil {
+			t.Errorf("IdentitySigned of the other tenant = %t, %v", on, err)
 		}
 	})
 }
 
-func TestTheSecretIsSealed(t *testing.T) {
+func TestTheIdentitySecretIsStoredSealed(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		key := newSecret(t, db, acme, noon)
-		var kept string
-		if err := db.QueryRow(t.Context(), `SELECT secret FROM identity_secret WHERE tenant_id = $1`, acme).Scan(&kept); err != nil {
+		key := newIdentitySecret(t, db, acme, noon)
+		var stored string
+		if err := db.QueryRow(t.Context(), `SELECT secret FROM identity_secret WHERE tenant_id = $1`, acme).Scan(&stored); err != nil {
 			t.Fatal(err)
 		}
-		if strings.Contains(kept, key) || strings.Contains(kept, strings.TrimPrefix(key, "ids_")) {
-			t.Errorf("the secret %s is kept as %s", key, kept)
+		if strings.Contains(stored, key) || strings.Contains(stored, strings.TrimPrefix(key, "ids_")) {
+			t.Errorf("the secret %s is stored as %s", key, stored)
 		}
 	})
 }
 
-func FuzzVerifyToken(f *testing.F) {
+func FuzzVerifyIdentityToken(f *testing.F) {
 	db := dbtest.SQLite(f)
-	newSecret(f, db, acme, noon)
-	s := signer(f, db, acme, noon)
+	newIdentitySecret(f, db, acme, noon)
+	s := identitySigner(f, db, acme, noon)
 	c := id.New[id.Contact]()
 	token := s.Token(c, noon)
 	for _, seed := range []string{
