@@ -69,7 +69,7 @@ func (l *loader) fillContacts(ctx context.Context) error {
 		"id UUID", "email TEXT", "email_domain TEXT", "external_id TEXT", "first_name TEXT", "last_name TEXT", "company TEXT", "city TEXT", "country TEXT",
 		"source TEXT", "custom_fields JSONB", "tags JSONB", "subscriptions JSONB", "global_status TEXT", "do_not_contact BOOLEAN",
 		"created_at BIGINT", "updated_at BIGINT", "suppressed_at BIGINT", "status_before_suppress TEXT", "unsubscribed_at BIGINT", "search_text TEXT")
-	fresh := newSheet(l.db, l.tenant, "contact_search_fresh", nil, "contact_id UUID", "search_text TEXT")
+	fresh := newSheet(l.db, l.tenant, "contact_search_queue", nil, "contact_id UUID", "search_text TEXT")
 	listed := newSheet(l.db, l.tenant, "suppression", []string{"reason 'hard_bounce'"}, "email TEXT", "created_at BIGINT")
 	r := rand.New(rand.NewPCG(1, 1))
 	for i := range l.extent.contacts {

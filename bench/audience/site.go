@@ -116,7 +116,7 @@ func (s *site) awaitIndex(ctx context.Context) error {
 	for ctx.Err() == nil {
 		var waiting int
 		if err := db.QueryRow(ctx, `
-			SELECT (SELECT COUNT(*) FROM contact_search_fresh) + (SELECT CAST(COALESCE(SUM(contacts), 0) AS BIGINT) FROM contact_search_stretch)`).Scan(&waiting); err != nil {
+			SELECT (SELECT COUNT(*) FROM contact_search_queue) + (SELECT CAST(COALESCE(SUM(contacts), 0) AS BIGINT) FROM contact_search_range)`).Scan(&waiting); err != nil {
 			return fmt.Errorf("wait for the index of the search: %w", err)
 		}
 		if waiting != last {

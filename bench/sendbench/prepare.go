@@ -103,7 +103,7 @@ func indexed(ctx context.Context, p *harness.Program) (err error) {
 	for began := time.Now(); ; time.Sleep(100 * time.Millisecond) {
 		var waiting int
 		if err := db.QueryRow(ctx, `
-			SELECT (SELECT COUNT(*) FROM contact_search_fresh) + (SELECT CAST(COALESCE(SUM(contacts), 0) AS BIGINT) FROM contact_search_stretch) /* all tenants: there is one */`).Scan(&waiting); err != nil {
+			SELECT (SELECT COUNT(*) FROM contact_search_queue) + (SELECT CAST(COALESCE(SUM(contacts), 0) AS BIGINT) FROM contact_search_range) /* all tenants: there is one */`).Scan(&waiting); err != nil {
 			return err
 		}
 		if waiting < 10_000 {

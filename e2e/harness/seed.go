@@ -39,7 +39,7 @@ func SeedTenant(ctx context.Context, db *sqldb.DB, slug, list string, n int, dom
 		}
 	}
 	_, err = db.Exec(ctx, `
-		INSERT INTO contact_search_fresh (tenant_id, contact_id, search_text)
+		INSERT INTO contact_search_queue (tenant_id, contact_id, search_text)
 		SELECT tenant_id, id, search_text FROM contact WHERE tenant_id = $1 ON CONFLICT DO NOTHING`, tenant)
 	if err != nil {
 		return fmt.Errorf("seed the search index: %w", err)

@@ -77,7 +77,7 @@ func (s *Server) engines(registry prometheus.Registerer, api *httpapi.API, t too
 	resolution := &maildomain.Resolution{
 		DB: db, Resolver: mx.NewResolver(s.Config.DNSResolver), Log: s.Log.With("engine", "domains"), Now: t.now,
 	}
-	searched := &contactsearch.Index{DB: db, Log: s.Log.With("engine", "search"), Now: t.now}
+	searched := &contactsearch.Indexer{DB: db, Log: s.Log.With("engine", "search"), Now: t.now}
 	fading := &score.Decay{DB: db, Log: s.Log.With("engine", "scores"), Now: t.now}
 	counting := &segment.Refresher{
 		DB: db, Log: s.Log.With("engine", "segments"), Now: t.now,

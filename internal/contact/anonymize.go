@@ -146,10 +146,10 @@ func clearContacts(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, ids []id
 	for i, c := range ids {
 		texts[i] = contactsearch.Entry{Contact: c, Text: anonymousEmail(c)}
 	}
-	if err := contactsearch.Await(ctx, tx, tenant, texts); err != nil {
+	if err := contactsearch.Enqueue(ctx, tx, tenant, texts); err != nil {
 		return err
 	}
-	if err := contactsearch.Forget(ctx, tx, tenant, ids); err != nil {
+	if err := contactsearch.Remove(ctx, tx, tenant, ids); err != nil {
 		return err
 	}
 	_, err = tx.Exec(ctx, `

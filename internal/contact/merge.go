@@ -330,7 +330,7 @@ func (p *mergeState) insert(ctx context.Context, tx *sqldb.DB, created []*pendin
 		return nil, err
 	}
 	texts = slices.DeleteFunc(texts, func(w contactsearch.Entry) bool { return taken[w.Contact] })
-	return taken, contactsearch.AwaitNew(ctx, tx, p.b.tenant, texts)
+	return taken, contactsearch.EnqueueNew(ctx, tx, p.b.tenant, texts)
 }
 
 // update writes the columns that changed in any of the contacts, and no others, since each
@@ -359,7 +359,7 @@ func (p *mergeState) update(ctx context.Context, tx *sqldb.DB, changed []*pendin
 	if _, err := t.Only(func(column string) bool { return columns[column] }).Update(ctx, tx, "contact", p.b.tenant); err != nil {
 		return err
 	}
-	return contactsearch.Await(ctx, tx, p.b.tenant, texts)
+	return contactsearch.Enqueue(ctx, tx, p.b.tenant, texts)
 }
 
 // saveActivities evaluates and writes the deliverability of contacts whose status or

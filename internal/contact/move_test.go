@@ -16,8 +16,8 @@ import (
 	"github.com/packetboat/packetboat/internal/suppression"
 )
 
-// inOrder are what a move said, in words.
-func inOrder(list []contact.Moved) []string {
+// results describes the results of a call, as texts.
+func results(list []contact.Moved) []string {
 	out := make([]string, len(list))
 	for i, m := range list {
 		switch {
@@ -35,7 +35,7 @@ func mustMove(t *testing.T, list []contact.Moved, err error, want ...string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(want, inOrder(list)); diff != "" {
+	if diff := cmp.Diff(want, results(list)); diff != "" {
 		t.Errorf("answers differ:\n%s", diff)
 	}
 }
@@ -135,7 +135,7 @@ func TestRestoreAppliesEventsAfterDelete(t *testing.T) {
 	each(t, func(t *testing.T, db *sqldb.DB) {
 		l := life{t, db}
 		c := l.inStatus("c@example.org", contact.Suppressed)
-		if err := l.happen([]id.Contact{c}, bounce("hard", noon)); err != nil {
+		if err := l.follow([]id.Contact{c}, bounce("hard", noon)); err != nil {
 			t.Fatal(err)
 		}
 		moved, err := contact.Restore(t.Context(), db, acme, []id.Contact{c}, nil, noon)
@@ -190,7 +190,7 @@ func TestResetStatusKeepsManualSuppressions(t *testing.T) {
 			}
 		}
 		// The next soft bounce counts as the first.
-		if err := l.happen([]id.Contact{bounced}, bounce("soft", noon.AddDate(0, 0, 1))); err != nil {
+		if err := l.follow([]id.Contact{bounced}, bounce("soft", noon.AddDate(0, 0, 1))); err != nil {
 			t.Fatal(err)
 		}
 		if got := mustRead(t, db, bounced); got.DeliverabilityStatus != contact.Watch {
@@ -220,7 +220,7 @@ func TestTouchesAreDecoded(t *testing.T) {
 			t.Errorf("touches differ:\n%s", diff)
 		}
 		// Other writes do not change them.
-		if err := (life{t, db}).happen([]id.Contact{c.ID}, bounce("soft", noon)); err != nil {
+		if err := (life{t, db}).follow([]id.Contact{c.ID}, bounce("soft", noon)); err != nil {
 			t.Fatal(err)
 		}
 		if read := mustRead(t, db, c.ID); read.BounceType != "soft" {

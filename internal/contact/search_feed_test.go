@@ -56,7 +56,7 @@ func TestWritersOfSearchTextQueueTheContact(t *testing.T) {
 				t.Fatalf("%s: %v", tt.name, err)
 			}
 			rows, err := db.Query(ctx, `
-				DELETE FROM contact_search_fresh WHERE tenant_id = $1 AND search_text = (
+				DELETE FROM contact_search_queue WHERE tenant_id = $1 AND search_text = (
 					SELECT c.search_text FROM contact c WHERE c.tenant_id = $1 AND c.id = contact_id)
 				RETURNING search_text`, acme)
 			got, err := sqldb.Collect(rows, err, func(row func(...any) error) (text string, err error) { return text, row(&text) })
@@ -67,11 +67,11 @@ func TestWritersOfSearchTextQueueTheContact(t *testing.T) {
 			if !slices.Equal(got, tt.wait) {
 				t.Errorf("%s: %q are queued, want %q", tt.name, got, tt.wait)
 			}
-			left, err := db.Exec(ctx, `DELETE FROM contact_search_fresh WHERE tenant_id = $1`, acme)
+			left, err := db.Exec(ctx, `DELETE FROM contact_search_queue WHERE tenant_id = $1`, acme)
 			if err != nil || left > 0 {
 				t.Errorf("%s: %d are queued with another text, %v", tt.name, left, err)
 			}
-			gone, err := db.Exec(ctx, `DELETE FROM contact_search_forgotten WHERE tenant_id = $1`, acme)
+			gone, err := db.Exec(ctx, `DELETE FROM contact_search_removed WHERE tenant_id = $1`, acme)
 			if err != nil || int(gone) != tt.gone {
 				t.Errorf("%s: %d are to be removed, want %d; %v", tt.name, gone, tt.gone, err)
 			}
@@ -86,8 +86,8 @@ func TestFilesThatNameSearchTextAreKnown(t *testing.T) {
 	known := map[string]bool{
 		"contact/anonymize.go": true, "contact/merge.go": true, "contact/store.go": true, // write it
 		"contact/list.go": true, "contact/doc.go": true,
-		"contactsearch/doc.go": true, "contactsearch/search.go": true, "contactsearch/feed.go": true, "contactsearch/index.go": true,
-		"contactsearch/renewal.go": true, "contactsearch/stretch.go": true,
+		"contactsearch/doc.go": true, "contactsearch/search.go": true, "contactsearch/queue.go": true, "contactsearch/index.go": true,
+		"contactsearch/rebuild.go": true, "contactsearch/ranges.go": true,
 	}
 	found := map[string]bool{}
 	word := regexp.MustCompile(`\bsearch_text\b`)

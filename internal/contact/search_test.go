@@ -23,8 +23,8 @@ import (
 )
 
 // indexer makes a segment of a few contacts already.
-func indexer(db *sqldb.DB) *contactsearch.Index {
-	return &contactsearch.Index{DB: db, Log: slog.New(slog.DiscardHandler), Now: time.Now, Least: 5}
+func indexer(db *sqldb.DB) *contactsearch.Indexer {
+	return &contactsearch.Indexer{DB: db, Log: slog.New(slog.DiscardHandler), Now: time.Now, MinSegment: 5}
 }
 
 // plainly is a text as a search sees it.
@@ -104,7 +104,7 @@ func TestIndexedSearchFindsWhatAScanFinds(t *testing.T) {
 				}
 			case 5:
 				if _, err := db.Exec(ctx, `
-					INSERT INTO contact_search_renewal (tenant_id, through_segment, after_id)
+					INSERT INTO contact_search_rebuild (tenant_id, through_segment, after_id)
 					SELECT tenant_id, MAX(segment), `+db.Param(2, "UUID")+` FROM contact_search_block WHERE tenant_id = $1 GROUP BY tenant_id
 					ON CONFLICT DO NOTHING`, tenant, id.Contact{}); err != nil {
 					rt.Fatal(err)
@@ -226,7 +226,7 @@ func TestIndexerRunsUntilItsContextEnds(t *testing.T) {
 		ended := make(chan error)
 		go func() { ended <- index.Run(ctx) }()
 		for waiting := 7; waiting > 0; {
-			if err := db.QueryRow(ctx, `SELECT COUNT(*) FROM contact_search_fresh WHERE tenant_id = $1`, acme).Scan(&waiting); err != nil {
+			if err := db.QueryRow(ctx, `SELECT COUNT(*) FROM contact_search_queue WHERE tenant_id = $1`, acme).Scan(&waiting); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -251,10 +251,10 @@ func TestRenewalRemovesOutdatedEntries(t *testing.T) {
 		sizes := func() map[string]int {
 			list := map[string]int{}
 			for name, query := range map[string]string{
-				"fresh":    `SELECT COUNT(*) FROM contact_search_fresh WHERE tenant_id = $1`,
+				"fresh":    `SELECT COUNT(*) FROM contact_search_queue WHERE tenant_id = $1`,
 				"blocks":   `SELECT COUNT(*) FROM contact_search_block WHERE tenant_id = $1`,
 				"segments": `SELECT COUNT(DISTINCT segment) FROM contact_search_postings WHERE tenant_id = $1`,
-				"renewals": `SELECT COUNT(*) FROM contact_search_renewal WHERE tenant_id = $1`,
+				"renewals": `SELECT COUNT(*) FROM contact_search_rebuild WHERE tenant_id = $1`,
 			} {
 				var n int
 				if err := db.QueryRow(ctx, query, acme).Scan(&n); err != nil {
@@ -280,7 +280,7 @@ func TestRenewalRemovesOutdatedEntries(t *testing.T) {
 		if got, want := sizes(), map[string]int{"fresh": 0, "blocks": 6, "segments": 3, "renewals": 0}; !maps.Equal(got, want) {
 			t.Fatalf("before: %v, want %v", got, want)
 		}
-		if _, err := db.Exec(ctx, `INSERT INTO contact_search_renewal (tenant_id, through_segment, after_id) VALUES ($1, 3, $2)`, acme, id.Contact{}); err != nil {
+		if _, err := db.Exec(ctx, `INSERT INTO contact_search_rebuild (tenant_id, through_segment, after_id) VALUES ($1, 3, $2)`, acme, id.Contact{}); err != nil {
 			t.Fatal(err)
 		}
 		round()
@@ -298,8 +298,8 @@ func TestRenewalRemovesOutdatedEntries(t *testing.T) {
 func TestSegmentsCreatedDuringARenewalStay(t *testing.T) {
 	each(t, func(t *testing.T, db *sqldb.DB) {
 		ctx, index, patient := t.Context(), indexer(db), indexer(db)
-		patient.Least = 1000
-		tick := func(x *contactsearch.Index) bool {
+		patient.MinSegment = 1000
+		tick := func(x *contactsearch.Indexer) bool {
 			more, err := x.Tick(ctx)
 			if err != nil {
 				t.Fatal(err)
@@ -310,7 +310,7 @@ func TestSegmentsCreatedDuringARenewalStay(t *testing.T) {
 			mustCreate(t, db, fmt.Sprintf("c%d@example.org", i), contact.Change{})
 		}
 		tick(index)
-		if _, err := db.Exec(ctx, `INSERT INTO contact_search_renewal (tenant_id, through_segment, after_id) VALUES ($1, 1, $2)`, acme, id.Contact{}); err != nil {
+		if _, err := db.Exec(ctx, `INSERT INTO contact_search_rebuild (tenant_id, through_segment, after_id) VALUES ($1, 1, $2)`, acme, id.Contact{}); err != nil {
 			t.Fatal(err)
 		}
 		tick(patient) // queue all contacts

@@ -17,24 +17,22 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// Index brings contacts into the index of the search. Whether it runs, and
-// how far it has come, changes how long a search takes and never what it finds:
-// whoever is not in the index yet is looked at. Any number of processes may run
-// one.
-type Index struct {
-	DB    *sqldb.DB
-	Log   *slog.Logger
-	Now   func() time.Time
-	Every time.Duration // 0 means two seconds
-	Least int           // how many contacts must wait to be worth a segment; 0 means as many as it holds
+// Indexer puts queued contacts into the index. Searches return the same result whether it
+// runs or not, since they compare queued contacts too. Any number of processes may run it.
+type Indexer struct {
+	DB         *sqldb.DB
+	Log        *slog.Logger
+	Now        func() time.Time
+	Every      time.Duration // 0 means two seconds
+	MinSegment int           // number of queued contacts that are put into a segment; 0 means a full segment
 
-	at   id.Tenant // the last one that was looked at
-	made int       // segments since the last tidying
-	busy bool      // there was something to do in this round
+	tenant   id.Tenant // the last one processed
+	segments int       // written since the last vacuum
+	busy     bool      // this round found work
 }
 
 // Run works until ctx ends.
-func (x *Index) Run(ctx context.Context) error {
+func (x *Indexer) Run(ctx context.Context) error {
 	every := cmp.Or(x.Every, 2*time.Second)
 	pause := every
 	round := func(ctx context.Context) (bool, error) {
@@ -45,7 +43,7 @@ func (x *Index) Run(ctx context.Context) error {
 			more, err = x.Tick(ctx)
 		}
 		pause = every
-		if !x.busy { // a round that finds nothing takes a twentieth of the time at most
+		if !x.busy { // rounds without work take at most a twentieth of the time
 			pause = min(max(every, 20*x.Now().Sub(began)), time.Minute)
 		}
 		return false, err
@@ -53,96 +51,96 @@ func (x *Index) Run(ctx context.Context) error {
 	return poll.Loop{Look: round, Pause: func() time.Duration { return pause }, Log: x.Log, Failed: "index contacts failed"}.Run(ctx)
 }
 
-// Tick looks at the next tenant, and does for it one step of what there is to
-// do. It reports false at the end of a round through all of them.
-func (x *Index) Tick(ctx context.Context) (more bool, err error) {
+// Tick does one step of work for the next tenant. It reports false at the end of a round
+// through all tenants.
+func (x *Indexer) Tick(ctx context.Context) (more bool, err error) {
 	var next id.Tenant
 	err = x.DB.QueryRow(ctx, `
 		SELECT COALESCE(MIN(t.tenant_id), 0) FROM (
-			SELECT MIN(f.tenant_id) AS tenant_id FROM contact_search_fresh f WHERE f.tenant_id > $1
+			SELECT MIN(f.tenant_id) AS tenant_id FROM contact_search_queue f WHERE f.tenant_id > $1
 			UNION ALL
-			SELECT MIN(s.tenant_id) FROM contact_search_stretch s WHERE s.tenant_id > $1
+			SELECT MIN(s.tenant_id) FROM contact_search_range s WHERE s.tenant_id > $1
 			UNION ALL
-			SELECT MIN(o.tenant_id) FROM contact_search_forgotten o WHERE o.tenant_id > $1
+			SELECT MIN(o.tenant_id) FROM contact_search_removed o WHERE o.tenant_id > $1
 			UNION ALL
-			SELECT MIN(r.tenant_id) FROM contact_search_renewal r WHERE r.tenant_id > $1) AS t /* all tenants: in turn */`, x.at).Scan(&next)
+			SELECT MIN(r.tenant_id) FROM contact_search_rebuild r WHERE r.tenant_id > $1) AS t /* all tenants: in turn */`, x.tenant).Scan(&next)
 	if err != nil {
 		return false, fmt.Errorf("find contacts to index: %w", err)
 	}
 	if next == 0 {
-		x.at = 0
-		return false, x.tidy(ctx, 1)
+		x.tenant = 0
+		return false, x.vacuum(ctx, 1)
 	}
 	done, err := x.step(ctx, next)
 	if err != nil {
-		x.at = next // the others go on
+		x.tenant = next // the next Tick goes on with other tenants
 		return false, fmt.Errorf("index the contacts of tenant %s: %w", next, err)
 	}
 	if done {
 		x.busy = true
 	} else {
-		x.at = next
+		x.tenant = next
 	}
 	return true, nil
 }
 
-// step reports whether there was anything to do.
-func (x *Index) step(ctx context.Context, tenant id.Tenant) (bool, error) {
-	least := x.Least
-	if least == 0 {
-		least = segmentSize
+// step does one step of work for a tenant and reports whether there was any.
+func (x *Indexer) step(ctx context.Context, tenant id.Tenant) (bool, error) {
+	minSize := x.MinSegment
+	if minSize == 0 {
+		minSize = segmentSize
 	}
-	if did, err := forget(ctx, x.DB, tenant); did || err != nil {
+	if did, err := applyRemovals(ctx, x.DB, tenant); did || err != nil {
 		return did, err
 	}
-	w, err := countWaiting(ctx, x.DB, tenant, least)
+	w, err := loadBacklog(ctx, x.DB, tenant, minSize)
 	if err != nil {
 		return false, err
 	}
 	var segment int64
 	switch {
-	case w.stretched >= least:
-		segment, err = indexStretches(ctx, x.DB, tenant)
-	case w.stretched > 0 && (w.fresh+w.stretched >= least || x.Now().Sub(id.Time(w.first)) > settleAfter):
-		list, err := oldestStretches(ctx, x.DB, tenant)
+	case w.inRanges >= minSize:
+		segment, err = indexRanges(ctx, x.DB, tenant)
+	case w.inRanges > 0 && (w.queued+w.inRanges >= minSize || x.Now().Sub(id.Time(w.first)) > splitAfter):
+		list, err := oldestRanges(ctx, x.DB, tenant)
 		if err == nil {
-			err = settle(ctx, x.DB, tenant, list)
+			err = splitRanges(ctx, x.DB, tenant, list)
 		}
 		return err == nil, err
-	case w.fresh >= least:
-		segment, err = index(ctx, x.DB, tenant)
+	case w.queued >= minSize:
+		segment, err = indexQueue(ctx, x.DB, tenant)
 	default:
-		return renew(ctx, x.DB, tenant)
+		return continueRebuild(ctx, x.DB, tenant)
 	}
 	if err != nil || segment == 0 {
 		return false, err
 	}
 	x.Log.Debug("contacts indexed", "tenant", tenant, "segment", segment)
-	x.made++
-	if segment%looked == 0 {
-		if err := inspect(ctx, x.DB, tenant); err != nil {
+	x.segments++
+	if segment%inspectEvery == 0 {
+		if err := startRebuild(ctx, x.DB, tenant); err != nil {
 			return false, err
 		}
 	}
-	return true, x.tidy(ctx, 8)
+	return true, x.vacuum(ctx, 8)
 }
 
-// tidy frees, after so many segments, the room of those who waited. PostgreSQL
-// would do that by itself some time, but until then each search passes over
-// them, and after an import they are as many as all contacts.
-func (x *Index) tidy(ctx context.Context, segments int) error {
-	if x.made < segments {
+// vacuum frees the space of deleted rows of the queue if at minSize this many segments were
+// written. PostgreSQL's autovacuum runs later; until then each search reads the deleted
+// rows, which after an import are as many as all contacts.
+func (x *Indexer) vacuum(ctx context.Context, segments int) error {
+	if x.segments < segments {
 		return nil
 	}
-	x.made = 0
+	x.segments = 0
 	if x.DB.Dialect() != sqldb.Postgres {
 		return nil
 	}
-	_, err := x.DB.Exec(ctx, `VACUUM (SKIP_LOCKED) contact_search_fresh /* all tenants: each SELECT passes over what is gone */`)
+	_, err := x.DB.Exec(ctx, `VACUUM (SKIP_LOCKED) contact_search_queue /* all tenants: each SELECT reads deleted rows */`)
 	return err
 }
 
-// Entry is somebody who is not in the index as they are now.
+// Entry is a contact with the text to be indexed.
 type Entry struct {
 	Contact id.Contact
 	Text    string
@@ -153,30 +151,30 @@ func scanEntry(row func(...any) error) (w Entry, err error) {
 	return w, err
 }
 
-// index makes a segment of the contacts that wait, the oldest first, and returns
-// its number; 0: somebody else is making it.
-func index(ctx context.Context, db *sqldb.DB, tenant id.Tenant) (segment int64, err error) {
+// indexQueue writes a segment of the oldest queued contacts and returns its number, 0 if
+// another process is indexing them.
+func indexQueue(ctx context.Context, db *sqldb.DB, tenant id.Tenant) (segment int64, err error) {
 	rows, err := db.Query(ctx, `
-		SELECT contact_id, search_text FROM contact_search_fresh
+		SELECT contact_id, search_text FROM contact_search_queue
 		WHERE tenant_id = $1 ORDER BY contact_id LIMIT $2`, tenant, segmentSize)
 	list, err := sqldb.Collect(rows, err, scanEntry)
 	if err != nil || len(list) == 0 {
 		return 0, err
 	}
-	postings := encode(list) // the work is done before the transaction
+	postings := encode(list) // before the transaction, since it takes long
 	err = db.InTx(ctx, func(tx *sqldb.DB) error {
-		taken, err := takeEntries(ctx, tx, tenant, list)
+		dequeued, err := dequeue(ctx, tx, tenant, list)
 		if err != nil {
 			return err
 		}
 		postings := postings
-		if !slices.Equal(taken, list) {
-			postings = encode(taken)
+		if !slices.Equal(dequeued, list) {
+			postings = encode(dequeued)
 		}
-		segment, err = writeSegment(ctx, tx, tenant, taken, postings)
+		segment, err = writeSegment(ctx, tx, tenant, dequeued, postings)
 		return err
 	})
-	if errors.Is(err, errTaken) || sqldb.IsUniqueViolation(err) { // they, or the number
+	if errors.Is(err, errContended) || sqldb.IsUniqueViolation(err) { // the contacts, or the number of the segment
 		return 0, nil
 	}
 	return segment, err
@@ -188,7 +186,7 @@ func writeSegment(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, list []En
 		SELECT COALESCE(MAX(n.last), 0) + 1 FROM (
 			SELECT MAX(b.segment) AS last FROM contact_search_block b WHERE b.tenant_id = $1
 			UNION ALL
-			SELECT r.through_segment FROM contact_search_renewal r WHERE r.tenant_id = $1) AS n`, tenant).Scan(&segment)
+			SELECT r.through_segment FROM contact_search_rebuild r WHERE r.tenant_id = $1) AS n`, tenant).Scan(&segment)
 	if err != nil {
 		return 0, err
 	}
@@ -198,27 +196,28 @@ func writeSegment(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, list []En
 	return segment, writePostings(ctx, tx, tenant, segment, postings)
 }
 
-var errTaken = errors.New("others index these contacts")
+var errContended = errors.New("another process indexes these contacts")
 
-// takeEntries takes away, and returns, those who wait from the first to the last of a
-// list, as they are now: they may have changed, and there may be others.
-func takeEntries(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, list []Entry) ([]Entry, error) {
+// dequeue deletes the queue's rows from the first to the last of a list, and returns them
+// as they are now: some may have changed or be new. If fewer than half are left, it returns
+// errContended.
+func dequeue(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, list []Entry) ([]Entry, error) {
 	rows, err := tx.Query(ctx, `
-		DELETE FROM contact_search_fresh WHERE tenant_id = $1 AND contact_id IN (
-			SELECT contact_id FROM contact_search_fresh
+		DELETE FROM contact_search_queue WHERE tenant_id = $1 AND contact_id IN (
+			SELECT contact_id FROM contact_search_queue
 			WHERE tenant_id = $1 AND contact_id >= $2 AND contact_id <= $3
 			ORDER BY contact_id LIMIT $4 `+tx.SkipLocked()+`)
 		RETURNING contact_id, search_text`, tenant, list[0].Contact, list[len(list)-1].Contact, segmentSize)
-	taken, err := sqldb.Collect(rows, err, scanEntry)
-	if err == nil && len(taken) <= len(list)/2 {
-		return nil, errTaken
+	dequeued, err := sqldb.Collect(rows, err, scanEntry)
+	if err == nil && len(dequeued) <= len(list)/2 {
+		return nil, errContended
 	}
-	slices.SortFunc(taken, func(a, b Entry) int { return id.Compare(a.Contact, b.Contact) })
-	return taken, err
+	slices.SortFunc(dequeued, func(a, b Entry) int { return id.Compare(a.Contact, b.Contact) })
+	return dequeued, err
 }
 
-// pack writes the ids of contacts behind each other.
-func pack(list []Entry) []byte {
+// packIDs concatenates the ids of contacts.
+func packIDs(list []Entry) []byte {
 	b := make([]byte, 0, len(list)*len(id.Contact{}))
 	for _, w := range list {
 		b = append(b, w.Contact[:]...)
@@ -226,8 +225,8 @@ func pack(list []Entry) []byte {
 	return b
 }
 
-// unpack reads what pack wrote.
-func unpack(b []byte) []id.Contact {
+// unpackIDs is the inverse of packIDs.
+func unpackIDs(b []byte) []id.Contact {
 	list := make([]id.Contact, 0, len(b)/len(id.Contact{}))
 	for c := range slices.Chunk(b, len(id.Contact{})) {
 		list = append(list, id.Contact(c))
@@ -239,7 +238,7 @@ func writeBlocks(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, segment in
 	t := tx.Table("block BIGINT", "contacts BYTEA")
 	block := 0
 	for part := range slices.Chunk(list, blockSize) {
-		t.Add(block, pack(part))
+		t.Add(block, packIDs(part))
 		block++
 	}
 	_, err := tx.Exec(ctx, `
@@ -248,15 +247,15 @@ func writeBlocks(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, segment in
 	return err
 }
 
-// postingsAtOnce is how many rows of postings one statement writes.
-const postingsAtOnce = 64
+// postingsPerInsert is the number of rows of postings that one statement writes.
+const postingsPerInsert = 64
 
 func writePostings(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, segment int64, postings map[int][]byte) error {
 	rows := slices.Sorted(maps.Keys(postings))
 	for len(rows) > 0 {
-		n := postingsAtOnce
+		n := postingsPerInsert
 		if len(rows) < n {
-			n = 1 // two texts of statements are enough
+			n = 1 // so that there are only two different statements to prepare
 		}
 		args := []any{tenant, segment}
 		var values strings.Builder

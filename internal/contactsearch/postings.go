@@ -8,16 +8,15 @@ import (
 	"unicode"
 )
 
-// What is stored depends on these numbers, on hash and on encode: who changes
-// one of them empties the index and fills contact_search_fresh anew, by a
-// migration.
+// The stored format depends on these numbers, on bucket and on encode. A change needs a
+// migration that empties the index and queues all contacts.
 const (
 	segmentSize = 8192 // contacts of a segment, at most
 	blockSize   = 16   // ids in a row
 	buckets     = 1024 // rows of postings, at most
 )
 
-// gram is up to three letters in a row, 21 bits each, the last one lowest.
+// gram is up to three adjacent letters, 21 bits each, the last one lowest.
 type gram uint64
 
 const (
@@ -27,13 +26,13 @@ const (
 	oneMask    = 1<<letterBits - 1
 )
 
-// bucket is the row that a gram is written in.
+// bucket returns the row of postings that contains a gram.
 func (g gram) bucket() int {
 	return int(uint64(g) * 0x9E3779B97F4A7C15 >> 54) // by the golden ratio; ten bits are left
 }
 
-// eachGram passes the grams of a folded text to f, some of them more than once.
-// No term holds a space, so none that does is asked for.
+// eachGram passes the grams of a folded text to f, some of them more than once. Grams with
+// a space are left out, since terms contain none.
 func eachGram(text string, f func(gram)) {
 	var last gram
 	run := 0
@@ -54,11 +53,11 @@ func eachGram(text string, f func(gram)) {
 	}
 }
 
-// asked bounds the grams that are looked up for one search.
-const asked = 10
+// maxGrams is the maximal number of grams looked up for one search.
+const maxGrams = 10
 
-// gramsOfTerms returns grams that whoever holds all the terms holds: the
-// longest there are, and of too many some from everywhere.
+// gramsOfTerms returns grams that every text with all the terms contains: the longest grams
+// of each term, and a sample of them if there are more than maxGrams.
 func gramsOfTerms(words []string) []gram {
 	var all []gram
 	for _, w := range words {
@@ -74,22 +73,22 @@ func gramsOfTerms(words []string) []gram {
 	}
 	slices.Sort(all)
 	all = slices.Compact(all)
-	if len(all) <= asked {
+	if len(all) <= maxGrams {
 		return all
 	}
-	some := make([]gram, asked)
+	some := make([]gram, maxGrams)
 	for i := range some {
-		some[i] = all[i*len(all)/asked]
+		some[i] = all[i*len(all)/maxGrams]
 	}
 	return some
 }
 
-// members are contacts of a segment, a bit for each number.
+// members is a set of contacts of a segment, one bit for each number.
 type members [segmentSize / 64]uint64
 
 func (m *members) add(n int) { m[n/64] |= 1 << (n % 64) }
 
-func (m *members) keep(other *members) {
+func (m *members) intersect(other *members) {
 	for i := range m {
 		m[i] &= other[i]
 	}
@@ -108,18 +107,18 @@ func (m *members) block(b int) uint16 {
 	return uint16(m[b*blockSize/64] >> (b * blockSize % 64))
 }
 
-// encode writes, for the grams of the texts of a segment's contacts, who holds
-// them, into buckets: gram, length, and then either the differences between the
-// numbers or, where these are not shorter, a bit for each number, by which
-// length the two are told apart.
+// encode returns the postings of a segment by bucket. The postings of a gram are the gram,
+// a length, and the numbers of the contacts that contain it: as differences, or as a bit
+// set if that is not longer. The length of a bit set is always segmentSize/8, that of
+// differences is less.
 func encode(list []Entry) map[int][]byte {
-	holders := map[gram]*[]uint16{}
+	numbersOf := map[gram]*[]uint16{}
 	for n, w := range list {
 		eachGram(w.Text, func(g gram) {
-			h := holders[g]
+			h := numbersOf[g]
 			if h == nil {
 				h = new([]uint16)
-				holders[g] = h
+				numbersOf[g] = h
 			}
 			if len(*h) == 0 || (*h)[len(*h)-1] != uint16(n) {
 				*h = append(*h, uint16(n))
@@ -127,7 +126,7 @@ func encode(list []Entry) map[int][]byte {
 		})
 	}
 	out := map[int][]byte{}
-	for g, numbers := range holders {
+	for g, numbers := range numbersOf {
 		var body []byte
 		last := 0
 		for _, n := range *numbers {
@@ -154,7 +153,7 @@ func encode(list []Entry) map[int][]byte {
 
 var errPostings = errors.New("the search index cannot be read")
 
-// decode returns who holds a gram, by what encode wrote into its bucket.
+// decode returns the contacts that contain a gram from the gram's bucket.
 func decode(row []byte, g gram) (members, error) {
 	var m members
 	for len(row) > 0 {

@@ -7,7 +7,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-func TestPostingsSayWhoHoldsAGram(t *testing.T) {
+func TestPostingsContainTheContactsOfAGram(t *testing.T) {
 	t.Parallel()
 	letters := []rune("ab@é李\n ")
 	rapid.Check(t, func(t *rapid.T) {
@@ -37,12 +37,12 @@ func TestPostingsSayWhoHoldsAGram(t *testing.T) {
 			}
 		}
 		if got != want {
-			t.Errorf("%q is held by %d contacts, want %d", word, got.count(), want.count())
+			t.Errorf("%q is in %d contacts, want %d", word, got.count(), want.count())
 		}
 	})
 }
 
-func TestAnyTextHoldsTheGramsOfItsWords(t *testing.T) {
+func TestATextContainsTheGramsOfItsWords(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		text := Fold(rapid.String().Draw(t, "text"))
@@ -56,7 +56,7 @@ func TestAnyTextHoldsTheGramsOfItsWords(t *testing.T) {
 		eachGram(text, func(g gram) { held[g] = true })
 		for _, g := range gramsOfTerms(words) {
 			if !held[g] {
-				t.Errorf("%q does not hold gram %x of %q", text, g, words)
+				t.Errorf("%q does not contain gram %x of %q", text, g, words)
 			}
 			if g.bucket() < 0 || g.bucket() >= buckets {
 				t.Errorf("gram %x is in bucket %d", g, g.bucket())
@@ -74,34 +74,34 @@ func FuzzDecodePostings(f *testing.F) {
 	f.Fuzz(func(t *testing.T, row []byte, g uint64) {
 		m, err := decode(row, gram(g)) // does not panic
 		if err == nil && m.count() > segmentSize {
-			t.Error("more members than there are")
+			t.Error("more members than contacts in a segment")
 		}
 	})
 }
 
-func TestWhenTheIndexIsWorthwhile(t *testing.T) {
+func TestSelective(t *testing.T) {
 	t.Parallel()
 	const segments = 122 // a million contacts
 	for _, tt := range []struct {
 		name      string
 		holders   func(segment int64) int
-		page, all bool // a page in the order of an index; everybody
+		page, all bool // a page in the order of an index; all contacts
 	}{
-		{"nobody", func(int64) int { return 0 }, true, true},
+		{"none", func(int64) int { return 0 }, true, true},
 		{"one in each segment", func(int64) int { return 1 }, true, true},
-		{"one in fifty, anywhere", func(int64) int { return segmentSize / 50 }, false, true},
+		{"one in fifty, everywhere", func(int64) int { return segmentSize / 50 }, false, true},
 		{"half of all", func(int64) int { return segmentSize / 2 }, false, false},
-		{"a large company, long ago", func(n int64) int { return map[bool]int{true: segmentSize / 2}[n <= 5] }, true, true},
-		{"a large company, lately", func(n int64) int { return map[bool]int{true: segmentSize / 2}[n > segments-5] }, true, true},
+		{"a large company, oldest segments", func(n int64) int { return map[bool]int{true: segmentSize / 2}[n <= 5] }, true, true},
+		{"a large company, newest segments", func(n int64) int { return map[bool]int{true: segmentSize / 2}[n > segments-5] }, true, true},
 	} {
 		f := &indexHits{segments: map[int64]*segmentHits{}, first: 1, last: segments}
 		for n := f.first; n <= f.last; n++ {
 			if h := tt.holders(n); h > 0 {
-				f.segments[n] = &segmentHits{holders: h}
+				f.segments[n] = &segmentHits{matches: h}
 			}
 		}
 		if page, all := f.selective(true), f.selective(false); page != tt.page || all != tt.all {
-			t.Errorf("%s: worthwhile for a page %t, for all %t; want %t, %t", tt.name, page, all, tt.page, tt.all)
+			t.Errorf("%s: selective for a page %t, for all %t; want %t, %t", tt.name, page, all, tt.page, tt.all)
 		}
 	}
 }

@@ -19,12 +19,12 @@ const MaxSearch = 200
 // Terms are the words of a search, each of which must occur.
 func Terms(search string) []string { return strings.Fields(Fold(search)) }
 
-// Pattern is a term as LIKE reads it, with \ as the escape character.
+// Pattern returns the LIKE pattern of a term, with \ as escape character.
 func Pattern(term string) string { return "%" + likeEscaper.Replace(term) + "%" }
 
 var likeEscaper = strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)
 
-// Fold makes text comparable whatever its case and accents.
+// Fold removes case and accents from a text, for comparison.
 func Fold(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.Is(unicode.Mn, r) || r == 0 {
@@ -34,8 +34,8 @@ func Fold(s string) string {
 	}, norm.NFKD.String(s))
 }
 
-// Text is what the search looks in, of the parts of a contact that it covers. A word
-// of a search holds no space, so it matches within one of the parts.
+// Text returns the text that searches compare, made of parts of a contact. A term contains
+// no space, so it matches within one of the parts.
 func Text(parts ...*string) string {
 	var list []string
 	for _, p := range parts {
@@ -46,16 +46,16 @@ func Text(parts ...*string) string {
 	return Fold(strings.Join(list, "\n"))
 }
 
-// How many of those that are not in the index yet are looked for.
+// Numbers of queued contacts with the terms above which a search does not use the index.
 const (
-	maxWaitingPage  = 500
-	maxWaitingCount = 5000
+	maxQueuedPage  = 500
+	maxQueuedCount = 5000
 )
 
-// Candidates returns, in order, every contact that a search may find. It reports
-// false when it does not know: the search has no words, too many contacts match
-// for the index to be of use, or the index is changing. ordered says that only a
-// page of the contacts is wanted, in the order of an index.
+// Candidates returns, in order of ids, every contact that a search may find. It reports
+// false if the caller should read all contacts: the search has no terms, too many contacts
+// match, or the index changed meanwhile. ordered says that the caller reads one page in the
+// order of a database index.
 func Candidates(ctx context.Context, db *sqldb.DB, tenant id.Tenant, search string, ordered bool) ([]id.Contact, bool, error) {
 	words := Terms(search)
 	if len(words) == 0 {
@@ -69,45 +69,44 @@ func Candidates(ctx context.Context, db *sqldb.DB, tenant id.Tenant, search stri
 }
 
 func candidates(ctx context.Context, db *sqldb.DB, tenant id.Tenant, words []string, ordered bool) ([]id.Contact, bool, error) {
-	most := maxWaitingCount
+	bound := maxQueuedCount
 	if ordered {
-		most = maxWaitingPage
+		bound = maxQueuedPage
 	}
-	f, err := lookUp(ctx, db, tenant, words, most)
-	if err != nil || len(f.fresh) > most || !f.selective(ordered) {
+	f, err := lookUp(ctx, db, tenant, words, bound)
+	if err != nil || len(f.queued) > bound || !f.selective(ordered) {
 		return nil, false, err
 	}
 	list, ok, err := f.resolve(ctx, db, tenant)
 	if err != nil || !ok {
 		return nil, false, err
 	}
-	list = append(list, f.fresh...)
+	list = append(list, f.queued...)
 	slices.SortFunc(list, id.Compare)
 	return slices.Compact(list), true, nil
 }
 
-// indexHits is what the index says about a search.
+// indexHits is the result of an index lookup.
 type indexHits struct {
-	fresh       []id.Contact           // who is not in the index yet and holds the words
-	segments    map[int64]*segmentHits // who is in it and holds their grams
+	queued      []id.Contact           // not indexed yet, with the terms in their texts
+	segments    map[int64]*segmentHits // indexed, with the grams of the terms
 	first, last int64                  // of all segments; 0: there is none
 }
 
-// segmentHits is the part of one segment.
+// segmentHits is the result in one segment.
 type segmentHits struct {
-	members members // who holds all the grams that were met
-	met     int     // how many these are
-	holders int     // how many hold all that are needed
+	members members // contacts with all the grams so far
+	grams   int     // number of grams found in the segment
+	matches int     // number of contacts with all grams of the terms
 }
 
-// selective reports whether it is better to look at those who were found, each
-// on their own, than at contacts in the order that they are in, which takes a
-// fraction of the time for each: at all of them, or at as many as it takes to
-// fill a page.
+// selective reports whether reading the candidates by id is faster than reading contacts in
+// the order of a database index: all of them or, if ordered, as many as fill a page.
+// Reading one by id takes about ten times as long.
 func (f *indexHits) selective(ordered bool) bool {
 	n := 0
 	for _, s := range f.segments {
-		n += s.holders
+		n += s.matches
 	}
 	if ordered {
 		return 12*n <= max(f.estimateScan(f.first, 1), f.estimateScan(f.last, -1))
@@ -115,33 +114,32 @@ func (f *indexHits) selective(ordered bool) bool {
 	return 10*n <= int(f.last-f.first+1)*segmentSize
 }
 
-// estimateScan estimates how many contacts one meets, from a segment on in steps, until
-// a page is full. Segments are about as old as the contacts in them.
+// estimateScan estimates how many contacts are read, beginning with a segment, until a page
+// is full. step is the direction, 1 or -1. Segments are about as old as their contacts.
 func (f *indexHits) estimateScan(from, step int64) int {
-	met, missing := 0, 50
+	read, missing := 0, 50
 	for n := from; n >= f.first && n <= f.last; n += step {
 		if s := f.segments[n]; s != nil {
-			if s.holders >= missing {
-				return met + segmentSize*missing/s.holders
+			if s.matches >= missing {
+				return read + segmentSize*missing/s.matches
 			}
-			missing -= s.holders
+			missing -= s.matches
 		}
-		met += segmentSize
+		read += segmentSize
 	}
-	return met
+	return read
 }
 
-// lookUp asks the index who holds the grams of the words, and who of those that
-// are not in it yet holds the words themselves, of whom it returns at most one
-// more than the bound. It is one statement, so that whoever is on the way into
-// the index, or out of it, is seen in the one place or in the other.
-func lookUp(ctx context.Context, db *sqldb.DB, tenant id.Tenant, words []string, most int) (*indexHits, error) {
-	args := []any{tenant, most + 1}
-	var likes, likesOfStretch strings.Builder
+// lookUp reads the postings of the words' grams, and the queued contacts that contain the
+// words, at bound one more than the bound. It is one statement, so that a contact that an
+// indexer moves from the queue to a segment is seen in one of them.
+func lookUp(ctx context.Context, db *sqldb.DB, tenant id.Tenant, words []string, bound int) (*indexHits, error) {
+	args := []any{tenant, bound + 1}
+	var likes, likesOfRange strings.Builder
 	for _, w := range words {
 		args = append(args, Pattern(w))
 		fmt.Fprintf(&likes, ` AND f.search_text LIKE $%d ESCAPE '\' `, len(args))
-		fmt.Fprintf(&likesOfStretch, ` AND c.search_text LIKE $%d ESCAPE '\' `, len(args))
+		fmt.Fprintf(&likesOfRange, ` AND c.search_text LIKE $%d ESCAPE '\' `, len(args))
 	}
 	needed := gramsOfTerms(words)
 	t := db.Table("gram BIGINT", "bucket BIGINT")
@@ -150,13 +148,13 @@ func lookUp(ctx context.Context, db *sqldb.DB, tenant id.Tenant, words []string,
 	}
 	rows, err := db.Query(ctx, `
 		SELECT contact_id, segment, gram, postings FROM (
-			SELECT f.contact_id, 0 AS segment, -1 AS gram, CAST(NULL AS BYTEA) AS postings FROM contact_search_fresh f
-			WHERE f.tenant_id = $1`+likes.String()+` LIMIT $2) AS waiting
+			SELECT f.contact_id, 0 AS segment, -1 AS gram, CAST(NULL AS BYTEA) AS postings FROM contact_search_queue f
+			WHERE f.tenant_id = $1`+likes.String()+` LIMIT $2) AS queued
 		UNION ALL
 		SELECT contact_id, segment, gram, postings FROM (
-			SELECT c.id AS contact_id, 0 AS segment, -1 AS gram, CAST(NULL AS BYTEA) AS postings FROM contact_search_stretch s
+			SELECT c.id AS contact_id, 0 AS segment, -1 AS gram, CAST(NULL AS BYTEA) AS postings FROM contact_search_range s
 			JOIN contact c ON c.tenant_id = $1 AND c.id >= s.first_id AND c.id <= s.last_id
-			WHERE s.tenant_id = $1`+likesOfStretch.String()+` LIMIT $2) AS stretched /* reads the tenant: its few stretches */
+			WHERE s.tenant_id = $1`+likesOfRange.String()+` LIMIT $2) AS ranges /* reads the tenant: its few ranges */
 		UNION ALL
 		SELECT NULL, COALESCE((SELECT MIN(b.segment) FROM contact_search_block b WHERE b.tenant_id = $1), 0), -2, NULL
 		UNION ALL
@@ -179,7 +177,7 @@ func lookUp(ctx context.Context, db *sqldb.DB, tenant id.Tenant, words []string,
 		}
 		switch gram {
 		case -1:
-			f.fresh = append(f.fresh, c)
+			f.queued = append(f.queued, c)
 		case -2:
 			f.first = segment
 		case -3:
@@ -191,15 +189,15 @@ func lookUp(ctx context.Context, db *sqldb.DB, tenant id.Tenant, words []string,
 		}
 	}
 	for n, s := range f.segments {
-		// Of a segment that holds a gram nowhere there may be no row to say so.
-		if s.holders = s.members.count(); s.met < len(needed) || s.holders == 0 {
+		// A segment without one of the grams may have no row for its bucket.
+		if s.matches = s.members.count(); s.grams < len(needed) || s.matches == 0 {
 			delete(f.segments, n)
 		}
 	}
 	return f, rows.Err()
 }
 
-// intersect takes into account who of a segment holds one of the grams.
+// intersect intersects the candidates of a segment with the contacts that contain a gram.
 func (f *indexHits) intersect(segment int64, postings []byte, g gram) error {
 	with, err := decode(postings, g)
 	if err != nil {
@@ -207,16 +205,16 @@ func (f *indexHits) intersect(segment int64, postings []byte, g gram) error {
 	}
 	s := f.segments[segment]
 	if s == nil {
-		f.segments[segment] = &segmentHits{members: with, met: 1}
+		f.segments[segment] = &segmentHits{members: with, grams: 1}
 		return nil
 	}
-	s.members.keep(&with)
-	s.met++
+	s.members.intersect(&with)
+	s.grams++
 	return nil
 }
 
-// resolve returns the ids of those in the index. It reports false when some of
-// them have left it in the meantime.
+// resolve returns the ids of the indexed candidates. It reports false if a segment was
+// deleted meanwhile.
 func (f *indexHits) resolve(ctx context.Context, db *sqldb.DB, tenant id.Tenant) ([]id.Contact, bool, error) {
 	list := []id.Contact{}
 	t := db.Table("segment BIGINT", "block BIGINT")
@@ -240,7 +238,7 @@ func (f *indexHits) resolve(ctx context.Context, db *sqldb.DB, tenant id.Tenant)
 			return struct{}{}, err
 		}
 		mask := f.segments[segment].members.block(int(block))
-		for i, c := range unpack(contacts) {
+		for i, c := range unpackIDs(contacts) {
 			if mask&(1<<i) != 0 {
 				list = append(list, c)
 			}

@@ -36,7 +36,7 @@ func account(t *testing.T, db *sqldb.DB, dir, host string) Account {
 	t.Cleanup(compiler.Close)
 	return Account{
 		DB: db, Box: box, Dir: dir, TrackingHost: host, MJML: compiler,
-		Setup: []tenant.Setup{contact.FirstStages, sender.Newsletter, segment.BuiltIn}, Now: noon,
+		Setup: []tenant.Setup{contact.CreateDefaultStages, sender.Newsletter, segment.BuiltIn}, Now: noon,
 	}
 }
 

@@ -15,30 +15,29 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// Decay lets the scores fade of contacts with which nothing happens: for every
-// stretch of days without activity, without points too, the
-// settings' share goes, rounded down. Both scores fade. It goes the round of all
-// tenants, and rests in between. Any number of processes may run one: a score
-// that has faded is not idle any more, so no stretch is counted twice.
+// Decay reduces both scores of inactive contacts: for each period of the settings without
+// activity or points, by the settings' percentage, rounded down. It goes through all
+// tenants in rounds. Any number of processes may run it: a score that was reduced counts as
+// changed, so no period counts twice.
 type Decay struct {
 	DB    *sqldb.DB
 	Log   *slog.Logger
 	Now   func() time.Time
 	Every time.Duration // between rounds; 0 means an hour
 
-	tenant id.Tenant // whose turn it is
-	on     settled   // and how far it has come
-	rested time.Time // when the last round ended
+	tenant     id.Tenant  // being processed; 0: none
+	state      decayState // of tenant
+	roundEnded time.Time  // when the last round ended
 }
 
-// settled is a tenant's settings during its turn.
-type settled struct {
+// decayState is the settings of a tenant and the last contact of the previous page.
+type decayState struct {
 	Settings
 	after contact.Scored
 }
 
-// fadePage is how many contacts fade per transaction.
-const fadePage = 500
+// decayPageSize is the number of contacts of one transaction.
+const decayPageSize = 500
 
 func (d *Decay) every() time.Duration { return cmp.Or(d.Every, time.Hour) }
 
@@ -47,15 +46,15 @@ func (d *Decay) Run(ctx context.Context) error {
 	return poll.Loop{Look: d.Tick, Every: min(d.every(), time.Minute), Log: d.Log, Failed: "decay scores failed"}.Run(ctx)
 }
 
-// Tick lets a page of scores fade, or goes on to the next tenant. It reports
-// whether the round goes on.
+// Tick decays a page of scores, or goes on to the next tenant. It reports whether the round
+// continues.
 func (d *Decay) Tick(ctx context.Context) (more bool, err error) {
 	now := d.Now()
-	if d.tenant == 0 && now.Sub(d.rested) < d.every() {
+	if d.tenant == 0 && now.Sub(d.roundEnded) < d.every() {
 		return false, nil
 	}
-	if d.tenant != 0 && d.on.Enabled && d.on.Decay.Percent > 0 {
-		more, err := d.fade(ctx, now)
+	if d.tenant != 0 && d.state.Enabled && d.state.Decay.Percent > 0 {
+		more, err := d.decayPage(ctx, now)
 		if more || err != nil {
 			return more, err
 		}
@@ -65,28 +64,28 @@ func (d *Decay) Tick(ctx context.Context) (more bool, err error) {
 		return false, err
 	}
 	if next == 0 {
-		d.tenant, d.rested = 0, now
-		return false, forget(ctx, d.DB, now)
+		d.tenant, d.roundEnded = 0, now
+		return false, deleteOldCounts(ctx, d.DB, now)
 	}
 	s, err := Load(ctx, d.DB, next)
 	if err != nil {
 		return false, err
 	}
-	d.tenant, d.on = next, settled{Settings: s}
+	d.tenant, d.state = next, decayState{Settings: s}
 	return true, nil
 }
 
-// fade is one page of the tenant whose turn it is.
-func (d *Decay) fade(ctx context.Context, now time.Time) (more bool, err error) {
-	stretch := time.Duration(d.on.Decay.AfterDays) * 24 * time.Hour
-	after := d.on.after
+// decayPage decays the next page of the tenant's scores.
+func (d *Decay) decayPage(ctx context.Context, now time.Time) (more bool, err error) {
+	period := time.Duration(d.state.Decay.AfterDays) * 24 * time.Hour
+	after := d.state.after
 	err = d.DB.InTx(ctx, func(tx *sqldb.DB) error {
 		more = false
-		list, err := contact.LockIdleScores(ctx, tx, d.tenant, now.Add(-stretch), d.on.after, fadePage)
+		list, err := contact.LockIdleScores(ctx, tx, d.tenant, now.Add(-period), d.state.after, decayPageSize)
 		if err != nil || len(list) == 0 {
 			return err
 		}
-		more, after = len(list) == fadePage, list[len(list)-1]
+		more, after = len(list) == decayPageSize, list[len(list)-1]
 		var entries []journal.Entry
 		for i := range list {
 			c := &list[i]
@@ -95,11 +94,11 @@ func (d *Decay) fade(ctx context.Context, now time.Time) (more bool, err error) 
 				value *float64
 			}{{Prospect, &c.Prospect}, {Customer, &c.Customer}} {
 				from := *score.value
-				*score.value = d.on.faded(from, int64(now.Sub(c.Since)/stretch))
+				*score.value = d.state.decayed(from, int64(now.Sub(c.Since)/period))
 				if *score.value != from {
 					entries = append(entries, journal.Entry{
 						Tenant: d.tenant, Type: journal.ScoreChanged, Contact: c.Contact, At: now,
-						Data: Moved{Score: score.name, From: from, To: *score.value, Decay: true},
+						Data: Changed{Score: score.name, From: from, To: *score.value, Decay: true},
 					})
 				}
 			}
@@ -110,15 +109,15 @@ func (d *Decay) fade(ctx context.Context, now time.Time) (more bool, err error) 
 		return journal.Append(ctx, tx, entries...)
 	})
 	if err != nil {
-		return false, fmt.Errorf("let scores fade: %w", err)
+		return false, fmt.Errorf("decay scores: %w", err)
 	}
-	d.on.after = after
+	d.state.after = after
 	return more, nil
 }
 
-// faded returns what is left of a score after some stretches without activity.
-func (s Settings) faded(v float64, stretches int64) float64 {
-	for ; stretches > 0 && v > 0; stretches-- {
+// decayed returns a score after a number of periods without activity.
+func (s Settings) decayed(v float64, periods int64) float64 {
+	for ; periods > 0 && v > 0; periods-- {
 		v = math.Floor(v * float64(100-s.Decay.Percent) / 100)
 	}
 	return s.clamp(v)

@@ -19,8 +19,8 @@ import (
 
 const day = 24 * time.Hour
 
-// fade lets one process go its rounds until it rests.
-func (w *world) fade(d *score.Decay) {
+// decay runs Tick until a round ends.
+func (w *world) decay(d *score.Decay) {
 	for {
 		more, err := d.Tick(w.t.Context())
 		if err != nil {
@@ -32,7 +32,7 @@ func (w *world) fade(d *score.Decay) {
 	}
 }
 
-func (w *world) decay() *score.Decay {
+func (w *world) newDecay() *score.Decay {
 	now := w.now
 	return &score.Decay{DB: w.db, Log: slog.New(slog.DiscardHandler), Now: func() time.Time { return now }}
 }
@@ -46,7 +46,7 @@ func (w *world) give(who string, points int) {
 	w.drain()
 }
 
-func TestScoresFadeWithoutActivity(t *testing.T) {
+func TestScoresDecayWithoutActivity(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		w := begin(t, db, "acme")
@@ -63,42 +63,42 @@ func TestScoresFadeWithoutActivity(t *testing.T) {
 			{30, 79, 3},
 			{59, 79, 3},
 			{60, 63, 2},
-			{150, 32, 0}, // nobody looked for three stretches: 50, 40, 32
+			{150, 32, 0}, // three periods at once: 50, 40, 32
 		} {
 			w.now = noon.Add(time.Duration(step.days) * day)
-			w.fade(w.decay())
+			w.decay(w.newDecay())
 			w.want("prospect", step.prospect, 0)
 			w.want("customer", 0, step.customer)
 		}
 	})
 }
 
-func TestActivityKeepsAScore(t *testing.T) {
+func TestActivityPreventsDecay(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		w := begin(t, db, "acme")
 		w.give("prospect", 100)
 		w.engine.Followers = append(w.engine.Followers, contact.Follower())
 		w.now = noon.Add(20 * day)
-		w.appendOne(journal.EmailClicked, "prospect", "", human) // worth nothing by the rules now
+		w.appendOne(journal.EmailClicked, "prospect", "", human) // no rule gives points for it
 		w.drain()
 		w.now = noon.Add(49 * day)
-		w.fade(w.decay())
+		w.decay(w.newDecay())
 		w.want("prospect", 100, 0)
 		w.now = noon.Add(50 * day)
-		w.fade(w.decay())
+		w.decay(w.newDecay())
 		w.want("prospect", 80, 0)
 		w.change(func(s *score.Settings) { s.Decay.Percent = 0 })
 		w.now = noon.Add(500 * day)
-		w.fade(w.decay())
+		w.decay(w.newDecay())
 		w.want("prospect", 80, 0)
 		w.change(func(s *score.Settings) { s.Decay.Percent, s.Enabled = 50, false })
-		w.fade(w.decay())
+		w.decay(w.newDecay())
 		w.want("prospect", 80, 0)
 	})
 }
 
-func TestManyProcessesFadeOnce(t *testing.T) {
+func TestConcurrentDecaysCountAPeriodOnce(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		w := begin(t, db, "acme")
@@ -115,7 +115,7 @@ func TestManyProcessesFadeOnce(t *testing.T) {
 		w.now = noon.Add(30 * day)
 		var all sync.WaitGroup
 		for range 3 {
-			all.Go(func() { w.fade(w.decay()) })
+			all.Go(func() { w.decay(w.newDecay()) })
 		}
 		all.Wait()
 		for _, left := range []struct {
@@ -133,7 +133,7 @@ func TestManyProcessesFadeOnce(t *testing.T) {
 	})
 }
 
-func TestAScoreIsAlwaysWithinItsBounds(t *testing.T) {
+func TestScoresAreWithinTheirBounds(t *testing.T) {
 	t.Parallel()
 	db := dbtest.SQLite(t)
 	w := begin(t, db, "acme")
@@ -158,7 +158,7 @@ func TestAScoreIsAlwaysWithinItsBounds(t *testing.T) {
 			}
 			w.drain()
 			w.now = w.now.Add(time.Duration(rapid.IntRange(0, 70).Draw(rt, "days")) * day)
-			w.fade(w.decay())
+			w.decay(w.newDecay())
 			for _, who := range []string{"prospect", "customer"} {
 				c := w.get(who)
 				for _, v := range []float64{c.ProspectScore, c.CustomerScore} {

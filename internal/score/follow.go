@@ -15,16 +15,15 @@ import (
 	"github.com/packetboat/packetboat/internal/tenant"
 )
 
-// Which of a contact's scores it is about.
+// The names of the two scores.
 const (
 	Prospect = "prospect"
 	Customer = "customer"
 )
 
-// Moved is the data of a score_changed entry: one per contact and batch, with
-// the rules that had a part in it; none when the score has faded, or was reset by
-// a move to another stage.
-type Moved struct {
+// Changed is the data of a score_changed entry. There is one per contact and batch of
+// entries, with the rules that applied; decays and resets have no rules.
+type Changed struct {
 	Score string   `json:"score"`
 	From  float64  `json:"from"`
 	To    float64  `json:"to"`
@@ -33,10 +32,10 @@ type Moved struct {
 	Reset bool     `json:"reset,omitempty"` // written by package contact
 }
 
-// Broadcasts says which broadcasts sends belong to; sends of others are left out.
+// Broadcasts returns the broadcasts of sends, without sends that have another source.
 type Broadcasts func(ctx context.Context, db *sqldb.DB, tenant id.Tenant, sends []id.Send) (map[id.Send]id.Broadcast, error)
 
-// Follower gives points for what the journal says contacts did.
+// Follower adds points for journal entries.
 func Follower(parse Parser, of Broadcasts, now func() time.Time) journal.Follower {
 	return journal.Follower{Name: "score", Types: Triggers(), Follow: func(ctx context.Context, tx *sqldb.DB, entries []journal.Entry) error {
 		triggers := Triggers()
@@ -55,8 +54,8 @@ func Follower(parse Parser, of Broadcasts, now func() time.Time) journal.Followe
 	}}
 }
 
-// hit is an act that a rule gives points for.
-type hit struct {
+// award is an entry with a rule that matches it.
+type award struct {
 	occurrence
 	rule *Rule
 }
@@ -74,30 +73,30 @@ func follow(ctx context.Context, tx *sqldb.DB, t id.Tenant, entries []journal.En
 		return err
 	}
 	zone := account.Location()
-	var more related
+	var more entryContext
 	if more.broadcasts, err = of(ctx, tx, t, s.sends(entries)); err != nil {
 		return err
 	}
 	if more.origins, err = contact.Origins(ctx, tx, t, s.created(entries)); err != nil {
 		return err
 	}
-	hits, err := s.hits(entries, parse, more, zone)
-	if err != nil || len(hits) == 0 {
+	awards, err := s.awards(entries, parse, more, zone)
+	if err != nil || len(awards) == 0 {
 		return err
 	}
 	ids := map[id.Contact]bool{}
-	for _, h := range hits {
+	for _, h := range awards {
 		ids[h.Contact] = true
 	}
 	list, err := contact.LockScores(ctx, tx, t, slices.SortedFunc(maps.Keys(ids), id.Compare))
 	if err != nil {
 		return err
 	}
-	days, err := loadTally(ctx, tx, t, hits, zone)
+	days, err := loadDailyCounts(ctx, tx, t, awards, zone)
 	if err != nil {
 		return err
 	}
-	moved := s.play(list, hits, days)
+	moved := s.award(list, awards, days)
 	if err := days.save(ctx, tx, t); err != nil {
 		return err
 	}
@@ -111,7 +110,7 @@ func (s Settings) relevant(entries []journal.Entry) bool {
 	})
 }
 
-// sends returns the sends of the mails that rules are about.
+// sends returns the sends of relevant entries.
 func (s Settings) sends(entries []journal.Entry) []id.Send {
 	seen := map[id.Send]bool{}
 	for _, e := range entries {
@@ -122,8 +121,8 @@ func (s Settings) sends(entries []journal.Entry) []id.Send {
 	return slices.SortedFunc(maps.Keys(seen), id.Compare)
 }
 
-// created returns the contacts that were created, if a rule has filters that may look
-// at where they came from.
+// created returns the contacts of contact_created entries, if a rule about these has
+// filters, which may compare their origin.
 func (s Settings) created(entries []journal.Entry) []id.Contact {
 	looks := func(r Rule) bool { return r.Trigger == journal.ContactCreated && len(r.Match.Filters) > 0 }
 	if !slices.ContainsFunc(s.Rules, looks) {
@@ -138,14 +137,14 @@ func (s Settings) created(entries []journal.Entry) []id.Contact {
 	return slices.SortedFunc(maps.Keys(seen), id.Compare)
 }
 
-func (s Settings) hits(entries []journal.Entry, parse Parser, more related, zone *time.Location) ([]hit, error) {
-	rules := s.read(parse)
-	var list []hit
+func (s Settings) awards(entries []journal.Entry, parse Parser, more entryContext, zone *time.Location) ([]award, error) {
+	rules := s.compile(parse)
+	var list []award
 	for _, e := range entries {
 		if !s.relevant([]journal.Entry{e}) {
 			continue
 		}
-		a, counts, err := read(e, more)
+		a, counts, err := occurrenceOf(e, more)
 		if err != nil {
 			return nil, err
 		}
@@ -154,55 +153,55 @@ func (s Settings) hits(entries []journal.Entry, parse Parser, more related, zone
 		}
 		for _, r := range rules {
 			if r.matches(a, zone) {
-				list = append(list, hit{a, r.Rule})
+				list = append(list, award{a, r.Rule})
 			}
 		}
 	}
 	return list, nil
 }
 
-// change is what has become of the contacts that were scored.
-type change struct {
-	scored []contact.Scored
-	told   map[id.Contact]Moved
+// awarded is the result of awards.
+type awarded struct {
+	scored  []contact.Scored
+	changes map[id.Contact]Changed
 }
 
-// play gives the points of hits, in their order, to the contacts.
-func (s Settings) play(list []contact.Scored, hits []hit, days *tally) change {
+// award adds the points of awards, in their order, to the scores of contacts.
+func (s Settings) award(list []contact.Scored, awards []award, days *dailyCounts) awarded {
 	byID := make(map[id.Contact]*contact.Scored, len(list))
 	for i := range list {
 		byID[list[i].Contact] = &list[i]
 	}
-	m := change{told: map[id.Contact]Moved{}}
-	for _, h := range hits {
+	m := awarded{changes: map[id.Contact]Changed{}}
+	for _, h := range awards {
 		c, ok := byID[h.Contact]
 		if !ok {
 			continue
 		}
 		which, at := scoreOf(c)
-		if at == nil || !days.take(h) {
+		if at == nil || !days.add(h) {
 			continue
 		}
-		told, known := m.told[h.Contact]
+		changed, known := m.changes[h.Contact]
 		if !known {
-			told = Moved{Score: which, From: *at}
+			changed = Changed{Score: which, From: *at}
 		}
 		*at = s.clamp(*at + float64(h.rule.Points))
-		told.To = *at
-		if !slices.Contains(told.Rules, h.rule.ID) {
-			told.Rules = append(told.Rules, h.rule.ID)
+		changed.To = *at
+		if !slices.Contains(changed.Rules, h.rule.ID) {
+			changed.Rules = append(changed.Rules, h.rule.ID)
 		}
-		m.told[h.Contact] = told
+		m.changes[h.Contact] = changed
 	}
 	for _, c := range list {
-		if _, ok := m.told[c.Contact]; ok {
+		if _, ok := m.changes[c.Contact]; ok {
 			m.scored = append(m.scored, c)
 		}
 	}
 	return m
 }
 
-// scoreOf returns which of a contact's scores moves; nil: neither.
+// scoreOf returns the score that gets points; nil: neither.
 func scoreOf(c *contact.Scored) (string, *float64) {
 	switch c.Category {
 	case contact.Prospect:
@@ -215,15 +214,15 @@ func scoreOf(c *contact.Scored) (string, *float64) {
 
 func (s Settings) clamp(v float64) float64 { return min(max(v, float64(s.Min)), float64(s.Max)) }
 
-// save writes the scores, and tells of those that are another than before.
-func (m change) save(ctx context.Context, tx *sqldb.DB, t id.Tenant, now time.Time) error {
+// save writes the scores, and a journal entry for each that changed.
+func (m awarded) save(ctx context.Context, tx *sqldb.DB, t id.Tenant, now time.Time) error {
 	if err := contact.SaveScores(ctx, tx, t, m.scored, now); err != nil {
 		return err
 	}
 	var entries []journal.Entry
 	for _, c := range m.scored {
-		if told := m.told[c.Contact]; told.From != told.To {
-			entries = append(entries, journal.Entry{Tenant: t, Type: journal.ScoreChanged, Contact: c.Contact, At: now, Data: told})
+		if changed := m.changes[c.Contact]; changed.From != changed.To {
+			entries = append(entries, journal.Entry{Tenant: t, Type: journal.ScoreChanged, Contact: c.Contact, At: now, Data: changed})
 		}
 	}
 	return journal.Append(ctx, tx, entries...)

@@ -10,29 +10,29 @@ import (
 	"github.com/packetboat/packetboat/internal/journal"
 )
 
-// occurrence is a journal entry as rules see it.
+// occurrence is a journal entry with what rules compare.
 type occurrence struct {
 	journal.Entry
-	event      string         // what kind of custom event it is
-	properties map[string]any // what filters look at
+	event      string         // type of a custom event
+	properties map[string]any // what filters compare
 }
 
-// verdict is what an entry may say of whose doing it was.
+// verdict is the part of an entry's data about its classification.
 type verdict struct {
 	Classification string `json:"classification"`
 	Withdrawn      bool   `json:"withdrawn"`
 }
 
-// related is what rules see of an entry beside what it says itself.
-type related struct {
+// entryContext is what rules compare beside the data of entries.
+type entryContext struct {
 	broadcasts map[id.Send]id.Broadcast      // of mails
-	origins    map[id.Contact]contact.Origin // of contacts that were created
+	origins    map[id.Contact]contact.Origin // of created contacts
 }
 
-// read returns what an entry tells, or false when it is no person's act: a
-// machine's, one not yet judged (its verdict comes as another entry), or one that
-// is taken back.
-func read(e journal.Entry, more related) (occurrence, bool, error) {
+// occurrenceOf returns the occurrence of an entry. It reports false if the entry does not
+// count: an open or click of a machine, one that is not classified yet (another entry
+// follows with the verdict), or one that is withdrawn.
+func occurrenceOf(e journal.Entry, more entryContext) (occurrence, bool, error) {
 	var v verdict
 	if err := e.Decode(&v); err != nil {
 		return occurrence{}, false, fmt.Errorf("journal entry %s: %w", e.ID, err)
@@ -55,7 +55,7 @@ func read(e journal.Entry, more related) (occurrence, bool, error) {
 	if a.properties == nil {
 		a.properties = map[string]any{}
 	}
-	say := func(name, value string) {
+	set := func(name, value string) {
 		if value != "" {
 			a.properties[name] = value
 		}
@@ -63,7 +63,7 @@ func read(e journal.Entry, more related) (occurrence, bool, error) {
 	switch e.Type {
 	case journal.ContactCreated:
 		o := more.origins[e.Contact]
-		say("source", o.Source)
+		set("source", o.Source)
 		if len(o.Tags) > 0 {
 			tags := make([]any, len(o.Tags))
 			for i, t := range o.Tags {
@@ -72,30 +72,30 @@ func read(e journal.Entry, more related) (occurrence, bool, error) {
 			a.properties["tags"] = tags
 		}
 	case journal.PageViewed:
-		say("url", e.Name)
+		set("url", e.Name)
 	case journal.FormSubmitted:
-		say("form_slug", e.Name)
+		set("form_slug", e.Name)
 	case journal.TagAdded, journal.TagRemoved:
-		say("tag", e.Name)
+		set("tag", e.Name)
 	case journal.SequenceEnrolled, journal.SequenceCompleted, journal.SequenceExited:
-		say("sequence_id", e.Name)
+		set("sequence_id", e.Name)
 	}
-	say("broadcast_id", more.broadcasts[e.Send].String())
+	set("broadcast_id", more.broadcasts[e.Send].String())
 	return a, true, nil
 }
 
-// ready is a rule whose filters are read.
-type ready struct {
+// compiledRule is a rule with parsed filters.
+type compiledRule struct {
 	*Rule
 	filters Filters // nil: none
 }
 
-// read reads the filters of the rules. A rule whose filters are not understood
-// any more gives nothing.
-func (s Settings) read(parse Parser) []ready {
-	list := make([]ready, 0, len(s.Rules))
+// compile parses the filters of the rules. It skips rules whose filters are not valid any
+// more.
+func (s Settings) compile(parse Parser) []compiledRule {
+	list := make([]compiledRule, 0, len(s.Rules))
 	for i := range s.Rules {
-		r := ready{Rule: &s.Rules[i]}
+		r := compiledRule{Rule: &s.Rules[i]}
 		if len(r.Match.Filters) > 0 {
 			var wrong []fault.Field
 			if r.filters, wrong = parse(r.Match.Filters, ""); len(wrong) > 0 {
@@ -107,9 +107,9 @@ func (s Settings) read(parse Parser) []ready {
 	return list
 }
 
-// matches reports whether the rule speaks of the act. Filters that compare with
-// the present take the time of the act for it.
-func (r ready) matches(a occurrence, zone *time.Location) bool {
+// matches reports whether the rule applies to an entry. Filters that compare with the
+// present use the time of the entry.
+func (r compiledRule) matches(a occurrence, zone *time.Location) bool {
 	if r.Trigger != a.Type {
 		return false
 	}

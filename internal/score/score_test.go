@@ -23,7 +23,7 @@ import (
 
 var noon = time.Date(2026, 3, 28, 11, 0, 0, 0, time.UTC) // noon in Berlin, the day before its clocks go forward
 
-// world is a tenant with a contact at each category of stage, and none.
+// world is a tenant with a contact in a stage of each category, and one without a stage.
 type world struct {
 	t      *testing.T
 	db     *sqldb.DB
@@ -123,7 +123,7 @@ type said = map[string]any
 
 var human = said{"classification": "human", "first": true}
 
-func TestTheRulesEverybodyBeginsWith(t *testing.T) {
+func TestDefaultRules(t *testing.T) {
 	each(t, func(w *world) {
 		for i, tt := range []struct {
 			typ  journal.Type
@@ -145,9 +145,9 @@ func TestTheRulesEverybodyBeginsWith(t *testing.T) {
 			{journal.CustomEvent, "Call", journal.Event{Type: "meeting_booked"}, 20},
 			{journal.CustomEvent, "order_placed", journal.Event{Type: "order_placed"}, 20},
 			{journal.CustomEvent, "trial_started", nil, 15},
-			{journal.CustomEvent, "Order_Placed", nil, 0}, // names tell cases apart
+			{journal.CustomEvent, "Order_Placed", nil, 0}, // names are case-sensitive
 			{journal.CustomEvent, "logged_in", nil, 0},
-			{journal.EmailUnsubscribed, "", nil, 0}, // as low as it gets
+			{journal.EmailUnsubscribed, "", nil, 0}, // the minimum
 			{journal.EmailBounced, "", said{"class": "hard"}, 0},
 			{journal.EmailDelivered, "", nil, 0},
 		} {
@@ -162,7 +162,7 @@ func TestTheRulesEverybodyBeginsWith(t *testing.T) {
 	})
 }
 
-func TestTheCategoryOfTheStageDecidesWhichScoreMoves(t *testing.T) {
+func TestTheStagesCategoryDeterminesTheScore(t *testing.T) {
 	each(t, func(w *world) {
 		for who := range w.people {
 			w.appendOne(journal.FormSubmitted, who, "f", nil)
@@ -177,7 +177,7 @@ func TestTheCategoryOfTheStageDecidesWhichScoreMoves(t *testing.T) {
 			w.t.Errorf("score_updated_at is %v, updated_at %v", c.ScoreUpdatedAt, c.UpdatedAt)
 		}
 		if c := w.get("partner"); c.ScoreUpdatedAt != nil {
-			w.t.Errorf("score_updated_at of one without a score is %v", c.ScoreUpdatedAt)
+			w.t.Errorf("score_updated_at of a contact without scores is %v", c.ScoreUpdatedAt)
 		}
 		// A move to another category resets both, within one it resets nothing.
 		second, err := contact.CreateStage(w.t.Context(), w.db, w.tenant, contact.StageChange{Name: new("Warm"), Category: new(contact.Prospect)}, noon)
@@ -199,24 +199,24 @@ func TestTheCategoryOfTheStageDecidesWhichScoreMoves(t *testing.T) {
 	})
 }
 
-func TestChangesOfScoresAreTold(t *testing.T) {
+func TestScoreChangesAreJournaled(t *testing.T) {
 	each(t, func(w *world) {
 		w.appendOne(journal.EmailClicked, "prospect", "", human)
 		w.appendOne(journal.CustomEvent, "prospect", "order_placed", nil)
 		w.appendOne(journal.EmailClicked, "prospect", "", human)
 		w.appendOne(journal.EmailComplained, "customer", "", nil) // is 0 already
 		w.drain()
-		for _, to := range []contact.StageCategory{contact.Customer, contact.Prospect} { // the second time there is nothing left
+		for _, to := range []contact.StageCategory{contact.Customer, contact.Prospect} { // the second time both scores are 0
 			if _, _, err := contact.Upsert(w.t.Context(), w.db, w.tenant, "prospectx@example.org", contact.Change{Stage: new(w.stages[to].String())}, contact.Rules{}, noon); err != nil {
 				w.t.Fatal(err)
 			}
 		}
-		var told []score.Moved
+		var told []score.Changed
 		e := &journal.Engine{DB: w.db, Followers: []journal.Follower{{Name: "test", Follow: func(_ context.Context, _ *sqldb.DB, list []journal.Entry) error {
 			told = nil
 			for _, e := range list {
 				if e.Type == journal.ScoreChanged && e.Tenant == w.tenant {
-					var m score.Moved
+					var m score.Changed
 					if err := e.Decode(&m); err != nil {
 						return err
 					}
@@ -229,7 +229,7 @@ func TestChangesOfScoresAreTold(t *testing.T) {
 			w.t.Fatal(err)
 		}
 		if got, want := fmt.Sprint(told), "[{prospect 0 30 [email_clicked order_placed] false false} {prospect 30 0 [] false true}]"; got != want {
-			w.t.Errorf("told %s, want %s", got, want)
+			w.t.Errorf("score_changed entries %s, want %s", got, want)
 		}
 	})
 }
@@ -262,7 +262,7 @@ func TestADailyCapEndsAtTheAccountsMidnight(t *testing.T) {
 		w.want("prospect", 6, 0)
 		at("2026-03-29T22:00:00Z")
 		open(1)
-		at("2026-03-29T21:00:00Z") // heard of late
+		at("2026-03-29T21:00:00Z") // processed late
 		open(1)
 		w.drain()
 		w.want("prospect", 7, 0)
@@ -303,7 +303,7 @@ func TestEachEntryCountsOnceAcrossACrash(t *testing.T) {
 	})
 }
 
-func TestWhoIsNotScored(t *testing.T) {
+func TestContactsThatAreNotScored(t *testing.T) {
 	each(t, func(w *world) {
 		for status, set := range map[string]string{
 			"pending":    `global_status = 'pending'`,
@@ -329,7 +329,7 @@ func TestWhoIsNotScored(t *testing.T) {
 	})
 }
 
-func TestRulesMatchWhatTheySay(t *testing.T) {
+func TestRulesMatchEntries(t *testing.T) {
 	each(t, func(w *world) {
 		w.change(func(s *score.Settings) {
 			s.Rules = []score.Rule{
@@ -371,7 +371,7 @@ func TestRulesMatchWhatTheySay(t *testing.T) {
 	})
 }
 
-func TestWrongSettingsAreToldAtOnce(t *testing.T) {
+func TestAllProblemsOfSettingsAreReported(t *testing.T) {
 	t.Parallel()
 	db := dbtest.SQLite(t)
 	_, err := score.Change(t.Context(), db, idtest.TenantNamed("t"), rule.ScoringFilters, func(s *score.Settings) {
@@ -401,6 +401,6 @@ func TestWrongSettingsAreToldAtOnce(t *testing.T) {
 		t.Errorf("101 rules: %v", err)
 	}
 	if s, err := score.Load(t.Context(), db, idtest.TenantNamed("t")); err != nil || len(s.Rules) != 9 {
-		t.Errorf("a refused change left %d rules, %v", len(s.Rules), err)
+		t.Errorf("after a failed Change there are %d rules, %v", len(s.Rules), err)
 	}
 }

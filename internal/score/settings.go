@@ -1,16 +1,14 @@
-// Package score moves the scores of contacts by what they do.
+// Package score changes the scores of contacts for what they do.
 //
-// A tenant's rules say what an action is worth. The Follower reads the journal
-// and gives points to one of a contact's two scores: the category of its stage
-// decides which, and a contact in no stage, or in one that is neither a
-// prospect's nor a customer's, has none to move. Only what is known not to be a
-// machine's counts, and each entry counts once; a verdict that is withdrawn later
-// takes nothing back. Points given are not given anew when rules change.
+// A tenant's rules define the points of actions. The Follower of the journal adds points to
+// one of a contact's two scores, depending on the category of its stage; a contact without
+// a stage, or in a stage of another category, gets no points. Opens and clicks count when
+// they are classified as human or privacy. Each entry counts once; its points stay when its
+// verdict is withdrawn, and when rules change.
 //
-// Scores fade: Decay takes a share of them for every stretch of days in which
-// nothing happened. Pending, soft-deleted and anonymised contacts gain and lose
-// nothing. A move to a stage of another category sets both scores to zero; that
-// is package contact's doing, which owns the table.
+// Decay reduces scores after days without activity. The scores of pending, deleted and
+// anonymised contacts do not change. When a contact moves to a stage of another category,
+// package contact sets both scores to zero.
 package score
 
 import (
@@ -30,50 +28,49 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// Settings say what moves a tenant's scores.
+// Settings are a tenant's rules for scores.
 type Settings struct {
-	Enabled bool          `json:"enabled"` // else nothing gives points, and nothing fades
+	Enabled bool          `json:"enabled"` // if false, scores do not change
 	Rules   []Rule        `json:"rules"`
 	Decay   DecaySettings `json:"decay"`
 	Min     int           `json:"min"`
 	Max     int           `json:"max"`
 }
 
-// Rule says what one sort of action is worth.
+// Rule defines the points of a kind of action.
 type Rule struct {
-	ID       string       `json:"id"` // made when empty
+	ID       string       `json:"id"` // generated if empty
 	Trigger  journal.Type `json:"trigger"`
 	Match    Match        `json:"match"`
 	Points   int          `json:"points"`
-	DailyCap int          `json:"daily_cap,omitempty"` // how often a day it counts for a contact; 0: always
+	DailyCap int          `json:"daily_cap,omitempty"` // how often it counts per contact and day; 0: without limit
 }
 
-// Match narrows a rule. Its zero value lets everything pass.
+// Match restricts a rule. Its zero value matches every entry.
 type Match struct {
-	EventName string          `json:"event_name,omitempty"` // custom events only; with
-	Type      string          `json:"type,omitempty"`       // too, either will do
+	EventName string          `json:"event_name,omitempty"` // custom events only; if Type
+	Type      string          `json:"type,omitempty"`       // is given too, one of them must match
 	Filters   json.RawMessage `json:"filters,omitempty"`    // a JSON array of {property, operator, value}; all must hold
 }
 
-// Filters are tests of what an act says, as a Parser reads them. They encode to
+// Filters are conditions on the data of an entry, as parsed by a Parser. They encode to
 // their canonical form.
 type Filters interface {
 	json.Marshaler
 	Hold(properties map[string]any, now time.Time, zone *time.Location) bool
 }
 
-// Parser reads Match.Filters, and tells what is wrong with them below path. It
-// is that of package rule, so that filters mean the same everywhere; that package
-// stands above this one.
+// Parser parses Match.Filters and returns problems with paths below path. It is that of
+// package rule, which is above this package.
 type Parser func(raw []byte, path string) (Filters, []fault.Field)
 
-// DecaySettings takes Percent off for every AfterDays without activity.
+// DecaySettings reduces scores by Percent for every AfterDays without activity.
 type DecaySettings struct {
 	AfterDays int `json:"after_days"`
 	Percent   int `json:"percent"`
 }
 
-// The bounds of settings. Zero, where every score begins, is within Min and Max.
+// The limits of settings. Zero, the first value of every score, is within Min and Max.
 const (
 	maxRules  = 100
 	maxPoints = 1000
@@ -83,11 +80,10 @@ const (
 	maxName   = 128
 )
 
-// ErrLimit refuses more rules than a tenant may have.
+// ErrLimit reports too many rules.
 var ErrLimit = fault.New(fault.Invalid, "LIMIT_EXCEEDED", fmt.Sprintf("at most %d scoring rules", maxRules))
 
-// Triggers lists what a rule may react to: what contacts do, and what is done
-// with them, by the names of the journal.
+// Triggers returns the types of journal entries that rules can be about.
 func Triggers() []journal.Type {
 	return []journal.Type{
 		journal.EmailDelivered, journal.EmailOpened, journal.EmailClicked, journal.EmailBounced, journal.EmailComplained, journal.EmailUnsubscribed,
@@ -97,7 +93,7 @@ func Triggers() []journal.Type {
 	}
 }
 
-// Defaults are the settings of a tenant that has not chosen.
+// Defaults returns the settings of a tenant that never changed them.
 func Defaults() Settings {
 	event := func(name string, points int) Rule {
 		return Rule{ID: name, Trigger: journal.CustomEvent, Match: Match{EventName: name, Type: name}, Points: points}
@@ -122,8 +118,8 @@ func Defaults() Settings {
 
 var ruleIDs = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$`)
 
-// checked returns the settings as they are kept, or everything that is wrong.
-func (s Settings) checked(parse Parser) (Settings, error) {
+// validated returns the settings as they are stored, or all their problems.
+func (s Settings) validated(parse Parser) (Settings, error) {
 	if len(s.Rules) > maxRules {
 		return Settings{}, ErrLimit
 	}
@@ -150,7 +146,7 @@ func (s Settings) checked(parse Parser) (Settings, error) {
 		if !slices.Contains(Triggers(), r.Trigger) {
 			p.Add(path+"trigger", "must be one of "+triggerNames())
 		}
-		r.Match = r.Match.checked(&p, path+"match.", r.Trigger, parse)
+		r.Match = r.Match.validated(&p, path+"match.", r.Trigger, parse)
 		between(path+"points", r.Points, -maxPoints, maxPoints)
 		between(path+"daily_cap", r.DailyCap, 0, maxCap)
 	}
@@ -169,7 +165,7 @@ func triggerNames() string {
 	return strings.Join(names, ", ")
 }
 
-func (m Match) checked(p *fault.Problems, path string, trigger journal.Type, parse Parser) Match {
+func (m Match) validated(p *fault.Problems, path string, trigger journal.Type, parse Parser) Match {
 	name := func(at string, v *string) {
 		*v = strings.TrimSpace(*v)
 		switch {
@@ -192,7 +188,7 @@ func (m Match) checked(p *fault.Problems, path string, trigger journal.Type, par
 	if m.Filters = nil; len(wrong) == 0 {
 		text, err := filters.MarshalJSON()
 		if err != nil {
-			p.Add(path+"filters", "cannot be kept")
+			p.Add(path+"filters", "cannot be stored")
 		}
 		if m.Filters = text; string(text) == "[]" {
 			m.Filters = nil
@@ -218,22 +214,22 @@ func Load(ctx context.Context, db *sqldb.DB, tenant id.Tenant) (Settings, error)
 	return s, nil
 }
 
-// Check returns what is wrong with the settings that change makes of the defaults.
+// Check validates the default settings after change.
 func Check(parse Parser, change func(*Settings)) error {
 	s := Defaults()
 	change(&s)
-	_, err := s.checked(parse)
+	_, err := s.validated(parse)
 	return err
 }
 
-// Change lets change alter a tenant's settings and keeps what comes of it, once it
-// is checked. A score beyond new bounds stays until it next moves.
+// Change applies change to a tenant's settings, validates and stores them. A score outside
+// new bounds does not change until it next gets points.
 func Change(ctx context.Context, db *sqldb.DB, tenant id.Tenant, parse Parser, change func(*Settings), now time.Time) (Settings, error) {
 	var s Settings
 	err := db.InTx(ctx, func(tx *sqldb.DB) error {
 		_, err := tx.Exec(ctx, `
 			INSERT INTO score_settings (tenant_id, settings, updated_at) VALUES ($1, $2, $3)
-			ON CONFLICT (tenant_id) DO UPDATE SET updated_at = excluded.updated_at`, // from here on it is ours alone
+			ON CONFLICT (tenant_id) DO UPDATE SET updated_at = excluded.updated_at`, // locks the row
 			tenant, Defaults().text(), sqldb.Micros(now))
 		if err != nil {
 			return fmt.Errorf("change scoring settings: %w", err)
@@ -242,7 +238,7 @@ func Change(ctx context.Context, db *sqldb.DB, tenant id.Tenant, parse Parser, c
 			return err
 		}
 		change(&s)
-		if s, err = s.checked(parse); err != nil {
+		if s, err = s.validated(parse); err != nil {
 			return err
 		}
 		_, err = tx.Exec(ctx, `UPDATE score_settings SET settings = $2 WHERE tenant_id = $1`, tenant, s.text())
@@ -251,7 +247,7 @@ func Change(ctx context.Context, db *sqldb.DB, tenant id.Tenant, parse Parser, c
 	return s, err
 }
 
-// text is how the settings are stored.
+// text returns the stored form of the settings.
 func (s Settings) text() string {
 	b, err := json.Marshal(s)
 	if err != nil {

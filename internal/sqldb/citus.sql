@@ -11,7 +11,7 @@ DECLARE
 	by_tenant TEXT[] := ARRAY[
 		'audit', 'idempotency', 'test_mail', 'traffic', 'custom_field',
 		'contact_stage', 'contact', 'contact_activity', 'contact_turn', 'identity_secret',
-		'contact_search_fresh', 'contact_search_stretch', 'contact_search_postings', 'contact_search_block', 'contact_search_renewal', 'contact_search_forgotten',
+		'contact_search_queue', 'contact_search_range', 'contact_search_postings', 'contact_search_block', 'contact_search_rebuild', 'contact_search_removed',
 		'suppression', 'score_settings', 'score_day',
 		'mta_config', 'mta_health', 'email_category', 'email_type', 'sending_domain', 'sending_identity', 'identity_email_type', 'identity_lane',
 		'content', 'content_link', 'template', 'block', 'library_entry', 'library_version', 'sink_message',

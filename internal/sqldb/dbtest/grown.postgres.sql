@@ -15,7 +15,7 @@ BEGIN
 	FOR t IN
 		SELECT r.oid, r.oid::regclass::text AS name FROM pg_class r
 		WHERE r.relkind = 'r' AND r.relnamespace = current_schema()::regnamespace
-			AND r.relname IN ('contact', 'contact_activity', 'contact_search_fresh', 'engagement', 'hit', 'job', 'journal', 'outbox',
+			AND r.relname IN ('contact', 'contact_activity', 'contact_search_queue', 'engagement', 'hit', 'job', 'journal', 'outbox',
 				'segment_member', 'sink_message', 'suppression')
 	LOOP
 		EXECUTE format('ALTER TABLE %s DISABLE TRIGGER USER', t.name);

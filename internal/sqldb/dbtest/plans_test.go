@@ -72,7 +72,7 @@ func TestFreshTablesHaveStatistics(t *testing.T) {
 	if list := lacking(); len(list) > 0 {
 		t.Errorf("a migrated database has no statistics of %v", list)
 	}
-	if n := number(`SELECT COUNT(*) FROM contact`) + number(`SELECT COUNT(*) FROM contact_search_fresh`); n != 0 {
+	if n := number(`SELECT COUNT(*) FROM contact`) + number(`SELECT COUNT(*) FROM contact_search_queue`); n != 0 {
 		t.Errorf("a migrated database has %d contacts", n)
 	}
 	for _, text := range []string{

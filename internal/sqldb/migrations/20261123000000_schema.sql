@@ -450,19 +450,18 @@ CREATE TABLE mail_domain (
 );
 CREATE INDEX mail_domain_next ON mail_domain (next_at);
 
--- The index of the free-text search of contacts. What was written and is not in
--- it yet waits in contact_search_fresh: what writes a contact's search_text writes
--- this row in the same transaction (contact.awaitIndex). Contacts that are made at
--- once may wait as a row of contact_search_stretch instead (contact.awaitNew).
-CREATE TABLE contact_search_fresh (
+-- The index of the free-text search of contacts. Contacts whose search_text was written wait
+-- here until they are indexed (contactsearch.Enqueue). Many new contacts of one transaction may
+-- wait as a row of contact_search_range instead (contactsearch.EnqueueNew).
+CREATE TABLE contact_search_queue (
 	tenant_id   INTEGER NOT NULL,
 	contact_id  UUID    NOT NULL,
 	search_text TEXT    NOT NULL,
 	PRIMARY KEY (tenant_id, contact_id) -- WITHOUT ROWID
 );
 
--- Contacts that were made at once, from one id to another.
-CREATE TABLE contact_search_stretch (
+-- New contacts of one transaction: their lowest and highest id.
+CREATE TABLE contact_search_range (
 	tenant_id INTEGER NOT NULL,
 	first_id  UUID    NOT NULL,
 	last_id   UUID    NOT NULL,
@@ -470,9 +469,9 @@ CREATE TABLE contact_search_stretch (
 	PRIMARY KEY (tenant_id, first_id)
 );
 
--- A segment is some thousand contacts, each with a number. Which of them hold
--- three, two or one given letters in a row, is written in the row that the hash
--- of these letters names; a row without anything in it is left out.
+-- A segment is some thousand contacts, numbered from 0. A bucket contains, for each gram (one
+-- to three letters) with this hash, the numbers of the contacts that contain it. Empty buckets
+-- have no row.
 CREATE TABLE contact_search_postings (
 	tenant_id INTEGER NOT NULL,
 	bucket    BIGINT  NOT NULL,
@@ -481,8 +480,7 @@ CREATE TABLE contact_search_postings (
 	PRIMARY KEY (tenant_id, bucket, segment)
 );
 
--- Whose numbers they are: the ids of a segment's contacts, a few in each row,
--- in the order of their numbers, 16 bytes each.
+-- The ids of a segment's contacts in the order of their numbers, 16 ids of 16 bytes in a row.
 CREATE TABLE contact_search_block (
 	tenant_id INTEGER NOT NULL,
 	segment   BIGINT  NOT NULL,
@@ -491,17 +489,17 @@ CREATE TABLE contact_search_block (
 	PRIMARY KEY (tenant_id, segment, block)
 );
 
--- Tenants whose index holds mostly what contacts used to be: it is made anew.
--- All contacts up to after_id wait again; when they all do, the segments up to
--- through_segment go.
-CREATE TABLE contact_search_renewal (
+-- Tenants whose index is being rebuilt because most of its entries are outdated. All contacts
+-- up to after_id are queued already; when all are, the segments up to through_segment are
+-- deleted.
+CREATE TABLE contact_search_rebuild (
 	tenant_id       INTEGER NOT NULL PRIMARY KEY,
 	through_segment BIGINT  NOT NULL,
 	after_id        UUID    NOT NULL
 );
 
--- Contacts that were anonymised: what the index says of them is to go.
-CREATE TABLE contact_search_forgotten (
+-- Anonymised contacts that are to be removed from the index.
+CREATE TABLE contact_search_removed (
 	tenant_id  INTEGER NOT NULL,
 	contact_id UUID    NOT NULL,
 	PRIMARY KEY (tenant_id, contact_id)

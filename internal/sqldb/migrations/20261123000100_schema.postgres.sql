@@ -55,7 +55,7 @@ END $$;
 -- +goose StatementEnd
 
 -- Rows come and go by the thousand.
-ALTER TABLE contact_search_fresh SET (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 20000);
+ALTER TABLE contact_search_queue SET (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 20000);
 
 -- The clock of the limits that several processes share, in microseconds: the
 -- database's, since those of the processes may differ by seconds.
