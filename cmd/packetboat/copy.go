@@ -42,7 +42,7 @@ func (cmd copyCommand) Run(c *console) error {
 		v.Rows += t.Rows
 	}
 	text := "copied and verified %d rows of %d tables\n"
-	if report.Before {
+	if report.AlreadyDone {
 		v.Status = "copied before"
 		text = "nothing to do: %d rows of %d tables were copied and verified at " + v.EndedAt.Format(time.RFC3339) + "\n"
 	}

@@ -46,7 +46,7 @@ func TestAServerWhoseDatabaseTakesNoWritesIsNotReady(t *testing.T) {
 			if err := db.QueryRow(t.Context(), `SELECT current_database()`).Scan(&address); err != nil {
 				t.Fatal(err)
 			}
-			again, err := sqldb.Open(t.Context(), dbtest.Named(address), sqldb.Options{MaxConns: 2})
+			again, err := sqldb.Open(t.Context(), dbtest.DatabaseAddress(address), sqldb.Options{MaxConns: 2})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -31,7 +31,7 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 // OpenWhenUp is Open for programs that are started together with PostgreSQL: it waits up to a
 // minute until the server is reachable.
 func OpenWhenUp(ctx context.Context, cfg Config, log *slog.Logger) (*Store, error) {
-	return open(ctx, cfg, sqldb.Options{DataDir: cfg.DataDir, Patience: patience, Waiting: func(err error) {
+	return open(ctx, cfg, sqldb.Options{DataDir: cfg.DataDir, ServerWait: patience, OnServerWait: func(err error) {
 		log.Warn("waiting for PostgreSQL", "err", err, "at_most", patience)
 	}})
 }

@@ -70,7 +70,7 @@ func saveAll(ctx context.Context, db *sqldb.DB, tenant id.Tenant, drafts []Draft
 		return b.run(ctx, tx)
 	}
 	err := db.InTx(ctx, save)
-	if sqldb.IsUniqueViolation(err) && !db.Transacting() { // another transaction took a key after it was looked up
+	if sqldb.IsUniqueViolation(err) && !db.InTransaction() { // another transaction took a key after it was looked up
 		err = db.InTx(ctx, save)
 	}
 	if err != nil {

@@ -197,7 +197,7 @@ func appendCounted(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, entries 
 	for i := range places {
 		places[i] = last - int64(t.Len()-1-i)
 	}
-	t.Numbers("pos BIGINT", places)
+	t.AddNumbers("pos BIGINT", places)
 	_, err = tx.Exec(ctx, `INSERT INTO journal (tenant_id, grp, pos, `+names+`) SELECT $1, $2, pos, `+names+` FROM `+t.As("v", 3),
 		t.Args(tenant, tenant.Group())...)
 	return err

@@ -47,7 +47,7 @@ func appendPlaced(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, entries [
 	if err != nil {
 		return err
 	}
-	t.Numbers("pos BIGINT", places)
+	t.AddNumbers("pos BIGINT", places)
 	n, err := tx.Exec(ctx, `INSERT INTO journal (tenant_id, grp, pos, `+names+`)
 		SELECT `+tx.Param(2, "INTEGER")+`, h.tenant_id, v.pos, `+names+` FROM `+tx.Home(1)+` CROSS JOIN `+t.As("v", 3), t.Args(group, tenant)...)
 	if err == nil && int(n) != t.Len() {

@@ -218,10 +218,10 @@ func (q propertyTest) passesText(env Env, s string) bool {
 	if slices.ContainsFunc(q.texts, func(t string) bool { return compare(q.match, folded, t) }) {
 		return true
 	}
-	if text, ok := sqldb.ReadDay(s); ok {
+	if text, ok := sqldb.ParseDay(s); ok {
 		day, _ := time.Parse(time.DateOnly, text)
 		return q.days != nil && q.days.holds(day) || q.season != nil && q.season.holds(day)
 	}
-	at, ok := sqldb.ReadMoment(s)
+	at, ok := sqldb.ParseMoment(s)
 	return ok && slices.ContainsFunc(q.moments, func(i interval) bool { return i.holds(sqldb.Time(at)) })
 }

@@ -42,7 +42,7 @@ func (t Tree) Condition(db *sqldb.DB, env Env) (contact.Condition, error) {
 	return contact.Condition{
 		Text: func(arg func(value any) string) string {
 			b := builder{db: db, env: env, arg: arg, texts: foldedTexts{trial.texts.texts, false}, pending: map[*folded]int{}}
-			return b.group(t.Root) + sqldb.PlannedAnew
+			return b.group(t.Root) + sqldb.CustomPlan
 		},
 		Activity: trial.activity,
 	}, nil

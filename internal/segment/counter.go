@@ -38,7 +38,7 @@ type turnOut struct {
 
 // Recount counts the members of a segment, or waits for a count that begins after the call.
 func (c *Counter) Recount(ctx context.Context, tenant id.Tenant, segment id.Segment) (Segment, error) {
-	ctx, cancel := c.DB.Timed(ctx) // the deadline includes the wait for another count
+	ctx, cancel := c.DB.WithDeadline(ctx) // the deadline includes the wait for another count
 	defer cancel()
 	s, err := c.recount(ctx, counted{tenant, segment})
 	return s, fault.Timely(ctx, err)

@@ -13,44 +13,43 @@ import (
 )
 
 const (
-	awaitPause = time.Second / 2  // between two tries to connect
-	awaitTry   = 10 * time.Second // how long one may take
-	awaitSay   = 5 * time.Second  // between two words about it
+	connectPause   = time.Second / 2  // between attempts to connect
+	connectTimeout = 10 * time.Second // of one attempt
+	reportInterval = 5 * time.Second  // between calls of Options.OnServerWait
 )
 
-// await connects to PostgreSQL. While the server is not there yet it tries again,
-// for as long as o.Patience; any other failure is final.
-func (db *DB) await(ctx context.Context, o Options) error {
+// awaitServer connects to PostgreSQL. It tries again for up to o.ServerWait while the server is not
+// available yet. Any other failure is final.
+func (db *DB) awaitServer(ctx context.Context, o Options) error {
 	begun := time.Now()
-	var said time.Time
+	var reported time.Time
 	for {
 		err := db.try(ctx)
-		if err == nil || ctx.Err() != nil || !notUpYet(err) || time.Since(begun) >= o.Patience {
+		if err == nil || ctx.Err() != nil || !serverMayStart(err) || time.Since(begun) >= o.ServerWait {
 			return err
 		}
-		if o.Waiting != nil && time.Since(said) >= awaitSay {
-			o.Waiting(err)
-			said = time.Now()
+		if o.OnServerWait != nil && time.Since(reported) >= reportInterval {
+			o.OnServerWait(err)
+			reported = time.Now()
 		}
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case <-time.After(awaitPause):
+		case <-time.After(connectPause):
 		}
 	}
 }
 
 func (db *DB) try(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, awaitTry)
+	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
 	defer cancel()
 	return db.Ping(ctx)
 }
 
-// notUpYet reports whether a failed attempt to connect is one that a server's
-// start explains: its name is not in the DNS yet, nothing listens, it says that it
-// is starting. A server that answers and refuses (a wrong password, no such
-// database) will not change its mind.
-func notUpYet(err error) bool {
+// serverMayStart reports whether a failure to connect may end when the server has started: its name
+// is not in the DNS yet, no process listens, or the server reports that it is starting. If a server
+// refuses the connection (a wrong password, an unknown database), trying again is useless.
+func serverMayStart(err error) bool {
 	if pg, ok := errors.AsType[*pgconn.PgError](err); ok {
 		return pg.Code == "57P03" // cannot_connect_now
 	}
@@ -61,7 +60,7 @@ func notUpYet(err error) bool {
 		return true
 	}
 	for _, cause := range []error{
-		syscall.ECONNREFUSED, syscall.ECONNRESET, syscall.EPIPE, fs.ErrNotExist, // the last one: no socket yet
+		syscall.ECONNREFUSED, syscall.ECONNRESET, syscall.EPIPE, fs.ErrNotExist, // the last one: no Unix socket yet
 		io.EOF, io.ErrUnexpectedEOF, context.DeadlineExceeded,
 	} {
 		if errors.Is(err, cause) {

@@ -19,11 +19,11 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
 )
 
-// server stands before PostgreSQL. It refuses the first connections with a
-// SQLSTATE, then lets them pass.
+// server is a proxy in front of PostgreSQL. It refuses the first connections with a SQLSTATE, and
+// forwards the others.
 type server struct {
 	listener net.Listener
-	network  string // of PostgreSQL: tcp, or unix where it has only a socket
+	network  string // of PostgreSQL: tcp, or unix if it has only a socket
 	behind   string // its address there
 	refusals atomic.Int32
 	state    string
@@ -57,8 +57,8 @@ func (s *server) run() {
 	}
 }
 
-// front returns the address of the database by way of a port at which nothing
-// listens, and what makes a server listen there.
+// front returns the address of the database through a port on which no process listens yet, and a
+// function that starts a proxy there.
 func front(t *testing.T, address string, refusals int32, state string) (string, func()) {
 	t.Helper()
 	u, err := url.Parse(address)
@@ -78,7 +78,7 @@ func front(t *testing.T, address string, refusals int32, state string) (string, 
 	}
 	u.Host = free.Addr().String()
 	q := u.Query()
-	q.Del("host") // would stand in for u.Host
+	q.Del("host") // would take precedence over u.Host
 	u.RawQuery = q.Encode()
 	_ = free.Close()
 	return u.String(), func() {
@@ -97,27 +97,27 @@ func front(t *testing.T, address string, refusals int32, state string) (string, 
 func TestOpenWaitsForAServerThatStartsLater(t *testing.T) {
 	t.Parallel()
 	address, start := front(t, dbtest.BlankPostgres(t), 3, "57P03") // cannot_connect_now
-	said := 0
-	db, err := sqldb.Open(t.Context(), address, sqldb.Options{Patience: time.Hour, Waiting: func(error) {
-		if said++; said == 1 {
-			start() // nothing listened until now
+	calls := 0
+	db, err := sqldb.Open(t.Context(), address, sqldb.Options{ServerWait: time.Hour, OnServerWait: func(error) {
+		if calls++; calls == 1 {
+			start() // no process listened before
 		}
 	}})
-	if err != nil || said == 0 {
-		t.Fatalf("Open = %v, after %d words about waiting", err, said)
+	if err != nil || calls == 0 {
+		t.Fatalf("Open = %v, after %d calls of OnServerWait", err, calls)
 	}
 	if err := db.Close(); err != nil {
 		t.Error(err)
 	}
 }
 
-func TestOpenDoesNotWaitForWhatWillNotChange(t *testing.T) {
+func TestOpenDoesNotWaitAfterARefusal(t *testing.T) {
 	t.Parallel()
 	for state, what := range map[string]string{"28P01": "a wrong password", "3D000": "a database that is not there"} {
 		address, start := front(t, dbtest.BlankPostgres(t), 100, state)
 		start()
-		_, err := sqldb.Open(t.Context(), address, sqldb.Options{Patience: time.Hour, Waiting: func(err error) {
-			t.Errorf("it waits for %s: %v", what, err)
+		_, err := sqldb.Open(t.Context(), address, sqldb.Options{ServerWait: time.Hour, OnServerWait: func(err error) {
+			t.Errorf("Open waits for %s: %v", what, err)
 		}})
 		if err == nil || !strings.Contains(err.Error(), state) {
 			t.Errorf("%s: %v", what, err)
@@ -132,8 +132,8 @@ func TestWaitingForAServerEnds(t *testing.T) {
 		t.Error("without patience: want an error at once")
 	}
 	ctx, stop := context.WithCancel(t.Context())
-	_, err := sqldb.Open(ctx, address, sqldb.Options{Patience: time.Hour, Waiting: func(error) { stop() }})
+	_, err := sqldb.Open(ctx, address, sqldb.Options{ServerWait: time.Hour, OnServerWait: func(error) { stop() }})
 	if !errors.Is(err, context.Canceled) {
-		t.Errorf("told to stop: %v", err)
+		t.Errorf("cancelled: %v", err)
 	}
 }

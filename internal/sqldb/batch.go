@@ -6,15 +6,15 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Batch is statements of a transaction that do not depend on each other's answers.
-// PostgreSQL is sent all of them in one round trip; on SQLite they run one after
-// the other, too, but there is no trip to save.
+// Batch is a list of statements of a transaction that do not depend on each other's results. They
+// are sent to PostgreSQL in one round trip. On SQLite, which has no round trips, they run one after
+// another.
 type Batch struct {
 	tx   *DB
 	list []queuedStatement
 }
 
-// queuedStatement is a statement, or something to be done between statements.
+// queuedStatement is a statement, or a function to call between statements.
 type queuedStatement struct {
 	text string
 	args []any
@@ -22,28 +22,28 @@ type queuedStatement struct {
 	call func(ctx context.Context) error
 }
 
-// Batch begins a batch of the transaction that db is.
+// Batch returns an empty batch of the transaction db.
 func (db *DB) Batch() *Batch { return &Batch{tx: db} }
 
-// Queue adds a statement. Each row of its answer is given to read, which may be nil
-// for a statement without one.
+// Queue adds a statement. Run calls read for each row of its result; read may be nil for a
+// statement without one.
 func (b *Batch) Queue(text string, read func(scan func(dest ...any) error) error, args ...any) {
 	b.list = append(b.list, queuedStatement{text: text, args: args, read: read})
 }
 
-// Call adds what depends on answers of its own: it is called when what stands before
-// it has run.
+// Call adds a function, which Run calls when the statements before it have run. It may use their
+// results.
 func (b *Batch) Call(do func(ctx context.Context) error) {
 	b.list = append(b.list, queuedStatement{call: do})
 }
 
-// Run runs what was added, in order, up to the first error.
+// Run runs the batch in order, up to the first error.
 func (b *Batch) Run(ctx context.Context) error {
 	list := b.list
 	b.list = nil
 	for len(list) > 0 {
 		n := 0
-		for n < len(list) && list[n].call == nil && !plannedAnew(list[n].text) {
+		for n < len(list) && list[n].call == nil && !hasCustomPlan(list[n].text) {
 			n++
 		}
 		var err error
@@ -62,7 +62,7 @@ func (b *Batch) Run(ctx context.Context) error {
 	return nil
 }
 
-// runOne runs one of a batch.
+// runOne runs one element of a batch.
 func (db *DB) runOne(ctx context.Context, q queuedStatement) error {
 	if q.call != nil {
 		return q.call(ctx)
@@ -75,7 +75,7 @@ func (db *DB) runOne(ctx context.Context, q queuedStatement) error {
 	return Each(rows, err, q.read)
 }
 
-// runPipelined sends statements to PostgreSQL and reads their answers afterwards.
+// runPipelined sends statements to PostgreSQL together, and reads their results afterwards.
 func (db *DB) runPipelined(ctx context.Context, list []queuedStatement) error {
 	batch, pipe := &pgx.Batch{}, db.tx.pipe
 	begins := !pipe.begun
@@ -84,7 +84,7 @@ func (db *DB) runPipelined(ctx context.Context, list []queuedStatement) error {
 		batch.Queue(`BEGIN`)
 	}
 	for _, q := range list {
-		args, err := db.plain(q.args)
+		args, err := db.driverArgs(q.args)
 		if err != nil {
 			return err
 		}
@@ -104,7 +104,7 @@ func (db *DB) runPipelined(ctx context.Context, list []queuedStatement) error {
 			}
 		}
 		for _, q := range list {
-			if err := db.answer(results, q); err != nil {
+			if err := db.readResult(results, q); err != nil {
 				return err
 			}
 		}
@@ -112,8 +112,8 @@ func (db *DB) runPipelined(ctx context.Context, list []queuedStatement) error {
 	})
 }
 
-// answer reads what one statement of a pipeline was answered.
-func (db *DB) answer(results pgx.BatchResults, q queuedStatement) error {
+// readResult reads the result of one statement of a pipeline.
+func (db *DB) readResult(results pgx.BatchResults, q queuedStatement) error {
 	rows, err := results.Query()
 	if err != nil {
 		return err

@@ -26,8 +26,8 @@ func countThings(t *testing.T, db *sqldb.DB) (n int) {
 	return n
 }
 
-// The statements of a batch run in order, what is called stands between them, and
-// every answer reaches the one who asked.
+// The statements and functions of a batch run in order, and each result is read by its own
+// function.
 func TestABatchRunsInOrder(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		things(t, db)
@@ -64,13 +64,13 @@ func TestABatchRunsInOrder(t *testing.T) {
 			t.Errorf("the batch read %v, %d and %q; want %v, 23 and two", got, between, last, want)
 		}
 		if n := countThings(t, db); n != 2 {
-			t.Errorf("%d rows are kept, want 2", n)
+			t.Errorf("%d rows, want 2", n)
 		}
 	})
 }
 
-// A batch ends at its first error, and nothing of its transaction stays.
-func TestABatchThatFailsLeavesNothing(t *testing.T) {
+// A batch ends at its first error, and its transaction is rolled back.
+func TestAFailedBatchChangesNothing(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		things(t, db)
 		one := id.New[id.Contact]()
@@ -92,30 +92,30 @@ func TestABatchThatFailsLeavesNothing(t *testing.T) {
 				return b.Run(t.Context())
 			})
 			if err == nil || called {
-				t.Errorf("%s fails: the batch ends with %v, and goes on: %v", name, err, called)
+				t.Errorf("%s fails: the batch returns %v; later functions called: %v", name, err, called)
 			}
 			if n := countThings(t, db); n != 0 {
-				t.Errorf("%s fails: %d rows stay", name, n)
+				t.Errorf("%s fails: %d rows", name, n)
 			}
 		}
-		// The connections are good for more.
+		// The connections can be used afterwards.
 		if err := db.InTx(t.Context(), func(tx *sqldb.DB) error {
 			b := tx.Batch()
 			insert(b)
 			insert(b)
 			err := b.Run(t.Context())
 			if !sqldb.IsUniqueViolation(err) {
-				t.Errorf("the same row twice: %v, want a taken key", err)
+				t.Errorf("the same row twice: %v, want a unique violation", err)
 			}
-			return nil // overlooked
+			return nil // although the transaction has failed
 		}); db.Dialect() == sqldb.Postgres && err == nil {
 			t.Error("a transaction that failed is said to be committed")
 		}
 	})
 }
 
-// Whoever gives up does not keep the connection.
-func TestATransactionThatIsGivenUpLeavesNothing(t *testing.T) {
+// A cancelled transaction releases its connection.
+func TestACancelledTransactionChangesNothing(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		things(t, db)
 		for range 30 { // more than there are connections
@@ -134,7 +134,7 @@ func TestATransactionThatIsGivenUpLeavesNothing(t *testing.T) {
 			}
 		}
 		if n := countThings(t, db); n != 0 {
-			t.Errorf("%d rows stay", n)
+			t.Errorf("%d rows", n)
 		}
 	})
 }

@@ -13,15 +13,15 @@ import (
 	"github.com/packetboat/packetboat/internal/id"
 )
 
-// CitusScript distributes the tables of a migrated database over the nodes of a
-// Citus cluster (docs/scaling.md).
+// CitusScript distributes the tables of a migrated database over the nodes of a Citus cluster
+// (docs/scaling.md).
 //
 //go:embed citus.sql
 var CitusScript string
 
-// Distribute distributes the tables of a migrated database, each in so many shards, and
-// later on those that were made since. No other process has the database open
-// meanwhile.
+// Distribute distributes the tables of a migrated database, each in the given number of shards. It
+// can be called again to distribute tables that were created since. No other process may have the
+// database open meanwhile.
 func (db *DB) Distribute(ctx context.Context, shards int) error {
 	if db.dialect != Postgres {
 		return errors.New("distribute the tables: the database is not PostgreSQL")
@@ -49,8 +49,8 @@ func (db *DB) Distribute(ctx context.Context, shards int) error {
 	return nil
 }
 
-// assumeOnWorkers gives the planners of the workers statistics of the shards, as
-// assumePostgres does for tables.
+// assumeOnWorkers sets the planner statistics of the shards on the workers, as assumePostgres does
+// for tables.
 func (db *DB) assumeOnWorkers(ctx context.Context) error {
 	const first, owned = "BEGIN\n", "AND pg_has_role(r.relowner, 'USAGE')"
 	script := strings.Replace(PostgresStatistics, first, first+`
@@ -59,24 +59,23 @@ func (db *DB) assumeOnWorkers(ctx context.Context) error {
 	rows, err := db.Query(ctx, `SELECT nodename || ':' || nodeport || ': ' || result FROM run_command_on_workers($1) WHERE NOT success`, script)
 	failed, err := Collect(rows, err, func(scan func(...any) error) (s string, err error) { return s, scan(&s) })
 	if err == nil && len(failed) > 0 {
-		err = fmt.Errorf("give planners statistics: %s", strings.Join(failed, "; "))
+		err = fmt.Errorf("set the planner statistics: %s", strings.Join(failed, "; "))
 	}
 	return err
 }
 
-// Distributed reports whether the rows of tenants lie on the nodes of a Citus
-// cluster.
+// Distributed reports whether the rows of tenants are on the nodes of a Citus cluster.
 func (db *DB) Distributed() bool { return db.distributed != nil && db.distributed.Load() }
 
-// Home is a table h of one row for a FROM clause: the tenant of parameter $n, as
-// h.tenant_id. A set of rows that is inserted takes its tenant from there.
+// Home returns, for a FROM clause, a table h of one row: the tenant of parameter $n, as
+// h.tenant_id. Statements that insert several rows of a tenant select the tenant from it:
 //
 //	INSERT INTO outbox (tenant_id, id) SELECT h.tenant_id, v.id
 //	FROM `+tx.Home(1)+` CROSS JOIN `+t.As("v", 2)
 //
-// On a Citus cluster it is the tenant's row of the table home, which is distributed as
-// the tenants' rows are: the statement runs on one node, where it would otherwise be
-// run by the coordinator, with a commit in two phases.
+// On a Citus cluster it is the tenant's row of the table home, which is distributed in the same way
+// as the tenants' rows. The statement then runs on one node. Otherwise the coordinator would run
+// it, and commit in two phases.
 func (db *DB) Home(n int) string {
 	if db.Distributed() {
 		return fmt.Sprintf("(SELECT key AS tenant_id FROM home WHERE key = $%d) AS h", n)
@@ -84,7 +83,7 @@ func (db *DB) Home(n int) string {
 	return "(SELECT " + db.Param(n, "INTEGER") + " AS tenant_id) AS h"
 }
 
-// AssignHome gives a new tenant its row of the table home.
+// AssignHome inserts the row of a new tenant into the table home.
 func (db *DB) AssignHome(ctx context.Context, t id.Tenant) error {
 	if !db.Distributed() {
 		return nil
@@ -93,29 +92,27 @@ func (db *DB) AssignHome(ctx context.Context, t id.Tenant) error {
 	return err
 }
 
-// assignHomes gives the tenants that have none, because they were copied into the
-// database, their rows of the table home.
+// assignHomes inserts missing rows into the table home, of tenants that were copied into the
+// database.
 func (db *DB) assignHomes(ctx context.Context) error {
 	if !db.Distributed() {
 		return nil
 	}
 	_, err := db.Exec(ctx, `INSERT INTO home (key) SELECT tenant_id FROM tenant ON CONFLICT DO NOTHING`)
 	if err != nil {
-		return fmt.Errorf("find the tenants' nodes: %w", err)
+		return fmt.Errorf("assign tenants to nodes: %w", err)
 	}
 	return nil
 }
 
-// distributedSession are the settings of sessions where the tables are distributed.
-// What asks all shards does so over the one connection that a session keeps to each
-// worker, instead of opening more.
+// distributedSession sets the parameters of sessions where the tables are distributed. A statement
+// on all shards uses the one connection that a session keeps to each worker, and opens no more.
 const distributedSession = `
 	SELECT set_config('plan_cache_mode', $1, FALSE), set_config('citus.max_adaptive_executor_pool_size', '1', FALSE)
 	WHERE to_regclass('home') IS NOT NULL`
 
-// detectCitus finds out on a new connection whether the tables are distributed. Citus
-// needs the values of parameters to know where a statement goes, so then plans are
-// made for them.
+// detectCitus stores, on a new connection, whether the tables are distributed. If so, plans are
+// made for the values of parameters, which Citus needs to determine the node of a statement.
 func (s *shared) detectCitus(ctx context.Context, conn *pgx.Conn) error {
 	rows, err := conn.Query(ctx, distributedSession, pgx.QueryExecModeExec, distributedPlans)
 	if err != nil {

@@ -1,13 +1,13 @@
--- Distributes the tables of Packetboat over the nodes of a Citus cluster. Run it on
--- the coordinator after `packetboat migrate`, and again after an upgrade that made
--- tables: what is distributed already stays as it is.
+-- Distributes the tables of Packetboat over the nodes of a Citus cluster. Run it on the coordinator
+-- after `packetboat migrate`, and again after an upgrade that created tables: tables that are
+-- distributed already do not change.
 --
--- The number of shards is that of the setting citus.shard_count: a power of two, at
--- most 64. It cannot be changed afterwards.
+-- The number of shards is that of the setting citus.shard_count: a power of two, at most 64. It
+-- cannot be changed afterwards.
 DO $$
 DECLARE
-	-- Rows of a tenant lie on one node, with those of all its other tables. A table
-	-- stands behind those that it refers to.
+	-- The rows of a tenant are on one node, in all of these tables. Each table comes after those
+	-- that it refers to.
 	by_tenant TEXT[] := ARRAY[
 		'audit', 'idempotency', 'test_mail', 'traffic', 'custom_field',
 		'contact_stage', 'contact', 'contact_activity', 'contact_turn', 'identity_secret',
@@ -20,11 +20,11 @@ DECLARE
 		'hit_inbox', 'hit', 'engagement', 'engagement_sum',
 		'segment', 'segment_member', 'segment_reference', 'segment_turn', 'saved_filter',
 		'broadcast', 'broadcast_run', 'job', 'job_file', 'job_file_chunk'];
-	-- The journal and its cursors lie where the tenants of the group lie.
+	-- The journal and its cursors are on the node of the group's tenants.
 	by_group TEXT[] := ARRAY['journal', 'journal_cursor'];
-	-- Every node has a copy: few rows, which statements join with those of tenants.
+	-- Every node has a copy of these: few rows, which are joined with those of tenants.
 	everywhere TEXT[] := ARRAY['tenant', 'mail_domain'];
-	-- Only the coordinator has them: few rows, which are read alone.
+	-- Only the coordinator has these: few rows, which are not joined with others.
 	coordinator TEXT[] := ARRAY[
 		'app_user', 'login_address', 'membership', 'session', 'one_time_token', 'api_key',
 		'leader', 'lease', 'send_hold', 'pace_day', 'pace_rate', 'pace_slot', 'rate_window',
@@ -36,16 +36,15 @@ DECLARE
 	failed TEXT;
 BEGIN
 	IF shards > 64 OR (shards & (shards - 1)) <> 0 THEN
-		RAISE EXCEPTION 'citus.shard_count is %: it has to be a power of two, at most 64', shards;
+		RAISE EXCEPTION 'citus.shard_count is %: it must be a power of two, at most 64', shards;
 	END IF;
 	FOREACH name IN ARRAY everywhere LOOP
 		CONTINUE WHEN EXISTS (SELECT FROM pg_dist_partition WHERE logicalrelid = name::regclass);
 		PERFORM create_reference_table(name);
 		fresh := fresh || name;
 	END LOOP;
-	-- A row for each tenant and each group of tenants, on its node: sets of rows are
-	-- inserted from there (sqldb.DB.Home). Programs know by this table that the others
-	-- are distributed.
+	-- A row for each tenant and each group of tenants, on its node: INSERTs of several rows select
+	-- from it (sqldb.DB.Home). Programs recognize by this table that the others are distributed.
 	IF to_regclass('home') IS NULL THEN
 		CREATE TABLE home (key INTEGER NOT NULL PRIMARY KEY);
 		INSERT INTO home (key)
@@ -53,7 +52,7 @@ BEGIN
 			SELECT MIN(key) FROM generate_series(1, 400) AS key GROUP BY (hashint4(key)::BIGINT + 2147483648) >> 26;
 		PERFORM create_distributed_table('home', 'key', colocate_with => 'none');
 	END IF;
-	-- To which groups something was appended, and up to which place (package journal).
+	-- The groups that entries were appended to, and up to which position (package journal).
 	CREATE TABLE IF NOT EXISTS journal_news (grp INTEGER NOT NULL, pos BIGINT NOT NULL)
 		WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000);
 	FOREACH name IN ARRAY by_group LOOP
@@ -66,11 +65,11 @@ BEGIN
 		PERFORM create_distributed_table(name, 'tenant_id', colocate_with => 'home');
 		fresh := fresh || name;
 	END LOOP;
-	-- What the coordinator had of them before is out of sight, and has to go.
+	-- Rows that the coordinator had before are hidden, and must be deleted.
 	FOREACH name IN ARRAY fresh LOOP
 		PERFORM truncate_local_data_after_distributing_table(name::regclass);
 	END LOOP;
-	-- Sessions of the workers plan as those of sqldb.sessionPlans do.
+	-- Sessions of the workers use the settings of sqldb.sessionPlans.
 	FOREACH name IN ARRAY ARRAY['plan_cache_mode = force_generic_plan', 'enable_seqscan = off', 'enable_hashjoin = off', 'enable_mergejoin = off', 'jit = off', 'random_page_cost = 1.1'] LOOP
 		FOR node, failed IN
 			SELECT nodename || ':' || nodeport, result FROM run_command_on_workers(format(

@@ -10,7 +10,7 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
 )
 
-// A new table belongs into one of the lists of citus.sql.
+// Each table is in one of the lists of citus.sql.
 func TestCitusScriptNamesEveryTable(t *testing.T) {
 	db := dbtest.Postgres(t)
 	lists := map[string][]string{} // by the name of the list
@@ -48,15 +48,15 @@ func TestCitusScriptNamesEveryTable(t *testing.T) {
 		case list == "":
 			t.Errorf("no list of citus.sql has the table %s", name)
 		case list == "by_tenant" && !tenant:
-			t.Errorf("%s is to be distributed by tenant_id, which it lacks", name)
+			t.Errorf("%s is distributed by tenant_id, a column it does not have", name)
 		}
 	}
 	for name := range named {
 		if _, ok := owned[name]; !ok {
-			t.Errorf("citus.sql names %s, which is no table", name)
+			t.Errorf("citus.sql names %s, which is not a table", name)
 		}
 	}
-	// A table that refers to another stands behind it.
+	// A table comes after those it refers to.
 	order := slices.Concat(lists["everywhere"], lists["by_group"], lists["by_tenant"])
 	rows, err = db.Query(t.Context(), `SELECT CAST(CAST(conrelid AS regclass) AS TEXT) || ' ' || CAST(CAST(confrelid AS regclass) AS TEXT) FROM pg_constraint WHERE contype = 'f'`)
 	pairs, err := sqldb.Collect(rows, err, func(scan func(...any) error) (s string, err error) { return s, scan(&s) })
@@ -66,7 +66,7 @@ func TestCitusScriptNamesEveryTable(t *testing.T) {
 	for _, pair := range pairs {
 		table, other, _ := strings.Cut(pair, " ")
 		if (named[table] == "coordinator") != (named[other] == "coordinator") || slices.Index(order, table) < slices.Index(order, other) {
-			t.Errorf("%s refers to %s, and stands before it in citus.sql or on another node", table, other)
+			t.Errorf("%s refers to %s, which comes later in citus.sql or is on another node", table, other)
 		}
 	}
 }

@@ -9,8 +9,7 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
 )
 
-// What is taken out of JSON, and how texts compare, is the same in both
-// databases, whatever the locale.
+// Values of JSON, and comparisons of texts, are the same in both databases, whatever the locale.
 func TestValuesOfJSONAndTexts(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
@@ -91,8 +90,8 @@ func TestRanges(t *testing.T) {
 	})
 }
 
-// A statement that the engine would not survive is refused.
-func TestOverlongStatements(t *testing.T) {
+// A statement that is too large for SQLite's engine is refused.
+func TestTooLongStatements(t *testing.T) {
 	t.Parallel()
 	db := dbtest.SQLite(t)
 	for _, text := range []string{
@@ -100,7 +99,7 @@ func TestOverlongStatements(t *testing.T) {
 		`SELECT '` + strings.Repeat("x", 3<<20) + `'`,
 	} {
 		var n any
-		if err := db.QueryRow(t.Context(), text).Scan(&n); !errors.Is(err, sqldb.ErrOverlong) {
+		if err := db.QueryRow(t.Context(), text).Scan(&n); !errors.Is(err, sqldb.ErrTooLong) {
 			t.Errorf("a statement of %d bytes: %v", len(text), err)
 		}
 	}

@@ -1,17 +1,15 @@
-// Package sqldb is one handle for SQLite and PostgreSQL.
+// Package sqldb provides one handle for SQLite and PostgreSQL.
 //
-// One SQL text serves both dialects wherever it can. Parameters are written
-// $1, $2, …; where the dialects differ the handle supplies the fragment, and the
-// fragment's name says what it does. A handle is either the database itself or
-// a transaction on it, so a function that takes one works alone or inside its
+// One SQL text serves both dialects wherever possible. Parameters are written $1, $2, …; where the
+// dialects differ, a method of the handle returns the fragment. A handle is either the database or
+// a transaction on it, so a function with a handle as an argument works alone or inside its
 // caller's transaction.
 //
-// SQLite has one writer connection, on which write transactions take turns,
-// and several readers; PostgreSQL has pools. Requests of tenants (ForCaller) and
-// the rest of the program (engines, health, signing in) use different readers or
-// pools, and evaluations (Evaluate) are bounded, so that none of them keeps the
-// others waiting. Both databases keep what is committed (synchronous commit; WAL
-// with synchronous=FULL).
+// SQLite has one connection that writes, which transactions use one after another, and several that
+// read. PostgreSQL has pools. Requests of tenants (ForCaller) and the rest of the program (engines,
+// health checks, signing in) use different readers or pools, and the number and time of evaluations
+// (Evaluate) is limited, so that none of them delays the others. Both databases make commits
+// durable (synchronous commit; WAL with synchronous=FULL).
 package sqldb
 
 import (
@@ -28,7 +26,7 @@ import (
 	"github.com/ncruces/go-sqlite3"
 )
 
-// Dialect names the database behind a handle.
+// Dialect is the kind of a database.
 type Dialect int
 
 // The two dialects.
@@ -45,11 +43,11 @@ func (d Dialect) String() string {
 	return "sqlite"
 }
 
-// ErrNoRows is what a Row's Scan returns when nothing matched.
+// ErrNoRows is returned by the Scan of a Row if the query returned no row.
 var ErrNoRows = sql.ErrNoRows
 
-// DB is a handle: the database, or a transaction on it.
-// The database handle is safe for concurrent use, a transaction is not.
+// DB is a handle: the database, or a transaction on it. The database handle is safe for concurrent
+// use, a transaction is not.
 type DB struct {
 	*shared
 	tx *transaction // nil on the database handle
@@ -57,30 +55,30 @@ type DB struct {
 
 // shared is what a database handle and its transactions have in common.
 type shared struct {
-	dialect     Dialect
-	pool, asked *sql.DB // PostgreSQL, or SQLite's readers; asked is for callers
-	writer      *writer // SQLite only
-	reads       map[*sql.DB]*statements
-	evaluations *evaluations
-	growth      *growth      // PostgreSQL only
-	distributed *atomic.Bool // PostgreSQL only: see Distributed
-	closers     []func() error
-	file        string    // SQLite only
-	lock        *fileLock // SQLite only
-	trace       func(text string, args []any)
-	subscribers subscribers
+	dialect          Dialect
+	pool, callerPool *sql.DB // PostgreSQL's pools, or SQLite's readers; callerPool is for callers
+	writer           *writer // SQLite only
+	reads            map[*sql.DB]*statements
+	evaluations      *evaluations
+	growth           *growth      // PostgreSQL only
+	distributed      *atomic.Bool // PostgreSQL only: see Distributed
+	closers          []func() error
+	file             string    // SQLite only
+	lock             *fileLock // SQLite only
+	trace            func(text string, args []any)
+	subscribers      subscribers
 }
 
 type transaction struct {
-	pg    onPostgres // nil on SQLite, where the writer is held instead
-	pipe  *pgTx      // pg, but for an evaluation
+	pg    onPostgres // nil on SQLite, where the transaction has the writer
+	pipe  *pgTx      // the same as pg; nil for an evaluation
 	conn  *sql.Conn  // of an evaluation on SQLite
 	reads bool       // an evaluation, which only reads
 	after []func()
 
 	signals []Signal // notified so far, each once
 
-	freely bool // plansFreely was said
+	customPlans bool // customPlanSettings are set
 }
 
 // onPostgres runs the statements of a transaction.
@@ -92,12 +90,12 @@ type onPostgres interface {
 // poolFor returns the connections for work under ctx.
 func (db *DB) poolFor(ctx context.Context) *sql.DB {
 	if isForCaller(ctx) {
-		return db.asked
+		return db.callerPool
 	}
 	return db.pool
 }
 
-// Dialect tells which database is behind the handle.
+// Dialect returns the kind of the database.
 func (db *DB) Dialect() Dialect { return db.dialect }
 
 // File returns the path of an SQLite database; empty on PostgreSQL.
@@ -106,7 +104,7 @@ func (db *DB) File() string { return db.file }
 // Stats returns the state of the pool that engines use.
 func (db *DB) Stats() sql.DBStats { return db.pool.Stats() }
 
-// Close closes every connection. It is called on the database handle, once.
+// Close closes all connections. It is called once, on the database handle.
 func (db *DB) Close() error {
 	var errs []error
 	for _, c := range db.closers {
@@ -115,24 +113,23 @@ func (db *DB) Close() error {
 	return errors.Join(errs...)
 }
 
-// Ping reports whether the database answers.
+// Ping returns nil if the database answers.
 func (db *DB) Ping(ctx context.Context) error {
 	var one int
 	return db.QueryRow(ctx, `SELECT 1`).Scan(&one)
 }
 
-// InTx begins a transaction and passes it to fn, or joins the one that db is.
-// It commits when fn returns nil. Inside, use the handle fn is given and no
-// other. On PostgreSQL a transaction that lost against a concurrent one
-// (SQLSTATE class 40) is run again, so fn must change nothing but the database
-// and what it assigns anew.
+// InTx calls fn with a new transaction, or with db if that is a transaction. It commits if fn
+// returns nil. Inside, use only the handle that fn is called with. On PostgreSQL a transaction that
+// failed with a conflict (SQLSTATE class 40) is repeated, so fn must change only the database, and
+// variables that it sets again each time.
 func (db *DB) InTx(ctx context.Context, fn func(tx *DB) error) error {
 	if db.tx != nil {
 		return fn(db)
 	}
 	for try := 1; ; try++ {
 		err := db.attemptTx(ctx, fn)
-		if err == nil || try == 8 || !lostRace(err) {
+		if err == nil || try == 8 || !retryable(err) {
 			return err
 		}
 		pause := time.Duration(rand.Int64N(int64(try) * int64(10*time.Millisecond)))
@@ -183,11 +180,12 @@ func (db *DB) begin(ctx context.Context, t *transaction) (commit func() error, r
 	return func() error { return pg.commit(ctx) }, func() { pg.rollback(ctx) }, nil
 }
 
-// Transacting reports whether db is a transaction.
-func (db *DB) Transacting() bool { return db.tx != nil }
+// InTransaction reports whether db is a transaction.
+func (db *DB) InTransaction() bool { return db.tx != nil }
 
-// AfterCommit runs f once the transaction has committed; on the database
-// handle, at once. What must not be lost is a row. Loops are woken by Notify.
+// AfterCommit calls f after the transaction has committed; on the database handle, at once. If the
+// process is killed in between, f is not called, so work that must not be lost is a row. To wake
+// loops, use Notify.
 func (db *DB) AfterCommit(f func()) {
 	if db.tx == nil {
 		f()
@@ -196,15 +194,14 @@ func (db *DB) AfterCommit(f func()) {
 	db.tx.after = append(db.tx.after, f)
 }
 
-// lostRace reports whether the transaction may succeed when run again: it is
-// PostgreSQL's word (serialization_failure or deadlock_detected), or the connection
-// had gone before anything was sent.
-func lostRace(err error) bool {
+// retryable reports whether the transaction may succeed if it is repeated: PostgreSQL reported
+// serialization_failure or deadlock_detected, or the connection was lost before anything was sent.
+func retryable(err error) bool {
 	pg, ok := errors.AsType[*pgconn.PgError](err)
 	return ok && (pg.Code == "40001" || pg.Code == "40P01") || pgconn.SafeToRetry(err)
 }
 
-// IsUniqueViolation reports whether err says that a unique key is already taken.
+// IsUniqueViolation reports whether err means that a unique key exists already.
 func IsUniqueViolation(err error) bool {
 	if pg, ok := errors.AsType[*pgconn.PgError](err); ok {
 		return pg.Code == "23505"
@@ -212,16 +209,17 @@ func IsUniqueViolation(err error) bool {
 	return sqliteUnique(err)
 }
 
-// IsForeignKeyViolation reports whether err says that a row refers to one that has just gone.
-// SQLite's writers take turns, so there it is no accident.
+// IsForeignKeyViolation reports whether err means that a row refers to one that does not exist,
+// such as one that was deleted concurrently. It is false on SQLite, where transactions are not
+// concurrent and the error is therefore a mistake of the program.
 func IsForeignKeyViolation(err error) bool {
 	pg, ok := errors.AsType[*pgconn.PgError](err)
 	return ok && pg.Code == "23503"
 }
 
-// IsInvalidData reports whether err says that the database does not take these values,
-// whenever they are written: SQLSTATE classes 22 (data exception) and 23
-// (integrity constraint violation), and what SQLite has for these.
+// IsInvalidData reports whether err means that the database cannot store these values at any time:
+// SQLSTATE classes 22 (data exception) and 23 (integrity constraint violation), and the equivalents
+// of SQLite.
 func IsInvalidData(err error) bool {
 	if pg, ok := errors.AsType[*pgconn.PgError](err); ok {
 		return strings.HasPrefix(pg.Code, "22") || strings.HasPrefix(pg.Code, "23")

@@ -22,8 +22,8 @@ func endless(db *sqldb.DB) string {
 	return `WITH RECURSIVE endless(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM endless) SELECT COUNT(*) FROM endless`
 }
 
-// endlessUnderWay returns how many of them PostgreSQL is busy with.
-func endlessUnderWay(t *testing.T, db *sqldb.DB) (n int) {
+// runningEndless returns how many of them run on PostgreSQL.
+func runningEndless(t *testing.T, db *sqldb.DB) (n int) {
 	t.Helper()
 	if db.Dialect() == sqldb.Postgres {
 		err := db.QueryRow(t.Context(), `SELECT COUNT(*) FROM pg_stat_activity
@@ -32,7 +32,7 @@ func endlessUnderWay(t *testing.T, db *sqldb.DB) (n int) {
 			t.Fatal(err)
 		}
 	}
-	return n // SQLite is busy only as long as its caller
+	return n // on SQLite a statement ends with its caller
 }
 
 func TestAnEvaluationEndsAtItsDeadlineInTheDatabaseToo(t *testing.T) {
@@ -48,8 +48,8 @@ func TestAnEvaluationEndsAtItsDeadlineInTheDatabaseToo(t *testing.T) {
 			if !ok || f.Code != "UNAVAILABLE" || f.Kind != fault.Unavailable || fmt.Sprint(f.Details) != "map[reason:deadline]" {
 				t.Fatalf("Evaluate = %v, want UNAVAILABLE with the reason deadline", err)
 			}
-			if n := endlessUnderWay(t, db); n != 0 {
-				t.Errorf("%d statements are under way behind the answer", n)
+			if n := runningEndless(t, db); n != 0 {
+				t.Errorf("%d statements run after the answer", n)
 			}
 		}
 		if running, waiting := db.Evaluations(); running != 0 || waiting != 0 {
@@ -73,7 +73,7 @@ func TestTheDeadlineOfAnEvaluationIncludesTheWaitForItsTurn(t *testing.T) {
 	})
 }
 
-func TestWhoGoesAwayEndsTheEvaluation(t *testing.T) {
+func TestCancellationEndsAnEvaluation(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		for name, ctx := range map[string]context.Context{"caller": sqldb.ForCaller(t.Context()), "background": t.Context()} {
@@ -84,17 +84,16 @@ func TestWhoGoesAwayEndsTheEvaluation(t *testing.T) {
 				return db.QueryRow(ctx, endless(db)).Scan(&n)
 			})
 			if err == nil || errors.Is(err, fault.ErrDeadline) {
-				t.Errorf("%s: Evaluate = %v, want that it was cancelled", name, err)
+				t.Errorf("%s: Evaluate = %v, want Canceled", name, err)
 			}
-			if n := endlessUnderWay(t, db); n != 0 {
-				t.Errorf("%s: %d statements are under way", name, n)
+			if n := runningEndless(t, db); n != 0 {
+				t.Errorf("%s: %d statements run", name, n)
 			}
 		}
 	})
 }
 
-// hold has evaluations of an owner run until release is called, whatever their
-// own deadline says.
+// hold starts evaluations of an owner that run until release is called, whatever their deadline.
 func hold(t *testing.T, db *sqldb.DB, owner string, n int) (release func()) {
 	t.Helper()
 	var held, ended sync.WaitGroup
@@ -116,7 +115,7 @@ func hold(t *testing.T, db *sqldb.DB, owner string, n int) (release func()) {
 	return func() { close(done); ended.Wait() }
 }
 
-func TestTheRestOfTheProgramReadsAndWritesWhateverIsEvaluated(t *testing.T) {
+func TestEvaluationsDoNotDelayTheRestOfTheProgram(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		scratch(t, db)
@@ -147,7 +146,7 @@ func TestTheRestOfTheProgramReadsAndWritesWhateverIsEvaluated(t *testing.T) {
 	})
 }
 
-func TestAnEvaluationSeesOneStateAndWritesNothing(t *testing.T) {
+func TestAnEvaluationSeesOneStateAndCannotWrite(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		scratch(t, db)
@@ -178,10 +177,10 @@ func TestAnEvaluationSeesOneStateAndWritesNothing(t *testing.T) {
 	})
 }
 
-func TestAReadNeedsNoTurnOfTheWriter(t *testing.T) {
+func TestReadsDoNotWaitForTheWriter(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		err := db.InTx(t.Context(), func(*sqldb.DB) error { // which holds SQLite's one writer
+		err := db.InTx(t.Context(), func(*sqldb.DB) error { // which has SQLite's one writer
 			for _, read := range []string{
 				`SELECT COUNT(*) FROM tenant`,
 				`/* all tenants: a test */ SELECT COUNT(*) FROM tenant`,
@@ -202,14 +201,14 @@ func TestAReadNeedsNoTurnOfTheWriter(t *testing.T) {
 	})
 }
 
-func TestProcessesShareTheTurnsOfAnOwner(t *testing.T) {
+func TestTheLimitOfAnOwnerIncludesOtherProcesses(t *testing.T) {
 	t.Parallel()
 	first := dbtest.Postgres(t)
 	var address string
 	if err := first.QueryRow(t.Context(), `SELECT current_database()`).Scan(&address); err != nil {
 		t.Fatal(err)
 	}
-	second, err := sqldb.Open(t.Context(), dbtest.Named(address), sqldb.Options{MaxConns: 8, EvaluationTime: 20 * time.Millisecond})
+	second, err := sqldb.Open(t.Context(), dbtest.DatabaseAddress(address), sqldb.Options{MaxConns: 8, EvaluationTime: 20 * time.Millisecond})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -221,7 +220,7 @@ func TestProcessesShareTheTurnsOfAnOwner(t *testing.T) {
 		t.Errorf("Evaluate beside two in another process = %v, want the deadline", err)
 	}
 	release()
-	third, err := sqldb.Open(t.Context(), dbtest.Named(address), sqldb.Options{MaxConns: 8})
+	third, err := sqldb.Open(t.Context(), dbtest.DatabaseAddress(address), sqldb.Options{MaxConns: 8})
 	if err != nil {
 		t.Fatal(err)
 	}

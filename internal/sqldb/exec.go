@@ -11,7 +11,7 @@ import (
 	"github.com/ncruces/go-sqlite3"
 )
 
-// Rows is the answer of a query; it must be closed.
+// Rows is the result of a query; it must be closed.
 type Rows struct {
 	*sql.Rows
 	release func()
@@ -27,16 +27,16 @@ func (r *Rows) Close() error {
 	return err
 }
 
-// Row is the answer of a query for one row.
+// Row is the result of a query for one row.
 type Row struct {
-	rows *Rows
-	err  error
+	rows    *Rows
+	failure error
 }
 
-// Scan copies the row's columns; ErrNoRows when there is none.
+// Scan copies the columns of the row; the error is ErrNoRows if there is none.
 func (r *Row) Scan(dest ...any) error {
-	if r.err != nil {
-		return r.err
+	if r.failure != nil {
+		return r.failure
 	}
 	defer r.rows.Close()
 	if !r.rows.Next() {
@@ -48,61 +48,61 @@ func (r *Row) Scan(dest ...any) error {
 	if err := r.rows.Scan(dest...); err != nil {
 		return err
 	}
-	if r.rows.Next() { // drain, so that a RETURNING statement runs to its end
+	if r.rows.Next() { // read to the end, so that a RETURNING statement completes
 		for r.rows.Next() {
 		}
 	}
 	return r.rows.Err()
 }
 
-// Query runs a statement that answers with rows.
+// Query runs a statement that returns rows.
 func (db *DB) Query(ctx context.Context, text string, args ...any) (*Rows, error) {
-	if db.dialect == SQLite && overlong(text) {
-		return nil, ErrOverlong
+	if db.dialect == SQLite && tooLong(text) {
+		return nil, ErrTooLong
 	}
-	args, err := db.plain(args)
+	args, err := db.driverArgs(args)
 	if err != nil {
 		return nil, err
 	}
 	db.traceQuery(ctx, text, args)
 	switch {
-	case db.writer == nil && plannedAnew(text):
-		return db.queryAnew(ctx, text, args)
+	case db.writer == nil && hasCustomPlan(text):
+		return db.queryCustomPlan(ctx, text, args)
 	case db.writer == nil && db.tx == nil:
 		rows, err := db.poolFor(ctx).QueryContext(ctx, text, args...)
-		return wrap(rows, nil, err)
+		return newRows(rows, nil, err)
 	case db.writer == nil:
 		rows, err := db.tx.pg.QueryContext(ctx, text, args...)
-		return wrap(rows, nil, err)
+		return newRows(rows, nil, err)
 	}
-	t := translated(text)
+	t := toSQLite(text)
 	if db.tx != nil && db.tx.reads {
 		if t.writes {
-			return nil, errEvaluation
+			return nil, errReadOnly
 		}
 		rows, err := db.tx.conn.QueryContext(ctx, t.sqlite, args...)
-		return wrap(rows, nil, err)
+		return newRows(rows, nil, err)
 	}
 	if db.tx != nil {
 		rows, err := db.writer.query(ctx, t, args)
-		return wrap(rows, nil, err)
+		return newRows(rows, nil, err)
 	}
 	if t.writes {
 		if err := db.writer.acquire(ctx); err != nil {
 			return nil, err
 		}
 		rows, err := db.writer.query(ctx, t, args)
-		return wrap(rows, db.writer.release, err)
+		return newRows(rows, db.writer.release, err)
 	}
 	stmt, done, err := db.reads[db.poolFor(ctx)].get(ctx, t)
 	if err != nil {
 		return nil, err
 	}
 	rows, err := stmt.QueryContext(ctx, args...)
-	return wrap(rows, done, err)
+	return newRows(rows, done, err)
 }
 
-func wrap(rows *sql.Rows, release func(), err error) (*Rows, error) {
+func newRows(rows *sql.Rows, release func(), err error) (*Rows, error) {
 	if err != nil {
 		if release != nil {
 			release()
@@ -112,7 +112,7 @@ func wrap(rows *sql.Rows, release func(), err error) (*Rows, error) {
 	return &Rows{rows, release}, nil
 }
 
-// QueryRow runs a statement that answers with at most one row.
+// QueryRow runs a statement that returns at most one row.
 func (db *DB) QueryRow(ctx context.Context, text string, args ...any) *Row {
 	rows, err := db.Query(ctx, text, args...)
 	return &Row{rows, err}
@@ -120,31 +120,31 @@ func (db *DB) QueryRow(ctx context.Context, text string, args ...any) *Row {
 
 // Exec runs a statement and returns how many rows it changed.
 func (db *DB) Exec(ctx context.Context, text string, args ...any) (int64, error) {
-	if db.dialect == SQLite && overlong(text) {
-		return 0, ErrOverlong
+	if db.dialect == SQLite && tooLong(text) {
+		return 0, ErrTooLong
 	}
-	args, err := db.plain(args)
+	args, err := db.driverArgs(args)
 	if err != nil {
 		return 0, err
 	}
 	db.traceQuery(ctx, text, args)
 	var res sql.Result
 	switch {
-	case db.writer == nil && plannedAnew(text):
-		res, err = db.execAnew(ctx, text, args)
+	case db.writer == nil && hasCustomPlan(text):
+		res, err = db.execCustomPlan(ctx, text, args)
 	case db.writer == nil && db.tx == nil:
 		res, err = db.poolFor(ctx).ExecContext(ctx, text, args...)
 	case db.writer == nil:
 		res, err = db.tx.pg.ExecContext(ctx, text, args...)
 	case db.tx != nil && db.tx.reads:
-		return 0, errEvaluation
+		return 0, errReadOnly
 	case db.tx != nil:
-		res, err = db.writer.exec(ctx, translated(text), args)
+		res, err = db.writer.exec(ctx, toSQLite(text), args)
 	default:
 		if err := db.writer.acquire(ctx); err != nil {
 			return 0, err
 		}
-		res, err = db.writer.exec(ctx, translated(text), args)
+		res, err = db.writer.exec(ctx, toSQLite(text), args)
 		db.writer.release()
 	}
 	if err != nil {
@@ -157,14 +157,13 @@ func (db *DB) Exec(ctx context.Context, text string, args ...any) (int64, error)
 	return n, err
 }
 
-// Collect reads every row with scan and closes rows.
-// It never returns a nil slice without an error.
+// Collect reads all rows with scan and closes rows. It returns a nil slice only with an error.
 func Collect[T any](rows *Rows, err error, scan func(scan func(dest ...any) error) (T, error)) ([]T, error) {
 	return CollectInto([]T{}, rows, err, scan)
 }
 
-// CollectInto is Collect for large rows of which it is known how many there may
-// be: they go into list, which has room for them.
+// CollectInto is Collect for large rows whose maximum number is known: they are appended to list,
+// which has the capacity for them.
 func CollectInto[T any](list []T, rows *Rows, err error, scan func(scan func(dest ...any) error) (T, error)) ([]T, error) {
 	if err != nil {
 		return nil, err
@@ -180,7 +179,7 @@ func CollectInto[T any](list []T, rows *Rows, err error, scan func(scan func(des
 	return list, rows.Err()
 }
 
-// Each reads every row with read and closes rows.
+// Each calls read for each row and closes rows.
 func Each(rows *Rows, err error, read func(scan func(dest ...any) error) error) error {
 	if err != nil {
 		return err
@@ -194,7 +193,7 @@ func Each(rows *Rows, err error, read func(scan func(dest ...any) error) error) 
 	return rows.Err()
 }
 
-// Names reads rows of an identifier and a name.
+// Names reads rows of an id and a name.
 func Names[ID comparable](rows *Rows, err error) (map[ID]string, error) {
 	names := map[ID]string{}
 	err = Each(rows, err, func(scan func(...any) error) error {
@@ -207,18 +206,17 @@ func Names[ID comparable](rows *Rows, err error) (map[ID]string, error) {
 	return names, err
 }
 
-// plain turns named strings, numbers and identifiers into the types that the
-// database's driver knows.
-func (db *DB) plain(args []any) ([]any, error) {
-	args, err := plain(args)
+// driverArgs converts named strings, numbers and ids to types of the database's driver.
+func (db *DB) driverArgs(args []any) ([]any, error) {
+	args, err := plainArgs(args)
 	if err == nil && db.dialect == SQLite {
-		blobs(args)
+		idsToBlobs(args)
 	}
 	return args, err
 }
 
-// blobs turns identifiers into what SQLite keeps.
-func blobs(args []any) {
+// idsToBlobs converts ids for SQLite.
+func idsToBlobs(args []any) {
 	for i, a := range args {
 		if u, ok := a.([16]byte); ok {
 			args[i] = u[:]
@@ -226,9 +224,9 @@ func blobs(args []any) {
 	}
 }
 
-// plain turns named strings and numbers into the types both drivers know, and
-// identifiers into [16]byte.
-func plain(args []any) ([]any, error) {
+// plainArgs converts named strings and numbers to types that both drivers support, and ids to
+// [16]byte.
+func plainArgs(args []any) ([]any, error) {
 	for i, a := range args {
 		switch a := a.(type) {
 		case nil, string, int64, bool, float64, []byte, [16]byte, []string, []int64, []float64, []bool,
@@ -256,7 +254,7 @@ func plain(args []any) ([]any, error) {
 			return nil, fmt.Errorf("sqldb: parameter $%d is a time; pass Micros", i+1)
 		}
 		v := reflect.ValueOf(args[i])
-		if v.Type() == handedType {
+		if v.Type() == pointerType {
 			continue
 		}
 		for v.Kind() == reflect.Pointer {
@@ -279,16 +277,16 @@ func plain(args []any) ([]any, error) {
 		case reflect.Float32, reflect.Float64:
 			args[i] = v.Float()
 		default:
-			return nil, fmt.Errorf("sqldb: parameter $%d has type %T, which no column holds", i+1, a)
+			return nil, fmt.Errorf("sqldb: parameter $%d has the unsupported type %T", i+1, a)
 		}
 	}
 	return args, nil
 }
 
-// Micros returns t as the database keeps times: UTC microseconds.
+// Micros returns t as stored in the database: UTC microseconds.
 func Micros(t time.Time) int64 { return t.UnixMicro() }
 
-// NullMicros returns nil for a nil or zero time, else its microseconds.
+// NullMicros is Micros, or nil for a nil or zero time.
 func NullMicros(t *time.Time) any {
 	if t == nil || t.IsZero() {
 		return nil
@@ -296,10 +294,10 @@ func NullMicros(t *time.Time) any {
 	return t.UnixMicro()
 }
 
-// Time returns the time that a column holds.
+// Time returns the time stored in a column.
 func Time(micros int64) time.Time { return time.UnixMicro(micros).UTC() }
 
-// NullTime returns the time that a nullable column holds, or nil.
+// NullTime returns the time stored in a nullable column, or nil.
 func NullTime(micros sql.NullInt64) *time.Time {
 	if !micros.Valid {
 		return nil
@@ -307,7 +305,7 @@ func NullTime(micros sql.NullInt64) *time.Time {
 	return new(Time(micros.Int64))
 }
 
-// Null returns nil for the zero value of T, else v: it stores "nothing" as NULL.
+// Null returns nil for the zero value of T, which is then stored as NULL, and v otherwise.
 func Null[T comparable](v T) any {
 	var zero T
 	if v == zero {

@@ -15,35 +15,33 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Processes that open an SQLite database learn of each other by locks on bytes of
-// the file itself, far behind all content and behind the 512 bytes from 1<<30 on
-// that SQLite locks. So they find each other whatever name each of them used: a
-// symbolic link, a hard link, a path that is mounted elsewhere.
+// Processes that have an SQLite database open detect each other by locks on bytes of the file
+// itself, far beyond its content and the 512 bytes from 1<<30 on that SQLite locks. This works
+// whatever name each process opened the file by: a symbolic link, a hard link, or a path under
+// another mount.
 //
-// The locks belong to an open file description (F_OFD_SETLK), as those of the
-// SQLite driver do. Other kinds would not be safe beside it:
-//   - a process loses its classic fcntl locks when it closes any descriptor of
-//     the file;
-//   - on macOS flock and fcntl share one table of locks, so that flock on the
-//     database would shut SQLite out of it. (On Linux they are apart.)
+// The locks belong to an open file description (F_OFD_SETLK), like those of the SQLite driver.
+// Other kinds would conflict with these:
+// - a process loses its classic fcntl locks when it closes any descriptor of the file;
+// - on macOS, flock and fcntl share one table of locks, so that flock on the database would block
+// SQLite. (On Linux they are separate.)
 //
-// The kernel drops the locks when the process ends, however it ends.
+// The kernel releases the locks when the process ends, for any reason.
 const (
 	servingByte = int64(1) << 62  // locked for writing by the process that serves
 	nameBytes   = servingByte + 1 // one of them is locked for reading by each process
 	nameCount   = int64(1) << 32
 )
 
-// fileLock holds the locks of one handle.
+// fileLock is the locks of one handle.
 type fileLock struct{ file *os.File }
 
-// lockFile notes that this process uses the database, and refuses when another
-// uses it by a name in another place. SQLite keeps the log beside the file and
-// finds it by the file's name: with two names there would be two logs, and each
-// process would overwrite what the other wrote.
+// lockFile locks the byte of the file's name for this process. It fails if another process has the
+// file open by another name or directory. SQLite finds the log by the name of the database file:
+// with two names there would be two logs, and the processes would overwrite each other's changes.
 //
-// The byte stands for the directory's identity and the name in it, so the same
-// name by way of a symbolic link or a mounted directory is the same byte.
+// The byte is computed from the directory's identity and the base name, so a path with a symbolic
+// link or a mounted directory yields the same byte.
 func lockFile(path string) (*fileLock, error) {
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {
@@ -70,7 +68,7 @@ func (l *fileLock) claimName(path string) error {
 		}
 		taken := unix.Flock_t{Type: unix.F_WRLCK, Whence: io.SeekStart, Start: other.from, Len: other.to - other.from}
 		if err := unix.FcntlFlock(l.file.Fd(), ofdGetLock, &taken); err != nil {
-			return fmt.Errorf("ask for locks of %s: %w", path, err)
+			return fmt.Errorf("read the locks of %s: %w", path, err)
 		}
 		if taken.Type != unix.F_UNLCK {
 			return fmt.Errorf("%w: %s; use the name that the other process uses", ErrOtherName, path)
@@ -79,7 +77,7 @@ func (l *fileLock) claimName(path string) error {
 	return nil
 }
 
-// nameByte returns the byte that stands for the place of a file.
+// nameByte returns the byte to lock for a path.
 func nameByte(path string) (int64, error) {
 	info, err := os.Stat(filepath.Dir(path))
 	if err != nil {
@@ -87,7 +85,7 @@ func nameByte(path string) (int64, error) {
 	}
 	dir, ok := info.Sys().(*syscall.Stat_t)
 	if !ok {
-		return 0, fmt.Errorf("%s: the file system does not say which directory it is", filepath.Dir(path))
+		return 0, fmt.Errorf("%s: the file system has no inode numbers", filepath.Dir(path))
 	}
 	h := fnv.New64a()
 	place := binary.BigEndian.AppendUint64(nil, uint64(dir.Dev))
@@ -96,8 +94,9 @@ func nameByte(path string) (int64, error) {
 	return nameBytes + int64(h.Sum64()%uint64(nameCount)), nil
 }
 
-// serve takes the lock of the process that serves, and returns how to give it back.
-func (l *fileLock) serve() (unlock func(), err error) {
+// lockServing locks the byte of the process that serves, and returns a function that unlocks it.
+// The error is ErrServed if another process has locked it.
+func (l *fileLock) lockServing() (unlock func(), err error) {
 	err = l.set(unix.F_WRLCK, servingByte)
 	if errors.Is(err, unix.EAGAIN) || errors.Is(err, unix.EACCES) {
 		return nil, ErrServed
@@ -108,7 +107,7 @@ func (l *fileLock) serve() (unlock func(), err error) {
 	return func() { _ = l.set(unix.F_UNLCK, servingByte) }, nil
 }
 
-// set sets or lifts the lock on one byte, without waiting.
+// set locks or unlocks one byte, without waiting.
 func (l *fileLock) set(kind int16, at int64) error {
 	return unix.FcntlFlock(l.file.Fd(), ofdSetLock, &unix.Flock_t{Type: kind, Whence: io.SeekStart, Start: at, Len: 1})
 }

@@ -2,7 +2,7 @@
 
 package sqldb
 
-// fileLock is empty where files have no locks of open file descriptions.
+// fileLock is empty on systems without locks of open file descriptions.
 type fileLock struct{}
 
 func lockFile(string) (*fileLock, error) { return &fileLock{}, nil }

@@ -44,7 +44,7 @@ func TestOnlyTheOwnerMayReadADatabase(t *testing.T) {
 	if info, err := os.Stat(dir); err != nil || info.Mode().Perm() != 0o700 {
 		t.Errorf("the new directory: %v, %v; want mode 700", info.Mode(), err)
 	}
-	for _, suffix := range []string{"", "-wal", "-shm"} { // as earlier versions left them
+	for _, suffix := range []string{"", "-wal", "-shm"} { // as created by earlier versions
 		if err := os.Chmod(file+suffix, 0o644); err != nil {
 			t.Fatal(err)
 		}
@@ -71,12 +71,12 @@ func TestOneProcessServesAFileWhateverItsName(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, name := range []string{file, soft, filepath.Join(softDir, "p.db")} {
-		second := openFile(t, name) // a command beside the one that serves
+		second := openFile(t, name) // a command while another process serves
 		if _, err := second.Exec(t.Context(), `INSERT INTO scratch (tenant_id, id) VALUES ($1, 'a')`, name); err != nil {
-			t.Errorf("a command by way of %s: %v", name, err)
+			t.Errorf("a command that opened %s: %v", name, err)
 		}
 		if _, err := second.Serve(); !errors.Is(err, sqldb.ErrServed) {
-			t.Errorf("a second server by way of %s: %v, want ErrServed", name, err)
+			t.Errorf("a second server that opened %s: %v, want ErrServed", name, err)
 		}
 	}
 	if _, err := sqldb.Open(t.Context(), "sqlite:"+hard, sqldb.Options{}); !errors.Is(err, sqldb.ErrOtherName) {
@@ -94,7 +94,7 @@ func TestOneProcessServesAFileWhateverItsName(t *testing.T) {
 	again()
 }
 
-func TestAHardLinkAloneIsAName(t *testing.T) {
+func TestAHardLinkCanBeUsedAlone(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	file, hard := filepath.Join(dir, "p.db"), filepath.Join(dir, "q.db")
@@ -103,7 +103,7 @@ func TestAHardLinkAloneIsAName(t *testing.T) {
 	}
 	stop, err := openFile(t, hard).Serve()
 	if err != nil {
-		t.Fatalf("nobody else has the file open: %v", err)
+		t.Fatalf("while no other process has the file open: %v", err)
 	}
 	defer stop()
 	if _, err := sqldb.Open(t.Context(), "sqlite:"+file, sqldb.Options{}); !errors.Is(err, sqldb.ErrOtherName) || !strings.Contains(err.Error(), file) {

@@ -14,8 +14,8 @@ import (
 	"github.com/ncruces/go-sqlite3"
 )
 
-// SkipLocked lets a claim pass over rows that another claim holds. SQLite has
-// one writer, so nobody else holds any.
+// SkipLocked returns the clause that locks rows and skips those that another transaction has
+// locked. On SQLite, with one writer, there are none.
 func (db *DB) SkipLocked() string {
 	if db.dialect == Postgres {
 		return " FOR UPDATE SKIP LOCKED "
@@ -23,7 +23,7 @@ func (db *DB) SkipLocked() string {
 	return " "
 }
 
-// ForUpdate keeps a row that was read until the transaction ends.
+// ForUpdate returns the clause that locks the rows read until the transaction ends.
 func (db *DB) ForUpdate() string {
 	if db.dialect == Postgres {
 		return " FOR UPDATE "
@@ -31,8 +31,8 @@ func (db *DB) ForUpdate() string {
 	return " "
 }
 
-// In tests whether a column of text or of identifiers is in the list passed as
-// parameter $n by List.
+// In returns the condition that a column of texts or ids is in the list passed as parameter $n by
+// List.
 func (db *DB) In(n int) string {
 	if db.dialect == Postgres {
 		return fmt.Sprintf(" = ANY($%d) ", n)
@@ -40,7 +40,7 @@ func (db *DB) In(n int) string {
 	return fmt.Sprintf(" IN (SELECT c0 FROM rows_of($%d)) ", n)
 }
 
-// List is the parameter of In: texts or identifiers.
+// List returns the parameter of In: texts or ids.
 func List[T ~string | ~[16]byte](db *DB, list []T) any {
 	if db.dialect == Postgres {
 		if ids, ok := uuids(list); ok {
@@ -60,7 +60,7 @@ func List[T ~string | ~[16]byte](db *DB, list []T) any {
 	return t
 }
 
-// identifier is an id of any kind but a tenant's.
+// identifier is any id except a tenant's.
 type identifier interface{ Bytes() [16]byte }
 
 func uuids[T ~string | ~[16]byte](list []T) ([][16]byte, bool) {
@@ -83,8 +83,8 @@ func plainTexts[T any](list []T) []string {
 	return out
 }
 
-// JSONContains tests whether the JSON object in column holds the object passed
-// as parameter $n: PostgreSQL's @>, arrays as sets.
+// JSONContains returns the condition that the JSON object in column contains the object passed as
+// parameter $n: PostgreSQL's @>, with arrays as sets.
 func (db *DB) JSONContains(column string, n int) string {
 	if db.dialect == Postgres {
 		return fmt.Sprintf(" %s @> $%d::jsonb ", column, n)
@@ -92,8 +92,8 @@ func (db *DB) JSONContains(column string, n int) string {
 	return fmt.Sprintf(" json_contains(%s, $%d) ", column, n)
 }
 
-// AnyElement tests whether the JSON array of strings in column holds any member
-// of the list passed as parameter $n by List.
+// AnyElement returns the condition that the JSON array of strings in column has an element in
+// common with the list passed as parameter $n by List.
 func (db *DB) AnyElement(column string, n int) string {
 	if db.dialect == Postgres {
 		return fmt.Sprintf(" jsonb_exists_any(%s, $%d) ", column, n)
@@ -101,7 +101,7 @@ func (db *DB) AnyElement(column string, n int) string {
 	return fmt.Sprintf(" EXISTS (SELECT 1 FROM json_each(%s) AS have WHERE have.value IN (SELECT c0 FROM rows_of($%d))) ", column, n)
 }
 
-// Greatest returns the larger of two expressions, neither of them null.
+// Greatest returns the expression for the larger of two expressions, neither of them null.
 func (db *DB) Greatest(a, b string) string {
 	if db.dialect == Postgres {
 		return " GREATEST(" + a + ", " + b + ") "
@@ -109,7 +109,7 @@ func (db *DB) Greatest(a, b string) string {
 	return " MAX(" + a + ", " + b + ") "
 }
 
-// UUIDText is the usual spelling of the identifier in a column.
+// UUIDText returns the expression for the usual text form of the id in a column.
 func (db *DB) UUIDText(column string) string {
 	if db.dialect == Postgres {
 		return "CAST(" + column + " AS TEXT)"
@@ -117,15 +117,15 @@ func (db *DB) UUIDText(column string) string {
 	return "uuid_text(" + column + ")"
 }
 
-// functions are what SQLite lacks and our statements use.
-func functions(c *sqlite3.Conn) error {
+// registerFunctions adds functions that SQLite lacks to a connection.
+func registerFunctions(c *sqlite3.Conn) error {
 	if err := registerJSONPath(c); err != nil {
 		return err
 	}
-	if err := translate(c); err != nil {
+	if err := registerTranslate(c); err != nil {
 		return err
 	}
-	if err := inRanges(c); err != nil {
+	if err := registerInRanges(c); err != nil {
 		return err
 	}
 	if err := registerRowsOf(c); err != nil {
@@ -140,22 +140,22 @@ func functions(c *sqlite3.Conn) error {
 		return err
 	}
 	return c.CreateFunction("json_contains", 2, sqlite3.DETERMINISTIC, func(ctx sqlite3.Context, arg ...sqlite3.Value) {
-		have, err := decoded(arg[0].RawText())
-		want, bad := decoded(arg[1].RawText())
-		ctx.ResultBool(err == nil && bad == nil && contains(have, want, true))
+		have, err := decodeJSON(arg[0].RawText())
+		want, bad := decodeJSON(arg[1].RawText())
+		ctx.ResultBool(err == nil && bad == nil && jsonContains(have, want, true))
 	})
 }
 
-// decoded reads JSON with its numbers as they were written.
-func decoded(text []byte) (v any, err error) {
+// decodeJSON decodes JSON with its numbers as they were written.
+func decodeJSON(text []byte) (v any, err error) {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()
 	err = d.Decode(&v)
 	return v, err
 }
 
-// equal compares two scalars, numbers by what they are worth, to the last digit.
-func equal(a, b any) bool {
+// jsonEqual compares two scalars, numbers by their exact values.
+func jsonEqual(a, b any) bool {
 	x, ok := a.(json.Number)
 	y, both := b.(json.Number)
 	if !ok || !both || x == y {
@@ -166,7 +166,7 @@ func equal(a, b any) bool {
 	if err != nil || bad != nil || f != g {
 		return false
 	}
-	if f == 0 { // what is smaller than any float is not told from it
+	if f == 0 { // both are 0, or too small for a float64
 		return true
 	}
 	p, _ := new(big.Rat).SetString(string(x))
@@ -174,8 +174,8 @@ func equal(a, b any) bool {
 	return p != nil && q != nil && p.Cmp(q) == 0
 }
 
-// contains follows PostgreSQL's jsonb containment (PostgreSQL manual, 8.14.3).
-func contains(have, want any, top bool) bool {
+// jsonContains implements PostgreSQL's jsonb containment (PostgreSQL manual, 8.14.3).
+func jsonContains(have, want any, top bool) bool {
 	switch want := want.(type) {
 	case map[string]any:
 		h, ok := have.(map[string]any)
@@ -184,7 +184,7 @@ func contains(have, want any, top bool) bool {
 		}
 		for k, w := range want {
 			v, ok := h[k]
-			if !ok || !contains(v, w, false) {
+			if !ok || !jsonContains(v, w, false) {
 				return false
 			}
 		}
@@ -197,7 +197,7 @@ func contains(have, want any, top bool) bool {
 		for _, w := range want {
 			found := false
 			for _, v := range h {
-				if contains(v, w, false) {
+				if jsonContains(v, w, false) {
 					found = true
 					break
 				}
@@ -209,13 +209,13 @@ func contains(have, want any, top bool) bool {
 		return true
 	}
 	if h, ok := have.([]any); ok && top { // an array may contain a primitive
-		return slices.ContainsFunc(h, func(v any) bool { return scalar(v) && equal(v, want) })
+		return slices.ContainsFunc(h, func(v any) bool { return isScalar(v) && jsonEqual(v, want) })
 	}
-	return scalar(have) && equal(have, want)
+	return isScalar(have) && jsonEqual(have, want)
 }
 
-// scalar reports whether the value is neither object nor array.
-func scalar(v any) bool {
+// isScalar reports whether the value is neither an object nor an array.
+func isScalar(v any) bool {
 	switch v.(type) {
 	case map[string]any, []any:
 		return false
@@ -223,17 +223,17 @@ func scalar(v any) bool {
 	return true
 }
 
-// Table is a list of rows passed to a statement as parameters, for set-based
-// inserts and updates: one statement moves them all.
+// Table is a list of rows passed to a statement as parameters, for inserts and updates of many rows
+// by one statement.
 //
 //	t := db.Table("id TEXT", "due_at BIGINT")
 //	t.Add(id, due)
 //	tx.Exec(ctx, `UPDATE outbox SET due_at = v.due_at FROM `+t.As("v", 2)+`
 //		WHERE outbox.tenant_id = $1 AND outbox.id = v.id`, t.Args(tenant)...)
 //
-// Column types are UUID, TEXT, BYTEA, BIGINT, INTEGER, BOOLEAN, DOUBLE PRECISION and
-// JSONB; a value may be nil. An INSERT … SELECT from it with an ON CONFLICT clause needs a WHERE
-// (WHERE true), or SQLite reads ON as a join's.
+// Column types are UUID, TEXT, BYTEA, BIGINT, INTEGER, BOOLEAN, DOUBLE PRECISION and JSONB; a value
+// may be nil. An INSERT … SELECT from it with an ON CONFLICT clause needs a WHERE (WHERE true);
+// otherwise SQLite parses ON as part of a join.
 type Table struct {
 	dialect Dialect
 	names   []string
@@ -241,7 +241,7 @@ type Table struct {
 	columns [][]any
 }
 
-// Table begins a list of rows of the given columns ("name TYPE").
+// Table returns a table without rows, of the given columns ("name TYPE").
 func (db *DB) Table(columns ...string) *Table {
 	t := &Table{dialect: db.dialect, columns: make([][]any, len(columns))}
 	for _, c := range columns {
@@ -252,14 +252,14 @@ func (db *DB) Table(columns ...string) *Table {
 	return t
 }
 
-// Grow makes room for n rows more.
+// Grow reserves memory for n more rows.
 func (t *Table) Grow(n int) {
 	for i := range t.columns {
 		t.columns[i] = slices.Grow(t.columns[i], n)
 	}
 }
 
-// Add appends one row. It keeps the values, not the slice.
+// Add appends a row. It stores the values, not the slice.
 func (t *Table) Add(values ...any) {
 	if len(values) != len(t.names) {
 		panic(fmt.Sprintf("sqldb: %d values for %d columns", len(values), len(t.names)))
@@ -269,8 +269,8 @@ func (t *Table) Add(values ...any) {
 	}
 }
 
-// Numbers adds a column ("name TYPE") of whole numbers, one for each row.
-func (t *Table) Numbers(column string, list []int64) {
+// AddNumbers adds a column ("name TYPE") of integers, one for each row.
+func (t *Table) AddNumbers(column string, list []int64) {
 	name, typ, _ := strings.Cut(column, " ")
 	values := make([]any, len(list))
 	for i, n := range list {
@@ -279,11 +279,11 @@ func (t *Table) Numbers(column string, list []int64) {
 	t.names, t.types, t.columns = append(t.names, name), append(t.types, typ), append(t.columns, values)
 }
 
-// Len returns how many rows were added.
+// Len returns the number of rows.
 func (t *Table) Len() int { return len(t.columns[0]) }
 
-// As returns the table for a FROM clause under a name; its parameters begin at
-// $first, and must be the statement's last.
+// As returns the table for a FROM clause, with an alias. Its parameters begin at $first, and must
+// be the last of the statement.
 func (t *Table) As(name string, first int) string {
 	if t.dialect == Postgres {
 		params := make([]string, len(t.names))
@@ -292,8 +292,8 @@ func (t *Table) As(name string, first int) string {
 		}
 		return "unnest(" + strings.Join(params, ", ") + ") AS " + name + "(" + strings.Join(t.names, ", ") + ")"
 	}
-	if len(t.names) > handedColumns {
-		panic(fmt.Sprintf("sqldb: a table of %d columns cannot be handed to SQLite", len(t.names)))
+	if len(t.names) > maxTableColumns {
+		panic(fmt.Sprintf("sqldb: a table of %d columns is too wide for SQLite", len(t.names)))
 	}
 	cols := make([]string, len(t.names))
 	for i, n := range t.names {
@@ -302,11 +302,11 @@ func (t *Table) As(name string, first int) string {
 	return fmt.Sprintf("(SELECT %s FROM rows_of($%d)) AS %s", strings.Join(cols, ", "), first, name)
 }
 
-// Args returns the statement's parameters: the given ones, then the table's.
+// Args returns the parameters of a statement: those given, then the table's.
 func (t *Table) Args(before ...any) []any {
 	if t.dialect == Postgres {
 		for i, typ := range t.types {
-			before = append(before, array(typ, t.columns[i]))
+			before = append(before, typedColumn(typ, t.columns[i]))
 		}
 		return before
 	}
@@ -318,9 +318,9 @@ func (t *Table) Args(before ...any) []any {
 	return append(before, t)
 }
 
-// array turns a column into a typed slice, which pgx sends as an array.
-func array(typ string, values []any) any {
-	args, err := plain(values)
+// typedColumn converts a column to a typed slice, which pgx sends as an array.
+func typedColumn(typ string, values []any) any {
+	args, err := plainArgs(values)
 	if err != nil {
 		panic(err)
 	}
@@ -334,16 +334,16 @@ func array(typ string, values []any) any {
 		}
 		return list
 	case "BIGINT", "INTEGER":
-		return typed[int64](args)
+		return typedArray[int64](args)
 	case "BOOLEAN":
-		return typed[bool](args)
+		return typedArray[bool](args)
 	case "DOUBLE PRECISION":
-		return typed[float64](args)
+		return typedArray[float64](args)
 	}
-	return typed[string](args)
+	return typedArray[string](args)
 }
 
-// uuidArray is typed for identifiers.
+// uuidArray is typedArray for ids.
 func uuidArray(values []any) any {
 	if slices.Contains(values, nil) {
 		list := make([]pgtype.UUID, len(values))
@@ -361,9 +361,9 @@ func uuidArray(values []any) any {
 	return list
 }
 
-// typed returns values without nils as they are, which pgx encodes without
-// reflection, and others as pointers.
-func typed[T any](values []any) any {
+// typedArray returns values without nils as a slice of T, which pgx encodes without reflection, and
+// others as a slice of pointers.
+func typedArray[T any](values []any) any {
 	if slices.Contains(values, nil) {
 		list := make([]*T, len(values))
 		for i, v := range values {
@@ -380,8 +380,8 @@ func typed[T any](values []any) any {
 	return list
 }
 
-// Param is parameter $n of a column's type where the database does not know it from
-// what stands beside it, as in the list of a SELECT that is inserted.
+// Param returns parameter $n with its type, for places where the database does not infer it, such
+// as the select list of an INSERT … SELECT.
 func (db *DB) Param(n int, typ string) string {
 	if db.dialect == Postgres {
 		return fmt.Sprintf("$%d::%s", n, typ)

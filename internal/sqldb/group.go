@@ -6,10 +6,9 @@ import (
 	"fmt"
 )
 
-// Group gathers what many goroutines want written and writes it in one
-// transaction: each waits until its own part is durable. While one batch is
-// being written the next gathers, so batches are as large as the writers are
-// many, and a lone writer waits for nobody.
+// Group commits values of many goroutines in one transaction: each goroutine waits until its value
+// is stored. While a batch is written, the next one collects, so the size of batches grows with the
+// number of goroutines, and a single one does not wait for others.
 type Group[T any] struct {
 	flush func(ctx context.Context, batch []T) error
 	max   int
@@ -22,18 +21,17 @@ type grouped[T any] struct {
 	done  chan error
 }
 
-// NewGroup returns a group that writes batches of at most max with flush. An
-// error of flush is everyone's whose part was in the batch.
+// NewGroup returns a group that writes batches of at most max with flush. An error of flush is
+// returned for each value of the batch.
 func NewGroup[T any](max int, flush func(ctx context.Context, batch []T) error) *Group[T] {
 	return &Group[T]{flush: flush, max: max, in: make(chan grouped[T])}
 }
 
-// Limit bounds each batch by what n returns when it begins, too. It is called
-// before Run.
+// Limit also limits each batch to the result of n when the batch begins. It is called before Run.
 func (g *Group[T]) Limit(n func() int) { g.limit = n }
 
-// Do hands v in and waits until it is written. It does not give up half way:
-// once handed in, v is written, or its error known.
+// Do adds v to a batch and waits until it is written or has failed. The end of ctx has an effect
+// only before v is added.
 func (g *Group[T]) Do(ctx context.Context, v T) error {
 	e := grouped[T]{v, make(chan error, 1)}
 	select {
@@ -44,9 +42,8 @@ func (g *Group[T]) Do(ctx context.Context, v T) error {
 	}
 }
 
-// Within is Do for callers who wait no longer than ctx. When the error is
-// ErrGivenUp, v was handed in and may yet be written: it is no longer theirs to
-// read.
+// Within is Do, but waits until ctx ends at the longest. If the error is ErrAbandoned, v was added
+// and may yet be written, and the caller must not use it any more.
 func (g *Group[T]) Within(ctx context.Context, v T) error {
 	e := grouped[T]{v, make(chan error, 1)}
 	select {
@@ -62,10 +59,10 @@ func (g *Group[T]) Within(ctx context.Context, v T) error {
 	}
 }
 
-// ErrAbandoned is what a caller gets who did not wait for the end of a write.
-var ErrAbandoned = errors.New("whether it was written is not known")
+// ErrAbandoned means that the caller stopped waiting before the write ended.
+var ErrAbandoned = errors.New("the write may or may not succeed")
 
-// Run writes until ctx ends. Batches under way are finished.
+// Run writes batches until ctx ends. A batch in progress is finished.
 func (g *Group[T]) Run(ctx context.Context) error {
 	end := context.WithoutCancel(ctx)
 	values := make([]T, 0, g.max)

@@ -8,7 +8,7 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-func TestAGroupIsNotWaitedForBeyondTheCallersTime(t *testing.T) {
+func TestWithinReturnsWhenItsContextEnds(t *testing.T) {
 	begun, hang := make(chan struct{}), make(chan struct{})
 	g := sqldb.NewGroup(10, func(context.Context, []int) error {
 		close(begun)
@@ -25,10 +25,10 @@ func TestAGroupIsNotWaitedForBeyondTheCallersTime(t *testing.T) {
 		giveUp(why)
 	}()
 	if err := g.Within(caller, 1); !errors.Is(err, sqldb.ErrAbandoned) || !errors.Is(err, why) {
-		t.Errorf("while the write hangs: %v, want ErrGivenUp and why", err)
+		t.Errorf("while the write hangs: %v, want ErrAbandoned and the cause", err)
 	}
 	if err := g.Within(caller, 2); !errors.Is(err, context.Canceled) || errors.Is(err, sqldb.ErrAbandoned) {
-		t.Errorf("before the write: %v, want only that the caller gave up", err)
+		t.Errorf("before the write: %v, want only that the context was cancelled", err)
 	}
 	close(hang)
 	stop()

@@ -10,14 +10,13 @@ import (
 	"github.com/ncruces/go-sqlite3"
 )
 
-// JSONPath returns, for a FROM clause under a name, the values that a path leads to
-// in the JSON column: a table with the columns kind ('string', 'number',
-// 'boolean' or 'object'), text (of a boolean 'true' or 'false') and number. Arg
-// takes a parameter and returns its name.
+// JSONPath returns, for a FROM clause, the values at a path in the JSON column: a table of the
+// given name with the columns kind ('string', 'number', 'boolean' or 'object'), text (of a boolean
+// 'true' or 'false') and number. arg adds a parameter and returns its name.
 //
-// A step of the path names a member of an object; with [] behind it, the step
-// leads on to each element of the array there. An array at the end stands for
-// its elements. What is null, an empty string or not there is not found.
+// A step of the path is the name of an object's member. With [] after it, the path continues with
+// each element of the array in this member. An array at the end of the path yields its elements.
+// Nulls, empty strings and missing members yield nothing.
 func (db *DB) JSONPath(column string, path []string, name string, arg func(value any) string) string {
 	if db.dialect == SQLite {
 		steps, _ := json.Marshal(path) // strings always encode
@@ -40,7 +39,7 @@ func (db *DB) JSONPath(column string, path []string, name string, arg func(value
 		WHERE jsonb_typeof(f.e) NOT IN ('null', 'array') AND f.e <> '""') AS %[3]s `, from.String(), e, name)
 }
 
-// FindJSONPath is Found for a value held in memory, as JSON decodes it.
+// FindJSONPath is JSONPath for a decoded JSON value in memory.
 func FindJSONPath(v any, path []string) []any {
 	if len(path) == 0 {
 		list, ok := v.([]any)
@@ -72,8 +71,8 @@ func FindJSONPath(v any, path []string) []any {
 	return found
 }
 
-// Times as people's programs write them into JSON. The functions day_of and
-// moment_of of the PostgreSQL schema read the same.
+// Formats of times in JSON. The functions day_of and moment_of of the PostgreSQL schema accept the
+// same.
 var (
 	dayPattern    = regexp.MustCompile(`^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])$`)
 	momentPattern = regexp.MustCompile(`^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])[T ]([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9](\.[0-9]{1,9})?)?(Z|[+-]([01][0-9]|2[0-3]):[0-5][0-9])?$`)
@@ -81,9 +80,9 @@ var (
 
 const spaces = " \t\n\v\f\r"
 
-// ReadDay returns the text, without the spaces around it, when it is a date as
-// YYYY-MM-DD. In SQL it is day_of.
-func ReadDay(s string) (string, bool) {
+// ParseDay returns the text, without surrounding spaces, if it is a date as YYYY-MM-DD. In SQL it
+// is day_of.
+func ParseDay(s string) (string, bool) {
 	s = strings.Trim(s, spaces)
 	if !dayPattern.MatchString(s) || s < "0001" {
 		return "", false
@@ -94,10 +93,9 @@ func ReadDay(s string) (string, bool) {
 	return s, true
 }
 
-// ReadMoment returns the microseconds of a date-time of RFC 3339; without an
-// offset it is UTC, a space may stand for the T, and the seconds may be missing.
-// In SQL it is moment_of.
-func ReadMoment(s string) (int64, bool) {
+// ParseMoment returns the microseconds of a date-time of RFC 3339. The offset may be missing, which
+// means UTC, as may the seconds; the T may be a space. In SQL it is moment_of.
+func ParseMoment(s string) (int64, bool) {
 	s = strings.Trim(s, spaces)
 	if !momentPattern.MatchString(s) || s < "0001" {
 		return 0, false
@@ -111,10 +109,11 @@ func ReadMoment(s string) (int64, bool) {
 	return 0, false
 }
 
-// registerJSONPath are the functions behind Found and the two that read times.
+// registerJSONPath adds the functions that JSONPath uses, and those that parse times, to a
+// connection of SQLite.
 func registerJSONPath(c *sqlite3.Conn) error {
 	err := c.CreateFunction("day_of", 1, sqlite3.DETERMINISTIC, func(ctx sqlite3.Context, arg ...sqlite3.Value) {
-		if day, ok := ReadDay(arg[0].Text()); ok {
+		if day, ok := ParseDay(arg[0].Text()); ok {
 			ctx.ResultText(day)
 		}
 	})
@@ -122,7 +121,7 @@ func registerJSONPath(c *sqlite3.Conn) error {
 		return err
 	}
 	err = c.CreateFunction("moment_of", 1, sqlite3.DETERMINISTIC, func(ctx sqlite3.Context, arg ...sqlite3.Value) {
-		if at, ok := ReadMoment(arg[0].Text()); ok {
+		if at, ok := ParseMoment(arg[0].Text()); ok {
 			ctx.ResultInt64(at)
 		}
 	})
@@ -141,7 +140,7 @@ func registerJSONPath(c *sqlite3.Conn) error {
 			ctx.ResultText("[]")
 			return
 		}
-		b, _ := json.Marshal(list) // it was decoded just now
+		b, _ := json.Marshal(list) // decoded JSON always encodes
 		ctx.ResultText(string(b))
 	})
 }

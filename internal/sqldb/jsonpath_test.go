@@ -12,8 +12,8 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
 )
 
-// A path finds the same values in SQL and in memory.
-func TestFound(t *testing.T) {
+// A path yields the same values in SQL and in memory.
+func TestJSONPath(t *testing.T) {
 	t.Parallel()
 	const doc = `{"plan": "Pro", "none": null, "empty": "", "price": 49.9, "big": 1e20, "gift": true, "sold": false,
 		"items": [{"sku": "A", "qty": 2}, {"sku": "B"}, "C", {"sku": ["D", ["E"], null]}], "tags": ["x", "", null, ["y"]],
@@ -79,10 +79,10 @@ func TestFound(t *testing.T) {
 			want := strings.Split(tt.want, ", ")
 			slices.Sort(want)
 			if strings.Join(got, ", ") != strings.Join(want, ", ") {
-				t.Errorf("found at %s: %v, want %v", tt.path, got, want)
+				t.Errorf("values at %s: %v, want %v", tt.path, got, want)
 			}
 			if n := len(sqldb.FindJSONPath(v, path)); n != len(got) {
-				t.Errorf("Find(%s) finds %d values, want %d", tt.path, n, len(got))
+				t.Errorf("FindJSONPath(%s) returns %d values, want %d", tt.path, n, len(got))
 			}
 		}
 	})
@@ -122,11 +122,11 @@ func TestTimesInTexts(t *testing.T) {
 		{"", "", 0},
 		{"tomorrow", "", 0},
 	} {
-		if day, _ := sqldb.ReadDay(tt.text); day != tt.day {
-			t.Errorf("ReadDay(%q) = %q, want %q", tt.text, day, tt.day)
+		if day, _ := sqldb.ParseDay(tt.text); day != tt.day {
+			t.Errorf("ParseDay(%q) = %q, want %q", tt.text, day, tt.day)
 		}
-		if m, _ := sqldb.ReadMoment(tt.text); m != tt.moment {
-			t.Errorf("ReadMoment(%q) = %d, want %d", tt.text, m, tt.moment)
+		if m, _ := sqldb.ParseMoment(tt.text); m != tt.moment {
+			t.Errorf("ParseMoment(%q) = %d, want %d", tt.text, m, tt.moment)
 		}
 		texts = append(texts, tt.text)
 	}
@@ -138,8 +138,8 @@ func TestTimesInTexts(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%q: %v", text, err)
 			}
-			wantDay, isDay := sqldb.ReadDay(text)
-			wantMoment, isMoment := sqldb.ReadMoment(text)
+			wantDay, isDay := sqldb.ParseDay(text)
+			wantMoment, isMoment := sqldb.ParseMoment(text)
 			if (day != nil) != isDay || isDay && *day != wantDay || (moment != nil) != isMoment || isMoment && *moment != wantMoment {
 				t.Errorf("SQL reads %q as day %v, moment %v; want %q, %d", text, day, moment, wantDay, wantMoment)
 			}

@@ -13,10 +13,9 @@ import (
 	"github.com/packetboat/packetboat/internal/id"
 )
 
-// Load writes the table's rows into a tenant's rows of another of the same column
-// names, all of them. Where a row has a unique key that is there already, it fails
-// (IsUniqueViolation), and so does the transaction: whoever expects that uses Insert, which
-// costs more. On PostgreSQL it is a COPY.
+// Load inserts the rows of t into the columns of the same names of a tenant's table. If a unique
+// key exists already, Load fails (IsUniqueViolation), and with it the transaction; Insert, which is
+// slower, skips such rows. On PostgreSQL it is a COPY.
 func (t *Table) Load(ctx context.Context, tx *DB, table string, tenant id.Tenant) error {
 	if t.Len() == 0 {
 		return nil
@@ -27,12 +26,12 @@ func (t *Table) Load(ctx context.Context, tx *DB, table string, tenant id.Tenant
 		_, err := tx.Exec(ctx, `INSERT INTO `+table+` (tenant_id, `+names+`) SELECT $1, `+names+` FROM `+part.As("v", 2), part.Args(tenant)...)
 		return err
 	}
-	rows, err := part.copied(tenant)
+	rows, err := part.copyData(tenant)
 	if err != nil {
 		return err
 	}
 	if tx.tx == nil || tx.tx.pipe == nil {
-		return fmt.Errorf("sqldb: rows of %s are loaded outside of a transaction", table)
+		return fmt.Errorf("sqldb: Load into %s outside of a transaction", table)
 	}
 	if err := tx.tx.pipe.start(ctx); err != nil {
 		return err
@@ -47,9 +46,9 @@ func (t *Table) Load(ctx context.Context, tx *DB, table string, tenant id.Tenant
 	return err
 }
 
-// copied returns the rows, with the tenant before them, in the binary format of COPY
-// (PostgreSQL manual, "COPY", File Formats).
-func (t *Table) copied(tenant id.Tenant) ([]byte, error) {
+// copyData returns the rows, each preceded by the tenant, in the binary format of COPY (PostgreSQL
+// manual, "COPY", File Formats).
+func (t *Table) copyData(tenant id.Tenant) ([]byte, error) {
 	b := make([]byte, 0, t.Len()*(16*len(t.names)+64))
 	b = append(b, "PGCOPY\n\xff\r\n\x00\x00\x00\x00\x00\x00\x00\x00\x00"...)
 	var err error
@@ -58,7 +57,7 @@ func (t *Table) copied(tenant id.Tenant) ([]byte, error) {
 		b = binary.BigEndian.AppendUint32(b, 4)
 		b = binary.BigEndian.AppendUint32(b, uint32(tenant))
 		for i, column := range t.columns {
-			if b, err = appendCopied(b, t.types[i], column[row]); err != nil {
+			if b, err = appendCopyValue(b, t.types[i], column[row]); err != nil {
 				return nil, fmt.Errorf("sqldb: column %s: %w", t.names[i], err)
 			}
 		}
@@ -66,8 +65,8 @@ func (t *Table) copied(tenant id.Tenant) ([]byte, error) {
 	return binary.BigEndian.AppendUint16(b, 0xffff), nil
 }
 
-// appendCopied appends one value: its length and what it is made of.
-func appendCopied(b []byte, typ string, v any) ([]byte, error) {
+// appendCopyValue appends the length and the bytes of a value.
+func appendCopyValue(b []byte, typ string, v any) ([]byte, error) {
 	switch p := v.(type) { // the common ones without reflection
 	case *string:
 		if v = nil; p != nil {
@@ -81,7 +80,7 @@ func appendCopied(b []byte, typ string, v any) ([]byte, error) {
 	switch v.(type) {
 	case nil, string, int64, bool, float64, []byte, [16]byte:
 	default:
-		one, err := plain([]any{v})
+		one, err := plainArgs([]any{v})
 		if err != nil {
 			return nil, err
 		}
@@ -97,7 +96,7 @@ func appendCopied(b []byte, typ string, v any) ([]byte, error) {
 	case string:
 		switch typ {
 		case "JSONB":
-			b = append(b, 1) // the version of the format
+			b = append(b, 1) // version of the format
 		case "TEXT":
 		default:
 			return mismatch()

@@ -12,7 +12,7 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
 )
 
-// TestLoadWritesValuesOfEachType loads rows with values of each type and without.
+// TestLoadWritesValuesOfEachType loads rows with values of each type, and with nulls.
 func TestLoadWritesValuesOfEachType(t *testing.T) {
 	t.Parallel()
 	type kind string
@@ -76,16 +76,16 @@ func TestLoadWritesValuesOfEachType(t *testing.T) {
 			t.Errorf("%d rows are empty, %v; want the second", empty, err)
 		}
 
-		// A key that is there fails the whole.
+		// A row whose key exists fails the whole Load.
 		err = load(acme, func(table *sqldb.Table) {
 			table.Add(id.New[id.Contact](), "new", nil, nil, nil, nil, nil, nil, nil)
 			table.Add(two, "taken", nil, nil, nil, nil, nil, nil, nil)
 		})
 		var n int
 		if e := db.QueryRow(ctx, `SELECT COUNT(*) FROM loaded WHERE tenant_id = $1`, acme).Scan(&n); e != nil || n != 4 || !sqldb.IsUniqueViolation(err) {
-			t.Errorf("loading a key that is taken = %v, and there are %d rows (%v); want a violation of the key and 4", err, n, e)
+			t.Errorf("loading an existing key = %v, with %d rows (%v); want a unique violation and 4", err, n, e)
 		}
-		if err := db.InTx(ctx, func(tx *sqldb.DB) error { // the connection still serves
+		if err := db.InTx(ctx, func(tx *sqldb.DB) error { // the connection can be used afterwards
 			return tx.QueryRow(ctx, `SELECT COUNT(*) FROM loaded WHERE tenant_id = $1`, other).Scan(&n)
 		}); err != nil || n != 3 {
 			t.Errorf("the other tenant has %d rows, %v; want 3", n, err)

@@ -53,7 +53,7 @@ func TestSubscribersAreWokenByTheCommit(t *testing.T) {
 	})
 }
 
-// woken reports whether c has an element, and takes it.
+// woken reports whether c has an element, and receives it.
 func woken(c <-chan struct{}) bool {
 	select {
 	case <-c:

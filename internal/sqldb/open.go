@@ -1,6 +1,7 @@
 package sqldb
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"embed"
@@ -12,12 +13,14 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgconn/ctxwatch"
 	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/ncruces/go-sqlite3/driver"
 	"github.com/pressly/goose/v3"
 	"github.com/pressly/goose/v3/lock"
@@ -29,25 +32,24 @@ var migrations embed.FS
 // Migrations returns the migration files of both dialects.
 func Migrations() fs.FS { return migrations }
 
-// Options are what Open needs to know besides the address.
+// Options configure Open.
 type Options struct {
-	DataDir  string // where a relative SQLite path begins
+	DataDir  string // directory of relative SQLite paths
 	MaxConns int    // PostgreSQL connections; 0 means 20
 
-	// Patience is how long Open waits for a PostgreSQL server that is not up yet.
-	Patience time.Duration
-	// Waiting is told every few seconds that it does, and why; may be nil.
-	Waiting func(err error)
+	// ServerWait is how long Open waits for a PostgreSQL server that is not available yet.
+	ServerWait time.Duration
+	// OnServerWait is called every few seconds during this wait, with the last error; may be nil.
+	OnServerWait func(err error)
 
-	// Trace is given every statement before it runs, in the database's own words,
-	// with its parameters; may be nil.
+	// Trace is called before each statement, with its text in the database's dialect and its
+	// parameters; may be nil.
 	Trace func(text string, args []any)
-	// EvaluationTime is how long a caller waits for an evaluation; 0 means 10 s.
+	// EvaluationTime is the time limit of evaluations for callers; 0 means 10 s.
 	EvaluationTime time.Duration
 }
 
-// Open opens the database at address: sqlite:PATH or postgres://….
-// It does not migrate.
+// Open opens the database at an address, sqlite:PATH or postgres://…. It does not migrate.
 func Open(ctx context.Context, address string, o Options) (*DB, error) {
 	if strings.HasPrefix(address, "sqlite:") {
 		file, err := SQLiteFile(address, o.DataDir)
@@ -65,8 +67,8 @@ func Open(ctx context.Context, address string, o Options) (*DB, error) {
 	return nil, fmt.Errorf("database address must begin with sqlite: or postgres://")
 }
 
-// SQLiteFile returns the path of the database at an address sqlite:PATH. A relative
-// path begins in dir.
+// SQLiteFile returns the path of the database at an address sqlite:PATH. A relative path is
+// relative to dir.
 func SQLiteFile(address, dir string) (string, error) {
 	file, ok := strings.CutPrefix(address, "sqlite:")
 	file = strings.TrimPrefix(file, "//")
@@ -93,13 +95,12 @@ func openPostgres(ctx context.Context, address string, o Options) (*DB, error) {
 	cfg.ConnConfig.RuntimeParams["application_name"] = "packetboat"
 	cfg.ConnConfig.RuntimeParams["timezone"] = "UTC"
 	maps.Copy(cfg.ConnConfig.RuntimeParams, sessionPlans)
-	// A process that stands still within a transaction holds up who follows the
-	// journal, in all processes.
+	// A process that hangs within a transaction holds up the journal's followers in all processes.
 	cfg.ConnConfig.RuntimeParams["idle_in_transaction_session_timeout"] = "60s"
 	grown := &growth{}
-	cfg.PrepareConn = grown.fresh
-	// The server is asked to end the statement of a context that is done, and a
-	// moment is left to it for saying so. The connection stays in use.
+	cfg.PrepareConn = grown.discardOutgrown
+	// When a context ends, the server is requested to cancel the statement, and has a few seconds
+	// to answer, after which the connection can be used again.
 	cfg.ConnConfig.BuildContextWatcherHandler = func(c *pgconn.PgConn) ctxwatch.Handler {
 		return &pgconn.CancelRequestContextWatcherHandler{Conn: c, DeadlineDelay: 3 * time.Second}
 	}
@@ -108,14 +109,14 @@ func openPostgres(ctx context.Context, address string, o Options) (*DB, error) {
 		return nil, err
 	}
 	db.growth, db.trace = grown, o.Trace
-	if err := db.await(ctx, o); err != nil {
+	if err := db.awaitServer(ctx, o); err != nil {
 		_ = db.Close()
 		return nil, fmt.Errorf("connect to PostgreSQL: %w", err)
 	}
 	return db, nil
 }
 
-// Migrate brings the schema up to date and returns how many migrations ran.
+// Migrate applies pending migrations and returns how many it applied.
 func (db *DB) Migrate(ctx context.Context) (int, error) {
 	p, pool, done, err := db.provider(ctx)
 	if err != nil {
@@ -127,10 +128,10 @@ func (db *DB) Migrate(ctx context.Context) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	if err := usable(applied, known); err != nil {
+	if err := checkVersions(applied, known); err != nil {
 		return 0, err
 	}
-	if len(missing(applied, known)) == 0 { // most starts: they wait for nobody's turn
+	if len(missingVersions(applied, known)) == 0 { // the usual case, which needs no lock
 		return 0, db.ready(ctx)
 	}
 	ran, err := p.Up(ctx)
@@ -140,23 +141,23 @@ func (db *DB) Migrate(ctx context.Context) (int, error) {
 	if applied, err = db.applied(ctx, pool); err != nil {
 		return len(ran), err
 	}
-	if err := usable(applied, known); err != nil { // a newer program had its turn first
+	if err := checkVersions(applied, known); err != nil { // a newer program may have migrated first
 		return len(ran), err
 	}
 	if db.dialect == SQLite && len(ran) > 0 {
-		if err := assume(ctx, pool); err != nil {
-			return len(ran), fmt.Errorf("migrate: tell the planner: %w", err)
+		if err := assumeSQLite(ctx, pool); err != nil {
+			return len(ran), fmt.Errorf("migrate: set the planner statistics: %w", err)
 		}
 	}
 	return len(ran), db.ready(ctx)
 }
 
-// ready does what a migrated database needs at each start.
+// ready sets planner statistics and assigns tenants to nodes, at each start.
 func (db *DB) ready(ctx context.Context) error {
 	return errors.Join(db.assumePostgres(ctx), db.assignHomes(ctx))
 }
 
-// Pending reports whether the schema is older than this program.
+// Pending reports whether there are migrations to apply.
 func (db *DB) Pending(ctx context.Context) (bool, error) {
 	p, _, done, err := db.provider(ctx)
 	if err != nil {
@@ -166,7 +167,7 @@ func (db *DB) Pending(ctx context.Context) (bool, error) {
 	return p.HasPending(ctx)
 }
 
-// provider returns goose with the connections it works on.
+// provider returns goose, the connections it uses, and a function that releases them.
 func (db *DB) provider(ctx context.Context) (*goose.Provider, *sql.DB, func(), error) {
 	files, err := fs.Sub(migrations, "migrations")
 	if err != nil {
@@ -184,8 +185,8 @@ func (db *DB) provider(ctx context.Context) (*goose.Provider, *sql.DB, func(), e
 	if db.dialect == Postgres {
 		other, dialect = ".sqlite.sql", goose.DialectPostgres
 		locker, err := lock.NewPostgresTableLocker(lock.WithTableName("schema_lock"),
-			lock.WithTableLeaseDuration(turnLease), lock.WithTableHeartbeatInterval(turnBeat),
-			lock.WithTableLockTimeout(turnRetry, uint64(turnWait/turnRetry)))
+			lock.WithTableLeaseDuration(migrationLease), lock.WithTableHeartbeatInterval(migrationHeartbeat),
+			lock.WithTableLockTimeout(migrationRetry, uint64(migrationWait/migrationRetry)))
 		if err != nil {
 			return nil, nil, nil, err
 		}
@@ -209,7 +210,7 @@ func (db *DB) provider(ctx context.Context) (*goose.Provider, *sql.DB, func(), e
 			db.writer.release()
 			return nil, nil, nil, err
 		}
-		if pool, err = driver.Open(dsn(file, true), functions); err != nil {
+		if pool, err = driver.Open(dsn(file, true), registerFunctions); err != nil {
 			db.writer.release()
 			return nil, nil, nil, err
 		}
@@ -225,4 +226,43 @@ func (db *DB) provider(ctx context.Context) (*goose.Provider, *sql.DB, func(), e
 		return nil, nil, nil, err
 	}
 	return p, pool, done, nil
+}
+
+// postgresPools opens the pools for callers and for the rest of the program.
+func postgresPools(ctx context.Context, cfg *pgxpool.Config, o Options) (*DB, error) {
+	db := &DB{shared: &shared{dialect: Postgres, distributed: &atomic.Bool{}}}
+	cfg.AfterConnect = db.detectCitus
+	callers := cfg.Copy()
+	conns := int(cfg.MaxConns)
+	// A migration needs two connections at a time.
+	callers.MaxConns, cfg.MaxConns = int32(max(1, conns-conns/2)), int32(max(2, conns/2))
+	callers.ConnConfig.RuntimeParams["statement_timeout"] = fmt.Sprint(callerStatementTimeout.Milliseconds())
+	open := func(cfg *pgxpool.Config) (*sql.DB, error) {
+		pool, err := pgxpool.NewWithConfig(ctx, cfg)
+		if err != nil {
+			return nil, err
+		}
+		p := stdlib.OpenDBFromPool(pool)
+		db.closers = append(db.closers, p.Close, func() error { pool.Close(); return nil })
+		return p, nil
+	}
+	var err error
+	if db.pool, err = open(cfg); err != nil {
+		return nil, err
+	}
+	if db.callerPool, err = open(callers); err != nil {
+		_ = db.Close()
+		return nil, err
+	}
+	most, background := postgresEvaluations(conns)
+	db.evaluations = newEvaluations(most, background, o)
+	return db, nil
+}
+
+func newEvaluations(callers, background int, o Options) *evaluations {
+	return &evaluations{
+		callers:    newTurns(callers, evaluationsPerOwner),
+		background: newTurns(background, evaluationsPerOwner),
+		timeout:    cmp.Or(o.EvaluationTime, evaluationTime),
+	}
 }

@@ -11,19 +11,19 @@ import (
 	"github.com/jackc/pgx/v5/stdlib"
 )
 
-// pgTx is a transaction on PostgreSQL. It begins with its first statement, so that
-// a Batch can send BEGIN along with what it holds.
+// pgTx is a transaction on PostgreSQL. It begins with its first statement, so that a Batch can send
+// BEGIN in the same round trip.
 type pgTx struct {
 	conn  *sql.Conn
 	begun bool
 }
 
-// errRolledBack says that PostgreSQL answered COMMIT with ROLLBACK, as it does after
-// an error within the transaction.
+// errRolledBack means that PostgreSQL answered COMMIT with ROLLBACK, as it does after an error in
+// the transaction.
 var errRolledBack = errors.New("the transaction had failed and was rolled back")
 
-// rollbackWithin is how long a rollback may take; then the connection is closed,
-// which has the same effect.
+// rollbackWithin is the time limit of a rollback. After it the connection is closed, which rolls
+// back too.
 const rollbackWithin = 5 * time.Second
 
 func (t *pgTx) start(ctx context.Context) error {
@@ -43,7 +43,7 @@ func (t *pgTx) ExecContext(ctx context.Context, text string, args ...any) (sql.R
 	return t.conn.ExecContext(ctx, text, args...)
 }
 
-// QueryContext runs a statement that answers with rows.
+// QueryContext runs a statement that returns rows.
 func (t *pgTx) QueryContext(ctx context.Context, text string, args ...any) (*sql.Rows, error) {
 	if err := t.start(ctx); err != nil {
 		return nil, err
@@ -51,12 +51,12 @@ func (t *pgTx) QueryContext(ctx context.Context, text string, args ...any) (*sql
 	return t.conn.QueryContext(ctx, text, args...)
 }
 
-// pgx gives do the connection of the driver.
+// pgx calls do with the connection of the driver.
 func (t *pgTx) pgx(do func(conn *pgx.Conn) error) error {
 	return t.conn.Raw(func(c any) error { return do(c.(*stdlib.Conn).Conn()) })
 }
 
-// commit ends the transaction and gives the connection back.
+// commit commits the transaction and releases the connection.
 func (t *pgTx) commit(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		t.rollback(ctx)
@@ -75,7 +75,7 @@ func (t *pgTx) commit(ctx context.Context) error {
 	})
 }
 
-// rollback is commit for a transaction that is to leave nothing.
+// rollback rolls the transaction back and releases the connection.
 func (t *pgTx) rollback(ctx context.Context) {
 	defer t.conn.Close()
 	if !t.begun {

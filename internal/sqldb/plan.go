@@ -12,59 +12,56 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// PlannedAnew is a comment that makes PostgreSQL plan a statement for the values
-// at hand each time it is run. Other statements have one plan for any values,
-// which knows nothing of how long a stretch of time is or how common a word, and
-// may take a hundred times as long; to plan costs about a millisecond. On SQLite,
-// it keeps the statement out of the caches of prepared ones.
-const PlannedAnew = " /* planned anew */ "
+// CustomPlan is a comment that makes PostgreSQL plan a statement for the given values each time it
+// runs. Other statements have one generic plan, for any values. Such a plan ignores how long an
+// interval or how frequent a word is, and may take a hundred times as long; planning takes about a
+// millisecond. On SQLite the comment keeps the statement out of the caches of prepared statements.
+const CustomPlan = " /* custom plan */ "
 
-// sessionPlans are the settings of PostgreSQL sessions that decide on plans.
+// sessionPlans are the settings of PostgreSQL sessions for the planner.
 var sessionPlans = map[string]string{
-	// A plan for any values rests on nothing but the shape of the tables. A plan
-	// for a tenant's id rests on what was last found out about that tenant, and of
-	// one that came afterwards the planner expects a single row.
+	// A generic plan depends only on the shape of the tables. A plan for a tenant's id depends on
+	// the last statistics of that tenant, and for a newer tenant the planner expects a single row.
 	"plan_cache_mode": "force_generic_plan",
-	// Rows are looked up by index, whatever the planner believes a table holds: to
-	// join by hashing or merging reads all that a tenant has.
+	// Rows are looked up by index, whatever size the planner expects of a table: hash and merge
+	// joins read all rows of a tenant.
 	"enable_seqscan":   "off",
 	"enable_hashjoin":  "off",
 	"enable_mergejoin": "off",
-	// Compiling short statements costs more than running them.
+	// Compiling short statements takes longer than running them.
 	"jit": "off",
-	// The default takes a page looked up for four times as dear as the next one of
-	// a scan, so that a whole tenant is read where a thousand rows are wanted. That
-	// was true of turning disks.
+	// With the default, a page that is looked up costs four times as much as the next one of a
+	// scan, so that a whole tenant is read for a thousand rows. That was true of spinning disks.
 	"random_page_cost": "1.1",
 }
 
-// distributedPlans is the plan_cache_mode where the tables are distributed: a plan for
-// any values knows of no tenant, so that it asks all nodes.
+// distributedPlans is the plan_cache_mode where the tables are distributed: a generic plan contains
+// no tenant, so it would query all nodes.
 const distributedPlans = "auto"
 
-// queryAnew runs a query that is PlannedAnew on PostgreSQL.
-func (db *DB) queryAnew(ctx context.Context, text string, args []any) (*Rows, error) {
-	tx, end, err := db.anew(ctx)
+// queryCustomPlan runs a query with CustomPlan on PostgreSQL.
+func (db *DB) queryCustomPlan(ctx context.Context, text string, args []any) (*Rows, error) {
+	tx, end, err := db.beginCustomPlan(ctx)
 	if err != nil {
 		return nil, err
 	}
-	rows, err := tx.QueryContext(ctx, text, nameless(args)...)
-	return wrap(rows, func() { _ = end(true) }, err)
+	rows, err := tx.QueryContext(ctx, text, withoutPlanCache(args)...)
+	return newRows(rows, func() { _ = end(true) }, err)
 }
 
-// execAnew runs a statement that is PlannedAnew on PostgreSQL.
-func (db *DB) execAnew(ctx context.Context, text string, args []any) (sql.Result, error) {
-	tx, end, err := db.anew(ctx)
+// execCustomPlan runs a statement with CustomPlan on PostgreSQL.
+func (db *DB) execCustomPlan(ctx context.Context, text string, args []any) (sql.Result, error) {
+	tx, end, err := db.beginCustomPlan(ctx)
 	if err != nil {
 		return nil, err
 	}
-	res, err := tx.ExecContext(ctx, text, nameless(args)...)
+	res, err := tx.ExecContext(ctx, text, withoutPlanCache(args)...)
 	return res, errors.Join(err, end(err == nil))
 }
 
-// anew returns a transaction for a statement that is PlannedAnew: the one that db
-// is, or one of its own. The statement is followed by end.
-func (db *DB) anew(ctx context.Context) (tx onPostgres, end func(well bool) error, err error) {
+// beginCustomPlan returns a transaction for a statement with CustomPlan: db if it is one, otherwise
+// a new one. The caller calls end after the statement.
+func (db *DB) beginCustomPlan(ctx context.Context) (tx onPostgres, end func(ok bool) error, err error) {
 	t := db.tx
 	switch {
 	case t == nil:
@@ -73,36 +70,38 @@ func (db *DB) anew(ctx context.Context) (tx onPostgres, end func(well bool) erro
 		if err != nil {
 			return nil, nil, err
 		}
-		end = func(well bool) error {
-			if well {
+		end = func(ok bool) error {
+			if ok {
 				return commit()
 			}
 			rollback()
 			return nil
 		}
-	case t.freely:
+	case t.customPlans:
 		return t.pg, func(bool) error { return nil }, nil
 	default:
-		end = func(well bool) error {
-			if !well { // the transaction takes no more statements
+		end = func(ok bool) error {
+			if !ok { // the transaction has failed
 				return nil
 			}
-			_, err := t.pg.ExecContext(ctx, db.plansByRule())
+			_, err := t.pg.ExecContext(ctx, db.defaultPlanSettings())
 			return err
 		}
 	}
-	if _, err := t.pg.ExecContext(ctx, plansFreely); err != nil {
+	if _, err := t.pg.ExecContext(ctx, customPlanSettings); err != nil {
 		_ = end(false)
 		return nil, nil, err
 	}
 	return t.pg, end, nil
 }
 
-// The rest of a transaction is planned for the values at hand and joins as it likes.
-const plansFreely = `SELECT set_config('plan_cache_mode', 'force_custom_plan', TRUE), set_config('enable_hashjoin', 'on', TRUE), set_config('enable_mergejoin', 'on', TRUE)`
+// customPlanSettings makes PostgreSQL plan the rest of a transaction for the given values, with any
+// kind of join.
+const customPlanSettings = `SELECT set_config('plan_cache_mode', 'force_custom_plan', TRUE), set_config('enable_hashjoin', 'on', TRUE), set_config('enable_mergejoin', 'on', TRUE)`
 
-// plansByRule has the rest of a transaction planned as sessionPlans say.
-func (db *DB) plansByRule() string {
+// defaultPlanSettings returns the statement that restores sessionPlans for the rest of a
+// transaction.
+func (db *DB) defaultPlanSettings() string {
 	mode := sessionPlans["plan_cache_mode"]
 	if db.Distributed() {
 		mode = distributedPlans
@@ -110,52 +109,52 @@ func (db *DB) plansByRule() string {
 	return `SELECT set_config('plan_cache_mode', '` + mode + `', TRUE), set_config('enable_hashjoin', 'off', TRUE), set_config('enable_mergejoin', 'off', TRUE)`
 }
 
-// nameless puts before the parameters that the server keeps no plan.
-func nameless(args []any) []any { return append([]any{pgx.QueryExecModeCacheDescribe}, args...) }
+// withoutPlanCache prepends to the parameters the mode in which the server stores no plan.
+func withoutPlanCache(args []any) []any {
+	return append([]any{pgx.QueryExecModeCacheDescribe}, args...)
+}
 
-// growth counts rows that this process has written. PostgreSQL keeps plans for as
-// long as a connection lives, and does not notice by itself that a table which
-// was empty when they were made has filled.
+// growth counts the rows that this process has written. PostgreSQL keeps plans as long as a
+// connection lives, and does not replace them when a table that was empty has filled.
 type growth struct {
 	rows atomic.Int64
 }
 
-// wrote counts n rows.
+// wrote adds n rows.
 func (g *growth) wrote(n int64) { g.rows.Add(n) }
 
-// planned is the age of a connection's plans: how many rows the process had written
-// when they were forgotten last, and when that was.
-type planned struct {
+// planAge is the age of a connection's plans: how many rows the process had written when they were
+// last discarded, and the time.
+type planAge struct {
 	rows int64
 	at   time.Time
 }
 
-// Plans are forgotten once the process has written as many rows again as it had
-// before, or plannedRows after plannedFor: a table that fills only now may be a
-// small part of all that was written. To plan anew costs a connection some
-// milliseconds.
+// Plans are discarded when the process has written as many rows again as before, or maxPlanRows
+// after minPlanTime, since a table that fills only now may be a small part of all rows written.
+// Planning again costs a connection some milliseconds.
 const (
-	plannedRows = 2000
-	plannedFor  = time.Second
+	maxPlanRows = 2000
+	minPlanTime = time.Second
 )
 
-// outgrown reports whether the plans should not be used any longer.
-func (p planned) outgrown(rows int64, now time.Time) bool {
+// outgrown reports whether the plans should be discarded.
+func (p planAge) outgrown(rows int64, now time.Time) bool {
 	stage := func(rows int64) int { return bits.Len64(uint64(rows) / 256) }
-	return stage(rows) != stage(p.rows) || rows-p.rows >= plannedRows && now.Sub(p.at) >= plannedFor
+	return stage(rows) != stage(p.rows) || rows-p.rows >= maxPlanRows && now.Sub(p.at) >= minPlanTime
 }
 
-// plansAge is the key of a connection's planned.
-const plansAge = "packetboat.plans"
+// planAgeKey is the key of a connection's planAge.
+const planAgeKey = "packetboat.plans"
 
-// fresh makes a connection forget its plans if there has been growth since.
-func (g *growth) fresh(ctx context.Context, conn *pgx.Conn) (bool, error) {
-	known, now := conn.PgConn().CustomData(), planned{g.rows.Load(), time.Now()}
-	before, ok := known[plansAge].(planned)
+// discardOutgrown discards the plans of a connection if they are outgrown.
+func (g *growth) discardOutgrown(ctx context.Context, conn *pgx.Conn) (bool, error) {
+	known, now := conn.PgConn().CustomData(), planAge{g.rows.Load(), time.Now()}
+	before, ok := known[planAgeKey].(planAge)
 	if ok && !before.outgrown(now.rows, now.at) {
 		return true, nil
 	}
-	known[plansAge] = now
+	known[planAgeKey] = now
 	if !ok {
 		return true, nil
 	}
@@ -165,5 +164,30 @@ func (g *growth) fresh(ctx context.Context, conn *pgx.Conn) (bool, error) {
 	return true, nil
 }
 
-// plannedAnew reports whether a statement is PlannedAnew.
-func plannedAnew(text string) bool { return strings.Contains(text, PlannedAnew) }
+// hasCustomPlan reports whether a statement contains CustomPlan.
+func hasCustomPlan(text string) bool { return strings.Contains(text, CustomPlan) }
+
+// ScanTx calls fn for a query, within an evaluation, that reads all rows of a tenant, such as a
+// count by a rule. Other statements look up rows by index, which sessionPlans force. If a tenant
+// owns most of a table, a parallel scan of the table is several times faster.
+func (db *DB) ScanTx(ctx context.Context, fn func() error) error {
+	if db.dialect != Postgres || db.tx == nil || !db.tx.reads {
+		return fn()
+	}
+	for _, setting := range []string{customPlanSettings, `SELECT set_config('enable_seqscan', 'on', TRUE), set_config('work_mem', '64MB', TRUE)`} {
+		if _, err := db.Exec(ctx, setting); err != nil {
+			return err
+		}
+	}
+	db.tx.customPlans = true
+	if err := fn(); err != nil {
+		return err
+	}
+	db.tx.customPlans = false
+	for _, setting := range []string{db.defaultPlanSettings(), `SELECT set_config('enable_seqscan', 'off', TRUE)`} {
+		if _, err := db.Exec(ctx, setting); err != nil {
+			return err
+		}
+	}
+	return nil
+}

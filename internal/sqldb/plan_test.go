@@ -9,8 +9,8 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
 )
 
-// kept returns the plan that the only connection of db keeps for a statement.
-func kept(t *testing.T, db *sqldb.DB, text, values string) string {
+// cachedPlan returns the plan that the only connection of db has cached for a statement.
+func cachedPlan(t *testing.T, db *sqldb.DB, text, values string) string {
 	t.Helper()
 	var name string
 	if err := db.QueryRow(t.Context(), `SELECT name FROM pg_prepared_statements WHERE statement = $1`, text).Scan(&name); err != nil {
@@ -24,8 +24,8 @@ func kept(t *testing.T, db *sqldb.DB, text, values string) string {
 	return strings.Join(lines, "\n")
 }
 
-// A plan that was made while a table had a few rows, and was known to have a few,
-// does not outlive its growth, although PostgreSQL does not look at it again.
+// A plan that was made for a table of a few rows, with statistics, is replaced when the table has
+// grown, although PostgreSQL has not analyzed it again.
 func TestPlansFollowTheGrowthOfTables(t *testing.T) {
 	dbtest.Addresses(t, func(t *testing.T, address string) {
 		db, err := sqldb.Open(t.Context(), address, sqldb.Options{MaxConns: 1})
@@ -34,7 +34,7 @@ func TestPlansFollowTheGrowthOfTables(t *testing.T) {
 		}
 		t.Cleanup(func() { _ = db.Close() })
 		if db.Dialect() == sqldb.SQLite {
-			return // plans there rest on no sizes
+			return // its plans do not depend on sizes
 		}
 		run := func(text string, args ...any) {
 			t.Helper()
@@ -57,10 +57,10 @@ func TestPlansFollowTheGrowthOfTables(t *testing.T) {
 			if err := db.QueryRow(t.Context(), text, "a", []string{"id3"}).Scan(&name); err != nil || name != "name3" {
 				t.Fatalf("%q, %v", name, err)
 			}
-			return kept(t, db, text, `NULL, NULL`)
+			return cachedPlan(t, db, text, `NULL, NULL`)
 		}
 		if plan := read(); strings.Contains(plan, "ANY ($2))") && strings.Contains(plan, "Index Cond: ((tenant_id") {
-			t.Fatalf("twenty rows are looked up one by one, so nothing can change:\n%s", plan)
+			t.Fatalf("twenty rows are looked up one by one, so this test shows nothing:\n%s", plan)
 		}
 		add(21, 8000)
 		if plan := read(); !strings.Contains(plan, "thing_pkey") || strings.Contains(plan, "Filter") {
@@ -69,14 +69,14 @@ func TestPlansFollowTheGrowthOfTables(t *testing.T) {
 	})
 }
 
-// A statement that is planned anew knows its values, wherever it runs, and the
-// statements behind it in a transaction are planned as before.
-func TestAStatementPlannedAnewLeavesTheOthersAlone(t *testing.T) {
+// A statement with CustomPlan is planned for its values wherever it runs, and later statements of
+// the transaction are planned as usual.
+func TestCustomPlanConcernsOneStatement(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		if db.Dialect() == sqldb.SQLite {
-			return // which has one way to plan
+			return // SQLite has one kind of plan
 		}
-		const mode, anew = `SELECT current_setting('plan_cache_mode') || ' ' || current_setting('enable_hashjoin')`, sqldb.PlannedAnew
+		const mode, custom = `SELECT current_setting('plan_cache_mode') || ' ' || current_setting('enable_hashjoin')`, sqldb.CustomPlan
 		is := func(db *sqldb.DB, text, want string) {
 			t.Helper()
 			var got string
@@ -86,7 +86,7 @@ func TestAStatementPlannedAnewLeavesTheOthersAlone(t *testing.T) {
 		}
 		round := func(db *sqldb.DB, usual string) error {
 			is(db, mode, usual)
-			is(db, mode+anew, "force_custom_plan on")
+			is(db, mode+custom, "force_custom_plan on")
 			is(db, mode, usual)
 			return nil
 		}
@@ -107,15 +107,15 @@ func TestAStatementPlannedAnewLeavesTheOthersAlone(t *testing.T) {
 		if _, err := db.Exec(t.Context(), `CREATE TABLE thing (n BIGINT)`); err != nil {
 			t.Fatal(err)
 		}
-		if n, err := db.Exec(t.Context(), `INSERT INTO thing SELECT n FROM generate_series(1, 3) AS n WHERE n > $1`+anew, 1); err != nil || n != 2 {
-			t.Errorf("an insert that is planned anew: %d rows, %v; want 2", n, err)
+		if n, err := db.Exec(t.Context(), `INSERT INTO thing SELECT n FROM generate_series(1, 3) AS n WHERE n > $1`+custom, 1); err != nil || n != 2 {
+			t.Errorf("an insert with CustomPlan: %d rows, %v; want 2", n, err)
 		}
-		if _, err := db.Exec(t.Context(), `INSERT INTO nothing VALUES ($1)`+anew, 1); err == nil {
+		if _, err := db.Exec(t.Context(), `INSERT INTO nothing VALUES ($1)`+custom, 1); err == nil {
 			t.Error("an insert into no table succeeds")
 		}
 		var n int
 		if err := db.QueryRow(t.Context(), `SELECT COUNT(*) FROM thing WHERE n > $1`, 0).Scan(&n); err != nil || n != 2 {
-			t.Errorf("%d rows are kept, %v; want 2", n, err)
+			t.Errorf("%d rows, %v; want 2", n, err)
 		}
 	})
 }

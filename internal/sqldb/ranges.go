@@ -9,11 +9,10 @@ import (
 	"github.com/ncruces/go-sqlite3"
 )
 
-// InRanges tests whether an expression lies in one of the ranges whose bounds
-// are passed as parameter $n by Bounds: from the first bound to before the
-// second, from the third to before the fourth, and so on. Many ranges cost
-// little more than one. The type is that of the expression: BIGINT, DOUBLE
-// PRECISION or TEXT.
+// InRanges returns the condition that an expression is in one of the ranges whose bounds are passed
+// as parameter $n by Bounds: from the first bound to before the second, from the third to before
+// the fourth, and so on. Many ranges cost little more than one. The type is that of the expression:
+// BIGINT, DOUBLE PRECISION or TEXT.
 func (db *DB) InRanges(expr string, n int, typ string) string {
 	if db.dialect == Postgres {
 		return fmt.Sprintf("width_bucket(%s, $%d::%s[]) %% 2 = 1", expr, n, typ)
@@ -21,25 +20,24 @@ func (db *DB) InRanges(expr string, n int, typ string) string {
 	return fmt.Sprintf("in_ranges(%s, $%d)", expr, n)
 }
 
-// Bounds is the parameter of InRanges: bounds in ascending order, an even number
-// of them.
+// Bounds returns the parameter of InRanges: an even number of bounds in ascending order.
 func Bounds[T int64 | float64 | string](db *DB, list []T) any {
 	if db.dialect == Postgres {
 		return slices.Clone(list)
 	}
 	b, err := json.Marshal(list)
 	if err != nil {
-		panic("sqldb: bounds that JSON cannot hold: " + err.Error())
+		panic("sqldb: bounds cannot be encoded: " + err.Error())
 	}
 	return string(b)
 }
 
-// inRanges is InRanges' function of SQLite. A connection remembers the bounds
-// it saw last, because a query asks each row with the same.
-func inRanges(c *sqlite3.Conn) error {
+// registerInRanges adds the function of InRanges to a connection of SQLite. It keeps the decoded
+// bounds of the last call, since a query passes the same ones for each row.
+func registerInRanges(c *sqlite3.Conn) error {
 	var last string
 	var texts []string
-	var numbers []float64 // microseconds fit
+	var numbers []float64 // exact for microseconds
 	return c.CreateFunction("in_ranges", 2, sqlite3.DETERMINISTIC, func(ctx sqlite3.Context, arg ...sqlite3.Value) {
 		if string(arg[1].RawText()) != last {
 			last = arg[1].Text()
@@ -49,7 +47,7 @@ func inRanges(c *sqlite3.Conn) error {
 				_ = json.Unmarshal([]byte(last), &texts)
 			}
 		}
-		var below int // bounds that are not above the value
+		var below int // number of bounds up to the value
 		switch arg[0].Type() {
 		case sqlite3.NULL:
 			ctx.ResultNull()

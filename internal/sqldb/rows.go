@@ -9,10 +9,9 @@ import (
 	"github.com/packetboat/packetboat/internal/id"
 )
 
-// Insert writes the table's rows into a tenant's rows of another of the same column
-// names and reports which of them were inserted: all, unless another row has the
-// same unique key, which then stays as it is. The first column is an identifier
-// that no row has yet.
+// Insert inserts the rows of t into the columns of the same names of a tenant's table, and reports
+// for each row whether it was inserted. Rows with a unique key that exists already are skipped. The
+// first column is an id that no row of the table has.
 func (t *Table) Insert(ctx context.Context, tx *DB, table string, tenant id.Tenant) ([]bool, error) {
 	if t.Len() == 0 {
 		return nil, nil
@@ -38,8 +37,8 @@ func (t *Table) Insert(ctx context.Context, tx *DB, table string, tenant id.Tena
 	return done, err
 }
 
-// Update sets, in those of a tenant's rows that have the same value in the first
-// column, the other columns, and reports how many rows there were.
+// Update updates the rows of a tenant's table that have the same value in the first column, sets
+// the other columns, and returns how many rows it updated.
 func (t *Table) Update(ctx context.Context, tx *DB, table string, tenant id.Tenant) (int64, error) {
 	if t.Len() == 0 {
 		return 0, nil
@@ -48,7 +47,7 @@ func (t *Table) Update(ctx context.Context, tx *DB, table string, tenant id.Tena
 		FROM `+t.As("v", 2)+` WHERE `+table+`.tenant_id = $1 AND `+t.pairs(0, 1, table+".%[1]s = v.%[1]s", ""), t.Args(tenant)...)
 }
 
-// pairs formats the columns from first to last, each with its name and number.
+// pairs formats the columns from first to before last, each with its name and number.
 func (t *Table) pairs(first, last int, format, separator string) string {
 	list := make([]string, 0, last-first)
 	for i := first; i < last; i++ {
@@ -65,14 +64,14 @@ func (t *Table) all() []int {
 	return list
 }
 
-// used returns the columns in which any row has a value.
+// used returns the columns that have a value in any row.
 func (t *Table) used() []int {
 	return slices.DeleteFunc(t.all(), func(c int) bool {
 		return c > 0 && !slices.ContainsFunc(t.columns[c], func(v any) bool { return v != nil && v != any((*string)(nil)) })
 	})
 }
 
-// Only returns the table with those columns that keep says.
+// Only returns the table with the columns for which keep returns true.
 func (t *Table) Only(keep func(column string) bool) *Table {
 	return t.only(slices.DeleteFunc(t.all(), func(c int) bool { return !keep(t.names[c]) }))
 }

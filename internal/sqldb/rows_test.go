@@ -10,9 +10,8 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
 )
 
-// TestRowsSayWhichWereWritten inserts rows, and updates some columns of some of
-// them.
-func TestRowsSayWhichWereWritten(t *testing.T) {
+// TestInsertReportsRows inserts rows, and updates some columns of some of them.
+func TestInsertReportsRows(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		ctx, acme, other := t.Context(), idtest.Tenant(), idtest.Tenant()
@@ -40,7 +39,7 @@ func TestRowsSayWhichWereWritten(t *testing.T) {
 		change.Add(id.New[id.AuditEntry](), "changed", 9)
 		n, err := change.Only(func(c string) bool { return c != "created_at" }).Update(ctx, db, "audit", acme)
 		if err != nil || n != 1 {
-			t.Errorf("updated %d, %v; want the one that is there", n, err)
+			t.Errorf("updated %d, %v; want the one that exists", n, err)
 		}
 		for _, tt := range []struct {
 			tenant id.Tenant
@@ -57,9 +56,9 @@ func TestRowsSayWhichWereWritten(t *testing.T) {
 	})
 }
 
-// TestRowsWhoseKeyIsTakenAreLeftOut inserts rows with new ids, one of which has
-// a key that another row holds.
-func TestRowsWhoseKeyIsTakenAreLeftOut(t *testing.T) {
+// TestInsertSkipsExistingKeys inserts rows with new ids, one of which has the unique key of another
+// row.
+func TestInsertSkipsExistingKeys(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		acme, other := idtest.Tenant(), idtest.Tenant()

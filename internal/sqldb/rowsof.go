@@ -9,19 +9,18 @@ import (
 	"github.com/ncruces/go-sqlite3"
 )
 
-// A Table is handed to SQLite as it stands: a table-valued function, rows_of,
-// reads its cells from memory. Written as JSON, half of the time of a statement
-// that inserts its rows would go into reading them back.
+// On SQLite a Table is passed as a pointer: the table-valued function rows_of reads its cells from
+// memory. If it were passed as JSON, decoding would take half of the time of an insert.
 
-// handedColumns is how many columns a table may have that is handed over.
-const handedColumns = 100
+// maxTableColumns is the maximum number of columns of such a table.
+const maxTableColumns = 100
 
-// handedType is the type of a table that is on its way to SQLite.
-var handedType = reflect.TypeOf(sqlite3.Pointer(nil))
+// pointerType is the type of the parameter.
+var pointerType = reflect.TypeOf(sqlite3.Pointer(nil))
 
 // registerRowsOf adds the function to a connection.
 func registerRowsOf(c *sqlite3.Conn) error {
-	names := make([]string, handedColumns)
+	names := make([]string, maxTableColumns)
 	for i := range names {
 		names[i] = fmt.Sprintf("c%d", i)
 	}
@@ -32,14 +31,14 @@ func registerRowsOf(c *sqlite3.Conn) error {
 	})
 }
 
-// rowsOfModule is the function; all it knows is its argument.
+// rowsOfModule is the function. It has no state but its argument.
 type rowsOfModule struct{}
 
-// BestIndex tells SQLite's planner that the rows are read from first to last, and
-// are few beside those of a table.
+// BestIndex reports to SQLite's planner that the rows are read in order, and are few compared to
+// those of a table.
 func (rowsOfModule) BestIndex(info *sqlite3.IndexInfo) error {
 	for i, c := range info.Constraint {
-		if c.Column == handedColumns && c.Op == sqlite3.INDEX_CONSTRAINT_EQ && c.Usable {
+		if c.Column == maxTableColumns && c.Op == sqlite3.INDEX_CONSTRAINT_EQ && c.Usable {
 			info.ConstraintUsage[i] = sqlite3.IndexConstraintUsage{ArgvIndex: 1, Omit: true}
 			info.EstimatedCost, info.EstimatedRows = 1, 100
 			return nil
@@ -48,7 +47,7 @@ func (rowsOfModule) BestIndex(info *sqlite3.IndexInfo) error {
 	return sqlite3.CONSTRAINT
 }
 
-// Open begins a reading.
+// Open returns a new cursor.
 func (rowsOfModule) Open() (sqlite3.VTabCursor, error) { return &rowsOfCursor{}, nil }
 
 // rowsOfCursor reads the rows of one table.
@@ -57,17 +56,17 @@ type rowsOfCursor struct {
 	row   int
 }
 
-// Filter takes the table that was bound.
+// Filter sets the table from the parameter.
 func (c *rowsOfCursor) Filter(_ int, _ string, arg ...sqlite3.Value) error {
 	t, ok := arg[0].Pointer().(*Table)
 	if !ok {
-		return errors.New("rows_of: no table was handed over")
+		return errors.New("rows_of: the parameter is not a table")
 	}
 	c.table, c.row = t, 0
 	return nil
 }
 
-// Next goes to the next row.
+// Next advances to the next row.
 func (c *rowsOfCursor) Next() error {
 	c.row++
 	return nil
@@ -76,10 +75,10 @@ func (c *rowsOfCursor) Next() error {
 // EOF reports whether all rows were read.
 func (c *rowsOfCursor) EOF() bool { return c.row >= c.table.Len() }
 
-// RowID numbers the rows from 1.
+// RowID returns the number of the row, from 1.
 func (c *rowsOfCursor) RowID() (int64, error) { return int64(c.row) + 1, nil }
 
-// checkColumnTypes turns values that Column does not know into plain ones.
+// checkColumnTypes converts values of types that Column does not support.
 func checkColumnTypes(column []any) error {
 	for i, v := range column {
 		switch v := v.(type) {
@@ -90,14 +89,14 @@ func checkColumnTypes(column []any) error {
 				continue
 			}
 		}
-		if _, err := plain(column[i : i+1]); err != nil {
+		if _, err := plainArgs(column[i : i+1]); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// Column answers with one cell, whose value is handable.
+// Column returns one cell, whose type checkColumnTypes has checked.
 func (c *rowsOfCursor) Column(ctx sqlite3.Context, n int) error {
 	if n >= len(c.table.columns) {
 		ctx.ResultNull()

@@ -10,9 +10,8 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
 )
 
-// What is put into a table comes out of a statement as it was, on either
-// database.
-func TestATablesCellsAreReadAsTheyWere(t *testing.T) {
+// The cells of a table are read unchanged by a statement, on both databases.
+func TestTheCellsOfATableAreReadUnchanged(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		type row struct {
@@ -33,7 +32,7 @@ func TestATablesCellsAreReadAsTheyWere(t *testing.T) {
 		for _, r := range want {
 			table.Add(r.Text, r.Whole, r.Truth, r.Part, r.None)
 		}
-		for range 2 { // a table may be handed to more than one statement
+		for range 2 { // a table may be passed to several statements
 			rows, err := db.Query(t.Context(), `SELECT v.text, v.whole, v.truth, v.part, v.none FROM `+table.As("v", 1), table.Args()...)
 			got, err := sqldb.Collect(rows, err, func(scan func(...any) error) (r row, err error) {
 				return r, scan(&r.Text, &r.Whole, &r.Truth, &r.Part, &r.None)

@@ -5,23 +5,22 @@ import (
 	"time"
 )
 
-// The destinations below read columns without reflection: database/sql takes
-// its slow path for pointers to pointers, named strings and numbers, which is
-// what a page of wide rows is made of.
+// The destinations below are scanned without reflection, which database/sql uses for pointers to
+// pointers, named strings and numbers, and which is slow for pages of wide rows.
 
-// ToText reads a text into a string of any name; NULL leaves it empty.
+// ToText returns a destination for a text; NULL sets it to empty.
 func ToText[T ~string](p *T) any { return intoText[T]{p} }
 
-// ToNullText reads a text that may be NULL.
+// ToNullText returns a destination for a text that may be NULL.
 func ToNullText(p **string) any { return intoNullText{p} }
 
-// ToInt reads a whole number.
+// ToInt returns a destination for an integer.
 func ToInt(p *int64) any { return intoInt{p} }
 
-// ToTime reads a time as the database keeps it.
+// ToTime returns a destination for a time.
 func ToTime(p *time.Time) any { return intoTime{p} }
 
-// ToNullTime reads a time that may be NULL.
+// ToNullTime returns a destination for a time that may be NULL.
 func ToNullTime(p **time.Time) any { return intoNullTime{p} }
 
 type (
@@ -66,7 +65,7 @@ func (d intoNullText) Scan(src any) error {
 func (d intoInt) Scan(src any) error {
 	v, ok := src.(int64)
 	if !ok {
-		return scanError(src, "a whole number")
+		return scanError(src, "an integer")
 	}
 	*d.p = v
 	return nil
@@ -96,5 +95,5 @@ func (d intoNullTime) Scan(src any) error {
 }
 
 func scanError(src any, want string) error {
-	return fmt.Errorf("sqldb: a column holds %T, not %s", src, want)
+	return fmt.Errorf("sqldb: a column contains %T, not %s", src, want)
 }

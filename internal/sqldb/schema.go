@@ -13,24 +13,24 @@ import (
 	"github.com/pressly/goose/v3"
 )
 
-// Processes that start on one PostgreSQL database take turns at migrating it.
+// Processes that start on the same PostgreSQL database migrate it one after another.
 const (
-	turnLease = 6 * time.Second  // for so long a process that was killed keeps its turn
-	turnBeat  = time.Second      // between renewals, beside a migration that takes long
-	turnRetry = time.Second / 2  // between looks whether the turn is free
-	turnWait  = 30 * time.Minute // a large table may take a migration so long
+	migrationLease     = 6 * time.Second  // after which another process continues if one was killed
+	migrationHeartbeat = time.Second      // interval of renewals during a long migration
+	migrationRetry     = time.Second / 2  // interval of attempts to get the lease
+	migrationWait      = 30 * time.Minute // a migration of a large table may take this long
 )
 
 var (
-	// ErrNewerSchema says that a newer program has migrated the database.
+	// ErrNewerSchema means that a newer program has migrated the database.
 	ErrNewerSchema = errors.New("the database is newer than this program")
-	// ErrFormerSchema says that the database was made before the schema that the
-	// migrations begin with; none of them leads from there to here.
-	ErrFormerSchema = errors.New("the database was made before the present schema")
+	// ErrOldSchema means that the database is older than the first migration, so that no migration
+	// applies to it.
+	ErrOldSchema = errors.New("the database was made before the present schema")
 )
 
-// CheckSchema refuses a database whose schema this program can neither use nor bring
-// up to date: with ErrNewerSchema or ErrFormerSchema. It changes nothing.
+// CheckSchema returns ErrNewerSchema or ErrOldSchema if this program can neither use the schema of
+// the database nor migrate it. It changes nothing.
 func (db *DB) CheckSchema(ctx context.Context) error {
 	p, pool, done, err := db.provider(ctx)
 	if err != nil {
@@ -41,11 +41,10 @@ func (db *DB) CheckSchema(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return usable(applied, versions(p.ListSources()))
+	return checkVersions(applied, versions(p.ListSources()))
 }
 
-// Current reports whether the schema is exactly the one of this program. It changes
-// nothing.
+// Current reports whether the schema is exactly that of this program. It changes nothing.
 func (db *DB) Current(ctx context.Context) (bool, error) {
 	p, pool, done, err := db.provider(ctx)
 	if err != nil {
@@ -57,14 +56,14 @@ func (db *DB) Current(ctx context.Context) (bool, error) {
 		return false, err
 	}
 	known := versions(p.ListSources())
-	if err := usable(applied, known); err != nil {
+	if err := checkVersions(applied, known); err != nil {
 		return false, err
 	}
-	return len(missing(applied, known)) == 0, nil
+	return len(missingVersions(applied, known)) == 0, nil
 }
 
-// applied returns the versions of the migrations that the database has had, in
-// order; none when it is new.
+// applied returns the versions of the migrations applied to the database, in order; none if it is
+// new.
 func (db *DB) applied(ctx context.Context, pool *sql.DB) ([]int64, error) {
 	begun := `SELECT EXISTS (SELECT 1 FROM sqlite_master WHERE name = 'schema_migration')`
 	if db.dialect == Postgres {
@@ -72,7 +71,7 @@ func (db *DB) applied(ctx context.Context, pool *sql.DB) ([]int64, error) {
 	}
 	var any bool
 	if err := pool.QueryRowContext(ctx, begun).Scan(&any); err != nil {
-		return nil, fmt.Errorf("look for the schema's version: %w", err)
+		return nil, fmt.Errorf("find the schema's version: %w", err)
 	}
 	if !any {
 		return nil, nil
@@ -97,7 +96,7 @@ func (db *DB) applied(ctx context.Context, pool *sql.DB) ([]int64, error) {
 	return out, nil
 }
 
-// versions returns those of migrations, in order.
+// versions returns the versions of migrations, in order.
 func versions(sources []*goose.Source) []int64 {
 	out := make([]int64, len(sources))
 	for i, s := range sources {
@@ -107,24 +106,24 @@ func versions(sources []*goose.Source) []int64 {
 	return out
 }
 
-// missing returns which of the wanted versions are not there.
-func missing(there, wanted []int64) []int64 {
+// missingVersions returns the wanted versions that are not in have.
+func missingVersions(have, wanted []int64) []int64 {
 	return slices.DeleteFunc(slices.Clone(wanted), func(v int64) bool {
-		_, found := slices.BinarySearch(there, v)
+		_, found := slices.BinarySearch(have, v)
 		return found
 	})
 }
 
-// usable refuses a database with migrations that this program does not know: what it
-// writes might not be what the newer program expects, and the tables of a former
-// schema are not those that it reads.
-func usable(applied, known []int64) error {
-	unknown := missing(known, applied)
+// checkVersions returns an error for a database with migrations that are unknown to this program:
+// its writes might not be valid for the newer program, and the tables of an old schema are
+// different ones.
+func checkVersions(applied, known []int64) error {
+	unknown := missingVersions(known, applied)
 	if len(unknown) == 0 {
 		return nil
 	}
 	if unknown[0] < known[0] {
-		return fmt.Errorf("%w, by an earlier version of Packetboat, and cannot be upgraded: start this program with an empty database", ErrFormerSchema)
+		return fmt.Errorf("%w, by an earlier version of Packetboat, and cannot be upgraded: start this program with an empty database", ErrOldSchema)
 	}
 	return fmt.Errorf("%w: its schema has version %d, and the newest that this program knows is %d; start the newer program, or restore a backup from before the upgrade",
 		ErrNewerSchema, slices.Max(unknown), slices.Max(known))

@@ -20,7 +20,7 @@ func TestANewerSchemaIsRefused(t *testing.T) {
 		if _, err := db.Exec(t.Context(), `INSERT INTO schema_migration (version_id, is_applied) VALUES (20990101000000, $1)`, true); err != nil {
 			t.Fatal(err)
 		}
-		// One of this program's own is missing, which is not run then.
+		// A migration of this program is pending, and must not run.
 		if _, err := db.Exec(t.Context(), `DELETE FROM schema_migration WHERE version_id = CAST($1 AS BIGINT)`, own); err != nil {
 			t.Fatal(err)
 		}
@@ -31,8 +31,7 @@ func TestANewerSchemaIsRefused(t *testing.T) {
 	})
 }
 
-// lockTable is the table that gives turns, with a note of how long each turn was
-// to last.
+// lockTable is the table of the migration's lease; a trigger stores the duration of each lease.
 const lockTable = `
 	CREATE TABLE schema_lock (lock_id bigint NOT NULL PRIMARY KEY, locked boolean NOT NULL DEFAULT false, locked_at timestamptz NULL,
 		locked_by text NULL, lease_expires_at timestamptz NULL, updated_at timestamptz NULL);
@@ -42,7 +41,7 @@ const lockTable = `
 	CREATE TRIGGER note BEFORE INSERT OR UPDATE ON schema_lock FOR EACH ROW WHEN (NEW.locked) EXECUTE FUNCTION note();
 	INSERT INTO schema_lock VALUES (4097083626, true, now() - interval '7s', 'killed', now() - interval '1s', now() - interval '7s')`
 
-func TestProcessesTakeTurnsAtMigratingAndADeadOneLosesItsTurnSoon(t *testing.T) {
+func TestOneProcessMigratesAtATimeAndADeadOneLosesItsLeaseSoon(t *testing.T) {
 	t.Parallel()
 	address := dbtest.BlankPostgres(t)
 	open := func() *sqldb.DB {
@@ -67,10 +66,10 @@ func TestProcessesTakeTurnsAtMigratingAndADeadOneLosesItsTurnSoon(t *testing.T) 
 	}
 	all.Wait()
 	if err := errors.Join(errs[:]...); err != nil || ran[0] != 0 && ran[1] != 0 || ran[0]+ran[1] == 0 {
-		t.Errorf("two at once ran %d migrations, %v; want all of them run by one", ran, err)
+		t.Errorf("two processes ran %d migrations, %v; want all of them run by one", ran, err)
 	}
 	var short bool
 	if err := db.QueryRow(t.Context(), `SELECT MAX(lasts) <= interval '10s' FROM turn WHERE lasts > interval '0s'`).Scan(&short); err != nil || !short {
-		t.Errorf("a turn lasts at most 10 s: %v, %v", short, err)
+		t.Errorf("a lease lasts at most 10 s: %v, %v", short, err)
 	}
 }

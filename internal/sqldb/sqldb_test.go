@@ -50,7 +50,7 @@ func TestTableInsertsAndUpdatesRowsInOneStatement(t *testing.T) {
 		}
 		for _, tt := range []struct {
 			have, want string
-			holds      bool
+			contains   bool
 		}{
 			{`{"n": 12345678901234567890}`, `{"n": 12345678901234567890}`, true},
 			{`{"n": 12345678901234567890}`, `{"n": 12345678901234567891}`, false},
@@ -71,8 +71,8 @@ func TestTableInsertsAndUpdatesRowsInOneStatement(t *testing.T) {
 				t.Fatal(err)
 			}
 			var n int
-			if err := db.QueryRow(t.Context(), `SELECT COUNT(*) FROM scratch WHERE tenant_id = $1 AND id = $2 AND`+db.JSONContains("doc", 3), tenant, a, tt.want).Scan(&n); err != nil || (n == 1) != tt.holds {
-				t.Errorf("%s contains %s: %v, %v; want %v", tt.have, tt.want, n == 1, err, tt.holds)
+			if err := db.QueryRow(t.Context(), `SELECT COUNT(*) FROM scratch WHERE tenant_id = $1 AND id = $2 AND`+db.JSONContains("doc", 3), tenant, a, tt.want).Scan(&n); err != nil || (n == 1) != tt.contains {
+				t.Errorf("%s contains %s: %v, %v; want %v", tt.have, tt.want, n == 1, err, tt.contains)
 			}
 		}
 	})
@@ -87,19 +87,19 @@ func TestTransactionsAreAllOrNothing(t *testing.T) {
 			return err
 		}
 		boom := errors.New("boom")
-		told := 0
+		calls := 0
 		err := db.InTx(t.Context(), func(tx *sqldb.DB) error {
-			tx.AfterCommit(func() { told++ })
+			tx.AfterCommit(func() { calls++ })
 			return errors.Join(add(tx, "lost"), tx.InTx(t.Context(), func(tx *sqldb.DB) error { return boom }))
 		})
-		if !errors.Is(err, boom) || told != 0 {
-			t.Fatalf("InTx = %v with %d signals, want boom and none", err, told)
+		if !errors.Is(err, boom) || calls != 0 {
+			t.Fatalf("InTx = %v with %d calls, want boom and none", err, calls)
 		}
 		if err := db.InTx(t.Context(), func(tx *sqldb.DB) error {
-			tx.AfterCommit(func() { told++ })
+			tx.AfterCommit(func() { calls++ })
 			return tx.InTx(t.Context(), func(tx *sqldb.DB) error { return add(tx, "kept") })
-		}); err != nil || told != 1 {
-			t.Fatalf("InTx = %v with %d signals, want nil and 1", err, told)
+		}); err != nil || calls != 1 {
+			t.Fatalf("InTx = %v with %d calls, want nil and 1", err, calls)
 		}
 		var left id.Contact
 		if err := db.QueryRow(t.Context(), `SELECT id FROM scratch WHERE tenant_id = 1`).Scan(&left); err != nil || left != idtest.Named[id.Contact]("kept") {
@@ -155,7 +155,7 @@ func TestTimesMustBeMicros(t *testing.T) {
 	}
 }
 
-func TestAcquaintLooksAtWhatHasChanged(t *testing.T) {
+func TestAnalyzeStaleAnalyzesChangedTables(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		fill := func(n int) {
@@ -175,7 +175,7 @@ func TestAcquaintLooksAtWhatHasChanged(t *testing.T) {
 		if db.Dialect() != sqldb.Postgres {
 			return
 		}
-		// What has changed is known a second later, so this may be the second look.
+		// Changes are counted up to a second later, so this may be the second attempt.
 		var known float64
 		for range 30 {
 			if err := db.QueryRow(t.Context(), `SELECT reltuples FROM pg_class WHERE relname = 'outbox_node'`).Scan(&known); err != nil {
@@ -191,6 +191,6 @@ func TestAcquaintLooksAtWhatHasChanged(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		t.Errorf("PostgreSQL believes in %v rows of 2000", known)
+		t.Errorf("PostgreSQL expects %v rows of 2000", known)
 	})
 }

@@ -16,15 +16,15 @@ import (
 	"github.com/ncruces/go-sqlite3/driver"
 )
 
-// Bounds of one SQLite database. Every connection holds a page cache of its
-// own, so their number bounds memory.
+// Limits of an SQLite database. Each connection has a page cache of its own, so their number bounds
+// the memory.
 const (
-	sqliteReaders    = 4 // of callers, and as many of the rest of the program
+	sqliteReaders    = 4 // for callers, and as many for the rest of the program
 	sqliteCacheKB    = 4096
 	sqliteBusyMillis = 10_000
 )
 
-// dsn names the file with the settings every connection needs.
+// dsn returns the file's URL with the settings that every connection needs.
 func dsn(path string, immediate bool) string {
 	q := url.Values{}
 	for _, p := range []string{
@@ -42,15 +42,15 @@ func dsn(path string, immediate bool) string {
 	if immediate {
 		q.Set("_txlock", "immediate")
 	}
-	q.Set("modeof", path) // the log is as private as the database; see private
+	q.Set("modeof", path) // the log has the mode of the database; see makePrivate
 	return "file:" + (&url.URL{Path: filepath.ToSlash(path)}).EscapedPath() + "?" + q.Encode()
 }
 
 func openSQLite(ctx context.Context, path string, o Options) (_ *DB, err error) {
-	if err := private(path); err != nil {
+	if err := makePrivate(path); err != nil {
 		return nil, err
 	}
-	if path, err = filepath.EvalSymlinks(path); err != nil { // SQLite does so, too
+	if path, err = filepath.EvalSymlinks(path); err != nil { // as SQLite does
 		return nil, err
 	}
 	lock, err := lockFile(path)
@@ -62,7 +62,7 @@ func openSQLite(ctx context.Context, path string, o Options) (_ *DB, err error) 
 			err = errors.Join(err, lock.close())
 		}
 	}()
-	w, err := driver.Open(dsn(path, true), prepared)
+	w, err := driver.Open(dsn(path, true), configureConn)
 	if err != nil {
 		return nil, err
 	}
@@ -71,7 +71,7 @@ func openSQLite(ctx context.Context, path string, o Options) (_ *DB, err error) 
 	if err != nil {
 		return nil, errors.Join(err, w.Close())
 	}
-	if err := private(path); err != nil { // a process that closed meanwhile took its files away
+	if err := makePrivate(path); err != nil { // another process may have deleted the files when it closed
 		return nil, errors.Join(err, conn.Close(), w.Close())
 	}
 	db := &DB{shared: &shared{
@@ -84,7 +84,7 @@ func openSQLite(ctx context.Context, path string, o Options) (_ *DB, err error) 
 	}}
 	var errs []error
 	readers := func(conns int) *sql.DB {
-		p, err := driver.Open(dsn(path, false), prepared)
+		p, err := driver.Open(dsn(path, false), configureConn)
 		if err != nil {
 			errs = append(errs, err)
 			return nil
@@ -94,15 +94,15 @@ func openSQLite(ctx context.Context, path string, o Options) (_ *DB, err error) 
 		db.closers = append(db.closers, p.Close)
 		return p
 	}
-	db.pool, db.asked = readers(sqliteReaders), readers(sqliteReaders)
+	db.pool, db.callerPool = readers(sqliteReaders), readers(sqliteReaders)
 	db.evaluations.readers = readers(sqliteEvaluations + sqliteBackground)
 	db.closers = append(db.closers, db.writer.close, conn.Close, w.Close)
 	if len(errs) > 0 {
 		return nil, errors.Join(append(errs, db.Close())...)
 	}
-	db.evaluations.readers.SetConnMaxIdleTime(time.Minute) // which gives their memory back
+	db.evaluations.readers.SetConnMaxIdleTime(time.Minute) // to free their memory
 	db.closers = append(db.closers, lock.close)
-	for _, p := range []*sql.DB{db.pool, db.asked} {
+	for _, p := range []*sql.DB{db.pool, db.callerPool} {
 		s := &statements{pool: p, stmts: map[string]*sql.Stmt{}}
 		db.reads[p] = s
 		db.closers = append([]func() error{s.close}, db.closers...)
@@ -110,17 +110,17 @@ func openSQLite(ctx context.Context, path string, o Options) (_ *DB, err error) 
 	return db, nil
 }
 
-// prepared readies a connection: it plans a statement once, whatever is bound to
-// it later. Without that, a value that is compared with the condition of a
-// partial index makes SQLite prepare the statement anew each time it is run.
-func prepared(c *sqlite3.Conn) error {
+// configureConn configures a connection: a statement is planned once, whatever values are bound to
+// it later. Otherwise, if a parameter is compared with the condition of a partial index, SQLite
+// prepares the statement again for each execution.
+func configureConn(c *sqlite3.Conn) error {
 	if _, err := c.Config(sqlite3.DBCONFIG_ENABLE_QPSG, true); err != nil {
 		return err
 	}
-	return functions(c)
+	return registerFunctions(c)
 }
 
-// writer is SQLite's one connection that writes. Who holds the turn may use it.
+// writer is the one connection of SQLite that writes. A goroutine that has acquired it may use it.
 type writer struct {
 	turn  chan struct{}
 	conn  *sql.Conn
@@ -138,7 +138,7 @@ func (w *writer) acquire(ctx context.Context) error {
 
 func (w *writer) release() { <-w.turn }
 
-// close waits for the turn, which is then never given back.
+// close acquires the writer, and does not release it.
 func (w *writer) close() error {
 	w.turn <- struct{}{}
 	var errs []error
@@ -152,18 +152,18 @@ func (w *writer) begin(ctx context.Context) (commit func() error, rollback func(
 	if err := w.acquire(ctx); err != nil {
 		return nil, nil, err
 	}
-	if _, err := w.exec(ctx, translated(`BEGIN IMMEDIATE`), nil); err != nil {
+	if _, err := w.exec(ctx, toSQLite(`BEGIN IMMEDIATE`), nil); err != nil {
 		w.release()
 		return nil, nil, err
 	}
-	// Once begun, the end of a transaction is not cancelled half way.
+	// COMMIT and ROLLBACK are not cancelled.
 	end := context.WithoutCancel(ctx)
 	rollback = func() {
 		defer w.release()
-		_, _ = w.exec(end, translated(`ROLLBACK`), nil)
+		_, _ = w.exec(end, toSQLite(`ROLLBACK`), nil)
 	}
 	commit = func() error {
-		if _, err := w.exec(end, translated(`COMMIT`), nil); err != nil {
+		if _, err := w.exec(end, toSQLite(`COMMIT`), nil); err != nil {
 			rollback()
 			return err
 		}
@@ -177,7 +177,7 @@ func (w *writer) stmt(ctx context.Context, t text) (*sql.Stmt, error) {
 	if s, ok := w.stmts[t.sqlite]; ok {
 		return s, nil
 	}
-	if len(w.stmts) >= maxStatements { // a new beginning, which few texts ever bring about
+	if len(w.stmts) >= maxStatements { // rare: most texts are constants
 		for k, s := range w.stmts {
 			_ = s.Close()
 			delete(w.stmts, k)
@@ -210,14 +210,14 @@ func (w *writer) query(ctx context.Context, t text, args []any) (*sql.Rows, erro
 // maxStatements bounds each cache of prepared statements.
 const maxStatements = 400
 
-// statements caches what the readers have prepared.
+// statements is a cache of prepared statements of the readers.
 type statements struct {
 	pool  *sql.DB
 	mu    sync.RWMutex
 	stmts map[string]*sql.Stmt
 }
 
-// get returns a prepared statement and what to call after the query is over.
+// get returns a prepared statement, and a function to call after the query, or nil.
 func (c *statements) get(ctx context.Context, t text) (*sql.Stmt, func(), error) {
 	c.mu.RLock()
 	s, ok := c.stmts[t.sqlite]
@@ -229,7 +229,7 @@ func (c *statements) get(ctx context.Context, t text) (*sql.Stmt, func(), error)
 	if err != nil {
 		return nil, nil, err
 	}
-	if t.once {
+	if t.uncached {
 		return s, func() { _ = s.Close() }, nil
 	}
 	c.mu.Lock()
@@ -238,7 +238,7 @@ func (c *statements) get(ctx context.Context, t text) (*sql.Stmt, func(), error)
 		_ = s.Close()
 		return other, nil, nil
 	}
-	if len(c.stmts) >= maxStatements { // a text that is rarely asked: not kept
+	if len(c.stmts) >= maxStatements { // full: not cached
 		return s, func() { _ = s.Close() }, nil
 	}
 	c.stmts[t.sqlite] = s
@@ -256,15 +256,16 @@ func (c *statements) close() error {
 	return errors.Join(errs...)
 }
 
-// text is one statement as SQLite reads it.
+// text is a statement for SQLite.
 type text struct {
-	sqlite string
-	writes bool
-	once   bool // one of endlessly many: not worth keeping
+	sqlite   string
+	writes   bool
+	uncached bool // one of unboundedly many texts: not cached
 }
 
-// texts is a cache, PostgreSQL text -> text. It is never cleared: most texts are
-// constants. Filters and definitions make others without end, so it is bounded.
+// texts is a cache of statements by their PostgreSQL text. It is never cleared, since most texts
+// are constants. Filters and definitions make an unbounded number of others, so its size is
+// limited.
 var (
 	texts     sync.Map
 	textCount atomic.Int64
@@ -272,20 +273,20 @@ var (
 
 const maxTexts = 4000
 
-// translated turns $1 into ?1 and tells whether the statement writes.
-func translated(pg string) text {
+// toSQLite replaces $1 by ?1, and determines whether the statement writes.
+func toSQLite(pg string) text {
 	if t, ok := texts.Load(pg); ok {
 		return t.(text)
 	}
-	t := text{sqlite: numbered(pg), writes: writes(pg)}
+	t := text{sqlite: numberParams(pg), writes: isWrite(pg)}
 	if textCount.Add(1) <= maxTexts {
 		texts.Store(strings.Clone(pg), t)
 	}
 	return t
 }
 
-// numbered rewrites $N as ?N outside quoted text.
-func numbered(pg string) string {
+// numberParams replaces $N by ?N outside of quoted text.
+func numberParams(pg string) string {
 	out := []byte(pg)
 	var quote byte
 	for i := range out {
@@ -304,8 +305,8 @@ func numbered(pg string) string {
 	return string(out)
 }
 
-// writes reports whether a statement writes. A comment may stand before it.
-func writes(s string) bool {
+// isWrite reports whether a statement writes. The text may begin with a comment.
+func isWrite(s string) bool {
 	if rest, ok := strings.CutPrefix(strings.TrimSpace(s), "/*"); ok {
 		_, s, _ = strings.Cut(rest, "*/")
 	}
@@ -329,4 +330,24 @@ func writes(s string) bool {
 
 func sqliteUnique(err error) bool {
 	return errors.Is(err, sqlite3.CONSTRAINT_UNIQUE) || errors.Is(err, sqlite3.CONSTRAINT_PRIMARYKEY)
+}
+
+// ErrTooLong is the error for a statement that is too large for SQLite.
+var ErrTooLong = errors.New("sqldb: the statement is too large for SQLite")
+
+// Limits of a statement for SQLite. A connection has 256 MB of memory, which about 5,000 subqueries
+// use up; the engine cannot recover from that.
+const (
+	maxSelects = 4500
+	maxBytes   = 2 << 20
+)
+
+func tooLong(text string) bool {
+	switch n := len(text); {
+	case n < 64<<10:
+		return false
+	case n > maxBytes:
+		return true
+	}
+	return strings.Count(text, "SELECT") > maxSelects
 }

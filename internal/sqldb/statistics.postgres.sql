@@ -1,4 +1,4 @@
--- Statistics for tables that PostgreSQL knows nothing about: see assumePostgres.
+-- Sets the statistics of tables for which PostgreSQL has none: see assumePostgres.
 DO $$
 DECLARE
 	t record;
@@ -8,7 +8,7 @@ DECLARE
 	restore text[] := '{}';
 	step text;
 BEGIN
-	-- Programs that start at the same time take turns.
+	-- Processes that start at the same time run this one after another.
 	PERFORM pg_advisory_xact_lock(1885430635, 1937006964);
 
 	FOR t IN
@@ -23,7 +23,7 @@ BEGIN
 		ORDER BY r.relname
 	LOOP
 		EXECUTE format('SELECT EXISTS (SELECT FROM %s)', t.name) INTO filled;
-		IF NOT filled THEN -- looked at again when nobody else can write
+		IF NOT filled THEN -- checked again while no other session can write
 			EXECUTE format('LOCK TABLE %s IN ACCESS EXCLUSIVE MODE', t.name);
 			EXECUTE format('SELECT EXISTS (SELECT FROM %s)', t.name) INTO filled;
 		END IF;
@@ -33,11 +33,11 @@ BEGIN
 			fresh := fresh || t.oid;
 		END IF;
 	END LOOP;
-	-- TRUNCATE refuses a table that one with rows refers to.
+	-- TRUNCATE fails for a table that one with rows refers to.
 	fresh := ARRAY(SELECT f FROM unnest(fresh) AS f
 		WHERE NOT EXISTS (SELECT FROM pg_constraint k WHERE k.contype = 'f' AND k.confrelid = f AND k.conrelid <> ALL (fresh)));
 
-	-- The row that stands for many means nothing, and would break these.
+	-- The inserted row has no meaning, and would violate these constraints.
 	FOR c IN
 		SELECT conrelid::regclass::text AS tab, quote_ident(conname) AS name, pg_get_constraintdef(oid) AS def
 		FROM pg_constraint WHERE contype IN ('c', 'f') AND conrelid = ANY (fresh)
@@ -60,10 +60,9 @@ BEGIN
 					ELSE '0' END, ', '))
 			FROM pg_attribute WHERE attrelid = t.oid AND attnum > 0 AND NOT attisdropped);
 
-		-- The columns of keys, with how many different values each has. A tenant
-		-- owns a quarter of a table; what completes a key with it is unique; a
-		-- contact or a message has a handful of rows; other columns within a key
-		-- have some dozens of values.
+		-- The columns of keys, with the number of different values each has. A tenant owns a
+		-- quarter of a table; a column that forms a unique key with it is unique; a contact or a
+		-- message has a few rows; other columns within a key have some dozens of values.
 		step := '';
 		FOR c IN
 			SELECT quote_ident(a.attname) AS name,

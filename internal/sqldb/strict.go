@@ -8,10 +8,9 @@ import (
 	"strings"
 )
 
-// SQLite takes any value into any column unless a table is STRICT, and knows few
-// types. The migrations are written with PostgreSQL's types; for SQLite each table is
-// declared STRICT with the types that SQLite keeps such values in
-// (https://sqlite.org/stricttables.html).
+// SQLite stores any value in any column unless a table is STRICT, and has few types. The migrations
+// use PostgreSQL's types. For SQLite, each table is declared STRICT with the types in which SQLite
+// stores such values (https://sqlite.org/stricttables.html).
 
 var (
 	createTable = regexp.MustCompile(`(?s)CREATE TABLE \w+ \(\n.*?\n\);`)
@@ -22,12 +21,12 @@ var (
 	}
 )
 
-// withoutRowID is the comment of tables whose rows SQLite keeps in the primary key's
-// b-tree (https://sqlite.org/withoutrowid.html): narrow ones that are looked up by it.
+// withoutRowID is the comment of tables whose rows SQLite stores in the primary key's b-tree
+// (https://sqlite.org/withoutrowid.html): narrow ones that are looked up by it.
 const withoutRowID = "-- WITHOUT ROWID"
 
-// strict returns the text of a migration for SQLite.
-func strict(text string) string {
+// strictTables returns the text of a migration for SQLite.
+func strictTables(text string) string {
 	return createTable.ReplaceAllStringFunc(text, func(table string) string {
 		table = columnType.ReplaceAllStringFunc(table, func(column string) string {
 			m := columnType.FindStringSubmatch(column)
@@ -44,7 +43,7 @@ func strict(text string) string {
 // strictFS is a directory of migrations for SQLite.
 type strictFS struct{ fs.FS }
 
-// Open opens a file; the text of a migration is rewritten by strict.
+// Open opens a file. The text of a migration is rewritten by strictTables.
 func (f strictFS) Open(name string) (fs.File, error) {
 	file, err := f.FS.Open(name)
 	if err != nil || !strings.HasSuffix(name, ".sql") {
@@ -54,7 +53,7 @@ func (f strictFS) Open(name string) (fs.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	return strictFile{file, bytes.NewReader([]byte(strict(string(text))))}, nil
+	return strictFile{file, bytes.NewReader([]byte(strictTables(string(text))))}, nil
 }
 
 // strictFile is a file whose text was rewritten.

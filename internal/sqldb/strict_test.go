@@ -19,7 +19,7 @@ func TestEveryTableOfSQLiteIsStrict(t *testing.T) {
 		return name, err
 	})
 	if err != nil || len(loose) > 0 {
-		t.Errorf("tables that take any value: %v, %v", loose, err)
+		t.Errorf("tables that are not strict: %v, %v", loose, err)
 	}
 	var count int
 	if err := db.QueryRow(t.Context(), `SELECT COUNT(*) FROM pragma_table_list WHERE schema = 'main' AND strict = 1`).Scan(&count); err != nil || count < 50 {
@@ -27,7 +27,7 @@ func TestEveryTableOfSQLiteIsStrict(t *testing.T) {
 	}
 }
 
-func TestAColumnTakesOnlyValuesOfItsType(t *testing.T) {
+func TestAColumnAcceptsOnlyValuesOfItsType(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		insert := `INSERT INTO job_file (tenant_id, id, name, media_type, size, created_at) VALUES ($1, $2, 'x', 'y', $3, 0)`
@@ -41,7 +41,7 @@ func TestAColumnTakesOnlyValuesOfItsType(t *testing.T) {
 			"no id, which must be": {1, nil, 0},
 		} {
 			if _, err := db.Exec(t.Context(), insert, args...); err == nil {
-				t.Errorf("%s was taken", name)
+				t.Errorf("%s was accepted", name)
 			}
 		}
 		if _, err := db.Exec(t.Context(), insert, 1, file, 0); err != nil {
@@ -57,7 +57,7 @@ func TestAColumnTakesOnlyValuesOfItsType(t *testing.T) {
 		if db.Dialect() == sqldb.SQLite {
 			var kind string
 			if err := db.QueryRow(t.Context(), `SELECT typeof(id) || length(id) FROM job_file WHERE tenant_id = 1`).Scan(&kind); err != nil || !strings.EqualFold(kind, "blob16") {
-				t.Errorf("an id is kept as %s, %v; want a BLOB of 16 bytes", kind, err)
+				t.Errorf("an id is stored as %s, %v; want a BLOB of 16 bytes", kind, err)
 			}
 		}
 	})

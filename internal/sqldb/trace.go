@@ -10,25 +10,25 @@ import (
 	"github.com/jackc/pgx/v5/stdlib"
 )
 
-// traceKey is the key of what Tell was given.
+// traceKey is the context key of WithQueryTrace.
 type traceKey struct{}
 
-// WithQueryTrace returns a context that reports its statements before they run: their
-// texts, in the database's own words, and their parameters.
-func WithQueryTrace(ctx context.Context, to func(text string, args []any)) context.Context {
-	return context.WithValue(ctx, traceKey{}, to)
+// WithQueryTrace returns a context under which trace is called before each statement, with its text
+// in the database's dialect and its parameters.
+func WithQueryTrace(ctx context.Context, trace func(text string, args []any)) context.Context {
+	return context.WithValue(ctx, traceKey{}, trace)
 }
 
 func (db *DB) traceQuery(ctx context.Context, text string, args []any) {
-	to, ok := ctx.Value(traceKey{}).(func(string, []any))
+	trace, ok := ctx.Value(traceKey{}).(func(string, []any))
 	if !ok && db.trace == nil {
 		return
 	}
 	if db.dialect == SQLite {
-		text = translated(text).sqlite
+		text = toSQLite(text).sqlite
 	}
 	if ok {
-		to(text, args)
+		trace(text, args)
 	}
 	if db.trace != nil {
 		db.trace(text, args)
@@ -37,8 +37,8 @@ func (db *DB) traceQuery(ctx context.Context, text string, args []any) {
 
 var parameter = regexp.MustCompile(`\$(\d+)`)
 
-// Explain returns PostgreSQL's plan of a statement for any values, as JSON
-// (EXPLAIN). The statement does not run.
+// Explain returns PostgreSQL's generic plan of a statement, as JSON (EXPLAIN). The statement does
+// not run.
 func (db *DB) Explain(ctx context.Context, text string) ([]byte, error) {
 	most := 0
 	for _, m := range parameter.FindAllStringSubmatch(text, -1) {

@@ -6,16 +6,16 @@ import (
 	"sync"
 )
 
-// turns bounds how many evaluations run at a time, in all and for each owner.
-// Others wait. A turn that becomes free goes to the owner with the fewest running
-// ones, and among the evaluations of equal owners to the one that came first.
+// turns limits how many evaluations run at a time, in total and for each owner. Others wait. The
+// next one to run is that of the owner with the fewest running evaluations, and among these the one
+// that has waited longest.
 type turns struct {
 	total, each int
 
 	mu      sync.Mutex
 	running map[string]int // by owner
 	busy    int
-	waiting []*turn // in the order of their arrival
+	waiting []*turn // in order of arrival
 }
 
 type turn struct {
@@ -27,8 +27,8 @@ func newTurns(total, each int) *turns {
 	return &turns{total: total, each: each, running: map[string]int{}}
 }
 
-// take waits for a turn. When it returns nil, give has to be called.
-func (t *turns) take(ctx context.Context, owner string) error {
+// acquire waits for a turn. If it returns nil, the caller must call release.
+func (t *turns) acquire(ctx context.Context, owner string) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -46,20 +46,20 @@ func (t *turns) take(ctx context.Context, owner string) error {
 	defer t.mu.Unlock()
 	if i := slices.Index(t.waiting, w); i >= 0 {
 		t.waiting = slices.Delete(t.waiting, i, i+1)
-	} else { // it was granted at the same moment
-		t.end(owner)
+	} else { // it was granted at the same time
+		t.releaseLocked(owner)
 	}
 	return ctx.Err()
 }
 
-// give ends a turn.
-func (t *turns) give(owner string) {
+// release ends a turn.
+func (t *turns) release(owner string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.end(owner)
+	t.releaseLocked(owner)
 }
 
-func (t *turns) end(owner string) {
+func (t *turns) releaseLocked(owner string) {
 	t.busy--
 	if t.running[owner]--; t.running[owner] == 0 {
 		delete(t.running, owner)
@@ -67,7 +67,7 @@ func (t *turns) end(owner string) {
 	t.grant()
 }
 
-// grant lets as many run as there is room for.
+// grant starts waiting evaluations up to the limits.
 func (t *turns) grant() {
 	for t.busy < t.total {
 		next := -1

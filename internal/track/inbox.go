@@ -26,7 +26,7 @@ func Accept(ctx context.Context, db *sqldb.DB, hits []Hit) error {
 		of[h.Tenant] = append(of[h.Tenant], h)
 	}
 	var err error
-	if len(of) == 1 && !db.Transacting() { // commits by itself, in one round trip
+	if len(of) == 1 && !db.InTransaction() { // commits by itself, in one round trip
 		err = put(ctx, db, hits)
 	} else {
 		err = db.InTx(ctx, func(tx *sqldb.DB) error {

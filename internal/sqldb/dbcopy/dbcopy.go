@@ -1,15 +1,12 @@
-// Package dbcopy moves an installation from its SQLite database to an empty
-// PostgreSQL database.
+// Package dbcopy copies an installation from its SQLite database to an empty PostgreSQL database.
 //
-// Rows are read in the order of their table's primary key, from one state of the
-// source, and written by COPY. Each batch commits together with the place it has
-// come to, so that a copy that was interrupted goes on where it was. When all rows
-// are there, both databases are read in that order, and every table must have the
-// same number of rows and the same checksum in both. Only then is the copy ended:
-// until it is, Unfinished tells the program not to start on the target.
+// Rows are read in the order of their table's primary key, from one state of the source, and
+// written by COPY. Each batch commits together with its last key, so that an interrupted copy
+// continues there. When all rows are copied, both databases are read in the same order, and the
+// number of rows and the checksum of each table must agree. Only then is the copy finished: before
+// that, Unfinished returns an error, and the program does not start on the target.
 //
-// What there is to copy is read from the catalogs, so a new table or column needs
-// nothing here.
+// Tables and columns are read from the catalogs, so new ones need no change here.
 package dbcopy
 
 import (
@@ -26,62 +23,62 @@ import (
 )
 
 var (
-	// ErrNotEmpty says that the target holds something else than this copy.
+	// ErrNotEmpty means that the target contains other data than this copy.
 	ErrNotEmpty = errors.New("the target database is not empty")
-	// ErrUnderWay says that another process copies into the target.
-	ErrUnderWay = errors.New("another process is copying into the target database")
-	// ErrUnfinished says that a copy into the database has not come to its end.
-	ErrUnfinished = errors.New("the copy into this database has not ended: run packetboat copy again, which goes on where it was")
-	// ErrDiffers says that the target does not hold what the source does.
-	ErrDiffers = errors.New("the target database differs from the source")
-	// ErrSource says that the source holds no installation that can be copied.
+	// ErrRunning means that another process copies into the target.
+	ErrRunning = errors.New("another process is copying into the target database")
+	// ErrUnfinished means that a copy into the database is not finished.
+	ErrUnfinished = errors.New("the copy into this database is not finished: run packetboat copy again, which continues it")
+	// ErrDifferent means that the target's data differ from the source's.
+	ErrDifferent = errors.New("the target database differs from the source")
+	// ErrSource means that the source contains no installation that can be copied.
 	ErrSource = errors.New("the source database cannot be copied")
 )
 
-// Options are what a copy may be told.
+// Options configure Run.
 type Options struct {
-	// Progress is told how far the copy is: after each batch of rows, and after each
-	// table that was verified; may be nil.
+	// Progress is called after each batch of rows, and after each table that was verified; may be
+	// nil.
 	Progress func(p Progress)
 
 	batchRows, batchBytes int                      // 0 means the default
 	beforeCommit          func(table string) error // of a batch; may be nil
 }
 
-// Progress is how far a copy has come with a table.
+// Progress is the state of the copy of a table.
 type Progress struct {
 	Table    string
 	Rows     int64
 	Verified bool
 }
 
-// A batch is what one transaction writes.
+// The limits of a batch, which is the rows of one transaction.
 const (
 	defaultRows  = 50_000
 	defaultBytes = 32 << 20
 )
 
-// Table is the outcome of one table.
+// Table is the result for one table.
 type Table struct {
 	Name     string `json:"table"`
 	Rows     int64  `json:"rows"`
 	Checksum string `json:"checksum"` // SHA-256 of the rows in order of their key
 }
 
-// Report is the outcome of a copy.
+// Report is the result of a copy.
 type Report struct {
-	Tables  []Table
-	Resumed bool      // an earlier run had begun it
-	Before  bool      // an earlier run had ended it, and nothing was done now
-	EndedAt time.Time // when the target was found to be the same as the source
+	Tables      []Table
+	Resumed     bool      // begun by an earlier run
+	AlreadyDone bool      // finished by an earlier run
+	EndedAt     time.Time // when the target was verified
 }
 
-// Run copies the source, an SQLite database that nothing can be written to meanwhile,
-// to the PostgreSQL database at an address: an empty one, or the target of a copy of
-// the same source that was interrupted.
+// Run copies the source, an SQLite database that must not be written to meanwhile, to the
+// PostgreSQL database at an address: an empty one, or the target of an interrupted copy of the same
+// source.
 func Run(ctx context.Context, source *sqldb.DB, address string, o Options) (_ Report, err error) {
 	defer func() {
-		if err != nil && ctx.Err() != nil && !errors.Is(err, ctx.Err()) { // SQLite says only that it was interrupted
+		if err != nil && ctx.Err() != nil && !errors.Is(err, ctx.Err()) { // SQLite's error does not wrap that of the context
 			err = errors.Join(ctx.Err(), err)
 		}
 	}()
@@ -99,7 +96,7 @@ func Run(ctx context.Context, source *sqldb.DB, address string, o Options) (_ Re
 	} else if !current {
 		return Report{}, fmt.Errorf("%w: its schema is not that of this program; run packetboat migrate on it first", ErrSource)
 	}
-	if err := prepare(ctx, address); err != nil {
+	if err := prepareTarget(ctx, address); err != nil {
 		return Report{}, err
 	}
 	cfg, err := pgxpool.ParseConfig(address)
@@ -113,8 +110,8 @@ func Run(ctx context.Context, source *sqldb.DB, address string, o Options) (_ Re
 	}
 	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
 	var report Report
-	// The transaction writes nothing. It keeps other processes from writing to the
-	// source: what they wrote behind the state that is copied would be missing.
+	// The transaction writes nothing. It prevents other processes from writing to the source, since
+	// their changes would be missing from the target.
 	err = source.InTx(ctx, func(*sqldb.DB) error {
 		return source.Evaluate(ctx, "copy", func(ctx context.Context, source *sqldb.DB) (err error) {
 			c := &copier{source: source, target: conn, Options: o}
@@ -125,15 +122,15 @@ func Run(ctx context.Context, source *sqldb.DB, address string, o Options) (_ Re
 	return report, err
 }
 
-// prepare gives an empty target its schema.
-func prepare(ctx context.Context, address string) error {
+// prepareTarget migrates an empty target.
+func prepareTarget(ctx context.Context, address string) error {
 	db, err := sqldb.Open(ctx, address, sqldb.Options{MaxConns: 4})
 	if err != nil {
 		return err
 	}
 	err = db.CheckSchema(ctx)
 	if err == nil {
-		err = blankOrOurs(ctx, db)
+		err = checkTarget(ctx, db)
 	}
 	if err == nil {
 		_, err = db.Migrate(ctx)
@@ -144,8 +141,8 @@ func prepare(ctx context.Context, address string) error {
 	return errors.Join(err, db.Close())
 }
 
-// blankOrOurs refuses a database that holds things of others.
-func blankOrOurs(ctx context.Context, db *sqldb.DB) error {
+// checkTarget returns ErrNotEmpty for a database that contains tables of others.
+func checkTarget(ctx context.Context, db *sqldb.DB) error {
 	var other string
 	err := db.QueryRow(ctx, `
 		SELECT CAST(c.relname AS TEXT) FROM pg_class AS c
@@ -165,17 +162,17 @@ func blankOrOurs(ctx context.Context, db *sqldb.DB) error {
 // copier is one run.
 type copier struct {
 	Options
-	source *sqldb.DB // one state of it
+	source *sqldb.DB // an evaluation, so one state
 	target *pgx.Conn
 	tables []table
 }
 
 func (c *copier) run(ctx context.Context) (Report, error) {
-	if err := c.alone(ctx); err != nil {
+	if err := c.lockTarget(ctx); err != nil {
 		return Report{}, err
 	}
 	var err error
-	if c.tables, err = c.plan(ctx); err != nil {
+	if c.tables, err = c.loadTablePlan(ctx); err != nil {
 		return Report{}, err
 	}
 	identity, err := c.identity(ctx)
@@ -183,7 +180,7 @@ func (c *copier) run(ctx context.Context) (Report, error) {
 		return Report{}, err
 	}
 	report, err := c.begin(ctx, identity)
-	if err != nil || report.Before {
+	if err != nil || report.AlreadyDone {
 		return report, err
 	}
 	for _, t := range c.tables {
@@ -194,23 +191,23 @@ func (c *copier) run(ctx context.Context) (Report, error) {
 	if report.Tables, err = c.verify(ctx); err != nil {
 		return report, err
 	}
-	report.EndedAt, err = c.end(ctx, report.Tables)
+	report.EndedAt, err = c.finish(ctx, report.Tables)
 	return report, err
 }
 
-// alone makes sure that no other process copies into the target.
-func (c *copier) alone(ctx context.Context) error {
+// lockTarget ensures that no other process copies into the target.
+func (c *copier) lockTarget(ctx context.Context) error {
 	var free bool
 	if err := c.target.QueryRow(ctx, `SELECT pg_try_advisory_lock(1885430635, 1668247673)`).Scan(&free); err != nil {
 		return fmt.Errorf("lock the target: %w", err)
 	}
 	if !free {
-		return ErrUnderWay
+		return ErrRunning
 	}
 	return nil
 }
 
-// quoted returns names as SQL writes them, with commas between.
+// quoted returns names as quoted identifiers in a format, separated by commas.
 func quoted(names []string, format string) string {
 	list := make([]string, len(names))
 	for i, n := range names {

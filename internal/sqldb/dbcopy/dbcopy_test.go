@@ -20,13 +20,13 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
 )
 
-// rowsEach is how many rows each table gets.
+// rowsEach is the number of rows of each table.
 const rowsEach = 11
 
-// small has a table take several batches.
+// small makes each table need several batches.
 var small = Options{batchRows: 4}
 
-// forced are values that the rules of a table leave no choice about.
+// forced are values that constraints of a table require.
 var forced = map[string]any{
 	"tenant.contact_limit": int64(3), "broadcast.pause_reason": nil, "broadcast.archived_at": nil,
 	"job.finished_at": nil, "contact_stage.is_default": int64(0), "secret_key.name": "main",
@@ -34,17 +34,17 @@ var forced = map[string]any{
 
 var listed = regexp.MustCompile(`\((\w+) = ANY \(ARRAY\['(\w+)'`)
 
-// fill gives every table of a source rows with values of all kinds, which it makes up
-// from the catalog of a target.
+// fill inserts rows into each table of a source, with values of all kinds, by the catalog of a
+// target.
 func fill(t *testing.T, source *sqldb.DB) {
 	t.Helper()
 	conn := connect(t, migrated(t))
 	c := &copier{source: source, target: conn}
-	tables, err := c.plan(t.Context())
+	tables, err := c.loadTablePlan(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	first := map[string]any{} // of those that a column may hold
+	first := map[string]any{} // of the values that a column accepts
 	rows, err := conn.Query(t.Context(), `SELECT conrelid::regclass::text, pg_get_constraintdef(oid) FROM pg_constraint WHERE contype = 'c'`)
 	if err != nil {
 		t.Fatal(err)
@@ -90,7 +90,7 @@ func insert(t *testing.T, source *sqldb.DB, tab table, i int, first map[string]a
 		case column == "tenant_id" && len(tab.key) > 1:
 			value = int64(1 + i%3)
 		default:
-			value = made(tab.kinds[c], column, i)
+			value = testValue(tab.kinds[c], column, i)
 		}
 		values[c] = value
 	}
@@ -99,11 +99,11 @@ func insert(t *testing.T, source *sqldb.DB, tab table, i int, first map[string]a
 	}
 }
 
-// made returns the value of a column in the row i, other in each row but for booleans.
-// Ids are the same in all tables, so that references hold.
-func made(k kind, column string, i int) any {
+// testValue returns the value of a column in row i. It differs from row to row, except for
+// booleans. Ids are the same in all tables, so that references are valid.
+func testValue(k kind, column string, i int) any {
 	switch k {
-	case number:
+	case integer:
 		return int64(i)
 	case boolean:
 		return int64(i % 2)
@@ -112,9 +112,9 @@ func made(k kind, column string, i int) any {
 	case uuid, octets:
 		b := make([]byte, 16)
 		binary.BigEndian.PutUint64(b[8:], uint64(i))
-		b[0] = byte(i * 100) // does not rise with i
+		b[0] = byte(i * 100) // not ascending with i
 		return b
-	case document:
+	case jsonDocument:
 		return fmt.Sprintf(`{"n": %de2, "a": [0.10, -0.0, 12345678901234567890, "\u00e9\t", null, true],  "A": {}, "a b": "%s"}`, i, column)
 	}
 	return fmt.Sprintf("%s %s\t\\N Å %d", []string{"b", "Ä", "z", "a"}[i%4], column, i)
@@ -137,11 +137,11 @@ func migrated(t *testing.T) string {
 	if err := dbtest.Postgres(t).QueryRow(t.Context(), `SELECT current_database()`).Scan(&name); err != nil {
 		t.Fatal(err)
 	}
-	return dbtest.Named(name)
+	return dbtest.DatabaseAddress(name)
 }
 
-// held returns how many rows each table of the source has.
-func held(t *testing.T, source *sqldb.DB) map[string]int64 {
+// rowCounts returns how many rows each table of the source has.
+func rowCounts(t *testing.T, source *sqldb.DB) map[string]int64 {
 	t.Helper()
 	rows, err := source.Query(t.Context(), `SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite\_%' ESCAPE '\' AND name <> 'schema_migration'`)
 	names, err := sqldb.Collect(rows, err, func(scan func(...any) error) (name string, err error) { return name, scan(&name) })
@@ -159,16 +159,16 @@ func held(t *testing.T, source *sqldb.DB) map[string]int64 {
 	return all
 }
 
-// same makes sure that the target has the rows of the source, each table at least one,
-// and that it works as a database that was never copied into.
-func same(t *testing.T, source *sqldb.DB, address string, r Report) {
+// checkCopy checks that the target has the rows of the source, at least one in each table, and
+// works like a database that was not copied into.
+func checkCopy(t *testing.T, source *sqldb.DB, address string, r Report) {
 	t.Helper()
 	conn := connect(t, address)
-	want := held(t, source)
+	want := rowCounts(t, source)
 	for name, n := range want {
 		var got int64
 		if err := conn.QueryRow(t.Context(), `SELECT COUNT(*) FROM `+name).Scan(&got); err != nil || got != n || n == 0 {
-			t.Errorf("table %s has %d rows in the source and %d in the target, %v; want the same, and some", name, n, got, err)
+			t.Errorf("table %s has %d rows in the source and %d in the target, %v; want the same, not 0", name, n, got, err)
 		}
 		if !slices.ContainsFunc(r.Tables, func(tab Table) bool { return tab.Name == name && tab.Rows == n && len(tab.Checksum) == 64 }) {
 			t.Errorf("the report lacks table %s", name)
@@ -181,7 +181,7 @@ func same(t *testing.T, source *sqldb.DB, address string, r Report) {
 	var doc, line string
 	err := conn.QueryRow(t.Context(), `SELECT nextval('journal_place_1'), MAX(pos) FROM journal`).Scan(&place, &last)
 	if err != nil || place != last+1 {
-		t.Errorf("the next place of the journal is %d behind %d, %v", place, last, err)
+		t.Errorf("the next position of the journal is %d after %d, %v", place, last, err)
 	}
 	err = conn.QueryRow(t.Context(), `SELECT custom_fields ->> 'n', company FROM contact WHERE id = 'c8000000-0000-0000-0000-000000000002'`).Scan(&doc, &line)
 	if err != nil || doc != "200" || line != "z company\t\\N Å 2" {
@@ -205,21 +205,21 @@ func TestEveryTableIsCopied(t *testing.T) {
 	fill(t, source)
 	for name, address := range map[string]string{"blank": dbtest.BlankPostgres(t), "migrated": migrated(t)} {
 		r, err := Run(t.Context(), source, address, small)
-		if err != nil || r.Resumed || r.Before {
+		if err != nil || r.Resumed || r.AlreadyDone {
 			t.Fatalf("copy into a %s database: %+v, %v", name, r, err)
 		}
-		same(t, source, address, r)
+		checkCopy(t, source, address, r)
 		again, err := Run(t.Context(), source, address, small)
-		if err != nil || !again.Before || !again.EndedAt.Equal(r.EndedAt) || !slices.Equal(again.Tables, r.Tables) {
-			t.Errorf("the same copy again: %+v, %v; want what the first one reported", again, err)
+		if err != nil || !again.AlreadyDone || !again.EndedAt.Equal(r.EndedAt) || !slices.Equal(again.Tables, r.Tables) {
+			t.Errorf("the same copy again: %+v, %v; want the first report", again, err)
 		}
 		if err := Unfinished(t.Context(), open(t, address)); err != nil {
-			t.Errorf("Unfinished of a copy that has ended: %v", err)
+			t.Errorf("Unfinished of a finished copy: %v", err)
 		}
 	}
 }
 
-func TestAnInterruptedCopyGoesOn(t *testing.T) {
+func TestAnInterruptedCopyContinues(t *testing.T) {
 	t.Parallel()
 	source := dbtest.SQLite(t)
 	fill(t, source)
@@ -229,7 +229,7 @@ func TestAnInterruptedCopyGoesOn(t *testing.T) {
 	for ; runs < 50; runs++ {
 		ctx, kill := context.WithCancel(t.Context())
 		o, left := small, 5+runs*7
-		if runs%2 == 0 { // within a batch, which is lost
+		if runs%2 == 0 { // within a batch, which is rolled back
 			o.beforeCommit = func(string) error {
 				if left--; left < 0 {
 					return killed
@@ -251,7 +251,7 @@ func TestAnInterruptedCopyGoesOn(t *testing.T) {
 			if !r.Resumed {
 				t.Error("the last run does not say that it went on")
 			}
-			same(t, source, address, r)
+			checkCopy(t, source, address, r)
 			break
 		}
 		if !errors.Is(err, killed) && !errors.Is(err, context.Canceled) {
@@ -261,12 +261,12 @@ func TestAnInterruptedCopyGoesOn(t *testing.T) {
 			t.Fatalf("Unfinished after run %d: %v", runs, err)
 		}
 	}
-	if want := len(held(t, source)) * (rowsEach/4 + 1); runs < 5 || batches > want {
+	if want := len(rowCounts(t, source)) * (rowsEach/4 + 1); runs < 5 || batches > want {
 		t.Errorf("%d batches in %d runs; want several runs and at most %d: none twice", batches, runs+1, want)
 	}
 }
 
-func TestACopyThatDiffersIsNotEnded(t *testing.T) {
+func TestACopyThatDiffersIsNotFinished(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(source *sqldb.DB, target *pgx.Conn) error{
 		"a row changed in the source": func(source *sqldb.DB, _ *pgx.Conn) error {
@@ -300,8 +300,8 @@ func TestACopyThatDiffersIsNotEnded(t *testing.T) {
 			if err := change(source, connect(t, address)); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := Run(t.Context(), source, address, Options{}); !errors.Is(err, ErrDiffers) {
-				t.Errorf("Run = %v, want %v", err, ErrDiffers)
+			if _, err := Run(t.Context(), source, address, Options{}); !errors.Is(err, ErrDifferent) {
+				t.Errorf("Run = %v, want %v", err, ErrDifferent)
 			}
 			if err := Unfinished(t.Context(), open(t, address)); !errors.Is(err, ErrUnfinished) {
 				t.Errorf("Unfinished = %v", err)
@@ -310,11 +310,11 @@ func TestACopyThatDiffersIsNotEnded(t *testing.T) {
 	}
 }
 
-func TestNothingIsWrittenToTheSourceMeanwhile(t *testing.T) {
+func TestTheSourceIsNotWrittenToMeanwhile(t *testing.T) {
 	t.Parallel()
 	source := dbtest.SQLite(t)
 	fill(t, source)
-	before := held(t, source)
+	before := rowCounts(t, source)
 	beside, err := driver.Open("file:" + source.File() + "?_pragma=busy_timeout(0)")
 	if err != nil {
 		t.Fatal(err)
@@ -327,7 +327,7 @@ func TestNothingIsWrittenToTheSourceMeanwhile(t *testing.T) {
 			t.Errorf("another process writes to the source: %v", err)
 		}
 	}})
-	if err != nil || len(r.Tables) != len(before) || tries < len(before) || !maps.Equal(before, held(t, source)) {
+	if err != nil || len(r.Tables) != len(before) || tries < len(before) || !maps.Equal(before, rowCounts(t, source)) {
 		t.Errorf("Run = %d tables, %v, after %d tries", len(r.Tables), err, tries)
 	}
 	if _, err := beside.ExecContext(t.Context(), `DELETE FROM outbox_node`); err != nil {
@@ -335,7 +335,7 @@ func TestNothingIsWrittenToTheSourceMeanwhile(t *testing.T) {
 	}
 }
 
-func TestOnlyAnEmptyTargetIsTaken(t *testing.T) {
+func TestOnlyAnEmptyTargetIsAccepted(t *testing.T) {
 	t.Parallel()
 	source := dbtest.SQLite(t)
 	fill(t, source)
@@ -358,15 +358,15 @@ func TestOnlyAnEmptyTargetIsTaken(t *testing.T) {
 	}
 	address := migrated(t)
 	conn := connect(t, address)
-	if _, err := conn.Exec(t.Context(), `INSERT INTO secret_key SELECT 'main', $1`, made(text, "fingerprint", 1)); err != nil {
+	if _, err := conn.Exec(t.Context(), `INSERT INTO secret_key SELECT 'main', $1`, testValue(text, "fingerprint", 1)); err != nil {
 		t.Fatal(err)
 	}
 	other := &copier{target: conn}
-	if err := other.alone(t.Context()); err != nil {
+	if err := other.lockTarget(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Run(t.Context(), source, address, small); !errors.Is(err, ErrUnderWay) {
-		t.Errorf("beside another copy: %v, want %v", err, ErrUnderWay)
+	if _, err := Run(t.Context(), source, address, small); !errors.Is(err, ErrRunning) {
+		t.Errorf("beside another copy: %v, want %v", err, ErrRunning)
 	}
 	if err := conn.Close(t.Context()); err != nil {
 		t.Fatal(err)
@@ -391,7 +391,7 @@ func TestASourceOfAnotherSchemaIsRefused(t *testing.T) {
 	}
 }
 
-func TestJSONIsComparedByWhatItMeans(t *testing.T) {
+func TestJSONIsComparedByValue(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		a, b string

@@ -11,40 +11,40 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// targetOnly are tables that SQLite has no use for. What they hold is of the moment:
-// limits that several processes share.
+// targetOnly are tables that SQLite does not have. They contain temporary state: limits that
+// several processes share.
 var targetOnly = []string{"pace_rate", "pace_slot", "rate_window"}
 
-// bookkeeping are tables that say what was done to a database.
+// bookkeeping are tables about the database itself.
 var bookkeeping = []string{"database_copy", "schema_lock", "schema_migration"}
 
-// kind is what a column holds, as far as a copy needs to know.
+// kind is the type of a column, as far as it matters to a copy.
 type kind int
 
 const (
-	number kind = iota + 1 // SMALLINT, INTEGER, BIGINT
+	integer kind = iota + 1 // SMALLINT, INTEGER, BIGINT
 	text
 	uuid
 	boolean
 	float
-	document // JSONB
+	jsonDocument // JSONB
 	octets
 )
 
 var kinds = map[string]kind{
-	"smallint": number, "integer": number, "bigint": number, "text": text, "uuid": uuid, "boolean": boolean,
-	"double precision": float, "jsonb": document, "bytea": octets,
+	"smallint": integer, "integer": integer, "bigint": integer, "text": text, "uuid": uuid, "boolean": boolean,
+	"double precision": float, "jsonb": jsonDocument, "bytea": octets,
 }
 
-// table is what is to be copied.
+// table is a table to copy.
 type table struct {
 	name    string
 	columns []string
 	kinds   []kind
-	key     []int // places of the columns of the primary key
+	key     []int // indexes of the columns of the primary key
 }
 
-// names returns the columns of the key.
+// keyNames returns the names of the columns of the key.
 func (t table) keyNames() []string {
 	names := make([]string, len(t.key))
 	for i, k := range t.key {
@@ -53,9 +53,9 @@ func (t table) keyNames() []string {
 	return names
 }
 
-// plan reads the tables from the target's catalog, those that others refer to first,
-// and makes sure that the source has the same.
-func (c *copier) plan(ctx context.Context) ([]table, error) {
+// loadTablePlan reads the tables from the target's catalog, in an order in which each comes after
+// those it refers to, and checks that the source has the same.
+func (c *copier) loadTablePlan(ctx context.Context) ([]table, error) {
 	tables, err := c.targetTables(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("read the tables of the target: %w", err)
@@ -76,7 +76,7 @@ func (c *copier) plan(ctx context.Context) ([]table, error) {
 	for name := range there {
 		return nil, fmt.Errorf("%w: its table %s is not one of this program", ErrSource, name)
 	}
-	return tables, c.inOrder(ctx, tables)
+	return tables, c.sortByReferences(ctx, tables)
 }
 
 func (c *copier) targetTables(ctx context.Context) ([]table, error) {
@@ -91,7 +91,7 @@ func (c *copier) targetTables(ctx context.Context) ([]table, error) {
 		return nil, err
 	}
 	var tables []table
-	places := map[int]int{} // of the last table: where in the key a column stands
+	places := map[int]int{} // of the last table: column by position in the key
 	var name, column, typ string
 	var at int
 	closeKey := func() error {
@@ -118,7 +118,7 @@ func (c *copier) targetTables(ctx context.Context) ([]table, error) {
 		t := &tables[len(tables)-1]
 		k, ok := kinds[typ]
 		if !ok {
-			return fmt.Errorf("column %s of table %s has the type %s, which is not known here", column, name, typ)
+			return fmt.Errorf("column %s of table %s has the unknown type %s", column, name, typ)
 		}
 		if at >= 0 {
 			places[at] = len(t.columns)
@@ -149,8 +149,8 @@ func (c *copier) sourceTables(ctx context.Context) (map[string][]string, error) 
 	return tables, err
 }
 
-// inOrder sorts the tables so that none stands before one it refers to.
-func (c *copier) inOrder(ctx context.Context, tables []table) error {
+// sortByReferences sorts the tables so that each comes after those it refers to.
+func (c *copier) sortByReferences(ctx context.Context, tables []table) error {
 	rows, err := c.target.Query(ctx, `
 		SELECT k.conrelid::regclass::text, k.confrelid::regclass::text FROM pg_constraint AS k
 		WHERE k.contype = 'f' AND k.conrelid <> k.confrelid AND k.connamespace = current_schema()::regnamespace`)

@@ -13,8 +13,8 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// Progress is kept in a table of the target that only a copy makes. The row without
-// a name is the copy itself. place is the key of the last row that was copied.
+// The progress is stored in a table of the target that only a copy creates. The row without a name
+// is that of the copy itself. place is the key of the last row that was copied.
 const progressTable = `
 	CREATE TABLE IF NOT EXISTS database_copy (
 		name     TEXT    NOT NULL PRIMARY KEY,
@@ -26,7 +26,7 @@ const progressTable = `
 		at       BIGINT  NOT NULL
 	)`
 
-// Unfinished returns ErrUnfinished for a database that a copy has not been ended into.
+// Unfinished returns ErrUnfinished if a copy into the database is not finished.
 func Unfinished(ctx context.Context, db *sqldb.DB) error {
 	if db.Dialect() != sqldb.Postgres {
 		return nil
@@ -37,7 +37,7 @@ func Unfinished(ctx context.Context, db *sqldb.DB) error {
 		err = db.QueryRow(ctx, `SELECT EXISTS (SELECT 1 FROM database_copy WHERE name = '' AND NOT ended)`).Scan(&open)
 	}
 	if err != nil {
-		return fmt.Errorf("look for a copy that has not ended: %w", err)
+		return fmt.Errorf("check for an unfinished copy: %w", err)
 	}
 	if open {
 		return ErrUnfinished
@@ -45,8 +45,8 @@ func Unfinished(ctx context.Context, db *sqldb.DB) error {
 	return nil
 }
 
-// identity tells the source from other installations: by its secret key, its first
-// tenant and its first user.
+// identity returns a hash that distinguishes the source from other installations: of its secret
+// key, its first tenant and its first user.
 func (c *copier) identity(ctx context.Context) (string, error) {
 	h := sha256.New()
 	for _, query := range []string{
@@ -57,14 +57,14 @@ func (c *copier) identity(ctx context.Context) (string, error) {
 		var text string
 		err := c.source.QueryRow(ctx, query).Scan(&text)
 		if err != nil && !errors.Is(err, sqldb.ErrNoRows) {
-			return "", fmt.Errorf("read who the source is: %w", err)
+			return "", fmt.Errorf("identify the source: %w", err)
 		}
 		fmt.Fprintf(h, "%d %s\n", len(text), text)
 	}
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
-// begin makes the target one of a copy of the source, or finds that it is.
+// begin begins a copy of the source into the target, or continues one.
 func (c *copier) begin(ctx context.Context, identity string) (Report, error) {
 	var r Report
 	err := pgx.BeginFunc(ctx, c.target, func(tx pgx.Tx) error {
@@ -73,28 +73,28 @@ func (c *copier) begin(ctx context.Context, identity string) (Report, error) {
 		}
 		var source string
 		var at int64
-		err := tx.QueryRow(ctx, `SELECT source, ended, at FROM database_copy WHERE name = ''`).Scan(&source, &r.Before, &at)
+		err := tx.QueryRow(ctx, `SELECT source, ended, at FROM database_copy WHERE name = ''`).Scan(&source, &r.AlreadyDone, &at)
 		switch {
 		case errors.Is(err, pgx.ErrNoRows):
-			return c.first(ctx, tx, identity)
+			return c.beginEmpty(ctx, tx, identity)
 		case err != nil:
-			return fmt.Errorf("look how far the copy is: %w", err)
+			return fmt.Errorf("load the progress of the copy: %w", err)
 		case source != identity:
-			return fmt.Errorf("%w: it holds a copy of another installation", ErrNotEmpty)
-		case !r.Before:
+			return fmt.Errorf("%w: it contains a copy of another installation", ErrNotEmpty)
+		case !r.AlreadyDone:
 			r.Resumed = true
 			return nil
 		}
 		r.EndedAt = sqldb.Time(at)
-		r.Tables, err = c.outcome(ctx, tx)
+		r.Tables, err = c.loadTables(ctx, tx)
 		return err
 	})
 	return r, err
 }
 
-// first begins the copy in a target that has nothing but its schema. The key that a
-// migration has noted there may stay: it is the one of the source.
-func (c *copier) first(ctx context.Context, tx pgx.Tx, identity string) error {
+// beginEmpty begins the copy into a target that has only its schema. The key that a migration has
+// stored there may exist: it is the same as the source's.
+func (c *copier) beginEmpty(ctx context.Context, tx pgx.Tx, identity string) error {
 	var mine string
 	if err := c.source.QueryRow(ctx, `SELECT COALESCE((SELECT fingerprint FROM secret_key WHERE name = 'main'), '')`).Scan(&mine); err != nil {
 		return fmt.Errorf("read the source's key: %w", err)
@@ -105,7 +105,7 @@ func (c *copier) first(ctx context.Context, tx pgx.Tx, identity string) error {
 	for _, t := range c.tables {
 		var filled bool
 		if err := tx.QueryRow(ctx, `SELECT EXISTS (SELECT 1 FROM `+quoted([]string{t.name}, "%s")+`)`).Scan(&filled); err != nil {
-			return fmt.Errorf("look whether the target is empty: %w", err)
+			return fmt.Errorf("check whether the target is empty: %w", err)
 		}
 		if filled {
 			return fmt.Errorf("%w: its table %s has rows", ErrNotEmpty, t.name)
@@ -118,23 +118,23 @@ func (c *copier) first(ctx context.Context, tx pgx.Tx, identity string) error {
 	return nil
 }
 
-// step is how far one table is.
-type step struct {
+// tableProgress is the progress of one table.
+type tableProgress struct {
 	place  string // empty: no row yet
 	copied int64
 	ended  bool
 }
 
-func (c *copier) stepOf(ctx context.Context, t table) (step, error) {
-	var s step
+func (c *copier) loadProgress(ctx context.Context, t table) (tableProgress, error) {
+	var s tableProgress
 	err := c.target.QueryRow(ctx, `SELECT COALESCE(place, ''), copied, ended FROM database_copy WHERE name = $1`, t.name).Scan(&s.place, &s.copied, &s.ended)
 	if errors.Is(err, pgx.ErrNoRows) {
-		return step{}, nil
+		return tableProgress{}, nil
 	}
 	return s, err
 }
 
-func noteStep(ctx context.Context, tx pgx.Tx, t table, s step) error {
+func saveProgress(ctx context.Context, tx pgx.Tx, t table, s tableProgress) error {
 	_, err := tx.Exec(ctx, `
 		INSERT INTO database_copy (name, source, place, copied, ended, at) VALUES ($1, '', $2, $3, $4, $5)
 		ON CONFLICT (name) DO UPDATE SET place = excluded.place, copied = excluded.copied, ended = excluded.ended, at = excluded.at`,
@@ -142,8 +142,8 @@ func noteStep(ctx context.Context, tx pgx.Tx, t table, s step) error {
 	return err
 }
 
-// end makes the target a database like any other.
-func (c *copier) end(ctx context.Context, tables []Table) (time.Time, error) {
+// finish marks the copy as finished, so that the target can be used.
+func (c *copier) finish(ctx context.Context, tables []Table) (time.Time, error) {
 	if err := c.analyze(ctx, tables); err != nil {
 		return time.Time{}, err
 	}
@@ -161,13 +161,13 @@ func (c *copier) end(ctx context.Context, tables []Table) (time.Time, error) {
 		return err
 	})
 	if err != nil {
-		return time.Time{}, fmt.Errorf("end the copy: %w", err)
+		return time.Time{}, fmt.Errorf("finish the copy: %w", err)
 	}
 	return now, nil
 }
 
-// analyze gives the planner the statistics of tables that have more than a few rows;
-// those of the others it has from the migration.
+// analyze analyzes tables that have more than a few rows; the others have statistics from the
+// migration.
 func (c *copier) analyze(ctx context.Context, tables []Table) error {
 	for _, t := range tables {
 		if t.Rows <= 1000 {
@@ -180,7 +180,7 @@ func (c *copier) analyze(ctx context.Context, tables []Table) error {
 	return nil
 }
 
-// sequences has each sequence go on after the highest number of its column.
+// sequences sets each sequence to continue after the highest number of its column.
 func (c *copier) sequences(ctx context.Context, tx pgx.Tx) error {
 	rows, err := tx.Query(ctx, `
 		SELECT s.oid::regclass::text, d.refobjid::regclass::text, quote_ident(a.attname)
@@ -197,7 +197,7 @@ func (c *copier) sequences(ctx context.Context, tx pgx.Tx) error {
 	if err != nil {
 		return err
 	}
-	for _, o := range owned { // names as PostgreSQL writes them
+	for _, o := range owned { // names quoted by PostgreSQL
 		if _, err := tx.Exec(ctx, fmt.Sprintf(`SELECT setval('%s', m.top) FROM (SELECT MAX(%s) AS top FROM %s) AS m WHERE m.top > 0`, o[0], o[2], o[1])); err != nil {
 			return fmt.Errorf("set sequence %s: %w", o[0], err)
 		}
@@ -205,8 +205,8 @@ func (c *copier) sequences(ctx context.Context, tx pgx.Tx) error {
 	return nil
 }
 
-// outcome returns what a copy that has ended was found to be.
-func (c *copier) outcome(ctx context.Context, tx pgx.Tx) ([]Table, error) {
+// loadTables returns the results of a finished copy.
+func (c *copier) loadTables(ctx context.Context, tx pgx.Tx) ([]Table, error) {
 	rows, err := tx.Query(ctx, `SELECT name, copied, COALESCE(checksum, '') FROM database_copy WHERE name <> '' ORDER BY name`)
 	if err != nil {
 		return nil, err

@@ -13,9 +13,9 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// copyTable copies what the target lacks of a table, in batches.
+// copyTable copies the rows of a table that the target lacks, in batches.
 func (c *copier) copyTable(ctx context.Context, t table) error {
-	s, err := c.stepOf(ctx, t)
+	s, err := c.loadProgress(ctx, t)
 	if err != nil || s.ended {
 		return err
 	}
@@ -25,40 +25,40 @@ func (c *copier) copyTable(ctx context.Context, t table) error {
 	}
 	defer rows.Close()
 	for !s.ended {
-		b := &batch{rows: rows, table: t, mostRows: c.batchRows, mostBytes: c.batchBytes, values: make([]any, len(t.columns))}
+		b := &batch{rows: rows, table: t, maxRows: c.batchRows, maxBytes: c.batchBytes, values: make([]any, len(t.columns))}
 		err := pgx.BeginFunc(ctx, c.target, func(tx pgx.Tx) error {
 			n, err := tx.CopyFrom(ctx, pgx.Identifier{t.name}, t.columns, b)
 			if err != nil {
 				return err
 			}
 			if s.copied += n; n > 0 {
-				s.place = b.place
+				s.place = b.lastKey
 			}
-			s.ended = b.last
+			s.ended = b.end
 			if c.beforeCommit != nil {
 				if err := c.beforeCommit(t.name); err != nil {
 					return err
 				}
 			}
-			return noteStep(ctx, tx, t, s)
+			return saveProgress(ctx, tx, t, s)
 		})
 		if err != nil {
-			return fmt.Errorf("behind %d rows: %w", s.copied, err)
+			return fmt.Errorf("after %d rows: %w", s.copied, err)
 		}
 		c.Progress(Progress{Table: t.name, Rows: s.copied})
 	}
 	return nil
 }
 
-// rowsAfter reads a table in order of its key, behind a place.
+// rowsAfter reads a table in the order of its key, after an encoded key.
 func (c *copier) rowsAfter(ctx context.Context, t table, place string) (*sqldb.Rows, error) {
 	key := quoted(t.keyNames(), "%s")
 	text := `SELECT ` + quoted(t.columns, "%s") + ` FROM ` + quoted([]string{t.name}, "%s")
 	var args []any
 	if place != "" {
 		var err error
-		if args, err = t.readPlace(place); err != nil {
-			return nil, fmt.Errorf("read the place %s: %w", place, err)
+		if args, err = t.decodeKey(place); err != nil {
+			return nil, fmt.Errorf("decode the key %s: %w", place, err)
 		}
 		params := make([]string, len(args))
 		for i := range args {
@@ -69,26 +69,26 @@ func (c *copier) rowsAfter(ctx context.Context, t table, place string) (*sqldb.R
 	return c.source.Query(ctx, text+` ORDER BY `+key, args...)
 }
 
-// batch is the rows of one transaction, for pgx to read.
+// batch is the rows of one transaction. It implements pgx.CopyFromSource.
 type batch struct {
-	rows                *sqldb.Rows
-	table               table
-	mostRows, mostBytes int
+	rows              *sqldb.Rows
+	table             table
+	maxRows, maxBytes int
 
 	count, bytes int
-	place        string // of the last row
-	last         bool   // there are no more rows
+	lastKey      string // of the last row read
+	end          bool   // there are no more rows
 	values       []any
 	err          error
 }
 
 // Next reads the next row, unless the batch is full.
 func (b *batch) Next() bool {
-	if b.err != nil || b.count >= b.mostRows || b.bytes >= b.mostBytes {
+	if b.err != nil || b.count >= b.maxRows || b.bytes >= b.maxBytes {
 		return false
 	}
 	if !b.rows.Next() {
-		b.last = true
+		b.end = true
 		b.err = b.rows.Err()
 		return false
 	}
@@ -97,16 +97,16 @@ func (b *batch) Next() bool {
 	return b.err == nil
 }
 
-// Values returns the row as the target takes it.
+// Values returns the row with the target's types.
 func (b *batch) Values() ([]any, error) {
-	place, err := b.table.placeOf(b.values)
+	place, err := b.table.encodeKey(b.values)
 	if err != nil {
 		return nil, err
 	}
-	b.place = place
+	b.lastKey = place
 	row := make([]any, len(b.values))
 	for i, v := range b.values {
-		if row[i], err = forTarget(b.table.kinds[i], v); err != nil {
+		if row[i], err = targetValue(b.table.kinds[i], v); err != nil {
 			return nil, fmt.Errorf("column %s of the row %s: %w", b.table.columns[i], place, err)
 		}
 		b.bytes += size(v)
@@ -114,7 +114,7 @@ func (b *batch) Values() ([]any, error) {
 	return row, nil
 }
 
-// Err returns what ended the rows.
+// Err returns the error that ended the batch, if any.
 func (b *batch) Err() error { return b.err }
 
 func size(v any) int {
@@ -137,8 +137,8 @@ func scan(rows interface{ Scan(...any) error }, values []any) error {
 	return rows.Scan(dest...)
 }
 
-// forTarget turns what SQLite holds into what PostgreSQL takes for a column.
-func forTarget(k kind, v any) (any, error) {
+// targetValue converts a value of SQLite to one of the target's column.
+func targetValue(k kind, v any) (any, error) {
 	if v == nil {
 		return nil, nil
 	}
@@ -154,7 +154,7 @@ func forTarget(k kind, v any) (any, error) {
 		case int64(1), true:
 			return true, nil
 		}
-	case number:
+	case integer:
 		if _, ok := v.(int64); ok {
 			return v, nil
 		}
@@ -166,17 +166,16 @@ func forTarget(k kind, v any) (any, error) {
 		if _, ok := v.([]byte); ok {
 			return v, nil
 		}
-	case text, document:
+	case text, jsonDocument:
 		if _, ok := v.(string); ok {
 			return v, nil
 		}
 	}
-	return nil, fmt.Errorf("it holds %T", v)
+	return nil, fmt.Errorf("the value has type %T", v)
 }
 
-// placeOf returns a row's key as the progress table keeps it: JSON, with ids in
-// hexadecimal.
-func (t table) placeOf(values []any) (string, error) {
+// encodeKey returns a row's key as stored in the progress table: JSON, with ids in hexadecimal.
+func (t table) encodeKey(values []any) (string, error) {
 	key := make([]any, len(t.key))
 	for i, k := range t.key {
 		key[i] = values[k]
@@ -188,8 +187,8 @@ func (t table) placeOf(values []any) (string, error) {
 	return string(b), err
 }
 
-// readPlace returns the parameters that placeOf has written.
-func (t table) readPlace(place string) ([]any, error) {
+// decodeKey decodes a key of encodeKey as parameters.
+func (t table) decodeKey(place string) ([]any, error) {
 	d := json.NewDecoder(strings.NewReader(place))
 	d.UseNumber()
 	var key []any
@@ -209,7 +208,7 @@ func (t table) readPlace(place string) ([]any, error) {
 				key[i], err = hex.DecodeString(v)
 			}
 		default:
-			err = fmt.Errorf("a key holds %T", v)
+			err = fmt.Errorf("the key contains %T", v)
 		}
 		if err != nil {
 			return nil, err

@@ -19,12 +19,12 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// verify reads both databases and compares their tables.
+// verify compares the tables of both databases.
 func (c *copier) verify(ctx context.Context) ([]Table, error) {
 	var outcome []Table
 	var wrong []string
 	for _, t := range c.tables {
-		here, there, err := c.sums(ctx, t)
+		here, there, err := c.checksums(ctx, t)
 		if err != nil {
 			return nil, fmt.Errorf("verify table %s: %w", t.name, err)
 		}
@@ -35,18 +35,18 @@ func (c *copier) verify(ctx context.Context) ([]Table, error) {
 		outcome = append(outcome, here)
 	}
 	if len(wrong) > 0 {
-		return nil, fmt.Errorf("%w in %s: was the source used since the copy began? Empty the target and copy again", ErrDiffers, strings.Join(wrong, ", "))
+		return nil, fmt.Errorf("%w in %s: was the source used since the copy began? Empty the target and copy again", ErrDifferent, strings.Join(wrong, ", "))
 	}
 	slices.SortFunc(outcome, func(a, b Table) int { return strings.Compare(a.Name, b.Name) })
 	return outcome, nil
 }
 
-// sums reads a table of both databases at the same time.
-func (c *copier) sums(ctx context.Context, t table) (here, there Table, err error) {
+// checksums reads a table of both databases at the same time.
+func (c *copier) checksums(ctx context.Context, t table) (here, there Table, err error) {
 	var both sync.WaitGroup
 	var errs [2]error
-	both.Go(func() { here, errs[0] = c.sumOfSource(ctx, t) })
-	both.Go(func() { there, errs[1] = c.sumOfTarget(ctx, t) })
+	both.Go(func() { here, errs[0] = c.sourceChecksum(ctx, t) })
+	both.Go(func() { there, errs[1] = c.targetChecksum(ctx, t) })
 	both.Wait()
 	for _, err := range errs {
 		if err != nil {
@@ -56,13 +56,13 @@ func (c *copier) sums(ctx context.Context, t table) (here, there Table, err erro
 	return here, there, nil
 }
 
-func (c *copier) sumOfSource(ctx context.Context, t table) (Table, error) {
+func (c *copier) sourceChecksum(ctx context.Context, t table) (Table, error) {
 	rows, err := c.rowsAfter(ctx, t, "")
 	if err != nil {
 		return Table{}, err
 	}
 	defer rows.Close()
-	s := newSum(t)
+	s := newChecksum(t)
 	values := make([]any, len(t.columns))
 	for rows.Next() {
 		if err := scan(rows, values); err != nil {
@@ -75,17 +75,17 @@ func (c *copier) sumOfSource(ctx context.Context, t table) (Table, error) {
 	return s.table(), rows.Err()
 }
 
-func (c *copier) sumOfTarget(ctx context.Context, t table) (Table, error) {
+func (c *copier) targetChecksum(ctx context.Context, t table) (Table, error) {
 	columns, order := make([]string, len(t.columns)), make([]string, len(t.key))
 	for i, name := range t.columns {
 		columns[i] = quoted([]string{name}, "%s")
-		if t.kinds[i] == document { // not as values that were decoded already
+		if t.kinds[i] == jsonDocument { // as text, since pgx would decode it
 			columns[i] += "::text"
 		}
 	}
 	for i, k := range t.key {
 		order[i] = quoted([]string{t.columns[k]}, "%s")
-		if t.kinds[k] == text { // byte by byte, as in SQLite
+		if t.kinds[k] == text { // compare byte by byte, as SQLite does
 			order[i] += ` COLLATE "C"`
 		}
 	}
@@ -94,7 +94,7 @@ func (c *copier) sumOfTarget(ctx context.Context, t table) (Table, error) {
 		return Table{}, err
 	}
 	defer rows.Close()
-	s := newSum(t)
+	s := newChecksum(t)
 	for rows.Next() {
 		values, err := rows.Values()
 		if err != nil {
@@ -109,22 +109,22 @@ func (c *copier) sumOfTarget(ctx context.Context, t table) (Table, error) {
 
 var _ pgx.CopyFromSource = (*batch)(nil)
 
-// sum is the checksum of a table's rows in one order. Each value is written by what
-// it means, not by how its database keeps it.
-type sum struct {
+// checksum is the checksum of a table's rows in order. Each value is encoded by its meaning,
+// whatever the form in which its database stores it.
+type checksum struct {
 	of   table
 	hash hash.Hash
 	rows int64
 	row  []byte
 }
 
-func newSum(t table) *sum { return &sum{of: t, hash: sha256.New()} }
+func newChecksum(t table) *checksum { return &checksum{of: t, hash: sha256.New()} }
 
-func (s *sum) table() Table {
+func (s *checksum) table() Table {
 	return Table{Name: s.of.name, Rows: s.rows, Checksum: hex.EncodeToString(s.hash.Sum(nil))}
 }
 
-func (s *sum) add(values []any) error {
+func (s *checksum) add(values []any) error {
 	s.rows++
 	s.row = s.row[:0]
 	for i, v := range values {
@@ -137,8 +137,8 @@ func (s *sum) add(values []any) error {
 	return nil
 }
 
-// appendValue writes a value so that no two rows are written alike: NULL as 0, others
-// as 1, their length, and their bytes.
+// appendValue appends a value so that different rows have different encodings: NULL as 0, others as
+// 1, their length, and their bytes.
 func appendValue(b []byte, k kind, v any) ([]byte, error) {
 	if v == nil {
 		return append(b, 0), nil
@@ -166,17 +166,17 @@ func appendValue(b []byte, k kind, v any) ([]byte, error) {
 	case []byte:
 		return framed(v), nil
 	case string:
-		if k != document {
+		if k != jsonDocument {
 			return framed([]byte(v)), nil
 		}
 		doc, err := canonical([]byte(v))
 		return framed(doc), err
 	}
-	return nil, fmt.Errorf("it holds %T", v)
+	return nil, fmt.Errorf("the value has type %T", v)
 }
 
-// canonical returns a JSON text as it is written whatever a database has made of it:
-// PostgreSQL keeps neither the order of members nor spaces nor exponents.
+// canonical returns an encoding of a JSON text that does not depend on the database: PostgreSQL
+// does not preserve the order of members, spaces and exponents.
 func canonical(doc []byte) ([]byte, error) {
 	if s := string(doc); s == "{}" || s == "[]" || s == "null" {
 		return doc, nil
@@ -218,11 +218,11 @@ func appendJSON(b []byte, v any) []byte {
 		}
 		return b
 	}
-	panic(fmt.Sprintf("JSON holds no %T", v))
+	panic(fmt.Sprintf("JSON contains no %T", v))
 }
 
-// decimal returns a JSON number as its digits without zeros at either end and the
-// power of ten that they are to be multiplied with.
+// decimal returns a JSON number as its digits, without zeros at either end, and the power of ten
+// they are multiplied with.
 func decimal(n string) string {
 	n, negative := strings.CutPrefix(n, "-")
 	n, exponent, _ := strings.Cut(strings.ToLower(n), "e")

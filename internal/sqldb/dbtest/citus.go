@@ -17,23 +17,23 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// CitusWorkers names the environment variable that makes the databases of tests
-// distributed ones: the workers of a Citus cluster as host:port, with commas between
-// them. The server of Variable is then its coordinator.
+// CitusWorkers is the environment variable with the workers of a Citus cluster, as host:port
+// separated by commas. If it is set, the server of ServerVariable is their coordinator, and the
+// tables of test databases are distributed.
 const CitusWorkers = "PACKETBOAT_TEST_CITUS_WORKERS"
 
 const (
-	citusShards  = 4    // of a table of a test
-	citusTenants = 1000 // whose rows a test may write without making them: of both kinds, from 1 and idtest.Tenant
+	citusShards  = 4    // of each table
+	citusTenants = 1000 // tenants of either kind, from 1 and of idtest.Tenant, that tests need not create
 )
 
-// distributedAddress returns the address of an empty database whose tables are
-// distributed. It lives as long as the test.
+// distributedAddress returns the address of an empty database whose tables are distributed. It is
+// dropped when the test ends.
 func distributedAddress(t testing.TB, nodes []string) string {
 	t.Helper()
 	address, drop, err := NewDistributed(nodes)
 	if err != nil {
-		t.Fatalf("make a distributed database: %v", err)
+		t.Fatalf("create a distributed database: %v", err)
 	}
 	t.Cleanup(func() {
 		if err := drop(); err != nil {
@@ -43,8 +43,8 @@ func distributedAddress(t testing.TB, nodes []string) string {
 	return address
 }
 
-// CitusNodes returns the addresses of the nodes that CitusWorkers names with a server,
-// which comes first; none when the variable is not set.
+// CitusNodes returns the addresses of a server and of the nodes in CitusWorkers; none if the
+// variable is not set.
 func CitusNodes(server string) ([]string, error) {
 	workers := os.Getenv(CitusWorkers)
 	if workers == "" {
@@ -62,8 +62,8 @@ func CitusNodes(server string) ([]string, error) {
 	return nodes, nil
 }
 
-// NewDistributed creates an empty database whose tables are distributed over the nodes
-// of a cluster, the coordinator first. It returns its address and how to drop it.
+// NewDistributed creates an empty database whose tables are distributed over the nodes of a
+// cluster, the coordinator first. It returns its address, and a function that drops it.
 func NewDistributed(nodes []string) (address string, drop func() error, err error) {
 	texts, err := migrationTexts()
 	if err != nil {
@@ -73,7 +73,7 @@ func NewDistributed(nodes []string) (address string, drop func() error, err erro
 	source := "citus_" + hex.EncodeToString(sum[:])[:24]
 	templateMu.Lock()
 	defer templateMu.Unlock()
-	have, err := citusHas(nodes[0], source)
+	have, err := databaseExists(nodes[0], source)
 	if err == nil && !have {
 		err = citusTemplate(nodes, source)
 	}
@@ -83,15 +83,15 @@ func NewDistributed(nodes []string) (address string, drop func() error, err erro
 	name := "t_" + strings.ReplaceAll(id.NewText(), "-", "")
 	drop = func() error { return onNodes(nodes, `DROP DATABASE IF EXISTS `+name+` WITH (FORCE)`) }
 	if err = onNodes(nodes, `CREATE DATABASE `+name+` TEMPLATE `+source+` STRATEGY file_copy`); err == nil {
-		err = distribute(named(nodes[0], name)) // for what is set on the database
+		err = distribute(databaseAddress(nodes[0], name)) // for the settings of the database
 	}
 	if err != nil {
 		return "", nil, errors.Join(err, drop())
 	}
-	return named(nodes[0], name), drop, nil
+	return databaseAddress(nodes[0], name), drop, nil
 }
 
-// citusTemplate creates a migrated and distributed database that can be copied.
+// citusTemplate creates a migrated and distributed database to copy.
 func citusTemplate(nodes []string, name string) error {
 	err := onNodes(nodes, `DROP DATABASE IF EXISTS `+name+` WITH (FORCE)`,
 		`CREATE DATABASE `+name+` TEMPLATE template0 LC_COLLATE 'C' LC_CTYPE 'C' ENCODING 'UTF8'`)
@@ -107,24 +107,25 @@ func citusTemplate(nodes []string, name string) error {
 		if err != nil {
 			return err
 		}
-		if err := run(named(node, name), `CREATE EXTENSION citus`); err != nil {
+		if err := execAll(databaseAddress(node, name), `CREATE EXTENSION citus`); err != nil {
 			return err
 		}
 		add := "citus_add_node"
 		if i == 0 {
 			add = "citus_set_coordinator_host"
 		}
-		if err := run(named(nodes[0], name), fmt.Sprintf(`SELECT %s('%s', %s)`, add, host, port)); err != nil {
+		if err := execAll(databaseAddress(nodes[0], name), fmt.Sprintf(`SELECT %s('%s', %s)`, add, host, port)); err != nil {
 			return err
 		}
 	}
-	if err := distribute(named(nodes[0], name)); err != nil {
+	if err := distribute(databaseAddress(nodes[0], name)); err != nil {
 		return err
 	}
-	if err := run(named(nodes[0], name), fmt.Sprintf(`INSERT INTO home (key) SELECT key + more FROM generate_series(1, %d) AS key CROSS JOIN (VALUES (0), (1000000)) AS v(more) ON CONFLICT DO NOTHING`, citusTenants)); err != nil {
+	if err := execAll(databaseAddress(nodes[0], name), fmt.Sprintf(`INSERT INTO home (key) SELECT key + more FROM generate_series(1, %d) AS key CROSS JOIN (VALUES (0), (1000000)) AS v(more) ON CONFLICT DO NOTHING`, citusTenants)); err != nil {
 		return err
 	}
-	// Nobody may be connected to what is copied, and a daemon of Citus is.
+	// A database can only be copied while there are no connections to it, and a daemon of Citus has
+	// one.
 	return onNodes(nodes, `ALTER DATABASE `+name+` ALLOW_CONNECTIONS false`,
 		`SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE datname = '`+name+`'`)
 }
@@ -142,17 +143,17 @@ func distribute(address string) error {
 	return errors.Join(err, db.Close())
 }
 
-// onNodes runs statements on each node, in the database that its address names.
+// onNodes runs statements on each node, in the database of its address.
 func onNodes(nodes []string, statements ...string) error {
 	for _, node := range nodes {
-		if err := run(node, append([]string{`SET citus.enable_create_database_propagation TO off`}, statements...)...); err != nil {
+		if err := execAll(node, append([]string{`SET citus.enable_create_database_propagation TO off`}, statements...)...); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func run(address string, statements ...string) error {
+func execAll(address string, statements ...string) error {
 	db, err := sql.Open("pgx", address)
 	if err != nil {
 		return err
@@ -167,7 +168,7 @@ func run(address string, statements ...string) error {
 	return nil
 }
 
-func citusHas(address, name string) (have bool, err error) {
+func databaseExists(address, name string) (have bool, err error) {
 	db, err := sql.Open("pgx", address)
 	if err != nil {
 		return false, err

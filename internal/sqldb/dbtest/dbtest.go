@@ -1,8 +1,8 @@
-// Package dbtest gives a test an empty, migrated database of each dialect.
+// Package dbtest provides tests with empty, migrated databases of each dialect.
 //
-// PostgreSQL is used when PACKETBOAT_TEST_POSTGRES_URL names a server on which
-// databases may be created; `make test` starts one. Without it the PostgreSQL
-// half is skipped, and the test says so; with CI=true it fails instead.
+// PostgreSQL is used if PACKETBOAT_TEST_POSTGRES_URL is the address of a server on which databases
+// may be created; `make test` starts one. Without it, the tests on PostgreSQL are skipped, or fail
+// if CI=true.
 package dbtest
 
 import (
@@ -21,14 +21,14 @@ import (
 	"testing"
 
 	"github.com/jackc/pgx/v5/pgconn"
-	_ "github.com/jackc/pgx/v5/stdlib" // the admin connection speaks database/sql
+	_ "github.com/jackc/pgx/v5/stdlib" // the driver of the admin connection
 
 	"github.com/packetboat/packetboat/internal/id"
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// Variable names the environment variable with the PostgreSQL server's address.
-const Variable = "PACKETBOAT_TEST_POSTGRES_URL"
+// ServerVariable is the environment variable with the PostgreSQL server's address.
+const ServerVariable = "PACKETBOAT_TEST_POSTGRES_URL"
 
 // Each runs f as subtests sqlite and postgres, each with a database of its own.
 // PACKETBOAT_TEST_DIALECT limits it to one of them.
@@ -37,7 +37,7 @@ func Each(t *testing.T, f func(t *testing.T, db *sqldb.DB)) {
 	EachWith(t, options, f)
 }
 
-// EachWith is Each with databases that are opened with options.
+// EachWith is Each for databases that are opened with options.
 func EachWith(t *testing.T, o sqldb.Options, f func(t *testing.T, db *sqldb.DB)) {
 	t.Helper()
 	for _, d := range []struct {
@@ -60,8 +60,8 @@ func EachWith(t *testing.T, o sqldb.Options, f func(t *testing.T, db *sqldb.DB))
 // options are those of test databases.
 var options = sqldb.Options{MaxConns: 8}
 
-// Addresses returns, for tests that start the program, the address of a fresh
-// database of each dialect that can be had here.
+// Addresses runs f as subtests with the address of a new database of each dialect, for tests that
+// start the program.
 func Addresses(t *testing.T, f func(t *testing.T, address string)) {
 	t.Helper()
 	t.Run("sqlite", func(t *testing.T) {
@@ -84,7 +84,7 @@ var template = sync.OnceValues(func() ([]byte, error) {
 	if _, err := db.Migrate(context.Background()); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
-	if err := db.Close(); err != nil { // closing folds the log into the file
+	if err := db.Close(); err != nil { // Close moves the log into the file
 		return nil, err
 	}
 	return os.ReadFile(file)
@@ -100,7 +100,7 @@ func sqliteAddress(t testing.TB) string {
 	t.Helper()
 	b, err := template()
 	if err != nil {
-		t.Fatalf("make the SQLite template: %v", err)
+		t.Fatalf("create the SQLite template: %v", err)
 	}
 	file := filepath.Join(t.TempDir(), "test.db")
 	if err := os.WriteFile(file, b, 0o600); err != nil {
@@ -109,9 +109,8 @@ func sqliteAddress(t testing.TB) string {
 	return "sqlite:" + file
 }
 
-// Postgres returns an empty, migrated PostgreSQL database.
-// The plans of the statements that the test runs are checked at its end: see
-// ReadsTenant.
+// Postgres returns an empty, migrated PostgreSQL database. When the test ends, the plans of its
+// statements are checked: see ReadsTenant.
 func Postgres(t testing.TB) *sqldb.DB {
 	t.Helper()
 	o := options
@@ -133,7 +132,7 @@ func open(t testing.TB, address string, o sqldb.Options) *sqldb.DB {
 	return db
 }
 
-// BlankPostgres returns the address of a PostgreSQL database without any table.
+// BlankPostgres returns the address of a PostgreSQL database without tables.
 func BlankPostgres(t testing.TB) string {
 	t.Helper()
 	admin, server := postgresServer(t)
@@ -152,28 +151,28 @@ func postgresAddress(t testing.TB) string {
 	}
 	source, err := postgresTemplate(admin, server)
 	if err != nil {
-		t.Fatalf("make the PostgreSQL template: %v", err)
+		t.Fatalf("create the PostgreSQL template: %v", err)
 	}
 	like := `TEMPLATE ` + source
 	var version int
 	if err := admin.QueryRow(`SELECT current_setting('server_version_num')::int`).Scan(&version); err != nil {
 		t.Fatal(err)
 	}
-	if version >= 150000 { // from there on the other way is the default, which logs every page
+	if version >= 150000 { // since version 15 the default is wal_log, which is slower
 		like += ` STRATEGY file_copy`
 	}
 	return newDatabase(t, admin, server, like)
 }
 
-// postgresServer connects to the server that tests make databases on.
+// postgresServer connects to the server on which tests create databases.
 func postgresServer(t testing.TB) (admin *sql.DB, server string) {
 	t.Helper()
-	server = os.Getenv(Variable)
+	server = os.Getenv(ServerVariable)
 	if server == "" {
 		if os.Getenv("CI") == "true" {
-			t.Fatalf("%s is not set: CI must test PostgreSQL", Variable)
+			t.Fatalf("%s is not set: CI must test PostgreSQL", ServerVariable)
 		}
-		t.Skipf("%s is not set: only SQLite is tested", Variable)
+		t.Skipf("%s is not set: PostgreSQL is not tested", ServerVariable)
 	}
 	admin, err := sql.Open("pgx", server)
 	if err != nil {
@@ -184,7 +183,7 @@ func postgresServer(t testing.TB) (admin *sql.DB, server string) {
 	return admin, server
 }
 
-// newDatabase creates a database that lives as long as the test.
+// newDatabase creates a database that is dropped when the test ends.
 func newDatabase(t testing.TB, admin *sql.DB, server, like string) (address string) {
 	t.Helper()
 	name := "t_" + strings.ReplaceAll(id.NewText(), "-", "")
@@ -196,20 +195,19 @@ func newDatabase(t testing.TB, admin *sql.DB, server, like string) (address stri
 			t.Errorf("drop the test database: %v", err)
 		}
 	})
-	return named(server, name)
+	return databaseAddress(server, name)
 }
 
 var templateMu sync.Mutex
 
 // postgresTemplate returns the name of a migrated database to copy.
 func postgresTemplate(admin *sql.DB, server string) (string, error) {
-	return postgresMade(admin, server, "tmpl_", "")
+	return scriptedTemplate(admin, server, "tmpl_", "")
 }
 
-// postgresMade returns the name of a database that is migrated and went through
-// a script, and makes it when no test process has done so yet for these
-// migrations and this script.
-func postgresMade(admin *sql.DB, server, prefix, script string) (string, error) {
+// scriptedTemplate returns the name of a database that was migrated, and on which a script was run.
+// It creates it if no test process has done so for these migrations and this script.
+func scriptedTemplate(admin *sql.DB, server, prefix, script string) (string, error) {
 	templateMu.Lock()
 	defer templateMu.Unlock()
 	texts, err := migrationTexts()
@@ -229,7 +227,7 @@ func postgresMade(admin *sql.DB, server, prefix, script string) (string, error) 
 		return "", err
 	}
 	ctx := context.Background()
-	db, err := sqldb.Open(ctx, named(server, mine), sqldb.Options{MaxConns: 2})
+	db, err := sqldb.Open(ctx, databaseAddress(server, mine), sqldb.Options{MaxConns: 2})
 	if err != nil {
 		return "", err
 	}
@@ -247,7 +245,7 @@ func postgresMade(admin *sql.DB, server, prefix, script string) (string, error) 
 	return name, err
 }
 
-// migrationTexts returns all migration files.
+// migrationTexts returns the texts of all migration files.
 func migrationTexts() (string, error) {
 	var all strings.Builder
 	err := fs.WalkDir(sqldb.Migrations(), ".", func(path string, d fs.DirEntry, err error) error {
@@ -261,13 +259,15 @@ func migrationTexts() (string, error) {
 	return all.String(), err
 }
 
-// Named returns the address of a database of that name on the test server.
-func Named(database string) string { return named(os.Getenv(Variable), database) }
+// DatabaseAddress returns the address of a database on the test server.
+func DatabaseAddress(database string) string {
+	return databaseAddress(os.Getenv(ServerVariable), database)
+}
 
-func named(server, database string) string {
+func databaseAddress(server, database string) string {
 	u, err := url.Parse(server)
 	if err != nil {
-		panic(err) // sql.Open has read it already
+		panic(err) // sql.Open has parsed it already
 	}
 	u.Path = "/" + database
 	return u.String()

@@ -1,6 +1,6 @@
--- Fills the large tables of tenants with rows of two tenants, and keeps them from
--- being analysed. Columns of keys differ from row to row; streams, segments and the
--- like have twenty values. What the rows mean does not matter: plans are read here.
+-- Fills the large tables of tenants with rows of two tenants, and prevents their analysis. Columns
+-- of keys differ from row to row; sends, segments and the like have twenty values. The contents do
+-- not matter, since only plans are read.
 DO $$
 DECLARE
 	t record;

@@ -17,17 +17,17 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// ReadsTenant marks a statement, in a comment inside its text, that reads a tenant
-// from end to end although it names keys, and says why: /* reads the tenant: … */
+// ReadsTenant begins a comment in the text of a statement that reads all rows of a tenant although
+// it has keys as parameters, with the reason: /* reads the tenant: why */
 const ReadsTenant = "/* reads the tenant: "
 
-// planned are the databases in which the plans of the tests' statements are read:
-// one whose tables are empty, and one whose tables have rows, never analysed.
-type planned struct {
-	databases map[string]*sqldb.DB
-	keys      map[string][]string // by table: the columns that find a few rows of a tenant
-	indexes   map[string][]string // their columns; empty for an expression
-	few       map[string]bool     // indexes of a few rows: jobs that run, files that belong to none
+// planChecker reads the plans of the tests' statements on two databases: one whose tables are
+// empty, and one whose tables have rows and were never analyzed.
+type planChecker struct {
+	databases    map[string]*sqldb.DB
+	keys         map[string][]string // by table: columns that select a few rows of a tenant
+	indexes      map[string][]string // their columns; empty for an expression
+	smallIndexes map[string]bool     // partial indexes of a few rows, such as running jobs
 
 	mu   sync.Mutex
 	seen map[string]bool
@@ -35,12 +35,12 @@ type planned struct {
 
 var plans = sync.OnceValues(openPlans)
 
-// watchPlans returns what is to be told of every statement of a test, and
-// registers the check of their plans. Each text is checked once in a process.
+// watchPlans returns a function to call with each statement of a test, and registers the check of
+// their plans at the end of the test. A process checks each text once.
 func watchPlans(t testing.TB) func(text string, args []any) {
 	var mu sync.Mutex
 	var texts []string
-	if os.Getenv(CitusWorkers) != "" { // the nodes make the plans
+	if os.Getenv(CitusWorkers) != "" { // plans are made by the nodes
 		return nil
 	}
 	t.Cleanup(func() {
@@ -55,15 +55,15 @@ func watchPlans(t testing.TB) func(text string, args []any) {
 			return
 		}
 		for _, text := range texts {
-			if !p.first(text) {
+			if !p.markSeen(text) {
 				continue
 			}
-			found, err := p.faults(context.Background(), text)
+			found, err := p.check(context.Background(), text)
 			if err != nil {
 				t.Errorf("explain %s: %v", text, err)
 			}
 			for _, f := range found {
-				t.Errorf("%s\n%s", f, brief(text))
+				t.Errorf("%s\n%s", f, shorten(text))
 			}
 		}
 	})
@@ -71,15 +71,15 @@ func watchPlans(t testing.TB) func(text string, args []any) {
 	return func(text string, _ []any) {
 		mu.Lock()
 		defer mu.Unlock()
-		if !seen[text] && !byTest() {
+		if !seen[text] && !calledByTest() {
 			seen[text] = true
 			texts = append(texts, text)
 		}
 	}
 }
 
-// byTest reports whether a statement that is just being run is written in a test.
-func byTest() bool {
+// calledByTest reports whether the statement that is about to run was called by a test's own code.
+func calledByTest() bool {
 	callers := make([]uintptr, 16)
 	frames := runtime.CallersFrames(callers[:runtime.Callers(3, callers)])
 	for {
@@ -90,8 +90,8 @@ func byTest() bool {
 	}
 }
 
-// brief is a statement on a line, without what may be left out of the middle.
-func brief(text string) string {
+// shorten returns a statement in one line, and leaves out the middle of a long one.
+func shorten(text string) string {
 	text = strings.Join(strings.Fields(text), " ")
 	if len(text) > 1000 {
 		return text[:150] + " … " + text[len(text)-800:]
@@ -99,8 +99,8 @@ func brief(text string) string {
 	return text
 }
 
-// first reports whether a text was not seen before.
-func (p *planned) first(text string) bool {
+// markSeen reports whether a text is new.
+func (p *planChecker) markSeen(text string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	was := p.seen[text]
@@ -110,10 +110,10 @@ func (p *planned) first(text string) bool {
 
 var explainable = regexp.MustCompile(`(?is)^\s*(?:/\*.*?\*/\s*)?(SELECT|INSERT|UPDATE|DELETE|WITH)\b`)
 
-// faults returns how the plans of a statement read a tenant from end to end
-// although it names keys.
-func (p *planned) faults(ctx context.Context, text string) ([]string, error) {
-	if !explainable.MatchString(text) || strings.Contains(text, ReadsTenant) || strings.Contains(text, sqldb.PlannedAnew) {
+// check returns where the plans of a statement read all rows of a tenant although it has keys as
+// parameters.
+func (p *planChecker) check(ctx context.Context, text string) ([]string, error) {
+	if !explainable.MatchString(text) || strings.Contains(text, ReadsTenant) || strings.Contains(text, sqldb.CustomPlan) {
 		return nil, nil
 	}
 	var list []string
@@ -127,7 +127,7 @@ func (p *planned) faults(ctx context.Context, text string) ([]string, error) {
 			return nil, err
 		}
 		for _, plan := range plans {
-			for _, f := range p.read(plan.Plan, nil) {
+			for _, f := range p.checkNode(plan.Plan, nil) {
 				list = append(list, "on "+name+" tables, "+f)
 			}
 		}
@@ -135,7 +135,7 @@ func (p *planned) faults(ctx context.Context, text string) ([]string, error) {
 	return list, nil
 }
 
-// node is a step of a plan.
+// node is a node of a plan.
 type node struct {
 	Type       string `json:"Node Type"`
 	Relation   string `json:"Relation Name"`
@@ -149,38 +149,37 @@ type node struct {
 	Plans      []node
 }
 
-// read looks at a step and those below it. above are the conditions that are
-// checked after it.
-func (p *planned) read(n node, above []string) []string {
+// checkNode checks a node and those below it. above are the conditions that are checked after it.
+func (p *planChecker) checkNode(n node, above []string) []string {
 	var list []string
 	if slices.Contains([]string{"Limit", "Aggregate", "WindowAgg"}, n.Type) {
-		above = nil // what is checked after this cannot be looked up below it
+		above = nil // later conditions cannot be used for lookups below this node
 	}
 	above = append(slices.Clone(above), n.HashCond, n.MergeCond, n.JoinFilter)
-	if keys, ok := p.keys[n.Relation]; ok && strings.HasSuffix(n.Type, "Scan") && !p.narrow(n) {
+	if keys, ok := p.keys[n.Relation]; ok && strings.HasSuffix(n.Type, "Scan") && !p.isSelective(n) {
 		conditions := strings.Join(append([]string{n.Filter}, above...), " ")
 		for _, k := range keys {
 			column := regexp.QuoteMeta(n.Alias + "." + k)
 			if regexp.MustCompile(`\b` + column + ` = |= ` + column + `\b`).MatchString(conditions) {
-				list = append(list, fmt.Sprintf("%s of %s by %q reads the tenant, and is given %s", n.Type, n.Relation, n.Index+" "+n.IndexCond, k))
+				list = append(list, fmt.Sprintf("%s of %s by %q reads the tenant, with %s as a parameter", n.Type, n.Relation, n.Index+" "+n.IndexCond, k))
 			}
 		}
 	}
 	for _, below := range n.Plans {
-		list = append(list, p.read(below, above)...)
+		list = append(list, p.checkNode(below, above)...)
 	}
 	return list
 }
 
-// narrow reports whether a scan looks up more than a tenant in its index.
-func (p *planned) narrow(n node) bool {
+// isSelective reports whether a scan has a condition on its index besides the tenant.
+func (p *planChecker) isSelective(n node) bool {
 	if n.Type == "Bitmap Heap Scan" || strings.HasPrefix(n.Type, "Bitmap") && len(n.Plans) > 0 {
 		return slices.ContainsFunc(n.Plans, func(below node) bool {
 			below.Alias = n.Alias
-			return p.narrow(below)
+			return p.isSelective(below)
 		})
 	}
-	if p.few[n.Index] {
+	if p.smallIndexes[n.Index] {
 		return true
 	}
 	columns := p.indexes[n.Index]
@@ -193,30 +192,30 @@ func (p *planned) narrow(n node) bool {
 //go:embed grown.postgres.sql
 var grown string
 
-func openPlans() (*planned, error) {
-	server := os.Getenv(Variable)
+func openPlans() (*planChecker, error) {
+	server := os.Getenv(ServerVariable)
 	admin, err := sql.Open("pgx", server)
 	if err != nil {
 		return nil, err
 	}
 	defer admin.Close()
 	admin.SetMaxOpenConns(1)
-	p := &planned{databases: map[string]*sqldb.DB{}, keys: map[string][]string{}, indexes: map[string][]string{}, few: map[string]bool{}, seen: map[string]bool{}}
+	p := &planChecker{databases: map[string]*sqldb.DB{}, keys: map[string][]string{}, indexes: map[string][]string{}, smallIndexes: map[string]bool{}, seen: map[string]bool{}}
 	ctx := context.Background()
 	for name, script := range map[string]string{"empty": "SELECT 1", "grown": grown} {
-		database, err := postgresMade(admin, server, "plans_"+name+"_", script)
+		database, err := scriptedTemplate(admin, server, "plans_"+name+"_", script)
 		if err != nil {
 			return nil, err
 		}
-		if p.databases[name], err = sqldb.Open(ctx, named(server, database), sqldb.Options{MaxConns: 1}); err != nil {
+		if p.databases[name], err = sqldb.Open(ctx, databaseAddress(server, database), sqldb.Options{MaxConns: 1}); err != nil {
 			return nil, err
 		}
 	}
-	return p, p.learn(ctx)
+	return p, p.loadIndexes(ctx)
 }
 
-// learn reads which columns indexes have, and which of them find few rows.
-func (p *planned) learn(ctx context.Context) error {
+// loadIndexes loads the columns of indexes, and which of these select few rows.
+func (p *planChecker) loadIndexes(ctx context.Context) error {
 	rows, err := p.databases["empty"].Query(ctx, `
 		SELECT r.relname, x.relname, i.indisunique AND i.indpred IS NULL, i.indnkeyatts, k.place, COALESCE(a.attname, ''),
 			COALESCE(pg_get_expr(i.indpred, i.indrelid), '')
@@ -236,7 +235,7 @@ func (p *planned) learn(ctx context.Context) error {
 		}
 		p.indexes[name] = append(p.indexes[name], column)
 		if strings.HasPrefix(table, "job") && predicate != "" {
-			p.few[name] = true
+			p.smallIndexes[name] = true
 		}
 		few := unique && columns == 2 || slices.Contains([]string{"contact_id", "message_id", "send_id", "send_id"}, column)
 		if place == 2 && few && !slices.Contains(p.keys[table], column) {

@@ -6,8 +6,8 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// The check of plans tells a statement that looks rows up from one that reads all
-// of a tenant for them.
+// The check distinguishes statements that look rows up from those that read all rows of a tenant
+// for them.
 func TestStatementsThatReadATenantForKeysAreFound(t *testing.T) {
 	db := Postgres(t)
 	p, err := plans()
@@ -23,16 +23,16 @@ func TestStatementsThatReadATenantForKeysAreFound(t *testing.T) {
 		{name: "many by id", text: `SELECT email FROM contact WHERE tenant_id = $1 AND id` + db.In(2)},
 		{name: "many by address", text: `SELECT id FROM contact WHERE tenant_id = $1 AND email` + db.In(2) + ` ORDER BY email FOR UPDATE`},
 		{name: "a table of ids", text: `UPDATE contact SET city = 'Graz' FROM unnest($2::UUID[]) AS v(id) WHERE contact.tenant_id = $1 AND contact.id = v.id`},
-		{name: "both rows of many", text: `SELECT c.email FROM contact c JOIN contact_activity a ON a.tenant_id = c.tenant_id AND a.contact_id = c.id WHERE c.tenant_id = $1 AND c.id` + db.In(2)},
-		{name: "everybody", text: `SELECT email FROM contact WHERE tenant_id = $1`},
-		{name: "a page of everybody", text: `SELECT id FROM contact WHERE tenant_id = $1 ORDER BY id DESC LIMIT $2`},
-		{name: "those of the billed", text: `SELECT email FROM contact WHERE tenant_id = $1 AND id` + db.In(2) + billed},
+		{name: "a join by id", text: `SELECT c.email FROM contact c JOIN contact_activity a ON a.tenant_id = c.tenant_id AND a.contact_id = c.id WHERE c.tenant_id = $1 AND c.id` + db.In(2)},
+		{name: "all", text: `SELECT email FROM contact WHERE tenant_id = $1`},
+		{name: "a page of all", text: `SELECT id FROM contact WHERE tenant_id = $1 ORDER BY id DESC LIMIT $2`},
+		{name: "ids with the condition of a partial index", text: `SELECT email FROM contact WHERE tenant_id = $1 AND id` + db.In(2) + billed},
 		{name: "an expression", text: `SELECT email FROM contact WHERE tenant_id = $1 AND email || '' = $2 AND first_name = $3`},
-		{name: "an id that is hidden", text: `SELECT m.id FROM contact c JOIN outbox m ON m.tenant_id = c.tenant_id AND m.contact_id::text = c.id::text WHERE c.tenant_id = $1 AND c.city = $2`},
-		{name: "what is queued", text: `SELECT id FROM outbox WHERE tenant_id = $1 AND contact_id` + db.In(2) + ` AND state = 'queued'`},
-		{name: "a reason is given", text: `SELECT email FROM contact WHERE tenant_id = $1 AND id` + db.In(2) + billed + ReadsTenant + `few are billed */`},
+		{name: "an id within an expression", text: `SELECT m.id FROM contact c JOIN outbox m ON m.tenant_id = c.tenant_id AND m.contact_id::text = c.id::text WHERE c.tenant_id = $1 AND c.city = $2`},
+		{name: "ids with a state", text: `SELECT id FROM outbox WHERE tenant_id = $1 AND contact_id` + db.In(2) + ` AND state = 'queued'`},
+		{name: "with a reason", text: `SELECT email FROM contact WHERE tenant_id = $1 AND id` + db.In(2) + billed + ReadsTenant + `few are billed */`},
 	} {
-		faults, err := p.faults(t.Context(), tt.text)
+		faults, err := p.check(t.Context(), tt.text)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -42,9 +42,8 @@ func TestStatementsThatReadATenantForKeysAreFound(t *testing.T) {
 	}
 }
 
-// A migrated database has statistics of its empty tables, and no rows of which it
-// would have them. Tables that were filled without any are analysed, and nothing
-// in them changes.
+// A migrated database has statistics of its empty tables. Tables that were filled and have no
+// statistics are analyzed, and their rows do not change.
 func TestFreshTablesHaveStatistics(t *testing.T) {
 	db := Postgres(t)
 	lacking := func() []string {
@@ -86,15 +85,15 @@ func TestFreshTablesHaveStatistics(t *testing.T) {
 		}
 	}
 	if list := lacking(); len(list) != 3 {
-		t.Fatalf("without statistics are %v, want three", list)
+		t.Fatalf("tables without statistics: %v, want three", list)
 	}
 	before := number(constraints)
 	if _, err := db.Migrate(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	// A membership refers to its segment, so segments are left as they are.
+	// A table that refers to segment has rows, so segment cannot be truncated.
 	if list := lacking(); len(list) != 1 || list[0] != "segment" {
-		t.Errorf("without statistics are still %v, want segment alone", list)
+		t.Errorf("tables without statistics: %v, want only segment", list)
 	}
 	if n := number(contacts); n != 20 {
 		t.Errorf("%d contacts are left of 20", n)

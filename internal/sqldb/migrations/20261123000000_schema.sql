@@ -2,14 +2,12 @@
 
 -- Package journal.
 
--- What happened, appended in the transaction that makes it happen. grp is the group
--- of the tenant (id.Tenant.Group), pos the entry's place in the order in which
--- followers read the group. name is what an entry is about, for those that are
--- looked up by it: the name of a custom event, the URL of a page, the slug of a
--- form, the id of a sequence. data is what else is to be said, if anything. contacts
--- holds, in one row, those that were made at once, 16 bytes each (journal.pack).
--- Followers read by the primary key (journal.read), and look there for the last
--- place of each group.
+-- Events and changes, appended in the transaction that makes the change. grp is the group of the
+-- tenant (id.Tenant.Group), pos the entry's position in the order in which followers read the
+-- group. name identifies the subject of entries that are looked up by it: the name of a custom
+-- event, the URL of a page, the slug of a form, the id of a sequence. contacts is the ids of
+-- contacts that were created together, 16 bytes each (journal.pack). Followers read by the primary
+-- key (journal.Engine.fill), which also yields the last position of each group.
 CREATE TABLE journal (
 	pos          BIGINT  NOT NULL,
 	occurred_at  BIGINT  NOT NULL,
@@ -26,26 +24,25 @@ CREATE TABLE journal (
 	PRIMARY KEY (grp, pos, tenant_id)
 );
 
--- Who did something of a name, for rules: rule.named.
+-- Contacts by named entries, for rules: rule.named.
 CREATE INDEX journal_named ON journal (tenant_id, type, name, occurred_at, contact_id) WHERE name IS NOT NULL;
 
--- Who bounced, complained or unsubscribed, for rules: rule.told.
+-- Contacts with a bounce, complaint or unsubscribe, for rules: rule.journalEvents.
 CREATE INDEX journal_rare ON journal (tenant_id, type, occurred_at, contact_id)
 	WHERE type IN ('email_bounced', 'email_complained', 'email_unsubscribed');
 
--- One contact's history, but for what every contact and every mail has: that is
--- in the contact's own row and in the outbox. For journal.Timeline and FirstOf,
--- activity.List and what rules ask about one contact.
+-- One contact's history, without the entries that every contact and every mail has: those are also
+-- in the contact's own row and in the outbox. For journal.Timeline and FirstOf, activity.List and
+-- rules about one contact.
 CREATE INDEX journal_contact ON journal (tenant_id, contact_id, occurred_at)
 	WHERE contact_id IS NOT NULL AND type NOT IN ('email_sent', 'email_delivered', 'contact_created');
 
--- What the journal says of bare addresses, found when one is to be forgotten:
--- journal.Forget.
+-- Entries about addresses without a contact, to erase one: journal.Forget.
 CREATE INDEX journal_address ON journal (tenant_id, (data ->> 'email'))
 	WHERE type IN ('suppression_added', 'suppression_removed');
 
--- How far each follower has read each group. On SQLite the follower 'sequencer' has
--- the last place of the group that was given.
+-- The position up to which each follower has processed each group. On SQLite the row of the
+-- follower 'sequencer' has the last position assigned in the group.
 CREATE TABLE journal_cursor (
 	grp      INTEGER NOT NULL,
 	follower TEXT    NOT NULL,
@@ -55,8 +52,8 @@ CREATE TABLE journal_cursor (
 
 -- Package leader.
 
--- Which process does what only one may do. Others go by epoch and beat, which
--- change with every taking over and every renewal; until_at is for people.
+-- The process that leads. Other processes compare epoch and beat, which increase with each change
+-- of the leader and with each renewal. until_at is for operators; it is never compared.
 CREATE TABLE leader (
 	name     TEXT   NOT NULL PRIMARY KEY,
 	owner    TEXT,
@@ -65,7 +62,7 @@ CREATE TABLE leader (
 	until_at BIGINT NOT NULL
 );
 
--- Who does what only one process may do. A lease that is not renewed ends.
+-- Exclusive rights of one process. A lease that is not renewed ends.
 CREATE TABLE lease (
 	name     TEXT   NOT NULL PRIMARY KEY,
 	owner    TEXT   NOT NULL,
@@ -111,7 +108,7 @@ CREATE UNIQUE INDEX tenant_site_key ON tenant (site_key);
 
 -- Package auth.
 
--- People. They belong to the installation, not to a tenant.
+-- Users. They belong to the installation, not to a tenant.
 CREATE TABLE app_user (
 	id            UUID   NOT NULL PRIMARY KEY,
 	email         TEXT   NOT NULL,
@@ -119,37 +116,37 @@ CREATE TABLE app_user (
 	password_hash TEXT,             -- null until a password is chosen
 	created_at    BIGINT NOT NULL,
 	last_login_at BIGINT,
-	-- When it was proven that the user holds the address: a link that was mailed to it was
-	-- followed, or the operator made the login. NULL: it was not.
+	-- When the user was proven to own the address: by a link mailed to it, or because the operator
+	-- created the login. NULL: not proven.
 	proven_at     BIGINT
 );
 CREATE UNIQUE INDEX app_user_email ON app_user (email);
 
--- From where users signed in lately. Strangers who guess at the passwords of an
--- address cannot keep its user out there.
+-- Addresses from which users signed in lately. Attempts to guess a password from other addresses
+-- cannot lock the user out there.
 CREATE TABLE login_address (
 	user_id UUID   NOT NULL REFERENCES app_user (id),
-	address TEXT   NOT NULL, -- of IPv6 the /64
+	address TEXT   NOT NULL, -- for IPv6, the /64
 	seen_at BIGINT NOT NULL,
 	PRIMARY KEY (user_id, address)
 );
 CREATE INDEX login_address_age ON login_address (seen_at);
 
--- Who works in which tenant, and as what.
+-- Members of tenants, with their roles.
 CREATE TABLE membership (
 	tenant_id  INTEGER NOT NULL,
 	user_id    UUID    NOT NULL REFERENCES app_user (id),
 	role       TEXT    NOT NULL CHECK (role IN ('viewer', 'editor', 'admin', 'owner')),
 	status     TEXT    NOT NULL CHECK (status IN ('invited', 'active', 'disabled')),
 	created_at BIGINT  NOT NULL,
-	-- The login changed hands without proof after this tenant let it in. The membership opens
-	-- nothing until the login is proven or the tenant adds it anew.
+	-- The login was changed without proof after it was added to this tenant. The membership has no
+	-- effect until the login is proven or the tenant adds it again.
 	withheld   BOOLEAN NOT NULL DEFAULT false,
 	PRIMARY KEY (tenant_id, user_id)
 );
 CREATE INDEX membership_user ON membership (user_id);
 
--- Browser sessions; only the SHA-256 of the cookie's value is kept.
+-- Browser sessions. Only the SHA-256 of the cookie's value is stored.
 CREATE TABLE session (
 	token_hash TEXT   NOT NULL PRIMARY KEY,
 	id         UUID   NOT NULL,
@@ -162,7 +159,7 @@ CREATE UNIQUE INDEX session_by_id ON session (id);
 CREATE INDEX session_by_user ON session (user_id);
 CREATE INDEX session_expiry ON session (expires_at);
 
--- Links that work once: setup, password resets, invitations.
+-- One-time links: setup, password resets, invitations.
 CREATE TABLE one_time_token (
 	token_hash TEXT    NOT NULL PRIMARY KEY,
 	purpose    TEXT    NOT NULL CHECK (purpose IN ('setup', 'reset', 'invite')),
@@ -170,16 +167,15 @@ CREATE TABLE one_time_token (
 	tenant_id  INTEGER,
 	created_at BIGINT  NOT NULL,
 	expires_at BIGINT  NOT NULL,
-	-- Whether following the link proves that the user holds the address: it was mailed there and
-	-- not shown elsewhere.
+	-- Whether following the link proves that the user owns the address: it was mailed there and not
+	-- shown elsewhere.
 	proves     BOOLEAN NOT NULL DEFAULT false
 );
 CREATE INDEX one_time_token_user ON one_time_token (user_id);
 CREATE INDEX one_time_token_expiry ON one_time_token (expires_at);
 
--- API keys; only the SHA-256 of the key is kept. lookup_id is the part of the
--- key by which its row is found. After a rotation the previous secret may stay
--- valid for a grace.
+-- API keys. Only the SHA-256 of the key is stored. lookup_id is the part of the key by which its
+-- row is found. After a rotation the previous secret may remain valid for a while.
 CREATE TABLE api_key (
 	tenant_id       INTEGER NOT NULL,
 	id              UUID    NOT NULL,
@@ -199,7 +195,7 @@ CREATE TABLE api_key (
 );
 CREATE UNIQUE INDEX api_key_lookup ON api_key (lookup_id);
 
--- Who changed what.
+-- The audit log: changes with their authors.
 CREATE TABLE audit (
 	tenant_id   INTEGER NOT NULL,
 	id          UUID    NOT NULL,
@@ -211,7 +207,7 @@ CREATE TABLE audit (
 	target_id   TEXT    NOT NULL,
 	ip          TEXT,
 	created_at  BIGINT  NOT NULL,
-	details     JSONB, -- What else an entry says, such as the addresses of a test.
+	details     JSONB, -- more data, such as the addresses of a test
 	PRIMARY KEY (tenant_id, id)
 );
 CREATE INDEX audit_time ON audit (tenant_id, created_at, id);
@@ -219,9 +215,8 @@ CREATE INDEX audit_age ON audit (created_at);
 
 -- Package endpoint.
 
--- One row per Idempotency-Key that a caller used. Until the request has
--- succeeded, status is NULL and holder names the attempt that runs; when its
--- lease is over, another may take its place.
+-- One row per Idempotency-Key. Until the request has succeeded, status is NULL and holder
+-- identifies the attempt in progress. When its lease ends, another attempt may replace it.
 CREATE TABLE idempotency (
     tenant_id INTEGER   NOT NULL,
     key         TEXT   NOT NULL,
@@ -236,7 +231,7 @@ CREATE INDEX idempotency_expired ON idempotency (tenant_id, expires_at);
 
 -- Package testmail.
 
--- How many test mails a tenant has sent in its present hour.
+-- Number of test mails that a tenant has sent in its current hour.
 CREATE TABLE test_mail (
 	tenant_id  INTEGER NOT NULL PRIMARY KEY,
 	started_at BIGINT  NOT NULL, -- of the hour: its first test
@@ -245,7 +240,7 @@ CREATE TABLE test_mail (
 
 -- Package hold.
 
--- Its one row says since when no broadcast may send; without it they may.
+-- Its one row holds all sends, since since_at. Without it they are not held.
 CREATE TABLE send_hold (
 	name  TEXT   PRIMARY KEY,
 	since BIGINT NOT NULL
@@ -253,8 +248,8 @@ CREATE TABLE send_hold (
 
 -- Package pace.
 
--- How many permits of a limit per day are handed out. A process takes several
--- at once; taken is what the last taking got.
+-- Number of permits of a limit per day that were acquired. A process acquires several at once;
+-- taken is how many the last acquisition got.
 CREATE TABLE pace_day (
 	name  TEXT   NOT NULL,
 	day   TEXT   NOT NULL,
@@ -266,15 +261,14 @@ CREATE INDEX pace_day_day ON pace_day (day);
 
 -- Package traffic.
 
--- What each lane carried for each sending domain, in buckets of 30 seconds.
--- Kept for two days.
+-- Traffic of each lane for each sending domain, in buckets of 30 seconds. Kept for two days.
 CREATE TABLE traffic (
 	tenant_id  INTEGER NOT NULL,
 	lane_id    UUID    NOT NULL,
-	bucket     BIGINT  NOT NULL, -- when it begins
-	domain_id  UUID    NOT NULL, -- zero when the sender is not known
-	tries      BIGINT  NOT NULL, -- connections tried
-	unreached  BIGINT  NOT NULL, -- of these, how many came to no session
+	bucket     BIGINT  NOT NULL, -- its beginning
+	domain_id  UUID    NOT NULL, -- zero if the sender is unknown
+	tries      BIGINT  NOT NULL, -- attempts to connect
+	unreached  BIGINT  NOT NULL, -- of these, those without a session
 	delivered  BIGINT  NOT NULL,
 	deferred   BIGINT  NOT NULL,
 	hard       BIGINT  NOT NULL,
@@ -287,9 +281,8 @@ CREATE INDEX traffic_bucket ON traffic (bucket);
 
 -- Package field.
 
--- What a tenant keeps about contacts beyond the built-in columns.
--- A deleted field stays until its values are erased from the contacts, so that
--- its key is not taken again by a field that would inherit them.
+-- Custom fields of a tenant's contacts. A deleted field remains until its values are erased from
+-- the contacts, so that a new field with its key does not inherit them.
 CREATE TABLE custom_field (
 	tenant_id        INTEGER NOT NULL,
 	id               UUID    NOT NULL,
@@ -324,9 +317,9 @@ CREATE TABLE contact_stage (
 CREATE UNIQUE INDEX contact_stage_slug ON contact_stage (tenant_id, slug);
 CREATE UNIQUE INDEX contact_stage_default ON contact_stage (tenant_id) WHERE is_default;
 
--- Who a tenant may write to. search_text is what the free-text search looks in:
--- names, company and address, folded. Numbers come first, the widest before the
--- others, so that PostgreSQL needs no padding between them.
+-- The contacts of a tenant. search_text is what the free-text search reads: names, company and
+-- address, folded. Numbers come first, the widest before the others, so that PostgreSQL needs no
+-- padding between them.
 CREATE TABLE contact (
 	created_at             BIGINT  NOT NULL,
 	updated_at             BIGINT  NOT NULL,
@@ -365,7 +358,7 @@ CREATE TABLE contact (
 	subscriptions          JSONB   NOT NULL,
 	category_subscriptions JSONB   NOT NULL,
 	search_text            TEXT    NOT NULL,
-	PRIMARY KEY (tenant_id, id) -- lookups, and lists and rules by created_at: an id is made at it
+	PRIMARY KEY (tenant_id, id) -- lookups, and lists and rules by created_at, whose order is that of ids
 );
 
 -- Lookups by address: each write of a contact, imports, suppressions, lists by address.
@@ -374,26 +367,25 @@ CREATE UNIQUE INDEX contact_email ON contact (tenant_id, email);
 -- Lookups by the caller's own key.
 CREATE UNIQUE INDEX contact_external_id ON contact (tenant_id, external_id) WHERE external_id IS NOT NULL;
 
--- Lists by updated_at, as programs that follow what has changed ask for.
+-- Lists by updated_at, for programs that read changes.
 CREATE INDEX contact_updated ON contact (tenant_id, updated_at, id);
 
--- Who is in a stage: lists and rules, and a stage that is to be deleted. No foreign
--- key: it would be looked up for each contact (see contact.Stages and DeleteStage).
+-- Contacts by stage: lists, rules, and the deletion of a stage. No foreign key, which would be
+-- checked for each contact (see contact.Stages and DeleteStage).
 CREATE INDEX contact_stage_members ON contact (tenant_id, stage_id) WHERE stage_id IS NOT NULL;
 
--- Who does not count toward a tenant's contact limit (contact.Billable). Few, and no
--- new contact is among them.
+-- Contacts that do not count toward a tenant's contact limit (contact.Billable). There are few, and
+-- no new contact is one of them.
 CREATE INDEX contact_unbilled ON contact (tenant_id) WHERE global_status IN ('pending', 'suppressed') OR anonymized_at IS NOT NULL;
 
--- Whose scores may fade, longest untouched first. Most contacts have none.
+-- Contacts whose scores may decay, longest inactive first. Most contacts have no score.
 CREATE INDEX contact_score ON contact (tenant_id, COALESCE(score_updated_at, created_at), id)
 	WHERE prospect_score > 0 OR customer_score > 0;
 
--- What every mail touches, kept apart so that a send never rewrites the wide
--- row. settled_activity_at is last_activity_at without what is not yet
--- classified; soft_bounces is the run of soft bounces without a delivery. A contact
--- to which nothing has happened has no row, which reads as one of the defaults whose
--- deliverability is of the time when the contact was made.
+-- What each mail changes, separate from the wide row of the contact. settled_activity_at is
+-- last_activity_at without activity that is not classified yet; soft_bounces is the number of soft
+-- bounces since the last delivery. A contact without a row has the defaults, and the deliverability
+-- of when it was created.
 CREATE TABLE contact_activity (
 	last_activity_at          BIGINT,
 	settled_activity_at       BIGINT,
@@ -415,20 +407,20 @@ CREATE TABLE contact_activity (
 	bounce_type               TEXT,
 	deliverability_status     TEXT    NOT NULL DEFAULT 'healthy',
 	deliverability_reason     TEXT,
-	-- Where a contact first and last came from: {"first_touch_source": …}. Times are microseconds.
-	-- NULL: nothing is known.
+	-- Where a contact first and last came from: {"first_touch_source": …}, with times in
+	-- microseconds. NULL: unknown.
 	touch                     JSONB,
 	PRIMARY KEY (tenant_id, contact_id) -- WITHOUT ROWID
 );
 
--- One row per tenant with a contact limit: creations of a limited tenant take
--- turns on it, so that two at once do not both take the last place.
+-- One row per tenant with a contact limit: transactions that create contacts lock it, so that two
+-- at once cannot exceed the limit.
 CREATE TABLE contact_turn (
 	tenant_id INTEGER NOT NULL PRIMARY KEY
 );
 
--- The secret by which a tenant's site proves who its visitors are,
--- and the one before it for as long as that still counts.
+-- The secret with which a tenant's site signs the identity of its visitors, and the previous one
+-- while it is valid.
 CREATE TABLE identity_secret (
 	tenant_id      INTEGER NOT NULL PRIMARY KEY,
 	secret         TEXT    NOT NULL, -- sealed
@@ -437,9 +429,9 @@ CREATE TABLE identity_secret (
 	previous_until BIGINT
 );
 
--- Where the mail of a domain goes, as the DNS says: public facts, so they are
--- kept once for all tenants. checked_at is null until the first answer; at
--- next_at the DNS is asked (again). tries counts answers that failed to come.
+-- Mail servers of domains, from the DNS: public data, and therefore stored once for all tenants.
+-- checked_at is null until the first answer; the next lookup is at next_at. tries counts lookups
+-- without an answer.
 CREATE TABLE mail_domain (
 	domain        TEXT   NOT NULL PRIMARY KEY,
 	mx_record     TEXT,
@@ -507,7 +499,7 @@ CREATE TABLE contact_search_removed (
 
 -- Package suppression.
 
--- Addresses a tenant must never mail.
+-- Addresses that a tenant must never mail.
 CREATE TABLE suppression (
 	tenant_id  INTEGER NOT NULL,
 	email      TEXT    NOT NULL,
@@ -519,16 +511,15 @@ CREATE INDEX suppression_created ON suppression (tenant_id, created_at, email);
 
 -- Package score.
 
--- What moves the scores of a tenant's contacts; a tenant without a row has the
--- rules everybody begins with.
+-- The scoring rules of a tenant; a tenant without a row has the default rules.
 CREATE TABLE score_settings (
 	tenant_id  INTEGER NOT NULL PRIMARY KEY,
 	settings   JSONB   NOT NULL,
 	updated_at BIGINT  NOT NULL
 );
 
--- How often a rule with a daily cap has scored for a contact on a day of the
--- account, counted from 1970-01-01.
+-- How often a rule with a daily limit has scored for a contact on a day of the tenant, counted from
+-- 1970-01-01.
 CREATE TABLE score_day (
 	tenant_id  INTEGER NOT NULL,
 	contact_id UUID    NOT NULL,
@@ -541,7 +532,7 @@ CREATE INDEX score_day_age ON score_day (day);
 
 -- Package lane.
 
--- The ways out: how a tenant hands its mail over.
+-- The lanes of a tenant, called MTA configs in the API.
 CREATE TABLE mta_config (
 	tenant_id           INTEGER NOT NULL,
 	id                  UUID    NOT NULL,
@@ -554,15 +545,15 @@ CREATE TABLE mta_config (
 	caps                JSONB   NOT NULL,
 	retry_max_age_hours BIGINT  NOT NULL,
 	created_at          BIGINT  NOT NULL,
-	-- What a lane may do at each provider or domain, and its warm-up ('{}': the default, which is
-	-- none). The caps of a lane are in the column of that name.
+	-- Limits of the lane for each provider or domain, and its warm-up ('{}': none). The limits of
+	-- the lane itself are in the column caps.
 	throttles           JSONB   NOT NULL DEFAULT '[]',
 	warmup              JSONB   NOT NULL DEFAULT '{}',
 	PRIMARY KEY (tenant_id, id)
 );
 CREATE UNIQUE INDEX mta_config_key ON mta_config (tenant_id, key);
 
--- How a lane fares. A lane without a row has always been healthy.
+-- The health of a lane. A lane without a row has always been healthy.
 CREATE TABLE mta_health (
 	tenant_id     INTEGER NOT NULL,
 	mta_config_id UUID    NOT NULL,
@@ -576,7 +567,7 @@ CREATE TABLE mta_health (
 
 -- Package sender.
 
--- Groups of email types that a contact may leave as one.
+-- Groups of email types from which a contact unsubscribes together.
 CREATE TABLE email_category (
 	tenant_id   INTEGER NOT NULL,
 	id          UUID    NOT NULL,
@@ -587,7 +578,7 @@ CREATE TABLE email_category (
 	PRIMARY KEY (tenant_id, id)
 );
 
--- The kinds of mail that a contact may leave one by one.
+-- The kinds of mail from which a contact can unsubscribe.
 CREATE TABLE email_type (
 	tenant_id           INTEGER NOT NULL,
 	id                  UUID    NOT NULL,
@@ -607,7 +598,7 @@ CREATE TABLE email_type (
 CREATE UNIQUE INDEX email_type_key ON email_type (tenant_id, type_key);
 CREATE INDEX email_type_category ON email_type (tenant_id, category_id);
 
--- The domains a tenant sends from.
+-- The domains that a tenant sends from.
 CREATE TABLE sending_domain (
 	tenant_id        INTEGER NOT NULL,
 	id               UUID    NOT NULL,
@@ -615,9 +606,9 @@ CREATE TABLE sending_domain (
 	status           TEXT    NOT NULL,
 	dkim_selector    TEXT    NOT NULL,
 	dkim_key         TEXT    NOT NULL, -- PKCS #8, sealed
-	dkim_record      TEXT    NOT NULL, -- what the tenant publishes
+	dkim_record      TEXT    NOT NULL, -- the DNS record for the tenant to publish
 	return_path_host TEXT    NOT NULL,
-	tracking_host    TEXT    NOT NULL, -- may carry a port when the operator set it
+	tracking_host    TEXT    NOT NULL, -- may have a port if the operator set it
 	tracking_status  TEXT    NOT NULL,
 	dmarc_policy     TEXT,
 	paused           BOOLEAN NOT NULL,
@@ -626,12 +617,12 @@ CREATE TABLE sending_domain (
 	verified_at      BIGINT,
 	last_checked_at  BIGINT,
 	created_at       BIGINT  NOT NULL,
-	judged_from      BIGINT, -- A domain that was paused and resumed is judged by what it sent since.
+	judged_from      BIGINT, -- results before the last resume do not count
 	PRIMARY KEY (tenant_id, id)
 );
 CREATE UNIQUE INDEX sending_domain_name ON sending_domain (tenant_id, domain);
 
--- The addresses a tenant sends from.
+-- The addresses that a tenant sends from.
 CREATE TABLE sending_identity (
 	tenant_id              INTEGER NOT NULL,
 	id                     UUID    NOT NULL,
@@ -652,7 +643,7 @@ CREATE UNIQUE INDEX sending_identity_address ON sending_identity (tenant_id, ema
 CREATE INDEX sending_identity_domain ON sending_identity (tenant_id, sending_domain_id);
 CREATE INDEX sending_identity_lane ON sending_identity (tenant_id, default_mta_config_id);
 
--- Which email types an identity may be used for.
+-- The email types that an identity may be used for.
 CREATE TABLE identity_email_type (
 	tenant_id     INTEGER NOT NULL,
 	email_type_id UUID    NOT NULL,
@@ -663,7 +654,7 @@ CREATE TABLE identity_email_type (
 );
 CREATE INDEX identity_email_type_identity ON identity_email_type (tenant_id, identity_id);
 
--- The lanes that took a test mail from an identity.
+-- The lanes that accepted a test mail from an identity.
 CREATE TABLE identity_lane (
 	tenant_id     INTEGER NOT NULL,
 	identity_id   UUID    NOT NULL,
@@ -677,7 +668,7 @@ CREATE INDEX identity_lane_config ON identity_lane (tenant_id, mta_config_id);
 
 -- Package content.
 
--- What a message says, frozen: never changed once written.
+-- Frozen contents of messages. A row never changes.
 CREATE TABLE content (
 	tenant_id  INTEGER NOT NULL,
 	id         UUID    NOT NULL,
@@ -695,7 +686,7 @@ CREATE TABLE content (
 );
 CREATE INDEX content_send ON content (tenant_id, send_id);
 
--- The links of a content, numbered as the tokens in its mails number them.
+-- The links of a content, with the numbers that tokens in its mails use.
 CREATE TABLE content_link (
 	tenant_id  INTEGER NOT NULL,
 	content_id UUID    NOT NULL,
@@ -709,9 +700,9 @@ CREATE TABLE content_link (
 
 -- Package template.
 
--- Templates and blocks. Schemas are JSON that nothing searches: kept as text, so
--- that their keys stay in the order in which they are shown. Bodies come last:
--- what is read without them need not pass over them.
+-- Templates and blocks. Schemas are JSON that is not searched, stored as text so that their keys
+-- stay in the order in which they are shown. Bodies come last, so that reading the other columns
+-- need not skip them.
 CREATE TABLE template (
 	tenant_id    INTEGER NOT NULL,
 	id           UUID    NOT NULL,
@@ -758,7 +749,7 @@ CREATE UNIQUE INDEX block_slug ON block (tenant_id, slug);
 
 -- Package library.
 
--- The library: entries, and what each version of them says, which never changes.
+-- The library: entries, and the content of each version, which never changes.
 CREATE TABLE library_entry (
 	tenant_id       INTEGER NOT NULL,
 	id              UUID    NOT NULL,
@@ -787,7 +778,7 @@ CREATE TABLE library_version (
 
 -- Package mailbox.
 
--- What MTA configs of type sink accepted.
+-- Messages accepted by MTA configs of type sink.
 CREATE TABLE sink_message (
 	tenant_id     INTEGER NOT NULL,
 	id            UUID    NOT NULL,
@@ -796,7 +787,7 @@ CREATE TABLE sink_message (
 	rcpt_to       TEXT    NOT NULL, -- envelope
 	author        TEXT    NOT NULL, -- the From header, decoded
 	subject       TEXT    NOT NULL, -- decoded
-	folded        TEXT    NOT NULL, -- lower case: what a search looks through
+	folded        TEXT    NOT NULL, -- lower case, for searches
 	size          BIGINT  NOT NULL,
 	raw           BYTEA   NOT NULL,
 	received_at   BIGINT  NOT NULL,
@@ -810,7 +801,7 @@ CREATE INDEX sink_message_send ON sink_message (tenant_id, send_id, received_at,
 
 -- Package outbox.
 
--- One send: a broadcast's messages, their permission to leave, and their sums.
+-- A send: the messages of one source such as a broadcast, with their phase and sums.
 CREATE TABLE send (
 	tenant_id     INTEGER NOT NULL,
 	id            UUID    NOT NULL,
@@ -830,26 +821,25 @@ CREATE TABLE send (
 	skipped       BIGINT  NOT NULL DEFAULT 0,
 	held_back     BIGINT  NOT NULL DEFAULT 0,
 	cancelled     BIGINT  NOT NULL DEFAULT 0,
-	email_type_id UUID, -- what the send's mails are
+	email_type_id UUID, -- the type of the send's mails
 	low_due       BIGINT  NOT NULL DEFAULT 0, -- no message waits before (low_due, low_id) in the order of claims
 	low_id        UUID,
-	low_turn      INTEGER NOT NULL DEFAULT 0, -- changes when a message may have begun to wait before it
+	low_turn      INTEGER NOT NULL DEFAULT 0, -- increases when a message may have begun to wait before it
 	PRIMARY KEY (tenant_id, id)
 );
--- The sends of a broadcast, of the steps of a sequence.
+-- The sends of a broadcast, or of the steps of a sequence.
 CREATE INDEX send_source ON send (tenant_id, source_kind, source_id);
 
--- Sends that have work: open ones with messages waiting, cancelled ones with messages
--- left to cancel. Engines look here, so sends that only stand open cost nothing
--- (outbox/ready.go).
+-- Sends with work: open ones with waiting messages, and cancelled ones with messages left to
+-- cancel. Engines read only these, so open sends without messages cost nothing (outbox/ready.go).
 CREATE TABLE send_ready (
 	tenant_id INTEGER NOT NULL,
 	send_id   UUID    NOT NULL,
 	PRIMARY KEY (tenant_id, send_id)
 );
 
--- What the messages of a send go by: its routes and its rate (outbox.Terms). They are
--- apart from its sums, which each batch of results changes.
+-- The routes and the rate of a send (outbox.Terms), separate from its sums, which each batch of
+-- results changes.
 CREATE TABLE send_terms (
 	tenant_id INTEGER NOT NULL,
 	send_id   UUID    NOT NULL,
@@ -857,17 +847,16 @@ CREATE TABLE send_terms (
 	PRIMARY KEY (tenant_id, send_id)
 );
 
--- Every message, waiting or gone. What a result changes (state, sent_at, attempts …)
--- is in no index and in the condition of none: on PostgreSQL a result is then a new
--- version in the table alone (a HOT update), and in no index. Columns are in the
--- order that leaves no gaps between them.
+-- All messages, waiting or finished. What a result changes (state, sent_at, attempts …) is in no
+-- index and in no index's condition: on PostgreSQL a result is then a new version in the table
+-- alone (a HOT update). The order of columns leaves no gaps between them.
 CREATE TABLE outbox (
 	due_at     BIGINT   NOT NULL,
-	queued_at  BIGINT, -- NULL: when it was due first, as due_at still says
-	sent_at    BIGINT, -- when the hand-off ended: accepted, or refused for this address
-	first_at   BIGINT, -- Date of the first attempt, which later ones repeat
+	queued_at  BIGINT, -- when it was first due; NULL: due_at has not changed since
+	sent_at    BIGINT, -- when it was accepted, or refused for the address
+	first_at   BIGINT, -- time of the first attempt, repeated as Date by later ones
 	tenant_id  INTEGER  NOT NULL,
-	-- which visit of the contact it belongs to; 0 where a send has one message a contact
+	-- number of the contact's visit of a step; 0 in sends with one message per contact
 	visit      INTEGER  NOT NULL DEFAULT 0,
 	mix        INTEGER  NOT NULL, -- outbox_mix.n
 	epoch      INTEGER  NOT NULL DEFAULT 0,
@@ -881,26 +870,25 @@ CREATE TABLE outbox (
 	lane_id    UUID     NOT NULL,
 	state      TEXT     NOT NULL CHECK (state IN ('queued', 'sent', 'delivered', 'bounced', 'failed', 'skipped', 'held_back', 'cancelled')),
 	email      TEXT     NOT NULL,
-	rank       TEXT, -- of a planned send: its place in the order, best engaged first
-	plan_day   TEXT, -- of a planned send: the day, in the account's time zone, that it was given
-	PRIMARY KEY (tenant_id, id) -- what a result, a click or a complaint names
+	rank       TEXT, -- of a planned send: position in the order, best engaged first
+	plan_day   TEXT, -- of a planned send: its day in the tenant's time zone
+	PRIMARY KEY (tenant_id, id) -- lookups for results, hits and complaints
 );
 
--- One message per contact and visit (Put); a send's recipients page by page (List,
--- Give).
+-- One message per contact and visit (Put); a send's recipients page by page (List, AssignDueTimes).
 CREATE UNIQUE INDEX outbox_contact ON outbox (tenant_id, send_id, contact_id, visit);
 
--- The order in which the messages of a send are claimed (ClaimAfter, CancelWaiting). Those
--- that have ended stay in it: send.low_due says from where on any waits.
+-- The order in which the messages of a send are claimed (ClaimAfter, CancelWaiting). Messages that
+-- have ended stay in it; no message before send.low_due waits.
 CREATE INDEX outbox_due ON outbox (tenant_id, send_id, due_at, id);
 
 -- A contact's mails: its timeline, rules, its deletion.
 CREATE INDEX outbox_recipient ON outbox (tenant_id, contact_id);
 
--- The order of a planned send by lane (Places). No message of another send is in it.
+-- The order of a planned send by lane (Boundaries). Messages of other sends are not in it.
 CREATE INDEX outbox_rank ON outbox (tenant_id, send_id, lane_id, rank, id) WHERE rank IS NOT NULL;
 
--- What messages of a send have in common with many others of it. A row never changes.
+-- Contents and identities that many messages of a send have in common. A row never changes.
 CREATE TABLE outbox_mix (
 	tenant_id       INTEGER NOT NULL,
 	send_id         UUID    NOT NULL,
@@ -912,8 +900,8 @@ CREATE TABLE outbox_mix (
 	PRIMARY KEY (tenant_id, send_id, n)
 );
 
--- The few messages that came to nothing or were put off, and why: those who ask for
--- these alone read no others (List).
+-- Results of messages that were not delivered or were deferred, which are few; lists of only these
+-- read no others (List).
 CREATE TABLE outbox_note (
 	tenant_id     INTEGER NOT NULL,
 	send_id       UUID    NOT NULL,
@@ -930,23 +918,22 @@ CREATE TABLE outbox_note (
 	PRIMARY KEY (tenant_id, message_id)
 );
 
--- Those of a send page by page (List).
+-- Notes of a send page by page (List).
 CREATE INDEX outbox_note_send ON outbox_note (tenant_id, send_id, contact_id);
 
--- Bounces by time, for rules that ask for the contacts that had any.
+-- Bounces by time, for rules about contacts that bounced.
 CREATE INDEX outbox_note_bounced ON outbox_note (tenant_id, ended_at, contact_id, send_id) WHERE state = 'bounced';
 
--- The processes that hold messages. One that does not renew its lease is dead,
--- and what it held is judged and goes on without it.
+-- The nodes with claims. A node that does not renew its lease is dead, and its claims are taken
+-- back.
 CREATE TABLE outbox_node (
 	owner    TEXT   NOT NULL PRIMARY KEY,
 	until_at BIGINT NOT NULL
 );
 
--- A node claims a stretch of a send's order (due_at, id) at a time, not its
--- messages one by one: one row here instead of a new version of each of them.
--- A message that is queued, lies in a stretch and has attempt_at is under way. A
--- claim of which some was put back is left with a stretch for each of the others.
+-- A node claims a stretch of a send's order (due_at, id), which is one row here instead of a new
+-- version of each message. If some of a claim's messages are put back, the claim gets a row for
+-- each of the others.
 CREATE TABLE outbox_claim (
 	tenant_id INTEGER NOT NULL,
 	send_id UUID    NOT NULL,
@@ -960,8 +947,8 @@ CREATE TABLE outbox_claim (
 );
 CREATE INDEX outbox_claim_owner ON outbox_claim (owner);
 
--- A node that claims in a send holds its row here, so that stretches never overlap.
--- It is apart from the send's row, which changes with every result.
+-- A node locks the row of a send here while it claims, so that claims never overlap. The row is
+-- separate from the send's, which changes with every result.
 CREATE TABLE outbox_turn (
 	tenant_id INTEGER NOT NULL,
 	send_id UUID    NOT NULL,
@@ -969,8 +956,8 @@ CREATE TABLE outbox_turn (
 	PRIMARY KEY (tenant_id, send_id)
 );
 
--- Attempts that have begun: one row for those of a claim that began together. What
--- has landed is deleted now and then.
+-- Attempts that have begun: one row for those of a claim that began together. Rows are deleted some
+-- time after all of their attempts are settled.
 CREATE TABLE outbox_attempt (
 	tenant_id INTEGER NOT NULL,
 	owner     TEXT    NOT NULL,
@@ -981,7 +968,7 @@ CREATE TABLE outbox_attempt (
 	PRIMARY KEY (tenant_id, owner, seq)
 );
 
--- What each day of a planned send is to carry on each lane, and has carried.
+-- Messages of a planned send by day and lane: planned, and sent.
 CREATE TABLE outbox_day (
 	tenant_id INTEGER NOT NULL,
 	send_id UUID    NOT NULL,
@@ -993,10 +980,9 @@ CREATE TABLE outbox_day (
 );
 CREATE INDEX outbox_day_lane ON outbox_day (tenant_id, lane_id, day);
 
--- How the order of a send that is being planned is divided over time: of each
--- lane, the messages behind a place (rank, id) leave at due_at, up to the place
--- that the next slot begins behind. Those of a slot without a day are held back.
--- The rows go when the plan is done.
+-- The slots of a send that is being planned: the messages of a lane after a boundary (rank, id), up
+-- to the boundary of the next slot, are due at due_at. Those of a slot without a day are held back.
+-- The rows are deleted when planning ends.
 CREATE TABLE outbox_slot (
 	tenant_id  INTEGER NOT NULL,
 	send_id  UUID    NOT NULL,
@@ -1008,29 +994,28 @@ CREATE TABLE outbox_slot (
 	PRIMARY KEY (tenant_id, send_id, lane_id, after_rank, after_id)
 );
 
--- How many messages each open send had handed over, every ten seconds of the
--- last minutes: what its speed is read from.
+-- Number of sent messages of each open send, every ten seconds of the last minutes, from which its
+-- speed is computed.
 CREATE TABLE outbox_sample (
 	tenant_id INTEGER NOT NULL,
 	send_id UUID    NOT NULL,
-	slot      BIGINT  NOT NULL, -- the ten seconds; the first process to look in them writes
+	slot      BIGINT  NOT NULL, -- the interval of ten seconds; the first process inserts the row
 	at        BIGINT  NOT NULL,
 	sent      BIGINT  NOT NULL,
 	PRIMARY KEY (tenant_id, send_id, slot)
 );
 CREATE INDEX outbox_sample_slot ON outbox_sample (slot);
 
--- What kept messages of a send back when a process last found that some
--- could not leave.
+-- The last reason why due messages of a send were not sent.
 CREATE TABLE outbox_wait (
 	tenant_id INTEGER NOT NULL,
 	send_id UUID    NOT NULL,
 	at        BIGINT  NOT NULL,
 	kind      TEXT    NOT NULL,
 	lane_id   UUID    NOT NULL,
-	provider  TEXT    NOT NULL, -- '' when it is the limit of none
-	most      BIGINT  NOT NULL, -- 0 when it is no rate, else so many
-	per       BIGINT  NOT NULL, -- in so many microseconds
+	provider  TEXT    NOT NULL, -- '': none
+	most      BIGINT  NOT NULL, -- messages of a rate; 0: not a rate
+	per       BIGINT  NOT NULL, -- microseconds
 	until     BIGINT  NOT NULL,
 	reason    TEXT    NOT NULL,
 	PRIMARY KEY (tenant_id, send_id)
@@ -1039,8 +1024,8 @@ CREATE INDEX outbox_wait_at ON outbox_wait (at);
 
 -- Package track.
 
--- Opens and clicks as they came in, up to some hundreds of a tenant in a row (track.pack),
--- until they are recorded as rows of hit. n is their number.
+-- Opens and clicks as received, up to some hundreds of a tenant in a row (track.pack), until they
+-- are recorded as rows of hit. n is their number.
 CREATE TABLE hit_inbox (
 	tenant_id INTEGER NOT NULL,
 	id        UUID    NOT NULL,
@@ -1049,8 +1034,8 @@ CREATE TABLE hit_inbox (
 	PRIMARY KEY (tenant_id, id)
 );
 
--- Every open and click as it came in, and what it was found to be. An open that is
--- pending is in five b-trees, a click in six; a verdict takes it out of one.
+-- Opens and clicks, and their classification. A pending open is in five b-trees, a click in six; a
+-- verdict removes it from one.
 CREATE TABLE hit (
 	tenant_id     INTEGER NOT NULL,
 	message_id    UUID    NOT NULL,
@@ -1069,41 +1054,41 @@ CREATE TABLE hit (
 	prefetch      BOOLEAN NOT NULL,
 	class         TEXT    NOT NULL CHECK (class IN ('pending', 'bot', 'privacy', 'human')),
 	rule          TEXT,
-	-- Whether a hit was fetched by a mailbox provider's image proxy, for many people from one
-	-- address: such hits say nothing about the address.
+	-- Whether the request came from a mailbox provider's image proxy, which has the same address
+	-- for many recipients: then the address means nothing.
 	proxy         BOOLEAN NOT NULL DEFAULT FALSE,
-	-- A repeated request; all hits of a message, to judge them and for its first open and click.
+	-- Detects repeated requests; all hits of a message, for their classification and its first open
+	-- and click.
 	PRIMARY KEY (tenant_id, message_id, id)
 );
 -- The clicks of a send by link: reports, rules about a link.
 CREATE INDEX hit_clicks ON hit (tenant_id, send_id, url) WHERE kind = 'click';
--- Rules about everybody: who opened or clicked between two times.
+-- Rules: contacts that opened or clicked between two times.
 CREATE INDEX hit_when ON hit (tenant_id, kind, at);
 -- A contact's timeline, export and erasure; rules about one contact.
 CREATE INDEX hit_contact ON hit (tenant_id, contact_id, at);
--- How many messages of a send an address asks for within a minute.
+-- Number of messages of a send that an address requests within a minute.
 CREATE INDEX hit_source ON hit (tenant_id, send_id, ip, at) WHERE NOT proxy;
--- Those of them that a later hit may yet show to be a machine's.
+-- Those that a later hit may still show to be a machine's.
 CREATE INDEX hit_settled ON hit (tenant_id, send_id, ip, at) WHERE class IN ('human', 'privacy') AND NOT proxy;
--- What is still to be judged, oldest first, of all tenants.
+-- Hits to classify, oldest first, of all tenants.
 CREATE INDEX hit_pending ON hit (at) WHERE class = 'pending';
 
--- What is known of one recipient's engagement with one message: a set of flags
--- derived from its hits, kept so that the sums can follow its changes.
+-- The engagement of one recipient with one message: flags derived from its hits, stored so that the
+-- sums can follow their changes.
 CREATE TABLE engagement (
 	tenant_id  INTEGER NOT NULL,
 	message_id UUID    NOT NULL,
 	send_id    UUID    NOT NULL,
 	flags      INTEGER NOT NULL,
-	hits       INTEGER NOT NULL DEFAULT 0, -- How many hits of a message are kept.
-	-- The flags that came with the hits recorded last: the statement that records them learns it
-	-- from here.
+	hits       INTEGER NOT NULL DEFAULT 0, -- number of stored hits
+	-- The flags added by the hits recorded last, which the statement that records them returns.
 	gained     INTEGER NOT NULL DEFAULT 0,
 	PRIMARY KEY (tenant_id, message_id)
 );
 
--- The sums of the flags over a send: unique recipients each. Several rows of a
--- send are added up, so that transactions need not wait for each other.
+-- The sums of the flags of a send, by unique recipients. A send has several rows, which are added
+-- up, so that transactions rarely wait for each other.
 CREATE TABLE engagement_sum (
 	tenant_id       INTEGER NOT NULL,
 	send_id         UUID    NOT NULL,
@@ -1122,7 +1107,7 @@ CREATE TABLE engagement_sum (
 	PRIMARY KEY (tenant_id, send_id, part)
 );
 
--- When the classifier last went over its pending hits.
+-- When the classifier last processed pending hits.
 CREATE TABLE classifier_run (
 	name   TEXT   NOT NULL PRIMARY KEY,
 	run_at BIGINT NOT NULL
@@ -1144,15 +1129,15 @@ CREATE TABLE segment (
 	member_count_evaluated_at BIGINT,
 	created_at                BIGINT  NOT NULL,
 	updated_at                BIGINT  NOT NULL,
-	-- Counts the definitions a segment has had, so that a count of an older one is not stored.
+	-- Number of the segment's definition, so that a count of an older one is not stored.
 	rule_revision             BIGINT  NOT NULL DEFAULT 0,
-	-- Until when one process alone counts it in the background.
+	-- End of the lease of a process that counts it in the background.
 	counting_until            BIGINT  NOT NULL DEFAULT 0,
 	PRIMARY KEY (tenant_id, id)
 );
 CREATE UNIQUE INDEX segment_key ON segment (tenant_id, segment_key);
 
--- Who is on a static list.
+-- Members of static lists.
 CREATE TABLE segment_member (
 	tenant_id  INTEGER NOT NULL,
 	segment_id UUID    NOT NULL,
@@ -1164,7 +1149,7 @@ CREATE TABLE segment_member (
 CREATE INDEX segment_member_added ON segment_member (tenant_id, segment_id, added_at, contact_id);
 CREATE INDEX segment_member_contact ON segment_member (tenant_id, contact_id);
 
--- What a segment's rule refers to: other segments and lists, custom fields.
+-- References of a segment's rule: other segments and lists, custom fields.
 CREATE TABLE segment_reference (
 	tenant_id  INTEGER NOT NULL,
 	segment_id UUID    NOT NULL,
@@ -1175,16 +1160,15 @@ CREATE TABLE segment_reference (
 );
 CREATE INDEX segment_reference_name ON segment_reference (tenant_id, kind, name);
 
--- One row per tenant: who changes what segments refer to takes turns on it, so
--- that two at once do not build a circle, or on what the other deletes.
+-- One row per tenant, locked by transactions that change references of segments, so that two at
+-- once cannot create a cycle or refer to what the other deletes.
 CREATE TABLE segment_turn (
 	tenant_id INTEGER NOT NULL PRIMARY KEY
 );
 
 -- Package savedfilter.
 
--- How people look at their contacts: what a list is filtered and sorted by,
--- and the columns it shows.
+-- Users' views of contacts: filters, order and columns.
 CREATE TABLE saved_filter (
 	tenant_id  INTEGER NOT NULL,
 	id         UUID    NOT NULL,
@@ -1192,7 +1176,7 @@ CREATE TABLE saved_filter (
 	filters    JSONB   NOT NULL,
 	definition JSONB,
 	search     TEXT,
-	statuses   JSONB   NOT NULL, -- [] is all but suppressed
+	statuses   JSONB   NOT NULL, -- []: all except suppressed
 	sort       TEXT    NOT NULL,
 	ascending  BOOLEAN NOT NULL,
 	columns    JSONB   NOT NULL,
@@ -1205,10 +1189,9 @@ CREATE TABLE saved_filter (
 
 -- Package broadcast.
 
--- One mailing to an audience, from draft to its end. revision counts the
--- writes, so that a decision made on one reading is stored only if no other wrote
--- since. References to segments, senders, lanes and email types are ids without
--- foreign keys: a record deleted later reads as null, as the API says.
+-- One mailing to an audience, from draft to its end. revision counts the writes, so that a decision
+-- is stored only if the row has not changed since it was read. References to segments, senders,
+-- lanes and email types have no foreign keys: a record that was deleted later is null in the API.
 CREATE TABLE broadcast (
 	tenant_id           INTEGER NOT NULL,
 	id                  UUID    NOT NULL,
@@ -1241,8 +1224,8 @@ CREATE TABLE broadcast (
 	created_by          JSONB   NOT NULL,
 	created_at          BIGINT  NOT NULL,
 	updated_at          BIGINT  NOT NULL,
-	-- What a broadcast's content was made of. The template and the blocks may be gone since: no
-	-- foreign keys.
+	-- What a broadcast's content was made of. The template and the blocks may have been deleted
+	-- since, so there are no foreign keys.
 	body_mjml           TEXT,
 	template_id         UUID,
 	template_slug       TEXT,
@@ -1253,11 +1236,11 @@ CREATE TABLE broadcast (
 	block_ids           JSONB,
 	message_id          UUID,
 	message_version     BIGINT,
-	-- The arms of a broadcast, and the content that each was frozen as. What is short of them is
-	-- kept apart, for those who need not know what they say.
+	-- The variants of a broadcast with their frozen contents. Their data without the bodies are
+	-- separate, for reads that do not need these.
 	arms                JSONB,
 	variants            TEXT,
-	delivery            JSONB   NOT NULL DEFAULT '{}', -- '{}' is: now, on one lane.
+	delivery            JSONB   NOT NULL DEFAULT '{}', -- '{}': at once, by one lane
 	PRIMARY KEY (tenant_id, id),
 	CHECK ((pause_reason IS NOT NULL) = (status = 'paused')),
 	CHECK (archived_at IS NULL OR status IN ('completed', 'failed', 'cancelled'))
@@ -1266,14 +1249,13 @@ CREATE UNIQUE INDEX broadcast_send ON broadcast (tenant_id, send_id);
 CREATE INDEX broadcast_newest ON broadcast (tenant_id, created_at DESC, id DESC);
 CREATE INDEX broadcast_due ON broadcast (scheduled_at) WHERE status = 'scheduled';
 
--- The broadcasts that hold on to what they refer to, for those who ask on
--- behalf of all tenants.
+-- Broadcasts that refer to other records, for statements about all tenants.
 CREATE INDEX broadcast_unfinished ON broadcast (tenant_id, id) WHERE status IN ('draft', 'scheduled', 'sending', 'paused');
 CREATE INDEX broadcast_template ON broadcast (tenant_id, template_id) WHERE template_id IS NOT NULL;
 CREATE INDEX broadcast_message ON broadcast (tenant_id, message_id) WHERE message_id IS NOT NULL;
 
--- The preparation and the end of one send. It is apart from the record because
--- it moves with every page of the audience, and the record holds the bodies.
+-- The preparation and the end of one send, separate from the broadcast, whose row contains the
+-- bodies, because it changes with every page of the audience.
 CREATE TABLE broadcast_run (
 	tenant_id     INTEGER NOT NULL,
 	broadcast_id  UUID    NOT NULL,
@@ -1285,9 +1267,8 @@ CREATE TABLE broadcast_run (
 	owner         TEXT    NOT NULL,
 	lease_until   BIGINT  NOT NULL,
 	epoch         BIGINT  NOT NULL,
-	contents      JSONB   NOT NULL, -- by arm
-	-- The planning of a send whose messages are given days: which pass is under way and how far it
-	-- has come. NULL: not planned.
+	contents      JSONB   NOT NULL, -- by variant
+	-- The state of planning the days of a send. NULL: not planned.
 	plan          JSONB,
 	PRIMARY KEY (tenant_id, broadcast_id),
 	FOREIGN KEY (tenant_id, broadcast_id) REFERENCES broadcast (tenant_id, id) ON DELETE CASCADE
@@ -1296,22 +1277,21 @@ CREATE INDEX broadcast_run_open ON broadcast_run (tenant_id, broadcast_id) WHERE
 
 -- Package job.
 
--- Long work: imports, exports, actions on many. It is leased like a broadcast's
--- run: the process that holds the epoch may take a step, and a step's effects, its counts
--- and the place to go on from commit together. A tenant's jobs of one kind run
--- one after the other, which job_turn holds true among all processes.
+-- Long work: imports, exports, bulk actions. The process with the lease, identified by its epoch,
+-- runs the next step. The effects of a step, its counts and its checkpoint commit together. The
+-- jobs of a tenant and kind run one after another, which the index job_turn ensures.
 CREATE TABLE job (
 	tenant_id   INTEGER NOT NULL,
 	id          UUID    NOT NULL,
 	kind        TEXT    NOT NULL,
 	status      TEXT    NOT NULL CHECK (status IN ('queued', 'running', 'completed', 'failed', 'cancelled')),
-	scope       TEXT    NOT NULL, -- a key needs it to see the job
+	scope       TEXT    NOT NULL, -- required to see the job
 	params      JSONB   NOT NULL,
-	state       JSONB,           -- where to go on; null before the first step
+	state       JSONB,           -- the checkpoint; null before the first step
 	result      JSONB,
 	error       JSONB,
 	processed   BIGINT  NOT NULL,
-	total       BIGINT,          -- NULL while it is not known
+	total       BIGINT,          -- NULL: not known yet
 	created_by  JSONB   NOT NULL,
 	created_at  BIGINT  NOT NULL,
 	served_at   BIGINT  NOT NULL, -- when it was last leased; 0 before
@@ -1328,12 +1308,12 @@ CREATE INDEX job_open ON job (status, lease_until, tenant_id) WHERE status IN ('
 CREATE INDEX job_served ON job (tenant_id, served_at);
 CREATE INDEX job_finished ON job (finished_at) WHERE finished_at IS NOT NULL;
 
--- What jobs read and write, in the database, so that any node can.
+-- Files that jobs read and write, in the database, so that any process can.
 CREATE TABLE job_file (
 	tenant_id  INTEGER NOT NULL,
 	id         UUID    NOT NULL,
-	job_id     UUID,            -- null: an upload whose request has not ended
-	name       TEXT    NOT NULL, -- its part in the job
+	job_id     UUID,            -- null: an upload in progress
+	name       TEXT    NOT NULL, -- its role in the job
 	media_type TEXT    NOT NULL,
 	size       BIGINT  NOT NULL,
 	created_at BIGINT  NOT NULL,
@@ -1345,21 +1325,21 @@ CREATE INDEX job_file_stray ON job_file (created_at) WHERE job_id IS NULL;
 CREATE TABLE job_file_chunk (
 	tenant_id INTEGER NOT NULL,
 	file_id   UUID    NOT NULL,
-	at        BIGINT  NOT NULL, -- how many bytes of the file stand before it
+	at        BIGINT  NOT NULL, -- offset in the file
 	data      BYTEA   NOT NULL,
 	PRIMARY KEY (tenant_id, file_id, at)
 );
 
 -- Package sqldb.
 
--- Which secret key the installation was set up with, so that a process with
--- another one does not start: it could open nothing, and no link would be valid.
+-- The fingerprint of the installation's secret key, so that a process with another key does not
+-- start: it could open no sealed values, and no link would be valid.
 CREATE TABLE secret_key (
 	name        TEXT NOT NULL PRIMARY KEY,
 	fingerprint TEXT NOT NULL
 );
 
--- One row that is written to find out whether the database takes writes.
+-- One row, written to test whether the database accepts writes.
 CREATE TABLE write_probe (
 	name TEXT   PRIMARY KEY,
 	at   BIGINT NOT NULL

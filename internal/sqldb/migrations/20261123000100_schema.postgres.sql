@@ -1,7 +1,7 @@
 -- +goose Up
 
--- Rate limit windows that several processes share. A process takes permits in
--- bulk; a row whose window has ended begins again.
+-- Rate limit windows that several processes share. A process acquires many permits at a time; a row
+-- whose window has ended is reset.
 CREATE TABLE rate_window (
 	name       TEXT   NOT NULL PRIMARY KEY,
 	started_at BIGINT NOT NULL,
@@ -10,8 +10,8 @@ CREATE TABLE rate_window (
 );
 CREATE INDEX rate_window_end ON rate_window (ends_at);
 
--- What a text says when it is a date as YYYY-MM-DD; else null. Both functions
--- read what their namesakes read that the program gives to SQLite.
+-- Returns a text if it is a date as YYYY-MM-DD; otherwise null. Both functions accept the same as
+-- those of the same name that the program adds to SQLite.
 -- +goose StatementBegin
 CREATE FUNCTION day_of(t TEXT) RETURNS TEXT LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
 DECLARE
@@ -27,8 +27,8 @@ BEGIN
 END $$;
 -- +goose StatementEnd
 
--- The microseconds of a date-time of RFC 3339; without an offset it is UTC, a
--- space may stand for the T, and the seconds may be missing. Else null.
+-- The microseconds of a date-time of RFC 3339. The offset may be missing, which means UTC, as may
+-- the seconds; the T may be a space. Otherwise null.
 -- +goose StatementBegin
 CREATE FUNCTION moment_of(t TEXT) RETURNS BIGINT LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
 DECLARE
@@ -54,18 +54,18 @@ BEGIN
 END $$;
 -- +goose StatementEnd
 
--- Rows come and go by the thousand.
+-- Rows are inserted and deleted by the thousand.
 ALTER TABLE contact_search_queue SET (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 20000);
 
--- The clock of the limits that several processes share, in microseconds: the
--- database's, since those of the processes may differ by seconds.
+-- The clock of the limits that several processes share, in microseconds: that of the database,
+-- since those of the processes may differ by seconds.
 -- +goose StatementBegin
 CREATE FUNCTION pace_clock() RETURNS BIGINT LANGUAGE sql VOLATILE
 AS 'SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::BIGINT';
 -- +goose StatementEnd
 
--- Rate limits: the moment of the next free slot of a limit. In nanoseconds,
--- because slots of a fast limit lie less than a microsecond's rounding apart.
+-- Rate limits: the time of the next free slot of a limit. In nanoseconds, because the slots of a
+-- fast limit are less than a microsecond apart.
 CREATE TABLE pace_rate (
 	name TEXT   NOT NULL,
 	per  BIGINT NOT NULL,
@@ -73,9 +73,8 @@ CREATE TABLE pace_rate (
 	PRIMARY KEY (name, per)
 ) WITH (fillfactor = 20);
 
--- Connections that a process may hold open. told is what it was last told, held
--- what nobody else may have meanwhile. The row without an owner is the name's
--- lock.
+-- Connections that a process may have open. told is how many the process was last granted, held how
+-- many are reserved for it meanwhile. The row without an owner is the lock of the name.
 CREATE TABLE pace_slot (
 	name       TEXT   NOT NULL,
 	owner      TEXT   NOT NULL,
@@ -86,8 +85,8 @@ CREATE TABLE pace_slot (
 	PRIMARY KEY (name, owner)
 ) WITH (fillfactor = 50);
 
--- Places of journal entries, a sequence for each group of tenants (id.AllGroups):
--- one number at a time, so that what is drawn later is larger, in all sessions.
+-- Positions of journal entries: a sequence for each group of tenants (id.AllGroups), without a
+-- cache, so that numbers drawn later are larger, in all sessions.
 -- +goose StatementBegin
 DO $$
 DECLARE
@@ -99,21 +98,21 @@ BEGIN
 END $$;
 -- +goose StatementEnd
 
--- Room on each page for the next version of its rows: a change of columns that no
--- index has then stays on the page (a HOT update). Messages of a page are sent
--- together, so the outbox has room for a second version of each: it takes no more
--- disk than versions elsewhere, with an entry in each index, would.
+-- Free space on each page for the next version of its rows: a change of columns without an index
+-- then stays on the page (a HOT update). Messages of a page are sent together, so the outbox has
+-- space for a second version of each. That needs no more disk than versions on other pages would,
+-- with an entry in each index.
 ALTER TABLE contact_activity SET (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.05);
 ALTER TABLE outbox SET (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.05);
 ALTER TABLE send SET (fillfactor = 20);
--- Packs lie on the page, as they are, and are gone within seconds.
+-- Packs are stored inline and uncompressed, and are deleted within seconds.
 ALTER TABLE hit_inbox SET (toast_tuple_target = 8160, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000);
 ALTER TABLE hit_inbox ALTER COLUMN hits SET STORAGE EXTERNAL;
 ALTER TABLE journal_cursor SET (fillfactor = 20);
 ALTER TABLE outbox_attempt SET (autovacuum_vacuum_threshold = 500, autovacuum_vacuum_scale_factor = 0);
 
--- No two messages share a key of these, so all that PostgreSQL ever finds to fold
--- in their pages are versions of one message.
+-- No two messages have the same key in these indexes, so deduplication would only find versions of
+-- one message.
 ALTER INDEX outbox_pkey SET (deduplicate_items = off);
 ALTER INDEX outbox_contact SET (deduplicate_items = off);
 ALTER INDEX outbox_due SET (deduplicate_items = off);
