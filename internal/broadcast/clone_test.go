@@ -219,7 +219,7 @@ func TestArchiveAll(t *testing.T) {
 			t.Fatal(err)
 		}
 		later := now.Add(time.Minute)
-		got, err := broadcast.ArchiveAll(t.Context(), db, a.Tenant, []id.Broadcast{two, foreign, draft, one, two, before, id.New[id.Broadcast]()}, later)
+		got, _, err := broadcast.ArchiveAll(t.Context(), db, a.Tenant, []id.Broadcast{two, foreign, draft, one, two, before, id.New[id.Broadcast]()}, later)
 		if err != nil || cmp.Diff([]id.Broadcast{two, one}, got) != "" {
 			t.Errorf("ArchiveAll = %v, %v; want %v", got, err, []id.Broadcast{two, one})
 		}
@@ -232,7 +232,7 @@ func TestArchiveAll(t *testing.T) {
 				t.Errorf("archived at %v, want %v", got, tt.want)
 			}
 		}
-		if again, err := broadcast.ArchiveAll(t.Context(), db, a.Tenant, []id.Broadcast{one}, later); err != nil || len(again) != 0 {
+		if again, _, err := broadcast.ArchiveAll(t.Context(), db, a.Tenant, []id.Broadcast{one}, later); err != nil || len(again) != 0 {
 			t.Errorf("a second ArchiveAll = %v, %v", again, err)
 		}
 	})

@@ -61,6 +61,14 @@ func (r Refs) Resolve(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ch *C
 	return err
 }
 
+// ResolveNew is Resolve for a new broadcast, for which an absent email type means none.
+func (r Refs) ResolveNew(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ch *Change) error {
+	if r.EmailType == nil {
+		r.EmailType = &Ref[id.EmailType]{}
+	}
+	return r.Resolve(ctx, db, tenant, ch)
+}
+
 // emailType looks up the email type, which must be active.
 func (r Refs) emailType(ctx context.Context, db *sqldb.DB, tenant id.Tenant) (*id.EmailType, error) {
 	var typ sender.EmailType

@@ -5,9 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
+	"github.com/packetboat/packetboat/internal/fault"
 	"github.com/packetboat/packetboat/internal/id"
 	"github.com/packetboat/packetboat/internal/journal"
 	"github.com/packetboat/packetboat/internal/outbox"
@@ -166,8 +166,11 @@ func Archive(ctx context.Context, db *sqldb.DB, tenant id.Tenant, bid id.Broadca
 const MaxArchived = 100
 
 // ArchiveAll archives, in one transaction, those of the broadcasts that have ended and are not
-// archived yet. It returns them in the order given.
-func ArchiveAll(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.Broadcast, now time.Time) ([]id.Broadcast, error) {
+// archived yet. It returns them and the others, each once and in the order given.
+func ArchiveAll(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.Broadcast, now time.Time) (archived, skipped []id.Broadcast, _ error) {
+	if len(ids) == 0 || len(ids) > MaxArchived {
+		return nil, nil, fault.Input(fault.Field{Path: "ids", Message: fmt.Sprintf("must hold 1 to %d uuids", MaxArchived)})
+	}
 	moved := map[id.Broadcast]bool{}
 	err := db.InTx(ctx, func(tx *sqldb.DB) error {
 		clear(moved)
@@ -183,9 +186,16 @@ func ArchiveAll(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.Br
 		return err
 	})
 	if err != nil {
-		return nil, fmt.Errorf("archive broadcasts: %w", err)
+		return nil, nil, fmt.Errorf("archive broadcasts: %w", err)
 	}
-	return slices.DeleteFunc(distinct(ids), func(bid id.Broadcast) bool { return !moved[bid] }), nil
+	for _, bid := range distinct(ids) {
+		if moved[bid] {
+			archived = append(archived, bid)
+		} else {
+			skipped = append(skipped, bid)
+		}
+	}
+	return archived, skipped, nil
 }
 
 // Unarchive shows an archived broadcast in lists again.

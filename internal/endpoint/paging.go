@@ -19,7 +19,7 @@ type List[T any] struct {
 func (List[T]) SchemaName() string { return "List" + SchemaName[T]() }
 
 // Whole returns the envelope of a collection that is not paged.
-func Whole[T any](rows []T) List[T] { return List[T]{Data: filled(rows)} }
+func Whole[T any](rows []T) List[T] { return List[T]{Data: NonNil(rows)} }
 
 // Page returns one page of a collection paged by cursor; next is empty on the
 // last page.
@@ -38,11 +38,12 @@ func Window[T any](rows []T, offset, total int) List[T] {
 	return l
 }
 
-func filled[T any](rows []T) []T {
-	if rows == nil {
+// NonNil returns list, or an empty list for nil, which JSON shows as [] and not as null.
+func NonNil[T any](list []T) []T {
+	if list == nil {
 		return []T{}
 	}
-	return rows
+	return list
 }
 
 // The bounds of a page.

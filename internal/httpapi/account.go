@@ -291,64 +291,64 @@ func (in *updateAccountRequest) apply(t *tenant.Tenant) {
 // resolve puts the defaults into t: by id, which wins, or by public key.
 func (in *updateAccountRequest) resolve(ctx context.Context, tx *sqldb.DB, t *tenant.Tenant) error {
 	b, s := &in.Body, &t.Settings
-	switch {
-	case b.DefaultSendingIdentityID.Given():
-		i, err := sender.IdentityByID(ctx, tx, t.ID, idOrUnknown[id.Identity](b.DefaultSendingIdentityID.Value))
-		if errors.Is(err, sender.ErrIdentityNotFound) {
-			return sender.ErrUnknownIdentity
-		}
-		if err != nil {
-			return err
-		}
-		s.DefaultIdentity = i.ID
-	case b.DefaultSendingIdentityEmail.Given():
-		list, err := sender.IdentitiesByAddress(ctx, tx, t.ID, []string{b.DefaultSendingIdentityEmail.Value})
-		if err != nil {
-			return err
-		}
-		s.DefaultIdentity = list[0].ID
-	case b.DefaultSendingIdentityID.Null || b.DefaultSendingIdentityEmail.Null:
-		s.DefaultIdentity = id.Identity{}
+	err := setDefault(&s.DefaultIdentity, b.DefaultSendingIdentityID, b.DefaultSendingIdentityEmail,
+		func(v id.Identity) (id.Identity, error) {
+			i, err := sender.IdentityByID(ctx, tx, t.ID, v)
+			return i.ID, replaceFault(err, sender.ErrIdentityNotFound, sender.ErrUnknownIdentity)
+		},
+		func(address string) (id.Identity, error) {
+			list, err := sender.IdentitiesByAddress(ctx, tx, t.ID, []string{address})
+			if err != nil {
+				return id.Identity{}, err
+			}
+			return list[0].ID, nil
+		})
+	if err != nil {
+		return err
 	}
-	switch {
-	case b.DefaultEmailTypeID.Given():
-		e, err := sender.EmailTypeByID(ctx, tx, t.ID, idOrUnknown[id.EmailType](b.DefaultEmailTypeID.Value))
-		if errors.Is(err, sender.ErrEmailTypeNotFound) {
-			return sender.ErrUnknownEmailType
-		}
-		if err != nil {
-			return err
-		}
-		s.DefaultEmailType = e.ID
-	case b.DefaultEmailTypeKey.Given():
-		e, err := sender.EmailTypeByKey(ctx, tx, t.ID, b.DefaultEmailTypeKey.Value)
-		if err != nil {
-			return err
-		}
-		s.DefaultEmailType = e.ID
-	case b.DefaultEmailTypeID.Null || b.DefaultEmailTypeKey.Null:
-		s.DefaultEmailType = id.EmailType{}
+	err = setDefault(&s.DefaultEmailType, b.DefaultEmailTypeID, b.DefaultEmailTypeKey,
+		func(v id.EmailType) (id.EmailType, error) {
+			e, err := sender.EmailTypeByID(ctx, tx, t.ID, v)
+			return e.ID, replaceFault(err, sender.ErrEmailTypeNotFound, sender.ErrUnknownEmailType)
+		},
+		func(key string) (id.EmailType, error) {
+			e, err := sender.EmailTypeByKey(ctx, tx, t.ID, key)
+			return e.ID, err
+		})
+	if err != nil {
+		return err
 	}
+	return setDefault(&s.DefaultMTAConfig, b.DefaultMTAConfigID, b.DefaultMTAConfigKey,
+		func(v id.MTAConfig) (id.MTAConfig, error) {
+			c, err := lane.ByID(ctx, tx, t.ID, v)
+			return c.ID, replaceFault(err, lane.ErrNotFound, lane.ErrUnknown)
+		},
+		func(key string) (id.MTAConfig, error) {
+			c, err := lane.ByKey(ctx, tx, t.ID, key)
+			return c.ID, err
+		})
+}
+
+// setDefault sets v to the record that a request names by id or, without one, by public key. It
+// clears v for null and keeps it if both fields are absent.
+func setDefault[T ~[16]byte](v *T, byID, byKey endpoint.Opt[string], findID func(T) (T, error), findKey func(string) (T, error)) (err error) {
 	switch {
-	case b.DefaultMTAConfigID.Given():
-		c, err := lane.ByID(ctx, tx, t.ID, idOrUnknown[id.MTAConfig](b.DefaultMTAConfigID.Value))
-		if errors.Is(err, lane.ErrNotFound) {
-			return lane.ErrUnknown
-		}
-		if err != nil {
-			return err
-		}
-		s.DefaultMTAConfig = c.ID
-	case b.DefaultMTAConfigKey.Given():
-		c, err := lane.ByKey(ctx, tx, t.ID, b.DefaultMTAConfigKey.Value)
-		if err != nil {
-			return err
-		}
-		s.DefaultMTAConfig = c.ID
-	case b.DefaultMTAConfigID.Null || b.DefaultMTAConfigKey.Null:
-		s.DefaultMTAConfig = id.MTAConfig{}
+	case byID.Given():
+		*v, err = findID(idOrUnknown[T](byID.Value))
+	case byKey.Given():
+		*v, err = findKey(byKey.Value)
+	case byID.Null || byKey.Null:
+		*v = T{}
 	}
-	return nil
+	return err
+}
+
+// replaceFault returns to if err is from, else err.
+func replaceFault(err error, from, to *fault.Error) error {
+	if errors.Is(err, from) {
+		return to
+	}
+	return err
 }
 
 type deleteTenantRequest struct {

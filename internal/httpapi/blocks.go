@@ -172,7 +172,7 @@ func (api templatesAPI) createBlock(ctx context.Context, p auth.Principal, in *c
 	if err != nil {
 		return savedBlock{}, err
 	}
-	return savedBlock{rowOfBlock(b, nil), filled(warnings)}, nil
+	return savedBlock{rowOfBlock(b, nil), endpoint.NonNil(warnings)}, nil
 }
 
 type getBlockRequest struct {
@@ -213,7 +213,7 @@ func (api templatesAPI) updateBlock(ctx context.Context, p auth.Principal, in *u
 	if err != nil {
 		return savedBlock{}, err
 	}
-	return savedBlock{rowOfBlock(b, nil), filled(warnings)}, nil
+	return savedBlock{rowOfBlock(b, nil), endpoint.NonNil(warnings)}, nil
 }
 
 type deleteBlockRequest struct {

@@ -2,7 +2,6 @@ package httpapi
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/packetboat/packetboat/internal/auth"
 	"github.com/packetboat/packetboat/internal/broadcast"
@@ -46,12 +45,7 @@ type archivedBroadcasts struct {
 }
 
 func (api broadcastsAPI) archiveBroadcasts(ctx context.Context, p auth.Principal, in *archiveBroadcastsRequest) (archivedBroadcasts, error) {
-	out := archivedBroadcasts{Archived: []id.Broadcast{}, Skipped: []id.Broadcast{}}
 	var bad fault.Problems
-	if n := len(in.Body.IDs); n == 0 || n > broadcast.MaxArchived {
-		bad.Add("ids", fmt.Sprintf("must hold 1 to %d uuids", broadcast.MaxArchived))
-		return out, bad.Err()
-	}
 	ids := make([]id.Broadcast, len(in.Body.IDs))
 	for i, text := range in.Body.IDs {
 		var ok bool
@@ -59,23 +53,9 @@ func (api broadcastsAPI) archiveBroadcasts(ctx context.Context, p auth.Principal
 			bad.AddElement("ids", "must be a uuid")
 		}
 	}
-	if bad.Any() {
-		return out, bad.Err()
+	if err := bad.Err(); err != nil {
+		return archivedBroadcasts{}, err
 	}
-	archived, err := broadcast.ArchiveAll(ctx, api.db, p.Tenant, ids, api.now())
-	if err != nil {
-		return out, err
-	}
-	settled := map[id.Broadcast]bool{}
-	for _, bid := range archived {
-		settled[bid] = true
-		out.Archived = append(out.Archived, bid)
-	}
-	for _, bid := range ids {
-		if !settled[bid] {
-			settled[bid] = true
-			out.Skipped = append(out.Skipped, bid)
-		}
-	}
-	return out, nil
+	archived, skipped, err := broadcast.ArchiveAll(ctx, api.db, p.Tenant, ids, api.now())
+	return archivedBroadcasts{endpoint.NonNil(archived), endpoint.NonNil(skipped)}, err
 }

@@ -2,7 +2,6 @@ package httpapi
 
 import (
 	"github.com/packetboat/packetboat/internal/broadcast"
-	"github.com/packetboat/packetboat/internal/spread"
 )
 
 // delivery returns what the body says about how the send is spread; nil when it
@@ -29,14 +28,6 @@ func (in *broadcastBody) delivery() *broadcast.DeliveryChange {
 		return nil
 	}
 	return &ch
-}
-
-// skippedOf returns days, never nil.
-func skippedOf(days []spread.Day) []spread.Day {
-	if days == nil {
-		return []spread.Day{}
-	}
-	return days
 }
 
 // laneShares shows the lanes that share a broadcast's mail, those that were

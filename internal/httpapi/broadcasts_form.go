@@ -224,7 +224,7 @@ func (n broadcastNames) base(b broadcast.Broadcast) BroadcastBase {
 		EmailTypeKey: nameOf(n.Types, b.EmailType), MTAConfigKey: nameOf(n.Lanes, b.MTAConfig),
 		IncludeKeys: namesOf(n.Segments, b.Include), ExcludeKeys: namesOf(n.Segments, b.Exclude),
 		Tags: b.Tags, Metadata: b.Metadata, ScheduledAt: endpoint.AtOr(b.ScheduledAt), Tracking: b.Tracking,
-		DeliveryMode: cmp.Or(b.Delivery.Mode, broadcast.Now), SkippedDates: skippedOf(b.Delivery.Skipped),
+		DeliveryMode: cmp.Or(b.Delivery.Mode, broadcast.Now), SkippedDates: endpoint.NonNil(b.Delivery.Skipped),
 		OverflowMode: cmp.Or(b.Delivery.Overflow, broadcast.Extend), WindowDays: orNull(b.Delivery.WindowDays),
 		Throttle: orNull(b.Delivery.PerHour), Lanes: n.laneShares(b.Delivery.Lanes),
 		ArchivedAt: endpoint.AtOr(b.ArchivedAt), StartedAt: endpoint.AtOr(b.StartedAt), CompletedAt: endpoint.AtOr(b.CompletedAt),

@@ -203,8 +203,8 @@ func TestTestSendsThatAreRefused(t *testing.T) {
 		ok := `{"to": ["ann@example.org"]}`
 		for _, test := range []struct {
 			name, caller, path, body string
-			status                int
-			code                  string
+			status                   int
+			code                     string
 		}{
 			{"none", "key", at, `{}`, 400, "INVALID_RECIPIENTS"},
 			{"null", "key", at, `{"to": null}`, 400, "INVALID_RECIPIENTS"},

@@ -50,10 +50,7 @@ func (api broadcastsAPI) createBroadcast(ctx context.Context, p auth.Principal, 
 	if err != nil {
 		return broadcastAnswer{}, err
 	}
-	if refs.EmailType == nil {
-		refs.EmailType = &broadcast.Ref[id.EmailType]{}
-	}
-	if err := refs.Resolve(ctx, api.db, p.Tenant, &ch); err != nil {
+	if err := refs.ResolveNew(ctx, api.db, p.Tenant, &ch); err != nil {
 		return broadcastAnswer{}, err
 	}
 	b, err := broadcast.New(ctx, authorOf(api.db, api.mjml, api.now()), p.Tenant, ch, p.Actor())

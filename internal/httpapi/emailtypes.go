@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/packetboat/packetboat/internal/auth"
-	"github.com/packetboat/packetboat/internal/contact"
 	"github.com/packetboat/packetboat/internal/endpoint"
 	"github.com/packetboat/packetboat/internal/fault"
 	"github.com/packetboat/packetboat/internal/id"
@@ -235,11 +234,5 @@ func (api emailTypesAPI) deleteEmailCategory(ctx context.Context, p auth.Princip
 	if err != nil {
 		return endpoint.None{}, err
 	}
-	return endpoint.None{}, api.db.InTx(ctx, func(tx *sqldb.DB) error {
-		typeKeys, err := sender.DeleteCategory(ctx, tx, p.Tenant, category)
-		if err != nil {
-			return err
-		}
-		return contact.SplitConsent(ctx, tx, p.Tenant, category, typeKeys, api.now())
-	})
+	return endpoint.None{}, sender.DeleteCategory(ctx, api.db, p.Tenant, category, api.now())
 }

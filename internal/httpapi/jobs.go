@@ -156,15 +156,7 @@ func (api jobsAPI) downloadJobFile(ctx context.Context, p auth.Principal, in *do
 	if err != nil {
 		return endpoint.Download{}, err
 	}
-	name := in.File
-	if name == "" {
-		name = map[job.Kind]string{job.Import: transfer.ErrorsFile, job.Export: transfer.ExportFile}[j.Kind]
-	}
-	// Half an export is not for anybody to take for a whole one.
-	if !j.Status.Ended() || name == transfer.ExportFile && j.Status != job.Completed || api.now().Sub(*j.FinishedAt) > job.KeepFor {
-		return endpoint.Download{}, job.ErrNoFile
-	}
-	f, err := job.FileOf(ctx, api.db, p.Tenant, j.ID, name)
+	f, err := transfer.FileOf(ctx, api.db, j, in.File, api.now())
 	if err != nil {
 		return endpoint.Download{}, err
 	}

@@ -219,9 +219,9 @@ func TestImportsThatAreRefused(t *testing.T) {
 	eachAPI(t, func(t *testing.T, s *apiTest) {
 		for _, tt := range []struct {
 			name, caller, contentType, body string
-			headers                      []string
-			status                       int
-			code                         string
+			headers                         []string
+			status                          int
+			code                            string
 		}{
 			{"no file", "key", formType, "--x--\r\n", nil, 400, "INVALID_INPUT"},
 			{"an empty file", "key", formType, formOf("", ""), nil, 400, "INVALID_INPUT"},

@@ -11,7 +11,6 @@ import (
 	"github.com/packetboat/packetboat/internal/draft"
 	"github.com/packetboat/packetboat/internal/endpoint"
 	"github.com/packetboat/packetboat/internal/fault"
-	"github.com/packetboat/packetboat/internal/field"
 	"github.com/packetboat/packetboat/internal/id"
 	"github.com/packetboat/packetboat/internal/library"
 	"github.com/packetboat/packetboat/internal/mail/mjml"
@@ -213,19 +212,11 @@ func (api messagesAPI) createMessage(ctx context.Context, p auth.Principal, in *
 
 // savedMessage shows an entry that was written, with what there is to know of it.
 func (api messagesAPI) savedEntry(ctx context.Context, p auth.Principal, e library.Entry) (messageForm, error) {
-	found := []content.Trouble{}
-	if e.Content != nil {
-		fields, err := field.Load(ctx, api.db, p.Tenant)
-		if err != nil {
-			return messageForm{}, err
-		}
-		troubles, err := e.Content.Try(ctx, fields, api.now())
-		if err != nil {
-			return messageForm{}, err
-		}
-		found = append(found, troubles...)
+	warnings, err := e.Warnings(ctx, api.db, api.now())
+	if err != nil {
+		return messageForm{}, err
 	}
-	return formOfMessage(p, e, SaveWarnings{&found}), nil
+	return formOfMessage(p, e, SaveWarnings{new(endpoint.NonNil(warnings))}), nil
 }
 
 func (api messagesAPI) getMessage(ctx context.Context, p auth.Principal, in *RecordPath) (messageForm, error) {

@@ -3,7 +3,6 @@ package httpapi
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"net/http"
 	"time"
 
@@ -190,14 +189,8 @@ func (api segmentsAPI) getSegment(ctx context.Context, p auth.Principal, in *Seg
 	if err != nil {
 		return segmentForm{}, err
 	}
-	if s.EvaluatedAt == nil { // the first to look at it has it counted
-		counted, err := api.counts.Recount(ctx, p.Tenant, s.ID)
-		switch {
-		case err == nil:
-			s = counted
-		case !errors.Is(err, fault.ErrDeadline): // it is counted in the background, and shown without counts until then
-			return segmentForm{}, err
-		}
+	if s, err = api.counts.EnsureCounted(ctx, p.Tenant, s); err != nil {
+		return segmentForm{}, err
 	}
 	row := rowOfSegment(p, s)
 	row.Count, row.Warnings = s.Members, &[]segmentWarning{}
@@ -219,6 +212,9 @@ type updateSegmentRequest struct {
 
 func (in *updateSegmentRequest) change() segment.Change {
 	ch := segment.Change{Name: in.Body.Name.Pointer(), Definition: json.RawMessage(in.Body.Definition.Or(nil))}
+	if in.Body.Definition.Null {
+		ch.Definition = json.RawMessage("null")
+	}
 	if in.Body.Tags.Set {
 		ch.Tags = new(in.Body.Tags.Or(nil))
 	}
@@ -231,9 +227,6 @@ func (api segmentsAPI) updateSegment(ctx context.Context, p auth.Principal, in *
 	s, err := api.segmentFor(ctx, p, in.SegmentPath, segmentWrites)
 	if err != nil {
 		return segmentForm{}, err
-	}
-	if in.Body.Definition.Null && s.Type == segment.Dynamic {
-		return segmentForm{}, segment.ErrMissingDefinition
 	}
 	if s, err = segment.Update(ctx, api.db, p.Tenant, s.ID, in.change(), api.now()); err != nil {
 		return segmentForm{}, err

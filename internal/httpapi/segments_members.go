@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/packetboat/packetboat/internal/auth"
@@ -43,11 +44,7 @@ func (api segmentsAPI) listSegmentMembers(ctx context.Context, p auth.Principal,
 	if err := endpoint.Need(p, auth.ContactsRead); err != nil {
 		return endpoint.List[Contact]{}, err
 	}
-	sort := contact.ParseSort(in.Sort)
-	if s.Type == segment.Static && (in.Sort == "" || in.Sort == string(contact.ByMemberAdded)) {
-		sort = contact.ByMemberAdded
-	}
-	q, err := api.contacts.parsePage(in.ContactPage, contact.Selector{Search: in.Search}, sort)
+	q, err := api.contacts.parsePage(in.ContactPage, contact.Selector{Search: in.Search}, s.MemberSort(in.Sort))
 	if err != nil {
 		return endpoint.List[Contact]{}, err
 	}
@@ -68,15 +65,9 @@ type membersRequest struct {
 }
 
 func (in *membersRequest) parse() (segment.People, error) {
-	n := len(in.Body.ContactIDs) + len(in.Body.Emails)
-	if n > segment.MaxMembers {
-		return segment.People{}, segment.ErrLimit.Sayf("at most %d contacts at once", segment.MaxMembers)
-	}
-	if n == 0 {
-		return segment.People{}, fault.Input(fault.Field{Path: "contact_ids", Message: "name at least one contact here or in emails"})
-	}
 	ids, err := contactIDs(in.Body.ContactIDs)
-	return segment.People{IDs: ids, Emails: in.Body.Emails}, err
+	contacts := segment.People{IDs: ids, Emails: in.Body.Emails}
+	return contacts, cmp.Or(contacts.Check(), err)
 }
 
 func checkMembers(_ auth.Principal, in *membersRequest) error {

@@ -143,9 +143,9 @@ func TestEmailTypesThroughTheAPI(t *testing.T) {
 		s.must(200, "admin", "PUT /email-types/"+typ, `{"category_id": "`+c+`"}`)
 		for _, tt := range []struct {
 			caller, what, body string
-			status          int
-			code            string
-			paths           []string
+			status             int
+			code               string
+			paths              []string
 		}{
 			{"key", "POST /email-types", `{}`, 403, "API_KEY_FORBIDDEN", nil},
 			{"key contacts:read", "GET /email-types", "", 403, "INSUFFICIENT_SCOPE", nil},
@@ -243,9 +243,9 @@ func TestDomainsAndIdentitiesThroughTheAPI(t *testing.T) {
 		s.must(200, "key", "GET /sending-identities/"+identity, "")
 		for _, tt := range []struct {
 			caller, what, body string
-			status          int
-			code            string
-			paths           []string
+			status             int
+			code               string
+			paths              []string
 		}{
 			{"key", "GET /t/other/api/sending-identities/" + identity, "", 404, "NOT_FOUND", nil},
 			{"key", "PUT /sending-identities/" + identity, `{}`, 403, "API_KEY_FORBIDDEN", nil},
@@ -331,9 +331,9 @@ func TestMTAConfigsThroughTheAPI(t *testing.T) {
 		}
 		for _, tt := range []struct {
 			caller, what, body string
-			status          int
-			code            string
-			paths           []string
+			status             int
+			code               string
+			paths              []string
 		}{
 			{"key", "GET /mta-configs", "", 403, "API_KEY_FORBIDDEN", nil},
 			{"editor", "POST /mta-configs", `{}`, 403, "FORBIDDEN", nil},

@@ -111,9 +111,6 @@ type suppressedContacts struct {
 }
 
 func (api suppressionsAPI) suppressContacts(ctx context.Context, p auth.Principal, in *suppressContactsRequest) (suppressedContacts, error) {
-	if len(in.Body.ContactIDs) > suppression.MaxBulk {
-		return suppressedContacts{}, suppression.ErrTooMany
-	}
 	ids, err := contactIDs(in.Body.ContactIDs)
 	if err != nil {
 		return suppressedContacts{}, err
@@ -122,20 +119,16 @@ func (api suppressionsAPI) suppressContacts(ctx context.Context, p auth.Principa
 	return suppressedContacts{n}, err
 }
 
-// contactIDs reads the ids in a body's contact_ids, each once.
+// contactIDs parses the contact_ids of a body.
 func contactIDs(texts []string) ([]id.Contact, error) {
 	var problems fault.Problems
 	ids := make([]id.Contact, 0, len(texts))
-	seen := make(map[id.Contact]bool, len(texts))
 	for _, text := range texts {
 		c, ok := id.Parse[id.Contact](text)
 		if !ok {
 			problems.AddElement("contact_ids", "must be a UUID")
 		}
-		if !seen[c] {
-			seen[c] = true
-			ids = append(ids, c)
-		}
+		ids = append(ids, c)
 	}
 	return ids, problems.Err()
 }

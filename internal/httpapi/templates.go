@@ -151,7 +151,7 @@ func (api templatesAPI) createTemplate(ctx context.Context, p auth.Principal, in
 	if err != nil {
 		return savedTemplate{}, err
 	}
-	return savedTemplate{rowOfTemplate(t, nil), filled(warnings)}, nil
+	return savedTemplate{rowOfTemplate(t, nil), endpoint.NonNil(warnings)}, nil
 }
 
 type getTemplateRequest struct {
@@ -193,7 +193,7 @@ func (api templatesAPI) updateTemplate(ctx context.Context, p auth.Principal, in
 	if err != nil {
 		return savedTemplate{}, err
 	}
-	return savedTemplate{rowOfTemplate(t, nil), filled(warnings)}, nil
+	return savedTemplate{rowOfTemplate(t, nil), endpoint.NonNil(warnings)}, nil
 }
 
 type deleteTemplateRequest struct {

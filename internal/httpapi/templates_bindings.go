@@ -89,7 +89,7 @@ func rowOfOptions(o template.Options) bindingOptions {
 	for i, s := range o.Slots {
 		row.Slots[i] = slotOption{
 			SlotEntry: SlotEntry{
-				Name: s.Name, Label: s.Label, HelpText: s.HelpText, TagFilter: filled(s.TagFilter), Required: s.Required,
+				Name: s.Name, Label: s.Label, HelpText: s.HelpText, TagFilter: endpoint.NonNil(s.TagFilter), Required: s.Required,
 				Allowed: make([]string, len(s.Allowed)), Default: string(s.Default),
 			},
 			Total: s.Total, Truncated: s.Total > len(s.Blocks), Blocks: make([]eligibleBlock, len(s.Blocks)),
@@ -137,7 +137,7 @@ func (api templatesAPI) validateBinding(ctx context.Context, p auth.Principal, i
 	if err != nil {
 		return bindingVerdict{}, err
 	}
-	return bindingVerdict{len(issues) == 0, filled(issues)}, nil
+	return bindingVerdict{len(issues) == 0, endpoint.NonNil(issues)}, nil
 }
 
 type renderTemplateRequest struct {
@@ -201,7 +201,7 @@ func (api templatesAPI) renderTemplate(ctx context.Context, p auth.Principal, in
 		if err != nil {
 			return renderedTemplate{}, err
 		}
-		out.Missing, out.Options = new(filled(r.Issues)), new(rowOfOptions(o))
+		out.Missing, out.Options = new(endpoint.NonNil(r.Issues)), new(rowOfOptions(o))
 	}
 	return out, nil
 }

@@ -131,8 +131,8 @@ func TestTemplatesThatAreRefused(t *testing.T) {
 		}
 		for _, tt := range []struct {
 			caller, what, body string
-			status          int
-			code, holds     string
+			status             int
+			code, holds        string
 		}{
 			{"key", "POST /templates", `{}`, 400, "INVALID_INPUT", `"path":"content_html"`},
 			{"key", "POST /templates", `{"name": "x", "content_html": null}`, 400, "INVALID_INPUT", `"path":"content_html"`},
@@ -210,8 +210,8 @@ func TestBlocksThroughTheAPI(t *testing.T) {
 		put.shows(t, map[string]string{"active": `false`, "tags": `[]`, "content_text": `"t"`, "slot_keys": `["top","side"]`, "name": `"Hero"`})
 		for _, tt := range []struct {
 			caller, what, body string
-			status          int
-			code, holds     string
+			status             int
+			code, holds        string
 		}{
 			{"editor", "POST /blocks", `{"name": "x"}`, 400, "NO_CONTENT", ``},
 			{"editor", "POST /blocks", `{}`, 400, "INVALID_INPUT", `"path":"name"`},

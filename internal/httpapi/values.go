@@ -20,14 +20,6 @@ func orNull[T comparable](s T) *T {
 	return &s
 }
 
-// filled returns an empty list rather than nil.
-func filled[T any](list []T) []T {
-	if list == nil {
-		return []T{}
-	}
-	return list
-}
-
 // cleared returns what a nullable text field says: nil when it was not given,
 // the empty text when it is null.
 func nullAsZero[T any](o endpoint.Opt[T]) *T {
@@ -105,7 +97,7 @@ func readID[T ~[16]byte](bad *fault.Problems, path string, raw json.RawMessage) 
 	if len(raw) == 0 {
 		return nil
 	}
-	if !given(raw) {
+	if string(raw) == "null" {
 		return new(T)
 	}
 	var text string
@@ -144,9 +136,6 @@ func readIDs[T ~[16]byte](bad *fault.Problems, path string, raw json.RawMessage)
 	}
 	return &list
 }
-
-// given reports whether a field was sent with a value.
-func given(raw json.RawMessage) bool { return len(raw) > 0 && string(raw) != "null" }
 
 // audited makes a change and writes it into the audit log, in one transaction.
 func audited(ctx context.Context, db *sqldb.DB, p auth.Principal, action, target string, now time.Time, do func(tx *sqldb.DB) (targetID string, err error)) error {

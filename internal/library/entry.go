@@ -1,6 +1,7 @@
 package library
 
 import (
+	"context"
 	"slices"
 	"strings"
 	"time"
@@ -9,8 +10,10 @@ import (
 	"github.com/packetboat/packetboat/internal/content"
 	"github.com/packetboat/packetboat/internal/draft"
 	"github.com/packetboat/packetboat/internal/fault"
+	"github.com/packetboat/packetboat/internal/field"
 	"github.com/packetboat/packetboat/internal/id"
 	"github.com/packetboat/packetboat/internal/slug"
+	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
 // The faults of this package.
@@ -64,6 +67,19 @@ type Entry struct {
 	Content   *draft.Content // of the current version; nil in lists, and without a version
 	CreatedAt time.Time
 	UpdatedAt time.Time
+}
+
+// Warnings returns the Liquid of the entry that can be parsed but fails for a contact with every
+// field, or for one with none.
+func (e Entry) Warnings(ctx context.Context, db *sqldb.DB, now time.Time) ([]content.Trouble, error) {
+	if e.Content == nil {
+		return nil, nil
+	}
+	fields, err := field.Load(ctx, db, e.Tenant)
+	if err != nil {
+		return nil, err
+	}
+	return e.Content.Try(ctx, fields, now)
 }
 
 // Change holds the changes that a request makes to an entry; nil leaves a part unchanged.

@@ -44,6 +44,19 @@ func (c *Counter) Recount(ctx context.Context, tenant id.Tenant, segment id.Segm
 	return s, fault.Timely(ctx, err)
 }
 
+// EnsureCounted counts s if it has never been counted. If the count does not end before the
+// deadline, it returns s without counts, and the Refresher will count it.
+func (c *Counter) EnsureCounted(ctx context.Context, tenant id.Tenant, s Segment) (Segment, error) {
+	if s.EvaluatedAt != nil {
+		return s, nil
+	}
+	counted, err := c.Recount(ctx, tenant, s.ID)
+	if errors.Is(err, fault.ErrDeadline) {
+		return s, nil
+	}
+	return counted, err
+}
+
 func (c *Counter) recount(ctx context.Context, k counted) (Segment, error) {
 	for {
 		t, mine := c.join(k)

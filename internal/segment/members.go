@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/packetboat/packetboat/internal/contact"
+	"github.com/packetboat/packetboat/internal/fault"
 	"github.com/packetboat/packetboat/internal/id"
 	"github.com/packetboat/packetboat/internal/journal"
 	"github.com/packetboat/packetboat/internal/mail/address"
@@ -20,6 +21,15 @@ const MaxMembers = 1000
 type People struct {
 	IDs    []id.Contact
 	Emails []string
+}
+
+// MemberSort returns the order in which a request lists the members of s. A list is in the order in
+// which members were added, unless the request names another.
+func (s Segment) MemberSort(name string) contact.Sort {
+	if s.Type == Static && (name == "" || name == string(contact.ByMemberAdded)) {
+		return contact.ByMemberAdded
+	}
+	return contact.ParseSort(name)
 }
 
 // Added is the result of Add. NotFound holds ids and addresses as the request had them.
@@ -36,7 +46,7 @@ type Removed struct {
 
 // Add puts contacts on a static list. It does not create contacts.
 func Add(ctx context.Context, db *sqldb.DB, tenant id.Tenant, segment id.Segment, who People, now time.Time) (Added, error) {
-	if err := who.check(); err != nil {
+	if err := who.Check(); err != nil {
 		return Added{}, err
 	}
 	var r Added
@@ -74,7 +84,7 @@ func Add(ctx context.Context, db *sqldb.DB, tenant id.Tenant, segment id.Segment
 
 // Remove takes contacts off a static list.
 func Remove(ctx context.Context, db *sqldb.DB, tenant id.Tenant, segment id.Segment, who People, now time.Time) (Removed, error) {
-	if err := who.check(); err != nil {
+	if err := who.Check(); err != nil {
 		return Removed{}, err
 	}
 	var r Removed
@@ -104,8 +114,12 @@ func Remove(ctx context.Context, db *sqldb.DB, tenant id.Tenant, segment id.Segm
 	return r, nil
 }
 
-func (p People) check() error {
-	if len(p.IDs)+len(p.Emails) > MaxMembers {
+// Check reports a fault unless p names 1 to MaxMembers contacts.
+func (p People) Check() error {
+	switch n := len(p.IDs) + len(p.Emails); {
+	case n == 0:
+		return fault.Input(fault.Field{Path: "contact_ids", Message: "name at least one contact here or in emails"})
+	case n > MaxMembers:
 		return ErrLimit.Sayf("at most %d contacts at once", MaxMembers)
 	}
 	return nil

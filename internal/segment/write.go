@@ -247,6 +247,8 @@ func update(ctx context.Context, db *sqldb.DB, tenant id.Tenant, segment id.Segm
 		switch {
 		case err != nil || ch.Definition == nil:
 			return err
+		case s.Type == Static && string(ch.Definition) == "null":
+			return nil
 		case s.Type == Static && !isObject(ch.Definition):
 			return ErrInvalidDefinition.Sayf("the definition must be an object").With(map[string]string{"path": "definition"})
 		case s.Type == Static:

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/packetboat/packetboat/internal/contact"
 	"github.com/packetboat/packetboat/internal/fault"
 	"github.com/packetboat/packetboat/internal/id"
 	"github.com/packetboat/packetboat/internal/sqldb"
@@ -115,9 +116,20 @@ func UpdateCategory(ctx context.Context, db *sqldb.DB, tenant id.Tenant, categor
 	return c, nil
 }
 
-// DeleteCategory deletes a category; its email types no longer have one. It returns their keys, so
-// that the caller can copy each contact's choice for the category to them in the same transaction.
-func DeleteCategory(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, category id.Category) (typeKeys []string, err error) {
+// DeleteCategory deletes a category. Its email types no longer have one, and each contact's choice
+// for the category becomes its choice for each of them.
+func DeleteCategory(ctx context.Context, db *sqldb.DB, tenant id.Tenant, category id.Category, now time.Time) error {
+	return db.InTx(ctx, func(tx *sqldb.DB) error {
+		typeKeys, err := deleteCategory(ctx, tx, tenant, category)
+		if err != nil {
+			return err
+		}
+		return contact.SplitConsent(ctx, tx, tenant, category, typeKeys, now)
+	})
+}
+
+// deleteCategory returns the keys of the category's email types.
+func deleteCategory(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, category id.Category) (typeKeys []string, err error) {
 	rows, err := tx.Query(ctx, `
 		UPDATE email_type SET category_id = NULL WHERE tenant_id = $1 AND category_id = $2 RETURNING type_key`, tenant, category)
 	typeKeys, err = sqldb.Collect(rows, err, func(scan func(...any) error) (key string, err error) {

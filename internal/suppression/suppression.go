@@ -269,6 +269,7 @@ func SuppressContacts(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids [
 	if err := p.Err(); err != nil {
 		return 0, err
 	}
+	ids = slices.Compact(slices.SortedFunc(slices.Values(ids), id.Compare))
 	n := 0
 	err := db.InTx(ctx, func(tx *sqldb.DB) error {
 		list, err := contact.UnsubscribeAll(ctx, tx, tenant, ids, now)

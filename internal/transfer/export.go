@@ -24,6 +24,19 @@ import (
 // ExportFile is the name of the file that an export writes.
 const ExportFile = "export"
 
+// FileOf returns a file that j wrote, by its name, or ErrNoFile. Without a name it is the file that
+// jobs of j's kind write. There is none before the job has ended, job.KeepFor after that, and of an
+// export that is not completed, whose file is only a part.
+func FileOf(ctx context.Context, db *sqldb.DB, j job.Job, name string, now time.Time) (job.File, error) {
+	if name == "" {
+		name = map[job.Kind]string{job.Import: ErrorsFile, job.Export: ExportFile}[j.Kind]
+	}
+	if !j.Status.Ended() || name == ExportFile && j.Status != job.Completed || now.Sub(*j.FinishedAt) > job.KeepFor {
+		return job.File{}, job.ErrNoFile
+	}
+	return job.FileOf(ctx, db, j.Tenant, j.ID, name)
+}
+
 // FileFormat is the format of an export.
 type FileFormat string
 
