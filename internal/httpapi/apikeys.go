@@ -72,19 +72,6 @@ func ShowAPIKey(k auth.Key, now time.Time) APIKey {
 	return row
 }
 
-// APIKeyPath is the path of one key.
-type APIKeyPath struct {
-	ID string `path:"id"`
-}
-
-func (in APIKeyPath) id() (id.APIKey, error) {
-	key, ok := id.Parse[id.APIKey](in.ID)
-	if !ok {
-		return id.APIKey{}, auth.ErrNoKey
-	}
-	return key, nil
-}
-
 func (api apiKeysAPI) listAPIKeys(ctx context.Context, p auth.Principal, _ *struct{}) (endpoint.List[APIKey], error) {
 	now := api.now()
 	list, err := auth.Keys(ctx, api.db, p.Tenant, now)
@@ -136,8 +123,8 @@ func expiryOf(o endpoint.Opt[string]) *time.Time {
 	return &t
 }
 
-func (api apiKeysAPI) getAPIKey(ctx context.Context, p auth.Principal, in *APIKeyPath) (APIKey, error) {
-	key, err := in.id()
+func (api apiKeysAPI) getAPIKey(ctx context.Context, p auth.Principal, in *RecordPath) (APIKey, error) {
+	key, err := recordID[id.APIKey](in.ID, auth.ErrNoKey)
 	if err != nil {
 		return APIKey{}, err
 	}
@@ -149,7 +136,7 @@ func (api apiKeysAPI) getAPIKey(ctx context.Context, p auth.Principal, in *APIKe
 }
 
 type updateAPIKeyRequest struct {
-	APIKeyPath
+	RecordPath
 	Body struct {
 		Name      endpoint.Opt[string]   `json:"name" nullable:"false"`
 		Scopes    endpoint.Opt[[]string] `json:"scopes" nullable:"false"`
@@ -169,7 +156,7 @@ func (api apiKeysAPI) checkAPIKey(_ auth.Principal, in *updateAPIKeyRequest) err
 }
 
 func (api apiKeysAPI) updateAPIKey(ctx context.Context, p auth.Principal, in *updateAPIKeyRequest) (APIKey, error) {
-	key, err := in.id()
+	key, err := recordID[id.APIKey](in.ID, auth.ErrNoKey)
 	if err != nil {
 		return APIKey{}, err
 	}
@@ -182,8 +169,8 @@ func (api apiKeysAPI) updateAPIKey(ctx context.Context, p auth.Principal, in *up
 	return ShowAPIKey(k, now), nil
 }
 
-func (api apiKeysAPI) revokeAPIKey(ctx context.Context, p auth.Principal, in *APIKeyPath) (endpoint.None, error) {
-	key, err := in.id()
+func (api apiKeysAPI) revokeAPIKey(ctx context.Context, p auth.Principal, in *RecordPath) (endpoint.None, error) {
+	key, err := recordID[id.APIKey](in.ID, auth.ErrNoKey)
 	if err != nil {
 		return endpoint.None{}, err
 	}
@@ -195,14 +182,14 @@ func (api apiKeysAPI) revokeAPIKey(ctx context.Context, p auth.Principal, in *AP
 }
 
 type rotateAPIKeyRequest struct {
-	APIKeyPath
+	RecordPath
 	Body *struct {
 		GraceSeconds int `json:"grace_seconds" required:"false" minimum:"0" maximum:"86400" default:"0"`
 	}
 }
 
 func (api apiKeysAPI) rotateAPIKey(ctx context.Context, p auth.Principal, in *rotateAPIKeyRequest) (NewAPIKey, error) {
-	key, err := in.id()
+	key, err := recordID[id.APIKey](in.ID, auth.ErrNoKey)
 	if err != nil {
 		return NewAPIKey{}, err
 	}

@@ -2,8 +2,6 @@ package httpapi
 
 import (
 	"context"
-	"strconv"
-	"time"
 
 	"github.com/packetboat/packetboat/internal/auth"
 	"github.com/packetboat/packetboat/internal/endpoint"
@@ -59,32 +57,23 @@ func rowOfAudit(e auth.AuditEntry) auditRow {
 }
 
 func (api auditAPI) listAuditLog(ctx context.Context, p auth.Principal, in *auditLogRequest) (endpoint.List[auditRow], error) {
-	var at time.Time
-	var last id.AuditEntry
+	var after timePosition[id.AuditEntry]
 	if in.Cursor != "" {
-		c, err := api.cursors.Decode(in.Cursor, "created_at", "desc")
-		if err != nil || c.LastValue == nil {
-			return endpoint.List[auditRow]{}, endpoint.ErrCursor
+		var err error
+		if after, err = decodeTimePosition[id.AuditEntry](api.cursors, in.Cursor, "created_at"); err != nil {
+			return endpoint.List[auditRow]{}, err
 		}
-		micros, err := strconv.ParseInt(*c.LastValue, 10, 64)
-		if err != nil {
-			return endpoint.List[auditRow]{}, endpoint.ErrCursor
-		}
-		at, last = sqldb.Time(micros), id.Read[id.AuditEntry](c.LastID)
 	}
 	limit := endpoint.Limit(in.Limit)
-	list, err := auth.AuditLog(ctx, api.db, p.Tenant, at, last, limit+1)
+	list, err := auth.AuditLog(ctx, api.db, p.Tenant, after.at, after.id, limit+1)
 	if err != nil {
 		return endpoint.List[auditRow]{}, err
 	}
 	next := ""
 	if len(list) > limit {
 		list = list[:limit]
-		e := list[limit-1]
-		next = api.cursors.Encode(endpoint.Cursor{
-			Sort: "created_at", Dir: "desc",
-			LastValue: new(strconv.FormatInt(e.At.UnixMicro(), 10)), LastID: e.ID.String(),
-		})
+		last := list[limit-1]
+		next = timePosition[id.AuditEntry]{last.At, last.ID}.encode(api.cursors, "created_at")
 	}
 	rows := make([]auditRow, len(list))
 	for i, e := range list {

@@ -22,9 +22,9 @@ func (api broadcastsAPI) cloneBroadcast(ctx context.Context, p auth.Principal, i
 	if in.Body != nil {
 		name = in.Body.Name.Pointer()
 	}
-	bid, ok := id.Parse[id.Broadcast](in.ID)
-	if !ok {
-		return broadcastAnswer{}, broadcast.ErrNotFound
+	bid, err := recordID[id.Broadcast](in.ID, broadcast.ErrNotFound)
+	if err != nil {
+		return broadcastAnswer{}, err
 	}
 	b, err := broadcast.Clone(ctx, api.db, p.Tenant, bid, name, p.Actor(), api.now())
 	if err != nil {

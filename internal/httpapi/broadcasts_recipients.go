@@ -78,9 +78,9 @@ func (api broadcastsAPI) listBroadcastRecipients(ctx context.Context, p auth.Pri
 	if err != nil {
 		return none, err
 	}
-	bid, ok := id.Parse[id.Broadcast](in.ID)
-	if !ok {
-		return none, broadcast.ErrNotFound
+	bid, err := recordID[id.Broadcast](in.ID, broadcast.ErrNotFound)
+	if err != nil {
+		return none, err
 	}
 	b, err := broadcast.Head(ctx, api.db, p.Tenant, bid)
 	if err != nil {

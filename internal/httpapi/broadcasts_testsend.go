@@ -76,9 +76,9 @@ type testSendResult struct {
 }
 
 func (api broadcastsAPI) testSendBroadcast(ctx context.Context, p auth.Principal, in *testSendRequest) (testSendAnswer, error) {
-	bid, ok := id.Parse[id.Broadcast](in.ID)
-	if !ok {
-		return testSendAnswer{}, broadcast.ErrNotFound
+	bid, err := recordID[id.Broadcast](in.ID, broadcast.ErrNotFound)
+	if err != nil {
+		return testSendAnswer{}, err
 	}
 	asked, err := in.parse()
 	if err != nil {

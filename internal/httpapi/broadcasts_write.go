@@ -84,9 +84,9 @@ func (api broadcastsAPI) updateBroadcast(ctx context.Context, p auth.Principal, 
 	if err := refs.Resolve(ctx, api.db, p.Tenant, &ch); err != nil {
 		return broadcastAnswer{}, err
 	}
-	bid, ok := id.Parse[id.Broadcast](in.ID)
-	if !ok {
-		return broadcastAnswer{}, broadcast.ErrNotFound
+	bid, err := recordID[id.Broadcast](in.ID, broadcast.ErrNotFound)
+	if err != nil {
+		return broadcastAnswer{}, err
 	}
 	b, err := broadcast.Update(ctx, authorOf(api.db, api.mjml, api.now()), p.Tenant, bid, ch)
 	if err != nil {
@@ -96,9 +96,9 @@ func (api broadcastsAPI) updateBroadcast(ctx context.Context, p auth.Principal, 
 }
 
 func (api broadcastsAPI) deleteBroadcast(ctx context.Context, p auth.Principal, in *broadcastPath) (endpoint.None, error) {
-	bid, ok := id.Parse[id.Broadcast](in.ID)
-	if !ok {
-		return endpoint.None{}, broadcast.ErrNotFound
+	bid, err := recordID[id.Broadcast](in.ID, broadcast.ErrNotFound)
+	if err != nil {
+		return endpoint.None{}, err
 	}
 	return endpoint.None{}, broadcast.Delete(ctx, api.db, p.Tenant, bid)
 }

@@ -251,21 +251,8 @@ func (api contactsAPI) countContacts(ctx context.Context, p auth.Principal, in *
 	return count{n}, err
 }
 
-// ContactPath names a contact.
-type ContactPath struct {
-	ID string `path:"id"`
-}
-
-func (in ContactPath) contact() (id.Contact, error) {
-	c, ok := id.Parse[id.Contact](in.ID)
-	if !ok {
-		return id.Contact{}, contact.ErrNotFound
-	}
-	return c, nil
-}
-
-func (api contactsAPI) getContact(ctx context.Context, p auth.Principal, in *ContactPath) (Contact, error) {
-	c, err := in.contact()
+func (api contactsAPI) getContact(ctx context.Context, p auth.Principal, in *RecordPath) (Contact, error) {
+	c, err := recordID[id.Contact](in.ID, contact.ErrNotFound)
 	if err != nil {
 		return Contact{}, err
 	}
@@ -309,9 +296,9 @@ type contactListRow struct {
 	MemberAddedAt endpoint.Stamp `json:"member_added_at"`
 }
 
-func (api contactsAPI) listContactLists(ctx context.Context, p auth.Principal, in *ContactPath) (endpoint.List[contactListRow], error) {
+func (api contactsAPI) listContactLists(ctx context.Context, p auth.Principal, in *RecordPath) (endpoint.List[contactListRow], error) {
 	var none endpoint.List[contactListRow]
-	c, err := in.contact()
+	c, err := recordID[id.Contact](in.ID, contact.ErrNotFound)
 	if err != nil {
 		return none, err
 	}

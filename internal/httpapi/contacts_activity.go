@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"strconv"
 
 	"github.com/packetboat/packetboat/internal/activity"
 	"github.com/packetboat/packetboat/internal/auth"
@@ -14,7 +13,6 @@ import (
 	"github.com/packetboat/packetboat/internal/fault"
 	"github.com/packetboat/packetboat/internal/id"
 	"github.com/packetboat/packetboat/internal/journal"
-	"github.com/packetboat/packetboat/internal/sqldb"
 	"github.com/packetboat/packetboat/internal/track"
 )
 
@@ -40,7 +38,7 @@ type activityRow struct {
 }
 
 type listContactActivityRequest struct {
-	ContactPath
+	RecordPath
 	Types  string `query:"types" doc:"Comma separated, such as email_opened,stage_changed; all when absent."`
 	Cursor string `query:"cursor"`
 	Limit  string `query:"limit" doc:"1 to 200; 50 when absent."`
@@ -48,7 +46,7 @@ type listContactActivityRequest struct {
 
 func (api contactsAPI) listContactActivity(ctx context.Context, p auth.Principal, in *listContactActivityRequest) (endpoint.List[activityRow], error) {
 	var none endpoint.List[activityRow]
-	who, err := in.contact()
+	who, err := recordID[id.Contact](in.ID, contact.ErrNotFound)
 	if err != nil {
 		return none, err
 	}
@@ -57,15 +55,11 @@ func (api contactsAPI) listContactActivity(ctx context.Context, p auth.Principal
 		q.Types = append(q.Types, journal.Type(t))
 	}
 	if in.Cursor != "" {
-		c, err := api.cursors.Decode(in.Cursor, "occurred_at", "desc")
-		if err != nil || c.LastValue == nil {
-			return none, endpoint.ErrCursor
-		}
-		at, err := strconv.ParseInt(*c.LastValue, 10, 64)
+		after, err := decodeTimePosition[activity.ID](api.cursors, in.Cursor, "occurred_at")
 		if err != nil {
-			return none, endpoint.ErrCursor
+			return none, err
 		}
-		q.After = &activity.Position{At: sqldb.Time(at), ID: id.Read[activity.ID](c.LastID)}
+		q.After = &activity.Position{At: after.at, ID: after.id}
 	}
 	c, err := contact.ByID(ctx, api.db, p.Tenant, who)
 	if err != nil {
@@ -88,9 +82,7 @@ func (api contactsAPI) listContactActivity(ctx context.Context, p auth.Principal
 	}
 	cursor := ""
 	if next != nil {
-		cursor = api.cursors.Encode(endpoint.Cursor{
-			Sort: "occurred_at", Dir: "desc", LastValue: new(strconv.FormatInt(sqldb.Micros(next.At), 10)), LastID: next.ID.String(),
-		})
+		cursor = timePosition[activity.ID]{next.At, next.ID}.encode(api.cursors, "occurred_at")
 	}
 	return endpoint.Page(rows, cursor), nil
 }

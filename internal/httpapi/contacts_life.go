@@ -51,7 +51,7 @@ func (api contactsAPI) contactLife(r *endpoint.Router) {
 }
 
 type updateContactRequest struct {
-	ContactPath
+	RecordPath
 	IncludeIdentityToken
 	Body struct {
 		Email endpoint.Opt[string] `json:"email" nullable:"false"`
@@ -70,7 +70,7 @@ func checkContact(p auth.Principal, in *updateContactRequest) error {
 }
 
 func (api contactsAPI) updateContact(ctx context.Context, p auth.Principal, in *updateContactRequest) (ContactWithIdentityToken, error) {
-	c, err := in.contact()
+	c, err := recordID[id.Contact](in.ID, contact.ErrNotFound)
 	if err != nil {
 		return ContactWithIdentityToken{}, err
 	}
@@ -94,16 +94,16 @@ func transitionErr(list []contact.Moved, err error) error {
 	return nil
 }
 
-func (api contactsAPI) deleteContact(ctx context.Context, p auth.Principal, in *ContactPath) (endpoint.None, error) {
-	c, err := in.contact()
+func (api contactsAPI) deleteContact(ctx context.Context, p auth.Principal, in *RecordPath) (endpoint.None, error) {
+	c, err := recordID[id.Contact](in.ID, contact.ErrNotFound)
 	if err != nil {
 		return endpoint.None{}, err
 	}
 	return endpoint.None{}, transitionErr(contact.Delete(ctx, api.db, p.Tenant, []id.Contact{c}, api.now()))
 }
 
-func (api contactsAPI) restoreContact(ctx context.Context, p auth.Principal, in *ContactPath) (Contact, error) {
-	c, err := in.contact()
+func (api contactsAPI) restoreContact(ctx context.Context, p auth.Principal, in *RecordPath) (Contact, error) {
+	c, err := recordID[id.Contact](in.ID, contact.ErrNotFound)
 	if err != nil {
 		return Contact{}, err
 	}
@@ -131,14 +131,14 @@ func (api contactsAPI) asWritten(ctx context.Context, t id.Tenant, c id.Contact)
 }
 
 type anonymizeContactRequest struct {
-	ContactPath
+	RecordPath
 	Body *struct {
 		Suppress *bool `json:"suppress,omitempty" doc:"Whether the bare address stays on the suppression list, so that it is never mailed again; true when absent."`
 	}
 }
 
 func (api contactsAPI) anonymizeContact(ctx context.Context, p auth.Principal, in *anonymizeContactRequest) (Contact, error) {
-	c, err := in.contact()
+	c, err := recordID[id.Contact](in.ID, contact.ErrNotFound)
 	if err != nil {
 		return Contact{}, err
 	}
@@ -157,8 +157,8 @@ func (api contactsAPI) anonymizeContact(ctx context.Context, p auth.Principal, i
 	return api.asWritten(ctx, p.Tenant, c)
 }
 
-func (api contactsAPI) exportContact(ctx context.Context, p auth.Principal, in *ContactPath) (endpoint.Parts, error) {
-	c, err := in.contact()
+func (api contactsAPI) exportContact(ctx context.Context, p auth.Principal, in *RecordPath) (endpoint.Parts, error) {
+	c, err := recordID[id.Contact](in.ID, contact.ErrNotFound)
 	if err != nil {
 		return endpoint.Parts{}, err
 	}

@@ -151,7 +151,7 @@ func (api domainsAPI) createDomain(ctx context.Context, p auth.Principal, in *cr
 }
 
 func (api domainsAPI) getDomain(ctx context.Context, p auth.Principal, in *RecordPath) (SendingDomain, error) {
-	domain, err := recordID[id.Domain](*in, sender.ErrDomainNotFound)
+	domain, err := recordID[id.Domain](in.ID, sender.ErrDomainNotFound)
 	if err != nil {
 		return SendingDomain{}, err
 	}
@@ -163,7 +163,7 @@ func (api domainsAPI) getDomain(ctx context.Context, p auth.Principal, in *Recor
 }
 
 func (api domainsAPI) resumeDomain(ctx context.Context, p auth.Principal, in *RecordPath) (SendingDomain, error) {
-	domain, err := recordID[id.Domain](*in, sender.ErrDomainNotFound)
+	domain, err := recordID[id.Domain](in.ID, sender.ErrDomainNotFound)
 	if err != nil {
 		return SendingDomain{}, err
 	}
@@ -179,7 +179,7 @@ func (api domainsAPI) resumeDomain(ctx context.Context, p auth.Principal, in *Re
 }
 
 func (api domainsAPI) deleteDomain(ctx context.Context, p auth.Principal, in *RecordPath) (endpoint.None, error) {
-	domain, err := recordID[id.Domain](*in, sender.ErrDomainNotFound)
+	domain, err := recordID[id.Domain](in.ID, sender.ErrDomainNotFound)
 	if err != nil {
 		return endpoint.None{}, err
 	}

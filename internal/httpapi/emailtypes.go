@@ -140,7 +140,7 @@ func checkEmailType(_ auth.Principal, in *updateEmailTypeRequest) error {
 }
 
 func (api emailTypesAPI) updateEmailType(ctx context.Context, p auth.Principal, in *updateEmailTypeRequest) (emailTypeRow, error) {
-	typ, err := recordID[id.EmailType](in.RecordPath, sender.ErrEmailTypeNotFound)
+	typ, err := recordID[id.EmailType](in.ID, sender.ErrEmailTypeNotFound)
 	if err != nil {
 		return emailTypeRow{}, err
 	}
@@ -152,7 +152,7 @@ func (api emailTypesAPI) updateEmailType(ctx context.Context, p auth.Principal, 
 }
 
 func (api emailTypesAPI) deleteEmailType(ctx context.Context, p auth.Principal, in *RecordPath) (endpoint.None, error) {
-	typ, err := recordID[id.EmailType](*in, sender.ErrEmailTypeNotFound)
+	typ, err := recordID[id.EmailType](in.ID, sender.ErrEmailTypeNotFound)
 	if err != nil {
 		return endpoint.None{}, err
 	}
@@ -218,7 +218,7 @@ func checkEmailCategory(_ auth.Principal, in *updateEmailCategoryRequest) error 
 }
 
 func (api emailTypesAPI) updateEmailCategory(ctx context.Context, p auth.Principal, in *updateEmailCategoryRequest) (emailCategoryRow, error) {
-	category, err := recordID[id.Category](in.RecordPath, sender.ErrCategoryNotFound)
+	category, err := recordID[id.Category](in.ID, sender.ErrCategoryNotFound)
 	if err != nil {
 		return emailCategoryRow{}, err
 	}
@@ -230,7 +230,7 @@ func (api emailTypesAPI) updateEmailCategory(ctx context.Context, p auth.Princip
 }
 
 func (api emailTypesAPI) deleteEmailCategory(ctx context.Context, p auth.Principal, in *RecordPath) (endpoint.None, error) {
-	category, err := recordID[id.Category](*in, sender.ErrCategoryNotFound)
+	category, err := recordID[id.Category](in.ID, sender.ErrCategoryNotFound)
 	if err != nil {
 		return endpoint.None{}, err
 	}

@@ -82,25 +82,12 @@ func (api customFieldsAPI) listCustomFields(ctx context.Context, p auth.Principa
 	return endpoint.Whole(rows), nil
 }
 
-// CustomFieldPath names a custom field.
-type CustomFieldPath struct {
-	ID string `path:"id"`
-}
-
-func (in CustomFieldPath) field() (id.Field, error) {
-	f, ok := id.Parse[id.Field](in.ID)
-	if !ok {
-		return id.Field{}, field.ErrNotFound
-	}
-	return f, nil
-}
-
 type customFieldUsage struct {
 	Usage map[string]int `json:"usage" doc:"How often, by source. Only contacts do not keep a field from being deleted."`
 }
 
-func (api customFieldsAPI) customFieldUsage(ctx context.Context, p auth.Principal, in *CustomFieldPath) (customFieldUsage, error) {
-	key, err := in.field()
+func (api customFieldsAPI) customFieldUsage(ctx context.Context, p auth.Principal, in *RecordPath) (customFieldUsage, error) {
+	key, err := recordID[id.Field](in.ID, field.ErrNotFound)
 	if err != nil {
 		return customFieldUsage{}, err
 	}
@@ -152,7 +139,7 @@ func (api customFieldsAPI) createCustomField(ctx context.Context, p auth.Princip
 }
 
 type updateCustomFieldRequest struct {
-	CustomFieldPath
+	RecordPath
 	Body struct {
 		Name            endpoint.Opt[string]   `json:"name" nullable:"false"`
 		EnumValues      endpoint.Opt[[]string] `json:"enum_values"`
@@ -184,7 +171,7 @@ func checkCustomField(_ auth.Principal, in *updateCustomFieldRequest) error {
 }
 
 func (api customFieldsAPI) updateCustomField(ctx context.Context, p auth.Principal, in *updateCustomFieldRequest) (customFieldRow, error) {
-	key, err := in.field()
+	key, err := recordID[id.Field](in.ID, field.ErrNotFound)
 	if err != nil {
 		return customFieldRow{}, err
 	}
@@ -195,8 +182,8 @@ func (api customFieldsAPI) updateCustomField(ctx context.Context, p auth.Princip
 	return rowOfCustomField(p.Tenant, f), nil
 }
 
-func (api customFieldsAPI) deleteCustomField(ctx context.Context, p auth.Principal, in *CustomFieldPath) (endpoint.None, error) {
-	key, err := in.field()
+func (api customFieldsAPI) deleteCustomField(ctx context.Context, p auth.Principal, in *RecordPath) (endpoint.None, error) {
+	key, err := recordID[id.Field](in.ID, field.ErrNotFound)
 	if err != nil {
 		return endpoint.None{}, err
 	}

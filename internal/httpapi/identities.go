@@ -119,7 +119,7 @@ func (api identitiesAPI) listIdentities(ctx context.Context, p auth.Principal, _
 }
 
 func (api identitiesAPI) getIdentity(ctx context.Context, p auth.Principal, in *RecordPath) (identityRow, error) {
-	identity, err := recordID[id.Identity](*in, sender.ErrIdentityNotFound)
+	identity, err := recordID[id.Identity](in.ID, sender.ErrIdentityNotFound)
 	if err != nil {
 		return identityRow{}, err
 	}
@@ -162,7 +162,7 @@ func checkIdentity(_ auth.Principal, in *updateIdentityRequest) error {
 }
 
 func (api identitiesAPI) updateIdentity(ctx context.Context, p auth.Principal, in *updateIdentityRequest) (identityRow, error) {
-	identity, err := recordID[id.Identity](in.RecordPath, sender.ErrIdentityNotFound)
+	identity, err := recordID[id.Identity](in.ID, sender.ErrIdentityNotFound)
 	if err != nil {
 		return identityRow{}, err
 	}
@@ -174,7 +174,7 @@ func (api identitiesAPI) updateIdentity(ctx context.Context, p auth.Principal, i
 }
 
 func (api identitiesAPI) deleteIdentity(ctx context.Context, p auth.Principal, in *RecordPath) (endpoint.None, error) {
-	identity, err := recordID[id.Identity](*in, sender.ErrIdentityNotFound)
+	identity, err := recordID[id.Identity](in.ID, sender.ErrIdentityNotFound)
 	if err != nil {
 		return endpoint.None{}, err
 	}
@@ -215,7 +215,7 @@ func (api identitiesAPI) verifyLane(ctx context.Context, p auth.Principal, in *v
 	if err != nil {
 		return verifiedLane{}, err
 	}
-	identity, err := recordID[id.Identity](in.RecordPath, sender.ErrIdentityNotFound)
+	identity, err := recordID[id.Identity](in.ID, sender.ErrIdentityNotFound)
 	if err != nil {
 		return verifiedLane{}, err
 	}

@@ -116,7 +116,7 @@ func (api jobsAPI) rowOfJob(p auth.Principal, j job.Job) (Job, error) {
 
 // job returns the job that a path names, if p may see it.
 func (api jobsAPI) job(ctx context.Context, p auth.Principal, in RecordPath) (job.Job, error) {
-	named, err := recordID[id.Job](in, job.ErrNotFound)
+	named, err := recordID[id.Job](in.ID, job.ErrNotFound)
 	if err != nil {
 		return job.Job{}, err
 	}

@@ -3,7 +3,6 @@ package httpapi
 import (
 	"bytes"
 	"context"
-	"strconv"
 
 	"github.com/packetboat/packetboat/internal/auth"
 	"github.com/packetboat/packetboat/internal/endpoint"
@@ -57,7 +56,7 @@ type listSinkMessagesRequest struct {
 
 // sink returns the MTA config that a path names.
 func (api mailboxAPI) sink(ctx context.Context, p auth.Principal, in RecordPath) (id.MTAConfig, error) {
-	config, err := recordID[id.MTAConfig](in, lane.ErrNotFound)
+	config, err := recordID[id.MTAConfig](in.ID, lane.ErrNotFound)
 	if err != nil {
 		return id.MTAConfig{}, err
 	}
@@ -68,15 +67,11 @@ func (api mailboxAPI) sink(ctx context.Context, p auth.Principal, in RecordPath)
 func (api mailboxAPI) listSinkMessages(ctx context.Context, p auth.Principal, in *listSinkMessagesRequest) (endpoint.List[SinkMessageRow], error) {
 	q := mailbox.Query{Search: in.Search, Limit: endpoint.Limit(in.Limit)}
 	if in.Cursor != "" {
-		c, err := api.cursors.Decode(in.Cursor, "received_at", "desc")
-		if err != nil || c.LastValue == nil {
-			return endpoint.List[SinkMessageRow]{}, endpoint.ErrCursor
-		}
-		micros, err := strconv.ParseInt(*c.LastValue, 10, 64)
+		after, err := decodeTimePosition[id.SinkMessage](api.cursors, in.Cursor, "received_at")
 		if err != nil {
-			return endpoint.List[SinkMessageRow]{}, endpoint.ErrCursor
+			return endpoint.List[SinkMessageRow]{}, err
 		}
-		q.After = &mailbox.Position{At: sqldb.Time(micros), ID: id.Read[id.SinkMessage](c.LastID)}
+		q.After = &mailbox.Position{At: after.at, ID: after.id}
 	}
 	var err error
 	if q.Lane, err = api.sink(ctx, p, in.RecordPath); err != nil {
@@ -93,9 +88,7 @@ func (api mailboxAPI) listSinkMessages(ctx context.Context, p auth.Principal, in
 	next := ""
 	if more {
 		last := list[len(list)-1]
-		next = api.cursors.Encode(endpoint.Cursor{
-			Sort: "received_at", Dir: "desc", LastValue: new(strconv.FormatInt(last.ReceivedAt.UnixMicro(), 10)), LastID: last.ID.String(),
-		})
+		next = timePosition[id.SinkMessage]{last.ReceivedAt, last.ID}.encode(api.cursors, "received_at")
 	}
 	return endpoint.Page(rows, next), nil
 }
@@ -106,7 +99,7 @@ type sinkMessagePath struct {
 }
 
 func (in sinkMessagePath) message() (id.SinkMessage, error) {
-	return recordID[id.SinkMessage](RecordPath{in.MessageID}, mailbox.ErrNotFound)
+	return recordID[id.SinkMessage](in.MessageID, mailbox.ErrNotFound)
 }
 
 type sinkMessage struct {

@@ -227,7 +227,7 @@ func (api messagesAPI) getMessage(ctx context.Context, p auth.Principal, in *Rec
 
 // atMessage answers with what do makes of the entry.
 func (api messagesAPI) entryForm(p auth.Principal, in *RecordPath, do func(id.LibraryEntry) (library.Entry, error)) (messageForm, error) {
-	entry, err := recordID[id.LibraryEntry](*in, library.ErrNotFound)
+	entry, err := recordID[id.LibraryEntry](in.ID, library.ErrNotFound)
 	if err != nil {
 		return messageForm{}, err
 	}
@@ -250,7 +250,7 @@ func (api messagesAPI) updateMessage(ctx context.Context, p auth.Principal, in *
 	if err != nil {
 		return messageForm{}, err
 	}
-	entry, err := recordID[id.LibraryEntry](in.RecordPath, library.ErrNotFound)
+	entry, err := recordID[id.LibraryEntry](in.ID, library.ErrNotFound)
 	if err != nil {
 		return messageForm{}, err
 	}
@@ -262,7 +262,7 @@ func (api messagesAPI) updateMessage(ctx context.Context, p auth.Principal, in *
 }
 
 func (api messagesAPI) deleteMessage(ctx context.Context, p auth.Principal, in *RecordPath) (endpoint.None, error) {
-	entry, err := recordID[id.LibraryEntry](*in, library.ErrNotFound)
+	entry, err := recordID[id.LibraryEntry](in.ID, library.ErrNotFound)
 	if err != nil {
 		return endpoint.None{}, err
 	}

@@ -68,7 +68,7 @@ func formOfVersion(p auth.Principal, v library.Version) messageVersionForm {
 }
 
 func (api messagesAPI) listMessageVersions(ctx context.Context, p auth.Principal, in *RecordPath) (endpoint.Stream[messageVersionForm], error) {
-	entry, err := recordID[id.LibraryEntry](*in, library.ErrNotFound)
+	entry, err := recordID[id.LibraryEntry](in.ID, library.ErrNotFound)
 	if err != nil {
 		return endpoint.Stream[messageVersionForm]{}, err
 	}
@@ -91,7 +91,7 @@ func (api messagesAPI) getMessageVersion(ctx context.Context, p auth.Principal, 
 	if err != nil && !errors.Is(err, strconv.ErrRange) || err == nil && number == 0 {
 		return messageVersionForm{}, fault.Input(fault.Field{Path: "version", Message: "must be a whole number from 1"})
 	}
-	entry, err := recordID[id.LibraryEntry](in.RecordPath, library.ErrNotFound)
+	entry, err := recordID[id.LibraryEntry](in.ID, library.ErrNotFound)
 	if err != nil {
 		return messageVersionForm{}, err
 	}
@@ -116,7 +116,7 @@ type rebasedMessage struct {
 }
 
 func (api messagesAPI) rebaseMessagePreview(ctx context.Context, p auth.Principal, in *rebaseMessageRequest) (rebasedMessage, error) {
-	entry, err := recordID[id.LibraryEntry](in.RecordPath, library.ErrNotFound)
+	entry, err := recordID[id.LibraryEntry](in.ID, library.ErrNotFound)
 	if err != nil {
 		return rebasedMessage{}, err
 	}

@@ -337,7 +337,7 @@ func (api mtaConfigsAPI) createMTAConfig(ctx context.Context, p auth.Principal, 
 }
 
 func (api mtaConfigsAPI) getMTAConfig(ctx context.Context, p auth.Principal, in *RecordPath) (mtaConfigRow, error) {
-	config, err := recordID[id.MTAConfig](*in, lane.ErrNotFound)
+	config, err := recordID[id.MTAConfig](in.ID, lane.ErrNotFound)
 	if err != nil {
 		return mtaConfigRow{}, err
 	}
@@ -358,7 +358,7 @@ func (api mtaConfigsAPI) checkMTAConfig(_ auth.Principal, in *updateMTAConfigReq
 }
 
 func (api mtaConfigsAPI) updateMTAConfig(ctx context.Context, p auth.Principal, in *updateMTAConfigRequest) (mtaConfigRow, error) {
-	config, err := recordID[id.MTAConfig](in.RecordPath, lane.ErrNotFound)
+	config, err := recordID[id.MTAConfig](in.ID, lane.ErrNotFound)
 	if err != nil {
 		return mtaConfigRow{}, err
 	}
@@ -378,7 +378,7 @@ func (api mtaConfigsAPI) updateMTAConfig(ctx context.Context, p auth.Principal, 
 }
 
 func (api mtaConfigsAPI) deleteMTAConfig(ctx context.Context, p auth.Principal, in *RecordPath) (endpoint.None, error) {
-	config, err := recordID[id.MTAConfig](*in, lane.ErrNotFound)
+	config, err := recordID[id.MTAConfig](in.ID, lane.ErrNotFound)
 	if err != nil {
 		return endpoint.None{}, err
 	}
@@ -407,7 +407,7 @@ func (api mtaConfigsAPI) testMTAConfig(ctx context.Context, p auth.Principal, in
 	if err := problems.Err(); err != nil {
 		return testedMTAConfig{}, err
 	}
-	config, err := recordID[id.MTAConfig](in.RecordPath, lane.ErrNotFound)
+	config, err := recordID[id.MTAConfig](in.ID, lane.ErrNotFound)
 	if err != nil {
 		return testedMTAConfig{}, err
 	}

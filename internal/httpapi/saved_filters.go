@@ -137,21 +137,8 @@ func (api savedFiltersAPI) createSavedFilter(ctx context.Context, p auth.Princip
 	return rowOfSavedFilter(f), nil
 }
 
-// SavedFilterPath names a saved filter.
-type SavedFilterPath struct {
-	ID string `path:"id"`
-}
-
-func (in SavedFilterPath) filter() (id.SavedFilter, error) {
-	f, ok := id.Parse[id.SavedFilter](in.ID)
-	if !ok {
-		return id.SavedFilter{}, savedfilter.ErrNotFound
-	}
-	return f, nil
-}
-
-func (api savedFiltersAPI) getSavedFilter(ctx context.Context, p auth.Principal, in *SavedFilterPath) (savedFilterRow, error) {
-	filter, err := in.filter()
+func (api savedFiltersAPI) getSavedFilter(ctx context.Context, p auth.Principal, in *RecordPath) (savedFilterRow, error) {
+	filter, err := recordID[id.SavedFilter](in.ID, savedfilter.ErrNotFound)
 	if err != nil {
 		return savedFilterRow{}, err
 	}
@@ -163,7 +150,7 @@ func (api savedFiltersAPI) getSavedFilter(ctx context.Context, p auth.Principal,
 }
 
 type updateSavedFilterRequest struct {
-	SavedFilterPath
+	RecordPath
 	Body savedFilterBody
 }
 
@@ -172,7 +159,7 @@ func checkSavedFilter(_ auth.Principal, in *updateSavedFilterRequest) error {
 }
 
 func (api savedFiltersAPI) updateSavedFilter(ctx context.Context, p auth.Principal, in *updateSavedFilterRequest) (savedFilterRow, error) {
-	filter, err := in.filter()
+	filter, err := recordID[id.SavedFilter](in.ID, savedfilter.ErrNotFound)
 	if err != nil {
 		return savedFilterRow{}, err
 	}
@@ -183,8 +170,8 @@ func (api savedFiltersAPI) updateSavedFilter(ctx context.Context, p auth.Princip
 	return rowOfSavedFilter(f), nil
 }
 
-func (api savedFiltersAPI) deleteSavedFilter(ctx context.Context, p auth.Principal, in *SavedFilterPath) (endpoint.None, error) {
-	filter, err := in.filter()
+func (api savedFiltersAPI) deleteSavedFilter(ctx context.Context, p auth.Principal, in *RecordPath) (endpoint.None, error) {
+	filter, err := recordID[id.SavedFilter](in.ID, savedfilter.ErrNotFound)
 	if err != nil {
 		return endpoint.None{}, err
 	}

@@ -104,28 +104,15 @@ func (api stagesAPI) createStage(ctx context.Context, p auth.Principal, in *crea
 	return rowOfStage(p.Tenant, s), nil
 }
 
-// StagePath names a stage.
-type StagePath struct {
-	ID string `path:"id"`
-}
-
-func (in StagePath) stage() (id.Stage, error) {
-	s, ok := id.Parse[id.Stage](in.ID)
-	if !ok {
-		return id.Stage{}, contact.ErrNoStage
-	}
-	return s, nil
-}
-
 type updateStageRequest struct {
-	StagePath
+	RecordPath
 	Body stageBody
 }
 
 func checkStage(_ auth.Principal, in *updateStageRequest) error { return in.Body.change().Check() }
 
 func (api stagesAPI) updateStage(ctx context.Context, p auth.Principal, in *updateStageRequest) (stageRow, error) {
-	stage, err := in.stage()
+	stage, err := recordID[id.Stage](in.ID, contact.ErrNoStage)
 	if err != nil {
 		return stageRow{}, err
 	}
@@ -155,12 +142,12 @@ func (api stagesAPI) orderStages(ctx context.Context, p auth.Principal, in *orde
 }
 
 type deleteStageRequest struct {
-	StagePath
+	RecordPath
 	ReplacementStageID string `query:"replacement_stage_id"`
 }
 
 func (api stagesAPI) deleteStage(ctx context.Context, p auth.Principal, in *deleteStageRequest) (endpoint.None, error) {
-	stage, err := in.stage()
+	stage, err := recordID[id.Stage](in.ID, contact.ErrNoStage)
 	if err != nil {
 		return endpoint.None{}, err
 	}

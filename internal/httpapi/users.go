@@ -124,9 +124,9 @@ func (in *updateMemberRequest) change() auth.MemberChange {
 func checkMember(_ auth.Principal, in *updateMemberRequest) error { return in.change().Check() }
 
 func (api usersAPI) updateMember(ctx context.Context, p auth.Principal, in *updateMemberRequest) (Member, error) {
-	user, ok := id.Parse[id.User](in.ID)
-	if !ok {
-		return Member{}, auth.ErrNoUser
+	user, err := recordID[id.User](in.ID, auth.ErrNoUser)
+	if err != nil {
+		return Member{}, err
 	}
 	m, err := auth.ChangeMember(ctx, api.db, p, user, in.change(), api.now())
 	if err != nil {
@@ -138,9 +138,9 @@ func (api usersAPI) updateMember(ctx context.Context, p auth.Principal, in *upda
 func (api usersAPI) removeMember(ctx context.Context, p auth.Principal, in *struct {
 	ID string `path:"id"`
 }) (endpoint.None, error) {
-	user, ok := id.Parse[id.User](in.ID)
-	if !ok {
-		return endpoint.None{}, auth.ErrNoUser
+	user, err := recordID[id.User](in.ID, auth.ErrNoUser)
+	if err != nil {
+		return endpoint.None{}, err
 	}
 	return endpoint.None{}, auth.RemoveMember(ctx, api.db, p, user, api.now())
 }

@@ -3,6 +3,7 @@ package httpapi
 import (
 	"context"
 	"encoding/json"
+	"strconv"
 	"time"
 
 	"github.com/packetboat/packetboat/internal/auth"
@@ -56,13 +57,45 @@ type RecordPath struct {
 	ID string `path:"id"`
 }
 
-// named returns the id in a path, or the fault that there is no such record.
-func recordID[T ~[16]byte](in RecordPath, none *fault.Error) (T, error) {
-	v, ok := id.Parse[T](in.ID)
+// recordID parses the id in a path. It returns notFound for a text that is no id.
+func recordID[T ~[16]byte](text string, notFound *fault.Error) (T, error) {
+	v, ok := id.Parse[T](text)
 	if !ok {
-		return v, none
+		return v, notFound
 	}
 	return v, nil
+}
+
+// textID is an id that can be written to a cursor.
+type textID interface {
+	~[16]byte
+	String() string
+}
+
+// timePosition is a position in a list that is ordered by a time, newest first.
+type timePosition[T textID] struct {
+	at time.Time
+	id T
+}
+
+// decodeTimePosition decodes the cursor of a list that is ordered by the field sort.
+func decodeTimePosition[T textID](cursors *endpoint.Cursors, cursor, sort string) (timePosition[T], error) {
+	c, err := cursors.Decode(cursor, sort, "desc")
+	if err != nil || c.LastValue == nil {
+		return timePosition[T]{}, endpoint.ErrCursor
+	}
+	micros, err := strconv.ParseInt(*c.LastValue, 10, 64)
+	if err != nil {
+		return timePosition[T]{}, endpoint.ErrCursor
+	}
+	return timePosition[T]{sqldb.Time(micros), id.Read[T](c.LastID)}, nil
+}
+
+// encode returns the cursor for the rows after the position.
+func (p timePosition[T]) encode(cursors *endpoint.Cursors, sort string) string {
+	return cursors.Encode(endpoint.Cursor{
+		Sort: sort, Dir: "desc", LastValue: new(strconv.FormatInt(sqldb.Micros(p.at), 10)), LastID: p.id.String(),
+	})
 }
 
 // idGiven returns what a nullable id field says: nil when it was not given, the zero id for null,
