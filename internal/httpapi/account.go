@@ -32,7 +32,7 @@ func (api accountAPI) register(r *endpoint.Router) {
 	endpoint.Handle(r, "GET /t/{tenant}/api/settings/account", endpoint.Op{
 		Name:        "getAccount",
 		Summary:     "Get the account settings.",
-		Description: "Any valid key may, so this also tests a connection.",
+		Description: "Any valid key may call this, which also tests a connection.",
 		Tag:         "account",
 		Mode:        endpoint.Free,
 	}, api.getAccount)
@@ -54,7 +54,7 @@ func (api accountAPI) register(r *endpoint.Router) {
 	}.Sending(`{"confirm_slug": "$SLUG"}`), api.deleteTenant)
 }
 
-// AccountView is the account as keys see it.
+// AccountView is the public form of an account.
 type AccountView struct {
 	TenantID                    id.Tenant               `json:"tenant_id"`
 	Slug                        string                  `json:"slug"`
@@ -95,7 +95,7 @@ type accountWindow struct {
 	End   string `json:"end"`
 }
 
-// accountSessionView is the account as people see it.
+// accountSessionView is the session form of an account.
 type accountSessionView struct {
 	AccountView
 	DefaultSendingIdentityID *id.Identity  `json:"default_sending_identity_id"`
@@ -117,7 +117,7 @@ func (api accountAPI) getAccount(ctx context.Context, p auth.Principal, _ *struc
 	return formFor(p, func() AccountView { return full.AccountView }, func() accountSessionView { return full }), nil
 }
 
-// accountOf returns the session form, which holds the public one.
+// accountOf returns the session form, which contains the public form.
 func (api accountAPI) accountOf(ctx context.Context, t tenant.Tenant) (accountSessionView, error) {
 	s := t.Settings
 	v := accountSessionView{
@@ -146,7 +146,7 @@ func (api accountAPI) accountOf(ctx context.Context, t tenant.Tenant) (accountSe
 	if v.BillableContacts, err = contact.Billable(ctx, api.db, t.ID); err != nil {
 		return v, err
 	}
-	// A default whose record is gone counts as none.
+	// A default whose record was deleted is null.
 	if !s.DefaultIdentity.IsZero() {
 		switch i, err := sender.IdentityByID(ctx, api.db, t.ID, s.DefaultIdentity); {
 		case err == nil:
@@ -254,7 +254,7 @@ func (api accountAPI) updateAccount(ctx context.Context, p auth.Principal, in *u
 	return api.accountOf(ctx, t)
 }
 
-// apply puts the fields that name no other record into t.
+// apply sets the fields of t that refer to no other record.
 func (in *updateAccountRequest) apply(t *tenant.Tenant) {
 	b, s := &in.Body, &t.Settings
 	setIfGiven(&t.Name, b.Name)
@@ -288,7 +288,7 @@ func (in *updateAccountRequest) apply(t *tenant.Tenant) {
 	}
 }
 
-// resolve puts the defaults into t: by id, which wins, or by public key.
+// resolve looks up the default records that the request names and sets them in t.
 func (in *updateAccountRequest) resolve(ctx context.Context, tx *sqldb.DB, t *tenant.Tenant) error {
 	b, s := &in.Body, &t.Settings
 	err := setDefault(&s.DefaultIdentity, b.DefaultSendingIdentityID, b.DefaultSendingIdentityEmail,
@@ -357,15 +357,15 @@ type deleteTenantRequest struct {
 	}
 }
 
-// deletionBegun is an empty object.
-type deletionBegun struct{}
+// tenantDeletion is an empty object.
+type tenantDeletion struct{}
 
-func (api accountAPI) deleteTenant(ctx context.Context, p auth.Principal, in *deleteTenantRequest) (deletionBegun, error) {
+func (api accountAPI) deleteTenant(ctx context.Context, p auth.Principal, in *deleteTenantRequest) (tenantDeletion, error) {
 	if in.Body.ConfirmSlug != p.TenantSlug {
-		return deletionBegun{}, fault.Input(fault.Field{Path: "confirm_slug", Message: "must be the tenant's slug"})
+		return tenantDeletion{}, fault.Input(fault.Field{Path: "confirm_slug", Message: "must be the tenant's slug"})
 	}
 	now := api.now()
-	return deletionBegun{}, api.db.InTx(ctx, func(tx *sqldb.DB) error {
+	return tenantDeletion{}, api.db.InTx(ctx, func(tx *sqldb.DB) error {
 		if err := tenant.Delete(ctx, tx, p.Tenant, now); err != nil {
 			return err
 		}

@@ -8,16 +8,16 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// identitySecret registers the operations on the secret that proves to us who a
-// website's visitors are.
+// identitySecret registers the operations on the secret with which a website proves the identity of
+// its visitors.
 func (api accountAPI) identitySecret(r *endpoint.Router) {
 	op := func(name, summary string) endpoint.Op {
 		return endpoint.Op{Name: name, Summary: summary, Tag: "account", Session: true, Role: auth.Owner}
 	}
 	const path = "/t/{tenant}/api/settings/account/identity-secret"
 	endpoint.Handle(r, "POST "+path, op("createIdentitySecret",
-		"Make a secret for identity signing, shown this once; the one before it verifies for 24 hours more."), api.createIdentitySecret)
-	endpoint.Handle(r, "DELETE "+path, op("deleteIdentitySecret", "Turn identity signing off."), api.deleteIdentitySecret)
+		"Create a secret for identity signing, shown only once; the previous one still verifies for 24 hours."), api.createIdentitySecret)
+	endpoint.Handle(r, "DELETE "+path, op("deleteIdentitySecret", "Disable identity signing."), api.deleteIdentitySecret)
 }
 
 type identitySecretRow struct {

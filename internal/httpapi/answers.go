@@ -6,17 +6,17 @@ import (
 	"fmt"
 )
 
-// answersFile holds what the examples of the declarations were answered, by
-// operation; a test records them and holds them to what is answered now.
+// answersFile contains the answers to the examples of operations, by operation. A test records them
+// and compares their shape with the answers now.
 //
 //go:embed answers.json
 var answersFile []byte
 
-// answers returns the recorded answers.
+// recordedAnswers decodes answersFile.
 func recordedAnswers() map[string]json.RawMessage {
 	var all map[string]json.RawMessage
 	if err := json.Unmarshal(answersFile, &all); err != nil {
-		panic(fmt.Sprintf("httpapi: answers.json: %v", err)) // it is part of the program
+		panic(fmt.Sprintf("httpapi: answers.json: %v", err)) // the file is compiled in
 	}
 	return all
 }

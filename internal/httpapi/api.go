@@ -1,9 +1,9 @@
-// Package httpapi is the API of a tenant: one file per resource, each with its
-// operations and the structs they speak.
+// Package httpapi is the API of a tenant. Each resource has a file with its operations and the
+// structs of their requests and answers.
 //
-// Handlers translate between the wire and the domain and hold no rule of their
-// own. A caller with an API key sees the public form of a record, a person the
-// session form; the two are different structs.
+// Handlers translate between HTTP and the domain packages, which contain the rules. A caller with
+// an API key gets the public form of a record, a signed-in user the session form; the two are
+// different structs.
 package httpapi
 
 import (
@@ -24,36 +24,35 @@ import (
 	"github.com/packetboat/packetboat/internal/usage"
 )
 
-// API holds what the operations need.
+// API is the configuration of the operations, which Register adds to a router.
 type API struct {
 	DB      *sqldb.DB
 	Box     *secret.Box
 	Now     func() time.Time
 	BaseURL *url.URL
-	Hosts   sender.Hosts // what DNS records of tenants name; what is empty: the host of BaseURL
-	Login   *auth.Login  // where people sign in
-	Gate    *auth.Gate   // forgets what a request changed; may be nil
+	Hosts   sender.Hosts // the targets of tenants' DNS records; an empty one is the host of BaseURL
+	Login   *auth.Login  // for signing in and members
+	Gate    *auth.Gate   // its cache is cleared when keys or tenants change; may be nil
 	Log     *slog.Logger
 
-	Saver      *contact.Saver        // gathers what callers write about contacts; nil: each by itself
-	Providers  *maildomain.Providers // who runs the mail of domains; nil: asked each time
-	Usage      usage.Finder          // who needs a record, asked before it goes
-	SendCounts usage.Counter         // which mailings use a template or a block; nil: none
-	MJML       *mjml.Compiler        // makes HTML of MJML
-	Tester     Tester                // sends mails that are no part of a send
+	Saver      *contact.Saver        // saves the contacts of many requests together; nil: a saver of its own
+	Providers  *maildomain.Providers // mail providers of contacts' domains; nil: a cache of its own
+	Usage      usage.Finder          // finds the records that refer to one that is to be deleted
+	SendCounts usage.Counter         // counts the broadcasts that use a template or a block; nil: none
+	MJML       *mjml.Compiler        // compiles MJML to HTML
+	Tester     Tester                // sends test mails
 
-	// Holdings are the places that keep something about people: used to export
-	// and to erase personal data.
+	// PersonalData are the tables with personal data, for exporting and erasing it.
 	PersonalData []contact.PersonalData
 
-	// Sequences answers for those who keep sequences; nil: there are none.
+	// Sequences enrolls contacts in sequences; nil: there are none.
 	Sequences bulk.Sequences
 
-	// AllowPrivateRelays lets MTA configs name hosts on private networks.
+	// AllowPrivateRelays allows MTA configs with hosts on private networks.
 	AllowPrivateRelays bool
 }
 
-// Register adds every operation to r: those of each resource, then the documents that describe them.
+// Register adds the operations of all resources to r, and the documents that describe them.
 func (a *API) Register(r *endpoint.Router) {
 	cursors, contacts := endpoint.NewCursors(a.Box), a.contacts()
 	contacts.cursors = cursors
@@ -83,7 +82,7 @@ func (a *API) Register(r *endpoint.Router) {
 	publishDocuments(r, a.BaseURL)
 }
 
-// contacts returns what serves contacts, but for the cursors of lists.
+// contacts returns the operations on contacts, without the cursors of lists.
 func (a *API) contacts() contactsAPI {
 	c := contactsAPI{
 		db: a.DB, box: a.Box, log: a.Log, now: a.Now,

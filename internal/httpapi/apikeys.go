@@ -34,7 +34,7 @@ func (api apiKeysAPI) register(r *endpoint.Router) {
 	endpoint.Handle(r, "POST /t/{tenant}/api/auth/api-keys/{id}/rotate", op("rotateApiKey", "Rotate an API key's secret; the old one works during the grace period.", auth.ErrNoKey, auth.ErrKeyRevoked).Sending(`{"grace_seconds": 3600}`), api.rotateAPIKey)
 }
 
-// APIKey is a key as its owners see it.
+// APIKey is an API key without its secret.
 type APIKey struct {
 	ID         id.APIKey       `json:"id"`
 	Name       string          `json:"name"`
@@ -53,13 +53,13 @@ type apiKeyAuthor struct {
 	Name string `json:"name"`
 }
 
-// NewAPIKey is a key and, this once, its secret.
+// NewAPIKey is an API key with its secret, which is shown only once.
 type NewAPIKey struct {
 	APIKey
 	Key string `json:"key"`
 }
 
-// ShowAPIKey returns k as its owners see it; the command line shows the same.
+// ShowAPIKey returns the row of k. The command line prints it too.
 func ShowAPIKey(k auth.Key, now time.Time) APIKey {
 	row := APIKey{
 		ID: k.ID, Name: k.Name, Prefix: k.Prefix, Scopes: k.Scopes.Strings(), Status: k.Status(now),
@@ -110,8 +110,8 @@ func (api apiKeysAPI) createAPIKey(ctx context.Context, p auth.Principal, in *cr
 	return NewAPIKey{ShowAPIKey(k, now), secret}, nil
 }
 
-// expiryOf returns the time that a key ends, or nil for never. What is no time
-// is the zero time, which auth refuses along with everything else that is wrong.
+// expiryOf returns the time at which a key expires, or nil for never. For a text that is no time it
+// returns the zero time, which package auth reports together with other problems.
 func expiryOf(o endpoint.Opt[string]) *time.Time {
 	if !o.Given() {
 		return nil

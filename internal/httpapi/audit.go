@@ -20,7 +20,7 @@ type auditAPI struct {
 func (api auditAPI) register(r *endpoint.Router) {
 	endpoint.Handle(r, "GET /t/{tenant}/api/audit-log", endpoint.Op{
 		Name:       "listAuditLog",
-		Summary:    "List who changed what, newest first.",
+		Summary:    "List the entries of the audit log, newest first.",
 		Tag:        "audit log",
 		Session:    true,
 		Role:       auth.Admin,

@@ -28,7 +28,7 @@ func (api templatesAPI) blocks(r *endpoint.Router) {
 	write := func(name, summary string, faults ...*fault.Error) endpoint.Op {
 		return endpoint.Op{Name: name, Summary: summary, Tag: "blocks", Session: true, Faults: faults}
 	}
-	list := read("listBlocks", "List blocks by name, those that are not active included.")
+	list := read("listBlocks", "List blocks by name, including inactive ones.")
 	list.Description = "Rows are lean, without bodies and groups, unless full=true."
 	endpoint.Handle(r, "GET /t/{tenant}/api/blocks", list, api.listBlocks)
 
@@ -39,7 +39,7 @@ func (api templatesAPI) blocks(r *endpoint.Router) {
 
 	endpoint.Handle(r, "GET /t/{tenant}/api/blocks/{id}", read("getBlock", "Get a block.", template.ErrNoBlock), api.getBlock)
 
-	update := write("updateBlock", "Change a block; what is not sent stays.", append(faults, template.ErrNoBlock, template.ErrSlug)...)
+	update := write("updateBlock", "Update a block; absent fields keep their values.", append(faults, template.ErrNoBlock, template.ErrSlug)...)
 	update.MaxBody, update.FieldFaults = 5*endpoint.Megabyte, blockFieldFaults
 	endpoint.Handle(r, "PUT /t/{tenant}/api/blocks/{id}", update.Sending(`{"name": "Masthead with line", "content_html": "<h1>{{param:title}}</h1><hr>", "parameters_schema": [{"name": "title", "type": "text", "default": "News"}]}`), api.updateBlock, checkBlock)
 
@@ -52,7 +52,7 @@ type BlockPath struct {
 	ID string `path:"id" doc:"The id or the slug."`
 }
 
-// BlockHead is what every row of a block shows.
+// BlockHead is the lean row of a block.
 type BlockHead struct {
 	ID         id.Block                   `json:"id" format:"uuid"`
 	Slug       string                     `json:"slug"`
@@ -77,10 +77,10 @@ type BlockRow struct {
 	Text     *string                `json:"content_text"`
 }
 
-// savedBlock is what a write answers.
+// savedBlock is the answer to a write.
 type savedBlock struct {
 	BlockRow
-	Warnings []binding.Warning `json:"warnings" doc:"What an author may want to know; it stops nothing."`
+	Warnings []binding.Warning `json:"warnings" doc:"Hints for the author; they prevent nothing."`
 }
 
 func leanBlock(b template.Block, used *usage.Sends) BlockHead {
@@ -127,12 +127,12 @@ func (api templatesAPI) listBlocks(ctx context.Context, p auth.Principal, in *li
 	return endpoint.Whole(rows), nil
 }
 
-// BlockBody is what a person says about a block, but for its name.
+// BlockBody is the body of a block without the name.
 type BlockBody struct {
 	Slug   endpoint.Opt[string] `json:"slug" nullable:"false" doc:"Lower case letters, digits, - and _. Default: derived from the name. One that is taken gets a number in a new block, and is refused in an update."`
-	Active endpoint.Opt[bool]   `json:"active" nullable:"false" doc:"Default: true. Others fill no slot."`
+	Active endpoint.Opt[bool]   `json:"active" nullable:"false" doc:"Default: true. Inactive blocks fill no slot."`
 	HTML   endpoint.Opt[string] `json:"content_html" doc:"For templates whose format is html. A block has this or content_mjml, or both."`
-	MJML   endpoint.Opt[string] `json:"content_mjml" doc:"A fragment that can stand in mj-body or in mj-column, for templates whose format is mjml."`
+	MJML   endpoint.Opt[string] `json:"content_mjml" doc:"A fragment of mj-body or of mj-column, for templates whose format is mjml."`
 	Text   endpoint.Opt[string] `json:"content_text"`
 	SchemaBody
 	Tags     endpoint.Opt[[]string] `json:"tags" doc:"At most 50, of 1 to 64 characters."`
@@ -218,7 +218,7 @@ func (api templatesAPI) updateBlock(ctx context.Context, p auth.Principal, in *u
 
 type deleteBlockRequest struct {
 	BlockPath
-	Force string `query:"force" doc:"true: delete it although it is used."`
+	Force string `query:"force" doc:"true: delete it even if it is used."`
 }
 
 func (api templatesAPI) deleteBlock(ctx context.Context, p auth.Principal, in *deleteBlockRequest) (endpoint.None, error) {

@@ -31,7 +31,7 @@ func (api broadcastsAPI) register(r *endpoint.Router) {
 		return endpoint.Op{Name: name, Summary: summary, Tag: "broadcasts", Scope: scope, Faults: faults}
 	}
 	list := op("listBroadcasts", "List broadcasts, newest first.", auth.BroadcastsRead, broadcast.ErrStatus, broadcast.ErrMetadataFind)
-	list.Description = "Rows are lean: bodies are told by has_* flags and variants by their ids, unless full=true. Archived broadcasts are hidden unless asked for."
+	list.Description = "Rows are lean unless full=true: they have has_* flags in place of bodies, and the ids of variants. Archived broadcasts are left out unless archived requests them."
 	endpoint.Handle(r, "GET /t/{tenant}/api/broadcasts", list, api.listBroadcasts)
 	endpoint.Handle(r, "GET /t/{tenant}/api/broadcasts/{broadcast_id}",
 		op("getBroadcast", "Get a broadcast with its progress and available actions.", auth.BroadcastsRead, broadcast.ErrNotFound), api.getBroadcast)
@@ -47,24 +47,24 @@ func (api broadcastsAPI) register(r *endpoint.Router) {
 
 	clone := op("cloneBroadcast", "Clone a broadcast into a new draft, without scheduled_at.", auth.BroadcastsWrite, broadcast.ErrNotFound)
 	clone.Status = http.StatusCreated
-	clone.Description = "Whatever the other's status is. Its content is taken as it stands, and is not rendered again; what it refers to and was deleted is left out."
+	clone.Description = "Possible in every status. The content is copied and not rendered again; references to deleted records are left out."
 	endpoint.Handle(r, "POST /t/{tenant}/api/broadcasts/{broadcast_id}/clone", clone.Sending(`{"name": "Summer news"}`), api.cloneBroadcast)
 	endpoint.Handle(r, "POST /t/{tenant}/api/broadcasts/bulk-archive",
-		op("bulkArchiveBroadcasts", "Archive up to 100 ended broadcasts, and report which were not.", auth.BroadcastsWrite).Sending(`{"ids": ["$BROADCAST_ID"]}`), api.archiveBroadcasts)
+		op("bulkArchiveBroadcasts", "Archive up to 100 ended broadcasts; the answer lists those that were skipped.", auth.BroadcastsWrite).Sending(`{"ids": ["$BROADCAST_ID"]}`), api.archiveBroadcasts)
 
 	move := func(name, path, summary string, scope auth.Scope, do transition, faults ...*fault.Error) {
 		endpoint.Handle(r, "POST /t/{tenant}/api/broadcasts/{broadcast_id}/"+path,
 			op(name, summary, scope, append(faults, broadcast.ErrNotFound, broadcast.ErrTransition)...), api.changeStatus(do))
 	}
-	move("scheduleBroadcast", "schedule", "Schedule a draft, if every guard lets it pass.", auth.BroadcastsSchedule, broadcast.Schedule,
+	move("scheduleBroadcast", "schedule", "Schedule a draft, if all guards pass.", auth.BroadcastsSchedule, broadcast.Schedule,
 		broadcast.ErrNoSegment, broadcast.ErrEmailType, broadcast.ErrNoMTA, content.ErrNoContent, content.ErrLiquid, broadcast.ErrNoIdentity)
-	move("unscheduleBroadcast", "unschedule", "Take a scheduled broadcast back, so that it can be edited.", auth.BroadcastsSchedule, broadcast.Unschedule)
+	move("unscheduleBroadcast", "unschedule", "Make a scheduled broadcast a draft again.", auth.BroadcastsSchedule, broadcast.Unschedule)
 	move("pauseBroadcast", "pause", "Pause a send.", auth.BroadcastsSchedule, pauseByUser)
-	move("resumeBroadcast", "resume", "Let a paused send go on.", auth.BroadcastsSchedule, broadcast.Resume, broadcast.ErrCauseActive)
-	move("cancelBroadcast", "cancel", "Cancel a broadcast. What has left is not called back.", auth.BroadcastsSchedule, broadcast.Cancel)
+	move("resumeBroadcast", "resume", "Resume a paused send.", auth.BroadcastsSchedule, broadcast.Resume, broadcast.ErrCauseActive)
+	move("cancelBroadcast", "cancel", "Cancel a broadcast; messages that were sent cannot be recalled.", auth.BroadcastsSchedule, broadcast.Cancel)
 	reschedule := op("rescheduleBroadcast", "Replace the days that a spread send skips.", auth.BroadcastsSchedule,
 		broadcast.ErrNotFound, broadcast.ErrNotSending, broadcast.ErrNoPlan, broadcast.ErrSkip)
-	reschedule.Description = "What has not left is planned anew over the days that are left. Only days to come can be skipped; days that are in the list already may stay there."
+	reschedule.Description = "Messages that are not due yet are planned again over the remaining days. Only future days can be added; days that are in the list already may stay."
 	endpoint.Handle(r, "POST /t/{tenant}/api/broadcasts/{broadcast_id}/reschedule", reschedule.Sending(`{"skipped_dates": ["2030-03-02"]}`), api.rescheduleBroadcast)
 	api.testSend(r)
 	move("archiveBroadcast", "archive", "Hide an ended broadcast from lists.", auth.BroadcastsWrite, broadcast.Archive)
@@ -73,15 +73,15 @@ func (api broadcastsAPI) register(r *endpoint.Router) {
 
 type listBroadcastsRequest struct {
 	Status   string `query:"status" doc:"Comma list of statuses."`
-	Tags     string `query:"tags" doc:"Comma list; broadcasts that have any of them."`
+	Tags     string `query:"tags" doc:"Comma list; broadcasts with any of them."`
 	Metadata string `query:"metadata" doc:"A JSON object that the metadata must contain."`
 	Since    string `query:"since" doc:"Created at this time or later."`
 	Before   string `query:"before" doc:"Created before this time."`
 	Full     string `query:"full" doc:"true: complete rows."`
-	Archived string `query:"archived" doc:"true: archived ones too; only: nothing but them."`
+	Archived string `query:"archived" doc:"true: include archived broadcasts; only: list only these."`
 }
 
-// filter reads the query.
+// parse parses the query.
 func (in *listBroadcastsRequest) parse() (broadcast.Filter, error) {
 	var p fault.Problems
 	f := broadcast.Filter{
@@ -111,7 +111,7 @@ func (in *listBroadcastsRequest) parse() (broadcast.Filter, error) {
 	return f, p.Err()
 }
 
-// queryTime reads a time in a query; nil when it is absent.
+// queryTime parses a time in a query; nil if it is absent.
 func queryTime(p *fault.Problems, name, text string) *time.Time {
 	if text == "" {
 		return nil

@@ -12,14 +12,14 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// mover moves a broadcast to another status, or refuses.
+// transition changes the status of a broadcast, or returns the fault why it cannot.
 type transition func(ctx context.Context, db *sqldb.DB, tenant id.Tenant, bid id.Broadcast, now time.Time) error
 
 func pauseByUser(ctx context.Context, db *sqldb.DB, tenant id.Tenant, bid id.Broadcast, now time.Time) error {
 	return broadcast.Pause(ctx, db, tenant, bid, broadcast.ByUser, now)
 }
 
-// moveBroadcast returns the operation that makes a move and shows the outcome.
+// changeStatus returns the handler that applies a transition and answers with the broadcast.
 func (api broadcastsAPI) changeStatus(do transition) func(context.Context, auth.Principal, *broadcastPath) (broadcastAnswer, error) {
 	return func(ctx context.Context, p auth.Principal, in *broadcastPath) (broadcastAnswer, error) {
 		bid, ok := id.Parse[id.Broadcast](in.ID)

@@ -13,7 +13,7 @@ import (
 type cloneBroadcastRequest struct {
 	ID   string `path:"broadcast_id" doc:"The broadcast's id."`
 	Body *struct {
-		Name endpoint.Opt[string] `json:"name" nullable:"false" doc:"1 to 200 characters. Default: the other's name and (copy)."`
+		Name endpoint.Opt[string] `json:"name" nullable:"false" doc:"1 to 200 characters. Default: the name of the original and (copy)."`
 	}
 }
 

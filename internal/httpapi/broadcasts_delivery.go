@@ -4,8 +4,8 @@ import (
 	"github.com/packetboat/packetboat/internal/broadcast"
 )
 
-// delivery returns what the body says about how the send is spread; nil when it
-// says nothing. Lanes are without their ids, which broadcast.Refs adds.
+// delivery returns the change of the delivery fields, or nil if the body has none of them. Its lanes
+// have no ids yet; broadcast.Refs adds them.
 func (in *broadcastBody) delivery() *broadcast.DeliveryChange {
 	ch := broadcast.DeliveryChange{WindowDays: nullAsNil(in.WindowDays), WindowDate: nullAsNil(in.WindowDate), PerHour: nullAsNil(in.Throttle)}
 	if in.DeliveryMode.Set {
@@ -30,8 +30,7 @@ func (in *broadcastBody) delivery() *broadcast.DeliveryChange {
 	return &ch
 }
 
-// laneShares shows the lanes that share a broadcast's mail, those that were
-// deleted left out; nil when there is no list.
+// laneShares returns the lanes of a broadcast without deleted ones, or nil if it has no list.
 func (n broadcastNames) laneShares(shares []broadcast.LaneShare) []DeliveryLane {
 	if shares == nil {
 		return nil

@@ -14,7 +14,7 @@ import (
 	"github.com/packetboat/packetboat/internal/spread"
 )
 
-// BroadcastBase is what every form of a broadcast shows.
+// BroadcastBase are the fields of every form of a broadcast.
 type BroadcastBase struct {
 	ID             id.Broadcast           `json:"id" format:"uuid"`
 	Name           string                 `json:"name"`
@@ -51,7 +51,7 @@ type BroadcastBase struct {
 	UpdatedAt      endpoint.Stamp         `json:"updated_at"`
 }
 
-// alwaysNull is a field that has no value (yet).
+// alwaysNull is a field without a value.
 type alwaysNull struct{}
 
 // MarshalJSON writes null.
@@ -65,7 +65,7 @@ type DeliveryLane struct {
 	Weight       float64 `json:"weight"`
 }
 
-// BroadcastIDs is what the session form shows besides.
+// BroadcastIDs are the additional fields of the session form.
 type BroadcastIDs struct {
 	EmailTypeID *string       `json:"email_type_id"`
 	MTAConfigID *string       `json:"mta_config_id"`
@@ -80,9 +80,9 @@ type sessionLane struct {
 	MTAConfigID id.MTAConfig `json:"mta_config_id"`
 }
 
-// BroadcastMessage is the version of the library's that the content is.
+// BroadcastMessage is the version of a library entry that equals the content.
 type BroadcastMessage struct {
-	MessageID      *id.LibraryEntry `json:"message_id" doc:"The entry of the library that the content was taken from, and is the same as."`
+	MessageID      *id.LibraryEntry `json:"message_id" doc:"The library entry that the content was copied from; null if the content differs from it."`
 	MessageVersion *int             `json:"message_version"`
 }
 
@@ -114,7 +114,7 @@ type LeanBroadcast struct {
 }
 
 type leanSession struct {
-	BroadcastIDs // first, for both hold lanes
+	BroadcastIDs // first, because its delivery_lanes replaces that of the public form
 	LeanBroadcast
 	Content broadcastLeanSession `json:"content"`
 }
@@ -127,7 +127,7 @@ type FullBroadcast struct {
 }
 
 type FullSession struct {
-	BroadcastIDs // first, for both hold lanes
+	BroadcastIDs // first, because its delivery_lanes replaces that of the public form
 	FullBroadcast
 	Content broadcastFullSession `json:"content"`
 }
@@ -139,13 +139,13 @@ type broadcastVariant struct {
 	Overrides map[draft.Field]string `json:"content_overrides"`
 }
 
-// broadcastRow is a row of a list in the form and the length asked for.
+// broadcastRow is a row of a list, lean or full.
 type broadcastRow struct {
 	lean *form[LeanBroadcast, leanSession]
 	full *form[FullBroadcast, FullSession]
 }
 
-// MarshalJSON writes the row that was chosen.
+// MarshalJSON encodes the row that is set.
 func (r broadcastRow) MarshalJSON() ([]byte, error) {
 	if r.full != nil {
 		return r.full.MarshalJSON()
@@ -153,7 +153,7 @@ func (r broadcastRow) MarshalJSON() ([]byte, error) {
 	return r.lean.MarshalJSON()
 }
 
-// Schema is either row's.
+// Schema is that of either row.
 func (r broadcastRow) Schema(all endpoint.Registry) *endpoint.Schema {
 	return &endpoint.Schema{AnyOf: []*endpoint.Schema{
 		endpoint.FormSchema(all, reflect.TypeFor[LeanBroadcast](), reflect.TypeFor[leanSession]()),
@@ -161,14 +161,14 @@ func (r broadcastRow) Schema(all endpoint.Registry) *endpoint.Schema {
 	}}
 }
 
-// broadcastNames are the public names of what broadcasts refer to, and how their
-// sends go on.
+// broadcastNames are the public names of the records that broadcasts refer to, and the progress of
+// their sends.
 type broadcastNames struct {
 	broadcast.RefNames
 	sends map[id.Send]outbox.Progress
 }
 
-// namesFor reads what is shown of a list of broadcasts beside themselves.
+// namesFor loads the names and the progress for a list of broadcasts.
 func (api broadcastsAPI) namesFor(ctx context.Context, tenant id.Tenant, list ...broadcast.Broadcast) (broadcastNames, error) {
 	var sends []id.Send
 	for _, b := range list {
@@ -185,7 +185,7 @@ func (api broadcastsAPI) namesFor(ctx context.Context, tenant id.Tenant, list ..
 	return n, err
 }
 
-// namesOf returns the names of those ids that have one.
+// namesOf returns the names of ids, without ids that have none.
 func namesOf[K comparable](names map[K]string, ids []K) []string {
 	list := make([]string, 0, len(ids))
 	for _, v := range ids {
@@ -196,7 +196,7 @@ func namesOf[K comparable](names map[K]string, ids []K) []string {
 	return list
 }
 
-// known returns those ids that have a name.
+// idsWithName returns the ids that have a name.
 func idsWithName[K interface {
 	comparable
 	String() string
@@ -210,7 +210,7 @@ func idsWithName[K interface {
 	return list
 }
 
-// nameOf returns the name of one id, or nil.
+// nameOf returns the name of an id, or nil.
 func nameOf[K comparable](names map[K]string, v K) *string {
 	if name, ok := names[v]; ok {
 		return &name

@@ -13,12 +13,12 @@ import (
 	"github.com/packetboat/packetboat/internal/track"
 )
 
-// recipients registers the operation that shows who gets a broadcast.
+// recipients registers the list of recipients.
 func (api broadcastsAPI) recipients(r *endpoint.Router) {
 	endpoint.Handle(r, "GET /t/{tenant}/api/broadcasts/{broadcast_id}/recipients", endpoint.Op{
 		Name:        "listBroadcastRecipients",
-		Summary:     "List the recipients of a broadcast and what became of each one's mail.",
-		Description: "There are none before a send is prepared. Their order stays the same while it goes on.",
+		Summary:     "List the recipients of a broadcast with the state of their messages.",
+		Description: "Empty before the send is prepared. The order does not change during the send.",
 		Tag:         "reports",
 		Scope:       auth.ReportsRead,
 		Pagination:  "cursor",
@@ -51,13 +51,13 @@ type recipientRow struct {
 type listBroadcastRecipientsRequest struct {
 	ID        string `path:"broadcast_id" doc:"The broadcast's id."`
 	Status    string `query:"status" doc:"Comma list of statuses."`
-	VariantID string `query:"variant_id" doc:"Who got this variant."`
-	Search    string `query:"search" doc:"Occurs in the address."`
+	VariantID string `query:"variant_id" doc:"Recipients of this variant."`
+	Search    string `query:"search" doc:"A part of the address."`
 	Cursor    string `query:"cursor"`
 	Limit     string `query:"limit" doc:"1 to 200; 50 when absent."`
 }
 
-// query reads the query.
+// parse parses the query.
 func (in *listBroadcastRecipientsRequest) parse(cursors *endpoint.Cursors) (outbox.Recipients, error) {
 	q := outbox.Recipients{Variant: in.VariantID, Search: in.Search, Limit: endpoint.Limit(in.Limit)}
 	var err error
@@ -69,7 +69,7 @@ func (in *listBroadcastRecipientsRequest) parse(cursors *endpoint.Cursors) (outb
 	return q, err
 }
 
-// byContact is the order in which recipients are listed, as cursors name it.
+// byContact is the name in cursors of the order of recipients.
 const byContact = "contact_id"
 
 func (api broadcastsAPI) listBroadcastRecipients(ctx context.Context, p auth.Principal, in *listBroadcastRecipientsRequest) (endpoint.List[recipientRow], error) {
@@ -101,8 +101,8 @@ func (api broadcastsAPI) listBroadcastRecipients(ctx context.Context, p auth.Pri
 	return endpoint.Page(rows, next), nil
 }
 
-// recipientRows shows messages, with what their recipients did, as far as it is
-// not known for a machine's doing.
+// recipientRows returns the rows of messages, with the first opens and clicks that are not classified
+// as a machine's.
 func (api broadcastsAPI) recipientRows(ctx context.Context, tenant id.Tenant, records []outbox.Record) ([]recipientRow, error) {
 	sent := make(map[id.Message]id.Contact, len(records))
 	var lanes []id.MTAConfig

@@ -12,11 +12,11 @@ import (
 	"github.com/packetboat/packetboat/internal/report"
 )
 
-// reports registers the operations that say how a broadcast went.
+// reports registers the reports of a broadcast.
 func (api broadcastsAPI) reports(r *endpoint.Router) {
 	endpoint.Handle(r, "GET /t/{tenant}/api/broadcasts/{broadcast_id}/report", endpoint.Op{
 		Name:        "getBroadcastReport",
-		Summary:     "Read the headline metrics of a broadcast.",
+		Summary:     "Get the headline metrics of a broadcast.",
 		Description: "Every rate is over total_recipients. Opens and clicks of machines are never in the headline numbers.",
 		Tag:         "reports",
 		Scope:       auth.ReportsRead,
@@ -48,12 +48,12 @@ type broadcastReport struct {
 	BroadcastID          string          `json:"broadcast_id" format:"uuid"`
 	Name                 string          `json:"name"`
 	Status               string          `json:"status"`
-	SentAt               *endpoint.Stamp `json:"sent_at" doc:"When the send was asked to start: the broadcast's scheduled_at."`
-	LastSendAt           *endpoint.Stamp `json:"last_send_at" doc:"The most recent hand-over; null before the first."`
+	SentAt               *endpoint.Stamp `json:"sent_at" doc:"The time for which the send was scheduled: scheduled_at of the broadcast."`
+	LastSendAt           *endpoint.Stamp `json:"last_send_at" doc:"When the last message was handed over; null before the first."`
 	TotalRecipients      int             `json:"total_recipients" doc:"The denominator of every rate."`
 	TotalSent            int             `json:"total_sent" doc:"Handed over: accepted, or refused for this address."`
 	TotalDelivered       int             `json:"total_delivered"`
-	TotalFailed          int             `json:"total_failed" doc:"Never handed over, for a reason of ours."`
+	TotalFailed          int             `json:"total_failed" doc:"Never handed over, for a reason on our side."`
 	TotalBounced         int             `json:"total_bounced"`
 	TotalComplained      int             `json:"total_complained"`
 	TotalUnsubscribed    int             `json:"total_unsubscribed"`
@@ -61,7 +61,7 @@ type broadcastReport struct {
 	TotalClicked         int             `json:"total_clicked" doc:"At least one click by a person."`
 	ApparentOpened       int             `json:"apparent_opened" doc:"At least one open of any kind, machines included."`
 	VerifiedOpened       int             `json:"verified_opened" doc:"An open that is not a machine's, or a click by a person."`
-	ConfirmedOpened      int             `json:"confirmed_opened" doc:"An open by a person that something else bears out."`
+	ConfirmedOpened      int             `json:"confirmed_opened" doc:"An open by a person that something else confirms."`
 	BotOpened            int             `json:"bot_opened"`
 	BotClicked           int             `json:"bot_clicked"`
 	PendingOpened        int             `json:"pending_opened" doc:"Not yet classified; 0 once the send is over."`

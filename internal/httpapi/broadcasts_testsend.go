@@ -13,12 +13,12 @@ import (
 	"github.com/packetboat/packetboat/internal/testmail"
 )
 
-// testSend registers the operation that sends tests.
+// testSend registers test sends.
 func (api broadcastsAPI) testSend(r *endpoint.Router) {
 	endpoint.Handle(r, "POST /t/{tenant}/api/broadcasts/{broadcast_id}/test-send", endpoint.Op{
 		Name: "testSendBroadcast", Summary: "Send a test of every variant of a broadcast to a few addresses, from every sender.", Tag: "broadcasts",
-		Description: "Real mails, made and sent as the broadcast's are, with a mark in the subject: addresses times variants times senders, at most 200, and 300 an hour for the account with those of verify-lane and of MTA configs' tests. " +
-			"Whatever its status, unless it is archived. Nothing of it is reported, links lead on without being counted, and unsubscribing does nothing.",
+		Description: "Sends real mails, rendered and sent as the broadcast's are, with a mark in the subject: addresses times variants times senders, at most 200 in a call, and 300 an hour for the account together with verify-lane and tests of MTA configs. " +
+			"Possible in every status, unless the broadcast is archived. Tests are not reported, their links redirect without being counted, and unsubscribing has no effect.",
 		Scope:       auth.BroadcastsSchedule,
 		FieldFaults: map[string]*fault.Error{"to": broadcast.ErrRecipients, "recipients": broadcast.ErrRecipients, "emails": broadcast.ErrRecipients},
 		Faults: []*fault.Error{broadcast.ErrNotFound, broadcast.ErrTransition, broadcast.ErrRecipients, contact.ErrNotFound,
@@ -32,12 +32,12 @@ type testSendRequest struct {
 		To         endpoint.Opt[[]string] `json:"to" doc:"1 to 10 addresses. Also as recipients or emails."`
 		Recipients endpoint.Opt[[]string] `json:"recipients" doc:"The same as to."`
 		Emails     endpoint.Opt[[]string] `json:"emails" doc:"The same as to."`
-		Contact    endpoint.Opt[string]   `json:"contact_id" doc:"Whose data the mails show. Default: the samples of what the template expects, and nothing else."`
-		Variants   endpoint.Opt[[]string] `json:"variant_ids" doc:"Default, also for an empty list: all."`
+		Contact    endpoint.Opt[string]   `json:"contact_id" doc:"The contact whose data the mails show. Default: only the samples of what the template expects."`
+		Variants   endpoint.Opt[[]string] `json:"variant_ids" doc:"All when absent or empty."`
 	}
 }
 
-// asked reads the body.
+// parse returns the test that the body describes.
 func (in *testSendRequest) parse() (broadcast.TestRequest, error) {
 	b := &in.Body
 	r := broadcast.TestRequest{Variants: b.Variants.Value}

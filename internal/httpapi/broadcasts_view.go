@@ -13,10 +13,10 @@ import (
 	"github.com/packetboat/packetboat/internal/spread"
 )
 
-// embedded is how many recipients a single broadcast shows.
+// maxEmbeddedRecipients is the maximum number of recipients in the answer with a single broadcast.
 const maxEmbeddedRecipients = 100
 
-// samples is how many failures a failed broadcast shows.
+// maxFailureSamples is the maximum number of failures in the answer with a failed broadcast.
 const maxFailureSamples = 5
 
 // broadcastView is a single broadcast.
@@ -30,10 +30,10 @@ type broadcastSessionView struct {
 	BroadcastProgress
 }
 
-// broadcastAnswer is a single broadcast in the form its reader is shown.
+// broadcastAnswer is the answer with a single broadcast.
 type broadcastAnswer = form[broadcastView, broadcastSessionView]
 
-// BroadcastProgress is what a single broadcast shows beside itself.
+// BroadcastProgress are the fields of a single broadcast that rows of lists do not have.
 type BroadcastProgress struct {
 	TotalRecipients int            `json:"total_recipients"`
 	Sent            int            `json:"sent"`
@@ -43,12 +43,12 @@ type BroadcastProgress struct {
 	Truncated       bool           `json:"recipients_truncated"`
 	ViewModel       viewModel      `json:"view_model"`
 
-	Warnings []broadcast.ScheduleWarning `json:"warnings" doc:"Of drafts and scheduled broadcasts: Liquid that fails for a contact who has every field, or for one who has none (LIQUID_MAY_FAIL). It stops nothing."`
+	Warnings []broadcast.ScheduleWarning `json:"warnings" doc:"Of drafts and scheduled broadcasts: Liquid that fails for a contact with every field, or for one with none (LIQUID_MAY_FAIL). It prevents nothing."`
 }
 
-// viewModel is derived and never stored.
+// viewModel is computed for each answer.
 type viewModel struct {
-	Actions   []broadcast.Action `json:"available_actions" doc:"The calls that are legal now."`
+	Actions   []broadcast.Action `json:"available_actions" doc:"The calls that the state allows."`
 	Readiness *readiness         `json:"schedule_readiness" doc:"Drafts only."`
 	Progress  *deliveryProgress  `json:"delivery_progress" doc:"Null before preparation."`
 	Failure   *failureInfo       `json:"failure_info"`
@@ -69,11 +69,11 @@ type deliveryProgress struct {
 	Failed          int             `json:"failed"`
 	Skipped         int             `json:"skipped"`
 	HeldBack        int             `json:"held_back"`
-	Excluded        map[string]int  `json:"excluded" doc:"Contacts of the audience that get nothing, by reason."`
+	Excluded        map[string]int  `json:"excluded" doc:"Contacts of the audience that get no message, by reason."`
 	Remaining       int             `json:"remaining"`
 	ProgressPct     int             `json:"progress_pct"`
-	RatePerMinute   int             `json:"rate_per_minute" doc:"Of the last two minutes; of a send over days, of today; of an unplanned one that has ended, of all of it."`
-	LimitedBy       *limitedBy      `json:"limited_by" doc:"What keeps messages back that would be due. Null when nothing is known to, and unless the phase is sending or waiting."`
+	RatePerMinute   int             `json:"rate_per_minute" doc:"In the last two minutes; of a send over days, today's average; of an unplanned send that has ended, the average of all of it."`
+	LimitedBy       *limitedBy      `json:"limited_by" doc:"What delays messages that are due. Null if nothing is known to, and unless the phase is sending or waiting."`
 	ETA             *endpoint.Stamp `json:"eta"`
 	NextBatchAt     *endpoint.Stamp `json:"next_batch_at"`
 	Plan            []planDay       `json:"plan" nullable:"true" doc:"Null for a send that is not spread over days."`
@@ -82,10 +82,10 @@ type deliveryProgress struct {
 
 type limitedBy struct {
 	Kind         outbox.WaitKind `json:"kind" enum:"mta_config_rate,mta_config_day,mta_config_down,provider_rate,provider_connections,broadcast_rate,hold"`
-	MTAConfigKey *string         `json:"mta_config_key" doc:"Whose limit it is."`
+	MTAConfigKey *string         `json:"mta_config_key" doc:"The MTA config with the limit."`
 	Provider     *string         `json:"provider" doc:"The pattern of the throttle."`
-	PerMinute    *float64        `json:"per_minute" doc:"How many may leave."`
-	Until        endpoint.Stamp  `json:"until" doc:"When more may leave, or it is looked at again."`
+	PerMinute    *float64        `json:"per_minute" doc:"How many messages may be sent; null if the limit is not a rate."`
+	Until        endpoint.Stamp  `json:"until" doc:"When more messages may be sent, or the limit is checked again."`
 	Message      string          `json:"message"`
 }
 
@@ -114,7 +114,7 @@ type failureSample struct {
 	Error string `json:"error"`
 }
 
-// viewBroadcast returns a broadcast with all that a single one shows.
+// viewBroadcast returns the answer with a single broadcast.
 func (api broadcastsAPI) viewBroadcast(ctx context.Context, p auth.Principal, b broadcast.Broadcast) (broadcastAnswer, error) {
 	names, err := api.namesFor(ctx, b.Tenant, b)
 	if err != nil {

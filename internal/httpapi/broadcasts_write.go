@@ -14,7 +14,7 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// writeFaults are what create and update may answer.
+// writeFaults are the faults of create and update.
 var writeFaults = append([]*fault.Error{
 	broadcast.ErrEmailType, broadcast.ErrMTAConfig, broadcast.ErrSegment, broadcast.ErrIdentity,
 	broadcast.ErrMetadata, broadcast.ErrVariants, broadcast.ErrArmDelivery, broadcast.ErrSplitTest, broadcast.ErrLimit,
@@ -32,7 +32,7 @@ var broadcastFieldFaults = withContent(map[string]*fault.Error{
 	"split_test_config":       broadcast.ErrSplitTest,
 })
 
-// withContent returns the faults of the fields of content besides those given.
+// withContent adds the faults of the fields of content to faults.
 func withContent(faults map[string]*fault.Error) map[string]*fault.Error {
 	maps.Copy(faults, contentFieldFaults)
 	return faults
@@ -103,33 +103,33 @@ func (api broadcastsAPI) deleteBroadcast(ctx context.Context, p auth.Principal, 
 	return endpoint.None{}, broadcast.Delete(ctx, api.db, p.Tenant, bid)
 }
 
-// broadcastBody is what a caller writes.
+// broadcastBody is the body of a create or an update.
 //
-// Seeds are known, so that asking for them is refused rather than dropped. What
-// only the session form knows is read by hand: a key's is ignored.
+// It includes fields without an effect yet, so that they are refused by name. The fields of the
+// session form are raw, because their values are ignored from API keys, whatever they are.
 type broadcastBody struct {
 	Name         endpoint.Opt[string]           `json:"name" nullable:"false" doc:"Internal; 1 to 200 characters. Default: the subject."`
 	EmailTypeKey endpoint.Opt[string]           `json:"email_type_key" doc:"Required of API keys."`
 	MTAConfigKey endpoint.Opt[string]           `json:"mta_config_key"`
 	IncludeKeys  endpoint.Opt[[]string]         `json:"include_segment_keys"`
 	ExcludeKeys  endpoint.Opt[[]string]         `json:"exclude_segment_keys"`
-	Senders      endpoint.Opt[[]string]         `json:"sending_identity_emails" doc:"Left out, null or empty: any sender of the email type."`
+	Senders      endpoint.Opt[[]string]         `json:"sending_identity_emails" doc:"Absent, null or empty: any sender of the email type."`
 	Tags         endpoint.Opt[[]string]         `json:"tags" doc:"At most 50, of 1 to 64 characters."`
 	Metadata     endpoint.Opt[metadataBody]     `json:"metadata" nullable:"false" doc:"A flat object: at most 20 keys, 8 KB."`
 	Tracking     endpoint.Opt[bool]             `json:"tracking_enabled" nullable:"false" doc:"Default: the account's."`
-	ScheduledAt  endpoint.Opt[string]           `json:"scheduled_at" doc:"RFC 3339. Recorded only; scheduling is a call of its own."`
+	ScheduledAt  endpoint.Opt[string]           `json:"scheduled_at" doc:"RFC 3339. Stored only: scheduling is a separate call."`
 	Mode         endpoint.Opt[string]           `json:"mode" nullable:"false" enum:"blast"`
 	Content      endpoint.Opt[broadcastContent] `json:"content" nullable:"false"`
-	Variants     endpoint.Opt[json.RawMessage]  `json:"variants" doc:"Two to ten arms: {id, name, weight, content_overrides}. Null: no test."`
+	Variants     endpoint.Opt[json.RawMessage]  `json:"variants" doc:"Two to ten: {id, name, weight, content_overrides}. Null: none."`
 	SplitTest    endpoint.Opt[json.RawMessage]  `json:"split_test_config" doc:"Only null."`
 	DeliveryMode endpoint.Opt[string]           `json:"delivery_mode" nullable:"false" enum:"now,over_days,by_date" doc:"Default: now."`
 	WindowDays   endpoint.Opt[int]              `json:"delivery_window_days" doc:"1 to 60; over_days needs it."`
 	WindowDate   endpoint.Opt[string]           `json:"delivery_window_date" doc:"The last day, YYYY-MM-DD, today or later; by_date needs it."`
 	SkippedDates endpoint.Opt[[]string]         `json:"skipped_dates" doc:"At most 60 days, YYYY-MM-DD."`
-	OverflowMode endpoint.Opt[string]           `json:"overflow_mode" nullable:"false" enum:"extend,holdback" doc:"What becomes of mail that does not fit the days. Default: extend."`
-	Throttle     endpoint.Opt[int]              `json:"throttle_per_hour" doc:"At most so many messages an hour."`
-	Lanes        endpoint.Opt[[]laneShareBody]  `json:"delivery_lanes" doc:"Lanes that share the mail by their weights. Null or empty: the one lane that resolves."`
-	SeedLists    endpoint.Opt[json.RawMessage]  `json:"seed_list_ids" doc:"Only null, for the time being."`
+	OverflowMode endpoint.Opt[string]           `json:"overflow_mode" nullable:"false" enum:"extend,holdback" doc:"What happens to mail that does not fit into the days. Default: extend."`
+	Throttle     endpoint.Opt[int]              `json:"throttle_per_hour" doc:"Maximum number of messages per hour."`
+	Lanes        endpoint.Opt[[]laneShareBody]  `json:"delivery_lanes" doc:"MTA configs that share the mail by weight. Null or empty: the one of the broadcast, the sender or the account."`
+	SeedLists    endpoint.Opt[json.RawMessage]  `json:"seed_list_ids" doc:"Only null: not available yet."`
 	EmailTypeID  json.RawMessage                `json:"email_type_id,omitempty" doc:"Session form."`
 	MTAConfigID  json.RawMessage                `json:"mta_config_id,omitempty" doc:"Session form."`
 	IncludeIDs   json.RawMessage                `json:"include_segment_ids,omitempty" doc:"Session form."`
@@ -137,8 +137,8 @@ type broadcastBody struct {
 	SenderIDs    json.RawMessage                `json:"sending_identity_ids,omitempty" doc:"Session form."`
 }
 
-// metadataBody is metadata as it was sent: package broadcast reads it, so that
-// numbers stay as they were written.
+// metadataBody is metadata as received. Package broadcast parses it, so that numbers keep their
+// notation.
 type metadataBody struct{ json.RawMessage }
 
 // Schema is that of a flat object.
@@ -146,22 +146,21 @@ func (metadataBody) Schema(endpoint.Registry) *endpoint.Schema {
 	return &endpoint.Schema{Type: endpoint.TypeObject, AdditionalProperties: true, MaxProperties: new(20)}
 }
 
-// laneShareBody is a lane and its weight among those of a broadcast.
+// laneShareBody is one of the lanes of a broadcast with its weight.
 type laneShareBody struct {
 	MTAConfigKey endpoint.Opt[string]  `json:"mta_config_key"`
 	MTAConfigID  json.RawMessage       `json:"mta_config_id,omitempty" doc:"Session form."`
-	Weight       endpoint.Opt[float64] `json:"weight" nullable:"false" doc:"Over 0; relative to the others'."`
+	Weight       endpoint.Opt[float64] `json:"weight" nullable:"false" doc:"Greater than 0; relative to the other weights."`
 }
 
-// BroadcastContent is the content of a broadcast, which may be a version of an
-// entry of the library.
+// broadcastContent is the content of a broadcast, which may be copied from a library entry.
 type broadcastContent struct {
 	ContentBody
-	MessageID      endpoint.Opt[string] `json:"message_id" doc:"Takes the content of this entry of the library; what is sent besides changes it."`
+	MessageID      endpoint.Opt[string] `json:"message_id" doc:"Copies the content of this library entry; other fields change the copy."`
 	MessageVersion endpoint.Opt[int]    `json:"message_version" doc:"Of that entry. Default: the current one."`
 }
 
-// message returns the version of the library's that the body takes, if any.
+// message returns the version of a library entry that the body copies, or nil.
 func (c broadcastContent) message(bad *fault.Problems) *broadcast.Message {
 	if !c.MessageID.Given() {
 		if c.MessageVersion.Given() {
@@ -181,8 +180,8 @@ func (c broadcastContent) message(bad *fault.Problems) *broadcast.Message {
 
 const notAvailable = "is not available yet: leave it out or send its default"
 
-// refuse says what the body asks for that cannot be done (yet), each by its
-// name: it returns what has a code of its own and adds the others to bad.
+// refuseUnsupported refuses fields without an effect yet: it returns the fault of one with a code of
+// its own and adds problems with the others to bad.
 func (in *broadcastBody) refuseUnsupported(bad *fault.Problems) error {
 	if in.SplitTest.Given() {
 		return broadcast.ErrSplitTest
@@ -193,7 +192,7 @@ func (in *broadcastBody) refuseUnsupported(bad *fault.Problems) error {
 	return nil
 }
 
-// check returns what is wrong with the body, whatever it names.
+// check reports the problems of the body, without looking up the records that it names.
 func (in *broadcastBody) check(p auth.Principal) error {
 	ch, _, err := in.changeAndRefs(p)
 	if err != nil {
@@ -202,7 +201,7 @@ func (in *broadcastBody) check(p auth.Principal) error {
 	return ch.Check()
 }
 
-// read returns the change that the body asks for, and the records it names.
+// changeAndRefs returns the change that the body describes, and the references to records in it.
 func (in *broadcastBody) changeAndRefs(p auth.Principal) (broadcast.Change, broadcast.Refs, error) {
 	ch, err := in.change(p)
 	if err != nil {
@@ -212,7 +211,7 @@ func (in *broadcastBody) changeAndRefs(p auth.Principal) (broadcast.Change, broa
 	return ch, refs, err
 }
 
-// change returns the change that the body asks for, but for what it names.
+// change returns the change that the body describes, without references to records.
 func (in *broadcastBody) change(p auth.Principal) (broadcast.Change, error) {
 	var ch broadcast.Change
 	var bad fault.Problems
@@ -250,7 +249,7 @@ func (in *broadcastBody) change(p auth.Principal) (broadcast.Change, error) {
 			ch.Start.At = &t
 		}
 	}
-	if bad.Any() { // report all problems, not only those found first
+	if bad.Any() { // report the problems of the other fields too
 		bad.AddFrom(ch.Check())
 		return ch, bad.Err()
 	}
@@ -263,7 +262,7 @@ func (in *broadcastBody) change(p auth.Principal) (broadcast.Change, error) {
 	return ch, nil
 }
 
-// refs returns the records that the body names.
+// refs returns the references of the body.
 func (in *broadcastBody) refs(p auth.Principal) (broadcast.Refs, error) {
 	ids, err := in.sessionIDs(p)
 	return broadcast.Refs{
@@ -294,16 +293,16 @@ func refsOf[ID comparable](byID *[]ID, keys endpoint.Opt[[]string]) *broadcast.R
 	return nil
 }
 
-// sessionIDs are the references that a person may make by id; nil: not made.
+// sessionIDs are the references by id, which only sessions may send; nil: absent.
 type sessionIDs struct {
 	emailType        *id.EmailType
 	lane             *id.MTAConfig
 	include, exclude *[]id.Segment
 	senders          *[]id.Identity
-	lanes            []broadcast.Ref[id.MTAConfig] // by key too
+	lanes            []broadcast.Ref[id.MTAConfig] // by id or key
 }
 
-// sessionIDs reads them; a key has none.
+// sessionIDs returns the references by id. From an API key there are none, but the keys of lanes.
 func (in *broadcastBody) sessionIDs(p auth.Principal) (sessionIDs, error) {
 	var ids sessionIDs
 	ids.lanes = make([]broadcast.Ref[id.MTAConfig], len(in.Lanes.Value))

@@ -51,7 +51,7 @@ func (api contactsAPI) register(r *endpoint.Router) {
 	count.FieldFaults = selectorFaults("")
 	endpoint.Handle(r, "GET /t/{tenant}/api/contacts/count", count, api.countContacts)
 	endpoint.Handle(r, "GET /t/{tenant}/api/contacts/lookup",
-		read("lookupContact", "Get the contact with an address or an external_id.", contact.ErrNotFound, contact.ErrMissingIdentifier).Asking("email=ann@example.org"), api.lookupContact)
+		read("lookupContact", "Get a contact by address or external_id.", contact.ErrNotFound, contact.ErrMissingIdentifier).Asking("email=ann@example.org"), api.lookupContact)
 	endpoint.Handle(r, "GET /t/{tenant}/api/contacts/{id}",
 		read("getContact", "Get a contact.", contact.ErrNotFound), api.getContact)
 	endpoint.Handle(r, "GET /t/{tenant}/api/contacts/{id}/lists",
@@ -68,12 +68,12 @@ func (api contactsAPI) register(r *endpoint.Router) {
 	}.Sending(`{"email": "ada@example.com", "first_name": "Ada", "last_name": "Lovelace", "country": "GB", "tags": ["press"], "subscriptions": {"newsletter": true}}`), api.createContact, checkNewContact)
 	endpoint.Handle(r, "PUT /t/{tenant}/api/contacts", endpoint.Op{
 		Name: "upsertContact", Summary: "Create the contact with an address (201) or update it (200).",
-		Description: "custom_fields and subscriptions merge key by key, where null removes; tags are added, never removed; what is absent stays.",
+		Description: "custom_fields and subscriptions are merged key by key, and null removes a key; tags are added, never removed; absent fields are not changed.",
 		Tag:         "contacts", Scope: auth.ContactsWrite, Statuses: []int{http.StatusCreated}, Faults: write,
 	}.Sending(`{"email": "grace@example.com", "first_name": "Grace", "tags": ["press"], "source": "website"}`), api.upsertContact, checkUpsert)
 }
 
-// Contact is a contact as callers see it.
+// Contact is a contact in answers.
 type Contact struct {
 	ID           id.Contact `json:"id" format:"uuid"`
 	TenantID     id.Tenant  `json:"tenant_id" format:"uuid"`
@@ -81,7 +81,7 @@ type Contact struct {
 	ExternalID   *string    `json:"external_id" doc:"The caller's own record key."`
 	FirstName    *string    `json:"first_name"`
 	LastName     *string    `json:"last_name"`
-	FullName     *string    `json:"full_name" doc:"The name as typed in one piece."`
+	FullName     *string    `json:"full_name" doc:"The name as entered in one field."`
 	Title        *string    `json:"title"`
 	Company      *string    `json:"company"`
 	Phone        *string    `json:"phone"`
@@ -118,7 +118,7 @@ type Contact struct {
 	ScoreUpdatedAt *endpoint.Stamp `json:"score_updated_at"`
 
 	LastActivityAt      *endpoint.Stamp `json:"last_activity_at"`
-	LastActivityPending *bool           `json:"last_activity_pending,omitempty" doc:"Whether what is behind last_activity_at is not yet known to be a person's doing. Absent on writes."`
+	LastActivityPending *bool           `json:"last_activity_pending,omitempty" doc:"true while the event behind last_activity_at is not yet classified as a person's. Absent in answers to writes."`
 	LastEmailSentAt     *endpoint.Stamp `json:"last_email_sent_at"`
 	LastEmailOpenedAt   *endpoint.Stamp `json:"last_email_opened_at"`
 	LastEmailClickedAt  *endpoint.Stamp `json:"last_email_clicked_at"`
@@ -136,7 +136,7 @@ type Contact struct {
 	SMTPProvider *string `json:"smtp_provider"`
 }
 
-// ContactTouches say where a contact came from.
+// ContactTouches are the first and the last source that led a contact to the tenant.
 type ContactTouches struct {
 	FirstTouchAt         *endpoint.Stamp `json:"first_touch_at"`
 	FirstTouchCampaign   *string         `json:"first_touch_campaign"`
@@ -152,12 +152,12 @@ type ContactTouches struct {
 	LastTouchSource      *string         `json:"last_touch_source"`
 }
 
-// ContactSelector is how a query chooses contacts.
+// ContactSelector is a selector in a query.
 type ContactSelector struct {
 	Status     string `query:"status" doc:"Comma separated; all but suppressed when absent."`
 	Search     string `query:"search" doc:"Every word must occur in names, company or address."`
-	Filters    string `query:"filters" doc:"JSON array of {field, operator, value}, all of which must hold."`
-	Definition string `query:"definition" doc:"JSON definition, as of a dynamic segment, that must hold too."`
+	Filters    string `query:"filters" doc:"JSON array of {field, operator, value}, all of which must match."`
+	Definition string `query:"definition" doc:"JSON definition as of a dynamic segment, which must match too."`
 }
 
 func (s ContactSelector) input() segment.SelectorInput {
@@ -167,7 +167,7 @@ func (s ContactSelector) input() segment.SelectorInput {
 	}
 }
 
-// ContactPage is how a query asks for a page of contacts.
+// ContactPage selects a page of a list of contacts.
 type ContactPage struct {
 	Cursor string `query:"cursor"`
 	Limit  string `query:"limit" doc:"1 to 200; 50 when absent."`
@@ -175,7 +175,7 @@ type ContactPage struct {
 	Dir    string `query:"dir" doc:"asc or desc; desc when absent."`
 }
 
-// query reads the page; sort is what the parameter said.
+// parsePage returns the query for a page. sort is the parsed parameter of the page.
 func (api contactsAPI) parsePage(p ContactPage, sel contact.Selector, sort contact.Sort) (contact.Query, error) {
 	q := contact.Query{Selector: sel, Sort: sort, Asc: strings.EqualFold(p.Dir, "asc"), Limit: endpoint.Limit(p.Limit)}
 	if p.Cursor == "" {
@@ -196,7 +196,7 @@ func direction(q contact.Query) string {
 	return "desc"
 }
 
-// contactRows returns the page as its reader gets it.
+// contactList returns the answer with a page of contacts.
 func (api contactsAPI) contactList(ctx context.Context, t id.Tenant, q contact.Query, p contact.Page) (endpoint.List[Contact], error) {
 	rows, err := api.rowsForRead(ctx, t, p.Contacts...)
 	if err != nil {
@@ -220,7 +220,7 @@ func (api contactsAPI) listContacts(ctx context.Context, p auth.Principal, in *l
 	return api.listPage(ctx, p, in.input(), in.ContactPage, endpoint.Limit(in.Limit))
 }
 
-// contactPage answers with a page of the contacts that a caller chose.
+// listPage returns the answer with a page of the contacts that the selector chooses.
 func (api contactsAPI) listPage(ctx context.Context, p auth.Principal, choice segment.SelectorInput, page ContactPage, limit int) (endpoint.List[Contact], error) {
 	sel, err := segment.Select(ctx, api.db, p.Tenant, choice, api.now())
 	if err != nil {

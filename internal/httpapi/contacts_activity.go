@@ -16,7 +16,7 @@ import (
 	"github.com/packetboat/packetboat/internal/track"
 )
 
-// contactActivity registers the timeline of a contact.
+// contactActivity registers the list of a contact's activity.
 func (api contactsAPI) contactActivity(r *endpoint.Router) {
 	endpoint.Handle(r, "GET /t/{tenant}/api/contacts/{id}/activity", endpoint.Op{
 		Name: "listContactActivity", Summary: "List a contact's activity, newest first.",

@@ -18,11 +18,11 @@ import (
 func (api contactsAPI) contactsBulk(r *endpoint.Router) {
 	op := endpoint.Op{
 		Name: "bulkContacts", Summary: "Apply an action to many contacts: at once to those named (200), or in a job to those selected (202).",
-		Description: `contact_ids names 1 to 1000 contacts; selector chooses any number, in a job that goes through them in the order of their ids and meets each once, whatever the action does to the selection. Exactly one of the two is sent.
+		Description: `contact_ids names 1 to 1000 contacts; selector chooses any number, which a job processes in the order of their ids, each once, even if the action changes the selection. Exactly one of the two is required.
 
-params by action: add_tags, remove_tags {tags}; set_stage {stage_id}, where null takes contacts out of their stage; set_field {field, value}, where field is a text field of the contact or custom_fields.<field_key> and null clears; set_do_not_contact {value}; subscribe, unsubscribe {email_type_key?}, without which they mean all mail; add_to_list, remove_from_list {segment_key}; suppress {reason?}; enroll, exit_sequence {sequence_id}; delete; restore; reset_status and anonymize {suppress = true}, which are not available to API keys.
+params by action: add_tags, remove_tags {tags}; set_stage {stage_id}, where null takes contacts out of their stage; set_field {field, value}, where field is a text field of the contact or custom_fields.<field_key> and null clears; set_do_not_contact {value}; subscribe, unsubscribe {email_type_key?}, which without it apply to all mail; add_to_list, remove_from_list {segment_key}; suppress {reason?}; enroll, exit_sequence {sequence_id}; delete; restore; reset_status and anonymize {suppress = true}, which are not available to API keys.
 
-affected counts the contacts that changed, skipped all others: those that were as wanted already, and those that errors names with a code. subscribe without a type does not lift an unsubscription for an API key: such contacts are skipped with UNSUBSCRIBED.`,
+affected counts the contacts that changed, skipped all others: those that needed no change, and those that are in errors with a code. From an API key, subscribe without a type does not end an unsubscription: such contacts are skipped with UNSUBSCRIBED.`,
 		Tag: "contacts", Scope: auth.ContactsWrite, Statuses: []int{http.StatusAccepted},
 		Faults: []*fault.Error{
 			bulk.ErrNotAvailable, bulk.ErrLimit, bulk.ErrNoSequence, segment.ErrInvalid, segment.ErrNotStatic,
@@ -42,15 +42,15 @@ type bulkContactsRequest struct {
 	}
 }
 
-// bulkAnswer is what was done, or the job that will do it.
+// bulkAnswer is the result of an action, or the id of the job that applies it.
 type bulkAnswer struct {
 	Action   bulk.Action    `json:"action,omitempty"`
 	Matched  *int           `json:"matched,omitempty" doc:"Contacts that exist."`
 	Affected *int           `json:"affected,omitempty" doc:"Contacts that changed."`
-	Skipped  *int           `json:"skipped,omitempty" doc:"Contacts that did not."`
+	Skipped  *int           `json:"skipped,omitempty" doc:"Contacts that did not change."`
 	Errors   *[]bulkError   `json:"errors,omitempty"`
 	Results  []bulkEnrolled `json:"results,omitempty" doc:"Of enroll, by contact."`
-	JobID    id.Job         `json:"job_id,omitzero" format:"uuid" doc:"Alone, when a job does it."`
+	JobID    id.Job         `json:"job_id,omitzero" format:"uuid" doc:"The only field, when a job applies the action."`
 }
 
 type bulkError struct {
@@ -64,7 +64,7 @@ type bulkEnrolled struct {
 	EnrollmentID *string    `json:"enrollment_id"`
 }
 
-// Status is 202 for what a job does.
+// Status is 202 for an action that a job applies.
 func (b bulkAnswer) Status() int {
 	if !b.JobID.IsZero() {
 		return http.StatusAccepted

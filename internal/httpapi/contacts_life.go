@@ -15,14 +15,14 @@ import (
 	"github.com/packetboat/packetboat/internal/tenant"
 )
 
-// contactLife registers the operations on the life of a contact after its
-// creation.
+// contactLife registers the operations on an existing contact: updating, deleting, restoring,
+// anonymising and exporting it.
 func (api contactsAPI) contactLife(r *endpoint.Router) {
 	const path = "/t/{tenant}/api/contacts/{id}"
 	update := func(name, summary string) endpoint.Op {
 		return endpoint.Op{
 			Name: name, Summary: summary,
-			Description: "What is absent stays, null clears; custom_fields and subscriptions merge key by key, where null removes; tags are replaced. A pending contact becomes active. An anonymised one is refused.",
+			Description: "Absent fields are not changed, null clears a field; custom_fields and subscriptions are merged key by key, and null removes a key; tags are replaced. A pending contact becomes active. An anonymised contact is refused.",
 			Tag:         "contacts", Scope: auth.ContactsWrite,
 			Faults: []*fault.Error{
 				contact.ErrNotFound, contact.ErrDuplicateEmail, contact.ErrDuplicateExternalID, contact.ErrAnonymized, contact.ErrInvalidStage,
@@ -30,8 +30,8 @@ func (api contactsAPI) contactLife(r *endpoint.Router) {
 			},
 		}
 	}
-	endpoint.Handle(r, "PUT "+path, update("updateContact", "Change a contact.").Sending(`{"first_name": "Ada", "city": "London", "country": "GB", "timezone": "Europe/London"}`), api.updateContact, checkContact)
-	endpoint.Handle(r, "PATCH "+path, update("patchContact", "Change a contact, as updateContact does.").Sending(`{"company": "Analytical Engines", "tags": ["press", "partner"]}`), api.updateContact, checkContact)
+	endpoint.Handle(r, "PUT "+path, update("updateContact", "Update a contact.").Sending(`{"first_name": "Ada", "city": "London", "country": "GB", "timezone": "Europe/London"}`), api.updateContact, checkContact)
+	endpoint.Handle(r, "PATCH "+path, update("patchContact", "Update a contact, as updateContact does.").Sending(`{"company": "Analytical Engines", "tags": ["press", "partner"]}`), api.updateContact, checkContact)
 	endpoint.Handle(r, "DELETE "+path, endpoint.Op{
 		Name: "deleteContact", Summary: "Soft-delete a contact: its data stays, and it gets no mail.",
 		Tag: "contacts", Scope: auth.ContactsWrite, Faults: []*fault.Error{contact.ErrNotFound},
@@ -81,7 +81,7 @@ func (api contactsAPI) updateContact(ctx context.Context, p auth.Principal, in *
 	return api.writtenContact(ctx, p.Tenant, in.IncludeIdentityToken, saved)
 }
 
-// moved returns why a move of one contact was refused, if it was.
+// transitionErr returns the error of a change of status of one contact.
 func transitionErr(list []contact.Moved, err error) error {
 	if err != nil {
 		return err
@@ -117,7 +117,7 @@ func (api contactsAPI) restoreContact(ctx context.Context, p auth.Principal, in 
 	return api.asWritten(ctx, p.Tenant, c)
 }
 
-// asWritten returns a contact as an answer to a write shows it.
+// loadForWrite loads a contact for the answer to a write.
 func (api contactsAPI) asWritten(ctx context.Context, t id.Tenant, c id.Contact) (Contact, error) {
 	now, err := contact.ByID(ctx, api.db, t, c)
 	if err != nil {
@@ -181,7 +181,7 @@ func (api contactsAPI) exportContact(ctx context.Context, p auth.Principal, in *
 	return parts, nil
 }
 
-// touchesOf returns where a contact came from; what cannot be read is not shown.
+// touchesOf returns the sources of a contact, or none if they cannot be decoded.
 func touchesOf(c *contact.Contact) ContactTouches {
 	t, _ := c.Touches()
 	return ContactTouches{

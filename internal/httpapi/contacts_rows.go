@@ -10,7 +10,7 @@ import (
 	"github.com/packetboat/packetboat/internal/sender"
 )
 
-// readContacts returns contacts as an answer to a read shows them.
+// rowsForRead returns the rows of contacts for the answer to a read.
 func (api contactsAPI) rowsForRead(ctx context.Context, t id.Tenant, list ...contact.Contact) ([]Contact, error) {
 	rows, err := api.rowsForWrite(ctx, t, list...)
 	for i := range rows {
@@ -19,14 +19,15 @@ func (api contactsAPI) rowsForRead(ctx context.Context, t id.Tenant, list ...con
 	return rows, err
 }
 
-// writtenContacts returns contacts as an answer to a write shows them.
+// rowsForWrite returns the rows of contacts for the answer to a write, which have no
+// last_activity_pending.
 func (api contactsAPI) rowsForWrite(ctx context.Context, t id.Tenant, list ...contact.Contact) ([]Contact, error) {
 	var types contact.Types
 	domains := make([]string, len(list))
 	asked := false
 	for i, c := range list {
 		domains[i] = c.EmailDomain
-		if !asked && len(c.Subscriptions)+len(c.CategorySubscriptions) > 0 { // else no type changes what is shown
+		if !asked && len(c.Subscriptions)+len(c.CategorySubscriptions) > 0 { // else the email types do not affect the rows
 			var err error
 			if types, err = sender.ContactTypes(ctx, api.db, t); err != nil {
 				return nil, err
@@ -45,8 +46,7 @@ func (api contactsAPI) rowsForWrite(ctx context.Context, t id.Tenant, list ...co
 	return rows, nil
 }
 
-// rowOfContact returns c as it is shown, but for what is read with it: whether
-// its activity is certain.
+// rowOfContact returns the row of c without LastActivityPending.
 func rowOfContact(c contact.Contact, types contact.Types, domain maildomain.Domain) Contact {
 	return Contact{
 		ID: c.ID, TenantID: c.Tenant, Email: c.Email, ExternalID: c.ExternalID, FirstName: c.FirstName, LastName: c.LastName,

@@ -12,17 +12,17 @@ import (
 	"github.com/packetboat/packetboat/internal/segment"
 )
 
-// contactsSearch registers the search that takes its selector in the body.
+// contactsSearch registers the search with a selector in the body.
 func (api contactsAPI) contactsSearch(r *endpoint.Router) {
 	endpoint.Handle(r, "POST /t/{tenant}/api/contacts/search", endpoint.Op{
-		Name: "searchContacts", Summary: "List contacts; filters too long for a URL go into the body.",
-		Description: "The same rules, answer and cursors as of GET /contacts. status is a comma separated list or an array.",
+		Name: "searchContacts", Summary: "List contacts by a selector in the body, which may be longer than a URL.",
+		Description: "Rules, answer and cursors are those of GET /contacts. status is a comma separated list or an array.",
 		Tag:         "contacts", Scope: auth.ContactsRead, Role: auth.Viewer, Pagination: "cursor",
 		Faults: []*fault.Error{endpoint.ErrCursor}, FieldFaults: selectorFaults(""),
 	}.Sending(`{"status": ["active"], "filters": [{"field": "country", "operator": "equals", "value": "DE"}], "sort": "email", "dir": "asc", "limit": 10}`), api.searchContacts, checkSearch)
 }
 
-// selectorFaults are the faults of a selector's fields, which stand below path.
+// selectorFaults are the faults of the fields of the selector at path.
 func selectorFaults(path string) map[string]*fault.Error {
 	return map[string]*fault.Error{
 		path + "status":     contact.ErrInvalidStatus,
@@ -31,12 +31,12 @@ func selectorFaults(path string) map[string]*fault.Error {
 	}
 }
 
-// ContactSelectorBody is how a body chooses contacts.
+// ContactSelectorBody is a selector in a body.
 type ContactSelectorBody struct {
 	Status     endpoint.Opt[statusList] `json:"status" doc:"A comma separated list or an array; all but suppressed when absent or empty."`
 	Search     endpoint.Opt[string]     `json:"search" doc:"Every word must occur in names, company or address."`
-	Filters    filterArray              `json:"filters,omitempty" nullable:"true" doc:"All of them must hold."`
-	Definition definition               `json:"definition,omitempty" doc:"Must hold too; as of a dynamic segment."`
+	Filters    filterArray              `json:"filters,omitempty" nullable:"true" doc:"All of them must match."`
+	Definition definition               `json:"definition,omitempty" doc:"A definition as of a dynamic segment, which must match too."`
 }
 
 func (b ContactSelectorBody) input() segment.SelectorInput {
@@ -46,7 +46,7 @@ func (b ContactSelectorBody) input() segment.SelectorInput {
 	}
 }
 
-// statusList is statuses in either of two spellings.
+// statusList is a list of statuses: a comma separated text or an array.
 type statusList []string
 
 // UnmarshalJSON reads a comma separated list or an array.
@@ -59,17 +59,17 @@ func (s *statusList) UnmarshalJSON(b []byte) error {
 	return json.Unmarshal(b, (*[]string)(s))
 }
 
-// Schema is that of a string or an array of them.
+// Schema is that of a string or an array of strings.
 func (statusList) Schema(endpoint.Registry) *endpoint.Schema {
 	return &endpoint.Schema{OneOf: []*endpoint.Schema{
 		{Type: endpoint.TypeString, Nullable: true}, {Type: endpoint.TypeArray, Items: &endpoint.Schema{Type: endpoint.TypeString}},
 	}}
 }
 
-// filterArray is an array of filters, as it came.
+// filterArray is an array of filters as received.
 type filterArray json.RawMessage
 
-// UnmarshalJSON keeps the text.
+// UnmarshalJSON copies the text.
 func (f *filterArray) UnmarshalJSON(b []byte) error { *f = slices.Clone(b); return nil }
 
 // MarshalJSON writes the text.
@@ -84,10 +84,10 @@ func (filterArray) Schema(endpoint.Registry) *endpoint.Schema {
 	}}
 }
 
-// ruleObject is a definition, as it came.
+// ruleObject is a definition as received.
 type ruleObject json.RawMessage
 
-// UnmarshalJSON keeps the text.
+// UnmarshalJSON copies the text.
 func (o *ruleObject) UnmarshalJSON(b []byte) error { *o = slices.Clone(b); return nil }
 
 // MarshalJSON writes the text.
@@ -106,7 +106,7 @@ type searchContactsRequest struct {
 		ContactSelectorBody
 		Sort   endpoint.Opt[string] `json:"sort" doc:"A field of the contact; created_at when absent or unknown."`
 		Dir    endpoint.Opt[string] `json:"dir" doc:"asc or desc; desc when absent."`
-		Limit  endpoint.Opt[int]    `json:"limit" doc:"1 to 200, else the nearest of them; 50 when absent."`
+		Limit  endpoint.Opt[int]    `json:"limit" doc:"1 to 200; other values become the nearest of them. 50 when absent."`
 		Cursor endpoint.Opt[string] `json:"cursor"`
 	}
 }

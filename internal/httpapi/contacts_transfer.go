@@ -19,24 +19,24 @@ import (
 func (api contactsAPI) contactsTransfer(r *endpoint.Router) {
 	endpoint.Handle(r, "POST /t/{tenant}/api/contacts/import", endpoint.Op{
 		Name: "importContacts", Summary: "Import contacts from a CSV file, in a job.",
-		Description: `The file is UTF-8 with a header row; its delimiter (comma, semicolon, tab or |) is found out from that. A row may have a megabyte, the body 100.
+		Description: `The file is UTF-8 with a header row; its delimiter (comma, semicolon, tab or |) is detected from that row. A row may have 1 MB, the body 100 MB.
 
-Columns are about what mapping says: a field of contacts, custom_fields.<key>, subscriptions.<type_key>, tags (comma separated, of any number of columns), stage_id (an id or a slug), do_not_contact; "" leaves a column out. A column that is not mapped is about the field it is named like, in any case and with spaces for underscores, or about nothing. Booleans are true, false, yes, no, 1 or 0.
+mapping names the target of a column: a field of contacts, custom_fields.<key>, subscriptions.<type_key>, tags (comma separated, of any number of columns), stage_id (an id or a slug), do_not_contact; "" ignores the column. A column that is not mapped is written to the field of the same name, ignoring case and with spaces for underscores; if there is none, it is ignored. Booleans are true, false, yes, no, 1 or 0.
 
-Each row is saved as by PUT /contacts, but a file never turns a refused subscription into consent, and never brings back who unsubscribed, bounced, complained or was deleted. A row that is wrong does not stop the rest: it stands in the errors file (errors_url of the result), which can be put right and imported as it is.`,
+Each row is saved as by PUT /contacts, but a file never turns a refused subscription into consent, and never reactivates a contact that unsubscribed, bounced, complained or was deleted. An invalid row does not stop the others: it is written to the errors file (errors_url of the result), which can be corrected and imported.`,
 		Tag: "contacts", Scope: auth.ContactsWrite, Status: http.StatusAccepted, MaxBody: 100 * endpoint.Megabyte,
 		Faults: []*fault.Error{segment.ErrInvalid, segment.ErrNotStatic, contact.ErrInvalidEmailType, job.ErrLimit},
 	}.Uploading("email,First name\nada@example.com,Ada\ngrace@example.com,Grace\n", `{"mapping": {"First name": "first_name"}, "mode": "upsert", "tags": ["import"]}`), api.importContacts)
 	endpoint.Handle(r, "POST /t/{tenant}/api/contacts/export", endpoint.Op{
 		Name: "exportContacts", Summary: "Export contacts to a file, in a job.",
-		Description: `The file has the contacts in the order in which they were created. Fields are named as in a contact, with custom_fields.<key> and subscriptions.<type_key>. Without fields a CSV file has those of a person, every custom field and every subscription, and NDJSON has whole contacts as GET /contacts shows them. The file is at GET /jobs/{id}/download.`,
+		Description: `The file has the contacts in the order in which they were created. Fields are named as in a contact, with custom_fields.<key> and subscriptions.<type_key>. Without fields a CSV file has the fields of the profile, every custom field and every subscription, and NDJSON has whole contacts as GET /contacts shows them. The file is at GET /jobs/{id}/download.`,
 		Tag:         "contacts", Scope: auth.ContactsRead, Status: http.StatusAccepted,
 		Faults:      []*fault.Error{job.ErrLimit},
 		FieldFaults: selectorFaults("selector."),
 	}.Sending(`{"format": "csv", "selector": {"status": "active"}, "fields": ["email", "first_name", "country"]}`), api.exportContacts)
 }
 
-// accepted is the answer to a request that a job carries out.
+// accepted is the answer to a request that a job performs.
 type accepted struct {
 	JobID id.Job `json:"job_id" format:"uuid"`
 }
@@ -47,10 +47,10 @@ type importContactsRequest struct {
 
 type importOptions struct {
 	Mapping       map[string]string    `json:"mapping,omitempty" doc:"By column."`
-	Mode          transfer.Mode        `json:"mode,omitempty" enum:"create,update,upsert" doc:"create passes over addresses that a contact has, update over those that none has; upsert when absent."`
+	Mode          transfer.Mode        `json:"mode,omitempty" enum:"create,update,upsert" doc:"create skips addresses that a contact has, update those that no contact has; upsert when absent."`
 	Tags          []string             `json:"tags,omitempty" doc:"For every contact."`
-	SegmentKey    endpoint.Opt[string] `json:"segment_key" doc:"A static list that every contact joins."`
-	Subscriptions map[string]bool      `json:"subscriptions,omitempty" doc:"By email type key, for every contact that has not refused."`
+	SegmentKey    endpoint.Opt[string] `json:"segment_key" doc:"A static list to which every contact is added."`
+	Subscriptions map[string]bool      `json:"subscriptions,omitempty" doc:"By email type key, for every contact that has not refused the type."`
 	UpdateBlank   bool                 `json:"update_blank,omitempty" doc:"Whether a blank cell clears the field."`
 }
 
@@ -97,7 +97,7 @@ func (api contactsAPI) exportContacts(ctx context.Context, p auth.Principal, in 
 	return accepted{j.ID}, err
 }
 
-// EncodeContacts writes a tenant's contacts for exports: as a read shows them.
+// EncodeContacts encodes contacts for exports, as in answers to reads.
 func (a *API) EncodeContacts(ctx context.Context, t id.Tenant, list []contact.Contact) ([][]byte, error) {
 	rows, err := a.contacts().rowsForRead(ctx, t, list...)
 	if err != nil {

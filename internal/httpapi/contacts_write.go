@@ -9,18 +9,18 @@ import (
 	"github.com/packetboat/packetboat/internal/endpoint"
 )
 
-// ContactInput is what a caller says about a contact. Absent leaves alone, null
-// clears.
+// ContactInput is the body that creates or merges a contact. Absent fields are not changed, null
+// clears a field.
 type ContactInput struct {
 	Email string `json:"email"`
 	ContactProfile
 }
 
-// ContactProfile is what it says beside the address.
+// ContactProfile are the fields of a body other than the address.
 type ContactProfile struct {
 	FirstName    endpoint.Opt[string] `json:"first_name"`
 	LastName     endpoint.Opt[string] `json:"last_name"`
-	FullName     endpoint.Opt[string] `json:"full_name" doc:"Fills first_name and last_name when it comes without them."`
+	FullName     endpoint.Opt[string] `json:"full_name" doc:"Sets first_name and last_name if both are absent."`
 	Title        endpoint.Opt[string] `json:"title"`
 	Company      endpoint.Opt[string] `json:"company"`
 	Phone        endpoint.Opt[string] `json:"phone"`
@@ -41,11 +41,11 @@ type ContactProfile struct {
 	Tags          []string                      `json:"tags,omitempty"`
 	DoNotContact  *bool                         `json:"do_not_contact,omitempty"`
 
-	// Written by people only; what a key sends here is ignored.
+	// From sessions only; ignored from API keys.
 	CategorySubscriptions map[string]endpoint.Opt[bool] `json:"category_subscriptions,omitempty" doc:"By email category id; null removes. Read-only for API keys."`
 }
 
-// change returns the input as package contact takes it.
+// change returns the change of a contact that the fields describe.
 func (in *ContactProfile) change(p auth.Principal) contact.Change {
 	ch := contact.Change{
 		Texts:         map[contact.Text]*string{},
@@ -109,13 +109,13 @@ type upsertContactRequest struct {
 	}
 }
 
-// upsertedContact is a contact and whether it was made.
+// upsertedContact is a contact and whether it was created.
 type upsertedContact struct {
 	ContactWithIdentityToken
 	created bool
 }
 
-// Status is 201 for a contact that was made.
+// Status is 201 for a contact that was created.
 func (c upsertedContact) Status() int {
 	if c.created {
 		return http.StatusCreated

@@ -15,7 +15,7 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// contentFaults are what writing content may answer.
+// contentFaults are the faults of writing content.
 var contentFaults = []*fault.Error{
 	draft.ErrTemplate, binding.ErrBinding, content.ErrNoContent, content.ErrLiquid, content.ErrMJML, content.ErrMJMLElement,
 	content.ErrMJMLEmpty, content.ErrMJMLCompiler,
@@ -35,8 +35,7 @@ var contentFieldFaults = map[string]*fault.Error{
 	"content.template_slug":    draft.ErrTemplate,
 }
 
-// ContentBody is content as a caller writes it, of a broadcast or of an entry of
-// the library.
+// ContentBody is the content in a body, of a broadcast or of an entry of the library.
 type ContentBody struct {
 	Subject    endpoint.Opt[string]  `json:"subject" doc:"One line; Liquid allowed. Required, unless the template has one."`
 	HTML       endpoint.Opt[string]  `json:"body_html" doc:"This or body_mjml, unless a template is named; Liquid allowed."`
@@ -45,13 +44,13 @@ type ContentBody struct {
 	FromName   endpoint.Opt[string]  `json:"from_name" doc:"Instead of the sender's display name."`
 	ReplyTo    endpoint.Opt[string]  `json:"reply_to" doc:"Instead of the sender's."`
 	Preheader  endpoint.Opt[string]  `json:"preheader" doc:"Shown by mailboxes beside the subject."`
-	Slug       endpoint.Opt[string]  `json:"template_slug" doc:"Makes the bodies of this template whenever this is saved; null ends that."`
-	Binding    endpoint.Opt[anyJSON] `json:"template_binding" doc:"What fills the template: {parameters, sections, slots}."`
+	Slug       endpoint.Opt[string]  `json:"template_slug" doc:"Renders the bodies from this template at every save; null ends template mode."`
+	Binding    endpoint.Opt[anyJSON] `json:"template_binding" doc:"The values for the template: {parameters, sections, slots}."`
 	TemplateID json.RawMessage       `json:"template_id,omitempty" doc:"Session form."`
 }
 
-// change returns the change that the body asks for. A key names its template by
-// slug; a person may do so by id too, and the id wins.
+// change returns the change that the body describes. API keys name the template by slug, sessions by
+// slug or id, and the id wins.
 func (c ContentBody) change(p auth.Principal) (*draft.Change, error) {
 	ch := &draft.Change{Parts: map[draft.Field]*string{}}
 	for f, v := range map[draft.Field]endpoint.Opt[string]{
@@ -84,12 +83,12 @@ func (c ContentBody) change(p auth.Principal) (*draft.Change, error) {
 	return ch, nil
 }
 
-// authorOf returns who writes content in answer to a request.
+// authorOf returns the author with which a request writes content.
 func authorOf(db *sqldb.DB, compiler *mjml.Compiler, now time.Time) draft.Author {
 	return draft.Author{DB: db, MJML: compiler, Now: now}
 }
 
-// ContentHead is what the lean and the full content have in common.
+// ContentHead are the fields that lean and full content share.
 type ContentHead struct {
 	Subject      *string  `json:"subject"`
 	FromName     *string  `json:"from_name"`
@@ -99,7 +98,7 @@ type ContentHead struct {
 	Binding      *anyJSON `json:"template_binding" doc:"Null outside template mode."`
 }
 
-// LeanContent tells which bodies there are.
+// LeanContent has flags in place of the bodies.
 type LeanContent struct {
 	ContentHead
 	HasHTML     bool `json:"has_body_html"`
@@ -117,7 +116,7 @@ type FullContent struct {
 	Snapshot *anyJSON `json:"template_snapshot" doc:"The template's schema when the bodies were made; null outside template mode."`
 }
 
-// TemplateRef is what the session form of a content shows besides.
+// TemplateRef are the additional fields of the session form of content.
 type TemplateRef struct {
 	TemplateID *id.Template `json:"template_id"`
 }
@@ -156,8 +155,7 @@ func templateOf(m draft.Content) TemplateRef {
 	return TemplateRef{&m.Origin.Template}
 }
 
-// anyJSON is JSON that package endpoint leaves to the domain to read, and that
-// is shown as it is kept.
+// anyJSON is JSON that the domain package parses, and that is shown as stored.
 type anyJSON struct{ json.RawMessage }
 
 // Schema is that of any object.

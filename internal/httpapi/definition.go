@@ -7,16 +7,15 @@ import (
 	"github.com/packetboat/packetboat/internal/rule"
 )
 
-// definition is a definition in a request, as it came. Package rule reads it and
-// reports all that is wrong with it.
+// definition is the definition of a segment as received. Package rule parses it and reports all
+// its problems.
 type definition []byte
 
-// UnmarshalJSON keeps the text.
+// UnmarshalJSON copies the text.
 func (d *definition) UnmarshalJSON(b []byte) error { *d = slices.Clone(b); return nil }
 
-// Schema describes what package rule accepts. It names no types of values, so
-// that nothing is refused for them before package rule has read the definition:
-// its problems have their path in it.
+// Schema describes what package rule accepts. It has no types of values, so that package rule, and
+// not the schema, reports a wrong type with its path in the definition.
 func (definition) Schema(endpoint.Registry) *endpoint.Schema {
 	group := func(conditions *endpoint.Schema) *endpoint.Schema {
 		return &endpoint.Schema{
@@ -24,7 +23,7 @@ func (definition) Schema(endpoint.Registry) *endpoint.Schema {
 			Properties: map[string]*endpoint.Schema{
 				"logic":      {Description: "and or or."},
 				"conditions": conditions,
-				"negate":     {Description: "true: the group holds where it would not."},
+				"negate":     {Description: "true: the group matches the contacts that it would not match otherwise."},
 			},
 		}
 	}
@@ -45,7 +44,7 @@ func leafSchema(t rule.LeafType) *endpoint.Schema {
 		Properties: map[string]*endpoint.Schema{"type": {Enum: []any{t.Name}}, "operator": {}}, AdditionalProperties: false,
 	}
 	if t.Name == "field" {
-		s.Description += " It may leave out type."
+		s.Description += " type may be left out."
 		s.Required = s.Required[1:]
 	}
 	for _, name := range slices.Concat(t.Required, t.Optional) {

@@ -40,8 +40,8 @@ type (
 	}
 )
 
-// publish publishes the index of operations and the OpenAPI documents, made of
-// the operations that are in the table at the first request.
+// publishDocuments publishes the index of operations and the OpenAPI documents. They are made at the
+// first request, from all operations registered by then.
 func publishDocuments(r *endpoint.Router, base *url.URL) {
 	r.Illustrate(recordedAnswers())
 	r.Publish("GET /api/openapi.json", "application/json", r.Document)

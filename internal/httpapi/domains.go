@@ -32,7 +32,7 @@ func (api domainsAPI) register(r *endpoint.Router) {
 	create.Status, create.Role = 201, auth.Admin
 	remove := op("deleteSendingDomain", "Delete a sending domain that no identity uses.", sender.ErrDomainNotFound, sender.ErrDomainInUse)
 	remove.Role = auth.Admin
-	resume := op("resumeSendingDomain", "Resume a paused sending domain; its rates are counted anew.", sender.ErrDomainNotFound)
+	resume := op("resumeSendingDomain", "Resume a paused sending domain; its rates are counted from then on.", sender.ErrDomainNotFound)
 	resume.Role = auth.Admin
 	endpoint.Handle(r, "GET /t/{tenant}/api/sending-domains", op("listSendingDomains", "List the sending domains and the DNS records to publish."), api.listDomains)
 	endpoint.Handle(r, "POST /t/{tenant}/api/sending-domains", create.Sending(`{"domain": "news.example.com"}`), api.createDomain, checkNewDomain)
@@ -41,7 +41,7 @@ func (api domainsAPI) register(r *endpoint.Router) {
 	endpoint.Handle(r, "DELETE /t/{tenant}/api/sending-domains/{id}", remove, api.deleteDomain)
 }
 
-// SendingDomain is a domain as its owners see it.
+// SendingDomain is a sending domain with its DNS records.
 type SendingDomain struct {
 	ID             id.Domain       `json:"id" format:"uuid"`
 	TenantID       id.Tenant       `json:"tenant_id" format:"uuid"`
@@ -59,10 +59,10 @@ type SendingDomain struct {
 	LastCheckedAt  *endpoint.Stamp `json:"last_checked_at"`
 	CreatedAt      endpoint.Stamp  `json:"created_at"`
 	DNSRecords     []DNSRecord     `json:"dns_records"`
-	DNSOmitted     []OmittedRecord `json:"dns_records_omitted" doc:"Records that cannot be published, because this installation has no host that they could name."`
+	DNSOmitted     []OmittedRecord `json:"dns_records_omitted" doc:"Records that cannot be published, because this installation has no host name for them."`
 }
 
-// DNSRecord is a record for the domain's owner to publish.
+// DNSRecord is a record that the domain's owner publishes.
 type DNSRecord struct {
 	Purpose  string  `json:"purpose" enum:"dkim,return_path,return_path_spf,dmarc,tracking"`
 	Type     string  `json:"type" enum:"TXT,MX,CNAME"`
@@ -82,8 +82,8 @@ type OmittedRecord struct {
 	Reason  string `json:"reason"`
 }
 
-// ShowSendingDomain returns d as its owners see it; the command line shows the
-// same. The records point at hosts.
+// ShowSendingDomain returns the row of d, with records that name hosts. The command line prints it
+// too.
 func ShowSendingDomain(d sender.Domain, hosts sender.Hosts) SendingDomain {
 	row := SendingDomain{
 		ID: d.ID, TenantID: d.Tenant, Domain: d.Name, Status: d.Status, DKIMSelector: d.DKIMSelector,

@@ -34,9 +34,9 @@ func (api emailTypesAPI) register(r *endpoint.Router) {
 		Tag: "email types", Scope: auth.SendingIdentitiesRead,
 	}, api.listEmailTypes)
 	endpoint.Handle(r, "POST /t/{tenant}/api/email-types",
-		made(write("createEmailType", "Add an email type.", sender.ErrTooManyEmailTypes)).Sending(`{"display_name": "Product news", "description": "Once a month", "list_key": "product-news"}`), api.createEmailType, checkNewEmailType)
+		made(write("createEmailType", "Create an email type.", sender.ErrTooManyEmailTypes)).Sending(`{"display_name": "Product news", "description": "Once a month", "list_key": "product-news"}`), api.createEmailType, checkNewEmailType)
 	endpoint.Handle(r, "PUT /t/{tenant}/api/email-types/{id}",
-		write("updateEmailType", "Change an email type.", sender.ErrEmailTypeNotFound).Sending(`{"display_name": "Product news, monthly", "sort_order": 2}`), api.updateEmailType, checkEmailType)
+		write("updateEmailType", "Update an email type.", sender.ErrEmailTypeNotFound).Sending(`{"display_name": "Product news, monthly", "sort_order": 2}`), api.updateEmailType, checkEmailType)
 	endpoint.Handle(r, "DELETE /t/{tenant}/api/email-types/{id}",
 		write("deleteEmailType", "Delete an email type.", sender.ErrEmailTypeNotFound, sender.ErrEmailTypeInUse), api.deleteEmailType)
 
@@ -45,25 +45,25 @@ func (api emailTypesAPI) register(r *endpoint.Router) {
 		Tag: "email types", Scope: auth.SendingIdentitiesRead,
 	}, api.listEmailCategories)
 	endpoint.Handle(r, "POST /t/{tenant}/api/email-categories",
-		made(write("createEmailCategory", "Add an email category.", sender.ErrTooManyCategories)).Sending(`{"name": "News", "description": "What is new", "sort_order": 1}`), api.createEmailCategory, checkNewEmailCategory)
+		made(write("createEmailCategory", "Create an email category.", sender.ErrTooManyCategories)).Sending(`{"name": "News", "description": "What is new", "sort_order": 1}`), api.createEmailCategory, checkNewEmailCategory)
 	endpoint.Handle(r, "PUT /t/{tenant}/api/email-categories/{id}",
-		write("updateEmailCategory", "Change an email category.", sender.ErrCategoryNotFound).Sending(`{"name": "News and offers"}`), api.updateEmailCategory, checkEmailCategory)
+		write("updateEmailCategory", "Update an email category.", sender.ErrCategoryNotFound).Sending(`{"name": "News and offers"}`), api.updateEmailCategory, checkEmailCategory)
 	endpoint.Handle(r, "DELETE /t/{tenant}/api/email-categories/{id}",
-		write("deleteEmailCategory", "Delete an email category; its types become uncategorised and keep what contacts said of it.",
+		write("deleteEmailCategory", "Delete an email category; its types become uncategorised, and contacts' choices for it become choices for each type.",
 			sender.ErrCategoryNotFound), api.deleteEmailCategory)
 }
 
 type emailTypeRow struct {
 	ID                id.EmailType   `json:"id" format:"uuid"`
 	TenantID          id.Tenant      `json:"tenant_id" format:"uuid"`
-	TypeKey           string         `json:"type_key" doc:"What email_type_key refers to."`
+	TypeKey           string         `json:"type_key" doc:"The value of email_type_key."`
 	DisplayName       string         `json:"display_name"`
 	Description       *string        `json:"description"`
-	UTMCampaignPrefix *string        `json:"utm_campaign_prefix" doc:"Stands before utm_campaign on tracked links."`
+	UTMCampaignPrefix *string        `json:"utm_campaign_prefix" doc:"Prefix of utm_campaign on tracked links."`
 	CategoryID        *id.Category   `json:"category_id" format:"uuid"`
 	SortOrder         int            `json:"sort_order"`
 	Active            bool           `json:"active"`
-	ListIDEnabled     bool           `json:"list_id_enabled" doc:"Whether its mails carry List-ID."`
+	ListIDEnabled     bool           `json:"list_id_enabled" doc:"Whether its mails have a List-ID header."`
 	ListKey           *string        `json:"list_key" doc:"Label of List-ID and Feedback-ID; null means type_key."`
 	CreatedAt         endpoint.Stamp `json:"created_at"`
 }
@@ -114,7 +114,7 @@ func checkNewEmailType(_ auth.Principal, in *createEmailTypeRequest) error {
 	return in.Body.checked(in.Body.fields().CheckNew())
 }
 
-// checked returns err and what is wrong with how the body names a category.
+// checked adds to err a problem with the category id of the body.
 func (b emailTypeBody) checked(err error) error {
 	var bad fault.Problems
 	bad.AddFrom(err)

@@ -33,18 +33,18 @@ func (api customFieldsAPI) register(r *endpoint.Router) {
 	endpoint.Handle(r, "GET /t/{tenant}/api/settings/custom-fields",
 		read("listCustomFields", "List custom field definitions."), api.listCustomFields)
 	endpoint.Handle(r, "GET /t/{tenant}/api/settings/custom-fields/{id}/usage",
-		read("getCustomFieldUsage", "See where a custom field is used, before deleting it.", field.ErrNotFound).Titled("Custom field usage"), api.customFieldUsage)
-	create := write("createCustomField", "Declare a custom field.", field.ErrInvalid, field.ErrDuplicateKey, field.ErrLimit)
+		read("getCustomFieldUsage", "Count the uses of a custom field, by source.", field.ErrNotFound).Titled("Custom field usage"), api.customFieldUsage)
+	create := write("createCustomField", "Create a custom field.", field.ErrInvalid, field.ErrDuplicateKey, field.ErrLimit)
 	create.Status, create.FieldFaults = http.StatusCreated, definitionFaults
 	endpoint.Handle(r, "POST /t/{tenant}/api/settings/custom-fields", create.Sending(`{"name": "Favourite genre", "field_type": "enum", "enum_values": ["crime", "poetry", "travel"]}`), api.createCustomField, checkNewCustomField)
-	update := write("updateCustomField", "Change a custom field.", field.ErrInvalid, field.ErrNotFound)
+	update := write("updateCustomField", "Update a custom field.", field.ErrInvalid, field.ErrNotFound)
 	update.FieldFaults = definitionFaults
 	endpoint.Handle(r, "PUT /t/{tenant}/api/settings/custom-fields/{id}", update.Sending(`{"name": "Plan of the customer", "default_value": "free"}`), api.updateCustomField, checkCustomField)
 	endpoint.Handle(r, "DELETE /t/{tenant}/api/settings/custom-fields/{id}",
 		write("deleteCustomField", "Delete a custom field and its values.", field.ErrNotFound, field.ErrInUse), api.deleteCustomField)
 }
 
-// definitionFaults are the faults of what makes up a definition.
+// definitionFaults are the faults of the fields of a definition.
 var definitionFaults = map[string]*fault.Error{
 	"field_key": field.ErrInvalid, "enum_values": field.ErrInvalid, "value_constraint": field.ErrInvalid,
 	"currency_code": field.ErrInvalid, "default_value": field.ErrInvalid,
@@ -54,7 +54,7 @@ type customFieldRow struct {
 	ID              id.Field         `json:"id" format:"uuid"`
 	TenantID        id.Tenant        `json:"tenant_id" format:"uuid"`
 	Name            string           `json:"name"`
-	FieldKey        string           `json:"field_key" doc:"The key contacts keep values under."`
+	FieldKey        string           `json:"field_key" doc:"The key of the values in contacts."`
 	FieldType       field.Type       `json:"field_type" enum:"string,number,boolean,date,datetime,time,enum,tags,email,url,timezone,country,currency,contact"`
 	EnumValues      []string         `json:"enum_values" nullable:"true"`
 	ValueConstraint field.Constraint `json:"value_constraint" enum:"strict,open"`
@@ -83,7 +83,7 @@ func (api customFieldsAPI) listCustomFields(ctx context.Context, p auth.Principa
 }
 
 type customFieldUsage struct {
-	Usage map[string]int `json:"usage" doc:"How often, by source. Only contacts do not keep a field from being deleted."`
+	Usage map[string]int `json:"usage" doc:"Number of uses by source. A field can be deleted only while nothing but contacts uses it."`
 }
 
 func (api customFieldsAPI) customFieldUsage(ctx context.Context, p auth.Principal, in *RecordPath) (customFieldUsage, error) {

@@ -7,14 +7,14 @@ import (
 	"github.com/packetboat/packetboat/internal/endpoint"
 )
 
-// form is a record as its reader sees it: the public form for API keys, the
-// session form for people. Each has a document of its own.
+// form is a record in the public form, for API keys, or in the session form, for signed-in users. The
+// OpenAPI document for each kind of caller describes its form.
 type form[Public, Session any] struct {
 	public  *Public
 	session *Session
 }
 
-// formFor returns the form that p is shown.
+// formFor returns the form for p.
 func formFor[Public, Session any](p auth.Principal, public func() Public, session func() Session) form[Public, Session] {
 	if p.IsKey() {
 		return form[Public, Session]{public: new(public())}
@@ -22,7 +22,7 @@ func formFor[Public, Session any](p auth.Principal, public func() Public, sessio
 	return form[Public, Session]{session: new(session())}
 }
 
-// MarshalJSON writes the form that was chosen.
+// MarshalJSON encodes the form that is set.
 func (f form[Public, Session]) MarshalJSON() ([]byte, error) {
 	if f.session != nil {
 		return endpoint.AppendValue(nil, f.session)
@@ -30,7 +30,7 @@ func (f form[Public, Session]) MarshalJSON() ([]byte, error) {
 	return endpoint.AppendValue(nil, f.public)
 }
 
-// Schema is that of either form, by document.
+// Schema is that of the form that belongs to the document.
 func (f form[Public, Session]) Schema(r endpoint.Registry) *endpoint.Schema {
 	return endpoint.FormSchema(r, reflect.TypeFor[Public](), reflect.TypeFor[Session]())
 }

@@ -28,7 +28,7 @@ func (api identitiesAPI) register(r *endpoint.Router) {
 	write := func(name, summary string, faults ...*fault.Error) endpoint.Op {
 		return endpoint.Op{Name: name, Summary: summary, Tag: "sending identities", Session: true, Role: auth.Admin, Faults: faults}
 	}
-	create := write("createSendingIdentity", "Add an address to send from.",
+	create := write("createSendingIdentity", "Create a sending identity.",
 		sender.ErrDuplicateIdentity, sender.ErrDomainNotVerified, sender.ErrTooManyIdentities)
 	create.Status = 201
 	endpoint.Handle(r, "GET /t/{tenant}/api/sending-identities", endpoint.Op{
@@ -41,20 +41,20 @@ func (api identitiesAPI) register(r *endpoint.Router) {
 	}, api.getIdentity)
 	endpoint.Handle(r, "POST /t/{tenant}/api/sending-identities", create.Sending(`{"email_address": "hello@$DOMAIN", "display_name": "Acme", "email_type_ids": ["$EMAIL_TYPE_ID"], "default_mta_config_id": "$MTA_CONFIG_ID", "active": true}`), api.createIdentity, checkNewIdentity)
 	endpoint.Handle(r, "PUT /t/{tenant}/api/sending-identities/{id}",
-		write("updateSendingIdentity", "Change an address to send from.",
+		write("updateSendingIdentity", "Update a sending identity.",
 			sender.ErrIdentityNotFound, sender.ErrDuplicateIdentity, sender.ErrDomainNotVerified).Sending(`{"display_name": "Acme News", "reply_to": "office@example.com"}`), api.updateIdentity, checkIdentity)
 	endpoint.Handle(r, "DELETE /t/{tenant}/api/sending-identities/{id}",
-		write("deleteSendingIdentity", "Delete an address to send from.",
+		write("deleteSendingIdentity", "Delete a sending identity.",
 			sender.ErrIdentityNotFound, sender.ErrIdentityInUse), api.deleteIdentity)
 	endpoint.Handle(r, "POST /t/{tenant}/api/sending-identities/{id}/verify-lane",
-		write("verifySendingIdentityLane", "Send one mail from the address through an MTA config; if that takes it, the pair is verified.",
+		write("verifySendingIdentityLane", "Send one mail from the address through an MTA config; if it is accepted, the pair is verified.",
 			sender.ErrIdentityNotFound, testmail.ErrLimit).Sending(`{"mta_config_id": "$MTA_CONFIG_ID", "to": "ada@example.com"}`).Titled("Verify lane"), api.verifyLane, checkVerifyLane)
 }
 
 type identityRow struct {
 	ID                   id.Identity    `json:"id" format:"uuid"`
 	TenantID             id.Tenant      `json:"tenant_id" format:"uuid"`
-	EmailAddress         string         `json:"email_address" doc:"What sending_identity_emails refers to."`
+	EmailAddress         string         `json:"email_address" doc:"The value in sending_identity_emails."`
 	DisplayName          string         `json:"display_name"`
 	ReplyTo              *string        `json:"reply_to"`
 	EmailTypeIDs         []id.EmailType `json:"email_type_ids"`
@@ -64,7 +64,7 @@ type identityRow struct {
 	ImageRewriteDomain   *string        `json:"image_rewrite_domain" doc:"Host of the images we serve; null means tracking_domain."`
 	UTMCode              *string        `json:"utm_code" doc:"utm_source of tracked links; null means the tenant's slug."`
 	DefaultMTAConfigID   *id.MTAConfig  `json:"default_mta_config_id" format:"uuid"`
-	VerifiedMTAConfigIDs []id.MTAConfig `json:"verified_mta_config_ids" doc:"Those that took a test mail."`
+	VerifiedMTAConfigIDs []id.MTAConfig `json:"verified_mta_config_ids" doc:"Those that accepted a test mail from the address."`
 	Active               bool           `json:"active"`
 	CreatedAt            endpoint.Stamp `json:"created_at"`
 }
@@ -136,7 +136,7 @@ func checkNewIdentity(_ auth.Principal, in *createIdentityRequest) error {
 	return in.Body.checked(in.Body.fields().CheckNew())
 }
 
-// checked returns err and what is wrong with how the body names an MTA config.
+// checked adds to err a problem with the MTA config id of the body.
 func (b identityBody) checked(err error) error {
 	var bad fault.Problems
 	bad.AddFrom(err)
@@ -194,7 +194,7 @@ type verifiedLane struct {
 	SMTPResponse string `json:"smtp_response"`
 }
 
-// read returns what the body names, or all that is wrong with it.
+// parse returns the address and the MTA config of the body, or its problems.
 func (in *verifyLaneRequest) parse() (to string, config id.MTAConfig, _ error) {
 	var problems fault.Problems
 	to = parseAddress(&problems, "to", in.Body.To)

@@ -32,18 +32,18 @@ func (api jobsAPI) register(r *endpoint.Router) {
 		}
 	}
 	get := op("getJob", "Get a job with its progress and result.")
-	get.Description = "progress.total is absent while nobody knows it. result is there from the first step on, also of a job that failed or was cancelled: what it did stands."
+	get.Description = "progress.total is absent while it is unknown. result exists from the first step on, also for a job that failed or was cancelled, because its changes stay."
 	endpoint.Handle(r, "GET /t/{tenant}/api/jobs/{id}", get, api.getJob)
 	endpoint.Handle(r, "POST /t/{tenant}/api/jobs/{id}/cancel",
-		op("cancelJob", "Cancel a job that has not ended; what it has done stays.", job.ErrTransition), api.cancelJob)
+		op("cancelJob", "Cancel a job that has not ended; its changes so far stay.", job.ErrTransition), api.cancelJob)
 	download := op("downloadJobFile", "Download a file that a job wrote.")
-	download.Description = "The file of an export once it is completed, or with file=errors the rows that an import did not take once it has ended, for 7 days. " +
-		"Texts that a spreadsheet would compute (that begin with = + - @, a tab or a carriage return) have an apostrophe in front; an import takes it away again."
+	download.Description = "The file of a completed export, or with file=errors the rows that an ended import refused, for 7 days. " +
+		"Texts that a spreadsheet would evaluate (they begin with = + - @, a tab or a carriage return) are prefixed with an apostrophe, which an import removes."
 	download.Produces = []string{"text/csv", "application/x-ndjson"}
 	endpoint.Handle(r, "GET /t/{tenant}/api/jobs/{id}/download", download.Asking("file=$FILE"), api.downloadJobFile)
 }
 
-// Job is long work as callers see it.
+// Job is an import, an export or a bulk action with its progress and result.
 type Job struct {
 	ID         id.Job          `json:"id" format:"uuid"`
 	Type       job.Kind        `json:"type" enum:"import,export,bulk"`
@@ -75,7 +75,7 @@ type exportResult struct {
 	DownloadURL *string `json:"download_url"`
 }
 
-// row returns j as p sees it.
+// rowOfJob returns the row of j with its URLs.
 func (api jobsAPI) rowOfJob(p auth.Principal, j job.Job) (Job, error) {
 	row := Job{
 		ID: j.ID, Type: j.Kind, Status: j.Status, Progress: jobProgress{j.Processed, j.Total},
@@ -87,7 +87,7 @@ func (api jobsAPI) rowOfJob(p auth.Principal, j job.Job) (Job, error) {
 	if j.Result == nil {
 		return row, nil
 	}
-	// Whoever follows one of these needs the credential of the request itself.
+	// Downloads need the credential of the request: the URL has no token.
 	download := strings.TrimSuffix(api.baseURL.String(), "/") + "/t/" + p.TenantSlug + "/api/jobs/" + j.ID.String() + "/download"
 	switch j.Kind {
 	case job.Import:
@@ -114,7 +114,7 @@ func (api jobsAPI) rowOfJob(p auth.Principal, j job.Job) (Job, error) {
 	return row, nil
 }
 
-// job returns the job that a path names, if p may see it.
+// job returns the job that a path names, if p has the scope of the request that created it.
 func (api jobsAPI) job(ctx context.Context, p auth.Principal, in RecordPath) (job.Job, error) {
 	named, err := recordID[id.Job](in.ID, job.ErrNotFound)
 	if err != nil {
@@ -148,7 +148,7 @@ func (api jobsAPI) cancelJob(ctx context.Context, p auth.Principal, in *RecordPa
 
 type downloadJobFileRequest struct {
 	RecordPath
-	File string `query:"file" enum:"export,errors" doc:"export, or errors; without it the one file that the job makes."`
+	File string `query:"file" enum:"export,errors" doc:"export or errors; when absent, the only file that the job writes."`
 }
 
 func (api jobsAPI) downloadJobFile(ctx context.Context, p auth.Principal, in *downloadJobFileRequest) (endpoint.Download, error) {
@@ -163,7 +163,7 @@ func (api jobsAPI) downloadJobFile(ctx context.Context, p auth.Principal, in *do
 	return endpoint.Download{Name: fileName(j, f), MediaType: f.MediaType, Size: f.Size, Content: f.Reader(ctx, api.db, 0)}, nil
 }
 
-// fileName is what a download is kept as.
+// fileName returns the name of a download.
 func fileName(j job.Job, f job.File) string {
 	name := "contacts-" + j.CreatedAt.UTC().Format("2006-01-02")
 	if f.Name == transfer.ErrorsFile {

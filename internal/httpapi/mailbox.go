@@ -13,24 +13,24 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// mailboxAPI serves what sinks caught.
+// mailboxAPI serves the messages that sinks accepted.
 type mailboxAPI struct {
 	db      *sqldb.DB
 	cursors *endpoint.Cursors
 }
 
-// register adds the operations on what sinks caught.
+// register adds the operations on the messages that sinks accepted.
 func (api mailboxAPI) register(r *endpoint.Router) {
 	op := func(name, summary string, faults ...*fault.Error) endpoint.Op {
 		return endpoint.Op{Name: name, Summary: summary, Tag: "mta configs", Session: true, Faults: append(faults, lane.ErrNotFound)}
 	}
-	list := op("listSinkMessages", "List what an MTA config of type sink accepted, newest first.", endpoint.ErrCursor)
+	list := op("listSinkMessages", "List the messages that an MTA config of type sink accepted, newest first.", endpoint.ErrCursor)
 	list.Pagination = "cursor"
 	remove := op("clearSinkMessages", "Delete the messages that an MTA config of type sink accepted.")
 	remove.Role = auth.Admin
 	endpoint.Handle(r, "GET /t/{tenant}/api/mta-configs/{id}/messages", list, api.listSinkMessages)
 	endpoint.Handle(r, "GET /t/{tenant}/api/mta-configs/{id}/messages/{message_id}", op("getSinkMessage", "Get a message that a sink accepted, with its parts."), api.getSinkMessage)
-	endpoint.Handle(r, "GET /t/{tenant}/api/mta-configs/{id}/messages/{message_id}/raw", op("getRawSinkMessage", "Get a message that a sink accepted, as it came (message/rfc822).").Titled("Raw sink message"), api.getRawSinkMessage)
+	endpoint.Handle(r, "GET /t/{tenant}/api/mta-configs/{id}/messages/{message_id}/raw", op("getRawSinkMessage", "Get the source of a message that a sink accepted (message/rfc822).").Titled("Raw sink message"), api.getRawSinkMessage)
 	endpoint.Handle(r, "DELETE /t/{tenant}/api/mta-configs/{id}/messages", remove, api.clearSinkMessages)
 }
 
@@ -54,7 +54,7 @@ type listSinkMessagesRequest struct {
 	Cursor string `query:"cursor"`
 }
 
-// sink returns the MTA config that a path names.
+// sink returns the id of the MTA config that a path names, if there is one.
 func (api mailboxAPI) sink(ctx context.Context, p auth.Principal, in RecordPath) (id.MTAConfig, error) {
 	config, err := recordID[id.MTAConfig](in.ID, lane.ErrNotFound)
 	if err != nil {

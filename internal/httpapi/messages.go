@@ -39,16 +39,16 @@ func (api messagesAPI) register(r *endpoint.Router) {
 	list := op("listMessages", "List library entries, last changed first; archived ones only on request.", auth.MessagesRead, library.ErrStatus)
 	list.Pagination = "offset"
 	endpoint.Handle(r, "GET /t/{tenant}/api/messages", list, api.listMessages)
-	create := write("createMessage", "Add an entry to the library. With content, that becomes its version 1.")
+	create := write("createMessage", "Create a library entry; its content becomes version 1.")
 	create.Status = http.StatusCreated
 	endpoint.Handle(r, "POST /t/{tenant}/api/messages", create.Sending(`{"name": "Welcome", "status": "published", "tags": ["onboarding"], "content": {"subject": "Welcome", "body_html": "<p>Welcome, {{ contact.first_name }}.</p>"}}`), api.createMessage, checkNewMessage)
 	endpoint.Handle(r, "GET /t/{tenant}/api/messages/{id}",
 		op("getMessage", "Get a library entry with its current content.", auth.MessagesRead, library.ErrNotFound), api.getMessage)
-	update := write("updateMessage", "Change an entry, all of it or nothing; what is absent stays. Content appends a version.", library.ErrNotFound, library.ErrSlug)
-	update.Description = "Content is merged at its first level into that of the current version, and appended as the next one even when it says the same. Versions never change."
+	update := write("updateMessage", "Update a library entry; absent fields are not changed, and content appends a version.", library.ErrNotFound, library.ErrSlug)
+	update.Description = "Content is merged at its first level into that of the current version, and appended as the next version, even if it is equal. Versions never change."
 	endpoint.Handle(r, "PATCH /t/{tenant}/api/messages/{id}", update.Sending(`{"name": "Welcome, second version", "content": {"subject": "Welcome to Acme", "body_html": "<p>Welcome to Acme, {{ contact.first_name }}.</p>"}}`), api.updateMessage, checkMessage)
 	endpoint.Handle(r, "DELETE /t/{tenant}/api/messages/{id}",
-		op("deleteMessage", "Delete a library entry and its versions, unless something unfinished uses it.", auth.MessagesWrite,
+		op("deleteMessage", "Delete a library entry and its versions, unless an unfinished broadcast uses it.", auth.MessagesWrite,
 			library.ErrNotFound, library.ErrInUse, library.ErrUnavailable), api.deleteMessage)
 	endpoint.Handle(r, "POST /t/{tenant}/api/messages/{id}/archive",
 		op("archiveMessage", "Archive a library entry; its history is kept.", auth.MessagesWrite, library.ErrNotFound), api.archiveMessage)
@@ -78,16 +78,16 @@ func rowOfMessage(e library.Entry) MessageRow {
 	}
 }
 
-// message is an entry with what its current version says.
+// message is an entry with the content of its current version.
 type message struct {
 	MessageRow
 	Content *FullContent `json:"current_content" doc:"Null when current_version is 0."`
 	SaveWarnings
 }
 
-// SaveWarnings are what an author may want to know of what was saved.
+// SaveWarnings are the warnings of a write.
 type SaveWarnings struct {
-	Warnings *[]content.Trouble `json:"warnings,omitempty" doc:"In the answer to a write: Liquid that fails for a contact who has every field, or for one who has none (LIQUID_MAY_FAIL). It stops nothing."`
+	Warnings *[]content.Trouble `json:"warnings,omitempty" doc:"In answers to writes: Liquid that fails for a contact with every field, or for one with none (LIQUID_MAY_FAIL). It prevents nothing."`
 }
 
 type messageSession struct {
@@ -114,16 +114,16 @@ func formOfMessage(p auth.Principal, e library.Entry, saved SaveWarnings) messag
 	})
 }
 
-// sessionContent is content as people see it.
+// sessionContent returns the session form of content.
 func sessionContent(m draft.Content) FullSessionContent {
 	return FullSessionContent{showContent(m), templateOf(m)}
 }
 
 type listMessagesRequest struct {
 	Status string `query:"status" doc:"Comma list of draft, published, archived. Absent: all but the archived."`
-	Search string `query:"search" doc:"A part of the name, in whatever case."`
-	Limit  string `query:"limit" doc:"1 to 200, else the nearest of them; 50 when absent."`
-	Offset string `query:"offset" doc:"How many to pass over; 0 when absent."`
+	Search string `query:"search" doc:"A part of the name, ignoring case."`
+	Limit  string `query:"limit" doc:"1 to 200; other values become the nearest of them. 50 when absent."`
+	Offset string `query:"offset" doc:"Number of entries to skip; 0 when absent."`
 }
 
 func (api messagesAPI) listMessages(ctx context.Context, p auth.Principal, in *listMessagesRequest) (endpoint.List[MessageRow], error) {
@@ -152,13 +152,13 @@ func (api messagesAPI) listMessages(ctx context.Context, p auth.Principal, in *l
 // messageFieldFaults are the fields with a code of their own.
 var messageFieldFaults = withContent(map[string]*fault.Error{"status": library.ErrStatus})
 
-// messageBody is what a caller writes of an entry; a new one needs a name.
+// messageBody is the body of a create or an update; a new entry needs a name.
 type messageBody struct {
 	Name    endpoint.Opt[string]      `json:"name" nullable:"false" doc:"1 to 200 characters."`
 	Slug    endpoint.Opt[string]      `json:"slug" nullable:"false" doc:"Of a new entry: derived from the name when absent, and numbered when it is taken."`
 	Status  endpoint.Opt[string]      `json:"status" nullable:"false" doc:"draft, published or archived; draft when absent from a new entry."`
 	Tags    endpoint.Opt[[]string]    `json:"tags" doc:"At most 50, of 1 to 64 characters."`
-	Content endpoint.Opt[ContentBody] `json:"content" doc:"Not null: an entry keeps what it says."`
+	Content endpoint.Opt[ContentBody] `json:"content" doc:"Cannot be null: an entry keeps its content."`
 }
 
 func (in *messageBody) change(p auth.Principal) (library.Change, error) {
@@ -171,7 +171,7 @@ func (in *messageBody) change(p auth.Principal) (library.Change, error) {
 	}
 	var bad fault.Problems
 	if in.Content.Null {
-		bad.Add("content", "must not be null") // of all its faults, the one without a code of its own
+		bad.Add("content", "must not be null") // the only problem of content that has no code of its own
 	}
 	if in.Content.Given() {
 		var err error
@@ -179,13 +179,13 @@ func (in *messageBody) change(p auth.Principal) (library.Change, error) {
 			return ch, err
 		}
 	}
-	if bad.Any() { // report all problems, not only those found first
+	if bad.Any() { // report the problems of the other fields too
 		bad.AddFrom(ch.Check())
 	}
 	return ch, bad.Err()
 }
 
-// check returns what is wrong with the body.
+// check reports the problems of the body.
 func (in *messageBody) check(p auth.Principal) error {
 	ch, err := in.change(p)
 	if err != nil {
@@ -210,7 +210,7 @@ func (api messagesAPI) createMessage(ctx context.Context, p auth.Principal, in *
 	return api.savedEntry(ctx, p, e)
 }
 
-// savedMessage shows an entry that was written, with what there is to know of it.
+// savedEntry returns the answer to a write of e, with its warnings.
 func (api messagesAPI) savedEntry(ctx context.Context, p auth.Principal, e library.Entry) (messageForm, error) {
 	warnings, err := e.Warnings(ctx, api.db, api.now())
 	if err != nil {
@@ -225,7 +225,7 @@ func (api messagesAPI) getMessage(ctx context.Context, p auth.Principal, in *Rec
 	})
 }
 
-// atMessage answers with what do makes of the entry.
+// entryForm calls do for the entry that a path names, and returns the answer with its result.
 func (api messagesAPI) entryForm(p auth.Principal, in *RecordPath, do func(id.LibraryEntry) (library.Entry, error)) (messageForm, error) {
 	entry, err := recordID[id.LibraryEntry](in.ID, library.ErrNotFound)
 	if err != nil {

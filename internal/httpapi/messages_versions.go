@@ -31,12 +31,12 @@ type MessageVersionHead struct {
 	ID        id.LibraryVersion `json:"id" format:"uuid"`
 	MessageID id.LibraryEntry   `json:"message_id" format:"uuid"`
 	Version   int               `json:"version"`
-	Usage     *[]messageUse     `json:"usage,omitempty" doc:"What has committed to the version."`
+	Usage     *[]messageUse     `json:"usage,omitempty" doc:"Broadcasts that use the version."`
 	CreatedAt endpoint.Stamp    `json:"created_at"`
 }
 
 type messageUse struct {
-	Version *int   `json:"version" doc:"Null: whichever version is current."`
+	Version *int   `json:"version" doc:"Null: the current version."`
 	Kind    string `json:"kind" enum:"broadcast,sequence"`
 	Name    string `json:"name"`
 	Status  string `json:"status"`

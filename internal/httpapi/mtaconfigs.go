@@ -22,9 +22,8 @@ import (
 	"github.com/packetboat/packetboat/internal/usage"
 )
 
-// Tester sends mails that are no part of a send. Try sends one, to try a way out.
-// Without an identity it chooses one. What the way said is a Trial; an error means that
-// it was not tried.
+// Tester sends test mails. Try sends one mail through an MTA config, from an identity that it
+// chooses if none is given, and returns the server's reply. An error means that no mail was tried.
 type Tester interface {
 	Try(ctx context.Context, tenant id.Tenant, config id.MTAConfig, identity id.Identity, to string) (lane.Trial, error)
 	broadcast.TestSender
@@ -62,7 +61,7 @@ func (api mtaConfigsAPI) register(r *endpoint.Router) {
 type mtaConfigRow struct {
 	ID                id.MTAConfig   `json:"id" format:"uuid"`
 	TenantID          id.Tenant      `json:"tenant_id" format:"uuid"`
-	Key               string         `json:"key" doc:"What mta_config_key refers to."`
+	Key               string         `json:"key" doc:"The value of mta_config_key."`
 	Name              string         `json:"name"`
 	Type              lane.Type      `json:"type" enum:"smtp,sink"`
 	Active            bool           `json:"active"`
@@ -159,7 +158,7 @@ func rowOfMTAConfig(c lane.Config, fares lane.Stats) mtaConfigRow {
 	return row
 }
 
-// showMTAConfigs returns configs with how they fare.
+// showMTAConfigs returns the rows of configs with their health.
 func (api mtaConfigsAPI) showMTAConfigs(ctx context.Context, p auth.Principal, list ...lane.Config) ([]mtaConfigRow, error) {
 	fares, err := lane.StatsOf(ctx, api.db, p.Tenant, list, api.now())
 	if err != nil {
@@ -180,8 +179,8 @@ func (api mtaConfigsAPI) showMTAConfig(ctx context.Context, p auth.Principal, c 
 	return rows[0], nil
 }
 
-// mtaConfigBody is what may be said of an MTA config. Fields without
-// an effect yet are read too, so that values other than the default can be refused.
+// mtaConfigBody is the body of a create or an update. It includes fields without an effect yet, so
+// that values other than the default are refused.
 type mtaConfigBody struct {
 	Name              endpoint.Opt[string]            `json:"name" nullable:"false"`
 	Type              endpoint.Opt[lane.Type]         `json:"type" nullable:"false"`
@@ -246,7 +245,7 @@ func (b mtaConfigBody) fields() lane.Fields {
 	}
 }
 
-// boundOf returns nil for a limit that was not mentioned; null lifts it.
+// boundOf returns the bound that a field sets: none for null, and nil if the field is absent.
 func boundOf(o endpoint.Opt[int]) *lane.Bound {
 	if !o.Set {
 		return nil
@@ -277,8 +276,7 @@ func (b mtaConfigBody) warmup() lane.WarmupFields {
 	}
 }
 
-// dormant names the fields that ask for more than the default of what does
-// nothing yet.
+// unsupported returns the fields without an effect yet that have another value than the default.
 func (b mtaConfigBody) unsupported() (paths []string) {
 	s := b.Settings.Value
 	for _, f := range []struct {
@@ -296,7 +294,7 @@ func (b mtaConfigBody) unsupported() (paths []string) {
 	return paths
 }
 
-// laneRules returns what holds for a tenant's lanes that are written now.
+// laneRules returns the rules for writing a tenant's lanes now.
 func (api mtaConfigsAPI) laneRules(ctx context.Context, db *sqldb.DB, t id.Tenant) (lane.Rules, error) {
 	account, err := tenant.ByID(ctx, db, t)
 	if err != nil {
@@ -428,7 +426,7 @@ func (api mtaConfigsAPI) testMTAConfig(ctx context.Context, p auth.Principal, in
 	return row, nil
 }
 
-// oneAddress returns the address in a field as it is mailed to.
+// parseAddress returns the normalized address in a field, or adds a problem.
 func parseAddress(p *fault.Problems, path, text string) string {
 	addr, err := address.Normalize(text)
 	if err != nil {
@@ -437,8 +435,7 @@ func parseAddress(p *fault.Problems, path, text string) string {
 	return addr
 }
 
-// noSuchConfig turns "not found" of an MTA config that a body names into a
-// fault of that field.
+// unknownConfig replaces lane.ErrNotFound by a fault of the field mta_config_id.
 func unknownConfig(err error) error {
 	if errors.Is(err, lane.ErrNotFound) {
 		return fault.Input(fault.Field{Path: "mta_config_id", Message: "no such MTA config"})

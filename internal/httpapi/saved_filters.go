@@ -40,7 +40,7 @@ func (api savedFiltersAPI) register(r *endpoint.Router) {
 	endpoint.Handle(r, "GET /t/{tenant}/api/saved-filters/{id}",
 		op("getSavedFilter", "Get a saved filter.", savedfilter.ErrNotFound), api.getSavedFilter)
 	endpoint.Handle(r, "PUT /t/{tenant}/api/saved-filters/{id}",
-		write("updateSavedFilter", "Change a saved filter; what is absent stays. Another's is changed by admins only.", savedfilter.ErrNotFound).Sending(`{"name": "Germany", "sort": "email", "dir": "asc"}`), api.updateSavedFilter, checkSavedFilter)
+		write("updateSavedFilter", "Update a saved filter; absent fields are not changed. Only admins may update another member's.", savedfilter.ErrNotFound).Sending(`{"name": "Germany", "sort": "email", "dir": "asc"}`), api.updateSavedFilter, checkSavedFilter)
 	endpoint.Handle(r, "DELETE /t/{tenant}/api/saved-filters/{id}",
 		op("deleteSavedFilter", "Delete a saved filter; only admins may delete another member's.", savedfilter.ErrNotFound), api.deleteSavedFilter)
 }
@@ -51,7 +51,7 @@ type savedFilterRow struct {
 	Filters    filterArray    `json:"filters"`
 	Definition ruleObject     `json:"definition"`
 	Search     *string        `json:"search"`
-	Status     *string        `json:"status" doc:"Comma separated, as the list takes it."`
+	Status     *string        `json:"status" doc:"Comma separated, as in the query of GET /contacts."`
 	Sort       contact.Sort   `json:"sort"`
 	Dir        string         `json:"dir" enum:"asc,desc"`
 	Columns    []string       `json:"columns"`
@@ -78,8 +78,7 @@ func rowOfSavedFilter(f savedfilter.Filter) savedFilterRow {
 	return row
 }
 
-// savedFilterBody is what a person says about a saved filter; a new one needs a
-// name.
+// savedFilterBody is the body of a create or an update; a new filter needs a name.
 type savedFilterBody struct {
 	Name       endpoint.Opt[string]      `json:"name" nullable:"false"`
 	Filters    endpoint.Opt[filterArray] `json:"filters"`

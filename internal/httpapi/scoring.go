@@ -27,14 +27,14 @@ func (api scoringAPI) register(r *endpoint.Router) {
 	}, api.getScoring)
 	endpoint.Handle(r, "PUT /t/{tenant}/api/settings/scoring", endpoint.Op{
 		Name: "updateScoring", Summary: "Update the scoring settings; absent fields keep their values.",
-		Description: "rules replace the ones there are. Points that were given stay, and so do scores beyond new bounds until they next move.",
+		Description: "rules replace all stored rules. Points that were given stay, and a score outside new bounds stays until it next changes.",
 		Tag:         "scoring", Session: true, Role: auth.Admin, Faults: []*fault.Error{score.ErrLimit},
 	}.Sending(`{"enabled": true, "rules": [{"id": "click", "trigger": "email_clicked", "points": 5, "daily_cap": 2}], "decay": {"after_days": 60, "percent": 10}, "min": 0, "max": 500}`), api.updateScoring, checkScoring)
 }
 
-// scoringView is the settings as people see and write them.
+// scoringView are the settings in answers.
 type scoringView struct {
-	Enabled bool         `json:"enabled" doc:"Whether scores move at all."`
+	Enabled bool         `json:"enabled" doc:"Whether scores change at all."`
 	Rules   []scoreRule  `json:"rules"`
 	Decay   scoringDecay `json:"decay"`
 	Min     int          `json:"min" doc:"At most 0."`
@@ -50,21 +50,21 @@ type scoreRule struct {
 }
 
 type scoreMatch struct {
-	EventName string          `json:"event_name,omitempty" doc:"Of custom events. With type too, either will do."`
+	EventName string          `json:"event_name,omitempty" doc:"Of custom events. With type too, either of the two must match."`
 	Type      string          `json:"type,omitempty"`
-	Filters   []eventProperty `json:"filters,omitempty" doc:"All of them must hold."`
+	Filters   []eventProperty `json:"filters,omitempty" doc:"All of them must match."`
 }
 
 // eventProperty is a test of one property of an event.
 type eventProperty struct {
-	Property string `json:"property" doc:"Dots reach into objects, [] into arrays: items[].sku."`
+	Property string `json:"property" doc:"A path with dots for objects and [] for arrays: items[].sku."`
 	Operator string `json:"operator"`
 	Value    any    `json:"value,omitempty"`
 }
 
 type scoringDecay struct {
 	AfterDays int `json:"after_days" doc:"Days without activity."`
-	Percent   int `json:"percent" doc:"What goes every so many days, rounded down to what is left. 0: nothing."`
+	Percent   int `json:"percent" doc:"What a score loses each time after_days have passed without activity; the rest is rounded down. 0: nothing."`
 }
 
 func viewOfScoring(s score.Settings) scoringView {
@@ -80,7 +80,7 @@ func viewOfScoring(s score.Settings) scoringView {
 		m := &v.Rules[i].Match
 		m.EventName, m.Type = r.Match.EventName, r.Match.Type
 		if len(r.Match.Filters) > 0 {
-			_ = json.Unmarshal(r.Match.Filters, &m.Filters) // they were checked when they were stored
+			_ = json.Unmarshal(r.Match.Filters, &m.Filters) // checked before they were stored
 		}
 	}
 	return v
@@ -102,11 +102,11 @@ type updateScoringRequest struct {
 }
 
 type scoreRuleBody struct {
-	ID       string                       `json:"id,omitempty" doc:"Made when absent."`
+	ID       string                       `json:"id,omitempty" doc:"Generated when absent."`
 	Trigger  string                       `json:"trigger"`
 	Match    endpoint.Opt[scoreMatchBody] `json:"match"`
 	Points   int                          `json:"points"`
-	DailyCap endpoint.Opt[int]            `json:"daily_cap" doc:"At least 1; null: as often as it happens."`
+	DailyCap endpoint.Opt[int]            `json:"daily_cap" doc:"At least 1; null: no limit."`
 }
 
 type scoreMatchBody struct {
@@ -127,10 +127,10 @@ func (b scoreRuleBody) rule() score.Rule {
 		Match: score.Match{EventName: m.EventName.Or(""), Type: m.Type.Or("")},
 	}
 	if b.DailyCap.Given() && b.DailyCap.Value == 0 {
-		r.DailyCap = -1 // which is refused: no cap is null
+		r.DailyCap = -1 // score.Check refuses it; no cap is null, not 0
 	}
 	if filters := m.Filters.Or(nil); len(filters) > 0 {
-		r.Match.Filters, _ = json.Marshal(filters) // what was decoded from JSON encodes
+		r.Match.Filters, _ = json.Marshal(filters) // decoded from JSON, so it can be encoded
 	}
 	return r
 }

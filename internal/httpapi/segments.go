@@ -48,42 +48,42 @@ func (api segmentsAPI) register(r *endpoint.Router) {
 	api.segmentTools(r)
 	endpoint.Handle(r, "GET /t/{tenant}/api/segments/{key}",
 		read("getSegment", "Get a list or segment.", segment.ErrNotFound), api.getSegment)
-	update := write("updateSegment", "Rename or tag a list or segment, or replace a segment's definition, which counts it anew.",
+	update := write("updateSegment", "Rename or tag a list or segment, or replace a segment's definition, which then is counted again.",
 		segment.ErrNotFound, segment.ErrLocked, segment.ErrMissingDefinition, segment.ErrInvalidDefinition, segment.ErrCycle, segment.ErrLimit)
 	update.FieldFaults = map[string]*fault.Error{"definition": segment.ErrInvalidDefinition}
 	endpoint.Handle(r, "PUT /t/{tenant}/api/segments/{key}", update.Sending(`{"name": "Readers in Europe", "tags": ["europe"]}`), api.updateSegment, checkSegment)
 	endpoint.Handle(r, "DELETE /t/{tenant}/api/segments/{key}",
 		write("deleteSegment", "Delete a list or segment that nothing uses; contacts stay.",
 			segment.ErrNotFound, segment.ErrLocked, segment.ErrInUse), api.deleteSegment)
-	refresh := read("refreshSegmentCount", "Count the members anew.", segment.ErrNotFound)
+	refresh := read("refreshSegmentCount", "Count the members now.", segment.ErrNotFound)
 	refresh.Role = auth.Viewer
 	endpoint.Handle(r, "POST /t/{tenant}/api/segments/{key}/refresh-count", refresh, api.refreshSegmentCount)
 	api.members(r, read, write)
 }
 
-// SegmentRow is a list or segment as API keys see it.
+// SegmentRow is the public form of a list or segment.
 type SegmentRow struct {
 	SegmentKey             string            `json:"segment_key"`
 	TenantID               id.Tenant         `json:"tenant_id" format:"uuid"`
 	Name                   string            `json:"name"`
 	Type                   segment.Type      `json:"type" enum:"dynamic,static"`
 	Definition             ruleObject        `json:"definition" nullable:"true" doc:"null for static lists."`
-	MemberCount            *int              `json:"member_count" doc:"Who could be mailed when the members were last counted."`
+	MemberCount            *int              `json:"member_count" doc:"Members that could be mailed at the last count."`
 	MemberCountTotal       *int              `json:"member_count_total"`
 	MemberCountEvaluatedAt *endpoint.Stamp   `json:"member_count_evaluated_at"`
-	Count                  *int              `json:"count,omitempty" doc:"Same as member_count; when a single one is read."`
+	Count                  *int              `json:"count,omitempty" doc:"Same as member_count; only in answers with a single segment."`
 	SystemKey              *string           `json:"system_key" doc:"Not null on built-in segments."`
 	Tags                   []string          `json:"tags"`
-	Warnings               *[]segmentWarning `json:"warnings,omitempty" doc:"What the definition refers to and is not there any more; when a single one is read."`
+	Warnings               *[]segmentWarning `json:"warnings,omitempty" doc:"References of the definition to deleted records; only in answers with a single segment."`
 }
 
-// segmentWarning is a part of a definition that matches no contact, or all.
+// segmentWarning is a leaf that refers to a deleted record, and so matches no contact or all.
 type segmentWarning struct {
 	Path string `json:"path"`
 	Code string `json:"code"`
 }
 
-// segmentSession is a list or segment as people see it.
+// segmentSession is the session form of a list or segment.
 type segmentSession struct {
 	ID  id.Segment `json:"id" format:"uuid"`
 	Key string     `json:"key"`
@@ -108,7 +108,7 @@ func formOfRow(p auth.Principal, s segment.Segment, row SegmentRow) segmentForm 
 	return formFor(p, func() SegmentRow { return row }, func() segmentSession { return segmentSession{s.ID, s.Key, row} })
 }
 
-// scopes that go with the type of a segment.
+// The scopes that operations on a segment of a type need.
 var (
 	segmentReads  = map[segment.Type]auth.Scope{segment.Static: auth.ListsRead, segment.Dynamic: auth.SegmentsRead}
 	segmentWrites = map[segment.Type]auth.Scope{segment.Static: auth.ListsWrite, segment.Dynamic: auth.SegmentsWrite}
@@ -119,7 +119,7 @@ type SegmentPath struct {
 	Key string `path:"key" doc:"segment_key, or the id."`
 }
 
-// segmentFor finds the segment and asks for the scope of its type.
+// segmentFor returns the segment that a path names, if p has the scope of its type.
 func (api segmentsAPI) segmentFor(ctx context.Context, p auth.Principal, in SegmentPath, scopes map[segment.Type]auth.Scope) (segment.Segment, error) {
 	s, err := segment.Find(ctx, api.db, p.Tenant, in.Key)
 	if err != nil {

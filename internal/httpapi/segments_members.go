@@ -14,13 +14,13 @@ import (
 
 // members registers the operations on the members of lists.
 func (api segmentsAPI) members(r *endpoint.Router, read, write func(name, summary string, faults ...*fault.Error) endpoint.Op) {
-	list := read("listSegmentMembers", "List the members of a list, newest added first, or whom a segment finds at the moment. Needs contacts:read too.",
+	list := read("listSegmentMembers", "List the members of a list, newest first, or the contacts that a segment matches now. Also needs contacts:read.",
 		segment.ErrNotFound, endpoint.ErrCursor)
 	list.Scopes = append(list.Scopes, auth.ContactsRead)
 	list.Pagination = "cursor"
 	endpoint.Handle(r, "GET /t/{tenant}/api/segments/{key}/members", list, api.listSegmentMembers)
 	endpoint.Handle(r, "POST /t/{tenant}/api/segments/{key}/members",
-		write("addSegmentMembers", "Add contacts to a static list; none is created.",
+		write("addSegmentMembers", "Add existing contacts to a static list.",
 			segment.ErrNotFound, segment.ErrNotStatic, segment.ErrLimit).Sending(`{"emails": ["ann@example.org"]}`), api.addSegmentMembers, checkMembers)
 	endpoint.Handle(r, "POST /t/{tenant}/api/segments/{key}/members/remove",
 		write("removeSegmentMembers", "Remove contacts from a static list.",
@@ -55,7 +55,7 @@ func (api segmentsAPI) listSegmentMembers(ctx context.Context, p auth.Principal,
 	return api.contacts.contactList(ctx, p.Tenant, q, page)
 }
 
-// membersRequest names contacts, 1 to 1000 together.
+// membersRequest names 1 to 1000 contacts.
 type membersRequest struct {
 	SegmentPath
 	Body struct {

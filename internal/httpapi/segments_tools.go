@@ -13,7 +13,7 @@ import (
 	"github.com/packetboat/packetboat/internal/segment"
 )
 
-// segmentTools registers what helps to make dynamic segments.
+// segmentTools registers the operations that help to create dynamic segments.
 func (api segmentsAPI) segmentTools(r *endpoint.Router) {
 	endpoint.Handle(r, "POST /t/{tenant}/api/segments/from-broadcast", endpoint.Op{
 		Name: "createSegmentFromBroadcast", Summary: "Create a dynamic segment from engagement with a broadcast.",
@@ -37,8 +37,8 @@ type segmentFromBroadcastRequest struct {
 	}
 }
 
-// read returns the broadcast that the request names and the change with its
-// name, or all that is wrong with the two.
+// parse returns the broadcast that the request names and the change with the name, or the problems
+// of both.
 func (in *segmentFromBroadcastRequest) parse() (id.Broadcast, segment.Change, error) {
 	var problems fault.Problems
 	bid, ok := id.Parse[id.Broadcast](in.Body.BroadcastID)
@@ -83,7 +83,7 @@ type previewSegmentRequest struct {
 }
 
 type segmentPreview struct {
-	MemberCount      int       `json:"member_count" doc:"Who of them could be mailed."`
+	MemberCount      int       `json:"member_count" doc:"Those that could be mailed."`
 	MemberCountTotal int       `json:"member_count_total"`
 	Sample           []Contact `json:"sample" doc:"At most ten."`
 }

@@ -34,24 +34,24 @@ func (api sessionAPI) register(r *endpoint.Router) {
 		return endpoint.Op{Name: name, Summary: summary, Tag: "session", Session: true, Installation: true, Faults: faults}
 	}
 	endpoint.Handle(r, "POST /api/auth/signup",
-		public("signUp", "Make a tenant and its owner.", http.StatusCreated, auth.ErrSignupDisabled, auth.ErrInvalidToken, auth.ErrDuplicateEmail, tenant.ErrDuplicateSlug).Sending(`{"tenant_name": "Acme Books", "tenant_slug": "acme-books", "name": "Ada Lovelace", "email": "ada@example.com", "password": "$PASSWORD", "setup_token": "$TOKEN"}`), api.signUp)
+		public("signUp", "Create a tenant and its owner.", http.StatusCreated, auth.ErrSignupDisabled, auth.ErrInvalidToken, auth.ErrDuplicateEmail, tenant.ErrDuplicateSlug).Sending(`{"tenant_name": "Acme Books", "tenant_slug": "acme-books", "name": "Ada Lovelace", "email": "ada@example.com", "password": "$PASSWORD", "setup_token": "$TOKEN"}`), api.signUp)
 	endpoint.Handle(r, "POST /api/auth/login",
-		public("logIn", "Begin a session.", http.StatusOK, auth.ErrCredentials).Sending(`{"email": "$EMAIL", "password": "$PASSWORD"}`), api.logIn)
+		public("logIn", "Sign in and start a session.", http.StatusOK, auth.ErrCredentials).Sending(`{"email": "$EMAIL", "password": "$PASSWORD"}`), api.logIn)
 	endpoint.Handle(r, "GET /api/auth/session",
 		person("getSession", "Get the session's user and memberships."), api.getSession)
 	endpoint.Handle(r, "POST /api/auth/logout",
 		person("logOut", "End the session."), api.logOut)
 	endpoint.Handle(r, "POST /api/auth/password/forgot",
-		public("forgotPassword", "Ask for a link by which to choose a new password.", http.StatusAccepted).Sending(`{"email": "ada@example.com"}`), api.forgotPassword)
+		public("forgotPassword", "Request a link to reset the password.", http.StatusAccepted).Sending(`{"email": "ada@example.com"}`), api.forgotPassword)
 	endpoint.Handle(r, "POST /api/auth/password/reset",
-		public("resetPassword", "Choose a new password by a link; every session ends.", http.StatusNoContent, auth.ErrInvalidToken).Sending(`{"token": "$TOKEN", "password": "$PASSWORD"}`), api.resetPassword)
+		public("resetPassword", "Set a new password with the token of a link; all sessions end.", http.StatusNoContent, auth.ErrInvalidToken).Sending(`{"token": "$TOKEN", "password": "$PASSWORD"}`), api.resetPassword)
 	endpoint.Handle(r, "POST /api/auth/password/change",
-		person("changePassword", "Replace the password; the other sessions end.", auth.ErrCredentials, auth.ErrTooOften).Sending(`{"current_password": "$PASSWORD", "new_password": "$NEW_PASSWORD"}`), api.changePassword)
+		person("changePassword", "Change the password; the other sessions end.", auth.ErrCredentials, auth.ErrTooOften).Sending(`{"current_password": "$PASSWORD", "new_password": "$NEW_PASSWORD"}`), api.changePassword)
 	endpoint.Handle(r, "POST /api/auth/invitations/accept",
-		public("acceptInvitation", "Accept an invitation and begin a session.", http.StatusOK, auth.ErrInvalidToken, auth.ErrCredentials).Sending(`{"token": "$TOKEN", "name": "Ada Lovelace", "password": "$PASSWORD"}`), api.acceptInvitation)
+		public("acceptInvitation", "Accept an invitation and start a session.", http.StatusOK, auth.ErrInvalidToken, auth.ErrCredentials).Sending(`{"token": "$TOKEN", "name": "Ada Lovelace", "password": "$PASSWORD"}`), api.acceptInvitation)
 }
 
-// SessionView is the session as its user sees it.
+// SessionView is a session with its user and the user's memberships.
 type SessionView struct {
 	User        sessionUser         `json:"user"`
 	Memberships []sessionMembership `json:"memberships"`
@@ -83,13 +83,13 @@ func viewOfSession(e auth.SignedIn) SessionView {
 	return v
 }
 
-// sessionBegun is a session whose cookie goes out with it.
+// startedSession is the answer that starts a session: it sets the cookie.
 type startedSession struct {
 	SessionView
 	cookie *http.Cookie
 }
 
-// Headers carries the cookie.
+// Headers returns the header that sets the cookie.
 func (s startedSession) Headers() http.Header { return http.Header{"Set-Cookie": {s.cookie.String()}} }
 
 func (api sessionAPI) cookie(token string) *http.Cookie {
@@ -151,7 +151,7 @@ type forgotPasswordRequest struct {
 	}
 }
 
-// linkRequested is an empty object: it does not tell whether the address is known.
+// linkRequested is an empty object, whether a user has the address or not.
 type linkRequested struct{}
 
 func (api sessionAPI) forgotPassword(ctx context.Context, p auth.Principal, in *forgotPasswordRequest) (linkRequested, error) {

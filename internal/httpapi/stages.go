@@ -27,13 +27,13 @@ func (api stagesAPI) register(r *endpoint.Router) {
 	endpoint.Handle(r, "GET /t/{tenant}/api/settings/stages", endpoint.Op{
 		Name: "listStages", Summary: "List the pipeline stages in display order.", Tag: "stages", Scope: auth.ContactsRead,
 	}, api.listStages)
-	create := write("createStage", "Add a stage.", contact.ErrLimit)
+	create := write("createStage", "Create a stage.", contact.ErrLimit)
 	create.Status = http.StatusCreated
 	endpoint.Handle(r, "POST /t/{tenant}/api/settings/stages", create.Sending(`{"name": "Trial", "category": "prospect", "color": "#336699"}`), api.createStage, checkNewStage)
 	endpoint.Handle(r, "PUT /t/{tenant}/api/settings/stages/order",
-		write("orderStages", "Put the stages in an order.").Sending(`{"ids": ["$STAGE_ID"]}`), api.orderStages)
+		write("orderStages", "Set the order of the stages.").Sending(`{"ids": ["$STAGE_ID"]}`), api.orderStages)
 	endpoint.Handle(r, "PUT /t/{tenant}/api/settings/stages/{id}",
-		write("updateStage", "Change a stage.", contact.ErrNoStage).Sending(`{"name": "Qualified", "description": "Talked to us", "sort_order": 2}`), api.updateStage, checkStage)
+		write("updateStage", "Update a stage.", contact.ErrNoStage).Sending(`{"name": "Qualified", "description": "Talked to us", "sort_order": 2}`), api.updateStage, checkStage)
 	endpoint.Handle(r, "DELETE /t/{tenant}/api/settings/stages/{id}",
 		write("deleteStage", "Delete a stage; its contacts move to replacement_stage_id.",
 			contact.ErrNoStage, contact.ErrStageInUse, contact.ErrInvalidStage), api.deleteStage)
@@ -72,8 +72,7 @@ func (api stagesAPI) listStages(ctx context.Context, p auth.Principal, _ *struct
 	return stageRows(p.Tenant, list), err
 }
 
-// stageBody is what a person says about a stage; name and category are needed
-// to create one.
+// stageBody is the body of a create or an update; a new stage needs a name and a category.
 type stageBody struct {
 	Name        endpoint.Opt[string] `json:"name" nullable:"false"`
 	Category    endpoint.Opt[string] `json:"category" nullable:"false" enum:"prospect,customer,churned,disqualified,partner"`
@@ -125,7 +124,7 @@ func (api stagesAPI) updateStage(ctx context.Context, p auth.Principal, in *upda
 
 type orderStagesRequest struct {
 	Body struct {
-		IDs []string `json:"ids" doc:"Every stage, in the order wanted."`
+		IDs []string `json:"ids" doc:"All stages, in the new order."`
 	}
 }
 

@@ -28,11 +28,11 @@ func (api suppressionsAPI) register(r *endpoint.Router) {
 		Name: "listSuppressions", Summary: "List every suppressed address, newest first.",
 		Tag: "suppressions", Scope: auth.SuppressionRead,
 	}, api.listSuppressions)
-	add := write("addSuppression", "Suppress an address, or replace the reason it is suppressed for.")
+	add := write("addSuppression", "Add an address to the suppression list, or replace its reason.")
 	add.Status = http.StatusCreated
 	endpoint.Handle(r, "POST /t/{tenant}/api/suppressions", add.Sending(`{"email": "gone@example.com", "reason": "asked by phone"}`), api.addSuppression, checkSuppression)
 	endpoint.Handle(r, "DELETE /t/{tenant}/api/suppressions",
-		write("removeSuppression", "Release an address; nobody is resubscribed by that.").Asking("email=gone@example.org"), api.removeSuppression)
+		write("removeSuppression", "Remove an address from the suppression list; this resubscribes no contact.").Asking("email=gone@example.org"), api.removeSuppression)
 	endpoint.Handle(r, "POST /t/{tenant}/api/suppressions/bulk",
 		write("suppressContacts", "Suppress the addresses of contacts and unsubscribe them.", suppression.ErrTooMany).Sending(`{"contact_ids": ["$CONTACT_ID"], "reason": "manual"}`), api.suppressContacts, checkSuppressed)
 	imported := write("importSuppressions", "Suppress many addresses.", suppression.ErrLimit)
@@ -70,7 +70,7 @@ func (api suppressionsAPI) listSuppressions(ctx context.Context, p auth.Principa
 type addSuppressionRequest struct {
 	Body struct {
 		Email  string               `json:"email"`
-		Reason endpoint.Opt[string] `json:"reason" doc:"Replaces the stored one, so leaving it out clears it."`
+		Reason endpoint.Opt[string] `json:"reason" doc:"Replaces the stored reason; absent clears it."`
 	}
 }
 
@@ -107,7 +107,7 @@ func checkSuppressed(_ auth.Principal, in *suppressContactsRequest) error {
 }
 
 type suppressedContacts struct {
-	Suppressed int `json:"suppressed" doc:"How many contacts were processed; those that do not exist are not."`
+	Suppressed int `json:"suppressed" doc:"Number of contacts that exist."`
 }
 
 func (api suppressionsAPI) suppressContacts(ctx context.Context, p auth.Principal, in *suppressContactsRequest) (suppressedContacts, error) {
@@ -143,7 +143,7 @@ type importSuppressionsRequest struct {
 type importedSuppressions struct {
 	Added   int      `json:"added"`
 	Updated int      `json:"updated"`
-	Invalid []string `json:"invalid" doc:"What is no address, as it was sent."`
+	Invalid []string `json:"invalid" doc:"Values that are not addresses, as sent."`
 }
 
 func (api suppressionsAPI) importSuppressions(ctx context.Context, p auth.Principal, in *importSuppressionsRequest) (importedSuppressions, error) {

@@ -16,7 +16,7 @@ import (
 	"github.com/packetboat/packetboat/internal/usage"
 )
 
-// templateFaults are what writing a template or a block may answer.
+// templateFaults are the faults of writing a template or a block.
 var templateFaults = []*fault.Error{
 	template.ErrLimit, binding.ErrSchema, binding.ErrReference,
 	content.ErrMJML, content.ErrMJMLElement, content.ErrMJMLCompiler, content.ErrLiquid,
@@ -102,7 +102,7 @@ func (api templatesAPI) listTemplates(ctx context.Context, p auth.Principal, in 
 	return endpoint.Whole(rows), nil
 }
 
-// sends are the counts of mailings that use things; nil when they were not asked for.
+// sendCounts are the counts of broadcasts that use a record, by its id; nil if they are not requested.
 type sendCounts map[string]usage.Sends
 
 func (s sendCounts) forRecord(thing string) *usage.Sends {
@@ -112,8 +112,8 @@ func (s sendCounts) forRecord(thing string) *usage.Sends {
 	return new(s[thing])
 }
 
-// sends returns the counts of one thing, or of all of a kind, when the query asks
-// for them.
+// countSends returns the counts for the record with an id, or for all records of a kind, if the flag
+// of the query is set.
 func (api templatesAPI) countSends(ctx context.Context, p auth.Principal, kind usage.Kind, thing, flag string) (sendCounts, error) {
 	if !endpoint.Flag(flag) {
 		return nil, nil
@@ -131,7 +131,7 @@ func (api templatesAPI) countSends(ctx context.Context, p auth.Principal, kind u
 type createTemplateRequest struct {
 	Body struct {
 		Name string `json:"name" doc:"1 to 200 characters."`
-		HTML string `json:"content_html" doc:"May be empty when format is mjml: then it is what the MJML compiles to."`
+		HTML string `json:"content_html" doc:"May be empty when format is mjml; then it is compiled from the MJML."`
 		TemplateBody
 	}
 }
@@ -175,7 +175,7 @@ type updateTemplateRequest struct {
 	TemplatePath
 	Body struct {
 		Name endpoint.Opt[string] `json:"name" nullable:"false" doc:"1 to 200 characters."`
-		HTML endpoint.Opt[string] `json:"content_html" nullable:"false" doc:"Empty when format is mjml: then it is what the MJML compiles to, as when only the MJML is sent."`
+		HTML endpoint.Opt[string] `json:"content_html" nullable:"false" doc:"May be empty when format is mjml; then it is compiled from the MJML, as when only the MJML is sent."`
 		TemplateBody
 	}
 }
@@ -198,7 +198,7 @@ func (api templatesAPI) updateTemplate(ctx context.Context, p auth.Principal, in
 
 type deleteTemplateRequest struct {
 	TemplatePath
-	Force string `query:"force" doc:"true: delete it although it is used."`
+	Force string `query:"force" doc:"true: delete it even if it is used."`
 }
 
 func (api templatesAPI) deleteTemplate(ctx context.Context, p auth.Principal, in *deleteTemplateRequest) (endpoint.None, error) {

@@ -13,7 +13,7 @@ import (
 	"github.com/packetboat/packetboat/internal/template"
 )
 
-// templateBindings registers the operations on what fills templates.
+// templateBindings registers the operations on the bindings of templates.
 func (api templatesAPI) templateBindings(r *endpoint.Router, op func(name, summary string, scope auth.Scope, faults ...*fault.Error) endpoint.Op) {
 	endpoint.Handle(r, "GET /t/{tenant}/api/templates/{id}/schema",
 		op("getTemplateSchema", "Get a template's schema.", auth.TemplatesRead, template.ErrNotFound), api.getTemplateSchema)
@@ -26,7 +26,7 @@ func (api templatesAPI) templateBindings(r *endpoint.Router, op func(name, summa
 
 	render := op("renderTemplate", "Render a template with a binding; nothing is stored or sent.", auth.TemplatesRead,
 		template.ErrNotFound, binding.ErrBinding, content.ErrMJML, content.ErrMJMLElement, content.ErrMJMLEmpty, content.ErrMJMLCompiler, content.ErrLiquid)
-	render.Description = "A binding that does not fit is refused, unless lenient or include_options is true: then what is missing shows where it is missing."
+	render.Description = "An invalid binding is refused, unless lenient or include_options is true: then missing values are replaced by visible notices."
 	render.Role, render.MaxBody = auth.Viewer, 5*endpoint.Megabyte
 	endpoint.Handle(r, "POST /t/{tenant}/api/templates/{id}/render", render.Sending(`{"template_binding": {"parameters": {"who": "Ada"}}, "lenient": true}`), api.renderTemplate)
 }
@@ -66,7 +66,7 @@ type bindingOptions struct {
 
 type slotOption struct {
 	SlotEntry
-	Blocks    []eligibleBlock `json:"eligible_blocks" doc:"The first 25 by name of those that carry every tag of tag_filter, are active and have the body that the template's format asks for."`
+	Blocks    []eligibleBlock `json:"eligible_blocks" doc:"The first 25 by name of the active blocks that have every tag of tag_filter and a body in the template's format."`
 	Truncated bool            `json:"eligible_blocks_truncated" doc:"true: there are more; GET /api/blocks with tags has them all."`
 	Total     int             `json:"eligible_blocks_total"`
 }
@@ -145,7 +145,7 @@ type renderTemplateRequest struct {
 	Body struct {
 		Binding json.RawMessage    `json:"template_binding,omitempty" doc:"{parameters: {name: value}, sections: {name: [row]}, slots: {name: {strategy, block_id, parameters, sections}}}"`
 		Options endpoint.Opt[bool] `json:"include_options" nullable:"false" doc:"true: adds missing and binding_options; implies lenient."`
-		Lenient endpoint.Opt[bool] `json:"lenient" nullable:"false" doc:"true: what is missing is filled with something that shows."`
+		Lenient endpoint.Opt[bool] `json:"lenient" nullable:"false" doc:"true: missing values are replaced by visible notices."`
 	}
 }
 
@@ -154,13 +154,13 @@ type renderedTemplate struct {
 	HTML     string                   `json:"body_html"`
 	MJML     *string                  `json:"body_mjml" doc:"Null when format is html."`
 	Text     *string                  `json:"body_text"`
-	Slots    map[string]template.Slot `json:"slots" doc:"What became of each slot: {strategy, block_id, block_slug, block_name}."`
+	Slots    map[string]template.Slot `json:"slots" doc:"The result for each slot: {strategy, block_id, block_slug, block_name}."`
 	Snapshot templateSnapshot         `json:"template_snapshot"`
-	Missing  *[]binding.Issue         `json:"missing,omitempty" doc:"With include_options: what validate-binding says."`
+	Missing  *[]binding.Issue         `json:"missing,omitempty" doc:"With include_options: the issues of validate-binding."`
 	Options  *bindingOptions          `json:"binding_options,omitempty" doc:"With include_options."`
 }
 
-// templateSnapshot is a template's schema as it was.
+// templateSnapshot is the schema of a template at the time when it was rendered.
 type templateSnapshot struct {
 	TemplateID  id.Template                `json:"template_id" format:"uuid"`
 	Slug        string                     `json:"slug"`

@@ -10,26 +10,25 @@ import (
 	"github.com/packetboat/packetboat/internal/usage"
 )
 
-// SchemaBody is what a caller says about a schema.
+// SchemaBody is the part of a body that templates and blocks declare their values with.
 type SchemaBody struct {
 	Parameters endpoint.Opt[schemaInput] `json:"parameters_schema" doc:"Typed values: {name, type, required, label, help_text, validation, sample, default}, the type one of text, textarea, rich_text, html, url, image, email, color, number, boolean, date, datetime, select, list."`
 	Sections   endpoint.Opt[schemaInput] `json:"sections_schema" doc:"Repeating parts: {name, label, required, min, max, item_schema}."`
-	Groups     endpoint.Opt[schemaInput] `json:"groups_schema" doc:"How an editor gathers what is declared: {name, label, help_text, parameters, sections, slots, collapsed}."`
+	Groups     endpoint.Opt[schemaInput] `json:"groups_schema" doc:"How an editor groups what is declared: {name, label, help_text, parameters, sections, slots, collapsed}."`
 }
 
 func (b SchemaBody) raw() binding.RawSchema {
 	return binding.RawSchema{Parameters: rawPart(b.Parameters), Sections: rawPart(b.Sections), Groups: rawPart(b.Groups)}
 }
 
-// TemplateBody is what a caller says about a template, but for what a new one
-// must have.
+// TemplateBody is the body of a template without the fields that a new one must have.
 type TemplateBody struct {
 	Slug    endpoint.Opt[string] `json:"slug" nullable:"false" doc:"Lower case letters, digits, - and _. Default: derived from the name. One that is taken gets a number in a new template, and is refused in an update."`
 	Subject endpoint.Opt[string] `json:"subject" doc:"One line; {{param:name}} and Liquid allowed."`
 	Format  endpoint.Opt[string] `json:"format" nullable:"false" enum:"html,mjml" doc:"Which body is sent. Default: html."`
 	MJML    endpoint.Opt[string] `json:"content_mjml" doc:"Required when format is mjml."`
 	Text    endpoint.Opt[string] `json:"content_text" doc:"Default: derived from the HTML when it is rendered."`
-	Inline  endpoint.Opt[bool]   `json:"inline_css" nullable:"false" doc:"Move the rules of style elements into the elements they are about, when format is html. Default: false."`
+	Inline  endpoint.Opt[bool]   `json:"inline_css" nullable:"false" doc:"Move the rules of style elements into the elements that they match, when format is html. Default: false."`
 	SchemaBody
 	Slots   endpoint.Opt[schemaInput] `json:"slots_schema" doc:"Places for blocks: {name, label, help_text, tag_filter, required, allowed_strategies, default_strategy}."`
 	Expects endpoint.Opt[schemaInput] `json:"expects_schema" doc:"What the Liquid expects of a contact: {path, type, required, label, fallback, item_schema, sample}."`
@@ -75,7 +74,7 @@ type TemplateRow struct {
 	Name       string                     `json:"name"`
 	Subject    *string                    `json:"subject"`
 	Format     binding.Format             `json:"format" enum:"html,mjml"`
-	HTML       string                     `json:"content_html" doc:"Of an MJML template that was given none: what that compiles to, filled with samples."`
+	HTML       string                     `json:"content_html" doc:"Of an MJML template written without HTML: the compiled MJML, filled with samples."`
 	MJML       *string                    `json:"content_mjml"`
 	Text       *string                    `json:"content_text"`
 	Inline     bool                       `json:"inline_css"`
@@ -108,19 +107,19 @@ func rowOfTemplate(t template.Template, used *usage.Sends) TemplateRow {
 	}
 }
 
-// savedTemplate is what a write answers.
+// savedTemplate is the answer to a write.
 type savedTemplate struct {
 	TemplateRow
-	Warnings []binding.Warning `json:"warnings" doc:"What an author may want to know; it stops nothing."`
+	Warnings []binding.Warning `json:"warnings" doc:"Hints for the author; they prevent nothing."`
 }
 
-// either is a row of a list in the length that was asked for.
+// either is a row of a list, lean or full.
 type either[Lean, Full any] struct {
 	lean *Lean
 	full *Full
 }
 
-// MarshalJSON writes the row that was chosen.
+// MarshalJSON encodes the row that is set.
 func (r either[Lean, Full]) MarshalJSON() ([]byte, error) {
 	if r.full != nil {
 		return endpoint.AppendValue(nil, r.full)
@@ -128,7 +127,7 @@ func (r either[Lean, Full]) MarshalJSON() ([]byte, error) {
 	return endpoint.AppendValue(nil, r.lean)
 }
 
-// Schema is either row's.
+// Schema is that of either row.
 func (r either[Lean, Full]) Schema(all endpoint.Registry) *endpoint.Schema {
 	return &endpoint.Schema{AnyOf: []*endpoint.Schema{
 		all.Schema(reflect.TypeFor[Lean](), true, ""), all.Schema(reflect.TypeFor[Full](), true, ""),

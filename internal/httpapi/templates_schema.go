@@ -8,11 +8,10 @@ import (
 	"github.com/packetboat/packetboat/internal/endpoint"
 )
 
-// schemaInput is a part of a schema as a caller sends it: an array of entries,
-// which package binding reads.
+// schemaInput is a part of a schema as received: an array of entries, which package binding parses.
 type schemaInput json.RawMessage
 
-// UnmarshalJSON keeps the text.
+// UnmarshalJSON copies the text.
 func (l *schemaInput) UnmarshalJSON(b []byte) error { *l = slices.Clone(b); return nil }
 
 // Schema is that of an array of objects.
@@ -20,8 +19,8 @@ func (schemaInput) Schema(endpoint.Registry) *endpoint.Schema {
 	return &endpoint.Schema{Type: endpoint.TypeArray, Nullable: true, Items: &endpoint.Schema{Type: endpoint.TypeObject, AdditionalProperties: true}}
 }
 
-// sent returns a part of a schema as it was sent: nil when it was not, and an
-// empty one for null.
+// rawPart returns a part of a schema as received: nil if the field is absent, an empty array for
+// null.
 func rawPart(o endpoint.Opt[schemaInput]) json.RawMessage {
 	switch {
 	case !o.Set:
@@ -32,7 +31,7 @@ func rawPart(o endpoint.Opt[schemaInput]) json.RawMessage {
 	return json.RawMessage(o.Value)
 }
 
-// schemaPart is a part of a schema as it is shown: an array of what E describes.
+// schemaPart is a part of a schema in an answer: an array of E.
 type schemaPart[E any] json.RawMessage
 
 // MarshalJSON writes the text.
@@ -43,7 +42,7 @@ func (schemaPart[E]) Schema(all endpoint.Registry) *endpoint.Schema {
 	return &endpoint.Schema{Type: endpoint.TypeArray, Items: all.Schema(reflect.TypeFor[E](), true, "")}
 }
 
-// part returns the entries of a schema as they are shown.
+// schemaPartOf encodes a part of a schema.
 func schemaPartOf[E, T any](entries []T) schemaPart[E] {
 	if len(entries) == 0 {
 		return schemaPart[E](`[]`)
@@ -55,7 +54,7 @@ func schemaPartOf[E, T any](entries []T) schemaPart[E] {
 	return b
 }
 
-// parameterEntry is a typed value, at the top or in a row.
+// parameterEntry declares a parameter of a template, a block or a row of a section.
 type parameterEntry struct {
 	Name       string         `json:"name"`
 	Type       string         `json:"type" enum:"text,textarea,rich_text,html,url,image,email,color,number,boolean,date,datetime,select,list"`
@@ -67,30 +66,30 @@ type parameterEntry struct {
 	Default    parameterValue `json:"default"`
 }
 
-// heldValue is what a parameter may hold.
+// parameterValue is a value of a parameter.
 type parameterValue struct{}
 
-// Schema is that of a text, a number, a truth, a list of texts or null.
+// Schema is that of a text, a number, a boolean, a list of texts or null.
 func (parameterValue) Schema(endpoint.Registry) *endpoint.Schema {
 	return scalarOr(&endpoint.Schema{Type: endpoint.TypeArray, Items: &endpoint.Schema{Type: endpoint.TypeString}})
 }
 
-// dataValue is what may be known of a contact.
+// contactValue is a value of a contact's data.
 type contactValue struct{}
 
-// Schema is that of anything.
+// Schema is that of any JSON value.
 func (contactValue) Schema(endpoint.Registry) *endpoint.Schema {
 	return scalarOr(&endpoint.Schema{Type: endpoint.TypeArray, Items: &endpoint.Schema{}}, &endpoint.Schema{Type: endpoint.TypeObject, AdditionalProperties: true})
 }
 
-// valueOf returns the schema of a simple value, of null, or of what else there is.
+// scalarOr returns the schema of a text, a number, a boolean, null, or one of the others.
 func scalarOr(also ...*endpoint.Schema) *endpoint.Schema {
 	return &endpoint.Schema{AnyOf: append([]*endpoint.Schema{
 		{Type: endpoint.TypeString}, {Type: endpoint.TypeNumber}, {Type: endpoint.TypeBoolean}, {Type: "null"},
 	}, also...)}
 }
 
-// sectionEntry is a part that is repeated once per row.
+// sectionEntry declares a part that is repeated for each row.
 type sectionEntry struct {
 	Name     string           `json:"name"`
 	Label    *string          `json:"label"`
@@ -101,7 +100,7 @@ type sectionEntry struct {
 	Item     []parameterEntry `json:"item_schema"`
 }
 
-// SlotEntry is a place for a block.
+// SlotEntry declares a place for a block.
 type SlotEntry struct {
 	Name      string   `json:"name"`
 	Label     *string  `json:"label"`
@@ -112,7 +111,7 @@ type SlotEntry struct {
 	Default   string   `json:"default_strategy" enum:"fixed,random,empty"`
 }
 
-// groupEntry gathers declared things for an editor.
+// groupEntry groups parameters, sections and slots in an editor.
 type groupEntry struct {
 	Name       string   `json:"name"`
 	Label      *string  `json:"label"`
@@ -123,7 +122,7 @@ type groupEntry struct {
 	Collapsed  bool     `json:"collapsed"`
 }
 
-// expectEntry is something about the contact that the Liquid relies on.
+// expectEntry declares data of a contact that the Liquid uses.
 type expectEntry struct {
 	Path     string          `json:"path"`
 	Type     string          `json:"type" enum:"string,number,boolean,date,datetime,array,object"`
@@ -134,7 +133,7 @@ type expectEntry struct {
 	Sample   contactValue    `json:"sample"`
 }
 
-// propertyEntry is something that the elements of an expected array have.
+// propertyEntry declares a property of the elements of an expected array.
 type propertyEntry struct {
 	Name     string  `json:"name"`
 	Type     string  `json:"type" enum:"string,number,boolean,date,datetime,array,object"`

@@ -55,7 +55,7 @@ func (api usersAPI) register(r *endpoint.Router) {
 	}, api.removeMember)
 }
 
-// Member is a person in a tenant.
+// Member is a user with a role in a tenant.
 type Member struct {
 	ID          id.User           `json:"id"`
 	Email       string            `json:"email"`
@@ -68,7 +68,7 @@ type Member struct {
 
 type invitedMember struct {
 	Member
-	AcceptURL *string `json:"accept_url" doc:"The link that the person follows. Null where the installation mails it to them."`
+	AcceptURL *string `json:"accept_url" doc:"The link to accept the invitation. Null if the installation mails it."`
 }
 
 func rowOfMember(m auth.Member) Member {

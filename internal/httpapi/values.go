@@ -13,7 +13,7 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// orNull returns nil for a zero value, which answers show as null.
+// orNull returns nil for a zero value, so that it is null in JSON.
 func orNull[T comparable](s T) *T {
 	if s == *new(T) {
 		return nil
@@ -21,8 +21,7 @@ func orNull[T comparable](s T) *T {
 	return &s
 }
 
-// cleared returns what a nullable text field says: nil when it was not given,
-// the empty text when it is null.
+// nullAsZero returns the value of a field, the zero value for null, and nil if the field is absent.
 func nullAsZero[T any](o endpoint.Opt[T]) *T {
 	if !o.Set {
 		return nil
@@ -30,7 +29,8 @@ func nullAsZero[T any](o endpoint.Opt[T]) *T {
 	return new(o.Or(*new(T)))
 }
 
-// clearing returns nil for a field that was not sent, and a pointer to nil for null.
+// nullAsNil returns a pointer to the value of a field, a pointer to nil for null, and nil if the
+// field is absent.
 func nullAsNil[T any](o endpoint.Opt[T]) **T {
 	if !o.Set {
 		return nil
@@ -38,11 +38,11 @@ func nullAsNil[T any](o endpoint.Opt[T]) **T {
 	return new(o.Pointer())
 }
 
-// put replaces v when the field was there with a value.
+// setIfGiven replaces v by the value of a field that has one.
 func setIfGiven[T any](v *T, o endpoint.Opt[T]) { *v = o.Or(*v) }
 
-// putOrClear replaces v when the field was there, and clears it for null or an
-// empty text.
+// setOrClear replaces v by the value of a field. Null and an empty text clear v, an absent field
+// does not change it.
 func setOrClear(v **string, o endpoint.Opt[string]) {
 	if !o.Set {
 		return
@@ -98,8 +98,8 @@ func (p timePosition[T]) encode(cursors *endpoint.Cursors, sort string) string {
 	})
 }
 
-// idGiven returns what a nullable id field says: nil when it was not given, the zero id for null,
-// and for a text that is no id a new one, which no record has.
+// nullableID returns the id in a field, the zero id for null, and nil if the field is absent. For a
+// text that is no id it returns a new id, which no record has.
 func nullableID[T ~[16]byte](o endpoint.Opt[string]) *T {
 	text := nullAsZero(o)
 	if text == nil {
@@ -108,8 +108,8 @@ func nullableID[T ~[16]byte](o endpoint.Opt[string]) *T {
 	return new(idOrUnknown[T](*text))
 }
 
-// idSpelled returns the id in a text, the zero id for the empty text, and for what is no id a new
-// one, which no record has.
+// idOrUnknown returns the id in a text, the zero id for the empty text, and a new id, which no record
+// has, for a text that is no id.
 func idOrUnknown[T ~[16]byte](text string) T {
 	parsed, ok := id.Parse[T](text)
 	if !ok && text != "" {
@@ -118,14 +118,14 @@ func idOrUnknown[T ~[16]byte](text string) T {
 	return parsed
 }
 
-// checkID adds a problem when the text of a field is no id.
+// checkID adds a problem if the text of a field is no id.
 func checkID(bad *fault.Problems, path string, o endpoint.Opt[string], message string) {
 	if text := o.Or(""); text != "" && !id.Valid(text) {
 		bad.Add(path, message)
 	}
 }
 
-// oneID reads an id that a body may hold as text: nil when it is absent, the zero id for null.
+// readID reads an id from the raw value of a field: nil if the field is absent, the zero id for null.
 func readID[T ~[16]byte](bad *fault.Problems, path string, raw json.RawMessage) *T {
 	if len(raw) == 0 {
 		return nil
@@ -144,7 +144,7 @@ func readID[T ~[16]byte](bad *fault.Problems, path string, raw json.RawMessage) 
 	return &v
 }
 
-// manyIDs reads a list of ids, each once: nil when it is absent, the empty list for null.
+// readIDs reads a list of ids, each once: nil if the field is absent, an empty list for null.
 func readIDs[T ~[16]byte](bad *fault.Problems, path string, raw json.RawMessage) *[]T {
 	if len(raw) == 0 {
 		return nil
@@ -170,7 +170,7 @@ func readIDs[T ~[16]byte](bad *fault.Problems, path string, raw json.RawMessage)
 	return &list
 }
 
-// audited makes a change and writes it into the audit log, in one transaction.
+// audited calls do and writes an entry about it to the audit log, in one transaction.
 func audited(ctx context.Context, db *sqldb.DB, p auth.Principal, action, target string, now time.Time, do func(tx *sqldb.DB) (targetID string, err error)) error {
 	return db.InTx(ctx, func(tx *sqldb.DB) error {
 		targetID, err := do(tx)
