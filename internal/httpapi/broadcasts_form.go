@@ -51,15 +51,6 @@ type BroadcastBase struct {
 	UpdatedAt      endpoint.Stamp         `json:"updated_at"`
 }
 
-// alwaysNull is a field without a value.
-type alwaysNull struct{}
-
-// MarshalJSON writes null.
-func (alwaysNull) MarshalJSON() ([]byte, error) { return []byte("null"), nil }
-
-// Schema is that of null.
-func (alwaysNull) Schema(endpoint.Registry) *endpoint.Schema { return &endpoint.Schema{Type: "null"} }
-
 type DeliveryLane struct {
 	MTAConfigKey string  `json:"mta_config_key"`
 	Weight       float64 `json:"weight"`

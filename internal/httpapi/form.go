@@ -37,3 +37,36 @@ func (f form[Public, Session]) Schema(r endpoint.Registry) *endpoint.Schema {
 
 // SchemaName is that of the public form.
 func (form[Public, Session]) SchemaName() string { return endpoint.SchemaName[Public]() }
+
+// either is a row of a list, lean or full.
+type either[Lean, Full any] struct {
+	lean *Lean
+	full *Full
+}
+
+// MarshalJSON encodes the row that is set.
+func (r either[Lean, Full]) MarshalJSON() ([]byte, error) {
+	if r.full != nil {
+		return endpoint.AppendValue(nil, r.full)
+	}
+	return endpoint.AppendValue(nil, r.lean)
+}
+
+// Schema is that of either row.
+func (r either[Lean, Full]) Schema(all endpoint.Registry) *endpoint.Schema {
+	return &endpoint.Schema{AnyOf: []*endpoint.Schema{
+		all.Schema(reflect.TypeFor[Lean](), true, ""), all.Schema(reflect.TypeFor[Full](), true, ""),
+	}}
+}
+
+// SchemaName is that of the full row.
+func (either[Lean, Full]) SchemaName() string { return endpoint.SchemaName[Full]() }
+
+// alwaysNull is a field without a value.
+type alwaysNull struct{}
+
+// MarshalJSON writes null.
+func (alwaysNull) MarshalJSON() ([]byte, error) { return []byte("null"), nil }
+
+// Schema is that of null.
+func (alwaysNull) Schema(endpoint.Registry) *endpoint.Schema { return &endpoint.Schema{Type: "null"} }

@@ -1,8 +1,6 @@
 package httpapi
 
 import (
-	"reflect"
-
 	"github.com/packetboat/packetboat/internal/endpoint"
 	"github.com/packetboat/packetboat/internal/id"
 	"github.com/packetboat/packetboat/internal/mail/binding"
@@ -112,27 +110,3 @@ type savedTemplate struct {
 	TemplateRow
 	Warnings []binding.Warning `json:"warnings" doc:"Hints for the author; they prevent nothing."`
 }
-
-// either is a row of a list, lean or full.
-type either[Lean, Full any] struct {
-	lean *Lean
-	full *Full
-}
-
-// MarshalJSON encodes the row that is set.
-func (r either[Lean, Full]) MarshalJSON() ([]byte, error) {
-	if r.full != nil {
-		return endpoint.AppendValue(nil, r.full)
-	}
-	return endpoint.AppendValue(nil, r.lean)
-}
-
-// Schema is that of either row.
-func (r either[Lean, Full]) Schema(all endpoint.Registry) *endpoint.Schema {
-	return &endpoint.Schema{AnyOf: []*endpoint.Schema{
-		all.Schema(reflect.TypeFor[Lean](), true, ""), all.Schema(reflect.TypeFor[Full](), true, ""),
-	}}
-}
-
-// SchemaName is that of the full row.
-func (either[Lean, Full]) SchemaName() string { return endpoint.SchemaName[Full]() }
