@@ -53,10 +53,17 @@ type apiKeyAuthor struct {
 	Name string `json:"name"`
 }
 
-// NewAPIKey is an API key with its secret, which is shown only once.
-type NewAPIKey struct {
-	APIKey
-	Key string `json:"key"`
+func (api apiKeysAPI) listAPIKeys(ctx context.Context, p auth.Principal, _ *struct{}) (endpoint.List[APIKey], error) {
+	now := api.now()
+	list, err := auth.Keys(ctx, api.db, p.Tenant, now)
+	if err != nil {
+		return endpoint.List[APIKey]{}, err
+	}
+	rows := make([]APIKey, len(list))
+	for i, k := range list {
+		rows[i] = ShowAPIKey(k, now)
+	}
+	return endpoint.Whole(rows), nil
 }
 
 // ShowAPIKey returns the row of k. The command line prints it too.
@@ -72,19 +79,6 @@ func ShowAPIKey(k auth.Key, now time.Time) APIKey {
 	return row
 }
 
-func (api apiKeysAPI) listAPIKeys(ctx context.Context, p auth.Principal, _ *struct{}) (endpoint.List[APIKey], error) {
-	now := api.now()
-	list, err := auth.Keys(ctx, api.db, p.Tenant, now)
-	if err != nil {
-		return endpoint.List[APIKey]{}, err
-	}
-	rows := make([]APIKey, len(list))
-	for i, k := range list {
-		rows[i] = ShowAPIKey(k, now)
-	}
-	return endpoint.Whole(rows), nil
-}
-
 type createAPIKeyRequest struct {
 	Body struct {
 		Name      string               `json:"name"`
@@ -93,8 +87,10 @@ type createAPIKeyRequest struct {
 	}
 }
 
-func (in *createAPIKeyRequest) key() auth.NewKey {
-	return auth.NewKey{Name: in.Body.Name, Scopes: in.Body.Scopes, ExpiresAt: expiryOf(in.Body.ExpiresAt)}
+// NewAPIKey is an API key with its secret, which is shown only once.
+type NewAPIKey struct {
+	APIKey
+	Key string `json:"key"`
 }
 
 func (api apiKeysAPI) checkNewAPIKey(_ auth.Principal, in *createAPIKeyRequest) error {
@@ -110,6 +106,10 @@ func (api apiKeysAPI) createAPIKey(ctx context.Context, p auth.Principal, in *cr
 	return NewAPIKey{ShowAPIKey(k, now), secret}, nil
 }
 
+func (in *createAPIKeyRequest) key() auth.NewKey {
+	return auth.NewKey{Name: in.Body.Name, Scopes: in.Body.Scopes, ExpiresAt: expiryOf(in.Body.ExpiresAt)}
+}
+
 // expiryOf returns the time at which a key expires, or nil for never. For a text that is no time it
 // returns the zero time, which package auth reports together with other problems.
 func expiryOf(o endpoint.Opt[string]) *time.Time {
@@ -121,6 +121,20 @@ func expiryOf(o endpoint.Opt[string]) *time.Time {
 		return new(time.Time)
 	}
 	return &t
+}
+
+type scopeRow struct {
+	Scope       auth.Scope   `json:"scope"`
+	Description string       `json:"description"`
+	Implies     []auth.Scope `json:"implies"`
+}
+
+func (api apiKeysAPI) listScopes(context.Context, auth.Principal, *struct{}) (endpoint.List[scopeRow], error) {
+	var rows []scopeRow
+	for _, s := range auth.Scopes() {
+		rows = append(rows, scopeRow{s.Scope, s.Description, s.Implies})
+	}
+	return endpoint.Whole(rows), nil
 }
 
 func (api apiKeysAPI) getAPIKey(ctx context.Context, p auth.Principal, in *RecordPath) (APIKey, error) {
@@ -144,13 +158,6 @@ type updateAPIKeyRequest struct {
 	}
 }
 
-func (in *updateAPIKeyRequest) change() auth.KeyChange {
-	return auth.KeyChange{
-		Name: in.Body.Name.Pointer(), Scopes: in.Body.Scopes.Pointer(),
-		ExpiresAt: expiryOf(in.Body.ExpiresAt), NeverExpire: in.Body.ExpiresAt.Null,
-	}
-}
-
 func (api apiKeysAPI) checkAPIKey(_ auth.Principal, in *updateAPIKeyRequest) error {
 	return in.change().Check(api.now())
 }
@@ -167,6 +174,13 @@ func (api apiKeysAPI) updateAPIKey(ctx context.Context, p auth.Principal, in *up
 	}
 	api.gate.Forget()
 	return ShowAPIKey(k, now), nil
+}
+
+func (in *updateAPIKeyRequest) change() auth.KeyChange {
+	return auth.KeyChange{
+		Name: in.Body.Name.Pointer(), Scopes: in.Body.Scopes.Pointer(),
+		ExpiresAt: expiryOf(in.Body.ExpiresAt), NeverExpire: in.Body.ExpiresAt.Null,
+	}
 }
 
 func (api apiKeysAPI) revokeAPIKey(ctx context.Context, p auth.Principal, in *RecordPath) (endpoint.None, error) {
@@ -204,18 +218,4 @@ func (api apiKeysAPI) rotateAPIKey(ctx context.Context, p auth.Principal, in *ro
 	}
 	api.gate.Forget()
 	return NewAPIKey{ShowAPIKey(k, now), secret}, nil
-}
-
-type scopeRow struct {
-	Scope       auth.Scope   `json:"scope"`
-	Description string       `json:"description"`
-	Implies     []auth.Scope `json:"implies"`
-}
-
-func (api apiKeysAPI) listScopes(context.Context, auth.Principal, *struct{}) (endpoint.List[scopeRow], error) {
-	var rows []scopeRow
-	for _, s := range auth.Scopes() {
-		rows = append(rows, scopeRow{s.Scope, s.Description, s.Implies})
-	}
-	return endpoint.Whole(rows), nil
 }

@@ -45,17 +45,6 @@ type auditRow struct {
 	CreatedAt  endpoint.Stamp `json:"created_at"`
 }
 
-func rowOfAudit(e auth.AuditEntry) auditRow {
-	row := auditRow{
-		ID: e.ID, Actor: e.Actor, Action: e.Action, TargetType: e.TargetType, TargetID: e.TargetID, Details: e.Details,
-		CreatedAt: endpoint.At(e.At),
-	}
-	if e.IP.IsValid() {
-		row.IP = new(e.IP.String())
-	}
-	return row
-}
-
 func (api auditAPI) listAuditLog(ctx context.Context, p auth.Principal, in *auditLogRequest) (endpoint.List[auditRow], error) {
 	var after timePosition[id.AuditEntry]
 	if in.Cursor != "" {
@@ -80,4 +69,15 @@ func (api auditAPI) listAuditLog(ctx context.Context, p auth.Principal, in *audi
 		rows[i] = rowOfAudit(e)
 	}
 	return endpoint.Page(rows, next), nil
+}
+
+func rowOfAudit(e auth.AuditEntry) auditRow {
+	row := auditRow{
+		ID: e.ID, Actor: e.Actor, Action: e.Action, TargetType: e.TargetType, TargetID: e.TargetID, Details: e.Details,
+		CreatedAt: endpoint.At(e.At),
+	}
+	if e.IP.IsValid() {
+		row.IP = new(e.IP.String())
+	}
+	return row
 }

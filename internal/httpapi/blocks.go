@@ -47,10 +47,14 @@ func (api templatesAPI) blocks(r *endpoint.Router) {
 		write("deleteBlock", "Delete a block that no draft and no recent broadcast uses, or any with force=true.", template.ErrNoBlock, template.ErrInUse), api.deleteBlock)
 }
 
-// BlockPath names a block.
-type BlockPath struct {
-	ID string `path:"id" doc:"The id or the slug."`
+type listBlocksRequest struct {
+	Full     string `query:"full" doc:"true: complete rows."`
+	Usage    string `query:"include_usage" doc:"true: adds usage to each row."`
+	Tags     string `query:"tags" doc:"Comma list; a block must carry every tag."`
+	SlotKeys string `query:"slot_keys" doc:"Comma list; a block must have any of them."`
 }
+
+type blockListRow = either[BlockHead, BlockRow]
 
 // BlockHead is the lean row of a block.
 type BlockHead struct {
@@ -77,33 +81,6 @@ type BlockRow struct {
 	Text     *string                `json:"content_text"`
 }
 
-// savedBlock is the answer to a write.
-type savedBlock struct {
-	BlockRow
-	Warnings []binding.Warning `json:"warnings" doc:"Hints for the author; they prevent nothing."`
-}
-
-func leanBlock(b template.Block, used *usage.Sends) BlockHead {
-	return BlockHead{
-		ID: b.ID, Slug: b.Slug, Name: b.Name, Active: b.Active, Tags: b.Tags, SlotKeys: b.SlotKeys,
-		Parameters: schemaPartOf[parameterEntry](b.Schema.Parameters), Sections: schemaPartOf[sectionEntry](b.Schema.Sections),
-		Usage: used, CreatedAt: endpoint.At(b.CreatedAt), UpdatedAt: endpoint.At(b.UpdatedAt),
-	}
-}
-
-func rowOfBlock(b template.Block, used *usage.Sends) BlockRow {
-	return BlockRow{leanBlock(b, used), b.Tenant, schemaPartOf[groupEntry](b.Schema.Groups), b.HTML, b.MJML, b.Text}
-}
-
-type listBlocksRequest struct {
-	Full     string `query:"full" doc:"true: complete rows."`
-	Usage    string `query:"include_usage" doc:"true: adds usage to each row."`
-	Tags     string `query:"tags" doc:"Comma list; a block must carry every tag."`
-	SlotKeys string `query:"slot_keys" doc:"Comma list; a block must have any of them."`
-}
-
-type blockListRow = either[BlockHead, BlockRow]
-
 func (api templatesAPI) listBlocks(ctx context.Context, p auth.Principal, in *listBlocksRequest) (endpoint.List[blockListRow], error) {
 	var none endpoint.List[blockListRow]
 	full := endpoint.Flag(in.Full)
@@ -127,6 +104,25 @@ func (api templatesAPI) listBlocks(ctx context.Context, p auth.Principal, in *li
 	return endpoint.Whole(rows), nil
 }
 
+func rowOfBlock(b template.Block, used *usage.Sends) BlockRow {
+	return BlockRow{leanBlock(b, used), b.Tenant, schemaPartOf[groupEntry](b.Schema.Groups), b.HTML, b.MJML, b.Text}
+}
+
+func leanBlock(b template.Block, used *usage.Sends) BlockHead {
+	return BlockHead{
+		ID: b.ID, Slug: b.Slug, Name: b.Name, Active: b.Active, Tags: b.Tags, SlotKeys: b.SlotKeys,
+		Parameters: schemaPartOf[parameterEntry](b.Schema.Parameters), Sections: schemaPartOf[sectionEntry](b.Schema.Sections),
+		Usage: used, CreatedAt: endpoint.At(b.CreatedAt), UpdatedAt: endpoint.At(b.UpdatedAt),
+	}
+}
+
+type createBlockRequest struct {
+	Body struct {
+		Name string `json:"name" doc:"1 to 200 characters."`
+		BlockBody
+	}
+}
+
 // BlockBody is the body of a block without the name.
 type BlockBody struct {
 	Slug   endpoint.Opt[string] `json:"slug" nullable:"false" doc:"Lower case letters, digits, - and _. Default: derived from the name. One that is taken gets a number in a new block, and is refused in an update."`
@@ -137,6 +133,22 @@ type BlockBody struct {
 	SchemaBody
 	Tags     endpoint.Opt[[]string] `json:"tags" doc:"At most 50, of 1 to 64 characters."`
 	SlotKeys endpoint.Opt[[]string] `json:"slot_keys" doc:"The slots of templates that the block is meant for; at most 50."`
+}
+
+// savedBlock is the answer to a write.
+type savedBlock struct {
+	BlockRow
+	Warnings []binding.Warning `json:"warnings" doc:"Hints for the author; they prevent nothing."`
+}
+
+func checkNewBlock(_ auth.Principal, in *createBlockRequest) error { return in.change().CheckNew() }
+
+func (api templatesAPI) createBlock(ctx context.Context, p auth.Principal, in *createBlockRequest) (savedBlock, error) {
+	b, warnings, err := template.CreateBlock(ctx, api.db, api.mjml, p.Tenant, in.change(), api.now())
+	if err != nil {
+		return savedBlock{}, err
+	}
+	return savedBlock{rowOfBlock(b, nil), endpoint.NonNil(warnings)}, nil
 }
 
 func (b BlockBody) change() template.BlockChange {
@@ -152,27 +164,29 @@ func (b BlockBody) change() template.BlockChange {
 	return ch
 }
 
-type createBlockRequest struct {
-	Body struct {
-		Name string `json:"name" doc:"1 to 200 characters."`
-		BlockBody
-	}
-}
-
 func (in *createBlockRequest) change() template.BlockChange {
 	ch := in.Body.change()
 	ch.Name = &in.Body.Name
 	return ch
 }
 
-func checkNewBlock(_ auth.Principal, in *createBlockRequest) error { return in.change().CheckNew() }
-
-func (api templatesAPI) createBlock(ctx context.Context, p auth.Principal, in *createBlockRequest) (savedBlock, error) {
-	b, warnings, err := template.CreateBlock(ctx, api.db, api.mjml, p.Tenant, in.change(), api.now())
-	if err != nil {
-		return savedBlock{}, err
+type updateBlockRequest struct {
+	BlockPath
+	Body struct {
+		Name endpoint.Opt[string] `json:"name" nullable:"false" doc:"1 to 200 characters."`
+		BlockBody
 	}
-	return savedBlock{rowOfBlock(b, nil), endpoint.NonNil(warnings)}, nil
+}
+
+// BlockPath names a block.
+type BlockPath struct {
+	ID string `path:"id" doc:"The id or the slug."`
+}
+
+func (in *updateBlockRequest) change() template.BlockChange {
+	ch := in.Body.change()
+	ch.Name = in.Body.Name.Pointer()
+	return ch
 }
 
 type getBlockRequest struct {
@@ -190,20 +204,6 @@ func (api templatesAPI) getBlock(ctx context.Context, p auth.Principal, in *getB
 		return BlockRow{}, err
 	}
 	return rowOfBlock(b, used.forRecord(b.ID.String())), nil
-}
-
-type updateBlockRequest struct {
-	BlockPath
-	Body struct {
-		Name endpoint.Opt[string] `json:"name" nullable:"false" doc:"1 to 200 characters."`
-		BlockBody
-	}
-}
-
-func (in *updateBlockRequest) change() template.BlockChange {
-	ch := in.Body.change()
-	ch.Name = in.Body.Name.Pointer()
-	return ch
 }
 
 func checkBlock(_ auth.Principal, in *updateBlockRequest) error { return in.change().Check() }

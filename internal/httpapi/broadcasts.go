@@ -81,6 +81,31 @@ type listBroadcastsRequest struct {
 	Archived string `query:"archived" doc:"true: include archived broadcasts; only: list only these."`
 }
 
+func (api broadcastsAPI) listBroadcasts(ctx context.Context, p auth.Principal, in *listBroadcastsRequest) (endpoint.List[broadcastRow], error) {
+	var none endpoint.List[broadcastRow]
+	f, err := in.parse()
+	if err != nil {
+		return none, err
+	}
+	list, err := broadcast.List(ctx, api.db, p.Tenant, f)
+	if err != nil {
+		return none, err
+	}
+	names, err := api.namesFor(ctx, p.Tenant, list...)
+	if err != nil {
+		return none, err
+	}
+	rows := make([]broadcastRow, len(list))
+	for i, b := range list {
+		if f.Bodies {
+			rows[i].full = new(formFor(p, func() FullBroadcast { return names.full(b) }, func() FullSession { return names.fullSession(b) }))
+		} else {
+			rows[i].lean = new(formFor(p, func() LeanBroadcast { return names.lean(b) }, func() leanSession { return names.leanSession(b) }))
+		}
+	}
+	return endpoint.Whole(rows), nil
+}
+
 // parse parses the query.
 func (in *listBroadcastsRequest) parse() (broadcast.Filter, error) {
 	var p fault.Problems
@@ -122,31 +147,6 @@ func queryTime(p *fault.Problems, name, text string) *time.Time {
 		return nil
 	}
 	return &t
-}
-
-func (api broadcastsAPI) listBroadcasts(ctx context.Context, p auth.Principal, in *listBroadcastsRequest) (endpoint.List[broadcastRow], error) {
-	var none endpoint.List[broadcastRow]
-	f, err := in.parse()
-	if err != nil {
-		return none, err
-	}
-	list, err := broadcast.List(ctx, api.db, p.Tenant, f)
-	if err != nil {
-		return none, err
-	}
-	names, err := api.namesFor(ctx, p.Tenant, list...)
-	if err != nil {
-		return none, err
-	}
-	rows := make([]broadcastRow, len(list))
-	for i, b := range list {
-		if f.Bodies {
-			rows[i].full = new(formFor(p, func() FullBroadcast { return names.full(b) }, func() FullSession { return names.fullSession(b) }))
-		} else {
-			rows[i].lean = new(formFor(p, func() LeanBroadcast { return names.lean(b) }, func() leanSession { return names.leanSession(b) }))
-		}
-	}
-	return endpoint.Whole(rows), nil
 }
 
 func (api broadcastsAPI) getBroadcast(ctx context.Context, p auth.Principal, in *broadcastPath) (broadcastAnswer, error) {

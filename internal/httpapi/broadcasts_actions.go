@@ -12,12 +12,26 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
+type rescheduleBroadcastRequest struct {
+	ID   string `path:"broadcast_id" doc:"The broadcast's id."`
+	Body struct {
+		SkippedDates endpoint.Opt[[]string] `json:"skipped_dates" nullable:"false" doc:"The whole list, at most 60 days."`
+	}
+}
+
+func (api broadcastsAPI) rescheduleBroadcast(ctx context.Context, p auth.Principal, in *rescheduleBroadcastRequest) (broadcastAnswer, error) {
+	if !in.Body.SkippedDates.Given() {
+		var bad fault.Problems
+		bad.Add("skipped_dates", "required")
+		return broadcastAnswer{}, bad.Err()
+	}
+	return api.changeStatus(func(ctx context.Context, db *sqldb.DB, tenant id.Tenant, bid id.Broadcast, now time.Time) error {
+		return broadcast.Reschedule(ctx, db, tenant, bid, in.Body.SkippedDates.Value, now)
+	})(ctx, p, &broadcastPath{ID: in.ID})
+}
+
 // transition changes the status of a broadcast, or returns the fault why it cannot.
 type transition func(ctx context.Context, db *sqldb.DB, tenant id.Tenant, bid id.Broadcast, now time.Time) error
-
-func pauseByUser(ctx context.Context, db *sqldb.DB, tenant id.Tenant, bid id.Broadcast, now time.Time) error {
-	return broadcast.Pause(ctx, db, tenant, bid, broadcast.ByUser, now)
-}
 
 // changeStatus returns the handler that applies a transition and answers with the broadcast.
 func (api broadcastsAPI) changeStatus(do transition) func(context.Context, auth.Principal, *broadcastPath) (broadcastAnswer, error) {
@@ -37,20 +51,6 @@ func (api broadcastsAPI) changeStatus(do transition) func(context.Context, auth.
 	}
 }
 
-type rescheduleBroadcastRequest struct {
-	ID   string `path:"broadcast_id" doc:"The broadcast's id."`
-	Body struct {
-		SkippedDates endpoint.Opt[[]string] `json:"skipped_dates" nullable:"false" doc:"The whole list, at most 60 days."`
-	}
-}
-
-func (api broadcastsAPI) rescheduleBroadcast(ctx context.Context, p auth.Principal, in *rescheduleBroadcastRequest) (broadcastAnswer, error) {
-	if !in.Body.SkippedDates.Given() {
-		var bad fault.Problems
-		bad.Add("skipped_dates", "required")
-		return broadcastAnswer{}, bad.Err()
-	}
-	return api.changeStatus(func(ctx context.Context, db *sqldb.DB, tenant id.Tenant, bid id.Broadcast, now time.Time) error {
-		return broadcast.Reschedule(ctx, db, tenant, bid, in.Body.SkippedDates.Value, now)
-	})(ctx, p, &broadcastPath{ID: in.ID})
+func pauseByUser(ctx context.Context, db *sqldb.DB, tenant id.Tenant, bid id.Broadcast, now time.Time) error {
+	return broadcast.Pause(ctx, db, tenant, bid, broadcast.ByUser, now)
 }

@@ -26,6 +26,15 @@ func (api broadcastsAPI) recipients(r *endpoint.Router) {
 	}, api.listBroadcastRecipients)
 }
 
+type listBroadcastRecipientsRequest struct {
+	ID        string `path:"broadcast_id" doc:"The broadcast's id."`
+	Status    string `query:"status" doc:"Comma list of statuses."`
+	VariantID string `query:"variant_id" doc:"Recipients of this variant."`
+	Search    string `query:"search" doc:"A part of the address."`
+	Cursor    string `query:"cursor"`
+	Limit     string `query:"limit" doc:"1 to 200; 50 when absent."`
+}
+
 // recipientRow is one message of a broadcast.
 type recipientRow struct {
 	ContactID      id.Contact      `json:"contact_id" format:"uuid"`
@@ -47,30 +56,6 @@ type recipientRow struct {
 	SkipReason     *string         `json:"skip_reason"`
 	Error          *string         `json:"error"`
 }
-
-type listBroadcastRecipientsRequest struct {
-	ID        string `path:"broadcast_id" doc:"The broadcast's id."`
-	Status    string `query:"status" doc:"Comma list of statuses."`
-	VariantID string `query:"variant_id" doc:"Recipients of this variant."`
-	Search    string `query:"search" doc:"A part of the address."`
-	Cursor    string `query:"cursor"`
-	Limit     string `query:"limit" doc:"1 to 200; 50 when absent."`
-}
-
-// parse parses the query.
-func (in *listBroadcastRecipientsRequest) parse(cursors *endpoint.Cursors) (outbox.Recipients, error) {
-	q := outbox.Recipients{Variant: in.VariantID, Search: in.Search, Limit: endpoint.Limit(in.Limit)}
-	var err error
-	if q.Status, err = outbox.ParseStatuses(endpoint.CommaList(in.Status)); err != nil || in.Cursor == "" {
-		return q, err
-	}
-	c, err := cursors.Decode(in.Cursor, byContact, "asc")
-	q.After = id.Read[id.Contact](c.LastID)
-	return q, err
-}
-
-// byContact is the name in cursors of the order of recipients.
-const byContact = "contact_id"
 
 func (api broadcastsAPI) listBroadcastRecipients(ctx context.Context, p auth.Principal, in *listBroadcastRecipientsRequest) (endpoint.List[recipientRow], error) {
 	var none endpoint.List[recipientRow]
@@ -100,6 +85,21 @@ func (api broadcastsAPI) listBroadcastRecipients(ctx context.Context, p auth.Pri
 	}
 	return endpoint.Page(rows, next), nil
 }
+
+// parse parses the query.
+func (in *listBroadcastRecipientsRequest) parse(cursors *endpoint.Cursors) (outbox.Recipients, error) {
+	q := outbox.Recipients{Variant: in.VariantID, Search: in.Search, Limit: endpoint.Limit(in.Limit)}
+	var err error
+	if q.Status, err = outbox.ParseStatuses(endpoint.CommaList(in.Status)); err != nil || in.Cursor == "" {
+		return q, err
+	}
+	c, err := cursors.Decode(in.Cursor, byContact, "asc")
+	q.After = id.Read[id.Contact](c.LastID)
+	return q, err
+}
+
+// byContact is the name in cursors of the order of recipients.
+const byContact = "contact_id"
 
 // recipientRows returns the rows of messages, with the first opens and clicks that are not classified
 // as a machine's.

@@ -35,15 +35,6 @@ type broadcastPath struct {
 	ID string `path:"broadcast_id" doc:"The broadcast's id."`
 }
 
-// broadcastAt returns the broadcast that a path names.
-func (api broadcastsAPI) broadcastAt(ctx context.Context, p auth.Principal, path string) (broadcast.Broadcast, error) {
-	bid, ok := id.Parse[id.Broadcast](path)
-	if !ok {
-		return broadcast.Broadcast{}, broadcast.ErrNotFound
-	}
-	return broadcast.Load(ctx, api.db, p.Tenant, bid)
-}
-
 type broadcastReport struct {
 	BroadcastID          string          `json:"broadcast_id" format:"uuid"`
 	Name                 string          `json:"name"`
@@ -105,6 +96,15 @@ func (api broadcastsAPI) broadcastReport(ctx context.Context, p auth.Principal, 
 	}
 	out.ClassifierLastRunAt, out.ClassifierIntervalMS = endpoint.AtOr(last), new(classify.Interval.Milliseconds())
 	return out, nil
+}
+
+// broadcastAt returns the broadcast that a path names.
+func (api broadcastsAPI) broadcastAt(ctx context.Context, p auth.Principal, path string) (broadcast.Broadcast, error) {
+	bid, ok := id.Parse[id.Broadcast](path)
+	if !ok {
+		return broadcast.Broadcast{}, broadcast.ErrNotFound
+	}
+	return broadcast.Load(ctx, api.db, p.Tenant, bid)
 }
 
 type linkRow struct {

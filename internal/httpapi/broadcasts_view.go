@@ -179,6 +179,22 @@ func (api broadcastsAPI) progressOf(ctx context.Context, b broadcast.Broadcast) 
 	return out, err
 }
 
+func (api broadcastsAPI) failureOf(ctx context.Context, b broadcast.Broadcast, p *broadcast.Progress) (*failureInfo, error) {
+	info := &failureInfo{Code: b.Failure.Code, Message: b.Failure.Message, FailedAt: endpoint.At(b.Failure.At), Samples: []failureSample{}}
+	if p == nil {
+		return info, nil
+	}
+	info.FailedCount = p.Failed
+	failed, err := outbox.FirstFailures(ctx, api.db, b.Tenant, b.Send, maxFailureSamples)
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range failed {
+		info.Samples = append(info.Samples, failureSample{r.Email, r.Error})
+	}
+	return info, nil
+}
+
 func showProgress(p *broadcast.Progress) *deliveryProgress {
 	out := &deliveryProgress{
 		Phase: p.Phase, TotalRecipients: p.Total, Queued: p.Waiting, Sent: p.Sent, Delivered: p.Delivered, Failed: p.Failed,
@@ -200,20 +216,4 @@ func showLimit(w outbox.Wait, laneKey string) *limitedBy {
 		out.PerMinute = new(float64(w.Max) / w.Per.Minutes())
 	}
 	return out
-}
-
-func (api broadcastsAPI) failureOf(ctx context.Context, b broadcast.Broadcast, p *broadcast.Progress) (*failureInfo, error) {
-	info := &failureInfo{Code: b.Failure.Code, Message: b.Failure.Message, FailedAt: endpoint.At(b.Failure.At), Samples: []failureSample{}}
-	if p == nil {
-		return info, nil
-	}
-	info.FailedCount = p.Failed
-	failed, err := outbox.FirstFailures(ctx, api.db, b.Tenant, b.Send, maxFailureSamples)
-	if err != nil {
-		return nil, err
-	}
-	for _, r := range failed {
-		info.Samples = append(info.Samples, failureSample{r.Email, r.Error})
-	}
-	return info, nil
 }

@@ -32,75 +32,9 @@ var broadcastFieldFaults = withContent(map[string]*fault.Error{
 	"split_test_config":       broadcast.ErrSplitTest,
 })
 
-// withContent adds the faults of the fields of content to faults.
-func withContent(faults map[string]*fault.Error) map[string]*fault.Error {
-	maps.Copy(faults, contentFieldFaults)
-	return faults
-}
-
 type createBroadcastRequest struct {
 	Key  string `header:"Idempotency-Key" doc:"8 to 128 letters, digits, - or _; a repeat within 24 hours returns the first answer."`
 	Body broadcastBody
-}
-
-func checkNewBroadcast(p auth.Principal, in *createBroadcastRequest) error { return in.Body.check(p) }
-
-func (api broadcastsAPI) createBroadcast(ctx context.Context, p auth.Principal, in *createBroadcastRequest) (broadcastAnswer, error) {
-	ch, refs, err := in.Body.changeAndRefs(p)
-	if err != nil {
-		return broadcastAnswer{}, err
-	}
-	if err := refs.ResolveNew(ctx, api.db, p.Tenant, &ch); err != nil {
-		return broadcastAnswer{}, err
-	}
-	b, err := broadcast.New(ctx, authorOf(api.db, api.mjml, api.now()), p.Tenant, ch, p.Actor())
-	if err != nil {
-		return broadcastAnswer{}, err
-	}
-	out, err := api.viewBroadcast(ctx, p, b)
-	if err != nil {
-		return broadcastAnswer{}, err
-	}
-	return out, api.db.InTx(ctx, func(tx *sqldb.DB) error {
-		if err := b.Insert(ctx, tx); err != nil {
-			return err
-		}
-		return endpoint.Remember(ctx, tx, out)
-	})
-}
-
-type updateBroadcastRequest struct {
-	ID   string `path:"broadcast_id" doc:"The broadcast's id."`
-	Body broadcastBody
-}
-
-func checkBroadcast(p auth.Principal, in *updateBroadcastRequest) error { return in.Body.check(p) }
-
-func (api broadcastsAPI) updateBroadcast(ctx context.Context, p auth.Principal, in *updateBroadcastRequest) (broadcastAnswer, error) {
-	ch, refs, err := in.Body.changeAndRefs(p)
-	if err != nil {
-		return broadcastAnswer{}, err
-	}
-	if err := refs.Resolve(ctx, api.db, p.Tenant, &ch); err != nil {
-		return broadcastAnswer{}, err
-	}
-	bid, err := recordID[id.Broadcast](in.ID, broadcast.ErrNotFound)
-	if err != nil {
-		return broadcastAnswer{}, err
-	}
-	b, err := broadcast.Update(ctx, authorOf(api.db, api.mjml, api.now()), p.Tenant, bid, ch)
-	if err != nil {
-		return broadcastAnswer{}, err
-	}
-	return api.viewBroadcast(ctx, p, b)
-}
-
-func (api broadcastsAPI) deleteBroadcast(ctx context.Context, p auth.Principal, in *broadcastPath) (endpoint.None, error) {
-	bid, err := recordID[id.Broadcast](in.ID, broadcast.ErrNotFound)
-	if err != nil {
-		return endpoint.None{}, err
-	}
-	return endpoint.None{}, broadcast.Delete(ctx, api.db, p.Tenant, bid)
 }
 
 // broadcastBody is the body of a create or an update.
@@ -146,13 +80,6 @@ func (metadataBody) Schema(endpoint.Registry) *endpoint.Schema {
 	return &endpoint.Schema{Type: endpoint.TypeObject, AdditionalProperties: true, MaxProperties: new(20)}
 }
 
-// laneShareBody is one of the lanes of a broadcast with its weight.
-type laneShareBody struct {
-	MTAConfigKey endpoint.Opt[string]  `json:"mta_config_key"`
-	MTAConfigID  json.RawMessage       `json:"mta_config_id,omitempty" doc:"Session form."`
-	Weight       endpoint.Opt[float64] `json:"weight" nullable:"false" doc:"Greater than 0; relative to the other weights."`
-}
-
 // broadcastContent is the content of a broadcast, which may be copied from a library entry.
 type broadcastContent struct {
 	ContentBody
@@ -160,36 +87,37 @@ type broadcastContent struct {
 	MessageVersion endpoint.Opt[int]    `json:"message_version" doc:"Of that entry. Default: the current one."`
 }
 
-// message returns the version of a library entry that the body copies, or nil.
-func (c broadcastContent) message(bad *fault.Problems) *broadcast.Message {
-	if !c.MessageID.Given() {
-		if c.MessageVersion.Given() {
-			bad.Add("content.message_version", "needs content.message_id beside it")
-		}
-		return nil
-	}
-	entry, ok := id.Parse[id.LibraryEntry](c.MessageID.Value)
-	if !ok {
-		bad.Add("content.message_id", "must be the uuid of an entry of the library")
-	}
-	if c.MessageVersion.Given() && c.MessageVersion.Value < 1 {
-		bad.Add("content.message_version", "must be a positive integer")
-	}
-	return &broadcast.Message{Entry: entry, Version: c.MessageVersion.Value}
+// laneShareBody is one of the lanes of a broadcast with its weight.
+type laneShareBody struct {
+	MTAConfigKey endpoint.Opt[string]  `json:"mta_config_key"`
+	MTAConfigID  json.RawMessage       `json:"mta_config_id,omitempty" doc:"Session form."`
+	Weight       endpoint.Opt[float64] `json:"weight" nullable:"false" doc:"Greater than 0; relative to the other weights."`
 }
 
-const notAvailable = "is not available yet: leave it out or send its default"
+func checkNewBroadcast(p auth.Principal, in *createBroadcastRequest) error { return in.Body.check(p) }
 
-// refuseUnsupported refuses fields without an effect yet: it returns the fault of one with a code of
-// its own and adds problems with the others to bad.
-func (in *broadcastBody) refuseUnsupported(bad *fault.Problems) error {
-	if in.SplitTest.Given() {
-		return broadcast.ErrSplitTest
+func (api broadcastsAPI) createBroadcast(ctx context.Context, p auth.Principal, in *createBroadcastRequest) (broadcastAnswer, error) {
+	ch, refs, err := in.Body.changeAndRefs(p)
+	if err != nil {
+		return broadcastAnswer{}, err
 	}
-	if in.SeedLists.Given() {
-		bad.Add("seed_list_ids", notAvailable)
+	if err := refs.ResolveNew(ctx, api.db, p.Tenant, &ch); err != nil {
+		return broadcastAnswer{}, err
 	}
-	return nil
+	b, err := broadcast.New(ctx, authorOf(api.db, api.mjml, api.now()), p.Tenant, ch, p.Actor())
+	if err != nil {
+		return broadcastAnswer{}, err
+	}
+	out, err := api.viewBroadcast(ctx, p, b)
+	if err != nil {
+		return broadcastAnswer{}, err
+	}
+	return out, api.db.InTx(ctx, func(tx *sqldb.DB) error {
+		if err := b.Insert(ctx, tx); err != nil {
+			return err
+		}
+		return endpoint.Remember(ctx, tx, out)
+	})
 }
 
 // check reports the problems of the body, without looking up the records that it names.
@@ -262,35 +190,36 @@ func (in *broadcastBody) change(p auth.Principal) (broadcast.Change, error) {
 	return ch, nil
 }
 
-// refs returns the references of the body.
-func (in *broadcastBody) refs(p auth.Principal) (broadcast.Refs, error) {
-	ids, err := in.sessionIDs(p)
-	return broadcast.Refs{
-		EmailType: refOf(ids.emailType, in.EmailTypeKey), TypeRequired: p.IsKey(), MTAConfig: refOf(ids.lane, in.MTAConfigKey),
-		Include: refsOf(ids.include, in.IncludeKeys), Exclude: refsOf(ids.exclude, in.ExcludeKeys),
-		Identities: refsOf(ids.senders, in.Senders), Lanes: ids.lanes,
-	}, err
-}
-
-func refOf[ID comparable](byID *ID, key endpoint.Opt[string]) *broadcast.Ref[ID] {
-	if byID == nil && !key.Set {
-		return nil
+// refuseUnsupported refuses fields without an effect yet: it returns the fault of one with a code of
+// its own and adds problems with the others to bad.
+func (in *broadcastBody) refuseUnsupported(bad *fault.Problems) error {
+	if in.SplitTest.Given() {
+		return broadcast.ErrSplitTest
 	}
-	r := broadcast.Ref[ID]{Key: key.Pointer()}
-	if byID != nil {
-		r.ID = *byID
-	}
-	return &r
-}
-
-func refsOf[ID comparable](byID *[]ID, keys endpoint.Opt[[]string]) *broadcast.RefList[ID] {
-	switch {
-	case byID != nil:
-		return &broadcast.RefList[ID]{IDs: *byID, Keys: keys.Value}
-	case keys.Set:
-		return &broadcast.RefList[ID]{Keys: keys.Value}
+	if in.SeedLists.Given() {
+		bad.Add("seed_list_ids", notAvailable)
 	}
 	return nil
+}
+
+const notAvailable = "is not available yet: leave it out or send its default"
+
+// message returns the version of a library entry that the body copies, or nil.
+func (c broadcastContent) message(bad *fault.Problems) *broadcast.Message {
+	if !c.MessageID.Given() {
+		if c.MessageVersion.Given() {
+			bad.Add("content.message_version", "needs content.message_id beside it")
+		}
+		return nil
+	}
+	entry, ok := id.Parse[id.LibraryEntry](c.MessageID.Value)
+	if !ok {
+		bad.Add("content.message_id", "must be the uuid of an entry of the library")
+	}
+	if c.MessageVersion.Given() && c.MessageVersion.Value < 1 {
+		bad.Add("content.message_version", "must be a positive integer")
+	}
+	return &broadcast.Message{Entry: entry, Version: c.MessageVersion.Value}
 }
 
 // sessionIDs are the references by id, which only sessions may send; nil: absent.
@@ -300,6 +229,16 @@ type sessionIDs struct {
 	include, exclude *[]id.Segment
 	senders          *[]id.Identity
 	lanes            []broadcast.Ref[id.MTAConfig] // by id or key
+}
+
+// refs returns the references of the body.
+func (in *broadcastBody) refs(p auth.Principal) (broadcast.Refs, error) {
+	ids, err := in.sessionIDs(p)
+	return broadcast.Refs{
+		EmailType: refOf(ids.emailType, in.EmailTypeKey), TypeRequired: p.IsKey(), MTAConfig: refOf(ids.lane, in.MTAConfigKey),
+		Include: refsOf(ids.include, in.IncludeKeys), Exclude: refsOf(ids.exclude, in.ExcludeKeys),
+		Identities: refsOf(ids.senders, in.Senders), Lanes: ids.lanes,
+	}, err
 }
 
 // sessionIDs returns the references by id. From an API key there are none, but the keys of lanes.
@@ -324,4 +263,65 @@ func (in *broadcastBody) sessionIDs(p auth.Principal) (sessionIDs, error) {
 	ids.exclude = readIDs[id.Segment](&bad, "exclude_segment_ids", in.ExcludeIDs)
 	ids.senders = readIDs[id.Identity](&bad, "sending_identity_ids", in.SenderIDs)
 	return ids, bad.Err()
+}
+
+func refOf[ID comparable](byID *ID, key endpoint.Opt[string]) *broadcast.Ref[ID] {
+	if byID == nil && !key.Set {
+		return nil
+	}
+	r := broadcast.Ref[ID]{Key: key.Pointer()}
+	if byID != nil {
+		r.ID = *byID
+	}
+	return &r
+}
+
+func refsOf[ID comparable](byID *[]ID, keys endpoint.Opt[[]string]) *broadcast.RefList[ID] {
+	switch {
+	case byID != nil:
+		return &broadcast.RefList[ID]{IDs: *byID, Keys: keys.Value}
+	case keys.Set:
+		return &broadcast.RefList[ID]{Keys: keys.Value}
+	}
+	return nil
+}
+
+type updateBroadcastRequest struct {
+	ID   string `path:"broadcast_id" doc:"The broadcast's id."`
+	Body broadcastBody
+}
+
+func checkBroadcast(p auth.Principal, in *updateBroadcastRequest) error { return in.Body.check(p) }
+
+func (api broadcastsAPI) updateBroadcast(ctx context.Context, p auth.Principal, in *updateBroadcastRequest) (broadcastAnswer, error) {
+	ch, refs, err := in.Body.changeAndRefs(p)
+	if err != nil {
+		return broadcastAnswer{}, err
+	}
+	if err := refs.Resolve(ctx, api.db, p.Tenant, &ch); err != nil {
+		return broadcastAnswer{}, err
+	}
+	bid, err := recordID[id.Broadcast](in.ID, broadcast.ErrNotFound)
+	if err != nil {
+		return broadcastAnswer{}, err
+	}
+	b, err := broadcast.Update(ctx, authorOf(api.db, api.mjml, api.now()), p.Tenant, bid, ch)
+	if err != nil {
+		return broadcastAnswer{}, err
+	}
+	return api.viewBroadcast(ctx, p, b)
+}
+
+func (api broadcastsAPI) deleteBroadcast(ctx context.Context, p auth.Principal, in *broadcastPath) (endpoint.None, error) {
+	bid, err := recordID[id.Broadcast](in.ID, broadcast.ErrNotFound)
+	if err != nil {
+		return endpoint.None{}, err
+	}
+	return endpoint.None{}, broadcast.Delete(ctx, api.db, p.Tenant, bid)
+}
+
+// withContent adds the faults of the fields of content to faults.
+func withContent(faults map[string]*fault.Error) map[string]*fault.Error {
+	maps.Copy(faults, contentFieldFaults)
+	return faults
 }

@@ -73,6 +73,27 @@ func (api contactsAPI) register(r *endpoint.Router) {
 	}.Sending(`{"email": "grace@example.com", "first_name": "Grace", "tags": ["press"], "source": "website"}`), api.upsertContact, checkUpsert)
 }
 
+type listContactsRequest struct {
+	ContactSelector
+	ContactPage
+}
+
+// ContactSelector is a selector in a query.
+type ContactSelector struct {
+	Status     string `query:"status" doc:"Comma separated; all but suppressed when absent."`
+	Search     string `query:"search" doc:"Every word must occur in names, company or address."`
+	Filters    string `query:"filters" doc:"JSON array of {field, operator, value}, all of which must match."`
+	Definition string `query:"definition" doc:"JSON definition as of a dynamic segment, which must match too."`
+}
+
+// ContactPage selects a page of a list of contacts.
+type ContactPage struct {
+	Cursor string `query:"cursor"`
+	Limit  string `query:"limit" doc:"1 to 200; 50 when absent."`
+	Sort   string `query:"sort" doc:"A field of the contact; created_at when absent or unknown."`
+	Dir    string `query:"dir" doc:"asc or desc; desc when absent."`
+}
+
 // Contact is a contact in answers.
 type Contact struct {
 	ID           id.Contact `json:"id" format:"uuid"`
@@ -152,27 +173,26 @@ type ContactTouches struct {
 	LastTouchSource      *string         `json:"last_touch_source"`
 }
 
-// ContactSelector is a selector in a query.
-type ContactSelector struct {
-	Status     string `query:"status" doc:"Comma separated; all but suppressed when absent."`
-	Search     string `query:"search" doc:"Every word must occur in names, company or address."`
-	Filters    string `query:"filters" doc:"JSON array of {field, operator, value}, all of which must match."`
-	Definition string `query:"definition" doc:"JSON definition as of a dynamic segment, which must match too."`
+func (api contactsAPI) listContacts(ctx context.Context, p auth.Principal, in *listContactsRequest) (endpoint.List[Contact], error) {
+	return api.listPage(ctx, p, in.input(), in.ContactPage, endpoint.Limit(in.Limit))
 }
 
-func (s ContactSelector) input() segment.SelectorInput {
-	return segment.SelectorInput{
-		Status: endpoint.CommaList(s.Status), Search: s.Search,
-		Filters: json.RawMessage(s.Filters), Definition: json.RawMessage(s.Definition),
+// listPage returns the answer with a page of the contacts that the selector chooses.
+func (api contactsAPI) listPage(ctx context.Context, p auth.Principal, choice segment.SelectorInput, page ContactPage, limit int) (endpoint.List[Contact], error) {
+	sel, err := segment.Select(ctx, api.db, p.Tenant, choice, api.now())
+	if err != nil {
+		return endpoint.List[Contact]{}, err
 	}
-}
-
-// ContactPage selects a page of a list of contacts.
-type ContactPage struct {
-	Cursor string `query:"cursor"`
-	Limit  string `query:"limit" doc:"1 to 200; 50 when absent."`
-	Sort   string `query:"sort" doc:"A field of the contact; created_at when absent or unknown."`
-	Dir    string `query:"dir" doc:"asc or desc; desc when absent."`
+	q, err := api.parsePage(page, sel, contact.ParseSort(page.Sort))
+	if err != nil {
+		return endpoint.List[Contact]{}, err
+	}
+	q.Limit = limit
+	list, err := contact.List(ctx, api.db, p.Tenant, q)
+	if err != nil {
+		return endpoint.List[Contact]{}, err
+	}
+	return api.contactList(ctx, p.Tenant, q, list)
 }
 
 // parsePage returns the query for a page. sort is the parsed parameter of the page.
@@ -211,31 +231,11 @@ func (api contactsAPI) contactList(ctx context.Context, t id.Tenant, q contact.Q
 	return endpoint.Page(rows, next), nil
 }
 
-type listContactsRequest struct {
-	ContactSelector
-	ContactPage
-}
-
-func (api contactsAPI) listContacts(ctx context.Context, p auth.Principal, in *listContactsRequest) (endpoint.List[Contact], error) {
-	return api.listPage(ctx, p, in.input(), in.ContactPage, endpoint.Limit(in.Limit))
-}
-
-// listPage returns the answer with a page of the contacts that the selector chooses.
-func (api contactsAPI) listPage(ctx context.Context, p auth.Principal, choice segment.SelectorInput, page ContactPage, limit int) (endpoint.List[Contact], error) {
-	sel, err := segment.Select(ctx, api.db, p.Tenant, choice, api.now())
-	if err != nil {
-		return endpoint.List[Contact]{}, err
+func (s ContactSelector) input() segment.SelectorInput {
+	return segment.SelectorInput{
+		Status: endpoint.CommaList(s.Status), Search: s.Search,
+		Filters: json.RawMessage(s.Filters), Definition: json.RawMessage(s.Definition),
 	}
-	q, err := api.parsePage(page, sel, contact.ParseSort(page.Sort))
-	if err != nil {
-		return endpoint.List[Contact]{}, err
-	}
-	q.Limit = limit
-	list, err := contact.List(ctx, api.db, p.Tenant, q)
-	if err != nil {
-		return endpoint.List[Contact]{}, err
-	}
-	return api.contactList(ctx, p.Tenant, q, list)
 }
 
 type count struct {
@@ -249,28 +249,6 @@ func (api contactsAPI) countContacts(ctx context.Context, p auth.Principal, in *
 	}
 	n, err := contact.Count(ctx, api.db, p.Tenant, sel)
 	return count{n}, err
-}
-
-func (api contactsAPI) getContact(ctx context.Context, p auth.Principal, in *RecordPath) (Contact, error) {
-	c, err := recordID[id.Contact](in.ID, contact.ErrNotFound)
-	if err != nil {
-		return Contact{}, err
-	}
-	return api.shownContact(ctx, p.Tenant)(contact.ByID(ctx, api.db, p.Tenant, c))
-}
-
-// shownContact turns what a lookup returned into what its caller gets.
-func (api contactsAPI) shownContact(ctx context.Context, t id.Tenant) func(contact.Contact, error) (Contact, error) {
-	return func(c contact.Contact, err error) (Contact, error) {
-		if err != nil {
-			return Contact{}, err
-		}
-		rows, err := api.rowsForRead(ctx, t, c)
-		if err != nil {
-			return Contact{}, err
-		}
-		return rows[0], nil
-	}
 }
 
 type lookupContactRequest struct {
@@ -287,6 +265,28 @@ func (api contactsAPI) lookupContact(ctx context.Context, p auth.Principal, in *
 		return show(contact.ByExternalID(ctx, api.db, p.Tenant, strings.TrimSpace(in.ExternalID)))
 	}
 	return Contact{}, contact.ErrMissingIdentifier
+}
+
+// shownContact turns what a lookup returned into what its caller gets.
+func (api contactsAPI) shownContact(ctx context.Context, t id.Tenant) func(contact.Contact, error) (Contact, error) {
+	return func(c contact.Contact, err error) (Contact, error) {
+		if err != nil {
+			return Contact{}, err
+		}
+		rows, err := api.rowsForRead(ctx, t, c)
+		if err != nil {
+			return Contact{}, err
+		}
+		return rows[0], nil
+	}
+}
+
+func (api contactsAPI) getContact(ctx context.Context, p auth.Principal, in *RecordPath) (Contact, error) {
+	c, err := recordID[id.Contact](in.ID, contact.ErrNotFound)
+	if err != nil {
+		return Contact{}, err
+	}
+	return api.shownContact(ctx, p.Tenant)(contact.ByID(ctx, api.db, p.Tenant, c))
 }
 
 type contactListRow struct {

@@ -24,6 +24,13 @@ func (api contactsAPI) contactActivity(r *endpoint.Router) {
 	}.Asking("limit=5"), api.listContactActivity)
 }
 
+type listContactActivityRequest struct {
+	RecordPath
+	Types  string `query:"types" doc:"Comma separated, such as email_opened,stage_changed; all when absent."`
+	Cursor string `query:"cursor"`
+	Limit  string `query:"limit" doc:"1 to 200; 50 when absent."`
+}
+
 type activityRow struct {
 	ID             activity.ID    `json:"id" format:"uuid"`
 	Type           journal.Type   `json:"type"`
@@ -35,13 +42,6 @@ type activityRow struct {
 	BroadcastID    *id.Broadcast  `json:"broadcast_id,omitempty" format:"uuid"`
 	SequenceID     *id.Sequence   `json:"sequence_id,omitempty" format:"uuid"`
 	Classification *track.Class   `json:"classification,omitempty" doc:"Of an open or a click."`
-}
-
-type listContactActivityRequest struct {
-	RecordPath
-	Types  string `query:"types" doc:"Comma separated, such as email_opened,stage_changed; all when absent."`
-	Cursor string `query:"cursor"`
-	Limit  string `query:"limit" doc:"1 to 200; 50 when absent."`
 }
 
 func (api contactsAPI) listContactActivity(ctx context.Context, p auth.Principal, in *listContactActivityRequest) (endpoint.List[activityRow], error) {

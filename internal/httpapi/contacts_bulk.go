@@ -72,27 +72,6 @@ func (b bulkAnswer) Status() int {
 	return http.StatusOK
 }
 
-func answerOfBulk(r bulk.Result) bulkAnswer {
-	errors := make([]bulkError, len(r.Errors))
-	for i, e := range r.Errors {
-		errors[i] = bulkError{e.Contact, e.Code}
-	}
-	answer := bulkAnswer{Action: r.Action, Matched: &r.Matched, Affected: &r.Affected, Skipped: &r.Skipped, Errors: &errors}
-	for _, e := range r.Results {
-		answer.Results = append(answer.Results, bulkEnrolled{e.Contact, e.Status, orNull(e.Enrollment)})
-	}
-	return answer
-}
-
-func (in *bulkContactsRequest) input() bulk.Input {
-	b := &in.Body
-	asked := bulk.Input{Action: b.Action, ContactIDs: b.ContactIDs.Or(nil), Named: b.ContactIDs.Given(), Params: b.Params}
-	if b.Selector != nil {
-		asked.Selector = new(b.Selector.input())
-	}
-	return asked
-}
-
 func checkBulk(_ auth.Principal, in *bulkContactsRequest) error { return in.input().Check() }
 
 func (api contactsAPI) bulkContacts(ctx context.Context, p auth.Principal, in *bulkContactsRequest) (bulkAnswer, error) {
@@ -113,4 +92,25 @@ func (api contactsAPI) bulkContacts(ctx context.Context, p auth.Principal, in *b
 		return bulkAnswer{}, err
 	}
 	return bulkAnswer{JobID: j.ID}, nil
+}
+
+func (in *bulkContactsRequest) input() bulk.Input {
+	b := &in.Body
+	asked := bulk.Input{Action: b.Action, ContactIDs: b.ContactIDs.Or(nil), Named: b.ContactIDs.Given(), Params: b.Params}
+	if b.Selector != nil {
+		asked.Selector = new(b.Selector.input())
+	}
+	return asked
+}
+
+func answerOfBulk(r bulk.Result) bulkAnswer {
+	errors := make([]bulkError, len(r.Errors))
+	for i, e := range r.Errors {
+		errors[i] = bulkError{e.Contact, e.Code}
+	}
+	answer := bulkAnswer{Action: r.Action, Matched: &r.Matched, Affected: &r.Affected, Skipped: &r.Skipped, Errors: &errors}
+	for _, e := range r.Results {
+		answer.Results = append(answer.Results, bulkEnrolled{e.Contact, e.Status, orNull(e.Enrollment)})
+	}
+	return answer
 }

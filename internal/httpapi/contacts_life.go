@@ -59,12 +59,6 @@ type updateContactRequest struct {
 	}
 }
 
-func (in *updateContactRequest) draft(p auth.Principal, c id.Contact) contact.Draft {
-	ch := in.Body.change(p)
-	ch.Email, ch.ReplaceTags = in.Body.Email.Pointer(), true
-	return contact.Draft{ID: c, Mode: contact.Updating, Change: ch}
-}
-
 func checkContact(p auth.Principal, in *updateContactRequest) error {
 	return in.draft(p, id.New[id.Contact]()).Check()
 }
@@ -81,6 +75,20 @@ func (api contactsAPI) updateContact(ctx context.Context, p auth.Principal, in *
 	return api.writtenContact(ctx, p.Tenant, in.IncludeIdentityToken, saved)
 }
 
+func (in *updateContactRequest) draft(p auth.Principal, c id.Contact) contact.Draft {
+	ch := in.Body.change(p)
+	ch.Email, ch.ReplaceTags = in.Body.Email.Pointer(), true
+	return contact.Draft{ID: c, Mode: contact.Updating, Change: ch}
+}
+
+func (api contactsAPI) deleteContact(ctx context.Context, p auth.Principal, in *RecordPath) (endpoint.None, error) {
+	c, err := recordID[id.Contact](in.ID, contact.ErrNotFound)
+	if err != nil {
+		return endpoint.None{}, err
+	}
+	return endpoint.None{}, transitionErr(contact.Delete(ctx, api.db, p.Tenant, []id.Contact{c}, api.now()))
+}
+
 // transitionErr returns the error of a change of status of one contact.
 func transitionErr(list []contact.Moved, err error) error {
 	if err != nil {
@@ -92,14 +100,6 @@ func transitionErr(list []contact.Moved, err error) error {
 		}
 	}
 	return nil
-}
-
-func (api contactsAPI) deleteContact(ctx context.Context, p auth.Principal, in *RecordPath) (endpoint.None, error) {
-	c, err := recordID[id.Contact](in.ID, contact.ErrNotFound)
-	if err != nil {
-		return endpoint.None{}, err
-	}
-	return endpoint.None{}, transitionErr(contact.Delete(ctx, api.db, p.Tenant, []id.Contact{c}, api.now()))
 }
 
 func (api contactsAPI) restoreContact(ctx context.Context, p auth.Principal, in *RecordPath) (Contact, error) {

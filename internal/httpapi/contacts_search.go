@@ -22,12 +22,13 @@ func (api contactsAPI) contactsSearch(r *endpoint.Router) {
 	}.Sending(`{"status": ["active"], "filters": [{"field": "country", "operator": "equals", "value": "DE"}], "sort": "email", "dir": "asc", "limit": 10}`), api.searchContacts, checkSearch)
 }
 
-// selectorFaults are the faults of the fields of the selector at path.
-func selectorFaults(path string) map[string]*fault.Error {
-	return map[string]*fault.Error{
-		path + "status":     contact.ErrInvalidStatus,
-		path + "filters":    contact.ErrInvalidFilters,
-		path + "definition": segment.ErrInvalidDefinition,
+type searchContactsRequest struct {
+	Body struct {
+		ContactSelectorBody
+		Sort   endpoint.Opt[string] `json:"sort" doc:"A field of the contact; created_at when absent or unknown."`
+		Dir    endpoint.Opt[string] `json:"dir" doc:"asc or desc; desc when absent."`
+		Limit  endpoint.Opt[int]    `json:"limit" doc:"1 to 200; other values become the nearest of them. 50 when absent."`
+		Cursor endpoint.Opt[string] `json:"cursor"`
 	}
 }
 
@@ -37,13 +38,6 @@ type ContactSelectorBody struct {
 	Search     endpoint.Opt[string]     `json:"search" doc:"Every word must occur in names, company or address."`
 	Filters    filterArray              `json:"filters,omitempty" nullable:"true" doc:"All of them must match."`
 	Definition definition               `json:"definition,omitempty" doc:"A definition as of a dynamic segment, which must match too."`
-}
-
-func (b ContactSelectorBody) input() segment.SelectorInput {
-	return segment.SelectorInput{
-		Status: b.Status.Or(nil), Search: b.Search.Or(""),
-		Filters: json.RawMessage(b.Filters), Definition: json.RawMessage(b.Definition),
-	}
 }
 
 // statusList is a list of statuses: a comma separated text or an array.
@@ -84,6 +78,33 @@ func (filterArray) Schema(endpoint.Registry) *endpoint.Schema {
 	}}
 }
 
+func checkSearch(_ auth.Principal, in *searchContactsRequest) error {
+	return contact.CheckSearch(in.Body.Search.Or(""))
+}
+
+func (api contactsAPI) searchContacts(ctx context.Context, p auth.Principal, in *searchContactsRequest) (endpoint.List[Contact], error) {
+	b := in.Body
+	page := ContactPage{Cursor: b.Cursor.Or(""), Sort: b.Sort.Or(""), Dir: b.Dir.Or("")}
+	limit := min(max(b.Limit.Or(endpoint.DefaultLimit), 1), endpoint.MaxLimit)
+	return api.listPage(ctx, p, b.input(), page, limit)
+}
+
+func (b ContactSelectorBody) input() segment.SelectorInput {
+	return segment.SelectorInput{
+		Status: b.Status.Or(nil), Search: b.Search.Or(""),
+		Filters: json.RawMessage(b.Filters), Definition: json.RawMessage(b.Definition),
+	}
+}
+
+// selectorFaults are the faults of the fields of the selector at path.
+func selectorFaults(path string) map[string]*fault.Error {
+	return map[string]*fault.Error{
+		path + "status":     contact.ErrInvalidStatus,
+		path + "filters":    contact.ErrInvalidFilters,
+		path + "definition": segment.ErrInvalidDefinition,
+	}
+}
+
 // ruleObject is a definition as received.
 type ruleObject json.RawMessage
 
@@ -99,25 +120,4 @@ func (ruleObject) Schema(endpoint.Registry) *endpoint.Schema {
 		"logic": {Type: endpoint.TypeString}, "conditions": {Type: endpoint.TypeArray, Items: &endpoint.Schema{Type: endpoint.TypeObject, AdditionalProperties: true}},
 		"negate": {Type: endpoint.TypeBoolean},
 	}}
-}
-
-type searchContactsRequest struct {
-	Body struct {
-		ContactSelectorBody
-		Sort   endpoint.Opt[string] `json:"sort" doc:"A field of the contact; created_at when absent or unknown."`
-		Dir    endpoint.Opt[string] `json:"dir" doc:"asc or desc; desc when absent."`
-		Limit  endpoint.Opt[int]    `json:"limit" doc:"1 to 200; other values become the nearest of them. 50 when absent."`
-		Cursor endpoint.Opt[string] `json:"cursor"`
-	}
-}
-
-func checkSearch(_ auth.Principal, in *searchContactsRequest) error {
-	return contact.CheckSearch(in.Body.Search.Or(""))
-}
-
-func (api contactsAPI) searchContacts(ctx context.Context, p auth.Principal, in *searchContactsRequest) (endpoint.List[Contact], error) {
-	b := in.Body
-	page := ContactPage{Cursor: b.Cursor.Or(""), Sort: b.Sort.Or(""), Dir: b.Dir.Or("")}
-	limit := min(max(b.Limit.Or(endpoint.DefaultLimit), 1), endpoint.MaxLimit)
-	return api.listPage(ctx, p, b.input(), page, limit)
 }

@@ -36,11 +36,6 @@ Each row is saved as by PUT /contacts, but a file never turns a refused subscrip
 	}.Sending(`{"format": "csv", "selector": {"status": "active"}, "fields": ["email", "first_name", "country"]}`), api.exportContacts)
 }
 
-// accepted is the answer to a request that a job performs.
-type accepted struct {
-	JobID id.Job `json:"job_id" format:"uuid"`
-}
-
 type importContactsRequest struct {
 	Upload endpoint.Upload[importOptions]
 }
@@ -52,6 +47,11 @@ type importOptions struct {
 	SegmentKey    endpoint.Opt[string] `json:"segment_key" doc:"A static list to which every contact is added."`
 	Subscriptions map[string]bool      `json:"subscriptions,omitempty" doc:"By email type key, for every contact that has not refused the type."`
 	UpdateBlank   bool                 `json:"update_blank,omitempty" doc:"Whether a blank cell clears the field."`
+}
+
+// accepted is the answer to a request that a job performs.
+type accepted struct {
+	JobID id.Job `json:"job_id" format:"uuid"`
 }
 
 func (api contactsAPI) importContacts(ctx context.Context, p auth.Principal, in *importContactsRequest) (out accepted, err error) {

@@ -10,6 +10,17 @@ import (
 	"github.com/packetboat/packetboat/internal/id"
 )
 
+type createContactRequest struct {
+	IncludeIdentityToken
+	Body ContactInput
+}
+
+// IncludeIdentityToken asks for the token; it changes nothing while identity
+// signing is off.
+type IncludeIdentityToken struct {
+	IncludeIdentityToken string `query:"include_identity_token" doc:"true adds identity_token, when identity signing is configured."`
+}
+
 // ContactInput is the body that creates or merges a contact. Absent fields are not changed, null
 // clears a field.
 type ContactInput struct {
@@ -44,6 +55,26 @@ type ContactProfile struct {
 
 	// From sessions only; ignored from API keys.
 	CategorySubscriptions map[string]endpoint.Opt[bool] `json:"category_subscriptions,omitempty" doc:"By email category id; null removes. Read-only for API keys."`
+}
+
+// ContactWithIdentityToken is a contact as an answer to a write shows it.
+type ContactWithIdentityToken struct {
+	Contact
+	IdentityToken *string `json:"identity_token,omitempty" doc:"Proves to this account's website tracker who its visitor is, for 30 days. Only when it was asked for and identity signing is configured."`
+}
+
+func checkNewContact(p auth.Principal, in *createContactRequest) error { return in.draft(p).Check() }
+
+func (api contactsAPI) createContact(ctx context.Context, p auth.Principal, in *createContactRequest) (ContactWithIdentityToken, error) {
+	saved, err := api.saver.Save(ctx, p.Tenant, in.draft(p))
+	if err != nil {
+		return ContactWithIdentityToken{}, err
+	}
+	return api.writtenContact(ctx, p.Tenant, in.IncludeIdentityToken, saved)
+}
+
+func (in *createContactRequest) draft(p auth.Principal) contact.Draft {
+	return contact.Draft{Email: in.Body.Email, Mode: contact.Creating, New: true, Change: in.Body.change(p)}
 }
 
 // change returns the change of a contact that the fields describe.
@@ -83,25 +114,6 @@ func consents(m map[string]endpoint.Opt[bool]) map[string]*bool {
 	return out
 }
 
-type createContactRequest struct {
-	IncludeIdentityToken
-	Body ContactInput
-}
-
-func (in *createContactRequest) draft(p auth.Principal) contact.Draft {
-	return contact.Draft{Email: in.Body.Email, Mode: contact.Creating, New: true, Change: in.Body.change(p)}
-}
-
-func checkNewContact(p auth.Principal, in *createContactRequest) error { return in.draft(p).Check() }
-
-func (api contactsAPI) createContact(ctx context.Context, p auth.Principal, in *createContactRequest) (ContactWithIdentityToken, error) {
-	saved, err := api.saver.Save(ctx, p.Tenant, in.draft(p))
-	if err != nil {
-		return ContactWithIdentityToken{}, err
-	}
-	return api.writtenContact(ctx, p.Tenant, in.IncludeIdentityToken, saved)
-}
-
 type upsertContactRequest struct {
 	IncludeIdentityToken
 	Body struct {
@@ -110,51 +122,10 @@ type upsertContactRequest struct {
 	}
 }
 
-// upsertedContact is a contact and whether it was created.
-type upsertedContact struct {
-	ContactWithIdentityToken
-	created bool
-}
-
-// Status is 201 for a contact that was created.
-func (c upsertedContact) Status() int {
-	if c.created {
-		return http.StatusCreated
-	}
-	return http.StatusOK
-}
-
 func (in *upsertContactRequest) draft(p auth.Principal) contact.Draft {
 	ch := in.Body.change(p)
 	ch.StageIfNew = nullAsZero(in.Body.StageIDIfNew)
 	return contact.Draft{Email: in.Body.Email, Change: ch}
-}
-
-func checkUpsert(p auth.Principal, in *upsertContactRequest) error { return in.draft(p).Check() }
-
-func (api contactsAPI) upsertContact(ctx context.Context, p auth.Principal, in *upsertContactRequest) (upsertedContact, error) {
-	saved, err := api.saver.Save(ctx, p.Tenant, in.draft(p))
-	if err != nil {
-		return upsertedContact{}, err
-	}
-	row, err := api.writtenContact(ctx, p.Tenant, in.IncludeIdentityToken, saved)
-	return upsertedContact{row, saved.Created}, err
-}
-
-// ContactWithIdentityToken is a contact as an answer to a write shows it.
-type ContactWithIdentityToken struct {
-	Contact
-	IdentityToken *string `json:"identity_token,omitempty" doc:"Proves to this account's website tracker who its visitor is, for 30 days. Only when it was asked for and identity signing is configured."`
-}
-
-// IncludeIdentityToken asks for the token; it changes nothing while identity
-// signing is off.
-type IncludeIdentityToken struct {
-	IncludeIdentityToken string `query:"include_identity_token" doc:"true adds identity_token, when identity signing is configured."`
-}
-
-func (in IncludeIdentityToken) wanted() bool {
-	return endpoint.Flag(in.IncludeIdentityToken)
 }
 
 // writtenContact returns a contact that was saved, with its token where that is
@@ -175,4 +146,33 @@ func (api contactsAPI) writtenContact(ctx context.Context, t id.Tenant, in Inclu
 	}
 	row.IdentityToken = orNull(signer.Token(s.Contact.ID, now))
 	return row, nil
+}
+
+func (in IncludeIdentityToken) wanted() bool {
+	return endpoint.Flag(in.IncludeIdentityToken)
+}
+
+// upsertedContact is a contact and whether it was created.
+type upsertedContact struct {
+	ContactWithIdentityToken
+	created bool
+}
+
+// Status is 201 for a contact that was created.
+func (c upsertedContact) Status() int {
+	if c.created {
+		return http.StatusCreated
+	}
+	return http.StatusOK
+}
+
+func checkUpsert(p auth.Principal, in *upsertContactRequest) error { return in.draft(p).Check() }
+
+func (api contactsAPI) upsertContact(ctx context.Context, p auth.Principal, in *upsertContactRequest) (upsertedContact, error) {
+	saved, err := api.saver.Save(ctx, p.Tenant, in.draft(p))
+	if err != nil {
+		return upsertedContact{}, err
+	}
+	row, err := api.writtenContact(ctx, p.Tenant, in.IncludeIdentityToken, saved)
+	return upsertedContact{row, saved.Created}, err
 }

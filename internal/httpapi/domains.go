@@ -82,6 +82,22 @@ type OmittedRecord struct {
 	Reason  string `json:"reason"`
 }
 
+func (api domainsAPI) listDomains(ctx context.Context, p auth.Principal, _ *struct{}) (endpoint.List[SendingDomain], error) {
+	list, err := sender.Domains(ctx, api.db, p.Tenant)
+	if err != nil {
+		return endpoint.List[SendingDomain]{}, err
+	}
+	rows := make([]SendingDomain, len(list))
+	for i, d := range list {
+		rows[i] = api.showDomain(d)
+	}
+	return endpoint.Whole(rows), nil
+}
+
+func (api domainsAPI) showDomain(d sender.Domain) SendingDomain {
+	return ShowSendingDomain(d, api.hosts.Or(api.baseURL.Hostname()))
+}
+
 // ShowSendingDomain returns the row of d, with records that name hosts. The command line prints it
 // too.
 func ShowSendingDomain(d sender.Domain, hosts sender.Hosts) SendingDomain {
@@ -104,33 +120,11 @@ func ShowSendingDomain(d sender.Domain, hosts sender.Hosts) SendingDomain {
 	return row
 }
 
-func (api domainsAPI) showDomain(d sender.Domain) SendingDomain {
-	return ShowSendingDomain(d, api.hosts.Or(api.baseURL.Hostname()))
-}
-
-func (api domainsAPI) listDomains(ctx context.Context, p auth.Principal, _ *struct{}) (endpoint.List[SendingDomain], error) {
-	list, err := sender.Domains(ctx, api.db, p.Tenant)
-	if err != nil {
-		return endpoint.List[SendingDomain]{}, err
-	}
-	rows := make([]SendingDomain, len(list))
-	for i, d := range list {
-		rows[i] = api.showDomain(d)
-	}
-	return endpoint.Whole(rows), nil
-}
-
 type createDomainRequest struct {
 	Body struct {
 		Domain              endpoint.Opt[string] `json:"domain" nullable:"false"`
 		TrackingSubdomain   endpoint.Opt[string] `json:"tracking_subdomain" nullable:"false"`
 		ReturnPathSubdomain endpoint.Opt[string] `json:"return_path_subdomain" nullable:"false"`
-	}
-}
-
-func (in *createDomainRequest) draft() sender.DomainDraft {
-	return sender.DomainDraft{
-		Domain: in.Body.Domain.Value, TrackingSubdomain: in.Body.TrackingSubdomain.Value, ReturnPathSubdomain: in.Body.ReturnPathSubdomain.Value,
 	}
 }
 
@@ -148,6 +142,12 @@ func (api domainsAPI) createDomain(ctx context.Context, p auth.Principal, in *cr
 		return SendingDomain{}, err
 	}
 	return api.showDomain(prepared.Domain), nil
+}
+
+func (in *createDomainRequest) draft() sender.DomainDraft {
+	return sender.DomainDraft{
+		Domain: in.Body.Domain.Value, TrackingSubdomain: in.Body.TrackingSubdomain.Value, ReturnPathSubdomain: in.Body.ReturnPathSubdomain.Value,
+	}
 }
 
 func (api domainsAPI) getDomain(ctx context.Context, p auth.Principal, in *RecordPath) (SendingDomain, error) {

@@ -68,6 +68,18 @@ type emailTypeRow struct {
 	CreatedAt         endpoint.Stamp `json:"created_at"`
 }
 
+func (api emailTypesAPI) listEmailTypes(ctx context.Context, p auth.Principal, _ *struct{}) (endpoint.List[emailTypeRow], error) {
+	list, err := sender.EmailTypes(ctx, api.db, p.Tenant)
+	if err != nil {
+		return endpoint.List[emailTypeRow]{}, err
+	}
+	rows := make([]emailTypeRow, len(list))
+	for i, t := range list {
+		rows[i] = rowOfEmailType(t)
+	}
+	return endpoint.Whole(rows), nil
+}
+
 func rowOfEmailType(t sender.EmailType) emailTypeRow {
 	return emailTypeRow{
 		ID: t.ID, TenantID: t.Tenant, TypeKey: t.Key, DisplayName: t.DisplayName, Description: orNull(t.Description),
@@ -75,6 +87,8 @@ func rowOfEmailType(t sender.EmailType) emailTypeRow {
 		Active: t.Active, ListIDEnabled: t.ListIDEnabled, ListKey: orNull(t.ListKey), CreatedAt: endpoint.At(t.CreatedAt),
 	}
 }
+
+type createEmailTypeRequest struct{ Body emailTypeBody }
 
 type emailTypeBody struct {
 	TypeKey           endpoint.Opt[string] `json:"type_key"`
@@ -88,30 +102,16 @@ type emailTypeBody struct {
 	ListKey           endpoint.Opt[string] `json:"list_key"`
 }
 
-func (b emailTypeBody) fields() sender.EmailTypeFields {
-	return sender.EmailTypeFields{
-		Key: b.TypeKey.Pointer(), DisplayName: b.DisplayName.Pointer(), Description: nullAsZero(b.Description),
-		UTMCampaignPrefix: nullAsZero(b.UTMCampaignPrefix), Category: nullableID[id.Category](b.CategoryID), SortOrder: b.SortOrder.Pointer(),
-		Active: b.Active.Pointer(), ListIDEnabled: b.ListIDEnabled.Pointer(), ListKey: nullAsZero(b.ListKey),
-	}
-}
-
-func (api emailTypesAPI) listEmailTypes(ctx context.Context, p auth.Principal, _ *struct{}) (endpoint.List[emailTypeRow], error) {
-	list, err := sender.EmailTypes(ctx, api.db, p.Tenant)
-	if err != nil {
-		return endpoint.List[emailTypeRow]{}, err
-	}
-	rows := make([]emailTypeRow, len(list))
-	for i, t := range list {
-		rows[i] = rowOfEmailType(t)
-	}
-	return endpoint.Whole(rows), nil
-}
-
-type createEmailTypeRequest struct{ Body emailTypeBody }
-
 func checkNewEmailType(_ auth.Principal, in *createEmailTypeRequest) error {
 	return in.Body.checked(in.Body.fields().CheckNew())
+}
+
+func (api emailTypesAPI) createEmailType(ctx context.Context, p auth.Principal, in *createEmailTypeRequest) (emailTypeRow, error) {
+	t, err := sender.CreateEmailType(ctx, api.db, p.Tenant, in.Body.fields(), api.now())
+	if err != nil {
+		return emailTypeRow{}, err
+	}
+	return rowOfEmailType(t), nil
 }
 
 // checked adds to err a problem with the category id of the body.
@@ -122,12 +122,22 @@ func (b emailTypeBody) checked(err error) error {
 	return bad.Err()
 }
 
-func (api emailTypesAPI) createEmailType(ctx context.Context, p auth.Principal, in *createEmailTypeRequest) (emailTypeRow, error) {
-	t, err := sender.CreateEmailType(ctx, api.db, p.Tenant, in.Body.fields(), api.now())
-	if err != nil {
-		return emailTypeRow{}, err
+func (b emailTypeBody) fields() sender.EmailTypeFields {
+	return sender.EmailTypeFields{
+		Key: b.TypeKey.Pointer(), DisplayName: b.DisplayName.Pointer(), Description: nullAsZero(b.Description),
+		UTMCampaignPrefix: nullAsZero(b.UTMCampaignPrefix), Category: nullableID[id.Category](b.CategoryID), SortOrder: b.SortOrder.Pointer(),
+		Active: b.Active.Pointer(), ListIDEnabled: b.ListIDEnabled.Pointer(), ListKey: nullAsZero(b.ListKey),
 	}
-	return rowOfEmailType(t), nil
+}
+
+type emailCategoryBody struct {
+	Name        endpoint.Opt[string] `json:"name" nullable:"false"`
+	Description endpoint.Opt[string] `json:"description"`
+	SortOrder   endpoint.Opt[int]    `json:"sort_order" nullable:"false"`
+}
+
+func (b emailCategoryBody) fields() sender.CategoryFields {
+	return sender.CategoryFields{Name: b.Name.Pointer(), Description: nullAsZero(b.Description), SortOrder: b.SortOrder.Pointer()}
 }
 
 type updateEmailTypeRequest struct {
@@ -168,20 +178,6 @@ type emailCategoryRow struct {
 	CreatedAt   endpoint.Stamp `json:"created_at"`
 }
 
-func rowOfEmailCategory(c sender.Category) emailCategoryRow {
-	return emailCategoryRow{c.ID, c.Tenant, c.Name, orNull(c.Description), c.SortOrder, endpoint.At(c.CreatedAt)}
-}
-
-type emailCategoryBody struct {
-	Name        endpoint.Opt[string] `json:"name" nullable:"false"`
-	Description endpoint.Opt[string] `json:"description"`
-	SortOrder   endpoint.Opt[int]    `json:"sort_order" nullable:"false"`
-}
-
-func (b emailCategoryBody) fields() sender.CategoryFields {
-	return sender.CategoryFields{Name: b.Name.Pointer(), Description: nullAsZero(b.Description), SortOrder: b.SortOrder.Pointer()}
-}
-
 func (api emailTypesAPI) listEmailCategories(ctx context.Context, p auth.Principal, _ *struct{}) (endpoint.List[emailCategoryRow], error) {
 	list, err := sender.Categories(ctx, api.db, p.Tenant)
 	if err != nil {
@@ -192,6 +188,10 @@ func (api emailTypesAPI) listEmailCategories(ctx context.Context, p auth.Princip
 		rows[i] = rowOfEmailCategory(c)
 	}
 	return endpoint.Whole(rows), nil
+}
+
+func rowOfEmailCategory(c sender.Category) emailCategoryRow {
+	return emailCategoryRow{c.ID, c.Tenant, c.Name, orNull(c.Description), c.SortOrder, endpoint.At(c.CreatedAt)}
 }
 
 type createEmailCategoryRequest struct{ Body emailCategoryBody }

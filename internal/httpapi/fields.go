@@ -63,13 +63,6 @@ type customFieldRow struct {
 	CreatedAt       endpoint.Stamp   `json:"created_at"`
 }
 
-func rowOfCustomField(t id.Tenant, f field.Field) customFieldRow {
-	return customFieldRow{
-		ID: f.ID, TenantID: t, Name: f.Name, FieldKey: f.Key, FieldType: f.Type, EnumValues: f.EnumValues,
-		ValueConstraint: f.Constraint, CurrencyCode: orNull(f.CurrencyCode), DefaultValue: f.Default, CreatedAt: endpoint.At(f.CreatedAt),
-	}
-}
-
 func (api customFieldsAPI) listCustomFields(ctx context.Context, p auth.Principal, _ *struct{}) (endpoint.List[customFieldRow], error) {
 	list, err := field.List(ctx, api.db, p.Tenant)
 	if err != nil {
@@ -80,6 +73,13 @@ func (api customFieldsAPI) listCustomFields(ctx context.Context, p auth.Principa
 		rows[i] = rowOfCustomField(p.Tenant, f)
 	}
 	return endpoint.Whole(rows), nil
+}
+
+func rowOfCustomField(t id.Tenant, f field.Field) customFieldRow {
+	return customFieldRow{
+		ID: f.ID, TenantID: t, Name: f.Name, FieldKey: f.Key, FieldType: f.Type, EnumValues: f.EnumValues,
+		ValueConstraint: f.Constraint, CurrencyCode: orNull(f.CurrencyCode), DefaultValue: f.Default, CreatedAt: endpoint.At(f.CreatedAt),
+	}
 }
 
 type customFieldUsage struct {
@@ -118,14 +118,6 @@ type createCustomFieldRequest struct {
 	}
 }
 
-func (in *createCustomFieldRequest) draft() field.Draft {
-	b := &in.Body
-	return field.Draft{
-		Name: b.Name, Key: b.FieldKey.Or(""), Type: field.Type(b.FieldType), EnumValues: b.EnumValues.Or(nil),
-		Constraint: field.Constraint(b.ValueConstraint.Or("")), CurrencyCode: b.CurrencyCode.Or(""), Default: b.DefaultValue,
-	}
-}
-
 func checkNewCustomField(_ auth.Principal, in *createCustomFieldRequest) error {
 	return in.draft().Check()
 }
@@ -136,6 +128,14 @@ func (api customFieldsAPI) createCustomField(ctx context.Context, p auth.Princip
 		return customFieldRow{}, err
 	}
 	return rowOfCustomField(p.Tenant, f), nil
+}
+
+func (in *createCustomFieldRequest) draft() field.Draft {
+	b := &in.Body
+	return field.Draft{
+		Name: b.Name, Key: b.FieldKey.Or(""), Type: field.Type(b.FieldType), EnumValues: b.EnumValues.Or(nil),
+		Constraint: field.Constraint(b.ValueConstraint.Or("")), CurrencyCode: b.CurrencyCode.Or(""), Default: b.DefaultValue,
+	}
 }
 
 type updateCustomFieldRequest struct {
@@ -149,21 +149,6 @@ type updateCustomFieldRequest struct {
 		FieldType       endpoint.Opt[string]   `json:"field_type" doc:"Cannot be changed."`
 		CurrencyCode    endpoint.Opt[string]   `json:"currency_code" doc:"Cannot be changed."`
 	}
-}
-
-func (in *updateCustomFieldRequest) change() field.Change {
-	b := &in.Body
-	ch := field.Change{
-		Name: b.Name.Pointer(), Constraint: (*field.Constraint)(b.ValueConstraint.Pointer()),
-		Key: nullAsZero(b.FieldKey), Type: (*field.Type)(nullAsZero(b.FieldType)), CurrencyCode: nullAsZero(b.CurrencyCode),
-	}
-	if b.EnumValues.Set {
-		ch.EnumValues = new(b.EnumValues.Or(nil))
-	}
-	if b.DefaultValue.Set {
-		ch.Default = new(b.DefaultValue.Or(nil))
-	}
-	return ch
 }
 
 func checkCustomField(_ auth.Principal, in *updateCustomFieldRequest) error {
@@ -180,6 +165,21 @@ func (api customFieldsAPI) updateCustomField(ctx context.Context, p auth.Princip
 		return customFieldRow{}, err
 	}
 	return rowOfCustomField(p.Tenant, f), nil
+}
+
+func (in *updateCustomFieldRequest) change() field.Change {
+	b := &in.Body
+	ch := field.Change{
+		Name: b.Name.Pointer(), Constraint: (*field.Constraint)(b.ValueConstraint.Pointer()),
+		Key: nullAsZero(b.FieldKey), Type: (*field.Type)(nullAsZero(b.FieldType)), CurrencyCode: nullAsZero(b.CurrencyCode),
+	}
+	if b.EnumValues.Set {
+		ch.EnumValues = new(b.EnumValues.Or(nil))
+	}
+	if b.DefaultValue.Set {
+		ch.Default = new(b.DefaultValue.Or(nil))
+	}
+	return ch
 }
 
 func (api customFieldsAPI) deleteCustomField(ctx context.Context, p auth.Principal, in *RecordPath) (endpoint.None, error) {

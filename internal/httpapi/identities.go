@@ -69,43 +69,6 @@ type identityRow struct {
 	CreatedAt            endpoint.Stamp `json:"created_at"`
 }
 
-func rowOfIdentity(i sender.Identity) identityRow {
-	return identityRow{
-		ID: i.ID, TenantID: i.Tenant, EmailAddress: i.Address, DisplayName: i.DisplayName, ReplyTo: orNull(i.ReplyTo),
-		EmailTypeIDs: i.EmailTypes, SendingDomainID: i.Domain, TrackingDomain: i.TrackingHost, ContentRewriteDomain: i.ContentHost,
-		UTMCode: orNull(i.UTMCode), DefaultMTAConfigID: orNull(i.DefaultMTA), VerifiedMTAConfigIDs: i.VerifiedLanes,
-		Active: i.Active, CreatedAt: endpoint.At(i.CreatedAt),
-	}
-}
-
-type identityBody struct {
-	EmailAddress         endpoint.Opt[string]   `json:"email_address" nullable:"false"`
-	DisplayName          endpoint.Opt[string]   `json:"display_name" nullable:"false"`
-	ReplyTo              endpoint.Opt[string]   `json:"reply_to"`
-	EmailTypeIDs         endpoint.Opt[[]string] `json:"email_type_ids"`
-	UTMCode              endpoint.Opt[string]   `json:"utm_code"`
-	DefaultMTAConfigID   endpoint.Opt[string]   `json:"default_mta_config_id"`
-	ContentRewriteDomain endpoint.Opt[string]   `json:"content_rewrite_domain"`
-	ImageRewriteDomain   endpoint.Opt[string]   `json:"image_rewrite_domain"`
-	Active               endpoint.Opt[bool]     `json:"active" nullable:"false"`
-}
-
-func (b identityBody) fields() sender.IdentityFields {
-	f := sender.IdentityFields{
-		Address: b.EmailAddress.Pointer(), DisplayName: b.DisplayName.Pointer(), ReplyTo: nullAsZero(b.ReplyTo), UTMCode: nullAsZero(b.UTMCode),
-		ContentHost: nullAsZero(b.ContentRewriteDomain), ImageHost: nullAsZero(b.ImageRewriteDomain),
-		DefaultMTA: nullableID[id.MTAConfig](b.DefaultMTAConfigID), Active: b.Active.Pointer(),
-	}
-	if b.EmailTypeIDs.Set {
-		list := []id.EmailType{}
-		for _, text := range b.EmailTypeIDs.Value {
-			list = append(list, *nullableID[id.EmailType](endpoint.Some(text)))
-		}
-		f.EmailTypes = &list
-	}
-	return f
-}
-
 func (api identitiesAPI) listIdentities(ctx context.Context, p auth.Principal, _ *struct{}) (endpoint.List[identityRow], error) {
 	list, err := sender.Identities(ctx, api.db, p.Tenant)
 	if err != nil {
@@ -116,6 +79,15 @@ func (api identitiesAPI) listIdentities(ctx context.Context, p auth.Principal, _
 		rows[n] = rowOfIdentity(i)
 	}
 	return endpoint.Whole(rows), nil
+}
+
+func rowOfIdentity(i sender.Identity) identityRow {
+	return identityRow{
+		ID: i.ID, TenantID: i.Tenant, EmailAddress: i.Address, DisplayName: i.DisplayName, ReplyTo: orNull(i.ReplyTo),
+		EmailTypeIDs: i.EmailTypes, SendingDomainID: i.Domain, TrackingDomain: i.TrackingHost, ContentRewriteDomain: i.ContentHost,
+		UTMCode: orNull(i.UTMCode), DefaultMTAConfigID: orNull(i.DefaultMTA), VerifiedMTAConfigIDs: i.VerifiedLanes,
+		Active: i.Active, CreatedAt: endpoint.At(i.CreatedAt),
+	}
 }
 
 func (api identitiesAPI) getIdentity(ctx context.Context, p auth.Principal, in *RecordPath) (identityRow, error) {
@@ -132,8 +104,28 @@ func (api identitiesAPI) getIdentity(ctx context.Context, p auth.Principal, in *
 
 type createIdentityRequest struct{ Body identityBody }
 
+type identityBody struct {
+	EmailAddress         endpoint.Opt[string]   `json:"email_address" nullable:"false"`
+	DisplayName          endpoint.Opt[string]   `json:"display_name" nullable:"false"`
+	ReplyTo              endpoint.Opt[string]   `json:"reply_to"`
+	EmailTypeIDs         endpoint.Opt[[]string] `json:"email_type_ids"`
+	UTMCode              endpoint.Opt[string]   `json:"utm_code"`
+	DefaultMTAConfigID   endpoint.Opt[string]   `json:"default_mta_config_id"`
+	ContentRewriteDomain endpoint.Opt[string]   `json:"content_rewrite_domain"`
+	ImageRewriteDomain   endpoint.Opt[string]   `json:"image_rewrite_domain"`
+	Active               endpoint.Opt[bool]     `json:"active" nullable:"false"`
+}
+
 func checkNewIdentity(_ auth.Principal, in *createIdentityRequest) error {
 	return in.Body.checked(in.Body.fields().CheckNew())
+}
+
+func (api identitiesAPI) createIdentity(ctx context.Context, p auth.Principal, in *createIdentityRequest) (identityRow, error) {
+	i, err := sender.CreateIdentity(ctx, api.db, p.Tenant, in.Body.fields(), api.now())
+	if err != nil {
+		return identityRow{}, err
+	}
+	return rowOfIdentity(i), nil
 }
 
 // checked adds to err a problem with the MTA config id of the body.
@@ -144,12 +136,20 @@ func (b identityBody) checked(err error) error {
 	return bad.Err()
 }
 
-func (api identitiesAPI) createIdentity(ctx context.Context, p auth.Principal, in *createIdentityRequest) (identityRow, error) {
-	i, err := sender.CreateIdentity(ctx, api.db, p.Tenant, in.Body.fields(), api.now())
-	if err != nil {
-		return identityRow{}, err
+func (b identityBody) fields() sender.IdentityFields {
+	f := sender.IdentityFields{
+		Address: b.EmailAddress.Pointer(), DisplayName: b.DisplayName.Pointer(), ReplyTo: nullAsZero(b.ReplyTo), UTMCode: nullAsZero(b.UTMCode),
+		ContentHost: nullAsZero(b.ContentRewriteDomain), ImageHost: nullAsZero(b.ImageRewriteDomain),
+		DefaultMTA: nullableID[id.MTAConfig](b.DefaultMTAConfigID), Active: b.Active.Pointer(),
 	}
-	return rowOfIdentity(i), nil
+	if b.EmailTypeIDs.Set {
+		list := []id.EmailType{}
+		for _, text := range b.EmailTypeIDs.Value {
+			list = append(list, *nullableID[id.EmailType](endpoint.Some(text)))
+		}
+		f.EmailTypes = &list
+	}
+	return f
 }
 
 type updateIdentityRequest struct {
@@ -194,17 +194,6 @@ type verifiedLane struct {
 	SMTPResponse string `json:"smtp_response"`
 }
 
-// parse returns the address and the MTA config of the body, or its problems.
-func (in *verifyLaneRequest) parse() (to string, config id.MTAConfig, _ error) {
-	var problems fault.Problems
-	to = parseAddress(&problems, "to", in.Body.To)
-	config, ok := id.Parse[id.MTAConfig](in.Body.MTAConfigID)
-	if !ok {
-		problems.Add("mta_config_id", "must be the id of an MTA config")
-	}
-	return to, config, problems.Err()
-}
-
 func checkVerifyLane(_ auth.Principal, in *verifyLaneRequest) error {
 	_, _, err := in.parse()
 	return err
@@ -239,4 +228,15 @@ func (api identitiesAPI) verifyLane(ctx context.Context, p auth.Principal, in *v
 		})
 	}
 	return verifiedLane{trial.Accepted, trial.Response}, err
+}
+
+// parse returns the address and the MTA config of the body, or its problems.
+func (in *verifyLaneRequest) parse() (to string, config id.MTAConfig, _ error) {
+	var problems fault.Problems
+	to = parseAddress(&problems, "to", in.Body.To)
+	config, ok := id.Parse[id.MTAConfig](in.Body.MTAConfigID)
+	if !ok {
+		problems.Add("mta_config_id", "must be the id of an MTA config")
+	}
+	return to, config, problems.Err()
 }

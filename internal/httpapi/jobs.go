@@ -65,6 +65,27 @@ type jobError struct {
 	Message string `json:"message"`
 }
 
+func (api jobsAPI) getJob(ctx context.Context, p auth.Principal, in *RecordPath) (Job, error) {
+	j, err := api.job(ctx, p, *in)
+	if err != nil {
+		return Job{}, err
+	}
+	return api.rowOfJob(p, j)
+}
+
+// job returns the job that a path names, if p has the scope of the request that created it.
+func (api jobsAPI) job(ctx context.Context, p auth.Principal, in RecordPath) (job.Job, error) {
+	named, err := recordID[id.Job](in.ID, job.ErrNotFound)
+	if err != nil {
+		return job.Job{}, err
+	}
+	j, err := job.ByID(ctx, api.db, p.Tenant, named)
+	if err != nil {
+		return job.Job{}, err
+	}
+	return j, endpoint.Need(p, j.Scope)
+}
+
 type importResult struct {
 	transfer.ImportResult
 	ErrorsURL *string `json:"errors_url"`
@@ -112,27 +133,6 @@ func (api jobsAPI) rowOfJob(p auth.Principal, j job.Job) (Job, error) {
 		row.Result = j.Result
 	}
 	return row, nil
-}
-
-// job returns the job that a path names, if p has the scope of the request that created it.
-func (api jobsAPI) job(ctx context.Context, p auth.Principal, in RecordPath) (job.Job, error) {
-	named, err := recordID[id.Job](in.ID, job.ErrNotFound)
-	if err != nil {
-		return job.Job{}, err
-	}
-	j, err := job.ByID(ctx, api.db, p.Tenant, named)
-	if err != nil {
-		return job.Job{}, err
-	}
-	return j, endpoint.Need(p, j.Scope)
-}
-
-func (api jobsAPI) getJob(ctx context.Context, p auth.Principal, in *RecordPath) (Job, error) {
-	j, err := api.job(ctx, p, *in)
-	if err != nil {
-		return Job{}, err
-	}
-	return api.rowOfJob(p, j)
 }
 
 func (api jobsAPI) cancelJob(ctx context.Context, p auth.Principal, in *RecordPath) (Job, error) {

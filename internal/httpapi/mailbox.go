@@ -34,19 +34,6 @@ func (api mailboxAPI) register(r *endpoint.Router) {
 	endpoint.Handle(r, "DELETE /t/{tenant}/api/mta-configs/{id}/messages", remove, api.clearSinkMessages)
 }
 
-type SinkMessageRow struct {
-	ID         id.SinkMessage `json:"id" format:"uuid"`
-	MailFrom   string         `json:"mail_from"`
-	To         string         `json:"to"`
-	Subject    string         `json:"subject"`
-	Size       int            `json:"size"`
-	ReceivedAt endpoint.Stamp `json:"received_at"`
-}
-
-func rowOfSinkMessage(m mailbox.Message) SinkMessageRow {
-	return SinkMessageRow{m.ID, m.MailFrom, m.To, m.Subject, m.Size, endpoint.At(m.ReceivedAt)}
-}
-
 type listSinkMessagesRequest struct {
 	RecordPath
 	Search string `query:"search"`
@@ -54,14 +41,13 @@ type listSinkMessagesRequest struct {
 	Cursor string `query:"cursor"`
 }
 
-// sink returns the id of the MTA config that a path names, if there is one.
-func (api mailboxAPI) sink(ctx context.Context, p auth.Principal, in RecordPath) (id.MTAConfig, error) {
-	config, err := recordID[id.MTAConfig](in.ID, lane.ErrNotFound)
-	if err != nil {
-		return id.MTAConfig{}, err
-	}
-	_, err = lane.ByID(ctx, api.db, p.Tenant, config)
-	return config, err
+type SinkMessageRow struct {
+	ID         id.SinkMessage `json:"id" format:"uuid"`
+	MailFrom   string         `json:"mail_from"`
+	To         string         `json:"to"`
+	Subject    string         `json:"subject"`
+	Size       int            `json:"size"`
+	ReceivedAt endpoint.Stamp `json:"received_at"`
 }
 
 func (api mailboxAPI) listSinkMessages(ctx context.Context, p auth.Principal, in *listSinkMessagesRequest) (endpoint.List[SinkMessageRow], error) {
@@ -93,13 +79,23 @@ func (api mailboxAPI) listSinkMessages(ctx context.Context, p auth.Principal, in
 	return endpoint.Page(rows, next), nil
 }
 
+// sink returns the id of the MTA config that a path names, if there is one.
+func (api mailboxAPI) sink(ctx context.Context, p auth.Principal, in RecordPath) (id.MTAConfig, error) {
+	config, err := recordID[id.MTAConfig](in.ID, lane.ErrNotFound)
+	if err != nil {
+		return id.MTAConfig{}, err
+	}
+	_, err = lane.ByID(ctx, api.db, p.Tenant, config)
+	return config, err
+}
+
+func rowOfSinkMessage(m mailbox.Message) SinkMessageRow {
+	return SinkMessageRow{m.ID, m.MailFrom, m.To, m.Subject, m.Size, endpoint.At(m.ReceivedAt)}
+}
+
 type sinkMessagePath struct {
 	RecordPath
 	MessageID string `path:"message_id"`
-}
-
-func (in sinkMessagePath) message() (id.SinkMessage, error) {
-	return recordID[id.SinkMessage](in.MessageID, mailbox.ErrNotFound)
 }
 
 type sinkMessage struct {
@@ -123,6 +119,10 @@ func (api mailboxAPI) getSinkMessage(ctx context.Context, p auth.Principal, in *
 		return sinkMessage{}, err
 	}
 	return sinkMessage{rowOfSinkMessage(m), parts.Headers, orNull(parts.HTML), orNull(parts.Text)}, nil
+}
+
+func (in sinkMessagePath) message() (id.SinkMessage, error) {
+	return recordID[id.SinkMessage](in.MessageID, mailbox.ErrNotFound)
 }
 
 func (api mailboxAPI) getRawSinkMessage(ctx context.Context, p auth.Principal, in *sinkMessagePath) (endpoint.Download, error) {

@@ -58,6 +58,16 @@ func (api messagesAPI) register(r *endpoint.Router) {
 	api.messageVersions(r, op)
 }
 
+// messageFieldFaults are the fields with a code of their own.
+var messageFieldFaults = withContent(map[string]*fault.Error{"status": library.ErrStatus})
+
+type listMessagesRequest struct {
+	Status string `query:"status" doc:"Comma list of draft, published, archived. Absent: all but the archived."`
+	Search string `query:"search" doc:"A part of the name, ignoring case."`
+	Limit  string `query:"limit" doc:"1 to 200; other values become the nearest of them. 50 when absent."`
+	Offset string `query:"offset" doc:"Number of entries to skip; 0 when absent."`
+}
+
 // MessageRow is an entry of the library without its content.
 type MessageRow struct {
 	ID             id.LibraryEntry `json:"id" format:"uuid"`
@@ -69,61 +79,6 @@ type MessageRow struct {
 	CurrentVersion int             `json:"current_version" doc:"0 before there is any content."`
 	CreatedAt      endpoint.Stamp  `json:"created_at"`
 	UpdatedAt      endpoint.Stamp  `json:"updated_at"`
-}
-
-func rowOfMessage(e library.Entry) MessageRow {
-	return MessageRow{
-		ID: e.ID, TenantID: e.Tenant, Name: e.Name, Slug: e.Slug, Tags: e.Tags, Status: e.Status, CurrentVersion: e.Version,
-		CreatedAt: endpoint.At(e.CreatedAt), UpdatedAt: endpoint.At(e.UpdatedAt),
-	}
-}
-
-// message is an entry with the content of its current version.
-type message struct {
-	MessageRow
-	Content *FullContent `json:"current_content" doc:"Null when current_version is 0."`
-	SaveWarnings
-}
-
-// SaveWarnings are the warnings of a write.
-type SaveWarnings struct {
-	Warnings *[]content.Trouble `json:"warnings,omitempty" doc:"In answers to writes: Liquid that fails for a contact with every field, or for one with none (LIQUID_MAY_FAIL). It prevents nothing."`
-}
-
-type messageSession struct {
-	MessageRow
-	Content *FullSessionContent `json:"current_content"`
-	SaveWarnings
-}
-
-type messageForm = form[message, messageSession]
-
-func formOfMessage(p auth.Principal, e library.Entry, saved SaveWarnings) messageForm {
-	return formFor(p, func() message {
-		m := message{MessageRow: rowOfMessage(e), SaveWarnings: saved}
-		if e.Content != nil {
-			m.Content = new(showContent(*e.Content))
-		}
-		return m
-	}, func() messageSession {
-		m := messageSession{MessageRow: rowOfMessage(e), SaveWarnings: saved}
-		if e.Content != nil {
-			m.Content = new(sessionContent(*e.Content))
-		}
-		return m
-	})
-}
-
-// sessionContent returns the session form of content.
-func sessionContent(m draft.Content) FullSessionContent {
-	return FullSessionContent{showContent(m), templateOf(m)}
-}
-
-type listMessagesRequest struct {
-	Status string `query:"status" doc:"Comma list of draft, published, archived. Absent: all but the archived."`
-	Search string `query:"search" doc:"A part of the name, ignoring case."`
-	Limit  string `query:"limit" doc:"1 to 200; other values become the nearest of them. 50 when absent."`
-	Offset string `query:"offset" doc:"Number of entries to skip; 0 when absent."`
 }
 
 func (api messagesAPI) listMessages(ctx context.Context, p auth.Principal, in *listMessagesRequest) (endpoint.List[MessageRow], error) {
@@ -149,8 +104,14 @@ func (api messagesAPI) listMessages(ctx context.Context, p auth.Principal, in *l
 	return endpoint.Window(rows, offset, total), nil
 }
 
-// messageFieldFaults are the fields with a code of their own.
-var messageFieldFaults = withContent(map[string]*fault.Error{"status": library.ErrStatus})
+func rowOfMessage(e library.Entry) MessageRow {
+	return MessageRow{
+		ID: e.ID, TenantID: e.Tenant, Name: e.Name, Slug: e.Slug, Tags: e.Tags, Status: e.Status, CurrentVersion: e.Version,
+		CreatedAt: endpoint.At(e.CreatedAt), UpdatedAt: endpoint.At(e.UpdatedAt),
+	}
+}
+
+type createMessageRequest struct{ Body messageBody }
 
 // messageBody is the body of a create or an update; a new entry needs a name.
 type messageBody struct {
@@ -159,6 +120,49 @@ type messageBody struct {
 	Status  endpoint.Opt[string]      `json:"status" nullable:"false" doc:"draft, published or archived; draft when absent from a new entry."`
 	Tags    endpoint.Opt[[]string]    `json:"tags" doc:"At most 50, of 1 to 64 characters."`
 	Content endpoint.Opt[ContentBody] `json:"content" doc:"Cannot be null: an entry keeps its content."`
+}
+
+type messageForm = form[message, messageSession]
+
+// message is an entry with the content of its current version.
+type message struct {
+	MessageRow
+	Content *FullContent `json:"current_content" doc:"Null when current_version is 0."`
+	SaveWarnings
+}
+
+// SaveWarnings are the warnings of a write.
+type SaveWarnings struct {
+	Warnings *[]content.Trouble `json:"warnings,omitempty" doc:"In answers to writes: Liquid that fails for a contact with every field, or for one with none (LIQUID_MAY_FAIL). It prevents nothing."`
+}
+
+type messageSession struct {
+	MessageRow
+	Content *FullSessionContent `json:"current_content"`
+	SaveWarnings
+}
+
+func checkNewMessage(p auth.Principal, in *createMessageRequest) error { return in.Body.check(p) }
+
+func (api messagesAPI) createMessage(ctx context.Context, p auth.Principal, in *createMessageRequest) (messageForm, error) {
+	ch, err := in.Body.change(p)
+	if err != nil {
+		return messageForm{}, err
+	}
+	e, err := library.Create(ctx, authorOf(api.db, api.mjml, api.now()), p.Tenant, ch)
+	if err != nil {
+		return messageForm{}, err
+	}
+	return api.savedEntry(ctx, p, e)
+}
+
+// check reports the problems of the body.
+func (in *messageBody) check(p auth.Principal) error {
+	ch, err := in.change(p)
+	if err != nil {
+		return err
+	}
+	return ch.Check()
 }
 
 func (in *messageBody) change(p auth.Principal) (library.Change, error) {
@@ -185,31 +189,6 @@ func (in *messageBody) change(p auth.Principal) (library.Change, error) {
 	return ch, bad.Err()
 }
 
-// check reports the problems of the body.
-func (in *messageBody) check(p auth.Principal) error {
-	ch, err := in.change(p)
-	if err != nil {
-		return err
-	}
-	return ch.Check()
-}
-
-type createMessageRequest struct{ Body messageBody }
-
-func checkNewMessage(p auth.Principal, in *createMessageRequest) error { return in.Body.check(p) }
-
-func (api messagesAPI) createMessage(ctx context.Context, p auth.Principal, in *createMessageRequest) (messageForm, error) {
-	ch, err := in.Body.change(p)
-	if err != nil {
-		return messageForm{}, err
-	}
-	e, err := library.Create(ctx, authorOf(api.db, api.mjml, api.now()), p.Tenant, ch)
-	if err != nil {
-		return messageForm{}, err
-	}
-	return api.savedEntry(ctx, p, e)
-}
-
 // savedEntry returns the answer to a write of e, with its warnings.
 func (api messagesAPI) savedEntry(ctx context.Context, p auth.Principal, e library.Entry) (messageForm, error) {
 	warnings, err := e.Warnings(ctx, api.db, api.now())
@@ -217,6 +196,27 @@ func (api messagesAPI) savedEntry(ctx context.Context, p auth.Principal, e libra
 		return messageForm{}, err
 	}
 	return formOfMessage(p, e, SaveWarnings{new(endpoint.NonNil(warnings))}), nil
+}
+
+func formOfMessage(p auth.Principal, e library.Entry, saved SaveWarnings) messageForm {
+	return formFor(p, func() message {
+		m := message{MessageRow: rowOfMessage(e), SaveWarnings: saved}
+		if e.Content != nil {
+			m.Content = new(showContent(*e.Content))
+		}
+		return m
+	}, func() messageSession {
+		m := messageSession{MessageRow: rowOfMessage(e), SaveWarnings: saved}
+		if e.Content != nil {
+			m.Content = new(sessionContent(*e.Content))
+		}
+		return m
+	})
+}
+
+// sessionContent returns the session form of content.
+func sessionContent(m draft.Content) FullSessionContent {
+	return FullSessionContent{showContent(m), templateOf(m)}
 }
 
 func (api messagesAPI) getMessage(ctx context.Context, p auth.Principal, in *RecordPath) (messageForm, error) {

@@ -26,6 +26,13 @@ func (api messagesAPI) messageVersions(r *endpoint.Router, op func(name, summary
 	endpoint.Handle(r, "POST /t/{tenant}/api/messages/{id}/rebase-preview", rebase.Sending(`{"version": 1}`), api.rebaseMessagePreview)
 }
 
+type messageVersionForm = form[messageVersion, messageVersionSession]
+
+type messageVersion struct {
+	MessageVersionHead
+	Content FullContent `json:"content"`
+}
+
 // MessageVersionHead is a version without its content.
 type MessageVersionHead struct {
 	ID        id.LibraryVersion `json:"id" format:"uuid"`
@@ -42,29 +49,9 @@ type messageUse struct {
 	Status  string `json:"status"`
 }
 
-type messageVersion struct {
-	MessageVersionHead
-	Content FullContent `json:"content"`
-}
-
 type messageVersionSession struct {
 	MessageVersionHead
 	Content FullSessionContent `json:"content"`
-}
-
-type messageVersionForm = form[messageVersion, messageVersionSession]
-
-func formOfVersion(p auth.Principal, v library.Version) messageVersionForm {
-	head := MessageVersionHead{ID: v.ID, MessageID: v.Entry, Version: v.Number, CreatedAt: endpoint.At(v.CreatedAt)}
-	if v.Usage != nil {
-		head.Usage = new(make([]messageUse, len(v.Usage)))
-		for i, u := range v.Usage {
-			(*head.Usage)[i] = messageUse(u)
-		}
-	}
-	return formFor(p,
-		func() messageVersion { return messageVersion{head, showContent(v.Content)} },
-		func() messageVersionSession { return messageVersionSession{head, sessionContent(v.Content)} })
 }
 
 func (api messagesAPI) listMessageVersions(ctx context.Context, p auth.Principal, in *RecordPath) (endpoint.Stream[messageVersionForm], error) {
@@ -79,6 +66,19 @@ func (api messagesAPI) listMessageVersions(ctx context.Context, p auth.Principal
 			}
 		}
 	}}, nil
+}
+
+func formOfVersion(p auth.Principal, v library.Version) messageVersionForm {
+	head := MessageVersionHead{ID: v.ID, MessageID: v.Entry, Version: v.Number, CreatedAt: endpoint.At(v.CreatedAt)}
+	if v.Usage != nil {
+		head.Usage = new(make([]messageUse, len(v.Usage)))
+		for i, u := range v.Usage {
+			(*head.Usage)[i] = messageUse(u)
+		}
+	}
+	return formFor(p,
+		func() messageVersion { return messageVersion{head, showContent(v.Content)} },
+		func() messageVersionSession { return messageVersionSession{head, sessionContent(v.Content)} })
 }
 
 type messageVersionPath struct {

@@ -76,22 +76,6 @@ type mtaConfigRow struct {
 	CreatedAt         endpoint.Stamp `json:"created_at"`
 }
 
-type smtpSettings struct {
-	Host          string              `json:"host"`
-	Port          int                 `json:"port"`
-	TLS           smtpclient.TLSMode  `json:"tls" enum:"none,starttls,implicit"`
-	Auth          smtpclient.AuthMode `json:"auth" enum:"none,plain,login,cram_md5"`
-	Username      *string             `json:"username"`
-	HasPassword   bool                `json:"has_password"`
-	HELOHost      *string             `json:"helo_host"`
-	DKIMSign      bool                `json:"dkim_sign"`
-	BounceMailbox *struct{}           `json:"bounce_mailbox"`
-}
-
-type sinkSettings struct {
-	FailPatterns []any `json:"fail_patterns"`
-}
-
 type mtaCaps struct {
 	MaxPerSecond             *int `json:"max_per_second" doc:"null is no limit, as for the next three"`
 	MaxPerMinute             *int `json:"max_per_minute"`
@@ -127,6 +111,44 @@ type mtaHealth struct {
 	RemainingToday *int           `json:"remaining_today" doc:"null without a cap per day or a warm-up"`
 }
 
+func (api mtaConfigsAPI) listMTAConfigs(ctx context.Context, p auth.Principal, _ *struct{}) (endpoint.List[mtaConfigRow], error) {
+	list, err := lane.List(ctx, api.db, p.Tenant)
+	if err != nil {
+		return endpoint.List[mtaConfigRow]{}, err
+	}
+	rows, err := api.showMTAConfigs(ctx, p, list...)
+	return endpoint.Whole(rows), err
+}
+
+// showMTAConfigs returns the rows of configs with their health.
+func (api mtaConfigsAPI) showMTAConfigs(ctx context.Context, p auth.Principal, list ...lane.Config) ([]mtaConfigRow, error) {
+	fares, err := lane.StatsOf(ctx, api.db, p.Tenant, list, api.now())
+	if err != nil {
+		return nil, err
+	}
+	rows := make([]mtaConfigRow, len(list))
+	for i, c := range list {
+		rows[i] = rowOfMTAConfig(c, fares[c.ID])
+	}
+	return rows, nil
+}
+
+type sinkSettings struct {
+	FailPatterns []any `json:"fail_patterns"`
+}
+
+type smtpSettings struct {
+	Host          string              `json:"host"`
+	Port          int                 `json:"port"`
+	TLS           smtpclient.TLSMode  `json:"tls" enum:"none,starttls,implicit"`
+	Auth          smtpclient.AuthMode `json:"auth" enum:"none,plain,login,cram_md5"`
+	Username      *string             `json:"username"`
+	HasPassword   bool                `json:"has_password"`
+	HELOHost      *string             `json:"helo_host"`
+	DKIMSign      bool                `json:"dkim_sign"`
+	BounceMailbox *struct{}           `json:"bounce_mailbox"`
+}
+
 func rowOfMTAConfig(c lane.Config, fares lane.Stats) mtaConfigRow {
 	row := mtaConfigRow{
 		ID: c.ID, TenantID: c.Tenant, Key: c.Key, Name: c.Name, Type: c.Type, Active: c.Active,
@@ -158,26 +180,7 @@ func rowOfMTAConfig(c lane.Config, fares lane.Stats) mtaConfigRow {
 	return row
 }
 
-// showMTAConfigs returns the rows of configs with their health.
-func (api mtaConfigsAPI) showMTAConfigs(ctx context.Context, p auth.Principal, list ...lane.Config) ([]mtaConfigRow, error) {
-	fares, err := lane.StatsOf(ctx, api.db, p.Tenant, list, api.now())
-	if err != nil {
-		return nil, err
-	}
-	rows := make([]mtaConfigRow, len(list))
-	for i, c := range list {
-		rows[i] = rowOfMTAConfig(c, fares[c.ID])
-	}
-	return rows, nil
-}
-
-func (api mtaConfigsAPI) showMTAConfig(ctx context.Context, p auth.Principal, c lane.Config) (mtaConfigRow, error) {
-	rows, err := api.showMTAConfigs(ctx, p, c)
-	if err != nil {
-		return mtaConfigRow{}, err
-	}
-	return rows[0], nil
-}
+type createMTAConfigRequest struct{ Body mtaConfigBody }
 
 // mtaConfigBody is the body of a create or an update. It includes fields without an effect yet, so
 // that values other than the default are refused.
@@ -231,6 +234,26 @@ type mtaWarmupBody struct {
 
 type mtaRetryBody struct {
 	MaxAgeHours endpoint.Opt[int] `json:"max_age_hours" nullable:"false"`
+}
+
+func (api mtaConfigsAPI) checkNewMTAConfig(_ auth.Principal, in *createMTAConfigRequest) error {
+	return in.Body.fields().CheckNew(lane.Rules{AllowPrivate: api.allowPrivateRelays})
+}
+
+func (api mtaConfigsAPI) createMTAConfig(ctx context.Context, p auth.Principal, in *createMTAConfigRequest) (mtaConfigRow, error) {
+	var c lane.Config
+	err := audited(ctx, api.db, p, "create", "mta_config", api.now(), func(tx *sqldb.DB) (_ string, err error) {
+		rules, err := api.laneRules(ctx, tx, p.Tenant)
+		if err != nil {
+			return "", err
+		}
+		c, err = lane.Create(ctx, tx, api.box, p.Tenant, in.Body.fields(), rules, api.now())
+		return c.ID.String(), err
+	})
+	if err != nil {
+		return mtaConfigRow{}, err
+	}
+	return api.showMTAConfig(ctx, p, c)
 }
 
 func (b mtaConfigBody) fields() lane.Fields {
@@ -303,35 +326,12 @@ func (api mtaConfigsAPI) laneRules(ctx context.Context, db *sqldb.DB, t id.Tenan
 	return lane.Rules{AllowPrivate: api.allowPrivateRelays, Today: spread.DayOf(api.now(), account.Location())}, nil
 }
 
-func (api mtaConfigsAPI) listMTAConfigs(ctx context.Context, p auth.Principal, _ *struct{}) (endpoint.List[mtaConfigRow], error) {
-	list, err := lane.List(ctx, api.db, p.Tenant)
-	if err != nil {
-		return endpoint.List[mtaConfigRow]{}, err
-	}
-	rows, err := api.showMTAConfigs(ctx, p, list...)
-	return endpoint.Whole(rows), err
-}
-
-type createMTAConfigRequest struct{ Body mtaConfigBody }
-
-func (api mtaConfigsAPI) checkNewMTAConfig(_ auth.Principal, in *createMTAConfigRequest) error {
-	return in.Body.fields().CheckNew(lane.Rules{AllowPrivate: api.allowPrivateRelays})
-}
-
-func (api mtaConfigsAPI) createMTAConfig(ctx context.Context, p auth.Principal, in *createMTAConfigRequest) (mtaConfigRow, error) {
-	var c lane.Config
-	err := audited(ctx, api.db, p, "create", "mta_config", api.now(), func(tx *sqldb.DB) (_ string, err error) {
-		rules, err := api.laneRules(ctx, tx, p.Tenant)
-		if err != nil {
-			return "", err
-		}
-		c, err = lane.Create(ctx, tx, api.box, p.Tenant, in.Body.fields(), rules, api.now())
-		return c.ID.String(), err
-	})
+func (api mtaConfigsAPI) showMTAConfig(ctx context.Context, p auth.Principal, c lane.Config) (mtaConfigRow, error) {
+	rows, err := api.showMTAConfigs(ctx, p, c)
 	if err != nil {
 		return mtaConfigRow{}, err
 	}
-	return api.showMTAConfig(ctx, p, c)
+	return rows[0], nil
 }
 
 func (api mtaConfigsAPI) getMTAConfig(ctx context.Context, p auth.Principal, in *RecordPath) (mtaConfigRow, error) {

@@ -61,6 +61,18 @@ type savedFilterRow struct {
 	UpdatedAt  endpoint.Stamp `json:"updated_at"`
 }
 
+func (api savedFiltersAPI) listSavedFilters(ctx context.Context, p auth.Principal, _ *struct{}) (endpoint.List[savedFilterRow], error) {
+	list, err := savedfilter.List(ctx, api.db, p)
+	if err != nil {
+		return endpoint.List[savedFilterRow]{}, err
+	}
+	rows := make([]savedFilterRow, len(list))
+	for i, f := range list {
+		rows[i] = rowOfSavedFilter(f)
+	}
+	return endpoint.Whole(rows), nil
+}
+
 func rowOfSavedFilter(f savedfilter.Filter) savedFilterRow {
 	statuses := make([]string, len(f.Statuses))
 	for i, s := range f.Statuses {
@@ -78,6 +90,8 @@ func rowOfSavedFilter(f savedfilter.Filter) savedFilterRow {
 	return row
 }
 
+type createSavedFilterRequest struct{ Body savedFilterBody }
+
 // savedFilterBody is the body of a create or an update; a new filter needs a name.
 type savedFilterBody struct {
 	Name       endpoint.Opt[string]      `json:"name" nullable:"false"`
@@ -89,6 +103,18 @@ type savedFilterBody struct {
 	Dir        endpoint.Opt[string]      `json:"dir" doc:"asc or desc."`
 	Columns    endpoint.Opt[[]string]    `json:"columns" doc:"Names of contact fields, custom_fields.<field_key> and subscriptions.<type_key> included."`
 	Shared     endpoint.Opt[bool]        `json:"shared" nullable:"false" doc:"true when absent."`
+}
+
+func checkNewSavedFilter(_ auth.Principal, in *createSavedFilterRequest) error {
+	return in.Body.change().CheckNew()
+}
+
+func (api savedFiltersAPI) createSavedFilter(ctx context.Context, p auth.Principal, in *createSavedFilterRequest) (savedFilterRow, error) {
+	f, err := savedfilter.Create(ctx, api.db, p, in.Body.change(), api.now())
+	if err != nil {
+		return savedFilterRow{}, err
+	}
+	return rowOfSavedFilter(f), nil
 }
 
 func (b savedFilterBody) change() savedfilter.Change {
@@ -108,32 +134,6 @@ func (b savedFilterBody) change() savedfilter.Change {
 		ch.Columns = new(b.Columns.Or(nil))
 	}
 	return ch
-}
-
-func (api savedFiltersAPI) listSavedFilters(ctx context.Context, p auth.Principal, _ *struct{}) (endpoint.List[savedFilterRow], error) {
-	list, err := savedfilter.List(ctx, api.db, p)
-	if err != nil {
-		return endpoint.List[savedFilterRow]{}, err
-	}
-	rows := make([]savedFilterRow, len(list))
-	for i, f := range list {
-		rows[i] = rowOfSavedFilter(f)
-	}
-	return endpoint.Whole(rows), nil
-}
-
-type createSavedFilterRequest struct{ Body savedFilterBody }
-
-func checkNewSavedFilter(_ auth.Principal, in *createSavedFilterRequest) error {
-	return in.Body.change().CheckNew()
-}
-
-func (api savedFiltersAPI) createSavedFilter(ctx context.Context, p auth.Principal, in *createSavedFilterRequest) (savedFilterRow, error) {
-	f, err := savedfilter.Create(ctx, api.db, p, in.Body.change(), api.now())
-	if err != nil {
-		return savedFilterRow{}, err
-	}
-	return rowOfSavedFilter(f), nil
 }
 
 func (api savedFiltersAPI) getSavedFilter(ctx context.Context, p auth.Principal, in *RecordPath) (savedFilterRow, error) {

@@ -67,6 +67,11 @@ type scoringDecay struct {
 	Percent   int `json:"percent" doc:"What a score loses each time after_days have passed without activity; the rest is rounded down. 0: nothing."`
 }
 
+func (api scoringAPI) getScoring(ctx context.Context, p auth.Principal, _ *struct{}) (scoringView, error) {
+	s, err := score.Load(ctx, api.db, p.Tenant)
+	return viewOfScoring(s), err
+}
+
 func viewOfScoring(s score.Settings) scoringView {
 	v := scoringView{
 		Enabled: s.Enabled, Rules: make([]scoreRule, len(s.Rules)), Min: s.Min, Max: s.Max,
@@ -84,11 +89,6 @@ func viewOfScoring(s score.Settings) scoringView {
 		}
 	}
 	return v
-}
-
-func (api scoringAPI) getScoring(ctx context.Context, p auth.Principal, _ *struct{}) (scoringView, error) {
-	s, err := score.Load(ctx, api.db, p.Tenant)
-	return viewOfScoring(s), err
 }
 
 type updateScoringRequest struct {
@@ -120,6 +120,19 @@ type scoringDecayChange struct {
 	Percent   endpoint.Opt[int] `json:"percent" nullable:"false"`
 }
 
+func checkScoring(_ auth.Principal, in *updateScoringRequest) error {
+	return score.Check(rule.ScoringFilters, in.apply)
+}
+
+func (api scoringAPI) updateScoring(ctx context.Context, p auth.Principal, in *updateScoringRequest) (scoringView, error) {
+	var s score.Settings
+	err := audited(ctx, api.db, p, "update", "scoring", api.now(), func(tx *sqldb.DB) (_ string, err error) {
+		s, err = score.Change(ctx, tx, p.Tenant, rule.ScoringFilters, in.apply, api.now())
+		return p.Tenant.String(), err
+	})
+	return viewOfScoring(s), err
+}
+
 func (b scoreRuleBody) rule() score.Rule {
 	m := b.Match.Or(scoreMatchBody{})
 	r := score.Rule{
@@ -148,17 +161,4 @@ func (in *updateScoringRequest) apply(s *score.Settings) {
 			s.Rules[i] = r.rule()
 		}
 	}
-}
-
-func checkScoring(_ auth.Principal, in *updateScoringRequest) error {
-	return score.Check(rule.ScoringFilters, in.apply)
-}
-
-func (api scoringAPI) updateScoring(ctx context.Context, p auth.Principal, in *updateScoringRequest) (scoringView, error) {
-	var s score.Settings
-	err := audited(ctx, api.db, p, "update", "scoring", api.now(), func(tx *sqldb.DB) (_ string, err error) {
-		s, err = score.Change(ctx, tx, p.Tenant, rule.ScoringFilters, in.apply, api.now())
-		return p.Tenant.String(), err
-	})
-	return viewOfScoring(s), err
 }

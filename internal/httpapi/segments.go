@@ -61,6 +61,14 @@ func (api segmentsAPI) register(r *endpoint.Router) {
 	api.members(r, read, write)
 }
 
+type listSegmentsRequest struct {
+	Type   string `query:"type" enum:"dynamic,static,"`
+	Tags   string `query:"tags" doc:"Comma separated; any of them."`
+	Search string `query:"search" doc:"A part of the name."`
+}
+
+type segmentForm = form[SegmentRow, segmentSession]
+
 // SegmentRow is the public form of a list or segment.
 type SegmentRow struct {
 	SegmentKey             string            `json:"segment_key"`
@@ -90,50 +98,6 @@ type segmentSession struct {
 	SegmentRow
 }
 
-type segmentForm = form[SegmentRow, segmentSession]
-
-func formOfSegment(p auth.Principal, s segment.Segment) segmentForm {
-	return formOfRow(p, s, rowOfSegment(p, s))
-}
-
-func rowOfSegment(p auth.Principal, s segment.Segment) SegmentRow {
-	return SegmentRow{
-		SegmentKey: s.Key, TenantID: p.Tenant, Name: s.Name, Type: s.Type, Definition: ruleObject(s.Definition),
-		MemberCount: s.Members, MemberCountTotal: s.MembersAll, MemberCountEvaluatedAt: endpoint.AtOr(s.EvaluatedAt),
-		SystemKey: orNull(s.SystemKey), Tags: s.Tags,
-	}
-}
-
-func formOfRow(p auth.Principal, s segment.Segment, row SegmentRow) segmentForm {
-	return formFor(p, func() SegmentRow { return row }, func() segmentSession { return segmentSession{s.ID, s.Key, row} })
-}
-
-// The scopes that operations on a segment of a type need.
-var (
-	segmentReads  = map[segment.Type]auth.Scope{segment.Static: auth.ListsRead, segment.Dynamic: auth.SegmentsRead}
-	segmentWrites = map[segment.Type]auth.Scope{segment.Static: auth.ListsWrite, segment.Dynamic: auth.SegmentsWrite}
-)
-
-// SegmentPath names a list or segment by its key, or its id.
-type SegmentPath struct {
-	Key string `path:"key" doc:"segment_key, or the id."`
-}
-
-// segmentFor returns the segment that a path names, if p has the scope of its type.
-func (api segmentsAPI) segmentFor(ctx context.Context, p auth.Principal, in SegmentPath, scopes map[segment.Type]auth.Scope) (segment.Segment, error) {
-	s, err := segment.Find(ctx, api.db, p.Tenant, in.Key)
-	if err != nil {
-		return segment.Segment{}, err
-	}
-	return s, endpoint.Need(p, scopes[s.Type])
-}
-
-type listSegmentsRequest struct {
-	Type   string `query:"type" enum:"dynamic,static,"`
-	Tags   string `query:"tags" doc:"Comma separated; any of them."`
-	Search string `query:"search" doc:"A part of the name."`
-}
-
 func (api segmentsAPI) listSegments(ctx context.Context, p auth.Principal, in *listSegmentsRequest) (endpoint.List[segmentForm], error) {
 	rows := []segmentForm{}
 	var types []segment.Type
@@ -153,6 +117,28 @@ func (api segmentsAPI) listSegments(ctx context.Context, p auth.Principal, in *l
 		rows = append(rows, formOfSegment(p, s))
 	}
 	return endpoint.Whole(rows), nil
+}
+
+// The scopes that operations on a segment of a type need.
+var (
+	segmentReads  = map[segment.Type]auth.Scope{segment.Static: auth.ListsRead, segment.Dynamic: auth.SegmentsRead}
+	segmentWrites = map[segment.Type]auth.Scope{segment.Static: auth.ListsWrite, segment.Dynamic: auth.SegmentsWrite}
+)
+
+func formOfSegment(p auth.Principal, s segment.Segment) segmentForm {
+	return formOfRow(p, s, rowOfSegment(p, s))
+}
+
+func formOfRow(p auth.Principal, s segment.Segment, row SegmentRow) segmentForm {
+	return formFor(p, func() SegmentRow { return row }, func() segmentSession { return segmentSession{s.ID, s.Key, row} })
+}
+
+func rowOfSegment(p auth.Principal, s segment.Segment) SegmentRow {
+	return SegmentRow{
+		SegmentKey: s.Key, TenantID: p.Tenant, Name: s.Name, Type: s.Type, Definition: ruleObject(s.Definition),
+		MemberCount: s.Members, MemberCountTotal: s.MembersAll, MemberCountEvaluatedAt: endpoint.AtOr(s.EvaluatedAt),
+		SystemKey: orNull(s.SystemKey), Tags: s.Tags,
+	}
 }
 
 type createSegmentRequest struct {
@@ -184,6 +170,11 @@ func (api segmentsAPI) createSegment(ctx context.Context, p auth.Principal, in *
 	return formOfSegment(p, s), nil
 }
 
+// SegmentPath names a list or segment by its key, or its id.
+type SegmentPath struct {
+	Key string `path:"key" doc:"segment_key, or the id."`
+}
+
 func (api segmentsAPI) getSegment(ctx context.Context, p auth.Principal, in *SegmentPath) (segmentForm, error) {
 	s, err := api.segmentFor(ctx, p, *in, segmentReads)
 	if err != nil {
@@ -201,6 +192,15 @@ func (api segmentsAPI) getSegment(ctx context.Context, p auth.Principal, in *Seg
 	return formOfRow(p, s, row), err
 }
 
+// segmentFor returns the segment that a path names, if p has the scope of its type.
+func (api segmentsAPI) segmentFor(ctx context.Context, p auth.Principal, in SegmentPath, scopes map[segment.Type]auth.Scope) (segment.Segment, error) {
+	s, err := segment.Find(ctx, api.db, p.Tenant, in.Key)
+	if err != nil {
+		return segment.Segment{}, err
+	}
+	return s, endpoint.Need(p, scopes[s.Type])
+}
+
 type updateSegmentRequest struct {
 	SegmentPath
 	Body struct {
@@ -208,17 +208,6 @@ type updateSegmentRequest struct {
 		Definition endpoint.Opt[definition] `json:"definition" doc:"Has no effect on a static list."`
 		Tags       endpoint.Opt[[]string]   `json:"tags"`
 	}
-}
-
-func (in *updateSegmentRequest) change() segment.Change {
-	ch := segment.Change{Name: in.Body.Name.Pointer(), Definition: json.RawMessage(in.Body.Definition.Or(nil))}
-	if in.Body.Definition.Null {
-		ch.Definition = json.RawMessage("null")
-	}
-	if in.Body.Tags.Set {
-		ch.Tags = new(in.Body.Tags.Or(nil))
-	}
-	return ch
 }
 
 func checkSegment(_ auth.Principal, in *updateSegmentRequest) error { return in.change().Check() }
@@ -232,6 +221,17 @@ func (api segmentsAPI) updateSegment(ctx context.Context, p auth.Principal, in *
 		return segmentForm{}, err
 	}
 	return formOfSegment(p, s), nil
+}
+
+func (in *updateSegmentRequest) change() segment.Change {
+	ch := segment.Change{Name: in.Body.Name.Pointer(), Definition: json.RawMessage(in.Body.Definition.Or(nil))}
+	if in.Body.Definition.Null {
+		ch.Definition = json.RawMessage("null")
+	}
+	if in.Body.Tags.Set {
+		ch.Tags = new(in.Body.Tags.Or(nil))
+	}
+	return ch
 }
 
 func (api segmentsAPI) deleteSegment(ctx context.Context, p auth.Principal, in *SegmentPath) (endpoint.None, error) {

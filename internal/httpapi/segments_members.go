@@ -64,21 +64,15 @@ type membersRequest struct {
 	}
 }
 
-func (in *membersRequest) parse() (segment.People, error) {
-	ids, err := contactIDs(in.Body.ContactIDs)
-	contacts := segment.People{IDs: ids, Emails: in.Body.Emails}
-	return contacts, cmp.Or(contacts.Check(), err)
+type addedMembers struct {
+	Added          int      `json:"added"`
+	AlreadyMembers int      `json:"already_members"`
+	NotFound       []string `json:"not_found" doc:"Ids and addresses that no contact has."`
 }
 
 func checkMembers(_ auth.Principal, in *membersRequest) error {
 	_, err := in.parse()
 	return err
-}
-
-type addedMembers struct {
-	Added          int      `json:"added"`
-	AlreadyMembers int      `json:"already_members"`
-	NotFound       []string `json:"not_found" doc:"Ids and addresses that no contact has."`
 }
 
 func (api segmentsAPI) addSegmentMembers(ctx context.Context, p auth.Principal, in *membersRequest) (addedMembers, error) {
@@ -92,6 +86,12 @@ func (api segmentsAPI) addSegmentMembers(ctx context.Context, p auth.Principal, 
 	}
 	r, err := segment.Add(ctx, api.db, p.Tenant, s.ID, who, api.now())
 	return addedMembers{r.Added, r.Already, r.NotFound}, err
+}
+
+func (in *membersRequest) parse() (segment.People, error) {
+	ids, err := contactIDs(in.Body.ContactIDs)
+	contacts := segment.People{IDs: ids, Emails: in.Body.Emails}
+	return contacts, cmp.Or(contacts.Check(), err)
 }
 
 type removedMembers struct {

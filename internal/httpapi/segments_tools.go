@@ -37,19 +37,6 @@ type segmentFromBroadcastRequest struct {
 	}
 }
 
-// parse returns the broadcast that the request names and the change with the name, or the problems
-// of both.
-func (in *segmentFromBroadcastRequest) parse() (id.Broadcast, segment.Change, error) {
-	var problems fault.Problems
-	bid, ok := id.Parse[id.Broadcast](in.Body.BroadcastID)
-	if !ok {
-		problems.Add("broadcast_id", "must be a UUID")
-	}
-	ch := segment.Change{Name: in.Body.Name}
-	problems.AddFrom(ch.Check())
-	return bid, ch, problems.Err()
-}
-
 func checkSegmentFromBroadcast(_ auth.Principal, in *segmentFromBroadcastRequest) error {
 	_, _, err := in.parse()
 	return err
@@ -74,6 +61,19 @@ func (api segmentsAPI) createSegmentFromBroadcast(ctx context.Context, p auth.Pr
 		return segmentForm{}, err
 	}
 	return formOfSegment(p, s), nil
+}
+
+// parse returns the broadcast that the request names and the change with the name, or the problems
+// of both.
+func (in *segmentFromBroadcastRequest) parse() (id.Broadcast, segment.Change, error) {
+	var problems fault.Problems
+	bid, ok := id.Parse[id.Broadcast](in.Body.BroadcastID)
+	if !ok {
+		problems.Add("broadcast_id", "must be a UUID")
+	}
+	ch := segment.Change{Name: in.Body.Name}
+	problems.AddFrom(ch.Check())
+	return bid, ch, problems.Err()
 }
 
 type previewSegmentRequest struct {

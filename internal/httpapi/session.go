@@ -51,6 +51,23 @@ func (api sessionAPI) register(r *endpoint.Router) {
 		public("acceptInvitation", "Accept an invitation and start a session.", http.StatusOK, auth.ErrInvalidToken, auth.ErrCredentials).Sending(`{"token": "$TOKEN", "name": "Ada Lovelace", "password": "$PASSWORD"}`), api.acceptInvitation)
 }
 
+type signUpRequest struct {
+	Body struct {
+		TenantName string               `json:"tenant_name"`
+		TenantSlug string               `json:"tenant_slug"`
+		Name       string               `json:"name"`
+		Email      string               `json:"email"`
+		Password   string               `json:"password"`
+		SetupToken endpoint.Opt[string] `json:"setup_token"`
+	}
+}
+
+// startedSession is the answer that starts a session: it sets the cookie.
+type startedSession struct {
+	SessionView
+	cookie *http.Cookie
+}
+
 // SessionView is a session with its user and the user's memberships.
 type SessionView struct {
 	User        sessionUser         `json:"user"`
@@ -71,6 +88,24 @@ type sessionMembership struct {
 	Role       auth.Role `json:"role"`
 }
 
+// Headers returns the header that sets the cookie.
+func (s startedSession) Headers() http.Header { return http.Header{"Set-Cookie": {s.cookie.String()}} }
+
+func (api sessionAPI) signUp(ctx context.Context, p auth.Principal, in *signUpRequest) (startedSession, error) {
+	b := in.Body
+	return api.newSession(api.login.SignUp(ctx, auth.SignUp{
+		TenantName: b.TenantName, TenantSlug: b.TenantSlug,
+		Name: b.Name, Email: b.Email, Password: b.Password, SetupToken: b.SetupToken.Value,
+	}, p.IP, api.now()))
+}
+
+func (api sessionAPI) newSession(e auth.SignedIn, err error) (startedSession, error) {
+	if err != nil {
+		return startedSession{}, err
+	}
+	return startedSession{viewOfSession(e), api.cookie(e.Token)}, nil
+}
+
 func viewOfSession(e auth.SignedIn) SessionView {
 	v := SessionView{
 		User:        sessionUser{e.Session.User.ID, e.Session.User.Email, e.Session.User.Name},
@@ -83,43 +118,8 @@ func viewOfSession(e auth.SignedIn) SessionView {
 	return v
 }
 
-// startedSession is the answer that starts a session: it sets the cookie.
-type startedSession struct {
-	SessionView
-	cookie *http.Cookie
-}
-
-// Headers returns the header that sets the cookie.
-func (s startedSession) Headers() http.Header { return http.Header{"Set-Cookie": {s.cookie.String()}} }
-
 func (api sessionAPI) cookie(token string) *http.Cookie {
 	return auth.SessionCookie(api.baseURL, token)
-}
-
-func (api sessionAPI) newSession(e auth.SignedIn, err error) (startedSession, error) {
-	if err != nil {
-		return startedSession{}, err
-	}
-	return startedSession{viewOfSession(e), api.cookie(e.Token)}, nil
-}
-
-type signUpRequest struct {
-	Body struct {
-		TenantName string               `json:"tenant_name"`
-		TenantSlug string               `json:"tenant_slug"`
-		Name       string               `json:"name"`
-		Email      string               `json:"email"`
-		Password   string               `json:"password"`
-		SetupToken endpoint.Opt[string] `json:"setup_token"`
-	}
-}
-
-func (api sessionAPI) signUp(ctx context.Context, p auth.Principal, in *signUpRequest) (startedSession, error) {
-	b := in.Body
-	return api.newSession(api.login.SignUp(ctx, auth.SignUp{
-		TenantName: b.TenantName, TenantSlug: b.TenantSlug,
-		Name: b.Name, Email: b.Email, Password: b.Password, SetupToken: b.SetupToken.Value,
-	}, p.IP, api.now()))
 }
 
 type logInRequest struct {

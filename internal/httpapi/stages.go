@@ -52,11 +52,9 @@ type stageRow struct {
 	CreatedAt   endpoint.Stamp        `json:"created_at"`
 }
 
-func rowOfStage(t id.Tenant, s contact.Stage) stageRow {
-	return stageRow{
-		ID: s.ID, TenantID: t, Name: s.Name, Slug: s.Slug, Category: s.Category, Color: s.Color, Description: s.Description,
-		SortOrder: s.SortOrder, IsDefault: s.Default, CreatedAt: endpoint.At(s.CreatedAt),
-	}
+func (api stagesAPI) listStages(ctx context.Context, p auth.Principal, _ *struct{}) (endpoint.List[stageRow], error) {
+	list, err := contact.Stages(ctx, api.db, p.Tenant)
+	return stageRows(p.Tenant, list), err
 }
 
 func stageRows(t id.Tenant, list []contact.Stage) endpoint.List[stageRow] {
@@ -67,10 +65,14 @@ func stageRows(t id.Tenant, list []contact.Stage) endpoint.List[stageRow] {
 	return endpoint.Whole(rows)
 }
 
-func (api stagesAPI) listStages(ctx context.Context, p auth.Principal, _ *struct{}) (endpoint.List[stageRow], error) {
-	list, err := contact.Stages(ctx, api.db, p.Tenant)
-	return stageRows(p.Tenant, list), err
+func rowOfStage(t id.Tenant, s contact.Stage) stageRow {
+	return stageRow{
+		ID: s.ID, TenantID: t, Name: s.Name, Slug: s.Slug, Category: s.Category, Color: s.Color, Description: s.Description,
+		SortOrder: s.SortOrder, IsDefault: s.Default, CreatedAt: endpoint.At(s.CreatedAt),
+	}
 }
+
+type createStageRequest struct{ Body stageBody }
 
 // stageBody is the body of a create or an update; a new stage needs a name and a category.
 type stageBody struct {
@@ -82,15 +84,6 @@ type stageBody struct {
 	IsDefault   endpoint.Opt[bool]   `json:"is_default" nullable:"false"`
 }
 
-func (b stageBody) change() contact.StageChange {
-	return contact.StageChange{
-		Name: b.Name.Pointer(), Category: (*contact.StageCategory)(b.Category.Pointer()), Color: nullAsZero(b.Color),
-		Description: nullAsZero(b.Description), SortOrder: b.SortOrder.Pointer(), Default: b.IsDefault.Pointer(),
-	}
-}
-
-type createStageRequest struct{ Body stageBody }
-
 func checkNewStage(_ auth.Principal, in *createStageRequest) error {
 	return in.Body.change().CheckNew()
 }
@@ -101,6 +94,31 @@ func (api stagesAPI) createStage(ctx context.Context, p auth.Principal, in *crea
 		return stageRow{}, err
 	}
 	return rowOfStage(p.Tenant, s), nil
+}
+
+func (b stageBody) change() contact.StageChange {
+	return contact.StageChange{
+		Name: b.Name.Pointer(), Category: (*contact.StageCategory)(b.Category.Pointer()), Color: nullAsZero(b.Color),
+		Description: nullAsZero(b.Description), SortOrder: b.SortOrder.Pointer(), Default: b.IsDefault.Pointer(),
+	}
+}
+
+type orderStagesRequest struct {
+	Body struct {
+		IDs []string `json:"ids" doc:"All stages, in the new order."`
+	}
+}
+
+func (api stagesAPI) orderStages(ctx context.Context, p auth.Principal, in *orderStagesRequest) (endpoint.List[stageRow], error) {
+	ids := make([]id.Stage, len(in.Body.IDs))
+	for i, text := range in.Body.IDs {
+		ids[i], _ = id.Parse[id.Stage](text)
+	}
+	list, err := contact.OrderStages(ctx, api.db, p.Tenant, ids)
+	if err != nil {
+		return endpoint.List[stageRow]{}, err
+	}
+	return stageRows(p.Tenant, list), nil
 }
 
 type updateStageRequest struct {
@@ -120,24 +138,6 @@ func (api stagesAPI) updateStage(ctx context.Context, p auth.Principal, in *upda
 		return stageRow{}, err
 	}
 	return rowOfStage(p.Tenant, s), nil
-}
-
-type orderStagesRequest struct {
-	Body struct {
-		IDs []string `json:"ids" doc:"All stages, in the new order."`
-	}
-}
-
-func (api stagesAPI) orderStages(ctx context.Context, p auth.Principal, in *orderStagesRequest) (endpoint.List[stageRow], error) {
-	ids := make([]id.Stage, len(in.Body.IDs))
-	for i, text := range in.Body.IDs {
-		ids[i], _ = id.Parse[id.Stage](text)
-	}
-	list, err := contact.OrderStages(ctx, api.db, p.Tenant, ids)
-	if err != nil {
-		return endpoint.List[stageRow]{}, err
-	}
-	return stageRows(p.Tenant, list), nil
 }
 
 type deleteStageRequest struct {

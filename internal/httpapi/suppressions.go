@@ -40,20 +40,16 @@ func (api suppressionsAPI) register(r *endpoint.Router) {
 	endpoint.Handle(r, "POST /t/{tenant}/api/suppressions/import", imported.Sending(`{"emails": ["gone@example.com", "left@example.com"], "reason": "manual"}`), api.importSuppressions)
 }
 
+type listSuppressionsRequest struct {
+	Search string `query:"search" doc:"A part of the address."`
+	Reason string `query:"reason" doc:"Exactly this reason."`
+}
+
 type suppressionRow struct {
 	TenantID  id.Tenant      `json:"tenant_id" format:"uuid"`
 	Email     string         `json:"email" format:"email"`
 	Reason    *string        `json:"reason"`
 	CreatedAt endpoint.Stamp `json:"created_at"`
-}
-
-func rowOfSuppression(t id.Tenant, e suppression.Entry) suppressionRow {
-	return suppressionRow{t, e.Email, orNull(e.Reason), endpoint.At(e.AddedAt)}
-}
-
-type listSuppressionsRequest struct {
-	Search string `query:"search" doc:"A part of the address."`
-	Reason string `query:"reason" doc:"Exactly this reason."`
 }
 
 func (api suppressionsAPI) listSuppressions(ctx context.Context, p auth.Principal, in *listSuppressionsRequest) (endpoint.Stream[suppressionRow], error) {
@@ -65,6 +61,10 @@ func (api suppressionsAPI) listSuppressions(ctx context.Context, p auth.Principa
 			}
 		}
 	}}, nil
+}
+
+func rowOfSuppression(t id.Tenant, e suppression.Entry) suppressionRow {
+	return suppressionRow{t, e.Email, orNull(e.Reason), endpoint.At(e.AddedAt)}
 }
 
 type addSuppressionRequest struct {
@@ -101,13 +101,13 @@ type suppressContactsRequest struct {
 	}
 }
 
+type suppressedContacts struct {
+	Suppressed int `json:"suppressed" doc:"Number of contacts that exist."`
+}
+
 func checkSuppressed(_ auth.Principal, in *suppressContactsRequest) error {
 	_, err := contactIDs(in.Body.ContactIDs)
 	return err
-}
-
-type suppressedContacts struct {
-	Suppressed int `json:"suppressed" doc:"Number of contacts that exist."`
 }
 
 func (api suppressionsAPI) suppressContacts(ctx context.Context, p auth.Principal, in *suppressContactsRequest) (suppressedContacts, error) {

@@ -67,11 +67,6 @@ func (api templatesAPI) register(r *endpoint.Router) {
 	api.templateBindings(r, op)
 }
 
-// TemplatePath names a template.
-type TemplatePath struct {
-	ID string `path:"id" doc:"The id or the slug."`
-}
-
 type listTemplatesRequest struct {
 	Full  string `query:"full" doc:"true: complete rows."`
 	Usage string `query:"include_usage" doc:"true: adds usage to each row."`
@@ -105,13 +100,6 @@ func (api templatesAPI) listTemplates(ctx context.Context, p auth.Principal, in 
 // sendCounts are the counts of broadcasts that use a record, by its id; nil if they are not requested.
 type sendCounts map[string]usage.Sends
 
-func (s sendCounts) forRecord(thing string) *usage.Sends {
-	if s == nil {
-		return nil
-	}
-	return new(s[thing])
-}
-
 // countSends returns the counts for the record with an id, or for all records of a kind, if the flag
 // of the query is set.
 func (api templatesAPI) countSends(ctx context.Context, p auth.Principal, kind usage.Kind, thing, flag string) (sendCounts, error) {
@@ -128,18 +116,19 @@ func (api templatesAPI) countSends(ctx context.Context, p auth.Principal, kind u
 	return counts, err
 }
 
+func (s sendCounts) forRecord(thing string) *usage.Sends {
+	if s == nil {
+		return nil
+	}
+	return new(s[thing])
+}
+
 type createTemplateRequest struct {
 	Body struct {
 		Name string `json:"name" doc:"1 to 200 characters."`
 		HTML string `json:"content_html" doc:"May be empty when format is mjml; then it is compiled from the MJML."`
 		TemplateBody
 	}
-}
-
-func (in *createTemplateRequest) change() template.Change {
-	ch := in.Body.change()
-	ch.Name, ch.HTML = &in.Body.Name, &in.Body.HTML
-	return ch
 }
 
 func checkNewTemplate(_ auth.Principal, in *createTemplateRequest) error {
@@ -152,6 +141,32 @@ func (api templatesAPI) createTemplate(ctx context.Context, p auth.Principal, in
 		return savedTemplate{}, err
 	}
 	return savedTemplate{rowOfTemplate(t, nil), endpoint.NonNil(warnings)}, nil
+}
+
+func (in *createTemplateRequest) change() template.Change {
+	ch := in.Body.change()
+	ch.Name, ch.HTML = &in.Body.Name, &in.Body.HTML
+	return ch
+}
+
+type updateTemplateRequest struct {
+	TemplatePath
+	Body struct {
+		Name endpoint.Opt[string] `json:"name" nullable:"false" doc:"1 to 200 characters."`
+		HTML endpoint.Opt[string] `json:"content_html" nullable:"false" doc:"May be empty when format is mjml; then it is compiled from the MJML, as when only the MJML is sent."`
+		TemplateBody
+	}
+}
+
+// TemplatePath names a template.
+type TemplatePath struct {
+	ID string `path:"id" doc:"The id or the slug."`
+}
+
+func (in *updateTemplateRequest) change() template.Change {
+	ch := in.Body.change()
+	ch.Name, ch.HTML = in.Body.Name.Pointer(), in.Body.HTML.Pointer()
+	return ch
 }
 
 type getTemplateRequest struct {
@@ -169,21 +184,6 @@ func (api templatesAPI) getTemplate(ctx context.Context, p auth.Principal, in *g
 		return TemplateRow{}, err
 	}
 	return rowOfTemplate(t, used.forRecord(t.ID.String())), nil
-}
-
-type updateTemplateRequest struct {
-	TemplatePath
-	Body struct {
-		Name endpoint.Opt[string] `json:"name" nullable:"false" doc:"1 to 200 characters."`
-		HTML endpoint.Opt[string] `json:"content_html" nullable:"false" doc:"May be empty when format is mjml; then it is compiled from the MJML, as when only the MJML is sent."`
-		TemplateBody
-	}
-}
-
-func (in *updateTemplateRequest) change() template.Change {
-	ch := in.Body.change()
-	ch.Name, ch.HTML = in.Body.Name.Pointer(), in.Body.HTML.Pointer()
-	return ch
 }
 
 func checkTemplate(_ auth.Principal, in *updateTemplateRequest) error { return in.change().Check() }

@@ -80,6 +80,18 @@ type eligibleBlock struct {
 	Sections   schemaPart[sectionEntry]   `json:"sections_schema"`
 }
 
+func (api templatesAPI) getBindingOptions(ctx context.Context, p auth.Principal, in *TemplatePath) (bindingOptions, error) {
+	t, err := template.ByRef(ctx, api.db, p.Tenant, in.ID)
+	if err != nil {
+		return bindingOptions{}, err
+	}
+	o, err := t.Options(ctx, api.db)
+	if err != nil {
+		return bindingOptions{}, err
+	}
+	return rowOfOptions(o), nil
+}
+
 func rowOfOptions(o template.Options) bindingOptions {
 	t := o.Template
 	row := bindingOptions{
@@ -102,18 +114,6 @@ func rowOfOptions(o template.Options) bindingOptions {
 		}
 	}
 	return row
-}
-
-func (api templatesAPI) getBindingOptions(ctx context.Context, p auth.Principal, in *TemplatePath) (bindingOptions, error) {
-	t, err := template.ByRef(ctx, api.db, p.Tenant, in.ID)
-	if err != nil {
-		return bindingOptions{}, err
-	}
-	o, err := t.Options(ctx, api.db)
-	if err != nil {
-		return bindingOptions{}, err
-	}
-	return rowOfOptions(o), nil
 }
 
 type validateBindingRequest struct {
@@ -175,14 +175,6 @@ type templateSnapshot struct {
 	CapturedAt  endpoint.Stamp             `json:"captured_at"`
 }
 
-func rowOfSnapshot(s template.Snapshot) templateSnapshot {
-	return templateSnapshot{
-		TemplateID: s.TemplateID, Slug: s.Slug, Name: s.Name, Format: s.Format, ContentHash: s.ContentHash,
-		Parameters: schemaPartOf[parameterEntry](s.Parameters), Sections: schemaPartOf[sectionEntry](s.Sections), Slots: schemaPartOf[SlotEntry](s.Slots),
-		Groups: schemaPartOf[groupEntry](s.Groups), Expects: schemaPartOf[expectEntry](s.Expects), CapturedAt: endpoint.At(s.CapturedAt),
-	}
-}
-
 func (api templatesAPI) renderTemplate(ctx context.Context, p auth.Principal, in *renderTemplateRequest) (renderedTemplate, error) {
 	t, err := template.ByRef(ctx, api.db, p.Tenant, in.ID)
 	if err != nil {
@@ -204,4 +196,12 @@ func (api templatesAPI) renderTemplate(ctx context.Context, p auth.Principal, in
 		out.Missing, out.Options = new(endpoint.NonNil(r.Issues)), new(rowOfOptions(o))
 	}
 	return out, nil
+}
+
+func rowOfSnapshot(s template.Snapshot) templateSnapshot {
+	return templateSnapshot{
+		TemplateID: s.TemplateID, Slug: s.Slug, Name: s.Name, Format: s.Format, ContentHash: s.ContentHash,
+		Parameters: schemaPartOf[parameterEntry](s.Parameters), Sections: schemaPartOf[sectionEntry](s.Sections), Slots: schemaPartOf[SlotEntry](s.Slots),
+		Groups: schemaPartOf[groupEntry](s.Groups), Expects: schemaPartOf[expectEntry](s.Expects), CapturedAt: endpoint.At(s.CapturedAt),
+	}
 }

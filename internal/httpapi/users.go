@@ -66,18 +66,6 @@ type Member struct {
 	CreatedAt   endpoint.Stamp    `json:"created_at"`
 }
 
-type invitedMember struct {
-	Member
-	AcceptURL *string `json:"accept_url" doc:"The link to accept the invitation. Null if the installation mails it."`
-}
-
-func rowOfMember(m auth.Member) Member {
-	return Member{
-		ID: m.User, Email: m.Email, Name: m.Name, Role: m.Role, Status: m.Status,
-		LastLoginAt: endpoint.AtOr(m.LastLoginAt), CreatedAt: endpoint.At(m.CreatedAt),
-	}
-}
-
 func (api usersAPI) listMembers(ctx context.Context, p auth.Principal, _ *struct{}) (endpoint.List[Member], error) {
 	list, err := auth.Members(ctx, api.db, p.Tenant)
 	if err != nil {
@@ -90,11 +78,23 @@ func (api usersAPI) listMembers(ctx context.Context, p auth.Principal, _ *struct
 	return endpoint.Whole(rows), nil
 }
 
+func rowOfMember(m auth.Member) Member {
+	return Member{
+		ID: m.User, Email: m.Email, Name: m.Name, Role: m.Role, Status: m.Status,
+		LastLoginAt: endpoint.AtOr(m.LastLoginAt), CreatedAt: endpoint.At(m.CreatedAt),
+	}
+}
+
 type inviteMemberRequest struct {
 	Body struct {
 		Email string    `json:"email"`
 		Role  auth.Role `json:"role"`
 	}
+}
+
+type invitedMember struct {
+	Member
+	AcceptURL *string `json:"accept_url" doc:"The link to accept the invitation. Null if the installation mails it."`
 }
 
 func checkInvitation(_ auth.Principal, in *inviteMemberRequest) error {
@@ -117,10 +117,6 @@ type updateMemberRequest struct {
 	}
 }
 
-func (in *updateMemberRequest) change() auth.MemberChange {
-	return auth.MemberChange{Role: in.Body.Role.Pointer(), Status: in.Body.Status.Pointer()}
-}
-
 func checkMember(_ auth.Principal, in *updateMemberRequest) error { return in.change().Check() }
 
 func (api usersAPI) updateMember(ctx context.Context, p auth.Principal, in *updateMemberRequest) (Member, error) {
@@ -133,6 +129,10 @@ func (api usersAPI) updateMember(ctx context.Context, p auth.Principal, in *upda
 		return Member{}, err
 	}
 	return rowOfMember(m), nil
+}
+
+func (in *updateMemberRequest) change() auth.MemberChange {
+	return auth.MemberChange{Role: in.Body.Role.Pointer(), Status: in.Body.Status.Pointer()}
 }
 
 func (api usersAPI) removeMember(ctx context.Context, p auth.Principal, in *struct {
