@@ -23,7 +23,7 @@ import (
 	"github.com/packetboat/packetboat/internal/tenant"
 )
 
-// office is an installation with real credentials and tenants acme and other.
+// accountTest is the API with real credentials, on a database with the tenants acme and other.
 type accountTest struct {
 	t      *testing.T
 	db     *sqldb.DB
@@ -73,7 +73,7 @@ func newAccountTest(t *testing.T, db *sqldb.DB) *accountTest {
 	return o
 }
 
-// answered is what came back: status, headers, and the body as JSON.
+// recordedResponse is an answer with its decoded body.
 type recordedResponse struct {
 	*httptest.ResponseRecorder
 	body map[string]any
@@ -86,7 +86,7 @@ func (a recordedResponse) code() string {
 	return s
 }
 
-// ask sends a request; who is an API key or a session's cookie.
+// call sends a request; caller is an API key or the cookie of a session.
 func (o *accountTest) call(caller, route string, body any) recordedResponse {
 	o.t.Helper()
 	method, path, _ := strings.Cut(route, " ")
@@ -118,7 +118,7 @@ func (o *accountTest) call(caller, route string, body any) recordedResponse {
 	return a
 }
 
-// want asks and fails unless the status, and a refusal's code, are these.
+// want sends a request and checks the status and the error code of the answer.
 func (o *accountTest) want(status int, code, caller, route string, body any) recordedResponse {
 	o.t.Helper()
 	a := o.call(caller, route, body)
@@ -128,7 +128,7 @@ func (o *accountTest) want(status int, code, caller, route string, body any) rec
 	return a
 }
 
-// signedIn makes a member of acme and returns their cookie.
+// memberCookie creates a member of acme and returns the cookie of a session.
 func (o *accountTest) memberCookie(name string, role auth.Role) string {
 	o.t.Helper()
 	hash, err := o.login.Passwords.Hash(o.t.Context(), testPassword)
@@ -159,7 +159,7 @@ func (o *accountTest) cookieOf(a recordedResponse) string {
 	return ""
 }
 
-func TestAPersonSignsUpInvitesAndLeaves(t *testing.T) {
+func TestSignUpInvitationAndLogout(t *testing.T) {
 	eachAccount(t, func(t *testing.T, o *accountTest) {
 		token, err := auth.SetupToken(t.Context(), o.db, o.now)
 		if err != nil {
@@ -172,7 +172,7 @@ func TestAPersonSignsUpInvitesAndLeaves(t *testing.T) {
 		begun := o.want(201, "", "", "POST /api/auth/signup", up)
 		ann := o.cookieOf(begun)
 		if m := begun.body["memberships"].([]any)[0].(map[string]any); m["tenant_slug"] != "third" || m["role"] != "owner" {
-			t.Errorf("the sign-up answers %v", begun.body)
+			t.Errorf("sign-up answered %v", begun.body)
 		}
 		if got := o.want(200, "", ann, "GET /api/auth/session", nil).body; fmt.Sprint(got["user"]) != fmt.Sprint(begun.body["user"]) || got["expires_at"] != "2026-03-08T12:00:00.000Z" {
 			t.Errorf("the session is %v", got)
@@ -198,7 +198,7 @@ func TestAPersonSignsUpInvitesAndLeaves(t *testing.T) {
 	})
 }
 
-func TestSignInAttemptsEndInA429WithTheWait(t *testing.T) {
+func TestFailedSignInsAreLimited(t *testing.T) {
 	t.Parallel()
 	o := newAccountTest(t, dbtest.SQLite(t))
 	for range 5 {
@@ -210,7 +210,7 @@ func TestSignInAttemptsEndInA429WithTheWait(t *testing.T) {
 	}
 }
 
-func TestAnAPIKeyLivesThroughItsOperations(t *testing.T) {
+func TestOperationsOnAPIKeys(t *testing.T) {
 	eachAccount(t, func(t *testing.T, o *accountTest) {
 		admin := o.memberCookie("ann", auth.Admin)
 		made := o.want(201, "", admin, "POST /auth/api-keys", map[string]any{"name": " CRM ", "scopes": []string{"lists:read", "contacts:write"}}).body
@@ -233,7 +233,7 @@ func TestAnAPIKeyLivesThroughItsOperations(t *testing.T) {
 		o.want(200, "", key, "GET /segments", nil)
 		o.want(200, "", admin, "PATCH "+path, map[string]any{"scopes": []string{"reports:read"}})
 		if got := o.want(200, "", admin, "PATCH "+path, map[string]any{"expires_at": nil}).body; got["expires_at"] != nil {
-			t.Errorf("the expiry stays: %v", got)
+			t.Errorf("the expiry was not cleared: %v", got)
 		}
 		turned := o.want(200, "", admin, "POST "+path+"/rotate", nil).body["key"].(string)
 		o.want(401, "UNAUTHORIZED", key, "GET /settings/account", nil)
@@ -241,7 +241,7 @@ func TestAnAPIKeyLivesThroughItsOperations(t *testing.T) {
 		o.want(400, "INVALID_INPUT", admin, "POST "+path+"/rotate", map[string]any{"grace_seconds": 86401})
 		o.want(204, "", admin, "DELETE "+path, nil)
 		if a := o.want(401, "UNAUTHORIZED", turned, "GET /settings/account", nil); !strings.Contains(a.Body.String(), `"revoked"`) {
-			t.Errorf("a revoked key is told %s", a.Body)
+			t.Errorf("a revoked key is answered %s", a.Body)
 		}
 		if rows := o.want(200, "", admin, "GET /auth/api-keys", nil).body["data"].([]any); len(rows) != 1 || rows[0].(map[string]any)["status"] != "revoked" {
 			t.Errorf("the list is %v", rows)
@@ -270,7 +270,7 @@ func TestAnAPIKeyLivesThroughItsOperations(t *testing.T) {
 	})
 }
 
-func TestRolesDecideWhatAPersonMay(t *testing.T) {
+func TestAccountOperationsCheckTheRole(t *testing.T) {
 	t.Parallel()
 	o := newAccountTest(t, dbtest.SQLite(t))
 	caller := map[auth.Role]string{}
@@ -305,11 +305,11 @@ func TestAccountSettingsHaveTwoForms(t *testing.T) {
 		key := o.want(201, "", admin, "POST /auth/api-keys", map[string]any{"name": "k", "scopes": []string{"lists:read"}}).body["key"].(string)
 		public, session := o.want(200, "", key, "GET /settings/account", nil).body, o.want(200, "", admin, "GET /settings/account", nil).body
 		if _, shown := public["default_email_type_id"]; shown || session["default_email_type_id"] == nil || public["default_email_type_key"] != "newsletter" || public["slug"] != "acme" {
-			t.Errorf("a key sees %v\na person %v", public, session)
+			t.Errorf("public form %v\nsession form %v", public, session)
 		}
 		for name, value := range public {
 			if fmt.Sprint(session[name]) != fmt.Sprint(value) {
-				t.Errorf("%s is %v for a key and %v for a person", name, value, session[name])
+				t.Errorf("%s is %v in the public form and %v in the session form", name, value, session[name])
 			}
 		}
 		got := o.want(200, "", admin, "PUT /settings/account", map[string]any{
@@ -333,7 +333,7 @@ func TestAccountSettingsHaveTwoForms(t *testing.T) {
 		a := o.want(400, "INVALID_INPUT", admin, "PUT /settings/account", map[string]any{"timezone": "Mars", "sunset_days": 0, "tracked_domains": []string{"x.org"}})
 		for _, path := range []string{`"timezone"`, `"sunset_days"`, `"tracked_domains"`} {
 			if !strings.Contains(a.Body.String(), path) {
-				t.Errorf("the problems %s leave out %s", a.Body, path)
+				t.Errorf("the problems %s lack %s", a.Body, path)
 			}
 		}
 		o.want(400, "INVALID_INPUT", admin, "PUT /settings/account", map[string]any{"name": nil})
@@ -344,7 +344,7 @@ func TestAccountSettingsHaveTwoForms(t *testing.T) {
 	})
 }
 
-func TestAnOwnerDeletesTheTenantByNamingIt(t *testing.T) {
+func TestDeletingATenantNeedsItsSlug(t *testing.T) {
 	eachAccount(t, func(t *testing.T, o *accountTest) {
 		owner := o.memberCookie("ann", auth.Owner)
 		o.want(400, "INVALID_INPUT", owner, "DELETE /settings/account", map[string]any{"confirm_slug": "other"})
@@ -356,10 +356,9 @@ func TestAnOwnerDeletesTheTenantByNamingIt(t *testing.T) {
 	})
 }
 
-// Signing in, signing up and the links of accounts are refused to pages of other
-// sites, as every write with a session is. A program that is no browser sends
-// none of the headers and is let through.
-func TestForeignPagesCannotSignAnybodyIn(t *testing.T) {
+// Signing in, signing up and the links of accounts are refused from pages of other sites, as is every
+// write with a session. A program that is not a browser sends none of the headers and is accepted.
+func TestSignInFromOtherSitesIsRefused(t *testing.T) {
 	eachAccount(t, func(t *testing.T, o *accountTest) {
 		o.memberCookie("ann", auth.Owner)
 		for path, body := range map[string]string{

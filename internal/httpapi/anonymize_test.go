@@ -18,18 +18,18 @@ import (
 	"github.com/packetboat/packetboat/internal/track"
 )
 
-// person is somebody about whom something is kept in every place there is.
+// person is a contact with personal data in every table that can have it.
 type person struct {
 	id    id.Contact
 	email string
 }
 
-// traces are what says who the person is, in lower case.
+// traces are texts that identify the person, in lower case.
 var traces = []string{
 	"zebediah", "quokka", "(170) 555", "q0kk4", "198.51.100.7",
 }
 
-// newPerson makes a person with a past, and a bystander with the same.
+// newPerson creates a person with personal data, and another contact with similar data.
 func newPerson(t *testing.T, s *apiTest) person {
 	t.Helper()
 	s.must(201, "owner", "POST /settings/custom-fields", `{"name": "Note", "field_type": "string"}`)
@@ -59,7 +59,7 @@ func addHistory(t *testing.T, s *apiTest, list, first, last string) person {
 		}
 	}
 
-	// A message to the address of before, opened; and one to the new one, refused.
+	// A message to the former address, opened, and one to the new address, refused.
 	send := func(to string, r outbox.Result) outbox.Item {
 		t.Helper()
 		send := id.New[id.Send]()
@@ -116,16 +116,16 @@ func addHistory(t *testing.T, s *apiTest, list, first, last string) person {
 		return found.Judge(t.Context(), all)
 	})
 
-	// What the website and the tenant's own server tell.
+	// Events of the website and of the tenant's server.
 	var entries []journal.Entry
-	tell := func(typ journal.Type, name string, data any) {
+	addEvent := func(typ journal.Type, name string, data any) {
 		entries = append(entries, journal.Entry{Tenant: s.acme, Contact: p.id, Type: typ, Name: name, At: s.now, Data: data})
 	}
 	for i := range 1001 {
-		tell(journal.CustomEvent, "order_placed", map[string]any{"properties": map[string]any{"to": first, "n": i}})
+		addEvent(journal.CustomEvent, "order_placed", map[string]any{"properties": map[string]any{"to": first, "n": i}})
 	}
-	tell(journal.PageViewed, "https://example.org/?user="+email, map[string]any{"title": "Welcome " + first})
-	tell(journal.FormSubmitted, "survey", map[string]any{"answers": map[string]any{"name": last}})
+	addEvent(journal.PageViewed, "https://example.org/?user="+email, map[string]any{"title": "Welcome " + first})
+	addEvent(journal.FormSubmitted, "survey", map[string]any{"answers": map[string]any{"name": last}})
 	tx(func(tx *sqldb.DB) error { return journal.Append(t.Context(), tx, entries...) })
 	_, err := s.db.Exec(t.Context(), `INSERT INTO contact_activity (tenant_id, contact_id, deliverability_updated_at, touch) VALUES ($1, $2, 0, $3)
 			ON CONFLICT (tenant_id, contact_id) DO UPDATE SET touch = excluded.touch`, s.acme, p.id,
@@ -134,7 +134,7 @@ func addHistory(t *testing.T, s *apiTest, list, first, last string) person {
 		t.Fatal(err)
 	}
 
-	// The list knew the former address before and the new one since.
+	// Both addresses were on the suppression list, the former one was removed.
 	for _, address := range []string{former, email} {
 		s.must(201, "key", "POST /suppressions", `{"email": "`+address+`", "reason": "said `+first+`"}`)
 	}
@@ -142,7 +142,7 @@ func addHistory(t *testing.T, s *apiTest, list, first, last string) person {
 	return p
 }
 
-// dump returns every row of every table, as text, but for those of tables left out.
+// dumpTables returns every row of every table as text, except for some tables.
 func dumpTables(t *testing.T, db *sqldb.DB, without ...string) []string {
 	t.Helper()
 	names := `SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name /* all tenants: every table there is */`
@@ -191,7 +191,7 @@ func dumpTables(t *testing.T, db *sqldb.DB, without ...string) []string {
 	return out
 }
 
-// speaking returns the rows that hold one of the words.
+// rowsContaining returns the rows that contain one of the words.
 func rowsContaining(rows []string, words ...string) []string {
 	var out []string
 	for _, r := range rows {
@@ -203,7 +203,7 @@ func rowsContaining(rows []string, words ...string) []string {
 	return out
 }
 
-// counts are what must not change when somebody is forgotten.
+// aggregates returns the counts that anonymising must not change.
 func aggregates(t *testing.T, s *apiTest) map[string]string {
 	t.Helper()
 	out := map[string]string{}
@@ -231,13 +231,13 @@ func aggregates(t *testing.T, s *apiTest) map[string]string {
 	return out
 }
 
-func TestNothingTellsWhoAnAnonymisedContactWas(t *testing.T) {
+func TestAnonymisingErasesPersonalData(t *testing.T) {
 	eachAPI(t, func(t *testing.T, s *apiTest) {
 		p := newPerson(t, s)
 		rows := dumpTables(t, s.db)
 		for _, word := range traces {
 			if len(rowsContaining(rows, word)) == 0 {
-				t.Errorf("nothing speaks of %q to begin with", word)
+				t.Errorf("no row contains %q before", word)
 			}
 		}
 		before, bystanders := aggregates(t, s), len(rowsContaining(rows, "bystander"))
@@ -250,21 +250,21 @@ func TestNothingTellsWhoAnAnonymisedContactWas(t *testing.T) {
 			}
 		}
 		if len(left) == 0 {
-			t.Error("the suppression list does not hold the bare address")
+			t.Error("the address is not on the suppression list")
 		}
 		if diff := cmp.Diff(before, aggregates(t, s)); diff != "" {
 			t.Errorf("counts changed:\n%s", diff)
 		}
 		if n := len(rowsContaining(rows, "bystander")); n != bystanders {
-			t.Errorf("%d rows speak of the bystander, want %d", n, bystanders)
+			t.Errorf("%d rows contain the other contact, want %d", n, bystanders)
 		}
 		if r := s.must(200, "admin", "GET /contacts/"+p.id.String()+"/export", ""); len(rowsContaining([]string{r.text}, traces...)) != 0 {
-			t.Errorf("the export tells who it was: %.300s", r.text)
+			t.Errorf("the export contains personal data: %.300s", r.text)
 		}
 	})
 }
 
-func TestWithoutSuppressionNothingIsLeftAtAll(t *testing.T) {
+func TestAnonymisingWithoutSuppressionErasesTheAddress(t *testing.T) {
 	eachAPI(t, func(t *testing.T, s *apiTest) {
 		p := newPerson(t, s)
 		s.must(200, "admin", "POST /contacts/"+p.id.String()+"/anonymize", `{"suppress": false}`)

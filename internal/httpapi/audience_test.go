@@ -17,7 +17,7 @@ func TestListsAndMembers(t *testing.T) {
 		}
 		people := s.must(200, "viewer", "GET /segments/vip", "")
 		if people.str("key") != "vip" || !id.Valid(people.str("id")) || people.body["count"] != 0.0 {
-			t.Errorf("a person sees %s", people.text)
+			t.Errorf("the session form: %s", people.text)
 		}
 		s.must(200, "key", "GET /segments/"+people.str("id"), "")
 		ann := s.must(201, "key", "POST /contacts", `{"email": "ann@example.org"}`).str("id")
@@ -35,7 +35,7 @@ func TestListsAndMembers(t *testing.T) {
 		}
 		rest := s.must(200, "key", "GET /segments/vip/members?limit=1&cursor="+members.str("next_cursor"), "")
 		if got := append(members.data("email"), rest.data("email")...); len(slices.Compact(slices.Sorted(slices.Values(got)))) != 2 {
-			t.Errorf("pages hold %v", got)
+			t.Errorf("the pages have %v", got)
 		}
 		if lists := s.must(200, "key", "GET /contacts/"+ann+"/lists", ""); !slices.Equal(lists.data("segment_key"), []string{"vip"}) {
 			t.Errorf("lists of ann: %s", lists.text)
@@ -54,7 +54,7 @@ func TestListsAndMembers(t *testing.T) {
 	})
 }
 
-func TestSegmentsAskForTheScopeOfTheirType(t *testing.T) {
+func TestSegmentsNeedTheScopeOfTheirType(t *testing.T) {
 	eachAPI(t, func(t *testing.T, s *apiTest) {
 		s.must(201, "key lists:write", "POST /segments", `{"name": "VIP", "type": "static"}`)
 		for _, tt := range []struct{ caller, what, body, code string }{
@@ -222,7 +222,7 @@ func TestStageRoutes(t *testing.T) {
 	})
 }
 
-func TestHostileTextIsRefusedOrFindsNothing(t *testing.T) {
+func TestHostileTextIsRefusedOrMatchesNothing(t *testing.T) {
 	eachAPI(t, func(t *testing.T, s *apiTest) {
 		s.must(201, "key", "POST /segments", `{"name": "VIP", "type": "static"}`)
 		for _, bad := range []string{"%00", "%ff", "%ed%a0%80", "'%3b--", "%25", "%5c", "%F0%9F%98%80", strings.Repeat("%C3%A9", 300), "1e999", "-1", "null", "..%2f"} {
@@ -236,7 +236,7 @@ func TestHostileTextIsRefusedOrFindsNothing(t *testing.T) {
 				if strings.HasSuffix(what, "custom-fields/") {
 					path += "/usage"
 				}
-				if r := s.call("key", path, ""); r.status >= 500 { // as reports it, too
+				if r := s.call("key", path, ""); r.status >= 500 { // call reports it too
 					t.Errorf("%s = %d", path, r.status)
 				}
 			}

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-func TestHowASendIsSpreadIsKept(t *testing.T) {
+func TestDeliveryFieldsAreStored(t *testing.T) {
 	eachSending(t, func(t *testing.T, s *sendingTest) {
 		expect := func(r response, want map[string]string) {
 			t.Helper()
@@ -45,12 +45,12 @@ func TestHowASendIsSpreadIsKept(t *testing.T) {
 		s.must(200, "editor", "PUT "+at, `{"delivery_lanes": [{"mta_config_id": "`+s.lane.ID.String()+`", "weight": 1}]}`)
 		s.must(200, "key", "POST "+at+"/schedule", "")
 		if r := s.call("admin", "DELETE /mta-configs/"+s.lane.ID.String(), ""); r.status != 409 || !strings.Contains(r.text, made.str("id")) {
-			t.Errorf("deleting a lane that carries a broadcast's mail answered %d %s", r.status, r.text)
+			t.Errorf("deleting a lane that a broadcast uses answered %d %s", r.status, r.text)
 		}
 	})
 }
 
-func TestWhatASpreadRefuses(t *testing.T) {
+func TestInvalidDeliveryFieldsAreRefused(t *testing.T) {
 	eachSending(t, func(t *testing.T, s *sendingTest) {
 		var days []string
 		for d := range 61 {
@@ -107,7 +107,7 @@ func TestWhatASpreadRefuses(t *testing.T) {
 				t.Errorf("a lane with the id %s answered %d %s", with, r.status, r.text)
 			}
 		}
-		// A last day that has passed by the time a draft is scheduled.
+		// The last day of the window is before scheduled_at.
 		made := s.must(201, "key", "POST /broadcasts", broadcastJSON(t, `{"delivery_mode": "by_date", "delivery_window_date": "2999-01-01", "scheduled_at": "2999-02-01T00:00:00Z"}`))
 		if r := s.call("key", "POST /broadcasts/"+made.str("id")+"/schedule", ""); r.status != 400 || r.code != "INVALID_INPUT" || !strings.Contains(r.text, "delivery_window_date") {
 			t.Errorf("a send that starts after its last day answered %d %s", r.status, r.text)

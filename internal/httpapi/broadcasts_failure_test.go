@@ -14,8 +14,8 @@ import (
 	"github.com/packetboat/packetboat/internal/outbox"
 )
 
-// A broadcast that failed says why, how many messages failed, and shows some of
-// them; one that never had a message shows none.
+// A failed broadcast has the reason, the number of failed messages and some of them, or none if it
+// had no messages.
 func TestFailureInfo(t *testing.T) {
 	eachSending(t, func(t *testing.T, s *sendingTest) {
 		ctx := t.Context()

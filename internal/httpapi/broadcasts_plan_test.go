@@ -14,7 +14,7 @@ import (
 	"github.com/packetboat/packetboat/internal/segment"
 )
 
-func TestASpreadSendShowsItsPlanAndIsRescheduled(t *testing.T) {
+func TestASendOverDaysShowsItsPlanAndIsRescheduled(t *testing.T) {
 	eachSending(t, func(t *testing.T, s *sendingTest) {
 		ctx := t.Context()
 		var people []id.Contact
@@ -106,7 +106,7 @@ func TestASpreadSendShowsItsPlanAndIsRescheduled(t *testing.T) {
 		refuse(`{"skipped_dates": ["2026-03-01", "2026-03-02"]}`, 400, "INVALID_SKIP")
 		rows := s.must(200, "key", "GET "+at+"/recipients?status=queued", "").body["data"].([]any)
 		if len(rows) != 3 || !strings.HasPrefix(rows[0].(map[string]any)["planned_for"].(string), "2026-03-03") {
-			t.Errorf("who waits is %v", rows)
+			t.Errorf("the queued recipients are %v", rows)
 		}
 		s.must(200, "key", "POST "+at+"/pause", "")
 		refuse(`{"skipped_dates": []}`, 409, "NOT_SENDING")

@@ -25,7 +25,7 @@ import (
 	"github.com/packetboat/packetboat/internal/track"
 )
 
-// sent schedules a broadcast to n contacts and has it prepared.
+// sendTo schedules and prepares a broadcast to n contacts.
 func (s *sendingTest) sendTo(t *testing.T, n int) (at string, records []outbox.Record) {
 	t.Helper()
 	ctx := t.Context()
@@ -154,11 +154,11 @@ func TestRecipientsOfABroadcast(t *testing.T) {
 		}
 		for _, caller := range []string{"key", "key reports:read", "viewer"} {
 			if d := cmp.Diff(all, rows(s.must(200, caller, "GET "+at+"/recipients", ""), "data")); d != "" {
-				t.Errorf("what %s sees (-want +got):\n%s", caller, d)
+				t.Errorf("recipients for %s (-want +got):\n%s", caller, d)
 			}
 		}
 		if d := cmp.Diff(all, rows(s.must(200, "key", "GET "+at, ""), "recipients")); d != "" {
-			t.Errorf("what the broadcast holds (-want +got):\n%s", d)
+			t.Errorf("recipients of the broadcast (-want +got):\n%s", d)
 		}
 
 		for query, want := range map[string][]int{
@@ -171,7 +171,7 @@ func TestRecipientsOfABroadcast(t *testing.T) {
 				ids = append(ids, records[i].Contact.String())
 			}
 			if !slices.Equal(got, ids) {
-				t.Errorf("?%s finds %v, want %v", query, got, ids)
+				t.Errorf("?%s returns %v, want %v", query, got, ids)
 			}
 		}
 		var got []string
@@ -188,7 +188,7 @@ func TestRecipientsOfABroadcast(t *testing.T) {
 			query = "?limit=2&cursor=" + url.QueryEscape(r.str("next_cursor"))
 		}
 		if len(got) != 5 || !slices.IsSorted(got) {
-			t.Errorf("three pages hold %v", got)
+			t.Errorf("three pages have %v", got)
 		}
 		contacts := s.must(200, "key", "GET /contacts?limit=1", "").str("next_cursor")
 		for query, code := range map[string]string{"status=claimed": "INVALID_STATUS", "status=sent,x": "INVALID_STATUS", "cursor=x": "INVALID_CURSOR", "cursor=" + url.QueryEscape(contacts): "INVALID_CURSOR"} {
@@ -219,10 +219,10 @@ func TestCloneOfABroadcast(t *testing.T) {
 				name = "Mine"
 			}
 			if made.str("name") != name || made.str("status") != "draft" || made.body["scheduled_at"] != nil || made.str("id") == from.str("id") {
-				t.Errorf("%s made %s", caller, made.text)
+				t.Errorf("%s created %s", caller, made.text)
 			}
 			if _, there := made.body["include_segment_ids"]; there != (caller == "editor") {
-				t.Errorf("%s is shown %s", caller, made.text)
+				t.Errorf("%s gets %s", caller, made.text)
 			}
 			if !strings.Contains(made.text, `"metadata":{"wave":12345678901234567890}`) {
 				t.Errorf("metadata was changed: %s", made.text)
@@ -241,7 +241,7 @@ func TestCloneOfABroadcast(t *testing.T) {
 			t.Errorf("the copy of a triggered one is %s", made.text)
 		}
 		if list := s.must(200, "key", "GET /broadcasts", ""); len(list.data("id")) != 4 {
-			t.Errorf("four copies make %s", list.text)
+			t.Errorf("after four copies: %s", list.text)
 		}
 		for _, bad := range []string{`{"name": ""}`, `{"name": null}`, `{"name": 5}`, `{"name": "a\u0000b"}`, `{"name": "` + strings.Repeat("x", 201) + `"}`} {
 			if r := s.call("key", "POST "+at+"/clone", bad); r.status != 400 || r.code != "INVALID_INPUT" {
@@ -286,10 +286,10 @@ func TestManyBroadcastsAreArchivedAtOnce(t *testing.T) {
 			t.Errorf("bulk-archive answered %s", r.text)
 		}
 		if r := s.must(200, "editor", "POST /broadcasts/bulk-archive", ids(one)); strings.TrimSpace(r.text) != answer(none, []string{one}) {
-			t.Errorf("a second one answered %s", r.text)
+			t.Errorf("archiving again answered %s", r.text)
 		}
 		if got := s.must(200, "key", "GET /broadcasts?archived=only", "").data("id"); !slices.Equal(got, []string{two, one}) {
-			t.Errorf("the archive holds %v", got)
+			t.Errorf("the archived broadcasts are %v", got)
 		}
 		many := slices.Repeat([]string{unknown}, broadcast.MaxArchived)
 		if r := s.must(200, "key", "POST /broadcasts/bulk-archive", ids(many...)); strings.TrimSpace(r.text) != answer(none, []string{unknown}) {

@@ -21,7 +21,7 @@ import (
 	"github.com/packetboat/packetboat/internal/track"
 )
 
-// links returns the answer of GET …/links, which is a bare array.
+// links returns the answer of GET …/links, which is an array.
 func (s *sendingTest) links(t *testing.T, at string) []map[string]any {
 	t.Helper()
 	r := httptest.NewRequest("GET", "/t/acme/api"+at+"/links", nil)

@@ -19,7 +19,7 @@ import (
 	"github.com/packetboat/packetboat/internal/tenant"
 )
 
-// spreading is the API with readers, and a dispatcher whose clock stands still.
+// spreadTest is the API with contacts on the list, and a dispatcher with a fixed clock.
 type spreadTest struct {
 	*sendingTest
 	engine *dispatch.Engine
@@ -53,7 +53,7 @@ func (s spreadTest) tickUntilIdle() {
 			return
 		}
 	}
-	s.t.Fatal("the dispatcher does not come to rest")
+	s.t.Fatal("the dispatcher does not become idle")
 }
 
 // start begins a send and returns its path and id.
@@ -66,7 +66,7 @@ func (s spreadTest) start(with string) (path string, bid id.Broadcast) {
 	return path, id.Read[id.Broadcast](made.str("id"))
 }
 
-// planned is what an answer says about when a send leaves.
+// planText returns the days of the plan in an answer.
 func planText(r response) string {
 	p := r.body["view_model"].(map[string]any)["delivery_progress"].(map[string]any)
 	var text strings.Builder
@@ -96,7 +96,7 @@ func TestRescheduleAnswersWithTheNewPlan(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
 		with   string
-		perDay int    // of the lane; 0: no bound
+		perDay int    // of the lane; 0: no limit
 		window string // the end of the send window when the days are replaced
 		skip   string
 		before string // the days of the plan
@@ -116,11 +116,11 @@ func TestRescheduleAnswersWithTheNewPlan(t *testing.T) {
 			before: "03-01 2 today, 03-02 2 planned, 03-03 2 planned, ", after: "03-01 0 today, 03-02 4 planned, 03-03 2 planned, ",
 		},
 		{
-			name: "what does not fit is sent later", with: `"delivery_window_days": 3`, perDay: 2, skip: "2026-03-02",
+			name: "excess is sent later", with: `"delivery_window_days": 3`, perDay: 2, skip: "2026-03-02",
 			before: "03-01 2 today, 03-02 2 planned, 03-03 2 planned, ", after: "03-01 2 today, 03-02 0 skipped, 03-03 2 planned, 03-04 2 planned, ",
 		},
 		{
-			name: "what does not fit is held back", with: `"delivery_window_days": 3, "overflow_mode": "holdback"`, perDay: 2, skip: "2026-03-02",
+			name: "excess is held back", with: `"delivery_window_days": 3, "overflow_mode": "holdback"`, perDay: 2, skip: "2026-03-02",
 			before: "03-01 2 today, 03-02 2 planned, 03-03 2 planned, ", after: "03-01 2 today, 03-02 0 skipped, 03-03 2 planned, ", held: 2,
 		},
 	} {
@@ -169,7 +169,7 @@ func TestRescheduleAnswersWithTheNewPlan(t *testing.T) {
 				sp.tickUntilIdle()
 				last := s.must(200, "editor", "POST "+at+"/reschedule", again) // changes nothing
 				if got := planText(last); got != answer {
-					t.Errorf("the same days once more are answered with %s, before with %s", got, answer)
+					t.Errorf("the same days again are answered with %s, before with %s", got, answer)
 				}
 				if n, text := sp.reserved(s.acme, bid); n != 6-tt.held {
 					t.Errorf("of 6 messages %s are reserved, and %d held back", text, tt.held)
@@ -186,8 +186,8 @@ func TestRescheduleAnswersWithTheNewPlan(t *testing.T) {
 	}
 }
 
-// The plan that is answered stands, whatever an engine does meanwhile.
-func TestRescheduleBesideAnEngine(t *testing.T) {
+// The plan in the answer stays, even if an engine runs at the same time.
+func TestRescheduleWhileAnEngineRuns(t *testing.T) {
 	eachSending(t, func(t *testing.T, s *sendingTest) {
 		const readers = 9
 		sp := newSpreadTest(t, s, readers)
@@ -211,7 +211,7 @@ func TestRescheduleBesideAnEngine(t *testing.T) {
 			if day := fmt.Sprintf("03-0%d ", 2+i%3); strings.Contains(answer, day) && !strings.Contains(answer, day+"0 skipped") {
 				t.Errorf("reschedule answered with %s, in which %sis used", answer, day)
 			}
-			if i%2 == 0 { // otherwise the engine is at this plan when the next is asked for
+			if i%2 == 0 { // otherwise the engine is still planning at the next request
 				sp.tickUntilIdle()
 			}
 			if got := planText(s.must(200, "key", "GET "+at, "")); got != answer {
@@ -224,9 +224,8 @@ func TestRescheduleBesideAnEngine(t *testing.T) {
 	})
 }
 
-// What a call leaves undone, because the database fails or the process dies, an
-// engine does: nothing is reserved twice.
-func TestAnEngineMakesThePlanThatACallDidNot(t *testing.T) {
+// If a reschedule fails, or its process dies, an engine completes it and reserves nothing twice.
+func TestAnEngineCompletesAFailedReschedule(t *testing.T) {
 	eachSending(t, func(t *testing.T, s *sendingTest) {
 		sp := newSpreadTest(t, s, 6)
 		at, bid := sp.start(`{"delivery_mode": "over_days", "scheduled_at": "2026-03-01", "delivery_window_days": 3}`)
@@ -245,12 +244,12 @@ func TestAnEngineMakesThePlanThatACallDidNot(t *testing.T) {
 		if _, text := sp.reserved(s.acme, bid); text != "03-01 2 03-02 2 03-03 2 " {
 			t.Errorf("reserved are %s", text)
 		}
-		// As a process leaves it that dies instead of giving its lease back.
+		// The state after a process died without returning its lease.
 		exec(`UPDATE broadcast_run SET owner = 'gone', lease_until = $3 WHERE tenant_id = $1 AND broadcast_id = $2`,
 			s.acme, bid, sp.engine.Now().Add(time.Minute).UnixMicro())
 		sp.tickUntilIdle()
 		if _, text := sp.reserved(s.acme, bid); text != "03-01 2 03-02 2 03-03 2 " {
-			t.Errorf("under another's lease the engine reserved %s", text)
+			t.Errorf("during the lease of another process the engine reserved %s", text)
 		}
 		exec(`UPDATE broadcast_run SET lease_until = $3 WHERE tenant_id = $1 AND broadcast_id = $2`, s.acme, bid, sp.engine.Now().UnixMicro())
 		sp.tickUntilIdle()
@@ -263,7 +262,7 @@ func TestAnEngineMakesThePlanThatACallDidNot(t *testing.T) {
 	})
 }
 
-// A call with the days that are set already makes the plan that is not made yet.
+// A repeated reschedule makes a plan that the first one did not make.
 func TestRescheduleTwiceMakesThePlanOnce(t *testing.T) {
 	eachSending(t, func(t *testing.T, s *sendingTest) {
 		sp := newSpreadTest(t, s, 6)

@@ -25,8 +25,8 @@ import (
 	"github.com/packetboat/packetboat/internal/suppression"
 )
 
-// sending is the API over two tenants of which acme is able to send: email type
-// news, sender news@acme.example.com, lane sink, lists readers and others.
+// sendingTest is apiTest with all that acme needs to send: the email type news, the sender
+// news@acme.example.com, the lane sink, the lists readers and others.
 type sendingTest struct {
 	*apiTest
 	typ    sender.EmailType
@@ -68,8 +68,8 @@ func eachSending(t *testing.T, f func(t *testing.T, s *sendingTest)) {
 	})
 }
 
-// body returns a complete broadcast with fields added, replaced or, by "-",
-// taken out.
+// broadcastJSON returns the body of a complete broadcast with fields added, replaced or, with the
+// value "-", removed.
 func broadcastJSON(t *testing.T, with string) string {
 	t.Helper()
 	b := map[string]any{
@@ -96,7 +96,7 @@ func broadcastJSON(t *testing.T, with string) string {
 	return string(text)
 }
 
-func TestABroadcastShowsWhatWasSaidAndTheDefaults(t *testing.T) {
+func TestANewBroadcastHasItsFieldsAndDefaults(t *testing.T) {
 	eachSending(t, func(t *testing.T, s *sendingTest) {
 		made := s.must(201, "key", "POST /broadcasts", broadcastJSON(t, `{"tags": ["a"], "metadata": {"wave": 12345678901234567890}, "exclude_segment_keys": ["others"],
 			"sending_identity_emails": ["NEWS@acme.example.com"], "scheduled_at": "2026-03-01T12:00:00+01:00", "email_type_id": 5}`))
@@ -127,7 +127,7 @@ func TestABroadcastShowsWhatWasSaidAndTheDefaults(t *testing.T) {
 		}
 		for _, name := range []string{"email_type_id", "include_segment_ids", "recipients"} {
 			if _, there := made.body[name]; there {
-				t.Errorf("the public form of a draft holds %s", name)
+				t.Errorf("the public form of a draft has %s", name)
 			}
 		}
 		vm := made.body["view_model"].(map[string]any)
@@ -149,7 +149,7 @@ func TestABroadcastShowsWhatWasSaidAndTheDefaults(t *testing.T) {
 	})
 }
 
-func TestWhatABroadcastRefuses(t *testing.T) {
+func TestInvalidBroadcastsAreRefused(t *testing.T) {
 	eachSending(t, func(t *testing.T, s *sendingTest) {
 		content := func(fields string) string { return `{"content": {` + fields + `}}` }
 		const html = `"subject": "s", "body_html": "<p>x</p>"`
@@ -164,7 +164,7 @@ func TestWhatABroadcastRefuses(t *testing.T) {
 			{`{"include_segment_keys": ["readers", "nope"]}`, "INVALID_SEGMENT", ""},
 			{`{"include_segment_keys": "readers"}`, "INVALID_SEGMENT", ""},
 			{`{"exclude_segment_keys": [1]}`, "INVALID_SEGMENT", ""},
-			{`{"sending_identity_emails": ["who@acme.example.com"]}`, "INVALID_SENDING_IDENTITY", ""},
+			{`{"sending_identity_emails": ["unknown@acme.example.com"]}`, "INVALID_SENDING_IDENTITY", ""},
 			{`{"sending_identity_emails": ["not an address"]}`, "INVALID_SENDING_IDENTITY", ""},
 			{`{"metadata": {"a": {}}}`, "INVALID_METADATA", ""},
 			{`{"metadata": []}`, "INVALID_METADATA", ""},
@@ -220,18 +220,18 @@ func TestWhatABroadcastRefuses(t *testing.T) {
 			t.Errorf("three wrong fields answered %s", r.text)
 		}
 		if list := s.must(200, "key", "GET /broadcasts", ""); len(list.data("id")) != 0 {
-			t.Errorf("refused creations left %s", list.text)
+			t.Errorf("after refused creations: %s", list.text)
 		}
 		s.must(403, "key broadcasts:read", "POST /broadcasts", broadcastJSON(t, `{}`))
 		s.must(403, "viewer", "POST /broadcasts", broadcastJSON(t, `{}`))
-		s.must(201, "editor", "POST /broadcasts", broadcastJSON(t, `{"email_type_key": "-"}`)) // people may leave it for later
+		s.must(201, "editor", "POST /broadcasts", broadcastJSON(t, `{"email_type_key": "-"}`)) // sessions may omit it
 		s.must(201, "key", "POST /broadcasts", broadcastJSON(t, `{"variants": null, "delivery_mode": "now", "overflow_mode": "extend", "skipped_dates": [],
 			"delivery_lanes": null, "seed_list_ids": null, "throttle_per_hour": null, "delivery_window_days": null, "delivery_window_date": null,
 			"split_test_config": null, "mode": "blast", "kind": "triggered", "tags": null, "sending_identity_emails": null}`))
 	})
 }
 
-func TestUpdateLeavesAloneWhatIsNotSent(t *testing.T) {
+func TestUpdateKeepsAbsentFields(t *testing.T) {
 	eachSending(t, func(t *testing.T, s *sendingTest) {
 		made := s.must(201, "key", "POST /broadcasts", broadcastJSON(t, `{"tags": ["a"], "metadata": {"a": 1, "b": 2}, "scheduled_at": "2026-03-01"}`))
 		at := "/broadcasts/" + made.str("id")
@@ -261,7 +261,7 @@ func TestUpdateLeavesAloneWhatIsNotSent(t *testing.T) {
 			`{"content": {"template_id": "x"}}`: "INVALID_TEMPLATE",
 		} {
 			if r := s.call("editor", "PUT "+at, with); r.status != 400 || r.code != code {
-				t.Errorf("a person's PUT %s answered %d %s, want %s", with, r.status, r.text, code)
+				t.Errorf("PUT %s with a session answered %d %s, want %s", with, r.status, r.text, code)
 			}
 		}
 		s.must(404, "key", "PUT /broadcasts/"+id.NewText(), `{}`)
@@ -279,7 +279,7 @@ func TestUpdateLeavesAloneWhatIsNotSent(t *testing.T) {
 	})
 }
 
-func TestCreateIsReplayed(t *testing.T) {
+func TestCreateWithAnIdempotencyKeyIsReplayed(t *testing.T) {
 	eachSending(t, func(t *testing.T, s *sendingTest) {
 		post := func(key, with string) *httptest.ResponseRecorder {
 			req := httptest.NewRequest("POST", "/t/acme/api/broadcasts", strings.NewReader(broadcastJSON(t, with)))
@@ -347,7 +347,7 @@ func TestListIsLeanAndFiltered(t *testing.T) {
 		for _, name := range []string{"body_html", "view_model", "variants", "total_recipients"} {
 			_, inRow := lean[name]
 			if _, inContent := content[name]; inRow || inContent {
-				t.Errorf("a lean row holds %s", name)
+				t.Errorf("a lean row has %s", name)
 			}
 		}
 		full := row("key", "?full=true")
@@ -355,15 +355,15 @@ func TestListIsLeanAndFiltered(t *testing.T) {
 			t.Errorf("a full row is %v", full)
 		}
 		if session := row("viewer", ""); session["email_type_id"] != s.typ.ID.String() || session["content"].(map[string]any)["has_body_html"] != true {
-			t.Errorf("a person's lean row is %v", session)
+			t.Errorf("the session form of a lean row is %v", session)
 		}
 		if session := row("viewer", "?full=true"); session["email_type_id"] != s.typ.ID.String() || session["content"].(map[string]any)["body_html"] == nil {
-			t.Errorf("a person's full row is %v", session)
+			t.Errorf("the session form of a full row is %v", session)
 		}
 	})
 }
 
-func TestABroadcastIsDrivenFromDraftToArchive(t *testing.T) {
+func TestABroadcastFromDraftToArchive(t *testing.T) {
 	eachSending(t, func(t *testing.T, s *sendingTest) {
 		ctx := t.Context()
 		var people []id.Contact
@@ -383,7 +383,7 @@ func TestABroadcastIsDrivenFromDraftToArchive(t *testing.T) {
 		incomplete := s.must(201, "key", "POST /broadcasts", broadcastJSON(t, `{"include_segment_keys": [], "mta_config_key": null}`))
 		r := s.call("key", "POST /broadcasts/"+incomplete.str("id")+"/schedule", "")
 		if r.status != 400 || r.code != "NO_SEGMENT" || !strings.Contains(r.text, "NO_MTA") {
-			t.Errorf("scheduling half a draft answered %d %s", r.status, r.text)
+			t.Errorf("scheduling an incomplete draft answered %d %s", r.status, r.text)
 		}
 		ready := s.must(200, "key", "GET /broadcasts/"+incomplete.str("id"), "").body["view_model"].(map[string]any)["schedule_readiness"].(map[string]any)
 		if ready["ready"] != false || len(ready["reasons"].([]any)) != 2 || ready["reasons"].([]any)[0].(map[string]any)["guard"] != "segment" {
@@ -438,7 +438,7 @@ func TestABroadcastIsDrivenFromDraftToArchive(t *testing.T) {
 			return string(text)
 		}
 		if got := limited(); got != "null" {
-			t.Errorf("limited_by = %s before anything waited", got)
+			t.Errorf("limited_by = %s before a limit applied", got)
 		}
 		records, err := outbox.First(ctx, s.db, s.acme, s.sendOf(s.acme, made.str("id")), 1)
 		if err != nil {
@@ -485,7 +485,7 @@ func TestABroadcastIsDrivenFromDraftToArchive(t *testing.T) {
 		move(409, "archive")
 		expect("cancelled", "unarchive")
 		if got := s.must(200, "key", "GET /broadcasts?archived=only", "").data("id"); len(got) != 1 || got[0] != made.str("id") {
-			t.Errorf("the archive holds %v", got)
+			t.Errorf("the archived broadcasts are %v", got)
 		}
 		move(200, "unarchive")
 		move(409, "unarchive")
@@ -496,8 +496,8 @@ func TestABroadcastIsDrivenFromDraftToArchive(t *testing.T) {
 	})
 }
 
-// What a deleted record left behind reads as null or is left out.
-func TestDeletedReferencesReadAsNothing(t *testing.T) {
+// References to deleted records are null or left out.
+func TestDeletedReferencesAreNullOrLeftOut(t *testing.T) {
 	eachSending(t, func(t *testing.T, s *sendingTest) {
 		made := s.must(201, "key", "POST /broadcasts", broadcastJSON(t, `{"sending_identity_emails": ["news@acme.example.com"]}`))
 		if r := s.call("editor", "DELETE /segments/readers", ""); r.status != 409 || r.code != "SEGMENT_IN_USE" || !strings.Contains(r.text, made.str("id")) {
@@ -520,8 +520,8 @@ func TestDeletedReferencesReadAsNothing(t *testing.T) {
 	})
 }
 
-// Lists far over their cap are refused before anything is looked up.
-func TestEndlessListsAreRefusedAtOnce(t *testing.T) {
+// Lists far over their limit are refused before any lookup.
+func TestOversizedListsAreRefused(t *testing.T) {
 	eachSending(t, func(t *testing.T, s *sendingTest) {
 		long := func(item func(int) string) string {
 			items := make([]string, 50_000)
@@ -547,8 +547,8 @@ func TestEndlessListsAreRefusedAtOnce(t *testing.T) {
 	})
 }
 
-// What is answered is what openapi.json says will be.
-func TestBroadcastsAreAsTheDocumentSays(t *testing.T) {
+// Answers match the schemas in openapi.json.
+func TestBroadcastsMatchTheirSchemas(t *testing.T) {
 	eachSending(t, func(t *testing.T, s *sendingTest) {
 		w := httptest.NewRecorder()
 		s.router.ServeHTTP(w, httptest.NewRequest("GET", "/api/openapi.json", nil))

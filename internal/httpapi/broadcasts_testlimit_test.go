@@ -9,9 +9,9 @@ import (
 	"github.com/packetboat/packetboat/internal/testmail"
 )
 
-// TestTestMailsAreBounded: test sends, verify-lane and tests of MTA configs count
-// together, and a call that would cross the bound is refused whole.
-func TestTestMailsAreBounded(t *testing.T) {
+// Test sends, verify-lane and tests of MTA configs share one limit, and a call that would exceed it
+// is refused as a whole.
+func TestTestMailsAreLimited(t *testing.T) {
 	eachSending(t, func(t *testing.T, s *sendingTest) {
 		used := func(c testmail.Call) {
 			t.Helper()
@@ -39,7 +39,7 @@ func TestTestMailsAreBounded(t *testing.T) {
 			refused(caller, send, `{"to": ["ann@example.org", "bob@example.org"]}`)
 		}
 		if n := len(s.mails()); n != 0 {
-			t.Errorf("a call that is refused sent %d mails", n)
+			t.Errorf("a refused call sent %d mails", n)
 		}
 		s.must(200, "key", send, `{"to": ["ann@example.org"]}`)
 		refused("admin", test, `{"to": "ann@example.org"}`)

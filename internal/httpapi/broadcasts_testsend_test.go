@@ -29,7 +29,7 @@ import (
 	"github.com/packetboat/packetboat/internal/track"
 )
 
-// tester sends real mails.
+// newTester returns a Tester that sends real mails.
 func newTester(db *sqldb.DB, box *secret.Box, base *url.URL, now func() time.Time) *deliver.Tester {
 	keys := track.NewKeys(box)
 	return &deliver.Tester{
@@ -38,7 +38,7 @@ func newTester(db *sqldb.DB, box *secret.Box, base *url.URL, now func() time.Tim
 	}
 }
 
-// count returns how many rows each table has, but for the mailbox.
+// tableCounts returns the number of rows of each table except for the mailbox.
 func (s *apiTest) tableCounts() map[string]int {
 	s.t.Helper()
 	query := `SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' AND name NOT LIKE '%search%'`
@@ -63,8 +63,8 @@ func (s *apiTest) tableCounts() map[string]int {
 	return counts
 }
 
-// mails returns subject and source of what is in the mailbox, by address and
-// subject, and empties it.
+// mails returns the sources of the messages in the mailbox by address and subject, and deletes the
+// messages.
 func (s *sendingTest) mails() map[string]string {
 	s.t.Helper()
 	list, _, err := mailbox.List(s.t.Context(), s.db, s.acme, mailbox.Query{Lane: s.lane.ID, Limit: 100})
@@ -105,7 +105,7 @@ func TestTestSendsOfABroadcast(t *testing.T) {
 			r := s.must(200, caller, "POST "+at+"/test-send", `{"`+field+`": ["Ann@example.org", "gone@example.org"]}`)
 			rows := r.body["results"].([]any)
 			if r.body["sent"] != 4.0 || r.body["failed"] != 0.0 || len(rows) != 8 {
-				t.Fatalf("%s is answered %s", caller, r.text)
+				t.Fatalf("the answer to %s is %s", caller, r.text)
 			}
 			if row := rows[0].(map[string]any); row["to"] != "ann@example.org" || row["variant_id"] != "a" || row["sending_identity_email"] != "more@acme.example.com" || row["status"] != "sent" ||
 				!strings.HasPrefix(fmt.Sprint(row["message_id"]), "<") || row["error"] != nil || len(row) != 6 {
@@ -131,9 +131,9 @@ func TestTestSendsOfABroadcast(t *testing.T) {
 		}
 		s.checkTestLinks(s.mails()["ann@example.org [TEST Long | news@acme.example.com] Good morning"])
 		after := s.tableCounts()
-		for _, name := range []string{"audit", "test_mail"} { // say that there were tests
+		for _, name := range []string{"audit", "test_mail"} { // tables that record tests
 			if after[name] == before[name] {
-				t.Errorf("there is nothing new in %s", name)
+				t.Errorf("%s has no new rows", name)
 			}
 			delete(after, name)
 			delete(before, name)
@@ -144,13 +144,12 @@ func TestTestSendsOfABroadcast(t *testing.T) {
 	})
 }
 
-// followNothing follows the links of a test mail for Bob: they lead on, and that
-// is all.
+// checkTestLinks requests the links of a test mail for Bob: they redirect and have no other effect.
 func (s *sendingTest) checkTestLinks(raw string) {
 	t := s.t
 	t.Helper()
 	if !strings.Contains(raw, "Hi Bob") {
-		t.Errorf("the contact's data are not in\n%s", raw)
+		t.Errorf("the mail lacks the contact's data:\n%s", raw)
 	}
 	box, err := secret.NewBox(make([]byte, secret.KeyBytes))
 	if err != nil {

@@ -208,7 +208,7 @@ const notAvailable = "is not available yet: leave it out or send its default"
 func (c broadcastContent) message(bad *fault.Problems) *broadcast.Message {
 	if !c.MessageID.Given() {
 		if c.MessageVersion.Given() {
-			bad.Add("content.message_version", "needs content.message_id beside it")
+			bad.Add("content.message_version", "needs content.message_id")
 		}
 		return nil
 	}

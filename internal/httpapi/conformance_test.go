@@ -37,7 +37,7 @@ import (
 	"github.com/packetboat/packetboat/internal/usage"
 )
 
-// operation is one of the table, as its blueprint tells of it.
+// operation is an operation of the API with its declaration.
 type operation struct {
 	*openapi3.Operation
 	method, path string
@@ -60,7 +60,7 @@ func (o operation) scoped() bool {
 	return len(scopes) > 0
 }
 
-// body returns the schema of what the operation is sent, or nil.
+// body returns the schema of the request body, or nil.
 func (o operation) body() *openapi3.Schema {
 	if o.RequestBody == nil {
 		return nil
@@ -68,10 +68,10 @@ func (o operation) body() *openapi3.Schema {
 	if c := o.RequestBody.Value.Content["application/json"]; c != nil {
 		return c.Schema.Value
 	}
-	return nil // a form
+	return nil // a multipart form
 }
 
-// codes returns the codes that the document promises at a status.
+// codes returns the error codes that the document lists for a status.
 func (o operation) codes(status int) (codes []string) {
 	res := o.Responses.Status(status)
 	if res == nil {
@@ -84,24 +84,24 @@ func (o operation) codes(status int) (codes []string) {
 	return codes
 }
 
-// siege is the API with real credentials over a database in which acme and
-// other hold one record of each kind.
+// conformance is the API with real credentials, on a database in which the tenants acme and other
+// have one record of each kind. It compares answers with the OpenAPI document.
 type conformance struct {
 	db           *sqldb.DB
 	router       *endpoint.Router
 	api          *httpapi.API
 	ops          map[string]operation
-	records      map[string]map[string]string // by tenant: what the script remembers
-	keys         map[string]string            // by tenant: a key with every scope
-	limitedKey   string                       // a key of acme whose scope nothing here needs
-	cookies      map[auth.Role]string         // cookies of acme's members
+	records      map[string]map[string]string // by tenant: the values that steps stored
+	keys         map[string]string            // by tenant: an API key with every scope
+	limitedKey   string                       // an API key of acme with a scope that no operation needs
+	cookies      map[auth.Role]string         // of acme's members, by role
 	now          time.Time
-	clients      *atomic.Int64 // gives every request an address of its own
-	checked      *atomic.Int64 // answers held against the document, which is slow
-	strictChecks *counter      // those held by JSON Schema's own rules, which are compiled each time
+	clients      *atomic.Int64 // number of requests; each has an address of its own
+	checked      *atomic.Int64 // number of answers compared with the document, which is slow
+	strictChecks *counter      // of answers validated by JSON Schema, which is compiled each time
 }
 
-// tally counts by name.
+// counter counts by name.
 type counter struct {
 	mu sync.Mutex
 	n  map[string]int
@@ -114,7 +114,7 @@ func (c *counter) next(name string) int {
 	return c.n[name]
 }
 
-// with returns the same over another copy of the database.
+// withDatabase returns a copy of s for a copy of the database.
 func (s conformance) withDatabase(t testing.TB, db *sqldb.DB) *conformance {
 	t.Helper()
 	s.db, s.checked = db, &atomic.Int64{}
@@ -143,8 +143,8 @@ func (s conformance) withDatabase(t testing.TB, db *sqldb.DB) *conformance {
 	return &s
 }
 
-// newSiege fills db: two tenants, acme's members of each role, and what the
-// script's opening makes for both.
+// newConformance fills db with two tenants, members of acme with each role, and the records of
+// setupSteps for both tenants.
 func newConformance(t testing.TB, db *sqldb.DB) *conformance {
 	t.Helper()
 	ok := func(err error) {
@@ -196,7 +196,7 @@ func newConformance(t testing.TB, db *sqldb.DB) *conformance {
 			}
 		}
 		exports := job.Engine{
-			DB: db, Owner: "siege", Now: func() time.Time { return s.now }, Log: slog.New(slog.DiscardHandler),
+			DB: db, Owner: "test", Now: func() time.Time { return s.now }, Log: slog.New(slog.DiscardHandler),
 			Runners: map[job.Kind]job.Runner{job.Export: transfer.Exporter{Encode: s.api.EncodeContacts}.Run},
 		}
 		_, err = exports.Tick(ctx)
@@ -218,7 +218,7 @@ func (a recordedResponse) first(field string) string {
 	return v
 }
 
-// blueprint returns every operation of r by name.
+// operations returns the operations of r by name.
 func operations(t testing.TB, r *endpoint.Router) map[string]operation {
 	t.Helper()
 	text, err := r.Blueprint()
@@ -238,12 +238,12 @@ func operations(t testing.TB, r *endpoint.Router) map[string]operation {
 	return ops
 }
 
-// shot is one request.
+// testRequest is a request to an operation.
 type testRequest struct {
-	name    string // for messages
+	name    string // describes it in failures
 	op      operation
 	slug    string // acme when empty
-	caller  string // a key, a cookie, or nobody
+	caller  string // an API key, a cookie, or empty
 	path    map[string]string
 	query   url.Values
 	body    string
@@ -291,13 +291,13 @@ func (s *conformance) send(t testing.TB, x testRequest) recordedResponse {
 	return a
 }
 
-// value returns the body, whatever it is.
+// value returns the decoded body.
 func (a recordedResponse) value() (v any, err error) {
 	err = json.Unmarshal(a.Body.Bytes(), &v)
 	return v, err
 }
 
-// fits fails unless an answer is one that the document promises.
+// checkResponse fails unless an answer matches the document.
 func (s *conformance) checkResponse(t testing.TB, x testRequest, a recordedResponse) {
 	t.Helper()
 	fail := func(format string, args ...any) {
@@ -305,7 +305,7 @@ func (s *conformance) checkResponse(t testing.TB, x testRequest, a recordedRespo
 		t.Errorf("%s, %s: %d %s: %s\nsent %.300s\ngot %.500s", x.op.OperationID, x.name, a.Code, a.code(), fmt.Sprintf(format, args...), x.body, a.Body)
 	}
 	if a.Code >= 500 {
-		fail("our side failed")
+		fail("internal error")
 		return
 	}
 	if a.Header().Get("X-Request-Id") == "" {
@@ -317,7 +317,7 @@ func (s *conformance) checkResponse(t testing.TB, x testRequest, a recordedRespo
 	if a.Code < 400 {
 		res := x.op.Responses.Status(a.Code)
 		if res == nil {
-			fail("the document knows no such status")
+			fail("the document has no such status")
 			return
 		}
 		c := res.Value.Content["application/json"]
@@ -326,7 +326,7 @@ func (s *conformance) checkResponse(t testing.TB, x testRequest, a recordedRespo
 		}
 		v, err := a.value()
 		if err != nil {
-			return // send has said so
+			return // send has reported it
 		}
 		rules := []openapi3.SchemaValidationOption{openapi3.MultiErrors()}
 		if s.strictChecks.next(x.op.OperationID) <= 20 {
@@ -339,9 +339,9 @@ func (s *conformance) checkResponse(t testing.TB, x testRequest, a recordedRespo
 	}
 	e, _ := a.body["error"].(map[string]any)
 	if message, _ := e["message"].(string); a.code() == "" || message == "" || len(message) > 2000 {
-		fail("no envelope, or a message without end")
+		fail("no error envelope, or a message that is too long")
 	}
-	if _, told := a.body["statusCode"]; told != (a.Code == http.StatusTooManyRequests) {
+	if _, ok := a.body["statusCode"]; ok != (a.Code == http.StatusTooManyRequests) {
 		fail("statusCode is for 429")
 	}
 	known := x.op.codes(a.Code)
@@ -349,15 +349,15 @@ func (s *conformance) checkResponse(t testing.TB, x testRequest, a recordedRespo
 		known = append(known, "API_KEY_FORBIDDEN")
 	}
 	if len(x.path) > 0 || x.slug == "%00" {
-		known = append(known, "NOT_FOUND") // of a path that can name nothing
+		known = append(known, "NOT_FOUND") // of a path that no operation has
 	}
 	if !slices.Contains(known, a.code()) {
-		fail("the document knows at this status only %v", known)
+		fail("the document lists for this status only %v", known)
 	}
 }
 
-// mismatches reports whether err says more than that null stands where anything
-// may, which the validator alone holds against an answer.
+// mismatches reports whether err has a problem other than null in a place of any type, which only
+// the validator refuses.
 func mismatches(err error) bool {
 	if list, ok := errors.AsType[openapi3.MultiError](err); ok {
 		return slices.ContainsFunc(list, mismatches)
@@ -394,7 +394,7 @@ func (s *conformance) tenantTables(t testing.TB) []string {
 	return names
 }
 
-// sums returns number and checksum of a tenant's rows in each table.
+// checksums returns the number and a checksum of a tenant's rows in each table.
 func (s *conformance) checksums(t testing.TB, slug string) map[string]string {
 	t.Helper()
 	in, err := tenant.BySlug(t.Context(), s.db, slug)
@@ -424,7 +424,7 @@ func (s *conformance) checksums(t testing.TB, slug string) map[string]string {
 			for _, v := range values {
 				fmt.Fprintf(h, "%v|", *v.(*any))
 			}
-			sum, n = sum+h.Sum64(), n+1 // whatever their order
+			sum, n = sum+h.Sum64(), n+1 // in any order
 		}
 		if err := rows.Err(); err != nil {
 			t.Fatal(err)
@@ -435,7 +435,7 @@ func (s *conformance) checksums(t testing.TB, slug string) map[string]string {
 	return all
 }
 
-// copied returns how to open copies of a SQLite database.
+// copyOpener returns a function that opens copies of a SQLite database.
 func copyOpener(t testing.TB, db *sqldb.DB) func(t testing.TB) (*sqldb.DB, string) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "filled.db")

@@ -46,7 +46,7 @@ type activityRow struct {
 
 func (api contactsAPI) listContactActivity(ctx context.Context, p auth.Principal, in *listContactActivityRequest) (endpoint.List[activityRow], error) {
 	var none endpoint.List[activityRow]
-	who, err := recordID[id.Contact](in.ID, contact.ErrNotFound)
+	contactID, err := recordID[id.Contact](in.ID, contact.ErrNotFound)
 	if err != nil {
 		return none, err
 	}
@@ -61,7 +61,7 @@ func (api contactsAPI) listContactActivity(ctx context.Context, p auth.Principal
 		}
 		q.After = &activity.Position{At: after.at, ID: after.id}
 	}
-	c, err := contact.ByID(ctx, api.db, p.Tenant, who)
+	c, err := contact.ByID(ctx, api.db, p.Tenant, contactID)
 	if err != nil {
 		return none, err
 	}

@@ -8,34 +8,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/packetboat/packetboat/internal/contact"
 	"github.com/packetboat/packetboat/internal/id"
 	"github.com/packetboat/packetboat/internal/id/idtest"
-	"github.com/packetboat/packetboat/internal/mailbox"
-	"github.com/packetboat/packetboat/internal/outbox"
-	"github.com/packetboat/packetboat/internal/segment"
-	"github.com/packetboat/packetboat/internal/suppression"
-	"github.com/packetboat/packetboat/internal/track"
 )
 
-// held are the places that keep something about people.
-func personalData() []contact.PersonalData {
-	return []contact.PersonalData{segment.PersonalData(), outbox.PersonalData(), track.PersonalData(), mailbox.PersonalData(), suppression.PersonalData()}
-}
-
-const unknownID = "01900000-0000-7000-8000-000000000000"
-
-// refused sends a request and wants it refused.
-func (s *apiTest) mustRefuse(caller, what, body string, status int, code string) response {
-	s.t.Helper()
-	r := s.call(caller, what, body)
-	if r.status != status || r.code != code {
-		s.t.Errorf("%s %s %s answered %d %s, want %d %s", caller, what, body, r.status, r.text, status, code)
-	}
-	return r
-}
-
-func TestAContactIsChangedByItsID(t *testing.T) {
+func TestContactsAreUpdatedByID(t *testing.T) {
 	eachAPI(t, func(t *testing.T, s *apiTest) {
 		s.must(201, "owner", "POST /settings/custom-fields", `{"name": "Plan", "field_type": "string"}`)
 		s.must(201, "owner", "POST /settings/custom-fields", `{"name": "Size", "field_type": "number"}`)
@@ -76,11 +53,11 @@ func TestAContactIsChangedByItsID(t *testing.T) {
 			read := s.must(200, "key", "GET "+at, "")
 			delete(read.body, "last_activity_pending")
 			if fmt.Sprint(read.body) != fmt.Sprint(got.body) {
-				t.Errorf("after %s it reads\n%v, want\n%v", tt.body, read.body, got.body)
+				t.Errorf("after %s, reading returns\n%v, want\n%v", tt.body, read.body, got.body)
 			}
 		}
 
-		// Another category of stages makes the scores begin anew.
+		// A stage of another category resets the scores.
 		s.must(200, "key", "PUT "+at, `{"stage_id": "`+stage+`"}`)
 		_, err := s.db.Exec(t.Context(), `UPDATE contact SET prospect_score = 7 WHERE tenant_id = $1 AND id = $2`, s.acme, idtest.Must[id.Contact](c.str("id")))
 		if err != nil {
@@ -92,7 +69,7 @@ func TestAContactIsChangedByItsID(t *testing.T) {
 	})
 }
 
-func TestANewAddressBringsItsOwnStanding(t *testing.T) {
+func TestAChangedAddressIsEvaluatedAgain(t *testing.T) {
 	eachAPI(t, func(t *testing.T, s *apiTest) {
 		s.must(201, "key", "POST /suppressions", `{"email": "listed@example.org"}`)
 		at := "/contacts/" + s.must(201, "key", "POST /contacts", `{"email": "ann@example.org"}`).body["id"].(string)
@@ -106,14 +83,14 @@ func TestANewAddressBringsItsOwnStanding(t *testing.T) {
 		got := s.mustRefuse("key", "PUT "+at, `{"email": "Bob@example.org"}`, 409, "DUPLICATE_EMAIL")
 		details := got.body["error"].(map[string]any)["details"].(map[string]any)
 		if details["contact_id"] != taken.body["id"] || details["global_status"] != "active" {
-			t.Errorf("DUPLICATE_EMAIL says %v", details)
+			t.Errorf("details of DUPLICATE_EMAIL: %v", details)
 		}
 		s.mustRefuse("key", "PUT "+at, `{"external_id": "x"}`, 409, "DUPLICATE_EXTERNAL_ID")
-		s.must(200, "key", "PUT "+at, `{"email": "ann@example.org"}`) // its own is no duplicate
+		s.must(200, "key", "PUT "+at, `{"email": "ann@example.org"}`) // its own address is no duplicate
 	})
 }
 
-func TestWhatIsWrongWithAChangeIsTold(t *testing.T) {
+func TestInvalidContactChangesAreRefused(t *testing.T) {
 	eachAPI(t, func(t *testing.T, s *apiTest) {
 		at := "/contacts/" + s.must(201, "key", "POST /contacts", `{"email": "ann@example.org"}`).body["id"].(string)
 		for body, code := range map[string]string{
@@ -149,7 +126,7 @@ func TestWhatIsWrongWithAChangeIsTold(t *testing.T) {
 	})
 }
 
-func TestOnlyOnesOwnContactsAreFound(t *testing.T) {
+func TestContactsOfOtherTenantsAreNotFound(t *testing.T) {
 	eachAPI(t, func(t *testing.T, s *apiTest) {
 		theirs := s.must(201, "key", "POST /t/other/api/contacts", `{"email": "ann@example.org", "first_name": "Ann"}`).body["id"].(string)
 		for _, c := range []string{theirs, unknownID, "nope", "' OR 1=1", strings.Repeat("9", 300)} {
@@ -169,7 +146,7 @@ func TestOnlyOnesOwnContactsAreFound(t *testing.T) {
 	})
 }
 
-func TestScopesAndRolesDecideOverTheLifeOfContacts(t *testing.T) {
+func TestContactOperationsCheckScopeAndRole(t *testing.T) {
 	eachAPI(t, func(t *testing.T, s *apiTest) {
 		at := "/contacts/" + s.must(201, "key", "POST /contacts", `{"email": "ann@example.org"}`).body["id"].(string)
 		for _, what := range []string{"PUT " + at, "PATCH " + at, "DELETE " + at, "POST " + at + "/restore"} {
@@ -194,7 +171,7 @@ func TestAContactIsDeletedAndRestored(t *testing.T) {
 		made := s.must(201, "key", "POST /contacts", `{"email": "ann@example.org", "tags": ["x"]}`)
 		at := "/contacts/" + made.body["id"].(string)
 		s.mustRefuse("key", "POST "+at+"/restore", "", 409, "INVALID_TRANSITION")
-		for range 2 { // again is no news
+		for range 2 { // deleting again changes nothing
 			s.must(204, "key", "DELETE "+at, "")
 		}
 		got := s.must(200, "key", "GET "+at, "")
@@ -204,7 +181,7 @@ func TestAContactIsDeletedAndRestored(t *testing.T) {
 		if n := s.must(200, "key", "GET /contacts/count", "").body["count"]; n != 0.0 {
 			t.Errorf("%v contacts are counted", n)
 		}
-		// What is said of a deleted contact is kept, and brings it not back.
+		// An update of a deleted contact is stored and does not restore it.
 		if got := s.must(200, "key", "PUT "+at, `{"city": "Bonn"}`); got.body["global_status"] != "suppressed" || got.body["city"] != "Bonn" {
 			t.Errorf("changed when deleted: %s", got.text)
 		}
@@ -216,7 +193,7 @@ func TestAContactIsDeletedAndRestored(t *testing.T) {
 	})
 }
 
-func TestAPendingContactBecomesActiveByAWrite(t *testing.T) {
+func TestAWriteMakesAPendingContactActive(t *testing.T) {
 	eachAPI(t, func(t *testing.T, s *apiTest) {
 		c := s.must(201, "key", "POST /contacts", `{"email": "ann@example.org"}`).body["id"].(string)
 		if _, err := s.db.Exec(t.Context(), `UPDATE contact SET global_status = 'pending' WHERE tenant_id = $1 AND id = $2`, s.acme, idtest.Must[id.Contact](c)); err != nil {
@@ -228,7 +205,7 @@ func TestAPendingContactBecomesActiveByAWrite(t *testing.T) {
 	})
 }
 
-func TestAnAnonymisedContactStaysSo(t *testing.T) {
+func TestAnAnonymisedContactCannotBeChanged(t *testing.T) {
 	eachAPI(t, func(t *testing.T, s *apiTest) {
 		for _, tt := range []struct {
 			email, body string
@@ -260,7 +237,7 @@ func TestAnAnonymisedContactStaysSo(t *testing.T) {
 			s.must(200, "key", "GET /contacts/"+c, ``)
 			s.must(200, "admin", "GET /contacts/"+c+"/export", ``)
 			s.mustRefuse("key", "GET /contacts/lookup?email="+tt.email, "", 404, "CONTACT_NOT_FOUND")
-			s.must(201, "key", "POST /contacts", `{"email": "`+tt.email+`"}`) // somebody new
+			s.must(201, "key", "POST /contacts", `{"email": "`+tt.email+`"}`) // a new contact
 		}
 		s.mustRefuse("admin", "POST /contacts/"+unknownID+"/anonymize", `{"suppress": "no"}`, 400, "INVALID_INPUT")
 		log := s.must(200, "admin", "GET /audit-log", "").body["data"].([]any)
@@ -271,12 +248,12 @@ func TestAnAnonymisedContactStaysSo(t *testing.T) {
 			}
 		}
 		if n != 4 {
-			t.Errorf("the audit log knows of %d, want 4", n)
+			t.Errorf("the audit log has %d entries, want 4", n)
 		}
 	})
 }
 
-func TestIdentityTokensComeWhereTheyAreAskedFor(t *testing.T) {
+func TestIdentityTokensAreReturnedOnRequest(t *testing.T) {
 	eachAPI(t, func(t *testing.T, s *apiTest) {
 		enabled := func() any {
 			return s.must(200, "key", "GET /settings/account", "").body["identity_signing_enabled"]
@@ -296,7 +273,7 @@ func TestIdentityTokensComeWhereTheyAreAskedFor(t *testing.T) {
 		for _, other := range []string{"TRUE", "True", "%20true", "1", ""} {
 			r := s.must(200, "key", "PUT /contacts?include_identity_token="+other, `{"email": "a@example.org"}`)
 			if token(r) != "" {
-				t.Errorf("include_identity_token=%s gives a token", other)
+				t.Errorf("include_identity_token=%s returns a token", other)
 			}
 		}
 		created := s.must(201, "key", "POST /contacts"+ask, `{"email": "b@example.org"}`)
@@ -328,7 +305,7 @@ func TestIdentityTokensComeWhereTheyAreAskedFor(t *testing.T) {
 			s.must(200, "key", "POST /contacts/"+c+"/restore"+ask, ""),
 		} {
 			if strings.Contains(r.text, "identity_token") {
-				t.Errorf("there is a token that nobody asked for, or where there is none: %.200s", r.text)
+				t.Errorf("a token without a request for it, or in an answer that has none: %.200s", r.text)
 			}
 		}
 		again := s.must(200, "owner", "POST /settings/account/identity-secret", "")
@@ -339,7 +316,7 @@ func TestIdentityTokensComeWhereTheyAreAskedFor(t *testing.T) {
 			s.must(204, "owner", "DELETE /settings/account/identity-secret", "")
 		}
 		if r := s.must(200, "key", "PUT /contacts/"+c+ask, `{}`); strings.Contains(r.text, "identity_token") || enabled() != false {
-			t.Errorf("with signing turned off: %s", r.text)
+			t.Errorf("with signing disabled: %s", r.text)
 		}
 	})
 }
@@ -361,12 +338,12 @@ func TestTouchesAreShown(t *testing.T) {
 			}
 		}
 		if got := s.must(200, "admin", "POST /contacts/"+c+"/anonymize", "").body; got["first_touch_at"] != nil || got["last_touch_source"] != nil {
-			t.Errorf("anonymised, it came from %v", got["last_touch_source"])
+			t.Errorf("anonymised: last_touch_source = %v", got["last_touch_source"])
 		}
 	})
 }
 
-// The records of one place that a personal export is made of.
+// exportRecords returns one of the lists of a personal export.
 func exportRecords(t *testing.T, r response, name string) []map[string]any {
 	t.Helper()
 	list, ok := r.body[name].([]any)
@@ -380,7 +357,7 @@ func exportRecords(t *testing.T, r response, name string) []map[string]any {
 	return out
 }
 
-func TestAPersonIsToldEverything(t *testing.T) {
+func TestAPersonalExportIsComplete(t *testing.T) {
 	eachAPI(t, func(t *testing.T, s *apiTest) {
 		p := newPerson(t, s)
 		r := s.must(200, "viewer", "GET /contacts/"+p.id.String()+"/export", "")
@@ -393,24 +370,24 @@ func TestAPersonIsToldEverything(t *testing.T) {
 		}
 		for _, want := range []string{"event", "page_viewed", "tag_removed", "contact_updated", "email_bounced", "suppression_added", "list_added"} {
 			if !slices.Contains(events, want) {
-				t.Errorf("no %s is among the events", want)
+				t.Errorf("the events have no %s", want)
 			}
 		}
 		if len(events) < 1000 {
-			t.Errorf("%d events are told", len(events))
+			t.Errorf("%d events, want 1000 and more", len(events))
 		}
 		for name, want := range map[string]int{"lists": 1, "messages": 2, "opens_and_clicks": 2, "mailbox": 2, "suppressions": 1} {
 			if got := exportRecords(t, r, name); len(got) != want {
-				t.Errorf("%s holds %d records, want %d: %v", name, len(got), want, got)
+				t.Errorf("%s has %d records, want %d: %v", name, len(got), want, got)
 			}
 		}
 		for _, want := range []string{"198.51.100.7", "Quokka-Agent", "said Zebediah", "550 5.1.1 no Zebediah", "Dear Zebediah"} {
 			if !strings.Contains(r.text, want) {
-				t.Errorf("nothing is told of %q", want)
+				t.Errorf("the export does not contain %q", want)
 			}
 		}
 		if strings.Contains(r.text, "bystander") {
-			t.Error("it tells of somebody else")
+			t.Error("the export contains data of another contact")
 		}
 	})
 }

@@ -14,9 +14,8 @@ import (
 	"github.com/packetboat/packetboat/internal/id"
 )
 
-// TestContactsWriteTheirOwnJSON fills every field of a row in every way and
-// holds what it writes to what encoding/json makes of it.
-func TestContactsWriteTheirOwnJSON(t *testing.T) {
+// AppendJSON encodes rows with random values as encoding/json does.
+func TestContactsAreEncodedAsByEncodingJSON(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var c Contact
 		fill(t, reflect.ValueOf(&c).Elem())
@@ -31,7 +30,7 @@ func TestContactsWriteTheirOwnJSON(t *testing.T) {
 			t.Fatal(err)
 		}
 		if string(got)+"\n" != want.String() {
-			t.Fatalf("wrote\n%s\nnot\n%s", got, want.String())
+			t.Fatalf("got\n%s\nwant\n%s", got, want.String())
 		}
 	})
 }
@@ -39,7 +38,7 @@ func TestContactsWriteTheirOwnJSON(t *testing.T) {
 var anyText = rapid.OneOf(
 	rapid.StringMatching(`[a-z <>&"\\/]{0,6}`), rapid.String(), rapid.SampledFrom([]string{"\u2028", "\xff", "é\x00", "\x7f", "日本"}))
 
-// fill gives a value of any of the row's types.
+// fill sets v, of any type in a row, to a random value.
 func fill(t *rapid.T, v reflect.Value) {
 	switch v.Interface().(type) {
 	case id.Tenant:
@@ -47,7 +46,7 @@ func fill(t *rapid.T, v reflect.Value) {
 		return
 	case id.Contact, id.Stage, id.Category:
 		bytes := rapid.SliceOfN(rapid.Byte(), 16, 16).Draw(t, "id")
-		bytes[0] |= 1 // the zero value is none, which no row holds but as nil
+		bytes[0] |= 1 // a row has nil in place of the zero id
 		reflect.Copy(v, reflect.ValueOf(bytes))
 		return
 	case endpoint.Stamp:
@@ -94,6 +93,6 @@ func fill(t *rapid.T, v reflect.Value) {
 			}
 		}
 	default:
-		t.Fatalf("a field of kind %s: write it, and fill it here", v.Kind())
+		t.Fatalf("a field of kind %s: encode it in AppendJSON, and fill it here", v.Kind())
 	}
 }

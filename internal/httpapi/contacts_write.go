@@ -60,7 +60,7 @@ type ContactProfile struct {
 // ContactWithIdentityToken is a contact as an answer to a write shows it.
 type ContactWithIdentityToken struct {
 	Contact
-	IdentityToken *string `json:"identity_token,omitempty" doc:"Proves to this account's website tracker who its visitor is, for 30 days. Only when it was asked for and identity signing is configured."`
+	IdentityToken *string `json:"identity_token,omitempty" doc:"Identifies the contact to the website tracker of the account for 30 days. Only on request, if identity signing is configured."`
 }
 
 func checkNewContact(p auth.Principal, in *createContactRequest) error { return in.draft(p).Check() }

@@ -43,7 +43,7 @@ type ContentBody struct {
 	Text       endpoint.Opt[string]  `json:"body_text" doc:"Default: derived from the HTML."`
 	FromName   endpoint.Opt[string]  `json:"from_name" doc:"Instead of the sender's display name."`
 	ReplyTo    endpoint.Opt[string]  `json:"reply_to" doc:"Instead of the sender's."`
-	Preheader  endpoint.Opt[string]  `json:"preheader" doc:"Shown by mailboxes beside the subject."`
+	Preheader  endpoint.Opt[string]  `json:"preheader" doc:"Shown by mail programs after the subject."`
 	Slug       endpoint.Opt[string]  `json:"template_slug" doc:"Renders the bodies from this template at every save; null ends template mode."`
 	Binding    endpoint.Opt[anyJSON] `json:"template_binding" doc:"The values for the template: {parameters, sections, slots}."`
 	TemplateID json.RawMessage       `json:"template_id,omitempty" doc:"Session form."`

@@ -10,14 +10,14 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// late reports whether an answer says that the deadline has passed.
+// isDeadline reports whether an answer is that of a passed deadline.
 func (r response) isDeadline() bool {
 	return r.status == 503 && r.code == "UNAVAILABLE" && strings.Contains(r.text, `"details":{"reason":"deadline"}`)
 }
 
 func TestEvaluationsHaveADeadline(t *testing.T) {
 	t.Parallel()
-	// No evaluation is in time.
+	// Every evaluation exceeds this deadline.
 	eachAPIWith(t, sqldb.Options{MaxConns: 8, EvaluationTime: time.Nanosecond}, func(t *testing.T, s *apiTest) {
 		s.must(201, "key", "POST /contacts", `{"email": "a@example.org", "country": "DE"}`)
 		s.must(201, "key", "POST /segments", `{"name": "Germans", "definition": `+germans+`}`)
@@ -45,19 +45,19 @@ func TestEvaluationsHaveADeadline(t *testing.T) {
 					continue // for sessions only
 				}
 				if got := s.callUnchecked(caller, what, body); !got.isDeadline() {
-					t.Errorf("%s as %s answered %d %s, want that the deadline has passed", what, caller, got.status, got.text)
+					t.Errorf("%s as %s answered %d %s, want the deadline", what, caller, got.status, got.text)
 				}
 			}
 		}
-		// What was stored is shown without what could not be found in time.
+		// Stored records are shown without the counts that exceed the deadline.
 		for _, what := range []string{"GET /segments/germans", "PUT /segments/germans"} {
 			got := s.must(200, "key", what, `{"definition": `+germans+`}`)
 			if got.body["member_count"] != nil || got.body["count"] != nil || got.body["member_count_evaluated_at"] != nil {
-				t.Errorf("%s counts in no time: %s", what, got.text)
+				t.Errorf("%s has counts: %s", what, got.text)
 			}
 		}
 		if got := s.must(200, "key", "GET /broadcasts/"+draft, ""); !strings.Contains(got.text, "AUDIENCE_UNKNOWN") || strings.Contains(got.text, "EMPTY_AUDIENCE") {
-			t.Errorf("a draft whose audience is not looked at in time: %s", got.text)
+			t.Errorf("a draft whose audience exceeds the deadline: %s", got.text)
 		}
 		for _, what := range []string{"GET /contacts", "GET /contacts?sort=email&dir=asc", "GET /segments", "GET /segments/list"} {
 			s.must(200, "key", what, "")
@@ -65,7 +65,7 @@ func TestEvaluationsHaveADeadline(t *testing.T) {
 	})
 }
 
-// busy has evaluations of a tenant under way until the test ends.
+// occupyEvaluations runs n evaluations of a tenant until the test ends.
 func (s *apiTest) occupyEvaluations(t *testing.T, tenant string, n int) {
 	t.Helper()
 	var begun, ended sync.WaitGroup
@@ -87,22 +87,25 @@ func (s *apiTest) occupyEvaluations(t *testing.T, tenant string, n int) {
 	t.Cleanup(func() { close(done); ended.Wait() })
 }
 
-func TestOneTenantsEvaluationsDoNotHinderAnother(t *testing.T) {
+func TestEvaluationsOfOneTenantDoNotBlockAnother(t *testing.T) {
 	t.Parallel()
 	eachAPIWith(t, sqldb.Options{MaxConns: 12}, func(t *testing.T, s *apiTest) {
 		s.occupyEvaluations(t, s.acme.String(), 2)
-		for _, slug := range []string{"acme", "other"} { // what is no evaluation
+		for _, slug := range []string{"acme", "other"} { // requests without an evaluation
 			s.must(201, "key", "POST /t/"+slug+"/api/contacts", `{"email": "a@example.org", "country": "DE"}`)
 			s.must(200, "key", "GET /t/"+slug+"/api/contacts", "")
 		}
 		if got := s.must(200, "key", "POST /t/other/api/segments/preview", `{"definition": `+germans+`}`); got.body["member_count"] != 1.0 {
 			t.Errorf("the preview of another tenant: %s", got.text)
 		}
-		// A third of the same tenant waits; its caller goes away.
+		// A third evaluation of the tenant waits until its context is cancelled.
 		ctx, leave := context.WithCancel(sqldb.ForCaller(t.Context()))
 		third := make(chan error)
 		go func() {
-			third <- s.db.Evaluate(ctx, s.acme.String(), func(context.Context, *sqldb.DB) error { t.Error("three evaluations of a tenant run"); return nil })
+			third <- s.db.Evaluate(ctx, s.acme.String(), func(context.Context, *sqldb.DB) error {
+				t.Error("three evaluations of a tenant at the same time")
+				return nil
+			})
 		}()
 		leave()
 		if err := <-third; err == nil {

@@ -21,7 +21,7 @@ import (
 	"github.com/packetboat/packetboat/internal/secret"
 )
 
-// table returns every operation of the API. Nothing is asked of a database.
+// newRouter returns a router with all operations and without a database.
 func newRouter(t *testing.T) *endpoint.Router {
 	t.Helper()
 	box, err := secret.NewBox(make([]byte, secret.KeyBytes))
@@ -60,7 +60,7 @@ func TestTheOpenAPIDocumentIsValid(t *testing.T) {
 	}
 }
 
-// The index, the document and the scopes are one table told three times.
+// The index of operations, the OpenAPI document and the scopes agree.
 func TestDiscoveryAgreesWithTheDocument(t *testing.T) {
 	t.Parallel()
 	r := newRouter(t)

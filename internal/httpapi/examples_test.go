@@ -33,12 +33,12 @@ type example struct {
 	session bool
 	args    []string // what curl is called with
 	stdin   string
-	answer  any // what the document says it is answered
+	answer  any // the answer in the document
 	schema  *openapi3.Schema
 }
 
-// examples returns those of the document for keys, then those that only the
-// document for people has.
+// examples returns the examples of the document for API keys, then those that only the document for
+// users has.
 func examples(t *testing.T, ops map[string]operation) []example {
 	t.Helper()
 	var all []example
@@ -68,7 +68,7 @@ func examples(t *testing.T, ops map[string]operation) []example {
 		}
 	}
 	last := []string{"changePassword", "resetPassword", "deleteTenant"}
-	order := func(e example) int { // those that take something away come last
+	order := func(e example) int { // operations that delete what others need come last
 		if i := slices.Index(last, e.op.OperationID); i >= 0 {
 			return 10 + i
 		}
@@ -82,8 +82,8 @@ func examples(t *testing.T, ops map[string]operation) []example {
 
 var variable = regexp.MustCompile(`\$([A-Z][A-Z0-9_]*)`)
 
-// parse has a shell read the commands: each example then knows what its curl was
-// given. Variables become @NAME@.
+// parseExamples runs the commands in a shell to get the arguments of each curl. Variables become
+// @NAME@.
 func parseExamples(t testing.TB, all []example) {
 	t.Helper()
 	var script strings.Builder
@@ -118,14 +118,14 @@ func parseExamples(t testing.TB, all []example) {
 	}
 }
 
-// request makes of an example what curl would send.
+// request returns the request that curl would send.
 func (e example) request(t testing.TB, vars map[string]string) *http.Request {
 	t.Helper()
 	fill := func(s string) string {
 		return regexp.MustCompile(`@[A-Z][A-Z0-9_]*@`).ReplaceAllStringFunc(s, func(name string) string {
 			value, ok := vars[strings.Trim(name, "@")]
 			if !ok {
-				t.Errorf("%s: nothing is known of %s", e.op.OperationID, name)
+				t.Errorf("%s: the variable %s has no value", e.op.OperationID, name)
 			}
 			return value
 		})
@@ -179,7 +179,7 @@ func (e example) request(t testing.TB, vars map[string]string) *http.Request {
 	return r
 }
 
-// settings are what the variables of examples stand for in acme.
+// exampleVariables returns the values of the variables of examples, for acme.
 func (s *conformance) exampleVariables() map[string]string {
 	m := s.records["acme"]
 	return map[string]string{
@@ -192,7 +192,7 @@ func (s *conformance) exampleVariables() map[string]string {
 	}
 }
 
-// prepare gives an example what it needs and other examples must not have.
+// prepareExample creates the records that only the example of op needs.
 func (s *conformance) prepareExample(t testing.TB, op string, vars map[string]string) {
 	t.Helper()
 	makes := func(variable, op, body string) string {
@@ -244,11 +244,11 @@ func (s *conformance) prepareExample(t testing.TB, op string, vars map[string]st
 	case "deleteSegment":
 		makes("SEGMENT_KEY", "createSegment", `{"name": "Old readers", "type": "static"}`)
 	case "rebaseMessagePreview", "deleteMessage":
-		makes("MESSAGE_ID", "createMessage", `{"name": "For `+op+`", "content": {"template_slug": "letter", "template_binding": {"parameters": {"who": "Ann"}}}}`)
+		makes("MESSAGE_ID", "createMessage", `{"name": "For `+op+`", "content": {"template_slug": "letter", "template_binding": {"parameters": {"reader": "Ann"}}}}`)
 	case "getSinkMessage", "getRawSinkMessage":
 		vars["MESSAGE_ID"] = s.records["acme"]["message"]
 	case "deleteTemplate", "validateBinding", "renderTemplate", "updateTemplate":
-		makes("TEMPLATE_ID", "createTemplate", `{"name": "For `+op+`", "subject": "{{param:who}}", "content_html": "<p>{{param:who}}</p>", "parameters_schema": [{"name": "who", "type": "text"}]}`)
+		makes("TEMPLATE_ID", "createTemplate", `{"name": "For `+op+`", "subject": "{{param:reader}}", "content_html": "<p>{{param:reader}}</p>", "parameters_schema": [{"name": "reader", "type": "text"}]}`)
 	case "deleteBlock":
 		makes("BLOCK_ID", "createBlock", `{"name": "Old", "content_html": "<hr>"}`)
 	case "deleteStage":
@@ -280,9 +280,8 @@ func (s *conformance) prepareExample(t testing.TB, op string, vars map[string]st
 	}
 }
 
-// Each example is sent as it stands, to a tenant that has what it speaks of: it is
-// done, its answer is what the document promises, and the answer that the document
-// shows is of the same shape. With -update the answers are recorded anew.
+// Each example succeeds for a tenant with the records that it names, its answer matches the
+// document, and the answer in the document has the same shape. -update records the answers.
 func TestExamplesCanBeSentAsTheyStand(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
@@ -317,20 +316,20 @@ func TestExamplesCanBeSentAsTheyStand(t *testing.T) {
 			}
 			recorded[name] = record.normalize(got)
 			if err := e.schema.VisitJSON(got, openapi3.MultiErrors()); mismatches(err) {
-				t.Errorf("%s: the answer does not fit the document: %v", name, err)
+				t.Errorf("%s: the answer does not match its schema: %v", name, err)
 			}
 			if *update {
 				continue
 			}
 			if e.answer == nil {
-				t.Errorf("%s: the document shows no answer; record it with -update", name)
+				t.Errorf("%s: the document has no answer; record it with -update", name)
 				continue
 			}
 			if err := e.schema.VisitJSON(e.answer, openapi3.MultiErrors()); mismatches(err) {
-				t.Errorf("%s: the answer shown does not fit the document: %v", name, err)
+				t.Errorf("%s: the answer in the document does not match its schema: %v", name, err)
 			}
 			if diff := shapeDiff("", recorded[name], e.answer); diff != "" {
-				t.Errorf("%s: the answer shown has another shape than the one given (record it with -update): %s", name, diff)
+				t.Errorf("%s: the answer in the document has another shape than the answer (record it with -update): %s", name, diff)
 			}
 		}
 		s.checkUnchanged(t, "other", before)
@@ -346,7 +345,7 @@ func TestExamplesCanBeSentAsTheyStand(t *testing.T) {
 	})
 }
 
-// differ says where two values differ in shape, or nothing.
+// shapeDiff returns the first difference in shape between two values, or an empty text.
 func shapeDiff(at string, a, b any) string {
 	switch a := a.(type) {
 	case map[string]any:
@@ -386,7 +385,7 @@ func shapeDiff(at string, a, b any) string {
 	return ""
 }
 
-// recorder makes answers fit to be shown: the same each time, short, without secrets.
+// recorder makes answers reproducible and short, and replaces secrets.
 type recorder struct{ ids map[string]string }
 
 var (

@@ -21,7 +21,7 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
 )
 
-// noise is text that does not compress, so that no index of a database takes it.
+// incompressible is a text that is too long for a database index even when it is compressed.
 var incompressible = func() string {
 	var b strings.Builder
 	for n := uint32(1); b.Len() < 9000; n = n*1664525 + 1013904223 {
@@ -30,7 +30,7 @@ var incompressible = func() string {
 	return b.String()
 }()
 
-// hostile texts are not text that anybody means.
+// hostileTexts are texts that break naive code.
 var hostileTexts = []string{
 	"a\x00b", "", " ", "\u202egnp.exe\u202c", "👩‍👩‍👧‍👦🏴‍☠️", "'; DROP TABLE contact; --", `" OR 1=1 /*`, "%' ESCAPE '!", `\`, "\r\nBcc: x@example.com",
 	"<script>alert(1)</script>", "{{ x | y", "{% for %}", "{% if", "%00", "../../etc/passwd", "\x7f\x1b[31m", "\ufeff\uffff", "İı", "e\u0301",
@@ -38,7 +38,7 @@ var hostileTexts = []string{
 	"00000000-0000-0000-0000-000000000000", "FFFFFFFF-FFFF-FFFF-FFFF-FFFFFFFFFFFF", "null", incompressible,
 }
 
-// wrong values by JSON type: each is none of that type.
+// wrongTypes are, by JSON type, values of other types.
 var wrongTypes = map[string][]string{
 	"string":  {`5`, `true`, `[]`, `{}`, `[["x"]]`},
 	"integer": {`"5"`, `1.5`, `true`, `[]`, `{}`, `1e400`, `99999999999999999999`},
@@ -48,10 +48,10 @@ var wrongTypes = map[string][]string{
 	"object":  {`"x"`, `5`, `true`, `[]`},
 }
 
-// numbers are in range of few fields.
+// extremeNumbers are out of the range of most fields.
 var extremeNumbers = []string{`-1`, `0`, `2147483648`, `-9223372036854775808`, `9223372036854775807`}
 
-// field is one that a body may hold, however deep.
+// field is a field of a body, at any depth.
 type field struct {
 	path   []string
 	schema *openapi3.Schema
@@ -97,7 +97,7 @@ func (f field) with(t testing.TB, body, value string) string {
 	at[f.path[len(f.path)-1]] = json.RawMessage(value)
 	text, err := json.Marshal(root)
 	if err != nil {
-		// what is no JSON value of Go's, such as 1e400
+		// a number that Go cannot decode, such as 1e400
 		t.Fatalf("%s in %s: %v", value, f, err)
 	}
 	return string(text)
@@ -111,8 +111,8 @@ func quoted(s string) string {
 	return string(b)
 }
 
-// fresh are the bodies of operations that make something, and do so again and
-// again: {n} is another number each time.
+// repeatableBodies are bodies with which an operation can create a record again and again: {n} is
+// replaced by another number each time.
 var repeatableBodies = map[string]string{
 	"createContact":         `{"email": "c{n}@example.org", "external_id": "x{n}", "first_name": "Ann", "tags": ["x"], "stage_id": "{stage}", "custom_fields": {"plan": "pro"}, "subscriptions": {"weekly": true}}`,
 	"upsertContact":         `{"email": "u{n}@example.org", "external_id": "u{n}", "full_name": "Ann C", "tags": ["y"], "custom_fields": {"plan": "x"}, "stage_id_if_new": "{stage}"}`,
@@ -129,27 +129,26 @@ var repeatableBodies = map[string]string{
 	"addSuppression":      `{"email": "gone{n}@example.org", "reason": "manual"}`,
 	"createSavedFilter":   `{"name": "Filter {n}", "filters": [{"field": "country", "operator": "equals", "value": "DE"}], "definition": {"logic": "and", "conditions": [{"field": "tags", "operator": "has_any", "value": ["x"]}]}, "columns": ["email"]}`,
 	"inviteMember":        `{"email": "m{n}@acme.example", "role": "editor"}`,
-	"createTemplate":      `{"name": "Letter {n}", "content_html": "<p>{{param:who}}</p>", "tags": ["a"], "parameters_schema": [{"name": "who", "type": "text"}]}`,
+	"createTemplate":      `{"name": "Letter {n}", "content_html": "<p>{{param:reader}}</p>", "tags": ["a"], "parameters_schema": [{"name": "reader", "type": "text"}]}`,
 	"createBlock":         `{"name": "Hero {n}", "content_html": "<h1>{{param:title}}</h1>", "tags": ["hero"], "parameters_schema": [{"name": "title", "type": "text"}]}`,
 	"createApiKey":        `{"name": "CRM {n}", "scopes": ["contacts:read"]}`,
 }
 
-// attack is a battery on one operation.
+// hostileTest sends variations of a valid request to one operation.
 type hostileTest struct {
 	*conformance
 	t         testing.TB
-	base      testRequest // a request that is in order
+	base      testRequest // a valid request
 	commits   func() int
-	sample    bool // a few values of each kind only
-	data      bool // only what a database gets to see
+	sample    bool // only a few values of each kind
+	data      bool // only values that reach the database
 	sent      int
 	succeeded int
-	reset     func() // brings the database back to where it was
+	reset     func() // replaces the database by a new copy
 }
 
-// fire sends a variation of the base, checks the answer against the document,
-// and, after a refusal, that nothing was written. Wanted are statuses; none
-// means that whatever the document knows will do.
+// try sends a variation of the base request, compares the answer with the document and, after a
+// refusal, checks that nothing was written. Without wanted statuses, any of the document is right.
 func (a *hostileTest) try(what string, vary func(x *testRequest), wanted ...int) recordedResponse {
 	a.t.Helper()
 	x := a.base
@@ -164,10 +163,10 @@ func (a *hostileTest) try(what string, vary func(x *testRequest), wanted ...int)
 		a.t.Errorf("%s, %s: %d, want %v\nsent %.300s\ngot %.300s", x.op.OperationID, what, got.Code, wanted, x.body, got.Body)
 	}
 	if got.Code >= 400 && x.op.ofTenant() && a.commits() != before {
-		a.t.Errorf("%s, %s: %d, and yet something was written\nsent %.300s\ngot %.300s", x.op.OperationID, what, got.Code, x.body, got.Body)
+		a.t.Errorf("%s, %s: %d, but something was written\nsent %.300s\ngot %.300s", x.op.OperationID, what, got.Code, x.body, got.Body)
 	}
 	if got.Code < 300 && a.reset != nil && x.op.method != http.MethodGet {
-		if a.succeeded++; a.succeeded%30 == 0 { // before there are too many, which would be all one hears
+		if a.succeeded++; a.succeeded%30 == 0 { // before a limit on the number of records refuses all others
 			a.reset()
 		}
 	}
@@ -204,7 +203,7 @@ func (a *hostileTest) credentials() {
 	if op.open() {
 		return
 	}
-	for what, caller := range map[string]string{"nobody": "", "a wrong key": "pbk_aaaaaaaaaaaa_" + strings.Repeat("a", 43), "no key at all": "pbk_'; --", "no session": "x"} {
+	for what, caller := range map[string]string{"no credential": "", "a wrong key": "pbk_aaaaaaaaaaaa_" + strings.Repeat("a", 43), "a malformed key": "pbk_'; --", "an unknown session": "x"} {
 		if got := a.try(what, func(x *testRequest) { x.caller = caller }, 401); got.code() != "UNAUTHORIZED" {
 			a.t.Errorf("%s, %s: %s", op.OperationID, what, got.Body)
 		}
@@ -214,8 +213,8 @@ func (a *hostileTest) credentials() {
 	}
 	a.try("another tenant's key", func(x *testRequest) { x.caller = a.keys["other"] }, 401)
 	a.try("another tenant's owner", func(x *testRequest) { x.caller = a.records["other"]["owner"] }, 404)
-	a.try("a tenant that is not there", func(x *testRequest) { x.slug = "nobody" }, 404)
-	a.try("a tenant that cannot be", func(x *testRequest) { x.slug = "%00" }, 404)
+	a.try("an unknown tenant", func(x *testRequest) { x.slug = "unknown" }, 404)
+	a.try("an invalid tenant", func(x *testRequest) { x.slug = "%00" }, 404)
 	switch {
 	case op.session():
 		if got := a.try("a key where people go", func(x *testRequest) { x.caller = a.keys["acme"] }, 403); got.code() != "API_KEY_FORBIDDEN" {
@@ -240,10 +239,10 @@ func (a *hostileTest) paths() {
 	for name, own := range a.base.path {
 		none := []int{404}
 		if a.base.op.OperationID == "removeSegmentMember" && name == "contact_id" {
-			none = append(none, 204) // who is no member is none afterwards
+			none = append(none, 204) // removing a contact that is no member succeeds
 		}
 		if name == "version" {
-			none = append(none, 400) // what is no number
+			none = append(none, 400) // not a number
 		}
 		for _, text := range a.sampled(hostileTexts) {
 			if text == "" || text == " " {
@@ -281,10 +280,10 @@ func (a *hostileTest) queries() {
 	}
 }
 
-// headers are what strangers make of them: a request is the same all the same.
+// headers checks that unusual headers do not change the result of a request.
 func (a *hostileTest) headers() {
 	if a.base.op.open() || a.base.op.method != http.MethodGet && !slices.Contains([]string{"createBroadcast", "createContact", "updateAccount"}, a.base.op.OperationID) {
-		return // the others would change what the battery needs
+		return // the other operations would change what later requests need
 	}
 	for name, values := range map[string][]string{
 		"X-Request-Id":      {incompressible, "a b", "\xff", "../x", "<b>"},
@@ -336,10 +335,10 @@ func (a *hostileTest) bodies() {
 
 func (a *hostileTest) fields() {
 	var typed []string
-	var one *field // the last of them, and
+	var one *field // the last of typed
 	var oneWrong string
 	all := a.base.body
-	bad := map[string]string{} // what each field alone is refused for, though its type is right
+	bad := map[string]string{} // by field, a value of the right type that is refused
 	for _, f := range fieldsOf(a.base.op.body()) {
 		set := func(value string) func(*testRequest) {
 			return func(x *testRequest) { x.body = f.with(a.t, x.body, value) }
@@ -409,7 +408,7 @@ func (a *hostileTest) fields() {
 	}
 }
 
-// arrays are too long, or hold what they should not.
+// arrays sends arrays that are too long, or have elements of wrong types.
 func (a *hostileTest) arrays(f field, set func(string) func(*testRequest)) {
 	many := func(value string, n int) string { return "[" + strings.Repeat(value+",", n-1) + value + "]" }
 	for what, value := range map[string]string{"null in a list": `[null]`, "lists in a list": `[[[]]]`, "many strings": many(`"x"`, 10_000), "many ids": many(`"01900000-0000-7000-8000-000000000071"`, 10_000), "mixed": `["a", 1, {}]`, "a NUL": `["a\u0000"]`, "noise": `["` + incompressible + `"]`, "empty text": `[""]`} {
@@ -429,7 +428,7 @@ func (a *hostileTest) arrays(f field, set func(string) func(*testRequest)) {
 	}
 }
 
-// together has several fields wrong in one request: all are told.
+// reportedTogether checks that a request with several wrong fields reports all of them.
 func (a *hostileTest) reportedTogether(what, body string, fields []string) {
 	if len(fields) == 0 {
 		return
@@ -441,12 +440,12 @@ func (a *hostileTest) reportedTogether(what, body string, fields []string) {
 			continue // whether it may be empty depends on the format that is stored
 		}
 		if !slices.Contains(have, f) {
-			a.t.Errorf("%s: %s, but of %s nothing is told\nsent %.1000s\ngot %.1000s", a.base.op.OperationID, what, f, body, got.Body)
+			a.t.Errorf("%s: %s, but %s is not reported\nsent %.1000s\ngot %.1000s", a.base.op.OperationID, what, f, body, got.Body)
 		}
 	}
 }
 
-// told returns the fields that a refusal names.
+// problemsOfResponse returns the paths of the problems in a refusal.
 func problemsOfResponse(a recordedResponse) (paths []string) {
 	e, _ := a.body["error"].(map[string]any)
 	details, _ := e["details"].(map[string]any)
@@ -459,7 +458,7 @@ func problemsOfResponse(a recordedResponse) (paths []string) {
 
 func asList(v any) []any { list, _ := v.([]any); return list }
 
-// atOnce sends the request in order many times at once.
+// concurrentRequests sends the valid request several times concurrently.
 func (a *hostileTest) concurrentRequests() {
 	if a.base.op.method == http.MethodGet {
 		return
@@ -469,17 +468,17 @@ func (a *hostileTest) concurrentRequests() {
 	for range 4 {
 		wg.Go(func() {
 			x := a.base
-			x.name, x.body = "at once", strings.ReplaceAll(x.body, "{n}", "0")
+			x.name, x.body = "concurrently", strings.ReplaceAll(x.body, "{n}", "0")
 			a.checkResponse(a.t, x, a.send(a.t, x))
 		})
 	}
 	wg.Wait()
 	if _, makes := repeatableBodies[a.base.op.OperationID]; makes && !a.sample && a.commits() == before {
-		a.t.Errorf("%s: four at once, and nothing was written that this test could see", a.base.op.OperationID)
+		a.t.Errorf("%s: four concurrent requests, and the test did not notice a write", a.base.op.OperationID)
 	}
 }
 
-// readers answer whatever was written before.
+// readEverything checks that all reads succeed after the writes.
 func (a *hostileTest) readEverything() {
 	if a.base.op.method == http.MethodGet {
 		return
@@ -490,13 +489,13 @@ func (a *hostileTest) readEverything() {
 			continue
 		}
 		x := a.requestFor("acme", st)
-		x.name, x.query = "after the battery on "+a.base.op.OperationID, nil
+		x.name, x.query = "after hostile requests to "+a.base.op.OperationID, nil
 		a.checkResponse(a.t, x, a.send(a.t, x))
 	}
 }
 
-// No operation breaks, whatever it is sent; what it refuses is refused as the
-// document says and leaves nothing behind; and no tenant touches another.
+// No operation fails with an internal error, whatever it receives. Refusals match the document and
+// write nothing, and no request changes another tenant.
 func TestNoOperationBreaksOnHostileInput(t *testing.T) {
 	t.Parallel()
 	t.Run("sqlite", func(t *testing.T) {
@@ -546,7 +545,7 @@ func TestNoOperationBreaksOnHostileInput(t *testing.T) {
 	})
 }
 
-// again returns a step that can be made more than once.
+// repeatable returns a step that can run more than once.
 func repeatable(st step) step {
 	if body, ok := repeatableBodies[st.op]; ok {
 		st.body = body
@@ -554,7 +553,7 @@ func repeatable(st step) step {
 	return st
 }
 
-// onSQLite returns a database, unless this run is about another kind.
+// sqliteOnly returns a SQLite database, or skips the test if only another dialect is tested.
 func sqliteOnly(t *testing.T) *sqldb.DB {
 	t.Helper()
 	if only := os.Getenv("PACKETBOAT_TEST_DIALECT"); only != "" && only != "sqlite" {
@@ -563,15 +562,16 @@ func sqliteOnly(t *testing.T) *sqldb.DB {
 	return dbtest.SQLite(t)
 }
 
-// warm lets the credentials be noted as used, which is written once a minute.
+// useCredentials uses the credentials once, so that their last use, which is written once a minute,
+// is not written later.
 func (a *hostileTest) useCredentials() {
 	for _, caller := range []string{a.keys["acme"], a.limitedKey, a.cookies[auth.Owner]} {
 		a.send(a.t, testRequest{name: "warm", op: a.ops["getAccount"], caller: caller})
 	}
 }
 
-// dataVersion returns a count that goes on whenever another connection has
-// changed the database.
+// dataVersion returns a function whose result changes when another connection writes to the
+// database.
 func dataVersion(t testing.TB, file string) func() int {
 	t.Helper()
 	db, err := driver.Open("file:" + strings.ReplaceAll(file, "#", "%23")) // as in the names of second subtests

@@ -18,12 +18,12 @@ import (
 	"github.com/packetboat/packetboat/internal/transfer"
 )
 
-// raw sends a request and returns the answer as it is.
+// rawCall sends a request and returns the recorded answer.
 func (s *apiTest) rawCall(caller, method, path, contentType, body string, headers ...string) *httptest.ResponseRecorder {
 	s.t.Helper()
 	var sent io.Reader = strings.NewReader(body)
 	if len(body) > 1<<20 {
-		sent = struct{ io.Reader }{sent} // of a length that nobody is told
+		sent = struct{ io.Reader }{sent} // without Content-Length
 	}
 	req := httptest.NewRequest(method, path, sent)
 	if contentType != "" {
@@ -44,7 +44,7 @@ func (s *apiTest) rawCall(caller, method, path, contentType, body string, header
 
 const formType = "multipart/form-data; boundary=x"
 
-// form is a form with a file and options.
+// formOf returns a form with a file and options.
 func formOf(file, options string) string {
 	text := "--x\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a.csv\"\r\nContent-Type: text/csv\r\n\r\n" + file + "\r\n"
 	if options != "" {
@@ -53,7 +53,7 @@ func formOf(file, options string) string {
 	return text + "--x--\r\n"
 }
 
-// load posts a file to be imported and returns what was said.
+// importFile posts a file to import and returns the answer.
 func (s *apiTest) importFile(caller, file, options string) (status int, body map[string]any) {
 	s.t.Helper()
 	w := s.rawCall(caller, "POST", "/t/acme/api/contacts/import", formType, formOf(file, options))
@@ -63,12 +63,12 @@ func (s *apiTest) importFile(caller, file, options string) (status int, body map
 	return w.Code, body
 }
 
-// work runs every job that waits.
+// runJobs runs the queued jobs.
 func (s *apiTest) runJobs() {
 	s.t.Helper()
 	clock := func() time.Time { return s.now }
 	e := job.Engine{
-		DB: s.db, Owner: "here", Now: clock, Log: slog.New(slog.DiscardHandler),
+		DB: s.db, Owner: "test", Now: clock, Log: slog.New(slog.DiscardHandler),
 		Runners: map[job.Kind]job.Runner{
 			job.Import: transfer.Import,
 			job.Export: transfer.Exporter{Encode: (&httpapi.API{DB: s.db, Now: clock}).EncodeContacts}.Run,
@@ -85,7 +85,7 @@ func (s *apiTest) runJobs() {
 	}
 }
 
-// stored counts the rows of files.
+// storedFiles returns the number of stored files.
 func (s *apiTest) storedFiles() (n int) {
 	s.t.Helper()
 	if err := s.db.QueryRow(s.t.Context(), `SELECT COUNT(*) FROM job_file /* all tenants: a test */`).Scan(&n); err != nil {
@@ -104,10 +104,10 @@ func TestAnImportFromUploadToErrorsFile(t *testing.T) {
 		path := "GET /jobs/" + job
 		waits := s.must(200, "key contacts:write", path, "")
 		if fmt.Sprint(waits.body) != fmt.Sprintf("map[created_at:%s id:%s progress:map[processed:0] status:queued type:import]", waits.str("created_at"), job) {
-			t.Errorf("a job that waits: %s", waits.text)
+			t.Errorf("a queued job: %s", waits.text)
 		}
 		if w := s.rawCall("key", "GET", "/t/acme/api/jobs/"+job+"/download", "", ""); w.Code != 404 {
-			t.Errorf("the errors file of a job that waits = %d", w.Code)
+			t.Errorf("the errors file of a queued job = %d", w.Code)
 		}
 		s.runJobs()
 		done := s.must(200, "viewer", path, "")
@@ -126,7 +126,7 @@ func TestAnImportFromUploadToErrorsFile(t *testing.T) {
 			t.Errorf("HEAD of the errors file = %d, %d bytes", w.Code, w.Body.Len())
 		}
 		if got := s.must(409, "key", "POST /jobs/"+job+"/cancel", ""); got.code != "INVALID_TRANSITION" {
-			t.Errorf("cancelling what has ended: %s", got.text)
+			t.Errorf("cancelling an ended job: %s", got.text)
 		}
 		s.now = s.now.Add(8 * 24 * time.Hour)
 		if w := s.rawCall("key", "GET", "/t/acme/api/jobs/"+job+"/download", "", ""); w.Code != 404 {
@@ -157,7 +157,7 @@ func TestAnExportFromRequestToFile(t *testing.T) {
 			t.Errorf("the errors file of an export = %d", w.Code)
 		}
 
-		// NDJSON without fields is what a list shows.
+		// NDJSON without fields has contacts as in lists.
 		job = export("editor", `{"format": "ndjson"}`)
 		w = s.rawCall("editor", "GET", "/t/acme/api/jobs/"+job+"/download", "", "", "Accept-Encoding", "identity")
 		if w.Code != 200 || w.Header().Get("Content-Type") != "application/x-ndjson" {
@@ -183,7 +183,7 @@ func TestAnExportFromRequestToFile(t *testing.T) {
 	})
 }
 
-// A job is seen with the scope that made it, and by its own tenant.
+// A job can be read with the scope of the request that created it, and only by its tenant.
 func TestJobsBelongToTheirScopeAndTenant(t *testing.T) {
 	eachAPI(t, func(t *testing.T, s *apiTest) {
 		_, body := s.importFile("key", "email\nann@example.org\n", "")
@@ -214,7 +214,7 @@ func TestJobsBelongToTheirScopeAndTenant(t *testing.T) {
 	})
 }
 
-// What cannot be imported is refused in the request, and leaves nothing behind.
+// A file that cannot be imported is refused in the request and is not stored.
 func TestImportsThatAreRefused(t *testing.T) {
 	eachAPI(t, func(t *testing.T, s *apiTest) {
 		for _, tt := range []struct {
@@ -230,7 +230,7 @@ func TestImportsThatAreRefused(t *testing.T) {
 			{"an unknown column", "key", formType, formOf("email\n", `{"mapping": {"x": "city"}}`), nil, 400, "INVALID_INPUT"},
 			{"an unknown list", "key", formType, formOf("email\n", `{"segment_key": "nope"}`), nil, 400, "INVALID_SEGMENT"},
 			{"an unknown email type", "key", formType, formOf("email\n", `{"subscriptions": {"nope": true}}`), nil, 400, "INVALID_EMAIL_TYPE"},
-			{"it breaks off", "key", formType, formOf("email\n", "")[:90], nil, 400, "INVALID_INPUT"},
+			{"an incomplete form", "key", formType, formOf("email\n", "")[:90], nil, 400, "INVALID_INPUT"},
 			{"JSON", "key", "application/json", `{}`, nil, 415, "UNSUPPORTED_MEDIA_TYPE"},
 			{"CSV alone", "key", "text/csv", "email\n", nil, 415, "UNSUPPORTED_MEDIA_TYPE"},
 			{"another scope", "key contacts:read", formType, formOf("email\n", ""), nil, 403, "INSUFFICIENT_SCOPE"},
@@ -243,22 +243,22 @@ func TestImportsThatAreRefused(t *testing.T) {
 			}
 		}
 		if n := s.storedFiles(); n != 0 {
-			t.Errorf("%d files were left behind", n)
+			t.Errorf("%d files are stored", n)
 		}
 		if w := s.rawCall("editor", "POST", "/t/acme/api/contacts/import", formType, formOf("email\n", ""), "Sec-Fetch-Site", "same-origin"); w.Code != 202 {
-			t.Errorf("a person = %d %s", w.Code, w.Body)
+			t.Errorf("a session = %d %s", w.Code, w.Body)
 		}
 	})
 }
 
-// A hundred megabytes are taken, a byte more is not, and what was kept of it goes.
-func TestTheLargestImport(t *testing.T) {
+// A body of up to 100 MB is accepted. A larger one is refused, and its stored part is deleted.
+func TestTheSizeOfAnImportIsLimited(t *testing.T) {
 	if testing.Short() {
 		t.Skip("moves 200 MB")
 	}
 	eachAPI(t, func(t *testing.T, s *apiTest) {
 		if s.db.Dialect() != sqldb.SQLite {
-			t.Skip("once is enough")
+			t.Skip("one database is enough")
 		}
 		cell := strings.Repeat("x", 1<<20)
 		var file strings.Builder

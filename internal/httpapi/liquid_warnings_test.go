@@ -5,9 +5,9 @@ import (
 	"testing"
 )
 
-// TestLiquidThatFailsForEverybodyIsSeenBeforeTheSend: what can be read and fails
-// when it is rendered is a warning of every write, and of scheduling.
-func TestLiquidThatFailsForEverybodyIsSeenBeforeTheSend(t *testing.T) {
+// Liquid that can be parsed and fails when it is rendered is a warning of every write, and of
+// scheduling.
+func TestLiquidThatMayFailIsAWarning(t *testing.T) {
 	eachSending(t, func(t *testing.T, s *sendingTest) {
 		const bad = `<p>Hi</p>\n{% if first_name > 18 %}x{% endif %}`
 		warned := func(r response, list any, field string) {
@@ -48,7 +48,7 @@ func TestLiquidThatFailsForEverybodyIsSeenBeforeTheSend(t *testing.T) {
 			warned(draft, draft.body["warnings"], "content.body_html")
 			warned(draft, model["warnings"], "content.body_html")
 			if model["ready"] != true {
-				t.Errorf("a warning stops scheduling: %s", draft.text)
+				t.Errorf("a warning prevents scheduling: %s", draft.text)
 			}
 			at := "/broadcasts/" + draft.str("id")
 			planned := s.must(200, caller, "POST "+at+"/schedule", "")

@@ -1,7 +1,6 @@
 package httpapi_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -10,43 +9,7 @@ import (
 
 const entryContent = `{"subject": "Hi {{ first_name }}", "body_html": "<p>Hi {{ first_name }}</p>", "preheader": "p"}`
 
-// problemsOf returns the paths of what is wrong with a request.
-func problemsOf(r response) (paths []string) {
-	e, _ := r.body["error"].(map[string]any)
-	details, _ := e["details"].(map[string]any)
-	fields, _ := details["fields"].([]any)
-	for _, f := range fields {
-		paths = append(paths, f.(map[string]any)["path"].(string))
-	}
-	return paths
-}
-
-// field returns what stands at a path of an answer, as JSON.
-func (r response) json(path string) string {
-	var v any = r.body
-	for name := range strings.SplitSeq(path, ".") {
-		o, ok := v.(map[string]any)
-		if !ok {
-			return ""
-		}
-		if v, ok = o[name]; !ok {
-			return ""
-		}
-	}
-	text, _ := json.Marshal(v)
-	return string(text)
-}
-
-func (r response) wantFields(t *testing.T, want map[string]string) {
-	t.Helper()
-	for path, text := range want {
-		if got := r.json(path); got != text {
-			t.Errorf("%s = %s, want %s", path, got, text)
-		}
-	}
-}
-
-func TestAnEntryOfTheLibraryIsWrittenAndRead(t *testing.T) {
+func TestLibraryEntriesAreWrittenAndRead(t *testing.T) {
 	eachAPI(t, func(t *testing.T, s *apiTest) {
 		bare := s.must(201, "key", "POST /messages", `{"name": " Spring news "}`)
 		bare.wantFields(t, map[string]string{
@@ -141,14 +104,14 @@ func TestTheLibraryIsListedInPages(t *testing.T) {
 		}
 		s.mustRefuse("key", "GET /messages?status=gone", "", 400, "INVALID_STATUS")
 		for _, offset := range []string{"-1", "x", "1.5"} {
-			if r := s.mustRefuse("key", "GET /messages?offset="+offset, "", 400, "INVALID_INPUT"); !slices.Equal(problemsOf(r), []string{"offset"}) {
+			if r := s.mustRefuse("key", "GET /messages?offset="+offset, "", 400, "INVALID_INPUT"); !slices.Equal(r.paths(), []string{"offset"}) {
 				t.Errorf("offset=%s: %s", offset, r.text)
 			}
 		}
 	})
 }
 
-func TestWhatTheLibraryRefuses(t *testing.T) {
+func TestInvalidLibraryEntriesAreRefused(t *testing.T) {
 	eachAPI(t, func(t *testing.T, s *apiTest) {
 		s.must(201, "key", "POST /messages", `{"name": "Taken"}`)
 		at := "/messages/" + s.must(201, "key", "POST /messages", `{"name": "Mine", "content": `+entryContent+`}`).str("id")
@@ -169,7 +132,7 @@ func TestWhatTheLibraryRefuses(t *testing.T) {
 		} {
 			for _, what := range []string{"POST /messages", "PATCH " + at} {
 				r := s.call("key", what, tt.body)
-				paths := problemsOf(r)
+				paths := r.paths()
 				slices.Sort(paths)
 				if tt.code == "" && r.status < 300 { // 51 tags that are one
 					continue
@@ -204,7 +167,7 @@ func TestWhatTheLibraryRefuses(t *testing.T) {
 			}
 		}
 		if list := s.must(200, "key", "GET "+at+"/versions", ""); strings.Contains(list.text, "lost") {
-			t.Errorf("what was refused is kept: %s", list.text)
+			t.Errorf("a refused change was stored: %s", list.text)
 		}
 		for _, what := range []string{"GET /messages", "GET " + at, "GET " + at + "/versions", "GET " + at + "/versions/1"} {
 			s.must(200, "key messages:read", what, "")
@@ -219,9 +182,9 @@ func TestWhatTheLibraryRefuses(t *testing.T) {
 	})
 }
 
-// An entry is made of a template, follows it in a preview, and is held by the
-// broadcast that was made of it.
-func TestAnEntryBetweenATemplateAndABroadcast(t *testing.T) {
+// An entry is rendered from a template, previews a change of it, and cannot be deleted while a
+// broadcast uses it.
+func TestALibraryEntryOfATemplateInABroadcast(t *testing.T) {
 	eachSending(t, func(t *testing.T, s *sendingTest) {
 		tpl := s.must(201, "key", "POST /templates", `{"name": "Letter", "subject": "{{param:headline}}", "content_html": "<h1>{{param:headline}}</h1><p>{{param:teaser}}</p>",
 			"parameters_schema": [{"name": "headline", "type": "text", "required": true}, {"name": "teaser", "type": "text"}]}`)

@@ -12,9 +12,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
+var update = flag.Bool("update", false, "write the golden files")
 
-// loaded are the documents, read once; nothing changes them.
+// loaded are the documents, which are loaded once and never changed.
 var loaded struct {
 	once sync.Once
 	docs map[string]*openapi3.T
@@ -36,8 +36,8 @@ func documents(t *testing.T) map[string]*openapi3.T {
 	return loaded.docs
 }
 
-// The documents are what others build on: a change of them is seen in review.
-// go test ./internal/httpapi -run OpenAPI -update writes them anew.
+// The documents are golden files, so that a review shows their changes.
+// go test ./internal/httpapi -run OpenAPI -update writes them.
 func TestTheOpenAPIDocumentsAreThoseReviewed(t *testing.T) {
 	t.Parallel()
 	r := newRouter(t)
@@ -59,8 +59,8 @@ func TestTheOpenAPIDocumentsAreThoseReviewed(t *testing.T) {
 	}
 }
 
-// Every operation of the table is in the document for people, and in the one for
-// keys besides if keys may call it: with its role, its scopes and how one signs in.
+// Every operation is in the document for signed-in users, and if API keys may call it in the one for
+// keys: with its role, its scopes and its security.
 func TestEveryOperationIsDocumented(t *testing.T) {
 	t.Parallel()
 	r := newRouter(t)
@@ -105,8 +105,8 @@ func TestEveryOperationIsDocumented(t *testing.T) {
 	}
 }
 
-// People see ids where keys see names, and each document says what its readers see.
-func TestTheDocumentForPeopleHasTheSessionForm(t *testing.T) {
+// The session form has ids where the public form has names, and each document describes its form.
+func TestTheDocumentForUsersHasTheSessionForm(t *testing.T) {
 	t.Parallel()
 	shows := func(name, path, field string) bool {
 		_, ok := documents(t)[name].Paths.Value(path).Get.Responses.Status(200).Value.Content["application/json"].Schema.Value.Properties[field]

@@ -9,9 +9,8 @@ import (
 	"github.com/packetboat/packetboat/internal/bulk"
 )
 
-// leastRole returns who may do what, as the product promises it: viewers read,
-// but for keys and the audit log; editors work with people and broadcasts;
-// admins set up; owners alone end a tenant.
+// leastRole returns the role that an operation needs: viewers read all but API keys and the audit
+// log, editors write contacts and broadcasts, admins write settings, and owners delete the tenant.
 func leastRole(op operation) auth.Role {
 	path := strings.TrimPrefix(op.path, "/t/{tenant}/api/")
 	resource, _, _ := strings.Cut(path, "/")
@@ -32,9 +31,8 @@ func leastRole(op operation) auth.Role {
 	return ""
 }
 
-// Every person may do what their role says, and no more: whoever may not is
-// told so before anything else is looked at.
-func TestEachRoleMayDoWhatItShould(t *testing.T) {
+// Each operation is allowed for its least role, and refused for lower roles before any other check.
+func TestEachOperationNeedsItsRole(t *testing.T) {
 	t.Parallel()
 	s := newConformance(t, sqliteOnly(t))
 	open := copyOpener(t, s.db)
@@ -59,7 +57,7 @@ func TestEachRoleMayDoWhatItShould(t *testing.T) {
 			}
 		}
 		s.checkUnchanged(t, "acme", before)
-		if op.method == "GET" { // the others change things, so the least of those who may has a world of its own
+		if op.method == "GET" { // other operations write; they are called on a copy of the database below
 			x := s.requestFor("acme", st)
 			x.name, x.caller = "as "+string(least), s.cookies[least]
 			if a := s.send(t, x); a.Code != st.status {
@@ -67,16 +65,16 @@ func TestEachRoleMayDoWhatItShould(t *testing.T) {
 			}
 		}
 	}
-	t.Run("the least who may", func(t *testing.T) {
+	t.Run("least role", func(t *testing.T) {
 		db, _ := open(t)
 		s := s.withDatabase(t, db)
 		for _, st := range otherSteps {
 			op := s.ops[st.op]
 			if !op.ofTenant() || op.method == "GET" || slices.Contains([]string{"removeMember", "updateMember", "updateSavedFilter", "deleteSavedFilter"}, st.op) {
-				continue // whose it is decides too
+				continue // the answer also depends on whose record it is
 			}
 			x := s.requestFor("acme", st)
-			x.name, x.caller = "as the least who may", s.cookies[leastRole(op)]
+			x.name, x.caller = "as the least role", s.cookies[leastRole(op)]
 			if a := s.send(t, x); a.Code == 403 || a.Code == 401 {
 				t.Errorf("%s as %s = %d %s", st.op, leastRole(op), a.Code, a.Body)
 			}
@@ -84,9 +82,9 @@ func TestEachRoleMayDoWhatItShould(t *testing.T) {
 	})
 }
 
-// Two bulk actions are for admins, with ids and with a selector alike; the other
-// ones are for editors. An API key may do neither of the two, whatever its scopes.
-func TestBulkActionsAreForTheRolesThatMayDoThemSingly(t *testing.T) {
+// Two bulk actions need an admin, with ids and with a selector; the others need an editor. API keys
+// cannot apply the two, whatever their scopes.
+func TestBulkActionsNeedTheRoleOfTheSingleOperation(t *testing.T) {
 	t.Parallel()
 	s := newConformance(t, sqliteOnly(t))
 	for _, action := range bulk.Actions() {
@@ -115,7 +113,7 @@ func TestBulkActionsAreForTheRolesThatMayDoThemSingly(t *testing.T) {
 			}
 		}
 	}
-	for _, action := range []string{"reset_status", "anonymize"} { // the least role that may, may
+	for _, action := range []string{"reset_status", "anonymize"} { // allowed for admins
 		for _, target := range []string{`"contact_ids": ["{contact}"]`, `"selector": {"status": "active"}`} {
 			x := s.requestFor("acme", step{op: "bulkContacts", body: `{"action": "` + action + `", ` + target + `}`})
 			x.name, x.caller = "as admin", s.cookies[auth.Admin]
@@ -126,8 +124,8 @@ func TestBulkActionsAreForTheRolesThatMayDoThemSingly(t *testing.T) {
 	}
 }
 
-// Members are changed by admins, but owners by owners only.
-func TestAdminsHaveNoPowerOverOwners(t *testing.T) {
+// Admins change members, but only owners change owners.
+func TestAdminsCannotChangeOwners(t *testing.T) {
 	t.Parallel()
 	s := newConformance(t, sqliteOnly(t))
 	owner := map[string]string{"id": "{user_owner}"}
@@ -151,6 +149,6 @@ func TestAdminsHaveNoPowerOverOwners(t *testing.T) {
 	}
 	last := s.requestFor("acme", step{op: "removeMember", path: owner})
 	if a := s.send(t, last); a.Code != 409 || a.code() != "IN_USE" {
-		t.Errorf("the last owner leaves: %d %s, want 409 IN_USE", a.Code, a.Body)
+		t.Errorf("removing the last owner: %d %s, want 409 IN_USE", a.Code, a.Body)
 	}
 }

@@ -12,19 +12,19 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
 )
 
-// step is a request that is in order. In path, query and body {name} stands for
-// what an earlier step remembered.
+// step is a valid request. In path, query and body, {name} is replaced by a value that an earlier
+// step stored under the name.
 type step struct {
 	op       string
 	path     map[string]string
 	query    string
 	body     string
 	status   int
-	remember string // as what, of the answer's id (or key, for as=key)
-	field    string // the field remembered, when it is not id
+	remember string // the name under which the answer's id is stored
+	field    string // the field that is stored in place of id
 }
 
-// opening makes one record of each kind.
+// setupSteps create one record of each kind.
 var setupSteps = []step{
 	{op: "createEmailCategory", body: `{"name": "News", "description": "What is new", "sort_order": 3}`, status: 201, remember: "category"},
 	{op: "createEmailType", body: `{"display_name": "Weekly", "category_id": "{category}", "description": null, "list_id_enabled": true, "list_key": "weekly", "utm_campaign_prefix": "w"}`, status: 201, remember: "type"},
@@ -47,11 +47,11 @@ var setupSteps = []step{
 		"search": "ann", "status": "active,pending", "sort": "email", "dir": "asc", "columns": ["email", "tags"], "shared": true}`, status: 201, remember: "filter"},
 	{op: "createBlock", body: `{"name": "Hero {slug}", "slug": "hero", "content_html": "<h1>{{param:title}}</h1>", "content_text": "{{param:title}}", "active": true, "tags": ["hero"], "slot_keys": ["hero"],
 		"parameters_schema": [{"name": "title", "type": "text", "default": "Hi"}], "sections_schema": [], "groups_schema": []}`, status: 201, remember: "block"},
-	{op: "createTemplate", body: `{"name": "Letter {slug}", "slug": "letter", "subject": "For {{param:who}}", "format": "html", "content_html": "<p>{{param:who}}</p>{{#section rows}}<b>{{item:name}}</b>{{/section}}{{slot:hero}}",
-		"content_mjml": null, "content_text": "{{param:who}}", "inline_css": false, "tags": ["a"], "parameters_schema": [{"name": "who", "type": "text", "required": true, "sample": "Ann"}],
+	{op: "createTemplate", body: `{"name": "Letter {slug}", "slug": "letter", "subject": "For {{param:reader}}", "format": "html", "content_html": "<p>{{param:reader}}</p>{{#section rows}}<b>{{item:name}}</b>{{/section}}{{slot:hero}}",
+		"content_mjml": null, "content_text": "{{param:reader}}", "inline_css": false, "tags": ["a"], "parameters_schema": [{"name": "reader", "type": "text", "required": true, "sample": "Ann"}],
 		"sections_schema": [{"name": "rows", "item_schema": [{"name": "name", "type": "text"}]}], "slots_schema": [{"name": "hero", "tag_filter": ["hero"]}],
-		"groups_schema": [{"name": "main", "parameters": ["who"]}], "expects_schema": [{"path": "contact.first_name", "type": "string"}]}`, status: 201, remember: "template"},
-	{op: "createMessage", body: `{"name": "Welcome {slug}", "slug": "welcome", "status": "published", "tags": ["a"], "content": {"template_slug": "letter", "template_binding": {"parameters": {"who": "Ann"}}}}`, status: 201, remember: "entry"},
+		"groups_schema": [{"name": "main", "parameters": ["reader"]}], "expects_schema": [{"path": "contact.first_name", "type": "string"}]}`, status: 201, remember: "template"},
+	{op: "createMessage", body: `{"name": "Welcome {slug}", "slug": "welcome", "status": "published", "tags": ["a"], "content": {"template_slug": "letter", "template_binding": {"parameters": {"reader": "Ann"}}}}`, status: 201, remember: "entry"},
 	{op: "createApiKey", body: `{"name": "CRM", "scopes": ["contacts:read"], "expires_at": "2027-01-01T00:00:00Z"}`, status: 201, remember: "apikey"},
 	{op: "inviteMember", body: `{"email": "bob@{slug}.example", "role": "editor"}`, status: 201, remember: "member"},
 	{op: "createBroadcast", body: `{"name": "Spring", "email_type_key": "weekly", "mta_config_key": "sink", "include_segment_keys": ["{segment}"], "exclude_segment_keys": [], "sending_identity_emails": ["news@{slug}.example.com"],
@@ -77,7 +77,7 @@ var (
 	ofMessage   = map[string]string{"id": "{lane}", "message_id": "{message}"}
 )
 
-// rest calls every other operation, in an order in which each can succeed.
+// otherSteps call every other operation, in an order in which each can succeed.
 var otherSteps = []step{
 	{op: "getSession", status: 200},
 	{op: "listAuditLog", query: "limit=2", status: 200},
@@ -173,9 +173,9 @@ var otherSteps = []step{
 	{op: "getTemplate", path: ofTemplate, query: "include_usage=true", status: 200},
 	{op: "getTemplateSchema", path: ofTemplate, status: 200},
 	{op: "getBindingOptions", path: ofTemplate, status: 200},
-	{op: "validateBinding", path: ofTemplate, body: `{"template_binding": {"parameters": {"who": "Ann"}, "sections": {"rows": [{"name": "x"}]}, "slots": {"hero": {"strategy": "fixed", "block_id": "{block}"}}}}`, status: 200},
-	{op: "renderTemplate", path: ofTemplate, body: `{"template_binding": {"parameters": {"who": "Ann"}, "slots": {"hero": {"strategy": "random"}}}, "include_options": true, "lenient": false}`, status: 200},
-	{op: "updateTemplate", path: ofTemplate, body: `{"name": "Note", "subject": null, "content_html": "<p>{{param:who}}</p>", "tags": [], "inline_css": true, "sections_schema": [], "slots_schema": null, "groups_schema": []}`, status: 200},
+	{op: "validateBinding", path: ofTemplate, body: `{"template_binding": {"parameters": {"reader": "Ann"}, "sections": {"rows": [{"name": "x"}]}, "slots": {"hero": {"strategy": "fixed", "block_id": "{block}"}}}}`, status: 200},
+	{op: "renderTemplate", path: ofTemplate, body: `{"template_binding": {"parameters": {"reader": "Ann"}, "slots": {"hero": {"strategy": "random"}}}, "include_options": true, "lenient": false}`, status: 200},
+	{op: "updateTemplate", path: ofTemplate, body: `{"name": "Note", "subject": null, "content_html": "<p>{{param:reader}}</p>", "tags": [], "inline_css": true, "sections_schema": [], "slots_schema": null, "groups_schema": []}`, status: 200},
 	{op: "listBlocks", query: "full=true&include_usage=true&tags=hero&slot_keys=hero,x", status: 200},
 	{op: "getBlock", path: ofBlock, query: "include_usage=true", status: 200},
 	{op: "updateBlock", path: ofBlock, body: `{"name": "Opening", "active": false, "content_text": null, "slot_keys": []}`, status: 200},
@@ -225,14 +225,14 @@ var otherSteps = []step{
 	{op: "logOut", status: 204},
 }
 
-// shot returns a step as a request of a tenant's.
+// requestFor returns the request of a step for a tenant.
 func (s *conformance) requestFor(slug string, st step) testRequest {
 	var pairs []string
 	for name, value := range s.records[slug] {
 		pairs = append(pairs, "{"+name+"}", value)
 	}
 	fill := strings.NewReplacer(pairs...)
-	x := testRequest{name: "in order", op: s.ops[st.op], slug: slug, body: fill.Replace(st.body), path: map[string]string{}}
+	x := testRequest{name: "valid request", op: s.ops[st.op], slug: slug, body: fill.Replace(st.body), path: map[string]string{}}
 	for name, value := range st.path {
 		x.path[name] = fill.Replace(value)
 	}
@@ -252,11 +252,11 @@ func (s *conformance) requestFor(slug string, st step) testRequest {
 	return x
 }
 
-// play makes a step's request and fails unless it is answered as it should.
+// runStep sends the request of a step, and checks and stores its answer.
 func (s *conformance) runStep(t testing.TB, slug string, st step) {
 	t.Helper()
 	if _, ok := s.ops[st.op]; !ok {
-		t.Fatalf("there is no operation %s", st.op)
+		t.Fatalf("no operation %s", st.op)
 	}
 	x := s.requestFor(slug, st)
 	a := s.send(t, x)
@@ -273,9 +273,9 @@ func (s *conformance) runStep(t testing.TB, slug string, st step) {
 	}
 }
 
-// Every operation is called in order, by a key where keys may and by a person
-// besides, and each answer is what the document promises.
-func TestAnswersFitTheDocumentInOrder(t *testing.T) {
+// Every operation is called, by an API key where keys are allowed and by a session, and each answer
+// matches the OpenAPI document.
+func TestEveryOperationMatchesItsSchema(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		s := newConformance(t, db)
@@ -286,14 +286,14 @@ func TestAnswersFitTheDocumentInOrder(t *testing.T) {
 		}
 		for name := range s.ops {
 			if !called[name] {
-				t.Errorf("the script leaves out %s", name)
+				t.Errorf("no step calls %s", name)
 			}
 		}
 		for _, st := range otherSteps {
 			s.runStep(t, "acme", st)
 			if op := s.ops[st.op]; op.method == "GET" && !op.session() && !op.open() {
 				x := s.requestFor("acme", st)
-				x.name, x.caller = "as a person", s.records["acme"]["owner"]
+				x.name, x.caller = "with a session", s.records["acme"]["owner"]
 				s.checkResponse(t, x, s.send(t, x))
 			}
 		}
@@ -301,7 +301,7 @@ func TestAnswersFitTheDocumentInOrder(t *testing.T) {
 	})
 }
 
-// unchanged fails when a tenant's rows are not what they were.
+// checkUnchanged fails if a tenant's rows differ from before.
 func (s *conformance) checkUnchanged(t testing.TB, slug string, before map[string]string) {
 	t.Helper()
 	for table, sum := range s.checksums(t, slug) {

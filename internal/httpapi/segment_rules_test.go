@@ -14,7 +14,7 @@ import (
 
 const germans = `{"logic": "ALL", "conditions": [{"field": "country", "operator": "is", "value": "de"}]}`
 
-// builtIn gives a tenant of these tests its built-in segments.
+// installSegments creates the built-in segments of all tenants.
 func (s *apiTest) installSegments(t *testing.T) {
 	t.Helper()
 	if err := segment.InstallAll(t.Context(), s.db, s.now); err != nil {
@@ -22,7 +22,7 @@ func (s *apiTest) installSegments(t *testing.T) {
 	}
 }
 
-// draft makes a broadcast and returns its id.
+// createDraft creates a broadcast and returns its id.
 func (s *apiTest) createDraft(name, audience string) string {
 	s.t.Helper()
 	if audience != "" {
@@ -49,7 +49,7 @@ func TestDynamicSegments(t *testing.T) {
 		}
 		person := s.must(200, "viewer", "GET /segments/germans", "")
 		if person.str("key") != "germans" || person.str("segment_key") != "germans" || !id.Valid(person.str("id")) {
-			t.Errorf("a person sees %s", person.text)
+			t.Errorf("the session form: %s", person.text)
 		}
 		s.must(200, "key", "GET /segments/"+person.str("id"), "")
 		if members := s.must(200, "key", "GET /segments/germans/members?sort=email&dir=asc", ""); !slices.Equal(members.data("email"), []string{"c0@example.org", "c1@example.org"}) || members.data("member_added_at")[0] != "" {
@@ -66,7 +66,7 @@ func TestDynamicSegments(t *testing.T) {
 		}
 		s.must(201, "key", "POST /contacts", `{"email": "c3@example.org", "country": "FR"}`)
 		if stale := s.must(200, "key", "GET /segments", ""); !strings.Contains(stale.text, `"member_count_total":1,`) {
-			t.Errorf("the list counts anew: %s", stale.text)
+			t.Errorf("the list was counted again: %s", stale.text)
 		}
 		if n := s.must(200, "key", "POST /segments/germans/refresh-count", ""); n.body["member_count"] != 2.0 || n.body["member_count_total"] != 2.0 || n.str("segment_key") != "germans" {
 			t.Errorf("refreshed %s", n.text)
@@ -107,8 +107,7 @@ func TestDynamicSegments(t *testing.T) {
 	})
 }
 
-// Which scopes an operation asks for depends on the type of what it is about,
-// whatever else the key may do.
+// The scope that an operation needs depends on the type of the segment.
 func TestScopesOfSegmentsByType(t *testing.T) {
 	eachAPI(t, func(t *testing.T, s *apiTest) {
 		s.must(201, "key", "POST /segments", `{"name": "List", "type": "static"}`)
@@ -209,7 +208,7 @@ func TestBuiltInSegmentsAreListedFirstAndLocked(t *testing.T) {
 	})
 }
 
-func TestWhatASegmentIsUsedBy(t *testing.T) {
+func TestASegmentInUseCannotBeDeleted(t *testing.T) {
 	eachAPI(t, func(t *testing.T, s *apiTest) {
 		s.must(201, "key", "POST /segments", `{"name": "VIP", "type": "static"}`)
 		s.must(201, "key", "POST /segments", `{"name": "Best", "definition": {"logic": "and", "conditions": [{"type": "list", "operator": "in", "segment_keys": ["vip"]}]}}`)
@@ -227,9 +226,9 @@ func TestWhatASegmentIsUsedBy(t *testing.T) {
 	})
 }
 
-// What a definition speaks of may go away by force; then the leaf finds nobody,
-// and whoever reads the segment is told.
-func TestBrokenReferencesAreTold(t *testing.T) {
+// A leaf that refers to a deleted record matches no contact, and reads of the segment return a
+// warning.
+func TestBrokenReferencesAreWarnings(t *testing.T) {
 	eachAPI(t, func(t *testing.T, s *apiTest) {
 		f := s.must(201, "admin", "POST /settings/custom-fields", `{"name": "Plan", "field_type": "string"}`).str("id")
 		s.must(201, "key", "POST /contacts", `{"email": "ann@example.org", "custom_fields": {"plan": "pro"}}`)
@@ -253,13 +252,13 @@ func TestBrokenReferencesAreTold(t *testing.T) {
 			}
 		}
 		if r := s.must(200, "key", "GET /segments", ""); r.data("warnings")[0] != "" {
-			t.Errorf("the list tells warnings: %s", r.text)
+			t.Errorf("the list has warnings: %s", r.text)
 		}
 	})
 }
 
-// Wherever a request holds a definition, its leaves name their subjects.
-func TestDefinitionsOfRequestsAreWhole(t *testing.T) {
+// Problems of a definition are reported with their path, in every request that has one.
+func TestProblemsOfDefinitionsHaveTheirPath(t *testing.T) {
 	eachAPI(t, func(t *testing.T, s *apiTest) {
 		s.must(201, "key", "POST /segments", `{"name": "Germans", "definition": `+germans+`}`)
 		for wrong, path := range map[string]string{
@@ -296,7 +295,7 @@ func TestDefinitionsOfRequestsAreWhole(t *testing.T) {
 					"POST /contacts/search":  `{"definition": ` + definition + `}`,
 					"POST /saved-filters":    `{"name": "x", "definition": ` + definition + `}`,
 				} {
-					if caller == "key" && what == "POST /saved-filters" { // for people only
+					if caller == "key" && what == "POST /saved-filters" { // for sessions only
 						continue
 					}
 					if r := s.call(caller, what, body); r.status != 400 || r.code != "INVALID_DEFINITION" || !strings.Contains(r.text, `"path":"definition.conditions[0].`+path+`"`) {
@@ -308,8 +307,8 @@ func TestDefinitionsOfRequestsAreWhole(t *testing.T) {
 	})
 }
 
-// A broadcast that was deleted, or is another tenant's, is in the warnings.
-func TestMissingBroadcastsAreWarnedOf(t *testing.T) {
+// A broadcast that was deleted, or belongs to another tenant, is in the warnings.
+func TestMissingBroadcastsAreWarnings(t *testing.T) {
 	eachAPI(t, func(t *testing.T, s *apiTest) {
 		b, kept := s.createDraft("Spring", ``), s.createDraft("Summer", ``)
 		leaf := func(b string) string {
@@ -390,17 +389,17 @@ func TestSegmentsFromABroadcast(t *testing.T) {
 	})
 }
 
-// A broadcast to segments says whether anybody is in them.
-func TestABroadcastToARuleKnowsWhetherItIsEmpty(t *testing.T) {
+// A draft has a warning if no contact matches its segments.
+func TestAnEmptyAudienceIsAWarning(t *testing.T) {
 	eachAPI(t, func(t *testing.T, s *apiTest) {
 		s.must(201, "key", "POST /segments", `{"name": "Germans", "definition": `+germans+`}`)
 		b := s.createDraft("Spring", `"include_segment_keys": ["germans"]`)
 		if r := s.must(200, "key", "GET /broadcasts/"+b, ""); !strings.Contains(r.text, "EMPTY_AUDIENCE") {
-			t.Errorf("nobody is in it, but %s", r.text)
+			t.Errorf("without contacts: %s", r.text)
 		}
 		s.must(201, "key", "POST /contacts", `{"email": "ann@example.org", "country": "DE"}`)
 		if r := s.must(200, "key", "GET /broadcasts/"+b, ""); strings.Contains(r.text, "EMPTY_AUDIENCE") {
-			t.Errorf("somebody is in it, but %s", r.text)
+			t.Errorf("with a contact: %s", r.text)
 		}
 	})
 }

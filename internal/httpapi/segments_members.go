@@ -76,7 +76,7 @@ func checkMembers(_ auth.Principal, in *membersRequest) error {
 }
 
 func (api segmentsAPI) addSegmentMembers(ctx context.Context, p auth.Principal, in *membersRequest) (addedMembers, error) {
-	who, err := in.parse()
+	contacts, err := in.parse()
 	if err != nil {
 		return addedMembers{}, err
 	}
@@ -84,7 +84,7 @@ func (api segmentsAPI) addSegmentMembers(ctx context.Context, p auth.Principal, 
 	if err != nil {
 		return addedMembers{}, err
 	}
-	r, err := segment.Add(ctx, api.db, p.Tenant, s.ID, who, api.now())
+	r, err := segment.Add(ctx, api.db, p.Tenant, s.ID, contacts, api.now())
 	return addedMembers{r.Added, r.Already, r.NotFound}, err
 }
 
@@ -100,7 +100,7 @@ type removedMembers struct {
 }
 
 func (api segmentsAPI) removeSegmentMembers(ctx context.Context, p auth.Principal, in *membersRequest) (removedMembers, error) {
-	who, err := in.parse()
+	contacts, err := in.parse()
 	if err != nil {
 		return removedMembers{}, err
 	}
@@ -108,7 +108,7 @@ func (api segmentsAPI) removeSegmentMembers(ctx context.Context, p auth.Principa
 	if err != nil {
 		return removedMembers{}, err
 	}
-	r, err := segment.Remove(ctx, api.db, p.Tenant, s.ID, who, api.now())
+	r, err := segment.Remove(ctx, api.db, p.Tenant, s.ID, contacts, api.now())
 	return removedMembers{r.Removed, r.NotMembers}, err
 }
 

@@ -20,9 +20,9 @@ import (
 	"github.com/packetboat/packetboat/internal/usage"
 )
 
-// A choice of contacts means the same in a query and in a body, for both kinds
-// of caller, and a page from the one goes on in the other.
-func TestContactsAreChosenTheSameEverywhere(t *testing.T) {
+// A selector chooses the same contacts in a query and in a body, for both kinds of callers, and a
+// cursor of one of the two lists works in the other.
+func TestSelectorsMeanTheSameInQueryAndBody(t *testing.T) {
 	eachAPI(t, func(t *testing.T, s *apiTest) {
 		for i, country := range []string{"DE", "AT", "FR", "DE", "CH"} {
 			s.must(201, "key", "POST /contacts", fmt.Sprintf(`{"email": "c%d@example.org", "country": %q, "tags": ["n%d"]}`, i, country, i))
@@ -75,7 +75,7 @@ func TestContactsAreChosenTheSameEverywhere(t *testing.T) {
 	})
 }
 
-func TestChoicesThatAreRefused(t *testing.T) {
+func TestInvalidSelectorsAreRefused(t *testing.T) {
 	eachAPI(t, func(t *testing.T, s *apiTest) {
 		for body, want := range map[string]string{
 			`{"status": "happy"}`:                            "INVALID_STATUS",
@@ -102,7 +102,7 @@ func TestChoicesThatAreRefused(t *testing.T) {
 			}
 		}
 		if r := s.call("key", "POST /contacts/search", `{"filters": [{"field": "email", "operator": "is_set"}, {"field": "nope", "operator": "is_set"}]}`); !strings.Contains(r.text, `"path":"filters[1].field"`) {
-			t.Errorf("the path is not told: %s", r.text)
+			t.Errorf("the path is missing: %s", r.text)
 		}
 		if r := s.call("key contacts:write", "POST /contacts/search", `{}`); r.code != "INSUFFICIENT_SCOPE" {
 			t.Errorf("search without the scope: %s", r.text)
@@ -110,8 +110,7 @@ func TestChoicesThatAreRefused(t *testing.T) {
 	})
 }
 
-// Bulk actions change those named at once, those selected in a job, and nobody
-// of another tenant.
+// A bulk action changes named contacts at once, selected ones in a job, and none of another tenant.
 func TestBulkActions(t *testing.T) {
 	eachAPI(t, func(t *testing.T, s *apiTest) {
 		ann := s.must(201, "key", "POST /contacts", `{"email": "ann@example.org"}`).str("id")
@@ -158,17 +157,17 @@ func TestBulkActions(t *testing.T) {
 			}
 		}
 		if r := s.must(200, "key", "POST /contacts/bulk", body("subscribe", `{}`, ann)); !strings.Contains(r.text, `"UNSUBSCRIBED"`) || r.body["affected"] != 0.0 {
-			t.Errorf("a key lifts an unsubscription: %s", r.text)
+			t.Errorf("an API key ends an unsubscription: %s", r.text)
 		}
 		if r := s.must(200, "admin", "POST /contacts/bulk", body("reset_status", `{}`, ann)); r.body["affected"] != 1.0 {
-			t.Errorf("reset_status by a person: %s", r.text)
+			t.Errorf("reset_status by an admin: %s", r.text)
 		}
 		r := s.must(202, "key", "POST /contacts/bulk", `{"action": "set_field", "selector": {"search": "example.org"}, "params": {"field": "city", "value": "Bonn"}}`)
 		if len(r.body) != 1 || !id.Valid(r.str("job_id")) {
 			t.Errorf("the answer of a job: %s", r.text)
 		}
 		e := job.Engine{
-			DB: s.db, Owner: "here", Now: func() time.Time { return s.now }, Log: slog.New(slog.DiscardHandler),
+			DB: s.db, Owner: "test", Now: func() time.Time { return s.now }, Log: slog.New(slog.DiscardHandler),
 			Runners: map[job.Kind]job.Runner{job.Bulk: bulk.Runner{}.Run},
 		}
 		if _, err := e.Tick(t.Context()); err != nil {
@@ -229,14 +228,14 @@ func TestSavedFilters(t *testing.T) {
 		}
 		found, err := savedfilter.Finder().Find(t.Context(), s.db, s.acme, usage.Subject{Kind: usage.Field, Key: "plan"})
 		if err != nil || len(found["saved_filters"]) != 1 {
-			t.Errorf("who shows the plan: %v, %v", found, err)
+			t.Errorf("uses of the field: %v, %v", found, err)
 		}
 		s.must(204, "editor", "DELETE "+path, "")
 		s.must(404, "editor", "GET "+path, "")
 	})
 }
 
-// What a saved filter may show is what a contact is shown with.
+// The columns of saved filters are the fields of contacts.
 func TestColumnsAreTheFieldsOfAContact(t *testing.T) {
 	var shown []string
 	for _, f := range reflect.VisibleFields(reflect.TypeFor[httpapi.Contact]()) {
@@ -246,6 +245,6 @@ func TestColumnsAreTheFieldsOfAContact(t *testing.T) {
 	}
 	slices.Sort(shown)
 	if names := slices.Sorted(slices.Values(contact.ColumnNames())); !slices.Equal(names, shown) {
-		t.Errorf("ColumnNames = %q\na contact shows  %q", names, shown)
+		t.Errorf("ColumnNames = %q\nfields of a contact %q", names, shown)
 	}
 }

@@ -30,9 +30,9 @@ import (
 	"github.com/packetboat/packetboat/internal/usage"
 )
 
-// outside stands for what the rest of the program answers.
+// fakes replaces the interfaces that other packages implement.
 type fakes struct {
-	inUse usage.Kind // what broadcasts hold
+	inUse usage.Kind // the kind of records that a broadcast uses
 	trial lane.Trial
 	sends map[string]usage.Sends // by the id of what they use
 
@@ -51,7 +51,7 @@ func (o *fakes) Count(_ context.Context, _ *sqldb.DB, _ id.Tenant, _ usage.Kind,
 	return o.sends, nil
 }
 
-// compiler is one for all tests, because opening it takes a moment.
+// compiler is shared by all tests, because starting it is slow.
 var compiler = sync.OnceValue(mjml.New)
 
 func (o *fakes) Try(_ context.Context, _ id.Tenant, _ id.MTAConfig, from id.Identity, to string) (lane.Trial, error) {
@@ -65,7 +65,7 @@ func (o *fakes) SendTest(_ context.Context, _ id.Tenant, mails []letters.TestMai
 	return make([]letters.TestOutcome, len(mails)), nil
 }
 
-// eachMaterial gives f the API of two tenants, with an outside world to hand.
+// eachWithFakes is eachAPI with fakes and a fixed clock.
 func eachWithFakes(t *testing.T, f func(t *testing.T, s *apiTest, o *fakes)) {
 	t.Helper()
 	t.Parallel()
@@ -96,26 +96,6 @@ func eachWithFakes(t *testing.T, f func(t *testing.T, s *apiTest, o *fakes)) {
 	})
 }
 
-// paths returns the fields that a refusal names.
-func (r response) paths() (paths []string) {
-	e, _ := r.body["error"].(map[string]any)
-	details, _ := e["details"].(map[string]any)
-	fields, _ := details["fields"].([]any)
-	for _, f := range fields {
-		path, _ := f.(map[string]any)["path"].(string)
-		paths = append(paths, path)
-	}
-	return paths
-}
-
-// without returns the answer's fields but those that differ by chance.
-func (r response) without(names ...string) map[string]any {
-	for _, n := range names {
-		delete(r.body, n)
-	}
-	return r.body
-}
-
 func TestEmailTypesThroughTheAPI(t *testing.T) {
 	eachWithFakes(t, func(t *testing.T, s *apiTest, o *fakes) {
 		category := s.must(201, "admin", "POST /email-categories", `{"name": "News", "description": null}`)
@@ -134,7 +114,7 @@ func TestEmailTypesThroughTheAPI(t *testing.T) {
 			t.Errorf("GET /email-types = %s", list.text)
 		}
 		if other := s.must(200, "viewer", "GET /t/other/api/email-types", ""); len(other.data("id")) != 0 {
-			t.Errorf("another tenant sees %s", other.text)
+			t.Errorf("another tenant gets %s", other.text)
 		}
 		put := s.must(200, "admin", "PUT /email-types/"+typ, `{"active": false, "category_id": null, "type_key": "weekly_news", "unheard_of": 1}`)
 		if put.body["active"] != false || put.body["category_id"] != nil || put.body["list_key"] != "weekly" {
@@ -212,7 +192,7 @@ func TestDomainsAndIdentitiesThroughTheAPI(t *testing.T) {
 		}
 		verified := s.must(200, "viewer", "GET /sending-domains/"+domain.str("id"), "")
 		if verified.str("verified_by") != "operator" || verified.str("tracking_host") != "127.0.0.1:8080" || verified.str("tracking_status") != "live" || strings.Contains(verified.text, "CNAME") {
-			t.Errorf("after the operator's word: %s", verified.text)
+			t.Errorf("after verification by the operator: %s", verified.text)
 		}
 		if _, err := sender.PauseDomain(t.Context(), s.db, s.acme, id.Read[id.Domain](domain.str("id")), sender.Pause{Reason: sender.PausedForBounces}, s.now); err != nil {
 			t.Fatal(err)
@@ -402,7 +382,7 @@ func TestMTAConfigsThroughTheAPI(t *testing.T) {
 		s.must(204, "admin", "DELETE /mta-configs/"+config, "")
 		log := s.must(200, "admin", "GET /audit-log", "")
 		if got := log.data("action"); !sameItems(got, []string{"mta_config.delete", "mta_config.test", "mta_config.test", "mta_config.update", "mta_config.update", "mta_config.update", "mta_config.create"}) {
-			t.Errorf("the audit log tells of %v", got)
+			t.Errorf("the audit log has %v", got)
 		}
 	})
 }

@@ -11,26 +11,9 @@ import (
 	"github.com/packetboat/packetboat/internal/id"
 )
 
-// told returns the paths of the problems that an answer names.
-func (r response) problems() string {
-	var body struct {
-		Error struct {
-			Details struct {
-				Fields []struct{ Path string }
-			}
-		}
-	}
-	_ = json.Unmarshal([]byte(r.text), &body)
-	var paths []string
-	for _, f := range body.Error.Details.Fields {
-		paths = append(paths, f.Path)
-	}
-	return strings.Join(paths, " ")
-}
-
 func TestCustomFieldDefinitionsAreChecked(t *testing.T) {
 	eachAPI(t, func(t *testing.T, s *apiTest) {
-		for _, tt := range []struct{ body, code, told string }{
+		for _, tt := range []struct{ body, code, paths string }{
 			{`{"name": "", "field_type": "nope", "field_key": "Bad Key", "currency_code": "XXXX", "value_constraint": "loose", "enum_values": [""]}`,
 				"INVALID_FIELD", "name field_type field_key currency_code value_constraint enum_values"},
 			{`{"name": " ", "field_type": "string"}`, "INVALID_INPUT", "name"},
@@ -49,8 +32,8 @@ func TestCustomFieldDefinitionsAreChecked(t *testing.T) {
 			{`{"name": "A", "field_type": "enum", "enum_values": ["red"], "default_value": "blue"}`, "INVALID_FIELD", "default_value"},
 			{`{"name": "A", "field_type": "contact", "default_value": "` + id.NewText() + `"}`, "INVALID_FIELD", "default_value"},
 		} {
-			if r := s.call("admin", "POST /settings/custom-fields", tt.body); r.code != tt.code || r.problems() != tt.told || r.status != 400 {
-				t.Errorf("%.90s\n = %d %s, want %s at %s", tt.body, r.status, r.text, tt.code, tt.told)
+			if r := s.call("admin", "POST /settings/custom-fields", tt.body); r.code != tt.code || r.problems() != tt.paths || r.status != 400 {
+				t.Errorf("%.90s\n = %d %s, want %s at %s", tt.body, r.status, r.text, tt.code, tt.paths)
 			}
 		}
 		for _, tt := range []struct{ body, key, constraint, extra string }{
@@ -127,11 +110,11 @@ func TestCustomFieldValuesOfEveryType(t *testing.T) {
 		}
 		r := s.call("key", "POST /contacts", `{"email": "w@example.org", "custom_fields": {"n": "1", "b": 1, "e": "z", "s": "fine"}}`)
 		if r.code != "INVALID_FIELD_VALUE" || r.problems() != "custom_fields.b custom_fields.e custom_fields.n" || !strings.Contains(r.text, `"field_key":"b"`) {
-			t.Errorf("three that do not fit: %s", r.text)
+			t.Errorf("three wrong values: %s", r.text)
 		}
 		r = s.call("key", "POST /contacts", `{"email": "w@example.org", "custom_fields": {"x": 1, "y": null, "n": 1}}`)
 		if r.code != "UNKNOWN_FIELD" || r.problems() != "custom_fields.x custom_fields.y" {
-			t.Errorf("two that are not declared: %s", r.text)
+			t.Errorf("two undeclared fields: %s", r.text)
 		}
 		if r := s.must(200, "key", "PUT /contacts", `{"email": "v@example.org", "custom_fields": {"n": null, "e": null}}`); strings.Contains(r.text, `"n":`) || strings.Contains(r.text, `"e":`) || !strings.Contains(r.text, `"closed":"a"`) {
 			t.Errorf("null removes: %s", r.text)
@@ -139,19 +122,19 @@ func TestCustomFieldValuesOfEveryType(t *testing.T) {
 	})
 }
 
-func TestCustomFieldsChangeAndGo(t *testing.T) {
+func TestCustomFieldsAreUpdatedAndDeleted(t *testing.T) {
 	eachAPI(t, func(t *testing.T, s *apiTest) {
 		plan := "/settings/custom-fields/" + s.must(201, "admin", "POST /settings/custom-fields", `{"name": "Plan", "field_type": "enum", "enum_values": ["free", "pro"], "default_value": "free"}`).str("id")
 		price := "/settings/custom-fields/" + s.must(201, "admin", "POST /settings/custom-fields", `{"name": "Price", "field_type": "currency", "currency_code": "EUR"}`).str("id")
 		s.must(201, "key", "POST /contacts", `{"email": "ann@example.org", "custom_fields": {"plan": "free", "price": 1}}`)
-		// The value stays where it is, and is not taken any more.
+		// Contacts keep a removed value, and it is refused from then on.
 		if r := s.must(200, "admin", "PUT "+plan, `{"enum_values": ["pro"]}`); r.str("default_value") != "free" || fmt.Sprint(r.body["enum_values"]) != "[pro]" {
 			t.Errorf("updated %s", r.text)
 		}
 		if r := s.must(200, "key", "PUT /contacts", `{"email": "ann@example.org", "first_name": "Ann"}`); !strings.Contains(r.text, `"plan":"free"`) {
 			t.Errorf("ann %s", r.text)
 		}
-		for _, tt := range []struct{ what, body, code, told string }{
+		for _, tt := range []struct{ what, body, code, paths string }{
 			{"PUT /contacts", `{"email": "ann@example.org", "custom_fields": {"plan": "free"}}`, "INVALID_FIELD_VALUE", "custom_fields.plan"},
 			{"PUT " + plan, `{"field_key": "p", "field_type": "string", "currency_code": "EUR", "enum_values": [], "name": ""}`, "INVALID_FIELD", "name field_key field_type currency_code enum_values"},
 			{"PUT " + plan, `{"enum_values": null}`, "INVALID_FIELD", "enum_values"},
@@ -164,8 +147,8 @@ func TestCustomFieldsChangeAndGo(t *testing.T) {
 			if strings.HasSuffix(tt.what, "contacts") {
 				caller = "key"
 			}
-			if r := s.call(caller, tt.what, tt.body); r.code != tt.code || r.problems() != tt.told {
-				t.Errorf("%s %s = %d %s, want %s at %s", tt.what, tt.body, r.status, r.text, tt.code, tt.told)
+			if r := s.call(caller, tt.what, tt.body); r.code != tt.code || r.problems() != tt.paths {
+				t.Errorf("%s %s = %d %s, want %s at %s", tt.what, tt.body, r.status, r.text, tt.code, tt.paths)
 			}
 		}
 		s.must(200, "admin", "PUT "+price, `{"name": "Price", "field_key": "price", "field_type": "currency", "currency_code": "EUR", "value_constraint": "open"}`)
@@ -177,7 +160,7 @@ func TestCustomFieldsChangeAndGo(t *testing.T) {
 		s.must(404, "admin", "DELETE /t/other/api"+plan, ``)
 		s.must(204, "admin", "DELETE "+plan, ``)
 		s.must(404, "admin", "DELETE "+plan, ``)
-		// Its key is free again, and nothing of the old values comes back.
+		// The key can be used again, and the old values do not reappear.
 		s.must(201, "admin", "POST /settings/custom-fields", `{"name": "Plan", "field_type": "number"}`)
 		if r := s.must(200, "key", "GET /contacts/lookup?email=ann@example.org", ""); fmt.Sprint(r.body["custom_fields"]) != "map[price:1]" {
 			t.Errorf("ann %s", r.text)
@@ -185,7 +168,7 @@ func TestCustomFieldsChangeAndGo(t *testing.T) {
 	})
 }
 
-func TestAFieldInUseStays(t *testing.T) {
+func TestAFieldInUseCannotBeDeleted(t *testing.T) {
 	eachAPI(t, func(t *testing.T, s *apiTest) {
 		f := s.must(201, "admin", "POST /settings/custom-fields", `{"name": "Plan", "field_type": "string"}`).str("id")
 		s.must(201, "key", "POST /contacts", `{"email": "ann@example.org", "custom_fields": {"plan": "free"}}`)
@@ -223,7 +206,7 @@ func TestStagesAndTheirScores(t *testing.T) {
 				t.Errorf("stage %v, scores %v and %v; want %s, %v and %v", r.body["stage_id"], r.body["prospect_score"], r.body["customer_score"], stage, prospect, customer)
 			}
 		}
-		for _, tt := range []struct{ what, body, code, told string }{
+		for _, tt := range []struct{ what, body, code, paths string }{
 			{"POST /settings/stages", `{"name": "", "color": "red", "sort_order": -1, "description": "` + strings.Repeat("x", 2001) + `", "category": "prospect"}`, "INVALID_INPUT", "name color description sort_order"},
 			{"POST /settings/stages", `{"name": "x", "category": "vip"}`, "INVALID_INPUT", "category"},
 			{"PUT /settings/stages/order", `{"ids": ["x", "` + lead + `", "` + lead + `"]}`, "INVALID_INPUT", "ids ids"},
@@ -232,26 +215,26 @@ func TestStagesAndTheirScores(t *testing.T) {
 			{"DELETE /settings/stages/" + warm, ``, "IN_USE", ""},
 			{"DELETE /settings/stages/" + lead + "?replacement_stage_id=" + warm, ``, "IN_USE", ""}, // the default
 		} {
-			if r := s.call("admin", tt.what, tt.body); r.code != tt.code || r.problems() != tt.told {
-				t.Errorf("%s %.60s = %d %s, want %s at %s", tt.what, tt.body, r.status, r.text, tt.code, tt.told)
+			if r := s.call("admin", tt.what, tt.body); r.code != tt.code || r.problems() != tt.paths {
+				t.Errorf("%s %.60s = %d %s, want %s at %s", tt.what, tt.body, r.status, r.text, tt.code, tt.paths)
 			}
 		}
 		if r := s.must(200, "admin", "PUT /settings/stages/order", `{"ids": ["`+won+`", "`+strings.ToUpper(warm)+`", "`+lead+`"]}`); !slices.Equal(r.data("slug"), []string{"won", "warm", "lead"}) {
 			t.Errorf("order %s", r.text)
 		}
 		scored()
-		s.must(200, "admin", "PUT /settings/stages/"+won, `{"category": "partner"}`) // nobody has moved
+		s.must(200, "admin", "PUT /settings/stages/"+won, `{"category": "partner"}`) // no contact changes its stage
 		want(bob, won, 7, 9)
 		s.must(200, "admin", "PUT /settings/stages/"+won, `{"category": "customer"}`)
 		s.must(204, "admin", "DELETE /settings/stages/"+warm+"?replacement_stage_id="+lead, "")
-		want(ann, lead, 7, 9) // both are prospects'
+		want(ann, lead, 7, 9) // both stages are prospects'
 		s.must(204, "admin", "DELETE /settings/stages/"+won+"?replacement_stage_id="+lead, "")
 		want(bob, lead, 0, 0)
 		s.must(404, "admin", "DELETE /settings/stages/"+won, "")
 	})
 }
 
-func TestThereIsAnEndToDefinitions(t *testing.T) {
+func TestTheNumberOfFieldsAndStagesIsLimited(t *testing.T) {
 	eachAPI(t, func(t *testing.T, s *apiTest) {
 		for i := range 200 {
 			s.must(201, "admin", "POST /settings/custom-fields", fmt.Sprintf(`{"name": "f%d", "field_type": "string"}`, i))
@@ -276,17 +259,17 @@ func TestScoringSettings(t *testing.T) {
 		if !strings.Contains(r.text, `{"id":"email_opened","trigger":"email_opened","match":{},"points":1,"daily_cap":3}`) ||
 			!strings.Contains(r.text, `"match":{"event_name":"order_placed","type":"order_placed"}`) ||
 			!strings.Contains(r.text, `"decay":{"after_days":30,"percent":20},"min":0,"max":1000`) || len(r.body["rules"].([]any)) != 9 {
-			t.Errorf("to begin with: %s", r.text)
+			t.Errorf("the defaults: %s", r.text)
 		}
 		if again := s.must(200, "admin", "PUT /settings/scoring", r.text); again.text != r.text {
-			t.Errorf("what was read cannot be written back: %s", again.text)
+			t.Errorf("writing back what was read: %s", again.text)
 		}
 		r = s.must(200, "admin", "PUT /settings/scoring", `{"decay": {"percent": 0}, "max": 100, "rules": [{"trigger": "page_viewed", "points": -2, "match": {"filters": [{"property": "url", "operator": "eq", "value": "x"}]}}]}`)
 		rule := r.body["rules"].([]any)[0].(map[string]any)
 		if !id.Valid(fmt.Sprint(rule["id"])) || rule["daily_cap"] != nil || !strings.Contains(r.text, `"operator":"equals"`) || !strings.Contains(r.text, `"after_days":30,"percent":0`) {
 			t.Errorf("changed: %s", r.text)
 		}
-		for _, tt := range []struct{ caller, body, code, told string }{
+		for _, tt := range []struct{ caller, body, code, paths string }{
 			{"key", `{}`, "API_KEY_FORBIDDEN", ""},
 			{"editor", `{}`, "FORBIDDEN", ""},
 			{"admin", `{"rules": [{"id": "a", "trigger": "opened", "points": 5000, "daily_cap": 0}, {"id": "a", "trigger": "event", "points": 1, "match": {"filters": [{"property": "a", "operator": "like", "value": 1}]}}], "min": 5, "decay": {"percent": 101}}`,
@@ -294,12 +277,12 @@ func TestScoringSettings(t *testing.T) {
 			{"admin", `{"rules": null}`, "INVALID_INPUT", "rules"},
 			{"admin", `{"rules": [` + strings.TrimSuffix(strings.Repeat(`{"trigger": "event", "points": 1},`, 101), ",") + `]}`, "LIMIT_EXCEEDED", ""},
 		} {
-			if r := s.call(tt.caller, "PUT /settings/scoring", tt.body); r.code != tt.code || r.problems() != tt.told {
-				t.Errorf("%s %.60s = %d %s, want %s at %s", tt.caller, tt.body, r.status, r.text, tt.code, tt.told)
+			if r := s.call(tt.caller, "PUT /settings/scoring", tt.body); r.code != tt.code || r.problems() != tt.paths {
+				t.Errorf("%s %.60s = %d %s, want %s at %s", tt.caller, tt.body, r.status, r.text, tt.code, tt.paths)
 			}
 		}
 		if again := s.must(200, "viewer", "GET /settings/scoring", ""); again.text != r.text {
-			t.Errorf("refused changes left %s", again.text)
+			t.Errorf("after refused changes: %s", again.text)
 		}
 		if other := s.must(200, "viewer", "GET /t/other/api/settings/scoring", ""); len(other.body["rules"].([]any)) != 9 {
 			t.Errorf("the other tenant has %s", other.text)

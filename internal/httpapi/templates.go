@@ -59,7 +59,7 @@ func (api templatesAPI) register(r *endpoint.Router) {
 	update := op("updateTemplate", "Update a template; absent fields keep their values. Mail already sent does not change.",
 		auth.TemplatesWrite, append([]*fault.Error{template.ErrNotFound, template.ErrSlug}, templateFaults...)...)
 	update.MaxBody, update.FieldFaults = 5*endpoint.Megabyte, schemaFieldFaults
-	endpoint.Handle(r, "PUT /t/{tenant}/api/templates/{id}", update.Sending(`{"name": "Announcement, plain", "subject": "{{param:who}}"}`), api.updateTemplate, checkTemplate)
+	endpoint.Handle(r, "PUT /t/{tenant}/api/templates/{id}", update.Sending(`{"name": "Announcement, plain", "subject": "{{param:reader}}"}`), api.updateTemplate, checkTemplate)
 
 	endpoint.Handle(r, "DELETE /t/{tenant}/api/templates/{id}",
 		op("deleteTemplate", "Delete a template that no draft and no recent broadcast uses, or any with force=true.",

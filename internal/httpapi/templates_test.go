@@ -11,22 +11,10 @@ import (
 	"github.com/packetboat/packetboat/internal/usage"
 )
 
-// shows fails unless the fields of a record are these, as JSON.
-func (r response) shows(t *testing.T, want map[string]string) {
-	t.Helper()
-	for name, w := range want {
-		got, there := r.body[name]
-		text, _ := json.Marshal(got)
-		if !there || string(text) != w {
-			t.Errorf("%s = %s, want %s", name, text, w)
-		}
-	}
-}
-
-const letterTemplate = `{"name": "Spring Letter", "subject": "For {{param:who}}", "content_html": "<p>{{param:who}}, {{ first_name }}</p>{{#section rows}}<b>{{item:name}}</b>{{/section}}{{slot:hero}}",
-	"tags": ["spring", "news"], "parameters_schema": [{"name": "who", "type": "text", "required": true, "sample": "Ann"}],
+const letterTemplate = `{"name": "Spring Letter", "subject": "For {{param:reader}}", "content_html": "<p>{{param:reader}}, {{ first_name }}</p>{{#section rows}}<b>{{item:name}}</b>{{/section}}{{slot:hero}}",
+	"tags": ["spring", "news"], "parameters_schema": [{"name": "reader", "type": "text", "required": true, "sample": "Ann"}],
 	"sections_schema": [{"name": "rows", "item_schema": [{"name": "name", "type": "text"}]}],
-	"slots_schema": [{"name": "hero", "tag_filter": ["hero"]}], "groups_schema": [{"name": "main", "parameters": ["who"]}],
+	"slots_schema": [{"name": "hero", "tag_filter": ["hero"]}], "groups_schema": [{"name": "main", "parameters": ["reader"]}],
 	"expects_schema": [{"path": "contact.first_name", "type": "string"}]}`
 
 func TestTemplatesThroughTheAPI(t *testing.T) {
@@ -34,18 +22,18 @@ func TestTemplatesThroughTheAPI(t *testing.T) {
 		made := s.must(201, "key", "POST /templates", letterTemplate)
 		tid := made.str("id")
 		whole := map[string]string{
-			"tenant_id": fmt.Sprintf("%q", s.acme), "slug": `"spring-letter"`, "name": `"Spring Letter"`, "subject": `"For {{param:who}}"`, "format": `"html"`,
+			"tenant_id": fmt.Sprintf("%q", s.acme), "slug": `"spring-letter"`, "name": `"Spring Letter"`, "subject": `"For {{param:reader}}"`, "format": `"html"`,
 			"content_mjml": `null`, "content_text": `null`, "inline_css": `false`, "tags": `["spring","news"]`,
-			"parameters_schema": `[{"default":null,"help_text":null,"label":null,"name":"who","required":true,"sample":"Ann","type":"text","validation":{}}]`,
+			"parameters_schema": `[{"default":null,"help_text":null,"label":null,"name":"reader","required":true,"sample":"Ann","type":"text","validation":{}}]`,
 			"slots_schema":      `[{"allowed_strategies":["fixed","random","empty"],"default_strategy":"empty","help_text":null,"label":null,"name":"hero","required":false,"tag_filter":["hero"]}]`,
 			"created_at":        `"2026-03-01T12:00:00.000Z"`, "updated_at": `"2026-03-01T12:00:00.000Z"`,
 		}
-		made.shows(t, whole)
-		made.shows(t, map[string]string{"warnings": `[]`})
+		made.wantFields(t, whole)
+		made.wantFields(t, map[string]string{"warnings": `[]`})
 		for _, caller := range []string{"key templates:read", "viewer"} {
 			for _, ref := range []string{tid, strings.ToUpper(tid), "spring-letter"} {
 				got := s.must(200, caller, "GET /templates/"+ref, "")
-				got.shows(t, whole)
+				got.wantFields(t, whole)
 				if _, there := got.body["usage"]; there || got.body["warnings"] != nil {
 					t.Errorf("more than was asked for: %s", got.text)
 				}
@@ -83,19 +71,19 @@ func TestTemplatesThroughTheAPI(t *testing.T) {
 		if got := keys(full[1]); strings.Contains(got, "usage") || !strings.Contains(got, "content_html") || !strings.Contains(got, "tenant_id") || strings.Contains(got, "parameter_count") {
 			t.Errorf("a full row has %s", got)
 		}
-		s.must(200, "key", "GET /templates/"+tid+"?include_usage=true", "").shows(t, map[string]string{"usage": `{"active_drafts":1,"recent_broadcasts":2}`})
-		s.must(200, "key", "GET /templates/spring-letter/schema", "").shows(t, map[string]string{
+		s.must(200, "key", "GET /templates/"+tid+"?include_usage=true", "").wantFields(t, map[string]string{"usage": `{"active_drafts":1,"recent_broadcasts":2}`})
+		s.must(200, "key", "GET /templates/spring-letter/schema", "").wantFields(t, map[string]string{
 			"template_id": fmt.Sprintf("%q", tid), "slug": `"spring-letter"`, "name": `"Spring Letter"`,
 			"parameters_schema": whole["parameters_schema"], "slots_schema": whole["slots_schema"],
 		})
 
-		// Only what is sent changes.
+		// Absent fields are not changed.
 		put := s.must(200, "key templates:write", "PUT /templates/spring-letter", `{"name": "Letter", "subject": null, "tags": null, "unknown": 1}`)
 		whole["name"], whole["subject"], whole["tags"] = `"Letter"`, `null`, `[]`
 		delete(whole, "updated_at")
-		put.shows(t, whole)
-		put.shows(t, map[string]string{"content_html": string(mustJSON(made.body["content_html"]))})
-		if got := s.must(200, "key", "PUT /templates/spring-letter", `{"content_html": "<p>{{param:who}}</p>{{slot:hero}}"}`); !strings.Contains(got.text, `"warnings":[{"code":"unused","path":"sections_schema[0]"`) {
+		put.wantFields(t, whole)
+		put.wantFields(t, map[string]string{"content_html": string(mustJSON(made.body["content_html"]))})
+		if got := s.must(200, "key", "PUT /templates/spring-letter", `{"content_html": "<p>{{param:reader}}</p>{{slot:hero}}"}`); !strings.Contains(got.text, `"warnings":[{"code":"unused","path":"sections_schema[0]"`) {
 			t.Errorf("no warning: %s", got.text)
 		}
 		s.must(200, "editor", "PUT /templates/"+tid, `{"slug": "letter"}`)
@@ -132,7 +120,7 @@ func TestTemplatesThatAreRefused(t *testing.T) {
 		for _, tt := range []struct {
 			caller, what, body string
 			status             int
-			code, holds        string
+			code, contains string
 		}{
 			{"key", "POST /templates", `{}`, 400, "INVALID_INPUT", `"path":"content_html"`},
 			{"key", "POST /templates", `{"name": "x", "content_html": null}`, 400, "INVALID_INPUT", `"path":"content_html"`},
@@ -170,8 +158,8 @@ func TestTemplatesThatAreRefused(t *testing.T) {
 			{"viewer", "POST /templates/taken/render", `{"template_binding": {}}`, 200, "", ``},
 			{"viewer", "POST /templates/taken/validate-binding", `{"template_binding": {}}`, 200, "", ``},
 		} {
-			if got := s.call(tt.caller, tt.what, tt.body); got.status != tt.status || got.code != tt.code || !strings.Contains(got.text, tt.holds) {
-				t.Errorf("%s %s %.100s = %d %.500s\nwant %d %s %s", tt.caller, tt.what, tt.body, got.status, got.text, tt.status, tt.code, tt.holds)
+			if got := s.call(tt.caller, tt.what, tt.body); got.status != tt.status || got.code != tt.code || !strings.Contains(got.text, tt.contains) {
+				t.Errorf("%s %s %.100s = %d %.500s\nwant %d %s %s", tt.caller, tt.what, tt.body, got.status, got.text, tt.status, tt.code, tt.contains)
 			}
 		}
 	})
@@ -181,7 +169,7 @@ func TestBlocksThroughTheAPI(t *testing.T) {
 	eachWithFakes(t, func(t *testing.T, s *apiTest, o *fakes) {
 		made := s.must(201, "editor", "POST /blocks", `{"name": "Hero", "content_html": "<h1>{{param:title}}</h1>", "tags": ["hero", "blue"], "slot_keys": ["top", "side"],
 			"parameters_schema": [{"name": "title", "type": "text"}], "groups_schema": [{"name": "g", "parameters": ["title"]}]}`)
-		made.shows(t, map[string]string{
+		made.wantFields(t, map[string]string{
 			"slug": `"hero"`, "active": `true`, "tags": `["hero","blue"]`, "slot_keys": `["top","side"]`, "content_html": `"\u003ch1\u003e{{param:title}}\u003c/h1\u003e"`,
 			"content_mjml": `null`, "content_text": `null`, "sections_schema": `[]`, "tenant_id": fmt.Sprintf("%q", s.acme), "warnings": `[]`,
 		})
@@ -205,13 +193,13 @@ func TestBlocksThroughTheAPI(t *testing.T) {
 			t.Errorf("full rows: %s", full.text)
 		}
 		o.sends = map[string]usage.Sends{bid: {RecentBroadcasts: 3}}
-		s.must(200, "key blocks:read", "GET /blocks/hero?include_usage=true", "").shows(t, map[string]string{"usage": `{"active_drafts":0,"recent_broadcasts":3}`, "id": fmt.Sprintf("%q", bid)})
+		s.must(200, "key blocks:read", "GET /blocks/hero?include_usage=true", "").wantFields(t, map[string]string{"usage": `{"active_drafts":0,"recent_broadcasts":3}`, "id": fmt.Sprintf("%q", bid)})
 		put := s.must(200, "editor", "PUT /blocks/"+bid, `{"active": false, "tags": null, "content_text": "t"}`)
-		put.shows(t, map[string]string{"active": `false`, "tags": `[]`, "content_text": `"t"`, "slot_keys": `["top","side"]`, "name": `"Hero"`})
+		put.wantFields(t, map[string]string{"active": `false`, "tags": `[]`, "content_text": `"t"`, "slot_keys": `["top","side"]`, "name": `"Hero"`})
 		for _, tt := range []struct {
 			caller, what, body string
 			status             int
-			code, holds        string
+			code, contains string
 		}{
 			{"editor", "POST /blocks", `{"name": "x"}`, 400, "NO_CONTENT", ``},
 			{"editor", "POST /blocks", `{}`, 400, "INVALID_INPUT", `"path":"name"`},
@@ -233,8 +221,8 @@ func TestBlocksThroughTheAPI(t *testing.T) {
 			{"editor", "DELETE /blocks/hero", ``, 409, "IN_USE", `"details":{"active_drafts":0,"recent_broadcasts":3}`},
 			{"editor", "POST /blocks", `{"name": "x", "content_html": "` + strings.Repeat("x", 5<<20) + `"}`, 413, "PAYLOAD_TOO_LARGE", ``},
 		} {
-			if got := s.call(tt.caller, tt.what, tt.body); got.status != tt.status || got.code != tt.code || !strings.Contains(got.text, tt.holds) {
-				t.Errorf("%s %s %.100s = %d %.500s\nwant %d %s %s", tt.caller, tt.what, tt.body, got.status, got.text, tt.status, tt.code, tt.holds)
+			if got := s.call(tt.caller, tt.what, tt.body); got.status != tt.status || got.code != tt.code || !strings.Contains(got.text, tt.contains) {
+				t.Errorf("%s %s %.100s = %d %.500s\nwant %d %s %s", tt.caller, tt.what, tt.body, got.status, got.text, tt.status, tt.code, tt.contains)
 			}
 		}
 		s.must(204, "editor", "DELETE /blocks/hero?force=true", "")
@@ -255,7 +243,7 @@ func TestBindingsThroughTheAPI(t *testing.T) {
 		s.must(201, "editor", "POST /t/other/api/blocks", `{"name": "Theirs", "content_html": "x", "tags": ["hero"]}`)
 
 		options := s.must(200, "key templates:read", "GET /templates/spring-letter/binding-options", "")
-		options.shows(t, map[string]string{"template_id": fmt.Sprintf("%q", made.str("id")), "slug": `"spring-letter"`})
+		options.wantFields(t, map[string]string{"template_id": fmt.Sprintf("%q", made.str("id")), "slug": `"spring-letter"`})
 		slot := options.body["slots_schema"].([]any)[0].(map[string]any)
 		blocks := slot["eligible_blocks"].([]any)
 		if len(blocks) != 25 || slot["eligible_blocks_total"] != 27.0 || slot["eligible_blocks_truncated"] != true || slot["default_strategy"] != "empty" {
@@ -265,17 +253,17 @@ func TestBindingsThroughTheAPI(t *testing.T) {
 			t.Errorf("an eligible block is %s", got)
 		}
 
-		const good = `{"parameters": {"who": "<Bob>"}, "sections": {"rows": [{"name": "one"}]}, "slots": {"hero": {"strategy": "fixed", "block_id": "block-03", "parameters": {"t": "T"}}}}`
+		const good = `{"parameters": {"reader": "<Bob>"}, "sections": {"rows": [{"name": "one"}]}, "slots": {"hero": {"strategy": "fixed", "block_id": "block-03", "parameters": {"t": "T"}}}}`
 		for body, want := range map[string]string{
 			`{"template_binding": ` + good + `}`:       `{"valid":true,"issues":[]}`,
 			`{}`:                                       `"code":"shape"`,
 			`{"template_binding": null}`:               `"code":"shape"`,
 			`{"template_binding": "x"}`:                `"code":"shape"`,
 			`{"template_binding": {"parameters": []}}`: `"path":"parameters","code":"shape"`,
-			`{"template_binding": {}}`:                 `"path":"parameters.who","code":"required_missing"`,
-			`{"template_binding": {"slots": {"hero": {"block_id": "theirs"}}}}`:   `"path":"slots.hero.block_id","code":"block_not_eligible"`,
-			`{"template_binding": {"sections": {"rows": [{}, {"name": 5}]}}}`:     `"path":"sections.rows[1].name","code":"invalid_type"`,
-			`{"template_binding": {"parameters": {"who": "x", "nobody": "yes"}}}`: `"path":"parameters.nobody","code":"unknown_param"`,
+			`{"template_binding": {}}`:                 `"path":"parameters.reader","code":"required_missing"`,
+			`{"template_binding": {"slots": {"hero": {"block_id": "theirs"}}}}`:      `"path":"slots.hero.block_id","code":"block_not_eligible"`,
+			`{"template_binding": {"sections": {"rows": [{}, {"name": 5}]}}}`:        `"path":"sections.rows[1].name","code":"invalid_type"`,
+			`{"template_binding": {"parameters": {"reader": "x", "nobody": "yes"}}}`: `"path":"parameters.nobody","code":"unknown_param"`,
 		} {
 			got := s.must(200, "key templates:read", "POST /templates/spring-letter/validate-binding", body)
 			if !strings.Contains(got.text, want) || got.body["valid"] != (len(got.body["issues"].([]any)) == 0) {
@@ -284,7 +272,7 @@ func TestBindingsThroughTheAPI(t *testing.T) {
 		}
 
 		r := s.must(200, "key templates:read", "POST /templates/"+made.str("id")+"/render", `{"template_binding": `+good+`}`)
-		r.shows(t, map[string]string{
+		r.wantFields(t, map[string]string{
 			"subject": `"For \u003cBob\u003e"`, "body_html": `"\u003cp\u003e\u0026lt;Bob\u0026gt;, {{ first_name }}\u003c/p\u003e\u003cb\u003eone\u003c/b\u003e\u003ci\u003eT\u003c/i\u003e"`, "body_mjml": `null`,
 		})
 		if text := r.str("body_text"); !strings.Contains(text, "<Bob>, {{ first_name }}") {
@@ -312,7 +300,7 @@ func TestBindingsThroughTheAPI(t *testing.T) {
 		}
 		both := s.must(200, "viewer", "POST /templates/spring-letter/render", `{"template_binding": {"slots": {"hero": {"strategy": "fixed"}}}, "include_options": true}`)
 		verdict := s.must(200, "viewer", "POST /templates/spring-letter/validate-binding", `{"template_binding": {"slots": {"hero": {"strategy": "fixed"}}}}`)
-		both.shows(t, map[string]string{"missing": string(mustJSON(verdict.body["issues"])), "binding_options": string(mustJSON(options.body))})
+		both.wantFields(t, map[string]string{"missing": string(mustJSON(verdict.body["issues"])), "binding_options": string(mustJSON(options.body))})
 		if !strings.Contains(both.str("body_html"), "[slot: hero]") {
 			t.Errorf("no notice: %s", both.str("body_html"))
 		}
@@ -325,18 +313,18 @@ func TestMJMLTemplatesThroughTheAPI(t *testing.T) {
 			t.Skip("built without the MJML compiler")
 		}
 		made := s.must(201, "key", "POST /templates", string(mustJSON(map[string]any{
-			"name": "Mail", "format": "mjml", "content_html": "", "parameters_schema": []any{map[string]any{"name": "who", "type": "text"}}, "slots_schema": []any{map[string]any{"name": "hero"}},
-			"content_mjml": "<mjml><mj-body>\n<mj-section><mj-column><mj-text>Hi {{param:who}}</mj-text></mj-column></mj-section>\n{{slot:hero}}\n</mj-body></mjml>",
+			"name": "Mail", "format": "mjml", "content_html": "", "parameters_schema": []any{map[string]any{"name": "reader", "type": "text"}}, "slots_schema": []any{map[string]any{"name": "hero"}},
+			"content_mjml": "<mjml><mj-body>\n<mj-section><mj-column><mj-text>Hi {{param:reader}}</mj-text></mj-column></mj-section>\n{{slot:hero}}\n</mj-body></mjml>",
 		})))
-		if !strings.Contains(made.str("content_html"), "Hi [who]") || !strings.Contains(made.str("content_html"), "<html") {
-			t.Errorf("the HTML is not filled in: %s", made.str("content_html"))
+		if !strings.Contains(made.str("content_html"), "Hi [reader]") || !strings.Contains(made.str("content_html"), "<html") {
+			t.Errorf("the HTML was not compiled: %s", made.str("content_html"))
 		}
 		s.must(201, "editor", "POST /blocks", `{"name": "In HTML", "content_html": "x"}`)
 		s.must(201, "editor", "POST /blocks", `{"name": "In MJML", "content_mjml": "<mj-section><mj-column><mj-text>From a block</mj-text></mj-column></mj-section>"}`)
 		if got := s.must(200, "key", "GET /templates/mail/binding-options", ""); !strings.Contains(got.text, `"eligible_blocks_total":1`) || !strings.Contains(got.text, "in-mjml") {
 			t.Errorf("options: %s", got.text)
 		}
-		r := s.must(200, "key", "POST /templates/mail/render", `{"template_binding": {"parameters": {"who": "Ann"}, "slots": {"hero": {"strategy": "random"}}}}`)
+		r := s.must(200, "key", "POST /templates/mail/render", `{"template_binding": {"parameters": {"reader": "Ann"}, "slots": {"hero": {"strategy": "random"}}}}`)
 		if !strings.Contains(r.str("body_html"), "Hi Ann") || !strings.Contains(r.str("body_html"), "From a block") || !strings.Contains(r.str("body_mjml"), "<mj-text>Hi Ann</mj-text>") || !strings.Contains(r.str("body_text"), "From a block") {
 			t.Errorf("rendered %s", r.text)
 		}

@@ -11,8 +11,8 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// Which engines a request wakes follows from the rows it wrote.
-func TestRequestsWakeTheEnginesTheyGiveWork(t *testing.T) {
+// A request wakes the engines for the rows that it writes.
+func TestRequestsWakeTheEnginesOfTheirRows(t *testing.T) {
 	eachSending(t, func(t *testing.T, s *sendingTest) {
 		signals := map[sqldb.Signal]<-chan struct{}{}
 		for _, name := range []sqldb.Signal{journal.Wake, broadcast.Wake, outbox.Wake, job.Wake} {
@@ -35,7 +35,7 @@ func TestRequestsWakeTheEnginesTheyGiveWork(t *testing.T) {
 				t.Errorf("%s woke %v, want %v", what, got, wanted)
 			}
 		}
-		expect("setting up") // nothing of it is for an engine
+		expect("setup") // without rows for engines
 
 		for _, caller := range []string{"key", "editor"} {
 			ann := s.must(201, caller, "POST /contacts", `{"email": "ann-`+caller+`@example.org"}`).str("id")
