@@ -257,28 +257,18 @@ type lookupContactRequest struct {
 }
 
 func (api contactsAPI) lookupContact(ctx context.Context, p auth.Principal, in *lookupContactRequest) (Contact, error) {
-	show := api.shownContact(ctx, p.Tenant)
+	var c contact.Contact
+	err := error(contact.ErrMissingIdentifier)
 	switch {
 	case strings.TrimSpace(in.Email) != "":
-		return show(contact.ByEmail(ctx, api.db, p.Tenant, in.Email))
+		c, err = contact.ByEmail(ctx, api.db, p.Tenant, in.Email)
 	case strings.TrimSpace(in.ExternalID) != "":
-		return show(contact.ByExternalID(ctx, api.db, p.Tenant, strings.TrimSpace(in.ExternalID)))
+		c, err = contact.ByExternalID(ctx, api.db, p.Tenant, strings.TrimSpace(in.ExternalID))
 	}
-	return Contact{}, contact.ErrMissingIdentifier
-}
-
-// shownContact turns what a lookup returned into what its caller gets.
-func (api contactsAPI) shownContact(ctx context.Context, t id.Tenant) func(contact.Contact, error) (Contact, error) {
-	return func(c contact.Contact, err error) (Contact, error) {
-		if err != nil {
-			return Contact{}, err
-		}
-		rows, err := api.rowsForRead(ctx, t, c)
-		if err != nil {
-			return Contact{}, err
-		}
-		return rows[0], nil
+	if err != nil {
+		return Contact{}, err
 	}
+	return api.rowForRead(ctx, c)
 }
 
 func (api contactsAPI) getContact(ctx context.Context, p auth.Principal, in *RecordPath) (Contact, error) {
@@ -286,7 +276,11 @@ func (api contactsAPI) getContact(ctx context.Context, p auth.Principal, in *Rec
 	if err != nil {
 		return Contact{}, err
 	}
-	return api.shownContact(ctx, p.Tenant)(contact.ByID(ctx, api.db, p.Tenant, c))
+	found, err := contact.ByID(ctx, api.db, p.Tenant, c)
+	if err != nil {
+		return Contact{}, err
+	}
+	return api.rowForRead(ctx, found)
 }
 
 type contactListRow struct {

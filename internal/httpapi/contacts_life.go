@@ -114,11 +114,11 @@ func (api contactsAPI) restoreContact(ctx context.Context, p auth.Principal, in 
 	if err := transitionErr(contact.Restore(ctx, api.db, p.Tenant, []id.Contact{c}, t.ContactLimit, api.now())); err != nil {
 		return Contact{}, err
 	}
-	return api.asWritten(ctx, p.Tenant, c)
+	return api.loadForWrite(ctx, p.Tenant, c)
 }
 
 // loadForWrite loads a contact for the answer to a write.
-func (api contactsAPI) asWritten(ctx context.Context, t id.Tenant, c id.Contact) (Contact, error) {
+func (api contactsAPI) loadForWrite(ctx context.Context, t id.Tenant, c id.Contact) (Contact, error) {
 	now, err := contact.ByID(ctx, api.db, t, c)
 	if err != nil {
 		return Contact{}, err
@@ -154,7 +154,7 @@ func (api contactsAPI) anonymizeContact(ctx context.Context, p auth.Principal, i
 	if err != nil {
 		return Contact{}, err
 	}
-	return api.asWritten(ctx, p.Tenant, c)
+	return api.loadForWrite(ctx, p.Tenant, c)
 }
 
 func (api contactsAPI) exportContact(ctx context.Context, p auth.Principal, in *RecordPath) (endpoint.Parts, error) {
@@ -166,7 +166,7 @@ func (api contactsAPI) exportContact(ctx context.Context, p auth.Principal, in *
 	if err != nil {
 		return endpoint.Parts{}, err
 	}
-	row, err := api.shownContact(ctx, p.Tenant)(found, nil)
+	row, err := api.rowForRead(ctx, found)
 	if err != nil {
 		return endpoint.Parts{}, err
 	}

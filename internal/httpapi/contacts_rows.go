@@ -19,6 +19,15 @@ func (api contactsAPI) rowsForRead(ctx context.Context, t id.Tenant, list ...con
 	return rows, err
 }
 
+// rowForRead returns the row of one contact for the answer to a read.
+func (api contactsAPI) rowForRead(ctx context.Context, c contact.Contact) (Contact, error) {
+	rows, err := api.rowsForRead(ctx, c.Tenant, c)
+	if err != nil {
+		return Contact{}, err
+	}
+	return rows[0], nil
+}
+
 // rowsForWrite returns the rows of contacts for the answer to a write, which have no
 // last_activity_pending.
 func (api contactsAPI) rowsForWrite(ctx context.Context, t id.Tenant, list ...contact.Contact) ([]Contact, error) {

@@ -120,7 +120,7 @@ func TestTemplatesThatAreRefused(t *testing.T) {
 		for _, tt := range []struct {
 			caller, what, body string
 			status             int
-			code, contains string
+			code, contains     string
 		}{
 			{"key", "POST /templates", `{}`, 400, "INVALID_INPUT", `"path":"content_html"`},
 			{"key", "POST /templates", `{"name": "x", "content_html": null}`, 400, "INVALID_INPUT", `"path":"content_html"`},
@@ -199,7 +199,7 @@ func TestBlocksThroughTheAPI(t *testing.T) {
 		for _, tt := range []struct {
 			caller, what, body string
 			status             int
-			code, contains string
+			code, contains     string
 		}{
 			{"editor", "POST /blocks", `{"name": "x"}`, 400, "NO_CONTENT", ``},
 			{"editor", "POST /blocks", `{}`, 400, "INVALID_INPUT", `"path":"name"`},
