@@ -5,12 +5,11 @@ import (
 	"slices"
 )
 
-// cascade returns the declarations that apply to each tag, by its number, in
-// ascending precedence: what is important comes last, then the more specific
-// selector, then the later one (CSS Cascading and Inheritance Level 4, section
-// 6.1; all rules are the author's). It notes what became of the selectors, too.
+// cascade returns the declarations that apply to each tag, by its number, in ascending precedence: by
+// importance, then by specificity of the selector, then by order (CSS Cascading and Inheritance Level 4,
+// section 6.1; all rules are the author's). It also sets which selectors matched and which must stay.
 func (t *tree) cascade(selectors []*selector) (map[int][]value, error) {
-	sorted := slices.Clone(selectors) // which are in the order of the document
+	sorted := slices.Clone(selectors) // from the order of the document
 	slices.SortStableFunc(sorted, func(a, b *selector) int {
 		return slices.Compare(a.specificity[:], b.specificity[:])
 	})
@@ -34,8 +33,8 @@ func (t *tree) cascade(selectors []*selector) (map[int][]value, error) {
 	return styles, nil
 }
 
-// winners returns what the rules, in ascending precedence, leave of each
-// property, at the place of the declaration that wins.
+// winners returns the declarations of each property that win, given rules in ascending precedence, in
+// the order of the winning declarations.
 func winners(sorted []*selector, rules []int32) []value {
 	var all []value
 	for _, important := range []bool{false, true} {
@@ -59,14 +58,13 @@ func winners(sorted []*selector, rules []int32) []value {
 	return all[kept:]
 }
 
-// matches returns the places of the elements that a selector matches. It passes
-// over the elements once for each compound selector, from the left, and keeps
-// which of them the selector matches so far; so there is nothing to go back to,
-// and the work is at most the number of elements times that of the parts.
+// matches returns the indexes of the elements that a selector matches. It reads all elements once for
+// each compound selector, from left to right, and keeps which of them the selector matches so far. So it
+// never backtracks, and the work is at most the number of elements times the number of parts.
 func (t *tree) matches(s *selector) []int32 {
 	t.budget -= 300 // for reading the rule
 	t.found = t.found[:0]
-	var last, above []bool // what the parts so far match; what has one of these before it
+	var last, above []bool // elements that the parts so far match; those with such an element before them
 	for n := range s.parts {
 		q := &s.parts[n]
 		out := make([]bool, len(t.elements))
@@ -95,8 +93,7 @@ func (t *tree) matches(s *selector) []int32 {
 	return t.found
 }
 
-// reach returns which elements stand, in the way of the combinator, below or
-// behind one that is among those given.
+// reach returns which elements are related by the combinator to one of the given elements.
 func (t *tree) reach(combinator byte, given []bool) []bool {
 	t.budget -= len(t.elements) / 8
 	out := make([]bool, len(t.elements))

@@ -1,34 +1,30 @@
-// Package inline moves the rules of style elements into style attributes, for
-// mail programs that read only those.
+// Package inline moves the rules of style elements into style attributes, for mail programs that support
+// only those.
 //
-// The elements that a selector matches are looked for in a tree of the document's
-// tags, and which declaration wins is decided as CSS Cascading and Inheritance
-// Level 4 says in section 6.1: by importance, style attribute, specificity
-// (Selectors Level 4, section 17) and order. What wins is written into the start
-// tags of the document. Everything else stays as it was, byte for byte: Liquid
-// wherever it stands, conditional comments, the doctype, entities, white space.
-// An element that the HTML parser drops is left alone.
+// It matches selectors against a tree of the document's tags, and decides which declaration wins as in
+// CSS Cascading and Inheritance Level 4, section 6.1: by importance, style attribute, specificity
+// (Selectors Level 4, section 17) and order. The winning declarations are written into the start tags of
+// the document. All other bytes stay unchanged: Liquid, conditional comments, the doctype, entities,
+// white space. An element that the HTML parser drops is not changed.
 //
-// A style attribute that is there already keeps its text. It stands behind what is
-// inlined, but before what is important. What stays in the style element:
+// An existing style attribute keeps its text. It follows the inlined declarations, but precedes the
+// important ones. These stay in the style element:
 //
-//   - at-rules. Rules inside @media and its like are made important, or the
-//     attributes would overrule them; so are rules between Liquid tags, and those
-//     that depend on what a reader does (:hover, :focus, :active, :checked);
-//   - rules that match nothing, for mail programs have elements and classes of
-//     their own (.ExternalClass, [data-ogsc]), and what an attribute cannot say
-//     (::before, :visited);
-//   - rules with * and :root: a reset must not beat what is inlined;
-//   - rules that elements in conditional comments may need, or elements whose
+//   - at-rules. Rules inside @media and the like become important, so that they take precedence over
+//     the attributes; so do rules between Liquid tags, and those that depend on interaction (:hover,
+//     :focus, :active, :checked);
+//   - rules that match nothing, since mail programs add elements and classes (.ExternalClass,
+//     [data-ogsc]), and those that an attribute cannot express (::before, :visited);
+//   - rules with * and :root: a reset must not take precedence over inlined declarations;
+//   - rules that may apply to elements in conditional comments, or to elements whose class or
+//     attributes depend on Liquid. The latter are not changed.
 //     class or attributes depend on Liquid. The latter are not touched.
 //
-// Style elements with data-embed or data-premailer, those in conditional comments,
-// and rules with Liquid tags in them are not touched. Liquid outputs may stand in
-// values.
+// Style elements with data-embed or data-premailer, those in conditional comments, and rules that
+// contain Liquid tags are not changed. Liquid outputs are allowed in values.
 //
-// Selectors see a document in which every branch of the Liquid stands and every
-// loop turns once. Where Liquid tags are, rules that count or look at neighbours
-// therefore stay where they are.
+// Selectors are matched against a document with every branch of the Liquid, and one iteration of every
+// loop. Therefore rules that count or test siblings are not moved if there are Liquid tags.
 package inline
 
 import (
@@ -36,19 +32,18 @@ import (
 	"fmt"
 )
 
-// ErrLimit says that a document is larger, deeper or more complicated than what
-// is inlined; the text around it says what to do.
+// ErrLimit means that a document is larger, deeper or more complicated than allowed; the error that
+// wraps it says what to change.
 var ErrLimit = errors.New("the CSS cannot be inlined")
 
 const (
-	maxBytes     = 5 << 20  // of the document, and again of what is added
+	maxBytes     = 5 << 20  // of the document, and of what is added
 	maxSelectors = 5_000    // of all style elements
-	maxWork      = 64 << 20 // comparisons of a part of a selector with an element, weighed by part.price
+	maxWork      = 64 << 20 // comparisons of a part of a selector with an element, weighted by part.price
 )
 
-// CSS returns src with the rules of its style elements written into the style
-// attributes of the elements that they match. A document without rules is
-// returned as it is. The error wraps ErrLimit.
+// CSS returns src with the rules of its style elements written into the style attributes of the elements
+// that they match. A document without rules is returned unchanged. The error wraps ErrLimit.
 func CSS(src string) (string, error) {
 	if len(src) > maxBytes {
 		return "", fmt.Errorf("%w: the HTML is larger than 5 MB; shorten it, or turn inline_css off", ErrLimit)

@@ -8,35 +8,35 @@ import (
 	"github.com/packetboat/packetboat/internal/mail/markup"
 )
 
-// page is a document: its start tags, its style elements, and what is to change.
+// page is a document: its start tags, its style elements, and the changes to make.
 type page struct {
 	*markup.Scanner
 	branches bool // there are Liquid tags
 
 	tags      []tag
 	sheets    []sheet
-	selectors int // how many were read
+	selectors int // number of selectors read
 	changes   []change
 
 	copied   strings.Builder // the tags, numbered, for the parser
-	loose    strings.Builder // tags that are not touched, but must not lose rules
-	anyClass bool            // one of those has a class that Liquid decides
+	loose    strings.Builder // tags that are not changed, but must not lose rules
+	anyClass bool            // the class of one of those depends on Liquid
 }
 
 // tag is a start tag.
 type tag struct {
 	name       string
 	start      int
-	behind     int // where its name ends
+	behind     int // the end of its name
 	style      *markup.Attribute
 	attributes []markup.Attribute
-	doubtful   bool // Liquid decides about its attributes
+	doubtful   bool // its attributes depend on Liquid
 }
 
-// sheet is what a style element holds.
+// sheet is a style element.
 type sheet struct {
-	open, close int  // all of the element
-	start, end  int  // what stands between its tags
+	open, close int  // of the whole element
+	start, end  int  // of its content
 	narrow      bool // for some media only
 	rules       []*rule
 }
@@ -55,7 +55,7 @@ func read(src string) *page {
 				p.loose.WriteString("<" + t.Name + strings.ToLower(text))
 				p.anyClass = true
 			}
-			// The parser takes attributes from every html and body tag, slowly.
+			// The parser reads the attributes of every html and body tag, which is slow.
 			if t.Name != "html" && t.Name != "body" || !seen[t.Name] {
 				p.copied.WriteString(text)
 				seen[t.Name] = true
@@ -82,8 +82,7 @@ func read(src string) *page {
 	return p
 }
 
-// addSheet notes the text of the style element that was opened last, unless it
-// is to be left alone.
+// addSheet stores the text of the style element that was opened last, unless it must not be changed.
 func (p *page) addSheet(start, end int) {
 	t := &p.tags[len(p.tags)-1]
 	s := sheet{open: t.start, start: start, end: end, close: end}
@@ -103,12 +102,12 @@ func (p *page) addSheet(start, end int) {
 	p.sheets = append(p.sheets, s)
 }
 
-// number is the attribute that numbers the tags of the copy. It comes first, so
-// that one of that name in the document does not matter.
+// number is the attribute with the number of a tag in the copy. It comes first, so that an attribute of
+// the same name in the document is ignored.
 const number = "n"
 
-// readTag finds the attributes of a start tag, and returns the tag for the copy,
-// too. That has only the classes that do not depend on Liquid.
+// readTag reads the attributes of a start tag, and also returns the tag for the copy, which has only the
+// classes that do not depend on Liquid.
 func (p *page) readTag(in markup.Token) (tag, string) {
 	t := tag{name: in.Name, start: in.Start, behind: in.Start + len("<") + len(in.Name)}
 	copied := "<" + alias(t.name) + " " + number + `="` + strconv.Itoa(len(p.tags)) + `"`
@@ -120,7 +119,7 @@ func (p *page) readTag(in markup.Token) (tag, string) {
 		for len(spans) > 0 && spans[0].End <= a.End {
 			if spans[0].Start < a.Start || a.Quote == 0 && !spans[0].Output {
 				t.doubtful = true
-				return t, copied + ">" // Liquid decides which attributes there are
+				return t, copied + ">" // the names of attributes depend on Liquid
 			}
 			within = append(within, spans[0])
 			spans = spans[1:]

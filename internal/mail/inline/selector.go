@@ -15,23 +15,23 @@ type selector struct {
 	start, end  int // its text
 	parts       []part
 	specificity cascadia.Specificity
-	counts      bool // it counts siblings or looks at them
+	counts      bool // it counts or tests siblings
 
-	matched bool // there are elements for it
-	stays   bool // elements without a style attribute of ours may need it
+	matched bool // it matches elements
+	stays   bool // elements without an inlined style may need it
 }
 
-// part is a compound selector and how it is combined with the one before it.
+// part is a compound selector and the combinator before it.
 type part struct {
 	combinator byte // ' ', '>', '+' or '~'
 	text       string
 	match      cascadia.Sel
-	counts     bool // it asks for the number of an element
+	counts     bool // it counts or tests siblings
 
-	classes, attributes, ids int // how many it names
+	classes, attributes, ids int // their numbers
 }
 
-// price is what it costs at most to compare a part with an element.
+// price is the maximum cost of comparing a part with an element.
 func (q *part) price(e *element) int {
 	price := 1 + len(q.text)/8 + q.classes*e.class + q.attributes*e.values + q.ids*e.attributes
 	if q.counts {
@@ -40,13 +40,12 @@ func (q *part) price(e *element) int {
 	return price
 }
 
-// maxParts bounds how many parts a selector has that is moved.
+// maxParts is the maximum number of parts of a selector whose rule is moved.
 const maxParts = 16
 
-// partText is what is moved: selectors whose meaning does not change after the
-// document was written. That leaves out * and :root (resets), pseudo-elements,
-// what a reader does, :empty (Liquid may fill the element) and what cascadia
-// adds to CSS, which is slow.
+// partText matches parts whose rules may be moved: those whose result cannot change after the document
+// was written. That excludes * and :root (resets), pseudo-elements, interaction, :empty (Liquid may fill
+// the element) and cascadia's extensions of CSS, which are slow.
 var partText = func() *regexp.Regexp {
 	const name = `-?[A-Za-z_\x{80}-\x{10FFFF}][-\w\x{80}-\x{10FFFF}]*`
 	const value = `(?:` + name + `|"[^"\\\n{}<]*"|'[^'\\\n{}<]*')`
@@ -57,7 +56,7 @@ var partText = func() *regexp.Regexp {
 	return regexp.MustCompile(`^(?:\s*([>+~])\s*|\s*)(` + compound + `)`)
 }()
 
-// readSelectors reads the list that a rule starts with.
+// readSelectors reads the selectors of a rule.
 func (r *rule) readSelectors(m string) {
 	in := &reader{m: m, pos: r.start, end: r.prelude}
 	for {
@@ -76,8 +75,8 @@ func (r *rule) readSelectors(m string) {
 	}
 }
 
-// read takes a selector apart, or leaves it without parts. Its specificity is
-// the sum of that of its parts (Selectors Level 4, section 17).
+// read splits a selector into parts, or leaves it without parts if it cannot be moved. Its specificity is
+// the sum of those of its parts (Selectors Level 4, section 17).
 func (s *selector) read(text string) {
 	var parts []part
 	for len(text) > 0 {
@@ -106,7 +105,7 @@ func (s *selector) read(text string) {
 	s.parts = parts
 }
 
-// last returns the part that the element itself must match.
+// last returns the part that must match the element itself.
 func (s *selector) last() *part { return &s.parts[len(s.parts)-1] }
 
 // movable reports whether a selector's rule can be written into attributes.
@@ -114,8 +113,8 @@ func (p *page) movable(s *selector) bool {
 	return len(s.parts) > 0 && len(s.rule.values) > 0 && !s.rule.conditional && !(s.counts && p.branches)
 }
 
-// needed reports whether elements that are not touched may need a selector: all
-// the names in its last part stand in them. What it costs is taken from the budget.
+// needed reports whether elements that are not changed may need a selector: they contain all names of
+// its last part. The cost is taken from the budget.
 func (p *page) needed(s *selector, budget *int) bool {
 	text, _, _ := strings.Cut(s.last().text, ":")
 	for i, name := range names.FindAllString(text, -1) {
@@ -131,5 +130,5 @@ func (p *page) needed(s *selector, budget *int) bool {
 	return p.loose.Len() > 0
 }
 
-// names are those of an element, of classes and the like.
+// names matches the names of elements, classes and the like.
 var names = regexp.MustCompile(`[-\w\x{80}-\x{10FFFF}]+`)

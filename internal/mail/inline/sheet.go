@@ -12,11 +12,11 @@ import (
 // rule is one rule of a style element.
 type rule struct {
 	start, end   int // all of it
-	prelude      int // where its selectors end
+	prelude      int // the end of its selectors
 	selectors    []*selector
 	declarations []declaration
 	values       []value
-	conditional  bool // it holds in some media, or for some recipients, only
+	conditional  bool // it applies only to some media or some recipients
 }
 
 // declaration is a property and its value.
@@ -27,16 +27,15 @@ type declaration struct {
 	important bool
 }
 
-// value is what a rule says of a property: one declaration or several, for
-// authors write down fallbacks.
+// value is the declarations of one property in a rule: one or several, since authors write fallbacks.
 type value struct {
 	property  string
 	texts     []string
 	important bool
-	size      int // of it all, in bytes
+	size      int // of all declarations, in bytes
 }
 
-// reader reads CSS in which Liquid is painted over.
+// reader reads CSS whose Liquid is masked.
 type reader struct {
 	p        *page
 	m        string
@@ -63,12 +62,12 @@ func (p *page) readRules(s *sheet) error {
 		stop := r.until("{;}")
 		switch {
 		case stop == ';':
-			r.pos++ // @import and its like, or rubbish
+			r.pos++ // @import and the like, or invalid text
 		case stop == '}' || stop == 0:
 		case r.m[start] != '@':
 			rule := &rule{start: start, prelude: r.pos, conditional: groups > 0 || s.narrow || between(start)}
-			// What a selector with Liquid means depends on the recipient's data,
-			// and halves may not move: they could find what makes them whole.
+			// The meaning of a selector with Liquid depends on the recipient's data, and halves must not
+			// be moved, since the other half might follow them there.
 			if r.body(rule) && len(p.Within(rule.start, rule.prelude)) == 0 && !p.hasTags(rule.prelude, rule.end) &&
 				!halves.MatchString(r.m[rule.start:rule.end-1]) {
 				if p.selectors += 1 + strings.Count(r.m[rule.start:rule.prelude], ","); p.selectors > maxSelectors {
@@ -87,25 +86,24 @@ func (p *page) readRules(s *sheet) error {
 	}
 }
 
-// group is an at-rule that holds rules that style elements.
+// group matches an at-rule that contains style rules.
 var group = regexp.MustCompile(`(?i)^@(media|supports|layer|container|scope|(-moz-)?document)\b`)
 
-// halves are marks of Liquid that are not closed, or not opened, and what could
-// become the end of the style element.
+// halves matches marks of Liquid without their counterparts, and what may become the end of the style
+// element.
 var halves = regexp.MustCompile(`\{[{%]|[%}]\}|</`)
 
 var (
-	// blanks are white space, comments, and the marks that once hid styles from
-	// old browsers.
+	// blanks are white space, comments, and the marks that hid styles from old browsers.
 	blanks = regexp.MustCompile(`^(?:[\s;]|<!--|-->|/\*(?s:.*?)(?:\*/|$))+`)
-	// opaque are comments and strings. A line end ends one that was not closed.
+	// opaque are comments and strings. A line end ends a string that is not closed.
 	opaque = regexp.MustCompile(`^(?s:/\*.*?(?:\*/|$)|"(?:[^"\\\n]|\\.)*(?:["\n]|\\?$)|'(?:[^'\\\n]|\\.)*(?:['\n]|\\?$))`)
 )
 
 func (r *reader) skipBlanks() { r.pos += len(blanks.FindString(r.m[r.pos:r.end])) }
 
-// until moves to the first of the stops that is not inside a string, a comment
-// or brackets, and returns it; 0 at the end.
+// until moves to the first of the stops outside strings, comments and brackets, and returns it; 0 at the
+// end.
 func (r *reader) until(stops string) byte {
 	depth := 0
 	for r.pos < r.end {
@@ -125,7 +123,7 @@ func (r *reader) until(stops string) byte {
 		case c == ')' || c == ']':
 			depth = max(depth-1, 0)
 		case c == '{' || c == '}':
-			return c // brackets do not reach beyond a block
+			return c // brackets end with their block
 		}
 		r.pos++
 	}
@@ -151,8 +149,8 @@ func (r *reader) skipBlock() {
 	}
 }
 
-// body reads the declarations of a rule, which stand between braces. One that
-// holds blocks of its own, or is not closed, is not understood.
+// body reads the declarations of a rule, in braces. It returns false if they contain blocks or are not
+// closed.
 func (r *reader) body(out *rule) bool {
 	open := r.pos
 	r.pos++
@@ -176,7 +174,7 @@ func (r *reader) body(out *rule) bool {
 	}
 }
 
-// readValues gathers the declarations of each property where its last one stands.
+// readValues collects the declarations of each property, in the order of the last ones.
 func (r *rule) readValues() {
 	type key struct {
 		property  string
@@ -200,7 +198,7 @@ func (r *rule) readValues() {
 	}
 }
 
-// declarations reads what a style attribute holds.
+// declarations parses a style attribute.
 func (p *page) declarations(start, end int) []declaration {
 	var list []declaration
 	r := &reader{p: p, m: p.Masked, pos: start, end: end}
@@ -217,10 +215,10 @@ func (p *page) declarations(start, end int) []declaration {
 	return list
 }
 
-// property is a name of CSS; what old browsers were addressed by (*zoom) is none.
+// property matches a name of CSS. Names for old browsers (*zoom) do not match.
 var property = regexp.MustCompile(`^[-a-z_][-a-z0-9_]*$`)
 
-// declaration reads src[start:end].
+// declaration parses src[start:end].
 func (p *page) declaration(start, end int) (declaration, bool) {
 	end = start + len(trimRight(p.Masked[start:end]))
 	d := declaration{end: end}

@@ -10,29 +10,29 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// tree is the elements of a document, as the HTML parser arranges them, in
-// document order: an element comes after its parent and its earlier siblings.
+// tree is the elements of a document, as arranged by the HTML parser, in document order: an element comes
+// after its parent and its earlier siblings.
 type tree struct {
-	elements []element // the first stands for the document
-	budget   int       // comparisons that may still be made; below 0: one too many was asked for
-	found    []int32   // of the selector looked for last
+	elements []element // the first is the document
+	budget   int       // comparisons that are left; negative if it was exceeded
+	found    []int32   // the result for the last selector
 }
 
-// element is an element and its place.
+// element is an element and its position in the tree.
 type element struct {
 	node             *html.Node
-	tag              int // its number; -1: it has no tag
+	tag              int // its number; -1: none, the parser added it
 	parent, previous int // 0: none
-	siblings         int // how many nodes its parent holds
-	attributes       int // how many it has
-	class            int // the size of its class attribute, in bytes
-	values           int // the size of all its attributes, in bytes
+	siblings         int // number of child nodes of its parent
+	attributes       int // number of attributes
+	class            int // size of its class attribute, in bytes
+	values           int // size of all its attributes, in bytes
 
 	rules []int32 // the selectors that match it, by their order in the cascade
 }
 
-// formatting are the elements that the parser opens again and again where they
-// are not closed. They get other names as long as it works.
+// formatting are the elements that the parser repeats in each following block if they are not closed.
+// They get other names while it parses.
 var formatting = []string{"a", "b", "big", "code", "em", "font", "i", "nobr", "s", "small", "strike", "strong", "tt", "u"}
 
 const aliased = "unformatted-"
@@ -44,10 +44,10 @@ func alias(name string) string {
 	return name
 }
 
-// parse makes the tree of the tags.
+// parse builds the tree of the tags.
 func (p *page) parse() (*tree, error) {
 	root, err := html.Parse(strings.NewReader(p.copied.String()))
-	if err != nil { // the only one there is
+	if err != nil { // the parser's limit of depth, its only error
 		return nil, fmt.Errorf("%w: elements are nested deeper than 500; close what is open, or turn inline_css off", ErrLimit)
 	}
 	t := &tree{elements: []element{{node: root, tag: -1}}}
@@ -56,7 +56,7 @@ func (p *page) parse() (*tree, error) {
 	return t, nil
 }
 
-// walk notes the elements below the one at the place given.
+// walk adds the elements below the one with index parent.
 func (t *tree) walk(parent int) {
 	previous, siblings := 0, 0
 	first := len(t.elements)
@@ -69,7 +69,7 @@ func (t *tree) walk(parent int) {
 			e.tag, _ = strconv.Atoi(c.Attr[0].Val)
 			c.Attr = c.Attr[1:]
 		}
-		// What is inlined changes the style attributes, so no selector sees them.
+		// Inlining changes the style attributes, so selectors are not matched against them.
 		c.Attr = slices.DeleteFunc(c.Attr, func(a html.Attribute) bool { return a.Key == "style" })
 		if name, found := strings.CutPrefix(c.Data, aliased); found && alias(name) == c.Data {
 			c.Data, c.DataAtom = name, atom.Lookup([]byte(name))

@@ -23,7 +23,7 @@ func (p *page) edited() string {
 	last := 0
 	for _, c := range p.changes {
 		if c.start < last {
-			continue // within something that is gone already
+			continue // inside something that was removed
 		}
 		b.WriteString(p.Source[last:c.start])
 		b.WriteString(c.text)
@@ -33,8 +33,7 @@ func (p *page) edited() string {
 	return b.String()
 }
 
-// writeAttributes notes what becomes of the style attributes. The styles are
-// those of the tags, by number.
+// writeAttributes stores the changes of the style attributes. styles are those of the tags, by number.
 func (p *page) writeAttributes(styles map[int][]value) error {
 	room := maxBytes
 	for i := range p.tags {
@@ -52,9 +51,9 @@ func (p *page) writeAttributes(styles map[int][]value) error {
 	return nil
 }
 
-// writeAttribute notes the change of one start tag. The author's declarations
-// replace what is inlined. What is important stands last, without the word:
-// with it, no rule for some media could change it any more.
+// writeAttribute stores the change of one start tag. The author's declarations replace inlined ones.
+// Important declarations come last, without !important: with it, rules for some media could not override
+// them any more.
 func (p *page) writeAttribute(t *tag, style []value) {
 	quote, authored := byte('"'), ""
 	own := map[string]bool{} // whether it is important
@@ -103,9 +102,8 @@ func (p *page) writeAttribute(t *tag, style []value) {
 	}
 }
 
-// attributeText returns a value for an attribute in such quotes, with its Liquid
-// as it was. Quotes are exchanged where they can be, for some mail programs do
-// not decode entities in styles.
+// attributeText returns a value for an attribute in the given quotes, with its Liquid. It exchanges quotes
+// where possible, since some mail programs do not decode entities in styles.
 func attributeText(text string, quote byte) string {
 	if !strings.ContainsAny(text, "&<>\"'\r\n") {
 		return text
@@ -121,12 +119,11 @@ func attributeText(text string, quote byte) string {
 	return markup.Outside(text, r.Replace)
 }
 
-// interactive finds the selectors that hold while a reader does something.
+// interactive matches selectors that depend on interaction.
 var interactive = regexp.MustCompile(`(?i):(hover|active|focus|checked|target)`)
 
-// writeSheet notes what becomes of a style element: rules that were inlined
-// everywhere go, those that must beat the attributes become important, and the
-// element goes when nothing is left in it.
+// writeSheet stores the changes of a style element: rules that were inlined everywhere are removed, those
+// that must override the attributes become important, and an empty element is removed.
 func (p *page) writeSheet(s *sheet) {
 	left, empty := s.start, true
 	for _, r := range s.rules {
@@ -161,7 +158,7 @@ func (p *page) writeSheet(s *sheet) {
 		}
 		start := r.start
 		if len(kept) == 0 {
-			start = s.start + len(strings.TrimRight(p.Source[s.start:start], " \t")) // its line goes, too
+			start = s.start + len(strings.TrimRight(p.Source[s.start:start], " \t")) // including its line
 			if start > s.start && p.Source[start-1] == '\n' {
 				start--
 			}
@@ -186,8 +183,7 @@ func (p *page) important(r *rule) string {
 	return b.String() + p.Source[last:r.end]
 }
 
-// isBlank reports whether src[start:end] holds nothing but white space and
-// comments.
+// isBlank reports whether src[start:end] contains only white space and comments.
 func (p *page) isBlank(start, end int) bool {
 	r := &reader{p: p, m: p.Source, pos: start, end: end}
 	r.skipBlanks()

@@ -6,25 +6,24 @@ import (
 	"time"
 )
 
-// ErrLimit means that a template used up its Budget.
+// ErrLimit means that a template exceeded its Budget.
 var ErrLimit = errors.New("liquid: the template exceeds its limits")
 
-// Limits are what the parts of one message may use together. A field that is
-// zero stands for the default.
+// Limits are what all parts of one message may use together. A zero field means the default.
 type Limits struct {
-	Steps  int           // turns of loops; 10 000
+	Steps  int           // iterations of loops; 10 000
 	Output int           // bytes printed; 1 MB
-	Work   int           // bytes made by filters and captures on the way; 8 MB
+	Work   int           // bytes of intermediate results of filters and captures; 8 MB
 	Time   time.Duration // spent in Append; 200 ms
 }
 
-// Budget is what is left of Limits. The parts of one message are rendered with
-// the same Budget, one after the other: it must not be used concurrently.
+// Budget is what remains of Limits. The parts of one message are rendered with the same Budget, one
+// after the other: it must not be used concurrently.
 type Budget struct {
 	steps, output, work int
 	time                time.Duration
-	looks               int    // at the clock since Reset: one for each checkEvery units of work
-	idle                *state // to be used again
+	looks               int    // reads of the clock since Reset: one for each checkEvery units of work
+	idle                *state // to be reused
 }
 
 // NewBudget returns a full budget.
@@ -34,7 +33,7 @@ func NewBudget(l Limits) *Budget {
 	return b
 }
 
-// Reset fills the budget again, for another message.
+// Reset sets the budget for another message.
 func (b *Budget) Reset(l Limits) {
 	b.steps, b.output, b.work, b.time, b.looks = l.Steps, l.Output, l.Work, l.Time, 0
 	if b.steps == 0 {
@@ -51,7 +50,7 @@ func (b *Budget) Reset(l Limits) {
 	}
 }
 
-// state returns a state for one rendering. Renderings may be inside one another.
+// state returns a state for one rendering. Renderings may be nested.
 func (b *Budget) state() *state {
 	s := b.idle
 	if s == nil {
@@ -61,8 +60,7 @@ func (b *Budget) state() *state {
 	return s
 }
 
-// keep takes back what a rendering is done with. Of what it has seen nothing is
-// left but memory to be used again.
+// keep stores the state of a finished rendering for reuse of its memory.
 func (b *Budget) keep(s *state) {
 	clear(s.loops[:cap(s.loops)])
 	*s = state{args: s.args[:0], loops: s.loops[:0], scratch: s.scratch[:0], printed: s.printed[:0]}
@@ -70,18 +68,17 @@ func (b *Budget) keep(s *state) {
 }
 
 const (
-	checkEvery  = 1 << 14 // units of work between two looks at the clock
-	nodeCost    = 64      // units of work that a node stands for
-	elementCost = 32      // bytes that a list element stands for
+	checkEvery  = 1 << 14 // units of work between two reads of the clock
+	nodeCost    = 64      // units of work per node
+	elementCost = 32      // bytes per list element
 )
 
-// quantum is the most that the time between two looks at the clock counts for.
-// A look comes after a fraction of a millisecond of work; when it comes much
-// later, the machine was busy with something else, and that is not the
-// template's fault.
+// quantum is the maximum that counts for the time between two reads of the clock. The clock is read
+// after a fraction of a millisecond of work; if it takes much longer, the machine was busy with
+// something else.
 const quantum = 4 * time.Millisecond
 
-// start notes the time; stop takes what was used from the budget.
+// start starts measuring; stop subtracts the time spent from the budget.
 func (s *state) start() {
 	s.looked = time.Now()
 	s.fuel = checkEvery
@@ -93,7 +90,7 @@ func (s *state) stop() {
 	s.budget.time -= s.spent
 }
 
-// look adds the time since the last look to what was spent.
+// look reads the clock and adds the time since the last read to the time spent.
 func (s *state) look() {
 	now := time.Now()
 	s.spent += min(now.Sub(s.looked), quantum)
@@ -101,13 +98,13 @@ func (s *state) look() {
 	s.budget.looks++
 }
 
-// check looks at the clock, and ends the rendering when it must not go on.
+// check reads the clock and reports whether rendering may continue.
 func (s *state) check() bool {
 	s.look()
 	return s.mayGoOn()
 }
 
-// mayGoOn ends the rendering when its time is over or its context is done.
+// mayGoOn reports whether rendering may continue, and sets the error if time or context have ended.
 func (s *state) mayGoOn() bool {
 	if s.err != nil {
 		return false
@@ -122,8 +119,8 @@ func (s *state) mayGoOn() bool {
 	return true
 }
 
-// tick counts n units of work and looks at the clock now and then. It reports
-// whether rendering may go on.
+// tick counts n units of work and reads the clock from time to time. It reports whether rendering may
+// continue.
 func (s *state) tick(n int) bool {
 	s.fuel -= n
 	if s.fuel > 0 {
@@ -133,7 +130,7 @@ func (s *state) tick(n int) bool {
 	return s.check()
 }
 
-// step counts one turn of a loop.
+// step counts one iteration of a loop.
 func (s *state) step() bool {
 	if s.budget.steps <= 0 {
 		return s.limit("loop steps")
@@ -142,7 +139,7 @@ func (s *state) step() bool {
 	return s.tick(nodeCost)
 }
 
-// charge takes n bytes for values that are about to be made.
+// charge takes n bytes from the work for values that will be made.
 func (s *state) charge(n int) bool {
 	if s.err != nil {
 		return false
@@ -162,11 +159,11 @@ func (s *state) chargeElements(n int) bool {
 	return s.charge(n * elementCost)
 }
 
-// maxNesting bounds how deep lists and objects are looked into; data may be
-// deeper, even endless, when an Object leads back to itself.
+// maxNesting limits how deep lists and objects are read; data may be deeper, or endless if an Object
+// contains itself.
 const maxNesting = 1000
 
-// enter goes one level into a list or object; leave goes back.
+// enter enters a list or object; leave leaves it.
 func (s *state) enter() bool {
 	if s.depth >= maxNesting {
 		return s.limit("nesting")
@@ -177,8 +174,8 @@ func (s *state) enter() bool {
 
 func (s *state) leave() { s.depth-- }
 
-// claim takes n bytes for what is about to be printed: from the output, or
-// from the work when it is being captured.
+// claim takes n bytes for text that will be printed: from the output or, inside a capture, from the
+// work.
 func (s *state) claim(n int) bool {
 	if s.captures > 0 {
 		return s.charge(n)
@@ -193,7 +190,7 @@ func (s *state) claim(n int) bool {
 	return true
 }
 
-// available returns how many bytes claim would grant.
+// available returns how many bytes claim can grant.
 func (s *state) available() int {
 	if s.captures > 0 {
 		return s.budget.work
@@ -208,8 +205,8 @@ func (s *state) limit(what string) bool {
 	return false
 }
 
-// fail ends the rendering because the data makes no sense; it returns nil so
-// that filters can return its result.
+// fail ends the rendering because of invalid data. It returns nil so that filters can return its
+// result.
 func (s *state) fail(format string, args ...any) any {
 	if s.err == nil {
 		s.err = &RenderError{Line: s.line, Message: fmt.Sprintf(format, args...)}

@@ -90,8 +90,8 @@ func (s *state) equalSpecial(word special, v any) bool {
 	return false
 }
 
-// compare orders two values of one kind; ok is false when there is no order.
-// A date is also compared with a text that the date filter would read.
+// compare orders two values of one kind; ok is false if they have no order. A date can also be compared
+// with a text that the date filter accepts.
 func (s *state) compare(a, b any) (order int, ok bool) {
 	ka, kb := kindOf(a), kindOf(b)
 	switch {

@@ -2,20 +2,19 @@ package liquid
 
 import "fmt"
 
-// condition is what if, elsif and unless ask: comparisons joined by and and or.
+// condition is the condition of if, elsif and unless: comparisons joined by and and or.
 type condition []comparison
 
 // comparison is one value, or two with an operator between them, and the word
 // that joins it to the next comparison.
 type comparison struct {
 	left, right expr
-	op          string // "" when left stands alone
+	op          string // "" if there is only left
 	join        string // "and", "or", or "" for the last one
 }
 
-// holds decides from left to right. Liquid binds and and or alike and to the
-// right: "a and b or c" is "a and (b or c)", so a false before and, or a true
-// before or, settles everything.
+// holds evaluates from left to right. In Liquid, and and or have the same precedence and associate to
+// the right: "a and b or c" is "a and (b or c)", so a false before and, or a true before or, decides.
 func (c condition) holds(s *state) bool {
 	result := false
 	for i := range c {
@@ -45,7 +44,7 @@ func (c *comparison) holds(s *state) bool {
 		return s.contains(left, right)
 	}
 	if !ordered(left) || !ordered(right) {
-		return false // blank, empty, lists and the like have no order, and asking is no error
+		return false // values without an order (blank, empty, lists) compare as false, without an error
 	}
 	order, ok := s.compare(left, right)
 	if !ok {
@@ -72,7 +71,7 @@ func ordered(v any) bool {
 	return false
 }
 
-// condition reads the whole markup of a tag as a condition.
+// condition parses the whole markup of a tag as a condition.
 func (p *exprParser) condition() (condition, error) {
 	var c condition
 	for {

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// dateFilter prints a date by the directives of strftime, in the time zone of
-// the Env. What is no date is printed as it is.
+// dateFilter prints a date by the directives of strftime, in the time zone of the Env. A value that is
+// not a date is printed unchanged.
 func dateFilter(s *state, in any, args []any) any {
 	format := s.text(args[0])
 	if format == "" {
@@ -25,7 +25,7 @@ func dateFilter(s *state, in any, args []any) any {
 	return string(strftime(nil, t, format))
 }
 
-// timeZone moves a date to a time zone, for the date filters that follow.
+// timeZone converts a date to a time zone, for the date filters that follow.
 func timeZone(s *state, in any, args []any) any {
 	zone, ok := args[0].(*time.Location)
 	if !ok {
@@ -44,11 +44,10 @@ func timeZone(s *state, in any, args []any) any {
 	return zoned{t.In(zone)}
 }
 
-// zoneCost is what looking up a time zone stands for, which may mean a look into
-// the file system.
+// zoneCost is the work of looking up a time zone, which may read the file system.
 const zoneCost = 4 << 10
 
-// prepareTimeZone looks up a time zone that is written in the template.
+// prepareTimeZone looks up a time zone that is a literal in the template.
 func prepareTimeZone(args []expr, zones map[string]*time.Location) error {
 	l, ok := args[0].(literal)
 	if !ok {
@@ -79,9 +78,8 @@ func loadZone(name string) (*time.Location, error) {
 	return zone, nil
 }
 
-// date reads a value as a time in the zone it is to be printed in: that of the
-// Env, unless the filter time_zone has chosen another. A text without a zone
-// is a time of that zone's clocks.
+// date reads a value as a time in the zone in which it will be printed: that of the Env, unless the
+// filter time_zone has set another. A text without a zone is a time in that zone.
 func (s *state) date(v any) (time.Time, bool) {
 	now := s.env.Now()
 	switch v := v.(type) {
@@ -99,7 +97,7 @@ func (s *state) date(v any) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// layouts are the ways of writing a date that the date filter reads.
+// layouts are the formats that the date filter accepts.
 var layouts = []string{
 	time.RFC3339Nano,
 	time.DateOnly,
@@ -140,8 +138,8 @@ var layouts = []string{
 	time.RubyDate,
 }
 
-// parseDate reads a text as a date: a number of seconds, one of the words now
-// and today, or one of the layouts.
+// parseDate parses a text as a date: a number of seconds, one of the words now and today, or one of the
+// layouts.
 func parseDate(text string, now time.Time) (time.Time, bool) {
 	text = strings.TrimFunc(head(text), isSpace)
 	if text == "" || len(text) > 64 {
@@ -163,5 +161,5 @@ func parseDate(text string, now time.Time) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// validYear bounds what a number of seconds may mean to years of four digits.
+// validYear reports whether a year has at most four digits, which bounds numbers of seconds.
 func validYear(t time.Time) bool { return t.Year() >= 0 && t.Year() <= 9999 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// expr is an expression: it has a value for every recipient.
+// expr is an expression, which has a value in each rendering.
 type expr interface {
 	eval(s *state) any
 }
@@ -25,7 +25,7 @@ func (r rangeExpr) eval(s *state) any {
 
 // variable is a path such as contact.custom_fields["plan"].
 type variable struct {
-	name string // the root, or "" when dynamic is it
+	name string // the root, or "" if dynamic is the root
 	root expr
 	path []segment
 }
@@ -33,14 +33,14 @@ type variable struct {
 // segment is one step of a path: a fixed name, or the value of an expression.
 type segment struct {
 	name   string
-	dotted bool // written .name, which also means size, first and last
+	dotted bool // written .name, which can also be size, first and last
 	index  expr // nil for a fixed name
 }
 
 func (v *variable) eval(s *state) any { return s.settle(v.peek(s)) }
 
-// peek is eval, but a text that the Env holds by reference stays a *string or an
-// Appender: what prints it or looks whether it is there needs no copy.
+// peek is eval, but returns a text that the Env holds by reference as a *string or an Appender: printing
+// it or checking whether it is set needs no copy.
 func (v *variable) peek(s *state) any {
 	name := v.name
 	if v.root != nil {
@@ -70,7 +70,7 @@ func (v *variable) peek(s *state) any {
 	return value
 }
 
-// peek evaluates an expression whose value is only printed or looked at.
+// peek evaluates an expression whose value is only printed or tested.
 func peek(s *state, e expr) any {
 	switch e := e.(type) {
 	case *variable:
@@ -81,7 +81,7 @@ func peek(s *state, e expr) any {
 	return e.eval(s)
 }
 
-// settle returns what peek returns as a value of its own.
+// settle converts the result of peek to a value.
 func (s *state) settle(v any) any {
 	switch v := v.(type) {
 	case *string:
@@ -95,7 +95,7 @@ func (s *state) settle(v any) any {
 	return v
 }
 
-// filtered is an expression with filters after it.
+// filtered is an expression followed by filters.
 type filtered struct {
 	input   expr
 	filters []filterCall
@@ -123,10 +123,10 @@ func (f *filtered) peek(s *state) any {
 	return v
 }
 
-// maxDepth bounds how deep blocks, and brackets in an expression, are nested.
+// maxDepth limits the nesting of blocks, and of brackets in an expression.
 const maxDepth = 100
 
-// exprParser reads the markup of one tag.
+// exprParser parses the markup of one tag.
 type exprParser struct {
 	lexer
 	tok    token // the next token
@@ -168,7 +168,7 @@ func (p *exprParser) expect(mark string) error {
 	return nil
 }
 
-// end complains about what is left over.
+// end returns an error if there are tokens left.
 func (p *exprParser) end() error {
 	if p.tok.kind != tokenEnd {
 		return fmt.Errorf("unexpected %s", p.tok)
@@ -176,7 +176,7 @@ func (p *exprParser) end() error {
 	return nil
 }
 
-// name reads the name of a variable that a tag sets.
+// name parses the name of a variable that a tag sets.
 func (p *exprParser) name() (string, error) {
 	if p.tok.kind != tokenWord && p.tok.kind != tokenNumber {
 		return "", fmt.Errorf("expected a name, found %s", p.tok)
@@ -186,7 +186,7 @@ func (p *exprParser) name() (string, error) {
 	return text, nil
 }
 
-// expr reads a literal, a range or a variable.
+// expr parses a literal, a range or a variable.
 func (p *exprParser) expr() (expr, error) {
 	if p.depth++; p.depth > maxDepth {
 		return nil, fmt.Errorf("brackets are nested deeper than %d", maxDepth)
@@ -229,7 +229,7 @@ func (p *exprParser) expr() (expr, error) {
 	return nil, fmt.Errorf("expected a value, found %s", t)
 }
 
-// span reads a range after its opening parenthesis.
+// span parses a range after its opening parenthesis.
 func (p *exprParser) span() (expr, error) {
 	low, err := p.expr()
 	if err != nil {
@@ -246,7 +246,7 @@ func (p *exprParser) span() (expr, error) {
 	return rangeExpr{low, high}, p.expect(")")
 }
 
-// path reads what follows the root of a variable.
+// path parses what follows the root of a variable.
 func (p *exprParser) path(v *variable) (expr, error) {
 	for {
 		switch {
@@ -278,7 +278,7 @@ func (p *exprParser) path(v *variable) (expr, error) {
 	}
 }
 
-// filtered reads an expression and the filters after it.
+// filtered parses an expression and the filters after it.
 func (p *exprParser) filtered() (expr, error) {
 	input, err := p.expr()
 	if err != nil {
@@ -298,7 +298,7 @@ func (p *exprParser) filtered() (expr, error) {
 	return f, nil
 }
 
-// filter reads one filter after its bar.
+// filter parses one filter after its bar.
 func (p *exprParser) filter() (filterCall, error) {
 	if p.tok.kind != tokenWord {
 		return filterCall{}, fmt.Errorf("expected a filter, found %s", p.tok)

@@ -5,19 +5,19 @@ import (
 	"time"
 )
 
-// filter is what stands behind a filter's name.
+// filter is the implementation of a filter.
 type filter struct {
 	min, max int    // how many arguments it takes
 	option   string // a named argument, passed after the others
 	apply    func(s *state, in any, args []any) any
-	looks    bool // it takes what peek returns, and returns it as it is or not at all
+	looks    bool // it accepts what peek returns, and returns that unchanged or not at all
 
-	// prepare checks arguments written in the template and may replace them; it
-	// remembers zones from one to the next.
+	// prepare checks arguments that are literals in the template and may replace them. It caches
+	// zones.
 	prepare func(args []expr, zones map[string]*time.Location) error
 }
 
-// filters are all filters by name.
+// filters are all filters, by name.
 var filters = map[string]*filter{
 	// Text.
 	"append":         {min: 1, max: 1, apply: appendFilter},
@@ -96,7 +96,7 @@ var filters = map[string]*filter{
 	"time_zone": {min: 1, max: 1, apply: timeZone, prepare: prepareTimeZone},
 }
 
-// apply runs a filter and charges for the text it makes.
+// apply runs a filter and charges for the text that it makes.
 func (s *state) apply(c *filterCall, in any) any {
 	if !s.tick(nodeCost) {
 		return nil
@@ -118,7 +118,7 @@ func (s *state) apply(c *filterCall, in any) any {
 	return out
 }
 
-// argument returns args[i], or nil when there are not so many.
+// argument returns args[i], or nil if there are fewer.
 func argument(args []any, i int) any {
 	if i < len(args) {
 		return args[i]
@@ -126,8 +126,8 @@ func argument(args []any, i int) any {
 	return nil
 }
 
-// texts turns values that go into one text into strings. If one of them is
-// Raw, in HTML, the others are escaped and the whole is Raw.
+// texts converts values that become parts of one text to strings. If one of them is Raw, in HTML, the
+// others are escaped and the whole is Raw.
 func (s *state) texts(values ...any) (texts []string, isRaw bool) {
 	texts = make([]string, len(values))
 	if s.html {
@@ -146,7 +146,7 @@ func (s *state) texts(values ...any) (texts []string, isRaw bool) {
 	return texts, isRaw
 }
 
-// escaped returns text as HTML, having charged for it.
+// escaped returns text as HTML, after charging for it.
 func (s *state) escaped(text string) string {
 	if !strings.ContainsAny(text, `&<>"'`) {
 		return text
@@ -157,7 +157,7 @@ func (s *state) escaped(text string) string {
 	return string(appendEscaped(nil, text))
 }
 
-// made returns the text that a filter made, Raw or not.
+// made returns the result of a filter as a text or a Raw.
 func made(text string, isRaw bool) any {
 	if isRaw {
 		return Raw(text)

@@ -56,7 +56,7 @@ func urlEncode(s *state, in any, _ []any) any {
 	return url.QueryEscape(text)
 }
 
-// urlDecode leaves alone what is not encoded well.
+// urlDecode does not change invalid encodings.
 func urlDecode(s *state, in any, _ []any) any {
 	if in == nil {
 		return nil

@@ -7,9 +7,9 @@ import (
 	"unicode/utf8"
 )
 
-// property returns item[key] as the filters on lists take it. A text has the
-// property of holding another text, and by a number the character at that place; a
-// whole number has its bits. ok is false when the item can have no such property.
+// property returns item[key] for the filters on lists. For a text and a text key, that is the key if the
+// text contains it; for a number, the character at that index; a whole number has its bits. ok is false
+// if the item cannot have such a property.
 func (s *state) property(item, key any) (v any, ok bool) {
 	switch item := item.(type) {
 	case map[string]any, Drop:
@@ -32,7 +32,7 @@ func (s *state) property(item, key any) (v any, ok bool) {
 	return nil, false
 }
 
-// bitOf returns a bit of n, from the lowest on.
+// bitOf returns bit number bit of n, counted from the lowest.
 func bitOf(n, bit int64) int64 {
 	if bit < 0 {
 		return 0
@@ -40,8 +40,7 @@ func bitOf(n, bit int64) int64 {
 	return n >> min(bit, 63) & 1
 }
 
-// characterAt returns the character of a text at a place, from its end when that
-// is negative, or nothing.
+// characterAt returns the character of a text at an index, counted from its end if negative, or nil.
 func (s *state) characterAt(text string, at int64) any {
 	if !s.tick(len(text)) {
 		return nil
@@ -62,14 +61,14 @@ func (s *state) characterAt(text string, at int64) any {
 	return nil
 }
 
-// noProperty explains a filter that needs objects and got something else.
+// noProperty returns the error of a filter that needs objects and got something else.
 func (s *state) noProperty(item, key any) any {
 	return s.fail(`%s has no property "%.40s"`, kindOf(item), s.text(key))
 }
 
-// matching walks over the items that have the wanted property. It stops when
-// found returns false; it returns false itself when the input is no list of
-// things with properties, which makes the filter's value nothing.
+// matching calls each for the items of a list, until it returns false. match means that the item has the
+// wanted property. It returns false if the input is not a list of things with properties, which makes
+// the result of the filter nil.
 func (s *state) matching(in any, args []any, each func(i int, item any, match bool) bool) bool {
 	target := argument(args, 1)
 	for i, item := range s.list(in) {
@@ -151,8 +150,8 @@ func has(s *state, in any, args []any) any {
 	return found
 }
 
-// keyed returns the list with the property of every item beside it; without a
-// key the items stand for themselves.
+// keyed returns the items of a list together with their property; without a key, the items themselves
+// are used.
 func (s *state) keyed(in, key any) []keyedItem {
 	list := s.list(in)
 	if !s.chargeElements(2 * len(list)) {
@@ -203,7 +202,7 @@ func sortFilter(s *state, in any, args []any) any {
 	return unkeyed(items)
 }
 
-// sortNatural sorts by what values print, ignoring case.
+// sortNatural sorts by the printed values, ignoring case.
 func sortNatural(s *state, in any, args []any) any {
 	items := s.keyed(in, argument(args, 0))
 	for i := range items {
@@ -250,7 +249,7 @@ func uniq(s *state, in any, args []any) any {
 		case Raw:
 			key = string(k)
 		default:
-			key = Raw(s.text(k)) // apart from all the others
+			key = Raw(s.text(k)) // different from all keys of other types
 		}
 		if !s.tick(nodeCost) {
 			return nil
@@ -339,8 +338,7 @@ func isRawValue(v any) bool {
 	return ok
 }
 
-// piece returns the text of a part of a text, escaped if the whole is Raw and
-// the part is not.
+// piece returns a part of a text, escaped if the whole is Raw and the part is not.
 func (s *state) piece(v any, inRaw bool) string {
 	text := s.text(v)
 	if inRaw && !isRawValue(v) {

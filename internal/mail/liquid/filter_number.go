@@ -57,8 +57,8 @@ func times(s *state, in any, args []any) any        { return s.arithmetic('*', i
 func dividedBy(s *state, in any, args []any) any    { return s.divide(in, args[0]) }
 func moduloFilter(s *state, in any, args []any) any { return s.modulo(in, args[0]) }
 
-// money prints an amount in a currency: with the sign of the best known ones,
-// with the code after it otherwise. What is unset stays unset.
+// money prints an amount in a currency: with the sign of well-known ones, otherwise with the code after
+// it. A nil stays nil.
 func money(s *state, in any, args []any) any {
 	code := s.text(args[0])
 	if err := checkCurrency(code); err != nil {
@@ -87,7 +87,7 @@ func money(s *state, in any, args []any) any {
 	return symbol + amount
 }
 
-// prepareMoney checks a currency that is written in the template.
+// prepareMoney checks a currency that is a literal in the template.
 func prepareMoney(args []expr, _ map[string]*time.Location) error {
 	l, ok := args[0].(literal)
 	if !ok {
@@ -104,7 +104,7 @@ func checkCurrency(code string) error {
 	return nil
 }
 
-// minorDigits returns how many decimals a currency has (ISO 4217).
+// minorDigits returns the number of decimals of a currency (ISO 4217).
 func minorDigits(code string) int {
 	switch code {
 	case "BIF", "CLP", "DJF", "GNF", "ISK", "JPY", "KMF", "KRW", "PYG", "RWF",
@@ -118,7 +118,7 @@ func minorDigits(code string) int {
 	return 2
 }
 
-// decimal prints a number with exactly so many decimals.
+// decimal formats a number with a fixed number of decimals.
 func decimal(n any, decimals int) string {
 	return new(big.Rat).SetFrac(scaled(n, decimals), pow10(decimals)).FloatString(decimals)
 }

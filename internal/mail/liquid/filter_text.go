@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// textFilter makes a filter of a function that changes a text without putting
-// anything into it, so that a Raw stays one.
+// textFilter makes a filter of a function that changes a text without inserting anything, so that a Raw
+// stays Raw.
 func textFilter(change func(string) string) func(*state, any, []any) any {
 	return func(s *state, in any, _ []any) any {
 		_, isRaw := in.(Raw)
@@ -40,7 +40,7 @@ func stripHTML(text string) string {
 	blocks := []struct{ open, end string }{
 		{"<script", "</script>"}, {"<style", "</style>"}, {"<!--", "-->"}, {"<", ">"},
 	}
-	unclosed := [4]bool{} // whose end does not come any more
+	unclosed := [4]bool{} // kinds whose end does not occur any more
 	for i := 0; i < len(text); {
 		open := strings.IndexByte(text[i:], '<')
 		if open < 0 {
@@ -69,7 +69,7 @@ func stripHTML(text string) string {
 	return b.String()
 }
 
-// lowerASCII keeps the length of any text, which strings.ToLower does not.
+// lowerASCII keeps the length of the text, which strings.ToLower does not.
 func lowerASCII(text string) string {
 	b := []byte(text)
 	for i, c := range b {
@@ -99,7 +99,7 @@ func escape(s *state, in any, _ []any) any {
 	return made(s.escaped(s.text(in)), s.html)
 }
 
-// escapeOnce escapes what is not part of an entity already.
+// escapeOnce escapes everything that is not part of an entity.
 func escapeOnce(s *state, in any, _ []any) any {
 	if v, ok := in.(Raw); ok && s.html {
 		return v
@@ -127,8 +127,7 @@ func escapeOnce(s *state, in any, _ []any) any {
 	return made(string(appendEscaped(b, text)), s.html)
 }
 
-// entityLen measures the character reference at the start of text; 0 if there
-// is none.
+// entityLen returns the length of the character reference at the start of text, or 0.
 func entityLen(text string) int {
 	n, ok := 1, isLetter
 	if len(text) > 1 && text[1] == '#' {
@@ -162,7 +161,7 @@ func prependFilter(s *state, in any, args []any) any {
 	return made(texts[0]+texts[1], isRaw)
 }
 
-// occurrences says which ones replace and remove are about.
+// occurrences is which occurrences replace and remove change.
 type occurrences int
 
 const (
@@ -224,8 +223,7 @@ func slice(s *state, in any, args []any) any {
 	return made(text[start:start+runeOffset(text[start:], to-from)], isRaw)
 }
 
-// sliceBounds counts negative starts from the end, as Ruby does; out of bounds
-// there is nothing.
+// sliceBounds counts a negative start from the end, as Ruby does. Outside the text the result is empty.
 func sliceBounds(from, count, length int) (start, end int) {
 	if from < 0 {
 		from += length
@@ -236,7 +234,7 @@ func sliceBounds(from, count, length int) (start, end int) {
 	return from, from + min(count, length-from)
 }
 
-// runeOffset returns where the n-th character of text begins.
+// runeOffset returns the offset of the n-th character of text.
 func runeOffset(text string, n int) int {
 	for i := range text {
 		if n == 0 {
@@ -247,8 +245,8 @@ func runeOffset(text string, n int) int {
 	return len(text)
 }
 
-// split cuts a text at a separator; a single space stands for any white space,
-// and empty parts at the end are dropped.
+// split splits a text at a separator. A single space means any white space, and empty parts at the end
+// are dropped.
 func split(s *state, in any, args []any) any {
 	text, separator := s.text(in), s.text(args[0])
 	_, isRaw := in.(Raw)
@@ -309,7 +307,7 @@ func truncateWords(s *state, in any, args []any) any {
 	return made(strings.Join(words[:count], " ")+texts[1], isRaw)
 }
 
-// truncation reads the arguments of truncate and truncatewords.
+// truncation evaluates the arguments of truncate and truncatewords.
 func (s *state) truncation(args []any, length int) (int, any, bool) {
 	ok := true
 	if len(args) > 0 {
@@ -321,7 +319,7 @@ func (s *state) truncation(args []any, length int) (int, any, bool) {
 	return length, "...", ok
 }
 
-// pluralize picks the first word for one and the second for any other number.
+// pluralize returns the first word for 1 and the second for any other number.
 func pluralize(s *state, in any, args []any) any {
 	if order, _ := compareNumbers(toNumber(in), int64(1)); order == 0 {
 		return args[0]

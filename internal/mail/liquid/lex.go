@@ -2,18 +2,18 @@ package liquid
 
 import "strings"
 
-// tokenKind tells the tokens of an expression apart.
+// tokenKind is the kind of a token of an expression.
 type tokenKind int
 
 const (
 	tokenEnd     tokenKind = iota
 	tokenWord              // a name or keyword
 	tokenNumber            // -12 or 1.5
-	tokenString            // text holds what stands between the quotes
+	tokenString            // text is the content of the quotes
 	tokenCompare           // == != <> < > <= >=
 	tokenRange             // ..
 	tokenMark              // one of | . : , = [ ] ( )
-	tokenBad               // text says what is wrong
+	tokenBad               // text is the error
 )
 
 type token struct {
@@ -21,13 +21,13 @@ type token struct {
 	text string
 }
 
-// is reports whether the token is that mark.
+// is reports whether the token is the given mark.
 func (t token) is(mark string) bool { return t.kind == tokenMark && t.text == mark }
 
-// word reports whether the token is that word.
+// word reports whether the token is the given word.
 func (t token) word(w string) bool { return t.kind == tokenWord && t.text == w }
 
-// String returns the token as a message shows it.
+// String returns the token for an error message.
 func (t token) String() string {
 	switch t.kind {
 	case tokenEnd:
@@ -38,7 +38,7 @@ func (t token) String() string {
 	return `"` + t.text + `"`
 }
 
-// lexer cuts the markup of a tag into tokens.
+// lexer splits the markup of a tag into tokens.
 type lexer struct {
 	src string
 	pos int
@@ -106,7 +106,7 @@ func numberLen(src string) int {
 	return n
 }
 
-// wordLen measures a name, which may hold hyphens and end in a question mark.
+// wordLen returns the length of a name, which may contain hyphens and end in a question mark.
 func wordLen(src string) int {
 	n := 1
 	for n < len(src) && (isWord(src[n]) || src[n] == '-') {

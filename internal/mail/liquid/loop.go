@@ -2,7 +2,7 @@ package liquid
 
 import "math"
 
-// forNode is for.
+// forNode is a for tag.
 type forNode struct {
 	variable  string
 	name      string // the variable and the list as written, for offset: continue
@@ -17,7 +17,7 @@ type forNode struct {
 	blank     bool
 }
 
-// loop is one run of a forNode; templates know it as forloop.
+// loop is one execution of a forNode, which is forloop in templates.
 type loop struct {
 	variable      string
 	name          string
@@ -26,7 +26,7 @@ type loop struct {
 	parent        *loop
 }
 
-// Field returns what templates may ask of a loop.
+// Field returns a field of forloop.
 func (l *loop) Field(name string) any {
 	switch name {
 	case "name":
@@ -93,8 +93,8 @@ func (n *forNode) turns(s *state, l *loop, list sequence, from int) flow {
 	return goOn
 }
 
-// bounds applies offset and limit to a list of that length and remembers where
-// a later loop of the same name continues.
+// bounds applies offset and limit to a list of that length, and stores where a later loop of the same
+// name continues.
 func (n *forNode) bounds(s *state, length int) (from, count int, ok bool) {
 	if n.resume {
 		from = s.offsets[n.name]
@@ -123,7 +123,7 @@ func (n *forNode) bounds(s *state, length int) (from, count int, ok bool) {
 	return from, count, s.err == nil
 }
 
-// bound evaluates an offset; one that is unset is 0.
+// bound evaluates an offset; nil is 0.
 func (s *state) bound(e expr, what string) (int, bool) {
 	v := e.eval(s)
 	if v == nil {

@@ -7,23 +7,21 @@ import (
 	"time"
 )
 
-// names gathers the paths that a template reads from its Env. Names that the
-// template has set before, on every way to the place, are its own. It also keeps
-// the time zones that the template names.
+// names collects the paths that a template reads from its Env. Names that the template itself has set
+// before, on every path of execution, are not collected. It also caches the time zones in the template.
 type names struct {
 	used   map[string]bool
 	scopes []map[string]bool // the innermost last
-	ever   map[string]bool   // names that mean something else at one place than at another
+	ever   map[string]bool   // names whose value changes within the template
 	zones  map[string]*time.Location
-	any    bool // a name is computed
+	any    bool // some name is computed
 }
 
 func newNames() *names {
 	return &names{used: map[string]bool{}, scopes: []map[string]bool{{}}, ever: map[string]bool{}, zones: map[string]*time.Location{}}
 }
 
-// enter begins a block that may be passed over, in which the given names are
-// set; leave ends it.
+// enter begins a block that may not be executed, in which the given names are set; leave ends it.
 func (n *names) enter(set ...string) {
 	scope := map[string]bool{}
 	for _, name := range set {
@@ -35,13 +33,13 @@ func (n *names) enter(set ...string) {
 
 func (n *names) leave() { n.scopes = n.scopes[:len(n.scopes)-1] }
 
-// set notes that from here on the name is the template's own.
+// set notes that from here on the template has set the name.
 func (n *names) set(name string) {
 	n.scopes[len(n.scopes)-1][name] = true
 	n.change(name)
 }
 
-// change notes that the name does not mean the same throughout the template.
+// change notes that the value of a name changes within the template.
 func (n *names) change(name string) { n.ever[name] = true }
 
 // use notes that a variable is read.

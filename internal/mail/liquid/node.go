@@ -2,7 +2,7 @@ package liquid
 
 import "strconv"
 
-// ifNode is if and unless: the first branch whose condition holds is rendered.
+// ifNode is an if or unless tag: the first branch whose condition holds is rendered.
 type ifNode struct {
 	branches []branch
 	line     int
@@ -31,8 +31,8 @@ func (n *ifNode) render(s *state) flow {
 	return goOn
 }
 
-// caseNode is case: every when is rendered once for each of its values that
-// matches, and an else when nothing before it has matched.
+// caseNode is a case tag: a when is rendered once for each of its values that matches, and an else if
+// nothing before it has matched.
 type caseNode struct {
 	subject expr
 	choices []choice
@@ -74,7 +74,7 @@ func (n *caseNode) render(s *state) flow {
 	return goOn
 }
 
-// assignNode is assign.
+// assignNode is an assign tag.
 type assignNode struct {
 	name  string
 	value expr
@@ -87,7 +87,7 @@ func (n *assignNode) render(s *state) flow {
 	return goOn
 }
 
-// captureNode is capture: its body is rendered into a variable.
+// captureNode is a capture tag: its body is rendered into a variable.
 type captureNode struct {
 	name string
 	body []node
@@ -114,8 +114,8 @@ func (n *captureNode) render(s *state) flow {
 	return f
 }
 
-// cycleNode is cycle: it prints its values in turn. Those of one group, or
-// without a group those written alike, take turns together.
+// cycleNode is a cycle tag: it prints its values in turn. Tags of one group, or without a group tags with
+// the same text, share a counter.
 type cycleNode struct {
 	group  expr
 	key    string
@@ -146,8 +146,7 @@ func (n *cycleNode) render(s *state) flow {
 	return goOn
 }
 
-// counterNode is increment and decrement. Its counters are apart from the
-// variables that assign sets.
+// counterNode is an increment or decrement tag. Counters are separate from variables set by assign.
 type counterNode struct {
 	name string
 	down bool
@@ -168,7 +167,7 @@ func (n *counterNode) render(s *state) flow {
 	return goOn
 }
 
-// jumpNode is break and continue.
+// jumpNode is a break or continue tag.
 type jumpNode flow
 
 func (n jumpNode) render(*state) flow { return flow(n) }

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// toNumber returns an int64 or a float64. Like Ruby it reads as much of a text
-// as is a number, and takes everything else for 0.
+// toNumber returns an int64 or a float64. Like Ruby it reads the longest prefix of a text that is a
+// number, and converts everything else to 0.
 func toNumber(v any) any {
 	switch v := v.(type) {
 	case int64:
@@ -32,7 +32,7 @@ func toNumber(v any) any {
 	return int64(0)
 }
 
-// head returns the start of a text, long enough for any number or date.
+// head returns a prefix of a text that is long enough for any number or date.
 func head(text string) string { return text[:min(len(text), 1<<10)] }
 
 // toInt is toNumber without the fraction.
@@ -57,7 +57,7 @@ func truncate(f float64) int64 {
 	return int64(f)
 }
 
-// integer returns a whole number that a filter or tag insists on.
+// integer returns a whole number, or fails if a filter or tag gets something else.
 func (s *state) integer(v any, what string) (int, bool) {
 	switch n := v.(type) {
 	case int64:
@@ -107,7 +107,7 @@ func leadingInt(text string) any {
 	return int64(0)
 }
 
-// compareNumbers orders two numbers; ok is false if one of them is none.
+// compareNumbers orders two numbers; ok is false if one of the values is not a number.
 func compareNumbers(a, b any) (order int, ok bool) {
 	if x, ok := a.(int64); ok {
 		if y, ok := b.(int64); ok {
@@ -129,7 +129,7 @@ func asFloat(v any) (float64, bool) {
 	return 0, false
 }
 
-// rational returns the number as people read it: 10.1 is 101/10.
+// rational returns the exact decimal value: 10.1 is 101/10.
 func rational(n any) *big.Rat {
 	r := new(big.Rat)
 	switch n := n.(type) {
@@ -157,7 +157,7 @@ func floorRational(r *big.Rat) *big.Int {
 	return q
 }
 
-// arithmetic is plus, minus and times.
+// arithmetic implements plus, minus and times.
 func (s *state) arithmetic(op byte, a, b any) any {
 	a, b = toNumber(a), toNumber(b)
 	if x, ok := a.(int64); ok {
@@ -179,7 +179,7 @@ func (s *state) arithmetic(op byte, a, b any) any {
 	return s.fromRational(x)
 }
 
-// integerArithmetic reports false when the result does not fit.
+// integerArithmetic returns false if the result overflows.
 func integerArithmetic(op byte, x, y int64) (int64, bool) {
 	switch op {
 	case '+':
@@ -196,7 +196,7 @@ func integerArithmetic(op byte, x, y int64) (int64, bool) {
 	return n, n/y == x && (x != math.MinInt64 || y != -1) && (y != math.MinInt64 || x != -1)
 }
 
-// divide is divided_by. Between whole numbers it rounds down.
+// divide implements divided_by. Between whole numbers it rounds down.
 func (s *state) divide(a, b any) any {
 	a, b = toNumber(a), toNumber(b)
 	x, y := rational(a), rational(b)
@@ -210,7 +210,7 @@ func (s *state) divide(a, b any) any {
 	return s.fromRational(x)
 }
 
-// modulo is the remainder with the sign of b.
+// modulo returns the remainder with the sign of b.
 func (s *state) modulo(a, b any) any {
 	a, b = toNumber(a), toNumber(b)
 	x, y := rational(a), rational(b)
@@ -230,7 +230,7 @@ func isWhole(v any) bool {
 	return ok
 }
 
-// fromInt returns an int64, or a float64 for what does not fit.
+// fromInt returns an int64, or a float64 if n does not fit.
 func (s *state) fromInt(n *big.Int) any {
 	if n.IsInt64() {
 		return n.Int64()
@@ -238,7 +238,7 @@ func (s *state) fromInt(n *big.Int) any {
 	return s.fromRational(new(big.Rat).SetInt(n))
 }
 
-// round rounds half away from zero to so many decimals; tens when negative.
+// round rounds half away from zero to a number of decimals; to tens if that is negative.
 func (s *state) round(v any, decimals int) any {
 	v = toNumber(v)
 	decimals = min(max(decimals, -400), 400)
@@ -273,8 +273,8 @@ func pow10(n int) *big.Int {
 	return new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(n)), nil)
 }
 
-// formatFloat prints a float as Ruby does, always with a decimal point, but
-// without an exponent as long as a person could read the number.
+// formatFloat formats a float as Ruby does: with a decimal point, and without an exponent unless the
+// number is very large or small.
 func formatFloat(f float64) string {
 	switch {
 	case math.IsNaN(f) || math.IsInf(f, 0):

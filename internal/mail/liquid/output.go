@@ -4,14 +4,14 @@ package liquid
 type outputNode struct {
 	value  expr
 	line   int
-	repeat int // its number among the outputs that are repeated, or once
+	repeat int // its number among the repeated outputs, or once
 }
 
-// once says that an output is to be made anew wherever it stands.
+// once means that an output is not repeated.
 const once = -1
 
-// printed is where in the result an output stands that is repeated; to is 0 as
-// long as it stands nowhere.
+// printed is the position in the result of an output that is repeated; to is 0 if it was not printed
+// yet.
 type printed struct{ from, to int }
 
 func (n *outputNode) render(s *state) flow {
@@ -27,7 +27,7 @@ func (n *outputNode) render(s *state) flow {
 	return goOn
 }
 
-// again prints what the output has printed before, if it has.
+// again copies the text that the output has printed before, if any.
 func (n *outputNode) again(s *state) flow {
 	if p := &s.printed[n.repeat]; p.to > 0 {
 		if !s.claim(p.to - p.from) {
@@ -46,8 +46,8 @@ func (n *outputNode) again(s *state) flow {
 	return goOn
 }
 
-// repeats numbers the outputs that are written alike more than once and cannot
-// print different things, and returns how many different ones there are.
+// repeats numbers the outputs that occur more than once with the same text and cannot print different
+// values. It returns the number of different ones.
 func (p *parser) repeats() int {
 	times := map[string]int{}
 	for _, w := range p.written {
@@ -68,8 +68,8 @@ func (p *parser) repeats() int {
 	return len(numbers)
 }
 
-// steady reports whether an expression has one value throughout a rendering: it
-// reads nothing that the template itself sets.
+// steady reports whether an expression has the same value throughout a rendering: it reads nothing that
+// the template itself sets.
 func (n *names) steady(e expr) bool {
 	switch e := e.(type) {
 	case literal:

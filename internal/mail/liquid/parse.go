@@ -10,12 +10,12 @@ import (
 type parser struct {
 	scanner
 	names *names
-	texts []string // that will be marked
+	texts []string // texts that are marked
 	marks map[string]int
 	depth int
 
 	outputs []*outputNode
-	written []string // what stands in each of them
+	written []string // the source of each of them
 }
 
 func newParser(source string) *parser {
@@ -29,8 +29,8 @@ func (p *parser) template() ([]node, error) {
 	return nodes, err
 }
 
-// body reads up to one of the tags in ends, which it returns; the template
-// itself, which no tag opened, ends with the source.
+// body parses up to one of the tags in ends, which it returns. The body of the template itself, which no
+// tag opened, ends with the source.
 func (p *parser) body(open piece, ends ...string) ([]node, piece, error) {
 	if p.depth++; p.depth > maxDepth {
 		return nil, piece{}, p.errorf(open, "tags are nested deeper than %d", maxDepth)
@@ -60,7 +60,7 @@ func (p *parser) body(open piece, ends ...string) ([]node, piece, error) {
 	}
 }
 
-// node makes the node of one piece, or nil when there is nothing to render.
+// node returns the node of one piece, or nil if there is nothing to render.
 func (p *parser) node(next, open piece) (node, error) {
 	switch {
 	case next.kind == pieceText:
@@ -108,8 +108,8 @@ func (p *parser) node(next, open piece) (node, error) {
 	return nil, p.unknown(next, open)
 }
 
-// text makes the node of constant text, numbered if it is worth a mark. Texts that
-// are alike are one.
+// text returns the node of constant text, numbered if it is long enough to be marked. Equal texts share
+// a number.
 func (p *parser) text(text string) *textNode {
 	if len(text) < MarkedBytes {
 		return &textNode{text, -1}
@@ -122,7 +122,7 @@ func (p *parser) text(text string) *textNode {
 	return &textNode{p.texts[number], number}
 }
 
-// unknown explains a tag that cannot stand where it does.
+// unknown returns the error for a tag that is not allowed where it is.
 func (p *parser) unknown(next, open piece) error {
 	if next.name == "" {
 		word, _, _ := strings.Cut(next.markup, " ")
@@ -145,7 +145,7 @@ func (p *parser) errorf(at piece, format string, args ...any) error {
 	return &ParseError{max(at.line, 1), fmt.Sprintf(format, args...)}
 }
 
-// wrap says in which tag or output err happened.
+// wrap adds the tag or output to err.
 func (p *parser) wrap(at piece, err error) error {
 	if err == nil {
 		return nil
@@ -197,7 +197,7 @@ func (p *parser) caseTag(open piece) (node, error) {
 		return nil, p.wrap(open, err)
 	}
 	n := &caseNode{subject: subject, line: open.line, blank: true}
-	// What stands before the first when is never rendered.
+	// Text before the first when is never rendered.
 	_, at, err := p.body(open, "when", "else", "endcase")
 	for err == nil && at.name != "endcase" {
 		c := choice{otherwise: at.name == "else"}
@@ -221,8 +221,8 @@ func (p *parser) caseTag(open piece) (node, error) {
 	return n, nil
 }
 
-// whenValues reads values between commas and ors. Shopify passes over what
-// follows the last one, and templates rely on that.
+// whenValues parses values between commas and ors. Like Shopify it ignores what follows the last one,
+// which templates rely on.
 func (p *parser) whenValues(at piece) ([]expr, error) {
 	e := newExprParser(at.markup, p.names)
 	var values []expr
@@ -263,7 +263,7 @@ func (p *parser) forTag(open piece) (node, error) {
 	return n, nil
 }
 
-// loop reads "item in list reversed limit: 2, offset: continue".
+// loop parses "item in list reversed limit: 2, offset: continue".
 func (p *exprParser) loop() (*forNode, error) {
 	n := &forNode{}
 	if p.tok.kind != tokenWord {

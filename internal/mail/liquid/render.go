@@ -6,14 +6,14 @@ import (
 	"time"
 )
 
-// flow says how rendering goes on after a node.
+// flow is how rendering continues after a node.
 type flow uint8
 
 const (
 	goOn flow = iota
 	breakLoop
 	continueLoop
-	stop // something failed; state.err says what
+	stop // an error; see state.err
 )
 
 // node is a part of a template that can be rendered.
@@ -21,22 +21,22 @@ type node interface {
 	render(s *state) flow
 }
 
-// state is what one rendering changes.
+// state is the mutable state of one rendering.
 type state struct {
 	ctx    context.Context
 	env    Env
 	html   bool
 	budget *Budget
-	looked time.Time // the last look at the clock
+	looked time.Time // the last read of the clock
 	spent  time.Duration
-	fuel   int // work left until the clock is looked at
-	depth  int // of lists and objects within each other
+	fuel   int // work left until the clock is read
+	depth  int // of nested lists and objects
 	err    error
 	line   int // of the tag or output being rendered
 
 	out      []byte
-	began    int    // where this rendering began in out
-	captures int    // how many captures are open around the place
+	began    int    // the start of this rendering in out
+	captures int    // number of open captures
 	marking  bool   // whether texts are marked
 	marks    []Mark // of the texts printed so far
 
@@ -44,10 +44,10 @@ type state struct {
 	locals   map[string]any
 	counters map[string]int64
 	cycles   map[string]int
-	offsets  map[string]int // where the loop of a name left off
+	offsets  map[string]int // where a loop of each name ended
 	args     []any          // arguments of the filters being applied
-	scratch  []byte         // what an Appender appends
-	printed  []printed      // by outputs that are repeated
+	scratch  []byte         // memory for Appenders
+	printed  []printed      // results of repeated outputs
 }
 
 func (s *state) renderAll(nodes []node) flow {
@@ -71,8 +71,8 @@ func (s *state) renderAll(nodes []node) flow {
 	return goOn
 }
 
-// lookup finds a root name: variables of loops, then those that tags have set,
-// then the Env, then counters.
+// lookup returns the value of a root name: from variables of loops, those set by tags, the Env, or
+// counters, in this order.
 func (s *state) lookup(name string) any {
 	if n := len(s.loops); n > 0 {
 		for i := n - 1; i >= 0; i-- {
@@ -109,10 +109,10 @@ func (s *state) set(name string, v any) {
 	s.locals[name] = v
 }
 
-// textNode is text that is printed as it is.
+// textNode is constant text.
 type textNode struct {
 	text   string
-	number int // of its marks; negative when it gets none
+	number int // of its marks; negative if it is not marked
 }
 
 func (t *textNode) render(s *state) flow {
@@ -126,7 +126,7 @@ func (t *textNode) render(s *state) flow {
 	return goOn
 }
 
-// print writes a value, escaped as the mode asks.
+// print prints a value, escaped in HTML mode.
 func (s *state) print(v any) {
 	switch v := v.(type) {
 	case nil:
@@ -172,7 +172,7 @@ func printText[T string | []byte](s *state, text T) {
 		return
 	}
 	if len(text) > s.available() {
-		s.claim(len(text)) // fails, and says why
+		s.claim(len(text)) // fails, and sets the error
 		return
 	}
 	start := len(s.out)
@@ -182,8 +182,8 @@ func printText[T string | []byte](s *state, text T) {
 	}
 }
 
-// appendEscaped appends text with the characters escaped that mean something
-// in HTML text and in quoted attributes.
+// appendEscaped appends text with the characters escaped that have a meaning in HTML text or in quoted
+// attributes.
 func appendEscaped[T string | []byte](dst []byte, text T) []byte {
 	from := 0
 	for i := range len(text) {
@@ -239,8 +239,7 @@ func blank(nodes []node) bool {
 	return true
 }
 
-// trimBlank removes the text of a block that is blank in all its branches:
-// such a block prints nothing at all.
+// trimBlank removes the text of a block all of whose branches are blank: such a block prints nothing.
 func trimBlank(nodes []node, isBlank bool) []node {
 	if !isBlank {
 		return nodes

@@ -4,7 +4,7 @@ import (
 	"strings"
 )
 
-// pieceKind tells the pieces of a source apart.
+// pieceKind is the kind of a piece of a source.
 type pieceKind int
 
 const (
@@ -19,23 +19,22 @@ type piece struct {
 	kind   pieceKind
 	line   int
 	name   string // of a tag
-	markup string // the text, or what stands between the braces after the name
+	markup string // the text, or the content of the braces after the name
 }
 
 const space = " \t\r\n\f\v"
 
-// scanner cuts a source into pieces. It takes care of whitespace control, so
-// that the parser need not.
+// scanner splits a source into pieces, and applies whitespace control.
 type scanner struct {
 	src     string
 	pos     int
 	line    int  // of counted
 	counted int  // the position up to which lines were counted
 	trim    bool // the last piece ended in a hyphen
-	noRaw   bool // no endraw stands any further on
+	noRaw   bool // no endraw follows
 }
 
-// at returns the line of a position, which must not lie before an earlier one.
+// at returns the line of a position. Positions must be ascending.
 func (s *scanner) at(pos int) int {
 	s.line += strings.Count(s.src[s.counted:pos], "\n")
 	s.counted = pos
@@ -124,8 +123,8 @@ func (s *scanner) delimited(open int) (piece, error) {
 	return p, nil
 }
 
-// verbatim returns what stands before the tag that ends the raw block, which
-// began on the given line, and moves past that tag.
+// verbatim returns the text before the tag that ends the raw block, which began on the given line, and
+// moves past that tag.
 func (s *scanner) verbatim(line int) (string, error) {
 	start, from := s.pos, s.pos
 	trimmed := s.trim
@@ -152,8 +151,8 @@ func (s *scanner) verbatim(line int) (string, error) {
 	}
 }
 
-// skipComment moves past the end of the comment that began on the given line.
-// Comments nest, and a raw block in one hides what it holds.
+// skipComment moves past the end of the comment that began on the given line. Comments nest, and a raw
+// block in a comment hides tags.
 func (s *scanner) skipComment(line int) error {
 	for depth := 1; depth > 0; {
 		i := strings.Index(s.src[s.pos:], "{%")
@@ -189,8 +188,8 @@ func (s *scanner) skipComment(line int) error {
 // hyphens are the marks of whitespace control of one tag.
 type hyphens struct{ left, right bool }
 
-// tagNamed returns the length of the tag at the start of src when it has that
-// name and no arguments, else 0.
+// tagNamed returns the length of the tag at the start of src if it has that name and no arguments,
+// otherwise 0.
 func tagNamed(src, name string) (int, hyphens) {
 	var h hyphens
 	rest := src[len("{%"):]
@@ -209,7 +208,7 @@ func tagNamed(src, name string) (int, hyphens) {
 	return len(src) - len(rest), h
 }
 
-// isSpace knows the no-break space too, which editors like to put into tags.
+// isSpace includes the no-break space, which editors insert into tags.
 func isSpace(r rune) bool {
 	return r == ' ' || r == '\u00a0' || '\t' <= r && r <= '\r'
 }

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// span is the range (low..high). Its numbers are made one at a time.
+// span is the range (low..high). Its numbers are generated one at a time.
 type span struct{ low, high int64 }
 
 func (r span) len() int {
@@ -20,8 +20,8 @@ func (r span) len() int {
 	return int(n) + 1
 }
 
-// sequence is what a loop walks over: elements, the numbers of a range, or the
-// fields of an object as pairs of name and value.
+// sequence is what a loop iterates over: elements, the numbers of a range, or the fields of an object as
+// pairs of name and value.
 type sequence struct {
 	items  []any
 	span   span
@@ -30,8 +30,8 @@ type sequence struct {
 	object any
 }
 
-// sequence returns the value as a list. A text is a list of itself; what is no
-// list is an empty one.
+// sequence returns the value as a list. A text is a list with one element; other values that are not
+// lists are empty lists.
 func (s *state) sequence(v any) sequence {
 	switch v := v.(type) {
 	case []any:
@@ -75,9 +75,8 @@ func (q sequence) at(s *state, i int) any {
 	return s.plain(q.items[i])
 }
 
-// list returns a value as filters on lists see it: lists within lists are
-// spread out, a single value is a list of one, nothing is an empty list. The
-// result may be the value itself and must not be changed.
+// list returns a value for filters on lists: nested lists are flattened, a single value is a list of
+// one, nil is an empty list. The result may be the value itself and must not be changed.
 func (s *state) list(v any) []any {
 	switch v := v.(type) {
 	case nil:

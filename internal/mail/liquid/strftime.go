@@ -10,7 +10,7 @@ import (
 // directive is one conversion of a strftime format: %, flags, width, letter.
 type directive struct {
 	letter byte
-	pad    byte // '0', ' ', '-' for none; 0 for the letter's own
+	pad    byte // '0', ' ', '-' for none; 0 for the default of the letter
 	upper  bool
 	swap   bool // change of case
 	colons int
@@ -19,7 +19,7 @@ type directive struct {
 
 const maxWidth = 64
 
-// strftime appends t in the format. What is no directive is appended as it is.
+// strftime appends t in the format. Text that is not a directive is appended unchanged.
 func strftime(dst []byte, t time.Time, format string) []byte {
 	for {
 		i := strings.IndexByte(format, '%')
@@ -69,7 +69,7 @@ flags:
 	return d, n
 }
 
-// append appends t as the directive says, and nothing when it is none.
+// append appends t in the format of the directive, and nothing if the letter is unknown.
 func (d directive) append(dst []byte, t time.Time) []byte {
 	year, week := t.ISOWeek()
 	switch d.letter {
@@ -151,7 +151,7 @@ func (d directive) append(dst []byte, t time.Time) []byte {
 	return dst
 }
 
-// combined returns what a directive stands for that is made of others.
+// combined returns the format of a directive that consists of others.
 func combined(letter byte) string {
 	switch letter {
 	case 'c':

@@ -8,33 +8,32 @@ import (
 	"time"
 )
 
-// Mode says what a template makes, and so how it prints values.
+// Mode is the kind of text that a template produces, which decides how values are printed.
 type Mode int
 
 // The modes.
 const (
-	Text Mode = iota // values are printed as they are; line breaks are left to the caller
+	Text Mode = iota // values are printed unchanged; the caller handles line breaks
 	HTML             // values are escaped for HTML text and quoted attributes
 )
 
-// Options are the choices made when a template is parsed.
+// Options are the options of parsing.
 type Options struct {
 	Mode Mode
 }
 
-// Template is a parsed template. It never changes and may be rendered by many
-// goroutines at once.
+// Template is a parsed template. It is immutable and safe for concurrent use.
 type Template struct {
 	mode  Mode
 	nodes []node
 	vars  []string
 	texts []string
-	any   bool // it computes names
+	any   bool // some names are computed
 
-	repeats int // outputs that are written more than once and print the same each time
+	repeats int // outputs that occur more than once and print the same each time
 }
 
-// ParseError says why and where a source is no template.
+// ParseError is the reason why a source is not a template, and the line.
 type ParseError struct {
 	Line    int // counted from 1
 	Message string
@@ -45,8 +44,7 @@ func (e *ParseError) Error() string {
 	return fmt.Sprintf("liquid: line %d: %s", e.Line, e.Message)
 }
 
-// RenderError says why and where a template could not be rendered with the
-// data it was given.
+// RenderError is the reason why a template cannot be rendered with its data, and the line.
 type RenderError struct {
 	Line    int // counted from 1
 	Message string
@@ -57,16 +55,15 @@ func (e *RenderError) Error() string {
 	return fmt.Sprintf("liquid: line %d: %s", e.Line, e.Message)
 }
 
-// Env is what a template may ask about the recipient it is rendered for.
+// Env is the data of a rendering.
 type Env interface {
 	// Lookup returns the value of a root name, such as contact or first_name.
 	Lookup(name string) (any, bool)
-	// Now returns the time of rendering; its location is the time zone that
-	// dates are printed in.
+	// Now returns the time of rendering. Dates are printed in its location.
 	Now() time.Time
 }
 
-// Values is an Env of values that are there already.
+// Values is an Env with given values.
 type Values struct {
 	Vars map[string]any
 	At   time.Time
@@ -81,8 +78,8 @@ func (v Values) Lookup(name string) (any, bool) {
 // Now returns v.At.
 func (v Values) Now() time.Time { return v.At }
 
-// Drop is a value whose fields are computed when a template asks for them. One
-// with a method String is that text wherever no field of it is asked for.
+// Drop is a value whose fields are computed when a template reads them. If it has a method String, it is
+// that text wherever no field is read.
 type Drop interface {
 	// Field returns the value of a field, nil when there is none.
 	Field(name string) any
@@ -94,7 +91,7 @@ type Appender interface {
 	AppendTo(dst []byte) []byte
 }
 
-// Object is a Drop that can also be walked, counted and printed.
+// Object is a Drop whose fields can also be iterated, counted and printed.
 type Object interface {
 	Drop
 	// Names returns the fields in the order in which a loop sees them.
@@ -104,7 +101,7 @@ type Object interface {
 // Raw is HTML that is printed as it is.
 type Raw string
 
-// Parse reads a template. The error is a *ParseError.
+// Parse parses a template. The error is a *ParseError.
 func Parse(source string, opts Options) (*Template, error) {
 	p := newParser(source)
 	nodes, err := p.template()
@@ -114,18 +111,17 @@ func Parse(source string, opts Options) (*Template, error) {
 	return &Template{mode: opts.Mode, nodes: nodes, vars: p.variables(), texts: p.texts, any: p.names.any, repeats: p.repeats()}, nil
 }
 
-// Variables returns the paths that the template reads from its Env, sorted and
-// each once, as far as they are known before rendering: contact.tags[i].name
-// counts as contact.tags. Names that the template itself has certainly set
-// before are not among them.
+// Variables returns the paths that the template reads from its Env, sorted and without duplicates, as
+// far as they are known before rendering: contact.tags[i].name counts as contact.tags. Names that the
+// template itself has set before in all cases are not included.
 func (t *Template) Variables() []string { return slices.Clone(t.vars) }
 
-// ReadsAnything reports whether the template computes names ({{ [name] }}), so that
-// what it reads is not among its Variables.
+// ReadsAnything reports whether the template computes names ({{ [name] }}), so that it may read more than
+// its Variables.
 func (t *Template) ReadsAnything() bool { return t.any }
 
-// Constant returns the text of a template without tags and outputs, which is
-// the same for everyone.
+// Constant returns the text of a template without tags and outputs, which is the same for all
+// recipients.
 func (t *Template) Constant() (string, bool) {
 	switch len(t.nodes) {
 	case 0:
@@ -147,30 +143,28 @@ func (t *Template) Constant() (string, bool) {
 	return b.String(), true
 }
 
-// MarkedBytes is the length from which texts are marked.
+// MarkedBytes is the minimum length of texts that are marked.
 const MarkedBytes = 16
 
-// Mark says that a constant text of the template was printed whole, so that what
-// does more with the result need not do it again for every recipient.
+// Mark is the position of a constant text that was printed completely, so that further processing of it
+// can be done once for all recipients.
 type Mark struct {
-	At   int // offset in what the rendering appended
-	Text int // which of Texts it is
+	At   int // offset in the rendered text
+	Text int // index in Texts
 }
 
-// Texts returns the constant texts of at least MarkedBytes bytes, which marks
-// number, each once.
+// Texts returns the constant texts of at least MarkedBytes bytes, without duplicates. Mark.Text is an
+// index in them.
 func (t *Template) Texts() []string { return slices.Clone(t.texts) }
 
-// Append renders the template and returns dst with the result appended. What it
-// uses is taken from b, which the other parts of the same message share; nil
-// stands for a budget of its own. After an error dst is returned as it was.
+// Append renders the template and appends the result to dst. It uses up b, which all parts of a message
+// share; if b is nil, it uses a new budget. After an error it returns dst unchanged.
 func (t *Template) Append(ctx context.Context, dst []byte, env Env, b *Budget) ([]byte, error) {
 	dst, _, err := t.render(ctx, dst, nil, false, env, b)
 	return dst, err
 }
 
-// AppendMarked is Append that also appends to marks where the constant texts are,
-// in their order.
+// AppendMarked is Append that also appends to marks the positions of the constant texts, in order.
 func (t *Template) AppendMarked(ctx context.Context, dst []byte, marks []Mark, env Env, b *Budget) ([]byte, []Mark, error) {
 	return t.render(ctx, dst, marks, true, env, b)
 }

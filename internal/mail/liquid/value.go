@@ -18,10 +18,10 @@ const (
 	blankValue
 )
 
-// zoned is a time that was moved to a time zone of the template's choice.
+// zoned is a time that the filter time_zone has converted.
 type zoned struct{ time.Time }
 
-// plain returns v as one of the types that the rest of the package knows.
+// plain converts v to one of the types of the package.
 func (s *state) plain(v any) any {
 	switch v := v.(type) {
 	case nil, bool, int64, float64, string, Raw, time.Time, []any, map[string]any, span, special, zoned:
@@ -69,7 +69,7 @@ func (s *state) plain(v any) any {
 	return s.reflected(reflect.ValueOf(v))
 }
 
-// lean is plain, but leaves texts that are held by reference as they are.
+// lean is plain, but returns texts that are held by reference unchanged.
 func (s *state) lean(v any) any {
 	switch v := v.(type) {
 	case *string:
@@ -83,7 +83,7 @@ func (s *state) lean(v any) any {
 	return s.plain(v)
 }
 
-// reflected reads named and rarer types by what they are underneath.
+// reflected converts named and less common types by their underlying types.
 func (s *state) reflected(v reflect.Value) any {
 	switch v.Kind() {
 	case reflect.Bool:
@@ -127,7 +127,7 @@ func (s *state) reflected(v reflect.Value) any {
 
 func truthy(v any) bool { return v != nil && v != false }
 
-// kindOf names the kind of a value in messages.
+// kindOf returns the kind of a value for messages.
 func kindOf(v any) string {
 	switch v.(type) {
 	case nil:
@@ -146,7 +146,7 @@ func kindOf(v any) string {
 	return "an object"
 }
 
-// field returns v.name; dotted ones may also be size, first and last.
+// field returns v.name; if dotted, also the size, first and last of v.
 func (s *state) field(v any, name string, dotted bool) any {
 	return s.settle(s.lookInto(v, name, dotted))
 }
@@ -204,7 +204,7 @@ func (s *state) index(v, key any) any {
 	return nil
 }
 
-// size counts characters, elements or fields; what has none has no size.
+// size returns the number of characters, elements or fields; nil for other values.
 func (s *state) size(v any) any {
 	switch v := v.(type) {
 	case string:
@@ -275,8 +275,8 @@ func (s *state) text(v any) string {
 	return string(s.appendText(nil, v, false))
 }
 
-// appendText appends the text of lists, run together, and of objects, written
-// like JSON. It charges for every part before it is appended.
+// appendText appends the text of lists, concatenated, and of objects, formatted like JSON. It charges for
+// each part before appending it.
 func (s *state) appendText(dst []byte, v any, quoted bool) []byte {
 	if !s.enter() {
 		return dst

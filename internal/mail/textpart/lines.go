@@ -13,40 +13,39 @@ import (
 
 const (
 	textWidth   = 76
-	outputWidth = 12 // what a Liquid output is taken to be wide, but for addresses
+	outputWidth = 12 // the assumed width of a Liquid output, except for addresses
 	cellGap     = " | "
 	quoteMark   = "> "
 )
 
-// lineWriter gathers words into lines. Line ends wait until a word follows, so
-// that neighbouring blocks share them.
+// lineWriter collects words into lines. Line ends are written only before the next word, so that adjacent
+// blocks share them.
 //
-// Liquid tags between blocks (held) are written before the waiting line ends:
-// each block then brings its own line ends along, whether it is rendered once,
-// many times or not at all. Tags within a line are parts of its words.
+// Liquid tags between blocks (held) are written before pending line ends: so each block has its own line
+// ends, whether it is rendered once, many times or not at all. Tags within a line are parts of its words.
 type lineWriter struct {
 	out      []byte
 	col      int
-	lineOpen bool // something stands on this line
+	lineOpen bool // this line is not empty
 
 	current   []byte // the word being read
 	wordWidth int
-	solid     bool   // the word holds more than invisible characters
+	solid     bool   // the word has visible characters
 	held      []byte // Liquid tags at the start of a line
-	seen      []byte // the visible text since a link was opened
+	seen      []byte // the visible text since the start of a link
 
-	spaced, gap bool // what goes before the next word on this line
-	breakable   bool // nothing does, but a line may end there
-	before      edge // what the word ends in
-	breaks      int  // line ends that blocks ask for
-	explicit    int  // line ends that br asks for
+	spaced, gap bool // the separator before the next word on this line
+	breakable   bool // there is none, but the line may be broken
+	before      edge // the end of the word
+	breaks      int  // line ends required by blocks
+	explicit    int  // line ends required by br
 
 	quotes, pre, loops, indent int
-	raw                        bool // in Liquid that is text
+	raw                        bool // inside a raw block
 
-	words   int // that were written
+	words   int // words written
 	quoted  int // quotation marks before the last line
-	pad     int // spaces of preformatted text that wait for a word
+	pad     int // spaces of preformatted text before the next word
 	prefix  int // columns of quotation marks, indentation and list mark
 	heading struct {
 		open  bool
@@ -54,7 +53,7 @@ type lineWriter struct {
 	}
 
 	lists  []list
-	bullet string // goes before the next word
+	bullet string // the mark before the next word
 }
 
 type list struct {
@@ -74,10 +73,10 @@ func (w *lineWriter) String() string {
 	return string(text) + "\n"
 }
 
-// html reads a piece of HTML text that may hold Liquid.
+// html adds a piece of HTML text that may contain Liquid.
 func (w *lineWriter) html(s string) { w.mixed(s, html.UnescapeString) }
 
-// text reads text that may hold Liquid.
+// text adds text that may contain Liquid.
 func (w *lineWriter) text(s string) { w.mixed(s, func(s string) string { return s }) }
 
 func (w *lineWriter) mixed(s string, decode func(string) string) {
@@ -101,8 +100,8 @@ func (w *lineWriter) mixed(s string, decode func(string) string) {
 // brace is Liquid that prints a brace.
 const brace = `{{"{"}}`
 
-// literal returns decoded text in which no brace can be read as the beginning of
-// Liquid, no matter what is written beside it. In a raw block none can be.
+// literal returns decoded text in which no brace can be read as the beginning of Liquid, whatever is
+// written next to it. In a raw block that is not necessary.
 func (w *lineWriter) literal(s string) string {
 	if w.raw {
 		return s
@@ -125,7 +124,7 @@ func literal(s string) string {
 	return b.String()
 }
 
-// plain reads decoded text.
+// plain adds decoded text.
 func (w *lineWriter) plain(s string) {
 	for len(s) > 0 {
 		if n := visibleRun(s); n > 0 {
@@ -157,11 +156,11 @@ func (w *lineWriter) plain(s string) {
 	}
 }
 
-// rune reads a character beyond ASCII.
+// rune adds a character beyond ASCII.
 func (w *lineWriter) rune(r rune) {
 	e := edgeOf(r)
 	if w.before.joiner && e.ideal {
-		e.width, e.joins = 0, true // one picture with what is before it
+		e.width, e.joins = 0, true // combined with the previous character
 	}
 	if w.before.breaks(e) {
 		w.mayBreak()
@@ -171,7 +170,7 @@ func (w *lineWriter) rune(r rune) {
 	w.before = w.before.then(e)
 }
 
-// mayBreak ends a word, and lets a line end there, without a space.
+// mayBreak ends a word and allows a line break there, without a space.
 func (w *lineWriter) mayBreak() {
 	if len(w.current) > 0 && w.pre == 0 {
 		w.endWord()
@@ -189,7 +188,7 @@ func visibleRun(s string) int {
 	return len(s)
 }
 
-// tagsOf keeps the Liquid tags of what is otherwise left out.
+// tagsOf adds the Liquid tags of a piece that is left out otherwise.
 func (w *lineWriter) tagsOf(s string) {
 	for _, p := range markup.Spans(s) {
 		if !p.Output {
@@ -198,7 +197,7 @@ func (w *lineWriter) tagsOf(s string) {
 	}
 }
 
-// tag takes a Liquid tag.
+// tag adds a Liquid tag.
 func (w *lineWriter) tag(s string) {
 	if markup.TagName(s) == "comment" {
 		return
@@ -212,7 +211,7 @@ func (w *lineWriter) tag(s string) {
 	w.solid = true
 }
 
-// visible adds to the word being read.
+// visible adds text to the current word.
 func (w *lineWriter) visible(s string, width int) {
 	w.solid = w.solid || width > 0 || len(w.held) > 0
 	w.current = append(w.current, w.held...)
@@ -226,7 +225,7 @@ func (w *lineWriter) visible(s string, width int) {
 	w.seen = append(w.seen, s...)
 }
 
-// word writes a whole word, which may hold Liquid.
+// word adds a whole word, which may contain Liquid.
 func (w *lineWriter) word(s string) {
 	width, last := 0, 0
 	for _, p := range markup.Spans(s) {
@@ -249,7 +248,7 @@ func (w *lineWriter) space() {
 	}
 }
 
-// cell ends a word and, within a line, sets the next one off.
+// cell ends a word and separates the next one on the same line.
 func (w *lineWriter) cell() {
 	w.endWord()
 	w.gap, w.before = w.lineOpen, edge{}
@@ -263,7 +262,7 @@ func (w *lineWriter) lineBreak() {
 	w.explicit = min(w.explicit+1, 2)
 }
 
-// breakLine asks for at least n line ends before the next word.
+// breakLine requires at least n line ends before the next word.
 func (w *lineWriter) breakLine(n int) {
 	w.endWord()
 	w.attachHeld()
@@ -271,13 +270,12 @@ func (w *lineWriter) breakLine(n int) {
 	w.breaks = max(w.breaks, n)
 }
 
-// apart forgets what would have gone between two words of a line.
+// apart drops the pending separator within a line.
 func (w *lineWriter) apart() {
 	w.spaced, w.gap, w.breakable, w.before, w.pad = false, false, false, edge{}, 0
 }
 
-// attachHeld writes the tags that turned out to stand between blocks. A line
-// end that br asked for belongs before them.
+// attachHeld writes the held tags, which are between blocks. A line end required by br precedes them.
 func (w *lineWriter) attachHeld() {
 	if len(w.held) == 0 {
 		return
@@ -301,13 +299,13 @@ func (w *lineWriter) newLines(n int) {
 	w.col, w.lineOpen = 0, false
 }
 
-// endWord writes the word that was read, on a line that has room for it.
+// endWord writes the current word, on a line that has room for it.
 func (w *lineWriter) endWord() {
 	if len(w.current) == 0 {
 		return
 	}
 	if !w.solid {
-		w.current = w.current[:0] // what pads previews
+		w.current = w.current[:0] // padding of previews
 		return
 	}
 	if n := max(w.breaks, w.explicit); n > 0 && len(w.out) > 0 {
@@ -345,7 +343,7 @@ func (w *lineWriter) endWord() {
 	w.spaced, w.gap, w.breakable = false, false, false
 }
 
-// isSeparator reports whether a word only keeps its neighbours apart.
+// isSeparator reports whether a word is only a separator.
 func isSeparator(word []byte) bool {
 	return len(word) <= 3 && (string(word) == "·" || string(word) == "•" || string(word) == "|")
 }
@@ -361,7 +359,7 @@ func (w *lineWriter) startLine() {
 	w.lineOpen = true
 }
 
-// nextPrefix returns what goes before the first word of a line.
+// nextPrefix returns the text before the first word of a line.
 func (w *lineWriter) nextPrefix() string {
 	var prefix strings.Builder
 	prefix.WriteString(strings.Repeat(quoteMark, min(w.quotes, 8)))
@@ -375,7 +373,7 @@ func (w *lineWriter) nextPrefix() string {
 	return prefix.String()
 }
 
-// openList starts a list whose items are numbered from start, if they are.
+// openList starts a list, whose items are numbered from start if it is ordered.
 func (w *lineWriter) openList(ordered bool, start int) {
 	n := 2
 	if len(w.lists) > 0 {
@@ -396,7 +394,7 @@ func (w *lineWriter) closeList() {
 	w.bullet = ""
 }
 
-// item starts a list item, with a number of its own unless that is 0. Items of a Liquid loop cannot be numbered here.
+// item starts a list item, with the given number unless that is 0. Items of a Liquid loop cannot be numbered here.
 func (w *lineWriter) item(number int) {
 	w.breakLine(1)
 	w.bullet = "- "
@@ -413,12 +411,12 @@ func (w *lineWriter) item(number int) {
 	l.width = len(w.bullet)
 }
 
-// startHeading begins to measure a heading.
+// startHeading starts measuring a heading.
 func (w *lineWriter) startHeading() {
 	w.heading.open, w.heading.width = true, 0
 }
 
-// endHeading underlines what was written since startHeading.
+// endHeading underlines the text since startHeading.
 func (w *lineWriter) endHeading(mark string) {
 	w.endWord()
 	width := min(w.heading.width, textWidth-len(w.nextPrefix()))

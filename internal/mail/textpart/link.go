@@ -6,7 +6,7 @@ import (
 	"github.com/packetboat/packetboat/internal/mail/markup"
 )
 
-// link is the link that is being read.
+// link is the current link.
 type link struct {
 	open bool
 	href string
@@ -19,8 +19,8 @@ func (t *textMaker) startLink(tag string) {
 	t.w.seen = t.w.seen[:0]
 }
 
-// endLink writes where the open link leads, unless its text says so. One without
-// a text, such as a symbol, is left out when the next one leads there too.
+// endLink writes the URL of the open link, unless its text is the URL. A link without text, such as an
+// icon, is left out if the next one has the same URL.
 func (t *textMaker) endLink() {
 	if !t.link.open {
 		return
@@ -41,10 +41,10 @@ func (t *textMaker) endLink() {
 	}
 }
 
-// lookAhead is how many tokens a link is looked for ahead.
+// lookAhead is how many tokens are searched for the next link.
 const lookAhead = 60
 
-// followed reports whether the next thing to read is a link to the same place.
+// followed reports whether the next content is a link to the same URL.
 func (t *textMaker) followed() bool {
 	for _, n := range t.nodes[min(t.at+1, len(t.nodes)):min(t.at+lookAhead, len(t.nodes))] {
 		switch n.Kind {
@@ -61,7 +61,7 @@ func (t *textMaker) followed() bool {
 	return false
 }
 
-// printable returns what a reader of text can do with href, if anything.
+// printable returns the form of href that is useful in plain text, if any.
 func printable(href string) (string, bool) {
 	href = strings.Join(strings.FieldsFunc(href, func(r rune) bool { return r < ' ' }), "")
 	scheme, rest, _ := strings.Cut(href, ":")
@@ -75,7 +75,7 @@ func printable(href string) (string, bool) {
 	return href, strings.HasPrefix(href, "{")
 }
 
-// bare returns a URL as people write it.
+// bare returns a URL in the form in which users write it.
 func bare(url string) string {
 	url = strings.ToLower(url)
 	url = strings.TrimPrefix(strings.TrimPrefix(url, "https://"), "http://")

@@ -6,8 +6,8 @@ import (
 	"github.com/packetboat/packetboat/internal/mail/markup"
 )
 
-// widthOfOutput returns how many columns a Liquid output is taken to need. Those
-// of addresses need a line of their own.
+// widthOfOutput returns the assumed number of columns of a Liquid output. Addresses get a line of their
+// own.
 func widthOfOutput(piece string) int {
 	if strings.Contains(piece, "_url") {
 		return textWidth
@@ -26,8 +26,8 @@ func isLoop(tag string) int {
 	return 0
 }
 
-// attribute returns the value of an attribute, decoded. Liquid in it is only what
-// is Liquid in the tag as it is written, too.
+// attribute returns the decoded value of an attribute. Only Liquid in the source of the tag is Liquid in
+// the value.
 func attribute(tag, name string) string {
 	value := markup.Lookup(tag, name)
 	if !strings.Contains(value, "{") {

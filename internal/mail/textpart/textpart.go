@@ -1,9 +1,8 @@
-// Package textpart makes the plain text part of a mail out of its HTML, for
-// authors who wrote none.
+// Package textpart makes the plain text part of a mail from its HTML, if the author wrote none.
 //
-// It reads the HTML as a stream of tokens and never builds a tree, so that
-// neither depth nor size costs more than time in proportion. Liquid is carried
-// over byte for byte: the text is rendered for each recipient like the HTML.
+// It reads the HTML as a stream of tokens without building a tree, so that the time is proportional to the
+// size, whatever the depth. Liquid is copied byte for byte: the text is rendered for each recipient like
+// the HTML.
 package textpart
 
 import (
@@ -15,16 +14,14 @@ import (
 	"github.com/packetboat/packetboat/internal/mail/markup"
 )
 
-// FromHTML returns a plain text that says what src says: links as "text
-// (url)", list marks, alternative texts of images, a table's rows as lines with
-// bars between the cells, headings underlined, blank lines between blocks, lines
-// of at most 76 columns where words allow it. Styles, scripts and hidden elements
-// are left out. Of a mail that is all pictures without words, the title or where
-// the pictures are is left: the text of one that shows something is not empty.
+// FromHTML returns the plain text of src: links as "text (url)", list marks, alternative texts of images,
+// a table's rows as lines with bars between the cells, headings underlined, blank lines between blocks,
+// lines of at most 76 columns where words allow it. Styles, scripts and hidden elements are left out. For
+// a mail of pictures without words the result is the title or the URLs of the pictures, so that it is not
+// empty.
 //
-// Liquid survives as it stands: outputs where they can be seen, tags
-// everywhere between elements, also in comments and hidden elements, so that
-// what one opens another still closes.
+// Liquid is kept: outputs where they are visible, tags everywhere between elements, also in comments and
+// hidden elements, so that each block is closed.
 func FromHTML(src string) string {
 	in := markup.New(src, markup.Syntax{})
 	t := &textMaker{src: src, nodes: readNodes(in)}
@@ -44,27 +41,27 @@ func FromHTML(src string) string {
 type node struct {
 	markup.Token
 	hidden bool
-	layout bool // a table that says that it is only there for the looks
-	match  int  // of a start tag: the position of its end tag, or 0
+	layout bool // a table marked as presentation only
+	match  int  // of a start tag: the index of its end tag, or 0
 }
 
-// textMaker turns nodes into lines.
+// textMaker writes nodes as lines.
 type textMaker struct {
 	src    string
 	nodes  []node
-	at     int // the node being written
+	at     int // the index of the current node
 	w      lineWriter
 	link   link
-	tables []table // that are open
+	tables []table // the open tables
 }
 
 // table is an open table.
 type table struct {
-	layout bool // its cells are blocks that follow one another
+	layout bool // its cells are written as consecutive blocks
 	data   bool // it has headings
-	blocks bool // the row being read holds blocks
-	cells  int  // of that row, so far
-	words  int  // that were written before the cell being read
+	blocks bool // the current row contains blocks
+	cells  int  // of the current row, so far
+	words  int  // written before the current cell
 }
 
 // readNodes reads the tokens and finds the end tag of each start tag.
@@ -100,7 +97,7 @@ func readNodes(in *markup.Scanner) []node {
 	return nodes
 }
 
-// saysLooks reports whether an attribute decides how its element is shown.
+// saysLooks reports whether an attribute affects whether its element is shown.
 func saysLooks(name string) bool {
 	switch name {
 	case "hidden", "aria-hidden", "style", "role":
@@ -109,7 +106,7 @@ func saysLooks(name string) bool {
 	return false
 }
 
-// hides reports whether an attribute keeps its element from being seen.
+// hides reports whether an attribute hides its element.
 func hides(key, value string) bool {
 	switch key {
 	case "hidden":
@@ -122,8 +119,8 @@ func hides(key, value string) bool {
 	return false
 }
 
-// hiddenStyle reports whether a style keeps an element from being seen. What is
-// hidden from Outlook alone (mso-hide) is seen.
+// hiddenStyle reports whether a style hides an element. Elements hidden only from Outlook (mso-hide) are
+// not hidden.
 func hiddenStyle(style string) bool {
 	flat, clipped := false, false
 	for declaration := range strings.SplitSeq(strings.ToLower(style), ";") {
@@ -149,7 +146,7 @@ func isVoid(name string) bool {
 	return false
 }
 
-// holdsNoText reports whether what an element holds is not for readers of text.
+// holdsNoText reports whether the content of an element does not belong into plain text.
 func holdsNoText(name string) bool {
 	switch name {
 	case "head", "style", "script", "title", "noscript", "iframe", "noembed", "noframes", "template",
@@ -159,7 +156,7 @@ func holdsNoText(name string) bool {
 	return false
 }
 
-// margin returns how many line ends set an element off from what is around it.
+// margin returns the number of line ends between an element and its neighbours.
 func margin(name string) int {
 	switch name {
 	case "p", "h1", "h2", "h3", "h4", "h5", "h6", "blockquote", "pre", "dl", "figure", "table", "hr":
@@ -171,7 +168,7 @@ func margin(name string) int {
 	return 0
 }
 
-// node writes the i-th node and returns the last one that is done with.
+// node writes the i-th node and returns the index of the last one that it has processed.
 func (t *textMaker) node(i int) int {
 	n := t.nodes[i]
 	piece := t.src[n.Start:n.End]
@@ -246,7 +243,7 @@ func (t *textMaker) start(n node, piece string) {
 	}
 }
 
-// cell starts a cell. In a table with headings one that is empty keeps its place.
+// cell starts a cell. In a table with headings an empty cell keeps its place.
 func (t *textMaker) cell(heading bool) {
 	if len(t.tables) == 0 {
 		t.w.cell()
@@ -303,7 +300,7 @@ func (t *textMaker) end(n node) {
 	}
 }
 
-// number reads a whole number of an attribute.
+// number parses an attribute as a whole number.
 func number(text string, otherwise int) int {
 	n, err := strconv.Atoi(strings.TrimSpace(text))
 	if err != nil || n < 0 || n > 9999 {
@@ -312,11 +309,11 @@ func number(text string, otherwise int) int {
 	return n
 }
 
-// maxPictures is how many pictures a text without words names.
+// maxPictures is the maximum number of pictures listed for a mail without words.
 const maxPictures = 20
 
-// pictures returns what is left to say of HTML without words: its title or, when
-// it has none, where its pictures are.
+// pictures returns the text for HTML without words: its title or, if it has none, the URLs of its
+// pictures.
 func (t *textMaker) pictures() string {
 	var found []string
 	for i, n := range t.nodes {
