@@ -1,3 +1,31 @@
+// Package mjml compiles MJML, the markup of responsive mail, into HTML. The compiler is the official
+// one, the npm package mjml-browser, which scripts/mjml puts into the folder dist; it runs in a
+// JavaScript interpreter written in Go. A program that was built without it returns ErrUnavailable.
+//
+// # One interpreter
+//
+// A Compiler has one interpreter, which owners of documents use in turns: after a document of one
+// owner, one of each other waiting owner is compiled. The interpreter is opened for the first
+// document and closed after a minute without one, together with the cache of compiled documents. A
+// document may take two seconds of CPU time (on Linux; elsewhere, two seconds) and 64 MB. If it
+// exceeds that, the interpreter is closed, and the next document gets a new one. The interpreter has
+// no access to files and network, and the random numbers of the compiler are the same for every
+// document, so that equal sources give equal HTML.
+//
+// # Checks of a document
+//
+// The official compiler reports few errors: if an end tag is missing, it drops the rest of the
+// document, and it drops an unknown element with all its content. Check, which runs first and does
+// not need the interpreter, reports these: elements must be closed and attributes quoted (Error), and
+// every element must be one of MJML's (UnknownError). mj-include is not supported: there are no files
+// to include. In elements whose content is HTML (mj-text, mj-button, mj-raw, ...) only the end tag is
+// looked for. Everything else that the compiler reports becomes a Warning.
+//
+// # Liquid
+//
+// Liquid passes through compilation byte for byte, in text and in attribute values, whatever it
+// contains: the compiler gets a word in its place. Between elements the compiler drops all text,
+// Liquid included, which is a Warning: a condition around an element must be inside mj-raw.
 package mjml
 
 import (
