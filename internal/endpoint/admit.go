@@ -11,17 +11,18 @@ import (
 
 	"github.com/packetboat/packetboat/internal/auth"
 	"github.com/packetboat/packetboat/internal/fault"
+	"github.com/packetboat/packetboat/internal/id"
 	"github.com/packetboat/packetboat/internal/ratelimit"
 )
 
-// The limits of callers that are not known yet.
+// The rate limits of callers without a valid credential.
 var (
 	deniedRule   = ratelimit.Rule{Name: "denied", Max: 60, Window: time.Minute}    // failed credentials of an address
 	discoverRule = ratelimit.Rule{Name: "discover", Max: 120, Window: time.Minute} // discovery by an address
 )
 
-// admit makes the checks that come before the body: tenant, credential, rate,
-// route class, scope or role.
+// admit performs the checks that come before the body: tenant, credential, rate, route class, scope or
+// role.
 func (r *Router) admit(x *exchange, req *http.Request) error {
 	ctx, op := req.Context(), x.route
 	x.setDeprecation(req)
@@ -37,8 +38,8 @@ func (r *Router) admit(x *exchange, req *http.Request) error {
 	}
 	if op.Public {
 		x.principal = p
-		// Signing in needs the protection too: a foreign site must not bring a
-		// browser into a session of the site's own choice.
+		// Operations that begin a session need the protection, too: a foreign site must not sign a
+		// browser in to an account of its choice.
 		if op.Installation && r.origin.Check(req) != nil {
 			x.setFailureLimit(ctx)
 			return ErrCSRF
@@ -61,8 +62,7 @@ func (r *Router) admit(x *exchange, req *http.Request) error {
 	return x.authorize(op)
 }
 
-// setDeprecation tells that an operation is deprecated (RFC 9745), and what comes
-// after it (RFC 8288).
+// setDeprecation sets the headers of a deprecated operation (RFC 9745) and of its successor (RFC 8288).
 func (x *exchange) setDeprecation(req *http.Request) {
 	op := x.route
 	if op.DeprecatedAt.IsZero() {
@@ -85,8 +85,8 @@ func bucketOf(p auth.Principal) string {
 	return "session:" + p.Session.String()
 }
 
-// countFailure counts a failed credential against the caller's address. After too
-// many, what it hears is how long to wait.
+// countFailure counts a failed credential against the caller's address. After too many, it returns the
+// fault of the rate limit instead of err.
 func (x *exchange) countFailure(ctx context.Context, err error) error {
 	f, ok := fault.As(err)
 	if !ok || f.Kind != fault.Unauthenticated {
@@ -100,7 +100,8 @@ func (x *exchange) countFailure(ctx context.Context, err error) error {
 	return err
 }
 
-// setFailureLimit shows the state of the caller's address, while nothing better is known.
+// setFailureLimit sets the headers for the limit of the caller's address, which are replaced later if a
+// credential is valid.
 func (x *exchange) setFailureLimit(ctx context.Context) {
 	s, err := x.router.Limiter.Look(ctx, deniedRule, ratelimit.Address(x.ip), x.router.Now())
 	if err == nil {
@@ -108,7 +109,7 @@ func (x *exchange) setFailureLimit(ctx context.Context) {
 	}
 }
 
-// count takes one from a bucket, or refuses.
+// count takes one request from a bucket, or returns ErrRateLimited.
 func (x *exchange) count(ctx context.Context, rule ratelimit.Rule, key string) error {
 	s, err := x.router.Limiter.Take(ctx, rule, key, x.router.Now())
 	if err != nil {
@@ -130,10 +131,10 @@ func (x *exchange) setRateLimit(s ratelimit.State) {
 	h.Set("X-RateLimit-Reset", strconv.Itoa(seconds(s.Reset)))
 }
 
-// seconds rounds up, so that a caller who waits that long has waited long enough.
+// seconds rounds up, so that waiting this long is enough.
 func seconds(d time.Duration) int { return int(math.Ceil(max(d, 0).Seconds())) }
 
-// headersFor completes the headers of a refusal: a 429 says when to come back.
+// headersFor adds the headers of a fault: Retry-After for a 429.
 func (x *exchange) headersFor(f *fault.Error) {
 	if f.Kind != fault.Limited {
 		return
@@ -173,8 +174,8 @@ func (x *exchange) authorize(op *route) error {
 	return nil
 }
 
-// LacksScope returns the fault of a key that holds none of scopes. Operations
-// whose scope depends on the record use it themselves.
+// LacksScope returns the fault for a key that has none of scopes, for operations whose scope depends on
+// the record.
 func LacksScope(scopes ...auth.Scope) error {
 	names := auth.Set(scopes).Strings()
 	f := ErrScope.With(map[string][]string{"scopes": names})
@@ -184,8 +185,8 @@ func LacksScope(scopes ...auth.Scope) error {
 	return f
 }
 
-// Need refuses a key without the scope. It is for operations in mode ByType or
-// ByJob, once they know the record. Sessions pass.
+// Need returns a fault unless a key has the scope. Operations in mode ByType or ByJob call it after
+// loading the record. Sessions pass.
 func Need(p auth.Principal, s auth.Scope) error {
 	if p.IsKey() && !p.Has(s) {
 		return LacksScope(s)
@@ -194,3 +195,19 @@ func Need(p auth.Principal, s auth.Scope) error {
 }
 
 var _ http.Handler = (*Router)(nil)
+
+// Gate finds tenants and authenticates requests. The router calls it before it reads anything else of a
+// request.
+type Gate interface {
+	// Tenant returns the tenant with a slug. If it is unknown or deleted, the error is a fault of kind
+	// NotFound with code TENANT_NOT_FOUND.
+	Tenant(ctx context.Context, slug string) (id.Tenant, error)
+
+	// Authenticate returns the principal of r, from its X-API-Key header or else its session cookie. The
+	// tenant is that of the path; both arguments are empty for routes of the installation, which accept
+	// only sessions. The router sets the principal's IP.
+	//
+	// A missing or invalid credential is a fault of kind Unauthenticated with code UNAUTHORIZED; a session
+	// whose user is not a member of the tenant is TENANT_NOT_FOUND. The router checks the origin.
+	Authenticate(ctx context.Context, tenant id.Tenant, slug string, r *http.Request) (auth.Principal, error)
+}

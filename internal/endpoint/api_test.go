@@ -23,9 +23,9 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// doorman is a Gate of two tenants, whose credentials are plain words: a key
+// fakeGate is a Gate of two tenants, whose credentials are plain words: a key
 // names its scopes, separated by "+", a cookie names a role.
-type doorman struct{}
+type fakeGate struct{}
 
 var (
 	errNoTenant = fault.New(fault.NotFound, "TENANT_NOT_FOUND", "there is no such tenant")
@@ -33,7 +33,7 @@ var (
 	other       = idtest.TenantNamed("01900000-0000-7000-8000-000000000071")
 )
 
-func (doorman) Tenant(_ context.Context, slug string) (id.Tenant, error) {
+func (fakeGate) Tenant(_ context.Context, slug string) (id.Tenant, error) {
 	switch slug {
 	case "acme":
 		return acme, nil
@@ -47,7 +47,7 @@ func (doorman) Tenant(_ context.Context, slug string) (id.Tenant, error) {
 	return 0, errNoTenant
 }
 
-func (doorman) Authenticate(_ context.Context, _ id.Tenant, _ string, r *http.Request) (auth.Principal, error) {
+func (fakeGate) Authenticate(_ context.Context, _ id.Tenant, _ string, r *http.Request) (auth.Principal, error) {
 	if key := r.Header.Get("X-API-Key"); key != "" {
 		scopes, ok := strings.CutPrefix(key, "key+")
 		if !ok {
@@ -123,7 +123,7 @@ type getThing struct {
 	ID string `path:"id"`
 }
 
-// shop is a small API that shows every rule.
+// shop is a small API with an operation for every rule.
 type shop struct {
 	t       testing.TB
 	router  *endpoint.Router
@@ -149,7 +149,7 @@ func newShop(t testing.TB, o options) *shop {
 	s := &shop{t: t, now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC), limiter: ratelimit.New(nil), log: &lines{}}
 	base, _ := url.Parse("https://mail.example.com")
 	r := endpoint.New(endpoint.Options{
-		Gate: doorman{}, Limiter: s.limiter, DB: o.db, BaseURL: base, TrustedProxies: o.trust, RatePerMinute: o.rate, Timeout: o.timeout,
+		Gate: fakeGate{}, Limiter: s.limiter, DB: o.db, BaseURL: base, TrustedProxies: o.trust, RatePerMinute: o.rate, Timeout: o.timeout,
 		Now: s.clock, Log: slog.New(slog.NewTextHandler(s.log, nil)),
 	})
 	s.router = r
@@ -273,7 +273,7 @@ func (s *shop) create(ctx context.Context, p auth.Principal, in *createThing) (t
 	return thing{ID: id.NewText(), Name: in.Body.Name, Note: in.Body.Note.Pointer(), Tags: []string{}, Props: map[string]any{}, Updated: endpoint.At(s.now)}, nil
 }
 
-// checkThing has rules that no type can say.
+// checkThing checks rules that types cannot express.
 func checkThing(_ auth.Principal, in *createThing) error {
 	var bad fault.Problems
 	if in.Body.Name == "" || in.Body.Name == "nameless" {
@@ -292,7 +292,7 @@ func (s *shop) get(_ context.Context, _ auth.Principal, in *getThing) (thing, er
 	return thing{ID: in.ID, Name: strings.Repeat("long ", 400), Tags: []string{}, Props: map[string]any{}, Updated: endpoint.At(s.now)}, nil
 }
 
-// reply is an answer as a test looks at it.
+// reply is a response.
 type reply struct {
 	status int
 	header http.Header
@@ -306,7 +306,7 @@ func (r reply) code() string {
 	return c
 }
 
-// fields returns the problems told, as "path: message" by path.
+// fields returns the reported problems, as "path: message" by path.
 func (r reply) fields() map[string]string {
 	e, _ := r.json["error"].(map[string]any)
 	d, _ := e["details"].(map[string]any)
@@ -349,7 +349,7 @@ func (s *shop) send(req *http.Request) reply {
 	return r
 }
 
-// lines is a log that can be read.
+// lines is a log that tests can read.
 type lines struct {
 	mu sync.Mutex
 	b  strings.Builder

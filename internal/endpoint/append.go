@@ -11,15 +11,15 @@ import (
 	"unicode/utf8"
 )
 
-// Appender is a row that writes its own JSON, the same as encoding/json would,
-// without reflection: for the lists whose pages are asked for all the time.
+// Appender is a row that writes its own JSON without reflection, the same as encoding/json would. It is
+// for lists that are requested often.
 type Appender interface {
 	AppendJSON(b []byte) ([]byte, error)
 }
 
 var pages = sync.Pool{New: func() any { return new([]byte) }}
 
-// largestKept bounds the buffers that wait for their next page.
+// largestKept is the maximum size of buffers in the pool.
 const largestKept = 1 << 20
 
 // writeList writes a list whose rows are Appenders, and reports whether they are.
@@ -103,7 +103,7 @@ func AppendString(b []byte, s string) []byte {
 	return append(b, '"')
 }
 
-// appendUnusual writes a string that needs escapes, or may.
+// appendUnusual writes a string that may need escapes.
 func appendUnusual(b []byte, s string) []byte {
 	b = append(b, '"')
 	from := 0
@@ -128,8 +128,8 @@ func appendUnusual(b []byte, s string) []byte {
 	return append(b, '"')
 }
 
-// AppendValue writes any other value; what JSON is read to (map[string]any and so on)
-// without reflection.
+// AppendValue writes any other value. Values decoded from JSON (map[string]any and so on) need no
+// reflection.
 func AppendValue(b []byte, v any) ([]byte, error) {
 	switch v := v.(type) {
 	case nil:
@@ -172,7 +172,7 @@ func appendArray(b []byte, list []any) ([]byte, error) {
 	return append(b, ']'), nil
 }
 
-// appendObject writes an object in the order of its keys.
+// appendObject writes an object with sorted keys.
 func appendObject(b []byte, m map[string]any) ([]byte, error) {
 	var room [16]string
 	keys := room[:0]
@@ -194,7 +194,7 @@ func appendObject(b []byte, m map[string]any) ([]byte, error) {
 	return append(b, '}'), nil
 }
 
-// AppendNumber writes a number; a whole one quickly.
+// AppendNumber writes a number, with a fast path for whole numbers.
 func AppendNumber(b []byte, n float64) ([]byte, error) {
 	if n == math.Trunc(n) && math.Abs(n) < 1e15 && !(n == 0 && math.Signbit(n)) {
 		return strconv.AppendInt(b, int64(n), 10), nil
@@ -210,7 +210,7 @@ func (w *appended) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// AppendStamp writes a time as answers show it, or null.
+// AppendStamp writes a time in the format of the API, or null.
 func AppendStamp(b []byte, s *Stamp) []byte {
 	if s == nil {
 		return append(b, "null"...)

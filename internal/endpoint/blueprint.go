@@ -6,10 +6,9 @@ import (
 	"strings"
 )
 
-// Blueprint returns a document like Document, but of every operation and with
-// whole paths: what only people may call is marked x-session, what anybody may
-// x-public, and x-role is the least role of a person. It is for tests of the
-// whole table; nothing serves it.
+// Blueprint returns a document like Document, but of all operations and with whole paths: operations for
+// sessions are marked x-session, public ones x-public, and x-role is the minimum role. It is for tests of
+// the whole table; nothing serves it.
 func (r *Router) Blueprint() ([]byte, error) {
 	d := r.drafter()
 	paths := object{}
@@ -41,7 +40,7 @@ func (r *Router) Blueprint() ([]byte, error) {
 	}, "", "  ")
 }
 
-// placeholders declares the tenant of a path, which operations do not.
+// placeholders declares the parameter for the tenant, which operations do not declare.
 func placeholders(path string) []object {
 	if !strings.HasPrefix(path, tenantPath) {
 		return nil

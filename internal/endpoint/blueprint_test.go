@@ -10,7 +10,7 @@ import (
 	"github.com/packetboat/packetboat/internal/endpoint"
 )
 
-func TestTheBlueprintTellsOfEveryOperation(t *testing.T) {
+func TestTheBlueprintContainsEveryOperation(t *testing.T) {
 	t.Parallel()
 	text, err := newShop(t, options{}).router.Blueprint()
 	if err != nil {
@@ -46,7 +46,7 @@ type paged struct {
 	Limit string `query:"limit"`
 }
 
-// Paged is what an operation may embed.
+// Paged is embedded in the In of operations.
 type Paged struct{ paged }
 
 func TestParametersOfEmbeddedStructsAreRead(t *testing.T) {

@@ -87,7 +87,7 @@ func TestBodiesThatCannotBeRead(t *testing.T) {
 	}
 }
 
-func TestWhatTheOperationSees(t *testing.T) {
+func TestBodiesAreNormalized(t *testing.T) {
 	t.Parallel()
 	s := newShop(t, options{})
 	// é as e and a combining accent; key, value and nested value alike.
@@ -181,7 +181,7 @@ func TestHostileQueriesAndPaths(t *testing.T) {
 	}
 }
 
-// Whatever is sent: an answer in the envelope, and never a 5xx.
+// Whatever is sent, the response has the envelope and is never a 5xx.
 func FuzzBody(f *testing.F) {
 	for _, seed := range []string{`{"name":"x"}`, `{"name":null,"tags":[{}],"arms":[{"weight":{}}]}`, `[`, `{"a":1e-99999999999}`, `{"props":{"":{"[0]":null}}}`, "\x00", `{"weight":-0.0,"name":"x"}`, `{"name":"\ud800"}`, `{"weight":9223372036854775808}`} {
 		f.Add(seed)
@@ -194,4 +194,24 @@ func FuzzBody(f *testing.F) {
 			t.Errorf("%q: %d %s", body, got.status, got.body)
 		}
 	})
+}
+
+// Problems found by the operation's Check are reported together with those of its types,
+// for fields that have no problem yet, and the operation is not run.
+func TestAllProblemsOfABodyAreReportedAtOnce(t *testing.T) {
+	t.Parallel()
+	s := newShop(t, options{})
+	got := s.do("POST /t/acme/api/things", `{"name": "nameless", "note": "none", "tags": 5}`, "X-API-Key: "+writer)
+	want := map[string]string{"name": "must be a name", "note": "must say something", "tags": "expected array"}
+	if got.status != 400 || !maps.Equal(got.fields(), want) || s.created != 0 {
+		t.Errorf("got %d %s, want %v", got.status, got.body, want)
+	}
+	got = s.do("POST /t/acme/api/things", `{"name": 7, "note": "none", "content": {"subject": 5}}`, "X-API-Key: "+writer)
+	want = map[string]string{"name": "expected string", "note": "must say something", "content.subject": "expected string"}
+	if got.code() != "NO_CONTENT" || !maps.Equal(got.fields(), want) {
+		t.Errorf("got %d %s, want %v as NO_CONTENT", got.status, got.body, want)
+	}
+	if got := s.do("POST /t/acme/api/things", `{"name": "nameless"}`, "X-API-Key: "+writer); got.status != 201 {
+		t.Errorf("a body of the right types = %d %s, want it left to the operation", got.status, got.body)
+	}
 }

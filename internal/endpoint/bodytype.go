@@ -6,15 +6,15 @@ import (
 	"strings"
 )
 
-// bodyType is what the Go type of a body says of its JSON: which fields are known,
-// and where null may stand. The schema says the rest.
+// bodyType is what follows from the Go type of a body: which fields are known, and where null is
+// allowed. Everything else is in the schema.
 type bodyType struct {
 	kind   kind
 	fields map[string]member // of a record
 	elem   *bodyType         // of a list or a mapping
-	most   int               // elements of a list; zero: any number
+	most   int               // maximum number of elements of a list; zero: any number
 
-	bounded bool // whether bound has been here
+	bounded bool // bound was called
 }
 
 type kind int
@@ -29,7 +29,7 @@ const (
 	list
 )
 
-// bound takes over from a schema how many elements lists may have.
+// bound sets the maximum lengths of lists from a schema.
 func (s *bodyType) bound(all Registry, schema *Schema) {
 	for schema != nil && schema.Ref != "" {
 		schema = all.SchemaFromRef(schema.Ref)
@@ -60,10 +60,10 @@ type member struct {
 	nullable bool
 }
 
-// bodyTypeOf returns the shape of a body of type t.
+// bodyTypeOf returns the bodyType of t.
 func bodyTypeOf(t reflect.Type) *bodyType { return bodyTypes{}.of(t) }
 
-// bodyTypes holds those under way, so that types may contain themselves.
+// bodyTypes are the types that are being read, so that types may contain themselves.
 type bodyTypes map[reflect.Type]*bodyType
 
 var optionalType = reflect.TypeFor[optional]()
@@ -81,7 +81,7 @@ func (all bodyTypes) of(t reflect.Type) *bodyType {
 	s := &bodyType{}
 	all[t] = s
 	if reflect.PointerTo(t).Implements(reflect.TypeFor[json.Unmarshaler]()) {
-		return s // it reads itself, so whatever it gets is its own matter
+		return s // it has a method UnmarshalJSON, which checks its input
 	}
 	switch t.Kind() {
 	case reflect.String, reflect.Bool:
@@ -108,8 +108,7 @@ func (all bodyTypes) of(t reflect.Type) *bodyType {
 	return s
 }
 
-// bodyFields yields the fields of a struct by their JSON names, those of
-// embedded structs included.
+// bodyFields yields the fields of a struct, including those of embedded structs, by their JSON names.
 func bodyFields(t reflect.Type) func(yield func(reflect.StructField, string) bool) {
 	return func(yield func(reflect.StructField, string) bool) {
 		for _, f := range reflect.VisibleFields(t) {
@@ -127,9 +126,9 @@ func bodyFields(t reflect.Type) func(yield func(reflect.StructField, string) boo
 	}
 }
 
-// nullable reports whether a field may be null: pointers, optional fields,
-// lists (where it means the empty list) and what reads itself, unless the tag
-// nullable says otherwise. A pointer with omitempty is one that may be absent.
+// nullable reports whether a field may be null: pointers, optional fields, lists (null is the empty list)
+// and types with UnmarshalJSON, unless the tag nullable says otherwise. A pointer with omitempty may be
+// absent, but not null.
 func nullable(f reflect.StructField) bool {
 	switch f.Tag.Get("nullable") {
 	case "true":
@@ -147,8 +146,8 @@ func nullable(f reflect.StructField) bool {
 	return false
 }
 
-// required reports whether a field of a body must be there. What is tagged
-// decides; otherwise pointers and optional fields need not.
+// required reports whether a field of a body is required. The tag required decides; without it, all
+// fields except pointers and optional ones are.
 func required(f reflect.StructField) bool {
 	switch f.Tag.Get("required") {
 	case "true":

@@ -73,7 +73,7 @@ func TestAtMostAHundredProblemsAreAnswered(t *testing.T) {
 	}
 }
 
-// keys returns members that no database takes.
+// keys returns members that a database would refuse.
 func keys(n int) string {
 	var b strings.Builder
 	for i := range n {
@@ -82,9 +82,9 @@ func keys(n int) string {
 	return b.String()
 }
 
-// What wrong elements cost beyond being read and cleaned does not grow with
+// The cost of wrong elements beyond reading and normalizing them does not grow with
 // their number.
-func TestWrongElementsAreNotWrittenDownEach(t *testing.T) {
+func TestTheCostOfWrongElementsIsBounded(t *testing.T) {
 	s := newShop(t, options{})
 	cost := func(field, element string) float64 {
 		body := `{"name": "", ` + strings.Replace(field, "*", list(4000, element), 1) + `}`

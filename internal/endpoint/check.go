@@ -7,14 +7,12 @@ import (
 	"github.com/packetboat/packetboat/internal/fault"
 )
 
-// Check returns what an operation would refuse a body for, as far as the body
-// alone shows it. It is asked when the body breaks the rules of its types, about
-// what is left of it without the fields that do, so that a caller learns all
-// problems at once. A body that keeps those rules is the operation's to check.
+// Check returns the faults that an operation would return for a body, as far as they follow from the
+// body alone. It is called if the body breaks the rules of its types, without the fields that do, so that
+// a caller gets all problems at once. The operation itself checks a body that keeps those rules.
 type Check[In any] func(p auth.Principal, in *In) error
 
-// dropInvalid takes the fields with problems out of a body, and reports whether
-// what is left can be checked.
+// dropInvalid removes the fields with problems from a body, and reports whether the rest can be checked.
 func (x *exchange) dropInvalid(body any) bool {
 	fields, ok := body.(map[string]any)
 	if !ok || x.problems.Truncated() {
@@ -45,7 +43,7 @@ func (x *exchange) addFrom(err error) {
 	}
 }
 
-// topField returns the field of the body that a path leads into.
+// topField returns the field of the body that a path begins with.
 func topField(path string) string {
 	if i := strings.IndexAny(path, ".["); i >= 0 {
 		return path[:i]

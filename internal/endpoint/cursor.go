@@ -10,17 +10,17 @@ import (
 	"github.com/packetboat/packetboat/internal/secret"
 )
 
-// ErrCursor refuses a cursor that was made for another order, or not by us.
+// ErrCursor is the fault for a cursor that was made for another order, or not by us.
 var ErrCursor = fault.New(fault.Invalid, "INVALID_CURSOR", "the cursor was made for another sort or dir, or is damaged")
 
-// Cursor is a place in an ordered collection: after this row.
+// Cursor is a position in an ordered collection: after this row.
 type Cursor struct {
 	Sort, Dir string
 	LastValue *string // of the column sorted by; nil for NULL
 	LastID    string  // breaks ties
 }
 
-// Cursors signs cursors, so that callers can only hand back what they were given.
+// Cursors signs cursors, so that callers can return only cursors that they received.
 type Cursors struct{ key []byte }
 
 // NewCursors returns the cursors of an installation.
@@ -40,7 +40,7 @@ const (
 	maxCursor     = 4096
 )
 
-// Encode returns c as a text to pass back.
+// Encode returns c as a signed text.
 func (cs *Cursors) Encode(c Cursor) string {
 	text, err := json.Marshal(cursorText{cursorVersion, c.Sort, c.Dir, c.LastValue, c.LastID})
 	if err != nil {
@@ -49,7 +49,7 @@ func (cs *Cursors) Encode(c Cursor) string {
 	return base64.RawURLEncoding.EncodeToString(append(text, cs.mac(text)...))
 }
 
-// Decode reads what Encode returned for the same sort and dir, or ErrCursor.
+// Decode parses a text that Encode returned for the same sort and dir. The error is ErrCursor.
 func (cs *Cursors) Decode(text, sort, dir string) (Cursor, error) {
 	if len(text) > maxCursor {
 		return Cursor{}, ErrCursor

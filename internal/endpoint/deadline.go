@@ -10,9 +10,8 @@ import (
 	"github.com/packetboat/packetboat/internal/fault"
 )
 
-// within gives a request d for all of it; zero is as long as it takes. When the
-// time is up its context ends, which ends the work in the database, and the
-// server waits no longer for what has not arrived.
+// within gives a request the time limit d; zero means none. When it is over, the context ends, and with
+// it the work in the database, and reading the body fails.
 func (x *exchange) within(r *http.Request, d time.Duration) (*http.Request, context.CancelFunc) {
 	if d == 0 {
 		x.ctx = r.Context()
@@ -29,9 +28,9 @@ func (x *exchange) within(r *http.Request, d time.Duration) (*http.Request, cont
 	return r.WithContext(ctx), end
 }
 
-// arriveBy sets when reading from the caller fails; zero is never. A deadline
-// must not outlive the body: the server, which reads on to notice that a caller
-// leaves, would take its passing for that.
+// arriveBy sets the deadline of reading from the caller; zero means none. It must be removed when the
+// body is complete: the server reads on to detect that the caller disconnects, and would report the
+// deadline as that.
 func (x *exchange) arriveBy(t time.Time) {
 	_ = http.NewResponseController(x.w).SetReadDeadline(t) // a recorder in a test has none
 }
@@ -39,8 +38,8 @@ func (x *exchange) arriveBy(t time.Time) {
 // arrived is called when the body is complete.
 func (x *exchange) arrived() { x.arriveBy(time.Time{}) }
 
-// tooSlow reports whether err says that the body did not arrive in time.
+// tooSlow reports whether err means that the body did not arrive in time.
 func tooSlow(err error) bool { return errors.Is(err, os.ErrDeadlineExceeded) }
 
-// errTooSlow is its fault.
+// errTooSlow is the fault for that.
 var errTooSlow = fault.ErrDeadline.Sayf("the body did not arrive in time")

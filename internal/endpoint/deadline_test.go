@@ -94,8 +94,8 @@ func TestABodyThatDoesNotArriveIsNotWaitedFor(t *testing.T) {
 	}
 }
 
-// The deadline is lifted once the body is there: the server reads on to notice
-// that a caller leaves, and would take its passing for that.
+// The deadline is removed once the body is complete: the server reads on to detect
+// that a caller disconnects, and would report the deadline as that.
 func TestTheDeadlineOfABodyEndsWithIt(t *testing.T) {
 	t.Parallel()
 	s := newShop(t, options{timeout: time.Hour})
@@ -116,7 +116,7 @@ func TestTheDeadlineOfABodyEndsWithIt(t *testing.T) {
 	}
 }
 
-// deadlines notes the deadlines of reading that are set.
+// deadlines records the read deadlines that are set.
 type deadlines struct {
 	*httptest.ResponseRecorder
 	set []time.Time
@@ -131,7 +131,7 @@ func TestADatabaseThatHangsIsADeadline(t *testing.T) {
 	t.Parallel()
 	dbtest.Addresses(t, func(t *testing.T, address string) {
 		if !strings.HasPrefix(address, "postgres") {
-			return // SQLite lives in our own process
+			return // SQLite has no server that can hang
 		}
 		cable, db := cabled(t, address)
 		defer cable.pull()
@@ -149,7 +149,7 @@ func TestADatabaseThatHangsIsADeadline(t *testing.T) {
 	})
 }
 
-func TestAnOperationsOwnDeadlineIsTold(t *testing.T) {
+func TestTheDeadlineOfAnOperationIsReported(t *testing.T) {
 	t.Parallel()
 	s := newShop(t, options{})
 	s.hook = func(context.Context) error { return fault.ErrDeadline.Because(errors.New("10 s")) }

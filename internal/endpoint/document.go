@@ -15,14 +15,13 @@ import (
 	"github.com/packetboat/packetboat/internal/fault"
 )
 
-// object is a piece of the document.
+// object is a part of the document.
 type object = map[string]any
 
-// tenantPath is what stands before every path of a tenant; the document and
-// discovery leave it out.
+// tenantPath is the prefix of every path of a tenant; the document and discovery omit it.
 const tenantPath = "/t/{tenant}"
 
-// sorted returns the operations that keep lets pass, by path and method.
+// sorted returns the operations for which keep is true, by path and method.
 func (r *Router) sorted(keep func(*route) bool) []*route {
 	list := slices.DeleteFunc(slices.Clone(r.routes), func(rt *route) bool { return !keep(rt) })
 	slices.SortFunc(list, func(a, b *route) int {
@@ -34,11 +33,11 @@ func (r *Router) sorted(keep func(*route) bool) []*route {
 // listed returns the operations that keys may call.
 func (r *Router) listed() []*route { return r.sorted(func(rt *route) bool { return rt.Op.listed() }) }
 
-// public is the path as callers know it.
+// public returns the path as it is documented.
 func (rt *route) public() string { return strings.TrimPrefix(rt.path, tenantPath) }
 
-// Document returns the OpenAPI 3.1 document of the operations that keys may
-// call, indented. It is complete once every operation is in the table.
+// Document returns the OpenAPI 3.1 document of the operations that keys may call, indented. All operations
+// must have been added.
 func (r *Router) Document() ([]byte, error) {
 	d := r.drafter()
 	doc, err := d.document(r.listed())
@@ -55,9 +54,8 @@ func (r *Router) Document() ([]byte, error) {
 	return json.MarshalIndent(doc, "", "  ")
 }
 
-// AppDocument returns the OpenAPI 3.1 document of the operations that people may
-// call in a session, and of those that begin one: all there are, with records in
-// the form that people see.
+// AppDocument returns the OpenAPI 3.1 document of all operations that sessions may call, and of those that
+// begin one, with records in their session form.
 func (r *Router) AppDocument() ([]byte, error) {
 	d := r.drafter()
 	d.session = true
@@ -121,12 +119,12 @@ func (r *Router) base() string {
 	return strings.TrimSuffix(r.BaseURL.String(), "/")
 }
 
-// drafter writes operations and gathers the schemas they name.
+// drafter writes operations and collects the schemas that they refer to.
 type drafter struct {
 	router  *Router
 	schemas object
 	tags    map[string]bool
-	session bool // for people, not for keys
+	session bool // for sessions, not for keys
 }
 
 func (d *drafter) operation(rt *route) (object, error) {

@@ -42,7 +42,7 @@ func TestTheDocumentIsValid(t *testing.T) {
 	}
 }
 
-func TestTheDocumentTellsWhatKeysMayCall(t *testing.T) {
+func TestTheDocumentContainsWhatKeysMayCall(t *testing.T) {
 	t.Parallel()
 	s := newShop(t, options{})
 	doc, text := document(t, s)
@@ -82,7 +82,7 @@ func TestTheDocumentTellsWhatKeysMayCall(t *testing.T) {
 	}
 }
 
-// What is served is what the document promises.
+// Responses agree with the document.
 func TestAnswersFitTheDocument(t *testing.T) {
 	t.Parallel()
 	s := newShop(t, options{})

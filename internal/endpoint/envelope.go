@@ -11,13 +11,12 @@ import (
 	"strings"
 
 	"github.com/jackc/pgx/v5/pgconn"
-
 	"github.com/packetboat/packetboat/internal/fault"
 )
 
-// envelope is the body of every refusal.
+// envelope is the body of every error.
 type envelope struct {
-	StatusCode int    `json:"statusCode,omitempty"` // of a 429, and of nothing else
+	StatusCode int    `json:"statusCode,omitempty"` // only of a 429
 	Reason     reason `json:"error"`
 }
 
@@ -27,7 +26,7 @@ type reason struct {
 	Details any    `json:"details,omitempty"`
 }
 
-// statusOf is the one table of kinds and statuses.
+// statusOf is the table of kinds and statuses.
 func statusOf(k fault.Kind) int {
 	switch k {
 	case fault.Invalid:
@@ -72,7 +71,7 @@ func enveloped(f *fault.Error) (int, envelope) {
 	return status, e
 }
 
-// clipped returns s, cut to 500 bytes: messages may quote what was sent, which can be of any length.
+// clipped truncates s to 500 bytes, since messages may quote what was sent.
 func clipped(s string) string {
 	const most = 500
 	if len(s) <= most {
@@ -81,9 +80,8 @@ func clipped(s string) string {
 	return strings.ToValidUTF8(s[:most], "") + "…"
 }
 
-// faultOf returns the fault that answers err. An error that is no fault is logged
-// once, with its chain, and becomes INTERNAL_ERROR, or UNAVAILABLE when it says
-// that the database cannot be reached.
+// faultOf returns the fault for err. An error that is not a fault is logged once, with its chain, and
+// becomes INTERNAL_ERROR, or UNAVAILABLE if it means that the database cannot be reached.
 func (r *Router) faultOf(x *exchange, err error) *fault.Error {
 	err = fault.Timely(x.ctx, err)
 	f, ok := fault.As(err)
@@ -94,7 +92,7 @@ func (r *Router) faultOf(x *exchange, err error) *fault.Error {
 		r.Log.Warn("unavailable", "err", err, "request", x.id, "operation", x.operation())
 		return f
 	case errors.Is(err, context.Canceled):
-		return ErrUnavailable // the caller has gone
+		return ErrUnavailable // the caller has disconnected
 	case outage(err):
 		r.Log.Error("database does not answer", "err", err, "request", x.id)
 		return ErrUnavailable
@@ -103,8 +101,8 @@ func (r *Router) faultOf(x *exchange, err error) *fault.Error {
 	return ErrInternal.With(map[string]string{"request_id": x.id})
 }
 
-// outage reports whether err says that the database cannot be reached, rather
-// than that it refused.
+// outage reports whether err means that the database cannot be reached, as opposed to an error of the
+// statement.
 func outage(err error) bool {
 	if pg, ok := errors.AsType[*pgconn.PgError](err); ok {
 		// 08: connection; 53: out of resources; 57P: shutting down or starting.
@@ -118,3 +116,22 @@ func outage(err error) bool {
 	}
 	return errors.Is(err, driver.ErrBadConn) || errors.Is(err, sql.ErrConnDone) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, context.DeadlineExceeded) || pgconn.SafeToRetry(err)
 }
+
+// The faults that any operation may return. Packages tenant and auth declare those of tenants and
+// credentials.
+var (
+	ErrNotFound     = fault.New(fault.NotFound, "NOT_FOUND", "there is nothing here")
+	ErrMethod       = fault.New(fault.MethodNotAllowed, "METHOD_NOT_ALLOWED", "the route exists, but not with this method")
+	ErrUnauthorized = fault.New(fault.Unauthenticated, "UNAUTHORIZED", "a valid credential is needed")
+	ErrCSRF         = fault.New(fault.Forbidden, "CSRF_FAILED", "a browser may change things only from our own origin")
+	ErrRateLimited  = fault.New(fault.Limited, "RATE_LIMITED", "too many requests")
+	ErrKeyForbidden = fault.New(fault.Forbidden, "API_KEY_FORBIDDEN", "this route is not open to API keys")
+	ErrScope        = fault.New(fault.Forbidden, "INSUFFICIENT_SCOPE", "the API key lacks the scope this needs")
+	ErrRole         = fault.New(fault.Forbidden, "FORBIDDEN", "your role does not allow this")
+	ErrTooLarge     = fault.New(fault.TooLarge, "PAYLOAD_TOO_LARGE", "the body is too large")
+	ErrMediaType    = fault.New(fault.Unsupported, "UNSUPPORTED_MEDIA_TYPE", "send JSON, as application/json")
+	ErrJSON         = fault.New(fault.Invalid, "INVALID_JSON", "the body is not a JSON object")
+	ErrInProgress   = fault.New(fault.Conflict, "IDEMPOTENCY_IN_PROGRESS", "a request with this Idempotency-Key is still running; try again")
+	ErrInternal     = fault.New(fault.Internal, "INTERNAL_ERROR", "something went wrong on our side; tell us the request id")
+	ErrUnavailable  = fault.New(fault.Unavailable, "UNAVAILABLE", "something we depend on is down; try again soon")
+)

@@ -11,13 +11,12 @@ import (
 	"unicode"
 )
 
-// Example is a request that can be sent as it stands: documents show it as a
-// command for a shell. In it $CONTACT_ID and the like stand for what the caller
-// has to know; parameters of paths get such names by themselves.
+// Example is a request that documents show as a shell command. Variables such as $CONTACT_ID stand for
+// values of the caller; parameters of paths become such variables.
 type Example struct {
 	Query string // such as "email=ann@example.org"
 	Body  string // JSON; of an upload: the options
-	File  string // of an upload: what the file holds
+	File  string // of an upload: the content of the file
 }
 
 // Sending returns op with an example of a body.
@@ -32,13 +31,13 @@ func (op Op) Asking(query string) Op {
 	return op
 }
 
-// Titled returns op with a title of its own.
+// Titled returns op with this title.
 func (op Op) Titled(title string) Op {
 	op.Title = title
 	return op
 }
 
-// title names an operation in two or three words.
+// title returns the title of an operation in two or three words.
 func (op *Op) title() string {
 	if op.Title != "" {
 		return op.Title
@@ -57,14 +56,13 @@ func (op *Op) title() string {
 	return strings.NewReplacer(" api", " API", " mta", " MTA").Replace(b.String())
 }
 
-// Illustrate adds examples of answers to the documents, by operation.
+// Illustrate adds examples of responses to the documents, by operation.
 func (r *Router) Illustrate(answers map[string]json.RawMessage) { r.answers = answers }
 
-// variables finds what stands for something in an example.
+// variables matches the variables of an example.
 var variables = regexp.MustCompile(`\$[A-Z][A-Z0-9_]*`)
 
-// variable names what stands at a parameter of a path: CONTACT_ID for {id} below
-// contacts.
+// variable returns the name for a parameter of a path: CONTACT_ID for {id} below contacts.
 func variable(path, param string) string {
 	before, _, _ := strings.Cut(path, "/{"+param+"}")
 	resource := before[strings.LastIndexByte(before, '/')+1:]
@@ -81,7 +79,7 @@ func variable(path, param string) string {
 	return "$" + strings.ToUpper(strings.ReplaceAll(name, "-", "_"))
 }
 
-// target is the path of the example, with variables.
+// target returns the path of the example, with variables.
 func (rt *route) target() string {
 	path := rt.public()
 	for _, p := range rt.params {
@@ -95,7 +93,7 @@ func (rt *route) target() string {
 	return path
 }
 
-// command is the example as a line for a shell, by a key or in a session.
+// command returns the example as a shell command, with a key or a session.
 func (rt *route) command(session bool) string {
 	var b strings.Builder
 	if rt.upload != nil {
@@ -131,7 +129,7 @@ func (rt *route) command(session bool) string {
 	return b.String()
 }
 
-// quote writes text for a shell.
+// quote quotes text for a shell.
 func quote(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
 
 func indented(text string) string {
@@ -142,7 +140,7 @@ func indented(text string) string {
 	return b.String()
 }
 
-// sample returns the example's body with values in the place of variables.
+// sample returns the example's body with values in place of variables.
 func (e Example) sample() json.RawMessage {
 	return json.RawMessage(variables.ReplaceAllStringFunc(e.Body, func(name string) string {
 		if strings.HasSuffix(name, "_ID") {
@@ -163,7 +161,7 @@ func (d *drafter) illustrate(rt *route, op object) {
 	}
 	answer, ok := d.router.answers[rt.Name]
 	if !ok || d.session && rt.Op.listed() {
-		return // people see another form, perhaps
+		return // the session form may differ
 	}
 	responses := op["responses"].(object)
 	for _, status := range slices.Sorted(maps.Keys(responses)) {

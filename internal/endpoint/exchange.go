@@ -10,19 +10,19 @@ import (
 	"github.com/packetboat/packetboat/internal/auth"
 )
 
-// exchange is one request and its answer on their way through the router.
+// exchange is a request and its response on their way through the router.
 type exchange struct {
-	ctx       context.Context // of the request; ends when its time is up
+	ctx       context.Context // of the request; ends at its deadline
 	router    *Router
 	route     *route
 	w         *response
 	id        string // request id
 	ip        netip.Addr
 	principal auth.Principal
-	parts     *multipart.Reader // of a form, which the operation reads
-	problems  findings          // in what was read
-	partial   bool              // whether the body was read without the fields in problems
-	claim     *claim            // on an idempotency key
+	parts     *multipart.Reader // of a form, read by the operation
+	problems  findings          // of the parameters and the body
+	partial   bool              // the body was read without the fields in problems
+	claim     *claim            // the reservation of an idempotency key
 }
 
 type exchangeKey struct{}
@@ -40,8 +40,7 @@ func RequestID(ctx context.Context) string {
 	return ""
 }
 
-// Actor returns who sent the request that ctx belongs to; the system, when
-// there is none.
+// Actor returns the actor of the request that ctx belongs to; the system, if there is none.
 func Actor(ctx context.Context) auth.Actor {
 	if x := exchangeOf(ctx); x != nil {
 		return x.principal.Actor()
@@ -49,7 +48,7 @@ func Actor(ctx context.Context) auth.Actor {
 	return auth.System
 }
 
-// refuse writes the answer to a request that goes no further.
+// refuse writes the response for an error before the operation.
 func (x *exchange) refuse(err error) {
 	f := x.router.faultOf(x, err)
 	status, body := enveloped(f)
@@ -57,8 +56,7 @@ func (x *exchange) refuse(err error) {
 	x.w.writeJSON(status, body)
 }
 
-// fail refuses a request, or breaks the connection off when part of another answer
-// has left already.
+// fail writes the response for an error, or closes the connection if part of another response was sent.
 func (x *exchange) fail(err error) {
 	if x.w.committed() {
 		if !errors.Is(x.ctx.Err(), context.Canceled) {

@@ -15,21 +15,20 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// An operation that honours Idempotency-Key creates once, however often the
-// request comes. A key belongs to a tenant and is remembered for
-// 24 hours from its first use; only successes are.
+// An operation that supports Idempotency-Key creates once, however often the request is sent. A key
+// belongs to a tenant and is stored for 24 hours from its first use; only successes are stored.
 const (
 	idempotencyKey = "Idempotency-Key" // the header
 
 	keyLife  = 24 * time.Hour
-	keyLease = time.Minute // how long an attempt may take before it is given up for dead
+	keyLease = time.Minute // how long an attempt may take before another may replace it
 	keyWait  = 10 * time.Second
 	keyPoll  = 50 * time.Millisecond
 
-	afterwards = time.Second // for what is written though the request has ended
+	afterwards = time.Second // for writes after the request has ended
 )
 
-// keyPattern is that of the spec; any other key protects nothing, silently.
+// keyPattern is the pattern of valid keys; other keys are ignored.
 var keyPattern = regexp.MustCompile(`^[A-Za-z0-9_-]{8,128}$`)
 
 // claim is one attempt's reservation of a key.
@@ -40,8 +39,7 @@ type claim struct {
 	stored []byte // the body that Remember stored
 }
 
-// replayed answers a request whose key has succeeded before, whatever its body
-// says now.
+// replayed sends the stored response if the request's key has succeeded before, whatever the body is.
 func (x *exchange) replayed(req *http.Request) (bool, error) {
 	key := req.Header.Get(idempotencyKey)
 	if !x.route.Idempotent || !keyPattern.MatchString(key) {
@@ -56,7 +54,7 @@ func (x *exchange) replayed(req *http.Request) (bool, error) {
 	return true, nil
 }
 
-// replay writes an answer that was given before.
+// replay writes a stored response.
 func (x *exchange) replay(status int, body []byte) {
 	x.w.Header().Set("Idempotency-Replay", "true")
 	x.writeStored(status, body)
@@ -68,8 +66,7 @@ func (x *exchange) writeStored(status int, body []byte) {
 	_, _ = x.w.Write(body)
 }
 
-// standing is what is known of a key: nothing, an attempt that is under way, or
-// the answer of one that succeeded.
+// standing is the state of a key: unused, in progress, or succeeded with a response.
 type standing struct {
 	busy   bool
 	status int
@@ -99,7 +96,7 @@ func (c *claim) take(ctx context.Context, db *sqldb.DB, now time.Time) (bool, er
 	at := sqldb.Micros(now)
 	if _, err := db.Exec(ctx, `
 		DELETE FROM idempotency WHERE tenant_id = $1 AND expires_at <= $2`, c.tenant, at); err != nil {
-		return false, fmt.Errorf("forget old idempotency keys: %w", err)
+		return false, fmt.Errorf("delete expired idempotency keys: %w", err)
 	}
 	n, err := db.Exec(ctx, `
 		INSERT INTO idempotency (tenant_id, key, holder, lease_until, expires_at)
@@ -121,7 +118,7 @@ func (c *claim) keep(ctx context.Context, tx *sqldb.DB, status int, body string)
 		WHERE tenant_id = $1 AND key = $2 AND holder = $3 AND status IS NULL`,
 		c.tenant, c.key, c.holder, status, body)
 	if err != nil {
-		return fmt.Errorf("remember the answer to an idempotency key: %w", err)
+		return fmt.Errorf("store response of idempotency key: %w", err)
 	}
 	if n == 0 {
 		return ErrInProgress.Because(errors.New("the lease ran out and another attempt took the key"))
@@ -129,7 +126,7 @@ func (c *claim) keep(ctx context.Context, tx *sqldb.DB, status int, body string)
 	return nil
 }
 
-// release gives the key back after a failure.
+// release removes the reservation after a failure.
 func (c *claim) release(ctx context.Context, db *sqldb.DB) error {
 	_, err := db.Exec(ctx, `
 		DELETE FROM idempotency WHERE tenant_id = $1 AND key = $2 AND holder = $3 AND status IS NULL`,
@@ -137,13 +134,12 @@ func (c *claim) release(ctx context.Context, db *sqldb.DB) error {
 	return err
 }
 
-// Remember stores out, the answer that the operation is about to give, beside
-// what the operation creates: tx is the transaction that creates it. The two
-// then stand or fall together, and a request that is repeated after a crash
-// neither creates twice nor hears a different answer.
+// Remember stores out, the response of the operation, in tx, the transaction that creates the record. So
+// both commit or neither does, and a request that is repeated after a crash neither creates twice nor gets
+// a different response.
 //
-// Operations declared Idempotent call it last in their transaction. Without an
-// Idempotency-Key it does nothing.
+// Operations declared Idempotent call it at the end of their transaction. Without an Idempotency-Key it
+// does nothing.
 func Remember[Out any](ctx context.Context, tx *sqldb.DB, out Out) error {
 	x := exchangeOf(ctx)
 	if x == nil || x.claim == nil {
@@ -160,8 +156,8 @@ func Remember[Out any](ctx context.Context, tx *sqldb.DB, out Out) error {
 	return nil
 }
 
-// once runs an operation under the key its caller gave, and answers with what was
-// stored, so that the first answer and the later ones are the same bytes.
+// once runs an operation under the key of its caller, and sends the stored response, so that the first
+// response and the later ones have the same bytes.
 func once[Out any](ctx context.Context, x *exchange, operate func() (Out, error)) error {
 	c, db := x.claim, x.router.DB
 	if had, err := x.await(ctx); err != nil {
@@ -175,7 +171,7 @@ func once[Out any](ctx context.Context, x *exchange, operate func() (Out, error)
 		if done {
 			return
 		}
-		// Also when the operation panicked, the caller has gone or time is up.
+		// Also after a panic, a disconnected caller, or the deadline.
 		late, cancel := context.WithTimeout(context.WithoutCancel(ctx), afterwards)
 		defer cancel()
 		if err := c.release(late, db); err != nil {
@@ -186,7 +182,7 @@ func once[Out any](ctx context.Context, x *exchange, operate func() (Out, error)
 	if err != nil {
 		return err
 	}
-	if c.stored == nil { // the operation did not do it itself
+	if c.stored == nil { // the operation did not call Remember
 		late, cancel := context.WithTimeout(context.WithoutCancel(ctx), afterwards)
 		defer cancel()
 		if err := Remember(late, db, out); err != nil {

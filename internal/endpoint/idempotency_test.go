@@ -38,7 +38,7 @@ func TestARepeatedKeyReplaysTheFirstAnswer(t *testing.T) {
 		if got := post("acme", `{"name": "one"}`, "Idempotency-Key: other_key"); got.body == first.body {
 			t.Error("another key answers the same")
 		}
-		for range 2 { // a key that breaks the pattern protects nothing
+		for range 2 { // a key that breaks the pattern is ignored
 			if got := post("acme", `{"name": "one"}`, "Idempotency-Key: short"); got.status != 201 || got.header.Get("Idempotency-Replay") != "" {
 				t.Errorf("bad key = %d %v", got.status, got.header)
 			}
@@ -86,7 +86,7 @@ func TestAFailureReleasesTheKey(t *testing.T) {
 func TestConcurrentRequestsWithOneKeyCreateOnce(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		// Two routers on one database are two processes.
+		// Two routers on one database behave like two processes.
 		shops := []*shop{newShop(t, options{db: db}), newShop(t, options{db: db})}
 		replies := make([]reply, 8)
 		var wg sync.WaitGroup
@@ -142,7 +142,7 @@ func TestTheSecondGoesAheadWhenTheFirstFails(t *testing.T) {
 	})
 }
 
-func TestAnAttemptThatDiedIsReplacedAndCannotComeBack(t *testing.T) {
+func TestAnExpiredAttemptIsReplacedAndCannotCommit(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		if _, err := db.Exec(t.Context(), `CREATE TABLE creation (tenant_id INTEGER NOT NULL, who TEXT NOT NULL)`); err != nil {
@@ -171,7 +171,7 @@ func TestAnAttemptThatDiedIsReplacedAndCannotComeBack(t *testing.T) {
 		var wg sync.WaitGroup
 		wg.Go(func() { late = post(slow) })
 		<-begun
-		quick.pass(2 * time.Minute) // the lease of the first is over
+		quick.pass(2 * time.Minute) // the lease of the first has expired
 		if got := post(quick); got.status != 201 || strings.TrimSpace(got.body) != `{"who":"quick"}` {
 			t.Errorf("the second = %d %s, want its own success", got.status, got.body)
 		}
@@ -190,7 +190,7 @@ func TestAnAttemptThatDiedIsReplacedAndCannotComeBack(t *testing.T) {
 	})
 }
 
-func TestOneWhoWaitsTooLongIsToldSo(t *testing.T) {
+func TestWaitingForAnotherAttemptIsBounded(t *testing.T) {
 	t.Parallel()
 	db := dbtest.SQLite(t)
 	s := newShop(t, options{db: db})

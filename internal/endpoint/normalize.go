@@ -12,15 +12,14 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// normalizer goes through a parsed body before its rules are checked. It drops
-// unknown fields, so that what was checked is what the operation
-// sees; normalises text; and notes null where it means nothing, numbers that no
-// machine holds, and text that no database does.
+// normalizer processes a parsed body before its rules are checked. It drops unknown fields, so that the
+// operation gets what was checked; normalizes text; and reports null where it is not allowed, numbers that
+// no Go type can represent, and text that a database would refuse.
 type normalizer struct {
 	strict  bool
 	path    []byte
-	element bool   // what is cleaned is an element of the array at path
-	array   string // its path, once it was needed
+	element bool   // the current value is an element of the array at path
+	array   string // that path, once it was needed
 	found   *findings
 }
 
@@ -55,8 +54,7 @@ func (c *normalizer) normalize(s *bodyType, v any) any {
 
 var anything = &bodyType{}
 
-// list cleans the elements of an array, unless there are too many: then it is
-// refused whatever they are.
+// list normalizes the elements of an array, unless there are too many, which is reported instead.
 func (c *normalizer) list(s *bodyType, v []any) {
 	elem := anything
 	if s.kind == list {
@@ -136,7 +134,7 @@ func (c *normalizer) mapping(s *bodyType, v map[string]any) map[string]any {
 	return clean
 }
 
-// shown is a stranger's key as part of a path: not endless, never empty.
+// shown returns a key of an unknown field as part of a path: truncated, never empty.
 func shown(name string) string {
 	const most = 100
 	if len(name) > most {
@@ -161,7 +159,7 @@ func (c *normalizer) text(s string) string {
 	return norm.NFC.String(s)
 }
 
-// number returns n as Go can read it back: 5.0 where an integer is wanted is 5.
+// number returns n in a form that Go can parse: 5.0 as an integer is 5.
 func (c *normalizer) number(s *bodyType, n json.Number) any {
 	f, err := n.Float64()
 	if err != nil || math.IsInf(f, 0) {
@@ -175,7 +173,7 @@ func (c *normalizer) number(s *bodyType, n json.Number) any {
 		return n
 	}
 	if f != math.Trunc(f) {
-		return n // the schema says so
+		return n // the schema check reports it
 	}
 	whole, ok := new(big.Float).SetPrec(128).SetString(string(n))
 	if !ok {

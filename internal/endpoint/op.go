@@ -8,59 +8,58 @@ import (
 	"github.com/packetboat/packetboat/internal/fault"
 )
 
-// ScopeMode says how the scopes of an operation are asked of a key.
+// ScopeMode is how the scopes of an operation are required of a key.
 type ScopeMode string
 
 // The scope modes, as discovery names them.
 const (
 	All    ScopeMode = "all"     // every scope listed; the zero ScopeMode means this
 	Any    ScopeMode = "any"     // at least one
-	ByType ScopeMode = "by_type" // at least one here; the handler asks for the right one once it knows the record
-	ByJob  ScopeMode = "by_job"  // the handler asks for the scope that made the job
+	ByType ScopeMode = "by_type" // at least one; the handler requires that of the record
+	ByJob  ScopeMode = "by_job"  // the handler requires the scope that the job was created with
 	Free   ScopeMode = "none"    // any valid key
 )
 
-// Op declares one operation. Routing, checks, discovery and documents follow
-// from it.
+// Op is the declaration of one operation. Routing, checks, discovery and documents are derived from it.
 type Op struct {
 	Name        string // operation id, such as createBroadcast; unique
 	Summary     string // one sentence
-	Description string // more of them, if need be
-	Title       string // two or three words for lists; zero: those of Name
+	Description string // further sentences
+	Title       string // two or three words for lists; zero: from Name
 	Tag         string // the resource it belongs to
 	Example     Example
 
-	Scope  auth.Scope   // what a key needs; or
-	Scopes []auth.Scope // several, read by
+	Scope  auth.Scope   // the required scope of a key; or
+	Scopes []auth.Scope // several, required according to
 	Mode   ScopeMode
 
-	Session bool      // people only: keys get API_KEY_FORBIDDEN, and it is not listed
-	Role    auth.Role // the least role of a person; zero: viewer to read, editor to write
+	Session bool      // sessions only: keys get API_KEY_FORBIDDEN, and it is not listed
+	Role    auth.Role // the minimum role of a user; zero: viewer to read, editor to write
 
 	Public       bool // needs no credential; not listed
 	Installation bool // the path has no tenant; not listed
 
-	Status   int            // of success; zero: 200, or 204 when the answer is None
-	Statuses []int          // further statuses of success, when Out has a method Status
-	Faults   []*fault.Error // what it may answer besides the general faults
+	Status   int            // of success; zero: 200, or 204 if the response is None
+	Statuses []int          // further statuses of success, if Out has a method Status
+	Faults   []*fault.Error // that it may return besides the general faults
 	MaxBody  int64          // bytes; zero: 1 MB, 16 KB for operations of the installation
-	Produces []string       // media types of an answer that is no JSON
+	Produces []string       // media types of a response that is not JSON
 	Timeout  time.Duration  // of the whole request; zero: see timeout; negative: none
-	Strict   bool           // unknown body fields are faults
+	Strict   bool           // unknown body fields are errors
 
-	// FieldFaults maps a body path such as "content" to the fault that any
-	// problem at or below it becomes, a wrong type included.
-	// Of several, that of the first problem wins over INVALID_INPUT.
+	// FieldFaults maps a body path such as "content" to the fault for any problem at or below it,
+	// including a wrong type. With several problems, the fault of the first is returned instead of
+	// INVALID_INPUT.
 	FieldFaults map[string]*fault.Error
 
-	Idempotent bool   // honours Idempotency-Key; see Remember
+	Idempotent bool   // supports Idempotency-Key; see Remember
 	Pagination string // "none" (the zero value too), "cursor" or "offset"
 
-	DeprecatedAt time.Time // when it was announced to go away; zero: it stays
+	DeprecatedAt time.Time // when its deprecation was announced; zero: not deprecated
 	Successor    string    // the operation that replaces it
 }
 
-// Megabyte is the unit of body caps.
+// Megabyte is the unit of body limits.
 const Megabyte = 1 << 20
 
 func (op *Op) scopes() []auth.Scope {
@@ -94,14 +93,13 @@ func (op *Op) maxBody() int64 {
 	return op.MaxBody
 }
 
-// Uploads and downloads may take longer than what is answered in one piece.
+// Uploads and downloads may take longer than other requests.
 const (
 	jsonTimeout = 30 * time.Second
 	fileTimeout = 5 * time.Minute
 )
 
-// timeout returns how long a request may take, the arrival of its body included;
-// zero means for ever.
+// timeout returns how long a request may take, including the arrival of its body; zero means no limit.
 func (rt *route) timeout(usual time.Duration) time.Duration {
 	switch {
 	case rt.Timeout != 0:

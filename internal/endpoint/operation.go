@@ -12,12 +12,12 @@ import (
 // Handle adds an operation to the table: its route, such as
 // "POST /t/{tenant}/api/suppressions", its declaration, and its function.
 //
-// In is a struct with fields tagged path, query or header, and a field Body for
-// a JSON body, or a field Upload for a form with a file. Out is the body of the answer. Out may have methods
-// Status() int, when success has more than one status, and Headers() http.Header.
+// In is a struct with fields tagged path, query or header, and a field Body for a JSON body, or a field
+// Upload for a form with a file. Out is the body of the response. It may have the methods Status() int, if
+// success has more than one status, and Headers() http.Header.
 //
-// By the time fn runs every check up to the fields' own is done (package comment).
-// A Check adds to the problems of a body whose fields break the rules of their types.
+// When fn runs, all checks described in the package comment have passed. A Check adds to the problems of a
+// body whose fields break the rules of their types.
 func Handle[In, Out any](r *Router, pattern string, op Op, fn func(ctx context.Context, p auth.Principal, in *In) (Out, error), checks ...Check[In]) {
 	rt := newRoute(pattern, op, *new(Out))
 	rt.checked = len(checks) > 0
@@ -41,28 +41,28 @@ type handler func(http.ResponseWriter, *http.Request)
 // ServeHTTP serves the operation.
 func (h handler) ServeHTTP(w http.ResponseWriter, r *http.Request) { h(w, r) }
 
-// route is one operation at its place.
+// route is one operation with its path.
 type route struct {
 	Op
 	method, path  string
 	params        []param
 	body          *bodyType // of the body, or of an upload's options; nil without either
-	bodySchema    *Schema   // likewise
-	bodyIndex     []int     // the field of In that is the body
+	bodySchema    *Schema   // the schema of the same
+	bodyIndex     []int     // the field of In for the body
 	bodyOptional  bool
-	upload        []int   // the field of In that is an Upload; nil without one
-	answer        *Schema // nil for an answer that is no JSON
-	beginsSession bool    // its answer sets a cookie
+	upload        []int   // the field of In for an Upload; nil without one
+	answer        *Schema // nil for a response that is not JSON
+	beginsSession bool    // the response sets a cookie
 	checked       bool    // it has a Check
 }
 
-// newRoute returns the route of an operation that answers with an out.
+// newRoute returns the route of an operation whose response is an out.
 func newRoute(pattern string, op Op, out any) *route {
 	method, path, ok := strings.Cut(pattern, " ")
 	if !ok {
 		panic("endpoint: a route is a method, a space and a path: " + pattern)
 	}
-	if op.MaxBody == 0 && op.Installation { // strangers may send these
+	if op.MaxBody == 0 && op.Installation { // callers need no credential
 		op.MaxBody = 16 << 10
 	}
 	if op.Status == 0 {
@@ -78,14 +78,14 @@ func newRoute(pattern string, op Op, out any) *route {
 	return &route{Op: op, method: method, path: path, beginsSession: headed && op.Public}
 }
 
-// What an answer may say of itself.
+// Optional methods of a response.
 type (
 	statused interface{ Status() int }
 	headed   interface{ Headers() http.Header }
 )
 
-// serve makes every check of a request, runs the operation and writes its answer.
-// What it returns is to be answered instead.
+// serve performs all checks of a request, runs the operation and writes its response. The caller writes the
+// response for the error.
 func serve[In, Out any](x *exchange, req *http.Request, fn func(context.Context, auth.Principal, *In) (Out, error), checks []Check[In]) error {
 	ctx := req.Context()
 	if err := x.router.admit(x, req); err != nil {
@@ -116,7 +116,7 @@ func serve[In, Out any](x *exchange, req *http.Request, fn func(context.Context,
 	return x.write(out)
 }
 
-// write writes the answer of an operation.
+// write writes the response of an operation.
 func (x *exchange) write(out any) error {
 	h := x.w.Header()
 	if out, ok := out.(headed); ok {

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Each step adds what the one before was missing, and meets the next check.
+// Each step adds what the one before was missing, and fails the next check.
 func TestChecksComeInOneOrder(t *testing.T) {
 	t.Parallel()
 	s := newShop(t, options{})

@@ -34,7 +34,7 @@ func TestADatabaseThatIsDownIsUnavailable(t *testing.T) {
 	})
 }
 
-// cabled returns a PostgreSQL database that is reached over a cable.
+// cabled returns a PostgreSQL database that is connected by a cable.
 func cabled(t *testing.T, address string) (*cable, *sqldb.DB) {
 	t.Helper()
 	u, err := url.Parse(address)
@@ -57,8 +57,8 @@ func cabled(t *testing.T, address string) (*cable, *sqldb.DB) {
 	return cable, db
 }
 
-// cable carries connections to a server until it is pulled. Frozen, it carries
-// nothing, and breaks nothing.
+// cable is a proxy to a server until it is pulled. Frozen, it transfers
+// nothing but keeps the connections open.
 type cable struct {
 	net.Listener
 	mu     sync.Mutex
@@ -118,7 +118,7 @@ func (c *cable) freeze() {
 	c.frozen = true
 }
 
-// valve swallows what is written while the cable is frozen.
+// valve discards what is written while the cable is frozen.
 type valve struct {
 	net.Conn
 	cable *cable

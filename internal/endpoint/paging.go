@@ -7,7 +7,7 @@ import (
 	"github.com/packetboat/packetboat/internal/fault"
 )
 
-// List is the envelope of every collection (spec 4.1).
+// List is the envelope of every collection.
 type List[T any] struct {
 	Data       []T     `json:"data"`
 	NextCursor *string `json:"next_cursor" doc:"Pass it back as cursor; null on the last page and on collections that are not paged."`
@@ -15,7 +15,7 @@ type List[T any] struct {
 	Total      *int    `json:"total,omitempty" doc:"Only where paging is by offset."`
 }
 
-// SchemaName is that of the rows, after "List".
+// SchemaName returns "List" and the name of the rows' schema.
 func (List[T]) SchemaName() string { return "List" + SchemaName[T]() }
 
 // Whole returns the envelope of a collection that is not paged.
@@ -46,14 +46,13 @@ func NonNil[T any](list []T) []T {
 	return list
 }
 
-// The bounds of a page.
+// The limits of a page.
 const (
 	DefaultLimit = 50
 	MaxLimit     = 200
 )
 
-// Limit reads a limit as the query gives it: 50 unless it is an integer, and
-// never outside 1 to 200.
+// Limit parses the limit in a query: 50 unless it is an integer, and always from 1 to 200.
 func Limit(q string) int {
 	n, err := strconv.Atoi(strings.TrimSpace(q))
 	if err != nil {
@@ -62,8 +61,7 @@ func Limit(q string) int {
 	return min(max(n, 1), MaxLimit)
 }
 
-// Offset reads an offset as the query gives it: 0 when absent; anything but a
-// whole number from 0 is INVALID_INPUT.
+// Offset parses the offset in a query: 0 if absent; anything but a whole number from 0 is INVALID_INPUT.
 func Offset(q string) (int, error) {
 	if q == "" {
 		return 0, nil
@@ -75,8 +73,8 @@ func Offset(q string) (int, error) {
 	return n, nil
 }
 
-// CommaList splits a list in a query at its commas, without spaces and empty
-// items. It never returns nil.
+// CommaList splits a list in a query at its commas, and removes spaces and empty items. It never returns
+// nil.
 func CommaList(q string) []string {
 	list := []string{}
 	for item := range strings.SplitSeq(q, ",") {
@@ -87,5 +85,5 @@ func CommaList(q string) []string {
 	return list
 }
 
-// Flag reads a flag in a query: only "true" counts.
+// Flag parses a flag in a query: only "true" is true.
 func Flag(q string) bool { return q == "true" }

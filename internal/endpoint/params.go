@@ -12,8 +12,8 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// param is a field of an operation's In that a request fills outside of its body:
-// a string or an int, tagged path, query or header with its name.
+// param is a field of an operation's In that is not in the body: a string or an int, tagged path, query or
+// header with its name.
 type param struct {
 	index    []int
 	in, name string
@@ -21,8 +21,7 @@ type param struct {
 	schema   *Schema
 }
 
-// paramsOf returns the parameters in the order of the fields of in, those of
-// embedded structs included.
+// paramsOf returns the parameters in the order of the fields of in, including those of embedded structs.
 func (r *Router) paramsOf(in reflect.Type) []param {
 	var list []param
 	for f := range in.Fields() {
@@ -48,8 +47,7 @@ func (r *Router) paramsOf(in reflect.Type) []param {
 	return list
 }
 
-// bind sets the parameters that a request gives, texts in normal form, and notes
-// what is wrong with them.
+// bind sets the parameters of a request, with texts in normal form, and collects problems.
 func (x *exchange) bind(r *http.Request, in reflect.Value) {
 	var query url.Values
 	if r.URL.RawQuery != "" {

@@ -6,8 +6,8 @@ import (
 	"github.com/packetboat/packetboat/internal/fault"
 )
 
-// translated returns a problem at a path in our words: a field that is missing is
-// named itself, not its parent.
+// translated returns the problem of a schema check with its path. A missing field is reported at its own
+// path, not at that of its parent.
 func translated(path, message string) fault.Field {
 	if rest, ok := strings.CutPrefix(message, "expected required property "); ok {
 		name := strings.TrimSuffix(rest, " to be present")
@@ -19,8 +19,8 @@ func translated(path, message string) fault.Field {
 	return fault.Field{Path: path, Message: message}
 }
 
-// problem returns nil, or the fault that problems add up to: the specific fault
-// of the first field that has one, else INVALID_INPUT.
+// problem returns nil, or the fault for the problems found: the specific fault of the first field that has
+// one, otherwise INVALID_INPUT.
 func (rt *route) problem(found *findings) error {
 	if !found.Any() {
 		return nil

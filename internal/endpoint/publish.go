@@ -12,7 +12,7 @@ import (
 	"github.com/packetboat/packetboat/internal/ratelimit"
 )
 
-// Operation is what discovery tells of an operation.
+// Operation is an operation as discovery lists it.
 type Operation struct {
 	ID          string    `json:"operation_id"`
 	Method      string    `json:"method"`
@@ -40,14 +40,13 @@ func (r *Router) Operations() []Operation {
 	return list
 }
 
-// Publish serves a text that is the same for everybody, without a credential,
-// limited by the caller's address and cacheable for five minutes. It is written
-// once, by the first request for it.
+// Publish serves a text without a credential, limited by the caller's address and cacheable for five
+// minutes. It is written once, at the first request.
 func (r *Router) Publish(route, contentType string, write func() ([]byte, error)) {
 	made := sync.OnceValues(func() (published, error) {
 		text, err := write()
 		sum := sha256.Sum256(text)
-		// Weak, for the text may travel compressed (RFC 9110 section 8.8.1).
+		// Weak, since the text may be sent compressed (RFC 9110 section 8.8.1).
 		return published{text, `W/"` + base64.RawURLEncoding.EncodeToString(sum[:12]) + `"`}, err
 	})
 	r.mux.Handle(route, handler(func(w http.ResponseWriter, req *http.Request) {
@@ -74,14 +73,13 @@ func (r *Router) Publish(route, contentType string, write func() ([]byte, error)
 	}))
 }
 
-// published is a text and the tag of its version.
+// published is a text and its entity tag.
 type published struct {
 	text []byte
 	tag  string
 }
 
-// matches reports whether one of the tags that a caller has is ours, compared
-// weakly (RFC 9110 section 13.1.2).
+// matches reports whether one of the caller's tags is ours, by weak comparison (RFC 9110 section 13.1.2).
 func matches(headers []string, tag string) bool {
 	for _, h := range headers {
 		for have := range strings.SplitSeq(h, ",") {

@@ -46,8 +46,7 @@ func (x *exchange) read(r *http.Request, in reflect.Value) error {
 	return x.decode(tree, in.FieldByIndex(rt.bodyIndex).Addr().Interface())
 }
 
-// check returns a parsed body, or the part of it at a path, in the form in which
-// it is read, and adds what is wrong with it to found.
+// check returns a parsed body, or a part of it at a path, in normal form, and adds its problems to found.
 func (x *exchange) check(found *findings, path string, tree any) any {
 	n := normalizer{strict: x.route.Strict, found: found, path: []byte(path)}
 	tree = n.normalize(x.route.body, tree)
@@ -66,12 +65,12 @@ func (x *exchange) decode(tree, body any) error {
 	}
 	text, err := json.Marshal(tree)
 	if err != nil {
-		return fmt.Errorf("write the body anew: %w", err)
+		return fmt.Errorf("encode normalized body: %w", err)
 	}
 	switch err := json.Unmarshal(text, body); {
 	case err == nil:
 		x.partial = known
-	case !known: // it is valid by its schema, and yet does not fit the Go type
+	case !known: // valid by its schema, but not for the Go type
 		message := err.Error()
 		if strings.HasPrefix(message, "json: ") {
 			message = "a value does not fit its field"
@@ -81,7 +80,7 @@ func (x *exchange) decode(tree, body any) error {
 	return nil
 }
 
-// mediaType refuses a body that says it is not JSON. One that says nothing is.
+// mediaType returns a fault if a body is declared as something other than JSON.
 func mediaType(r *http.Request) error {
 	if enc := r.Header.Get("Content-Encoding"); enc != "" && !strings.EqualFold(enc, "identity") {
 		return ErrMediaType.Sayf("send the body without Content-Encoding")
@@ -100,8 +99,7 @@ func mediaType(r *http.Request) error {
 	return ErrMediaType
 }
 
-// parse reads one JSON value and nothing after it. Of a key that comes twice
-// the last stands.
+// parse parses one JSON value with nothing after it. Of a repeated key the last value is used.
 func parse(raw []byte) (any, error) {
 	if !utf8.Valid(raw) {
 		return nil, ErrJSON.Sayf("the body is not UTF-8")
@@ -128,7 +126,7 @@ func badJSON(err error, length int) error {
 	return ErrJSON.Sayf("the body is not JSON: it breaks off")
 }
 
-// plain reports whether s is ASCII, and so in normal form already.
+// plain reports whether s is ASCII, and therefore in normal form.
 func plain(s string) bool {
 	for i := range len(s) {
 		if s[i] >= utf8.RuneSelf {
@@ -138,7 +136,7 @@ func plain(s string) bool {
 	return true
 }
 
-// badText says why s cannot be taken as text, or "".
+// badText returns why s is not acceptable as text, or "".
 func badText(s string) string {
 	if strings.IndexByte(s, 0) >= 0 {
 		return "must not contain a NUL character"
@@ -147,4 +145,43 @@ func badText(s string) string {
 		return "must be UTF-8"
 	}
 	return ""
+}
+
+// smallBody is the initial size of the buffer for a body.
+const smallBody = 4 << 10
+
+// readAll reads a body of at most limit bytes. Its buffer is doubled when it is full, so that memory
+// depends on what has arrived, not on the length in the header.
+func (x *exchange) readAll(r *http.Request, limit int64) ([]byte, error) {
+	if r.ContentLength > limit {
+		return nil, tooLarge(limit)
+	}
+	most := limit + 1 // one more, to detect longer bodies
+	if r.ContentLength >= 0 {
+		most = r.ContentLength + 1
+	}
+	body := make([]byte, 0, min(most, smallBody))
+	for {
+		if len(body) == cap(body) {
+			if int64(cap(body)) == most { // longer than Content-Length
+				most = limit + 1
+			}
+			grown := make([]byte, len(body), min(most, 2*int64(cap(body))))
+			copy(grown, body)
+			body = grown
+		}
+		n, err := r.Body.Read(body[len(body):cap(body)])
+		body = body[:len(body)+n]
+		switch {
+		case int64(len(body)) > limit:
+			return nil, tooLarge(limit)
+		case err == io.EOF:
+			x.arrived()
+			return body, nil
+		case err != nil && tooSlow(err):
+			return nil, errTooSlow
+		case err != nil:
+			return nil, ErrJSON.Sayf("the body broke off").Because(err)
+		}
+	}
 }

@@ -12,7 +12,7 @@ import (
 
 const (
 	jsonType = "application/json"
-	gzipFrom = 1024 // bytes; a shorter answer is not worth compressing
+	gzipFrom = 1024 // bytes; shorter responses are not compressed
 )
 
 // writeJSON writes a body.
@@ -28,17 +28,17 @@ func writeJSON(w io.Writer, v any) error {
 	return e.Encode(v)
 }
 
-// response holds an answer back until it is known to be longer than gzipFrom,
-// or complete. Until then it can still become another answer.
+// response buffers a response until it is longer than gzipFrom, or complete. Until then it can be replaced
+// by another response.
 type response struct {
 	w      http.ResponseWriter
-	gzip   bool // the caller reads gzip
+	gzip   bool // the caller accepts gzip
 	head   bool
 	status int
-	sent   bool // the header has left
+	sent   bool // the header was sent
 	held   []byte
 	zip    *gzip.Writer
-	zips   *sync.Pool // of them, for each is large
+	zips   *sync.Pool // of gzip.Writers, which are large
 }
 
 func newResponse(w http.ResponseWriter, r *http.Request, zips *sync.Pool) *response {
@@ -91,7 +91,7 @@ func (w *response) pass(b []byte) (int, error) {
 	return w.w.Write(b)
 }
 
-// send lets the header leave, and what was held back.
+// send sends the header and the buffered part.
 func (w *response) send(long bool) error {
 	w.sent = true
 	h := w.w.Header()
@@ -120,10 +120,10 @@ func bodied(status int) bool {
 	return status != http.StatusNoContent && status != http.StatusNotModified
 }
 
-// committed reports whether part of the answer has left.
+// committed reports whether part of the response was sent.
 func (w *response) committed() bool { return w.sent }
 
-// reset forgets the answer so far, but not the headers of every answer.
+// reset drops the response so far, except for the headers that all responses have.
 func (w *response) reset() {
 	w.status, w.held = 0, nil
 	for _, name := range []string{"Content-Type", "Content-Length", "Content-Encoding", "Set-Cookie", "ETag", "Idempotency-Replay"} {
@@ -131,13 +131,13 @@ func (w *response) reset() {
 	}
 }
 
-// finish lets the rest leave.
+// finish sends the rest.
 func (w *response) finish() {
 	if w.status == 0 {
 		w.status = http.StatusOK
 	}
 	if !w.sent {
-		_ = w.send(false) // a caller that has gone is no concern of ours
+		_ = w.send(false) // an error means that the caller has disconnected
 	}
 	if w.zip != nil {
 		_ = w.zip.Close()
@@ -146,7 +146,7 @@ func (w *response) finish() {
 	}
 }
 
-// writeJSON writes a whole answer.
+// writeJSON writes a whole response.
 func (w *response) writeJSON(status int, v any) {
 	w.Header().Set("Content-Type", jsonType)
 	w.WriteHeader(status)

@@ -1,3 +1,16 @@
+// Package endpoint serves declared operations over HTTP: routing, the checks before an operation in one
+// order, decoding, faults to statuses, encoding, discovery and the OpenAPI document.
+//
+// An operation is one declaration and one function from values to values. The router does the same for
+// all of them:
+//
+//	route (404, 405) → tenant (404) → credential, and for sessions the origin
+//	(401, 403) → rate (429) → route class (403) → scope or role (403) → size,
+//	media type, JSON (413, 415, 400) → fields, all at once (400) → the function
+//
+// Bodies are first parsed and normalized: unknown fields are dropped, null is distinguished from absent,
+// and text that a database would refuse is reported. Then they are checked against the schemas of their
+// types. Package huma makes the schemas and checks single values.
 package endpoint
 
 import (
@@ -14,30 +27,30 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// Options are what a Router leans on.
+// Options are the dependencies and limits of a Router.
 type Options struct {
 	Gate           Gate
 	Limiter        *ratelimit.Limiter
-	DB             *sqldb.DB // keeps what Idempotency-Key needs
-	BaseURL        *url.URL  // where the world finds us
+	DB             *sqldb.DB // stores idempotency keys
+	BaseURL        *url.URL  // the public address
 	TrustedProxies []netip.Prefix
 	RatePerMinute  int           // of a key and of a session; 0 means 1000
 	Timeout        time.Duration // of a JSON request; 0 means 30 s
 	Now            func() time.Time
 	Log            *slog.Logger
-	// Took hears how long each request took; may be nil.
+	// Took is called with the duration of each request; may be nil.
 	Took func(operation string, status int, took time.Duration)
 }
 
-// Router is the table of operations, and serves them.
-// It is filled with Handle before it serves, not after.
+// Router is the table of operations, and serves them. All operations must be added with Handle before it
+// serves.
 type Router struct {
 	Options
 	mux     *http.ServeMux
 	schemas Registry
 	routes  []*route
 	cut     cutter
-	answers map[string]json.RawMessage // examples, by operation
+	answers map[string]json.RawMessage // examples of responses, by operation
 	origin  *http.CrossOriginProtection
 	window  ratelimit.Rule
 

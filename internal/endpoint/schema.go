@@ -6,14 +6,14 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 )
 
-// Schema is a JSON schema, as the documents have it and as requests are checked
-// against it. A type that describes itself has a method Schema(Registry) *Schema.
+// Schema is a JSON schema, for documents and for checking requests. A type can define its own by a method
+// Schema(Registry) *Schema.
 type Schema = huma.Schema
 
-// Registry makes the schemas of types, and keeps those of structs by name.
+// Registry makes the schemas of types, and stores those of structs by name.
 type Registry = huma.Registry
 
-// The types of JSON values, as schemas name them.
+// The types of JSON values in schemas.
 const (
 	TypeArray   = huma.TypeArray
 	TypeBoolean = huma.TypeBoolean
@@ -22,16 +22,15 @@ const (
 	TypeString  = huma.TypeString
 )
 
-// newRegistry returns a registry whose objects may have properties that they do
-// not name.
+// newRegistry returns a registry whose objects allow additional properties.
 func newRegistry() Registry {
 	config := huma.Config{OpenAPI: &huma.OpenAPI{Components: &huma.Components{Schemas: huma.NewMapRegistry(schemaPrefix, schemaName)}}}
 	config.AllowAdditionalPropertiesByDefault = true
-	return huma.NewAPI(config, nil).OpenAPI().Components.Schemas // which alone can tell it so
+	return huma.NewAPI(config, nil).OpenAPI().Components.Schemas // huma offers no other way to set this
 }
 
-// Named is a type that names its schema in the document itself. Generic types
-// do, for their own names hold those of all their arguments.
+// Named is a type that names its schema. Generic types implement it, since their own names contain those of
+// all their arguments.
 type Named interface{ SchemaName() string }
 
 // SchemaName returns the name of T's schema in the document.
@@ -47,7 +46,7 @@ func schemaName(t reflect.Type, hint string) string {
 	return huma.DefaultSchemaNamer(t, hint)
 }
 
-// describe completes a route with what its types say.
+// describe sets the parts of a route that follow from its types.
 func (r *Router) describe(rt *route, in, out reflect.Type) {
 	rt.params = r.paramsOf(in)
 	if out != reflect.TypeFor[None]() && out != reflect.TypeFor[Download]() {
@@ -73,15 +72,15 @@ func (r *Router) describe(rt *route, in, out reflect.Type) {
 	rt.body.bound(r.schemas, rt.bodySchema)
 }
 
-// relaxer puts the schema of a body right.
+// relaxer corrects the schema of a body.
 type relaxer struct {
 	all    Registry
 	strict bool
 	seen   map[reflect.Type]bool
 }
 
-// relax makes optional the fields that need not be there, for huma believes
-// that of omitempty alone; in a strict operation it closes the schema.
+// relax makes fields optional that are not required: huma considers only omitempty. In a strict operation
+// it forbids additional properties.
 func (r relaxer) relax(s *Schema, t reflect.Type) {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
@@ -118,5 +117,30 @@ func (r relaxer) relax(s *Schema, t reflect.Type) {
 			r.relax(s.Properties[name], f.Type)
 		}
 		s.PrecomputeMessages()
+	}
+}
+
+// sessionForm is an extension of a reference to the public schema of a record: a reference to the session
+// schema. A document contains one of them.
+const sessionForm = "x-session-form"
+
+// FormSchema returns the schema of a record that API keys see as public and
+// FormSchema returns the schema of a record whose form is public for API keys and session for sessions.
+// Each document contains the one for its readers.
+func FormSchema(r Registry, public, session reflect.Type) *Schema {
+	s := *r.Schema(public, true, "")
+	s.Extensions = map[string]any{sessionForm: r.Schema(session, true, "").Ref}
+	return &s
+}
+
+// choose replaces the reference by that for the document's readers.
+func (d *drafter) choose(v object) {
+	session, ok := v[sessionForm]
+	if !ok {
+		return
+	}
+	delete(v, sessionForm)
+	if d.session {
+		v["$ref"] = session
 	}
 }

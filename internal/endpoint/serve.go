@@ -14,13 +14,12 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// ServeHTTP answers every request: with the operation at its route, or with
-// the refusal that there is none.
+// ServeHTTP serves every request: by the operation of its route, or with an error if there is none.
 func (r *Router) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	res := newResponse(w, req, &r.zips)
 	x := &exchange{router: r, w: res, id: requestID(req), ip: ClientIP(req, r.TrustedProxies)}
 	x.ctx = context.WithValue(req.Context(), exchangeKey{}, x)
-	if strings.HasPrefix(req.URL.Path, "/t/") { // signing in reads where no tenant can keep it waiting
+	if strings.HasPrefix(req.URL.Path, "/t/") { // operations of the installation must not wait for a tenant's
 		x.ctx = sqldb.ForCaller(x.ctx)
 	}
 	req = req.WithContext(x.ctx)
@@ -47,8 +46,7 @@ func (r *Router) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	found.ServeHTTP(res, req)
 }
 
-// find returns what serves req, or answers that nothing does: 404, or 405
-// naming the methods that the route has.
+// find returns the handler for req, or writes an error: 404, or 405 with the methods of the route.
 func (r *Router) find(x *exchange, req *http.Request) http.Handler {
 	if !sanePath(req.URL.Path) || path.Clean(req.URL.EscapedPath()) != req.URL.EscapedPath() {
 		x.refuseUnrouted(req, ErrNotFound)
@@ -56,7 +54,7 @@ func (r *Router) find(x *exchange, req *http.Request) http.Handler {
 	}
 	found, _ := r.mux.Handler(req)
 	if _, ours := found.(handler); ours {
-		return r.mux // which also notes the values of the path
+		return r.mux // it also sets the path values
 	}
 	said := probe{http.Header{}, 0}
 	found.ServeHTTP(&said, req)
@@ -78,7 +76,7 @@ func (x *exchange) refuseUnrouted(req *http.Request, err error) {
 	x.refuse(err)
 }
 
-// sanePath reports whether a path can name anything of ours: text without NUL.
+// sanePath reports whether a path can be a route: valid text without NUL.
 func sanePath(p string) bool {
 	return utf8.ValidString(p) && !strings.ContainsRune(p, 0)
 }
@@ -90,7 +88,7 @@ func method(m string) string {
 	return m
 }
 
-// probe hears what the mux would have answered.
+// probe records the status that the mux would have sent.
 type probe struct {
 	header http.Header
 	status int
@@ -100,7 +98,7 @@ func (p *probe) Header() http.Header         { return p.header }
 func (p *probe) Write(b []byte) (int, error) { return len(b), nil }
 func (p *probe) WriteHeader(status int)      { p.status = status }
 
-// caught answers for a panic.
+// caught writes the response after a panic.
 func (r *Router) caught(x *exchange, cause any) {
 	if cause == http.ErrAbortHandler {
 		panic(cause)
@@ -121,8 +119,7 @@ func (x *exchange) operation() string {
 
 const idAlphabet = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ._-"
 
-// requestID returns the id that a proxy or client gave the request, if it is
-// harmless in a log, or a new one.
+// requestID returns the id that a proxy or client gave the request, if it is safe to log, or a new one.
 func requestID(r *http.Request) string {
 	given := r.Header.Get("X-Request-Id")
 	if len(given) >= 1 && len(given) <= 128 && strings.Trim(given, idAlphabet) == "" {
@@ -131,8 +128,8 @@ func requestID(r *http.Request) string {
 	return strings.ToLower(rand.Text())
 }
 
-// ClientIP the address of the caller: the peer, or, when the peer is a
-// trusted proxy, the last address in X-Forwarded-For that is not.
+// ClientIP returns the address of the caller: the peer or, if the peer is a trusted proxy, the last address
+// in X-Forwarded-For that is not one.
 func ClientIP(r *http.Request, trusted []netip.Prefix) netip.Addr {
 	peer, err := netip.ParseAddrPort(r.RemoteAddr)
 	if err != nil {

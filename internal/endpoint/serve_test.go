@@ -33,7 +33,7 @@ func TestRateLimits(t *testing.T) {
 	if got := get("key+broadcasts:read+lists:read"); got.status != 200 {
 		t.Errorf("another key: %d, want a window of its own", got.status)
 	}
-	// A refusal for lack of scope counts, for it costs us as much.
+	// A refusal for lack of scope counts, too.
 	s.pass(time.Minute)
 	if got := s.do("GET /t/acme/api/things", "", "X-API-Key: key+lists:read"); got.status != 403 || got.header.Get("X-RateLimit-Remaining") != "2" || got.json["statusCode"] != nil {
 		t.Errorf("403: %d %s %v", got.status, got.body, got.header)
@@ -110,7 +110,7 @@ func TestHeadIsGetWithoutTheBody(t *testing.T) {
 	}
 }
 
-func TestLongAnswersAreCompressedForThoseWhoAsk(t *testing.T) {
+func TestLongResponsesAreCompressedOnRequest(t *testing.T) {
 	t.Parallel()
 	s := newShop(t, options{})
 	long := "GET /t/acme/api/things/01900000-0000-7000-8000-00000000ac3e"
@@ -132,7 +132,7 @@ func TestLongAnswersAreCompressedForThoseWhoAsk(t *testing.T) {
 		}
 	}
 	if got := s.do(long, "", "X-API-Key: key+lists:read", "Accept-Encoding: gzip;q=0"); got.header.Get("Content-Encoding") != "" {
-		t.Error("compressed for one who refuses it")
+		t.Error("compressed although the caller refuses it")
 	}
 }
 
@@ -166,7 +166,7 @@ func TestStreamsAreWholeOrBreakOff(t *testing.T) {
 	}
 }
 
-func TestOurOwnMistakesTellNothing(t *testing.T) {
+func TestInternalErrorsDiscloseNothing(t *testing.T) {
 	t.Parallel()
 	s := newShop(t, options{})
 	for what, want := range map[string]int{"GET /t/acme/api/panic": 500, "GET /t/broken/api/things": 500, "GET /t/outage/api/things": 503} {
@@ -252,5 +252,21 @@ func TestADeprecatedOperationNamesItsSuccessor(t *testing.T) {
 	}
 	if got := s.do("GET /t/acme/api/things", "", "X-API-Key: key+x"); got.header.Get("Deprecation") != "" {
 		t.Error("an operation that stays is announced to go")
+	}
+}
+
+// What the router costs a small write and a small read.
+func BenchmarkRouter(b *testing.B) {
+	s := newShop(b, options{rate: 1 << 30})
+	for name, what := range map[string]string{"post": "POST /t/acme/api/things", "get": "GET /t/acme/api/things"} {
+		method, target, _ := strings.Cut(what, " ")
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				req := httptest.NewRequest(method, target, strings.NewReader(`{"name": "x", "tags": ["a", "b"], "weight": 5, "props": {"a": 1}, "owner": {"email": "ann@example.org"}}`))
+				req.Header.Set("X-API-Key", "key+broadcasts:write+broadcasts:read")
+				s.router.ServeHTTP(httptest.NewRecorder(), req)
+			}
+		})
 	}
 }

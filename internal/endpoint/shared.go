@@ -2,10 +2,10 @@ package endpoint
 
 import "github.com/packetboat/packetboat/internal/fault"
 
-// ErrTenant is what a Gate answers for an unknown slug.
+// ErrTenant is the fault of a Gate for an unknown slug.
 var ErrTenant = fault.New(fault.NotFound, "TENANT_NOT_FOUND", "there is no such tenant")
 
-// errorSchema is the envelope of every refusal.
+// errorSchema returns the schema of the envelope of errors.
 func errorSchema() object {
 	return object{
 		"type":     "object",
@@ -25,7 +25,7 @@ func errorSchema() object {
 	}
 }
 
-// sharedHeaders are the headers that many answers have.
+// sharedHeaders returns the headers that many responses have.
 func sharedHeaders() object {
 	text := func(description string) object {
 		return object{"description": description, "schema": object{"type": "string"}}

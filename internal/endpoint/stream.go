@@ -9,16 +9,16 @@ import (
 	"strconv"
 )
 
-// Stream is the envelope of a collection that is not paged and may be long: its
-// rows are written as they come, and never all in memory.
+// Stream is the envelope of a collection that is not paged and may be long: its rows are written as they
+// are read, and never all in memory.
 //
-// An error before the first kilobyte becomes an ordinary refusal. Later, the
-// connection breaks off, so that a caller cannot take a part for the whole list.
+// An error before the first kilobyte becomes an error response. Later, the connection is closed, so that a
+// caller cannot mistake a part for the whole list.
 type Stream[T any] struct {
 	Rows iter.Seq2[T, error]
 }
 
-// streamed is what every Stream[T] is.
+// streamed is implemented by every Stream[T].
 type streamed interface{ stream(w io.Writer) error }
 
 func (s Stream[T]) stream(w io.Writer) error {
@@ -31,7 +31,7 @@ func (s Stream[T]) stream(w io.Writer) error {
 	return b.Flush()
 }
 
-// elements writes rows as they come, with commas between them.
+// elements writes rows as they are read, with commas between them.
 func elements[T any](b *bufio.Writer, rows iter.Seq2[T, error]) error {
 	first := true
 	for row, err := range rows {
@@ -53,13 +53,13 @@ func elements[T any](b *bufio.Writer, rows iter.Seq2[T, error]) error {
 	return nil
 }
 
-// Parts is an object that may be long: the lists in it are written as they come.
-// It breaks off like a Stream.
+// Parts is an object that may be long: its lists are written as they are read. Errors are handled as in a
+// Stream.
 type Parts struct {
 	List []Part
 }
 
-// Part is a member of Parts: a value or, where Rows is set, a list.
+// Part is a member of Parts: a value or, if Rows is set, a list.
 type Part struct {
 	Name  string
 	Value any
@@ -96,24 +96,24 @@ func (p Parts) stream(w io.Writer) error {
 	return b.Flush()
 }
 
-// Schema is that of any object.
+// Schema returns the schema of any object.
 func (p Parts) Schema(Registry) *Schema {
 	return &Schema{Type: TypeObject, AdditionalProperties: true}
 }
 
-// Schema is that of List.
+// Schema returns the schema of a List.
 func (s Stream[T]) Schema(r Registry) *Schema {
 	return r.Schema(reflect.TypeFor[List[T]](), true, "")
 }
 
-// Download is an answer that is a file, not JSON.
+// Download is a response that is a file, not JSON.
 type Download struct {
 	Name, MediaType string
 	Size            int64 // bytes
 	Content         io.Reader
 }
 
-// download writes a file, or nothing of it for HEAD.
+// download writes a file, or only its headers for HEAD.
 func (x *exchange) download(file Download) error {
 	h := x.w.Header()
 	h.Set("Content-Type", file.MediaType)

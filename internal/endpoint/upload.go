@@ -13,13 +13,12 @@ import (
 	"github.com/packetboat/packetboat/internal/fault"
 )
 
-// Upload is the body of an operation that takes a file: multipart/form-data with
-// the file as "file" and, before or after it, an object in JSON as "options",
-// which is an Options. It is the field Upload of the operation's In, and is read
-// while the operation runs, so that no file is ever whole in memory.
+// Upload is the body of an operation with a file: multipart/form-data with the file as "file" and, before
+// or after it, a JSON object as "options", which is an Options. It is the field Upload of the operation's
+// In, and is read while the operation runs, so that the file is never completely in memory.
 type Upload[Options any] struct{ x *exchange }
 
-// uploader is what every *Upload[Options] is.
+// uploader is implemented by every *Upload[Options].
 type uploader interface {
 	options() reflect.Type
 	of(x *exchange)
@@ -28,10 +27,9 @@ type uploader interface {
 func (u *Upload[Options]) options() reflect.Type { return reflect.TypeFor[Options]() }
 func (u *Upload[Options]) of(x *exchange)        { u.x = x }
 
-// Receive reads the body: keep is called once with the file, and reads it to its
-// end or returns an error, which is then Receive's. Every problem with the form
-// is a fault; what keep kept of the file is then for nothing. A form without
-// options has the zero Options.
+// Receive reads the body: keep is called once with the file, and reads it to its end or returns an error,
+// which Receive returns. Every problem of the form is a fault; then the caller must discard what keep has
+// stored. A form without options has the zero Options.
 func (u *Upload[Options]) Receive(keep func(file io.Reader) error) (Options, error) {
 	var options Options
 	raw, err := u.x.receive(keep)
@@ -51,7 +49,7 @@ const (
 	formType    = "multipart/form-data"
 )
 
-// uploadOf returns the field of an operation's In that is an Upload, if it has one.
+// uploadOf returns the field of an operation's In that is an Upload, if any.
 func uploadOf(in reflect.Type) (reflect.StructField, reflect.Type, bool) {
 	f, ok := in.FieldByName("Upload")
 	if !ok {
@@ -64,7 +62,7 @@ func uploadOf(in reflect.Type) (reflect.StructField, reflect.Type, bool) {
 	return f, u.options(), true
 }
 
-// form makes sure that a request brings a form, and bounds it.
+// form checks that a request has a form, and limits its size.
 func (x *exchange) form(r *http.Request) error {
 	limit := x.route.maxBody()
 	if r.ContentLength > limit {
@@ -89,8 +87,8 @@ func tooLarge(limit int64) error {
 	return ErrTooLarge.Sayf("the body may have at most %d bytes", limit)
 }
 
-// receive goes through the parts of the form, hands the file on and returns the
-// options as they were cleaned; nil when there are none.
+// receive reads the parts of the form, passes the file on and returns the normalized options; nil if there
+// are none.
 func (x *exchange) receive(keep func(io.Reader) error) ([]byte, error) {
 	var options []byte
 	var kept bool
@@ -131,7 +129,7 @@ func (x *exchange) receive(keep func(io.Reader) error) ([]byte, error) {
 	return options, nil
 }
 
-// source remembers the error of reading, to distinguish it from an error of storing.
+// source stores the error of reading, to distinguish it from an error of storing.
 type source struct {
 	r   io.Reader
 	err error
@@ -145,7 +143,7 @@ func (s *source) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// broken is the fault of a body that cannot be read to its end.
+// broken returns the fault for a body that cannot be read to its end.
 func broken(err error) error {
 	if large, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		return tooLarge(large.Limit)
@@ -156,7 +154,7 @@ func broken(err error) error {
 	return fault.Input(fault.Field{Message: "the body is not a whole " + formType + " form"}).Because(err)
 }
 
-// readOptions reads and checks the options as bodies in JSON are.
+// readOptions reads and checks the options like a JSON body.
 func (x *exchange) readOptions(r io.Reader) ([]byte, error) {
 	raw, err := io.ReadAll(io.LimitReader(r, Megabyte+1))
 	switch {
@@ -182,12 +180,12 @@ func (x *exchange) readOptions(r io.Reader) ([]byte, error) {
 	}
 	clean, err := json.Marshal(tree)
 	if err != nil {
-		return nil, fmt.Errorf("write the options anew: %w", err)
+		return nil, fmt.Errorf("encode normalized options: %w", err)
 	}
 	return clean, nil
 }
 
-// formSchema describes a form whose options have the given schema.
+// formSchema returns the schema of a form with options of the given schema.
 func formSchema(options object) object {
 	return object{formType: object{
 		"schema": object{

@@ -33,7 +33,7 @@ type loadRequest struct {
 
 var errDisk = errors.New("the disk is full")
 
-// newDepot is a shop that takes files of a megabyte.
+// newDepot is a shop that accepts files of a megabyte.
 func newDepot(t testing.TB) *shop {
 	s := newShop(t, options{})
 	endpoint.Handle(s.router, "POST /t/{tenant}/api/loads", endpoint.Op{
@@ -144,7 +144,7 @@ func TestFormsOverTheCapAreRefusedInTheMiddle(t *testing.T) {
 		"options":    form("options", strings.Repeat(" ", endpoint.Megabyte), "file", "a"),
 	} {
 		read := &counted{r: strings.NewReader(body + strings.Repeat("a", 10*endpoint.Megabyte))}
-		req := httptest.NewRequest("POST", "/t/acme/api/loads", read) // of no known length
+		req := httptest.NewRequest("POST", "/t/acme/api/loads", read) // without Content-Length
 		req.Header.Set("Content-Type", "multipart/form-data; boundary=x")
 		req.Header.Set("X-API-Key", "key+x")
 		if r := s.send(req); r.status != 413 || r.code() != "PAYLOAD_TOO_LARGE" {
@@ -167,7 +167,7 @@ func (c *counted) Read(p []byte) (int, error) {
 	return n, err
 }
 
-func TestFormsStandInTheDocument(t *testing.T) {
+func TestTheDocumentContainsForms(t *testing.T) {
 	t.Parallel()
 	s := newDepot(t)
 	doc, _ := document(t, s)
@@ -191,7 +191,7 @@ func TestFormsStandInTheDocument(t *testing.T) {
 	}
 }
 
-// Whatever strangers send as a form, it is answered, and never as our mistake.
+// Whatever is sent as a form, the response is never a 5xx.
 func FuzzForm(f *testing.F) {
 	f.Add(form("file", "a,b", "options", `{"mode": "a"}`))
 	f.Add(form("options", `{"mode": null}`))

@@ -15,31 +15,30 @@ import (
 	"github.com/packetboat/packetboat/internal/fault"
 )
 
-// findings are the problems of a body: one for each path, and those of the
-// elements of arrays.
+// findings are the problems of a body: one for each path, and one for elements of an array with the same
+// problem.
 type findings struct{ fault.Problems }
 
-// add notes a problem at path, unless one is known there.
+// add adds a problem at path, unless there is one already.
 func (f *findings) add(path, message string) {
 	if !f.Truncated() && !f.At(path) {
 		f.Add(path, message)
 	}
 }
 
-// validator checks a body against its schema. huma checks values of known size;
-// arrays and mappings are gone through here, so that the work and the number of
-// problems stay bounded whatever they hold: the length of an array is checked
-// before its elements, elements that break the same rule are one problem, and
-// nothing is looked at once more problems are known than are reported.
+// validator checks a body against its schema. huma checks values of limited size; arrays and mappings are
+// iterated here, so that the work and the number of problems are limited: the length of an array is checked
+// before its elements, elements that break the same rule are one problem, and checking ends when there are
+// more problems than are reported.
 type validator struct {
 	cut   *cutter
 	found *findings
 	path  []byte
-	at    *huma.PathBuffer // below path
+	at    *huma.PathBuffer // the current path
 	res   huma.ValidateResult
 }
 
-// validate adds what is wrong with the value at a path by its schema.
+// validate adds the problems of the value at a path by its schema.
 func (r *Router) validate(found *findings, path string, s *Schema, value any) {
 	v := validator{cut: &r.cut, found: found, path: []byte(path), at: huma.NewPathBuffer(make([]byte, 0, 64), 0)}
 	v.value(s, value)
@@ -61,7 +60,7 @@ func (v *validator) value(s *Schema, value any) {
 	v.inside(s, value)
 }
 
-// inside checks the arrays and mappings in a value, which itself was checked.
+// inside checks the contents of arrays and mappings in a value that was checked itself.
 func (v *validator) inside(s *Schema, value any) {
 	s = v.cut.resolved(s)
 	switch value := value.(type) {
@@ -123,14 +122,14 @@ func (v *validator) list(s *Schema, list []any) {
 	}
 }
 
-// step adds a step to the path and returns how long it was.
+// step adds a step to the path and returns the previous length.
 func (v *validator) step(name string) int {
 	n := len(v.path)
 	v.path = append(v.path[:n], joined(n, name)...)
 	return n
 }
 
-// below returns the path of what stands at another path below the current one.
+// below returns another path below the current one.
 func (v *validator) below(path string) string {
 	if path == "" {
 		return string(v.path)
@@ -146,7 +145,7 @@ func joined(n int, step string) string {
 	return step
 }
 
-// problemOf translates what huma found in a body.
+// problemOf translates an error of huma.
 func problemOf(err error) fault.Field {
 	if d, ok := errors.AsType[*huma.ErrorDetail](err); ok {
 		return translated(d.Location, d.Message)
@@ -162,7 +161,7 @@ func container(value any) bool {
 	return false
 }
 
-// wrongKind says that a value has not the JSON type of its schema, or "".
+// wrongKind returns the message if a value does not have the JSON type of its schema, or "".
 func wrongKind(s *Schema, value any) string {
 	if value == nil && s.Nullable {
 		return ""
@@ -194,14 +193,14 @@ func wrongKind(s *Schema, value any) string {
 	return message
 }
 
-// cutter makes schemas that say nothing of the elements of arrays and mappings.
-// It stands in for the registry that they refer to.
+// cutter makes schemas without rules for the elements of arrays and mappings. It is also the registry that
+// they refer to.
 type cutter struct {
 	Registry
 	made sync.Map // *Schema -> *Schema
 }
 
-// SchemaFromRef returns the schema that ref names, cut.
+// SchemaFromRef returns the schema of a reference, cut.
 func (c *cutter) SchemaFromRef(ref string) *Schema { return c.of(c.Registry.SchemaFromRef(ref)) }
 
 func (c *cutter) of(s *Schema) *Schema {
@@ -228,7 +227,7 @@ func (c *cutter) of(s *Schema) *Schema {
 	return made.(*Schema)
 }
 
-// resolved returns the schema that s refers to, whole.
+// resolved returns the schema that s refers to, not cut.
 func (c *cutter) resolved(s *Schema) *Schema {
 	for s.Ref != "" {
 		s = c.Registry.SchemaFromRef(s.Ref)

@@ -9,24 +9,24 @@ import (
 	"time"
 )
 
-// None is the answer without a body: 204.
+// None is a response without a body: 204.
 type None struct{}
 
-// Opt is a body field that tells absent, null and a value apart. It is never
-// required; null is refused when the field is tagged nullable:"false".
+// Opt is a body field that distinguishes absent, null and a value. It is never required; null is an error
+// if the field is tagged nullable:"false".
 type Opt[T any] struct {
-	Set   bool // the field was there
-	Null  bool // and was null
+	Set   bool // the field is present
+	Null  bool // and null
 	Value T
 }
 
-// Some returns an Opt that holds v.
+// Some returns an Opt with the value v.
 func Some[T any](v T) Opt[T] { return Opt[T]{Set: true, Value: v} }
 
-// Given reports whether the field was there with a value.
+// Given reports whether the field has a value.
 func (o Opt[T]) Given() bool { return o.Set && !o.Null }
 
-// Or returns the value, or otherwise when the field was absent or null.
+// Or returns the value, or otherwise if the field is absent or null.
 func (o Opt[T]) Or(otherwise T) T {
 	if o.Given() {
 		return o.Value
@@ -34,7 +34,7 @@ func (o Opt[T]) Or(otherwise T) T {
 	return otherwise
 }
 
-// Pointer returns the value, or nil when the field was absent or null.
+// Pointer returns the value, or nil if the field is absent or null.
 func (o Opt[T]) Pointer() *T {
 	if o.Given() {
 		return &o.Value

@@ -1,17 +1,18 @@
 package endpoint_test
 
 import (
+	"bytes"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
+	"math"
 	"slices"
 	"testing"
 	"time"
 
-	"pgregory.net/rapid"
-
 	"github.com/packetboat/packetboat/internal/endpoint"
 	"github.com/packetboat/packetboat/internal/secret"
+	"pgregory.net/rapid"
 )
 
 func cursors(t testing.TB) *endpoint.Cursors {
@@ -47,7 +48,7 @@ func TestCursorsComeBackAsTheyWent(t *testing.T) {
 	})
 }
 
-// Only what was signed is read, and nothing breaks.
+// Only signed cursors are accepted, whatever the text.
 func FuzzCursor(f *testing.F) {
 	cs := cursors(f)
 	good := cs.Encode(endpoint.Cursor{Sort: "created_at", Dir: "desc", LastID: "x"})
@@ -134,7 +135,7 @@ func TestPagingParameters(t *testing.T) {
 	}
 }
 
-func TestOptTellsAbsentNullAndValueApart(t *testing.T) {
+func TestOptDistinguishesAbsentNullAndValue(t *testing.T) {
 	t.Parallel()
 	type body struct {
 		A, B, C endpoint.Opt[int]
@@ -148,5 +149,28 @@ func TestOptTellsAbsentNullAndValueApart(t *testing.T) {
 	}
 	if b.A.Or(1) != 1 || b.B.Or(1) != 1 || b.C.Or(1) != 5 || b.B.Pointer() != nil || *b.C.Pointer() != 5 {
 		t.Error("Or or Pointer is wrong")
+	}
+}
+
+func TestAppendValueWritesWhatEncodingJSONDoes(t *testing.T) {
+	for _, v := range []any{
+		nil, true, "", "a\"b\\c\n\x01é\u2028<&>\xff", 0.0, math.Copysign(0, -1), 41.0, -1.5, 1e15, 1e21, 1e-7, 123456789012345678.0,
+		[]any(nil), []any{}, []any{1.0, "x", nil, []any{false}}, map[string]any(nil), map[string]any{},
+		map[string]any{"b": 1.0, "a": []any{"x"}, "é": map[string]any{"z": nil, "y": true}, "": "empty"},
+		map[string]any{"a": 1, "b": []string{"c"}, "c": struct{ D int }{4}}, []string{"a"}, 7,
+	} {
+		var want bytes.Buffer
+		e := json.NewEncoder(&want)
+		e.SetEscapeHTML(false)
+		if err := e.Encode(v); err != nil {
+			t.Fatal(err)
+		}
+		got, err := endpoint.AppendValue([]byte("x"), v)
+		if err != nil || string(got) != "x"+string(bytes.TrimSuffix(want.Bytes(), []byte("\n"))) {
+			t.Errorf("AppendValue(%#v) = %s, %v; want x%s", v, got, err, want.Bytes())
+		}
+	}
+	if _, err := endpoint.AppendValue(nil, map[string]any{"a": math.NaN()}); err == nil {
+		t.Error("AppendValue takes what is no number")
 	}
 }

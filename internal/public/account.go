@@ -17,11 +17,10 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// Accounts serves the pages that the links about logins lead to: signing up,
-// choosing a password, accepting an invitation. Each shows a form and hands what
-// was filled in to auth.Login, as the operations of the API do. They need no script.
+// Accounts serves the pages about logins: signing up, choosing a password, accepting an invitation. Each
+// shows a form and passes its values to auth.Login, as the operations of the API do. They need no script.
 //
-// Looking at a page changes nothing: programs that check mail follow links.
+// A GET changes nothing, since programs that check mail follow links.
 type Accounts struct {
 	DB       *sqldb.DB
 	Login    *auth.Login
@@ -44,8 +43,8 @@ func (a *Accounts) Routes(mux *http.ServeMux) {
 	mux.HandleFunc("GET /welcome", a.welcome)
 }
 
-// accountPage is one form and what it does. The form's error says that the link
-// leads nowhere; send returns the cookie of a session that began, if one did.
+// accountPage is one form and its action. form returns an error if the link is not valid; send returns the
+// cookie of the session that it began, if any.
 type accountPage struct {
 	tokenName string
 	form      func(ctx context.Context, token string) (accountView, error)
@@ -56,7 +55,7 @@ func (a *Accounts) get(w http.ResponseWriter, r *http.Request, p accountPage) {
 	a.showForm(w, r, p, r.URL.Query().Get(p.tokenName), nil)
 }
 
-// showForm shows the form, and why it was refused before.
+// showForm shows the form, with the fault of the previous attempt.
 func (a *Accounts) showForm(w http.ResponseWriter, r *http.Request, p accountPage, token string, refused *fault.Error) {
 	v, err := p.form(r.Context(), token)
 	if f, ok := fault.As(err); ok {
@@ -85,7 +84,7 @@ func (a *Accounts) showForm(w http.ResponseWriter, r *http.Request, p accountPag
 	a.show(w, r, status, v)
 }
 
-// maxAccountForm bounds the body of a form.
+// maxAccountForm is the maximum size of the body of a form.
 const maxAccountForm = 16 << 10
 
 func (a *Accounts) post(w http.ResponseWriter, r *http.Request, p accountPage) {
@@ -114,13 +113,13 @@ func (a *Accounts) post(w http.ResponseWriter, r *http.Request, p accountPage) {
 	if session != "" {
 		http.SetCookie(w, auth.SessionCookie(a.BaseURL, session))
 	}
-	w.Header().Set("Location", "welcome") // relative, so that it is right behind a proxy
+	w.Header().Set("Location", "welcome") // relative, so that it works behind a proxy
 	w.Header().Set("Referrer-Policy", "no-referrer")
 	common(w.Header())
 	w.WriteHeader(http.StatusSeeOther)
 }
 
-// deadEnd says why a link leads nowhere, and what to do.
+// deadEnd returns the page for a link that is not valid: why, and what to do.
 func deadEnd(path string, err *fault.Error) accountView {
 	if errors.Is(err, auth.ErrSignupDisabled) {
 		return accountView{Title: "Sign-up is off", Text: []string{"Ask a colleague for an invitation, or the operator for a login."}}
@@ -133,10 +132,10 @@ func deadEnd(path string, err *fault.Error) accountView {
 	return accountView{Title: "This link is not valid any more", Text: []string{"It was used before, or it is too old.", next}}
 }
 
-// formCookie holds a value that a form of ours repeats.
+// formCookie is the name of the cookie with a value that our forms repeat.
 const formCookie = "packetboat_form"
 
-// formKey returns the value of the form's cookie, which is set where it is missing.
+// formKey returns the value of that cookie, which it sets if it is missing.
 func (a *Accounts) formKey(w http.ResponseWriter, r *http.Request) string {
 	if c, err := r.Cookie(formCookie); err == nil && len(c.Value) == len(rand.Text()) {
 		return c.Value
@@ -149,17 +148,16 @@ func (a *Accounts) formKey(w http.ResponseWriter, r *http.Request) string {
 	return key
 }
 
-// ours reports whether a form was sent from our own page. A page that names no
-// referrer makes browsers send "Origin: null" (Fetch, "append a request Origin
-// header"), and without TLS they do not say Sec-Fetch-Site. Then the form must
-// repeat the cookie that the page set, which no other site can read or send.
+// ours reports whether a form was sent from our own page. A page without referrer makes browsers send
+// "Origin: null" (Fetch, "append a request Origin header"), and without TLS they do not send Sec-Fetch-Site.
+// Then the form must repeat the cookie set by the page, which no other site can read or send.
 func (a *Accounts) ours(r *http.Request) bool {
 	if r.Header.Get("Origin") == "null" && r.Header.Get("Sec-Fetch-Site") == "" {
 		c, err := r.Cookie(formCookie)
 		return err == nil && c.Value != "" && subtle.ConstantTimeCompare([]byte(c.Value), []byte(r.PostForm.Get("form"))) == 1
 	}
 	protection := http.NewCrossOriginProtection()
-	// A proxy may rewrite Host, so our own origin is named too.
+	// A proxy may rewrite Host, so our own origin is compared, too.
 	_ = protection.AddTrustedOrigin(a.BaseURL.Scheme + "://" + a.BaseURL.Host)
 	return protection.Check(r) == nil
 }
@@ -205,7 +203,7 @@ func (a *Accounts) resetForm(ctx context.Context, token string) (accountView, er
 	}, nil
 }
 
-// loginField shows whose login it is, to the person and to password managers.
+// loginField shows the address of the login, for the user and for password managers.
 func loginField(email string) accountField {
 	return accountField{Name: "email", Label: "Login", Type: "email", Autocomplete: "username", Value: email, ReadOnly: true}
 }
@@ -245,7 +243,7 @@ func (a *Accounts) accept(r *http.Request, token string) (string, error) {
 	return e.Token, err
 }
 
-// welcomeView says what to do next.
+// welcomeView is the page after a form.
 type welcomeView struct {
 	SignedIn   bool
 	Tenants    []auth.Membership
@@ -253,7 +251,7 @@ type welcomeView struct {
 	KeyCommand string
 }
 
-// welcome is where every form ends.
+// welcome serves the page to which every form leads.
 func (a *Accounts) welcome(w http.ResponseWriter, r *http.Request) {
 	v := accountView{Title: "Your password is saved", Text: []string{"Every older session of the login has ended."}, Welcome: &welcomeView{Mailbox: true}}
 	cookie, err := r.Cookie(auth.CookieName)
@@ -271,7 +269,7 @@ func (a *Accounts) welcome(w http.ResponseWriter, r *http.Request) {
 	a.show(w, r, http.StatusOK, v)
 }
 
-// next looks at what a person who is signed in can do.
+// next finds out what the signed-in user can do.
 func (a *Accounts) next(ctx context.Context, s auth.Session) (*welcomeView, error) {
 	v := &welcomeView{SignedIn: true}
 	var err error

@@ -63,11 +63,11 @@ func (v *visit) fresh() {
 	v.client = &http.Client{Jar: jar}
 }
 
-// seen is a page as a browser has it.
+// seen is a page that was loaded.
 type seen struct {
 	*http.Response
 	body string
-	form url.Values // what the form would send untouched
+	form url.Values // the unchanged values of the form
 }
 
 func (v *visit) do(r *http.Request) seen {
@@ -86,7 +86,7 @@ func (v *visit) do(r *http.Request) seen {
 	return s
 }
 
-// sound checks what holds of every page, and reads its form.
+// sound checks what all pages have in common, and reads the form.
 func (v *visit) sound(s *seen) {
 	v.Helper()
 	if got := s.Header.Get("Referrer-Policy"); got != "no-referrer" {
@@ -142,7 +142,7 @@ func (v *visit) get(link string) seen {
 	return v.do(r)
 }
 
-// send fills a form in and sends it as a browser does to a site without TLS.
+// send fills in a form and sends it like a browser to a site without TLS.
 func (v *visit) send(page seen, fields url.Values, headers ...string) seen {
 	v.Helper()
 	body := url.Values{}
@@ -157,7 +157,7 @@ func (v *visit) send(page seen, fields url.Values, headers ...string) seen {
 		v.Fatal(err)
 	}
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	r.Header.Set("Origin", "null") // the page names no referrer
+	r.Header.Set("Origin", "null") // the page sends no referrer
 	for i := 0; i < len(headers); i += 2 {
 		r.Header.Set(headers[i], headers[i+1])
 	}
@@ -311,7 +311,7 @@ func TestAnInvitationIsAcceptedOnAPage(t *testing.T) {
 		if done := v.send(page, url.Values{"password": {ownWord}}); v.signedInAs() != ann.Email {
 			t.Errorf("the right one ends at %s with %s", done.Request.URL, done.body)
 		}
-		// One that was only claimed chooses a password, and is told what that means.
+		// A user whose login is not proven chooses a password, and sees what that means.
 		v.fresh()
 		page = v.get(link("third", "bob@example.org"))
 		if page.form.Get("name") != "Bob" || !strings.Contains(page.body, "you keep your other workspaces") {

@@ -22,7 +22,7 @@ var accountFiles embed.FS
 var (
 	accountTemplate = template.Must(template.ParseFS(accountFiles, "account/page.html"))
 	accountStyle    = mustRead("account/style.css")
-	// accountPolicy lets the page's own style in, by its hash, and nothing else.
+	// accountPolicy allows the page's own style, by its hash, and nothing else.
 	accountPolicy = "default-src 'none'; style-src 'sha256-" + hashOf(accountStyle) +
 		"'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
 )
@@ -40,7 +40,7 @@ func hashOf(text string) string {
 	return base64.StdEncoding.EncodeToString(sum[:])
 }
 
-// accountView is a page about a login as its template sees it.
+// accountView is the data of a page about a login.
 type accountView struct {
 	Title   string
 	Text    []string
@@ -50,8 +50,8 @@ type accountView struct {
 	Style   template.CSS
 }
 
-// accountForm asks for what an operation needs. The token travels in the body, so
-// that it is in no further address.
+// accountForm is a form for an operation. The token is sent in the body, so that it does not appear in
+// another URL.
 type accountForm struct {
 	Action, Button   string
 	TokenName, Token string
@@ -77,7 +77,7 @@ func (f accountField) DescribedBy() string {
 	return strings.Join(ids, " ")
 }
 
-// fill puts in again what was sent. Passwords are typed anew.
+// fill sets the values that were sent. Passwords must be entered again.
 func (f *accountForm) fill(sent url.Values) {
 	for i := range f.Fields {
 		if one := &f.Fields[i]; one.Type != "password" && !one.ReadOnly {
@@ -86,14 +86,14 @@ func (f *accountForm) fill(sent url.Values) {
 	}
 }
 
-// fieldOf names the field that a fault without details is about.
+// fieldOf maps the code of a fault without details to a field.
 var fieldOf = map[string]string{
 	"DUPLICATE_SLUG":      "tenant_slug",
 	"DUPLICATE_EMAIL":     "email",
 	"INVALID_CREDENTIALS": "password",
 }
 
-// refuse shows in the form why it was refused.
+// refuse shows a fault in the form.
 func (v *accountView) refuse(err *fault.Error) {
 	problems := map[string]string{}
 	if details, ok := err.Details.(fault.Fields); ok {
@@ -121,7 +121,7 @@ func (v *accountView) refuse(err *fault.Error) {
 	}
 }
 
-// statusOfForm is the status of a page that says why a form was refused.
+// statusOfForm returns the status of a page that shows why a form was refused.
 func statusOfForm(err *fault.Error) int {
 	switch err.Kind {
 	case fault.Unauthenticated:
@@ -136,8 +136,8 @@ func statusOfForm(err *fault.Error) int {
 	return http.StatusBadRequest
 }
 
-// show writes a page about a login. It runs no script, loads nothing, is in no
-// frame, and its address, which holds a token, is told to no other page.
+// show writes a page about a login. It runs no script, loads nothing, cannot be framed, and does not send its
+// URL, which contains a token, as a referrer.
 func (a *Accounts) show(w http.ResponseWriter, r *http.Request, status int, v accountView) {
 	v.Style = template.CSS(accountStyle)
 	var page bytes.Buffer
@@ -157,7 +157,7 @@ func (a *Accounts) show(w http.ResponseWriter, r *http.Request, status int, v ac
 	}
 }
 
-// broken answers when something of ours failed. The error names no token.
+// broken writes the page for an internal error. The log contains no token.
 func (a *Accounts) broken(w http.ResponseWriter, r *http.Request, err error) {
 	a.Log.Error("account page failed", "path", r.URL.Path, "err", err)
 	a.show(w, r, http.StatusServiceUnavailable, accountView{
@@ -165,7 +165,7 @@ func (a *Accounts) broken(w http.ResponseWriter, r *http.Request, err error) {
 	})
 }
 
-// retry sets the header that says when a refused form may be sent again.
+// retry sets Retry-After for a refused form.
 func retry(w http.ResponseWriter, err *fault.Error) {
 	if wait, ok := err.Details.(auth.Wait); ok {
 		w.Header().Set("Retry-After", strconv.Itoa(int(wait.RetryAfter()/time.Second)))

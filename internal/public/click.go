@@ -14,8 +14,8 @@ import (
 // pixelGIF is a transparent image of one pixel.
 var pixelGIF = []byte("GIF89a\x01\x00\x01\x00\x80\x00\x00\x00\x00\x00\xff\xff\xff\x21\xf9\x04\x01\x00\x00\x00\x00\x2c\x00\x00\x00\x00\x01\x00\x01\x00\x00\x02\x02\x44\x01\x00\x3b")
 
-// open answers the open pixel; always with the image, so that no mail program
-// shows a broken one. Only a good token is counted.
+// open serves the open pixel. It always returns the image, so that no mail program shows a broken one. Only
+// valid tokens are counted.
 func (p *Recipient) open(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h.Set("Content-Type", "image/gif")
@@ -33,8 +33,7 @@ func (p *Recipient) open(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(pixelGIF)
 }
 
-// click answers a tracked link with a redirect to where its author meant it to
-// lead. The address comes from the database or from inside the signed token.
+// click redirects a tracked link to its target, which comes from the database or from the signed token.
 func (p *Recipient) click(w http.ResponseWriter, r *http.Request) {
 	if !readOnly(w, r) {
 		return
@@ -59,7 +58,7 @@ func (p *Recipient) click(w http.ResponseWriter, r *http.Request) {
 	redirect(w, target)
 }
 
-// previewed leads on from a link of a test mail, and records nothing.
+// previewed redirects a link of a test mail, and records nothing.
 func (p *Recipient) previewed(w http.ResponseWriter, r *http.Request, t track.Token) {
 	account, err := tenant.ByID(r.Context(), p.DB, t.Tenant)
 	if err == nil && account.Status == tenant.Deleted {
@@ -84,7 +83,7 @@ func redirect(w http.ResponseWriter, target string) {
 	w.WriteHeader(http.StatusFound)
 }
 
-// target returns the link as authored and where it leads for this recipient.
+// target returns the link as the author wrote it and its target for this recipient.
 func (p *Recipient) target(ctx context.Context, t track.Token) (authored, target string, err error) {
 	from, err := p.origin(ctx, t)
 	if err != nil {
@@ -98,7 +97,7 @@ func (p *Recipient) target(ctx context.Context, t track.Token) (authored, target
 		return "", "", track.ErrBadToken
 	}
 	link := c.Links[t.Link]
-	target = t.Target // rendered for this recipient when the mail was made, UTM and all
+	target = t.Target // rendered for this recipient when the mail was built, with UTM parameters
 	if !link.Dynamic {
 		target = s.WithUTM(c.Context, link.URL)
 	}
@@ -108,7 +107,7 @@ func (p *Recipient) target(ctx context.Context, t track.Token) (authored, target
 	return link.URL, target, nil
 }
 
-// readOnly lets GET and the methods through that ask about it; others get 405.
+// readOnly allows GET, HEAD and OPTIONS; for other methods it writes 405.
 func readOnly(w http.ResponseWriter, r *http.Request) bool {
 	switch r.Method {
 	case http.MethodGet, http.MethodHead, http.MethodOptions:

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestTextOnOurPagesHasContrast asks for the ratio of WCAG 2.2, success criterion
+// TestTextOnOurPagesHasContrast checks the ratio of WCAG 2.2, success criterion
 // 1.4.3, in both colour schemes.
 func TestTextOnOurPagesHasContrast(t *testing.T) {
 	t.Parallel()
@@ -26,7 +26,7 @@ func TestTextOnOurPagesHasContrast(t *testing.T) {
 		if len(schemes) != 2 {
 			t.Fatalf("%s has %d colour schemes, want 2", file, len(schemes))
 		}
-		colours := map[string]string{} // what the dark scheme leaves out stays
+		colours := map[string]string{} // the dark scheme overrides some
 		for i, scheme := range schemes {
 			for _, c := range regexp.MustCompile(`--([a-z]+): (#[0-9a-f]+);`).FindAllStringSubmatch(string(scheme[1]), -1) {
 				colours[c[1]] = c[2]
@@ -44,7 +44,7 @@ func TestTextOnOurPagesHasContrast(t *testing.T) {
 	}
 }
 
-// contrast is the contrast ratio that WCAG 2.2 defines.
+// contrast returns the contrast ratio defined by WCAG 2.2.
 func contrast(t *testing.T, a, b string) float64 {
 	t.Helper()
 	la, lb := luminance(t, a), luminance(t, b)

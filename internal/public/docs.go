@@ -19,13 +19,12 @@ var docsFiles embed.FS
 
 var docsTemplate = template.Must(template.ParseFS(docsFiles, "docs/page.html"))
 
-// docsPolicy lets the reference page load what we serve, and nothing else.
+// docsPolicy allows the reference page to load files of ours, and nothing else.
 const docsPolicy = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-// Docs serves the API reference at /docs, made once from the OpenAPI documents for
-// keys and for people: of the second, what the first does not have, is shown as a
-// part of its own. It needs no network and reads without scripts; a script adds the
-// search and folds the navigation on narrow screens.
+// Docs serves the API reference at /docs, made once from the OpenAPI documents for keys and for sessions: the
+// operations only in the second form a part of their own. It needs no network and works without scripts; a
+// script adds the search and folds the navigation on narrow screens.
 func Docs(keys, people []byte) (http.Handler, error) {
 	var api, app openAPI
 	if err := json.Unmarshal(keys, &api); err != nil {
@@ -62,7 +61,7 @@ func Docs(keys, people []byte) (http.Handler, error) {
 	return mux, nil
 }
 
-// openAPI is what the reference page reads of the document.
+// openAPI is the part of a document that the reference page uses.
 type openAPI struct {
 	Info struct {
 		Title, Version, Description string
@@ -178,7 +177,7 @@ func reference(api, app *openAPI) docsPage {
 	return page
 }
 
-// groups returns the operations that are not known yet, by tag.
+// groups returns the operations that are not in known, by tag.
 func (d *openAPI) groups(prefix string, known map[string]bool) []docsGroup {
 	groups := map[string]*docsGroup{}
 	for _, path := range slices.Sorted(maps.Keys(d.Paths)) {
@@ -208,7 +207,7 @@ func (d *openAPI) groups(prefix string, known map[string]bool) []docsGroup {
 	return list
 }
 
-// headline writes a tag such as seed-lists as a heading.
+// headline returns the heading for a tag such as seed-lists.
 func headline(tag string) string {
 	tag = strings.NewReplacer("-", " ", "_", " ").Replace(tag)
 	if tag == "" {
@@ -274,7 +273,7 @@ func scopeText(mode string, scopes []string) string {
 	return list
 }
 
-// indented lays out an example.
+// indented formats an example.
 func indented(example json.RawMessage) string {
 	var b bytes.Buffer
 	if json.Indent(&b, example, "", "  ") != nil {

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// docsSchema is what the reference page reads of a JSON schema.
+// docsSchema is the part of a JSON schema that the reference page uses.
 type docsSchema struct {
 	Ref         string                `json:"$ref"`
 	Type        docsTypes             `json:"type"`
@@ -50,7 +50,7 @@ type docsField struct {
 	Required                       bool
 }
 
-// docsDepth bounds how deep a table of fields goes.
+// docsDepth is the maximum depth of a table of fields.
 const docsDepth = 5
 
 // fields lists the fields of a schema, nested ones by their path.
@@ -96,7 +96,7 @@ func (s docsSchema) orNull() bool {
 	return slices.ContainsFunc(s.AnyOf, func(o docsSchema) bool { return slices.Contains(o.Type, "null") })
 }
 
-// resolve follows a reference, of several the last, and names it.
+// resolve follows references, and returns the schema with the name of the last one.
 func (d *openAPI) resolve(s docsSchema) (docsSchema, string) {
 	for _, option := range s.AnyOf {
 		if option.Ref != "" {

@@ -26,7 +26,7 @@ const docsSample = `{"openapi": "3.1.0", "info": {"title": "Mail", "version": "1
   "parent": {"anyOf": [{"$ref": "#/components/schemas/Thing"}, {"type": "null"}]}}},
   "Part": {"type": "object", "properties": {"weight": {"type": "integer", "minimum": 1}}}}}}`
 
-// docsApp has the operation of docsSample too, and one that is for people only.
+// docsApp has the operation of docsSample, too, and one that is only for sessions.
 const docsApp = `{"paths": {"/api/things": {
   "post": {"operationId": "createThing", "x-title": "Create thing", "x-role": "editor", "responses": {}},
   "delete": {"operationId": "dropThings", "summary": "Drop all.", "x-title": "Drop things", "tags": ["seed-lists"], "x-role": "admin",
@@ -58,9 +58,9 @@ func TestTheReferenceShowsWhatTheDocumentSays(t *testing.T) {
 	}
 }
 
-// Everything the page needs comes from us, so it works without a network and
+// All files of the page are ours, so it works without a network and
 // under a policy that allows nothing else.
-func TestTheReferenceNeedsNobodyElse(t *testing.T) {
+func TestTheReferenceLoadsNothingFromOtherSites(t *testing.T) {
 	t.Parallel()
 	docs, err := public.Docs([]byte(docsSample), []byte(docsApp))
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-func TestHomeSaysWhatItIsAndLeadsOn(t *testing.T) {
+func TestHomeDescribesTheProgramAndLinks(t *testing.T) {
 	t.Parallel()
 	w := httptest.NewRecorder()
 	Home().ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/", nil))

@@ -22,13 +22,12 @@ import (
 	"github.com/packetboat/packetboat/internal/tenant"
 )
 
-// Mailbox serves the pages that show what MTA configs of type sink accepted. They
-// work without a script.
+// Mailbox serves the pages that show the mail accepted by MTA configs of type sink. They work without a
+// script.
 //
-// A person who signed in sees the mail of the tenants that person is a member
-// of. Mail is untrusted: its HTML is shown in a frame with an opaque origin, in
-// which only the script that reports its height runs, and everything else of it
-// is shown as text.
+// A signed-in user sees the mail of the tenants that the user is a member of. Mail is untrusted: its HTML is
+// shown in a frame with an opaque origin, in which only the script that reports its height runs, and
+// everything else is shown as text.
 type Mailbox struct {
 	DB       *sqldb.DB
 	Sends    outbox.Labeler
@@ -39,9 +38,8 @@ type Mailbox struct {
 	Now      func() time.Time
 	ClientIP func(*http.Request) netip.Addr // behind trusted proxies
 
-	// Open are the tenants shown without a login, to browsers that asked for
-	// this machine by a loopback name. It is for the demo on a loopback address.
-	// Their mail may be deleted without a login, too.
+	// Open are the tenants shown without a login to browsers that requested a loopback name, for the demo on
+	// a loopback address. Their mail may also be deleted without a login.
 	Open []tenant.Tenant
 }
 
@@ -61,7 +59,7 @@ func (b *Mailbox) Routes(mux *http.ServeMux) {
 	mux.HandleFunc("GET /mailbox/", func(w http.ResponseWriter, r *http.Request) { b.missing(w, r) })
 }
 
-// visitor is who looks at the page, and at what.
+// visitor is the user who requested a page, and the tenants that the user may see.
 type visitor struct {
 	tenants  []auth.Membership
 	signedIn bool
@@ -76,7 +74,7 @@ func (v visitor) at(slug string) (auth.Membership, bool) {
 	return v.tenants[i], true
 }
 
-// visitor says who sent r.
+// visitor returns the visitor of r.
 func (b *Mailbox) visitor(r *http.Request) (visitor, error) {
 	var v visitor
 	if cookie, err := r.Cookie(auth.CookieName); err == nil && cookie.Value != "" {
@@ -103,9 +101,8 @@ func (b *Mailbox) visitor(r *http.Request) (visitor, error) {
 	return v, nil
 }
 
-// fromHere reports whether a browser on this machine asked for this machine. The
-// connection must have come in on a loopback address, whatever else is listened
-// on, and not through a proxy, behind which anybody may be.
+// fromHere reports whether a browser on this machine made the request. The connection must have come in on a
+// loopback address, whatever the listener's, and not through a proxy, whose clients may be on other machines.
 func fromHere(r *http.Request) bool {
 	for _, name := range []string{"X-Forwarded-For", "Forwarded", "Via"} {
 		if r.Header.Get(name) != "" {
@@ -120,9 +117,8 @@ func fromHere(r *http.Request) bool {
 	return err == nil && ap.Addr().Unmap().IsLoopback() && loopbackName(r.Host)
 }
 
-// loopbackName reports whether the Host of a request names this machine. A
-// foreign site whose name was made to resolve to a loopback address (DNS
-// rebinding) does not pass, for its pages keep asking for its own name.
+// loopbackName reports whether the Host of a request is this machine. It rejects a foreign site whose name
+// was made to resolve to a loopback address (DNS rebinding), since its pages send its own name.
 func loopbackName(host string) bool {
 	if ap, err := netip.ParseAddrPort(host); err == nil {
 		return ap.Addr().Unmap().IsLoopback()
@@ -134,7 +130,7 @@ func loopbackName(host string) bool {
 	return name == "localhost" || strings.HasSuffix(name, ".localhost")
 }
 
-// enter returns the visitor, or answers that there must be a login first.
+// enter returns the visitor, or writes that a login is needed.
 func (b *Mailbox) enter(w http.ResponseWriter, r *http.Request) (visitor, bool) {
 	v, err := b.visitor(r)
 	if err != nil {
@@ -188,10 +184,10 @@ func (b *Mailbox) list(w http.ResponseWriter, r *http.Request) {
 	b.show(w, r, http.StatusOK, "list.html", view)
 }
 
-// clean makes a parameter fit for a text column.
+// clean makes a parameter valid for a text column.
 func clean(s string) string { return strings.ToValidUTF8(strings.ReplaceAll(s, "\x00", ""), "") }
 
-// fill reads a page of mails and how many there are of each broadcast.
+// fill reads a page of mails and the number of mails of each broadcast.
 func (b *Mailbox) fill(r *http.Request, view *listView, cursor string) error {
 	if err := b.count(r.Context(), view); err != nil {
 		return err
@@ -223,7 +219,7 @@ func (b *Mailbox) fill(r *http.Request, view *listView, cursor string) error {
 	return nil
 }
 
-// find returns the message that a path names, or answers that there is none.
+// find returns the message of a path, or writes that there is none.
 func (b *Mailbox) find(w http.ResponseWriter, r *http.Request) (auth.Membership, mailbox.Message, []byte, bool) {
 	v, ok := b.enter(w, r)
 	if !ok {
@@ -272,17 +268,16 @@ func (b *Mailbox) message(w http.ResponseWriter, r *http.Request) {
 	default: // nothing that can be shown
 		view.Part, view.Source = "source", readable(raw)
 	}
-	if !m.Read && r.Method == http.MethodGet && r.Header.Get("Sec-Purpose") == "" { // not when a browser only prefetches
+	if !m.Read && r.Method == http.MethodGet && r.Header.Get("Sec-Purpose") == "" { // not if a browser only prefetches
 		if err := mailbox.MarkRead(r.Context(), b.DB, t.Tenant, m.ID, b.Now()); err != nil {
-			b.Log.Error("mark mailbox message as read failed", "err", err) // it can be shown all the same
+			b.Log.Error("mark mailbox message as read failed", "err", err) // the message is shown all the same
 		}
 	}
 	b.show(w, r, http.StatusOK, "message.html", view)
 }
 
-// frame serves the HTML of a mail. Wherever it is shown it has an opaque origin,
-// runs no script but ours, which the policy knows by its hash, and opens links in
-// new tabs. Images load, so that opens count.
+// frame serves the HTML of a mail. It always has an opaque origin, runs no script but ours, which the policy
+// allows by its hash, and opens links in new tabs. Images load, so that opens are recorded.
 func (b *Mailbox) frame(w http.ResponseWriter, r *http.Request) {
 	_, _, raw, ok := b.find(w, r)
 	if !ok {
@@ -298,7 +293,7 @@ func (b *Mailbox) frame(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write([]byte(framed(mailbox.Read(raw).HTML)))
 }
 
-// raw serves a mail as it came, as text that no browser takes for anything else.
+// raw serves the source of a mail, as text that browsers do not interpret.
 func (b *Mailbox) raw(w http.ResponseWriter, r *http.Request) {
 	_, m, raw, ok := b.find(w, r)
 	if !ok {

@@ -13,8 +13,7 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// count fills in how many mails there are, of each broadcast and of the one that
-// the view shows.
+// count sets the numbers of mails, of each broadcast and of the one that is shown.
 func (b *Mailbox) count(ctx context.Context, view *listView) error {
 	groups, err := mailbox.Groups(ctx, b.DB, view.Tenant.Tenant)
 	if err != nil {
@@ -50,7 +49,7 @@ func (b *Mailbox) count(ctx context.Context, view *listView) error {
 	return nil
 }
 
-// sendOf returns the send that a key of a group names; nil: all of them.
+// sendOf returns the send of a group's key; nil: all of them.
 func (b *Mailbox) sendOf(ctx context.Context, tenant id.Tenant, key string) (*id.Send, error) {
 	switch key {
 	case "":
@@ -66,13 +65,12 @@ func (b *Mailbox) sendOf(ctx context.Context, tenant id.Tenant, key string) (*id
 	}
 	send, ok := id.Parse[id.Send](key) // of a broadcast that was deleted
 	if !ok {
-		send = id.New[id.Send]() // which has no mail
+		send = id.New[id.Send]() // without mail
 	}
 	return &send, nil
 }
 
-// change returns the tenant that a form wants to change the mail of, or answers
-// why it must not.
+// change returns the tenant whose mail a form changes, or writes why that is not allowed.
 func (b *Mailbox) change(w http.ResponseWriter, r *http.Request, least auth.Role) (auth.Membership, bool) {
 	if !b.ours(w, r) {
 		return auth.Membership{}, false

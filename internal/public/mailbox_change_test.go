@@ -90,7 +90,7 @@ func TestMailIsGroupedByBroadcast(t *testing.T) {
 	})
 }
 
-func TestMailIsDeletedByThoseWhoMay(t *testing.T) {
+func TestDeletingMailNeedsTheRole(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		s := newSite(t, db, false)

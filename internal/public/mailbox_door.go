@@ -8,10 +8,10 @@ import (
 	"github.com/packetboat/packetboat/internal/fault"
 )
 
-// maxForm bounds the body of a login form.
+// maxForm is the maximum size of the body of a login form.
 const maxForm = 8 << 10
 
-// signIn lets a person in who filled in the form.
+// signIn begins a session for a user who filled in the form.
 func (b *Mailbox) signIn(w http.ResponseWriter, r *http.Request) {
 	if !b.ours(w, r) {
 		return
@@ -60,10 +60,10 @@ func (b *Mailbox) signOut(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, "./", http.StatusSeeOther)
 }
 
-// ours reports whether a form was sent from our own page, and answers if not.
+// ours reports whether a form was sent from our own page, and writes an error if not.
 func (b *Mailbox) ours(w http.ResponseWriter, r *http.Request) bool {
 	protection := http.NewCrossOriginProtection()
-	// A proxy may rewrite Host, so our own origin is named too.
+	// A proxy may rewrite Host, so our own origin is compared, too.
 	_ = protection.AddTrustedOrigin(b.BaseURL.Scheme + "://" + b.BaseURL.Host)
 	if err := protection.Check(r); err != nil {
 		b.refuse(w, r, http.StatusForbidden, "Refused", "The form was sent from another site.")

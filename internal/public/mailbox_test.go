@@ -35,7 +35,7 @@ var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
 const password = "correct horse battery staple"
 
-// hostile is a mail that tries what a mail could try.
+// hostile is a mail with all kinds of attacks.
 const hostile = "From: \"<script>alert(1)</script>\" <a@example.com>\r\nTo: ann@example.org\r\n" +
 	"Subject: </title><script>alert(2)</script>\r\nX-Odd: <img src=x onerror=alert(3)>\r\nMIME-Version: 1.0\r\n" +
 	"Content-Type: multipart/alternative; boundary=b\r\n\r\n--b\r\nContent-Type: text/plain\r\n\r\n" +
@@ -298,7 +298,7 @@ func TestTheFrameShowsTheMailAndRunsNoScriptOfIt(t *testing.T) {
 	}
 }
 
-func TestOlderMailIsAPageAway(t *testing.T) {
+func TestOlderMailIsOnTheNextPage(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, dbtest.SQLite(t), true)
 	for i := range 60 {
@@ -319,7 +319,7 @@ func TestOlderMailIsAPageAway(t *testing.T) {
 		t.Errorf("the second page = %d with %d mails: %s", res.StatusCode, count(body), body)
 	}
 	if _, body = s.get("/mailbox/?still=1"); strings.Contains(body, "data-live") || strings.Contains(body, `http-equiv="refresh"`) {
-		t.Error("a page that was told to stand still does not")
+		t.Error("a page without polling polls")
 	}
 	if res, body := s.get("/mailbox/?search=nothing%00such%ff"); res.StatusCode != http.StatusOK || !strings.Contains(body, "Nothing found") {
 		t.Errorf("a search for nothing = %d %s", res.StatusCode, body)

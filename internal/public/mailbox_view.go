@@ -38,8 +38,8 @@ var mailboxTemplates = template.Must(template.New("").Funcs(template.FuncMap{
 
 const noSubject = "(no subject)"
 
-// pageFrame is what every page has. Root leads to the list, for links, so that
-// the pages work wherever a proxy puts them.
+// pageFrame is the data that every page has. Root is the relative path to the list, so that links work
+// behind any proxy.
 type pageFrame struct{ Title, Root string }
 
 // frameOf returns the frame of the page at r's path.
@@ -66,19 +66,19 @@ type listView struct {
 	Mails    []mailbox.Message
 	Next     string // link to older mail
 	Later    bool   // not the first page
-	Still    bool   // the page does not look for new mail by itself
+	Still    bool   // the page does not poll for new mail
 	Until    int64  // UTC microseconds: mail received later is not on the page
 }
 
 // mailGroup is the mail of one send.
 type mailGroup struct {
 	mailbox.Group
-	Source id.Source // empty: it was deleted, or the mails belong to no send
+	Source id.Source // empty: it was deleted, or the mails have no send
 	Name   string
 	Link   string
 }
 
-// Key is what names the group in links and forms.
+// Key returns the name of the group in links and forms.
 func (g mailGroup) Key() string {
 	if g.Send.IsZero() {
 		return noBroadcast
@@ -89,7 +89,7 @@ func (g mailGroup) Key() string {
 	return g.Send.String()
 }
 
-// noBroadcast names the mail that belongs to no broadcast.
+// noBroadcast is the key of mail without a broadcast.
 const noBroadcast = "none"
 
 // send returns the send whose mail is shown; nil: all.
@@ -106,7 +106,7 @@ func (v listView) MayDelete() bool { return v.Tenant.Role.AtLeast(auth.Admin) }
 // All links to the mail of all broadcasts.
 func (v listView) All() string { return v.link("broadcast", "") }
 
-// link returns a link to the list as it is, with one thing changed.
+// link returns a link to the current list with one parameter changed.
 func (v listView) link(name, value string) string {
 	q := url.Values{}
 	if len(v.Tenants) > 1 {
@@ -131,13 +131,13 @@ func (v listView) link(name, value string) string {
 // Newest links to the first page.
 func (v listView) Newest() string { return v.link("cursor", "") }
 
-// Stop links to the page as it is, standing still.
+// Stop links to the same page without polling.
 func (v listView) Stop() string { return v.link("still", "1") }
 
-// Go links to the page as it is, looking for new mail.
+// Go links to the same page with polling.
 func (v listView) Go() string { return v.link("still", "") }
 
-// Live reports whether the page looks for new mail by itself.
+// Live reports whether the page polls for new mail.
 func (v listView) Live() bool { return !v.Still && !v.Later }
 
 type messageView struct {
@@ -152,7 +152,7 @@ type messageView struct {
 	Source           string
 }
 
-// span is a piece of text, and where it leads if it is a web address.
+// span is a piece of text, and its link if it is a web address.
 type span struct{ Text, Link string }
 
 var webAddress = regexp.MustCompile(`https?://[^\s<>"]+[^\s<>".,;:!?')\]]`)
@@ -168,7 +168,7 @@ func linked(text string) []span {
 	return append(spans, span{Text: text[end:]})
 }
 
-// readable returns the bytes of a mail as a page can show them.
+// readable returns the bytes of a mail in a form that a page can show.
 func readable(raw []byte) string {
 	return strings.ReplaceAll(strings.ToValidUTF8(string(raw), "\uFFFD"), "\x00", "\uFFFD")
 }
@@ -176,21 +176,19 @@ func readable(raw []byte) string {
 //go:embed mailbox/height.js
 var heightScript string
 
-// heightScriptHash is how a Content-Security-Policy names heightScript.
+// heightScriptHash is the hash of heightScript for a Content-Security-Policy.
 var heightScriptHash = func() string {
 	sum := sha256.Sum256([]byte(heightScript))
 	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
 }()
 
-// framed returns the HTML of a mail as the frame shows it: links open in new
-// tabs, and a script reports the height.
+// framed returns the HTML of a mail for the frame: links open in new tabs, and a script reports the height.
 func framed(mail string) string {
 	return afterDoctype(mail, `<base target="_blank"><script>`+heightScript+`</script>`)
 }
 
-// afterDoctype puts elements before everything of an HTML document but its
-// doctype, without which browsers would lay it out in another way. Of several base
-// elements the first one counts.
+// afterDoctype inserts elements at the start of an HTML document, but after its doctype, without which
+// browsers use quirks mode. Browsers use the first of several base elements.
 func afterDoctype(document, elements string) string {
 	z := html.NewTokenizer(strings.NewReader(document))
 	for at := 0; ; {
@@ -216,8 +214,7 @@ func sizeOf(n int) string {
 	return strconv.FormatFloat(float64(n)/1024, 'f', 1, 64) + " KB"
 }
 
-// show writes one of the mailbox's own pages. Nothing on them comes from
-// elsewhere, and no site may frame them.
+// show writes one of the mailbox's own pages. It loads nothing from other sites and cannot be framed.
 func (b *Mailbox) show(w http.ResponseWriter, r *http.Request, status int, name string, view any) {
 	var page bytes.Buffer
 	if err := mailboxTemplates.ExecuteTemplate(&page, name, view); err != nil {
@@ -237,7 +234,7 @@ func (b *Mailbox) show(w http.ResponseWriter, r *http.Request, status int, name 
 	}
 }
 
-// common sets what every answer of the mailbox carries.
+// common sets the headers that every response of the mailbox has.
 func common(h http.Header) {
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Content-Type-Options", "nosniff")

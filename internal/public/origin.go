@@ -10,16 +10,16 @@ import (
 	"github.com/packetboat/packetboat/internal/track"
 )
 
-// origin is what mails say, and who sent them.
+// origin is the content and the sender of a mail.
 type origin struct {
 	content  id.Content
 	identity id.Identity
 }
 
-// origins remembers which contents and identities the tokens of clicks name. The
-// zero value is ready for use. It is safe for concurrent use.
+// origins caches the contents and identities of the tokens of clicks. The zero value is ready to use. It is
+// safe for concurrent use.
 type origins struct {
-	kept cache.Cache[originKey, origin] // a send has one for each of its variants and identities
+	kept cache.Cache[originKey, origin] // one for each variant and identity of a send
 }
 
 type originKey struct {
@@ -27,8 +27,8 @@ type originKey struct {
 	origin track.Origin
 }
 
-// origin returns what the mail of a click says, and who sent it. Only the first
-// click of many mails that are alike in that asks the database.
+// origin returns the content and the sender of a click's mail. Only the first click of many mails with the
+// same ones queries the database.
 func (p *Recipient) origin(ctx context.Context, t track.Token) (origin, error) {
 	key := originKey{t.Tenant, t.Origin}
 	if o, known := p.origins.kept.Get(key, time.Time{}); known {

@@ -10,9 +10,9 @@ import (
 	"github.com/packetboat/packetboat/internal/track"
 )
 
-// An open asks the database for nothing before its hit is handed in, and of the
+// An open does not query the database before its hit is stored, and of the
 // clicks on mails that say the same and have the same sender only the first one does.
-func TestWhoIsLookedUpForAClick(t *testing.T) {
+func TestOnlyTheFirstClickQueriesTheDatabase(t *testing.T) {
 	each(t, func(t *testing.T, p *post) {
 		m, err := outbox.Find(t.Context(), p.DB, p.Tenant, p.message.ID)
 		if err != nil {
@@ -46,7 +46,7 @@ func TestWhoIsLookedUpForAClick(t *testing.T) {
 		if first, second := lookUps(path(track.ClickLink), 302), lookUps(path(track.ClickLink), 302); first != 1 || second != 0 {
 			t.Errorf("two clicks look messages up %d and %d times", first, second)
 		}
-		for range 2 { // a token that says something else than its message is not remembered
+		for range 2 { // a token that contradicts its message is not cached
 			if n := lookUps(p.path(track.ClickLink, 0, ""), 302); n != 1 {
 				t.Errorf("a click of unknown origin looks its message up %d times", n)
 			}

@@ -12,7 +12,7 @@ var pageFiles embed.FS
 
 var pageTemplate = template.Must(template.ParseFS(pageFiles, "page.html"))
 
-// pageView is a page as its template sees it.
+// pageView is the data of a page.
 type pageView struct {
 	Title, Text string
 	Form        *form
@@ -24,8 +24,7 @@ type form struct{ Action, Button string }
 
 type link struct{ To, Text string }
 
-// How long the tokens of pages last; one to unsubscribe with
-// never ends.
+// How long the tokens of pages are valid; those to unsubscribe do not expire.
 const (
 	preferencesLast = 2 * 365 * 24 * time.Hour
 	viewLast        = 365 * 24 * time.Hour

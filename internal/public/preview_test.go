@@ -9,8 +9,8 @@ import (
 	"github.com/packetboat/packetboat/internal/track"
 )
 
-// preview returns the path of a link of a test mail, which names the message that
-// was really sent, so that nothing but the mark tells the two apart.
+// preview returns the path of a link of a test mail, with the id of the message that
+// was sent, so that only the mark distinguishes the two.
 func (p *post) preview(kind track.Kind, target string) string {
 	p.t.Helper()
 	s, err := p.keys.Signer(p.Tenant, p.message.ID)
@@ -25,7 +25,7 @@ func (p *post) preview(kind track.Kind, target string) string {
 	return path
 }
 
-func TestLinksOfTestMailsLeadOnAndDoNothing(t *testing.T) {
+func TestLinksOfTestMailsRedirectAndRecordNothing(t *testing.T) {
 	each(t, func(t *testing.T, p *post) {
 		before := p.person()
 		for _, tt := range []struct {

@@ -17,8 +17,8 @@ import (
 	"github.com/packetboat/packetboat/internal/track"
 )
 
-// Recipient serves the links of a mail: the open pixel, clicks, unsubscribing
-// and the mail as a page. Each is a signed token; an unknown one is a plain 404.
+// Recipient serves the links of mails: the open pixel, clicks, unsubscribing and the mail as a page. Each link
+// is a signed token; an invalid one is a plain 404.
 type Recipient struct {
 	DB       *sqldb.DB
 	Keys     *track.Keys
@@ -49,10 +49,10 @@ func (p *Recipient) Routes(mux *http.ServeMux) {
 	mux.HandleFunc("GET /favicon.ico", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) })
 }
 
-// errPreview says that a token is of a test mail, which no database knows.
+// errPreview means that a token is of a test mail, which is not in the database.
 var errPreview = errors.New("the link of a test mail")
 
-// verify reads a token of kind. That of a test mail is errPreview.
+// verify checks a token of kind. For a test mail it returns errPreview.
 func (p *Recipient) verify(kind track.Kind, text string) (track.Token, error) {
 	t, err := p.Keys.Verify(kind, text)
 	if err == nil && t.Preview {
@@ -61,8 +61,7 @@ func (p *Recipient) verify(kind track.Kind, text string) (track.Token, error) {
 	return t, err
 }
 
-// find returns the message that a token of kind names. That of a test mail is
-// errPreview.
+// find returns the message of a token of kind. For a test mail it returns errPreview.
 func (p *Recipient) find(r *http.Request, kind track.Kind, text string) (track.Token, outbox.Record, error) {
 	t, err := p.verify(kind, text)
 	if err != nil {
@@ -72,8 +71,7 @@ func (p *Recipient) find(r *http.Request, kind track.Kind, text string) (track.T
 	return t, m, err
 }
 
-// saidNow returns what a message says, and who sent it, be that long ago, with the
-// settings as they stand.
+// saidNow returns the content and the sender of a message of any age, with the current settings.
 func (p *Recipient) saidNow(ctx context.Context, m outbox.Record) (*content.Compiled, *render.Sender, error) {
 	return p.saidBy(ctx, m.Tenant, origin{m.Content, m.Identity}, p.Senders.PastReload)
 }
@@ -90,9 +88,8 @@ func (p *Recipient) saidBy(ctx context.Context, t id.Tenant, from origin, load f
 	return c, s, err
 }
 
-// refuse answers a token that leads nowhere, or a failure of ours. To what a test
-// mail asks for the answer is a friendly one, and nothing is done: a mail program
-// that unsubscribes with one click is told that it went well.
+// refuse writes the response for an invalid token or an internal error. For the link of a test mail it writes
+// a page of success without doing anything; for a one-click request of a mail program, an empty success.
 func (p *Recipient) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	if errors.Is(err, errPreview) {
 		if r.Method != http.MethodPost {
@@ -115,8 +112,8 @@ func (p *Recipient) refuse(w http.ResponseWriter, r *http.Request, err error) {
 // kindOf returns the path without its token, for the log.
 func kindOf(path string) string { return path[:min(len(path), len("/_q/x"))] }
 
-// hit is a request for a link of a message. Who the message was for, and when, is
-// looked up when the hit is written, with that of many others.
+// hit returns the hit for a request of a message's link. The contact and the time of sending are looked up
+// when the hit is recorded, for many hits at once.
 func (p *Recipient) hit(r *http.Request, t track.Token) track.Hit {
 	return track.Hit{
 		Tenant: t.Tenant, Message: t.Message, At: p.Now(),
@@ -124,7 +121,7 @@ func (p *Recipient) hit(r *http.Request, t track.Token) track.Hit {
 	}
 }
 
-// prefetch reports whether a header says that no person asked for it yet.
+// prefetch reports whether a header says that no person has requested it yet.
 func prefetch(h http.Header) bool {
 	for _, name := range []string{"Purpose", "Sec-Purpose", "X-Purpose", "X-Moz"} {
 		if containsFold(h.Get(name), "prefetch") {
@@ -134,12 +131,11 @@ func prefetch(h http.Header) bool {
 	return false
 }
 
-// recordWithin bounds how long an answer waits for its hit.
+// recordWithin limits how long a response waits for its hit.
 const recordWithin = 5 * time.Second
 
-// record keeps a hit and waits until it is durable, if that does not take long.
-// The answer is given in any case: a person's click must not fail because it
-// cannot be counted. The hit is kept whether or not the client waits.
+// record stores a hit and waits until it is durable, at most for recordWithin. It never fails: a click must
+// work even if it cannot be counted. The hit is stored even if the client disconnects.
 func (p *Recipient) record(ctx context.Context, h track.Hit) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordWithin)
 	defer cancel()

@@ -123,7 +123,7 @@ func (p *post) do(method, path string, body io.Reader, headers ...string) *httpt
 	return w
 }
 
-// record takes what was accepted out of the inbox.
+// record records the accepted hits.
 func (p *post) record() {
 	p.t.Helper()
 	if err := (&track.Inbox{DB: p.DB, Log: slog.New(slog.DiscardHandler)}).Drain(p.t.Context()); err != nil {
@@ -151,7 +151,7 @@ func (p *post) sums() track.Sums {
 	return s
 }
 
-// person returns the contact as far as consent goes.
+// person returns the contact's consent.
 func (p *post) person() string {
 	p.t.Helper()
 	c, err := contact.ByID(p.t.Context(), p.DB, p.Tenant, p.contact.ID)
@@ -250,7 +250,7 @@ func TestClick(t *testing.T) {
 		} {
 			w := p.do("GET", tt.path, nil)
 			location := w.Header().Get("Location")
-			if tt.name == "a link" && location != tt.location { // the sender's code may be part of it
+			if tt.name == "a link" && location != tt.location { // it may contain the sender's code
 				tt.location = strings.Replace(tt.location, "utm_source=acme", "utm_source="+p.Identity.UTMCode, 1)
 			}
 			if p.Identity.UTMCode != "" {
@@ -345,7 +345,7 @@ func TestOneClickUnsubscribe(t *testing.T) {
 	}
 }
 
-func TestWhatIsLeft(t *testing.T) {
+func TestTheScopeOfUnsubscribing(t *testing.T) {
 	each(t, func(t *testing.T, p *post) {
 		ctx := t.Context()
 		category, err := sender.CreateCategory(ctx, p.DB, p.Tenant, sender.CategoryFields{Name: new("Marketing")}, p.now)
@@ -465,8 +465,8 @@ func TestViewInBrowser(t *testing.T) {
 	})
 }
 
-// Links of mail already sent work when what sent it is gone.
-func TestOldLinksOutliveTheirSender(t *testing.T) {
+// Links of sent mail work after its sender was deleted.
+func TestLinksWorkAfterTheirSenderWasDeleted(t *testing.T) {
 	each(t, func(t *testing.T, p *post) {
 		p.exec(`DELETE FROM sending_identity WHERE tenant_id = $1`, p.Tenant)
 		if w := p.do("GET", p.path(track.ClickLink, 0, ""), nil); w.Code != 302 || !strings.HasPrefix(w.Header().Get("Location"), "https://example.org/a?x=1&utm_source=acme&") {

@@ -15,8 +15,7 @@ import (
 	"github.com/packetboat/packetboat/internal/track"
 )
 
-// unsubscribePage shows a button and changes nothing: scanners follow every
-// link of a mail (RFC 8058).
+// unsubscribePage shows a button and changes nothing, since scanners follow every link of a mail (RFC 8058).
 func (p *Recipient) unsubscribePage(w http.ResponseWriter, r *http.Request) {
 	p.leavePage(w, r, track.Unsubscribe)
 }
@@ -52,7 +51,7 @@ func (p *Recipient) leavePage(w http.ResponseWriter, r *http.Request, kind track
 	})
 }
 
-// leaving says in words what the recipient leaves.
+// leaving describes what the recipient unsubscribes from.
 func (p *Recipient) leaving(ctx context.Context, m outbox.Record) (string, error) {
 	_, s, err := p.saidNow(ctx, m)
 	if err != nil {
@@ -62,7 +61,7 @@ func (p *Recipient) leaving(ctx context.Context, m outbox.Record) (string, error
 	if l.Everything {
 		return "all mail from " + s.Tenant.Name, nil
 	}
-	if !l.Category.IsZero() { // it takes the other types of the category along
+	if !l.Category.IsZero() { // it includes the other types of the category
 		c, err := sender.CategoryByID(ctx, p.DB, m.Tenant, l.Category)
 		if err != nil && !errors.Is(err, sender.ErrCategoryNotFound) {
 			return "", err
@@ -74,9 +73,9 @@ func (p *Recipient) leaving(ctx context.Context, m outbox.Record) (string, error
 	return "“" + name + "” from " + s.Tenant.Name, nil
 }
 
-// unsubscribe takes effect at once, whatever the body says: some receivers send
-// it empty. The answer to a one-click request is empty (RFC 8058 section 3.1);
-// who pressed our button sees a page. It may be repeated.
+// unsubscribe unsubscribes at once, whatever the body is: some mail programs send an empty one. The response
+// to a one-click request is empty (RFC 8058 section 3.1); the button of our page leads to a page. It may be
+// repeated.
 func (p *Recipient) unsubscribe(w http.ResponseWriter, r *http.Request) {
 	_, m, err := p.find(r, track.Unsubscribe, r.PathValue("token"))
 	if err != nil {
@@ -116,7 +115,7 @@ func (p *Recipient) leave(ctx context.Context, m outbox.Record) error {
 	})
 }
 
-// masked shows enough of an address for its owner to recognise it.
+// masked shows enough of an address for its owner to recognize it.
 func masked(email string) string {
 	local, domain, ok := strings.Cut(email, "@")
 	if !ok || local == "" {

@@ -10,9 +10,8 @@ import (
 	"github.com/packetboat/packetboat/internal/track"
 )
 
-// view shows the mail as a page, written anew from the content its recipient
-// was sent. It is tracked like the mail, but for the open pixel: whoever looks
-// at the page has followed a link.
+// view shows the mail as a page, rendered again from the content that was sent. It is tracked like the mail,
+// but without the open pixel, since its reader has followed a link.
 func (p *Recipient) view(w http.ResponseWriter, r *http.Request) {
 	_, m, err := p.find(r, track.View, r.PathValue("token"))
 	if err != nil {
@@ -28,7 +27,7 @@ func (p *Recipient) view(w http.ResponseWriter, r *http.Request) {
 		p.refuse(w, r, err)
 		return
 	}
-	if s.Domain.TrackingHost == "" { // the domain is gone; its old links work on every host
+	if s.Domain.TrackingHost == "" { // the domain was deleted; its old links work on every host
 		past := *s
 		past.Domain.TrackingHost, s = r.Host, &past
 	}
@@ -53,7 +52,7 @@ func (p *Recipient) view(w http.ResponseWriter, r *http.Request) {
 	h.Set("Referrer-Policy", "no-referrer")
 	h.Set("X-Robots-Tag", "noindex, nofollow")
 	h.Set("X-Content-Type-Options", "nosniff")
-	// The author's HTML may style and show images; it may not run anything.
+	// The author's HTML may contain styles and images, but must not run anything.
 	h.Set("Content-Security-Policy", "sandbox allow-popups allow-popups-to-escape-sandbox allow-top-navigation-by-user-activation; default-src 'none'; img-src http: https: data:; style-src 'unsafe-inline' http: https:; font-src http: https:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
 	_, _ = w.Write(parts.HTML)
 }
