@@ -35,8 +35,8 @@ type Options struct {
 	MaxConnections         string `name:"max-connections" env:"PACKETBOAT_MAX_CONNECTIONS" default:"4000" help:"Connections that are kept open at once on the public listener; health checks are answered beyond."`
 	TrustedProxies         string `name:"trusted-proxies" env:"PACKETBOAT_TRUSTED_PROXIES" help:"Networks whose X-Forwarded-For is believed, as CIDRs with commas between them. Default: none."`
 	FeedbackSenderID       string `name:"feedback-sender-id" env:"PACKETBOAT_FEEDBACK_SENDER_ID" default:"packetboat" help:"Last part of the Feedback-ID header: 5 to 15 letters, digits, hyphens or underscores, the same for ever."`
-	SignupEnabled          string `name:"signup-enabled" env:"PACKETBOAT_SIGNUP_ENABLED" default:"false" help:"Whether anybody may make a tenant after the first: true or false."`
-	AllowPrivateRelays     string `name:"allow-private-relays" env:"PACKETBOAT_ALLOW_PRIVATE_RELAYS" default:"false" help:"Whether MTA configs may name hosts on private networks: true or false. On a loopback base URL they may anyway."`
+	SignupEnabled          string `name:"signup-enabled" env:"PACKETBOAT_SIGNUP_ENABLED" default:"false" help:"Whether anyone may create a tenant after the first: true or false."`
+	AllowPrivateRelays     string `name:"allow-private-relays" env:"PACKETBOAT_ALLOW_PRIVATE_RELAYS" default:"false" help:"Whether MTA configs may use hosts on private networks: true or false. With a loopback base URL they always may."`
 	SystemSMTPURL          string `name:"system-smtp-url" env:"PACKETBOAT_SYSTEM_SMTP_URL" help:"Relay for mail about accounts, as smtp[s]://user:password@host:port?from=address. Default: none; links are shown instead."`
 	DNSResolver            string `name:"dns-resolver" env:"PACKETBOAT_DNS_RESOLVER" help:"Name server that is asked where contacts' mail goes, as address or address:port. Default: those the machine is set up with."`
 	MXHost                 string `name:"mx-host" env:"PACKETBOAT_MX_HOST" help:"Host that takes bounces, named by the MX records that tenants publish. Default: the base URL's."`
