@@ -1,5 +1,4 @@
-// Package cache keeps values in memory, each for a limited time and a limited
-// number of them at once.
+// Package cache stores values in memory, each for a limited time and a limited number at once.
 package cache
 
 import (
@@ -7,10 +6,9 @@ import (
 	"time"
 )
 
-// Cache keeps up to Max values by key. When it is full the half that was stored
-// first makes room: it never empties at once, so that not all of its users load
-// their values again at the same time. The zero value is ready for use, and a
-// Cache is safe for concurrent use.
+// Cache stores up to Max values by key. When it is full, it drops the half that was stored first,
+// never all, so that not all of its users load their values again at the same time. The zero value
+// is ready for use, and a Cache is safe for concurrent use.
 type Cache[K comparable, V any] struct {
 	Max int // at least 2; 0 means 4096
 
@@ -22,7 +20,7 @@ type Cache[K comparable, V any] struct {
 type entry[V any] struct {
 	value V
 	at    time.Time     // when it was stored
-	keep  time.Duration // 0: for as long as there is room
+	keep  time.Duration // 0: without expiry
 }
 
 const defaultMax = 4096
@@ -45,8 +43,7 @@ func (c *Cache[K, V]) get(key K, now time.Time) (value V, ok bool) {
 	return e.value, true
 }
 
-// Put stores a value at a time, to be kept for so long; with 0, for as long as
-// there is room.
+// Put stores a value at a time, to expire after keep; if keep is 0, it does not expire.
 func (c *Cache[K, V]) Put(key K, value V, now time.Time, keep time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -67,9 +64,8 @@ func (c *Cache[K, V]) put(key K, value V, now time.Time, keep time.Duration) {
 	c.new[key] = entry[V]{value, now, keep}
 }
 
-// Load returns the value of a key; when there is none that has not expired at now,
-// the one that load returns, which is then kept for a time. A value that load began
-// to read before Clear was called is returned and not kept.
+// Load returns the value of a key. If there is none that has not expired at now, it calls load and
+// stores the result. If Clear was called while load ran, the result is returned and not stored.
 func (c *Cache[K, V]) Load(key K, now time.Time, keep time.Duration, load func() (V, error)) (V, error) {
 	c.mu.Lock()
 	value, ok := c.get(key, now)
@@ -91,7 +87,7 @@ func (c *Cache[K, V]) Load(key K, now time.Time, keep time.Duration, load func()
 	return value, nil
 }
 
-// Update changes the value of a key that is stored, and leaves its expiry as it is.
+// Update changes the value of a stored key, and does not change its expiry.
 func (c *Cache[K, V]) Update(key K, change func(value V) V) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -109,7 +105,7 @@ func (c *Cache[K, V]) delete(key K) {
 	delete(c.old, key)
 }
 
-// Clear forgets every value.
+// Clear removes all values.
 func (c *Cache[K, V]) Clear() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -117,7 +113,7 @@ func (c *Cache[K, V]) Clear() {
 	c.version++
 }
 
-// Len returns how many values are stored, expired ones included.
+// Len returns the number of values, including expired ones.
 func (c *Cache[K, V]) Len() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()

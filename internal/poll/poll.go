@@ -1,4 +1,4 @@
-// Package poll runs the loops that look for work at intervals.
+// Package poll runs loops that check for work at intervals.
 package poll
 
 import (
@@ -7,20 +7,19 @@ import (
 	"time"
 )
 
-// Loop looks for work when it starts, then each time an interval has passed or it
-// is woken. A look that found more than it took is followed by the next one at
-// once. A look that failed is logged and followed by a pause.
+// Loop calls Look when it starts, then each time an interval has passed or it is woken. If Look
+// reports that there is more, it is called again at once. An error is logged and followed by a
+// pause.
 type Loop struct {
 	Look   func(ctx context.Context) (more bool, err error)
-	Every  time.Duration        // from the end of one look to the next; must be set unless Pause is
-	Pause  func() time.Duration // asked instead of Every after each look; may be nil
+	Every  time.Duration        // from the end of one call of Look to the next; required unless Pause is set
+	Pause  func() time.Duration // called after each Look, in place of Every; may be nil
 	Wake   <-chan struct{}      // ends a pause; may be nil
 	Log    *slog.Logger
-	Failed string // what the log says of a look that failed, such as "count segments failed"
+	Failed string // log message for errors of Look, such as "count segments failed"
 }
 
-// Run runs the loop until ctx ends, and returns nil. An error that only says that
-// ctx ended is not logged.
+// Run runs the loop until ctx ends, and returns nil. An error after the end of ctx is not logged.
 func (l Loop) Run(ctx context.Context) error {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
