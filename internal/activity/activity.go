@@ -125,9 +125,10 @@ func (r *reader) entries(ctx context.Context) error {
 		only = ` AND type` + r.db.In(6)
 		args = append(args, sqldb.List(r.db, r.q.Types))
 	}
+	inGroup, args := journal.InGroup(r.db, r.c.Tenant, args...)
 	rows, err := r.db.Query(ctx, `
 		SELECT id, type, COALESCE(name, ''), send_id, occurred_at, COALESCE(data, '{}') FROM journal
-		WHERE tenant_id = $1`+journal.InGroup(r.db, r.c.Tenant)+` AND contact_id = $2 AND contact_id IS NOT NULL AND `+entryTypes+only+`
+		WHERE tenant_id = $1`+inGroup+` AND contact_id = $2 AND contact_id IS NOT NULL AND `+entryTypes+only+`
 			AND (occurred_at < $3 OR occurred_at = $3 AND id < $4)
 		ORDER BY occurred_at DESC, id DESC LIMIT $5`, args...)
 	list, err := sqldb.Collect(rows, err, func(scan func(...any) error) (Item, error) {

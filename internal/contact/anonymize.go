@@ -85,7 +85,7 @@ func erasePersonalData(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, peop
 		ids = append(ids, p.ID)
 		addresses = append(addresses, p.Addresses...)
 	}
-	if err := journal.Forget(ctx, tx, tenant, ids, addresses); err != nil {
+	if err := journal.Erase(ctx, tx, tenant, ids, addresses); err != nil {
 		return err
 	}
 	return clearContacts(ctx, tx, tenant, ids, now)

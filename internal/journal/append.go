@@ -77,9 +77,9 @@ var columnTypes = []string{
 	"id UUID", "type TEXT", "name TEXT", "contact_id UUID", "send_id UUID", "message_id UUID", "occurred_at BIGINT", "data JSONB",
 }
 
-// rows returns the entries as a table, and the names of its columns. Packs come first; if there are
-// any, the table has one more column.
-func rows(tx *sqldb.DB, entries []Entry) (*sqldb.Table, string, error) {
+// entryTable returns the entries as a table, and the names of its columns. Packs come first; if
+// there are any, the table has one more column.
+func entryTable(tx *sqldb.DB, entries []Entry) (*sqldb.Table, string, error) {
 	packs, entries := pack(entries)
 	names, types := columns, columnTypes
 	if len(packs) > 0 {
@@ -108,7 +108,7 @@ func rows(tx *sqldb.DB, entries []Entry) (*sqldb.Table, string, error) {
 
 // values returns the values of an entry's columns.
 func (e Entry) values() ([]any, error) {
-	data, err := encoded(e.Data)
+	data, err := encodeData(e.Data)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", e.Type, err)
 	}
@@ -118,8 +118,8 @@ func (e Entry) values() ([]any, error) {
 	return []any{e.ID, e.Type, sqldb.Null(e.Name), sqldb.Null(e.Contact), sqldb.Null(e.Send), sqldb.Null(e.Message), e.At.UnixMicro(), data}, nil
 }
 
-// encoded returns the data of an entry as JSON, or nil if it is empty.
-func encoded(data any) (any, error) {
+// encodeData returns the data of an entry as JSON, or nil if it is empty.
+func encodeData(data any) (any, error) {
 	var text []byte
 	switch d := data.(type) {
 	case nil:
@@ -143,12 +143,12 @@ func encoded(data any) (any, error) {
 // queueOf adds the statements that append entries of one tenant to a batch.
 func queueOf(b *sqldb.Batch, tx *sqldb.DB, tenant id.Tenant, entries []Entry) error {
 	if tx.Dialect() == sqldb.Postgres && !tx.Distributed() {
-		return queueDrawn(b, tx, tenant, entries)
+		return queueWithSequence(b, tx, tenant, entries)
 	}
 	b.Call(func(ctx context.Context) error {
 		return tx.InTx(ctx, func(tx *sqldb.DB) error {
 			if tx.Distributed() {
-				return appendPlaced(ctx, tx, tenant, entries)
+				return appendDistributed(ctx, tx, tenant, entries)
 			}
 			return appendCounted(ctx, tx, tenant, entries)
 		})
@@ -156,12 +156,12 @@ func queueOf(b *sqldb.Batch, tx *sqldb.DB, tenant id.Tenant, entries []Entry) er
 	return nil
 }
 
-// queueDrawn inserts entries at positions drawn from the group's sequence. Before it draws the
-// first, the transaction takes an advisory lock, shared with all others that append to the group,
-// and holds it until it ends; appending reads the holders. CASE guarantees the order: the lock,
-// then nextval.
-func queueDrawn(b *sqldb.Batch, tx *sqldb.DB, tenant id.Tenant, entries []Entry) error {
-	t, names, err := rows(tx, entries)
+// queueWithSequence inserts entries at positions drawn from the group's sequence. Before it draws
+// the first, the transaction takes an advisory lock, shared with all others that append to the
+// group, until it ends; loadHolders reads its holders. CASE guarantees the order: the lock, then
+// nextval.
+func queueWithSequence(b *sqldb.Batch, tx *sqldb.DB, tenant id.Tenant, entries []Entry) error {
+	t, names, err := entryTable(tx, entries)
 	if err != nil {
 		return err
 	}
@@ -181,7 +181,7 @@ const sequencer = "sequencer"
 
 // appendCounted inserts entries after the last one of the group. SQLite has no concurrent writers.
 func appendCounted(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, entries []Entry) error {
-	t, names, err := rows(tx, entries)
+	t, names, err := entryTable(tx, entries)
 	if err != nil {
 		return err
 	}

@@ -17,21 +17,25 @@ import (
 // Where Citus distributes the tables (sqldb.DB.Distributed), the entries and cursors of a group are
 // on the node that has the rows of its tenants, so that a follower's effects and its cursor are
 // committed by a transaction on that node alone. The coordinator has the sequences, the locks of
-// appending transactions, and the table journal_news, which names the groups that were appended to.
-// Groups without news are not queried.
+// appending transactions, and the table journal_news with the groups that were appended to. Groups
+// without news are not queried.
 //
 // News are only a hint. The coordinator commits them after the node has committed the entries; if
 // it crashes between the two, entries exist without news. They are found when the group is next
 // appended to, or when all nodes are queried.
+//
+// The statements here are about one group, whose node Citus determines from the parameter grp. In
+// round.go and look.go one statement is about all groups: with many groups that is faster, and
+// Citus could not run it on one node.
 
-// lookAll is how often all nodes are queried for the last positions of the groups.
-const lookAll = time.Minute
+// fullPollInterval is how often all nodes are queried for the last positions of the groups.
+const fullPollInterval = time.Minute
 
-// appendPlaced inserts entries at positions drawn on the coordinator. Drawing and inserting are two
-// statements, because a single one would send the rows through the coordinator.
-func appendPlaced(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, entries []Entry) error {
+// appendDistributed inserts entries at positions drawn on the coordinator. Drawing and inserting
+// are two statements, because a single one would send the rows through the coordinator.
+func appendDistributed(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, entries []Entry) error {
 	group := tenant.Group()
-	t, names, err := rows(tx, entries)
+	t, names, err := entryTable(tx, entries)
 	if err != nil {
 		return err
 	}
@@ -56,25 +60,28 @@ func appendPlaced(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, entries [
 	return err
 }
 
-// InGroup returns a condition to add to queries for a tenant's entries. Where the tables are
-// distributed it determines the node; elsewhere it is empty.
-func InGroup(db *sqldb.DB, tenant id.Tenant) string {
+// InGroup returns a condition to add to queries for a tenant's entries, and the query's parameters
+// with those of the condition. Where the tables are distributed, the condition determines the node.
+// Elsewhere it is empty: PostgreSQL might use it to read all entries of a tenant by the primary key,
+// in place of a narrower index.
+func InGroup(db *sqldb.DB, tenant id.Tenant, args ...any) (condition string, _ []any) {
 	if !db.Distributed() {
-		return " "
+		return " ", args
 	}
-	return fmt.Sprintf(" AND grp = %d ", tenant.Group())
+	args = append(args, tenant.Group())
+	return fmt.Sprintf(" AND grp = $%d ", len(args)), args
 }
 
-// lookByGroup is look for distributed tables.
-func (e *Engine) lookByGroup(ctx context.Context) (map[cursor]int64, error) {
-	ends, err := newest(ctx, e.DB)
+// pollDistributed is poll for distributed tables.
+func (e *Engine) pollDistributed(ctx context.Context) (map[cursor]int64, error) {
+	ends, err := loadNews(ctx, e.DB)
 	if err != nil {
 		return nil, fmt.Errorf("read news of the journal: %w", err)
 	}
 	news := slices.Sorted(maps.Keys(ends))
-	all := time.Since(e.lookedAll) >= lookAll
+	all := time.Since(e.lastFullPoll) >= fullPollInterval
 	if all {
-		heads, err := headsOfAll(ctx, e.DB)
+		heads, err := loadHeads(ctx, e.DB)
 		if err != nil {
 			return nil, fmt.Errorf("read the journal's ends on all nodes: %w", err)
 		}
@@ -86,11 +93,11 @@ func (e *Engine) lookByGroup(ctx context.Context) (map[cursor]int64, error) {
 			ends[group] = max(ends[group], head)
 		}
 	}
-	anew := e.horizon.see(e.DB, ends)
+	reset := e.horizon.setHeads(e.DB, ends)
 	var server string
 	holders := map[int32]map[string]struct{}{}
 	if e.horizon.behind() {
-		if server, holders, err = appending(ctx, e.DB); err != nil {
+		if server, holders, err = loadHolders(ctx, e.DB); err != nil {
 			return nil, err
 		}
 	}
@@ -106,10 +113,8 @@ func (e *Engine) lookByGroup(ctx context.Context) (map[cursor]int64, error) {
 	at := map[cursor]int64{}
 	done := e.DB.Table("grp INTEGER", "pos BIGINT")
 	for _, group := range news {
-		if e.begun[group] != len(e.Followers) {
-			if err := e.beginIn(ctx, group); err != nil {
-				return nil, fmt.Errorf("read the journal's cursors: %w", err)
-			}
+		if _, err := e.createCursors(ctx, group); err != nil {
+			return nil, fmt.Errorf("read the journal's cursors: %w", err)
 		}
 		pos, prepared, err := e.cursorsIn(ctx, group)
 		if err != nil {
@@ -133,13 +138,13 @@ func (e *Engine) lookByGroup(ctx context.Context) (map[cursor]int64, error) {
 		}
 	}
 	if e.horizon.behind() && server != "" {
-		anew = e.horizon.advance(server, holders) || anew
+		reset = e.horizon.advance(server, holders) || reset
 	}
-	if anew {
+	if reset {
 		e.begun = nil
-		e.lookedAll = time.Time{}
+		e.lastFullPoll = time.Time{}
 	} else if all {
-		e.lookedAll = time.Now()
+		e.lastFullPoll = time.Now()
 	}
 	if done.Len() > 0 {
 		_, err = e.DB.Exec(ctx, `DELETE FROM journal_news USING `+done.As("v", 1)+` WHERE journal_news.grp = v.grp AND journal_news.pos <= v.pos`, done.Args()...)
@@ -150,14 +155,14 @@ func (e *Engine) lookByGroup(ctx context.Context) (map[cursor]int64, error) {
 	return at, nil
 }
 
-// newest returns the highest positions in journal_news, by group.
-func newest(ctx context.Context, db *sqldb.DB) (map[int32]int64, error) {
+// loadNews returns the highest positions in journal_news, by group.
+func loadNews(ctx context.Context, db *sqldb.DB) (map[int32]int64, error) {
 	rows, err := db.Query(ctx, `SELECT grp, MAX(pos) FROM journal_news GROUP BY grp`)
 	return byGroup(rows, err)
 }
 
-// headsOfAll returns the last position of each group, read from all nodes.
-func headsOfAll(ctx context.Context, db *sqldb.DB) (map[int32]int64, error) {
+// loadHeads returns the last position of each group, read from all nodes.
+func loadHeads(ctx context.Context, db *sqldb.DB) (map[int32]int64, error) {
 	rows, err := db.Query(ctx, `
 		SELECT h.key, x.pos FROM home AS h
 		CROSS JOIN LATERAL (SELECT j.pos FROM journal AS j WHERE j.grp = h.key ORDER BY j.grp DESC, j.pos DESC LIMIT 1) AS x
@@ -194,27 +199,8 @@ func (e *Engine) cursorsIn(ctx context.Context, group int32) (at map[string]int6
 	return at, prepared, err
 }
 
-// beginIn creates missing cursors of the followers in a group, at position 0.
-func (e *Engine) beginIn(ctx context.Context, group int32) error {
-	t := e.DB.Table("follower TEXT")
-	for _, f := range e.Followers {
-		t.Add(f.Name)
-	}
-	_, err := e.DB.Exec(ctx, `
-		INSERT INTO journal_cursor (grp, follower, pos) SELECT h.tenant_id, v.follower, 0
-		FROM `+e.DB.Home(1)+` CROSS JOIN `+t.As("v", 2)+` WHERE true ON CONFLICT DO NOTHING`, t.Args(group)...)
-	if err != nil {
-		return err
-	}
-	if e.begun == nil {
-		e.begun = map[int32]int{}
-	}
-	e.begun[group] = len(e.Followers)
-	return nil
-}
-
-// passIn advances the cursors of followers past a stretch.
-func (e *Engine) passIn(ctx context.Context, s *stretch, followers []string) (int64, error) {
+// skipUnwantedIn advances the cursors of followers past a stretch.
+func (e *Engine) skipUnwantedIn(ctx context.Context, s *stretch, followers []string) (int64, error) {
 	return e.DB.Exec(ctx, `
 		UPDATE journal_cursor SET pos = $3 WHERE grp = $1 AND pos = $2 AND follower IN (
 			SELECT c.follower FROM journal_cursor AS c WHERE c.grp = $1 AND c.pos = $2 AND c.follower`+e.DB.In(4)+e.DB.SkipLocked()+`)`,
@@ -232,9 +218,9 @@ func lockCursorIn(ctx context.Context, tx *sqldb.DB, f *Follower, group int32) (
 	return map[int32]int64{group: pos}, err
 }
 
-// lagOfAll is Lag for distributed tables.
-func lagOfAll(ctx context.Context, db *sqldb.DB) (int64, error) {
-	heads, err := headsOfAll(ctx, db)
+// distributedLag is Lag for distributed tables.
+func distributedLag(ctx context.Context, db *sqldb.DB) (int64, error) {
+	heads, err := loadHeads(ctx, db)
 	if err != nil {
 		return 0, err
 	}
@@ -247,9 +233,9 @@ func lagOfAll(ctx context.Context, db *sqldb.DB) (int64, error) {
 	return sum, err
 }
 
-// continueAll is Continue for distributed tables.
-func continueAll(ctx context.Context, db *sqldb.DB) error {
-	heads, err := headsOfAll(ctx, db)
+// continueDistributed is Continue for distributed tables.
+func continueDistributed(ctx context.Context, db *sqldb.DB) error {
+	heads, err := loadHeads(ctx, db)
 	if err != nil {
 		return err
 	}

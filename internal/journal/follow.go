@@ -8,12 +8,12 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// breath is the shortest interval between rounds that read everything there was: with many small
+// minRoundInterval is the shortest interval between rounds that read all entries: with many small
 // writes, each round then processes more of them.
-const breath = 40 * time.Millisecond
+const minRoundInterval = 40 * time.Millisecond
 
-// glance is how long Drain waits between polls for transactions that append.
-const glance = 2 * time.Millisecond
+// drainInterval is how long Drain waits between polls for transactions that append.
+const drainInterval = 2 * time.Millisecond
 
 // Follower processes entries.
 type Follower struct {
@@ -35,13 +35,13 @@ type Engine struct {
 	Wake      <-chan struct{} // notified when entries are appended; may be nil
 	Every     time.Duration   // interval of polling; 0 means 250 ms
 
-	horizon horizons
-	begun   map[int32]int  // number of followers that have cursors, by group
-	turn    int32          // the next round begins with this group or the one after it
-	packs   map[int32]bool // groups in which most of the rows last read are packs
+	horizon     horizons
+	begun       map[int32]int  // number of followers that have cursors, by group
+	firstGroup  int32          // the next round begins with this group or the one after it
+	mostlyPacks map[int32]bool // groups in which most of the rows last read are packs
 
-	lookedAll time.Time      // distributed tables: when all nodes were last queried,
-	unread    map[int32]bool // and which groups had entries to read at the last poll
+	lastFullPoll time.Time      // distributed tables: when all nodes were last queried,
+	unread       map[int32]bool // and which groups had entries to read at the last poll
 }
 
 // Run processes entries until ctx ends.
@@ -67,7 +67,7 @@ func (e *Engine) Run(ctx context.Context) error {
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-time.After(breath):
+		case <-time.After(minRoundInterval):
 		}
 		var again chan struct{}
 		if e.horizon.behind() { // also poll for entries that are committed but not final yet
@@ -115,7 +115,7 @@ func (e *Engine) Drain(ctx context.Context) error {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case <-time.After(glance):
+		case <-time.After(drainInterval):
 		}
 	}
 }

@@ -8,52 +8,51 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// horizons is what a process knows about how far the order of each group is final: every entry up
-// to the horizon is committed, or never will be.
+// horizons stores, in a process, how far the order of each group is final: every entry up to the
+// horizon is committed, or never will be.
 //
 // On PostgreSQL concurrent transactions draw positions and commit in any order. Each takes a lock
-// of the group, shared with the others, before it draws its first position, and holds it until it
-// has ended and its rows are visible. So when a committed entry has been seen at a position, any
-// transaction with a lower one either still holds the lock or has ended. A process therefore reads
-// the highest committed position first and the lock holders second: when all of those holders have
-// ended, that position is the horizon. Holders that came later have higher positions.
+// of the group, shared with the others, before it draws its first position, and has it until it has
+// ended and its rows are visible. So when an entry at some position is committed, any transaction
+// with a lower one either still has the lock or has ended. A process therefore reads the highest
+// committed position first and the lock's holders second: when all of these holders have ended,
+// that position is the horizon. Later holders have higher positions.
 //
-// Horizons are kept in memory only. They stay valid across a crash of the server, since entries
-// seen are durable, and so is the sequence that positions come from. But after a failover the new
-// server may lack some of them: then the process starts over.
+// Horizons are only in memory. They remain valid after a crash of the server, since entries that
+// were read are durable, and so is the sequence of positions. But after a failover the new server
+// may lack some of them: then the process starts over.
 type horizons struct {
-	server string // identifies the server that the rest is known of
+	server string // identifies the server from which groups was read
 	groups map[int32]*horizon
 }
 
 // horizon is the state of one group.
 type horizon struct {
-	at    int64               // the horizon
-	last  int64               // the highest committed position seen
-	next  int64               // the horizon once all of until have ended; 0: no candidate
-	until map[string]struct{} // transactions
+	at      int64               // the horizon
+	last    int64               // the highest committed position read
+	next    int64               // the horizon when all of waitFor have ended; 0: none
+	waitFor map[string]struct{} // transactions
 }
 
-// reach advances the horizons towards heads, the highest committed positions by group, as far as is
-// known to be final. It reports whether the state was reset because the database is not the one
-// seen before.
-func (h *horizons) reach(ctx context.Context, db *sqldb.DB, heads map[int32]int64) (anew bool, err error) {
-	anew = h.see(db, heads)
+// reach advances the horizons towards heads, the highest committed positions by group. It reports
+// whether the state was reset because this is not the database read before.
+func (h *horizons) reach(ctx context.Context, db *sqldb.DB, heads map[int32]int64) (reset bool, err error) {
+	reset = h.setHeads(db, heads)
 	if !h.behind() {
-		return anew, nil
+		return reset, nil
 	}
-	server, holders, err := appending(ctx, db)
+	server, holders, err := loadHolders(ctx, db)
 	if err != nil {
-		return anew, err
+		return reset, err
 	}
-	return h.advance(server, holders) || anew, nil
+	return h.advance(server, holders) || reset, nil
 }
 
-// see records the highest committed positions. It reports whether the state was reset.
-func (h *horizons) see(db *sqldb.DB, heads map[int32]int64) (anew bool) {
+// setHeads stores the highest committed positions. It reports whether the state was reset.
+func (h *horizons) setHeads(db *sqldb.DB, heads map[int32]int64) (reset bool) {
 	for group, g := range h.groups {
 		if heads[group] < g.last { // the database has lost entries
-			*h, anew = horizons{server: h.server}, true
+			*h, reset = horizons{server: h.server}, true
 			break
 		}
 	}
@@ -71,26 +70,26 @@ func (h *horizons) see(db *sqldb.DB, heads map[int32]int64) (anew bool) {
 			g.at = head
 		}
 	}
-	return anew
+	return reset
 }
 
 // advance advances the horizons by the transactions that held the lock after the highest positions
 // were read. It reports whether the state was reset.
-func (h *horizons) advance(server string, holders map[int32]map[string]struct{}) (anew bool) {
+func (h *horizons) advance(server string, holders map[int32]map[string]struct{}) (reset bool) {
 	if h.server != "" && server != h.server { // heads may be from the previous server
 		*h = horizons{server: server}
 		return true
 	}
 	h.server = server
 	for group, g := range h.groups {
-		g.reach(holders[group])
+		g.advance(holders[group])
 	}
 	return false
 }
 
-// reach advances the horizon of a group by the current lock holders.
-func (g *horizon) reach(holders map[string]struct{}) {
-	if g.next > 0 && !meet(g.until, holders) {
+// advance advances the horizon of a group, given the current holders of the lock.
+func (g *horizon) advance(holders map[string]struct{}) {
+	if g.next > 0 && !intersect(g.waitFor, holders) {
 		g.at, g.next = g.next, 0
 	}
 	switch {
@@ -98,7 +97,7 @@ func (g *horizon) reach(holders map[string]struct{}) {
 	case len(holders) == 0:
 		g.at = g.last
 	default:
-		g.next, g.until = g.last, holders
+		g.next, g.waitFor = g.last, holders
 	}
 }
 
@@ -120,7 +119,7 @@ func (h *horizons) behind() bool {
 	return false
 }
 
-// ends returns the highest committed positions seen.
+// ends returns the highest committed positions that were read.
 func (h *horizons) ends() map[int32]int64 {
 	m := make(map[int32]int64, len(h.groups))
 	for group, g := range h.groups {
@@ -142,7 +141,7 @@ func (h *horizons) reached(goals map[int32]int64) bool {
 	return true
 }
 
-func meet(a, b map[string]struct{}) bool {
+func intersect(a, b map[string]struct{}) bool {
 	for k := range maps.Keys(a) {
 		if _, ok := b[k]; ok {
 			return true
@@ -151,14 +150,14 @@ func meet(a, b map[string]struct{}) bool {
 	return false
 }
 
-// appending returns, by group, the transactions that may have drawn positions and have not ended,
-// which are the holders of the lock taken by queueDrawn, and the start time of the server, which
-// identifies it.
+// loadHolders returns, by group, the transactions that may have drawn positions and have not ended,
+// which are the holders of the lock taken by queueWithSequence, and the start time of the server,
+// which identifies it.
 //
 // PostgreSQL makes a transaction's rows visible before it releases its locks. A rollback to a
-// savepoint releases the locks taken since, and with them the entries. We do not use prepared
-// transactions here, which would change the names of the holders.
-func appending(ctx context.Context, db *sqldb.DB) (server string, holders map[int32]map[string]struct{}, err error) {
+// savepoint releases the locks taken since, and removes the entries. Prepared transactions, which
+// would change the names of the holders, are not used here.
+func loadHolders(ctx context.Context, db *sqldb.DB) (server string, holders map[int32]map[string]struct{}, err error) {
 	rows, err := db.Query(ctx, `
 		SELECT pg_postmaster_start_time()::text, 0 UNION ALL
 		SELECT virtualtransaction, objid::bigint FROM pg_locks
@@ -180,7 +179,7 @@ func appending(ctx context.Context, db *sqldb.DB) (server string, holders map[in
 		return struct{}{}, err
 	})
 	if err != nil {
-		return "", nil, fmt.Errorf("read which transactions append to the journal: %w", err)
+		return "", nil, fmt.Errorf("load transactions that append to the journal: %w", err)
 	}
 	return server, holders, nil
 }

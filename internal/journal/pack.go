@@ -6,17 +6,17 @@ import (
 	"github.com/packetboat/packetboat/internal/id"
 )
 
-// A pack is one row for up to packed contacts that were created in one call: it holds their ids, 16
-// bytes each, instead of a row for each. Followers get an entry for each contact, with the position
-// and the id of the pack. No statement looks up such entries by contact; the data about its
-// creation are in the contact's own row.
+// packOf is a pack: one row for up to maxPack contacts that were created in one call, with their
+// ids, 16 bytes each. Followers get an entry for each contact, with the position and the id of the
+// pack. No statement looks up such entries by contact; the data about its creation are in the
+// contact's own row.
 type packOf struct {
 	Entry
 	contacts []byte
 }
 
-// packed limits a pack, so that PostgreSQL stores the row inline rather than in TOAST.
-const packed = 100
+// maxPack limits a pack, so that PostgreSQL stores the row inline rather than in TOAST.
+const maxPack = 100
 
 // packable reports whether an entry contains nothing but the creation of a contact.
 func (e Entry) packable() bool {
@@ -43,8 +43,8 @@ func pack(entries []Entry) ([]packOf, []Entry) {
 			continue
 		}
 		i := len(packs) - 1
-		if i < 0 || len(packs[i].contacts) == packed*len(e.Contact) || !packs[i].At.Equal(e.At) {
-			p := packOf{Entry: e, contacts: make([]byte, 0, min(n, packed)*len(e.Contact))}
+		if i < 0 || len(packs[i].contacts) == maxPack*len(e.Contact) || !packs[i].At.Equal(e.At) {
+			p := packOf{Entry: e, contacts: make([]byte, 0, min(n, maxPack)*len(e.Contact))}
 			p.Contact = id.Contact{}
 			packs, i = append(packs, p), i+1
 		}

@@ -27,16 +27,16 @@ type stretch struct {
 	followers []*Follower
 }
 
-// tally is the result of a round.
-type tally struct {
+// roundResult is the result of a round.
+type roundResult struct {
 	more    bool // poll again at once
 	waiting bool // another process had locked some cursors
 }
 
 // round is Tick without the cursors in failed; it adds those that fail now.
-func (e *Engine) round(ctx context.Context, failed map[cursor]bool) (tally, error) {
-	var t tally
-	at, err := e.look(ctx)
+func (e *Engine) round(ctx context.Context, failed map[cursor]bool) (roundResult, error) {
+	var t roundResult
+	at, err := e.poll(ctx)
 	if err != nil {
 		return t, err
 	}
@@ -44,9 +44,9 @@ func (e *Engine) round(ctx context.Context, failed map[cursor]bool) (tally, erro
 	if err != nil {
 		return t, err
 	}
-	errs := []error{e.pass(ctx, list, &t)}
+	errs := []error{e.skipUnwanted(ctx, list, &t)}
 	for i := range e.Followers {
-		errs = append(errs, e.show(ctx, &e.Followers[i], list, failed, &t))
+		errs = append(errs, e.advanceFollower(ctx, &e.Followers[i], list, failed, &t))
 	}
 	return t, errors.Join(errs...)
 }
@@ -60,7 +60,7 @@ func (e *Engine) readStretches(ctx context.Context, at map[cursor]int64, failed 
 	}
 	var list []*stretch
 	cut := false
-	for _, s := range e.stands(at, failed) {
+	for _, s := range e.cursorStretches(at, failed) {
 		limit := batch
 		s.followers = slices.DeleteFunc(s.followers, func(f *Follower) bool { return left[f.Name] == 0 })
 		for _, f := range s.followers {
@@ -75,9 +75,9 @@ func (e *Engine) readStretches(ctx context.Context, at map[cursor]int64, failed 
 		switch {
 		case cut:
 		case s.full: // the next round begins after this group
-			e.turn, cut = s.group+1, true
+			e.firstGroup, cut = s.group+1, true
 		case len(s.followers) == 0:
-			e.turn, cut = s.group, true
+			e.firstGroup, cut = s.group, true
 		}
 		for _, f := range s.followers {
 			left[f.Name] = max(left[f.Name]-len(s.entries), 0)
@@ -86,9 +86,9 @@ func (e *Engine) readStretches(ctx context.Context, at map[cursor]int64, failed 
 	return list, nil
 }
 
-// stands returns the positions of cursors that are before their horizon. It begins with the group
-// where the last round had to stop.
-func (e *Engine) stands(at map[cursor]int64, failed map[cursor]bool) []*stretch {
+// cursorStretches returns a stretch for each position of cursors before their horizon, without
+// entries. It begins with the group where the last round stopped.
+func (e *Engine) cursorStretches(at map[cursor]int64, failed map[cursor]bool) []*stretch {
 	type stand struct {
 		group int32
 		pos   int64
@@ -110,12 +110,12 @@ func (e *Engine) stands(at map[cursor]int64, failed map[cursor]bool) []*stretch 
 			s.followers = append(s.followers, f)
 		}
 	}
-	if e.turn == 0 { // processes start with different groups
+	if e.firstGroup == 0 { // processes start with different groups
 		groups := id.AllGroups()
-		e.turn = groups[rand.IntN(len(groups))]
+		e.firstGroup = groups[rand.IntN(len(groups))]
 	}
 	after := func(group int32) int {
-		if group < e.turn {
+		if group < e.firstGroup {
 			return 1
 		}
 		return 0
@@ -129,8 +129,8 @@ func (e *Engine) stands(at map[cursor]int64, failed map[cursor]bool) []*stretch 
 // gaps, of transactions that were rolled back.
 func (e *Engine) fill(ctx context.Context, s *stretch, limit int) error {
 	atMost := limit
-	if e.packs[s.group] { // expect packs again: rows beyond the limit would be read twice
-		atMost = limit/packed + 1
+	if e.mostlyPacks[s.group] { // expect packs again: rows beyond the limit would be read twice
+		atMost = limit/maxPack + 1
 	}
 	rows, err := e.DB.Query(ctx, `
 		SELECT tenant_id, pos, `+columns+`, contacts FROM journal
@@ -161,10 +161,10 @@ func (e *Engine) fill(ctx context.Context, s *stretch, limit int) error {
 	if s.full = n == atMost || len(s.entries) >= limit; s.full {
 		s.to = end
 	}
-	if e.packs == nil {
-		e.packs = map[int32]bool{}
+	if e.mostlyPacks == nil {
+		e.mostlyPacks = map[int32]bool{}
 	}
-	e.packs[s.group] = 2*packs > n
+	e.mostlyPacks[s.group] = 2*packs > n
 	return nil
 }
 
@@ -174,8 +174,8 @@ func (f *Follower) wants(e Entry) bool { return len(f.Types) == 0 || slices.Cont
 // idle reports whether a follower processes no entry of a stretch.
 func (s *stretch) idle(f *Follower) bool { return !slices.ContainsFunc(s.entries, f.wants) }
 
-// pass advances the cursors of followers past stretches without entries for them.
-func (e *Engine) pass(ctx context.Context, list []*stretch, sum *tally) error {
+// skipUnwanted advances the cursors of followers past stretches without entries for them.
+func (e *Engine) skipUnwanted(ctx context.Context, list []*stretch, sum *roundResult) error {
 	t := e.DB.Table("grp INTEGER", "follower TEXT", "since BIGINT", "upto BIGINT")
 	full := false
 	for _, s := range list {
@@ -190,9 +190,9 @@ func (e *Engine) pass(ctx context.Context, list []*stretch, sum *tally) error {
 			continue
 		}
 		if e.DB.Distributed() {
-			n, err := e.passIn(ctx, s, idle)
+			n, err := e.skipUnwantedIn(ctx, s, idle)
 			if err != nil {
-				return fmt.Errorf("pass entries without a follower: %w", err)
+				return fmt.Errorf("skip unwanted entries: %w", err)
 			}
 			sum.waiting = sum.waiting || n < int64(len(idle))
 			continue
@@ -211,52 +211,49 @@ func (e *Engine) pass(ctx context.Context, list []*stretch, sum *tally) error {
 			JOIN journal_cursor AS c ON c.grp = v.grp AND c.follower = v.follower AND c.pos = v.since `+e.DB.SkipLocked()+`) AS x
 		WHERE journal_cursor.grp = x.grp AND journal_cursor.follower = x.follower AND journal_cursor.pos = x.since`, t.Args()...)
 	if err != nil {
-		return fmt.Errorf("pass entries without a follower: %w", err)
+		return fmt.Errorf("skip unwanted entries: %w", err)
 	}
 	sum.waiting = sum.waiting || n < int64(t.Len())
 	return nil
 }
 
-// errSeveral means that stretches were not processed in one transaction.
-var errSeveral = errors.New("stretches of several groups")
-
-// show passes the stretches with entries for a follower to it, in one transaction. If that fails,
-// it uses one transaction for each stretch, so that only the failing ones are retried later.
-func (e *Engine) show(ctx context.Context, f *Follower, list []*stretch, failed map[cursor]bool, sum *tally) error {
-	var mine []*stretch
+// advanceFollower passes the stretches with entries for a follower to it.
+func (e *Engine) advanceFollower(ctx context.Context, f *Follower, list []*stretch, failed map[cursor]bool, sum *roundResult) error {
+	var wanted []*stretch
 	for _, s := range list {
 		if slices.Contains(s.followers, f) && !s.idle(f) {
-			mine = append(mine, s)
+			wanted = append(wanted, s)
 		}
 	}
-	var err error
-	if len(mine) > 1 && e.DB.Distributed() { // one transaction per node commits faster than one across nodes
-		err = errSeveral
-	} else {
-		err = advance(ctx, e.DB, f, mine, sum)
-	}
-	switch {
-	case err == nil:
-		return nil
-	case ctx.Err() != nil:
-		return fmt.Errorf("follower %s: %w", f.Name, err)
-	case len(mine) == 1:
-		failed[cursor{mine[0].group, f.Name}] = true
-		return fmt.Errorf("follower %s: %w", f.Name, err)
+	return e.advanceStretches(ctx, f, wanted, failed, sum)
+}
+
+// advanceStretches passes stretches to a follower, in one transaction. If that fails, it uses one
+// transaction for each stretch, so that only the failing ones are retried later. Where the tables are
+// distributed it does so at once: a transaction on one node commits faster than one across nodes.
+func (e *Engine) advanceStretches(ctx context.Context, f *Follower, list []*stretch, failed map[cursor]bool, sum *roundResult) error {
+	if len(list) <= 1 || !e.DB.Distributed() {
+		err := advance(ctx, e.DB, f, list, sum)
+		switch {
+		case err == nil:
+			return nil
+		case ctx.Err() != nil:
+			return fmt.Errorf("follower %s: %w", f.Name, err)
+		case len(list) == 1:
+			failed[cursor{list[0].group, f.Name}] = true
+			return fmt.Errorf("follower %s: group %d: %w", f.Name, list[0].group, err)
+		}
 	}
 	var errs []error
-	for _, s := range mine {
-		if err := advance(ctx, e.DB, f, []*stretch{s}, sum); err != nil {
-			failed[cursor{s.group, f.Name}] = true
-			errs = append(errs, fmt.Errorf("follower %s: group %d: %w", f.Name, s.group, err))
-		}
+	for i := range list {
+		errs = append(errs, e.advanceStretches(ctx, f, list[i:i+1], failed, sum))
 	}
 	return errors.Join(errs...)
 }
 
 // advance passes stretches of several groups to a follower and advances its cursors past them. It
 // skips stretches whose cursor has moved or is locked by another process.
-func advance(ctx context.Context, db *sqldb.DB, f *Follower, list []*stretch, sum *tally) error {
+func advance(ctx context.Context, db *sqldb.DB, f *Follower, list []*stretch, sum *roundResult) error {
 	if len(list) == 0 {
 		return nil
 	}

@@ -122,10 +122,11 @@ func (l *loader) loadJournalEvents(ctx context.Context) error {
 	var what journal.Type
 	var send id.Send
 	var at int64
+	inGroup, args := journal.InGroup(l.db, l.tenant, l.tenant, l.ids)
 	rows, err := l.db.Query(ctx, `
 		SELECT contact_id, type, message_id, send_id, occurred_at FROM journal
-		WHERE tenant_id = $1`+journal.InGroup(l.db, l.tenant)+` AND contact_id`+l.db.In(2)+ofContacts+`
-			AND type || '' IN ('email_complained', 'email_unsubscribed') AND message_id IS NOT NULL`, l.tenant, l.ids)
+		WHERE tenant_id = $1`+inGroup+` AND contact_id`+l.db.In(2)+ofContacts+`
+			AND type || '' IN ('email_complained', 'email_unsubscribed') AND message_id IS NOT NULL`, args...)
 	return l.each(rows, err, func(s *Subject) error {
 		t.Complaint, t.Send, t.At = what == journal.EmailComplained, send, sqldb.Time(at)
 		s.Complaints = append(s.Complaints, t)
@@ -138,12 +139,13 @@ func (l *loader) events(ctx context.Context) error {
 	var h NamedEvent
 	var at int64
 	var data string
+	inGroup, args := journal.InGroup(l.db, l.tenant, l.tenant, l.ids)
 	rows, err := l.db.Query(ctx, `
 		SELECT contact_id, type, name, occurred_at, COALESCE(data, '{}') FROM journal
-		WHERE tenant_id = $1`+journal.InGroup(l.db, l.tenant)+` AND contact_id`+l.db.In(2)+ofContacts+`
+		WHERE tenant_id = $1`+inGroup+` AND contact_id`+l.db.In(2)+ofContacts+`
 			AND type IN ('event', 'page_viewed', 'form_submitted', 'sequence_enrolled', 'sequence_completed', 'sequence_exited')
 			AND name IS NOT NULL
-		ORDER BY occurred_at`, l.tenant, l.ids)
+		ORDER BY occurred_at`, args...)
 	return l.each(rows, err, func(s *Subject) error {
 		h.At, h.Properties = sqldb.Time(at), nil
 		if h.Type == journal.CustomEvent {

@@ -212,7 +212,7 @@ func (b *builder) journalEvents(m mails) source {
 	if m.event == Complained {
 		t = journal.EmailComplained
 	}
-	where := "x.tenant_id = $1" + journal.InGroup(b.db, b.env.Tenant) + "AND x.type = '" + string(t) + "' AND " + rare + " AND x.message_id IS NOT NULL" +
+	where := "x.tenant_id = $1" + b.inGroup() + "AND x.type = '" + string(t) + "' AND " + rare + " AND x.message_id IS NOT NULL" +
 		m.window.sql(b, "x.occurred_at")
 	if !m.anySource() {
 		where += " AND x.send_id" + b.sendsOf(m.source)

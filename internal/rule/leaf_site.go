@@ -13,7 +13,7 @@ import (
 // repeats that of the index journal_named verbatim.
 func named(b *builder, name string, types ...journal.Type) source {
 	var where strings.Builder
-	where.WriteString("x.tenant_id = $1" + journal.InGroup(b.db, b.env.Tenant) + "AND x.name IS NOT NULL AND x.type")
+	where.WriteString("x.tenant_id = $1" + b.inGroup() + "AND x.name IS NOT NULL AND x.type")
 	if len(types) == 1 {
 		where.WriteString(" = '" + string(types[0]) + "'")
 	} else {
@@ -30,6 +30,14 @@ func named(b *builder, name string, types ...journal.Type) source {
 		where.WriteString(" AND x.name = " + b.arg(name))
 	}
 	return source{from: "journal AS x", where: where.String()}
+}
+
+// inGroup is journal.InGroup with a parameter of the builder.
+func (b *builder) inGroup() string {
+	if !b.db.Distributed() {
+		return " "
+	}
+	return " AND x.grp = " + b.arg(b.env.Tenant.Group()) + " "
 }
 
 func (l Event) sql(b *builder) string {

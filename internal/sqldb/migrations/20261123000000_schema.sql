@@ -37,7 +37,7 @@ CREATE INDEX journal_rare ON journal (tenant_id, type, occurred_at, contact_id)
 CREATE INDEX journal_contact ON journal (tenant_id, contact_id, occurred_at)
 	WHERE contact_id IS NOT NULL AND type NOT IN ('email_sent', 'email_delivered', 'contact_created');
 
--- Entries about addresses without a contact, to erase one: journal.Forget.
+-- Entries about addresses without a contact, to erase one: journal.Erase.
 CREATE INDEX journal_address ON journal (tenant_id, (data ->> 'email'))
 	WHERE type IN ('suppression_added', 'suppression_removed');
 

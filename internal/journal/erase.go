@@ -10,8 +10,8 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// forgetPage is how many entries of a contact are read at a time.
-const forgetPage = 500
+// timelinePageSize is how many entries of a contact are read at a time.
+const timelinePageSize = 500
 
 // timeline is the condition of the index journal_contact. It excludes the sending of mails, since
 // there is an entry for each message, and the contact's creation. Neither contains personal data.
@@ -33,7 +33,7 @@ func Timeline(ctx context.Context, db *sqldb.DB, tenant id.Tenant, contact id.Co
 					return
 				}
 			}
-			if len(page) < forgetPage {
+			if len(page) < timelinePageSize {
 				return
 			}
 			last = page[len(page)-1]
@@ -46,11 +46,12 @@ func timelinePage(ctx context.Context, db *sqldb.DB, tenant id.Tenant, contact i
 	if !last.At.IsZero() {
 		from = last.At.UnixMicro()
 	}
+	inGroup, args := InGroup(db, tenant, tenant, contact, from, last.ID, timelinePageSize)
 	rows, err := db.Query(ctx, `
 		SELECT tenant_id, pos, `+columns+`
-		FROM journal WHERE tenant_id = $1`+InGroup(db, tenant)+` AND contact_id = $2 AND `+timeline+`
+		FROM journal WHERE tenant_id = $1`+inGroup+` AND contact_id = $2 AND `+timeline+`
 			AND occurred_at >= $3 AND (occurred_at, id) > ($3, $4)
-		ORDER BY occurred_at, id LIMIT $5`, tenant, contact, from, last.ID, forgetPage)
+		ORDER BY occurred_at, id LIMIT $5`, args...)
 	return sqldb.Collect(rows, err, func(row func(...any) error) (Entry, error) { return scan(row) })
 }
 
@@ -92,25 +93,25 @@ func strip(e Entry) (Entry, bool, error) {
 	return e, changed, nil
 }
 
-// Forget erases personal data from the entries of contacts, and of addresses. The entries
-// themselves remain, so no count changes.
-func Forget(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, contacts []id.Contact, addresses []string) error {
+// Erase erases personal data from the entries of contacts, and of addresses. The entries themselves
+// remain, so no count changes.
+func Erase(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, contacts []id.Contact, addresses []string) error {
 	for _, c := range contacts {
-		if err := forget(ctx, tx, tenant, c); err != nil {
-			return fmt.Errorf("forget a contact's journal: %w", err)
+		if err := eraseContact(ctx, tx, tenant, c); err != nil {
+			return fmt.Errorf("erase a contact's journal: %w", err)
 		}
 	}
+	inGroup, args := InGroup(tx, tenant, tenant, sqldb.List(tx, addresses))
 	_, err := tx.Exec(ctx, `
 		UPDATE journal SET data = NULL
-		WHERE tenant_id = $1`+InGroup(tx, tenant)+` AND type IN ('suppression_added', 'suppression_removed') AND data ->> 'email' `+tx.In(2),
-		tenant, sqldb.List(tx, addresses))
+		WHERE tenant_id = $1`+inGroup+` AND type IN ('suppression_added', 'suppression_removed') AND data ->> 'email' `+tx.In(2), args...)
 	if err != nil {
-		return fmt.Errorf("forget addresses: %w", err)
+		return fmt.Errorf("erase addresses from the journal: %w", err)
 	}
 	return nil
 }
 
-func forget(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, contact id.Contact) error {
+func eraseContact(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, contact id.Contact) error {
 	var last Entry
 	for {
 		page, err := timelinePage(ctx, tx, tenant, contact, last)
@@ -126,7 +127,7 @@ func forget(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, contact id.Cont
 			if !changed {
 				continue
 			}
-			data, err := encoded(e.Data)
+			data, err := encodeData(e.Data)
 			if err != nil {
 				return err
 			}
@@ -140,7 +141,7 @@ func forget(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, contact id.Cont
 				return err
 			}
 		}
-		if len(page) < forgetPage {
+		if len(page) < timelinePageSize {
 			return nil
 		}
 		last = page[len(page)-1]

@@ -26,23 +26,24 @@ type cursor struct {
 	follower string
 }
 
-// look updates the horizons, and returns the positions of the cursors that are not at the end of
+// poll updates the horizons, and returns the positions of the cursors that are not at the end of
 // their group.
-func (e *Engine) look(ctx context.Context) (map[cursor]int64, error) {
+func (e *Engine) poll(ctx context.Context) (map[cursor]int64, error) {
 	if e.DB.Distributed() {
-		return e.lookByGroup(ctx)
+		return e.pollDistributed(ctx)
 	}
 	at, ends, err := e.cursors(ctx)
-	if err == nil && e.lacks(ends) {
-		if err = e.begin(ctx, ends); err == nil {
+	if err == nil {
+		var created bool
+		if created, err = e.createCursors(ctx, slices.Sorted(maps.Keys(ends))...); err == nil && created {
 			at, ends, err = e.cursors(ctx)
 		}
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read the journal's cursors: %w", err)
 	}
-	anew, err := e.horizon.reach(ctx, e.DB, ends)
-	if anew {
+	reset, err := e.horizon.reach(ctx, e.DB, ends)
+	if reset {
 		e.begun = nil
 	}
 	return at, err
@@ -74,47 +75,37 @@ func (e *Engine) cursors(ctx context.Context) (at map[cursor]int64, ends map[int
 	return at, ends, err
 }
 
-// lacks reports whether there is a group in which the followers may have no cursors yet.
-func (e *Engine) lacks(ends map[int32]int64) bool {
-	for group := range ends {
-		if e.begun[group] != len(e.Followers) {
-			return true
-		}
-	}
-	return false
-}
-
-// begin creates missing cursors of the followers, at position 0.
-func (e *Engine) begin(ctx context.Context, ends map[int32]int64) error {
-	t := e.DB.Table("grp INTEGER", "follower TEXT")
-	for _, group := range slices.Sorted(maps.Keys(ends)) {
+// createCursors creates missing cursors of the followers in groups, at position 0, and reports whether
+// any may have been missing.
+func (e *Engine) createCursors(ctx context.Context, groups ...int32) (created bool, err error) {
+	for _, group := range groups {
 		if e.begun[group] == len(e.Followers) {
 			continue
 		}
+		t := e.DB.Table("follower TEXT")
 		for _, f := range e.Followers {
-			t.Add(group, f.Name)
+			t.Add(f.Name)
 		}
-	}
-	_, err := e.DB.Exec(ctx, `
-		INSERT INTO journal_cursor (grp, follower, pos) SELECT v.grp, v.follower, 0 FROM `+t.As("v", 1)+`
-		WHERE true ON CONFLICT DO NOTHING`, t.Args()...)
-	if err != nil {
-		return err
-	}
-	if e.begun == nil {
-		e.begun = map[int32]int{}
-	}
-	for group := range ends {
+		_, err := e.DB.Exec(ctx, `
+			INSERT INTO journal_cursor (grp, follower, pos) SELECT h.tenant_id, v.follower, 0
+			FROM `+e.DB.Home(1)+` CROSS JOIN `+t.As("v", 2)+` WHERE true ON CONFLICT DO NOTHING`, t.Args(group)...)
+		if err != nil {
+			return created, err
+		}
+		if e.begun == nil {
+			e.begun = map[int32]int{}
+		}
 		e.begun[group] = len(e.Followers)
+		created = true
 	}
-	return nil
+	return created, nil
 }
 
 // Lag returns how many positions the slowest follower of each group is behind the last entry,
 // summed over the groups.
 func Lag(ctx context.Context, db *sqldb.DB) (int64, error) {
 	if db.Distributed() {
-		return lagOfAll(ctx, db)
+		return distributedLag(ctx, db)
 	}
 	rows, err := db.Query(ctx, heads+`
 		SELECT h.head - COALESCE((SELECT MIN(c.pos) FROM journal_cursor AS c WHERE c.grp = h.grp AND c.follower <> $1), 0)
@@ -140,7 +131,7 @@ func Continue(ctx context.Context, db *sqldb.DB) error {
 			INSERT INTO journal_cursor (grp, follower, pos) SELECT grp, $1, head FROM heads WHERE true
 			ON CONFLICT (grp, follower) DO UPDATE SET pos = MAX(pos, excluded.pos) /* all tenants: one order for each group */`, sequencer)
 	} else if db.Distributed() {
-		err = continueAll(ctx, db)
+		err = continueDistributed(ctx, db)
 	} else {
 		_, err = db.Exec(ctx, heads+`, places AS (SELECT head, ('journal_place_' || grp)::regclass AS seq FROM heads)
 			SELECT setval(seq, GREATEST(head, COALESCE(pg_sequence_last_value(seq), 0))) FROM places /* all tenants: one order for each group */`)

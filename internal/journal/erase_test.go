@@ -51,7 +51,7 @@ func TestForgetKeepsEntriesWithoutPersonalData(t *testing.T) {
 			return n
 		}
 		before := count()
-		if err := journal.Forget(t.Context(), db, mine, []id.Contact{ann}, []string{"ann@example.org"}); err != nil {
+		if err := journal.Erase(t.Context(), db, mine, []id.Contact{ann}, []string{"ann@example.org"}); err != nil {
 			t.Fatal(err)
 		}
 		if after := count(); after != before {
