@@ -15,11 +15,11 @@ func TestListsAndMembers(t *testing.T) {
 		if vip.str("segment_key") != "vip" || vip.body["definition"] != nil || vip.body["id"] != nil || vip.body["member_count"] != 0.0 {
 			t.Errorf("created %s", vip.text)
 		}
-		people := s.must(200, "viewer", "GET /segments/vip", "")
-		if people.str("key") != "vip" || !id.Valid(people.str("id")) || people.body["count"] != 0.0 {
-			t.Errorf("the session form: %s", people.text)
+		session := s.must(200, "viewer", "GET /segments/vip", "")
+		if session.str("key") != "vip" || !id.Valid(session.str("id")) || session.body["count"] != 0.0 {
+			t.Errorf("the session form: %s", session.text)
 		}
-		s.must(200, "key", "GET /segments/"+people.str("id"), "")
+		s.must(200, "key", "GET /segments/"+session.str("id"), "")
 		ann := s.must(201, "key", "POST /contacts", `{"email": "ann@example.org"}`).str("id")
 		s.must(201, "key", "POST /contacts", `{"email": "bob@example.org", "do_not_contact": true}`)
 		added := s.must(200, "key", "POST /segments/vip/members", `{"contact_ids": ["`+ann+`"], "emails": ["BOB@example.org", "nobody@example.org"]}`)

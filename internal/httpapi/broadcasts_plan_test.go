@@ -17,15 +17,15 @@ import (
 func TestASendOverDaysShowsItsPlanAndIsRescheduled(t *testing.T) {
 	eachSending(t, func(t *testing.T, s *sendingTest) {
 		ctx := t.Context()
-		var people []id.Contact
+		var contacts []id.Contact
 		for _, name := range []string{"a", "b", "c", "d", "e", "f"} {
 			c, err := contact.Create(ctx, s.db, s.acme, name+"@example.org", contact.Change{}, contact.Rules{}, s.now)
 			if err != nil {
 				t.Fatal(err)
 			}
-			people = append(people, c.ID)
+			contacts = append(contacts, c.ID)
 		}
-		if _, err := segment.Add(ctx, s.db, s.acme, s.list.ID, segment.People{IDs: people}, s.now); err != nil {
+		if _, err := segment.Add(ctx, s.db, s.acme, s.list.ID, segment.People{IDs: contacts}, s.now); err != nil {
 			t.Fatal(err)
 		}
 		made := s.must(201, "key", "POST /broadcasts", broadcastJSON(t, `{"delivery_mode": "over_days", "delivery_window_days": 3, "scheduled_at": "2026-03-01"}`))

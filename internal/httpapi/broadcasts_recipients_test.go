@@ -29,15 +29,15 @@ import (
 func (s *sendingTest) sendTo(t *testing.T, n int) (at string, records []outbox.Record) {
 	t.Helper()
 	ctx := t.Context()
-	people := make([]id.Contact, n)
+	contacts := make([]id.Contact, n)
 	for i := range n {
 		c, err := contact.Create(ctx, s.db, s.acme, fmt.Sprintf("p%d@example.com", i), contact.Change{}, contact.Rules{}, s.now)
 		if err != nil {
 			t.Fatal(err)
 		}
-		people[i] = c.ID
+		contacts[i] = c.ID
 	}
-	if _, err := segment.Add(ctx, s.db, s.acme, s.list.ID, segment.People{IDs: people}, s.now); err != nil {
+	if _, err := segment.Add(ctx, s.db, s.acme, s.list.ID, segment.People{IDs: contacts}, s.now); err != nil {
 		t.Fatal(err)
 	}
 	made := s.must(201, "key", "POST /broadcasts", broadcastJSON(t, `{"scheduled_at": "2026-01-01"}`)).str("id")

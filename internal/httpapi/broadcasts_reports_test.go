@@ -38,15 +38,15 @@ func (s *sendingTest) links(t *testing.T, at string) []map[string]any {
 func TestABroadcastIsReported(t *testing.T) {
 	eachSending(t, func(t *testing.T, s *sendingTest) {
 		ctx := t.Context()
-		var people []id.Contact
+		var contacts []id.Contact
 		for i := range 3 {
 			c, err := contact.Create(ctx, s.db, s.acme, fmt.Sprintf("p%d@example.com", i), contact.Change{}, contact.Rules{}, s.now)
 			if err != nil {
 				t.Fatal(err)
 			}
-			people = append(people, c.ID)
+			contacts = append(contacts, c.ID)
 		}
-		if _, err := segment.Add(ctx, s.db, s.acme, s.list.ID, segment.People{IDs: people}, s.now); err != nil {
+		if _, err := segment.Add(ctx, s.db, s.acme, s.list.ID, segment.People{IDs: contacts}, s.now); err != nil {
 			t.Fatal(err)
 		}
 		made := s.must(201, "key", "POST /broadcasts", broadcastJSON(t, `{"scheduled_at": "2026-01-01"}`))

@@ -27,15 +27,15 @@ type spreadTest struct {
 
 func newSpreadTest(t *testing.T, s *sendingTest, readers int) spreadTest {
 	t.Helper()
-	var people []id.Contact
+	var contacts []id.Contact
 	for i := range readers {
 		c, err := contact.Create(t.Context(), s.db, s.acme, fmt.Sprintf("reader%d@example.org", i), contact.Change{}, contact.Rules{}, s.now)
 		if err != nil {
 			t.Fatal(err)
 		}
-		people = append(people, c.ID)
+		contacts = append(contacts, c.ID)
 	}
-	if _, err := segment.Add(t.Context(), s.db, s.acme, s.list.ID, segment.People{IDs: people}, s.now); err != nil {
+	if _, err := segment.Add(t.Context(), s.db, s.acme, s.list.ID, segment.People{IDs: contacts}, s.now); err != nil {
 		t.Fatal(err)
 	}
 	at := time.Date(2026, 3, 1, 12, 30, 0, 0, time.UTC)

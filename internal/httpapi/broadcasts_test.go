@@ -366,15 +366,15 @@ func TestListIsLeanAndFiltered(t *testing.T) {
 func TestABroadcastFromDraftToArchive(t *testing.T) {
 	eachSending(t, func(t *testing.T, s *sendingTest) {
 		ctx := t.Context()
-		var people []id.Contact
+		var contacts []id.Contact
 		for i := range 103 {
 			c, err := contact.Create(ctx, s.db, s.acme, fmt.Sprintf("p%d@example.com", i), contact.Change{}, contact.Rules{Listed: suppression.Listed}, s.now)
 			if err != nil {
 				t.Fatal(err)
 			}
-			people = append(people, c.ID)
+			contacts = append(contacts, c.ID)
 		}
-		if _, err := segment.Add(ctx, s.db, s.acme, s.list.ID, segment.People{IDs: people}, s.now); err != nil {
+		if _, err := segment.Add(ctx, s.db, s.acme, s.list.ID, segment.People{IDs: contacts}, s.now); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := suppression.Add(ctx, s.db, s.acme, "p7@example.com", "asked", s.now); err != nil {

@@ -7,9 +7,9 @@ import (
 
 func TestVariantsOfABroadcast(t *testing.T) {
 	eachSending(t, func(t *testing.T, s *sendingTest) {
-		const arms = `"variants": [{"id": "a", "name": "Short", "weight": 1, "content_overrides": {"subject": "Hi"}},
+		const variants = `"variants": [{"id": "a", "name": "Short", "weight": 1, "content_overrides": {"subject": "Hi"}},
 			{"id": "b", "name": "Long", "weight": 2.5, "content_overrides": {"subject": "Good morning", "body_text": "plain"}}]`
-		made := s.must(201, "key", "POST /broadcasts", broadcastJSON(t, `{`+arms+`}`))
+		made := s.must(201, "key", "POST /broadcasts", broadcastJSON(t, `{`+variants+`}`))
 		at := "/broadcasts/" + made.str("id")
 		for _, caller := range []string{"key", "editor"} {
 			got := s.must(200, caller, "GET "+at, "")
@@ -29,10 +29,10 @@ func TestVariantsOfABroadcast(t *testing.T) {
 		if got := s.must(200, "key", "PUT "+at, `{"content": {"from_name": "Ann"}}`); len(got.body["variants"].([]any)) != 2 || got.body["content_version"] != 2.0 {
 			t.Errorf("a change of the content: %s", got.text)
 		}
-		if got := s.must(200, "key", "PUT "+at, `{`+strings.Replace(arms, "Hi", "Hello", 1)+`}`); got.body["content_version"] != 3.0 {
+		if got := s.must(200, "key", "PUT "+at, `{`+strings.Replace(variants, "Hi", "Hello", 1)+`}`); got.body["content_version"] != 3.0 {
 			t.Errorf("a change of a variant: %s", got.text)
 		}
-		if r := s.call("key", "PUT "+at, strings.Replace(`{`+arms+`}`, "Hi", "{% if %}", 1)); r.status != 400 || r.code != "LIQUID_INVALID" || !strings.Contains(r.text, "variants[0] (a)") {
+		if r := s.call("key", "PUT "+at, strings.Replace(`{`+variants+`}`, "Hi", "{% if %}", 1)); r.status != 400 || r.code != "LIQUID_INVALID" || !strings.Contains(r.text, "variants[0] (a)") {
 			t.Errorf("bad Liquid in a variant answered %d %s", r.status, r.text)
 		}
 		if got := s.must(200, "key", "PUT "+at, `{"variants": null}`); got.body["variants"] != nil || got.body["content_version"] != 4.0 {

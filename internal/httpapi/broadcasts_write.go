@@ -155,14 +155,14 @@ func (in *broadcastBody) change(p auth.Principal) (broadcast.Change, error) {
 		ch.Message = in.Content.Value.message(&bad)
 	}
 	if in.Variants.Set {
-		arms := []broadcast.Variant(nil)
+		variants := []broadcast.Variant(nil)
 		if in.Variants.Given() {
 			var err error
-			if arms, err = broadcast.ReadVariants(in.Variants.Value); err != nil {
+			if variants, err = broadcast.ReadVariants(in.Variants.Value); err != nil {
 				return ch, err
 			}
 		}
-		ch.Variants = &arms
+		ch.Variants = &variants
 	}
 	if in.Tags.Set {
 		ch.Tags = &in.Tags.Value

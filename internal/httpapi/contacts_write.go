@@ -15,8 +15,8 @@ type createContactRequest struct {
 	Body ContactInput
 }
 
-// IncludeIdentityToken asks for the token; it changes nothing while identity
-// signing is off.
+// IncludeIdentityToken is the parameter that requests identity_token. It has no effect while identity
+// signing is disabled.
 type IncludeIdentityToken struct {
 	IncludeIdentityToken string `query:"include_identity_token" doc:"true adds identity_token, when identity signing is configured."`
 }
@@ -57,7 +57,7 @@ type ContactProfile struct {
 	CategorySubscriptions map[string]endpoint.Opt[bool] `json:"category_subscriptions,omitempty" doc:"By email category id; null removes. Read-only for API keys."`
 }
 
-// ContactWithIdentityToken is a contact as an answer to a write shows it.
+// ContactWithIdentityToken is a contact in the answer to a write.
 type ContactWithIdentityToken struct {
 	Contact
 	IdentityToken *string `json:"identity_token,omitempty" doc:"Identifies the contact to the website tracker of the account for 30 days. Only on request, if identity signing is configured."`
@@ -128,15 +128,14 @@ func (in *upsertContactRequest) draft(p auth.Principal) contact.Draft {
 	return contact.Draft{Email: in.Body.Email, Change: ch}
 }
 
-// writtenContact returns a contact that was saved, with its token where that is
-// wanted.
+// writtenContact returns the answer to a write of a contact, with its token if that is requested.
 func (api contactsAPI) writtenContact(ctx context.Context, t id.Tenant, in IncludeIdentityToken, s contact.Outcome) (ContactWithIdentityToken, error) {
 	rows, err := api.rowsForWrite(ctx, t, s.Contact)
 	if err != nil {
 		return ContactWithIdentityToken{}, err
 	}
 	row := ContactWithIdentityToken{Contact: rows[0]}
-	if !in.wanted() {
+	if !in.requested() {
 		return row, nil
 	}
 	now := api.now()
@@ -148,7 +147,7 @@ func (api contactsAPI) writtenContact(ctx context.Context, t id.Tenant, in Inclu
 	return row, nil
 }
 
-func (in IncludeIdentityToken) wanted() bool {
+func (in IncludeIdentityToken) requested() bool {
 	return endpoint.Flag(in.IncludeIdentityToken)
 }
 

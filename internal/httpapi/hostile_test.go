@@ -217,8 +217,8 @@ func (a *hostileTest) credentials() {
 	a.try("an invalid tenant", func(x *testRequest) { x.slug = "%00" }, 404)
 	switch {
 	case op.session():
-		if got := a.try("a key where people go", func(x *testRequest) { x.caller = a.keys["acme"] }, 403); got.code() != "API_KEY_FORBIDDEN" {
-			a.t.Errorf("%s, a key where people go: %s", op.OperationID, got.Body)
+		if got := a.try("an API key for an operation of sessions", func(x *testRequest) { x.caller = a.keys["acme"] }, 403); got.code() != "API_KEY_FORBIDDEN" {
+			a.t.Errorf("%s, an API key for an operation of sessions: %s", op.OperationID, got.Body)
 		}
 	case op.scoped():
 		if got := a.try("a key without the scope", func(x *testRequest) { x.caller = a.limitedKey }, 403); got.code() != "INSUFFICIENT_SCOPE" {
@@ -226,11 +226,11 @@ func (a *hostileTest) credentials() {
 		}
 	}
 	if op.method != http.MethodGet {
-		got := a.try("a page of others", func(x *testRequest) {
+		got := a.try("a page of another site", func(x *testRequest) {
 			x.caller, x.headers = a.records["acme"]["owner"], map[string]string{"Sec-Fetch-Site": "cross-site", "Origin": "https://evil.example"}
 		}, 403)
 		if got.code() != "CSRF_FAILED" {
-			a.t.Errorf("%s, a page of others: %s", op.OperationID, got.Body)
+			a.t.Errorf("%s, a page of another site: %s", op.OperationID, got.Body)
 		}
 	}
 }

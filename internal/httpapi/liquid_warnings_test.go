@@ -54,8 +54,8 @@ func TestLiquidThatMayFailIsAWarning(t *testing.T) {
 			planned := s.must(200, caller, "POST "+at+"/schedule", "")
 			warned(planned, planned.body["warnings"], "content.body_html")
 			s.must(200, caller, "POST "+at+"/unschedule", "")
-			arms := s.must(200, caller, "PUT "+at, `{"content": {"body_html": "<p>Hi</p>"}, "variants": [{"id": "a", "name": "A", "weight": 1, "content_overrides": {"subject": "A"}}, {"id": "b", "name": "B", "weight": 1, "content_overrides": {"body_html": "`+bad+`"}}]}`)
-			warned(arms, arms.body["warnings"], "variants[1].content_overrides.body_html")
+			variants := s.must(200, caller, "PUT "+at, `{"content": {"body_html": "<p>Hi</p>"}, "variants": [{"id": "a", "name": "A", "weight": 1, "content_overrides": {"subject": "A"}}, {"id": "b", "name": "B", "weight": 1, "content_overrides": {"body_html": "`+bad+`"}}]}`)
+			warned(variants, variants.body["warnings"], "variants[1].content_overrides.body_html")
 			fixed = s.must(200, caller, "PUT "+at, `{"variants": null}`)
 			warned(fixed, fixed.body["warnings"], "")
 		}

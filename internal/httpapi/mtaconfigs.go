@@ -122,13 +122,13 @@ func (api mtaConfigsAPI) listMTAConfigs(ctx context.Context, p auth.Principal, _
 
 // showMTAConfigs returns the rows of configs with their health.
 func (api mtaConfigsAPI) showMTAConfigs(ctx context.Context, p auth.Principal, list ...lane.Config) ([]mtaConfigRow, error) {
-	fares, err := lane.StatsOf(ctx, api.db, p.Tenant, list, api.now())
+	stats, err := lane.StatsOf(ctx, api.db, p.Tenant, list, api.now())
 	if err != nil {
 		return nil, err
 	}
 	rows := make([]mtaConfigRow, len(list))
 	for i, c := range list {
-		rows[i] = rowOfMTAConfig(c, fares[c.ID])
+		rows[i] = rowOfMTAConfig(c, stats[c.ID])
 	}
 	return rows, nil
 }
@@ -149,7 +149,7 @@ type smtpSettings struct {
 	BounceMailbox *struct{}           `json:"bounce_mailbox"`
 }
 
-func rowOfMTAConfig(c lane.Config, fares lane.Stats) mtaConfigRow {
+func rowOfMTAConfig(c lane.Config, stats lane.Stats) mtaConfigRow {
 	row := mtaConfigRow{
 		ID: c.ID, TenantID: c.Tenant, Key: c.Key, Name: c.Name, Type: c.Type, Active: c.Active,
 		Settings: sinkSettings{FailPatterns: []any{}},
@@ -164,8 +164,8 @@ func rowOfMTAConfig(c lane.Config, fares lane.Stats) mtaConfigRow {
 		},
 		Retry: mtaRetry{int(c.RetryMaxAge / time.Hour)}, ReturnPathRecords: []any{}, CreatedAt: endpoint.At(c.CreatedAt),
 		Health: mtaHealth{
-			State: fares.State, Since: endpoint.At(fares.Since), LastError: orNull(fares.LastError),
-			SentToday: fares.SentToday, RemainingToday: fares.RemainingToday,
+			State: stats.State, Since: endpoint.At(stats.Since), LastError: orNull(stats.LastError),
+			SentToday: stats.SentToday, RemainingToday: stats.RemainingToday,
 		},
 	}
 	for i, t := range c.Throttles {

@@ -80,28 +80,28 @@ func TestEveryOperationIsDocumented(t *testing.T) {
 		}
 		return all
 	}
-	keys, people := load("openapi.json"), load("openapi-app.json")
+	keys, app := load("openapi.json"), load("openapi-app.json")
 	table := operations(t, r)
 	for id, op := range table {
-		person, key := people[id], keys[id]
-		if person == nil {
+		appOp, key := app[id], keys[id]
+		if appOp == nil {
 			t.Errorf("%s is not in openapi-app.json", id)
 			continue
 		}
 		if forKeys := !op.session() && !op.open(); forKeys != (key != nil) {
 			t.Errorf("%s: in openapi.json: %v, keys may call it: %v", id, key != nil, forKeys)
-		} else if _, scoped := person.Extensions["x-scopes"]; scoped != forKeys {
+		} else if _, scoped := appOp.Extensions["x-scopes"]; scoped != forKeys {
 			t.Errorf("%s: scopes in openapi-app.json: %v, keys may call it: %v", id, scoped, forKeys)
 		}
-		if role, _ := person.Extensions["x-role"].(string); role != string(op.role()) {
+		if role, _ := appOp.Extensions["x-role"].(string); role != string(op.role()) {
 			t.Errorf("%s: role %q, want %q", id, role, op.role())
 		}
-		if open := person.Security != nil && len(*person.Security) == 0; open != op.open() {
+		if open := appOp.Security != nil && len(*appOp.Security) == 0; open != op.open() {
 			t.Errorf("%s: needs no session: %v, want %v", id, open, op.open())
 		}
 	}
-	if len(people) != len(table) || len(keys) == 0 {
-		t.Errorf("%d and %d operations documented, of %d", len(people), len(keys), len(table))
+	if len(app) != len(table) || len(keys) == 0 {
+		t.Errorf("%d and %d operations documented, of %d", len(app), len(keys), len(table))
 	}
 }
 
