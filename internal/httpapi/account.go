@@ -357,15 +357,15 @@ type deleteTenantRequest struct {
 	}
 }
 
-// tenantDeletion is an empty object.
-type tenantDeletion struct{}
+// deletionBegun is an empty object.
+type deletionBegun struct{}
 
-func (api accountAPI) deleteTenant(ctx context.Context, p auth.Principal, in *deleteTenantRequest) (tenantDeletion, error) {
+func (api accountAPI) deleteTenant(ctx context.Context, p auth.Principal, in *deleteTenantRequest) (deletionBegun, error) {
 	if in.Body.ConfirmSlug != p.TenantSlug {
-		return tenantDeletion{}, fault.Input(fault.Field{Path: "confirm_slug", Message: "must be the tenant's slug"})
+		return deletionBegun{}, fault.Input(fault.Field{Path: "confirm_slug", Message: "must be the tenant's slug"})
 	}
 	now := api.now()
-	return tenantDeletion{}, api.db.InTx(ctx, func(tx *sqldb.DB) error {
+	return deletionBegun{}, api.db.InTx(ctx, func(tx *sqldb.DB) error {
 		if err := tenant.Delete(ctx, tx, p.Tenant, now); err != nil {
 			return err
 		}

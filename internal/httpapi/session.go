@@ -62,8 +62,8 @@ type signUpRequest struct {
 	}
 }
 
-// startedSession is the answer that starts a session: it sets the cookie.
-type startedSession struct {
+// sessionBegun is the answer that starts a session: it sets the cookie.
+type sessionBegun struct {
 	SessionView
 	cookie *http.Cookie
 }
@@ -89,9 +89,9 @@ type sessionMembership struct {
 }
 
 // Headers returns the header that sets the cookie.
-func (s startedSession) Headers() http.Header { return http.Header{"Set-Cookie": {s.cookie.String()}} }
+func (s sessionBegun) Headers() http.Header { return http.Header{"Set-Cookie": {s.cookie.String()}} }
 
-func (api sessionAPI) signUp(ctx context.Context, p auth.Principal, in *signUpRequest) (startedSession, error) {
+func (api sessionAPI) signUp(ctx context.Context, p auth.Principal, in *signUpRequest) (sessionBegun, error) {
 	b := in.Body
 	return api.newSession(api.login.SignUp(ctx, auth.SignUp{
 		TenantName: b.TenantName, TenantSlug: b.TenantSlug,
@@ -99,11 +99,11 @@ func (api sessionAPI) signUp(ctx context.Context, p auth.Principal, in *signUpRe
 	}, p.IP, api.now()))
 }
 
-func (api sessionAPI) newSession(e auth.SignedIn, err error) (startedSession, error) {
+func (api sessionAPI) newSession(e auth.SignedIn, err error) (sessionBegun, error) {
 	if err != nil {
-		return startedSession{}, err
+		return sessionBegun{}, err
 	}
-	return startedSession{viewOfSession(e), api.cookie(e.Token)}, nil
+	return sessionBegun{viewOfSession(e), api.cookie(e.Token)}, nil
 }
 
 func viewOfSession(e auth.SignedIn) SessionView {
@@ -129,7 +129,7 @@ type logInRequest struct {
 	}
 }
 
-func (api sessionAPI) logIn(ctx context.Context, p auth.Principal, in *logInRequest) (startedSession, error) {
+func (api sessionAPI) logIn(ctx context.Context, p auth.Principal, in *logInRequest) (sessionBegun, error) {
 	return api.newSession(api.login.SignIn(ctx, in.Body.Email, in.Body.Password, p.IP, api.now()))
 }
 
@@ -188,6 +188,6 @@ type acceptInvitationRequest struct {
 	}
 }
 
-func (api sessionAPI) acceptInvitation(ctx context.Context, p auth.Principal, in *acceptInvitationRequest) (startedSession, error) {
+func (api sessionAPI) acceptInvitation(ctx context.Context, p auth.Principal, in *acceptInvitationRequest) (sessionBegun, error) {
 	return api.newSession(api.login.Accept(ctx, in.Body.Token, in.Body.Name, in.Body.Password, p.IP, api.now()))
 }
