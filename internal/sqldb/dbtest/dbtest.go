@@ -167,6 +167,9 @@ func postgresAddress(t testing.TB) string {
 // postgresServer connects to the server on which tests create databases.
 func postgresServer(t testing.TB) (admin *sql.DB, server string) {
 	t.Helper()
+	if os.Getenv("PACKETBOAT_TEST_DIALECT") == "sqlite" {
+		t.Skip("PACKETBOAT_TEST_DIALECT=sqlite")
+	}
 	server = os.Getenv(ServerVariable)
 	if server == "" {
 		if os.Getenv("CI") == "true" {
