@@ -150,7 +150,7 @@ func (s *site) send(ctx context.Context, n int) error {
 			if err != nil {
 				return err
 			}
-			signer.From(frozen, identity)
+			signer.SetOrigin(frozen, identity)
 			s.opens = append(s.opens, "/_q/o/"+string(signer.Append(nil, track.OpenPixel, 0, ""))+".gif")
 			s.clicks = append(s.clicks, "/_q/c/"+string(signer.Append(nil, track.ClickLink, 0, "")))
 		}

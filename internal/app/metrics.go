@@ -80,7 +80,7 @@ func hitMetrics(r prometheus.Registerer, q *track.Queue) {
 	r.MustRegister(
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "packetboat_hits_waiting", Help: "Opens and clicks that this process has still to write.",
-		}, func() float64 { return float64(q.Waiting()) }),
+		}, func() float64 { return float64(q.Len()) }),
 		prometheus.NewCounterFunc(prometheus.CounterOpts{
 			Name: "packetboat_hits_lost_total", Help: "Opens and clicks that were not kept: the database took no writes for too long.",
 		}, func() float64 { return float64(q.Lost()) }),

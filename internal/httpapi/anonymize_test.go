@@ -105,7 +105,7 @@ func addHistory(t *testing.T, s *apiTest, list, first, last string) person {
 		if err := track.Record(t.Context(), tx, hits); err != nil {
 			return err
 		}
-		found, err := track.Gather(t.Context(), tx, s.acme, []id.Message{read.ID})
+		found, err := track.LoadEvidence(t.Context(), tx, s.acme, []id.Message{read.ID})
 		if err != nil {
 			return err
 		}
@@ -113,7 +113,7 @@ func addHistory(t *testing.T, s *apiTest, list, first, last string) person {
 		for i := range all {
 			all[i].Class, all[i].Rule = track.Human, "test"
 		}
-		return found.Judge(t.Context(), all)
+		return found.ApplyVerdicts(t.Context(), all)
 	})
 
 	// Events of the website and of the tenant's server.

@@ -120,7 +120,7 @@ func (api broadcastsAPI) recipientRows(ctx context.Context, tenant id.Tenant, re
 	if err != nil {
 		return nil, err
 	}
-	did, err := track.MomentsOf(ctx, api.db, tenant, sent)
+	did, err := track.LoadFirstTimes(ctx, api.db, tenant, sent)
 	if err != nil {
 		return nil, err
 	}
@@ -131,7 +131,7 @@ func (api broadcastsAPI) recipientRows(ctx context.Context, tenant id.Tenant, re
 	return rows, nil
 }
 
-func recipientOf(r outbox.Record, did track.Moments, names broadcast.RefNames) recipientRow {
+func recipientOf(r outbox.Record, did track.FirstTimes, names broadcast.RefNames) recipientRow {
 	row := recipientRow{
 		ContactID: r.Contact, Email: r.Email, VariantID: orNull(r.Variant), Sender: nameOf(names.Identities, r.Identity),
 		MTAConfigKey: nameOf(names.Lanes, r.Lane), Status: r.Status(), ContentVersion: r.ContentVersion,

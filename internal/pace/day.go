@@ -24,11 +24,11 @@ type dayKey struct {
 
 // day is one counter as this process knows it.
 type day struct {
-	held  int // taken from the row and not used yet
-	row   int // value of the row when last read
-	most  int // how many permits to take in one statement
-	asked time.Duration
-	busy  chan struct{}
+	inHand int // taken from the row and not used yet
+	row    int // value of the row when last read
+	most   int // how many permits to take in one statement
+	asked  time.Duration
+	busy   chan struct{}
 
 	until time.Duration // the row is not read again before,
 	full  int           // because it was full for this limit
@@ -37,7 +37,7 @@ type day struct {
 
 // ready returns how many permits in hand may be used: all of them, unless the limit was lowered
 // meanwhile.
-func (c *day) ready(most int) int { return max(min(c.held, most-(c.row-c.held)), 0) }
+func (c *day) ready(most int) int { return max(min(c.inHand, most-(c.row-c.inHand)), 0) }
 
 // shut reports whether the row is known to have no permits left.
 func (c *day) shut(most int, at time.Duration) bool {
@@ -56,7 +56,7 @@ func portion(most, left int) int {
 func (p *Pacer) TakeDay(ctx context.Context, n int, days []Day) (granted int, err error) {
 	for n > 0 {
 		p.mu.Lock()
-		v := p.weighDays(p.since(p.now()), n, days)
+		v := p.tryTakeDay(p.since(p.now()), n, days)
 		if v.ask == nil {
 			p.mu.Unlock()
 			return v.granted, v.err
@@ -89,9 +89,9 @@ type dayView struct {
 	need    int
 }
 
-// weighDays takes the permits if all days have some in hand, or returns the counter to refill
+// tryTakeDay takes the permits if all days have some in hand, or returns the counter to refill
 // first.
-func (p *Pacer) weighDays(at time.Duration, n int, days []Day) dayView {
+func (p *Pacer) tryTakeDay(at time.Duration, n int, days []Day) dayView {
 	if p.closed {
 		return dayView{err: errClosed}
 	}
@@ -116,14 +116,14 @@ func (p *Pacer) weighDays(at time.Duration, n int, days []Day) dayView {
 		}
 	}
 	for i, d := range days {
-		if !named(days[:i], d) {
-			p.day(d, at).held -= v.granted
+		if !containsDay(days[:i], d) {
+			p.day(d, at).inHand -= v.granted
 		}
 	}
 	return v
 }
 
-func named(days []Day, d Day) bool {
+func containsDay(days []Day, d Day) bool {
 	for _, o := range days {
 		if o.Key == d.Key && o.Day == d.Day {
 			return true
@@ -149,7 +149,7 @@ func (p *Pacer) refillDay(ctx context.Context, c *day, d Day, n int) error {
 	p.mu.Lock()
 	k := min(max(n, c.most), d.Max)
 	p.mu.Unlock()
-	limited, cancel := context.WithTimeout(ctx, patience)
+	limited, cancel := context.WithTimeout(ctx, statementTimeout)
 	used, taken, err := takeDay(limited, p.db, d, k)
 	cancel()
 	at := p.since(p.now())
@@ -162,13 +162,13 @@ func (p *Pacer) refillDay(ctx context.Context, c *day, d Day, n int) error {
 	case err != nil && ctx.Err() != nil:
 		return ctx.Err()
 	case err != nil:
-		c.until, c.full, c.err = at+respite, 0, err
+		c.until, c.full, c.err = at+retryAfter, 0, err
 		return nil
 	}
-	c.held += taken
+	c.inHand += taken
 	c.row, c.most, c.err = used, portion(d.Max, d.Max-used), nil
 	if taken < n {
-		c.until, c.full = at+respite, d.Max
+		c.until, c.full = at+retryAfter, d.Max
 	}
 	return nil
 }
@@ -187,33 +187,33 @@ func takeDay(ctx context.Context, db *sqldb.DB, d Day, k int) (used, taken int, 
 	return used, taken, nil
 }
 
-// GiveBackDay returns n permits that TakeDay granted and that were not used.
-func (p *Pacer) GiveBackDay(ctx context.Context, n int, days []Day) error {
+// ReturnDay returns n permits that TakeDay granted and that were not used.
+func (p *Pacer) ReturnDay(ctx context.Context, n int, days []Day) error {
 	var errs []error
 	for i, d := range days {
-		if n <= 0 || named(days[:i], d) {
+		if n <= 0 || containsDay(days[:i], d) {
 			continue
 		}
 		p.mu.Lock()
 		c := p.day(d, p.since(p.now()))
-		c.held += n
-		surplus := max(c.held-2*portion(d.Max, d.Max), 0)
+		c.inHand += n
+		surplus := max(c.inHand-2*portion(d.Max, d.Max), 0)
 		if p.closed {
-			surplus = c.held
+			surplus = c.inHand
 		}
-		c.held -= surplus
+		c.inHand -= surplus
 		c.row -= surplus
 		c.until = 0
 		p.mu.Unlock()
 		if surplus > 0 {
-			errs = append(errs, p.returnDay(ctx, dayKey{d.Key, d.Day}, surplus))
+			errs = append(errs, p.subtractDay(ctx, dayKey{d.Key, d.Day}, surplus))
 		}
 	}
 	return errors.Join(errs...)
 }
 
-// returnDay subtracts n from a row. If that fails, the permits count as used.
-func (p *Pacer) returnDay(ctx context.Context, k dayKey, n int) error {
+// subtractDay subtracts n from a row. If that fails, the permits count as used.
+func (p *Pacer) subtractDay(ctx context.Context, k dayKey, n int) error {
 	_, err := p.db.Exec(ctx, `
 		UPDATE pace_day SET used = CASE WHEN used > $3 THEN used - $3 ELSE 0 END
 		WHERE name = $1 AND day = $2 /* all tenants: limits are the installation's */`, k.key, k.day, n)
@@ -229,16 +229,16 @@ func (p *Pacer) returnDays(ctx context.Context, idle time.Duration) error {
 	back := map[dayKey]int{}
 	p.mu.Lock()
 	for k, c := range p.days {
-		if c.held > 0 && at-c.asked >= idle {
-			back[k] = c.held
-			c.row -= c.held
-			c.held, c.most = 0, 0
+		if c.inHand > 0 && at-c.asked >= idle {
+			back[k] = c.inHand
+			c.row -= c.inHand
+			c.inHand, c.most = 0, 0
 		}
 	}
 	p.mu.Unlock()
 	var errs []error
 	for k, n := range back {
-		errs = append(errs, p.returnDay(ctx, k, n))
+		errs = append(errs, p.subtractDay(ctx, k, n))
 	}
 	return errors.Join(errs...)
 }
@@ -256,18 +256,18 @@ func (p *Pacer) Used(ctx context.Context, key string, on spread.Day) (int, error
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if c := p.days[dayKey{key, on}]; c != nil {
-		used = max(used-c.held, 0)
+		used = max(used-c.inHand, 0)
 	}
 	return used, nil
 }
 
-// forgetDays drops idle counters of which this process has no permits.
-func (p *Pacer) forgetDays() {
+// dropDays drops idle counters of which this process has no permits.
+func (p *Pacer) dropDays() {
 	at := p.since(p.now())
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for k, c := range p.days {
-		if c.busy == nil && c.held == 0 && at-c.asked > idleDay {
+		if c.busy == nil && c.inHand == 0 && at-c.asked > idleDay {
 			delete(p.days, k)
 		}
 	}

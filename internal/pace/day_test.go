@@ -61,7 +61,7 @@ func TestADayGrantsItsMaximumAndCountsUse(t *testing.T) {
 		if a, b := mustUsed(t, p, "lane", today), mustUsed(t, p, "warm", today); a != 30 || b != 30 {
 			t.Errorf("used %d and %d, want 30 of both: a refusal takes nothing", a, b)
 		}
-		if err := p.GiveBackDay(t.Context(), 4, []pace.Day{lane, warm}); err != nil {
+		if err := p.ReturnDay(t.Context(), 4, []pace.Day{lane, warm}); err != nil {
 			t.Fatal(err)
 		}
 		if a, b := mustUsed(t, p, "lane", today), mustUsed(t, p, "warm", today); a != 26 || b != 26 {
@@ -176,7 +176,7 @@ func TestADayIsNeverExceededWhateverHappensToProcesses(t *testing.T) {
 					back := 0
 					if step == 3 {
 						back = got / 2
-						if err := p.GiveBackDay(t.Context(), back, which); err != nil {
+						if err := p.ReturnDay(t.Context(), back, which); err != nil {
 							t.Fatal(err)
 						}
 					}

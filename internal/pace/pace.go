@@ -94,8 +94,8 @@ var errClosed = errors.New("pace: closed")
 // patience is the timeout of a statement; respite is how long no statement is tried after one
 // failed.
 const (
-	patience = 5 * time.Second
-	respite  = time.Second
+	statementTimeout = 5 * time.Second
+	retryAfter       = time.Second
 )
 
 // New returns a pacer for processes that share db. Owner identifies this process and must be unique
@@ -122,10 +122,10 @@ func (p *Pacer) Close(ctx context.Context) error {
 // Sweep drops expired state and returns permits of a day that have not been used for a minute. Call
 // it about once a minute.
 func (p *Pacer) Sweep(ctx context.Context) error {
-	p.forgetRates()
+	p.dropRates()
 	err := p.returnDays(ctx, idleDay)
-	p.forgetDays()
-	p.forgetLeases()
+	p.dropDays()
+	p.dropLeases()
 	return errors.Join(err, p.sweepDays(ctx), p.sweepShared(ctx))
 }
 

@@ -42,12 +42,12 @@ type rate struct {
 	turn  uint64        // number of the last take that used slots of it
 }
 
-// begin initializes the state for a maximum, and drops the slots in hand.
+// reset initializes the state for a maximum, and drops the slots in hand.
 //
 // A slot s is used in [s, s+life). The slots used within a period therefore lie within period+life,
 // which contains at most ⌈(period+life)/every⌉ of them: with every = period/max that is max plus
 // one burst; with every = (period+life)/max it is max.
-func (r *rate) begin(most int, at time.Duration) {
+func (r *rate) reset(most int, at time.Duration) {
 	span := r.key.per
 	if span >= time.Minute {
 		span += second
@@ -58,14 +58,14 @@ func (r *rate) begin(most int, at time.Duration) {
 	r.burst = max(int(second/r.every), 1)
 	r.life = min(time.Duration(r.burst)*r.every, second)
 	r.next, r.left, r.until, r.err = at-second, 0, 0, nil
-	r.batch, r.got, r.spent = r.few(), 0, 0
+	r.batch, r.got, r.spent = r.smallBatch(), 0, 0
 }
 
-// few is how many slots a process reserves while others also want some.
-func (r *rate) few() int { return max(r.burst/8, 1) }
+// smallBatch is how many slots a process reserves while others also want some.
+func (r *rate) smallBatch() int { return max(r.burst/8, 1) }
 
-// lapse drops slots that have expired.
-func (r *rate) lapse(at time.Duration) {
+// expire drops slots that have expired.
+func (r *rate) expire(at time.Duration) {
 	if !r.shared {
 		// An idle limit accumulates one burst at most.
 		r.next = max(r.next, at-time.Duration(r.burst-1)*r.every)
@@ -106,9 +106,9 @@ func (r *rate) spend(n int) {
 	}
 }
 
-// wanted returns how many slots to reserve for a take of n: twice the last batch if all of it was
+// batchFor returns how many slots to reserve for a take of n: twice the last batch if all of it was
 // used, else one more than were used.
-func (r *rate) wanted(n int) int {
+func (r *rate) batchFor(n int) int {
 	switch {
 	case r.got == 0:
 	case r.spent >= r.got:

@@ -14,13 +14,13 @@ import (
 // an error of ctx; one of the database is stored in r.
 func (p *Pacer) refill(ctx context.Context, r *rate, n int) error {
 	p.mu.Lock()
-	most, want := r.max, r.wanted(n)
-	every, few := r.every, r.few()
+	most, want := r.max, r.batchFor(n)
+	every, few := r.every, r.smallBatch()
 	// Skip those slots of an accumulated burst that would expire before the answer arrives here.
 	late := max(min(time.Duration(r.burst-1)*r.every, r.life-horizon/4), 0)
 	p.mu.Unlock()
 
-	limited, cancel := context.WithTimeout(ctx, patience)
+	limited, cancel := context.WithTimeout(ctx, statementTimeout)
 	asked := p.since(p.now())
 	g, err := p.reserve(limited, r.key, every, late, want, few)
 	answered := p.since(p.now())
@@ -36,12 +36,12 @@ func (p *Pacer) refill(ctx context.Context, r *rate, n int) error {
 	case err != nil && ctx.Err() != nil:
 		return ctx.Err()
 	case err != nil:
-		r.until, r.err = answered+respite, err
+		r.until, r.err = answered+retryAfter, err
 		return nil
 	}
 	r.err = nil
 	if answered-asked >= r.life { // all slots may have expired
-		r.until, r.err = answered+respite, fmt.Errorf("reserve slots of limit %s: the answer took %v", r.key.key, answered-asked)
+		r.until, r.err = answered+retryAfter, fmt.Errorf("reserve slots of limit %s: the answer took %v", r.key.key, answered-asked)
 		return nil
 	}
 	// The shared clock read g.clock at some time between asked and answered. Take the bound that is
@@ -116,7 +116,7 @@ func (p *Pacer) returnRates(ctx context.Context) error {
 	at := p.since(p.now())
 	p.mu.Lock()
 	for k, r := range p.rates {
-		r.lapse(at)
+		r.expire(at)
 		if r.left > 0 {
 			list = append(list, unused{k, r.end, int64(r.left) * int64(r.every)})
 			r.left = 0

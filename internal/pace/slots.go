@@ -18,8 +18,8 @@ const turn = time.Minute
 
 // lease is the last answer of Slots for a key.
 type lease struct {
-	told int
-	ends time.Duration
+	granted int
+	ends    time.Duration
 }
 
 // Slots returns how many connections this process may have open, at most want. Call it every few
@@ -43,14 +43,14 @@ func (p *Pacer) Slots(ctx context.Context, key string, want, limit int) (granted
 	case want == 0 && !known:
 		return 0, nil
 	}
-	limited, cancel := context.WithTimeout(ctx, patience)
+	limited, cancel := context.WithTimeout(ctx, statementTimeout)
 	defer cancel()
 	asked := p.since(p.now())
 	granted, err = p.leaseSlots(limited, key, want, limit)
 	if err != nil {
 		granted = 0
 		if asked < have.ends {
-			granted = min(want, have.told)
+			granted = min(want, have.granted)
 		}
 		return granted, fmt.Errorf("lease connection slots of %s: %w", key, err)
 	}
@@ -64,44 +64,45 @@ func (p *Pacer) Slots(ctx context.Context, key string, want, limit int) (granted
 	return granted, nil
 }
 
-// holder is a process that wants slots or has some. Told is the last answer it got, held the slots
-// that are reserved for it until its next request: the higher of its last two answers.
+// holder is a process that wants slots or has some. granted is the last answer it got,
+// reserved the number of slots that other processes cannot get before its next request: the
+// higher of its last two answers.
 type holder struct {
-	owner            string
-	want, told, held int
+	owner                   string
+	want, granted, reserved int
 }
 
 func (p *Pacer) leaseSlots(ctx context.Context, key string, want, limit int) (granted int, err error) {
 	err = p.db.InTx(ctx, func(tx *sqldb.DB) error {
 		var now int64
 		if err := tx.QueryRow(ctx, `
-			INSERT INTO pace_slot (name, owner, want, told, held, expires_at)
+			INSERT INTO pace_slot (name, owner, want, granted, reserved, expires_at)
 			VALUES ($1, '', 0, 0, 0, pace_clock())
 			ON CONFLICT (name, owner) DO UPDATE SET expires_at = GREATEST(pace_slot.expires_at, excluded.expires_at)
 			RETURNING pace_clock() /* all tenants: limits are the installation's */`, key).Scan(&now); err != nil {
 			return err
 		}
 		rows, err := tx.Query(ctx, `
-			SELECT owner, want, told, held FROM pace_slot
+			SELECT owner, want, granted, reserved FROM pace_slot
 			WHERE name = $1 AND owner <> '' AND expires_at > $2 /* all tenants: limits are the installation's */`,
 			key, now)
 		all, err := sqldb.Collect(rows, err, func(scan func(...any) error) (h holder, err error) {
-			err = scan(&h.owner, &h.want, &h.told, &h.held)
+			err = scan(&h.owner, &h.want, &h.granted, &h.reserved)
 			return h, err
 		})
 		if err != nil {
 			return err
 		}
 		me := grantSlots(all, p.owner, want, limit, now/turn.Microseconds())
-		granted = me.told
+		granted = me.granted
 		if want == 0 {
 			return release(ctx, tx, key, p.owner)
 		}
 		_, err = tx.Exec(ctx, `
-			INSERT INTO pace_slot (name, owner, want, told, held, expires_at) VALUES ($1, $2, $3, $4, $5, $6)
-			ON CONFLICT (name, owner) DO UPDATE SET want = excluded.want, told = excluded.told,
-				held = excluded.held, expires_at = excluded.expires_at /* all tenants: limits are the installation's */`,
-			key, p.owner, me.want, me.told, me.held, now+leaseFor.Microseconds())
+			INSERT INTO pace_slot (name, owner, want, granted, reserved, expires_at) VALUES ($1, $2, $3, $4, $5, $6)
+			ON CONFLICT (name, owner) DO UPDATE SET want = excluded.want, granted = excluded.granted,
+				reserved = excluded.reserved, expires_at = excluded.expires_at /* all tenants: limits are the installation's */`,
+			key, p.owner, me.want, me.granted, me.reserved, now+leaseFor.Microseconds())
 		return err
 	})
 	return granted, err
@@ -117,7 +118,7 @@ func grantSlots(all []holder, owner string, want, limit int, turns int64) holder
 		if h.owner == owner {
 			me = h
 		} else {
-			free -= h.held
+			free -= h.reserved
 		}
 	}
 	all = slices.DeleteFunc(all, func(h holder) bool { return h.owner == owner || h.want == 0 })
@@ -135,14 +136,14 @@ func grantSlots(all []holder, owner string, want, limit int, turns int64) holder
 	for i, h := range all {
 		wants[i] = h.want
 	}
-	before := me.told
-	me.told = 0
+	before := me.granted
+	me.granted = 0
 	for i, n := range shares(wants, limit, turns) {
 		if all[i].owner == owner {
-			me.told = max(min(n, free), 0)
+			me.granted = max(min(n, free), 0)
 		}
 	}
-	me.held = max(me.told, min(before, want))
+	me.reserved = max(me.granted, min(before, want))
 	return me
 }
 
@@ -200,7 +201,7 @@ func (p *Pacer) returnSlots(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-func (p *Pacer) forgetLeases() {
+func (p *Pacer) dropLeases() {
 	at := p.since(p.now())
 	p.mu.Lock()
 	defer p.mu.Unlock()

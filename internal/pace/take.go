@@ -6,11 +6,11 @@ import (
 	"time"
 )
 
-// tick is the shortest wait after a take that got nothing.
-const tick = time.Millisecond
+// minWait is the shortest wait after a take that got nothing.
+const minWait = time.Millisecond
 
-// rounds is the maximum number of refills in one take.
-const rounds = 12
+// maxRefills is the maximum number of refills in one take.
+const maxRefills = 12
 
 // Take takes up to n permits of all limits together and returns how many it got. If fewer than n,
 // again is the earliest time at which the next may be available. A permit must be used at once; an
@@ -22,7 +22,7 @@ func (p *Pacer) Take(ctx context.Context, n int, limits []Limit) (granted int, a
 	for asked := 0; ; {
 		now := p.now()
 		p.mu.Lock()
-		v := p.weigh(p.since(now), n, limits)
+		v := p.tryTake(p.since(now), n, limits)
 		if v.ask == nil && v.wait == nil {
 			p.mu.Unlock()
 			return v.granted, now.Add(v.again), v.err
@@ -36,7 +36,7 @@ func (p *Pacer) Take(ctx context.Context, n int, limits []Limit) (granted int, a
 			}
 			continue
 		}
-		if asked++; asked > rounds { // other goroutines took the slots, or the answers were too slow
+		if asked++; asked > maxRefills { // other goroutines took the slots, or the answers were too slow
 			p.mu.Unlock()
 			return 0, now.Add(horizon / 8), nil
 		}
@@ -58,10 +58,10 @@ type view struct {
 	err     error
 }
 
-// weigh takes permits if all limits have some. A limit known to have none yet ends the take before
+// tryTake takes permits if all limits have some. A limit known to have none yet ends the take before
 // others are refilled for it. Of the limits to refill, the slowest comes first, for the same
 // reason.
-func (p *Pacer) weigh(at time.Duration, n int, limits []Limit) view {
+func (p *Pacer) tryTake(at time.Duration, n int, limits []Limit) view {
 	if p.closed {
 		return view{again: time.Hour, err: errClosed}
 	}
@@ -76,7 +76,7 @@ func (p *Pacer) weigh(at time.Duration, n int, limits []Limit) view {
 			continue
 		}
 		r := p.rate(l, at)
-		r.lapse(at)
+		r.expire(at)
 		switch ready, next := r.ready(at); {
 		case ready > 0:
 			v.granted = min(v.granted, ready)
@@ -93,7 +93,7 @@ func (p *Pacer) weigh(at time.Duration, n int, limits []Limit) view {
 		return view{}
 	}
 	if blocked > at {
-		return view{again: max(blocked-at, tick), err: v.err}
+		return view{again: max(blocked-at, minWait), err: v.err}
 	}
 	if v.ask != nil {
 		v.wait = v.ask.busy
@@ -127,21 +127,42 @@ func (p *Pacer) rate(l Limit, at time.Duration) *rate {
 		p.rates[k] = r
 	}
 	if r.max != l.Max {
-		r.begin(l.Max, at)
+		r.reset(l.Max, at)
 	}
 	r.asked = at
 	return r
 }
 
-// forgetRates drops limits that have not been used lately.
-func (p *Pacer) forgetRates() {
+// dropRates drops limits that have not been used lately.
+func (p *Pacer) dropRates() {
 	at := p.since(p.now())
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for k, r := range p.rates {
-		r.lapse(at)
+		r.expire(at)
 		if r.busy == nil && r.left == 0 && at-r.asked > time.Minute && r.next < at-second && r.until < at {
 			delete(p.rates, k)
 		}
 	}
+}
+
+// Tightest returns the index of the limit that a take which got too little must wait for: the one
+// whose next permit is available last, as far as this process knows. It is -1 if all have permits.
+func (p *Pacer) Tightest(limits []Limit) int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	at := p.since(p.now())
+	tightest, latest := -1, at
+	for i, l := range limits {
+		if l.Max < 1 {
+			return i
+		}
+		r := p.rate(l, at)
+		ready, next := r.ready(at)
+		if ready > 0 || tightest >= 0 && (next < latest || next == latest && r.every <= p.rate(limits[tightest], at).every) {
+			continue
+		}
+		tightest, latest = i, next
+	}
+	return tightest
 }

@@ -23,7 +23,7 @@ func TestOnlyTheFirstClickQueriesTheDatabase(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			s.From(m.Content, m.Identity)
+			s.SetOrigin(m.Content, m.Identity)
 			return "/_q/" + string(kind) + "/" + string(s.Append(nil, kind, 0, ""))
 		}
 		lookUps := func(path string, status int) (n int) {

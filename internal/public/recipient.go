@@ -139,7 +139,7 @@ const recordWithin = 5 * time.Second
 func (p *Recipient) record(ctx context.Context, h track.Hit) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordWithin)
 	defer cancel()
-	if err := p.Hits.Keep(ctx, h); err != nil {
+	if err := p.Hits.Put(ctx, h); err != nil {
 		p.Log.Error("hit lost", "tenant", h.Tenant, "message", h.Message, "err", err)
 	}
 }

@@ -142,7 +142,7 @@ func (w *Writer) begin(m Mail) error {
 	} else if err := w.signer.Reset(m.Tenant, m.Message); err != nil {
 		return err
 	}
-	w.signer.From(m.Content.ID, m.Sender.Identity.ID)
+	w.signer.SetOrigin(m.Content.ID, m.Sender.Identity.ID)
 	if m.Preview {
 		w.signer.Preview()
 	}

@@ -61,7 +61,7 @@ func hits(t *testing.T, a *broadcasttest.Account, b broadcast.Broadcast, m outbo
 		if err := track.Record(t.Context(), tx, list); err != nil {
 			return err
 		}
-		found, err := track.Gather(t.Context(), tx, a.Tenant, []id.Message{m.ID})
+		found, err := track.LoadEvidence(t.Context(), tx, a.Tenant, []id.Message{m.ID})
 		if err != nil {
 			return err
 		}
@@ -72,7 +72,7 @@ func hits(t *testing.T, a *broadcasttest.Account, b broadcast.Broadcast, m outbo
 				judged = append(judged, h)
 			}
 		}
-		return found.Judge(t.Context(), judged)
+		return found.ApplyVerdicts(t.Context(), judged)
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -7,12 +7,12 @@ import (
 	"unicode/utf8"
 )
 
-// Texts are compared ignoring case, but SQLite, PostgreSQL and Go differ in what that means: SQLite
-// folds ASCII, PostgreSQL depends on the database's locale. All three can fold ASCII and replace
-// single characters. So a text is folded to ASCII lower case, and each other letter of the needle
-// to one member of its orbit (Unicode simple case folding). The result is the same as folding all
-// letters, and there is no extra cost if the needle is ASCII. Renderer outside ASCII never equal
-// ASCII letters (the Kelvin sign is not k).
+// Texts are compared ignoring case, but SQLite, PostgreSQL and Go differ in what that
+// means: SQLite folds ASCII, PostgreSQL depends on the database's locale. All three can
+// fold ASCII and replace single characters. So a text is folded to ASCII lower case, and
+// each other letter of the needle to one member of its orbit (Unicode simple case folding).
+// The result is the same as folding all letters, and there is no extra cost if the needle
+// is ASCII. Letters outside ASCII never equal ASCII letters (the Kelvin sign is not k).
 
 // fold returns s with each letter replaced by the representative of its orbit.
 func fold(s string) string { return strings.Map(foldRune, s) }

@@ -37,7 +37,7 @@ func unaccepted(h track.Hit) track.Hit {
 	return h
 }
 
-func TestWhatHitsAddUpTo(t *testing.T) {
+func TestDerive(t *testing.T) {
 	t.Parallel()
 	const (
 		human  = track.ApparentOpened | track.VerifiedOpened | track.HumanOpened
@@ -90,8 +90,8 @@ func drawHit(r *rapid.T) track.Hit {
 	return h
 }
 
-// What holds between flags, whatever the hits.
-func TestTheLevelsHoldEachOther(t *testing.T) {
+// Invariants of the flags of any hits.
+func TestFlagsAreConsistent(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(r *rapid.T) {
 		hits := rapid.SliceOfN(rapid.Custom(drawHit), 0, 8).Draw(r, "hits")
@@ -129,7 +129,7 @@ func TestTheLevelsHoldEachOther(t *testing.T) {
 			r.Errorf("a click is %d of a person's, a machine's and pending: %011b", clicked, f)
 		}
 		if f&(track.Unsubscribed|track.Complained) != 0 {
-			r.Errorf("hits unsubscribe: %011b", f)
+			r.Errorf("Unsubscribed or Complained is derived from hits: %011b", f)
 		}
 		if again := track.Derive(rapid.Permutation(hits).Draw(r, "order")); again != f {
 			r.Errorf("in another order: %011b, want %011b", again, f)

@@ -11,9 +11,8 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// Flags say what is known of one recipient's engagement with one message.
-// They are derived from the hits and from nothing else, but for Unsubscribed and
-// Complained, which are never derived from hits.
+// Flags summarize one recipient's engagement with one message. They are derived from hits
+// alone, except Unsubscribed and Complained, which SetFlag sets.
 type Flags int64
 
 // The flags.
@@ -21,7 +20,7 @@ const (
 	ApparentOpened Flags = 1 << iota // an open of any class
 	VerifiedOpened                   // a human or privacy open, or a human click
 	HumanOpened                      // a human open
-	Confirmed                        // a human open that something else bears out
+	Confirmed                        // a human open with further evidence; see Derive
 	BotOpened                        // every classified open is a bot's
 	PendingOpened                    // every open is pending
 	HumanClicked                     // a human click
@@ -37,13 +36,14 @@ var sumColumns = []string{
 	"human_clicked", "bot_clicked", "pending_clicked", "unsubscribed", "complained",
 }
 
-// kept are the flags that hits do not decide.
-const kept = Unsubscribed | Complained
+// notFromHits are the flags that are not derived from hits.
+const notFromHits = Unsubscribed | Complained
 
-// What bears out a human open.
+// Evidence that confirms a human open: the time between two of them, and the time since
+// delivery.
 const (
-	apartForConfirmed = 10 * time.Minute
-	lateForConfirmed  = 30 * time.Second
+	confirmApart = 10 * time.Minute
+	confirmDelay = 30 * time.Second
 )
 
 // Derive returns the flags of a message with these hits, in any order.
@@ -76,7 +76,7 @@ func Derive(hits []Hit) Flags {
 			if h.At.After(lastHuman) {
 				lastHuman = h.At
 			}
-			if h.SinceSent != nil && *h.SinceSent > lateForConfirmed && !ImageProxy(h.Agent) {
+			if h.SinceSent != nil && *h.SinceSent > confirmDelay && !ImageProxy(h.Agent) {
 				direct = true
 			}
 		}
@@ -89,7 +89,7 @@ func Derive(hits []Hit) Flags {
 	set(ApparentOpened, opens.any > 0)
 	set(VerifiedOpened, opens.human+opens.privacy+clicks.human > 0)
 	set(HumanOpened, opens.human > 0)
-	set(Confirmed, opens.human > 0 && (clicks.human > 0 || lastHuman.Sub(firstHuman) >= apartForConfirmed || direct))
+	set(Confirmed, opens.human > 0 && (clicks.human > 0 || lastHuman.Sub(firstHuman) >= confirmApart || direct))
 	set(BotOpened, opens.bot > 0 && opens.human+opens.privacy == 0)
 	set(PendingOpened, opens.any > 0 && opens.pending == opens.any)
 	set(HumanClicked, clicks.human > 0)
@@ -98,35 +98,36 @@ func Derive(hits []Hit) Flags {
 	return f
 }
 
-// ImageProxy reports whether the agent fetches images on behalf of a person who
-// is reading, at that moment.
+// ImageProxy reports whether the agent is a proxy that fetches images when a person opens
+// the mail.
 func ImageProxy(agent string) bool {
 	return strings.Contains(agent, "GoogleImageProxy") || strings.Contains(agent, "YahooMailProxy")
 }
 
-// Mark sets a flag that hits do not decide, once. It reports whether it was new.
-func Mark(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, send id.Send, message id.Message, flag Flags) (bool, error) {
-	messages, err := begin(ctx, tx, tenant, map[id.Message]id.Send{message: send})
+// SetFlag sets a flag that is not derived from hits. It reports false if it was set
+// already.
+func SetFlag(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, send id.Send, message id.Message, flag Flags) (bool, error) {
+	messages, err := lockOrCreate(ctx, tx, tenant, map[id.Message]id.Send{message: send})
 	if err != nil || messages[message].flags&flag != 0 {
 		return false, err
 	}
-	messages[message].flags |= flag & kept
-	return true, save(ctx, tx, tenant, messages)
+	messages[message].flags |= flag & notFromHits
+	return true, saveEngagements(ctx, tx, tenant, messages)
 }
 
-// Engaged is the data of a journal entry about an open or a click that is not a
-// machine's. One is written for each such hit once it is known for that, and one
-// that is withdrawn when a later verdict leaves the message without any.
+// Engaged is the data of a journal entry about an open or a click that is not a machine's.
+// One entry is written for each such hit after it is classified, and one with Withdrawn if
+// later verdicts leave the message without any.
 type Engaged struct {
 	Classification Class  `json:"classification"`
-	First          bool   `json:"first,omitempty"`     // the message counts as opened or clicked from now on
-	Withdrawn      bool   `json:"withdrawn,omitempty"` // it does not any more
+	First          bool   `json:"first,omitempty"`     // the first of the message
+	Withdrawn      bool   `json:"withdrawn,omitempty"` // the message does not count as opened or clicked any more
 	LinkURL        string `json:"link_url,omitempty"`  // of a click, as authored
 }
 
-// noted returns the journal entries about a change of flags, and about those of
-// the hits, by time, that have just begun to count.
-func noted(old, now Flags, hits []Hit) []journal.Entry {
+// engagementEntries returns the journal entries about a change of flags, and about those of
+// the hits, ordered by time, that count now and did not before.
+func engagementEntries(old, now Flags, hits []Hit) []journal.Entry {
 	var list []journal.Entry
 	note := func(t journal.Type, h Hit, data Engaged) {
 		list = append(list, journal.Entry{
@@ -136,7 +137,7 @@ func noted(old, now Flags, hits []Hit) []journal.Entry {
 	for _, what := range []struct {
 		typ   journal.Type
 		flag  Flags
-		shows func(Hit) bool // a person's click shows that the mail was opened, too
+		shows func(Hit) bool // a human click also counts as an open
 	}{
 		{journal.EmailOpened, VerifiedOpened, func(h Hit) bool { return h.Class.counts() }},
 		{journal.EmailClicked, HumanClicked, func(h Hit) bool { return h.Click && h.Class == Human }},
@@ -144,21 +145,21 @@ func noted(old, now Flags, hits []Hit) []journal.Entry {
 		first := -1
 		switch i := slices.IndexFunc(hits, what.shows); {
 		case now&what.flag != 0 && old&what.flag == 0:
-			note(what.typ, hits[i], engaged(hits[i], what.typ, true))
+			note(what.typ, hits[i], newEngaged(hits[i], what.typ, true))
 			first = i
 		case now&what.flag == 0 && old&what.flag != 0 && len(hits) > 0:
 			note(what.typ, hits[len(hits)-1], Engaged{Classification: Bot, Withdrawn: true})
 		}
 		for i, h := range hits {
-			if i != first && h.Class.counts() && !h.was.counts() && what.shows(h) && h.Click == (what.flag == HumanClicked) {
-				note(what.typ, h, engaged(h, what.typ, false))
+			if i != first && h.Class.counts() && !h.oldClass.counts() && what.shows(h) && h.Click == (what.flag == HumanClicked) {
+				note(what.typ, h, newEngaged(h, what.typ, false))
 			}
 		}
 	}
 	return list
 }
 
-func engaged(h Hit, t journal.Type, first bool) Engaged {
+func newEngaged(h Hit, t journal.Type, first bool) Engaged {
 	e := Engaged{Classification: h.Class, First: first}
 	if t == journal.EmailClicked {
 		e.LinkURL = h.URL
@@ -172,7 +173,7 @@ type Sums struct {
 	HumanClicked, BotClicked, PendingClicked, Unsubscribed, Complained               int
 }
 
-// LoadSums returns the sums of a send; zeros when there is nothing yet.
+// LoadSums returns the sums of a send, zeros if there are none.
 func LoadSums(ctx context.Context, db *sqldb.DB, tenant id.Tenant, send id.Send) (Sums, error) {
 	rows, err := db.Query(ctx, `
 		SELECT `+strings.Join(sumColumns, ", ")+` FROM engagement_sum WHERE tenant_id = $1 AND send_id = $2`, tenant, send)

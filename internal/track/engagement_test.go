@@ -32,6 +32,12 @@ func newMail(tenant id.Tenant, send id.Send) mail {
 	return mail{tenant, send, id.New[id.Message](), id.New[id.Contact]()}
 }
 
+// newMails returns mails of two tenants whose sends have the same id.
+func newMails() (m, other mail) {
+	send := id.New[id.Send]()
+	return newMail(idtest.Tenant(), send), newMail(idtest.Tenant(), send)
+}
+
 func (m mail) hit(h track.Hit) track.Hit {
 	h.Tenant, h.Send, h.Message, h.Contact = m.tenant, m.send, m.message, m.contact
 	if h.Method == "" {
@@ -50,11 +56,21 @@ func record(t *testing.T, db *sqldb.DB, hits ...track.Hit) {
 	}
 }
 
-// judge gives all hits of a message the class that as says.
-func judge(t *testing.T, db *sqldb.DB, m mail, as func(track.Hit) track.Class) {
+// hitsOf returns the stored hits of a mail.
+func hitsOf(t *testing.T, db *sqldb.DB, m mail) []track.Hit {
+	t.Helper()
+	hits, err := track.HitsOf(t.Context(), db, m.tenant, []id.Message{m.message})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return hits
+}
+
+// classify sets the class of all hits of a message to the result of as.
+func classify(t *testing.T, db *sqldb.DB, m mail, as func(track.Hit) track.Class) {
 	t.Helper()
 	err := db.InTx(t.Context(), func(tx *sqldb.DB) error {
-		found, err := track.Gather(t.Context(), tx, m.tenant, []id.Message{m.message})
+		found, err := track.LoadEvidence(t.Context(), tx, m.tenant, []id.Message{m.message})
 		if err != nil {
 			return err
 		}
@@ -62,7 +78,7 @@ func judge(t *testing.T, db *sqldb.DB, m mail, as func(track.Hit) track.Class) {
 		for i := range hits {
 			hits[i].Class = as(hits[i])
 		}
-		return found.Judge(t.Context(), hits)
+		return found.ApplyVerdicts(t.Context(), hits)
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -78,17 +94,13 @@ func sums(t *testing.T, db *sqldb.DB, tenant id.Tenant, send id.Send) track.Sums
 	return s
 }
 
-// counted adds up, from the hits alone, what the sums of a send must be.
-func counted(t *testing.T, db *sqldb.DB, tenant id.Tenant, mails []mail, left map[id.Message]bool) track.Sums {
+// sumsOfHits computes the sums of a send from the hits of its messages.
+func sumsOfHits(t *testing.T, db *sqldb.DB, tenant id.Tenant, mails []mail, left map[id.Message]bool) track.Sums {
 	t.Helper()
 	var s track.Sums
 	v := reflect.ValueOf(&s).Elem()
 	for _, m := range mails {
-		hits, err := track.HitsOf(t.Context(), db, tenant, []id.Message{m.message})
-		if err != nil {
-			t.Fatal(err)
-		}
-		f := track.Derive(hits)
+		f := track.Derive(hitsOf(t, db, m))
 		if left[m.message] {
 			f |= track.Unsubscribed
 		}
@@ -99,7 +111,7 @@ func counted(t *testing.T, db *sqldb.DB, tenant id.Tenant, mails []mail, left ma
 	return s
 }
 
-func TestSumsEqualTheSumsOverRows(t *testing.T) {
+func TestSumsEqualTheSumsOfHits(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		seed := rand.Uint64()
@@ -129,9 +141,9 @@ func TestSumsEqualTheSumsOverRows(t *testing.T) {
 				record(t, db, hits...)
 			case 4:
 				err := db.InTx(t.Context(), func(tx *sqldb.DB) error {
-					fresh, err := track.Mark(t.Context(), tx, tenant, m.send, m.message, track.Unsubscribed)
+					fresh, err := track.SetFlag(t.Context(), tx, tenant, m.send, m.message, track.Unsubscribed)
 					if fresh == left[m.message] {
-						t.Errorf("step %d: Mark says new = %v", step, fresh)
+						t.Errorf("step %d: SetFlag = %v", step, fresh)
 					}
 					return err
 				})
@@ -140,7 +152,7 @@ func TestSumsEqualTheSumsOverRows(t *testing.T) {
 				}
 				left[m.message] = true
 			default:
-				judge(t, db, m, func(h track.Hit) track.Class {
+				classify(t, db, m, func(h track.Hit) track.Class {
 					c := classes[rnd.IntN(4)]
 					if h.Click && c == track.Privacy {
 						c = track.Human
@@ -152,7 +164,7 @@ func TestSumsEqualTheSumsOverRows(t *testing.T) {
 				continue
 			}
 			for _, tenant := range tenants {
-				if got, want := sums(t, db, tenant, idtest.Named[id.Send]("same-name")), counted(t, db, tenant, mails[tenant], left); got != want {
+				if got, want := sums(t, db, tenant, idtest.Named[id.Send]("same-name")), sumsOfHits(t, db, tenant, mails[tenant], left); got != want {
 					t.Fatalf("step %d: sums are %+v, rows add up to %+v", step, got, want)
 				}
 			}
@@ -160,7 +172,7 @@ func TestSumsEqualTheSumsOverRows(t *testing.T) {
 	})
 }
 
-func TestSumsHoldUnderConcurrentHits(t *testing.T) {
+func TestSumsAreCorrectAfterConcurrentWrites(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		tenant := idtest.Tenant()
@@ -179,7 +191,7 @@ func TestSumsHoldUnderConcurrentHits(t *testing.T) {
 						hits = append(hits, mails[i].hit(open("", time.Duration(rnd.IntN(2000))*time.Second)))
 					}
 					record(t, db, hits...)
-					judge(t, db, mails[rnd.IntN(len(mails))], func(track.Hit) track.Class { return track.Human })
+					classify(t, db, mails[rnd.IntN(len(mails))], func(track.Hit) track.Class { return track.Human })
 				}
 			})
 		}
@@ -191,17 +203,17 @@ func TestSumsHoldUnderConcurrentHits(t *testing.T) {
 					of = append(of, m)
 				}
 			}
-			if got, want := sums(t, db, tenant, s), counted(t, db, tenant, of, nil); got != want {
+			if got, want := sums(t, db, tenant, s), sumsOfHits(t, db, tenant, of, nil); got != want {
 				t.Errorf("sums of %s are %+v, rows add up to %+v", s, got, want)
 			}
 		}
 	})
 }
 
-func TestAHitIsReadAsItWasRecorded(t *testing.T) {
+func TestHitsAreLoadedAsRecorded(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		m, other := newMail(idtest.Tenant(), idtest.Named[id.Send]("s")), newMail(idtest.Tenant(), idtest.Named[id.Send]("s"))
+		m, other := newMails()
 		h := m.hit(click("", 90*time.Second))
 		h.Link, h.URL, h.IP, h.Prefetch, h.Method = 3, "https://example.org/?a=ü", "192.0.2.7", true, "HEAD"
 		h.Agent = "caf\xe9\x00 " + strings.Repeat("ü", 400)
@@ -213,24 +225,24 @@ func TestAHitIsReadAsItWasRecorded(t *testing.T) {
 		}
 		first, g := got[0], got[1]
 		if first.SinceSent != nil || first.Click || first.Class != track.Pending {
-			t.Errorf("the open came back as %+v", first)
+			t.Errorf("the open is loaded as %+v", first)
 		}
 		if !utf8.ValidString(g.Agent) || len(g.Agent) > 512 || !strings.HasPrefix(g.Agent, "caf\uFFFD\uFFFD ü") {
-			t.Errorf("the agent came back as %q", g.Agent)
+			t.Errorf("the agent is loaded as %q", g.Agent)
 		}
 		if g.Link != 3 || g.URL != h.URL || g.IP != h.IP || !g.Prefetch || g.Method != "HEAD" || !g.At.Equal(h.At) || *g.SinceSent != *h.SinceSent || !g.Click {
-			t.Errorf("the click came back as %+v", g)
+			t.Errorf("the click is loaded as %+v", g)
 		}
-		if s := sums(t, db, other.tenant, idtest.Named[id.Send]("s")); s.PendingOpened != 1 || s.PendingClicked != 0 {
+		if s := sums(t, db, other.tenant, other.send); s.PendingOpened != 1 || s.PendingClicked != 0 {
 			t.Errorf("the other tenant's sums are %+v", s)
 		}
 	})
 }
 
-func TestARepeatedRequestIsOneHit(t *testing.T) {
+func TestEqualRequestsOfASecondAreOneHit(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		m := newMail(idtest.Tenant(), idtest.Named[id.Send]("s"))
+		m := newMail(idtest.Tenant(), id.New[id.Send]())
 		h := m.hit(click("", 0))
 		again := m.hit(click("", 300*time.Millisecond))
 		later := m.hit(click("", 2*time.Second))
@@ -240,17 +252,16 @@ func TestARepeatedRequestIsOneHit(t *testing.T) {
 		head.Method = "HEAD"
 		record(t, db, h, again)
 		record(t, db, again, later, elsewhere, head)
-		hits, err := track.HitsOf(t.Context(), db, m.tenant, []id.Message{m.message})
-		if err != nil || len(hits) != 4 {
-			t.Errorf("%d hits, %v; want 4", len(hits), err)
+		if hits := hitsOf(t, db, m); len(hits) != 4 {
+			t.Errorf("%d hits, want 4", len(hits))
 		}
 	})
 }
 
-func TestALinkFetchedForEverIsKeptOnlySoOften(t *testing.T) {
+func TestHitsOfAMessageAreLimited(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		m, other := newMail(idtest.Tenant(), idtest.Named[id.Send]("s")), newMail(idtest.Tenant(), idtest.Named[id.Send]("s"))
+		m, other := newMails()
 		for round := range 3 {
 			var hits []track.Hit
 			for i := range 500 {
@@ -262,9 +273,8 @@ func TestALinkFetchedForEverIsKeptOnlySoOften(t *testing.T) {
 			mail
 			want int
 		}{{m, 1000}, {other, 3}} {
-			hits, err := track.HitsOf(t.Context(), db, tt.tenant, []id.Message{tt.message})
-			if err != nil || len(hits) != tt.want {
-				t.Errorf("%d hits were kept, %v; want %d", len(hits), err, tt.want)
+			if hits := hitsOf(t, db, tt.mail); len(hits) != tt.want {
+				t.Errorf("%d hits are stored, want %d", len(hits), tt.want)
 			}
 		}
 	})
@@ -273,9 +283,9 @@ func TestALinkFetchedForEverIsKeptOnlySoOften(t *testing.T) {
 func TestPendingHitsComeOldestFirst(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		m, other := newMail(idtest.Tenant(), idtest.Named[id.Send]("s")), newMail(idtest.Tenant(), idtest.Named[id.Send]("s"))
+		m, other := newMails()
 		record(t, db, m.hit(open("", 30*time.Second)), m.hit(open("", 10*time.Second)), other.hit(open("", 20*time.Second)), m.hit(open("", 40*time.Second)))
-		got, err := track.PendingPage(t.Context(), db, track.Place{}, noon.Add(30*time.Second), 10)
+		got, err := track.PendingPage(t.Context(), db, track.Position{}, noon.Add(30*time.Second), 10)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -284,23 +294,23 @@ func TestPendingHitsComeOldestFirst(t *testing.T) {
 			at = append(at, int(h.At.Sub(noon).Seconds()))
 		}
 		if !slices.Equal(at, []int{10, 20, 30}) {
-			t.Errorf("PendingPage gives those of seconds %v", at)
+			t.Errorf("PendingPage returns the hits of seconds %v", at)
 		}
-		if got, err := track.PendingPage(t.Context(), db, track.Place{}, noon.Add(time.Hour), 2); err != nil || len(got) != 2 {
-			t.Errorf("PendingPage gives %d, %v; want the limit, 2", len(got), err)
+		if got, err := track.PendingPage(t.Context(), db, track.Position{}, noon.Add(time.Hour), 2); err != nil || len(got) != 2 {
+			t.Errorf("PendingPage returns %d, %v; want the limit, 2", len(got), err)
 		}
-		after := track.Place{At: got[1].At, ID: got[1].ID}
+		after := track.Position{At: got[1].At, ID: got[1].ID}
 		if rest, err := track.PendingPage(t.Context(), db, after, noon.Add(time.Hour), 2); err != nil || len(rest) != 2 || rest[0].ID != got[2].ID {
 			t.Errorf("the next page is %v, %v", rest, err)
 		}
 	})
 }
 
-func TestTheJournalHearsOfPeopleOnly(t *testing.T) {
+func TestOnlyHumanHitsAreJournaled(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		m := newMail(idtest.Tenant(), idtest.Named[id.Send]("s"))
-		var heard []string
+		m := newMail(idtest.Tenant(), id.New[id.Send]())
+		var got []string
 		e := &journal.Engine{DB: db}
 		e.Followers = append(e.Followers, journal.Follower{Name: "f", Follow: func(_ context.Context, _ *sqldb.DB, entries []journal.Entry) error {
 			for _, entry := range entries {
@@ -312,7 +322,7 @@ func TestTheJournalHearsOfPeopleOnly(t *testing.T) {
 					t.Errorf("an entry about another mail: %+v", entry)
 				}
 				data, err := json.Marshal(d)
-				heard = append(heard, fmt.Sprintf("%s +%.0fs %s", entry.Type, entry.At.Sub(noon).Seconds(), data))
+				got = append(got, fmt.Sprintf("%s +%.0fs %s", entry.Type, entry.At.Sub(noon).Seconds(), data))
 				if err != nil {
 					return err
 				}
@@ -321,12 +331,12 @@ func TestTheJournalHearsOfPeopleOnly(t *testing.T) {
 		}})
 		want := func(step string, lines ...string) {
 			t.Helper()
-			heard = nil
+			got = nil
 			if err := e.Drain(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			if !slices.Equal(heard, lines) {
-				t.Errorf("%s: heard\n%s\nwant\n%s", step, strings.Join(heard, "\n"), strings.Join(lines, "\n"))
+			if !slices.Equal(got, lines) {
+				t.Errorf("%s: entries\n%s\nwant\n%s", step, strings.Join(got, "\n"), strings.Join(lines, "\n"))
 			}
 		}
 		human := func(track.Hit) track.Class { return track.Human }
@@ -334,23 +344,23 @@ func TestTheJournalHearsOfPeopleOnly(t *testing.T) {
 
 		record(t, db, m.hit(open("", 5*time.Second)))
 		want("pending")
-		judge(t, db, m, bot)
+		classify(t, db, m, bot)
 		want("a machine")
-		judge(t, db, m, human)
+		classify(t, db, m, human)
 		want("a person after all", `email_opened +5s {"classification":"human","first":true}`)
-		judge(t, db, m, human)
+		classify(t, db, m, human)
 		want("the same again")
 		record(t, db, m.hit(click("", 60*time.Second)), m.hit(open("", 90*time.Second)))
 		want("more, pending")
-		judge(t, db, m, human)
+		classify(t, db, m, human)
 		want("more of the same person",
 			`email_opened +90s {"classification":"human"}`,
 			`email_clicked +60s {"classification":"human","first":true,"link_url":"https://example.org/"}`)
-		judge(t, db, m, bot)
+		classify(t, db, m, bot)
 		want("all of it a machine's",
 			`email_opened +90s {"classification":"bot","withdrawn":true}`,
 			`email_clicked +90s {"classification":"bot","withdrawn":true}`)
-		judge(t, db, m, func(h track.Hit) track.Class {
+		classify(t, db, m, func(h track.Hit) track.Class {
 			if h.Click {
 				return track.Human
 			}

@@ -12,8 +12,8 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// Evidence is everything that is known of some messages of a tenant. Until the
-// transaction ends, nothing is added to it.
+// Evidence contains all hits of some messages of a tenant. Their rows are locked until the
+// transaction ends.
 type Evidence struct {
 	Hits []Hit // by time
 
@@ -22,10 +22,11 @@ type Evidence struct {
 	messages map[id.Message]*engagement
 }
 
-// Gather reads the evidence on messages inside a transaction that will judge: of
-// two that judge the same messages, the later sees what the earlier found.
-func Gather(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, messages []id.Message) (*Evidence, error) {
-	rows, err := lock(ctx, tx, tenant, messages)
+// LoadEvidence reads and locks the evidence on messages, before ApplyVerdicts in the same
+// transaction. Of two transactions about the same messages, the later one reads the
+// verdicts of the earlier.
+func LoadEvidence(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, messages []id.Message) (*Evidence, error) {
+	rows, err := lockEngagements(ctx, tx, tenant, messages)
 	if err != nil {
 		return nil, fmt.Errorf("lock engagement: %w", err)
 	}
@@ -33,21 +34,21 @@ func Gather(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, messages []id.M
 	if err != nil {
 		return nil, err
 	}
-	if slices.ContainsFunc(hits, func(h Hit) bool { return rows[h.Message] == nil }) { // hits that were not recorded but loaded
+	if slices.ContainsFunc(hits, func(h Hit) bool { return rows[h.Message] == nil }) { // rows written without Record, as by bench
 		sends := map[id.Message]id.Send{}
 		for _, h := range hits {
 			sends[h.Message] = h.Send
 		}
-		if rows, err = begin(ctx, tx, tenant, sends); err != nil {
+		if rows, err = lockOrCreate(ctx, tx, tenant, sends); err != nil {
 			return nil, fmt.Errorf("lock engagement: %w", err)
 		}
 	}
 	return &Evidence{Hits: hits, tx: tx, tenant: tenant, messages: rows}, nil
 }
 
-// Judge writes verdicts (Class and Rule of each) on hits of the evidence, derives
-// the flags of their messages and lets the sums of their sends follow.
-func (e *Evidence) Judge(ctx context.Context, verdicts []Hit) error {
+// ApplyVerdicts writes verdicts (Class and Rule of each) on hits of the evidence, derives
+// the flags of their messages and updates the sums of their sends.
+func (e *Evidence) ApplyVerdicts(ctx context.Context, verdicts []Hit) error {
 	if len(verdicts) == 0 {
 		return nil
 	}
@@ -82,27 +83,27 @@ func (e *Evidence) Judge(ctx context.Context, verdicts []Hit) error {
 	var entries []journal.Entry
 	for _, k := range slices.SortedFunc(maps.Keys(judged), id.Compare) {
 		m := judged[k]
-		m.flags = Derive(of[k]) | m.old&kept
-		entries = append(entries, noted(m.old, m.flags, of[k])...)
+		m.flags = Derive(of[k]) | m.old&notFromHits
+		entries = append(entries, engagementEntries(m.old, m.flags, of[k])...)
 	}
 	if err := journal.Append(ctx, e.tx, entries...); err != nil {
 		return err
 	}
-	if err := save(ctx, e.tx, e.tenant, judged); err != nil {
+	if err := saveEngagements(ctx, e.tx, e.tenant, judged); err != nil {
 		return fmt.Errorf("recount engagement: %w", err)
 	}
 	return nil
 }
 
-// Place is where a page of pending hits ends. The zero value is before the first.
-type Place struct {
+// Position is the end of a page of pending hits. The zero value is before the first.
+type Position struct {
 	At time.Time
 	ID id.Hit
 }
 
-// PendingPage returns up to limit pending hits behind a place, oldest first, of
-// all tenants, that came in before a time.
-func PendingPage(ctx context.Context, db *sqldb.DB, after Place, before time.Time, limit int) ([]Hit, error) {
+// PendingPage returns up to limit pending hits of all tenants after a position and not
+// after before, oldest first.
+func PendingPage(ctx context.Context, db *sqldb.DB, after Position, before time.Time, limit int) ([]Hit, error) {
 	from := int64(-1 << 62)
 	if !after.At.IsZero() {
 		from = after.At.UnixMicro()
@@ -117,16 +118,16 @@ func PendingPage(ctx context.Context, db *sqldb.DB, after Place, before time.Tim
 
 // PendingOf returns the pending hits of messages.
 func PendingOf(ctx context.Context, db *sqldb.DB, tenant id.Tenant, messages []id.Message) ([]Hit, error) {
-	// Compared as a plain column, the class would lead PostgreSQL to an index with
-	// all of a tenant's hits while it knows nothing of the table.
+	// An expression, since on a table without statistics PostgreSQL would use an index of
+	// all of a tenant's hits for the plain column.
 	rows, err := db.Query(ctx, `
 		SELECT `+hitColumns+` FROM hit
 		WHERE tenant_id = $1 AND message_id`+db.In(2)+` AND class || '' = 'pending'`, tenant, sqldb.List(db, messages))
 	return sqldb.Collect(rows, err, scanHit)
 }
 
-// Counts returns how many hits messages have.
-func Counts(ctx context.Context, db *sqldb.DB, tenant id.Tenant, messages []id.Message) (map[id.Message]int, error) {
+// HitHitCounts returns the numbers of hits of messages.
+func HitCounts(ctx context.Context, db *sqldb.DB, tenant id.Tenant, messages []id.Message) (map[id.Message]int, error) {
 	rows, err := db.Query(ctx, `SELECT message_id, hits FROM engagement WHERE tenant_id = $1 AND message_id`+db.In(2),
 		tenant, sqldb.List(db, messages))
 	counts := make(map[id.Message]int, len(messages))

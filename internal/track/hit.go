@@ -16,7 +16,7 @@ import (
 // Hit is one open or click.
 type Hit struct {
 	Tenant    id.Tenant
-	ID        id.Hit  // made by Record
+	ID        id.Hit  // set by Record
 	Send      id.Send // with Contact and SinceSent: zero if Record is to look them up
 	Message   id.Message
 	Contact   id.Contact
@@ -24,19 +24,19 @@ type Hit struct {
 	Link      int    // of the content, for clicks
 	URL       string // as authored, for clicks
 	At        time.Time
-	SinceSent *time.Duration // since the receiver accepted the message; nil before
+	SinceSent *time.Duration // since the message was accepted; nil: unknown
 	Method    string
 	Agent     string // at most maxAgent bytes
 	IP        string
-	Prefetch  bool // a header said so: Purpose, Sec-Purpose, X-Purpose, X-Moz
+	Prefetch  bool // by a header: Purpose, Sec-Purpose, X-Purpose, X-Moz
 
 	Class Class
-	Rule  string // that decided Class
+	Rule  string // that determined Class
 
-	was Class // when it was read
+	oldClass Class // Class when it was loaded
 }
 
-// Class is what a hit was found to be.
+// Class is the classification of a hit.
 type Class string
 
 // The classes.
@@ -52,24 +52,23 @@ func (c Class) counts() bool { return c == Human || c == Privacy }
 
 const (
 	maxAgent = 512
-	// maxHits bounds the hits kept of one message: more than a recipient makes,
-	// and few enough to judge all of them again with each new one. More hits than
-	// that tell nothing new.
+	// maxHits is the maximal number of hits stored of one message: more than a recipient
+	// makes, and few enough to classify all of them again with each new one.
 	maxHits = 1000
 )
 
-// clean makes what a stranger sent fit for a text column.
+// clean makes a header valid for a text column, and cuts it to maxAgent bytes.
 func clean(s string) string {
 	s = strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\x00", "\uFFFD")
 	if len(s) > maxAgent {
-		s = strings.ToValidUTF8(s[:maxAgent], "") // not half a character
+		s = strings.ToValidUTF8(s[:maxAgent], "") // no incomplete character
 	}
 	return s
 }
 
-// identity returns an id by which a repeated request is known.
-// It begins with the second, so that ids sort by time like all others.
-func (h Hit) identity() id.Hit {
+// dedupID returns an id that is the same for equal requests of the same second. It begins
+// with the second, so that ids sort by time like all others.
+func (h Hit) dedupID() id.Hit {
 	second := h.At.Unix()
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s %t %d %d %t %q %q %q", h.Message, h.Click, h.Link, second, h.Prefetch, h.Method, h.Agent, h.IP))
 	u := id.Hit(sum[:16])
@@ -90,7 +89,7 @@ func scanHit(scan func(...any) error) (Hit, error) {
 	err := scan(&h.Tenant, &h.Message, &h.ID, &h.Send, &h.Contact, &kind, &link, &url, &at, &since,
 		&h.Method, &h.Agent, &h.IP, &h.Prefetch, &h.Class, &rule)
 	h.Click, h.Link, h.URL, h.At, h.Rule = kind == "click", int(link.Int64), url.String, sqldb.Time(at), rule.String
-	h.was = h.Class
+	h.oldClass = h.Class
 	if since.Valid {
 		h.SinceSent = new(time.Duration(since.Int64) * time.Microsecond)
 	}

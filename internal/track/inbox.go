@@ -17,9 +17,9 @@ import (
 // Wake is notified when hits were accepted.
 const Wake sqldb.Signal = "hits"
 
-// Accept makes hits durable in the inbox, in one row for all of a tenant's: all that
-// their requests wait for. An Inbox records them. Of a hit, what a request says is kept;
-// what its message knows is looked up when it is recorded.
+// Accept stores hits durably in the inbox, in one row per tenant, after which their
+// requests can be answered. An Inbox records them later. Only the data of the request is
+// stored; send and contact are looked up when the hit is recorded.
 func Accept(ctx context.Context, db *sqldb.DB, hits []Hit) error {
 	of := map[id.Tenant][]Hit{}
 	for _, h := range hits {
@@ -27,11 +27,11 @@ func Accept(ctx context.Context, db *sqldb.DB, hits []Hit) error {
 	}
 	var err error
 	if len(of) == 1 && !db.InTransaction() { // commits by itself, in one round trip
-		err = put(ctx, db, hits)
+		err = insertPack(ctx, db, hits)
 	} else {
 		err = db.InTx(ctx, func(tx *sqldb.DB) error {
 			for _, tenant := range slices.Sorted(maps.Keys(of)) {
-				if err := put(ctx, tx, of[tenant]); err != nil {
+				if err := insertPack(ctx, tx, of[tenant]); err != nil {
 					return err
 				}
 			}
@@ -45,34 +45,34 @@ func Accept(ctx context.Context, db *sqldb.DB, hits []Hit) error {
 	return nil
 }
 
-// put writes a row with hits of one tenant.
-func put(ctx context.Context, db *sqldb.DB, hits []Hit) error {
+// insertPack writes a row with hits of one tenant.
+func insertPack(ctx context.Context, db *sqldb.DB, hits []Hit) error {
 	_, err := db.Exec(ctx, `INSERT INTO hit_inbox (tenant_id, id, n, hits) VALUES ($1, $2, $3, $4)`,
 		hits[0].Tenant, id.New[id.HitPack](), len(hits), pack(hits))
 	return err
 }
 
-// Inbox is the loop that records what was accepted: it takes the packs out of the inbox
-// and records their hits in the same transaction, so that each hit is recorded once.
-// One process at a time runs it; should two overlap, each pack is taken by one of them.
+// Inbox is the loop that records accepted hits: it deletes packs from the inbox and records
+// their hits in the same transaction, so that each hit is recorded once. One process at a
+// time runs it; if two overlap, only one of them gets each pack.
 type Inbox struct {
 	DB  *sqldb.DB
 	Log *slog.Logger
-	// Every is how often packs of other processes are looked for; 0 means inboxEvery.
+	// Every is the interval at which packs of other processes are read; 0 means inboxEvery.
 	Every time.Duration
 }
 
 const (
 	inboxEvery = 500 * time.Millisecond
-	inboxPage  = 1000 // packs that are listed at a time
+	inboxPage  = 1000 // packs listed at a time
 	inboxBatch = 1000 // hits of a transaction, about
 )
 
-// waiting is a pack in the inbox.
-type waiting struct {
+// packRef is a pack in the inbox, without its hits.
+type packRef struct {
 	tenant id.Tenant
 	id     id.HitPack
-	n      int // of hits
+	n      int // number of hits
 }
 
 // Run records until ctx ends.
@@ -83,7 +83,7 @@ func (b *Inbox) Run(ctx context.Context) error {
 	for {
 		if err := b.Drain(ctx); err != nil && ctx.Err() == nil {
 			b.Log.Error("record accepted hits failed", "err", err)
-			rest(ctx, queueStall/10)
+			sleep(ctx, queueStall/10)
 		}
 		select {
 		case <-wake:
@@ -94,23 +94,23 @@ func (b *Inbox) Run(ctx context.Context) error {
 	}
 }
 
-// Drain records what is in the inbox when it is called. It rests after each transaction
-// for as long as that took: while hits flood in, they are to be accepted first of all.
+// Drain records the packs that are in the inbox when it is called. After each transaction
+// it sleeps for as long as that took, since under load accepting hits has priority.
 func (b *Inbox) Drain(ctx context.Context) error {
 	var errs []error
 	upTo := id.New[id.HitPack]()
-	var after waiting
+	var after packRef
 	for {
 		page, err := b.page(ctx, after.id, upTo)
 		if err != nil {
-			return fmt.Errorf("look for accepted hits: %w", err)
+			return fmt.Errorf("list accepted hits: %w", err)
 		}
-		for _, part := range parts(page) {
+		for _, part := range batches(page) {
 			began := time.Now()
-			if err := b.take(ctx, part); err != nil {
+			if err := b.recordPacks(ctx, part); err != nil {
 				errs = append(errs, err)
 			}
-			if rest(ctx, time.Since(began)); ctx.Err() != nil {
+			if sleep(ctx, time.Since(began)); ctx.Err() != nil {
 				return ctx.Err()
 			}
 		}
@@ -121,17 +121,17 @@ func (b *Inbox) Drain(ctx context.Context) error {
 	}
 }
 
-// page lists packs in the order in which they came, behind one of them.
-func (b *Inbox) page(ctx context.Context, after, upTo id.HitPack) ([]waiting, error) {
+// page lists packs after one of them, oldest first.
+func (b *Inbox) page(ctx context.Context, after, upTo id.HitPack) ([]packRef, error) {
 	rows, err := b.DB.Query(ctx, `
 		SELECT tenant_id, id, n FROM hit_inbox WHERE id > $1 AND id <= $2 ORDER BY id LIMIT $3 /* all tenants: one inbox */`, after, upTo, inboxPage)
-	return sqldb.Collect(rows, err, func(scan func(...any) error) (w waiting, err error) {
+	return sqldb.Collect(rows, err, func(scan func(...any) error) (w packRef, err error) {
 		return w, scan(&w.tenant, &w.id, &w.n)
 	})
 }
 
-// parts divides packs into transactions.
-func parts(list []waiting) (parts [][]waiting) {
+// batches divides packs into transactions.
+func batches(list []packRef) (parts [][]packRef) {
 	for first, n, i := 0, 0, 0; i < len(list); i++ {
 		if n += list[i].n; n >= inboxBatch || i == len(list)-1 {
 			parts = append(parts, list[first:i+1])
@@ -141,32 +141,32 @@ func parts(list []waiting) (parts [][]waiting) {
 	return parts
 }
 
-// take records the hits of some packs. Those that the database refuses for what they
-// are would be refused again: packs are taken alone then, and halved, until such a hit
-// is alone and can be left out.
-func (b *Inbox) take(ctx context.Context, list []waiting) error {
-	err := b.move(ctx, list, Record)
+// recordPacks records the hits of some packs. If the database rejects their data, it
+// processes each pack alone, and splits packs in halves, until the invalid hit is alone in
+// a pack and is dropped.
+func (b *Inbox) recordPacks(ctx context.Context, list []packRef) error {
+	err := b.processPacks(ctx, list, Record)
 	switch {
 	case err == nil || !sqldb.IsInvalidData(err) && !errors.Is(err, errPack):
 		return err
 	case len(list) > 1:
 		var errs []error
 		for _, w := range list {
-			errs = append(errs, b.take(ctx, []waiting{w}))
+			errs = append(errs, b.recordPacks(ctx, []packRef{w}))
 		}
 		return errors.Join(errs...)
-	case errors.Is(err, errPack): // it stays, for a program that can
+	case errors.Is(err, errPack): // stays for a version that can decode it
 		return fmt.Errorf("pack %s of tenant %d: %w", list[0].id, list[0].tenant, err)
 	case list[0].n > 1:
-		return b.move(ctx, list, halve)
+		return b.processPacks(ctx, list, splitPack)
 	}
 	b.Log.Error("hit lost", "tenant", list[0].tenant, "err", err)
-	return b.move(ctx, list, func(context.Context, *sqldb.DB, []Hit) error { return nil })
+	return b.processPacks(ctx, list, func(context.Context, *sqldb.DB, []Hit) error { return nil })
 }
 
-// move takes packs out of the inbox and gives their hits to do, in one transaction.
-// What another process has taken meanwhile is not among them.
-func (b *Inbox) move(ctx context.Context, list []waiting, do func(ctx context.Context, tx *sqldb.DB, hits []Hit) error) error {
+// processPacks deletes packs from the inbox and calls do with their hits, in one
+// transaction. Packs that another process deleted meanwhile are skipped.
+func (b *Inbox) processPacks(ctx context.Context, list []packRef, do func(ctx context.Context, tx *sqldb.DB, hits []Hit) error) error {
 	of := map[id.Tenant][]id.HitPack{}
 	n := 0
 	for _, w := range list {
@@ -187,7 +187,7 @@ func (b *Inbox) move(ctx context.Context, list []waiting, do func(ctx context.Co
 				return none, err
 			})
 			if err != nil {
-				return fmt.Errorf("take accepted hits: %w", err)
+				return fmt.Errorf("delete accepted hits: %w", err)
 			}
 		}
 		if len(hits) == 0 {
@@ -197,14 +197,14 @@ func (b *Inbox) move(ctx context.Context, list []waiting, do func(ctx context.Co
 	})
 }
 
-// halve puts hits of a tenant back as two packs.
-func halve(ctx context.Context, tx *sqldb.DB, hits []Hit) error {
+// splitPack writes hits of a tenant back as two packs.
+func splitPack(ctx context.Context, tx *sqldb.DB, hits []Hit) error {
 	half := len(hits) / 2
-	return errors.Join(put(ctx, tx, hits[:half]), put(ctx, tx, hits[half:]))
+	return errors.Join(insertPack(ctx, tx, hits[:half]), insertPack(ctx, tx, hits[half:]))
 }
 
-// rest waits, or until ctx ends.
-func rest(ctx context.Context, long time.Duration) {
+// sleep waits, at most until ctx ends.
+func sleep(ctx context.Context, long time.Duration) {
 	timer := time.NewTimer(long)
 	defer timer.Stop()
 	select {

@@ -22,7 +22,7 @@ import (
 
 var accepted = time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)
 
-// mailed is a tenant to whose contacts mails of one send went out an hour ago.
+// mailed is a tenant with messages of one send that were sent an hour ago.
 type mailed struct {
 	tenant   id.Tenant
 	send     id.Send
@@ -53,7 +53,7 @@ func newMailed(t *testing.T, db *sqldb.DB, n int) mailed {
 	return m
 }
 
-// requests returns n requests for links of the mails; now and then one is repeated.
+// requests returns n requests for links of the messages, some of them repeated.
 func (m mailed) requests(random *rand.Rand, n int) []Hit {
 	var list []Hit
 	for range n {
@@ -73,9 +73,10 @@ func (m mailed) requests(random *rand.Rand, n int) []Hit {
 	return list
 }
 
-// recorded says what is known of a tenant's mails, with their places for their ids. Of
-// requests repeated within a second, any may be the one that is kept.
-func (m mailed) recorded(t *testing.T, db *sqldb.DB) (said []string, s Sums) {
+// recorded returns the hits of a tenant's messages, as texts that are comparable between
+// tenants, and the sums. Of equal requests within a second any may be stored, so the texts
+// have seconds only.
+func (m mailed) recorded(t *testing.T, db *sqldb.DB) (texts []string, s Sums) {
 	t.Helper()
 	for i, message := range m.messages {
 		hits, err := HitsOf(t.Context(), db, m.tenant, []id.Message{message})
@@ -88,22 +89,22 @@ func (m mailed) recorded(t *testing.T, db *sqldb.DB) (said []string, s Sums) {
 			}
 			h.Tenant, h.Message, h.Send, h.Contact, h.ID, h.SinceSent = 0, id.Message{}, id.Send{}, id.Contact{}, id.Hit{}, nil
 			h.At = h.At.Truncate(time.Second)
-			said = append(said, fmt.Sprintf("%d: %+v", i, h))
+			texts = append(texts, fmt.Sprintf("%d: %+v", i, h))
 		}
 	}
-	slices.Sort(said)
+	slices.Sort(texts)
 	s, err := LoadSums(t.Context(), db, m.tenant, m.send)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return said, s
+	return texts, s
 }
 
 func newInbox(db *sqldb.DB) *Inbox { return &Inbox{DB: db, Log: slog.New(slog.DiscardHandler)} }
 
-// Hits that are accepted by several processes and taken out of the inbox by two are
-// recorded as they would have been at once, each of them once.
-func TestWhatIsAcceptedIsRecordedOnce(t *testing.T) {
+// Hits that several processes accept and two inboxes record give the same result as one
+// call of Record.
+func TestAcceptedHitsAreRecordedOnce(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		a, b, direct := newMailed(t, db, 20), newMailed(t, db, 20), newMailed(t, db, 20)
@@ -168,8 +169,8 @@ func inInbox(t *testing.T, db *sqldb.DB) (n int) {
 	return n
 }
 
-// One hit that the database refuses does not keep the others out.
-func TestARefusedHitIsLeftOut(t *testing.T) {
+// One hit that the database rejects does not prevent recording the others.
+func TestARejectedHitIsDropped(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		mails := []mailed{newMailed(t, db, 1), newMailed(t, db, 1)}
@@ -191,7 +192,7 @@ func TestARefusedHitIsLeftOut(t *testing.T) {
 		if err := Accept(t.Context(), db, hits); err != nil {
 			t.Fatal(err)
 		}
-		for range 10 { // packs that were halved wait for the next time
+		for range 10 { // packs that were split are recorded by the next Drain
 			if err := newInbox(db).Drain(t.Context()); err != nil {
 				t.Fatal(err)
 			}
@@ -207,8 +208,8 @@ func TestARefusedHitIsLeftOut(t *testing.T) {
 	})
 }
 
-// A pack of a later version stays until a program comes that can read it.
-func TestAPackThatCannotBeReadStays(t *testing.T) {
+// A pack of a later version stays in the inbox.
+func TestAPackOfAnUnknownVersionStays(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		m := newMailed(t, db, 1)
@@ -228,8 +229,8 @@ func TestAPackThatCannotBeReadStays(t *testing.T) {
 	})
 }
 
-// The loop records without being asked, also what another process accepted.
-func TestTheInboxIsRecordedInTime(t *testing.T) {
+// The loop records hits, also those that another process accepted.
+func TestTheInboxLoopRecordsHits(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		m := newMailed(t, db, 3)
@@ -244,7 +245,7 @@ func TestTheInboxIsRecordedInTime(t *testing.T) {
 				if err := Accept(t.Context(), db, []Hit{h}); err != nil {
 					t.Fatal(err)
 				}
-			} else if err := put(t.Context(), db, []Hit{h}); err != nil { // wakes none
+			} else if err := insertPack(t.Context(), db, []Hit{h}); err != nil { // without a notification
 				t.Fatal(err)
 			}
 			for s := (Sums{}); s.ApparentOpened != i+1; {
@@ -258,7 +259,7 @@ func TestTheInboxIsRecordedInTime(t *testing.T) {
 	})
 }
 
-func TestAPackKeepsWhatRequestsSay(t *testing.T) {
+func TestUnpackReturnsThePackedHits(t *testing.T) {
 	t.Parallel()
 	m := mailed{tenant: 7, messages: []id.Message{id.New[id.Message](), id.New[id.Message]()}}
 	want := m.requests(rand.New(rand.NewPCG(1, 2)), 300)
@@ -266,14 +267,14 @@ func TestAPackKeepsWhatRequestsSay(t *testing.T) {
 	packed := pack(want)
 	got, err := unpack(7, packed)
 	if err != nil || !reflect.DeepEqual(got, want) {
-		t.Errorf("%d hits, %v; want %d as they were", len(got), err, len(want))
+		t.Errorf("unpack returns %d hits, %v; want the %d packed ones", len(got), err, len(want))
 	}
 	if len(packed) > 30*len(want)+1000 {
 		t.Errorf("%d hits take %d bytes", len(want), len(packed))
 	}
 	for i := range len(packed) - 1 {
 		if some, err := unpack(7, packed[:i]); err == nil && len(some) > 0 && !reflect.DeepEqual(some, want[:len(some)]) {
-			t.Fatalf("the first %d bytes say something else", i)
+			t.Fatalf("the first %d bytes decode to other hits", i)
 		}
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/packetboat/packetboat/internal/id"
 )
 
-// A pack is hits of one tenant as they came in, in a few dozen bytes each:
+// A pack is the encoding of accepted hits of one tenant, in a few dozen bytes each:
 //
 //	version     1 byte, packVersion
 //	texts       their number, and each with its length before it
@@ -20,8 +20,8 @@ import (
 //	  method, agent, IP   the number of a text, for each
 //	  link, url           for clicks; the latter is the number of a text
 //
-// Numbers are varints (encoding/binary). Texts are kept once: the hits of a moment are
-// made by few programs and lead to few addresses.
+// Numbers are varints (encoding/binary). Each text is stored once, since hits of the same
+// time have few different agents and addresses.
 
 const (
 	packVersion = 1
@@ -30,7 +30,7 @@ const (
 	hitPrefetch = 1 << 1
 )
 
-var errPack = errors.New("no pack of hits that this program can read")
+var errPack = errors.New("not a pack of hits that this version can decode")
 
 // packer numbers the texts of a pack.
 type packer struct {
@@ -49,7 +49,7 @@ func (p *packer) number(text string) uint64 {
 	return n
 }
 
-// pack returns a pack of hits of one tenant. What Record looks up is not in it.
+// pack returns a pack of hits of one tenant. It does not contain what Record looks up.
 func pack(hits []Hit) []byte {
 	p := packer{numbers: make(map[string]uint64, 8)}
 	rows := make([]byte, 0, 40*len(hits))
@@ -88,14 +88,14 @@ func unpack(tenant id.Tenant, b []byte) (hits []Hit, err error) {
 	r := unpacker{rest: b[1:]}
 	n := r.number(uint64(len(b)))
 	for range n {
-		r.texts = append(r.texts, string(r.take(int(r.number(uint64(len(r.rest)))))))
+		r.texts = append(r.texts, string(r.bytes(int(r.number(uint64(len(r.rest)))))))
 	}
 	for last := int64(0); len(r.rest) > 0 && !r.failed; {
 		h := Hit{Tenant: tenant}
-		copy(h.Message[:], r.take(len(h.Message)))
+		copy(h.Message[:], r.bytes(len(h.Message)))
 		last += r.signed()
 		h.At = time.UnixMicro(last).UTC()
-		for _, bits := range r.take(1) {
+		for _, bits := range r.bytes(1) {
 			h.Click, h.Prefetch = bits&hitClick != 0, bits&hitPrefetch != 0
 		}
 		h.Method, h.Agent, h.IP = r.text(), r.text(), r.text()
@@ -110,8 +110,7 @@ func unpack(tenant id.Tenant, b []byte) (hits []Hit, err error) {
 	return hits, nil
 }
 
-// unpacker reads a pack from front to back. Once it has failed, all that it reads is
-// empty.
+// unpacker decodes a pack from front to back. After an error it returns zero values.
 type unpacker struct {
 	rest   []byte
 	texts  []string
@@ -120,7 +119,7 @@ type unpacker struct {
 
 func (r *unpacker) fail() { r.rest, r.failed = nil, true }
 
-func (r *unpacker) take(n int) []byte {
+func (r *unpacker) bytes(n int) []byte {
 	if n > len(r.rest) {
 		r.fail()
 		return nil
@@ -130,7 +129,7 @@ func (r *unpacker) take(n int) []byte {
 	return b
 }
 
-// number reads one that is at most most.
+// number decodes a number of at most most.
 func (r *unpacker) number(most uint64) uint64 {
 	n, size := binary.Uvarint(r.rest)
 	if size <= 0 || n > most {

@@ -12,7 +12,7 @@ import (
 	"github.com/packetboat/packetboat/internal/track"
 )
 
-func TestTokensOfTestMailsAreToldApart(t *testing.T) {
+func TestTokensOfTestMailsAreMarked(t *testing.T) {
 	t.Parallel()
 	k := keys(t, 1)
 	rapid.Check(t, func(r *rapid.T) {
@@ -39,7 +39,7 @@ func TestTokensOfTestMailsAreToldApart(t *testing.T) {
 	})
 }
 
-func TestBouncesOfTestMailsAreNobodys(t *testing.T) {
+func TestReturnPathsOfTestMailsHaveNoMessage(t *testing.T) {
 	t.Parallel()
 	k, message, now := keys(t, 1), id.New[id.Message](), time.Now()
 	if _, _, err := k.VerifyReturnPath(string(k.PreviewReturnPath(message, now))); !errors.Is(err, track.ErrPreview) {

@@ -11,13 +11,13 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// PersonalData is what is kept of people's opens and clicks.
+// PersonalData returns the opens and clicks of contacts, for exports, and erases them.
 func PersonalData() contact.PersonalData {
-	return contact.PersonalData{Name: "opens_and_clicks", Export: export, Erase: erase}
+	return contact.PersonalData{Name: "opens_and_clicks", Export: exportHits, Erase: eraseHits}
 }
 
-// exported is a hit as a personal export shows it.
-type exported struct {
+// exportedHit is a hit in a personal export.
+type exportedHit struct {
 	Kind           string     `json:"kind"` // open or click
 	Message        id.Message `json:"message_id"`
 	At             time.Time  `json:"at"`
@@ -29,19 +29,19 @@ type exported struct {
 	id id.Hit
 }
 
-// exportPage is how many hits an export reads at a time.
+// exportPage is the number of hits that an export reads at a time.
 const exportPage = 500
 
-func export(ctx context.Context, db *sqldb.DB, tenant id.Tenant, who contact.Person) iter.Seq2[any, error] {
+func exportHits(ctx context.Context, db *sqldb.DB, tenant id.Tenant, who contact.Person) iter.Seq2[any, error] {
 	return func(yield func(any, error) bool) {
-		last := exported{At: time.UnixMicro(-1 << 62)}
+		last := exportedHit{At: time.UnixMicro(-1 << 62)}
 		for {
 			rows, err := db.Query(ctx, `
 				SELECT id, kind, message_id, at, url, ip, agent, class FROM hit
 				WHERE tenant_id = $1 AND contact_id = $2 AND at >= $3 AND (at, id) > ($3, $4)
 				ORDER BY at, id LIMIT $5`, tenant, who.ID, last.At.UnixMicro(), last.id, exportPage)
-			page, err := sqldb.Collect(rows, err, func(scan func(...any) error) (exported, error) {
-				var h exported
+			page, err := sqldb.Collect(rows, err, func(scan func(...any) error) (exportedHit, error) {
+				var h exportedHit
 				var at int64
 				err := scan(&h.id, &h.Kind, &h.Message, &at, &h.URL, &h.IP, &h.Agent, &h.Classification)
 				h.At = sqldb.Time(at)
@@ -64,9 +64,9 @@ func export(ctx context.Context, db *sqldb.DB, tenant id.Tenant, who contact.Per
 	}
 }
 
-// erase takes addresses and agents from hits. What they were found to be stays,
-// and so does what of an agent that depends on (ImageProxy).
-func erase(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, people []contact.Person) error {
+// eraseHits removes addresses and agents from hits. Their class stays, and so does the part
+// of an agent that Derive needs (ImageProxy).
+func eraseHits(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, people []contact.Person) error {
 	ids := make([]id.Contact, len(people))
 	for i, p := range people {
 		ids[i] = p.ID

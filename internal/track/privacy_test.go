@@ -14,7 +14,7 @@ import (
 	"github.com/packetboat/packetboat/internal/track"
 )
 
-func TestHitsOfSomebodyForgottenTellNothing(t *testing.T) {
+func TestHitsOfAnonymisedContactsHaveNoPersonalData(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
@@ -32,7 +32,7 @@ func TestHitsOfSomebodyForgottenTellNothing(t *testing.T) {
 				record(t, db, m.hit(track.Hit{At: at.Add(time.Duration(n) * time.Minute), Agent: agent, IP: "198.51.100.7"}))
 			}
 		}
-		told := func(c id.Contact) (text string, hits int) {
+		exported := func(c id.Contact) (text string, hits int) {
 			for one, err := range track.PersonalData().Export(t.Context(), db, tenant, contact.Person{ID: c}) {
 				if err != nil {
 					t.Fatal(err)
@@ -47,22 +47,22 @@ func TestHitsOfSomebodyForgottenTellNothing(t *testing.T) {
 		}
 		visit("Quokka/1")
 		visit("Mozilla (via ggpht.com GoogleImageProxy)")
-		if text, hits := told(ann.ID); hits != 2 || strings.Count(text, "198.51.100.7") != 2 || !strings.Contains(text, "Quokka/1") {
-			t.Errorf("she is told of %d hits:\n%s", hits, text)
+		if text, hits := exported(ann.ID); hits != 2 || strings.Count(text, "198.51.100.7") != 2 || !strings.Contains(text, "Quokka/1") {
+			t.Errorf("%d hits are exported:\n%s", hits, text)
 		}
 		if _, err := contact.Anonymize(t.Context(), db, tenant, []id.Contact{ann.ID}, []contact.PersonalData{track.PersonalData()}, at); err != nil {
 			t.Fatal(err)
 		}
-		visit("Quokka/2") // she follows a link of an old mail
-		text, hits := told(ann.ID)
+		visit("Quokka/2") // a link of an old mail is followed
+		text, hits := exported(ann.ID)
 		if hits != 3 || strings.Contains(text, "198.51.100.7") || strings.Contains(text, "Quokka") || strings.Contains(text, "ggpht") {
 			t.Errorf("%d hits are left:\n%s", hits, text)
 		}
-		if !strings.Contains(text, "GoogleImageProxy") { // on which the verdict on her opens depends
-			t.Errorf("it is forgotten that a proxy asked for her:\n%s", text)
+		if !strings.Contains(text, "GoogleImageProxy") { // on which the flags depend
+			t.Errorf("the agent of a proxy is erased:\n%s", text)
 		}
-		if text, hits := told(bobs.contact); hits != 3 || strings.Count(text, "198.51.100.7") != 3 {
-			t.Errorf("somebody else's %d hits:\n%s", hits, text)
+		if text, hits := exported(bobs.contact); hits != 3 || strings.Count(text, "198.51.100.7") != 3 {
+			t.Errorf("another contact's %d hits:\n%s", hits, text)
 		}
 	})
 }

@@ -11,18 +11,18 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// Queue holds new hits until they are durable, many by one commit. It is
-// bounded; while the database takes writes none of its hits is lost: a write that
-// fails is tried again, and a full queue makes requests wait.
+// Queue writes new hits to the database, many in one commit. It is bounded: a full queue
+// makes requests wait. A write that fails is retried, so that no hit is lost while the
+// database accepts writes.
 type Queue struct {
-	Write func(ctx context.Context, hits []Hit) error // by one commit
+	Write func(ctx context.Context, hits []Hit) error // in one commit
 	Log   *slog.Logger
 
 	writers int // batches written at a time; 0 means one
 	in      chan queued
 	written atomic.Int64  // batches
 	lost    atomic.Int64  // hits
-	stall   time.Duration // without a batch written, after which a full queue takes no more
+	stall   time.Duration // time without a written batch after which a full queue rejects hits
 	pause   func(ctx context.Context, tries int)
 }
 
@@ -35,10 +35,10 @@ const (
 	queueBatch = 400    // hits of a commit
 	queueSize  = 20_000 // hits, of at most about a kilobyte each
 	queueStall = 30 * time.Second
-	lastTries  = 3 // of a batch when the process ends
+	lastTries  = 3 // tries of a batch when the process ends
 
-	// postgresWriters is how many batches PostgreSQL is given at a time: while one is
-	// made durable, the other is written.
+	// postgresWriters is the number of batches written at a time on PostgreSQL: while one
+	// commits, the other is written.
 	postgresWriters = 2
 )
 
@@ -58,14 +58,14 @@ func NewQueue(db *sqldb.DB, log *slog.Logger) *Queue {
 	}
 }
 
-// ErrLost says that a hit was not kept: the queue is full, and nothing has been
-// written for half a minute.
-var ErrLost = errors.New("the queue of hits is full, and the database takes none")
+// ErrLost means that a hit was not stored: the queue is full, and no batch has been written
+// for half a minute.
+var ErrLost = errors.New("the queue of hits is full, and writes fail")
 
-// Keep hands in a hit and waits until it is durable, or until ctx ends: then it is
-// still in the queue. Only while the queue is full it waits for longer than ctx.
-func (q *Queue) Keep(ctx context.Context, h Hit) error {
-	h.Method, h.Agent = clean(h.Method), clean(h.Agent) // what is kept of a long header
+// Put adds a hit to the queue and waits until it is durable or ctx ends; in the latter case
+// it stays in the queue. While the queue is full, Put may wait longer than ctx.
+func (q *Queue) Put(ctx context.Context, h Hit) error {
+	h.Method, h.Agent = clean(h.Method), clean(h.Agent) // shortened, so that the queue's memory is bounded
 	e := queued{h, make(chan struct{})}
 	select {
 	case q.in <- e:
@@ -82,7 +82,7 @@ func (q *Queue) Keep(ctx context.Context, h Hit) error {
 	return nil
 }
 
-// wait hands in a hit when there is room again.
+// wait adds a hit as soon as the queue is not full.
 func (q *Queue) wait(e queued) bool {
 	timer := time.NewTimer(q.stall)
 	defer timer.Stop()
@@ -100,13 +100,13 @@ func (q *Queue) wait(e queued) bool {
 	}
 }
 
-// Waiting returns how many hits have still to be written.
-func (q *Queue) Waiting() int { return len(q.in) }
+// Len returns the number of hits to be written.
+func (q *Queue) Len() int { return len(q.in) }
 
-// Lost returns how many hits were not kept since the process began.
+// Lost returns the number of hits lost since the process began.
 func (q *Queue) Lost() int64 { return q.lost.Load() }
 
-// Run writes until ctx ends, and then what has been handed in.
+// Run writes hits until ctx ends, and then the rest of the queue.
 func (q *Queue) Run(ctx context.Context) error {
 	var writers sync.WaitGroup
 	for range max(1, q.writers) {
@@ -116,7 +116,7 @@ func (q *Queue) Run(ctx context.Context) error {
 	return nil
 }
 
-// run is one writer.
+// run is the loop of one writer.
 func (q *Queue) run(ctx context.Context) {
 	batch := make([]queued, 0, queueBatch)
 	for {
@@ -146,7 +146,7 @@ func (q *Queue) run(ctx context.Context) {
 	}
 }
 
-// write writes a batch, however often it has to try.
+// write writes a batch, and retries until that succeeds or the process ends.
 func (q *Queue) write(ctx context.Context, batch []queued) {
 	hits := make([]Hit, len(batch))
 	for i, e := range batch {
@@ -172,7 +172,7 @@ func (q *Queue) write(ctx context.Context, batch []queued) {
 	}
 }
 
-// backOff waits before another try: longer each time, up to five seconds.
+// backOff waits before a retry: longer each time, up to five seconds.
 func backOff(ctx context.Context, tries int) {
-	rest(ctx, min(50*time.Millisecond<<min(tries, 10), 5*time.Second))
+	sleep(ctx, min(50*time.Millisecond<<min(tries, 10), 5*time.Second))
 }

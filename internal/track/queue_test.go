@@ -14,8 +14,8 @@ import (
 	"github.com/packetboat/packetboat/internal/id/idtest"
 )
 
-// newQueue returns a queue that writes by write, never pauses, and runs until the
-// test or stop ends it.
+// newQueue returns a queue that calls write, does not pause between retries, and runs until
+// stop or the end of the test.
 func newQueue(t *testing.T, size int, write func(hits []Hit) error) (q *Queue, stop func()) {
 	t.Helper()
 	q = &Queue{
@@ -32,9 +32,8 @@ func newQueue(t *testing.T, size int, write func(hits []Hit) error) (q *Queue, s
 
 func numbered(i int) Hit { return Hit{Message: idtest.Named[id.Message](fmt.Sprint(i)), Agent: "a"} }
 
-// A slow database makes requests wait; it loses none of them, however many come,
-// and an answer does not wait for longer than its request has time.
-func TestNoHitIsLostWhileTheDatabaseTakesWrites(t *testing.T) {
+// A slow database makes requests wait, until their contexts end; no hit is lost.
+func TestNoHitIsLostWhileWritesSucceed(t *testing.T) {
 	t.Parallel()
 	const many = 500
 	written := map[id.Message]int{}
@@ -47,11 +46,11 @@ func TestNoHitIsLostWhileTheDatabaseTakesWrites(t *testing.T) {
 		return nil
 	})
 	over, end := context.WithCancel(t.Context())
-	end() // nobody waits for an answer
+	end() // no request waits
 	var requests sync.WaitGroup
 	for i := range many {
 		requests.Go(func() {
-			if err := q.Keep(over, numbered(i)); err != nil {
+			if err := q.Put(over, numbered(i)); err != nil {
 				t.Errorf("hit %d: %v", i, err)
 			}
 		})
@@ -66,7 +65,7 @@ func TestNoHitIsLostWhileTheDatabaseTakesWrites(t *testing.T) {
 	}
 }
 
-func TestAWriteThatFailsIsTriedAgain(t *testing.T) {
+func TestAFailedWriteIsRetried(t *testing.T) {
 	t.Parallel()
 	tries := 0
 	q, _ := newQueue(t, 10, func([]Hit) error {
@@ -75,13 +74,13 @@ func TestAWriteThatFailsIsTriedAgain(t *testing.T) {
 		}
 		return nil
 	})
-	if err := q.Keep(t.Context(), numbered(1)); err != nil || tries != 20 {
+	if err := q.Put(t.Context(), numbered(1)); err != nil || tries != 20 {
 		t.Errorf("Keep = %v after %d tries", err, tries)
 	}
 }
 
-// A full queue in front of a database that takes nothing is the end of it.
-func TestAFullQueueTakesNoMoreOnceNothingIsWritten(t *testing.T) {
+// A full queue rejects hits after a time without successful writes.
+func TestAFullQueueRejectsHitsWhenWritesFail(t *testing.T) {
 	t.Parallel()
 	stuck := make(chan struct{})
 	q, _ := newQueue(t, 1, func([]Hit) error { <-stuck; return nil })
@@ -91,7 +90,7 @@ func TestAFullQueueTakesNoMoreOnceNothingIsWritten(t *testing.T) {
 	end()
 	lost := 0
 	for i := range 5 { // one is being written, one waits
-		if err := q.Keep(over, numbered(i)); errors.Is(err, ErrLost) {
+		if err := q.Put(over, numbered(i)); errors.Is(err, ErrLost) {
 			lost++
 		}
 	}
@@ -100,14 +99,14 @@ func TestAFullQueueTakesNoMoreOnceNothingIsWritten(t *testing.T) {
 	}
 }
 
-// What a stranger sends is bounded before it waits.
-func TestWaitingHitsAreSmall(t *testing.T) {
+// Headers are cut before a hit is queued.
+func TestQueuedHitsAreSmall(t *testing.T) {
 	t.Parallel()
 	var got []Hit
 	q, stop := newQueue(t, 10, func(hits []Hit) error { got = append(got, hits...); return nil })
 	h := numbered(1)
 	h.Agent, h.Method = strings.Repeat("x", 60_000), strings.Repeat("GET", 1000)
-	if err := q.Keep(t.Context(), h); err != nil {
+	if err := q.Put(t.Context(), h); err != nil {
 		t.Fatal(err)
 	}
 	stop()
@@ -116,9 +115,9 @@ func TestWaitingHitsAreSmall(t *testing.T) {
 	}
 }
 
-// Where the database takes several batches at a time, one is written while another is
-// made durable, and each hit is in one of them.
-func TestBatchesAreWrittenBesideEachOther(t *testing.T) {
+// With several writers, batches are written at the same time, and each hit is in one of
+// them.
+func TestBatchesAreWrittenConcurrently(t *testing.T) {
 	t.Parallel()
 	const writers, many = 3, 50
 	var mu sync.Mutex
@@ -145,7 +144,7 @@ func TestBatchesAreWrittenBesideEachOther(t *testing.T) {
 	run.Go(func() { _ = q.Run(ctx) })
 	for i := range many {
 		requests.Go(func() {
-			if err := q.Keep(t.Context(), numbered(i)); err != nil {
+			if err := q.Put(t.Context(), numbered(i)); err != nil {
 				t.Errorf("hit %d: %v", i, err)
 			}
 		})

@@ -13,14 +13,14 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// Record keeps hits, pending, and counts them. It is called inside a transaction.
-// A hit that differs from another by less than a second is that one, repeated. Hits
-// of messages that do not exist are left out.
+// Record stores hits as pending and counts them. It is called inside a transaction. Equal
+// requests within the same second count as one hit. Hits of messages that do not exist are
+// skipped.
 //
-// What it costs depends on how many hits are given, not on how many there are: a
-// pending hit changes the flags of its message in a way that the flags alone tell.
-// Rows are written in one order, of tenants and then of messages, so that no two
-// transactions wait for each other; the sums, which many have to write, come last.
+// The cost depends on the number of given hits, not of stored ones: how a pending hit
+// changes the flags of its message depends on the flags alone. Rows are written in the
+// order of tenants and messages, so that transactions do not deadlock; the sums, which many
+// transactions write, come last.
 func Record(ctx context.Context, tx *sqldb.DB, hits []Hit) error {
 	of := map[id.Tenant][]Hit{}
 	for _, h := range hits {
@@ -30,43 +30,44 @@ func Record(ctx context.Context, tx *sqldb.DB, hits []Hit) error {
 	changes := make([]changes, len(tenants))
 	for i, tenant := range tenants {
 		var err error
-		if changes[i], err = record(ctx, tx, tenant, of[tenant]); err != nil {
+		if changes[i], err = recordTenant(ctx, tx, tenant, of[tenant]); err != nil {
 			return err
 		}
 	}
 	for i, tenant := range tenants {
-		if err := changes[i].add(ctx, tx, tenant); err != nil {
+		if err := changes[i].save(ctx, tx, tenant); err != nil {
 			return fmt.Errorf("count hits: %w", err)
 		}
 	}
 	return nil
 }
 
-// record keeps hits of one tenant and returns what that changes in the sums.
-func record(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, hits []Hit) (changes, error) {
-	hits, err := complete(ctx, tx, tenant, hits)
+// recordTenant stores hits of one tenant and returns the changes of the sums.
+func recordTenant(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, hits []Hit) (changes, error) {
+	hits, err := addMessageData(ctx, tx, tenant, hits)
 	if err != nil {
 		return nil, err
 	}
-	if err := forgetSources(ctx, tx, tenant, hits); err != nil {
+	if err := clearAnonymized(ctx, tx, tenant, hits); err != nil {
 		return nil, err
 	}
 	for i := range hits {
 		h := &hits[i]
 		h.Method, h.Agent, h.Class = clean(h.Method), clean(h.Agent), Pending
-		h.ID = h.identity()
+		h.ID = h.dedupID()
 	}
 	slices.SortFunc(hits, func(a, b Hit) int { return cmp.Or(id.Compare(a.Message, b.Message), id.Compare(a.ID, b.ID)) })
 	hits = slices.CompactFunc(hits, func(a, b Hit) bool { return a.Message == b.Message && a.ID == b.ID })
-	fresh, err := insert(ctx, tx, tenant, hits)
+	inserted, err := insertHits(ctx, tx, tenant, hits)
 	if err != nil {
 		return nil, fmt.Errorf("record hits: %w", err)
 	}
-	return count(ctx, tx, tenant, fresh)
+	return countHits(ctx, tx, tenant, inserted)
 }
 
-// complete adds to hits what their messages know, and leaves out those without one.
-func complete(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, hits []Hit) ([]Hit, error) {
+// addMessageData adds the send and the contact of their messages to hits, and removes hits
+// of unknown messages.
+func addMessageData(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, hits []Hit) ([]Hit, error) {
 	var unknown []id.Message
 	for _, h := range hits {
 		if h.Send.IsZero() {
@@ -98,9 +99,9 @@ func complete(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, hits []Hit) (
 	return whole, nil
 }
 
-// forgetSources takes addresses and agents from new hits of people who were
-// anonymised before: their links still work.
-func forgetSources(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, hits []Hit) error {
+// clearAnonymized removes addresses and agents from new hits of anonymised contacts, whose
+// links still work.
+func clearAnonymized(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, hits []Hit) error {
 	people := make([]id.Contact, len(hits))
 	for i, h := range hits {
 		people[i] = h.Contact
@@ -118,12 +119,12 @@ func forgetSources(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, hits []H
 	return nil
 }
 
-// insert writes hits, sorted by message, but for those of messages that have too
-// many, and returns those that were not there yet.
-func insert(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, hits []Hit) ([]Hit, error) {
+// insertHits writes hits, sorted by message, except of messages that have too many, and
+// returns the new ones.
+func insertHits(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, hits []Hit) ([]Hit, error) {
 	t := tx.Table("n BIGINT", "message_id UUID", "id UUID", "send_id UUID", "contact_id UUID", "kind TEXT",
 		"link INTEGER", "url TEXT", "at BIGINT", "since_sent BIGINT", "method TEXT", "agent TEXT", "proxy BOOLEAN", "ip TEXT", "prefetch BOOLEAN")
-	n := 0 // of the message's hits
+	n := 0 // number of the hit within its message
 	for i, h := range hits {
 		if n++; i > 0 && hits[i-1].Message != h.Message {
 			n = 1
@@ -152,34 +153,34 @@ func insert(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, hits []Hit) ([]
 		message id.Message
 		id      id.Hit
 	}
-	fresh := make(map[key]bool, len(hits))
+	inserted := make(map[key]bool, len(hits))
 	_, err = sqldb.Collect(rows, err, func(scan func(...any) error) (k key, err error) {
 		err = scan(&k.message, &k.id)
-		fresh[k] = true
+		inserted[k] = true
 		return k, err
 	})
-	return slices.DeleteFunc(hits, func(h Hit) bool { return !fresh[key{h.Message, h.ID}] }), err
+	return slices.DeleteFunc(hits, func(h Hit) bool { return !inserted[key{h.Message, h.ID}] }), err
 }
 
-// What the flags of new hits add to those that a message has. It is what Derive
-// would say of all its hits: any open and any click leaves a flag, and only the
-// first of a kind can be all there is.
+// gained is the SQL for the flags that new hits add to those of a message. The result
+// equals Derive of all its hits: a message with opens or clicks has a flag of that kind,
+// and only its first ones can be all pending.
 var gained = fmt.Sprintf(`
 	CASE WHEN (engagement.flags & %d) = 0 THEN (excluded.flags & %d) ELSE 0 END +
 	CASE WHEN (engagement.flags & %d) = 0 THEN (excluded.flags & %d) ELSE 0 END`,
 	ApparentOpened, ApparentOpened|PendingOpened, HumanClicked|BotClicked|PendingClicked, PendingClicked)
 
-// count adds new hits, sorted by message, to the rows of their messages, and
-// returns what that changes in the sums.
-func count(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, fresh []Hit) (changes, error) {
+// countHits adds new hits, sorted by message, to the rows of their messages, and returns
+// the changes of the sums.
+func countHits(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, inserted []Hit) (changes, error) {
 	t := tx.Table("message_id UUID", "send_id UUID", "flags BIGINT", "hits BIGINT")
-	sends := make(map[id.Message]id.Send, len(fresh))
-	for i := 0; i < len(fresh); {
-		first, hits := fresh[i], 0
+	sends := make(map[id.Message]id.Send, len(inserted))
+	for i := 0; i < len(inserted); {
+		first, hits := inserted[i], 0
 		var flags Flags
-		for ; i < len(fresh) && fresh[i].Message == first.Message; i++ {
+		for ; i < len(inserted) && inserted[i].Message == first.Message; i++ {
 			hits++
-			if fresh[i].Click {
+			if inserted[i].Click {
 				flags |= PendingClicked
 			} else {
 				flags |= ApparentOpened | PendingOpened
@@ -201,7 +202,7 @@ func count(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, fresh []Hit) (ch
 	_, err = sqldb.Collect(rows, err, func(scan func(...any) error) (m id.Message, err error) {
 		var gained Flags
 		err = scan(&m, &gained)
-		c.note(sends[m], 0, gained)
+		c.addFlags(sends[m], 0, gained)
 		return m, err
 	})
 	if err != nil {

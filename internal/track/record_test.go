@@ -15,12 +15,12 @@ import (
 	"github.com/packetboat/packetboat/internal/track"
 )
 
-// What is recorded or judged costs the same however many hits there are: none are
-// read to record one, and those of a message are read once to judge it.
-func TestHowOftenHitsAreRead(t *testing.T) {
+// Record reads no hits, and classification reads those of a message once, whatever their
+// number.
+func TestStatementsOfRecordAndApplyVerdicts(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		m, other := newMail(idtest.Tenant(), idtest.Named[id.Send]("s")), newMail(idtest.Tenant(), idtest.Named[id.Send]("s"))
+		m, other := newMails()
 		var hits []track.Hit
 		for i := range 300 {
 			h := open("", time.Duration(i)*time.Second)
@@ -45,34 +45,33 @@ func TestHowOftenHitsAreRead(t *testing.T) {
 		if reads != 0 {
 			t.Errorf("hits are read %d times to record some", reads)
 		}
-		if statements > 2*4 { // each tenant is asked who is anonymised; hits, their flags and the sums are written
+		if statements > 2*4 { // for each tenant: anonymised contacts, hits, flags, sums
 			t.Errorf("%d statements to record 200 hits", statements)
 		}
 		reads = 0
 		err := db.InTx(ctx, func(tx *sqldb.DB) error {
-			found, err := track.Gather(ctx, tx, m.tenant, []id.Message{m.message})
+			found, err := track.LoadEvidence(ctx, tx, m.tenant, []id.Message{m.message})
 			if err != nil {
 				return err
 			}
 			for i := range found.Hits {
 				found.Hits[i].Class = track.Human
 			}
-			return found.Judge(ctx, found.Hits)
+			return found.ApplyVerdicts(ctx, found.Hits)
 		})
 		if err != nil || reads != 1 {
-			t.Errorf("hits are read %d times to judge a message, %v", reads, err)
+			t.Errorf("hits are read %d times to classify a message, %v", reads, err)
 		}
 	})
 }
 
-// Two transactions that add hits to the same messages, named in opposite order,
-// and one that judges them: none waits for another in a circle, and nothing is
-// counted twice.
-func TestHitsAreCountedOnceWhateverRunsBeside(t *testing.T) {
+// Two transactions that add hits to the same messages, given in opposite order, and one
+// that classifies them do not deadlock, and each hit counts once.
+func TestConcurrentTransactionsCountHitsOnce(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		a := newMail(idtest.Tenant(), idtest.Named[id.Send]("s"))
-		b := newMail(a.tenant, idtest.Named[id.Send]("s"))
+		a := newMail(idtest.Tenant(), id.New[id.Send]())
+		b := newMail(a.tenant, a.send)
 		var wg sync.WaitGroup
 		for w := range 4 {
 			wg.Go(func() {
@@ -88,22 +87,21 @@ func TestHitsAreCountedOnceWhateverRunsBeside(t *testing.T) {
 		}
 		wg.Go(func() {
 			for range 10 {
-				judge(t, db, a, func(track.Hit) track.Class { return track.Human })
+				classify(t, db, a, func(track.Hit) track.Class { return track.Human })
 			}
 		})
 		wg.Wait()
-		counts, err := track.Counts(context.WithoutCancel(t.Context()), db, a.tenant, []id.Message{a.message, b.message})
+		counts, err := track.HitCounts(context.WithoutCancel(t.Context()), db, a.tenant, []id.Message{a.message, b.message})
 		if err != nil || counts[a.message] != 15 || counts[b.message] != 15 {
 			t.Errorf("Counts = %v, %v; want 15 each", counts, err)
 		}
-		if got, want := sums(t, db, a.tenant, idtest.Named[id.Send]("s")), counted(t, db, a.tenant, []mail{a, b}, nil); got != want {
+		if got, want := sums(t, db, a.tenant, a.send), sumsOfHits(t, db, a.tenant, []mail{a, b}, nil); got != want {
 			t.Errorf("sums are %+v, rows add up to %+v", got, want)
 		}
 	})
 }
 
-// Hits of messages that do not exist are left out, and of those that do only the
-// tenant's own count.
+// Hits of messages that do not exist, or belong to another tenant, are skipped.
 func TestHitsOfMessagesThatDoNotExist(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {

@@ -14,36 +14,36 @@ import (
 // returnPath is the kind of the tokens in envelope senders.
 const returnPath Kind = 'r'
 
-// Relays fold the case of local parts, so these tokens are in base32, lower case.
+// lower32 is base32 in lower case, since some relays change the case of local parts.
 var lower32 = base32.NewEncoding("abcdefghijklmnopqrstuvwxyz234567").WithPadding(base32.NoPadding)
 
 const returnPathBytes = 1 + 2 + 16 + macBytes
 
-// ReturnPath returns the token of a message's envelope sender, by which a bounce
-// finds it: version, day of sending, message, and a MAC.
+// ReturnPath returns the token in a message's envelope sender, which identifies the message
+// of a bounce: version, day of sending, message, and a MAC.
 func (k *Keys) ReturnPath(message id.Message, sent time.Time) []byte {
 	return k.returnPath(tokenVersion, message, sent)
 }
 
-// PreviewReturnPath is ReturnPath for a test mail: nobody's bounce.
+// PreviewReturnPath is ReturnPath for a test mail.
 func (k *Keys) PreviewReturnPath(message id.Message, sent time.Time) []byte {
 	return k.returnPath(tokenVersion|previewFlag, message, sent)
 }
 
-// ErrPreview says that an envelope sender is that of a test mail: it is ours, and
-// whatever comes back to it touches nobody.
+// ErrPreview means that a token is valid but that of a test mail, whose bounces change
+// nothing.
 var ErrPreview = errors.New("the return path of a test mail")
 
 func (k *Keys) returnPath(version byte, message id.Message, sent time.Time) []byte {
-	raw := make([]byte, 0, returnPathBytes+sha256.Size) // of a MAC the first bytes are kept
+	raw := make([]byte, 0, returnPathBytes+sha256.Size) // the MAC is truncated
 	raw = append(raw, version)
 	raw = binary.BigEndian.AppendUint16(raw, day(sent))
 	raw = append(raw, message[:]...)
 	return lower32.AppendEncode(nil, k.mac(raw, returnPath, raw))
 }
 
-// VerifyReturnPath reads such a token: the message, and the day it was sent.
-// That of a test mail is ErrPreview.
+// VerifyReturnPath returns the message of a token and the day it was sent. For the token of
+// a test mail the error is ErrPreview.
 func (k *Keys) VerifyReturnPath(text string) (id.Message, time.Time, error) {
 	raw, err := lower32.DecodeString(text)
 	if err != nil || len(raw) != returnPathBytes || raw[0]&^previewFlag != tokenVersion || string(lower32.AppendEncode(nil, raw)) != text {

@@ -8,28 +8,28 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// Source is an address from which the messages of a send are hit.
+// Source is an IP address that sends hits for messages of a send.
 type Source struct {
 	Send id.Send
 	IP   string
 }
 
-// Stretch is a source between two times, both included.
-type Stretch struct {
+// Window is a source between two times, both included.
+type Window struct {
 	Source
 	From, To time.Time
 }
 
-// SourceHit is a hit as one of many from its source. Those of image proxies, who
-// fetch for everybody, are none.
+// SourceHit is a hit in the list of its source. Hits of image proxies, which fetch for many
+// people, are not listed.
 type SourceHit struct {
 	Message id.Message
 	At      time.Time
 }
 
-// Frequent reports for each of the stretches whether there are at least n hits in
-// it. It reads no more than n of each.
-func Frequent(ctx context.Context, db *sqldb.DB, tenant id.Tenant, list []Stretch, n int) ([]bool, error) {
+// Frequent reports for each window whether it contains at least n hits. It reads at most n
+// of each.
+func Frequent(ctx context.Context, db *sqldb.DB, tenant id.Tenant, list []Window, n int) ([]bool, error) {
 	t := db.Table("n BIGINT", "send_id UUID", "ip TEXT", "first BIGINT", "last BIGINT")
 	for i, s := range list {
 		t.Add(i, s.Send, s.IP, s.From.UnixMicro(), s.To.UnixMicro())
@@ -52,9 +52,9 @@ func Frequent(ctx context.Context, db *sqldb.DB, tenant id.Tenant, list []Stretc
 	return out, err
 }
 
-// SourceHits returns up to limit hits of a stretch by time, behind the one given,
-// which may be before the stretch.
-func SourceHits(ctx context.Context, db *sqldb.DB, tenant id.Tenant, s Stretch, after SourceHit, limit int) ([]SourceHit, error) {
+// SourceHits returns up to limit hits of a window by time, after the given one, which may
+// be before the window.
+func SourceHits(ctx context.Context, db *sqldb.DB, tenant id.Tenant, s Window, after SourceHit, limit int) ([]SourceHit, error) {
 	if after.At.Before(s.From) {
 		after = SourceHit{At: s.From}
 	}
@@ -69,17 +69,17 @@ func SourceHits(ctx context.Context, db *sqldb.DB, tenant id.Tenant, s Stretch, 
 	})
 }
 
-// SettledHit is a hit that was found to be a person's or a privacy proxy's.
-type SettledHit struct {
+// GenuineHit is a hit classified as human or privacy.
+type GenuineHit struct {
 	ID id.Hit
 	SourceHit
 }
 
-// Settled returns up to limit hits of a stretch that were found to be a person's or a
-// privacy proxy's, by time, behind the one given, which may be before the stretch.
-func Settled(ctx context.Context, db *sqldb.DB, tenant id.Tenant, s Stretch, after SettledHit, limit int) ([]SettledHit, error) {
+// GenuineHits returns up to limit hits of a window classified as human or privacy, by time,
+// after the given one, which may be before the window.
+func GenuineHits(ctx context.Context, db *sqldb.DB, tenant id.Tenant, s Window, after GenuineHit, limit int) ([]GenuineHit, error) {
 	if after.At.Before(s.From) {
-		after = SettledHit{SourceHit: SourceHit{At: s.From}}
+		after = GenuineHit{SourceHit: SourceHit{At: s.From}}
 	}
 	rows, err := db.Query(ctx, `
 		SELECT id, message_id, at FROM hit
@@ -87,7 +87,7 @@ func Settled(ctx context.Context, db *sqldb.DB, tenant id.Tenant, s Stretch, aft
 			AND at >= $4 AND (at, id) > ($4, $5) AND at <= $6
 		ORDER BY at, id LIMIT $7`,
 		tenant, s.Send, s.IP, after.At.UnixMicro(), after.ID, s.To.UnixMicro(), limit)
-	return sqldb.Collect(rows, err, func(scan func(...any) error) (h SettledHit, err error) {
+	return sqldb.Collect(rows, err, func(scan func(...any) error) (h GenuineHit, err error) {
 		err = scan(&h.ID, &h.Message, sqldb.ToTime(&h.At))
 		return h, err
 	})

@@ -12,16 +12,15 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// engagement is the row of a message: its flags.
+// engagement is the row of a message.
 type engagement struct {
 	send       id.Send
-	old, flags Flags // as they were read, and as they are to be
+	old, flags Flags // as read, and as they are to be written
 }
 
-// begin returns the rows of messages, made where there were none, and keeps others
-// from changing them until the transaction ends. All transactions lock rows in the
-// same order, so that no two wait for each other.
-func begin(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, sends map[id.Message]id.Send) (map[id.Message]*engagement, error) {
+// lockOrCreate locks the rows of messages until the transaction ends, and creates missing
+// ones. All transactions lock in the same order, so that they do not deadlock.
+func lockOrCreate(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, sends map[id.Message]id.Send) (map[id.Message]*engagement, error) {
 	messages := slices.SortedFunc(maps.Keys(sends), id.Compare)
 	t := tx.Table("message_id UUID", "send_id UUID")
 	for _, m := range messages {
@@ -34,11 +33,11 @@ func begin(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, sends map[id.Mes
 	if err != nil {
 		return nil, err
 	}
-	return lock(ctx, tx, tenant, messages)
+	return lockEngagements(ctx, tx, tenant, messages)
 }
 
-// lock returns the rows of messages and keeps others from changing them.
-func lock(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, messages []id.Message) (map[id.Message]*engagement, error) {
+// lockEngagements reads and locks the rows of messages.
+func lockEngagements(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, messages []id.Message) (map[id.Message]*engagement, error) {
 	rows, err := tx.Query(ctx, `
 		SELECT message_id, send_id, flags FROM engagement WHERE tenant_id = $1 AND message_id`+tx.In(2)+`
 		ORDER BY message_id`+tx.ForUpdate(), tenant, sqldb.List(tx, messages))
@@ -53,16 +52,16 @@ func lock(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, messages []id.Mes
 	return found, err
 }
 
-// save writes the rows of a tenant's messages and adds what they change to the sums
-// of their sends. It is the last thing that a transaction does: many have to write
-// the same sums.
-func save(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, messages map[id.Message]*engagement) error {
+// saveEngagements writes the rows of a tenant's messages and adds the changes to the sums
+// of their sends. It is the last step of a transaction, since many transactions write the
+// same sums.
+func saveEngagements(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, messages map[id.Message]*engagement) error {
 	t := tx.Table("message_id UUID", "flags BIGINT")
 	c := changes{}
 	for _, m := range slices.SortedFunc(maps.Keys(messages), id.Compare) {
 		if e := messages[m]; e.flags != e.old {
 			t.Add(m, int64(e.flags))
-			c.note(e.send, e.old, e.flags)
+			c.addFlags(e.send, e.old, e.flags)
 		}
 	}
 	if t.Len() == 0 {
@@ -74,14 +73,14 @@ func save(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, messages map[id.M
 	if err != nil {
 		return err
 	}
-	return c.add(ctx, tx, tenant)
+	return c.save(ctx, tx, tenant)
 }
 
-// changes are what is to be added to the sums of sends.
+// changes are to be added to the sums of sends.
 type changes map[id.Send][]int64
 
-// note notes that the flags of one message change.
-func (c changes) note(send id.Send, old, now Flags) {
+// addFlags adds the change of the flags of one message.
+func (c changes) addFlags(send id.Send, old, now Flags) {
 	if old == now {
 		return
 	}
@@ -93,17 +92,17 @@ func (c changes) note(send id.Send, old, now Flags) {
 	}
 }
 
-// sumParts is how many rows the sums of a send may have on PostgreSQL. A row is
-// locked until its transaction has committed, which takes longer than all the rest.
+// sumParts is the number of rows that the sums of a send may have on PostgreSQL, so that
+// transactions rarely wait for each other's lock on one.
 const sumParts = 8
 
-// add writes the changes, to one part of the sums of each send.
-func (c changes) add(ctx context.Context, tx *sqldb.DB, tenant id.Tenant) error {
+// save adds the changes to one row of the sums of each send.
+func (c changes) save(ctx context.Context, tx *sqldb.DB, tenant id.Tenant) error {
 	if len(c) == 0 {
 		return nil
 	}
 	part := 0
-	if tx.Dialect() == sqldb.Postgres { // transactions on SQLite take turns
+	if tx.Dialect() == sqldb.Postgres { // SQLite has one writer
 		part = rand.N(sumParts)
 	}
 	columns := []string{"send_id UUID"}
@@ -113,7 +112,7 @@ func (c changes) add(ctx context.Context, tx *sqldb.DB, tenant id.Tenant) error 
 		sets = append(sets, fmt.Sprintf("%s = engagement_sum.%[1]s + excluded.%[1]s", name))
 	}
 	t := tx.Table(columns...)
-	for _, s := range slices.SortedFunc(maps.Keys(c), id.Compare) { // in one order, or two transactions wait for each other
+	for _, s := range slices.SortedFunc(maps.Keys(c), id.Compare) { // all transactions lock in this order
 		row := []any{s}
 		for _, d := range c[s] {
 			row = append(row, d)

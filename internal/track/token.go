@@ -1,14 +1,14 @@
-// Package track knows what recipients do with their mail: the signed links in
-// every message, the opens and clicks that come back by them, and the sums.
+// Package track records what recipients do with their mail: it signs the links in messages,
+// stores opens and clicks, and keeps the sums of sends.
 //
-// A link's token names the tenant and the message, and is signed with a key of
-// its own for each purpose, so that one who may open cannot unsubscribe. What a
-// click leads to comes from the database or from inside the signature, never from
-// the request: there is no open redirect.
+// A link's token contains the tenant and the message, and is signed with a different key
+// for each purpose, so that the token of an open pixel cannot unsubscribe. The target of a
+// click comes from the database or from the signed token, never from the request: there is
+// no open redirect.
 //
-// A hit is kept raw, as pending, and classified later (engine/classify). What a
-// recipient's hits add up to is a set of flags, and the sums of a send follow the
-// flags: a hit, a verdict and a sum change in one transaction.
+// A hit is stored as pending and classified later (engine/classify). The hits of a message
+// determine its flags, and the flags the sums of its send: all three change in one
+// transaction.
 package track
 
 import (
@@ -16,6 +16,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/binary"
+	"encoding/hex"
 	"errors"
 	"hash"
 	"strings"
@@ -37,22 +38,21 @@ const (
 	View        Kind = 'v'
 )
 
-// Token is what a link says.
+// Token is the content of a link's token.
 type Token struct {
 	Tenant  id.Tenant
 	Message id.Message
 	Link    int    // of the content, for ClickLink
 	Origin  Origin // for ClickLink
 	Target  string // for a ClickLink whose address was rendered for this recipient
-	Preview bool   // of a test mail, which no database knows: it leads on, and nothing comes of it
+	Preview bool   // of a test mail, which is not stored: links redirect, but no hit is recorded
 }
 
-// Origin names the content and the identity of a mail in a click's token: who has
-// followed one of a send's links knows where all of them lead, without asking for
-// each message what it says.
+// Origin identifies the content and the identity of a mail in a click's token, so that the
+// targets of links can be cached for all messages with the same origin.
 type Origin [8]byte
 
-// OriginOf returns the origin of the mails of a content from an identity.
+// OriginOf returns the origin of mails with a content and an identity.
 func OriginOf(content id.Content, identity id.Identity) Origin {
 	var both [32]byte
 	copy(both[:16], content[:])
@@ -61,18 +61,18 @@ func OriginOf(content id.Content, identity id.Identity) Origin {
 	return Origin(sum[:8])
 }
 
-// ErrBadToken says that a token is forged, damaged, or of another kind.
+// ErrBadToken means that a token is forged, damaged, or of another kind.
 var ErrBadToken = errors.New("not a valid token")
 
 const (
 	tokenVersion = 1
-	previewFlag  = 0x80 // on the version, of what stands in a test mail
+	previewFlag  = 0x80 // bit of the version, set in test mails
 	headBytes    = 1 + 4 + 16 + 2
 	originBytes  = 8 // of a click's token, behind the head
 	macBytes     = 16
 )
 
-// MaxTarget is how many bytes a target may have.
+// MaxTarget is the maximal length of a target in bytes.
 const MaxTarget = 4096
 
 // Keys signs and verifies tokens. It is safe for concurrent use.
@@ -105,7 +105,7 @@ func (k *Keys) Signer(tenant id.Tenant, message id.Message) (*Signer, error) {
 	return s, s.Reset(tenant, message)
 }
 
-// Reset makes the signer one for another message.
+// Reset sets the message.
 func (s *Signer) Reset(tenant id.Tenant, message id.Message) error {
 	if tenant.IsZero() || message.IsZero() {
 		return errors.New("a token needs a tenant and a message")
@@ -116,20 +116,19 @@ func (s *Signer) Reset(tenant id.Tenant, message id.Message) error {
 	return nil
 }
 
-// From says what the message says and who sends it; clicks' tokens name both. It
-// stays until it is said anew.
-func (s *Signer) From(content id.Content, identity id.Identity) {
+// SetOrigin sets the content and the identity for the tokens of clicks. Reset does not
+// change them.
+func (s *Signer) SetOrigin(content id.Content, identity id.Identity) {
 	if content != s.content || identity != s.identity || s.origin == (Origin{}) {
 		s.content, s.identity, s.origin = content, identity, OriginOf(content, identity)
 	}
 }
 
-// Preview makes the tokens of the message those of a test mail, until Reset.
+// Preview marks the tokens as those of a test mail, until Reset.
 func (s *Signer) Preview() { s.head[0] = tokenVersion | previewFlag }
 
-// Append appends the token of kind for a link (0 where links do not matter; at
-// most 65535) and a target (empty where the database knows it) to dst, in
-// base64url.
+// Append appends a token to dst, in base64url. link is the number of the link (at most
+// 65535; 0 for kinds without links), target its target if that is not stored.
 func (s *Signer) Append(dst []byte, kind Kind, link int, target string) []byte {
 	binary.BigEndian.PutUint16(s.head[21:], uint16(link))
 	s.raw = append(s.raw[:0], s.head[:]...)
@@ -184,4 +183,14 @@ func (k *Keys) Verify(kind Kind, text string) (Token, error) {
 		t.Origin = Origin(body[headBytes:head])
 	}
 	return t, nil
+}
+
+// messageID is the purpose of the code in a Message-ID.
+const messageID Kind = 'm'
+
+// MessageID returns the left part of a message's Message-ID (RFC 5322 section 3.6.4): its
+// id, and a code that cannot be guessed and is the same for every attempt.
+func (k *Keys) MessageID(m id.Message) string {
+	const codeBytes = 8
+	return m.String() + "." + hex.EncodeToString(k.mac(nil, messageID, m[:])[:codeBytes])
 }

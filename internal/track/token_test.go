@@ -35,7 +35,7 @@ func sign(t testing.TB, k *track.Keys, kind track.Kind, want track.Token) string
 	return string(s.Append(nil, kind, want.Link, want.Target))
 }
 
-func TestATokenIsReadAsItWasSigned(t *testing.T) {
+func TestVerifyReturnsTheSignedToken(t *testing.T) {
 	t.Parallel()
 	k := keys(t, 1)
 	rapid.Check(t, func(r *rapid.T) {
@@ -61,7 +61,7 @@ func TestATokenIsReadAsItWasSigned(t *testing.T) {
 	})
 }
 
-func TestASignerIsUsedForManyMessages(t *testing.T) {
+func TestASignerCanBeReset(t *testing.T) {
 	t.Parallel()
 	k := keys(t, 1)
 	s, err := k.Signer(idtest.Tenant(), id.New[id.Message]())
@@ -81,7 +81,7 @@ func TestASignerIsUsedForManyMessages(t *testing.T) {
 		t.Errorf("the path of an open is %d bytes long", len(text))
 	}
 	content, identity := id.New[id.Content](), id.New[id.Identity]()
-	s.From(content, identity)
+	s.SetOrigin(content, identity)
 	want.Origin = track.OriginOf(content, identity)
 	click := string(s.Append(nil, track.ClickLink, 0, ""))
 	if got, err := k.Verify(track.ClickLink, click); err != nil || got != want || track.OriginOf(id.New[id.Content](), identity) == want.Origin {
@@ -95,7 +95,7 @@ func TestASignerIsUsedForManyMessages(t *testing.T) {
 	}
 }
 
-func TestEveryFlippedBitIsRefused(t *testing.T) {
+func TestATokenWithAChangedBitIsInvalid(t *testing.T) {
 	t.Parallel()
 	k := keys(t, 1)
 	text := sign(t, k, track.ClickLink, track.Token{Tenant: idtest.Tenant(), Message: id.New[id.Message](), Link: 3, Target: "https://example.org/"})
@@ -117,7 +117,7 @@ func TestEveryFlippedBitIsRefused(t *testing.T) {
 	}
 }
 
-func TestATokenHasOneSpelling(t *testing.T) {
+func TestATokenHasOneEncoding(t *testing.T) {
 	t.Parallel()
 	k := keys(t, 1)
 	text := sign(t, k, track.OpenPixel, track.Token{Tenant: idtest.Tenant(), Message: id.New[id.Message]()})
@@ -197,4 +197,29 @@ func FuzzVerifyReturnPath(f *testing.F) {
 			t.Errorf("VerifyReturnPath takes %q, which is signed as %q", text, k.ReturnPath(m, sent))
 		}
 	})
+}
+
+// A Message-ID depends on the message and the installation's key alone.
+func TestMessageIDsAreFixedAndCannotBeGuessed(t *testing.T) {
+	t.Parallel()
+	keys := func(first byte) *track.Keys {
+		key := make([]byte, secret.KeyBytes)
+		key[0] = first
+		box, err := secret.NewBox(key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return track.NewKeys(box)
+	}
+	m := id.New[id.Message]()
+	one := keys(1).MessageID(m)
+	if again := keys(1).MessageID(m); again != one || !strings.HasPrefix(one, m.String()+".") || len(one) != 36+1+16 {
+		t.Errorf("the Message-ID is %s, then %s", one, again)
+	}
+	if other := keys(2).MessageID(m); other == one {
+		t.Errorf("another installation makes the same Message-ID, %s", one)
+	}
+	if _, err := keys(1).Verify('m', one); err == nil {
+		t.Error("a Message-ID is taken for a token")
+	}
 }

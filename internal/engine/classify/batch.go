@@ -53,7 +53,7 @@ func (e *Engine) judge(ctx context.Context, tenant id.Tenant, due []track.Hit, i
 		given[h.Message] = append(given[h.Message], h)
 	}
 	messages := slices.SortedFunc(maps.Keys(given), id.Compare)
-	counts, err := track.Counts(ctx, e.DB, tenant, messages)
+	counts, err := track.HitCounts(ctx, e.DB, tenant, messages)
 	if err != nil {
 		return err
 	}
@@ -99,7 +99,7 @@ func (e *Engine) judgePart(ctx context.Context, b batch, due []track.Hit, now ti
 		return err
 	}
 	if len(f.messages) > 0 {
-		counts, err := track.Counts(ctx, e.DB, b.tenant, f.messages)
+		counts, err := track.HitCounts(ctx, e.DB, b.tenant, f.messages)
 		if err != nil {
 			return err
 		}
@@ -116,7 +116,7 @@ func (e *Engine) judgePart(ctx context.Context, b batch, due []track.Hit, now ti
 // writeBatch judges a batch in one transaction.
 func (e *Engine) writeBatch(ctx context.Context, b batch, now time.Time) error {
 	return e.DB.InTx(ctx, func(tx *sqldb.DB) error {
-		found, err := track.Gather(ctx, tx, b.tenant, b.messages)
+		found, err := track.LoadEvidence(ctx, tx, b.tenant, b.messages)
 		if err != nil {
 			return err
 		}
@@ -124,7 +124,7 @@ func (e *Engine) writeBatch(ctx context.Context, b batch, now time.Time) error {
 		if err != nil {
 			return err
 		}
-		return found.Judge(ctx, verdicts)
+		return found.ApplyVerdicts(ctx, verdicts)
 	})
 }
 

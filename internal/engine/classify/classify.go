@@ -68,7 +68,7 @@ const quickPasses = 6
 // quick one skips the sends that are live.
 func (e *Engine) pass(ctx context.Context, quick bool) error {
 	unrecorded := e.drain(ctx) // after an error, judge the recorded hits all the same
-	var after track.Place
+	var after track.Position
 	for {
 		next, err := e.page(ctx, after, quick)
 		if err != nil {
@@ -111,13 +111,13 @@ func (e *Engine) Tick(ctx context.Context) (more bool, err error) {
 	if err := e.drain(ctx); err != nil {
 		return false, err
 	}
-	next, err := e.page(ctx, track.Place{}, false)
+	next, err := e.page(ctx, track.Position{}, false)
 	return next != nil, err
 }
 
 // page judges the due hits among the next pageSize pending ones after a place. It returns the place
 // of the last, or nil when there are no more.
-func (e *Engine) page(ctx context.Context, after track.Place, quick bool) (*track.Place, error) {
+func (e *Engine) page(ctx context.Context, after track.Position, quick bool) (*track.Position, error) {
 	now := e.Now()
 	pending, err := track.PendingPage(ctx, e.DB, after, now, pageSize)
 	if err != nil {
@@ -140,7 +140,7 @@ func (e *Engine) page(ctx context.Context, after track.Place, quick bool) (*trac
 		return nil, failed
 	}
 	last := pending[len(pending)-1]
-	return &track.Place{At: last.At, ID: last.ID}, nil
+	return &track.Position{At: last.At, ID: last.ID}, nil
 }
 
 // isDue reports whether a pending hit is to be judged.

@@ -99,7 +99,7 @@ type pager struct {
 	ctx     context.Context
 	db      *sqldb.DB
 	tenant  id.Tenant
-	stretch track.Stretch
+	stretch track.Window
 	page    []track.SourceHit
 	last    track.SourceHit // the last hit that was read
 	size    int             // of the last page; 0: none was read yet
@@ -139,8 +139,8 @@ func fanOutAt(ctx context.Context, db *sqldb.DB, tenant id.Tenant, s track.Sourc
 }
 
 // around returns the stretch of a source that decides about the times from first to last.
-func around(s track.Source, first, last time.Time) track.Stretch {
-	return track.Stretch{Source: s, From: first.Add(-fanOutWindow), To: last.Add(fanOutWindow)}
+func around(s track.Source, first, last time.Time) track.Window {
+	return track.Window{Source: s, From: first.Add(-fanOutWindow), To: last.Add(fanOutWindow)}
 }
 
 // fanOutHits are the hits to which rule R7 applies: due ones, and settled ones near them. The tenth
@@ -166,7 +166,7 @@ func findFanOut(ctx context.Context, db *sqldb.DB, tenant id.Tenant, due []track
 	sources := slices.SortedFunc(maps.Keys(of), func(a, b track.Source) int {
 		return cmp.Or(id.Compare(a.Send, b.Send), cmp.Compare(a.IP, b.IP))
 	})
-	stretches := make([]track.Stretch, len(sources))
+	stretches := make([]track.Window, len(sources))
 	for i, s := range sources {
 		slices.SortFunc(of[s], func(a, b track.Hit) int { return a.At.Compare(b.At) })
 		stretches[i] = around(s, of[s][0].At, of[s][len(of[s])-1].At)
@@ -199,7 +199,7 @@ func (f *fanOutHits) addSource(ctx context.Context, db *sqldb.DB, tenant id.Tena
 	if err != nil {
 		return err
 	}
-	var near track.Stretch // around consecutive due hits to which the rule applies
+	var near track.Window // around consecutive due hits to which the rule applies
 	for i, h := range due {
 		if !holds[i] {
 			continue
@@ -225,10 +225,10 @@ func (f *fanOutHits) addSource(ctx context.Context, db *sqldb.DB, tenant id.Tena
 
 // addSettled applies the rule to the settled hits of a stretch. They are few: otherwise the rule
 // would have applied when they were judged.
-func (f *fanOutHits) addSettled(ctx context.Context, db *sqldb.DB, tenant id.Tenant, s track.Stretch) error {
-	var after track.SettledHit
+func (f *fanOutHits) addSettled(ctx context.Context, db *sqldb.DB, tenant id.Tenant, s track.Window) error {
+	var after track.GenuineHit
 	for {
-		page, err := track.Settled(ctx, db, tenant, s, after, lastPage)
+		page, err := track.GenuineHits(ctx, db, tenant, s, after, lastPage)
 		if err != nil {
 			return fmt.Errorf("read settled hits of address: %w", err)
 		}

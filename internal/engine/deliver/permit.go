@@ -112,7 +112,7 @@ func (e *Engine) acquirePermits(ctx context.Context, c class, zone *time.Locatio
 			l.denied = &deferral{until: not.retryAt, reason: "its lane, provider or broadcast has reached its rate"}
 			l.wait = c.rateWait(not.limit)
 			if len(days) > 0 {
-				bad = errors.Join(bad, e.pacer.GiveBackDay(e.writeCtx, l.n-granted, days))
+				bad = errors.Join(bad, e.pacer.ReturnDay(e.writeCtx, l.n-granted, days))
 			}
 		}
 		l.n, err = granted, errors.Join(err, bad)
@@ -151,7 +151,7 @@ func (e *Engine) returnPermits(jobs ...*job) {
 		if len(j.days) == 0 {
 			continue
 		}
-		if err := e.pacer.GiveBackDay(e.writeCtx, 1, j.days); err != nil {
+		if err := e.pacer.ReturnDay(e.writeCtx, 1, j.days); err != nil {
 			e.Log.Error("return day permit failed", "lane", j.lane.config.ID, "err", err)
 		}
 	}

@@ -73,14 +73,14 @@ CREATE TABLE pace_rate (
 	PRIMARY KEY (name, per)
 ) WITH (fillfactor = 20);
 
--- Connections that a process may have open. told is how many the process was last granted, held how
--- many are reserved for it meanwhile. The row without an owner is the lock of the name.
+-- Connection slots of processes. granted is the last answer, reserved what other processes
+-- cannot get before the next request. The row without an owner is the name's lock.
 CREATE TABLE pace_slot (
 	name       TEXT   NOT NULL,
 	owner      TEXT   NOT NULL,
 	want       BIGINT NOT NULL,
-	told       BIGINT NOT NULL,
-	held       BIGINT NOT NULL,
+	granted    BIGINT NOT NULL,
+	reserved   BIGINT NOT NULL,
 	expires_at BIGINT NOT NULL,
 	PRIMARY KEY (name, owner)
 ) WITH (fillfactor = 50);

@@ -11,16 +11,16 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// Moments are when somebody first did something with a message; nil: never. Hits
-// that are known to be a machine's are none of them.
-type Moments struct {
+// FirstTimes are the times of the first event of each kind of a message; nil: none. Hits
+// that are classified as bot do not count.
+type FirstTimes struct {
 	Opened, Clicked, Unsubscribed, Complained *time.Time
 }
 
-// MomentsOf returns the moments of messages, given by whom each was sent to. A
-// message that nobody has done anything with is not among them.
-func MomentsOf(ctx context.Context, db *sqldb.DB, tenant id.Tenant, sent map[id.Message]id.Contact) (map[id.Message]Moments, error) {
-	found := map[id.Message]Moments{}
+// LoadFirstTimes returns the times of messages, given with their recipients. Messages
+// without events are left out.
+func LoadFirstTimes(ctx context.Context, db *sqldb.DB, tenant id.Tenant, sent map[id.Message]id.Contact) (map[id.Message]FirstTimes, error) {
+	found := map[id.Message]FirstTimes{}
 	if len(sent) == 0 {
 		return found, nil
 	}
@@ -51,7 +51,7 @@ func MomentsOf(ctx context.Context, db *sqldb.DB, tenant id.Tenant, sent map[id.
 	if err != nil {
 		return nil, fmt.Errorf("read first opens and clicks: %w", err)
 	}
-	left, err := leftBy(ctx, db, tenant, messages)
+	left, err := withUnsubscribeOrComplaint(ctx, db, tenant, messages)
 	if err != nil {
 		return nil, err
 	}
@@ -75,17 +75,17 @@ func MomentsOf(ctx context.Context, db *sqldb.DB, tenant id.Tenant, sent map[id.
 	return found, nil
 }
 
-// leftBy returns those of the messages after which somebody unsubscribed or
-// complained: few, and the journal is asked about them alone.
-func leftBy(ctx context.Context, db *sqldb.DB, tenant id.Tenant, messages []id.Message) ([]id.Message, error) {
+// withUnsubscribeOrComplaint returns those of the messages that have an unsubscribe or a
+// complaint. They are few, so that the journal is read for these alone.
+func withUnsubscribeOrComplaint(ctx context.Context, db *sqldb.DB, tenant id.Tenant, messages []id.Message) ([]id.Message, error) {
 	rows, err := db.Query(ctx, `
 		SELECT message_id FROM engagement
-		WHERE tenant_id = $1 AND message_id`+db.In(2)+` AND (flags & $3) <> 0`, tenant, sqldb.List(db, messages), int64(kept))
+		WHERE tenant_id = $1 AND message_id`+db.In(2)+` AND (flags & $3) <> 0`, tenant, sqldb.List(db, messages), int64(notFromHits))
 	list, err := sqldb.Collect(rows, err, func(scan func(...any) error) (m id.Message, err error) {
 		return m, scan(&m)
 	})
 	if err != nil {
-		return nil, fmt.Errorf("read who left: %w", err)
+		return nil, fmt.Errorf("find messages with an unsubscribe or complaint: %w", err)
 	}
 	return list, nil
 }

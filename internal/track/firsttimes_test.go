@@ -14,16 +14,16 @@ import (
 	"github.com/packetboat/packetboat/internal/track"
 )
 
-// What counts is the first that no machine did, and what people said of this
-// mail and no other.
-func TestMomentsAreTheFirstOfTheirKind(t *testing.T) {
+// Hits classified as bot do not count, nor do unsubscribes from other mails to the same
+// contact.
+func TestFirstTimes(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		tenant, send := idtest.Tenant(), id.New[id.Send]()
 		start := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 		at := func(seconds int) *time.Time { return new(start.Add(time.Duration(seconds) * time.Second)) }
 		read, ignored, left := newMail(tenant, send), newMail(tenant, send), newMail(tenant, send)
-		earlier := newMail(tenant, id.New[id.Send]()) // to the same person
+		earlier := newMail(tenant, id.New[id.Send]()) // to the same contact
 		earlier.contact = left.contact
 		hit := func(m mail, second int, click bool) {
 			t.Helper()
@@ -33,18 +33,18 @@ func TestMomentsAreTheFirstOfTheirKind(t *testing.T) {
 			hit(read, second, false)
 			hit(read, second+1, true)
 		}
-		judge(t, db, read, func(h track.Hit) track.Class {
+		classify(t, db, read, func(h track.Hit) track.Class {
 			if h.At.Before(*at(10)) {
 				return track.Bot
 			}
 			return track.Human
 		})
 		hit(ignored, 1, false)
-		judge(t, db, ignored, func(track.Hit) track.Class { return track.Bot })
+		classify(t, db, ignored, func(track.Hit) track.Class { return track.Bot })
 		says := func(m mail, typ journal.Type, flag track.Flags, seconds ...int) {
 			t.Helper()
 			if err := db.InTx(t.Context(), func(tx *sqldb.DB) error {
-				if _, err := track.Mark(t.Context(), tx, tenant, m.send, m.message, flag); err != nil {
+				if _, err := track.SetFlag(t.Context(), tx, tenant, m.send, m.message, flag); err != nil {
 					return err
 				}
 				for _, s := range seconds {
@@ -64,18 +64,18 @@ func TestMomentsAreTheFirstOfTheirKind(t *testing.T) {
 		says(left, journal.EmailComplained, track.Complained, 60)
 
 		sent := map[id.Message]id.Contact{read.message: read.contact, ignored.message: ignored.contact, left.message: left.contact}
-		want := map[id.Message]track.Moments{
+		want := map[id.Message]track.FirstTimes{
 			read.message: {Opened: at(20), Clicked: at(21)},
 			left.message: {Unsubscribed: at(40), Complained: at(60)},
 		}
-		if got, err := track.MomentsOf(t.Context(), db, tenant, sent); err != nil || cmp.Diff(want, got) != "" {
+		if got, err := track.LoadFirstTimes(t.Context(), db, tenant, sent); err != nil || cmp.Diff(want, got) != "" {
 			t.Errorf("MomentsOf: %v (-want +got)\n%s", err, cmp.Diff(want, got))
 		}
 		for _, none := range []struct {
 			tenant id.Tenant
 			sent   map[id.Message]id.Contact
 		}{{tenant, nil}, {idtest.Tenant(), sent}} {
-			if got, err := track.MomentsOf(t.Context(), db, none.tenant, none.sent); err != nil || len(got) != 0 {
+			if got, err := track.LoadFirstTimes(t.Context(), db, none.tenant, none.sent); err != nil || len(got) != 0 {
 				t.Errorf("MomentsOf for nobody, or by a stranger = %v, %v", got, err)
 			}
 		}
