@@ -10,24 +10,24 @@ var (
 	ErrBinding   = fault.New(fault.Invalid, "INVALID_BINDING", "the binding does not fit the template")                   // details: Issues
 )
 
-// References are the placeholders that name nothing declared.
+// References are the placeholders that refer to nothing declared.
 type References struct {
 	References []Reference `json:"references"`
 }
 
-// Reference is such a placeholder, where it stands.
+// Reference is such a placeholder with its position.
 type Reference struct {
 	Token string `json:"token"`
 	Field string `json:"field"` // content_html, content_mjml, content_text, subject, groups_schema[0].slots
-	Line  int    `json:"line"`  // counted from 1; 0: it stands in no body
+	Line  int    `json:"line"`  // counted from 1; 0: not in a body
 }
 
-// Issues are what is wrong with a binding.
+// Issues are the problems of a binding.
 type Issues struct {
 	Issues []Issue `json:"issues"`
 }
 
-// IssueCode says what sort of problem a binding has (spec 4.2).
+// IssueCode is the kind of a problem of a binding.
 type IssueCode string
 
 // The codes.
@@ -52,7 +52,7 @@ type Issue struct {
 	Fix     string    `json:"fix"` // one imperative sentence
 }
 
-// Warning is something an author may want to know; it stops nothing.
+// Warning is information for the author, which prevents nothing.
 type Warning struct {
 	Code    string `json:"code"`            // unused, mjml, LIQUID_MAY_FAIL
 	Path    string `json:"path"`            // parameters_schema[2], content_mjml
@@ -61,23 +61,23 @@ type Warning struct {
 	Message string `json:"message"`
 }
 
-// Bound is a binding held to its schema: each declared thing has a value.
+// Bound is a checked binding: everything that is declared has a value.
 type Bound struct {
 	Values map[string]Value              // by parameter
 	Rows   map[string][]map[string]Value // by section
 	Slots  map[string]Filling            // by slot
 }
 
-// Value is what a parameter holds.
+// Value is the value of a parameter.
 type Value struct {
 	Type Type
 	V    any // string, json.Number, bool, []string; nil: nothing
 }
 
-// Filling is what a slot holds.
+// Filling is the content of a slot.
 type Filling struct {
 	Strategy Strategy
 	Block    *Block // nil: empty, whatever the strategy
 	Bound    Bound  // of the block
-	Notice   string // instead of a block, when a preview lacks one: "[slot: hero]"
+	Notice   string // in a preview, the text in place of a missing block: "[slot: hero]"
 }

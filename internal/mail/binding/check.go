@@ -6,16 +6,15 @@ import (
 	"strconv"
 )
 
-// maxIssues is how many problems of a binding are reported at once.
+// maxIssues is the maximum number of problems that are reported for a binding.
 const maxIssues = 500
 
-// Check holds a binding to a schema. It returns what each declared thing holds,
-// to be used only when there are no issues, and everything that is wrong, at most
-// maxIssues: in the order of the schema, what it does not declare after it.
+// Check checks a binding against a schema. It returns the value of everything that is declared, to be used
+// only if there are no issues, and all problems, at most maxIssues: in the order of the schema, followed by
+// undeclared names.
 //
-// A value that is null is absent. Members of the binding and of a slot that mean
-// nothing are ignored. The seed decides which blocks random slots get: the same
-// as long as seed and pool are.
+// A null value is absent. Unknown members of the binding and of a slot are ignored. The seed determines the
+// blocks of random slots: they stay the same as long as seed and pool do.
 func Check(s Schema, raw json.RawMessage, pool Pool, seed string) (Bound, []Issue) {
 	b, issues := Lenient(s, raw, pool, seed)
 	if len(issues) > 0 {
@@ -24,29 +23,28 @@ func Check(s Schema, raw json.RawMessage, pool Pool, seed string) (Bound, []Issu
 	return b, nil
 }
 
-// checker is one check on its way. It fills in for what is missing or wrong, so
-// that what it returns can always be shown.
+// checker is the state of one check. It replaces missing and invalid values, so that its result can always
+// be shown.
 type checker struct {
 	pool     Pool
 	seed     string
 	issues   []Issue
 	patterns map[string]matcher
-	matching int      // what patterns have cost so far
-	fitting  []*Block // of the random slot at hand
+	matching int      // the cost of patterns so far
+	fitting  []*Block // of the current random slot
 }
 
-// scope is what one schema is filled in with: a template's, or a block's.
+// scope is the values for one schema: a template's, or a block's.
 type scope struct {
 	slot     string // of the block; empty: the template itself
 	schema   *Schema
 	values   map[string]any // by parameter
 	rows     map[string]any // by section
-	also     []*Block       // whose names are known too: the block is one of these, by chance
+	also     []*Block       // whose names are known, too: the block was chosen randomly from these
 	declares string         // "the template", "the block ann"
 }
 
-// binding checks a whole binding. Of a part that is not what it should be, no
-// more is said than that.
+// binding checks a whole binding. A part with the wrong JSON type is one issue.
 func (c *checker) binding(s *Schema, raw json.RawMessage) Bound {
 	m, whole := c.object(raw)
 	values, isValues := c.part(m, "parameters", "names to values")
@@ -68,7 +66,7 @@ func (c *checker) reporting(yes bool) *checker {
 	return &checker{pool: c.pool, seed: c.seed}
 }
 
-// object reads the whole binding.
+// object parses the whole binding.
 func (c *checker) object(raw json.RawMessage) (map[string]any, bool) {
 	const fix = "Send the binding as an object of parameters, sections and slots"
 	if len(raw) == 0 {
@@ -87,7 +85,7 @@ func (c *checker) object(raw json.RawMessage) (map[string]any, bool) {
 	return m, ok
 }
 
-// part returns one of the three objects of a binding; absent is empty.
+// part returns one of the three objects of a binding; if absent, an empty one.
 func (c *checker) part(m map[string]any, name, of string) (map[string]any, bool) {
 	v := m[name]
 	part, ok := v.(map[string]any)
@@ -98,7 +96,7 @@ func (c *checker) part(m map[string]any, name, of string) (map[string]any, bool)
 	return part, true
 }
 
-// parameters gives each parameter of a scope its value.
+// parameters returns the value of each parameter of a scope.
 func (c *checker) parameters(s scope) map[string]Value {
 	list := s.schema.Parameters
 	out := make(map[string]Value, len(list))
@@ -117,8 +115,8 @@ func (c *checker) parameters(s scope) map[string]Value {
 	return out
 }
 
-// parameter gives one parameter, or field of a row, its value: what is bound,
-// else its default, else nothing.
+// parameter returns the value of a parameter, or of a field of a row: the bound value, or else its default,
+// or else nothing.
 func (c *checker) parameter(at location, p *Parameter, v any) Value {
 	if v == nil {
 		if held, ok := stored(p.Type, p.Default); ok {
@@ -137,7 +135,7 @@ func (c *checker) parameter(at location, p *Parameter, v any) Value {
 	return Value{Type: p.Type, V: held}
 }
 
-// sections gives each section of a scope its rows.
+// sections returns the rows of each section of a scope.
 func (c *checker) sections(s scope) map[string][]map[string]Value {
 	list := s.schema.Sections
 	out := make(map[string][]map[string]Value, len(list))
@@ -155,8 +153,7 @@ func (c *checker) sections(s scope) map[string][]map[string]Value {
 	return out
 }
 
-// section gives a section its rows. One that is not bound has none, and its
-// bounds are not checked.
+// section returns the rows of a section. An unbound section has none, and its limits are not checked.
 func (c *checker) section(s scope, sec *Section, v any) []map[string]Value {
 	at := location{slot: s.slot, section: sec.Name}
 	list, ok := v.([]any)
@@ -212,7 +209,7 @@ func (c *checker) row(at location, sec *Section, row map[string]any, s scope) ma
 	return out
 }
 
-// counted writes a number of things.
+// counted formats a number of things.
 func counted(n int, thing string) string {
 	if n == 1 {
 		return "1 " + thing
@@ -220,7 +217,7 @@ func counted(n int, thing string) string {
 	return strconv.Itoa(n) + " " + thing + "s"
 }
 
-// namesOf returns what is declared, in the order of the schema.
+// namesOf returns the declared names, in the order of the schema.
 func namesOf[T interface{ name() string }](declared []T) []string {
 	out := make([]string, 0, len(declared))
 	for _, d := range declared {
@@ -229,8 +226,7 @@ func namesOf[T interface{ name() string }](declared []T) []string {
 	return out
 }
 
-// knownTo returns the names of parameters, or of sections, that any of the blocks
-// declares.
+// knownTo returns the names of parameters, or of sections, that any of the blocks declares.
 func knownTo(blocks []*Block, code IssueCode) map[string]bool {
 	known := map[string]bool{}
 	for _, b := range blocks {

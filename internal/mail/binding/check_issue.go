@@ -7,10 +7,9 @@ import (
 	"unicode/utf8"
 )
 
-// location is where in a binding something stands. It becomes a text only when
-// something is wrong there. Numbers count from 1; 0 is none.
+// location is a position in a binding. It is formatted only for issues. Numbers count from 1; 0 means none.
 type location struct {
-	base    string // for what stands in no binding
+	base    string // for a position outside of a binding
 	slot    string // slots.<slot>
 	part    string // of the slot: its strategy, its block_id
 	section string // sections.<section>
@@ -19,7 +18,7 @@ type location struct {
 	element int    // [element-1] of a list
 }
 
-// path writes the spot as callers are shown it.
+// path formats the location for callers.
 func (p location) path() string {
 	b := append(make([]byte, 0, 64), p.base...)
 	step := func(name string) {
@@ -54,7 +53,7 @@ func (p location) path() string {
 	return string(b)
 }
 
-// issue notes a problem. The first %s of the fix is where it is.
+// issue adds a problem. The first %s of the fix is replaced by the path.
 func (c *checker) issue(at location, code IssueCode, message, fix string) {
 	if len(c.issues) >= maxIssues {
 		return
@@ -68,7 +67,7 @@ func (c *checker) issue(at location, code IssueCode, message, fix string) {
 	})
 }
 
-// invalid notes a value that does not fit, and returns that: false.
+// invalid adds the problem of an invalid value, and returns false.
 func (c *checker) invalid(at location, message, fix string) bool {
 	c.issue(at, InvalidType, message, fix)
 	return false
@@ -78,7 +77,7 @@ func (c *checker) shape(path, message, fix string) {
 	c.issue(location{base: path}, Shape, message, fix)
 }
 
-// unknown notes the names of m that are not declared, in order.
+// unknown adds problems for the undeclared names of m, in order.
 func (c *checker) unknown(code IssueCode, at location, m map[string]any, declared []string, s scope) {
 	known := knownTo(s.also, code)
 	for _, n := range declared {
@@ -105,7 +104,7 @@ func (c *checker) unknown(code IssueCode, at location, m map[string]any, declare
 	}
 }
 
-// instead says what to do about a name that is not declared.
+// instead returns the fix for an undeclared name.
 func instead(path, name string, declared []string) string {
 	switch near := nearest(name, declared); {
 	case near != "":
@@ -116,7 +115,7 @@ func instead(path, name string, declared []string) string {
 	return "Remove '" + path + "' or use one of: " + some(declared)
 }
 
-// some lists names, but not more than a person reads.
+// some lists names, up to a readable number.
 func some(names []string) string {
 	const most = 12
 	if len(names) <= most {
@@ -125,7 +124,7 @@ func some(names []string) string {
 	return strings.Join(names[:most], ", ") + " and " + strconv.Itoa(len(names)-most) + " more"
 }
 
-// nearest returns the name that was probably meant, "" when none is near.
+// nearest returns the most similar declared name, or "".
 func nearest(name string, declared []string) string {
 	if len(name) > 64 {
 		return ""
@@ -136,7 +135,7 @@ func nearest(name string, declared []string) string {
 			return d
 		}
 	}
-	best, least := "", min(3, 1+len(plain)/3) // edits that are too many
+	best, least := "", min(3, 1+len(plain)/3) // the number of edits that is too large
 	for _, d := range declared {
 		if n := edits(plain, d, least); n < least {
 			best, least = d, n
@@ -145,8 +144,8 @@ func nearest(name string, declared []string) string {
 	return best
 }
 
-// edits returns how many bytes must be added, removed or replaced to make b of a,
-// or most when it is at least that many.
+// edits returns how many bytes must be added, removed or replaced to turn a into b, or most if it is at
+// least that many.
 func edits(a, b string, most int) int {
 	if len(a)-len(b) >= most || len(b)-len(a) >= most {
 		return most
@@ -173,7 +172,7 @@ func edits(a, b string, most int) int {
 	return min(row[len(b)], most)
 }
 
-// clip shortens what is shown of a caller's text.
+// clip truncates a caller's text for a message.
 func clip(s string) string {
 	const most = 80
 	if len(s) <= most || utf8.RuneCountInString(s) <= most {

@@ -26,9 +26,8 @@ func (c *checker) slots(s *Schema, bound map[string]any) map[string]Filling {
 	return out
 }
 
-// slot fills one slot. One that is not bound is filled by its default strategy;
-// fixed fills it with nothing then, for nothing says with which block. A required
-// slot that stays without a block is missing, also when it is asked to be empty.
+// slot fills one slot. An unbound slot is filled by its default strategy; if that is fixed, it stays empty,
+// since no block is named. A required slot without a block is an issue, even if the binding says empty.
 func (c *checker) slot(sl *Slot, v any) Filling {
 	at := location{slot: sl.Name}
 	m, ok := v.(map[string]any)
@@ -54,8 +53,7 @@ func (c *checker) slot(sl *Slot, v any) Filling {
 	return Filling{Strategy: Empty}
 }
 
-// strategy reads how a slot is to be filled. Who names a block and no strategy
-// means that block.
+// strategy returns how a slot is filled. If a block is named without a strategy, it is fixed.
 func (c *checker) strategy(at location, sl *Slot, m map[string]any) (Strategy, bool) {
 	at.part = "strategy"
 	var s Strategy
@@ -77,7 +75,7 @@ func (c *checker) strategy(at location, sl *Slot, m map[string]any) (Strategy, b
 	return "", false
 }
 
-// fixed fills a slot with the block that is named.
+// fixed fills a slot with the named block.
 func (c *checker) fixed(at location, sl *Slot, m map[string]any) Filling {
 	at.part = "block_id"
 	ref, ok := m["block_id"].(string)
@@ -101,13 +99,12 @@ func (c *checker) fixed(at location, sl *Slot, m map[string]any) Filling {
 	return Filling{Strategy: Fixed, Block: b, Bound: c.block(sl, b, m, nil)}
 }
 
-// maxTries is how many blocks a random slot is tried with.
+// maxTries is the maximum number of blocks that are tried for a random slot.
 const maxTries = 25
 
-// random fills a slot with one of the blocks that fit and that what is bound
-// suffices for. One that what is bound does not suit is passed over, so that a
-// binding is as good for any seed; when none is suited, the first says why. Names
-// count as known when any of the blocks that fit has them.
+// random fills a slot with one of the blocks that match its filter and for which the binding is valid and
+// complete. Other blocks are skipped, so that a binding is valid for any seed or for none; if no block
+// remains, the issues are those of the first. Names that any of the matching blocks declares are known.
 func (c *checker) random(at location, sl *Slot, m map[string]any) Filling {
 	var all []*Block
 	if c.pool != nil {
@@ -148,17 +145,16 @@ func (c *checker) random(at location, sl *Slot, m map[string]any) Filling {
 	return first
 }
 
-// unsuited reports whether an issue is about the block that was chosen, and not
-// about names that no block has.
+// unsuited reports whether an issue is due to the chosen block, and not to a name that no block has.
 func unsuited(i Issue) bool { return i.Code != UnknownParam && i.Code != UnknownSection }
 
-// pick chooses one of n, always the same for a seed and a slot.
+// pick chooses one of n; the same for equal seed and slot.
 func pick(seed, slot string, n int) int {
 	sum := sha256.Sum256([]byte(seed + ":" + slot))
 	return int(binary.BigEndian.Uint64(sum[:8]) % uint64(n))
 }
 
-// suffices reports whether all that a block requires is bound or has a default.
+// suffices reports whether everything that a block requires is bound or has a default.
 func suffices(s *Schema, values, rows map[string]any) bool {
 	for i := range s.Parameters {
 		p := &s.Parameters[i]
@@ -174,7 +170,7 @@ func suffices(s *Schema, values, rows map[string]any) bool {
 	return true
 }
 
-// block checks what a slot binds of the block that fills it.
+// block checks the values of a slot against the block that fills it.
 func (c *checker) block(sl *Slot, b *Block, m map[string]any, also []*Block) Bound {
 	s := scope{slot: sl.Name, schema: &b.Schema, also: also, declares: "block " + b.Slug}
 	var isValues, isRows bool
@@ -196,7 +192,7 @@ func (c *checker) slotPart(sl *Slot, m map[string]any, name, of string) (map[str
 	return part, true
 }
 
-// find asks the pool for a block.
+// find looks up a block in the pool.
 func (c *checker) find(ref string) (*Block, bool) {
 	if c.pool == nil {
 		return nil, false
@@ -204,7 +200,7 @@ func (c *checker) find(ref string) (*Block, bool) {
 	return c.pool.Find(ref)
 }
 
-// lacks returns the tags of a slot's filter that a block does not carry.
+// lacks returns the tags of a slot's filter that a block does not have.
 func lacks(b *Block, sl *Slot) []string {
 	var out []string
 	for _, tag := range sl.TagFilter {
@@ -215,7 +211,7 @@ func lacks(b *Block, sl *Slot) []string {
 	return out
 }
 
-// choices names the blocks that a slot takes, for a fix.
+// choices lists the blocks allowed in a slot, for a fix.
 func (c *checker) choices(sl *Slot) string {
 	var names []string
 	if c.pool != nil {

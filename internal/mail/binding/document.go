@@ -5,8 +5,7 @@ import (
 	"fmt"
 )
 
-// Document is the bodies of a template or of a block, read once. It never
-// changes and may be used by many goroutines at once.
+// Document is the parsed bodies of a template or of a block. It is immutable and safe for concurrent use.
 type Document struct {
 	bodies [4][]part // by form
 }
@@ -15,11 +14,11 @@ type Document struct {
 type part struct {
 	kind   partKind
 	text   string // a literal, with its Liquid
-	name   string // of what a placeholder stands for
+	name   string // of a placeholder
 	place  place
-	code   bool   // it stands in Liquid, as a value of that language
+	code   bool   // inside Liquid, as a value of that language
 	parent string // the MJML element around a slot
-	line   int    // on which a section begins
+	line   int    // of the beginning of a section
 	body   []part // of a section
 }
 
@@ -33,35 +32,33 @@ const (
 	slotPart
 )
 
-// The fields that every row has.
+// The fields that all rows have.
 const (
 	rowIndex = "_index" // counted from 1
 	rowFirst = "_first"
 	rowLast  = "_last"
 )
 
-// maxReferences is how many references a fault lists; the message counts the rest.
+// maxReferences is the maximum number of references in a fault; the message counts the rest.
 const maxReferences = 1000
 
-// ParseDocument reads the placeholders of the bodies:
+// ParseDocument parses the placeholders of the bodies:
 //
 //	{{param:x}}                        the parameter x
-//	{{x}}                              the same, outside sections, when x is declared
+//	{{x}}                              the same, outside sections, if x is declared
 //	{{#section x}} … {{/section}}      once for each row
 //	{{item:f}}                         the field f of the row; _index, _first, _last
 //	{{slot:x}}                         the block in the slot x
 //
-// White space in the braces does not count, and a line on which nothing but the
-// beginning or end of a section stands disappears. The first and the fourth may
-// have Liquid's filters after them, and may stand in Liquid's tags: there they are
-// values, {% if {{item:_last}} %}. Everything else is literal: Liquid, as package
-// liquid reads it, with what stands in its texts, comments and raw blocks, and
-// triple braces.
+// White space in the braces is ignored, and a line with nothing but the beginning or end of a section is
+// removed. The first and the fourth may be followed by Liquid's filters, and are allowed in Liquid's tags,
+// where they are values: {% if {{item:_last}} %}. Everything else is literal: Liquid as package liquid parses
+// it, the contents of its strings, comments and raw blocks, and triple braces.
 //
-// The error is ErrReference, and lists what names nothing declared or stands
-// where it cannot: a section in a section, a slot in a section, an item outside
-// one, either in the subject, a section without its end, or one with half of a
-// Liquid block in it. The warnings are about what is declared and never used.
+// The error is ErrReference, with the placeholders that are not declared or not allowed at their position: a
+// section in a section, a slot in a section, an item outside of sections, a section or slot in the subject, a
+// section without its end, or one with a part of a Liquid block. The warnings are declarations that are not
+// used.
 func ParseDocument(b Bodies, s Schema) (*Document, []Warning, error) {
 	d := &Document{}
 	in := newNames(s)
@@ -109,13 +106,13 @@ func (f form) field() string {
 	return "content_text"
 }
 
-// names are what a schema declares, and what of it the bodies use.
+// names are the declared names of a schema, and which of them the bodies use.
 type names struct {
-	params   map[string]bool // declared, by name: whether it was used
+	params   map[string]bool // the declared ones; the value is whether it was used
 	slots    map[string]bool
 	sections map[string]map[string]bool // and their fields
 	used     map[string]bool            // sections
-	all      bool                       // Liquid asks for any parameter
+	all      bool                       // Liquid may read any parameter
 }
 
 func newNames(s Schema) *names {
@@ -139,7 +136,7 @@ func newNames(s Schema) *names {
 	return n
 }
 
-// use notes that name is used and reports whether it is declared.
+// use marks name as used and reports whether it is declared.
 func use(declared map[string]bool, name string) bool {
 	if _, ok := declared[name]; !ok {
 		return false

@@ -7,7 +7,7 @@ import (
 	"github.com/packetboat/packetboat/internal/mail/markup"
 )
 
-// form is what a body is written in.
+// form is the language of a body.
 type form uint8
 
 const (
@@ -19,19 +19,18 @@ const (
 
 func (f form) marked() bool { return f == htmlForm || f == mjmlForm }
 
-// place is where in HTML or MJML a placeholder stands, as far as it matters to
-// what may be written there.
+// place is the position of a placeholder in HTML or MJML, as far as it affects escaping.
 type place uint8
 
 const (
-	inMarkup  place = iota // between tags: elements may stand here
+	inMarkup  place = iota // between tags, where elements are allowed
 	inDouble               // in the double quotes of an attribute
 	inSingle               // in single ones
-	inTag                  // in a tag, but in no quotes
-	inBare                 // there, and the whole value of an attribute
-	inText                 // where tags are not read: a title, CDATA
+	inTag                  // in a tag, outside of quotes
+	inBare                 // the same, as the whole value of an attribute
+	inText                 // where tags are not parsed: a title, CDATA
 	inStyle                // in a style sheet
-	inComment              // which may be HTML all the same, to Outlook
+	inComment              // a comment, which may be HTML for Outlook
 )
 
 // The elements whose content is text, not markup.
@@ -41,7 +40,7 @@ var textElements = map[string]bool{
 	"mj-style": true, "mj-title": true, "mj-preview": true,
 }
 
-// maxOpen bounds how deep the nesting of MJML is followed.
+// maxOpen is the maximum depth to which the nesting of MJML is tracked.
 const maxOpen = 100
 
 // places finds where the Liquid of a body stands, from its start to its end. No

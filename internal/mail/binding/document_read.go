@@ -9,26 +9,26 @@ import (
 	"github.com/packetboat/packetboat/internal/mail/markup"
 )
 
-// reader cuts one body into parts.
+// reader splits one body into parts.
 type reader struct {
 	src    string
 	form   form
 	names  *names
-	slot   string // the slot that the body is a block for; param means its parameters
+	slot   string // the slot that the body is a block for; param refers to its parameters
 	places *places
 	wrong  []Reference
 	reason string // of the first of them
 
-	from    int // where the literal begins that is not yet a part
+	from    int // the start of the current literal
 	line    int // lines before counted
 	counted int
 
 	parts   []part
 	section *openSection
-	nested  int // sections in the section, each of them wrong
+	nested  int // sections inside the section, which are errors
 }
 
-// openSection is the section being read.
+// openSection is the current section.
 type openSection struct {
 	name   string
 	fields map[string]bool // nil: the section is not declared
@@ -62,7 +62,7 @@ func (r *reader) read() []part {
 	return r.parts
 }
 
-// output reads what may be a placeholder.
+// output reads an output, which may be a placeholder.
 func (r *reader) output(span markup.Span) {
 	code := strings.TrimFunc(r.src[span.Start+2:span.End-2], markup.IsLiquidSpace)
 	kind, name := placeholder(code)
@@ -90,11 +90,11 @@ func (r *reader) output(span markup.Span) {
 	}
 }
 
-// tag reads the placeholders in a tag, outside of its texts.
+// tag reads the placeholders in a tag, outside of strings.
 func (r *reader) tag(span markup.Span) {
 	piece := r.src[span.Start:span.End]
 	if isComment(r.src, span) {
-		if strings.Contains(piece, "raw") { // which might end with a raw block of a value's
+		if strings.Contains(piece, "raw") { // a value might contain the end of the raw block
 			r.literal(span.Start)
 			r.from = span.End
 		}
@@ -126,8 +126,7 @@ func (r *reader) tag(span markup.Span) {
 	}
 }
 
-// value puts a parameter or a field, as a value of Liquid, in the place of the
-// placeholder at span.
+// value replaces the placeholder at span by a parameter or a field as a value of Liquid.
 func (r *reader) value(span markup.Span, kind, name, before, after string) {
 	if kind == "param" && !use(r.names.params, name) {
 		r.refuse(span, "names no declared parameter")
@@ -146,7 +145,7 @@ func (r *reader) value(span markup.Span, kind, name, before, after string) {
 	r.parts = append(r.parts, part{text: before}, part{kind: fieldPart, name: name, place: at, code: true}, part{text: after})
 }
 
-// placeholder returns the kind of a placeholder and the name in it.
+// placeholder returns the kind and the name of a placeholder.
 func placeholder(code string) (kind, name string) {
 	trim := func(s string) string { return strings.TrimFunc(s, markup.IsLiquidSpace) }
 	for _, mark := range []string{"#", "/"} {
@@ -166,8 +165,8 @@ func placeholder(code string) (kind, name string) {
 	return "", ""
 }
 
-// literal makes a part of what stands before to. Braces just before those of a
-// placeholder are text, and stay that after it is replaced.
+// literal makes a part of the text before to. Braces just before those of a placeholder are text, and stay
+// text after it is replaced.
 func (r *reader) literal(to int) {
 	if r.from >= to {
 		return
@@ -179,7 +178,7 @@ func (r *reader) literal(to int) {
 	r.parts = append(r.parts, part{text: text})
 }
 
-// put puts a part in the place of the placeholder at span.
+// put replaces the placeholder at span by a part.
 func (r *reader) put(span markup.Span, p part) {
 	r.literal(span.Start)
 	r.from = span.End
@@ -187,7 +186,7 @@ func (r *reader) put(span markup.Span, p part) {
 	r.parts = append(r.parts, p)
 }
 
-// refuse notes that the placeholder at span is wrong.
+// refuse reports the placeholder at span.
 func (r *reader) refuse(span markup.Span, reason string) {
 	r.report(r.src[span.Start:span.End], r.lineOf(span.Start), reason)
 	r.literal(span.Start)
@@ -203,7 +202,7 @@ func (r *reader) report(token string, line int, reason string) {
 	r.reason = cmp.Or(r.reason, reason)
 }
 
-// lineOf returns the line of a position, which must not lie before an earlier one.
+// lineOf returns the line of a position. Positions must be ascending.
 func (r *reader) lineOf(at int) int {
 	r.line += strings.Count(r.src[r.counted:at], "\n")
 	r.counted = at
@@ -224,8 +223,7 @@ func (r *reader) item(span markup.Span, name string) {
 	}
 }
 
-// isField reports whether the row has that field; if not, it refuses the
-// placeholder at span.
+// isField reports whether the row has that field; if not, it reports the placeholder at span.
 func (r *reader) isField(span markup.Span, name string) bool {
 	switch {
 	case r.form == subjectForm:
@@ -304,8 +302,8 @@ func (r *reader) endSection() {
 	r.section = nil
 }
 
-// alone returns what the beginning or end of a section takes with it: its whole
-// line, when nothing else stands on that.
+// alone returns what is removed with the beginning or end of a section: its whole line, if there is nothing
+// else on it.
 func (r *reader) alone(span markup.Span) (start, end int) {
 	start, end = span.Start, span.End
 	for start > r.from && (r.src[start-1] == ' ' || r.src[start-1] == '\t') {
@@ -320,8 +318,8 @@ func (r *reader) alone(span markup.Span) (start, end int) {
 	return start, min(end+1, len(r.src))
 }
 
-// checkSections refuses sections with half of a Liquid block in them: repeated,
-// or left out, they would take the template apart.
+// checkSections reports sections that contain a part of a Liquid block: repeated or omitted, they would break
+// the template.
 func (r *reader) checkSections() {
 	if len(r.wrong) > 0 || !strings.Contains(r.src, "{%") {
 		return
@@ -333,14 +331,14 @@ func (r *reader) checkSections() {
 			continue
 		}
 		if !whole && !liquidParses(r.parts) {
-			return // wrong all the same: the check of the Liquid says where
+			return // the template is invalid in any case, which the check of its Liquid reports
 		}
 		whole = true
 		r.report("{{#section "+p.name+"}}", p.line, "holds one end of a Liquid block, and not the other")
 	}
 }
 
-// liquidParses reports whether the literals of parts are Liquid by themselves.
+// liquidParses reports whether the literals of parts are valid Liquid by themselves.
 func liquidParses(parts []part) bool {
 	var b joiner
 	for _, p := range parts {
@@ -353,7 +351,7 @@ func liquidParses(parts []part) bool {
 	return err == nil
 }
 
-// standIn returns the text of a literal, and for a value in Liquid another.
+// standIn returns the text of a literal, and a placeholder text for a value in Liquid.
 func (p part) standIn() string {
 	if p.code {
 		return "nil"

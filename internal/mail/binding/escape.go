@@ -9,9 +9,8 @@ import (
 	"github.com/packetboat/packetboat/internal/mail/markup"
 )
 
-// joiner puts texts together without ever making a Liquid delimiter, or
-// destroying one, where two of them meet: there it writes an empty output,
-// which prints nothing, in HTML as in text.
+// joiner concatenates texts without creating or destroying a Liquid delimiter where they are joined: there it
+// writes an empty output, which prints nothing, in HTML as in text.
 type joiner struct {
 	strings.Builder
 	last byte
@@ -30,7 +29,7 @@ func (j *joiner) write(text string) {
 	j.add(text)
 }
 
-// add writes what stood there before, too.
+// add writes a literal of the body, including its delimiters.
 func (j *joiner) add(text string) {
 	if text != "" {
 		j.WriteString(text)
@@ -38,8 +37,8 @@ func (j *joiner) add(text string) {
 	}
 }
 
-// meets reports whether two bytes beside each other are a delimiter, or half of
-// what makes one text (three braces).
+// meets reports whether two adjacent bytes are a delimiter, or a part of what turns one into text (three
+// braces).
 func meets(a, b byte) bool {
 	switch a {
 	case '{':
@@ -50,7 +49,7 @@ func meets(a, b byte) bool {
 	return false
 }
 
-// literally returns text so that Liquid prints it as it is.
+// literally returns text in a form that Liquid prints unchanged.
 func literally(text string) string {
 	if !hasLiquid(text) {
 		return text
@@ -67,22 +66,22 @@ func literally(text string) string {
 	return j.String()
 }
 
-// where is the place that a value is written for.
+// where is the position that a value is written for.
 type where struct {
 	form  form
 	place place
-	code  bool // it is a value in Liquid
+	code  bool // as a value in Liquid
 }
 
-// inTag reports whether white space would mean something there.
+// inTag reports whether white space has a meaning there.
 func (w where) inTag() bool { return w.place == inTag || w.place == inBare }
 
-// prepared returns a value so that its Liquid is nothing but Liquid that may stand
-// in a body, in which param means the parameters of the block in the slot.
+// prepared returns a value whose Liquid is allowed in a body, with param referring to the parameters of the
+// block in the slot.
 func prepared(v Value, slot string) Value {
 	ready := func(t Type, text string) string {
 		if checkLiquid(t, text) != "" {
-			return literally(text) // Check would have refused it: it is taken for text
+			return literally(text) // Check would have refused it
 		}
 		return scoped(settled(text), slot)
 	}
@@ -99,10 +98,10 @@ func prepared(v Value, slot string) Value {
 	return v
 }
 
-// plainly returns a text of ours as it is written at that place.
+// plainly returns a text of the program escaped for a position.
 func plainly(text string, at where) string { return escaped(prepared(Value{Text, text}, ""), at) }
 
-// escaped returns a prepared value as it is written at that place.
+// escaped returns a prepared value escaped for a position.
 func escaped(v Value, at where) string {
 	switch x := v.V.(type) {
 	case json.Number:
@@ -152,14 +151,12 @@ func escapedText(t Type, text string, at where) string {
 	return outside(text, clean)
 }
 
-// outside applies f to what stands outside of the Liquid in text. Comments,
-// which print nothing, are left out.
+// outside applies f to text outside of Liquid. Comments, which print nothing, are removed.
 func outside(text string, f func(string) string) string {
 	return apart(text, f, func(code string) string { return code })
 }
 
-// apart applies one function to what stands outside of the Liquid in text, and
-// another to each piece of Liquid.
+// apart applies one function to text outside of Liquid, and another to each piece of Liquid.
 func apart(text string, f, code func(string) string) string {
 	spans := liquidSpans(text)
 	if len(spans) == 0 {
@@ -171,7 +168,7 @@ func apart(text string, f, code func(string) string) string {
 		write(f(text[last:span.Start]))
 		last = span.End
 		if isComment(text, span) {
-			write = j.write // what follows has a new neighbour
+			write = j.write // the following text has another neighbour
 			continue
 		}
 		write(code(text[span.Start:span.End]))
@@ -192,7 +189,7 @@ func isComment(text string, span markup.Span) bool {
 	return markup.TagName(text[span.Start:span.End]) == "comment"
 }
 
-// oneLine returns text on one line, as a header needs it.
+// oneLine returns text on one line, for a header.
 func oneLine(text string) string {
 	return outside(text, func(s string) string {
 		s = strings.ReplaceAll(s, "\r\n", " ")
@@ -206,7 +203,7 @@ func oneLine(text string) string {
 	})
 }
 
-// clean returns text without what neither XML nor a mail may hold.
+// clean returns text without characters that are not allowed in XML or mail.
 func clean(text string) string {
 	for i := range len(text) {
 		if c := text[i]; c < ' ' || c >= utf8.RuneSelf {
@@ -216,8 +213,8 @@ func clean(text string) string {
 	return text
 }
 
-// printable replaces characters that XML forbids. They are replaced and not
-// removed, so that what stood around them does not meet.
+// printable replaces characters that XML forbids. It does not remove them, so that their neighbours are not
+// joined.
 func printable(r rune) rune {
 	if r < ' ' && r != '\t' && r != '\n' && r != '\r' || r == 0x7f || r == 0xfffe || r == 0xffff {
 		return utf8.RuneError
@@ -225,11 +222,10 @@ func printable(r rune) rune {
 	return r
 }
 
-// escapeHTML returns text so that nothing in it means anything to HTML or XML at
-// that place.
+// escapeHTML escapes text so that nothing in it has a meaning in HTML or XML at that position.
 func escapeHTML(text string, t Type, at where) string {
 	text = clean(text)
-	if at.place == inStyle { // where entities mean nothing
+	if at.place == inStyle { // where entities are not decoded
 		return strings.ReplaceAll(text, "<", `\3c `)
 	}
 	lines := t == Textarea && at.place == inMarkup

@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// requoted returns an output or a tag of a value so that it can stand in HTML
-// at that place before it is rendered: in an attribute its texts have the other
-// quotes than the attribute, and no comparison looks like the start of a tag.
+// requoted returns an output or a tag of a value in a form that is allowed in HTML at that position before it
+// is rendered: in an attribute its strings have the other quotes, and no comparison looks like the start of
+// a tag.
 func requoted(piece string, at place) string {
 	if !strings.ContainsAny(piece, `"'<`) {
 		return piece
@@ -47,8 +47,7 @@ func requoted(piece string, at place) string {
 	return b.String()
 }
 
-// literal returns a value as Liquid writes one, for a tag or an output at that
-// place.
+// literal returns a value as a literal of Liquid, for a tag or an output at that position.
 func literal(v Value, at place) string {
 	text := ""
 	switch x := v.V.(type) {

@@ -2,14 +2,13 @@ package binding
 
 import "strconv"
 
-// MaxExpanded bounds the bodies, together, that a document makes of a binding.
+// MaxExpanded is the maximum size of the bodies, together, that Expand returns.
 const MaxExpanded = 10 << 20
 
-// Expand writes the values of b into the bodies, in one pass: what a value holds
-// is never read for placeholders. Each value is escaped as its type and its place
-// ask, and where two texts meet no Liquid comes about that neither held.
+// Expand writes the values of b into the bodies in one pass, without parsing values for placeholders. Each
+// value is escaped for its type and position, and no Liquid arises where two texts are joined.
 //
-// Bodies that would be larger than MaxExpanded come back empty; Fill says so.
+// If the bodies would be larger than MaxExpanded, they are empty; Fill returns an error then.
 func (d *Document) Expand(b Bound) Bodies {
 	bodies, err := d.Fill(b)
 	if err != nil {
@@ -18,8 +17,7 @@ func (d *Document) Expand(b Bound) Bodies {
 	return bodies
 }
 
-// Fill is Expand for those who want to know why there are no bodies: the error is
-// ErrBinding when they would be larger than MaxExpanded.
+// Fill is Expand with an error: ErrBinding if the bodies would be larger than MaxExpanded.
 func (d *Document) Fill(b Bound) (Bodies, error) {
 	x := &expander{left: MaxExpanded, blocks: map[blockKey][]part{}}
 	top := newFrame(b, "")
@@ -50,7 +48,7 @@ type blockKey struct {
 	form form
 }
 
-// frame is what names stand for: in a template, or in the block in a slot.
+// frame is what names refer to: in a template, or in the block in a slot.
 type frame struct {
 	bound  Bound
 	slot   string
@@ -60,7 +58,7 @@ type frame struct {
 	text   map[textKey]string
 }
 
-// textKey is a slot, for the text of its block.
+// textKey identifies the text of a slot's block.
 type textKey struct {
 	slot string
 	at   where
@@ -116,7 +114,7 @@ func (r *row) text(name string, at where) string {
 	return r.values.text(name, at)
 }
 
-// values are values by name. Nothing is prepared or escaped twice.
+// values are values by name. Each is prepared and escaped only once.
 type values struct {
 	of    map[string]Value
 	slot  string
@@ -129,7 +127,7 @@ type valueKey struct {
 	at   where
 }
 
-// text returns a value as it is written at that place.
+// text returns a value escaped for a position.
 func (s *values) text(name string, at where) string {
 	v := s.of[name]
 	if v.V == nil && !at.code {
@@ -193,8 +191,8 @@ func (x *expander) parts(out *joiner, parts []part, f form, s *frame, r *row) {
 	}
 }
 
-// filled returns what is written in the place of a value: nothing would take the
-// next attribute for the value of one without quotes.
+// filled returns the text for an empty value: without it, an attribute without quotes would get the next
+// attribute as its value.
 func (w where) filled(text string) string {
 	if text == "" && w.place == inBare && !w.code {
 		return `""`

@@ -2,16 +2,14 @@ package binding
 
 import "encoding/json"
 
-// Params returns what param means to the Liquid of the bodies that Expand makes:
-// each parameter by its name, and for each slot with a block, by the slot's name
-// after an underscore, the parameters of that. (Expand has the block's Liquid say
-// param._hero.title for param.title; no parameter's name begins like that.)
+// Params returns the value of param for the Liquid of the bodies that Expand returns: each parameter by its
+// name, and for each slot with a block, by the slot's name after an underscore, the parameters of the block.
+// (Expand replaces param.title in the block's Liquid by param._hero.title; no parameter's name begins with an
+// underscore.)
 //
-// A parameter that has no value is nil, so that {% if param.x %} does not hold. A
-// number is an int64 or a float64, a boolean a bool, a list a []any; everything
-// else is the text as it was given, rich text sanitised, and is escaped when
-// Liquid prints it. All of it survives being stored as JSON, provided that numbers
-// are read back as json.Number.
+// A parameter without a value is nil, so that {% if param.x %} is false. A number is an int64 or a float64, a
+// boolean a bool, a list a []any; everything else is the text, sanitised if it is rich text, and is escaped
+// when Liquid prints it. All of it can be stored as JSON, provided that numbers are decoded as json.Number.
 func (d *Document) Params(b Bound) map[string]any {
 	params := constants(b)
 	for name, filling := range b.Slots {

@@ -7,8 +7,7 @@ import (
 	"github.com/packetboat/packetboat/internal/mail/textpart"
 )
 
-// slot writes the block in a slot. Where no elements can stand, its text is
-// written instead.
+// slot writes the block in a slot; where elements are not allowed, its text.
 func (x *expander) slot(out *joiner, p *part, f form, s *frame) {
 	filling := s.bound.Slots[p.name]
 	at := where{f, p.place, p.code}
@@ -34,13 +33,13 @@ func (x *expander) slot(out *joiner, p *part, f form, s *frame) {
 	}
 }
 
-// block returns the parts of a block's body.
+// block returns the parsed body of a block.
 func (x *expander) block(b *Block, slot string, f form) []part {
 	key := blockKey{slot, f}
 	parts, ok := x.blocks[key]
 	if !ok {
 		schema := b.Schema
-		schema.Slots = nil // a block has none
+		schema.Slots = nil // blocks have no slots
 		r := reader{src: b.Bodies.of(f), form: f, names: newNames(schema), slot: slot}
 		parts = r.read()
 		x.blocks[key] = parts
@@ -48,7 +47,7 @@ func (x *expander) block(b *Block, slot string, f form) []part {
 	return parts
 }
 
-// blockText returns a block as text: its own, else what its HTML says.
+// blockText returns the text of a block: its own, or else that of its HTML.
 func (x *expander) blockText(filling Filling, inner *frame, f form, at where) string {
 	slot := inner.slot
 	bodies := filling.Block.Bodies
@@ -69,13 +68,13 @@ func (x *expander) blockText(filling Filling, inner *frame, f form, at where) st
 		return plainly(stripped(out.String(), false), at)
 	}
 	text := strings.TrimSpace(textpart.FromHTML(out.String()))
-	if checkLiquid(RawHTML, text) != "" { // a tag of Liquid went with broken HTML
+	if checkLiquid(RawHTML, text) != "" { // a tag of Liquid was removed with broken HTML
 		return stripped(out.String(), true)
 	}
 	return text
 }
 
-// notice is what a preview shows where a slot is empty: a dashed box.
+// notice returns what a preview shows for an empty slot: a dashed box.
 func notice(text string, f form, parent string) string {
 	text = plainly(text, where{form: f})
 	if f == htmlForm || !takesMJML(parent) {
@@ -85,7 +84,7 @@ func notice(text string, f form, parent string) string {
 	return before + `<mj-text align="center" color="#595959" padding="16px"><div style="border:2px dashed #8c8c8c;padding:16px">` + text + `</div></mj-text>` + after
 }
 
-// takesMJML reports whether an MJML element has MJML in it, and not HTML.
+// takesMJML reports whether an MJML element contains MJML, and not HTML.
 func takesMJML(parent string) bool {
 	switch parent {
 	case "", "mjml", "mj-body", "mj-wrapper", "mj-section", "mj-group", "mj-column", "mj-hero":
@@ -94,8 +93,8 @@ func takesMJML(parent string) bool {
 	return false
 }
 
-// wrapping returns what goes around a block's MJML so that it may stand in that
-// element: a block of mj-text alone needs a column and a section in mj-body.
+// wrapping returns the elements around a block's MJML that are needed in an element: a block of mj-text needs
+// a column and a section in mj-body.
 func wrapping(source string, f form, parent string) (before, after string) {
 	if f != mjmlForm {
 		return "", ""

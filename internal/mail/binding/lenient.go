@@ -2,10 +2,8 @@ package binding
 
 import "encoding/json"
 
-// Lenient is Check for those who want to see what they have so far: what it
-// returns can always be shown. What is missing or wrong shows as the sample that
-// the schema gives, else as a placeholder, slots as notices; the
-// issues are those of Check.
+// Lenient is Check for previews: its result can always be shown. Missing and invalid values are replaced by
+// the sample of the schema or by a placeholder, and slots by notices; the issues are those of Check.
 func Lenient(s Schema, raw json.RawMessage, pool Pool, seed string) (Bound, []Issue) {
 	c := checker{pool: pool, seed: seed}
 	b := c.binding(&s, raw)
@@ -15,9 +13,8 @@ func Lenient(s Schema, raw json.RawMessage, pool Pool, seed string) (Bound, []Is
 	return b, c.issues
 }
 
-// Sample fills a schema in with its samples, or with what takes their place: one
-// row for each section, a notice for each slot. Templates are tried with it when
-// they are saved.
+// Sample returns values for a schema: its samples, or placeholders, one row for each section, and a notice for
+// each slot. Templates are rendered with it when they are saved.
 func Sample(s Schema) Bound {
 	b := Bound{
 		Values: make(map[string]Value, len(s.Parameters)),
@@ -44,13 +41,13 @@ func sampleRow(s *Section) map[string]Value {
 	return row
 }
 
-// noticed is a slot that shows where a block is missing.
+// noticed is a slot that shows that a block is missing.
 func noticed(sl *Slot) Filling {
 	return Filling{Strategy: Empty, Notice: "[slot: " + sl.Name + "]"}
 }
 
-// standIn is the value of a parameter that has none: its sample, else its
-// default, else a placeholder.
+// standIn returns the value for a parameter without one: its sample, or else its default, or else a
+// placeholder.
 func standIn(p *Parameter) Value {
 	for _, raw := range []json.RawMessage{p.Sample, p.Default} {
 		if v, ok := stored(p.Type, raw); ok {
@@ -60,7 +57,7 @@ func standIn(p *Parameter) Value {
 	return Value{Type: p.Type, V: mock(p)}
 }
 
-// mock shows where a value is missing, as the type allows.
+// mock returns a placeholder value, as far as the type allows one.
 func mock(p *Parameter) any {
 	mark := "[" + p.Name + "]"
 	switch p.Type {
@@ -97,7 +94,7 @@ func mock(p *Parameter) any {
 	return mark
 }
 
-// stored returns a value that a schema keeps; false when there is none.
+// stored decodes a value of a schema; false if there is none.
 func stored(t Type, raw json.RawMessage) (any, bool) {
 	if !given(raw) {
 		return nil, false

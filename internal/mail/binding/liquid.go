@@ -8,23 +8,22 @@ import (
 	"github.com/packetboat/packetboat/internal/mail/markup"
 )
 
-// hasLiquid reports whether a text may hold Liquid at all.
+// hasLiquid reports whether a text may contain Liquid.
 func hasLiquid(text string) bool {
 	return strings.Contains(text, "{{") || strings.Contains(text, "{%")
 }
 
-// maxBlocks is how deep a value's own blocks may be nested. The template's come
-// on top of them, and together they must stay within what Liquid allows.
+// maxBlocks is the maximum nesting of a value's own blocks. They are nested in those of the template, and
+// together they must stay within Liquid's limit.
 const maxBlocks = 20
 
-// checkLiquid says what is wrong with the Liquid in a value of that type;
-// nothing when it may stand in a body.
+// checkLiquid returns what is wrong with the Liquid in a value of that type, or "" if it is allowed in a
+// body.
 //
-// Numbers, booleans, colours, dates, addresses and choices hold none. In the
-// others it must be whole by itself: a value neither opens nor closes a block of
-// the template around it, and does not leave a loop of it. Where the type is
-// escaped or sanitised, nothing may bring markup past that: no raw filter, no
-// captured text. What looks like a placeholder is text.
+// Numbers, booleans, colours, dates, addresses and choices must not contain Liquid. In other types it must be
+// complete: a value neither opens nor closes a block of the surrounding template, and does not break one of
+// its loops. If the type is escaped or sanitised, nothing may bypass that: no raw filter, no captured text.
+// Text that looks like a placeholder is text.
 func checkLiquid(t Type, text string) string {
 	if !hasLiquid(text) {
 		return ""
@@ -43,8 +42,8 @@ func checkLiquid(t Type, text string) string {
 	return checkTags(t, text)
 }
 
-// settled returns a value in which what looks like a placeholder is text to
-// Liquid: values are not read for placeholders, and Liquid could not read them.
+// settled returns a value in which text that looks like a placeholder is text for Liquid: values are not
+// parsed for placeholders, and Liquid could not parse them.
 func settled(text string) string {
 	if !hasLiquid(text) || !strings.ContainsAny(text, ":#/") {
 		return text
@@ -65,7 +64,7 @@ func settled(text string) string {
 	return b.String()
 }
 
-// checkTags looks through the Liquid of a value, which parses.
+// checkTags checks the tags of a value whose Liquid parses.
 func checkTags(t Type, text string) string {
 	depth, loops := 0, 0
 	for _, span := range markup.Spans(text) {
@@ -106,14 +105,14 @@ func checkTags(t Type, text string) string {
 	return ""
 }
 
-// word is a name in the code of an output or a tag, outside its texts.
+// word is a name in the code of an output or a tag, outside of strings.
 type word struct {
 	start, end int
-	after      byte // the last thing before it that is no space: a mark, or 0
+	after      byte // the last byte before it that is not a space, or 0
 }
 
-// words calls f for each name in code. It reads as package liquid does: a text
-// ends at its closing quote, a name may hold hyphens and end in a question mark.
+// words calls f for each name in code. It parses as package liquid does: a string ends at its closing quote, a
+// name may contain hyphens and end in a question mark.
 func words(code string, f func(word)) {
 	after := byte(0)
 	for i := 0; i < len(code); {
@@ -167,9 +166,8 @@ func usesFilter(code, name string) bool {
 	return found
 }
 
-// params calls f for every mention of param in the Liquid of text: with its
-// position in text and the name that is asked of it, or "" when that is not
-// known before rendering.
+// params calls f for every mention of param in the Liquid of text, with its position and the name of the
+// parameter, or "" if that is not known before rendering.
 func params(text string, spans []markup.Span, f func(at int, name string)) {
 	for _, span := range spans {
 		piece := text[span.Start:span.End]
@@ -190,7 +188,7 @@ func params(text string, spans []markup.Span, f func(at int, name string)) {
 			if code[w.start:w.end] != "param" || w.after == '.' || w.after == '|' || sets(tag) && seen == 2 {
 				return
 			}
-			if rest := strings.TrimLeftFunc(code[w.end:], markup.IsLiquidSpace); !strings.HasPrefix(rest, ":") { // or it is a placeholder
+			if rest := strings.TrimLeftFunc(code[w.end:], markup.IsLiquidSpace); !strings.HasPrefix(rest, ":") { // not a placeholder
 				f(start+w.start, asked(rest))
 			}
 		})
@@ -223,8 +221,8 @@ func asked(path string) string {
 	return name
 }
 
-// constantName is what Liquid calls the parameters of the block in a slot, or with
-// no slot those of the template.
+// constantName returns the name of the parameters of the block in a slot for Liquid; without a slot, of those
+// of the template.
 func constantName(slot string) string {
 	if slot == "" {
 		return "param"
@@ -232,8 +230,8 @@ func constantName(slot string) string {
 	return "param._" + slot
 }
 
-// scoped returns text with param in its Liquid standing for the parameters of
-// the block in that slot; those of the template itself need no change.
+// scoped returns text with param in its Liquid referring to the parameters of the block in that slot; without
+// a slot, it returns text unchanged.
 func scoped(text, slot string) string {
 	if slot == "" || !strings.Contains(text, "param") {
 		return text

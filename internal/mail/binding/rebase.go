@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// Diff says what became of a binding when its template changed.
+// Diff is the changes to a binding after its template changed.
 type Diff struct {
 	TemplateChanged bool      `json:"template_changed"` // set by the caller, which knows both contents
 	Added           []Added   `json:"added"`
@@ -15,35 +15,33 @@ type Diff struct {
 	Issues          []Issue   `json:"issues"` // of the merged binding
 }
 
-// Added is what the template declares now and did not before.
+// Added is a new declaration of the template.
 type Added struct {
 	Path     string          `json:"path"` // parameters.cta, sections.products[].price
 	Required bool            `json:"required"`
-	Value    json.RawMessage `json:"value"` // what it was given, or null
+	Value    json.RawMessage `json:"value"` // its new value, or null
 }
 
-// Removed is what the template declared before and does not now.
+// Removed is a declaration that the template does not have any more.
 type Removed struct {
 	Path  string          `json:"path"`
-	Value json.RawMessage `json:"value"` // what was bound, or null; of a field, one value for each row
+	Value json.RawMessage `json:"value"` // the bound value, or null; of a field, one value for each row
 }
 
-// Changed is what the template declares otherwise than before, or what could not
-// be kept. From and To hold only what differs.
+// Changed is a declaration that differs, or a value that could not be kept. From and To contain only the
+// differences.
 type Changed struct {
 	Path      string          `json:"path"`
 	From      map[string]any  `json:"from"`
 	To        map[string]any  `json:"to"`
 	ValueKept bool            `json:"value_kept"`
-	Value     json.RawMessage `json:"value,omitempty"` // what was not kept
+	Value     json.RawMessage `json:"value,omitempty"` // the value that was not kept
 }
 
-// Rebase moves a binding from the schema it was made for to the schema of today.
-// Each value whose name is still declared with a compatible type stays, also when
-// it breaks a rule of today: that is among the issues. The rest goes, rows over
-// the maximum go, slots whose block no longer fits fall to their default
-// strategy, and what is new gets its default. Nothing moves from one name to
-// another.
+// Rebase converts a binding from the schema that it was made for to the current schema. A value whose name is
+// still declared with a compatible type stays, even if it breaks a current rule, which is then among the
+// issues. Other values and rows over the maximum are removed, slots whose block does not match any more get
+// their default strategy, and new declarations get their default. Values are not moved between names.
 func Rebase(base Schema, raw json.RawMessage, theirs Schema, pool Pool) (json.RawMessage, Diff) {
 	r := rebase{pool: pool}
 	m := objectOf(raw)
@@ -62,7 +60,7 @@ func Rebase(base Schema, raw json.RawMessage, theirs Schema, pool Pool) (json.Ra
 	}
 }
 
-// rebase gathers the differences.
+// rebase collects the differences.
 type rebase struct {
 	pool    Pool
 	added   []Added
@@ -70,7 +68,7 @@ type rebase struct {
 	changed []Changed
 }
 
-// objectOf reads a binding; what is none is an empty one.
+// objectOf decodes a binding; if it is not an object, the result is empty.
 func objectOf(raw json.RawMessage) map[string]any {
 	v, err := decode(raw)
 	if err != nil {
@@ -84,7 +82,7 @@ func asObject(v any) map[string]any {
 	return m
 }
 
-// written encodes what was decoded, or made of such; it cannot fail.
+// written encodes decoded values, which cannot fail.
 func written(v any) json.RawMessage {
 	raw, err := encode(v)
 	if err != nil {
@@ -93,16 +91,14 @@ func written(v any) json.RawMessage {
 	return raw
 }
 
-// whereParameter and fieldOf write the paths of parameters and of the fields of a
-// section's rows.
+// whereParameter and fieldOf return the paths of parameters and of the fields of a section's rows.
 func whereParameter(name string) string { return "parameters." + name }
 
 func fieldOf(section string) func(string) string {
 	return func(name string) string { return "sections." + section + "[]." + name }
 }
 
-// fields rebases all rows that have the same parameters: those of a section, or
-// the one row of the parameters themselves.
+// fields rebases rows with the same parameters: those of a section, or the parameters themselves as one row.
 func (r *rebase) fields(path func(string) string, base, theirs []Parameter, rows []map[string]any) []map[string]any {
 	out := make([]map[string]any, len(rows))
 	for i := range out {
@@ -163,7 +159,7 @@ func (r *rebase) keptField(path string, old, p *Parameter, rows, out []map[strin
 	r.changed = append(r.changed, c)
 }
 
-// column returns what rows hold of a name: the value of the only one, or a list.
+// column returns the values of a name in rows: the only one, or a list.
 func column(rows []map[string]any, name string, single bool) json.RawMessage {
 	if single {
 		return written(rows[0][name])
@@ -188,8 +184,7 @@ func byName(list []Parameter) map[string]*Parameter {
 	return out
 }
 
-// carried returns a value as the new type has it; false when the types are not
-// compatible.
+// carried converts a value to the new type; false if the types are not compatible.
 func carried(from, to Type, v any) (any, bool) {
 	if from == to {
 		return v, true
@@ -212,12 +207,12 @@ func carried(from, to Type, v any) (any, bool) {
 	return nil, false
 }
 
-// facetsOf names what matters to a value of a parameter.
+// facetsOf returns the properties of a parameter that affect its values.
 func facetsOf(p *Parameter) map[string]any {
 	return map[string]any{"type": p.Type, "required": p.Required, "validation": written(p.Validation)}
 }
 
-// differences returns of two sets of facets those that differ.
+// differences returns the facets that differ.
 func differences(a, b map[string]any) (from, to map[string]any) {
 	from, to = map[string]any{}, map[string]any{}
 	for _, k := range slices.Sorted(maps.Keys(a)) {
@@ -255,7 +250,7 @@ func (r *rebase) sections(base, theirs []Section, bound map[string]any) map[stri
 	return out
 }
 
-// section rebases the rows of a section; false when it is not bound.
+// section rebases the rows of a section; false if it is not bound.
 func (r *rebase) section(old, s *Section, v any) ([]map[string]any, bool) {
 	list, isBound := v.([]any)
 	rows := make([]map[string]any, 0, min(len(list), s.Max))

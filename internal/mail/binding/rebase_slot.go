@@ -36,8 +36,8 @@ func (r *rebase) slots(base, theirs []Slot, bound map[string]any) map[string]any
 	return out
 }
 
-// defaultFilling is how a slot is filled when a binding does not say: by its default strategy.
-// Fixed is not among what can be said without a block.
+// defaultFilling returns how a slot is filled if a binding does not specify it: by its default strategy,
+// unless that is fixed, which needs a block.
 func defaultFilling(sl *Slot) map[string]any {
 	if sl.Default == Fixed {
 		return nil
@@ -45,7 +45,7 @@ func defaultFilling(sl *Slot) map[string]any {
 	return map[string]any{"strategy": string(sl.Default)}
 }
 
-// slot rebases one slot; nil when nothing is bound to it.
+// slot rebases one slot; nil if nothing is bound to it.
 func (r *rebase) slot(old, sl *Slot, bound map[string]any) map[string]any {
 	path := "slots." + sl.Name
 	from, to := differences(slotFacets(old), slotFacets(sl))
@@ -88,8 +88,8 @@ func (r *rebase) slot(old, sl *Slot, bound map[string]any) map[string]any {
 	return out
 }
 
-// ofBlocks drops what a slot binds and none of its blocks declares. What a block
-// declared when it was bound is not known, so types are left to the check.
+// ofBlocks removes values that none of the blocks declares. The declarations at the time of binding are not
+// known, so types are left to the check.
 func (r *rebase) ofBlocks(path string, filled map[string]any, part string, code IssueCode, blocks []*Block) {
 	bound := asObject(filled[part])
 	if len(bound) == 0 {

@@ -13,8 +13,7 @@ import (
 	"github.com/packetboat/packetboat/internal/mail/markup"
 )
 
-// policy says which elements and attributes rich text may have. Styles and
-// addresses are looked at once more by balance.
+// policy defines the elements and attributes allowed in rich text. balance also checks styles and addresses.
 var policy = sync.OnceValue(func() *bluemonday.Policy {
 	p := bluemonday.NewPolicy()
 	p.AllowElements("p", "br", "strong", "b", "em", "i", "u", "s", "a", "ul", "ol", "li",
@@ -22,7 +21,7 @@ var policy = sync.OnceValue(func() *bluemonday.Policy {
 		"hr", "div", "code", "pre", "sub", "sup", "small")
 	p.AllowURLSchemes("http", "https", "mailto", "tel")
 	p.RequireParseableURLs(true)
-	p.AllowRelativeURLs(true) // so that Liquid may stand for an address
+	p.AllowRelativeURLs(true) // so that an address may be Liquid
 	size := regexp.MustCompile(`^[0-9]{1,4}%?$`)
 	p.AllowAttrs("style", "title").Globally()
 	p.AllowAttrs("dir").Matching(regexp.MustCompile(`^(?i:ltr|rtl|auto)$`)).Globally()
@@ -43,9 +42,8 @@ var policy = sync.OnceValue(func() *bluemonday.Policy {
 // newlines are one character in HTML and XML.
 var newlines = strings.NewReplacer("\r\n", "\n", "\r", "\n")
 
-// sanitised returns rich text with nothing but the elements, attributes and
-// styles that are allowed, every element closed, and its Liquid. It is well-formed
-// XML, so that it can stand in MJML.
+// sanitised returns rich text with only the allowed elements, attributes and styles, every element closed, and
+// its Liquid. It is well-formed XML, so that it can be inserted into MJML.
 func sanitised(text string) string {
 	text = newlines.Replace(text)
 	if !strings.ContainsAny(text, "<&{") {
@@ -53,20 +51,19 @@ func sanitised(text string) string {
 	}
 	m := newMask(clean(text))
 	out := m.restored(literally(m.balance(policy().Sanitize(m.text))), true)
-	if checkLiquid(RichText, out) != "" { // half of a block went with something forbidden
+	if checkLiquid(RichText, out) != "" { // a part of a block was removed with something forbidden
 		m.dropTags()
 		out = m.restored(literally(m.balance(policy().Sanitize(m.text))), true)
 	}
 	return out
 }
 
-// mask is a text in which words stand for its Liquid, so that what reads HTML
-// neither sees that nor changes it. The words are made of the text's own hash:
-// a text cannot be written to contain them.
+// mask is a text with words in place of its Liquid, so that parsers of HTML do not see or change it. The words
+// are derived from the text's hash, so that a text cannot be written to contain them.
 type mask struct {
 	text   string
 	source string
-	word   string // what each of the words begins with
+	word   string // the prefix of the words
 	spans  []markup.Span
 }
 
@@ -80,12 +77,11 @@ func newMask(source string) *mask {
 	return m
 }
 
-// dropTags leaves out the tags, so that only outputs are left.
+// dropTags removes the tags, so that only outputs remain.
 func (m *mask) dropTags() { m.cover(func(s markup.Span) bool { return s.Output }) }
 
-// cover puts words in place of the spans that are kept. Comments and outputs of
-// nothing are not, and raw tags need not be: what they enclose is literal in any
-// case.
+// cover replaces the spans for which keep is true by words. It removes comments and empty outputs. raw tags need
+// not be kept, since their content is literal in any case.
 func (m *mask) cover(keep func(markup.Span) bool) {
 	var b strings.Builder
 	last := 0
@@ -104,7 +100,7 @@ func (m *mask) cover(keep func(markup.Span) bool) {
 	m.text = b.String()
 }
 
-// next finds the first word in text: where it stands, and the Liquid it is for.
+// next finds the first word in text: its position, and the Liquid that it replaces.
 func (m *mask) next(text string) (start, end int, piece string, ok bool) {
 	if m.word == "" {
 		return 0, 0, "", false
@@ -128,8 +124,7 @@ func (m *mask) next(text string) (start, end int, piece string, ok bool) {
 	}
 }
 
-// restored puts the Liquid back; in HTML the attributes around it are in double
-// quotes.
+// restored puts the Liquid back; in HTML the attributes around it are in double quotes.
 func (m *mask) restored(text string, isHTML bool) string {
 	var j joiner
 	quoted := false
@@ -141,7 +136,7 @@ func (m *mask) restored(text string, isHTML bool) string {
 		}
 		j.write(text[:start])
 		if isHTML {
-			quoted = quoted != (strings.Count(text[:start], `"`)%2 == 1) // elsewhere they are entities
+			quoted = quoted != (strings.Count(text[:start], `"`)%2 == 1) // in text they are entities
 			at := inMarkup
 			if quoted {
 				at = inDouble

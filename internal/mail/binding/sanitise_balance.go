@@ -9,10 +9,9 @@ import (
 	"github.com/packetboat/packetboat/internal/mail/markup"
 )
 
-// balancer writes tokens of HTML so that every element is closed where it was
-// opened: in the same element, and in the same branch of Liquid. What cannot be
-// is left out. Rich text thus never closes, nor leaves open, anything of the
-// template around it.
+// balancer writes tokens of HTML so that every element is closed where it was opened: in the same element, and
+// in the same branch of Liquid. It drops tokens for which that is impossible. So rich text never closes, or
+// leaves open, an element of the surrounding template.
 type balancer struct {
 	mask *mask
 	out  strings.Builder
@@ -21,12 +20,11 @@ type balancer struct {
 
 const (
 	liquidBlock = "{%" // among the open elements, a block of Liquid
-	silent      = "~"  // before the name of one that was left out, whose end is, too
-	maxElements = 100  // within each other; deeper ones are left out
+	silent      = "~"  // prefix of elements that were dropped, whose end tags are dropped, too
+	maxElements = 100  // nested; deeper elements are dropped
 )
 
-// balance returns HTML that was sanitised with its elements closed, without
-// unsafe styles and addresses.
+// balance returns sanitised HTML with its elements closed, without unsafe styles and addresses.
 func (m *mask) balance(text string) string {
 	b := &balancer{mask: m}
 	z := tokens.NewTokenizer(strings.NewReader(text))
@@ -46,7 +44,7 @@ func (m *mask) balance(text string) string {
 	}
 }
 
-// text writes text, in which Liquid may begin, part and end its blocks.
+// text writes text, whose Liquid may begin, branch and end blocks.
 func (b *balancer) text(text string) {
 	for {
 		start, end, piece, ok := b.mask.next(text)
@@ -82,8 +80,7 @@ func (b *balancer) literal(text string) {
 	b.out.WriteString(encoded(tokens.UnescapeString(text)))
 }
 
-// encoded returns what was decoded as it is written in HTML and XML, as text and
-// in double quotes.
+// encoded escapes a decoded text for HTML and XML, as text or in double quotes.
 func encoded(text string) string { return entities.Replace(clean(newlines.Replace(text))) }
 
 var entities = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;")
@@ -123,7 +120,7 @@ func (b *balancer) start(t tokens.Token) {
 	b.open = append(b.open, name)
 }
 
-// attributes returns those that are safe, as they stand in a tag.
+// attributes returns the safe attributes, formatted for a tag.
 func (b *balancer) attributes(list []tokens.Attribute) string {
 	var out strings.Builder
 	for _, a := range list {
@@ -142,8 +139,8 @@ func (b *balancer) attributes(list []tokens.Attribute) string {
 	return out.String()
 }
 
-// prepare closes what an element of that name ends by its beginning, as a
-// browser would, and reports whether it may stand there.
+// prepare closes the elements that a start tag ends, as a browser does, and reports whether the element is
+// allowed there.
 func (b *balancer) prepare(name string) bool {
 	switch name {
 	case "li":
@@ -157,7 +154,7 @@ func (b *balancer) prepare(name string) bool {
 	}
 	switch innermost(b.open) {
 	case "ul", "ol", "table", "thead", "tbody", "tr":
-		return false // a browser would move it elsewhere
+		return false // a browser would move it
 	}
 	switch name {
 	case "p", "div", "ul", "ol", "h1", "h2", "h3", "h4", "blockquote", "pre", "table", "hr":
@@ -181,7 +178,7 @@ func (b *balancer) climb(names []string, barriers ...string) bool {
 			b.closeTo(i + 1)
 			return true
 		case open == liquidBlock:
-			// A branch may hold a row of its own, when it stands where rows stand.
+			// A branch may contain a row, if rows are allowed where it is.
 			return i == len(b.open)-1 && i > 0 && slices.Contains(names, innermost(b.open[:i]))
 		case slices.Contains(barriers, open):
 			return false
@@ -190,7 +187,7 @@ func (b *balancer) climb(names []string, barriers ...string) bool {
 	return false
 }
 
-// innermost returns the last element of open, blocks of Liquid aside.
+// innermost returns the last element of open, ignoring blocks of Liquid.
 func innermost(open []string) string {
 	for i := len(open) - 1; i >= 0; i-- {
 		if open[i] != liquidBlock && !strings.HasPrefix(open[i], silent) {
@@ -200,7 +197,7 @@ func innermost(open []string) string {
 	return ""
 }
 
-// leave closes the element of that name if the place is in one.
+// leave closes the element of that name, if one is open.
 func (b *balancer) leave(name string) {
 	if i := b.within(name); i >= 0 {
 		b.closeTo(i)
@@ -213,8 +210,7 @@ func (b *balancer) end(name string) {
 	}
 }
 
-// within returns the position of the innermost element of that name that an end
-// tag would reach from here, or -1.
+// within returns the index of the innermost element of that name that an end tag would close here, or -1.
 func (b *balancer) within(name string) int {
 	for i := len(b.open) - 1; i >= 0; i-- {
 		switch open := strings.TrimPrefix(b.open[i], silent); {
@@ -248,8 +244,7 @@ func lastIndex(list []string, want string) int {
 	return -1
 }
 
-// safeAddress reports whether a link may lead there: it has one of the schemes
-// that were allowed before, is a place in the same mail, or is Liquid's.
+// safeAddress reports whether a link may have this address: one with an allowed scheme, a fragment, or Liquid.
 func (b *balancer) safeAddress(address string) bool {
 	if start, end, _, ok := b.mask.next(address); ok && start == 0 {
 		scheme, _, colon := strings.Cut(address[end:], ":")
@@ -266,8 +261,8 @@ func (b *balancer) safeAddress(address string) bool {
 	return false
 }
 
-// The properties that rich text may set: how text looks, and the sizes and
-// edges of boxes, but not where they are.
+// The properties allowed in rich text: the appearance of text, and the sizes and edges of boxes, but not their
+// position.
 var styles = map[string]bool{
 	"background": true, "background-color": true, "border": true, "border-bottom": true,
 	"border-collapse": true, "border-color": true, "border-left": true, "border-radius": true,
@@ -283,8 +278,8 @@ var styles = map[string]bool{
 	"vertical-align": true, "white-space": true, "width": true, "word-break": true, "word-spacing": true,
 }
 
-// safeStyle returns the declarations of a style that are allowed. One that holds
-// Liquid is not: its result is not known.
+// safeStyle returns the allowed declarations of a style. Declarations with Liquid are not, since their result is
+// unknown.
 func safeStyle(style, word string) string {
 	var kept []string
 	for declaration := range strings.SplitSeq(style, ";") {
@@ -299,8 +294,7 @@ func safeStyle(style, word string) string {
 
 const maxStyleValue = 200
 
-// safeStyleValue knows numbers, words, colours, names of fonts and the functions
-// that make colours.
+// safeStyleValue accepts numbers, words, colours, names of fonts and the functions for colours.
 func safeStyleValue(value string) bool {
 	if value == "" || len(value) > maxStyleValue || strings.Count(value, "'")%2 == 1 || strings.Count(value, `"`)%2 == 1 {
 		return false

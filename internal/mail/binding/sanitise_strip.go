@@ -6,23 +6,22 @@ import (
 	tokens "golang.org/x/net/html"
 )
 
-// stripped returns the text of HTML, with its Liquid: in lines where the HTML has
-// them and with the addresses of its links, or, for a header or an attribute, in
-// one line without.
+// stripped returns the text of HTML, with its Liquid: in lines as the HTML has them and with the addresses of its
+// links or, for a header or an attribute, in one line without them.
 func stripped(text string, lines bool) string {
 	if !strings.ContainsAny(text, "<&") {
 		return outside(text, clean)
 	}
 	m := newMask(clean(text))
 	out := m.restored(literally(m.strip(lines)), false)
-	if checkLiquid(RawHTML, out) != "" { // half of a block went with something that holds no text
+	if checkLiquid(RawHTML, out) != "" { // a part of a block was removed with an element without text
 		m.dropTags()
 		out = m.restored(literally(m.strip(lines)), false)
 	}
 	return out
 }
 
-// gap is what separates two pieces of text.
+// gap is the separator between two pieces of text.
 type gap uint8
 
 const (
@@ -41,14 +40,14 @@ type stripper struct {
 	pre  int
 	link struct {
 		href string
-		at   int // where the text of the link begins
+		at   int // the start of the link's text
 	}
 }
 
 func (m *mask) strip(lines bool) string {
 	s := stripper{lines: lines}
 	z := tokens.NewTokenizer(strings.NewReader(m.text))
-	hidden := "" // the element whose content is not for readers
+	hidden := "" // the current element whose content is not text
 	for {
 		switch kind := z.Next(); kind {
 		case tokens.ErrorToken:
@@ -84,7 +83,7 @@ func (s *stripper) part(g gap) {
 	s.gap = max(s.gap, g)
 }
 
-// put writes what is not empty after the gap that waits.
+// put writes a non-empty text after the pending gap.
 func (s *stripper) put(text string) {
 	if s.out.Len() > 0 {
 		s.out.WriteString([]string{noGap: "", spaceGap: " ", lineGap: "\n", paragraphGap: "\n\n"}[s.gap])
@@ -154,7 +153,7 @@ func (s *stripper) end(name string) {
 	}
 }
 
-// block ends the line where a block begins or ends.
+// block ends the line at the start or end of a block.
 func (s *stripper) block(name string) {
 	switch name {
 	case "p", "ul", "ol", "h1", "h2", "h3", "h4", "h5", "h6", "blockquote", "table", "pre", "hr":

@@ -6,7 +6,7 @@ import (
 	"github.com/packetboat/packetboat/internal/id"
 )
 
-// Format says which body is sent.
+// Format is the body that is sent.
 type Format string
 
 // The formats.
@@ -15,7 +15,7 @@ const (
 	MJML Format = "mjml"
 )
 
-// Type is what a parameter, or a field of a row, may hold.
+// Type is the type of a parameter or of a field of a row.
 type Type string
 
 // The types.
@@ -36,7 +36,7 @@ const (
 	List     Type = "list"
 )
 
-// Schema is what a template declares. A block declares no slots and expects nothing.
+// Schema is the declarations of a template. A block has no slots and no expectations.
 type Schema struct {
 	Parameters []Parameter   `json:"parameters_schema"`
 	Sections   []Section     `json:"sections_schema"`
@@ -57,13 +57,13 @@ type Parameter struct {
 	Default    json.RawMessage `json:"default"` // of the type, or null
 }
 
-// Validation bounds a value beyond its type; which keys count depends on that.
+// Validation restricts a value beyond its type; which fields apply depends on the type.
 type Validation struct {
 	MinLength *int            `json:"min_length,omitempty"` // in characters
 	MaxLength *int            `json:"max_length,omitempty"`
 	Pattern   *string         `json:"pattern,omitempty"` // RE2, of the whole value
 	Schemes   []string        `json:"schemes,omitempty"`
-	Min       json.RawMessage `json:"min,omitempty"` // a number, a day or a time, as the type is
+	Min       json.RawMessage `json:"min,omitempty"` // a number, a date or a time, depending on the type
 	Max       json.RawMessage `json:"max,omitempty"`
 	Integer   *bool           `json:"integer,omitempty"`
 	Options   []Option        `json:"options,omitempty"`
@@ -71,14 +71,13 @@ type Validation struct {
 	MaxItems  *int            `json:"max_items,omitempty"`
 }
 
-// Option is one choice of a select; written as a bare text when it has no label
-// of its own.
+// Option is a choice of a select; in JSON a string if it has no label.
 type Option struct {
 	Value string
 	Label string
 }
 
-// labelled is an option that has a label, as JSON has it.
+// labelled is the JSON of an option with a label.
 type labelled struct {
 	Value string `json:"value"`
 	Label string `json:"label"`
