@@ -394,7 +394,7 @@ func KeyKnown(ctx context.Context, db *sqldb.DB, tenant id.Tenant, secret string
 	var current string
 	err := db.QueryRow(ctx, `
 		SELECT tenant_id, key_hash FROM api_key
-		WHERE lookup_id = $1 /* all tenants: the key tells which */`, lookup).Scan(&owner, &current)
+		WHERE lookup_id = $1 /* all tenants: the key determines which */`, lookup).Scan(&owner, &current)
 	if errors.Is(err, sqldb.ErrNoRows) {
 		return false, nil
 	}

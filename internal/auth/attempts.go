@@ -119,7 +119,7 @@ func forgetAddresses(ctx context.Context, tx *sqldb.DB, user id.User) error {
 	_, err := tx.Exec(ctx, `
 		DELETE FROM login_address WHERE user_id = $1 /* all tenants: a user belongs to the installation */`, user)
 	if err != nil {
-		return fmt.Errorf("forget addresses of sign-ins: %w", err)
+		return fmt.Errorf("delete addresses of sign-ins: %w", err)
 	}
 	return nil
 }

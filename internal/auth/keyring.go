@@ -102,7 +102,7 @@ func (kr *Keyring) load(ctx context.Context, lookup string) (c cachedKey, err er
 	var until sql.NullInt64
 	c.key, _, err = scanKeyAnd(kr.DB.QueryRow(ctx, `
 		SELECT`+keyColumns+`, key_hash, previous_hash, previous_until FROM api_key
-		WHERE lookup_id = $1 /* all tenants: the key tells which */`, lookup).Scan, &c.hash, &previous, &until)
+		WHERE lookup_id = $1 /* all tenants: the key determines which */`, lookup).Scan, &c.hash, &previous, &until)
 	if err != nil {
 		return c, fmt.Errorf("look up API key: %w", err)
 	}

@@ -71,7 +71,7 @@ func issue(ctx context.Context, db *sqldb.DB, o oneTime, age time.Duration, now 
 func lookUp(ctx context.Context, db *sqldb.DB, p purpose, token string, now time.Time) (oneTime, error) {
 	return scanToken(p, db.QueryRow(ctx, `
 		SELECT user_id, tenant_id, proves FROM one_time_token
-		WHERE token_hash = $1 AND purpose = $2 AND expires_at > $3 AND (user_id IS NOT NULL OR purpose = 'setup') /* all tenants: the token tells which */`,
+		WHERE token_hash = $1 AND purpose = $2 AND expires_at > $3 AND (user_id IS NOT NULL OR purpose = 'setup') /* all tenants: the token determines which */`,
 		hash(token), p, now.UnixMicro()))
 }
 
@@ -79,7 +79,7 @@ func lookUp(ctx context.Context, db *sqldb.DB, p purpose, token string, now time
 func redeem(ctx context.Context, tx *sqldb.DB, p purpose, token string, now time.Time) (oneTime, error) {
 	return scanToken(p, tx.QueryRow(ctx, `
 		DELETE FROM one_time_token WHERE token_hash = $1 AND purpose = $2 AND expires_at > $3
-		RETURNING user_id, tenant_id, proves /* all tenants: the token tells which */`,
+		RETURNING user_id, tenant_id, proves /* all tenants: the token determines which */`,
 		hash(token), p, now.UnixMicro()))
 }
 

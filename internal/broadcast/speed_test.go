@@ -40,7 +40,7 @@ func TestSpeedIsThatOfTheLastMinutes(t *testing.T) {
 		{"resumed a moment ago", at(119, 79, 0, 1000), ago(time.Hour), 5001, 0, true},
 		{"no samples for a long time", nil, ago(time.Hour), 5000, 0, true},
 		{"planned again, so the start time is not used", at(8, 8, 700, 0), time.Time{}, 716, 2, false},
-		{"a clock behind that of who took samples", at(10, -10, 70, 10), ago(time.Hour), 90, 2, false},
+		{"a clock behind that of the process that took samples", at(10, -10, 70, 10), ago(time.Hour), 90, 2, false},
 	} {
 		got, known := speed(test.samples, test.begin, outbox.Sample{At: now, Sent: test.sent})
 		if math.Abs(got-test.want) > 0.05*test.want || known == test.unknown {

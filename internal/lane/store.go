@@ -109,7 +109,7 @@ func Delete(ctx context.Context, db *sqldb.DB, tenant id.Tenant, config id.MTACo
 		}
 		holders, err := who.Find(ctx, tx, tenant, usage.Subject{Kind: usage.MTAConfig, ID: c.ID.String(), Key: c.Key})
 		if err != nil {
-			return fmt.Errorf("find who uses an MTA config: %w", err)
+			return fmt.Errorf("find uses of MTA config: %w", err)
 		}
 		if holders.Any() {
 			return ErrInUse.With(map[string]any{"usage": holders.With("broadcasts", "sequences")})

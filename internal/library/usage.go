@@ -26,13 +26,13 @@ type Use struct {
 
 type uses []Use
 
-// usesOf finds the uses of an entry. It returns nil if who is nil, and ErrUnavailable if the lookup
+// usesOf finds the uses of an entry. It returns nil if finder is nil, and ErrUnavailable if the lookup
 // fails.
-func usesOf(ctx context.Context, db *sqldb.DB, e Entry, who usage.Finder) (uses, error) {
-	if who == nil {
+func usesOf(ctx context.Context, db *sqldb.DB, e Entry, finder usage.Finder) (uses, error) {
+	if finder == nil {
 		return nil, nil
 	}
-	holders, err := who.Find(ctx, db, e.Tenant, usage.Subject{Kind: usage.Library, ID: e.ID.String(), Key: e.Slug})
+	holders, err := finder.Find(ctx, db, e.Tenant, usage.Subject{Kind: usage.Library, ID: e.ID.String(), Key: e.Slug})
 	if err != nil {
 		return nil, ErrUnavailable.Because(err)
 	}

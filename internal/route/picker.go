@@ -11,17 +11,17 @@ import (
 // Picker picks a route for each recipient of a send.
 //
 // A contact that is not bound to an identity gets one by weighted rendezvous hashing
-// (highest random weight, Thaler and Ravishankar 1998): each contact draws a number
-// for each identity, from nothing but both ids, and the best draw wins. So a contact
-// keeps hearing from the same identity for as long as that one can send, and when an
-// identity joins or leaves, only the contacts that it wins or loses change theirs.
+// (highest random weight, Thaler and Ravishankar 1998): a hash of both ids gives a number
+// for each identity, and the highest wins. So a contact
+// keeps getting mail from the same identity as long as that one can send, and when an
+// identity is added or removed, only the contacts that it gains or loses change theirs.
 // Lanes of an identity are picked the same way.
 type Picker struct {
 	identities []option[id.Identity]
 	lanes      map[id.Identity][]option[id.MTAConfig]
 }
 
-// option is something that contacts draw a number for.
+// option is an identity or a lane to choose from.
 type option[ID ~[16]byte] struct {
 	id     ID
 	weight float64 // its share of the contacts, relative to the others'
@@ -42,9 +42,9 @@ func NewPicker(routes []Route) *Picker {
 // Several reports whether there is more than one identity to pick from.
 func (p *Picker) Several() bool { return len(p.identities) > 1 }
 
-// Pick returns the route of a contact's message: from the identity that the contact
-// heard from last if that is still among the routes, else from the one it draws, by
-// a lane that is not down unless all of the identity's are.
+// Pick returns the route of a contact's message: from the identity that the contact last got mail
+// from if that is still among the routes, otherwise from the one with the highest number, by a lane
+// that is not down unless all of the identity's are.
 func (p *Picker) Pick(contact id.Contact, last id.Identity, down map[id.MTAConfig]bool) Route {
 	identity := last
 	if _, ok := p.lanes[identity]; !ok {
@@ -53,10 +53,10 @@ func (p *Picker) Pick(contact id.Contact, last id.Identity, down map[id.MTAConfi
 	return Route{Identity: identity, Lane: draw(contact, p.lanes[identity], down)}
 }
 
-// Failover returns the lane that carries a message which was given a lane when it
+// Failover returns the lane that sends a message which got a lane when it
 // was prepared: that lane, unless it is down and another of the identity's is not.
-// The contacts of a lane that is down are shared among the others by their weights,
-// and no other contact changes its lane. Routes may name lanes that were switched
+// The contacts of a lane that is down are divided among the others by weight,
+// and no other contact changes its lane. Routes may contain lanes that were switched
 // off or deleted since: the caller counts them as down.
 func (p *Picker) Failover(contact id.Contact, identity id.Identity, given id.MTAConfig, down map[id.MTAConfig]bool) id.MTAConfig {
 	if !down[given] {
@@ -68,9 +68,9 @@ func (p *Picker) Failover(contact id.Contact, identity id.Identity, given id.MTA
 	return given
 }
 
-// draw returns the option for which a contact draws the best number, of those
-// that are not down, or of all if all are. Where no option has any weight they
-// have the same; the empty id is what it returns without options.
+// draw returns the option with the highest number for a contact, of those
+// that are not down, or of all if all are. If no option has a weight they
+// all have the same; without options it returns the empty id.
 func draw[ID ~[16]byte](contact id.Contact, options []option[ID], down map[ID]bool) ID {
 	if len(options) == 1 {
 		return options[0].id
@@ -87,7 +87,7 @@ func draw[ID ~[16]byte](contact id.Contact, options []option[ID], down map[ID]bo
 		if luck > weightless {
 			weightless, some = luck, o.id
 		}
-		// The logarithm of weight/-ln(chance), which neither overflows nor vanishes.
+		// The logarithm of weight/-ln(chance), which neither overflows nor becomes 0.
 		if score := math.Log(o.weight) + luck; o.weight > 0 && score > most {
 			most, best = score, o.id
 		}
@@ -101,7 +101,7 @@ func draw[ID ~[16]byte](contact id.Contact, options []option[ID], down map[ID]bo
 	return best
 }
 
-// chance returns a number between 0 and 1, exclusive, that both ids determine.
+// chance returns a number between 0 and 1, exclusive, derived from both ids.
 func chance(contact id.Contact, other [16]byte) float64 {
 	sum := sha256.Sum256(append(contact[:], other[:]...))
 	return (float64(binary.BigEndian.Uint64(sum[:8])>>12) + 0.5) / (1 << 52)

@@ -30,14 +30,14 @@ func someRoutes(rt *rapid.T) []route.Route {
 	return routes
 }
 
-// someone is a contact whose id no other run of the test has seen.
+// someone returns contacts whose ids differ from those of other runs of the test.
 func someone(rt *rapid.T) func(i int) id.Contact {
 	seed := rapid.Uint64().Draw(rt, "seed")
 	return func(i int) id.Contact { return idtest.Named[id.Contact](fmt.Sprintf("%d-%d", seed, i)) }
 }
 
-// share is the part of the whole that each weight is; without any weight, all
-// are alike.
+// shares returns the part of the total of each weight; without any weight, all
+// parts are equal.
 func shares[K comparable](weights map[K]float64) map[K]float64 {
 	most := slices.Max(slices.Collect(maps.Values(weights)))
 	parts, sum := map[K]float64{}, 0.0
@@ -54,8 +54,8 @@ func shares[K comparable](weights map[K]float64) map[K]float64 {
 	return parts
 }
 
-// ratio reports an error if counts are not those of a sample with the shares:
-// none may be further off than six times what chance makes of it.
+// ratio reports an error if counts are not a likely sample of the shares:
+// none may differ by more than six standard deviations.
 func ratio[K comparable](rt *rapid.T, what string, counts map[K]int, want map[K]float64, n int) {
 	rt.Helper()
 	for k, p := range want {
@@ -101,8 +101,8 @@ func TestAChoiceDependsOnIDsAndWeightsAlone(t *testing.T) {
 	})
 }
 
-// Whoever leaves takes none but its own contacts along, and whoever joins takes
-// contacts from others but moves none between them.
+// A removed identity loses only its own contacts, and an added one takes
+// contacts from the others without moving any between them.
 func TestContactsKeepTheirSenderWhenOthersComeAndGo(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
@@ -110,7 +110,7 @@ func TestContactsKeepTheirSenderWhenOthersComeAndGo(t *testing.T) {
 		guest := routes[len(routes)-1].Identity
 		fewer := slices.DeleteFunc(slices.Clone(routes), func(r route.Route) bool { return r.Identity == guest })
 		if !slices.ContainsFunc(fewer, func(r route.Route) bool { return r.Capacity > 0 }) {
-			return // all that stay have nothing left, and share alike from then on
+			return // the remaining ones have no capacity left, and get equal shares
 		}
 		with, without := route.NewPicker(routes), route.NewPicker(fewer)
 		for i := range 300 {
@@ -125,7 +125,7 @@ func TestContactsKeepTheirSenderWhenOthersComeAndGo(t *testing.T) {
 	})
 }
 
-func TestWhoCanSendMoreOnlyGainsContacts(t *testing.T) {
+func TestAnIdentityWithMoreCapacityOnlyGainsContacts(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
 		routes, contact := someRoutes(rt), someone(rt)
@@ -136,7 +136,7 @@ func TestWhoCanSendMoreOnlyGainsContacts(t *testing.T) {
 			}
 		}
 		if !slices.ContainsFunc(routes, func(r route.Route) bool { return r.Capacity > 0 }) {
-			return // they shared alike, as nobody had anything left
+			return // equal shares, as none had capacity left
 		}
 		before, after := route.NewPicker(routes), route.NewPicker(more)
 		for i := range 300 {
@@ -148,7 +148,7 @@ func TestWhoCanSendMoreOnlyGainsContacts(t *testing.T) {
 	})
 }
 
-func TestContactsKeepWhomTheyHeardFromLast(t *testing.T) {
+func TestContactsKeepTheirLastIdentity(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
 		routes, contact := someRoutes(rt), someone(rt)
@@ -165,10 +165,10 @@ func TestContactsKeepWhomTheyHeardFromLast(t *testing.T) {
 	})
 }
 
-// A lane that is down carries nothing while another is up; its contacts go to
-// the others, and nobody else's lane changes. A message that was given its lane
-// before goes where it would be sent now.
-func TestALaneThatIsDownIsPassedOver(t *testing.T) {
+// A lane that is down sends nothing while another is up; its contacts go to
+// the others, and no other contact's lane changes. A message that got its lane
+// before is sent by the lane that it would get now.
+func TestALaneThatIsDownIsReplaced(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
 		routes, contact := someRoutes(rt), someone(rt)
@@ -199,7 +199,7 @@ func TestALaneThatIsDownIsPassedOver(t *testing.T) {
 	})
 }
 
-func TestInsteadKeepsWhatItDoesNotKnow(t *testing.T) {
+func TestFailoverKeepsUnknownRoutes(t *testing.T) {
 	t.Parallel()
 	picker := route.NewPicker([]route.Route{{Identity: idtest.Named[id.Identity]("a"), Lane: idtest.Named[id.MTAConfig]("x")}, {Identity: idtest.Named[id.Identity]("b"), Lane: idtest.Named[id.MTAConfig]("y")}})
 	down := map[id.MTAConfig]bool{idtest.Named[id.MTAConfig]("x"): true, idtest.Named[id.MTAConfig]("z"): true}
@@ -208,9 +208,9 @@ func TestInsteadKeepsWhatItDoesNotKnow(t *testing.T) {
 		given, want id.MTAConfig
 	}{
 		{idtest.Named[id.Identity]("a"), idtest.Named[id.MTAConfig]("x"), idtest.Named[id.MTAConfig]("x")},        // it has no other
-		{idtest.Named[id.Identity]("b"), idtest.Named[id.MTAConfig]("x"), idtest.Named[id.MTAConfig]("y")},        // its lane of long ago
+		{idtest.Named[id.Identity]("b"), idtest.Named[id.MTAConfig]("x"), idtest.Named[id.MTAConfig]("y")},        // its former lane
 		{idtest.Named[id.Identity]("b"), idtest.Named[id.MTAConfig]("y"), idtest.Named[id.MTAConfig]("y")},        // up
-		{idtest.Named[id.Identity]("gone"), idtest.Named[id.MTAConfig]("z"), idtest.Named[id.MTAConfig]("z")},     // nobody knows another
+		{idtest.Named[id.Identity]("gone"), idtest.Named[id.MTAConfig]("z"), idtest.Named[id.MTAConfig]("z")},     // no other route
 		{idtest.Named[id.Identity]("gone"), idtest.Named[id.MTAConfig]("new"), idtest.Named[id.MTAConfig]("new")}, // nor whether it is down
 	} {
 		if got := picker.Failover(idtest.Named[id.Contact]("c"), tt.identity, tt.given, down); got != tt.want {

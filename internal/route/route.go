@@ -1,5 +1,5 @@
-// Package route knows the ways that the messages of a send can take, and picks one
-// for each recipient. It depends on nothing but ids, so every process picks alike.
+// Package route describes the routes of the messages of a send, and picks one
+// for each recipient. The choice depends only on ids and weights, so all processes pick the same.
 package route
 
 import (
@@ -8,22 +8,22 @@ import (
 	"github.com/packetboat/packetboat/internal/id"
 )
 
-// Route is one way a message can take: a sending identity and the lane that
-// carries its mail.
+// Route is a sending identity and the lane that
+// sends its mail.
 type Route struct {
 	Identity id.Identity  `json:"identity"`
 	Lane     id.MTAConfig `json:"lane"`
-	Weight   float64      `json:"weight,omitempty"`   // of the lane among those that share the identity's mail; 0: none share it
+	Weight   float64      `json:"weight,omitempty"`   // of the lane among those of the identity; 0: there is only one
 	Capacity int          `json:"capacity,omitempty"` // messages the identity could send that day, when the send was prepared; 0 for all: equal shares
 }
 
-// Same reports whether both are the same way, whatever their weights.
+// Same reports whether both are the same route, whatever their weights.
 func (r Route) Same(o Route) bool { return r.Identity == o.Identity && r.Lane == o.Lane }
 
-// Contains reports whether routes has the way r.
+// Contains reports whether routes contains r.
 func Contains(routes []Route, r Route) bool { return slices.ContainsFunc(routes, r.Same) }
 
-// Merge returns routes with those of more that it does not have. A way that is in
+// Merge returns routes with those of more that it does not contain. A route that is in
 // both keeps the weights that it has in routes.
 func Merge(routes, more []Route) []Route {
 	all := slices.Clone(routes)

@@ -247,10 +247,10 @@ func TestAFileOfNewContactsMayHoldKnownOnes(t *testing.T) {
 				again = "Name 7"
 			}
 			if c := d.contact("known@" + string(tt.mode) + ".example"); *c.LastName != "Known" || tt.mode == transfer.Upsert && *c.FirstName != first {
-				d.Errorf("%s: who was known is %v %s", tt.mode, c.FirstName, *c.LastName)
+				d.Errorf("%s: the known contact is %v %s", tt.mode, c.FirstName, *c.LastName)
 			}
 			if c := d.contact(fmt.Sprintf("u7@%s.example", tt.mode)); *c.FirstName != again || *c.ExternalID != string(tt.mode)+"-7" {
-				d.Errorf("%s: who came twice is %s, %s; want %s", tt.mode, *c.FirstName, *c.ExternalID, again)
+				d.Errorf("%s: the repeated contact is %s, %s; want %s", tt.mode, *c.FirstName, *c.ExternalID, again)
 			}
 		}
 	})

@@ -26,7 +26,7 @@ import (
 // Now is when these tests happen.
 var Now = time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
 
-// By is who creates broadcasts.
+// By is the user who creates broadcasts.
 var By = auth.Actor{Type: "api_key", ID: "key", Name: "test"}
 
 // Account is a tenant that can send.
@@ -162,7 +162,7 @@ func (a *Account) Schedule(edits ...func(*broadcast.Change)) broadcast.Broadcast
 	return a.Load(b.ID)
 }
 
-// Load returns a broadcast as it stands.
+// Load returns the current state of a broadcast.
 func (a *Account) Load(bid id.Broadcast) broadcast.Broadcast {
 	a.t.Helper()
 	b, err := broadcast.Load(a.t.Context(), a.DB, a.Tenant, bid)

@@ -9,12 +9,12 @@ import (
 // maxIssues is the maximum number of problems that are reported for a binding.
 const maxIssues = 500
 
-// Check checks a binding against a schema. It returns the value of everything that is declared, to be used
-// only if there are no issues, and all problems, at most maxIssues: in the order of the schema, followed by
-// undeclared names.
+// Check checks a binding against a schema. It returns the value of everything that is declared, to
+// be used only if there are no issues, and all problems, at most maxIssues: in the order of the
+// schema, followed by undeclared names.
 //
-// A null value is absent. Unknown members of the binding and of a slot are ignored. The seed determines the
-// blocks of random slots: they stay the same as long as seed and pool do.
+// A null value is absent. Unknown members of the binding and of a slot are ignored. The seed
+// determines the blocks of random slots: they stay the same as long as seed and pool do.
 func Check(s Schema, raw json.RawMessage, pool Pool, seed string) (Bound, []Issue) {
 	b, issues := Lenient(s, raw, pool, seed)
 	if len(issues) > 0 {
@@ -23,8 +23,8 @@ func Check(s Schema, raw json.RawMessage, pool Pool, seed string) (Bound, []Issu
 	return b, nil
 }
 
-// checker is the state of one check. It replaces missing and invalid values, so that its result can always
-// be shown.
+// checker is the state of one check. It replaces missing and invalid values, so that its result can
+// always be shown.
 type checker struct {
 	pool     Pool
 	seed     string
@@ -115,8 +115,8 @@ func (c *checker) parameters(s scope) map[string]Value {
 	return out
 }
 
-// parameter returns the value of a parameter, or of a field of a row: the bound value, or else its default,
-// or else nothing.
+// parameter returns the value of a parameter, or of a field of a row: the bound value, or else its
+// default, or else nothing.
 func (c *checker) parameter(at location, p *Parameter, v any) Value {
 	if v == nil {
 		if held, ok := stored(p.Type, p.Default); ok {
@@ -153,7 +153,8 @@ func (c *checker) sections(s scope) map[string][]map[string]Value {
 	return out
 }
 
-// section returns the rows of a section. An unbound section has none, and its limits are not checked.
+// section returns the rows of a section. An unbound section has none, and its limits are not
+// checked.
 func (c *checker) section(s scope, sec *Section, v any) []map[string]Value {
 	at := location{slot: s.slot, section: sec.Name}
 	list, ok := v.([]any)

@@ -21,7 +21,7 @@ func BenchmarkCheck(b *testing.B) {
 	}
 }
 
-// groves is a pool that has its blocks by tag at hand, as the real one has.
+// groves is a pool with its blocks by tag, like the real one.
 type groves struct {
 	all   map[string]*binding.Block
 	byTag map[string][]*binding.Block

@@ -7,7 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// location is a position in a binding. It is formatted only for issues. Numbers count from 1; 0 means none.
+// location is a position in a binding. It is formatted only for issues. Numbers count from 1; 0
+// means none.
 type location struct {
 	base    string // for a position outside of a binding
 	slot    string // slots.<slot>
@@ -144,8 +145,8 @@ func nearest(name string, declared []string) string {
 	return best
 }
 
-// edits returns how many bytes must be added, removed or replaced to turn a into b, or most if it is at
-// least that many.
+// edits returns how many bytes must be added, removed or replaced to turn a into b, or most if it
+// is at least that many.
 func edits(a, b string, most int) int {
 	if len(a)-len(b) >= most || len(b)-len(a) >= most {
 		return most

@@ -14,7 +14,7 @@ import (
 	"github.com/packetboat/packetboat/internal/mail/binding"
 )
 
-// A few names, so that what is declared and what is bound meet often.
+// A few names, so that declared and bound names are often the same.
 var someName = rapid.SampledFrom([]string{"a", "b", "c", "title", "headline"})
 
 // goodValues are values that fit a type whatever it validates below, and
@@ -37,7 +37,7 @@ func (d drawn) one(list ...string) string { return rapid.SampledFrom(list).Draw(
 
 func (d drawn) chance(percent int) bool { return rapid.IntRange(0, 99).Draw(d.T, "chance") < percent }
 
-// named draws up to n entries with names of their own.
+// named draws up to n entries with different names.
 func (d drawn) named(n int, entry func(name string) string) string {
 	names := rapid.SliceOfNDistinct(someName, 0, n, rapid.ID[string]).Draw(d.T, "names")
 	parts := make([]string, 0, len(names))
@@ -150,7 +150,7 @@ func (d drawn) binding(s binding.Schema, pool shelf) string {
 	return raw
 }
 
-// unfit says what of a schema does not have a value of its type; "" if nothing.
+// unfit returns what has no value of its type, or "".
 func unfit(s binding.Schema, b binding.Bound) string {
 	for _, p := range s.Parameters {
 		if v, there := b.Values[p.Name]; !there || !fits(p, v) {
@@ -246,7 +246,7 @@ func TestWhatIsDeclaredHasAValue(t *testing.T) {
 	})
 }
 
-func TestRebasedBindingsLackOnlyWhatTheyAreToldToLack(t *testing.T) {
+func TestIssuesOfARebaseAreThoseOfTheMergedBinding(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(r *rapid.T) {
 		d := drawn{r}

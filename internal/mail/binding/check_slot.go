@@ -26,8 +26,9 @@ func (c *checker) slots(s *Schema, bound map[string]any) map[string]Filling {
 	return out
 }
 
-// slot fills one slot. An unbound slot is filled by its default strategy; if that is fixed, it stays empty,
-// since no block is named. A required slot without a block is an issue, even if the binding says empty.
+// slot fills one slot. An unbound slot is filled by its default strategy; if that is fixed, it
+// stays empty, since no block is named. A required slot without a block is an issue, even if the
+// binding says empty.
 func (c *checker) slot(sl *Slot, v any) Filling {
 	at := location{slot: sl.Name}
 	m, ok := v.(map[string]any)
@@ -102,9 +103,10 @@ func (c *checker) fixed(at location, sl *Slot, m map[string]any) Filling {
 // maxTries is the maximum number of blocks that are tried for a random slot.
 const maxTries = 25
 
-// random fills a slot with one of the blocks that match its filter and for which the binding is valid and
-// complete. Other blocks are skipped, so that a binding is valid for any seed or for none; if no block
-// remains, the issues are those of the first. Names that any of the matching blocks declares are known.
+// random fills a slot with one of the blocks that match its filter and for which the binding is
+// valid and complete. Other blocks are skipped, so that a binding is valid for any seed or for
+// none; if no block remains, the issues are those of the first. Names that any of the matching
+// blocks declares are known.
 func (c *checker) random(at location, sl *Slot, m map[string]any) Filling {
 	var all []*Block
 	if c.pool != nil {

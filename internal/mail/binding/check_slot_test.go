@@ -69,7 +69,7 @@ func TestRandomBlocksAreChosenFromThoseThatFit(t *testing.T) {
 	}
 }
 
-func TestRandomBlocksTakeWhatIsBound(t *testing.T) {
+func TestRandomBlocksUseBoundValues(t *testing.T) {
 	t.Parallel()
 	s := schemaOf(t, `{"slots_schema": [{"name": "s", "required": true}]}`)
 	pool := shelf{
@@ -98,7 +98,7 @@ func TestRandomBlocksTakeWhatIsBound(t *testing.T) {
 	}
 }
 
-func TestRandomBlocksThatWhatIsBoundDoesNotSuitArePassedOver(t *testing.T) {
+func TestRandomBlocksThatDoNotFitTheBindingAreSkipped(t *testing.T) {
 	t.Parallel()
 	s := schemaOf(t, `{"slots_schema": [{"name": "s", "required": true}]}`)
 	pool := shelf{

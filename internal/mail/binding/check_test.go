@@ -43,14 +43,14 @@ func blocks(t testing.TB) shelf {
 	}
 }
 
-// whole fits letter; a test changes one thing of it.
+// whole is a valid binding of letter, of which tests change one thing.
 const whole = `{
 	"parameters": {"headline": "Hello", "intro": "<p>Hi</p>"},
 	"sections": {"products": [{"title": "A", "price": 2.50}, {"title": "B"}]},
 	"slots": {"hero": {"strategy": "fixed", "block_id": "ann", "parameters": {"title": "T"}, "sections": {"x": [{"y": 1}]}}}
 }`
 
-func TestEachProblemIsToldWhereItIs(t *testing.T) {
+func TestEachProblemHasItsPath(t *testing.T) {
 	t.Parallel()
 	with := func(was, is string) string {
 		if !strings.Contains(whole, was) {
@@ -132,7 +132,7 @@ func TestEachProblemIsToldWhereItIs(t *testing.T) {
 	}
 }
 
-func TestFixesOfStrangeNamesSuggestThoseThereAre(t *testing.T) {
+func TestFixesOfUnknownNamesSuggestDeclaredOnes(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ raw, want string }{
 		{`{"sections": {"foo": []}}`, "Remove 'sections.foo' or use one of: products, footer_links"},
@@ -159,7 +159,7 @@ func TestFixesOfStrangeNamesSuggestThoseThereAre(t *testing.T) {
 	}
 }
 
-func TestWhatIsNotBoundHasItsDefault(t *testing.T) {
+func TestUnboundParametersHaveTheirDefault(t *testing.T) {
 	t.Parallel()
 	b, issues := binding.Check(schemaOf(t, letter), json.RawMessage(whole), blocks(t), "seed")
 	if len(issues) > 0 {

@@ -5,7 +5,8 @@ import (
 	"fmt"
 )
 
-// Document is the parsed bodies of a template or of a block. It is immutable and safe for concurrent use.
+// Document is the parsed bodies of a template or of a block. It is immutable and safe for
+// concurrent use.
 type Document struct {
 	bodies [4][]part // by form
 }
@@ -50,15 +51,16 @@ const maxReferences = 1000
 //	{{item:f}}                         the field f of the row; _index, _first, _last
 //	{{slot:x}}                         the block in the slot x
 //
-// White space in the braces is ignored, and a line with nothing but the beginning or end of a section is
-// removed. The first and the fourth may be followed by Liquid's filters, and are allowed in Liquid's tags,
-// where they are values: {% if {{item:_last}} %}. Everything else is literal: Liquid as package liquid parses
-// it, the contents of its strings, comments and raw blocks, and triple braces.
+// White space in the braces is ignored, and a line with nothing but the beginning or end of a
+// section is removed. The first and the fourth may be followed by Liquid's filters, and are allowed
+// in Liquid's tags, where they are values: {% if {{item:_last}} %}. Everything else is literal:
+// Liquid as package liquid parses it, the contents of its strings, comments and raw blocks, and
+// triple braces.
 //
-// The error is ErrReference, with the placeholders that are not declared or not allowed at their position: a
-// section in a section, a slot in a section, an item outside of sections, a section or slot in the subject, a
-// section without its end, or one with a part of a Liquid block. The warnings are declarations that are not
-// used.
+// The error is ErrReference, with the placeholders that are not declared or not allowed at their
+// position: a section in a section, a slot in a section, an item outside of sections, a section or
+// slot in the subject, a section without its end, or one with a part of a Liquid block. The
+// warnings are declarations that are not used.
 func ParseDocument(b Bodies, s Schema) (*Document, []Warning, error) {
 	d := &Document{}
 	in := newNames(s)

@@ -43,14 +43,14 @@ var textElements = map[string]bool{
 // maxOpen is the maximum depth to which the nesting of MJML is tracked.
 const maxOpen = 100
 
-// places finds where the Liquid of a body stands, from its start to its end. No
+// places finds the places of the Liquid of a body, from its start to its end. No
 // value closes or opens anything.
 type places struct {
 	*markup.Scanner
 	form       form
-	token      markup.Token       // the one being looked at
-	inside     bool               // that is a tag whose attributes were read
-	attributes []markup.Attribute // those of them that were not passed yet
+	token      markup.Token       // the current one
+	inside     bool               // it is a tag whose attributes were read
+	attributes []markup.Attribute // those that follow the position
 	open       []string           // the elements of MJML around it
 }
 
@@ -58,8 +58,8 @@ func newPlaces(src string, f form) *places {
 	return &places{Scanner: markup.New(src, markup.Syntax{Raw: textElements, XML: f == mjmlForm, Names: true}), form: f}
 }
 
-// at returns the place of a piece of Liquid, which does not stand before one that
-// was asked for earlier, and the element of MJML around it.
+// at returns the place of a piece of Liquid, which must not be before an earlier
+// argument, and the element of MJML around it.
 func (p *places) at(span markup.Span) (at place, parent string) {
 	if !p.form.marked() {
 		return inMarkup, ""

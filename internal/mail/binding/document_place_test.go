@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// outline returns the tokens of HTML, without what they say.
+// outline returns the tokens of HTML, without their text.
 func outline(html string) string {
 	var b strings.Builder
 	z := tokens.NewTokenizer(strings.NewReader(html))
@@ -25,9 +25,9 @@ func outline(html string) string {
 	}
 }
 
-// Places are found as browsers read HTML: a text in the place of a placeholder, which
-// would mean something wherever it is not escaped as it must be there, changes no
-// token, wherever in broken HTML it stands.
+// Places agree with the way browsers parse HTML: a text in place of a placeholder that
+// would have a meaning wherever it is not escaped correctly changes no
+// token, at any position in broken HTML.
 func TestPlacesAreKnown(t *testing.T) {
 	piece := rapid.SampledFrom([]string{
 		"{{x}}", "{{x}}", "<p>", "<p ", "</p>", "</p", "<", ">", "/", "/>", "=", `"`, "'", " ", "a", "b=c", `title="`, "title='", "title=",

@@ -165,8 +165,8 @@ func placeholder(code string) (kind, name string) {
 	return "", ""
 }
 
-// literal makes a part of the text before to. Braces just before those of a placeholder are text, and stay
-// text after it is replaced.
+// literal makes a part of the text before to. Braces just before those of a placeholder are text,
+// and stay text after it is replaced.
 func (r *reader) literal(to int) {
 	if r.from >= to {
 		return
@@ -302,8 +302,8 @@ func (r *reader) endSection() {
 	r.section = nil
 }
 
-// alone returns what is removed with the beginning or end of a section: its whole line, if there is nothing
-// else on it.
+// alone returns what is removed with the beginning or end of a section: its whole line, if there is
+// nothing else on it.
 func (r *reader) alone(span markup.Span) (start, end int) {
 	start, end = span.Start, span.End
 	for start > r.from && (r.src[start-1] == ' ' || r.src[start-1] == '\t') {
@@ -318,8 +318,8 @@ func (r *reader) alone(span markup.Span) (start, end int) {
 	return start, min(end+1, len(r.src))
 }
 
-// checkSections reports sections that contain a part of a Liquid block: repeated or omitted, they would break
-// the template.
+// checkSections reports sections that contain a part of a Liquid block: repeated or omitted, they
+// would break the template.
 func (r *reader) checkSections() {
 	if len(r.wrong) > 0 || !strings.Contains(r.src, "{%") {
 		return

@@ -9,8 +9,8 @@ import (
 	"github.com/packetboat/packetboat/internal/mail/markup"
 )
 
-// joiner concatenates texts without creating or destroying a Liquid delimiter where they are joined: there it
-// writes an empty output, which prints nothing, in HTML as in text.
+// joiner concatenates texts without creating or destroying a Liquid delimiter where they are
+// joined: there it writes an empty output, which prints nothing, in HTML as in text.
 type joiner struct {
 	strings.Builder
 	last byte
@@ -37,8 +37,8 @@ func (j *joiner) add(text string) {
 	}
 }
 
-// meets reports whether two adjacent bytes are a delimiter, or a part of what turns one into text (three
-// braces).
+// meets reports whether two adjacent bytes are a delimiter, or a part of what turns one into text
+// (three braces).
 func meets(a, b byte) bool {
 	switch a {
 	case '{':
@@ -76,8 +76,8 @@ type where struct {
 // inTag reports whether white space has a meaning there.
 func (w where) inTag() bool { return w.place == inTag || w.place == inBare }
 
-// prepared returns a value whose Liquid is allowed in a body, with param referring to the parameters of the
-// block in the slot.
+// prepared returns a value whose Liquid is allowed in a body, with param referring to the
+// parameters of the block in the slot.
 func prepared(v Value, slot string) Value {
 	ready := func(t Type, text string) string {
 		if checkLiquid(t, text) != "" {
@@ -213,8 +213,8 @@ func clean(text string) string {
 	return text
 }
 
-// printable replaces characters that XML forbids. It does not remove them, so that their neighbours are not
-// joined.
+// printable replaces characters that XML forbids. It does not remove them, so that their neighbours
+// are not joined.
 func printable(r rune) rune {
 	if r < ' ' && r != '\t' && r != '\n' && r != '\r' || r == 0x7f || r == 0xfffe || r == 0xffff {
 		return utf8.RuneError

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Each type in each place, as authors expect it.
+// Each type at each place.
 func TestEscaping(t *testing.T) {
 	const liquid = `{{ first_name | default: "you" }}`
 	for _, tt := range []struct {

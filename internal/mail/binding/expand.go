@@ -5,8 +5,9 @@ import "strconv"
 // MaxExpanded is the maximum size of the bodies, together, that Expand returns.
 const MaxExpanded = 10 << 20
 
-// Expand writes the values of b into the bodies in one pass, without parsing values for placeholders. Each
-// value is escaped for its type and position, and no Liquid arises where two texts are joined.
+// Expand writes the values of b into the bodies in one pass, without parsing values for
+// placeholders. Each value is escaped for its type and position, and no Liquid arises where two
+// texts are joined.
 //
 // If the bodies would be larger than MaxExpanded, they are empty; Fill returns an error then.
 func (d *Document) Expand(b Bound) Bodies {
@@ -191,8 +192,8 @@ func (x *expander) parts(out *joiner, parts []part, f form, s *frame, r *row) {
 	}
 }
 
-// filled returns the text for an empty value: without it, an attribute without quotes would get the next
-// attribute as its value.
+// filled returns the text for an empty value: without it, an attribute without quotes would get the
+// next attribute as its value.
 func (w where) filled(text string) string {
 	if text == "" && w.place == inBare && !w.code {
 		return `""`

@@ -2,14 +2,15 @@ package binding
 
 import "encoding/json"
 
-// Params returns the value of param for the Liquid of the bodies that Expand returns: each parameter by its
-// name, and for each slot with a block, by the slot's name after an underscore, the parameters of the block.
-// (Expand replaces param.title in the block's Liquid by param._hero.title; no parameter's name begins with an
-// underscore.)
+// Params returns the value of param for the Liquid of the bodies that Expand returns: each
+// parameter by its name, and for each slot with a block, by the slot's name after an underscore,
+// the parameters of the block. (Expand replaces param.title in the block's Liquid by
+// param._hero.title; no parameter's name begins with an underscore.)
 //
-// A parameter without a value is nil, so that {% if param.x %} is false. A number is an int64 or a float64, a
-// boolean a bool, a list a []any; everything else is the text, sanitised if it is rich text, and is escaped
-// when Liquid prints it. All of it can be stored as JSON, provided that numbers are decoded as json.Number.
+// A parameter without a value is nil, so that {% if param.x %} is false. A number is an int64 or a
+// float64, a boolean a bool, a list a []any; everything else is the text, sanitised if it is rich
+// text, and is escaped when Liquid prints it. All of it can be stored as JSON, provided that
+// numbers are decoded as json.Number.
 func (d *Document) Params(b Bound) map[string]any {
 	params := constants(b)
 	for name, filling := range b.Slots {

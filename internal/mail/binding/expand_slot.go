@@ -93,8 +93,8 @@ func takesMJML(parent string) bool {
 	return false
 }
 
-// wrapping returns the elements around a block's MJML that are needed in an element: a block of mj-text needs
-// a column and a section in mj-body.
+// wrapping returns the elements around a block's MJML that are needed in an element: a block of
+// mj-text needs a column and a section in mj-body.
 func wrapping(source string, f form, parent string) (before, after string) {
 	if f != mjmlForm {
 		return "", ""

@@ -24,7 +24,7 @@ type failer interface {
 	Fatalf(format string, args ...any)
 }
 
-// worst is what recipients' data may look like.
+// worst is hostile data of a recipient.
 type worst struct{}
 
 func (worst) Lookup(string) (any, bool) { return `"><b x='y">{{z}}`, true }
@@ -71,7 +71,7 @@ func shape(t failer, html string) string {
 const shaped = `<p title="{{param:x}}" class='a {{param:x}}' lang={{param:x}}>{{param:x}}<b>{{ param:x }}</b></p>` +
 	`<!-- {{param:x}} --><style>{{param:x}}</style><textarea>{{param:x}}</textarea><a href="https://x.example/{{x}}">{{x}}</a>{{param:x}}`
 
-// holdShape fails if a value of that type means anything to HTML: before Liquid
+// holdShape fails if a value of that type has a meaning in HTML: before Liquid
 // is rendered or after.
 func holdShape(t failer, shaped string, typ Type, x string) {
 	t.Helper()
@@ -113,7 +113,7 @@ func TestValuesAreNoMarkup(t *testing.T) {
 	})
 }
 
-// A text without Liquid reads, once everything is rendered, as it was written.
+// A text without Liquid is unchanged after rendering.
 func TestTextsSurvive(t *testing.T) {
 	d := mustParse(t, Bodies{HTML: `<p title="{{param:x}}">{{param:x}}</p>`, Text: "[{{param:x}}]"}, Schema{Parameters: []Parameter{{Name: "x"}}})
 	rapid.Check(t, func(rt *rapid.T) {
@@ -148,7 +148,7 @@ func TestTextsSurvive(t *testing.T) {
 	})
 }
 
-// Whatever the values are, the Liquid of the bodies can be read if that of the
+// Whatever the values are, the Liquid of the bodies can be parsed if that of the
 // template can.
 func TestLiquidStaysWhole(t *testing.T) {
 	piece := rapid.SampledFrom([]string{
@@ -194,7 +194,7 @@ func TestLiquidStaysWhole(t *testing.T) {
 			_, err := liquid.Parse(full.of(f), liquid.Options{})
 			_, err2 := liquid.Parse(bare.of(f), liquid.Options{})
 			if errors.Join(err, err2) != nil {
-				continue // a template that is wrong by itself
+				continue // an invalid template
 			}
 			used++
 			if _, err := liquid.Parse(b.of(f), liquid.Options{}); err != nil {
@@ -237,7 +237,7 @@ func TestMJMLStaysWellFormed(t *testing.T) {
 	})
 }
 
-// Values are not read for placeholders.
+// Values are not parsed for placeholders.
 func TestValuesAreNoPlaceholders(t *testing.T) {
 	s := Schema{
 		Parameters: []Parameter{{Name: "x"}, {Name: "secret"}}, Sections: []Section{{Name: "s", Item: []Parameter{{Name: "f"}}}},
@@ -265,7 +265,7 @@ func TestValuesAreNoPlaceholders(t *testing.T) {
 	})
 }
 
-// What took more than linear time would take minutes here.
+// With more than linear time, this would take minutes.
 func TestExpandIsLinear(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a megabyte of each takes long under the race detector")
@@ -316,7 +316,7 @@ func FuzzExpand(f *testing.F) {
 				_, err := liquid.Parse(full.of(f), liquid.Options{})
 				_, err2 := liquid.Parse(bare.of(f), liquid.Options{})
 				if errors.Join(err, err2) != nil {
-					continue // a template that is wrong by itself
+					continue // an invalid template
 				}
 				if _, err := liquid.Parse(got.of(f), liquid.Options{}); err != nil && !strings.Contains(err.Error(), "deeper") {
 					t.Errorf("%q with %s %q becomes %q: %v", body, typ, x, got.of(f), err)

@@ -9,7 +9,7 @@ import (
 	"github.com/packetboat/packetboat/internal/mail/binding"
 )
 
-// FuzzCheck checks untrusted bindings against a schema, shows them, and moves them to
+// FuzzCheck checks untrusted bindings against a schema, renders them, and rebases them on
 // another.
 func FuzzCheck(f *testing.F) {
 	s, theirs, pool := schemaOf(f, letter), schemaOf(f, changedLetter), blocks(f)
@@ -41,8 +41,8 @@ func FuzzCheck(f *testing.F) {
 	})
 }
 
-// FuzzSchema reads untrusted schemas. What is accepted is stored, comes back and
-// is accepted again as the same, and can be filled in.
+// FuzzSchema parses untrusted schemas. An accepted one can be stored and read,
+// stays the same, and can be filled in.
 func FuzzSchema(f *testing.F) {
 	for _, seed := range []string{
 		letter, changedLetter, quote, `{}`, `{"parameters_schema": [{"name": "a", "type": "text", "validation": {"pattern": "((a{30}){30}"}}]}`,

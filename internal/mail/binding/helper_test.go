@@ -12,7 +12,7 @@ import (
 	"github.com/packetboat/packetboat/internal/mail/binding"
 )
 
-// rawSchema is a schema as a test writes it, in one JSON object.
+// rawSchema returns a schema that is written as one JSON object.
 func rawSchema(t testing.TB, text string) binding.RawSchema {
 	t.Helper()
 	var parts struct {
@@ -37,8 +37,8 @@ func schemaOf(t testing.TB, text string) binding.Schema {
 	return s
 }
 
-// onlyParameter is the schema of one parameter named x, of which the test gives
-// the rest: `"type": "text", "required": true`.
+// onlyParameter returns the schema of one parameter named x with
+// the given members: `"type": "text", "required": true`.
 func onlyParameter(t testing.TB, rest string) binding.Schema {
 	t.Helper()
 	return schemaOf(t, `{"parameters_schema": [{"name": "x", `+rest+`}]}`)

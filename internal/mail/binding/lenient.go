@@ -2,8 +2,9 @@ package binding
 
 import "encoding/json"
 
-// Lenient is Check for previews: its result can always be shown. Missing and invalid values are replaced by
-// the sample of the schema or by a placeholder, and slots by notices; the issues are those of Check.
+// Lenient is Check for previews: its result can always be shown. Missing and invalid values are
+// replaced by the sample of the schema or by a placeholder, and slots by notices; the issues are
+// those of Check.
 func Lenient(s Schema, raw json.RawMessage, pool Pool, seed string) (Bound, []Issue) {
 	c := checker{pool: pool, seed: seed}
 	b := c.binding(&s, raw)
@@ -13,8 +14,8 @@ func Lenient(s Schema, raw json.RawMessage, pool Pool, seed string) (Bound, []Is
 	return b, c.issues
 }
 
-// Sample returns values for a schema: its samples, or placeholders, one row for each section, and a notice for
-// each slot. Templates are rendered with it when they are saved.
+// Sample returns values for a schema: its samples, or placeholders, one row for each section, and a
+// notice for each slot. Templates are rendered with it when they are saved.
 func Sample(s Schema) Bound {
 	b := Bound{
 		Values: make(map[string]Value, len(s.Parameters)),

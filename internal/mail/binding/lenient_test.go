@@ -9,7 +9,7 @@ import (
 	"github.com/packetboat/packetboat/internal/mail/binding"
 )
 
-func TestWhatIsMissingShows(t *testing.T) {
+func TestMissingValuesAreShown(t *testing.T) {
 	t.Parallel()
 	for rest, want := range map[string]any{
 		`"type": "text"`:                             "[x]",
@@ -51,7 +51,7 @@ func TestWhatIsMissingShows(t *testing.T) {
 	}
 }
 
-func TestPartsOfALetterThatAreMissingShow(t *testing.T) {
+func TestMissingPartsOfALetterAreShown(t *testing.T) {
 	t.Parallel()
 	s := schemaOf(t, letter)
 	b, issues := binding.Lenient(s, json.RawMessage(`{"slots": {"aside": {"strategy": "fixed", "block_id": "none"}}}`), blocks(t), "")

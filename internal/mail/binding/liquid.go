@@ -13,17 +13,17 @@ func hasLiquid(text string) bool {
 	return strings.Contains(text, "{{") || strings.Contains(text, "{%")
 }
 
-// maxBlocks is the maximum nesting of a value's own blocks. They are nested in those of the template, and
-// together they must stay within Liquid's limit.
+// maxBlocks is the maximum nesting of a value's own blocks. They are nested in those of the
+// template, and together they must stay within Liquid's limit.
 const maxBlocks = 20
 
-// checkLiquid returns what is wrong with the Liquid in a value of that type, or "" if it is allowed in a
-// body.
+// checkLiquid returns what is wrong with the Liquid in a value of that type, or "" if it is allowed
+// in a body.
 //
-// Numbers, booleans, colours, dates, addresses and choices must not contain Liquid. In other types it must be
-// complete: a value neither opens nor closes a block of the surrounding template, and does not break one of
-// its loops. If the type is escaped or sanitised, nothing may bypass that: no raw filter, no captured text.
-// Text that looks like a placeholder is text.
+// Numbers, booleans, colours, dates, addresses and choices must not contain Liquid. In other types
+// it must be complete: a value neither opens nor closes a block of the surrounding template, and
+// does not break one of its loops. If the type is escaped or sanitised, nothing may bypass that: no
+// raw filter, no captured text. Text that looks like a placeholder is text.
 func checkLiquid(t Type, text string) string {
 	if !hasLiquid(text) {
 		return ""
@@ -42,8 +42,8 @@ func checkLiquid(t Type, text string) string {
 	return checkTags(t, text)
 }
 
-// settled returns a value in which text that looks like a placeholder is text for Liquid: values are not
-// parsed for placeholders, and Liquid could not parse them.
+// settled returns a value in which text that looks like a placeholder is text for Liquid: values
+// are not parsed for placeholders, and Liquid could not parse them.
 func settled(text string) string {
 	if !hasLiquid(text) || !strings.ContainsAny(text, ":#/") {
 		return text
@@ -111,8 +111,8 @@ type word struct {
 	after      byte // the last byte before it that is not a space, or 0
 }
 
-// words calls f for each name in code. It parses as package liquid does: a string ends at its closing quote, a
-// name may contain hyphens and end in a question mark.
+// words calls f for each name in code. It parses as package liquid does: a string ends at its
+// closing quote, a name may contain hyphens and end in a question mark.
 func words(code string, f func(word)) {
 	after := byte(0)
 	for i := 0; i < len(code); {
@@ -166,8 +166,8 @@ func usesFilter(code, name string) bool {
 	return found
 }
 
-// params calls f for every mention of param in the Liquid of text, with its position and the name of the
-// parameter, or "" if that is not known before rendering.
+// params calls f for every mention of param in the Liquid of text, with its position and the name
+// of the parameter, or "" if that is not known before rendering.
 func params(text string, spans []markup.Span, f func(at int, name string)) {
 	for _, span := range spans {
 		piece := text[span.Start:span.End]
@@ -221,8 +221,8 @@ func asked(path string) string {
 	return name
 }
 
-// constantName returns the name of the parameters of the block in a slot for Liquid; without a slot, of those
-// of the template.
+// constantName returns the name of the parameters of the block in a slot for Liquid; without a
+// slot, of those of the template.
 func constantName(slot string) string {
 	if slot == "" {
 		return "param"
@@ -230,8 +230,8 @@ func constantName(slot string) string {
 	return "param._" + slot
 }
 
-// scoped returns text with param in its Liquid referring to the parameters of the block in that slot; without
-// a slot, it returns text unchanged.
+// scoped returns text with param in its Liquid referring to the parameters of the block in that
+// slot; without a slot, it returns text unchanged.
 func scoped(text, slot string) string {
 	if slot == "" || !strings.Contains(text, "param") {
 		return text

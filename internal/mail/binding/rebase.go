@@ -28,8 +28,8 @@ type Removed struct {
 	Value json.RawMessage `json:"value"` // the bound value, or null; of a field, one value for each row
 }
 
-// Changed is a declaration that differs, or a value that could not be kept. From and To contain only the
-// differences.
+// Changed is a declaration that differs, or a value that could not be kept. From and To contain
+// only the differences.
 type Changed struct {
 	Path      string          `json:"path"`
 	From      map[string]any  `json:"from"`
@@ -38,10 +38,11 @@ type Changed struct {
 	Value     json.RawMessage `json:"value,omitempty"` // the value that was not kept
 }
 
-// Rebase converts a binding from the schema that it was made for to the current schema. A value whose name is
-// still declared with a compatible type stays, even if it breaks a current rule, which is then among the
-// issues. Other values and rows over the maximum are removed, slots whose block does not match any more get
-// their default strategy, and new declarations get their default. Values are not moved between names.
+// Rebase converts a binding from the schema that it was made for to the current schema. A value
+// whose name is still declared with a compatible type stays, even if it breaks a current rule,
+// which is then among the issues. Other values and rows over the maximum are removed, slots whose
+// block does not match any more get their default strategy, and new declarations get their default.
+// Values are not moved between names.
 func Rebase(base Schema, raw json.RawMessage, theirs Schema, pool Pool) (json.RawMessage, Diff) {
 	r := rebase{pool: pool}
 	m := objectOf(raw)
@@ -98,7 +99,8 @@ func fieldOf(section string) func(string) string {
 	return func(name string) string { return "sections." + section + "[]." + name }
 }
 
-// fields rebases rows with the same parameters: those of a section, or the parameters themselves as one row.
+// fields rebases rows with the same parameters: those of a section, or the parameters themselves as
+// one row.
 func (r *rebase) fields(path func(string) string, base, theirs []Parameter, rows []map[string]any) []map[string]any {
 	out := make([]map[string]any, len(rows))
 	for i := range out {

@@ -36,8 +36,8 @@ func (r *rebase) slots(base, theirs []Slot, bound map[string]any) map[string]any
 	return out
 }
 
-// defaultFilling returns how a slot is filled if a binding does not specify it: by its default strategy,
-// unless that is fixed, which needs a block.
+// defaultFilling returns how a slot is filled if a binding does not specify it: by its default
+// strategy, unless that is fixed, which needs a block.
 func defaultFilling(sl *Slot) map[string]any {
 	if sl.Default == Fixed {
 		return nil
@@ -88,8 +88,8 @@ func (r *rebase) slot(old, sl *Slot, bound map[string]any) map[string]any {
 	return out
 }
 
-// ofBlocks removes values that none of the blocks declares. The declarations at the time of binding are not
-// known, so types are left to the check.
+// ofBlocks removes values that none of the blocks declares. The declarations at the time of binding
+// are not known, so types are left to the check.
 func (r *rebase) ofBlocks(path string, filled map[string]any, part string, code IssueCode, blocks []*Block) {
 	bound := asObject(filled[part])
 	if len(bound) == 0 {

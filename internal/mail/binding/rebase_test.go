@@ -15,7 +15,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// changedLetter is letter, as it may be a year later.
+// changedLetter is a later version of letter.
 const changedLetter = `{
 	"parameters_schema": [
 		{"name": "headline", "type": "textarea", "required": true, "validation": {"max_length": 4}},
@@ -113,7 +113,7 @@ func TestTypesThatCarryOver(t *testing.T) {
 	}
 }
 
-// golden holds what v is as JSON to a file.
+// golden compares v as JSON with a file.
 func golden(t *testing.T, name string, v any) {
 	t.Helper()
 	got, err := json.MarshalIndent(v, "", "  ")

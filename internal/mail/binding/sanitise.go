@@ -13,7 +13,8 @@ import (
 	"github.com/packetboat/packetboat/internal/mail/markup"
 )
 
-// policy defines the elements and attributes allowed in rich text. balance also checks styles and addresses.
+// policy defines the elements and attributes allowed in rich text. balance also checks styles and
+// addresses.
 var policy = sync.OnceValue(func() *bluemonday.Policy {
 	p := bluemonday.NewPolicy()
 	p.AllowElements("p", "br", "strong", "b", "em", "i", "u", "s", "a", "ul", "ol", "li",
@@ -42,8 +43,8 @@ var policy = sync.OnceValue(func() *bluemonday.Policy {
 // newlines are one character in HTML and XML.
 var newlines = strings.NewReplacer("\r\n", "\n", "\r", "\n")
 
-// sanitised returns rich text with only the allowed elements, attributes and styles, every element closed, and
-// its Liquid. It is well-formed XML, so that it can be inserted into MJML.
+// sanitised returns rich text with only the allowed elements, attributes and styles, every element
+// closed, and its Liquid. It is well-formed XML, so that it can be inserted into MJML.
 func sanitised(text string) string {
 	text = newlines.Replace(text)
 	if !strings.ContainsAny(text, "<&{") {
@@ -58,8 +59,8 @@ func sanitised(text string) string {
 	return out
 }
 
-// mask is a text with words in place of its Liquid, so that parsers of HTML do not see or change it. The words
-// are derived from the text's hash, so that a text cannot be written to contain them.
+// mask is a text with words in place of its Liquid, so that parsers of HTML do not see or change
+// it. The words are derived from the text's hash, so that a text cannot be written to contain them.
 type mask struct {
 	text   string
 	source string
@@ -80,8 +81,8 @@ func newMask(source string) *mask {
 // dropTags removes the tags, so that only outputs remain.
 func (m *mask) dropTags() { m.cover(func(s markup.Span) bool { return s.Output }) }
 
-// cover replaces the spans for which keep is true by words. It removes comments and empty outputs. raw tags need
-// not be kept, since their content is literal in any case.
+// cover replaces the spans for which keep is true by words. It removes comments and empty outputs.
+// raw tags need not be kept, since their content is literal in any case.
 func (m *mask) cover(keep func(markup.Span) bool) {
 	var b strings.Builder
 	last := 0

@@ -9,9 +9,9 @@ import (
 	"github.com/packetboat/packetboat/internal/mail/markup"
 )
 
-// balancer writes tokens of HTML so that every element is closed where it was opened: in the same element, and
-// in the same branch of Liquid. It drops tokens for which that is impossible. So rich text never closes, or
-// leaves open, an element of the surrounding template.
+// balancer writes tokens of HTML so that every element is closed where it was opened: in the same
+// element, and in the same branch of Liquid. It drops tokens for which that is impossible. So rich
+// text never closes, or leaves open, an element of the surrounding template.
 type balancer struct {
 	mask *mask
 	out  strings.Builder
@@ -139,8 +139,8 @@ func (b *balancer) attributes(list []tokens.Attribute) string {
 	return out.String()
 }
 
-// prepare closes the elements that a start tag ends, as a browser does, and reports whether the element is
-// allowed there.
+// prepare closes the elements that a start tag ends, as a browser does, and reports whether the
+// element is allowed there.
 func (b *balancer) prepare(name string) bool {
 	switch name {
 	case "li":
@@ -210,7 +210,8 @@ func (b *balancer) end(name string) {
 	}
 }
 
-// within returns the index of the innermost element of that name that an end tag would close here, or -1.
+// within returns the index of the innermost element of that name that an end tag would close here,
+// or -1.
 func (b *balancer) within(name string) int {
 	for i := len(b.open) - 1; i >= 0; i-- {
 		switch open := strings.TrimPrefix(b.open[i], silent); {
@@ -244,7 +245,8 @@ func lastIndex(list []string, want string) int {
 	return -1
 }
 
-// safeAddress reports whether a link may have this address: one with an allowed scheme, a fragment, or Liquid.
+// safeAddress reports whether a link may have this address: one with an allowed scheme, a fragment,
+// or Liquid.
 func (b *balancer) safeAddress(address string) bool {
 	if start, end, _, ok := b.mask.next(address); ok && start == 0 {
 		scheme, _, colon := strings.Cut(address[end:], ":")
@@ -261,8 +263,8 @@ func (b *balancer) safeAddress(address string) bool {
 	return false
 }
 
-// The properties allowed in rich text: the appearance of text, and the sizes and edges of boxes, but not their
-// position.
+// The properties allowed in rich text: the appearance of text, and the sizes and edges of boxes,
+// but not their position.
 var styles = map[string]bool{
 	"background": true, "background-color": true, "border": true, "border-bottom": true,
 	"border-collapse": true, "border-color": true, "border-left": true, "border-radius": true,
@@ -278,8 +280,8 @@ var styles = map[string]bool{
 	"vertical-align": true, "white-space": true, "width": true, "word-break": true, "word-spacing": true,
 }
 
-// safeStyle returns the allowed declarations of a style. Declarations with Liquid are not, since their result is
-// unknown.
+// safeStyle returns the allowed declarations of a style. Declarations with Liquid are not, since
+// their result is unknown.
 func safeStyle(style, word string) string {
 	var kept []string
 	for declaration := range strings.SplitSeq(style, ";") {

@@ -6,8 +6,8 @@ import (
 	tokens "golang.org/x/net/html"
 )
 
-// stripped returns the text of HTML, with its Liquid: in lines as the HTML has them and with the addresses of its
-// links or, for a header or an attribute, in one line without them.
+// stripped returns the text of HTML, with its Liquid: in lines as the HTML has them and with the
+// addresses of its links or, for a header or an attribute, in one line without them.
 func stripped(text string, lines bool) string {
 	if !strings.ContainsAny(text, "<&") {
 		return outside(text, clean)

@@ -50,7 +50,7 @@ func TestRichText(t *testing.T) {
 	}
 }
 
-// hostile are texts that try to be more than text.
+// hostile are texts that try to become markup.
 var hostile = []string{
 	`<script>alert(1)</script>`, `"><script>alert(1)</script>`, `'><img src=x onerror=alert(1)>`,
 	`<img src="x" onerror="alert(1)"`, `<svg/onload=alert(1)>`, `<svg><style><img src=x onerror=alert(1)></style></svg>`,
@@ -81,7 +81,7 @@ func anything() *rapid.Generator[string] {
 	}))
 }
 
-// holdSanitised holds sanitised to its promises.
+// holdSanitised checks the properties of sanitised.
 func holdSanitised(t failer, in string) {
 	t.Helper()
 	made := func(in string) string { return escaped(prepared(Value{RichText, in}, ""), where{form: htmlForm}) }
@@ -133,7 +133,7 @@ func TestRichTextIsSafe(t *testing.T) {
 	})
 }
 
-// What rich text says stands in its place in the template, whatever it is.
+// The content of rich text stays at its position in the template, whatever it is.
 func TestRichTextStaysInside(t *testing.T) {
 	d := mustParse(t, Bodies{HTML: `<table><tr><td id="in">{{param:x}}</td><td id="out">z</td></tr></table>`}, Schema{Parameters: []Parameter{{Name: "x"}}})
 	rapid.Check(t, func(rt *rapid.T) {
@@ -180,8 +180,8 @@ func TestStripped(t *testing.T) {
 	}
 }
 
-// TestRichTextIsBounded has no clock: what took more than linear time would take
-// many minutes here.
+// TestRichTextIsBounded has no clock: with more than linear time it would take
+// many minutes.
 func TestRichTextIsBounded(t *testing.T) {
 	t.Parallel()
 	for _, in := range []string{

@@ -100,7 +100,7 @@ func (o *Option) UnmarshalJSON(raw []byte) error {
 	return json.Unmarshal(raw, (*labelled)(o))
 }
 
-// Section is a part of a body that repeats once per row.
+// Section is a part of a body that is repeated for each row.
 type Section struct {
 	Name     string      `json:"name"`
 	Label    *string     `json:"label"`
@@ -111,14 +111,14 @@ type Section struct {
 	Item     []Parameter `json:"item_schema"`
 }
 
-// Strategy says how a slot is filled.
+// Strategy is how a slot is filled.
 type Strategy string
 
 // The strategies.
 const (
-	Fixed  Strategy = "fixed"  // with a block by name
-	Random Strategy = "random" // with one of those that fit, chosen when saved
-	Empty  Strategy = "empty"  // with nothing
+	Fixed  Strategy = "fixed"  // by the named block
+	Random Strategy = "random" // by one of the blocks that match, chosen when content is saved
+	Empty  Strategy = "empty"  // not at all
 )
 
 // Slot is a place for a block.
@@ -126,13 +126,13 @@ type Slot struct {
 	Name      string     `json:"name"`
 	Label     *string    `json:"label"`
 	HelpText  *string    `json:"help_text"`
-	TagFilter []string   `json:"tag_filter"` // a block must carry all
+	TagFilter []string   `json:"tag_filter"` // a block must have all of them
 	Required  bool       `json:"required"`
 	Allowed   []Strategy `json:"allowed_strategies"`
 	Default   Strategy   `json:"default_strategy"`
 }
 
-// Group gathers declared things for an editor.
+// Group is a group of declarations for an editor.
 type Group struct {
 	Name       string   `json:"name"`
 	Label      *string  `json:"label"`
@@ -143,19 +143,19 @@ type Group struct {
 	Collapsed  bool     `json:"collapsed"`
 }
 
-// Expectation is something about the contact that the Liquid of a template
-// relies on.
+// Expectation is a property of the contact that the Liquid of a template
+// uses.
 type Expectation struct {
 	Path     string          `json:"path"` // such as contact.custom_fields.orders
 	Type     string          `json:"type"` // string, number, boolean, date, datetime, array or object
 	Required bool            `json:"required"`
 	Label    *string         `json:"label"`
 	Fallback json.RawMessage `json:"fallback"`
-	Item     []Property      `json:"item_schema"` // what the elements of an array have
+	Item     []Property      `json:"item_schema"` // the properties of an array's elements
 	Sample   json.RawMessage `json:"sample"`
 }
 
-// Property is something that the elements of an expected array have.
+// Property is a property of the elements of an expected array.
 type Property struct {
 	Name     string  `json:"name"`
 	Type     string  `json:"type"` // as of an Expectation
@@ -163,7 +163,7 @@ type Property struct {
 	Label    *string `json:"label"`
 }
 
-// Bodies are the texts in which placeholders stand. Empty: there is none.
+// Bodies are texts with placeholders. An empty text means that there is none.
 type Bodies struct {
 	Subject string
 	HTML    string
@@ -171,7 +171,7 @@ type Bodies struct {
 	Text    string
 }
 
-// Block is what a slot can be filled with.
+// Block is a block for slots.
 type Block struct {
 	ID     id.Block
 	Slug   string
@@ -181,12 +181,12 @@ type Block struct {
 	Bodies Bodies
 }
 
-// Pool knows the blocks of an account that are active and have the body that
-// the template's format asks for.
+// Pool contains the blocks of a tenant that are active and have the body that
+// the template's format needs.
 type Pool interface {
-	// Find returns the block of an id or a slug.
+	// Find returns the block with an id or a slug.
 	Find(ref string) (*Block, bool)
-	// Eligible returns the blocks that carry every tag of the slot's filter, by
+	// Eligible returns the blocks that have all tags of the slot's filter, by
 	// name, then id.
 	Eligible(s Slot) []*Block
 }

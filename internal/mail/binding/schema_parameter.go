@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// The types, each with the rules that count for it.
+// The types, each with the rules that apply to it.
 var typeRules = []struct {
 	t    Type
 	keys []string
@@ -50,14 +50,14 @@ func (r *schemaReader) parameter(path string, m map[string]any) Parameter {
 	}
 	p.Validation = r.validation(path+".validation", m["validation"], p.Type, keys)
 	if len(r.problems) > before {
-		return p // a value cannot be held to rules that are not right
+		return p // a value cannot be checked against invalid rules
 	}
 	p.Sample = r.value(path+".sample", &p, m["sample"])
 	p.Default = r.value(path+".default", &p, m["default"])
 	return p
 }
 
-// typeOf reads the type and returns the rules that count for it.
+// typeOf reads the type and returns the rules that apply to it.
 func (r *schemaReader) typeOf(path string, m map[string]any, p *Parameter) ([]string, bool) {
 	v, there := m["type"]
 	if !there {
@@ -77,8 +77,8 @@ func (r *schemaReader) typeOf(path string, m map[string]any, p *Parameter) ([]st
 	return nil, false
 }
 
-// validation reads the rules of a type. What no type knows is ignored; what only
-// others know is refused.
+// validation reads the rules of a type. Unknown rules are ignored; rules of other
+// types are errors.
 func (r *schemaReader) validation(path string, v any, t Type, keys []string) Validation {
 	var out Validation
 	m, ok := v.(map[string]any)
@@ -89,7 +89,7 @@ func (r *schemaReader) validation(path string, v any, t Type, keys []string) Val
 		for _, k := range other.keys {
 			if m[k] != nil && !slices.Contains(keys, k) {
 				r.misplaced(path+"."+k, k, t)
-				delete(m, k) // said once
+				delete(m, k) // reported once
 			}
 		}
 	}
@@ -150,7 +150,7 @@ func (r *schemaReader) bounds(path string, m map[string]any, t Type, out *Valida
 	}
 }
 
-// compareBounds orders two values of a type that has an order.
+// compareBounds compares two values of a type with an order.
 func compareBounds(t Type, a, b json.RawMessage) int {
 	switch t {
 	case Number:
@@ -172,8 +172,8 @@ func unquote(raw json.RawMessage) string {
 	return s
 }
 
-// asTime reads RFC 3339 to the letter: time.Parse lets an hour of one digit, a
-// comma and an offset of days pass.
+// asTime parses RFC 3339 strictly: time.Parse accepts an hour of one digit, a
+// comma and an offset of days.
 func asTime(s string) (time.Time, bool) {
 	t, err := time.Parse(time.RFC3339, s)
 	if err != nil || s[len("2006-01-02T15")] != ':' || strings.Contains(s, ",") {
@@ -208,7 +208,7 @@ func (r *schemaReader) options(path string, v any) []Option {
 	return out
 }
 
-// option reads a bare text, or an object of value and label.
+// option reads a string, or an object with value and label.
 func (r *schemaReader) option(path string, v any) (Option, bool) {
 	at, label := path, ""
 	if m, ok := v.(map[string]any); ok {
@@ -236,8 +236,8 @@ func (r *schemaReader) option(path string, v any) (Option, bool) {
 	return Option{Value: s, Label: label}, true
 }
 
-// value reads a value that the schema itself gives, by the rules by which
-// bindings are checked. It returns nil when there is none.
+// value reads a value of the schema itself, by the rules by which
+// bindings are checked. It returns nil if there is none.
 func (r *schemaReader) value(path string, p *Parameter, v any) json.RawMessage {
 	if v == nil {
 		return nil

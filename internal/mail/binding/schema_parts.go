@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Bounds of sections and expectations.
+// The limits of sections and expectations.
 const (
 	maxRows        = 200
 	maxPath        = 200
@@ -42,7 +42,7 @@ func (r *schemaReader) section(path string, m map[string]any) Section {
 	return s
 }
 
-// least returns how many rows a bound section must have.
+// least returns the minimum number of rows of a bound section.
 func (s *Section) least() int {
 	if s.Required {
 		return max(s.Min, 1)
@@ -52,11 +52,11 @@ func (s *Section) least() int {
 
 func (s Slot) name() string { return s.Name }
 
-// strategies are all, in the order in which they stand when none is named.
+// strategies returns all strategies, which is the default of allowed ones.
 func strategies() []Strategy { return []Strategy{Fixed, Random, Empty} }
 
-// slot reads a slot. When its default strategy is left out and the usual one is
-// not allowed, the first that is allowed is taken.
+// slot reads a slot. If its default strategy is missing and the usual one is
+// not allowed, it is the first allowed one.
 func (r *schemaReader) slot(path string, m map[string]any) Slot {
 	s := Slot{
 		Name:     r.named(path, m),
@@ -125,7 +125,7 @@ func (r *schemaReader) group(path string, m map[string]any) Group {
 	}
 }
 
-// groupsOnce refuses what stands in two groups.
+// groupsOnce reports declarations that are in two groups.
 func (r *schemaReader) groupsOnce(groups []Group) {
 	first := map[string]int{}
 	for i, g := range groups {
@@ -141,14 +141,14 @@ func (r *schemaReader) groupsOnce(groups []Group) {
 	}
 }
 
-// lists yields what a group gathers, under the names of the lists.
+// lists yields the lists of a group with their names.
 func (g *Group) lists() func(yield func(string, []string) bool) {
 	return func(yield func(string, []string) bool) {
 		_ = yield("parameters", g.Parameters) && yield("sections", g.Sections) && yield("slots", g.Slots)
 	}
 }
 
-// undeclared returns what groups name and the schema does not declare.
+// undeclared returns the names in groups that the schema does not declare.
 func (s *Schema) undeclared() []Reference {
 	declared := map[string]bool{}
 	for i := range s.Parameters {
@@ -178,7 +178,7 @@ func expectedTypes() []string {
 	return []string{"string", "number", "boolean", "date", "datetime", "array", "object"}
 }
 
-// A path is the name of a variable and what is asked of it, such as
+// A path is the name of a variable and its properties, such as
 // contact.custom_fields.orders or first_name.
 var (
 	pathPattern     = regexp.MustCompile(`^[a-z][a-z0-9_]*(\.[A-Za-z0-9_-]+)*$`)

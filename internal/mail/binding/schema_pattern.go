@@ -5,16 +5,16 @@ import (
 	"regexp/syntax"
 )
 
-// Bounds of patterns. RE2 takes time in proportion to the size of the pattern's
-// program times the length of the text, so the program is what must be small;
-// reading a pattern takes time as well, so what all may have is bounded too.
+// The limits of patterns. RE2 takes time in proportion to the size of the pattern's
+// program times the length of the text, so the program must be small;
+// parsing takes time as well, so the total length of patterns is limited, too.
 const (
 	maxPattern     = 500    // characters
 	maxPatternSize = 1000   // instructions
-	maxPatterns    = 10_000 // characters, of all that a request sends
+	maxPatterns    = 10_000 // characters of all patterns in a request
 )
 
-// pattern reads a regular expression that is quick to match.
+// pattern reads a regular expression and checks that it is fast.
 func (r *schemaReader) pattern(path string, v any) *string {
 	s := r.words(path, v, maxPattern)
 	if s == nil {
@@ -55,7 +55,7 @@ func patternSize(re *syntax.Regexp, most int) int {
 	return min(n, most+1)
 }
 
-// matcher is a pattern as a value is held to it: all of the value must match.
+// matcher matches whole values against a pattern.
 type matcher struct {
 	re   *regexp.Regexp // nil: nothing matches
 	size int

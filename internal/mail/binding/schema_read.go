@@ -10,7 +10,7 @@ import (
 	"github.com/packetboat/packetboat/internal/fault"
 )
 
-// RawSchema is a schema as a request sends it. A part that is nil was not sent;
+// RawSchema is a schema in a request. A part that is nil was not sent;
 // one that is null is empty.
 type RawSchema struct {
 	Parameters json.RawMessage
@@ -20,7 +20,7 @@ type RawSchema struct {
 	Expects    json.RawMessage
 }
 
-// How much a schema may declare.
+// The maximum numbers of declarations.
 const (
 	maxParameters = 100 // also fields of a section
 	maxSections   = 30
@@ -32,24 +32,24 @@ const (
 	maxSchemes    = 20
 )
 
-// Bounds of what entries say.
+// The limits of entries.
 const (
 	maxTag      = 64
 	maxLabel    = 200
 	maxHelp     = 2000
 	maxOption   = 500
-	maxProblems = 500 // that are reported at once
+	maxProblems = 500 // reported at once
 )
 
 const nameRule = "must be 1 to 64 lower case letters, digits or _, the first a letter"
 
-// With returns s with the parts that were sent instead of its own. All that is
-// wrong with them is reported at once, by ErrSchema; ErrLimit comes first, and
-// ErrReference, which is about groups that name what is not declared, last.
+// With returns s with its parts replaced by those that were sent. All problems
+// are reported at once, by ErrSchema; ErrLimit is returned before that, and
+// ErrReference, for groups with names that are not declared, after it.
 //
-// Members of an entry that mean nothing are ignored, as everywhere in the API,
-// but a known rule of validation on a type that does not have it is refused: who
-// writes it expects it to be kept.
+// Unknown members of an entry are ignored, as everywhere in the API,
+// but a rule of validation that its type does not have is an error, since its
+// author expects it to be applied.
 func (s Schema) With(raw RawSchema) (Schema, error) {
 	r := &schemaReader{}
 	if raw.Parameters != nil {
@@ -78,7 +78,7 @@ func (s Schema) With(raw RawSchema) (Schema, error) {
 	return s.whole(), nil
 }
 
-// whole returns s without a list that is nil: in JSON none is null.
+// whole returns s with empty lists in place of nil, which would be null in JSON.
 func (s Schema) whole() Schema {
 	s.Parameters = orEmpty(s.Parameters)
 	s.Sections = orEmpty(s.Sections)
@@ -95,10 +95,10 @@ func orEmpty[T any](list []T) []T {
 	return list
 }
 
-// schemaReader gathers what is wrong with a schema while it is read.
+// schemaReader reads a schema and collects problems.
 type schemaReader struct {
 	problems []fault.Field
-	limit    string // the first cap on a count that was passed
+	limit    string // the first limit that was exceeded
 	patterns int    // characters of all patterns so far
 }
 
@@ -108,7 +108,7 @@ func (r *schemaReader) bad(path, format string, args ...any) {
 	}
 }
 
-// over reports whether n is more than a list may hold, and notes it.
+// over reports whether n is more than a list may contain, and stores that.
 func (r *schemaReader) over(path string, n, most int) bool {
 	if n <= most {
 		return false
@@ -129,7 +129,7 @@ func (r *schemaReader) err() error {
 	return fault.Listed(r.problems).As(ErrSchema)
 }
 
-// decode reads JSON whose numbers stay as they are written.
+// decode decodes JSON and keeps the text of numbers.
 func (r *schemaReader) decode(path string, raw json.RawMessage) any {
 	v, err := decode(raw)
 	if err != nil {
@@ -138,7 +138,7 @@ func (r *schemaReader) decode(path string, raw json.RawMessage) any {
 	return v
 }
 
-// entries reads a list of objects that have names, each but once.
+// entries reads a list of objects with unique names.
 func entries[T interface{ name() string }](r *schemaReader, path string, v any, most int, read func(path string, m map[string]any) T) []T {
 	list := r.list(path, v)
 	if r.over(path, len(list), most) {
@@ -173,7 +173,7 @@ func (r *schemaReader) list(path string, v any) []any {
 	return list
 }
 
-// named reads the name of an entry; "" when it is not one.
+// named reads the name of an entry; "" if it is not valid.
 func (r *schemaReader) named(path string, m map[string]any) string {
 	v, there := m["name"]
 	s, ok := v.(string)
@@ -201,7 +201,7 @@ func isName(s string) bool {
 	return true
 }
 
-// words reads a text that may be left out.
+// words reads an optional text.
 func (r *schemaReader) words(path string, v any, most int) *string {
 	if v == nil {
 		return nil
@@ -218,7 +218,7 @@ func (r *schemaReader) words(path string, v any, most int) *string {
 	return &s
 }
 
-// flag reads a boolean that is false when it is left out.
+// flag reads an optional boolean; the default is false.
 func (r *schemaReader) flag(path string, m map[string]any, key string) bool {
 	v, there := m[key]
 	b, ok := v.(bool)
@@ -228,7 +228,7 @@ func (r *schemaReader) flag(path string, m map[string]any, key string) bool {
 	return b
 }
 
-// whole reads a whole number within bounds; nil when there is none.
+// whole reads a whole number within limits; nil if there is none.
 func (r *schemaReader) whole(path string, v any, least, most int) *int {
 	if v == nil {
 		return nil
@@ -242,7 +242,7 @@ func (r *schemaReader) whole(path string, v any, least, most int) *int {
 	return new(int(i))
 }
 
-// texts reads a list of strings that are each there but once.
+// texts reads a list of unique strings.
 func (r *schemaReader) texts(path string, v any, most int, fits func(string) bool, rule string) []string {
 	list := r.list(path, v)
 	if r.over(path, len(list), most) {
@@ -272,8 +272,8 @@ func isTag(s string) bool {
 	return n > 0 && n <= maxTag && strings.TrimSpace(s) == s && !hasControls(s)
 }
 
-// isScheme holds a URL scheme to RFC 3986 section 3.1, and to those that run
-// nothing and read no file.
+// isScheme reports whether s is a URL scheme (RFC 3986 section 3.1) that runs
+// nothing and reads no files.
 func isScheme(s string) bool { return schemePattern.MatchString(s) && !harmfulScheme(s) }
 
 var schemePattern = regexp.MustCompile(`^[a-z][a-z0-9+.-]{0,31}$`)

@@ -90,7 +90,7 @@ func TestPartsThatAreNotSentStay(t *testing.T) {
 	}
 }
 
-func TestMalformedEntriesAreToldWithTheirPlace(t *testing.T) {
+func TestMalformedEntriesAreReportedWithTheirPath(t *testing.T) {
 	t.Parallel()
 	parameter := func(rest string) string { return `{"parameters_schema": [{"name": "a", ` + rest + `}]}` }
 	for _, tt := range []struct{ schema, want string }{
@@ -206,7 +206,7 @@ func TestSchemasAreBounded(t *testing.T) {
 	}
 }
 
-func TestGroupsNameWhatIsDeclared(t *testing.T) {
+func TestGroupsContainOnlyDeclaredNames(t *testing.T) {
 	t.Parallel()
 	_, err := binding.Schema{}.With(rawSchema(t, `{
 		"parameters_schema": [{"name": "a", "type": "text"}], "slots_schema": [{"name": "s"}],

@@ -14,7 +14,7 @@ import (
 	"github.com/packetboat/packetboat/internal/mail/address"
 )
 
-// Bounds of single values, independent of their schema. No mail is larger than
+// The limits of single values, independent of their schema. No mail is larger than
 // the first.
 const (
 	maxText   = 1 << 20 // characters
@@ -23,11 +23,11 @@ const (
 	maxDigits = 40      // characters of a number in plain decimals
 )
 
-// maxMatching bounds what patterns may cost in one check, in characters read
+// maxMatching is the maximum cost of patterns in one check, in characters read
 // times the size of the pattern.
 const maxMatching = 50_000_000
 
-// decode reads one JSON value, of which numbers stay as they are written.
+// decode decodes one JSON value and keeps the text of numbers.
 func decode(raw []byte) (any, error) {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.UseNumber()
@@ -41,7 +41,7 @@ func decode(raw []byte) (any, error) {
 	return v, nil
 }
 
-// encode writes v with markup as it is.
+// encode encodes v without escaping markup.
 func encode(v any) (json.RawMessage, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -52,7 +52,7 @@ func encode(v any) (json.RawMessage, error) {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
 }
 
-// kind names the JSON type of v.
+// kind returns the JSON type of v.
 func kind(v any) string {
 	switch v.(type) {
 	case nil:
@@ -69,7 +69,7 @@ func kind(v any) string {
 	return "a number"
 }
 
-// expects names the JSON value that a type wants.
+// expects returns the JSON type for a type.
 func (t Type) expects() string {
 	switch t {
 	case Number:
@@ -82,7 +82,7 @@ func (t Type) expects() string {
 	return "a string"
 }
 
-// wants says what an author should bind.
+// wants describes the values of a type for an author.
 func (t Type) wants() string {
 	switch t {
 	case Text:
@@ -107,8 +107,8 @@ func (t Type) wants() string {
 	return t.expects()
 }
 
-// value holds what is bound to a parameter and returns it as Bound keeps it. What
-// is wrong becomes an issue at that place.
+// value checks the value of a parameter and returns it in the form of Bound. A problem
+// becomes an issue at that location.
 func (c *checker) value(at location, p *Parameter, bound any) (any, bool) {
 	switch v := bound.(type) {
 	case string:
@@ -119,7 +119,7 @@ func (c *checker) value(at location, p *Parameter, bound any) (any, bool) {
 		case p.Type == Email:
 			return strings.TrimSpace(v), true
 		default:
-			return bound, true // not v: that would be put into an any anew
+			return bound, true // not v, whose conversion to any would allocate
 		}
 	case json.Number:
 		if p.Type == Number {
@@ -138,7 +138,7 @@ func (c *checker) value(at location, p *Parameter, bound any) (any, bool) {
 	return nil, false
 }
 
-// text holds a string to a type whose values are strings.
+// text checks a string against a type whose values are strings.
 func (c *checker) text(at location, p *Parameter, s string) bool {
 	if i := strings.IndexFunc(s, isControl); i >= 0 {
 		return c.invalid(at, "must not hold the control character "+strconv.QuoteRune(rune(s[i])), "Remove the control characters from %s")
@@ -187,7 +187,7 @@ func (c *checker) text(at location, p *Parameter, s string) bool {
 	return true
 }
 
-// length holds a text to its bounds, in characters as it is written.
+// length checks the length of a text, in characters of its source.
 func (c *checker) length(at location, p *Parameter, s string) bool {
 	least, most := 0, maxText
 	if p.Type == URL || p.Type == Image {
@@ -212,7 +212,7 @@ func (c *checker) length(at location, p *Parameter, s string) bool {
 	return true
 }
 
-// matches reports whether all of s matches, within what matching may cost.
+// matches reports whether all of s matches, within maxMatching.
 func (c *checker) matches(pattern, s string) bool {
 	m, ok := c.patterns[pattern]
 	if !ok {
@@ -229,8 +229,8 @@ func (c *checker) matches(pattern, s string) bool {
 	return c.matching <= maxMatching && m.re.MatchString(s)
 }
 
-// number holds a number to its bounds. It stays as it is written, but for an
-// exponent, which is written out.
+// number checks a number against its limits. Its text is kept, except for an
+// exponent, which is expanded.
 func (c *checker) number(at location, p *Parameter, n json.Number) (any, bool) {
 	s, ok := plainNumber(string(n))
 	if !ok {
@@ -242,7 +242,7 @@ func (c *checker) number(at location, p *Parameter, n json.Number) (any, bool) {
 	return json.Number(s), c.within(at, p, s)
 }
 
-// within holds a number, a day or a time to the least and the most allowed.
+// within checks a number, a date or a time against minimum and maximum.
 func (c *checker) within(at location, p *Parameter, s string) bool {
 	least, most := p.Validation.Min, p.Validation.Max
 	if !given(least) && !given(most) {
@@ -250,7 +250,7 @@ func (c *checker) within(at location, p *Parameter, s string) bool {
 	}
 	raw := json.RawMessage(s)
 	if p.Type != Number {
-		raw = json.RawMessage(`"` + s + `"`) // of digits, colons and the like
+		raw = json.RawMessage(`"` + s + `"`) // consists of digits, colons and the like
 	}
 	switch {
 	case given(least) && compareBounds(p.Type, raw, least) < 0:
@@ -261,14 +261,14 @@ func (c *checker) within(at location, p *Parameter, s string) bool {
 	return true
 }
 
-// bare returns the text of a bound.
+// bare returns the text of a limit.
 func bare(raw json.RawMessage) string { return strings.Trim(string(raw), `"`) }
 
-// given reports whether a schema names a value.
+// given reports whether a schema has a value.
 func given(raw json.RawMessage) bool { return len(raw) > 0 && string(raw) != "null" }
 
-// list holds an array to its type; each element that does not fit is an issue
-// of its own.
+// list checks an array against its type; each invalid element is an issue
+// by itself.
 func (c *checker) list(at location, p *Parameter, v []any) (any, bool) {
 	least, most := 0, maxItems
 	if p.Validation.MinItems != nil {
@@ -299,7 +299,7 @@ func (c *checker) list(at location, p *Parameter, v []any) (any, bool) {
 	return out, len(out) == len(v)
 }
 
-// options lists what can be chosen.
+// options lists the choices.
 func options(p *Parameter) string {
 	names := make([]string, 0, len(p.Validation.Options))
 	for _, o := range p.Validation.Options {
@@ -320,8 +320,8 @@ func isColor(s string) bool {
 	return true
 }
 
-// isControl reports whether r is a control character that no text needs and XML
-// does not allow: all of ASCII's but tab and the line breaks.
+// isControl reports whether r is a control character that XML
+// does not allow: all of ASCII's except tab and line breaks.
 func isControl(r rune) bool {
 	return r < ' ' && r != '\t' && r != '\n' && r != '\r' || r == 0x7f
 }
@@ -331,7 +331,7 @@ func isBreak(r rune) bool {
 	return r == '\n' || r == '\r' || r == 0x85 || r == 0x2028 || r == 0x2029
 }
 
-// hasControls reports whether s holds a control character or a line break.
+// hasControls reports whether s contains a control character or a line break.
 func hasControls(s string) bool {
 	return strings.ContainsFunc(s, func(r rune) bool { return isControl(r) || isBreak(r) })
 }

@@ -119,7 +119,7 @@ func TestValuesAreKeptAsTheyAreWritten(t *testing.T) {
 
 func TestPatternsCostLittle(t *testing.T) {
 	t.Parallel()
-	// A pattern that follows many paths at once, held to many long texts.
+	// A pattern with many states, matched against many long texts.
 	s := onlyParameter(t, `"type": "text", "validation": {"pattern": "(?:a?){60}(?:a|b|ab)*c"}`)
 	text := strings.Repeat("ab", 500_000)
 	_, issues := binding.Check(s, json.RawMessage(`{"parameters": {"x": "`+text+`"}}`), nil, "")
