@@ -17,7 +17,7 @@ const citusStop, citusStart = "PACKETBOAT_TEST_CITUS_STOP", "PACKETBOAT_TEST_CIT
 
 // TestASendOutlivesAStoppedWorker stops each worker of a Citus cluster for a while in
 // the middle of a send, the one that has the tenant's rows among them. Requests may
-// fail meanwhile. Afterwards the send goes on, nobody is lost, and nobody gets a mail
+// fail meanwhile. Afterwards the send continues, no mail is lost, and none is sent
 // twice.
 func TestASendOutlivesAStoppedWorker(t *testing.T) {
 	workers := os.Getenv(dbtest.CitusWorkers)

@@ -34,9 +34,9 @@ var digest = map[string]any{
 	"slots_schema": []any{map[string]any{"name": "hero", "tag_filter": []any{"hero"}}},
 }
 
-// TestATemplateBecomesTheMailOfItsBinding is the journey of spec 1: a template
-// is written, looked at and filled in until it is valid; a broadcast is made of
-// it and of the library; and what arrives is what was bound, for each recipient.
+// TestATemplateBecomesTheMailOfItsBinding follows a template to its mail: a template
+// is created, previewed and filled in until it is valid; a broadcast is created from
+// it and from the library; and the mails contain what was bound, for each recipient.
 func TestATemplateBecomesTheMailOfItsBinding(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, address string) {
@@ -130,7 +130,7 @@ func TestATemplateBecomesTheMailOfItsBinding(t *testing.T) {
 			}
 		}
 		if strings.Count(ann.HTML, "Two things for") != 1 {
-			t.Error("the preheader does not stand in Ann's HTML once")
+			t.Error("the preheader does not occur once in Ann's HTML")
 		}
 		if !strings.Contains(ben.HTML, "<p>Hello reader</p>") || !strings.HasSuffix(ben.GetHeader("Subject"), " for you") {
 			t.Errorf("Ben's mail: %q", ben.GetHeader("Subject"))

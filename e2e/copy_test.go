@@ -14,8 +14,8 @@ import (
 )
 
 // TestASendGoesOnInAnotherDatabase kills the program in the middle of a send, copies
-// its SQLite database to PostgreSQL, and starts it there: nobody is lost, and nobody
-// gets a mail twice whose answer was not open at the kill.
+// its SQLite database to PostgreSQL, and starts it there: no mail is lost, and only
+// mails without an answer at the kill are sent twice.
 func TestASendGoesOnInAnotherDatabase(t *testing.T) {
 	t.Parallel()
 	target := dbtest.BlankPostgres(t)

@@ -10,7 +10,7 @@ import (
 	"github.com/packetboat/packetboat/e2e/harness"
 )
 
-// The crash proof in its short form: enough recipients that the program is
+// The short form of the crash test: enough recipients that the program is
 // killed in the middle of sending several times.
 const (
 	crashRecipients  = 4000
@@ -18,7 +18,7 @@ const (
 	crashKills       = 5
 )
 
-// crashTroubles are what the receiving server does between one kill and the next.
+// crashTroubles are the rules of the receiving server between two kills.
 var crashTroubles = [crashKills]string{
 	`[]`,
 	`[{"stage": "dot", "keep": true, "drop": true, "chance": 0.02}, {"stage": "data", "drop": true, "reset": true, "chance": 0.02}]`,
@@ -27,13 +27,12 @@ var crashTroubles = [crashKills]string{
 	`[{"stage": "rcpt", "reply": "451 4.3.0 later", "chance": 0.02}, {"stage": "dot", "drip": "1ms", "chance": 0.05}]`,
 }
 
-// TestKilledSendersLoseNobody kills the program without a warning, at random
-// moments of a send, and starts it again; once the receiving server, too, which
-// makes trouble besides. Nobody may be lost; a mail may arrive twice only if its
-// final answer was open at a kill, so at most once for each connection and kill,
-// or was withheld, and then with the same Message-ID. The long
-// form of this is `make crash`.
-func TestKilledSendersLoseNobody(t *testing.T) {
+// TestKilledSendersLoseNoMail kills the program without a warning, at random
+// moments of a send, and restarts it; once also the receiving server, which
+// also causes failures. No mail may be lost; a mail may arrive twice only if its
+// final answer was pending at a kill, so at most once for each connection and kill,
+// or was lost, and then with the same Message-ID. The long form is `make crash`.
+func TestKilledSendersLoseNoMail(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, address string) {
 		t.Parallel()
@@ -122,8 +121,8 @@ func crashBroadcast(t *testing.T, p *harness.Program, ready *harness.Ready, s *h
 	return id
 }
 
-// account waits for the end and holds rows, sums, report and journal against each
-// other and against the sink.
+// account waits for the end and compares rows, sums, report and journal with each
+// other and with the sink.
 func account(t *testing.T, p *harness.Program, ready *harness.Ready, s *harness.Sink, id string, want harness.Expected) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
@@ -147,7 +146,7 @@ func account(t *testing.T, p *harness.Program, ready *harness.Ready, s *harness.
 	}
 }
 
-// people are those that harness.Seed puts on a list.
+// people returns the addresses that harness.Seed puts on a list.
 func people(from, to int, domain string) []string {
 	list := make([]string, 0, to-from)
 	for i := from; i < to; i++ {

@@ -25,8 +25,8 @@ const importRows = 30_000
 
 // TestKilledImportsApplyEachRowOnce kills the program without a warning, at random
 // moments of an import, and starts it again. In the end each row was applied, and
-// none twice: in what the job says, in the contacts, in the list they joined, and
-// in what the journal tells of them.
+// none twice: in the counts of the job, in the contacts, in their list, and
+// in the journal.
 func TestKilledImportsApplyEachRowOnce(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, address string) {

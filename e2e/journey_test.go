@@ -24,7 +24,7 @@ const browser = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefo
 // TestABroadcastIsDeliveredOpenedClickedAndReported is the main journey: people
 // are put on a list, one of them has unsubscribed and one is suppressed; a
 // broadcast goes to the rest over SMTP, signed; one reads it and clicks, one
-// leaves with one click, one address does not exist; and the report says so.
+// unsubscribes with one click, one address does not exist; and the report agrees.
 func TestABroadcastIsDeliveredOpenedClickedAndReported(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, address string) {
@@ -87,7 +87,7 @@ func TestABroadcastIsDeliveredOpenedClickedAndReported(t *testing.T) {
 		if to != want {
 			t.Errorf("the link leads to %s, want %s", to, want)
 		}
-		// A scanner looks at every link of Ben's mail; then Ben leaves.
+		// A scanner follows every link of Ben's mail; then Ben unsubscribes.
 		for _, label := range []string{"Offers", "About", "Third"} {
 			visit(t, link(t, ben, label), http.StatusFound)
 		}
@@ -205,7 +205,7 @@ func link(t *testing.T, m *enmime.Envelope, label string) string {
 	return found[1]
 }
 
-// visit asks for a URL as a browser does and returns where it leads.
+// visit requests a URL as a browser does and returns the target of the redirect.
 func visit(t *testing.T, target string, want int) string {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, target, nil)
@@ -224,7 +224,7 @@ func visit(t *testing.T, target string, want int) string {
 	return res.Header.Get("Location")
 }
 
-// eventually asks until ok, or the time is over, and returns the last answer.
+// eventually calls a function until it returns ok or the time is over, and returns its last result.
 func eventually[T any](t *testing.T, within time.Duration, ask func() (T, bool)) T {
 	t.Helper()
 	deadline := time.Now().Add(within)
@@ -237,7 +237,7 @@ func eventually[T any](t *testing.T, within time.Duration, ask func() (T, bool))
 	}
 }
 
-// agree says where got differs from what is wanted of it.
+// agree returns the differences between got and the wanted fields.
 func agree(got, wants map[string]any) string {
 	var b strings.Builder
 	for k, want := range wants {

@@ -13,8 +13,8 @@ import (
 	"github.com/packetboat/packetboat/e2e/harness"
 )
 
-// nodeLease is how long a worker of these tests may be silent before others take
-// over what it holds.
+// nodeLease is how long a worker of these tests may fail to renew before others take
+// over its messages.
 const nodeLease = 6 * time.Second
 
 // nodes are the processes of an installation: one that answers requests, and
@@ -42,7 +42,7 @@ func (n *nodes) worker() *harness.Program {
 	return w
 }
 
-// oldest takes the worker out that has run longest.
+// oldest removes the worker that has run longest.
 func (n *nodes) oldest() *harness.Program {
 	w := n.workers[0]
 	n.workers = n.workers[1:]
@@ -50,9 +50,9 @@ func (n *nodes) oldest() *harness.Program {
 }
 
 // TestWorkersComeAndGo sends with several processes on one database, which are
-// killed, frozen, drained and added while they send. Everybody gets the mail;
-// what is repeated stays within what was on the wire at a kill, with the same
-// Message-ID; and what only one may do, such as starting a broadcast, one does.
+// killed, frozen, drained and added while they send. Every recipient gets the mail;
+// repeated mails are at most those in flight at a kill, with the same
+// Message-ID; and only one process starts the broadcast.
 func TestWorkersComeAndGo(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, address string) {
@@ -101,7 +101,7 @@ func TestWorkersComeAndGo(t *testing.T) {
 		wait(t, 4*time.Second) // the first gives the others their part of the connections
 		second := broadcast("Later", time.Now().Add(4*time.Second))
 
-		open := 0 // connections that those may have had who were killed or stood still
+		open := 0 // connections that killed or frozen workers may have had
 		for range 2 {
 			moment()
 			if err := n.oldest().Kill(); err != nil {
@@ -118,10 +118,10 @@ func TestWorkersComeAndGo(t *testing.T) {
 		open += connections / 2 // three or more share them by now
 		n.worker()
 		moment()
-		if err := n.oldest().Stop(); err != nil { // drained: it owes nothing
+		if err := n.oldest().Stop(); err != nil { // drained: nothing is pending
 			t.Error(err)
 		}
-		wait(t, nodeLease+3*time.Second) // by now others have what the frozen one held
+		wait(t, nodeLease+3*time.Second) // by now others have the messages of the frozen one
 		if err := frozen.Thaw(); err != nil {
 			t.Fatal(err)
 		}
@@ -139,7 +139,7 @@ func TestWorkersComeAndGo(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		n.worker() // clears up after the dead
+		n.worker() // takes back the messages of dead workers
 		taken, err := s.Messages()
 		if err != nil {
 			t.Fatal(err)

@@ -205,7 +205,7 @@ func dropIndexes(ctx context.Context, db *sqldb.DB) (rebuild func(context.Contex
 	if err != nil {
 		return nil, err
 	}
-	planned, err := told(ctx, db)
+	planned, err := savedStats(ctx, db)
 	if err != nil {
 		return nil, err
 	}
@@ -224,9 +224,9 @@ func dropIndexes(ctx context.Context, db *sqldb.DB) (rebuild func(context.Contex
 	}, nil
 }
 
-// told remembers what the program's migrations told SQLite's planner about the
-// indexes, which it forgets with an index, and returns how it is told again.
-func told(ctx context.Context, db *sqldb.DB) (again func(context.Context) error, err error) {
+// savedStats reads the statistics that the program's migrations set for SQLite's planner on the
+// indexes, which are lost with an index, and returns a function that sets them again.
+func savedStats(ctx context.Context, db *sqldb.DB) (again func(context.Context) error, err error) {
 	type shape struct{ table, index, stat string }
 	var list []shape
 	if db.Dialect() == sqldb.SQLite {
@@ -243,7 +243,7 @@ func told(ctx context.Context, db *sqldb.DB) (again func(context.Context) error,
 			if _, err := db.Exec(ctx, `
 				INSERT INTO sqlite_stat1 (tbl, idx, stat) SELECT $1, $2, $3
 				WHERE NOT EXISTS (SELECT 1 FROM sqlite_stat1 WHERE tbl = $1 AND idx = $2)`, s.table, s.index, s.stat); err != nil {
-				return fmt.Errorf("tell the planner of %s: %w", s.index, err)
+				return fmt.Errorf("set statistics of %s: %w", s.index, err)
 			}
 		}
 		return nil

@@ -53,7 +53,7 @@ type entry struct {
 	data    string
 }
 
-// history writes the journal and what stands beside it.
+// history writes the journal and the related rows.
 type history struct {
 	*loader
 	r *rand.Rand

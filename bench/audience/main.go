@@ -3,7 +3,7 @@
 // and segments take in a database of a million contacts and their history.
 //
 // The program is the real binary in a process of its own. The client shares the
-// machine with it, so beside each figure stands what the same client gets from a
+// machine with it, so each figure is printed with that of the same client and a
 // server that does nothing.
 package main
 

@@ -22,8 +22,8 @@ type asked struct {
 	ask  func(ctx context.Context, db *sqldb.DB, tenant id.Tenant) error
 }
 
-// showPlans prints how a large database goes about the statements behind the
-// questions: PostgreSQL with what it found out on the way, SQLite as it intends to.
+// showPlans prints the plans of a large database for the statements of the
+// questions: of PostgreSQL with the measured numbers, of SQLite the query plan.
 func showPlans(ctx context.Context, o options, dialect string) (err error) {
 	s, err := open(ctx, o, dialect, extent{o.contacts, o.entries})
 	if err != nil {
@@ -48,8 +48,8 @@ func showPlans(ctx context.Context, o options, dialect string) (err error) {
 			args []any
 		}
 		var said []statement
-		told := sqldb.WithQueryTrace(ctx, func(text string, args []any) { said = append(said, statement{text, args}) })
-		if err := q.ask(told, db, tenant); err != nil {
+		traced := sqldb.WithQueryTrace(ctx, func(text string, args []any) { said = append(said, statement{text, args}) })
+		if err := q.ask(traced, db, tenant); err != nil {
 			return fmt.Errorf("%s: %w", q.name, err)
 		}
 		for _, st := range said {

@@ -51,7 +51,7 @@ var (
 	// buyers is a segment of five leaves.
 	buyers = group("and", leaf("country", "in", []string{"DE", "AT"}), leaf("custom_fields.plan", "in", []string{"pro", "enterprise"}),
 		event("order_placed", 2, 90), group("or", email("opened", 30), object{"type": "list", "operator": "in", "segment_keys": []string{"vip"}}))
-	// browsers asks the same of nearly everybody.
+	// browsers is the same for nearly all contacts.
 	browsers = group("and", leaf("country", "not_in", []string{"IS"}), group("or", event("product_viewed", 1, 365), email("opened", 365)),
 		group("or", object{"type": "list", "operator": "in", "segment_keys": []string{"newsletter"}},
 			object{"type": "page_view", "match": "starts_with", "url": "https://www.example.com/page/1", "operator": "did", "window": inTheLast(365)}))

@@ -197,7 +197,7 @@ func (s *site) walk(ctx context.Context, query string, depth int) (cursor string
 		if err != nil {
 			return "", err
 		}
-		// The cursor stands at the end of the page: no need to read it all.
+		// The cursor is at the end of the page, so only that is read.
 		tail := c.Body[max(bytes.LastIndex(c.Body, []byte(`"next_cursor"`)), 0):]
 		page.Next = nil
 		if err := json.Unmarshal([]byte("{"+string(tail)), &page); err != nil || status != 200 || page.Next == nil {

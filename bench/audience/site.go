@@ -54,9 +54,9 @@ func open(ctx context.Context, o options, dialect string, x extent) (s *site, er
 		return nil, err
 	}
 	s.Log = filepath.Join(s.Dir, "log")
-	// Time in a kept database stands still, so that its people stay the same.
+	// The time of a kept database does not advance, so that its contacts stay the same.
 	s.people = people{n: x.contacts, now: time.Now().UTC().Truncate(24 * time.Hour)}
-	// Nobody is asked where mail goes: there would be no answers.
+	// The DNS is not queried: there would be no answers.
 	s.Env = []string{"PACKETBOAT_DNS_RESOLVER=127.0.0.1:9"}
 	mark := filepath.Join(s.Dir, loaded)
 	fresh := true
@@ -104,7 +104,7 @@ func open(ctx context.Context, o options, dialect string, x extent) (s *site, er
 // indexedFrom is how many contacts must wait to be worth indexing.
 const indexedFrom = 8192
 
-// awaitIndex waits until the program has everybody in the index of the search,
+// awaitIndex waits until the program has all contacts in the index of the search,
 // or gets no further.
 func (s *site) awaitIndex(ctx context.Context) error {
 	db, err := s.database(ctx, 1)
@@ -274,7 +274,7 @@ func (s *site) declare(ctx context.Context) ([]list, error) {
 	return lists, err
 }
 
-// awaitFollowers waits until everybody who follows the journal has read it.
+// awaitFollowers waits until all followers have read the journal.
 func awaitFollowers(ctx context.Context, db *sqldb.DB) error {
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
@@ -299,7 +299,7 @@ func awaitFollowers(ctx context.Context, db *sqldb.DB) error {
 	return nil
 }
 
-// say tells how far we are; figures go to standard output.
+// say prints the progress; figures go to standard output.
 func say(format string, args ...any) { fmt.Fprintf(os.Stderr, format+"\n", args...) }
 
 // someone returns the number of any contact.

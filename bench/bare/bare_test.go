@@ -46,7 +46,7 @@ func TestRunStopsAtTheFirstRefusal(t *testing.T) {
 		Addr: s.Addr(), Conns: 2, Messages: 1000,
 		Next: func(int) (string, string, []byte) { return "", "ann@example.org", []byte("x\r\n") },
 	})
-	// The other connection may just have been told, and its message be left.
+	// The other connection may just have got the error, and its message is not counted.
 	if n := s.Stats().Messages; err == nil || !strings.Contains(err.Error(), "no such user") || n < 4 || n > 5 {
 		t.Errorf("Run: %v, %+v", err, s.Stats())
 	}

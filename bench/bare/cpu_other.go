@@ -4,5 +4,5 @@ package bare
 
 import "time"
 
-// cpuTime returns 0: this system does not tell.
+// cpuTime returns 0: it is not available on this system.
 func cpuTime() time.Duration { return 0 }

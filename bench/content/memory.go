@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// memory measures what the program holds before anybody has compiled MJML, while
+// memory measures the memory of the program before MJML is compiled, while
 // the compiler is open, and after it was closed.
 func memory(ctx context.Context, o options) (err error) {
 	p, drop, err := start(ctx, o, "sqlite")

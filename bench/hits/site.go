@@ -101,7 +101,7 @@ func (s *site) postgres(ctx context.Context, o options) error {
 	return nil
 }
 
-// send puts the messages of a send into the database that everybody got an hour
+// send puts the messages of a send into the database that were sent an hour
 // ago, and signs their links.
 func (s *site) send(ctx context.Context, n int) error {
 	var tenant id.Tenant

@@ -77,7 +77,7 @@ func (c *Conn) answer() (int, error) {
 	c.Body = c.Body[:0]
 	keep := c.Keep
 	defer func() { c.Keep = keep }()
-	c.Keep = keep || status >= 300 // what went wrong is told
+	c.Keep = keep || status >= 300 // errors are reported
 	if chunked {
 		return status, c.chunks()
 	}

@@ -1,6 +1,6 @@
 // Command sendbench measures a whole send: a broadcast to N recipients, each
 // mail personal, from the moment it is scheduled until the broadcast is
-// completed, into an SMTP sink on loopback. Beside each figure stands the limit of
+// completed, into an SMTP sink on loopback. Each figure is printed with the limit of
 // the machine in the same run: bare clients that send the same bytes to the same
 // sink from memory, without a database, contacts or reports.
 //

@@ -30,7 +30,7 @@ func measureAudience(ctx context.Context, o options, p *harness.Program, databas
 	if err := fill(ctx, p, map[string]fillList{harness.Tenant: {ready.List, o.n}}); err != nil {
 		return err
 	}
-	// Nobody listens there: what is measured is the preparation alone.
+	// There is no listener: only the preparation is measured.
 	lane, err := ready.Lane(ctx, "Nowhere", "127.0.0.1:9", 1, false)
 	if err != nil {
 		return err

@@ -2,8 +2,8 @@ package main
 
 import "fmt"
 
-// somebody is a contact as most installations have them.
-type somebody struct {
+// typical is a contact as most installations have them.
+type typical struct {
 	email, first, last, company, country, city, plan string
 	age                                              int
 	tags                                             []string
@@ -22,13 +22,13 @@ var (
 )
 
 // person is the contact of a number, always the same.
-func person(i int) somebody {
+func person(i int) typical {
 	domain := hosts[i%len(hosts)]
 	if i%10 < 3 {
 		domain = fmt.Sprintf("firm%d.example", i%997)
 	}
 	last := lasts[i/len(firsts)%len(lasts)]
-	return somebody{
+	return typical{
 		email: fmt.Sprintf("%s.%s%d@%s", asciis[i%len(asciis)], last, i, domain),
 		first: firsts[i%len(firsts)], last: last, company: companies[i%len(companies)],
 		country: countries[i%len(countries)], city: cities[i%len(cities)], plan: plans[i%len(plans)],

@@ -87,7 +87,7 @@ func requests(ctx context.Context, o options, s *site) (f figures, err error) {
 }
 
 // body is what a caller says about the contact.
-func (p somebody) body() []byte {
+func (p typical) body() []byte {
 	said := map[string]any{
 		"email": p.email, "first_name": p.first, "last_name": p.last, "company": cmp.Or(p.company, "Independent"), "country": p.country, "city": p.city,
 		"tags": p.tags, "custom_fields": map[string]any{"plan": p.plan, "age": p.age},

@@ -149,7 +149,7 @@ func prepare(ctx context.Context, o options, s *site) (f figures, err error) {
 	if err != nil {
 		return f, err
 	}
-	// Nobody listens there: what is measured is the preparation alone.
+	// There is no listener: only the preparation is measured.
 	lane, err := ready.Lane(ctx, "Nowhere", "127.0.0.1:9", 1, false)
 	if err != nil {
 		return f, err
@@ -270,7 +270,7 @@ func (s *site) timed(ctx context.Context, ready *harness.Ready, lane string, n i
 	})
 }
 
-// sinkProcess starts a sink that counts and forgets.
+// sinkProcess starts a sink that counts and discards.
 func sinkProcess(ctx context.Context, o options) (address string, stop func() error, err error) {
 	dir, err := os.MkdirTemp("", "packetboat-sink")
 	if err != nil {

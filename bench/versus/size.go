@@ -21,8 +21,8 @@ import (
 // extent is how large a database is, without the files of jobs: those of our imports
 // are kept for a while.
 type extent struct {
-	stands, packed int64            // bytes, as it is and written anew
-	objects        map[string]int64 // bytes of each table and index, as it is
+	size, packed int64            // bytes, as it is and after VACUUM
+	objects      map[string]int64 // bytes of each table and index, as it is
 }
 
 // withoutFiles takes from a whole what files of jobs are in it.
@@ -59,7 +59,7 @@ func size(ctx context.Context, o options, s *site) (f figures, err error) {
 	if err != nil {
 		return f, err
 	}
-	if err := s.peopleFrom(ctx, ready.List, 1, o.n); err != nil { // who are known, and become members
+	if err := s.peopleFrom(ctx, ready.List, 1, o.n); err != nil { // known contacts, which become members
 		return f, err
 	}
 	members, err := s.extent(ctx, o)
@@ -83,13 +83,13 @@ func size(ctx context.Context, o options, s *site) (f figures, err error) {
 		return f, err
 	}
 	per := func(a, b int64) float64 { return float64(a-b) / float64(o.n) }
-	f.add("bytes a contact", per(people.stands, empty.stands), 0)
+	f.add("bytes a contact", per(people.size, empty.size), 0)
 	f.add("bytes a contact, packed", per(people.packed, empty.packed), 0)
-	f.add("bytes a membership", per(members.stands, people.stands), 0)
+	f.add("bytes a membership", per(members.size, people.size), 0)
 	f.add("bytes a membership, packed", per(members.packed, people.packed), 0)
-	f.add("bytes a message", per(sent.stands, members.stands), 0)
+	f.add("bytes a message", per(sent.size, members.size), 0)
 	f.add("bytes a message, packed", per(sent.packed, members.packed), 0)
-	f.add("bytes all", per(sent.stands, empty.stands), 0)
+	f.add("bytes all", per(sent.size, empty.size), 0)
 	f.add("bytes all, packed", per(sent.packed, empty.packed), 0)
 	f.note = breakdown([]extent{empty, people, members, sent}, o.n)
 	return f, nil
@@ -131,7 +131,7 @@ func (s *site) extent(ctx context.Context, o options) (x extent, err error) {
 }
 
 func postgresExtent(ctx context.Context, server, address string) (x extent, err error) {
-	if x.stands, x.objects, err = postgresSizes(ctx, address, "CHECKPOINT"); err != nil {
+	if x.size, x.objects, err = postgresSizes(ctx, address, "CHECKPOINT"); err != nil {
 		return x, err
 	}
 	u, err := url.Parse(address)
@@ -197,7 +197,7 @@ func sqliteExtent(ctx context.Context, path string) (x extent, err error) {
 	if _, err := db.ExecContext(ctx, `VACUUM INTO '`+fresh+`'`); err != nil {
 		return x, err
 	}
-	for file, to := range map[string]*int64{path: &x.stands, fresh: &x.packed} {
+	for file, to := range map[string]*int64{path: &x.size, fresh: &x.packed} {
 		info, err := os.Stat(file)
 		if err != nil {
 			return x, err

@@ -11,8 +11,8 @@ import (
 	"github.com/packetboat/packetboat/internal/app"
 )
 
-// The scripts are made from kong's own model of the command line. The libraries
-// that do this have not been looked after for years, and make the shell run the
+// The scripts are generated from kong's model of the command line. The libraries
+// for this have not been maintained for years, and make the shell run the
 // program at each key; a script that is printed once needs neither.
 
 type completionCommand struct {
@@ -33,13 +33,13 @@ func (cmd completionCommand) Run(c *console, parsed *kong.Context) error {
 	return s.bash(c.out)
 }
 
-// word is what may be typed at a place.
+// word is a word that may follow a command.
 type word struct {
 	text, help string
 	value      bool // a flag that takes one
 }
 
-// script is the command line as shells need to know it: what may follow each
+// script is the command line as shells need it: the words that may follow each
 // command. A path is the commands so far, such as /tenant/create.
 type script struct {
 	paths []string
@@ -80,7 +80,7 @@ func (s *script) values() (flags []string) {
 	return flags
 }
 
-// roleWords are what --roles takes.
+// roleWords are the values of --roles.
 func roleWords() string {
 	var out []string
 	for _, r := range app.Roles() {

@@ -22,7 +22,7 @@ type copyView struct {
 	Tables  []dbcopy.Table `json:"tables"`
 }
 
-// Run copies, and goes on with a copy that was interrupted.
+// Run copies, or continues a copy that was interrupted.
 func (cmd copyCommand) Run(c *console) error {
 	if !strings.HasPrefix(cmd.From, "sqlite:") {
 		return usageError("--from takes sqlite: and a file")
@@ -49,7 +49,7 @@ func (cmd copyCommand) Run(c *console) error {
 	return c.show(v, text+"Start packetboat with this database and the same secret key from now on, and never again with the SQLite file.\n", v.Rows, len(v.Tables))
 }
 
-// copying says on the standard error how far a copy is, not more often than people read.
+// copying prints the progress of a copy to standard error, at a readable rate.
 func (c *console) copying() func(dbcopy.Progress) {
 	var last time.Time
 	return func(p dbcopy.Progress) {

@@ -27,7 +27,7 @@ const (
 	exitUsage   = 2 // of the command line or the configuration
 )
 
-// commandLine is what can be typed.
+// commandLine is the command line.
 type commandLine struct {
 	ConfigFile  kong.ConfigFlag  `name:"config" env:"PACKETBOAT_CONFIG" placeholder:"FILE" help:"Configuration in TOML: the names of the options below, with underscores."`
 	JSON        bool             `name:"json" help:"Print JSON: what the API would show."`
@@ -50,7 +50,7 @@ type commandLine struct {
 	Completion completionCommand `cmd:"" help:"Print a script that completes commands in bash, zsh or fish."`
 }
 
-// console is what a command works with.
+// console is the environment of a command.
 type console struct {
 	ctx      context.Context
 	cfg      app.Config
@@ -66,10 +66,10 @@ func main() {
 	os.Exit(run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
 
-// helped ends the parsing of a command line that asked for help.
+// helped ends the parsing of a command line with --help.
 type helped int
 
-// run does what args say and returns the exit status.
+// run runs the command of args and returns the exit status.
 func run(ctx context.Context, args []string, in io.Reader, out, errOut io.Writer) (status int) {
 	defer func() {
 		switch cause := recover().(type) {
@@ -117,13 +117,13 @@ func run(ctx context.Context, args []string, in io.Reader, out, errOut io.Writer
 	return 0
 }
 
-// usageError is a command line that was understood but cannot be meant.
+// usageError is an error of a command line that could be parsed.
 type usageError string
 
-// Error says what to type instead.
+// Error returns the text, which says what to type instead.
 func (e usageError) Error() string { return string(e) }
 
-// explain says an error to a person: of a fault, the sentence.
+// explain returns the text of an error for a user: of a fault, its message.
 func explain(err error) string {
 	if f, ok := fault.As(err); ok {
 		return f.Message

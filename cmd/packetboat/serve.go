@@ -15,7 +15,7 @@ type serveCommand struct {
 	Hold  bool     `help:"Hold all sends of the installation, as after a backup was restored; packetboat release lets them go on."`
 }
 
-// Run serves until it is told to stop.
+// Run serves until it gets a signal to stop.
 func (cmd serveCommand) Run(c *console) (err error) {
 	roles := app.Roles()
 	if len(cmd.Roles) > 0 {
@@ -45,14 +45,14 @@ func (cmd serveCommand) Run(c *console) (err error) {
 
 type demoCommand struct{}
 
-// Run serves with sample data until it is told to stop.
+// Run serves with sample data until it gets a signal to stop.
 func (demoCommand) Run(c *console) error {
 	return app.Demo(c.ctx, c.cfg, c.cfg.Logger(c.err), c.out)
 }
 
 type releaseCommand struct{}
 
-// Run lets sends go on that serve --hold holds, in every process within a second.
+// Run releases sends held by serve --hold, in every process within a second.
 func (releaseCommand) Run(c *console) error {
 	return c.with(func(s *app.Store) error {
 		held, err := hold.Release(c.ctx, s.DB)

@@ -74,7 +74,7 @@ func (cmd userCreate) Run(c *console) error {
 	})
 }
 
-// howToChoose says what the link that follows is for.
+// howToChoose returns the purpose of the link that is printed after it.
 func (c *console) howToChoose() string {
 	return fmt.Sprintf("within an hour a password may be chosen with this link, or by POST of its token and the password to %s, once:",
 		c.cfg.BaseURL.JoinPath("/api/auth/password/reset"))
@@ -110,9 +110,9 @@ func (cmd userCreate) create(c *console, tx *sqldb.DB, passwordHash string) (v u
 	return v, ended, nil
 }
 
-// user returns the user, made where there is none. One who is there only gets a
+// user returns the user, created if there is none. An existing user only gets a
 // membership, for one person has one login. A login that is not proven becomes
-// the operator's first.
+// the operator's own.
 func (cmd userCreate) user(c *console, tx *sqldb.DB, passwordHash string) (u auth.User, ended bool, err error) {
 	u, err = auth.CreateUser(c.ctx, tx, cmd.Email, cmd.Name, passwordHash, c.now())
 	if !errors.Is(err, auth.ErrDuplicateEmail) || cmd.Tenant == "" {

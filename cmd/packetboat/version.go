@@ -15,7 +15,7 @@ func (versionCommand) Run(c *console) error {
 	return c.show(b, "%s\n", b)
 }
 
-// build says what a program was built from.
+// build describes what a program was built from.
 type build struct {
 	Version  string   `json:"version"` // of the module: a release, a pseudo-version, or 0.0.0-dev
 	Commit   string   `json:"commit"`  // empty when the build knows none

@@ -1,12 +1,11 @@
-// Command crash sends a broadcast while everything around it fails: the processes
-// that send are killed, frozen and parted from their database, the database and
-// the receiving server are killed and start again, and the server makes every
-// kind of trouble. When it is over, what the program says must agree with what
-// the server has on its disk: nobody is lost, and nobody gets a mail twice whose
-// answer was not open when somebody died.
+// Command crash sends a broadcast while everything around it fails: the processes that send are
+// killed, frozen and cut off from their database, the database and the receiving server are killed
+// and restarted, and the server causes all kinds of failures. At the end the program's records must
+// agree with the mails that the server has on its disk: no mail is lost, and a mail arrives twice
+// only if its answer was pending at a kill.
 //
-// All chance comes from one seed, which is printed. What the machine does with it
-// differs from run to run, so a seed repeats the plan, not the moments.
+// All random choices come from one seed, which is printed. A seed repeats the plan, but not the
+// timing of the machine.
 package main
 
 import (

@@ -13,7 +13,7 @@ import (
 )
 
 // troubles are the rules of the receiving server, one set at a time (sink.Rule).
-// Those of the gentle kind never leave anybody in doubt whether a mail was taken.
+// Those of the gentle kind always answer whether a mail was accepted.
 var troubles = []struct {
 	name, rules string
 	gentle      bool
@@ -39,7 +39,7 @@ type blow struct {
 }
 
 // Blows that any installation takes, those for several nodes, and those that a
-// tidy operator deals.
+// careful operator causes.
 var (
 	kill     = blow{"kill of a node", (*scene).kill}
 	killSink = blow{"kill of the receiving server", (*scene).killSink}
@@ -132,7 +132,7 @@ func (s *scene) underWay(ctx context.Context) error {
 	return errors.New("nothing is sent")
 }
 
-// leave suppresses somebody who may or may not have got the mail. From the moment
+// leave suppresses a recipient who may or may not have got the mail. From the moment
 // it is answered no attempt begins but those that were checked just before.
 func (s *scene) leave(ctx context.Context) error {
 	const checked = 10 * time.Second

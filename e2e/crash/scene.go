@@ -23,7 +23,7 @@ const (
 )
 
 // The domains of the recipients, and their shares in percent. One refuses
-// everybody for good, one puts everybody off when it is told to.
+// all recipients permanently, one defers all of them when a rule says so.
 var domains = []struct {
 	name  string
 	share int
@@ -44,9 +44,9 @@ type scene struct {
 	made   int // nodes
 
 	broadcast string
-	people    []string             // who is to be mailed
-	never     []string             // who is not
-	left      map[string]time.Time // who was suppressed on the way
+	people    []string             // addresses to be mailed
+	never     []string             // addresses not to be mailed
+	left      map[string]time.Time // addresses suppressed during the send
 	mayRepeat int
 	did       map[string]int // what was done, how often
 }
@@ -126,7 +126,7 @@ func (s *scene) schedule(ctx context.Context) error {
 		}
 	}
 	for i, change := range []map[string]any{{"do_not_contact": true}, {"subscriptions": map[string]any{"newsletter": false}}, nil} {
-		for k := range 10 { // these never get anything
+		for k := range 10 { // these must never get a mail
 			email := fmt.Sprintf("person%d@example.org", i*10+k)
 			s.never = append(s.never, email)
 			if err := s.shun(ctx, email, change); err != nil {
@@ -167,7 +167,7 @@ func (s *scene) shun(ctx context.Context, email string, change map[string]any) e
 	return s.insist(ctx, http.MethodPut, "/contacts", whole)
 }
 
-// insist calls an operation until it succeeds: the database may be away for a
+// insist calls an operation until it succeeds: the database may be unavailable for a
 // moment.
 func (s *scene) insist(ctx context.Context, method, path string, body any) error {
 	for late := time.Now().Add(30 * time.Second); ; {

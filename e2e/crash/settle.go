@@ -10,7 +10,7 @@ import (
 	"github.com/packetboat/packetboat/e2e/harness"
 )
 
-// settle lets the send come to its end and takes account.
+// settle waits for the end of the send and checks the results.
 func (s *scene) settle(ctx context.Context, gentle bool) error {
 	ctx, cancel := context.WithTimeout(ctx, 8*time.Minute)
 	defer cancel()
@@ -29,7 +29,7 @@ func (s *scene) settle(ctx context.Context, gentle bool) error {
 		wrong = harness.Followed(ctx, s.db, s.broadcast)
 	}
 	if gentle && wrong == nil && figures.Repeats > 0 {
-		wrong = fmt.Errorf("%d mails were repeated, and nobody was killed", figures.Repeats)
+		wrong = fmt.Errorf("%d mails were repeated although no process was killed", figures.Repeats)
 	}
 	var names []string
 	for name, n := range s.did {

@@ -15,26 +15,26 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// Expected is what must be true of a broadcast that has ended, whatever befell
+// Expected is what must be true of a broadcast that has ended, whatever happened to
 // the processes that sent it.
 type Expected struct {
-	People    []string             // who has a row, by address
-	Refused   func(to string) bool // whose server refuses them for good; nil: nobody
-	Left      map[string]time.Time // who must get nothing that begins after this; they may be skipped
-	Never     []string             // who has no row, and must get nothing at all
-	MayRepeat int                  // mails whose final answer may have been open when somebody died
-	Calm      bool                 // no server put anything off: every attempt but the first is owed to an unknown end
+	People    []string             // addresses with a row
+	Refused   func(to string) bool // whether the server permanently refuses an address; nil: none
+	Left      map[string]time.Time // addresses for which no attempt may begin after this time; they may be skipped
+	Never     []string             // addresses without a row, which must get no mail
+	MayRepeat int                  // mails whose final answer may have been pending when a process died
+	Calm      bool                 // no server deferred a mail: every repeated attempt is due to an uncertain one
 }
 
-// Figures are what an account came to.
+// Figures are the results of an account.
 type Figures struct {
-	Mails    int // that the sink took
-	People   int // who got any
-	Repeats  int // mails beyond the first to the same person
+	Mails    int // accepted by the sink
+	People   int // recipients with a mail
+	Repeats  int // mails after the first to the same recipient
 	Lost     int // mails whose answer the sink withheld; each allows for a repeat
 	Attempts int // begun
-	Most     int // begun for one person
-	Unknown  int // attempts whose end nobody could know
+	Most     int // maximum of one recipient
+	Unknown  int // uncertain attempts
 	States   map[string]int
 }
 
@@ -44,15 +44,15 @@ func (f Figures) String() string {
 		f.Mails, f.People, f.Repeats, f.Lost, f.Attempts, f.Most, f.Unknown, f.States)
 }
 
-// row is a message as the program keeps it.
+// row is a message in the database.
 type row struct {
 	id, email, state    string
 	attempts, uncertain int
 }
 
-// Account holds the rows of a broadcast, its sums, its report and its journal
-// against each other and against what the sink took. The error says everything
-// that does not agree.
+// Account compares the rows of a broadcast, its sums, its report and its journal
+// with each other and with the mails in the sink. The error lists all
+// differences.
 func Account(ctx context.Context, db *sqldb.DB, r *Ready, taken []sink.Message, name string, want Expected) (Figures, error) {
 	broadcast, ok := id.Parse[id.Broadcast](name)
 	if !ok {
@@ -86,7 +86,7 @@ func (a *account) object(format string, args ...any) {
 	a.wrong = append(a.wrong, fmt.Sprintf(format, args...))
 }
 
-// objections returns all of them, or as many as somebody would read.
+// objections returns all of them, up to a readable number.
 func (a *account) objections() error {
 	const most = 20
 	if n := len(a.wrong); n > most {
@@ -118,7 +118,7 @@ func (a *account) load(ctx context.Context, db *sqldb.DB, taken []sink.Message, 
 	return nil
 }
 
-// people checks that everybody has one row, which has ended.
+// people checks that each recipient has one row, which has ended.
 func (a *account) people() {
 	have := map[string]int{}
 	for _, w := range a.rows {
@@ -138,7 +138,7 @@ func (a *account) people() {
 	}
 }
 
-// mails checks each row against what the sink took for it.
+// mails checks each row against its mails in the sink.
 func (a *account) mails() {
 	for _, w := range a.rows {
 		got := a.records[w.id]
@@ -239,7 +239,7 @@ func (a *account) sums(ctx context.Context, db *sqldb.DB, r *Ready, broadcast id
 // lease, and the next look at it.
 const settleWithin = 75 * time.Second
 
-// rest checks that nobody holds anything any more.
+// rest checks that no claims, attempts or leases remain.
 func (a *account) rest(ctx context.Context, db *sqldb.DB) error {
 	for what, text := range map[string]string{
 		"claims are left":      `SELECT COUNT(*) FROM outbox_claim`,

@@ -20,7 +20,7 @@ type Client struct {
 	http *http.Client
 }
 
-// Answer is what came back.
+// Answer is a response.
 type Answer struct {
 	Status int
 	Header http.Header
@@ -49,7 +49,7 @@ func (a Answer) Code() string {
 	return code
 }
 
-// Keyed returns a client that holds the program's API key.
+// Keyed returns a client with the program's API key.
 func (p *Program) Keyed() *Client {
 	return &Client{Program: p, http: &http.Client{Timeout: 2 * time.Minute}}
 }

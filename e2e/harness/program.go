@@ -1,5 +1,5 @@
-// Package harness starts the program as an operator would, in a process of its
-// own, and talks to it as its users do: over HTTP. Tests of the whole program
+// Package harness starts the program as an operator would, in a separate process,
+// and uses it over HTTP. Tests of the whole program
 // and benchmarks share it.
 package harness
 
@@ -82,7 +82,7 @@ func secret62(n int) string {
 
 func (p *Program) slug() string { return cmp.Or(p.Slug, Tenant) }
 
-// freeAddress returns a loopback address that nobody listens on at the moment.
+// freeAddress returns a loopback address without a listener at the moment.
 func freeAddress() (string, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -198,10 +198,10 @@ func (p *Program) Ended() bool {
 	}
 }
 
-// Freeze lets the program stand still (SIGSTOP), as a machine that is asleep does.
+// Freeze stops the program (SIGSTOP), as on a suspended machine.
 func (p *Program) Freeze() error { return p.cmd.Process.Signal(syscall.SIGSTOP) }
 
-// Thaw lets a frozen program go on (SIGCONT).
+// Thaw continues a frozen program (SIGCONT).
 func (p *Program) Thaw() error { return p.cmd.Process.Signal(syscall.SIGCONT) }
 
 // Beside returns another program on the same database, with a directory of its

@@ -11,8 +11,8 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// Proxy stands between a program and its PostgreSQL server, and can keep what
-// each says from the other, as a network does that has come apart.
+// Proxy connects a program and its PostgreSQL server, and can hold back what
+// each sends to the other, like a network partition.
 type Proxy struct {
 	Database string // the address by which the program reaches the database
 
@@ -51,7 +51,7 @@ func StartProxy(database string) (*Proxy, error) {
 	return p, nil
 }
 
-// Part keeps everything back from now on: connections stay open, nothing arrives.
+// Part holds everything back from now on: connections stay open, nothing arrives.
 func (p *Proxy) Part() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -62,7 +62,7 @@ func (p *Proxy) Part() {
 	}
 }
 
-// Heal lets everything through that was kept back, and what comes.
+// Heal passes on everything that was held back, and all that follows.
 func (p *Proxy) Heal() {
 	p.mu.Lock()
 	defer p.mu.Unlock()

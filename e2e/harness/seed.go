@@ -12,7 +12,7 @@ import (
 
 // Seed puts n contacts into the tenant's list straight into the database, in
 // far less time than n requests would take. Contact i has the address
-// person<i>@<domain>, so that who got mail and who did not can be told by it.
+// person<i>@<domain>, so that tests can compute who got mail.
 func Seed(ctx context.Context, db *sqldb.DB, list string, n int, domain string) error {
 	return SeedTenant(ctx, db, Tenant, list, n, domain)
 }

@@ -112,7 +112,7 @@ func (r *Ready) Schedule(ctx context.Context, broadcast string) error {
 
 // Await waits until the broadcast has a status, and returns it.
 func (r *Ready) Await(ctx context.Context, broadcast, status string) (map[string]any, error) {
-	for wait := 25 * time.Millisecond; ; wait = min(2*wait, 50*time.Millisecond) { // who asks all the time slows what it waits for
+	for wait := 25 * time.Millisecond; ; wait = min(2*wait, 50*time.Millisecond) { // frequent requests would slow down the program
 		b, err := r.Key.Must(ctx, http.MethodGet, "/broadcasts/"+broadcast, nil)
 		if err != nil {
 			return nil, err
@@ -128,8 +128,8 @@ func (r *Ready) Await(ctx context.Context, broadcast, status string) (map[string
 	}
 }
 
-// Hurry waits until a broadcast that was disturbed is completed. Whoever was put
-// off is due at once: the schedule of tries reaches over days.
+// Hurry waits until a disturbed broadcast is completed. Messages that were deferred
+// become due at once, since the schedule of retries takes days.
 func (r *Ready) Hurry(ctx context.Context, db *sqldb.DB, broadcast string) error {
 	for {
 		if _, err := db.Exec(ctx, `

@@ -15,8 +15,8 @@ import (
 	"github.com/packetboat/packetboat/e2e/sink"
 )
 
-// Sink is an SMTP server in a process of its own that keeps account: what it
-// has answered with 250 is in its log, on the disk.
+// Sink is an SMTP server in a separate process that keeps a log: every mail that it
+// has accepted with 250 is in it, on the disk.
 type Sink struct {
 	Address string
 	Dir     string

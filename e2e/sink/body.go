@@ -48,7 +48,7 @@ func (c *session) message() (raw []byte, wire int, bare bool, err error) {
 	}
 }
 
-// errTooLarge ends the session of a client that does not heed SIZE.
+// errTooLarge ends the session of a client that ignores SIZE.
 var errTooLarge = errors.New("message too large")
 
 // unstuff takes away, in place, the dot that the client put before each dot at

@@ -1,10 +1,10 @@
-// Package sink is an SMTP server for tests and benchmarks. It takes every
-// message and keeps account of it, unless it was told to make trouble.
+// Package sink is an SMTP server for tests and benchmarks. It accepts every
+// message and logs it, unless a rule makes it fail.
 //
-// Its account is the proof of what a sender did. In a log, each message is on
-// stable storage before its 250 goes out, so whatever a sender believes to be
+// Its log shows what a sender did. Each message is on
+// stable storage before its 250 is sent, so every message that a sender considers
 // accepted is in the log, even when both are killed; connections share the
-// syncs. Rules describe the trouble: delays, refusals, lost connections and
+// syncs. Rules describe failures: delays, refusals, lost connections and
 // lost answers, at any stage, by sender or recipient.
 //
 // It speaks PIPELINING (RFC 2920), STARTTLS with a certificate of its own, and

@@ -24,11 +24,11 @@ type Message struct {
 	Ref       string    `json:"ref,omitempty"` // X-Entity-Ref-ID
 	Size      int       `json:"size"`
 	SHA256    string    `json:"sha256"`         // of all of it, after the dots were unstuffed
-	Lost      bool      `json:"lost,omitempty"` // a rule may have kept the sender from learning that it was taken
+	Lost      bool      `json:"lost,omitempty"` // a rule may have lost the answer
 	Raw       []byte    `json:"-"`              // only in Messages
 }
 
-// ledger keeps the account of messages: in memory, in a log, as files.
+// ledger stores messages: in memory, in a log, as files.
 type ledger struct {
 	keep  bool
 	store string
@@ -41,7 +41,7 @@ type ledger struct {
 	stored   int
 	pending  []byte        // lines to be written
 	written  *batch        // the batch that pending belongs to
-	wake     chan struct{} // tells the writer about pending lines
+	wake     chan struct{} // wakes the writer for pending lines
 	closed   bool
 	writer   sync.WaitGroup
 }
@@ -71,7 +71,7 @@ func openLedger(o Options) (*ledger, error) {
 	return l, nil
 }
 
-// idle reports whether nobody wants to know about messages.
+// idle reports whether messages are not stored at all.
 func (l *ledger) idle() bool { return !l.keep && l.store == "" && l.log == nil }
 
 // add enters a message and returns when its entry is durable.

@@ -27,9 +27,9 @@ const (
 	Dot     Stage = "dot"
 )
 
-// Rule is trouble to make. At its stage, and if sender and recipient match, the
-// server first waits for Delay, then keeps the message if Keep says so, then
-// gives Reply, then drops the connection if Drop says so. The first rule that
+// Rule is a failure to cause. At its stage, and if sender and recipient match, the
+// server first waits for Delay, then keeps the message if Keep is set, then
+// sends Reply, then drops the connection if Drop is set. The first rule that
 // matches applies. Without Reply and Drop the server goes on as usual.
 //
 // So {Stage: Dot, Keep: true, Drop: true} loses the answer to a message that

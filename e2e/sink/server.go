@@ -27,7 +27,7 @@ type Options struct {
 	NoSync  bool   // answer before the line is on stable storage
 	Store   string // directory for raw messages, one file each
 	Keep    bool   // keep messages in memory, for Messages
-	Discard bool   // count messages and forget them, whatever else is set
+	Discard bool   // count messages and discard them, whatever else is set
 
 	STARTTLS    bool   // offer STARTTLS
 	ImplicitTLS bool   // TLS from the first byte

@@ -31,7 +31,7 @@ func run(args []string) error {
 	flags.StringVar(&o.Log, "log", "", "append one JSON line per message to this `file`")
 	fsync := flags.Bool("fsync", true, "answer only when the line is on stable storage")
 	flags.StringVar(&o.Store, "store", "", "write raw messages to this `directory`")
-	flags.BoolVar(&o.Discard, "discard", false, "count messages and forget them")
+	flags.BoolVar(&o.Discard, "discard", false, "count messages and discard them")
 	quiet := flags.Bool("quiet", false, "print nothing but the first and the last line")
 	flags.BoolVar(&o.STARTTLS, "starttls", false, "offer STARTTLS with a certificate of our own")
 	flags.BoolVar(&o.ImplicitTLS, "tls", false, "speak TLS from the first byte")
@@ -44,7 +44,7 @@ func run(args []string) error {
 	delay := flags.Duration("delay", 0, "wait so long before each answer to a message")
 	dropBeforeData := flags.String("drop-before-data", "", "close the connection instead of answering DATA, for recipients like this `pattern`")
 	dropInData := flags.String("drop-in-data", "", "close the connection in the middle of the message")
-	dropMessage := flags.String("drop-message", "", "forget the message and close the connection without an answer")
+	dropMessage := flags.String("drop-message", "", "discard the message and close the connection without an answer")
 	dropAnswer := flags.String("drop-answer", "", "keep the message and close the connection without an answer")
 	var refusals ruleFlag
 	flags.Var(&refusals, "refuse", "answer RCPT for recipients like a pattern with a reply: `pattern=reply`; repeatable")
@@ -111,7 +111,7 @@ func run(args []string) error {
 	return err
 }
 
-// wait returns when the program is asked to end. Unless quiet, it tells every
+// wait returns on SIGTERM or SIGINT. Unless quiet, it prints every
 // ten seconds what came in them.
 func wait(s *sink.Server, signals <-chan os.Signal, quiet bool, load func() ([]sink.Rule, error)) {
 	tick := time.NewTicker(10 * time.Second)

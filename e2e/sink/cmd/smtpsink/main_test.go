@@ -26,7 +26,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-func TestTheCommandTellsWhereItListensAndWhatItSaw(t *testing.T) {
+func TestTheCommandPrintsItsAddressAndResults(t *testing.T) {
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
