@@ -45,8 +45,8 @@ type Removed struct {
 }
 
 // Add puts contacts on a static list. It does not create contacts.
-func Add(ctx context.Context, db *sqldb.DB, tenant id.Tenant, segment id.Segment, who People, now time.Time) (Added, error) {
-	if err := who.Check(); err != nil {
+func Add(ctx context.Context, db *sqldb.DB, tenant id.Tenant, segment id.Segment, people People, now time.Time) (Added, error) {
+	if err := people.Check(); err != nil {
 		return Added{}, err
 	}
 	var r Added
@@ -55,7 +55,7 @@ func Add(ctx context.Context, db *sqldb.DB, tenant id.Tenant, segment id.Segment
 		if err != nil {
 			return err
 		}
-		contacts, missing, err := who.resolve(ctx, tx, tenant)
+		contacts, missing, err := people.resolve(ctx, tx, tenant)
 		if err != nil {
 			return err
 		}
@@ -83,8 +83,8 @@ func Add(ctx context.Context, db *sqldb.DB, tenant id.Tenant, segment id.Segment
 }
 
 // Remove takes contacts off a static list.
-func Remove(ctx context.Context, db *sqldb.DB, tenant id.Tenant, segment id.Segment, who People, now time.Time) (Removed, error) {
-	if err := who.Check(); err != nil {
+func Remove(ctx context.Context, db *sqldb.DB, tenant id.Tenant, segment id.Segment, people People, now time.Time) (Removed, error) {
+	if err := people.Check(); err != nil {
 		return Removed{}, err
 	}
 	var r Removed
@@ -93,7 +93,7 @@ func Remove(ctx context.Context, db *sqldb.DB, tenant id.Tenant, segment id.Segm
 		if err != nil {
 			return err
 		}
-		contacts, missing, err := who.resolve(ctx, tx, tenant)
+		contacts, missing, err := people.resolve(ctx, tx, tenant)
 		if err != nil {
 			return err
 		}

@@ -23,9 +23,9 @@ type exported struct {
 	MemberAddedAt time.Time `json:"member_added_at"`
 }
 
-func export(ctx context.Context, db *sqldb.DB, tenant id.Tenant, who contact.Person) iter.Seq2[any, error] {
+func export(ctx context.Context, db *sqldb.DB, tenant id.Tenant, p contact.Person) iter.Seq2[any, error] {
 	return func(yield func(any, error) bool) {
-		list, err := Memberships(ctx, db, tenant, who.ID)
+		list, err := Memberships(ctx, db, tenant, p.ID)
 		if err != nil {
 			yield(nil, err)
 			return

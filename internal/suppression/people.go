@@ -80,8 +80,8 @@ func forget(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, emails map[id.C
 
 // Anonymize anonymizes contacts (contact.Anonymize). With suppress their addresses stay on the list
 // without further data, so that they are never mailed again; without, they are removed from it.
-// holdings are the personal data of other packages.
-func Anonymize(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.Contact, suppress bool, holdings []contact.PersonalData, now time.Time) ([]contact.Moved, error) {
+// stores are the personal data of other packages.
+func Anonymize(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.Contact, suppress bool, stores []contact.PersonalData, now time.Time) ([]contact.Moved, error) {
 	own := contact.PersonalData{Name: "suppressions", Erase: func(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, people []contact.Person) error {
 		var last, all []string
 		for _, p := range people {
@@ -95,7 +95,7 @@ func Anonymize(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.Con
 		slices.Sort(last)
 		return keepBare(ctx, tx, tenant, last, all, now)
 	}}
-	return contact.Anonymize(ctx, db, tenant, ids, append(slices.Clone(holdings), own), now)
+	return contact.Anonymize(ctx, db, tenant, ids, append(slices.Clone(stores), own), now)
 }
 
 // keepBare adds addresses to the list, and replaces the reasons of all. It writes no journal

@@ -180,14 +180,14 @@ func UpdateBlock(ctx context.Context, db *sqldb.DB, c *mjml.Compiler, tenant id.
 
 // DeleteBlock deletes a block. Unless forced, drafts and recent broadcasts must not use it; a nil
 // counter finds none.
-func DeleteBlock(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ref string, force bool, who usage.Counter, now time.Time) error {
+func DeleteBlock(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ref string, force bool, counter usage.Counter, now time.Time) error {
 	err := db.InTx(ctx, func(tx *sqldb.DB) error {
 		b, err := BlockByRef(ctx, tx, tenant, ref)
 		if err != nil {
 			return err
 		}
 		if !force {
-			if err := unused(ctx, tx, tenant, usage.Block, b.ID.String(), who, now); err != nil {
+			if err := unused(ctx, tx, tenant, usage.Block, b.ID.String(), counter, now); err != nil {
 				return err
 			}
 		}

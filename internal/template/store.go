@@ -266,14 +266,14 @@ func attempt[T any](f func() (T, []binding.Warning, error)) (T, []binding.Warnin
 
 // Delete deletes a template. Unless forced, drafts and recent broadcasts must not use it; a nil
 // counter finds none.
-func Delete(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ref string, force bool, who usage.Counter, now time.Time) error {
+func Delete(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ref string, force bool, counter usage.Counter, now time.Time) error {
 	err := db.InTx(ctx, func(tx *sqldb.DB) error {
 		t, err := ByRef(ctx, tx, tenant, ref)
 		if err != nil {
 			return err
 		}
 		if !force {
-			if err := unused(ctx, tx, tenant, usage.Template, t.ID.String(), who, now); err != nil {
+			if err := unused(ctx, tx, tenant, usage.Template, t.ID.String(), counter, now); err != nil {
 				return err
 			}
 		}
@@ -287,11 +287,11 @@ func Delete(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ref string, for
 }
 
 // unused returns ErrInUse if broadcasts use the template or block.
-func unused(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, kind usage.Kind, thing string, who usage.Counter, now time.Time) error {
-	if who == nil {
+func unused(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, kind usage.Kind, thing string, counter usage.Counter, now time.Time) error {
+	if counter == nil {
 		return nil
 	}
-	counts, err := who.Count(ctx, tx, tenant, kind, thing, now)
+	counts, err := counter.Count(ctx, tx, tenant, kind, thing, now)
 	if err != nil {
 		return err
 	}

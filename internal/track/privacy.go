@@ -32,14 +32,14 @@ type exportedHit struct {
 // exportPage is the number of hits that an export reads at a time.
 const exportPage = 500
 
-func exportHits(ctx context.Context, db *sqldb.DB, tenant id.Tenant, who contact.Person) iter.Seq2[any, error] {
+func exportHits(ctx context.Context, db *sqldb.DB, tenant id.Tenant, p contact.Person) iter.Seq2[any, error] {
 	return func(yield func(any, error) bool) {
 		last := exportedHit{At: time.UnixMicro(-1 << 62)}
 		for {
 			rows, err := db.Query(ctx, `
 				SELECT id, kind, message_id, at, url, ip, agent, class FROM hit
 				WHERE tenant_id = $1 AND contact_id = $2 AND at >= $3 AND (at, id) > ($3, $4)
-				ORDER BY at, id LIMIT $5`, tenant, who.ID, last.At.UnixMicro(), last.id, exportPage)
+				ORDER BY at, id LIMIT $5`, tenant, p.ID, last.At.UnixMicro(), last.id, exportPage)
 			page, err := sqldb.Collect(rows, err, func(scan func(...any) error) (exportedHit, error) {
 				var h exportedHit
 				var at int64
