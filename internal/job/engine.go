@@ -42,7 +42,7 @@ type Engine struct {
 // Run runs jobs until ctx ends and each running job has stopped.
 func (e *Engine) Run(ctx context.Context) error {
 	if e.Alone {
-		if err := takeBack(ctx, e.DB, e.Owner); err != nil && ctx.Err() == nil {
+		if err := releaseOthers(ctx, e.DB, e.Owner); err != nil && ctx.Err() == nil {
 			e.Log.Error("release leases of jobs failed", "err", err)
 		}
 	}
@@ -55,7 +55,7 @@ func (e *Engine) Run(ctx context.Context) error {
 	for range atOnce {
 		all.Go(func() { e.work(ctx, next) })
 	}
-	all.Go(func() { _ = e.prune(ctx) }) // it never returns an error
+	all.Go(func() { _ = e.runPrune(ctx) }) // it never returns an error
 	all.Wait()
 	return nil
 }
@@ -115,7 +115,7 @@ func (e *Engine) run(ctx context.Context, j Job) {
 	log := e.Log.With("tenant", j.Tenant, "job", j.ID, "kind", j.Kind)
 	w := &Work{Job: j, DB: e.DB, Log: log, Now: e.Now, lease: lease}
 	begun := e.Now()
-	w.room = func(ctx context.Context) bool {
+	w.shouldYield = func(ctx context.Context) bool {
 		if e.Now().Sub(begun) < slice {
 			return false
 		}
@@ -204,8 +204,8 @@ func (e *Engine) finish(ctx context.Context, stopping bool, w *Work, err error) 
 	return j.release(ctx, e.DB, j.tries, now.Add(pause))
 }
 
-// prune periodically removes files and jobs past their retention time.
-func (e *Engine) prune(ctx context.Context) error {
+// runPrune periodically removes files and jobs past their retention time.
+func (e *Engine) runPrune(ctx context.Context) error {
 	look := func(ctx context.Context) (bool, error) { return Prune(ctx, e.DB, e.Now()) }
 	return poll.Loop{Look: look, Every: pruneEvery, Log: e.Log, Failed: "remove job files failed"}.Run(ctx)
 }

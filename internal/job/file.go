@@ -40,7 +40,7 @@ func scanFile(row func(...any) error) (File, error) {
 }
 
 // NewFile creates an empty file. Without a job it is an upload, which is removed after keepStray
-// unless a job takes it (Take).
+// unless it is assigned to a job (Assign).
 func NewFile(ctx context.Context, db *sqldb.DB, tenant id.Tenant, job id.Job, name, mediaType string, now time.Time) (File, error) {
 	f, err := scanFile(db.QueryRow(ctx, `
 		INSERT INTO job_file (tenant_id, id, job_id, name, media_type, size, created_at)
@@ -65,12 +65,12 @@ func FileOf(ctx context.Context, db *sqldb.DB, tenant id.Tenant, job id.Job, nam
 	return f, nil
 }
 
-// Take assigns an upload to a job.
-func (f *File) Take(ctx context.Context, tx *sqldb.DB, job id.Job) error {
+// Assign assigns an upload to a job.
+func (f *File) Assign(ctx context.Context, tx *sqldb.DB, job id.Job) error {
 	n, err := tx.Exec(ctx, `
 		UPDATE job_file SET job_id = $3 WHERE tenant_id = $1 AND id = $2 AND job_id IS NULL`, f.Tenant, f.ID, job)
 	if err != nil {
-		return fmt.Errorf("take an upload: %w", err)
+		return fmt.Errorf("assign an upload: %w", err)
 	}
 	if n == 0 {
 		return ErrNoFile

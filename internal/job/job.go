@@ -138,7 +138,7 @@ func scan(row func(...any) error) (Job, error) {
 	if err != nil {
 		return Job{}, err
 	}
-	j.Params, j.State, j.Result = raw(params), raw(state.String), raw(result.String)
+	j.Params, j.State, j.Result = rawOrNil(params), rawOrNil(state.String), rawOrNil(result.String)
 	j.CreatedAt, j.FinishedAt = sqldb.Time(created), sqldb.NullTime(finished)
 	if total.Valid {
 		j.Total = &total.Int64
@@ -154,7 +154,7 @@ func scan(row func(...any) error) (Job, error) {
 	return j, nil
 }
 
-func raw(s string) json.RawMessage {
+func rawOrNil(s string) json.RawMessage {
 	if s == "" {
 		return nil
 	}

@@ -31,7 +31,7 @@ func claim(ctx context.Context, db *sqldb.DB, kinds []Kind, owner string, now, u
 		epoch  int64
 	}
 	rows, err := db.Query(ctx, `
-		/* all tenants: jobs of the installation take turns */
+		/* all tenants: jobs of all tenants share the workers */
 		SELECT j.tenant_id, j.id, j.epoch FROM job j WHERE `+ready(db)+`
 		ORDER BY (SELECT COUNT(*) FROM job r WHERE r.tenant_id = j.tenant_id AND r.status = 'running' AND r.lease_until > $1),
 			(SELECT MAX(r.served_at) FROM job r WHERE r.tenant_id = j.tenant_id), j.created_at, j.id LIMIT $3`,
@@ -64,7 +64,7 @@ func claim(ctx context.Context, db *sqldb.DB, kinds []Kind, owner string, now, u
 func waiting(ctx context.Context, db *sqldb.DB, kinds []Kind, now time.Time) (bool, error) {
 	var any bool
 	err := db.QueryRow(ctx, `
-		/* all tenants: jobs of the installation take turns */
+		/* all tenants: jobs of all tenants share the workers */
 		SELECT EXISTS (SELECT 1 FROM job j WHERE `+ready(db)+`)`, now.UnixMicro(), sqldb.List(db, kinds)).Scan(&any)
 	if err != nil {
 		return false, fmt.Errorf("look for waiting jobs: %w", err)
@@ -72,14 +72,14 @@ func waiting(ctx context.Context, db *sqldb.DB, kinds []Kind, now time.Time) (bo
 	return any, nil
 }
 
-// takeBack ends the leases of all other processes. It is for a process that is alone on the
-// database, so the others are dead.
-func takeBack(ctx context.Context, db *sqldb.DB, owner string) error {
+// releaseOthers ends the leases of all other processes. It is called if this process is the only
+// one on the database, so that the others are dead.
+func releaseOthers(ctx context.Context, db *sqldb.DB, owner string) error {
 	_, err := db.Exec(ctx, `
-		/* all tenants: their holder is dead */
+		/* all tenants: the processes are dead */
 		UPDATE job SET lease_until = 0 WHERE status = 'running' AND owner NOT IN ('', $1)`, owner)
 	if err != nil {
-		return fmt.Errorf("take back jobs: %w", err)
+		return fmt.Errorf("release jobs of dead processes: %w", err)
 	}
 	return nil
 }

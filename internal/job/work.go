@@ -33,8 +33,8 @@ type Work struct {
 	Log *slog.Logger
 	Now func() time.Time
 
-	lease time.Duration
-	room  func(context.Context) bool // whether to yield to others; nil: never
+	lease       time.Duration
+	shouldYield func(context.Context) bool // whether to yield to others; nil: never
 }
 
 // Progress is the state after a step. All fields describe the whole job so far, not the step alone.
@@ -86,7 +86,7 @@ func (w *Work) Step(ctx context.Context, fn func(tx *sqldb.DB) (Progress, error)
 		return err
 	}
 	w.Job = next
-	if w.room != nil && w.room(ctx) {
+	if w.shouldYield != nil && w.shouldYield(ctx) {
 		return errYield
 	}
 	return nil

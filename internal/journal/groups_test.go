@@ -148,7 +148,7 @@ func TestABatchIsReadOnceForAllFollowers(t *testing.T) {
 		}
 		never := func(name string) journal.Follower {
 			return journal.Follower{Name: name, Types: []journal.Type{journal.TagAdded}, Follow: func(context.Context, *sqldb.DB, []journal.Entry) error {
-				t.Errorf("%s was shown what it does not care for", name)
+				t.Errorf("%s got entries of other types", name)
 				return nil
 			}}
 		}
@@ -171,7 +171,7 @@ func TestABatchIsReadOnceForAllFollowers(t *testing.T) {
 		}
 		_, counts, err := statements(t.Context(), e, looks, reads, passed, taken, moved)
 		if err != nil || !slices.Equal(counts, []int{1, 3, 1, 1, 1}) || calls != 1 {
-			t.Errorf("looks, reads, passes, locks and moves were %v with %d calls, %v; want [1 3 1 1 1] with one", counts, calls, err)
+			t.Errorf("polls, reads, skips, locks and updates: %v with %d calls, %v; want [1 3 1 1 1] with one", counts, calls, err)
 		}
 		for i, tenant := range tenants {
 			wantSeen(t, db, "counted", tenant, want[i]...)
@@ -184,7 +184,7 @@ func TestABatchIsReadOnceForAllFollowers(t *testing.T) {
 
 // A follower with a backlog does not hold up the other followers, nor a group with one the other
 // groups.
-func TestABacklogHoldsUpNoOther(t *testing.T) {
+func TestABacklogDelaysNoOther(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		withSeen(t, db)
@@ -237,7 +237,7 @@ func TestAFailureStopsOneGroupOnly(t *testing.T) {
 			made = append(made, emit(t, db, tenant, journal.EmailSent, 2))
 		}
 		if more, err := e.Tick(t.Context()); err == nil || more {
-			t.Errorf("Tick = %v, %v; want an error and no hurry", more, err)
+			t.Errorf("Tick = %v, %v; want an error and no more", more, err)
 		}
 		wantSeen(t, db, "f", tenants[0], made[0]...)
 		wantSeen(t, db, "f", tenants[1])
@@ -327,13 +327,13 @@ func TestTheJournalContinuesAfterCopiedEntries(t *testing.T) {
 				t.Errorf("tenant %d: the new entry is at %d, %v; want %d", int32(tenant), got, err, want)
 			}
 		}
-		goOn := func() {
+		appendNext := func() {
 			t.Helper()
 			if err := journal.Continue(t.Context(), db); err != nil {
 				t.Fatal(err)
 			}
 		}
-		goOn() // the journal is empty
+		appendNext() // the journal is empty
 		last(tenants[1], 1)
 		for i, pos := range []int64{70, 9} {
 			_, err := db.Exec(t.Context(), `INSERT INTO journal (tenant_id, grp, pos, id, type, occurred_at) VALUES ($1, $2, $3, $4, 'email_sent', 0)`,
@@ -342,20 +342,20 @@ func TestTheJournalContinuesAfterCopiedEntries(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		goOn()
+		appendNext()
 		last(tenants[0], 71)
 		last(tenants[1], 10)
 		last(tenants[2], 1)
 		if _, err := db.Exec(t.Context(), `DELETE FROM journal WHERE tenant_id = $1 AND pos > 70`, tenants[0]); err != nil {
 			t.Fatal(err)
 		}
-		goOn() // no position is assigned twice
+		appendNext() // no position is assigned twice
 		last(tenants[0], 72)
 	})
 }
 
 // The last position of each group is found without reading the group.
-func TestLookingReadsOneEntryOfEachGroup(t *testing.T) {
+func TestPollingReadsOneEntryOfEachGroup(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		var look string
@@ -380,7 +380,7 @@ func TestLookingReadsOneEntryOfEachGroup(t *testing.T) {
 			}
 			for _, step := range plan {
 				if strings.HasPrefix(step, "SCAN j") && !strings.Contains(step, "USING COVERING INDEX") || strings.Contains(step, "TEMP B-TREE") {
-					t.Errorf("the look does %q of %q", step, plan)
+					t.Errorf("the poll does %q of %q", step, plan)
 				}
 			}
 			return
@@ -398,7 +398,7 @@ func TestLookingReadsOneEntryOfEachGroup(t *testing.T) {
 				}
 			}
 			if strings.Contains(line, "on journal") && n > 5 {
-				t.Errorf("the look reads %q of\n%s", line, strings.Join(plan, "\n"))
+				t.Errorf("the poll reads %q of\n%s", line, strings.Join(plan, "\n"))
 			}
 		}
 	})

@@ -115,7 +115,7 @@ func TestEntriesOfASlowTransactionAreNotSkipped(t *testing.T) {
 	quick := s.append(s.db)
 	s.follows(before)
 	if lag, err := journal.Lag(t.Context(), s.db); err != nil || lag != 2 {
-		t.Errorf("Lag = %d, %v; what waits behind the slow writer counts", lag, err)
+		t.Errorf("Lag = %d, %v; want the entries after the slow writer included", lag, err)
 	}
 	s.e = &journal.Engine{DB: s.db, Followers: s.e.Followers} // another process
 	s.follows(before)

@@ -203,11 +203,11 @@ func TestAFailingFollowerIsRetriedAndHoldsUpNoOther(t *testing.T) {
 			}
 			more, err := e.Tick(ctx)
 			if err == nil || more {
-				t.Errorf("Tick = %v, %v; want an error and no hurry", more, err)
+				t.Errorf("Tick = %v, %v; want an error and no more", more, err)
 			}
 		}
 		if n := len(seen(t, db, "sound")); n != 4 {
-			t.Errorf("the sound follower saw %d entries, want 4", n)
+			t.Errorf("the other follower saw %d entries, want 4", n)
 		}
 		if n := len(seen(t, db, "broken")); n != 0 {
 			t.Errorf("the failing follower left %d effects behind", n)

@@ -193,7 +193,7 @@ func TestTheOrderIsThatOfCommits(t *testing.T) {
 		}
 	}
 	if some := seen(t, db, "choosy"); !slices.Equal(some, slices.DeleteFunc(order, func(e string) bool { return !chosen(e) })) {
-		t.Errorf("choosy saw %d entries, and not those it cares for in their order", len(some))
+		t.Errorf("choosy saw %d entries, want those of its types in order", len(some))
 	}
 	t.Logf("%d entries of %d transactions", entries, transactions)
 }

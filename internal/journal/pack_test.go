@@ -104,7 +104,7 @@ func TestPackedContactsAreFollowedOneByOne(t *testing.T) {
 			t.Fatal(err)
 		}
 		if n := (11 + 3) + 2 + 2 + 4*10 + 1; rows != n || positions != n {
-			t.Errorf("the journal has %d rows at %d places, want %d", rows, positions, n)
+			t.Errorf("the journal has %d rows at %d positions, want %d", rows, positions, n)
 		}
 		var all, some []int
 		for _, calls := range []*[]int{&all, &some} { // the second process finds nothing to do
@@ -112,10 +112,10 @@ func TestPackedContactsAreFollowedOneByOne(t *testing.T) {
 			drain(t, e)
 		}
 		if len(some) != 0 {
-			t.Errorf("entries were shown again: %d", some)
+			t.Errorf("entries were passed again: %d", some)
 		}
 		if most := slices.Max(all); most >= 1100 {
-			t.Errorf("a follower was shown %d entries at a time, of at most 1,099", most)
+			t.Errorf("a follower got %d entries at a time, of at most 1,099", most)
 		}
 		if got := scribed(t, db, "all"); !slices.Equal(got, want) {
 			t.Errorf("the follower of all saw %d entries, want %d in the order of appending", len(got), len(want))

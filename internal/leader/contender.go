@@ -34,7 +34,7 @@ type row struct {
 
 // contend acquires the leadership if it is free or expired, and reports whether it did.
 func (c *contender) contend(ctx context.Context) (won bool, err error) {
-	ctx, cancel := context.WithTimeout(ctx, c.terms.answer)
+	ctx, cancel := context.WithTimeout(ctx, c.terms.timeout)
 	defer cancel()
 	r, err := c.readRow(ctx)
 	if err != nil {
@@ -87,7 +87,7 @@ func (c *contender) acquire(ctx context.Context, from row) (bool, error) {
 
 // renew renews the leadership, and reports whether it was still held.
 func (c *contender) renew(ctx context.Context) (kept bool, err error) {
-	ctx, cancel := context.WithTimeout(ctx, c.terms.answer)
+	ctx, cancel := context.WithTimeout(ctx, c.terms.timeout)
 	defer cancel()
 	begun := c.now()
 	n, err := c.db.Exec(ctx, `
@@ -107,7 +107,7 @@ func (c *contender) renew(ctx context.Context) (kept bool, err error) {
 
 // release releases the leadership, so that another process can acquire it at once.
 func (c *contender) release(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, c.terms.answer)
+	ctx, cancel := context.WithTimeout(ctx, c.terms.timeout)
 	defer cancel()
 	c.until.Store(nil)
 	_, err := c.db.Exec(ctx, `
@@ -119,10 +119,10 @@ func (c *contender) release(ctx context.Context) error {
 	return nil
 }
 
-// leads reports whether this process may assume that it is the leader, by two clocks: the wall
+// isLeader reports whether this process may assume that it is the leader, by two clocks: the wall
 // clock, which advances while a machine is suspended, and the monotonic one, which cannot be set
 // back.
-func (c *contender) leads() bool {
+func (c *contender) isLeader() bool {
 	until, now := c.until.Load(), c.now()
 	return until != nil && now.Before(*until) && now.Round(0).Before(until.Round(0))
 }

@@ -15,8 +15,8 @@
 // leader measures from before its write, and stops after 10 s: the difference is the time for its
 // work to stop.
 //
-// The work should nevertheless be safe if done twice: a process that was suspended (a machine that
-// sleeps) learns that it lost the leadership only after it wakes up.
+// The work should nevertheless be safe if done twice: a process that was suspended with its machine
+// detects that it lost the leadership only after it has resumed.
 package leader
 
 import (
@@ -30,22 +30,22 @@ import (
 
 // terms are the intervals and timeouts of an election.
 type terms struct {
-	lease  time.Duration // without a beat, after which others take over
-	lead   time.Duration // since the start of the last renewal, after which the work is canceled
-	renew  time.Duration // between renewals
-	look   time.Duration // between polls of a contender, and retries of a failed renewal
-	guard  time.Duration // between checks of the clock
-	answer time.Duration // timeout of statements
+	lease   time.Duration // without a beat, after which others take over
+	lead    time.Duration // since the start of the last renewal, after which the work is canceled
+	renew   time.Duration // between renewals
+	poll    time.Duration // between polls of a contender, and retries of a failed renewal
+	guard   time.Duration // between checks of the clock
+	timeout time.Duration // timeout of statements
 }
 
-// usual are the terms used by Run.
-var usual = terms{
-	lease:  15 * time.Second,
-	lead:   10 * time.Second,
-	renew:  5 * time.Second,
-	look:   time.Second,
-	guard:  250 * time.Millisecond,
-	answer: 4 * time.Second,
+// defaultTerms are the terms used by Run.
+var defaultTerms = terms{
+	lease:   15 * time.Second,
+	lead:    10 * time.Second,
+	renew:   5 * time.Second,
+	poll:    time.Second,
+	guard:   250 * time.Millisecond,
+	timeout: 4 * time.Second,
 }
 
 // Run calls work while this process is the leader for a name, and waits while another one is. Owner
@@ -62,7 +62,7 @@ func Run(ctx context.Context, db *sqldb.DB, name, owner string, now func() time.
 	if db.Dialect() == sqldb.SQLite {
 		return work(ctx)
 	}
-	c := &contender{db: db, name: name, owner: owner, now: now, terms: usual}
+	c := &contender{db: db, name: name, owner: owner, now: now, terms: defaultTerms}
 	return c.run(ctx, log.With("leader", name), work)
 }
 
@@ -75,11 +75,11 @@ func (c *contender) run(ctx context.Context, log *slog.Logger, work func(ctx con
 		}
 		failing = err != nil
 		if !won {
-			pause(ctx, c.terms.look)
+			pause(ctx, c.terms.poll)
 			continue
 		}
 		log.Info("leadership acquired")
-		lost, err := c.do(ctx, log, work)
+		lost, err := c.lead(ctx, log, work)
 		if !lost {
 			return err
 		}
@@ -88,9 +88,9 @@ func (c *contender) run(ctx context.Context, log *slog.Logger, work func(ctx con
 	return nil
 }
 
-// do runs work and renews the leadership meanwhile. It reports whether the leadership was lost; if
-// not, work has returned by itself, or because ctx ended.
-func (c *contender) do(ctx context.Context, log *slog.Logger, work func(ctx context.Context) error) (lost bool, err error) {
+// lead runs work and renews the leadership meanwhile. It reports whether the leadership was lost;
+// if not, work has returned by itself, or because ctx ended.
+func (c *contender) lead(ctx context.Context, log *slog.Logger, work func(ctx context.Context) error) (lost bool, err error) {
 	working, stop := context.WithCancel(ctx)
 	defer stop()
 	keeping, end := context.WithCancel(context.WithoutCancel(ctx))
@@ -102,9 +102,9 @@ func (c *contender) do(ctx context.Context, log *slog.Logger, work func(ctx cont
 			log.Warn("release leadership failed; others wait until it expires", "err", err)
 		}
 	}()
-	keepers.Go(func() { c.keep(keeping, log) })
+	keepers.Go(func() { c.renewLoop(keeping, log) })
 	keepers.Go(func() {
-		for c.leads() && keeping.Err() == nil {
+		for c.isLeader() && keeping.Err() == nil {
 			pause(keeping, c.terms.guard)
 		}
 		stop()
@@ -113,8 +113,8 @@ func (c *contender) do(ctx context.Context, log *slog.Logger, work func(ctx cont
 	return working.Err() != nil && ctx.Err() == nil, err
 }
 
-// keep renews the leadership until ctx ends or another process has it.
-func (c *contender) keep(ctx context.Context, log *slog.Logger) {
+// renewLoop renews the leadership until ctx ends or another process has it.
+func (c *contender) renewLoop(ctx context.Context, log *slog.Logger) {
 	wait := c.terms.renew
 	for {
 		if !pause(ctx, wait) {
@@ -126,7 +126,7 @@ func (c *contender) keep(ctx context.Context, log *slog.Logger) {
 			return
 		case err != nil:
 			log.Error("renew leadership failed", "err", err)
-			wait = c.terms.look
+			wait = c.terms.poll
 		default:
 			wait = c.terms.renew
 		}

@@ -32,7 +32,7 @@ func TestNeverTwoLeaders(t *testing.T) {
 			all := make([]*contender, 3)
 			for i := range all {
 				skew := time.Duration(rapid.Int64Range(-3600, 3600).Draw(t, "skew")) * time.Second
-				all[i] = &contender{db: db, name: name, owner: fmt.Sprint("p", i), terms: usual, now: func() time.Time {
+				all[i] = &contender{db: db, name: name, owner: fmt.Sprint("p", i), terms: defaultTerms, now: func() time.Time {
 					defer func() { sim = sim.Add(slow) }()
 					return sim.Add(skew)
 				}}
@@ -41,7 +41,7 @@ func TestNeverTwoLeaders(t *testing.T) {
 				defer func(d time.Duration) { slow = d }(slow)
 				slow = 0
 				for _, c := range all {
-					if c.leads() {
+					if c.isLeader() {
 						list = append(list, c.owner)
 					}
 				}
@@ -49,7 +49,7 @@ func TestNeverTwoLeaders(t *testing.T) {
 			}
 			act := func(c *contender) {
 				var err error
-				if c.leads() {
+				if c.isLeader() {
 					_, err = c.renew(ctx)
 				} else {
 					_, err = c.contend(ctx)
@@ -96,7 +96,7 @@ func TestNeverTwoLeaders(t *testing.T) {
 // short are terms that a test can wait for. Its assertions do not depend on their exact length.
 var short = terms{
 	lease: 1200 * time.Millisecond, lead: 500 * time.Millisecond, renew: 50 * time.Millisecond,
-	look: 20 * time.Millisecond, guard: 5 * time.Millisecond, answer: 300 * time.Millisecond,
+	poll: 20 * time.Millisecond, guard: 5 * time.Millisecond, timeout: 300 * time.Millisecond,
 }
 
 // process is one that contends in a test.

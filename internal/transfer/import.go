@@ -91,7 +91,7 @@ func StartImport(ctx context.Context, db *sqldb.DB, tenant id.Tenant, file job.F
 		if err != nil {
 			return err
 		}
-		return file.Take(ctx, tx, j.ID)
+		return file.Assign(ctx, tx, j.ID)
 	})
 	return j, err
 }

@@ -18,7 +18,7 @@ func PersonalData(now func() time.Time) contact.PersonalData {
 	return contact.PersonalData{
 		Name: "files of jobs",
 		Erase: func(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, _ []contact.Person) error {
-			return job.Forget(ctx, tx, tenant, []job.Kind{job.Export}, now())
+			return job.EraseFiles(ctx, tx, tenant, []job.Kind{job.Export}, now())
 		},
 	}
 }
