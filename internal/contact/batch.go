@@ -51,7 +51,7 @@ var ErrAnonymized = fault.New(fault.Conflict, "INVALID_TRANSITION", "the contact
 // A few statements read, and then write, the contacts of all drafts together, so that a
 // thousand rows of an import need no more statements than one.
 func SaveAll(ctx context.Context, db *sqldb.DB, tenant id.Tenant, drafts []Draft, r Rules, now time.Time) ([]Outcome, error) {
-	return saveAll(ctx, db, tenant, drafts, r, now, false)
+	return saveAll(ctx, db, tenant, drafts, r, now)
 }
 
 // LoadAll is a faster SaveAll for drafts of which all are expected to be New. If a contact
@@ -59,13 +59,16 @@ func SaveAll(ctx context.Context, db *sqldb.DB, tenant id.Tenant, drafts []Draft
 // sqldb.IsUniqueViolation, which also ends the caller's transaction. Outcomes of drafts of
 // the same contact share maps and lists.
 func LoadAll(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, drafts []Draft, r Rules, now time.Time) ([]Outcome, error) {
-	return saveAll(ctx, tx, tenant, drafts, r, now, true)
+	return saveAll(ctx, tx, tenant, drafts, r, now, func(b *batch) { b.load = true })
 }
 
-func saveAll(ctx context.Context, db *sqldb.DB, tenant id.Tenant, drafts []Draft, r Rules, now time.Time, load bool) ([]Outcome, error) {
+func saveAll(ctx context.Context, db *sqldb.DB, tenant id.Tenant, drafts []Draft, r Rules, now time.Time, options ...func(*batch)) ([]Outcome, error) {
 	var out []Outcome
 	save := func(tx *sqldb.DB) error {
-		b := &batch{tenant: tenant, rules: r, now: micros(now), drafts: drafts, outcomes: make([]Outcome, len(drafts)), load: load}
+		b := &batch{tenant: tenant, rules: r, now: micros(now), drafts: drafts, outcomes: make([]Outcome, len(drafts))}
+		for _, set := range options {
+			set(b)
+		}
 		out = b.outcomes
 		return b.run(ctx, tx)
 	}
@@ -97,12 +100,29 @@ type batch struct {
 	drafts   []Draft
 	outcomes []Outcome
 
-	stages    []Stage
+	settings  *settings // nil: not read yet
 	checked   []checked
 	existing  map[id.Contact]bool // contacts that custom fields refer to
 	remaining *int                // contacts that may still be created; nil: not counted yet
 	lookUpAll bool                // look up all addresses, also of New drafts
 	load      bool                // an address that is taken may fail the transaction
+}
+
+// settings are what a tenant defines about its contacts.
+type settings struct {
+	stages *[]Stage
+	fields field.Catalog // empty if no draft has custom fields
+}
+
+// queueSettings reads the settings that drafts need, as part of a batch of tx, and locks
+// the stages. The batch fills what it returns.
+func queueSettings(b *sqldb.Batch, tx *sqldb.DB, tenant id.Tenant, drafts []Draft) *settings {
+	s := &settings{}
+	if slices.ContainsFunc(drafts, func(d Draft) bool { return len(d.Change.CustomFields) > 0 }) {
+		s.fields = field.QueueLoad(b, tenant)
+	}
+	s.stages = queueShareLockStages(b, tx, tenant)
+	return s
 }
 
 func (b *batch) run(ctx context.Context, tx *sqldb.DB) error {
@@ -136,23 +156,19 @@ func (b *batch) run(ctx context.Context, tx *sqldb.DB) error {
 
 // check validates each draft, without looking at its contact.
 func (b *batch) check(ctx context.Context, tx *sqldb.DB) error {
-	var catalog field.Catalog
-	if slices.ContainsFunc(b.drafts, func(d Draft) bool { return len(d.Change.CustomFields) > 0 }) {
-		var err error
-		if catalog, err = field.Load(ctx, tx, b.tenant); err != nil {
+	if b.settings == nil {
+		q := tx.Batch()
+		b.settings = queueSettings(q, tx, b.tenant, b.drafts)
+		if err := q.Run(ctx); err != nil {
 			return err
 		}
-	}
-	var err error
-	if b.stages, err = shareLockStages(ctx, tx, b.tenant); err != nil {
-		return err
 	}
 	b.checked = make([]checked, len(b.drafts))
 	referenced := map[id.Contact]bool{}
 	for i, d := range b.drafts {
-		ch, err := d.check(catalog, b.rules.Types)
+		ch, err := d.check(b.settings.fields, b.rules.Types)
 		if err == nil {
-			err = ch.checkStages(b.stages)
+			err = ch.checkStages(*b.settings.stages)
 		}
 		b.checked[i], b.outcomes[i].Err = ch, err
 		for _, c := range ch.references {
@@ -162,6 +178,7 @@ func (b *batch) check(ctx context.Context, tx *sqldb.DB) error {
 	if len(referenced) == 0 {
 		return nil
 	}
+	var err error
 	if b.existing, err = Existing(ctx, tx, b.tenant, slices.Collect(maps.Keys(referenced))); err != nil {
 		return err
 	}

@@ -54,50 +54,39 @@ func (b *batch) loadMergeState(ctx context.Context, tx *sqldb.DB, which []int) (
 			keys = append(keys, *k)
 		}
 	}
-	if err := p.load(ctx, tx, `c.id`, sqldb.List(tx, ids), len(ids)); err != nil {
-		return nil, err
-	}
-	if err := p.load(ctx, tx, `c.email`, sqldb.List(tx, lookedUp), len(lookedUp)); err != nil {
-		return nil, err
-	}
+	q := tx.Batch()
+	p.queueLoad(q, tx, `c.id`, sqldb.List(tx, ids), len(ids))
+	p.queueLoad(q, tx, `c.email`, sqldb.List(tx, lookedUp), len(lookedUp))
 	if len(keys) > 0 {
-		rows, err := tx.Query(ctx, `SELECT external_id, id FROM contact WHERE tenant_id = $1 AND external_id`+tx.In(2), b.tenant, sqldb.List(tx, keys))
-		err = sqldb.Each(rows, err, func(scan func(...any) error) error {
+		q.Queue(`SELECT external_id, id FROM contact WHERE tenant_id = $1 AND external_id`+tx.In(2), func(scan func(...any) error) error {
 			var key string
 			var c id.Contact
 			err := scan(&key, &c)
 			p.byKey[key] = c
 			return err
-		})
-		if err != nil {
-			return nil, err
-		}
+		}, b.tenant, sqldb.List(tx, keys))
 	}
-	if b.rules.Listed == nil || len(emails) == 0 {
-		return p, nil
+	if b.rules.Listed != nil && len(emails) > 0 {
+		p.listed = b.rules.Listed(q, tx, b.tenant, emails)
 	}
-	var err error
-	p.listed, err = b.rules.Listed(ctx, tx, b.tenant, emails)
-	return p, err
+	return p, q.Run(ctx)
 }
 
-func (p *mergeState) load(ctx context.Context, tx *sqldb.DB, column string, list any, n int) error {
+// queueLoad reads and locks contacts as part of a batch of tx.
+func (p *mergeState) queueLoad(b *sqldb.Batch, tx *sqldb.DB, column string, list any, n int) {
 	if n == 0 {
-		return nil
+		return
 	}
-	rows, err := tx.Query(ctx, `
+	reader := newReader()
+	b.Queue(`
 		SELECT `+contactSelect+` FROM `+contactSource+`
-		WHERE c.tenant_id = $1 AND `+column+tx.In(2)+` ORDER BY `+column+forUpdateOfContact(tx), p.b.tenant, list)
-	found, err := sqldb.Collect(rows, err, newReader().read)
-	if err != nil {
-		return err
-	}
-	for _, c := range found {
-		if p.byID[c.ID] == nil {
+		WHERE c.tenant_id = $1 AND `+column+tx.In(2)+` ORDER BY `+column+forUpdateOfContact(tx), func(scan func(...any) error) error {
+		c, err := reader.read(scan)
+		if err == nil && p.byID[c.ID] == nil {
 			p.track(&pending{c: c})
 		}
-	}
-	return nil
+		return err
+	}, p.b.tenant, list)
 }
 
 func (p *mergeState) track(one *pending) {
@@ -151,7 +140,7 @@ func (p *mergeState) create(ch checked) Outcome {
 		}
 	}
 	if c.Stage.IsZero() {
-		c.Stage = defaultStage(b.stages)
+		c.Stage = defaultStage(*b.settings.stages)
 	}
 	c.listed = p.listed[c.Email]
 	c.evaluate(c.Status, b.now)
@@ -204,12 +193,12 @@ func (p *mergeState) merge(one *pending, ch checked) Outcome {
 		one.c.Status = Active
 		parts = append(parts, "global_status")
 		if one.c.Stage.IsZero() && (ch.stage == nil || ch.stage.IsZero()) {
-			ch.stage = new(defaultStage(b.stages))
+			ch.stage = new(defaultStage(*b.settings.stages))
 		}
 	}
 	if ch.stage != nil && *ch.stage != one.c.Stage {
 		one.log(b, journal.StageChanged, "", map[string]any{"from": sqldb.Null(one.c.Stage), "to": sqldb.Null(*ch.stage)})
-		for _, r := range one.c.moveTo(*ch.stage, b.stages, b.now) {
+		for _, r := range one.c.moveTo(*ch.stage, *b.settings.stages, b.now) {
 			one.log(b, journal.ScoreChanged, "", r)
 		}
 		parts = append(parts, "stage_id")
@@ -273,15 +262,16 @@ func (p *mergeState) save(ctx context.Context, tx *sqldb.DB) (taken map[id.Conta
 	}
 	// All batches insert in the same order, so that two of them cannot deadlock.
 	slices.SortFunc(created, func(a, b *pending) int { return strings.Compare(a.c.Email, b.c.Email) })
-	taken, err = p.insert(ctx, tx, created)
+	q := tx.Batch()
+	taken, err = p.insert(ctx, q, tx, created)
 	if err != nil {
 		return nil, err
 	}
-	if err := p.update(ctx, tx, changed); err != nil {
+	if err := p.queueUpdate(q, tx, changed); err != nil {
 		return nil, err
 	}
-	if err := p.saveActivities(ctx, tx, reevaluated); err != nil {
-		return nil, err
+	if len(reevaluated) > 0 {
+		q.Call(func(ctx context.Context) error { return p.saveActivities(ctx, tx, reevaluated) })
 	}
 	var entries []journal.Entry
 	for _, one := range p.order {
@@ -289,10 +279,15 @@ func (p *mergeState) save(ctx context.Context, tx *sqldb.DB) (taken map[id.Conta
 			entries = append(entries, one.entries...)
 		}
 	}
-	return taken, journal.Append(ctx, tx, entries...)
+	if err := journal.QueueEntries(q, tx, entries...); err != nil {
+		return nil, err
+	}
+	return taken, q.Run(ctx)
 }
 
-func (p *mergeState) insert(ctx context.Context, tx *sqldb.DB, created []*pending) (map[id.Contact]bool, error) {
+// insert inserts contacts, and adds to a batch of tx what depends on which of them were
+// inserted. It returns those that were not.
+func (p *mergeState) insert(ctx context.Context, q *sqldb.Batch, tx *sqldb.DB, created []*pending) (map[id.Contact]bool, error) {
 	if len(created) == 0 {
 		return nil, nil
 	}
@@ -326,16 +321,15 @@ func (p *mergeState) insert(ctx context.Context, tx *sqldb.DB, created []*pendin
 			activities.Add(append([]any{one.c.ID}, one.c.Activity.values()...)...)
 		}
 	}
-	if _, err = activities.Insert(ctx, tx, "contact_activity", p.b.tenant); err != nil {
-		return nil, err
-	}
+	activities.QueueInsert(q, tx, "contact_activity", p.b.tenant)
 	texts = slices.DeleteFunc(texts, func(w contactsearch.Entry) bool { return taken[w.Contact] })
-	return taken, contactsearch.EnqueueNew(ctx, tx, p.b.tenant, texts)
+	contactsearch.QueueNewEntries(q, tx, p.b.tenant, texts)
+	return taken, nil
 }
 
-// update writes the columns that changed in any of the contacts, and no others, since each
-// column may need an index to be updated.
-func (p *mergeState) update(ctx context.Context, tx *sqldb.DB, changed []*pending) error {
+// queueUpdate writes, as part of a batch of tx, the columns that changed in any of the
+// contacts, and no others, since each column may need an index to be updated.
+func (p *mergeState) queueUpdate(q *sqldb.Batch, tx *sqldb.DB, changed []*pending) error {
 	t := tx.Table(storedColumns...)
 	t.Grow(len(changed))
 	columns := map[string]bool{"id": true, "updated_at": true}
@@ -356,10 +350,9 @@ func (p *mergeState) update(ctx context.Context, tx *sqldb.DB, changed []*pendin
 			texts = append(texts, contactsearch.Entry{Contact: one.c.ID, Text: text})
 		}
 	}
-	if _, err := t.Only(func(column string) bool { return columns[column] }).Update(ctx, tx, "contact", p.b.tenant); err != nil {
-		return err
-	}
-	return contactsearch.Enqueue(ctx, tx, p.b.tenant, texts)
+	t.Only(func(column string) bool { return columns[column] }).QueueUpdate(q, "contact", p.b.tenant)
+	contactsearch.QueueEntries(q, tx, p.b.tenant, texts)
+	return nil
 }
 
 // saveActivities evaluates and writes the deliverability of contacts whose status or

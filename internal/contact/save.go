@@ -16,8 +16,9 @@ import (
 type Rules struct {
 	Types Types
 	Limit *int // billable contacts the tenant may have; nil: any number
-	// Listed returns which addresses are on the suppression list.
-	Listed func(ctx context.Context, db *sqldb.DB, tenant id.Tenant, emails []string) (map[string]bool, error)
+	// Listed looks up, as part of a batch of tx, which addresses are on the suppression
+	// list. The batch fills the map that it returns.
+	Listed func(b *sqldb.Batch, tx *sqldb.DB, tenant id.Tenant, emails []string) map[string]bool
 }
 
 // existing are the details of ErrDuplicateEmail.
@@ -61,11 +62,15 @@ func saveOne(ctx context.Context, db *sqldb.DB, tenant id.Tenant, d Draft, r Rul
 // A Saver not created by NewSaver saves each draft in a transaction of its own.
 type Saver struct {
 	DB    *sqldb.DB
-	Rules func(ctx context.Context, db *sqldb.DB, tenant id.Tenant) (Rules, error)
+	Rules QueueRules
 	Now   func() time.Time
 
 	group *sqldb.Group[*saveRequest]
 }
+
+// QueueRules reads the rules of a tenant as part of a batch. It returns a function to be
+// called after the batch has run.
+type QueueRules func(b *sqldb.Batch, tenant id.Tenant) func() (Rules, error)
 
 // saveRequest is a draft that waits to be saved.
 type saveRequest struct {
@@ -81,7 +86,7 @@ const (
 )
 
 // NewSaver returns a Saver that groups drafts. Save works while Run does.
-func NewSaver(db *sqldb.DB, rules func(context.Context, *sqldb.DB, id.Tenant) (Rules, error), now func() time.Time) *Saver {
+func NewSaver(db *sqldb.DB, rules QueueRules, now func() time.Time) *Saver {
 	s := &Saver{DB: db, Rules: rules, Now: now}
 	s.group = sqldb.NewGroup(maxTogether, s.flush)
 	return s
@@ -152,20 +157,25 @@ func (s *Saver) saveTogether(ctx context.Context, batch []*saveRequest) error {
 	return nil
 }
 
-func (s *Saver) saveTenant(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, batch []*saveRequest) error {
-	rules, err := s.Rules(ctx, tx, tenant)
-	if err != nil {
-		return err
-	}
-	drafts := make([]Draft, len(batch))
-	for i, e := range batch {
+func (s *Saver) saveTenant(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, requests []*saveRequest) error {
+	drafts := make([]Draft, len(requests))
+	for i, e := range requests {
 		drafts[i] = e.draft
 	}
-	list, err := SaveAll(ctx, tx, tenant, drafts, rules, s.Now())
+	b := tx.Batch()
+	rules, settings := s.Rules(b, tenant), queueSettings(b, tx, tenant, drafts)
+	if err := b.Run(ctx); err != nil {
+		return fmt.Errorf("read the rules of contacts: %w", err)
+	}
+	r, err := rules()
 	if err != nil {
 		return err
 	}
-	for i, e := range batch {
+	list, err := saveAll(ctx, tx, tenant, drafts, r, s.Now(), func(b *batch) { b.settings = settings })
+	if err != nil {
+		return err
+	}
+	for i, e := range requests {
 		e.saved = list[i]
 	}
 	return nil

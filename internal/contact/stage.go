@@ -80,34 +80,37 @@ func categoryOf(stages []Stage, stage id.Stage) StageCategory {
 
 // Stages returns the tenant's stages in display order.
 func Stages(ctx context.Context, db *sqldb.DB, tenant id.Tenant) ([]Stage, error) {
-	return stages(ctx, db, tenant, "")
-}
-
-// shareLockStages returns the stages with a shared lock, so that none of them is deleted
-// while the transaction moves contacts into them. Other transactions may hold the same
-// lock.
-func shareLockStages(ctx context.Context, tx *sqldb.DB, tenant id.Tenant) ([]Stage, error) {
-	if tx.Dialect() == sqldb.Postgres {
-		return stages(ctx, tx, tenant, " FOR KEY SHARE")
+	b := db.Batch()
+	list := queueStages(b, tenant, "")
+	if err := b.Run(ctx); err != nil {
+		return nil, fmt.Errorf("list stages: %w", err)
 	}
-	return stages(ctx, tx, tenant, "")
+	return *list, nil
 }
 
-func stages(ctx context.Context, db *sqldb.DB, tenant id.Tenant, lock string) ([]Stage, error) {
-	rows, err := db.Query(ctx, `
+// queueShareLockStages reads the stages, as part of a batch of tx, with a shared lock, so
+// that none of them is deleted while the transaction moves contacts into them. Other
+// transactions may hold the same lock. The batch fills the list that it returns.
+func queueShareLockStages(b *sqldb.Batch, tx *sqldb.DB, tenant id.Tenant) *[]Stage {
+	if tx.Dialect() == sqldb.Postgres {
+		return queueStages(b, tenant, " FOR KEY SHARE")
+	}
+	return queueStages(b, tenant, "")
+}
+
+func queueStages(b *sqldb.Batch, tenant id.Tenant, lock string) *[]Stage {
+	list := &[]Stage{}
+	b.Queue(`
 		SELECT id, name, slug, category, color, description, sort_order, is_default, created_at
-		FROM contact_stage WHERE tenant_id = $1 ORDER BY sort_order, created_at, id`+lock, tenant)
-	list, err := sqldb.Collect(rows, err, func(row func(...any) error) (Stage, error) {
+		FROM contact_stage WHERE tenant_id = $1 ORDER BY sort_order, created_at, id`+lock, func(row func(...any) error) error {
 		var s Stage
 		var created int64
 		err := row(&s.ID, &s.Name, &s.Slug, &s.Category, &s.Color, &s.Description, &s.SortOrder, &s.Default, &created)
 		s.CreatedAt = sqldb.Time(created)
-		return s, err
-	})
-	if err != nil {
-		return nil, fmt.Errorf("list stages: %w", err)
-	}
-	return list, nil
+		*list = append(*list, s)
+		return err
+	}, tenant)
+	return list
 }
 
 // StageByID returns one stage.

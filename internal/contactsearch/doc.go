@@ -3,7 +3,7 @@
 //
 // It is a trigram index, in segments of 8,192 contacts, in the tables contact_search_*.
 // When package contact writes a search_text, it queues the contact in the same transaction
-// (Enqueue, EnqueueNew, Remove). Indexer, an engine, puts queued contacts into a segment.
+// (Enqueue, QueueNewEntries, Remove). Indexer, an engine, puts queued contacts into a segment.
 // When a contact changes, its old entry stays in its segment, so that a search may return
 // it as a candidate without reason. Indexer rebuilds the index when most entries are
 // outdated.

@@ -3,7 +3,6 @@ package contactsearch
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"time"
 
@@ -25,18 +24,15 @@ const (
 	maxRanges  = 64               // read for one segment
 )
 
-// EnqueueNew queues contacts that the transaction inserted.
-func EnqueueNew(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, list []Entry) error {
+// QueueNewEntries queues contacts that the transaction inserted, as part of a batch of tx.
+func QueueNewEntries(b *sqldb.Batch, tx *sqldb.DB, tenant id.Tenant, list []Entry) {
 	if len(list) < minRange {
-		return Enqueue(ctx, tx, tenant, list)
+		QueueEntries(b, tx, tenant, list)
+		return
 	}
 	byID := func(a, b Entry) int { return id.Compare(a.Contact, b.Contact) }
-	_, err := tx.Exec(ctx, `INSERT INTO contact_search_range (tenant_id, first_id, last_id, contacts) VALUES ($1, $2, $3, $4)`,
-		tenant, slices.MinFunc(list, byID).Contact, slices.MaxFunc(list, byID).Contact, len(list))
-	if err != nil {
-		return fmt.Errorf("queue contacts for the search index: %w", err)
-	}
-	return nil
+	b.Queue(`INSERT INTO contact_search_range (tenant_id, first_id, last_id, contacts) VALUES ($1, $2, $3, $4)`,
+		nil, tenant, slices.MinFunc(list, byID).Contact, slices.MaxFunc(list, byID).Contact, len(list))
 }
 
 // idRange is a row of contact_search_range.

@@ -220,7 +220,7 @@ func (d Account) people(ctx context.Context, tx *sqldb.DB, t tenant.Tenant) (id.
 	if err != nil {
 		return id.Segment{}, err
 	}
-	rules := contact.Rules{Listed: suppression.Listed}
+	rules := contact.Rules{Listed: suppression.QueueListed}
 	for _, typ := range types {
 		rules.Types.EmailTypes = append(rules.Types.EmailTypes, contact.EmailType{ID: typ.ID, Key: typ.Key, Category: typ.Category})
 	}

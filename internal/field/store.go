@@ -76,15 +76,23 @@ func List(ctx context.Context, db *sqldb.DB, tenant id.Tenant) ([]Field, error) 
 
 // Load returns the tenant's fields by key.
 func Load(ctx context.Context, db *sqldb.DB, tenant id.Tenant) (Catalog, error) {
-	list, err := List(ctx, db, tenant)
-	if err != nil {
-		return nil, err
-	}
-	c := make(Catalog, len(list))
-	for _, f := range list {
-		c[f.Key] = f
+	b := db.Batch()
+	c := QueueLoad(b, tenant)
+	if err := b.Run(ctx); err != nil {
+		return nil, fmt.Errorf("load custom fields: %w", err)
 	}
 	return c, nil
+}
+
+// QueueLoad is Load as part of a batch, which fills the catalog that it returns.
+func QueueLoad(b *sqldb.Batch, tenant id.Tenant) Catalog {
+	c := Catalog{}
+	b.Queue(`SELECT `+columns+` FROM custom_field WHERE tenant_id = $1 AND deleted_at IS NULL`, func(row func(...any) error) error {
+		f, err := scan(row)
+		c[f.Key] = f
+		return err
+	}, tenant)
+	return c
 }
 
 // ByID returns one field.

@@ -89,7 +89,7 @@ func (a *API) contacts() contactsAPI {
 		saver: a.Saver, providers: a.Providers, personalData: a.PersonalData, sequences: a.Sequences,
 	}
 	if c.saver == nil {
-		c.saver = &contact.Saver{DB: a.DB, Rules: sender.ContactRules, Now: a.Now}
+		c.saver = &contact.Saver{DB: a.DB, Rules: sender.QueueContactRules, Now: a.Now}
 	}
 	if c.providers == nil {
 		c.providers = &maildomain.Providers{DB: a.DB, Now: a.Now}

@@ -368,7 +368,7 @@ func TestABroadcastFromDraftToArchive(t *testing.T) {
 		ctx := t.Context()
 		var contacts []id.Contact
 		for i := range 103 {
-			c, err := contact.Create(ctx, s.db, s.acme, fmt.Sprintf("p%d@example.com", i), contact.Change{}, contact.Rules{Listed: suppression.Listed}, s.now)
+			c, err := contact.Create(ctx, s.db, s.acme, fmt.Sprintf("p%d@example.com", i), contact.Change{}, contact.Rules{Listed: suppression.QueueListed}, s.now)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -24,6 +24,15 @@ func Append(ctx context.Context, tx *sqldb.DB, entries ...Entry) error {
 	return nil
 }
 
+// QueueEntries is Append as part of a batch of tx.
+func QueueEntries(b *sqldb.Batch, tx *sqldb.DB, entries ...Entry) error {
+	if len(entries) == 0 {
+		return nil
+	}
+	tx.Notify(Wake)
+	return QueueUnnoticed(b, tx, entries...)
+}
+
 // AppendUnnoticed is Append without notifying Wake. It is for entries that are appended many times
 // a second during a send: the Engine finds them at its next poll, and then reads more of them at a
 // time.

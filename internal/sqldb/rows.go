@@ -20,10 +20,8 @@ func (t *Table) Insert(ctx context.Context, tx *DB, table string, tenant id.Tena
 	for i, v := range t.columns[0] {
 		keys[i] = v.(identifier).Bytes()
 	}
-	part := t.only(t.used())
-	names := strings.Join(part.names, ", ")
-	rows, err := tx.Query(ctx, `INSERT INTO `+table+` (tenant_id, `+names+`) SELECT h.tenant_id, `+names+` FROM `+tx.Home(1)+` CROSS JOIN `+part.As("v", 2)+`
-		WHERE true ON CONFLICT DO NOTHING RETURNING `+t.names[0], part.Args(tenant)...)
+	text, args := t.insertion(tx, table, tenant)
+	rows, err := tx.Query(ctx, text+` RETURNING `+t.names[0], args...)
 	inserted := make(map[[16]byte]bool, len(keys))
 	_, err = Collect(rows, err, func(scan func(...any) error) (k id.UUID[any], err error) {
 		err = scan(&k)
@@ -37,14 +35,44 @@ func (t *Table) Insert(ctx context.Context, tx *DB, table string, tenant id.Tena
 	return done, err
 }
 
+// insertion returns the statement of Insert without what it returns.
+func (t *Table) insertion(tx *DB, table string, tenant id.Tenant) (text string, args []any) {
+	part := t.only(t.used())
+	names := strings.Join(part.names, ", ")
+	return `INSERT INTO ` + table + ` (tenant_id, ` + names + `) SELECT h.tenant_id, ` + names + ` FROM ` + tx.Home(1) + ` CROSS JOIN ` + part.As("v", 2) + `
+		WHERE true ON CONFLICT DO NOTHING`, part.Args(tenant)
+}
+
+// QueueInsert is Insert as part of a batch of tx. It does not report which rows were
+// inserted.
+func (t *Table) QueueInsert(b *Batch, tx *DB, table string, tenant id.Tenant) {
+	if t.Len() > 0 {
+		text, args := t.insertion(tx, table, tenant)
+		b.Queue(text, nil, args...)
+	}
+}
+
 // Update updates the rows of a tenant's table that have the same value in the first column, sets
 // the other columns, and returns how many rows it updated.
 func (t *Table) Update(ctx context.Context, tx *DB, table string, tenant id.Tenant) (int64, error) {
 	if t.Len() == 0 {
 		return 0, nil
 	}
-	return tx.Exec(ctx, `UPDATE `+table+` SET `+t.pairs(1, len(t.names), "%[1]s = v.%[1]s", ", ")+`
-		FROM `+t.As("v", 2)+` WHERE `+table+`.tenant_id = $1 AND `+t.pairs(0, 1, table+".%[1]s = v.%[1]s", ""), t.Args(tenant)...)
+	text, args := t.update(table, tenant)
+	return tx.Exec(ctx, text, args...)
+}
+
+func (t *Table) update(table string, tenant id.Tenant) (text string, args []any) {
+	return `UPDATE ` + table + ` SET ` + t.pairs(1, len(t.names), "%[1]s = v.%[1]s", ", ") + `
+		FROM ` + t.As("v", 2) + ` WHERE ` + table + `.tenant_id = $1 AND ` + t.pairs(0, 1, table+".%[1]s = v.%[1]s", ""), t.Args(tenant)
+}
+
+// QueueUpdate is Update as part of a batch.
+func (t *Table) QueueUpdate(b *Batch, table string, tenant id.Tenant) {
+	if t.Len() > 0 {
+		text, args := t.update(table, tenant)
+		b.Queue(text, nil, args...)
+	}
 }
 
 // pairs formats the columns from first to before last, each with its name and number.

@@ -235,21 +235,27 @@ const allPage = 2000
 
 // Listed returns which of the normalized addresses are on the list.
 func Listed(ctx context.Context, db *sqldb.DB, tenant id.Tenant, emails []string) (map[string]bool, error) {
+	b := db.Batch()
+	found := QueueListed(b, db, tenant, emails)
+	if err := b.Run(ctx); err != nil {
+		return nil, fmt.Errorf("look addresses up in the suppression list: %w", err)
+	}
+	return found, nil
+}
+
+// QueueListed is Listed as part of a batch of db, which fills the map that it returns.
+func QueueListed(b *sqldb.Batch, db *sqldb.DB, tenant id.Tenant, emails []string) map[string]bool {
 	found := map[string]bool{}
 	if len(emails) == 0 {
-		return found, nil
+		return found
 	}
-	rows, err := db.Query(ctx, `SELECT email FROM suppression WHERE tenant_id = $1 AND email`+db.In(2), tenant, sqldb.List(db, emails))
-	err = sqldb.Each(rows, err, func(row func(...any) error) error {
+	b.Queue(`SELECT email FROM suppression WHERE tenant_id = $1 AND email`+db.In(2), func(row func(...any) error) error {
 		var email string
 		err := row(&email)
 		found[email] = true
 		return err
-	})
-	if err != nil {
-		return nil, fmt.Errorf("look addresses up in the suppression list: %w", err)
-	}
-	return found, nil
+	}, tenant, sqldb.List(db, emails))
+	return found
 }
 
 // SuppressContacts adds the addresses of contacts to the list and unsubscribes the contacts. It

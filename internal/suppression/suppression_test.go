@@ -64,7 +64,7 @@ func mustAdd(t *testing.T, db *sqldb.DB, email, reason string, now time.Time) su
 
 func person(t *testing.T, db *sqldb.DB, email string) contact.Contact {
 	t.Helper()
-	c, err := contact.Create(t.Context(), db, acme, email, contact.Change{}, contact.Rules{Listed: suppression.Listed}, noon)
+	c, err := contact.Create(t.Context(), db, acme, email, contact.Change{}, contact.Rules{Listed: suppression.QueueListed}, noon)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -186,17 +186,32 @@ func ByID(ctx context.Context, db *sqldb.DB, t id.Tenant) (Tenant, error) {
 
 // ContactLimit returns the maximum number of billable contacts; nil: no limit.
 func ContactLimit(ctx context.Context, db *sqldb.DB, t id.Tenant) (*int, error) {
-	var limit sql.NullInt64
-	err := db.QueryRow(ctx, `SELECT contact_limit FROM tenant WHERE tenant_id = $1`, t).Scan(&limit)
-	switch {
-	case errors.Is(err, sqldb.ErrNoRows):
-		return nil, ErrNotFound
-	case err != nil:
+	b := db.Batch()
+	limit := QueueContactLimit(b, t)
+	if err := b.Run(ctx); err != nil {
 		return nil, fmt.Errorf("read the contact limit: %w", err)
-	case !limit.Valid:
-		return nil, nil
 	}
-	return new(int(limit.Int64)), nil
+	return limit()
+}
+
+// QueueContactLimit is ContactLimit as part of a batch. It returns a function to be called
+// after the batch has run.
+func QueueContactLimit(b *sqldb.Batch, t id.Tenant) func() (*int, error) {
+	found := false
+	var limit sql.NullInt64
+	b.Queue(`SELECT contact_limit FROM tenant WHERE tenant_id = $1`, func(scan func(...any) error) error {
+		found = true
+		return scan(&limit)
+	}, t)
+	return func() (*int, error) {
+		switch {
+		case !found:
+			return nil, ErrNotFound
+		case !limit.Valid:
+			return nil, nil
+		}
+		return new(int(limit.Int64)), nil
+	}
 }
 
 // List returns all tenants that are not deleted, by slug.

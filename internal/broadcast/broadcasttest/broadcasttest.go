@@ -121,7 +121,7 @@ func (a *Account) AddContacts(list id.Segment, prefix string, n int) []contact.C
 	ids := make([]id.Contact, n)
 	for i := range n {
 		c, err := contact.Create(a.t.Context(), a.DB, a.Tenant, fmt.Sprintf("%s%d@example.com", prefix, i), contact.Change{},
-			contact.Rules{Listed: suppression.Listed}, Now)
+			contact.Rules{Listed: suppression.QueueListed}, Now)
 		a.must(err)
 		made[i], ids[i] = c, c.ID
 	}

@@ -31,7 +31,7 @@ func (h *house) readers(list id.Segment, name, domain string, n int) {
 		ids = nil
 		for i := range n {
 			c, err := contact.Create(h.t.Context(), tx, h.Tenant, fmt.Sprintf("%s%d@%s", name, i, domain), contact.Change{},
-				contact.Rules{Listed: suppression.Listed}, broadcasttest.Now)
+				contact.Rules{Listed: suppression.QueueListed}, broadcasttest.Now)
 			if err != nil {
 				return err
 			}

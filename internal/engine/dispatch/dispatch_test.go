@@ -187,7 +187,7 @@ func TestExclusionsAreCountedByReason(t *testing.T) {
 		)
 		_, add := suppression.Add(ctx, db, a.Tenant, people[2].Email, "asked", now)
 		_, other := suppression.Add(ctx, db, a.Tenant, people[3].Email, "asked", now)
-		_, _, upsert := contact.Upsert(ctx, db, a.Tenant, people[4].Email, contact.Change{DoNotContact: new(true)}, contact.Rules{Listed: suppression.Listed}, now)
+		_, _, upsert := contact.Upsert(ctx, db, a.Tenant, people[4].Email, contact.Change{DoNotContact: new(true)}, contact.Rules{Listed: suppression.QueueListed}, now)
 		if err := errors.Join(err, add, other, upsert); err != nil {
 			t.Fatal(err)
 		}
