@@ -77,6 +77,16 @@ func (db *DB) runOne(ctx context.Context, q queuedStatement) error {
 
 // runPipelined sends statements to PostgreSQL together, and reads their results afterwards.
 func (db *DB) runPipelined(ctx context.Context, list []queuedStatement) error {
+	for i, q := range list {
+		args, err := db.driverArgs(q.args)
+		if err != nil {
+			return err
+		}
+		list[i].args = args
+		if err := db.requireHome(ctx, q.text, args); err != nil {
+			return err
+		}
+	}
 	batch, pipe := &pgx.Batch{}, db.tx.pipe
 	begins := !pipe.begun
 	if begins {
@@ -84,12 +94,8 @@ func (db *DB) runPipelined(ctx context.Context, list []queuedStatement) error {
 		batch.Queue(`BEGIN`)
 	}
 	for _, q := range list {
-		args, err := db.driverArgs(q.args)
-		if err != nil {
-			return err
-		}
-		db.traceQuery(ctx, q.text, args)
-		batch.Queue(q.text, args...)
+		db.traceQuery(ctx, q.text, q.args)
+		batch.Queue(q.text, q.args...)
 	}
 	return pipe.pgx(func(conn *pgx.Conn) (err error) {
 		results := conn.SendBatch(ctx, batch)

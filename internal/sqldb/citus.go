@@ -75,12 +75,47 @@ func (db *DB) Distributed() bool { return db.distributed != nil && db.distribute
 //
 // On a Citus cluster it is the tenant's row of the table home, which is distributed in the same way
 // as the tenants' rows. The statement then runs on one node. Otherwise the coordinator would run
-// it, and commit in two phases.
+// it, and commit in two phases. If the row is missing, the statement fails.
 func (db *DB) Home(n int) string {
 	if db.Distributed() {
-		return fmt.Sprintf("(SELECT key AS tenant_id FROM home WHERE key = $%d) AS h", n)
+		return fmt.Sprintf("(SELECT key AS tenant_id %s%d) AS h", fromHome, n)
 	}
 	return "(SELECT " + db.Param(n, "INTEGER") + " AS tenant_id) AS h"
+}
+
+// fromHome precedes the number of the parameter in Home.
+const fromHome = "FROM home WHERE key = $"
+
+// requireHome returns an error if a statement selects from Home and the row is missing: the
+// statement would insert nothing. Rows are never deleted, so each is looked up once in a process.
+func (db *DB) requireHome(ctx context.Context, text string, args []any) error {
+	if !db.Distributed() {
+		return nil
+	}
+	_, rest, ok := strings.Cut(text, fromHome)
+	if !ok {
+		return nil
+	}
+	n, err := strconv.Atoi(rest[:len(rest)-len(strings.TrimLeft(rest, "0123456789"))])
+	if err != nil || n < 1 || n > len(args) {
+		return errors.New("sqldb: a statement lacks the parameter of Home")
+	}
+	key, ok := args[n-1].(int64)
+	if !ok {
+		return fmt.Errorf("sqldb: the parameter of Home has type %T, want a tenant or group", args[n-1])
+	}
+	if _, known := db.homes.Load(key); known {
+		return nil
+	}
+	found := false
+	if err := db.QueryRow(ctx, `SELECT EXISTS (SELECT 1 FROM home AS h WHERE h.key = $1)`, key).Scan(&found); err != nil {
+		return fmt.Errorf("look up the row of the table home: %w", err)
+	}
+	if !found {
+		return fmt.Errorf("sqldb: the table home has no row with the key %d", key)
+	}
+	db.homes.Store(key, true)
+	return nil
 }
 
 // AssignHome inserts the row of a new tenant into the table home.

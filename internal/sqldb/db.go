@@ -19,6 +19,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -62,6 +63,7 @@ type shared struct {
 	evaluations      *evaluations
 	growth           *growth      // PostgreSQL only
 	distributed      *atomic.Bool // PostgreSQL only: see Distributed
+	homes            sync.Map     // PostgreSQL only: keys that the table home has; see requireHome
 	closers          []func() error
 	file             string    // SQLite only
 	lock             *fileLock // SQLite only

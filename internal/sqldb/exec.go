@@ -64,6 +64,9 @@ func (db *DB) Query(ctx context.Context, text string, args ...any) (*Rows, error
 	if err != nil {
 		return nil, err
 	}
+	if err := db.requireHome(ctx, text, args); err != nil {
+		return nil, err
+	}
 	db.traceQuery(ctx, text, args)
 	switch {
 	case db.writer == nil && hasCustomPlan(text):
@@ -125,6 +128,9 @@ func (db *DB) Exec(ctx context.Context, text string, args ...any) (int64, error)
 	}
 	args, err := db.driverArgs(args)
 	if err != nil {
+		return 0, err
+	}
+	if err := db.requireHome(ctx, text, args); err != nil {
 		return 0, err
 	}
 	db.traceQuery(ctx, text, args)
