@@ -16,6 +16,7 @@ const (
 	maxFeeders = 64              // sends fed at a time
 	feedTurn   = 2 * time.Second // how long a send is fed while others wait
 	errorRetry = 5 * time.Second // until a send is fed again after an error
+	logAgain   = time.Minute     // after the end of a deferral, until the same reason is logged again
 )
 
 type sendKey struct {
@@ -83,7 +84,7 @@ func (e *Engine) feedReady(ctx context.Context) error {
 				e.Log.Error("feed send failed", "tenant", k.tenant, e.sourceAttr(ctx, k.tenant, k.send), "err", err)
 				h = &deferral{until: e.Now().Add(errorRetry), reason: "feed send failed"}
 			}
-			if e.feeders.finish(k, h) {
+			if e.feeders.finish(k, h, e.Now()) {
 				e.Log.Warn("send deferred", "tenant", k.tenant, e.sourceAttr(ctx, k.tenant, k.send), "reason", h.reason)
 			}
 		})
@@ -154,9 +155,10 @@ func (f *feeders) seat(ready []outbox.Ready, now time.Time, start func(k sendKey
 	}
 }
 
-// finish ends a feeder's turn and stores the deferral of its send. It reports whether the reason is
-// a new one.
-func (f *feeders) finish(k sendKey, h *deferral) bool {
+// finish ends a feeder's turn and stores the deferral of its send, if any. It reports whether the
+// deferral is to be logged: its reason is not that of the last deferral, or that one ended more than
+// logAgain ago. A send whose lane is probed again and again is logged once.
+func (f *feeders) finish(k sendKey, h *deferral, now time.Time) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	delete(f.busy, k)
@@ -166,11 +168,13 @@ func (f *feeders) finish(k sendKey, h *deferral) bool {
 		default:
 		}
 	}
+	last, known := f.deferred[k]
 	if h == nil {
-		delete(f.deferred, k)
+		if known && last.until.After(now) {
+			f.deferred[k] = deferral{until: now, reason: last.reason}
+		}
 		return false
 	}
-	changed := f.deferred[k].reason != h.reason
 	f.deferred[k] = *h
-	return changed
+	return last.reason != h.reason || now.Sub(last.until) > logAgain
 }

@@ -3,6 +3,7 @@ package deliver
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -202,6 +203,9 @@ func (r *laneWorkers) connect() (*smtpclient.Conn, error) {
 		}
 		r.inUse++
 		r.reached = r.engine.Now()
+		if c := r.settings.config; !r.down.IsZero() {
+			r.engine.Log.Info("lane reachable", "tenant", c.Tenant, "lane", c.ID, "after", r.reached.Sub(r.down))
+		}
 		r.backoff, r.down, r.backoffUntil = 0, time.Time{}, time.Time{}
 		return conn, nil
 	}
@@ -213,14 +217,18 @@ func (r *laneWorkers) connect() (*smtpclient.Conn, error) {
 	if r.inUse > 0 || now.Sub(r.reached) < backoffFirst {
 		return nil, &deferral{until: now.Add(backoffFirst), reason: err.Error()}
 	}
-	if r.down.IsZero() {
-		r.down = now
-	}
 	if !now.Before(r.backoffUntil) {
 		r.backoff = min(max(2*r.backoff, backoffFirst), backoffMax)
 		r.backoffUntil = now.Add(r.backoff)
+		level := slog.LevelDebug // a warning once, not for each probe
+		if r.down.IsZero() {
+			level = slog.LevelWarn
+		}
 		c := r.settings.config
-		r.engine.Log.Warn("lane unreachable", "tenant", c.Tenant, "lane", c.ID, "backoff", r.backoff, "err", err)
+		r.engine.Log.Log(r.quit, level, "lane unreachable", "tenant", c.Tenant, "lane", c.ID, "backoff", r.backoff, "err", err)
+	}
+	if r.down.IsZero() {
+		r.down = now
 	}
 	return nil, err
 }

@@ -142,7 +142,7 @@ func TestFeedersTakeTurns(t *testing.T) {
 			t.Fatalf("%d turns end, want all", len(ended))
 		}
 		for k := range ended {
-			f.finish(k, nil)
+			f.finish(k, nil, now)
 		}
 	}
 	if len(seated) != sends {
@@ -162,13 +162,18 @@ func TestADeferredSendGetsNoFeeder(t *testing.T) {
 		f.seat(ready, at, func(sendKey, bool) feeding { seats++; return feeding{at, func() {}} })
 		return seats
 	}
-	if seat(now) != 1 || !f.finish(k, &deferral{until: now.Add(time.Second), reason: "paused"}) {
+	if seat(now) != 1 || !f.finish(k, &deferral{until: now.Add(time.Second), reason: "paused"}, now) {
 		t.Fatal("the first deferral of a send is not reported as new")
 	}
 	if seat(now.Add(999*time.Millisecond)) != 1 {
 		t.Error("a deferred send got a feeder")
 	}
-	if seat(now.Add(time.Second)) != 2 || f.finish(k, &deferral{until: now.Add(time.Minute), reason: "paused"}) {
-		t.Error("the same reason is reported as new")
+	later := now.Add(time.Second)
+	if seat(later) != 2 || f.finish(k, nil, later) || seat(later) != 3 || f.finish(k, &deferral{until: later.Add(time.Second), reason: "paused"}, later) {
+		t.Error("the same reason is reported again after a turn")
+	}
+	later = later.Add(time.Second + logAgain + 1)
+	if seat(later) != 4 || !f.finish(k, &deferral{until: later.Add(time.Second), reason: "paused"}, later) {
+		t.Error("the same reason is not reported again a minute after the last deferral")
 	}
 }
