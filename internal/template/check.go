@@ -93,7 +93,7 @@ func (t *Template) try(ctx context.Context, db *sqldb.DB, written, filled bindin
 }
 
 // check validates a block's content like that of a template.
-func (b *Block) check(ctx context.Context, c *mjml.Compiler, ch BlockChange) ([]binding.Warning, error) {
+func (b *Block) check(ctx context.Context, _ *sqldb.DB, c *mjml.Compiler, ch BlockChange, _ time.Time) ([]binding.Warning, error) {
 	ch.Schema.Slots, ch.Schema.Expects = nil, nil // a block has none; ignore them
 	var err error
 	if b.Schema, err = b.Schema.With(ch.Schema); err != nil {

@@ -39,21 +39,21 @@ func (t Template) Render(ctx context.Context, db *sqldb.DB, c *mjml.Compiler, te
 	if seed == "" {
 		seed = t.ID.String()
 	}
-	for try := 1; ; try++ {
-		bound, issues, err := t.bind(ctx, db, raw, o.Lenient, seed)
-		if errors.Is(err, errMeanwhile) && try < 10 {
-			continue
-		}
-		if err != nil {
-			return Rendered{}, err
-		}
-		r, err := t.make(ctx, c, bound)
-		if err != nil {
-			return Rendered{}, err
-		}
-		r.Issues, r.Snapshot = issues, t.Snapshot(now)
-		return r, nil
+	var bound binding.Bound
+	var issues []binding.Issue
+	err := retry(func() (err error) {
+		bound, issues, err = t.bind(ctx, db, raw, o.Lenient, seed)
+		return err
+	})
+	if err != nil {
+		return Rendered{}, err
 	}
+	r, err := t.make(ctx, c, bound)
+	if err != nil {
+		return Rendered{}, err
+	}
+	r.Issues, r.Snapshot = issues, t.Snapshot(now)
+	return r, nil
 }
 
 // bind validates a binding and loads the bodies of the chosen blocks. If one of these changed
@@ -101,8 +101,8 @@ func (t Template) open(ctx context.Context, db *sqldb.DB, sh *shelf, bound bindi
 	if len(ids) == 0 {
 		return nil
 	}
-	rows, err := db.Query(ctx, `SELECT `+blockBody+` FROM block WHERE tenant_id = $1 AND id`+db.In(2), t.Tenant, sqldb.List(db, ids))
-	list, err := sqldb.Collect(rows, err, func(row func(...any) error) (Block, error) { return scanBlockWhole(row) })
+	rows, err := db.Query(ctx, `SELECT `+blockAll+` FROM block WHERE tenant_id = $1 AND id`+db.In(2), t.Tenant, sqldb.List(db, ids))
+	list, err := sqldb.Collect(rows, err, scanTo((*Block).destAll))
 	if err != nil {
 		return fmt.Errorf("read the blocks of a template: %w", err)
 	}
@@ -212,7 +212,7 @@ func (t Template) ContentHash() string {
 	// These values were decoded from JSON, so they encode.
 	_ = json.NewEncoder(h).Encode([]any{
 		t.Format, t.Subject, b.HTML, b.MJML, t.Text, t.InlineCSS && t.Format == binding.HTML,
-		some(s.Parameters), some(s.Sections), some(s.Slots),
+		nonNil(s.Parameters), nonNil(s.Sections), nonNil(s.Slots),
 	})
 	return hex.EncodeToString(h.Sum(nil))
 }
@@ -223,7 +223,7 @@ func (t Template) Snapshot(now time.Time) Snapshot {
 	return Snapshot{
 		TemplateID: t.ID, Slug: t.Slug, Name: t.Name, Format: t.Format, ContentHash: t.ContentHash(),
 		Schema: binding.Schema{
-			Parameters: some(s.Parameters), Sections: some(s.Sections), Slots: some(s.Slots), Groups: some(s.Groups), Expects: some(s.Expects),
+			Parameters: nonNil(s.Parameters), Sections: nonNil(s.Sections), Slots: nonNil(s.Slots), Groups: nonNil(s.Groups), Expects: nonNil(s.Expects),
 		},
 		CapturedAt: now.UTC().Truncate(time.Millisecond),
 	}
