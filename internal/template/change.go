@@ -39,10 +39,10 @@ const (
 
 // content reports whether the change affects the content, so that it must be validated again.
 func (ch Change) content() bool {
-	return ch.Subject != nil || ch.Format != nil || ch.HTML != nil || ch.MJML != nil || ch.Text != nil || ch.InlineCSS != nil || declares(ch.Schema)
+	return ch.Subject != nil || ch.Format != nil || ch.HTML != nil || ch.MJML != nil || ch.Text != nil || ch.InlineCSS != nil || changesSchema(ch.Schema)
 }
 
-func declares(raw binding.RawSchema) bool {
+func changesSchema(raw binding.RawSchema) bool {
 	return raw.Parameters != nil || raw.Sections != nil || raw.Slots != nil || raw.Groups != nil || raw.Expects != nil
 }
 
@@ -57,10 +57,10 @@ func (ch Change) Check() error {
 // apply applies the change except for the schema, and reports all invalid fields.
 func (t *Template) apply(ch Change) error {
 	var p fault.Problems
-	t.Name = named(&p, t.Name, ch.Name)
-	t.Slug = slugged(&p, t.Slug, ch.Slug)
+	t.Name = applyName(&p, t.Name, ch.Name)
+	t.Slug = applySlug(&p, t.Slug, ch.Slug)
 	if ch.Subject != nil {
-		t.Subject = noText(ch.Subject)
+		t.Subject = nilIfBlank(ch.Subject)
 		content.CheckHeader(&p, "subject", *ch.Subject)
 	}
 	if ch.Format != nil {
@@ -70,7 +70,7 @@ func (t *Template) apply(ch Change) error {
 		}
 	}
 	if ch.MJML != nil {
-		t.MJML = noText(ch.MJML)
+		t.MJML = nilIfBlank(ch.MJML)
 		if t.Format == binding.MJML && ch.HTML == nil {
 			t.HTML = "" // compiled from the previous MJML
 		}
@@ -79,7 +79,7 @@ func (t *Template) apply(ch Change) error {
 		t.HTML = *ch.HTML
 	}
 	if ch.Text != nil {
-		t.Text = noText(ch.Text)
+		t.Text = nilIfBlank(ch.Text)
 	}
 	if ch.InlineCSS != nil {
 		t.InlineCSS = *ch.InlineCSS
@@ -90,16 +90,16 @@ func (t *Template) apply(ch Change) error {
 	case t.Format == binding.HTML && strings.TrimSpace(t.HTML) == "":
 		p.Add("content_html", "required when format is html: the HTML of the mail")
 	}
-	tags := listed(&p, "tags", t.Tags, ch.Tags)
+	tags := applyLabels(&p, "tags", t.Tags, ch.Tags)
 	if err := p.Err(); err != nil {
 		return err
 	}
 	t.Tags = tags
-	return few("tags", tags)
+	return checkCount("tags", tags)
 }
 
-// named validates the name and returns it after a change.
-func named(p *fault.Problems, old string, name *string) string {
+// applyName validates the name and returns it after a change.
+func applyName(p *fault.Problems, old string, name *string) string {
 	if name != nil {
 		old = strings.TrimSpace(norm.NFC.String(*name))
 	}
@@ -109,9 +109,9 @@ func named(p *fault.Problems, old string, name *string) string {
 	return old
 }
 
-// slugged validates the slug and returns it after a change. It must not look like an id, since
-// ByRef would take it for one.
-func slugged(p *fault.Problems, old string, s *string) string {
+// applySlug validates the slug and returns it after a change. It must not look like an id, since
+// ByRef would parse it as one.
+func applySlug(p *fault.Problems, old string, s *string) string {
 	if s == nil {
 		return old
 	}
@@ -124,8 +124,9 @@ func slugged(p *fault.Problems, old string, s *string) string {
 	return *s
 }
 
-// listed validates labels and returns them after a change: trimmed, without duplicates, never nil.
-func listed(p *fault.Problems, path string, old []string, list *[]string) []string {
+// applyLabels validates labels and returns them after a change: trimmed, without duplicates, never
+// nil.
+func applyLabels(p *fault.Problems, path string, old []string, list *[]string) []string {
 	if list == nil {
 		return old
 	}
@@ -148,7 +149,8 @@ func listed(p *fault.Problems, path string, old []string, list *[]string) []stri
 	return labels
 }
 
-func few(path string, labels []string) error {
+// checkCount returns ErrLimit if there are too many labels.
+func checkCount(path string, labels []string) error {
 	if len(labels) > maxTags {
 		return ErrLimit.Sayf("%s may be at most %d", path, maxTags)
 	}
@@ -158,8 +160,8 @@ func few(path string, labels []string) error {
 // unstorable reports whether no TEXT column can hold s, so that no row can match it.
 func unstorable(s string) bool { return strings.ContainsRune(s, 0) || !utf8.ValidString(s) }
 
-// noText returns nil for an empty text.
-func noText(s *string) *string {
+// nilIfBlank returns nil for a blank text.
+func nilIfBlank(s *string) *string {
 	if s == nil || strings.TrimSpace(*s) == "" {
 		return nil
 	}
@@ -189,7 +191,7 @@ type BlockChange struct {
 
 // content reports whether the change affects the content.
 func (ch BlockChange) content() bool {
-	return ch.HTML != nil || ch.MJML != nil || ch.Text != nil || declares(ch.Schema)
+	return ch.HTML != nil || ch.MJML != nil || ch.Text != nil || changesSchema(ch.Schema)
 }
 
 // CheckNew validates a new block, except for its content.
@@ -203,17 +205,17 @@ func (ch BlockChange) Check() error {
 // apply applies the change except for the schema, and reports all invalid fields.
 func (b *Block) apply(ch BlockChange) error {
 	var p fault.Problems
-	b.Name = named(&p, b.Name, ch.Name)
-	b.Slug = slugged(&p, b.Slug, ch.Slug)
+	b.Name = applyName(&p, b.Name, ch.Name)
+	b.Slug = applySlug(&p, b.Slug, ch.Slug)
 	if ch.Active != nil {
 		b.Active = *ch.Active
 	}
 	for _, body := range []struct{ to, from **string }{{&b.HTML, &ch.HTML}, {&b.MJML, &ch.MJML}, {&b.Text, &ch.Text}} {
 		if *body.from != nil {
-			*body.to = noText(*body.from)
+			*body.to = nilIfBlank(*body.from)
 		}
 	}
-	tags, keys := listed(&p, "tags", b.Tags, ch.Tags), listed(&p, "slot_keys", b.SlotKeys, ch.SlotKeys)
+	tags, keys := applyLabels(&p, "tags", b.Tags, ch.Tags), applyLabels(&p, "slot_keys", b.SlotKeys, ch.SlotKeys)
 	if err := p.Err(); err != nil {
 		return err
 	}
@@ -221,8 +223,8 @@ func (b *Block) apply(ch BlockChange) error {
 	if b.HTML == nil && b.MJML == nil {
 		return ErrNoContent
 	}
-	if err := few("tags", tags); err != nil {
+	if err := checkCount("tags", tags); err != nil {
 		return err
 	}
-	return few("slot_keys", keys)
+	return checkCount("slot_keys", keys)
 }

@@ -39,33 +39,33 @@ func (t *Template) check(ctx context.Context, db *sqldb.DB, c *mjml.Compiler, ch
 			return nil, content.MJMLFault(fieldMJML, err)
 		}
 	}
-	if err := readable(b); err != nil {
+	if err := checkSources(b); err != nil {
 		return nil, err
 	}
-	if b.MJML != "" { // last, because it takes longest
+	if b.MJML != "" { // after the cheaper checks
 		line := lineIn(b.MJML, filled.MJML)
 		r, err := c.Compile(ctx, t.Tenant.String(), filled.MJML)
 		if err != nil {
-			return nil, inSource(err, line)
+			return nil, sourceFault(err, line)
 		}
 		if t.Format == binding.MJML && strings.TrimSpace(t.HTML) == "" {
 			t.HTML = r.HTML
 		}
-		warnings = append(warnings, findings(r.Warnings, line)...)
+		warnings = append(warnings, mjmlWarnings(r.Warnings, line)...)
 	}
-	if _, err := t.styled(filled.HTML); err != nil {
+	if _, err := t.inlineCSS(filled.HTML); err != nil {
 		return nil, err
 	}
-	if err := whole(b, filled); err != nil {
+	if err := checkFilled(b, filled); err != nil {
 		return nil, err
 	}
-	troubles, err := t.try(ctx, db, b, filled, now)
+	troubles, err := t.tryLiquid(ctx, db, b, filled, now)
 	return append(warnings, troubles...), err
 }
 
-// try renders the Liquid of the template, filled with samples, for a contact with all fields and
-// for one with none, and returns warnings for what fails.
-func (t *Template) try(ctx context.Context, db *sqldb.DB, written, filled binding.Bodies, now time.Time) ([]binding.Warning, error) {
+// tryLiquid renders the Liquid of the template, filled with samples, for a contact with all fields
+// and for one with none, and returns warnings for what fails.
+func (t *Template) tryLiquid(ctx context.Context, db *sqldb.DB, written, filled binding.Bodies, now time.Time) ([]binding.Warning, error) {
 	catalog, err := field.Load(ctx, db, t.Tenant)
 	if err != nil {
 		return nil, err
@@ -79,12 +79,12 @@ func (t *Template) try(ctx context.Context, db *sqldb.DB, written, filled bindin
 		return nil, err
 	}
 	var warnings []binding.Warning
-	for i, f := range fields(filled) {
+	for i, f := range bodyFields(filled) {
 		found, err := content.Try(ctx, []content.Text{{Field: f.field, Source: f.text}}, catalog, params, now)
 		if err != nil {
 			return nil, err
 		}
-		line := lineIn(fields(written)[i].text, f.text)
+		line := lineIn(bodyFields(written)[i].text, f.text)
 		for _, trouble := range found {
 			warnings = append(warnings, binding.Warning{Code: trouble.Code, Path: f.field, Field: f.field, Line: line(trouble.Line), Message: trouble.Message})
 		}
@@ -106,16 +106,16 @@ func (b *Block) check(ctx context.Context, _ *sqldb.DB, c *mjml.Compiler, ch Blo
 		return nil, err
 	}
 	if bodies.MJML != "" {
-		found, err := fragment(ctx, c, b.Tenant, bodies.MJML, filled.MJML)
+		found, err := checkFragment(ctx, c, b.Tenant, bodies.MJML, filled.MJML)
 		if err != nil {
 			return nil, err
 		}
-		warnings = append(warnings, findings(found, lineIn(bodies.MJML, filled.MJML))...)
+		warnings = append(warnings, mjmlWarnings(found, lineIn(bodies.MJML, filled.MJML))...)
 	}
-	if err := readable(bodies); err != nil {
+	if err := checkSources(bodies); err != nil {
 		return nil, err
 	}
-	return warnings, whole(bodies, filled)
+	return warnings, checkFilled(bodies, filled)
 }
 
 // fill returns the bodies with the sample values of a schema in place of placeholders.
@@ -131,7 +131,7 @@ func fill(b binding.Bodies, s binding.Schema) (binding.Bodies, []binding.Warning
 	return filled, warnings, err
 }
 
-// names of fields in faults and warnings.
+// Names of fields in faults and warnings.
 const (
 	fieldSubject = "subject"
 	fieldHTML    = "content_html"
@@ -139,21 +139,21 @@ const (
 	fieldText    = "content_text"
 )
 
-// fragment checks the MJML of a block. The source is checked before the filled body, since its line
-// numbers are the author's.
-func fragment(ctx context.Context, c *mjml.Compiler, tenant id.Tenant, source, filled string) ([]mjml.Warning, error) {
+// checkFragment checks the MJML of a block. The source is checked before the filled body, since its
+// line numbers are the author's.
+func checkFragment(ctx context.Context, c *mjml.Compiler, tenant id.Tenant, source, filled string) ([]mjml.Warning, error) {
 	if _, err := mjml.CheckFragment(ctx, c, tenant.String(), source); err != nil {
 		return nil, content.MJMLFault(fieldMJML, err)
 	}
 	found, err := mjml.CheckFragment(ctx, c, tenant.String(), filled)
 	if err != nil {
-		return nil, inSource(err, lineIn(source, filled))
+		return nil, sourceFault(err, lineIn(source, filled))
 	}
 	return found, nil
 }
 
-// inSource converts an error of a filled body to a fault with line numbers of its source.
-func inSource(err error, line func(int) int) error {
+// sourceFault converts an error of a filled body to a fault with line numbers of its source.
+func sourceFault(err error, line func(int) int) error {
 	if e, ok := errors.AsType[*mjml.Error](err); ok {
 		err = &mjml.Error{Line: line(e.Line), Message: "once it is filled with samples: " + e.Message}
 	}
@@ -194,7 +194,8 @@ func lineIn(source, filled string) func(line int) int {
 	}
 }
 
-func findings(list []mjml.Warning, line func(int) int) []binding.Warning {
+// mjmlWarnings converts warnings, with the line numbers that line returns.
+func mjmlWarnings(list []mjml.Warning, line func(int) int) []binding.Warning {
 	out := make([]binding.Warning, len(list))
 	for i, w := range list {
 		out[i] = binding.Warning{Code: "mjml", Path: fieldMJML, Line: line(w.Line), Message: w.Message}
@@ -202,13 +203,13 @@ func findings(list []mjml.Warning, line func(int) int) []binding.Warning {
 	return out
 }
 
-// placeholder matches what is replaced before Liquid is rendered. A plain name in braces is not
-// among it, since it is the same in both.
+// placeholder matches what is replaced before Liquid is rendered. A plain name in braces is
+// not, since it is the same in both.
 var placeholder = regexp.MustCompile(`\{\{\s*(?:(?:param|item|slot)\s*:|#\s*section\b|/\s*section\b)[^{}]*\}\}`)
 
-// paint replaces each placeholder by plain text of the same length and with the same lines, so that
-// Liquid can be parsed before placeholders are filled.
-func paint(body string) string {
+// maskPlaceholders replaces each placeholder by plain text of the same length and with the same
+// lines, so that Liquid can be parsed before placeholders are filled.
+func maskPlaceholders(body string) string {
 	return placeholder.ReplaceAllStringFunc(body, func(s string) string {
 		b := []byte(s)
 		for i, c := range b {
@@ -223,24 +224,24 @@ func paint(body string) string {
 	})
 }
 
-// fields returns the bodies with their names.
-func fields(b binding.Bodies) [4]struct{ field, text string } {
+// bodyFields returns the bodies with their names.
+func bodyFields(b binding.Bodies) [4]struct{ field, text string } {
 	return [4]struct{ field, text string }{{fieldSubject, b.Subject}, {fieldHTML, b.HTML}, {fieldMJML, b.MJML}, {fieldText, b.Text}}
 }
 
-// readable returns the first syntax error of Liquid in the bodies as written.
-func readable(written binding.Bodies) error {
-	for _, f := range fields(written) {
-		if err := content.CheckLiquid(f.field, paint(f.text)); err != nil {
+// checkSources returns the first syntax error of Liquid in the bodies as written.
+func checkSources(written binding.Bodies) error {
+	for _, f := range bodyFields(written) {
+		if err := content.CheckLiquid(f.field, maskPlaceholders(f.text)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// whole returns the first syntax error of Liquid that only occurs after filling the bodies.
-func whole(written, filled binding.Bodies) error {
-	for i, f := range fields(filled) {
+// checkFilled returns the first syntax error of Liquid that only occurs after filling the bodies.
+func checkFilled(written, filled binding.Bodies) error {
+	for i, f := range bodyFields(filled) {
 		err := content.CheckLiquid(f.field, f.text)
 		if err == nil {
 			continue
@@ -250,7 +251,7 @@ func whole(written, filled binding.Bodies) error {
 			return err
 		}
 		p, _ := e.Details.(content.LiquidProblem)
-		p.Line = lineIn(fields(written)[i].text, f.text)(p.Line)
+		p.Line = lineIn(bodyFields(written)[i].text, f.text)(p.Line)
 		return content.ErrLiquid.With(p).Sayf("%s, once it is filled with samples: %s", f.field, p.Message)
 	}
 	return nil

@@ -2,7 +2,7 @@ package template
 
 // For tests.
 var (
-	Paint  = paint
-	LineIn = lineIn
-	Labels = labels
+	MaskPlaceholders = maskPlaceholders
+	LineIn           = lineIn
+	DecodeStrings    = decodeStrings
 )

@@ -31,7 +31,7 @@ func (t Template) Options(ctx context.Context, db *sqldb.DB) (Options, error) {
 	if len(o.Slots) == 0 {
 		return o, nil
 	}
-	list, err := t.candidates(ctx, db)
+	list, err := t.usableBlocks(ctx, db)
 	if err != nil {
 		return Options{}, fmt.Errorf("find the blocks for slots: %w", err)
 	}
@@ -39,7 +39,7 @@ func (t Template) Options(ctx context.Context, db *sqldb.DB) (Options, error) {
 	for i, s := range t.Schema.Slots {
 		o.Slots[i] = SlotOptions{Slot: s, Blocks: []Block{}}
 		for _, c := range list {
-			if !carries(c.Tags, s.TagFilter) {
+			if !hasTags(c.Tags, s.TagFilter) {
 				continue
 			}
 			if o.Slots[i].Total++; o.Slots[i].Total > MaxEligible {
@@ -47,7 +47,7 @@ func (t Template) Options(ctx context.Context, db *sqldb.DB) (Options, error) {
 			}
 			b, seen := shown[c.ID]
 			if !seen {
-				if b, err = c.lean(); err != nil {
+				if b, err = c.withoutBodies(); err != nil {
 					return Options{}, err
 				}
 				shown[c.ID] = b

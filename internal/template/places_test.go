@@ -23,7 +23,7 @@ func TestPaintLeavesTheRest(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		body := strings.Join(rapid.SliceOfN(rapid.SampledFrom(fragments), 0, 30).Draw(t, "body"), "")
-		painted := template.Paint(body)
+		painted := template.MaskPlaceholders(body)
 		if len(painted) != len(body) {
 			t.Fatalf("%q became %q", body, painted)
 		}
@@ -103,7 +103,7 @@ func TestLabelsAreReadAsJSON(t *testing.T) {
 		}
 		for _, between := range []string{",", ", "} {
 			text := "[" + strings.Join(texts, between) + "]"
-			got, err := template.Labels(text)
+			got, err := template.DecodeStrings(text)
 			if err != nil || !slices.Equal(got, want) {
 				t.Fatalf("%s read as %q, %v", text, got, err)
 			}
@@ -116,7 +116,7 @@ func FuzzPlaces(f *testing.F) {
 		f.Add(s, "x\n"+s)
 	}
 	f.Fuzz(func(t *testing.T, source, filled string) {
-		if painted := template.Paint(source); len(painted) != len(source) || strings.Count(painted, "\n") != strings.Count(source, "\n") {
+		if painted := template.MaskPlaceholders(source); len(painted) != len(source) || strings.Count(painted, "\n") != strings.Count(source, "\n") {
 			t.Errorf("%q became %q", source, painted)
 		}
 		if line := template.LineIn(source, filled)(1); line < 0 || line > 1+strings.Count(source, "\n") {

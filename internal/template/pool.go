@@ -14,81 +14,82 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// shelf is the blocks that a binding may refer to, without bodies.
-type shelf struct {
-	refs   map[string]*binding.Block // by id and by slug: the blocks that the binding names
-	likely []*binding.Block          // candidates for random slots, by name, then id
-	read   map[id.Block]time.Time    // updated_at of each
+// blockPool is a binding.Pool: the blocks that a binding may refer to, without bodies.
+type blockPool struct {
+	named      map[string]*binding.Block // by id and by slug: the blocks that the binding names
+	candidates []*binding.Block          // for random slots, by name, then id
+	updatedAt  map[id.Block]time.Time    // of each block that was loaded
 }
 
 // Find returns the block with an id or a slug.
-func (s *shelf) Find(ref string) (*binding.Block, bool) {
+func (p *blockPool) Find(ref string) (*binding.Block, bool) {
 	if uuid, ok := id.Canonical(ref); ok {
 		ref = uuid
 	}
-	b, ok := s.refs[ref]
+	b, ok := p.named[ref]
 	return b, ok
 }
 
 // Eligible returns the blocks that have every tag of the slot's filter.
-func (s *shelf) Eligible(slot binding.Slot) []*binding.Block {
+func (p *blockPool) Eligible(slot binding.Slot) []*binding.Block {
 	fit := []*binding.Block{}
-	for _, b := range s.likely {
-		if carries(b.Tags, slot.TagFilter) {
+	for _, b := range p.candidates {
+		if hasTags(b.Tags, slot.TagFilter) {
 			fit = append(fit, b)
 		}
 	}
 	return fit
 }
 
-// carries reports whether tags contain the whole filter.
-func carries(tags, filter []string) bool {
+// hasTags reports whether tags contain all of the filter.
+func hasTags(tags, filter []string) bool {
 	return !slices.ContainsFunc(filter, func(t string) bool { return !slices.Contains(tags, t) })
 }
 
 // Pool returns the blocks that a binding of the template names, and those that fit its random
 // slots, without bodies.
 func (t Template) Pool(ctx context.Context, db *sqldb.DB, raw json.RawMessage) (binding.Pool, error) {
-	return t.shelf(ctx, db, raw)
+	return t.loadPool(ctx, db, raw)
 }
 
-// filling is the part of a binding about a slot that is needed to choose blocks.
-type filling struct {
+// slotChoice is the part of a slot's binding that selects its block.
+type slotChoice struct {
 	strategy binding.Strategy
 	block    string
 }
 
-// names reports whether the binding names a block for the slot.
-func (f filling) names() bool {
+// namesBlock reports whether the binding names a block for the slot.
+func (f slotChoice) namesBlock() bool {
 	return f.strategy == binding.Fixed || f.strategy == "" && f.block != ""
 }
 
-// fillings parses the slots of a binding. It ignores errors, which binding.Check reports.
-func fillings(raw json.RawMessage) map[string]filling {
-	var whole, slots map[string]json.RawMessage
-	_ = json.Unmarshal(raw, &whole)
-	_ = json.Unmarshal(whole["slots"], &slots)
-	all := make(map[string]filling, len(slots))
+// slotChoices parses the slots of a binding. It ignores errors, which binding.Check reports.
+func slotChoices(raw json.RawMessage) map[string]slotChoice {
+	var parts, slots map[string]json.RawMessage
+	_ = json.Unmarshal(raw, &parts)
+	_ = json.Unmarshal(parts["slots"], &slots)
+	all := make(map[string]slotChoice, len(slots))
 	for name, text := range slots {
 		var slot map[string]json.RawMessage
-		var f filling
+		var c slotChoice
 		_ = json.Unmarshal(text, &slot)
-		_ = json.Unmarshal(slot["strategy"], &f.strategy)
-		if _ = json.Unmarshal(slot["block_id"], &f.block); unstorable(f.block) {
-			f.block = ""
+		_ = json.Unmarshal(slot["strategy"], &c.strategy)
+		if _ = json.Unmarshal(slot["block_id"], &c.block); unstorable(c.block) {
+			c.block = ""
 		}
-		all[name] = f
+		all[name] = c
 	}
 	return all
 }
 
-func (t Template) shelf(ctx context.Context, db *sqldb.DB, raw json.RawMessage) (*shelf, error) {
-	said := fillings(raw)
+// loadPool loads the blocks that a binding may refer to.
+func (t Template) loadPool(ctx context.Context, db *sqldb.DB, raw json.RawMessage) (*blockPool, error) {
+	choices := slotChoices(raw)
 	var refs []string
 	open := []binding.Slot{} // slots for any block that fits
 	for _, s := range t.Schema.Slots {
-		switch f := said[s.Name]; {
-		case !f.names():
+		switch f := choices[s.Name]; {
+		case !f.namesBlock():
 			if s.Required || f.strategy == binding.Random || f.strategy == "" && s.Default == binding.Random {
 				open = append(open, s)
 			}
@@ -96,35 +97,35 @@ func (t Template) shelf(ctx context.Context, db *sqldb.DB, raw json.RawMessage) 
 			refs = append(refs, f.block)
 		}
 	}
-	return t.gather(ctx, db, said, refs, open)
+	return t.loadBlocks(ctx, db, choices, refs, open)
 }
 
-// gather loads the blocks that the binding names, and all that fit the open slots. The latter are
-// also needed if a named block does not fit, for the error message.
-func (t Template) gather(ctx context.Context, db *sqldb.DB, said map[string]filling, refs []string, open []binding.Slot) (*shelf, error) {
-	sh := &shelf{refs: map[string]*binding.Block{}, read: map[id.Block]time.Time{}}
+// loadBlocks loads the blocks that the binding names, and all that fit the open slots. The latter
+// are also needed if a named block does not fit, for the error message.
+func (t Template) loadBlocks(ctx context.Context, db *sqldb.DB, choices map[string]slotChoice, refs []string, open []binding.Slot) (*blockPool, error) {
+	pool := &blockPool{named: map[string]*binding.Block{}, updatedAt: map[id.Block]time.Time{}}
 	var all, list []candidate
 	var err error
 	if len(open) > 0 {
-		all, err = t.candidates(ctx, db)
+		all, err = t.usableBlocks(ctx, db)
 		list = all
 	} else {
-		list, err = t.named(ctx, db, refs)
+		list, err = t.namedBlocks(ctx, db, refs)
 	}
 	if err == nil {
-		err = sh.name(list, refs)
+		err = pool.addNamed(list, refs)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("find the blocks of a binding: %w", err)
 	}
 	for _, s := range t.Schema.Slots {
-		f := said[s.Name]
-		if b, ok := sh.Find(f.block); f.names() && (!ok || !carries(b.Tags, s.TagFilter)) {
+		f := choices[s.Name]
+		if b, ok := pool.Find(f.block); f.namesBlock() && (!ok || !hasTags(b.Tags, s.TagFilter)) {
 			open = append(open, s)
 		}
 	}
 	if len(open) > 0 && all == nil {
-		if all, err = t.candidates(ctx, db); err != nil {
+		if all, err = t.usableBlocks(ctx, db); err != nil {
 			return nil, fmt.Errorf("find the blocks that fit: %w", err)
 		}
 	}
@@ -132,24 +133,24 @@ func (t Template) gather(ctx context.Context, db *sqldb.DB, said map[string]fill
 		if len(open) == 0 || !c.fits(open) {
 			continue
 		}
-		b, err := sh.put(c)
+		b, err := pool.decode(c)
 		if err != nil {
 			return nil, err
 		}
-		sh.likely = append(sh.likely, b)
+		pool.candidates = append(pool.candidates, b)
 	}
-	return sh, nil
+	return pool, nil
 }
 
-// put decodes a block with its schema.
-func (s *shelf) put(c candidate) (*binding.Block, error) {
-	b, err := c.lean()
-	s.read[b.ID] = b.UpdatedAt
+// decode decodes a block with its schema.
+func (p *blockPool) decode(c candidate) (*binding.Block, error) {
+	b, err := c.withoutBodies()
+	p.updatedAt[b.ID] = b.UpdatedAt
 	return &binding.Block{ID: b.ID, Slug: b.Slug, Name: b.Name, Tags: b.Tags, Schema: b.Schema}, err
 }
 
-// name adds the blocks that refs name to the shelf.
-func (s *shelf) name(list []candidate, refs []string) error {
+// addNamed adds those of the list that refs name.
+func (p *blockPool) addNamed(list []candidate, refs []string) error {
 	wanted := make(map[string]bool, len(refs))
 	for _, ref := range refs {
 		if uuid, ok := id.Canonical(ref); ok {
@@ -161,25 +162,25 @@ func (s *shelf) name(list []candidate, refs []string) error {
 		if !wanted[c.ID.String()] && !wanted[c.Slug] {
 			continue
 		}
-		b, err := s.put(c)
+		b, err := p.decode(c)
 		if err != nil {
 			return err
 		}
-		s.refs[b.ID.String()], s.refs[b.Slug] = b, b
+		p.named[b.ID.String()], p.named[b.Slug] = b, b
 	}
 	return nil
 }
 
-// active is the condition for blocks that can be used in a template of a format.
-func active(f binding.Format) string {
+// usableIn returns the condition for blocks that can be used in a template of a format.
+func usableIn(f binding.Format) string {
 	if f == binding.MJML {
 		return ` active AND content_mjml IS NOT NULL `
 	}
 	return ` active AND content_html IS NOT NULL `
 }
 
-// named returns the blocks that refs name.
-func (t Template) named(ctx context.Context, db *sqldb.DB, refs []string) ([]candidate, error) {
+// namedBlocks returns the blocks that refs name.
+func (t Template) namedBlocks(ctx context.Context, db *sqldb.DB, refs []string) ([]candidate, error) {
 	if len(refs) == 0 {
 		return nil, nil
 	}
@@ -192,14 +193,14 @@ func (t Template) named(ctx context.Context, db *sqldb.DB, refs []string) ([]can
 		}
 		slugs = append(slugs, ref)
 	}
-	rows, err := db.Query(ctx, `SELECT `+candidateColumns+` FROM block WHERE tenant_id = $1 AND`+active(t.Format)+
+	rows, err := db.Query(ctx, `SELECT `+candidateColumns+` FROM block WHERE tenant_id = $1 AND`+usableIn(t.Format)+
 		`AND (id`+db.In(2)+` OR slug`+db.In(3)+`)`, t.Tenant, sqldb.List(db, ids), sqldb.List(db, slugs))
 	return sqldb.Collect(rows, err, scanCandidate)
 }
 
-// candidates returns the blocks that can be used in the template, by name.
-func (t Template) candidates(ctx context.Context, db *sqldb.DB) ([]candidate, error) {
-	rows, err := db.Query(ctx, `SELECT `+candidateColumns+` FROM block WHERE tenant_id = $1 AND`+active(t.Format)+
+// usableBlocks returns the blocks that can be used in the template, by name.
+func (t Template) usableBlocks(ctx context.Context, db *sqldb.DB) ([]candidate, error) {
+	rows, err := db.Query(ctx, `SELECT `+candidateColumns+` FROM block WHERE tenant_id = $1 AND`+usableIn(t.Format)+
 		`ORDER BY `+db.Bytewise("name")+`, id`, t.Tenant)
 	return sqldb.Collect(rows, err, scanCandidate)
 }
@@ -222,17 +223,17 @@ func scanCandidate(row func(...any) error) (candidate, error) {
 		return candidate{}, err
 	}
 	c.CreatedAt, c.UpdatedAt = sqldb.Time(created), sqldb.Time(updated)
-	c.Tags, err = labels(tags)
+	c.Tags, err = decodeStrings(tags)
 	return c, err
 }
 
 // fits reports whether the block fits any of the slots.
 func (c candidate) fits(slots []binding.Slot) bool {
-	return slices.ContainsFunc(slots, func(s binding.Slot) bool { return carries(c.Tags, s.TagFilter) })
+	return slices.ContainsFunc(slots, func(s binding.Slot) bool { return hasTags(c.Tags, s.TagFilter) })
 }
 
-// labels decodes an array of strings, without encoding/json if there are no escapes.
-func labels(text string) ([]string, error) {
+// decodeStrings decodes an array of strings, without encoding/json if there are no escapes.
+func decodeStrings(text string) ([]string, error) {
 	list := []string{}
 	if strings.ContainsRune(text, '\\') {
 		err := json.Unmarshal([]byte(text), &list)
@@ -248,12 +249,12 @@ func labels(text string) ([]string, error) {
 	}
 }
 
-// lean decodes the block without its bodies.
-func (c candidate) lean() (Block, error) {
+// withoutBodies decodes the block, except for its bodies.
+func (c candidate) withoutBodies() (Block, error) {
 	b := c.Block
 	var err error
-	if b.SlotKeys, err = labels(c.slotKeys); err == nil {
-		err = errors.Join(entries(c.parameters, &b.Schema.Parameters), entries(c.sections, &b.Schema.Sections))
+	if b.SlotKeys, err = decodeStrings(c.slotKeys); err == nil {
+		err = errors.Join(decodeList(c.parameters, &b.Schema.Parameters), decodeList(c.sections, &b.Schema.Sections))
 	}
 	if err != nil {
 		return b, fmt.Errorf("read block %s: %w", b.ID, err)
@@ -261,8 +262,8 @@ func (c candidate) lean() (Block, error) {
 	return b, nil
 }
 
-// entries decodes a part of a schema.
-func entries[T any](text string, to *[]T) error {
+// decodeList decodes a part of a schema.
+func decodeList[T any](text string, to *[]T) error {
 	if text == `[]` {
 		*to = []T{}
 		return nil

@@ -23,7 +23,7 @@ import (
 
 // Validate returns the issues of a binding of the template.
 func (t Template) Validate(ctx context.Context, db *sqldb.DB, raw json.RawMessage) ([]binding.Issue, error) {
-	pool, err := t.shelf(ctx, db, raw)
+	pool, err := t.loadPool(ctx, db, raw)
 	if err != nil {
 		return nil, err
 	}
@@ -48,7 +48,7 @@ func (t Template) Render(ctx context.Context, db *sqldb.DB, c *mjml.Compiler, te
 	if err != nil {
 		return Rendered{}, err
 	}
-	r, err := t.make(ctx, c, bound)
+	r, err := t.renderBound(ctx, c, bound)
 	if err != nil {
 		return Rendered{}, err
 	}
@@ -59,7 +59,7 @@ func (t Template) Render(ctx context.Context, db *sqldb.DB, c *mjml.Compiler, te
 // bind validates a binding and loads the bodies of the chosen blocks. If one of these changed
 // meanwhile, the error is errMeanwhile.
 func (t Template) bind(ctx context.Context, db *sqldb.DB, raw json.RawMessage, lenient bool, seed string) (binding.Bound, []binding.Issue, error) {
-	pool, err := t.shelf(ctx, db, raw)
+	pool, err := t.loadPool(ctx, db, raw)
 	if err != nil {
 		return binding.Bound{}, nil, err
 	}
@@ -68,13 +68,13 @@ func (t Template) bind(ctx context.Context, db *sqldb.DB, raw json.RawMessage, l
 	if lenient {
 		bound, issues = binding.Lenient(t.Schema, raw, pool, seed)
 	} else if bound, issues = binding.Check(t.Schema, raw, pool, seed); len(issues) > 0 {
-		return binding.Bound{}, nil, binding.ErrBinding.With(binding.Issues{Issues: issues}).Sayf("the binding does not fit the template %s: %s", t.Slug, first(issues))
+		return binding.Bound{}, nil, binding.ErrBinding.With(binding.Issues{Issues: issues}).Sayf("the binding does not fit the template %s: %s", t.Slug, describeIssues(issues))
 	}
-	return bound, issues, t.open(ctx, db, pool, bound)
+	return bound, issues, t.loadBodies(ctx, db, pool, bound)
 }
 
-// first describes the first issue and the number of others.
-func first(issues []binding.Issue) string {
+// describeIssues describes the first issue and the number of others.
+func describeIssues(issues []binding.Issue) string {
 	text := issues[0].Message
 	if p := issues[0].Path; p != "" && !strings.Contains(text, p) {
 		text = p + ": " + text
@@ -85,8 +85,8 @@ func first(issues []binding.Issue) string {
 	return text
 }
 
-// open loads the bodies of the blocks that fill the slots.
-func (t Template) open(ctx context.Context, db *sqldb.DB, sh *shelf, bound binding.Bound) error {
+// loadBodies loads the bodies of the blocks that fill the slots.
+func (t Template) loadBodies(ctx context.Context, db *sqldb.DB, pool *blockPool, bound binding.Bound) error {
 	chosen := map[id.Block][]*binding.Block{}
 	var ids []id.Block
 	for _, f := range bound.Slots {
@@ -110,7 +110,7 @@ func (t Template) open(ctx context.Context, db *sqldb.DB, sh *shelf, bound bindi
 		return errMeanwhile
 	}
 	for _, b := range list {
-		if !b.UpdatedAt.Equal(sh.read[b.ID]) {
+		if !b.UpdatedAt.Equal(pool.updatedAt[b.ID]) {
 			return errMeanwhile
 		}
 		for _, to := range chosen[b.ID] {
@@ -136,8 +136,8 @@ func (t Template) bodies() binding.Bodies {
 	return b
 }
 
-// make fills and compiles the bodies of a bound template.
-func (t Template) make(ctx context.Context, c *mjml.Compiler, bound binding.Bound) (Rendered, error) {
+// renderBound fills and compiles the bodies of a bound template.
+func (t Template) renderBound(ctx context.Context, c *mjml.Compiler, bound binding.Bound) (Rendered, error) {
 	doc, _, err := binding.ParseDocument(t.bodies(), t.Schema)
 	if err != nil {
 		return Rendered{}, err
@@ -157,7 +157,7 @@ func (t Template) make(ctx context.Context, c *mjml.Compiler, bound binding.Boun
 			return Rendered{}, err
 		}
 		r.HTML = compiled.HTML
-	} else if r.HTML, err = t.styled(r.HTML); err != nil {
+	} else if r.HTML, err = t.inlineCSS(r.HTML); err != nil {
 		return Rendered{}, err
 	}
 	text := b.Text
@@ -180,8 +180,8 @@ func (t Template) make(ctx context.Context, c *mjml.Compiler, bound binding.Boun
 	return r, nil
 }
 
-// styled inlines the CSS of the HTML, if the template says so.
-func (t Template) styled(html string) (string, error) {
+// inlineCSS inlines the CSS of the HTML, if the template says so.
+func (t Template) inlineCSS(html string) (string, error) {
 	if !t.InlineCSS || t.Format != binding.HTML {
 		return html, nil
 	}
