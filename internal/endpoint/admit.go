@@ -17,13 +17,13 @@ import (
 
 // The rate limits of callers without a valid credential.
 var (
-	deniedRule   = ratelimit.Rule{Name: "denied", Max: 60, Window: time.Minute}    // failed credentials of an address
-	discoverRule = ratelimit.Rule{Name: "discover", Max: 120, Window: time.Minute} // discovery by an address
+	failureRule   = ratelimit.Rule{Name: "denied", Max: 60, Window: time.Minute}    // failed credentials of an address
+	discoveryRule = ratelimit.Rule{Name: "discover", Max: 120, Window: time.Minute} // discovery by an address
 )
 
 // admit performs the checks that come before the body: tenant, credential, rate, route class, scope or
 // role.
-func (r *Router) admit(x *exchange, req *http.Request) error {
+func (r *Router) admit(x *call, req *http.Request) error {
 	ctx, op := req.Context(), x.route
 	x.setDeprecation(req)
 	p := auth.Principal{IP: x.ip}
@@ -56,14 +56,14 @@ func (r *Router) admit(x *exchange, req *http.Request) error {
 		x.setFailureLimit(ctx)
 		return ErrCSRF
 	}
-	if err := x.count(ctx, r.window, bucketOf(known)); err != nil {
+	if err := x.countRequest(ctx, r.rateLimit, bucketOf(known)); err != nil {
 		return err
 	}
 	return x.authorize(op)
 }
 
 // setDeprecation sets the headers of a deprecated operation (RFC 9745) and of its successor (RFC 8288).
-func (x *exchange) setDeprecation(req *http.Request) {
+func (x *call) setDeprecation(req *http.Request) {
 	op := x.route
 	if op.DeprecatedAt.IsZero() {
 		return
@@ -73,7 +73,7 @@ func (x *exchange) setDeprecation(req *http.Request) {
 	for _, next := range x.router.routes {
 		if next.Name == op.Successor {
 			path := strings.Replace(next.path, "{tenant}", req.PathValue("tenant"), 1)
-			h.Set("Link", "<"+x.router.base()+path+`>; rel="successor-version"`)
+			h.Set("Link", "<"+x.router.baseURL()+path+`>; rel="successor-version"`)
 		}
 	}
 }
@@ -87,14 +87,14 @@ func bucketOf(p auth.Principal) string {
 
 // countFailure counts a failed credential against the caller's address. After too many, it returns the
 // fault of the rate limit instead of err.
-func (x *exchange) countFailure(ctx context.Context, err error) error {
+func (x *call) countFailure(ctx context.Context, err error) error {
 	f, ok := fault.As(err)
 	if !ok || f.Kind != fault.Unauthenticated {
 		x.setFailureLimit(ctx)
 		return err
 	}
 	x.w.Header().Set("WWW-Authenticate", `ApiKey header="X-API-Key"`)
-	if limited := x.count(ctx, deniedRule, ratelimit.Address(x.ip)); limited != nil {
+	if limited := x.countRequest(ctx, failureRule, ratelimit.Address(x.ip)); limited != nil {
 		return limited
 	}
 	return err
@@ -102,15 +102,15 @@ func (x *exchange) countFailure(ctx context.Context, err error) error {
 
 // setFailureLimit sets the headers for the limit of the caller's address, which are replaced later if a
 // credential is valid.
-func (x *exchange) setFailureLimit(ctx context.Context) {
-	s, err := x.router.Limiter.Look(ctx, deniedRule, ratelimit.Address(x.ip), x.router.Now())
+func (x *call) setFailureLimit(ctx context.Context) {
+	s, err := x.router.Limiter.Look(ctx, failureRule, ratelimit.Address(x.ip), x.router.Now())
 	if err == nil {
 		x.setRateLimit(s)
 	}
 }
 
-// count takes one request from a bucket, or returns ErrRateLimited.
-func (x *exchange) count(ctx context.Context, rule ratelimit.Rule, key string) error {
+// countRequest counts a request against a rate limit; it returns ErrRateLimited if the limit is exceeded.
+func (x *call) countRequest(ctx context.Context, rule ratelimit.Rule, key string) error {
 	s, err := x.router.Limiter.Take(ctx, rule, key, x.router.Now())
 	if err != nil {
 		return err
@@ -119,36 +119,36 @@ func (x *exchange) count(ctx context.Context, rule ratelimit.Rule, key string) e
 	if s.Allowed {
 		return nil
 	}
-	wait := seconds(s.Reset)
+	wait := ceilSeconds(s.Reset)
 	x.w.Header().Set("Retry-After", strconv.Itoa(wait))
 	return ErrRateLimited.Sayf("Rate limit of %d requests per minute exceeded; retry in %d s", s.Limit, wait)
 }
 
-func (x *exchange) setRateLimit(s ratelimit.State) {
+func (x *call) setRateLimit(s ratelimit.State) {
 	h := x.w.Header()
 	h.Set("X-RateLimit-Limit", strconv.Itoa(s.Limit))
 	h.Set("X-RateLimit-Remaining", strconv.Itoa(max(s.Remaining, 0)))
-	h.Set("X-RateLimit-Reset", strconv.Itoa(seconds(s.Reset)))
+	h.Set("X-RateLimit-Reset", strconv.Itoa(ceilSeconds(s.Reset)))
 }
 
-// seconds rounds up, so that waiting this long is enough.
-func seconds(d time.Duration) int { return int(math.Ceil(max(d, 0).Seconds())) }
+// ceilSeconds returns d in seconds, rounded up, so that a caller that waits this long waits long enough.
+func ceilSeconds(d time.Duration) int { return int(math.Ceil(max(d, 0).Seconds())) }
 
-// headersFor adds the headers of a fault: Retry-After for a 429.
-func (x *exchange) headersFor(f *fault.Error) {
+// setRetryAfter sets the header Retry-After for a fault of kind Limited.
+func (x *call) setRetryAfter(f *fault.Error) {
 	if f.Kind != fault.Limited {
 		return
 	}
 	h := x.w.Header()
 	if w, ok := f.Details.(interface{ RetryAfter() time.Duration }); ok {
-		h.Set("Retry-After", strconv.Itoa(seconds(w.RetryAfter())))
+		h.Set("Retry-After", strconv.Itoa(ceilSeconds(w.RetryAfter())))
 	} else if h.Get("Retry-After") == "" {
 		h.Set("Retry-After", "60")
 	}
 }
 
 // authorize checks route class, then scope or role.
-func (x *exchange) authorize(op *route) error {
+func (x *call) authorize(op *route) error {
 	p := x.principal
 	if !p.IsKey() {
 		if !op.Installation && !p.Role.AtLeast(op.role(op.method)) {

@@ -123,8 +123,8 @@ type getThing struct {
 	ID string `path:"id"`
 }
 
-// shop is a small API with an operation for every rule.
-type shop struct {
+// server is a small API with an operation for every rule.
+type server struct {
 	t       testing.TB
 	router  *endpoint.Router
 	limiter *ratelimit.Limiter
@@ -145,8 +145,8 @@ type options struct {
 	timeout time.Duration
 }
 
-func newShop(t testing.TB, o options) *shop {
-	s := &shop{t: t, now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC), limiter: ratelimit.New(nil), log: &lines{}}
+func newServer(t testing.TB, o options) *server {
+	s := &server{t: t, now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC), limiter: ratelimit.New(nil), log: &lines{}}
 	base, _ := url.Parse("https://mail.example.com")
 	r := endpoint.New(endpoint.Options{
 		Gate: fakeGate{}, Limiter: s.limiter, DB: o.db, BaseURL: base, TrustedProxies: o.trust, RatePerMinute: o.rate, Timeout: o.timeout,
@@ -184,8 +184,8 @@ func newShop(t testing.TB, o options) *shop {
 		Body *struct {
 			Hard bool `json:"hard,omitempty"`
 		}
-	}) (poked, error) {
-		return poked{Hard: in.Body != nil && in.Body.Hard}, nil
+	}) (deletedThing, error) {
+		return deletedThing{Hard: in.Body != nil && in.Body.Hard}, nil
 	})
 	endpoint.Handle(r, "PUT /t/{tenant}/api/settings", endpoint.Op{
 		Name: "saveSettings", Summary: "Save.", Session: true, Role: auth.Admin,
@@ -225,11 +225,11 @@ func newShop(t testing.TB, o options) *shop {
 	return s
 }
 
-type poked struct {
+type deletedThing struct {
 	Hard bool `json:"hard"`
 }
 
-func (p poked) Status() int {
+func (p deletedThing) Status() int {
 	if p.Hard {
 		return http.StatusCreated
 	}
@@ -242,19 +242,19 @@ type signedIn struct {
 
 func (signedIn) Headers() http.Header { return http.Header{"Set-Cookie": {"packetboat_session=x"}} }
 
-func (s *shop) clock() time.Time {
+func (s *server) clock() time.Time {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.now
 }
 
-func (s *shop) pass(d time.Duration) {
+func (s *server) pass(d time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.now = s.now.Add(d)
 }
 
-func (s *shop) create(ctx context.Context, p auth.Principal, in *createThing) (thing, error) {
+func (s *server) create(ctx context.Context, p auth.Principal, in *createThing) (thing, error) {
 	s.mu.Lock()
 	hook := s.hook
 	s.mu.Unlock()
@@ -285,7 +285,7 @@ func checkThing(_ auth.Principal, in *createThing) error {
 	return bad.Err()
 }
 
-func (s *shop) get(_ context.Context, _ auth.Principal, in *getThing) (thing, error) {
+func (s *server) get(_ context.Context, _ auth.Principal, in *getThing) (thing, error) {
 	if !id.Valid(in.ID) {
 		return thing{}, endpoint.ErrNotFound
 	}
@@ -322,7 +322,7 @@ func (r reply) fields() map[string]string {
 const writer = "key+broadcasts:write"
 
 // do sends "METHOD path" with header lines such as "X-API-Key: …".
-func (s *shop) do(what, body string, header ...string) reply {
+func (s *server) do(what, body string, header ...string) reply {
 	s.t.Helper()
 	method, target, _ := strings.Cut(what, " ")
 	req := httptest.NewRequest(method, target, strings.NewReader(body))
@@ -336,7 +336,7 @@ func (s *shop) do(what, body string, header ...string) reply {
 	return s.send(req)
 }
 
-func (s *shop) send(req *http.Request) reply {
+func (s *server) send(req *http.Request) reply {
 	s.t.Helper()
 	w := httptest.NewRecorder()
 	s.router.ServeHTTP(w, req)

@@ -17,10 +17,10 @@ type Appender interface {
 	AppendJSON(b []byte) ([]byte, error)
 }
 
-var pages = sync.Pool{New: func() any { return new([]byte) }}
+var listBuffers = sync.Pool{New: func() any { return new([]byte) }}
 
-// largestKept is the maximum size of buffers in the pool.
-const largestKept = 1 << 20
+// maxPooledBuffer is the maximum size of buffers in the pool.
+const maxPooledBuffer = 1 << 20
 
 // writeList writes a list whose rows are Appenders, and reports whether they are.
 func writeList(w io.Writer, v any) (bool, error) {
@@ -30,14 +30,14 @@ func writeList(w io.Writer, v any) (bool, error) {
 	if !ok {
 		return false, nil
 	}
-	buf := pages.Get().(*[]byte)
+	buf := listBuffers.Get().(*[]byte)
 	b, ok, err := list.appendRows((*buf)[:0])
 	if ok && err == nil {
 		_, err = w.Write(append(b, '\n'))
 	}
-	if cap(b) <= largestKept {
+	if cap(b) <= maxPooledBuffer {
 		*buf = b
-		pages.Put(buf)
+		listBuffers.Put(buf)
 	}
 	return ok, err
 }
@@ -95,7 +95,7 @@ func AppendID[T interface {
 func AppendString(b []byte, s string) []byte {
 	for i := range len(s) {
 		if c := s[i]; c < 0x20 || c == '"' || c == '\\' || c >= utf8.RuneSelf {
-			return appendUnusual(b, s)
+			return appendEscaped(b, s)
 		}
 	}
 	b = append(b, '"')
@@ -103,8 +103,8 @@ func AppendString(b []byte, s string) []byte {
 	return append(b, '"')
 }
 
-// appendUnusual writes a string that may need escapes.
-func appendUnusual(b []byte, s string) []byte {
+// appendEscaped writes a string that may need escapes.
+func appendEscaped(b []byte, s string) []byte {
 	b = append(b, '"')
 	from := 0
 	for i := 0; i < len(s); {
@@ -149,7 +149,7 @@ func AppendValue(b []byte, v any) ([]byte, error) {
 			return appendObject(b, v)
 		}
 	}
-	w := appended{b}
+	w := appendWriter{b}
 	e := json.NewEncoder(&w)
 	e.SetEscapeHTML(false)
 	if err := e.Encode(v); err != nil {
@@ -203,9 +203,9 @@ func AppendNumber(b []byte, n float64) ([]byte, error) {
 	return append(b, text...), err
 }
 
-type appended struct{ b []byte }
+type appendWriter struct{ b []byte }
 
-func (w *appended) Write(p []byte) (int, error) {
+func (w *appendWriter) Write(p []byte) (int, error) {
 	w.b = append(w.b, p...)
 	return len(p), nil
 }

@@ -10,7 +10,7 @@ import (
 // sessions are marked x-session, public ones x-public, and x-role is the minimum role. It is for tests of
 // the whole table; nothing serves it.
 func (r *Router) Blueprint() ([]byte, error) {
-	d := r.drafter()
+	d := r.newDocumentWriter()
 	paths := object{}
 	for _, rt := range r.routes {
 		op, err := d.operation(rt)

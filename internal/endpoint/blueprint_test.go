@@ -12,7 +12,7 @@ import (
 
 func TestTheBlueprintContainsEveryOperation(t *testing.T) {
 	t.Parallel()
-	text, err := newShop(t, options{}).router.Blueprint()
+	text, err := newServer(t, options{}).router.Blueprint()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,7 +51,7 @@ type Paged struct{ paged }
 
 func TestParametersOfEmbeddedStructsAreRead(t *testing.T) {
 	t.Parallel()
-	s := newShop(t, options{})
+	s := newServer(t, options{})
 	op := endpoint.Op{Name: "listPages", Mode: endpoint.Free}
 	endpoint.Handle(s.router, "GET /t/{tenant}/api/pages", op, func(_ context.Context, _ auth.Principal, in *struct{ Paged }) (map[string]string, error) {
 		return map[string]string{"limit": in.Limit}, nil

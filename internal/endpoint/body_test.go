@@ -12,7 +12,7 @@ import (
 
 func TestEveryBrokenFieldIsNamedAtOnce(t *testing.T) {
 	t.Parallel()
-	s := newShop(t, options{})
+	s := newServer(t, options{})
 	got := s.do("POST /t/acme/api/things?limit=0", `{
 		"name": "a name that is far too long for this",
 		"note": "a note that is long, too",
@@ -39,7 +39,7 @@ func TestEveryBrokenFieldIsNamedAtOnce(t *testing.T) {
 
 func TestBodiesThatCannotBeRead(t *testing.T) {
 	t.Parallel()
-	s := newShop(t, options{})
+	s := newServer(t, options{})
 	for _, tt := range []struct {
 		name, body, code string
 		paths            []string
@@ -89,7 +89,7 @@ func TestBodiesThatCannotBeRead(t *testing.T) {
 
 func TestBodiesAreNormalized(t *testing.T) {
 	t.Parallel()
-	s := newShop(t, options{})
+	s := newServer(t, options{})
 	// é as e and a combining accent; key, value and nested value alike.
 	if got := s.do("POST /t/acme/api/things", `{"name": "cafe\u0301", "note": null, "tags": null, "weight": 3,
 		"props": {"cafe\u0301": {"x": ["e\u0301", 12345678901234567890, null]}, "html": "<b>&"}}`, "X-API-Key: "+writer); got.status != 201 {
@@ -125,7 +125,7 @@ func TestBodiesAreNormalized(t *testing.T) {
 
 func TestStrictOperationsRefuseUnknownFields(t *testing.T) {
 	t.Parallel()
-	s := newShop(t, options{})
+	s := newServer(t, options{})
 	got := s.do("POST /t/acme/api/strict", `{"email": "a", "force": true, "": 1}`, "X-API-Key: key+sequences:enroll")
 	if want := map[string]string{"force": "is not a field of this request", `""`: "is not a field of this request"}; got.status != 400 || !maps.Equal(got.fields(), want) {
 		t.Errorf("answer = %d %s", got.status, got.body)
@@ -134,7 +134,7 @@ func TestStrictOperationsRefuseUnknownFields(t *testing.T) {
 
 func TestAnOptionalBodyMayBeAbsent(t *testing.T) {
 	t.Parallel()
-	s := newShop(t, options{})
+	s := newServer(t, options{})
 	for body, want := range map[string]int{"": 200, "null": 200, "{}": 200, `{"hard": true}`: 201, `{"hard": 1}`: 400, `[]`: 400, " ": 400} {
 		if got := s.do("POST /t/acme/api/poke", body, "X-API-Key: key+x"); got.status != want {
 			t.Errorf("body %q: %d %s, want %d", body, got.status, got.body, want)
@@ -144,7 +144,7 @@ func TestAnOptionalBodyMayBeAbsent(t *testing.T) {
 
 func TestMediaTypes(t *testing.T) {
 	t.Parallel()
-	s := newShop(t, options{})
+	s := newServer(t, options{})
 	for header, want := range map[string]int{
 		"Content-Type: application/json": 201, "Content-Type: APPLICATION/JSON; charset=UTF-8": 201, "Content-Type: application/merge-patch+json": 201,
 		"Content-Type: text/plain": 415, "Content-Type: application/x-www-form-urlencoded": 415, "Content-Type: ;;;": 415, "Content-Type: application/jsonx": 415,
@@ -158,7 +158,7 @@ func TestMediaTypes(t *testing.T) {
 
 func TestHostileQueriesAndPaths(t *testing.T) {
 	t.Parallel()
-	s := newShop(t, options{})
+	s := newServer(t, options{})
 	for target, want := range map[string]string{
 		"POST /t/acme/api/things?loud=%00":                   "INVALID_INPUT",
 		"POST /t/acme/api/things?loud=%ff":                   "INVALID_INPUT",
@@ -186,7 +186,7 @@ func FuzzBody(f *testing.F) {
 	for _, seed := range []string{`{"name":"x"}`, `{"name":null,"tags":[{}],"arms":[{"weight":{}}]}`, `[`, `{"a":1e-99999999999}`, `{"props":{"":{"[0]":null}}}`, "\x00", `{"weight":-0.0,"name":"x"}`, `{"name":"\ud800"}`, `{"weight":9223372036854775808}`} {
 		f.Add(seed)
 	}
-	s := newShop(f, options{rate: 1 << 30})
+	s := newServer(f, options{rate: 1 << 30})
 	f.Fuzz(func(t *testing.T, body string) {
 		s.t = t
 		got := s.do("POST /t/acme/api/things", body, "X-API-Key: "+writer)
@@ -200,7 +200,7 @@ func FuzzBody(f *testing.F) {
 // for fields that have no problem yet, and the operation is not run.
 func TestAllProblemsOfABodyAreReportedAtOnce(t *testing.T) {
 	t.Parallel()
-	s := newShop(t, options{})
+	s := newServer(t, options{})
 	got := s.do("POST /t/acme/api/things", `{"name": "nameless", "note": "none", "tags": 5}`, "X-API-Key: "+writer)
 	want := map[string]string{"name": "must be a name", "note": "must say something", "tags": "expected array"}
 	if got.status != 400 || !maps.Equal(got.fields(), want) || s.created != 0 {

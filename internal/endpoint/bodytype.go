@@ -9,12 +9,12 @@ import (
 // bodyType is what follows from the Go type of a body: which fields are known, and where null is
 // allowed. Everything else is in the schema.
 type bodyType struct {
-	kind   kind
-	fields map[string]member // of a record
-	elem   *bodyType         // of a list or a mapping
-	most   int               // maximum number of elements of a list; zero: any number
+	kind     kind
+	fields   map[string]member // of a record
+	elem     *bodyType         // of a list or a mapping
+	maxItems int               // maximum number of elements of a list; zero: any number
 
-	bounded bool // bound was called
+	maxItemsSet bool // setMaxItems was called
 }
 
 type kind int
@@ -29,27 +29,27 @@ const (
 	list
 )
 
-// bound sets the maximum lengths of lists from a schema.
-func (s *bodyType) bound(all Registry, schema *Schema) {
+// setMaxItems sets the maximum lengths of lists from a schema.
+func (s *bodyType) setMaxItems(all Registry, schema *Schema) {
 	for schema != nil && schema.Ref != "" {
 		schema = all.SchemaFromRef(schema.Ref)
 	}
-	if schema == nil || s.bounded {
+	if schema == nil || s.maxItemsSet {
 		return
 	}
-	s.bounded = true
+	s.maxItemsSet = true
 	switch s.kind {
 	case list:
 		if schema.MaxItems != nil {
-			s.most = *schema.MaxItems
+			s.maxItems = *schema.MaxItems
 		}
-		s.elem.bound(all, schema.Items)
+		s.elem.setMaxItems(all, schema.Items)
 	case mapping:
 		elem, _ := schema.AdditionalProperties.(*Schema)
-		s.elem.bound(all, elem)
+		s.elem.setMaxItems(all, elem)
 	case record:
 		for name, m := range s.fields {
-			m.bound(all, schema.Properties[name])
+			m.setMaxItems(all, schema.Properties[name])
 		}
 	}
 }
@@ -61,19 +61,19 @@ type member struct {
 }
 
 // bodyTypeOf returns the bodyType of t.
-func bodyTypeOf(t reflect.Type) *bodyType { return bodyTypes{}.of(t) }
+func bodyTypeOf(t reflect.Type) *bodyType { return bodyTypes{}.typeOf(t) }
 
 // bodyTypes are the types that are being read, so that types may contain themselves.
 type bodyTypes map[reflect.Type]*bodyType
 
 var optionalType = reflect.TypeFor[optional]()
 
-func (all bodyTypes) of(t reflect.Type) *bodyType {
+func (all bodyTypes) typeOf(t reflect.Type) *bodyType {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
 	if t.Implements(optionalType) {
-		return all.of(reflect.Zero(t).Interface().(optional).inner())
+		return all.typeOf(reflect.Zero(t).Interface().(optional).elemType())
 	}
 	if s, ok := all[t]; ok {
 		return s
@@ -96,13 +96,13 @@ func (all bodyTypes) of(t reflect.Type) *bodyType {
 			s.kind = scalar // bytes, in base64
 			break
 		}
-		s.kind, s.elem = list, all.of(t.Elem())
+		s.kind, s.elem = list, all.typeOf(t.Elem())
 	case reflect.Map:
-		s.kind, s.elem = mapping, all.of(t.Elem())
+		s.kind, s.elem = mapping, all.typeOf(t.Elem())
 	case reflect.Struct:
 		s.kind, s.fields = record, map[string]member{}
 		for f, name := range bodyFields(t) {
-			s.fields[name] = member{all.of(f.Type), nullable(f)}
+			s.fields[name] = member{all.typeOf(f.Type), isNullable(f)}
 		}
 	}
 	return s
@@ -126,10 +126,10 @@ func bodyFields(t reflect.Type) func(yield func(reflect.StructField, string) boo
 	}
 }
 
-// nullable reports whether a field may be null: pointers, optional fields, lists (null is the empty list)
+// isNullable reports whether a field may be null: pointers, optional fields, lists (null is the empty list)
 // and types with UnmarshalJSON, unless the tag nullable says otherwise. A pointer with omitempty may be
 // absent, but not null.
-func nullable(f reflect.StructField) bool {
+func isNullable(f reflect.StructField) bool {
 	switch f.Tag.Get("nullable") {
 	case "true":
 		return true
@@ -146,9 +146,9 @@ func nullable(f reflect.StructField) bool {
 	return false
 }
 
-// required reports whether a field of a body is required. The tag required decides; without it, all
+// isRequired reports whether a field of a body is required. The tag required decides; without it, all
 // fields except pointers and optional ones are.
-func required(f reflect.StructField) bool {
+func isRequired(f reflect.StructField) bool {
 	switch f.Tag.Get("required") {
 	case "true":
 		return true

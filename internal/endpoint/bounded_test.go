@@ -21,7 +21,7 @@ func (r reply) truncated() bool {
 
 func TestWrongElementsOfAnArrayAreOneProblem(t *testing.T) {
 	t.Parallel()
-	s := newShop(t, options{})
+	s := newServer(t, options{})
 	for _, tt := range []struct {
 		name, body string
 		want       map[string]string
@@ -54,7 +54,7 @@ func TestWrongElementsOfAnArrayAreOneProblem(t *testing.T) {
 
 func TestAtMostAHundredProblemsAreAnswered(t *testing.T) {
 	t.Parallel()
-	s := newShop(t, options{})
+	s := newServer(t, options{})
 	for _, tt := range []struct{ name, route, body string }{
 		{"objects", "POST /t/acme/api/things", `{"name": "x", "arms": ` + list(5000, `{}`) + `}`},
 		{"lists of lists", "POST /t/acme/api/things", `{"name": "x", "props": {"a": ` + list(5000, `["\u0000"]`) + `}}`},
@@ -85,7 +85,7 @@ func keys(n int) string {
 // The cost of wrong elements beyond reading and normalizing them does not grow with
 // their number.
 func TestTheCostOfWrongElementsIsBounded(t *testing.T) {
-	s := newShop(t, options{})
+	s := newServer(t, options{})
 	cost := func(field, element string) float64 {
 		body := `{"name": "", ` + strings.Replace(field, "*", list(4000, element), 1) + `}`
 		return testing.AllocsPerRun(5, func() { s.do("POST /t/acme/api/things", body, "X-API-Key: "+writer) })

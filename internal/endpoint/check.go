@@ -13,7 +13,7 @@ import (
 type Check[In any] func(p auth.Principal, in *In) error
 
 // dropInvalid removes the fields with problems from a body, and reports whether the rest can be checked.
-func (x *exchange) dropInvalid(body any) bool {
+func (x *call) dropInvalid(body any) bool {
 	fields, ok := body.(map[string]any)
 	if !ok || x.problems.Truncated() {
 		return false
@@ -27,9 +27,9 @@ func (x *exchange) dropInvalid(body any) bool {
 	return true
 }
 
-// addFrom adds the problems that err names, except for fields that have one already: these were not
+// addProblemsOf adds the problems that err names, except for fields that have one already: these were not
 // in the body that was checked.
-func (x *exchange) addFrom(err error) {
+func (x *call) addProblemsOf(err error) {
 	var more fault.Problems
 	more.AddFrom(err)
 	known := map[string]bool{}

@@ -34,7 +34,7 @@ func wantDeadline(t *testing.T, what string, got reply) {
 
 func TestARequestThatTakesTooLongIsEnded(t *testing.T) {
 	t.Parallel()
-	s := newShop(t, options{timeout: time.Millisecond})
+	s := newServer(t, options{timeout: time.Millisecond})
 	s.hook = func(ctx context.Context) error {
 		<-ctx.Done()
 		return errors.New("ERROR: canceling statement due to user request (SQLSTATE 57014)")
@@ -52,7 +52,7 @@ func TestARequestThatTakesTooLongIsEnded(t *testing.T) {
 func TestADatabaseQueryEndsWithItsRequest(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		s := newShop(t, options{db: db, timeout: 50 * time.Millisecond})
+		s := newServer(t, options{db: db, timeout: 50 * time.Millisecond})
 		s.hook = func(ctx context.Context) error {
 			return db.QueryRow(ctx, `
 				WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2000000000)
@@ -67,7 +67,7 @@ func TestADatabaseQueryEndsWithItsRequest(t *testing.T) {
 
 func TestABodyThatDoesNotArriveIsNotWaitedFor(t *testing.T) {
 	t.Parallel()
-	s := newShop(t, options{timeout: 50 * time.Millisecond})
+	s := newServer(t, options{timeout: 50 * time.Millisecond})
 	server := httptest.NewServer(s.router)
 	t.Cleanup(server.Close)
 	u, _ := url.Parse(server.URL)
@@ -98,7 +98,7 @@ func TestABodyThatDoesNotArriveIsNotWaitedFor(t *testing.T) {
 // that a caller disconnects, and would report the deadline as that.
 func TestTheDeadlineOfABodyEndsWithIt(t *testing.T) {
 	t.Parallel()
-	s := newShop(t, options{timeout: time.Hour})
+	s := newServer(t, options{timeout: time.Hour})
 	var during []time.Time
 	w := &deadlines{ResponseRecorder: httptest.NewRecorder()}
 	s.hook = func(ctx context.Context) error {
@@ -133,9 +133,9 @@ func TestADatabaseThatHangsIsADeadline(t *testing.T) {
 		if !strings.HasPrefix(address, "postgres") {
 			return // SQLite has no server that can hang
 		}
-		cable, db := cabled(t, address)
-		defer cable.pull()
-		s := newShop(t, options{db: db, timeout: 200 * time.Millisecond})
+		cable, db := openThroughProxy(t, address)
+		defer cable.close()
+		s := newServer(t, options{db: db, timeout: 200 * time.Millisecond})
 		s.hook = func(ctx context.Context) error {
 			return db.InTx(ctx, func(tx *sqldb.DB) error {
 				cable.freeze()
@@ -151,7 +151,7 @@ func TestADatabaseThatHangsIsADeadline(t *testing.T) {
 
 func TestTheDeadlineOfAnOperationIsReported(t *testing.T) {
 	t.Parallel()
-	s := newShop(t, options{})
+	s := newServer(t, options{})
 	s.hook = func(context.Context) error { return fault.ErrDeadline.Because(errors.New("10 s")) }
 	wantDeadline(t, "an evaluation", s.do("POST /t/acme/api/things", `{"name": "x"}`, "X-API-Key: "+writer))
 }

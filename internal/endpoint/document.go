@@ -21,8 +21,8 @@ type object = map[string]any
 // tenantPath is the prefix of every path of a tenant; the document and discovery omit it.
 const tenantPath = "/t/{tenant}"
 
-// sorted returns the operations for which keep is true, by path and method.
-func (r *Router) sorted(keep func(*route) bool) []*route {
+// sortedRoutes returns the operations for which keep is true, ordered by path and method.
+func (r *Router) sortedRoutes(keep func(*route) bool) []*route {
 	list := slices.DeleteFunc(slices.Clone(r.routes), func(rt *route) bool { return !keep(rt) })
 	slices.SortFunc(list, func(a, b *route) int {
 		return cmp.Or(strings.Compare(a.path, b.path), strings.Compare(a.method, b.method))
@@ -30,17 +30,19 @@ func (r *Router) sorted(keep func(*route) bool) []*route {
 	return list
 }
 
-// listed returns the operations that keys may call.
-func (r *Router) listed() []*route { return r.sorted(func(rt *route) bool { return rt.Op.listed() }) }
+// listedRoutes returns the operations that keys may call.
+func (r *Router) listedRoutes() []*route {
+	return r.sortedRoutes(func(rt *route) bool { return rt.Op.listed() })
+}
 
-// public returns the path as it is documented.
-func (rt *route) public() string { return strings.TrimPrefix(rt.path, tenantPath) }
+// documentedPath returns the path as it is documented.
+func (rt *route) documentedPath() string { return strings.TrimPrefix(rt.path, tenantPath) }
 
 // Document returns the OpenAPI 3.1 document of the operations that keys may call, indented. All operations
 // must have been added.
 func (r *Router) Document() ([]byte, error) {
-	d := r.drafter()
-	doc, err := d.document(r.listed())
+	d := r.newDocumentWriter()
+	doc, err := d.document(r.listedRoutes())
 	if err != nil {
 		return nil, err
 	}
@@ -57,9 +59,9 @@ func (r *Router) Document() ([]byte, error) {
 // AppDocument returns the OpenAPI 3.1 document of all operations that sessions may call, and of those that
 // begin one, with records in their session form.
 func (r *Router) AppDocument() ([]byte, error) {
-	d := r.drafter()
+	d := r.newDocumentWriter()
 	d.session = true
-	doc, err := d.document(r.sorted(func(*route) bool { return true }))
+	doc, err := d.document(r.sortedRoutes(func(*route) bool { return true }))
 	if err != nil {
 		return nil, err
 	}
@@ -73,21 +75,21 @@ func (r *Router) AppDocument() ([]byte, error) {
 	return json.MarshalIndent(doc, "", "  ")
 }
 
-func (r *Router) drafter() *drafter {
-	return &drafter{router: r, schemas: object{"Error": errorSchema()}, tags: map[string]bool{}}
+func (r *Router) newDocumentWriter() *documentWriter {
+	return &documentWriter{router: r, schemas: object{"Error": errorSchema()}, tags: map[string]bool{}}
 }
 
 // document describes the operations of list.
-func (d *drafter) document(list []*route) (object, error) {
+func (d *documentWriter) document(list []*route) (object, error) {
 	paths := object{}
 	for _, rt := range list {
-		item, _ := paths[rt.public()].(object)
+		item, _ := paths[rt.documentedPath()].(object)
 		if item == nil {
 			item = object{}
-			paths[rt.public()] = item
+			paths[rt.documentedPath()] = item
 		}
 		if rt.Installation {
-			item["servers"] = []object{{"url": d.router.base(), "description": "The installation"}}
+			item["servers"] = []object{{"url": d.router.baseURL(), "description": "The installation"}}
 		}
 		op, err := d.operation(rt)
 		if err != nil {
@@ -102,7 +104,7 @@ func (d *drafter) document(list []*route) (object, error) {
 	return object{
 		"openapi": "3.1.0",
 		"servers": []object{{
-			"url":         d.router.base() + "/t/{tenant_slug}",
+			"url":         d.router.baseURL() + "/t/{tenant_slug}",
 			"description": "One tenant",
 			"variables":   object{"tenant_slug": object{"default": "your-tenant", "description": "The slug of the tenant"}},
 		}},
@@ -112,22 +114,22 @@ func (d *drafter) document(list []*route) (object, error) {
 	}, nil
 }
 
-func (r *Router) base() string {
+func (r *Router) baseURL() string {
 	if r.BaseURL == nil {
 		return ""
 	}
 	return strings.TrimSuffix(r.BaseURL.String(), "/")
 }
 
-// drafter writes operations and collects the schemas that they refer to.
-type drafter struct {
+// documentWriter writes operations and collects the schemas that they refer to.
+type documentWriter struct {
 	router  *Router
 	schemas object
 	tags    map[string]bool
 	session bool // for sessions, not for keys
 }
 
-func (d *drafter) operation(rt *route) (object, error) {
+func (d *documentWriter) operation(rt *route) (object, error) {
 	op := object{
 		"operationId": rt.Name,
 		"summary":     rt.Summary,
@@ -171,7 +173,7 @@ func (d *drafter) operation(rt *route) (object, error) {
 	if op["responses"], err = d.responses(rt); err != nil {
 		return nil, err
 	}
-	d.illustrate(rt, op)
+	d.addExamples(rt, op)
 	return op, nil
 }
 
@@ -183,7 +185,7 @@ func (rt *route) scopeNames() []string {
 	return names
 }
 
-func (d *drafter) parameters(rt *route) ([]object, error) {
+func (d *documentWriter) parameters(rt *route) ([]object, error) {
 	var list []object
 	for _, p := range rt.params {
 		s, err := d.schema(p.schema)
@@ -211,11 +213,11 @@ func (d *drafter) parameters(rt *route) ([]object, error) {
 	return list, nil
 }
 
-func (d *drafter) responses(rt *route) (object, error) {
+func (d *documentWriter) responses(rt *route) (object, error) {
 	all := object{}
 	var body object
-	if rt.answer != nil {
-		s, err := d.schema(rt.answer)
+	if rt.responseSchema != nil {
+		s, err := d.schema(rt.responseSchema)
 		if err != nil {
 			return nil, err
 		}
@@ -234,16 +236,16 @@ func (d *drafter) responses(rt *route) (object, error) {
 		}
 		all[strconv.Itoa(status)] = res
 	}
-	codes := rt.codes(d.session)
+	codes := rt.errorCodes(d.session)
 	for _, status := range slices.Sorted(maps.Keys(codes)) {
-		all[strconv.Itoa(status)] = d.refusals(rt, status, codes[status])
+		all[strconv.Itoa(status)] = d.errorResponse(rt, status, codes[status])
 	}
 	return all, nil
 }
 
-// refusals describes the refusals of one status, each code of which is named.
-func (d *drafter) refusals(rt *route, status int, codes []string) object {
-	name := refusalName(rt, status, codes)
+// errorResponse describes the error responses of one status, with all their codes.
+func (d *documentWriter) errorResponse(rt *route, status int, codes []string) object {
+	name := errorSchemaName(rt, status, codes)
 	d.schemas[name] = object{"allOf": []object{
 		{"$ref": schemaPrefix + "Error"},
 		{"type": "object", "properties": object{"error": object{"type": "object", "properties": object{"code": object{"type": "string", "enum": codes}}}}},
@@ -259,9 +261,9 @@ func (d *drafter) refusals(rt *route, status int, codes []string) object {
 	return o
 }
 
-// refusalName names a schema by its codes, so that operations share it, or by
-// the operation when there are too many.
-func refusalName(rt *route, status int, codes []string) string {
+// errorSchemaName names a schema after its codes, so that operations share it, or after the operation if
+// there are more than three.
+func errorSchemaName(rt *route, status int, codes []string) string {
 	if len(codes) > 3 {
 		return strings.ToUpper(rt.Name[:1]) + rt.Name[1:] + "Error" + strconv.Itoa(status)
 	}
@@ -276,9 +278,9 @@ func refusalName(rt *route, status int, codes []string) string {
 	return strings.Join(words, "Or") + "Error"
 }
 
-// codes returns every code that the operation may answer with, by status; those
-// of scopes are not for people.
-func (rt *route) codes(session bool) map[int][]string {
+// errorCodes returns every error code of the operation, by status. Those of scopes are omitted in the
+// document for sessions.
+func (rt *route) errorCodes(session bool) map[int][]string {
 	faults := []*fault.Error{ErrRateLimited, ErrInternal, ErrUnavailable}
 	if !rt.Public {
 		faults = append(faults, ErrUnauthorized)
@@ -320,8 +322,8 @@ func (rt *route) codes(session bool) map[int][]string {
 
 const schemaPrefix = "#/components/schemas/"
 
-// schema returns s as the document has it, and gathers what it refers to.
-func (d *drafter) schema(s *Schema) (object, error) {
+// schema returns s in the form of the document, and adds the schemas that it refers to.
+func (d *documentWriter) schema(s *Schema) (object, error) {
 	text, err := json.Marshal(s)
 	if err != nil {
 		return nil, err
@@ -330,41 +332,41 @@ func (d *drafter) schema(s *Schema) (object, error) {
 	if err := json.Unmarshal(text, &o); err != nil {
 		return nil, err
 	}
-	return o, d.settle(o)
+	return o, d.normalizeSchema(o)
 }
 
-// settle puts right what the schemas of types say differently, at any depth of o, and gathers
-// the schemas that o refers to.
-func (d *drafter) settle(v any) error {
+// normalizeSchema corrects the schemas of types for the document, at any depth of v, and adds the schemas
+// that v refers to.
+func (d *documentWriter) normalizeSchema(v any) error {
 	switch v := v.(type) {
 	case []any:
 		for _, e := range v {
-			if err := d.settle(e); err != nil {
+			if err := d.normalizeSchema(e); err != nil {
 				return err
 			}
 		}
 	case object:
-		d.choose(v)
+		d.chooseForm(v)
 		if types, ok := v["type"].([]any); ok && slices.Contains(types, any("array")) {
-			v["type"] = "array" // ours are never null
+			v["type"] = "array" // responses have [] in place of null
 		}
 		if open, _ := v["additionalProperties"].(bool); open {
 			delete(v, "additionalProperties")
 		}
 		for _, name := range slices.Sorted(maps.Keys(v)) {
-			if err := d.settle(v[name]); err != nil {
+			if err := d.normalizeSchema(v[name]); err != nil {
 				return err
 			}
 		}
 		if ref, ok := v["$ref"].(string); ok {
-			return d.gather(ref)
+			return d.addReferenced(ref)
 		}
 	}
 	return nil
 }
 
-// gather adds the schema that ref names to the document, once.
-func (d *drafter) gather(ref string) error {
+// addReferenced adds the schema that ref names to the document, once.
+func (d *documentWriter) addReferenced(ref string) error {
 	name := strings.TrimPrefix(ref, schemaPrefix)
 	if _, known := d.schemas[name]; known {
 		return nil
@@ -383,8 +385,8 @@ func (d *drafter) gather(ref string) error {
 	return nil
 }
 
-// markNull lets null stand where a field may be null and its schema alone does
-// not say so: a pointer to what has a schema of its own, or a list tagged so.
+// markNull allows null for fields that may be null where their schema alone does not: a pointer to a type
+// with its own schema, or a list with the tag nullable.
 func markNull(o object, t reflect.Type) {
 	properties, _ := o["properties"].(object)
 	if t == nil || t.Kind() != reflect.Struct {
@@ -392,7 +394,7 @@ func markNull(o object, t reflect.Type) {
 	}
 	for f, name := range bodyFields(t) {
 		p, _ := properties[name].(object)
-		if !nullable(f) {
+		if !isNullable(f) {
 			continue
 		}
 		if typ, ok := p["type"].(string); ok && (f.Type.Kind() == reflect.Pointer || f.Tag.Get("nullable") == "true") {

@@ -14,7 +14,7 @@ import (
 	"github.com/packetboat/packetboat/internal/endpoint"
 )
 
-func document(t *testing.T, s *shop) (*openapi3.T, []byte) {
+func document(t *testing.T, s *server) (*openapi3.T, []byte) {
 	t.Helper()
 	text, err := s.router.Document()
 	if err != nil {
@@ -29,7 +29,7 @@ func document(t *testing.T, s *shop) (*openapi3.T, []byte) {
 
 func TestTheDocumentIsValid(t *testing.T) {
 	t.Parallel()
-	s := newShop(t, options{})
+	s := newServer(t, options{})
 	doc, text := document(t, s)
 	if err := doc.Validate(t.Context(), openapi3.EnableExamplesValidation()); err != nil {
 		t.Fatalf("validate: %v\n%s", err, text)
@@ -44,7 +44,7 @@ func TestTheDocumentIsValid(t *testing.T) {
 
 func TestTheDocumentContainsWhatKeysMayCall(t *testing.T) {
 	t.Parallel()
-	s := newShop(t, options{})
+	s := newServer(t, options{})
 	doc, text := document(t, s)
 	if got, want := doc.Paths.Keys(), []string{"/api/panic", "/api/poke", "/api/stream", "/api/strict", "/api/things", "/api/things/{id}"}; !slices.Equal(got, want) {
 		t.Errorf("paths = %v, want %v", got, want)
@@ -85,7 +85,7 @@ func TestTheDocumentContainsWhatKeysMayCall(t *testing.T) {
 // Responses agree with the document.
 func TestAnswersFitTheDocument(t *testing.T) {
 	t.Parallel()
-	s := newShop(t, options{})
+	s := newServer(t, options{})
 	doc, _ := document(t, s)
 	for _, tt := range []struct {
 		path, method, status string
@@ -111,7 +111,7 @@ func TestAnswersFitTheDocument(t *testing.T) {
 
 func TestOperationsAreListedForDiscovery(t *testing.T) {
 	t.Parallel()
-	s := newShop(t, options{})
+	s := newServer(t, options{})
 	list := s.router.Operations()
 	i := slices.IndexFunc(list, func(o endpoint.Operation) bool { return o.ID == "createThing" })
 	want := endpoint.Operation{ID: "createThing", Method: "POST", Path: "/api/things", Summary: "Create a thing.", Tag: "things",
@@ -128,7 +128,7 @@ func TestOperationsAreListedForDiscovery(t *testing.T) {
 
 func TestPublishedTextsAreCachedAndLimited(t *testing.T) {
 	t.Parallel()
-	s := newShop(t, options{})
+	s := newServer(t, options{})
 	s.router.Publish("GET /api/discover", "application/json", func() ([]byte, error) { return []byte(`{"api": {}}`), nil })
 	first := s.do("GET /api/discover", "")
 	tag := first.header.Get("ETag")

@@ -82,14 +82,14 @@ func clipped(s string) string {
 
 // faultOf returns the fault for err. An error that is not a fault is logged once, with its chain, and
 // becomes INTERNAL_ERROR, or UNAVAILABLE if it means that the database cannot be reached.
-func (r *Router) faultOf(x *exchange, err error) *fault.Error {
+func (r *Router) faultOf(x *call, err error) *fault.Error {
 	err = fault.Timely(x.ctx, err)
 	f, ok := fault.As(err)
 	switch {
 	case ok && f.Kind != fault.Internal && f.Kind != fault.Unavailable:
 		return f
 	case ok && f.Kind == fault.Unavailable:
-		r.Log.Warn("unavailable", "err", err, "request", x.id, "operation", x.operation())
+		r.Log.Warn("unavailable", "err", err, "request", x.id, "operation", x.operationName())
 		return f
 	case errors.Is(err, context.Canceled):
 		return ErrUnavailable // the caller has disconnected
@@ -97,7 +97,7 @@ func (r *Router) faultOf(x *exchange, err error) *fault.Error {
 		r.Log.Error("database does not answer", "err", err, "request", x.id)
 		return ErrUnavailable
 	}
-	r.Log.Error("request failed", "err", err, "request", x.id, "operation", x.operation())
+	r.Log.Error("request failed", "err", err, "request", x.id, "operation", x.operationName())
 	return ErrInternal.With(map[string]string{"request_id": x.id})
 }
 

@@ -56,8 +56,10 @@ func (op *Op) title() string {
 	return strings.NewReplacer(" api", " API", " mta", " MTA").Replace(b.String())
 }
 
-// Illustrate adds examples of responses to the documents, by operation.
-func (r *Router) Illustrate(answers map[string]json.RawMessage) { r.answers = answers }
+// SetResponseExamples adds examples of responses to the documents, by operation.
+func (r *Router) SetResponseExamples(answers map[string]json.RawMessage) {
+	r.responseExamples = answers
+}
 
 // variables matches the variables of an example.
 var variables = regexp.MustCompile(`\$[A-Z][A-Z0-9_]*`)
@@ -79,12 +81,12 @@ func variable(path, param string) string {
 	return "$" + strings.ToUpper(strings.ReplaceAll(name, "-", "_"))
 }
 
-// target returns the path of the example, with variables.
-func (rt *route) target() string {
-	path := rt.public()
+// examplePath returns the path of the example, with variables.
+func (rt *route) examplePath() string {
+	path := rt.documentedPath()
 	for _, p := range rt.params {
 		if p.in == "path" && p.name != "tenant" {
-			path = strings.ReplaceAll(path, "{"+p.name+"}", variable(rt.public(), p.name))
+			path = strings.ReplaceAll(path, "{"+p.name+"}", variable(rt.documentedPath(), p.name))
 		}
 	}
 	if rt.Example.Query != "" {
@@ -93,8 +95,8 @@ func (rt *route) target() string {
 	return path
 }
 
-// command returns the example as a shell command, with a key or a session.
-func (rt *route) command(session bool) string {
+// exampleCommand returns the example as a shell command, with a key or a session.
+func (rt *route) exampleCommand(session bool) string {
 	var b strings.Builder
 	if rt.upload != nil {
 		b.WriteString("printf '" + strings.ReplaceAll(rt.Example.File, "\n", `\n`) + "' |\n")
@@ -107,7 +109,7 @@ func (rt *route) command(session bool) string {
 	if rt.Installation {
 		server = "$BASE"
 	}
-	b.WriteString(`"` + server + rt.target() + `"`)
+	b.WriteString(`"` + server + rt.examplePath() + `"`)
 	const next = " \\\n  "
 	switch {
 	case !session:
@@ -152,14 +154,14 @@ func (e Example) sample() json.RawMessage {
 
 const sampleID = "01930000-0000-7000-8000-000000000000"
 
-// illustrate adds the operation's example to its description.
-func (d *drafter) illustrate(rt *route, op object) {
+// addExamples adds the operation's example to its description.
+func (d *documentWriter) addExamples(rt *route, op object) {
 	op["x-title"] = rt.title()
-	op["x-codeSamples"] = []object{{"lang": "Shell", "label": "curl", "source": rt.command(d.session)}}
+	op["x-codeSamples"] = []object{{"lang": "Shell", "label": "curl", "source": rt.exampleCommand(d.session)}}
 	if body, ok := op["requestBody"].(object); ok && rt.Example.Body != "" && rt.upload == nil {
 		body["content"].(object)[jsonType].(object)["example"] = rt.Example.sample()
 	}
-	answer, ok := d.router.answers[rt.Name]
+	answer, ok := d.router.responseExamples[rt.Name]
 	if !ok || d.session && rt.Op.listed() {
 		return // the session form may differ
 	}

@@ -2,5 +2,5 @@ package endpoint
 
 import "time"
 
-// WaitForKeys changes how long a repeated request waits for the first.
-func (r *Router) WaitForKeys(d time.Duration) { r.keyWait = d }
+// SetKeyWait changes how long a repeated request waits for the first.
+func (r *Router) SetKeyWait(d time.Duration) { r.keyWait = d }

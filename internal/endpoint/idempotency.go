@@ -25,7 +25,7 @@ const (
 	keyWait  = 10 * time.Second
 	keyPoll  = 50 * time.Millisecond
 
-	afterwards = time.Second // for writes after the request has ended
+	cleanupTimeout = time.Second // for writes after the request has ended
 )
 
 // keyPattern is the pattern of valid keys; other keys are ignored.
@@ -39,14 +39,14 @@ type claim struct {
 	stored []byte // the body that Remember stored
 }
 
-// replayed sends the stored response if the request's key has succeeded before, whatever the body is.
-func (x *exchange) replayed(req *http.Request) (bool, error) {
+// replayIfStored sends the stored response if the request's key has succeeded before, whatever the body is.
+func (x *call) replayIfStored(req *http.Request) (bool, error) {
 	key := req.Header.Get(idempotencyKey)
 	if !x.route.Idempotent || !keyPattern.MatchString(key) {
 		return false, nil
 	}
 	x.claim = &claim{tenant: x.principal.Tenant, key: key, holder: rand.Text()}
-	had, err := x.claim.look(req.Context(), x.router.DB, x.router.Now())
+	had, err := x.claim.load(req.Context(), x.router.DB, x.router.Now())
 	if err != nil || had.status == 0 {
 		return false, err
 	}
@@ -55,25 +55,25 @@ func (x *exchange) replayed(req *http.Request) (bool, error) {
 }
 
 // replay writes a stored response.
-func (x *exchange) replay(status int, body []byte) {
+func (x *call) replay(status int, body []byte) {
 	x.w.Header().Set("Idempotency-Replay", "true")
 	x.writeStored(status, body)
 }
 
-func (x *exchange) writeStored(status int, body []byte) {
+func (x *call) writeStored(status int, body []byte) {
 	x.w.Header().Set("Content-Type", jsonType)
 	x.w.WriteHeader(status)
 	_, _ = x.w.Write(body)
 }
 
-// standing is the state of a key: unused, in progress, or succeeded with a response.
-type standing struct {
-	busy   bool
-	status int
-	body   string
+// keyState is the state of a key: unused, in progress, or succeeded with a response.
+type keyState struct {
+	inProgress bool
+	status     int
+	body       string
 }
 
-func (c *claim) look(ctx context.Context, db *sqldb.DB, now time.Time) (standing, error) {
+func (c *claim) load(ctx context.Context, db *sqldb.DB, now time.Time) (keyState, error) {
 	var lease int64
 	var status sql.NullInt64
 	var body sql.NullString
@@ -82,17 +82,17 @@ func (c *claim) look(ctx context.Context, db *sqldb.DB, now time.Time) (standing
 		WHERE tenant_id = $1 AND key = $2 AND expires_at > $3`,
 		c.tenant, c.key, sqldb.Micros(now)).Scan(&lease, &status, &body)
 	if errors.Is(err, sqldb.ErrNoRows) {
-		return standing{}, nil
+		return keyState{}, nil
 	}
 	if err != nil {
-		return standing{}, fmt.Errorf("look up idempotency key: %w", err)
+		return keyState{}, fmt.Errorf("look up idempotency key: %w", err)
 	}
-	return standing{lease > sqldb.Micros(now), int(status.Int64), body.String}, nil
+	return keyState{lease > sqldb.Micros(now), int(status.Int64), body.String}, nil
 }
 
-// take reserves the key for this attempt, unless another attempt has reserved it or has succeeded. It
+// reserve reserves the key for this attempt, unless another attempt has reserved it or has succeeded. It
 // deletes keys of the tenant that have expired.
-func (c *claim) take(ctx context.Context, db *sqldb.DB, now time.Time) (bool, error) {
+func (c *claim) reserve(ctx context.Context, db *sqldb.DB, now time.Time) (bool, error) {
 	at := sqldb.Micros(now)
 	if _, err := db.Exec(ctx, `
 		DELETE FROM idempotency WHERE tenant_id = $1 AND expires_at <= $2`, c.tenant, at); err != nil {
@@ -110,9 +110,9 @@ func (c *claim) take(ctx context.Context, db *sqldb.DB, now time.Time) (bool, er
 	return n == 1, nil
 }
 
-// keep stores the outcome. It fails when the attempt has lost its reservation, and with it the
+// storeResponse stores the outcome. It fails when the attempt has lost its reservation, and with it the
 // transaction fails.
-func (c *claim) keep(ctx context.Context, tx *sqldb.DB, status int, body string) error {
+func (c *claim) storeResponse(ctx context.Context, tx *sqldb.DB, status int, body string) error {
 	n, err := tx.Exec(ctx, `
 		UPDATE idempotency SET status = $4, body = $5
 		WHERE tenant_id = $1 AND key = $2 AND holder = $3 AND status IS NULL`,
@@ -141,7 +141,7 @@ func (c *claim) release(ctx context.Context, db *sqldb.DB) error {
 // Operations declared Idempotent call it at the end of their transaction. Without an Idempotency-Key it
 // does nothing.
 func Remember[Out any](ctx context.Context, tx *sqldb.DB, out Out) error {
-	x := exchangeOf(ctx)
+	x := callOf(ctx)
 	if x == nil || x.claim == nil {
 		return nil
 	}
@@ -149,18 +149,18 @@ func Remember[Out any](ctx context.Context, tx *sqldb.DB, out Out) error {
 	if err := writeJSON(&body, out); err != nil {
 		return err
 	}
-	if err := x.claim.keep(ctx, tx, x.status(out), body.String()); err != nil {
+	if err := x.claim.storeResponse(ctx, tx, x.successStatus(out), body.String()); err != nil {
 		return err
 	}
 	x.claim.stored = body.Bytes()
 	return nil
 }
 
-// once runs an operation under the key of its caller, and sends the stored response, so that the first
+// runOnce runs an operation under the key of its caller, and sends the stored response, so that the first
 // response and the later ones have the same bytes.
-func once[Out any](ctx context.Context, x *exchange, operate func() (Out, error)) error {
+func runOnce[Out any](ctx context.Context, x *call, operate func() (Out, error)) error {
 	c, db := x.claim, x.router.DB
-	if had, err := x.await(ctx); err != nil {
+	if had, err := x.reserveKey(ctx); err != nil {
 		return err
 	} else if had.status != 0 {
 		x.replay(had.status, []byte(had.body))
@@ -172,7 +172,7 @@ func once[Out any](ctx context.Context, x *exchange, operate func() (Out, error)
 			return
 		}
 		// Also after a panic, a disconnected caller, or the deadline.
-		late, cancel := context.WithTimeout(context.WithoutCancel(ctx), afterwards)
+		late, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTimeout)
 		defer cancel()
 		if err := c.release(late, db); err != nil {
 			x.router.Log.Warn("release idempotency key failed; it stays reserved until its lease ends", "err", err, "tenant", c.tenant)
@@ -183,41 +183,41 @@ func once[Out any](ctx context.Context, x *exchange, operate func() (Out, error)
 		return err
 	}
 	if c.stored == nil { // the operation did not call Remember
-		late, cancel := context.WithTimeout(context.WithoutCancel(ctx), afterwards)
+		late, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTimeout)
 		defer cancel()
 		if err := Remember(late, db, out); err != nil {
 			return err
 		}
 	}
 	done = true
-	x.writeStored(x.status(out), c.stored)
+	x.writeStored(x.successStatus(out), c.stored)
 	return nil
 }
 
-// await reserves the key, or returns the answer of the request that had it. It waits for one that is
+// reserveKey reserves the key, or returns the answer of the request that had it. It waits for one that is
 // still running.
-func (x *exchange) await(ctx context.Context) (standing, error) {
+func (x *call) reserveKey(ctx context.Context) (keyState, error) {
 	timeout := time.NewTimer(x.router.keyWait)
 	defer timeout.Stop()
 	poll := time.NewTicker(keyPoll)
 	defer poll.Stop()
 	for {
 		now := x.router.Now()
-		had, err := x.claim.look(ctx, x.router.DB, now)
+		had, err := x.claim.load(ctx, x.router.DB, now)
 		if err != nil || had.status != 0 {
 			return had, err
 		}
-		if !had.busy {
-			if taken, err := x.claim.take(ctx, x.router.DB, now); taken || err != nil {
-				return standing{}, err
+		if !had.inProgress {
+			if taken, err := x.claim.reserve(ctx, x.router.DB, now); taken || err != nil {
+				return keyState{}, err
 			}
 		}
 		select {
 		case <-poll.C:
 		case <-timeout.C:
-			return standing{}, ErrInProgress
+			return keyState{}, ErrInProgress
 		case <-ctx.Done():
-			return standing{}, ctx.Err()
+			return keyState{}, ctx.Err()
 		}
 	}
 }

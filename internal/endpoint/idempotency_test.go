@@ -18,7 +18,7 @@ const key = "Idempotency-Key: order_2026-03"
 func TestARepeatedKeyReplaysTheFirstAnswer(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		s := newShop(t, options{db: db})
+		s := newServer(t, options{db: db})
 		post := func(tenant, body string, header ...string) reply {
 			return s.do("POST /t/"+tenant+"/api/things", body, append(header, "X-API-Key: "+writer)...)
 		}
@@ -60,7 +60,7 @@ func TestARepeatedKeyReplaysTheFirstAnswer(t *testing.T) {
 func TestAFailureReleasesTheKey(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		s := newShop(t, options{db: db})
+		s := newServer(t, options{db: db})
 		post := func(body string) reply { return s.do("POST /t/acme/api/things", body, key, "X-API-Key: "+writer) }
 		for body, want := range map[string]int{`{"name": ""}`: 400, `{"name": "taken"}`: 409, `nonsense`: 400} {
 			if got := post(body); got.status != want {
@@ -87,7 +87,7 @@ func TestConcurrentRequestsWithOneKeyCreateOnce(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		// Two routers on one database behave like two processes.
-		shops := []*shop{newShop(t, options{db: db}), newShop(t, options{db: db})}
+		shops := []*server{newServer(t, options{db: db}), newServer(t, options{db: db})}
 		replies := make([]reply, 8)
 		var wg sync.WaitGroup
 		for i := range replies {
@@ -114,7 +114,7 @@ func TestConcurrentRequestsWithOneKeyCreateOnce(t *testing.T) {
 func TestTheSecondGoesAheadWhenTheFirstFails(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		s := newShop(t, options{db: db})
+		s := newServer(t, options{db: db})
 		begun, fail := make(chan struct{}), make(chan struct{})
 		var once sync.Once
 		s.hook = func(context.Context) error {
@@ -156,7 +156,7 @@ func TestAnExpiredAttemptIsReplacedAndCannotCommit(t *testing.T) {
 				return endpoint.Remember(ctx, tx, map[string]string{"who": who})
 			})
 		}
-		slow, quick := newShop(t, options{db: db}), newShop(t, options{db: db})
+		slow, quick := newServer(t, options{db: db}), newServer(t, options{db: db})
 		begun, wake := make(chan struct{}), make(chan struct{})
 		slow.hook = func(ctx context.Context) error {
 			close(begun)
@@ -164,7 +164,7 @@ func TestAnExpiredAttemptIsReplacedAndCannotCommit(t *testing.T) {
 			return create(ctx, "slow")
 		}
 		quick.hook = func(ctx context.Context) error { return create(ctx, "quick") }
-		post := func(s *shop) reply {
+		post := func(s *server) reply {
 			return s.do("POST /t/acme/api/things", `{"name": "one"}`, key, "X-API-Key: "+writer)
 		}
 		var late reply
@@ -193,12 +193,12 @@ func TestAnExpiredAttemptIsReplacedAndCannotCommit(t *testing.T) {
 func TestWaitingForAnotherAttemptIsBounded(t *testing.T) {
 	t.Parallel()
 	db := dbtest.SQLite(t)
-	s := newShop(t, options{db: db})
+	s := newServer(t, options{db: db})
 	if _, err := db.Exec(t.Context(), `INSERT INTO idempotency (tenant_id, key, holder, lease_until, expires_at) VALUES ($1, 'order_2026-03', 'x', $2, $2)`,
 		acme, sqldb.Micros(s.now.Add(time.Hour))); err != nil {
 		t.Fatal(err)
 	}
-	s.router.WaitForKeys(100 * time.Millisecond)
+	s.router.SetKeyWait(100 * time.Millisecond)
 	got := s.do("POST /t/acme/api/things", `{"name": "one"}`, key, "X-API-Key: "+writer)
 	if got.status != 409 || got.code() != "IDEMPOTENCY_IN_PROGRESS" {
 		t.Errorf("answer = %d %s", got.status, got.body)

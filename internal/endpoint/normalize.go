@@ -23,7 +23,7 @@ type normalizer struct {
 	found   *findings
 }
 
-func (c *normalizer) note(message string) {
+func (c *normalizer) report(message string) {
 	if c.element {
 		if c.array == "" {
 			c.array = string(c.path)
@@ -37,30 +37,30 @@ func (c *normalizer) note(message string) {
 func (c *normalizer) normalize(s *bodyType, v any) any {
 	switch v := v.(type) {
 	case string:
-		return c.text(v)
+		return c.normalizeText(v)
 	case json.Number:
-		return c.number(s, v)
+		return c.normalizeNumber(s, v)
 	case []any:
-		c.list(s, v)
+		c.normalizeArray(s, v)
 	case map[string]any:
 		if s.kind == record {
-			c.record(s, v)
+			c.normalizeRecord(s, v)
 			return v
 		}
-		return c.mapping(s, v)
+		return c.normalizeMapping(s, v)
 	}
 	return v
 }
 
 var anything = &bodyType{}
 
-// list normalizes the elements of an array, unless there are too many, which is reported instead.
-func (c *normalizer) list(s *bodyType, v []any) {
+// normalizeArray normalizes the elements of an array, unless there are too many, which is reported instead.
+func (c *normalizer) normalizeArray(s *bodyType, v []any) {
 	elem := anything
 	if s.kind == list {
 		elem = s.elem
 	}
-	if s.most > 0 && len(v) > s.most {
+	if s.maxItems > 0 && len(v) > s.maxItems {
 		return
 	}
 	c.array = ""
@@ -68,13 +68,13 @@ func (c *normalizer) list(s *bodyType, v []any) {
 		switch {
 		case c.found.Truncated():
 			return
-		case container(v[i]):
-			c.in("["+strconv.Itoa(i)+"]", func() { v[i] = c.normalize(elem, v[i]) })
+		case isContainer(v[i]):
+			c.withStep("["+strconv.Itoa(i)+"]", func() { v[i] = c.normalize(elem, v[i]) })
 			c.array = ""
 		default:
 			c.element = true
 			if v[i] == nil && elem.kind != open && s.kind == list {
-				c.note("must not be null")
+				c.report("must not be null")
 			}
 			v[i] = c.normalize(elem, v[i])
 			c.element = false
@@ -82,8 +82,8 @@ func (c *normalizer) list(s *bodyType, v []any) {
 	}
 }
 
-// in runs f with a step added to the path.
-func (c *normalizer) in(step string, f func()) {
+// withStep runs f with a step added to the path.
+func (c *normalizer) withStep(step string, f func()) {
 	n := len(c.path)
 	if n > 0 && step[0] != '[' {
 		c.path = append(c.path, '.')
@@ -93,7 +93,7 @@ func (c *normalizer) in(step string, f func()) {
 	c.path = c.path[:n]
 }
 
-func (c *normalizer) record(s *bodyType, v map[string]any) {
+func (c *normalizer) normalizeRecord(s *bodyType, v map[string]any) {
 	for _, name := range slices.Sorted(maps.Keys(v)) {
 		if c.found.Truncated() {
 			return
@@ -101,17 +101,17 @@ func (c *normalizer) record(s *bodyType, v map[string]any) {
 		m, known := s.fields[name]
 		if !known {
 			if c.strict {
-				c.in(shown(name), func() { c.note("is not a field of this request") })
+				c.withStep(pathKey(name), func() { c.report("is not a field of this request") })
 			}
 			delete(v, name)
 			continue
 		}
-		c.in(name, func() {
+		c.withStep(name, func() {
 			switch {
 			case v[name] != nil:
 				v[name] = c.normalize(m.bodyType, v[name])
 			case !m.nullable:
-				c.note("must not be null")
+				c.report("must not be null")
 			case m.kind == list:
 				v[name] = []any{}
 			}
@@ -119,7 +119,7 @@ func (c *normalizer) record(s *bodyType, v map[string]any) {
 	}
 }
 
-func (c *normalizer) mapping(s *bodyType, v map[string]any) map[string]any {
+func (c *normalizer) normalizeMapping(s *bodyType, v map[string]any) map[string]any {
 	elem := anything
 	if s.kind == mapping {
 		elem = s.elem
@@ -129,13 +129,13 @@ func (c *normalizer) mapping(s *bodyType, v map[string]any) map[string]any {
 		if c.found.Truncated() {
 			return clean
 		}
-		c.in(shown(name), func() { clean[c.text(name)] = c.normalize(elem, v[name]) })
+		c.withStep(pathKey(name), func() { clean[c.normalizeText(name)] = c.normalize(elem, v[name]) })
 	}
 	return clean
 }
 
-// shown returns a key of an unknown field as part of a path: truncated, never empty.
-func shown(name string) string {
+// pathKey returns a key of an unknown field as part of a path: truncated, never empty.
+func pathKey(name string) string {
 	const most = 100
 	if len(name) > most {
 		name = strings.ToValidUTF8(name[:most], "") + "…"
@@ -146,24 +146,24 @@ func shown(name string) string {
 	return name
 }
 
-func (c *normalizer) text(s string) string {
-	if plain(s) {
+func (c *normalizer) normalizeText(s string) string {
+	if isASCII(s) {
 		if strings.IndexByte(s, 0) >= 0 {
-			c.note(badText(s))
+			c.report(textProblem(s))
 		}
 		return s
 	}
-	if bad := badText(s); bad != "" {
-		c.note(bad)
+	if bad := textProblem(s); bad != "" {
+		c.report(bad)
 	}
 	return norm.NFC.String(s)
 }
 
-// number returns n in a form that Go can parse: 5.0 as an integer is 5.
-func (c *normalizer) number(s *bodyType, n json.Number) any {
+// normalizeNumber returns n in a form that Go can parse: 5.0 as an integer is 5.
+func (c *normalizer) normalizeNumber(s *bodyType, n json.Number) any {
 	f, err := n.Float64()
 	if err != nil || math.IsInf(f, 0) {
-		c.note("is out of range")
+		c.report("is out of range")
 		return json.Number("0")
 	}
 	if s.kind != integer {
@@ -181,7 +181,7 @@ func (c *normalizer) number(s *bodyType, n json.Number) any {
 	}
 	i, accuracy := whole.Int64()
 	if accuracy != big.Exact {
-		c.note("is out of range")
+		c.report("is out of range")
 		return json.Number("0")
 	}
 	return json.Number(strconv.FormatInt(i, 10))

@@ -20,40 +20,40 @@ import (
 // body whose fields break the rules of their types.
 func Handle[In, Out any](r *Router, pattern string, op Op, fn func(ctx context.Context, p auth.Principal, in *In) (Out, error), checks ...Check[In]) {
 	rt := newRoute(pattern, op, *new(Out))
-	rt.checked = len(checks) > 0
+	rt.hasCheck = len(checks) > 0
 	r.describe(rt, reflect.TypeFor[In](), reflect.TypeFor[Out]())
 	r.routes = append(r.routes, rt)
-	r.mux.Handle(pattern, handler(func(w http.ResponseWriter, req *http.Request) {
-		x := exchangeOf(req.Context())
+	r.mux.Handle(pattern, operationHandler(func(w http.ResponseWriter, req *http.Request) {
+		x := callOf(req.Context())
 		x.route = rt
-		req, end := x.within(req, rt.timeout(r.Timeout))
+		req, end := x.withTimeout(req, rt.timeout(r.Timeout))
 		defer end()
-		if err := serve(x, req, fn, checks); err != nil {
+		if err := serveOperation(x, req, fn, checks); err != nil {
 			x.fail(err)
 		}
 	}))
 }
 
-// handler is the type under which the mux keeps our operations: its own answers of 404 and 405 have
-// another type.
-type handler func(http.ResponseWriter, *http.Request)
+// operationHandler is the type of our handlers in the mux. The mux's own handlers, for 404 and 405, have
+// other types.
+type operationHandler func(http.ResponseWriter, *http.Request)
 
 // ServeHTTP serves the operation.
-func (h handler) ServeHTTP(w http.ResponseWriter, r *http.Request) { h(w, r) }
+func (h operationHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) { h(w, r) }
 
 // route is one operation with its path.
 type route struct {
 	Op
-	method, path  string
-	params        []param
-	body          *bodyType // of the body, or of an upload's options; nil without either
-	bodySchema    *Schema   // the schema of the same
-	bodyIndex     []int     // the field of In for the body
-	bodyOptional  bool
-	upload        []int   // the field of In for an Upload; nil without one
-	answer        *Schema // nil for a response that is not JSON
-	beginsSession bool    // the response sets a cookie
-	checked       bool    // it has a Check
+	method, path   string
+	params         []param
+	body           *bodyType // of the body, or of an upload's options; nil without either
+	bodySchema     *Schema   // the schema of the same
+	bodyIndex      []int     // the field of In for the body
+	bodyOptional   bool
+	upload         []int   // the field of In for an Upload; nil without one
+	responseSchema *Schema // nil for a response that is not JSON
+	beginsSession  bool    // the response sets a cookie
+	hasCheck       bool    // it has a Check
 }
 
 // newRoute returns the route of an operation whose response is an out.
@@ -71,55 +71,55 @@ func newRoute(pattern string, op Op, out any) *route {
 			op.Status = http.StatusNoContent
 		}
 	}
-	if _, ok := out.(statused); ok && op.listed() && len(op.Statuses) == 0 {
+	if _, ok := out.(hasStatus); ok && op.listed() && len(op.Statuses) == 0 {
 		panic("endpoint: " + op.Name + " answers with several statuses and must name them")
 	}
-	_, headed := out.(headed)
+	_, headed := out.(hasHeaders)
 	return &route{Op: op, method: method, path: path, beginsSession: headed && op.Public}
 }
 
 // Optional methods of a response.
 type (
-	statused interface{ Status() int }
-	headed   interface{ Headers() http.Header }
+	hasStatus  interface{ Status() int }
+	hasHeaders interface{ Headers() http.Header }
 )
 
-// serve performs all checks of a request, runs the operation and writes its response. The caller writes the
-// response for the error.
-func serve[In, Out any](x *exchange, req *http.Request, fn func(context.Context, auth.Principal, *In) (Out, error), checks []Check[In]) error {
+// serveOperation performs all checks of a request, runs the operation and writes its response. The caller
+// writes the response for the error.
+func serveOperation[In, Out any](x *call, req *http.Request, fn func(context.Context, auth.Principal, *In) (Out, error), checks []Check[In]) error {
 	ctx := req.Context()
 	if err := x.router.admit(x, req); err != nil {
 		return err
 	}
-	if done, err := x.replayed(req); done || err != nil {
+	if done, err := x.replayIfStored(req); done || err != nil {
 		return err
 	}
 	in := new(In)
-	if err := x.read(req, reflect.ValueOf(in).Elem()); err != nil {
+	if err := x.readInput(req, reflect.ValueOf(in).Elem()); err != nil {
 		return err
 	}
 	if x.problems.Any() {
 		if x.partial {
 			for _, check := range checks {
-				x.addFrom(check(x.principal, in))
+				x.addProblemsOf(check(x.principal, in))
 			}
 		}
-		return x.route.problem(&x.problems)
+		return x.route.problemFault(&x.problems)
 	}
 	if x.claim != nil {
-		return once(ctx, x, func() (Out, error) { return fn(ctx, x.principal, in) })
+		return runOnce(ctx, x, func() (Out, error) { return fn(ctx, x.principal, in) })
 	}
 	out, err := fn(ctx, x.principal, in)
 	if err != nil {
 		return err
 	}
-	return x.write(out)
+	return x.writeResult(out)
 }
 
-// write writes the response of an operation.
-func (x *exchange) write(out any) error {
+// writeResult writes the response of an operation.
+func (x *call) writeResult(out any) error {
 	h := x.w.Header()
-	if out, ok := out.(headed); ok {
+	if out, ok := out.(hasHeaders); ok {
 		for name, values := range out.Headers() {
 			for _, v := range values {
 				h.Add(name, v)
@@ -127,10 +127,10 @@ func (x *exchange) write(out any) error {
 		}
 	}
 	if file, ok := out.(Download); ok {
-		return x.download(file)
+		return x.writeDownload(file)
 	}
-	status := x.status(out)
-	if !bodied(status) {
+	status := x.successStatus(out)
+	if !allowsBody(status) {
 		x.w.WriteHeader(status)
 		return nil
 	}
@@ -139,9 +139,9 @@ func (x *exchange) write(out any) error {
 	return writeJSON(x.w, out)
 }
 
-// status returns the status of a success.
-func (x *exchange) status(out any) int {
-	if s, ok := out.(statused); ok {
+// successStatus returns the status of a success.
+func (x *call) successStatus(out any) int {
+	if s, ok := out.(hasStatus); ok {
 		return s.Status()
 	}
 	return x.route.Status

@@ -8,7 +8,7 @@ import (
 // Each step adds what the one before was missing, and fails the next check.
 func TestChecksComeInOneOrder(t *testing.T) {
 	t.Parallel()
-	s := newShop(t, options{})
+	s := newServer(t, options{})
 	long := `{"name": "` + strings.Repeat("x", 70<<10) + `"}`
 	for _, tt := range []struct {
 		name, what, body string

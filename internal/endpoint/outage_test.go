@@ -19,13 +19,13 @@ func TestADatabaseThatIsDownIsUnavailable(t *testing.T) {
 		if !strings.HasPrefix(address, "postgres") {
 			t.Skip("SQLite lives in our own process")
 		}
-		cable, db := cabled(t, address)
-		s := newShop(t, options{db: db})
+		cable, db := openThroughProxy(t, address)
+		s := newServer(t, options{db: db})
 		post := func() reply { return s.do("POST /t/acme/api/things", `{"name": "x"}`, key, "X-API-Key: "+writer) }
 		if got := post(); got.status != 201 {
 			t.Fatalf("while it is up: %d %s", got.status, got.body)
 		}
-		cable.pull()
+		cable.close()
 		for range 2 { // on a connection that breaks, then on one that cannot be made
 			if got := post(); got.status != 503 || got.code() != "UNAVAILABLE" {
 				t.Errorf("while it is down: %d %s\n%s", got.status, got.body, s.log)
@@ -34,14 +34,14 @@ func TestADatabaseThatIsDownIsUnavailable(t *testing.T) {
 	})
 }
 
-// cabled returns a PostgreSQL database that is connected by a cable.
-func cabled(t *testing.T, address string) (*cable, *sqldb.DB) {
+// openThroughProxy returns a PostgreSQL database that is connected by a cable.
+func openThroughProxy(t *testing.T, address string) (*proxy, *sqldb.DB) {
 	t.Helper()
 	u, err := url.Parse(address)
 	if err != nil {
 		t.Fatal(err)
 	}
-	cable := plug(t, serverOf(u))
+	cable := startProxy(t, serverOf(u))
 	u.Host = cable.Addr().String()
 	query := u.Query()
 	query.Del("host")
@@ -57,9 +57,9 @@ func cabled(t *testing.T, address string) (*cable, *sqldb.DB) {
 	return cable, db
 }
 
-// cable is a proxy to a server until it is pulled. Frozen, it transfers
+// proxy is a proxy to a server until it is pulled. Frozen, it transfers
 // nothing but keeps the connections open.
-type cable struct {
+type proxy struct {
 	net.Listener
 	mu     sync.Mutex
 	conns  []net.Conn
@@ -75,13 +75,13 @@ func serverOf(u *url.URL) string {
 	return u.Host
 }
 
-func plug(t *testing.T, server string) *cable {
+func startProxy(t *testing.T, server string) *proxy {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &cable{Listener: l}
+	c := &proxy{Listener: l}
 	var wg sync.WaitGroup
 	wg.Go(func() {
 		for {
@@ -102,39 +102,39 @@ func plug(t *testing.T, server string) *cable {
 			c.conns = append(c.conns, near, far)
 			c.mu.Unlock()
 			wg.Go(func() { _, _ = io.Copy(near, far); _ = near.Close() })
-			wg.Go(func() { _, _ = io.Copy(valve{far, c}, near); _ = far.Close() })
+			wg.Go(func() { _, _ = io.Copy(freezableConn{far, c}, near); _ = far.Close() })
 		}
 	})
 	t.Cleanup(func() {
-		c.pull()
+		c.close()
 		wg.Wait()
 	})
 	return c
 }
 
-func (c *cable) freeze() {
+func (c *proxy) freeze() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.frozen = true
 }
 
-// valve discards what is written while the cable is frozen.
-type valve struct {
+// freezableConn discards what is written while the cable is frozen.
+type freezableConn struct {
 	net.Conn
-	cable *cable
+	proxy *proxy
 }
 
-func (v valve) Write(b []byte) (int, error) {
-	v.cable.mu.Lock()
-	frozen := v.cable.frozen
-	v.cable.mu.Unlock()
+func (v freezableConn) Write(b []byte) (int, error) {
+	v.proxy.mu.Lock()
+	frozen := v.proxy.frozen
+	v.proxy.mu.Unlock()
 	if frozen {
 		return len(b), nil
 	}
 	return v.Conn.Write(b)
 }
 
-func (c *cable) pull() {
+func (c *proxy) close() {
 	_ = c.Close()
 	c.mu.Lock()
 	defer c.mu.Unlock()

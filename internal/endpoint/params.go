@@ -47,8 +47,8 @@ func (r *Router) paramsOf(in reflect.Type) []param {
 	return list
 }
 
-// bind sets the parameters of a request, with texts in normal form, and collects problems.
-func (x *exchange) bind(r *http.Request, in reflect.Value) {
+// bindParams sets the parameters of a request, with texts in normal form, and collects problems.
+func (x *call) bindParams(r *http.Request, in reflect.Value) {
 	var query url.Values
 	if r.URL.RawQuery != "" {
 		query = r.URL.Query()
@@ -63,7 +63,7 @@ func (x *exchange) bind(r *http.Request, in reflect.Value) {
 			text = r.Header.Get(p.name)
 		case "query":
 			text = query.Get(p.name)
-			if bad := badText(text); bad != "" {
+			if bad := textProblem(text); bad != "" {
 				x.problems.add(p.name, bad)
 				continue
 			}
@@ -78,7 +78,7 @@ func (x *exchange) bind(r *http.Request, in reflect.Value) {
 	}
 }
 
-func (x *exchange) setParam(p *param, to reflect.Value, text string) {
+func (x *call) setParam(p *param, to reflect.Value, text string) {
 	var value any = text
 	if to.Kind() == reflect.String {
 		to.SetString(text)

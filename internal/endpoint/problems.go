@@ -19,9 +19,9 @@ func translated(path, message string) fault.Field {
 	return fault.Field{Path: path, Message: message}
 }
 
-// problem returns nil, or the fault for the problems found: the specific fault of the first field that has
+// problemFault returns nil, or the fault for the problems found: the specific fault of the first field that has
 // one, otherwise INVALID_INPUT.
-func (rt *route) problem(found *findings) error {
+func (rt *route) problemFault(found *findings) error {
 	if !found.Any() {
 		return nil
 	}

@@ -30,9 +30,9 @@ type Operation struct {
 // Operations returns the operations that keys may call, by path and method.
 func (r *Router) Operations() []Operation {
 	list := []Operation{}
-	for _, rt := range r.listed() {
+	for _, rt := range r.listedRoutes() {
 		list = append(list, Operation{
-			ID: rt.Name, Method: rt.method, Path: rt.public(), Summary: rt.Summary, Tag: rt.Tag,
+			ID: rt.Name, Method: rt.method, Path: rt.documentedPath(), Summary: rt.Summary, Tag: rt.Tag,
 			Scopes: rt.scopeNames(), ScopeMode: rt.mode(), Pagination: rt.pagination(),
 			Idempotency: rt.Idempotent, Deprecated: !rt.DeprecatedAt.IsZero(), Successor: rt.Successor,
 		})
@@ -43,16 +43,16 @@ func (r *Router) Operations() []Operation {
 // Publish serves a text without a credential, limited by the caller's address and cacheable for five
 // minutes. It is written once, at the first request.
 func (r *Router) Publish(route, contentType string, write func() ([]byte, error)) {
-	made := sync.OnceValues(func() (published, error) {
+	made := sync.OnceValues(func() (publishedText, error) {
 		text, err := write()
 		sum := sha256.Sum256(text)
 		// Weak, since the text may be sent compressed (RFC 9110 section 8.8.1).
-		return published{text, `W/"` + base64.RawURLEncoding.EncodeToString(sum[:12]) + `"`}, err
+		return publishedText{text, `W/"` + base64.RawURLEncoding.EncodeToString(sum[:12]) + `"`}, err
 	})
-	r.mux.Handle(route, handler(func(w http.ResponseWriter, req *http.Request) {
-		x := exchangeOf(req.Context())
+	r.mux.Handle(route, operationHandler(func(w http.ResponseWriter, req *http.Request) {
+		x := callOf(req.Context())
 		x.principal = auth.Principal{IP: x.ip}
-		if err := x.count(req.Context(), discoverRule, ratelimit.Address(x.ip)); err != nil {
+		if err := x.countRequest(req.Context(), discoveryRule, ratelimit.Address(x.ip)); err != nil {
 			x.refuse(err)
 			return
 		}
@@ -64,7 +64,7 @@ func (r *Router) Publish(route, contentType string, write func() ([]byte, error)
 		h := w.Header()
 		h.Set("Cache-Control", "public, max-age=300")
 		h.Set("ETag", p.tag)
-		if matches(req.Header.Values("If-None-Match"), p.tag) {
+		if etagMatches(req.Header.Values("If-None-Match"), p.tag) {
 			w.WriteHeader(http.StatusNotModified)
 			return
 		}
@@ -73,14 +73,14 @@ func (r *Router) Publish(route, contentType string, write func() ([]byte, error)
 	}))
 }
 
-// published is a text and its entity tag.
-type published struct {
+// publishedText is a text and its entity tag.
+type publishedText struct {
 	text []byte
 	tag  string
 }
 
-// matches reports whether one of the caller's tags is ours, by weak comparison (RFC 9110 section 13.1.2).
-func matches(headers []string, tag string) bool {
+// etagMatches reports whether one of the caller's tags is ours, by weak comparison (RFC 9110 section 13.1.2).
+func etagMatches(headers []string, tag string) bool {
 	for _, h := range headers {
 		for have := range strings.SplitSeq(h, ",") {
 			have = strings.TrimSpace(have)

@@ -13,19 +13,19 @@ import (
 	"unicode/utf8"
 )
 
-// read fills in from what the caller sent. Problems of single fields are collected and reported
-// together, later; the error is that of a body that cannot be read at all.
-func (x *exchange) read(r *http.Request, in reflect.Value) error {
-	x.bind(r, in)
+// readInput sets in from the request's parameters and body. Problems of single fields are collected in
+// x.problems; the error is that of a body that cannot be read at all.
+func (x *call) readInput(r *http.Request, in reflect.Value) error {
+	x.bindParams(r, in)
 	rt := x.route
 	switch {
 	case rt.upload != nil:
-		in.FieldByIndex(rt.upload).Addr().Interface().(uploader).of(x)
-		return x.form(r)
+		in.FieldByIndex(rt.upload).Addr().Interface().(uploader).attach(x)
+		return x.openForm(r)
 	case rt.body == nil:
 		return nil
 	}
-	raw, err := x.readAll(r, rt.maxBody())
+	raw, err := x.readBody(r, rt.maxBody())
 	if err != nil {
 		return err
 	}
@@ -35,19 +35,19 @@ func (x *exchange) read(r *http.Request, in reflect.Value) error {
 	if len(raw) == 0 && rt.bodyOptional {
 		return nil
 	}
-	tree, err := parse(raw)
+	tree, err := parseJSON(raw)
 	if err != nil || tree == nil && rt.bodyOptional {
 		return err
 	}
 	if _, ok := tree.(map[string]any); !ok && rt.body.kind == record {
 		return ErrJSON
 	}
-	tree = x.check(&x.problems, "", tree)
-	return x.decode(tree, in.FieldByIndex(rt.bodyIndex).Addr().Interface())
+	tree = x.checkBody(&x.problems, "", tree)
+	return x.decodeBody(tree, in.FieldByIndex(rt.bodyIndex).Addr().Interface())
 }
 
-// check returns a parsed body, or a part of it at a path, in normal form, and adds its problems to found.
-func (x *exchange) check(found *findings, path string, tree any) any {
+// checkBody returns a parsed body, or a part of it at a path, in normal form, and adds its problems to found.
+func (x *call) checkBody(found *findings, path string, tree any) any {
 	n := normalizer{strict: x.route.Strict, found: found, path: []byte(path)}
 	tree = n.normalize(x.route.body, tree)
 	if !found.Truncated() {
@@ -56,11 +56,11 @@ func (x *exchange) check(found *findings, path string, tree any) any {
 	return tree
 }
 
-// decode reads a body that was checked. When there are problems it reads what is left without the
+// decodeBody reads a body that was checked. When there are problems it reads what is left without the
 // fields in problems, if the operation has a Check for it.
-func (x *exchange) decode(tree, body any) error {
+func (x *call) decodeBody(tree, body any) error {
 	known := x.problems.Any()
-	if known && !(x.route.checked && x.dropInvalid(tree)) {
+	if known && !(x.route.hasCheck && x.dropInvalid(tree)) {
 		return nil
 	}
 	text, err := json.Marshal(tree)
@@ -99,8 +99,8 @@ func mediaType(r *http.Request) error {
 	return ErrMediaType
 }
 
-// parse parses one JSON value with nothing after it. Of a repeated key the last value is used.
-func parse(raw []byte) (any, error) {
+// parseJSON parses one JSON value with nothing after it. Of a repeated key the last value is used.
+func parseJSON(raw []byte) (any, error) {
 	if !utf8.Valid(raw) {
 		return nil, ErrJSON.Sayf("the body is not UTF-8")
 	}
@@ -108,7 +108,7 @@ func parse(raw []byte) (any, error) {
 	d.UseNumber()
 	var tree any
 	if err := d.Decode(&tree); err != nil {
-		return nil, badJSON(err, len(raw))
+		return nil, syntaxFault(err, len(raw))
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
 		return nil, ErrJSON.Sayf("something follows the JSON value at byte %d", d.InputOffset())
@@ -116,7 +116,7 @@ func parse(raw []byte) (any, error) {
 	return tree, nil
 }
 
-func badJSON(err error, length int) error {
+func syntaxFault(err error, length int) error {
 	if length == 0 {
 		return ErrJSON.Sayf("the body is empty; send a JSON object")
 	}
@@ -126,8 +126,8 @@ func badJSON(err error, length int) error {
 	return ErrJSON.Sayf("the body is not JSON: it breaks off")
 }
 
-// plain reports whether s is ASCII, and therefore in normal form.
-func plain(s string) bool {
+// isASCII reports whether s is ASCII, and therefore in normal form.
+func isASCII(s string) bool {
 	for i := range len(s) {
 		if s[i] >= utf8.RuneSelf {
 			return false
@@ -136,8 +136,8 @@ func plain(s string) bool {
 	return true
 }
 
-// badText returns why s is not acceptable as text, or "".
-func badText(s string) string {
+// textProblem returns why s is not acceptable as text, or "".
+func textProblem(s string) string {
 	if strings.IndexByte(s, 0) >= 0 {
 		return "must not contain a NUL character"
 	}
@@ -150,9 +150,9 @@ func badText(s string) string {
 // smallBody is the initial size of the buffer for a body.
 const smallBody = 4 << 10
 
-// readAll reads a body of at most limit bytes. Its buffer is doubled when it is full, so that memory
+// readBody reads a body of at most limit bytes. Its buffer is doubled when it is full, so that memory
 // depends on what has arrived, not on the length in the header.
-func (x *exchange) readAll(r *http.Request, limit int64) ([]byte, error) {
+func (x *call) readBody(r *http.Request, limit int64) ([]byte, error) {
 	if r.ContentLength > limit {
 		return nil, tooLarge(limit)
 	}
@@ -176,9 +176,9 @@ func (x *exchange) readAll(r *http.Request, limit int64) ([]byte, error) {
 		case int64(len(body)) > limit:
 			return nil, tooLarge(limit)
 		case err == io.EOF:
-			x.arrived()
+			x.clearReadDeadline()
 			return body, nil
-		case err != nil && tooSlow(err):
+		case err != nil && isReadTimeout(err):
 			return nil, errTooSlow
 		case err != nil:
 			return nil, ErrJSON.Sayf("the body broke off").Because(err)

@@ -31,18 +31,18 @@ func writeJSON(w io.Writer, v any) error {
 // response buffers a response until it is longer than gzipFrom, or complete. Until then it can be replaced
 // by another response.
 type response struct {
-	w      http.ResponseWriter
-	gzip   bool // the caller accepts gzip
-	head   bool
-	status int
-	sent   bool // the header was sent
-	held   []byte
-	zip    *gzip.Writer
-	zips   *sync.Pool // of gzip.Writers, which are large
+	w           http.ResponseWriter
+	gzip        bool // the caller accepts gzip
+	head        bool
+	status      int
+	headerSent  bool // the header was sent
+	buffered    []byte
+	gzipWriter  *gzip.Writer
+	gzipWriters *sync.Pool // of gzip.Writers, which are large
 }
 
 func newResponse(w http.ResponseWriter, r *http.Request, zips *sync.Pool) *response {
-	return &response{w: w, zips: zips, head: r.Method == http.MethodHead, gzip: acceptsGzip(r.Header.Get("Accept-Encoding"))}
+	return &response{w: w, gzipWriters: zips, head: r.Method == http.MethodHead, gzip: acceptsGzip(r.Header.Get("Accept-Encoding"))}
 }
 
 func acceptsGzip(header string) bool {
@@ -68,32 +68,32 @@ func (w *response) Write(b []byte) (int, error) {
 	if w.status == 0 {
 		w.status = http.StatusOK
 	}
-	if !w.sent {
-		if len(w.held)+len(b) <= gzipFrom {
-			w.held = append(w.held, b...)
+	if !w.headerSent {
+		if len(w.buffered)+len(b) <= gzipFrom {
+			w.buffered = append(w.buffered, b...)
 			return len(b), nil
 		}
-		if err := w.send(true); err != nil {
+		if err := w.sendHeader(true); err != nil {
 			return 0, err
 		}
 	}
-	return w.pass(b)
+	return w.writeThrough(b)
 }
 
-// pass writes to the caller, compressed if that was decided.
-func (w *response) pass(b []byte) (int, error) {
+// writeThrough writes to the caller, compressed if that was decided.
+func (w *response) writeThrough(b []byte) (int, error) {
 	switch {
 	case w.head:
 		return len(b), nil
-	case w.zip != nil:
-		return w.zip.Write(b)
+	case w.gzipWriter != nil:
+		return w.gzipWriter.Write(b)
 	}
 	return w.w.Write(b)
 }
 
-// send sends the header and the buffered part.
-func (w *response) send(long bool) error {
-	w.sent = true
+// sendHeader sends the header and the buffered part.
+func (w *response) sendHeader(long bool) error {
+	w.headerSent = true
 	h := w.w.Header()
 	if long {
 		h.Add("Vary", "Accept-Encoding")
@@ -101,31 +101,31 @@ func (w *response) send(long bool) error {
 			h.Set("Content-Encoding", "gzip")
 			h.Del("Content-Length")
 			if !w.head {
-				w.zip = w.zips.Get().(*gzip.Writer)
-				w.zip.Reset(w.w)
+				w.gzipWriter = w.gzipWriters.Get().(*gzip.Writer)
+				w.gzipWriter.Reset(w.w)
 			}
 		}
-	} else if bodied(w.status) {
-		h.Set("Content-Length", strconv.Itoa(len(w.held)))
+	} else if allowsBody(w.status) {
+		h.Set("Content-Length", strconv.Itoa(len(w.buffered)))
 	}
 	w.w.WriteHeader(w.status)
-	if len(w.held) == 0 || !bodied(w.status) {
+	if len(w.buffered) == 0 || !allowsBody(w.status) {
 		return nil
 	}
-	_, err := w.pass(w.held)
+	_, err := w.writeThrough(w.buffered)
 	return err
 }
 
-func bodied(status int) bool {
+func allowsBody(status int) bool {
 	return status != http.StatusNoContent && status != http.StatusNotModified
 }
 
 // committed reports whether part of the response was sent.
-func (w *response) committed() bool { return w.sent }
+func (w *response) committed() bool { return w.headerSent }
 
 // reset drops the response so far, except for the headers that all responses have.
 func (w *response) reset() {
-	w.status, w.held = 0, nil
+	w.status, w.buffered = 0, nil
 	for _, name := range []string{"Content-Type", "Content-Length", "Content-Encoding", "Set-Cookie", "ETag", "Idempotency-Replay"} {
 		w.Header().Del(name)
 	}
@@ -136,13 +136,13 @@ func (w *response) finish() {
 	if w.status == 0 {
 		w.status = http.StatusOK
 	}
-	if !w.sent {
-		_ = w.send(false) // an error means that the caller has disconnected
+	if !w.headerSent {
+		_ = w.sendHeader(false) // an error means that the caller has disconnected
 	}
-	if w.zip != nil {
-		_ = w.zip.Close()
-		w.zips.Put(w.zip)
-		w.zip = nil
+	if w.gzipWriter != nil {
+		_ = w.gzipWriter.Close()
+		w.gzipWriters.Put(w.gzipWriter)
+		w.gzipWriter = nil
 	}
 }
 

@@ -46,16 +46,16 @@ type Options struct {
 // serves.
 type Router struct {
 	Options
-	mux     *http.ServeMux
-	schemas Registry
-	routes  []*route
-	cut     cutter
-	answers map[string]json.RawMessage // examples of responses, by operation
-	origin  *http.CrossOriginProtection
-	window  ratelimit.Rule
+	mux              *http.ServeMux
+	schemas          Registry
+	routes           []*route
+	shallow          shallowSchemas
+	responseExamples map[string]json.RawMessage // examples of responses, by operation
+	origin           *http.CrossOriginProtection
+	rateLimit        ratelimit.Rule
 
-	keyWait time.Duration // how long a repeat waits for the first
-	zips    sync.Pool     // of *gzip.Writer
+	keyWait     time.Duration // how long a repeat waits for the first
+	gzipWriters sync.Pool     // of *gzip.Writer
 }
 
 // New returns a router without operations.
@@ -67,19 +67,19 @@ func New(o Options) *Router {
 		o.Timeout = jsonTimeout
 	}
 	rt := &Router{
-		Options: o,
-		mux:     http.NewServeMux(),
-		schemas: newRegistry(),
-		origin:  http.NewCrossOriginProtection(),
-		window:  ratelimit.Rule{Name: "api", Max: o.RatePerMinute, Window: time.Minute},
-		keyWait: keyWait,
-		zips:    sync.Pool{New: func() any { return gzip.NewWriter(nil) }},
+		Options:     o,
+		mux:         http.NewServeMux(),
+		schemas:     newRegistry(),
+		origin:      http.NewCrossOriginProtection(),
+		rateLimit:   ratelimit.Rule{Name: "api", Max: o.RatePerMinute, Window: time.Minute},
+		keyWait:     keyWait,
+		gzipWriters: sync.Pool{New: func() any { return gzip.NewWriter(nil) }},
 	}
 	if o.BaseURL != nil {
 		// A proxy may rewrite Host, so our own origin is named too.
 		_ = rt.origin.AddTrustedOrigin(o.BaseURL.Scheme + "://" + o.BaseURL.Host)
 	}
-	rt.cut.Registry = rt.schemas
+	rt.shallow.Registry = rt.schemas
 	return rt
 }
 

@@ -50,7 +50,7 @@ func schemaName(t reflect.Type, hint string) string {
 func (r *Router) describe(rt *route, in, out reflect.Type) {
 	rt.params = r.paramsOf(in)
 	if out != reflect.TypeFor[None]() && out != reflect.TypeFor[Download]() {
-		rt.answer = r.schemas.Schema(out, true, rt.Name+"Response")
+		rt.responseSchema = r.schemas.Schema(out, true, rt.Name+"Response")
 	}
 	var body reflect.Type
 	if f, t, ok := uploadOf(in); ok {
@@ -67,26 +67,26 @@ func (r *Router) describe(rt *route, in, out reflect.Type) {
 		return
 	}
 	rt.body = bodyTypeOf(body)
-	relaxer{r.schemas, rt.Strict, map[reflect.Type]bool{}}.relax(rt.bodySchema, body)
+	schemaCorrector{r.schemas, rt.Strict, map[reflect.Type]bool{}}.correct(rt.bodySchema, body)
 	rt.bodySchema.PrecomputeMessages()
-	rt.body.bound(r.schemas, rt.bodySchema)
+	rt.body.setMaxItems(r.schemas, rt.bodySchema)
 }
 
-// relaxer corrects the schema of a body.
-type relaxer struct {
+// schemaCorrector corrects the schema of a body.
+type schemaCorrector struct {
 	all    Registry
 	strict bool
 	seen   map[reflect.Type]bool
 }
 
-// relax makes fields optional that are not required: huma considers only omitempty. In a strict operation
+// correct makes fields optional that are not required: huma considers only omitempty. In a strict operation
 // it forbids additional properties.
-func (r relaxer) relax(s *Schema, t reflect.Type) {
+func (r schemaCorrector) correct(s *Schema, t reflect.Type) {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
 	if t.Implements(optionalType) {
-		r.relax(s, reflect.Zero(t).Interface().(optional).inner())
+		r.correct(s, reflect.Zero(t).Interface().(optional).elemType())
 		return
 	}
 	if s != nil && s.Ref != "" {
@@ -97,10 +97,10 @@ func (r relaxer) relax(s *Schema, t reflect.Type) {
 	}
 	switch t.Kind() {
 	case reflect.Slice, reflect.Array:
-		r.relax(s.Items, t.Elem())
+		r.correct(s.Items, t.Elem())
 	case reflect.Map:
 		elem, _ := s.AdditionalProperties.(*Schema)
-		r.relax(elem, t.Elem())
+		r.correct(elem, t.Elem())
 	case reflect.Struct:
 		if r.seen[t] || s.Type != TypeObject {
 			return
@@ -111,10 +111,10 @@ func (r relaxer) relax(s *Schema, t reflect.Type) {
 			s.AdditionalProperties = false
 		}
 		for f, name := range bodyFields(t) {
-			if required(f) {
+			if isRequired(f) {
 				s.Required = append(s.Required, name)
 			}
-			r.relax(s.Properties[name], f.Type)
+			r.correct(s.Properties[name], f.Type)
 		}
 		s.PrecomputeMessages()
 	}
@@ -124,7 +124,6 @@ func (r relaxer) relax(s *Schema, t reflect.Type) {
 // schema. A document contains one of them.
 const sessionForm = "x-session-form"
 
-// FormSchema returns the schema of a record that API keys see as public and
 // FormSchema returns the schema of a record whose form is public for API keys and session for sessions.
 // Each document contains the one for its readers.
 func FormSchema(r Registry, public, session reflect.Type) *Schema {
@@ -133,8 +132,8 @@ func FormSchema(r Registry, public, session reflect.Type) *Schema {
 	return &s
 }
 
-// choose replaces the reference by that for the document's readers.
-func (d *drafter) choose(v object) {
+// chooseForm replaces the reference by that for the document's readers.
+func (d *documentWriter) chooseForm(v object) {
 	session, ok := v[sessionForm]
 	if !ok {
 		return

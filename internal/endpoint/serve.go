@@ -16,9 +16,9 @@ import (
 
 // ServeHTTP serves every request: by the operation of its route, or with an error if there is none.
 func (r *Router) ServeHTTP(w http.ResponseWriter, req *http.Request) {
-	res := newResponse(w, req, &r.zips)
-	x := &exchange{router: r, w: res, id: requestID(req), ip: ClientIP(req, r.TrustedProxies)}
-	x.ctx = context.WithValue(req.Context(), exchangeKey{}, x)
+	res := newResponse(w, req, &r.gzipWriters)
+	x := &call{router: r, w: res, id: requestID(req), ip: ClientIP(req, r.TrustedProxies)}
+	x.ctx = context.WithValue(req.Context(), callKey{}, x)
 	if strings.HasPrefix(req.URL.Path, "/t/") { // operations of the installation must not wait for a tenant's
 		x.ctx = sqldb.ForCaller(x.ctx)
 	}
@@ -30,45 +30,45 @@ func (r *Router) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	begun := r.Now()
 	defer func() {
 		if cause := recover(); cause != nil {
-			r.caught(x, cause)
+			r.failAfterPanic(x, cause)
 		}
 		res.finish()
 		took := r.Now().Sub(begun)
-		r.Log.Debug("request", "method", req.Method, "operation", x.operation(), "status", res.status, "request", x.id, "took", took)
+		r.Log.Debug("request", "method", req.Method, "operation", x.operationName(), "status", res.status, "request", x.id, "took", took)
 		if r.Took != nil {
-			r.Took(x.operation(), res.status, took)
+			r.Took(x.operationName(), res.status, took)
 		}
 	}()
-	found := r.find(x, req)
+	found := r.findHandler(x, req)
 	if found == nil {
 		return
 	}
 	found.ServeHTTP(res, req)
 }
 
-// find returns the handler for req, or writes an error: 404, or 405 with the methods of the route.
-func (r *Router) find(x *exchange, req *http.Request) http.Handler {
+// findHandler returns the handler for req, or writes an error: 404, or 405 with the methods of the route.
+func (r *Router) findHandler(x *call, req *http.Request) http.Handler {
 	if !sanePath(req.URL.Path) || path.Clean(req.URL.EscapedPath()) != req.URL.EscapedPath() {
 		x.refuseUnrouted(req, ErrNotFound)
 		return nil
 	}
 	found, _ := r.mux.Handler(req)
-	if _, ours := found.(handler); ours {
+	if _, ours := found.(operationHandler); ours {
 		return r.mux // it also sets the path values
 	}
 	said := probe{http.Header{}, 0}
 	found.ServeHTTP(&said, req)
 	if said.status == http.StatusMethodNotAllowed {
 		x.w.Header().Set("Allow", said.header.Get("Allow"))
-		x.refuseUnrouted(req, ErrMethod.Sayf("the route exists, but not with %s", method(req.Method)))
+		x.refuseUnrouted(req, ErrMethod.Sayf("the route exists, but not with %s", shortMethod(req.Method)))
 		return nil
 	}
 	x.refuseUnrouted(req, ErrNotFound)
 	return nil
 }
 
-func (x *exchange) refuseUnrouted(req *http.Request, err error) {
-	req, end := x.within(req, x.router.Timeout)
+func (x *call) refuseUnrouted(req *http.Request, err error) {
+	req, end := x.withTimeout(req, x.router.Timeout)
 	defer end()
 	if strings.HasPrefix(req.URL.Path, "/t/") {
 		x.setFailureLimit(req.Context())
@@ -81,7 +81,7 @@ func sanePath(p string) bool {
 	return utf8.ValidString(p) && !strings.ContainsRune(p, 0)
 }
 
-func method(m string) string {
+func shortMethod(m string) string {
 	if len(m) > 20 {
 		return "this method"
 	}
@@ -98,8 +98,8 @@ func (p *probe) Header() http.Header         { return p.header }
 func (p *probe) Write(b []byte) (int, error) { return len(b), nil }
 func (p *probe) WriteHeader(status int)      { p.status = status }
 
-// caught writes the response after a panic.
-func (r *Router) caught(x *exchange, cause any) {
+// failAfterPanic writes the response after a panic.
+func (r *Router) failAfterPanic(x *call, cause any) {
 	if cause == http.ErrAbortHandler {
 		panic(cause)
 	}
@@ -110,7 +110,7 @@ func (r *Router) caught(x *exchange, cause any) {
 	x.fail(fmt.Errorf("panic: %w", err))
 }
 
-func (x *exchange) operation() string {
+func (x *call) operationName() string {
 	if x.route == nil {
 		return ""
 	}

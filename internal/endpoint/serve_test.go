@@ -13,7 +13,7 @@ import (
 
 func TestRateLimits(t *testing.T) {
 	t.Parallel()
-	s := newShop(t, options{rate: 3})
+	s := newServer(t, options{rate: 3})
 	get := func(key string) reply { return s.do("GET /t/acme/api/things", "", "X-API-Key: "+key) }
 	for i, left := range []string{"2", "1", "0"} {
 		if got := get("key+broadcasts:read"); got.status != 200 || got.header.Get("X-RateLimit-Limit") != "3" || got.header.Get("X-RateLimit-Remaining") != left || got.header.Get("X-RateLimit-Reset") != "60" {
@@ -45,7 +45,7 @@ func TestRateLimits(t *testing.T) {
 
 func TestFailedCredentialsAreLimitedByAddress(t *testing.T) {
 	t.Parallel()
-	s := newShop(t, options{})
+	s := newServer(t, options{})
 	for i := range 60 {
 		if got := s.do("GET /t/acme/api/things", "", "X-API-Key: guess"); got.status != 401 {
 			t.Fatalf("guess %d = %d, want 401", i+1, got.status)
@@ -65,7 +65,7 @@ func TestFailedCredentialsAreLimitedByAddress(t *testing.T) {
 
 func TestSessionsAnswerToTheirOriginOnly(t *testing.T) {
 	t.Parallel()
-	s := newShop(t, options{})
+	s := newServer(t, options{})
 	for _, tt := range []struct {
 		name   string
 		header []string
@@ -91,7 +91,7 @@ func TestSessionsAnswerToTheirOriginOnly(t *testing.T) {
 
 func TestHeadIsGetWithoutTheBody(t *testing.T) {
 	t.Parallel()
-	s := newShop(t, options{})
+	s := newServer(t, options{})
 	server := httptest.NewServer(s.router)
 	t.Cleanup(server.Close)
 	req, _ := http.NewRequestWithContext(t.Context(), "HEAD", server.URL+"/t/acme/api/things", nil)
@@ -112,7 +112,7 @@ func TestHeadIsGetWithoutTheBody(t *testing.T) {
 
 func TestLongResponsesAreCompressedOnRequest(t *testing.T) {
 	t.Parallel()
-	s := newShop(t, options{})
+	s := newServer(t, options{})
 	long := "GET /t/acme/api/things/01900000-0000-7000-8000-00000000ac3e"
 	plain := s.do(long, "", "X-API-Key: key+lists:read")
 	if plain.header.Get("Content-Encoding") != "" || plain.header.Get("Vary") != "Accept-Encoding" || plain.json["name"] == nil {
@@ -138,7 +138,7 @@ func TestLongResponsesAreCompressedOnRequest(t *testing.T) {
 
 func TestStreamsAreWholeOrBreakOff(t *testing.T) {
 	t.Parallel()
-	s := newShop(t, options{})
+	s := newServer(t, options{})
 	server := httptest.NewServer(s.router)
 	t.Cleanup(server.Close)
 	get := func(query string) (int, string, error) {
@@ -168,7 +168,7 @@ func TestStreamsAreWholeOrBreakOff(t *testing.T) {
 
 func TestInternalErrorsDiscloseNothing(t *testing.T) {
 	t.Parallel()
-	s := newShop(t, options{})
+	s := newServer(t, options{})
 	for what, want := range map[string]int{"GET /t/acme/api/panic": 500, "GET /t/broken/api/things": 500, "GET /t/outage/api/things": 503} {
 		got := s.do(what, "", "X-API-Key: key+broadcasts:read", "X-Request-Id: from-the-proxy_1.2")
 		if got.status != want {
@@ -194,7 +194,7 @@ func TestInternalErrorsDiscloseNothing(t *testing.T) {
 
 func TestRequestIDs(t *testing.T) {
 	t.Parallel()
-	s := newShop(t, options{})
+	s := newServer(t, options{})
 	for given, kept := range map[string]bool{"abc-123": true, "": false, "two words": false, "new\tline": false, strings.Repeat("x", 129): false, "é": false} {
 		got := s.do("GET /nowhere", "", "X-Request-Id: "+given).header.Get("X-Request-Id")
 		if (got == given) != kept || got == "" {
@@ -222,7 +222,7 @@ func TestTheCallerIsFoundBehindTrustedProxiesOnly(t *testing.T) {
 		{"IPv6 and mapped IPv4", "[::ffff:10.1.1.1]:1234", []string{"2001:db8::7"}, "2001:db8::7"},
 		{"an IPv6 proxy", "[fd00::1%eth0]:1234", []string{"::ffff:203.0.113.9"}, "203.0.113.9"},
 	} {
-		s := newShop(t, options{trust: trust})
+		s := newServer(t, options{trust: trust})
 		req := httptest.NewRequest("POST", "/api/auth/login", strings.NewReader(`{"email": "ann@example.org"}`))
 		req.RemoteAddr = tt.peer
 		req.Header["X-Forwarded-For"] = tt.forwarded
@@ -234,7 +234,7 @@ func TestTheCallerIsFoundBehindTrustedProxiesOnly(t *testing.T) {
 
 func TestAnAnswerMayHaveHeadersAndAStatusOfItsOwn(t *testing.T) {
 	t.Parallel()
-	s := newShop(t, options{})
+	s := newServer(t, options{})
 	if got := s.do("POST /api/auth/login", `{"email": "ann@example.org"}`); got.status != 200 || got.header.Get("Set-Cookie") == "" {
 		t.Errorf("login = %d %v", got.status, got.header)
 	}
@@ -245,7 +245,7 @@ func TestAnAnswerMayHaveHeadersAndAStatusOfItsOwn(t *testing.T) {
 
 func TestADeprecatedOperationNamesItsSuccessor(t *testing.T) {
 	t.Parallel()
-	s := newShop(t, options{})
+	s := newServer(t, options{})
 	got := s.do("POST /t/acme/api/poke", "", "X-API-Key: key+x")
 	if d, l := got.header.Get("Deprecation"), got.header.Get("Link"); d != "@1767225600" || l != `<https://mail.example.com/t/acme/api/things>; rel="successor-version"` {
 		t.Errorf("Deprecation %q, Link %q", d, l)
@@ -257,7 +257,7 @@ func TestADeprecatedOperationNamesItsSuccessor(t *testing.T) {
 
 // What the router costs a small write and a small read.
 func BenchmarkRouter(b *testing.B) {
-	s := newShop(b, options{rate: 1 << 30})
+	s := newServer(b, options{rate: 1 << 30})
 	for name, what := range map[string]string{"post": "POST /t/acme/api/things", "get": "GET /t/acme/api/things"} {
 		method, target, _ := strings.Cut(what, " ")
 		b.Run(name, func(b *testing.B) {

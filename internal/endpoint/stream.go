@@ -24,15 +24,15 @@ type streamed interface{ stream(w io.Writer) error }
 func (s Stream[T]) stream(w io.Writer) error {
 	b := bufio.NewWriterSize(w, 16<<10)
 	_, _ = b.WriteString(`{"data":[`)
-	if err := elements(b, s.Rows); err != nil {
+	if err := writeRows(b, s.Rows); err != nil {
 		return err
 	}
 	_, _ = b.WriteString("],\"next_cursor\":null,\"has_more\":false}\n")
 	return b.Flush()
 }
 
-// elements writes rows as they are read, with commas between them.
-func elements[T any](b *bufio.Writer, rows iter.Seq2[T, error]) error {
+// writeRows writes rows as they are read, with commas between them.
+func writeRows[T any](b *bufio.Writer, rows iter.Seq2[T, error]) error {
 	first := true
 	for row, err := range rows {
 		if err != nil {
@@ -87,7 +87,7 @@ func (p Parts) stream(w io.Writer) error {
 			continue
 		}
 		_ = b.WriteByte('[')
-		if err := elements(b, part.Rows); err != nil {
+		if err := writeRows(b, part.Rows); err != nil {
 			return err
 		}
 		_ = b.WriteByte(']')
@@ -113,8 +113,8 @@ type Download struct {
 	Content         io.Reader
 }
 
-// download writes a file, or only its headers for HEAD.
-func (x *exchange) download(file Download) error {
+// writeDownload writes a file, or only its headers for HEAD.
+func (x *call) writeDownload(file Download) error {
 	h := x.w.Header()
 	h.Set("Content-Type", file.MediaType)
 	h.Set("Content-Disposition", `attachment; filename="`+file.Name+`"`)

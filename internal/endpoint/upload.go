@@ -16,23 +16,23 @@ import (
 // Upload is the body of an operation with a file: multipart/form-data with the file as "file" and, before
 // or after it, a JSON object as "options", which is an Options. It is the field Upload of the operation's
 // In, and is read while the operation runs, so that the file is never completely in memory.
-type Upload[Options any] struct{ x *exchange }
+type Upload[Options any] struct{ x *call }
 
 // uploader is implemented by every *Upload[Options].
 type uploader interface {
 	options() reflect.Type
-	of(x *exchange)
+	attach(x *call)
 }
 
 func (u *Upload[Options]) options() reflect.Type { return reflect.TypeFor[Options]() }
-func (u *Upload[Options]) of(x *exchange)        { u.x = x }
+func (u *Upload[Options]) attach(x *call)        { u.x = x }
 
 // Receive reads the body: keep is called once with the file, and reads it to its end or returns an error,
 // which Receive returns. Every problem of the form is a fault; then the caller must discard what keep has
 // stored. A form without options has the zero Options.
 func (u *Upload[Options]) Receive(keep func(file io.Reader) error) (Options, error) {
 	var options Options
-	raw, err := u.x.receive(keep)
+	raw, err := u.x.readForm(keep)
 	if err != nil || raw == nil {
 		return options, err
 	}
@@ -62,8 +62,8 @@ func uploadOf(in reflect.Type) (reflect.StructField, reflect.Type, bool) {
 	return f, u.options(), true
 }
 
-// form checks that a request has a form, and limits its size.
-func (x *exchange) form(r *http.Request) error {
+// openForm checks that a request has a form, and limits its size.
+func (x *call) openForm(r *http.Request) error {
 	limit := x.route.maxBody()
 	if r.ContentLength > limit {
 		return tooLarge(limit)
@@ -87,9 +87,9 @@ func tooLarge(limit int64) error {
 	return ErrTooLarge.Sayf("the body may have at most %d bytes", limit)
 }
 
-// receive reads the parts of the form, passes the file on and returns the normalized options; nil if there
+// readForm reads the parts of the form, passes the file on and returns the normalized options; nil if there
 // are none.
-func (x *exchange) receive(keep func(io.Reader) error) ([]byte, error) {
+func (x *call) readForm(keep func(io.Reader) error) ([]byte, error) {
 	var options []byte
 	var kept bool
 	for {
@@ -98,7 +98,7 @@ func (x *exchange) receive(keep func(io.Reader) error) ([]byte, error) {
 			break
 		}
 		if err != nil {
-			return nil, broken(err)
+			return nil, formError(err)
 		}
 		switch part.FormName() {
 		case filePart:
@@ -106,10 +106,10 @@ func (x *exchange) receive(keep func(io.Reader) error) ([]byte, error) {
 				return nil, fault.Input(fault.Field{Path: filePart, Message: "send one file"})
 			}
 			kept = true
-			source := &source{r: part}
+			source := &fileReader{r: part}
 			if err := keep(source); err != nil {
 				if source.err != nil {
-					return nil, broken(source.err)
+					return nil, formError(source.err)
 				}
 				return nil, err
 			}
@@ -125,17 +125,17 @@ func (x *exchange) receive(keep func(io.Reader) error) ([]byte, error) {
 	if !kept {
 		return nil, fault.Input(fault.Field{Path: filePart, Message: "required"})
 	}
-	x.arrived()
+	x.clearReadDeadline()
 	return options, nil
 }
 
-// source stores the error of reading, to distinguish it from an error of storing.
-type source struct {
+// fileReader stores the error of reading, to distinguish it from an error of storing.
+type fileReader struct {
 	r   io.Reader
 	err error
 }
 
-func (s *source) Read(p []byte) (int, error) {
+func (s *fileReader) Read(p []byte) (int, error) {
 	n, err := s.r.Read(p)
 	if err != nil && !errors.Is(err, io.EOF) {
 		s.err = err
@@ -143,30 +143,30 @@ func (s *source) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// broken returns the fault for a body that cannot be read to its end.
-func broken(err error) error {
+// formError returns the fault for a body that cannot be read to its end.
+func formError(err error) error {
 	if large, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		return tooLarge(large.Limit)
 	}
-	if tooSlow(err) {
+	if isReadTimeout(err) {
 		return errTooSlow
 	}
 	return fault.Input(fault.Field{Message: "the body is not a whole " + formType + " form"}).Because(err)
 }
 
 // readOptions reads and checks the options like a JSON body.
-func (x *exchange) readOptions(r io.Reader) ([]byte, error) {
+func (x *call) readOptions(r io.Reader) ([]byte, error) {
 	raw, err := io.ReadAll(io.LimitReader(r, Megabyte+1))
 	switch {
 	case err != nil:
-		return nil, broken(err)
+		return nil, formError(err)
 	case len(raw) > Megabyte:
 		return nil, ErrTooLarge.Sayf("the options may have at most %d bytes", Megabyte)
 	}
 	wrong := func(message string) error {
 		return fault.Input(fault.Field{Path: optionsPart, Message: message})
 	}
-	tree, err := parse(raw)
+	tree, err := parseJSON(raw)
 	if f, ok := fault.As(err); ok {
 		return nil, wrong("must be a JSON object: " + f.Message)
 	}
@@ -174,9 +174,9 @@ func (x *exchange) readOptions(r io.Reader) ([]byte, error) {
 		return nil, wrong("must be a JSON object")
 	}
 	found := &findings{}
-	tree = x.check(found, optionsPart, tree)
+	tree = x.checkBody(found, optionsPart, tree)
 	if found.Any() {
-		return nil, x.route.problem(found)
+		return nil, x.route.problemFault(found)
 	}
 	clean, err := json.Marshal(tree)
 	if err != nil {

@@ -33,9 +33,9 @@ type loadRequest struct {
 
 var errDisk = errors.New("the disk is full")
 
-// newDepot is a shop that accepts files of a megabyte.
-func newDepot(t testing.TB) *shop {
-	s := newShop(t, options{})
+// newUploadServer is a shop that accepts files of a megabyte.
+func newUploadServer(t testing.TB) *server {
+	s := newServer(t, options{})
 	endpoint.Handle(s.router, "POST /t/{tenant}/api/loads", endpoint.Op{
 		Name: "load", Summary: "Load.", Tag: "things", Mode: endpoint.Free, MaxBody: endpoint.Megabyte,
 	}, func(_ context.Context, _ auth.Principal, in *loadRequest) (load, error) {
@@ -57,8 +57,8 @@ func newDepot(t testing.TB) *shop {
 	return s
 }
 
-// form puts parts, "name" and content in turn, into a form.
-func form(parts ...string) string {
+// formBody puts parts, "name" and content in turn, into a form.
+func formBody(parts ...string) string {
 	var b strings.Builder
 	for i := 0; i < len(parts); i += 2 {
 		b.WriteString("--x\r\nContent-Disposition: form-data; name=\"" + parts[i] + "\"")
@@ -74,7 +74,7 @@ const formHeader = "Content-Type: multipart/form-data; boundary=x"
 
 func TestFormsWithAFile(t *testing.T) {
 	t.Parallel()
-	s := newDepot(t)
+	s := newUploadServer(t)
 	deep := strings.Repeat("[", 20_000)
 	for _, tt := range []struct {
 		name, body, header string
@@ -83,32 +83,32 @@ func TestFormsWithAFile(t *testing.T) {
 		fields             map[string]string
 		want               load
 	}{
-		{name: "file alone", body: form("file", "a,b"), status: 200, want: load{3, "a,b", loadOptions{}}},
-		{name: "options first", body: form("options", `{"mode": "b"}`, "file", "a"), status: 200, want: load{1, "a", loadOptions{Mode: "b"}}},
-		{name: "options last", body: form("file", "a", "options", `{"mode": "b", "other": 1, "map": {"É": "x"}}`), status: 200,
+		{name: "file alone", body: formBody("file", "a,b"), status: 200, want: load{3, "a,b", loadOptions{}}},
+		{name: "options first", body: formBody("options", `{"mode": "b"}`, "file", "a"), status: 200, want: load{1, "a", loadOptions{Mode: "b"}}},
+		{name: "options last", body: formBody("file", "a", "options", `{"mode": "b", "other": 1, "map": {"É": "x"}}`), status: 200,
 			want: load{1, "a", loadOptions{Mode: "b", Map: map[string]string{"É": "x"}}}},
-		{name: "other parts are passed over", body: form("comment", strings.Repeat("z", 5000), "file", "", "more", ""), status: 200, want: load{}},
-		{name: "no file", body: form("options", `{}`), status: 400, code: "INVALID_INPUT", fields: map[string]string{"file": "required"}},
-		{name: "an empty form", body: form(), status: 400, code: "INVALID_INPUT", fields: map[string]string{"file": "required"}},
-		{name: "two files", body: form("file", "a", "file", "b"), status: 400, code: "INVALID_INPUT", fields: map[string]string{"file": "send one file"}},
-		{name: "options twice", body: form("options", "{}", "options", "{}", "file", ""), status: 400, code: "INVALID_INPUT", fields: map[string]string{"options": "send them once"}},
-		{name: "wrong options, all at once", body: form("file", "a", "options", `{"mode": "c", "map": {"a": 1}, "deep": [{}]}`), status: 400, code: "INVALID_INPUT",
+		{name: "other parts are passed over", body: formBody("comment", strings.Repeat("z", 5000), "file", "", "more", ""), status: 200, want: load{}},
+		{name: "no file", body: formBody("options", `{}`), status: 400, code: "INVALID_INPUT", fields: map[string]string{"file": "required"}},
+		{name: "an empty form", body: formBody(), status: 400, code: "INVALID_INPUT", fields: map[string]string{"file": "required"}},
+		{name: "two files", body: formBody("file", "a", "file", "b"), status: 400, code: "INVALID_INPUT", fields: map[string]string{"file": "send one file"}},
+		{name: "options twice", body: formBody("options", "{}", "options", "{}", "file", ""), status: 400, code: "INVALID_INPUT", fields: map[string]string{"options": "send them once"}},
+		{name: "wrong options, all at once", body: formBody("file", "a", "options", `{"mode": "c", "map": {"a": 1}, "deep": [{}]}`), status: 400, code: "INVALID_INPUT",
 			fields: map[string]string{"options.mode": `expected value to be one of "a, b"`, "options.map.a": "expected string", "options.deep[0].email": "required"}},
-		{name: "options that are a list", body: form("options", `[]`, "file", "a"), status: 400, code: "INVALID_INPUT", fields: map[string]string{"options": "must be a JSON object"}},
-		{name: "options that are no JSON", body: form("options", `{`, "file", "a"), status: 400, code: "INVALID_INPUT",
+		{name: "options that are a list", body: formBody("options", `[]`, "file", "a"), status: 400, code: "INVALID_INPUT", fields: map[string]string{"options": "must be a JSON object"}},
+		{name: "options that are no JSON", body: formBody("options", `{`, "file", "a"), status: 400, code: "INVALID_INPUT",
 			fields: map[string]string{"options": "must be a JSON object: the body is not JSON: it breaks off"}},
-		{name: "options without end", body: form("options", deep, "file", "a"), status: 400, code: "INVALID_INPUT",
+		{name: "options without end", body: formBody("options", deep, "file", "a"), status: 400, code: "INVALID_INPUT",
 			fields: map[string]string{"options": "must be a JSON object: the body is not JSON: invalid character '[' exceeded max depth at byte 10001"}},
-		{name: "a NUL in the options", body: form("options", `{"mode": "\u0000"}`, "file", "a"), status: 400, code: "INVALID_INPUT",
+		{name: "a NUL in the options", body: formBody("options", `{"mode": "\u0000"}`, "file", "a"), status: 400, code: "INVALID_INPUT",
 			fields: map[string]string{"options.mode": "must not contain a NUL character"}},
-		{name: "breaks off", body: strings.TrimSuffix(form("file", "a"), "--x--\r\n"), status: 400, code: "INVALID_INPUT"},
+		{name: "breaks off", body: strings.TrimSuffix(formBody("file", "a"), "--x--\r\n"), status: 400, code: "INVALID_INPUT"},
 		{name: "no form at all", body: "a,b\n1,2\n", status: 400, code: "INVALID_INPUT"},
 		{name: "JSON", body: "{}", header: "Content-Type: application/json", status: 415, code: "UNSUPPORTED_MEDIA_TYPE"},
-		{name: "no media type", body: form("file", "a"), header: "X-A: b", status: 415, code: "UNSUPPORTED_MEDIA_TYPE"},
-		{name: "no boundary", body: form("file", "a"), header: "Content-Type: multipart/form-data", status: 415, code: "UNSUPPORTED_MEDIA_TYPE"},
+		{name: "no media type", body: formBody("file", "a"), header: "X-A: b", status: 415, code: "UNSUPPORTED_MEDIA_TYPE"},
+		{name: "no boundary", body: formBody("file", "a"), header: "Content-Type: multipart/form-data", status: 415, code: "UNSUPPORTED_MEDIA_TYPE"},
 		{name: "another kind of form", body: "file=a", header: "Content-Type: application/x-www-form-urlencoded", status: 415, code: "UNSUPPORTED_MEDIA_TYPE"},
-		{name: "compressed", body: form("file", "a"), header: formHeader + "\nContent-Encoding: gzip", status: 415, code: "UNSUPPORTED_MEDIA_TYPE"},
-		{name: "our own mistake", body: form("file", "broken"), status: 500, code: "INTERNAL_ERROR"},
+		{name: "compressed", body: formBody("file", "a"), header: formHeader + "\nContent-Encoding: gzip", status: 415, code: "UNSUPPORTED_MEDIA_TYPE"},
+		{name: "our own mistake", body: formBody("file", "broken"), status: 500, code: "INTERNAL_ERROR"},
 	} {
 		if tt.header == "" {
 			tt.header = formHeader
@@ -133,15 +133,15 @@ func TestFormsWithAFile(t *testing.T) {
 
 func TestFormsOverTheCapAreRefusedInTheMiddle(t *testing.T) {
 	t.Parallel()
-	s := newDepot(t)
-	large := form("file", strings.Repeat("a", endpoint.Megabyte))
+	s := newUploadServer(t)
+	large := formBody("file", strings.Repeat("a", endpoint.Megabyte))
 	if r := s.do("POST /t/acme/api/loads", large, formHeader, "X-API-Key: key+x"); r.status != 413 || r.code() != "PAYLOAD_TOO_LARGE" {
 		t.Errorf("a body that says it is too large: %d %s", r.status, r.body)
 	}
 	for name, body := range map[string]string{
 		"file":       large,
-		"other part": form("comment", strings.Repeat("a", endpoint.Megabyte), "file", "a"),
-		"options":    form("options", strings.Repeat(" ", endpoint.Megabyte), "file", "a"),
+		"other part": formBody("comment", strings.Repeat("a", endpoint.Megabyte), "file", "a"),
+		"options":    formBody("options", strings.Repeat(" ", endpoint.Megabyte), "file", "a"),
 	} {
 		read := &counted{r: strings.NewReader(body + strings.Repeat("a", 10*endpoint.Megabyte))}
 		req := httptest.NewRequest("POST", "/t/acme/api/loads", read) // without Content-Length
@@ -169,7 +169,7 @@ func (c *counted) Read(p []byte) (int, error) {
 
 func TestTheDocumentContainsForms(t *testing.T) {
 	t.Parallel()
-	s := newDepot(t)
+	s := newUploadServer(t)
 	doc, _ := document(t, s)
 	if err := doc.Validate(t.Context()); err != nil {
 		t.Fatal(err)
@@ -193,13 +193,13 @@ func TestTheDocumentContainsForms(t *testing.T) {
 
 // Whatever is sent as a form, the response is never a 5xx.
 func FuzzForm(f *testing.F) {
-	f.Add(form("file", "a,b", "options", `{"mode": "a"}`))
-	f.Add(form("options", `{"mode": null}`))
+	f.Add(formBody("file", "a,b", "options", `{"mode": "a"}`))
+	f.Add(formBody("options", `{"mode": null}`))
 	f.Add("--x\r\n\r\n\r\n--x--")
 	f.Add("--x\nContent-Disposition: form-data; name*=utf-8''file\n\na\n--x--")
 	f.Add("--x\r\nContent-Disposition: form-data; name=file\r\nContent-Transfer-Encoding: quoted-printable\r\n\r\n=\r\n--x--")
 	f.Fuzz(func(t *testing.T, body string) {
-		r := newDepot(t).do("POST /t/acme/api/loads", body, formHeader, "X-API-Key: key+x")
+		r := newUploadServer(t).do("POST /t/acme/api/loads", body, formHeader, "X-API-Key: key+x")
 		if r.status == 500 && strings.Contains(body, "broken") {
 			return
 		}

@@ -31,41 +31,41 @@ func (f *findings) add(path, message string) {
 // before its elements, elements that break the same rule are one problem, and checking ends when there are
 // more problems than are reported.
 type validator struct {
-	cut   *cutter
-	found *findings
-	path  []byte
-	at    *huma.PathBuffer // the current path
-	res   huma.ValidateResult
+	shallow *shallowSchemas
+	found   *findings
+	path    []byte
+	at      *huma.PathBuffer // the current path
+	res     huma.ValidateResult
 }
 
 // validate adds the problems of the value at a path by its schema.
 func (r *Router) validate(found *findings, path string, s *Schema, value any) {
-	v := validator{cut: &r.cut, found: found, path: []byte(path), at: huma.NewPathBuffer(make([]byte, 0, 64), 0)}
-	v.value(s, value)
+	v := validator{shallow: &r.shallow, found: found, path: []byte(path), at: huma.NewPathBuffer(make([]byte, 0, 64), 0)}
+	v.validateValue(s, value)
 }
 
-// huma checks a value except for what is inside its arrays and mappings.
-func (v *validator) huma(s *Schema, value any) []error {
+// validateShallow checks a value except for what is inside its arrays and mappings.
+func (v *validator) validateShallow(s *Schema, value any) []error {
 	v.res.Reset()
 	v.at.Reset()
-	huma.Validate(v.cut, v.cut.of(s), v.at, huma.ModeWriteToServer, value, &v.res)
+	huma.Validate(v.shallow, v.shallow.shallow(s), v.at, huma.ModeWriteToServer, value, &v.res)
 	return v.res.Errors
 }
 
-func (v *validator) value(s *Schema, value any) {
-	for _, err := range v.huma(s, value) {
+func (v *validator) validateValue(s *Schema, value any) {
+	for _, err := range v.validateShallow(s, value) {
 		f := problemOf(err)
-		v.found.add(v.below(f.Path), f.Message)
+		v.found.add(v.pathBelow(f.Path), f.Message)
 	}
-	v.inside(s, value)
+	v.validateContents(s, value)
 }
 
-// inside checks the contents of arrays and mappings in a value that was checked itself.
-func (v *validator) inside(s *Schema, value any) {
-	s = v.cut.resolved(s)
+// validateContents checks the contents of arrays and mappings in a value that was checked itself.
+func (v *validator) validateContents(s *Schema, value any) {
+	s = v.shallow.resolve(s)
 	switch value := value.(type) {
 	case []any:
-		v.list(s, value)
+		v.validateArray(s, value)
 	case map[string]any:
 		others, _ := s.AdditionalProperties.(*Schema)
 		if len(s.Properties) == 0 && others == nil {
@@ -75,22 +75,22 @@ func (v *validator) inside(s *Schema, value any) {
 			if v.found.Truncated() {
 				return
 			}
-			n := v.step(shown(name))
+			n := v.pushStep(pathKey(name))
 			if p, ok := s.Properties[name]; ok {
-				v.inside(p, value[name])
+				v.validateContents(p, value[name])
 			} else if others != nil {
-				v.value(others, value[name])
+				v.validateValue(others, value[name])
 			}
 			v.path = v.path[:n]
 		}
 	}
 }
 
-func (v *validator) list(s *Schema, list []any) {
+func (v *validator) validateArray(s *Schema, list []any) {
 	if s.Items == nil || s.MaxItems != nil && len(list) > *s.MaxItems {
 		return
 	}
-	items, path := v.cut.resolved(s.Items), string(v.path)
+	items, path := v.shallow.resolve(s.Items), string(v.path)
 	for i, e := range list {
 		if v.found.Truncated() {
 			return
@@ -102,43 +102,43 @@ func (v *validator) list(s *Schema, list []any) {
 			v.found.AddElement(path, wrong)
 			continue
 		}
-		errs := v.huma(items, e)
-		nested := container(e)
+		errs := v.validateShallow(items, e)
+		nested := isContainer(e)
 		if len(errs) == 0 && !nested {
 			continue
 		}
-		n := v.step("[" + strconv.Itoa(i) + "]")
+		n := v.pushStep("[" + strconv.Itoa(i) + "]")
 		for _, err := range errs {
 			if f := problemOf(err); f.Path == "" {
 				v.found.AddElement(path, f.Message)
 			} else {
-				v.found.add(v.below(f.Path), f.Message)
+				v.found.add(v.pathBelow(f.Path), f.Message)
 			}
 		}
 		if nested {
-			v.inside(items, e)
+			v.validateContents(items, e)
 		}
 		v.path = v.path[:n]
 	}
 }
 
-// step adds a step to the path and returns the previous length.
-func (v *validator) step(name string) int {
+// pushStep adds a step to the path and returns the previous length.
+func (v *validator) pushStep(name string) int {
 	n := len(v.path)
-	v.path = append(v.path[:n], joined(n, name)...)
+	v.path = append(v.path[:n], withSeparator(n, name)...)
 	return n
 }
 
-// below returns another path below the current one.
-func (v *validator) below(path string) string {
+// pathBelow returns another path below the current one.
+func (v *validator) pathBelow(path string) string {
 	if path == "" {
 		return string(v.path)
 	}
-	return string(v.path) + joined(len(v.path), path)
+	return string(v.path) + withSeparator(len(v.path), path)
 }
 
-// joined returns a step as it continues a path of n bytes.
-func joined(n int, step string) string {
+// withSeparator returns a step as it continues a path of n bytes.
+func withSeparator(n int, step string) string {
 	if n > 0 && !strings.HasPrefix(step, "[") {
 		return "." + step
 	}
@@ -153,7 +153,7 @@ func problemOf(err error) fault.Field {
 	return fault.Field{Message: err.Error()}
 }
 
-func container(value any) bool {
+func isContainer(value any) bool {
 	switch value.(type) {
 	case []any, map[string]any:
 		return true
@@ -193,21 +193,23 @@ func wrongKind(s *Schema, value any) string {
 	return message
 }
 
-// cutter makes schemas without rules for the elements of arrays and mappings. It is also the registry that
+// shallowSchemas makes schemas without rules for the elements of arrays and mappings. It is also the registry that
 // they refer to.
-type cutter struct {
+type shallowSchemas struct {
 	Registry
-	made sync.Map // *Schema -> *Schema
+	copies sync.Map // *Schema -> *Schema
 }
 
 // SchemaFromRef returns the schema of a reference, cut.
-func (c *cutter) SchemaFromRef(ref string) *Schema { return c.of(c.Registry.SchemaFromRef(ref)) }
+func (c *shallowSchemas) SchemaFromRef(ref string) *Schema {
+	return c.shallow(c.Registry.SchemaFromRef(ref))
+}
 
-func (c *cutter) of(s *Schema) *Schema {
+func (c *shallowSchemas) shallow(s *Schema) *Schema {
 	if s == nil || s.Ref != "" {
 		return s
 	}
-	if made, ok := c.made.Load(s); ok {
+	if made, ok := c.copies.Load(s); ok {
 		return made.(*Schema)
 	}
 	cut := *s
@@ -220,15 +222,15 @@ func (c *cutter) of(s *Schema) *Schema {
 	if s.Properties != nil {
 		cut.Properties = make(map[string]*Schema, len(s.Properties))
 		for name, p := range s.Properties {
-			cut.Properties[name] = c.of(p)
+			cut.Properties[name] = c.shallow(p)
 		}
 	}
-	made, _ := c.made.LoadOrStore(s, &cut)
+	made, _ := c.copies.LoadOrStore(s, &cut)
 	return made.(*Schema)
 }
 
-// resolved returns the schema that s refers to, not cut.
-func (c *cutter) resolved(s *Schema) *Schema {
+// resolve returns the schema that s refers to, not cut.
+func (c *shallowSchemas) resolve(s *Schema) *Schema {
 	for s.Ref != "" {
 		s = c.Registry.SchemaFromRef(s.Ref)
 	}

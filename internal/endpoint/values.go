@@ -60,11 +60,11 @@ func (o Opt[T]) MarshalJSON() ([]byte, error) {
 	return json.Marshal(o.Value)
 }
 
-// Schema is T's schema, and null.
+// Schema returns T's schema, which also allows null.
 func (o Opt[T]) Schema(r Registry) *Schema {
 	t := reflect.TypeFor[T]()
 	s := r.Schema(t, true, t.Name())
-	if s.Ref == "" && s.Type != "" { // what has no type may be null anyway
+	if s.Ref == "" && s.Type != "" { // a schema without a type allows null
 		c := *s
 		c.Nullable = true
 		return &c
@@ -72,18 +72,18 @@ func (o Opt[T]) Schema(r Registry) *Schema {
 	return s
 }
 
-func (o Opt[T]) inner() reflect.Type { return reflect.TypeFor[T]() }
+func (o Opt[T]) elemType() reflect.Type { return reflect.TypeFor[T]() }
 
-// optional is what every Opt[T] is.
-type optional interface{ inner() reflect.Type }
+// optional is implemented by every Opt[T].
+type optional interface{ elemType() reflect.Type }
 
-// Stamp is a time as answers show it: UTC, milliseconds, Z.
+// Stamp is a time in the format of responses: UTC, milliseconds, Z.
 type Stamp time.Time
 
 // At returns t as a Stamp.
 func At(t time.Time) Stamp { return Stamp(t) }
 
-// AtOr returns t as a Stamp, or nil for none.
+// AtOr returns t as a Stamp, or nil if t is nil.
 func AtOr(t *time.Time) *Stamp {
 	if t == nil {
 		return nil
@@ -93,13 +93,13 @@ func AtOr(t *time.Time) *Stamp {
 
 const stampLayout = "2006-01-02T15:04:05.000Z"
 
-// String returns the stamp as answers show it.
+// String returns the stamp in the format of responses.
 func (s Stamp) String() string { return time.Time(s).UTC().Format(stampLayout) }
 
 // MarshalJSON writes the stamp as a JSON string.
 func (s Stamp) MarshalJSON() ([]byte, error) { return []byte(`"` + s.String() + `"`), nil }
 
-// UnmarshalJSON reads what MarshalJSON writes, and whatever ParseTime reads.
+// UnmarshalJSON reads a JSON string in a format of ParseTime.
 func (s *Stamp) UnmarshalJSON(b []byte) error {
 	var text string
 	if err := json.Unmarshal(b, &text); err != nil {
@@ -110,16 +110,15 @@ func (s *Stamp) UnmarshalJSON(b []byte) error {
 	return err
 }
 
-// Schema is that of a date-time.
+// Schema returns the schema of a date-time.
 func (s Stamp) Schema(Registry) *Schema {
 	return &Schema{Type: TypeString, Format: "date-time"}
 }
 
 var errTime = errors.New("must be a date and time such as 2026-03-01T09:30:00Z")
 
-// ParseTime reads a time as callers may write it: RFC 3339;
-// without an offset it is UTC; a date alone is its first moment in UTC. The
-// error's text is fit for a field's message.
+// ParseTime parses a time in RFC 3339. Without an offset it is UTC; a date alone is its first moment in
+// UTC. The error can be the message of a field's problem.
 func ParseTime(s string) (time.Time, error) {
 	s = strings.TrimSpace(s)
 	for _, layout := range []string{time.RFC3339Nano, "2006-01-02T15:04:05.999999999", "2006-01-02T15:04", time.DateOnly} {

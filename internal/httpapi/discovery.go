@@ -45,7 +45,7 @@ type (
 // publishDocuments publishes the index of operations and the OpenAPI documents. They are made at the
 // first request, from all operations registered by then.
 func publishDocuments(r *endpoint.Router, base *url.URL) {
-	r.Illustrate(recordedAnswers())
+	r.SetResponseExamples(recordedAnswers())
 	r.Publish("GET /api/openapi.json", "application/json", r.Document)
 	r.Publish("GET /api/openapi-app.json", "application/json", r.AppDocument)
 	r.Publish("GET /api/discover", "application/json", func() ([]byte, error) { return json.Marshal(discoveryIndex(r, base)) })

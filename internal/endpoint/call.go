@@ -10,8 +10,8 @@ import (
 	"github.com/packetboat/packetboat/internal/auth"
 )
 
-// exchange is a request and its response on their way through the router.
-type exchange struct {
+// call is a request and its response on their way through the router.
+type call struct {
 	ctx       context.Context // of the request; ends at its deadline
 	router    *Router
 	route     *route
@@ -25,16 +25,16 @@ type exchange struct {
 	claim     *claim            // the reservation of an idempotency key
 }
 
-type exchangeKey struct{}
+type callKey struct{}
 
-func exchangeOf(ctx context.Context) *exchange {
-	x, _ := ctx.Value(exchangeKey{}).(*exchange)
+func callOf(ctx context.Context) *call {
+	x, _ := ctx.Value(callKey{}).(*call)
 	return x
 }
 
 // RequestID returns the id of the request that ctx belongs to, or "".
 func RequestID(ctx context.Context) string {
-	if x := exchangeOf(ctx); x != nil {
+	if x := callOf(ctx); x != nil {
 		return x.id
 	}
 	return ""
@@ -42,25 +42,25 @@ func RequestID(ctx context.Context) string {
 
 // Actor returns the actor of the request that ctx belongs to; the system, if there is none.
 func Actor(ctx context.Context) auth.Actor {
-	if x := exchangeOf(ctx); x != nil {
+	if x := callOf(ctx); x != nil {
 		return x.principal.Actor()
 	}
 	return auth.System
 }
 
 // refuse writes the response for an error before the operation.
-func (x *exchange) refuse(err error) {
+func (x *call) refuse(err error) {
 	f := x.router.faultOf(x, err)
 	status, body := enveloped(f)
-	x.headersFor(f)
+	x.setRetryAfter(f)
 	x.w.writeJSON(status, body)
 }
 
 // fail writes the response for an error, or closes the connection if part of another response was sent.
-func (x *exchange) fail(err error) {
+func (x *call) fail(err error) {
 	if x.w.committed() {
 		if !errors.Is(x.ctx.Err(), context.Canceled) {
-			x.router.Log.Error("request failed after its response began", "err", err, "request", x.id, "operation", x.operation())
+			x.router.Log.Error("request failed after its response began", "err", err, "request", x.id, "operation", x.operationName())
 		}
 		panic(http.ErrAbortHandler)
 	}
