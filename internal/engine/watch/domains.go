@@ -23,36 +23,36 @@ var (
 	warnHardBounces = []float64{0.02, 0.05}
 )
 
-// grounds returns the reason to pause a domain with these counts, if there is one.
-func grounds(c traffic.Counts) (why sender.Pause, must bool) {
+// pauseReason returns the reason to pause a domain with these counts, if there is one.
+func pauseReason(c traffic.Counts) (why sender.Pause, must bool) {
 	if c.Delivered < minDeliveries {
 		return sender.Pause{}, false
 	}
 	why = sender.Pause{Deliveries: c.Delivered, Hours: int(domainWindow / time.Hour)}
-	if rate := complaints(c, traffic.Rate); rate >= pauseComplaints {
+	if rate := complaintRate(c, traffic.Rate); rate >= pauseComplaints {
 		why.Reason, why.Rate, why.Count = sender.PausedForComplaints, rate, c.Complained
 		return why, true
 	}
-	if rate := hardBounces(c, traffic.Rate); rate >= pauseHardBounces {
+	if rate := hardBounceRate(c, traffic.Rate); rate >= pauseHardBounces {
 		why.Reason, why.Rate, why.Count = sender.PausedForBounces, rate, c.Hard
 		return why, true
 	}
 	return sender.Pause{}, false
 }
 
-func complaints(c traffic.Counts, rate func(n, of int) float64) float64 {
+func complaintRate(c traffic.Counts, rate func(n, of int) float64) float64 {
 	return rate(c.Complained, c.Delivered)
 }
 
-// hardBounces is the share of all messages that were accepted or permanently refused.
-func hardBounces(c traffic.Counts, rate func(n, of int) float64) float64 {
+// hardBounceRate is the share of all messages that were accepted or permanently refused.
+func hardBounceRate(c traffic.Counts, rate func(n, of int) float64) float64 {
 	return rate(c.Hard, c.Delivered+c.Hard+c.Block)
 }
 
-// alarm is how many of the warning rates a domain has reached, at the lower bound of the estimate.
-type alarm struct{ complaints, hardBounces int }
+// warningLevel is how many of the warning rates a domain has reached, at the lower bound of the estimate.
+type warningLevel struct{ complaints, hardBounces int }
 
-func alarmOf(c traffic.Counts) (a alarm) {
+func warningLevelOf(c traffic.Counts) (a warningLevel) {
 	reached := func(rate float64, steps []float64) (n int) {
 		for _, s := range steps {
 			if rate >= s {
@@ -61,28 +61,28 @@ func alarmOf(c traffic.Counts) (a alarm) {
 		}
 		return n
 	}
-	return alarm{reached(complaints(c, traffic.AtLeast), warnComplaints), reached(hardBounces(c, traffic.AtLeast), warnHardBounces)}
+	return warningLevel{reached(complaintRate(c, traffic.AtLeast), warnComplaints), reached(hardBounceRate(c, traffic.AtLeast), warnHardBounces)}
 }
 
-// domains pauses domains with too many bounces or complaints, and logs a warning for those that
+// checkDomains pauses domains with too many bounces or complaints, and logs a warning for those that
 // come near.
-func (e *Engine) domains(ctx context.Context, now time.Time) error {
+func (e *Engine) checkDomains(ctx context.Context, now time.Time) error {
 	since := now.Add(-domainWindow)
 	busy, err := traffic.ByDomain(ctx, e.DB, since, minDeliveries)
 	if err != nil {
 		return err
 	}
-	given := e.alarmed
-	e.alarmed = map[traffic.Domain]alarm{}
+	given := e.warned
+	e.warned = map[traffic.Domain]warningLevel{}
 	for d, c := range busy {
-		if judged := e.domain(ctx, d, c, since, given[d], now); judged != nil {
+		if judged := e.checkDomain(ctx, d, c, since, given[d], now); judged != nil {
 			err = errors.Join(err, judged)
 		}
 	}
 	return err
 }
 
-func (e *Engine) domain(ctx context.Context, d traffic.Domain, c traffic.Counts, since time.Time, given alarm, now time.Time) error {
+func (e *Engine) checkDomain(ctx context.Context, d traffic.Domain, c traffic.Counts, since time.Time, given warningLevel, now time.Time) error {
 	known, err := sender.DomainByID(ctx, e.DB, d.Tenant, d.Domain)
 	if errors.Is(err, sender.ErrDomainNotFound) || err == nil && known.Paused {
 		return nil
@@ -96,15 +96,15 @@ func (e *Engine) domain(ctx context.Context, d traffic.Domain, c traffic.Counts,
 		}
 	}
 	log := e.Log.With("tenant", d.Tenant, "domain", d.Domain)
-	why, must := grounds(c)
+	why, must := pauseReason(c)
 	if !must {
-		a := alarmOf(c)
-		e.alarmed[d] = a
+		a := warningLevelOf(c)
+		e.warned[d] = a
 		if a.complaints > given.complaints {
-			log.Warn("complaint rate of domain is high", "rate", complaints(c, traffic.Rate), "complaints", c.Complained, "deliveries", c.Delivered)
+			log.Warn("complaint rate of domain is high", "rate", complaintRate(c, traffic.Rate), "complaints", c.Complained, "deliveries", c.Delivered)
 		}
 		if a.hardBounces > given.hardBounces {
-			log.Warn("hard bounce rate of domain is high", "rate", hardBounces(c, traffic.Rate), "bounces", c.Hard, "deliveries", c.Delivered)
+			log.Warn("hard bounce rate of domain is high", "rate", hardBounceRate(c, traffic.Rate), "bounces", c.Hard, "deliveries", c.Delivered)
 		}
 		return nil
 	}

@@ -14,25 +14,25 @@ import (
 )
 
 const (
-	lanesAtOnce  = 16
-	suspectTries = 3                // concurrent attempts at each tick
-	probeWithin  = 15 * time.Second // timeout of an attempt
+	concurrentProbes = 16
+	suspectTries     = 3                // concurrent attempts at each tick
+	probeTimeout     = 15 * time.Second // timeout of an attempt
 )
 
-// patient is a lane to probe.
-type patient struct {
+// probeTarget is a lane to probe.
+type probeTarget struct {
 	lane    traffic.Lane
 	health  lane.Health
 	suspect bool
 }
 
-// probe probes several lanes concurrently: the suspects, and unhealthy ones that are due. It stores
+// probeLanes probes several lanes concurrently: the suspects, and unhealthy ones that are due. It stores
 // the results in lanes.
-func (e *Engine) probe(ctx context.Context, now time.Time, lanes map[traffic.Lane]lane.Health, suspects map[traffic.Lane]bool) error {
+func (e *Engine) probeLanes(ctx context.Context, now time.Time, lanes map[traffic.Lane]lane.Health, suspects map[traffic.Lane]bool) error {
 	var mu sync.Mutex
 	var errs []error
 	var at sync.WaitGroup
-	free := make(chan struct{}, lanesAtOnce)
+	free := make(chan struct{}, concurrentProbes)
 	for l, before := range maps.Clone(lanes) {
 		if !suspects[l] && !before.DueForProbe(now) {
 			continue
@@ -40,7 +40,7 @@ func (e *Engine) probe(ctx context.Context, now time.Time, lanes map[traffic.Lan
 		free <- struct{}{}
 		at.Go(func() {
 			defer func() { <-free }()
-			after, err := e.probed(ctx, patient{l, before, suspects[l]}, now)
+			after, err := e.probeLane(ctx, probeTarget{l, before, suspects[l]}, now)
 			mu.Lock()
 			defer mu.Unlock()
 			lanes[l] = after
@@ -51,9 +51,9 @@ func (e *Engine) probe(ctx context.Context, now time.Time, lanes map[traffic.Lan
 	return errors.Join(errs...)
 }
 
-// probed probes one lane and returns its health. A suspect is probed several times, which count as
+// probeLane probes one lane and returns its health. A suspect is probed several times, which count as
 // attempts of its own, so that the next tick can decide.
-func (e *Engine) probed(ctx context.Context, p patient, now time.Time) (lane.Health, error) {
+func (e *Engine) probeLane(ctx context.Context, p probeTarget, now time.Time) (lane.Health, error) {
 	l, before := p.lane, p.health
 	c, err := lane.ByID(ctx, e.DB, l.Tenant, l.Lane)
 	if errors.Is(err, lane.ErrNotFound) || err == nil && !c.Active {
@@ -66,7 +66,7 @@ func (e *Engine) probed(ctx context.Context, p patient, now time.Time) (lane.Hea
 	if p.suspect {
 		times = suspectTries
 	}
-	failures, err := e.tries(ctx, c, times)
+	failures, err := e.tryRepeatedly(ctx, c, times)
 	if err != nil || ctx.Err() != nil {
 		return before, err
 	}
@@ -85,22 +85,22 @@ func (e *Engine) probed(ctx context.Context, p patient, now time.Time) (lane.Hea
 		failure = failed[0]
 	}
 	after := before.Probed(failure, now)
-	return after, e.note(ctx, l, before, after)
+	return after, e.saveHealth(ctx, l, before, after)
 }
 
-// tries probes a lane several times concurrently, and returns the failure of each attempt, or "".
-func (e *Engine) tries(ctx context.Context, c lane.Config, times int) ([]string, error) {
+// tryRepeatedly probes a lane several times concurrently, and returns the failure of each attempt, or "".
+func (e *Engine) tryRepeatedly(ctx context.Context, c lane.Config, times int) ([]string, error) {
 	failures, errs := make([]string, times), make([]error, times)
 	var at sync.WaitGroup
 	for i := range times {
-		at.Go(func() { failures[i], errs[i] = e.try(ctx, c) })
+		at.Go(func() { failures[i], errs[i] = e.tryConnection(ctx, c) })
 	}
 	at.Wait()
 	return failures, errors.Join(errs...)
 }
 
-// try opens and closes one connection, and returns the failure, or "".
-func (e *Engine) try(ctx context.Context, c lane.Config) (failure string, err error) {
+// tryConnection opens and closes one connection, and returns the failure, or "".
+func (e *Engine) tryConnection(ctx context.Context, c lane.Config) (failure string, err error) {
 	if c.Type != lane.SMTP { // the built-in mailbox is always available
 		return "", nil
 	}
@@ -108,7 +108,7 @@ func (e *Engine) try(ctx context.Context, c lane.Config) (failure string, err er
 	if err != nil {
 		return "", err
 	}
-	within, cancel := context.WithTimeout(ctx, probeWithin)
+	within, cancel := context.WithTimeout(ctx, probeTimeout)
 	defer cancel()
 	conn, err := smtpclient.Dial(within, c.SMTP.Client(password, smtpclient.Guard{AllowPrivate: e.AllowPrivate}))
 	refused, ok := errors.AsType[*smtpclient.DialError](err)
@@ -119,7 +119,7 @@ func (e *Engine) try(ctx context.Context, c lane.Config) (failure string, err er
 	case ok:
 		return refused.Outcome.String(), nil
 	case within.Err() != nil:
-		return "no answer within " + probeWithin.String(), nil
+		return "no answer within " + probeTimeout.String(), nil
 	}
 	return err.Error(), nil
 }

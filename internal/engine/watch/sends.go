@@ -17,7 +17,7 @@ func (e *Engine) pauseStuckSends(ctx context.Context, lanes map[traffic.Lane]lan
 	if err != nil {
 		return err
 	}
-	downSince := now.Add(-collapsedIn)
+	downSince := now.Add(-downBeforePause)
 	for l, h := range lanes {
 		if h.State == lane.Down && !h.Since.After(downSince) {
 			tenants[l.Tenant] = true

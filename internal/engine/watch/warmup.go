@@ -11,8 +11,8 @@ import (
 	"github.com/packetboat/packetboat/internal/traffic"
 )
 
-// warmups raises the limits of lanes that warm up, according to the previous day.
-func (e *Engine) warmups(ctx context.Context, now time.Time) error {
+// raiseWarmups raises the limits of lanes that warm up, according to the previous day.
+func (e *Engine) raiseWarmups(ctx context.Context, now time.Time) error {
 	warming, err := lane.WarmingUp(ctx, e.DB)
 	if err != nil {
 		return err
@@ -20,16 +20,16 @@ func (e *Engine) warmups(ctx context.Context, now time.Time) error {
 	zones := zones{e.DB, map[id.Tenant]*time.Location{}}
 	var errs []error
 	for _, c := range warming {
-		zone, err := zones.of(ctx, c.Tenant)
+		zone, err := zones.zoneOf(ctx, c.Tenant)
 		if err == nil {
-			err = e.warmup(ctx, c, zone, now)
+			err = e.raiseWarmup(ctx, c, zone, now)
 		}
 		errs = append(errs, err)
 	}
 	return errors.Join(errs...)
 }
 
-func (e *Engine) warmup(ctx context.Context, c lane.Config, zone *time.Location, now time.Time) error {
+func (e *Engine) raiseWarmup(ctx context.Context, c lane.Config, zone *time.Location, now time.Time) error {
 	today := spread.DayOf(now, zone)
 	if c.Warmup.LevelDay >= today {
 		return nil

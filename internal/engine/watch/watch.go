@@ -22,10 +22,10 @@ import (
 )
 
 const (
-	every       = 10 * time.Second // interval of ticks
-	rarely      = time.Minute      // interval of checking domains and warm-ups
-	pruneEvery  = 10 * time.Minute
-	collapsedIn = 10 * time.Minute // how long all lanes of a send are down before it is paused
+	tickInterval    = 10 * time.Second // interval of ticks
+	domainInterval  = time.Minute      // interval of checking domains and warm-ups
+	pruneInterval   = 10 * time.Minute
+	downBeforePause = 10 * time.Minute // how long all lanes of a send are down before it is paused
 )
 
 // Engine is the watch. Its fields must not be changed after Run was called.
@@ -37,36 +37,36 @@ type Engine struct {
 	AllowPrivate bool            // lanes may have private addresses
 	Pausers      []outbox.Pauser // one for each kind of source
 
-	judged  time.Time                // when domains and warm-ups were last checked
-	pruned  time.Time                // when old traffic was last deleted
-	alarmed map[traffic.Domain]alarm // warnings that were logged
+	domainsCheckedAt time.Time                       // when domains and warm-ups were last checked
+	prunedAt         time.Time                       // when old traffic was last deleted
+	warned           map[traffic.Domain]warningLevel // warnings that were logged
 }
 
 // Run calls Tick until ctx ends.
 func (e *Engine) Run(ctx context.Context) error {
-	return poll.Loop{Look: e.Tick, Every: every, Log: e.Log, Failed: "watch lanes and domains failed"}.Run(ctx)
+	return poll.Loop{Look: e.Tick, Every: tickInterval, Log: e.Log, Failed: "watch lanes and domains failed"}.Run(ctx)
 }
 
 // Tick checks everything that is due. An error in one check does not prevent the others.
 func (e *Engine) Tick(ctx context.Context) (more bool, err error) {
 	now := e.Now()
-	lanes, suspects, err := e.lanes(ctx, now)
-	err = errors.Join(err, e.probe(ctx, now, lanes, suspects))
-	if now.Sub(e.judged) >= rarely {
-		e.judged = now
-		err = errors.Join(err, e.domains(ctx, now), e.warmups(ctx, now))
+	lanes, suspects, err := e.evaluateLanes(ctx, now)
+	err = errors.Join(err, e.probeLanes(ctx, now, lanes, suspects))
+	if now.Sub(e.domainsCheckedAt) >= domainInterval {
+		e.domainsCheckedAt = now
+		err = errors.Join(err, e.checkDomains(ctx, now), e.raiseWarmups(ctx, now))
 	}
 	err = errors.Join(err, e.pauseStuckSends(ctx, lanes, now))
-	if now.Sub(e.pruned) >= pruneEvery {
-		e.pruned = now
+	if now.Sub(e.prunedAt) >= pruneInterval {
+		e.prunedAt = now
 		err = errors.Join(err, traffic.Prune(ctx, e.DB, now))
 	}
 	return false, err
 }
 
-// lanes evaluates the lanes with recent attempts, and those that were unhealthy. It returns their
+// evaluateLanes evaluates the lanes with recent attempts, and those that were unhealthy. It returns their
 // health, and the suspects: lanes that may be down.
-func (e *Engine) lanes(ctx context.Context, now time.Time) (known map[traffic.Lane]lane.Health, suspects map[traffic.Lane]bool, err error) {
+func (e *Engine) evaluateLanes(ctx context.Context, now time.Time) (known map[traffic.Lane]lane.Health, suspects map[traffic.Lane]bool, err error) {
 	if known, err = lane.Watched(ctx, e.DB); err != nil {
 		return nil, nil, err
 	}
@@ -83,7 +83,7 @@ func (e *Engine) lanes(ctx context.Context, now time.Time) (known map[traffic.La
 	for l, before := range known {
 		after := before.Judge(recent[l], now)
 		if after.State != before.State {
-			if noted := e.note(ctx, l, before, after); noted != nil {
+			if noted := e.saveHealth(ctx, l, before, after); noted != nil {
 				err = errors.Join(err, noted)
 				continue
 			}
@@ -96,8 +96,8 @@ func (e *Engine) lanes(ctx context.Context, now time.Time) (known map[traffic.La
 	return known, suspects, err
 }
 
-// note stores a changed health of a lane, and logs it.
-func (e *Engine) note(ctx context.Context, l traffic.Lane, before, after lane.Health) error {
+// saveHealth stores a changed health of a lane, and logs it.
+func (e *Engine) saveHealth(ctx context.Context, l traffic.Lane, before, after lane.Health) error {
 	if err := lane.Note(ctx, e.DB, l, before, after); err != nil {
 		return err
 	}
@@ -118,7 +118,7 @@ type zones struct {
 	known map[id.Tenant]*time.Location
 }
 
-func (z zones) of(ctx context.Context, t id.Tenant) (*time.Location, error) {
+func (z zones) zoneOf(ctx context.Context, t id.Tenant) (*time.Location, error) {
 	if loc, ok := z.known[t]; ok {
 		return loc, nil
 	}

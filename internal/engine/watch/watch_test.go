@@ -25,73 +25,73 @@ import (
 	"github.com/packetboat/packetboat/internal/traffic"
 )
 
-// ward is an account with a watch, and a clock that the test moves.
-type ward struct {
+// fixture is an account with a watch, and a clock that the test moves.
+type fixture struct {
 	*broadcasttest.Account
 	t     *testing.T
-	at    time.Time
+	now   time.Time
 	log   bytes.Buffer
 	watch *watch.Engine
 }
 
 // each runs f on both databases.
-func each(t *testing.T, f func(w *ward)) {
+func each(t *testing.T, f func(w *fixture)) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		w := &ward{Account: broadcasttest.New(t, db, "acme"), t: t, at: broadcasttest.Now}
+		w := &fixture{Account: broadcasttest.New(t, db, "acme"), t: t, now: broadcasttest.Now}
 		w.watch = &watch.Engine{
-			DB: db, Box: broadcasttest.Box(t), Now: func() time.Time { return w.at }, AllowPrivate: true, Pausers: []outbox.Pauser{broadcast.Pauser()},
+			DB: db, Box: broadcasttest.Box(t), Now: func() time.Time { return w.now }, AllowPrivate: true, Pausers: []outbox.Pauser{broadcast.Pauser()},
 			Log: slog.New(slog.NewTextHandler(&w.log, nil)),
 		}
 		f(w)
 	})
 }
 
-func (w *ward) must(err error) {
+func (w *fixture) must(err error) {
 	w.t.Helper()
 	if err != nil {
 		w.t.Fatal(err)
 	}
 }
 
-// look advances the clock and calls Tick.
-func (w *ward) look(after time.Duration) {
+// tickAfter advances the clock and calls Tick.
+func (w *fixture) tickAfter(after time.Duration) {
 	w.t.Helper()
-	w.at = w.at.Add(after)
+	w.now = w.now.Add(after)
 	_, err := w.watch.Tick(w.t.Context())
 	w.must(err)
 }
 
-// carried adds counts to a lane and the account's domain.
-func (w *ward) carried(l id.MTAConfig, c traffic.Counts) {
+// addTraffic adds counts to a lane and the account's domain.
+func (w *fixture) addTraffic(l id.MTAConfig, c traffic.Counts) {
 	w.t.Helper()
-	w.must(traffic.Add(w.t.Context(), w.DB, w.at, map[traffic.Key]traffic.Counts{{Tenant: w.Tenant, Lane: l, Domain: w.Domain.ID}: c}))
+	w.must(traffic.Add(w.t.Context(), w.DB, w.now, map[traffic.Key]traffic.Counts{{Tenant: w.Tenant, Lane: l, Domain: w.Domain.ID}: c}))
 }
 
-// relay creates a lane to a port of this machine.
-func (w *ward) relay(name string, port int, edits ...func(*lane.Fields)) lane.Config {
+// addLane creates a lane to a port of this machine.
+func (w *fixture) addLane(name string, port int, edits ...func(*lane.Fields)) lane.Config {
 	w.t.Helper()
 	f := lane.Fields{Name: &name, Type: new(lane.SMTP), Host: new("127.0.0.1"), Port: &port, TLS: new(smtpclient.None), Auth: new(smtpclient.AuthNone)}
 	for _, edit := range edits {
 		edit(&f)
 	}
-	c, err := lane.Create(w.t.Context(), w.DB, broadcasttest.Box(w.t), w.Tenant, f, lane.Rules{AllowPrivate: true, Today: "2026-03-02"}, w.at)
+	c, err := lane.Create(w.t.Context(), w.DB, broadcasttest.Box(w.t), w.Tenant, f, lane.Rules{AllowPrivate: true, Today: "2026-03-02"}, w.now)
 	w.must(err)
 	return c
 }
 
-func (w *ward) health(l id.MTAConfig) lane.Health {
+func (w *fixture) health(l id.MTAConfig) lane.Health {
 	w.t.Helper()
 	all, err := lane.StatesOf(w.t.Context(), w.DB, w.Tenant, []id.MTAConfig{l})
 	w.must(err)
 	return all[l]
 }
 
-// send begins a broadcast.
-func (w *ward) send(edits ...func(*broadcast.Change)) id.Broadcast {
+// startBroadcast begins a broadcast.
+func (w *fixture) startBroadcast(edits ...func(*broadcast.Change)) id.Broadcast {
 	w.t.Helper()
 	b := w.Schedule(edits...)
-	d := &dispatch.Engine{DB: w.DB, Owner: "test", Now: func() time.Time { return w.at }, Log: slog.New(slog.DiscardHandler)}
+	d := &dispatch.Engine{DB: w.DB, Owner: "test", Now: func() time.Time { return w.now }, Log: slog.New(slog.DiscardHandler)}
 	for more := true; more; {
 		var err error
 		more, err = d.Tick(w.t.Context())
@@ -103,16 +103,16 @@ func (w *ward) send(edits ...func(*broadcast.Change)) id.Broadcast {
 	return b.ID
 }
 
-// expect checks the status of a broadcast, and the reason if it is paused.
-func (w *ward) expect(when string, b id.Broadcast, status broadcast.Status, why broadcast.PauseReason) {
+// wantStatus checks the status of a broadcast, and the reason if it is paused.
+func (w *fixture) wantStatus(when string, b id.Broadcast, status broadcast.Status, why broadcast.PauseReason) {
 	w.t.Helper()
 	if got := w.Load(b); got.Status != status || got.PauseReason != why {
 		w.t.Fatalf("%s: the broadcast is %s (%s), want %s (%s)", when, got.Status, got.PauseReason, status, why)
 	}
 }
 
-// entries returns the number of journal entries of a type.
-func (w *ward) entries(what journal.Type) (n int) {
+// countEntries returns the number of journal entries of a type.
+func (w *fixture) countEntries(what journal.Type) (n int) {
 	w.t.Helper()
 	w.must(w.DB.QueryRow(w.t.Context(), `SELECT COUNT(*) FROM journal WHERE tenant_id = $1 AND type = $2`, w.Tenant, what).Scan(&n))
 	return n
@@ -130,43 +130,43 @@ func deadPort(t *testing.T) int {
 }
 
 func TestALaneThatIsDownIsProbedUntilItRecovers(t *testing.T) {
-	each(t, func(w *ward) {
+	each(t, func(w *fixture) {
 		port := deadPort(w.t)
-		relay := w.relay("Relay", port)
-		w.carried(relay.ID, traffic.Counts{Tries: 20, Unreached: 20})
-		w.carried(w.Lane.ID, traffic.Counts{Tries: 20})
-		w.look(time.Second)
+		relay := w.addLane("Relay", port)
+		w.addTraffic(relay.ID, traffic.Counts{Tries: 20, Unreached: 20})
+		w.addTraffic(w.Lane.ID, traffic.Counts{Tries: 20})
+		w.tickAfter(time.Second)
 		got := w.health(relay.ID)
-		if got.State != lane.Down || !strings.Contains(got.LastError, "refused") || got.ProbedAt == nil || !got.Since.Equal(w.at) {
+		if got.State != lane.Down || !strings.Contains(got.LastError, "refused") || got.ProbedAt == nil || !got.Since.Equal(w.now) {
 			w.t.Fatalf("after twenty tries in vain: %+v", got)
 		}
 		if got := w.health(w.Lane.ID); got.State != lane.Healthy {
 			w.t.Errorf("the other lane: %+v", got)
 		}
 		first := *got.ProbedAt
-		w.look(30 * time.Second)
+		w.tickAfter(30 * time.Second)
 		if got := w.health(relay.ID); !got.ProbedAt.Equal(first) {
 			w.t.Error("probed again after half a minute")
 		}
-		w.look(31 * time.Second)
-		if got := w.health(relay.ID); got.State != lane.Down || !got.ProbedAt.Equal(w.at) {
+		w.tickAfter(31 * time.Second)
+		if got := w.health(relay.ID); got.State != lane.Down || !got.ProbedAt.Equal(w.now) {
 			w.t.Errorf("a minute later: %+v", got)
 		}
 		server := sink.Start(w.t, sink.Options{})
 		_, err := lane.Update(w.t.Context(), w.DB, broadcasttest.Box(w.t), w.Tenant, relay.ID, lane.Fields{Port: new(server.Port())}, lane.Rules{AllowPrivate: true})
 		w.must(err)
-		w.look(time.Second) // the lane was changed, so it is probed at once
-		if got := w.health(relay.ID); got.State != lane.Healthy || got.LastError != "" || !got.Since.Equal(w.at) {
+		w.tickAfter(time.Second) // the lane was changed, so it is probed at once
+		if got := w.health(relay.ID); got.State != lane.Healthy || got.LastError != "" || !got.Since.Equal(w.now) {
 			w.t.Errorf("with a listener:  %+v", got)
 		}
 		if s := server.Stats(); s.Connections != 1 || s.Messages != 0 {
 			w.t.Errorf("the probe was %+v, want one connection and no mail", s)
 		}
-		w.look(10 * time.Second) // earlier failures are not considered any more
+		w.tickAfter(10 * time.Second) // earlier failures are not considered any more
 		if got := w.health(relay.ID); got.State != lane.Healthy {
 			w.t.Errorf("ten seconds after it came back: %+v", got)
 		}
-		if down, up := w.entries(journal.MTADown), w.entries(journal.MTARecovered); down != 1 || up != 1 {
+		if down, up := w.countEntries(journal.MTADown), w.countEntries(journal.MTARecovered); down != 1 || up != 1 {
 			w.t.Errorf("the journal has %d downs and %d recoveries, want one each", down, up)
 		}
 	})
@@ -174,17 +174,17 @@ func TestALaneThatIsDownIsProbedUntilItRecovers(t *testing.T) {
 
 // After a failure the sender pauses, so there may be few attempts to judge by.
 func TestASuspectIsProbedUntilItIsKnownToBeDown(t *testing.T) {
-	each(t, func(w *ward) {
-		dead, alive := w.relay("Dead", deadPort(w.t)), w.relay("Alive", sink.Start(w.t, sink.Options{}).Port())
+	each(t, func(w *fixture) {
+		dead, alive := w.addLane("Dead", deadPort(w.t)), w.addLane("Alive", sink.Start(w.t, sink.Options{}).Port())
 		for _, l := range []lane.Config{dead, alive} {
-			w.carried(l.ID, traffic.Counts{Tries: 3, Unreached: 3})
+			w.addTraffic(l.ID, traffic.Counts{Tries: 3, Unreached: 3})
 		}
-		begun := w.at
-		for w.health(dead.ID).State != lane.Down && w.at.Before(begun.Add(5*time.Minute)) {
-			w.look(10 * time.Second)
+		begun := w.now
+		for w.health(dead.ID).State != lane.Down && w.now.Before(begun.Add(5*time.Minute)) {
+			w.tickAfter(10 * time.Second)
 		}
-		if got := w.health(dead.ID); got.State != lane.Down || got.LastError == "" || w.at.After(begun.Add(2*time.Minute)) {
-			w.t.Errorf("after %s: %+v", w.at.Sub(begun), got)
+		if got := w.health(dead.ID); got.State != lane.Down || got.LastError == "" || w.now.After(begun.Add(2*time.Minute)) {
+			w.t.Errorf("after %s: %+v", w.now.Sub(begun), got)
 		}
 		if got := w.health(alive.ID); got.State != lane.Healthy {
 			w.t.Errorf("the one that had a bad moment: %+v", got)
@@ -193,19 +193,19 @@ func TestASuspectIsProbedUntilItIsKnownToBeDown(t *testing.T) {
 }
 
 func TestALaneThatRefusesOurLoginIsDown(t *testing.T) {
-	each(t, func(w *ward) {
+	each(t, func(w *fixture) {
 		server := sink.Start(w.t, sink.Options{User: "u", Password: "right"})
-		relay := w.relay("Relay", server.Port(), func(f *lane.Fields) {
+		relay := w.addLane("Relay", server.Port(), func(f *lane.Fields) {
 			f.Auth, f.Username, f.Password = new(smtpclient.AuthPlain), new("u"), new("wrong")
 		})
-		w.carried(relay.ID, traffic.Counts{Tries: 40, Unreached: 40})
-		w.look(time.Second)
+		w.addTraffic(relay.ID, traffic.Counts{Tries: 40, Unreached: 40})
+		w.tickAfter(time.Second)
 		if got := w.health(relay.ID); got.State != lane.Down || !strings.HasPrefix(got.LastError, "535") || strings.Contains(got.LastError, "wrong") {
 			w.t.Errorf("with a wrong password: %+v", got)
 		}
 		_, err := lane.Update(w.t.Context(), w.DB, broadcasttest.Box(w.t), w.Tenant, relay.ID, lane.Fields{Password: new("right")}, lane.Rules{AllowPrivate: true})
 		w.must(err)
-		w.look(time.Second)
+		w.tickAfter(time.Second)
 		if got := w.health(relay.ID); got.State != lane.Healthy {
 			w.t.Errorf("with the right one: %+v", got)
 		}
@@ -213,53 +213,53 @@ func TestALaneThatRefusesOurLoginIsDown(t *testing.T) {
 }
 
 func TestALaneThatFailsAtTimesIsDegraded(t *testing.T) {
-	each(t, func(w *ward) {
-		relay := w.relay("Relay", sink.Start(w.t, sink.Options{}).Port())
-		w.carried(relay.ID, traffic.Counts{Tries: 100, Unreached: 25})
-		w.look(time.Second)
+	each(t, func(w *fixture) {
+		relay := w.addLane("Relay", sink.Start(w.t, sink.Options{}).Port())
+		w.addTraffic(relay.ID, traffic.Counts{Tries: 100, Unreached: 25})
+		w.tickAfter(time.Second)
 		if got := w.health(relay.ID); got.State != lane.Degraded || got.ProbedAt == nil {
 			w.t.Fatalf("a quarter of the tries failed: %+v", got)
 		}
-		w.look(6 * time.Minute)
+		w.tickAfter(6 * time.Minute)
 		if got := w.health(relay.ID); got.State != lane.Healthy {
 			w.t.Errorf("when that is past: %+v", got)
 		}
-		if n := w.entries(journal.MTADown) + w.entries(journal.MTARecovered); n != 0 {
+		if n := w.countEntries(journal.MTADown) + w.countEntries(journal.MTARecovered); n != 0 {
 			w.t.Errorf("the journal has %d entries about a lane that was never down", n)
 		}
 	})
 }
 
 func TestASendWithoutAWorkingLaneIsPaused(t *testing.T) {
-	each(t, func(w *ward) {
+	each(t, func(w *fixture) {
 		w.AddContacts(w.List.ID, "c", 3)
-		one, other := w.relay("One", deadPort(w.t)), w.relay("Other", deadPort(w.t))
-		collapsed := w.send(func(ch *broadcast.Change) {
+		one, other := w.addLane("One", deadPort(w.t)), w.addLane("Other", deadPort(w.t))
+		collapsed := w.startBroadcast(func(ch *broadcast.Change) {
 			ch.Delivery = &broadcast.DeliveryChange{Lanes: &[]broadcast.LaneShare{{Lane: one.ID, Weight: 1}, {Lane: other.ID, Weight: 1}}}
 		})
-		elsewhere := w.send()
-		w.carried(one.ID, traffic.Counts{Tries: 20, Unreached: 20})
-		w.look(time.Second)
-		w.look(5 * time.Minute)
-		w.carried(other.ID, traffic.Counts{Tries: 20, Unreached: 20})
-		w.look(time.Second)
-		w.look(6 * time.Minute)
-		w.expect("one lane for eleven minutes, the other for six", collapsed, broadcast.Sending, "")
-		w.look(4 * time.Minute)
-		w.expect("both for ten minutes", collapsed, broadcast.Paused, broadcast.CapacityCollapsed)
-		w.expect("by another lane", elsewhere, broadcast.Sending, "")
+		elsewhere := w.startBroadcast()
+		w.addTraffic(one.ID, traffic.Counts{Tries: 20, Unreached: 20})
+		w.tickAfter(time.Second)
+		w.tickAfter(5 * time.Minute)
+		w.addTraffic(other.ID, traffic.Counts{Tries: 20, Unreached: 20})
+		w.tickAfter(time.Second)
+		w.tickAfter(6 * time.Minute)
+		w.wantStatus("one lane for eleven minutes, the other for six", collapsed, broadcast.Sending, "")
+		w.tickAfter(4 * time.Minute)
+		w.wantStatus("both for ten minutes", collapsed, broadcast.Paused, broadcast.CapacityCollapsed)
+		w.wantStatus("by another lane", elsewhere, broadcast.Sending, "")
 
-		if err := broadcast.Resume(w.t.Context(), w.DB, w.Tenant, collapsed, w.at); !errors.Is(err, broadcast.ErrCauseActive) {
+		if err := broadcast.Resume(w.t.Context(), w.DB, w.Tenant, collapsed, w.now); !errors.Is(err, broadcast.ErrCauseActive) {
 			w.t.Errorf("Resume while both are down: %v, want %v", err, broadcast.ErrCauseActive)
 		}
 		server := sink.Start(w.t, sink.Options{})
 		_, err := lane.Update(w.t.Context(), w.DB, broadcasttest.Box(w.t), w.Tenant, one.ID, lane.Fields{Port: new(server.Port())}, lane.Rules{AllowPrivate: true})
 		w.must(err)
-		w.look(time.Minute)
-		w.expect("nothing is resumed by itself", collapsed, broadcast.Paused, broadcast.CapacityCollapsed)
-		w.must(broadcast.Resume(w.t.Context(), w.DB, w.Tenant, collapsed, w.at))
-		w.look(10 * time.Minute)
-		w.expect("with one lane up", collapsed, broadcast.Sending, "")
+		w.tickAfter(time.Minute)
+		w.wantStatus("nothing is resumed by itself", collapsed, broadcast.Paused, broadcast.CapacityCollapsed)
+		w.must(broadcast.Resume(w.t.Context(), w.DB, w.Tenant, collapsed, w.now))
+		w.tickAfter(10 * time.Minute)
+		w.wantStatus("with one lane up", collapsed, broadcast.Sending, "")
 	})
 }
 
@@ -278,24 +278,24 @@ func TestADomainIsPausedWithItsSends(t *testing.T) {
 		"blocks are not the same": {traffic.Counts{Delivered: 1000, Block: 500}, "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			each(t, func(w *ward) {
+			each(t, func(w *fixture) {
 				w.AddContacts(w.List.ID, "c", 1)
-				b := w.send()
-				w.carried(w.Lane.ID, tt.carried)
-				w.look(time.Second)
+				b := w.startBroadcast()
+				w.addTraffic(w.Lane.ID, tt.carried)
+				w.tickAfter(time.Second)
 				got, err := sender.DomainByID(w.t.Context(), w.DB, w.Tenant, w.Domain.ID)
 				w.must(err)
 				if got.Paused != (tt.reason != "") || got.PauseReason != string(tt.reason) {
 					w.t.Errorf("the domain is paused: %t (%s), want %q", got.Paused, got.PauseReason, tt.reason)
 				}
 				if tt.reason != "" {
-					w.expect("from a paused domain", b, broadcast.Paused, broadcast.DomainPaused)
+					w.wantStatus("from a paused domain", b, broadcast.Paused, broadcast.DomainPaused)
 				} else {
-					w.expect("from a domain that is not paused", b, broadcast.Sending, "")
+					w.wantStatus("from a domain that is not paused", b, broadcast.Sending, "")
 				}
-				w.look(time.Minute)
-				w.look(time.Minute)
-				if n := w.entries(journal.DomainPaused); (n == 1) != got.Paused {
+				w.tickAfter(time.Minute)
+				w.tickAfter(time.Minute)
+				if n := w.countEntries(journal.DomainPaused); (n == 1) != got.Paused {
 					w.t.Errorf("the journal has %d entries", n)
 				}
 				if n := strings.Count(w.log.String(), tt.warned); tt.warned != "" && n != 1 {
@@ -307,7 +307,7 @@ func TestADomainIsPausedWithItsSends(t *testing.T) {
 }
 
 func TestAResumedDomainIsJudgedByLaterTraffic(t *testing.T) {
-	each(t, func(w *ward) {
+	each(t, func(w *fixture) {
 		paused := func() bool {
 			w.t.Helper()
 			d, err := sender.DomainByID(w.t.Context(), w.DB, w.Tenant, w.Domain.ID)
@@ -315,49 +315,49 @@ func TestAResumedDomainIsJudgedByLaterTraffic(t *testing.T) {
 			return d.Paused
 		}
 		w.AddContacts(w.List.ID, "c", 1)
-		b := w.send()
-		w.carried(w.Lane.ID, traffic.Counts{Delivered: 1000, Complained: 30})
-		w.look(time.Second)
+		b := w.startBroadcast()
+		w.addTraffic(w.Lane.ID, traffic.Counts{Delivered: 1000, Complained: 30})
+		w.tickAfter(time.Second)
 		if !paused() {
 			w.t.Fatal("3 % complain and the domain is not paused")
 		}
-		if err := broadcast.Resume(w.t.Context(), w.DB, w.Tenant, b, w.at); !errors.Is(err, broadcast.ErrCauseActive) {
+		if err := broadcast.Resume(w.t.Context(), w.DB, w.Tenant, b, w.now); !errors.Is(err, broadcast.ErrCauseActive) {
 			w.t.Errorf("Resume of the broadcast: %v, want %v", err, broadcast.ErrCauseActive)
 		}
-		_, err := sender.ResumeDomain(w.t.Context(), w.DB, w.Tenant, w.Domain.ID, w.at)
+		_, err := sender.ResumeDomain(w.t.Context(), w.DB, w.Tenant, w.Domain.ID, w.now)
 		w.must(err)
-		w.must(broadcast.Resume(w.t.Context(), w.DB, w.Tenant, b, w.at))
-		w.look(time.Minute)
-		w.carried(w.Lane.ID, traffic.Counts{Delivered: 999, Complained: 1})
-		w.look(time.Minute)
+		w.must(broadcast.Resume(w.t.Context(), w.DB, w.Tenant, b, w.now))
+		w.tickAfter(time.Minute)
+		w.addTraffic(w.Lane.ID, traffic.Counts{Delivered: 999, Complained: 1})
+		w.tickAfter(time.Minute)
 		if paused() {
 			w.t.Fatal("paused again for what was before")
 		}
-		w.carried(w.Lane.ID, traffic.Counts{Delivered: 1, Complained: 2})
-		w.look(time.Minute)
+		w.addTraffic(w.Lane.ID, traffic.Counts{Delivered: 1, Complained: 2})
+		w.tickAfter(time.Minute)
 		if !paused() {
 			w.t.Error("three complaints of a thousand since, and the domain is not paused")
 		}
-		w.expect("then", b, broadcast.Paused, broadcast.DomainPaused)
+		w.wantStatus("then", b, broadcast.Paused, broadcast.DomainPaused)
 	})
 }
 
 func TestAnOperatorsPauseStopsSends(t *testing.T) {
-	each(t, func(w *ward) {
+	each(t, func(w *fixture) {
 		w.AddContacts(w.List.ID, "c", 1)
-		b := w.send()
-		paused, err := sender.PauseDomain(w.t.Context(), w.DB, w.Tenant, w.Domain.ID, sender.Pause{Reason: sender.PausedByOperator}, w.at)
-		if again, bad := sender.PauseDomain(w.t.Context(), w.DB, w.Tenant, w.Domain.ID, sender.Pause{Reason: sender.PausedForDNS}, w.at); !paused || again || err != nil || bad != nil {
+		b := w.startBroadcast()
+		paused, err := sender.PauseDomain(w.t.Context(), w.DB, w.Tenant, w.Domain.ID, sender.Pause{Reason: sender.PausedByOperator}, w.now)
+		if again, bad := sender.PauseDomain(w.t.Context(), w.DB, w.Tenant, w.Domain.ID, sender.Pause{Reason: sender.PausedForDNS}, w.now); !paused || again || err != nil || bad != nil {
 			w.t.Fatalf("PauseDomain = %t, %v; again %t, %v", paused, err, again, bad)
 		}
-		w.look(time.Second)
-		w.expect("its domain is paused", b, broadcast.Paused, broadcast.DomainPaused)
+		w.tickAfter(time.Second)
+		w.wantStatus("its domain is paused", b, broadcast.Paused, broadcast.DomainPaused)
 	})
 }
 
 func TestWarmupsGrowWithGoodDays(t *testing.T) {
-	each(t, func(w *ward) {
-		relay := w.relay("Relay", 25, func(f *lane.Fields) { f.Warmup = lane.WarmupFields{Enabled: new(true)} })
+	each(t, func(w *fixture) {
+		relay := w.addLane("Relay", 25, func(f *lane.Fields) { f.Warmup = lane.WarmupFields{Enabled: new(true)} })
 		may := func() int {
 			w.t.Helper()
 			c, err := lane.ByID(w.t.Context(), w.DB, w.Tenant, relay.ID)
@@ -374,9 +374,9 @@ func TestWarmupsGrowWithGoodDays(t *testing.T) {
 			{traffic.Counts{Delivered: 260}, 338},
 			{traffic.Counts{Delivered: 200, Block: 100}, 169},
 		} {
-			w.carried(relay.ID, day.carried)
-			w.look(time.Hour) // the day has not ended
-			w.look(23 * time.Hour)
+			w.addTraffic(relay.ID, day.carried)
+			w.tickAfter(time.Hour) // the day has not ended
+			w.tickAfter(23 * time.Hour)
 			if got := may(); got != day.want {
 				w.t.Errorf("after %+v the lane may carry %d, want %d", day.carried, got, day.want)
 			}
