@@ -27,9 +27,9 @@ type allocator struct {
 	down     map[id.MTAConfig]bool
 }
 
-// allocator stores the routes of b in the terms of its send, and returns the allocator for those
+// newAllocator stores the routes of b in the terms of its send, and returns the allocator for those
 // that are usable.
-func (e *Engine) allocator(ctx context.Context, b broadcast.Broadcast, facts broadcast.Preconditions) (*allocator, error) {
+func (e *Engine) newAllocator(ctx context.Context, b broadcast.Broadcast, facts broadcast.Preconditions) (*allocator, error) {
 	recorded, err := e.recordRoutes(ctx, b, facts)
 	if err != nil {
 		return nil, err
@@ -55,15 +55,15 @@ func (e *Engine) recordRoutes(ctx context.Context, b broadcast.Broadcast, facts 
 	if !slices.ContainsFunc(routes, func(r route.Route) bool { return !route.Contains(terms.Routes, r) }) {
 		return terms.Routes, nil
 	}
-	if err := e.weigh(ctx, b, facts, routes); err != nil {
+	if err := e.loadCapacities(ctx, b, facts, routes); err != nil {
 		return nil, err
 	}
 	return outbox.AddRoutes(ctx, e.DB, b.Tenant, b.Send, routes)
 }
 
-// last returns the identity from which each contact last got mail of the broadcast's type. It is
+// lastSenders returns the identity from which each contact last got mail of the broadcast's type. It is
 // needed only if there are several identities.
-func (a *allocator) last(ctx context.Context, contacts []id.Contact) (map[id.Contact]id.Identity, error) {
+func (a *allocator) lastSenders(ctx context.Context, contacts []id.Contact) (map[id.Contact]id.Identity, error) {
 	if !a.picker.Several() {
 		return nil, nil
 	}
@@ -76,9 +76,9 @@ func (a *allocator) route(contact id.Contact, last id.Identity) route.Route {
 	return a.picker.Pick(contact, last, a.down)
 }
 
-// weigh sets the capacity of each route: what its identity may still send today, without the
+// loadCapacities sets the capacity of each route: what its identity may still send today, without the
 // reservations of other sends.
-func (e *Engine) weigh(ctx context.Context, b broadcast.Broadcast, facts broadcast.Preconditions, routes []route.Route) error {
+func (e *Engine) loadCapacities(ctx context.Context, b broadcast.Broadcast, facts broadcast.Preconditions, routes []route.Route) error {
 	now := e.Now()
 	account, err := tenant.ByID(ctx, e.DB, b.Tenant)
 	if err != nil {
@@ -94,7 +94,7 @@ func (e *Engine) weigh(ctx context.Context, b broadcast.Broadcast, facts broadca
 		}
 	}
 	if len(lanes) == 0 {
-		weigh(routes, nil)
+		setCapacities(routes, nil)
 		return nil
 	}
 	fares, err := lane.StatsOf(ctx, e.DB, b.Tenant, lanes, now)
@@ -114,7 +114,7 @@ func (e *Engine) weigh(ctx context.Context, b broadcast.Broadcast, facts broadca
 		others := busy[outbox.LaneDay{Lane: l, Day: today}]
 		left[l] = max(0, n-max(fares[l].SentToday, others.Sent)-others.Reserved)
 	}
-	weigh(routes, left)
+	setCapacities(routes, left)
 	return nil
 }
 
@@ -122,10 +122,10 @@ func (e *Engine) weigh(ctx context.Context, b broadcast.Broadcast, facts broadca
 // If another lane has more left, that is used instead.
 const unlimited = 1_000_000
 
-// weigh sets the capacity of each route to that of its identity: the sum of what its lanes have
+// setCapacities sets the capacity of each route to that of its identity: the sum of what its lanes have
 // left today. Lanes that are not in left have no limit. A lane shared by several identities counts
 // in equal parts for each.
-func weigh(routes []route.Route, left map[id.MTAConfig]int) {
+func setCapacities(routes []route.Route, left map[id.MTAConfig]int) {
 	users, most := map[id.MTAConfig]int{}, unlimited
 	for _, r := range routes {
 		users[r.Lane]++

@@ -33,7 +33,7 @@ func TestCapacityOfSenders(t *testing.T) {
 		{"beyond all bounds", []way{{Identity: idtest.Named[id.Identity]("a"), Lane: idtest.Named[id.MTAConfig]("x")}, {Identity: idtest.Named[id.Identity]("a"), Lane: idtest.Named[id.MTAConfig]("y")}}, map[id.MTAConfig]int{idtest.Named[id.MTAConfig]("x"): math.MaxInt},
 			map[id.Identity]int{idtest.Named[id.Identity]("a"): math.MaxInt}},
 	} {
-		weigh(tt.routes, tt.left)
+		setCapacities(tt.routes, tt.left)
 		got := map[id.Identity]int{}
 		for _, r := range tt.routes {
 			got[r.Identity] = r.Capacity

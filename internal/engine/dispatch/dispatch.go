@@ -39,8 +39,8 @@ import (
 
 // Intervals of polling without and with open sends.
 const (
-	idle = 10 * time.Second
-	busy = 250 * time.Millisecond
+	idleInterval = 10 * time.Second
+	busyInterval = 250 * time.Millisecond
 )
 
 // lease is how long the lease for a preparation lasts without renewal.
@@ -63,12 +63,12 @@ type Engine struct {
 
 // Run calls Tick until ctx ends.
 func (e *Engine) Run(ctx context.Context) error {
-	pause := idle
+	pause := idleInterval
 	look := func(ctx context.Context) (bool, error) {
 		w, err := e.tick(ctx)
-		pause = idle
+		pause = idleInterval
 		if err == nil && w.open > 0 {
-			pause = busy
+			pause = busyInterval
 		}
 		return w.more, err
 	}
@@ -84,15 +84,15 @@ func (e *Engine) Tick(ctx context.Context) (more bool, err error) {
 	return w.more, err
 }
 
-// work is the result of a tick.
-type work struct {
+// tickResult is the result of a tick.
+type tickResult struct {
 	open int  // sends that have not ended
 	more bool // some of them can continue at once
 }
 
-func (e *Engine) tick(ctx context.Context) (work, error) {
+func (e *Engine) tick(ctx context.Context) (tickResult, error) {
 	tenants := tenants{db: e.DB, known: map[id.Tenant]tenant.Tenant{}}
-	var w work
+	var w tickResult
 	var errs []error
 	due, err := broadcast.Due(ctx, e.DB, e.Now())
 	if err != nil {
@@ -123,7 +123,7 @@ func (e *Engine) tick(ctx context.Context) (work, error) {
 		t, err := tenants.get(ctx, o.Tenant)
 		more := false
 		if err == nil {
-			more, err = e.step(ctx, t, o)
+			more, err = e.advance(ctx, t, o)
 		}
 		w.more = w.more || more
 		errs = append(errs, e.wrapError(err, "continue", o.Tenant, o.Broadcast))
@@ -140,8 +140,8 @@ func (e *Engine) wrapError(err error, doing string, t id.Tenant, b id.Broadcast)
 	return fmt.Errorf("%s broadcast %s of tenant %s: %w", doing, b, t, err)
 }
 
-// step advances one send, depending on the status of its broadcast.
-func (e *Engine) step(ctx context.Context, t tenant.Tenant, o broadcast.OpenRun) (more bool, err error) {
+// advance continues one send, depending on the status of its broadcast.
+func (e *Engine) advance(ctx context.Context, t tenant.Tenant, o broadcast.OpenRun) (more bool, err error) {
 	switch {
 	case o.Status == broadcast.Sending && t.Status != tenant.Active:
 		e.Log.Info("broadcast paused with its tenant", "tenant", o.Tenant, "broadcast", o.Broadcast)
@@ -182,7 +182,7 @@ func (e *Engine) begin(ctx context.Context, t tenant.Tenant, bid id.Broadcast) e
 		return err
 	}
 	now := e.Now()
-	failure := obstacle(b, facts)
+	failure := beginFailure(b, facts)
 	sources := map[string]content.Source{}
 	for _, arm := range b.Arms() {
 		sources[arm.ID] = b.SourceFor(t, arm, facts)

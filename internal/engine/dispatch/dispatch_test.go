@@ -316,9 +316,11 @@ func TestABroadcastThatCannotBePreparedFails(t *testing.T) {
 		}{
 			{"type", func(ctx context.Context, a *broadcasttest.Account) error {
 				_, err := db.Exec(ctx, `DELETE FROM identity_email_type WHERE tenant_id = $1`, a.Tenant)
-				return errors.Join(err, drop(ctx, a, "email_type"))
+				return errors.Join(err, deleteTenantRows(ctx, a, "email_type"))
 			}, broadcast.EmailTypeDeleted},
-			{"lane", func(ctx context.Context, a *broadcasttest.Account) error { return drop(ctx, a, "mta_config") }, broadcast.MTAConfigDeleted},
+			{"lane", func(ctx context.Context, a *broadcasttest.Account) error {
+				return deleteTenantRows(ctx, a, "mta_config")
+			}, broadcast.MTAConfigDeleted},
 			{"lanes", func(ctx context.Context, a *broadcasttest.Account) error {
 				_, err := db.Exec(ctx, `DELETE FROM mta_config WHERE tenant_id = $1 AND name <> 'Unnamed'`, a.Tenant)
 				return err
@@ -362,8 +364,8 @@ func TestABroadcastThatCannotBePreparedFails(t *testing.T) {
 	})
 }
 
-// drop deletes a tenant's records without checking their use.
-func drop(ctx context.Context, a *broadcasttest.Account, table string) error {
+// deleteTenantRows deletes a tenant's records without checking their use.
+func deleteTenantRows(ctx context.Context, a *broadcasttest.Account, table string) error {
 	_, err := a.DB.Exec(ctx, `DELETE FROM `+table+` WHERE tenant_id = $1`, a.Tenant)
 	return err
 }

@@ -26,8 +26,8 @@ func (e *Engine) stopIfBlocked(ctx context.Context, b broadcast.Broadcast, facts
 	return false, nil
 }
 
-// obstacle returns why a due broadcast cannot begin, or "".
-func obstacle(b broadcast.Broadcast, facts broadcast.Preconditions) broadcast.FailureCode {
+// beginFailure returns why a due broadcast cannot begin, or "".
+func beginFailure(b broadcast.Broadcast, facts broadcast.Preconditions) broadcast.FailureCode {
 	if _, ok := facts.AwaitsDomain(b); ok {
 		return ""
 	}

@@ -29,7 +29,7 @@ func needsPlan(b broadcast.Broadcast, f broadcast.Preconditions, routes []route.
 
 // ranks returns the position of each contact in the order of a planned send: by last click, then by
 // last open, then at random. It returns nil for a send that is not planned.
-func (e *Engine) ranks(ctx context.Context, p page, ids []id.Contact) (map[id.Contact]string, error) {
+func (e *Engine) ranks(ctx context.Context, p preparation, ids []id.Contact) (map[id.Contact]string, error) {
 	if p.run.Planning == nil {
 		return nil, nil
 	}
@@ -47,20 +47,20 @@ func (e *Engine) ranks(ctx context.Context, p page, ids []id.Contact) (map[id.Co
 // rank returns a text of fixed length that sorts in the order of the send.
 func rank(b id.Broadcast, c id.Contact, e contact.Engagement) string {
 	chance := sha256.Sum256([]byte(b.String() + ":" + c.String()))
-	return fmt.Sprintf("%08x%08x%08x", ago(e.Clicked), ago(e.Opened), chance[:4])
+	return fmt.Sprintf("%08x%08x%08x", recencyRank(e.Clicked), recencyRank(e.Opened), chance[:4])
 }
 
-// ago returns a number that is smaller the later t is, and the maximum for nil.
-func ago(t *time.Time) uint32 {
+// recencyRank returns a number that is smaller the later t is, and the maximum for nil.
+func recencyRank(t *time.Time) uint32 {
 	if t == nil {
 		return math.MaxUint32
 	}
 	return math.MaxUint32 - uint32(min(max(t.Unix(), 1), math.MaxUint32))
 }
 
-// plan advances the planning of a send whose audience is complete in the outbox: it makes the plan,
+// advancePlanning advances the planning of a send whose audience is complete in the outbox: it makes the plan,
 // creates its slots, or assigns due times.
-func (e *Engine) plan(ctx context.Context, t tenant.Tenant, b broadcast.Broadcast, run *broadcast.Run) (more bool, err error) {
+func (e *Engine) advancePlanning(ctx context.Context, t tenant.Tenant, b broadcast.Broadcast, run *broadcast.Run) (more bool, err error) {
 	if run.Planning.Stage == broadcast.ToPlan {
 		if err := run.MakePlan(ctx, e.DB, t, b, e.Now()); err != nil {
 			return false, err
@@ -72,7 +72,7 @@ func (e *Engine) plan(ctx context.Context, t tenant.Tenant, b broadcast.Broadcas
 			return false, err
 		}
 	}
-	for range e.pages() {
+	for range e.pagesPerTick() {
 		done, err := e.assignDueTimes(ctx, b, run)
 		if err != nil || done {
 			return false, err

@@ -36,7 +36,7 @@ func (e *Engine) prepare(ctx context.Context, t tenant.Tenant, bid id.Broadcast)
 		return false, err
 	}
 	if run.Planning != nil && run.Planning.Stage != broadcast.Collect {
-		return e.plan(ctx, t, b, &run)
+		return e.advancePlanning(ctx, t, b, &run)
 	}
 	facts, err := broadcast.LoadPreconditions(ctx, e.DB, b)
 	if err != nil {
@@ -45,11 +45,11 @@ func (e *Engine) prepare(ctx context.Context, t tenant.Tenant, bid id.Broadcast)
 	if stopped, err := e.stopIfBlocked(ctx, b, facts, now); stopped || err != nil {
 		return stopped, err
 	}
-	allocator, err := e.allocator(ctx, b, facts)
+	allocator, err := e.newAllocator(ctx, b, facts)
 	if err != nil {
 		return false, err
 	}
-	p := page{
+	p := preparation{
 		b: b, run: &run, audience: e.audience(b), allocator: allocator, due: now,
 		consent: contact.Consent{TypeKey: facts.EmailType.Key, Category: facts.EmailType.Category},
 	}
@@ -71,7 +71,7 @@ func (e *Engine) prepare(ctx context.Context, t tenant.Tenant, bid id.Broadcast)
 			<-next
 		}
 	}()
-	for left := e.pages(); left > 0; left-- {
+	for left := e.pagesPerTick(); left > 0; left-- {
 		r := <-next
 		next = nil
 		if r.err != nil {
@@ -80,19 +80,19 @@ func (e *Engine) prepare(ctx context.Context, t tenant.Tenant, bid id.Broadcast)
 		if left > 1 && !r.last {
 			next = e.readAhead(ahead, p, r.ids[len(r.ids)-1])
 		}
-		if err := e.put(ctx, p, r); err != nil || r.last {
+		if err := e.insertPage(ctx, p, r); err != nil || r.last {
 			return run.Planning != nil && err == nil, err
 		}
 	}
 	return true, nil
 }
 
-// pages returns how many pages of one broadcast a tick processes: fewer if several are in
+// pagesPerTick returns how many pages of one broadcast a tick processes: fewer if several are in
 // preparation.
-func (e *Engine) pages() int { return cmp.Or(e.Pages, max(20/max(e.preparing, 1), 2)) }
+func (e *Engine) pagesPerTick() int { return cmp.Or(e.Pages, max(20/max(e.preparing, 1), 2)) }
 
-// page is the data that all pages of one preparation share.
-type page struct {
+// preparation is the data that all pages of a send have in common.
+type preparation struct {
 	b         broadcast.Broadcast
 	run       *broadcast.Run
 	audience  *segment.Audience
@@ -131,7 +131,7 @@ type audiencePage struct {
 }
 
 // readAhead reads the page after a contact in the background.
-func (e *Engine) readAhead(ctx context.Context, p page, after id.Contact) <-chan audiencePage {
+func (e *Engine) readAhead(ctx context.Context, p preparation, after id.Contact) <-chan audiencePage {
 	done := make(chan audiencePage, 1)
 	go func() {
 		size := cmp.Or(e.Page, pageSize)
@@ -145,9 +145,9 @@ func (e *Engine) readAhead(ctx context.Context, p page, after id.Contact) <-chan
 	return done
 }
 
-// put inserts a page. Its data were read before the transaction, which is therefore short. A
+// insertPage inserts a page. Its data were read before the transaction, which is therefore short. A
 // contact that unsubscribes in between is caught by the check before sending.
-func (e *Engine) put(ctx context.Context, p page, r audiencePage) error {
+func (e *Engine) insertPage(ctx context.Context, p preparation, r audiencePage) error {
 	ids, excluded, last := r.ids, r.excluded, r.last
 	now := e.Now()
 	err := e.DB.InTx(ctx, func(tx *sqldb.DB) error {
@@ -185,7 +185,7 @@ func (e *Engine) put(ctx context.Context, p page, r audiencePage) error {
 
 // chooseRecipients returns messages for the contacts that may get one, and counts the others by
 // reason.
-func (e *Engine) chooseRecipients(ctx context.Context, p page, ids []id.Contact) ([]outbox.Message, map[string]int, error) {
+func (e *Engine) chooseRecipients(ctx context.Context, p preparation, ids []id.Contact) ([]outbox.Message, map[string]int, error) {
 	if len(ids) == 0 {
 		return nil, nil, nil
 	}
@@ -204,7 +204,7 @@ func (e *Engine) chooseRecipients(ctx context.Context, p page, ids []id.Contact)
 	if err != nil {
 		return nil, nil, err
 	}
-	last, err := p.allocator.last(ctx, ids)
+	last, err := p.allocator.lastSenders(ctx, ids)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -34,8 +34,8 @@ func routesOf(t *testing.T, a *broadcasttest.Account, b id.Broadcast) map[id.Con
 	return got
 }
 
-// sends schedules a broadcast and prepares it.
-func sends(t *testing.T, a *broadcasttest.Account, at *time.Time, edits ...func(*broadcast.Change)) id.Broadcast {
+// prepared schedules a broadcast and prepares it.
+func prepareSend(t *testing.T, a *broadcasttest.Account, at *time.Time, edits ...func(*broadcast.Change)) id.Broadcast {
 	t.Helper()
 	b := a.Schedule(edits...)
 	settle(t, engine(a.DB, "one", at))
@@ -72,10 +72,10 @@ func TestContactsKeepTheirIdentity(t *testing.T) {
 		}
 		old := a.AddContacts(a.List.ID, "old", 12)
 		at := now
-		send(t, a, sends(t, a, &at, from(second)), outbox.Delivered, "")
+		send(t, a, prepareSend(t, a, &at, from(second)), outbox.Delivered, "")
 		young := a.AddContacts(a.List.ID, "young", 24)
 		count := map[id.Identity]int{}
-		all := sends(t, a, &at)
+		all := prepareSend(t, a, &at)
 		got := routesOf(t, a, all)
 		for _, c := range old {
 			if got[c.ID].Identity != second.ID {
@@ -89,10 +89,10 @@ func TestContactsKeepTheirIdentity(t *testing.T) {
 			t.Errorf("24 new contacts are shared as %v, want all three senders", count)
 		}
 		send(t, a, all, outbox.Delivered, "")
-		if again := routesOf(t, a, sends(t, a, &at)); !mapsAgree(again, got) {
+		if again := routesOf(t, a, prepareSend(t, a, &at)); !mapsAgree(again, got) {
 			t.Errorf("in a third send %v, want as in the second: %v", again, got)
 		}
-		moved := routesOf(t, a, sends(t, a, &at, from(third, a.Identity)))
+		moved := routesOf(t, a, prepareSend(t, a, &at, from(third, a.Identity)))
 		for c, was := range got {
 			if now := moved[c]; now.Identity == second.ID || was.Identity != second.ID && was != now {
 				t.Errorf("when %s does not send, contact %s goes from %v to %v", second.Address, c, was, now)
@@ -103,7 +103,7 @@ func TestContactsKeepTheirIdentity(t *testing.T) {
 			t.Fatal(err)
 		}
 		stay := 0
-		for c, way := range routesOf(t, a, sends(t, a, &at, from(a.Identity, second, third), func(ch *broadcast.Change) { ch.EmailType = &other.ID })) {
+		for c, way := range routesOf(t, a, prepareSend(t, a, &at, from(a.Identity, second, third), func(ch *broadcast.Change) { ch.EmailType = &other.ID })) {
 			if got[c] == way {
 				stay++
 			}
@@ -139,7 +139,7 @@ func TestLanesShareABroadcast(t *testing.T) {
 			t.Fatal(err)
 		}
 		at := now
-		b := sends(t, a, &at, shared)
+		b := prepareSend(t, a, &at, shared)
 		count := map[id.MTAConfig]int{}
 		first := routesOf(t, a, b)
 		for _, way := range first {
@@ -152,7 +152,7 @@ func TestLanesShareABroadcast(t *testing.T) {
 			a.Tenant, wide.ID, now.UnixMicro()); err != nil {
 			t.Fatal(err)
 		}
-		for c, way := range routesOf(t, a, sends(t, a, &at, shared)) {
+		for c, way := range routesOf(t, a, prepareSend(t, a, &at, shared)) {
 			if way.Lane != a.Lane.ID {
 				t.Errorf("contact %s is given lane %s, which is down", c, way.Lane)
 			}
