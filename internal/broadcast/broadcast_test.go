@@ -21,12 +21,12 @@ import (
 
 var now = broadcasttest.Now
 
-func account(t *testing.T, db *sqldb.DB) *broadcasttest.Account {
+func newAccount(t *testing.T, db *sqldb.DB) *broadcasttest.Account {
 	t.Helper()
 	return broadcasttest.New(t, db, "acme")
 }
 
-func stranger(t *testing.T, db *sqldb.DB) *broadcasttest.Account {
+func newOtherAccount(t *testing.T, db *sqldb.DB) *broadcasttest.Account {
 	t.Helper()
 	return broadcasttest.New(t, db, "other")
 }
@@ -34,7 +34,7 @@ func stranger(t *testing.T, db *sqldb.DB) *broadcasttest.Account {
 func TestCreateStoresTheRequest(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		a := account(t, db)
+		a := newAccount(t, db)
 		b := a.Create(func(ch *broadcast.Change) {
 			ch.Tags = &[]string{" spring ", "news", "spring"}
 			ch.Content.Parts[draft.ReplyTo] = new(" Ann@Example.ORG ")
@@ -51,7 +51,7 @@ func TestCreateStoresTheRequest(t *testing.T) {
 		if !got.ScheduledAt.Equal(now.Add(time.Hour)) || !got.CreatedAt.Equal(b.CreatedAt) || got.Revision != b.Revision || !got.Bodies.HTML {
 			t.Errorf("loaded %+v, created %+v", got, b)
 		}
-		if _, err := broadcast.Load(t.Context(), db, stranger(t, db).Tenant, b.ID); !errors.Is(err, broadcast.ErrNotFound) {
+		if _, err := broadcast.Load(t.Context(), db, newOtherAccount(t, db).Tenant, b.ID); !errors.Is(err, broadcast.ErrNotFound) {
 			t.Errorf("a stranger's Load = %v, want ErrNotFound", err)
 		}
 	})
@@ -60,7 +60,7 @@ func TestCreateStoresTheRequest(t *testing.T) {
 func TestCreateRefuses(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		a := account(t, db)
+		a := newAccount(t, db)
 		many := func(n int) *[]id.Segment {
 			list := make([]id.Segment, n)
 			for i := range list {
@@ -113,7 +113,7 @@ func TestCreateRefuses(t *testing.T) {
 func TestEditMergesAndCountsVersions(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		a := account(t, db)
+		a := newAccount(t, db)
 		b := a.Create(func(ch *broadcast.Change) { ch.Tags = &[]string{"old"} })
 		edit := func(ch broadcast.Change) broadcast.Broadcast {
 			t.Helper()
@@ -147,7 +147,7 @@ func TestEditMergesAndCountsVersions(t *testing.T) {
 func TestListFilters(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		a, other := account(t, db), stranger(t, db)
+		a, other := newAccount(t, db), newOtherAccount(t, db)
 		other.Create()
 		tag := func(tags ...string) func(*broadcast.Change) { return func(ch *broadcast.Change) { ch.Tags = &tags } }
 		first := a.Create(tag("x"))
@@ -205,7 +205,7 @@ func TestListFilters(t *testing.T) {
 func TestUsage(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		a, other := account(t, db), stranger(t, db)
+		a, other := newAccount(t, db), newOtherAccount(t, db)
 		excluded := a.AddList("Excluded")
 		a.Create(func(ch *broadcast.Change) {
 			ch.Exclude = &[]id.Segment{excluded.ID}

@@ -37,7 +37,7 @@ func Clone(ctx context.Context, db *sqldb.DB, tenant id.Tenant, bid id.Broadcast
 		if ch.Name != nil {
 			b.Name = *ch.Name
 		}
-		if err := b.forget(ctx, tx); err != nil {
+		if err := b.dropMissingReferences(ctx, tx); err != nil {
 			return err
 		}
 		return b.Insert(ctx, tx)
@@ -56,9 +56,9 @@ func copyName(name string) string {
 	return strings.TrimSpace(string(runes[:min(len(runes), maxName-len(suffix))])) + suffix
 }
 
-// forget drops references to records that no longer exist. If all chosen identities are gone, they
+// dropMissingReferences drops references to records that no longer exist. If all chosen identities are gone, they
 // are kept: an empty list would mean any identity, which the author did not choose.
-func (b *Broadcast) forget(ctx context.Context, db *sqldb.DB) error {
+func (b *Broadcast) dropMissingReferences(ctx context.Context, db *sqldb.DB) error {
 	there, err := LoadRefNames(ctx, db, b.Tenant, *b)
 	if err != nil {
 		return err

@@ -53,7 +53,7 @@ func same(t *testing.T, what string, from, to broadcast.Broadcast) {
 func TestCloneCopiesThePlanInAnyStatus(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		a := account(t, db)
+		a := newAccount(t, db)
 		excluded := a.AddList("Excluded")
 		from := a.Schedule(func(ch *broadcast.Change) {
 			ch.Name, ch.Tags, ch.Exclude = new("Spring"), &[]string{"x", "y"}, &[]id.Segment{excluded.ID}
@@ -96,7 +96,7 @@ func TestCloneCopiesThePlanInAnyStatus(t *testing.T) {
 func TestTheNameOfAClone(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		a := account(t, db)
+		a := newAccount(t, db)
 		named := func(name string) broadcast.Broadcast {
 			return a.Create(func(ch *broadcast.Change) { ch.Name = &name })
 		}
@@ -121,7 +121,7 @@ func TestTheNameOfAClone(t *testing.T) {
 				t.Errorf("Clone as %.20q = %v, want INVALID_INPUT", bad, err)
 			}
 		}
-		if _, err := clone(stranger(t, db).Tenant, "mine"); !errors.Is(err, broadcast.ErrNotFound) {
+		if _, err := clone(newOtherAccount(t, db).Tenant, "mine"); !errors.Is(err, broadcast.ErrNotFound) {
 			t.Errorf("a stranger's Clone = %v, want ErrNotFound", err)
 		}
 	})
@@ -132,7 +132,7 @@ func TestTheNameOfAClone(t *testing.T) {
 func TestCloneWithoutWhatWasDeleted(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		a := account(t, db)
+		a := newAccount(t, db)
 		gone, second, other := a.AddList("Gone"), a.AddList("Second"), a.AddIdentity("other")
 		from := a.Schedule(func(ch *broadcast.Change) {
 			ch.Include, ch.Exclude = &[]id.Segment{gone.ID, a.List.ID}, &[]id.Segment{second.ID}
@@ -177,7 +177,7 @@ func TestCloneWithoutWhatWasDeleted(t *testing.T) {
 func TestCloneRendersNothing(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		a := account(t, db)
+		a := newAccount(t, db)
 		tpl, _, err := template.Create(t.Context(), db, a.MJML, a.Tenant, template.Change{
 			Name: new("Letter"), HTML: new("<p>Hello {{param:who}}</p>"), Subject: new("For {{param:who}}"),
 			Schema: binding.RawSchema{Parameters: json.RawMessage(`[{"name": "who", "type": "text", "required": true}]`)},
@@ -205,7 +205,7 @@ func TestCloneRendersNothing(t *testing.T) {
 func TestArchiveAll(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		a, other := account(t, db), stranger(t, db)
+		a, other := newAccount(t, db), newOtherAccount(t, db)
 		ended := func(a *broadcasttest.Account) id.Broadcast {
 			t.Helper()
 			b := a.Schedule()

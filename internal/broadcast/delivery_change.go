@@ -44,7 +44,7 @@ func (c *DeliveryChange) check(p *fault.Problems) {
 	}
 	if d := c.WindowDate; d != nil && *d != nil {
 		if _, err := spread.ParseDay(**d); err != nil {
-			p.Add("delivery_window_date", notADay)
+			p.Add("delivery_window_date", dayProblem)
 		}
 	}
 	if c.Skipped != nil {
@@ -55,7 +55,7 @@ func (c *DeliveryChange) check(p *fault.Problems) {
 	}
 }
 
-const notADay = "must be a day such as 2026-03-02"
+const dayProblem = "must be a day such as 2026-03-02"
 
 // checkDays validates a list of days to skip.
 func checkDays(p *fault.Problems, days []string) {
@@ -65,7 +65,7 @@ func checkDays(p *fault.Problems, days []string) {
 	}
 	for _, d := range days {
 		if _, err := spread.ParseDay(d); err != nil {
-			p.AddElement("skipped_dates", notADay)
+			p.AddElement("skipped_dates", dayProblem)
 		}
 	}
 }

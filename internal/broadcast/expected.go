@@ -24,24 +24,24 @@ type Lacking struct {
 // String describes it for users.
 func (l Lacking) String() string {
 	share := float64(l.Without) / float64(l.Of) * 100
-	if l.Of < looked {
+	if l.Of < sampledContacts {
 		return fmt.Sprintf("%d of the %d contacts of the audience (%.0f %%) have no %s, which the template expects", l.Without, l.Of, share, l.Path)
 	}
 	return fmt.Sprintf("about %.0f %% of the audience have no %s, which the template expects (%d of %d contacts looked at)", share, l.Path, l.Without, l.Of)
 }
 
-// looked is how many contacts of an audience are checked. The first ones serve as a sample, since
+// sampledContacts is how many contacts of an audience are checked. The first ones serve as a sample, since
 // ids are independent of the contacts' data.
-const looked = 1000
+const sampledContacts = 1000
 
-// lookTime is the time limit for loading an audience. It serves warnings only, which should not
+// audienceTimeLimit is the time limit for loading an audience. It serves warnings only, which should not
 // delay the answer to a request.
-const lookTime = 3 * time.Second
+const audienceTimeLimit = 3 * time.Second
 
-// loadAudienceBriefly is loadAudience with the time limit lookTime; it returns fault.ErrDeadline if
+// loadAudienceBriefly is loadAudience with the time limit audienceTimeLimit; it returns fault.ErrDeadline if
 // that is exceeded.
 func (f *Preconditions) loadAudienceBriefly(ctx context.Context, db *sqldb.DB, b Broadcast, now time.Time) error {
-	ctx, cancel := fault.Within(ctx, lookTime)
+	ctx, cancel := fault.Within(ctx, audienceTimeLimit)
 	defer cancel()
 	return fault.Timely(ctx, f.loadAudience(ctx, db, b, now))
 }
@@ -49,7 +49,7 @@ func (f *Preconditions) loadAudienceBriefly(ctx context.Context, db *sqldb.DB, b
 // loadAudience finds out whether the audience of b has members, and which data expected by the
 // template of b they lack.
 func (f *Preconditions) loadAudience(ctx context.Context, db *sqldb.DB, b Broadcast, now time.Time) error {
-	audience := segment.Audience{Tenant: b.Tenant, Include: b.Include, Exclude: b.Exclude, Ahead: looked}
+	audience := segment.Audience{Tenant: b.Tenant, Include: b.Include, Exclude: b.Exclude, Ahead: sampledContacts}
 	required, err := expected(b)
 	if err != nil {
 		return err
@@ -59,7 +59,7 @@ func (f *Preconditions) loadAudience(ctx context.Context, db *sqldb.DB, b Broadc
 		f.EmptyAudience = err == nil && !any
 		return err
 	}
-	ids, err := audience.After(ctx, db, id.Contact{}, looked, now)
+	ids, err := audience.After(ctx, db, id.Contact{}, sampledContacts, now)
 	if err != nil {
 		return err
 	}
@@ -71,7 +71,7 @@ func (f *Preconditions) loadAudience(ctx context.Context, db *sqldb.DB, b Broadc
 	for _, e := range required {
 		l := Lacking{Path: e.Path, Of: len(people)}
 		for i := range people {
-			if !has(&people[i], e.Path) {
+			if !hasValue(&people[i], e.Path) {
 				l.Without++
 			}
 		}
@@ -84,7 +84,7 @@ func (f *Preconditions) loadAudience(ctx context.Context, db *sqldb.DB, b Broadc
 
 // expected returns the values that the template of b requires of each contact.
 func expected(b Broadcast) ([]binding.Expectation, error) {
-	all, err := samples(b)
+	all, err := samplesOf(b)
 	if err != nil {
 		return nil, err
 	}
@@ -97,9 +97,9 @@ func expected(b Broadcast) ([]binding.Expectation, error) {
 	return required, nil
 }
 
-// has reports whether a contact has a value at a path such as
+// hasValue reports whether a contact has a value at a path such as
 // contact.custom_fields.orders.
-func has(c *contact.Contact, path string) bool {
+func hasValue(c *contact.Contact, path string) bool {
 	name, rest, _ := strings.Cut(strings.TrimPrefix(path, "contact."), ".")
 	var v any
 	if name == "custom_fields" {

@@ -83,7 +83,7 @@ func List(ctx context.Context, db *sqldb.DB, tenant id.Tenant, f Filter) ([]Broa
 	rows, err := db.Query(ctx, `
 		SELECT `+cols+` FROM broadcast WHERE tenant_id = $1 AND kind = 'regular'`+where.String()+`
 		ORDER BY created_at DESC, id DESC`, args...)
-	list, err := sqldb.Collect(rows, err, scan)
+	list, err := sqldb.Collect(rows, err, scanBroadcast)
 	if err != nil {
 		return nil, fmt.Errorf("list broadcasts: %w", err)
 	}

@@ -52,7 +52,7 @@ func ParseMetadata(raw []byte) (Metadata, error) {
 			continue
 		}
 		for _, item := range list {
-			if why := badScalar(item); why != "" {
+			if why := scalarProblem(item); why != "" {
 				p.Add(path, why)
 				break
 			}
@@ -67,13 +67,13 @@ func ParseMetadata(raw []byte) (Metadata, error) {
 	return m, nil
 }
 
-// badScalar returns what is wrong with a value, or "".
-func badScalar(v any) string {
+// scalarProblem returns what is wrong with a value, or "".
+func scalarProblem(v any) string {
 	switch v := v.(type) {
 	case bool:
 		return ""
 	case json.Number:
-		if !storable(v) {
+		if !isStorableNumber(v) {
 			return "is a number too large or too small to keep"
 		}
 		return ""
@@ -92,9 +92,9 @@ func badScalar(v any) string {
 // maxExponent is greater than the exponent of any finite float64, in absolute value.
 const maxExponent = 400
 
-// storable reports whether both databases can store and compare the number. It excludes overflow,
+// isStorableNumber reports whether both databases can store and compare the number. It excludes overflow,
 // values that underflow to zero, and zeros written with more digits than can be stored.
-func storable(n json.Number) bool {
+func isStorableNumber(n json.Number) bool {
 	f, err := strconv.ParseFloat(string(n), 64)
 	if err != nil || len(n) > 64 {
 		return false
@@ -150,30 +150,30 @@ func ParseContainment(text string) (Containment, error) {
 	if !isObject([]byte(text)) || decode([]byte(text), &m) != nil {
 		return Containment{}, ErrMetadataFind
 	}
-	return Containment{json: Metadata(m).JSON(), never: !askable(m, maxFilterDepth)}, nil
+	return Containment{json: Metadata(m).JSON(), never: !isFilterValue(m, maxFilterDepth)}, nil
 }
 
-func askable(v any, depth int) bool {
+func isFilterValue(v any, depth int) bool {
 	if depth == 0 {
 		return false
 	}
 	switch v := v.(type) {
 	case map[string]any:
 		for k, e := range v {
-			if strings.ContainsRune(k, 0) || !askable(e, depth-1) {
+			if strings.ContainsRune(k, 0) || !isFilterValue(e, depth-1) {
 				return false
 			}
 		}
 	case []any:
 		for _, e := range v {
-			if !askable(e, depth-1) {
+			if !isFilterValue(e, depth-1) {
 				return false
 			}
 		}
 	case string:
 		return !strings.ContainsRune(v, 0)
 	case json.Number:
-		return storable(v)
+		return isStorableNumber(v)
 	}
 	return true
 }

@@ -156,7 +156,7 @@ func TestVariantRules(t *testing.T) {
 func TestMetadataIsStoredAndFound(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		a, other := account(t, db), stranger(t, db)
+		a, other := newAccount(t, db), newOtherAccount(t, db)
 		const text = `{"team": "growth", "wave": 3, "ratio": 0.10, "big": 12345678901234567890, "live": true, "tags": ["a", "b", 1]}`
 		m, err := broadcast.ParseMetadata([]byte(text))
 		if err != nil {

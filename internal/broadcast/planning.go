@@ -130,7 +130,7 @@ func (r Run) restart(ctx context.Context, tx *sqldb.DB, now time.Time) error {
 func Replan(ctx context.Context, db *sqldb.DB, account id.Tenant, bid id.Broadcast, today spread.Day) (again bool, err error) {
 	err = db.InTx(ctx, func(tx *sqldb.DB) error {
 		again = false
-		b, err := lock(ctx, tx, account, bid)
+		b, err := lockBroadcast(ctx, tx, account, bid)
 		if err != nil || b.Status != Sending || b.Delivery.Overflow == Holdback {
 			return err
 		}

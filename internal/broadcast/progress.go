@@ -111,7 +111,7 @@ func (p *Progress) average(sent int, since time.Time) float64 {
 
 // addSpeed adds the current rate of a send.
 func (p *Progress) addSpeed(ctx context.Context, db *sqldb.DB, b Broadcast, now time.Time) error {
-	samples, err := outbox.LoadSamples(ctx, db, b.Tenant, b.Send, now.Add(-recently))
+	samples, err := outbox.LoadSamples(ctx, db, b.Tenant, b.Send, now.Add(-speedWindow))
 	if err != nil {
 		return err
 	}
@@ -119,7 +119,7 @@ func (p *Progress) addSpeed(ctx context.Context, db *sqldb.DB, b Broadcast, now 
 	if p.Run.PreparedAt != nil && (p.Run.Planning == nil || !p.Run.Planning.Again) { // nothing was sent before the preparation ended
 		begin = *p.Run.PreparedAt
 	}
-	perSecond, _ := speed(samples, begin, outbox.Sample{At: now, Sent: p.Sent})
+	perSecond, _ := currentRate(samples, begin, outbox.Sample{At: now, Sent: p.Sent})
 	p.setRate(perSecond, now)
 	return nil
 }

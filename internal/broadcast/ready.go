@@ -118,7 +118,7 @@ func Check(b Broadcast, f Preconditions) Readiness {
 	warn(!f.HasAddress, "NO_POSTAL_ADDRESS", "the account has no postal address, which many laws ask for")
 	warn(slices.ContainsFunc(b.Arms(), func(a Arm) bool { return a.Content.HTML != nil && !links.HasUnsubscribe(*a.Content.HTML) }),
 		"NO_UNSUBSCRIBE_LINK", "the content has no unsubscribe link; a footer with one will be added")
-	warn(f.anyLeavingRoute(b, unverified), "LANE_UNVERIFIED", "an MTA config has not been tried with one of the sending identities")
+	warn(f.anyExternalRoute(b, unverified), "LANE_UNVERIFIED", "an MTA config has not been tried with one of the sending identities")
 	warn(f.Template != "", "TEMPLATE_CHANGED", "the template "+f.Template)
 	for _, l := range f.Lacking {
 		warn(true, "EXPECTED_DATA_MISSING", l.String())
@@ -126,7 +126,7 @@ func Check(b Broadcast, f Preconditions) Readiness {
 	warn(f.UnknownAudience, "AUDIENCE_UNKNOWN", "loading the audience took too long: it may be empty, or lack data that the template expects")
 	r.Warnings = append(r.Warnings, f.Troubles...)
 	warn(f.EmptyAudience, "EMPTY_AUDIENCE", "the audience is currently empty")
-	warn(f.anyLeavingRoute(b, withoutDMARC), "NO_DMARC", "no DMARC record is known for the domain of a sending identity")
+	warn(f.anyExternalRoute(b, withoutDMARC), "NO_DMARC", "no DMARC record is known for the domain of a sending identity")
 	return r
 }
 

@@ -121,7 +121,7 @@ func TestGuards(t *testing.T) {
 func TestScheduleChecksTheGuards(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		a := account(t, db)
+		a := newAccount(t, db)
 		for _, tt := range []struct {
 			name string
 			edit func(*broadcast.Change)

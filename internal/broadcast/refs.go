@@ -78,7 +78,7 @@ func (r Refs) emailType(ctx context.Context, db *sqldb.DB, tenant id.Tenant) (*i
 		return nil, nil
 	case !r.EmailType.ID.IsZero():
 		typ, err = sender.EmailTypeByID(ctx, db, tenant, r.EmailType.ID)
-		err = becomes(err, sender.ErrEmailTypeNotFound, ErrEmailType)
+		err = replaceFault(err, sender.ErrEmailTypeNotFound, ErrEmailType)
 	case r.EmailType.Key != nil:
 		typ, err = sender.EmailTypeByKey(ctx, db, tenant, *r.EmailType.Key)
 	case r.TypeRequired:
@@ -98,7 +98,7 @@ func mtaConfig(ctx context.Context, db *sqldb.DB, tenant id.Tenant, r Ref[id.MTA
 	switch {
 	case !r.ID.IsZero():
 		c, err = lane.ByID(ctx, db, tenant, r.ID)
-		err = becomes(err, lane.ErrNotFound, ErrMTAConfig)
+		err = replaceFault(err, lane.ErrNotFound, ErrMTAConfig)
 	case r.Key != nil:
 		c, err = lane.ByKey(ctx, db, tenant, *r.Key)
 	}
@@ -173,8 +173,8 @@ func identities(ctx context.Context, db *sqldb.DB, tenant id.Tenant, r *RefList[
 	return &found, err
 }
 
-// becomes turns one fault into another.
-func becomes(err error, from, to *fault.Error) error {
+// replaceFault turns one fault into another.
+func replaceFault(err error, from, to *fault.Error) error {
 	if f, ok := fault.As(err); ok && f.Is(from) {
 		return to
 	}

@@ -17,7 +17,7 @@ import (
 func TestRefsResolveKeysAndIDsOfTheTenant(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		a, b := account(t, db), broadcasttest.New(t, db, "refs-other")
+		a, b := newAccount(t, db), broadcasttest.New(t, db, "refs-other")
 		list, theirs := a.AddList("News"), b.AddList("Theirs")
 		resolve := func(r broadcast.Refs) (ch broadcast.Change, err error) {
 			return ch, r.Resolve(t.Context(), db, a.Tenant, &ch)
@@ -81,7 +81,7 @@ func TestRefsResolveKeysAndIDsOfTheTenant(t *testing.T) {
 func TestNamesAreOfWhatExists(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		a, other := account(t, db), broadcasttest.New(t, db, "names-other")
+		a, other := newAccount(t, db), broadcasttest.New(t, db, "names-other")
 		list, theirs := a.AddList("News"), other.AddList("Theirs")
 		b := a.Create(func(ch *broadcast.Change) {
 			ch.Include, ch.Identities = &[]id.Segment{list.ID}, &[]id.Identity{a.Identity.ID}

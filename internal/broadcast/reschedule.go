@@ -30,8 +30,8 @@ const planTime = 8 * time.Second
 // releaseTime is how long releasing the lease may take; otherwise it expires.
 const releaseTime = 2 * time.Second
 
-// planLook is the interval at which such a call polls for a plan made by another.
-const planLook = 50 * time.Millisecond
+// planPollInterval is the interval at which such a call polls for a plan made by another.
+const planPollInterval = 50 * time.Millisecond
 
 // Reschedule replaces the days that a send over days skips, and plans the messages not sent yet
 // over the remaining days. Messages already due are sent as planned. Past days may remain in the
@@ -81,7 +81,7 @@ func reschedule(ctx context.Context, db *sqldb.DB, account id.Tenant, bid id.Bro
 // replaceSkipped replaces the days that a send skips. It returns the updated broadcast, and its run
 // with a lease if it has to be planned now.
 func replaceSkipped(ctx context.Context, tx *sqldb.DB, t tenant.Tenant, bid id.Broadcast, days []spread.Day, now time.Time) (Broadcast, *Run, error) {
-	b, err := lock(ctx, tx, t.ID, bid)
+	b, err := lockBroadcast(ctx, tx, t.ID, bid)
 	switch {
 	case err != nil:
 		return b, nil, err
@@ -144,7 +144,7 @@ func release(ctx context.Context, db *sqldb.DB, run Run) error {
 
 // awaitPlan waits until a send has left the stage ToPlan.
 func awaitPlan(ctx context.Context, db *sqldb.DB, account id.Tenant, bid id.Broadcast) error {
-	tick := time.NewTicker(planLook)
+	tick := time.NewTicker(planPollInterval)
 	defer tick.Stop()
 	for {
 		b, err := Head(ctx, db, account, bid)

@@ -10,8 +10,8 @@ import (
 	"github.com/packetboat/packetboat/internal/sender"
 )
 
-// carrier is a lane and its weight among the lanes of an identity.
-type carrier struct {
+// weightedLane is a lane and its weight among the lanes of an identity.
+type weightedLane struct {
 	lane.Config
 	weight float64 // 0: it is the only one
 }
@@ -20,24 +20,24 @@ type carrier struct {
 // greatest weight first. These are the lanes of the broadcast's delivery; else the lane of the
 // broadcast, of the identity, or of the account, whichever is set first. A deleted lane counts as
 // not set. An inactive one carries nothing and is not replaced by the next in this order.
-func (f Preconditions) carriers(b Broadcast, identity sender.Identity) []carrier {
-	var shared []carrier
+func (f Preconditions) carriers(b Broadcast, identity sender.Identity) []weightedLane {
+	var shared []weightedLane
 	known := false
 	for _, s := range b.Delivery.Lanes {
 		c, ok := f.Lanes[s.Lane]
 		known = known || ok
 		if ok && c.Active {
-			shared = append(shared, carrier{c, s.Weight})
+			shared = append(shared, weightedLane{c, s.Weight})
 		}
 	}
 	if known {
-		slices.SortStableFunc(shared, func(a, b carrier) int { return cmp.Compare(b.weight, a.weight) })
+		slices.SortStableFunc(shared, func(a, b weightedLane) int { return cmp.Compare(b.weight, a.weight) })
 		return shared
 	}
 	for _, l := range []id.MTAConfig{b.MTAConfig, identity.DefaultMTA, f.DefaultLane} {
 		if c, ok := f.Lanes[l]; ok && !l.IsZero() {
 			if c.Active {
-				return []carrier{{Config: c}}
+				return []weightedLane{{Config: c}}
 			}
 			return nil
 		}
@@ -107,11 +107,11 @@ func (f Preconditions) hasLane(b Broadcast) bool {
 	return len(f.Routes(b)) > 0
 }
 
-// anyLeavingRoute reports whether the predicate holds for some candidate and a lane that carries
+// anyExternalRoute reports whether the predicate holds for some candidate and a lane that carries
 // its mail off this machine, which excludes the built-in mailbox.
-func (f Preconditions) anyLeavingRoute(b Broadcast, such func(sender.Candidate, lane.Config) bool) bool {
+func (f Preconditions) anyExternalRoute(b Broadcast, such func(sender.Candidate, lane.Config) bool) bool {
 	return slices.ContainsFunc(f.Candidates, func(c sender.Candidate) bool {
-		return slices.ContainsFunc(f.carriers(b, c.Identity), func(l carrier) bool { return l.Type != lane.Sink && such(c, l.Config) })
+		return slices.ContainsFunc(f.carriers(b, c.Identity), func(l weightedLane) bool { return l.Type != lane.Sink && such(c, l.Config) })
 	})
 }
 

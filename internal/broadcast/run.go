@@ -38,7 +38,7 @@ func Due(ctx context.Context, db *sqldb.DB, now time.Time) ([]Broadcast, error) 
 	rows, err := db.Query(ctx, `
 		SELECT `+withoutBodies+` FROM broadcast WHERE status = 'scheduled' AND scheduled_at <= $1
 		ORDER BY scheduled_at, id /* all tenants: the dispatcher serves the installation */`, now.UnixMicro())
-	list, err := sqldb.Collect(rows, err, scan)
+	list, err := sqldb.Collect(rows, err, scanBroadcast)
 	if err != nil {
 		return nil, fmt.Errorf("find broadcasts that are due: %w", err)
 	}
@@ -49,7 +49,7 @@ func Due(ctx context.Context, db *sqldb.DB, now time.Time) ([]Broadcast, error) 
 // in phase held. b is the broadcast as read when its content was frozen; if its revision has
 // changed since, the error is ErrTransition.
 func Begin(ctx context.Context, tx *sqldb.DB, b Broadcast, frozen map[string]id.Content, now time.Time) error {
-	at, err := lock(ctx, tx, b.Tenant, b.ID)
+	at, err := lockBroadcast(ctx, tx, b.Tenant, b.ID)
 	if err != nil {
 		return err
 	}
@@ -160,7 +160,7 @@ func (r Run) Release(ctx context.Context, db *sqldb.DB) error {
 // page or after it. It returns ErrLeaseLost if the status is not sending, or the lease of r was
 // lost.
 func (r Run) Hold(ctx context.Context, tx *sqldb.DB) error {
-	b, err := lock(ctx, tx, r.Tenant, r.Broadcast)
+	b, err := lockBroadcast(ctx, tx, r.Tenant, r.Broadcast)
 	if err != nil {
 		return err
 	}

@@ -17,8 +17,8 @@ import (
 // sampleData are the sample values of a template for the data it expects.
 type sampleData []binding.Expectation
 
-// samples returns the sample values of the template that b was made from.
-func samples(b Broadcast) (sampleData, error) {
+// samplesOf returns the sample values of the template that b was made from.
+func samplesOf(b Broadcast) (sampleData, error) {
 	if b.Content.Origin == nil || len(b.Content.Origin.Snapshot) == 0 {
 		return nil, nil
 	}
@@ -46,18 +46,18 @@ func (s sampleData) contact(tenant id.Tenant, to string) contact.Contact {
 			path = path[1:]
 		}
 		if len(path) > 1 && path[0] == "custom_fields" {
-			put(c.CustomFields, path[1:], v)
+			setPath(c.CustomFields, path[1:], v)
 		} else if len(path) == 1 && !setField(&c, path[0], v) {
 			if _, known := c.Value(path[0]); !known { // a name without prefix may be a custom field
-				put(c.CustomFields, path, v)
+				setPath(c.CustomFields, path, v)
 			}
 		}
 	}
 	return c
 }
 
-// put sets the value at a path, creating objects along it.
-func put(object map[string]any, path []string, v any) {
+// setPath sets the value at a path, creating objects along it.
+func setPath(object map[string]any, path []string, v any) {
 	for _, name := range path[:len(path)-1] {
 		inner, ok := object[name].(map[string]any)
 		if !ok {
@@ -75,7 +75,7 @@ func setField(c *contact.Contact, name string, v any) bool {
 	case "tags":
 		list, _ := v.([]any)
 		for _, tag := range list {
-			c.Tags = append(c.Tags, printed(tag))
+			c.Tags = append(c.Tags, printValue(tag))
 		}
 		return true
 	case "prospect_score", "customer_score":
@@ -95,12 +95,12 @@ func setField(c *contact.Contact, name string, v any) bool {
 	if i < 0 {
 		return false
 	}
-	*at[i] = new(printed(v))
+	*at[i] = new(printValue(v))
 	return true
 }
 
-// printed converts a sample value to the text of a field.
-func printed(v any) string {
+// printValue converts a sample value to the text of a field.
+func printValue(v any) string {
 	switch v := v.(type) {
 	case string:
 		return v

@@ -22,7 +22,7 @@ import (
 //
 // A time in the past means at once. Without a time the broadcast is scheduled and does not start.
 func Schedule(ctx context.Context, db *sqldb.DB, account id.Tenant, bid id.Broadcast, now time.Time) error {
-	_, err := attempt(func() (Broadcast, error) {
+	_, err := retryRevised(func() (Broadcast, error) {
 		b, err := Load(ctx, db, account, bid)
 		if err != nil {
 			return Broadcast{}, err
@@ -41,7 +41,7 @@ func Schedule(ctx context.Context, db *sqldb.DB, account id.Tenant, bid id.Broad
 			return Broadcast{}, err
 		}
 		return b, db.InTx(ctx, func(tx *sqldb.DB) error {
-			at, err := lock(ctx, tx, account, bid)
+			at, err := lockBroadcast(ctx, tx, account, bid)
 			if err != nil {
 				return err
 			}

@@ -12,8 +12,8 @@ import (
 	"github.com/packetboat/packetboat/internal/usage"
 )
 
-// recent is the age up to which a broadcast counts as recent.
-const recent = 30 * 24 * time.Hour
+// recentAge is the age up to which a broadcast counts as recent.
+const recentAge = 30 * 24 * time.Hour
 
 // Sends counts the broadcasts that use templates and blocks.
 type Sends struct{}
@@ -26,7 +26,7 @@ func (Sends) Count(ctx context.Context, db *sqldb.DB, tenant id.Tenant, kind usa
 	rows, err := db.Query(ctx, `
 		SELECT status, template_id, block_ids FROM broadcast
 		WHERE tenant_id = $1 AND template_id IS NOT NULL
-			AND (status = 'draft' OR created_at >= $2 OR dispatch_started_at >= $2)`, tenant, now.Add(-recent).UnixMicro())
+			AND (status = 'draft' OR created_at >= $2 OR dispatch_started_at >= $2)`, tenant, now.Add(-recentAge).UnixMicro())
 	type use struct {
 		status Status
 		things []string

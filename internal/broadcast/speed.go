@@ -10,18 +10,18 @@ import (
 // The rate of a send is that of the last two minutes. A gap of more than half a minute between
 // samples ends the interval: no samples are taken while the send is paused or no process runs.
 const (
-	recently = 2 * time.Minute
-	still    = 30 * time.Second
+	speedWindow  = 2 * time.Minute
+	maxSampleGap = 30 * time.Second
 )
 
-// speed returns the current rate of a send in messages per second. Samples are ordered by time;
+// currentRate returns the current rate of a send in messages per second. Samples are ordered by time;
 // begin is when its first message could be sent, now the current state. The rate is unknown for a
 // moment after a pause.
-func speed(samples []outbox.Sample, begin time.Time, now outbox.Sample) (perSecond float64, known bool) {
+func currentRate(samples []outbox.Sample, begin time.Time, now outbox.Sample) (perSecond float64, known bool) {
 	list := append([]outbox.Sample{{At: begin}}, samples...)
 	first := now
 	for i := len(list) - 1; i >= 0; i-- {
-		if s := list[i]; s.At.Before(now.At.Add(-recently)) || first.At.Sub(s.At) > still {
+		if s := list[i]; s.At.Before(now.At.Add(-speedWindow)) || first.At.Sub(s.At) > maxSampleGap {
 			break
 		} else if s.At.Before(first.At) {
 			first = s

@@ -42,7 +42,7 @@ func TestSpeedIsThatOfTheLastMinutes(t *testing.T) {
 		{"planned again, so the start time is not used", at(8, 8, 700, 0), time.Time{}, 716, 2, false},
 		{"a clock behind that of the process that took samples", at(10, -10, 70, 10), ago(time.Hour), 90, 2, false},
 	} {
-		got, known := speed(test.samples, test.begin, outbox.Sample{At: now, Sent: test.sent})
+		got, known := currentRate(test.samples, test.begin, outbox.Sample{At: now, Sent: test.sent})
 		if math.Abs(got-test.want) > 0.05*test.want || known == test.unknown {
 			t.Errorf("%s: %v a second (known: %t), want %v", test.name, got, known, test.want)
 		}

@@ -123,11 +123,11 @@ func (b Broadcast) written() []any {
 	c := b.Content
 	var identities any
 	if b.Identities != nil {
-		identities = array(b.Identities)
+		identities = jsonArray(b.Identities)
 	}
 	columns := []any{b.Name, c.Subject, c.Preheader, c.FromName, c.ReplyTo, c.HTML, c.MJML, c.Text}
 	if o := c.Origin; o != nil {
-		columns = append(columns, o.Template, o.Slug, o.Subject, string(o.Binding), string(o.Snapshot), string(o.Params), array(o.Blocks))
+		columns = append(columns, o.Template, o.Slug, o.Subject, string(o.Binding), string(o.Snapshot), string(o.Params), jsonArray(o.Blocks))
 	} else {
 		columns = append(columns, nil, nil, nil, nil, nil, nil, nil)
 	}
@@ -150,11 +150,11 @@ func (b Broadcast) written() []any {
 	delivery, _ := json.Marshal(b.Delivery) // strings and finite numbers always encode
 	return append(columns,
 		sqldb.Null(b.EmailType), sqldb.Null(b.MTAConfig),
-		array(b.Include), array(b.Exclude), identities, array(b.Tags), b.Metadata.JSON(),
+		jsonArray(b.Include), jsonArray(b.Exclude), identities, jsonArray(b.Tags), b.Metadata.JSON(),
 		sqldb.NullMicros(b.ScheduledAt), b.Tracking, string(delivery))
 }
 
-func array[T any](list []T) string {
+func jsonArray[T any](list []T) string {
 	b, _ := json.Marshal(list) // strings and ids always encode
 	return string(b)
 }
@@ -169,7 +169,7 @@ func Update(ctx context.Context, w draft.Author, account id.Tenant, bid id.Broad
 	if err != nil {
 		return Broadcast{}, err
 	}
-	return attempt(func() (Broadcast, error) {
+	return retryRevised(func() (Broadcast, error) {
 		b, err := Load(ctx, w.DB, account, bid)
 		if err != nil {
 			return Broadcast{}, err
@@ -222,8 +222,8 @@ func Update(ctx context.Context, w draft.Author, account id.Tenant, bid id.Broad
 // errRevised means that the row was written since it was read.
 var errRevised = errors.New("the broadcast was written meanwhile")
 
-// attempt calls f again, up to 10 times, while it returns errRevised.
-func attempt(f func() (Broadcast, error)) (Broadcast, error) {
+// retryRevised calls f again, up to 10 times, while it returns errRevised.
+func retryRevised(f func() (Broadcast, error)) (Broadcast, error) {
 	for try := 1; ; try++ {
 		b, err := f()
 		if !errors.Is(err, errRevised) || try == 10 {
@@ -276,24 +276,24 @@ const (
 // Load returns a broadcast with its bodies.
 func Load(ctx context.Context, db *sqldb.DB, tenant id.Tenant, bid id.Broadcast) (Broadcast, error) {
 	rows, err := db.Query(ctx, `SELECT `+withBodies+` FROM broadcast WHERE tenant_id = $1 AND id = $2`, tenant, bid)
-	return one(rows, err)
+	return loadOne(rows, err)
 }
 
 // Head returns a broadcast without its bodies.
 func Head(ctx context.Context, db *sqldb.DB, tenant id.Tenant, bid id.Broadcast) (Broadcast, error) {
 	rows, err := db.Query(ctx, `SELECT `+withoutBodies+` FROM broadcast WHERE tenant_id = $1 AND id = $2`, tenant, bid)
-	return one(rows, err)
+	return loadOne(rows, err)
 }
 
-// lock returns a broadcast without its bodies and locks its row until tx ends.
-func lock(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, bid id.Broadcast) (Broadcast, error) {
+// lockBroadcast returns a broadcast without its bodies and locks its row until tx ends.
+func lockBroadcast(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, bid id.Broadcast) (Broadcast, error) {
 	rows, err := tx.Query(ctx, `
 		SELECT `+withoutBodies+` FROM broadcast WHERE tenant_id = $1 AND id = $2`+tx.ForUpdate(), tenant, bid)
-	return one(rows, err)
+	return loadOne(rows, err)
 }
 
-func one(rows *sqldb.Rows, err error) (Broadcast, error) {
-	list, err := sqldb.Collect(rows, err, scan)
+func loadOne(rows *sqldb.Rows, err error) (Broadcast, error) {
+	list, err := sqldb.Collect(rows, err, scanBroadcast)
 	if err != nil {
 		return Broadcast{}, fmt.Errorf("load a broadcast: %w", err)
 	}
@@ -303,7 +303,7 @@ func one(rows *sqldb.Rows, err error) (Broadcast, error) {
 	return list[0], nil
 }
 
-func scan(row func(...any) error) (Broadcast, error) {
+func scanBroadcast(row func(...any) error) (Broadcast, error) {
 	var b Broadcast
 	var identities, pause, failure sql.NullString
 	var include, exclude, tags, metadata, delivery, creator string
@@ -343,7 +343,7 @@ func scan(row func(...any) error) (Broadcast, error) {
 		errs = append(errs, json.Unmarshal([]byte(arms.String), &b.Variants))
 	}
 	if !origin.template.IsZero() {
-		b.Content.Origin, err = origin.read()
+		b.Content.Origin, err = origin.decode()
 		errs = append(errs, err)
 	}
 	if identities.Valid {
@@ -365,7 +365,7 @@ type originRow struct {
 	subject                                 *string
 }
 
-func (r originRow) read() (*draft.Origin, error) {
+func (r originRow) decode() (*draft.Origin, error) {
 	o := draft.Origin{
 		Template: r.template, Slug: r.slug.String, Subject: r.subject,
 		Binding: []byte(r.binding.String), Snapshot: []byte(r.snapshot.String), Params: []byte(r.params.String),

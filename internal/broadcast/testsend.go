@@ -120,7 +120,7 @@ func PrepareTest(ctx context.Context, db *sqldb.DB, account id.Tenant, bid id.Br
 			return Test{}, err
 		}
 		test.Contact = &c
-	} else if test.expects, err = samples(b); err != nil {
+	} else if test.expects, err = samplesOf(b); err != nil {
 		return Test{}, err
 	}
 	f, err := LoadPreconditions(ctx, db, b)

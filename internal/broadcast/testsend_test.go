@@ -31,7 +31,7 @@ func twoArms(ch *broadcast.Change) {
 func TestATestTakesEveryVariantAndSender(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		a := account(t, db)
+		a := newAccount(t, db)
 		a.AddIdentity("more")
 		b := a.Create(twoArms)
 		for _, tt := range []struct {
@@ -66,7 +66,7 @@ func TestATestTakesEveryVariantAndSender(t *testing.T) {
 func TestATestTakesTheHeaviestLane(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		a := account(t, db)
+		a := newAccount(t, db)
 		add := func(name string) id.MTAConfig {
 			t.Helper()
 			c, err := lane.Create(t.Context(), db, broadcasttest.Box(t), a.Tenant, lane.Fields{Name: &name, Type: new(lane.Sink)}, lane.Rules{}, now)
@@ -92,7 +92,7 @@ func TestATestTakesTheHeaviestLane(t *testing.T) {
 func TestATestChecksItsGuards(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		a := account(t, db)
+		a := newAccount(t, db)
 		var many []string
 		for i := range broadcast.MaxTestAddresses {
 			many = append(many, fmt.Sprintf("c%d@example.com", i))
@@ -150,7 +150,7 @@ func TestATestChecksItsGuards(t *testing.T) {
 func TestATestShowsTheSamplesOfItsTemplate(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		a := account(t, db)
+		a := newAccount(t, db)
 		tpl, _, err := template.Create(t.Context(), db, a.MJML, a.Tenant, template.Change{
 			Name: new("Letter"), HTML: new("<p>Hello {{ first_name }}</p>"), Subject: new("Hi"),
 			Schema: binding.RawSchema{Expects: json.RawMessage(`[

@@ -88,7 +88,7 @@ func Pause(ctx context.Context, db *sqldb.DB, tenant id.Tenant, bid id.Broadcast
 // preparation continues, and the send starts when it is done.
 func Resume(ctx context.Context, db *sqldb.DB, tenant id.Tenant, bid id.Broadcast, now time.Time) error {
 	return db.InTx(ctx, func(tx *sqldb.DB) error {
-		b, err := lock(ctx, tx, tenant, bid)
+		b, err := lockBroadcast(ctx, tx, tenant, bid)
 		if err != nil {
 			return err
 		}
@@ -159,7 +159,7 @@ func Archive(ctx context.Context, db *sqldb.DB, tenant id.Tenant, bid id.Broadca
 		UPDATE broadcast SET revision = revision + 1, archived_at = $3, updated_at = $3
 		WHERE tenant_id = $1 AND id = $2 AND archived_at IS NULL AND status IN ('completed', 'failed', 'cancelled')`,
 		tenant, bid, now.UnixMicro())
-	return shelved(ctx, db, tenant, bid, n, err)
+	return archiveError(ctx, db, tenant, bid, n, err)
 }
 
 // MaxArchived is the maximum number of broadcasts for ArchiveAll.
@@ -203,10 +203,10 @@ func Unarchive(ctx context.Context, db *sqldb.DB, tenant id.Tenant, bid id.Broad
 	n, err := db.Exec(ctx, `
 		UPDATE broadcast SET revision = revision + 1, archived_at = NULL, updated_at = $3
 		WHERE tenant_id = $1 AND id = $2 AND archived_at IS NOT NULL`, tenant, bid, now.UnixMicro())
-	return shelved(ctx, db, tenant, bid, n, err)
+	return archiveError(ctx, db, tenant, bid, n, err)
 }
 
-func shelved(ctx context.Context, db *sqldb.DB, tenant id.Tenant, bid id.Broadcast, n int64, err error) error {
+func archiveError(ctx context.Context, db *sqldb.DB, tenant id.Tenant, bid id.Broadcast, n int64, err error) error {
 	if err != nil {
 		return fmt.Errorf("archive a broadcast: %w", err)
 	}

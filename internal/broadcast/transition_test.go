@@ -79,7 +79,7 @@ func begin(ctx context.Context, db *sqldb.DB, tenant id.Tenant, bid id.Broadcast
 func TestEveryTransitionIsInTheTable(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		a, other := account(t, db), stranger(t, db)
+		a, other := newAccount(t, db), newOtherAccount(t, db)
 		foreign := other.Schedule()
 		rapid.Check(t, func(rt *rapid.T) {
 			b := a.Create()
@@ -131,7 +131,7 @@ func TestEveryTransitionIsInTheTable(t *testing.T) {
 func TestTransitionsUpdateTheSendAndTheJournal(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		a := account(t, db)
+		a := newAccount(t, db)
 		b := a.Schedule()
 		at := now
 		must := func(err error) {
@@ -236,7 +236,7 @@ func TestASendEndsWhileItsBroadcastIsPaused(t *testing.T) {
 func TestResumeFailsWhileTheCauseExists(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		a := account(t, db)
+		a := newAccount(t, db)
 		b := a.Schedule()
 		if err := errors.Join(
 			begin(t.Context(), db, a.Tenant, b.ID, now),
@@ -260,7 +260,7 @@ func TestResumeFailsWhileTheCauseExists(t *testing.T) {
 func TestOnlyDraftsAreDeleted(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		a, other := account(t, db), stranger(t, db)
+		a, other := newAccount(t, db), newOtherAccount(t, db)
 		draft, scheduled := a.Create(), a.Schedule()
 		for _, tt := range []struct {
 			name   string
@@ -285,7 +285,7 @@ func TestOnlyDraftsAreDeleted(t *testing.T) {
 func TestBeginChecksTheRevision(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		a := account(t, db)
+		a := newAccount(t, db)
 		read := a.Schedule()
 		if err := errors.Join(
 			broadcast.Unschedule(t.Context(), db, a.Tenant, read.ID, now),
@@ -306,7 +306,7 @@ func TestBeginChecksTheRevision(t *testing.T) {
 func TestOneOfConcurrentCallersSucceeds(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		a := account(t, db)
+		a := newAccount(t, db)
 		b := a.Create()
 		results := make(chan error, 8)
 		for range cap(results) {

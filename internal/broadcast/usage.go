@@ -17,9 +17,9 @@ import (
 // identity and still need it. For segments and identities these are all unfinished broadcasts; for
 // email types and MTA configs only those scheduled, sending or paused, since a draft can do
 // without.
-func Finder() usage.Finder { return usage.Func(find) }
+func Finder() usage.Finder { return usage.Func(findUses) }
 
-func find(ctx context.Context, db *sqldb.DB, tenant id.Tenant, s usage.Subject) (usage.Holders, error) {
+func findUses(ctx context.Context, db *sqldb.DB, tenant id.Tenant, s usage.Subject) (usage.Holders, error) {
 	var uses func(b Broadcast, routes []route.Route) bool
 	live := []Status{Scheduled, Sending, Paused}
 	switch s.Kind {
@@ -54,7 +54,7 @@ func find(ctx context.Context, db *sqldb.DB, tenant id.Tenant, s usage.Subject) 
 	rows, err := db.Query(ctx, `
 		SELECT `+withoutBodies+` FROM broadcast WHERE tenant_id = $1 AND status`+db.In(2)+` ORDER BY created_at, id`,
 		tenant, sqldb.List(db, live))
-	list, err := sqldb.Collect(rows, err, scan)
+	list, err := sqldb.Collect(rows, err, scanBroadcast)
 	if err != nil {
 		return nil, fmt.Errorf("find broadcasts that use a %s: %w", s.Kind, err)
 	}
@@ -92,7 +92,7 @@ func Segments(ctx context.Context, db *sqldb.DB) ([]segment.Used, error) {
 	rows, err := db.Query(ctx, `
 		SELECT `+withoutBodies+` FROM broadcast
 		WHERE status IN ('draft', 'scheduled', 'sending', 'paused') /* all tenants: their segments are counted in the background */`)
-	list, err := sqldb.Collect(rows, err, scan)
+	list, err := sqldb.Collect(rows, err, scanBroadcast)
 	if err != nil {
 		return nil, fmt.Errorf("find the segments of broadcasts: %w", err)
 	}

@@ -46,7 +46,7 @@ type Variant struct {
 func ReadVariants(raw []byte) ([]Variant, error) {
 	var arms []map[string]json.RawMessage
 	if err := json.Unmarshal(raw, &arms); err != nil || arms == nil {
-		return nil, badArm("variants", "must be an array of objects")
+		return nil, variantFault("variants", "must be an array of objects")
 	}
 	for i, arm := range arms {
 		if key := deliveryKey(arm); key != "" {
@@ -56,7 +56,7 @@ func ReadVariants(raw []byte) ([]Variant, error) {
 		}
 	}
 	if len(arms) < minArms || len(arms) > maxArms {
-		return nil, badArm("variants", "must have 2 to 10 arms")
+		return nil, variantFault("variants", "must have 2 to 10 arms")
 	}
 	list := make([]Variant, len(arms))
 	seen := map[string]bool{}
@@ -64,13 +64,13 @@ func ReadVariants(raw []byte) ([]Variant, error) {
 		v, path := &list[i], fmt.Sprintf("variants[%d]", i)
 		switch {
 		case json.Unmarshal(arm["id"], &v.ID) != nil || !armID.MatchString(v.ID):
-			return nil, badArm(path+".id", "must be 1 to 64 letters, digits, - or _")
+			return nil, variantFault(path+".id", "must be 1 to 64 letters, digits, - or _")
 		case seen[v.ID]:
-			return nil, badArm(path+".id", "is taken by another arm")
+			return nil, variantFault(path+".id", "is taken by another arm")
 		case json.Unmarshal(arm["name"], &v.Name) != nil || v.Name == "" || len([]rune(v.Name)) > 200:
-			return nil, badArm(path+".name", "must be 1 to 200 characters")
+			return nil, variantFault(path+".name", "must be 1 to 200 characters")
 		case json.Unmarshal(arm["weight"], &v.Weight) != nil || !(v.Weight > 0) || v.Weight > maxWeight:
-			return nil, badArm(path+".weight", "must be a number above 0, at most 1,000,000")
+			return nil, variantFault(path+".weight", "must be a number above 0, at most 1,000,000")
 		}
 		seen[v.ID] = true
 		var err error
@@ -84,23 +84,23 @@ func ReadVariants(raw []byte) ([]Variant, error) {
 func readOverrides(path string, raw json.RawMessage) (map[draft.Field]string, error) {
 	var fields map[string]json.RawMessage
 	if json.Unmarshal(raw, &fields) != nil || len(fields) == 0 {
-		return nil, badArm(path, "must be an object with at least one field")
+		return nil, variantFault(path, "must be an object with at least one field")
 	}
 	overrides := map[draft.Field]string{}
 	for key, value := range fields {
 		var text *string
 		if !slices.Contains(armFields, key) {
-			return nil, badArm(path, "may hold only subject, preheader, from_name, reply_to, body_html, body_mjml and body_text")
+			return nil, variantFault(path, "may hold only subject, preheader, from_name, reply_to, body_html, body_mjml and body_text")
 		}
 		if json.Unmarshal(value, &text) != nil {
-			return nil, badArm(path+"."+key, "must be a string")
+			return nil, variantFault(path+"."+key, "must be a string")
 		}
 		if text != nil { // null is treated as absent
 			overrides[draft.Field(key)] = *text
 		}
 	}
 	if len(overrides) == 0 {
-		return nil, badArm(path, "must be an object with at least one field")
+		return nil, variantFault(path, "must be an object with at least one field")
 	}
 	return overrides, nil
 }
@@ -200,7 +200,7 @@ func deliveryKey(arm map[string]json.RawMessage) string {
 	return ""
 }
 
-func badArm(path, message string) error {
+func variantFault(path, message string) error {
 	f := fault.Field{Path: path, Message: message}
 	return ErrVariants.Sayf("%s: %s", path, message).With(fault.Fields{Fields: []fault.Field{f}})
 }

@@ -71,7 +71,7 @@ func TestSharesFollowTheWeights(t *testing.T) {
 func TestVariantsOverrideContent(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		a := account(t, db)
+		a := newAccount(t, db)
 		arms := func(list ...broadcast.Variant) broadcast.Change { return broadcast.Change{Variants: &list} }
 		arm := func(name string, overrides map[draft.Field]string) broadcast.Variant {
 			return broadcast.Variant{ID: name, Name: name, Weight: 1, Overrides: overrides}
