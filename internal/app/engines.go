@@ -88,7 +88,7 @@ func (s *Server) engines(registry prometheus.Registerer, api *httpapi.API, t too
 		Runners: map[job.Kind]job.Runner{
 			job.Import: transfer.Import,
 			job.Export: transfer.Exporter{Encode: api.EncodeContacts}.Run,
-			job.Bulk:   bulk.Runner{Sequences: api.Sequences, Holdings: api.PersonalData}.Run,
+			job.Bulk:   bulk.Runner{Sequences: api.Sequences, PersonalData: api.PersonalData}.Run,
 		},
 	}
 	return []loop{

@@ -54,13 +54,13 @@ type Sequences interface {
 func (d Runner) Apply(ctx context.Context, db *sqldb.DB, tenant id.Tenant, r Request, ids []id.Contact, now time.Time) (Result, error) {
 	var res Result
 	err := db.InTx(ctx, func(tx *sqldb.DB) error {
-		w := &work{Runner: d, tenant: tenant, request: r, now: now, codes: make(map[id.Contact]string)}
+		w := &applyState{Runner: d, tenant: tenant, request: r, now: now, codes: make(map[id.Contact]string)}
 		there, err := w.admit(ctx, tx, ids)
 		if err != nil {
 			return err
 		}
 		if len(there) > 0 {
-			if err := w.do(ctx, tx, there); err != nil {
+			if err := w.applyTo(ctx, tx, there); err != nil {
 				return err
 			}
 		}
@@ -73,8 +73,8 @@ func (d Runner) Apply(ctx context.Context, db *sqldb.DB, tenant id.Tenant, r Req
 	return res, nil
 }
 
-// work is the state of one call of Apply.
-type work struct {
+// applyState is the state of one call of Apply.
+type applyState struct {
 	Runner
 	tenant  id.Tenant
 	request Request
@@ -87,7 +87,7 @@ type work struct {
 }
 
 // admit returns the contacts that the action can apply to, and records a code for the others.
-func (w *work) admit(ctx context.Context, tx *sqldb.DB, ids []id.Contact) ([]id.Contact, error) {
+func (w *applyState) admit(ctx context.Context, tx *sqldb.DB, ids []id.Contact) ([]id.Contact, error) {
 	existing, err := contact.Existing(ctx, tx, w.tenant, ids)
 	if err != nil {
 		return nil, err
@@ -98,12 +98,12 @@ func (w *work) admit(ctx context.Context, tx *sqldb.DB, ids []id.Contact) ([]id.
 	}
 	there := make([]id.Contact, 0, len(ids))
 	for _, c := range ids {
-		_, somebody := named[c]
+		_, hasEmail := named[c]
 		switch {
 		case !existing[c]:
 			w.codes[c] = contact.ErrNotFound.Code
 			w.unknown++
-		case somebody, w.request.Action == Anonymize, w.request.Action == Delete:
+		case hasEmail, w.request.Action == Anonymize, w.request.Action == Delete:
 			there = append(there, c)
 		default:
 			w.codes[c] = contact.ErrAnonymized.Code
@@ -113,49 +113,49 @@ func (w *work) admit(ctx context.Context, tx *sqldb.DB, ids []id.Contact) ([]id.
 	return there, nil
 }
 
-func (w *work) do(ctx context.Context, tx *sqldb.DB, ids []id.Contact) error {
+func (w *applyState) applyTo(ctx context.Context, tx *sqldb.DB, ids []id.Contact) error {
 	p := w.request.Params
 	switch w.request.Action {
 	case AddTags:
-		return w.save(ctx, tx, ids, contact.Change{Tags: &p.Tags})
+		return w.saveChange(ctx, tx, ids, contact.Change{Tags: &p.Tags})
 	case RemoveTags:
-		return w.save(ctx, tx, ids, contact.Change{RemoveTags: p.Tags})
+		return w.saveChange(ctx, tx, ids, contact.Change{RemoveTags: p.Tags})
 	case SetStage:
-		return w.save(ctx, tx, ids, contact.Change{Stage: new(p.Stage.String())})
+		return w.saveChange(ctx, tx, ids, contact.Change{Stage: new(p.Stage.String())})
 	case SetField:
 		ch, problem := p.set()
 		if problem.Path != "" {
 			return fault.Input(problem)
 		}
-		return w.save(ctx, tx, ids, ch)
+		return w.saveChange(ctx, tx, ids, ch)
 	case SetDoNotContact:
-		return w.save(ctx, tx, ids, contact.Change{DoNotContact: &p.Block})
+		return w.saveChange(ctx, tx, ids, contact.Change{DoNotContact: &p.Block})
 	case Subscribe, Unsubscribe:
-		return w.consent(ctx, tx, ids)
+		return w.setConsent(ctx, tx, ids)
 	case AddToList, RemoveFromList:
-		return w.list(ctx, tx, ids)
+		return w.changeList(ctx, tx, ids)
 	case Suppress:
-		return w.suppress(ctx, tx, ids)
+		return w.suppressContacts(ctx, tx, ids)
 	case Enroll, ExitSequence:
-		return w.sequence(ctx, tx, ids)
+		return w.changeSequence(ctx, tx, ids)
 	case Delete:
-		return w.moved(contact.Delete(ctx, tx, w.tenant, ids, w.now))
+		return w.countMoved(contact.Delete(ctx, tx, w.tenant, ids, w.now))
 	case Restore:
 		rules, err := sender.ContactRules(ctx, tx, w.tenant)
 		if err != nil {
 			return err
 		}
-		return w.moved(contact.Restore(ctx, tx, w.tenant, ids, rules.Limit, w.now))
+		return w.countMoved(contact.Restore(ctx, tx, w.tenant, ids, rules.Limit, w.now))
 	case ResetStatus:
-		return w.moved(suppression.ResetStatus(ctx, tx, w.tenant, ids, w.now))
+		return w.countMoved(suppression.ResetStatus(ctx, tx, w.tenant, ids, w.now))
 	case Anonymize:
-		return w.moved(suppression.Anonymize(ctx, tx, w.tenant, ids, p.Keep, w.Holdings, w.now))
+		return w.countMoved(suppression.Anonymize(ctx, tx, w.tenant, ids, p.Keep, w.PersonalData, w.now))
 	}
 	return fmt.Errorf("unknown action %q", w.request.Action)
 }
 
-// save applies a change to the profiles of contacts.
-func (w *work) save(ctx context.Context, tx *sqldb.DB, ids []id.Contact, ch contact.Change) error {
+// saveChange applies a change to the profiles of contacts.
+func (w *applyState) saveChange(ctx context.Context, tx *sqldb.DB, ids []id.Contact, ch contact.Change) error {
 	rules, err := sender.ContactRules(ctx, tx, w.tenant)
 	if err != nil {
 		return err
@@ -178,8 +178,8 @@ func (w *work) save(ctx context.Context, tx *sqldb.DB, ids []id.Contact, ch cont
 	return nil
 }
 
-// moved counts the result of a status change by package contact.
-func (w *work) moved(list []contact.Moved, err error) error {
+// countMoved counts the result of a status change by package contact.
+func (w *applyState) countMoved(list []contact.Moved, err error) error {
 	for _, m := range list {
 		switch {
 		case m.Err != nil:
@@ -191,21 +191,21 @@ func (w *work) moved(list []contact.Moved, err error) error {
 	return err
 }
 
-// consent subscribes or unsubscribes: one email type, or everything. Only a user, not an API key,
+// setConsent subscribes or unsubscribes: one email type, or everything. Only a user, not an API key,
 // may subscribe a contact again that unsubscribed itself from everything.
-func (w *work) consent(ctx context.Context, tx *sqldb.DB, ids []id.Contact) error {
+func (w *applyState) setConsent(ctx context.Context, tx *sqldb.DB, ids []id.Contact) error {
 	on := w.request.Action == Subscribe
 	all := contact.UnsubscribeScope{Everything: true}
 	switch key := w.request.Params.TypeKey; {
 	case key != "":
-		return w.save(ctx, tx, ids, contact.Change{Subscriptions: map[string]*bool{key: &on}})
+		return w.saveChange(ctx, tx, ids, contact.Change{Subscriptions: map[string]*bool{key: &on}})
 	case on:
-		return w.moved(contact.Subscribe(ctx, tx, w.tenant, ids, all, !w.request.ByKey, w.now))
+		return w.countMoved(contact.Subscribe(ctx, tx, w.tenant, ids, all, !w.request.ByKey, w.now))
 	}
-	return w.moved(contact.UnsubscribeMany(ctx, tx, w.tenant, ids, all, w.now))
+	return w.countMoved(contact.UnsubscribeMany(ctx, tx, w.tenant, ids, all, w.now))
 }
 
-func (w *work) list(ctx context.Context, tx *sqldb.DB, ids []id.Contact) error {
+func (w *applyState) changeList(ctx context.Context, tx *sqldb.DB, ids []id.Contact) error {
 	segmentID, who := w.request.Params.Segment, segment.People{IDs: ids}
 	if w.request.Action == RemoveFromList {
 		r, err := segment.Remove(ctx, tx, w.tenant, segmentID, who, w.now)
@@ -217,9 +217,9 @@ func (w *work) list(ctx context.Context, tx *sqldb.DB, ids []id.Contact) error {
 	return err
 }
 
-// suppress counts the addresses that are not listed yet before it adds them, since
+// suppressContacts counts the addresses that are not listed yet before it adds them, since
 // suppression.SuppressContacts returns only a total.
-func (w *work) suppress(ctx context.Context, tx *sqldb.DB, ids []id.Contact) error {
+func (w *applyState) suppressContacts(ctx context.Context, tx *sqldb.DB, ids []id.Contact) error {
 	for part := range slices.Chunk(ids, suppression.MaxBulk) {
 		people, err := contact.Load(ctx, tx, w.tenant, part)
 		if err != nil {
@@ -245,7 +245,7 @@ func (w *work) suppress(ctx context.Context, tx *sqldb.DB, ids []id.Contact) err
 	return nil
 }
 
-func (w *work) sequence(ctx context.Context, tx *sqldb.DB, ids []id.Contact) error {
+func (w *applyState) changeSequence(ctx context.Context, tx *sqldb.DB, ids []id.Contact) error {
 	sequence := w.request.Params.Sequence
 	if w.Sequences == nil {
 		return ErrNoSequence
@@ -266,7 +266,7 @@ func (w *work) sequence(ctx context.Context, tx *sqldb.DB, ids []id.Contact) err
 }
 
 // result builds the Result. Refusals are in the order of ids.
-func (w *work) result(ids []id.Contact) Result {
+func (w *applyState) result(ids []id.Contact) Result {
 	r := Result{
 		Action: w.request.Action, Matched: len(ids) - w.unknown,
 		Affected: w.affected, Skipped: len(ids) - w.affected, Errors: []Refusal{}, Results: w.enrolled,

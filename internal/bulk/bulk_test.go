@@ -25,8 +25,8 @@ import (
 
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// desk is a tenant with callers of several roles.
-type desk struct {
+// fixture is a tenant with callers of several roles.
+type fixture struct {
 	*testing.T
 	db     *sqldb.DB
 	tenant id.Tenant
@@ -35,12 +35,12 @@ type desk struct {
 }
 
 // each runs f on both databases. The contacts of a second tenant must not change.
-func each(t *testing.T, f func(d *desk)) {
+func each(t *testing.T, f func(d *fixture)) {
 	t.Helper()
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		mine, theirs := newDesk(t, db, "acme"), newDesk(t, db, "other")
-		before := theirs.load(theirs.people(3)...)
+		mine, theirs := newFixture(t, db, "acme"), newFixture(t, db, "other")
+		before := theirs.load(theirs.addContacts(3)...)
 		f(mine)
 		if diff := cmp.Diff(before, theirs.load(idsOf(before)...), cmp.AllowUnexported(contact.Contact{}, contact.Activity{})); diff != "" {
 			t.Errorf("the other tenant's contacts changed:\n%s", diff)
@@ -48,32 +48,32 @@ func each(t *testing.T, f func(d *desk)) {
 	})
 }
 
-func newDesk(t *testing.T, db *sqldb.DB, slug string) *desk {
+func newFixture(t *testing.T, db *sqldb.DB, slug string) *fixture {
 	t.Helper()
 	in, err := tenant.Create(t.Context(), db, slug, slug, "UTC", noon, sender.Newsletter)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &desk{T: t, db: db, tenant: in.ID, now: noon}
+	return &fixture{T: t, db: db, tenant: in.ID, now: noon}
 }
 
-func (d *desk) ok(err error) {
+func (d *fixture) ok(err error) {
 	d.Helper()
 	if err != nil {
 		d.Fatal(err)
 	}
 }
 
-func (d *desk) key() auth.Principal {
+func (d *fixture) key() auth.Principal {
 	return auth.Principal{Tenant: d.tenant, Kind: auth.KindKey, Scopes: auth.AllScopes()}
 }
 
-func (d *desk) person(r auth.Role) auth.Principal {
+func (d *fixture) userWith(r auth.Role) auth.Principal {
 	return auth.Principal{Tenant: d.tenant, Kind: auth.KindSession, User: id.New[id.User](), Role: r}
 }
 
-// people creates n contacts, in the order of their ids.
-func (d *desk) people(n int) []id.Contact {
+// addContacts creates n contacts, in the order of their ids.
+func (d *fixture) addContacts(n int) []id.Contact {
 	d.Helper()
 	drafts := make([]contact.Draft, n)
 	for i := range drafts {
@@ -90,7 +90,7 @@ func (d *desk) people(n int) []id.Contact {
 	return ids
 }
 
-func (d *desk) load(ids ...id.Contact) []contact.Contact {
+func (d *fixture) load(ids ...id.Contact) []contact.Contact {
 	d.Helper()
 	list, err := contact.Load(d.Context(), d.db, d.tenant, ids)
 	d.ok(err)
@@ -115,7 +115,7 @@ func texts(ids []id.Contact) []string {
 }
 
 // params decodes params as a request does.
-func (d *desk) params(text string) map[string]any {
+func (d *fixture) params(text string) map[string]any {
 	d.Helper()
 	if text == "" {
 		return nil
@@ -126,7 +126,7 @@ func (d *desk) params(text string) map[string]any {
 }
 
 // do reads a request for an action on contacts and applies it.
-func (d *desk) do(p auth.Principal, action bulk.Action, params string, ids ...id.Contact) bulk.Result {
+func (d *fixture) do(p auth.Principal, action bulk.Action, params string, ids ...id.Contact) bulk.Result {
 	d.Helper()
 	r, target, err := d.doer.Read(d.Context(), d.db, p, bulk.Input{
 		Action: string(action), ContactIDs: texts(ids), Named: true, Params: d.params(params),
@@ -141,14 +141,14 @@ func (d *desk) do(p auth.Principal, action bulk.Action, params string, ids ...id
 	return res
 }
 
-func (d *desk) stage(name string) contact.Stage {
+func (d *fixture) stage(name string) contact.Stage {
 	d.Helper()
 	s, err := contact.CreateStage(d.Context(), d.db, d.tenant, contact.StageChange{Name: &name, Category: new(contact.Prospect)}, d.now)
 	d.ok(err)
 	return s
 }
 
-func (d *desk) list(name string) segment.Segment {
+func (d *fixture) list(name string) segment.Segment {
 	d.Helper()
 	s, err := segment.CreateList(d.Context(), d.db, d.tenant, segment.Change{Name: &name}, d.now)
 	d.ok(err)
@@ -158,12 +158,12 @@ func (d *desk) list(name string) segment.Segment {
 // Each action changes the contacts that need it, reports the others with a code, and changes none
 // when repeated.
 func TestEachActionChangesEachContactOnce(t *testing.T) {
-	each(t, func(d *desk) {
+	each(t, func(d *fixture) {
 		_, err := field.Create(d.Context(), d.db, d.tenant, field.Draft{Name: "Plan", Key: "plan", Type: field.Number}, d.now)
 		d.ok(err)
 		d.stage("Cold") // the default one
 		stage, list := d.stage("Warm"), d.list("Readers")
-		editor, admin, key := d.person(auth.Editor), d.person(auth.Admin), d.key()
+		editor, admin, key := d.userWith(auth.Editor), d.userWith(auth.Admin), d.key()
 		for _, tt := range []struct {
 			action bulk.Action
 			params string
@@ -224,8 +224,8 @@ func TestEachActionChangesEachContactOnce(t *testing.T) {
 				then: func(c contact.Contact) bool { return c.AnonymizedAt != nil }},
 		} {
 			d.Run(fmt.Sprint(tt.action, tt.params), func(t *testing.T) {
-				d := &desk{T: t, db: d.db, tenant: d.tenant, now: noon}
-				ids := d.people(3)
+				d := &fixture{T: t, db: d.db, tenant: d.tenant, now: noon}
+				ids := d.addContacts(3)
 				if tt.before != nil {
 					tt.before(ids)
 				}
@@ -250,14 +250,14 @@ func TestEachActionChangesEachContactOnce(t *testing.T) {
 	})
 }
 
-func (d *desk) on(s segment.Segment, c id.Contact) bool {
+func (d *fixture) on(s segment.Segment, c id.Contact) bool {
 	d.Helper()
 	list, err := segment.Memberships(d.Context(), d.db, d.tenant, c)
 	d.ok(err)
 	return slices.ContainsFunc(list, func(m segment.Membership) bool { return m.Segment.ID == s.ID })
 }
 
-func (d *desk) suppressed(email string) bool {
+func (d *fixture) suppressed(email string) bool {
 	d.Helper()
 	listed, err := suppression.Listed(d.Context(), d.db, d.tenant, []string{email})
 	d.ok(err)
@@ -266,10 +266,10 @@ func (d *desk) suppressed(email string) bool {
 
 // Contacts an action cannot apply to are skipped with a code; the others are changed.
 func TestContactsAnActionCannotApplyToAreSkipped(t *testing.T) {
-	each(t, func(d *desk) {
-		ids := d.people(4)
+	each(t, func(d *fixture) {
+		ids := d.addContacts(4)
 		gone, anonymized, left, fine := ids[0], ids[1], ids[2], ids[3]
-		key, admin := d.key(), d.person(auth.Admin)
+		key, admin := d.key(), d.userWith(auth.Admin)
 		d.do(key, bulk.Delete, ``, gone)
 		d.do(admin, bulk.Anonymize, ``, anonymized)
 		d.do(key, bulk.Unsubscribe, ``, left)
@@ -304,7 +304,7 @@ func TestContactsAnActionCannotApplyToAreSkipped(t *testing.T) {
 
 // The error lists all problems of a request, and a code of a single param replaces the general one.
 func TestAllProblemsOfARequestAreReported(t *testing.T) {
-	each(t, func(d *desk) {
+	each(t, func(d *fixture) {
 		list := d.list("Readers")
 		dynamic, err := segment.Create(d.Context(), d.db, d.tenant, segment.Change{
 			Name: new("New"), Definition: json.RawMessage(`{"logic": "and", "conditions": [{"field": "email", "operator": "is_set"}]}`),
@@ -312,7 +312,7 @@ func TestAllProblemsOfARequestAreReported(t *testing.T) {
 		d.ok(err)
 		_, err = field.Create(d.Context(), d.db, d.tenant, field.Draft{Name: "Plan", Key: "plan", Type: field.Number}, d.now)
 		d.ok(err)
-		ids := texts(d.people(1))
+		ids := texts(d.addContacts(1))
 		selector := func(text string) *segment.SelectorInput {
 			var in segment.SelectorInput
 			d.ok(json.Unmarshal([]byte(text), &in))
@@ -350,8 +350,8 @@ func TestAllProblemsOfARequestAreReported(t *testing.T) {
 			"not a sequence":       {d.key(), bulk.Input{Action: "exit_sequence", Named: true, ContactIDs: ids, Params: d.params(`{"sequence_id": "x"}`)}, "INVALID_INPUT", []string{"params.sequence_id"}},
 			"reset by a key":       {d.key(), bulk.Input{Action: "reset_status"}, "ACTION_NOT_AVAILABLE", nil},
 			"anonymize by key":     {d.key(), bulk.Input{Action: "anonymize"}, "ACTION_NOT_AVAILABLE", nil},
-			"anonymize, editor":    {d.person(auth.Editor), bulk.Input{Action: "anonymize"}, "FORBIDDEN", nil},
-			"reset_status, editor": {d.person(auth.Editor), bulk.Input{Action: "reset_status"}, "FORBIDDEN", nil},
+			"anonymize, editor":    {d.userWith(auth.Editor), bulk.Input{Action: "anonymize"}, "FORBIDDEN", nil},
+			"reset_status, editor": {d.userWith(auth.Editor), bulk.Input{Action: "reset_status"}, "FORBIDDEN", nil},
 			"bad status":           {d.key(), bulk.Input{Action: "delete", Selector: selector(`{"status": ["nope"]}`)}, "INVALID_STATUS", nil},
 			"bad filters":          {d.key(), bulk.Input{Action: "delete", Selector: selector(`{"filters": [{"field": "nope", "operator": "equals", "value": 1}]}`)}, "INVALID_FILTERS", []string{"selector.filters[0].field"}},
 			"bad definition":       {d.key(), bulk.Input{Action: "delete", Selector: selector(`{"definition": {"logic": "and", "conditions": []}}`)}, "INVALID_DEFINITION", []string{"selector.definition.conditions"}},

@@ -21,21 +21,21 @@ type jobParams struct {
 	Selector segment.SelectorInput `json:"selector"`
 }
 
-// place is a job's checkpoint.
-type place struct {
+// checkpoint is the progress of a job: the last contact that was processed.
+type checkpoint struct {
 	After id.Contact `json:"after"`
 	Done  bool       `json:"done"`
 }
 
-// tally is the result of a job so far.
-type tally struct {
+// jobResult is the result of a job so far.
+type jobResult struct {
 	Result
 	Truncated bool `json:"errors_truncated"` // there were more errors or results than are stored
 }
 
 const (
-	jobPage = 500
-	kept    = 100 // maximum number of errors, and of results, stored with a job
+	jobPage   = 500
+	maxStored = 100 // maximum number of errors, and of results, stored with a job
 )
 
 // Start queues a job that applies the request to the contacts that the selector matches.
@@ -52,11 +52,11 @@ func (d Runner) Run(ctx context.Context, w *job.Work) error {
 		return err
 	}
 	for {
-		var at place
+		var at checkpoint
 		if err := w.State(&at); err != nil || at.Done {
 			return err
 		}
-		sum := tally{Result: Result{Action: e.Request.Action, Errors: []Refusal{}}}
+		sum := jobResult{Result: Result{Action: e.Request.Action, Errors: []Refusal{}}}
 		if w.Job.Result != nil {
 			if err := json.Unmarshal(w.Job.Result, &sum); err != nil {
 				return fmt.Errorf("the result of job %s: %w", w.Job.ID, err)
@@ -64,12 +64,12 @@ func (d Runner) Run(ctx context.Context, w *job.Work) error {
 		}
 		// Contacts are found before the step begins, because a step's transaction occupies SQLite's
 		// only writing connection.
-		found, err := find(ctx, w.DB, w.Job, e, at)
+		found, err := findPage(ctx, w.DB, w.Job, e, at)
 		if err != nil {
 			return err
 		}
 		err = w.Step(ctx, func(tx *sqldb.DB) (job.Progress, error) {
-			return d.page(ctx, tx, w.Job, e, at, sum, found, w.Now())
+			return d.applyPage(ctx, tx, w.Job, e, at, sum, found, w.Now())
 		})
 		if err != nil {
 			return err
@@ -77,24 +77,24 @@ func (d Runner) Run(ctx context.Context, w *job.Work) error {
 	}
 }
 
-// found is a page of contacts, and the total number if it was not known yet.
-type found struct {
+// contactPage is a page of contacts, and the total number if it was not known yet.
+type contactPage struct {
 	ids   []id.Contact
 	total *int64
 }
 
-// find returns the next page of contacts after the checkpoint.
-func find(ctx context.Context, db *sqldb.DB, j job.Job, e jobParams, at place) (found, error) {
+// findPage returns the next page of contacts after the checkpoint.
+func findPage(ctx context.Context, db *sqldb.DB, j job.Job, e jobParams, at checkpoint) (contactPage, error) {
 	sel, err := segment.SelectQueued(ctx, db, j.Tenant, e.Selector, j.CreatedAt)
 	if err != nil {
-		return found{}, err
+		return contactPage{}, err
 	}
 	sel.Where = append(sel.Where, createdBy(j.CreatedAt))
-	f := found{total: j.Total}
+	f := contactPage{total: j.Total}
 	if j.Total == nil {
 		n, err := contact.Count(ctx, db, j.Tenant, sel)
 		if err != nil {
-			return found{}, err
+			return contactPage{}, err
 		}
 		f.total = new(int64(n))
 	}
@@ -102,15 +102,15 @@ func find(ctx context.Context, db *sqldb.DB, j job.Job, e jobParams, at place) (
 	return f, err
 }
 
-// page applies the request to the contacts found, and returns the new checkpoint and result.
-func (d Runner) page(ctx context.Context, tx *sqldb.DB, j job.Job, e jobParams, at place, sum tally, f found, now time.Time) (job.Progress, error) {
+// applyPage applies the request to the contacts found, and returns the new checkpoint and result.
+func (d Runner) applyPage(ctx context.Context, tx *sqldb.DB, j job.Job, e jobParams, at checkpoint, sum jobResult, f contactPage, now time.Time) (job.Progress, error) {
 	p, ids := job.Progress{Total: f.total}, f.ids
 	if len(ids) > 0 {
 		r, err := d.Apply(ctx, tx, j.Tenant, e.Request, ids, now)
 		if err != nil {
 			return p, err
 		}
-		sum = sum.with(r)
+		sum = sum.plus(r)
 		at.After = ids[len(ids)-1]
 	}
 	at.Done = len(ids) < jobPage
@@ -122,14 +122,14 @@ func (d Runner) page(ctx context.Context, tx *sqldb.DB, j job.Job, e jobParams, 
 	return p, nil
 }
 
-// with adds the result of one page.
-func (t tally) with(r Result) tally {
+// plus returns t with the result of one page added.
+func (t jobResult) plus(r Result) jobResult {
 	t.Matched += r.Matched
 	t.Affected += r.Affected
 	t.Skipped += r.Skipped
-	t.Truncated = t.Truncated || len(t.Errors)+len(r.Errors) > kept || len(t.Results)+len(r.Results) > kept
-	t.Errors = append(slices.Clip(t.Errors), r.Errors[:min(len(r.Errors), kept-len(t.Errors))]...)
-	t.Results = append(slices.Clip(t.Results), r.Results[:min(len(r.Results), kept-len(t.Results))]...)
+	t.Truncated = t.Truncated || len(t.Errors)+len(r.Errors) > maxStored || len(t.Results)+len(r.Results) > maxStored
+	t.Errors = append(slices.Clip(t.Errors), r.Errors[:min(len(r.Errors), maxStored-len(t.Errors))]...)
+	t.Results = append(slices.Clip(t.Results), r.Results[:min(len(r.Results), maxStored-len(t.Results))]...)
 	return t
 }
 

@@ -19,7 +19,7 @@ import (
 )
 
 // queue starts a job for the contacts that a selector matches.
-func (d *desk) queue(action bulk.Action, params, selector string) job.Job {
+func (d *fixture) queue(action bulk.Action, params, selector string) job.Job {
 	d.Helper()
 	var in segment.SelectorInput
 	d.ok(json.Unmarshal([]byte(selector), &in))
@@ -32,7 +32,7 @@ func (d *desk) queue(action bulk.Action, params, selector string) job.Job {
 }
 
 // engine runs bulk jobs; it calls stop with the number of times it has read the clock.
-func (d *desk) engine(owner string, stop func(looks int)) *job.Engine {
+func (d *fixture) engine(owner string, stop func(looks int)) *job.Engine {
 	looks := 0
 	return &job.Engine{
 		DB: d.db, Owner: owner, Log: slog.New(slog.DiscardHandler),
@@ -41,21 +41,21 @@ func (d *desk) engine(owner string, stop func(looks int)) *job.Engine {
 	}
 }
 
-func (d *desk) tick(ctx context.Context, e *job.Engine) {
+func (d *fixture) tick(ctx context.Context, e *job.Engine) {
 	d.Helper()
 	if _, err := e.Tick(ctx); err != nil && ctx.Err() == nil {
 		d.Fatal(err)
 	}
 }
 
-func (d *desk) job(j job.Job) job.Job {
+func (d *fixture) job(j job.Job) job.Job {
 	d.Helper()
 	j, err := job.ByID(d.Context(), d.db, d.tenant, j.ID)
 	d.ok(err)
 	return j
 }
 
-func (d *desk) entries(typ string) map[id.Contact]int {
+func (d *fixture) entries(typ string) map[id.Contact]int {
 	d.Helper()
 	rows, err := d.db.Query(d.Context(), `SELECT contact_id FROM journal WHERE tenant_id = $1 AND type = $2`, d.tenant, typ)
 	list, err := sqldb.Collect(rows, err, func(row func(...any) error) (id.Contact, error) {
@@ -89,9 +89,9 @@ func resultOf(t *testing.T, j job.Job) result {
 // A job that is interrupted repeatedly, at any point, and continued by another process each time,
 // processes each contact once, although the action makes processed contacts stop matching.
 func TestAnInterruptedJobProcessesEachContactOnce(t *testing.T) {
-	each(t, func(d *desk) {
+	each(t, func(d *fixture) {
 		const crowd = 1200
-		ids := d.people(crowd)
+		ids := d.addContacts(crowd)
 		from, to := d.stage("Cold"), d.stage("Warm")
 		d.do(d.key(), bulk.SetStage, fmt.Sprintf(`{"stage_id": %q}`, from.ID), ids[:bulk.MaxIDs]...)
 		d.do(d.key(), bulk.SetStage, fmt.Sprintf(`{"stage_id": %q}`, from.ID), ids[bulk.MaxIDs:]...)
@@ -99,7 +99,7 @@ func TestAnInterruptedJobProcessesEachContactOnce(t *testing.T) {
 		j := d.queue(bulk.SetStage, fmt.Sprintf(`{"stage_id": %q}`, to.ID),
 			fmt.Sprintf(`{"filters": [{"field": "stage", "operator": "equals", "value": %q}]}`, from.Slug))
 		d.now = d.now.Add(time.Hour)
-		d.do(d.key(), bulk.SetStage, fmt.Sprintf(`{"stage_id": %q}`, from.ID), d.people(1)...) // created after the job
+		d.do(d.key(), bulk.SetStage, fmt.Sprintf(`{"stage_id": %q}`, from.ID), d.addContacts(1)...) // created after the job
 		runs := 0
 		for looks := 3; !d.job(j).Status.Ended(); looks++ {
 			if runs++; runs > 30 {
@@ -134,8 +134,8 @@ func TestAnInterruptedJobProcessesEachContactOnce(t *testing.T) {
 // A selector matches what the list of contacts shows. All errors of a job are counted and some are
 // stored. A record that is deleted meanwhile fails the job.
 func TestJobsReportWhatTheyDid(t *testing.T) {
-	each(t, func(d *desk) {
-		ids := d.people(150)
+	each(t, func(d *fixture) {
+		ids := d.addContacts(150)
 		d.do(d.key(), bulk.Unsubscribe, ``, ids[:120]...)
 		never := func(int) {}
 		j := d.queue(bulk.Subscribe, ``, `{}`)
@@ -193,15 +193,15 @@ func (e *enrolling) Exit(_ context.Context, _ *sqldb.DB, _ id.Tenant, _ id.Seque
 
 // Actions on sequences call Sequences, and return its results.
 func TestSequenceActionsCallSequences(t *testing.T) {
-	each(t, func(d *desk) {
+	each(t, func(d *fixture) {
 		d.doer.Sequences = &enrolling{map[id.Contact]bool{}}
-		ids := d.people(2)
+		ids := d.addContacts(2)
 		d.do(d.key(), bulk.Enroll, `{"sequence_id": "01900000-0000-7000-8000-00000000000a"}`, ids[0])
 		got := d.do(d.key(), bulk.Enroll, `{"sequence_id": "01900000-0000-7000-8000-00000000000a"}`, ids...)
 		if got.Affected != 1 || got.Skipped != 1 || len(got.Results) != 2 || got.Results[0].Status != "duplicate" || got.Results[1].Status != "enrolled" {
 			d.Errorf("enroll = %+v", got)
 		}
-		if got := d.do(d.key(), bulk.ExitSequence, `{"sequence_id": "01900000-0000-7000-8000-00000000000a"}`, append(ids, d.people(1)...)...); got.Affected != 2 || got.Skipped != 1 {
+		if got := d.do(d.key(), bulk.ExitSequence, `{"sequence_id": "01900000-0000-7000-8000-00000000000a"}`, append(ids, d.addContacts(1)...)...); got.Affected != 2 || got.Skipped != 1 {
 			d.Errorf("exit_sequence = %+v", got)
 		}
 	})

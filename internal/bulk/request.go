@@ -49,8 +49,8 @@ type Target struct {
 
 // Runner carries out actions. Its zero value has no sequences.
 type Runner struct {
-	Sequences Sequences              // nil: there are none
-	Holdings  []contact.PersonalData // other packages' data about people, for Anonymize
+	Sequences    Sequences              // nil: there are none
+	PersonalData []contact.PersonalData // other packages' data about people, for Anonymize
 }
 
 // Read validates a request and resolves its references. The error lists all problems. If one of
@@ -62,14 +62,14 @@ func (d Runner) Read(ctx context.Context, db *sqldb.DB, p auth.Principal, in Inp
 	if len(in.ContactIDs) > MaxIDs {
 		return Request{}, Target{}, ErrLimit
 	}
-	c := &check{reader: reader{params: in.Params, Problems: &fault.Problems{}}, db: db, tenant: p.Tenant, doer: d}
+	c := &validation{reader: reader{params: in.Params, Problems: &fault.Problems{}}, db: db, tenant: p.Tenant, runner: d}
 	r := Request{Action: parseAction(c.Problems, in.Action), ByKey: p.IsKey()}
 	t := target(c.Problems, in)
 	r.Params = c.readParams(r.Action)
 	if err := c.resolve(ctx, p, r.Action, &r.Params); err != nil {
 		return Request{}, Target{}, err
 	}
-	if err := c.verdict(); err != nil {
+	if err := c.err(); err != nil {
 		return Request{}, Target{}, err
 	}
 	if t.Selector == nil {
@@ -115,27 +115,27 @@ func target(p *fault.Problems, in Input) Target {
 	return t
 }
 
-// check is a request under validation.
-type check struct {
+// validation is the state of validating one request.
+type validation struct {
 	reader
 	db     *sqldb.DB
 	tenant id.Tenant
-	doer   Runner
+	runner Runner
 
 	specific *fault.Error // the first fault with a code of its own
 	missing  error        // a record in the request that does not exist; reported only if there are no other problems
 }
 
 // refuse records a problem with a param that has a fault code of its own.
-func (c *check) refuse(f *fault.Error, name, message string) {
+func (c *validation) refuse(f *fault.Error, name, message string) {
 	c.problem(name, message)
 	if c.specific == nil {
 		c.specific = f.Sayf("params.%s: %s", name, message)
 	}
 }
 
-// verdict returns the error for all problems, or nil.
-func (c *check) verdict() error {
+// err returns the error for all problems, or nil.
+func (c *validation) err() error {
 	err := c.Err()
 	if f, ok := fault.As(err); ok && c.specific != nil {
 		return c.specific.With(f.Details)
@@ -147,7 +147,7 @@ func (c *check) verdict() error {
 }
 
 // resolve looks up the records that the params refer to.
-func (c *check) resolve(ctx context.Context, p auth.Principal, a Action, params *Params) error {
+func (c *validation) resolve(ctx context.Context, p auth.Principal, a Action, params *Params) error {
 	switch a {
 	case AddTags, RemoveTags:
 		if len(params.Tags) > maxTags {
@@ -167,7 +167,7 @@ func (c *check) resolve(ctx context.Context, p auth.Principal, a Action, params 
 	return nil
 }
 
-func (c *check) stage(ctx context.Context, params *Params) error {
+func (c *validation) stage(ctx context.Context, params *Params) error {
 	v, there := c.params["stage_id"]
 	text, ok := v.(string)
 	stage, isID := id.Parse[id.Stage](text)
@@ -194,7 +194,7 @@ func (c *check) stage(ctx context.Context, params *Params) error {
 }
 
 // field validates set_field by validating the change to a contact that it makes.
-func (c *check) field(ctx context.Context, params *Params) error {
+func (c *validation) field(ctx context.Context, params *Params) error {
 	if params.Field == "" {
 		return nil
 	}
@@ -249,7 +249,7 @@ func (p Params) set() (contact.Change, fault.Field) {
 	return contact.Change{}, fault.Field{Path: "params.value", Message: "must be a string, or null to clear"}
 }
 
-func (c *check) emailType(ctx context.Context, p auth.Principal, params *Params) error {
+func (c *validation) emailType(ctx context.Context, p auth.Principal, params *Params) error {
 	name := "email_type_key"
 	if !p.IsKey() && c.params["email_type_id"] != nil { // users may send either; the id takes precedence
 		name = "email_type_id"
@@ -278,7 +278,7 @@ func (c *check) emailType(ctx context.Context, p auth.Principal, params *Params)
 	return nil
 }
 
-func (c *check) list(ctx context.Context, params *Params) error {
+func (c *validation) list(ctx context.Context, params *Params) error {
 	text, ok := c.params["segment_key"].(string)
 	if !ok || text == "" {
 		c.refuse(segment.ErrInvalid, "segment_key", required(c.params, "segment_key", "must be the key of a static list"))
@@ -299,14 +299,14 @@ func (c *check) list(ctx context.Context, params *Params) error {
 	return nil
 }
 
-func (c *check) sequence(ctx context.Context, sequence id.Sequence) error {
+func (c *validation) sequence(ctx context.Context, sequence id.Sequence) error {
 	if sequence.IsZero() {
 		return nil
 	}
 	known := false
-	if c.doer.Sequences != nil {
+	if c.runner.Sequences != nil {
 		var err error
-		if known, err = c.doer.Sequences.Known(ctx, c.db, c.tenant, sequence); err != nil {
+		if known, err = c.runner.Sequences.Known(ctx, c.db, c.tenant, sequence); err != nil {
 			return err
 		}
 	}

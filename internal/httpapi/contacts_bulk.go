@@ -75,7 +75,7 @@ func (b bulkAnswer) Status() int {
 func checkBulk(_ auth.Principal, in *bulkContactsRequest) error { return in.input().Check() }
 
 func (api contactsAPI) bulkContacts(ctx context.Context, p auth.Principal, in *bulkContactsRequest) (bulkAnswer, error) {
-	doer := bulk.Runner{Sequences: api.sequences, Holdings: api.personalData}
+	doer := bulk.Runner{Sequences: api.sequences, PersonalData: api.personalData}
 	request, target, err := doer.Read(ctx, api.db, p, in.input(), api.now())
 	if err != nil {
 		return bulkAnswer{}, err
