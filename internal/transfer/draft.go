@@ -14,7 +14,7 @@ import (
 
 // drafter converts rows to drafts.
 type drafter struct {
-	importing
+	importParams
 	fields field.Catalog
 	stages []contact.Stage
 }
@@ -36,7 +36,7 @@ func (d *drafter) draft(cells []string) (contact.Draft, *rowError) {
 	ch.SourceIfNew = "import"
 	ch.Texts = make(map[contact.Text]*string, len(d.Columns))
 	if len(d.Subscriptions) > 0 {
-		ch.Subscriptions = said(d.Subscriptions)
+		ch.Subscriptions = consentOf(d.Subscriptions)
 	}
 	tags := d.Tags
 	for i, c := range d.Columns {
@@ -50,7 +50,7 @@ func (d *drafter) draft(cells []string) (contact.Draft, *rowError) {
 		if cell == "" && !d.UpdateBlank && c.Target != emailTarget {
 			continue
 		}
-		if why := d.put(&out, &tags, c.Target, cell); why != "" {
+		if why := d.setCell(&out, &tags, c.Target, cell); why != "" {
 			return out, &rowError{c.Name, fault.ErrInput.Code, why}
 		}
 	}
@@ -60,22 +60,22 @@ func (d *drafter) draft(cells []string) (contact.Draft, *rowError) {
 	return out, nil
 }
 
-// put adds one cell to a draft, or returns what is wrong with it. An empty cell is passed only if
+// setCell adds one cell to a draft, or returns what is wrong with it. An empty cell is passed only if
 // it clears the field.
-func (d *drafter) put(out *contact.Draft, tags *[]string, target, cell string) string {
+func (d *drafter) setCell(out *contact.Draft, tags *[]string, target, cell string) string {
 	ch := &out.Change
 	if key, ok := strings.CutPrefix(target, customPrefix); ok {
 		if ch.CustomFields == nil {
 			ch.CustomFields = map[string]any{}
 		}
-		ch.CustomFields[key] = custom(d.fields[key].Type, cell)
+		ch.CustomFields[key] = customValue(d.fields[key].Type, cell)
 		return ""
 	}
 	if key, ok := strings.CutPrefix(target, consentPrefix); ok {
 		if cell == "" {
 			return "" // an empty cell is no consent
 		}
-		yes, ok := boolean(cell)
+		yes, ok := parseBoolean(cell)
 		if !ok {
 			return notBoolean
 		}
@@ -92,14 +92,14 @@ func (d *drafter) put(out *contact.Draft, tags *[]string, target, cell string) s
 		}
 		out.Email = cell
 	case tagsTarget:
-		*tags = append(slices.Clip(*tags), list(cell)...)
+		*tags = append(slices.Clip(*tags), splitList(cell)...)
 	case stageTarget:
 		return d.stage(ch, cell)
 	case blockTarget:
 		if cell == "" {
 			return ""
 		}
-		yes, ok := boolean(cell)
+		yes, ok := parseBoolean(cell)
 		if !ok {
 			return notBoolean
 		}
@@ -128,9 +128,9 @@ func (d *drafter) stage(ch *contact.Change, cell string) string {
 	return "there is no such stage"
 }
 
-// custom converts a cell to the JSON value of a custom field. A cell that does not parse stays a
+// customValue converts a cell to the JSON value of a custom field. A cell that does not parse stays a
 // string, which the field's validation refuses.
-func custom(t field.Type, cell string) any {
+func customValue(t field.Type, cell string) any {
 	if cell == "" {
 		return nil
 	}
@@ -140,12 +140,12 @@ func custom(t field.Type, cell string) any {
 			return n
 		}
 	case field.Boolean:
-		if yes, ok := boolean(cell); ok {
+		if yes, ok := parseBoolean(cell); ok {
 			return yes
 		}
 	case field.Tags:
 		var values []any
-		for _, v := range list(cell) {
+		for _, v := range splitList(cell) {
 			values = append(values, v)
 		}
 		return values
@@ -155,7 +155,7 @@ func custom(t field.Type, cell string) any {
 
 const notBoolean = "must be true, false, yes, no, 1 or 0"
 
-func boolean(cell string) (value, ok bool) {
+func parseBoolean(cell string) (value, ok bool) {
 	switch strings.ToLower(cell) {
 	case "true", "yes", "1":
 		return true, true
@@ -165,8 +165,8 @@ func boolean(cell string) (value, ok bool) {
 	return false, false
 }
 
-// list splits a cell at commas.
-func list(cell string) []string {
+// splitList splits a cell at commas.
+func splitList(cell string) []string {
 	var out []string
 	for v := range strings.SplitSeq(cell, ",") {
 		if v = strings.TrimSpace(v); v != "" {

@@ -77,7 +77,7 @@ func StartExport(ctx context.Context, db *sqldb.DB, tenant id.Tenant, r ExportRe
 		p.Add("format", "must be csv or ndjson")
 	}
 	if _, err := segment.Choose(ctx, db, tenant, r.Selector); err != nil {
-		if err := p.take("", segment.Below("selector", err)); err != nil {
+		if err := p.addAll("", segment.Below("selector", err)); err != nil {
 			return job.Job{}, err
 		}
 	}
@@ -278,7 +278,7 @@ func (x *export) write(text *bytes.Buffer, doc []byte) error {
 	if err := json.Unmarshal(doc, &all); err != nil {
 		return err
 	}
-	values, err := pick(all, x.Fields)
+	values, err := pickFields(all, x.Fields)
 	if err != nil {
 		return err
 	}
@@ -303,8 +303,8 @@ func writeRow(text *bytes.Buffer, cells []string) error {
 	return w.Error()
 }
 
-// pick returns the values of the fields, null for missing ones.
-func pick(all map[string]json.RawMessage, fields []string) ([]json.RawMessage, error) {
+// pickFields returns the values of the fields, null for missing ones.
+func pickFields(all map[string]json.RawMessage, fields []string) ([]json.RawMessage, error) {
 	values := make([]json.RawMessage, len(fields))
 	groups := map[string]map[string]json.RawMessage{}
 	for i, name := range fields {

@@ -43,7 +43,7 @@ func exporter() transfer.Exporter {
 	}}
 }
 
-func (d *desk) export(r transfer.ExportRequest) job.Job {
+func (d *fixture) export(r transfer.ExportRequest) job.Job {
 	d.Helper()
 	d.e.Runners[job.Export] = exporter().Run
 	j, err := transfer.StartExport(d.Context(), d.db, d.tenant, r, auth.System, d.now)
@@ -61,7 +61,7 @@ func (d *desk) export(r transfer.ExportRequest) job.Job {
 }
 
 // table returns a CSV export by address, each row by column.
-func (d *desk) table(j job.Job) (columns []string, rows map[string]map[string]string) {
+func (d *fixture) table(j job.Job) (columns []string, rows map[string]map[string]string) {
 	d.Helper()
 	all, err := csv.NewReader(strings.NewReader(d.file(j, transfer.ExportFile))).ReadAll()
 	d.ok(err)
@@ -80,7 +80,7 @@ func (d *desk) table(j job.Job) (columns []string, rows map[string]map[string]st
 }
 
 func TestAnExportHasTheRequestedFields(t *testing.T) {
-	each(t, func(d *desk) {
+	each(t, func(d *fixture) {
 		d.save("ann@example.org", contact.Change{
 			Texts: map[contact.Text]*string{"first_name": new("=HYPERLINK(\"x\")"), "last_name": new("O'Neill, \"Ann\""), "phone": new("+49 170"), "city": new("'+x"), "title": new("two\nlines")},
 			Tags:  new([]string{"a", "-b"}), CustomFields: map[string]any{"seats": -5.0, "vip": true, "plan": "@pro", "likes": []any{"-x", "y"}},
@@ -145,7 +145,7 @@ func TestAnExportHasTheRequestedFields(t *testing.T) {
 
 // An exported file can be imported, with the same result.
 func TestAnExportCanBeImported(t *testing.T) {
-	each(t, func(d *desk) {
+	each(t, func(d *fixture) {
 		ann := d.save("ann@example.org", contact.Change{
 			Texts: map[contact.Text]*string{"first_name": new("=1+1"), "last_name": new("'=1"), "phone": new("+49 170"), "city": new("'"), "company": new("-"), "source": new("fair")},
 			Tags:  new([]string{"a", "b c"}), CustomFields: map[string]any{"seats": 1e21, "vip": false, "born": "1990-01-01", "seen": "2026-01-02T03:04:05Z", "likes": []any{"x", "y"}, "size": "S"},
@@ -154,7 +154,7 @@ func TestAnExportCanBeImported(t *testing.T) {
 		text := d.file(d.export(transfer.ExportRequest{}), transfer.ExportFile)
 		_, err := d.db.Exec(d.Context(), `UPDATE contact SET email = 'old@example.org' WHERE tenant_id = $1 AND id = $2`, d.tenant, ann.ID)
 		d.ok(err)
-		if got := d.sums(d.load(text, transfer.Options{})); got != "completed 1: 1+0+0+0" {
+		if got := d.resultText(d.load(text, transfer.Options{})); got != "completed 1: 1+0+0+0" {
 			d.Fatalf("the import = %s", got)
 		}
 		back := d.contact("ann@example.org")
@@ -171,7 +171,7 @@ func TestAnExportCanBeImported(t *testing.T) {
 // An export that is interrupted, while contacts are created and deleted, has each contact that
 // existed all the time once.
 func TestAnInterruptedExportContinues(t *testing.T) {
-	each(t, func(d *desk) {
+	each(t, func(d *fixture) {
 		var file strings.Builder
 		file.WriteString("email\n")
 		const n = 3500
@@ -181,7 +181,7 @@ func TestAnInterruptedExportContinues(t *testing.T) {
 		d.load(file.String(), transfer.Options{})
 		died, pages := 0, 0
 		x := exporter()
-		d.e.Runners[job.Export] = d.interrupted(func(ctx context.Context, w *job.Work) error {
+		d.e.Runners[job.Export] = d.interruptedRunner(func(ctx context.Context, w *job.Work) error {
 			c := d.contact(fmt.Sprintf("person%d@example.org", pages))
 			_, err := contact.Delete(d.Context(), d.db, d.tenant, []id.Contact{c.ID}, d.now)
 			d.ok(err)
@@ -210,7 +210,7 @@ func TestAnInterruptedExportContinues(t *testing.T) {
 }
 
 func TestInvalidExportRequests(t *testing.T) {
-	each(t, func(d *desk) {
+	each(t, func(d *fixture) {
 		_, err := transfer.StartExport(d.Context(), d.db, d.tenant, transfer.ExportRequest{
 			Format: "xlsx", Fields: []string{"email", "nope", "custom_fields.nope", "email", "subscriptions.offers", "city.x", "custom_fields."},
 		}, auth.System, d.now)
@@ -248,11 +248,11 @@ func TestCellsAreEscapedAsText(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		s := rapid.StringOf(rapid.RuneFrom([]rune("'=+-@\t\rab 1"))).Draw(t, "text")
-		cell := transfer.Defused(s)
+		cell := transfer.EscapeFormula(s)
 		if cell != "" && strings.ContainsRune("=+-@\t\r", rune(cell[0])) {
 			t.Fatalf("%q is escaped as %q", s, cell)
 		}
-		if back := transfer.Undefused(cell); back != s {
+		if back := transfer.UnescapeFormula(cell); back != s {
 			t.Fatalf("%q comes back as %q", s, back)
 		}
 	})

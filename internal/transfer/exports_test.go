@@ -2,6 +2,6 @@ package transfer
 
 // Exported for tests.
 var (
-	Defused   = escapeFormula
-	Undefused = unescapeFormula
+	EscapeFormula   = escapeFormula
+	UnescapeFormula = unescapeFormula
 )

@@ -25,8 +25,8 @@ import (
 
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// desk is a tenant with fields of each type, and an engine for imports and exports.
-type desk struct {
+// fixture is a tenant with fields of each type, and an engine for imports and exports.
+type fixture struct {
 	*testing.T
 	db     *sqldb.DB
 	tenant id.Tenant
@@ -35,15 +35,15 @@ type desk struct {
 }
 
 // each runs f on both databases.
-func each(t *testing.T, f func(d *desk)) {
+func each(t *testing.T, f func(d *fixture)) {
 	t.Helper()
 	t.Parallel()
-	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) { f(newDesk(t, db)) })
+	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) { f(newFixture(t, db)) })
 }
 
-func newDesk(t *testing.T, db *sqldb.DB) *desk {
+func newFixture(t *testing.T, db *sqldb.DB) *fixture {
 	t.Helper()
-	d := &desk{T: t, db: db, now: noon}
+	d := &fixture{T: t, db: db, now: noon}
 	in, err := tenant.Create(t.Context(), db, "acme", "Acme", "UTC", noon, sender.Newsletter, contact.CreateDefaultStages)
 	d.ok(err)
 	d.tenant = in.ID
@@ -64,14 +64,14 @@ func newDesk(t *testing.T, db *sqldb.DB) *desk {
 	return d
 }
 
-func (d *desk) ok(err error) {
+func (d *fixture) ok(err error) {
 	d.Helper()
 	if err != nil {
 		d.Fatal(err)
 	}
 }
 
-func (d *desk) upload(text string) job.File {
+func (d *fixture) upload(text string) job.File {
 	d.Helper()
 	f, err := transfer.Upload(d.Context(), d.db, d.tenant, strings.NewReader(text), d.now)
 	d.ok(err)
@@ -79,13 +79,13 @@ func (d *desk) upload(text string) job.File {
 }
 
 // start queues an import.
-func (d *desk) start(text string, o transfer.Options) (job.Job, error) {
+func (d *fixture) start(text string, o transfer.Options) (job.Job, error) {
 	d.Helper()
 	return transfer.StartImport(d.Context(), d.db, d.tenant, d.upload(text), o, auth.System, d.now)
 }
 
 // load imports a file, and returns the job when it has ended.
-func (d *desk) load(text string, o transfer.Options) job.Job {
+func (d *fixture) load(text string, o transfer.Options) job.Job {
 	d.Helper()
 	j, err := d.start(text, o)
 	d.ok(err)
@@ -99,7 +99,7 @@ func (d *desk) load(text string, o transfer.Options) job.Job {
 }
 
 // run runs the engine until no job is left.
-func (d *desk) run() {
+func (d *fixture) run() {
 	d.Helper()
 	for {
 		more, err := d.e.Tick(d.Context())
@@ -110,8 +110,8 @@ func (d *desk) run() {
 	}
 }
 
-// sums returns the counts of an import: rows, created, updated, skipped, invalid.
-func (d *desk) sums(j job.Job) string {
+// resultText returns the counts of an import: rows, created, updated, skipped, invalid.
+func (d *fixture) resultText(j job.Job) string {
 	d.Helper()
 	r, _, err := transfer.ImportResultOf(j)
 	d.ok(err)
@@ -119,7 +119,7 @@ func (d *desk) sums(j job.Job) string {
 }
 
 // errors returns the rows of a job's errors file; nil without one.
-func (d *desk) errors(j job.Job) [][]string {
+func (d *fixture) errors(j job.Job) [][]string {
 	d.Helper()
 	text := d.file(j, transfer.ErrorsFile)
 	if text == "" {
@@ -132,7 +132,7 @@ func (d *desk) errors(j job.Job) [][]string {
 	return rows
 }
 
-func (d *desk) file(j job.Job, name string) string {
+func (d *fixture) file(j job.Job, name string) string {
 	d.Helper()
 	f, err := job.FileOf(d.Context(), d.db, d.tenant, j.ID, name)
 	if err == job.ErrNoFile {
@@ -144,28 +144,28 @@ func (d *desk) file(j job.Job, name string) string {
 	return string(text)
 }
 
-func (d *desk) contact(email string) contact.Contact {
+func (d *fixture) contact(email string) contact.Contact {
 	d.Helper()
 	c, err := contact.ByEmail(d.Context(), d.db, d.tenant, email)
 	d.ok(err)
 	return c
 }
 
-func (d *desk) count() int {
+func (d *fixture) count() int {
 	d.Helper()
 	n, err := contact.Count(d.Context(), d.db, d.tenant, contact.Selector{Statuses: contact.Statuses()})
 	d.ok(err)
 	return n
 }
 
-func (d *desk) list(name string) segment.Segment {
+func (d *fixture) list(name string) segment.Segment {
 	d.Helper()
 	s, err := segment.CreateList(d.Context(), d.db, d.tenant, segment.Change{Name: &name}, d.now)
 	d.ok(err)
 	return s
 }
 
-func (d *desk) save(email string, ch contact.Change) contact.Contact {
+func (d *fixture) save(email string, ch contact.Change) contact.Contact {
 	d.Helper()
 	rules, err := sender.ContactRules(d.Context(), d.db, d.tenant)
 	d.ok(err)
@@ -174,9 +174,9 @@ func (d *desk) save(email string, ch contact.Change) contact.Contact {
 	return c
 }
 
-// interrupted is a runner that is interrupted repeatedly, each time a little later: within a step,
+// interruptedRunner returns a runner that is interrupted repeatedly, each time a little later: within a step,
 // or between two.
-func (d *desk) interrupted(run job.Runner, died *int) job.Runner {
+func (d *fixture) interruptedRunner(run job.Runner, died *int) job.Runner {
 	return func(ctx context.Context, w *job.Work) error {
 		ctx, die := context.WithCancel(ctx)
 		defer die()

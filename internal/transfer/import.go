@@ -44,8 +44,8 @@ type Options struct {
 	UpdateBlank   bool              // an empty cell clears the field; otherwise it is ignored
 }
 
-// importing is the parameters of an import's job.
-type importing struct {
+// importParams are the parameters of an import's job.
+type importParams struct {
 	Format        Format          `json:"format"`
 	Columns       []column        `json:"columns"`
 	At            int64           `json:"at"`  // offset of the first row
@@ -96,13 +96,13 @@ func StartImport(ctx context.Context, db *sqldb.DB, tenant id.Tenant, file job.F
 	return j, err
 }
 
-func prepare(ctx context.Context, db *sqldb.DB, tenant id.Tenant, file job.File, o Options) (importing, error) {
+func prepare(ctx context.Context, db *sqldb.DB, tenant id.Tenant, file job.File, o Options) (importParams, error) {
 	var p problems
 	head, err := readHeader(func(at int64) io.Reader { return file.Reader(ctx, db, at) })
-	if p.take("", err) != nil {
-		return importing{}, err
+	if p.addAll("", err) != nil {
+		return importParams{}, err
 	}
-	in := importing{
+	in := importParams{
 		Format: head.format, At: head.at, Row: head.number,
 		Mode: o.Mode, Tags: o.Tags, Subscriptions: o.Subscriptions, UpdateBlank: o.UpdateBlank,
 	}
@@ -114,18 +114,18 @@ func prepare(ctx context.Context, db *sqldb.DB, tenant id.Tenant, file job.File,
 	}
 	rules, err := sender.ContactRules(ctx, db, tenant)
 	if err != nil {
-		return importing{}, err
+		return importParams{}, err
 	}
 	if head.names != nil {
 		catalog, err := field.Load(ctx, db, tenant)
 		if err != nil {
-			return importing{}, err
+			return importParams{}, err
 		}
 		in.Columns = targets{catalog, rules.Types}.of(head.names, o.Mapping, &p)
 	}
-	all := contact.Change{Tags: &o.Tags, Subscriptions: said(o.Subscriptions)}
-	if err := p.take("options.", all.Check(ctx, db, tenant, rules)); err != nil {
-		return importing{}, err
+	all := contact.Change{Tags: &o.Tags, Subscriptions: consentOf(o.Subscriptions)}
+	if err := p.addAll("options.", all.Check(ctx, db, tenant, rules)); err != nil {
+		return importParams{}, err
 	}
 	if o.SegmentKey != "" {
 		s, err := segment.Find(ctx, db, tenant, o.SegmentKey)
@@ -133,7 +133,7 @@ func prepare(ctx context.Context, db *sqldb.DB, tenant id.Tenant, file job.File,
 		case errors.Is(err, segment.ErrNotFound) || err == nil && s.Key != o.SegmentKey:
 			p.refuse(segment.ErrInvalid, "options.segment_key", "there is no such list")
 		case err != nil:
-			return importing{}, err
+			return importParams{}, err
 		case s.Type != segment.Static:
 			p.specific(segment.ErrNotStatic)
 		}
@@ -142,7 +142,7 @@ func prepare(ctx context.Context, db *sqldb.DB, tenant id.Tenant, file job.File,
 	return in, p.err()
 }
 
-func said(m map[string]bool) map[string]*bool {
+func consentOf(m map[string]bool) map[string]*bool {
 	out := make(map[string]*bool, len(m))
 	for k, v := range m {
 		out[k] = &v
@@ -157,8 +157,8 @@ type problems struct {
 	own *fault.Error
 }
 
-// take adds the problems of a fault, with a path prefix; it returns an error that is no fault.
-func (p *problems) take(prefix string, err error) error {
+// addAll adds the problems of a fault, with a path prefix; it returns an error that is no fault.
+func (p *problems) addAll(prefix string, err error) error {
 	f, ok := fault.As(err)
 	if !ok {
 		return err

@@ -22,14 +22,14 @@ import (
 )
 
 func TestAnImportFillsEveryField(t *testing.T) {
-	each(t, func(d *desk) {
+	each(t, func(d *fixture) {
 		j := d.load("\xEF\xBB\xBFEmail;First Name;nickname;Land;timezone;plan;custom_fields.seats;Vip;Geboren;seen;likes;Size;Tags;more;offers?;block;Stage;id;website\r\n"+
 			`" ANN@Example.org ";Ann;Annie;de;Europe/Berlin;'=pro;12.5;Yes;1990-02-03;2026-01-02;a, b;M;x, y;y,z;no;1;customer;7;https://example.org/`+"\r\n"+
 			"bob@example.org;;;;;;;;;;;;;;;;;;\r\n", transfer.Options{
 			Mapping: map[string]string{"Land": "country", "Geboren": "custom_fields.born", "more": "tags", "offers?": "subscriptions.offers", "block": "do_not_contact", "Stage": "stage_id", "timezone": ""},
 			Tags:    []string{"import 1"}, Subscriptions: map[string]bool{"newsletter": true},
 		})
-		if got := d.sums(j); got != "completed 2: 2+0+0+0" || d.errors(j) != nil {
+		if got := d.resultText(j); got != "completed 2: 2+0+0+0" || d.errors(j) != nil {
 			d.Fatalf("the import = %s, errors %q", got, d.errors(j))
 		}
 		if j.Processed != 2 || j.Total == nil || *j.Total != 2 {
@@ -70,13 +70,13 @@ func TestModesOfAnImport(t *testing.T) {
 		{transfer.Update, false, "completed 4: 0+1+2+1", "Anna Oslo free sign-up", ""},
 	} {
 		t.Run(string(tt.mode), func(t *testing.T) {
-			each(t, func(d *desk) {
+			each(t, func(d *fixture) {
 				d.save("ann@example.org", contact.Change{
 					Texts:        map[contact.Text]*string{"first_name": new("Ann"), "city": new("Oslo"), "source": new("sign-up")},
 					CustomFields: map[string]any{"plan": "free"},
 				})
 				j := d.load(text, transfer.Options{Mode: tt.mode, UpdateBlank: tt.blank})
-				if got := d.sums(j); got != tt.want {
+				if got := d.resultText(j); got != tt.want {
 					d.Errorf("the import = %s, want %s", got, tt.want)
 				}
 				show := func(email string) string {
@@ -107,7 +107,7 @@ func TestModesOfAnImport(t *testing.T) {
 
 // A file does not override a contact's own decisions about mail.
 func TestAnImportDoesNotOverrideRefusals(t *testing.T) {
-	each(t, func(d *desk) {
+	each(t, func(d *fixture) {
 		statuses := []contact.Status{contact.Unsubscribed, contact.Bounced, contact.Complained, contact.Suppressed, contact.Pending}
 		var file strings.Builder
 		file.WriteString("email,first_name,subscriptions.newsletter,subscriptions.offers,do_not_contact\n")
@@ -118,7 +118,7 @@ func TestAnImportDoesNotOverrideRefusals(t *testing.T) {
 			fmt.Fprintf(&file, "%s@example.org,New,true,,\n", s)
 		}
 		j := d.load(file.String(), transfer.Options{Subscriptions: map[string]bool{"newsletter": true, "offers": true}, UpdateBlank: true})
-		if got := d.sums(j); got != "completed 5: 0+5+0+0" {
+		if got := d.resultText(j); got != "completed 5: 0+5+0+0" {
 			d.Errorf("the import = %s", got)
 		}
 		for _, s := range statuses {
@@ -138,7 +138,7 @@ func TestAnImportDoesNotOverrideRefusals(t *testing.T) {
 }
 
 func TestInvalidRowsAreInTheErrorsFile(t *testing.T) {
-	each(t, func(d *desk) {
+	each(t, func(d *fixture) {
 		text := "email,Vorname,seats,vip,born,size,country,tags,=x\n" +
 			"a@example.org,A,1,yes,2026-01-01,S,DE,t,\n" + // 2
 			"\n" +
@@ -157,7 +157,7 @@ func TestInvalidRowsAreInTheErrorsFile(t *testing.T) {
 			"m@example.org,=1+1,NaN,,,,,,\n" + // 16
 			"z@example.org,Z\n" // 17
 		j := d.load(text, transfer.Options{Mapping: map[string]string{"Vorname": "first_name"}})
-		if got := d.sums(j); got != "completed 15: 2+0+0+13" || d.count() != 2 {
+		if got := d.resultText(j); got != "completed 15: 2+0+0+13" || d.count() != 2 {
 			d.Errorf("the import = %s, %d contacts", got, d.count())
 		}
 		rows := d.errors(j)
@@ -197,7 +197,7 @@ func TestInvalidRowsAreInTheErrorsFile(t *testing.T) {
 		fixed := strings.NewReplacer("b at example", "b@example.org", ",many,", ",7,", ",perhaps,", ",no,", ",01.02.2026,", ",2026-02-01,",
 			",XL,", ",S,", ",Atlantis,", ",FR,", strings.Repeat("x", 65), "x", ",NaN,", ",1,").Replace(d.file(j, transfer.ErrorsFile))
 		again := d.load(fixed, transfer.Options{Mapping: map[string]string{"Vorname": "first_name"}})
-		if got := d.sums(again); got != "completed 13: 8+0+0+5" {
+		if got := d.resultText(again); got != "completed 13: 8+0+0+5" {
 			d.Errorf("the import of what was put right = %s: %q", got, d.errors(again))
 		}
 		if c := d.contact("m@example.org"); *c.FirstName != "=1+1" {
@@ -210,7 +210,7 @@ func TestInvalidRowsAreInTheErrorsFile(t *testing.T) {
 // there is a known contact in the third of six batches, a duplicate key in the fourth, and an
 // address of the first batch again in the fifth.
 func TestAFileOfNewContactsMayHoldKnownOnes(t *testing.T) {
-	each(t, func(d *desk) {
+	each(t, func(d *fixture) {
 		for _, tt := range []struct {
 			mode transfer.Mode
 			want string
@@ -235,7 +235,7 @@ func TestAFileOfNewContactsMayHoldKnownOnes(t *testing.T) {
 				fmt.Fprintf(&text, "%s,Name %d,%s\n", email, i, key)
 			}
 			j := d.load(text.String(), transfer.Options{Mode: tt.mode})
-			if got := d.sums(j); got != tt.want || d.count()-before != 5998 {
+			if got := d.resultText(j); got != tt.want || d.count()-before != 5998 {
 				d.Errorf("%s: the import = %s, %d contacts are new; want %s and 5998", tt.mode, got, d.count()-before, tt.want)
 			}
 			rows := d.errors(j)
@@ -257,11 +257,11 @@ func TestAFileOfNewContactsMayHoldKnownOnes(t *testing.T) {
 }
 
 func TestAnImportFillsAList(t *testing.T) {
-	each(t, func(d *desk) {
+	each(t, func(d *fixture) {
 		s := d.list("Readers")
 		d.save("ann@example.org", contact.Change{})
 		j := d.load("email\nann@example.org\nbob@example.org\nnonsense\nann@example.org\n", transfer.Options{SegmentKey: s.Key})
-		if got := d.sums(j); got != "completed 4: 1+2+0+1" {
+		if got := d.resultText(j); got != "completed 4: 1+2+0+1" {
 			d.Errorf("the import = %s", got)
 		}
 		s, err := segment.Find(d.Context(), d.db, d.tenant, s.Key)
@@ -278,7 +278,7 @@ func TestAnImportFillsAList(t *testing.T) {
 }
 
 func TestDeletingTheListFailsTheImport(t *testing.T) {
-	each(t, func(d *desk) {
+	each(t, func(d *fixture) {
 		s := d.list("Readers")
 		j, err := d.start("email\nann@example.org\n", transfer.Options{SegmentKey: s.Key})
 		d.ok(err)
@@ -295,7 +295,7 @@ func TestDeletingTheListFailsTheImport(t *testing.T) {
 
 // An import that is interrupted repeatedly applies each row once.
 func TestAnInterruptedImportContinues(t *testing.T) {
-	each(t, func(d *desk) {
+	each(t, func(d *fixture) {
 		s := d.list("Readers")
 		var file strings.Builder
 		file.WriteString("email,first_name\n")
@@ -311,9 +311,9 @@ func TestAnInterruptedImportContinues(t *testing.T) {
 			}
 		}
 		died := 0
-		d.e.Runners[job.Import] = d.interrupted(transfer.Import, &died)
+		d.e.Runners[job.Import] = d.interruptedRunner(transfer.Import, &died)
 		j := d.load(file.String(), transfer.Options{SegmentKey: s.Key})
-		if got, want := d.sums(j), fmt.Sprintf("completed %d: %d+%d+0+%d", n, n*8/10, n/10, n/10); got != want || d.count() != n*8/10 {
+		if got, want := d.resultText(j), fmt.Sprintf("completed %d: %d+%d+0+%d", n, n*8/10, n/10, n/10); got != want || d.count() != n*8/10 {
 			d.Errorf("after %d deaths the import = %s, want %s; %d contacts", died, got, want, d.count())
 		}
 		if rows := d.errors(j); len(rows) != 1+n/10 {
@@ -331,7 +331,7 @@ func TestAnInterruptedImportContinues(t *testing.T) {
 }
 
 func TestACancelledImportKeepsCommittedRows(t *testing.T) {
-	each(t, func(d *desk) {
+	each(t, func(d *fixture) {
 		var file strings.Builder
 		file.WriteString("email\n")
 		for i := range 3000 {
@@ -367,18 +367,18 @@ func TestACancelledImportKeepsCommittedRows(t *testing.T) {
 
 // An import creates contacts up to the tenant's limit, and reports the rows beyond it.
 func TestAnImportRespectsTheContactLimit(t *testing.T) {
-	each(t, func(d *desk) {
+	each(t, func(d *fixture) {
 		_, err := d.db.Exec(d.Context(), `UPDATE tenant SET contact_limit = 2 WHERE tenant_id = $1 /* all tenants: a test's own */`, d.tenant)
 		d.ok(err)
 		j := d.load("email\na@example.org\nb@example.org\nc@example.org\na@example.org\n", transfer.Options{})
-		if got := d.sums(j); got != "completed 4: 2+1+0+1" || d.errors(j)[1][2] != "LIMIT_EXCEEDED" {
+		if got := d.resultText(j); got != "completed 4: 2+1+0+1" || d.errors(j)[1][2] != "LIMIT_EXCEEDED" {
 			d.Errorf("the import = %s, %q", got, d.errors(j))
 		}
 	})
 }
 
 func TestOptionsAreValidatedBeforeQueueing(t *testing.T) {
-	each(t, func(d *desk) {
+	each(t, func(d *fixture) {
 		s := d.list("Readers")
 		fields := func(err error) map[string]string {
 			m := map[string]string{}
@@ -437,7 +437,7 @@ func TestOptionsAreValidatedBeforeQueueing(t *testing.T) {
 
 // The file of another tenant cannot be taken with its id.
 func TestForeignFilesAreNotTaken(t *testing.T) {
-	each(t, func(d *desk) {
+	each(t, func(d *fixture) {
 		f := d.upload("email\nann@example.org\n")
 		other := idtest.Tenant()
 		if _, err := transfer.StartImport(d.Context(), d.db, other, f, transfer.Options{}, auth.System, d.now); err == nil {

@@ -21,7 +21,7 @@ import (
 )
 
 // anonymize anonymizes the contact.
-func (d *desk) anonymize(email string) {
+func (d *fixture) anonymize(email string) {
 	d.Helper()
 	holdings := []contact.PersonalData{transfer.PersonalData(func() time.Time { return d.now })}
 	moved, err := suppression.Anonymize(d.Context(), d.db, d.tenant, []id.Contact{d.contact(email).ID}, true, holdings, d.now)
@@ -32,7 +32,7 @@ func (d *desk) anonymize(email string) {
 }
 
 // prune deletes removed files.
-func (d *desk) prune() {
+func (d *fixture) prune() {
 	d.Helper()
 	for more := true; more; {
 		var err error
@@ -42,7 +42,7 @@ func (d *desk) prune() {
 }
 
 // mentions counts the rows of job tables that contain a text.
-func (d *desk) mentions(tenant id.Tenant, text string) int {
+func (d *fixture) mentions(tenant id.Tenant, text string) int {
 	d.Helper()
 	n := 0
 	for _, query := range []string{
@@ -63,7 +63,7 @@ func (d *desk) mentions(tenant id.Tenant, text string) int {
 }
 
 func TestAnonymizingRemovesPeopleFromJobsAndFiles(t *testing.T) {
-	each(t, func(d *desk) {
+	each(t, func(d *fixture) {
 		d.e.Runners[job.Export] = exporter().Run
 		ours := d.tenant
 		other, err := tenant.Create(d.Context(), d.db, "other", "Other", "UTC", noon, sender.Newsletter, contact.CreateDefaultStages)
@@ -106,7 +106,7 @@ func TestAnonymizingRemovesPeopleFromJobsAndFiles(t *testing.T) {
 
 // A running export has already read the person, and may be about to write.
 func TestAnonymizingRestartsRunningExports(t *testing.T) {
-	each(t, func(d *desk) {
+	each(t, func(d *fixture) {
 		d.save("ann@example.org", contact.Change{})
 		d.save("bob@example.org", contact.Change{})
 		x, once := exporter(), false

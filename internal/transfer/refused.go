@@ -31,7 +31,7 @@ type errorRows struct{ rows []row }
 func (e *errorRows) add(t row) { e.rows = append(e.rows, t) }
 
 // write appends the rows to the errors file, which is created with the first of them.
-func (e *errorRows) write(ctx context.Context, tx *sqldb.DB, im *imports) error {
+func (e *errorRows) write(ctx context.Context, tx *sqldb.DB, im *importRun) error {
 	if len(e.rows) == 0 {
 		return nil
 	}

@@ -17,8 +17,8 @@ import (
 	"github.com/packetboat/packetboat/internal/fault"
 )
 
-// from returns a function that opens text, reading a few bytes at a time if slow.
-func from(text string, slow bool) func(at int64) io.Reader {
+// opener returns a function that opens text, reading a few bytes at a time if slow.
+func opener(text string, slow bool) func(at int64) io.Reader {
 	return func(at int64) io.Reader {
 		r := strings.NewReader(text[at:])
 		if slow {
@@ -98,7 +98,7 @@ func TestRowsOfHostileFiles(t *testing.T) {
 		{"many cells", "a\n" + strings.Repeat(",", 90) + "\n" + strings.Repeat(",", 90) + "z\nb\n", []string{"1 a", "3! " + extraCells, "4 b"}},
 	} {
 		for _, slow := range []bool{false, true} {
-			r := NewRows(from(tt.text, slow), Format{Comma: ','}, 3, 0, 0)
+			r := NewRows(opener(tt.text, slow), Format{Comma: ','}, 3, 0, 0)
 			r.max = 100
 			if diff := cmp.Diff(tt.want, rest(t, r)); diff != "" {
 				t.Errorf("%s, a byte at a time %t: (-want +got)\n%s", tt.name, slow, diff)
@@ -116,7 +116,7 @@ func many(from, n int, cell string) (list []string) {
 
 func TestFlawedRowsHaveTheirRawBeginning(t *testing.T) {
 	t.Parallel()
-	r := NewRows(from("M\xfc\x00ller\r\n"+strings.Repeat("z", 2<<20)+"\n", false), Format{Comma: ','}, 1, 0, 0)
+	r := NewRows(opener("M\xfc\x00ller\r\n"+strings.Repeat("z", 2<<20)+"\n", false), Format{Comma: ','}, 1, 0, 0)
 	for _, want := range []string{"M\uFFFD\uFFFDller", strings.Repeat("z", rawShown)} {
 		row, err := r.Next()
 		if err != nil || row.Flaw == "" || !slices.Equal(row.Cells, []string{want}) {
@@ -127,11 +127,11 @@ func TestFlawedRowsHaveTheirRawBeginning(t *testing.T) {
 
 func TestOtherFormats(t *testing.T) {
 	t.Parallel()
-	r := NewRows(from("a;b,c\r\"d\re\";f\r", false), Format{Comma: ';', CR: true}, 3, 0, 0)
+	r := NewRows(opener("a;b,c\r\"d\re\";f\r", false), Format{Comma: ';', CR: true}, 3, 0, 0)
 	if diff := cmp.Diff([]string{"1 a|b,c", "2 d\re|f"}, rest(t, r)); diff != "" {
 		t.Errorf("rows that end with CR: %s", diff)
 	}
-	r = NewRows(from("a\tb\n\"c\td\"\te\n", false), Format{Comma: '\t'}, 3, 0, 0)
+	r = NewRows(opener("a\tb\n\"c\td\"\te\n", false), Format{Comma: '\t'}, 3, 0, 0)
 	if diff := cmp.Diff([]string{"1 a|b", "2 c\td|e"}, rest(t, r)); diff != "" {
 		t.Errorf("rows with tabs: %s", diff)
 	}
@@ -141,7 +141,7 @@ func TestOtherFormats(t *testing.T) {
 func TestMemoryIsBoundedByARow(t *testing.T) {
 	t.Parallel()
 	cell := strings.Repeat("0123456789\n", 1<<20)
-	r := NewRows(from("a\n\""+cell+"\",b\nc\n\""+cell+"\nd\n", false), Format{Comma: ','}, 3, 0, 0)
+	r := NewRows(opener("a\n\""+cell+"\",b\nc\n\""+cell+"\nd\n", false), Format{Comma: ','}, 3, 0, 0)
 	n := 0
 	for {
 		row, err := r.Next()
@@ -179,7 +179,7 @@ func TestRowsAgreeWithTheStandardLibrary(t *testing.T) {
 			t.Fatal(err)
 		}
 		want = slices.DeleteFunc(want, blank)
-		open := from(b.String(), rapid.Bool().Draw(t, "slow"))
+		open := opener(b.String(), rapid.Bool().Draw(t, "slow"))
 		r := NewRows(open, Format{Comma: ','}, 3, 0, 0)
 		for i := 0; ; i++ {
 			row, err := r.Next()
@@ -216,7 +216,7 @@ func FuzzRows(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string, cr bool) {
 		format := Format{Comma: ',', CR: cr}
 		read := func(at, number int64, slow bool) (list []string, ends []int64) {
-			r := NewRows(from(text, slow), format, 4, at, number)
+			r := NewRows(opener(text, slow), format, 4, at, number)
 			r.max = 64
 			for {
 				row, err := r.Next()
@@ -280,7 +280,7 @@ func TestHeaders(t *testing.T) {
 		{name: "endless", text: strings.Repeat("x", 3<<20), why: "has a header row that cannot be read: " + long},
 		{name: "too many columns", text: wide + "," + wide + "," + wide + "\n", why: "has more than 4096 columns"},
 	} {
-		h, err := readHeader(from(tt.text, false))
+		h, err := readHeader(opener(tt.text, false))
 		if tt.why != "" {
 			f, ok := fault.As(err)
 			if !ok || !cmp.Equal(f.Details, fault.Fields{Fields: []fault.Field{{Path: "file", Message: tt.why}}}) {
@@ -292,7 +292,7 @@ func TestHeaders(t *testing.T) {
 			t.Errorf("%s: %+v, %v; want %+v", tt.name, h, err, tt.want)
 		}
 	}
-	if h, err := readHeader(from(wide+"\n", true)); err != nil || len(h.names) != 2000 {
+	if h, err := readHeader(opener(wide+"\n", true)); err != nil || len(h.names) != 2000 {
 		t.Errorf("2,000 columns: %d, %v", len(h.names), err)
 	}
 }

@@ -51,9 +51,9 @@ type checkpoint struct {
 
 // Import is the job.Runner of imports. While one batch is saved, the next is read.
 func Import(ctx context.Context, w *job.Work) error {
-	im := &imports{Work: w}
+	im := &importRun{Work: w}
 	at := checkpoint{}
-	if err := errors.Join(w.Params(&im.importing), w.State(&at)); err != nil {
+	if err := errors.Join(w.Params(&im.importParams), w.State(&at)); err != nil {
 		return err
 	}
 	if at.Done {
@@ -65,7 +65,7 @@ func Import(ctx context.Context, w *job.Work) error {
 	}
 	im.open = func(at int64) io.Reader { return file.Reader(ctx, w.DB, at) }
 	if w.Job.State == nil {
-		if at, err = im.begin(ctx); err != nil {
+		if at, err = im.countRows(ctx); err != nil {
 			return err
 		}
 	}
@@ -88,23 +88,23 @@ func Import(ctx context.Context, w *job.Work) error {
 		if b.err != nil {
 			return b.err
 		}
-		if at, err = im.save(ctx, at, b); err != nil {
+		if at, err = im.saveBatch(ctx, at, b); err != nil {
 			return err
 		}
 	}
 	return ctx.Err()
 }
 
-// imports is the state of a running import.
-type imports struct {
+// importRun is the state of a running import.
+type importRun struct {
 	*job.Work
 	drafter
 	open  func(at int64) io.Reader
 	guess modeGuess
 }
 
-// begin counts the rows, which takes little time compared with saving them.
-func (im *imports) begin(ctx context.Context) (checkpoint, error) {
+// countRows counts the rows, which takes little time compared with saving them.
+func (im *importRun) countRows(ctx context.Context) (checkpoint, error) {
 	at := checkpoint{At: im.At, Row: im.Row}
 	rows := NewRows(im.open, im.Format, len(im.Columns), im.At, im.Row)
 	for {
@@ -125,10 +125,10 @@ func (at checkpoint) progress() job.Progress {
 }
 
 // readBatches sends batches of the remaining rows to out.
-func (im *imports) readBatches(ctx context.Context, at checkpoint, out chan<- batch) {
+func (im *importRun) readBatches(ctx context.Context, at checkpoint, out chan<- batch) {
 	rows := NewRows(im.open, im.Format, len(im.Columns), at.At, at.Row)
 	for last := false; !last; {
-		b := im.batch(rows, at.At, at.Row)
+		b := im.readBatch(rows, at.At, at.Row)
 		last, at.At, at.Row = b.last || b.err != nil, b.at, b.row
 		select {
 		case out <- b:
@@ -138,7 +138,7 @@ func (im *imports) readBatches(ctx context.Context, at checkpoint, out chan<- ba
 	}
 }
 
-func (im *imports) batch(rows *Rows, at, number int64) batch {
+func (im *importRun) readBatch(rows *Rows, at, number int64) batch {
 	b := batch{at: at, row: number, rows: make([]row, 0, batchRows), drafts: make([]contact.Draft, 0, batchRows)}
 	for len(b.rows) < batchRows && b.at-at < batchBytes {
 		read, err := rows.Next()
@@ -166,25 +166,25 @@ func (im *imports) batch(rows *Rows, at, number int64) batch {
 	return b
 }
 
-// save is the step of one batch. If a concurrent transaction inserts the same address or key, it is
+// saveBatch saves one batch as a step of the job. If a concurrent transaction inserts the same address or key, it is
 // retried.
-func (im *imports) save(ctx context.Context, at checkpoint, b batch) (checkpoint, error) {
+func (im *importRun) saveBatch(ctx context.Context, at checkpoint, b batch) (checkpoint, error) {
 	for try := 1; ; try++ {
 		var next checkpoint
 		err := im.Step(ctx, func(tx *sqldb.DB) (job.Progress, error) {
 			var err error
-			next, err = im.apply(ctx, tx, at, b)
+			next, err = im.applyBatch(ctx, tx, at, b)
 			return next.progress(), err
 		})
 		if err == nil || try == 5 || !sqldb.IsUniqueViolation(err) {
 			return next, err
 		}
-		im.guess.wrong()
+		im.guess.recordFailure()
 	}
 }
 
-// apply saves a batch's drafts and counts the results.
-func (im *imports) apply(ctx context.Context, tx *sqldb.DB, at checkpoint, b batch) (checkpoint, error) {
+// applyBatch saves a batch's drafts and counts the results.
+func (im *importRun) applyBatch(ctx context.Context, tx *sqldb.DB, at checkpoint, b batch) (checkpoint, error) {
 	tenant, now := im.Job.Tenant, im.Now()
 	rules, err := sender.ContactRules(ctx, tx, tenant)
 	if err != nil {
@@ -216,7 +216,7 @@ func (im *imports) apply(ctx context.Context, tx *sqldb.DB, at checkpoint, b bat
 					at.Sum.Updated++
 				}
 				continue
-			case im.skips(o.Err):
+			case im.isSkipped(o.Err):
 				at.Sum.Skipped++
 				continue
 			case refused == nil:
@@ -227,7 +227,7 @@ func (im *imports) apply(ctx context.Context, tx *sqldb.DB, at checkpoint, b bat
 		at.Sum.Invalid++
 		errs.add(t)
 	}
-	im.guess.saw(at.Sum.Created-created, len(b.drafts))
+	im.guess.recordBatch(at.Sum.Created-created, len(b.drafts))
 	if b.last {
 		at.Total = at.Sum.Rows
 	}
@@ -247,20 +247,20 @@ type modeGuess struct {
 	pause, times int // remaining batches without a guess; number of failures
 }
 
-// saw records how many contacts of a batch were new.
-func (g *modeGuess) saw(created int64, drafts int) {
+// recordBatch records how many contacts of a batch were new.
+func (g *modeGuess) recordBatch(created int64, drafts int) {
 	g.pause = max(g.pause-1, 0)
 	g.fresh = g.pause == 0 && 50*created >= 49*int64(drafts) && drafts > 0
 }
 
-func (g *modeGuess) wrong() {
+func (g *modeGuess) recordFailure() {
 	if g.fresh {
 		g.fresh, g.pause, g.times = false, 2<<min(g.times, 6), g.times+1
 	}
 }
 
-// skips reports whether an error is one that the mode ignores.
-func (im *imports) skips(err error) bool {
+// isSkipped reports whether an error is one that the mode ignores.
+func (im *importRun) isSkipped(err error) bool {
 	switch im.Mode {
 	case Create:
 		return errors.Is(err, contact.ErrDuplicateEmail)
