@@ -59,7 +59,7 @@ func (a *Accounts) get(w http.ResponseWriter, r *http.Request, p accountPage) {
 func (a *Accounts) showForm(w http.ResponseWriter, r *http.Request, p accountPage, token string, refused *fault.Error) {
 	v, err := p.form(r.Context(), token)
 	if f, ok := fault.As(err); ok {
-		v = deadEnd(r.URL.Path, f)
+		v = showInvalidLink(r.URL.Path, f)
 		if refused != nil && errors.Is(refused, auth.ErrTooOften) {
 			f, v = refused, accountView{Title: "Too many attempts", Text: []string{"Please follow the link again later."}}
 			retry(w, f)
@@ -68,7 +68,7 @@ func (a *Accounts) showForm(w http.ResponseWriter, r *http.Request, p accountPag
 		return
 	}
 	if err != nil {
-		a.broken(w, r, err)
+		a.fail(w, r, err)
 		return
 	}
 	v.Form.TokenName, v.Form.Token = p.tokenName, token
@@ -93,7 +93,7 @@ func (a *Accounts) post(w http.ResponseWriter, r *http.Request, p accountPage) {
 		a.show(w, r, http.StatusBadRequest, accountView{Title: "That did not work", Text: []string{"The form could not be read. Please follow the link again."}})
 		return
 	}
-	if !a.ours(r) {
+	if !a.isOwnForm(r) {
 		a.show(w, r, http.StatusForbidden, accountView{Title: "Refused", Text: []string{"The form was sent from another site, or its page was open for too long. Please follow the link again."}})
 		return
 	}
@@ -103,11 +103,11 @@ func (a *Accounts) post(w http.ResponseWriter, r *http.Request, p accountPage) {
 		a.showForm(w, r, p, token, f)
 		return
 	} else if ok {
-		a.show(w, r, statusOfForm(f), deadEnd(r.URL.Path, f))
+		a.show(w, r, statusOfForm(f), showInvalidLink(r.URL.Path, f))
 		return
 	}
 	if err != nil {
-		a.broken(w, r, err)
+		a.fail(w, r, err)
 		return
 	}
 	if session != "" {
@@ -119,13 +119,13 @@ func (a *Accounts) post(w http.ResponseWriter, r *http.Request, p accountPage) {
 	w.WriteHeader(http.StatusSeeOther)
 }
 
-// deadEnd returns the page for a link that is not valid: why, and what to do.
-func deadEnd(path string, err *fault.Error) accountView {
+// showInvalidLink returns the page for a link that is not valid: why, and what to do.
+func showInvalidLink(path string, err *fault.Error) accountView {
 	if errors.Is(err, auth.ErrSignupDisabled) {
 		return accountView{Title: "Sign-up is off", Text: []string{"Ask a colleague for an invitation, or the operator for a login."}}
 	}
 	next := map[string]string{
-		"/signup":            "While nobody has a login, each start of packetboat logs a new link.",
+		"/signup":            "As long as no user exists, each start of packetboat logs a new link.",
 		"/reset-password":    "Ask the operator for a new one: packetboat user reset-password prints it.",
 		"/accept-invitation": "Ask the person who invited you for a new one.",
 	}[path]
@@ -148,10 +148,10 @@ func (a *Accounts) formKey(w http.ResponseWriter, r *http.Request) string {
 	return key
 }
 
-// ours reports whether a form was sent from our own page. A page without referrer makes browsers send
+// isOwnForm reports whether a form was sent from our own page. A page without referrer makes browsers send
 // "Origin: null" (Fetch, "append a request Origin header"), and without TLS they do not send Sec-Fetch-Site.
 // Then the form must repeat the cookie set by the page, which no other site can read or send.
-func (a *Accounts) ours(r *http.Request) bool {
+func (a *Accounts) isOwnForm(r *http.Request) bool {
 	if r.Header.Get("Origin") == "null" && r.Header.Get("Sec-Fetch-Site") == "" {
 		c, err := r.Cookie(formCookie)
 		return err == nil && c.Value != "" && subtle.ConstantTimeCompare([]byte(c.Value), []byte(r.PostForm.Get("form"))) == 1
@@ -262,7 +262,7 @@ func (a *Accounts) welcome(w http.ResponseWriter, r *http.Request) {
 			v.Welcome, err = a.next(r.Context(), s)
 		}
 		if err != nil && !errors.Is(err, auth.ErrNoSession) {
-			a.broken(w, r, err)
+			a.fail(w, r, err)
 			return
 		}
 	}

@@ -28,18 +28,18 @@ import (
 
 const ownWord = "purple otter skates home"
 
-// visit is a browser at the pages about logins.
-type visit struct {
+// accountFixture is a browser at the pages about logins.
+type accountFixture struct {
 	*testing.T
 	db     *sqldb.DB
-	door   *auth.Login
+	login  *auth.Login
 	base   *url.URL
 	client *http.Client
 	logs   bytes.Buffer
 }
 
-func newVisit(t *testing.T, db *sqldb.DB) *visit {
-	v := &visit{T: t, db: db}
+func newVisit(t *testing.T, db *sqldb.DB) *accountFixture {
+	v := &accountFixture{T: t, db: db}
 	mux := http.NewServeMux()
 	server := httptest.NewServer(mux)
 	t.Cleanup(server.Close)
@@ -48,29 +48,29 @@ func newVisit(t *testing.T, db *sqldb.DB) *visit {
 		t.Fatal(err)
 	}
 	log := slog.New(slog.NewTextHandler(&v.logs, &slog.HandlerOptions{Level: slog.LevelDebug}))
-	v.door = &auth.Login{DB: db, Passwords: auth.NewPasswords(), Limits: ratelimit.New(db), BaseURL: v.base, Log: log}
+	v.login = &auth.Login{DB: db, Passwords: auth.NewPasswords(), Limits: ratelimit.New(db), BaseURL: v.base, Log: log}
 	(&public.Accounts{
-		DB: db, Login: v.door, BaseURL: v.base, Log: log, Now: func() time.Time { return noon },
+		DB: db, Login: v.login, BaseURL: v.base, Log: log, Now: func() time.Time { return noon },
 		ClientIP: func(*http.Request) netip.Addr { return netip.MustParseAddr("192.0.2.1") },
 	}).Routes(mux)
-	v.fresh()
+	v.clearCookies()
 	return v
 }
 
-// fresh is another browser.
-func (v *visit) fresh() {
+// clearCookies replaces the browser by one without cookies.
+func (v *accountFixture) clearCookies() {
 	jar, _ := cookiejar.New(nil)
 	v.client = &http.Client{Jar: jar}
 }
 
-// seen is a page that was loaded.
-type seen struct {
+// shownPage is a page that was loaded.
+type shownPage struct {
 	*http.Response
 	body string
 	form url.Values // the unchanged values of the form
 }
 
-func (v *visit) do(r *http.Request) seen {
+func (v *accountFixture) do(r *http.Request) shownPage {
 	v.Helper()
 	res, err := v.client.Do(r)
 	if err != nil {
@@ -81,13 +81,13 @@ func (v *visit) do(r *http.Request) seen {
 	if err != nil {
 		v.Fatal(err)
 	}
-	s := seen{res, string(b), url.Values{}}
-	v.sound(&s)
+	s := shownPage{res, string(b), url.Values{}}
+	v.checkPage(&s)
 	return s
 }
 
-// sound checks what all pages have in common, and reads the form.
-func (v *visit) sound(s *seen) {
+// checkPage checks what all pages have in common, and reads the form.
+func (v *accountFixture) checkPage(s *shownPage) {
 	v.Helper()
 	if got := s.Header.Get("Referrer-Policy"); got != "no-referrer" {
 		v.Errorf("%s has the referrer policy %q", s.Request.URL.Path, got)
@@ -133,7 +133,7 @@ func (v *visit) sound(s *seen) {
 	}
 }
 
-func (v *visit) get(link string) seen {
+func (v *accountFixture) get(link string) shownPage {
 	v.Helper()
 	r, err := http.NewRequestWithContext(v.Context(), "GET", link, nil)
 	if err != nil {
@@ -143,7 +143,7 @@ func (v *visit) get(link string) seen {
 }
 
 // send fills in a form and sends it like a browser to a site without TLS.
-func (v *visit) send(page seen, fields url.Values, headers ...string) seen {
+func (v *accountFixture) send(page shownPage, fields url.Values, headers ...string) shownPage {
 	v.Helper()
 	body := url.Values{}
 	for _, from := range []url.Values{page.form, fields} {
@@ -164,7 +164,7 @@ func (v *visit) send(page seen, fields url.Values, headers ...string) seen {
 	return v.do(r)
 }
 
-func (v *visit) signedInAs() string {
+func (v *accountFixture) signedInAs() string {
 	v.Helper()
 	for _, c := range v.client.Jar.Cookies(v.base) {
 		if c.Name == auth.CookieName {
@@ -248,7 +248,7 @@ func TestAPasswordIsChosenOnAPage(t *testing.T) {
 		if done.Request.URL.Path != "/welcome" || !strings.Contains(done.body, "password is saved") {
 			t.Errorf("choosing ends at %s with %s", done.Request.URL, done.body)
 		}
-		if _, err := v.door.SignIn(t.Context(), u.Email, ownWord, netip.MustParseAddr("192.0.2.2"), noon); err != nil {
+		if _, err := v.login.SignIn(t.Context(), u.Email, ownWord, netip.MustParseAddr("192.0.2.2"), noon); err != nil {
 			t.Errorf("the new password: %v", err)
 		}
 		if got := v.send(page, url.Values{"password": {ownWord}}); got.StatusCode != 400 || !strings.Contains(got.body, "not valid any more") {
@@ -270,7 +270,7 @@ func TestAnInvitationIsAcceptedOnAPage(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		v := newVisit(t, db)
-		hash, err := v.door.Passwords.Hash(t.Context(), ownWord)
+		hash, err := v.login.Passwords.Hash(t.Context(), ownWord)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -281,7 +281,7 @@ func TestAnInvitationIsAcceptedOnAPage(t *testing.T) {
 				t.Fatal(err)
 			}
 			p := auth.Principal{Tenant: in.ID, TenantSlug: slug, Kind: auth.KindSession, Role: auth.Owner, UserName: "Olga"}
-			_, link, err := v.door.Invite(t.Context(), p, email, auth.Editor, noon)
+			_, link, err := v.login.Invite(t.Context(), p, email, auth.Editor, noon)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -296,7 +296,7 @@ func TestAnInvitationIsAcceptedOnAPage(t *testing.T) {
 			t.Errorf("accepting ends at %s with %s", done.Request.URL, done.body)
 		}
 		// A person whose login is proven gives the password they have.
-		v.fresh()
+		v.clearCookies()
 		ann, err := auth.CreateUser(t.Context(), db, "ann@example.org", "Ann", hash, noon)
 		if err != nil {
 			t.Fatal(err)
@@ -312,7 +312,7 @@ func TestAnInvitationIsAcceptedOnAPage(t *testing.T) {
 			t.Errorf("the right one ends at %s with %s", done.Request.URL, done.body)
 		}
 		// A user whose login is not proven chooses a password, and sees what that means.
-		v.fresh()
+		v.clearCookies()
 		page = v.get(link("third", "bob@example.org"))
 		if page.form.Get("name") != "Bob" || !strings.Contains(page.body, "you keep your other workspaces") {
 			t.Errorf("a login that is not proven is asked %s", page.body)

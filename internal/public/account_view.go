@@ -157,8 +157,8 @@ func (a *Accounts) show(w http.ResponseWriter, r *http.Request, status int, v ac
 	}
 }
 
-// broken writes the page for an internal error. The log contains no token.
-func (a *Accounts) broken(w http.ResponseWriter, r *http.Request, err error) {
+// fail writes the page for an internal error. The log contains no token.
+func (a *Accounts) fail(w http.ResponseWriter, r *http.Request, err error) {
 	a.Log.Error("account page failed", "path", r.URL.Path, "err", err)
 	a.show(w, r, http.StatusServiceUnavailable, accountView{
 		Title: "Please try again", Text: []string{"Something went wrong on our side. Please try again in a minute."},

@@ -89,7 +89,7 @@ func (p *Recipient) target(ctx context.Context, t track.Token) (authored, target
 	if err != nil {
 		return "", "", err
 	}
-	c, s, err := p.saidBy(ctx, t.Tenant, from, p.Senders.Past)
+	c, s, err := p.loadContent(ctx, t.Tenant, from, p.Senders.Past)
 	if err != nil {
 		return "", "", err
 	}

@@ -56,7 +56,7 @@ func (b *Mailbox) Routes(mux *http.ServeMux) {
 	mux.HandleFunc("POST /mailbox/sign-out", b.signOut)
 	mux.HandleFunc("GET /mailbox/style.css", asset("style.css", "text/css; charset=utf-8"))
 	mux.HandleFunc("GET /mailbox/live.js", asset("live.js", "text/javascript; charset=utf-8"))
-	mux.HandleFunc("GET /mailbox/", func(w http.ResponseWriter, r *http.Request) { b.missing(w, r) })
+	mux.HandleFunc("GET /mailbox/", func(w http.ResponseWriter, r *http.Request) { b.notFound(w, r) })
 }
 
 // visitor is the user who requested a page, and the tenants that the user may see.
@@ -65,8 +65,8 @@ type visitor struct {
 	signedIn bool
 }
 
-// at returns the tenant that a path names.
-func (v visitor) at(slug string) (auth.Membership, bool) {
+// inTenant returns the tenant that a path names.
+func (v visitor) inTenant(slug string) (auth.Membership, bool) {
 	i := slices.IndexFunc(v.tenants, func(m auth.Membership) bool { return m.Slug == slug })
 	if i < 0 {
 		return auth.Membership{}, false
@@ -90,20 +90,20 @@ func (b *Mailbox) visitor(r *http.Request) (visitor, error) {
 			}
 		}
 	}
-	if !fromHere(r) {
+	if !isLocalRequest(r) {
 		return v, nil
 	}
 	for _, t := range b.Open {
-		if _, have := v.at(t.Slug); !have {
+		if _, have := v.inTenant(t.Slug); !have {
 			v.tenants = append(v.tenants, auth.Membership{Tenant: t.ID, Slug: t.Slug, Name: t.Name, Role: auth.Admin})
 		}
 	}
 	return v, nil
 }
 
-// fromHere reports whether a browser on this machine made the request. The connection must have come in on a
+// isLocalRequest reports whether a browser on this machine made the request. The connection must have come in on a
 // loopback address, whatever the listener's, and not through a proxy, whose clients may be on other machines.
-func fromHere(r *http.Request) bool {
+func isLocalRequest(r *http.Request) bool {
 	for _, name := range []string{"X-Forwarded-For", "Forwarded", "Via"} {
 		if r.Header.Get(name) != "" {
 			return false
@@ -134,7 +134,7 @@ func loopbackName(host string) bool {
 func (b *Mailbox) enter(w http.ResponseWriter, r *http.Request) (visitor, bool) {
 	v, err := b.visitor(r)
 	if err != nil {
-		b.broken(w, r, err)
+		b.fail(w, r, err)
 		return v, false
 	}
 	if len(v.tenants) == 0 && !v.signedIn {
@@ -158,14 +158,14 @@ func (b *Mailbox) list(w http.ResponseWriter, r *http.Request) {
 		view.Tenant = v.tenants[0]
 	}
 	if slug := query.Get("tenant"); slug != "" {
-		if view.Tenant, ok = v.at(slug); !ok {
-			b.missing(w, r)
+		if view.Tenant, ok = v.inTenant(slug); !ok {
+			b.notFound(w, r)
 			return
 		}
 	}
 	send, err := b.sendOf(r.Context(), view.Tenant.Tenant, clean(query.Get("broadcast")))
 	if err != nil {
-		b.broken(w, r, err)
+		b.fail(w, r, err)
 		return
 	}
 	if send != nil {
@@ -174,10 +174,10 @@ func (b *Mailbox) list(w http.ResponseWriter, r *http.Request) {
 	if view.Tenant.Tenant != 0 {
 		if err := b.fill(r, &view, query.Get("cursor")); err != nil {
 			if _, refused := fault.As(err); refused {
-				b.missing(w, r)
+				b.notFound(w, r)
 				return
 			}
-			b.broken(w, r, err)
+			b.fail(w, r, err)
 			return
 		}
 	}
@@ -225,18 +225,18 @@ func (b *Mailbox) find(w http.ResponseWriter, r *http.Request) (auth.Membership,
 	if !ok {
 		return auth.Membership{}, mailbox.Message{}, nil, false
 	}
-	t, known := v.at(r.PathValue("tenant"))
+	t, known := v.inTenant(r.PathValue("tenant"))
 	message, valid := id.Parse[id.SinkMessage](r.PathValue("message"))
 	if !known || !valid {
-		b.missing(w, r)
+		b.notFound(w, r)
 		return t, mailbox.Message{}, nil, false
 	}
 	m, raw, err := mailbox.Raw(r.Context(), b.DB, t.Tenant, id.MTAConfig{}, message)
 	switch {
 	case errors.Is(err, mailbox.ErrNotFound):
-		b.missing(w, r)
+		b.notFound(w, r)
 	case err != nil:
-		b.broken(w, r, err)
+		b.fail(w, r, err)
 	default:
 		return t, m, raw, true
 	}

@@ -72,7 +72,7 @@ func (b *Mailbox) sendOf(ctx context.Context, tenant id.Tenant, key string) (*id
 
 // change returns the tenant whose mail a form changes, or writes why that is not allowed.
 func (b *Mailbox) change(w http.ResponseWriter, r *http.Request, least auth.Role) (auth.Membership, bool) {
-	if !b.ours(w, r) {
+	if !b.checkOrigin(w, r) {
 		return auth.Membership{}, false
 	}
 	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
@@ -84,10 +84,10 @@ func (b *Mailbox) change(w http.ResponseWriter, r *http.Request, least auth.Role
 	if !ok {
 		return auth.Membership{}, false
 	}
-	t, known := v.at(r.PathValue("tenant"))
+	t, known := v.inTenant(r.PathValue("tenant"))
 	switch {
 	case !known:
-		b.missing(w, r)
+		b.notFound(w, r)
 	case !t.Role.AtLeast(least):
 		b.refuse(w, r, http.StatusForbidden, "Not allowed", "Your role in this tenant does not allow that. It takes the role admin.")
 	default:
@@ -105,11 +105,11 @@ func (b *Mailbox) markRead(w http.ResponseWriter, r *http.Request) {
 	group := clean(r.PostForm.Get("broadcast"))
 	send, err := b.sendOf(r.Context(), t.Tenant, group)
 	if err != nil {
-		b.broken(w, r, err)
+		b.fail(w, r, err)
 		return
 	}
 	if err := mailbox.MarkAllRead(r.Context(), b.DB, t.Tenant, send, b.Now()); err != nil {
-		b.broken(w, r, err)
+		b.fail(w, r, err)
 		return
 	}
 	backToList(w, r, t, group)
@@ -128,11 +128,11 @@ func (b *Mailbox) deleteMessages(w http.ResponseWriter, r *http.Request) {
 	}
 	send, err := b.sendOf(r.Context(), t.Tenant, clean(r.PostForm.Get("broadcast")))
 	if err != nil {
-		b.broken(w, r, err)
+		b.fail(w, r, err)
 		return
 	}
 	if err := mailbox.DeleteAll(r.Context(), b.DB, t.Tenant, send, sqldb.Time(until)); err != nil {
-		b.broken(w, r, err)
+		b.fail(w, r, err)
 		return
 	}
 	backToList(w, r, t, "")
@@ -146,14 +146,14 @@ func (b *Mailbox) deleteMessage(w http.ResponseWriter, r *http.Request) {
 	}
 	message, valid := id.Parse[id.SinkMessage](r.PathValue("message"))
 	if !valid {
-		b.missing(w, r)
+		b.notFound(w, r)
 		return
 	}
 	if err := mailbox.Delete(r.Context(), b.DB, t.Tenant, message); errors.Is(err, mailbox.ErrNotFound) {
-		b.missing(w, r)
+		b.notFound(w, r)
 		return
 	} else if err != nil {
-		b.broken(w, r, err)
+		b.fail(w, r, err)
 		return
 	}
 	backToList(w, r, t, "")

@@ -13,7 +13,7 @@ const maxForm = 8 << 10
 
 // signIn begins a session for a user who filled in the form.
 func (b *Mailbox) signIn(w http.ResponseWriter, r *http.Request) {
-	if !b.ours(w, r) {
+	if !b.checkOrigin(w, r) {
 		return
 	}
 	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
@@ -32,7 +32,7 @@ func (b *Mailbox) signIn(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if err != nil {
-		b.broken(w, r, err)
+		b.fail(w, r, err)
 		return
 	}
 	http.SetCookie(w, auth.SessionCookie(b.BaseURL, e.Token))
@@ -41,7 +41,7 @@ func (b *Mailbox) signIn(w http.ResponseWriter, r *http.Request) {
 
 // signOut ends the session.
 func (b *Mailbox) signOut(w http.ResponseWriter, r *http.Request) {
-	if !b.ours(w, r) {
+	if !b.checkOrigin(w, r) {
 		return
 	}
 	if cookie, err := r.Cookie(auth.CookieName); err == nil {
@@ -50,7 +50,7 @@ func (b *Mailbox) signOut(w http.ResponseWriter, r *http.Request) {
 			err = auth.EndSession(r.Context(), b.DB, s.ID)
 		}
 		if err != nil && !errors.Is(err, auth.ErrNoSession) {
-			b.broken(w, r, err)
+			b.fail(w, r, err)
 			return
 		}
 	}
@@ -60,8 +60,8 @@ func (b *Mailbox) signOut(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, "./", http.StatusSeeOther)
 }
 
-// ours reports whether a form was sent from our own page, and writes an error if not.
-func (b *Mailbox) ours(w http.ResponseWriter, r *http.Request) bool {
+// checkOrigin reports whether a form was sent from our own page, and writes an error if not.
+func (b *Mailbox) checkOrigin(w http.ResponseWriter, r *http.Request) bool {
 	protection := http.NewCrossOriginProtection()
 	// A proxy may rewrite Host, so our own origin is compared, too.
 	_ = protection.AddTrustedOrigin(b.BaseURL.Scheme + "://" + b.BaseURL.Host)

@@ -42,8 +42,8 @@ const hostile = "From: \"<script>alert(1)</script>\" <a@example.com>\r\nTo: ann@
 	"</pre><script>alert(4)</script> see https://example.com/a?b=1&c=2. javascript:alert(5)\r\n" +
 	"--b\r\nContent-Type: text/html\r\n\r\n<!doctype html><html><body><script>alert(6)</script><img src=\"http://example.com/p.gif\"><a href=\"http://example.com/\">x</a></body></html>\r\n--b--\r\n"
 
-// site is the page with two tenants, of which ann is a member of one.
-type site struct {
+// mailboxFixture is the page with two tenants, of which ann is a member of one.
+type mailboxFixture struct {
 	*testing.T
 	db          *sqldb.DB
 	page        *public.Mailbox
@@ -53,14 +53,14 @@ type site struct {
 	send        id.Send // the send that delivered mail belongs to
 }
 
-func newSite(t *testing.T, db *sqldb.DB, open bool) *site {
+func newSite(t *testing.T, db *sqldb.DB, open bool) *mailboxFixture {
 	t.Helper()
 	ctx := t.Context()
 	box, err := secret.NewBox(make([]byte, secret.KeyBytes))
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &site{T: t, db: db}
+	s := &mailboxFixture{T: t, db: db}
 	for slug, to := range map[string]*tenant.Tenant{"acme": &s.mine, "other": &s.other} {
 		if *to, err = tenant.Create(ctx, db, slug, strings.ToUpper(slug), "", noon); err != nil {
 			t.Fatal(err)
@@ -102,7 +102,7 @@ func newSite(t *testing.T, db *sqldb.DB, open bool) *site {
 }
 
 // deliver puts a mail into a tenant's mailbox and returns its path.
-func (s *site) deliver(t tenant.Tenant, raw string, at time.Time) string {
+func (s *mailboxFixture) deliver(t tenant.Tenant, raw string, at time.Time) string {
 	s.Helper()
 	if err := mailbox.Deliver(s.Context(), s.db, mailbox.Delivery{Tenant: t.ID, Lane: id.New[id.MTAConfig](), Send: s.send, From: "b@bounce.example.com", To: "ann@example.org", Raw: []byte(raw)}, at); err != nil {
 		s.Fatal(err)
@@ -114,7 +114,7 @@ func (s *site) deliver(t tenant.Tenant, raw string, at time.Time) string {
 	return "/mailbox/" + t.Slug + "/" + list[0].ID.String()
 }
 
-func (s *site) get(path string, change ...func(*http.Request)) (*http.Response, string) {
+func (s *mailboxFixture) get(path string, change ...func(*http.Request)) (*http.Response, string) {
 	s.Helper()
 	req, err := http.NewRequestWithContext(s.Context(), http.MethodGet, s.server.URL+path, nil)
 	if err != nil {
@@ -123,7 +123,7 @@ func (s *site) get(path string, change ...func(*http.Request)) (*http.Response, 
 	return s.do(req, change...)
 }
 
-func (s *site) post(path string, form url.Values, change ...func(*http.Request)) (*http.Response, string) {
+func (s *mailboxFixture) post(path string, form url.Values, change ...func(*http.Request)) (*http.Response, string) {
 	s.Helper()
 	req, err := http.NewRequestWithContext(s.Context(), http.MethodPost, s.server.URL+path, strings.NewReader(form.Encode()))
 	if err != nil {
@@ -133,7 +133,7 @@ func (s *site) post(path string, form url.Values, change ...func(*http.Request))
 	return s.do(req, change...)
 }
 
-func (s *site) do(req *http.Request, change ...func(*http.Request)) (*http.Response, string) {
+func (s *mailboxFixture) do(req *http.Request, change ...func(*http.Request)) (*http.Response, string) {
 	s.Helper()
 	for _, c := range change {
 		c(req)

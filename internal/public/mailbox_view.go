@@ -250,11 +250,11 @@ func (b *Mailbox) refuse(w http.ResponseWriter, r *http.Request, status int, tit
 	b.show(w, r, status, "words.html", wordsView{frameOf(r, title), text})
 }
 
-func (b *Mailbox) missing(w http.ResponseWriter, r *http.Request) {
+func (b *Mailbox) notFound(w http.ResponseWriter, r *http.Request) {
 	b.refuse(w, r, http.StatusNotFound, "Not found", "This message is not, or no longer, in the mailbox.")
 }
 
-func (b *Mailbox) broken(w http.ResponseWriter, r *http.Request, err error) {
+func (b *Mailbox) fail(w http.ResponseWriter, r *http.Request, err error) {
 	b.Log.Error("show mailbox failed", "err", err)
 	b.refuse(w, r, http.StatusServiceUnavailable, "Please try again", "Something went wrong on our side. Please try again in a minute.")
 }

@@ -19,7 +19,7 @@ type origin struct {
 // origins caches the contents and identities of the tokens of clicks. The zero value is ready to use. It is
 // safe for concurrent use.
 type origins struct {
-	kept cache.Cache[originKey, origin] // one for each variant and identity of a send
+	byKey cache.Cache[originKey, origin] // one for each variant and identity of a send
 }
 
 type originKey struct {
@@ -31,7 +31,7 @@ type originKey struct {
 // same ones queries the database.
 func (p *Recipient) origin(ctx context.Context, t track.Token) (origin, error) {
 	key := originKey{t.Tenant, t.Origin}
-	if o, known := p.origins.kept.Get(key, time.Time{}); known {
+	if o, known := p.origins.byKey.Get(key, time.Time{}); known {
 		return o, nil
 	}
 	m, err := outbox.Find(ctx, p.DB, t.Tenant, t.Message)
@@ -42,6 +42,6 @@ func (p *Recipient) origin(ctx context.Context, t track.Token) (origin, error) {
 	if track.OriginOf(o.content, o.identity) != t.Origin {
 		return o, nil
 	}
-	p.origins.kept.Put(key, o, time.Time{}, 0)
+	p.origins.byKey.Put(key, o, time.Time{}, 0)
 	return o, nil
 }

@@ -13,7 +13,7 @@ import (
 // An open does not query the database before its hit is stored, and of the
 // clicks on mails that say the same and have the same sender only the first one does.
 func TestOnlyTheFirstClickQueriesTheDatabase(t *testing.T) {
-	each(t, func(t *testing.T, p *post) {
+	each(t, func(t *testing.T, p *recipientFixture) {
 		m, err := outbox.Find(t.Context(), p.DB, p.Tenant, p.message.ID)
 		if err != nil {
 			t.Fatal(err)

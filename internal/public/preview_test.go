@@ -11,7 +11,7 @@ import (
 
 // preview returns the path of a link of a test mail, with the id of the message that
 // was sent, so that only the mark distinguishes the two.
-func (p *post) preview(kind track.Kind, target string) string {
+func (p *recipientFixture) preview(kind track.Kind, target string) string {
 	p.t.Helper()
 	s, err := p.keys.Signer(p.Tenant, p.message.ID)
 	if err != nil {
@@ -26,7 +26,7 @@ func (p *post) preview(kind track.Kind, target string) string {
 }
 
 func TestLinksOfTestMailsRedirectAndRecordNothing(t *testing.T) {
-	each(t, func(t *testing.T, p *post) {
+	each(t, func(t *testing.T, p *recipientFixture) {
 		before := p.person()
 		for _, tt := range []struct {
 			method, path string

@@ -71,12 +71,13 @@ func (p *Recipient) find(r *http.Request, kind track.Kind, text string) (track.T
 	return t, m, err
 }
 
-// saidNow returns the content and the sender of a message of any age, with the current settings.
-func (p *Recipient) saidNow(ctx context.Context, m outbox.Record) (*content.Compiled, *render.Sender, error) {
-	return p.saidBy(ctx, m.Tenant, origin{m.Content, m.Identity}, p.Senders.PastReload)
+// currentContent returns the content and the sender of a message of any age, with the current settings.
+func (p *Recipient) currentContent(ctx context.Context, m outbox.Record) (*content.Compiled, *render.Sender, error) {
+	return p.loadContent(ctx, m.Tenant, origin{m.Content, m.Identity}, p.Senders.PastReload)
 }
 
-func (p *Recipient) saidBy(ctx context.Context, t id.Tenant, from origin, load func(context.Context, id.Tenant, id.Identity, id.EmailType) (*render.Sender, error)) (*content.Compiled, *render.Sender, error) {
+// loadContent returns the content and the sender of an origin; load returns the sender.
+func (p *Recipient) loadContent(ctx context.Context, t id.Tenant, from origin, load func(context.Context, id.Tenant, id.Identity, id.EmailType) (*render.Sender, error)) (*content.Compiled, *render.Sender, error) {
 	c, err := p.Contents.Get(ctx, t, from.content)
 	if err != nil {
 		return nil, nil, err

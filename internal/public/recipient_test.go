@@ -32,8 +32,8 @@ import (
 	"github.com/packetboat/packetboat/internal/track"
 )
 
-// post is a mail that was sent, and the server that answers its links.
-type post struct {
+// recipientFixture is a mail that was sent, and the server that answers its links.
+type recipientFixture struct {
 	*broadcasttest.Account
 	t       *testing.T
 	keys    *track.Keys
@@ -47,9 +47,9 @@ type post struct {
 
 const chrome = "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36"
 
-func newPost(t *testing.T, db *sqldb.DB) *post {
+func newPost(t *testing.T, db *sqldb.DB) *recipientFixture {
 	t.Helper()
-	p := &post{Account: broadcasttest.New(t, db, "acme"), t: t, now: broadcasttest.Now.Add(time.Hour), headers: http.Header{"User-Agent": {chrome}}}
+	p := &recipientFixture{Account: broadcasttest.New(t, db, "acme"), t: t, now: broadcasttest.Now.Add(time.Hour), headers: http.Header{"User-Agent": {chrome}}}
 	p.contact = p.AddContacts(p.List.ID, "ann", 1)[0]
 	b := p.Create()
 	p.send = b.Send
@@ -91,14 +91,14 @@ func newPost(t *testing.T, db *sqldb.DB) *post {
 	return p
 }
 
-func (p *post) exec(text string, args ...any) {
+func (p *recipientFixture) exec(text string, args ...any) {
 	p.t.Helper()
 	if _, err := p.DB.Exec(p.t.Context(), text, args...); err != nil {
 		p.t.Fatal(err)
 	}
 }
 
-func (p *post) path(kind track.Kind, link int, target string) string {
+func (p *recipientFixture) path(kind track.Kind, link int, target string) string {
 	p.t.Helper()
 	s, err := p.keys.Signer(p.Tenant, p.message.ID)
 	if err != nil {
@@ -111,7 +111,7 @@ func (p *post) path(kind track.Kind, link int, target string) string {
 	return path
 }
 
-func (p *post) do(method, path string, body io.Reader, headers ...string) *httptest.ResponseRecorder {
+func (p *recipientFixture) do(method, path string, body io.Reader, headers ...string) *httptest.ResponseRecorder {
 	p.t.Helper()
 	r := httptest.NewRequestWithContext(p.t.Context(), method, path, body)
 	maps.Copy(r.Header, p.headers)
@@ -124,14 +124,14 @@ func (p *post) do(method, path string, body io.Reader, headers ...string) *httpt
 }
 
 // record records the accepted hits.
-func (p *post) record() {
+func (p *recipientFixture) record() {
 	p.t.Helper()
 	if err := (&track.Inbox{DB: p.DB, Log: slog.New(slog.DiscardHandler)}).Drain(p.t.Context()); err != nil {
 		p.t.Fatal(err)
 	}
 }
 
-func (p *post) hits() []track.Hit {
+func (p *recipientFixture) hits() []track.Hit {
 	p.t.Helper()
 	p.record()
 	list, err := track.HitsOf(p.t.Context(), p.DB, p.Tenant, []id.Message{p.message.ID})
@@ -141,7 +141,7 @@ func (p *post) hits() []track.Hit {
 	return list
 }
 
-func (p *post) sums() track.Sums {
+func (p *recipientFixture) sums() track.Sums {
 	p.t.Helper()
 	p.record()
 	s, err := track.LoadSums(p.t.Context(), p.DB, p.Tenant, p.send)
@@ -152,7 +152,7 @@ func (p *post) sums() track.Sums {
 }
 
 // person returns the contact's consent.
-func (p *post) person() string {
+func (p *recipientFixture) person() string {
 	p.t.Helper()
 	c, err := contact.ByID(p.t.Context(), p.DB, p.Tenant, p.contact.ID)
 	if err != nil {
@@ -161,18 +161,18 @@ func (p *post) person() string {
 	return fmt.Sprint(c.Status, c.Subscriptions, c.CategorySubscriptions)
 }
 
-func each(t *testing.T, f func(t *testing.T, p *post)) {
+func each(t *testing.T, f func(t *testing.T, p *recipientFixture)) {
 	t.Helper()
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) { f(t, newPost(t, db)) })
 }
 
-func (p *post) pages() []string {
+func (p *recipientFixture) pages() []string {
 	return []string{p.path(track.Unsubscribe, 0, ""), p.path(track.Preferences, 0, ""), p.path(track.View, 0, "")}
 }
 
 func TestFollowingEveryLinkChangesNothing(t *testing.T) {
-	each(t, func(t *testing.T, p *post) {
+	each(t, func(t *testing.T, p *recipientFixture) {
 		before := p.person()
 		for _, path := range append(p.pages(), p.path(track.OpenPixel, 0, ""), p.path(track.ClickLink, 0, ""), p.path(track.ClickLink, 1, "https://example.org/b")) {
 			for _, method := range []string{"GET", "HEAD", "OPTIONS"} {
@@ -195,7 +195,7 @@ func TestFollowingEveryLinkChangesNothing(t *testing.T) {
 }
 
 func TestOpen(t *testing.T) {
-	each(t, func(t *testing.T, p *post) {
+	each(t, func(t *testing.T, p *recipientFixture) {
 		good := p.path(track.OpenPixel, 0, "")
 		for _, tt := range []struct {
 			name, method, path string
@@ -231,7 +231,7 @@ func TestOpen(t *testing.T) {
 }
 
 func TestClick(t *testing.T) {
-	each(t, func(t *testing.T, p *post) {
+	each(t, func(t *testing.T, p *recipientFixture) {
 		const utm = "utm_source=acme&utm_medium=email&utm_campaign=spring"
 		for _, tt := range []struct {
 			name, path, location string
@@ -283,7 +283,7 @@ func TestClick(t *testing.T) {
 }
 
 func TestAHitSurvivesAVisitorWhoDoesNotWait(t *testing.T) {
-	each(t, func(t *testing.T, p *post) {
+	each(t, func(t *testing.T, p *recipientFixture) {
 		ctx, cancel := context.WithCancel(t.Context())
 		r := httptest.NewRequestWithContext(ctx, "GET", p.path(track.OpenPixel, 0, ""), nil)
 		r.Header.Set("User-Agent", "caf\xe9\x00")
@@ -315,7 +315,7 @@ func TestOneClickUnsubscribe(t *testing.T) {
 		{"broken multipart", "--x", "multipart/form-data; boundary=x"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			each(t, func(t *testing.T, p *post) {
+			each(t, func(t *testing.T, p *recipientFixture) {
 				for range 3 {
 					w := p.do("POST", p.path(track.Unsubscribe, 0, ""), strings.NewReader(tt.body), "Content-Type", tt.contentType)
 					if w.Code != http.StatusOK || w.Body.Len() != 0 || w.Header().Get("Location") != "" || w.Header().Get("Set-Cookie") != "" {
@@ -346,7 +346,7 @@ func TestOneClickUnsubscribe(t *testing.T) {
 }
 
 func TestTheScopeOfUnsubscribing(t *testing.T) {
-	each(t, func(t *testing.T, p *post) {
+	each(t, func(t *testing.T, p *recipientFixture) {
 		ctx := t.Context()
 		category, err := sender.CreateCategory(ctx, p.DB, p.Tenant, sender.CategoryFields{Name: new("Marketing")}, p.now)
 		if err != nil {
@@ -390,7 +390,7 @@ func TestTheScopeOfUnsubscribing(t *testing.T) {
 var action = regexp.MustCompile(`<form method="post" action="([^"]+)"`)
 
 func TestTheButtonOfThePage(t *testing.T) {
-	each(t, func(t *testing.T, p *post) {
+	each(t, func(t *testing.T, p *recipientFixture) {
 		for _, path := range []string{p.path(track.Unsubscribe, 0, ""), p.path(track.Preferences, 0, "")} {
 			w := p.do("GET", path, nil)
 			m := action.FindStringSubmatch(w.Body.String())
@@ -412,7 +412,7 @@ func TestTheButtonOfThePage(t *testing.T) {
 }
 
 func TestPagesAreSafe(t *testing.T) {
-	each(t, func(t *testing.T, p *post) {
+	each(t, func(t *testing.T, p *recipientFixture) {
 		for _, path := range append(p.pages(), "/_q/u/forged", "/_q/p/forged", "/_q/v/forged", "/_q/c/forged") {
 			w := p.do("GET", path, nil)
 			h := w.Header()
@@ -430,7 +430,7 @@ func TestPagesAreSafe(t *testing.T) {
 }
 
 func TestTokensOfPagesEnd(t *testing.T) {
-	each(t, func(t *testing.T, p *post) {
+	each(t, func(t *testing.T, p *recipientFixture) {
 		for _, tt := range []struct {
 			kind  track.Kind
 			after time.Duration
@@ -449,7 +449,7 @@ func TestTokensOfPagesEnd(t *testing.T) {
 }
 
 func TestViewInBrowser(t *testing.T) {
-	each(t, func(t *testing.T, p *post) {
+	each(t, func(t *testing.T, p *recipientFixture) {
 		w := p.do("GET", p.path(track.View, 0, ""), nil)
 		page := w.Body.String()
 		if w.Code != 200 || !strings.Contains(page, "/_q/c/") || strings.Contains(page, "/_q/o/") || !strings.Contains(w.Header().Get("Content-Security-Policy"), "sandbox") {
@@ -467,7 +467,7 @@ func TestViewInBrowser(t *testing.T) {
 
 // Links of sent mail work after its sender was deleted.
 func TestLinksWorkAfterTheirSenderWasDeleted(t *testing.T) {
-	each(t, func(t *testing.T, p *post) {
+	each(t, func(t *testing.T, p *recipientFixture) {
 		p.exec(`DELETE FROM sending_identity WHERE tenant_id = $1`, p.Tenant)
 		if w := p.do("GET", p.path(track.ClickLink, 0, ""), nil); w.Code != 302 || !strings.HasPrefix(w.Header().Get("Location"), "https://example.org/a?x=1&utm_source=acme&") {
 			t.Errorf("a click without the identity: %d to %q", w.Code, w.Header().Get("Location"))
@@ -490,7 +490,7 @@ func TestLinksWorkAfterTheirSenderWasDeleted(t *testing.T) {
 }
 
 func TestADeletedTenantIsGone(t *testing.T) {
-	each(t, func(t *testing.T, p *post) {
+	each(t, func(t *testing.T, p *recipientFixture) {
 		if err := tenant.Delete(t.Context(), p.DB, p.Tenant, p.now); err != nil {
 			t.Fatal(err)
 		}

@@ -17,15 +17,15 @@ import (
 
 // unsubscribePage shows a button and changes nothing, since scanners follow every link of a mail (RFC 8058).
 func (p *Recipient) unsubscribePage(w http.ResponseWriter, r *http.Request) {
-	p.leavePage(w, r, track.Unsubscribe)
+	p.showUnsubscribe(w, r, track.Unsubscribe)
 }
 
 // preferencesPage is the unsubscribe page until there are preferences to show.
 func (p *Recipient) preferencesPage(w http.ResponseWriter, r *http.Request) {
-	p.leavePage(w, r, track.Preferences)
+	p.showUnsubscribe(w, r, track.Preferences)
 }
 
-func (p *Recipient) leavePage(w http.ResponseWriter, r *http.Request, kind track.Kind) {
+func (p *Recipient) showUnsubscribe(w http.ResponseWriter, r *http.Request, kind track.Kind) {
 	_, m, err := p.find(r, kind, r.PathValue("token"))
 	if err != nil {
 		p.refuse(w, r, err)
@@ -35,7 +35,7 @@ func (p *Recipient) leavePage(w http.ResponseWriter, r *http.Request, kind track
 		p.refuse(w, r, track.ErrBadToken)
 		return
 	}
-	what, err := p.leaving(r.Context(), m)
+	what, err := p.unsubscribeScope(r.Context(), m)
 	if err != nil {
 		p.refuse(w, r, err)
 		return
@@ -51,9 +51,9 @@ func (p *Recipient) leavePage(w http.ResponseWriter, r *http.Request, kind track
 	})
 }
 
-// leaving describes what the recipient unsubscribes from.
-func (p *Recipient) leaving(ctx context.Context, m outbox.Record) (string, error) {
-	_, s, err := p.saidNow(ctx, m)
+// unsubscribeScope describes what the recipient unsubscribes from.
+func (p *Recipient) unsubscribeScope(ctx context.Context, m outbox.Record) (string, error) {
+	_, s, err := p.currentContent(ctx, m)
 	if err != nil {
 		return "", err
 	}
@@ -82,7 +82,7 @@ func (p *Recipient) unsubscribe(w http.ResponseWriter, r *http.Request) {
 		p.refuse(w, r, err)
 		return
 	}
-	if err := p.leave(r.Context(), m); err != nil {
+	if err := p.unsubscribeContact(r.Context(), m); err != nil {
 		p.refuse(w, r, err)
 		return
 	}
@@ -94,8 +94,8 @@ func (p *Recipient) unsubscribe(w http.ResponseWriter, r *http.Request) {
 	page(w, r, http.StatusOK, "Unsubscribed", "You will not get this mail any more.", nil)
 }
 
-func (p *Recipient) leave(ctx context.Context, m outbox.Record) error {
-	_, s, err := p.saidNow(ctx, m)
+func (p *Recipient) unsubscribeContact(ctx context.Context, m outbox.Record) error {
+	_, s, err := p.currentContent(ctx, m)
 	if err != nil {
 		return err
 	}

@@ -22,7 +22,7 @@ func (p *Recipient) view(w http.ResponseWriter, r *http.Request) {
 		p.refuse(w, r, track.ErrBadToken)
 		return
 	}
-	c, s, err := p.saidNow(r.Context(), m)
+	c, s, err := p.currentContent(r.Context(), m)
 	if err != nil {
 		p.refuse(w, r, err)
 		return
