@@ -20,9 +20,7 @@ const MaxSearch = 200
 func Terms(search string) []string { return strings.Fields(Fold(search)) }
 
 // Pattern returns the LIKE pattern of a term, with \ as escape character.
-func Pattern(term string) string { return "%" + likeEscaper.Replace(term) + "%" }
-
-var likeEscaper = strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)
+func Pattern(term string) string { return "%" + sqldb.EscapeLike(term) + "%" }
 
 // Fold removes case and accents from a text, for comparison.
 func Fold(s string) string {

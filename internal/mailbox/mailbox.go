@@ -96,7 +96,7 @@ func List(ctx context.Context, db *sqldb.DB, tenant id.Tenant, q Query) (list []
 		where += ` AND send_id = ` + param(*q.Send)
 	}
 	if q.Search != "" {
-		where += ` AND folded LIKE ` + param("%"+escapeLike(fold(q.Search))+"%") + ` ESCAPE '\'`
+		where += ` AND folded LIKE ` + param("%"+sqldb.EscapeLike(fold(q.Search))+"%") + ` ESCAPE '\'`
 	}
 	if q.After != nil {
 		where += ` AND (received_at, id) < (` + param(q.After.At.UnixMicro()) + `, ` + param(q.After.ID) + `)`
@@ -224,7 +224,3 @@ func scan(scan func(...any) error) (Message, error) {
 
 // fold returns s as searches compare it.
 func fold(s string) string { return strings.ToLower(norm.NFC.String(s)) }
-
-func escapeLike(s string) string {
-	return strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(s)
-}

@@ -90,7 +90,7 @@ func List(ctx context.Context, db *sqldb.DB, tenant id.Tenant, send id.Send, q R
 		where += fmt.Sprintf(" AND x.variant_id = $%d", arg(q.Variant))
 	}
 	if q.Search != "" {
-		where += fmt.Sprintf(` AND outbox.email LIKE $%d ESCAPE '\'`, arg("%"+likeEscapes.Replace(strings.ToLower(q.Search))+"%"))
+		where += fmt.Sprintf(` AND outbox.email LIKE $%d ESCAPE '\'`, arg("%"+sqldb.EscapeLike(strings.ToLower(q.Search))+"%"))
 	}
 	where += " ORDER BY "
 	limit := fmt.Sprintf(" LIMIT $%d", arg(q.Limit+1))
@@ -125,9 +125,6 @@ func FirstFailures(ctx context.Context, db *sqldb.DB, tenant id.Tenant, send id.
 	list, _, err := List(ctx, db, tenant, send, Recipients{Status: []Status{StatusFailed, StatusBounced}, Limit: n})
 	return list, err
 }
-
-// likeEscapes escapes a text for a pattern of LIKE.
-var likeEscapes = strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)
 
 // notedStatuses are the statuses whose messages all have notes. Few messages of most sends have one
 // of them, so they are found by their notes (outbox_note).
@@ -171,7 +168,7 @@ func FailedOtherwise(ctx context.Context, db *sqldb.DB, tenant id.Tenant, send i
 		SELECT COUNT(*) FROM (
 			SELECT 1 FROM outbox_note WHERE tenant_id = $1 AND send_id = $2 AND state = 'failed'
 				AND COALESCE(error, '') NOT LIKE $3 ESCAPE '\' LIMIT 1) AS other`,
-		tenant, send, likeEscapes.Replace(prefix)+"%").Scan(&n)
+		tenant, send, sqldb.EscapeLike(prefix)+"%").Scan(&n)
 	if err != nil {
 		return false, fmt.Errorf("check a send's failures: %w", err)
 	}

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
 // Texts are compared ignoring case, but SQLite, PostgreSQL and Go differ in what that
@@ -56,11 +58,9 @@ func variants(folded []string) (from, to string) {
 	return f.String(), t.String()
 }
 
-var likeEscaper = strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)
-
 // pattern returns the LIKE pattern of a text operator, with ESCAPE '\'.
 func pattern(op Operator, needle string) string {
-	needle = likeEscaper.Replace(needle)
+	needle = sqldb.EscapeLike(needle)
 	switch op {
 	case StartsWith:
 		return needle + "%"

@@ -26,6 +26,11 @@ func (db *DB) Bytewise(text string) string {
 	return text
 }
 
+// EscapeLike escapes a text for use in a pattern of LIKE … ESCAPE '\'.
+func EscapeLike(text string) string { return likeEscaper.Replace(text) }
+
+var likeEscaper = strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)
+
 // quoteText returns a member's name as an SQL literal. The names are those of fields that tenants
 // declare. They are part of statements so that indexes can contain them.
 func quoteText(key string) string { return "'" + strings.ReplaceAll(key, "'", "''") + "'" }

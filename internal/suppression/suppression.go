@@ -199,7 +199,7 @@ func scan(row func(...any) error) (Entry, error) {
 // memory.
 func All(ctx context.Context, db *sqldb.DB, tenant id.Tenant, f Filter) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
-		part := strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(strings.ToLower(strings.TrimSpace(f.Search)))
+		part := sqldb.EscapeLike(strings.ToLower(strings.TrimSpace(f.Search)))
 		if strings.ContainsRune(part+f.Reason, 0) || !utf8.ValidString(part+f.Reason) {
 			return // no stored text contains such a character
 		}
