@@ -12,6 +12,7 @@ import (
 	"github.com/packetboat/packetboat/internal/content"
 	"github.com/packetboat/packetboat/internal/fault"
 	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/mail/binding"
 	"github.com/packetboat/packetboat/internal/mail/links"
 	"github.com/packetboat/packetboat/internal/mail/mjml"
 	"github.com/packetboat/packetboat/internal/sqldb"
@@ -215,7 +216,7 @@ func (m Content) Source() content.Source {
 		Subject: deref(m.Subject), Preheader: deref(m.Preheader), FromName: deref(m.FromName), ReplyTo: deref(m.ReplyTo),
 		HTML: deref(m.HTML), Text: deref(m.Text), Previewed: m.MJML != nil && m.Preheader != nil,
 	}
-	if m.Origin != nil && given(m.Origin.Params) {
+	if m.Origin != nil && binding.HasValue(m.Origin.Params) {
 		s.Context.Params = m.Origin.Params
 	}
 	return s

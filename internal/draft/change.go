@@ -8,6 +8,7 @@ import (
 	"github.com/packetboat/packetboat/internal/fault"
 	"github.com/packetboat/packetboat/internal/id"
 	"github.com/packetboat/packetboat/internal/mail/address"
+	"github.com/packetboat/packetboat/internal/mail/binding"
 	"github.com/packetboat/packetboat/internal/mail/mjml"
 )
 
@@ -53,7 +54,7 @@ func (ch *Change) Check(p *fault.Problems) {
 // Readable checks that the Liquid of the texts in the change parses. Absent texts are assumed to be
 // valid. If the change refers to a template, its bodies are ignored.
 func (ch Change) Readable() error {
-	given := func(f Field, otherwise string) string {
+	text := func(f Field, otherwise string) string {
 		v, sent := ch.Parts[f]
 		switch {
 		case !sent:
@@ -64,8 +65,8 @@ func (ch Change) Readable() error {
 		return *v
 	}
 	s := content.Source{
-		Subject: given(Subject, "-"), HTML: given(BodyHTML, "-"), Text: given(BodyText, ""),
-		Preheader: given(Preheader, ""), FromName: given(FromName, ""), ReplyTo: given(ReplyTo, ""),
+		Subject: text(Subject, "-"), HTML: text(BodyHTML, "-"), Text: text(BodyText, ""),
+		Preheader: text(Preheader, ""), FromName: text(FromName, ""), ReplyTo: text(ReplyTo, ""),
 	}
 	if ch.templated() {
 		s.HTML, s.Text = "-", ""
@@ -88,15 +89,13 @@ func (ch Change) Readable() error {
 
 // templated reports whether the change makes bodies from a template.
 func (ch Change) templated() bool {
-	return ch.Template != nil && *ch.Template != TemplateRef{} || ch.Template == nil && given(ch.Binding)
+	return ch.Template != nil && *ch.Template != TemplateRef{} || ch.Template == nil && binding.HasValue(ch.Binding)
 }
 
 // bodies reports whether the change contains a body.
 func (ch Change) bodies() bool {
 	return written(ch.Parts[BodyHTML]) || written(ch.Parts[BodyMJML]) || written(ch.Parts[BodyText])
 }
-
-func given(raw json.RawMessage) bool { return len(raw) > 0 && string(raw) != "null" }
 
 // written reports whether a text is present and not blank.
 func written(s *string) bool { return s != nil && strings.TrimSpace(*s) != "" }

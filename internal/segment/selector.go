@@ -51,7 +51,7 @@ func choose(ctx context.Context, db *sqldb.DB, tenant id.Tenant, in SelectorInpu
 	if c.Statuses, err = contact.ParseStatuses(in.Status); err != nil {
 		return Choice{}, err
 	}
-	filtered, defined := given(in.Filters), given(in.Definition)
+	filtered, defined := hasValue(in.Filters), hasValue(in.Definition)
 	if !filtered && !defined {
 		return c, nil
 	}
@@ -75,8 +75,8 @@ func choose(ctx context.Context, db *sqldb.DB, tenant id.Tenant, in SelectorInpu
 	return c, nil
 }
 
-// given reports whether a part of a choice is present.
-func given(raw json.RawMessage) bool {
+// hasValue reports whether an optional JSON value is present and not null.
+func hasValue(raw json.RawMessage) bool {
 	text := strings.TrimSpace(string(raw))
 	return text != "" && text != "null"
 }
@@ -144,7 +144,7 @@ func Below(path string, err error) error {
 // Uses reports whether a stored rule refers to a list, a segment or a custom field. A rule that
 // cannot be parsed refers to nothing.
 func Uses(stored json.RawMessage, schema rule.Schema, s usage.Subject) bool {
-	if !given(stored) {
+	if !hasValue(stored) {
 		return false
 	}
 	tree, err := rule.Decode(stored, schema)

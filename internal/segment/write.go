@@ -91,7 +91,7 @@ func Create(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ch Change, now 
 // Parse parses a definition and checks it against the tenant's schema. If it is empty or null, the
 // error is ErrMissingDefinition.
 func Parse(ctx context.Context, db *sqldb.DB, tenant id.Tenant, definition json.RawMessage) (rule.Tree, error) {
-	if text := strings.TrimSpace(string(definition)); text == "" || text == "null" {
+	if !hasValue(definition) {
 		return rule.Tree{}, ErrMissingDefinition
 	}
 	schema, err := Schema(ctx, db, tenant)

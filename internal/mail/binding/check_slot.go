@@ -160,7 +160,7 @@ func pick(seed, slot string, n int) int {
 func suffices(s *Schema, values, rows map[string]any) bool {
 	for i := range s.Parameters {
 		p := &s.Parameters[i]
-		if p.Required && values[p.Name] == nil && !given(p.Default) {
+		if p.Required && values[p.Name] == nil && !HasValue(p.Default) {
 			return false
 		}
 	}

@@ -97,7 +97,7 @@ func mock(p *Parameter) any {
 
 // stored decodes a value of a schema; false if there is none.
 func stored(t Type, raw json.RawMessage) (any, bool) {
-	if !given(raw) {
+	if !HasValue(raw) {
 		return nil, false
 	}
 	switch t {

@@ -128,7 +128,7 @@ func (r *rebase) fields(path func(string) string, base, theirs []Parameter, rows
 
 func (r *rebase) addedField(path string, p *Parameter, out []map[string]any) {
 	value := json.RawMessage("null")
-	if given(p.Default) {
+	if HasValue(p.Default) {
 		value = p.Default
 		for _, row := range out {
 			row[p.Name] = p.Default

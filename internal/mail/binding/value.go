@@ -245,7 +245,7 @@ func (c *checker) number(at location, p *Parameter, n json.Number) (any, bool) {
 // within checks a number, a date or a time against minimum and maximum.
 func (c *checker) within(at location, p *Parameter, s string) bool {
 	least, most := p.Validation.Min, p.Validation.Max
-	if !given(least) && !given(most) {
+	if !HasValue(least) && !HasValue(most) {
 		return true
 	}
 	raw := json.RawMessage(s)
@@ -253,9 +253,9 @@ func (c *checker) within(at location, p *Parameter, s string) bool {
 		raw = json.RawMessage(`"` + s + `"`) // consists of digits, colons and the like
 	}
 	switch {
-	case given(least) && compareBounds(p.Type, raw, least) < 0:
+	case HasValue(least) && compareBounds(p.Type, raw, least) < 0:
 		return c.invalid(at, "must be at least "+bare(least), "Set %s to "+bare(least)+" or more")
-	case given(most) && compareBounds(p.Type, raw, most) > 0:
+	case HasValue(most) && compareBounds(p.Type, raw, most) > 0:
 		return c.invalid(at, "must be at most "+bare(most), "Set %s to "+bare(most)+" or less")
 	}
 	return true
@@ -264,8 +264,8 @@ func (c *checker) within(at location, p *Parameter, s string) bool {
 // bare returns the text of a limit.
 func bare(raw json.RawMessage) string { return strings.Trim(string(raw), `"`) }
 
-// given reports whether a schema has a value.
-func given(raw json.RawMessage) bool { return len(raw) > 0 && string(raw) != "null" }
+// HasValue reports whether an optional JSON value is present and not null.
+func HasValue(raw json.RawMessage) bool { return len(raw) > 0 && string(raw) != "null" }
 
 // list checks an array against its type; each invalid element is an issue
 // by itself.
