@@ -75,11 +75,11 @@ func (l Subscription) match(env Env, s *Subject) bool {
 	if !known {
 		return false
 	}
-	said, ok := s.Contact.Subscriptions[key]
+	subscribed, ok := s.Contact.Subscriptions[key]
 	if column == "category_subscriptions" {
-		said, ok = s.Contact.CategorySubscriptions[id.Read[id.Category](key)]
+		subscribed, ok = s.Contact.CategorySubscriptions[id.Read[id.Category](key)]
 	}
-	return (ok && !said) == (l.Operator == Unsubscribed)
+	return (ok && !subscribed) == (l.Operator == Unsubscribed)
 }
 
 func (l Suppression) sql(b *builder) string {

@@ -138,11 +138,11 @@ func (q propertyTest) sql(b *builder) string {
 		or = append(or, within.String())
 	}
 	for _, is := range q.bools {
-		said := "'false'"
+		literal := "'false'"
 		if is {
-			said = "'true'"
+			literal = "'true'"
 		}
-		or = append(or, "v.kind = 'boolean' AND v.text = "+said)
+		or = append(or, "v.kind = 'boolean' AND v.text = "+literal)
 	}
 	return joined(or, Or)
 }

@@ -172,9 +172,9 @@ func (l leafReader) custom() Event {
 // eventName parses the name of a custom event, without surrounding spaces.
 func (l leafReader) eventName() string {
 	const member = "event_name"
-	said := l.subject(member, maxEventName)
-	name := strings.TrimSpace(said)
-	if name == "" && said != "" && l.strict {
+	text := l.subject(member, maxEventName)
+	name := strings.TrimSpace(text)
+	if name == "" && text != "" && l.strict {
 		l.add(l.path+"."+member, "must be a string that is not empty")
 	}
 	return name

@@ -8,7 +8,7 @@ import (
 	"github.com/packetboat/packetboat/internal/score"
 )
 
-// properties are tests of an event's properties, all of which must hold.
+// properties are tests of an event's properties, all of which must pass.
 type properties []Property
 
 // ScoringFilters parses the filters of a scoring rule, a JSON array of {property, operator, value}
@@ -22,12 +22,12 @@ func ScoringFilters(raw []byte, path string) (score.Filters, []fault.Field) {
 	return list, p.problems
 }
 
-// Hold reports whether the decoded properties of an event pass every test at a time. Days are those
-// of zone.
-func (list properties) Hold(said map[string]any, now time.Time, zone *time.Location) bool {
+// Match reports whether the decoded properties of an event pass every test at a time. Days are
+// those of zone.
+func (list properties) Match(event map[string]any, now time.Time, zone *time.Location) bool {
 	env := Env{Now: now, Schema: Schema{Zone: zone}}
 	for _, p := range list {
-		if !p.holds(env, said) {
+		if !p.holds(env, event) {
 			return false
 		}
 	}

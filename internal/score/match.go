@@ -119,5 +119,5 @@ func (r compiledRule) matches(a occurrence, zone *time.Location) bool {
 			return false
 		}
 	}
-	return r.filters == nil || r.filters.Hold(a.properties, a.At, zone)
+	return r.filters == nil || r.filters.Match(a.properties, a.At, zone)
 }

@@ -50,14 +50,15 @@ type Rule struct {
 type Match struct {
 	EventName string          `json:"event_name,omitempty"` // custom events only; if Type
 	Type      string          `json:"type,omitempty"`       // is given too, one of them must match
-	Filters   json.RawMessage `json:"filters,omitempty"`    // a JSON array of {property, operator, value}; all must hold
+	Filters   json.RawMessage `json:"filters,omitempty"`    // a JSON array of {property, operator, value}; all must match
 }
 
 // Filters are conditions on the data of an entry, as parsed by a Parser. They encode to
 // their canonical form.
 type Filters interface {
 	json.Marshaler
-	Hold(properties map[string]any, now time.Time, zone *time.Location) bool
+	// Match reports whether properties pass all conditions at now. Days are those of zone.
+	Match(properties map[string]any, now time.Time, zone *time.Location) bool
 }
 
 // Parser parses Match.Filters and returns problems with paths below path. It is that of

@@ -19,18 +19,19 @@ type Counter struct {
 	Now func() time.Time
 
 	mu     sync.Mutex
-	latest map[counted]*turnOut
+	latest map[countKey]*sharedCount
 }
 
-type counted struct {
+// countKey identifies the counts of one segment.
+type countKey struct {
 	tenant  id.Tenant
 	segment id.Segment
 }
 
-// turnOut is one count that several callers may wait for.
-type turnOut struct {
-	before *turnOut // the count that must end first; nil: none
-	begun  bool     // guarded by Counter.mu; later callers need the next count
+// sharedCount is one count that several callers may wait for.
+type sharedCount struct {
+	before *sharedCount // the count that must end first; nil: none
+	begun  bool         // guarded by Counter.mu; later callers need the next count
 	done   chan struct{}
 	s      Segment // set before done is closed
 	err    error
@@ -40,7 +41,7 @@ type turnOut struct {
 func (c *Counter) Recount(ctx context.Context, tenant id.Tenant, segment id.Segment) (Segment, error) {
 	ctx, cancel := c.DB.WithDeadline(ctx) // the deadline includes the wait for another count
 	defer cancel()
-	s, err := c.recount(ctx, counted{tenant, segment})
+	s, err := c.recount(ctx, countKey{tenant, segment})
 	return s, fault.Timely(ctx, err)
 }
 
@@ -57,7 +58,7 @@ func (c *Counter) EnsureCounted(ctx context.Context, tenant id.Tenant, s Segment
 	return counted, err
 }
 
-func (c *Counter) recount(ctx context.Context, k counted) (Segment, error) {
+func (c *Counter) recount(ctx context.Context, k countKey) (Segment, error) {
 	for {
 		t, mine := c.join(k)
 		if mine {
@@ -77,7 +78,7 @@ func (c *Counter) recount(ctx context.Context, k counted) (Segment, error) {
 }
 
 // join returns the next count that has not begun, and whether the caller has to run it.
-func (c *Counter) join(k counted) (t *turnOut, mine bool) {
+func (c *Counter) join(k countKey) (t *sharedCount, mine bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	before := c.latest[k]
@@ -85,14 +86,15 @@ func (c *Counter) join(k counted) (t *turnOut, mine bool) {
 		return before, false
 	}
 	if c.latest == nil {
-		c.latest = map[counted]*turnOut{}
+		c.latest = map[countKey]*sharedCount{}
 	}
-	t = &turnOut{before: before, done: make(chan struct{})}
+	t = &sharedCount{before: before, done: make(chan struct{})}
 	c.latest[k] = t
 	return t, true
 }
 
-func (c *Counter) count(ctx context.Context, k counted, t *turnOut) {
+// count waits for the count before t, and counts.
+func (c *Counter) count(ctx context.Context, k countKey, t *sharedCount) {
 	defer func() {
 		c.mu.Lock()
 		defer c.mu.Unlock()

@@ -23,22 +23,22 @@ func ResetStatus(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.C
 		if moved, err = contact.ResetStatus(ctx, tx, tenant, ids, now); err != nil {
 			return err
 		}
-		var fine []id.Contact
+		var active []id.Contact
 		for _, m := range moved {
 			if m.Err == nil {
-				fine = append(fine, m.Contact)
+				active = append(active, m.Contact)
 			}
 		}
-		emails, err := contact.Emails(ctx, tx, tenant, fine)
+		emails, err := contact.Emails(ctx, tx, tenant, active)
 		if err != nil {
 			return err
 		}
-		gone, err := forget(ctx, tx, tenant, emails, now)
+		removed, err := removeAutomatic(ctx, tx, tenant, emails, now)
 		if err != nil {
 			return err
 		}
 		for i := range moved {
-			if gone[emails[moved[i].Contact]] && moved[i].Err == nil {
+			if removed[emails[moved[i].Contact]] && moved[i].Err == nil {
 				moved[i].Changed = true
 			}
 		}
@@ -50,8 +50,9 @@ func ResetStatus(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.C
 	return moved, nil
 }
 
-// forget removes those addresses that are listed because of a bounce or a complaint.
-func forget(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, emails map[id.Contact]string, now time.Time) (map[string]bool, error) {
+// removeAutomatic removes those addresses that are listed because of a bounce or a complaint, and
+// returns them.
+func removeAutomatic(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, emails map[id.Contact]string, now time.Time) (map[string]bool, error) {
 	if len(emails) == 0 {
 		return nil, nil
 	}
@@ -71,11 +72,11 @@ func forget(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, emails map[id.C
 	if err != nil {
 		return nil, err
 	}
-	gone := make(map[string]bool, len(removed))
+	set := make(map[string]bool, len(removed))
 	for _, e := range removed {
-		gone[e] = true
+		set[e] = true
 	}
-	return gone, moved(ctx, tx, tenant, removed, journal.SuppressionRemoved, "", now)
+	return set, moved(ctx, tx, tenant, removed, journal.SuppressionRemoved, "", now)
 }
 
 // Anonymize anonymizes contacts (contact.Anonymize). With suppress their addresses stay on the list
@@ -93,14 +94,14 @@ func Anonymize(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.Con
 			return err
 		}
 		slices.Sort(last)
-		return keepBare(ctx, tx, tenant, last, all, now)
+		return suppressAnonymized(ctx, tx, tenant, last, all, now)
 	}}
 	return contact.Anonymize(ctx, db, tenant, ids, append(slices.Clone(stores), own), now)
 }
 
-// keepBare adds addresses to the list, and replaces the reasons of all. It writes no journal
+// suppressAnonymized adds addresses to the list, and replaces the reasons of all. It writes no journal
 // entries, since these would contain the addresses.
-func keepBare(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, emails, all []string, now time.Time) error {
+func suppressAnonymized(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, emails, all []string, now time.Time) error {
 	_, err := tx.Exec(ctx, `UPDATE suppression SET reason = $2 WHERE tenant_id = $1 AND email`+tx.In(3),
 		tenant, Anonymized, sqldb.List(tx, all))
 	if err != nil {
