@@ -37,7 +37,7 @@ var mailSchema = binding.RawSchema{
 // other.
 func TestChecksAreMadeInOrder(t *testing.T) {
 	each(t, func(a *account) {
-		a.compiles()
+		a.needsCompiler()
 		for _, tt := range []struct {
 			name    string
 			ch      template.Change
@@ -91,7 +91,7 @@ func TestChecksAreMadeInOrder(t *testing.T) {
 		all, err := template.List(a.Context(), a.db, a.tenant, template.Filter{}, false)
 		a.ok(err)
 		if len(all) > 0 {
-			a.Errorf("what was refused is there: %s", slugs(all))
+			a.Errorf("a refused template was created: %s", slugs(all))
 		}
 	})
 }
@@ -107,14 +107,14 @@ func TestAllInvalidFieldsAreReported(t *testing.T) {
 		}
 		fields, _ := f.Details.(fault.Fields)
 		if got := names(fields.Fields, func(f fault.Field) string { return f.Path }); got != "name slug subject format tags" {
-			a.Errorf("told of %s", got)
+			a.Errorf("reported %s", got)
 		}
 	})
 }
 
-func TestHTMLOfMJMLIsFilledIn(t *testing.T) {
+func TestHTMLIsCompiledFromMJML(t *testing.T) {
 	each(t, func(a *account) {
-		a.compiles()
+		a.needsCompiler()
 		made, warnings, err := template.Create(a.Context(), a.db, compiler(), a.tenant, page("Mail", asMJML(mail), declaring(mailSchema)), noon)
 		a.ok(err)
 		if len(warnings) != 0 {
@@ -129,10 +129,10 @@ func TestHTMLOfMJMLIsFilledIn(t *testing.T) {
 		changed, err := a.update("mail", template.Change{MJML: new(strings.Replace(mail, "Hello", "Goodbye", 1))})
 		a.ok(err)
 		if !strings.Contains(changed.HTML, "Goodbye Ann") {
-			a.Errorf("the HTML is that of before: %s", changed.HTML)
+			a.Errorf("the HTML was not compiled again: %s", changed.HTML)
 		}
 		if got, err := a.update("mail", template.Change{Subject: new("x")}); err != nil || got.HTML != changed.HTML {
-			a.Errorf("a new subject changed the HTML: %v", err)
+			a.Errorf("a new subject changes the HTML: %v", err)
 		}
 		// HTML written by the author is kept.
 		own, err := a.update("mail", template.Change{HTML: new("<p>{{param:who}}</p>")})
@@ -144,20 +144,20 @@ func TestHTMLOfMJMLIsFilledIn(t *testing.T) {
 			a.Errorf("HTML with unknown placeholders: %v", err)
 		}
 		if got, err := a.update("mail", template.Change{HTML: new("")}); err != nil || got.HTML != changed.HTML {
-			a.Errorf("emptied, it is not filled in again: %v", err)
+			a.Errorf("empty HTML is not compiled from the MJML: %v", err)
 		}
 		if _, err := a.update("mail", template.Change{MJML: new("")}); !errors.Is(err, fault.ErrInput) {
-			a.Errorf("the MJML is taken away: %v", err)
+			a.Errorf("change to an MJML template without MJML: %v", err)
 		}
 		if got, err := a.update("mail", template.Change{MJML: new(""), Format: new(binding.HTML), HTML: new("<p>x</p>")}); err != nil || got.MJML != nil || got.HTML != "<p>x</p>" {
-			a.Errorf("it becomes HTML: %v", err)
+			a.Errorf("change to the format html: %v", err)
 		}
 	})
 }
 
-func TestAuthorsAreWarned(t *testing.T) {
+func TestWarningsOfContent(t *testing.T) {
 	each(t, func(a *account) {
-		a.compiles()
+		a.needsCompiler()
 		body := strings.Replace(mail, "    {{slot:hero}}\n", "    <mj-section padding=\"nonsense\"><mj-column></mj-column></mj-section>\n", 1)
 		_, warnings, err := template.Create(a.Context(), a.db, compiler(), a.tenant, page("Mail", asMJML(body), declaring(mailSchema)), noon)
 		a.ok(err)
@@ -178,7 +178,7 @@ func TestAuthorsAreWarned(t *testing.T) {
 
 func TestBlockRules(t *testing.T) {
 	each(t, func(a *account) {
-		a.compiles()
+		a.needsCompiler()
 		for _, tt := range []struct {
 			name    string
 			ch      template.BlockChange

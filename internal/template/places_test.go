@@ -18,23 +18,22 @@ var fragments = []string{
 	"\n", " ", "\t", "text", "<p>", "{", "}", "{{{", "}}}", "{{#sections}}", "ä", "\r\n", "{% raw %}", "{{param:", "\xff",
 }
 
-// paint leaves everything except placeholders unchanged.
-func TestPaintLeavesTheRest(t *testing.T) {
+func TestOnlyPlaceholdersAreMasked(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		body := strings.Join(rapid.SliceOfN(rapid.SampledFrom(fragments), 0, 30).Draw(t, "body"), "")
-		painted := template.MaskPlaceholders(body)
-		if len(painted) != len(body) {
-			t.Fatalf("%q became %q", body, painted)
+		masked := template.MaskPlaceholders(body)
+		if len(masked) != len(body) {
+			t.Fatalf("%q became %q", body, masked)
 		}
 		for i := range body {
-			if painted[i] != body[i] && painted[i] != ' ' && painted[i] != '0' || (body[i] == '\n') != (painted[i] == '\n') {
-				t.Fatalf("%q became %q", body, painted)
+			if masked[i] != body[i] && masked[i] != ' ' && masked[i] != '0' || (body[i] == '\n') != (masked[i] == '\n') {
+				t.Fatalf("%q became %q", body, masked)
 			}
 		}
 		for _, kind := range []string{"{{param:a}}", "{{slot:s}}", "{{#section s}}"} {
-			if strings.Contains(painted, kind) {
-				t.Fatalf("%q became %q", body, painted)
+			if strings.Contains(masked, kind) {
+				t.Fatalf("%q became %q", body, masked)
 			}
 		}
 	})
@@ -85,11 +84,11 @@ func TestLinesOfFilledBodiesAreFound(t *testing.T) {
 		}
 	})
 	if known == 0 {
-		t.Error("no line was ever known")
+		t.Error("no line was found in any source")
 	}
 }
 
-func TestLabelsAreReadAsJSON(t *testing.T) {
+func TestStringListsAreDecodedAsJSON(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		want := rapid.SliceOf(rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{"a", `"`, `\`, ",", "]", " x "}))).Draw(t, "labels")
@@ -116,8 +115,8 @@ func FuzzPlaces(f *testing.F) {
 		f.Add(s, "x\n"+s)
 	}
 	f.Fuzz(func(t *testing.T, source, filled string) {
-		if painted := template.MaskPlaceholders(source); len(painted) != len(source) || strings.Count(painted, "\n") != strings.Count(source, "\n") {
-			t.Errorf("%q became %q", source, painted)
+		if masked := template.MaskPlaceholders(source); len(masked) != len(source) || strings.Count(masked, "\n") != strings.Count(source, "\n") {
+			t.Errorf("%q became %q", source, masked)
 		}
 		if line := template.LineIn(source, filled)(1); line < 0 || line > 1+strings.Count(source, "\n") {
 			t.Errorf("line %d of %q", line, source)

@@ -60,13 +60,13 @@ func TestATemplateIsRendered(t *testing.T) {
 		if r.MJML != nil || *r.Subject != "To <Bob>" || r.Text == nil || !strings.Contains(*r.Text, "Dear <Bob>, {{ first_name }}") {
 			a.Errorf("rendered %+v", r)
 		}
-		same(a, "slots", r.Slots, json.RawMessage(fmt.Sprintf(`{"hero":{"strategy":"fixed","block_id":%q,"block_slug":"hero","block_name":"Hero"}}`, hero.ID)))
-		same(a, "blocks", r.Blocks, []id.Block{hero.ID})
+		sameJSON(a, "slots", r.Slots, json.RawMessage(fmt.Sprintf(`{"hero":{"strategy":"fixed","block_id":%q,"block_slug":"hero","block_name":"Hero"}}`, hero.ID)))
+		sameJSON(a, "blocks", r.Blocks, []id.Block{hero.ID})
 
 		empty := a.rendered(made, `{}`, template.RenderOptions{})
-		same(a, "slots", empty.Slots, json.RawMessage(`{"hero":{"strategy":"empty","block_id":null,"block_slug":null,"block_name":null}}`))
+		sameJSON(a, "slots", empty.Slots, json.RawMessage(`{"hero":{"strategy":"empty","block_id":null,"block_slug":null,"block_name":null}}`))
 		if strings.Contains(empty.HTML, "{{slot") || strings.Contains(empty.HTML, "<b>") || len(empty.Blocks) > 0 {
-			a.Errorf("rendered of nothing: %s", empty.HTML)
+			a.Errorf("rendered with an empty binding: %s", empty.HTML)
 		}
 
 		// With InlineCSS styles are inlined; a text body is filled too.
@@ -83,7 +83,7 @@ func TestATemplateIsRendered(t *testing.T) {
 
 func TestMJMLIsCompiled(t *testing.T) {
 	each(t, func(a *account) {
-		a.compiles()
+		a.needsCompiler()
 		made := a.create(page("Mail", asMJML(mail), declaring(mailSchema)))
 		a.block("HTML only", tagged("hero"))
 		both := a.block("Both", tagged("hero"), func(ch *template.BlockChange) {
@@ -102,11 +102,11 @@ func TestMJMLIsCompiled(t *testing.T) {
 		bare := a.create(page("Bare", asMJML("<mjml><mj-body>\n{{#section rows}}\n<mj-section><mj-column><mj-text>{{item:name}}</mj-text></mj-column></mj-section>\n{{/section}}\n</mj-body></mjml>"),
 			declaring(binding.RawSchema{Sections: mailSchema.Sections})))
 		if _, err := a.render(bare, `{"sections": {"rows": []}}`, template.RenderOptions{}); !errors.Is(err, content.ErrMJMLEmpty) {
-			a.Errorf("a body with nothing in it: %v", err)
+			a.Errorf("an empty body: %v", err)
 		}
 		raw := a.create(page("Raw", asMJML("<mjml><mj-body><mj-section><mj-column><mj-text>{{param:x}}</mj-text></mj-column></mj-section></mj-body></mjml>"), params(`[{"name": "x", "type": "html"}]`)))
 		if _, err := a.render(raw, `{"parameters": {"x": "{% if a %}"}}`, template.RenderOptions{}); !errors.Is(err, binding.ErrBinding) {
-			a.Errorf("a value with half of a tag: %v", err)
+			a.Errorf("a value with an incomplete tag: %v", err)
 		}
 	})
 }
@@ -131,7 +131,7 @@ func TestABindingIsValidated(t *testing.T) {
 			ofBlock("untagged"):         unfit,
 			ofBlock("theirs"):           unfit,
 			ofBlock(theirs.ID.String()): unfit,
-			ofBlock("nobody"):           unfit,
+			ofBlock("missing"):          unfit,
 			ofBlock(`a\u0000b`):         unfit,
 			`{"parameters": {"who": "x"}, "slots": {"hero": {"strategy": "fixed", "block_id": "hero"}}, "Slots": null, "SLOTS": {}}`: "",
 			ofBlock(``):                            "required_missing@slots.hero.block_id",
@@ -149,16 +149,16 @@ func TestABindingIsValidated(t *testing.T) {
 			}
 			f, _ := fault.As(err)
 			if !errors.Is(err, binding.ErrBinding) {
-				a.Errorf("rendered %s: %v", raw, err)
+				a.Errorf("rendering %s: %v", raw, err)
 				continue
 			}
 			details, _ := f.Details.(binding.Issues)
 			if got := names(details.Issues, func(i binding.Issue) string { return string(i.Code) + "@" + i.Path }); got != want {
-				a.Errorf("refused for %q, want %q", got, want)
+				a.Errorf("refused with issues %q, want %q", got, want)
 			}
 			r := a.rendered(made, raw, template.RenderOptions{Lenient: true})
 			if got := names(r.Issues, func(i binding.Issue) string { return string(i.Code) + "@" + i.Path }); got != want || r.HTML == "" {
-				a.Errorf("leniently, issues %q, want %q", got, want)
+				a.Errorf("issues of a lenient rendering: %q, want %q", got, want)
 			}
 			for _, i := range details.Issues {
 				if i.Fix == "" || i.Message == "" {
@@ -169,9 +169,9 @@ func TestABindingIsValidated(t *testing.T) {
 	})
 }
 
-// The same block is chosen each time, whatever else changes in the account, and never one of
+// The same block is chosen each time, also when other blocks were created since, and never one of
 // another account.
-func TestRandomBlocksAreChosenOnce(t *testing.T) {
+func TestRandomBlocksDoNotChange(t *testing.T) {
 	each(t, func(a *account) {
 		made := a.create(page("Lucky", html("{{slot:hero}}"), slots(`[{"name": "hero", "tag_filter": ["hero", "blue"], "default_strategy": "random"}]`)))
 		for n := range 6 {
@@ -199,7 +199,7 @@ func TestRandomBlocksAreChosenOnce(t *testing.T) {
 			a.Errorf("of 40 seeds, only %v were chosen", seen)
 		}
 		alone, seeded := a.rendered(made, `{}`, template.RenderOptions{}), a.rendered(made, `{}`, template.RenderOptions{Seed: made.ID.String()})
-		same(a, "the seed is the template's id when there is none", alone.Slots, seeded.Slots)
+		sameJSON(a, "the seed is the template's id when there is none", alone.Slots, seeded.Slots)
 	})
 }
 
@@ -238,7 +238,7 @@ func TestOptionsNameTheBlocksThatFit(t *testing.T) {
 	})
 }
 
-func TestASnapshotTellsWhetherATemplateChanged(t *testing.T) {
+func TestTheContentHashChangesWithTheContent(t *testing.T) {
 	each(t, func(a *account) {
 		made := a.create(letterOf())
 		s := a.rendered(made, `{}`, template.RenderOptions{}).Snapshot
@@ -251,11 +251,11 @@ func TestASnapshotTellsWhetherATemplateChanged(t *testing.T) {
 		}
 		var back template.Snapshot
 		a.ok(json.Unmarshal(text, &back))
-		same(a, "read back", back, s)
+		sameJSON(a, "read back", back, s)
 		for _, tt := range []struct {
-			what  string
-			ch    template.Change
-			moved bool
+			what    string
+			ch      template.Change
+			changed bool
 		}{
 			{"name", template.Change{Name: new("Other"), Tags: &[]string{"x"}, Slug: new("letter-9")}, false},
 			{"subject", template.Change{Subject: new("x")}, true},
@@ -269,8 +269,8 @@ func TestASnapshotTellsWhetherATemplateChanged(t *testing.T) {
 			a.ok(err)
 			after, err := a.update(made.ID.String(), tt.ch)
 			a.ok(err)
-			if got := before.ContentHash() != after.ContentHash(); got != tt.moved {
-				a.Errorf("%s: the hash moved: %v", tt.what, got)
+			if got := before.ContentHash() != after.ContentHash(); got != tt.changed {
+				a.Errorf("%s: the hash changed: %v, want %v", tt.what, got, tt.changed)
 			}
 		}
 	})

@@ -24,10 +24,10 @@ import (
 
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// compiler is shared, because starting the interpreter takes a moment.
+// compiler is shared, because starting the interpreter is slow.
 var compiler = sync.OnceValue(mjml.New)
 
-// account is one of two tenants over a database.
+// account is the tenant of a test, beside another one in the same database.
 type account struct {
 	*testing.T
 	db     *sqldb.DB
@@ -43,8 +43,8 @@ func each(t *testing.T, f func(a *account)) {
 	})
 }
 
-// compiles skips a test if the program was built without the compiler.
-func (a *account) compiles() {
+// needsCompiler skips a test if the program was built without the compiler.
+func (a *account) needsCompiler() {
 	a.Helper()
 	if !compiler().Available() {
 		a.Skip("built without the MJML compiler")
@@ -138,8 +138,8 @@ func blockSlugs(list []template.Block) string {
 	return names(list, func(b template.Block) string { return b.Slug })
 }
 
-// same fails unless both are equal as JSON.
-func same(t testing.TB, what string, got, want any) {
+// sameJSON fails unless both are equal as JSON.
+func sameJSON(t testing.TB, what string, got, want any) {
 	t.Helper()
 	g, _ := json.Marshal(got)
 	w, _ := json.Marshal(want)
@@ -148,14 +148,14 @@ func same(t testing.TB, what string, got, want any) {
 	}
 }
 
-func TestSlugsAreDerivedAndNeverTwice(t *testing.T) {
+func TestSlugsAreDerivedAndUnique(t *testing.T) {
 	each(t, func(a *account) {
 		for _, tt := range []struct{ name, slug, want string }{
 			{"Spring Sale!", "", "spring-sale"},
 			{"Spring sale", "", "spring-sale-2"},
 			{"x", "spring-sale", "spring-sale-3"},
 			{"日本", "", "item"},
-			{"01900000-0000-7000-8000-000000000071", "", "01900000-0000-7000-8000-000000000071-2"}, // not taken for an id
+			{"01900000-0000-7000-8000-000000000071", "", "01900000-0000-7000-8000-000000000071-2"}, // looks like an id
 		} {
 			got := a.create(page(tt.name, func(ch *template.Change) {
 				if tt.slug != "" {
@@ -186,7 +186,7 @@ func TestSlugsAreDerivedAndNeverTwice(t *testing.T) {
 		if theirs.Slug != "spring-sale" {
 			a.Errorf("another tenant's slug is %q", theirs.Slug)
 		}
-		for _, ref := range []string{"", "nobody", "a\x00b", "\xff", id.New[id.Template]().String()} {
+		for _, ref := range []string{"", "missing", "a\x00b", "\xff", id.New[id.Template]().String()} {
 			if _, err := template.ByRef(a.Context(), a.db, a.tenant, ref); !errors.Is(err, template.ErrNotFound) {
 				a.Errorf("ByRef(%q): %v", ref, err)
 			}
@@ -202,62 +202,62 @@ func TestAbsentFieldsDoNotChange(t *testing.T) {
 		made := a.create(page(" Café ", params(`[{"name": "a", "type": "text"}]`), html("<p>{{param:a}}</p>"), func(ch *template.Change) {
 			ch.Subject, ch.Text, ch.Tags, ch.InlineCSS = new("Hi {{param:a}}"), new("{{param:a}}"), &[]string{" x ", "y", "x"}, new(true)
 		}))
-		same(a, "tags", made.Tags, []string{"x", "y"})
+		sameJSON(a, "tags", made.Tags, []string{"x", "y"})
 		if made.Name != "Café" || made.Format != binding.HTML || made.Counts.Parameters != 1 {
 			a.Errorf("made %+v", made)
 		}
 		read, err := template.ByRef(a.Context(), a.db, a.tenant, "cafe")
 		a.ok(err)
-		same(a, "read back", read, made)
+		sameJSON(a, "read back", read, made)
 		changed, err := a.update("cafe", template.Change{Name: new("Bistro")})
 		a.ok(err)
 		want := made
 		want.Name, want.UpdatedAt = "Bistro", changed.UpdatedAt
-		same(a, "renamed", changed, want)
+		sameJSON(a, "renamed", changed, want)
 		if !changed.UpdatedAt.After(made.UpdatedAt) {
-			a.Error("updated_at did not move")
+			a.Error("updated_at did not change")
 		}
 		changed, err = a.update(made.ID.String(), template.Change{Slug: new("bistro"), Subject: new(""), Text: new(""), Tags: &[]string{}})
 		a.ok(err)
 		want.Slug, want.Subject, want.Text, want.Tags, want.UpdatedAt = "bistro", nil, nil, []string{}, changed.UpdatedAt
-		same(a, "cleared", changed, want)
+		sameJSON(a, "cleared", changed, want)
 		read, err = template.ByRef(a.Context(), a.db, a.tenant, "bistro")
 		a.ok(err)
-		same(a, "read back", read, want)
+		sameJSON(a, "read back", read, want)
 		a.create(page("Taken"))
 		if _, err := a.update("bistro", template.Change{Slug: new("taken")}); !errors.Is(err, template.ErrSlug) {
-			a.Errorf("a slug that is taken: %v", err)
+			a.Errorf("change to a slug that is taken: %v", err)
 		}
 		if _, err := a.update("bistro", template.Change{Slug: new("bistro")}); err != nil {
-			a.Errorf("its own slug: %v", err)
+			a.Errorf("change to its own slug: %v", err)
 		}
-		if _, err := a.update("nobody", template.Change{}); !errors.Is(err, template.ErrNotFound) {
-			a.Errorf("a template that is not there: %v", err)
+		if _, err := a.update("missing", template.Change{}); !errors.Is(err, template.ErrNotFound) {
+			a.Errorf("change of a missing template: %v", err)
 		}
 
 		b := a.block("Hero", tagged("x"), func(ch *template.BlockChange) {
 			ch.HTML, ch.SlotKeys, ch.Text = new("<p>{{param:t}}</p>"), &[]string{"hero"}, new("t")
 			ch.Schema.Parameters = json.RawMessage(`[{"name": "t", "type": "text"}]`)
 		})
-		wb := b
+		wantBlock := b
 		got, _, err := template.UpdateBlock(a.Context(), a.db, compiler(), a.tenant, "hero", template.BlockChange{Active: new(false), Text: new("")}, noon)
 		a.ok(err)
-		wb.Active, wb.Text, wb.UpdatedAt = false, nil, got.UpdatedAt
-		same(a, "block", got, wb)
+		wantBlock.Active, wantBlock.Text, wantBlock.UpdatedAt = false, nil, got.UpdatedAt
+		sameJSON(a, "block", got, wantBlock)
 		if _, _, err := template.UpdateBlock(a.Context(), a.db, compiler(), a.tenant, "hero", template.BlockChange{HTML: new("")}, noon); !errors.Is(err, template.ErrNoContent) {
-			a.Errorf("a block without bodies: %v", err)
+			a.Errorf("change to a block without bodies: %v", err)
 		}
 		a.block("Other")
 		if _, _, err := template.UpdateBlock(a.Context(), a.db, compiler(), a.tenant, "hero", template.BlockChange{Slug: new("other")}, noon); !errors.Is(err, template.ErrSlug) {
-			a.Errorf("a slug that is taken: %v", err)
+			a.Errorf("change to a slug that is taken: %v", err)
 		}
 		stored, err := template.BlockByRef(a.Context(), a.db, a.tenant, "hero")
 		a.ok(err)
-		same(a, "block read back", stored, wb)
+		sameJSON(a, "block read back", stored, wantBlock)
 	})
 }
 
-func TestListsAreByNameAndLean(t *testing.T) {
+func TestListsAreByNameAndOmitBodies(t *testing.T) {
 	each(t, func(a *account) {
 		for _, n := range []string{"b", "B", "a", "Ä", "c"} {
 			a.create(page(n, func(ch *template.Change) { ch.Tags = &[]string{"all", n} }))
@@ -286,12 +286,12 @@ func TestListsAreByNameAndLean(t *testing.T) {
 		if blockSlugs(fit) != "a b" || fit[0].HTML == nil {
 			a.Errorf("slot keys: %s", blockSlugs(fit))
 		}
-		whole, err := template.List(a.Context(), a.db, a.tenant, template.Filter{}, true)
+		complete, err := template.List(a.Context(), a.db, a.tenant, template.Filter{}, true)
 		a.ok(err)
-		lean, err := template.List(a.Context(), a.db, a.tenant, template.Filter{}, false)
+		heads, err := template.List(a.Context(), a.db, a.tenant, template.Filter{}, false)
 		a.ok(err)
-		if whole[0].HTML == "" || lean[0].HTML != "" {
-			a.Errorf("whole %+v, lean %+v", whole[0], lean[0])
+		if complete[0].HTML == "" || heads[0].HTML != "" {
+			a.Errorf("complete %+v, without bodies %+v", complete[0], heads[0])
 		}
 		none, err := template.List(a.Context(), a.db, a.other, template.Filter{}, false)
 		a.ok(err)
@@ -311,37 +311,37 @@ func (c counter) Count(_ context.Context, _ *sqldb.DB, _ id.Tenant, _ usage.Kind
 func TestRecordsInUseAreDeletedByForceOnly(t *testing.T) {
 	each(t, func(a *account) {
 		made, b := a.create(page("Used")), a.block("Used")
-		who := counter{made.ID.String(): {ActiveDrafts: 1, RecentBroadcasts: 2}, b.ID.String(): {RecentBroadcasts: 1}}
+		uses := counter{made.ID.String(): {ActiveDrafts: 1, RecentBroadcasts: 2}, b.ID.String(): {RecentBroadcasts: 1}}
 		if err := template.Delete(a.Context(), a.db, a.other, "used", true, nil, noon); !errors.Is(err, template.ErrNotFound) {
 			a.Errorf("another tenant deletes: %v", err)
 		}
-		for what, del := range map[string]func(force bool, who usage.Counter) error{
-			`{"active_drafts":1,"recent_broadcasts":2}`: func(force bool, who usage.Counter) error {
-				return template.Delete(a.Context(), a.db, a.tenant, "used", force, who, noon)
+		for details, del := range map[string]func(force bool, counts usage.Counter) error{
+			`{"active_drafts":1,"recent_broadcasts":2}`: func(force bool, counts usage.Counter) error {
+				return template.Delete(a.Context(), a.db, a.tenant, "used", force, counts, noon)
 			},
-			`{"active_drafts":0,"recent_broadcasts":1}`: func(force bool, who usage.Counter) error {
-				return template.DeleteBlock(a.Context(), a.db, a.tenant, b.ID.String(), force, who, noon)
+			`{"active_drafts":0,"recent_broadcasts":1}`: func(force bool, counts usage.Counter) error {
+				return template.DeleteBlock(a.Context(), a.db, a.tenant, b.ID.String(), force, counts, noon)
 			},
 		} {
-			err := del(false, who)
+			err := del(false, uses)
 			f, _ := fault.As(err)
 			if !errors.Is(err, template.ErrInUse) {
 				a.Fatalf("deleted though it is used: %v", err)
 			}
-			same(a, "details", f.Details, json.RawMessage(what))
-			a.ok(del(true, who))
-			if err := del(true, who); !errors.Is(err, template.ErrNotFound) {
+			sameJSON(a, "details", f.Details, json.RawMessage(details))
+			a.ok(del(true, uses))
+			if err := del(true, uses); !errors.Is(err, template.ErrNotFound) {
 				a.Errorf("deleted twice: %v", err)
 			}
 		}
 		a.create(page("Free"))
-		a.ok(template.Delete(a.Context(), a.db, a.tenant, "free", false, who, noon))
+		a.ok(template.Delete(a.Context(), a.db, a.tenant, "free", false, uses, noon))
 		a.create(page("Free"))
 		a.ok(template.Delete(a.Context(), a.db, a.tenant, "free", false, nil, noon))
 	})
 }
 
-func TestAnAccountHasItsLimits(t *testing.T) {
+func TestRecordsOfAnAccountAreLimited(t *testing.T) {
 	each(t, func(a *account) {
 		a.ok(a.db.InTx(a.Context(), func(tx *sqldb.DB) error {
 			for n := range 1000 {
@@ -362,11 +362,11 @@ func TestAnAccountHasItsLimits(t *testing.T) {
 			return nil
 		}))
 		if _, _, err := template.Create(a.Context(), a.db, compiler(), a.tenant, page("more"), noon); !errors.Is(err, template.ErrLimit) {
-			a.Errorf("a template too many: %v", err)
+			a.Errorf("a template above the limit: %v", err)
 		}
 		_, _, err := template.CreateBlock(a.Context(), a.db, compiler(), a.tenant, template.BlockChange{Name: new("more"), HTML: new("x")}, noon)
 		if !errors.Is(err, template.ErrLimit) {
-			a.Errorf("a block too many: %v", err)
+			a.Errorf("a block above the limit: %v", err)
 		}
 		if _, err := a.update("t1", template.Change{Name: new("renamed")}); err != nil {
 			a.Errorf("an update at the limit: %v", err)
@@ -375,7 +375,7 @@ func TestAnAccountHasItsLimits(t *testing.T) {
 }
 
 // Concurrent writers cannot produce a combination of schema and body that was not validated.
-func TestWritersDoNotMixSchemaAndBody(t *testing.T) {
+func TestSchemaAndBodyOfWritersAreNotMixed(t *testing.T) {
 	each(t, func(a *account) {
 		for range 5 {
 			made := a.create(page("Contested", html("{{param:a}}"), params(`[{"name": "a", "type": "text"}]`)))
@@ -399,7 +399,7 @@ func TestWritersDoNotMixSchemaAndBody(t *testing.T) {
 				a.Errorf("a change was lost: %v", got.Tags)
 			}
 			if _, _, err := template.Update(a.Context(), a.db, compiler(), a.tenant, made.ID.String(), template.Change{HTML: &got.HTML}, noon); err != nil {
-				a.Errorf("what is stored does not fit itself: %v in %+v", err, got)
+				a.Errorf("the stored body does not fit its schema: %v in %+v", err, got)
 			}
 		}
 	})

@@ -7,24 +7,24 @@ import (
 	"github.com/packetboat/packetboat/internal/template"
 )
 
-// Change is what makes the starter a template of an account.
+// Change returns the change that creates a template from the starter.
 func (s Starter) Change() template.Change {
 	return template.Change{
 		Name: &s.Name, Slug: &s.Slug, Subject: &s.Subject, Format: new(binding.MJML), HTML: new(""), MJML: &s.MJML, Text: &s.Text,
-		Tags: &s.Tags, Schema: parts(s.Schema),
+		Tags: &s.Tags, Schema: splitSchema(s.Schema),
 	}
 }
 
-// Change is what makes it a block of an account.
+// Change returns the change that creates the block.
 func (b Block) Change() template.BlockChange {
 	return template.BlockChange{
 		Name: &b.Name, Slug: &b.Slug, Active: new(true), MJML: &b.MJML, Text: &b.Text,
-		Tags: &b.Tags, SlotKeys: &b.Slots, Schema: parts(b.Schema),
+		Tags: &b.Tags, SlotKeys: &b.Slots, Schema: splitSchema(b.Schema),
 	}
 }
 
-// parts returns the parts of a schema.
-func parts(schema json.RawMessage) binding.RawSchema {
+// splitSchema returns the parts of a schema.
+func splitSchema(schema json.RawMessage) binding.RawSchema {
 	var s struct {
 		Parameters json.RawMessage `json:"parameters_schema"`
 		Sections   json.RawMessage `json:"sections_schema"`
@@ -33,7 +33,7 @@ func parts(schema json.RawMessage) binding.RawSchema {
 		Expects    json.RawMessage `json:"expects_schema"`
 	}
 	if err := json.Unmarshal(schema, &s); err != nil {
-		panic(err) // the program was built with it
+		panic(err) // embedded in the program
 	}
 	return binding.RawSchema(s)
 }

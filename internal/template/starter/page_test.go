@@ -12,8 +12,9 @@ import (
 	"golang.org/x/net/html"
 )
 
-// inspect holds a rendered page to what every reader may ask of it.
-func inspect(t *testing.T, page string) {
+// checkPage checks the structure, the accessibility (WCAG 2.2) and the required links of a rendered
+// page, in light and dark colours.
+func checkPage(t *testing.T, page string) {
 	t.Helper()
 	root, err := html.Parse(strings.NewReader(page))
 	if err != nil {
@@ -30,7 +31,7 @@ func inspect(t *testing.T, page string) {
 		switch n.Data {
 		case "html":
 			if attr(n, "lang") != "en" || attr(n, "dir") != "ltr" {
-				t.Errorf("<html> says lang=%q dir=%q", attr(n, "lang"), attr(n, "dir"))
+				t.Errorf("<html> has lang=%q dir=%q", attr(n, "lang"), attr(n, "dir"))
 			}
 		case "title":
 			if strings.TrimSpace(words(n)) == "" {
@@ -41,34 +42,34 @@ func inspect(t *testing.T, page string) {
 		case "style":
 			styles += words(n) + "\n"
 		case "link", "script":
-			t.Errorf("the page loads or runs something: <%s>", n.Data)
+			t.Errorf("the page loads or runs <%s>", n.Data)
 		case "h1", "h2", "h3":
 			headings[n.Data]++
 			if n.Data == "h3" && headings["h2"] == 0 || n.Data == "h2" && headings["h1"] == 0 {
-				t.Errorf("<%s> %q comes before a heading above it", n.Data, words(n))
+				t.Errorf("<%s> %q comes before any heading of the level above", n.Data, words(n))
 			}
 			if strings.TrimSpace(words(n)) == "" {
 				t.Errorf("an <%s> is empty", n.Data)
 			}
 		case "img":
 			if !has(n, "alt") {
-				t.Errorf("a picture has no alt: %s", attr(n, "src"))
+				t.Errorf("an image has no alt: %s", attr(n, "src"))
 			}
 			if attr(n, "src") == "" {
-				t.Error("a picture has no address")
+				t.Error("an image has no src")
 			}
 		case "a":
 			href := attr(n, "href")
 			hrefs[href]++
 			if href == "" || href == "#" {
-				t.Errorf("the link %q leads nowhere", words(n))
+				t.Errorf("the link %q has no address", words(n))
 			}
-			if vague := strings.ToLower(strings.TrimSpace(words(n))); vague == "" && !pictured(n) || slices.Contains([]string{"here", "click here", "more", "read more", "link"}, vague) {
-				t.Errorf("the link to %s says only %q", href, vague)
+			if vague := strings.ToLower(strings.TrimSpace(words(n))); vague == "" && !hasImage(n) || slices.Contains([]string{"here", "click here", "more", "read more", "link"}, vague) {
+				t.Errorf("the link to %s has the vague text %q", href, vague)
 			}
 		case "table":
-			if attr(n, "role") != "presentation" && !scoped(n) {
-				t.Errorf("a table is neither for layout nor has it headings: %.80q", words(n))
+			if attr(n, "role") != "presentation" && !hasHeaderCells(n) {
+				t.Errorf("a table is neither for layout nor has header cells: %.80q", words(n))
 			}
 		}
 	}
@@ -77,19 +78,19 @@ func inspect(t *testing.T, page string) {
 	}
 	for _, want := range []string{"https://mail.example.com/u", "https://mail.example.com/p", "https://mail.example.com/v"} {
 		if hrefs[want] == 0 {
-			t.Errorf("no link leads to %s", want)
+			t.Errorf("no link to %s", want)
 		}
 	}
 	for _, name := range []string{"color-scheme", "supported-color-schemes"} {
 		if metas[name] != "light dark" {
-			t.Errorf("the meta %s says %q", name, metas[name])
+			t.Errorf("the meta %s is %q", name, metas[name])
 		}
 	}
 	if !strings.Contains(styles, "[data-ogsc]") {
-		t.Error("nothing is said to the mail programs that mark what they darken")
+		t.Error("no style for the mail programs that mark darkened elements ([data-ogsc])")
 	}
 	for scheme, rules := range map[string][]rule{"light": rulesOf(styles, false), "dark": rulesOf(styles, true)} {
-		look{t, scheme, rules}.walk(root, style{ink: "#000000", ground: "#ffffff", size: 16})
+		styleChecker{t, scheme, rules}.walk(root, style{color: "#000000", background: "#ffffff", size: 16})
 	}
 }
 
@@ -118,7 +119,8 @@ func words(n *html.Node) string {
 	return b.String()
 }
 
-func pictured(n *html.Node) bool {
+// hasImage reports whether a node contains an image with a text.
+func hasImage(n *html.Node) bool {
 	for c := range n.Descendants() {
 		if c.Data == "img" && attr(c, "alt") != "" {
 			return true
@@ -127,7 +129,7 @@ func pictured(n *html.Node) bool {
 	return false
 }
 
-func scoped(n *html.Node) bool {
+func hasHeaderCells(n *html.Node) bool {
 	for c := range n.Descendants() {
 		if c.Data == "th" && attr(c, "scope") != "" {
 			return true
@@ -136,20 +138,20 @@ func scoped(n *html.Node) bool {
 	return false
 }
 
-// style is what a text inherits.
+// style is the inherited style of a text.
 type style struct {
-	ink, ground string
-	size        float64
+	color, background string
+	size              float64
 }
 
-// look walks a page as a browser in one color scheme paints it.
-type look struct {
+// styleChecker checks the styles of a page in one color scheme.
+type styleChecker struct {
 	t      *testing.T
 	scheme string
 	rules  []rule
 }
 
-func (l look) walk(n *html.Node, s style) {
+func (l styleChecker) walk(n *html.Node, s style) {
 	switch n.Type {
 	case html.TextNode:
 		if text := strings.TrimSpace(n.Data); text != "" {
@@ -171,19 +173,19 @@ func (l look) walk(n *html.Node, s style) {
 	}
 }
 
-func (l look) text(text string, s style) {
+func (l styleChecker) text(text string, s style) {
 	const least, small = 4.5, 14 // WCAG 2.2, 1.4.3; pixels
-	if c := contrast(s.ink, s.ground); c < least {
-		l.t.Errorf("%s: %.60q is %s on %s, a contrast of %.2f; want %v", l.scheme, text, s.ink, s.ground, c, least)
+	if c := contrast(s.color, s.background); c < least {
+		l.t.Errorf("%s: %.60q is %s on %s, a contrast of %.2f; want %v", l.scheme, text, s.color, s.background, c, least)
 	}
 	if s.size < small {
 		l.t.Errorf("%s: %.60q is %v pixels high; want %d", l.scheme, text, s.size, small)
 	}
 }
 
-// declared returns what is declared for an element: sheets below its attributes
-// below what is important.
-func (l look) declared(n *html.Node) map[string]string {
+// declared returns the declarations for an element: attributes override sheets, and !important
+// overrides both.
+func (l styleChecker) declared(n *html.Node) map[string]string {
 	d := map[string]string{}
 	if c := attr(n, "bgcolor"); c != "" {
 		d["background-color"] = c
@@ -203,11 +205,11 @@ func (l look) declared(n *html.Node) map[string]string {
 
 func (s style) with(declared map[string]string) style {
 	if c, ok := color(declared["color"]); ok {
-		s.ink = c
+		s.color = c
 	}
 	for _, p := range []string{"background", "background-color"} {
 		if c, ok := color(declared[p]); ok {
-			s.ground = c
+			s.background = c
 		}
 	}
 	if size, ok := strings.CutSuffix(declared["font-size"], "px"); ok {

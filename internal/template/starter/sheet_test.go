@@ -17,15 +17,15 @@ type rule struct {
 	important       bool
 }
 
-// step is an element that a selector passes.
+// step is one compound of a selector.
 type step struct {
 	tag     string
 	classes []string
-	child   bool // it must be the child of the step before
+	child   bool // must be a child of the element of the step before
 }
 
-// rulesOf reads the rules that count on a wide screen, the weakest first. Pseudo
-// classes and attributes are left out: what a page needs is said without them.
+// rulesOf parses the rules that apply on a wide screen, in order of specificity. Rules with pseudo
+// classes and attributes are ignored; the pages do not need them.
 func rulesOf(sheet string, dark bool) []rule {
 	var rules []rule
 	for sheet != "" {
@@ -52,7 +52,7 @@ func rulesOf(sheet string, dark bool) []rule {
 	return rules
 }
 
-// closing returns where the block that text begins in ends.
+// closing returns the end of the block in which text begins.
 func closing(text string) int {
 	depth := 1
 	for i, c := range text {
@@ -119,6 +119,7 @@ func (r rule) weight() (w [2]int) {
 
 func (r rule) matches(n *html.Node) bool { return matches(r.steps, n) }
 
+// matches reports whether a selector matches an element.
 func matches(steps []step, n *html.Node) bool {
 	last := steps[len(steps)-1]
 	if !last.is(n) {
@@ -162,7 +163,7 @@ func TestRules(t *testing.T) {
 	} {
 		steps, ok := stepsOf(tt.selector)
 		if !ok {
-			t.Fatalf("%q is not read", tt.selector)
+			t.Fatalf("%q is not parsed", tt.selector)
 		}
 		for n := range root.Descendants() {
 			if n.Data == tt.tag && matches(steps, n) != tt.want {

@@ -1,11 +1,10 @@
-// Package starter holds the templates and blocks to begin with: eight mails in
-// MJML that share one look, and four blocks for their slots.
+// Package starter contains the templates and blocks that an account can start with: eight mails in
+// MJML of one design, and four blocks for their slots.
 //
-// Each lies in a folder of its own: the MJML and the text, what they declare, and
-// a binding that fills them. What all have in common (the head with its styles
-// for light and dark, the line above, the name or logo, the footer) stands once
-// in look/ and is put in when a starter is read, so that what an account gets is
-// whole and its own to change.
+// Each has its own directory with the MJML and the text, their schema, and a sample binding. The
+// parts that all have in common (the head with styles for light and dark, the line above the
+// content, the name or logo, the footer) are in look/. They are included when a starter is loaded,
+// so that a template made from one is complete and can be changed independently.
 package starter
 
 import (
@@ -18,7 +17,7 @@ import (
 //go:embed */body.* */schema.json */sample.json blocks look
 var files embed.FS
 
-// Starter is a template to begin with. Its format is MJML.
+// Starter is a template that an account can start with. Its format is MJML.
 type Starter struct {
 	Slug    string
 	Name    string
@@ -26,23 +25,23 @@ type Starter struct {
 	Tags    []string
 	MJML    string
 	Text    string
-	Schema  json.RawMessage // an object: parameters_schema and its siblings, as the API takes them
-	Sample  json.RawMessage // a binding that fills it
+	Schema  json.RawMessage // an object with the members parameters_schema, sections_schema, … of the API
+	Sample  json.RawMessage // a binding with a value for each placeholder
 }
 
-// Block is a block to begin with, in MJML. Its tags are those that slots ask for.
+// Block is a block that an account can start with, in MJML. Its tags match the filters of slots.
 type Block struct {
 	Slug   string
 	Name   string
 	Tags   []string
-	Slots  []string // the slots it is made for
+	Slots  []string // the keys of the slots it is meant for
 	MJML   string
 	Text   string
 	Schema json.RawMessage // an object: parameters_schema and sections_schema
 }
 
-// All returns the templates. Some samples fill slots with the blocks of Blocks,
-// which therefore are to be made first.
+// All returns the templates. Some samples fill slots with the blocks of Blocks, which must be
+// created first.
 func All() []Starter {
 	all := []Starter{
 		{Slug: "newsletter", Name: "Newsletter", Subject: "{{param:headline}}", Tags: []string{"starter", "news"}},
@@ -56,8 +55,8 @@ func All() []Starter {
 	}
 	for i := range all {
 		s := &all[i]
-		s.MJML, s.Text = composed(s.Slug, "body.mjml"), composed(s.Slug, "body.txt")
-		s.Schema, s.Sample = json.RawMessage(read(s.Slug, "schema.json")), json.RawMessage(read(s.Slug, "sample.json"))
+		s.MJML, s.Text = include(s.Slug, "body.mjml"), include(s.Slug, "body.txt")
+		s.Schema, s.Sample = json.RawMessage(readFile(s.Slug, "schema.json")), json.RawMessage(readFile(s.Slug, "sample.json"))
 	}
 	return all
 }
@@ -73,26 +72,26 @@ func Blocks() []Block {
 	for i := range all {
 		b := &all[i]
 		dir := path.Join("blocks", b.Slug)
-		b.MJML, b.Text, b.Schema = read(dir, "body.mjml"), read(dir, "body.txt"), json.RawMessage(read(dir, "schema.json"))
+		b.MJML, b.Text, b.Schema = readFile(dir, "body.mjml"), readFile(dir, "body.txt"), json.RawMessage(readFile(dir, "schema.json"))
 	}
 	return all
 }
 
-// read returns a file that was built in.
-func read(dir, name string) string {
+// readFile returns an embedded file.
+func readFile(dir, name string) string {
 	b, err := files.ReadFile(path.Join(dir, name))
 	if err != nil {
-		panic(err) // the program was built without it
+		panic(err) // the file is not embedded
 	}
 	return string(b)
 }
 
-// shared is a line that stands for a file of look/.
-var shared = regexp.MustCompile(`(?m)^<!-- look: (\w+) -->\n`)
+// includeLine is a line that is replaced by a file of look/.
+var includeLine = regexp.MustCompile(`(?m)^<!-- look: (\w+) -->\n`)
 
-// composed returns a text with what all have in common in its places.
-func composed(dir, name string) string {
-	return shared.ReplaceAllStringFunc(read(dir, name), func(line string) string {
-		return read("look", shared.FindStringSubmatch(line)[1]+path.Ext(name))
+// include returns a file with the files of look/ that it includes.
+func include(dir, name string) string {
+	return includeLine.ReplaceAllStringFunc(readFile(dir, name), func(line string) string {
+		return readFile("look", includeLine.FindStringSubmatch(line)[1]+path.Ext(name))
 	})
 }

@@ -26,11 +26,11 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// compiler is shared: it remembers what it has compiled.
+// compiler is shared, since it caches its results.
 var compiler = sync.OnceValue(mjml.New)
 
-// compiles returns the compiler, or skips the test of a program that has none.
-func compiles(t *testing.T) *mjml.Compiler {
+// needCompiler returns the compiler, or skips the test if the program was built without it.
+func needCompiler(t *testing.T) *mjml.Compiler {
 	t.Helper()
 	if !compiler().Available() {
 		t.Skip("built without the MJML compiler: run `make build` where the npm registry can be reached")
@@ -38,7 +38,7 @@ func compiles(t *testing.T) *mjml.Compiler {
 	return compiler()
 }
 
-// schema reads what a starter or a block declares.
+// schema parses the schema of a starter or a block.
 func schema(t *testing.T, raw binding.RawSchema) binding.Schema {
 	t.Helper()
 	s, err := binding.Schema{}.With(raw)
@@ -48,7 +48,7 @@ func schema(t *testing.T, raw binding.RawSchema) binding.Schema {
 	return s
 }
 
-// explain returns an error with the details that callers are told.
+// explain returns the text of an error with its details for the caller.
 func explain(err error) string {
 	f, ok := errors.AsType[*fault.Error](err)
 	if !ok {
@@ -58,7 +58,7 @@ func explain(err error) string {
 	return f.Error() + "\n" + string(details)
 }
 
-// pool is the starter blocks, as an account has them.
+// pool is a binding.Pool of the starter blocks.
 type pool []*binding.Block
 
 func blocks(t *testing.T) pool {
@@ -109,9 +109,8 @@ func expand(t *testing.T, s starter.Starter, bound binding.Bound) letter {
 	return letter{doc.Expand(bound), doc.Params(bound)}
 }
 
-// full is the starter with its sample, bare with nothing at all, and least with
-// no more than what is required.
-func full(t *testing.T, s starter.Starter) letter {
+// withSample fills the starter with its sample.
+func withSample(t *testing.T, s starter.Starter) letter {
 	t.Helper()
 	bound, issues := binding.Check(schema(t, s.Change().Schema), s.Sample, blocks(t), s.Slug)
 	for _, i := range issues {
@@ -120,13 +119,15 @@ func full(t *testing.T, s starter.Starter) letter {
 	return expand(t, s, bound)
 }
 
-func bare(t *testing.T, s starter.Starter) letter {
+// withNothing fills the starter leniently with an empty binding.
+func withNothing(t *testing.T, s starter.Starter) letter {
 	t.Helper()
 	bound, _ := binding.Lenient(schema(t, s.Change().Schema), json.RawMessage(`{}`), blocks(t), s.Slug)
 	return expand(t, s, bound)
 }
 
-func least(t *testing.T, s starter.Starter) letter {
+// withRequired fills the starter with its required values only.
+func withRequired(t *testing.T, s starter.Starter) letter {
 	t.Helper()
 	declared := schema(t, s.Change().Schema)
 	required := func(list []binding.Parameter) map[string]json.RawMessage {
@@ -150,13 +151,13 @@ func least(t *testing.T, s starter.Starter) letter {
 	}
 	bound, issues := binding.Check(declared, raw, blocks(t), s.Slug)
 	for _, i := range issues {
-		t.Errorf("with what is required: %s: %s", i.Path, i.Message)
+		t.Errorf("required values only: %s: %s", i.Path, i.Message)
 	}
 	return expand(t, s, bound)
 }
 
-// reader returns what the Liquid of a letter is told about one of two contacts:
-// one that much is known of, and one that nothing is.
+// reader returns the Liquid values of a contact with all fields if known, otherwise of one with
+// none.
 func (l letter) reader(known bool) liquid.Values {
 	vars := map[string]any{
 		"account": map[string]any{"name": "Harbour Books"}, "contact": map[string]any{"custom_fields": map[string]any{}},
@@ -175,7 +176,7 @@ func (l letter) reader(known bool) liquid.Values {
 	return liquid.Values{Vars: vars, At: time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)}
 }
 
-// render renders one part of a letter, as it leaves.
+// render renders one part of a letter for a contact.
 func (l letter) render(t *testing.T, source string, mode liquid.Mode, known bool) string {
 	t.Helper()
 	tpl, err := liquid.Parse(source, liquid.Options{Mode: mode})
@@ -189,23 +190,23 @@ func (l letter) render(t *testing.T, source string, mode liquid.Mode, known bool
 	return string(out)
 }
 
-// each runs a test for every starter, in the ways in which it can be filled.
+// each runs a test for every starter, filled with its sample, the required values, and nothing.
 func each(t *testing.T, f func(t *testing.T, s starter.Starter, l letter)) {
 	for _, s := range starter.All() {
 		t.Run(s.Slug, func(t *testing.T) {
 			t.Parallel()
-			for name, fill := range map[string]func(*testing.T, starter.Starter) letter{"sample": full, "least": least, "empty": bare} {
+			for name, fill := range map[string]func(*testing.T, starter.Starter) letter{"sample": withSample, "required": withRequired, "empty": withNothing} {
 				t.Run(name, func(t *testing.T) { f(t, s, fill(t, s)) })
 			}
 		})
 	}
 }
 
-// What is compiled is small, without a warning, and shows what a page must show
-// to everyone, in light and in dark, whatever is known of the contact.
+// The compiled pages are small and without warnings, and pass checkPage for contacts with and
+// without fields.
 func TestPages(t *testing.T) {
 	t.Parallel()
-	c := compiles(t)
+	c := needCompiler(t)
 	const most = 60 << 10
 	each(t, func(t *testing.T, _ starter.Starter, l letter) {
 		r, err := c.Compile(t.Context(), "tenant", l.bodies.MJML)
@@ -222,10 +223,10 @@ func TestPages(t *testing.T) {
 			t.Error(err)
 		}
 		if !links.HasUnsubscribe(r.HTML) {
-			t.Error("no way to unsubscribe is found")
+			t.Error("the page has no unsubscribe link")
 		}
 		for _, known := range []bool{true, false} {
-			inspect(t, l.render(t, r.HTML, liquid.HTML, known))
+			checkPage(t, l.render(t, r.HTML, liquid.HTML, known))
 		}
 	})
 }
@@ -246,12 +247,12 @@ func TestTexts(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, _ starter.Starter, l letter) {
 		if !links.HasUnsubscribe(l.bodies.Text) {
-			t.Error("the text has no way to unsubscribe")
+			t.Error("the text has no unsubscribe link")
 		}
 		for _, known := range []bool{true, false} {
 			got := l.render(t, l.bodies.Text, liquid.Text, known)
 			if strings.Contains(got, "\n\n\n") || strings.Contains(got, "{") || strings.Contains(got, "<") || strings.Contains(got, ": \n") {
-				t.Errorf("the text is not tidy:\n%s", got)
+				t.Errorf("the text has blank lines, empty values or markup:\n%s", got)
 			}
 		}
 	})
@@ -260,7 +261,7 @@ func TestTexts(t *testing.T) {
 func TestGoldenTexts(t *testing.T) {
 	t.Parallel()
 	for _, s := range starter.All() {
-		l := full(t, s)
+		l := withSample(t, s)
 		got := l.render(t, l.bodies.Text, liquid.Text, true)
 		path := filepath.Join("testdata", s.Slug+".txt")
 		if *update {
@@ -278,10 +279,10 @@ func TestGoldenTexts(t *testing.T) {
 	}
 }
 
-// An account can have them all, and render what fills them.
+// An account can create all starters and render their samples.
 func TestStartersAreTemplates(t *testing.T) {
 	t.Parallel()
-	c := compiles(t)
+	c := needCompiler(t)
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		tenant, now := idtest.Tenant(), time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)
 		for _, b := range starter.Blocks() {
@@ -319,7 +320,7 @@ func TestBlocksFitTheSlots(t *testing.T) {
 		for _, slot := range schema(t, s.Change().Schema).Slots {
 			fit := all.Eligible(slot)
 			if len(fit) < 2 {
-				t.Errorf("%s: %d blocks fit the slot %s; want a choice", s.Slug, len(fit), slot.Name)
+				t.Errorf("%s: %d blocks fit the slot %s; want at least 2", s.Slug, len(fit), slot.Name)
 			}
 			for _, b := range fit {
 				used[b.Slug] = true
@@ -328,7 +329,7 @@ func TestBlocksFitTheSlots(t *testing.T) {
 	}
 	for _, b := range all {
 		if !used[b.Slug] {
-			t.Errorf("no slot takes the block %s", b.Slug)
+			t.Errorf("the block %s fits no slot", b.Slug)
 		}
 		bodies := b.Bodies
 		doc, warnings, err := binding.ParseDocument(bodies, b.Schema)
@@ -348,8 +349,8 @@ func TestBlocksFitTheSlots(t *testing.T) {
 	}
 }
 
-// What an author sees of a schema is in words.
-func TestSchemasExplainThemselves(t *testing.T) {
+// Each parameter, section and slot has a label and belongs to one group.
+func TestSchemasHaveLabelsAndGroups(t *testing.T) {
 	t.Parallel()
 	params := func(where string, list []binding.Parameter) {
 		for _, p := range list {
@@ -372,7 +373,7 @@ func TestSchemasExplainThemselves(t *testing.T) {
 		}
 		for _, p := range declared.Parameters {
 			if grouped[p.Name] != 1 {
-				t.Errorf("%s: %s stands in %d groups; want 1", s.Slug, p.Name, grouped[p.Name])
+				t.Errorf("%s: %s is in %d groups; want 1", s.Slug, p.Name, grouped[p.Name])
 			}
 		}
 		for _, section := range declared.Sections {
