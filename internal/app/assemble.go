@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"net/netip"
+	"path"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -89,7 +90,7 @@ func (s *Server) assemble(ctx context.Context, registry prometheus.Registerer) (
 	api, router := s.api(registry, t)
 	mux := http.NewServeMux()
 	s.health(mux)
-	out := &parts{handler: mux, loops: s.chores(t.limiter, api.Login)}
+	out := &parts{handler: mux, loops: s.maintenance(t.limiter, api.Login)}
 	for range s.writers() {
 		out.loops = append(out.loops, loop{"save contacts", api.Saver.Run})
 	}
@@ -206,4 +207,34 @@ func (s *Server) recipients(registry prometheus.Registerer, mux *http.ServeMux, 
 	}
 	links.Routes(mux)
 	return loop{"hits", hits.Run}
+}
+
+// login returns the service for sign-in and sign-up.
+func (s *Server) login(limits *ratelimit.Limiter) *auth.Login {
+	d := &auth.Login{
+		DB: s.Store.DB, Passwords: auth.NewPasswords(), Limits: limits, SignupEnabled: s.Config.SignupEnabled,
+		Setups: TenantSetup(), BaseURL: s.Config.BaseURL, Log: s.Log.With("part", "login"),
+	}
+	if s.Config.SystemRelay != nil {
+		d.Mail = s.Config.SystemRelay.Mail
+	}
+	return d
+}
+
+// front routes requests to the pages, and all others to api, which answers unknown routes in the
+// API's format. That includes unclean paths such as //t/x: http.ServeMux would redirect them, and
+// an API client would take the redirect for an answer.
+func front(pages *http.ServeMux, api http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if _, page := pages.Handler(r); page == "" || !clean(r.URL.Path) {
+			api.ServeHTTP(w, r)
+			return
+		}
+		pages.ServeHTTP(w, r)
+	})
+}
+
+func clean(p string) bool {
+	c := path.Clean(p)
+	return p == c || c != "/" && p == c+"/"
 }

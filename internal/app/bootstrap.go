@@ -9,7 +9,10 @@ import (
 	"time"
 
 	"github.com/packetboat/packetboat/internal/auth"
+	"github.com/packetboat/packetboat/internal/contact"
 	"github.com/packetboat/packetboat/internal/mail/address"
+	"github.com/packetboat/packetboat/internal/segment"
+	"github.com/packetboat/packetboat/internal/sender"
 	"github.com/packetboat/packetboat/internal/sqldb"
 	"github.com/packetboat/packetboat/internal/tenant"
 )
@@ -99,4 +102,13 @@ func InviteFirst(ctx context.Context, db *sqldb.DB, base *url.URL, log *slog.Log
 	log.Info("no login exists: sign up with this link, once, or POST its token to the signup route",
 		"link", auth.SetupLink(base, token), "signup", base.JoinPath("/api/auth/signup").String())
 	return nil
+}
+
+// TenantSetup returns the setups of a new tenant, in order.
+func TenantSetup() []tenant.Setup {
+	return []tenant.Setup{
+		contact.CreateDefaultStages,
+		sender.Newsletter,
+		segment.BuiltIn,
+	}
 }

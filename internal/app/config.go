@@ -3,6 +3,7 @@ package app
 
 import (
 	"fmt"
+	"io"
 	"log/slog"
 	"net"
 	"net/netip"
@@ -329,4 +330,13 @@ func (b Bootstrap) check(m *Mistakes) {
 	if b.APIKey != "" && !auth.KeyShaped(b.APIKey) {
 		m.add("PACKETBOAT_BOOTSTRAP_API_KEY", "must read pbk_, 12 lower-case letters or digits, _, 43 letters or digits")
 	}
+}
+
+// Logger returns the program's logger as configured.
+func (c Config) Logger(w io.Writer) *slog.Logger {
+	o := &slog.HandlerOptions{Level: c.LogLevel}
+	if c.LogFormat == "json" {
+		return slog.New(slog.NewJSONHandler(w, o))
+	}
+	return slog.New(slog.NewTextHandler(w, o))
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/packetboat/packetboat/internal/auth"
 	"github.com/packetboat/packetboat/internal/broadcast"
 	"github.com/packetboat/packetboat/internal/bulk"
 	"github.com/packetboat/packetboat/internal/contact"
@@ -25,6 +26,7 @@ import (
 	"github.com/packetboat/packetboat/internal/mailbox"
 	"github.com/packetboat/packetboat/internal/maildomain"
 	"github.com/packetboat/packetboat/internal/outbox"
+	"github.com/packetboat/packetboat/internal/ratelimit"
 	"github.com/packetboat/packetboat/internal/rule"
 	"github.com/packetboat/packetboat/internal/score"
 	"github.com/packetboat/packetboat/internal/segment"
@@ -124,4 +126,22 @@ func (s *Server) led(name string, loops ...loop) loop {
 			return all.Wait()
 		})
 	}}
+}
+
+// maintenance returns the loops that delete expired sessions and rate windows, and wait for mail of
+// sign-ins that is being sent.
+func (s *Server) maintenance(limits *ratelimit.Limiter, login *auth.Login) []loop {
+	return []loop{
+		s.every("sweep sessions and limits", 10*time.Minute, func(ctx context.Context) error {
+			if err := limits.Sweep(ctx, time.Now()); err != nil {
+				return err
+			}
+			return auth.DeleteExpired(ctx, s.Store.DB, time.Now())
+		}),
+		{"system mail", func(ctx context.Context) error {
+			<-ctx.Done()
+			login.Wait()
+			return nil
+		}},
+	}
 }

@@ -7,8 +7,10 @@
 package fault
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"time"
 )
 
 // Kind is the kind of a fault.
@@ -88,3 +90,36 @@ func As(err error) (*Error, bool) {
 	ok := errors.As(err, &e)
 	return e, ok
 }
+
+// ErrDeadline reports work that was canceled because it exceeded the time limit of a request. It
+// has the code of other outages; its details distinguish it.
+var ErrDeadline = New(Unavailable, "UNAVAILABLE", "the request exceeded its time limit; try again, or request less").
+	With(map[string]string{"reason": "deadline"})
+
+// Within returns a context that ends after d with ErrDeadline as its cause.
+func Within(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
+	return context.WithTimeoutCause(ctx, d, ErrDeadline)
+}
+
+// Late reports whether the deadline of Within has passed.
+func Late(ctx context.Context) bool { return context.Cause(ctx) == error(ErrDeadline) }
+
+// Timely returns err, or ErrDeadline because of err if the deadline of ctx has passed and err is no
+// fault: a driver's error may be of any kind then.
+func Timely(ctx context.Context, err error) error {
+	if err == nil || !Late(ctx) {
+		return err
+	}
+	if f, ok := As(err); ok && f.Kind != Internal {
+		return err
+	}
+	return ErrDeadline.Because(err)
+}
+
+// Wait is the details of a fault of kind Limited: the time before the next request.
+type Wait struct {
+	Seconds int `json:"retry_after"`
+}
+
+// RetryAfter returns the duration for the Retry-After header.
+func (w Wait) RetryAfter() time.Duration { return time.Duration(w.Seconds) * time.Second }

@@ -5,17 +5,17 @@ import (
 	"slices"
 )
 
-// MaxMore is how many days may be added after the window of a send. Messages for
-// which there is no room even then are held back.
+// MaxMore is the maximum number of days that are added after the window of a send. Messages that do
+// not fit even then are held back.
 const MaxMore = 366
 
-// Cap is a bound on a day's messages.
+// Cap is the maximum number of messages on a day.
 type Cap struct {
 	Max    int
-	Capped bool // false: there is none
+	Capped bool // false: no maximum
 }
 
-// UpTo is the cap of n messages; less than none is none.
+// UpTo returns a cap of n messages, or of 0 if n is negative.
 func UpTo(n int) Cap { return Cap{max(0, n), true} }
 
 func (c Cap) clamp(n int) int {
@@ -25,29 +25,29 @@ func (c Cap) clamp(n int) int {
 	return n
 }
 
-// Load is what has to be spread: so many messages on each lane, over days.
+// Load is the input of a plan: numbers of messages by lane, and the days for them.
 type Load struct {
 	Days    []Day                 // of the window, none skipped, in order
 	Skipped []Day                 // never used
-	Extend  bool                  // go on after the window, if it takes that long
+	Extend  bool                  // use days after the window if necessary
 	Next    Day                   // the first day after the window
 	Waiting map[string]int        // messages by lane
-	Has     map[Day]int           // messages that a day carries already, which count when days are made even
+	Has     map[Day]int           // messages that a day has already; they count when days are made even
 	Total   func(Day) Cap         // of a day, over all lanes
 	Lane    func(string, Day) Cap // of a day, on one lane
 }
 
-// Quota is how many messages leave on a lane on a day.
+// Quota is the number of messages for a lane and a day.
 type Quota struct {
 	Lane string `json:"lane"`
 	Day  Day    `json:"day"`
 	N    int    `json:"n"`
 }
 
-// Plan gives every message of the load a day, or holds it back: the days are
-// made as even as can be, the first ones carrying what does not divide; what
-// exceeds a day's capacity moves on to the next, and after the last to as many
-// more as Extend grants. Quotas come by lane, then by day, and are never 0.
+// Plan assigns each message a day, or holds it back. Days get equal numbers as far as possible, the
+// first ones one more if the number does not divide. Messages beyond the capacity of a day move to
+// the next, and after the last day of the window to days after it, if Extend is set. Quotas are
+// sorted by lane, then by day, and are never 0.
 func (l Load) Plan() (quotas []Quota, heldBack map[string]int) {
 	lanes := make([]string, 0, len(l.Waiting))
 	for lane, n := range l.Waiting {
@@ -95,7 +95,7 @@ func (l Load) Plan() (quotas []Quota, heldBack map[string]int) {
 	return quotas, heldBack
 }
 
-// extend fills days after the window.
+// extend assigns messages to days after the window.
 func (l Load) extend(carried []int, fill func(Day, []int)) {
 	for i := range MaxMore {
 		if !slices.ContainsFunc(carried, func(n int) bool { return n > 0 }) {
@@ -107,7 +107,7 @@ func (l Load) extend(carried []int, fill func(Day, []int)) {
 	}
 }
 
-// fit returns how many of the messages that should leave on a day can.
+// fit returns how many of the wanted messages, by lane, the caps of a day allow.
 func (l Load) fit(day Day, lanes []string, want []int) []int {
 	given, sum := make([]int, len(want)), 0
 	for i, n := range want {
@@ -126,9 +126,8 @@ func (l Load) fit(day Day, lanes []string, want []int) []int {
 	return given
 }
 
-// even divides n over the days of the window so that, with what each of them
-// has already, they differ as little as can be; what does not divide goes to the
-// earliest.
+// even divides n among the days of the window so that, with the messages that each has already, they
+// differ as little as possible. The earliest get the remainder.
 func (l Load) even(n int) []int {
 	shares := make([]int, len(l.Days))
 	if len(shares) == 0 {
@@ -165,9 +164,8 @@ func (l Load) even(n int) []int {
 	return shares
 }
 
-// apportion divides n in proportion to the weights, by the largest remainders,
-// the first winning a tie. No part exceeds its weight as long as n does not
-// exceed their sum.
+// apportion divides n in proportion to the weights, by the largest-remainder method; the first wins a
+// tie. No part exceeds its weight, unless n exceeds the sum of the weights.
 func apportion(n int, weights []int) []int {
 	sum := 0
 	for _, w := range weights {

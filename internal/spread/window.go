@@ -6,18 +6,18 @@ import (
 	"time"
 )
 
-// Window is the part of each day in which mail leaves, in minutes of wall time:
-// from Start until just before End.
+// Window is the part of each day in which mail is sent, in minutes of wall time: from Start, inclusive,
+// to End, exclusive.
 type Window struct{ Start, End int }
 
-// minutes is how many a day has, as wall clocks count.
+// minutes is the number of minutes of a day on a wall clock.
 const minutes = 24 * 60
 
-// AllDay is the window that leaves nothing out.
+// AllDay is the window of the whole day.
 var AllDay = Window{0, minutes}
 
-// ParseClock reads a wall time of the form 08:30 as minutes of the day; 24:00 is
-// the end of it.
+// ParseClock parses a wall time such as 08:30 and returns the minute of the day; 24:00 is the end of
+// the day.
 func ParseClock(s string) (int, error) {
 	bad := fmt.Errorf("%q is not a time of day, such as 08:30", s)
 	if len(s) != 5 || s[2] != ':' {
@@ -36,8 +36,7 @@ func ParseClock(s string) (int, error) {
 	return h*60 + m, nil
 }
 
-// ParseWindow reads a window from the times at which it begins and ends. One
-// that wraps past midnight is none.
+// ParseWindow parses the start and the end of a window. A window must not pass midnight.
 func ParseWindow(start, end string) (Window, error) {
 	from, err := ParseClock(start)
 	if err != nil {
@@ -53,17 +52,16 @@ func ParseWindow(start, end string) (Window, error) {
 	return Window{from, to}, nil
 }
 
-// instant returns the first moment at which the clocks of a zone show a minute
-// of a day. When they leave it out, that is the moment at which they jump.
+// instant returns the first time at which the clocks of a zone show a minute of a day or, if they
+// skip it, the time at which they are set forward.
 func instant(day Day, minute int, zone *time.Location) time.Time {
-	t, _ := time.Parse(time.DateOnly, string(day)) // a Day is always one
+	t, _ := time.Parse(time.DateOnly, string(day)) // a Day is always valid
 	wall := t.Add(time.Duration(minute) * time.Minute)
 	offset := func(at time.Time) time.Duration {
 		_, seconds := at.In(zone).Zone()
 		return time.Duration(seconds) * time.Second
 	}
-	// What the clocks were set to a day before and a day after: at most one of
-	// their changes lies between.
+	// The offsets before and after; the clocks are changed at most once between them.
 	before, after := offset(wall.AddDate(0, 0, -2)), offset(wall.AddDate(0, 0, 2))
 	early, late := wall.Add(-max(before, after)), wall.Add(-min(before, after))
 	for _, at := range []time.Time{early, late} {
@@ -75,14 +73,13 @@ func instant(day Day, minute int, zone *time.Location) time.Time {
 	return jump
 }
 
-// Span returns when the window begins and ends on a day: the first time that
-// the clocks show its start, and the first time that they have shown its last
-// minute. An hour that the clocks show twice therefore counts once when the
-// window begins or ends in it, and twice when it lies within.
+// Span returns when the window begins and ends on a day: when the clocks first show its start, and
+// when its last minute has first passed. An hour that occurs twice therefore counts once if the
+// window begins or ends in it, and twice if it is inside the window.
 func (w Window) Span(day Day, zone *time.Location) (from, to time.Time) {
 	from = instant(day, w.Start, zone)
 	to = instant(day, w.End-1, zone).Add(time.Minute)
-	if last := instant(day, w.End, zone); last.Before(to) { // its last minute is left out by the clocks
+	if last := instant(day, w.End, zone); last.Before(to) { // the clocks skip its last minute
 		to = last
 	}
 	if to.Before(from) {
@@ -91,7 +88,7 @@ func (w Window) Span(day Day, zone *time.Location) (from, to time.Time) {
 	return from, to
 }
 
-// Hours returns how long the window is open on a day, from a moment on.
+// Hours returns how many hours of a day's window are after a time.
 func (w Window) Hours(day Day, zone *time.Location, since time.Time) float64 {
 	from, to := w.Span(day, zone)
 	if from.Before(since) {
@@ -100,12 +97,11 @@ func (w Window) Hours(day Day, zone *time.Location, since time.Time) float64 {
 	return max(0, to.Sub(from).Hours())
 }
 
-// Quarter is how far batches lie apart.
+// Quarter is the time between batches.
 const Quarter = 15 * time.Minute
 
-// Batches returns when the batches of a day leave: a quarter of an hour apart
-// over the window, beginning the offset after its start, so that the sends of a
-// day do not all leave at the full hour. Those before since are left out.
+// Batches returns the times of a day's batches: every Quarter within the window, from its start plus
+// an offset, so that sends do not all begin on the hour. Times before since are omitted.
 func (w Window) Batches(day Day, zone *time.Location, offset time.Duration, since time.Time) []time.Time {
 	from, to := w.Span(day, zone)
 	length := to.Sub(from)
