@@ -17,18 +17,18 @@ import (
 	"github.com/packetboat/packetboat/internal/track"
 )
 
-// past is a tenant's history, to be written to a database.
-type past struct {
-	tenant  id.Tenant
-	people  []person
-	mails   []sentMail
-	hits    []rule.Hit
-	whose   []id.Contact // of hits
-	sure    map[id.Message]bool
-	entries []journal.Entry
-	lists   map[id.Segment]map[id.Contact]time.Time
-	sends   map[id.Send]rule.Send
-	shunned []string // addresses
+// history is the contacts of a tenant and what happened to them, to be written to a database.
+type history struct {
+	tenant       id.Tenant
+	people       []person
+	mails        []sentMail
+	hits         []rule.Hit
+	hitContacts  []id.Contact // the contact of each hit
+	corroborated map[id.Message]bool
+	entries      []journal.Entry
+	lists        map[id.Segment]map[id.Contact]time.Time
+	sends        map[id.Send]rule.Send
+	suppressed   []string // addresses
 }
 
 type person struct {
@@ -43,27 +43,27 @@ type sentMail struct {
 	contact id.Contact
 }
 
-// offered is the stored consent to the category of offers.
-func offered(consent bool) string {
+// offersConsent returns the JSON of a consent to the category of offers.
+func offersConsent(consent bool) string {
 	return encoded(map[id.Category]bool{idtest.Named[id.Category]("offers"): consent})
 }
 
-func newPast() *past {
-	return &past{
-		tenant: idtest.Tenant(), sure: map[id.Message]bool{},
+func newHistory() *history {
+	return &history{
+		tenant: idtest.Tenant(), corroborated: map[id.Message]bool{},
 		lists: map[id.Segment]map[id.Contact]time.Time{}, sends: map[id.Send]rule.Send{},
 	}
 }
 
-// meet adds a person.
-func (p *past) meet(name string) id.Contact {
+// addPerson adds a contact.
+func (p *history) addPerson(name string) id.Contact {
 	c := person{id.New[id.Contact](), name + "@example.org", "{}", "{}"}
 	p.people = append(p.people, c)
 	return c.id
 }
 
-// mail adds a delivered message.
-func (p *past) mail(c id.Contact, send id.Send, at time.Time) *sentMail {
+// addMail adds a delivered message.
+func (p *history) addMail(c id.Contact, send id.Send, at time.Time) *sentMail {
 	p.mails = append(p.mails, sentMail{rule.Message{ID: id.New[id.Message](), Send: send, State: outbox.Delivered, SentAt: &at, EndedAt: &at}, c})
 	if _, ok := p.sends[send]; !ok {
 		p.sends[send] = rule.Send{Source: outbox.FromBroadcast(id.New[id.Broadcast]())}
@@ -71,30 +71,30 @@ func (p *past) mail(c id.Contact, send id.Send, at time.Time) *sentMail {
 	return &p.mails[len(p.mails)-1]
 }
 
-func (p *past) hit(m *sentMail, click bool, class track.Class, at time.Time) *rule.Hit {
+func (p *history) addHit(m *sentMail, click bool, class track.Class, at time.Time) *rule.Hit {
 	h := rule.Hit{Message: m.ID, Send: m.Send, Click: click, Class: class, At: at}
 	if click {
 		h.URL = "https://example.org/a"
 	}
-	p.hits, p.whose = append(p.hits, h), append(p.whose, m.contact)
+	p.hits, p.hitContacts = append(p.hits, h), append(p.hitContacts, m.contact)
 	return &p.hits[len(p.hits)-1]
 }
 
-func (p *past) open(m *sentMail, class track.Class, at time.Time) *rule.Hit {
-	return p.hit(m, false, class, at)
+func (p *history) addOpen(m *sentMail, class track.Class, at time.Time) *rule.Hit {
+	return p.addHit(m, false, class, at)
 }
 
-func (p *past) click(m *sentMail, class track.Class, at time.Time) *rule.Hit {
-	return p.hit(m, true, class, at)
+func (p *history) addClick(m *sentMail, class track.Class, at time.Time) *rule.Hit {
+	return p.addHit(m, true, class, at)
 }
 
-func (p *past) report(m *sentMail, what journal.Type, at time.Time) {
+func (p *history) addReport(m *sentMail, what journal.Type, at time.Time) {
 	p.entries = append(p.entries, journal.Entry{
 		Tenant: p.tenant, Type: what, Contact: m.contact, Send: m.Send, Message: m.ID, At: at,
 	})
 }
 
-func (p *past) did(c id.Contact, what journal.Type, name string, at time.Time, properties map[string]any) {
+func (p *history) addEvent(c id.Contact, what journal.Type, name string, at time.Time, properties map[string]any) {
 	e := journal.Entry{Tenant: p.tenant, Type: what, Name: name, Contact: c, At: at}
 	if what == journal.CustomEvent {
 		e.Data = journal.Event{Properties: properties}
@@ -102,7 +102,7 @@ func (p *past) did(c id.Contact, what journal.Type, name string, at time.Time, p
 	p.entries = append(p.entries, e)
 }
 
-func (p *past) join(c id.Contact, list id.Segment, at time.Time) {
+func (p *history) addToList(c id.Contact, list id.Segment, at time.Time) {
 	if p.lists[list] == nil {
 		p.lists[list] = map[id.Contact]time.Time{}
 	}
@@ -110,7 +110,7 @@ func (p *past) join(c id.Contact, list id.Segment, at time.Time) {
 }
 
 // write stores the history in the tables that the program uses.
-func (p *past) write(t testing.TB, db *sqldb.DB) {
+func (p *history) write(t testing.TB, db *sqldb.DB) {
 	t.Helper()
 	err := db.InTx(t.Context(), func(tx *sqldb.DB) error {
 		for _, f := range []func(testing.TB, *sqldb.DB) error{p.writePeople, p.writeMails, p.writeHits, p.writeLists} {
@@ -125,7 +125,7 @@ func (p *past) write(t testing.TB, db *sqldb.DB) {
 	}
 }
 
-func (p *past) writePeople(t testing.TB, tx *sqldb.DB) error {
+func (p *history) writePeople(t testing.TB, tx *sqldb.DB) error {
 	v := tx.Table("id UUID", "email TEXT", "types JSONB", "categories JSONB")
 	for _, c := range p.people {
 		v.Add(c.id, c.email, c.types, c.categories)
@@ -150,14 +150,14 @@ func (p *past) writePeople(t testing.TB, tx *sqldb.DB) error {
 		return err
 	}
 	v = tx.Table("email TEXT")
-	for _, a := range p.shunned {
+	for _, a := range p.suppressed {
 		v.Add(a)
 	}
 	_, err = tx.Exec(t.Context(), `INSERT INTO suppression (tenant_id, email, created_at) SELECT $1, v.email, 0 FROM `+v.As("v", 2), v.Args(p.tenant)...)
 	return err
 }
 
-func (p *past) writeMails(t testing.TB, tx *sqldb.DB) error {
+func (p *history) writeMails(t testing.TB, tx *sqldb.DB) error {
 	last := map[id.Send]int64{}
 	v := tx.Table("id UUID", "send_id UUID", "contact_id UUID", "variant_id TEXT", "state TEXT", "sent_at BIGINT", "ended_at BIGINT")
 	for _, m := range p.mails {
@@ -192,14 +192,14 @@ func (p *past) writeMails(t testing.TB, tx *sqldb.DB) error {
 	return err
 }
 
-func (p *past) writeHits(t testing.TB, tx *sqldb.DB) error {
+func (p *history) writeHits(t testing.TB, tx *sqldb.DB) error {
 	v := tx.Table("id UUID", "send_id UUID", "message_id UUID", "contact_id UUID", "kind TEXT", "url TEXT", "at BIGINT", "class TEXT")
 	for i, h := range p.hits {
 		kind := "open"
 		if h.Click {
 			kind = "click"
 		}
-		v.Add(id.New[id.Hit](), h.Send, h.Message, p.whose[i], kind, sqldb.Null(h.URL), h.At.UnixMicro(), h.Class)
+		v.Add(id.New[id.Hit](), h.Send, h.Message, p.hitContacts[i], kind, sqldb.Null(h.URL), h.At.UnixMicro(), h.Class)
 	}
 	_, err := tx.Exec(t.Context(), `
 		INSERT INTO hit (tenant_id, id, send_id, message_id, contact_id, kind, url, at, method, agent, ip, prefetch, class)
@@ -209,9 +209,9 @@ func (p *past) writeHits(t testing.TB, tx *sqldb.DB) error {
 		return err
 	}
 	v = tx.Table("message_id UUID", "flags BIGINT")
-	for m, sure := range p.sure {
+	for m, corroborated := range p.corroborated {
 		flags := track.ApparentOpened | track.HumanOpened
-		if sure {
+		if corroborated {
 			flags |= track.Confirmed
 		}
 		v.Add(m, flags)
@@ -222,7 +222,7 @@ func (p *past) writeHits(t testing.TB, tx *sqldb.DB) error {
 	return err
 }
 
-func (p *past) writeLists(t testing.TB, tx *sqldb.DB) error {
+func (p *history) writeLists(t testing.TB, tx *sqldb.DB) error {
 	for list, members := range p.lists {
 		_, err := tx.Exec(t.Context(), `
 			INSERT INTO segment (tenant_id, id, segment_key, name, type, tags, created_at, updated_at)
@@ -244,8 +244,8 @@ func (p *past) writeLists(t testing.TB, tx *sqldb.DB) error {
 	return nil
 }
 
-// inSQL returns the contacts for which a tree holds in the database.
-func (p *past) inSQL(t testing.TB, db *sqldb.DB, tree rule.Tree, env rule.Env) map[id.Contact]bool {
+// inSQL returns the contacts that a tree selects in the database.
+func (p *history) inSQL(t testing.TB, db *sqldb.DB, tree rule.Tree, env rule.Env) map[id.Contact]bool {
 	t.Helper()
 	cond, err := tree.Condition(db, env)
 	if err != nil {
@@ -261,31 +261,31 @@ func (p *past) inSQL(t testing.TB, db *sqldb.DB, tree rule.Tree, env rule.Env) m
 		join = contact.WithActivity
 	}
 	rows, err := db.Query(t.Context(), `SELECT c.id FROM contact c`+join+` WHERE c.tenant_id = $1 AND (`+text+`)`, args...)
-	held := map[id.Contact]bool{}
+	matched := map[id.Contact]bool{}
 	_, err = sqldb.Collect(rows, err, func(scan func(...any) error) (c id.Contact, err error) {
 		err = scan(&c)
-		held[c] = true
+		matched[c] = true
 		return c, err
 	})
 	if err != nil {
-		t.Fatalf("ask for %+v: %v\n%s", tree, err, text)
+		t.Fatalf("query %+v: %v\n%s", tree, err, text)
 	}
-	return held
+	return matched
 }
 
-// inMemory returns the contacts for which a tree holds by Match.
-func (p *past) inMemory(t testing.TB, subjects []rule.Subject, tree rule.Tree, env rule.Env) map[id.Contact]bool {
+// inMemory returns the contacts that a tree matches in memory.
+func (p *history) inMemory(t testing.TB, subjects []rule.Subject, tree rule.Tree, env rule.Env) map[id.Contact]bool {
 	t.Helper()
-	held := map[id.Contact]bool{}
+	matched := map[id.Contact]bool{}
 	for _, s := range subjects {
 		if tree.Match(env, s) {
-			held[s.Contact.ID] = true
+			matched[s.Contact.ID] = true
 		}
 	}
-	return held
+	return matched
 }
 
-func (p *past) load(t testing.TB, db *sqldb.DB) []rule.Subject {
+func (p *history) load(t testing.TB, db *sqldb.DB) []rule.Subject {
 	t.Helper()
 	ids := make([]id.Contact, len(p.people))
 	for i, c := range p.people {
@@ -298,22 +298,23 @@ func (p *past) load(t testing.TB, db *sqldb.DB) []rule.Subject {
 	return subjects
 }
 
-func only(c rule.Condition) rule.Tree {
+// singleLeaf returns a tree of one condition.
+func singleLeaf(c rule.Condition) rule.Tree {
 	return rule.Tree{Root: rule.Group{Logic: rule.And, Conditions: []rule.Condition{c}}}
 }
 
 func TestLoadReadsContactsInOrderAndOnce(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		p, other := newPast(), newPast()
-		ann, bob := p.meet("ann"), p.meet("bob")
-		cid := other.meet("cid")
+		p, other := newHistory(), newHistory()
+		ann, bob := p.addPerson("ann"), p.addPerson("bob")
+		cid := other.addPerson("cid")
 		at := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
-		m := p.mail(ann, idtest.Named[id.Send]("spring"), at)
-		p.sure[m.ID] = true
-		p.open(m, track.Human, at)
-		p.did(ann, journal.CustomEvent, "order_placed", at, map[string]any{"value": 5.0})
-		p.shunned = []string{"bob@example.org"}
+		m := p.addMail(ann, idtest.Named[id.Send]("spring"), at)
+		p.corroborated[m.ID] = true
+		p.addOpen(m, track.Human, at)
+		p.addEvent(ann, journal.CustomEvent, "order_placed", at, map[string]any{"value": 5.0})
+		p.suppressed = []string{"bob@example.org"}
 		p.write(t, db)
 		other.write(t, db)
 		if _, err := db.Exec(t.Context(), `INSERT INTO mail_domain (domain, mx_record, smtp_provider, next_at, tries) VALUES ('example.org', 'mx.example.org', 'other', 0, 0)`); err != nil {
@@ -324,7 +325,7 @@ func TestLoadReadsContactsInOrderAndOnce(t *testing.T) {
 			t.Fatalf("Load = %+v, %v; want bob and ann", got, err)
 		}
 		if !got[0].Suppressed || got[1].Suppressed || got[0].SMTPProvider != "other" || got[0].MXRecord != "mx.example.org" {
-			t.Errorf("the addresses of %+v are not what they are", got)
+			t.Errorf("wrong facts about the addresses: %+v", got)
 		}
 		if a := got[1]; len(a.Messages) != 1 || len(a.Hits) != 1 || !a.Hits[0].Corroborated || len(a.Events) != 1 || a.Events[0].Properties["value"] != 5.0 {
 			t.Errorf("Load(ann) = %+v", a.History)
@@ -335,8 +336,9 @@ func TestLoadReadsContactsInOrderAndOnce(t *testing.T) {
 	})
 }
 
-// declared is the schema of the tests' tenant.
-func declared(now time.Time, zone *time.Location, lists ...id.Segment) rule.Env {
+// historyEnv returns the environment of the tests about history. The lists have the keys list-0,
+// list-1, ….
+func historyEnv(now time.Time, zone *time.Location, lists ...id.Segment) rule.Env {
 	return rule.Env{Now: now, Schema: rule.Schema{
 		Zone: zone,
 		Types: contact.Types{

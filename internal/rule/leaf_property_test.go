@@ -2,15 +2,10 @@ package rule_test
 
 import (
 	"encoding/json"
-	"maps"
 	"math/rand/v2"
-	"slices"
 	"testing"
 	"time"
 
-	"pgregory.net/rapid"
-
-	"github.com/packetboat/packetboat/internal/id"
 	"github.com/packetboat/packetboat/internal/journal"
 	"github.com/packetboat/packetboat/internal/rule"
 	"github.com/packetboat/packetboat/internal/sqldb"
@@ -33,11 +28,7 @@ func TestPropertiesAreComparedByTheirType(t *testing.T) {
 	if err := json.Unmarshal([]byte(order), &properties); err != nil {
 		t.Fatal(err)
 	}
-	berlin, err := time.LoadLocation("Europe/Berlin")
-	if err != nil {
-		t.Fatal(err)
-	}
-	env := declared(noon, berlin)
+	env := historyEnv(noon, loadZone(t, "Europe/Berlin"))
 	table := []struct {
 		path, operator, value string
 		want                  bool
@@ -96,7 +87,7 @@ func TestPropertiesAreComparedByTheirType(t *testing.T) {
 		{"day", "on", `"2026-11-21"`, true},
 		{"day", "in_the_next", `{"amount": 1, "unit": "week"}`, true},
 		{"day", "more_than_ago", `{"amount": 1, "unit": "day"}`, false},
-		{"day", "anniversary_in_next", `{"amount": 1, "unit": "day"}`, false}, // it is the day itself
+		{"day", "anniversary_in_next", `{"amount": 1, "unit": "day"}`, false}, // that day is the anniversary
 		{"born", "anniversary_in_next", `{"amount": 1, "unit": "day"}`, true},
 		{"born", "anniversary_in_next", `{"amount": 1, "unit": "hour"}`, false},
 		{"leap", "before", `"2024-03-01"`, true},
@@ -104,9 +95,9 @@ func TestPropertiesAreComparedByTheirType(t *testing.T) {
 		{"order_id", "not_on", `"2026-11-21"`, true},
 	}
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		p := newPast()
-		ann := p.meet("ann")
-		p.did(ann, journal.CustomEvent, "order_placed", noon, properties)
+		p := newHistory()
+		ann := p.addPerson("ann")
+		p.addEvent(ann, journal.CustomEvent, "order_placed", noon, properties)
 		p.write(t, db)
 		subjects := p.load(t, db)
 		for _, tt := range table {
@@ -134,36 +125,16 @@ func TestSQLAgreesWithMatchOnProperties(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		s := sample{rand.New(rand.NewPCG(13, 17)), time.Date(2026, 3, 29, 10, 30, 0, 0, time.UTC), nil}
-		p := newPast()
+		p := newHistory()
 		for n := range 200 {
-			zone, err := time.LoadLocation(zones[n%len(zones)])
-			if err != nil {
-				t.Fatal(err)
-			}
-			s.zone = zone
-			p.did(p.meet(string(rune('a'+n))), journal.CustomEvent, "order_placed", s.now, map[string]any{
+			s.zone = loadZone(t, zones[n%len(zones)])
+			p.addEvent(p.addPerson(string(rune('a'+n))), journal.CustomEvent, "order_placed", s.now, map[string]any{
 				"v": s.property(2), "w": s.property(0), "items": []any{map[string]any{"sku": s.property(0)}, s.property(1)},
 			})
 		}
 		p.write(t, db)
-		subjects := p.load(t, db)
-		rapid.Check(t, func(rt *rapid.T) {
-			s := sample{rand.New(rand.NewPCG(rapid.Uint64().Draw(rt, "seed"), 1)), s.now, nil}
-			zone, err := time.LoadLocation(pick(s.Rand, zones...))
-			if err != nil {
-				rt.Fatal(err)
-			}
-			s.zone = zone
-			env := declared(s.now.Add(pick(s.Rand, 0, -10*time.Hour, 12*time.Hour)), zone)
-			text := filtered(s.filter())
-			tree, err := rule.Reparse([]byte(text), env.Schema)
-			if err != nil {
-				rt.Fatalf("%s: %v", text, err)
-			}
-			got, want := slices.SortedFunc(maps.Keys(p.inSQL(t, db, tree, env)), id.Compare), slices.SortedFunc(maps.Keys(p.inMemory(t, subjects, tree, env)), id.Compare)
-			if !slices.Equal(got, want) {
-				rt.Fatalf("%s at %s in %s\nSQL only: %v\nMatch only: %v", text, env.Now, env.Zone, without(got, want), without(want, got))
-			}
+		p.checkAgreement(t, db, s.now, []time.Duration{0, -10 * time.Hour, 12 * time.Hour}, func(s sample) string {
+			return filtered(s.filter())
 		})
 	})
 }

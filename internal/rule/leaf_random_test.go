@@ -35,39 +35,39 @@ var (
 	somePages      = []string{"https://shop.example/", "https://shop.example/Cart", "https://SHOP.example/cart?a=100%", "https://shop.example/Ünï"}
 )
 
-// past draws a random history of some people.
-func (s sample) past(people int) *past {
-	p := newPast()
+// randomHistory draws the history of some people.
+func (s sample) randomHistory(people int) *history {
+	p := newHistory()
 	for i, send := range someSends {
 		p.sends[send] = rule.Send{Type: []id.EmailType{idtest.Named[id.EmailType]("type-news"), idtest.Named[id.EmailType]("type-deals"), idtest.Named[id.EmailType]("type-news"), id.EmailType{}}[i], Source: someSources[i]}
 	}
 	for n := range people {
-		c := p.meet(fmt.Sprintf("person%d", n))
-		you := &p.people[len(p.people)-1]
-		you.types = pick(s.Rand, "{}", `{"news": false}`, `{"news": true, "deals": false}`)
-		you.categories = pick(s.Rand, "{}", offered(false), offered(true))
+		c := p.addPerson(fmt.Sprintf("person%d", n))
+		person := &p.people[len(p.people)-1]
+		person.types = pick(s.Rand, "{}", `{"news": false}`, `{"news": true, "deals": false}`)
+		person.categories = pick(s.Rand, "{}", offersConsent(false), offersConsent(true))
 		if s.IntN(3) == 0 {
-			p.shunned = append(p.shunned, you.email)
+			p.suppressed = append(p.suppressed, person.email)
 		}
 		for _, l := range someLists {
 			if s.IntN(2) == 0 {
-				p.join(c, l, s.moment())
+				p.addToList(c, l, s.moment())
 			}
 		}
 		for _, send := range someSends {
 			if s.IntN(3) > 0 {
-				s.mail(p, c, send)
+				s.addRandomMail(p, c, send)
 			}
 		}
 		for range s.IntN(5) {
-			s.happens(p, c)
+			s.addRandomEvent(p, c)
 		}
 	}
 	return p
 }
 
-func (s sample) mail(p *past, c id.Contact, send id.Send) {
-	m := p.mail(c, send, s.moment())
+func (s sample) addRandomMail(p *history, c id.Contact, send id.Send) {
+	m := p.addMail(c, send, s.moment())
 	m.Variant = pick(s.Rand, "", "a", "b")
 	switch m.State = pick(s.Rand, outbox.Sent, outbox.Delivered, outbox.Delivered, outbox.Bounced, outbox.Failed, outbox.Skipped, outbox.Queued); m.State {
 	case outbox.Bounced:
@@ -77,20 +77,20 @@ func (s sample) mail(p *past, c id.Contact, send id.Send) {
 	case outbox.Queued:
 		m.SentAt, m.EndedAt = nil, nil
 	}
-	mine := *m
+	message := *m
 	for range s.IntN(4) {
 		class := pick(s.Rand, track.Pending, track.Bot, track.Human, track.Privacy)
-		h := p.hit(&mine, class != track.Privacy && s.IntN(2) == 0, class, s.moment())
+		h := p.addHit(&message, class != track.Privacy && s.IntN(2) == 0, class, s.moment())
 		if h.Click {
 			h.URL = pick(s.Rand, somePages...)
 		}
 	}
 	if s.IntN(3) == 0 {
-		p.sure[mine.ID] = s.IntN(2) == 0
+		p.corroborated[message.ID] = s.IntN(2) == 0
 	}
 	for _, what := range []journal.Type{journal.EmailUnsubscribed, journal.EmailComplained} {
 		if s.IntN(4) == 0 {
-			p.report(&mine, what, s.moment())
+			p.addReport(&message, what, s.moment())
 			if s.IntN(4) == 0 { // without a known message
 				p.entries[len(p.entries)-1].Message = id.Message{}
 			}
@@ -98,17 +98,17 @@ func (s sample) mail(p *past, c id.Contact, send id.Send) {
 	}
 }
 
-func (s sample) happens(p *past, c id.Contact) {
+func (s sample) addRandomEvent(p *history, c id.Contact) {
 	switch at := s.moment(); s.IntN(4) {
 	case 0:
-		p.did(c, journal.PageViewed, pick(s.Rand, somePages...), at, nil)
+		p.addEvent(c, journal.PageViewed, pick(s.Rand, somePages...), at, nil)
 	case 1:
-		p.did(c, journal.FormSubmitted, pick(s.Rand, "contest", "contact"), at, nil)
+		p.addEvent(c, journal.FormSubmitted, pick(s.Rand, "contest", "contact"), at, nil)
 	case 2:
 		what := pick(s.Rand, journal.SequenceEnrolled, journal.SequenceEnrolled, journal.SequenceCompleted, journal.SequenceExited)
-		p.did(c, what, pick(s.Rand, someSequences...).String(), at, nil)
+		p.addEvent(c, what, pick(s.Rand, someSequences...).String(), at, nil)
 	default:
-		p.did(c, journal.CustomEvent, pick(s.Rand, "order_placed", "page_viewed"), at, map[string]any{
+		p.addEvent(c, journal.CustomEvent, pick(s.Rand, "order_placed", "page_viewed"), at, map[string]any{
 			"v": s.property(2), "w": s.property(0), "items": []any{map[string]any{"sku": s.property(0)}, s.property(1), map[string]any{"sku": s.property(0)}},
 		})
 	}
@@ -266,42 +266,52 @@ func (s sample) filter() map[string]any {
 func TestSQLAgreesWithMatchOnHistory(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		s := sample{rand.New(rand.NewPCG(3, 5)), time.Date(2026, 3, 29, 10, 30, 0, 0, time.UTC), nil}
-		var err error
-		if s.zone, err = time.LoadLocation("Europe/Berlin"); err != nil {
-			t.Fatal(err)
+		s := sample{rand.New(rand.NewPCG(3, 5)), time.Date(2026, 3, 29, 10, 30, 0, 0, time.UTC), loadZone(t, "Europe/Berlin")}
+		p, other := s.randomHistory(120), s.randomHistory(5)
+		other.people = nil // it has the same contacts' history, but no contacts
+		for i := range other.hitContacts {
+			other.hitContacts[i] = p.people[i%len(p.people)].id
 		}
-		p, alien := s.past(120), s.past(5)
-		alien.people = nil // its contacts differ, its history is the same
-		for i := range alien.whose {
-			alien.whose[i] = p.people[i%len(p.people)].id
+		for i := range other.entries {
+			other.entries[i].Contact = p.people[i%len(p.people)].id
 		}
-		for i := range alien.entries {
-			alien.entries[i].Contact = p.people[i%len(p.people)].id
-		}
-		for i := range alien.mails {
-			alien.mails[i].contact = p.people[i%len(p.people)].id
+		for i := range other.mails {
+			other.mails[i].contact = p.people[i%len(p.people)].id
 		}
 		p.write(t, db)
-		alien.write(t, db)
-		subjects := p.load(t, db)
-		rapid.Check(t, func(rt *rapid.T) {
-			s := sample{rand.New(rand.NewPCG(rapid.Uint64().Draw(rt, "seed"), 1)), s.now, nil}
-			zone, err := time.LoadLocation(pick(s.Rand, zones...))
-			if err != nil {
-				rt.Fatal(err)
-			}
-			s.zone = zone
-			env := declared(s.now.Add(pick(s.Rand, 0, -10*time.Hour, 12*time.Hour, -28*24*time.Hour)), zone, someLists...)
-			text := encoded(s.group(3, s.history))
-			tree, err := rule.Reparse([]byte(text), env.Schema)
-			if err != nil {
-				rt.Fatalf("%s: %v", text, err)
-			}
-			got, want := slices.SortedFunc(maps.Keys(p.inSQL(t, db, tree, env)), id.Compare), slices.SortedFunc(maps.Keys(p.inMemory(t, subjects, tree, env)), id.Compare)
-			if !slices.Equal(got, want) {
-				rt.Fatalf("%s at %s in %s\nSQL only: %v\nMatch only: %v", text, env.Now, env.Zone, without(got, want), without(want, got))
-			}
-		})
+		other.write(t, db)
+		p.checkAgreement(t, db, s.now, []time.Duration{0, -10 * time.Hour, 12 * time.Hour, -28 * 24 * time.Hour}, func(s sample) string {
+			return encoded(s.group(3, s.history))
+		}, someLists...)
 	})
+}
+
+// checkAgreement fails if SQL and Match select different contacts by random trees, at now plus one
+// of the offsets and in various time zones. draw returns the JSON of a tree.
+func (p *history) checkAgreement(t *testing.T, db *sqldb.DB, now time.Time, offsets []time.Duration, draw func(s sample) string, lists ...id.Segment) {
+	t.Helper()
+	subjects := p.load(t, db)
+	rapid.Check(t, func(rt *rapid.T) {
+		s := sample{rand.New(rand.NewPCG(rapid.Uint64().Draw(rt, "seed"), 1)), now, nil}
+		s.zone = loadZone(t, pick(s.Rand, zones...))
+		env := historyEnv(now.Add(pick(s.Rand, offsets...)), s.zone, lists...)
+		text := draw(s)
+		tree, err := rule.Reparse([]byte(text), env.Schema)
+		if err != nil {
+			rt.Fatalf("%s: %v", text, err)
+		}
+		got, want := slices.SortedFunc(maps.Keys(p.inSQL(t, db, tree, env)), id.Compare), slices.SortedFunc(maps.Keys(p.inMemory(t, subjects, tree, env)), id.Compare)
+		if !slices.Equal(got, want) {
+			rt.Fatalf("%s at %s in %s\nSQL only: %v\nMatch only: %v", text, env.Now, env.Zone, without(got, want), without(want, got))
+		}
+	})
+}
+
+func loadZone(t testing.TB, name string) *time.Location {
+	t.Helper()
+	zone, err := time.LoadLocation(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return zone
 }
