@@ -10,13 +10,13 @@ import (
 )
 
 func TestSegmentsOfABroadcast(t *testing.T) {
-	eachOffice(t, func(t *testing.T, o office) {
+	eachAccount(t, func(t *testing.T, o account) {
 		vip, out := list(t, o.db, o.acme, "VIP"), list(t, o.db, o.acme, "Out")
-		people := o.country("DE", 3)
-		o.country("FR", 2)
+		people := o.createInCountry("DE", 3)
+		o.createInCountry("FR", 2)
 		add(t, o.db, o.acme, vip, people[0])
 		add(t, o.db, o.acme, out, people[1])
-		germans := o.rule("Germans", german)
+		germans := o.createRule("Germans", german)
 		m := segment.Mailing{
 			Broadcast: id.New[id.Broadcast](), Name: strings.Repeat("ä", 198),
 			Include: []id.Segment{vip.ID, germans.ID, id.New[id.Segment]()}, Exclude: []id.Segment{out.ID},
@@ -28,7 +28,7 @@ func TestSegmentsOfABroadcast(t *testing.T) {
 				continue
 			}
 			if !strings.HasSuffix(s.Name, " - "+string(c)) || !strings.Contains(string(s.Definition), m.Broadcast.String()) {
-				t.Errorf("%s: called %q, defined as %s", c, s.Name, s.Definition)
+				t.Errorf("%s: name %q, definition %s", c, s.Name, s.Definition)
 			}
 			if _, err := segment.Parse(t.Context(), o.db, o.acme, s.Definition); err != nil {
 				t.Errorf("%s: the definition is refused: %v", c, err)
@@ -45,7 +45,7 @@ func TestSegmentsOfABroadcast(t *testing.T) {
 		if _, err := segment.FromBroadcast(t.Context(), o.db, o.acme, m, segment.NotReceived, segment.Change{}, noon); !errors.Is(err, segment.ErrCriterion) {
 			t.Errorf("not_received of no audience = %v", err)
 		}
-		if _, err := segment.ParseCriterion("everybody"); !errors.Is(err, segment.ErrCriterion) {
+		if _, err := segment.ParseCriterion("unknown"); !errors.Is(err, segment.ErrCriterion) {
 			t.Errorf("ParseCriterion = %v", err)
 		}
 	})

@@ -23,11 +23,11 @@ func TestReferencesHaveNoCyclesAndLimitedDepth(t *testing.T) {
 		deep  bool
 	}{
 		{"alone", graph{}, "a", nil, false},
-		{"on itself", graph{"a": {"a"}}, "a", []string{"a"}, false},
-		{"two on each other", graph{"a": {"b"}, "b": {"a"}}, "b", []string{"b", "a"}, false},
-		{"the shortest way round", graph{"a": {"b", "c"}, "b": {"d"}, "c": {"a"}, "d": {"a"}}, "a", []string{"a", "c"}, false},
-		{"a circle elsewhere", graph{"a": {"b"}, "b": {"c"}, "c": {"b"}}, "a", nil, false},
-		{"twice the same", graph{"a": {"b", "c"}, "b": {"d"}, "c": {"d"}}, "a", nil, false},
+		{"refers to itself", graph{"a": {"a"}}, "a", []string{"a"}, false},
+		{"two refer to each other", graph{"a": {"b"}, "b": {"a"}}, "b", []string{"b", "a"}, false},
+		{"the shortest cycle", graph{"a": {"b", "c"}, "b": {"d"}, "c": {"a"}, "d": {"a"}}, "a", []string{"a", "c"}, false},
+		{"a cycle elsewhere", graph{"a": {"b"}, "b": {"c"}, "c": {"b"}}, "a", nil, false},
+		{"one referred to twice", graph{"a": {"b", "c"}, "b": {"d"}, "c": {"d"}}, "a", nil, false},
 		{"five deep", line, "a", nil, false},
 		{"five deep, seen from below", line, "e", nil, false},
 		{"six deep, seen from within", graph{"a": {"b"}, "b": {"c"}, "c": {"d"}, "d": {"e"}, "e": {"f"}}, "c", nil, true},
@@ -44,8 +44,7 @@ func TestReferencesHaveNoCyclesAndLimitedDepth(t *testing.T) {
 	}
 }
 
-// check agrees with an exhaustive search of all paths.
-func TestCheckAgreesWithExhaustiveSearch(t *testing.T) {
+func TestCyclesAndDepthAgreeWithASearchOfAllPaths(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		g := graph{}
@@ -57,18 +56,18 @@ func TestCheckAgreesWithExhaustiveSearch(t *testing.T) {
 				}
 			}
 		}
-		round, longest := false, 0
-		var walk func(way []string)
-		walk = func(way []string) {
-			if at := slices.Index(way, "0"); at >= 0 {
-				longest = max(longest, len(way))
+		cyclic, longest := false, 0
+		var walk func(path []string)
+		walk = func(path []string) {
+			if at := slices.Index(path, "0"); at >= 0 {
+				longest = max(longest, len(path))
 			}
-			for _, next := range g[way[len(way)-1]] {
+			for _, next := range g[path[len(path)-1]] {
 				switch {
-				case next == "0" && way[0] == "0":
-					round = true
-				case !slices.Contains(way, next):
-					walk(append(slices.Clone(way), next))
+				case next == "0" && path[0] == "0":
+					cyclic = true
+				case !slices.Contains(path, next):
+					walk(append(slices.Clone(path), next))
 				}
 			}
 		}
@@ -79,11 +78,11 @@ func TestCheckAgreesWithExhaustiveSearch(t *testing.T) {
 		for i := range n {
 			acyclic = acyclic && g.cycle(fmt.Sprint(i)) == nil
 		}
-		if c := g.cycle("0"); (c != nil) != round {
-			t.Fatalf("%v: cycle %v, want one: %v", g, c, round)
+		if c := g.cycle("0"); (c != nil) != cyclic {
+			t.Fatalf("%v: cycle %v, want one: %v", g, c, cyclic)
 		}
 		if err := g.check("0"); acyclic && (err != nil) != (longest > maxDepth) {
-			t.Fatalf("%v: check = %v, the longest way holds %d", g, err, longest)
+			t.Fatalf("%v: check = %v, the longest path has %d segments", g, err, longest)
 		}
 	})
 }

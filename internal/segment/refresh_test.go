@@ -15,28 +15,28 @@ import (
 	"github.com/packetboat/packetboat/internal/segment"
 )
 
-func TestTheRefresherCountsWhatIsDue(t *testing.T) {
-	eachOffice(t, func(t *testing.T, o office) {
+func TestTheRefresherCountsDueSegments(t *testing.T) {
+	eachAccount(t, func(t *testing.T, o account) {
 		now := noon
 		var used []segment.Used
 		r := &segment.Refresher{
 			DB: o.db, Now: func() time.Time { return now }, Log: slog.New(slog.DiscardHandler),
 			InUse: func(context.Context) ([]segment.Used, error) { return used, nil },
 		}
-		settle := func() {
+		tickUntilIdle := func() {
 			t.Helper()
 			for range 10 {
 				if more, err := r.Tick(t.Context()); err != nil || !more {
-					o.must(err)
+					o.ok(err)
 					return
 				}
 			}
-			t.Fatal("the refresher does not come to rest")
+			t.Fatal("the refresher still has work after 10 ticks")
 		}
 		counted := func() map[string]time.Time {
 			t.Helper()
 			all, err := segment.List(t.Context(), o.db, o.acme, segment.Filter{})
-			o.must(err)
+			o.ok(err)
 			m := map[string]time.Time{}
 			for _, s := range all {
 				if s.EvaluatedAt != nil {
@@ -45,29 +45,29 @@ func TestTheRefresherCountsWhatIsDue(t *testing.T) {
 			}
 			return m
 		}
-		germans := o.rule("Germans", german)
+		germans := o.createRule("Germans", german)
 		vip := list(t, o.db, o.acme, "VIP")
-		settle()
+		tickUntilIdle()
 		if got := counted(); len(got) != 9 || !got["germans"].Equal(noon) {
-			t.Errorf("soon after: %v, want all nine counted", got)
+			t.Errorf("at first: %v, want all nine counted", got)
 		}
-		o.country("DE", 2)
+		o.createInCountry("DE", 2)
 		used = []segment.Used{{Tenant: o.acme, Segment: germans.ID}, {Tenant: o.other, Segment: vip.ID}}
 		now = noon.Add(14 * time.Minute)
-		settle()
+		tickUntilIdle()
 		if got := counted(); !got["germans"].Equal(noon) {
 			t.Errorf("after 14 minutes: %v", got)
 		}
 		now = noon.Add(16 * time.Minute)
-		settle()
+		tickUntilIdle()
 		if got := counted(); !got["germans"].Equal(now) || !got["vip"].Equal(noon) {
-			t.Errorf("after 16 minutes: %v, want the used one counted and no other", got)
+			t.Errorf("after 16 minutes: %v, want only the used one counted", got)
 		}
 		now = noon.Add(13 * time.Hour) // 2 at night in Berlin
-		settle()
+		tickUntilIdle()
 		for key, at := range counted() {
 			if !at.Equal(now) {
-				t.Errorf("%s was counted %v, want it at night", key, at)
+				t.Errorf("%s was counted %v, want it counted at night", key, at)
 			}
 		}
 	})
@@ -75,9 +75,9 @@ func TestTheRefresherCountsWhatIsDue(t *testing.T) {
 
 // Two refreshers never claim the same segment.
 func TestRefreshersShareTheWork(t *testing.T) {
-	eachOffice(t, func(t *testing.T, o office) {
+	eachAccount(t, func(t *testing.T, o account) {
 		for i := range 30 {
-			o.rule(fmt.Sprint("s", i), german)
+			o.createRule(fmt.Sprint("s", i), german)
 		}
 		var wg sync.WaitGroup
 		var mu sync.Mutex
@@ -108,14 +108,14 @@ func TestRefreshersShareTheWork(t *testing.T) {
 	})
 }
 
-func TestCallersShareACount(t *testing.T) {
-	eachOffice(t, func(t *testing.T, o office) {
-		s := o.rule("Germans", german)
+func TestConcurrentRecounts(t *testing.T) {
+	eachAccount(t, func(t *testing.T, o account) {
+		s := o.createRule("Germans", german)
 		c := &segment.Counter{DB: o.db, Now: func() time.Time { return noon }}
 		var wg sync.WaitGroup
 		for i := range 20 {
 			wg.Go(func() {
-				o.person(fmt.Sprintf("x%d@example.org", i), contact.Change{Texts: map[contact.Text]*string{contact.Country: new("DE")}})
+				o.createContact(fmt.Sprintf("x%d@example.org", i), contact.Change{Texts: map[contact.Text]*string{contact.Country: new("DE")}})
 				if got, err := c.Recount(context.Background(), o.acme, s.ID); err != nil || *got.MembersAll < 1 {
 					t.Errorf("Recount = %+v, %v", got, err)
 				}
@@ -125,7 +125,7 @@ func TestCallersShareACount(t *testing.T) {
 		ended, cancel := context.WithCancel(t.Context())
 		cancel()
 		if _, err := c.Recount(ended, o.acme, s.ID); !errors.Is(err, context.Canceled) {
-			t.Errorf("Recount for who went away = %v", err)
+			t.Errorf("Recount with a canceled context = %v", err)
 		}
 		if got, err := c.Recount(t.Context(), o.acme, s.ID); err != nil || *got.MembersAll != 20 {
 			t.Errorf("Recount = %+v, %v", got, err)

@@ -24,37 +24,37 @@ import (
 	"github.com/packetboat/packetboat/internal/usage"
 )
 
-// office is a tenant with built-in segments; a second tenant is in the same database.
-type office struct {
+// account is a tenant with built-in segments, beside another one in the same database.
+type account struct {
 	t     *testing.T
 	db    *sqldb.DB
 	acme  id.Tenant
 	other id.Tenant
 }
 
-func eachOffice(t *testing.T, f func(t *testing.T, o office)) {
+func eachAccount(t *testing.T, f func(t *testing.T, o account)) {
 	t.Helper()
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		o := office{t: t, db: db}
+		o := account{t: t, db: db}
 		for slug, to := range map[string]*id.Tenant{"acme": &o.acme, "other": &o.other} {
 			made, err := tenant.Create(t.Context(), db, slug, slug, "Europe/Berlin", noon, segment.BuiltIn)
-			o.must(err)
+			o.ok(err)
 			*to = made.ID
 		}
 		f(t, o)
 	})
 }
 
-func (o office) must(err error) {
+func (o account) ok(err error) {
 	o.t.Helper()
 	if err != nil {
 		o.t.Fatal(err)
 	}
 }
 
-// rule makes a dynamic segment.
-func (o office) rule(name, definition string) segment.Segment {
+// createRule creates a dynamic segment.
+func (o account) createRule(name, definition string) segment.Segment {
 	o.t.Helper()
 	s, err := segment.Create(o.t.Context(), o.db, o.acme, segment.Change{Name: &name, Definition: json.RawMessage(definition)}, noon)
 	if err != nil {
@@ -63,44 +63,45 @@ func (o office) rule(name, definition string) segment.Segment {
 	return s
 }
 
-func on(keys ...string) string {
+// inSegments returns a definition: the members of any of the segments.
+func inSegments(keys ...string) string {
 	list, _ := json.Marshal(keys)
 	return `{"logic": "and", "conditions": [{"type": "segment", "segment_keys": ` + string(list) + `, "operator": "in"}]}`
 }
 
-// person makes a contact of the account.
-func (o office) person(email string, ch contact.Change) id.Contact {
+// createContact creates a contact of the account.
+func (o account) createContact(email string, ch contact.Change) id.Contact {
 	o.t.Helper()
 	c, err := contact.Create(o.t.Context(), o.db, o.acme, email, ch, contact.Rules{}, noon)
-	o.must(err)
+	o.ok(err)
 	return c.ID
 }
 
-// country makes n contacts of a country.
-func (o office) country(code string, n int) []id.Contact {
+// createInCountry creates n contacts in a country.
+func (o account) createInCountry(code string, n int) []id.Contact {
 	o.t.Helper()
 	ids := make([]id.Contact, n)
 	for i := range ids {
-		ids[i] = o.person(fmt.Sprintf("%s%d@example.org", strings.ToLower(code), i), contact.Change{Texts: map[contact.Text]*string{contact.Country: &code}})
+		ids[i] = o.createContact(fmt.Sprintf("%s%d@example.org", strings.ToLower(code), i), contact.Change{Texts: map[contact.Text]*string{contact.Country: &code}})
 	}
 	slices.SortFunc(ids, id.Compare)
 	return ids
 }
 
-func (o office) recount(s segment.Segment) [2]int {
+func (o account) recount(s segment.Segment) [2]int {
 	o.t.Helper()
 	s, err := segment.Recount(o.t.Context(), o.db, o.acme, s.ID, noon)
-	o.must(err)
+	o.ok(err)
 	return [2]int{*s.Members, *s.MembersAll}
 }
 
 const german = `{"logic": "all", "conditions": [{"field": "country", "operator": "is", "value": "de"}]}`
 
-func TestARuleIsEvaluatedOnEachRead(t *testing.T) {
-	eachOffice(t, func(t *testing.T, o office) {
-		de := o.country("DE", 4)
-		o.country("FR", 2)
-		s := o.rule("Germans", german)
+func TestDefinitionsAreEvaluatedOnEachRead(t *testing.T) {
+	eachAccount(t, func(t *testing.T, o account) {
+		de := o.createInCountry("DE", 4)
+		o.createInCountry("FR", 2)
+		s := o.createRule("Germans", german)
 		if s.Members != nil || s.MembersAll != nil || s.EvaluatedAt != nil || s.Type != segment.Dynamic {
 			t.Errorf("created %+v, want nothing counted", s)
 		}
@@ -109,32 +110,32 @@ func TestARuleIsEvaluatedOnEachRead(t *testing.T) {
 		}
 		// One contact for each reason why it could not be mailed.
 		_, err := suppression.Add(t.Context(), o.db, o.acme, "de0@example.org", "", noon)
-		o.must(err)
-		o.must(contact.Unsubscribe(t.Context(), o.db, o.acme, de[1], contact.UnsubscribeScope{Everything: true}, noon))
+		o.ok(err)
+		o.ok(contact.Unsubscribe(t.Context(), o.db, o.acme, de[1], contact.UnsubscribeScope{Everything: true}, noon))
 		_, err = contact.Delete(t.Context(), o.db, o.acme, []id.Contact{de[2]}, noon)
-		o.must(err)
+		o.ok(err)
 		if got := o.recount(s); got != [2]int{1, 4} {
 			t.Errorf("counts %v, want 1 of 4: one is listed, one unsubscribed, one deleted", got)
 		}
 		page, err := segment.Members(t.Context(), o.db, o.acme, s, contact.Query{Limit: 2}, noon)
-		o.must(err)
+		o.ok(err)
 		rest, err := segment.Members(t.Context(), o.db, o.acme, s, contact.Query{Limit: 2, After: page.Next}, noon)
-		o.must(err)
+		o.ok(err)
 		var members []id.Contact
 		for _, c := range append(page.Contacts, rest.Contacts...) {
 			members = append(members, c.ID)
 			if c.MemberAddedAt != nil {
-				t.Error("a member that a rule found has a member_added_at")
+				t.Error("a member of a dynamic segment has a member_added_at")
 			}
 		}
 		slices.SortFunc(members, id.Compare)
 		if !slices.Equal(members, []id.Contact{de[0], de[1], de[3]}) {
-			t.Errorf("members %v, want all Germans but the deleted one", members)
+			t.Errorf("members %v, want all Germans except the deleted one", members)
 		}
 		tree, err := segment.Parse(t.Context(), o.db, o.acme, json.RawMessage(german))
-		o.must(err)
+		o.ok(err)
 		preview, err := segment.Try(t.Context(), o.db, o.acme, tree, noon)
-		o.must(err)
+		o.ok(err)
 		if preview.Counts != (segment.Counts{Sendable: 1, All: 4}) || len(preview.Sample) != 3 {
 			t.Errorf("Try = %+v", preview.Counts)
 		}
@@ -147,21 +148,21 @@ func TestARuleIsEvaluatedOnEachRead(t *testing.T) {
 	})
 }
 
-func TestADefinitionIsReplacedAndCounted(t *testing.T) {
-	eachOffice(t, func(t *testing.T, o office) {
-		o.country("DE", 3)
-		o.country("FR", 1)
-		s := o.rule("People", german)
+func TestAChangedDefinitionIsCounted(t *testing.T) {
+	eachAccount(t, func(t *testing.T, o account) {
+		o.createInCountry("DE", 3)
+		o.createInCountry("FR", 1)
+		s := o.createRule("People", german)
 		o.recount(s)
 		up, err := segment.Update(t.Context(), o.db, o.acme, s.ID, segment.Change{
 			Name: new("French"), Definition: json.RawMessage(strings.ReplaceAll(german, "de", "FR")),
 		}, noon.Add(time.Hour))
-		o.must(err)
+		o.ok(err)
 		if *up.Members != 1 || *up.MembersAll != 1 || !up.EvaluatedAt.Equal(noon.Add(time.Hour)) || up.Name != "French" || up.Key != s.Key {
 			t.Errorf("Update = %+v", up)
 		}
 		var shown map[string]any
-		o.must(json.Unmarshal(up.Definition, &shown))
+		o.ok(json.Unmarshal(up.Definition, &shown))
 		if shown["logic"] != "and" || !strings.Contains(string(up.Definition), `"equals"`) {
 			t.Errorf("the definition is shown as %s, want it canonical", up.Definition)
 		}
@@ -180,10 +181,10 @@ func TestADefinitionIsReplacedAndCounted(t *testing.T) {
 }
 
 func TestDefinitionsAreRefused(t *testing.T) {
-	eachOffice(t, func(t *testing.T, o office) {
+	eachAccount(t, func(t *testing.T, o account) {
 		theirs := list(t, o.db, o.other, "Theirs")
 		f, err := field.Create(t.Context(), o.db, o.other, field.Draft{Name: "Plan", Type: field.String}, noon)
-		o.must(err)
+		o.ok(err)
 		deep := german
 		for range 5 {
 			deep = `{"logic": "and", "conditions": [` + deep + `]}`
@@ -215,23 +216,23 @@ func TestDefinitionsAreRefused(t *testing.T) {
 				t.Errorf("%s: Create = %.300v, want %s", name, err, tt.want.Code)
 			}
 			if f, _ := fault.As(err); f != nil && len(fmt.Sprint(f.Message, f.Details)) > 50_000 {
-				t.Errorf("%s: the refusal has %d bytes", name, len(fmt.Sprint(f.Message, f.Details)))
+				t.Errorf("%s: the error has %d bytes", name, len(fmt.Sprint(f.Message, f.Details)))
 			}
 		}
 		all, err := segment.List(t.Context(), o.db, o.acme, segment.Filter{})
 		if err != nil || len(all) != 7 {
-			t.Errorf("after refusals there are %d segments, %v; want the seven built in", len(all), err)
+			t.Errorf("after the refusals there are %d segments, %v; want the seven built-in ones", len(all), err)
 		}
 	})
 }
 
-func TestSegmentsReferToOthersButNotToThemselves(t *testing.T) {
-	eachOffice(t, func(t *testing.T, o office) {
-		de := o.country("DE", 3)
-		o.country("FR", 2)
-		a := o.rule("A", german)
-		b := o.rule("B", on("a"))
-		c := o.rule("C", on("b", "soft_bouncing"))
+func TestReferencesBetweenSegments(t *testing.T) {
+	eachAccount(t, func(t *testing.T, o account) {
+		de := o.createInCountry("DE", 3)
+		o.createInCountry("FR", 2)
+		a := o.createRule("A", german)
+		b := o.createRule("B", inSegments("a"))
+		c := o.createRule("C", inSegments("b", "soft_bouncing"))
 		if got := o.recount(c); got != [2]int{3, 3} {
 			t.Errorf("counts through two segments %v, want 3", got)
 		}
@@ -239,21 +240,21 @@ func TestSegmentsReferToOthersButNotToThemselves(t *testing.T) {
 			_, err := segment.Update(t.Context(), o.db, o.acme, s.ID, segment.Change{Definition: json.RawMessage(definition)}, noon)
 			return err
 		}
-		err := redefine(a, on("c"))
+		err := redefine(a, inSegments("c"))
 		if f, _ := fault.As(err); !errors.Is(err, segment.ErrCycle) || !slices.Equal(f.Details.(map[string][]string)["cycle"], []string{"a", "c", "b"}) {
-			t.Errorf("a circle = %v", err)
+			t.Errorf("a cycle = %v", err)
 		}
-		if err := redefine(b, on("b")); !errors.Is(err, segment.ErrCycle) {
-			t.Errorf("a segment on itself = %v", err)
+		if err := redefine(b, inSegments("b")); !errors.Is(err, segment.ErrCycle) {
+			t.Errorf("a segment that refers to itself = %v", err)
 		}
-		d := o.rule("D", on("c"))
-		e := o.rule("E", on("d"))
-		if _, err := segment.Create(t.Context(), o.db, o.acme, segment.Change{Name: new("F"), Definition: json.RawMessage(on("e"))}, noon); !errors.Is(err, segment.ErrCycle) {
-			t.Errorf("a sixth on top = %v", err)
+		d := o.createRule("D", inSegments("c"))
+		e := o.createRule("E", inSegments("d"))
+		if _, err := segment.Create(t.Context(), o.db, o.acme, segment.Change{Name: new("F"), Definition: json.RawMessage(inSegments("e"))}, noon); !errors.Is(err, segment.ErrCycle) {
+			t.Errorf("a sixth level at the top = %v", err)
 		}
-		f := o.rule("F", german)
-		if err := redefine(a, on("f")); !errors.Is(err, segment.ErrCycle) {
-			t.Errorf("a sixth at the bottom = %v", err)
+		f := o.createRule("F", german)
+		if err := redefine(a, inSegments("f")); !errors.Is(err, segment.ErrCycle) {
+			t.Errorf("a sixth level at the bottom = %v", err)
 		}
 		if got := o.recount(e); got != [2]int{3, 3} {
 			t.Errorf("counts five deep %v", got)
@@ -263,9 +264,9 @@ func TestSegmentsReferToOthersButNotToThemselves(t *testing.T) {
 		} else if g, _ := fault.As(err); !strings.Contains(fmt.Sprint(g.Details), "e") {
 			t.Errorf("details %v", g.Details)
 		}
-		o.must(segment.Delete(t.Context(), o.db, o.acme, e.ID, usage.Finders{segment.Finder()}))
-		o.must(segment.Delete(t.Context(), o.db, o.acme, d.ID, usage.Finders{segment.Finder()}))
-		o.must(segment.Delete(t.Context(), o.db, o.acme, f.ID, usage.Finders{segment.Finder()}))
+		o.ok(segment.Delete(t.Context(), o.db, o.acme, e.ID, usage.Finders{segment.Finder()}))
+		o.ok(segment.Delete(t.Context(), o.db, o.acme, d.ID, usage.Finders{segment.Finder()}))
+		o.ok(segment.Delete(t.Context(), o.db, o.acme, f.ID, usage.Finders{segment.Finder()}))
 
 		// A list is in use whichever of the two conditions names it.
 		vip := list(t, o.db, o.acme, "VIP")
@@ -282,33 +283,33 @@ func TestSegmentsReferToOthersButNotToThemselves(t *testing.T) {
 			if err := segment.Delete(t.Context(), o.db, o.acme, vip.ID, usage.Finders{segment.Finder()}); !errors.Is(err, segment.ErrInUse) {
 				t.Errorf("%s: Delete of the list = %v", leaf, err)
 			}
-			o.must(segment.Delete(t.Context(), o.db, o.acme, s.ID, usage.Finders{segment.Finder()}))
+			o.ok(segment.Delete(t.Context(), o.db, o.acme, s.ID, usage.Finders{segment.Finder()}))
 		}
-		o.must(segment.Delete(t.Context(), o.db, o.acme, vip.ID, usage.Finders{segment.Finder()}))
+		o.ok(segment.Delete(t.Context(), o.db, o.acme, vip.ID, usage.Finders{segment.Finder()}))
 	})
 }
 
 // Concurrent changes of definitions never create a cycle, and no segment is deleted while another
 // transaction adds a reference to it.
 func TestConcurrentChangesCreateNoCycle(t *testing.T) {
-	eachOffice(t, func(t *testing.T, o office) {
+	eachAccount(t, func(t *testing.T, o account) {
 		var all []segment.Segment
 		for i := range 4 {
-			all = append(all, o.rule(fmt.Sprint("s", i), german))
+			all = append(all, o.createRule(fmt.Sprint("s", i), german))
 		}
 		var wg sync.WaitGroup
 		for round := range 3 {
 			for i, s := range all {
 				wg.Go(func() {
 					next := all[(i+1+round)%len(all)]
-					_, err := segment.Update(context.Background(), o.db, o.acme, s.ID, segment.Change{Definition: json.RawMessage(on(next.Key))}, noon)
+					_, err := segment.Update(context.Background(), o.db, o.acme, s.ID, segment.Change{Definition: json.RawMessage(inSegments(next.Key))}, noon)
 					if err != nil && !errors.Is(err, segment.ErrCycle) && !errors.Is(err, segment.ErrInvalidDefinition) {
 						t.Error(err)
 					}
 				})
 			}
 			wg.Go(func() {
-				extra, err := segment.Create(context.Background(), o.db, o.acme, segment.Change{Name: new("x"), Definition: json.RawMessage(on(all[0].Key))}, noon)
+				extra, err := segment.Create(context.Background(), o.db, o.acme, segment.Change{Name: new("x"), Definition: json.RawMessage(inSegments(all[0].Key))}, noon)
 				if err == nil {
 					err = segment.Delete(context.Background(), o.db, o.acme, extra.ID, usage.Finders{segment.Finder()})
 				}
@@ -321,7 +322,7 @@ func TestConcurrentChangesCreateNoCycle(t *testing.T) {
 		edges := map[string]string{}
 		for _, s := range all {
 			now, err := segment.Find(t.Context(), o.db, o.acme, s.ID.String())
-			o.must(err)
+			o.ok(err)
 			for _, other := range all {
 				if strings.Contains(string(now.Definition), `"`+other.Key+`"`) {
 					edges[s.Key] = other.Key
@@ -332,7 +333,7 @@ func TestConcurrentChangesCreateNoCycle(t *testing.T) {
 			seen := map[string]bool{}
 			for at, ok := from, true; ok; at, ok = edges[at] {
 				if seen[at] {
-					t.Fatalf("a circle came about: %v", edges)
+					t.Fatalf("concurrent changes created a cycle: %v", edges)
 				}
 				seen[at] = true
 			}
@@ -341,10 +342,10 @@ func TestConcurrentChangesCreateNoCycle(t *testing.T) {
 }
 
 func TestAFieldUsedBySegmentsCannotBeDeleted(t *testing.T) {
-	eachOffice(t, func(t *testing.T, o office) {
+	eachAccount(t, func(t *testing.T, o account) {
 		f, err := field.Create(t.Context(), o.db, o.acme, field.Draft{Name: "Plan", Type: field.String}, noon)
-		o.must(err)
-		s := o.rule("Pros", `{"logic": "and", "conditions": [{"logic": "or", "conditions": [{"field": "custom_fields.plan", "operator": "equals", "value": "pro"}]}]}`)
+		o.ok(err)
+		s := o.createRule("Pros", `{"logic": "and", "conditions": [{"logic": "or", "conditions": [{"field": "custom_fields.plan", "operator": "equals", "value": "pro"}]}]}`)
 		h, err := segment.Finder().Find(t.Context(), o.db, o.acme, usage.Subject{Kind: usage.Field, ID: f.ID.String(), Key: f.Key})
 		if err != nil || len(h["segments"]) != 1 || h["segments"][0].SegmentKey != s.Key || h["segments"][0].Name != "Pros" {
 			t.Errorf("Find = %v, %v", h, err)
@@ -358,9 +359,9 @@ func TestAFieldUsedBySegmentsCannotBeDeleted(t *testing.T) {
 			t.Errorf("another tenant's Find = %v, %v", h, err)
 		}
 		// Deleted by force: the condition matches no contact, and a warning says so.
-		o.person("ann@example.org", contact.Change{})
+		o.createContact("ann@example.org", contact.Change{})
 		_, err = field.Delete(t.Context(), o.db, o.acme, f.ID, usage.Finders{}, noon)
-		o.must(err)
+		o.ok(err)
 		if got := o.recount(s); got != [2]int{0, 0} {
 			t.Errorf("counts of a broken rule %v, want 0", got)
 		}
@@ -375,23 +376,23 @@ func TestAFieldUsedBySegmentsCannotBeDeleted(t *testing.T) {
 // and in a stored job.
 func TestStoredLeavesNeedNoSubject(t *testing.T) {
 	const openForm = `{"logic":"and","conditions":[{"type":"event","operator":"did_not"},{"type":"page_view","operator":"did_not"},{"type":"form","operator":"did_not","window":{"in_the_last":{"amount":30,"unit":"day"}}}]}`
-	eachOffice(t, func(t *testing.T, o office) {
-		o.country("DE", 2)
+	eachAccount(t, func(t *testing.T, o account) {
+		o.createInCountry("DE", 2)
 		if _, err := segment.Create(t.Context(), o.db, o.acme, segment.Change{Name: new("Quiet"), Definition: json.RawMessage(openForm)}, noon); !errors.Is(err, segment.ErrInvalidDefinition) {
 			t.Errorf("Create = %v", err)
 		}
-		s := o.rule("Quiet", german)
+		s := o.createRule("Quiet", german)
 		_, err := o.db.Exec(t.Context(), `UPDATE segment SET definition = $3 WHERE tenant_id = $1 AND id = $2`, o.acme, s.ID, openForm)
-		o.must(err)
+		o.ok(err)
 		if got := o.recount(s); got != [2]int{2, 2} {
 			t.Errorf("counts %v, want both contacts", got)
 		}
-		over := o.rule("Over", on(s.Key))
+		over := o.createRule("Over", inSegments(s.Key))
 		if got := o.recount(over); got != [2]int{2, 2} {
 			t.Errorf("counts of a segment over it %v", got)
 		}
 		stored, err := segment.Update(t.Context(), o.db, o.acme, s.ID, segment.Change{Name: new("Silent")}, noon)
-		o.must(err)
+		o.ok(err)
 		if w, err := segment.Warnings(t.Context(), o.db, o.acme, stored); err != nil || len(w) != 0 {
 			t.Errorf("Warnings = %v, %v", w, err)
 		}
@@ -406,10 +407,10 @@ func TestStoredLeavesNeedNoSubject(t *testing.T) {
 }
 
 func TestBuiltInSegments(t *testing.T) {
-	eachOffice(t, func(t *testing.T, o office) {
-		o.must(segment.InstallAll(t.Context(), o.db, noon))
+	eachAccount(t, func(t *testing.T, o account) {
+		o.ok(segment.InstallAll(t.Context(), o.db, noon))
 		all, err := segment.List(t.Context(), o.db, o.acme, segment.Filter{})
-		o.must(err)
+		o.ok(err)
 		keys := make([]string, len(all))
 		for i, s := range all {
 			keys[i] = s.Key
@@ -417,7 +418,7 @@ func TestBuiltInSegments(t *testing.T) {
 				t.Errorf("built in: %+v", s)
 			}
 			if got := o.recount(s); got != [2]int{0, 0} {
-				t.Errorf("%s of nobody: %v", s.Key, got)
+				t.Errorf("%s without contacts: %v", s.Key, got)
 			}
 			if _, err := segment.Update(t.Context(), o.db, o.acme, s.ID, segment.Change{Name: new("x")}, noon); !errors.Is(err, segment.ErrLocked) {
 				t.Errorf("Update of %s = %v", s.Key, err)
@@ -430,8 +431,8 @@ func TestBuiltInSegments(t *testing.T) {
 		if want := []string{"all_sendable", "engaged_30_days", "engaged_90_days", "never_engaged", "new_contacts_30_days", "soft_bouncing", "sunset_candidates"}; !slices.Equal(keys, want) {
 			t.Errorf("built in: %v", keys)
 		}
-		o.person("ann@example.org", contact.Change{})
-		o.person("bob@example.org", contact.Change{DoNotContact: new(true)})
+		o.createContact("ann@example.org", contact.Change{})
+		o.createContact("bob@example.org", contact.Change{DoNotContact: new(true)})
 		want := map[string][2]int{"all_sendable": {1, 1}, "new_contacts_30_days": {1, 2}}
 		for _, s := range all {
 			if got := o.recount(s); got != want[s.Key] {
@@ -440,9 +441,9 @@ func TestBuiltInSegments(t *testing.T) {
 		}
 		// A tenant older than the built-in segments gets them when the program starts.
 		old, err := tenant.Create(t.Context(), o.db, "old", "Old", "UTC", noon)
-		o.must(err)
+		o.ok(err)
 		for range 2 {
-			o.must(segment.InstallAll(t.Context(), o.db, noon))
+			o.ok(segment.InstallAll(t.Context(), o.db, noon))
 		}
 		if all, err := segment.List(t.Context(), o.db, old.ID, segment.Filter{}); err != nil || len(all) != 7 {
 			t.Errorf("the old tenant has %d, %v", len(all), err)
@@ -451,13 +452,13 @@ func TestBuiltInSegments(t *testing.T) {
 }
 
 func TestSunsetFollowsTheSettings(t *testing.T) {
-	eachOffice(t, func(t *testing.T, o office) {
-		account, err := tenant.ByID(t.Context(), o.db, o.acme)
-		o.must(err)
-		account.Settings.SunsetDays, account.Settings.SunsetMinSends = 33, 7
-		o.must(tenant.SaveSettings(t.Context(), o.db, o.acme, account.Name, account.Settings, noon))
+	eachAccount(t, func(t *testing.T, o account) {
+		made, err := tenant.ByID(t.Context(), o.db, o.acme)
+		o.ok(err)
+		made.Settings.SunsetDays, made.Settings.SunsetMinSends = 33, 7
+		o.ok(tenant.SaveSettings(t.Context(), o.db, o.acme, made.Name, made.Settings, noon))
 		s, err := segment.Find(t.Context(), o.db, o.acme, "sunset_candidates")
-		o.must(err)
+		o.ok(err)
 		if text := string(s.Definition); !strings.Contains(text, "33") || !strings.Contains(text, "7") || strings.Contains(text, "180") {
 			t.Errorf("the definition is %s", text)
 		}
@@ -466,18 +467,18 @@ func TestSunsetFollowsTheSettings(t *testing.T) {
 
 // Stored counts equal those of matching each contact by itself.
 func TestCountsAgreeWithMatching(t *testing.T) {
-	eachOffice(t, func(t *testing.T, o office) {
-		ids := slices.Concat(o.country("DE", 5), o.country("FR", 4), o.country("AT", 3))
+	eachAccount(t, func(t *testing.T, o account) {
+		ids := slices.Concat(o.createInCountry("DE", 5), o.createInCountry("FR", 4), o.createInCountry("AT", 3))
 		vip := list(t, o.db, o.acme, "VIP")
 		add(t, o.db, o.acme, vip, ids[0], ids[5], ids[6], ids[11])
 		_, err := suppression.Add(t.Context(), o.db, o.acme, "fr1@example.org", "", noon)
-		o.must(err)
-		o.must(contact.Unsubscribe(t.Context(), o.db, o.acme, ids[0], contact.UnsubscribeScope{Everything: true}, noon))
-		o.rule("Germans", german)
+		o.ok(err)
+		o.ok(contact.Unsubscribe(t.Context(), o.db, o.acme, ids[0], contact.UnsubscribeScope{Everything: true}, noon))
+		o.createRule("Germans", german)
 		env, err := segment.Env(t.Context(), o.db, o.acme, noon)
-		o.must(err)
+		o.ok(err)
 		subjects, err := rule.Load(t.Context(), o.db, o.acme, ids)
-		o.must(err)
+		o.ok(err)
 		for i, leaf := range []string{
 			`{"field": "country", "operator": "in", "value": ["DE", "FR"]}`,
 			`{"field": "country", "operator": "not_in", "value": ["DE"]}`,
@@ -488,9 +489,9 @@ func TestCountsAgreeWithMatching(t *testing.T) {
 			`{"logic": "or", "negate": true, "conditions": [{"type": "suppression", "operator": "listed"}, {"field": "country", "operator": "equals", "value": "AT"}]}`,
 			`{"field": "global_status", "operator": "equals", "value": "unsubscribed"}`,
 		} {
-			s := o.rule(fmt.Sprint("Rule ", i), `{"logic": "and", "conditions": [`+leaf+`]}`)
+			s := o.createRule(fmt.Sprint("Rule ", i), `{"logic": "and", "conditions": [`+leaf+`]}`)
 			tree, err := segment.Parse(t.Context(), o.db, o.acme, s.Definition)
-			o.must(err)
+			o.ok(err)
 			want := [2]int{}
 			for j := range subjects {
 				if tree.Match(env, subjects[j]) {

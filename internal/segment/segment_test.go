@@ -30,8 +30,8 @@ var (
 	other = id.Tenant(102)
 )
 
-// each runs f on both databases; the other tenant's list, of the same name and
-// with a member of the same address, must stay as it is.
+// each runs f on both databases, and checks that it does not change another tenant's list of the same
+// name with a member of the same address.
 func each(t *testing.T, f func(t *testing.T, db *sqldb.DB)) {
 	t.Helper()
 	t.Parallel()
@@ -47,11 +47,11 @@ func each(t *testing.T, f func(t *testing.T, db *sqldb.DB)) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		after2, err := segment.Recount(t.Context(), db, other, theirs.ID, *before.EvaluatedAt)
+		recounted, err := segment.Recount(t.Context(), db, other, theirs.ID, *before.EvaluatedAt)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(before, after) + cmp.Diff(before, after2); diff != "" {
+		if diff := cmp.Diff(before, after) + cmp.Diff(before, recounted); diff != "" {
 			t.Errorf("the other tenant's list changed:\n%s", diff)
 		}
 	})
@@ -110,7 +110,7 @@ func TestKeysAreDerivedAndStay(t *testing.T) {
 			t.Errorf("keys %q and %q", first.Key, second.Key)
 		}
 		if s := list(t, db, acme, "Engaged 30 days"); s.Key == "engaged_30_days" {
-			t.Error("a list took the key of a built-in segment")
+			t.Error("a list has the key of a built-in segment")
 		}
 		up, err := segment.Update(t.Context(), db, acme, first.ID, segment.Change{Name: new("Guests"), Tags: new([]string{"a", "a", "b"}), Definition: json.RawMessage(`{"x": 1}`)}, noon)
 		if err != nil || up.Key != "cafe_gaste" || up.Name != "Guests" || !slices.Equal(up.Tags, []string{"a", "b"}) {
@@ -257,9 +257,9 @@ func TestDeleteRefusesSegmentsInUse(t *testing.T) {
 		vip := list(t, db, acme, "VIP")
 		c := person(t, db, acme, "ann@example.org")
 		add(t, db, acme, vip, c)
-		asked := usage.Subject{}
+		found := usage.Subject{}
 		used := usage.Func(func(_ context.Context, _ *sqldb.DB, _ id.Tenant, s usage.Subject) (usage.Holders, error) {
-			asked = s
+			found = s
 			return usage.Holders{"broadcasts": {{ID: "b1", Name: "Spring", Status: "draft"}}}, nil
 		})
 		err := segment.Delete(t.Context(), db, acme, vip.ID, usage.Finders{used})
@@ -267,8 +267,8 @@ func TestDeleteRefusesSegmentsInUse(t *testing.T) {
 		if !errors.Is(err, segment.ErrInUse) || !strings.Contains(fmt.Sprint(f.Details), "Spring") || !strings.Contains(fmt.Sprint(f.Details), "forms") {
 			t.Errorf("Delete of a used list = %v with %v", err, f)
 		}
-		if asked.ID != vip.ID.String() || asked.Key != vip.Key {
-			t.Errorf("asked about %+v", asked)
+		if found.ID != vip.ID.String() || found.Key != vip.Key {
+			t.Errorf("the finder was called with %+v", found)
 		}
 		if err := segment.Delete(t.Context(), db, acme, vip.ID, usage.Finders{}); err != nil {
 			t.Fatal(err)
