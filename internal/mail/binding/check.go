@@ -47,9 +47,9 @@ type scope struct {
 // binding checks a whole binding. A part with the wrong JSON type is one issue.
 func (c *checker) binding(s *Schema, raw json.RawMessage) Bound {
 	m, whole := c.object(raw)
-	values, isValues := c.part(m, "parameters", "names to values")
-	rows, isRows := c.part(m, "sections", "names to arrays of rows")
-	slots, isSlots := c.part(m, "slots", "names to what fills them")
+	values, isValues := c.objectOf(m, "parameters", "names to values")
+	rows, isRows := c.objectOf(m, "sections", "names to arrays of rows")
+	slots, isSlots := c.objectOf(m, "slots", "names to what fills them")
 	t := scope{schema: s, values: values, rows: rows, declares: "the template"}
 	return Bound{
 		Values: c.reporting(whole && isValues).parameters(t),
@@ -85,8 +85,8 @@ func (c *checker) object(raw json.RawMessage) (map[string]any, bool) {
 	return m, ok
 }
 
-// part returns one of the three objects of a binding; if absent, an empty one.
-func (c *checker) part(m map[string]any, name, of string) (map[string]any, bool) {
+// objectOf returns one of the three objects of a binding; if absent, an empty one.
+func (c *checker) objectOf(m map[string]any, name, of string) (map[string]any, bool) {
 	v := m[name]
 	part, ok := v.(map[string]any)
 	if !ok && v != nil {
@@ -125,12 +125,12 @@ func (c *checker) parameter(at location, p *Parameter, v any) Value {
 		if !p.Required {
 			return Value{Type: p.Type}
 		}
-		c.issue(at, RequiredMissing, "is required and has no default", "Set %s to "+p.Type.wants())
-		return standIn(p)
+		c.issue(at, RequiredMissing, "is required and has no default", "Set %s to "+p.Type.describeValues())
+		return defaultValue(p)
 	}
 	held, ok := c.value(at, p, v)
 	if !ok {
-		return standIn(p)
+		return defaultValue(p)
 	}
 	return Value{Type: p.Type, V: held}
 }
@@ -160,20 +160,20 @@ func (c *checker) section(s scope, sec *Section, v any) []map[string]Value {
 	list, ok := v.([]any)
 	switch {
 	case v == nil && sec.Required:
-		c.issue(at, RequiredMissing, "is required", "Set %s to an array of at least "+counted(sec.least(), "row"))
+		c.issue(at, RequiredMissing, "is required", "Set %s to an array of at least "+countOf(sec.minRows(), "row"))
 		return []map[string]Value{sampleRow(sec)}
 	case v == nil:
 		return nil
 	case !ok:
 		c.invalid(at, "must be an array of rows, not "+kind(v), "Set %s to an array of objects")
 		return []map[string]Value{sampleRow(sec)}
-	case len(list) < sec.least():
-		c.issue(at, MinRows, fmt.Sprintf("has %s; at least %d must be there", counted(len(list), "row"), sec.least()), "Add "+counted(sec.least()-len(list), "row")+" to %s")
+	case len(list) < sec.minRows():
+		c.issue(at, MinRows, fmt.Sprintf("has %s; at least %d must be there", countOf(len(list), "row"), sec.minRows()), "Add "+countOf(sec.minRows()-len(list), "row")+" to %s")
 		if len(list) == 0 {
 			return []map[string]Value{sampleRow(sec)}
 		}
 	case len(list) > sec.Max:
-		c.issue(at, MaxRows, fmt.Sprintf("has %s; at most %d are allowed", counted(len(list), "row"), sec.Max), "Remove "+counted(len(list)-sec.Max, "row")+" from %s")
+		c.issue(at, MaxRows, fmt.Sprintf("has %s; at most %d are allowed", countOf(len(list), "row"), sec.Max), "Remove "+countOf(len(list)-sec.Max, "row")+" from %s")
 		list = list[:max(sec.Max, 0)]
 	}
 	rows := make([]map[string]Value, 0, len(list))
@@ -210,8 +210,8 @@ func (c *checker) row(at location, sec *Section, row map[string]any, s scope) ma
 	return out
 }
 
-// counted formats a number of things.
-func counted(n int, thing string) string {
+// countOf formats a number of things.
+func countOf(n int, thing string) string {
 	if n == 1 {
 		return "1 " + thing
 	}
@@ -227,8 +227,8 @@ func namesOf[T interface{ name() string }](declared []T) []string {
 	return out
 }
 
-// knownTo returns the names of parameters, or of sections, that any of the blocks declares.
-func knownTo(blocks []*Block, code IssueCode) map[string]bool {
+// declaredNames returns the names of parameters, or of sections, that any of the blocks declares.
+func declaredNames(blocks []*Block, code IssueCode) map[string]bool {
 	known := map[string]bool{}
 	for _, b := range blocks {
 		if code == UnknownSection {

@@ -21,20 +21,20 @@ func BenchmarkCheck(b *testing.B) {
 	}
 }
 
-// groves is a pool with its blocks by tag, like the real one.
-type groves struct {
+// treePool is a pool with its blocks by tag, like the real one.
+type treePool struct {
 	all   map[string]*binding.Block
 	byTag map[string][]*binding.Block
 }
 
-func (g groves) Find(ref string) (*binding.Block, bool) {
+func (g treePool) Find(ref string) (*binding.Block, bool) {
 	b, ok := g.all[ref]
 	return b, ok
 }
 
-func (g groves) Eligible(s binding.Slot) []*binding.Block { return g.byTag[s.TagFilter[0]] }
+func (g treePool) Eligible(s binding.Slot) []*binding.Block { return g.byTag[s.TagFilter[0]] }
 
-func large(b *testing.B) (binding.Schema, json.RawMessage, groves) {
+func large(b *testing.B) (binding.Schema, json.RawMessage, treePool) {
 	b.Helper()
 	var parameters, values, slots, fillings, five []string
 	types := []string{"text", "rich_text", "url", "number", "date", "email", "textarea", "color", "boolean", "image"}
@@ -47,7 +47,7 @@ func large(b *testing.B) (binding.Schema, json.RawMessage, groves) {
 		five = append(five, fmt.Sprintf(`"p%d": %s`, i, samples[i]))
 	}
 	schema := `{"parameters_schema": [` + strings.Join(parameters[:5], ",") + `]}`
-	pool := groves{map[string]*binding.Block{}, map[string][]*binding.Block{}}
+	pool := treePool{map[string]*binding.Block{}, map[string][]*binding.Block{}}
 	for i := range 30 {
 		tag := fmt.Sprintf("tag%d", i)
 		slots = append(slots, fmt.Sprintf(`{"name": "s%d", "tag_filter": [%q], "required": true}`, i, tag))

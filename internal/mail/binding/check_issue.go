@@ -80,7 +80,7 @@ func (c *checker) shape(path, message, fix string) {
 
 // unknown adds problems for the undeclared names of m, in order.
 func (c *checker) unknown(code IssueCode, at location, m map[string]any, declared []string, s scope) {
-	known := knownTo(s.also, code)
+	known := declaredNames(s.also, code)
 	for _, n := range declared {
 		known[n] = true
 	}
@@ -101,23 +101,23 @@ func (c *checker) unknown(code IssueCode, at location, m map[string]any, declare
 		default:
 			at.name = n
 		}
-		c.issue(at, code, s.declares+" does not declare it", instead(at.path(), n, declared))
+		c.issue(at, code, s.declares+" does not declare it", unknownNameFix(at.path(), n, declared))
 	}
 }
 
-// instead returns the fix for an undeclared name.
-func instead(path, name string, declared []string) string {
+// unknownNameFix returns the fix for an undeclared name.
+func unknownNameFix(path, name string, declared []string) string {
 	switch near := nearest(name, declared); {
 	case near != "":
 		return "Rename '" + path + "' to '" + near + "'"
 	case len(declared) == 0:
 		return "Remove '" + path + "'"
 	}
-	return "Remove '" + path + "' or use one of: " + some(declared)
+	return "Remove '" + path + "' or use one of: " + listNames(declared)
 }
 
-// some lists names, up to a readable number.
-func some(names []string) string {
+// listNames lists names, up to a readable number.
+func listNames(names []string) string {
 	const most = 12
 	if len(names) <= most {
 		return strings.Join(names, ", ")

@@ -30,15 +30,17 @@ var (
 	kinds     = []string{"text", "textarea", "rich_text", "html", "url", "image", "email", "color", "number", "boolean", "date", "datetime", "select", "list"}
 )
 
-// drawn draws JSON texts.
-type drawn struct{ *rapid.T }
+// generator draws JSON texts.
+type generator struct{ *rapid.T }
 
-func (d drawn) one(list ...string) string { return rapid.SampledFrom(list).Draw(d.T, "one") }
+func (d generator) one(list ...string) string { return rapid.SampledFrom(list).Draw(d.T, "one") }
 
-func (d drawn) chance(percent int) bool { return rapid.IntRange(0, 99).Draw(d.T, "chance") < percent }
+func (d generator) chance(percent int) bool {
+	return rapid.IntRange(0, 99).Draw(d.T, "chance") < percent
+}
 
 // named draws up to n entries with different names.
-func (d drawn) named(n int, entry func(name string) string) string {
+func (d generator) named(n int, entry func(name string) string) string {
 	names := rapid.SliceOfNDistinct(someName, 0, n, rapid.ID[string]).Draw(d.T, "names")
 	parts := make([]string, 0, len(names))
 	for _, name := range names {
@@ -47,7 +49,7 @@ func (d drawn) named(n int, entry func(name string) string) string {
 	return strings.Join(parts, ",")
 }
 
-func (d drawn) parameters() string {
+func (d generator) parameters() string {
 	return "[" + d.named(4, func(name string) string {
 		t := d.one(kinds...)
 		rest := ""
@@ -64,14 +66,14 @@ func (d drawn) parameters() string {
 	}) + "]"
 }
 
-func (d drawn) sections() string {
+func (d generator) sections() string {
 	return "[" + d.named(2, func(name string) string {
 		return fmt.Sprintf(`{"name": %q, "required": %t, "min": %d, "max": %d, "item_schema": %s}`,
 			name, d.chance(50), rapid.IntRange(0, 2).Draw(d.T, "min"), rapid.IntRange(2, 3).Draw(d.T, "max"), d.parameters())
 	}) + "]"
 }
 
-func (d drawn) slots() string {
+func (d generator) slots() string {
 	return "[" + d.named(3, func(name string) string {
 		rest := ""
 		if d.chance(50) {
@@ -81,12 +83,12 @@ func (d drawn) slots() string {
 	}) + "]"
 }
 
-func (d drawn) schema(t *testing.T) binding.Schema {
+func (d generator) schema(t *testing.T) binding.Schema {
 	return schemaOf(t, `{"parameters_schema": `+d.parameters()+`, "sections_schema": `+d.sections()+`, "slots_schema": `+d.slots()+`}`)
 }
 
-func (d drawn) shelf(t *testing.T) shelf {
-	var pool shelf
+func (d generator) pool(t *testing.T) blockPool {
+	var pool blockPool
 	for _, slug := range []string{"one", "two", "three"} {
 		pool = append(pool, blockOf(t, slug, d.one("", "x", "x y"), `{"parameters_schema": `+d.parameters()+`, "sections_schema": `+d.sections()+`}`))
 	}
@@ -94,14 +96,14 @@ func (d drawn) shelf(t *testing.T) shelf {
 }
 
 // value draws a value of a parameter that mostly fits.
-func (d drawn) value(t binding.Type) string {
+func (d generator) value(t binding.Type) string {
 	if d.chance(85) {
 		return d.one(goodValues[string(t)]...)
 	}
 	return d.one(badValues...)
 }
 
-func (d drawn) values(list []binding.Parameter) string {
+func (d generator) values(list []binding.Parameter) string {
 	var parts []string
 	for _, p := range list {
 		if d.chance(80) {
@@ -114,7 +116,7 @@ func (d drawn) values(list []binding.Parameter) string {
 	return "{" + strings.Join(parts, ",") + "}"
 }
 
-func (d drawn) rows(list []binding.Section) string {
+func (d generator) rows(list []binding.Section) string {
 	var parts []string
 	for _, s := range list {
 		if !d.chance(80) {
@@ -132,7 +134,7 @@ func (d drawn) rows(list []binding.Section) string {
 	return "{" + strings.Join(parts, ",") + "}"
 }
 
-func (d drawn) binding(s binding.Schema, pool shelf) string {
+func (d generator) binding(s binding.Schema, pool blockPool) string {
 	var slots []string
 	for _, sl := range s.Slots {
 		b := pool[rapid.IntRange(0, len(pool)-1).Draw(d.T, "block")]
@@ -150,8 +152,8 @@ func (d drawn) binding(s binding.Schema, pool shelf) string {
 	return raw
 }
 
-// unfit returns what has no value of its type, or "".
-func unfit(s binding.Schema, b binding.Bound) string {
+// makeInvalid returns what has no value of its type, or "".
+func makeInvalid(s binding.Schema, b binding.Bound) string {
 	for _, p := range s.Parameters {
 		if v, there := b.Values[p.Name]; !there || !fits(p, v) {
 			return fmt.Sprintf("parameter %s of %s holds %#v", p.Name, p.Type, v)
@@ -176,7 +178,7 @@ func unfit(s binding.Schema, b binding.Bound) string {
 		case !there || sl.Required && f.Block == nil && f.Notice == "":
 			return "slot " + sl.Name
 		case f.Block != nil:
-			if wrong := unfit(f.Block.Schema, f.Bound); wrong != "" {
+			if wrong := makeInvalid(f.Block.Schema, f.Bound); wrong != "" {
 				return "in slot " + sl.Name + " " + wrong
 			}
 		}
@@ -216,12 +218,12 @@ func fits(p binding.Parameter, v binding.Value) bool {
 func TestWhatIsDeclaredHasAValue(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(r *rapid.T) {
-		d := drawn{r}
-		s, pool := d.schema(t), d.shelf(t)
+		d := generator{r}
+		s, pool := d.schema(t), d.pool(t)
 		raw := json.RawMessage(d.binding(s, pool))
 		b, issues := binding.Check(s, raw, pool, "seed")
 		if len(issues) == 0 {
-			if wrong := unfit(s, b); wrong != "" {
+			if wrong := makeInvalid(s, b); wrong != "" {
 				r.Fatalf("without issues, but %s: %s", wrong, raw)
 			}
 			for _, f := range b.Slots {
@@ -231,7 +233,7 @@ func TestWhatIsDeclaredHasAValue(t *testing.T) {
 			}
 		}
 		shown, same := binding.Lenient(s, raw, pool, "seed")
-		if wrong := unfit(s, shown); wrong != "" {
+		if wrong := makeInvalid(s, shown); wrong != "" {
 			r.Fatalf("Lenient leaves %s: %s", wrong, raw)
 		}
 		if len(issues) == 0 && !reflect.DeepEqual(b, shown) || !reflect.DeepEqual(issues, same) {
@@ -240,7 +242,7 @@ func TestWhatIsDeclaredHasAValue(t *testing.T) {
 		if again, repeated := binding.Check(s, raw, pool, "seed"); !reflect.DeepEqual(again, b) || !reflect.DeepEqual(repeated, issues) {
 			r.Fatalf("the same input gives %+v, then %+v", issues, repeated)
 		}
-		if wrong := unfit(s, binding.Sample(s)); wrong != "" {
+		if wrong := makeInvalid(s, binding.Sample(s)); wrong != "" {
 			r.Fatalf("Sample leaves %s", wrong)
 		}
 	})
@@ -249,8 +251,8 @@ func TestWhatIsDeclaredHasAValue(t *testing.T) {
 func TestIssuesOfARebaseAreThoseOfTheMergedBinding(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(r *rapid.T) {
-		d := drawn{r}
-		base, theirs, pool := d.schema(t), d.schema(t), d.shelf(t)
+		d := generator{r}
+		base, theirs, pool := d.schema(t), d.schema(t), d.pool(t)
 		raw := json.RawMessage(d.binding(base, pool))
 		_, before := binding.Check(base, raw, pool, "")
 		merged, diff := binding.Rebase(base, raw, theirs, pool)

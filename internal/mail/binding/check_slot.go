@@ -34,12 +34,12 @@ func (c *checker) slot(sl *Slot, v any) Filling {
 	m, ok := v.(map[string]any)
 	if !ok && v != nil {
 		c.invalid(at, "must be an object, not "+kind(v), `Set %s to an object such as {"strategy": "fixed", "block_id": "<slug of a block>"}`)
-		return noticed(sl)
+		return noticeFilling(sl)
 	}
 	strategy := sl.Default
 	if v != nil {
 		if strategy, ok = c.strategy(at, sl, m); !ok {
-			return noticed(sl)
+			return noticeFilling(sl)
 		}
 	}
 	switch {
@@ -49,7 +49,7 @@ func (c *checker) slot(sl *Slot, v any) Filling {
 		return c.fixed(at, sl, m)
 	case sl.Required:
 		c.issue(at, RequiredMissing, "is required and is left empty", "Fill %s with a block: "+c.choices(sl))
-		return noticed(sl)
+		return noticeFilling(sl)
 	}
 	return Filling{Strategy: Empty}
 }
@@ -83,19 +83,19 @@ func (c *checker) fixed(at location, sl *Slot, m map[string]any) Filling {
 	switch {
 	case m["block_id"] == nil || ok && ref == "":
 		c.issue(at, RequiredMissing, "is required when the strategy is fixed", "Set %s to the slug of a block: "+c.choices(sl))
-		return noticed(sl)
+		return noticeFilling(sl)
 	case !ok:
 		c.invalid(at, "must be a string, not "+kind(m["block_id"]), "Set %s to the id or the slug of a block")
-		return noticed(sl)
+		return noticeFilling(sl)
 	}
-	b, found := c.find(ref)
+	b, found := c.findBlock(ref)
 	if !found {
 		c.issue(at, BlockNotEligible, fmt.Sprintf("there is no active block %q with a body of the template's format", clip(ref)), "Set %s to the slug of a block that fits: "+c.choices(sl))
-		return noticed(sl)
+		return noticeFilling(sl)
 	}
-	if lacking := lacks(b, sl); len(lacking) > 0 {
-		c.issue(at, BlockNotEligible, fmt.Sprintf("block %q lacks what the slot filters by: %s", b.Slug, some(lacking)), "Set %s to the slug of a block that fits: "+c.choices(sl))
-		return noticed(sl)
+	if lacking := missingTags(b, sl); len(lacking) > 0 {
+		c.issue(at, BlockNotEligible, fmt.Sprintf("block %q lacks what the slot filters by: %s", b.Slug, listNames(lacking)), "Set %s to the slug of a block that fits: "+c.choices(sl))
+		return noticeFilling(sl)
 	}
 	return Filling{Strategy: Fixed, Block: b, Bound: c.block(sl, b, m, nil)}
 }
@@ -116,7 +116,7 @@ func (c *checker) random(at location, sl *Slot, m map[string]any) Filling {
 	rows, _ := m["sections"].(map[string]any)
 	c.fitting = c.fitting[:0]
 	for _, b := range all {
-		if suffices(&b.Schema, values, rows) {
+		if requirementsMet(&b.Schema, values, rows) {
 			c.fitting = append(c.fitting, b)
 		}
 	}
@@ -125,7 +125,7 @@ func (c *checker) random(at location, sl *Slot, m map[string]any) Filling {
 			return Filling{Strategy: Random}
 		}
 		c.issue(at, RequiredMissing, "is required, and no block fits it", "Fill %s with a block: "+c.choices(sl))
-		return noticed(sl)
+		return noticeFilling(sl)
 	}
 	var first Filling
 	var why []Issue
@@ -134,7 +134,7 @@ func (c *checker) random(at location, sl *Slot, m map[string]any) Filling {
 		i := pick(c.seed, sl.Name, len(c.fitting))
 		b := c.fitting[i]
 		f := Filling{Strategy: Random, Block: b, Bound: c.block(sl, b, m, all)}
-		if !slices.ContainsFunc(c.issues[before:], unsuited) {
+		if !slices.ContainsFunc(c.issues[before:], isDueToBlock) {
 			return f
 		}
 		if try == 0 {
@@ -147,8 +147,8 @@ func (c *checker) random(at location, sl *Slot, m map[string]any) Filling {
 	return first
 }
 
-// unsuited reports whether an issue is due to the chosen block, and not to a name that no block has.
-func unsuited(i Issue) bool { return i.Code != UnknownParam && i.Code != UnknownSection }
+// isDueToBlock reports whether an issue is due to the chosen block, and not to a name that no block has.
+func isDueToBlock(i Issue) bool { return i.Code != UnknownParam && i.Code != UnknownSection }
 
 // pick chooses one of n; the same for equal seed and slot.
 func pick(seed, slot string, n int) int {
@@ -156,8 +156,8 @@ func pick(seed, slot string, n int) int {
 	return int(binary.BigEndian.Uint64(sum[:8]) % uint64(n))
 }
 
-// suffices reports whether everything that a block requires is bound or has a default.
-func suffices(s *Schema, values, rows map[string]any) bool {
+// requirementsMet reports whether everything that a block requires is bound or has a default.
+func requirementsMet(s *Schema, values, rows map[string]any) bool {
 	for i := range s.Parameters {
 		p := &s.Parameters[i]
 		if p.Required && values[p.Name] == nil && !HasValue(p.Default) {
@@ -194,16 +194,16 @@ func (c *checker) slotPart(sl *Slot, m map[string]any, name, of string) (map[str
 	return part, true
 }
 
-// find looks up a block in the pool.
-func (c *checker) find(ref string) (*Block, bool) {
+// findBlock looks up a block in the pool.
+func (c *checker) findBlock(ref string) (*Block, bool) {
 	if c.pool == nil {
 		return nil, false
 	}
 	return c.pool.Find(ref)
 }
 
-// lacks returns the tags of a slot's filter that a block does not have.
-func lacks(b *Block, sl *Slot) []string {
+// missingTags returns the tags of a slot's filter that a block does not have.
+func missingTags(b *Block, sl *Slot) []string {
 	var out []string
 	for _, tag := range sl.TagFilter {
 		if !slices.Contains(b.Tags, tag) {
@@ -223,7 +223,7 @@ func (c *checker) choices(sl *Slot) string {
 	}
 	switch {
 	case len(names) > 0:
-		return some(names)
+		return listNames(names)
 	case len(sl.TagFilter) > 0:
 		return "there is none yet that carries " + strings.Join(sl.TagFilter, ", ")
 	}

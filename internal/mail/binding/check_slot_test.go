@@ -24,7 +24,7 @@ func TestRequiredSlotsGetABlock(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			s := schemaOf(t, `{"slots_schema": [{"name": "s", `+tt.slot+`}]}`)
-			_, issues := binding.Check(s, json.RawMessage(tt.raw), shelf{plain}, "seed")
+			_, issues := binding.Check(s, json.RawMessage(tt.raw), blockPool{plain}, "seed")
 			if got := listed(issues); got != tt.want {
 				t.Errorf("issues %q, want %q", got, tt.want)
 			}
@@ -35,7 +35,7 @@ func TestRequiredSlotsGetABlock(t *testing.T) {
 func TestRandomBlocksAreChosenFromThoseThatFit(t *testing.T) {
 	t.Parallel()
 	s := schemaOf(t, `{"slots_schema": [{"name": "one", "tag_filter": ["a"]}, {"name": "two", "tag_filter": ["a"]}]}`)
-	var pool shelf
+	var pool blockPool
 	for i := range 20 {
 		pool = append(pool, blockOf(t, fmt.Sprintf("free%d", i), "a", `{}`))
 	}
@@ -72,7 +72,7 @@ func TestRandomBlocksAreChosenFromThoseThatFit(t *testing.T) {
 func TestRandomBlocksUseBoundValues(t *testing.T) {
 	t.Parallel()
 	s := schemaOf(t, `{"slots_schema": [{"name": "s", "required": true}]}`)
-	pool := shelf{
+	pool := blockPool{
 		blockOf(t, "needy", "", `{"parameters_schema": [{"name": "title", "type": "text", "required": true}]}`),
 		blockOf(t, "other", "", `{"parameters_schema": [{"name": "colour", "type": "color", "required": true}]}`),
 	}
@@ -101,7 +101,7 @@ func TestRandomBlocksUseBoundValues(t *testing.T) {
 func TestRandomBlocksThatDoNotFitTheBindingAreSkipped(t *testing.T) {
 	t.Parallel()
 	s := schemaOf(t, `{"slots_schema": [{"name": "s", "required": true}]}`)
-	pool := shelf{
+	pool := blockPool{
 		blockOf(t, "short", "", `{"parameters_schema": [{"name": "title", "type": "text", "validation": {"max_length": 3}}]}`),
 		blockOf(t, "number", "", `{"parameters_schema": [{"name": "title", "type": "number"}]}`),
 		blockOf(t, "long", "", `{"parameters_schema": [{"name": "title", "type": "text"}]}`),

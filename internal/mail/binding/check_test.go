@@ -34,17 +34,17 @@ const quote = `{
 	"sections_schema": [{"name": "x", "max": 2, "item_schema": [{"name": "y", "type": "number", "required": true}]}]
 }`
 
-func blocks(t testing.TB) shelf {
+func blocks(t testing.TB) blockPool {
 	t.Helper()
-	return shelf{
+	return blockPool{
 		blockOf(t, "ann", "hero", quote),
 		blockOf(t, "bob", "hero new", `{"parameters_schema": [{"name": "title", "type": "text", "default": "Bob"}]}`),
 		blockOf(t, "cat", "aside", `{}`),
 	}
 }
 
-// whole is a valid binding of letter, of which tests change one thing.
-const whole = `{
+// fullBinding is a valid binding of letter, of which tests change one thing.
+const fullBinding = `{
 	"parameters": {"headline": "Hello", "intro": "<p>Hi</p>"},
 	"sections": {"products": [{"title": "A", "price": 2.50}, {"title": "B"}]},
 	"slots": {"hero": {"strategy": "fixed", "block_id": "ann", "parameters": {"title": "T"}, "sections": {"x": [{"y": 1}]}}}
@@ -53,16 +53,16 @@ const whole = `{
 func TestEachProblemHasItsPath(t *testing.T) {
 	t.Parallel()
 	with := func(was, is string) string {
-		if !strings.Contains(whole, was) {
+		if !strings.Contains(fullBinding, was) {
 			t.Fatalf("%q is not in the binding", was)
 		}
-		return strings.Replace(whole, was, is, 1)
+		return strings.Replace(fullBinding, was, is, 1)
 	}
 	hero := func(is string) string {
 		return with(`{"strategy": "fixed", "block_id": "ann", "parameters": {"title": "T"}, "sections": {"x": [{"y": 1}]}}`, is)
 	}
 	for _, tt := range []struct{ name, raw, want string }{
-		{"nothing", whole, ""},
+		{"nothing", fullBinding, ""},
 		{"null parts and values", with(`"intro": "<p>Hi</p>"`, `"intro": null, "cta": null`), ""},
 		{"members that mean nothing", with(`"parameters": {`, `"version": 3, "parameters": {`), ""},
 
@@ -161,7 +161,7 @@ func TestFixesOfUnknownNamesSuggestDeclaredOnes(t *testing.T) {
 
 func TestUnboundParametersHaveTheirDefault(t *testing.T) {
 	t.Parallel()
-	b, issues := binding.Check(schemaOf(t, letter), json.RawMessage(whole), blocks(t), "seed")
+	b, issues := binding.Check(schemaOf(t, letter), json.RawMessage(fullBinding), blocks(t), "seed")
 	if len(issues) > 0 {
 		t.Fatal(issues)
 	}

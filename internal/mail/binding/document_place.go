@@ -58,9 +58,9 @@ func newPlaces(src string, f form) *places {
 	return &places{Scanner: markup.New(src, markup.Syntax{Raw: textElements, XML: f == mjmlForm, Names: true}), form: f}
 }
 
-// at returns the place of a piece of Liquid, which must not be before an earlier
+// placeOf returns the place of a piece of Liquid, which must not be before an earlier
 // argument, and the element of MJML around it.
-func (p *places) at(span markup.Span) (at place, parent string) {
+func (p *places) placeOf(span markup.Span) (at place, parent string) {
 	if !p.form.marked() {
 		return inMarkup, ""
 	}

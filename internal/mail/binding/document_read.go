@@ -38,7 +38,7 @@ type openSection struct {
 }
 
 func (r *reader) read() []part {
-	r.src = scoped(r.src, r.slot)
+	r.src = scopeParams(r.src, r.slot)
 	r.places = newPlaces(r.src, r.form)
 	params(r.src, r.places.Spans, func(_ int, name string) {
 		if name == "" {
@@ -141,7 +141,7 @@ func (r *reader) value(span markup.Span, kind, name, before, after string) {
 		r.parts = append(r.parts, part{text: before + constantName(r.slot) + "." + name + after})
 		return
 	}
-	at, _ := r.places.at(span)
+	at, _ := r.places.placeOf(span)
 	r.parts = append(r.parts, part{text: before}, part{kind: fieldPart, name: name, place: at, code: true}, part{text: after})
 }
 
@@ -173,16 +173,16 @@ func (r *reader) literal(to int) {
 	}
 	text := r.src[r.from:to]
 	if bare := strings.TrimRight(text, "{"); len(bare) < len(text)-1 && to < len(r.src) {
-		text = bare + literally(text[len(bare):])
+		text = bare + escapeLiquid(text[len(bare):])
 	}
 	r.parts = append(r.parts, part{text: text})
 }
 
-// put replaces the placeholder at span by a part.
-func (r *reader) put(span markup.Span, p part) {
+// putPart replaces the placeholder at span by a part.
+func (r *reader) putPart(span markup.Span, p part) {
 	r.literal(span.Start)
 	r.from = span.End
-	p.place, p.parent = r.places.at(span)
+	p.place, p.parent = r.places.placeOf(span)
 	r.parts = append(r.parts, p)
 }
 
@@ -214,12 +214,12 @@ func (r *reader) param(span markup.Span, name string) {
 		r.refuse(span, "names no declared parameter")
 		return
 	}
-	r.put(span, part{kind: paramPart, name: name})
+	r.putPart(span, part{kind: paramPart, name: name})
 }
 
 func (r *reader) item(span markup.Span, name string) {
 	if r.isField(span, name) {
-		r.put(span, part{kind: fieldPart, name: name})
+		r.putPart(span, part{kind: fieldPart, name: name})
 	}
 }
 
@@ -249,7 +249,7 @@ func (r *reader) slotAt(span markup.Span, name string) {
 	case !use(r.names.slots, name):
 		r.refuse(span, "names no declared slot")
 	default:
-		r.put(span, part{kind: slotPart, name: name})
+		r.putPart(span, part{kind: slotPart, name: name})
 	}
 }
 
@@ -268,7 +268,7 @@ func (r *reader) begin(span markup.Span, name string) {
 		r.refuse(span, "names no declared section")
 	}
 	r.names.used[name] = true
-	start, end := r.alone(span)
+	start, end := r.wholeLine(span)
 	r.literal(start)
 	r.from = max(r.from, end)
 	r.section = &openSection{name: name, fields: fields, token: r.src[span.Start:span.End], line: r.lineOf(span.Start), before: r.parts}
@@ -289,7 +289,7 @@ func (r *reader) end(span markup.Span, name string) {
 		r.refuse(span, fmt.Sprintf("does not end the section %q", r.section.name))
 		r.endSection()
 	default:
-		start, end := r.alone(span)
+		start, end := r.wholeLine(span)
 		r.literal(start)
 		r.from = end
 		r.endSection()
@@ -302,9 +302,9 @@ func (r *reader) endSection() {
 	r.section = nil
 }
 
-// alone returns what is removed with the beginning or end of a section: its whole line, if there is
+// wholeLine returns what is removed with the beginning or end of a section: its whole line, if there is
 // nothing else on it.
-func (r *reader) alone(span markup.Span) (start, end int) {
+func (r *reader) wholeLine(span markup.Span) (start, end int) {
 	start, end = span.Start, span.End
 	for start > r.from && (r.src[start-1] == ' ' || r.src[start-1] == '\t') {
 		start--

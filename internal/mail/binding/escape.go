@@ -23,23 +23,23 @@ func (j *joiner) write(text string) {
 	if text == "" {
 		return
 	}
-	if meets(j.last, text[0]) {
+	if formDelimiter(j.last, text[0]) {
 		j.WriteString(nothing)
 	}
-	j.add(text)
+	j.addPiece(text)
 }
 
-// add writes a literal of the body, including its delimiters.
-func (j *joiner) add(text string) {
+// addPiece writes a literal of the body, including its delimiters.
+func (j *joiner) addPiece(text string) {
 	if text != "" {
 		j.WriteString(text)
 		j.last = text[len(text)-1]
 	}
 }
 
-// meets reports whether two adjacent bytes are a delimiter, or a part of what turns one into text
+// formDelimiter reports whether two adjacent bytes are a delimiter, or a part of what turns one into text
 // (three braces).
-func meets(a, b byte) bool {
+func formDelimiter(a, b byte) bool {
 	switch a {
 	case '{':
 		return b == '{' || b == '%'
@@ -49,8 +49,8 @@ func meets(a, b byte) bool {
 	return false
 }
 
-// literally returns text in a form that Liquid prints unchanged.
-func literally(text string) string {
+// escapeLiquid returns text in a form that Liquid prints unchanged.
+func escapeLiquid(text string) string {
 	if !hasLiquid(text) {
 		return text
 	}
@@ -81,9 +81,9 @@ func (w where) inTag() bool { return w.place == inTag || w.place == inBare }
 func prepared(v Value, slot string) Value {
 	ready := func(t Type, text string) string {
 		if checkLiquid(t, text) != "" {
-			return literally(text) // Check would have refused it
+			return escapeLiquid(text) // Check would have refused it
 		}
-		return scoped(settled(text), slot)
+		return scopeParams(neutralizePlaceholders(text), slot)
 	}
 	switch x := v.V.(type) {
 	case string:
@@ -98,8 +98,8 @@ func prepared(v Value, slot string) Value {
 	return v
 }
 
-// plainly returns a text of the program escaped for a position.
-func plainly(text string, at where) string { return escaped(prepared(Value{Text, text}, ""), at) }
+// escapeText returns a text of the program escaped for a position.
+func escapeText(text string, at where) string { return escaped(prepared(Value{Text, text}, ""), at) }
 
 // escaped returns a prepared value escaped for a position.
 func escaped(v Value, at where) string {
@@ -144,26 +144,26 @@ func escapedText(t Type, text string, at where) string {
 	}
 	switch {
 	case at.form.marked():
-		return apart(text, func(s string) string { return escapeHTML(s, t, at) }, func(code string) string { return requoted(code, at.place) })
+		return mapAround(text, func(s string) string { return escapeHTML(s, t, at) }, func(code string) string { return requote(code, at.place) })
 	case at.form == subjectForm || t != Textarea && t != RichText && t != RawHTML:
 		return oneLine(text)
 	}
-	return outside(text, clean)
+	return mapOutsideLiquid(text, clean)
 }
 
-// outside applies f to text outside of Liquid. Comments, which print nothing, are removed.
-func outside(text string, f func(string) string) string {
-	return apart(text, f, func(code string) string { return code })
+// mapOutsideLiquid applies f to text outside of Liquid. Comments, which print nothing, are removed.
+func mapOutsideLiquid(text string, f func(string) string) string {
+	return mapAround(text, f, func(code string) string { return code })
 }
 
-// apart applies one function to text outside of Liquid, and another to each piece of Liquid.
-func apart(text string, f, code func(string) string) string {
+// mapAround applies one function to text outside of Liquid, and another to each piece of Liquid.
+func mapAround(text string, f, code func(string) string) string {
 	spans := liquidSpans(text)
 	if len(spans) == 0 {
 		return f(text)
 	}
 	var j joiner
-	last, write := 0, j.add
+	last, write := 0, j.addPiece
 	for _, span := range spans {
 		write(f(text[last:span.Start]))
 		last = span.End
@@ -172,7 +172,7 @@ func apart(text string, f, code func(string) string) string {
 			continue
 		}
 		write(code(text[span.Start:span.End]))
-		write = j.add
+		write = j.addPiece
 	}
 	write(f(text[last:]))
 	return j.String()
@@ -191,7 +191,7 @@ func isComment(text string, span markup.Span) bool {
 
 // oneLine returns text on one line, for a header.
 func oneLine(text string) string {
-	return outside(text, func(s string) string {
+	return mapOutsideLiquid(text, func(s string) string {
 		s = strings.ReplaceAll(s, "\r\n", " ")
 		return strings.Map(func(r rune) rune {
 			switch r {

@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// requoted returns an output or a tag of a value in a form that is allowed in HTML at that position
+// requote returns an output or a tag of a value in a form that is allowed in HTML at that position
 // before it is rendered: in an attribute its strings have the other quotes, and no comparison looks
 // like the start of a tag.
-func requoted(piece string, at place) string {
+func requote(piece string, at place) string {
 	if !strings.ContainsAny(piece, `"'<`) {
 		return piece
 	}

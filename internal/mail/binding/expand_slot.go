@@ -17,9 +17,9 @@ func (x *expander) slot(out *joiner, p *part, f form, s *frame) {
 	case filling.Block == nil && f.marked() && p.place == inMarkup:
 		x.write(out, notice(filling.Notice, f, p.parent))
 	case filling.Block == nil:
-		x.write(out, plainly(filling.Notice, at))
+		x.write(out, escapeText(filling.Notice, at))
 	case f.marked() && p.place == inMarkup:
-		before, after := wrapping(filling.Block.Bodies.MJML, f, p.parent)
+		before, after := wrapperOf(filling.Block.Bodies.MJML, f, p.parent)
 		x.write(out, before)
 		x.parts(out, x.block(filling.Block, p.name, f), f, s.block(p.name, filling), nil)
 		x.write(out, after)
@@ -65,7 +65,7 @@ func (x *expander) blockText(filling Filling, inner *frame, f form, at where) st
 		return ""
 	}
 	if f != plainForm {
-		return plainly(stripped(out.String(), false), at)
+		return escapeText(stripped(out.String(), false), at)
 	}
 	text := strings.TrimSpace(textpart.FromHTML(out.String()))
 	if checkLiquid(RawHTML, text) != "" { // a tag of Liquid was removed with broken HTML
@@ -76,11 +76,11 @@ func (x *expander) blockText(filling Filling, inner *frame, f form, at where) st
 
 // notice returns what a preview shows for an empty slot: a dashed box.
 func notice(text string, f form, parent string) string {
-	text = plainly(text, where{form: f})
+	text = escapeText(text, where{form: f})
 	if f == htmlForm || !takesMJML(parent) {
 		return `<div style="border:2px dashed #8c8c8c;padding:16px;text-align:center;font-family:sans-serif;color:#595959">` + text + `</div>`
 	}
-	before, after := around("mj-text", parent)
+	before, after := wrapperFor("mj-text", parent)
 	return before + `<mj-text align="center" color="#595959" padding="16px"><div style="border:2px dashed #8c8c8c;padding:16px">` + text + `</div></mj-text>` + after
 }
 
@@ -93,16 +93,16 @@ func takesMJML(parent string) bool {
 	return false
 }
 
-// wrapping returns the elements around a block's MJML that are needed in an element: a block of
+// wrapperOf returns the elements around a block's MJML that are needed in an element: a block of
 // mj-text needs a column and a section in mj-body.
-func wrapping(source string, f form, parent string) (before, after string) {
+func wrapperOf(source string, f form, parent string) (before, after string) {
 	if f != mjmlForm {
 		return "", ""
 	}
-	return around(firstElement(source), parent)
+	return wrapperFor(firstElement(source), parent)
 }
 
-func around(element, parent string) (before, after string) {
+func wrapperFor(element, parent string) (before, after string) {
 	switch element {
 	case "mj-text", "mj-button", "mj-image", "mj-divider", "mj-spacer", "mj-table", "mj-social",
 		"mj-navbar", "mj-accordion", "mj-carousel":

@@ -24,11 +24,11 @@ type failer interface {
 	Fatalf(format string, args ...any)
 }
 
-// worst is hostile data of a recipient.
-type worst struct{}
+// worstEnv is hostile data of a recipient.
+type worstEnv struct{}
 
-func (worst) Lookup(string) (any, bool) { return `"><b x='y">{{z}}`, true }
-func (worst) Now() time.Time            { return time.Unix(0, 0) }
+func (worstEnv) Lookup(string) (any, bool) { return `"><b x='y">{{z}}`, true }
+func (worstEnv) Now() time.Time            { return time.Unix(0, 0) }
 
 func render(t failer, source string, mode liquid.Mode) string {
 	t.Helper()
@@ -36,7 +36,7 @@ func render(t failer, source string, mode liquid.Mode) string {
 	if err != nil {
 		t.Fatalf("the Liquid of %q: %v", source, err)
 	}
-	out, err := parsed.Append(context.Background(), nil, worst{}, nil)
+	out, err := parsed.Append(context.Background(), nil, worstEnv{}, nil)
 	if err != nil {
 		if _, ok := errors.AsType[*liquid.RenderError](err); ok || errors.Is(err, liquid.ErrLimit) {
 			return ""
@@ -71,9 +71,9 @@ func shape(t failer, html string) string {
 const shaped = `<p title="{{param:x}}" class='a {{param:x}}' lang={{param:x}}>{{param:x}}<b>{{ param:x }}</b></p>` +
 	`<!-- {{param:x}} --><style>{{param:x}}</style><textarea>{{param:x}}</textarea><a href="https://x.example/{{x}}">{{x}}</a>{{param:x}}`
 
-// holdShape fails if a value of that type has a meaning in HTML: before Liquid
+// checkShape fails if a value of that type has a meaning in HTML: before Liquid
 // is rendered or after.
-func holdShape(t failer, shaped string, typ Type, x string) {
+func checkShape(t failer, shaped string, typ Type, x string) {
 	t.Helper()
 	d, _, err := ParseDocument(Bodies{HTML: shaped}, Schema{Parameters: []Parameter{{Name: "x"}}})
 	if err != nil {
@@ -98,9 +98,9 @@ func TestValuesAreNoMarkup(t *testing.T) {
 	types := []Type{Text, Textarea, URL, Image, Email, Color, Date, DateTime, Select, List}
 	quoted := strings.ReplaceAll(shaped, " lang={{param:x}}", "")
 	check := func(t failer, typ Type, x string) {
-		holdShape(t, quoted, typ, x)
+		checkShape(t, quoted, typ, x)
 		if strings.TrimSpace(x) != "" && !hasLiquid(x) { // what an output prints is for the author to quote
-			holdShape(t, shaped, typ, x)
+			checkShape(t, shaped, typ, x)
 		}
 	}
 	for _, x := range hostile {

@@ -14,7 +14,7 @@ import (
 func FuzzCheck(f *testing.F) {
 	s, theirs, pool := schemaOf(f, letter), schemaOf(f, changedLetter), blocks(f)
 	for _, seed := range []string{
-		whole, ``, `null`, `[]`, `{"parameters": {"headline": 1e999999999}}`, `{"sections": {"products": [[], {}, {"price": -0.0e-7}]}}`,
+		fullBinding, ``, `null`, `[]`, `{"parameters": {"headline": 1e999999999}}`, `{"sections": {"products": [[], {}, {"price": -0.0e-7}]}}`,
 		`{"slots": {"hero": {"strategy": "random", "parameters": {"title": "{{x}}"}}}}`, "{\"\xff\": 1}", `{"parameters": {"cta": "{{a}}java&#x73;cript:b"}}`,
 		strings.Repeat(`[`, 20_000), `{"parameters": {"a": ` + strings.Repeat(`{"a":`, 9000),
 	} {
@@ -23,7 +23,7 @@ func FuzzCheck(f *testing.F) {
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		b, issues := binding.Check(s, raw, pool, "seed")
 		if len(issues) == 0 {
-			if wrong := unfit(s, b); wrong != "" {
+			if wrong := makeInvalid(s, b); wrong != "" {
 				t.Errorf("without issues, but %s", wrong)
 			}
 		}
@@ -31,7 +31,7 @@ func FuzzCheck(f *testing.F) {
 			t.Errorf("%d issues", len(issues))
 		}
 		b, _ = binding.Lenient(s, raw, pool, "seed")
-		if wrong := unfit(s, b); wrong != "" {
+		if wrong := makeInvalid(s, b); wrong != "" {
 			t.Errorf("Lenient leaves %s", wrong)
 		}
 		merged, _ := binding.Rebase(s, raw, theirs, pool)
@@ -78,11 +78,11 @@ func FuzzSchema(f *testing.F) {
 		if second, _ := json.Marshal(again); err != nil || string(first) != string(second) {
 			t.Errorf("%s, sent again, becomes %s, %v", first, second, err)
 		}
-		if wrong := unfit(back, binding.Sample(back)); wrong != "" {
+		if wrong := makeInvalid(back, binding.Sample(back)); wrong != "" {
 			t.Errorf("Sample of %s leaves %s", first, wrong)
 		}
 		b, _ := binding.Lenient(back, json.RawMessage(`{}`), nil, "")
-		if wrong := unfit(back, b); wrong != "" {
+		if wrong := makeInvalid(back, b); wrong != "" {
 			t.Errorf("Lenient of %s leaves %s", first, wrong)
 		}
 	})

@@ -44,10 +44,10 @@ func onlyParameter(t testing.TB, rest string) binding.Schema {
 	return schemaOf(t, `{"parameters_schema": [{"name": "x", `+rest+`}]}`)
 }
 
-// shelf is a pool of blocks.
-type shelf []*binding.Block
+// blockPool is a pool of blocks.
+type blockPool []*binding.Block
 
-func (p shelf) Find(ref string) (*binding.Block, bool) {
+func (p blockPool) Find(ref string) (*binding.Block, bool) {
 	i := slices.IndexFunc(p, func(b *binding.Block) bool { return b.Slug == ref || b.ID.String() == ref })
 	if i < 0 {
 		return nil, false
@@ -55,7 +55,7 @@ func (p shelf) Find(ref string) (*binding.Block, bool) {
 	return p[i], true
 }
 
-func (p shelf) Eligible(s binding.Slot) []*binding.Block {
+func (p blockPool) Eligible(s binding.Slot) []*binding.Block {
 	var out []*binding.Block
 	for _, b := range p {
 		if !slices.ContainsFunc(s.TagFilter, func(tag string) bool { return !slices.Contains(b.Tags, tag) }) {

@@ -23,13 +23,13 @@ func Sample(s Schema) Bound {
 		Slots:  make(map[string]Filling, len(s.Slots)),
 	}
 	for i := range s.Parameters {
-		b.Values[s.Parameters[i].Name] = standIn(&s.Parameters[i])
+		b.Values[s.Parameters[i].Name] = defaultValue(&s.Parameters[i])
 	}
 	for i := range s.Sections {
 		b.Rows[s.Sections[i].Name] = []map[string]Value{sampleRow(&s.Sections[i])}
 	}
 	for i := range s.Slots {
-		b.Slots[s.Slots[i].Name] = noticed(&s.Slots[i])
+		b.Slots[s.Slots[i].Name] = noticeFilling(&s.Slots[i])
 	}
 	return b
 }
@@ -37,29 +37,29 @@ func Sample(s Schema) Bound {
 func sampleRow(s *Section) map[string]Value {
 	row := make(map[string]Value, len(s.Item))
 	for i := range s.Item {
-		row[s.Item[i].Name] = standIn(&s.Item[i])
+		row[s.Item[i].Name] = defaultValue(&s.Item[i])
 	}
 	return row
 }
 
-// noticed is a slot that shows that a block is missing.
-func noticed(sl *Slot) Filling {
+// noticeFilling is a slot that shows that a block is missing.
+func noticeFilling(sl *Slot) Filling {
 	return Filling{Strategy: Empty, Notice: "[slot: " + sl.Name + "]"}
 }
 
-// standIn returns the value for a parameter without one: its sample, or else its default, or else a
+// defaultValue returns the value for a parameter without one: its sample, or else its default, or else a
 // placeholder.
-func standIn(p *Parameter) Value {
+func defaultValue(p *Parameter) Value {
 	for _, raw := range []json.RawMessage{p.Sample, p.Default} {
 		if v, ok := stored(p.Type, raw); ok {
 			return Value{Type: p.Type, V: v}
 		}
 	}
-	return Value{Type: p.Type, V: mock(p)}
+	return Value{Type: p.Type, V: placeholderValue(p)}
 }
 
-// mock returns a placeholder value, as far as the type allows one.
-func mock(p *Parameter) any {
+// placeholderValue returns a placeholder value, as far as the type allows one.
+func placeholderValue(p *Parameter) any {
 	mark := "[" + p.Name + "]"
 	switch p.Type {
 	case URL:

@@ -32,7 +32,7 @@ func checkLiquid(t Type, text string) string {
 	case Number, Boolean, Color, Date, DateTime, Email, Select:
 		return "must not hold Liquid ({{ … }} or {% … %})"
 	}
-	text = settled(text)
+	text = neutralizePlaceholders(text)
 	if _, err := liquid.Parse(text, liquid.Options{}); err != nil {
 		if e, ok := errors.AsType[*liquid.ParseError](err); ok {
 			return "holds Liquid that cannot be read: " + e.Message
@@ -42,9 +42,9 @@ func checkLiquid(t Type, text string) string {
 	return checkTags(t, text)
 }
 
-// settled returns a value in which text that looks like a placeholder is text for Liquid: values
+// neutralizePlaceholders returns a value in which text that looks like a placeholder is text for Liquid: values
 // are not parsed for placeholders, and Liquid could not parse them.
-func settled(text string) string {
+func neutralizePlaceholders(text string) string {
 	if !hasLiquid(text) || !strings.ContainsAny(text, ":#/") {
 		return text
 	}
@@ -111,9 +111,9 @@ type word struct {
 	after      byte // the last byte before it that is not a space, or 0
 }
 
-// words calls f for each name in code. It parses as package liquid does: a string ends at its
+// eachName calls f for each name in code. It parses as package liquid does: a string ends at its
 // closing quote, a name may contain hyphens and end in a question mark.
-func words(code string, f func(word)) {
+func eachName(code string, f func(word)) {
 	after := byte(0)
 	for i := 0; i < len(code); {
 		c := code[i]
@@ -160,7 +160,7 @@ func words(code string, f func(word)) {
 
 func usesFilter(code, name string) bool {
 	found := false
-	words(code, func(w word) {
+	eachName(code, func(w word) {
 		found = found || w.after == '|' && code[w.start:w.end] == name
 	})
 	return found
@@ -183,13 +183,13 @@ func params(text string, spans []markup.Span, f func(at int, name string)) {
 		}
 		start := span.Start + strings.Index(piece, code)
 		seen := 0
-		words(code, func(w word) {
+		eachName(code, func(w word) {
 			seen++
 			if code[w.start:w.end] != "param" || w.after == '.' || w.after == '|' || sets(tag) && seen == 2 {
 				return
 			}
 			if rest := strings.TrimLeftFunc(code[w.end:], markup.IsLiquidSpace); !strings.HasPrefix(rest, ":") { // not a placeholder
-				f(start+w.start, asked(rest))
+				f(start+w.start, firstName(rest))
 			}
 		})
 	}
@@ -204,8 +204,8 @@ func sets(tag string) bool {
 	return false
 }
 
-// asked returns the first name of a path, written .name or ["name"].
-func asked(path string) string {
+// firstName returns the first name of a path, written .name or ["name"].
+func firstName(path string) string {
 	if rest, ok := strings.CutPrefix(path, "."); ok {
 		return markup.FirstWord(strings.TrimLeftFunc(rest, markup.IsLiquidSpace))
 	}
@@ -230,9 +230,9 @@ func constantName(slot string) string {
 	return "param._" + slot
 }
 
-// scoped returns text with param in its Liquid referring to the parameters of the block in that
+// scopeParams returns text with param in its Liquid referring to the parameters of the block in that
 // slot; without a slot, it returns text unchanged.
-func scoped(text, slot string) string {
+func scopeParams(text, slot string) string {
 	if slot == "" || !strings.Contains(text, "param") {
 		return text
 	}

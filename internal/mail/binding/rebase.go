@@ -54,10 +54,10 @@ func Rebase(base Schema, raw json.RawMessage, theirs Schema, pool Pool) (json.Ra
 	out := written(merged)
 	_, issues := Lenient(theirs, out, pool, "")
 	return out, Diff{
-		Added:   orEmpty(r.added),
-		Removed: orEmpty(r.removed),
-		Changed: orEmpty(r.changed),
-		Issues:  orEmpty(issues),
+		Added:   nonNil(r.added),
+		Removed: nonNil(r.removed),
+		Changed: nonNil(r.changed),
+		Issues:  nonNil(issues),
 	}
 }
 
@@ -145,7 +145,7 @@ func (r *rebase) keptField(path string, old, p *Parameter, rows, out []map[strin
 			continue
 		}
 		bound++
-		if v, ok := carried(old.Type, p.Type, v); ok {
+		if v, ok := convertValue(old.Type, p.Type, v); ok {
 			out[i][p.Name] = v
 			kept++
 		}
@@ -186,8 +186,8 @@ func byName(list []Parameter) map[string]*Parameter {
 	return out
 }
 
-// carried converts a value to the new type; false if the types are not compatible.
-func carried(from, to Type, v any) (any, bool) {
+// convertValue converts a value to the new type; false if the types are not compatible.
+func convertValue(from, to Type, v any) (any, bool) {
 	if from == to {
 		return v, true
 	}

@@ -60,8 +60,8 @@ func (r *rebase) slot(old, sl *Slot, bound map[string]any) map[string]any {
 	var blocks []*Block
 	if ok && strategy == Fixed {
 		ref, _ := bound["block_id"].(string)
-		b, found := quiet.find(ref)
-		if ok = found && len(lacks(b, sl)) == 0; ok {
+		b, found := quiet.findBlock(ref)
+		if ok = found && len(missingTags(b, sl)) == 0; ok {
 			blocks = []*Block{b}
 		}
 	}
@@ -95,7 +95,7 @@ func (r *rebase) ofBlocks(path string, filled map[string]any, part string, code 
 	if len(bound) == 0 {
 		return
 	}
-	kept, known := map[string]any{}, knownTo(blocks, code)
+	kept, known := map[string]any{}, declaredNames(blocks, code)
 	for _, name := range slices.Sorted(maps.Keys(bound)) {
 		if known[name] {
 			kept[name] = bound[name]
@@ -109,7 +109,7 @@ func (r *rebase) ofBlocks(path string, filled map[string]any, part string, code 
 func slotFacets(sl *Slot) map[string]any {
 	return map[string]any{
 		"required":           sl.Required,
-		"tag_filter":         written(orEmpty(sl.TagFilter)),
-		"allowed_strategies": written(orEmpty(sl.Allowed)),
+		"tag_filter":         written(nonNil(sl.TagFilter)),
+		"allowed_strategies": written(nonNil(sl.Allowed)),
 	}
 }

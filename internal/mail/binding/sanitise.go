@@ -51,10 +51,10 @@ func sanitised(text string) string {
 		return encoded(text)
 	}
 	m := newMask(clean(text))
-	out := m.restored(literally(m.balance(policy().Sanitize(m.text))), true)
+	out := m.restored(escapeLiquid(m.balance(policy().Sanitize(m.text))), true)
 	if checkLiquid(RichText, out) != "" { // a part of a block was removed with something forbidden
 		m.dropTags()
-		out = m.restored(literally(m.balance(policy().Sanitize(m.text))), true)
+		out = m.restored(escapeLiquid(m.balance(policy().Sanitize(m.text))), true)
 	}
 	return out
 }
@@ -142,7 +142,7 @@ func (m *mask) restored(text string, isHTML bool) string {
 			if quoted {
 				at = inDouble
 			}
-			piece = requoted(piece, at)
+			piece = requote(piece, at)
 		}
 		j.write(piece)
 		text = text[end:]

@@ -19,9 +19,9 @@ type balancer struct {
 }
 
 const (
-	liquidBlock = "{%" // among the open elements, a block of Liquid
-	silent      = "~"  // prefix of elements that were dropped, whose end tags are dropped, too
-	maxElements = 100  // nested; deeper elements are dropped
+	liquidBlock   = "{%" // among the open elements, a block of Liquid
+	droppedPrefix = "~"  // prefix of elements that were dropped, whose end tags are dropped, too
+	maxElements   = 100  // nested; deeper elements are dropped
 )
 
 // balance returns sanitised HTML with its elements closed, without unsafe styles and addresses.
@@ -36,10 +36,10 @@ func (m *mask) balance(text string) string {
 		case tokens.TextToken:
 			b.text(string(z.Raw()))
 		case tokens.StartTagToken, tokens.SelfClosingTagToken:
-			b.start(z.Token())
+			b.startTag(z.Token())
 		case tokens.EndTagToken:
 			name, _ := z.TagName()
-			b.end(string(name))
+			b.endTag(string(name))
 		}
 	}
 }
@@ -88,14 +88,14 @@ var entities = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, 
 // closeTo closes all but the first n elements.
 func (b *balancer) closeTo(n int) {
 	for len(b.open) > n {
-		if name := b.open[len(b.open)-1]; name != liquidBlock && !strings.HasPrefix(name, silent) {
+		if name := b.open[len(b.open)-1]; name != liquidBlock && !strings.HasPrefix(name, droppedPrefix) {
 			b.out.WriteString("</" + name + ">")
 		}
 		b.open = b.open[:len(b.open)-1]
 	}
 }
 
-func (b *balancer) start(t tokens.Token) {
+func (b *balancer) startTag(t tokens.Token) {
 	name := t.Data
 	if !b.prepare(name) || len(b.open) >= maxElements {
 		return
@@ -112,7 +112,7 @@ func (b *balancer) start(t tokens.Token) {
 		return
 	case "a", "span":
 		if attributes == "" {
-			b.open = append(b.open, silent+name)
+			b.open = append(b.open, droppedPrefix+name)
 			return
 		}
 	}
@@ -144,13 +144,13 @@ func (b *balancer) attributes(list []tokens.Attribute) string {
 func (b *balancer) prepare(name string) bool {
 	switch name {
 	case "li":
-		return b.climb([]string{"ul", "ol"}, "td", "th", "table")
+		return b.closeUntil([]string{"ul", "ol"}, "td", "th", "table")
 	case "td", "th":
-		return b.climb([]string{"tr"}, "table")
+		return b.closeUntil([]string{"tr"}, "table")
 	case "tr":
-		return b.climb([]string{"table", "thead", "tbody"})
+		return b.closeUntil([]string{"table", "thead", "tbody"})
 	case "thead", "tbody":
-		return b.climb([]string{"table"})
+		return b.closeUntil([]string{"table"})
 	}
 	switch innermost(b.open) {
 	case "ul", "ol", "table", "thead", "tbody", "tr":
@@ -158,9 +158,9 @@ func (b *balancer) prepare(name string) bool {
 	}
 	switch name {
 	case "p", "div", "ul", "ol", "h1", "h2", "h3", "h4", "blockquote", "pre", "table", "hr":
-		b.leave("p")
+		b.closeIfOpen("p")
 	case "a":
-		b.leave("a")
+		b.closeIfOpen("a")
 	}
 	if isHeading(name) && len(b.open) > 0 && isHeading(b.open[len(b.open)-1]) {
 		b.closeTo(len(b.open) - 1)
@@ -170,8 +170,8 @@ func (b *balancer) prepare(name string) bool {
 
 func isHeading(name string) bool { return len(name) == 2 && name[0] == 'h' && name != "hr" }
 
-// climb closes elements until one of names is the innermost.
-func (b *balancer) climb(names []string, barriers ...string) bool {
+// closeUntil closes elements until one of names is the innermost.
+func (b *balancer) closeUntil(names []string, barriers ...string) bool {
 	for i := len(b.open) - 1; i >= 0; i-- {
 		switch open := b.open[i]; {
 		case slices.Contains(names, open):
@@ -190,31 +190,31 @@ func (b *balancer) climb(names []string, barriers ...string) bool {
 // innermost returns the last element of open, ignoring blocks of Liquid.
 func innermost(open []string) string {
 	for i := len(open) - 1; i >= 0; i-- {
-		if open[i] != liquidBlock && !strings.HasPrefix(open[i], silent) {
+		if open[i] != liquidBlock && !strings.HasPrefix(open[i], droppedPrefix) {
 			return open[i]
 		}
 	}
 	return ""
 }
 
-// leave closes the element of that name, if one is open.
-func (b *balancer) leave(name string) {
-	if i := b.within(name); i >= 0 {
+// closeIfOpen closes the element of that name, if one is open.
+func (b *balancer) closeIfOpen(name string) {
+	if i := b.indexOpen(name); i >= 0 {
 		b.closeTo(i)
 	}
 }
 
-func (b *balancer) end(name string) {
-	if i := b.within(name); i >= 0 {
+func (b *balancer) endTag(name string) {
+	if i := b.indexOpen(name); i >= 0 {
 		b.closeTo(i)
 	}
 }
 
-// within returns the index of the innermost element of that name that an end tag would close here,
+// indexOpen returns the index of the innermost element of that name that an end tag would close here,
 // or -1.
-func (b *balancer) within(name string) int {
+func (b *balancer) indexOpen(name string) int {
 	for i := len(b.open) - 1; i >= 0; i-- {
-		switch open := strings.TrimPrefix(b.open[i], silent); {
+		switch open := strings.TrimPrefix(b.open[i], droppedPrefix); {
 		case open == name:
 			return i
 		case open == liquidBlock:

@@ -10,13 +10,13 @@ import (
 // addresses of its links or, for a header or an attribute, in one line without them.
 func stripped(text string, lines bool) string {
 	if !strings.ContainsAny(text, "<&") {
-		return outside(text, clean)
+		return mapOutsideLiquid(text, clean)
 	}
 	m := newMask(clean(text))
-	out := m.restored(literally(m.strip(lines)), false)
+	out := m.restored(escapeLiquid(m.strip(lines)), false)
 	if checkLiquid(RawHTML, out) != "" { // a part of a block was removed with an element without text
 		m.dropTags()
-		out = m.restored(literally(m.strip(lines)), false)
+		out = m.restored(escapeLiquid(m.strip(lines)), false)
 	}
 	return out
 }
@@ -83,8 +83,8 @@ func (s *stripper) part(g gap) {
 	s.gap = max(s.gap, g)
 }
 
-// put writes a non-empty text after the pending gap.
-func (s *stripper) put(text string) {
+// write writes a non-empty text after the pending gap.
+func (s *stripper) write(text string) {
 	if s.out.Len() > 0 {
 		s.out.WriteString([]string{noGap: "", spaceGap: " ", lineGap: "\n", paragraphGap: "\n\n"}[s.gap])
 	}
@@ -95,7 +95,7 @@ func (s *stripper) put(text string) {
 func (s *stripper) text(text string) {
 	if s.pre > 0 && s.lines {
 		if text != "" {
-			s.put(text)
+			s.write(text)
 		}
 		return
 	}
@@ -109,7 +109,7 @@ func (s *stripper) text(text string) {
 		if n < 0 {
 			n = len(text)
 		}
-		s.put(text[:n])
+		s.write(text[:n])
 		text = text[n:]
 	}
 }
@@ -124,7 +124,7 @@ func (s *stripper) start(t tokens.Token) {
 		s.part(lineGap)
 	case "li":
 		if s.lines {
-			s.put("-")
+			s.write("-")
 			s.gap = spaceGap
 		}
 	case "td", "th":
@@ -148,7 +148,7 @@ func (s *stripper) end(name string) {
 		s.link.href = ""
 		if s.lines && href != "" && href[0] != '#' && strings.TrimSpace(s.out.String()[s.link.at:]) != href {
 			s.part(spaceGap)
-			s.put("(" + href + ")")
+			s.write("(" + href + ")")
 		}
 	}
 }

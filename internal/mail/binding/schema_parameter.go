@@ -61,7 +61,7 @@ func (r *schemaReader) parameter(path string, m map[string]any) Parameter {
 func (r *schemaReader) typeOf(path string, m map[string]any, p *Parameter) ([]string, bool) {
 	v, there := m["type"]
 	if !there {
-		r.bad(path+".type", "is required")
+		r.problem(path+".type", "is required")
 		return nil, false
 	}
 	s, _ := v.(string)
@@ -73,7 +73,7 @@ func (r *schemaReader) typeOf(path string, m map[string]any, p *Parameter) ([]st
 		}
 		names = append(names, string(t.t))
 	}
-	r.bad(path+".type", "must be one of %s", strings.Join(names, ", "))
+	r.problem(path+".type", "must be one of %s", strings.Join(names, ", "))
 	return nil, false
 }
 
@@ -83,7 +83,7 @@ func (r *schemaReader) validation(path string, v any, t Type, keys []string) Val
 	var out Validation
 	m, ok := v.(map[string]any)
 	if !ok && v != nil {
-		r.bad(path, "must be an object, not %s", kind(v))
+		r.problem(path, "must be an object, not %s", kind(v))
 	}
 	for _, other := range typeRules {
 		for _, k := range other.keys {
@@ -93,17 +93,17 @@ func (r *schemaReader) validation(path string, v any, t Type, keys []string) Val
 			}
 		}
 	}
-	out.MinLength = r.whole(path+".min_length", m["min_length"], 0, maxText)
-	out.MaxLength = r.whole(path+".max_length", m["max_length"], 1, maxText)
+	out.MinLength = r.readInt(path+".min_length", m["min_length"], 0, maxText)
+	out.MaxLength = r.readInt(path+".max_length", m["max_length"], 1, maxText)
 	r.ordered(path+".min_length", out.MinLength, out.MaxLength)
-	out.MinItems = r.whole(path+".min_items", m["min_items"], 0, maxItems)
-	out.MaxItems = r.whole(path+".max_items", m["max_items"], 1, maxItems)
+	out.MinItems = r.readInt(path+".min_items", m["min_items"], 0, maxItems)
+	out.MaxItems = r.readInt(path+".max_items", m["max_items"], 1, maxItems)
 	r.ordered(path+".min_items", out.MinItems, out.MaxItems)
 	out.Pattern = r.pattern(path+".pattern", m["pattern"])
 	if m["schemes"] != nil {
 		out.Schemes = r.texts(path+".schemes", m["schemes"], maxSchemes, isScheme, "must be a URL scheme in lower case that a link in a mail may have, such as https")
 		if len(out.Schemes) == 0 {
-			r.bad(path+".schemes", "must name a scheme")
+			r.problem(path+".schemes", "must name a scheme")
 		}
 	}
 	if v := m["integer"]; v != nil {
@@ -124,12 +124,12 @@ func (r *schemaReader) misplaced(path, key string, t Type) {
 			having = append(having, string(other.t))
 		}
 	}
-	r.bad(path, "is not a rule of type %s, but of %s", t, strings.Join(having, ", "))
+	r.problem(path, "is not a rule of type %s, but of %s", t, strings.Join(having, ", "))
 }
 
 func (r *schemaReader) ordered(path string, least, most *int) {
 	if least != nil && most != nil && *least > *most {
-		r.bad(path, "must not be more than the maximum, %d", *most)
+		r.problem(path, "must not be more than the maximum, %d", *most)
 	}
 }
 
@@ -146,7 +146,7 @@ func (r *schemaReader) bounds(path string, m map[string]any, t Type, out *Valida
 		return
 	}
 	if compareBounds(t, out.Min, out.Max) > 0 {
-		r.bad(path+".min", "must not be more than max")
+		r.problem(path+".min", "must not be more than max")
 	}
 }
 
@@ -186,9 +186,9 @@ func asTime(s string) (time.Time, bool) {
 func (r *schemaReader) options(path string, v any) []Option {
 	list := r.list(path, v)
 	if len(list) == 0 {
-		r.bad(path, "must name what can be chosen")
+		r.problem(path, "must name what can be chosen")
 	}
-	if r.over(path, len(list), maxOptions) {
+	if r.exceeds(path, len(list), maxOptions) {
 		return nil
 	}
 	out := make([]Option, 0, len(list))
@@ -200,7 +200,7 @@ func (r *schemaReader) options(path string, v any) []Option {
 			continue
 		}
 		if seen[o.Value] {
-			r.bad(at, "%q is there twice", o.Value)
+			r.problem(at, "%q is there twice", o.Value)
 		}
 		seen[o.Value] = true
 		out = append(out, o)
@@ -219,18 +219,18 @@ func (r *schemaReader) option(path string, v any) (Option, bool) {
 	}
 	s, ok := v.(string)
 	if !ok {
-		r.bad(at, "must be a string, or an object of value and label")
+		r.problem(at, "must be a string, or an object of value and label")
 		return Option{}, false
 	}
 	if r.words(at, v, maxOption) == nil {
 		return Option{}, false
 	}
 	if hasControls(s) {
-		r.bad(at, "must not hold line breaks")
+		r.problem(at, "must not hold line breaks")
 		return Option{}, false
 	}
 	if wrong := checkLiquid(Select, s); wrong != "" {
-		r.bad(at, "%s", wrong)
+		r.problem(at, "%s", wrong)
 		return Option{}, false
 	}
 	return Option{Value: s, Label: label}, true
@@ -245,14 +245,14 @@ func (r *schemaReader) value(path string, p *Parameter, v any) json.RawMessage {
 	c := checker{}
 	held, ok := c.value(location{base: path}, p, v)
 	for _, i := range c.issues {
-		r.bad(i.Path, "%s", i.Message)
+		r.problem(i.Path, "%s", i.Message)
 	}
 	if !ok {
 		return nil
 	}
 	raw, err := encode(held)
 	if err != nil {
-		r.bad(path, "cannot be kept: %v", err)
+		r.problem(path, "cannot be kept: %v", err)
 		return nil
 	}
 	return raw

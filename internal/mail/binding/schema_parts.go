@@ -30,11 +30,11 @@ func (r *schemaReader) section(path string, m map[string]any) Section {
 	if s.Required {
 		s.Min = 1
 	}
-	least := r.whole(path+".min", m["min"], 0, maxRows)
+	least := r.readInt(path+".min", m["min"], 0, maxRows)
 	if least != nil {
 		s.Min = *least
 	}
-	if most := r.whole(path+".max", m["max"], 1, maxRows); most != nil {
+	if most := r.readInt(path+".max", m["max"], 1, maxRows); most != nil {
 		s.Max = *most
 		r.ordered(path+".min", least, most)
 	}
@@ -42,8 +42,8 @@ func (r *schemaReader) section(path string, m map[string]any) Section {
 	return s
 }
 
-// least returns the minimum number of rows of a bound section.
-func (s *Section) least() int {
+// minRows returns the minimum number of rows of a bound section.
+func (s *Section) minRows() int {
 	if s.Required {
 		return max(s.Min, 1)
 	}
@@ -65,7 +65,7 @@ func (r *schemaReader) slot(path string, m map[string]any) Slot {
 		Required: r.flag(path, m, "required"),
 		Allowed:  strategies(),
 	}
-	s.TagFilter = orEmpty(r.texts(path+".tag_filter", m["tag_filter"], maxTags, isTag, "must be a tag of 1 to 64 characters"))
+	s.TagFilter = nonNil(r.texts(path+".tag_filter", m["tag_filter"], maxTags, isTag, "must be a tag of 1 to 64 characters"))
 	const rule = "must be fixed, random or empty"
 	if v := m["allowed_strategies"]; v != nil {
 		at := path + ".allowed_strategies"
@@ -75,7 +75,7 @@ func (r *schemaReader) slot(path string, m map[string]any) Slot {
 			s.Allowed = append(s.Allowed, Strategy(name))
 		}
 		if given, ok := v.([]any); ok && len(given) == 0 {
-			r.bad(at, "must name a strategy")
+			r.problem(at, "must name a strategy")
 		}
 	}
 	s.Default = Empty
@@ -90,11 +90,11 @@ func (r *schemaReader) slot(path string, m map[string]any) Slot {
 			s.Default = s.Allowed[0]
 		}
 	case !isText || !slices.Contains(strategies(), Strategy(name)):
-		r.bad(at, rule)
+		r.problem(at, rule)
 	default:
 		s.Default = Strategy(name)
 		if len(s.Allowed) > 0 && !slices.Contains(s.Allowed, s.Default) {
-			r.bad(at, "must be one of allowed_strategies: %s", join(s.Allowed))
+			r.problem(at, "must be one of allowed_strategies: %s", join(s.Allowed))
 		}
 	}
 	return s
@@ -112,7 +112,7 @@ func (g Group) name() string { return g.Name }
 
 func (r *schemaReader) group(path string, m map[string]any) Group {
 	names := func(key string) []string {
-		return orEmpty(r.texts(path+"."+key, m[key], maxParameters, isName, nameRule))
+		return nonNil(r.texts(path+"."+key, m[key], maxParameters, isName, nameRule))
 	}
 	return Group{
 		Name:       r.named(path, m),
@@ -132,7 +132,7 @@ func (r *schemaReader) groupsOnce(groups []Group) {
 		for list, names := range g.lists() {
 			for j, n := range names {
 				if k, there := first[list+n]; there {
-					r.bad(fmt.Sprintf("groups_schema[%d].%s[%d]", i, list, j), "%q stands in groups_schema[%d] already", n, k)
+					r.problem(fmt.Sprintf("groups_schema[%d].%s[%d]", i, list, j), "%q stands in groups_schema[%d] already", n, k)
 					continue
 				}
 				first[list+n] = i
@@ -187,7 +187,7 @@ var (
 
 func (r *schemaReader) expectations(path string, v any) []Expectation {
 	list := r.list(path, v)
-	if r.over(path, len(list), maxExpects) {
+	if r.exceeds(path, len(list), maxExpects) {
 		return nil
 	}
 	out := make([]Expectation, 0, len(list))
@@ -196,12 +196,12 @@ func (r *schemaReader) expectations(path string, v any) []Expectation {
 		at := fmt.Sprintf("%s[%d]", path, i)
 		m, ok := e.(map[string]any)
 		if !ok {
-			r.bad(at, "must be an object, not %s", kind(e))
+			r.problem(at, "must be an object, not %s", kind(e))
 			continue
 		}
 		x := r.expectation(at, m)
 		if x.Path != "" && seen[x.Path] {
-			r.bad(at+".path", "%q is declared twice", x.Path)
+			r.problem(at+".path", "%q is declared twice", x.Path)
 		}
 		seen[x.Path] = true
 		out = append(out, x)
@@ -217,17 +217,17 @@ func (r *schemaReader) expectation(path string, m map[string]any) Expectation {
 	}
 	switch s, ok := m["path"].(string); {
 	case m["path"] == nil:
-		r.bad(path+".path", "is required")
+		r.problem(path+".path", "is required")
 	case !ok || len(s) > maxPath || !pathPattern.MatchString(s):
-		r.bad(path+".path", "must be the path of a merge field, such as contact.custom_fields.orders")
+		r.problem(path+".path", "must be the path of a merge field, such as contact.custom_fields.orders")
 	default:
 		x.Path = s
 	}
 	x.Type = r.expectedType(path, m)
 	if x.Type == "array" {
-		x.Item = orEmpty(entries(r, path+".item_schema", m["item_schema"], maxParameters, r.property))
+		x.Item = nonNil(entries(r, path+".item_schema", m["item_schema"], maxParameters, r.property))
 	} else if items := r.list(path+".item_schema", m["item_schema"]); len(items) > 0 && x.Type != "" {
-		r.bad(path+".item_schema", "is only for type array")
+		r.problem(path+".item_schema", "is only for type array")
 	}
 	x.Fallback = r.expected(path+".fallback", x.Type, m["fallback"])
 	x.Sample = r.expected(path+".sample", x.Type, m["sample"])
@@ -238,9 +238,9 @@ func (r *schemaReader) expectedType(path string, m map[string]any) string {
 	s, _ := m["type"].(string)
 	switch {
 	case m["type"] == nil:
-		r.bad(path+".type", "is required")
+		r.problem(path+".type", "is required")
 	case !slices.Contains(expectedTypes(), s):
-		r.bad(path+".type", "must be one of %s", strings.Join(expectedTypes(), ", "))
+		r.problem(path+".type", "must be one of %s", strings.Join(expectedTypes(), ", "))
 	default:
 		return s
 	}
@@ -258,7 +258,7 @@ func (r *schemaReader) property(path string, m map[string]any) Property {
 	if s, ok := m["name"].(string); ok && propertyPattern.MatchString(s) {
 		p.Name = s
 	} else {
-		r.bad(path+".name", "must be 1 to 64 letters, digits, _ or -, the first a letter or _")
+		r.problem(path+".name", "must be 1 to 64 letters, digits, _ or -, the first a letter or _")
 	}
 	return p
 }
@@ -269,16 +269,16 @@ func (r *schemaReader) expected(path, t string, v any) json.RawMessage {
 		return nil
 	}
 	if !expectedFits(t, v) {
-		r.bad(path, "must be of type %s, not %s", t, kind(v))
+		r.problem(path, "must be of type %s, not %s", t, kind(v))
 		return nil
 	}
-	if deeper(v, maxExpectDepth) {
-		r.bad(path, "is nested too deeply")
+	if exceedsDepth(v, maxExpectDepth) {
+		r.problem(path, "is nested too deeply")
 		return nil
 	}
 	raw, err := encode(v)
 	if err != nil || len(raw) > maxExpectBytes {
-		r.bad(path, "must be at most %d bytes of JSON", maxExpectBytes)
+		r.problem(path, "must be at most %d bytes of JSON", maxExpectBytes)
 		return nil
 	}
 	return raw
@@ -307,17 +307,17 @@ func expectedFits(t string, v any) bool {
 	return t == "object"
 }
 
-// deeper reports whether arrays and objects are nested more than depth levels.
-func deeper(v any, depth int) bool {
+// exceedsDepth reports whether arrays and objects are nested more than depth levels.
+func exceedsDepth(v any, depth int) bool {
 	switch v := v.(type) {
 	case []any:
-		return depth == 0 || slices.ContainsFunc(v, func(e any) bool { return deeper(e, depth-1) })
+		return depth == 0 || slices.ContainsFunc(v, func(e any) bool { return exceedsDepth(e, depth-1) })
 	case map[string]any:
 		if depth == 0 {
 			return true
 		}
 		for _, e := range v {
-			if deeper(e, depth-1) {
+			if exceedsDepth(e, depth-1) {
 				return true
 			}
 		}

@@ -21,16 +21,16 @@ func (r *schemaReader) pattern(path string, v any) *string {
 		return nil
 	}
 	if r.patterns += len(*s); r.patterns > maxPatterns {
-		r.bad(path, "is one pattern too many: all together may have %d characters", maxPatterns)
+		r.problem(path, "is one pattern too many: all together may have %d characters", maxPatterns)
 		return nil
 	}
 	re, err := syntax.Parse(*s, syntax.Perl)
 	if err != nil {
-		r.bad(path, "must be a regular expression as RE2 has them: %v", err)
+		r.problem(path, "must be a regular expression as RE2 has them: %v", err)
 		return nil
 	}
 	if patternSize(re, maxPatternSize) > maxPatternSize {
-		r.bad(path, "is too complicated; repeat less, or smaller parts")
+		r.problem(path, "is too complicated; repeat less, or smaller parts")
 		return nil
 	}
 	return s

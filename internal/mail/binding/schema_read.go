@@ -75,20 +75,20 @@ func (s Schema) With(raw RawSchema) (Schema, error) {
 		return Schema{}, ErrReference.With(References{missing}).
 			Sayf("%s names %q, which is not declared", missing[0].Field, missing[0].Token)
 	}
-	return s.whole(), nil
+	return s.withoutNil(), nil
 }
 
-// whole returns s with empty lists in place of nil, which would be null in JSON.
-func (s Schema) whole() Schema {
-	s.Parameters = orEmpty(s.Parameters)
-	s.Sections = orEmpty(s.Sections)
-	s.Slots = orEmpty(s.Slots)
-	s.Groups = orEmpty(s.Groups)
-	s.Expects = orEmpty(s.Expects)
+// withoutNil returns s with empty lists in place of nil, which would be null in JSON.
+func (s Schema) withoutNil() Schema {
+	s.Parameters = nonNil(s.Parameters)
+	s.Sections = nonNil(s.Sections)
+	s.Slots = nonNil(s.Slots)
+	s.Groups = nonNil(s.Groups)
+	s.Expects = nonNil(s.Expects)
 	return s
 }
 
-func orEmpty[T any](list []T) []T {
+func nonNil[T any](list []T) []T {
 	if list == nil {
 		return []T{}
 	}
@@ -102,14 +102,14 @@ type schemaReader struct {
 	patterns int    // characters of all patterns so far
 }
 
-func (r *schemaReader) bad(path, format string, args ...any) {
+func (r *schemaReader) problem(path, format string, args ...any) {
 	if len(r.problems) < maxProblems {
 		r.problems = append(r.problems, fault.Field{Path: path, Message: fmt.Sprintf(format, args...)})
 	}
 }
 
-// over reports whether n is more than a list may contain, and stores that.
-func (r *schemaReader) over(path string, n, most int) bool {
+// exceeds reports whether n is more than a list may contain, and stores that.
+func (r *schemaReader) exceeds(path string, n, most int) bool {
 	if n <= most {
 		return false
 	}
@@ -133,7 +133,7 @@ func (r *schemaReader) err() error {
 func (r *schemaReader) decode(path string, raw json.RawMessage) any {
 	v, err := decode(raw)
 	if err != nil {
-		r.bad(path, "must be JSON: %v", err)
+		r.problem(path, "must be JSON: %v", err)
 	}
 	return v
 }
@@ -141,7 +141,7 @@ func (r *schemaReader) decode(path string, raw json.RawMessage) any {
 // entries reads a list of objects with unique names.
 func entries[T interface{ name() string }](r *schemaReader, path string, v any, most int, read func(path string, m map[string]any) T) []T {
 	list := r.list(path, v)
-	if r.over(path, len(list), most) {
+	if r.exceeds(path, len(list), most) {
 		return nil
 	}
 	out := make([]T, 0, len(list))
@@ -150,12 +150,12 @@ func entries[T interface{ name() string }](r *schemaReader, path string, v any, 
 		at := fmt.Sprintf("%s[%d]", path, i)
 		m, ok := e.(map[string]any)
 		if !ok {
-			r.bad(at, "must be an object, not %s", kind(e))
+			r.problem(at, "must be an object, not %s", kind(e))
 			continue
 		}
 		t := read(at, m)
 		if n := t.name(); n != "" && seen[n] {
-			r.bad(at+".name", "%q is declared twice", n)
+			r.problem(at+".name", "%q is declared twice", n)
 		} else {
 			seen[n] = true
 		}
@@ -168,7 +168,7 @@ func entries[T interface{ name() string }](r *schemaReader, path string, v any, 
 func (r *schemaReader) list(path string, v any) []any {
 	list, ok := v.([]any)
 	if !ok && v != nil {
-		r.bad(path, "must be an array, not %s", kind(v))
+		r.problem(path, "must be an array, not %s", kind(v))
 	}
 	return list
 }
@@ -179,9 +179,9 @@ func (r *schemaReader) named(path string, m map[string]any) string {
 	s, ok := v.(string)
 	switch {
 	case !there:
-		r.bad(path+".name", "is required")
+		r.problem(path+".name", "is required")
 	case !ok || !isName(s):
-		r.bad(path+".name", nameRule)
+		r.problem(path+".name", nameRule)
 	default:
 		return s
 	}
@@ -208,11 +208,11 @@ func (r *schemaReader) words(path string, v any, most int) *string {
 	}
 	s, ok := v.(string)
 	if !ok {
-		r.bad(path, "must be a string, not %s", kind(v))
+		r.problem(path, "must be a string, not %s", kind(v))
 		return nil
 	}
 	if utf8.RuneCountInString(s) > most || strings.ContainsFunc(s, isControl) {
-		r.bad(path, "must be at most %d characters, none of them a control character", most)
+		r.problem(path, "must be at most %d characters, none of them a control character", most)
 		return nil
 	}
 	return &s
@@ -223,20 +223,20 @@ func (r *schemaReader) flag(path string, m map[string]any, key string) bool {
 	v, there := m[key]
 	b, ok := v.(bool)
 	if there && !ok {
-		r.bad(path+"."+key, "must be true or false, not %s", kind(v))
+		r.problem(path+"."+key, "must be true or false, not %s", kind(v))
 	}
 	return b
 }
 
-// whole reads a whole number within limits; nil if there is none.
-func (r *schemaReader) whole(path string, v any, least, most int) *int {
+// readInt reads a whole number within limits; nil if there is none.
+func (r *schemaReader) readInt(path string, v any, least, most int) *int {
 	if v == nil {
 		return nil
 	}
 	n, ok := v.(json.Number)
 	i, err := n.Int64()
 	if !ok || err != nil || i < int64(least) || i > int64(most) {
-		r.bad(path, "must be a whole number from %d to %d", least, most)
+		r.problem(path, "must be a whole number from %d to %d", least, most)
 		return nil
 	}
 	return new(int(i))
@@ -245,7 +245,7 @@ func (r *schemaReader) whole(path string, v any, least, most int) *int {
 // texts reads a list of unique strings.
 func (r *schemaReader) texts(path string, v any, most int, fits func(string) bool, rule string) []string {
 	list := r.list(path, v)
-	if r.over(path, len(list), most) {
+	if r.exceeds(path, len(list), most) {
 		return nil
 	}
 	out := make([]string, 0, len(list))
@@ -255,9 +255,9 @@ func (r *schemaReader) texts(path string, v any, most int, fits func(string) boo
 		s, ok := e.(string)
 		switch {
 		case !ok || !fits(s):
-			r.bad(at, "%s", rule)
+			r.problem(at, "%s", rule)
 		case seen[s]:
-			r.bad(at, "%q is there twice", s)
+			r.problem(at, "%q is there twice", s)
 		default:
 			seen[s] = true
 			out = append(out, s)

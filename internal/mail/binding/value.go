@@ -69,8 +69,8 @@ func kind(v any) string {
 	return "a number"
 }
 
-// expects returns the JSON type for a type.
-func (t Type) expects() string {
+// jsonType returns the JSON type for a type.
+func (t Type) jsonType() string {
 	switch t {
 	case Number:
 		return "a number"
@@ -82,8 +82,8 @@ func (t Type) expects() string {
 	return "a string"
 }
 
-// wants describes the values of a type for an author.
-func (t Type) wants() string {
+// describeValues describes the values of a type for an author.
+func (t Type) describeValues() string {
 	switch t {
 	case Text:
 		return "a text of one line"
@@ -104,7 +104,7 @@ func (t Type) wants() string {
 	case Select:
 		return "one of its options"
 	}
-	return t.expects()
+	return t.jsonType()
 }
 
 // value checks the value of a parameter and returns it in the form of Bound. A problem
@@ -134,7 +134,7 @@ func (c *checker) value(at location, p *Parameter, bound any) (any, bool) {
 			return c.list(at, p, v)
 		}
 	}
-	c.invalid(at, "must be "+p.Type.expects()+", not "+kind(bound), "Set %s to "+p.Type.wants())
+	c.invalid(at, "must be "+p.Type.jsonType()+", not "+kind(bound), "Set %s to "+p.Type.describeValues())
 	return nil, false
 }
 
@@ -146,21 +146,21 @@ func (c *checker) text(at location, p *Parameter, s string) bool {
 	switch p.Type {
 	case Email:
 		if _, err := address.Parse(s); err != nil {
-			return c.invalid(at, "must be an email address: "+clip(err.Error()), "Set %s to "+p.Type.wants())
+			return c.invalid(at, "must be an email address: "+clip(err.Error()), "Set %s to "+p.Type.describeValues())
 		}
 		return true
 	case Color:
-		return isColor(s) || c.invalid(at, "must be a color as #rgb or #rrggbb", "Set %s to "+p.Type.wants())
+		return isColor(s) || c.invalid(at, "must be a color as #rgb or #rrggbb", "Set %s to "+p.Type.describeValues())
 	case Date:
 		if _, err := time.Parse(time.DateOnly, s); err != nil {
-			return c.invalid(at, "must be a day that exists, as YYYY-MM-DD", "Set %s to "+p.Type.wants())
+			return c.invalid(at, "must be a day that exists, as YYYY-MM-DD", "Set %s to "+p.Type.describeValues())
 		}
-		return c.within(at, p, s)
+		return c.checkRange(at, p, s)
 	case DateTime:
 		if _, ok := asTime(s); !ok {
-			return c.invalid(at, "must be a time as RFC 3339 has it, with an offset or Z", "Set %s to "+p.Type.wants())
+			return c.invalid(at, "must be a time as RFC 3339 has it, with an offset or Z", "Set %s to "+p.Type.describeValues())
 		}
-		return c.within(at, p, s)
+		return c.checkRange(at, p, s)
 	case Select:
 		return slices.ContainsFunc(p.Validation.Options, func(o Option) bool { return o.Value == s }) ||
 			c.invalid(at, "must be one of the options", "Set %s to one of: "+options(p))
@@ -175,7 +175,7 @@ func (c *checker) text(at location, p *Parameter, s string) bool {
 		}
 	case URL, Image:
 		if wrong := urlFlaw(s, schemesOf(p)); wrong != "" {
-			return c.invalid(at, wrong, "Set %s to "+p.Type.wants())
+			return c.invalid(at, wrong, "Set %s to "+p.Type.describeValues())
 		}
 	}
 	if wrong := checkLiquid(p.Type, s); wrong != "" {
@@ -205,9 +205,9 @@ func (c *checker) length(at location, p *Parameter, s string) bool {
 	n := utf8.RuneCountInString(s)
 	switch {
 	case n > most:
-		return c.invalid(at, "has "+counted(n, "character")+"; at most "+strconv.Itoa(most)+" are allowed", "Shorten %s to at most "+counted(most, "character"))
+		return c.invalid(at, "has "+countOf(n, "character")+"; at most "+strconv.Itoa(most)+" are allowed", "Shorten %s to at most "+countOf(most, "character"))
 	case n < least:
-		return c.invalid(at, "has "+counted(n, "character")+"; at least "+strconv.Itoa(least)+" must be there", "Lengthen %s to at least "+counted(least, "character"))
+		return c.invalid(at, "has "+countOf(n, "character")+"; at least "+strconv.Itoa(least)+" must be there", "Lengthen %s to at least "+countOf(least, "character"))
 	}
 	return true
 }
@@ -239,11 +239,11 @@ func (c *checker) number(at location, p *Parameter, n json.Number) (any, bool) {
 	if p.Validation.Integer != nil && *p.Validation.Integer && !isWhole(s) {
 		return nil, c.invalid(at, "must be a whole number", "Set %s to a whole number")
 	}
-	return json.Number(s), c.within(at, p, s)
+	return json.Number(s), c.checkRange(at, p, s)
 }
 
-// within checks a number, a date or a time against minimum and maximum.
-func (c *checker) within(at location, p *Parameter, s string) bool {
+// checkRange checks a number, a date or a time against minimum and maximum.
+func (c *checker) checkRange(at location, p *Parameter, s string) bool {
 	least, most := p.Validation.Min, p.Validation.Max
 	if !HasValue(least) && !HasValue(most) {
 		return true
@@ -254,15 +254,15 @@ func (c *checker) within(at location, p *Parameter, s string) bool {
 	}
 	switch {
 	case HasValue(least) && compareBounds(p.Type, raw, least) < 0:
-		return c.invalid(at, "must be at least "+bare(least), "Set %s to "+bare(least)+" or more")
+		return c.invalid(at, "must be at least "+limitText(least), "Set %s to "+limitText(least)+" or more")
 	case HasValue(most) && compareBounds(p.Type, raw, most) > 0:
-		return c.invalid(at, "must be at most "+bare(most), "Set %s to "+bare(most)+" or less")
+		return c.invalid(at, "must be at most "+limitText(most), "Set %s to "+limitText(most)+" or less")
 	}
 	return true
 }
 
-// bare returns the text of a limit.
-func bare(raw json.RawMessage) string { return strings.Trim(string(raw), `"`) }
+// limitText returns the text of a limit.
+func limitText(raw json.RawMessage) string { return strings.Trim(string(raw), `"`) }
 
 // HasValue reports whether an optional JSON value is present and not null.
 func HasValue(raw json.RawMessage) bool { return len(raw) > 0 && string(raw) != "null" }
@@ -277,11 +277,11 @@ func (c *checker) list(at location, p *Parameter, v []any) (any, bool) {
 	if p.Validation.MaxItems != nil {
 		most = *p.Validation.MaxItems
 	}
-	switch n := counted(len(v), "element"); {
+	switch n := countOf(len(v), "element"); {
 	case len(v) > most:
-		return nil, c.invalid(at, "has "+n+"; at most "+strconv.Itoa(most)+" are allowed", "Shorten %s to at most "+counted(most, "element"))
+		return nil, c.invalid(at, "has "+n+"; at most "+strconv.Itoa(most)+" are allowed", "Shorten %s to at most "+countOf(most, "element"))
 	case len(v) < least:
-		return nil, c.invalid(at, "has "+n+"; at least "+strconv.Itoa(least)+" must be there", "Give %s at least "+counted(least, "element"))
+		return nil, c.invalid(at, "has "+n+"; at least "+strconv.Itoa(least)+" must be there", "Give %s at least "+countOf(least, "element"))
 	}
 	element := &Parameter{Type: Textarea}
 	out := make([]string, 0, len(v))
@@ -305,7 +305,7 @@ func options(p *Parameter) string {
 	for _, o := range p.Validation.Options {
 		names = append(names, clip(o.Value))
 	}
-	return some(names)
+	return listNames(names)
 }
 
 func isColor(s string) bool {

@@ -53,7 +53,7 @@ func urlFlaw(s string, schemes []string) string {
 	scheme, rest, found := strings.Cut(runs[0], ":")
 	scheme = strings.ToLower(scheme)
 	if !found || !slices.Contains(schemes, scheme) {
-		return "must begin with " + either(schemes)
+		return "must begin with " + joinSchemes(schemes)
 	}
 	if rest == "" && len(runs) == 1 {
 		return "must not end after " + scheme + ":"
@@ -101,8 +101,8 @@ func harmfulStart(run string) bool {
 	}, scheme))
 }
 
-// either names schemes for a person.
-func either(schemes []string) string {
+// joinSchemes names schemes for a person.
+func joinSchemes(schemes []string) string {
 	names := make([]string, 0, len(schemes))
 	for _, s := range schemes {
 		names = append(names, s+":")
