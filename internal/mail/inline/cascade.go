@@ -18,7 +18,7 @@ func (t *tree) cascade(selectors []*selector) (map[int][]value, error) {
 			e := &t.elements[i]
 			e.rules = append(e.rules, int32(n))
 			s.matched = true
-			s.stays = s.stays || e.tag < 0
+			s.neededByOthers = s.neededByOthers || e.tag < 0
 		}
 		if t.budget < 0 {
 			return nil, fmt.Errorf("%w: its selectors would be compared with its elements too many times; use fewer and simpler ones, or turn inline_css off", ErrLimit)
@@ -69,14 +69,14 @@ func (t *tree) matches(s *selector) []int32 {
 		q := &s.parts[n]
 		out := make([]bool, len(t.elements))
 		if n > 0 {
-			above = t.reach(q.combinator, last)
+			above = t.matchingElements(q.combinator, last)
 		}
 		for i := 1; i < len(out); i++ {
 			if n > 0 && !above[i] {
 				continue
 			}
 			e := &t.elements[i]
-			if t.budget -= q.price(e); t.budget < 0 {
+			if t.budget -= q.maxCost(e); t.budget < 0 {
 				return nil
 			}
 			out[i] = q.match.Match(e.node)
@@ -93,8 +93,8 @@ func (t *tree) matches(s *selector) []int32 {
 	return t.found
 }
 
-// reach returns which elements are related by the combinator to one of the given elements.
-func (t *tree) reach(combinator byte, given []bool) []bool {
+// matchingElements returns which elements are related by the combinator to one of the given elements.
+func (t *tree) matchingElements(combinator byte, given []bool) []bool {
 	t.budget -= len(t.elements) / 8
 	out := make([]bool, len(t.elements))
 	for i := 1; i < len(out); i++ {

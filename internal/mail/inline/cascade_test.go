@@ -17,7 +17,7 @@ func TestSelectorsMatchAsCascadiaDoes(t *testing.T) {
 	compound := rapid.SampledFrom([]string{"p", "div", "b", "body", ".a", "p.a", "#i", "[lang]", "b[class~=b]", "p:first-child", "b:nth-child(2n+1)", ":not(.a)", "p:not(#i):last-of-type", "br:only-child"})
 	combinator := rapid.SampledFrom([]string{" ", " > ", "+", " ~ "})
 	rapid.Check(t, func(t *rapid.T) {
-		p := read(strings.Join(rapid.SliceOfN(element, 1, 30).Draw(t, "elements"), ""))
+		p := readPage(strings.Join(rapid.SliceOfN(element, 1, 30).Draw(t, "elements"), ""))
 		tr, err := p.parse()
 		if err != nil {
 			t.Fatal(err)

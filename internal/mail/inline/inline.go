@@ -48,7 +48,7 @@ func CSS(src string) (string, error) {
 	if len(src) > maxBytes {
 		return "", fmt.Errorf("%w: the HTML is larger than 5 MB; shorten it, or turn inline_css off", ErrLimit)
 	}
-	p := read(src)
+	p := readPage(src)
 	var selectors []*selector
 	for i := range p.sheets {
 		if err := p.readRules(&p.sheets[i]); err != nil {
@@ -56,7 +56,7 @@ func CSS(src string) (string, error) {
 		}
 		for _, r := range p.sheets[i].rules {
 			for _, s := range r.selectors {
-				if p.movable(s) {
+				if p.isMovable(s) {
 					selectors = append(selectors, s)
 				}
 			}
@@ -70,7 +70,7 @@ func CSS(src string) (string, error) {
 		return "", err
 	}
 	for _, s := range selectors {
-		s.stays = p.needed(s, &t.budget)
+		s.neededByOthers = p.isNeeded(s, &t.budget)
 	}
 	styles, err := t.cascade(selectors)
 	if err != nil {

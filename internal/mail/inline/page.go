@@ -18,31 +18,31 @@ type page struct {
 	selectors int // number of selectors read
 	changes   []change
 
-	copied   strings.Builder // the tags, numbered, for the parser
-	loose    strings.Builder // tags that are not changed, but must not lose rules
-	anyClass bool            // the class of one of those depends on Liquid
+	parserCopy    strings.Builder // the tags, numbered, for the parser
+	unchangedTags strings.Builder // tags that are not changed, but must not lose rules
+	anyClass      bool            // the class of one of those depends on Liquid
 }
 
 // tag is a start tag.
 type tag struct {
-	name       string
-	start      int
-	behind     int // the end of its name
-	style      *markup.Attribute
-	attributes []markup.Attribute
-	doubtful   bool // its attributes depend on Liquid
+	name             string
+	start            int
+	nameEnd          int // the end of its name
+	style            *markup.Attribute
+	attributes       []markup.Attribute
+	liquidAttributes bool // its attributes depend on Liquid
 }
 
 // sheet is a style element.
 type sheet struct {
-	open, close int  // of the whole element
-	start, end  int  // of its content
-	narrow      bool // for some media only
-	rules       []*rule
+	open, close   int  // of the whole element
+	start, end    int  // of its content
+	mediaSpecific bool // for some media only
+	rules         []*rule
 }
 
-// read finds the tags of the document.
-func read(src string) *page {
+// readPage finds the tags of the document.
+func readPage(src string) *page {
 	p := &page{Scanner: markup.New(src, markup.Syntax{})}
 	p.branches = p.hasTags(0, len(src))
 	var last markup.Token
@@ -51,13 +51,13 @@ func read(src string) *page {
 		switch t.Kind {
 		case markup.StartTag:
 			read, text := p.readTag(t)
-			if read.doubtful {
-				p.loose.WriteString("<" + t.Name + strings.ToLower(text))
+			if read.liquidAttributes {
+				p.unchangedTags.WriteString("<" + t.Name + strings.ToLower(text))
 				p.anyClass = true
 			}
 			// The parser reads the attributes of every html and body tag, which is slow.
 			if t.Name != "html" && t.Name != "body" || !seen[t.Name] {
-				p.copied.WriteString(text)
+				p.parserCopy.WriteString(text)
 				seen[t.Name] = true
 			}
 			p.tags = append(p.tags, read)
@@ -65,17 +65,17 @@ func read(src string) *page {
 			if n := len(p.sheets); n > 0 && p.sheets[n-1].end == t.Start {
 				p.sheets[n-1].close = t.End
 			}
-			p.copied.WriteString("</" + alias(t.Name) + ">")
+			p.parserCopy.WriteString("</" + alias(t.Name) + ">")
 		case markup.Text:
 			if t.Name == "style" && !last.Empty {
 				p.addSheet(t.Start, t.End)
 			}
 		case markup.Comment:
 			if inner := p.Masked[t.Start:t.End]; strings.Contains(inner, "[if") {
-				p.loose.WriteString(strings.ToLower(inner)) // elements for Outlook
+				p.unchangedTags.WriteString(strings.ToLower(inner)) // elements for Outlook
 			}
 		case markup.Declaration:
-			p.copied.WriteString(p.Masked[t.Start:t.End])
+			p.parserCopy.WriteString(p.Masked[t.Start:t.End])
 		}
 		last = t
 	}
@@ -90,7 +90,7 @@ func (p *page) addSheet(start, end int) {
 		value := strings.ToLower(strings.TrimSpace(p.Masked[a.Start:a.End]))
 		switch a.Name {
 		case "media":
-			s.narrow = value != "" && value != "all"
+			s.mediaSpecific = value != "" && value != "all"
 		case "type":
 			if value != "" && value != "text/css" {
 				return
@@ -109,23 +109,23 @@ const number = "n"
 // readTag reads the attributes of a start tag, and also returns the tag for the copy, which has only the
 // classes that do not depend on Liquid.
 func (p *page) readTag(in markup.Token) (tag, string) {
-	t := tag{name: in.Name, start: in.Start, behind: in.Start + len("<") + len(in.Name)}
+	t := tag{name: in.Name, start: in.Start, nameEnd: in.Start + len("<") + len(in.Name)}
 	copied := "<" + alias(t.name) + " " + number + `="` + strconv.Itoa(len(p.tags)) + `"`
 	var b strings.Builder
-	last, spans := t.behind, p.Within(in.Start, in.End)
+	last, spans := t.nameEnd, p.Within(in.Start, in.End)
 	for a := range p.Attributes(in) {
 		t.attributes = append(t.attributes, a)
 		var within []markup.Span
 		for len(spans) > 0 && spans[0].End <= a.End {
 			if spans[0].Start < a.Start || a.Quote == 0 && !spans[0].Output {
-				t.doubtful = true
+				t.liquidAttributes = true
 				return t, copied + ">" // the names of attributes depend on Liquid
 			}
 			within = append(within, spans[0])
 			spans = spans[1:]
 		}
 		if len(within) > 0 && (a.Name == "class" || a.Name == "id") {
-			t.doubtful = true
+			t.liquidAttributes = true
 			from, to := within[0].Start, within[len(within)-1].End
 			for from > a.Start && !markup.IsSpace(p.Masked[from-1]) {
 				from--
@@ -141,7 +141,7 @@ func (p *page) readTag(in markup.Token) (tag, string) {
 		}
 	}
 	if len(spans) > 0 {
-		t.doubtful = true
+		t.liquidAttributes = true
 		return t, copied + ">"
 	}
 	b.WriteString(p.Masked[last:in.End])

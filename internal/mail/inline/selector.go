@@ -11,30 +11,30 @@ import (
 
 // selector is one of a rule's selectors.
 type selector struct {
-	rule        *rule
-	start, end  int // its text
-	parts       []part
-	specificity cascadia.Specificity
-	counts      bool // it counts or tests siblings
+	rule           *rule
+	start, end     int // its text
+	parts          []part
+	specificity    cascadia.Specificity
+	countsSiblings bool // it counts or tests siblings
 
-	matched bool // it matches elements
-	stays   bool // elements without an inlined style may need it
+	matched        bool // it matches elements
+	neededByOthers bool // elements without an inlined style may need it
 }
 
 // part is a compound selector and the combinator before it.
 type part struct {
-	combinator byte // ' ', '>', '+' or '~'
-	text       string
-	match      cascadia.Sel
-	counts     bool // it counts or tests siblings
+	combinator     byte // ' ', '>', '+' or '~'
+	text           string
+	match          cascadia.Sel
+	countsSiblings bool // it counts or tests siblings
 
 	classes, attributes, ids int // their numbers
 }
 
-// price is the maximum cost of comparing a part with an element.
-func (q *part) price(e *element) int {
+// maxCost is the maximum cost of comparing a part with an element.
+func (q *part) maxCost(e *element) int {
 	price := 1 + len(q.text)/8 + q.classes*e.class + q.attributes*e.values + q.ids*e.attributes
-	if q.counts {
+	if q.countsSiblings {
 		price += e.siblings
 	}
 	return price
@@ -95,9 +95,9 @@ func (s *selector) read(text string) {
 		if q.match, err = cascadia.Parse(q.text); err != nil {
 			return
 		}
-		q.counts = strings.Contains(q.text, "-child") || strings.Contains(q.text, "-of-type")
+		q.countsSiblings = strings.Contains(q.text, "-child") || strings.Contains(q.text, "-of-type")
 		q.classes, q.attributes, q.ids = strings.Count(q.text, "."), strings.Count(q.text, "["), strings.Count(q.text, "#")
-		s.counts = s.counts || q.counts || q.combinator == '+' || q.combinator == '~'
+		s.countsSiblings = s.countsSiblings || q.countsSiblings || q.combinator == '+' || q.combinator == '~'
 		s.specificity = s.specificity.Add(q.match.Specificity())
 		parts = append(parts, q)
 		text = text[len(found[0]):]
@@ -108,14 +108,14 @@ func (s *selector) read(text string) {
 // last returns the part that must match the element itself.
 func (s *selector) last() *part { return &s.parts[len(s.parts)-1] }
 
-// movable reports whether a selector's rule can be written into attributes.
-func (p *page) movable(s *selector) bool {
-	return len(s.parts) > 0 && len(s.rule.values) > 0 && !s.rule.conditional && !(s.counts && p.branches)
+// isMovable reports whether a selector's rule can be written into attributes.
+func (p *page) isMovable(s *selector) bool {
+	return len(s.parts) > 0 && len(s.rule.values) > 0 && !s.rule.conditional && !(s.countsSiblings && p.branches)
 }
 
-// needed reports whether elements that are not changed may need a selector: they contain all names of
+// isNeeded reports whether elements that are not changed may need a selector: they contain all names of
 // its last part. The cost is taken from the budget.
-func (p *page) needed(s *selector, budget *int) bool {
+func (p *page) isNeeded(s *selector, budget *int) bool {
 	text, _, _ := strings.Cut(s.last().text, ":")
 	for i, name := range names.FindAllString(text, -1) {
 		if i == 0 && strings.HasPrefix(text, name) {
@@ -123,11 +123,11 @@ func (p *page) needed(s *selector, budget *int) bool {
 		} else if p.anyClass {
 			continue
 		}
-		if *budget -= p.loose.Len() / 64; *budget < 0 || !strings.Contains(p.loose.String(), strings.ToLower(name)) {
+		if *budget -= p.unchangedTags.Len() / 64; *budget < 0 || !strings.Contains(p.unchangedTags.String(), strings.ToLower(name)) {
 			return false
 		}
 	}
-	return p.loose.Len() > 0
+	return p.unchangedTags.Len() > 0
 }
 
 // names matches the names of elements, classes and the like.

@@ -65,7 +65,7 @@ func (p *page) readRules(s *sheet) error {
 			r.pos++ // @import and the like, or invalid text
 		case stop == '}' || stop == 0:
 		case r.m[start] != '@':
-			rule := &rule{start: start, prelude: r.pos, conditional: groups > 0 || s.narrow || between(start)}
+			rule := &rule{start: start, prelude: r.pos, conditional: groups > 0 || s.mediaSpecific || between(start)}
 			// The meaning of a selector with Liquid depends on the recipient's data, and halves must not
 			// be moved, since the other half might follow them there.
 			if r.body(rule) && len(p.Within(rule.start, rule.prelude)) == 0 && !p.hasTags(rule.prelude, rule.end) &&

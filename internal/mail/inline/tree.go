@@ -46,7 +46,7 @@ func alias(name string) string {
 
 // parse builds the tree of the tags.
 func (p *page) parse() (*tree, error) {
-	root, err := html.Parse(strings.NewReader(p.copied.String()))
+	root, err := html.Parse(strings.NewReader(p.parserCopy.String()))
 	if err != nil { // the parser's limit of depth, its only error
 		return nil, fmt.Errorf("%w: elements are nested deeper than 500; close what is open, or turn inline_css off", ErrLimit)
 	}

@@ -37,7 +37,7 @@ func (p *page) edited() string {
 func (p *page) writeAttributes(styles map[int][]value) error {
 	room := maxBytes
 	for i := range p.tags {
-		if t := &p.tags[i]; len(styles[i]) > 0 && !t.doubtful {
+		if t := &p.tags[i]; len(styles[i]) > 0 && !t.liquidAttributes {
 			room -= len(` style=""`)
 			for _, v := range styles[i] {
 				room -= v.size
@@ -92,7 +92,7 @@ func (p *page) writeAttribute(t *tag, style []value) {
 	text := strings.Join(append(before, after...), ";")
 	switch a := t.style; {
 	case a == nil:
-		p.changes = append(p.changes, change{t.behind, t.behind, ` style="` + text + `"`})
+		p.changes = append(p.changes, change{t.nameEnd, t.nameEnd, ` style="` + text + `"`})
 	case a.Quote != 0:
 		p.changes = append(p.changes, change{a.Start, a.End, text})
 	case a.Valued:
@@ -130,7 +130,7 @@ func (p *page) writeSheet(s *sheet) {
 		var normal, important []string
 		for _, s := range r.selectors {
 			switch text := p.Source[s.start:s.end]; {
-			case s.matched && !s.stays:
+			case s.matched && !s.neededByOthers:
 			case r.conditional || interactive.MatchString(text):
 				important = append(important, text)
 			default:

@@ -88,7 +88,7 @@ func (s *scan) element(t markup.Token) {
 		return
 	}
 	for a := range s.in.Attributes(t) {
-		s.runsNothing(a)
+		s.reportScript(a)
 		switch {
 		case t.Name == "base" && a.Name == "href" && s.base == "" && len(markup.Spans(s.value(a))) == 0 && CheckTarget(s.value(a)) == nil:
 			s.base = s.value(a)
@@ -134,9 +134,9 @@ func (s *scan) linkElement(t markup.Token) {
 	}
 }
 
-// runsNothing notes an attribute of an element that is not a link if it would run a script: the
+// reportScript notes an attribute of an element that is not a link if it would run a script: the
 // action of a form, a link of an SVG image.
-func (s *scan) runsNothing(a markup.Attribute) {
+func (s *scan) reportScript(a markup.Attribute) {
 	if !isURLAttribute(a.Name) {
 		return
 	}

@@ -22,7 +22,7 @@ type Limits struct {
 type Budget struct {
 	steps, output, work int
 	time                time.Duration
-	looks               int    // reads of the clock since Reset: one for each checkEvery units of work
+	clockReads          int    // reads of the clock since Reset: one for each checkEvery units of work
 	idle                *state // to be reused
 }
 
@@ -35,7 +35,7 @@ func NewBudget(l Limits) *Budget {
 
 // Reset sets the budget for another message.
 func (b *Budget) Reset(l Limits) {
-	b.steps, b.output, b.work, b.time, b.looks = l.Steps, l.Output, l.Work, l.Time, 0
+	b.steps, b.output, b.work, b.time, b.clockReads = l.Steps, l.Output, l.Work, l.Time, 0
 	if b.steps == 0 {
 		b.steps = 10_000
 	}
@@ -60,8 +60,8 @@ func (b *Budget) state() *state {
 	return s
 }
 
-// keep stores the state of a finished rendering for reuse of its memory.
-func (b *Budget) keep(s *state) {
+// storeState stores the state of a finished rendering for reuse of its memory.
+func (b *Budget) storeState(s *state) {
 	clear(s.loops[:cap(s.loops)])
 	*s = state{args: s.args[:0], loops: s.loops[:0], scratch: s.scratch[:0], printed: s.printed[:0]}
 	b.idle = s
@@ -80,32 +80,32 @@ const quantum = 4 * time.Millisecond
 
 // start starts measuring; stop subtracts the time spent from the budget.
 func (s *state) start() {
-	s.looked = time.Now()
+	s.clockReadAt = time.Now()
 	s.fuel = checkEvery
-	s.mayGoOn()
+	s.checkContinue()
 }
 
 func (s *state) stop() {
-	s.look()
+	s.readClock()
 	s.budget.time -= s.spent
 }
 
-// look reads the clock and adds the time since the last read to the time spent.
-func (s *state) look() {
+// readClock reads the clock and adds the time since the last read to the time spent.
+func (s *state) readClock() {
 	now := time.Now()
-	s.spent += min(now.Sub(s.looked), quantum)
-	s.looked = now
-	s.budget.looks++
+	s.spent += min(now.Sub(s.clockReadAt), quantum)
+	s.clockReadAt = now
+	s.budget.clockReads++
 }
 
 // check reads the clock and reports whether rendering may continue.
 func (s *state) check() bool {
-	s.look()
-	return s.mayGoOn()
+	s.readClock()
+	return s.checkContinue()
 }
 
-// mayGoOn reports whether rendering may continue, and sets the error if time or context have ended.
-func (s *state) mayGoOn() bool {
+// checkContinue reports whether rendering may continue, and sets the error if time or context have ended.
+func (s *state) checkContinue() bool {
 	if s.err != nil {
 		return false
 	}
@@ -163,8 +163,9 @@ func (s *state) chargeElements(n int) bool {
 // contains itself.
 const maxNesting = 1000
 
-// enter enters a list or object; leave leaves it.
-func (s *state) enter() bool {
+// enterNested begins processing of a nested list or object, which leaveNested ends. It reports whether the
+// nesting is within the limit.
+func (s *state) enterNested() bool {
 	if s.depth >= maxNesting {
 		return s.limit("nesting")
 	}
@@ -172,11 +173,11 @@ func (s *state) enter() bool {
 	return s.err == nil
 }
 
-func (s *state) leave() { s.depth-- }
+func (s *state) leaveNested() { s.depth-- }
 
-// claim takes n bytes for text that will be printed: from the output or, inside a capture, from the
+// claimBytes takes n bytes for text that will be printed: from the output or, inside a capture, from the
 // work.
-func (s *state) claim(n int) bool {
+func (s *state) claimBytes(n int) bool {
 	if s.captures > 0 {
 		return s.charge(n)
 	}

@@ -35,12 +35,12 @@ func (s *state) equal(a, b any) bool {
 		return a == b
 	case []any:
 		y, ok := b.([]any)
-		if !ok || len(x) != len(y) || !s.enter() {
+		if !ok || len(x) != len(y) || !s.enterNested() {
 			return false
 		}
-		defer s.leave()
+		defer s.leaveNested()
 		for i := range x {
-			if !s.tick(nodeCost) || !s.equal(s.plain(x[i]), s.plain(y[i])) {
+			if !s.tick(nodeCost) || !s.equal(s.normalize(x[i]), s.normalize(y[i])) {
 				return false
 			}
 		}
@@ -58,10 +58,10 @@ func (s *state) equalObjects(a, b any) bool {
 		return false
 	}
 	x, y := s.sequence(a), s.sequence(b)
-	if x.len() != y.len() || !s.enter() {
+	if x.len() != y.len() || !s.enterNested() {
 		return false
 	}
-	defer s.leave()
+	defer s.leaveNested()
 	for _, name := range x.names {
 		left, right := s.field(a, name, false), s.field(b, name, false)
 		if !s.tick(nodeCost) || !s.equal(left, right) {
@@ -122,7 +122,7 @@ func (s *state) contains(v, part any) bool {
 		return s.contains(string(v), part)
 	case []any:
 		for _, item := range v {
-			if s.equal(s.plain(item), part) {
+			if s.equal(s.normalize(item), part) {
 				return true
 			}
 			if !s.tick(nodeCost) {

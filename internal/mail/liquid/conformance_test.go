@@ -16,7 +16,7 @@ import (
 	"github.com/packetboat/packetboat/internal/mail/liquid"
 )
 
-// conformanceFile lies beside the project, not in it.
+// conformanceFile is next to the repository, not in it.
 const conformanceFile = "../../../../shared/data/liquid-cases.json"
 
 // refusedTags are tags of Shopify's that our Liquid does not have.

@@ -141,7 +141,7 @@ var layouts = []string{
 // parseDate parses a text as a date: a number of seconds, one of the words now and today, or one of the
 // layouts.
 func parseDate(text string, now time.Time) (time.Time, bool) {
-	text = strings.TrimFunc(head(text), isSpace)
+	text = strings.TrimFunc(numberPrefix(text), isSpace)
 	if text == "" || len(text) > 64 {
 		return time.Time{}, false
 	}

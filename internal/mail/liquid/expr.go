@@ -37,7 +37,7 @@ type segment struct {
 	index  expr // nil for a fixed name
 }
 
-func (v *variable) eval(s *state) any { return s.settle(v.peek(s)) }
+func (v *variable) eval(s *state) any { return s.resolvePeeked(v.peek(s)) }
 
 // peek is eval, but returns a text that the Env holds by reference as a *string or an Appender: printing
 // it or checking whether it is set needs no copy.
@@ -58,7 +58,7 @@ func (v *variable) peek(s *state) any {
 			value = s.index(value, seg.index.eval(s))
 			continue
 		}
-		value = s.lookInto(value, seg.name, seg.dotted)
+		value = s.fieldByReference(value, seg.name, seg.dotted)
 	}
 	switch d := value.(type) {
 	case string, nil, *string, Appender:
@@ -81,8 +81,8 @@ func peek(s *state, e expr) any {
 	return e.eval(s)
 }
 
-// settle converts the result of peek to a value.
-func (s *state) settle(v any) any {
+// resolvePeeked converts the result of peek to a value.
+func (s *state) resolvePeeked(v any) any {
 	switch v := v.(type) {
 	case *string:
 		return *v
@@ -106,14 +106,14 @@ type filterCall struct {
 	args []expr
 }
 
-func (f *filtered) eval(s *state) any { return s.settle(f.peek(s)) }
+func (f *filtered) eval(s *state) any { return s.resolvePeeked(f.peek(s)) }
 
 func (f *filtered) peek(s *state) any {
 	v := peek(s, f.input)
 	for i := range f.filters {
 		call := &f.filters[i]
 		if !call.looks {
-			v = s.settle(v)
+			v = s.resolvePeeked(v)
 		}
 		v = s.apply(call, v)
 		if s.err != nil {

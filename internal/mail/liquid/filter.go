@@ -157,8 +157,8 @@ func (s *state) escaped(text string) string {
 	return string(appendEscaped(nil, text))
 }
 
-// made returns the result of a filter as a text or a Raw.
-func made(text string, isRaw bool) any {
+// filterResult returns the result of a filter as a text or a Raw.
+func filterResult(text string, isRaw bool) any {
 	if isRaw {
 		return Raw(text)
 	}
@@ -177,7 +177,7 @@ func defaultFilter(s *state, in any, args []any) any {
 		}
 		in = nil
 	case Appender:
-		in = s.settle(in)
+		in = s.resolvePeeked(in)
 	}
 	if !truthy(in) || s.equalSpecial(emptyValue, in) {
 		if len(args) == 0 {
@@ -192,7 +192,7 @@ func raw(s *state, in any, _ []any) any {
 	if v, ok := in.(Raw); ok {
 		return v
 	}
-	return made(s.text(in), s.html)
+	return filterResult(s.text(in), s.html)
 }
 
 func firstFilter(s *state, in any, _ []any) any { return s.first(in) }

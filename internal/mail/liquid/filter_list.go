@@ -61,21 +61,21 @@ func (s *state) characterAt(text string, at int64) any {
 	return nil
 }
 
-// noProperty returns the error of a filter that needs objects and got something else.
-func (s *state) noProperty(item, key any) any {
+// propertyError returns the error of a filter that needs objects and got something else.
+func (s *state) propertyError(item, key any) any {
 	return s.fail(`%s has no property "%.40s"`, kindOf(item), s.text(key))
 }
 
-// matching calls each for the items of a list, until it returns false. match means that the item has the
+// eachMatch calls each for the items of a list, until it returns false. match means that the item has the
 // wanted property. It returns false if the input is not a list of things with properties, which makes
 // the result of the filter nil.
-func (s *state) matching(in any, args []any, each func(i int, item any, match bool) bool) bool {
+func (s *state) eachMatch(in any, args []any, each func(i int, item any, match bool) bool) bool {
 	target := argument(args, 1)
 	for i, item := range s.list(in) {
 		if !s.tick(nodeCost) {
 			return false
 		}
-		item = s.plain(item)
+		item = s.normalize(item)
 		if args[0] == nil && kindOf(item) == "a text" { // the argument is not set
 			return false
 		}
@@ -84,7 +84,7 @@ func (s *state) matching(in any, args []any, each func(i int, item any, match bo
 			if kind := kindOf(item); kind == "nothing" || kind == "a boolean" {
 				return false
 			}
-			s.noProperty(item, args[0])
+			s.propertyError(item, args[0])
 			return false
 		}
 		match := truthy(v)
@@ -98,10 +98,10 @@ func (s *state) matching(in any, args []any, each func(i int, item any, match bo
 	return true
 }
 
-// selected returns the items that match, or those that do not.
-func (s *state) selected(in any, args []any, wanted bool) any {
+// selectItems returns the items that match, or those that do not.
+func (s *state) selectItems(in any, args []any, wanted bool) any {
 	var kept []any
-	ok := s.matching(in, args, func(_ int, item any, match bool) bool {
+	ok := s.eachMatch(in, args, func(_ int, item any, match bool) bool {
 		if match == wanted {
 			kept = append(kept, item)
 		}
@@ -113,12 +113,12 @@ func (s *state) selected(in any, args []any, wanted bool) any {
 	return kept
 }
 
-func where(s *state, in any, args []any) any  { return s.selected(in, args, true) }
-func reject(s *state, in any, args []any) any { return s.selected(in, args, false) }
+func where(s *state, in any, args []any) any  { return s.selectItems(in, args, true) }
+func reject(s *state, in any, args []any) any { return s.selectItems(in, args, false) }
 
 func find(s *state, in any, args []any) any {
 	var found any
-	s.matching(in, args, func(_ int, item any, match bool) bool {
+	s.eachMatch(in, args, func(_ int, item any, match bool) bool {
 		if match {
 			found = item
 		}
@@ -129,7 +129,7 @@ func find(s *state, in any, args []any) any {
 
 func findIndex(s *state, in any, args []any) any {
 	var found any
-	s.matching(in, args, func(i int, _ any, match bool) bool {
+	s.eachMatch(in, args, func(i int, _ any, match bool) bool {
 		if match {
 			found = int64(i)
 		}
@@ -140,7 +140,7 @@ func findIndex(s *state, in any, args []any) any {
 
 func has(s *state, in any, args []any) any {
 	found := false
-	ok := s.matching(in, args, func(_ int, _ any, match bool) bool {
+	ok := s.eachMatch(in, args, func(_ int, _ any, match bool) bool {
 		found = match
 		return !match
 	})
@@ -150,23 +150,23 @@ func has(s *state, in any, args []any) any {
 	return found
 }
 
-// keyed returns the items of a list together with their property; without a key, the items themselves
+// itemsWithKey returns the items of a list together with their property; without a key, the items themselves
 // are used.
-func (s *state) keyed(in, key any) []keyedItem {
+func (s *state) itemsWithKey(in, key any) []keyedItem {
 	list := s.list(in)
 	if !s.chargeElements(2 * len(list)) {
 		return nil
 	}
 	items := make([]keyedItem, len(list))
 	for i, item := range list {
-		item = s.plain(item)
+		item = s.normalize(item)
 		items[i] = keyedItem{item, item}
 		if key == nil {
 			continue
 		}
 		v, ok := s.property(item, key)
 		if !ok && item != nil {
-			s.noProperty(item, key)
+			s.propertyError(item, key)
 			return nil
 		}
 		items[i].key = v
@@ -185,7 +185,7 @@ func unkeyed(items []keyedItem) []any {
 }
 
 func sortFilter(s *state, in any, args []any) any {
-	items := s.keyed(in, argument(args, 0))
+	items := s.itemsWithKey(in, argument(args, 0))
 	slices.SortStableFunc(items, func(a, b keyedItem) int {
 		if !s.tick(nodeCost) {
 			return 0
@@ -204,7 +204,7 @@ func sortFilter(s *state, in any, args []any) any {
 
 // sortNatural sorts by the printed values, ignoring case.
 func sortNatural(s *state, in any, args []any) any {
-	items := s.keyed(in, argument(args, 0))
+	items := s.itemsWithKey(in, argument(args, 0))
 	for i := range items {
 		if items[i].key == nil {
 			continue
@@ -239,7 +239,7 @@ func nilsLast(a, b any) int {
 }
 
 func uniq(s *state, in any, args []any) any {
-	items := s.keyed(in, argument(args, 0))
+	items := s.itemsWithKey(in, argument(args, 0))
 	seen := make(map[any]bool, len(items))
 	kept := items[:0]
 	for _, item := range items {
@@ -263,7 +263,7 @@ func uniq(s *state, in any, args []any) any {
 }
 
 func compact(s *state, in any, args []any) any {
-	items := s.keyed(in, argument(args, 0))
+	items := s.itemsWithKey(in, argument(args, 0))
 	return unkeyed(slices.DeleteFunc(items, func(i keyedItem) bool { return i.key == nil }))
 }
 
@@ -287,10 +287,10 @@ func mapFilter(s *state, in any, args []any) any {
 	}
 	mapped := make([]any, len(list))
 	for i, item := range list {
-		item = s.plain(item)
+		item = s.normalize(item)
 		v, ok := s.property(item, args[0])
 		if !ok && item != nil {
-			return s.noProperty(item, args[0])
+			return s.propertyError(item, args[0])
 		}
 		mapped[i] = v
 	}
@@ -315,7 +315,7 @@ func join(s *state, in any, args []any) any {
 	}
 	list := s.list(in)
 	isRaw := s.html && (slices.ContainsFunc(list, isRawValue) || isRawValue(separator))
-	glue := s.piece(separator, isRaw)
+	glue := s.partText(separator, isRaw)
 	var b []byte
 	for i, item := range list {
 		if i > 0 {
@@ -324,13 +324,13 @@ func join(s *state, in any, args []any) any {
 			}
 			b = append(b, glue...)
 		}
-		text := s.piece(s.plain(item), isRaw)
+		text := s.partText(s.normalize(item), isRaw)
 		if !s.charge(len(text)) || !s.tick(nodeCost) {
 			return nil
 		}
 		b = append(b, text...)
 	}
-	return made(string(b), isRaw)
+	return filterResult(string(b), isRaw)
 }
 
 func isRawValue(v any) bool {
@@ -338,8 +338,8 @@ func isRawValue(v any) bool {
 	return ok
 }
 
-// piece returns a part of a text, escaped if the whole is Raw and the part is not.
-func (s *state) piece(v any, inRaw bool) string {
+// partText returns a part of a text, escaped if the whole is Raw and the part is not.
+func (s *state) partText(v any, inRaw bool) string {
 	text := s.text(v)
 	if inRaw && !isRawValue(v) {
 		return s.escaped(text)
@@ -354,11 +354,11 @@ func sum(s *state, in any, args []any) any {
 		if !s.tick(nodeCost) {
 			return nil
 		}
-		item = s.plain(item)
+		item = s.normalize(item)
 		if key != nil {
 			v, ok := s.property(item, key)
 			if !ok && item != nil {
-				return s.noProperty(item, key)
+				return s.propertyError(item, key)
 			}
 			item = v
 		}

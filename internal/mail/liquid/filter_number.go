@@ -120,5 +120,5 @@ func minorDigits(code string) int {
 
 // decimal formats a number with a fixed number of decimals.
 func decimal(n any, decimals int) string {
-	return new(big.Rat).SetFrac(scaled(n, decimals), pow10(decimals)).FloatString(decimals)
+	return new(big.Rat).SetFrac(scaleByPowerOf10(n, decimals), pow10(decimals)).FloatString(decimals)
 }

@@ -15,7 +15,7 @@ func textFilter(change func(string) string) func(*state, any, []any) any {
 		if !s.charge(len(text)) {
 			return nil
 		}
-		return made(change(text), isRaw)
+		return filterResult(change(text), isRaw)
 	}
 }
 
@@ -89,14 +89,14 @@ func newlineToBreak(s *state, in any, _ []any) any {
 		return nil
 	}
 	text = strings.ReplaceAll(text, "\r\n", "\n")
-	return made(strings.ReplaceAll(text, "\n", "<br />\n"), s.html)
+	return filterResult(strings.ReplaceAll(text, "\n", "<br />\n"), s.html)
 }
 
 func escape(s *state, in any, _ []any) any {
 	if v, ok := in.(Raw); ok && s.html {
 		return v
 	}
-	return made(s.escaped(s.text(in)), s.html)
+	return filterResult(s.escaped(s.text(in)), s.html)
 }
 
 // escapeOnce escapes everything that is not part of an entity.
@@ -124,7 +124,7 @@ func escapeOnce(s *state, in any, _ []any) any {
 		}
 		text = text[n:]
 	}
-	return made(string(appendEscaped(b, text)), s.html)
+	return filterResult(string(appendEscaped(b, text)), s.html)
 }
 
 // entityLen returns the length of the character reference at the start of text, or 0.
@@ -150,7 +150,7 @@ func appendFilter(s *state, in any, args []any) any {
 	if !s.charge(len(texts[0]) + len(texts[1])) {
 		return nil
 	}
-	return made(texts[0]+texts[1], isRaw)
+	return filterResult(texts[0]+texts[1], isRaw)
 }
 
 func prependFilter(s *state, in any, args []any) any {
@@ -158,7 +158,7 @@ func prependFilter(s *state, in any, args []any) any {
 	if !s.charge(len(texts[0]) + len(texts[1])) {
 		return nil
 	}
-	return made(texts[0]+texts[1], isRaw)
+	return filterResult(texts[0]+texts[1], isRaw)
 }
 
 // occurrences is which occurrences replace and remove change.
@@ -186,15 +186,15 @@ func replaceFilter(which occurrences) func(*state, any, []any) any {
 				s.limit("work")
 				return nil
 			}
-			return made(strings.ReplaceAll(text, old, replacement), isRaw)
+			return filterResult(strings.ReplaceAll(text, old, replacement), isRaw)
 		}
 		if at < 0 {
-			return made(text, isRaw)
+			return filterResult(text, isRaw)
 		}
 		if !s.charge(len(text) + len(replacement)) {
 			return nil
 		}
-		return made(text[:at]+replacement+text[at+len(old):], isRaw)
+		return filterResult(text[:at]+replacement+text[at+len(old):], isRaw)
 	}
 }
 
@@ -220,7 +220,7 @@ func slice(s *state, in any, args []any) any {
 	}
 	from, to := sliceBounds(from, count, utf8.RuneCountInString(text))
 	start := runeOffset(text, from)
-	return made(text[start:start+runeOffset(text[start:], to-from)], isRaw)
+	return filterResult(text[start:start+runeOffset(text[start:], to-from)], isRaw)
 }
 
 // sliceBounds counts a negative start from the end, as Ruby does. Outside the text the result is empty.
@@ -271,7 +271,7 @@ func split(s *state, in any, args []any) any {
 	}
 	list := make([]any, len(parts))
 	for i, part := range parts {
-		list[i] = made(part, isRaw)
+		list[i] = filterResult(part, isRaw)
 	}
 	return list
 }
@@ -284,10 +284,10 @@ func truncateFilter(s *state, in any, args []any) any {
 	texts, isRaw := s.texts(in, ellipsis)
 	text := texts[0]
 	if !s.charge(len(text)) || utf8.RuneCountInString(text) <= length {
-		return made(text, isRaw)
+		return filterResult(text, isRaw)
 	}
 	keep := max(length-utf8.RuneCountInString(texts[1]), 0)
-	return made(text[:runeOffset(text, keep)]+texts[1], isRaw)
+	return filterResult(text[:runeOffset(text, keep)]+texts[1], isRaw)
 }
 
 func truncateWords(s *state, in any, args []any) any {
@@ -302,9 +302,9 @@ func truncateWords(s *state, in any, args []any) any {
 	words := strings.Fields(texts[0])
 	count = max(count, 1)
 	if len(words) <= count {
-		return made(texts[0], isRaw)
+		return filterResult(texts[0], isRaw)
 	}
-	return made(strings.Join(words[:count], " ")+texts[1], isRaw)
+	return filterResult(strings.Join(words[:count], " ")+texts[1], isRaw)
 }
 
 // truncation evaluates the arguments of truncate and truncatewords.

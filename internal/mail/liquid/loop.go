@@ -87,10 +87,10 @@ func (n *forNode) turns(s *state, l *loop, list sequence, from int) flow {
 		case stop:
 			return stop
 		case breakLoop:
-			return goOn
+			return proceed
 		}
 	}
-	return goOn
+	return proceed
 }
 
 // bounds applies offset and limit to a list of that length, and stores where a later loop of the same

@@ -10,15 +10,15 @@ import (
 // names collects the paths that a template reads from its Env. Names that the template itself has set
 // before, on every path of execution, are not collected. It also caches the time zones in the template.
 type names struct {
-	used   map[string]bool
-	scopes []map[string]bool // the innermost last
-	ever   map[string]bool   // names whose value changes within the template
-	zones  map[string]*time.Location
-	any    bool // some name is computed
+	used    map[string]bool
+	scopes  []map[string]bool // the innermost last
+	everSet map[string]bool   // names whose value changes within the template
+	zones   map[string]*time.Location
+	any     bool // some name is computed
 }
 
 func newNames() *names {
-	return &names{used: map[string]bool{}, scopes: []map[string]bool{{}}, ever: map[string]bool{}, zones: map[string]*time.Location{}}
+	return &names{used: map[string]bool{}, scopes: []map[string]bool{{}}, everSet: map[string]bool{}, zones: map[string]*time.Location{}}
 }
 
 // enter begins a block that may not be executed, in which the given names are set; leave ends it.
@@ -40,7 +40,7 @@ func (n *names) set(name string) {
 }
 
 // change notes that the value of a name changes within the template.
-func (n *names) change(name string) { n.ever[name] = true }
+func (n *names) change(name string) { n.everSet[name] = true }
 
 // use notes that a variable is read.
 func (n *names) use(v *variable) {

@@ -28,7 +28,7 @@ func (n *ifNode) render(s *state) flow {
 			return s.renderAll(b.body)
 		}
 	}
-	return goOn
+	return proceed
 }
 
 // caseNode is a case tag: a when is rendered once for each of its values that matches, and an else if
@@ -53,7 +53,7 @@ func (n *caseNode) render(s *state) flow {
 	for i := range n.choices {
 		c := &n.choices[i]
 		if c.otherwise && !matched {
-			if f := s.renderAll(c.body); f != goOn {
+			if f := s.renderAll(c.body); f != proceed {
 				return f
 			}
 		}
@@ -66,12 +66,12 @@ func (n *caseNode) render(s *state) flow {
 				continue
 			}
 			matched = true
-			if f := s.renderAll(c.body); f != goOn {
+			if f := s.renderAll(c.body); f != proceed {
 				return f
 			}
 		}
 	}
-	return goOn
+	return proceed
 }
 
 // assignNode is an assign tag.
@@ -84,7 +84,7 @@ type assignNode struct {
 func (n *assignNode) render(s *state) flow {
 	s.line = n.line
 	s.set(n.name, n.value.eval(s))
-	return goOn
+	return proceed
 }
 
 // captureNode is a capture tag: its body is rendered into a variable.
@@ -143,7 +143,7 @@ func (n *cycleNode) render(s *state) flow {
 		at = 0
 	}
 	s.cycles[key] = at
-	return goOn
+	return proceed
 }
 
 // counterNode is an increment or decrement tag. Counters are separate from variables set by assign.
@@ -164,7 +164,7 @@ func (n *counterNode) render(s *state) flow {
 		s.counters[n.name] = value + 1
 	}
 	printRaw(s, strconv.FormatInt(value, 10))
-	return goOn
+	return proceed
 }
 
 // jumpNode is a break or continue tag.

@@ -19,7 +19,7 @@ func toNumber(v any) any {
 			return v
 		}
 	case string:
-		text := strings.TrimFunc(head(v), isSpace)
+		text := strings.TrimFunc(numberPrefix(v), isSpace)
 		if isDecimal(text) {
 			if f, err := strconv.ParseFloat(text, 64); err == nil {
 				return f
@@ -32,8 +32,8 @@ func toNumber(v any) any {
 	return int64(0)
 }
 
-// head returns a prefix of a text that is long enough for any number or date.
-func head(text string) string { return text[:min(len(text), 1<<10)] }
+// numberPrefix returns a prefix of a text that is long enough for any number or date.
+func numberPrefix(text string) string { return text[:min(len(text), 1<<10)] }
 
 // toInt is toNumber without the fraction.
 func toInt(v any) int64 {
@@ -67,7 +67,7 @@ func (s *state) integer(v any, what string) (int, bool) {
 			return int(n), true
 		}
 	case string:
-		if i, err := strconv.Atoi(strings.TrimFunc(head(n), isSpace)); err == nil {
+		if i, err := strconv.Atoi(strings.TrimFunc(numberPrefix(n), isSpace)); err == nil {
 			return i, true
 		}
 	}
@@ -245,16 +245,16 @@ func (s *state) round(v any, decimals int) any {
 	if isWhole(v) && decimals >= 0 {
 		return v
 	}
-	n := scaled(v, decimals)
+	n := scaleByPowerOf10(v, decimals)
 	if decimals <= 0 {
 		return s.fromInt(n.Mul(n, pow10(-decimals)))
 	}
 	return s.fromRational(new(big.Rat).SetFrac(n, pow10(decimals)))
 }
 
-// scaled returns v times ten to the power of decimals, rounded half away from
+// scaleByPowerOf10 returns v times ten to the power of decimals, rounded half away from
 // zero.
-func scaled(v any, decimals int) *big.Int {
+func scaleByPowerOf10(v any, decimals int) *big.Int {
 	r := rational(v)
 	if decimals >= 0 {
 		r.Mul(r, new(big.Rat).SetInt(pow10(decimals)))

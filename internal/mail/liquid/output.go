@@ -7,8 +7,8 @@ type outputNode struct {
 	repeat int // its number among the repeated outputs, or once
 }
 
-// once means that an output is not repeated.
-const once = -1
+// printedOnce means that an output is not repeated.
+const printedOnce = -1
 
 // printed is the position in the result of an output that is repeated; to is 0 if it was not printed
 // yet.
@@ -16,25 +16,25 @@ type printed struct{ from, to int }
 
 func (n *outputNode) render(s *state) flow {
 	s.line = n.line
-	if n.repeat != once && s.captures == 0 {
-		return n.again(s)
+	if n.repeat != printedOnce && s.captures == 0 {
+		return n.renderRepeated(s)
 	}
 	v := peek(s, n.value)
 	if s.err != nil {
 		return stop
 	}
 	s.print(v)
-	return goOn
+	return proceed
 }
 
-// again copies the text that the output has printed before, if any.
-func (n *outputNode) again(s *state) flow {
+// renderRepeated copies the text that the output has printed before, if any.
+func (n *outputNode) renderRepeated(s *state) flow {
 	if p := &s.printed[n.repeat]; p.to > 0 {
-		if !s.claim(p.to - p.from) {
+		if !s.claimBytes(p.to - p.from) {
 			return stop
 		}
 		s.out = append(s.out, s.out[p.from:p.to]...)
-		return goOn
+		return proceed
 	}
 	from := len(s.out)
 	v := peek(s, n.value)
@@ -43,7 +43,7 @@ func (n *outputNode) again(s *state) flow {
 	}
 	s.print(v)
 	s.printed[n.repeat] = printed{from, len(s.out)}
-	return goOn
+	return proceed
 }
 
 // repeats numbers the outputs that occur more than once with the same text and cannot print different
@@ -77,7 +77,7 @@ func (n *names) steady(e expr) bool {
 	case rangeExpr:
 		return n.steady(e.low) && n.steady(e.high)
 	case *variable:
-		if e.root != nil || n.ever[e.name] {
+		if e.root != nil || n.everSet[e.name] {
 			return false
 		}
 		for _, seg := range e.path {

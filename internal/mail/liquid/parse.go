@@ -73,7 +73,7 @@ func (p *parser) node(next, open piece) (node, error) {
 		if err == nil {
 			err = e.end()
 		}
-		n := &outputNode{value: value, line: next.line, repeat: once}
+		n := &outputNode{value: value, line: next.line, repeat: printedOnce}
 		p.outputs, p.written = append(p.outputs, n), append(p.written, next.markup)
 		return n, p.wrap(next, err)
 	}
@@ -105,7 +105,7 @@ func (p *parser) node(next, open piece) (node, error) {
 	case "comment":
 		return nil, p.skipComment(next.line)
 	}
-	return nil, p.unknown(next, open)
+	return nil, p.unknownTag(next, open)
 }
 
 // text returns the node of constant text, numbered if it is long enough to be marked. Equal texts share
@@ -122,8 +122,8 @@ func (p *parser) text(text string) *textNode {
 	return &textNode{p.texts[number], number}
 }
 
-// unknown returns the error for a tag that is not allowed where it is.
-func (p *parser) unknown(next, open piece) error {
+// unknownTag returns the error for a tag that is not allowed where it is.
+func (p *parser) unknownTag(next, open piece) error {
 	if next.name == "" {
 		word, _, _ := strings.Cut(next.markup, " ")
 		if word == "" {

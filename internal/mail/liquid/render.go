@@ -10,7 +10,7 @@ import (
 type flow uint8
 
 const (
-	goOn flow = iota
+	proceed flow = iota
 	breakLoop
 	continueLoop
 	stop // an error; see state.err
@@ -23,16 +23,16 @@ type node interface {
 
 // state is the mutable state of one rendering.
 type state struct {
-	ctx    context.Context
-	env    Env
-	html   bool
-	budget *Budget
-	looked time.Time // the last read of the clock
-	spent  time.Duration
-	fuel   int // work left until the clock is read
-	depth  int // of nested lists and objects
-	err    error
-	line   int // of the tag or output being rendered
+	ctx         context.Context
+	env         Env
+	html        bool
+	budget      *Budget
+	clockReadAt time.Time // the last read of the clock
+	spent       time.Duration
+	fuel        int // work left until the clock is read
+	depth       int // of nested lists and objects
+	err         error
+	line        int // of the tag or output being rendered
 
 	out      []byte
 	began    int    // the start of this rendering in out
@@ -53,7 +53,7 @@ type state struct {
 func (s *state) renderAll(nodes []node) flow {
 	for _, n := range nodes {
 		if text, ok := n.(*textNode); ok {
-			if f := text.render(s); f != goOn {
+			if f := text.render(s); f != proceed {
 				return f
 			}
 			continue
@@ -61,14 +61,14 @@ func (s *state) renderAll(nodes []node) flow {
 		if !s.tick(nodeCost) {
 			return stop
 		}
-		if f := n.render(s); f != goOn {
+		if f := n.render(s); f != proceed {
 			return f
 		}
 		if s.err != nil {
 			return stop
 		}
 	}
-	return goOn
+	return proceed
 }
 
 // lookup returns the value of a root name: from variables of loops, those set by tags, the Env, or
@@ -88,7 +88,7 @@ func (s *state) lookup(name string) any {
 		return v
 	}
 	if v, ok := s.env.Lookup(name); ok {
-		return s.lean(v)
+		return s.normalizeByReference(v)
 	}
 	if name == "now" {
 		return s.env.Now()
@@ -116,14 +116,14 @@ type textNode struct {
 }
 
 func (t *textNode) render(s *state) flow {
-	if !s.claim(len(t.text)) {
+	if !s.claimBytes(len(t.text)) {
 		return stop
 	}
 	if s.marking && t.number >= 0 && s.captures == 0 {
 		s.marks = append(s.marks, Mark{At: len(s.out) - s.began, Text: t.number})
 	}
 	s.out = append(s.out, t.text...)
-	return goOn
+	return proceed
 }
 
 // print prints a value, escaped in HTML mode.
@@ -142,16 +142,16 @@ func (s *state) print(v any) {
 	case int64:
 		var digits [20]byte
 		text := strconv.AppendInt(digits[:0], v, 10)
-		if s.claim(len(text)) {
+		if s.claimBytes(len(text)) {
 			s.out = append(s.out, text...)
 		}
 	case []any:
-		if !s.enter() {
+		if !s.enterNested() {
 			return
 		}
-		defer s.leave()
+		defer s.leaveNested()
 		for _, item := range v {
-			if s.print(s.plain(item)); !s.tick(nodeCost) {
+			if s.print(s.normalize(item)); !s.tick(nodeCost) {
 				return
 			}
 		}
@@ -161,7 +161,7 @@ func (s *state) print(v any) {
 }
 
 func printRaw[T string | []byte](s *state, text T) {
-	if s.claim(len(text)) {
+	if s.claimBytes(len(text)) {
 		s.out = append(s.out, text...)
 	}
 }
@@ -172,12 +172,12 @@ func printText[T string | []byte](s *state, text T) {
 		return
 	}
 	if len(text) > s.available() {
-		s.claim(len(text)) // fails, and sets the error
+		s.claimBytes(len(text)) // fails, and sets the error
 		return
 	}
 	start := len(s.out)
 	s.out = appendEscaped(s.out, text)
-	if !s.claim(len(s.out) - start) {
+	if !s.claimBytes(len(s.out) - start) {
 		s.out = s.out[:start]
 	}
 }

@@ -72,7 +72,7 @@ func (q sequence) at(s *state, i int) any {
 	case q.object != nil:
 		return []any{q.names[i], s.field(q.object, q.names[i], false)}
 	}
-	return s.plain(q.items[i])
+	return s.normalize(q.items[i])
 }
 
 // list returns a value for filters on lists: nested lists are flattened, a single value is a list of
@@ -107,12 +107,12 @@ func (s *state) list(v any) []any {
 }
 
 func (s *state) flatten(dst, list []any) []any {
-	if !s.enter() || !s.chargeElements(len(list)) {
+	if !s.enterNested() || !s.chargeElements(len(list)) {
 		return dst
 	}
-	defer s.leave()
+	defer s.leaveNested()
 	for _, item := range list {
-		if item = s.plain(item); isList(item) {
+		if item = s.normalize(item); isList(item) {
 			dst = s.flatten(dst, item.([]any))
 		} else {
 			dst = append(dst, item)

@@ -185,7 +185,7 @@ func (t *Template) render(ctx context.Context, dst []byte, marks []Mark, marking
 	s.renderAll(t.nodes)
 	s.stop()
 	out, marked, err := s.out, s.marks, s.err
-	b.keep(s)
+	b.storeState(s)
 	if err != nil {
 		return dst, marks, err
 	}

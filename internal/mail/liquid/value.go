@@ -21,8 +21,8 @@ const (
 // zoned is a time that the filter time_zone has converted.
 type zoned struct{ time.Time }
 
-// plain converts v to one of the types of the package.
-func (s *state) plain(v any) any {
+// normalize converts v to one of the types of the package.
+func (s *state) normalize(v any) any {
 	switch v := v.(type) {
 	case nil, bool, int64, float64, string, Raw, time.Time, []any, map[string]any, span, special, zoned:
 		return v
@@ -45,7 +45,7 @@ func (s *state) plain(v any) any {
 		}
 		return *v
 	case Appender:
-		return s.settle(v)
+		return s.resolvePeeked(v)
 	case []string:
 		if !s.chargeElements(len(v)) {
 			return nil
@@ -66,11 +66,11 @@ func (s *state) plain(v any) any {
 		}
 		return v.String()
 	}
-	return s.reflected(reflect.ValueOf(v))
+	return s.normalizeReflected(reflect.ValueOf(v))
 }
 
-// lean is plain, but returns texts that are held by reference unchanged.
-func (s *state) lean(v any) any {
+// normalizeByReference is normalize, but returns texts that are held by reference unchanged.
+func (s *state) normalizeByReference(v any) any {
 	switch v := v.(type) {
 	case *string:
 		if v == nil {
@@ -80,11 +80,11 @@ func (s *state) lean(v any) any {
 	case Appender:
 		return v
 	}
-	return s.plain(v)
+	return s.normalize(v)
 }
 
-// reflected converts named and less common types by their underlying types.
-func (s *state) reflected(v reflect.Value) any {
+// normalizeReflected converts named and less common types by their underlying types.
+func (s *state) normalizeReflected(v reflect.Value) any {
 	switch v.Kind() {
 	case reflect.Bool:
 		return v.Bool()
@@ -101,7 +101,7 @@ func (s *state) reflected(v reflect.Value) any {
 		return v.Float()
 	case reflect.Pointer:
 		if !v.IsNil() && v.Elem().CanInterface() {
-			return s.plain(v.Elem().Interface())
+			return s.normalize(v.Elem().Interface())
 		}
 	case reflect.Map:
 		if v.Type().Key().Kind() != reflect.String || !s.chargeElements(2*v.Len()) {
@@ -148,25 +148,25 @@ func kindOf(v any) string {
 
 // field returns v.name; if dotted, also the size, first and last of v.
 func (s *state) field(v any, name string, dotted bool) any {
-	return s.settle(s.lookInto(v, name, dotted))
+	return s.resolvePeeked(s.fieldByReference(v, name, dotted))
 }
 
-// lookInto is field, with texts by reference.
-func (s *state) lookInto(v any, name string, dotted bool) any {
+// fieldByReference is field, but returns texts by reference.
+func (s *state) fieldByReference(v any, name string, dotted bool) any {
 	switch v := v.(type) {
 	case map[string]any:
 		if item, ok := v[name]; ok {
-			return s.lean(item)
+			return s.normalizeByReference(item)
 		}
 	case Drop:
-		if item := s.lean(v.Field(name)); item != nil {
+		if item := s.normalizeByReference(v.Field(name)); item != nil {
 			return item
 		}
 	}
 	if !dotted {
 		return nil
 	}
-	v = s.settle(v)
+	v = s.resolvePeeked(v)
 	switch name {
 	case "size":
 		return s.size(v)
@@ -198,7 +198,7 @@ func (s *state) index(v, key any) any {
 			key += n
 		}
 		if key >= 0 && key < n {
-			return s.plain(list[key])
+			return s.normalize(list[key])
 		}
 	}
 	return nil
@@ -278,10 +278,10 @@ func (s *state) text(v any) string {
 // appendText appends the text of lists, concatenated, and of objects, formatted like JSON. It charges for
 // each part before appending it.
 func (s *state) appendText(dst []byte, v any, quoted bool) []byte {
-	if !s.enter() {
+	if !s.enterNested() {
 		return dst
 	}
-	defer s.leave()
+	defer s.leaveNested()
 	separator := ""
 	switch v := v.(type) {
 	case []any:
@@ -292,7 +292,7 @@ func (s *state) appendText(dst []byte, v any, quoted bool) []byte {
 			if i > 0 {
 				dst = append(dst, separator...)
 			}
-			if dst = s.appendText(dst, s.plain(item), quoted); !s.charge(2) {
+			if dst = s.appendText(dst, s.normalize(item), quoted); !s.charge(2) {
 				return dst
 			}
 		}

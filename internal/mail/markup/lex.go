@@ -45,7 +45,7 @@ func rawTextEnd(m string, from int, name string) int {
 		if n < 0 {
 			return len(m)
 		}
-		if i += n; opens(m[i:], "</", name) {
+		if i += n; startsTag(m[i:], "</", name) {
 			return i
 		}
 	}
@@ -63,13 +63,13 @@ func scriptEnd(m string, from int) int {
 				escaped, nested = false, false
 			}
 		case rest[0] != '<':
-		case opens(rest, "</", "script"):
+		case startsTag(rest, "</", "script"):
 			if !nested {
 				return i
 			}
 			nested = false
 		case escaped && !nested:
-			nested = opens(rest, "<", "script")
+			nested = startsTag(rest, "<", "script")
 		case !escaped && strings.HasPrefix(rest, "<!--"):
 			escaped = true
 			i++ // <!--> begins and ends it
@@ -78,9 +78,9 @@ func scriptEnd(m string, from int) int {
 	return len(m)
 }
 
-// opens reports whether m starts with the mark, the name in any case, and what
+// startsTag reports whether m starts with the mark, the name in any case, and what
 // ends a name.
-func opens(m, mark, name string) bool {
+func startsTag(m, mark, name string) bool {
 	n := len(mark) + len(name)
 	if len(m) <= n || m[:len(mark)] != mark || !(IsSpace(m[n]) || m[n] == '/' || m[n] == '>') {
 		return false

@@ -53,7 +53,7 @@ type opened struct {
 }
 
 func inspect(source string, fragment bool) (*inspector, error) {
-	if err := legible(source); err != nil {
+	if err := checkText(source); err != nil {
 		return nil, err
 	}
 	i := &inspector{scanner: newScanner(source), fragment: fragment}
@@ -73,8 +73,8 @@ func inspect(source string, fragment bool) (*inspector, error) {
 	return i, nil
 }
 
-// legible returns an error for a source that is too long or not text.
-func legible(source string) error {
+// checkText returns an error for a source that is too long or not text.
+func checkText(source string) error {
 	if len(source) > maxSource {
 		return &Error{0, fmt.Sprintf("MJML may have %d bytes, this has %d", maxSource, len(source))}
 	}
@@ -109,7 +109,7 @@ func (i *inspector) document() error {
 			n = len(i.rest())
 		}
 		i.pos += n
-		if err := i.between(start, i.pos); err != nil {
+		if err := i.checkDropped(start, i.pos); err != nil {
 			return err
 		}
 		if i.pos == len(i.text) {
@@ -138,7 +138,7 @@ func (i *inspector) construct(at int, rest string) error {
 		if !i.skip("]]>") {
 			return i.fail(at, "a CDATA section is not closed by ]]>")
 		}
-		return i.between(at+len("<![CDATA["), i.pos-len("]]>"))
+		return i.checkDropped(at+len("<![CDATA["), i.pos-len("]]>"))
 	case strings.HasPrefix(rest, "!"):
 		return i.fail(at, "MJML has no <!DOCTYPE> and no other declarations: remove it")
 	case strings.HasPrefix(rest, "?"):
@@ -158,20 +158,20 @@ func (i *inspector) construct(at int, rest string) error {
 	return nil
 }
 
-// around returns the name of the innermost open element, or "".
-func (i *inspector) around() string {
+// innermost returns the name of the innermost open element, or "".
+func (i *inspector) innermost() string {
 	if len(i.open) == 0 {
 		return ""
 	}
 	return i.open[len(i.open)-1].name
 }
 
-// between checks the text from start to end, which the compiler drops.
-func (i *inspector) between(start, end int) error {
+// checkDropped checks the text from start to end, which the compiler drops.
+func (i *inspector) checkDropped(start, end int) error {
 	if isEmpty(i.text[start:end]) {
 		return nil
 	}
-	parent := i.around()
+	parent := i.innermost()
 	if slices.Contains(textOf, parent) || parent != "" && known[parent] == unknown {
 		return nil
 	}

@@ -55,10 +55,10 @@ func (c *Compiler) Compile(ctx context.Context, owner, source string) (Result, e
 		return Result{}, err
 	}
 	words := protect(source)
-	if err := c.turns.take(ctx, owner); err != nil {
+	if err := c.turns.acquire(ctx, owner); err != nil {
 		return Result{}, err
 	}
-	defer c.pass()
+	defer c.releaseTurn()
 	if r, ok := c.cache.get(key); ok { // compiled while waiting
 		return r, nil
 	}
@@ -130,41 +130,41 @@ func (c *Compiler) run(ctx context.Context, source string) (o output, err error)
 	return output{}, err
 }
 
-// pass passes the turn to the next owner, and schedules closing the interpreter if no document comes
+// releaseTurn passes the turn to the next owner, and schedules closing the interpreter if no document comes
 // for a minute.
-func (c *Compiler) pass() {
+func (c *Compiler) releaseTurn() {
 	c.used = time.Now()
 	if c.machine != nil {
 		if c.idle == nil {
-			c.idle = time.AfterFunc(idleTime, c.expire)
+			c.idle = time.AfterFunc(idleTime, c.closeIfIdle)
 		} else {
 			c.idle.Reset(idleTime)
 		}
 	}
-	c.turns.pass()
+	c.turns.release()
 }
 
-// expire closes an interpreter that has not been used for a minute.
-func (c *Compiler) expire() {
-	if !c.turns.try() {
+// closeIfIdle closes an interpreter that has not been used for a minute.
+func (c *Compiler) closeIfIdle() {
+	if !c.turns.tryAcquire() {
 		return // it is in use, which schedules expire again
 	}
 	if time.Since(c.used) >= idleTime {
-		c.free()
+		c.closeMachine()
 	}
-	c.turns.pass()
+	c.turns.release()
 }
 
 // Close closes the interpreter, after the document that is being compiled. The Compiler may be used
 // again.
 func (c *Compiler) Close() {
-	c.turns.wait()
-	c.free()
-	c.turns.pass()
+	c.turns.acquireUnqueued()
+	c.closeMachine()
+	c.turns.release()
 }
 
-// free closes the interpreter and clears the cache. The caller has the turn.
-func (c *Compiler) free() {
+// closeMachine closes the interpreter and clears the cache. The caller has the turn.
+func (c *Compiler) closeMachine() {
 	if c.idle != nil {
 		c.idle.Stop()
 		c.idle = nil

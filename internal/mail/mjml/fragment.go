@@ -13,9 +13,9 @@ func CheckFragment(ctx context.Context, c *Compiler, owner, source string) ([]Wa
 		return nil, err
 	}
 	before, after := "<mjml><mj-body>", "</mj-body></mjml>"
-	if misplaced := outside(inBody, i.top); misplaced != nil {
-		if other := outside(inColumn, i.top); other != nil {
-			return nil, neither(misplaced, other)
+	if misplaced := firstNotAllowed(inBody, i.top); misplaced != nil {
+		if other := firstNotAllowed(inColumn, i.top); other != nil {
+			return nil, fragmentError(misplaced, other)
 		}
 		before += "<mj-section><mj-column>"
 		after = "</mj-column></mj-section>" + after
@@ -27,8 +27,8 @@ func CheckFragment(ctx context.Context, c *Compiler, owner, source string) ([]Wa
 	return r.Warnings, nil
 }
 
-// outside returns the first element that is not allowed.
-func outside(allowed []string, elements []Element) *Element {
+// firstNotAllowed returns the first element that is not allowed.
+func firstNotAllowed(allowed []string, elements []Element) *Element {
 	for n := range elements {
 		if !slices.Contains(allowed, elements[n].Tag) {
 			return &elements[n]
@@ -37,9 +37,9 @@ func outside(allowed []string, elements []Element) *Element {
 	return nil
 }
 
-// neither returns the error for a fragment that fits neither into mj-body nor into mj-column, given
+// fragmentError returns the error for a fragment that fits neither into mj-body nor into mj-column, given
 // the first element that does not fit for each.
-func neither(body, column *Element) error {
+func fragmentError(body, column *Element) error {
 	const why = " can stand neither in mj-body nor in mj-column"
 	if body.Tag == column.Tag {
 		return &Error{body.Line, "<" + body.Tag + ">" + why}

@@ -13,9 +13,9 @@ type head struct {
 	previews [][2]int
 }
 
-// note stores an element whose start tag is at the position at and which ends at the scanner's
+// noteElement stores an element whose start tag is at the position at and which ends at the scanner's
 // position.
-func (h *head) note(i *inspector, name string, at int, closed bool) {
+func (h *head) noteElement(i *inspector, name string, at int, closed bool) {
 	switch {
 	case name == "mjml":
 		h.root = i.pos
@@ -24,7 +24,7 @@ func (h *head) note(i *inspector, name string, at int, closed bool) {
 		if closed {
 			h.empty = [2]int{at, i.pos}
 		}
-	case name == "mj-preview" && len(i.open) == 2 && i.around() == "mj-head":
+	case name == "mj-preview" && len(i.open) == 2 && i.innermost() == "mj-head":
 		h.previews = append(h.previews, [2]int{at, i.pos})
 	}
 }

@@ -23,7 +23,7 @@ func (i *inspector) startTag(at int) error {
 	if err != nil {
 		return err
 	}
-	if err := i.place(name, at); err != nil {
+	if err := i.checkPosition(name, at); err != nil {
 		return err
 	}
 	kind := known[name]
@@ -38,18 +38,18 @@ func (i *inspector) startTag(at int) error {
 	shown := !slices.Contains(frames, name) && name != "mj-raw" || slices.Contains(attributes, "background-url")
 	switch {
 	case closed:
-		i.head.note(i, name, at, true)
+		i.head.noteElement(i, name, at, true)
 	case kind == htmlContent:
 		content, err := i.content(name, at)
 		if err != nil {
 			return err
 		}
-		i.head.note(i, name, at, false)
+		i.head.noteElement(i, name, at, false)
 		shown = shown || !isEmpty(content)
 	case len(i.open) == maxDepth:
 		return i.fail(at, "elements stand more than %d deep in one another", maxDepth)
 	default:
-		i.head.note(i, name, at, false)
+		i.head.noteElement(i, name, at, false)
 		i.open = append(i.open, opened{name, at})
 	}
 	i.shows = i.shows || shown && i.inBody()
@@ -59,8 +59,8 @@ func (i *inspector) startTag(at int) error {
 // inBody reports whether the position is inside mj-body.
 func (i *inspector) inBody() bool { return len(i.open) > 1 && i.open[1].name == "mj-body" }
 
-// place checks that an element is allowed at its position, and stores it.
-func (i *inspector) place(name string, at int) error {
+// checkPosition checks that an element is allowed at its position, and stores it.
+func (i *inspector) checkPosition(name string, at int) error {
 	switch {
 	case i.fragment:
 		if name == "mjml" || name == "mj-body" || slices.Contains(inHead, name) {
@@ -76,7 +76,7 @@ func (i *inspector) place(name string, at int) error {
 	case len(i.open) == 0:
 		i.rooted = true
 	case name == "mjml":
-		return i.fail(at, "<mjml> stands inside <%s>", i.around())
+		return i.fail(at, "<mjml> stands inside <%s>", i.innermost())
 	case slices.Contains(inHead, name) && i.inBody():
 		return i.fail(at, "<%s> stands in mj-body, and belongs in mj-head", name)
 	case len(i.open) == 1 && name == "mj-body":

@@ -22,7 +22,7 @@ var ErrBusy = errors.New("mjml: too many documents wait to be compiled")
 // comes one of each other waiting owner, in the order of arrival. The zero value is ready to use.
 type turns struct {
 	mu      sync.Mutex
-	taken   bool
+	held    bool
 	queues  map[string][]*waiter // by owner; an owner without waiters has no entry
 	order   []string             // the owners in queues, the next one first
 	waiting int
@@ -31,13 +31,13 @@ type turns struct {
 // waiter waits for a turn: it receives nil, or an error if it is refused.
 type waiter struct{ ready chan error }
 
-// take waits for a turn of the owner, which ends with pass. If all places are taken, an owner without
+// acquire waits for a turn of the owner, which ends with release. If all places are taken, an owner without
 // any gets the last place of the owner with most.
-func (t *turns) take(ctx context.Context, owner string) error {
+func (t *turns) acquire(ctx context.Context, owner string) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	w, err := t.queue(owner)
+	w, err := t.enqueue(owner)
 	if w == nil {
 		return err
 	}
@@ -45,19 +45,19 @@ func (t *turns) take(ctx context.Context, owner string) error {
 	case err := <-w.ready:
 		return err
 	case <-ctx.Done():
-		t.leave(owner, w)
+		t.cancel(owner, w)
 		return context.Cause(ctx)
 	}
 }
 
-// queue takes the turn if it is free, otherwise a place. The waiter is nil if the turn was free or
+// enqueue takes the turn if it is free, otherwise a place. The waiter is nil if the turn was free or
 // there is no place.
-func (t *turns) queue(owner string) (*waiter, error) {
+func (t *turns) enqueue(owner string) (*waiter, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	switch {
-	case !t.taken:
-		t.taken = true
+	case !t.held:
+		t.held = true
 		return nil, nil
 	case len(t.queues[owner]) >= maxOwnerWaiting:
 		return nil, ErrOwnerBusy
@@ -65,12 +65,12 @@ func (t *turns) queue(owner string) (*waiter, error) {
 		return nil, ErrBusy
 	}
 	w := &waiter{ready: make(chan error, 1)}
-	t.add(owner, w)
+	t.appendWaiter(owner, w)
 	return w, nil
 }
 
-// add appends a waiter. The caller holds mu.
-func (t *turns) add(owner string, w *waiter) {
+// appendWaiter appends a waiter. The caller holds mu.
+func (t *turns) appendWaiter(owner string, w *waiter) {
 	if t.queues == nil {
 		t.queues = map[string][]*waiter{}
 	}
@@ -98,49 +98,49 @@ func (t *turns) makeRoom(owner string) bool {
 		return false
 	}
 	q[len(q)-1].ready <- ErrBusy
-	t.remove(most, len(q)-1)
+	t.removeWaiter(most, len(q)-1)
 	return true
 }
 
-// leave removes a waiter from its queue, or passes on the turn if it has just received it.
-func (t *turns) leave(owner string, w *waiter) {
+// cancel removes a waiter from its queue, or passes on the turn if it has just received it.
+func (t *turns) cancel(owner string, w *waiter) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for i, other := range t.queues[owner] {
 		if other == w {
-			t.remove(owner, i)
+			t.removeWaiter(owner, i)
 			return
 		}
 	}
 	if err := <-w.ready; err == nil {
-		t.next()
+		t.releaseLocked()
 	}
 }
 
-// pass passes the turn to the next waiting owner.
-func (t *turns) pass() {
+// release ends the turn, and passes it to the next waiting owner.
+func (t *turns) release() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.next()
+	t.releaseLocked()
 }
 
-// next is pass for a caller that holds mu.
-func (t *turns) next() {
+// releaseLocked is release for a caller that holds mu.
+func (t *turns) releaseLocked() {
 	if len(t.order) == 0 {
-		t.taken = false
+		t.held = false
 		return
 	}
 	owner := t.order[0]
 	w := t.queues[owner][0]
-	t.remove(owner, 0)
+	t.removeWaiter(owner, 0)
 	if len(t.queues[owner]) > 0 { // after the other owners
 		t.order = append(t.order[1:], owner)
 	}
 	w.ready <- nil
 }
 
-// remove removes the waiter with index i from a queue. The caller holds mu.
-func (t *turns) remove(owner string, i int) {
+// removeWaiter removes the waiter with index i from a queue. The caller holds mu.
+func (t *turns) removeWaiter(owner string, i int) {
 	q := append(t.queues[owner][:i:i], t.queues[owner][i+1:]...)
 	t.waiting--
 	if len(q) > 0 {
@@ -156,27 +156,27 @@ func (t *turns) remove(owner string, i int) {
 	}
 }
 
-// try takes the turn if it is free.
-func (t *turns) try() bool {
+// tryAcquire takes the turn if it is free.
+func (t *turns) tryAcquire() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.taken {
+	if t.held {
 		return false
 	}
-	t.taken = true
+	t.held = true
 	return true
 }
 
-// wait waits for a turn without a place in a queue.
-func (t *turns) wait() {
+// acquireUnqueued waits for a turn without a place in a queue.
+func (t *turns) acquireUnqueued() {
 	t.mu.Lock()
-	if !t.taken {
-		t.taken = true
+	if !t.held {
+		t.held = true
 		t.mu.Unlock()
 		return
 	}
 	w := &waiter{ready: make(chan error, 1)}
-	t.add("", w)
+	t.appendWaiter("", w)
 	t.mu.Unlock()
 	<-w.ready
 }

@@ -35,9 +35,9 @@ func holdCompiler(t *testing.T) *heldCompiler {
 	return h
 }
 
-// ask has a document of an owner compiled and returns when it waits, has the
+// startCompile has a document of an owner compiled and returns when it waits, has the
 // interpreter, or is refused. Its name begins with the owner's.
-func (h *heldCompiler) ask(ctx context.Context, name string) {
+func (h *heldCompiler) startCompile(ctx context.Context, name string) {
 	owner, _, _ := strings.Cut(name, ".")
 	go func() {
 		r, err := h.Compile(ctx, owner, page("<mj-text>["+name+"]</mj-text>"))
@@ -83,10 +83,10 @@ func TestOwnersTakeTurns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := holdCompiler(t)
 		for _, name := range []string{"a.1", "a.2", "a.3", "a.4", "b.1", "c.1", "b.2"} {
-			h.ask(t.Context(), name)
+			h.startCompile(t.Context(), name)
 		}
 		h.finish(2)
-		h.ask(t.Context(), "d.1") // comes last, and waits for one of each
+		h.startCompile(t.Context(), "d.1") // comes last, and waits for one of each
 		h.finish(6)
 		h.wantOrder("a.1", "a.2", "b.1", "c.1", "a.3", "b.2", "d.1", "a.4")
 		for _, name := range h.began {
@@ -101,9 +101,9 @@ func TestASmallDocumentWaitsForOneOfEachOwner(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := holdCompiler(t)
 		for n := range 10 {
-			h.ask(t.Context(), fmt.Sprintf("busy.%d", n))
+			h.startCompile(t.Context(), fmt.Sprintf("busy.%d", n))
 		}
-		h.ask(t.Context(), "small.1")
+		h.startCompile(t.Context(), "small.1")
 		h.finish(2)
 		h.wantOrder("busy.0", "busy.1", "small.1")
 		h.finish(9)
@@ -116,11 +116,11 @@ func TestAnOwnersQueueIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := holdCompiler(t)
 		for n := range maxOwnerWaiting + 1 { // one has the interpreter
-			h.ask(t.Context(), fmt.Sprintf("a.%d", n))
+			h.startCompile(t.Context(), fmt.Sprintf("a.%d", n))
 		}
-		h.ask(t.Context(), "a.more")
+		h.startCompile(t.Context(), "a.more")
 		h.wantAnswer("a.more", ErrOwnerBusy)
-		h.ask(t.Context(), "b.1")
+		h.startCompile(t.Context(), "b.1")
 		h.finish(maxOwnerWaiting + 2)
 		h.wantAnswer("b.1", nil)
 		h.wantAnswer(fmt.Sprintf("a.%d", maxOwnerWaiting), nil)
@@ -132,13 +132,13 @@ func TestAllQueuesTogetherAreBounded(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		h := holdCompiler(t)
-		h.ask(t.Context(), "first.0")
+		h.startCompile(t.Context(), "first.0")
 		for n := range maxWaiting {
-			h.ask(t.Context(), fmt.Sprintf("%c.%d", 'a'+n%4, n/4))
+			h.startCompile(t.Context(), fmt.Sprintf("%c.%d", 'a'+n%4, n/4))
 		}
-		h.ask(t.Context(), "e.0") // has no place, and gets the last of an owner with most
+		h.startCompile(t.Context(), "e.0") // has no place, and gets the last of an owner with most
 		h.wantAnswer("a.15", ErrBusy)
-		h.ask(t.Context(), "e.1") // has one
+		h.startCompile(t.Context(), "e.1") // has one
 		h.wantAnswer("e.1", ErrBusy)
 		h.finish(maxWaiting + 1)
 		h.wantAnswer("e.0", nil)
@@ -147,9 +147,9 @@ func TestAllQueuesTogetherAreBounded(t *testing.T) {
 			t.Errorf("the queues are not empty: %+v", &h.turns)
 		}
 		for n := range maxWaiting + 1 {
-			h.ask(t.Context(), fmt.Sprintf("owner%d.0", n))
+			h.startCompile(t.Context(), fmt.Sprintf("owner%d.0", n))
 		}
-		h.ask(t.Context(), "late.0") // everyone has one place, so none is taken away
+		h.startCompile(t.Context(), "late.0") // everyone has one place, so none is taken away
 		h.wantAnswer("late.0", ErrBusy)
 		h.finish(maxWaiting + 1)
 		h.Close()
@@ -162,11 +162,11 @@ func TestARequestThatGoesAwayLeavesTheQueue(t *testing.T) {
 		h := holdCompiler(t)
 		gone := errors.New("gone")
 		ctx, cancel := context.WithCancelCause(t.Context())
-		h.ask(t.Context(), "a.1")
-		h.ask(ctx, "a.2")
-		h.ask(t.Context(), "a.3")
-		h.ask(ctx, "b.1")
-		h.ask(t.Context(), "c.1")
+		h.startCompile(t.Context(), "a.1")
+		h.startCompile(ctx, "a.2")
+		h.startCompile(t.Context(), "a.3")
+		h.startCompile(ctx, "b.1")
+		h.startCompile(t.Context(), "c.1")
 		cancel(gone)
 		synctest.Wait()
 		h.wantAnswer("a.2", gone)
@@ -176,7 +176,7 @@ func TestARequestThatGoesAwayLeavesTheQueue(t *testing.T) {
 		}
 		h.finish(3)
 		h.wantOrder("a.1", "a.3", "c.1")
-		h.ask(ctx, "a.4")
+		h.startCompile(ctx, "a.4")
 		h.wantAnswer("a.4", gone)
 		h.Close()
 	})
@@ -187,16 +187,16 @@ func TestARequestThatGoesAwayLeavesTheQueue(t *testing.T) {
 func TestATurnGivenToARequestThatIsGoneIsPassedOn(t *testing.T) {
 	t.Parallel()
 	var q turns
-	if err := q.take(t.Context(), "a"); err != nil {
+	if err := q.acquire(t.Context(), "a"); err != nil {
 		t.Fatal(err)
 	}
-	w, err := q.queue("b")
+	w, err := q.enqueue("b")
 	if w == nil || err != nil {
 		t.Fatalf("b got %v, %v", w, err)
 	}
-	q.pass()
-	q.leave("b", w)
-	if !q.try() {
+	q.release()
+	q.cancel("b", w)
+	if !q.tryAcquire() {
 		t.Error("the turn is lost")
 	}
 }

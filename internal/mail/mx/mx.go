@@ -52,7 +52,7 @@ const Null = "."
 // means that the DNS did not answer.
 func Lookup(ctx context.Context, r Resolver, domain string) (Answer, error) {
 	domain = strings.ToLower(strings.TrimSuffix(domain, "."))
-	if !askable(domain) {
+	if !canBePublic(domain) {
 		return Answer{}, nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, timeout)
@@ -61,14 +61,14 @@ func Lookup(ctx context.Context, r Resolver, domain string) (Answer, error) {
 	records, err := r.LookupMX(ctx, name)
 	hosts := sorted(records)
 	if len(hosts) == 0 {
-		if err != nil && !absent(err) {
+		if err != nil && !isNotFound(err) {
 			return Answer{}, fmt.Errorf("look up MX: %w", err)
 		}
 		_, err := r.LookupHost(ctx, name)
 		switch {
 		case err == nil:
 			return Answer{domain, Classify(domain, []string{domain})}, nil
-		case absent(err):
+		case isNotFound(err):
 			return Answer{}, nil
 		}
 		return Answer{}, fmt.Errorf("look up the address: %w", err)
@@ -79,7 +79,7 @@ func Lookup(ctx context.Context, r Resolver, domain string) (Answer, error) {
 	return Answer{hosts[0], Classify(domain, hosts)}, nil
 }
 
-func absent(err error) bool {
+func isNotFound(err error) bool {
 	d, ok := errors.AsType[*net.DNSError](err)
 	return ok && d.IsNotFound
 }
@@ -105,9 +105,9 @@ func sorted(records []*net.MX) []string {
 	return hosts
 }
 
-// askable reports whether the domain can be in the DNS. Names that are never public are not sent to
+// canBePublic reports whether the domain can be in the DNS. Names that are never public are not sent to
 // a name server (RFC 6761, 6762 and 7686).
-func askable(domain string) bool {
+func canBePublic(domain string) bool {
 	if domain == "" || len(domain) > 253 || !strings.Contains(domain, ".") {
 		return false
 	}

@@ -39,10 +39,10 @@ var consumers = map[string]Provider{
 	"zoho.com": Zoho, "zohomail.com": Zoho, "zohomail.eu": Zoho, "zohomail.in": Zoho,
 }
 
-// abroad are domains with the same name in many countries.
+// countryDomains matches domains with the same name in many countries.
 var (
-	abroad  = regexp.MustCompile(`^(yahoo|hotmail|live|outlook|aol)\.(com|[a-z]{2}|com?\.[a-z]{2})$`)
-	country = map[string]Provider{"yahoo": Yahoo, "hotmail": Outlook, "live": Outlook, "outlook": Outlook, "aol": AOL}
+	countryDomains = regexp.MustCompile(`^(yahoo|hotmail|live|outlook|aol)\.(com|[a-z]{2}|com?\.[a-z]{2})$`)
+	country        = map[string]Provider{"yahoo": Yahoo, "hotmail": Outlook, "live": Outlook, "outlook": Outlook, "aol": AOL}
 )
 
 // Consumer returns the provider of public mailboxes under a domain.
@@ -51,7 +51,7 @@ func Consumer(domain string) (Provider, bool) {
 	if p, ok := consumers[domain]; ok {
 		return p, true
 	}
-	if m := abroad.FindStringSubmatch(domain); m != nil {
+	if m := countryDomains.FindStringSubmatch(domain); m != nil {
 		return country[m[1]], true
 	}
 	return "", false

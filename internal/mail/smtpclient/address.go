@@ -34,11 +34,11 @@ func mailbox(s string) bool {
 		return false
 	}
 	local, domain := s[:at], s[at+1:]
-	return visible(s) && localPart(local) && domainPart(domain)
+	return hasNoSpace(s) && localPart(local) && domainPart(domain)
 }
 
-// visible reports whether s has no angle brackets, white space or control characters.
-func visible(s string) bool {
+// hasNoSpace reports whether s has no angle brackets, white space or control characters.
+func hasNoSpace(s string) bool {
 	for i := range len(s) {
 		switch c := s[i]; {
 		case c >= utf8.RuneSelf:

@@ -50,7 +50,7 @@ func (c *Conn) login(cfg Config) error {
 		}
 		err = c.command(base64.StdEncoding.EncodeToString([]byte(answer(challenge))), c.timeout.Command)
 	}
-	return hide(c.expect(reply.Auth, 235, err), cfg)
+	return hidePassword(c.expectReply(reply.Auth, 235, err), cfg)
 }
 
 // challenge decodes the text of a 334 reply.
@@ -67,9 +67,9 @@ func (c *Conn) noLogin(why string) error {
 	return &DialError{c.failure(reply.Auth, err), err}
 }
 
-// hide removes the password from the text of an error, since some servers repeat our commands and
+// hidePassword removes the password from the text of an error, since some servers repeat our commands and
 // outcomes are logged and shown.
-func hide(err error, cfg Config) error {
+func hidePassword(err error, cfg Config) error {
 	de, ok := errors.AsType[*DialError](err)
 	if !ok || cfg.Password == "" {
 		return err

@@ -36,7 +36,7 @@ func BenchmarkSend(b *testing.B) {
 	}
 }
 
-// answer is a server for one connection that says yes to everything.
+// answer is a server for one connection that accepts everything.
 func answer(l net.Listener) {
 	nc, err := l.Accept()
 	if err != nil {

@@ -161,7 +161,7 @@ func (c *Conn) outcome(stage reply.Stage) reply.Outcome {
 
 // failure returns the outcome of a conversation that ended without a reply.
 func (c *Conn) failure(stage reply.Stage, err error) reply.Outcome {
-	return reply.Outcome{Stage: stage, Text: explain(err), Remote: c.remote, TLS: c.tls}
+	return reply.Outcome{Stage: stage, Text: networkErrorText(err), Remote: c.remote, TLS: c.tls}
 }
 
 // errOutOfStep reports a reply that does not fit the command.
@@ -171,8 +171,8 @@ func (e errOutOfStep) Error() string {
 	return fmt.Sprintf("the server answered %d where that makes no sense", e.code)
 }
 
-// explain returns the text of a network error without our addresses.
-func explain(err error) string {
+// networkErrorText returns the text of a network error without our addresses.
+func networkErrorText(err error) string {
 	if dns, ok := errors.AsType[*net.DNSError](err); ok {
 		if dns.IsNotFound {
 			return "the host name has no address"

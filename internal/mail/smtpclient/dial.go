@@ -59,7 +59,7 @@ func Dial(ctx context.Context, cfg Config) (*Conn, error) {
 		if ctx.Err() != nil {
 			return nil, fmt.Errorf("smtp dial: %w", context.Cause(ctx))
 		}
-		return nil, &DialError{reply.Outcome{Stage: reply.Connect, Text: explain(err)}, err}
+		return nil, &DialError{reply.Outcome{Stage: reply.Connect, Text: networkErrorText(err)}, err}
 	}
 	c := &Conn{raw: nc, nc: nc, br: reply.NewReader(nc), timeout: t, remote: nc.RemoteAddr().String()}
 	stop := context.AfterFunc(ctx, func() { nc.Close() })
@@ -86,7 +86,7 @@ func (c *Conn) greet(ctx context.Context, cfg Config) error {
 			return err
 		}
 	}
-	if err := c.expect(reply.Connect, 220, c.read(c.timeout.Banner)); err != nil {
+	if err := c.expectReply(reply.Connect, 220, c.read(c.timeout.Banner)); err != nil {
 		return err
 	}
 	name := cfg.HELO
@@ -113,9 +113,9 @@ func (c *Conn) hello(name string) error {
 	c.ext = extensions{}
 	err := c.command("EHLO "+name, c.timeout.Command)
 	if err == nil && c.rep.Code/100 == 5 {
-		return c.expect(reply.Connect, 250, c.command("HELO "+name, c.timeout.Command))
+		return c.expectReply(reply.Connect, 250, c.command("HELO "+name, c.timeout.Command))
 	}
-	if err := c.expect(reply.Connect, 250, err); err != nil {
+	if err := c.expectReply(reply.Connect, 250, err); err != nil {
 		return err
 	}
 	c.ext = parseExtensions(&c.rep)
@@ -178,7 +178,7 @@ func (c *Conn) startTLS(ctx context.Context, cfg Config, name string) error {
 		err := errors.New("the server does not offer STARTTLS")
 		return &DialError{c.failure(reply.TLS, err), err}
 	}
-	if err := c.expect(reply.TLS, 220, c.command("STARTTLS", c.timeout.Command)); err != nil {
+	if err := c.expectReply(reply.TLS, 220, c.command("STARTTLS", c.timeout.Command)); err != nil {
 		return err
 	}
 	if c.br.Buffered() > 0 {
@@ -210,8 +210,8 @@ func (c *Conn) encrypt(ctx context.Context, cfg Config) error {
 	return nil
 }
 
-// expect returns a DialError unless the reply is of the class of code.
-func (c *Conn) expect(stage reply.Stage, code int, err error) error {
+// expectReply returns a DialError unless the reply is of the class of code.
+func (c *Conn) expectReply(stage reply.Stage, code int, err error) error {
 	switch {
 	case err != nil:
 		c.broken = true

@@ -84,19 +84,19 @@ func TestNothingIsSentInClearWhenTLSIsWanted(t *testing.T) {
 	failToDial(t, cfg, reply.TLS)
 	cfg.TLS = smtpclient.Implicit
 	failToDial(t, cfg, reply.TLS)
-	// A login without TLS stays on this machine even if the name lies.
+	// A login without TLS stays on this machine even if the name is a wrong one.
 	cfg.TLS, cfg.Host = smtpclient.None, "relay.localhost"
 	cfg.Dial = func(ctx context.Context, network, _ string) (net.Conn, error) {
 		nc, err := new(net.Dialer).DialContext(ctx, network, s.Addr())
-		return elsewhere{nc}, err
+		return remoteConn{nc}, err
 	}
 	failToDial(t, cfg, reply.Auth)
 }
 
-// elsewhere is a connection that seems to lead to another machine.
-type elsewhere struct{ net.Conn }
+// remoteConn is a connection that seems to lead to another machine.
+type remoteConn struct{ net.Conn }
 
-func (elsewhere) RemoteAddr() net.Addr { return &net.TCPAddr{IP: net.IPv4(192, 0, 2, 1), Port: 25} }
+func (remoteConn) RemoteAddr() net.Addr { return &net.TCPAddr{IP: net.IPv4(192, 0, 2, 1), Port: 25} }
 
 func TestMechanismMustBeOffered(t *testing.T) {
 	t.Parallel()
@@ -132,7 +132,7 @@ func TestDialFailures(t *testing.T) {
 			}
 		})
 	}
-	t.Run("nobody listens", func(t *testing.T) {
+	t.Run("no listener", func(t *testing.T) {
 		t.Parallel()
 		s := sink.Start(t, sink.Options{})
 		s.Close()
@@ -165,7 +165,7 @@ func TestDialEndsWithItsContext(t *testing.T) {
 	defer cancel()
 	_, err := smtpclient.Dial(ctx, configFor(s))
 	if _, lane := errors.AsType[*smtpclient.DialError](err); lane || !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("Dial: %v; want the context's error, which is nobody's fault", err)
+		t.Errorf("Dial: %v; want the context's error", err)
 	}
 }
 

@@ -14,11 +14,11 @@ func (p *Pool) Open() int {
 
 // Stuff is stuff, and CheckEnvelope is Envelope.check, for tests.
 func Stuff(raw []byte) ([]byte, error) {
-	asIs, err := ready(raw)
+	asIs, err := isDotReady(raw)
 	if err != nil {
 		return nil, err
 	}
-	stuffed := stuff(nil, raw)
+	stuffed := dotStuff(nil, raw)
 	if asIs != bytes.Equal(stuffed, raw) {
 		panic("what is ready is not what need not be changed")
 	}

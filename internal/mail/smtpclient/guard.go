@@ -29,7 +29,7 @@ func (g Guard) Control(_, address string, _ syscall.RawConn) error {
 // Allow returns an error that wraps ErrRefusedAddress unless ip may be
 // connected to.
 func (g Guard) Allow(ip netip.Addr) error {
-	for ip := range meanings(ip) {
+	for ip := range embeddedAddresses(ip) {
 		switch {
 		case !ip.IsValid() || ip.IsUnspecified() || ip.IsLinkLocalUnicast() || ip.IsMulticast() || within(never, ip):
 			return fmt.Errorf("%w: %s", ErrRefusedAddress, ip)
@@ -92,9 +92,9 @@ func numeric(label string) bool {
 	return strings.Trim(label, "0123456789") == ""
 }
 
-// meanings yields ip and every IPv4 address embedded in it: mapped, compatible, NAT64 (RFC 6052) and
+// embeddedAddresses yields ip and every IPv4 address embedded in it: mapped, compatible, NAT64 (RFC 6052) and
 // 6to4 (RFC 3056).
-func meanings(ip netip.Addr) func(yield func(netip.Addr) bool) {
+func embeddedAddresses(ip netip.Addr) func(yield func(netip.Addr) bool) {
 	return func(yield func(netip.Addr) bool) {
 		ip = ip.Unmap().WithZone("")
 		if !yield(ip) || !ip.Is6() {

@@ -59,12 +59,12 @@ func NewPool(cfg Config, limits Limits) *Pool {
 // limit allows it. Its errors are those of Dial, the cause of ctx, and ErrPoolClosed.
 func (p *Pool) Get(ctx context.Context) (*Conn, error) {
 	for {
-		c, wait, err := p.take()
+		c, wait, err := p.takeIdle()
 		switch {
 		case err != nil:
 			return nil, err
 		case wait != nil:
-			if c, err = p.await(ctx, wait); err != nil {
+			if c, err = p.awaitConn(ctx, wait); err != nil {
 				return nil, err
 			}
 			if c == nil {
@@ -77,9 +77,9 @@ func (p *Pool) Get(ctx context.Context) (*Conn, error) {
 	}
 }
 
-// take returns an idle connection, or a place in the queue, or neither, which means that the caller
+// takeIdle returns an idle connection, or a place in the queue, or neither, which means that the caller
 // may dial.
-func (p *Pool) take() (*Conn, chan *Conn, error) {
+func (p *Pool) takeIdle() (*Conn, chan *Conn, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for {
@@ -102,7 +102,7 @@ func (p *Pool) take() (*Conn, chan *Conn, error) {
 			return last.c, nil, nil
 		}
 		last.c.Close()
-		p.release()
+		p.releasePlace()
 	}
 	if p.open < p.limits.Connections {
 		p.open++
@@ -113,8 +113,8 @@ func (p *Pool) take() (*Conn, chan *Conn, error) {
 	return nil, wait, nil
 }
 
-// await waits for a turn.
-func (p *Pool) await(ctx context.Context, wait chan *Conn) (*Conn, error) {
+// awaitConn waits for a turn.
+func (p *Pool) awaitConn(ctx context.Context, wait chan *Conn) (*Conn, error) {
 	select {
 	case c := <-wait:
 		return c, nil
@@ -131,7 +131,7 @@ func (p *Pool) await(ctx context.Context, wait chan *Conn) (*Conn, error) {
 			p.Put(c)
 		} else {
 			p.mu.Lock()
-			p.wake()
+			p.wakeFirst()
 			p.mu.Unlock()
 		}
 	}
@@ -142,7 +142,7 @@ func (p *Pool) dialNew(ctx context.Context) (*Conn, error) {
 	c, err := p.dial(ctx)
 	if err != nil {
 		p.mu.Lock()
-		p.release()
+		p.releasePlace()
 		p.mu.Unlock()
 	}
 	return c, err
@@ -188,7 +188,7 @@ func (p *Pool) Resize(connections int) {
 	}
 	p.idle = slices.Delete(p.idle, 0, surplus)
 	for n := min(connections-p.open, len(p.waiting)); n > 0; n-- {
-		p.wake()
+		p.wakeFirst()
 	}
 }
 
@@ -205,7 +205,7 @@ func (p *Pool) Close() {
 	}
 	p.idle = nil
 	for len(p.waiting) > 0 {
-		p.wake()
+		p.wakeFirst()
 	}
 	p.mu.Unlock()
 	p.closing.Wait()
@@ -235,25 +235,25 @@ func (p *Pool) reapIdle() {
 func (p *Pool) closeConn(c *Conn) {
 	if c.broken {
 		c.Close()
-		p.release()
+		p.releasePlace()
 		return
 	}
 	p.closing.Go(func() {
 		c.Quit()
 		p.mu.Lock()
-		p.release()
+		p.releasePlace()
 		p.mu.Unlock()
 	})
 }
 
-// release frees the place of a connection. The caller holds p.mu.
-func (p *Pool) release() {
+// releasePlace frees the place of a connection. The caller holds p.mu.
+func (p *Pool) releasePlace() {
 	p.open--
-	p.wake()
+	p.wakeFirst()
 }
 
-// wake lets the first in the queue try again. The caller holds p.mu.
-func (p *Pool) wake() {
+// wakeFirst lets the first in the queue try again. The caller holds p.mu.
+func (p *Pool) wakeFirst() {
 	if len(p.waiting) == 0 {
 		return
 	}

@@ -150,7 +150,7 @@ func TestPoolDropsIdleConnections(t *testing.T) {
 	a, b := get(t, p), get(t, p)
 	p.Put(a)
 	p.Put(b)
-	for p.Open() > 0 { // until both were told QUIT
+	for p.Open() > 0 { // until QUIT was sent on both
 		runtime.Gosched()
 	}
 	c := get(t, p)

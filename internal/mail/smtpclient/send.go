@@ -15,9 +15,9 @@ import (
 var ErrClosed = errors.New("the connection cannot send any more")
 
 const (
-	block     = 64 << 10  // bytes written under one deadline
-	keepBody  = 256 << 10 // a larger buffer is not kept after its message
-	lastWords = 5 * time.Second
+	block          = 64 << 10  // bytes written under one deadline
+	keepBody       = 256 << 10 // a larger buffer is not kept after its message
+	finalReplyWait = 5 * time.Second
 )
 
 // Send tries to send one message, in CRLF lines, and returns the outcome. An error means that the
@@ -29,7 +29,7 @@ func (c *Conn) Send(ctx context.Context, env Envelope, raw []byte) (reply.Outcom
 	if err := env.check(); err != nil {
 		return none, err
 	}
-	if err := c.load(raw); err != nil {
+	if err := c.setMessage(raw); err != nil {
 		return none, err
 	}
 	defer c.clearBuffer()
@@ -43,12 +43,12 @@ func (c *Conn) Send(ctx context.Context, env Envelope, raw []byte) (reply.Outcom
 		return none, fmt.Errorf("send: %w", context.Cause(ctx))
 	}
 	c.sent++
-	o, open := c.open(env)
+	o, open := c.openMessage(env)
 	if open {
-		o, open = c.transfer()
+		o, open = c.writeMessage()
 	}
 	if open {
-		return c.conclude(), nil
+		return c.awaitResult(), nil
 	}
 	if !c.watch.end() {
 		c.broken = true
@@ -80,8 +80,8 @@ func (c *Conn) refuseEarly(env Envelope) (reply.Outcome, bool) {
 	return o, true
 }
 
-// open sends MAIL, RCPT and DATA. It returns true after a 354 reply, otherwise the outcome.
-func (c *Conn) open(env Envelope) (reply.Outcome, bool) {
+// openMessage sends MAIL, RCPT and DATA. It returns true after a 354 reply, otherwise the outcome.
+func (c *Conn) openMessage(env Envelope) (reply.Outcome, bool) {
 	mail := c.cmd[:0]
 	resets := 0
 	if c.reset {
@@ -101,58 +101,58 @@ func (c *Conn) open(env Envelope) (reply.Outcome, bool) {
 	all = append(all, "DATA\r\n"...)
 	c.cmd = all
 	if c.ext.pipelining {
-		return c.openAtOnce(all, resets)
+		return c.openPipelined(all, resets)
 	}
 	if resets > 0 {
-		if o, ok := c.ask(reply.Mail, all[:len("RSET\r\n")], 2, c.timeout.Mail); !ok {
+		if o, ok := c.sendCommand(reply.Mail, all[:len("RSET\r\n")], 2, c.timeout.Mail); !ok {
 			c.broken = true // the server may still wait for the message of the old transaction
 			return o, false
 		}
 		all, n, rcpt = all[len("RSET\r\n"):], n-len("RSET\r\n"), rcpt-len("RSET\r\n")
 	}
-	if o, ok := c.ask(reply.Mail, all[:n], 2, c.timeout.Mail); !ok {
+	if o, ok := c.sendCommand(reply.Mail, all[:n], 2, c.timeout.Mail); !ok {
 		return o, false
 	}
 	c.reset = true
-	if o, ok := c.ask(reply.Rcpt, all[n:rcpt], 2, c.timeout.Mail); !ok {
+	if o, ok := c.sendCommand(reply.Rcpt, all[n:rcpt], 2, c.timeout.Mail); !ok {
 		return o, false
 	}
-	o, ok := c.ask(reply.Data, all[rcpt:], 3, c.timeout.Data)
+	o, ok := c.sendCommand(reply.Data, all[rcpt:], 3, c.timeout.Data)
 	c.reset = !ok
 	return o, ok
 }
 
-// openAtOnce sends MAIL, RCPT and DATA in one write and then reads the replies. The first refusal is
+// openPipelined sends MAIL, RCPT and DATA in one write and then reads the replies. The first refusal is
 // the outcome, but all replies must be read. If the server nevertheless sends 354, the message is a
 // lone dot, which has no recipients (RFC 2920 section 3.1).
-func (c *Conn) openAtOnce(commands []byte, resets int) (reply.Outcome, bool) {
+func (c *Conn) openPipelined(commands []byte, resets int) (reply.Outcome, bool) {
 	if err := c.write(commands, c.timeout.Mail); err != nil {
 		return c.readFinalReply(reply.Mail, err), false
 	}
 	if resets > 0 {
-		if o, ok := c.answer(reply.Mail, 2, c.timeout.Mail); !ok {
+		if o, ok := c.readReply(reply.Mail, 2, c.timeout.Mail); !ok {
 			c.broken = true // the other replies are not read
 			return o, false
 		}
 	}
-	first, ok := c.answer(reply.Mail, 2, c.timeout.Mail)
+	first, ok := c.readReply(reply.Mail, 2, c.timeout.Mail)
 	c.reset = ok
 	if c.broken {
 		return first, false
 	}
-	o, rcptOK := c.answer(reply.Rcpt, 2, c.timeout.Mail)
+	o, rcptOK := c.readReply(reply.Rcpt, 2, c.timeout.Mail)
 	if ok && !rcptOK {
 		first, ok = o, false
 	}
 	if c.broken {
 		return first, false
 	}
-	o, dataOK := c.answer(reply.Data, 3, c.timeout.Data)
+	o, dataOK := c.readReply(reply.Data, 3, c.timeout.Data)
 	switch {
 	case ok && !dataOK:
 		return o, false
 	case !ok && dataOK:
-		if _, took := c.ask(reply.Dot, []byte(terminator), 2, c.timeout.Data); took {
+		if _, took := c.sendCommand(reply.Dot, []byte(terminator), 2, c.timeout.Data); took {
 			c.reset = false
 		}
 		return first, false
@@ -161,17 +161,17 @@ func (c *Conn) openAtOnce(commands []byte, resets int) (reply.Outcome, bool) {
 	return first, ok
 }
 
-// ask sends one command and reads the reply.
-func (c *Conn) ask(stage reply.Stage, command []byte, class int, within time.Duration) (reply.Outcome, bool) {
+// sendCommand sends one command and reads the reply.
+func (c *Conn) sendCommand(stage reply.Stage, command []byte, class int, within time.Duration) (reply.Outcome, bool) {
 	if err := c.write(command, within); err != nil {
 		return c.readFinalReply(stage, err), false
 	}
-	return c.answer(stage, class, within)
+	return c.readReply(stage, class, within)
 }
 
-// answer reads a reply and reports whether it is of the given class; if so, there is no outcome yet.
+// readReply reads a reply and reports whether it is of the given class; if so, there is no outcome yet.
 // After a reply that does not fit, and after 421, which announces the end, the connection is broken.
-func (c *Conn) answer(stage reply.Stage, class int, within time.Duration) (reply.Outcome, bool) {
+func (c *Conn) readReply(stage reply.Stage, class int, within time.Duration) (reply.Outcome, bool) {
 	if err := c.read(within); err != nil {
 		c.broken = true
 		return c.failure(stage, err), false
@@ -189,10 +189,10 @@ func (c *Conn) answer(stage reply.Stage, class int, within time.Duration) (reply
 	return c.failure(stage, errOutOfStep{c.rep.Code}), false
 }
 
-// load sets the message to be written. It is copied only if it has to be changed, or cannot be
+// setMessage sets the message to be written. It is copied only if it has to be changed, or cannot be
 // written together with what follows it.
-func (c *Conn) load(raw []byte) error {
-	asIs, err := ready(raw)
+func (c *Conn) setMessage(raw []byte) error {
+	asIs, err := isDotReady(raw)
 	if err != nil {
 		return err
 	}
@@ -201,7 +201,7 @@ func (c *Conn) load(raw []byte) error {
 		c.message, c.last, c.size = raw, c.dot, len(raw)
 		return nil
 	}
-	c.body = stuff(c.body[:0], raw)
+	c.body = dotStuff(c.body[:0], raw)
 	c.size = len(c.body)
 	c.body = append(c.body, terminator...)
 	c.message, c.last = c.body, nil
@@ -216,9 +216,9 @@ func (c *Conn) clearBuffer() {
 	}
 }
 
-// transfer writes the message and reports whether all of it was written, with the final dot. The
+// writeMessage writes the message and reports whether all of it was written, with the final dot. The
 // context is ignored from just before the last part on.
-func (c *Conn) transfer() (reply.Outcome, bool) {
+func (c *Conn) writeMessage() (reply.Outcome, bool) {
 	rest := c.message
 	for {
 		var after []byte
@@ -245,16 +245,16 @@ func (c *Conn) transfer() (reply.Outcome, bool) {
 // the connection often sends the reason first.
 func (c *Conn) readFinalReply(stage reply.Stage, err error) reply.Outcome {
 	c.broken = true
-	if c.read(lastWords) == nil && c.rep.Code >= 400 {
+	if c.read(finalReplyWait) == nil && c.rep.Code >= 400 {
 		return c.outcome(stage)
 	}
 	return c.failure(stage, err)
 }
 
-// conclude waits for the answer to the message. If there is none, or one that is neither positive nor
+// awaitResult waits for the answer to the message. If there is none, or one that is neither positive nor
 // negative, the outcome is uncertain.
-func (c *Conn) conclude() reply.Outcome {
-	o, ok := c.answer(reply.Dot, 2, c.timeout.Dot)
+func (c *Conn) awaitResult() reply.Outcome {
+	o, ok := c.readReply(reply.Dot, 2, c.timeout.Dot)
 	if ok {
 		o = c.outcome(reply.Dot)
 	}

@@ -12,9 +12,9 @@ var ErrBareNewline = errors.New("the message has a line end that is not CRLF")
 // terminator ends a message whose last line is complete.
 const terminator = ".\r\n"
 
-// ready reports whether raw can follow DATA unchanged: no line starts with a dot, and the last one is
+// isDotReady reports whether raw can follow DATA unchanged: no line starts with a dot, and the last one is
 // complete.
-func ready(raw []byte) (bool, error) {
+func isDotReady(raw []byte) (bool, error) {
 	dots := len(raw) > 0 && raw[0] == '.'
 	ends := 0
 	for i := 0; ; ends++ {
@@ -35,9 +35,9 @@ func ready(raw []byte) (bool, error) {
 	return !dots && (len(raw) == 0 || raw[len(raw)-1] == '\n'), nil
 }
 
-// stuff appends raw, whose line ends are correct, to dst in the form that follows DATA: a dot is put
+// dotStuff appends raw, whose line ends are correct, to dst in the form that follows DATA: a dot is put
 // before each line that starts with one (RFC 5321 section 4.5.2), and the last line is completed.
-func stuff(dst, raw []byte) []byte {
+func dotStuff(dst, raw []byte) []byte {
 	if len(raw) > 0 && raw[0] == '.' {
 		dst = append(dst, '.')
 	}

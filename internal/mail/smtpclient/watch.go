@@ -11,10 +11,10 @@ import (
 // with the same context, so context.AfterFunc is called only when the context changes. The zero
 // contextWatch watches nothing.
 type contextWatch struct {
-	mu      sync.Mutex
-	done    <-chan struct{} // of the watched context
-	forget  func() bool
-	stopped bool
+	mu           sync.Mutex
+	done         <-chan struct{} // of the watched context
+	stopWatching func() bool
+	stopped      bool
 }
 
 // watch calls f when ctx ends, and no longer when an earlier context does. For the same ctx f must be
@@ -26,10 +26,10 @@ func (w *contextWatch) watch(ctx context.Context, f func()) {
 	if w.done == done || w.stopped {
 		return
 	}
-	if w.forget != nil {
-		w.forget()
+	if w.stopWatching != nil {
+		w.stopWatching()
 	}
-	w.done, w.forget = done, context.AfterFunc(ctx, func() {
+	w.done, w.stopWatching = done, context.AfterFunc(ctx, func() {
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		if w.done == done { // otherwise another context is watched by now
@@ -43,10 +43,10 @@ func (w *contextWatch) stop() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.stopped = true
-	if w.forget != nil {
-		w.forget()
+	if w.stopWatching != nil {
+		w.stopWatching()
 	}
-	w.done, w.forget = nil, nil
+	w.done, w.stopWatching = nil, nil
 }
 
 // watch aborts the current message when its context ends.

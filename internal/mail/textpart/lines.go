@@ -65,7 +65,7 @@ type list struct {
 // String ends the text and returns it.
 func (w *lineWriter) String() string {
 	w.endWord()
-	w.attachHeld()
+	w.writeHeldTags()
 	text := bytes.TrimRight(w.out, "\n \t")
 	if len(text) == 0 {
 		return ""
@@ -89,7 +89,7 @@ func (w *lineWriter) mixed(s string, decode func(string) string) {
 			w.raw = name == "raw"
 		}
 		if p.Output {
-			w.visible(piece, widthOfOutput(piece))
+			w.addText(piece, widthOfOutput(piece))
 		} else {
 			w.tag(piece)
 		}
@@ -129,9 +129,9 @@ func (w *lineWriter) plain(s string) {
 	for len(s) > 0 {
 		if n := visibleRun(s); n > 0 {
 			if w.before.breaks(edgeOf(rune(s[0]))) {
-				w.mayBreak()
+				w.allowBreak()
 			}
-			w.visible(s[:n], n)
+			w.addText(s[:n], n)
 			w.before = edgeOf(rune(s[n-1]))
 			s = s[n:]
 			continue
@@ -148,7 +148,7 @@ func (w *lineWriter) plain(s string) {
 		case unicode.IsSpace(r):
 			w.space()
 		case r == '\u200b':
-			w.mayBreak()
+			w.allowBreak()
 		case unicode.IsControl(r), isPadding(r):
 		default:
 			w.rune(r)
@@ -163,15 +163,15 @@ func (w *lineWriter) rune(r rune) {
 		e.width, e.joins = 0, true // combined with the previous character
 	}
 	if w.before.breaks(e) {
-		w.mayBreak()
+		w.allowBreak()
 	}
 	var b [utf8.UTFMax]byte
-	w.visible(string(utf8.AppendRune(b[:0], r)), e.width)
+	w.addText(string(utf8.AppendRune(b[:0], r)), e.width)
 	w.before = w.before.then(e)
 }
 
-// mayBreak ends a word and allows a line break there, without a space.
-func (w *lineWriter) mayBreak() {
+// allowBreak ends a word and allows a line break there, without a space.
+func (w *lineWriter) allowBreak() {
 	if len(w.current) > 0 && w.pre == 0 {
 		w.endWord()
 		w.breakable = true
@@ -211,8 +211,8 @@ func (w *lineWriter) tag(s string) {
 	w.solid = true
 }
 
-// visible adds text to the current word.
-func (w *lineWriter) visible(s string, width int) {
+// addText adds text to the current word.
+func (w *lineWriter) addText(s string, width int) {
 	w.solid = w.solid || width > 0 || len(w.held) > 0
 	w.current = append(w.current, w.held...)
 	w.held = w.held[:0]
@@ -235,7 +235,7 @@ func (w *lineWriter) word(s string) {
 			width += widthOfOutput(s[p.Start:p.End])
 		}
 	}
-	w.visible(s, width+widthOf(s[last:]))
+	w.addText(s, width+widthOf(s[last:]))
 	w.endWord()
 }
 
@@ -257,26 +257,26 @@ func (w *lineWriter) cell() {
 // lineBreak adds a line end; two in a row are a blank line.
 func (w *lineWriter) lineBreak() {
 	w.endWord()
-	w.attachHeld()
-	w.apart()
+	w.writeHeldTags()
+	w.dropSeparator()
 	w.explicit = min(w.explicit+1, 2)
 }
 
 // breakLine requires at least n line ends before the next word.
 func (w *lineWriter) breakLine(n int) {
 	w.endWord()
-	w.attachHeld()
-	w.apart()
+	w.writeHeldTags()
+	w.dropSeparator()
 	w.breaks = max(w.breaks, n)
 }
 
-// apart drops the pending separator within a line.
-func (w *lineWriter) apart() {
+// dropSeparator drops the pending separator within a line.
+func (w *lineWriter) dropSeparator() {
 	w.spaced, w.gap, w.breakable, w.before, w.pad = false, false, false, edge{}, 0
 }
 
-// attachHeld writes the held tags, which are between blocks. A line end required by br precedes them.
-func (w *lineWriter) attachHeld() {
+// writeHeldTags writes the held tags, which are between blocks. A line end required by br precedes them.
+func (w *lineWriter) writeHeldTags() {
 	if len(w.held) == 0 {
 		return
 	}
@@ -424,8 +424,8 @@ func (w *lineWriter) endHeading(mark string) {
 	if width <= 0 || w.bullet != "" {
 		return
 	}
-	w.attachHeld()
-	w.apart()
+	w.writeHeldTags()
+	w.dropSeparator()
 	w.breaks, w.explicit = 1, 0
 	said := len(w.seen)
 	w.word(strings.Repeat(mark, width))

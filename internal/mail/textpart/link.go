@@ -29,8 +29,8 @@ func (t *textMaker) endLink() {
 	target, ok := printable(t.link.href)
 	said := strings.TrimSpace(string(t.w.seen))
 	switch {
-	case !ok || said == target || bare(said) == bare(target):
-	case said == "" && t.followed():
+	case !ok || said == target || displayURL(said) == displayURL(target):
+	case said == "" && t.sameLinkFollows():
 	case said == "":
 		t.w.space()
 		t.w.word(target)
@@ -44,8 +44,8 @@ func (t *textMaker) endLink() {
 // lookAhead is how many tokens are searched for the next link.
 const lookAhead = 60
 
-// followed reports whether the next content is a link to the same URL.
-func (t *textMaker) followed() bool {
+// sameLinkFollows reports whether the next content is a link to the same URL.
+func (t *textMaker) sameLinkFollows() bool {
 	for _, n := range t.nodes[min(t.at+1, len(t.nodes)):min(t.at+lookAhead, len(t.nodes))] {
 		switch n.Kind {
 		case markup.Text:
@@ -75,8 +75,8 @@ func printable(href string) (string, bool) {
 	return href, strings.HasPrefix(href, "{")
 }
 
-// bare returns a URL in the form in which users write it.
-func bare(url string) string {
+// displayURL returns a URL in the form in which users write it.
+func displayURL(url string) string {
 	url = strings.ToLower(url)
 	url = strings.TrimPrefix(strings.TrimPrefix(url, "https://"), "http://")
 	return strings.TrimSuffix(strings.TrimPrefix(url, "www."), "/")

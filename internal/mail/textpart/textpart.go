@@ -34,7 +34,7 @@ func FromHTML(src string) string {
 	if text := t.w.String(); text != "" {
 		return text
 	}
-	return t.pictures()
+	return t.imageText()
 }
 
 // node is one token of the HTML.
@@ -74,10 +74,10 @@ func readNodes(in *markup.Scanner) []node {
 		case markup.StartTag:
 			var seen []string // the first of each name counts
 			for a := range in.Attributes(t) {
-				if saysLooks(a.Name) && !slices.Contains(seen, a.Name) {
+				if affectsVisibility(a.Name) && !slices.Contains(seen, a.Name) {
 					seen = append(seen, a.Name)
 					value := html.UnescapeString(in.Masked[a.Start:a.End])
-					n.hidden = n.hidden || hides(a.Name, value)
+					n.hidden = n.hidden || hidesElement(a.Name, value)
 					n.layout = n.layout || a.Name == "role" && (value == "presentation" || value == "none")
 				}
 			}
@@ -97,8 +97,8 @@ func readNodes(in *markup.Scanner) []node {
 	return nodes
 }
 
-// saysLooks reports whether an attribute affects whether its element is shown.
-func saysLooks(name string) bool {
+// affectsVisibility reports whether an attribute affects whether its element is shown.
+func affectsVisibility(name string) bool {
 	switch name {
 	case "hidden", "aria-hidden", "style", "role":
 		return true
@@ -106,8 +106,8 @@ func saysLooks(name string) bool {
 	return false
 }
 
-// hides reports whether an attribute hides its element.
-func hides(key, value string) bool {
+// hidesElement reports whether an attribute hides its element.
+func hidesElement(key, value string) bool {
 	switch key {
 	case "hidden":
 		return true
@@ -146,8 +146,8 @@ func isVoid(name string) bool {
 	return false
 }
 
-// holdsNoText reports whether the content of an element does not belong into plain text.
-func holdsNoText(name string) bool {
+// isTextless reports whether the content of an element does not belong into plain text.
+func isTextless(name string) bool {
 	switch name {
 	case "head", "style", "script", "title", "noscript", "iframe", "noembed", "noframes", "template",
 		"object", "svg", "math", "video", "audio", "canvas", "select":
@@ -178,9 +178,9 @@ func (t *textMaker) node(i int) int {
 	case markup.Comment:
 		t.w.tagsOf(piece)
 	case markup.StartTag:
-		if n.hidden || holdsNoText(n.Name) {
+		if n.hidden || isTextless(n.Name) {
 			last := n.match
-			if last == 0 && holdsNoText(n.Name) && i+1 < len(t.nodes) && t.nodes[i+1].Kind == markup.Text && t.nodes[i+1].Name == n.Name {
+			if last == 0 && isTextless(n.Name) && i+1 < len(t.nodes) && t.nodes[i+1].Kind == markup.Text && t.nodes[i+1].Name == n.Name {
 				last = i + 1
 			}
 			if last > 0 {
@@ -214,7 +214,7 @@ func (t *textMaker) start(n node, piece string) {
 	case "img":
 		t.w.text(attribute(piece, "alt"))
 	case "wbr":
-		t.w.mayBreak()
+		t.w.allowBreak()
 	case "q":
 		t.w.text("\"")
 	case "a":
@@ -312,9 +312,9 @@ func number(text string, otherwise int) int {
 // maxPictures is the maximum number of pictures listed for a mail without words.
 const maxPictures = 20
 
-// pictures returns the text for HTML without words: its title or, if it has none, the URLs of its
+// imageText returns the text for HTML without words: its title or, if it has none, the URLs of its
 // pictures.
-func (t *textMaker) pictures() string {
+func (t *textMaker) imageText() string {
 	var found []string
 	for i, n := range t.nodes {
 		if n.Kind != markup.StartTag || n.Name != "img" || n.hidden || len(found) == maxPictures {
