@@ -127,23 +127,23 @@ func (f File) Delete(ctx context.Context, db *sqldb.DB) error {
 // Writer writes to the end of a file, one chunk at a time. Close writes the last chunk; without it
 // the end of the file is missing.
 func (f *File) Writer(ctx context.Context, db *sqldb.DB) io.WriteCloser {
-	return &writer{ctx: ctx, db: db, file: f, held: make([]byte, 0, ChunkSize)}
+	return &writer{ctx: ctx, db: db, file: f, buffered: make([]byte, 0, ChunkSize)}
 }
 
 type writer struct {
-	ctx  context.Context
-	db   *sqldb.DB
-	file *File
-	held []byte
+	ctx      context.Context
+	db       *sqldb.DB
+	file     *File
+	buffered []byte
 }
 
 // Write buffers p until a chunk is full.
 func (w *writer) Write(p []byte) (int, error) {
 	n := len(p)
 	for len(p) > 0 {
-		part := p[:min(len(p), ChunkSize-len(w.held))]
-		w.held, p = append(w.held, part...), p[len(part):]
-		if len(w.held) == ChunkSize {
+		part := p[:min(len(p), ChunkSize-len(w.buffered))]
+		w.buffered, p = append(w.buffered, part...), p[len(part):]
+		if len(w.buffered) == ChunkSize {
 			if err := w.Close(); err != nil {
 				return 0, err
 			}
@@ -154,8 +154,8 @@ func (w *writer) Write(p []byte) (int, error) {
 
 // Close writes the buffered bytes.
 func (w *writer) Close() error {
-	err := w.file.Append(w.ctx, w.db, w.held)
-	w.held = w.held[:0]
+	err := w.file.Append(w.ctx, w.db, w.buffered)
+	w.buffered = w.buffered[:0]
 	return err
 }
 
@@ -165,16 +165,16 @@ func (f File) Reader(ctx context.Context, db *sqldb.DB, from int64) io.Reader {
 }
 
 type reader struct {
-	ctx  context.Context
-	db   *sqldb.DB
-	file File
-	at   int64 // offset of the next byte
-	held []byte
+	ctx      context.Context
+	db       *sqldb.DB
+	file     File
+	at       int64 // offset of the next byte
+	buffered []byte
 }
 
 // Read returns the rest of the current chunk, or the next one.
 func (r *reader) Read(p []byte) (int, error) {
-	for len(r.held) == 0 {
+	for len(r.buffered) == 0 {
 		if r.at >= r.file.Size {
 			return 0, io.EOF
 		}
@@ -182,19 +182,19 @@ func (r *reader) Read(p []byte) (int, error) {
 		err := r.db.QueryRow(r.ctx, `
 			SELECT at, data FROM job_file_chunk
 			WHERE tenant_id = $1 AND file_id = $2 AND at <= $3 ORDER BY at DESC LIMIT 1`,
-			r.file.Tenant, r.file.ID, r.at).Scan(&at, &r.held)
-		if errors.Is(err, sqldb.ErrNoRows) || err == nil && r.at-at >= int64(len(r.held)) {
+			r.file.Tenant, r.file.ID, r.at).Scan(&at, &r.buffered)
+		if errors.Is(err, sqldb.ErrNoRows) || err == nil && r.at-at >= int64(len(r.buffered)) {
 			return 0, fmt.Errorf("read file %s: %w", r.file.ID, io.ErrUnexpectedEOF)
 		}
 		if err != nil {
 			return 0, fmt.Errorf("read file %s: %w", r.file.ID, err)
 		}
-		r.held = r.held[r.at-at:]
-		if left := r.file.Size - r.at; int64(len(r.held)) > left {
-			r.held = r.held[:left] // appended after f was loaded
+		r.buffered = r.buffered[r.at-at:]
+		if left := r.file.Size - r.at; int64(len(r.buffered)) > left {
+			r.buffered = r.buffered[:left] // appended after f was loaded
 		}
 	}
-	n := copy(p, r.held)
-	r.held, r.at = r.held[n:], r.at+int64(n)
+	n := copy(p, r.buffered)
+	r.buffered, r.at = r.buffered[n:], r.at+int64(n)
 	return n, nil
 }

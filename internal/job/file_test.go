@@ -68,7 +68,7 @@ func TestFilesReadAsTheyWereWritten(t *testing.T) {
 func TestOldFilesAreRemoved(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		b := newBench(t, db, count(nothing))
+		b := newFixture(t, db, countingRunner(noHook))
 		ctx, tenant := t.Context(), idtest.Tenant()
 		stray, err := job.NewFile(ctx, db, tenant, id.Job{}, job.Input, "text/csv", noon)
 		if err != nil {

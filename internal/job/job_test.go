@@ -22,28 +22,28 @@ import (
 
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// bench is an engine with a clock of its own.
-type bench struct {
+// fixture is an engine with a clock of its own.
+type fixture struct {
 	*testing.T
 	db  *sqldb.DB
 	now time.Time
 	e   *job.Engine
 }
 
-func newBench(t *testing.T, db *sqldb.DB, runner job.Runner) *bench {
-	b := &bench{T: t, db: db, now: noon}
+func newFixture(t *testing.T, db *sqldb.DB, runner job.Runner) *fixture {
+	b := &fixture{T: t, db: db, now: noon}
 	b.e = b.engine("here", runner)
 	return b
 }
 
-func (b *bench) engine(owner string, runner job.Runner) *job.Engine {
+func (b *fixture) engine(owner string, runner job.Runner) *job.Engine {
 	return &job.Engine{
 		DB: b.db, Owner: owner, Now: func() time.Time { return b.now }, Log: slog.New(slog.DiscardHandler),
 		Runners: map[job.Kind]job.Runner{job.Import: runner, job.Export: runner, job.Bulk: runner},
 	}
 }
 
-func (b *bench) create(t id.Tenant, k job.Kind) job.Job {
+func (b *fixture) create(t id.Tenant, k job.Kind) job.Job {
 	b.Helper()
 	j, err := job.Create(b.Context(), b.db, job.Draft{
 		Tenant: t, Kind: k, Scope: auth.ContactsWrite, Params: map[string]int{"n": 3}, By: auth.System,
@@ -54,7 +54,7 @@ func (b *bench) create(t id.Tenant, k job.Kind) job.Job {
 	return j
 }
 
-func (b *bench) tick() bool {
+func (b *fixture) tick() bool {
 	b.Helper()
 	more, err := b.e.Tick(b.Context())
 	if err != nil {
@@ -63,7 +63,7 @@ func (b *bench) tick() bool {
 	return more
 }
 
-func (b *bench) load(j job.Job) job.Job {
+func (b *fixture) load(j job.Job) job.Job {
 	b.Helper()
 	j, err := job.ByID(b.Context(), b.db, j.Tenant, j.ID)
 	if err != nil {
@@ -72,20 +72,20 @@ func (b *bench) load(j job.Job) job.Job {
 	return j
 }
 
-// place is the checkpoint of the test's jobs.
-type place struct{ At int64 }
+// checkpoint is the checkpoint of the test's jobs.
+type checkpoint struct{ At int64 }
 
-// count is a runner with as many steps as the parameter n says, each of which creates a file;
+// countingRunner returns a runner with as many steps as the parameter n says, each of which creates a file;
 // before is called at each.
-func count(before func(w *job.Work, at int64) error) job.Runner {
+func countingRunner(before func(w *job.Work, at int64) error) job.Runner {
 	return func(ctx context.Context, w *job.Work) error {
 		var want struct{ N int64 }
-		var p place
+		var p checkpoint
 		if err := errors.Join(w.Params(&want), w.State(&p)); err != nil {
 			return err
 		}
 		for p.At < want.N {
-			next := place{p.At + 1}
+			next := checkpoint{p.At + 1}
 			err := w.Step(ctx, func(tx *sqldb.DB) (job.Progress, error) {
 				_, err := job.NewFile(ctx, tx, w.Job.Tenant, w.Job.ID, fmt.Sprint("step", next.At), "text/plain", w.Now())
 				if err != nil {
@@ -102,10 +102,10 @@ func count(before func(w *job.Work, at int64) error) job.Runner {
 	}
 }
 
-func nothing(*job.Work, int64) error { return nil }
+func noHook(*job.Work, int64) error { return nil }
 
 // steps returns the files that a job's steps created.
-func (b *bench) steps(j job.Job) []string {
+func (b *fixture) steps(j job.Job) []string {
 	b.Helper()
 	rows, err := b.db.Query(b.Context(), `SELECT name FROM job_file WHERE tenant_id = $1 AND job_id = $2 ORDER BY name`, j.Tenant, j.ID)
 	list, err := sqldb.Collect(rows, err, func(row func(...any) error) (string, error) {
@@ -121,7 +121,7 @@ func (b *bench) steps(j job.Job) []string {
 func TestJobsRunToTheirEnd(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		b := newBench(t, db, count(nothing))
+		b := newFixture(t, db, countingRunner(noHook))
 		j := b.create(idtest.Tenant(), job.Export)
 		if j.Status != job.Queued || j.Total != nil || j.FinishedAt != nil {
 			t.Errorf("a new job = %+v", j)
@@ -154,7 +154,7 @@ func TestAnInterruptedJobContinuesAfterItsLastStep(t *testing.T) {
 			t.Parallel()
 			dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 				broken := true
-				b := newBench(t, db, count(func(_ *job.Work, at int64) error {
+				b := newFixture(t, db, countingRunner(func(_ *job.Work, at int64) error {
 					if at == 2 && broken {
 						if interrupt != nil {
 							interrupt()
@@ -186,7 +186,7 @@ func TestAFaultFailsTheJobAndAnOutageDoesNot(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		var err error
-		b := newBench(t, db, func(context.Context, *job.Work) error { return err })
+		b := newFixture(t, db, func(context.Context, *job.Work) error { return err })
 		err = fmt.Errorf("read the file: %w", fault.New(fault.Invalid, "INVALID_FILE", "the file is not text"))
 		j := b.create(idtest.Tenant(), job.Import)
 		b.tick()
@@ -214,7 +214,7 @@ func TestAFaultFailsTheJobAndAnOutageDoesNot(t *testing.T) {
 func TestAJobWithoutProgressFails(t *testing.T) {
 	t.Parallel()
 	db := dbtest.SQLite(t)
-	b := newBench(t, db, func(context.Context, *job.Work) error { return errors.New("a bug") })
+	b := newFixture(t, db, func(context.Context, *job.Work) error { return errors.New("a bug") })
 	j := b.create(idtest.Tenant(), job.Import)
 	for range 100 {
 		b.tick()
@@ -228,17 +228,17 @@ func TestAJobWithoutProgressFails(t *testing.T) {
 func TestAStepUnderALostLeaseChangesNothing(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		var b *bench
+		var b *fixture
 		slept := false
-		b = newBench(t, db, count(func(*job.Work, int64) error { return nil }))
+		b = newFixture(t, db, countingRunner(func(*job.Work, int64) error { return nil }))
 		b.e = b.engine("slow", func(ctx context.Context, w *job.Work) error {
 			if err := w.Step(ctx, func(*sqldb.DB) (job.Progress, error) {
-				return job.Progress{Processed: 1, State: place{1}}, nil
+				return job.Progress{Processed: 1, State: checkpoint{1}}, nil
 			}); err != nil {
 				return err
 			}
 			b.now = b.now.Add(2 * time.Minute) // longer than the lease
-			other := b.engine("other", count(nothing))
+			other := b.engine("other", countingRunner(noHook))
 			if more, err := other.Tick(ctx); !more || err != nil {
 				t.Errorf("the other process found no job: %v", err)
 			}
@@ -265,10 +265,10 @@ func TestACancelledJobStopsBetweenSteps(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		var err error
-		b := newBench(t, db, nil)
-		steps := count(nothing)
+		b := newFixture(t, db, nil)
+		steps := countingRunner(noHook)
 		b.e = b.engine("here", func(ctx context.Context, w *job.Work) error {
-			if e := w.Step(ctx, func(*sqldb.DB) (job.Progress, error) { return job.Progress{Processed: 1, State: place{1}}, nil }); e != nil {
+			if e := w.Step(ctx, func(*sqldb.DB) (job.Progress, error) { return job.Progress{Processed: 1, State: checkpoint{1}}, nil }); e != nil {
 				return e
 			}
 			if _, e := job.Cancel(ctx, db, w.Job.Tenant, w.Job.ID, b.now); e != nil {
@@ -306,7 +306,7 @@ func TestJobsTakeTurns(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		var order []id.Job
-		b := newBench(t, db, func(_ context.Context, w *job.Work) error {
+		b := newFixture(t, db, func(_ context.Context, w *job.Work) error {
 			order = append(order, w.Job.ID)
 			return nil
 		})
@@ -346,8 +346,8 @@ func TestALongJobYields(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		var order []string
-		b := newBench(t, db, nil)
-		b.e = b.engine("here", count(func(w *job.Work, at int64) error {
+		b := newFixture(t, db, nil)
+		b.e = b.engine("here", countingRunner(func(w *job.Work, at int64) error {
 			order = append(order, fmt.Sprint(w.Job.Kind, at))
 			b.now = b.now.Add(15 * time.Second)
 			return nil
@@ -365,7 +365,7 @@ func TestALongJobYields(t *testing.T) {
 func TestOpenJobsOfATenantAreLimited(t *testing.T) {
 	t.Parallel()
 	db := dbtest.SQLite(t)
-	b := newBench(t, db, count(nothing))
+	b := newFixture(t, db, countingRunner(noHook))
 	tenant := idtest.Tenant()
 	for range 100 {
 		b.create(tenant, job.Bulk)
@@ -381,7 +381,7 @@ func TestAnEngineRunsUntilItIsStopped(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		begun, stop := make(chan struct{}), make(chan struct{})
-		b := newBench(t, db, func(ctx context.Context, w *job.Work) error {
+		b := newFixture(t, db, func(ctx context.Context, w *job.Work) error {
 			close(begun)
 			<-ctx.Done()
 			return ctx.Err()
@@ -395,7 +395,7 @@ func TestAnEngineRunsUntilItIsStopped(t *testing.T) {
 		<-begun
 		cancel()
 		<-stop
-		b.e = b.engine("next", count(nothing))
+		b.e = b.engine("next", countingRunner(noHook))
 		if !b.tick() { // at once, before a lease expires
 			t.Error("the lease was not released")
 		}

@@ -57,7 +57,7 @@ func drain(t *testing.T, e *journal.Engine) {
 // A slow transaction holds up its own group only.
 func TestGroupsDoNotWaitForEachOther(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
+	s := newFixture(t)
 	tenants := inGroups(2)
 	tx, end := s.open()
 	slow := emit(t, tx, tenants[0], journal.EmailSent, 1)
@@ -82,7 +82,7 @@ func TestTwoProcessesFollowTwoGroupsAtOnce(t *testing.T) {
 	db := dbtest.Postgres(t)
 	withSeen(t, db)
 	tenants := inGroups(2)
-	plain := witness("f")
+	plain := recordingFollower("f")
 	entered, leave := make(chan struct{}), make(chan struct{})
 	slow := plain
 	slow.Follow = func(ctx context.Context, tx *sqldb.DB, entries []journal.Entry) error {
@@ -140,7 +140,7 @@ func TestABatchIsReadOnceForAllFollowers(t *testing.T) {
 			t.Skip("each group is followed by itself where the tables are distributed")
 		}
 		calls := 0
-		counted := choosy("counted")
+		counted := selectiveFollower("counted")
 		inner := counted.Follow
 		counted.Follow = func(ctx context.Context, tx *sqldb.DB, entries []journal.Entry) error {
 			calls++
@@ -193,8 +193,8 @@ func TestABacklogDelaysNoOther(t *testing.T) {
 		for _, tenant := range tenants {
 			made = append(made, emit(t, db, tenant, journal.EmailFailed, 2200))
 		}
-		drain(t, &journal.Engine{DB: db, Followers: []journal.Follower{choosy("quick")}})
-		e := &journal.Engine{DB: db, Followers: []journal.Follower{choosy("quick"), choosy("late")}} // late is added by a newer version of the program
+		drain(t, &journal.Engine{DB: db, Followers: []journal.Follower{selectiveFollower("quick")}})
+		e := &journal.Engine{DB: db, Followers: []journal.Follower{selectiveFollower("quick"), selectiveFollower("late")}} // late is added by a newer version of the program
 		made[0] = append(made[0], emit(t, db, tenants[0], journal.EmailFailed, 1)...)
 		if !tick(t, e) {
 			t.Error("there is more for the late one, and Tick does not say so")
@@ -223,7 +223,7 @@ func TestAFailureStopsOneGroupOnly(t *testing.T) {
 		withSeen(t, db)
 		tenants := inGroups(3)
 		broken := true
-		plain := witness("f")
+		plain := recordingFollower("f")
 		fails := plain
 		fails.Follow = func(ctx context.Context, tx *sqldb.DB, entries []journal.Entry) error {
 			if broken && slices.ContainsFunc(entries, func(e journal.Entry) bool { return e.Tenant == tenants[1] }) {
@@ -274,7 +274,7 @@ func TestEntriesOfSeveralTenantsAreAppendedTogether(t *testing.T) {
 		if lag, err := journal.Lag(t.Context(), db); err != nil || lag != 30 {
 			t.Errorf("Lag = %d, %v; want the sum over the groups, 30", lag, err)
 		}
-		drain(t, &journal.Engine{DB: db, Followers: []journal.Follower{witness("f")}})
+		drain(t, &journal.Engine{DB: db, Followers: []journal.Follower{recordingFollower("f")}})
 		for tenant, made := range want {
 			wantSeen(t, db, "f", tenant, made...)
 			var first, last int
@@ -359,7 +359,7 @@ func TestPollingReadsOneEntryOfEachGroup(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		var look string
-		e := &journal.Engine{DB: db, Followers: []journal.Follower{witness("f")}}
+		e := &journal.Engine{DB: db, Followers: []journal.Follower{recordingFollower("f")}}
 		withSeen(t, db)
 		for _, tenant := range inGroups(5) {
 			emit(t, db, tenant, journal.EmailSent, 300)

@@ -15,21 +15,21 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
 )
 
-// stage is a database to which transactions append while one process follows.
-type stage struct {
+// fixture is a database to which transactions append while one process follows.
+type fixture struct {
 	*testing.T
 	db *sqldb.DB
 	e  *journal.Engine
 }
 
-func newStage(t *testing.T) *stage {
+func newFixture(t *testing.T) *fixture {
 	db := dbtest.Postgres(t)
 	withSeen(t, db)
-	return &stage{t, db, &journal.Engine{DB: db, Followers: []journal.Follower{witness("f")}}}
+	return &fixture{t, db, &journal.Engine{DB: db, Followers: []journal.Follower{recordingFollower("f")}}}
 }
 
 // append appends an entry on a connection or in a transaction.
-func (s *stage) append(on *sqldb.DB) (entry string) {
+func (s *fixture) append(on *sqldb.DB) (entry string) {
 	s.Helper()
 	e := journal.Entry{Tenant: idtest.TenantNamed("t"), ID: id.New[id.Entry](), Type: journal.EmailSent, At: noon}
 	if err := journal.Append(s.Context(), on, e); err != nil {
@@ -38,18 +38,18 @@ func (s *stage) append(on *sqldb.DB) (entry string) {
 	return e.ID.String()
 }
 
-// follows calls Tick twice and checks what the follower has seen.
-func (s *stage) follows(want ...string) {
+// addFollower calls Tick twice and checks what the follower has seen.
+func (s *fixture) addFollower(want ...string) {
 	s.Helper()
 	for range 2 {
 		if _, err := s.e.Tick(s.Context()); err != nil {
 			s.Fatal(err)
 		}
 	}
-	s.saw(want...)
+	s.wantSeen(want...)
 }
 
-func (s *stage) saw(want ...string) {
+func (s *fixture) wantSeen(want ...string) {
 	s.Helper()
 	if got := seen(s.T, s.db, "f"); !slices.Equal(got, want) {
 		s.Fatalf("seen %v, want %v", got, want)
@@ -57,12 +57,12 @@ func (s *stage) saw(want ...string) {
 }
 
 // drained calls Drain, after which the lag is 0.
-func (s *stage) drained(want ...string) {
+func (s *fixture) drained(want ...string) {
 	s.Helper()
 	if err := s.e.Drain(s.Context()); err != nil {
 		s.Fatal(err)
 	}
-	s.saw(want...)
+	s.wantSeen(want...)
 	if lag, err := journal.Lag(s.Context(), s.db); err != nil || lag != 0 {
 		s.Errorf("Lag = %d, %v; want 0", lag, err)
 	}
@@ -70,7 +70,7 @@ func (s *stage) drained(want ...string) {
 
 // open begins a transaction that ends when end is called, or with the test. InTx would retry it
 // when its connection is lost; here that fails the test.
-func (s *stage) open() (tx *sqldb.DB, end func(error) error) {
+func (s *fixture) open() (tx *sqldb.DB, end func(error) error) {
 	began, outcome, ended := make(chan *sqldb.DB), make(chan error), make(chan error)
 	go func() {
 		again := false
@@ -97,7 +97,7 @@ func (s *stage) open() (tx *sqldb.DB, end func(error) error) {
 	return <-began, end
 }
 
-func (s *stage) must(_ int64, err error) {
+func (s *fixture) must(_ int64, err error) {
 	s.Helper()
 	if err != nil {
 		s.Fatal(err)
@@ -107,18 +107,18 @@ func (s *stage) must(_ int64, err error) {
 // Entries of a slow transaction, which began first and commits last, are not skipped.
 func TestEntriesOfASlowTransactionAreNotSkipped(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
+	s := newFixture(t)
 	before := s.append(s.db)
-	s.follows(before)
+	s.addFollower(before)
 	tx, end := s.open()
 	slow := s.append(tx)
 	quick := s.append(s.db)
-	s.follows(before)
+	s.addFollower(before)
 	if lag, err := journal.Lag(t.Context(), s.db); err != nil || lag != 2 {
 		t.Errorf("Lag = %d, %v; want the entries after the slow writer included", lag, err)
 	}
 	s.e = &journal.Engine{DB: s.db, Followers: s.e.Followers} // another process
-	s.follows(before)
+	s.addFollower(before)
 	if err := end(nil); err != nil {
 		t.Fatal(err)
 	}
@@ -128,19 +128,19 @@ func TestEntriesOfASlowTransactionAreNotSkipped(t *testing.T) {
 // The horizon advances even if at any time some transaction is appending.
 func TestOverlappingTransactionsDoNotStopTheHorizon(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
+	s := newFixture(t)
 	tx, end := s.open()
 	want := []string{s.append(tx)}
 	for range 3 {
 		quick := s.append(s.db)
-		s.follows(want[:len(want)-1]...) // the fast one waits for the slow one
+		s.addFollower(want[:len(want)-1]...) // the fast one waits for the slow one
 		next, endNext := s.open()
 		after := s.append(next)
 		if err := end(nil); err != nil {
 			t.Fatal(err)
 		}
 		want = append(want, quick, after)
-		s.follows(want[:len(want)-1]...)
+		s.addFollower(want[:len(want)-1]...)
 		end = endNext
 	}
 	if err := end(nil); err != nil {
@@ -152,13 +152,13 @@ func TestOverlappingTransactionsDoNotStopTheHorizon(t *testing.T) {
 // Positions that were drawn but never used are skipped, without waiting for their transaction.
 func TestUnusedPositionsAreSkipped(t *testing.T) {
 	t.Parallel()
-	for name, lose := range map[string]func(s *stage, tx *sqldb.DB, end func(error) error){
-		"rolled back": func(s *stage, _ *sqldb.DB, end func(error) error) {
+	for name, lose := range map[string]func(s *fixture, tx *sqldb.DB, end func(error) error){
+		"rolled back": func(s *fixture, _ *sqldb.DB, end func(error) error) {
 			if err := end(errRolledBack); !errors.Is(err, errRolledBack) {
 				s.Fatal(err)
 			}
 		},
-		"killed": func(s *stage, tx *sqldb.DB, end func(error) error) {
+		"killed": func(s *fixture, tx *sqldb.DB, end func(error) error) {
 			var pid int64
 			if err := tx.QueryRow(s.Context(), `SELECT pg_backend_pid()`).Scan(&pid); err != nil {
 				s.Fatal(err)
@@ -171,14 +171,14 @@ func TestUnusedPositionsAreSkipped(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newStage(t)
+			s := newFixture(t)
 			first := s.append(s.db)
 			tx, end := s.open()
 			for range 40 {
 				s.append(tx)
 			}
 			second := s.append(s.db)
-			s.follows() // it cannot know that the first began earlier
+			s.addFollower() // it cannot know that the first began earlier
 			lose(s, tx, end)
 			s.drained(first, second)
 		})
@@ -189,13 +189,13 @@ func TestUnusedPositionsAreSkipped(t *testing.T) {
 // do.
 func TestARollbackToASavepoint(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
+	s := newFixture(t)
 	tx, end := s.open()
 	s.must(tx.Exec(t.Context(), `SAVEPOINT here`))
 	s.append(tx)
 	s.must(tx.Exec(t.Context(), `ROLLBACK TO SAVEPOINT here`))
 	first := s.append(s.db)
-	s.follows(first)
+	s.addFollower(first)
 	s.must(tx.Exec(t.Context(), `SAVEPOINT there`))
 	slow := s.append(tx)
 	s.must(tx.Exec(t.Context(), `RELEASE SAVEPOINT there`))
@@ -203,7 +203,7 @@ func TestARollbackToASavepoint(t *testing.T) {
 	s.append(tx)
 	s.must(tx.Exec(t.Context(), `ROLLBACK TO SAVEPOINT again`))
 	second := s.append(s.db)
-	s.follows(first)
+	s.addFollower(first)
 	if err := end(nil); err != nil {
 		t.Fatal(err)
 	}
@@ -213,7 +213,7 @@ func TestARollbackToASavepoint(t *testing.T) {
 // Drain waits for a transaction with a position before entries that are committed.
 func TestDrainWaitsForEarlierPositions(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
+	s := newFixture(t)
 	tx, end := s.open()
 	slow := s.append(tx)
 	quick := s.append(s.db)
@@ -222,7 +222,7 @@ func TestDrainWaitsForEarlierPositions(t *testing.T) {
 	if err := s.e.Drain(impatient); err == nil || impatient.Err() == nil {
 		t.Errorf("Drain = %v, although a transaction comes before", err)
 	}
-	s.saw()
+	s.wantSeen()
 	ended := make(chan error)
 	go func() { ended <- end(nil) }()
 	s.drained(slow, quick)
@@ -234,7 +234,7 @@ func TestDrainWaitsForEarlierPositions(t *testing.T) {
 // An entry's row is not updated while it is followed.
 func TestAnEntryIsNeverUpdated(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
+	s := newFixture(t)
 	versions := func() []string {
 		rows, err := s.db.Query(t.Context(), `SELECT id, ctid::text, xmin::text, xmax::text, pos FROM journal ORDER BY pos /* all tenants: there is one */`)
 		list, err := sqldb.Collect(rows, err, func(scan func(...any) error) (string, error) {
@@ -268,7 +268,7 @@ func TestAnIdleProcessDoesNotWrite(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		withSeen(t, db)
-		e := &journal.Engine{DB: db, Followers: []journal.Follower{witness("f"), choosy("choosy")}}
+		e := &journal.Engine{DB: db, Followers: []journal.Follower{recordingFollower("f"), selectiveFollower("choosy")}}
 		if err := journal.Append(t.Context(), db, journal.Entry{Tenant: idtest.TenantNamed("t"), Type: journal.EmailSent, At: noon}); err != nil {
 			t.Fatal(err)
 		}

@@ -20,9 +20,9 @@ import (
 
 var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 
-// witness is a follower that records what it saw. It does so in the database, since memory would be
+// recordingFollower is a follower that records what it saw. It does so in the database, since memory would be
 // wrong after a transaction is retried.
-func witness(name string) journal.Follower {
+func recordingFollower(name string) journal.Follower {
 	return journal.Follower{Name: name, Follow: func(ctx context.Context, tx *sqldb.DB, entries []journal.Entry) error {
 		for _, e := range entries {
 			if _, err := tx.Exec(ctx, `INSERT INTO seen (follower, id, grp, pos) VALUES ($1, $2, $3, $4)`, name, e.ID, e.Tenant.Group(), e.Position); err != nil {
@@ -92,7 +92,7 @@ func TestFollowersSeeEachEntryOnceAndInCommitOrder(t *testing.T) {
 		for i := range engines {
 			engines[i] = &journal.Engine{DB: db, Log: slog.New(slog.DiscardHandler)}
 			for f := range followers {
-				engines[i].Followers = append(engines[i].Followers, witness(fmt.Sprint("f", f)))
+				engines[i].Followers = append(engines[i].Followers, recordingFollower(fmt.Sprint("f", f)))
 			}
 		}
 		done := make(chan struct{})
@@ -186,7 +186,7 @@ func TestAFailingFollowerIsRetriedAndHoldsUpNoOther(t *testing.T) {
 		withSeen(t, db)
 		ctx := t.Context()
 		broken := true
-		whole := witness("broken")
+		whole := recordingFollower("broken")
 		fails := journal.Follower{Name: "broken", Follow: func(ctx context.Context, tx *sqldb.DB, entries []journal.Entry) error {
 			if err := whole.Follow(ctx, tx, entries[:1]); err != nil {
 				return err
@@ -196,7 +196,7 @@ func TestAFailingFollowerIsRetriedAndHoldsUpNoOther(t *testing.T) {
 			}
 			return whole.Follow(ctx, tx, entries[1:])
 		}}
-		e := &journal.Engine{DB: db, Followers: []journal.Follower{fails, witness("sound")}}
+		e := &journal.Engine{DB: db, Followers: []journal.Follower{fails, recordingFollower("sound")}}
 		for range 2 {
 			if err := journal.Append(ctx, db, journal.Entry{Tenant: idtest.TenantNamed("t"), Type: journal.EmailSent, At: noon}, journal.Entry{Tenant: idtest.TenantNamed("t"), Type: journal.EmailSent, At: noon}); err != nil {
 				t.Fatal(err)

@@ -141,15 +141,15 @@ func TestTheOrderIsThatOfCommits(t *testing.T) {
 		random := rand.New(rand.NewPCG(seed, uint64(100+p)))
 		following.Go(func() {
 			for {
-				e := &journal.Engine{DB: db, Followers: []journal.Follower{witness("sound"), unsteady("unsteady", random), choosy("choosy")}}
+				e := &journal.Engine{DB: db, Followers: []journal.Follower{recordingFollower("sound"), failingFollower("unsteady", random), selectiveFollower("choosy")}}
 				for range 1 + random.IntN(8) {
-					if _, err := e.Tick(ctx); err != nil && !errors.Is(err, errUnsteady) {
+					if _, err := e.Tick(ctx); err != nil && !errors.Is(err, errFollower) {
 						t.Errorf("Tick: %v", err)
 					}
 				}
 				// A process is killed at a random time.
 				death, die := context.WithTimeout(ctx, time.Duration(random.IntN(20))*time.Millisecond)
-				if _, err := e.Tick(death); err != nil && death.Err() == nil && !errors.Is(err, errUnsteady) {
+				if _, err := e.Tick(death); err != nil && death.Err() == nil && !errors.Is(err, errFollower) {
 					t.Errorf("Tick: %v", err)
 				}
 				die()
@@ -175,7 +175,7 @@ func TestTheOrderIsThatOfCommits(t *testing.T) {
 	writing.Wait()
 	close(done)
 	following.Wait()
-	late := &journal.Engine{DB: db, Followers: []journal.Follower{witness("sound"), witness("unsteady"), choosy("choosy"), witness("late")}}
+	late := &journal.Engine{DB: db, Followers: []journal.Follower{recordingFollower("sound"), recordingFollower("unsteady"), selectiveFollower("choosy"), recordingFollower("late")}}
 	if err := late.Drain(ctx); err != nil {
 		t.Fatal(err)
 	}
@@ -192,7 +192,7 @@ func TestTheOrderIsThatOfCommits(t *testing.T) {
 			t.Errorf("%s saw another order", other)
 		}
 	}
-	if some := seen(t, db, "choosy"); !slices.Equal(some, slices.DeleteFunc(order, func(e string) bool { return !chosen(e) })) {
+	if some := seen(t, db, "choosy"); !slices.Equal(some, slices.DeleteFunc(order, func(e string) bool { return !isSelected(e) })) {
 		t.Errorf("choosy saw %d entries, want those of its types in order", len(some))
 	}
 	t.Logf("%d entries of %d transactions", entries, transactions)
@@ -278,7 +278,7 @@ func (w *writer) entries() []journal.Entry {
 			from = w.random.IntN(len(w.tenants))
 		}
 		e := journal.Entry{Tenant: w.tenants[from], ID: entryBy(w.wrong), Type: journal.EmailSent, At: noon}
-		if chosen(e.ID.String()) {
+		if isSelected(e.ID.String()) {
 			e.Type = journal.EmailFailed
 		}
 		list[i] = e
@@ -286,25 +286,27 @@ func (w *writer) entries() []journal.Entry {
 	return list
 }
 
-// chosen reports whether an entry is of the type that choosy followers process.
-func chosen(entry string) bool { return strings.HasSuffix(entry, "0") || strings.HasSuffix(entry, "7") }
+// isSelected reports whether an entry is of the type that selective followers process.
+func isSelected(entry string) bool {
+	return strings.HasSuffix(entry, "0") || strings.HasSuffix(entry, "7")
+}
 
-// choosy is a witness of some types only.
-func choosy(name string) journal.Follower {
-	all := witness(name)
+// selectiveFollower is a recordingFollower of some types only.
+func selectiveFollower(name string) journal.Follower {
+	all := recordingFollower(name)
 	return journal.Follower{Name: name, Types: []journal.Type{journal.EmailFailed}, Follow: func(ctx context.Context, tx *sqldb.DB, entries []journal.Entry) error {
 		return all.Follow(ctx, tx, slices.DeleteFunc(slices.Clone(entries), func(e journal.Entry) bool { return e.Type != journal.EmailFailed }))
 	}}
 }
 
-var errUnsteady = errors.New("occasional failure")
+var errFollower = errors.New("occasional failure")
 
-// unsteady is a witness that occasionally fails halfway.
-func unsteady(name string, random *rand.Rand) journal.Follower {
-	all := witness(name)
+// failingFollower is a recordingFollower that occasionally fails after a part of its entries.
+func failingFollower(name string, random *rand.Rand) journal.Follower {
+	all := recordingFollower(name)
 	return journal.Follower{Name: name, Follow: func(ctx context.Context, tx *sqldb.DB, entries []journal.Entry) error {
 		if random.IntN(3) == 0 {
-			return errors.Join(errUnsteady, all.Follow(ctx, tx, entries[:len(entries)/2]))
+			return errors.Join(errFollower, all.Follow(ctx, tx, entries[:len(entries)/2]))
 		}
 		return all.Follow(ctx, tx, entries)
 	}}
@@ -324,7 +326,7 @@ func TestClocksDoNotAffectTheOrder(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		e := &journal.Engine{DB: db, Followers: []journal.Follower{witness("f")}}
+		e := &journal.Engine{DB: db, Followers: []journal.Follower{recordingFollower("f")}}
 		if err := e.Drain(t.Context()); err != nil {
 			t.Fatal(err)
 		}

@@ -15,9 +15,9 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
 )
 
-// scribe is a follower that records the contacts of its entries in the database, in order. It
+// contactRecorder is a follower that records the contacts of its entries in the database, in order. It
 // appends the number of entries of each call to calls.
-func scribe(name string, calls *[]int, types ...journal.Type) journal.Follower {
+func contactRecorder(name string, calls *[]int, types ...journal.Type) journal.Follower {
 	return journal.Follower{Name: name, Types: types, Follow: func(ctx context.Context, tx *sqldb.DB, entries []journal.Entry) error {
 		*calls = append(*calls, len(entries))
 		t := tx.Table("n BIGINT", "tenant BIGINT", "contact UUID", "type TEXT", "at BIGINT")
@@ -31,7 +31,7 @@ func scribe(name string, calls *[]int, types ...journal.Type) journal.Follower {
 	}}
 }
 
-func scribed(t *testing.T, db *sqldb.DB, follower string) []string {
+func recordedContacts(t *testing.T, db *sqldb.DB, follower string) []string {
 	t.Helper()
 	rows, err := db.Query(t.Context(), `SELECT tenant, contact, type, at FROM scribed WHERE follower = $1 ORDER BY n`, follower)
 	list, err := sqldb.Collect(rows, err, func(scan func(...any) error) (string, error) {
@@ -108,7 +108,7 @@ func TestPackedContactsAreFollowedOneByOne(t *testing.T) {
 		}
 		var all, some []int
 		for _, calls := range []*[]int{&all, &some} { // the second process finds nothing to do
-			e := &journal.Engine{DB: db, Log: slog.New(slog.DiscardHandler), Followers: []journal.Follower{scribe("all", calls), scribe("created", calls, journal.ContactCreated)}}
+			e := &journal.Engine{DB: db, Log: slog.New(slog.DiscardHandler), Followers: []journal.Follower{contactRecorder("all", calls), contactRecorder("created", calls, journal.ContactCreated)}}
 			drain(t, e)
 		}
 		if len(some) != 0 {
@@ -117,10 +117,10 @@ func TestPackedContactsAreFollowedOneByOne(t *testing.T) {
 		if most := slices.Max(all); most >= 1100 {
 			t.Errorf("a follower got %d entries at a time, of at most 1,099", most)
 		}
-		if got := scribed(t, db, "all"); !slices.Equal(got, want) {
+		if got := recordedContacts(t, db, "all"); !slices.Equal(got, want) {
 			t.Errorf("the follower of all saw %d entries, want %d in the order of appending", len(got), len(want))
 		}
-		if got := scribed(t, db, "created"); !slices.Equal(got, made) {
+		if got := recordedContacts(t, db, "created"); !slices.Equal(got, made) {
 			t.Errorf("the follower of new contacts saw %d entries, want %d", len(got), len(made))
 		}
 	})
