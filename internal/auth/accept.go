@@ -49,7 +49,7 @@ type Invitation struct {
 
 // InvitationOf returns the invitation of a link, without redeeming it.
 func (d *Login) InvitationOf(ctx context.Context, token string, now time.Time) (Invitation, error) {
-	o, err := lookUp(ctx, d.DB, forInvite, token, now)
+	o, err := lookUpToken(ctx, d.DB, forInvite, token, now)
 	if err != nil {
 		return Invitation{}, err
 	}
@@ -67,13 +67,13 @@ func (d *Login) InvitationOf(ctx context.Context, token string, now time.Time) (
 	t, err := tenant.ByID(ctx, d.DB, o.tenant)
 	return Invitation{
 		Email: u.Email, Name: u.Name, Tenant: t.Name, Role: m.Role,
-		NewPassword: u.chooses(o), Known: u.HasPassword(),
+		NewPassword: u.mustChoosePassword(o), Known: u.HasPassword(),
 	}, err
 }
 
-// chooses reports whether accepting an invitation sets the password: if the login is not proven, or
+// mustChoosePassword reports whether accepting an invitation sets the password: if the login is not proven, or
 // has no password and the link proves it.
-func (u User) chooses(o oneTime) bool {
+func (u User) mustChoosePassword(o oneTime) bool {
 	return !u.Proven() || !u.HasPassword() && o.proves
 }
 
@@ -87,14 +87,14 @@ var errNoPassword = ErrCredentials.Sayf("this login has no password yet: choose 
 // alone does not suffice, since the inviter has seen it. Any other person chooses a password, and
 // older sessions end; proof.go explains the effect on memberships in other tenants.
 func (d *Login) Accept(ctx context.Context, token, name, password string, ip netip.Addr, now time.Time) (SignedIn, error) {
-	o, u, err := d.holder(ctx, forInvite, token, ip, now)
+	o, u, err := d.tokenHolder(ctx, forInvite, token, ip, now)
 	if err != nil {
 		return SignedIn{}, err
 	}
 	a := acceptance{oneTime: o, was: u, user: u, token: token, by: By{IP: ip}}
 	switch {
-	case u.chooses(o):
-		if err := d.choose(ctx, &a, name, password); err != nil {
+	case u.mustChoosePassword(o):
+		if err := d.setCredentials(ctx, &a, name, password); err != nil {
 			return SignedIn{}, err
 		}
 	case !u.HasPassword():
@@ -110,7 +110,7 @@ func (d *Login) Accept(ctx context.Context, token, name, password string, ip net
 		if err := a.commit(ctx, tx, now); err != nil {
 			return err
 		}
-		e, err = enter(ctx, tx, a.user, ip, now)
+		e, err = beginSession(ctx, tx, a.user, ip, now)
 		return err
 	})
 	if err != nil {
@@ -129,9 +129,9 @@ type acceptance struct {
 	by        By
 }
 
-// choose validates the name and the password of a login that sets them. A login that already had a
+// setCredentials validates the name and the password of a login that sets them. A login that already had a
 // password keeps its name if none is given.
-func (d *Login) choose(ctx context.Context, a *acceptance, name, password string) error {
+func (d *Login) setCredentials(ctx context.Context, a *acceptance, name, password string) error {
 	var p fault.Problems
 	if name != "" || !a.was.HasPassword() {
 		a.user.Name = checkPersonName(&p, "name", name)
@@ -154,7 +154,7 @@ func (d *Login) choose(ctx context.Context, a *acceptance, name, password string
 
 // commit redeems the token and activates the membership.
 func (a *acceptance) commit(ctx context.Context, tx *sqldb.DB, now time.Time) error {
-	if _, err := redeem(ctx, tx, forInvite, a.token, now); err != nil {
+	if _, err := redeemToken(ctx, tx, forInvite, a.token, now); err != nil {
 		return err
 	}
 	u, err := lockUser(ctx, tx, a.was.ID)
@@ -165,7 +165,7 @@ func (a *acceptance) commit(ctx context.Context, tx *sqldb.DB, now time.Time) er
 		return ErrInvalidToken // the login was changed concurrently
 	}
 	if a.chosen {
-		if err := a.handOver(ctx, tx, now); err != nil {
+		if err := a.storePassword(ctx, tx, now); err != nil {
 			return err
 		}
 	}
@@ -181,8 +181,8 @@ func (a *acceptance) commit(ctx context.Context, tx *sqldb.DB, now time.Time) er
 	return Audit(ctx, tx, a.by.Did(a.tenant, "member.accept", "user", u.ID.String(), now))
 }
 
-// handOver stores the chosen password and revokes the access of a previous holder.
-func (a *acceptance) handOver(ctx context.Context, tx *sqldb.DB, now time.Time) error {
+// storePassword stores the chosen password and revokes the access of a previous holder.
+func (a *acceptance) storePassword(ctx context.Context, tx *sqldb.DB, now time.Time) error {
 	if _, err := tx.Exec(ctx, `
 		UPDATE app_user SET name = $2 WHERE id = $1 /* all tenants: a user belongs to the installation */`, a.user.ID, a.user.Name); err != nil {
 		return fmt.Errorf("accept invitation: %w", err)

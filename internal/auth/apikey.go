@@ -197,7 +197,7 @@ func CreateKey(ctx context.Context, db *sqldb.DB, tenant id.Tenant, n NewKey, by
 		if _, err := tx.Exec(ctx, `
 			INSERT INTO api_key (tenant_id, id, lookup_id, key_hash, name, scopes, created_by_id, created_by_name, created_at, expires_at)
 			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
-			tenant, k.ID, lookup, hash(secret), k.Name, encodeScopes(scopes),
+			tenant, k.ID, lookup, hashToken(secret), k.Name, encodeScopes(scopes),
 			sqldb.Null(id.Read[id.User](k.CreatedBy.ID)), sqldb.Null(k.CreatedBy.Name), now.UnixMicro(), sqldb.NullMicros(k.ExpiresAt)); err != nil {
 			return fmt.Errorf("create API key: %w", err)
 		}
@@ -217,12 +217,12 @@ func encodeScopes(s Set) string {
 const keyColumns = ` id, tenant_id, lookup_id, name, scopes, created_by_id, created_by_name, created_at, expires_at, last_used_at, revoked_at `
 
 func scanKey(scan func(...any) error) (Key, error) {
-	k, _, err := scanKeyAnd(scan)
+	k, _, err := scanKeyWith(scan)
 	return k, err
 }
 
-// scanKeyAnd reads a key and further columns of the query.
-func scanKeyAnd(scan func(...any) error, more ...any) (Key, string, error) {
+// scanKeyWith reads a key and further columns of the query.
+func scanKeyWith(scan func(...any) error, more ...any) (Key, string, error) {
 	var k Key
 	var lookup, scopes string
 	var by id.User
@@ -300,7 +300,7 @@ func ChangeKey(ctx context.Context, db *sqldb.DB, tenant id.Tenant, key id.APIKe
 	}
 	var k Key
 	err := db.InTx(ctx, func(tx *sqldb.DB) (err error) {
-		if k, err = changeable(ctx, tx, tenant, key); err != nil {
+		if k, err = lockActiveKey(ctx, tx, tenant, key); err != nil {
 			return err
 		}
 		if c.Name != nil {
@@ -334,14 +334,14 @@ func RotateKey(ctx context.Context, db *sqldb.DB, tenant id.Tenant, key id.APIKe
 	var k Key
 	var secret string
 	err := db.InTx(ctx, func(tx *sqldb.DB) (err error) {
-		if k, err = changeable(ctx, tx, tenant, key); err != nil {
+		if k, err = lockActiveKey(ctx, tx, tenant, key); err != nil {
 			return err
 		}
 		secret = newKey(strings.TrimPrefix(k.Prefix, keyStart))
 		if _, err := tx.Exec(ctx, `
 			UPDATE api_key SET key_hash = $3, previous_hash = key_hash, previous_until = $4
 			WHERE tenant_id = $1 AND id = $2`,
-			tenant, key, hash(secret), now.Add(grace).UnixMicro()); err != nil {
+			tenant, key, hashToken(secret), now.Add(grace).UnixMicro()); err != nil {
 			return fmt.Errorf("rotate API key: %w", err)
 		}
 		return Audit(ctx, tx, by.Did(tenant, "api_key.rotate", "api_key", key.String(), now))
@@ -355,7 +355,7 @@ func RotateKey(ctx context.Context, db *sqldb.DB, tenant id.Tenant, key id.APIKe
 // RevokeKey revokes a key; its row remains. Revoking it again has no effect.
 func RevokeKey(ctx context.Context, db *sqldb.DB, tenant id.Tenant, key id.APIKey, by By, now time.Time) error {
 	return db.InTx(ctx, func(tx *sqldb.DB) error {
-		k, err := changeable(ctx, tx, tenant, key)
+		k, err := lockActiveKey(ctx, tx, tenant, key)
 		if errors.Is(err, ErrKeyRevoked) {
 			return nil
 		}
@@ -371,8 +371,8 @@ func RevokeKey(ctx context.Context, db *sqldb.DB, tenant id.Tenant, key id.APIKe
 	})
 }
 
-// changeable returns a key that is not revoked, and locks its row.
-func changeable(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, key id.APIKey) (Key, error) {
+// lockActiveKey returns a key that is not revoked, and locks its row.
+func lockActiveKey(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, key id.APIKey) (Key, error) {
 	k, err := oneKey(tx.QueryRow(ctx, `SELECT`+keyColumns+`FROM api_key WHERE tenant_id = $1 AND id = $2`+tx.ForUpdate(), tenant, key))
 	if err != nil {
 		return Key{}, err
@@ -401,7 +401,7 @@ func KeyKnown(ctx context.Context, db *sqldb.DB, tenant id.Tenant, secret string
 	if err != nil {
 		return false, fmt.Errorf("look up API key: %w", err)
 	}
-	if owner != tenant || current != hash(secret) {
+	if owner != tenant || current != hashToken(secret) {
 		return false, ErrKeyTaken
 	}
 	return true, nil

@@ -30,59 +30,59 @@ const knownAge = 30 * 24 * time.Hour
 // that does not lock out its user at an address of an earlier sign-in.
 func (d *Login) verify(ctx context.Context, email, password, passwordHash string, ip netip.Addr, now time.Time) error {
 	address := ratelimit.Address(ip)
-	taken := grants{d: d, now: now}
+	taken := takenPermits{d: d, now: now}
 	if err := taken.take(ctx, failuresByAddress, address); err != nil {
 		return err
 	}
-	if err := taken.take(ctx, failuresByPair, pair(email, address)); err != nil {
-		return errors.Join(err, taken.giveBack(ctx))
+	if err := taken.take(ctx, failuresByPair, pairKey(email, address)); err != nil {
+		return errors.Join(err, taken.returnAll(ctx))
 	}
-	if err := taken.take(ctx, failuresByEmail, hash(email)); err != nil {
-		known, e := d.known(ctx, email, address, now)
+	if err := taken.take(ctx, failuresByEmail, hashToken(email)); err != nil {
+		known, e := d.isKnownAddress(ctx, email, address, now)
 		if e != nil {
 			err = e
 		}
 		if !known {
-			return errors.Join(err, taken.giveBack(ctx))
+			return errors.Join(err, taken.returnAll(ctx))
 		}
 	}
 	ok, err := d.Passwords.Check(ctx, password, passwordHash)
 	if err != nil { // the check itself failed
-		return errors.Join(err, taken.giveBack(context.WithoutCancel(ctx)))
+		return errors.Join(err, taken.returnAll(context.WithoutCancel(ctx)))
 	}
 	if !ok {
 		return ErrCredentials
 	}
-	if err := taken.giveBack(ctx); err != nil {
+	if err := taken.returnAll(ctx); err != nil {
 		return err
 	}
-	return d.Limits.Clear(ctx, failuresByPair, pair(email, address), now)
+	return d.Limits.Clear(ctx, failuresByPair, pairKey(email, address), now)
 }
 
-// pair is the limit key of an email at an address.
-func pair(email, address string) string { return hash(email + "\n" + address) }
+// pairKey is the limit key of an email at an address.
+func pairKey(email, address string) string { return hashToken(email + "\n" + address) }
 
-// grants are the permits that one attempt took.
-type grants struct {
+// takenPermits are the permits that one attempt took.
+type takenPermits struct {
 	d    *Login
 	now  time.Time
-	list []permit
+	list []takenPermit
 }
 
-type permit struct {
+type takenPermit struct {
 	rule ratelimit.Rule
 	key  string
 }
 
-func (p *grants) take(ctx context.Context, r ratelimit.Rule, key string) error {
-	if err := p.d.take(ctx, r, key, p.now); err != nil {
+func (p *takenPermits) take(ctx context.Context, r ratelimit.Rule, key string) error {
+	if err := p.d.takePermit(ctx, r, key, p.now); err != nil {
 		return err
 	}
-	p.list = append(p.list, permit{r, key})
+	p.list = append(p.list, takenPermit{r, key})
 	return nil
 }
 
-func (p *grants) giveBack(ctx context.Context) error {
+func (p *takenPermits) returnAll(ctx context.Context) error {
 	for _, one := range p.list {
 		if err := p.d.Limits.GiveBack(ctx, one.rule, one.key, p.now); err != nil {
 			return err
@@ -91,7 +91,7 @@ func (p *grants) giveBack(ctx context.Context) error {
 	return nil
 }
 
-func (d *Login) take(ctx context.Context, r ratelimit.Rule, key string, now time.Time) error {
+func (d *Login) takePermit(ctx context.Context, r ratelimit.Rule, key string, now time.Time) error {
 	s, err := d.Limits.Take(ctx, r, key, now)
 	if err != nil {
 		return err
@@ -124,8 +124,8 @@ func forgetAddresses(ctx context.Context, tx *sqldb.DB, user id.User) error {
 	return nil
 }
 
-// known reports whether the user with an email recently signed in from an address.
-func (d *Login) known(ctx context.Context, email, address string, now time.Time) (bool, error) {
+// isKnownAddress reports whether the user with an email recently signed in from an address.
+func (d *Login) isKnownAddress(ctx context.Context, email, address string, now time.Time) (bool, error) {
 	var yes bool
 	err := d.DB.QueryRow(ctx, `
 		SELECT EXISTS (

@@ -16,9 +16,9 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
 )
 
-// guess signs in with a password that is too long, which is refused without hashing and is
+// signInWrongly signs in with a password that is too long, which is refused without hashing and is
 // therefore fast.
-func guess(t *testing.T, d *auth.Login, email, from string, at time.Time) error {
+func signInWrongly(t *testing.T, d *auth.Login, email, from string, at time.Time) error {
 	t.Helper()
 	_, err := d.SignIn(t.Context(), email, strings.Repeat("x", 201), netip.MustParseAddr(from), at)
 	return err
@@ -31,28 +31,28 @@ func TestFailedSignInsAreCountedByEmailAndAddress(t *testing.T) {
 		makeMember(t, db, makeTenant(t, db, "acme"), "ann", auth.Admin)
 		const email = "ann@example.org"
 		for i := range 5 { // one IPv6 /64, whatever the address in it
-			wantFault(t, "a guess", guess(t, d, email, fmt.Sprintf("2001:db8:0:1::%x", i+1), noon), auth.ErrCredentials)
+			wantFault(t, "a guess", signInWrongly(t, d, email, fmt.Sprintf("2001:db8:0:1::%x", i+1), noon), auth.ErrCredentials)
 		}
-		wantFault(t, "guess 6 from the site", guess(t, d, email, "2001:db8:0:1:ffff::", noon), auth.ErrTooOften)
-		wantFault(t, "a guess from another site", guess(t, d, email, "2001:db8:0:2::1", noon), auth.ErrCredentials)
-		wantFault(t, "another email from the site", guess(t, d, "bob@example.org", "2001:db8:0:1::1", noon), auth.ErrCredentials)
+		wantFault(t, "guess 6 from the site", signInWrongly(t, d, email, "2001:db8:0:1:ffff::", noon), auth.ErrTooOften)
+		wantFault(t, "a guess from another site", signInWrongly(t, d, email, "2001:db8:0:2::1", noon), auth.ErrCredentials)
+		wantFault(t, "another email from the site", signInWrongly(t, d, "bob@example.org", "2001:db8:0:1::1", noon), auth.ErrCredentials)
 
 		// Success resets the count of its own pair.
 		for round := range 3 {
 			for range 4 {
-				wantFault(t, fmt.Sprint("a slip in round ", round), guess(t, d, email, "192.0.2.9", noon), auth.ErrCredentials)
+				wantFault(t, fmt.Sprint("a slip in round ", round), signInWrongly(t, d, email, "192.0.2.9", noon), auth.ErrCredentials)
 			}
-			if _, err := d.SignIn(t.Context(), email, secretWord, netip.MustParseAddr("192.0.2.9"), noon); err != nil {
+			if _, err := d.SignIn(t.Context(), email, testPassword, netip.MustParseAddr("192.0.2.9"), noon); err != nil {
 				t.Fatalf("signing in in round %d: %v", round, err)
 			}
 		}
 
 		// One address, many emails.
 		for i := range 30 {
-			wantFault(t, "a guess", guess(t, d, fmt.Sprintf("u%d@example.org", i), "198.51.100.1", noon), auth.ErrCredentials)
+			wantFault(t, "a guess", signInWrongly(t, d, fmt.Sprintf("u%d@example.org", i), "198.51.100.1", noon), auth.ErrCredentials)
 		}
-		wantFault(t, "guess 31 from one address", guess(t, d, "u99@example.org", "198.51.100.1", noon), auth.ErrTooOften)
-		wantFault(t, "after 15 minutes", guess(t, d, "u99@example.org", "198.51.100.1", noon.Add(15*time.Minute)), auth.ErrCredentials)
+		wantFault(t, "guess 31 from one address", signInWrongly(t, d, "u99@example.org", "198.51.100.1", noon), auth.ErrTooOften)
+		wantFault(t, "after 15 minutes", signInWrongly(t, d, "u99@example.org", "198.51.100.1", noon.Add(15*time.Minute)), auth.ErrCredentials)
 	})
 }
 
@@ -63,7 +63,7 @@ func TestGuessesFromElsewhereDoNotLockOutAUser(t *testing.T) {
 		makeMember(t, db, makeTenant(t, db, "acme"), "ann", auth.Admin)
 		const email = "ann@example.org"
 		in := func(from string, at time.Time) error {
-			_, err := d.SignIn(t.Context(), email, secretWord, netip.MustParseAddr(from), at)
+			_, err := d.SignIn(t.Context(), email, testPassword, netip.MustParseAddr(from), at)
 			return err
 		}
 		if err := in("2001:db8:5::1", noon); err != nil {
@@ -71,9 +71,9 @@ func TestGuessesFromElsewhereDoNotLockOutAUser(t *testing.T) {
 		}
 		flood := func(at time.Time) {
 			for i := range 50 {
-				wantFault(t, "a guess", guess(t, d, email, fmt.Sprintf("203.0.113.%d", i), at), auth.ErrCredentials)
+				wantFault(t, "a guess", signInWrongly(t, d, email, fmt.Sprintf("203.0.113.%d", i), at), auth.ErrCredentials)
 			}
-			wantFault(t, "guess 51", guess(t, d, email, "203.0.113.99", at), auth.ErrTooOften)
+			wantFault(t, "guess 51", signInWrongly(t, d, email, "203.0.113.99", at), auth.ErrTooOften)
 		}
 		day := 24 * time.Hour
 		flood(noon.Add(29 * day))
@@ -84,9 +84,9 @@ func TestGuessesFromElsewhereDoNotLockOutAUser(t *testing.T) {
 		flood(noon.Add(60 * day))
 		wantFault(t, "the user at home, 31 days later", in("2001:db8:5::1", noon.Add(60*day)), auth.ErrTooOften)
 		for i := range 50 { // an address without a user is limited equally
-			wantFault(t, "a guess", guess(t, d, "unknown@example.org", fmt.Sprintf("203.0.113.%d", i), noon.Add(90*day)), auth.ErrCredentials)
+			wantFault(t, "a guess", signInWrongly(t, d, "unknown@example.org", fmt.Sprintf("203.0.113.%d", i), noon.Add(90*day)), auth.ErrCredentials)
 		}
-		wantFault(t, "guess 51 at an unknown address", guess(t, d, "unknown@example.org", "203.0.113.99", noon.Add(90*day)), auth.ErrTooOften)
+		wantFault(t, "guess 51 at an unknown address", signInWrongly(t, d, "unknown@example.org", "203.0.113.99", noon.Add(90*day)), auth.ErrTooOften)
 		if err := auth.DeleteExpired(t.Context(), db, noon.Add(60*day)); err != nil {
 			t.Fatal(err)
 		}

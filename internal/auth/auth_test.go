@@ -22,11 +22,11 @@ var (
 	home = netip.MustParseAddr("192.0.2.7")
 )
 
-const secretWord = "purple otter skates home"
+const testPassword = "purple otter skates home"
 
 // passwordHash is computed once, since hashing is slow by design.
 var passwordHash = sync.OnceValue(func() string {
-	h, err := auth.NewPasswords().Hash(context.Background(), secretWord)
+	h, err := auth.NewPasswords().Hash(context.Background(), testPassword)
 	if err != nil {
 		panic(err)
 	}
@@ -42,7 +42,7 @@ func makeTenant(t *testing.T, db *sqldb.DB, slug string) tenant.Tenant {
 	return made
 }
 
-// makeMember creates a user who can sign in with secretWord.
+// makeMember creates a user who can sign in with testPassword.
 func makeMember(t *testing.T, db *sqldb.DB, in tenant.Tenant, name string, role auth.Role) auth.User {
 	t.Helper()
 	u, err := auth.CreateUser(t.Context(), db, name+"@example.org", name, passwordHash(), noon)

@@ -22,10 +22,10 @@ func (d *Login) Forgot(ctx context.Context, email string, ip netip.Addr, now tim
 	if err := p.Err(); err != nil {
 		return err
 	}
-	if err := d.take(ctx, requestsByAddress, ratelimit.Address(ip), now); err != nil {
+	if err := d.takePermit(ctx, requestsByAddress, ratelimit.Address(ip), now); err != nil {
 		return err
 	}
-	if err := d.take(ctx, requestsByEmail, hash(email), now); err != nil {
+	if err := d.takePermit(ctx, requestsByEmail, hashToken(email), now); err != nil {
 		return err
 	}
 	if d.Mail == nil {
@@ -57,7 +57,7 @@ func (d *Login) mailReset(ctx context.Context, email string, now time.Time) erro
 // Reset redeems a link for choosing a password. All sessions end. The link was mailed, or came from
 // the operator, so it proves the login.
 func (d *Login) Reset(ctx context.Context, token, password string, ip netip.Addr, now time.Time) error {
-	_, u, err := d.holder(ctx, forReset, token, ip, now)
+	_, u, err := d.tokenHolder(ctx, forReset, token, ip, now)
 	if err != nil {
 		return err
 	}
@@ -71,7 +71,7 @@ func (d *Login) Reset(ctx context.Context, token, password string, ip netip.Addr
 		return err
 	}
 	return d.DB.InTx(ctx, func(tx *sqldb.DB) error {
-		if _, err := redeem(ctx, tx, forReset, token, now); err != nil {
+		if _, err := redeemToken(ctx, tx, forReset, token, now); err != nil {
 			return err
 		}
 		return SetPassword(ctx, tx, u.ID, passwordHash, now)
@@ -80,7 +80,7 @@ func (d *Login) Reset(ctx context.Context, token, password string, ip netip.Addr
 
 // ResetOf returns the address for which a link sets the password, without redeeming it.
 func (d *Login) ResetOf(ctx context.Context, token string, now time.Time) (string, error) {
-	o, err := lookUp(ctx, d.DB, forReset, token, now)
+	o, err := lookUpToken(ctx, d.DB, forReset, token, now)
 	if err != nil {
 		return "", err
 	}
@@ -88,12 +88,12 @@ func (d *Login) ResetOf(ctx context.Context, token string, now time.Time) (strin
 	return u.Email, err
 }
 
-// holder returns the data of a token and its user, and limits attempts.
-func (d *Login) holder(ctx context.Context, p purpose, token string, ip netip.Addr, now time.Time) (oneTime, User, error) {
-	if err := d.take(ctx, requestsByAddress, ratelimit.Address(ip), now); err != nil {
+// tokenHolder returns the data of a token and its user, and limits attempts.
+func (d *Login) tokenHolder(ctx context.Context, p purpose, token string, ip netip.Addr, now time.Time) (oneTime, User, error) {
+	if err := d.takePermit(ctx, requestsByAddress, ratelimit.Address(ip), now); err != nil {
 		return oneTime{}, User{}, err
 	}
-	o, err := lookUp(ctx, d.DB, p, token, now)
+	o, err := lookUpToken(ctx, d.DB, p, token, now)
 	if err != nil {
 		return oneTime{}, User{}, err
 	}
@@ -101,7 +101,7 @@ func (d *Login) holder(ctx context.Context, p purpose, token string, ip netip.Ad
 	if err != nil {
 		return oneTime{}, User{}, err
 	}
-	return o, u, d.take(ctx, requestsByEmail, hash(u.Email), now)
+	return o, u, d.takePermit(ctx, requestsByEmail, hashToken(u.Email), now)
 }
 
 // userOf returns the user of a token. A token without a user is invalid.

@@ -130,7 +130,7 @@ func (s IdentitySigner) VerifyToken(token string, now time.Time) (id.Contact, bo
 	}
 	contact, ok := id.Parse[id.Contact](parts[1])
 	mac, err := base64.RawURLEncoding.Strict().DecodeString(parts[3])
-	if !ok || err != nil || !s.anyKey(mac, func(key string) []byte { return s.tokenMAC(key, parts[1], parts[2]) }) {
+	if !ok || err != nil || !s.matchesAny(mac, func(key string) []byte { return s.tokenMAC(key, parts[1], parts[2]) }) {
 		return id.Contact{}, false
 	}
 	exp, err := strconv.ParseInt(parts[2], 10, 64) // a number, since we signed it
@@ -148,10 +148,10 @@ func (s IdentitySigner) VerifyEmailHash(email, hash string) bool {
 		return false
 	}
 	email = strings.ToLower(strings.TrimSpace(email))
-	if addr, err := address.Normalize(email); err == nil && s.anyKey(mac, emailMAC(addr)) {
+	if addr, err := address.Normalize(email); err == nil && s.matchesAny(mac, emailMAC(addr)) {
 		return true
 	}
-	return s.anyKey(mac, emailMAC(email))
+	return s.matchesAny(mac, emailMAC(email))
 }
 
 func emailMAC(email string) func(key string) []byte {
@@ -162,9 +162,9 @@ func emailMAC(email string) func(key string) []byte {
 	}
 }
 
-// anyKey reports whether mac is that of any of the secrets. It takes the same time in any
+// matchesAny reports whether mac is that of any of the secrets. It takes the same time in any
 // case.
-func (s IdentitySigner) anyKey(mac []byte, of func(key string) []byte) bool {
+func (s IdentitySigner) matchesAny(mac []byte, of func(key string) []byte) bool {
 	found := false
 	for _, key := range s.secrets {
 		found = hmac.Equal(mac, of(key)) || found

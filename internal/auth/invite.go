@@ -60,13 +60,13 @@ func Invite(ctx context.Context, db *sqldb.DB, p Principal, email string, role R
 		case was.Status != MemberInvited:
 			return ErrMember
 		}
-		if err := putMember(ctx, tx, p.Tenant, u.ID, role, MemberInvited, now); err != nil {
+		if err := upsertMember(ctx, tx, p.Tenant, u.ID, role, MemberInvited, now); err != nil {
 			return err
 		}
 		if err := revokeInvitations(ctx, tx, p.Tenant, u.ID); err != nil {
 			return err
 		}
-		if token, err = issue(ctx, tx, oneTime{purpose: forInvite, user: u.ID, tenant: p.Tenant, proves: mailed}, inviteAge, now); err != nil {
+		if token, err = issueToken(ctx, tx, oneTime{purpose: forInvite, user: u.ID, tenant: p.Tenant, proves: mailed}, inviteAge, now); err != nil {
 			return err
 		}
 		if m, err = MemberOf(ctx, tx, p.Tenant, u.ID); err != nil {

@@ -72,7 +72,7 @@ func (kr *Keyring) Find(ctx context.Context, tenant id.Tenant, secret string, no
 		return Key{}, err
 	}
 	// Always compare both, in constant time.
-	given := []byte(hash(secret))
+	given := []byte(hashToken(secret))
 	current := subtle.ConstantTimeCompare(given, []byte(c.hash)) == 1
 	previous := subtle.ConstantTimeCompare(given, []byte(c.previous)) == 1
 	switch {
@@ -83,7 +83,7 @@ func (kr *Keyring) Find(ctx context.Context, tenant id.Tenant, secret string, no
 	case c.key.Status(now) == KeyExpired, !current && !now.Before(c.previousUntil):
 		return Key{}, unauthorized("expired")
 	}
-	kr.used(ctx, lookup, c, now)
+	kr.noteUse(ctx, lookup, c, now)
 	return c.key, nil
 }
 
@@ -100,7 +100,7 @@ func (kr *Keyring) lookUpKey(ctx context.Context, lookup string, now time.Time) 
 func (kr *Keyring) load(ctx context.Context, lookup string) (c cachedKey, err error) {
 	var previous sql.NullString
 	var until sql.NullInt64
-	c.key, _, err = scanKeyAnd(kr.DB.QueryRow(ctx, `
+	c.key, _, err = scanKeyWith(kr.DB.QueryRow(ctx, `
 		SELECT`+keyColumns+`, key_hash, previous_hash, previous_until FROM api_key
 		WHERE lookup_id = $1 /* all tenants: the key determines which */`, lookup).Scan, &c.hash, &previous, &until)
 	if err != nil {
@@ -110,9 +110,9 @@ func (kr *Keyring) load(ctx context.Context, lookup string) (c cachedKey, err er
 	return c, nil
 }
 
-// used updates last_used_at, at most once a minute. A failure is only logged and does not fail the
+// noteUse updates last_used_at, at most once a minute. A failure is only logged and does not fail the
 // request.
-func (kr *Keyring) used(ctx context.Context, lookup string, c cachedKey, now time.Time) {
+func (kr *Keyring) noteUse(ctx context.Context, lookup string, c cachedKey, now time.Time) {
 	if last := c.key.LastUsedAt; last != nil && now.Sub(*last) < usedEvery {
 		return
 	}

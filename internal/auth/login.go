@@ -68,7 +68,7 @@ func (d *Login) MaySignUp(ctx context.Context, setupToken string, now time.Time)
 		return err
 	}
 	if !set {
-		_, err = lookUp(ctx, d.DB, forSetup, setupToken, now)
+		_, err = lookUpToken(ctx, d.DB, forSetup, setupToken, now)
 		return err
 	}
 	if !d.SignupEnabled {
@@ -96,7 +96,7 @@ func (d *Login) SignUp(ctx context.Context, s SignUp, ip netip.Addr, now time.Ti
 	if err := p.Err(); err != nil {
 		return SignedIn{}, err
 	}
-	if err := d.take(ctx, requestsByAddress, ratelimit.Address(ip), now); err != nil {
+	if err := d.takePermit(ctx, requestsByAddress, ratelimit.Address(ip), now); err != nil {
 		return SignedIn{}, err
 	}
 	passwordHash, err := d.Passwords.Hash(ctx, s.Password)
@@ -106,7 +106,7 @@ func (d *Login) SignUp(ctx context.Context, s SignUp, ip netip.Addr, now time.Ti
 	var e SignedIn
 	err = d.DB.InTx(ctx, func(tx *sqldb.DB) error {
 		if !set {
-			if _, err := redeem(ctx, tx, forSetup, s.SetupToken, now); err != nil {
+			if _, err := redeemToken(ctx, tx, forSetup, s.SetupToken, now); err != nil {
 				return err
 			}
 			// Delete all of them, so that two people with one link each cannot both become the
@@ -127,7 +127,7 @@ func (d *Login) SignUp(ctx context.Context, s SignUp, ip netip.Addr, now time.Ti
 		if err := addMember(ctx, tx, t.ID, u.ID, Owner, by, now); err != nil {
 			return err
 		}
-		e, err = enter(ctx, tx, u, ip, now)
+		e, err = beginSession(ctx, tx, u, ip, now)
 		return err
 	})
 	if err != nil {
@@ -149,15 +149,15 @@ func (d *Login) SignIn(ctx context.Context, email, password string, ip netip.Add
 	}
 	var e SignedIn
 	err = d.DB.InTx(ctx, func(tx *sqldb.DB) error {
-		e, err = enter(ctx, tx, u, ip, now)
+		e, err = beginSession(ctx, tx, u, ip, now)
 		return err
 	})
 	return e, err
 }
 
-// enter begins a session, records it in the audit log of each of the user's tenants, and stores the
+// beginSession begins a session, records it in the audit log of each of the user's tenants, and stores the
 // address.
-func enter(ctx context.Context, tx *sqldb.DB, u User, ip netip.Addr, now time.Time) (SignedIn, error) {
+func beginSession(ctx context.Context, tx *sqldb.DB, u User, ip netip.Addr, now time.Time) (SignedIn, error) {
 	s, token, err := startSession(ctx, tx, u, now)
 	if err != nil {
 		return SignedIn{}, err
@@ -231,19 +231,21 @@ func (d *Login) Current(ctx context.Context, p Principal) (SignedIn, error) {
 }
 
 // SetupLink returns the URL where the first user signs up.
-func SetupLink(base *url.URL, token string) string { return link(base, "signup", "setup_token", token) }
+func SetupLink(base *url.URL, token string) string {
+	return accountLink(base, "signup", "setup_token", token)
+}
 
 // ResetLink returns the URL where a user chooses a password.
 func ResetLink(base *url.URL, token string) string {
-	return link(base, "reset-password", "token", token)
+	return accountLink(base, "reset-password", "token", token)
 }
 
 // InviteLink returns the URL where a person accepts an invitation.
 func InviteLink(base *url.URL, token string) string {
-	return link(base, "accept-invitation", "token", token)
+	return accountLink(base, "accept-invitation", "token", token)
 }
 
-func link(base *url.URL, path, name, token string) string {
+func accountLink(base *url.URL, path, name, token string) string {
 	u := base.JoinPath(path)
 	u.RawQuery = url.Values{name: {token}}.Encode()
 	return u.String()

@@ -30,7 +30,7 @@ func TestTheFirstUserSignsUpWithASetupToken(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s := auth.SignUp{TenantName: "Acme", TenantSlug: "acme", Name: "Ann", Email: "Ann@Example.org", Password: secretWord}
+		s := auth.SignUp{TenantName: "Acme", TenantSlug: "acme", Name: "Ann", Email: "Ann@Example.org", Password: testPassword}
 		_, err = d.SignUp(t.Context(), s, home, noon)
 		wantFault(t, "without a token", err, auth.ErrInvalidToken)
 		s.SetupToken = token
@@ -62,7 +62,7 @@ func TestSigningInBeginsASessionThatSlidesAndEnds(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		d := newLogin(t, db)
 		makeMember(t, db, makeTenant(t, db, "acme"), "ann", auth.Admin)
-		e, err := d.SignIn(t.Context(), " ANN@example.org", secretWord, home, noon)
+		e, err := d.SignIn(t.Context(), " ANN@example.org", testPassword, home, noon)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -78,7 +78,7 @@ func TestSigningInBeginsASessionThatSlidesAndEnds(t *testing.T) {
 				t.Errorf("at %v it ends %v, %v; want %v", tt.at, s.ExpiresAt, err, noon.Add(tt.ends))
 			}
 		}
-		e, err = d.SignIn(t.Context(), "ann@example.org", secretWord, home, noon)
+		e, err = d.SignIn(t.Context(), "ann@example.org", testPassword, home, noon)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -107,7 +107,7 @@ func TestGuessingPasswordsIsLimited(t *testing.T) {
 	d := newLogin(t, db)
 	makeMember(t, db, makeTenant(t, db, "acme"), "ann", auth.Admin)
 	for range 3 { // success costs nothing
-		if _, err := d.SignIn(t.Context(), "ann@example.org", secretWord, home, noon); err != nil {
+		if _, err := d.SignIn(t.Context(), "ann@example.org", testPassword, home, noon); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -115,14 +115,14 @@ func TestGuessingPasswordsIsLimited(t *testing.T) {
 		_, err := d.SignIn(t.Context(), "ann@example.org", "wrong horse battery", home, noon)
 		wantFault(t, "a wrong password", err, auth.ErrCredentials)
 	}
-	_, err := d.SignIn(t.Context(), "ANN@example.org", secretWord, home, noon.Add(14*time.Minute))
+	_, err := d.SignIn(t.Context(), "ANN@example.org", testPassword, home, noon.Add(14*time.Minute))
 	wantFault(t, "attempt 6", err, auth.ErrTooOften)
 	if f, _ := fault.As(err); f.Details.(auth.Wait).RetryAfter() != time.Minute {
 		t.Errorf("it says to wait %v, want a minute", f.Details)
 	}
 	_, err = d.SignIn(t.Context(), "unknown@example.org", "wrong horse battery", home, noon)
 	wantFault(t, "an unknown user", err, auth.ErrCredentials)
-	if _, err := d.SignIn(t.Context(), "ann@example.org", secretWord, home, noon.Add(15*time.Minute)); err != nil {
+	if _, err := d.SignIn(t.Context(), "ann@example.org", testPassword, home, noon.Add(15*time.Minute)); err != nil {
 		t.Errorf("after the wait: %v", err)
 	}
 }
@@ -137,7 +137,7 @@ func TestAResetLinkWorksOnceForAnHour(t *testing.T) {
 			mails <- to + "\n" + text
 			return nil
 		}
-		e, err := d.SignIn(t.Context(), "ann@example.org", secretWord, home, noon)
+		e, err := d.SignIn(t.Context(), "ann@example.org", testPassword, home, noon)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -166,7 +166,7 @@ func TestAResetLinkWorksOnceForAnHour(t *testing.T) {
 		wantFault(t, "the link again", d.Reset(t.Context(), token, fresh, home, noon), auth.ErrInvalidToken)
 		_, err = auth.FindSession(t.Context(), db, e.Token, noon)
 		wantFault(t, "the old session", err, auth.ErrNoSession)
-		_, err = d.SignIn(t.Context(), "ann@example.org", secretWord, home, noon)
+		_, err = d.SignIn(t.Context(), "ann@example.org", testPassword, home, noon)
 		wantFault(t, "the old password", err, auth.ErrCredentials)
 		if _, err := d.SignIn(t.Context(), "ann@example.org", fresh, home, noon); err != nil {
 			t.Errorf("the new password: %v", err)
@@ -183,14 +183,14 @@ func TestChangingAPasswordEndsTheOtherSessions(t *testing.T) {
 	var tokens [2]string
 	p := principal(acme, u, auth.Viewer)
 	for i := range tokens {
-		e, err := d.SignIn(t.Context(), u.Email, secretWord, home, noon)
+		e, err := d.SignIn(t.Context(), u.Email, testPassword, home, noon)
 		if err != nil {
 			t.Fatal(err)
 		}
 		tokens[i], p.Session = e.Token, e.Session.ID
 	}
 	wantFault(t, "the wrong current password", d.Change(t.Context(), p, "wrong horse battery", "seven violet tractors", noon), auth.ErrCredentials)
-	if err := d.Change(t.Context(), p, secretWord, "seven violet tractors", noon); err != nil {
+	if err := d.Change(t.Context(), p, testPassword, "seven violet tractors", noon); err != nil {
 		t.Fatal(err)
 	}
 	_, err := auth.FindSession(t.Context(), db, tokens[0], noon)
@@ -216,17 +216,17 @@ func TestAnInvitationMakesANewcomerAMemberOnce(t *testing.T) {
 		if err != nil || m.Status != auth.MemberInvited || m.Role != auth.Editor {
 			t.Fatalf("Invite = %+v, %v", m, err)
 		}
-		_, err = d.Accept(t.Context(), tokenOf(t, old), "Bob", secretWord, home, noon)
+		_, err = d.Accept(t.Context(), tokenOf(t, old), "Bob", testPassword, home, noon)
 		wantFault(t, "the first link", err, auth.ErrInvalidToken)
 		_, err = d.Accept(t.Context(), tokenOf(t, link), "", "short", home, noon)
 		wantFault(t, "no name and a short password", err, fault.ErrInput)
-		_, err = d.Accept(t.Context(), tokenOf(t, link), "Bob", secretWord, home, noon.Add(7*24*time.Hour))
+		_, err = d.Accept(t.Context(), tokenOf(t, link), "Bob", testPassword, home, noon.Add(7*24*time.Hour))
 		wantFault(t, "after a week", err, auth.ErrInvalidToken)
-		e, err := d.Accept(t.Context(), tokenOf(t, link), "Bob", secretWord, home, noon)
+		e, err := d.Accept(t.Context(), tokenOf(t, link), "Bob", testPassword, home, noon)
 		if err != nil || len(e.Memberships) != 1 || e.Memberships[0].Role != auth.Editor || e.Session.User.Name != "Bob" {
 			t.Fatalf("Accept = %+v, %v", e, err)
 		}
-		_, err = d.Accept(t.Context(), tokenOf(t, link), "Bob", secretWord, home, noon)
+		_, err = d.Accept(t.Context(), tokenOf(t, link), "Bob", testPassword, home, noon)
 		wantFault(t, "the link again", err, auth.ErrInvalidToken)
 		_, _, err = d.Invite(t.Context(), admin, "bob@example.org", auth.Viewer, noon)
 		wantFault(t, "inviting a member", err, auth.ErrMember)
@@ -246,7 +246,7 @@ func TestAnInvitationLinkAloneDoesNotOpenAnotherPersonsLogin(t *testing.T) {
 	}
 	_, err = d.Accept(t.Context(), tokenOf(t, link), "Mallory", "seven violet tractors", home, noon)
 	wantFault(t, "the inviter", err, auth.ErrCredentials)
-	e, err := d.Accept(t.Context(), tokenOf(t, link), "Ignored", secretWord, home, noon)
+	e, err := d.Accept(t.Context(), tokenOf(t, link), "Ignored", testPassword, home, noon)
 	if err != nil || len(e.Memberships) != 2 || e.Session.User.Name != "vic" {
 		t.Errorf("the person themselves = %+v, %v; want both memberships and their own name", e, err)
 	}
@@ -273,9 +273,9 @@ func TestAccountLinksAreLimited(t *testing.T) {
 	wantFault(t, "the sixth mail to one address", d.Forgot(t.Context(), "ann@example.org", home, noon), auth.ErrTooOften)
 	visitor := netip.MustParseAddr("198.51.100.9")
 	for range 20 {
-		wantFault(t, "a forged link", d.Reset(t.Context(), "x", secretWord, visitor, noon), auth.ErrInvalidToken)
+		wantFault(t, "a forged link", d.Reset(t.Context(), "x", testPassword, visitor, noon), auth.ErrInvalidToken)
 	}
-	wantFault(t, "forged link 21", d.Reset(t.Context(), "x", secretWord, visitor, noon), auth.ErrTooOften)
+	wantFault(t, "forged link 21", d.Reset(t.Context(), "x", testPassword, visitor, noon), auth.ErrTooOften)
 }
 
 func TestGateAuthenticatesKeysAndMembers(t *testing.T) {
@@ -287,7 +287,7 @@ func TestGateAuthenticatesKeysAndMembers(t *testing.T) {
 		acme, other := makeTenant(t, db, "acme"), makeTenant(t, db, "other")
 		u := makeMember(t, db, acme, "ann", auth.Editor)
 		_, key := makeKey(t, db, acme, auth.NewKey{})
-		e, err := d.SignIn(t.Context(), u.Email, secretWord, home, noon)
+		e, err := d.SignIn(t.Context(), u.Email, testPassword, home, noon)
 		if err != nil {
 			t.Fatal(err)
 		}

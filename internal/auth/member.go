@@ -121,14 +121,14 @@ func AddMember(ctx context.Context, db *sqldb.DB, tenant id.Tenant, user id.User
 
 func addMember(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, user id.User, role Role, by By, now time.Time) error {
 	return tx.InTx(ctx, func(tx *sqldb.DB) error {
-		if err := putMember(ctx, tx, tenant, user, role, MemberActive, now); err != nil {
+		if err := upsertMember(ctx, tx, tenant, user, role, MemberActive, now); err != nil {
 			return err
 		}
 		return Audit(ctx, tx, by.Did(tenant, "member.add", "user", user.String(), now))
 	})
 }
 
-func putMember(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, user id.User, role Role, status MemberStatus, now time.Time) error {
+func upsertMember(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, user id.User, role Role, status MemberStatus, now time.Time) error {
 	if !role.Valid() {
 		return fault.Input(fault.Field{Path: "role", Message: "must be viewer, editor, admin or owner"})
 	}
@@ -188,7 +188,7 @@ func ChangeMember(ctx context.Context, db *sqldb.DB, p Principal, user id.User, 
 		if c.Status != nil {
 			m.Status = *c.Status
 		}
-		if owners.only(user) && (m.Role != Owner || m.Status != MemberActive) {
+		if owners.isOnly(user) && (m.Role != Owner || m.Status != MemberActive) {
 			return ErrLastOwner
 		}
 		if err := saveMember(ctx, tx, p.Tenant, m, c.Status != nil); err != nil {
@@ -234,7 +234,7 @@ func RemoveMember(ctx context.Context, db *sqldb.DB, p Principal, user id.User, 
 		if m.Role == Owner && !p.Role.AtLeast(Owner) {
 			return ErrForbidden.Sayf("only an owner may remove owners")
 		}
-		if owners.only(user) {
+		if owners.isOnly(user) {
 			return ErrLastOwner
 		}
 		if _, err := tx.Exec(ctx, `DELETE FROM membership WHERE tenant_id = $1 AND user_id = $2`, p.Tenant, user); err != nil {
@@ -249,7 +249,7 @@ func RemoveMember(ctx context.Context, db *sqldb.DB, p Principal, user id.User, 
 
 type owners []id.User
 
-func (o owners) only(user id.User) bool { return len(o) == 1 && o[0] == user }
+func (o owners) isOnly(user id.User) bool { return len(o) == 1 && o[0] == user }
 
 // lockOwners returns the active owners and locks their rows, so that two of them cannot resign
 // concurrently.

@@ -183,7 +183,7 @@ func TestAPasswordHashIsArgon2id(t *testing.T) {
 	for _, tt := range []struct {
 		password, hash string
 		want           bool
-	}{{secretWord, passwordHash(), true}, {secretWord + " ", passwordHash(), false}, {"", "", false}, {secretWord, "", false}} {
+	}{{testPassword, passwordHash(), true}, {testPassword + " ", passwordHash(), false}, {"", "", false}, {testPassword, "", false}} {
 		if got, err := p.Check(t.Context(), tt.password, tt.hash); err != nil || got != tt.want {
 			t.Errorf("Check(%q) = %v, %v; want %v", tt.password, got, err, tt.want)
 		}

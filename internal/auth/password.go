@@ -38,7 +38,7 @@ func NewPasswords() *Passwords {
 	}
 }
 
-func (p *Passwords) turn(ctx context.Context) (done func(), err error) {
+func (p *Passwords) acquireTurn(ctx context.Context) (done func(), err error) {
 	select {
 	case p.turns <- struct{}{}:
 		return func() {
@@ -52,7 +52,7 @@ func (p *Passwords) turn(ctx context.Context) (done func(), err error) {
 
 // Hash returns the hash of a password for storage.
 func (p *Passwords) Hash(ctx context.Context, password string) (string, error) {
-	done, err := p.turn(ctx)
+	done, err := p.acquireTurn(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -70,7 +70,7 @@ func (p *Passwords) Check(ctx context.Context, password, hash string) (bool, err
 	if utf8.RuneCountInString(password) > maxPassword {
 		return false, nil
 	}
-	done, err := p.turn(ctx)
+	done, err := p.acquireTurn(ctx)
 	if err != nil {
 		return false, err
 	}
@@ -101,18 +101,18 @@ func CheckNewPassword(p *fault.Problems, path, password string, about ...string)
 		p.Add(path, fmt.Sprintf("must have at least %d characters", minPassword))
 	case n > maxPassword:
 		p.Add(path, fmt.Sprintf("must have at most %d characters", maxPassword))
-	case common(password, about):
+	case isCommonPassword(password, about):
 		p.Add(path, "is too easy to guess; use several words that do not belong together")
 	}
 }
 
-// unleet reverses common substitutions of letters.
-var unleet = strings.NewReplacer("0", "o", "1", "l", "3", "e", "4", "a", "5", "s", "7", "t", "@", "a", "$", "s", "!", "i")
+// replaceDigits reverses common substitutions of letters.
+var replaceDigits = strings.NewReplacer("0", "o", "1", "l", "3", "e", "4", "a", "5", "s", "7", "t", "@", "a", "$", "s", "!", "i")
 
-// common reports whether a password is on the list of common ones, also with digits and signs
+// isCommonPassword reports whether a password is on the list of common ones, also with digits and signs
 // around it or in place of letters; has fewer than four different characters; or equals the
 // user's address or name.
-func common(password string, about []string) bool {
+func isCommonPassword(password string, about []string) bool {
 	s := strings.ToLower(password)
 	kinds := map[rune]bool{}
 	for _, r := range s {
@@ -129,7 +129,7 @@ func common(password string, about []string) bool {
 		}
 	}
 	core := strings.TrimFunc(s, func(r rune) bool { return !unicode.IsLetter(r) })
-	words := []string{s, core, unleet.Replace(s), unleet.Replace(core), strings.TrimFunc(unleet.Replace(s), func(r rune) bool { return !unicode.IsLetter(r) })}
+	words := []string{s, core, replaceDigits.Replace(s), replaceDigits.Replace(core), strings.TrimFunc(replaceDigits.Replace(s), func(r rune) bool { return !unicode.IsLetter(r) })}
 	for line := range strings.Lines(commonPasswords) {
 		line = strings.TrimSpace(line)
 		if line == "" || strings.HasPrefix(line, "#") {

@@ -15,25 +15,25 @@ import (
 	"github.com/packetboat/packetboat/internal/tenant"
 )
 
-const ownWord, newWord = "seven violet tractors", "eleven quiet harbours"
+const ownPassword, newPassword = "seven violet tractors", "eleven quiet harbours"
 
-// world is an installation in which Mallory, an admin of evil, invited the address
+// fixture is an installation in which Mallory, an admin of evil, invited the address
 // of another company's CFO and followed the link herself.
-type world struct {
+type fixture struct {
 	*testing.T
 	db             *sqldb.DB
-	door           *auth.Login
+	login          *auth.Login
 	evil, corp     tenant.Tenant
 	mallory, boss  auth.Principal
 	cfo, oldCookie string
 }
 
-func newWorld(t *testing.T, db *sqldb.DB) *world {
-	w := &world{T: t, db: db, door: newLogin(t, db), cfo: "cfo@corp.example"}
+func newFixture(t *testing.T, db *sqldb.DB) *fixture {
+	w := &fixture{T: t, db: db, login: newLogin(t, db), cfo: "cfo@corp.example"}
 	w.evil, w.corp = makeTenant(t, db, "evil"), makeTenant(t, db, "corp")
 	w.mallory = principal(w.evil, makeMember(t, db, w.evil, "mallory", auth.Admin), auth.Admin)
 	w.boss = principal(w.corp, makeMember(t, db, w.corp, "boss", auth.Owner), auth.Owner)
-	e := w.accept(w.invite(w.mallory), ownWord)
+	e := w.accept(w.invite(w.mallory), ownPassword)
 	if len(e.Memberships) != 1 || e.Memberships[0].Tenant != w.evil.ID {
 		t.Fatalf("the first invitation opens %v", e.Memberships)
 	}
@@ -41,50 +41,50 @@ func newWorld(t *testing.T, db *sqldb.DB) *world {
 	return w
 }
 
-func (w *world) invite(by auth.Principal) string {
+func (w *fixture) invite(by auth.Principal) string {
 	w.Helper()
-	_, link, err := w.door.Invite(w.Context(), by, w.cfo, auth.Admin, noon)
+	_, link, err := w.login.Invite(w.Context(), by, w.cfo, auth.Admin, noon)
 	if err != nil {
 		w.Fatal(err)
 	}
 	return tokenOf(w.T, link)
 }
 
-func (w *world) accept(token, password string) auth.SignedIn {
+func (w *fixture) accept(token, password string) auth.SignedIn {
 	w.Helper()
-	e, err := w.door.Accept(w.Context(), token, "CFO", password, home, noon)
+	e, err := w.login.Accept(w.Context(), token, "CFO", password, home, noon)
 	if err != nil {
 		w.Fatal(err)
 	}
 	return e
 }
 
-// opens returns the slugs of the tenants that a sign-in gives access to.
-func (w *world) opens(password string) (slugs []string, err error) {
-	e, err := w.door.SignIn(w.Context(), w.cfo, password, home, noon)
+// tenantsOf returns the slugs of the tenants that a sign-in gives access to.
+func (w *fixture) tenantsOf(password string) (slugs []string, err error) {
+	e, err := w.login.SignIn(w.Context(), w.cfo, password, home, noon)
 	for _, m := range e.Memberships {
 		slugs = append(slugs, m.Slug)
 	}
 	return slugs, err
 }
 
-// wantOver fails unless the login as Mallory created it has no access left.
-func (w *world) wantOver() {
+// wantNoAccess fails unless the login as Mallory created it has no access left.
+func (w *fixture) wantNoAccess() {
 	w.Helper()
 	_, err := auth.FindSession(w.Context(), w.db, w.oldCookie, noon)
 	wantFault(w.T, "the old session", err, auth.ErrNoSession)
-	_, err = w.door.SignIn(w.Context(), w.cfo, ownWord, home, noon)
+	_, err = w.login.SignIn(w.Context(), w.cfo, ownPassword, home, noon)
 	wantFault(w.T, "the old password", err, auth.ErrCredentials)
 }
 
-func (w *world) wantOpens(password string, want ...string) {
+func (w *fixture) wantTenants(password string, want ...string) {
 	w.Helper()
-	if got, err := w.opens(password); err != nil || !slices.Equal(got, want) {
+	if got, err := w.tenantsOf(password); err != nil || !slices.Equal(got, want) {
 		w.Errorf("signing in opens %v, %v; want %v", got, err, want)
 	}
 }
 
-func (w *world) statusIn(in tenant.Tenant) auth.MemberStatus {
+func (w *fixture) statusIn(in tenant.Tenant) auth.MemberStatus {
 	w.Helper()
 	u, err := auth.UserByEmail(w.Context(), w.db, w.cfo)
 	if err != nil {
@@ -100,7 +100,7 @@ func (w *world) statusIn(in tenant.Tenant) auth.MemberStatus {
 func TestTheOperatorNeverAddsAClaimedLoginToATenant(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		w := newWorld(t, db)
+		w := newFixture(t, db)
 		u, err := auth.UserByEmail(t.Context(), db, w.cfo)
 		if err != nil || u.Proven() {
 			t.Fatalf("the login is %+v, %v; want one that is not proven", u, err)
@@ -108,24 +108,24 @@ func TestTheOperatorNeverAddsAClaimedLoginToATenant(t *testing.T) {
 		if err := auth.AddMember(t.Context(), db, w.corp.ID, u.ID, auth.Owner, auth.BySystem, noon); err != nil {
 			t.Fatal(err)
 		}
-		w.wantOver()
+		w.wantNoAccess()
 		again := w.mallory // a link that Mallory gets no longer gives access to anything
 		if err := auth.RemoveMember(t.Context(), db, again, u.ID, noon); err != nil {
 			t.Fatal(err)
 		}
-		_, err = w.door.Accept(t.Context(), w.invite(again), "CFO", ownWord, home, noon)
+		_, err = w.login.Accept(t.Context(), w.invite(again), "CFO", ownPassword, home, noon)
 		wantFault(t, "accepting before a password is chosen", err, auth.ErrCredentials)
 		token, err := auth.ResetToken(t.Context(), db, u.ID, noon)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := w.door.Reset(t.Context(), token, newWord, home, noon); err != nil {
+		if err := w.login.Reset(t.Context(), token, newPassword, home, noon); err != nil {
 			t.Fatal(err)
 		}
-		w.wantOpens(newWord, "corp")
-		_, err = w.door.Accept(t.Context(), w.invite(again), "CFO", ownWord, home, noon)
+		w.wantTenants(newPassword, "corp")
+		_, err = w.login.Accept(t.Context(), w.invite(again), "CFO", ownPassword, home, noon)
 		wantFault(t, "accepting without the password", err, auth.ErrCredentials)
-		w.wantOpens(newWord, "corp")
+		w.wantTenants(newPassword, "corp")
 	})
 }
 
@@ -135,7 +135,7 @@ func TestAProvenLoginKeepsItsPasswordWhenItIsAdded(t *testing.T) {
 		d := newLogin(t, db)
 		acme, other := makeTenant(t, db, "acme"), makeTenant(t, db, "other")
 		ann := makeMember(t, db, acme, "ann", auth.Admin)
-		e, err := d.SignIn(t.Context(), ann.Email, secretWord, home, noon)
+		e, err := d.SignIn(t.Context(), ann.Email, testPassword, home, noon)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -148,7 +148,7 @@ func TestAProvenLoginKeepsItsPasswordWhenItIsAdded(t *testing.T) {
 		if _, err := auth.FindSession(t.Context(), db, e.Token, noon); err != nil {
 			t.Errorf("the session: %v", err)
 		}
-		if e, err := d.SignIn(t.Context(), ann.Email, secretWord, home, noon); err != nil || len(e.Memberships) != 2 {
+		if e, err := d.SignIn(t.Context(), ann.Email, testPassword, home, noon); err != nil || len(e.Memberships) != 2 {
 			t.Errorf("SignIn = %v, %v; want both tenants", e.Memberships, err)
 		}
 	})
@@ -157,19 +157,19 @@ func TestAProvenLoginKeepsItsPasswordWhenItIsAdded(t *testing.T) {
 func TestAnInvitationRevokesAnEarlierClaimOfTheAddress(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		w := newWorld(t, db)
+		w := newFixture(t, db)
 		token := w.invite(w.boss)
-		w.wantOpens(ownWord, "evil") // nothing changes until the link is followed
+		w.wantTenants(ownPassword, "evil") // nothing changes until the link is followed
 		if got := w.statusIn(w.corp); got != auth.MemberInvited {
 			t.Errorf("before it is followed the membership is %s", got)
 		}
-		e := w.accept(token, newWord)
+		e := w.accept(token, newPassword)
 		if len(e.Memberships) != 1 || e.Memberships[0].Slug != "corp" {
 			t.Errorf("the link opens %v, want corp alone", e.Memberships)
 		}
-		w.wantOver()
-		w.wantOpens(newWord, "corp")
-		_, err := w.door.Accept(t.Context(), token, "CFO", newWord, home, noon)
+		w.wantNoAccess()
+		w.wantTenants(newPassword, "corp")
+		_, err := w.login.Accept(t.Context(), token, "CFO", newPassword, home, noon)
 		wantFault(t, "the link again", err, auth.ErrInvalidToken)
 	})
 }
@@ -182,16 +182,16 @@ func TestAnInviterGainsNoAccessToTheInvitedLogin(t *testing.T) {
 		d.SignupEnabled = true
 		evil := makeTenant(t, db, "evil")
 		mallory := principal(evil, makeMember(t, db, evil, "mallory", auth.Admin), auth.Admin)
-		up := auth.SignUp{TenantName: "Shop", TenantSlug: "shop", Name: "Ann", Email: "ann@shop.example", Password: ownWord}
+		up := auth.SignUp{TenantName: "Shop", TenantSlug: "shop", Name: "Ann", Email: "ann@shop.example", Password: ownPassword}
 		if _, err := d.SignUp(t.Context(), up, home, noon); err != nil {
 			t.Fatal(err)
 		}
-		w := &world{T: t, db: db, door: d, evil: evil, mallory: mallory, cfo: up.Email}
+		w := &fixture{T: t, db: db, login: d, evil: evil, mallory: mallory, cfo: up.Email}
 		shop, err := tenant.BySlug(t.Context(), db, "shop")
 		if err != nil {
 			t.Fatal(err)
 		}
-		if e := w.accept(w.invite(mallory), newWord); len(e.Memberships) != 1 || e.Memberships[0].Slug != "evil" {
+		if e := w.accept(w.invite(mallory), newPassword); len(e.Memberships) != 1 || e.Memberships[0].Slug != "evil" {
 			t.Fatalf("Mallory's own link opens %v, want evil alone", e.Memberships)
 		}
 		if got := w.statusIn(shop); got != auth.MemberInvited {
@@ -214,8 +214,8 @@ func TestAnInviterGainsNoAccessToTheInvitedLogin(t *testing.T) {
 		if err := d.Reset(t.Context(), token, third, home, noon); err != nil {
 			t.Fatal(err)
 		}
-		w.wantOpens(third, "evil", "shop")
-		_, err = w.opens(newWord)
+		w.wantTenants(third, "evil", "shop")
+		_, err = w.tenantsOf(newPassword)
 		wantFault(t, "Mallory's password", err, auth.ErrCredentials)
 	})
 }
@@ -223,91 +223,91 @@ func TestAnInviterGainsNoAccessToTheInvitedLogin(t *testing.T) {
 func TestAClaimedLoginKeepsItsTenantsWithItsPassword(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		w := newWorld(t, db) // the same person is a member of both
-		if e := w.accept(w.invite(w.boss), ownWord); len(e.Memberships) != 2 {
+		w := newFixture(t, db) // the same person is a member of both
+		if e := w.accept(w.invite(w.boss), ownPassword); len(e.Memberships) != 2 {
 			t.Errorf("the link opens %v, want both", e.Memberships)
 		}
 		_, err := auth.FindSession(t.Context(), db, w.oldCookie, noon)
 		wantFault(t, "the old session", err, auth.ErrNoSession)
-		w.wantOpens(ownWord, "corp", "evil")
+		w.wantTenants(ownPassword, "corp", "evil")
 	})
 }
 
 func TestAMailedInvitationProvesALoginAndIsNotShown(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		w := newWorld(t, db)
+		w := newFixture(t, db)
 		var mu sync.Mutex
 		var mail string
-		w.door.Mail = func(_ context.Context, to, _, text string) error {
+		w.login.Mail = func(_ context.Context, to, _, text string) error {
 			mu.Lock()
 			defer mu.Unlock()
 			mail = to + "\n" + text
 			return nil
 		}
-		_, link, err := w.door.Invite(t.Context(), w.boss, w.cfo, auth.Editor, noon)
+		_, link, err := w.login.Invite(t.Context(), w.boss, w.cfo, auth.Editor, noon)
 		if err != nil || link != "" {
 			t.Fatalf("Invite shows %q, %v; want nothing shown", link, err)
 		}
-		w.door.Wait()
+		w.login.Wait()
 		at := strings.Index(mail, "https://")
 		if !strings.HasPrefix(mail, w.cfo+"\n") || at < 0 {
 			t.Fatalf("the mail is %q", mail)
 		}
 		token := tokenOf(t, strings.Fields(mail[at:])[0])
-		w.accept(token, newWord)
-		w.wantOver()
-		w.wantOpens(newWord, "corp", "evil")
+		w.accept(token, newPassword)
+		w.wantNoAccess()
+		w.wantTenants(newPassword, "corp", "evil")
 		if u, err := auth.UserByEmail(t.Context(), db, w.cfo); err != nil || !u.Proven() {
 			t.Errorf("the login is %+v, %v; want it proven", u, err)
 		}
 		// From now on a link only adds a membership.
-		w.door.Mail = nil
+		w.login.Mail = nil
 		third := makeTenant(t, db, "third")
 		admin := principal(third, makeMember(t, db, third, "tina", auth.Admin), auth.Admin)
 		next := w.invite(admin)
-		_, err = w.door.Accept(t.Context(), next, "CFO", ownWord, home, noon)
+		_, err = w.login.Accept(t.Context(), next, "CFO", ownPassword, home, noon)
 		wantFault(t, "another password", err, auth.ErrCredentials)
-		w.accept(next, newWord)
-		w.wantOpens(newWord, "corp", "evil", "third")
+		w.accept(next, newPassword)
+		w.wantTenants(newPassword, "corp", "evil", "third")
 	})
 }
 
 func TestANewUserChoosesAPasswordByEitherLink(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		w := newWorld(t, db)
+		w := newFixture(t, db)
 		w.cfo = "new@corp.example"
 		token := w.invite(w.boss)
-		in, err := w.door.InvitationOf(t.Context(), token, noon)
+		in, err := w.login.InvitationOf(t.Context(), token, noon)
 		if want := (auth.Invitation{Email: w.cfo, Name: "new", Tenant: "corp", Role: auth.Admin, NewPassword: true}); err != nil || in != want {
 			t.Errorf("InvitationOf = %+v, %v; want %+v", in, err, want)
 		}
-		_, err = w.door.InvitationOf(t.Context(), token+"x", noon)
+		_, err = w.login.InvitationOf(t.Context(), token+"x", noon)
 		wantFault(t, "another link", err, auth.ErrInvalidToken)
-		_, err = w.door.Accept(t.Context(), token, "", newWord, home, noon)
+		_, err = w.login.Accept(t.Context(), token, "", newPassword, home, noon)
 		wantFault(t, "without a name", err, fault.ErrInput)
-		w.accept(token, newWord)
-		w.wantOpens(newWord, "corp")
+		w.accept(token, newPassword)
+		w.wantTenants(newPassword, "corp")
 		// A login created by the operator can only get its password by the operator's link.
 		u, err := auth.CreateUser(t.Context(), db, "made@corp.example", "Made", "", noon)
 		if err != nil {
 			t.Fatal(err)
 		}
 		w.cfo = u.Email
-		_, err = w.door.Accept(t.Context(), w.invite(w.mallory), "Made", ownWord, home, noon)
+		_, err = w.login.Accept(t.Context(), w.invite(w.mallory), "Made", ownPassword, home, noon)
 		wantFault(t, "a link shown to the inviter", err, auth.ErrCredentials)
 		reset, err := auth.ResetToken(t.Context(), db, u.ID, noon)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, err := w.door.ResetOf(t.Context(), reset, noon); err != nil || got != u.Email {
+		if got, err := w.login.ResetOf(t.Context(), reset, noon); err != nil || got != u.Email {
 			t.Errorf("ResetOf = %q, %v", got, err)
 		}
-		if err := w.door.Reset(t.Context(), reset, newWord, home, noon); err != nil {
+		if err := w.login.Reset(t.Context(), reset, newPassword, home, noon); err != nil {
 			t.Fatal(err)
 		}
-		if got, err := w.opens(newWord); err != nil || len(got) != 0 {
+		if got, err := w.tenantsOf(newPassword); err != nil || len(got) != 0 {
 			t.Errorf("signing in opens %v, %v; want no tenant", got, err)
 		}
 	})
@@ -317,7 +317,7 @@ func TestANewUserChoosesAPasswordByEitherLink(t *testing.T) {
 func TestASignInFailsIfItsPasswordIsVoidedConcurrently(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		w := newWorld(t, db)
+		w := newFixture(t, db)
 		u, err := auth.UserByEmail(t.Context(), db, w.cfo)
 		if err != nil {
 			t.Fatal(err)
@@ -325,7 +325,7 @@ func TestASignInFailsIfItsPasswordIsVoidedConcurrently(t *testing.T) {
 		var wg sync.WaitGroup
 		for range 4 {
 			wg.Go(func() {
-				_, err := w.door.SignIn(t.Context(), w.cfo, ownWord, home, noon)
+				_, err := w.login.SignIn(t.Context(), w.cfo, ownPassword, home, noon)
 				if err != nil && !errors.Is(err, auth.ErrCredentials) {
 					t.Error(err)
 				}

@@ -50,7 +50,7 @@ func startSession(ctx context.Context, tx *sqldb.DB, u User, now time.Time) (Ses
 	if _, err := tx.Exec(ctx, `
 		INSERT INTO session (token_hash, id, user_id, created_at, seen_at, expires_at)
 		VALUES ($1, $2, $3, $4, $4, $5)`,
-		hash(token), s.ID, u.ID, now.UnixMicro(), s.ExpiresAt.UnixMicro()); err != nil {
+		hashToken(token), s.ID, u.ID, now.UnixMicro(), s.ExpiresAt.UnixMicro()); err != nil {
 		return Session{}, "", fmt.Errorf("start session: %w", err)
 	}
 	return s, token, nil
@@ -65,7 +65,7 @@ func FindSession(ctx context.Context, db *sqldb.DB, token string, now time.Time)
 		SELECT s.id, s.created_at, s.seen_at, s.expires_at, u.id, u.email, u.name
 		FROM session s JOIN app_user u ON u.id = s.user_id
 		WHERE s.token_hash = $1 AND s.expires_at > $2 /* all tenants: a session belongs to a user */`,
-		hash(token), now.UnixMicro()).Scan(&s.ID, &created, &seen, &expires, &u.ID, &u.Email, &u.Name)
+		hashToken(token), now.UnixMicro()).Scan(&s.ID, &created, &seen, &expires, &u.ID, &u.Email, &u.Name)
 	if errors.Is(err, sqldb.ErrNoRows) {
 		return Session{}, ErrNoSession
 	}
@@ -82,7 +82,7 @@ func FindSession(ctx context.Context, db *sqldb.DB, token string, now time.Time)
 	}
 	if _, err := db.Exec(ctx, `
 		UPDATE session SET seen_at = $2, expires_at = $3 WHERE token_hash = $1 /* all tenants: a session belongs to a user */`,
-		hash(token), now.UnixMicro(), s.ExpiresAt.UnixMicro()); err != nil {
+		hashToken(token), now.UnixMicro(), s.ExpiresAt.UnixMicro()); err != nil {
 		return Session{}, fmt.Errorf("extend session: %w", err)
 	}
 	return s, nil

@@ -32,8 +32,8 @@ func newToken() string {
 	return base64.RawURLEncoding.EncodeToString(b)
 }
 
-// hash is the stored form of a token or key. With 256 random bits a fast hash is sufficient.
-func hash(token string) string {
+// hashToken is the stored form of a token or key. With 256 random bits a fast hash is sufficient.
+func hashToken(token string) string {
 	sum := sha256.Sum256([]byte(token))
 	return hex.EncodeToString(sum[:])
 }
@@ -55,32 +55,32 @@ type oneTime struct {
 	proves  bool      // redeeming it proves that the user owns the address
 }
 
-func issue(ctx context.Context, db *sqldb.DB, o oneTime, age time.Duration, now time.Time) (string, error) {
+func issueToken(ctx context.Context, db *sqldb.DB, o oneTime, age time.Duration, now time.Time) (string, error) {
 	token := newToken()
 	_, err := db.Exec(ctx, `
 		INSERT INTO one_time_token (token_hash, purpose, user_id, tenant_id, created_at, expires_at, proves)
 		VALUES ($1, $2, $3, $4, $5, $6, $7)`,
-		hash(token), o.purpose, sqldb.Null(o.user), sqldb.Null(o.tenant), now.UnixMicro(), now.Add(age).UnixMicro(), o.proves)
+		hashToken(token), o.purpose, sqldb.Null(o.user), sqldb.Null(o.tenant), now.UnixMicro(), now.Add(age).UnixMicro(), o.proves)
 	if err != nil {
 		return "", fmt.Errorf("issue a %s token: %w", o.purpose, err)
 	}
 	return token, nil
 }
 
-// lookUp returns the data of a token without redeeming it.
-func lookUp(ctx context.Context, db *sqldb.DB, p purpose, token string, now time.Time) (oneTime, error) {
+// lookUpToken returns the data of a token without redeeming it.
+func lookUpToken(ctx context.Context, db *sqldb.DB, p purpose, token string, now time.Time) (oneTime, error) {
 	return scanToken(p, db.QueryRow(ctx, `
 		SELECT user_id, tenant_id, proves FROM one_time_token
 		WHERE token_hash = $1 AND purpose = $2 AND expires_at > $3 AND (user_id IS NOT NULL OR purpose = 'setup') /* all tenants: the token determines which */`,
-		hash(token), p, now.UnixMicro()))
+		hashToken(token), p, now.UnixMicro()))
 }
 
-// redeem deletes the token, so that it can be used once, and returns its data.
-func redeem(ctx context.Context, tx *sqldb.DB, p purpose, token string, now time.Time) (oneTime, error) {
+// redeemToken deletes the token, so that it can be used once, and returns its data.
+func redeemToken(ctx context.Context, tx *sqldb.DB, p purpose, token string, now time.Time) (oneTime, error) {
 	return scanToken(p, tx.QueryRow(ctx, `
 		DELETE FROM one_time_token WHERE token_hash = $1 AND purpose = $2 AND expires_at > $3
 		RETURNING user_id, tenant_id, proves /* all tenants: the token determines which */`,
-		hash(token), p, now.UnixMicro()))
+		hashToken(token), p, now.UnixMicro()))
 }
 
 func scanToken(p purpose, row *sqldb.Row) (oneTime, error) {

@@ -172,10 +172,10 @@ func SetPassword(ctx context.Context, db *sqldb.DB, user id.User, passwordHash s
 
 // ResetToken creates a token for choosing a password, valid once and for an hour.
 func ResetToken(ctx context.Context, db *sqldb.DB, user id.User, now time.Time) (string, error) {
-	return issue(ctx, db, oneTime{purpose: forReset, user: user, proves: true}, resetAge, now)
+	return issueToken(ctx, db, oneTime{purpose: forReset, user: user, proves: true}, resetAge, now)
 }
 
 // SetupToken creates a token for the sign-up of the first user.
 func SetupToken(ctx context.Context, db *sqldb.DB, now time.Time) (string, error) {
-	return issue(ctx, db, oneTime{purpose: forSetup}, setupAge, now)
+	return issueToken(ctx, db, oneTime{purpose: forSetup}, setupAge, now)
 }
