@@ -33,7 +33,7 @@ func (s *Server) beginHold(ctx context.Context) error {
 // unlessHeld returns a loop that runs send while sends are not held.
 func (s *Server) unlessHeld(name string, send func(ctx context.Context) error) loop {
 	return loop{name, func(ctx context.Context) error {
-		tick := time.NewTicker(hold.Look)
+		tick := time.NewTicker(hold.PollInterval)
 		defer tick.Stop()
 		return hold.Run(ctx, s.Store.DB, tick.C, s.Log.With("engine", name), send)
 	}}

@@ -17,10 +17,10 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// Look is how often a process that sends looks whether it may.
-const Look = time.Second
+// PollInterval is the interval at which a process that sends checks for a hold.
+const PollInterval = time.Second
 
-// Set holds all sends from now on. A hold that is there already stays as it is.
+// Set holds all sends from now on. An existing hold is not changed.
 func Set(ctx context.Context, db *sqldb.DB, now time.Time) error {
 	_, err := db.Exec(ctx, `INSERT INTO send_hold (name, since) VALUES ('all', $1) ON CONFLICT DO NOTHING`, now.UnixMicro())
 	if err != nil {
@@ -29,7 +29,7 @@ func Set(ctx context.Context, db *sqldb.DB, now time.Time) error {
 	return nil
 }
 
-// Release lets sends go on, and reports whether they were held.
+// Release removes the hold, and reports whether there was one.
 func Release(ctx context.Context, db *sqldb.DB) (bool, error) {
 	n, err := db.Exec(ctx, `DELETE FROM send_hold WHERE name = 'all'`)
 	if err != nil {
@@ -43,16 +43,16 @@ func Since(ctx context.Context, db *sqldb.DB) (*time.Time, error) {
 	var since sql.NullInt64
 	err := db.QueryRow(ctx, `SELECT since FROM send_hold WHERE name = 'all'`).Scan(&since)
 	if err != nil && !errors.Is(err, sqldb.ErrNoRows) {
-		return nil, fmt.Errorf("look whether sends are held: %w", err)
+		return nil, fmt.Errorf("read hold of sends: %w", err)
 	}
 	return sqldb.NullTime(since), nil
 }
 
 // Run calls send whenever sends are not held, and ends its context when they are.
-// It looks at every tick, and while the database does not answer nothing changes.
+// It checks at every tick; if that fails, the state does not change.
 // It returns when ctx ends and send has returned, or with the error of send.
 func Run(ctx context.Context, db *sqldb.DB, ticks <-chan time.Time, log *slog.Logger, send func(ctx context.Context) error) error {
-	var stop context.CancelFunc // of the call under way; nil when there is none
+	var stop context.CancelFunc // of the running call; nil if there is none
 	ended := make(chan error, 1)
 	defer func() {
 		if stop != nil {
