@@ -82,29 +82,29 @@ func (c Config) Throttle(provider, domain string) *Throttle {
 }
 
 func (f Fields) applyCaps(c Caps, p *fault.Problems) Caps {
-	bound(p, "caps.max_per_second", &c.MaxPerSecond, f.MaxPerSecond)
-	bound(p, "caps.max_per_minute", &c.MaxPerMinute, f.MaxPerMinute)
-	bound(p, "caps.max_per_hour", &c.MaxPerHour, f.MaxPerHour)
-	bound(p, "caps.max_per_day", &c.MaxPerDay, f.MaxPerDay)
+	setBound(p, "caps.max_per_second", &c.MaxPerSecond, f.MaxPerSecond)
+	setBound(p, "caps.max_per_minute", &c.MaxPerMinute, f.MaxPerMinute)
+	setBound(p, "caps.max_per_hour", &c.MaxPerHour, f.MaxPerHour)
+	setBound(p, "caps.max_per_day", &c.MaxPerDay, f.MaxPerDay)
 	set(&c.MaxConnections, f.MaxConnections)
 	set(&c.MaxMessagesPerConnection, f.MaxMessagesPerConnection)
-	between(p, "caps.max_connections", c.MaxConnections, 1, maxConnections)
-	between(p, "caps.max_messages_per_connection", c.MaxMessagesPerConnection, 1, maxPerConnection)
+	checkRange(p, "caps.max_connections", c.MaxConnections, 1, maxConnections)
+	checkRange(p, "caps.max_messages_per_connection", c.MaxMessagesPerConnection, 1, maxPerConnection)
 	return c
 }
 
-func bound(p *fault.Problems, path string, to *int, b *Bound) {
+func setBound(p *fault.Problems, path string, to *int, b *Bound) {
 	if b != nil {
-		*to = limit(p, path, b.To, maxRate)
+		*to = checkLimit(p, path, b.To, maxRate)
 	}
 }
 
-// limit returns a validated limit, or 0 for none.
-func limit(p *fault.Problems, path string, n *int, high int) int {
+// checkLimit returns a validated limit, or 0 for none.
+func checkLimit(p *fault.Problems, path string, n *int, high int) int {
 	if n == nil {
 		return 0
 	}
-	between(p, path, *n, 1, high)
+	checkRange(p, path, *n, 1, high)
 	return *n
 }
 
@@ -118,10 +118,10 @@ func throttles(list []ThrottleFields, p *fault.Problems) []Throttle {
 	for i, f := range list {
 		at := fmt.Sprintf("domain_throttles[%d]", i)
 		t := Throttle{
-			Pattern:        pattern(p, at+".pattern", f.Pattern),
-			MaxConnections: limit(p, at+".max_connections", f.MaxConnections, maxConnections),
-			MaxPerMinute:   limit(p, at+".max_per_minute", f.MaxPerMinute, maxRate),
-			MaxPerHour:     limit(p, at+".max_per_hour", f.MaxPerHour, maxRate),
+			Pattern:        canonicalPattern(p, at+".pattern", f.Pattern),
+			MaxConnections: checkLimit(p, at+".max_connections", f.MaxConnections, maxConnections),
+			MaxPerMinute:   checkLimit(p, at+".max_per_minute", f.MaxPerMinute, maxRate),
+			MaxPerHour:     checkLimit(p, at+".max_per_hour", f.MaxPerHour, maxRate),
 		}
 		if f.MaxConnections == nil && f.MaxPerMinute == nil && f.MaxPerHour == nil {
 			p.Add(at, "needs max_connections, max_per_minute or max_per_hour")
@@ -134,8 +134,8 @@ func throttles(list []ThrottleFields, p *fault.Problems) []Throttle {
 	return out
 }
 
-// pattern validates a pattern and returns its canonical form.
-func pattern(p *fault.Problems, path, text string) string {
+// canonicalPattern validates a pattern and returns its canonical form.
+func canonicalPattern(p *fault.Problems, path, text string) string {
 	text = strings.ToLower(strings.TrimSpace(text))
 	if _, ok := groups[text]; ok {
 		return text

@@ -16,8 +16,8 @@ import (
 	"github.com/packetboat/packetboat/internal/traffic"
 )
 
-// tries returns a bucket with attempts at a time before noon.
-func tries(ago time.Duration, all, failed int) traffic.Bucket {
+// bucketAgo returns a bucket with attempts at a time before noon.
+func bucketAgo(ago time.Duration, all, failed int) traffic.Bucket {
 	return traffic.Bucket{At: noon.Add(-ago), Counts: traffic.Counts{Tries: all, Unreached: failed}}
 }
 
@@ -34,26 +34,26 @@ func TestALaneIsJudgedByItsTries(t *testing.T) {
 		want   lane.State
 	}{
 		{"nothing", lane.Health{State: lane.Healthy}, nil, lane.Healthy},
-		{"all well", lane.Health{State: lane.Healthy}, buckets{tries(time.Minute, 100, 0)}, lane.Healthy},
-		{"19 of 100", lane.Health{State: lane.Healthy}, buckets{tries(4*time.Minute, 50, 19), tries(time.Minute, 50, 0)}, lane.Healthy},
-		{"20 of 100", lane.Health{State: lane.Healthy}, buckets{tries(4*time.Minute, 50, 20), tries(time.Minute, 50, 0)}, lane.Degraded},
-		{"long ago", lane.Health{State: lane.Healthy}, buckets{tries(6*time.Minute, 50, 50), tries(time.Minute, 50, 0)}, lane.Healthy},
-		{"two of three", lane.Health{State: lane.Healthy}, buckets{tries(time.Minute, 3, 2)}, lane.Healthy},
-		{"20 of 20", lane.Health{State: lane.Healthy}, buckets{tries(time.Minute, 20, 20)}, lane.Down},
-		{"20 of 20 in a while", lane.Health{State: lane.Healthy}, buckets{tries(4*time.Minute, 10, 10), tries(time.Minute, 10, 10)}, lane.Degraded},
-		{"all of late", lane.Health{State: lane.Healthy}, buckets{tries(3*time.Minute, 500, 0), tries(time.Minute, 20, 20)}, lane.Down},
-		{"all but one", lane.Health{State: lane.Healthy}, buckets{tries(time.Minute, 100, 99)}, lane.Degraded},
-		{"no more connections, but mail goes out", lane.Health{State: lane.Healthy}, buckets{tries(time.Minute, 50, 50), {At: noon.Add(-30 * time.Second), Counts: traffic.Counts{Delivered: 9}}}, lane.Degraded},
-		{"mail went out, once", lane.Health{State: lane.Healthy}, buckets{tries(time.Minute, 50, 50), {At: noon.Add(-90 * time.Second), Counts: traffic.Counts{Delivered: 9}}}, lane.Down},
-		{"degraded, and all fails", degraded, buckets{tries(time.Minute, 30, 30)}, lane.Down},
-		{"degraded, and well again", degraded, buckets{tries(4*time.Minute, 10, 5), tries(time.Minute, 90, 0)}, lane.Healthy},
+		{"all well", lane.Health{State: lane.Healthy}, buckets{bucketAgo(time.Minute, 100, 0)}, lane.Healthy},
+		{"19 of 100", lane.Health{State: lane.Healthy}, buckets{bucketAgo(4*time.Minute, 50, 19), bucketAgo(time.Minute, 50, 0)}, lane.Healthy},
+		{"20 of 100", lane.Health{State: lane.Healthy}, buckets{bucketAgo(4*time.Minute, 50, 20), bucketAgo(time.Minute, 50, 0)}, lane.Degraded},
+		{"long ago", lane.Health{State: lane.Healthy}, buckets{bucketAgo(6*time.Minute, 50, 50), bucketAgo(time.Minute, 50, 0)}, lane.Healthy},
+		{"two of three", lane.Health{State: lane.Healthy}, buckets{bucketAgo(time.Minute, 3, 2)}, lane.Healthy},
+		{"20 of 20", lane.Health{State: lane.Healthy}, buckets{bucketAgo(time.Minute, 20, 20)}, lane.Down},
+		{"20 of 20 in a while", lane.Health{State: lane.Healthy}, buckets{bucketAgo(4*time.Minute, 10, 10), bucketAgo(time.Minute, 10, 10)}, lane.Degraded},
+		{"all of late", lane.Health{State: lane.Healthy}, buckets{bucketAgo(3*time.Minute, 500, 0), bucketAgo(time.Minute, 20, 20)}, lane.Down},
+		{"all but one", lane.Health{State: lane.Healthy}, buckets{bucketAgo(time.Minute, 100, 99)}, lane.Degraded},
+		{"no more connections, but mail goes out", lane.Health{State: lane.Healthy}, buckets{bucketAgo(time.Minute, 50, 50), {At: noon.Add(-30 * time.Second), Counts: traffic.Counts{Delivered: 9}}}, lane.Degraded},
+		{"mail went out, once", lane.Health{State: lane.Healthy}, buckets{bucketAgo(time.Minute, 50, 50), {At: noon.Add(-90 * time.Second), Counts: traffic.Counts{Delivered: 9}}}, lane.Down},
+		{"degraded, and all fails", degraded, buckets{bucketAgo(time.Minute, 30, 30)}, lane.Down},
+		{"degraded, and well again", degraded, buckets{bucketAgo(4*time.Minute, 10, 5), bucketAgo(time.Minute, 90, 0)}, lane.Healthy},
 		{"degraded, and quiet", degraded, nil, lane.Healthy},
-		{"degraded, few tries", degraded, buckets{tries(time.Minute, 4, 1)}, lane.Degraded},
+		{"degraded, few tries", degraded, buckets{bucketAgo(time.Minute, 4, 1)}, lane.Degraded},
 		{"down, and quiet", down, nil, lane.Down},
-		{"down, and still failing", down, buckets{tries(time.Minute, 2, 2)}, lane.Down},
-		{"down, and one got through", down, buckets{tries(time.Minute, 40, 39)}, lane.Healthy},
-		{"back, and what was before", recovered, buckets{tries(90*time.Second, 40, 40)}, lane.Healthy},
-		{"back, and gone again", recovered, buckets{tries(90*time.Second, 40, 40), tries(30*time.Second, 20, 20)}, lane.Down},
+		{"down, and still failing", down, buckets{bucketAgo(time.Minute, 2, 2)}, lane.Down},
+		{"down, and one got through", down, buckets{bucketAgo(time.Minute, 40, 39)}, lane.Healthy},
+		{"back, and what was before", recovered, buckets{bucketAgo(90*time.Second, 40, 40)}, lane.Healthy},
+		{"back, and gone again", recovered, buckets{bucketAgo(90*time.Second, 40, 40), bucketAgo(30*time.Second, 20, 20)}, lane.Down},
 	} {
 		got := tt.before.Judge(tt.tries, noon)
 		if got.State != tt.want {
@@ -77,7 +77,7 @@ func TestJudgingIsIdempotent(t *testing.T) {
 		list := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) traffic.Bucket {
 			n := rapid.IntRange(1, 60).Draw(t, "tries")
 			failed := map[string]int{"never": 0, "sometimes": rapid.IntRange(0, n).Draw(t, "failed"), "always": n}[fails]
-			return tries(time.Duration(rapid.IntRange(0, 10).Draw(t, "ago"))*traffic.Width, n, failed)
+			return bucketAgo(time.Duration(rapid.IntRange(0, 10).Draw(t, "ago"))*traffic.Width, n, failed)
 		}), 0, 10).Draw(t, "traffic")
 		before := lane.Health{State: rapid.SampledFrom([]lane.State{lane.Healthy, lane.Degraded, lane.Down}).Draw(t, "state"), Since: noon.Add(-time.Hour)}
 		got := before.Judge(list, noon)
@@ -105,13 +105,13 @@ func TestASuspectIsOneThatMayBeDown(t *testing.T) {
 		want   bool
 	}{
 		{"quiet", healthy, nil, false},
-		{"two failures", healthy, []traffic.Bucket{tries(time.Minute, 2, 2)}, false},
-		{"three", healthy, []traffic.Bucket{tries(time.Minute, 3, 3)}, true},
-		{"three, and a success", healthy, []traffic.Bucket{tries(time.Minute, 4, 3)}, false},
-		{"three before it came back", lane.Health{State: lane.Healthy, Since: noon.Add(-30 * time.Second)}, []traffic.Bucket{tries(time.Minute, 3, 3)}, false},
-		{"three, but mail goes out", healthy, []traffic.Bucket{tries(time.Minute, 3, 3), {At: noon, Counts: traffic.Counts{Delivered: 1}}}, false},
-		{"degraded", lane.Health{State: lane.Degraded, Since: noon}, []traffic.Bucket{tries(time.Minute, 10, 10)}, true},
-		{"down", lane.Health{State: lane.Down}, []traffic.Bucket{tries(time.Minute, 30, 30)}, false},
+		{"two failures", healthy, []traffic.Bucket{bucketAgo(time.Minute, 2, 2)}, false},
+		{"three", healthy, []traffic.Bucket{bucketAgo(time.Minute, 3, 3)}, true},
+		{"three, and a success", healthy, []traffic.Bucket{bucketAgo(time.Minute, 4, 3)}, false},
+		{"three before it came back", lane.Health{State: lane.Healthy, Since: noon.Add(-30 * time.Second)}, []traffic.Bucket{bucketAgo(time.Minute, 3, 3)}, false},
+		{"three, but mail goes out", healthy, []traffic.Bucket{bucketAgo(time.Minute, 3, 3), {At: noon, Counts: traffic.Counts{Delivered: 1}}}, false},
+		{"degraded", lane.Health{State: lane.Degraded, Since: noon}, []traffic.Bucket{bucketAgo(time.Minute, 10, 10)}, true},
+		{"down", lane.Health{State: lane.Down}, []traffic.Bucket{bucketAgo(time.Minute, 30, 30)}, false},
 	} {
 		if got := tt.before.Suspect(tt.tries, noon); got != tt.want {
 			t.Errorf("%s: suspect %t, want %t", tt.name, got, tt.want)

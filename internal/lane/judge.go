@@ -8,45 +8,45 @@ import (
 
 // The thresholds for the states.
 const (
-	shortly       = 2 * time.Minute // down if all attempts in this interval failed
-	downTries     = 20              // and there were at least this many
-	lately        = 5 * time.Minute // degraded if this share of the attempts in this interval failed
-	degradedShare = 0.20
-	degradedTries = 10
-	suspectTries  = 3
-	justNow       = time.Minute // a lane that delivered in this interval is not down
+	downWindow     = 2 * time.Minute // down if all attempts in this interval failed
+	downTries      = 20              // and there were at least this many
+	degradedWindow = 5 * time.Minute // degraded if this share of the attempts in this interval failed
+	degradedShare  = 0.20
+	degradedTries  = 10
+	suspectTries   = 3
+	recoveryWindow = time.Minute // a lane that delivered in this interval is not down
 )
 
 // ProbeEvery is the interval of probing an unhealthy lane.
 const ProbeEvery = time.Minute
 
 // Window is how much traffic Judge needs.
-const Window = lately + traffic.Width
+const Window = degradedWindow + traffic.Width
 
 // Judge returns the lane's health according to its recent traffic.
 //
 // A lane that is down becomes healthy as soon as an attempt succeeds. Traffic from before that is
 // not considered, since its failures would take the lane down again.
 func (h Health) Judge(buckets []traffic.Bucket, now time.Time) Health {
-	soon, late := h.sum(buckets, now, shortly), h.sum(buckets, now, lately)
+	soon, late := h.sum(buckets, now, downWindow), h.sum(buckets, now, degradedWindow)
 	switch {
 	case h.State == Down && soon.Tries > soon.Unreached:
-		return h.become(Healthy, now)
-	case h.State == Down, soon.Tries >= downTries && soon.Unreached >= soon.Tries && !working(buckets, now):
-		return h.become(Down, now)
+		return h.withState(Healthy, now)
+	case h.State == Down, soon.Tries >= downTries && soon.Unreached >= soon.Tries && !hasSuccess(buckets, now):
+		return h.withState(Down, now)
 	case late.Tries >= degradedTries && traffic.Rate(late.Unreached, late.Tries) >= degradedShare:
-		return h.become(Degraded, now)
+		return h.withState(Degraded, now)
 	case h.State == Degraded && late.Tries > 0 && late.Tries < degradedTries && late.Unreached > 0:
 		return h // too few attempts to consider it healthy
 	}
-	return h.become(Healthy, now)
+	return h.withState(Healthy, now)
 }
 
 // Suspect reports whether the lane may be down but has too few attempts to decide, since senders
 // pause after a failure. It should be probed.
 func (h Health) Suspect(buckets []traffic.Bucket, now time.Time) bool {
-	soon := h.sum(buckets, now, shortly)
-	return h.State != Down && soon.Tries >= suspectTries && soon.Unreached >= soon.Tries && !working(buckets, now)
+	soon := h.sum(buckets, now, downWindow)
+	return h.State != Down && soon.Tries >= suspectTries && soon.Unreached >= soon.Tries && !hasSuccess(buckets, now)
 }
 
 // sum returns the counts of the last interval, as far as they are considered.
@@ -58,8 +58,8 @@ func (h Health) sum(buckets []traffic.Bucket, now time.Time, while time.Duration
 	return traffic.Sum(buckets, since)
 }
 
-func working(buckets []traffic.Bucket, now time.Time) bool {
-	n := traffic.Sum(buckets, now.Add(-justNow))
+func hasSuccess(buckets []traffic.Bucket, now time.Time) bool {
+	n := traffic.Sum(buckets, now.Add(-recoveryWindow))
 	return n.Delivered+n.Deferred > 0
 }
 
@@ -68,7 +68,7 @@ func working(buckets []traffic.Bucket, now time.Time) bool {
 // it.
 func (h Health) Probed(failure string, now time.Time) Health {
 	if failure == "" && h.State == Down {
-		h = h.become(Healthy, now)
+		h = h.withState(Healthy, now)
 	}
 	if failure != "" {
 		h.LastError = failure
@@ -83,7 +83,7 @@ func (h Health) DueForProbe(now time.Time) bool {
 	return h.State != Healthy && (h.ProbedAt == nil || !now.Before(h.ProbedAt.Add(ProbeEvery-early)))
 }
 
-func (h Health) become(s State, now time.Time) Health {
+func (h Health) withState(s State, now time.Time) Health {
 	if h.State == s {
 		return h
 	}

@@ -93,14 +93,14 @@ func TestRules(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			_, err := lane.Create(t.Context(), db, box, idtest.Tenant(), tt.fields, lane.Rules{AllowPrivate: tt.private}, noon)
-			if diff := cmp.Diff(tt.wrong, wrong(t, err)); diff != "" {
+			if diff := cmp.Diff(tt.wrong, invalidPaths(t, err)); diff != "" {
 				t.Errorf("Create = %v; wrong fields (-want +got):\n%s", err, diff)
 			}
 		})
 	}
 }
 
-func wrong(t *testing.T, err error) (paths []string) {
+func invalidPaths(t *testing.T, err error) (paths []string) {
 	t.Helper()
 	if err == nil {
 		return nil
@@ -180,7 +180,7 @@ func TestPasswordsAreSealedForTheirRow(t *testing.T) {
 		if got, err := lane.Password(ctx, db, box, mine, c.ID); err != nil || got != "hunter2 ✓" {
 			t.Errorf("Password after another change = %q, %v", got, err)
 		}
-		if _, err := lane.Update(ctx, db, box, mine, c.ID, lane.Fields{Password: new("")}, lane.Rules{}); !slices.Equal(wrong(t, err), []string{"settings.password"}) {
+		if _, err := lane.Update(ctx, db, box, mine, c.ID, lane.Fields{Password: new("")}, lane.Rules{}); !slices.Equal(invalidPaths(t, err), []string{"settings.password"}) {
 			t.Errorf("a login without a password: %v", err)
 		}
 		if _, err := lane.Update(ctx, db, box, mine, c.ID, lane.Fields{Password: new(""), Auth: new(smtpclient.AuthNone)}, lane.Rules{}); err != nil {
@@ -189,7 +189,7 @@ func TestPasswordsAreSealedForTheirRow(t *testing.T) {
 		if got, err := lane.Password(ctx, db, box, mine, c.ID); err != nil || got != "" {
 			t.Errorf("Password after it was cleared = %q, %v", got, err)
 		}
-		if _, err := lane.Update(ctx, db, box, mine, c.ID, lane.Fields{Type: new(lane.Sink)}, lane.Rules{}); !slices.Equal(wrong(t, err), []string{"type"}) {
+		if _, err := lane.Update(ctx, db, box, mine, c.ID, lane.Fields{Type: new(lane.Sink)}, lane.Rules{}); !slices.Equal(invalidPaths(t, err), []string{"type"}) {
 			t.Errorf("a change of type: %v", err)
 		}
 	})

@@ -63,7 +63,7 @@ func TestLimitsAreCheckedAllAtOnce(t *testing.T) {
 			f := tt.fields
 			f.Name, f.Type = new("x"), new(lane.Sink)
 			_, err := lane.Create(t.Context(), db, box, idtest.Tenant(), f, rules, noon)
-			if diff := cmp.Diff(tt.wrong, wrong(t, err)); diff != "" {
+			if diff := cmp.Diff(tt.wrong, invalidPaths(t, err)); diff != "" {
 				t.Errorf("Create = %v; wrong fields (-want +got):\n%s", err, diff)
 			}
 		})

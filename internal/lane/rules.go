@@ -66,8 +66,8 @@ type Rules struct {
 	Today        spread.Day // in the account's time zone: the default start of a warm-up
 }
 
-// fresh returns a config with defaults.
-func fresh() Config {
+// defaultConfig returns a config with defaults.
+func defaultConfig() Config {
 	return Config{
 		Active:      true,
 		Caps:        Caps{MaxConnections: DefaultConnections, MaxMessagesPerConnection: DefaultPerConnection},
@@ -79,7 +79,7 @@ func fresh() Config {
 // CheckNew validates the fields of a new config.
 func (f Fields) CheckNew(rules Rules) error {
 	var p fault.Problems
-	f.apply(fresh(), rules, &p)
+	f.apply(defaultConfig(), rules, &p)
 	return p.Err()
 }
 
@@ -87,7 +87,7 @@ func (f Fields) CheckNew(rules Rules) error {
 // be valid, and the type to be the one in f.
 func (f Fields) Check(rules Rules) error {
 	var p fault.Problems
-	c := fresh()
+	c := defaultConfig()
 	c.Name, c.Type = "-", SMTP
 	c.SMTP = SMTPSettings{Host: "localhost", Port: 587, TLS: smtpclient.StartTLS, Auth: smtpclient.AuthNone, Username: "-", HasPassword: true}
 	if f.Type != nil && *f.Type == Sink {
@@ -125,7 +125,7 @@ func (f Fields) apply(c Config, rules Rules, p *fault.Problems) Config {
 	}
 	c.Warmup = f.Warmup.apply(c.Warmup, rules.Today, p)
 	if f.RetryMaxAgeHours != nil {
-		between(p, "retry.max_age_hours", *f.RetryMaxAgeHours, 1, maxRetryHours)
+		checkRange(p, "retry.max_age_hours", *f.RetryMaxAgeHours, 1, maxRetryHours)
 		c.RetryMaxAge = time.Duration(*f.RetryMaxAgeHours) * time.Hour
 	}
 	return c
@@ -173,7 +173,7 @@ func (f Fields) applySMTP(s SMTPSettings, rules Rules, p *fault.Problems) SMTPSe
 	} else if err := smtpclient.CheckHost(s.Host, rules.AllowPrivate); err != nil {
 		p.Add("settings.host", err.Error())
 	}
-	between(p, "settings.port", s.Port, 1, 65535)
+	checkRange(p, "settings.port", s.Port, 1, 65535)
 	if s.HELO != "" {
 		helo, err := address.Hostname(s.HELO)
 		if err != nil {
@@ -241,7 +241,7 @@ func set[T any](to *T, from *T) {
 	}
 }
 
-func between(p *fault.Problems, path string, n, low, high int) {
+func checkRange(p *fault.Problems, path string, n, low, high int) {
 	if n < low || n > high {
 		p.Add(path, "must be "+strconv.Itoa(low)+" to "+strconv.Itoa(high))
 	}

@@ -22,7 +22,7 @@ const columns = `id, key, name, type, active, settings, password IS NOT NULL, ca
 // Create adds an MTA config. Its key is derived from the name.
 func Create(ctx context.Context, db *sqldb.DB, box *secret.Box, tenant id.Tenant, f Fields, rules Rules, now time.Time) (Config, error) {
 	var p fault.Problems
-	c := f.apply(fresh(), rules, &p)
+	c := f.apply(defaultConfig(), rules, &p)
 	if err := p.Err(); err != nil {
 		return Config{}, err
 	}
@@ -36,7 +36,7 @@ func Create(ctx context.Context, db *sqldb.DB, box *secret.Box, tenant id.Tenant
 				INSERT INTO mta_config (tenant_id, id, key, name, type, active, settings, password, caps, retry_max_age_hours, created_at, throttles, warmup)
 				VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
 				ON CONFLICT (tenant_id, key) DO NOTHING`,
-				tenant, c.ID, c.Key, c.Name, c.Type, c.Active, c.settings(), seal(box, c, f.Password), encode(c.Caps),
+				tenant, c.ID, c.Key, c.Name, c.Type, c.Active, c.settings(), sealPassword(box, c, f.Password), encode(c.Caps),
 				int(c.RetryMaxAge/time.Hour), now.UnixMicro(), c.throttles(), encode(c.Warmup))
 			if err != nil || n == 1 {
 				return err
@@ -68,7 +68,7 @@ func (c *Config) pickKey(ctx context.Context, tx *sqldb.DB) error {
 func Update(ctx context.Context, db *sqldb.DB, box *secret.Box, tenant id.Tenant, config id.MTAConfig, f Fields, rules Rules) (Config, error) {
 	var c Config
 	err := db.InTx(ctx, func(tx *sqldb.DB) error {
-		before, err := one(tx.QueryRow(ctx, `SELECT `+columns+` FROM mta_config WHERE tenant_id = $1 AND id = $2`+tx.ForUpdate(), tenant, config), tenant)
+		before, err := scanOne(tx.QueryRow(ctx, `SELECT `+columns+` FROM mta_config WHERE tenant_id = $1 AND id = $2`+tx.ForUpdate(), tenant, config), tenant)
 		if err != nil {
 			return err
 		}
@@ -83,14 +83,14 @@ func Update(ctx context.Context, db *sqldb.DB, box *secret.Box, tenant id.Tenant
 			tenant, config, c.Name, c.Active, c.settings(), encode(c.Caps), int(c.RetryMaxAge/time.Hour), c.throttles(), encode(c.Warmup)); err != nil {
 			return err
 		}
-		if err := tryAgain(ctx, tx, tenant, config); err != nil {
+		if err := makeProbeDue(ctx, tx, tenant, config); err != nil {
 			return err
 		}
 		if f.Password == nil {
 			return nil
 		}
 		_, err = tx.Exec(ctx, `UPDATE mta_config SET password = $3 WHERE tenant_id = $1 AND id = $2`,
-			tenant, config, seal(box, c, f.Password))
+			tenant, config, sealPassword(box, c, f.Password))
 		return err
 	})
 	if err != nil {
@@ -146,12 +146,12 @@ func Keys(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.MTAConfi
 
 // ByID returns one MTA config, or ErrNotFound.
 func ByID(ctx context.Context, db *sqldb.DB, tenant id.Tenant, config id.MTAConfig) (Config, error) {
-	return one(db.QueryRow(ctx, `SELECT `+columns+` FROM mta_config WHERE tenant_id = $1 AND id = $2`, tenant, config), tenant)
+	return scanOne(db.QueryRow(ctx, `SELECT `+columns+` FROM mta_config WHERE tenant_id = $1 AND id = $2`, tenant, config), tenant)
 }
 
 // ByKey returns the MTA config with the key, or ErrUnknown.
 func ByKey(ctx context.Context, db *sqldb.DB, tenant id.Tenant, key string) (Config, error) {
-	c, err := one(db.QueryRow(ctx, `SELECT `+columns+` FROM mta_config WHERE tenant_id = $1 AND key = $2`, tenant, key), tenant)
+	c, err := scanOne(db.QueryRow(ctx, `SELECT `+columns+` FROM mta_config WHERE tenant_id = $1 AND key = $2`, tenant, key), tenant)
 	if errors.Is(err, ErrNotFound) {
 		return Config{}, ErrUnknown
 	}
@@ -170,22 +170,22 @@ func Password(ctx context.Context, db *sqldb.DB, box *secret.Box, tenant id.Tena
 	case !sealed.Valid:
 		return "", nil
 	}
-	plain, err := box.Open(sealed.String, place(tenant, config))
+	plain, err := box.Open(sealed.String, secretPlace(tenant, config))
 	if err != nil {
 		return "", fmt.Errorf("open the password of MTA config %s: %w", config, err)
 	}
 	return string(plain), nil
 }
 
-func place(tenant id.Tenant, config id.MTAConfig) string {
+func secretPlace(tenant id.Tenant, config id.MTAConfig) string {
 	return fmt.Sprintf("mta_config:%s:%s:password", tenant, config)
 }
 
-func seal(box *secret.Box, c Config, password *string) any {
+func sealPassword(box *secret.Box, c Config, password *string) any {
 	if password == nil || *password == "" {
 		return nil
 	}
-	return box.Seal([]byte(*password), place(c.Tenant, c.ID))
+	return box.Seal([]byte(*password), secretPlace(c.Tenant, c.ID))
 }
 
 // settings encodes the settings of the type.
@@ -211,7 +211,7 @@ func encode(v any) string {
 	return string(b)
 }
 
-func one(row *sqldb.Row, tenant id.Tenant) (Config, error) {
+func scanOne(row *sqldb.Row, tenant id.Tenant) (Config, error) {
 	c, err := scanFor(tenant)(row.Scan)
 	if errors.Is(err, sqldb.ErrNoRows) {
 		return Config{}, ErrNotFound

@@ -38,8 +38,8 @@ func (f WarmupFields) apply(w Warmup, today spread.Day, p *fault.Problems) Warmu
 	set(&w.Enabled, f.Enabled)
 	set(&w.StartPerDay, f.StartPerDay)
 	set(&w.GrowthPct, f.GrowthPct)
-	between(p, "warmup.start_per_day", w.StartPerDay, 1, maxRate)
-	between(p, "warmup.growth_pct", w.GrowthPct, 0, 100)
+	checkRange(p, "warmup.start_per_day", w.StartPerDay, 1, maxRate)
+	checkRange(p, "warmup.growth_pct", w.GrowthPct, 0, 100)
 	switch {
 	case f.StartedOn != nil && *f.StartedOn != "":
 		day, err := spread.ParseDay(*f.StartedOn)

@@ -59,8 +59,8 @@ func Note(ctx context.Context, db *sqldb.DB, l traffic.Lane, before, after Healt
 	return nil
 }
 
-// tryAgain makes an unhealthy lane due for a probe, because it was changed.
-func tryAgain(ctx context.Context, tx *sqldb.DB, t id.Tenant, config id.MTAConfig) error {
+// makeProbeDue makes an unhealthy lane due for a probe, because it was changed.
+func makeProbeDue(ctx context.Context, tx *sqldb.DB, t id.Tenant, config id.MTAConfig) error {
 	_, err := tx.Exec(ctx, `UPDATE mta_health SET probed_at = NULL WHERE tenant_id = $1 AND mta_config_id = $2`, t, config)
 	return err
 }
@@ -85,7 +85,7 @@ func WarmingUp(ctx context.Context, db *sqldb.DB) ([]Config, error) {
 // reports whether it did.
 func SetWarmup(ctx context.Context, db *sqldb.DB, read Config, w Warmup) (set bool, err error) {
 	err = db.InTx(ctx, func(tx *sqldb.DB) error {
-		now, err := one(tx.QueryRow(ctx, `SELECT `+columns+` FROM mta_config WHERE tenant_id = $1 AND id = $2`+tx.ForUpdate(), read.Tenant, read.ID), read.Tenant)
+		now, err := scanOne(tx.QueryRow(ctx, `SELECT `+columns+` FROM mta_config WHERE tenant_id = $1 AND id = $2`+tx.ForUpdate(), read.Tenant, read.ID), read.Tenant)
 		if errors.Is(err, ErrNotFound) || err == nil && now.Warmup != read.Warmup {
 			return nil
 		}

@@ -18,7 +18,7 @@ func Identities(ctx context.Context, db *sqldb.DB, tenant id.Tenant) ([]Identity
 	if err != nil {
 		return nil, fmt.Errorf("list sending identities: %w", err)
 	}
-	return list, link(ctx, db, tenant, list)
+	return list, loadLinks(ctx, db, tenant, list)
 }
 
 // IdentityByID returns one identity, or ErrIdentityNotFound.
@@ -54,7 +54,7 @@ func IdentitiesByID(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []i
 	if err != nil {
 		return nil, fmt.Errorf("read sending identities: %w", err)
 	}
-	return list, link(ctx, db, tenant, list)
+	return list, loadLinks(ctx, db, tenant, list)
 }
 
 // IdentitiesByAddress returns the identities with the given addresses, in their order and without
@@ -84,7 +84,7 @@ func IdentitiesByAddress(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ad
 	slices.SortFunc(list, func(a, b Identity) int {
 		return slices.Index(wanted, a.Address) - slices.Index(wanted, b.Address)
 	})
-	return list, link(ctx, db, tenant, list)
+	return list, loadLinks(ctx, db, tenant, list)
 }
 
 // Candidate is an identity that may send, with its domain.
@@ -117,7 +117,7 @@ func Candidates(ctx context.Context, db *sqldb.DB, tenant id.Tenant, explicit []
 	if len(list) == 0 {
 		return Pool{}, nil
 	}
-	if err := link(ctx, db, tenant, list); err != nil {
+	if err := loadLinks(ctx, db, tenant, list); err != nil {
 		return Pool{}, err
 	}
 	domains, err := Domains(ctx, db, tenant)
@@ -138,8 +138,8 @@ func Candidates(ctx context.Context, db *sqldb.DB, tenant id.Tenant, explicit []
 	return p, nil
 }
 
-// link loads the email types and verified lanes of each identity.
-func link(ctx context.Context, db *sqldb.DB, tenant id.Tenant, list []Identity) error {
+// loadLinks loads the email types and verified lanes of each identity.
+func loadLinks(ctx context.Context, db *sqldb.DB, tenant id.Tenant, list []Identity) error {
 	if len(list) == 0 {
 		return nil
 	}

@@ -100,7 +100,7 @@ func UpdateCategory(ctx context.Context, db *sqldb.DB, tenant id.Tenant, categor
 		before, err := scanCategory(tenant)(tx.QueryRow(ctx, `
 			SELECT `+categoryColumns+` FROM email_category WHERE tenant_id = $1 AND id = $2`+tx.ForUpdate(), tenant, category).Scan)
 		if err != nil {
-			return missing(err, ErrCategoryNotFound)
+			return notFoundFault(err, ErrCategoryNotFound)
 		}
 		if c, err = f.apply(before); err != nil {
 			return err
@@ -165,7 +165,7 @@ func CategoryByID(ctx context.Context, db *sqldb.DB, tenant id.Tenant, category 
 	c, err := scanCategory(tenant)(db.QueryRow(ctx, `
 		SELECT `+categoryColumns+` FROM email_category WHERE tenant_id = $1 AND id = $2`, tenant, category).Scan)
 	if err != nil {
-		return Category{}, missing(err, ErrCategoryNotFound)
+		return Category{}, notFoundFault(err, ErrCategoryNotFound)
 	}
 	return c, nil
 }
@@ -181,8 +181,8 @@ func scanCategory(tenant id.Tenant) func(func(...any) error) (Category, error) {
 	}
 }
 
-// missing converts sqldb.ErrNoRows to a fault.
-func missing(err error, fault error) error {
+// notFoundFault converts sqldb.ErrNoRows to a fault.
+func notFoundFault(err error, fault error) error {
 	if errors.Is(err, sqldb.ErrNoRows) {
 		return fault
 	}

@@ -91,20 +91,20 @@ func countRoundTrips(t *testing.T, address string) (string, *atomic.Int64) {
 			}
 			answered := &atomic.Bool{}
 			answered.Store(true)
-			go relay(up, client, func() {
+			go copyCounting(up, client, func() {
 				if answered.Swap(false) {
 					trips.Add(1)
 				}
 			})
-			go relay(client, up, func() { answered.Store(true) })
+			go copyCounting(client, up, func() { answered.Store(true) })
 		}
 	}()
 	to.Host = l.Addr().String()
 	return to.String(), trips
 }
 
-// relay copies what from sends, and calls seen before each part, until either is closed.
-func relay(to, from net.Conn, seen func()) {
+// copyCounting copies what from sends, and calls seen before each part, until either is closed.
+func copyCounting(to, from net.Conn, seen func()) {
 	defer to.Close()
 	defer from.Close()
 	part := make([]byte, 1<<16)

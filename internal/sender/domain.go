@@ -171,7 +171,7 @@ func DomainKey(ctx context.Context, db *sqldb.DB, box *secret.Box, tenant id.Ten
 	err := db.QueryRow(ctx, `SELECT dkim_selector, dkim_key FROM sending_domain WHERE tenant_id = $1 AND id = $2`,
 		tenant, domain).Scan(&selector, &sealed)
 	if err != nil {
-		return nil, "", missing(err, ErrDomainNotFound)
+		return nil, "", notFoundFault(err, ErrDomainNotFound)
 	}
 	private, err := box.Open(sealed, keyPlace(tenant, domain))
 	if err != nil {
@@ -204,7 +204,7 @@ func ForceVerify(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, domain, tr
 		WHERE tenant_id = $1 AND domain = $2 RETURNING `+domainColumns,
 		tenant, name, Verified, ByOperator, now.UnixMicro(), host, Live).Scan)
 	if err != nil {
-		return Domain{}, missing(err, ErrDomainNotFound)
+		return Domain{}, notFoundFault(err, ErrDomainNotFound)
 	}
 	return d, nil
 }
@@ -214,7 +214,7 @@ func DeleteDomain(ctx context.Context, db *sqldb.DB, tenant id.Tenant, domain id
 	return db.InTx(ctx, func(tx *sqldb.DB) error {
 		if _, err := scanDomain(tenant)(tx.QueryRow(ctx, `
 			SELECT `+domainColumns+` FROM sending_domain WHERE tenant_id = $1 AND id = $2`+tx.ForUpdate(), tenant, domain).Scan); err != nil {
-			return missing(err, ErrDomainNotFound)
+			return notFoundFault(err, ErrDomainNotFound)
 		}
 		var users int
 		if err := tx.QueryRow(ctx, `
@@ -250,7 +250,7 @@ func DomainByID(ctx context.Context, db *sqldb.DB, tenant id.Tenant, domain id.D
 	d, err := scanDomain(tenant)(db.QueryRow(ctx, `
 		SELECT `+domainColumns+` FROM sending_domain WHERE tenant_id = $1 AND id = $2`, tenant, domain).Scan)
 	if err != nil {
-		return Domain{}, missing(err, ErrDomainNotFound)
+		return Domain{}, notFoundFault(err, ErrDomainNotFound)
 	}
 	return d, nil
 }
@@ -261,7 +261,7 @@ func DomainByName(ctx context.Context, db *sqldb.DB, tenant id.Tenant, name stri
 	d, err := scanDomain(tenant)(db.QueryRow(ctx, `
 		SELECT `+domainColumns+` FROM sending_domain WHERE tenant_id = $1 AND domain = $2`, tenant, name).Scan)
 	if err != nil {
-		return Domain{}, missing(err, ErrDomainNotFound)
+		return Domain{}, notFoundFault(err, ErrDomainNotFound)
 	}
 	return d, nil
 }

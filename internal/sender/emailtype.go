@@ -183,7 +183,7 @@ func UpdateEmailType(ctx context.Context, db *sqldb.DB, tenant id.Tenant, typ id
 		before, err := scanEmailType(tenant)(tx.QueryRow(ctx, `
 			SELECT `+typeColumns+` FROM email_type WHERE tenant_id = $1 AND id = $2`+tx.ForUpdate(), tenant, typ).Scan)
 		if err != nil {
-			return missing(err, ErrEmailTypeNotFound)
+			return notFoundFault(err, ErrEmailTypeNotFound)
 		}
 		if t, err = f.apply(ctx, tx, before); err != nil {
 			return err
@@ -261,7 +261,7 @@ func EmailTypeByID(ctx context.Context, db *sqldb.DB, tenant id.Tenant, typ id.E
 	t, err := scanEmailType(tenant)(db.QueryRow(ctx, `
 		SELECT `+typeColumns+` FROM email_type WHERE tenant_id = $1 AND id = $2`, tenant, typ).Scan)
 	if err != nil {
-		return EmailType{}, missing(err, ErrEmailTypeNotFound)
+		return EmailType{}, notFoundFault(err, ErrEmailTypeNotFound)
 	}
 	return t, nil
 }
@@ -271,7 +271,7 @@ func EmailTypeByKey(ctx context.Context, db *sqldb.DB, tenant id.Tenant, key str
 	t, err := scanEmailType(tenant)(db.QueryRow(ctx, `
 		SELECT `+typeColumns+` FROM email_type WHERE tenant_id = $1 AND type_key = $2`, tenant, key).Scan)
 	if err != nil {
-		return EmailType{}, missing(err, ErrUnknownEmailType)
+		return EmailType{}, notFoundFault(err, ErrUnknownEmailType)
 	}
 	return t, nil
 }

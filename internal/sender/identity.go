@@ -246,7 +246,7 @@ func UpdateIdentity(ctx context.Context, db *sqldb.DB, tenant id.Tenant, identit
 	err := db.InTx(ctx, func(tx *sqldb.DB) error {
 		var one int
 		if err := tx.QueryRow(ctx, `SELECT 1 FROM sending_identity WHERE tenant_id = $1 AND id = $2`+tx.ForUpdate(), tenant, identity).Scan(&one); err != nil {
-			return missing(err, ErrIdentityNotFound)
+			return notFoundFault(err, ErrIdentityNotFound)
 		}
 		before, err := IdentityByID(ctx, tx, tenant, identity)
 		if err != nil {

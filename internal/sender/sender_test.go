@@ -25,26 +25,26 @@ import (
 
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// house is a database with two tenants; the records of the second must not change.
-type house struct {
+// fixture is a database with two tenants; the records of the second must not change.
+type fixture struct {
 	*testing.T
 	db          *sqldb.DB
 	box         *secret.Box
 	mine, other id.Tenant
 }
 
-func each(t *testing.T, f func(h house)) {
+func each(t *testing.T, f func(h fixture)) {
 	t.Helper()
 	box, err := secret.NewBox(make([]byte, secret.KeyBytes))
 	if err != nil {
 		t.Fatal(err)
 	}
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		f(house{t, db, box, idtest.Tenant(), idtest.Tenant()})
+		f(fixture{t, db, box, idtest.Tenant(), idtest.Tenant()})
 	})
 }
 
-func (h house) domain(tenant id.Tenant, name, trackingHost string) sender.Domain {
+func (h fixture) domain(tenant id.Tenant, name, trackingHost string) sender.Domain {
 	h.Helper()
 	d, err := sender.CreateDomain(h.Context(), h.db, h.box, tenant, sender.DomainDraft{Domain: name}, noon)
 	if err == nil && trackingHost != "" {
@@ -56,7 +56,7 @@ func (h house) domain(tenant id.Tenant, name, trackingHost string) sender.Domain
 	return d
 }
 
-func (h house) emailType(tenant id.Tenant, name string) sender.EmailType {
+func (h fixture) emailType(tenant id.Tenant, name string) sender.EmailType {
 	h.Helper()
 	t, err := sender.CreateEmailType(h.Context(), h.db, tenant, sender.EmailTypeFields{DisplayName: &name}, noon)
 	if err != nil {
@@ -65,7 +65,7 @@ func (h house) emailType(tenant id.Tenant, name string) sender.EmailType {
 	return t
 }
 
-func (h house) identity(tenant id.Tenant, address string, types ...id.EmailType) sender.Identity {
+func (h fixture) identity(tenant id.Tenant, address string, types ...id.EmailType) sender.Identity {
 	h.Helper()
 	i, err := sender.CreateIdentity(h.Context(), h.db, tenant, sender.IdentityFields{
 		Address: &address, DisplayName: new("Acme"), EmailTypes: &types,
@@ -76,8 +76,8 @@ func (h house) identity(tenant id.Tenant, address string, types ...id.EmailType)
 	return i
 }
 
-// wrong returns the paths of the fields in err.
-func (h house) wrong(err error) (paths []string) {
+// invalidPaths returns the paths of the fields in err.
+func (h fixture) invalidPaths(err error) (paths []string) {
 	h.Helper()
 	f, ok := fault.As(err)
 	if err != nil && !ok {
@@ -92,7 +92,7 @@ func (h house) wrong(err error) (paths []string) {
 	return paths
 }
 
-func busy(source string) usage.Finder {
+func usedBy(source string) usage.Finder {
 	return usage.Func(func(context.Context, *sqldb.DB, id.Tenant, usage.Subject) (usage.Holders, error) {
 		return usage.Holders{source: {{Name: "Spring"}}}, nil
 	})
@@ -100,7 +100,7 @@ func busy(source string) usage.Finder {
 
 func TestEmailTypesHaveKeysThatStay(t *testing.T) {
 	t.Parallel()
-	each(t, func(h house) {
+	each(t, func(h fixture) {
 		ctx := h.Context()
 		category, err := sender.CreateCategory(ctx, h.db, h.mine, sender.CategoryFields{Name: new("News")}, noon)
 		if err != nil {
@@ -135,7 +135,7 @@ func TestEmailTypesHaveKeysThatStay(t *testing.T) {
 		if want.Label() != "product_uberblick" || typ.Label() != "product" {
 			h.Errorf("labels %q and %q", want.Label(), typ.Label())
 		}
-		if _, err := sender.UpdateEmailType(ctx, h.db, h.mine, typ.ID, sender.EmailTypeFields{Key: new("other")}); !cmp.Equal(h.wrong(err), []string{"type_key"}) {
+		if _, err := sender.UpdateEmailType(ctx, h.db, h.mine, typ.ID, sender.EmailTypeFields{Key: new("other")}); !cmp.Equal(h.invalidPaths(err), []string{"type_key"}) {
 			h.Errorf("a change of key: %v", err)
 		}
 		if list, err := sender.EmailTypes(ctx, h.db, h.mine); err != nil || len(list) != 2 || list[0].ID != again.ID {
@@ -153,7 +153,7 @@ func TestEmailTypesHaveKeysThatStay(t *testing.T) {
 		if _, err := sender.EmailTypeByKey(ctx, h.db, h.mine, "nothing"); !errors.Is(err, sender.ErrUnknownEmailType) {
 			h.Errorf("an unknown key: %v", err)
 		}
-		if err := sender.DeleteEmailType(ctx, h.db, h.mine, typ.ID, busy("broadcasts")); !errors.Is(err, sender.ErrEmailTypeInUse) {
+		if err := sender.DeleteEmailType(ctx, h.db, h.mine, typ.ID, usedBy("broadcasts")); !errors.Is(err, sender.ErrEmailTypeInUse) {
 			h.Errorf("delete while in use: %v", err)
 		}
 		if err := sender.DeleteEmailType(ctx, h.db, h.mine, typ.ID, usage.Finders{}); err != nil {
@@ -166,7 +166,7 @@ func second[T any](_ T, err error) error { return err }
 
 func TestEmailTypeRules(t *testing.T) {
 	t.Parallel()
-	each(t, func(h house) {
+	each(t, func(h fixture) {
 		foreign, err := sender.CreateCategory(h.Context(), h.db, h.other, sender.CategoryFields{Name: new("Theirs")}, noon)
 		if err != nil {
 			h.Fatal(err)
@@ -186,7 +186,7 @@ func TestEmailTypeRules(t *testing.T) {
 			}, []string{"display_name", "description", "utm_campaign_prefix", "sort_order"}},
 		} {
 			_, err := sender.CreateEmailType(h.Context(), h.db, h.mine, tt.fields, noon)
-			if !errors.Is(err, fault.ErrInput) || !cmp.Equal(h.wrong(err), tt.wrong) {
+			if !errors.Is(err, fault.ErrInput) || !cmp.Equal(h.invalidPaths(err), tt.wrong) {
 				h.Errorf("%s: %v; want INVALID_INPUT for %v", tt.name, err, tt.wrong)
 			}
 		}
@@ -195,7 +195,7 @@ func TestEmailTypeRules(t *testing.T) {
 
 func TestADeletedCategoryLeavesItsTypes(t *testing.T) {
 	t.Parallel()
-	each(t, func(h house) {
+	each(t, func(h fixture) {
 		ctx := h.Context()
 		c, err := sender.CreateCategory(ctx, h.db, h.mine, sender.CategoryFields{Name: new("News"), Description: new("d"), SortOrder: new(1)}, noon)
 		if err != nil {
@@ -246,7 +246,7 @@ func TestLimitsOnCounts(t *testing.T) {
 
 func TestADomainIsMadeWithItsKey(t *testing.T) {
 	t.Parallel()
-	each(t, func(h house) {
+	each(t, func(h fixture) {
 		ctx := h.Context()
 		d := h.domain(h.mine, "Bücher.Example", "")
 		if d.Name != "xn--bcher-kva.example" || d.TrackingHost != "go.xn--bcher-kva.example" || d.ReturnPathHost != "bounce.xn--bcher-kva.example" ||
@@ -285,7 +285,7 @@ func TestADomainIsMadeWithItsKey(t *testing.T) {
 
 func TestDomainRules(t *testing.T) {
 	t.Parallel()
-	each(t, func(h house) {
+	each(t, func(h fixture) {
 		for _, tt := range []struct {
 			draft sender.DomainDraft
 			wrong []string
@@ -298,7 +298,7 @@ func TestDomainRules(t *testing.T) {
 			{sender.DomainDraft{Domain: "acme.example", TrackingSubdomain: "x", ReturnPathSubdomain: "X"}, []string{"tracking_subdomain"}},
 		} {
 			_, err := sender.CreateDomain(h.Context(), h.db, h.box, h.mine, tt.draft, noon)
-			if !cmp.Equal(h.wrong(err), tt.wrong) {
+			if !cmp.Equal(h.invalidPaths(err), tt.wrong) {
 				h.Errorf("CreateDomain(%+v): %v; want faults at %v", tt.draft, err, tt.wrong)
 			}
 		}
@@ -307,7 +307,7 @@ func TestDomainRules(t *testing.T) {
 
 func TestForceVerify(t *testing.T) {
 	t.Parallel()
-	each(t, func(h house) {
+	each(t, func(h fixture) {
 		ctx := h.Context()
 		h.domain(h.mine, "acme.example", "")
 		theirs := h.domain(h.other, "acme.example", "")
@@ -323,7 +323,7 @@ func TestForceVerify(t *testing.T) {
 			d, err := sender.ForceVerify(ctx, h.db, h.mine, "acme.example", in, noon)
 			switch {
 			case in == "":
-			case want == "" && !cmp.Equal(h.wrong(err), []string{"tracking_host"}):
+			case want == "" && !cmp.Equal(h.invalidPaths(err), []string{"tracking_host"}):
 				h.Errorf("ForceVerify with host %q = %+v, %v; want a fault at tracking_host", in, d, err)
 			case want != "" && (err != nil || d.TrackingHost != want || !d.TrackingLive || !d.VerifiedAt.Equal(noon)):
 				h.Errorf("ForceVerify with host %q = %+v, %v; want it live at %s", in, d, err, want)
@@ -340,7 +340,7 @@ func TestForceVerify(t *testing.T) {
 
 func TestAnIdentityNeedsItsDomain(t *testing.T) {
 	t.Parallel()
-	each(t, func(h house) {
+	each(t, func(h fixture) {
 		ctx := h.Context()
 		h.domain(h.mine, "pending.example", "")
 		d := h.domain(h.mine, "acme.example", "127.0.0.1:8080")
@@ -385,7 +385,7 @@ func TestAnIdentityNeedsItsDomain(t *testing.T) {
 			}, fault.ErrInput, []string{"email_address", "display_name", "reply_to", "utm_code", "content_rewrite_domain", "image_rewrite_domain", "default_mta_config_id", "email_type_ids"}},
 		} {
 			_, err := sender.CreateIdentity(ctx, h.db, h.mine, tt.fields, noon)
-			if !errors.Is(err, tt.err) || !cmp.Equal(h.wrong(err), tt.wrong) {
+			if !errors.Is(err, tt.err) || !cmp.Equal(h.invalidPaths(err), tt.wrong) {
 				h.Errorf("%s: %v; want %v at %v", tt.name, err, tt.err, tt.wrong)
 			}
 		}
@@ -397,7 +397,7 @@ func TestAnIdentityNeedsItsDomain(t *testing.T) {
 
 func TestChangesOfAnIdentity(t *testing.T) {
 	t.Parallel()
-	each(t, func(h house) {
+	each(t, func(h fixture) {
 		ctx := h.Context()
 		h.domain(h.mine, "pending.example", "")
 		h.domain(h.mine, "acme.example", "go.acme.example")
@@ -437,7 +437,7 @@ func TestChangesOfAnIdentity(t *testing.T) {
 		if err := sender.LaneVerified(ctx, h.db, h.mine, i.ID, mta.ID, noon); err != nil {
 			h.Fatal(err)
 		}
-		if err := sender.RemoveLane(ctx, h.db, h.mine, mta.ID, busy("broadcasts")); !errors.Is(err, lane.ErrInUse) {
+		if err := sender.RemoveLane(ctx, h.db, h.mine, mta.ID, usedBy("broadcasts")); !errors.Is(err, lane.ErrInUse) {
 			h.Errorf("removal of a lane in use: %v", err)
 		}
 		if i, err := sender.IdentityByID(ctx, h.db, h.mine, was); err != nil || len(i.VerifiedLanes) != 1 {
@@ -452,7 +452,7 @@ func TestChangesOfAnIdentity(t *testing.T) {
 		if _, err := sender.UpdateIdentity(ctx, h.db, h.other, was, sender.IdentityFields{}); !errors.Is(err, sender.ErrIdentityNotFound) {
 			h.Errorf("update by another tenant: %v", err)
 		}
-		if err := sender.DeleteIdentity(ctx, h.db, h.mine, was, busy("broadcasts")); !errors.Is(err, sender.ErrIdentityInUse) {
+		if err := sender.DeleteIdentity(ctx, h.db, h.mine, was, usedBy("broadcasts")); !errors.Is(err, sender.ErrIdentityInUse) {
 			h.Errorf("delete while in use: %v", err)
 		}
 		if err := sender.DeleteIdentity(ctx, h.db, h.mine, was, usage.Finders{}); err != nil {
@@ -463,7 +463,7 @@ func TestChangesOfAnIdentity(t *testing.T) {
 
 func TestCandidates(t *testing.T) {
 	t.Parallel()
-	each(t, func(h house) {
+	each(t, func(h fixture) {
 		ctx := h.Context()
 		h.domain(h.mine, "live.example", "go.live.example")
 		h.domain(h.mine, "untracked.example", "")
@@ -532,7 +532,7 @@ func TestCandidates(t *testing.T) {
 
 func TestANewTenantHasANewsletter(t *testing.T) {
 	t.Parallel()
-	each(t, func(h house) {
+	each(t, func(h fixture) {
 		acme, err := tenant.Create(h.Context(), h.db, "acme", "Acme", "", noon, sender.Newsletter)
 		if err != nil {
 			h.Fatal(err)
@@ -546,7 +546,7 @@ func TestANewTenantHasANewsletter(t *testing.T) {
 
 func TestKeysStayUniqueUnderConcurrentCallers(t *testing.T) {
 	t.Parallel()
-	each(t, func(h house) {
+	each(t, func(h fixture) {
 		var wg sync.WaitGroup
 		for range 8 {
 			wg.Go(func() {

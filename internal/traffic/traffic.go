@@ -69,7 +69,7 @@ func Sum(buckets []Bucket, since time.Time) (sum Counts) {
 // add to the same rows wait for each other, so it is called every few seconds, in a transaction of
 // its own, rather than for each message.
 func Add(ctx context.Context, db *sqldb.DB, at time.Time, counts map[Key]Counts) error {
-	keys := slices.SortedFunc(maps.Keys(counts), inOrder) // in the same order in all transactions, so that they do not deadlock
+	keys := slices.SortedFunc(maps.Keys(counts), compareKeys) // in the same order in all transactions, so that they do not deadlock
 	keys = slices.DeleteFunc(keys, func(k Key) bool { return counts[k] == Counts{} })
 	if len(keys) == 0 {
 		return nil
@@ -80,7 +80,7 @@ func Add(ctx context.Context, db *sqldb.DB, at time.Time, counts map[Key]Counts)
 			for to < len(keys) && keys[to].Tenant == keys[from].Tenant {
 				to++
 			}
-			if err := addOf(ctx, tx, keys[from].Tenant, at, keys[from:to], counts); err != nil {
+			if err := addTenant(ctx, tx, keys[from].Tenant, at, keys[from:to], counts); err != nil {
 				return err
 			}
 			from = to
@@ -93,8 +93,8 @@ func Add(ctx context.Context, db *sqldb.DB, at time.Time, counts map[Key]Counts)
 	return nil
 }
 
-// addOf adds to the counts of one tenant.
-func addOf(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, at time.Time, keys []Key, counts map[Key]Counts) error {
+// addTenant adds to the counts of one tenant.
+func addTenant(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, at time.Time, keys []Key, counts map[Key]Counts) error {
 	t := tx.Table("lane_id UUID", "domain_id UUID", "tries BIGINT", "unreached BIGINT",
 		"delivered BIGINT", "deferred BIGINT", "hard BIGINT", "block BIGINT", "complained BIGINT")
 	for _, k := range keys {
@@ -113,7 +113,7 @@ func addOf(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, at time.Time, ke
 	return err
 }
 
-func inOrder(a, b Key) int {
+func compareKeys(a, b Key) int {
 	return cmp.Or(cmp.Compare(a.Tenant, b.Tenant), id.Compare(a.Lane, b.Lane), id.Compare(a.Domain, b.Domain))
 }
 
