@@ -102,7 +102,7 @@ func (ch *Change) Check() error {
 	var p fault.Problems
 	if ch.Name != nil {
 		ch.Name = new(strings.TrimSpace(*ch.Name))
-		if !within(*ch.Name, maxName) {
+		if !fitsLength(*ch.Name, maxName) {
 			p.Add("name", "required, 1 to 200 characters")
 		}
 	}
@@ -113,7 +113,7 @@ func (ch *Change) Check() error {
 		tags := []string{}
 		for i, t := range *ch.Tags {
 			t = strings.TrimSpace(t)
-			if !within(t, maxTag) {
+			if !fitsLength(t, maxTag) {
 				p.AddElement("tags", "must have 1 to 64 characters")
 				if i >= maxTags {
 					break // also too many, which is reported below
@@ -149,7 +149,7 @@ func (ch *Change) Check() error {
 	return nil
 }
 
-func within(text string, most int) bool {
+func fitsLength(text string, most int) bool {
 	n := utf8.RuneCountInString(text)
 	return n > 0 && n <= most && !strings.ContainsRune(text, 0)
 }

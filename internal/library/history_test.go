@@ -21,8 +21,8 @@ import (
 // Concurrent writers append one version each, and each version contains the changes of those before
 // it.
 func TestConcurrentWritersLoseNothing(t *testing.T) {
-	each(t, func(s *shelf) {
-		e := s.create(library.Change{Name: new("News"), Content: says("one")})
+	each(t, func(s *fixture) {
+		e := s.create(library.Change{Name: new("News"), Content: withSubject("one")})
 		writes := map[draft.Field]string{
 			draft.Subject: "two", draft.Preheader: "p", draft.FromName: "F", draft.ReplyTo: "re@example.org",
 			draft.BodyHTML: "<p>new</p>", draft.BodyText: "new",
@@ -31,7 +31,7 @@ func TestConcurrentWritersLoseNothing(t *testing.T) {
 		var all sync.WaitGroup
 		for f, text := range writes {
 			all.Go(func() {
-				e, err := library.Update(s.Context(), s.author(), s.tenant, e.ID, library.Change{Tags: new([]string{string(f)}), Content: part(f, text)})
+				e, err := library.Update(s.Context(), s.author(), s.tenant, e.ID, library.Change{Tags: new([]string{string(f)}), Content: withTexts(f, text)})
 				if err != nil {
 					s.Error(err)
 				}
@@ -71,7 +71,7 @@ func TestConcurrentWritersLoseNothing(t *testing.T) {
 // After any series of operations, the versions of an entry are those written, in order and
 // unchanged, and the entry shows the last of them.
 func TestVersionsNeverChange(t *testing.T) {
-	each(t, func(s *shelf) {
+	each(t, func(s *fixture) {
 		rapid.Check(s.T, func(r *rapid.T) {
 			written := map[id.LibraryEntry][]string{} // subjects by entry
 			made := map[id.LibraryVersion]library.Version{}
@@ -87,7 +87,7 @@ func TestVersionsNeverChange(t *testing.T) {
 					var list []string
 					if rapid.Bool().Draw(r, "content") {
 						list = append(list, fmt.Sprint(step))
-						ch.Content = says(list[0])
+						ch.Content = withSubject(list[0])
 					}
 					written[s.create(ch).ID] = list
 					continue
@@ -96,7 +96,7 @@ func TestVersionsNeverChange(t *testing.T) {
 				switch what {
 				case "say":
 					text := rapid.SampledFrom([]string{"same", fmt.Sprint(step)}).Draw(r, "text")
-					if got := s.update(e, library.Change{Content: says(text)}); got.Version != len(written[e])+1 || *got.Content.Subject != text {
+					if got := s.update(e, library.Change{Content: withSubject(text)}); got.Version != len(written[e])+1 || *got.Content.Subject != text {
 						r.Fatalf("version %d says %s", got.Version, *got.Content.Subject)
 					}
 					written[e] = append(slices.Clone(written[e]), text)
@@ -151,10 +151,10 @@ func TestVersionsNeverChange(t *testing.T) {
 }
 
 func TestACopyHasEverythingButTheNameAndTheStatus(t *testing.T) {
-	each(t, func(s *shelf) {
-		e := s.create(library.Change{Name: new("News"), Status: new(library.Archived), Tags: new([]string{"a"}), Content: says("one")})
+	each(t, func(s *fixture) {
+		e := s.create(library.Change{Name: new("News"), Status: new(library.Archived), Tags: new([]string{"a"}), Content: withSubject("one")})
 		s.later()
-		s.update(e.ID, library.Change{Content: says("two")})
+		s.update(e.ID, library.Change{Content: withSubject("two")})
 		s.later()
 		duplicate := func(e id.LibraryEntry) library.Entry {
 			s.Helper()
@@ -182,7 +182,7 @@ func TestACopyHasEverythingButTheNameAndTheStatus(t *testing.T) {
 				s.Errorf("a version of the copy: %+v", v)
 			}
 		}
-		s.update(d.ID, library.Change{Content: says("three")})
+		s.update(d.ID, library.Change{Content: withSubject("three")})
 		if got := subjects(s.versions(e.ID)); got != "2 two, 1 one" {
 			s.Errorf("versions of the original: %s", got)
 		}
@@ -222,9 +222,9 @@ func TestACopyHasEverythingButTheNameAndTheStatus(t *testing.T) {
 
 // A broadcast copies the current version, or the one it refers to.
 func TestContentForBroadcasts(t *testing.T) {
-	each(t, func(s *shelf) {
-		e := s.create(library.Change{Name: new("News"), Content: says("one")})
-		s.update(e.ID, library.Change{Content: says("two")})
+	each(t, func(s *fixture) {
+		e := s.create(library.Change{Name: new("News"), Content: withSubject("one")})
+		s.update(e.ID, library.Change{Content: withSubject("two")})
 		bare := s.create(library.Change{Name: new("Bare")})
 		for _, tt := range []struct {
 			entry   id.LibraryEntry

@@ -34,8 +34,8 @@ func TestMain(m *testing.M) {
 
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// shelf is the library of a tenant.
-type shelf struct {
+// fixture is the library of a tenant.
+type fixture struct {
 	*testing.T
 	db     *sqldb.DB
 	tenant id.Tenant
@@ -44,18 +44,18 @@ type shelf struct {
 
 // each runs f on both databases. The only entry of a second tenant must not change, and cannot be
 // reached from the first.
-func each(t *testing.T, f func(s *shelf)) {
+func each(t *testing.T, f func(s *fixture)) {
 	t.Helper()
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		s := &shelf{T: t, db: db, tenant: idtest.Tenant(), now: noon}
-		other := &shelf{T: t, db: db, tenant: idtest.Tenant(), now: noon}
-		theirs := other.create(library.Change{Name: new("Theirs"), Content: says("Theirs")})
+		s := &fixture{T: t, db: db, tenant: idtest.Tenant(), now: noon}
+		other := &fixture{T: t, db: db, tenant: idtest.Tenant(), now: noon}
+		theirs := other.create(library.Change{Name: new("Theirs"), Content: withSubject("Theirs")})
 		before := other.load(theirs.ID)
 		f(s)
 		for what, err := range map[string]error{
 			"load":      second(library.Load(t.Context(), db, s.tenant, theirs.ID)),
-			"update":    second(library.Update(t.Context(), s.author(), s.tenant, theirs.ID, library.Change{Name: new("Mine"), Content: says("x")})),
+			"update":    second(library.Update(t.Context(), s.author(), s.tenant, theirs.ID, library.Change{Name: new("Mine"), Content: withSubject("x")})),
 			"archive":   second(library.Archive(t.Context(), s.author(), s.tenant, theirs.ID)),
 			"duplicate": second(library.Duplicate(t.Context(), db, s.tenant, theirs.ID, noon)),
 			"delete":    library.Delete(t.Context(), db, s.tenant, theirs.ID, unused),
@@ -90,47 +90,47 @@ func second[T any](_ T, err error) error { return err }
 // unused finds no uses.
 var unused = usage.Finders{}
 
-func (s *shelf) ok(err error) {
+func (s *fixture) ok(err error) {
 	s.Helper()
 	if err != nil {
 		s.Fatal(err)
 	}
 }
 
-func (s *shelf) author() draft.Author { return draft.Author{DB: s.db, Now: s.now} }
+func (s *fixture) author() draft.Author { return draft.Author{DB: s.db, Now: s.now} }
 
-// later moves the clock.
-func (s *shelf) later() { s.now = s.now.Add(time.Minute) }
+// later advances the clock.
+func (s *fixture) later() { s.now = s.now.Add(time.Minute) }
 
-func (s *shelf) create(ch library.Change) library.Entry {
+func (s *fixture) create(ch library.Change) library.Entry {
 	s.Helper()
 	e, err := library.Create(s.Context(), s.author(), s.tenant, ch)
 	s.ok(err)
 	return e
 }
 
-func (s *shelf) update(entry id.LibraryEntry, ch library.Change) library.Entry {
+func (s *fixture) update(entry id.LibraryEntry, ch library.Change) library.Entry {
 	s.Helper()
 	e, err := library.Update(s.Context(), s.author(), s.tenant, entry, ch)
 	s.ok(err)
 	return e
 }
 
-func (s *shelf) load(entry id.LibraryEntry) library.Entry {
+func (s *fixture) load(entry id.LibraryEntry) library.Entry {
 	s.Helper()
 	e, err := library.Load(s.Context(), s.db, s.tenant, entry)
 	s.ok(err)
 	return e
 }
 
-func (s *shelf) list(f library.Filter) []library.Entry {
+func (s *fixture) list(f library.Filter) []library.Entry {
 	s.Helper()
 	list, _, err := library.List(s.Context(), s.db, s.tenant, f)
 	s.ok(err)
 	return list
 }
 
-func (s *shelf) versions(entry id.LibraryEntry) []library.Version {
+func (s *fixture) versions(entry id.LibraryEntry) []library.Version {
 	s.Helper()
 	var list []library.Version
 	for v, err := range library.Versions(s.Context(), s.db, s.tenant, entry, nil) {
@@ -140,13 +140,13 @@ func (s *shelf) versions(entry id.LibraryEntry) []library.Version {
 	return list
 }
 
-// says is a complete content with a subject.
-func says(subject string) *draft.Change {
-	return part(draft.Subject, subject, draft.BodyHTML, "<p>"+subject+"</p>")
+// withSubject is a complete content with a subject.
+func withSubject(subject string) *draft.Change {
+	return withTexts(draft.Subject, subject, draft.BodyHTML, "<p>"+subject+"</p>")
 }
 
-// part is a change of some texts, given as names and values.
-func part(pairs ...any) *draft.Change {
+// withTexts is a change of some texts, given as names and values.
+func withTexts(pairs ...any) *draft.Change {
 	parts := map[draft.Field]*string{}
 	for i := 0; i < len(pairs); i += 2 {
 		parts[pairs[i].(draft.Field)] = new(pairs[i+1].(string))
@@ -164,7 +164,7 @@ func subjects(list []library.Version) string {
 }
 
 func TestANewEntryHasNoContentOrVersionOne(t *testing.T) {
-	each(t, func(s *shelf) {
+	each(t, func(s *fixture) {
 		bare := s.create(library.Change{Name: new("  Spring news ")})
 		want := library.Entry{
 			Tenant: s.tenant, ID: bare.ID, Slug: "spring-news", Name: "Spring news", Status: library.Draft, Tags: []string{}, CreatedAt: noon, UpdatedAt: noon,
@@ -180,7 +180,7 @@ func TestANewEntryHasNoContentOrVersionOne(t *testing.T) {
 		}
 
 		full := s.create(library.Change{
-			Name: new("Spring news"), Slug: new("spring-news"), Status: new(library.Published), Tags: new([]string{"b", " a ", "b"}), Content: says("Hi {{ first_name }}"),
+			Name: new("Spring news"), Slug: new("spring-news"), Status: new(library.Published), Tags: new([]string{"b", " a ", "b"}), Content: withSubject("Hi {{ first_name }}"),
 		})
 		want = library.Entry{
 			Tenant: s.tenant, ID: full.ID, Slug: "spring-news-2", Name: "Spring news", Status: library.Published, Tags: []string{"b", "a"}, Version: 1,
@@ -201,7 +201,7 @@ func TestANewEntryHasNoContentOrVersionOne(t *testing.T) {
 
 // Entries with equal names get numbered slugs, each once.
 func TestSlugsAreNumbered(t *testing.T) {
-	each(t, func(s *shelf) {
+	each(t, func(s *fixture) {
 		long := strings.Repeat("n", 64)
 		for _, tt := range []struct{ name, slug, want string }{
 			{"News", "", "news"}, {"News", "", "news-2"}, {"x", "news", "news-3"}, {"News 2", "", "news-2-2"}, {"日本", "", "item"}, {"!", "", "item-2"},
@@ -235,12 +235,12 @@ func TestSlugsAreNumbered(t *testing.T) {
 }
 
 func TestInvalidChangesAreRefused(t *testing.T) {
-	each(t, func(s *shelf) {
+	each(t, func(s *fixture) {
 		tags := make([]string, 51)
 		for i := range tags {
 			tags[i] = fmt.Sprint(i)
 		}
-		e := s.create(library.Change{Name: new("Old"), Content: says("Old")})
+		e := s.create(library.Change{Name: new("Old"), Content: withSubject("Old")})
 		bare := s.create(library.Change{Name: new("Bare")})
 		before := s.load(e.ID)
 		for name, tt := range map[string]struct {
@@ -251,12 +251,12 @@ func TestInvalidChangesAreRefused(t *testing.T) {
 			"name":        {library.Change{Name: new(" ")}, "INVALID_INPUT", []string{"name"}},
 			"long name":   {library.Change{Name: new(strings.Repeat("é", 201))}, "INVALID_INPUT", []string{"name"}},
 			"NUL":         {library.Change{Name: new("a\x00")}, "INVALID_INPUT", []string{"name"}},
-			"all at once": {library.Change{Name: new(""), Slug: new("A b"), Tags: new([]string{"x", " "}), Content: part(draft.Subject, "a\nb")}, "INVALID_INPUT", []string{"name", "slug", "tags", "content.subject"}},
+			"all at once": {library.Change{Name: new(""), Slug: new("A b"), Tags: new([]string{"x", " "}), Content: withTexts(draft.Subject, "a\nb")}, "INVALID_INPUT", []string{"name", "slug", "tags", "content.subject"}},
 			"slug":        {library.Change{Name: new("x"), Slug: new("")}, "INVALID_INPUT", []string{"slug"}},
 			"status":      {library.Change{Name: new(""), Status: new(library.Status("gone"))}, "INVALID_STATUS", nil},
 			"tags":        {library.Change{Name: new("x"), Tags: &tags}, "LIMIT_EXCEEDED", nil},
 			"no content":  {library.Change{Name: new("x"), Content: &draft.Change{Parts: map[draft.Field]*string{draft.Subject: nil}}}, "NO_CONTENT", []string{"content.subject"}},
-			"liquid":      {library.Change{Name: new("x"), Content: part(draft.Subject, "Hi", draft.BodyHTML, "{% if %}")}, "LIQUID_INVALID", nil},
+			"liquid":      {library.Change{Name: new("x"), Content: withTexts(draft.Subject, "Hi", draft.BodyHTML, "{% if %}")}, "LIQUID_INVALID", nil},
 		} {
 			for what, err := range map[string]error{
 				"create": second(library.Create(s.Context(), s.author(), s.tenant, tt.ch)),
@@ -283,7 +283,7 @@ func TestInvalidChangesAreRefused(t *testing.T) {
 				s.Errorf("an entry without a name: %v", err)
 			}
 		}
-		for what, ch := range map[string]*draft.Change{"nothing": {}, "no body": part(draft.Subject, "Hi"), "no subject": part(draft.BodyHTML, "<p>Hi</p>")} {
+		for what, ch := range map[string]*draft.Change{"nothing": {}, "no body": withTexts(draft.Subject, "Hi"), "no subject": withTexts(draft.BodyHTML, "<p>Hi</p>")} {
 			for act, err := range map[string]error{
 				"create": second(library.Create(s.Context(), s.author(), s.tenant, library.Change{Name: new("x"), Content: ch})),
 				"update": second(library.Update(s.Context(), s.author(), s.tenant, bare.ID, library.Change{Content: ch})),
@@ -304,12 +304,12 @@ func TestInvalidChangesAreRefused(t *testing.T) {
 
 // Metadata and content change together or not at all.
 func TestAChangeIsAllOrNothing(t *testing.T) {
-	each(t, func(s *shelf) {
+	each(t, func(s *fixture) {
 		s.create(library.Change{Name: new("Taken")})
-		e := s.create(library.Change{Name: new("Mine"), Content: says("one")})
+		e := s.create(library.Change{Name: new("Mine"), Content: withSubject("one")})
 		s.later()
 		before := s.load(e.ID)
-		_, err := library.Update(s.Context(), s.author(), s.tenant, e.ID, library.Change{Name: new("New"), Slug: new("taken"), Content: says("two")})
+		_, err := library.Update(s.Context(), s.author(), s.tenant, e.ID, library.Change{Name: new("New"), Slug: new("taken"), Content: withSubject("two")})
 		if !errors.Is(err, library.ErrSlug) {
 			s.Errorf("a slug that is taken: %v", err)
 		}
@@ -319,7 +319,7 @@ func TestAChangeIsAllOrNothing(t *testing.T) {
 		if got := subjects(s.versions(e.ID)); got != "1 one" {
 			s.Errorf("versions: %s", got)
 		}
-		got := s.update(e.ID, library.Change{Name: new("New"), Slug: new("mine"), Status: new(library.Archived), Tags: new([]string{"t"}), Content: part(draft.Subject, "two")})
+		got := s.update(e.ID, library.Change{Name: new("New"), Slug: new("mine"), Status: new(library.Archived), Tags: new([]string{"t"}), Content: withTexts(draft.Subject, "two")})
 		want := library.Entry{
 			Tenant: s.tenant, ID: e.ID, Slug: "mine", Name: "New", Status: library.Archived, Tags: []string{"t"}, Version: 2,
 			Content:   &draft.Content{Subject: new("two"), HTML: new("<p>one</p>")},

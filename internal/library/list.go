@@ -38,7 +38,7 @@ func List(ctx context.Context, db *sqldb.DB, tenant id.Tenant, f Filter) (list [
 		f.Statuses = []Status{Draft, Published}
 	}
 	if f.Search = strings.TrimSpace(f.Search); f.Search != "" {
-		list, total, err = search(ctx, db, tenant, f)
+		list, total, err = searchNames(ctx, db, tenant, f)
 	} else {
 		list, total, err = page(ctx, db, tenant, f)
 	}
@@ -63,8 +63,8 @@ func page(ctx context.Context, db *sqldb.DB, tenant id.Tenant, f Filter) (list [
 	return list, total, err
 }
 
-// search compares names in Go, because SQLite folds only ASCII letters.
-func search(ctx context.Context, db *sqldb.DB, tenant id.Tenant, f Filter) (list []Entry, total int, err error) {
+// searchNames compares names in Go, because SQLite folds only ASCII letters.
+func searchNames(ctx context.Context, db *sqldb.DB, tenant id.Tenant, f Filter) (list []Entry, total int, err error) {
 	part := strings.ToLower(f.Search)
 	found := []id.LibraryEntry{}
 	rows, err := db.Query(ctx, `

@@ -17,7 +17,7 @@ import (
 )
 
 func TestAList(t *testing.T) {
-	each(t, func(s *shelf) {
+	each(t, func(s *fixture) {
 		var made []library.Entry
 		for _, tt := range []struct {
 			name   string
@@ -27,7 +27,7 @@ func TestAList(t *testing.T) {
 			{`back\slash`, library.Draft},
 		} {
 			s.later()
-			made = append(made, s.create(library.Change{Name: &tt.name, Status: &tt.status, Content: says("x")}))
+			made = append(made, s.create(library.Change{Name: &tt.name, Status: &tt.status, Content: withSubject("x")}))
 		}
 		s.later()
 		s.update(made[0].ID, library.Change{Tags: new([]string{"x"})}) // which makes it the first of the list
@@ -74,9 +74,9 @@ func TestAList(t *testing.T) {
 }
 
 func TestAnEntryIsDeletedUnlessItIsInUse(t *testing.T) {
-	each(t, func(s *shelf) {
-		e := s.create(library.Change{Name: new("News"), Content: says("one")})
-		s.update(e.ID, library.Change{Content: says("two")})
+	each(t, func(s *fixture) {
+		e := s.create(library.Change{Name: new("News"), Content: withSubject("one")})
+		s.update(e.ID, library.Change{Content: withSubject("two")})
 		var asked []usage.Subject
 		who := usage.Func(func(_ context.Context, _ *sqldb.DB, tenant id.Tenant, about usage.Subject) (usage.Holders, error) {
 			if tenant != s.tenant {

@@ -31,7 +31,7 @@ type Rebase struct {
 // PreviewRebase merges the binding of a version of an entry with the current schema of its
 // template. A nil version is the current one. Nothing is written.
 func PreviewRebase(ctx context.Context, db *sqldb.DB, tenant id.Tenant, entry id.LibraryEntry, version *int, now time.Time) (Rebase, error) {
-	e, err := find(ctx, db, tenant, entry, " ")
+	e, err := findEntry(ctx, db, tenant, entry, " ")
 	if err != nil {
 		return Rebase{}, err
 	}

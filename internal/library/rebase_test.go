@@ -18,7 +18,7 @@ import (
 )
 
 // template creates a template with a headline and a teaser.
-func (s *shelf) template() template.Template {
+func (s *fixture) template() template.Template {
 	s.Helper()
 	t, _, err := template.Create(s.Context(), s.db, nil, s.tenant, template.Change{
 		Name: new("Letter"), Subject: new("{{param:headline}}"),
@@ -32,8 +32,8 @@ func (s *shelf) template() template.Template {
 	return t
 }
 
-// bound is content made from a template.
-func bound(slug, values string) *draft.Change {
+// fromTemplate is content made from a template.
+func fromTemplate(slug, values string) *draft.Change {
 	return &draft.Change{Template: &draft.TemplateRef{Slug: slug}, Binding: json.RawMessage(values)}
 }
 
@@ -41,9 +41,9 @@ const values = `{"parameters": {"headline": "Hello", "teaser": "Read on"}, "sect
 
 // Content made from a template does not change when the template does.
 func TestAVersionIsIndependentOfItsTemplate(t *testing.T) {
-	each(t, func(s *shelf) {
+	each(t, func(s *fixture) {
 		tpl := s.template()
-		e := s.create(library.Change{Name: new("News"), Content: bound(tpl.Slug, values)})
+		e := s.create(library.Change{Name: new("News"), Content: fromTemplate(tpl.Slug, values)})
 		v := s.load(e.ID).Content
 		if *v.Subject != "Hello" || !strings.Contains(*v.HTML, "<h1>Hello</h1><p>Read on</p><li>a</li><li>b</li><li>c</li>") || v.Origin == nil || v.Origin.Template != tpl.ID {
 			s.Fatalf("the template made %+v", v)
@@ -56,7 +56,7 @@ func TestAVersionIsIndependentOfItsTemplate(t *testing.T) {
 		if !errors.Is(err, binding.ErrBinding) {
 			s.Errorf("a binding that does not fit: %v", err)
 		}
-		_, err = library.Create(s.Context(), s.author(), s.tenant, library.Change{Name: new("x"), Content: bound("nope", values)})
+		_, err = library.Create(s.Context(), s.author(), s.tenant, library.Change{Name: new("x"), Content: fromTemplate("nope", values)})
 		if !errors.Is(err, draft.ErrTemplate) {
 			s.Errorf("a template that is not there: %v", err)
 		}
@@ -74,10 +74,10 @@ func TestAVersionIsIndependentOfItsTemplate(t *testing.T) {
 }
 
 func TestARebaseFollowsTheCurrentTemplate(t *testing.T) {
-	each(t, func(s *shelf) {
+	each(t, func(s *fixture) {
 		tpl := s.template()
-		e := s.create(library.Change{Name: new("News"), Content: bound(tpl.Slug, values)})
-		s.update(e.ID, library.Change{Content: part(draft.Subject, "Mine")})
+		e := s.create(library.Change{Name: new("News"), Content: fromTemplate(tpl.Slug, values)})
+		s.update(e.ID, library.Change{Content: withTexts(draft.Subject, "Mine")})
 		before := s.load(e.ID)
 
 		same, err := library.PreviewRebase(s.Context(), s.db, s.tenant, e.ID, nil, s.now)
@@ -109,7 +109,7 @@ func TestARebaseFollowsTheCurrentTemplate(t *testing.T) {
 			s.Errorf("the preview changed the entry:\n%s", diff)
 		}
 
-		raw, bare := s.create(library.Change{Name: new("Raw"), Content: says("x")}), s.create(library.Change{Name: new("Bare")})
+		raw, bare := s.create(library.Change{Name: new("Raw"), Content: withSubject("x")}), s.create(library.Change{Name: new("Bare")})
 		for _, tt := range []struct {
 			what    string
 			entry   id.LibraryEntry
@@ -127,7 +127,7 @@ func TestARebaseFollowsTheCurrentTemplate(t *testing.T) {
 	})
 }
 
-func equalJSON(s *shelf, a json.RawMessage, b string) bool {
+func equalJSON(s *fixture, a json.RawMessage, b string) bool {
 	s.Helper()
 	var x, y map[string]any
 	s.ok(json.Unmarshal(a, &x))

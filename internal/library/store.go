@@ -44,7 +44,7 @@ func Load(ctx context.Context, db *sqldb.DB, tenant id.Tenant, entry id.LibraryE
 		return Entry{}, ErrNotFound
 	}
 	if err == nil {
-		e.Content, err = decoded(text)
+		e.Content, err = decodeNull(text)
 	}
 	if err != nil {
 		return Entry{}, fmt.Errorf("load a library entry: %w", err)
@@ -52,8 +52,8 @@ func Load(ctx context.Context, db *sqldb.DB, tenant id.Tenant, entry id.LibraryE
 	return e, nil
 }
 
-// find returns an entry without its content.
-func find(ctx context.Context, db *sqldb.DB, tenant id.Tenant, entry id.LibraryEntry, lock string) (Entry, error) {
+// findEntry returns an entry without its content.
+func findEntry(ctx context.Context, db *sqldb.DB, tenant id.Tenant, entry id.LibraryEntry, lock string) (Entry, error) {
 	e, err := scan(db.QueryRow(ctx, `SELECT `+columns+` FROM library_entry AS e WHERE e.tenant_id = $1 AND e.id = $2`+lock, tenant, entry).Scan)
 	if errors.Is(err, sqldb.ErrNoRows) {
 		return Entry{}, ErrNotFound

@@ -53,14 +53,14 @@ func usesOf(ctx context.Context, db *sqldb.DB, e Entry, finder usage.Finder) (us
 // usage of a version.
 var finished = []string{"completed", "failed", "cancelled", "archived"}
 
-// live returns the uses that prevent deletion.
-func (u uses) live() uses {
+// blocking returns the uses that prevent deletion.
+func (u uses) blocking() uses {
 	return slices.DeleteFunc(slices.Clone(u), func(one Use) bool { return slices.Contains(finished, one.Status) })
 }
 
-// of returns the uses of a version: those with its number, and those of the current version if it
+// ofVersion returns the uses of a version: those with its number, and those of the current version if it
 // is the current one.
-func (u uses) of(number, current int) []Use {
+func (u uses) ofVersion(number, current int) []Use {
 	if u == nil {
 		return nil
 	}

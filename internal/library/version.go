@@ -31,7 +31,7 @@ type Version struct {
 // ErrNoEntry, ErrNoEntryVersion and content.ErrNoContent, as requests that refer to an entry report
 // them.
 func Content(ctx context.Context, db *sqldb.DB, tenant id.Tenant, entry id.LibraryEntry, version int) (draft.Content, int, error) {
-	e, err := find(ctx, db, tenant, entry, " ")
+	e, err := findEntry(ctx, db, tenant, entry, " ")
 	if errors.Is(err, ErrNotFound) {
 		return draft.Content{}, 0, ErrNoEntry
 	}
@@ -53,7 +53,7 @@ func Content(ctx context.Context, db *sqldb.DB, tenant id.Tenant, entry id.Libra
 
 // VersionOf returns one version of an entry with its uses.
 func VersionOf(ctx context.Context, db *sqldb.DB, tenant id.Tenant, entry id.LibraryEntry, number int, who usage.Finder) (Version, error) {
-	e, err := find(ctx, db, tenant, entry, " ")
+	e, err := findEntry(ctx, db, tenant, entry, " ")
 	if err != nil {
 		return Version{}, err
 	}
@@ -62,7 +62,7 @@ func VersionOf(ctx context.Context, db *sqldb.DB, tenant id.Tenant, entry id.Lib
 		return Version{}, err
 	}
 	uses, err := usesOf(ctx, db, e, who)
-	v.Usage = uses.of(number, e.Version)
+	v.Usage = uses.ofVersion(number, e.Version)
 	return v, err
 }
 
@@ -70,7 +70,7 @@ func VersionOf(ctx context.Context, db *sqldb.DB, tenant id.Tenant, entry id.Lib
 // query, since together they may be large.
 func Versions(ctx context.Context, db *sqldb.DB, tenant id.Tenant, entry id.LibraryEntry, who usage.Finder) iter.Seq2[Version, error] {
 	return func(yield func(Version, error) bool) {
-		e, err := find(ctx, db, tenant, entry, " ")
+		e, err := findEntry(ctx, db, tenant, entry, " ")
 		if err != nil {
 			yield(Version{}, err)
 			return
@@ -82,7 +82,7 @@ func Versions(ctx context.Context, db *sqldb.DB, tenant id.Tenant, entry id.Libr
 		}
 		for n := e.Version; n > 0; n-- {
 			v, err := versionOf(ctx, db, tenant, entry, n)
-			v.Usage = uses.of(n, e.Version)
+			v.Usage = uses.ofVersion(n, e.Version)
 			if !yield(v, err) || err != nil {
 				return
 			}
@@ -152,8 +152,8 @@ func decode(text string) (m draft.Content, err error) {
 	return m, json.Unmarshal([]byte(text), &m)
 }
 
-// decoded decodes a column that may be NULL.
-func decoded(text sql.NullString) (*draft.Content, error) {
+// decodeNull decodes a column that may be NULL.
+func decodeNull(text sql.NullString) (*draft.Content, error) {
 	if !text.Valid {
 		return nil, nil
 	}

@@ -98,7 +98,7 @@ func update(ctx context.Context, a draft.Author, tenant id.Tenant, entry id.Libr
 		}
 	}
 	err = a.DB.InTx(ctx, func(tx *sqldb.DB) error {
-		e, err := find(ctx, tx, tenant, entry, tx.ForUpdate())
+		e, err := findEntry(ctx, tx, tenant, entry, tx.ForUpdate())
 		if err != nil {
 			return err
 		}
@@ -124,7 +124,7 @@ func Archive(ctx context.Context, a draft.Author, tenant id.Tenant, entry id.Lib
 // Delete removes an entry and its versions, unless it has live uses.
 func Delete(ctx context.Context, db *sqldb.DB, tenant id.Tenant, entry id.LibraryEntry, who usage.Finder) error {
 	err := db.InTx(ctx, func(tx *sqldb.DB) error {
-		e, err := find(ctx, tx, tenant, entry, tx.ForUpdate())
+		e, err := findEntry(ctx, tx, tenant, entry, tx.ForUpdate())
 		if err != nil {
 			return err
 		}
@@ -135,7 +135,7 @@ func Delete(ctx context.Context, db *sqldb.DB, tenant id.Tenant, entry id.Librar
 		if err != nil {
 			return err
 		}
-		if live := found.live(); len(live) > 0 {
+		if live := found.blocking(); len(live) > 0 {
 			return ErrInUse.With(InUse{live})
 		}
 		_, err = tx.Exec(ctx, `DELETE FROM library_entry WHERE tenant_id = $1 AND id = $2`, tenant, entry)
@@ -151,7 +151,7 @@ func Delete(ctx context.Context, db *sqldb.DB, tenant id.Tenant, entry id.Librar
 func Duplicate(ctx context.Context, db *sqldb.DB, tenant id.Tenant, entry id.LibraryEntry, now time.Time) (Entry, error) {
 	var e Entry
 	err := db.InTx(ctx, func(tx *sqldb.DB) error {
-		from, err := find(ctx, tx, tenant, entry, tx.ForUpdate()) // the lock keeps concurrent copies from choosing the same name
+		from, err := findEntry(ctx, tx, tenant, entry, tx.ForUpdate()) // the lock keeps concurrent copies from choosing the same name
 		if err != nil {
 			return err
 		}
