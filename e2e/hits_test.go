@@ -81,7 +81,7 @@ func TestAKilledLeaderRecordsEachAnsweredHitOnce(t *testing.T) {
 		if err := os.Mkdir(dir, 0o700); err != nil {
 			t.Fatal(err)
 		}
-		second := h.programs[0].Beside(dir)
+		second := h.programs[0].NewNode(dir)
 		if err := second.Start(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -91,7 +91,7 @@ func TestAKilledLeaderRecordsEachAnsweredHitOnce(t *testing.T) {
 		leader := func() *harness.Program {
 			p := eventually(t, time.Minute, func() (*harness.Program, bool) {
 				for _, p := range h.programs {
-					n, err := p.Said("leadership acquired", "classifier")
+					n, err := p.CountLines("leadership acquired", "classifier")
 					if err != nil {
 						t.Fatal(err)
 					}

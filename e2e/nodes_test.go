@@ -33,7 +33,7 @@ func (n *nodes) worker() *harness.Program {
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		n.t.Fatal(err)
 	}
-	w := n.front.Beside(dir, "--roles", "worker")
+	w := n.front.NewNode(dir, "--roles", "worker")
 	if err := w.Start(n.t.Context()); err != nil {
 		n.t.Fatal(err)
 	}
@@ -157,7 +157,7 @@ func TestWorkersComeAndGo(t *testing.T) {
 			}
 			started := 0
 			for _, w := range n.all {
-				k, err := w.Said("broadcast started", id)
+				k, err := w.CountLines("broadcast started", id)
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -84,7 +84,7 @@ func try(ctx context.Context, o options, database string, gentle bool) error {
 	if err := s.schedule(ctx); err != nil {
 		return err
 	}
-	if err := s.play(ctx, gentle); err != nil {
+	if err := s.run(ctx, gentle); err != nil {
 		return err
 	}
 	return s.settle(ctx, gentle)

@@ -12,9 +12,9 @@ import (
 	"github.com/packetboat/packetboat/e2e/harness"
 )
 
-// troubles are the rules of the receiving server, one set at a time (sink.Rule).
-// Those of the gentle kind always answer whether a mail was accepted.
-var troubles = []struct {
+// serverRules are the sets of rules of the receiving server (sink.Rule), of which one applies at a time.
+// With gentle ones the sender always gets a reply after the end of a message.
+var serverRules = []struct {
 	name, rules string
 	gentle      bool
 }{
@@ -32,35 +32,35 @@ var troubles = []struct {
 	{"greylisting", `[{"stage": "rcpt", "to": "@grey\\.example$", "reply": "451 4.7.1 greylisted", "times": 1, "each": true}]`, true},
 }
 
-// blow is something done to the installation.
-type blow struct {
+// failure is a fault injected into the installation.
+type failure struct {
 	name string
 	do   func(*scene, context.Context) error
 }
 
-// Blows that any installation takes, those for several nodes, and those that a
-// careful operator causes.
+// The failures of any installation, those of installations with several nodes, and the orderly stop of a
+// node.
 var (
-	kill     = blow{"kill of a node", (*scene).kill}
-	killSink = blow{"kill of the receiving server", (*scene).killSink}
-	several  = []blow{
+	kill            = failure{"kill of a node", (*scene).kill}
+	killSink        = failure{"kill of the receiving server", (*scene).killSink}
+	clusterFailures = []failure{
 		{"kill of the database", (*scene).restartDatabase},
-		{"short partition", func(s *scene, ctx context.Context) error { return s.part(ctx, time.Second) }},
-		{"long partition", func(s *scene, ctx context.Context) error { return s.part(ctx, lease+6*time.Second) }},
+		{"short partition", func(s *scene, ctx context.Context) error { return s.partition(ctx, time.Second) }},
+		{"long partition", func(s *scene, ctx context.Context) error { return s.partition(ctx, lease+6*time.Second) }},
 		{"freeze", (*scene).freeze},
 	}
-	drain = blow{"stop of a node", (*scene).stop}
+	drain = failure{"stop of a node", (*scene).stop}
 )
 
-// deck returns as many blows as there are cycles, in random order: each kind at
-// least once if there is room, and most of them kills.
-func (s *scene) deck(gentle bool) []blow {
+// chooseFailures returns one failure for each cycle, in random order: each kind at least twice if there are
+// enough cycles, and kills for the rest.
+func (s *scene) chooseFailures(gentle bool) []failure {
 	if gentle {
-		return slices.Repeat([]blow{drain}, s.cycles)
+		return slices.Repeat([]failure{drain}, s.cycles)
 	}
-	deck := []blow{killSink}
+	deck := []failure{killSink}
 	if s.proxy != nil {
-		deck = append(deck, several...)
+		deck = append(deck, clusterFailures...)
 	}
 	deck = append(deck, deck...)
 	for len(deck) < s.cycles {
@@ -71,38 +71,38 @@ func (s *scene) deck(gentle bool) []blow {
 	return deck
 }
 
-// play sends, and deals one blow after the other.
-func (s *scene) play(ctx context.Context, gentle bool) error {
+// run injects one failure after the other while the broadcast is sent.
+func (s *scene) run(ctx context.Context, gentle bool) error {
 	var kinds []int
-	for cycle, b := range s.deck(gentle) {
+	for cycle, b := range s.chooseFailures(gentle) {
 		if len(kinds) == 0 {
-			kinds = s.random.Perm(len(troubles))
+			kinds = s.random.Perm(len(serverRules))
 		}
-		trouble := troubles[kinds[0]]
+		trouble := serverRules[kinds[0]]
 		kinds = kinds[1:]
 		if gentle && !trouble.gentle {
-			trouble = troubles[0]
+			trouble = serverRules[0]
 		}
 		if err := s.server.Rules(trouble.rules); err != nil {
 			return err
 		}
-		if err := sleep(ctx, time.Duration(500+s.pick(2500))*time.Millisecond); err != nil {
+		if err := sleep(ctx, time.Duration(500+s.randomInt(2500))*time.Millisecond); err != nil {
 			return err
 		}
-		if err := s.leave(ctx); err != nil {
+		if err := s.suppressRandom(ctx); err != nil {
 			return err
 		}
 		if err := b.do(s, ctx); err != nil {
 			return fmt.Errorf("cycle %d, %s: %w", cycle+1, b.name, err)
 		}
-		s.did[b.name]++
+		s.failures[b.name]++
 		for _, n := range s.nodes {
 			if n.Ended() {
 				return fmt.Errorf("cycle %d, %s: a node has ended by itself; see %s", cycle+1, b.name, n.Log)
 			}
 		}
 		if cycle == 0 { // that was during the preparation; the others are to hit the send
-			if err := s.underWay(ctx); err != nil {
+			if err := s.awaitMail(ctx); err != nil {
 				return err
 			}
 		}
@@ -119,8 +119,8 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// underWay waits until mail flows.
-func (s *scene) underWay(ctx context.Context) error {
+// awaitMail waits until mail flows.
+func (s *scene) awaitMail(ctx context.Context) error {
 	for end := time.Now().Add(2 * time.Minute); time.Now().Before(end); {
 		if m, err := s.server.Messages(); err != nil || len(m) > 0 {
 			return err
@@ -132,15 +132,15 @@ func (s *scene) underWay(ctx context.Context) error {
 	return errors.New("nothing is sent")
 }
 
-// leave suppresses a recipient who may or may not have got the mail. From the moment
-// it is answered no attempt begins but those that were checked just before.
-func (s *scene) leave(ctx context.Context) error {
+// suppressRandom suppresses a random recipient, whose mail may have been sent already. After the response,
+// only attempts that were checked just before may still begin.
+func (s *scene) suppressRandom(ctx context.Context) error {
 	const checked = 10 * time.Second
-	email := s.people[s.pick(len(s.people))]
+	email := s.people[s.randomInt(len(s.people))]
 	if strings.HasSuffix(email, "@refused.example") {
 		return nil
 	}
-	if err := s.shun(ctx, email, nil); err != nil {
+	if err := s.excludeContact(ctx, email, nil); err != nil {
 		return err
 	}
 	if _, before := s.left[email]; !before {
@@ -149,9 +149,9 @@ func (s *scene) leave(ctx context.Context) error {
 	return nil
 }
 
-// node that a blow is for, and its place.
+// victim returns a random node and its index.
 func (s *scene) victim() (int, *harness.Program) {
-	i := s.pick(len(s.nodes))
+	i := s.randomInt(len(s.nodes))
 	return i, s.nodes[i]
 }
 
@@ -178,7 +178,7 @@ func (s *scene) replace(ctx context.Context, i int) error {
 		return s.front.Start(ctx)
 	}
 	s.nodes = slices.Delete(s.nodes, i, i+1)
-	return s.node(ctx)
+	return s.addNode(ctx)
 }
 
 func (s *scene) killSink(ctx context.Context) error {
@@ -186,7 +186,7 @@ func (s *scene) killSink(ctx context.Context) error {
 		return err
 	}
 	s.mayRepeat += connections
-	if err := sleep(ctx, time.Duration(s.pick(1500))*time.Millisecond); err != nil {
+	if err := sleep(ctx, time.Duration(s.randomInt(1500))*time.Millisecond); err != nil {
 		return err
 	}
 	return s.server.Restart(ctx)
@@ -201,9 +201,9 @@ func (s *scene) restartDatabase(ctx context.Context) error {
 	return nil
 }
 
-func (s *scene) part(ctx context.Context, d time.Duration) error {
+func (s *scene) partition(ctx context.Context, d time.Duration) error {
 	s.mayRepeat += connections
-	s.proxy.Part()
+	s.proxy.Partition()
 	defer s.proxy.Heal()
 	return sleep(ctx, d)
 }

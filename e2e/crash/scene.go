@@ -48,7 +48,7 @@ type scene struct {
 	never     []string             // addresses not to be mailed
 	left      map[string]time.Time // addresses suppressed during the send
 	mayRepeat int
-	did       map[string]int // what was done, how often
+	failures  map[string]int // what was done, how often
 }
 
 func newScene(ctx context.Context, o options, database string) (*scene, error) {
@@ -56,7 +56,7 @@ func newScene(ctx context.Context, o options, database string) (*scene, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &scene{options: o, random: rand.New(rand.NewPCG(o.seed, 1)), dir: dir, left: map[string]time.Time{}, did: map[string]int{}}
+	s := &scene{options: o, random: rand.New(rand.NewPCG(o.seed, 1)), dir: dir, left: map[string]time.Time{}, failures: map[string]int{}}
 	if err := s.build(ctx, database); err != nil {
 		return nil, errors.Join(err, s.close())
 	}
@@ -111,7 +111,7 @@ func (s *scene) newDatabase(ctx context.Context) (string, error) {
 	if _, err := admin.Exec(ctx, `CREATE DATABASE `+name+` TEMPLATE template0 LC_COLLATE 'C' LC_CTYPE 'C' ENCODING 'UTF8'`); err != nil {
 		return "", err
 	}
-	return harness.Aside(s.postgres, name)
+	return harness.OtherDatabase(s.postgres, name)
 }
 
 // schedule makes the people and the broadcast, and the nodes that send it.
@@ -129,7 +129,7 @@ func (s *scene) schedule(ctx context.Context) error {
 		for k := range 10 { // these must never get a mail
 			email := fmt.Sprintf("person%d@example.org", i*10+k)
 			s.never = append(s.never, email)
-			if err := s.shun(ctx, email, change); err != nil {
+			if err := s.excludeContact(ctx, email, change); err != nil {
 				return err
 			}
 		}
@@ -150,26 +150,26 @@ func (s *scene) schedule(ctx context.Context) error {
 		return err
 	}
 	for range workers {
-		if err := s.node(ctx); err != nil {
+		if err := s.addNode(ctx); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// shun changes a contact so that it must not be mailed; nil: suppresses it.
-func (s *scene) shun(ctx context.Context, email string, change map[string]any) error {
+// excludeContact applies a change after which a contact must not be mailed; nil suppresses it.
+func (s *scene) excludeContact(ctx context.Context, email string, change map[string]any) error {
 	if change == nil {
-		return s.insist(ctx, http.MethodPost, "/suppressions", map[string]any{"email": email, "reason": "asked"})
+		return s.retryCall(ctx, http.MethodPost, "/suppressions", map[string]any{"email": email, "reason": "asked"})
 	}
 	whole := map[string]any{"email": email}
 	maps.Copy(whole, change)
-	return s.insist(ctx, http.MethodPut, "/contacts", whole)
+	return s.retryCall(ctx, http.MethodPut, "/contacts", whole)
 }
 
-// insist calls an operation until it succeeds: the database may be unavailable for a
+// retryCall calls an operation until it succeeds: the database may be unavailable for a
 // moment.
-func (s *scene) insist(ctx context.Context, method, path string, body any) error {
+func (s *scene) retryCall(ctx context.Context, method, path string, body any) error {
 	for late := time.Now().Add(30 * time.Second); ; {
 		a, err := s.ready.Key.Do(ctx, method, path, body)
 		switch {
@@ -188,14 +188,14 @@ func (s *scene) insist(ctx context.Context, method, path string, body any) error
 	}
 }
 
-// node adds one that sends. The first there is reaches its database by the proxy.
-func (s *scene) node(ctx context.Context) error {
+// addNode starts a node that sends. The first one connects to its database through the proxy.
+func (s *scene) addNode(ctx context.Context) error {
 	s.made++
 	dir := filepath.Join(s.dir, fmt.Sprint("node", s.made))
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		return err
 	}
-	n := s.front.Beside(dir, "--roles", "worker")
+	n := s.front.NewNode(dir, "--roles", "worker")
 	if len(s.nodes) == 0 || s.nodes[0].Database != s.proxy.Database {
 		n.Database = s.proxy.Database
 		s.nodes = append([]*harness.Program{n}, s.nodes...)
@@ -234,5 +234,5 @@ func (s *scene) close() error {
 	return errors.Join(errs...)
 }
 
-// pick returns a number below n by chance.
-func (s *scene) pick(n int) int { return s.random.IntN(n) }
+// randomInt returns a random number below n.
+func (s *scene) randomInt(n int) int { return s.random.IntN(n) }

@@ -32,7 +32,7 @@ func (s *scene) settle(ctx context.Context, gentle bool) error {
 		wrong = fmt.Errorf("%d mails were repeated although no process was killed", figures.Repeats)
 	}
 	var names []string
-	for name, n := range s.did {
+	for name, n := range s.failures {
 		names = append(names, fmt.Sprintf("%d × %s", n, name))
 	}
 	slices.Sort(names)

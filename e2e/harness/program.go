@@ -204,15 +204,15 @@ func (p *Program) Freeze() error { return p.cmd.Process.Signal(syscall.SIGSTOP) 
 // Thaw continues a frozen program (SIGCONT).
 func (p *Program) Thaw() error { return p.cmd.Process.Signal(syscall.SIGCONT) }
 
-// Beside returns another program on the same database, with a directory of its
+// NewNode returns another program on the same database, with a directory of its
 // own and other arguments.
-func (p *Program) Beside(dir string, args ...string) *Program {
+func (p *Program) NewNode(dir string, args ...string) *Program {
 	return &Program{Path: p.Path, Dir: dir, Log: filepath.Join(dir, "log"), Database: p.Database, Env: p.Env, Args: args, Key: p.Key}
 }
 
-// Said returns how many lines of the program's output, over all its runs, hold
+// CountLines returns how many lines of the program's output, over all its runs, hold
 // each of the texts.
-func (p *Program) Said(texts ...string) (int, error) {
+func (p *Program) CountLines(texts ...string) (int, error) {
 	log, err := os.ReadFile(p.Log)
 	if err != nil {
 		return 0, err

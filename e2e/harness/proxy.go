@@ -20,7 +20,7 @@ type Proxy struct {
 	listener        net.Listener
 
 	mu    sync.Mutex
-	gate  chan struct{} // closed while all goes through
+	open  chan struct{} // closed while all goes through
 	conns map[net.Conn]bool
 	all   sync.WaitGroup
 }
@@ -35,8 +35,8 @@ func StartProxy(database string) (*Proxy, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Proxy{gate: make(chan struct{}), conns: map[net.Conn]bool{}}
-	close(p.gate)
+	p := &Proxy{open: make(chan struct{}), conns: map[net.Conn]bool{}}
+	close(p.open)
 	p.network, p.target = pgconn.NetworkAddress(config.Host, config.Port)
 	if p.listener, err = net.Listen("tcp", "127.0.0.1:0"); err != nil {
 		return nil, err
@@ -51,25 +51,25 @@ func StartProxy(database string) (*Proxy, error) {
 	return p, nil
 }
 
-// Part holds everything back from now on: connections stay open, nothing arrives.
-func (p *Proxy) Part() {
+// Partition delays all data from now on: connections stay open, but nothing is forwarded.
+func (p *Proxy) Partition() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	select {
-	case <-p.gate:
-		p.gate = make(chan struct{})
-	default: // parted already
+	case <-p.open:
+		p.open = make(chan struct{})
+	default: // partitioned already
 	}
 }
 
-// Heal passes on everything that was held back, and all that follows.
+// Heal ends a partition, and forwards the data that was delayed.
 func (p *Proxy) Heal() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	select {
-	case <-p.gate:
+	case <-p.open:
 	default:
-		close(p.gate)
+		close(p.open)
 	}
 }
 
@@ -93,17 +93,17 @@ func (p *Proxy) accept() {
 		if err != nil {
 			return
 		}
-		p.all.Go(func() { p.join(near) })
+		p.all.Go(func() { p.forward(near) })
 	}
 }
 
-func (p *Proxy) join(near net.Conn) {
+func (p *Proxy) forward(near net.Conn) {
 	defer near.Close()
 	if !p.add(near) {
 		return
 	}
 	defer p.remove(near)
-	p.wait()
+	p.awaitOpen()
 	far, err := (&net.Dialer{}).DialContext(context.Background(), p.network, p.target)
 	if err != nil {
 		return
@@ -119,14 +119,14 @@ func (p *Proxy) join(near net.Conn) {
 	back.Wait()
 }
 
-// copy passes on what comes, when it may, and ends both ways with one.
+// copy forwards data in one direction, except during a partition. When it ends, it closes both connections.
 func (p *Proxy) copy(to, from net.Conn) {
 	defer to.Close()
 	defer from.Close()
 	buf := make([]byte, 32<<10)
 	for {
 		n, err := from.Read(buf)
-		p.wait()
+		p.awaitOpen()
 		if n > 0 {
 			if _, err := to.Write(buf[:n]); err != nil {
 				return
@@ -138,9 +138,9 @@ func (p *Proxy) copy(to, from net.Conn) {
 	}
 }
 
-func (p *Proxy) wait() {
+func (p *Proxy) awaitOpen() {
 	p.mu.Lock()
-	gate := p.gate
+	gate := p.open
 	p.mu.Unlock()
 	<-gate
 }
@@ -160,8 +160,8 @@ func (p *Proxy) remove(c net.Conn) {
 	delete(p.conns, c)
 }
 
-// Aside returns an address of the same server for another database.
-func Aside(database, name string) (string, error) {
+// OtherDatabase returns an address of the same server for another database.
+func OtherDatabase(database, name string) (string, error) {
 	u, err := url.Parse(database)
 	if err != nil || !strings.HasPrefix(u.Scheme, "postgres") {
 		return "", fmt.Errorf("%q is not the address of a PostgreSQL database", database)

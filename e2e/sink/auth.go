@@ -12,10 +12,10 @@ import (
 // auth answers AUTH (RFC 4954) for the one user there is.
 func (c *session) auth(arg string) error {
 	if c.srv.opts.User == "" || !c.helloSaid || c.loggedIn {
-		c.say("503 5.5.1 no AUTH now")
+		c.reply("503 5.5.1 no AUTH now")
 		return nil
 	}
-	if replied, err := c.trouble(Auth); replied || err != nil {
+	if replied, err := c.applyRules(Auth); replied || err != nil {
 		return err
 	}
 	mechanism, initial, _ := strings.Cut(arg, " ")
@@ -29,7 +29,7 @@ func (c *session) auth(arg string) error {
 	case "CRAM-MD5":
 		ok, err = c.cramMD5()
 	default:
-		c.say("504 5.5.4 unknown mechanism")
+		c.reply("504 5.5.4 unknown mechanism")
 		return nil
 	}
 	switch {
@@ -37,9 +37,9 @@ func (c *session) auth(arg string) error {
 		return err
 	case ok:
 		c.loggedIn = true
-		c.say("235 2.7.0 welcome")
+		c.reply("235 2.7.0 welcome")
 	default:
-		c.say("535 5.7.8 wrong user or password")
+		c.reply("535 5.7.8 wrong user or password")
 	}
 	return nil
 }
@@ -70,8 +70,8 @@ func (c *session) cramMD5() (bool, error) {
 // answers to a challenge.
 func (c *session) orAsk(sent, challenge string) (string, error) {
 	if sent == "" {
-		c.say("334 " + base64.StdEncoding.EncodeToString([]byte(challenge)))
-		line, err := c.line()
+		c.reply("334 " + base64.StdEncoding.EncodeToString([]byte(challenge)))
+		line, err := c.readLine()
 		if err != nil {
 			return "", err
 		}

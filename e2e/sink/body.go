@@ -42,7 +42,7 @@ func (c *session) message() (raw []byte, wire int, bare bool, err error) {
 		if len(have) > c.srv.opts.MaxSize+len(".\r\n") {
 			return nil, 0, bare, errTooLarge
 		}
-		if err := c.fill(); err != nil {
+		if err := c.readMore(); err != nil {
 			return nil, 0, bare, err
 		}
 	}

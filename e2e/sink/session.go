@@ -16,11 +16,11 @@ import (
 const (
 	bufferSize = 32 << 10
 	maxCommand = 12 << 10 // RFC 4954 allows AUTH so much
-	patience   = 10 * time.Minute
+	ioTimeout  = 10 * time.Minute
 )
 
-// session is one connection. What it reads lies in in[r:w]; answers gather in
-// out and are written when there is nothing left to read.
+// session is one connection. in[r:w] was read and not processed yet; replies are collected in out, and
+// written before the session waits for input.
 type session struct {
 	srv    *Server
 	nc     net.Conn
@@ -35,7 +35,7 @@ type session struct {
 	helloSaid bool
 	secure    bool
 	loggedIn  bool
-	taken     int // messages
+	accepted  int // messages
 	mailOpen  bool
 	from      string
 	to        []string
@@ -70,26 +70,26 @@ func greeting(o Options, offerTLS bool) []byte {
 	return b
 }
 
-// serve leads the conversation until it ends one way or another.
+// serve processes commands until the connection ends.
 func (c *session) serve(tooMany bool) {
 	if c.srv.opts.ImplicitTLS {
-		if replied, err := c.trouble(TLS); replied || err != nil || c.encrypt() != nil {
+		if replied, err := c.applyRules(TLS); replied || err != nil || c.encrypt() != nil {
 			return
 		}
 	}
 	if tooMany {
-		c.say("421 4.7.0 too many connections")
+		c.reply("421 4.7.0 too many connections")
 		c.flush()
 		return
 	}
-	switch replied, err := c.trouble(Connect); {
+	switch replied, err := c.applyRules(Connect); {
 	case err != nil:
 		return
 	case !replied:
-		c.say("220 sink.invalid ESMTP")
+		c.reply("220 sink.invalid ESMTP")
 	}
 	for {
-		line, err := c.line()
+		line, err := c.readLine()
 		if err != nil {
 			break
 		}
@@ -105,49 +105,49 @@ func (c *session) command(line []byte) error {
 	verb, arg, _ := bytes.Cut(line, []byte(" "))
 	if len(verb) == 4 {
 		switch {
-		case word(verb, "MAIL"):
+		case isVerb(verb, "MAIL"):
 			return c.mail(arg)
-		case word(verb, "RCPT"):
+		case isVerb(verb, "RCPT"):
 			return c.rcpt(arg)
-		case word(verb, "DATA"):
+		case isVerb(verb, "DATA"):
 			return c.data()
-		case word(verb, "EHLO"), word(verb, "HELO"):
-			return c.greet(word(verb, "EHLO"))
-		case word(verb, "RSET"):
-			c.forget()
-			c.say("250 2.0.0 ok")
+		case isVerb(verb, "EHLO"), isVerb(verb, "HELO"):
+			return c.greet(isVerb(verb, "EHLO"))
+		case isVerb(verb, "RSET"):
+			c.resetTransaction()
+			c.reply("250 2.0.0 ok")
 			return nil
-		case word(verb, "NOOP"):
-			c.say("250 2.0.0 ok")
+		case isVerb(verb, "NOOP"):
+			c.reply("250 2.0.0 ok")
 			return nil
-		case word(verb, "AUTH"):
+		case isVerb(verb, "AUTH"):
 			return c.auth(string(arg))
-		case word(verb, "QUIT"):
-			c.say("221 2.0.0 bye")
+		case isVerb(verb, "QUIT"):
+			c.reply("221 2.0.0 bye")
 			c.flush()
 			return io.EOF
 		}
 	}
-	if word(verb, "STARTTLS") {
+	if isVerb(verb, "STARTTLS") {
 		return c.startTLS()
 	}
-	c.say("500 5.5.1 unknown command")
+	c.reply("500 5.5.1 unknown command")
 	return nil
 }
 
-func word(verb []byte, name string) bool {
+func isVerb(verb []byte, name string) bool {
 	return len(verb) == len(name) && strings.EqualFold(string(verb), name)
 }
 
 func (c *session) greet(extended bool) error {
-	if replied, err := c.trouble(Hello); replied || err != nil {
+	if replied, err := c.applyRules(Hello); replied || err != nil {
 		return err
 	}
-	c.forget()
+	c.resetTransaction()
 	c.helloSaid = true
 	switch {
 	case !extended:
-		c.say("250 sink.invalid")
+		c.reply("250 sink.invalid")
 	case c.secure:
 		c.out = append(c.out, c.srv.secure...)
 	default:
@@ -157,50 +157,50 @@ func (c *session) greet(extended bool) error {
 }
 
 func (c *session) mail(arg []byte) error {
-	from, params, ok := path(arg, "FROM:")
+	from, params, ok := parsePath(arg, "FROM:")
 	switch {
 	case !c.helloSaid || c.mailOpen:
-		c.say("503 5.5.1 not now")
+		c.reply("503 5.5.1 not now")
 		return nil
 	case c.srv.opts.RequireTLS && !c.secure:
-		c.say("530 5.7.0 must issue STARTTLS first")
+		c.reply("530 5.7.0 must issue STARTTLS first")
 		return nil
 	case c.srv.opts.User != "" && !c.loggedIn:
-		c.say("530 5.7.0 authentication required")
+		c.reply("530 5.7.0 authentication required")
 		return nil
 	case !ok:
-		c.say("501 5.5.4 no sender")
+		c.reply("501 5.5.4 no sender")
 		return nil
-	case c.srv.opts.PerConn > 0 && c.taken >= c.srv.opts.PerConn:
-		c.say("421 4.7.0 too many messages on this connection")
+	case c.srv.opts.PerConn > 0 && c.accepted >= c.srv.opts.PerConn:
+		c.reply("421 4.7.0 too many messages on this connection")
 		c.flush()
 		return io.EOF
 	}
 	c.from = from
-	if replied, err := c.trouble(Mail); replied || err != nil {
+	if replied, err := c.applyRules(Mail); replied || err != nil {
 		return err
 	}
 	for p := range bytes.FieldsSeq(params) {
 		if v, ok := bytes.CutPrefix(bytes.ToUpper(p), []byte("SIZE=")); ok {
 			if n, err := strconv.Atoi(string(v)); err == nil && n > c.srv.opts.MaxSize {
-				c.say("552 5.3.4 message too large")
+				c.reply("552 5.3.4 message too large")
 				return nil
 			}
 		}
 	}
 	c.mailOpen = true
-	c.say("250 2.1.0 ok")
+	c.reply("250 2.1.0 ok")
 	return nil
 }
 
 func (c *session) rcpt(arg []byte) error {
-	to, _, ok := path(arg, "TO:")
+	to, _, ok := parsePath(arg, "TO:")
 	switch {
 	case !c.mailOpen:
-		c.say("503 5.5.1 MAIL first")
+		c.reply("503 5.5.1 MAIL first")
 		return nil
 	case !ok || to == "":
-		c.say("501 5.5.4 no recipient")
+		c.reply("501 5.5.4 no recipient")
 		return nil
 	}
 	c.to = append(c.to, to)
@@ -208,29 +208,29 @@ func (c *session) rcpt(arg []byte) error {
 		c.to = c.to[:len(c.to)-1]
 		return err
 	}
-	c.say("250 2.1.5 ok")
+	c.reply("250 2.1.5 ok")
 	return nil
 }
 
 func (c *session) data() error {
 	if len(c.to) == 0 {
-		c.say("503 5.5.1 no valid recipients")
+		c.reply("503 5.5.1 no valid recipients")
 		return nil
 	}
-	if replied, err := c.trouble(Data); replied || err != nil {
+	if replied, err := c.applyRules(Data); replied || err != nil {
 		return err
 	}
-	c.say("354 go on")
+	c.reply("354 go on")
 	if c.anyRule(Body) {
-		if err := c.fill(); err != nil {
+		if err := c.readMore(); err != nil {
 			return err
 		}
-		answered, err := c.trouble(Body)
+		answered, err := c.applyRules(Body)
 		if err != nil {
 			return err
 		}
 		if answered {
-			defer c.forget()
+			defer c.resetTransaction()
 			_, _, _, err := c.message()
 			return err
 		}
@@ -239,26 +239,26 @@ func (c *session) data() error {
 	if err != nil {
 		return err
 	}
-	defer c.forget()
+	defer c.resetTransaction()
 	if bare {
-		c.say("554 5.6.0 bare line feeds are not taken")
+		c.reply("554 5.6.0 bare line feeds are not taken")
 		return nil
 	}
 	m := Message{Time: time.Now(), Conn: c.number, Mail: c.from, Rcpt: c.to}
 	if replied, err := c.troubleWith(m, raw, wire); replied || err != nil {
 		return err
 	}
-	if err := c.enter(m, raw, wire); err != nil {
-		c.say("451 4.3.0 cannot keep the message")
+	if err := c.recordMessage(m, raw, wire); err != nil {
+		c.reply("451 4.3.0 cannot keep the message")
 		return nil
 	}
-	c.say("250 2.0.0 taken")
+	c.reply("250 2.0.0 taken")
 	return nil
 }
 
-// enter takes a message into account.
-func (c *session) enter(m Message, raw []byte, wire int) error {
-	c.taken++
+// recordMessage counts an accepted message, and stores it in the ledger unless messages are discarded.
+func (c *session) recordMessage(m Message, raw []byte, wire int) error {
+	c.accepted++
 	if !c.srv.opts.Discard && !c.srv.ledger.idle() {
 		m.Rcpt = slices.Clone(m.Rcpt)
 		if err := c.srv.ledger.add(m, raw); err != nil {
@@ -270,22 +270,22 @@ func (c *session) enter(m Message, raw []byte, wire int) error {
 	return nil
 }
 
-// forget ends the transaction.
-func (c *session) forget() { c.mailOpen, c.from, c.to = false, "", c.to[:0] }
+// resetTransaction ends the transaction.
+func (c *session) resetTransaction() { c.mailOpen, c.from, c.to = false, "", c.to[:0] }
 
 func (c *session) startTLS() error {
 	if !c.srv.opts.STARTTLS || c.secure {
-		c.say("502 5.5.1 no STARTTLS here")
+		c.reply("502 5.5.1 no STARTTLS here")
 		return nil
 	}
-	rule := c.due(TLS, nil)
+	rule := c.dueRule(TLS, nil)
 	if rule != nil && rule.Reply != "" {
-		_, err := c.make(rule)
+		_, err := c.applyRule(rule)
 		return err
 	}
-	c.say("220 2.0.0 go on")
+	c.reply("220 2.0.0 go on")
 	if rule != nil {
-		if _, err := c.make(rule); err != nil {
+		if _, err := c.applyRule(rule); err != nil {
 			return err
 		}
 	}
@@ -294,13 +294,13 @@ func (c *session) startTLS() error {
 	}
 	c.flush()
 	c.helloSaid = false
-	c.forget()
+	c.resetTransaction()
 	return c.encrypt()
 }
 
 func (c *session) encrypt() error {
 	tc := tls.Server(c.nc, c.srv.tls)
-	_ = c.nc.SetDeadline(time.Now().Add(patience))
+	_ = c.nc.SetDeadline(time.Now().Add(ioTimeout))
 	if err := tc.Handshake(); err != nil {
 		return err
 	}
@@ -308,8 +308,8 @@ func (c *session) encrypt() error {
 	return nil
 }
 
-// say adds a line to the answers.
-func (c *session) say(line string) {
+// reply appends a reply to out.
+func (c *session) reply(line string) {
 	if line[0] >= '4' {
 		c.srv.refused.Add(1)
 	}
@@ -323,8 +323,8 @@ func (c *session) flush() {
 	}
 }
 
-// fill reads more input. Answers go out first: the client may be waiting.
-func (c *session) fill() error {
+// readMore reads more input. It writes out first, since the client may wait for replies.
+func (c *session) readMore() error {
 	c.flush()
 	switch {
 	case c.r == c.w:
@@ -335,7 +335,7 @@ func (c *session) fill() error {
 	case c.w == len(c.in):
 		c.in = append(c.in, make([]byte, len(c.in))...)
 	}
-	if err := c.nc.SetReadDeadline(time.Now().Add(patience)); err != nil {
+	if err := c.nc.SetReadDeadline(time.Now().Add(ioTimeout)); err != nil {
 		return err
 	}
 	n, err := c.nc.Read(c.in[c.w:])
@@ -346,9 +346,9 @@ func (c *session) fill() error {
 	return err
 }
 
-// line returns the next command, without its line end. It is valid until the
+// readLine returns the next command, without its line end. It is valid until the
 // next read.
-func (c *session) line() ([]byte, error) {
+func (c *session) readLine() ([]byte, error) {
 	for {
 		if i := bytes.IndexByte(c.in[c.r:c.w], '\n'); i >= 0 {
 			line := c.in[c.r : c.r+i]
@@ -358,14 +358,14 @@ func (c *session) line() ([]byte, error) {
 		if c.w-c.r > maxCommand {
 			return nil, fmt.Errorf("a command of %d bytes", c.w-c.r)
 		}
-		if err := c.fill(); err != nil {
+		if err := c.readMore(); err != nil {
 			return nil, err
 		}
 	}
 }
 
-// path takes <address> from the argument of MAIL or RCPT.
-func path(arg []byte, prefix string) (addr string, params []byte, ok bool) {
+// parsePath parses the <address> in the argument of MAIL or RCPT, and returns it with the parameters after it.
+func parsePath(arg []byte, prefix string) (addr string, params []byte, ok bool) {
 	if len(arg) < len(prefix) || !strings.EqualFold(string(arg[:len(prefix)]), prefix) {
 		return "", nil, false
 	}

@@ -20,14 +20,14 @@ import (
 	"github.com/packetboat/packetboat/e2e/sink"
 )
 
-// talk is a client that says what it is told and returns what it hears.
-type talk struct {
+// testClient is a client that sends given text and returns the replies.
+type testClient struct {
 	t  *testing.T
 	nc net.Conn
 	br *bufio.Reader
 }
 
-func dial(t *testing.T, s *sink.Server) *talk {
+func dial(t *testing.T, s *sink.Server) *testClient {
 	t.Helper()
 	nc, err := net.Dial("tcp", s.Addr())
 	if err != nil {
@@ -35,11 +35,11 @@ func dial(t *testing.T, s *sink.Server) *talk {
 	}
 	t.Cleanup(func() { nc.Close() })
 	_ = nc.SetDeadline(time.Now().Add(10 * time.Second))
-	return &talk{t, nc, bufio.NewReader(nc)}
+	return &testClient{t, nc, bufio.NewReader(nc)}
 }
 
-// say writes text and returns the last lines of as many replies as it asks for.
-func (c *talk) say(text string, replies int) []string {
+// exchange sends text and returns the last line of each of the given number of replies.
+func (c *testClient) exchange(text string, replies int) []string {
 	c.t.Helper()
 	if _, err := io.WriteString(c.nc, text); err != nil {
 		c.t.Fatal(err)
@@ -58,10 +58,10 @@ func (c *talk) say(text string, replies int) []string {
 }
 
 // codes returns just the codes.
-func (c *talk) codes(text string, replies int) string {
+func (c *testClient) codes(text string, replies int) string {
 	c.t.Helper()
 	var codes []string
-	for _, line := range c.say(text, replies) {
+	for _, line := range c.exchange(text, replies) {
 		codes = append(codes, line[:3])
 	}
 	return strings.Join(codes, " ")
@@ -97,7 +97,7 @@ func TestOnlyCRLFDotCRLFEndsAMessage(t *testing.T) {
 	for _, body := range []string{"a\n.\nb\r\n", "a\r\n.\nb\r\n", "a\n.\r\nb\r\n", ".\nMAIL FROM:<x@y>\r\n", "\n.\r\n"} {
 		s := sink.Start(t, sink.Options{})
 		c := dial(t, s)
-		c.say("EHLO x\r\n"+envelope, 5)
+		c.exchange("EHLO x\r\n"+envelope, 5)
 		if got := c.codes(body+"\r\n.\r\nNOOP\r\n", 2); got != "554 250" {
 			t.Errorf("%q: %s; want it refused as one message", body, got)
 		}
@@ -146,15 +146,15 @@ func TestLogAccountsForEachMessage(t *testing.T) {
 	for n := range conns {
 		c := dial(t, s)
 		wg.Go(func() {
-			c.say("EHLO x\r\n", 2)
+			c.exchange("EHLO x\r\n", 2)
 			for i := range each {
-				c.say(envelope, 3)
-				c.say(fmt.Sprintf("Subject: x\r\nMessage-Id:\r\n <%d.%d@x>\r\nX-ENTITY-REF-ID: r%d\r\n\r\nMessage-ID: <no>\r\n.\r\n", n, i, n), 1)
+				c.exchange(envelope, 3)
+				c.exchange(fmt.Sprintf("Subject: x\r\nMessage-Id:\r\n <%d.%d@x>\r\nX-ENTITY-REF-ID: r%d\r\n\r\nMessage-ID: <no>\r\n.\r\n", n, i, n), 1)
 			}
 		})
 	}
 	wg.Wait()
-	// Whoever has a 250 is in the log already, before the server is closed.
+	// A message is in the log before its 250 is sent, even if the server was not closed yet.
 	data, err := os.ReadFile(o.Log)
 	if err != nil {
 		t.Fatal(err)
@@ -191,8 +191,8 @@ func TestDiscardCountsOnly(t *testing.T) {
 	t.Parallel()
 	s := sink.Start(t, sink.Options{Discard: true})
 	c := dial(t, s)
-	c.say("EHLO x\r\n"+envelope, 5)
-	c.say("hello\r\n.\r\n", 1)
+	c.exchange("EHLO x\r\n"+envelope, 5)
+	c.exchange("hello\r\n.\r\n", 1)
 	if st := s.Stats(); st.Messages != 1 || st.Bytes != 7 || len(s.Messages()) != 0 {
 		t.Errorf("stats = %+v, %d messages kept", st, len(s.Messages()))
 	}
@@ -209,7 +209,7 @@ func TestRulesApplyPerRecipient(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := dial(t, sink.Start(t, sink.Options{Rules: rules}))
-	c.say("EHLO x\r\nMAIL FROM:<a@b>\r\n", 3)
+	c.exchange("EHLO x\r\nMAIL FROM:<a@b>\r\n", 3)
 	for _, tt := range []struct{ to, want string }{
 		{"grey1@x", "451"}, {"grey2@x", "451"}, {"grey1@x", "250"}, {"grey2@x", "250"},
 		{"late@x", "250"}, {"late@x", "550"}, {"slow@x", "250"},
@@ -218,7 +218,7 @@ func TestRulesApplyPerRecipient(t *testing.T) {
 			t.Errorf("%s: %s, want %s", tt.to, got, tt.want)
 		}
 	}
-	if got := c.say("RSET\r\nMAIL FROM:<nobody@x>\r\nRCPT TO:<a@b>\r\n", 3); got[2] != "550 5.7.1 b" {
+	if got := c.exchange("RSET\r\nMAIL FROM:<nobody@x>\r\nRCPT TO:<a@b>\r\n", 3); got[2] != "550 5.7.1 b" {
 		t.Errorf("by sender: %q", got)
 	}
 }
@@ -253,8 +253,8 @@ func TestAwait(t *testing.T) {
 	s := sink.Start(t, sink.Options{})
 	c := dial(t, s)
 	go func() {
-		c.say("EHLO x\r\n"+envelope, 5)
-		c.say(".\r\n", 1)
+		c.exchange("EHLO x\r\n"+envelope, 5)
+		c.exchange(".\r\n", 1)
 	}()
 	if got, err := s.Await(t.Context(), 1); err != nil || len(got) != 1 {
 		t.Errorf("Await = %d messages, %v", len(got), err)

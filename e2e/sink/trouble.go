@@ -16,37 +16,37 @@ func (c *session) anyRule(stage Stage) bool {
 	return slices.ContainsFunc(*c.srv.rules.Load(), func(l *liveRule) bool { return l.Stage == stage })
 }
 
-// trouble applies the first rule that matches, and reports whether it gave the
+// applyRules applies the first rule that matches, and reports whether it gave the
 // answer. An error means that the connection is to be dropped.
-func (c *session) trouble(stage Stage) (replied bool, err error) {
+func (c *session) applyRules(stage Stage) (replied bool, err error) {
 	return c.troubleFor(stage, c.to)
 }
 
 func (c *session) troubleFor(stage Stage, to []string) (bool, error) {
-	l := c.due(stage, to)
+	l := c.dueRule(stage, to)
 	if l == nil {
 		return false, nil
 	}
-	return c.make(l)
+	return c.applyRule(l)
 }
 
-// troubleWith is trouble for a message that is all there.
+// troubleWith applies the rules to a complete message.
 func (c *session) troubleWith(m Message, raw []byte, wire int) (bool, error) {
-	l := c.due(Dot, m.Rcpt)
+	l := c.dueRule(Dot, m.Rcpt)
 	if l == nil {
 		return false, nil
 	}
 	if l.Keep {
 		m.Lost = l.Drop || l.Reply != "" && l.Reply[0] != '2'
-		if err := c.enter(m, raw, wire); err != nil {
+		if err := c.recordMessage(m, raw, wire); err != nil {
 			return false, err
 		}
 	}
-	return c.make(l)
+	return c.applyRule(l)
 }
 
-// due returns the rule that applies now, if there is one.
-func (c *session) due(stage Stage, to []string) *liveRule {
+// dueRule returns the rule that applies now, if there is one.
+func (c *session) dueRule(stage Stage, to []string) *liveRule {
 	for _, l := range *c.srv.rules.Load() {
 		if l.Over > 0 && l.Stage == stage && c.srv.open() <= l.Over {
 			continue
@@ -63,8 +63,8 @@ func (c *session) due(stage Stage, to []string) *liveRule {
 	return nil
 }
 
-// make makes the trouble that a rule asks for.
-func (c *session) make(l *liveRule) (replied bool, err error) {
+// applyRule makes the trouble that a rule asks for.
+func (c *session) applyRule(l *liveRule) (replied bool, err error) {
 	if l.Delay > 0 {
 		c.flush()
 		if !c.wait(l.Delay) {
@@ -80,7 +80,7 @@ func (c *session) make(l *liveRule) (replied bool, err error) {
 		for _, line := range lines[:len(lines)-1] {
 			c.out = append(append(append(append(c.out, line[:3]...), '-'), line[min(4, len(line)):]...), "\r\n"...)
 		}
-		c.say(lines[len(lines)-1])
+		c.reply(lines[len(lines)-1])
 		c.flush()
 	}
 	if l.Drop {

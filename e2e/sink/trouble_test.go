@@ -52,9 +52,9 @@ func TestDrips(t *testing.T) {
 	const between = 2 * time.Millisecond
 	s := sink.Start(t, sink.Options{Rules: rules(t, `[{"stage": "rcpt", "drip": "2ms", "times": 1}]`)})
 	c := dial(t, s)
-	c.say("EHLO x\r\nMAIL FROM:<a@b>\r\n", 3)
+	c.exchange("EHLO x\r\nMAIL FROM:<a@b>\r\n", 3)
 	began := time.Now()
-	got := c.say("RCPT TO:<ann@example.org>\r\n", 1)
+	got := c.exchange("RCPT TO:<ann@example.org>\r\n", 1)
 	if min := time.Duration(len(got[0])) * between; got[0][:3] != "250" || time.Since(began) < min {
 		t.Errorf("%q after %v, want a 250 and at least %v", got, time.Since(began), min)
 	}
@@ -91,7 +91,7 @@ func TestFailingTLS(t *testing.T) {
 	} {
 		s := sink.Start(t, sink.Options{STARTTLS: true, Rules: rules(t, test.rule)})
 		c := dial(t, s)
-		c.say("EHLO x\r\n", 2)
+		c.exchange("EHLO x\r\n", 2)
 		if got := c.codes("STARTTLS\r\n", 1); got != test.want {
 			t.Errorf("%s: STARTTLS: %s, want %s", test.name, got, test.want)
 		}
