@@ -109,7 +109,7 @@ func (h *history) period(ctx context.Context, p int) error {
 	if err := h.record(ctx, p, send, from, sent, bounced); err != nil {
 		return err
 	}
-	h.doings(from, length, known, n)
+	h.addActivity(from, length, known, n)
 	slices.SortFunc(h.entries, func(a, b entry) int { return cmp.Compare(a.at, b.at) })
 	for i := range h.entries {
 		e := &h.entries[i]
@@ -246,8 +246,8 @@ func (h *history) record(ctx context.Context, p int, send id.Send, from time.Tim
 	return s.flush(ctx)
 }
 
-// doings adds what people did besides reading mail. A few do most of it.
-func (h *history) doings(from time.Time, length time.Duration, known, n int) {
+// addActivity adds events other than those of mail. A few contacts have most of them.
+func (h *history) addActivity(from time.Time, length time.Duration, known, n int) {
 	add := func(part int, kind journal.Type, what func(c int, at int64) (name, data string)) {
 		for range n * part / 1000 {
 			c := int(float64(known) * h.r.Float64())

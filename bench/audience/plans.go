@@ -16,8 +16,8 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// asked is a question put to the packages themselves.
-type asked struct {
+// plannedQuery is a query whose plan is shown; it calls the packages directly.
+type plannedQuery struct {
 	name string
 	ask  func(ctx context.Context, db *sqldb.DB, tenant id.Tenant) error
 }
@@ -92,9 +92,9 @@ func explain(ctx context.Context, db *sqldb.DB, text string, args []any) error {
 }
 
 // plansOf are the questions whose plans are worth reading.
-func plansOf() []asked {
-	list := func(name, sort, search string, asc bool, rule any) asked {
-		return asked{name, func(ctx context.Context, db *sqldb.DB, tenant id.Tenant) error {
+func plansOf() []plannedQuery {
+	list := func(name, sort, search string, asc bool, rule any) plannedQuery {
+		return plannedQuery{name, func(ctx context.Context, db *sqldb.DB, tenant id.Tenant) error {
 			sel, err := selectorOf(ctx, db, tenant, search, rule)
 			if err != nil {
 				return err
@@ -103,8 +103,8 @@ func plansOf() []asked {
 			return err
 		}}
 	}
-	count := func(name string, rule any) asked {
-		return asked{"count, " + name, func(ctx context.Context, db *sqldb.DB, tenant id.Tenant) error {
+	count := func(name string, rule any) plannedQuery {
+		return plannedQuery{"count, " + name, func(ctx context.Context, db *sqldb.DB, tenant id.Tenant) error {
 			sel, err := selectorOf(ctx, db, tenant, "", rule)
 			if err != nil {
 				return err
@@ -113,7 +113,7 @@ func plansOf() []asked {
 			return err
 		}}
 	}
-	deep := asked{"list, deep", func(ctx context.Context, db *sqldb.DB, tenant id.Tenant) error {
+	deep := plannedQuery{"list, deep", func(ctx context.Context, db *sqldb.DB, tenant id.Tenant) error {
 		q := contact.Query{Sort: contact.ByCreated, Limit: 50}
 		var at int64
 		var who id.Contact
@@ -125,7 +125,7 @@ func plansOf() []asked {
 		_, err = contact.List(ctx, db, tenant, q)
 		return err
 	}}
-	return []asked{
+	return []plannedQuery{
 		list("list", "created_at", "", false, nil), deep,
 		list("list by last_name", "last_name", "", true, nil), list("list by last_activity_at", "last_activity_at", "", true, nil),
 		list("search, common", "created_at", "anna", false, nil), list("search, rare", "created_at", rare, false, nil),

@@ -105,13 +105,13 @@ func (s *site) loads(ctx context.Context) ([]press.Load, error) {
 	}
 	write := func(name, method string, target float64, email func(r *rand.Rand) string) press.Load {
 		return press.Load{Name: name, Target: target, Next: func(r *rand.Rand, b []byte) []byte {
-			p := s.people.person(s.someone(r))
+			p := s.people.person(s.randomContact(r))
 			p.email = email(r)
 			return s.account.Request(b, method, "/contacts", p.body())
 		}}
 	}
 	fresh := func(*rand.Rand) string { return fmt.Sprintf("new%d.%d@example.org", os.Getpid(), made.Add(1)) }
-	known := func(r *rand.Rand) string { return s.people.person(s.someone(r)).email }
+	known := func(r *rand.Rand) string { return s.people.person(s.randomContact(r)).email }
 	deep, err := s.walk(ctx, "", s.extent.contacts*9/10)
 	if err != nil {
 		return nil, err
@@ -132,7 +132,7 @@ func (s *site) loads(ctx context.Context) ([]press.Load, error) {
 		get("list 50, deep", 3000, func(*rand.Rand) string { return "/contacts?limit=50&cursor=" + deep }),
 		get("list 50 by last name", 0, func(*rand.Rand) string { return "/contacts?limit=50&sort=last_name&dir=asc" }),
 		get("search", 0, func(r *rand.Rand) string {
-			p := s.people.person(s.someone(r))
+			p := s.people.person(s.randomContact(r))
 			return "/contacts?limit=50&search=" + url.QueryEscape(p.first+" "+p.last)
 		}),
 		get("count", 0, func(*rand.Rand) string { return "/contacts/count" }),

@@ -23,10 +23,10 @@ func (a answer) at(p float64) time.Duration { return press.Result{Took: a.took}.
 
 // How often a question is asked.
 const (
-	askMost   = 40
-	askLeast  = 3
-	askAtMost = 4 * time.Second // in all, unless askLeast takes longer
-	patience  = 20 * time.Second
+	maxRequests    = 40
+	minRequests    = 3
+	usualScaleTime = 4 * time.Second // in all, unless minRequests take longer
+	maxScaleTime   = 20 * time.Second
 )
 
 // scale asks the questions of a large database and of one a tenth of its size.
@@ -75,7 +75,7 @@ func ask(ctx context.Context, o options, dialect string, x extent, asked []quest
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", q.name, err)
 		}
-		say("%s %7d  %-26s %s", dialect, x.contacts, q.name, a)
+		progressf("%s %7d  %-26s %s", dialect, x.contacts, q.name, a)
 		list = append(list, a)
 	}
 	return list, nil
@@ -128,8 +128,8 @@ func (s *site) ask(ctx context.Context, c *press.Conn, q question, cursors map[s
 		return answer{}, err
 	}
 	var a answer
-	for began := time.Now(); len(a.took) < askMost && ctx.Err() == nil; {
-		if spent := time.Since(began); spent > askAtMost && len(a.took) >= askLeast || spent > patience {
+	for began := time.Now(); len(a.took) < maxRequests && ctx.Err() == nil; {
+		if spent := time.Since(began); spent > usualScaleTime && len(a.took) >= minRequests || spent > maxScaleTime {
 			break
 		}
 		start := time.Now()
@@ -147,7 +147,7 @@ func (s *site) ask(ctx context.Context, c *press.Conn, q question, cursors map[s
 		return a, err
 	}
 	a.cpu = (after.CPU - before.CPU) / time.Duration(max(len(a.took), 1))
-	if len(a.took) > askLeast { // the first answer read what the next ones found in memory
+	if len(a.took) > minRequests { // the first answer read what the next ones found in memory
 		a.took = a.took[1:]
 	}
 	slices.Sort(a.took)

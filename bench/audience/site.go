@@ -124,7 +124,7 @@ func (s *site) awaitIndex(ctx context.Context) error {
 		}
 		if waiting < indexedFrom || time.Since(moved) > 15*time.Second {
 			if took := moved.Sub(began); took > time.Second || waiting >= indexedFrom {
-				say("%s: %d contacts are not in the index of the search after %s", s.dialect, waiting, took.Round(time.Second))
+				progressf("%s: %d contacts are not in the index of the search after %s", s.dialect, waiting, took.Round(time.Second))
 			}
 			return nil
 		}
@@ -242,7 +242,7 @@ func (s *site) fill(ctx context.Context) (err error) {
 	if err := l.load(ctx); err != nil {
 		return err
 	}
-	say("%s: loaded %d contacts and %d journal entries in %s", s.dialect, s.extent.contacts, s.extent.entries, time.Since(began).Round(time.Second))
+	progressf("%s: loaded %d contacts and %d journal entries in %s", s.dialect, s.extent.contacts, s.extent.entries, time.Since(began).Round(time.Second))
 	return nil
 }
 
@@ -299,8 +299,8 @@ func awaitFollowers(ctx context.Context, db *sqldb.DB) error {
 	return nil
 }
 
-// say prints the progress; figures go to standard output.
-func say(format string, args ...any) { fmt.Fprintf(os.Stderr, format+"\n", args...) }
+// progressf prints the progress; figures go to standard output.
+func progressf(format string, args ...any) { fmt.Fprintf(os.Stderr, format+"\n", args...) }
 
-// someone returns the number of any contact.
-func (s *site) someone(r *rand.Rand) int { return r.IntN(s.extent.contacts) }
+// randomContact returns the number of any contact.
+func (s *site) randomContact(r *rand.Rand) int { return r.IntN(s.extent.contacts) }

@@ -81,7 +81,7 @@ func measure(ctx context.Context, o options, database string, addresses int) (er
 	if err != nil {
 		return err
 	}
-	kept, err := s.kept(ctx)
+	kept, err := s.countRecorded(ctx)
 	if err != nil {
 		return err
 	}

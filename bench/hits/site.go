@@ -171,7 +171,7 @@ func (s *site) pending(ctx context.Context) (n int, err error) {
 	return n, err
 }
 
-func (s *site) kept(ctx context.Context) (n int, err error) {
+func (s *site) countRecorded(ctx context.Context) (n int, err error) {
 	err = s.db.QueryRow(ctx, `SELECT COUNT(*) FROM hit /* all tenants: there is one */`).Scan(&n)
 	return n, err
 }

@@ -38,12 +38,12 @@ func (c *Conn) Do(request []byte) (status int, err error) {
 	if _, err := c.net.Write(request); err != nil {
 		return 0, err
 	}
-	return c.answer()
+	return c.readResponse()
 }
 
 var errFraming = errors.New("the answer is not framed as HTTP/1.1 should be")
 
-func (c *Conn) answer() (int, error) {
+func (c *Conn) readResponse() (int, error) {
 	end := -1
 	for from := 0; ; {
 		if end = bytes.Index(c.in[from:], []byte("\r\n\r\n")); end >= 0 {
@@ -51,7 +51,7 @@ func (c *Conn) answer() (int, error) {
 			break
 		}
 		from = max(len(c.in)-3, 0)
-		if err := c.read(); err != nil {
+		if err := c.readMore(); err != nil {
 			return 0, err
 		}
 	}
@@ -73,18 +73,18 @@ func (c *Conn) answer() (int, error) {
 	if status == 204 || status == 304 {
 		length = 0
 	}
-	c.take(end + 4)
+	c.consume(end + 4)
 	c.Body = c.Body[:0]
 	keep := c.Keep
 	defer func() { c.Keep = keep }()
 	c.Keep = keep || status >= 300 // errors are reported
 	if chunked {
-		return status, c.chunks()
+		return status, c.skipChunks()
 	}
 	if length < 0 {
 		return 0, errFraming
 	}
-	return status, c.swallow(length)
+	return status, c.skipBody(length)
 }
 
 // header returns the value of a header as Go's server spells its name.
@@ -105,11 +105,11 @@ func header(head []byte, name string) ([]byte, bool) {
 	}
 }
 
-func (c *Conn) chunks() error {
+func (c *Conn) skipChunks() error {
 	for {
 		end := bytes.Index(c.in, []byte("\r\n"))
 		if end < 0 {
-			if err := c.read(); err != nil {
+			if err := c.readMore(); err != nil {
 				return err
 			}
 			continue
@@ -118,28 +118,28 @@ func (c *Conn) chunks() error {
 		if err != nil {
 			return errFraming
 		}
-		c.take(end + 2)
-		if err := c.swallow(int(n)); err != nil {
+		c.consume(end + 2)
+		if err := c.skipBody(int(n)); err != nil {
 			return err
 		}
 		for len(c.in) < 2 {
-			if err := c.read(); err != nil {
+			if err := c.readMore(); err != nil {
 				return err
 			}
 		}
-		c.take(2)
+		c.consume(2)
 		if n == 0 {
 			return nil
 		}
 	}
 }
 
-// swallow takes n bytes of a body.
-func (c *Conn) swallow(n int) error {
+// skipBody reads n bytes of a body.
+func (c *Conn) skipBody(n int) error {
 	c.Got += n
 	for n > 0 {
 		if len(c.in) == 0 {
-			if err := c.read(); err != nil {
+			if err := c.readMore(); err != nil {
 				return err
 			}
 		}
@@ -147,13 +147,13 @@ func (c *Conn) swallow(n int) error {
 		if c.Keep {
 			c.Body = append(c.Body, c.in[:part]...)
 		}
-		c.take(part)
+		c.consume(part)
 		n -= part
 	}
 	return nil
 }
 
-func (c *Conn) take(n int) {
+func (c *Conn) consume(n int) {
 	if n == len(c.in) {
 		c.in = c.in[:0]
 		return
@@ -161,7 +161,7 @@ func (c *Conn) take(n int) {
 	c.in = c.in[:copy(c.in, c.in[n:])]
 }
 
-func (c *Conn) read() error {
+func (c *Conn) readMore() error {
 	if len(c.in) == cap(c.in) {
 		return fmt.Errorf("%w: a head of more than %d bytes", errFraming, cap(c.in))
 	}

@@ -67,7 +67,7 @@ func measureFair(ctx context.Context, o options, p *harness.Program, database st
 		ready *harness.Ready
 		lane  string
 	}{{"another tenant's", theirs, their}, {"its own tenant's", &own, lane}} {
-		id, err := begun(ctx, rival.ready, rival.lane)
+		id, err := startSend(ctx, rival.ready, rival.lane)
 		if err != nil {
 			return err
 		}
@@ -143,8 +143,8 @@ func timed(ctx context.Context, r *harness.Ready, lane string) (time.Duration, e
 	return time.Since(began), err
 }
 
-// begun starts a send and returns once some of it has left.
-func begun(ctx context.Context, r *harness.Ready, lane string) (string, error) {
+// startSend starts a send and returns after its first messages were sent.
+func startSend(ctx context.Context, r *harness.Ready, lane string) (string, error) {
 	id, err := r.Broadcast(ctx, lane, map[string]any{"subject": "News for {{ first_name }}", "body_html": page.HTML()})
 	if err != nil {
 		return "", err

@@ -156,7 +156,7 @@ func measureSend(ctx context.Context, o options, p *harness.Program, database st
 		return err
 	}
 	for i := 1; i < o.workers; i++ {
-		other := p.Beside(filepath.Join(p.Dir, fmt.Sprint("worker", i)), "--roles", "worker")
+		other := p.NewNode(filepath.Join(p.Dir, fmt.Sprint("worker", i)), "--roles", "worker")
 		if err := errors.Join(os.Mkdir(other.Dir, 0o700), other.Start(ctx)); err != nil {
 			return err
 		}

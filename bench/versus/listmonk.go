@@ -26,12 +26,12 @@ import (
 	"github.com/packetboat/packetboat/e2e/sink"
 )
 
-// besideConns are the SMTP connections of a send beside listmonk.
-const besideConns = 20
+// listmonkConns are the SMTP connections of a send beside listmonk.
+const listmonkConns = 20
 
-// beside measures a send as listmonk measures it: over 20 connections, from the
+// measureBesideListmonk measures a send as listmonk measures it: over 20 connections, from the
 // first mail to the last.
-func beside(ctx context.Context, o options, s *site) (f figures, err error) {
+func measureBesideListmonk(ctx context.Context, o options, s *site) (f figures, err error) {
 	ready, _, err := s.audience(ctx, o.n)
 	if err != nil {
 		return f, err
@@ -41,11 +41,11 @@ func beside(ctx context.Context, o options, s *site) (f figures, err error) {
 		return f, err
 	}
 	defer into.Close()
-	lane, err := ready.Lane(ctx, "Bench", into.Addr(), besideConns, false)
+	lane, err := ready.Lane(ctx, "Bench", into.Addr(), listmonkConns, false)
 	if err != nil {
 		return f, err
 	}
-	span := watch(ctx, into, o.n)
+	span := timeBetweenMails(ctx, into, o.n)
 	took, t, err := s.timed(ctx, ready, lane, o.n)
 	if err != nil {
 		return f, err
@@ -56,8 +56,8 @@ func beside(ctx context.Context, o options, s *site) (f figures, err error) {
 	return f, nil
 }
 
-// watch returns how long it takes from the first of n mails to the last.
-func watch(ctx context.Context, into *sink.Server, n int) <-chan time.Duration {
+// timeBetweenMails returns how long it takes from the first of n mails to the last.
+func timeBetweenMails(ctx context.Context, into *sink.Server, n int) <-chan time.Duration {
 	span := make(chan time.Duration, 1)
 	go func() {
 		var first time.Time
@@ -76,8 +76,8 @@ func watch(ctx context.Context, into *sink.Server, n int) <-chan time.Duration {
 	return span
 }
 
-// monk is a running listmonk.
-type monk struct {
+// listmonkServer is a running listmonk.
+type listmonkServer struct {
 	base, token string
 	database    string
 	cmd         *exec.Cmd
@@ -101,7 +101,7 @@ func listmonk(ctx context.Context, o options) (f figures, err error) {
 		return f, err
 	}
 	defer into.Close()
-	m, err := startMonk(ctx, o, dir, address, into.Addr())
+	m, err := startListmonk(ctx, o, dir, address, into.Addr())
 	if err != nil {
 		return f, err
 	}
@@ -117,7 +117,7 @@ func listmonk(ctx context.Context, o options) (f figures, err error) {
 	if err != nil {
 		return f, err
 	}
-	span := watch(ctx, into, o.n)
+	span := timeBetweenMails(ctx, into, o.n)
 	if err := m.call(ctx, "PUT", campaign+"/status", map[string]any{"status": "running"}, nil); err != nil {
 		return f, err
 	}
@@ -136,12 +136,12 @@ func listmonk(ctx context.Context, o options) (f figures, err error) {
 	return f, nil
 }
 
-var monkToken = regexp.MustCompile(`LISTMONK_ADMIN_API_TOKEN="([^"]+)"`)
+var listmonkToken = regexp.MustCompile(`LISTMONK_ADMIN_API_TOKEN="([^"]+)"`)
 
-// startMonk installs listmonk into a database and starts it, set to send by 20
+// startListmonk installs listmonk into a database and starts it, set to send by 20
 // connections as fast as it can. A binary without its files inside takes them from
 // where it was built to look for them, and the texts from the current directory.
-func startMonk(ctx context.Context, o options, dir, address, smtp string) (*monk, error) {
+func startListmonk(ctx context.Context, o options, dir, address, smtp string) (*listmonkServer, error) {
 	u, err := url.Parse(address)
 	if err != nil {
 		return nil, err
@@ -158,7 +158,7 @@ func startMonk(ctx context.Context, o options, dir, address, smtp string) (*monk
 	if err := l.Close(); err != nil {
 		return nil, err
 	}
-	m := &monk{base: "http://" + host, database: address}
+	m := &listmonkServer{base: "http://" + host, database: address}
 	password, _ := u.User.Password()
 	env := append(os.Environ(), "LISTMONK_app__address="+host, "LISTMONK_ADMIN_USER=admin", "LISTMONK_ADMIN_PASSWORD=lantern-pickle-91", "LISTMONK_ADMIN_API_USER=bench",
 		"LISTMONK_db__host="+cmp.Or(u.Hostname(), u.Query().Get("host")), "LISTMONK_db__port="+cmp.Or(u.Port(), "5432"),
@@ -171,7 +171,7 @@ func startMonk(ctx context.Context, o options, dir, address, smtp string) (*monk
 		return cmd
 	}
 	out, err := command(ctx, "--install", "--yes").CombinedOutput()
-	found := monkToken.FindSubmatch(out)
+	found := listmonkToken.FindSubmatch(out)
 	if err != nil || found == nil {
 		return nil, fmt.Errorf("listmonk --install: %w: %s", err, out)
 	}
@@ -200,7 +200,7 @@ func startMonk(ctx context.Context, o options, dir, address, smtp string) (*monk
 	}
 }
 
-func (m *monk) stop() {
+func (m *listmonkServer) stop() {
 	_ = m.cmd.Process.Signal(syscall.SIGTERM)
 	done := make(chan struct{})
 	go func() { _ = m.cmd.Wait(); close(done) }()
@@ -213,7 +213,7 @@ func (m *monk) stop() {
 }
 
 // settings sets what the first start must know.
-func (m *monk) settings(ctx context.Context, o options, smtp string) error {
+func (m *listmonkServer) settings(ctx context.Context, o options, smtp string) error {
 	host, port, err := net.SplitHostPort(smtp)
 	if err != nil {
 		return err
@@ -226,8 +226,8 @@ func (m *monk) settings(ctx context.Context, o options, smtp string) error {
 	for key, value := range map[string]string{
 		"smtp": fmt.Sprintf(`[{"enabled":true,"host":%q,"port":%s,"auth_protocol":"none","username":"","password":"","hello_hostname":"",
 			"max_conns":%d,"idle_timeout":"15s","wait_timeout":"30s","max_msg_retries":2,"msg_retry_delay":"10ms","tls_type":"none","tls_skip_verify":false,
-			"email_headers":[],"from_addresses":[]}]`, host, port, besideConns),
-		"app.concurrency": fmt.Sprint(besideConns),
+			"email_headers":[],"from_addresses":[]}]`, host, port, listmonkConns),
+		"app.concurrency": fmt.Sprint(listmonkConns),
 		// A worker pauses for a second after so many.
 		"app.message_rate":            fmt.Sprint(max(o.n/10, 1000)),
 		"app.check_updates":           "false",
@@ -242,7 +242,7 @@ func (m *monk) settings(ctx context.Context, o options, smtp string) error {
 }
 
 // subscribe imports n subscribers into the first list.
-func (m *monk) subscribe(ctx context.Context, n int) error {
+func (m *listmonkServer) subscribe(ctx context.Context, n int) error {
 	// The list has some of the installation's own.
 	db, err := sql.Open("pgx", m.database)
 	if err != nil {
@@ -283,7 +283,7 @@ func (m *monk) subscribe(ctx context.Context, n int) error {
 }
 
 // campaign makes one with the mail that sends are measured with, and returns its path.
-func (m *monk) campaign(ctx context.Context) (string, error) {
+func (m *listmonkServer) campaign(ctx context.Context) (string, error) {
 	var template, made struct{ Data struct{ ID int } }
 	if err := m.call(ctx, "POST", "/api/templates", map[string]any{
 		"name": "Bare", "type": "campaign", "subject": "", "body": `{{ template "content" . }}`,
@@ -301,7 +301,7 @@ func (m *monk) campaign(ctx context.Context) (string, error) {
 }
 
 // await asks until something has a status.
-func (m *monk) await(ctx context.Context, path, status string) error {
+func (m *listmonkServer) await(ctx context.Context, path, status string) error {
 	for {
 		var got struct{ Data struct{ Status string } }
 		if err := m.call(ctx, "GET", path, nil, &got); err != nil {
@@ -321,7 +321,7 @@ func (m *monk) await(ctx context.Context, path, status string) error {
 	}
 }
 
-func (m *monk) call(ctx context.Context, method, path string, body, into any) error {
+func (m *listmonkServer) call(ctx context.Context, method, path string, body, into any) error {
 	if body == nil {
 		return m.request(ctx, method, path, "", nil, into)
 	}
@@ -332,7 +332,7 @@ func (m *monk) call(ctx context.Context, method, path string, body, into any) er
 	return m.request(ctx, method, path, "application/json", bytes.NewReader(raw), into)
 }
 
-func (m *monk) request(ctx context.Context, method, path, contentType string, body io.Reader, into any) error {
+func (m *listmonkServer) request(ctx context.Context, method, path, contentType string, body io.Reader, into any) error {
 	req, err := http.NewRequestWithContext(ctx, method, m.base+path, body)
 	if err != nil {
 		return err
@@ -356,7 +356,7 @@ func (m *monk) request(ctx context.Context, method, path, contentType string, bo
 	return err
 }
 
-func (m *monk) spent(ctx context.Context) (t spent, err error) {
+func (m *listmonkServer) spent(ctx context.Context) (t spent, err error) {
 	t.program = meter.Process(m.cmd.Process.Pid)
 	t.server, err = meter.Server(ctx, m.database)
 	return t, err

@@ -112,7 +112,7 @@ var measurements = []measurement{
 	{"import", false, importing},
 	{"requests", false, requests},
 	{"hits", false, hits},
-	{"listmonk", true, beside},
+	{"listmonk", true, measureBesideListmonk},
 }
 
 func run(ctx context.Context, o options) error {

@@ -133,7 +133,7 @@ func (s *site) staff(ctx context.Context, count int) error {
 		if err != nil {
 			return err
 		}
-		w := s.Beside(dir, "--roles", "worker")
+		w := s.NewNode(dir, "--roles", "worker")
 		if err := w.Start(ctx); err != nil {
 			return err
 		}

@@ -48,7 +48,7 @@ type scene struct {
 	never     []string             // addresses not to be mailed
 	left      map[string]time.Time // addresses suppressed during the send
 	mayRepeat int
-	failures  map[string]int // what was done, how often
+	failures  map[string]int // number of failures by name
 }
 
 func newScene(ctx context.Context, o options, database string) (*scene, error) {
