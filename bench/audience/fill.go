@@ -200,7 +200,8 @@ func dropIndexes(ctx context.Context, db *sqldb.DB) (rebuild func(context.Contex
 	type index struct{ name, text string }
 	list, err := sqldb.Collect(rows, err, func(row func(...any) error) (index, error) {
 		var x index
-		return x, row(&x.name, &x.text)
+		err := row(&x.name, &x.text)
+		return x, err
 	})
 	if err != nil {
 		return nil, err
@@ -232,7 +233,8 @@ func savedStats(ctx context.Context, db *sqldb.DB) (again func(context.Context) 
 	if db.Dialect() == sqldb.SQLite {
 		rows, err := db.Query(ctx, `SELECT tbl, idx, stat FROM sqlite_stat1 WHERE idx IS NOT NULL`)
 		list, err = sqldb.Collect(rows, err, func(row func(...any) error) (s shape, err error) {
-			return s, row(&s.table, &s.index, &s.stat)
+			err = row(&s.table, &s.index, &s.stat)
+			return s, err
 		})
 		if err != nil {
 			return nil, err

@@ -81,7 +81,8 @@ func explain(ctx context.Context, db *sqldb.DB, text string, args []any) error {
 	}
 	rows, err := db.Query(ctx, `EXPLAIN QUERY PLAN `+text, args...)
 	steps, err := sqldb.Collect(rows, err, func(row func(...any) error) (st step, err error) {
-		return st, row(&st.id, &st.parent, &st.unused, &st.detail)
+		err = row(&st.id, &st.parent, &st.unused, &st.detail)
+		return st, err
 	})
 	depth := map[int]int{}
 	for _, st := range steps {

@@ -59,7 +59,8 @@ func Memberships(ctx context.Context, db *sqldb.DB, user id.User) ([]Membership,
 		ORDER BY t.slug /* all tenants: a person works in several */`, user)
 	list, err := sqldb.Collect(rows, err, func(scan func(...any) error) (Membership, error) {
 		var m Membership
-		return m, scan(&m.Tenant, &m.Slug, &m.Name, &m.Role)
+		err := scan(&m.Tenant, &m.Slug, &m.Name, &m.Role)
+		return m, err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("list memberships: %w", err)
@@ -259,7 +260,8 @@ func lockOwners(ctx context.Context, tx *sqldb.DB, tenant id.Tenant) (owners, er
 		WHERE tenant_id = $1 AND role = 'owner' AND status = 'active' AND NOT withheld
 		ORDER BY user_id`+tx.ForUpdate(), tenant)
 	list, err := sqldb.Collect(rows, err, func(scan func(...any) error) (u id.User, err error) {
-		return u, scan(&u)
+		err = scan(&u)
+		return u, err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("list owners: %w", err)

@@ -75,7 +75,8 @@ func suspendMemberships(ctx context.Context, tx *sqldb.DB, user id.User, but id.
 		WHERE user_id = $1 AND tenant_id <> $2 AND status <> 'invited' AND NOT withheld
 		RETURNING tenant_id /* all tenants: a person works in several */`, user, but)
 	closed, err := sqldb.Collect(rows, err, func(scan func(...any) error) (t id.Tenant, err error) {
-		return t, scan(&t)
+		err = scan(&t)
+		return t, err
 	})
 	if err != nil {
 		return fmt.Errorf("withhold memberships: %w", err)

@@ -20,7 +20,8 @@ func TestRefsResolveKeysAndIDsOfTheTenant(t *testing.T) {
 		a, b := newAccount(t, db), broadcasttest.New(t, db, "refs-other")
 		list, theirs := a.AddList("News"), b.AddList("Theirs")
 		resolve := func(r broadcast.Refs) (ch broadcast.Change, err error) {
-			return ch, r.Resolve(t.Context(), db, a.Tenant, &ch)
+			err = r.Resolve(t.Context(), db, a.Tenant, &ch)
+			return ch, err
 		}
 		ch, err := resolve(broadcast.Refs{
 			EmailType: &broadcast.Ref[id.EmailType]{Key: new("newsletter")},

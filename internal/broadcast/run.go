@@ -91,7 +91,8 @@ func scanRun(row func(...any) error) (Run, error) {
 			return r, err
 		}
 	}
-	return r, errors.Join(json.Unmarshal([]byte(contents), &r.Contents), json.Unmarshal([]byte(excluded), &r.Excluded))
+	err := errors.Join(json.Unmarshal([]byte(contents), &r.Contents), json.Unmarshal([]byte(excluded), &r.Excluded))
+	return r, err
 }
 
 // LoadRun returns the run of a broadcast, or the zero Run if it has not begun.

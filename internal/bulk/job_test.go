@@ -60,7 +60,8 @@ func (d *fixture) entries(typ string) map[id.Contact]int {
 	rows, err := d.db.Query(d.Context(), `SELECT contact_id FROM journal WHERE tenant_id = $1 AND type = $2`, d.tenant, typ)
 	list, err := sqldb.Collect(rows, err, func(row func(...any) error) (id.Contact, error) {
 		var c id.Contact
-		return c, row(&c)
+		err := row(&c)
+		return c, err
 	})
 	d.ok(err)
 	n := map[id.Contact]int{}

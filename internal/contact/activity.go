@@ -237,7 +237,8 @@ func lockDeliveryStates(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, ids
 		WHERE c.tenant_id = $1 AND c.id`+tx.In(2)+` ORDER BY c.id`, tenant, sqldb.List(tx, ids))
 	return sqldb.Collect(rows, err, func(row func(...any) error) (*deliveryState, error) {
 		s := &deliveryState{}
-		return s, row(append([]any{&s.contact, &s.status}, s.dest()...)...)
+		err := row(append([]any{&s.contact, &s.status}, s.dest()...)...)
+		return s, err
 	})
 }
 

@@ -49,7 +49,8 @@ func splitConsentPage(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, categ
 		if err := json.Unmarshal([]byte(types), &c.types); err != nil {
 			return c, err
 		}
-		return c, json.Unmarshal([]byte(categories), &c.categories)
+		err := json.Unmarshal([]byte(categories), &c.categories)
+		return c, err
 	})
 	if err != nil || len(page) == 0 {
 		return 0, err

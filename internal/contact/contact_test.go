@@ -104,7 +104,8 @@ func journalTypes(t *testing.T, db *sqldb.DB, c id.Contact) []string {
 	rows, err := db.Query(t.Context(), `SELECT type FROM journal WHERE tenant_id = $1 AND contact_id = $2 ORDER BY id`, acme, c)
 	list, err := sqldb.Collect(rows, err, func(row func(...any) error) (string, error) {
 		var s string
-		return s, row(&s)
+		err := row(&s)
+		return s, err
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -131,7 +131,8 @@ func (e *erasure) erasePage(ctx context.Context, db *sqldb.DB) (more bool, err e
 			if err := row(&h.contact, &text); err != nil {
 				return h, err
 			}
-			return h, json.Unmarshal([]byte(text), &h.fields)
+			err := json.Unmarshal([]byte(text), &h.fields)
+			return h, err
 		})
 		if err != nil {
 			return err

@@ -188,7 +188,8 @@ func countSent(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, entries []jo
 		RETURNING contact_activity.contact_id`, t.Args(tenant, inactiveSends, veryInactiveSends)...)
 	done, err := sqldb.Collect(rows, err, func(row func(...any) error) (id.Contact, error) {
 		var c id.Contact
-		return c, row(&c)
+		err := row(&c)
+		return c, err
 	})
 	if err != nil {
 		return nil, err

@@ -422,7 +422,8 @@ func Matching(ctx context.Context, db *sqldb.DB, tenant id.Tenant, q Selector, a
 			ORDER BY c.id LIMIT `+s.arg(limit), s.args...)
 		list, err = sqldb.Collect(rows, err, func(row func(...any) error) (id.Contact, error) {
 			var c id.Contact
-			return c, row(&c)
+			err := row(&c)
+			return c, err
 		})
 		return err
 	})

@@ -72,7 +72,8 @@ func (u *Maintenance) evaluateNext(ctx context.Context, now time.Time) (more boo
 		ORDER BY tenant_id, contact_id LIMIT $3 /* all tenants: one round through all contacts */`, u.next.tenant, u.next.contact, evaluatePageSize)
 	page, err := sqldb.Collect(rows, err, func(row func(...any) error) (position, error) {
 		var p position
-		return p, row(&p.tenant, &p.contact)
+		err := row(&p.tenant, &p.contact)
+		return p, err
 	})
 	if err != nil {
 		return false, fmt.Errorf("find contacts to evaluate: %w", err)

@@ -101,7 +101,8 @@ func moveContacts(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, from, to 
 	}
 	rows, err := tx.Query(ctx, `SELECT id, prospect_score, customer_score FROM contact WHERE tenant_id = $1 AND stage_id = $2`, tenant, from)
 	members, err := sqldb.Collect(rows, err, func(row func(...any) error) (m member, err error) {
-		return m, row(&m.contact, &m.prospect, &m.customer)
+		err = row(&m.contact, &m.prospect, &m.customer)
+		return m, err
 	})
 	if err != nil {
 		return err

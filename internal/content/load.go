@@ -39,7 +39,8 @@ func Load(ctx context.Context, db *sqldb.DB, tenant id.Tenant, content id.Conten
 	rows, err := db.Query(ctx, `
 		SELECT idx, url, label, dynamic FROM content_link WHERE tenant_id = $1 AND content_id = $2 ORDER BY idx`, tenant, content)
 	c.Links, err = sqldb.Collect(rows, err, func(scan func(...any) error) (l links.Link, err error) {
-		return l, scan(&l.Index, &l.URL, &l.Label, &l.Dynamic)
+		err = scan(&l.Index, &l.URL, &l.Label, &l.Dynamic)
+		return l, err
 	})
 	if err != nil {
 		return Content{}, fmt.Errorf("load the links of a content: %w", err)
@@ -54,7 +55,8 @@ func LinksOf(ctx context.Context, db *sqldb.DB, tenant id.Tenant, send id.Send) 
 		JOIN content_link AS l ON l.tenant_id = c.tenant_id AND l.content_id = c.id
 		WHERE c.tenant_id = $1 AND c.send_id = $2 GROUP BY l.url ORDER BY MIN(l.idx), l.url`, tenant, send)
 	list, err := sqldb.Collect(rows, err, func(scan func(...any) error) (l links.Link, err error) {
-		return l, scan(&l.Index, &l.URL, &l.Label)
+		err = scan(&l.Index, &l.URL, &l.Label)
+		return l, err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("list links: %w", err)

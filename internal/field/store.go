@@ -250,7 +250,8 @@ func PendingErasures(ctx context.Context, db *sqldb.DB, limit int) ([]PendingEra
 		WHERE deleted_at IS NOT NULL ORDER BY deleted_at, tenant_id, id LIMIT $1 /* all tenants: one queue of work */`, limit)
 	return sqldb.Collect(rows, err, func(row func(...any) error) (PendingErasure, error) {
 		var d PendingErasure
-		return d, row(&d.Tenant, &d.ID, &d.Key)
+		err := row(&d.Tenant, &d.ID, &d.Key)
+		return d, err
 	})
 }
 

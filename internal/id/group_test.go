@@ -28,7 +28,8 @@ func TestGroupsAreThoseOfPostgreSQLsHash(t *testing.T) {
 		placesSequence string
 	}
 	list, err := sqldb.Collect(rows, err, func(scan func(...any) error) (r row, err error) {
-		return r, scan(&r.key, &r.number, &r.name, &r.placesSequence)
+		err = scan(&r.key, &r.number, &r.name, &r.placesSequence)
+		return r, err
 	})
 	if err != nil {
 		t.Fatal(err)

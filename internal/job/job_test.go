@@ -110,7 +110,8 @@ func (b *fixture) steps(j job.Job) []string {
 	rows, err := b.db.Query(b.Context(), `SELECT name FROM job_file WHERE tenant_id = $1 AND job_id = $2 ORDER BY name`, j.Tenant, j.ID)
 	list, err := sqldb.Collect(rows, err, func(row func(...any) error) (string, error) {
 		var s string
-		return s, row(&s)
+		err := row(&s)
+		return s, err
 	})
 	if err != nil {
 		b.Fatal(err)

@@ -38,7 +38,8 @@ func claim(ctx context.Context, db *sqldb.DB, kinds []Kind, owner string, now, u
 		now.UnixMicro(), sqldb.List(db, kinds), candidates)
 	next, err := sqldb.Collect(rows, err, func(row func(...any) error) (ref, error) {
 		var r ref
-		return r, row(&r.tenant, &r.job, &r.epoch)
+		err := row(&r.tenant, &r.job, &r.epoch)
+		return r, err
 	})
 	if err != nil {
 		return Job{}, false, fmt.Errorf("find a job: %w", err)

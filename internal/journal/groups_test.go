@@ -373,7 +373,8 @@ func TestPollingReadsOneEntryOfEachGroup(t *testing.T) {
 			rows, err := db.Query(t.Context(), `EXPLAIN QUERY PLAN `+look, args...)
 			plan, err := sqldb.Collect(rows, err, func(scan func(...any) error) (step string, err error) {
 				var a, b, c int
-				return step, scan(&a, &b, &c, &step)
+				err = scan(&a, &b, &c, &step)
+				return step, err
 			})
 			if err != nil {
 				t.Fatal(err)

@@ -149,7 +149,8 @@ func encode(m draft.Content) (string, error) {
 }
 
 func decode(text string) (m draft.Content, err error) {
-	return m, json.Unmarshal([]byte(text), &m)
+	err = json.Unmarshal([]byte(text), &m)
+	return m, err
 }
 
 // decodeNull decodes a column that may be NULL.

@@ -33,7 +33,8 @@ func export(ctx context.Context, db *sqldb.DB, tenant id.Tenant, who contact.Per
 			SELECT id FROM sink_message
 			WHERE tenant_id = $1 AND LOWER(rcpt_to)`+db.In(2)+` ORDER BY received_at, id`, tenant, sqldb.List(db, who.Addresses))
 		ids, err := sqldb.Collect(rows, err, func(scan func(...any) error) (m id.SinkMessage, err error) {
-			return m, scan(&m)
+			err = scan(&m)
+			return m, err
 		})
 		if err != nil {
 			yield(nil, fmt.Errorf("export caught mail: %w", err))

@@ -96,7 +96,8 @@ func (r *Resolution) claim(ctx context.Context) ([]due, error) {
 		UPDATE mail_domain SET next_at = $3 FROM due WHERE mail_domain.domain = due.domain
 		RETURNING mail_domain.domain, mail_domain.tries`, sqldb.Micros(now), claimDomains, sqldb.Micros(now.Add(claimFor)))
 	list, err := sqldb.Collect(rows, err, func(row func(...any) error) (d due, err error) {
-		return d, row(&d.domain, &d.tries)
+		err = row(&d.domain, &d.tries)
+		return d, err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("claim mail domains: %w", err)

@@ -79,7 +79,8 @@ func skipWaiting(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, contacts [
 		WHERE tenant_id = $1 AND contact_id`+tx.In(2)+` AND state = 'queued' AND NOT id`+tx.In(3)+` ORDER BY id`+tx.ForUpdate(),
 		tenant, sqldb.List(tx, contacts), sqldb.List(tx, inFlight))
 	list, err := sqldb.Collect(rows, err, func(scan func(...any) error) (it Item, err error) {
-		return it, scan(&it.ID, &it.Send, &it.Contact, &it.Deferred)
+		err = scan(&it.ID, &it.Send, &it.Contact, &it.Deferred)
+		return it, err
 	})
 	if err != nil {
 		return fmt.Errorf("find messages of deleted contacts: %w", err)

@@ -62,7 +62,8 @@ func recentSends(ctx context.Context, db *sqldb.DB, tenant id.Tenant, typ id.Ema
 		SELECT id FROM send WHERE tenant_id = $1 AND email_type_id = $2 AND id <> $3
 		ORDER BY opened_at DESC, id DESC LIMIT $4`, tenant, typ, except, maxRecentSends)
 	return sqldb.Collect(rows, err, func(scan func(...any) error) (send id.Send, err error) {
-		return send, scan(&send)
+		err = scan(&send)
+		return send, err
 	})
 }
 

@@ -177,7 +177,8 @@ func Days(ctx context.Context, db *sqldb.DB, tenant id.Tenant, send id.Send) ([]
 		SELECT day, CAST(SUM(planned) AS BIGINT), CAST(SUM(sent) AS BIGINT) FROM outbox_day
 		WHERE tenant_id = $1 AND send_id = $2 GROUP BY day ORDER BY day`, tenant, send)
 	list, err := sqldb.Collect(rows, err, func(scan func(...any) error) (d Day, err error) {
-		return d, scan(&d.Day, &d.Planned, &d.Sent)
+		err = scan(&d.Day, &d.Planned, &d.Sent)
+		return d, err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("load the days of a send: %w", err)

@@ -131,7 +131,8 @@ type deadClaim struct {
 }
 
 func scanDeadClaim(scan func(...any) error) (c deadClaim, err error) {
-	return c, scan(&c.tenant, &c.send, &c.claim, &c.fromDue, &c.fromID, &c.toDue, &c.toID)
+	err = scan(&c.tenant, &c.send, &c.claim, &c.fromDue, &c.fromID, &c.toDue, &c.toID)
+	return c, err
 }
 
 // requeue deletes a claim and returns how many of its messages were not in flight. It increases

@@ -218,7 +218,8 @@ func plan(t *testing.T, db *sqldb.DB, text string, args ...any) string {
 	rows, err := db.Query(t.Context(), explain+text, args...)
 	lines, err := sqldb.Collect(rows, err, func(scan func(...any) error) (line string, err error) {
 		if db.Dialect() == sqldb.Postgres {
-			return line, scan(&line)
+			err := scan(&line)
+			return line, err
 		}
 		var node, parent, unused int
 		err = scan(&node, &parent, &unused, &line)

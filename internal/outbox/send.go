@@ -106,7 +106,8 @@ func CancelWaiting(ctx context.Context, db *sqldb.DB, tenant id.Tenant, send id.
 			RETURNING id, contact_id, deferred`, tenant, sqldb.List(tx, waiting))
 		list, err := sqldb.Collect(rows, err, func(scan func(...any) error) (it Item, err error) {
 			it.Send = send
-			return it, scan(&it.ID, &it.Contact, &it.Deferred)
+			err = scan(&it.ID, &it.Contact, &it.Deferred)
+			return it, err
 		})
 		if err != nil {
 			return err

@@ -426,7 +426,8 @@ func selected(t interface {
 	rows, err := db.Query(ctx, `SELECT c.id FROM contact c `+join+` WHERE c.tenant_id = $1 AND (`+where+`) ORDER BY c.id`, args...)
 	ids, err := sqldb.Collect(rows, err, func(scan func(...any) error) (id.Contact, error) {
 		var c id.Contact
-		return c, scan(&c)
+		err := scan(&c)
+		return c, err
 	})
 	if err != nil {
 		t.Fatalf("%v\n%s\n%v", err, where, args[1:])

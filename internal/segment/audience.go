@@ -259,5 +259,6 @@ func without(ctx context.Context, db *sqldb.DB, tenant id.Tenant, contacts []id.
 
 func contactID(row func(...any) error) (id.Contact, error) {
 	var c id.Contact
-	return c, row(&c)
+	err := row(&c)
+	return c, err
 }

@@ -96,7 +96,8 @@ func InstallAll(ctx context.Context, db *sqldb.DB, now time.Time) error {
 		ORDER BY t.tenant_id`, len(builtIns))
 	tenants, err := sqldb.Collect(rows, err, func(row func(...any) error) (id.Tenant, error) {
 		var t id.Tenant
-		return t, row(&t)
+		err := row(&t)
+		return t, err
 	})
 	if err != nil {
 		return fmt.Errorf("find tenants without built-in segments: %w", err)

@@ -115,7 +115,8 @@ func kindsOf(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.Segme
 	rows, err := db.Query(ctx, `SELECT id, segment_key, type FROM segment WHERE tenant_id = $1 AND id`+db.In(2), tenant, sqldb.List(db, ids))
 	list, err := sqldb.Collect(rows, err, func(row func(...any) error) (Segment, error) {
 		var s Segment
-		return s, row(&s.ID, &s.Key, &s.Type)
+		err := row(&s.ID, &s.Key, &s.Type)
+		return s, err
 	})
 	if err != nil {
 		return nil, err

@@ -109,7 +109,8 @@ func loadGraph(ctx context.Context, tx *sqldb.DB, tenant id.Tenant) (graph, erro
 		WHERE r.tenant_id = $1 AND r.kind = $3 ORDER BY 1, 2`, tenant, Dynamic, usage.Segment)
 	edges, err := sqldb.Collect(rows, err, func(row func(...any) error) ([2]string, error) {
 		var e [2]string
-		return e, row(&e[0], &e[1])
+		err := row(&e[0], &e[1])
+		return e, err
 	})
 	g := graph{}
 	for _, e := range edges {

@@ -262,7 +262,8 @@ func Memberships(ctx context.Context, db *sqldb.DB, tenant id.Tenant, c id.Conta
 	}
 	found, err := sqldb.Collect(rows, err, func(scan func(...any) error) (row, error) {
 		var r row
-		return r, scan(&r.segment, &r.added)
+		err := scan(&r.segment, &r.added)
+		return r, err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("list memberships: %w", err)

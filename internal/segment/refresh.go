@@ -145,7 +145,8 @@ func (r *Refresher) claimStale(ctx context.Context, t id.Tenant, and string, lim
 		append([]any{t, sqldb.Micros(now), sqldb.Micros(before), sqldb.Micros(now.Add(countFor))}, more...)...)
 	due, err := sqldb.Collect(rows, err, func(row func(...any) error) (Used, error) {
 		var u Used
-		return u, row(&u.Tenant, &u.Segment)
+		err := row(&u.Tenant, &u.Segment)
+		return u, err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("claim segments to count: %w", err)

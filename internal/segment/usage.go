@@ -107,7 +107,8 @@ func holders(ctx context.Context, db *sqldb.DB, tenant id.Tenant, s usage.Subjec
 		ORDER BY s.name, s.id`, tenant, s.Kind, s.Key)
 	list, err := sqldb.Collect(rows, err, func(row func(...any) error) (usage.Holder, error) {
 		var h usage.Holder
-		return h, row(&h.SegmentKey, &h.Name)
+		err := row(&h.SegmentKey, &h.Name)
+		return h, err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("find segments that use a %s: %w", s.Kind, err)

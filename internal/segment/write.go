@@ -139,7 +139,8 @@ func broadcasts(ctx context.Context, db *sqldb.DB, tenant id.Tenant, tree rule.T
 	rows, err := db.Query(ctx, `SELECT id FROM broadcast WHERE tenant_id = $1 AND id`+db.In(2), tenant, sqldb.List(db, named))
 	found, err := sqldb.Collect(rows, err, func(row func(...any) error) (id.Broadcast, error) {
 		var b id.Broadcast
-		return b, row(&b)
+		err := row(&b)
+		return b, err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("find the broadcasts of a segment: %w", err)

@@ -35,7 +35,8 @@ func TestTheCellsOfATableAreReadUnchanged(t *testing.T) {
 		for range 2 { // a table may be passed to several statements
 			rows, err := db.Query(t.Context(), `SELECT v.text, v.whole, v.truth, v.part, v.none FROM `+table.As("v", 1), table.Args()...)
 			got, err := sqldb.Collect(rows, err, func(scan func(...any) error) (r row, err error) {
-				return r, scan(&r.Text, &r.Whole, &r.Truth, &r.Part, &r.None)
+				err = scan(&r.Text, &r.Whole, &r.Truth, &r.Part, &r.None)
+				return r, err
 			})
 			if diff := cmp.Diff(want, got); err != nil || diff != "" {
 				t.Errorf("%v\n%s", err, diff)

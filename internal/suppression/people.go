@@ -67,7 +67,8 @@ func removeAutomatic(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, emails
 		tenant, sqldb.List(tx, list))
 	removed, err := sqldb.Collect(rows, err, func(row func(...any) error) (string, error) {
 		var email string
-		return email, row(&email)
+		err := row(&email)
+		return email, err
 	})
 	if err != nil {
 		return nil, err

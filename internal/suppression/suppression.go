@@ -121,7 +121,8 @@ func put(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, emails []string, r
 		t.Args(tenant, sqldb.Null(reason), sqldb.Micros(now))...)
 	added, err := sqldb.Collect(rows, err, func(row func(...any) error) (string, error) {
 		var email string
-		return email, row(&email)
+		err := row(&email)
+		return email, err
 	})
 	if err != nil {
 		return nil, err

@@ -82,7 +82,8 @@ func withUnsubscribeOrComplaint(ctx context.Context, db *sqldb.DB, tenant id.Ten
 		SELECT message_id FROM engagement
 		WHERE tenant_id = $1 AND message_id`+db.In(2)+` AND (flags & $3) <> 0`, tenant, sqldb.List(db, messages), int64(notFromHits))
 	list, err := sqldb.Collect(rows, err, func(scan func(...any) error) (m id.Message, err error) {
-		return m, scan(&m)
+		err = scan(&m)
+		return m, err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("find messages with an unsubscribe or complaint: %w", err)

@@ -126,7 +126,8 @@ func (b *Inbox) page(ctx context.Context, after, upTo id.HitPack) ([]packRef, er
 	rows, err := b.DB.Query(ctx, `
 		SELECT tenant_id, id, n FROM hit_inbox WHERE id > $1 AND id <= $2 ORDER BY id LIMIT $3 /* all tenants: one inbox */`, after, upTo, inboxPage)
 	return sqldb.Collect(rows, err, func(scan func(...any) error) (w packRef, err error) {
-		return w, scan(&w.tenant, &w.id, &w.n)
+		err = scan(&w.tenant, &w.id, &w.n)
+		return w, err
 	})
 }
 

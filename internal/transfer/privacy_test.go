@@ -52,7 +52,8 @@ func (d *fixture) mentions(tenant id.Tenant, text string) int {
 		rows, err := d.db.Query(d.Context(), query, tenant)
 		list, err := sqldb.Collect(rows, err, func(row func(...any) error) ([]byte, error) {
 			var b []byte
-			return b, row(&b)
+			err := row(&b)
+			return b, err
 		})
 		d.ok(err)
 		for _, b := range list {

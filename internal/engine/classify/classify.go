@@ -92,7 +92,8 @@ func (e *Engine) pass(ctx context.Context, quick bool) error {
 func LastRun(ctx context.Context, db *sqldb.DB) (*time.Time, error) {
 	rows, err := db.Query(ctx, `SELECT run_at FROM classifier_run WHERE name = 'hits'`)
 	list, err := sqldb.Collect(rows, err, func(scan func(...any) error) (at int64, err error) {
-		return at, scan(&at)
+		err = scan(&at)
+		return at, err
 	})
 	if err != nil || len(list) == 0 {
 		return nil, err

@@ -192,7 +192,8 @@ func (c *copier) sequences(ctx context.Context, tx pgx.Tx) error {
 		return err
 	}
 	owned, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (names [3]string, err error) {
-		return names, row.Scan(&names[0], &names[1], &names[2])
+		err = row.Scan(&names[0], &names[1], &names[2])
+		return names, err
 	})
 	if err != nil {
 		return err
@@ -212,6 +213,7 @@ func (c *copier) loadTables(ctx context.Context, tx pgx.Tx) ([]Table, error) {
 		return nil, err
 	}
 	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (t Table, err error) {
-		return t, row.Scan(&t.Name, &t.Rows, &t.Checksum)
+		err = row.Scan(&t.Name, &t.Rows, &t.Checksum)
+		return t, err
 	})
 }
