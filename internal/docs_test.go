@@ -11,7 +11,7 @@ import (
 )
 
 // TestArchitectureShowsTheBands checks that ARCHITECTURE.md lists the bands of this package.
-func TestArchitectureShowsTheRows(t *testing.T) {
+func TestArchitectureShowsTheBands(t *testing.T) {
 	page, err := os.ReadFile("../ARCHITECTURE.md")
 	if err != nil {
 		t.Fatal(err)

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5/pgconn"
+
 	"github.com/packetboat/packetboat/internal/contact"
 	"github.com/packetboat/packetboat/internal/sender"
 	"github.com/packetboat/packetboat/internal/sqldb"
@@ -63,15 +65,14 @@ func TestSavingContactsTakesFewRoundTrips(t *testing.T) {
 	})
 }
 
-// countRoundTrips returns an address by which the server at another one is reached, and how
-// often a client sent something after the server had answered.
+// countRoundTrips starts a relay to the server at an address. It returns the address of the relay,
+// and how often a client sent something after the server had answered.
 func countRoundTrips(t *testing.T, address string) (string, *atomic.Int64) {
 	t.Helper()
-	to, err := url.Parse(address)
+	server, err := pgconn.ParseConfig(address)
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := to.Host
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -84,7 +85,7 @@ func countRoundTrips(t *testing.T, address string) (string, *atomic.Int64) {
 			if err != nil {
 				return
 			}
-			up, err := net.Dial("tcp", server)
+			up, err := net.Dial(pgconn.NetworkAddress(server.Host, server.Port))
 			if err != nil {
 				client.Close()
 				return
@@ -99,8 +100,9 @@ func countRoundTrips(t *testing.T, address string) (string, *atomic.Int64) {
 			go copyCounting(client, up, func() { answered.Store(true) })
 		}
 	}()
-	to.Host = l.Addr().String()
-	return to.String(), trips
+	relay := url.URL{Scheme: "postgres", User: url.UserPassword(server.User, server.Password), Host: l.Addr().String(), Path: server.Database}
+	relay.RawQuery = "sslmode=disable"
+	return relay.String(), trips
 }
 
 // copyCounting copies what from sends, and calls seen before each part, until either is closed.

@@ -70,21 +70,39 @@ func Addresses(t *testing.T, f func(t *testing.T, address string)) {
 	t.Run("postgres", func(t *testing.T) { f(t, postgresAddress(t)) })
 }
 
+// template returns the file of an empty, migrated SQLite database. The first process that needs it for
+// these migrations creates it, below the directory for temporary files.
 var template = sync.OnceValues(func() ([]byte, error) {
-	dir, err := os.MkdirTemp("", "packetboat-dbtest")
+	texts, err := migrationTexts()
 	if err != nil {
 		return nil, err
 	}
-	defer os.RemoveAll(dir)
-	file := filepath.Join(dir, "template.db")
-	db, err := sqldb.Open(context.Background(), "sqlite:"+file, sqldb.Options{})
+	sum := sha256.Sum256([]byte(texts))
+	dir := filepath.Join(os.TempDir(), fmt.Sprintf("packetboat-dbtest-%d", os.Getuid()))
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, err
+	}
+	file := filepath.Join(dir, hex.EncodeToString(sum[:12])+".db")
+	if b, err := os.ReadFile(file); !errors.Is(err, fs.ErrNotExist) {
+		return b, err
+	}
+	work, err := os.MkdirTemp(dir, "template")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(work)
+	mine := filepath.Join(work, "template.db")
+	db, err := sqldb.Open(context.Background(), "sqlite:"+mine, sqldb.Options{})
 	if err != nil {
 		return nil, err
 	}
 	if _, err := db.Migrate(context.Background()); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
-	if err := db.Close(); err != nil { // Close moves the log into the file
+	if err := db.Close(); err != nil { // writes the log into the file
+		return nil, err
+	}
+	if err := os.Rename(mine, file); err != nil {
 		return nil, err
 	}
 	return os.ReadFile(file)

@@ -109,7 +109,7 @@ func TestContextsAreNotShared(t *testing.T) {
 	}
 }
 
-func TestKeysAreClosedWhenNobodyHasThem(t *testing.T) {
+func TestUnusedKeysAreClosed(t *testing.T) {
 	t.Parallel()
 	books := newLedger()
 	lib := newLibrary(books)
