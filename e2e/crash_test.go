@@ -125,7 +125,7 @@ func crashBroadcast(t *testing.T, p *harness.Program, ready *harness.Ready, s *h
 // other and with the sink.
 func account(t *testing.T, p *harness.Program, ready *harness.Ready, s *harness.Sink, id string, want harness.Expected) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), longest(len(want.People)))
 	defer cancel()
 	db := database(t, p)
 	defer db.Close()
@@ -145,6 +145,9 @@ func account(t *testing.T, p *harness.Program, ready *harness.Ready, s *harness.
 		t.Error(err)
 	}
 }
+
+// longest returns the time limit of a send to n recipients.
+func longest(n int) time.Duration { return 3*time.Minute + time.Duration(n)*time.Millisecond }
 
 // people returns the addresses that harness.Seed puts on a list.
 func people(from, to int, domain string) []string {

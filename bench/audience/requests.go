@@ -176,12 +176,11 @@ func (s *site) ids(ctx context.Context) ([]string, error) {
 	return ids, nil
 }
 
-// walkAtMost is how long a way into a list may take. Where every page is read
-// anew from the start, the way ends earlier.
+// walkAtMost is the time limit of paging into a list. If every page is read from the start again,
+// paging ends earlier in the list.
 const walkAtMost = 15 * time.Second
 
-// walk goes through the list until it has passed so many contacts, and returns
-// the cursor there.
+// walk pages through the list until it has passed a number of contacts, and returns the cursor there.
 func (s *site) walk(ctx context.Context, query string, depth int) (cursor string, err error) {
 	c, err := press.Dial(s.account.Address)
 	if err != nil {

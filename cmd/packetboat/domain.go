@@ -15,7 +15,7 @@ import (
 type domainCommands struct {
 	Verify domainVerify `cmd:"" help:"Say that a sending domain is verified, without DNS."`
 	Pause  domainPause  `cmd:"" help:"Stop all sending from a domain; its broadcasts are paused."`
-	Resume domainResume `cmd:"" help:"Let a paused domain send again; its broadcasts stay paused until somebody resumes them."`
+	Resume domainResume `cmd:"" help:"Let a paused domain send again; its broadcasts stay paused until they are resumed."`
 }
 
 type domainVerify struct {

@@ -258,8 +258,7 @@ func (s *Server) accept() {
 	}
 }
 
-// makeCertificate makes the server a certificate that nobody else has signed,
-// or takes the one that was made before.
+// makeCertificate creates a self-signed certificate for the server, or loads the one it created before.
 func (s *Server) makeCertificate() error {
 	pair, err := os.ReadFile(s.opts.Keypair)
 	if err != nil {

@@ -4,5 +4,5 @@ package app
 
 import "github.com/packetboat/packetboat/internal/sqldb"
 
-// soleServer cannot be told on this system; see the Unix one.
+// soleServer is not implemented on this system; see the Unix one.
 func soleServer(*sqldb.DB) (unlock func(), err error) { return func() {}, nil }

@@ -59,7 +59,7 @@ func TestAtMostAHundredProblemsAreAnswered(t *testing.T) {
 		{"objects", "POST /t/acme/api/things", `{"name": "x", "arms": ` + list(5000, `{}`) + `}`},
 		{"lists of lists", "POST /t/acme/api/things", `{"name": "x", "props": {"a": ` + list(5000, `["\u0000"]`) + `}}`},
 		{"members of a mapping", "POST /t/acme/api/things", `{"name": "x", "props": {` + keys(500) + `"k": 1}}`},
-		{"nobody is signed in", "POST /api/auth/login", `{"email": ` + list(1000, `["\u0000"]`) + `}`},
+		{"without a session", "POST /api/auth/login", `{"email": ` + list(1000, `["\u0000"]`) + `}`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			got := s.do(tt.route, tt.body, "X-API-Key: "+writer)

@@ -40,7 +40,7 @@ type Message struct {
 	Subject    string // decoded
 	Size       int
 	ReceivedAt time.Time
-	Read       bool // somebody of the tenant has opened it
+	Read       bool // a member of the tenant has opened it
 }
 
 // Delivery is a message that a sink accepts.

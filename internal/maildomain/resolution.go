@@ -82,7 +82,7 @@ func (r *Resolution) Tick(ctx context.Context) (more bool, err error) {
 	return len(list) == claimDomains, nil
 }
 
-// claim takes domains that are due; nobody else gets them for a while.
+// claim claims domains that are due. No other process gets them until the claim expires.
 func (r *Resolution) claim(ctx context.Context) ([]due, error) {
 	now := r.Now()
 	var waiting bool // asked first, so that an idle program does not write

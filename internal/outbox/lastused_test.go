@@ -49,17 +49,17 @@ func TestLastSenders(t *testing.T) {
 			send(acme, idtest.Named[id.EmailType]("news"), idtest.Named[id.Identity]("nobody"), state, idtest.Named[id.Contact]("a"), idtest.Named[id.Contact]("g"))
 		}
 		asking := send(acme, idtest.Named[id.EmailType]("news"), idtest.Named[id.Identity]("me"), outbox.Queued, idtest.Named[id.Contact]("a"), idtest.Named[id.Contact]("h"))
-		everybody := []id.Contact{idtest.Named[id.Contact]("a"), idtest.Named[id.Contact]("b"), idtest.Named[id.Contact]("c"), idtest.Named[id.Contact]("d"), idtest.Named[id.Contact]("e"), idtest.Named[id.Contact]("f"), idtest.Named[id.Contact]("g"), idtest.Named[id.Contact]("h"), idtest.Named[id.Contact]("i")}
+		all := []id.Contact{idtest.Named[id.Contact]("a"), idtest.Named[id.Contact]("b"), idtest.Named[id.Contact]("c"), idtest.Named[id.Contact]("d"), idtest.Named[id.Contact]("e"), idtest.Named[id.Contact]("f"), idtest.Named[id.Contact]("g"), idtest.Named[id.Contact]("h"), idtest.Named[id.Contact]("i")}
 		for _, tt := range []struct {
 			typ  id.EmailType
 			of   []id.Contact
 			want map[id.Contact]id.Identity
 		}{
-			{idtest.Named[id.EmailType]("news"), everybody, map[id.Contact]id.Identity{idtest.Named[id.Contact]("a"): idtest.Named[id.Identity]("ann"), idtest.Named[id.Contact]("b"): idtest.Named[id.Identity]("bob"), idtest.Named[id.Contact]("c"): idtest.Named[id.Identity]("eve"), idtest.Named[id.Contact]("f"): idtest.Named[id.Identity]("bob")}},
-			{idtest.Named[id.EmailType]("news"), everybody[:1], map[id.Contact]id.Identity{idtest.Named[id.Contact]("a"): idtest.Named[id.Identity]("ann")}},
+			{idtest.Named[id.EmailType]("news"), all, map[id.Contact]id.Identity{idtest.Named[id.Contact]("a"): idtest.Named[id.Identity]("ann"), idtest.Named[id.Contact]("b"): idtest.Named[id.Identity]("bob"), idtest.Named[id.Contact]("c"): idtest.Named[id.Identity]("eve"), idtest.Named[id.Contact]("f"): idtest.Named[id.Identity]("bob")}},
+			{idtest.Named[id.EmailType]("news"), all[:1], map[id.Contact]id.Identity{idtest.Named[id.Contact]("a"): idtest.Named[id.Identity]("ann")}},
 			{idtest.Named[id.EmailType]("news"), nil, map[id.Contact]id.Identity{}},
-			{idtest.Named[id.EmailType]("offers"), everybody, map[id.Contact]id.Identity{idtest.Named[id.Contact]("a"): idtest.Named[id.Identity]("dan"), idtest.Named[id.Contact]("d"): idtest.Named[id.Identity]("dan")}},
-			{idtest.Named[id.EmailType]("other"), everybody, map[id.Contact]id.Identity{}},
+			{idtest.Named[id.EmailType]("offers"), all, map[id.Contact]id.Identity{idtest.Named[id.Contact]("a"): idtest.Named[id.Identity]("dan"), idtest.Named[id.Contact]("d"): idtest.Named[id.Identity]("dan")}},
+			{idtest.Named[id.EmailType]("other"), all, map[id.Contact]id.Identity{}},
 		} {
 			got, err := outbox.LastSenders(t.Context(), db, acme, tt.typ, asking, tt.of)
 			if err != nil || !maps.Equal(got, tt.want) {

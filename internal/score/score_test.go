@@ -211,16 +211,16 @@ func TestScoreChangesAreJournaled(t *testing.T) {
 				w.t.Fatal(err)
 			}
 		}
-		var told []score.Changed
+		var changes []score.Changed
 		e := &journal.Engine{DB: w.db, Followers: []journal.Follower{{Name: "test", Follow: func(_ context.Context, _ *sqldb.DB, list []journal.Entry) error {
-			told = nil
+			changes = nil
 			for _, e := range list {
 				if e.Type == journal.ScoreChanged && e.Tenant == w.tenant {
 					var m score.Changed
 					if err := e.Decode(&m); err != nil {
 						return err
 					}
-					told = append(told, m)
+					changes = append(changes, m)
 				}
 			}
 			return nil
@@ -228,7 +228,7 @@ func TestScoreChangesAreJournaled(t *testing.T) {
 		if err := e.Drain(w.t.Context()); err != nil {
 			w.t.Fatal(err)
 		}
-		if got, want := fmt.Sprint(told), "[{prospect 0 30 [email_clicked order_placed] false false} {prospect 30 0 [] false true}]"; got != want {
+		if got, want := fmt.Sprint(changes), "[{prospect 0 30 [email_clicked order_placed] false false} {prospect 30 0 [] false true}]"; got != want {
 			w.t.Errorf("score_changed entries %s, want %s", got, want)
 		}
 	})

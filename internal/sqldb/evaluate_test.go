@@ -96,6 +96,9 @@ func TestCancellationEndsAnEvaluation(t *testing.T) {
 // hold starts evaluations of an owner that run until release is called, whatever their deadline.
 func hold(t *testing.T, db *sqldb.DB, owner string, n int) (release func()) {
 	t.Helper()
+	if db.Dialect() == sqldb.SQLite {
+		openConnections(t, db, n)
+	}
 	var held, ended sync.WaitGroup
 	done := make(chan struct{})
 	for range n {
@@ -113,6 +116,28 @@ func hold(t *testing.T, db *sqldb.DB, owner string, n int) (release func()) {
 	}
 	held.Wait()
 	return func() { close(done); ended.Wait() }
+}
+
+// openConnections opens n connections for evaluations. Under the race detector, opening one takes
+// longer than short deadlines.
+func openConnections(t *testing.T, db *sqldb.DB, n int) {
+	t.Helper()
+	var opened, ended sync.WaitGroup
+	opened.Add(n)
+	for range n {
+		ended.Go(func() {
+			err := db.Evaluate(t.Context(), "opens", func(context.Context, *sqldb.DB) error {
+				opened.Done()
+				opened.Wait()
+				return nil
+			})
+			if err != nil {
+				opened.Done()
+				t.Error(err)
+			}
+		})
+	}
+	ended.Wait()
 }
 
 func TestEvaluationsDoNotDelayTheRestOfTheProgram(t *testing.T) {

@@ -76,7 +76,7 @@ func TestFirstTimes(t *testing.T) {
 			sent   map[id.Message]id.Contact
 		}{{tenant, nil}, {idtest.Tenant(), sent}} {
 			if got, err := track.LoadFirstTimes(t.Context(), db, none.tenant, none.sent); err != nil || len(got) != 0 {
-				t.Errorf("MomentsOf for nobody, or by a stranger = %v, %v", got, err)
+				t.Errorf("first times of no message, or for another tenant = %v, %v", got, err)
 			}
 		}
 	})

@@ -94,7 +94,7 @@ const (
 var scenarios = []scenario{
 	{"Apple prefetches at once, again after hours", 3, []act{
 		{3 * sec, 0, apple, appleIP, "privacy P1"}, {6 * time.Hour, 0, apple, appleIP, "privacy P1"}}},
-	{"Gmail prefetches, then somebody opens", 3, []act{
+	{"Gmail prefetches, then the recipient opens", 3, []act{
 		{2 * sec, 0, prefetch, gmailIP, "privacy P2"}, {5 * time.Minute, 0, google, gmailIP, "human"}}},
 	{"Gmail's prefetch agent from elsewhere", 3, []act{{9 * sec, 0, prefetch, home, "human"}}},
 	{"Yahoo's proxy", 3, []act{{40 * sec, 0, yahoo, "98.136.1.1", "human"}}},

@@ -153,7 +153,7 @@ func TestErrorsAreReturned(t *testing.T) {
 		t.Error("no key was opened")
 	}
 	books.broken.Store(true)
-	for range 2 * cap(lib.turns) { // whoever fails gives back the turn
+	for range 2 * cap(lib.turns) { // a failed signature releases its turn
 		if _, err := key.Sign(make([]byte, sha256.Size)); !errors.Is(err, errBroken) {
 			t.Fatalf("error = %v; want that of the library", err)
 		}
