@@ -7,6 +7,6 @@ type fileLock struct{}
 
 func lockFile(string) (*fileLock, error) { return &fileLock{}, nil }
 
-func (*fileLock) serve() (unlock func(), err error) { return func() {}, nil }
+func (*fileLock) lockServing() (unlock func(), err error) { return func() {}, nil }
 
 func (*fileLock) close() error { return nil }
