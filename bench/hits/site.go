@@ -154,7 +154,7 @@ func (s *site) send(ctx context.Context, n int) error {
 			s.opens = append(s.opens, "/_q/o/"+string(signer.Append(nil, track.OpenPixel, 0, ""))+".gif")
 			s.clicks = append(s.clicks, "/_q/c/"+string(signer.Append(nil, track.ClickLink, 0, "")))
 		}
-		if _, err := outbox.Put(ctx, s.db, tenant, send, messages); err != nil {
+		if _, err := outbox.AddMessages(ctx, s.db, tenant, send, messages); err != nil {
 			return err
 		}
 	}

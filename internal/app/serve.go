@@ -163,7 +163,7 @@ type loop struct {
 // every returns a loop that calls f now and then; a failure is logged, not fatal.
 func (s *Server) every(name string, interval time.Duration, f func(ctx context.Context) error) loop {
 	look := func(ctx context.Context) (bool, error) { return false, f(ctx) }
-	return loop{name, poll.Loop{Look: look, Every: interval, Log: s.Log.With("task", name), Failed: "maintenance failed"}.Run}
+	return loop{name, poll.Loop{Poll: look, Every: interval, Log: s.Log.With("task", name), Failed: "maintenance failed"}.Run}
 }
 
 func (s *Server) has(r Role) bool { return slices.Contains(s.Roles, r) }

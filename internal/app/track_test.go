@@ -110,7 +110,7 @@ func sentMessage(t *testing.T, a *broadcasttest.Account) id.Message {
 		ID: id.New[id.Message](), Contact: person.ID, Email: person.Email, Content: frozen,
 		Identity: a.Identity.ID, Lane: a.Lane.ID, DueAt: broadcasttest.Now,
 	}
-	if _, err := outbox.Put(ctx, a.DB, a.Tenant, b.Send, []outbox.Message{m}); err != nil {
+	if _, err := outbox.AddMessages(ctx, a.DB, a.Tenant, b.Send, []outbox.Message{m}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := a.DB.Exec(ctx, `UPDATE outbox SET state = 'delivered', sent_at = $2 WHERE tenant_id = $1`, a.Tenant, broadcasttest.Now.UnixMicro()); err != nil {

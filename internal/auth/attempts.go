@@ -92,7 +92,7 @@ func (p *takenPermits) returnAll(ctx context.Context) error {
 }
 
 func (d *Login) takePermit(ctx context.Context, r ratelimit.Rule, key string, now time.Time) error {
-	s, err := d.Limits.Take(ctx, r, key, now)
+	s, err := d.Limits.Acquire(ctx, r, key, now)
 	if err != nil {
 		return err
 	}

@@ -42,13 +42,13 @@ func (g *Gate) Tenant(ctx context.Context, slug string) (id.Tenant, error) {
 	})
 }
 
-// Forget must be called after a key was changed or a tenant deleted, so that the next request reads
+// ClearCache must be called after a key was changed or a tenant deleted, so that the next request reads
 // it again. Other processes do so within a second. It does nothing on a nil Gate.
-func (g *Gate) Forget() {
+func (g *Gate) ClearCache() {
 	if g == nil {
 		return
 	}
-	g.keys.Forget()
+	g.keys.ClearCache()
 	g.tenants.Clear()
 }
 

@@ -55,9 +55,9 @@ type cachedKey struct {
 	previousUntil time.Time
 }
 
-// Forget must be called after a key was changed, so that the next request reads it again. Changes
+// ClearCache must be called after a key was changed, so that the next request reads it again. Changes
 // are rare, so it clears the whole cache.
-func (kr *Keyring) Forget() {
+func (kr *Keyring) ClearCache() {
 	kr.keys.Clear()
 }
 

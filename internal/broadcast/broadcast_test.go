@@ -178,8 +178,8 @@ func TestListFilters(t *testing.T) {
 			{"no such tag", broadcast.Filter{Tags: []string{"q"}}, nil},
 			{"since", broadcast.Filter{Since: new(now.Add(time.Second))}, []id.Broadcast{second.ID}},
 			{"before is strict", broadcast.Filter{Before: new(now.Add(time.Second))}, []id.Broadcast{third.ID, first.ID}},
-			{"archived too", broadcast.Filter{Shelf: broadcast.LiveAndArchived}, []id.Broadcast{second.ID, gone.ID, third.ID, first.ID}},
-			{"archived only", broadcast.Filter{Shelf: broadcast.Archived}, []id.Broadcast{gone.ID}},
+			{"archived too", broadcast.Filter{Archive: broadcast.LiveAndArchived}, []id.Broadcast{second.ID, gone.ID, third.ID, first.ID}},
+			{"archived only", broadcast.Filter{Archive: broadcast.Archived}, []id.Broadcast{gone.ID}},
 		} {
 			list, err := broadcast.List(t.Context(), db, a.Tenant, tt.f)
 			var got []id.Broadcast

@@ -11,12 +11,12 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// Shelf selects broadcasts by whether they are archived.
-type Shelf int
+// ArchiveFilter selects broadcasts by whether they are archived.
+type ArchiveFilter int
 
-// The values of Shelf.
+// The values of ArchiveFilter.
 const (
-	Live Shelf = iota
+	Live ArchiveFilter = iota
 	LiveAndArchived
 	Archived
 )
@@ -28,7 +28,7 @@ type Filter struct {
 	Metadata *Containment
 	Since    *time.Time // created at or after
 	Before   *time.Time // created before
-	Shelf    Shelf
+	Archive  ArchiveFilter
 	Bodies   bool // load the bodies too
 }
 
@@ -70,7 +70,7 @@ func List(ctx context.Context, db *sqldb.DB, tenant id.Tenant, f Filter) ([]Broa
 	if f.Before != nil {
 		and(func(n int) string { return fmt.Sprintf("created_at < $%d", n) }, f.Before.UnixMicro())
 	}
-	switch f.Shelf {
+	switch f.Archive {
 	case Live:
 		where.WriteString(" AND archived_at IS NULL")
 	case Archived:

@@ -160,7 +160,7 @@ func TestTransitionsUpdateTheSendAndTheJournal(t *testing.T) {
 			t.Fatalf("Lease = %v, %v", ok, err)
 		}
 		must(db.InTx(t.Context(), func(tx *sqldb.DB) error {
-			_, err := outbox.Put(t.Context(), tx, a.Tenant, b.Send, []outbox.Message{{Contact: id.New[id.Contact](), Email: "ann@example.com", DueAt: at}})
+			_, err := outbox.AddMessages(t.Context(), tx, a.Tenant, b.Send, []outbox.Message{{Contact: id.New[id.Contact](), Email: "ann@example.com", DueAt: at}})
 			return errors.Join(err, run.Prepared(t.Context(), tx, at))
 		}))
 		if got := phase(); got != outbox.Open {

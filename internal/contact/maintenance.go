@@ -38,7 +38,7 @@ const evaluatePageSize = 500
 
 // Run works until ctx ends.
 func (u *Maintenance) Run(ctx context.Context) error {
-	return poll.Loop{Look: u.Tick, Every: cmp.Or(u.Every, time.Minute), Log: u.Log, Failed: "contact maintenance failed"}.Run(ctx)
+	return poll.Loop{Poll: u.Tick, Every: cmp.Or(u.Every, time.Minute), Log: u.Log, Failed: "contact maintenance failed"}.Run(ctx)
 }
 
 // Tick erases a page of values, or evaluates a page of contacts. It reports whether there

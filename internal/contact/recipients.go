@@ -2,7 +2,6 @@ package contact
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -36,8 +35,8 @@ var columnTargets = map[string]func(c *Contact) any{
 	"postal_code":   func(c *Contact) any { return sqldb.ToNullText(&c.PostalCode) },
 	"country":       func(c *Contact) any { return sqldb.ToNullText(&c.Country) },
 	"source":        func(c *Contact) any { return sqldb.ToNullText(&c.Source) },
-	"custom_fields": func(c *Contact) any { return jsonColumn{&c.CustomFields} },
-	"tags":          func(c *Contact) any { return jsonColumn{&c.Tags} },
+	"custom_fields": func(c *Contact) any { return sqldb.ToNonEmptyJSON(&c.CustomFields) },
+	"tags":          func(c *Contact) any { return sqldb.ToNonEmptyJSON(&c.Tags) },
 }
 
 // Add adds a field by its name in the API. A name that is not a standard field is taken for
@@ -86,7 +85,7 @@ func Recipients(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.Co
 	var c Contact // scan target, reset for each row
 	dest := []any{
 		&c.ID, &c.Email, sqldb.ToNullText(&c.Timezone), sqldb.ToText(&c.Status), &c.DoNotContact,
-		jsonColumn{&c.Subscriptions}, jsonColumn{&c.CategorySubscriptions},
+		sqldb.ToNonEmptyJSON(&c.Subscriptions), sqldb.ToNonEmptyJSON(&c.CategorySubscriptions),
 	}
 	for _, name := range r.columns {
 		dest = append(dest, columnTargets[name](&c))
@@ -102,27 +101,6 @@ func Recipients(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.Co
 	return list, nil
 }
 
-// jsonColumn scans a column of JSON, without decoding {} and [].
-type jsonColumn struct{ into any }
-
-// Scan implements sql.Scanner.
-func (u jsonColumn) Scan(column any) error {
-	switch column := column.(type) {
-	case string:
-		return u.read([]byte(column))
-	case []byte:
-		return u.read(column)
-	}
-	return fmt.Errorf("a column of JSON is a %T", column)
-}
-
-func (u jsonColumn) read(column []byte) error {
-	if len(column) <= 2 { // {} or []
-		return nil
-	}
-	return json.Unmarshal(column, u.into)
-}
-
 // Addressees returns contacts with the fields that Refusal needs and no others: address,
 // status and consents. It is used to go through a whole audience.
 func Addressees(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.Contact) ([]Contact, error) {
@@ -132,7 +110,7 @@ func Addressees(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.Co
 	var c Contact // scan target, reset for each row
 	dest := []any{
 		&c.ID, &c.Email, sqldb.ToText(&c.Status), &c.DoNotContact,
-		jsonColumn{&c.Subscriptions}, jsonColumn{&c.CategorySubscriptions},
+		sqldb.ToNonEmptyJSON(&c.Subscriptions), sqldb.ToNonEmptyJSON(&c.CategorySubscriptions),
 	}
 	list, err := sqldb.CollectInto(make([]Contact, 0, len(ids)), rows, err, func(scan func(...any) error) (Contact, error) {
 		c = Contact{Tenant: tenant}

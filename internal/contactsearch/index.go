@@ -48,7 +48,7 @@ func (x *Indexer) Run(ctx context.Context) error {
 		}
 		return false, err
 	}
-	return poll.Loop{Look: round, Pause: func() time.Duration { return pause }, Log: x.Log, Failed: "index contacts failed"}.Run(ctx)
+	return poll.Loop{Poll: round, Pause: func() time.Duration { return pause }, Log: x.Log, Failed: "index contacts failed"}.Run(ctx)
 }
 
 // Tick does one step of work for the next tenant. It reports false at the end of a round

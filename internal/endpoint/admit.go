@@ -103,7 +103,7 @@ func (x *call) countFailure(ctx context.Context, err error) error {
 // setFailureLimit sets the headers for the limit of the caller's address, which are replaced later if a
 // credential is valid.
 func (x *call) setFailureLimit(ctx context.Context) {
-	s, err := x.router.Limiter.Look(ctx, failureRule, ratelimit.Address(x.ip), x.router.Now())
+	s, err := x.router.Limiter.Peek(ctx, failureRule, ratelimit.Address(x.ip), x.router.Now())
 	if err == nil {
 		x.setRateLimit(s)
 	}
@@ -111,7 +111,7 @@ func (x *call) setFailureLimit(ctx context.Context) {
 
 // countRequest counts a request against a rate limit; it returns ErrRateLimited if the limit is exceeded.
 func (x *call) countRequest(ctx context.Context, rule ratelimit.Rule, key string) error {
-	s, err := x.router.Limiter.Take(ctx, rule, key, x.router.Now())
+	s, err := x.router.Limiter.Acquire(ctx, rule, key, x.router.Now())
 	if err != nil {
 		return err
 	}

@@ -19,20 +19,20 @@ type Example struct {
 	File  string // of an upload: the content of the file
 }
 
-// Sending returns op with an example of a body.
-func (op Op) Sending(body string) Op {
+// ExampleBody returns op with an example of a body.
+func (op Op) ExampleBody(body string) Op {
 	op.Example.Body = body
 	return op
 }
 
-// Asking returns op with an example of a query.
-func (op Op) Asking(query string) Op {
+// ExampleQuery returns op with an example of a query.
+func (op Op) ExampleQuery(query string) Op {
 	op.Example.Query = query
 	return op
 }
 
-// Titled returns op with this title.
-func (op Op) Titled(title string) Op {
+// WithTitle returns op with this title.
+func (op Op) WithTitle(title string) Op {
 	op.Title = title
 	return op
 }
@@ -174,8 +174,8 @@ func (d *documentWriter) addExamples(rt *route, op object) {
 	}
 }
 
-// Uploading returns op with an example of a file and its options.
-func (op Op) Uploading(file, options string) Op {
+// ExampleUpload returns op with an example of a file and its options.
+func (op Op) ExampleUpload(file, options string) Op {
 	op.Example = Example{File: file, Body: options}
 	return op
 }

@@ -43,7 +43,7 @@ func (api accountAPI) register(r *endpoint.Router) {
 		Session: true,
 		Role:    auth.Admin,
 		Faults:  []*fault.Error{sender.ErrUnknownEmailType, sender.ErrUnknownIdentity, lane.ErrUnknown},
-	}.Sending(`{"name": "Acme Books", "timezone": "Europe/London", "website_url": "https://www.example.com/", "postal_address": {"line1": "1 High Street", "city": "London", "postal_code": "N1 1AA", "country": "GB"}, "default_email_type_key": "newsletter"}`), api.updateAccount, checkAccount)
+	}.ExampleBody(`{"name": "Acme Books", "timezone": "Europe/London", "website_url": "https://www.example.com/", "postal_address": {"line1": "1 High Street", "city": "London", "postal_code": "N1 1AA", "country": "GB"}, "default_email_type_key": "newsletter"}`), api.updateAccount, checkAccount)
 	endpoint.Handle(r, "DELETE /t/{tenant}/api/settings/account", endpoint.Op{
 		Name:    "deleteTenant",
 		Summary: "Delete the tenant permanently.",
@@ -51,7 +51,7 @@ func (api accountAPI) register(r *endpoint.Router) {
 		Session: true,
 		Role:    auth.Owner,
 		Status:  http.StatusAccepted,
-	}.Sending(`{"confirm_slug": "$SLUG"}`), api.deleteTenant)
+	}.ExampleBody(`{"confirm_slug": "$SLUG"}`), api.deleteTenant)
 }
 
 // AccountView is the public form of an account.
@@ -369,7 +369,7 @@ func (api accountAPI) deleteTenant(ctx context.Context, p auth.Principal, in *de
 		if err := tenant.Delete(ctx, tx, p.Tenant, now); err != nil {
 			return err
 		}
-		tx.AfterCommit(api.gate.Forget)
+		tx.AfterCommit(api.gate.ClearCache)
 		return auth.Audit(ctx, tx, p.Did("tenant.delete", "tenant", p.Tenant.String(), now))
 	})
 }

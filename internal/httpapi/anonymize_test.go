@@ -67,7 +67,7 @@ func addHistory(t *testing.T, s *apiTest, list, first, last string) person {
 			if err := outbox.Create(t.Context(), tx, outbox.Send{Tenant: s.acme, ID: send, Source: outbox.FromBroadcast(id.New[id.Broadcast]())}, outbox.Terms{}, s.now); err != nil {
 				return err
 			}
-			_, err := outbox.Put(t.Context(), tx, s.acme, send, []outbox.Message{{
+			_, err := outbox.AddMessages(t.Context(), tx, s.acme, send, []outbox.Message{{
 				Contact: p.id, Email: to, Content: idtest.Named[id.Content]("content"), ContentVersion: 1, Identity: idtest.Named[id.Identity]("identity"), Lane: idtest.Named[id.MTAConfig]("lane"), DueAt: s.now,
 			}})
 			if err != nil {

@@ -26,12 +26,12 @@ func (api apiKeysAPI) register(r *endpoint.Router) {
 	created := op("createApiKey", "Create an API key; its secret is shown once.", auth.ErrInvalidScope, auth.ErrTooManyKeys)
 	created.Status = 201
 	endpoint.Handle(r, "GET /t/{tenant}/api/auth/api-keys", op("listApiKeys", "List the API keys, newest first."), api.listAPIKeys)
-	endpoint.Handle(r, "POST /t/{tenant}/api/auth/api-keys", created.Sending(`{"name": "CRM sync", "scopes": ["contacts:read", "contacts:write"], "expires_at": null}`), api.createAPIKey, api.checkNewAPIKey)
+	endpoint.Handle(r, "POST /t/{tenant}/api/auth/api-keys", created.ExampleBody(`{"name": "CRM sync", "scopes": ["contacts:read", "contacts:write"], "expires_at": null}`), api.createAPIKey, api.checkNewAPIKey)
 	endpoint.Handle(r, "GET /t/{tenant}/api/auth/api-keys/scopes", op("listScopes", "List the scopes that a key may have."), api.listScopes)
 	endpoint.Handle(r, "GET /t/{tenant}/api/auth/api-keys/{id}", op("getApiKey", "Get an API key.", auth.ErrNoKey), api.getAPIKey)
-	endpoint.Handle(r, "PATCH /t/{tenant}/api/auth/api-keys/{id}", op("updateApiKey", "Update an API key's name, scopes or expiry.", auth.ErrNoKey, auth.ErrInvalidScope, auth.ErrKeyRevoked).Sending(`{"name": "CRM", "scopes": ["contacts:read"]}`), api.updateAPIKey, api.checkAPIKey)
+	endpoint.Handle(r, "PATCH /t/{tenant}/api/auth/api-keys/{id}", op("updateApiKey", "Update an API key's name, scopes or expiry.", auth.ErrNoKey, auth.ErrInvalidScope, auth.ErrKeyRevoked).ExampleBody(`{"name": "CRM", "scopes": ["contacts:read"]}`), api.updateAPIKey, api.checkAPIKey)
 	endpoint.Handle(r, "DELETE /t/{tenant}/api/auth/api-keys/{id}", op("revokeApiKey", "Revoke an API key immediately and permanently.", auth.ErrNoKey), api.revokeAPIKey)
-	endpoint.Handle(r, "POST /t/{tenant}/api/auth/api-keys/{id}/rotate", op("rotateApiKey", "Rotate an API key's secret; the old one works during the grace period.", auth.ErrNoKey, auth.ErrKeyRevoked).Sending(`{"grace_seconds": 3600}`), api.rotateAPIKey)
+	endpoint.Handle(r, "POST /t/{tenant}/api/auth/api-keys/{id}/rotate", op("rotateApiKey", "Rotate an API key's secret; the old one works during the grace period.", auth.ErrNoKey, auth.ErrKeyRevoked).ExampleBody(`{"grace_seconds": 3600}`), api.rotateAPIKey)
 }
 
 // APIKey is an API key without its secret.
@@ -172,7 +172,7 @@ func (api apiKeysAPI) updateAPIKey(ctx context.Context, p auth.Principal, in *up
 	if err != nil {
 		return APIKey{}, err
 	}
-	api.gate.Forget()
+	api.gate.ClearCache()
 	return ShowAPIKey(k, now), nil
 }
 
@@ -191,7 +191,7 @@ func (api apiKeysAPI) revokeAPIKey(ctx context.Context, p auth.Principal, in *Re
 	if err := auth.RevokeKey(ctx, api.db, p.Tenant, key, p.By(), api.now()); err != nil {
 		return endpoint.None{}, err
 	}
-	api.gate.Forget()
+	api.gate.ClearCache()
 	return endpoint.None{}, nil
 }
 
@@ -216,6 +216,6 @@ func (api apiKeysAPI) rotateAPIKey(ctx context.Context, p auth.Principal, in *ro
 	if err != nil {
 		return NewAPIKey{}, err
 	}
-	api.gate.Forget()
+	api.gate.ClearCache()
 	return NewAPIKey{ShowAPIKey(k, now), secret}, nil
 }

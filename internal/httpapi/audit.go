@@ -26,7 +26,7 @@ func (api auditAPI) register(r *endpoint.Router) {
 		Role:       auth.Admin,
 		Pagination: "cursor",
 		Faults:     []*fault.Error{endpoint.ErrCursor},
-	}.Asking("limit=2"), api.listAuditLog)
+	}.ExampleQuery("limit=2"), api.listAuditLog)
 }
 
 type auditLogRequest struct {

@@ -35,13 +35,13 @@ func (api templatesAPI) blocks(r *endpoint.Router) {
 	faults := append([]*fault.Error{template.ErrNoContent}, templateFaults...)
 	create := write("createBlock", "Create a block.", faults...)
 	create.Status, create.MaxBody, create.FieldFaults = http.StatusCreated, 5*endpoint.Megabyte, blockFieldFaults
-	endpoint.Handle(r, "POST /t/{tenant}/api/blocks", create.Sending(`{"name": "Masthead", "tags": ["masthead"], "content_html": "<h1>{{param:title}}</h1>", "parameters_schema": [{"name": "title", "type": "text", "default": "News"}]}`), api.createBlock, checkNewBlock)
+	endpoint.Handle(r, "POST /t/{tenant}/api/blocks", create.ExampleBody(`{"name": "Masthead", "tags": ["masthead"], "content_html": "<h1>{{param:title}}</h1>", "parameters_schema": [{"name": "title", "type": "text", "default": "News"}]}`), api.createBlock, checkNewBlock)
 
 	endpoint.Handle(r, "GET /t/{tenant}/api/blocks/{id}", read("getBlock", "Get a block.", template.ErrNoBlock), api.getBlock)
 
 	update := write("updateBlock", "Update a block; absent fields keep their values.", append(faults, template.ErrNoBlock, template.ErrSlug)...)
 	update.MaxBody, update.FieldFaults = 5*endpoint.Megabyte, blockFieldFaults
-	endpoint.Handle(r, "PUT /t/{tenant}/api/blocks/{id}", update.Sending(`{"name": "Masthead with line", "content_html": "<h1>{{param:title}}</h1><hr>", "parameters_schema": [{"name": "title", "type": "text", "default": "News"}]}`), api.updateBlock, checkBlock)
+	endpoint.Handle(r, "PUT /t/{tenant}/api/blocks/{id}", update.ExampleBody(`{"name": "Masthead with line", "content_html": "<h1>{{param:title}}</h1><hr>", "parameters_schema": [{"name": "title", "type": "text", "default": "News"}]}`), api.updateBlock, checkBlock)
 
 	endpoint.Handle(r, "DELETE /t/{tenant}/api/blocks/{id}",
 		write("deleteBlock", "Delete a block that no draft and no recent broadcast uses, or any with force=true.", template.ErrNoBlock, template.ErrInUse), api.deleteBlock)

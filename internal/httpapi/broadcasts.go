@@ -38,19 +38,19 @@ func (api broadcastsAPI) register(r *endpoint.Router) {
 
 	create := op("createBroadcast", "Create a draft broadcast; nothing is sent.", auth.BroadcastsWrite, writeFaults...)
 	create.Status, create.MaxBody, create.Idempotent, create.FieldFaults = http.StatusCreated, 5*endpoint.Megabyte, true, broadcastFieldFaults
-	endpoint.Handle(r, "POST /t/{tenant}/api/broadcasts", create.Sending(`{"name": "Spring news", "email_type_key": "newsletter", "include_segment_keys": ["$SEGMENT_KEY"], "scheduled_at": "2030-03-01T09:30:00Z", "content": {"subject": "Hello {{ contact.first_name | default: 'reader' }}", "body_html": "<p>Our <a href=\"https://www.example.com/news\">news</a> for spring.</p>"}}`), api.createBroadcast, checkNewBroadcast)
+	endpoint.Handle(r, "POST /t/{tenant}/api/broadcasts", create.ExampleBody(`{"name": "Spring news", "email_type_key": "newsletter", "include_segment_keys": ["$SEGMENT_KEY"], "scheduled_at": "2030-03-01T09:30:00Z", "content": {"subject": "Hello {{ contact.first_name | default: 'reader' }}", "body_html": "<p>Our <a href=\"https://www.example.com/news\">news</a> for spring.</p>"}}`), api.createBroadcast, checkNewBroadcast)
 	update := op("updateBroadcast", "Update a draft; absent fields keep their values.", auth.BroadcastsWrite, append(writeFaults, broadcast.ErrNotFound, broadcast.ErrNotDraft)...)
 	update.MaxBody, update.FieldFaults = 5*endpoint.Megabyte, broadcastFieldFaults
-	endpoint.Handle(r, "PUT /t/{tenant}/api/broadcasts/{broadcast_id}", update.Sending(`{"name": "Spring news, second draft", "tags": ["spring"], "scheduled_at": "2030-03-02T09:30:00Z"}`), api.updateBroadcast, checkBroadcast)
+	endpoint.Handle(r, "PUT /t/{tenant}/api/broadcasts/{broadcast_id}", update.ExampleBody(`{"name": "Spring news, second draft", "tags": ["spring"], "scheduled_at": "2030-03-02T09:30:00Z"}`), api.updateBroadcast, checkBroadcast)
 	endpoint.Handle(r, "DELETE /t/{tenant}/api/broadcasts/{broadcast_id}",
 		op("deleteBroadcast", "Delete a draft permanently.", auth.BroadcastsWrite, broadcast.ErrNotFound, broadcast.ErrNotDraft), api.deleteBroadcast)
 
 	clone := op("cloneBroadcast", "Clone a broadcast into a new draft, without scheduled_at.", auth.BroadcastsWrite, broadcast.ErrNotFound)
 	clone.Status = http.StatusCreated
 	clone.Description = "Possible in every status. The content is copied and not rendered again; references to deleted records are left out."
-	endpoint.Handle(r, "POST /t/{tenant}/api/broadcasts/{broadcast_id}/clone", clone.Sending(`{"name": "Summer news"}`), api.cloneBroadcast)
+	endpoint.Handle(r, "POST /t/{tenant}/api/broadcasts/{broadcast_id}/clone", clone.ExampleBody(`{"name": "Summer news"}`), api.cloneBroadcast)
 	endpoint.Handle(r, "POST /t/{tenant}/api/broadcasts/bulk-archive",
-		op("bulkArchiveBroadcasts", "Archive up to 100 ended broadcasts; the answer lists those that were skipped.", auth.BroadcastsWrite).Sending(`{"ids": ["$BROADCAST_ID"]}`), api.archiveBroadcasts)
+		op("bulkArchiveBroadcasts", "Archive up to 100 ended broadcasts; the answer lists those that were skipped.", auth.BroadcastsWrite).ExampleBody(`{"ids": ["$BROADCAST_ID"]}`), api.archiveBroadcasts)
 
 	move := func(name, path, summary string, scope auth.Scope, do transition, faults ...*fault.Error) {
 		endpoint.Handle(r, "POST /t/{tenant}/api/broadcasts/{broadcast_id}/"+path,
@@ -65,7 +65,7 @@ func (api broadcastsAPI) register(r *endpoint.Router) {
 	reschedule := op("rescheduleBroadcast", "Replace the days that a spread send skips.", auth.BroadcastsSchedule,
 		broadcast.ErrNotFound, broadcast.ErrNotSending, broadcast.ErrNoPlan, broadcast.ErrSkip)
 	reschedule.Description = "Messages that are not due yet are planned again over the remaining days. Only future days can be added; days that are in the list already may stay."
-	endpoint.Handle(r, "POST /t/{tenant}/api/broadcasts/{broadcast_id}/reschedule", reschedule.Sending(`{"skipped_dates": ["2030-03-02"]}`), api.rescheduleBroadcast)
+	endpoint.Handle(r, "POST /t/{tenant}/api/broadcasts/{broadcast_id}/reschedule", reschedule.ExampleBody(`{"skipped_dates": ["2030-03-02"]}`), api.rescheduleBroadcast)
 	api.testSend(r)
 	move("archiveBroadcast", "archive", "Hide an ended broadcast from lists.", auth.BroadcastsWrite, broadcast.Archive)
 	move("unarchiveBroadcast", "unarchive", "Show an archived broadcast in lists again.", auth.BroadcastsWrite, broadcast.Unarchive)
@@ -116,9 +116,9 @@ func (in *listBroadcastsRequest) parse() (broadcast.Filter, error) {
 	switch in.Archived {
 	case "":
 	case "true":
-		f.Shelf = broadcast.LiveAndArchived
+		f.Archive = broadcast.LiveAndArchived
 	case "only":
-		f.Shelf = broadcast.Archived
+		f.Archive = broadcast.Archived
 	default:
 		p.Add("archived", "must be true or only, or left out")
 	}

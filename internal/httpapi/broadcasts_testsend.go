@@ -23,7 +23,7 @@ func (api broadcastsAPI) testSend(r *endpoint.Router) {
 		FieldFaults: map[string]*fault.Error{"to": broadcast.ErrRecipients, "recipients": broadcast.ErrRecipients, "emails": broadcast.ErrRecipients},
 		Faults: []*fault.Error{broadcast.ErrNotFound, broadcast.ErrTransition, broadcast.ErrRecipients, contact.ErrNotFound,
 			broadcast.ErrEmailType, broadcast.ErrNoMTA, content.ErrNoContent, content.ErrLiquid, broadcast.ErrNoIdentity, testmail.ErrLimit},
-	}.Sending(`{"to": ["ada@example.com"]}`), api.testSendBroadcast, checkTestSend)
+	}.ExampleBody(`{"to": ["ada@example.com"]}`), api.testSendBroadcast, checkTestSend)
 }
 
 type testSendRequest struct {

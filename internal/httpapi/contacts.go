@@ -46,12 +46,12 @@ func (api contactsAPI) register(r *endpoint.Router) {
 	}
 	list := read("listContacts", "List contacts, newest first.", endpoint.ErrCursor)
 	list.Pagination, list.FieldFaults = "cursor", selectorFaults("")
-	endpoint.Handle(r, "GET /t/{tenant}/api/contacts", list.Asking("limit=2"), api.listContacts)
+	endpoint.Handle(r, "GET /t/{tenant}/api/contacts", list.ExampleQuery("limit=2"), api.listContacts)
 	count := read("countContacts", "Count contacts.")
 	count.FieldFaults = selectorFaults("")
 	endpoint.Handle(r, "GET /t/{tenant}/api/contacts/count", count, api.countContacts)
 	endpoint.Handle(r, "GET /t/{tenant}/api/contacts/lookup",
-		read("lookupContact", "Get a contact by address or external_id.", contact.ErrNotFound, contact.ErrMissingIdentifier).Asking("email=ann@example.org"), api.lookupContact)
+		read("lookupContact", "Get a contact by address or external_id.", contact.ErrNotFound, contact.ErrMissingIdentifier).ExampleQuery("email=ann@example.org"), api.lookupContact)
 	endpoint.Handle(r, "GET /t/{tenant}/api/contacts/{id}",
 		read("getContact", "Get a contact.", contact.ErrNotFound), api.getContact)
 	endpoint.Handle(r, "GET /t/{tenant}/api/contacts/{id}/lists",
@@ -65,12 +65,12 @@ func (api contactsAPI) register(r *endpoint.Router) {
 		Name: "createContact", Summary: "Create a contact; an address that exists already is refused.",
 		Tag: "contacts", Scope: auth.ContactsWrite, Status: http.StatusCreated,
 		Faults: append([]*fault.Error{contact.ErrDuplicateEmail}, write...),
-	}.Sending(`{"email": "ada@example.com", "first_name": "Ada", "last_name": "Lovelace", "country": "GB", "tags": ["press"], "subscriptions": {"newsletter": true}}`), api.createContact, checkNewContact)
+	}.ExampleBody(`{"email": "ada@example.com", "first_name": "Ada", "last_name": "Lovelace", "country": "GB", "tags": ["press"], "subscriptions": {"newsletter": true}}`), api.createContact, checkNewContact)
 	endpoint.Handle(r, "PUT /t/{tenant}/api/contacts", endpoint.Op{
 		Name: "upsertContact", Summary: "Create the contact with an address (201) or update it (200).",
 		Description: "custom_fields and subscriptions are merged key by key, and null removes a key; tags are added, never removed; absent fields are not changed.",
 		Tag:         "contacts", Scope: auth.ContactsWrite, Statuses: []int{http.StatusCreated}, Faults: write,
-	}.Sending(`{"email": "grace@example.com", "first_name": "Grace", "tags": ["press"], "source": "website"}`), api.upsertContact, checkUpsert)
+	}.ExampleBody(`{"email": "grace@example.com", "first_name": "Grace", "tags": ["press"], "source": "website"}`), api.upsertContact, checkUpsert)
 }
 
 type listContactsRequest struct {

@@ -21,7 +21,7 @@ func (api contactsAPI) contactActivity(r *endpoint.Router) {
 	endpoint.Handle(r, "GET /t/{tenant}/api/contacts/{id}/activity", endpoint.Op{
 		Name: "listContactActivity", Summary: "List a contact's activity, newest first.",
 		Tag: "contacts", Session: true, Pagination: "cursor", Faults: []*fault.Error{contact.ErrNotFound, endpoint.ErrCursor},
-	}.Asking("limit=5"), api.listContactActivity)
+	}.ExampleQuery("limit=5"), api.listContactActivity)
 }
 
 type listContactActivityRequest struct {

@@ -30,7 +30,7 @@ affected counts the contacts that changed, skipped all others: those that needed
 		},
 		FieldFaults: selectorFaults("selector."),
 	}
-	endpoint.Handle(r, "POST /t/{tenant}/api/contacts/bulk", op.Sending(`{"action": "add_tags", "contact_ids": ["$CONTACT_ID"], "params": {"tags": ["spring"]}}`), api.bulkContacts, checkBulk)
+	endpoint.Handle(r, "POST /t/{tenant}/api/contacts/bulk", op.ExampleBody(`{"action": "add_tags", "contact_ids": ["$CONTACT_ID"], "params": {"tags": ["spring"]}}`), api.bulkContacts, checkBulk)
 }
 
 type bulkContactsRequest struct {

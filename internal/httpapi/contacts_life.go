@@ -30,8 +30,8 @@ func (api contactsAPI) contactLife(r *endpoint.Router) {
 			},
 		}
 	}
-	endpoint.Handle(r, "PUT "+path, update("updateContact", "Update a contact.").Sending(`{"first_name": "Ada", "city": "London", "country": "GB", "timezone": "Europe/London"}`), api.updateContact, checkContact)
-	endpoint.Handle(r, "PATCH "+path, update("patchContact", "Update a contact, as updateContact does.").Sending(`{"company": "Analytical Engines", "tags": ["press", "partner"]}`), api.updateContact, checkContact)
+	endpoint.Handle(r, "PUT "+path, update("updateContact", "Update a contact.").ExampleBody(`{"first_name": "Ada", "city": "London", "country": "GB", "timezone": "Europe/London"}`), api.updateContact, checkContact)
+	endpoint.Handle(r, "PATCH "+path, update("patchContact", "Update a contact, as updateContact does.").ExampleBody(`{"company": "Analytical Engines", "tags": ["press", "partner"]}`), api.updateContact, checkContact)
 	endpoint.Handle(r, "DELETE "+path, endpoint.Op{
 		Name: "deleteContact", Summary: "Soft-delete a contact: its data stays, and it gets no mail.",
 		Tag: "contacts", Scope: auth.ContactsWrite, Faults: []*fault.Error{contact.ErrNotFound},
@@ -43,7 +43,7 @@ func (api contactsAPI) contactLife(r *endpoint.Router) {
 	endpoint.Handle(r, "POST "+path+"/anonymize", endpoint.Op{
 		Name: "anonymizeContact", Summary: "Anonymize a contact permanently; counts stay.",
 		Tag: "contacts", Session: true, Role: auth.Admin, Faults: []*fault.Error{contact.ErrNotFound},
-	}.Sending(`{"suppress": true}`), api.anonymizeContact)
+	}.ExampleBody(`{"suppress": true}`), api.anonymizeContact)
 	endpoint.Handle(r, "GET "+path+"/export", endpoint.Op{
 		Name: "exportContact", Summary: "Export all data stored about a contact.",
 		Tag: "contacts", Session: true, Faults: []*fault.Error{contact.ErrNotFound},

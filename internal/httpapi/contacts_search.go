@@ -19,7 +19,7 @@ func (api contactsAPI) contactsSearch(r *endpoint.Router) {
 		Description: "Rules, answer and cursors are those of GET /contacts. status is a comma separated list or an array.",
 		Tag:         "contacts", Scope: auth.ContactsRead, Role: auth.Viewer, Pagination: "cursor",
 		Faults: []*fault.Error{endpoint.ErrCursor}, FieldFaults: selectorFaults(""),
-	}.Sending(`{"status": ["active"], "filters": [{"field": "country", "operator": "equals", "value": "DE"}], "sort": "email", "dir": "asc", "limit": 10}`), api.searchContacts, checkSearch)
+	}.ExampleBody(`{"status": ["active"], "filters": [{"field": "country", "operator": "equals", "value": "DE"}], "sort": "email", "dir": "asc", "limit": 10}`), api.searchContacts, checkSearch)
 }
 
 type searchContactsRequest struct {

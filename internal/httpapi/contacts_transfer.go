@@ -26,14 +26,14 @@ mapping names the target of a column: a field of contacts, custom_fields.<key>, 
 Each row is saved as by PUT /contacts, but a file never turns a refused subscription into consent, and never reactivates a contact that unsubscribed, bounced, complained or was deleted. An invalid row does not stop the others: it is written to the errors file (errors_url of the result), which can be corrected and imported.`,
 		Tag: "contacts", Scope: auth.ContactsWrite, Status: http.StatusAccepted, MaxBody: 100 * endpoint.Megabyte,
 		Faults: []*fault.Error{segment.ErrInvalid, segment.ErrNotStatic, contact.ErrInvalidEmailType, job.ErrLimit},
-	}.Uploading("email,First name\nada@example.com,Ada\ngrace@example.com,Grace\n", `{"mapping": {"First name": "first_name"}, "mode": "upsert", "tags": ["import"]}`), api.importContacts)
+	}.ExampleUpload("email,First name\nada@example.com,Ada\ngrace@example.com,Grace\n", `{"mapping": {"First name": "first_name"}, "mode": "upsert", "tags": ["import"]}`), api.importContacts)
 	endpoint.Handle(r, "POST /t/{tenant}/api/contacts/export", endpoint.Op{
 		Name: "exportContacts", Summary: "Export contacts to a file, in a job.",
 		Description: `The file has the contacts in the order in which they were created. Fields are named as in a contact, with custom_fields.<key> and subscriptions.<type_key>. Without fields a CSV file has the fields of the profile, every custom field and every subscription, and NDJSON has whole contacts as GET /contacts shows them. The file is at GET /jobs/{id}/download.`,
 		Tag:         "contacts", Scope: auth.ContactsRead, Status: http.StatusAccepted,
 		Faults:      []*fault.Error{job.ErrLimit},
 		FieldFaults: selectorFaults("selector."),
-	}.Sending(`{"format": "csv", "selector": {"status": "active"}, "fields": ["email", "first_name", "country"]}`), api.exportContacts)
+	}.ExampleBody(`{"format": "csv", "selector": {"status": "active"}, "fields": ["email", "first_name", "country"]}`), api.exportContacts)
 }
 
 type importContactsRequest struct {

@@ -35,7 +35,7 @@ func (api domainsAPI) register(r *endpoint.Router) {
 	resume := op("resumeSendingDomain", "Resume a paused sending domain; its rates are counted from then on.", sender.ErrDomainNotFound)
 	resume.Role = auth.Admin
 	endpoint.Handle(r, "GET /t/{tenant}/api/sending-domains", op("listSendingDomains", "List the sending domains and the DNS records to publish."), api.listDomains)
-	endpoint.Handle(r, "POST /t/{tenant}/api/sending-domains", create.Sending(`{"domain": "news.example.com"}`), api.createDomain, checkNewDomain)
+	endpoint.Handle(r, "POST /t/{tenant}/api/sending-domains", create.ExampleBody(`{"domain": "news.example.com"}`), api.createDomain, checkNewDomain)
 	endpoint.Handle(r, "GET /t/{tenant}/api/sending-domains/{id}", op("getSendingDomain", "Get a sending domain and the DNS records to publish.", sender.ErrDomainNotFound), api.getDomain)
 	endpoint.Handle(r, "POST /t/{tenant}/api/sending-domains/{id}/resume", resume, api.resumeDomain)
 	endpoint.Handle(r, "DELETE /t/{tenant}/api/sending-domains/{id}", remove, api.deleteDomain)

@@ -39,16 +39,16 @@ func (api identitiesAPI) register(r *endpoint.Router) {
 		Name: "getSendingIdentity", Summary: "Get a sending identity.",
 		Tag: "sending identities", Scope: auth.SendingIdentitiesRead, Faults: []*fault.Error{sender.ErrIdentityNotFound},
 	}, api.getIdentity)
-	endpoint.Handle(r, "POST /t/{tenant}/api/sending-identities", create.Sending(`{"email_address": "hello@$DOMAIN", "display_name": "Acme", "email_type_ids": ["$EMAIL_TYPE_ID"], "default_mta_config_id": "$MTA_CONFIG_ID", "active": true}`), api.createIdentity, checkNewIdentity)
+	endpoint.Handle(r, "POST /t/{tenant}/api/sending-identities", create.ExampleBody(`{"email_address": "hello@$DOMAIN", "display_name": "Acme", "email_type_ids": ["$EMAIL_TYPE_ID"], "default_mta_config_id": "$MTA_CONFIG_ID", "active": true}`), api.createIdentity, checkNewIdentity)
 	endpoint.Handle(r, "PUT /t/{tenant}/api/sending-identities/{id}",
 		write("updateSendingIdentity", "Update a sending identity.",
-			sender.ErrIdentityNotFound, sender.ErrDuplicateIdentity, sender.ErrDomainNotVerified).Sending(`{"display_name": "Acme News", "reply_to": "office@example.com"}`), api.updateIdentity, checkIdentity)
+			sender.ErrIdentityNotFound, sender.ErrDuplicateIdentity, sender.ErrDomainNotVerified).ExampleBody(`{"display_name": "Acme News", "reply_to": "office@example.com"}`), api.updateIdentity, checkIdentity)
 	endpoint.Handle(r, "DELETE /t/{tenant}/api/sending-identities/{id}",
 		write("deleteSendingIdentity", "Delete a sending identity.",
 			sender.ErrIdentityNotFound, sender.ErrIdentityInUse), api.deleteIdentity)
 	endpoint.Handle(r, "POST /t/{tenant}/api/sending-identities/{id}/verify-lane",
 		write("verifySendingIdentityLane", "Send one mail from the address through an MTA config; if it is accepted, the pair is verified.",
-			sender.ErrIdentityNotFound, testmail.ErrLimit).Sending(`{"mta_config_id": "$MTA_CONFIG_ID", "to": "ada@example.com"}`).Titled("Verify lane"), api.verifyLane, checkVerifyLane)
+			sender.ErrIdentityNotFound, testmail.ErrLimit).ExampleBody(`{"mta_config_id": "$MTA_CONFIG_ID", "to": "ada@example.com"}`).WithTitle("Verify lane"), api.verifyLane, checkVerifyLane)
 }
 
 type identityRow struct {

@@ -40,7 +40,7 @@ func (api jobsAPI) register(r *endpoint.Router) {
 	download.Description = "The file of a completed export, or with file=errors the rows that an ended import refused, for 7 days. " +
 		"Texts that a spreadsheet would evaluate (they begin with = + - @, a tab or a carriage return) are prefixed with an apostrophe, which an import removes."
 	download.Produces = []string{"text/csv", "application/x-ndjson"}
-	endpoint.Handle(r, "GET /t/{tenant}/api/jobs/{id}/download", download.Asking("file=$FILE"), api.downloadJobFile)
+	endpoint.Handle(r, "GET /t/{tenant}/api/jobs/{id}/download", download.ExampleQuery("file=$FILE"), api.downloadJobFile)
 }
 
 // Job is an import, an export or a bulk action with its progress and result.

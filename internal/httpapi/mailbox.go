@@ -30,7 +30,7 @@ func (api mailboxAPI) register(r *endpoint.Router) {
 	remove.Role = auth.Admin
 	endpoint.Handle(r, "GET /t/{tenant}/api/mta-configs/{id}/messages", list, api.listSinkMessages)
 	endpoint.Handle(r, "GET /t/{tenant}/api/mta-configs/{id}/messages/{message_id}", op("getSinkMessage", "Get a message that a sink accepted, with its parts."), api.getSinkMessage)
-	endpoint.Handle(r, "GET /t/{tenant}/api/mta-configs/{id}/messages/{message_id}/raw", op("getRawSinkMessage", "Get the source of a message that a sink accepted (message/rfc822).").Titled("Raw sink message"), api.getRawSinkMessage)
+	endpoint.Handle(r, "GET /t/{tenant}/api/mta-configs/{id}/messages/{message_id}/raw", op("getRawSinkMessage", "Get the source of a message that a sink accepted (message/rfc822).").WithTitle("Raw sink message"), api.getRawSinkMessage)
 	endpoint.Handle(r, "DELETE /t/{tenant}/api/mta-configs/{id}/messages", remove, api.clearSinkMessages)
 }
 

@@ -41,12 +41,12 @@ func (api messagesAPI) register(r *endpoint.Router) {
 	endpoint.Handle(r, "GET /t/{tenant}/api/messages", list, api.listMessages)
 	create := write("createMessage", "Create a library entry; its content becomes version 1.")
 	create.Status = http.StatusCreated
-	endpoint.Handle(r, "POST /t/{tenant}/api/messages", create.Sending(`{"name": "Welcome", "status": "published", "tags": ["onboarding"], "content": {"subject": "Welcome", "body_html": "<p>Welcome, {{ contact.first_name }}.</p>"}}`), api.createMessage, checkNewMessage)
+	endpoint.Handle(r, "POST /t/{tenant}/api/messages", create.ExampleBody(`{"name": "Welcome", "status": "published", "tags": ["onboarding"], "content": {"subject": "Welcome", "body_html": "<p>Welcome, {{ contact.first_name }}.</p>"}}`), api.createMessage, checkNewMessage)
 	endpoint.Handle(r, "GET /t/{tenant}/api/messages/{id}",
 		op("getMessage", "Get a library entry with its current content.", auth.MessagesRead, library.ErrNotFound), api.getMessage)
 	update := write("updateMessage", "Update a library entry; absent fields are not changed, and content appends a version.", library.ErrNotFound, library.ErrSlug)
 	update.Description = "Content is merged at its first level into that of the current version, and appended as the next version, even if it is equal. Versions never change."
-	endpoint.Handle(r, "PATCH /t/{tenant}/api/messages/{id}", update.Sending(`{"name": "Welcome, second version", "content": {"subject": "Welcome to Acme", "body_html": "<p>Welcome to Acme, {{ contact.first_name }}.</p>"}}`), api.updateMessage, checkMessage)
+	endpoint.Handle(r, "PATCH /t/{tenant}/api/messages/{id}", update.ExampleBody(`{"name": "Welcome, second version", "content": {"subject": "Welcome to Acme", "body_html": "<p>Welcome to Acme, {{ contact.first_name }}.</p>"}}`), api.updateMessage, checkMessage)
 	endpoint.Handle(r, "DELETE /t/{tenant}/api/messages/{id}",
 		op("deleteMessage", "Delete a library entry and its versions, unless an unfinished broadcast uses it.", auth.MessagesWrite,
 			library.ErrNotFound, library.ErrInUse, library.ErrUnavailable), api.deleteMessage)

@@ -23,7 +23,7 @@ func (api messagesAPI) messageVersions(r *endpoint.Router, op func(name, summary
 	rebase := op("rebaseMessagePreview", "Preview the binding of a version on its current template; nothing is stored.", auth.MessagesRead,
 		library.ErrNotFound, content.ErrNoContent, library.ErrNotTemplate)
 	rebase.Role = auth.Viewer
-	endpoint.Handle(r, "POST /t/{tenant}/api/messages/{id}/rebase-preview", rebase.Sending(`{"version": 1}`), api.rebaseMessagePreview)
+	endpoint.Handle(r, "POST /t/{tenant}/api/messages/{id}/rebase-preview", rebase.ExampleBody(`{"version": 1}`), api.rebaseMessagePreview)
 }
 
 type messageVersionForm = form[messageVersion, messageVersionSession]

@@ -51,11 +51,11 @@ func (api mtaConfigsAPI) register(r *endpoint.Router) {
 	create := admin(op("createMtaConfig", "Create an MTA config.", lane.ErrTooMany))
 	create.Status = 201
 	endpoint.Handle(r, "GET /t/{tenant}/api/mta-configs", op("listMtaConfigs", "List MTA configs, by name."), api.listMTAConfigs)
-	endpoint.Handle(r, "POST /t/{tenant}/api/mta-configs", create.Sending(`{"name": "Main relay", "type": "smtp", "settings": {"host": "smtp.example.net", "port": 587, "tls": "starttls", "auth": "plain", "username": "packetboat", "password": "$RELAY_PASSWORD"}}`), api.createMTAConfig, api.checkNewMTAConfig)
+	endpoint.Handle(r, "POST /t/{tenant}/api/mta-configs", create.ExampleBody(`{"name": "Main relay", "type": "smtp", "settings": {"host": "smtp.example.net", "port": 587, "tls": "starttls", "auth": "plain", "username": "packetboat", "password": "$RELAY_PASSWORD"}}`), api.createMTAConfig, api.checkNewMTAConfig)
 	endpoint.Handle(r, "GET /t/{tenant}/api/mta-configs/{id}", op("getMtaConfig", "Get an MTA config.", lane.ErrNotFound), api.getMTAConfig)
-	endpoint.Handle(r, "PUT /t/{tenant}/api/mta-configs/{id}", admin(op("updateMtaConfig", "Update an MTA config.", lane.ErrNotFound)).Sending(`{"name": "Main relay", "caps": {"max_per_second": 10, "max_connections": 5}}`), api.updateMTAConfig, api.checkMTAConfig)
+	endpoint.Handle(r, "PUT /t/{tenant}/api/mta-configs/{id}", admin(op("updateMtaConfig", "Update an MTA config.", lane.ErrNotFound)).ExampleBody(`{"name": "Main relay", "caps": {"max_per_second": 10, "max_connections": 5}}`), api.updateMTAConfig, api.checkMTAConfig)
 	endpoint.Handle(r, "DELETE /t/{tenant}/api/mta-configs/{id}", admin(op("deleteMtaConfig", "Delete an MTA config.", lane.ErrNotFound, lane.ErrInUse)), api.deleteMTAConfig)
-	endpoint.Handle(r, "POST /t/{tenant}/api/mta-configs/{id}/test", admin(op("testMtaConfig", "Send one mail through an MTA config.", lane.ErrNotFound, testmail.ErrLimit)).Sending(`{"to": "ada@example.com"}`), api.testMTAConfig)
+	endpoint.Handle(r, "POST /t/{tenant}/api/mta-configs/{id}/test", admin(op("testMtaConfig", "Send one mail through an MTA config.", lane.ErrNotFound, testmail.ErrLimit)).ExampleBody(`{"to": "ada@example.com"}`), api.testMTAConfig)
 }
 
 type mtaConfigRow struct {

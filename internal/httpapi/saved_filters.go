@@ -36,11 +36,11 @@ func (api savedFiltersAPI) register(r *endpoint.Router) {
 		op("listSavedFilters", "List your own and shared saved filters, by name; admins see all."), api.listSavedFilters)
 	create := write("createSavedFilter", "Save a filter.")
 	create.Status = http.StatusCreated
-	endpoint.Handle(r, "POST /t/{tenant}/api/saved-filters", create.Sending(`{"name": "Readers in Germany", "filters": [{"field": "country", "operator": "equals", "value": "DE"}], "columns": ["email", "city"], "shared": true}`), api.createSavedFilter, checkNewSavedFilter)
+	endpoint.Handle(r, "POST /t/{tenant}/api/saved-filters", create.ExampleBody(`{"name": "Readers in Germany", "filters": [{"field": "country", "operator": "equals", "value": "DE"}], "columns": ["email", "city"], "shared": true}`), api.createSavedFilter, checkNewSavedFilter)
 	endpoint.Handle(r, "GET /t/{tenant}/api/saved-filters/{id}",
 		op("getSavedFilter", "Get a saved filter.", savedfilter.ErrNotFound), api.getSavedFilter)
 	endpoint.Handle(r, "PUT /t/{tenant}/api/saved-filters/{id}",
-		write("updateSavedFilter", "Update a saved filter; absent fields are not changed. Only admins may update another member's.", savedfilter.ErrNotFound).Sending(`{"name": "Germany", "sort": "email", "dir": "asc"}`), api.updateSavedFilter, checkSavedFilter)
+		write("updateSavedFilter", "Update a saved filter; absent fields are not changed. Only admins may update another member's.", savedfilter.ErrNotFound).ExampleBody(`{"name": "Germany", "sort": "email", "dir": "asc"}`), api.updateSavedFilter, checkSavedFilter)
 	endpoint.Handle(r, "DELETE /t/{tenant}/api/saved-filters/{id}",
 		op("deleteSavedFilter", "Delete a saved filter; only admins may delete another member's.", savedfilter.ErrNotFound), api.deleteSavedFilter)
 }

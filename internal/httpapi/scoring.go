@@ -29,7 +29,7 @@ func (api scoringAPI) register(r *endpoint.Router) {
 		Name: "updateScoring", Summary: "Update the scoring settings; absent fields keep their values.",
 		Description: "rules replace all stored rules. Points that were given stay, and a score outside new bounds stays until it next changes.",
 		Tag:         "scoring", Session: true, Role: auth.Admin, Faults: []*fault.Error{score.ErrLimit},
-	}.Sending(`{"enabled": true, "rules": [{"id": "click", "trigger": "email_clicked", "points": 5, "daily_cap": 2}], "decay": {"after_days": 60, "percent": 10}, "min": 0, "max": 500}`), api.updateScoring, checkScoring)
+	}.ExampleBody(`{"enabled": true, "rules": [{"id": "click", "trigger": "email_clicked", "points": 5, "daily_cap": 2}], "decay": {"after_days": 60, "percent": 10}, "min": 0, "max": 500}`), api.updateScoring, checkScoring)
 }
 
 // scoringView are the settings in answers.

@@ -44,14 +44,14 @@ func (api segmentsAPI) register(r *endpoint.Router) {
 		segment.ErrMissingDefinition, segment.ErrInvalidDefinition, segment.ErrCycle, segment.ErrLimit)
 	create.Status = http.StatusCreated
 	create.FieldFaults = map[string]*fault.Error{"definition": segment.ErrInvalidDefinition}
-	endpoint.Handle(r, "POST /t/{tenant}/api/segments", create.Sending(`{"name": "Readers in Germany", "type": "dynamic", "definition": {"logic": "and", "conditions": [{"field": "country", "operator": "equals", "value": "DE"}]}, "tags": ["europe"]}`), api.createSegment, checkNewSegment)
+	endpoint.Handle(r, "POST /t/{tenant}/api/segments", create.ExampleBody(`{"name": "Readers in Germany", "type": "dynamic", "definition": {"logic": "and", "conditions": [{"field": "country", "operator": "equals", "value": "DE"}]}, "tags": ["europe"]}`), api.createSegment, checkNewSegment)
 	api.segmentTools(r)
 	endpoint.Handle(r, "GET /t/{tenant}/api/segments/{key}",
 		read("getSegment", "Get a list or segment.", segment.ErrNotFound), api.getSegment)
 	update := write("updateSegment", "Rename or tag a list or segment, or replace a segment's definition, which then is counted again.",
 		segment.ErrNotFound, segment.ErrLocked, segment.ErrMissingDefinition, segment.ErrInvalidDefinition, segment.ErrCycle, segment.ErrLimit)
 	update.FieldFaults = map[string]*fault.Error{"definition": segment.ErrInvalidDefinition}
-	endpoint.Handle(r, "PUT /t/{tenant}/api/segments/{key}", update.Sending(`{"name": "Readers in Europe", "tags": ["europe"]}`), api.updateSegment, checkSegment)
+	endpoint.Handle(r, "PUT /t/{tenant}/api/segments/{key}", update.ExampleBody(`{"name": "Readers in Europe", "tags": ["europe"]}`), api.updateSegment, checkSegment)
 	endpoint.Handle(r, "DELETE /t/{tenant}/api/segments/{key}",
 		write("deleteSegment", "Delete a list or segment that nothing uses; contacts stay.",
 			segment.ErrNotFound, segment.ErrLocked, segment.ErrInUse), api.deleteSegment)

@@ -21,10 +21,10 @@ func (api segmentsAPI) members(r *endpoint.Router, read, write func(name, summar
 	endpoint.Handle(r, "GET /t/{tenant}/api/segments/{key}/members", list, api.listSegmentMembers)
 	endpoint.Handle(r, "POST /t/{tenant}/api/segments/{key}/members",
 		write("addSegmentMembers", "Add existing contacts to a static list.",
-			segment.ErrNotFound, segment.ErrNotStatic, segment.ErrLimit).Sending(`{"emails": ["ann@example.org"]}`), api.addSegmentMembers, checkMembers)
+			segment.ErrNotFound, segment.ErrNotStatic, segment.ErrLimit).ExampleBody(`{"emails": ["ann@example.org"]}`), api.addSegmentMembers, checkMembers)
 	endpoint.Handle(r, "POST /t/{tenant}/api/segments/{key}/members/remove",
 		write("removeSegmentMembers", "Remove contacts from a static list.",
-			segment.ErrNotFound, segment.ErrNotStatic, segment.ErrLimit).Sending(`{"emails": ["ann@example.org"]}`), api.removeSegmentMembers, checkMembers)
+			segment.ErrNotFound, segment.ErrNotStatic, segment.ErrLimit).ExampleBody(`{"emails": ["ann@example.org"]}`), api.removeSegmentMembers, checkMembers)
 	endpoint.Handle(r, "DELETE /t/{tenant}/api/segments/{key}/members/{contact_id}",
 		write("removeSegmentMember", "Remove one contact from a static list.",
 			segment.ErrNotFound, segment.ErrNotStatic, contact.ErrNotFound), api.removeSegmentMember)

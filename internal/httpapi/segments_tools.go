@@ -20,13 +20,13 @@ func (api segmentsAPI) segmentTools(r *endpoint.Router) {
 		Tag: "segments", Scope: auth.SegmentsWrite, Status: http.StatusCreated,
 		Faults:      []*fault.Error{broadcast.ErrNotFound, segment.ErrCriterion, segment.ErrInvalidDefinition, segment.ErrCycle, segment.ErrLimit},
 		FieldFaults: map[string]*fault.Error{"criterion": segment.ErrCriterion},
-	}.Sending(`{"broadcast_id": "$BROADCAST_ID", "criterion": "non_openers", "name": "Did not open"}`).Titled("Segment from broadcast"), api.createSegmentFromBroadcast, checkSegmentFromBroadcast)
+	}.ExampleBody(`{"broadcast_id": "$BROADCAST_ID", "criterion": "non_openers", "name": "Did not open"}`).WithTitle("Segment from broadcast"), api.createSegmentFromBroadcast, checkSegmentFromBroadcast)
 	endpoint.Handle(r, "POST /t/{tenant}/api/segments/preview", endpoint.Op{
 		Name: "previewSegment", Summary: "Count the contacts that a segment definition matches now, with a sample.",
 		Tag: "segments", Scope: auth.SegmentsRead, Role: auth.Viewer,
 		Faults:      []*fault.Error{segment.ErrMissingDefinition, segment.ErrInvalidDefinition},
 		FieldFaults: map[string]*fault.Error{"definition": segment.ErrInvalidDefinition},
-	}.Sending(`{"definition": {"logic": "and", "conditions": [{"field": "country", "operator": "equals", "value": "DE"}]}}`), api.previewSegment)
+	}.ExampleBody(`{"definition": {"logic": "and", "conditions": [{"field": "country", "operator": "equals", "value": "DE"}]}}`), api.previewSegment)
 }
 
 type segmentFromBroadcastRequest struct {

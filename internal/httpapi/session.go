@@ -34,21 +34,21 @@ func (api sessionAPI) register(r *endpoint.Router) {
 		return endpoint.Op{Name: name, Summary: summary, Tag: "session", Session: true, Installation: true, Faults: faults}
 	}
 	endpoint.Handle(r, "POST /api/auth/signup",
-		public("signUp", "Create a tenant and its owner.", http.StatusCreated, auth.ErrSignupDisabled, auth.ErrInvalidToken, auth.ErrDuplicateEmail, tenant.ErrDuplicateSlug).Sending(`{"tenant_name": "Acme Books", "tenant_slug": "acme-books", "name": "Ada Lovelace", "email": "ada@example.com", "password": "$PASSWORD", "setup_token": "$TOKEN"}`), api.signUp)
+		public("signUp", "Create a tenant and its owner.", http.StatusCreated, auth.ErrSignupDisabled, auth.ErrInvalidToken, auth.ErrDuplicateEmail, tenant.ErrDuplicateSlug).ExampleBody(`{"tenant_name": "Acme Books", "tenant_slug": "acme-books", "name": "Ada Lovelace", "email": "ada@example.com", "password": "$PASSWORD", "setup_token": "$TOKEN"}`), api.signUp)
 	endpoint.Handle(r, "POST /api/auth/login",
-		public("logIn", "Sign in and start a session.", http.StatusOK, auth.ErrCredentials).Sending(`{"email": "$EMAIL", "password": "$PASSWORD"}`), api.logIn)
+		public("logIn", "Sign in and start a session.", http.StatusOK, auth.ErrCredentials).ExampleBody(`{"email": "$EMAIL", "password": "$PASSWORD"}`), api.logIn)
 	endpoint.Handle(r, "GET /api/auth/session",
 		person("getSession", "Get the session's user and memberships."), api.getSession)
 	endpoint.Handle(r, "POST /api/auth/logout",
 		person("logOut", "End the session."), api.logOut)
 	endpoint.Handle(r, "POST /api/auth/password/forgot",
-		public("forgotPassword", "Request a link to reset the password.", http.StatusAccepted).Sending(`{"email": "ada@example.com"}`), api.forgotPassword)
+		public("forgotPassword", "Request a link to reset the password.", http.StatusAccepted).ExampleBody(`{"email": "ada@example.com"}`), api.forgotPassword)
 	endpoint.Handle(r, "POST /api/auth/password/reset",
-		public("resetPassword", "Set a new password with the token of a link; all sessions end.", http.StatusNoContent, auth.ErrInvalidToken).Sending(`{"token": "$TOKEN", "password": "$PASSWORD"}`), api.resetPassword)
+		public("resetPassword", "Set a new password with the token of a link; all sessions end.", http.StatusNoContent, auth.ErrInvalidToken).ExampleBody(`{"token": "$TOKEN", "password": "$PASSWORD"}`), api.resetPassword)
 	endpoint.Handle(r, "POST /api/auth/password/change",
-		person("changePassword", "Change the password; the other sessions end.", auth.ErrCredentials, auth.ErrTooOften).Sending(`{"current_password": "$PASSWORD", "new_password": "$NEW_PASSWORD"}`), api.changePassword)
+		person("changePassword", "Change the password; the other sessions end.", auth.ErrCredentials, auth.ErrTooOften).ExampleBody(`{"current_password": "$PASSWORD", "new_password": "$NEW_PASSWORD"}`), api.changePassword)
 	endpoint.Handle(r, "POST /api/auth/invitations/accept",
-		public("acceptInvitation", "Accept an invitation and start a session.", http.StatusOK, auth.ErrInvalidToken, auth.ErrCredentials).Sending(`{"token": "$TOKEN", "name": "Ada Lovelace", "password": "$PASSWORD"}`), api.acceptInvitation)
+		public("acceptInvitation", "Accept an invitation and start a session.", http.StatusOK, auth.ErrInvalidToken, auth.ErrCredentials).ExampleBody(`{"token": "$TOKEN", "name": "Ada Lovelace", "password": "$PASSWORD"}`), api.acceptInvitation)
 }
 
 type signUpRequest struct {

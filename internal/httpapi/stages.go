@@ -29,11 +29,11 @@ func (api stagesAPI) register(r *endpoint.Router) {
 	}, api.listStages)
 	create := write("createStage", "Create a stage.", contact.ErrLimit)
 	create.Status = http.StatusCreated
-	endpoint.Handle(r, "POST /t/{tenant}/api/settings/stages", create.Sending(`{"name": "Trial", "category": "prospect", "color": "#336699"}`), api.createStage, checkNewStage)
+	endpoint.Handle(r, "POST /t/{tenant}/api/settings/stages", create.ExampleBody(`{"name": "Trial", "category": "prospect", "color": "#336699"}`), api.createStage, checkNewStage)
 	endpoint.Handle(r, "PUT /t/{tenant}/api/settings/stages/order",
-		write("orderStages", "Set the order of the stages.").Sending(`{"ids": ["$STAGE_ID"]}`), api.orderStages)
+		write("orderStages", "Set the order of the stages.").ExampleBody(`{"ids": ["$STAGE_ID"]}`), api.orderStages)
 	endpoint.Handle(r, "PUT /t/{tenant}/api/settings/stages/{id}",
-		write("updateStage", "Update a stage.", contact.ErrNoStage).Sending(`{"name": "Qualified", "description": "Talked to us", "sort_order": 2}`), api.updateStage, checkStage)
+		write("updateStage", "Update a stage.", contact.ErrNoStage).ExampleBody(`{"name": "Qualified", "description": "Talked to us", "sort_order": 2}`), api.updateStage, checkStage)
 	endpoint.Handle(r, "DELETE /t/{tenant}/api/settings/stages/{id}",
 		write("deleteStage", "Delete a stage; its contacts move to replacement_stage_id.",
 			contact.ErrNoStage, contact.ErrStageInUse, contact.ErrInvalidStage), api.deleteStage)

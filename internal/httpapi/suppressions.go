@@ -30,14 +30,14 @@ func (api suppressionsAPI) register(r *endpoint.Router) {
 	}, api.listSuppressions)
 	add := write("addSuppression", "Add an address to the suppression list, or replace its reason.")
 	add.Status = http.StatusCreated
-	endpoint.Handle(r, "POST /t/{tenant}/api/suppressions", add.Sending(`{"email": "gone@example.com", "reason": "asked by phone"}`), api.addSuppression, checkSuppression)
+	endpoint.Handle(r, "POST /t/{tenant}/api/suppressions", add.ExampleBody(`{"email": "gone@example.com", "reason": "asked by phone"}`), api.addSuppression, checkSuppression)
 	endpoint.Handle(r, "DELETE /t/{tenant}/api/suppressions",
-		write("removeSuppression", "Remove an address from the suppression list; this resubscribes no contact.").Asking("email=gone@example.org"), api.removeSuppression)
+		write("removeSuppression", "Remove an address from the suppression list; this resubscribes no contact.").ExampleQuery("email=gone@example.org"), api.removeSuppression)
 	endpoint.Handle(r, "POST /t/{tenant}/api/suppressions/bulk",
-		write("suppressContacts", "Suppress the addresses of contacts and unsubscribe them.", suppression.ErrTooMany).Sending(`{"contact_ids": ["$CONTACT_ID"], "reason": "manual"}`), api.suppressContacts, checkSuppressed)
+		write("suppressContacts", "Suppress the addresses of contacts and unsubscribe them.", suppression.ErrTooMany).ExampleBody(`{"contact_ids": ["$CONTACT_ID"], "reason": "manual"}`), api.suppressContacts, checkSuppressed)
 	imported := write("importSuppressions", "Suppress many addresses.", suppression.ErrLimit)
 	imported.MaxBody = 5 * endpoint.Megabyte
-	endpoint.Handle(r, "POST /t/{tenant}/api/suppressions/import", imported.Sending(`{"emails": ["gone@example.com", "left@example.com"], "reason": "manual"}`), api.importSuppressions)
+	endpoint.Handle(r, "POST /t/{tenant}/api/suppressions/import", imported.ExampleBody(`{"emails": ["gone@example.com", "left@example.com"], "reason": "manual"}`), api.importSuppressions)
 }
 
 type listSuppressionsRequest struct {

@@ -51,7 +51,7 @@ func (api templatesAPI) register(r *endpoint.Router) {
 
 	create := op("createTemplate", "Create a template; its schemas are checked against its bodies.", auth.TemplatesWrite, templateFaults...)
 	create.Status, create.MaxBody, create.FieldFaults = http.StatusCreated, 5*endpoint.Megabyte, schemaFieldFaults
-	endpoint.Handle(r, "POST /t/{tenant}/api/templates", create.Sending(`{"name": "Announcement", "subject": "{{param:headline}}", "format": "html", "content_html": "<h1>{{param:headline}}</h1>", "parameters_schema": [{"name": "headline", "type": "text", "required": true, "sample": "Spring"}]}`), api.createTemplate, checkNewTemplate)
+	endpoint.Handle(r, "POST /t/{tenant}/api/templates", create.ExampleBody(`{"name": "Announcement", "subject": "{{param:headline}}", "format": "html", "content_html": "<h1>{{param:headline}}</h1>", "parameters_schema": [{"name": "headline", "type": "text", "required": true, "sample": "Spring"}]}`), api.createTemplate, checkNewTemplate)
 
 	endpoint.Handle(r, "GET /t/{tenant}/api/templates/{id}",
 		op("getTemplate", "Get a template.", auth.TemplatesRead, template.ErrNotFound), api.getTemplate)
@@ -59,7 +59,7 @@ func (api templatesAPI) register(r *endpoint.Router) {
 	update := op("updateTemplate", "Update a template; absent fields keep their values. Mail already sent does not change.",
 		auth.TemplatesWrite, append([]*fault.Error{template.ErrNotFound, template.ErrSlug}, templateFaults...)...)
 	update.MaxBody, update.FieldFaults = 5*endpoint.Megabyte, schemaFieldFaults
-	endpoint.Handle(r, "PUT /t/{tenant}/api/templates/{id}", update.Sending(`{"name": "Announcement, plain", "subject": "{{param:reader}}"}`), api.updateTemplate, checkTemplate)
+	endpoint.Handle(r, "PUT /t/{tenant}/api/templates/{id}", update.ExampleBody(`{"name": "Announcement, plain", "subject": "{{param:reader}}"}`), api.updateTemplate, checkTemplate)
 
 	endpoint.Handle(r, "DELETE /t/{tenant}/api/templates/{id}",
 		op("deleteTemplate", "Delete a template that no draft and no recent broadcast uses, or any with force=true.",

@@ -22,13 +22,13 @@ func (api templatesAPI) templateBindings(r *endpoint.Router, op func(name, summa
 
 	validate := op("validateBinding", "Validate a binding and list its problems; the status is 200 either way.", auth.TemplatesRead, template.ErrNotFound)
 	validate.Role, validate.MaxBody = auth.Viewer, 5*endpoint.Megabyte
-	endpoint.Handle(r, "POST /t/{tenant}/api/templates/{id}/validate-binding", validate.Sending(`{"template_binding": {"parameters": {"reader": "Ada"}}}`), api.validateBinding)
+	endpoint.Handle(r, "POST /t/{tenant}/api/templates/{id}/validate-binding", validate.ExampleBody(`{"template_binding": {"parameters": {"reader": "Ada"}}}`), api.validateBinding)
 
 	render := op("renderTemplate", "Render a template with a binding; nothing is stored or sent.", auth.TemplatesRead,
 		template.ErrNotFound, binding.ErrBinding, content.ErrMJML, content.ErrMJMLElement, content.ErrMJMLEmpty, content.ErrMJMLCompiler, content.ErrLiquid)
 	render.Description = "An invalid binding is refused, unless lenient or include_options is true: then missing values are replaced by visible notices."
 	render.Role, render.MaxBody = auth.Viewer, 5*endpoint.Megabyte
-	endpoint.Handle(r, "POST /t/{tenant}/api/templates/{id}/render", render.Sending(`{"template_binding": {"parameters": {"reader": "Ada"}}, "lenient": true}`), api.renderTemplate)
+	endpoint.Handle(r, "POST /t/{tenant}/api/templates/{id}/render", render.ExampleBody(`{"template_binding": {"parameters": {"reader": "Ada"}}, "lenient": true}`), api.renderTemplate)
 }
 
 type templateSchema struct {

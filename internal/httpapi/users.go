@@ -36,7 +36,7 @@ func (api usersAPI) register(r *endpoint.Router) {
 		Role:    auth.Admin,
 		Status:  http.StatusCreated,
 		Faults:  []*fault.Error{auth.ErrForbidden, auth.ErrMember},
-	}.Sending(`{"email": "grace@example.com", "role": "editor"}`), api.inviteMember, checkInvitation)
+	}.ExampleBody(`{"email": "grace@example.com", "role": "editor"}`), api.inviteMember, checkInvitation)
 	endpoint.Handle(r, "PUT /t/{tenant}/api/users/{id}", endpoint.Op{
 		Name:    "updateMember",
 		Summary: "Change a member's role or status.",
@@ -44,7 +44,7 @@ func (api usersAPI) register(r *endpoint.Router) {
 		Session: true,
 		Role:    auth.Admin,
 		Faults:  []*fault.Error{auth.ErrForbidden, auth.ErrNoUser, auth.ErrLastOwner},
-	}.Sending(`{"role": "editor"}`), api.updateMember, checkMember)
+	}.ExampleBody(`{"role": "editor"}`), api.updateMember, checkMember)
 	endpoint.Handle(r, "DELETE /t/{tenant}/api/users/{id}", endpoint.Op{
 		Name:    "removeMember",
 		Summary: "End a membership.",

@@ -207,5 +207,5 @@ func (e *Engine) finish(ctx context.Context, stopping bool, w *Work, err error) 
 // runPrune periodically removes files and jobs past their retention time.
 func (e *Engine) runPrune(ctx context.Context) error {
 	look := func(ctx context.Context) (bool, error) { return Prune(ctx, e.DB, e.Now()) }
-	return poll.Loop{Look: look, Every: pruneEvery, Log: e.Log, Failed: "remove job files failed"}.Run(ctx)
+	return poll.Loop{Poll: look, Every: pruneEvery, Log: e.Log, Failed: "remove job files failed"}.Run(ctx)
 }

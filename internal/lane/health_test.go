@@ -55,7 +55,7 @@ func TestALaneIsJudgedByItsTries(t *testing.T) {
 		{"back, and what was before", recovered, buckets{bucketAgo(90*time.Second, 40, 40)}, lane.Healthy},
 		{"back, and gone again", recovered, buckets{bucketAgo(90*time.Second, 40, 40), bucketAgo(30*time.Second, 20, 20)}, lane.Down},
 	} {
-		got := tt.before.Judge(tt.tries, noon)
+		got := tt.before.Evaluate(tt.tries, noon)
 		if got.State != tt.want {
 			t.Errorf("%s: %s, want %s", tt.name, got.State, tt.want)
 		}
@@ -80,7 +80,7 @@ func TestJudgingIsIdempotent(t *testing.T) {
 			return bucketAgo(time.Duration(rapid.IntRange(0, 10).Draw(t, "ago"))*traffic.Width, n, failed)
 		}), 0, 10).Draw(t, "traffic")
 		before := lane.Health{State: rapid.SampledFrom([]lane.State{lane.Healthy, lane.Degraded, lane.Down}).Draw(t, "state"), Since: noon.Add(-time.Hour)}
-		got := before.Judge(list, noon)
+		got := before.Evaluate(list, noon)
 		soon := traffic.Sum(list, noon.Add(-2*time.Minute))
 		switch {
 		case fails == "never" && before.State != lane.Down && got.State != lane.Healthy,
@@ -89,7 +89,7 @@ func TestJudgingIsIdempotent(t *testing.T) {
 			before.State == lane.Down && got.State == lane.Degraded:
 			t.Fatalf("%s: %+v becomes %+v", fails, before, got)
 		}
-		if again := got.Judge(list, noon); before.State != lane.Down && !cmp.Equal(again, got) && got.State != lane.Healthy {
+		if again := got.Evaluate(list, noon); before.State != lane.Down && !cmp.Equal(again, got) && got.State != lane.Healthy {
 			t.Fatalf("judged twice: %+v, then %+v", got, again)
 		}
 	})
@@ -125,18 +125,18 @@ func TestProbes(t *testing.T) {
 	if !down.DueForProbe(noon) || (lane.Health{State: lane.Healthy}).DueForProbe(noon) {
 		t.Error("lanes that are not well are probed, and no others")
 	}
-	failed := down.Probed("connection refused", noon)
+	failed := down.AfterProbe("connection refused", noon)
 	if want := (lane.Health{State: lane.Down, Since: down.Since, LastError: "connection refused", ProbedAt: &noon}); !cmp.Equal(failed, want) {
 		t.Errorf("after a failure: %+v", failed)
 	}
 	if failed.DueForProbe(noon.Add(50*time.Second)) || !failed.DueForProbe(noon.Add(time.Minute)) {
 		t.Error("the next probe is not a minute later")
 	}
-	if up := failed.Probed("", noon.Add(time.Minute)); up.State != lane.Healthy || up.LastError != "" || !up.Since.Equal(noon.Add(time.Minute)) {
+	if up := failed.AfterProbe("", noon.Add(time.Minute)); up.State != lane.Healthy || up.LastError != "" || !up.Since.Equal(noon.Add(time.Minute)) {
 		t.Errorf("after a success: %+v", up)
 	}
 	degraded := lane.Health{State: lane.Degraded, Since: noon}
-	if got := degraded.Probed("", noon.Add(time.Minute)); got.State != lane.Degraded || got.DueForProbe(noon.Add(time.Minute)) {
+	if got := degraded.AfterProbe("", noon.Add(time.Minute)); got.State != lane.Degraded || got.DueForProbe(noon.Add(time.Minute)) {
 		t.Errorf("a lane that fails at times, after one success: %+v", got)
 	}
 }
@@ -155,7 +155,7 @@ func TestHealthIsStored(t *testing.T) {
 		c, other := mustCreate(t, db, box, mine, limited), mustCreate(t, db, box, mine, relay("smtp.example.net"))
 		down := lane.Health{State: lane.Down, Since: noon.Add(time.Minute), LastError: "421 busy", ProbedAt: new(noon.Add(2 * time.Minute))}
 		for _, l := range []id.MTAConfig{c.ID, id.New[id.MTAConfig]()} { // the second does not exist
-			if err := lane.Note(ctx, db, traffic.Lane{Tenant: mine, Lane: l}, lane.Health{State: lane.Healthy}, down); err != nil {
+			if err := lane.StoreHealth(ctx, db, traffic.Lane{Tenant: mine, Lane: l}, lane.Health{State: lane.Healthy}, down); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -183,7 +183,7 @@ func TestHealthIsStored(t *testing.T) {
 		if _, err := lane.Update(ctx, db, box, mine, c.ID, lane.Fields{Port: new(25)}, lane.Rules{}); err != nil {
 			t.Fatal(err)
 		}
-		all, err := lane.Watched(ctx, db)
+		all, err := lane.LoadHealth(ctx, db)
 		if err != nil || len(all) != 1 || all[traffic.Lane{Tenant: mine, Lane: c.ID}].ProbedAt != nil {
 			t.Errorf("after a change the lane is not probed at once: %+v, %v", all, err)
 		}

@@ -12,8 +12,8 @@ import (
 	"github.com/packetboat/packetboat/internal/traffic"
 )
 
-// Watched returns the health of all lanes that were ever unhealthy.
-func Watched(ctx context.Context, db *sqldb.DB) (map[traffic.Lane]Health, error) {
+// LoadHealth returns the health of all lanes that were ever unhealthy.
+func LoadHealth(ctx context.Context, db *sqldb.DB) (map[traffic.Lane]Health, error) {
 	all := map[traffic.Lane]Health{}
 	rows, err := db.Query(ctx, `/* all tenants: one watch looks after every lane */
 		SELECT tenant_id, mta_config_id, state, since, last_error, probed_at FROM mta_health`)
@@ -29,9 +29,9 @@ func Watched(ctx context.Context, db *sqldb.DB) (map[traffic.Lane]Health, error)
 	return all, nil
 }
 
-// Note stores a lane's health, unless the lane was deleted meanwhile. If the lane goes down or
+// StoreHealth stores a lane's health, unless the lane was deleted meanwhile. If the lane goes down or
 // recovers, it appends to the journal.
-func Note(ctx context.Context, db *sqldb.DB, l traffic.Lane, before, after Health) error {
+func StoreHealth(ctx context.Context, db *sqldb.DB, l traffic.Lane, before, after Health) error {
 	err := db.InTx(ctx, func(tx *sqldb.DB) error {
 		n, err := tx.Exec(ctx, `
 			INSERT INTO mta_health (tenant_id, mta_config_id, state, since, last_error, probed_at)

@@ -25,7 +25,7 @@ func Groups(ctx context.Context, db *sqldb.DB, tenant id.Tenant) ([]Group, error
 		FROM sink_message WHERE tenant_id = $1
 		GROUP BY send_id ORDER BY MAX(received_at) DESC, send_id`, tenant)
 	groups, err := sqldb.Collect(rows, err, func(scan func(...any) error) (g Group, err error) {
-		err = scan(&g.Send, &g.Total, &g.Unread, received{&g.Newest})
+		err = scan(&g.Send, &g.Total, &g.Unread, sqldb.ToTime(&g.Newest))
 		return g, err
 	})
 	if err != nil {

@@ -199,21 +199,8 @@ func pruneSurplus(ctx context.Context, db *sqldb.DB) (more bool, err error) {
 
 const columns = `id, mta_config_id, mail_from, rcpt_to, author, subject, size, received_at, read_at IS NOT NULL`
 
-// received scans a column of microseconds into a time.
-type received struct{ t *time.Time }
-
-// Scan implements sql.Scanner.
-func (r received) Scan(v any) error {
-	micros, ok := v.(int64)
-	if !ok {
-		return fmt.Errorf("a time is a %T", v)
-	}
-	*r.t = sqldb.Time(micros)
-	return nil
-}
-
 func dest(m *Message, more ...any) []any {
-	return append([]any{&m.ID, &m.Lane, &m.MailFrom, &m.To, &m.Author, &m.Subject, &m.Size, received{&m.ReceivedAt}, &m.Read}, more...)
+	return append([]any{&m.ID, &m.Lane, &m.MailFrom, &m.To, &m.Author, &m.Subject, &m.Size, sqldb.ToTime(&m.ReceivedAt), &m.Read}, more...)
 }
 
 func scan(scan func(...any) error) (Message, error) {

@@ -45,7 +45,7 @@ const (
 
 // Run works until ctx ends.
 func (r *Resolution) Run(ctx context.Context) error {
-	return poll.Loop{Look: r.Tick, Every: cmp.Or(r.Every, 10*time.Second), Log: r.Log, Failed: "resolve mail domains failed"}.Run(ctx)
+	return poll.Loop{Poll: r.Tick, Every: cmp.Or(r.Every, 10*time.Second), Log: r.Log, Failed: "resolve mail domains failed"}.Run(ctx)
 }
 
 // due is a domain that is to be asked about.

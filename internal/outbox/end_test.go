@@ -66,7 +66,7 @@ func TestASendEndsOnce(t *testing.T) {
 		deliver := func(t *testing.T, f fixture) { f.finish(t, 5) }
 		one := func(t *testing.T, f fixture) { f.finish(t, 1) }
 		put := func(t *testing.T, f fixture) {
-			_, err := outbox.Put(t.Context(), db, f.tenant, f.send, messages(6)[5:])
+			_, err := outbox.AddMessages(t.Context(), db, f.tenant, f.send, messages(6)[5:])
 			must(t, err)
 		}
 		for _, tt := range []struct {

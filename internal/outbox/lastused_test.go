@@ -29,7 +29,7 @@ func TestLastSenders(t *testing.T) {
 				for _, c := range contacts {
 					list = append(list, outbox.Message{Contact: c, Email: c.String() + "@example.org", Content: idtest.Named[id.Content]("content"), Identity: from, Lane: idtest.Named[id.MTAConfig]("lane"), DueAt: noon})
 				}
-				if _, err := outbox.Put(t.Context(), tx, tenant, send, list); err != nil {
+				if _, err := outbox.AddMessages(t.Context(), tx, tenant, send, list); err != nil {
 					return err
 				}
 				_, err := tx.Exec(t.Context(), `UPDATE outbox SET state = $3 WHERE tenant_id = $1 AND send_id = $2`, tenant, send, state)
@@ -87,7 +87,7 @@ func TestLastSendersInOldSends(t *testing.T) {
 						want[contact] = from
 					}
 				}
-				if _, err := outbox.Put(t.Context(), tx, acme, send, list); err != nil {
+				if _, err := outbox.AddMessages(t.Context(), tx, acme, send, list); err != nil {
 					return err
 				}
 			}

@@ -50,8 +50,8 @@ func (l line) put(n int, due time.Time) {
 		list[i] = Message{Contact: id.New[id.Contact](), Email: "x@example.org", Content: idtest.Named[id.Content]("content"),
 			Identity: idtest.Named[id.Identity]("identity"), Lane: idtest.Named[id.MTAConfig]("lane"), DueAt: due}
 	}
-	if added, err := Put(l.Context(), l.db, l.tenant, l.send, list); err != nil || added != n {
-		l.Fatalf("Put = %d, %v", added, err)
+	if added, err := AddMessages(l.Context(), l.db, l.tenant, l.send, list); err != nil || added != n {
+		l.Fatalf("AddMessages = %d, %v", added, err)
 	}
 }
 

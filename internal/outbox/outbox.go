@@ -4,7 +4,7 @@
 // A send can be held, opened, paused or cancelled as a whole. Its row contains the sums of its
 // messages. A sum changes in the transaction that changes the message, so the two always agree.
 //
-//	           Put                                Commit
+//	           AddMessages                        Commit
 //	(nothing) ────► queued ──────────────────────────► sent, delivered, bounced,
 //	                 ▲  │ claimed, then in flight         failed, skipped
 //	                 └──┘ Commit, deferred
@@ -22,8 +22,8 @@
 // Reap takes back the claims of dead nodes and increases the epochs of their messages, so that a
 // node that lost its lease changes nothing. A message whose attempt had not begun can be claimed
 // again. One whose attempt had begun is uncertain, and is tried once more with the same Message-ID.
-// Therefore no message is lost once Put has committed, and a message is sent twice only if its
-// final reply was outstanding when the process was killed: at most one for each open connection.
+// Therefore no message is lost once AddMessages has committed, and a message is sent twice only if
+// its final reply was outstanding when the process was killed: at most one for each open connection.
 package outbox
 
 import (
@@ -86,9 +86,9 @@ func Create(ctx context.Context, tx *sqldb.DB, s Send, terms Terms, now time.Tim
 	return nil
 }
 
-// Message is one mail to one recipient, as given to Put.
+// Message is one mail to one recipient, as given to AddMessages.
 type Message struct {
-	ID             id.Message // assigned by Put if zero
+	ID             id.Message // assigned by AddMessages if zero
 	Contact        id.Contact
 	Visit          int    // number of the contact's visit of a step; 0 in sends with one message per contact
 	Email          string // the canonical address

@@ -33,7 +33,7 @@ func setup(t *testing.T, db *sqldb.DB, n int) fixture {
 			if err := outbox.Create(t.Context(), tx, outbox.Send{Tenant: tenant, ID: f.send, Source: outbox.FromBroadcast(id.New[id.Broadcast]())}, outbox.Terms{}, noon); err != nil {
 				return err
 			}
-			if _, err := outbox.Put(t.Context(), tx, tenant, f.send, messages(n)); err != nil {
+			if _, err := outbox.AddMessages(t.Context(), tx, tenant, f.send, messages(n)); err != nil {
 				return err
 			}
 			return outbox.Start(t.Context(), tx, tenant, f.send, noon)
@@ -93,9 +93,9 @@ func TestPutTwiceAddsOnce(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		f := setup(t, db, 3)
-		added, err := outbox.Put(t.Context(), db, f.tenant, f.send, messages(5))
+		added, err := outbox.AddMessages(t.Context(), db, f.tenant, f.send, messages(5))
 		if err != nil || added != 2 {
-			t.Fatalf("Put of 5 over 3 = %d, %v; want 2 added", added, err)
+			t.Fatalf("AddMessages of 5 over 3 = %d, %v; want 2 added", added, err)
 		}
 		if p := progress(t, db, f.tenant, f.send); p.Total != 5 || p.Waiting != 5 {
 			t.Errorf("sums = %+v, want 5 in all, 5 waiting", p.Sums)

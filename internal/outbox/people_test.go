@@ -49,7 +49,7 @@ func newCrowd(t *testing.T, db *sqldb.DB, n int) crowd {
 			if err := outbox.Create(t.Context(), tx, outbox.Send{Tenant: c.tenant, ID: send, Source: outbox.FromBroadcast(id.New[id.Broadcast]())}, outbox.Terms{}, noon); err != nil {
 				return err
 			}
-			if _, err := outbox.Put(t.Context(), tx, c.tenant, send, list); err != nil {
+			if _, err := outbox.AddMessages(t.Context(), tx, c.tenant, send, list); err != nil {
 				return err
 			}
 			return outbox.Start(t.Context(), tx, c.tenant, send, noon)

@@ -73,7 +73,7 @@ func TestIdleOpenSendsAreNotRead(t *testing.T) {
 		}
 		for visit := range 3 { // messages are added and delivered one by one
 			f := fixture{db: db, tenant: tenant, send: sends[1000+visit]}
-			if _, err := outbox.Put(t.Context(), db, tenant, f.send, one(visit, visit)); err != nil {
+			if _, err := outbox.AddMessages(t.Context(), db, tenant, f.send, one(visit, visit)); err != nil {
 				t.Fatal(err)
 			}
 			if got := ready(t, db); !slices.Equal(got, []id.Send{f.send}) || rows() != 1 {
@@ -98,7 +98,7 @@ func TestPausedSendsAreNotRead(t *testing.T) {
 		send := opened(t, db, tenant, 1)[0]
 		put := func(contact int) {
 			t.Helper()
-			if _, err := outbox.Put(t.Context(), db, tenant, send, one(contact, 0)); err != nil {
+			if _, err := outbox.AddMessages(t.Context(), db, tenant, send, one(contact, 0)); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -130,7 +130,7 @@ func TestMessagesPutDuringDequeueAreFound(t *testing.T) {
 		f := fixture{db: db, tenant: tenant, send: opened(t, db, tenant, 1)[0]}
 		put := func(tx *sqldb.DB, contact int) {
 			t.Helper()
-			if _, err := outbox.Put(t.Context(), tx, tenant, f.send, one(contact, 0)); err != nil {
+			if _, err := outbox.AddMessages(t.Context(), tx, tenant, f.send, one(contact, 0)); err != nil {
 				t.Fatal(err)
 			}
 		}

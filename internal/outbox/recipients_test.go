@@ -184,7 +184,7 @@ func TestPagesOfRecipients(t *testing.T) {
 				if err := outbox.Create(t.Context(), tx, s, outbox.Terms{}, noon); err != nil {
 					return err
 				}
-				_, err := outbox.Put(t.Context(), tx, s.Tenant, s.ID, messages(1500))
+				_, err := outbox.AddMessages(t.Context(), tx, s.Tenant, s.ID, messages(1500))
 				return err
 			}); err != nil {
 				t.Fatal(err)

@@ -36,7 +36,7 @@ func TestMessagesAreAssignedTheTimesOfTheirSlots(t *testing.T) {
 				}
 			}
 			put := func(tx *sqldb.DB) error {
-				_, err := outbox.Put(t.Context(), tx, f.tenant, f.send, list)
+				_, err := outbox.AddMessages(t.Context(), tx, f.tenant, f.send, list)
 				return err
 			}
 			if err := db.InTx(t.Context(), put); err != nil {

@@ -91,7 +91,7 @@ func TestNoScheduleOfProcessesExceedsALimit(t *testing.T) {
 	})
 }
 
-// TestHungryProcessesShareALimitAndUseItUp has each process ask again at the time that Take
+// TestHungryProcessesShareALimitAndUseItUp has each process ask again at the time that Acquire
 // returned.
 func TestHungryProcessesShareALimitAndUseItUp(t *testing.T) {
 	t.Parallel()
@@ -161,7 +161,7 @@ func TestManyGoroutinesOnARealClock(t *testing.T) {
 			for range 50 {
 				wg.Go(func() {
 					for taken.Load() < enough {
-						n, again, err := p.Take(t.Context(), 1, []pace.Limit{l})
+						n, again, err := p.Acquire(t.Context(), 1, []pace.Limit{l})
 						if err != nil {
 							t.Error(err)
 							return

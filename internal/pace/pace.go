@@ -11,7 +11,7 @@
 // On SQLite, where one process serves, this is computed in memory. On PostgreSQL a row per limit
 // stores the time of the next free slot, and a process reserves the slots of up to one second in
 // one statement: as many as it has lately used, and fewer while others also want some, so that
-// processes take turns. Most calls of Take do not access the database.
+// processes take turns. Most calls of Acquire do not access the database.
 //
 //   - In any Per shorter than a minute at most Max plus one burst are sent.
 //   - In any Per of a minute or longer at most Max are sent: the interval between slots is (Per+1s)/Max instead of Per/Max.
@@ -44,7 +44,7 @@
 //
 // # Order of calls
 //
-// Call outside transactions, first TakeDay, then Take: a permit of a day can be returned, a slot of
+// Call outside transactions, first TakeDay, then Acquire: a permit of a day can be returned, a slot of
 // a rate expires within a second.
 package pace
 

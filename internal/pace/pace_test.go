@@ -54,19 +54,19 @@ func (w *world) process(name string, ahead time.Duration) *pace.Pacer {
 	return pace.New(w.db, name, func() time.Time { return w.at.Add(ahead) })
 }
 
-// take calls Take, and returns again in the world's time.
+// take calls Acquire, and returns again in the world's time.
 func (w *world) take(p *pace.Pacer, ahead time.Duration, n int, limits ...pace.Limit) (int, time.Time) {
 	w.t.Helper()
-	granted, again, err := p.Take(w.t.Context(), n, limits)
+	granted, again, err := p.Acquire(w.t.Context(), n, limits)
 	if err != nil {
-		w.t.Fatalf("Take(%d, %v): %v", n, limits, err)
+		w.t.Fatalf("Acquire(%d, %v): %v", n, limits, err)
 	}
 	if granted < 0 || granted > n {
-		w.t.Fatalf("Take(%d, %v) granted %d", n, limits, granted)
+		w.t.Fatalf("Acquire(%d, %v) granted %d", n, limits, granted)
 	}
 	again = again.Add(-ahead)
 	if granted == 0 && n > 0 && !again.After(w.at) {
-		w.t.Fatalf("Take(%d, %v) granted nothing and says to ask again at once", n, limits)
+		w.t.Fatalf("Acquire(%d, %v) granted nothing and says to ask again at once", n, limits)
 	}
 	return granted, again
 }
@@ -156,7 +156,7 @@ func TestARefusalConsumesNoPermitsOfOtherLimits(t *testing.T) {
 		if got, _ := w.take(p, 0, 7); got != 7 {
 			t.Errorf("a take of no limit got %d, want 7", got)
 		}
-		if _, _, err := p.Take(t.Context(), 1, []pace.Limit{{Key: "x", Max: 1}}); err == nil {
+		if _, _, err := p.Acquire(t.Context(), 1, []pace.Limit{{Key: "x", Max: 1}}); err == nil {
 			t.Error("a limit without a period was taken")
 		}
 	})
@@ -187,7 +187,7 @@ func TestCloseReturnsPermitsAndGrantsNoMore(t *testing.T) {
 		if err := a.Close(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if got, _, err := a.Take(t.Context(), 1, []pace.Limit{l}); got != 0 || err == nil {
+		if got, _, err := a.Acquire(t.Context(), 1, []pace.Limit{l}); got != 0 || err == nil {
 			t.Errorf("a take after Close got %d, %v; want an error", got, err)
 		}
 		if db.Dialect() == sqldb.SQLite {
@@ -214,9 +214,9 @@ func TestWithoutADatabaseNothingIsGrantedForAWhile(t *testing.T) {
 		w.exec(fmt.Sprintf(`ALTER TABLE %s RENAME TO gone_%s`, table, table))
 	}
 	for range 3 {
-		got, again, err := p.Take(t.Context(), 1, []pace.Limit{l})
+		got, again, err := p.Acquire(t.Context(), 1, []pace.Limit{l})
 		if got != 0 || err == nil || !again.Equal(w.at.Add(time.Second)) {
-			t.Errorf("Take = %d, again in %v, %v; want nothing for a second, and the error", got, again.Sub(w.at), err)
+			t.Errorf("Acquire = %d, again in %v, %v; want nothing for a second, and the error", got, again.Sub(w.at), err)
 		}
 		if got, err := p.TakeDay(t.Context(), 1, []pace.Day{{Key: "lane", Day: "2026-11-21", Max: 10}}); got != 0 || err == nil {
 			t.Errorf("TakeDay = %d, %v; want an error", got, err)
@@ -233,7 +233,7 @@ func TestWithoutADatabaseNothingIsGrantedForAWhile(t *testing.T) {
 		w.exec(fmt.Sprintf(`ALTER TABLE gone_%s RENAME TO %s`, table, table))
 	}
 	if got, _ := w.take(p, 0, 1, l); got != 1 {
-		t.Errorf("Take when the database is back got %d, want 1", got)
+		t.Errorf("Acquire when the database is back got %d, want 1", got)
 	}
 }
 
@@ -247,7 +247,7 @@ func benchmark(b *testing.B, db *sqldb.DB) {
 	b.ResetTimer() // do not measure creating the database
 	b.RunParallel(func(pb *testing.PB) {
 		for pb.Next() {
-			if _, _, err := p.Take(b.Context(), 1, limits); err != nil {
+			if _, _, err := p.Acquire(b.Context(), 1, limits); err != nil {
 				b.Error(err)
 				return
 			}
@@ -264,7 +264,7 @@ func TestTightestIsTheLimitToWaitFor(t *testing.T) {
 		t.Errorf("before the first permit, limit %d is the tightest", i)
 	}
 	for _, want := range []int{1, 1} {
-		if _, _, err := p.Take(t.Context(), 200, limits); err != nil {
+		if _, _, err := p.Acquire(t.Context(), 200, limits); err != nil {
 			t.Fatal(err)
 		}
 		if i := p.Tightest(limits); i != want {

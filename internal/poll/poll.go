@@ -7,16 +7,16 @@ import (
 	"time"
 )
 
-// Loop calls Look when it starts, then each time an interval has passed or it is woken. If Look
+// Loop calls Poll when it starts, then each time an interval has passed or it is woken. If Poll
 // reports that there is more, it is called again at once. An error is logged and followed by a
 // pause.
 type Loop struct {
-	Look   func(ctx context.Context) (more bool, err error)
-	Every  time.Duration        // from the end of one call of Look to the next; required unless Pause is set
-	Pause  func() time.Duration // called after each Look, in place of Every; may be nil
+	Poll   func(ctx context.Context) (more bool, err error)
+	Every  time.Duration        // from the end of one call of Poll to the next; required unless Pause is set
+	Pause  func() time.Duration // called after each Poll, in place of Every; may be nil
 	Wake   <-chan struct{}      // ends a pause; may be nil
 	Log    *slog.Logger
-	Failed string // log message for errors of Look, such as "count segments failed"
+	Failed string // log message for errors of Poll, such as "count segments failed"
 }
 
 // Run runs the loop until ctx ends, and returns nil. An error after the end of ctx is not logged.
@@ -30,7 +30,7 @@ func (l Loop) Run(ctx context.Context) error {
 		case <-timer.C:
 		case <-l.Wake:
 		}
-		more, err := l.Look(ctx)
+		more, err := l.Poll(ctx)
 		if err != nil && ctx.Err() == nil {
 			l.Log.Error(l.Failed, "err", err)
 		}

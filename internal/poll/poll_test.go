@@ -19,7 +19,7 @@ func run(t *testing.T, l Loop, looks []func() (bool, error)) (began []time.Durat
 	ctx, stop := context.WithCancel(t.Context())
 	start := time.Now()
 	l.Log = slog.New(slog.NewTextHandler(&log, nil))
-	l.Look = func(context.Context) (bool, error) {
+	l.Poll = func(context.Context) (bool, error) {
 		began = append(began, time.Since(start))
 		look := looks[len(began)-1]
 		if len(began) == len(looks) {

@@ -70,7 +70,7 @@ func newPost(t *testing.T, db *sqldb.DB) *recipientFixture {
 		ID: id.New[id.Message](), Contact: p.contact.ID, Email: p.contact.Email, Content: frozen,
 		Identity: p.Identity.ID, Lane: p.Lane.ID, DueAt: broadcasttest.Now,
 	}
-	if _, err := outbox.Put(ctx, db, p.Tenant, p.send, []outbox.Message{p.message}); err != nil {
+	if _, err := outbox.AddMessages(ctx, db, p.Tenant, p.send, []outbox.Message{p.message}); err != nil {
 		t.Fatal(err)
 	}
 	p.exec(`UPDATE outbox SET state = 'delivered', sent_at = $2 WHERE tenant_id = $1`, p.Tenant, broadcasttest.Now.UnixMicro())

@@ -15,7 +15,7 @@ func TestAFloodOfKeysLeavesFullWindowsInPlace(t *testing.T) {
 	r := Rule{Name: "login", Max: 5, Window: time.Minute}
 	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 	take := func(key string) bool {
-		s, err := l.Take(t.Context(), r, key, now)
+		s, err := l.Acquire(t.Context(), r, key, now)
 		if err != nil {
 			t.Fatal(err)
 		}

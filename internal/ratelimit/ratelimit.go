@@ -1,7 +1,7 @@
 // Package ratelimit limits how often something may be done, per key.
 //
-// A limit is a number of permits per fixed window. The window of a key starts with its first Take
-// and ends Window later; a refused Take uses no permit. On SQLite, with its single process, windows
+// A limit is a number of permits per fixed window. The window of a key starts with its first Acquire
+// and ends Window later; a refused Acquire uses no permit. On SQLite, with its single process, windows
 // are in memory and exact. On PostgreSQL processes share them: a row counts the permits that were
 // granted, and each process leases several at a time, fewer as the window fills, so the limit is
 // never exceeded and most calls do not use the database. Permits that a process has leased and does
@@ -27,7 +27,7 @@ type Rule struct {
 	Window time.Duration
 }
 
-// State describes a window after Take or Look.
+// State describes a window after Acquire or Peek.
 type State struct {
 	Allowed   bool
 	Limit     int
@@ -87,8 +87,8 @@ func New(db *sqldb.DB) *Limiter {
 	return l
 }
 
-// Take uses one permit of key, if one is left.
-func (l *Limiter) Take(ctx context.Context, r Rule, key string, now time.Time) (State, error) {
+// Acquire uses one permit of key, if one is left.
+func (l *Limiter) Acquire(ctx context.Context, r Rule, key string, now time.Time) (State, error) {
 	name := r.Name + ":" + key
 	w := l.window(name, r, now)
 	w.mu.Lock()
@@ -124,9 +124,9 @@ func (l *Limiter) Take(ctx context.Context, r Rule, key string, now time.Time) (
 	return w.state(r, true, now), nil
 }
 
-// Look returns the state of key's window and uses no permit. Allowed reports whether Take would
+// Peek returns the state of key's window and uses no permit. Allowed reports whether Acquire would
 // succeed now.
-func (l *Limiter) Look(ctx context.Context, r Rule, key string, now time.Time) (State, error) {
+func (l *Limiter) Peek(ctx context.Context, r Rule, key string, now time.Time) (State, error) {
 	name := r.Name + ":" + key
 	w := l.window(name, r, now)
 	w.mu.Lock()
@@ -149,7 +149,7 @@ func (l *Limiter) Look(ctx context.Context, r Rule, key string, now time.Time) (
 	return s, nil
 }
 
-// GiveBack returns a permit that Take used in the current window.
+// GiveBack returns a permit that Acquire used in the current window.
 func (l *Limiter) GiveBack(ctx context.Context, r Rule, key string, now time.Time) error {
 	name := r.Name + ":" + key
 	w := l.window(name, r, now)

@@ -16,9 +16,9 @@ var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 
 func take(t *testing.T, l *ratelimit.Limiter, r ratelimit.Rule, key string, now time.Time) ratelimit.State {
 	t.Helper()
-	s, err := l.Take(t.Context(), r, key, now)
+	s, err := l.Acquire(t.Context(), r, key, now)
 	if err != nil {
-		t.Fatalf("Take: %v", err)
+		t.Fatalf("Acquire: %v", err)
 	}
 	return s
 }
@@ -60,7 +60,7 @@ func TestALookTakesNothingAndAGivenBackPermitIsThere(t *testing.T) {
 		r := ratelimit.Rule{Name: "login", Max: 2, Window: time.Minute}
 		look := func(at time.Time) ratelimit.State {
 			t.Helper()
-			s, err := l.Look(t.Context(), r, "k", at)
+			s, err := l.Peek(t.Context(), r, "k", at)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -109,7 +109,7 @@ func TestProcessesOnOneDatabaseShareALimit(t *testing.T) {
 			for range 2 {
 				wg.Go(func() {
 					for range most/4 + 5 {
-						s, err := l.Take(t.Context(), r, "k", noon)
+						s, err := l.Acquire(t.Context(), r, "k", noon)
 						if err != nil {
 							t.Error(err)
 							return
@@ -133,7 +133,7 @@ func BenchmarkTakeInMemory(b *testing.B) {
 	l := ratelimit.New(nil)
 	r := ratelimit.Rule{Name: "api", Max: 1 << 40, Window: time.Minute}
 	for b.Loop() {
-		if _, err := l.Take(b.Context(), r, "k", noon); err != nil {
+		if _, err := l.Acquire(b.Context(), r, "k", noon); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -41,7 +41,7 @@ func send(t *testing.T, a *broadcasttest.Account, b broadcast.Broadcast, n int, 
 				messages = append(messages, outbox.Message{ID: id.New[id.Message](), Contact: id.New[id.Contact](), Email: "a@example.org", Content: c, Identity: a.Identity.ID, Lane: a.Lane.ID, DueAt: now})
 			}
 		}
-		_, err := outbox.Put(t.Context(), tx, a.Tenant, b.Send, messages)
+		_, err := outbox.AddMessages(t.Context(), tx, a.Tenant, b.Send, messages)
 		return err
 	})
 	if err != nil {

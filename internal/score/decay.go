@@ -43,7 +43,7 @@ func (d *Decay) every() time.Duration { return cmp.Or(d.Every, time.Hour) }
 
 // Run works until ctx ends.
 func (d *Decay) Run(ctx context.Context) error {
-	return poll.Loop{Look: d.Tick, Every: min(d.every(), time.Minute), Log: d.Log, Failed: "decay scores failed"}.Run(ctx)
+	return poll.Loop{Poll: d.Tick, Every: min(d.every(), time.Minute), Log: d.Log, Failed: "decay scores failed"}.Run(ctx)
 }
 
 // Tick decays a page of scores, or goes on to the next tenant. It reports whether the round

@@ -40,7 +40,7 @@ const (
 
 // Run counts segments until ctx ends.
 func (r *Refresher) Run(ctx context.Context) error {
-	return poll.Loop{Look: r.Tick, Every: refreshEvery, Log: r.Log, Failed: "count segments failed"}.Run(ctx)
+	return poll.Loop{Poll: r.Tick, Every: refreshEvery, Log: r.Log, Failed: "count segments failed"}.Run(ctx)
 }
 
 // Tick counts up to refreshBatch segments that are due. It reports whether more may be due.

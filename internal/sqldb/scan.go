@@ -1,6 +1,7 @@
 package sqldb
 
 import (
+	"encoding/json"
 	"fmt"
 	"time"
 )
@@ -23,12 +24,23 @@ func ToTime(p *time.Time) any { return intoTime{p} }
 // ToNullTime returns a destination for a time that may be NULL.
 func ToNullTime(p **time.Time) any { return intoNullTime{p} }
 
+// ToJSON returns a destination for a JSON column, which is decoded into p.
+func ToJSON(p any) any { return intoJSON{into: p} }
+
+// ToNonEmptyJSON is ToJSON for columns that are mostly {} or []: these are not decoded and leave p
+// unchanged.
+func ToNonEmptyJSON(p any) any { return intoJSON{into: p, keepEmpty: true} }
+
 type (
 	intoText[T ~string] struct{ p *T }
 	intoNullText        struct{ p **string }
 	intoInt             struct{ p *int64 }
 	intoTime            struct{ p *time.Time }
 	intoNullTime        struct{ p **time.Time }
+	intoJSON            struct {
+		into      any
+		keepEmpty bool
+	}
 )
 
 // Scan reads src.
@@ -92,6 +104,23 @@ func (d intoNullTime) Scan(src any) error {
 		return scanError(src, "a time")
 	}
 	return nil
+}
+
+// Scan decodes src.
+func (d intoJSON) Scan(src any) error {
+	var text []byte
+	switch v := src.(type) {
+	case string:
+		text = []byte(v)
+	case []byte:
+		text = v
+	default:
+		return scanError(src, "JSON")
+	}
+	if d.keepEmpty && len(text) <= 2 { // {} or []
+		return nil
+	}
+	return json.Unmarshal(text, d.into)
 }
 
 func scanError(src any, want string) error {

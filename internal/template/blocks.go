@@ -20,13 +20,13 @@ const (
 
 func (b *Block) destHead() []any {
 	return []any{
-		&b.Tenant, &b.ID, &b.Slug, &b.Name, &b.Active, jsonColumn{&b.Tags}, jsonColumn{&b.SlotKeys},
-		sqldb.ToTime(&b.CreatedAt), sqldb.ToTime(&b.UpdatedAt), jsonColumn{&b.Schema.Parameters}, jsonColumn{&b.Schema.Sections},
+		&b.Tenant, &b.ID, &b.Slug, &b.Name, &b.Active, sqldb.ToJSON(&b.Tags), sqldb.ToJSON(&b.SlotKeys),
+		sqldb.ToTime(&b.CreatedAt), sqldb.ToTime(&b.UpdatedAt), sqldb.ToJSON(&b.Schema.Parameters), sqldb.ToJSON(&b.Schema.Sections),
 	}
 }
 
 func (b *Block) destAll() []any {
-	return append(b.destHead(), jsonColumn{&b.Schema.Groups}, &b.HTML, &b.MJML, &b.Text)
+	return append(b.destHead(), sqldb.ToJSON(&b.Schema.Groups), &b.HTML, &b.MJML, &b.Text)
 }
 
 func (b *Block) head() head {

@@ -226,20 +226,6 @@ func scanTo[R any](dest func(*R) []any) func(row func(...any) error) (R, error) 
 	}
 }
 
-// jsonColumn scans a JSON column.
-type jsonColumn struct{ to any }
-
-// Scan decodes the column.
-func (c jsonColumn) Scan(v any) error {
-	switch v := v.(type) {
-	case string:
-		return json.Unmarshal([]byte(v), c.to)
-	case []byte:
-		return json.Unmarshal(v, c.to)
-	}
-	return fmt.Errorf("a column of JSON contains a %T", v)
-}
-
 // encodeColumns encodes values for JSON columns.
 func encodeColumns(values ...any) ([]any, error) {
 	for i, v := range values {

@@ -20,7 +20,7 @@ const (
 
 func (t *Template) destHead() []any {
 	return []any{
-		&t.Tenant, &t.ID, &t.Slug, &t.Name, &t.Format, jsonColumn{&t.Tags}, jsonColumn{&t.Counts},
+		&t.Tenant, &t.ID, &t.Slug, &t.Name, &t.Format, sqldb.ToJSON(&t.Tags), sqldb.ToJSON(&t.Counts),
 		sqldb.ToTime(&t.CreatedAt), sqldb.ToTime(&t.UpdatedAt),
 	}
 }
@@ -28,7 +28,7 @@ func (t *Template) destHead() []any {
 func (t *Template) destAll() []any {
 	s := &t.Schema
 	return append(t.destHead(), &t.Subject, &t.HTML, &t.MJML, &t.Text, &t.InlineCSS,
-		jsonColumn{&s.Parameters}, jsonColumn{&s.Sections}, jsonColumn{&s.Slots}, jsonColumn{&s.Groups}, jsonColumn{&s.Expects})
+		sqldb.ToJSON(&s.Parameters), sqldb.ToJSON(&s.Sections), sqldb.ToJSON(&s.Slots), sqldb.ToJSON(&s.Groups), sqldb.ToJSON(&s.Expects))
 }
 
 func (t *Template) head() head {

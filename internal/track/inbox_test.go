@@ -41,7 +41,7 @@ func newMailed(t *testing.T, db *sqldb.DB, n int) mailed {
 		if err := outbox.Create(t.Context(), tx, outbox.Send{Tenant: m.tenant, ID: m.send, Source: outbox.FromBroadcast(id.New[id.Broadcast]())}, outbox.Terms{}, accepted); err != nil {
 			return err
 		}
-		if _, err := outbox.Put(t.Context(), tx, m.tenant, m.send, list); err != nil {
+		if _, err := outbox.AddMessages(t.Context(), tx, m.tenant, m.send, list); err != nil {
 			return err
 		}
 		_, err := tx.Exec(t.Context(), `UPDATE outbox SET state = 'sent', sent_at = $2 WHERE tenant_id = $1`, m.tenant, accepted.Add(-time.Hour).UnixMicro())

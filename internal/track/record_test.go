@@ -111,7 +111,7 @@ func TestHitsOfMessagesThatDoNotExist(t *testing.T) {
 			if err := outbox.Create(t.Context(), tx, outbox.Send{Tenant: tenant, ID: send, Source: outbox.FromBroadcast(id.New[id.Broadcast]())}, outbox.Terms{}, noon); err != nil {
 				return err
 			}
-			if _, err := outbox.Put(t.Context(), tx, tenant, send, []outbox.Message{m}); err != nil {
+			if _, err := outbox.AddMessages(t.Context(), tx, tenant, send, []outbox.Message{m}); err != nil {
 				return err
 			}
 			_, err := tx.Exec(t.Context(), `UPDATE outbox SET state = 'sent', sent_at = $2 WHERE tenant_id = $1`, tenant, noon.UnixMicro())

@@ -58,7 +58,7 @@ func (e *Engine) Run(ctx context.Context) error {
 		n++
 		return false, e.pass(ctx, n%quickPasses != 0)
 	}
-	return poll.Loop{Look: look, Every: cmp.Or(e.Every, Interval) / quickPasses, Log: e.Log, Failed: "classify hits failed"}.Run(ctx)
+	return poll.Loop{Poll: look, Every: cmp.Or(e.Every, Interval) / quickPasses, Log: e.Log, Failed: "classify hits failed"}.Run(ctx)
 }
 
 // quickPasses is the number of passes within the interval, one of them full.

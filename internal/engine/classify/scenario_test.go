@@ -202,7 +202,7 @@ func (w *world) send(t *testing.T, links, n int) []outbox.Message {
 		for range n {
 			messages = append(messages, outbox.Message{ID: id.New[id.Message](), Contact: id.New[id.Contact](), Email: "a@example.org", Content: c, DueAt: noon})
 		}
-		if _, err := outbox.Put(t.Context(), tx, tenant, send, messages); err != nil {
+		if _, err := outbox.AddMessages(t.Context(), tx, tenant, send, messages); err != nil {
 			return err
 		}
 		_, err = tx.Exec(t.Context(), `UPDATE outbox SET state = 'delivered', sent_at = $1 WHERE tenant_id = $2`, noon.UnixMicro(), tenant)

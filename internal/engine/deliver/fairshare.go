@@ -46,12 +46,12 @@ type sendShare struct {
 // waiting reports whether other sends must leave permits for this one.
 func (s *sendShare) waiting(now time.Time) bool { return s.waits && now.Before(s.until.Add(waitGrace)) }
 
-// takePermits requests n permits for a send, as pacer.Take does. It grants no more than fair shares
+// takePermits requests n permits for a send, as pacer.Acquire does. It grants no more than fair shares
 // allow while other sends wait for the same limits.
 func (r *fairShare) takePermits(ctx context.Context, pacer *pace.Pacer, send id.Send, n int, limits []pace.Limit, now time.Time) (granted int, not denial, err error) {
 	may, at := r.allowed(send, n, limits, now)
 	if may > 0 {
-		granted, not.retryAt, err = pacer.Take(ctx, may, limits)
+		granted, not.retryAt, err = pacer.Acquire(ctx, may, limits)
 	}
 	switch {
 	case granted < may: // a limit has no more

@@ -73,7 +73,7 @@ func (e *Engine) Run(ctx context.Context) error {
 		return w.more, err
 	}
 	return poll.Loop{
-		Look: look, Pause: func() time.Duration { return pause }, Wake: e.Wake, Log: e.Log, Failed: "dispatch broadcasts failed",
+		Poll: look, Pause: func() time.Duration { return pause }, Wake: e.Wake, Log: e.Log, Failed: "dispatch broadcasts failed",
 	}.Run(ctx)
 }
 

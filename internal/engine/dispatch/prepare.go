@@ -154,7 +154,7 @@ func (e *Engine) insertPage(ctx context.Context, p preparation, r audiencePage) 
 		if err := p.run.Hold(ctx, tx); err != nil {
 			return err
 		}
-		if _, err := outbox.Put(ctx, tx, p.b.Tenant, p.b.Send, r.messages); err != nil {
+		if _, err := outbox.AddMessages(ctx, tx, p.b.Tenant, p.b.Send, r.messages); err != nil {
 			return err
 		}
 		if len(ids) > 0 {
@@ -194,7 +194,7 @@ func (e *Engine) chooseRecipients(ctx context.Context, p preparation, ids []id.C
 		return nil, nil, err
 	}
 	// Sort by contact id, the order in which the messages get their ids: each index of the outbox
-	// then grows at its end (outbox.Put).
+	// then grows at its end (outbox.AddMessages).
 	slices.SortFunc(contacts, func(a, b contact.Contact) int { return id.Compare(a.ID, b.ID) })
 	addresses := make([]string, len(contacts))
 	for i, c := range contacts {

@@ -84,7 +84,7 @@ func (e *Engine) probeLane(ctx context.Context, p probeTarget, now time.Time) (l
 	if len(failed) == len(failures) {
 		failure = failed[0]
 	}
-	after := before.Probed(failure, now)
+	after := before.AfterProbe(failure, now)
 	return after, e.saveHealth(ctx, l, before, after)
 }
 

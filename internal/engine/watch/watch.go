@@ -44,7 +44,7 @@ type Engine struct {
 
 // Run calls Tick until ctx ends.
 func (e *Engine) Run(ctx context.Context) error {
-	return poll.Loop{Look: e.Tick, Every: tickInterval, Log: e.Log, Failed: "watch lanes and domains failed"}.Run(ctx)
+	return poll.Loop{Poll: e.Tick, Every: tickInterval, Log: e.Log, Failed: "watch lanes and domains failed"}.Run(ctx)
 }
 
 // Tick checks everything that is due. An error in one check does not prevent the others.
@@ -67,7 +67,7 @@ func (e *Engine) Tick(ctx context.Context) (more bool, err error) {
 // evaluateLanes evaluates the lanes with recent attempts, and those that were unhealthy. It returns their
 // health, and the suspects: lanes that may be down.
 func (e *Engine) evaluateLanes(ctx context.Context, now time.Time) (known map[traffic.Lane]lane.Health, suspects map[traffic.Lane]bool, err error) {
-	if known, err = lane.Watched(ctx, e.DB); err != nil {
+	if known, err = lane.LoadHealth(ctx, e.DB); err != nil {
 		return nil, nil, err
 	}
 	recent, err := traffic.Lanes(ctx, e.DB, now.Add(-lane.Window))
@@ -81,7 +81,7 @@ func (e *Engine) evaluateLanes(ctx context.Context, now time.Time) (known map[tr
 		}
 	}
 	for l, before := range known {
-		after := before.Judge(recent[l], now)
+		after := before.Evaluate(recent[l], now)
 		if after.State != before.State {
 			if noted := e.saveHealth(ctx, l, before, after); noted != nil {
 				err = errors.Join(err, noted)
@@ -98,7 +98,7 @@ func (e *Engine) evaluateLanes(ctx context.Context, now time.Time) (known map[tr
 
 // saveHealth stores a changed health of a lane, and logs it.
 func (e *Engine) saveHealth(ctx context.Context, l traffic.Lane, before, after lane.Health) error {
-	if err := lane.Note(ctx, e.DB, l, before, after); err != nil {
+	if err := lane.StoreHealth(ctx, e.DB, l, before, after); err != nil {
 		return err
 	}
 	log := e.Log.With("tenant", l.Tenant, "lane", l.Lane)

@@ -57,9 +57,9 @@ func TestPutKeepsTheFirstMessageOfEachContact(t *testing.T) {
 						want[m.Contact] = m
 					}
 				}
-				added, err := outbox.Put(t.Context(), db, tenant, send, page)
+				added, err := outbox.AddMessages(t.Context(), db, tenant, send, page)
 				if err != nil || added != len(want)-before {
-					rt.Fatalf("Put(%v) = %d, %v; want %d added", contacts, added, err, len(want)-before)
+					rt.Fatalf("AddMessages(%v) = %d, %v; want %d added", contacts, added, err, len(want)-before)
 				}
 			}
 			if p := progress(t, db, tenant, send); p.Total != len(want) || p.Waiting != len(want) {

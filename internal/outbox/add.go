@@ -13,14 +13,14 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// Put adds messages to a send and returns how many it added. Messages for a contact and visit that
+// AddMessages adds messages to a send and returns how many it added. Messages for a contact and visit that
 // the send already has are ignored, so that a page may be put again.
 //
-// Put is fastest if the messages are in the order of their contacts and differ only in their
+// AddMessages is fastest if the messages are in the order of their contacts and differ only in their
 // recipients: then they are appended to each index. If two transactions put such pages into the
 // same send concurrently, one of them may fail on PostgreSQL with a unique violation
 // (sqldb.IsUniqueViolation), and can be retried.
-func Put(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, send id.Send, messages []Message) (int, error) {
+func AddMessages(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, send id.Send, messages []Message) (int, error) {
 	if len(messages) == 0 {
 		return 0, nil
 	}

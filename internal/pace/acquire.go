@@ -12,13 +12,13 @@ const minWait = time.Millisecond
 // maxRefills is the maximum number of refills in one take.
 const maxRefills = 12
 
-// Take takes up to n permits of all limits together and returns how many it got. If fewer than n,
+// Acquire takes up to n permits of all limits together and returns how many it got. If fewer than n,
 // again is the earliest time at which the next may be available. A permit must be used at once; an
 // unused one is lost.
 //
 // A refusal by one limit does not consume permits of the others. If the database fails, nothing is
 // granted, and err has the cause.
-func (p *Pacer) Take(ctx context.Context, n int, limits []Limit) (granted int, again time.Time, err error) {
+func (p *Pacer) Acquire(ctx context.Context, n int, limits []Limit) (granted int, again time.Time, err error) {
 	for asked := 0; ; {
 		now := p.now()
 		p.mu.Lock()

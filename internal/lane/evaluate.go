@@ -20,14 +20,14 @@ const (
 // ProbeEvery is the interval of probing an unhealthy lane.
 const ProbeEvery = time.Minute
 
-// Window is how much traffic Judge needs.
+// Window is how much traffic Evaluate needs.
 const Window = degradedWindow + traffic.Width
 
-// Judge returns the lane's health according to its recent traffic.
+// Evaluate returns the lane's health according to its recent traffic.
 //
 // A lane that is down becomes healthy as soon as an attempt succeeds. Traffic from before that is
 // not considered, since its failures would take the lane down again.
-func (h Health) Judge(buckets []traffic.Bucket, now time.Time) Health {
+func (h Health) Evaluate(buckets []traffic.Bucket, now time.Time) Health {
 	soon, late := h.sum(buckets, now, downWindow), h.sum(buckets, now, degradedWindow)
 	switch {
 	case h.State == Down && soon.Tries > soon.Unreached:
@@ -63,10 +63,10 @@ func hasSuccess(buckets []traffic.Bucket, now time.Time) bool {
 	return n.Delivered+n.Deferred > 0
 }
 
-// Probed returns the lane's health after a probe; failure is what went wrong, or "". A lane that
+// AfterProbe returns the lane's health after a probe; failure is what went wrong, or "". A lane that
 // was down becomes healthy when a probe succeeds; one that is degraded only when its traffic shows
 // it.
-func (h Health) Probed(failure string, now time.Time) Health {
+func (h Health) AfterProbe(failure string, now time.Time) Health {
 	if failure == "" && h.State == Down {
 		h = h.withState(Healthy, now)
 	}
