@@ -16,6 +16,7 @@ import (
 
 	"github.com/packetboat/packetboat/internal/mail/reply"
 	"github.com/packetboat/packetboat/internal/mail/smtpclient"
+	"github.com/packetboat/packetboat/internal/netguard"
 )
 
 // Options say what to send and where.
@@ -63,7 +64,7 @@ func Run(ctx context.Context, o Options) (Result, error) {
 		perConn = o.Messages + 1
 	}
 	pool := smtpclient.NewPool(smtpclient.Config{
-		Host: host, Port: number, HELO: "bare.invalid", Guard: smtpclient.Guard{AllowPrivate: true},
+		Host: host, Port: number, HELO: "bare.invalid", Guard: netguard.Guard{AllowPrivate: true},
 	}, smtpclient.Limits{Connections: conns, Messages: perConn})
 	defer pool.Close()
 

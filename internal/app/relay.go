@@ -13,6 +13,7 @@ import (
 	"github.com/packetboat/packetboat/internal/mail/address"
 	"github.com/packetboat/packetboat/internal/mail/compose"
 	"github.com/packetboat/packetboat/internal/mail/smtpclient"
+	"github.com/packetboat/packetboat/internal/netguard"
 )
 
 // Relay is the installation's relay, for mail about accounts.
@@ -30,7 +31,7 @@ func ParseRelay(text string) (*Relay, error) {
 	}
 	r := &Relay{Client: smtpclient.Config{
 		Host: u.Hostname(), Port: 587, TLS: smtpclient.StartTLS, Auth: smtpclient.AuthNone,
-		Guard: smtpclient.Guard{AllowPrivate: true}, // configured by the operator
+		Guard: netguard.Guard{AllowPrivate: true}, // configured by the operator
 	}}
 	if u.Scheme == "smtps" {
 		r.Client.TLS, r.Client.Port = smtpclient.Implicit, 465

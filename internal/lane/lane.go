@@ -20,6 +20,7 @@ import (
 	"github.com/packetboat/packetboat/internal/fault"
 	"github.com/packetboat/packetboat/internal/id"
 	"github.com/packetboat/packetboat/internal/mail/smtpclient"
+	"github.com/packetboat/packetboat/internal/netguard"
 )
 
 // Type is how a lane delivers.
@@ -91,7 +92,7 @@ type SMTPSettings struct {
 }
 
 // Client returns the configuration for the SMTP client.
-func (s SMTPSettings) Client(password string, guard smtpclient.Guard) smtpclient.Config {
+func (s SMTPSettings) Client(password string, guard netguard.Guard) smtpclient.Config {
 	return smtpclient.Config{
 		Host: s.Host, Port: s.Port, TLS: s.TLS, Auth: s.Auth,
 		Username: s.Username, Password: password, HELO: s.HELO, Guard: guard,

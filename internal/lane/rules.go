@@ -13,6 +13,7 @@ import (
 	"github.com/packetboat/packetboat/internal/fault"
 	"github.com/packetboat/packetboat/internal/mail/address"
 	"github.com/packetboat/packetboat/internal/mail/smtpclient"
+	"github.com/packetboat/packetboat/internal/netguard"
 	"github.com/packetboat/packetboat/internal/spread"
 )
 
@@ -170,7 +171,7 @@ func (f Fields) applySMTP(s SMTPSettings, rules Rules, p *fault.Problems) SMTPSe
 	}
 	if s.Host == "" {
 		p.Add("settings.host", "required")
-	} else if err := smtpclient.CheckHost(s.Host, rules.AllowPrivate); err != nil {
+	} else if err := netguard.CheckHost(s.Host, rules.AllowPrivate); err != nil {
 		p.Add("settings.host", err.Error())
 	}
 	checkRange(p, "settings.port", s.Port, 1, 65535)

@@ -12,6 +12,7 @@ import (
 	"github.com/packetboat/packetboat/internal/id"
 	"github.com/packetboat/packetboat/internal/lane"
 	"github.com/packetboat/packetboat/internal/mail/smtpclient"
+	"github.com/packetboat/packetboat/internal/netguard"
 	"github.com/packetboat/packetboat/internal/outbox"
 	"github.com/packetboat/packetboat/internal/render"
 	"github.com/packetboat/packetboat/internal/sender"
@@ -75,7 +76,7 @@ func (s *settings) load(ctx context.Context, t id.Tenant, config id.MTAConfig, n
 		if err != nil {
 			return nil, err
 		}
-		fresh.smtp = c.SMTP.Client(password, smtpclient.Guard{AllowPrivate: s.engine.AllowPrivate})
+		fresh.smtp = c.SMTP.Client(password, netguard.Guard{AllowPrivate: s.engine.AllowPrivate})
 	}
 	states, err := lane.StatesOf(ctx, s.engine.DB, t, []id.MTAConfig{config})
 	fresh.health = states[config]

@@ -11,6 +11,7 @@ import (
 	"github.com/packetboat/packetboat/internal/lane"
 	"github.com/packetboat/packetboat/internal/mail/reply"
 	"github.com/packetboat/packetboat/internal/mail/smtpclient"
+	"github.com/packetboat/packetboat/internal/netguard"
 	"github.com/packetboat/packetboat/internal/outbox"
 	"github.com/packetboat/packetboat/internal/render"
 )
@@ -72,7 +73,7 @@ func (t *Tester) testLane(ctx context.Context, tenant id.Tenant, m *render.TestM
 			if err != nil {
 				return nil, err
 			}
-			l.settings.smtp = m.Lane.SMTP.Client(password, smtpclient.Guard{AllowPrivate: t.AllowPrivate})
+			l.settings.smtp = m.Lane.SMTP.Client(password, netguard.Guard{AllowPrivate: t.AllowPrivate})
 		}
 		lanes[m.Lane.ID] = l
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/packetboat/packetboat/internal/mail/reply"
 	"github.com/packetboat/packetboat/internal/mail/smtpclient"
 	"github.com/packetboat/packetboat/internal/mailbox"
+	"github.com/packetboat/packetboat/internal/netguard"
 	"github.com/packetboat/packetboat/internal/render"
 	"github.com/packetboat/packetboat/internal/secret"
 	"github.com/packetboat/packetboat/internal/sender"
@@ -127,7 +128,7 @@ func (t *Tester) sendTrial(ctx context.Context, c lane.Config, from, to string, 
 	if err != nil {
 		return reply.Outcome{}, err
 	}
-	conn, err := smtpclient.Dial(ctx, c.SMTP.Client(password, smtpclient.Guard{AllowPrivate: t.AllowPrivate}))
+	conn, err := smtpclient.Dial(ctx, c.SMTP.Client(password, netguard.Guard{AllowPrivate: t.AllowPrivate}))
 	if d, ok := errors.AsType[*smtpclient.DialError](err); ok {
 		return d.Outcome, nil
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/packetboat/packetboat/internal/lane"
 	"github.com/packetboat/packetboat/internal/mail/smtpclient"
+	"github.com/packetboat/packetboat/internal/netguard"
 	"github.com/packetboat/packetboat/internal/traffic"
 )
 
@@ -110,7 +111,7 @@ func (e *Engine) tryConnection(ctx context.Context, c lane.Config) (failure stri
 	}
 	within, cancel := context.WithTimeout(ctx, probeTimeout)
 	defer cancel()
-	conn, err := smtpclient.Dial(within, c.SMTP.Client(password, smtpclient.Guard{AllowPrivate: e.AllowPrivate}))
+	conn, err := smtpclient.Dial(within, c.SMTP.Client(password, netguard.Guard{AllowPrivate: e.AllowPrivate}))
 	refused, ok := errors.AsType[*smtpclient.DialError](err)
 	switch {
 	case err == nil:

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/packetboat/packetboat/internal/mail/smtpclient"
+	"github.com/packetboat/packetboat/internal/netguard"
 )
 
 // BenchmarkSend hands messages of 16 KB to a server on loopback that does nothing.
@@ -19,7 +20,7 @@ func BenchmarkSend(b *testing.B) {
 	defer l.Close()
 	go answer(l)
 	c, err := smtpclient.Dial(b.Context(), smtpclient.Config{
-		Host: "127.0.0.1", Port: l.Addr().(*net.TCPAddr).Port, Guard: smtpclient.Guard{AllowPrivate: true},
+		Host: "127.0.0.1", Port: l.Addr().(*net.TCPAddr).Port, Guard: netguard.Guard{AllowPrivate: true},
 	})
 	if err != nil {
 		b.Fatal(err)

@@ -14,6 +14,7 @@ import (
 	"github.com/packetboat/packetboat/e2e/sink"
 	"github.com/packetboat/packetboat/internal/mail/reply"
 	"github.com/packetboat/packetboat/internal/mail/smtpclient"
+	"github.com/packetboat/packetboat/internal/netguard"
 )
 
 const letter = "From: a@sender.example\r\nTo: ann@example.org\r\nMessage-ID: <1@sender.example>\r\n" +
@@ -26,7 +27,7 @@ func configFor(s *sink.Server) smtpclient.Config {
 	return smtpclient.Config{
 		Host:    "127.0.0.1",
 		Port:    s.Port(),
-		Guard:   smtpclient.Guard{AllowPrivate: true},
+		Guard:   netguard.Guard{AllowPrivate: true},
 		RootCAs: s.Roots(),
 		Timeouts: smtpclient.Timeouts{
 			Connect: 5 * time.Second, Banner: 5 * time.Second, Command: 5 * time.Second, Mail: 5 * time.Second,

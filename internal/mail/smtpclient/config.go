@@ -7,10 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"net/netip"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/packetboat/packetboat/internal/netguard"
 )
 
 // TLSMode is when a connection is encrypted. Certificates are always verified against Config.Host,
@@ -72,7 +73,7 @@ type Config struct {
 	Timeouts Timeouts
 	// Guard decides which addresses may be connected to. The zero Guard refuses all addresses that
 	// are not public.
-	Guard Guard
+	Guard netguard.Guard
 	// Dial replaces the dialer, and with it the Guard; nil means TCP.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 	// RootCAs replaces the system's certificate authorities if not nil.
@@ -102,7 +103,7 @@ func (c Config) Check() error {
 	switch {
 	case c.Username == "" || strings.ContainsRune(c.Username+c.Password, 0):
 		return errors.New("a login needs a user name, and no NUL in it or in the password")
-	case !c.encrypted() && !loopbackHost(c.Host):
+	case !c.encrypted() && !netguard.IsLoopback(c.Host):
 		return errors.New("a login without TLS goes to loopback hosts only")
 	}
 	return nil
@@ -112,15 +113,6 @@ func (c Config) encrypted() bool { return c.TLS == StartTLS || c.TLS == Implicit
 
 func (c Config) address() string {
 	return net.JoinHostPort(strings.Trim(c.Host, "[]"), strconv.Itoa(c.Port))
-}
-
-// loopbackHost reports whether host is the name or an address of this machine.
-func loopbackHost(host string) bool {
-	host = strings.ToLower(strings.TrimSuffix(strings.Trim(host, "[]"), "."))
-	if ip, err := netip.ParseAddr(host); err == nil {
-		return ip.Unmap().IsLoopback()
-	}
-	return host == "localhost" || strings.HasSuffix(host, ".localhost")
 }
 
 // plainWord reports whether s may be part of a command: printable ASCII without spaces.

@@ -16,6 +16,6 @@
 // outcome is uncertain.
 //
 // Messages must be 7bit and end their lines with CRLF; others are refused. Dots are stuffed here. A
-// Guard prevents connections to networks that customers must not reach through us, and a Pool keeps a
+// netguard.Guard prevents connections to networks that tenants must not reach, and a Pool keeps a
 // bounded number of connections open for reuse.
 package smtpclient

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/packetboat/packetboat/internal/mail/smtpclient"
+	"github.com/packetboat/packetboat/internal/netguard"
 )
 
 func ExampleConn_Send() {
@@ -23,7 +24,7 @@ func ExampleConn_Send() {
 	conn, err := smtpclient.Dial(ctx, smtpclient.Config{
 		Host:  "127.0.0.1",
 		Port:  l.Addr().(*net.TCPAddr).Port,
-		Guard: smtpclient.Guard{AllowPrivate: true},
+		Guard: netguard.Guard{AllowPrivate: true},
 	})
 	if err != nil {
 		panic(err)

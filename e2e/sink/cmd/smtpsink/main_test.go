@@ -15,6 +15,7 @@ import (
 	"github.com/packetboat/packetboat/e2e/sink"
 	"github.com/packetboat/packetboat/internal/mail/reply"
 	"github.com/packetboat/packetboat/internal/mail/smtpclient"
+	"github.com/packetboat/packetboat/internal/netguard"
 )
 
 // TestMain lets the test binary stand in for the command.
@@ -58,7 +59,7 @@ func TestTheCommandPrintsItsAddressAndResults(t *testing.T) {
 		t.Fatal(err)
 	}
 	for to, want := range map[string]reply.Class{"ann@x.example": reply.Accepted, "gone@x.example": reply.Hard, "lost@x.example": reply.Deferred} {
-		c, err := smtpclient.Dial(t.Context(), smtpclient.Config{Host: host, Port: number, Guard: smtpclient.Guard{AllowPrivate: true}})
+		c, err := smtpclient.Dial(t.Context(), smtpclient.Config{Host: host, Port: number, Guard: netguard.Guard{AllowPrivate: true}})
 		if err != nil {
 			t.Fatal(err)
 		}

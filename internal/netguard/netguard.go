@@ -1,4 +1,9 @@
-package smtpclient
+// Package netguard prevents connections to addresses that tenants must not reach through this
+// program: SMTP relays and webhook endpoints are hosts that tenants choose.
+//
+// CheckHost checks the spelling of a host when it is saved. What a name resolves to can change at any
+// time, so Guard.Control checks the address of each connection after the name was resolved.
+package netguard
 
 import (
 	"errors"
@@ -11,7 +16,7 @@ import (
 // ErrRefusedAddress is wrapped by the errors of a Guard.
 var ErrRefusedAddress = errors.New("connections to this address are not allowed")
 
-// Guard prevents connections to addresses that are not public, which a customer's host name may
+// Guard prevents connections to addresses that are not public, which a tenant's host name may
 // resolve to. Link-local, multicast and cloud metadata addresses are always refused, loopback and
 // private ones unless AllowPrivate is set.
 type Guard struct{ AllowPrivate bool }
@@ -62,10 +67,19 @@ func CheckHost(host string, allowPrivate bool) error {
 		return errors.New("not a host name or an address")
 	case bare == "metadata" || bare == "instance-data" || strings.HasPrefix(bare, "metadata.") && last == "internal":
 		return fmt.Errorf("%w: %s", ErrRefusedAddress, bare)
-	case loopbackHost(bare) && !allowPrivate:
+	case IsLoopback(bare) && !allowPrivate:
 		return fmt.Errorf("%w: %s is private", ErrRefusedAddress, bare)
 	}
 	return nil
+}
+
+// IsLoopback reports whether host is the name or an address of this machine.
+func IsLoopback(host string) bool {
+	host = strings.ToLower(strings.TrimSuffix(strings.Trim(host, "[]"), "."))
+	if ip, err := netip.ParseAddr(host); err == nil {
+		return ip.Unmap().IsLoopback()
+	}
+	return host == "localhost" || strings.HasSuffix(host, ".localhost")
 }
 
 // allLabels reports whether each label is one of a host name; underscores
