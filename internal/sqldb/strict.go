@@ -15,6 +15,7 @@ import (
 var (
 	createTable = regexp.MustCompile(`(?s)CREATE TABLE \w+ \(\n.*?\n\);`)
 	columnType  = regexp.MustCompile(`(?m)^(\s*\w+\s+)(UUID|SMALLINT|INTEGER|BIGINT|BOOLEAN|JSONB|BYTEA|DOUBLE PRECISION)\b`)
+	addedColumn = regexp.MustCompile(`(?m)^(ALTER TABLE \w+ ADD COLUMN \w+ )(UUID|SMALLINT|INTEGER|BIGINT|BOOLEAN|JSONB|BYTEA|DOUBLE PRECISION)\b`)
 	sqliteTypes = map[string]string{
 		"UUID": "BLOB", "BYTEA": "BLOB", "JSONB": "TEXT", "DOUBLE PRECISION": "REAL",
 		"SMALLINT": "INTEGER", "INTEGER": "INTEGER", "BIGINT": "INTEGER", "BOOLEAN": "INTEGER",
@@ -27,6 +28,10 @@ const withoutRowID = "-- WITHOUT ROWID"
 
 // strictTables returns the text of a migration for SQLite.
 func strictTables(text string) string {
+	text = addedColumn.ReplaceAllStringFunc(text, func(column string) string {
+		m := addedColumn.FindStringSubmatch(column)
+		return m[1] + sqliteTypes[m[2]]
+	})
 	return createTable.ReplaceAllStringFunc(text, func(table string) string {
 		table = columnType.ReplaceAllStringFunc(table, func(column string) string {
 			m := columnType.FindStringSubmatch(column)
