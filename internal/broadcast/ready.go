@@ -13,8 +13,6 @@ import (
 	"github.com/packetboat/packetboat/internal/draft"
 	"github.com/packetboat/packetboat/internal/fault"
 	"github.com/packetboat/packetboat/internal/field"
-	"github.com/packetboat/packetboat/internal/id"
-	"github.com/packetboat/packetboat/internal/lane"
 	"github.com/packetboat/packetboat/internal/mail/links"
 	"github.com/packetboat/packetboat/internal/sender"
 	"github.com/packetboat/packetboat/internal/slug"
@@ -74,18 +72,15 @@ func (r Readiness) Err() error {
 
 // Preconditions are the data that the guards check in addition to the broadcast.
 type Preconditions struct {
-	EmailType       *sender.EmailType // nil: not set, or deleted
-	Lanes           map[id.MTAConfig]lane.Config
-	DefaultLane     id.MTAConfig       // the account's; zero: none
-	Candidates      []sender.Candidate // identities that may send
-	Paused          []sender.Candidate // identities that may not send, only because their domain is paused
-	Content         error              // the error of content.Check
-	HasAddress      bool               // the account has a postal address
-	EmptyAudience   bool               // the segments exist and have no members
-	UnknownAudience bool               // loading the audience took too long
-	Template        string             // how the template differs from its snapshot; empty: it does not
-	Lacking         []Lacking          // values the template expects and contacts lack
-	Troubles        []ScheduleWarning  // Liquid that fails for some recipients
+	EmailType *sender.EmailType // nil: not set, or deleted
+	sender.Routing
+	Content         error             // the error of content.Check
+	HasAddress      bool              // the account has a postal address
+	EmptyAudience   bool              // the segments exist and have no members
+	UnknownAudience bool              // loading the audience took too long
+	Template        string            // how the template differs from its snapshot; empty: it does not
+	Lacking         []Lacking         // values the template expects and contacts lack
+	Troubles        []ScheduleWarning // Liquid that fails for some recipients
 }
 
 // Check checks every guard of b.
@@ -206,12 +201,11 @@ func (f *Preconditions) checkContent(b Broadcast, arms []Arm) error {
 
 // LoadPreconditions loads the preconditions of b, except for its content and audience.
 func LoadPreconditions(ctx context.Context, db *sqldb.DB, b Broadcast) (Preconditions, error) {
-	f := Preconditions{Lanes: map[id.MTAConfig]lane.Config{}}
 	t, err := tenant.ByID(ctx, db, b.Tenant)
 	if err != nil {
 		return Preconditions{}, err
 	}
-	f.DefaultLane, f.HasAddress = t.Settings.DefaultMTAConfig, !t.Settings.PostalAddress.Empty()
+	f := Preconditions{HasAddress: !t.Settings.PostalAddress.Empty()}
 	if !b.EmailType.IsZero() {
 		typ, err := sender.EmailTypeByID(ctx, db, b.Tenant, b.EmailType)
 		if err == nil {
@@ -220,15 +214,7 @@ func LoadPreconditions(ctx context.Context, db *sqldb.DB, b Broadcast) (Precondi
 			return Preconditions{}, err
 		}
 	}
-	lanes, err := lane.List(ctx, db, b.Tenant)
-	if err != nil {
-		return Preconditions{}, err
-	}
-	for _, l := range lanes {
-		f.Lanes[l.ID] = l
-	}
-	pool, err := sender.Candidates(ctx, db, b.Tenant, b.Identities, b.EmailType)
-	f.Candidates, f.Paused = pool.Able, pool.Paused
+	f.Routing, err = sender.LoadRouting(ctx, db, b.Tenant, t.Settings, b.selection())
 	return f, err
 }
 

@@ -98,7 +98,7 @@ func TestGuards(t *testing.T) {
 			Include: []id.Segment{idtest.Named[id.Segment]("s")}, MTAConfig: mine, ScheduledAt: &now,
 			Content: draft.Content{HTML: new(`<a href="{{ unsubscribe_url }}">leave</a>`)},
 		}}
-		f := broadcast.Preconditions{EmailType: &typ, Lanes: lanes, Candidates: []sender.Candidate{news}, HasAddress: true}
+		f := broadcast.Preconditions{EmailType: &typ, Routing: sender.Routing{Lanes: lanes, Candidates: []sender.Candidate{news}}, HasAddress: true}
 		tt.edit(&b, &f)
 		r := broadcast.Check(b, f)
 		var got, warned []string

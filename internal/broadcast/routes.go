@@ -1,7 +1,6 @@
 package broadcast
 
 import (
-	"cmp"
 	"slices"
 
 	"github.com/packetboat/packetboat/internal/id"
@@ -10,59 +9,25 @@ import (
 	"github.com/packetboat/packetboat/internal/sender"
 )
 
-// weightedLane is a lane and its weight among the lanes of an identity.
-type weightedLane struct {
-	lane.Config
-	weight float64 // 0: it is the only one
-}
-
-// carriers returns the active lanes that carry the mail of an identity for b, the one with the
-// greatest weight first. These are the lanes of the broadcast's delivery; else the lane of the
-// broadcast, of the identity, or of the account, whichever is set first. A deleted lane counts as
-// not set. An inactive one carries nothing and is not replaced by the next in this order.
-func (f Preconditions) carriers(b Broadcast, identity sender.Identity) []weightedLane {
-	var shared []weightedLane
-	known := false
-	for _, s := range b.Delivery.Lanes {
-		c, ok := f.Lanes[s.Lane]
-		known = known || ok
-		if ok && c.Active {
-			shared = append(shared, weightedLane{c, s.Weight})
-		}
+// selection returns the senders and lanes that b names.
+func (b Broadcast) selection() sender.Selection {
+	s := sender.Selection{Identities: b.Identities, EmailType: b.EmailType, Lane: b.MTAConfig}
+	for _, share := range b.Delivery.Lanes {
+		s.Shares = append(s.Shares, sender.LaneShare(share))
 	}
-	if known {
-		slices.SortStableFunc(shared, func(a, b weightedLane) int { return cmp.Compare(b.weight, a.weight) })
-		return shared
-	}
-	for _, l := range []id.MTAConfig{b.MTAConfig, identity.DefaultMTA, f.DefaultLane} {
-		if c, ok := f.Lanes[l]; ok && !l.IsZero() {
-			if c.Active {
-				return []weightedLane{{Config: c}}
-			}
-			return nil
-		}
-	}
-	return nil
+	return s
 }
 
 // Lane returns the lane with the greatest weight for an identity's mail of b.
 func (f Preconditions) Lane(b Broadcast, identity sender.Identity) (lane.Config, bool) {
-	if c := f.carriers(b, identity); len(c) > 0 {
+	if c := f.Carriers(b.selection(), identity); len(c) > 0 {
 		return c[0].Config, true
 	}
 	return lane.Config{}, false
 }
 
 // Routes returns the routes for messages of b.
-func (f Preconditions) Routes(b Broadcast) []route.Route {
-	routes := []route.Route{}
-	for _, c := range f.Candidates {
-		for _, l := range f.carriers(b, c.Identity) {
-			routes = append(routes, route.Route{Identity: c.Identity.ID, Lane: l.ID, Weight: l.weight})
-		}
-	}
-	return routes
-}
+func (f Preconditions) Routes(b Broadcast) []route.Route { return f.Routing.Routes(b.selection()) }
 
 // Obstacle returns why b cannot be prepared, or "".
 func (f Preconditions) Obstacle(b Broadcast) FailureCode {
@@ -110,8 +75,9 @@ func (f Preconditions) hasLane(b Broadcast) bool {
 // anyExternalRoute reports whether the predicate holds for some candidate and a lane that carries
 // its mail off this machine, which excludes the built-in mailbox.
 func (f Preconditions) anyExternalRoute(b Broadcast, such func(sender.Candidate, lane.Config) bool) bool {
+	selected := b.selection()
 	return slices.ContainsFunc(f.Candidates, func(c sender.Candidate) bool {
-		return slices.ContainsFunc(f.carriers(b, c.Identity), func(l weightedLane) bool { return l.Type != lane.Sink && such(c, l.Config) })
+		return slices.ContainsFunc(f.Carriers(selected, c.Identity), func(l sender.WeightedLane) bool { return l.Type != lane.Sink && such(c, l.Config) })
 	})
 }
 
