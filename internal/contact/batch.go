@@ -19,9 +19,10 @@ type Mode int
 
 // The modes.
 const (
-	Upserting Mode = iota // create or merge
-	Creating              // fail if a contact has the address, unless it is pending
-	Updating              // fail if no contact has the address
+	Upserting       Mode = iota // create or merge
+	Creating                    // fail if a contact has the address, unless it is pending
+	Updating                    // fail if no contact has the address
+	CreatingMissing             // create, unless a contact has the address; that one is not changed
 )
 
 // Draft is a request to create or change one contact.
@@ -270,6 +271,8 @@ func (b *batch) applyDraft(ctx context.Context, tx *sqldb.DB, p *mergeState, i i
 		return o
 	case old.c.AnonymizedAt != nil:
 		return refuse(ErrAnonymized)
+	case d.Mode == CreatingMissing:
+		return Outcome{Contact: old.c}
 	case d.ID.IsZero() && d.Mode == Creating && old.c.Status != Pending:
 		return refuse(ErrDuplicateEmail.With(existing{old.c.ID, old.c.Status}))
 	}

@@ -7,7 +7,9 @@ import (
 
 // Event is the data of a CustomEvent entry, whose Name is the event's.
 type Event struct {
-	Type       string         `json:"type,omitempty"` // the kind of activity; empty if none was given
+	Type       string         `json:"type,omitempty"`    // the kind of activity; empty if none was given
+	Source     string         `json:"source,omitempty"`  // empty: the API
+	Deleted    bool           `json:"deleted,omitempty"` // the contact was deleted when the event was received
 	Properties map[string]any `json:"properties,omitempty"`
 }
 

@@ -215,7 +215,6 @@ func (s Settings) checkDormant(p *fault.Problems) {
 			p.Add(path, fmt.Sprintf("only %v is supported", value))
 		}
 	}
-	only("auto_create_on_event", s.AutoCreateOnEvent == d.AutoCreateOnEvent, d.AutoCreateOnEvent)
 	only("tracking_defaults.honeypot_links", s.Tracking.Honeypot == d.Tracking.Honeypot, d.Tracking.Honeypot)
 	only("double_opt_in_default", s.DoubleOptInDefault == d.DoubleOptInDefault, d.DoubleOptInDefault)
 	only("tracked_domains", len(s.TrackedDomains) == 0, "an empty list")

@@ -1,0 +1,49 @@
+package contact
+
+import (
+	"slices"
+
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/sqldb"
+)
+
+// Known is a contact that QueueFind found.
+type Known struct {
+	ID         id.Contact
+	Status     Status
+	Anonymized bool
+}
+
+// Found are the contacts that QueueFind found.
+type Found struct {
+	ByID    map[id.Contact]Known
+	ByEmail map[string]Known
+}
+
+// QueueFind looks up contacts by id and by normalised address, as part of a batch of tx, which
+// fills the value that it returns.
+func QueueFind(b *sqldb.Batch, tx *sqldb.DB, tenant id.Tenant, ids []id.Contact, emails []string) *Found {
+	f := &Found{ByID: make(map[id.Contact]Known, len(ids)), ByEmail: make(map[string]Known, len(emails))}
+	if len(ids) > 0 {
+		ids = slices.Clone(ids)
+		slices.SortFunc(ids, id.Compare)
+		b.Queue(`SELECT id, global_status, anonymized_at IS NOT NULL FROM contact WHERE tenant_id = $1 AND id`+tx.In(2), func(scan func(...any) error) error {
+			var c Known
+			err := scan(&c.ID, sqldb.ToText(&c.Status), &c.Anonymized)
+			f.ByID[c.ID] = c
+			return err
+		}, tenant, sqldb.List(tx, slices.Compact(ids)))
+	}
+	if len(emails) > 0 {
+		emails = slices.Clone(emails)
+		slices.Sort(emails)
+		b.Queue(`SELECT email, id, global_status, anonymized_at IS NOT NULL FROM contact WHERE tenant_id = $1 AND email`+tx.In(2), func(scan func(...any) error) error {
+			var c Known
+			var email string
+			err := scan(sqldb.ToText(&email), &c.ID, sqldb.ToText(&c.Status), &c.Anonymized)
+			f.ByEmail[email] = c
+			return err
+		}, tenant, sqldb.List(tx, slices.Compact(emails)))
+	}
+	return f
+}

@@ -1,0 +1,113 @@
+package event
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/packetboat/packetboat/internal/fault"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/sqldb"
+)
+
+// Recorder records the events of many requests in common transactions: requests that arrive while
+// one transaction commits are recorded together by the next. Each request gets its own results,
+// after its events are durable.
+//
+// A Recorder not created by NewRecorder records each request in a transaction of its own.
+type Recorder struct {
+	DB  *sqldb.DB
+	Now func() time.Time
+
+	group *sqldb.Group[*request]
+}
+
+// request are the events of one request that wait to be recorded.
+type request struct {
+	work
+	err error
+}
+
+const (
+	maxTogether   = 200              // requests of one transaction
+	maxShared     = 20               // events of a request that shares a transaction with others
+	recordTimeout = 30 * time.Second // after which a call fails
+)
+
+// NewRecorder returns a Recorder that groups requests. Record works while Run does.
+func NewRecorder(db *sqldb.DB, now func() time.Time) *Recorder {
+	r := &Recorder{DB: db, Now: now}
+	r.group = sqldb.NewGroup(maxTogether, r.flush)
+	return r
+}
+
+// Run records events until ctx ends. Where the database has more than one writer, Run may be called
+// more than once at a time.
+func (r *Recorder) Run(ctx context.Context) error { return r.group.Run(ctx) }
+
+// Record records events of a tenant and waits until they are durable. It returns their results in
+// the same order.
+func (r *Recorder) Record(ctx context.Context, t id.Tenant, list []Input) ([]Result, error) {
+	e := &request{work: work{tenant: t, events: prepare(list, r.Now())}}
+	var err error
+	if r.group == nil || len(list) > maxShared {
+		err = r.flush(ctx, []*request{e})
+	} else if err = r.group.Within(ctx, e); errors.Is(err, sqldb.ErrAbandoned) {
+		return nil, err
+	}
+	if err == nil {
+		err = e.err
+	}
+	if err != nil {
+		return nil, err
+	}
+	return results(e.events), nil
+}
+
+// flush records requests in one transaction. If that fails, each is tried alone, so that the events
+// of one request do not fail another.
+func (r *Recorder) flush(ctx context.Context, batch []*request) error {
+	ctx, cancel := fault.Within(ctx, recordTimeout)
+	defer cancel()
+	err := r.recordTogether(ctx, batch)
+	if err == nil {
+		return nil
+	}
+	if len(batch) == 1 {
+		batch[0].err = err
+		return nil
+	}
+	if ctx.Err() != nil { // the database does not answer
+		return err
+	}
+	for _, e := range batch {
+		e.err = r.recordTogether(ctx, []*request{e})
+	}
+	return nil
+}
+
+func (r *Recorder) recordTogether(ctx context.Context, batch []*request) error {
+	list := byTenant(batch)
+	err := r.DB.InTx(ctx, func(tx *sqldb.DB) error { return record(ctx, tx, list, r.Now()) })
+	if err != nil {
+		return fault.Timely(ctx, fmt.Errorf("record events of several requests: %w", err))
+	}
+	return nil
+}
+
+// byTenant returns the events of requests by tenant.
+func byTenant(batch []*request) []*work {
+	var list []*work
+	of := map[id.Tenant]*work{}
+	for _, e := range batch {
+		w := of[e.tenant]
+		if w == nil {
+			w = &work{tenant: e.tenant}
+			of[e.tenant] = w
+			list = append(list, w)
+		}
+		w.events = append(w.events, e.events...)
+	}
+	return list
+}
