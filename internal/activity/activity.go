@@ -221,7 +221,7 @@ func (r *reader) hits(ctx context.Context) error {
 	rows, err := r.db.Query(ctx, `
 		SELECT h.id, h.kind, h.class, COALESCE(h.url, ''), s.source_kind, s.source_id, h.at FROM hit h
 		JOIN send s ON s.tenant_id = h.tenant_id AND s.id = h.send_id
-		WHERE h.tenant_id = $1 AND h.contact_id = $2 AND (h.at < $3 OR h.at = $3 AND h.id < $4)
+		WHERE h.tenant_id = $1 AND h.contact_id = $2 AND (h.kind = 'open' OR h.url IS NOT NULL) AND (h.at < $3 OR h.at = $3 AND h.id < $4)
 		ORDER BY h.at DESC, h.id DESC LIMIT $5`, r.c.Tenant, r.c.ID, at, last, r.q.Limit+1)
 	err = sqldb.Each(rows, err, func(scan func(...any) error) error {
 		i := Item{Type: journal.EmailOpened, Source: "email", Properties: json.RawMessage("{}")}

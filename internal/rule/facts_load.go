@@ -101,7 +101,7 @@ func (l *loader) hits(ctx context.Context) error {
 	rows, err := l.db.Query(ctx, `
 		SELECT h.contact_id, h.message_id, h.send_id, h.kind, h.url, h.at, h.class, COALESCE(e.flags, 0)
 		FROM hit AS h LEFT JOIN engagement AS e ON e.tenant_id = h.tenant_id AND e.message_id = h.message_id
-		WHERE h.tenant_id = $1 AND h.contact_id`+l.db.In(2), l.tenant, l.ids)
+		WHERE h.tenant_id = $1 AND h.contact_id`+l.db.In(2)+` AND (h.kind = 'open' OR h.url IS NOT NULL)`, l.tenant, l.ids)
 	return l.each(rows, err, func(s *Subject) error {
 		h.Click, h.URL, h.At = kind == "click", url.String, sqldb.Time(at)
 		h.Corroborated = track.Flags(flags)&track.Confirmed != 0

@@ -164,11 +164,11 @@ func (b *builder) hits(m mails) source {
 	case m.event == Opened && m.level == Confirmed:
 		t.where += "x.kind = 'open' AND " + human + " AND " + corroborated
 	case m.event == Clicked && m.level == Apparent:
-		t.where += "x.kind = 'click'"
+		t.where += "x.kind = 'click' AND x.url IS NOT NULL" // not of the invisible link
 	case m.event == Clicked:
 		t.where += "x.kind = 'click' AND " + human
 	case m.level == Apparent:
-		t.where += "x.kind IN ('open', 'click')"
+		t.where += "x.kind IN ('open', 'click') AND (x.kind = 'open' OR x.url IS NOT NULL)"
 	case m.level == Confirmed:
 		t.where += "x.kind IN ('open', 'click') AND " + human + " AND (x.kind = 'click' OR " + corroborated + ")"
 	default: // verified opens; a click implies an open, so this serves Engaged too

@@ -17,7 +17,7 @@ DECLARE
 		'content', 'content_link', 'template', 'block', 'library_entry', 'library_version', 'sink_message',
 		'send', 'send_terms', 'send_ready', 'outbox', 'outbox_mix', 'outbox_note', 'outbox_claim', 'outbox_turn', 'outbox_attempt',
 		'outbox_day', 'outbox_slot', 'outbox_sample', 'outbox_wait',
-		'hit_inbox', 'hit', 'engagement', 'engagement_sum', 'event_key',
+		'hit_inbox', 'hit', 'hit_proof', 'engagement', 'engagement_sum', 'event_key',
 		'segment', 'segment_member', 'segment_reference', 'segment_turn', 'saved_filter',
 		'broadcast', 'broadcast_run', 'job', 'job_file', 'job_file_chunk'];
 	-- The journal and its cursors are on the node of the group's tenants.

@@ -12,7 +12,7 @@ import (
 )
 
 // Flags summarize one recipient's engagement with one message. They are derived from hits
-// alone, except Unsubscribed and Complained, which SetFlag sets.
+// alone, except Unsubscribed, Complained and Proven.
 type Flags int64
 
 // The flags.
@@ -28,6 +28,7 @@ const (
 	PendingClicked                   // every click is pending
 	Unsubscribed                     // by a link of this message
 	Complained                       // about this message
+	Proven                           // there is evidence of a person in hit_proof; it is in no sum
 )
 
 // sumColumns are the columns of engagement_sum in the order of the flags' bits.
@@ -37,7 +38,7 @@ var sumColumns = []string{
 }
 
 // notFromHits are the flags that are not derived from hits.
-const notFromHits = Unsubscribed | Complained
+const notFromHits = Unsubscribed | Complained | Proven
 
 // Evidence that confirms a human open: the time between two of them, and the time since
 // delivery.
@@ -53,6 +54,9 @@ func Derive(hits []Hit) Flags {
 	var firstHuman, lastHuman time.Time
 	direct := false
 	for _, h := range hits {
+		if h.Honeypot { // not a link of the mail
+			continue
+		}
 		c := &opens
 		if h.Click {
 			c = &clicks

@@ -30,7 +30,7 @@ func LoadFirstTimes(ctx context.Context, db *sqldb.DB, tenant id.Tenant, sent ma
 	}
 	slices.SortFunc(messages, id.Compare)
 	rows, err := db.Query(ctx, `
-		SELECT message_id, kind, MIN(at) FROM hit WHERE tenant_id = $1 AND message_id`+db.In(2)+` AND class <> 'bot'
+		SELECT message_id, kind, MIN(at) FROM hit WHERE tenant_id = $1 AND message_id`+db.In(2)+` AND class <> 'bot' AND (kind = 'open' OR url IS NOT NULL)
 		GROUP BY message_id, kind`, tenant, sqldb.List(db, messages))
 	_, err = sqldb.Collect(rows, err, func(scan func(...any) error) (none struct{}, err error) {
 		var message id.Message
@@ -80,7 +80,7 @@ func LoadFirstTimes(ctx context.Context, db *sqldb.DB, tenant id.Tenant, sent ma
 func withUnsubscribeOrComplaint(ctx context.Context, db *sqldb.DB, tenant id.Tenant, messages []id.Message) ([]id.Message, error) {
 	rows, err := db.Query(ctx, `
 		SELECT message_id FROM engagement
-		WHERE tenant_id = $1 AND message_id`+db.In(2)+` AND (flags & $3) <> 0`, tenant, sqldb.List(db, messages), int64(notFromHits))
+		WHERE tenant_id = $1 AND message_id`+db.In(2)+` AND (flags & $3) <> 0`, tenant, sqldb.List(db, messages), int64(Unsubscribed|Complained))
 	list, err := sqldb.Collect(rows, err, func(scan func(...any) error) (m id.Message, err error) {
 		err = scan(&m)
 		return m, err

@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"encoding/binary"
 	"fmt"
+	"net/netip"
 	"strings"
 	"time"
 
@@ -21,6 +22,7 @@ type Hit struct {
 	Message   id.Message
 	Contact   id.Contact
 	Click     bool   // else an open
+	Honeypot  bool   // a click on the invisible link, which no person follows; it has no URL
 	Link      int    // of the content, for clicks
 	URL       string // as authored, for clicks
 	At        time.Time
@@ -29,9 +31,10 @@ type Hit struct {
 	Agent     string // at most maxAgent bytes
 	IP        string
 	Prefetch  bool // by a header: Purpose, Sec-Purpose, X-Purpose, X-Moz
+	Signals   Signals
 
 	Class Class
-	Rule  string // that determined Class
+	Rule  string // the ids of the rules that determined Class, with spaces between them
 
 	oldClass Class // Class when it was loaded
 }
@@ -57,6 +60,59 @@ const (
 	maxHits = 1000
 )
 
+// Signals are properties of a request by which its client differs from a browser, or agrees with
+// one. The zero value means nothing: older hits have none.
+type Signals uint16
+
+// The signals.
+const (
+	NoLanguage      Signals = 1 << iota // without Accept-Language
+	AnyAccept                           // Accept: */*, which browsers do not send for a page
+	NoEncoding                          // without Accept-Encoding
+	HTTP10                              // HTTP/1.0
+	NoFetchMetadata                     // over https, without any Sec-Fetch header
+	Navigated                           // Sec-Fetch headers of a person's navigation
+	BrandMismatch                       // Sec-CH-UA contradicts the user agent
+)
+
+// gmailPrefetch is the end of the agent with which Gmail fetches images at delivery.
+const gmailPrefetch = "Edge/12.246 Mozilla/5.0"
+
+// Prefetching reports whether the agent is that of a mailbox provider that fetches images in advance:
+// of Apple's mail privacy, or of Gmail at delivery.
+func Prefetching(agent string) (apple, gmail bool) {
+	return agent == "Mozilla/5.0", strings.HasSuffix(agent, gmailPrefetch)
+}
+
+// Proxied reports whether the request came from a proxy of a mailbox provider, which has the same
+// address for many recipients: then the address means nothing.
+func (h *Hit) Proxied() bool {
+	apple, gmail := Prefetching(h.Agent)
+	return ImageProxy(h.Agent) || !h.Click && (apple || gmail)
+}
+
+// Network returns the network of an address: the /24 of an IPv4 address, the /64 of an IPv6 address,
+// in a short form; the text itself if it is no address.
+func Network(ip string) string {
+	a, err := netip.ParseAddr(ip)
+	if err != nil {
+		return ip
+	}
+	a = a.Unmap().WithZone("")
+	bits := 64
+	if a.Is4() {
+		bits = 24
+	}
+	p, err := a.Prefix(bits)
+	if err != nil {
+		return ip
+	}
+	return p.String()
+}
+
+// HoneypotLink is the number of the invisible link in tokens. Contents have fewer links.
+const HoneypotLink = 1<<16 - 1
+
 // clean makes a header valid for a text column, and cuts it to maxAgent bytes.
 func clean(s string) string {
 	s = strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\x00", "\uFFFD")
@@ -78,17 +134,18 @@ func (h Hit) dedupID() id.Hit {
 	return u
 }
 
-const hitColumns = `tenant_id, message_id, id, send_id, contact_id, kind, link, url, at, since_sent, method, agent, ip, prefetch, class, rule`
+const hitColumns = `tenant_id, message_id, id, send_id, contact_id, kind, link, url, at, since_sent, method, agent, ip, prefetch, signals, class, rule`
 
 func scanHit(scan func(...any) error) (Hit, error) {
 	var h Hit
 	var kind string
 	var link, since sql.NullInt64
 	var url, rule sql.NullString
-	var at int64
+	var at, signals int64
 	err := scan(&h.Tenant, &h.Message, &h.ID, &h.Send, &h.Contact, &kind, &link, &url, &at, &since,
-		&h.Method, &h.Agent, &h.IP, &h.Prefetch, &h.Class, &rule)
+		&h.Method, &h.Agent, &h.IP, &h.Prefetch, &signals, &h.Class, &rule)
 	h.Click, h.Link, h.URL, h.At, h.Rule = kind == "click", int(link.Int64), url.String, sqldb.Time(at), rule.String
+	h.Honeypot, h.Signals = h.Click && !url.Valid, Signals(signals)
 	h.oldClass = h.Class
 	if since.Valid {
 		h.SinceSent = new(time.Duration(since.Int64) * time.Microsecond)

@@ -16,18 +16,21 @@ import (
 //	hits        to the end; for each
 //	  message   16 bytes
 //	  at        microseconds since the hit before, or since 1970 for the first; signed
-//	  bits      1 byte: hitClick, hitPrefetch
+//	  bits      1 byte: hitClick, hitPrefetch, hitHoneypot, hitSignals
 //	  method, agent, IP   the number of a text, for each
-//	  link, url           for clicks; the latter is the number of a text
+//	  signals             with hitSignals
+//	  link, url           for clicks other than on the invisible link; the latter is the number of a text
 //
 // Numbers are varints (encoding/binary). Each text is stored once, since hits of the same
 // time have few different agents and addresses.
 
 const (
-	packVersion = 1
+	packVersion = 2 // 1 has neither signals nor honeypot, and can be decoded, too
 
 	hitClick    = 1 << 0
 	hitPrefetch = 1 << 1
+	hitHoneypot = 1 << 2
+	hitSignals  = 1 << 3
 )
 
 var errPack = errors.New("not a pack of hits that this version can decode")
@@ -66,11 +69,20 @@ func pack(hits []Hit) []byte {
 		if h.Prefetch {
 			bits |= hitPrefetch
 		}
+		if h.Honeypot {
+			bits |= hitHoneypot
+		}
+		if h.Signals != 0 {
+			bits |= hitSignals
+		}
 		rows = append(rows, bits)
 		for _, text := range []string{h.Method, h.Agent, h.IP} {
 			rows = binary.AppendUvarint(rows, p.number(text))
 		}
-		if h.Click {
+		if h.Signals != 0 {
+			rows = binary.AppendUvarint(rows, uint64(h.Signals))
+		}
+		if h.Click && !h.Honeypot {
 			rows = binary.AppendUvarint(rows, uint64(h.Link))
 			rows = binary.AppendUvarint(rows, p.number(h.URL))
 		}
@@ -82,7 +94,7 @@ func pack(hits []Hit) []byte {
 
 // unpack returns the hits of a tenant's pack. The error is errPack.
 func unpack(tenant id.Tenant, b []byte) (hits []Hit, err error) {
-	if len(b) == 0 || b[0] != packVersion {
+	if len(b) == 0 || b[0] != 1 && b[0] != packVersion {
 		return nil, errPack
 	}
 	r := unpacker{rest: b[1:]}
@@ -95,11 +107,17 @@ func unpack(tenant id.Tenant, b []byte) (hits []Hit, err error) {
 		copy(h.Message[:], r.bytes(len(h.Message)))
 		last += r.signed()
 		h.At = time.UnixMicro(last).UTC()
+		signals := false
 		for _, bits := range r.bytes(1) {
-			h.Click, h.Prefetch = bits&hitClick != 0, bits&hitPrefetch != 0
+			h.Click, h.Prefetch, h.Honeypot, signals = bits&hitClick != 0, bits&hitPrefetch != 0, bits&hitHoneypot != 0, bits&hitSignals != 0
 		}
 		h.Method, h.Agent, h.IP = r.text(), r.text(), r.text()
-		if h.Click {
+		if signals {
+			h.Signals = Signals(r.number(1<<16 - 1))
+		}
+		if h.Honeypot {
+			h.Click, h.Link = true, HoneypotLink
+		} else if h.Click {
 			h.Link, h.URL = int(r.number(1<<31-1)), r.text()
 		}
 		hits = append(hits, h)

@@ -18,7 +18,7 @@ func PersonalData() contact.PersonalData {
 
 // exportedHit is a hit in a personal export.
 type exportedHit struct {
-	Kind           string     `json:"kind"` // open or click
+	Kind           string     `json:"kind"` // open or click; without a URL: of the invisible link
 	Message        id.Message `json:"message_id"`
 	At             time.Time  `json:"at"`
 	URL            *string    `json:"url"`
@@ -72,7 +72,7 @@ func eraseHits(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, people []con
 		ids[i] = p.ID
 	}
 	_, err := tx.Exec(ctx, `
-		UPDATE hit SET ip = '', agent = CASE
+		UPDATE hit SET ip = '', net = '', agent = CASE
 			WHEN agent LIKE '%GoogleImageProxy%' THEN 'GoogleImageProxy'
 			WHEN agent LIKE '%YahooMailProxy%' THEN 'YahooMailProxy'
 			ELSE '' END

@@ -123,7 +123,8 @@ func clearAnonymized(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, hits [
 // returns the new ones.
 func insertHits(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, hits []Hit) ([]Hit, error) {
 	t := tx.Table("n BIGINT", "message_id UUID", "id UUID", "send_id UUID", "contact_id UUID", "kind TEXT",
-		"link INTEGER", "url TEXT", "at BIGINT", "since_sent BIGINT", "method TEXT", "agent TEXT", "proxy BOOLEAN", "ip TEXT", "prefetch BOOLEAN")
+		"link INTEGER", "url TEXT", "at BIGINT", "since_sent BIGINT", "method TEXT", "agent TEXT", "proxy BOOLEAN", "ip TEXT", "net TEXT",
+		"prefetch BOOLEAN", "signals INTEGER")
 	n := 0 // number of the hit within its message
 	for i, h := range hits {
 		if n++; i > 0 && hits[i-1].Message != h.Message {
@@ -131,21 +132,24 @@ func insertHits(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, hits []Hit)
 		}
 		kind, link, url := "open", any(nil), any(nil)
 		if h.Click {
-			kind, link, url = "click", h.Link, h.URL
+			kind, link = "click", h.Link
+			if !h.Honeypot {
+				url = h.URL
+			}
 		}
 		var since any
 		if h.SinceSent != nil {
 			since = h.SinceSent.Microseconds()
 		}
 		t.Add(n, h.Message, h.ID, h.Send, h.Contact, kind, link, url, h.At.UnixMicro(), since,
-			h.Method, h.Agent, ImageProxy(h.Agent), h.IP, h.Prefetch)
+			h.Method, h.Agent, h.Proxied(), h.IP, Network(h.IP), h.Prefetch, int64(h.Signals))
 	}
 	if t.Len() == 0 {
 		return nil, nil
 	}
 	rows, err := tx.Query(ctx, `
-		INSERT INTO hit (tenant_id, message_id, id, send_id, contact_id, kind, link, url, at, since_sent, method, agent, proxy, ip, prefetch, class)
-		SELECT h.tenant_id, v.message_id, v.id, v.send_id, v.contact_id, v.kind, v.link, v.url, v.at, v.since_sent, v.method, v.agent, v.proxy, v.ip, v.prefetch, 'pending'
+		INSERT INTO hit (tenant_id, message_id, id, send_id, contact_id, kind, link, url, at, since_sent, method, agent, proxy, ip, net, prefetch, signals, class)
+		SELECT h.tenant_id, v.message_id, v.id, v.send_id, v.contact_id, v.kind, v.link, v.url, v.at, v.since_sent, v.method, v.agent, v.proxy, v.ip, v.net, v.prefetch, v.signals, 'pending'
 		FROM `+tx.Home(1)+` CROSS JOIN `+t.As("v", 3)+`
 		WHERE v.n <= COALESCE((SELECT $2 - e.hits FROM engagement AS e WHERE e.tenant_id = $1 AND e.message_id = v.message_id), $2)
 		ON CONFLICT (tenant_id, message_id, id) DO NOTHING RETURNING message_id, id`, t.Args(tenant, maxHits)...)
@@ -180,6 +184,9 @@ func countHits(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, inserted []H
 		var flags Flags
 		for ; i < len(inserted) && inserted[i].Message == first.Message; i++ {
 			hits++
+			if inserted[i].Honeypot {
+				continue
+			}
 			if inserted[i].Click {
 				flags |= PendingClicked
 			} else {

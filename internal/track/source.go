@@ -8,10 +8,10 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// Source is an IP address that sends hits for messages of a send.
+// Source is a network that sends hits for messages of a send.
 type Source struct {
 	Send id.Send
-	IP   string
+	Net  string // of Network, not empty
 }
 
 // Window is a source between two times, both included.
@@ -20,24 +20,26 @@ type Window struct {
 	From, To time.Time
 }
 
-// SourceHit is a hit in the list of its source. Hits of image proxies, which fetch for many
-// people, are not listed.
+// SourceHit is a hit in the list of its source. Hits of mailbox providers' proxies, which fetch for
+// many people, are not listed.
 type SourceHit struct {
+	ID      id.Hit
 	Message id.Message
+	IP      string
 	At      time.Time
 }
 
 // Frequent reports for each window whether it contains at least n hits. It reads at most n
 // of each.
 func Frequent(ctx context.Context, db *sqldb.DB, tenant id.Tenant, list []Window, n int) ([]bool, error) {
-	t := db.Table("n BIGINT", "send_id UUID", "ip TEXT", "first BIGINT", "last BIGINT")
+	t := db.Table("n BIGINT", "send_id UUID", "net TEXT", "first BIGINT", "last BIGINT")
 	for i, s := range list {
-		t.Add(i, s.Send, s.IP, s.From.UnixMicro(), s.To.UnixMicro())
+		t.Add(i, s.Send, s.Net, s.From.UnixMicro(), s.To.UnixMicro())
 	}
 	rows, err := db.Query(ctx, `
 		SELECT v.n, (SELECT COUNT(*) FROM (
 			SELECT 1 FROM hit
-			WHERE hit.tenant_id = $1 AND hit.send_id = v.send_id AND hit.ip = v.ip AND NOT hit.proxy AND hit.at BETWEEN v.first AND v.last
+			WHERE hit.tenant_id = $1 AND hit.send_id = v.send_id AND hit.net = v.net AND hit.net <> '' AND NOT hit.proxy AND hit.at BETWEEN v.first AND v.last
 			LIMIT $2) AS few)
 		FROM `+t.As("v", 3), t.Args(tenant, n)...)
 	out := make([]bool, len(list))
@@ -59,36 +61,29 @@ func SourceHits(ctx context.Context, db *sqldb.DB, tenant id.Tenant, s Window, a
 		after = SourceHit{At: s.From}
 	}
 	rows, err := db.Query(ctx, `
-		SELECT message_id, at FROM hit
-		WHERE tenant_id = $1 AND send_id = $2 AND ip = $3 AND NOT proxy AND at >= $4 AND (at, message_id) > ($4, $5) AND at <= $6
-		ORDER BY at, message_id LIMIT $7`,
-		tenant, s.Send, s.IP, after.At.UnixMicro(), after.Message, s.To.UnixMicro(), limit)
-	return sqldb.Collect(rows, err, func(scan func(...any) error) (h SourceHit, err error) {
-		err = scan(&h.Message, sqldb.ToTime(&h.At))
-		return h, err
-	})
+		SELECT id, message_id, ip, at FROM hit
+		WHERE tenant_id = $1 AND send_id = $2 AND net = $3 AND net <> '' AND NOT proxy AND at >= $4 AND (at, id) > ($4, $5) AND at <= $6
+		ORDER BY at, id LIMIT $7`,
+		tenant, s.Send, s.Net, after.At.UnixMicro(), after.ID, s.To.UnixMicro(), limit)
+	return sqldb.Collect(rows, err, scanSourceHit)
 }
 
-// GenuineHit is a hit classified as human or privacy.
-type GenuineHit struct {
-	ID id.Hit
-	SourceHit
+func scanSourceHit(scan func(...any) error) (h SourceHit, err error) {
+	err = scan(&h.ID, &h.Message, &h.IP, sqldb.ToTime(&h.At))
+	return h, err
 }
 
 // GenuineHits returns up to limit hits of a window classified as human or privacy, by time,
 // after the given one, which may be before the window.
-func GenuineHits(ctx context.Context, db *sqldb.DB, tenant id.Tenant, s Window, after GenuineHit, limit int) ([]GenuineHit, error) {
+func GenuineHits(ctx context.Context, db *sqldb.DB, tenant id.Tenant, s Window, after SourceHit, limit int) ([]SourceHit, error) {
 	if after.At.Before(s.From) {
-		after = GenuineHit{SourceHit: SourceHit{At: s.From}}
+		after = SourceHit{At: s.From}
 	}
 	rows, err := db.Query(ctx, `
-		SELECT id, message_id, at FROM hit
-		WHERE tenant_id = $1 AND send_id = $2 AND ip = $3 AND class IN ('human', 'privacy') AND NOT proxy
+		SELECT id, message_id, ip, at FROM hit
+		WHERE tenant_id = $1 AND send_id = $2 AND net = $3 AND net <> '' AND class IN ('human', 'privacy') AND NOT proxy
 			AND at >= $4 AND (at, id) > ($4, $5) AND at <= $6
 		ORDER BY at, id LIMIT $7`,
-		tenant, s.Send, s.IP, after.At.UnixMicro(), after.ID, s.To.UnixMicro(), limit)
-	return sqldb.Collect(rows, err, func(scan func(...any) error) (h GenuineHit, err error) {
-		err = scan(&h.ID, &h.Message, sqldb.ToTime(&h.At))
-		return h, err
-	})
+		tenant, s.Send, s.Net, after.At.UnixMicro(), after.ID, s.To.UnixMicro(), limit)
+	return sqldb.Collect(rows, err, scanSourceHit)
 }

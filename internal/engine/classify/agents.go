@@ -29,7 +29,8 @@ var clientPatterns = regexp.MustCompile(`(?i)microsoft outlook|ms-?office|\boutl
 // else about a hit. The zero value is ready to use; a nil *Agents caches nothing. It is safe for
 // concurrent use.
 type Agents struct {
-	kept cache.Cache[string, bool] // bounded, since anyone can send any string
+	lists *Lists                    // may be nil
+	kept  cache.Cache[string, bool] // bounded, since anyone can send any string
 }
 
 // Machine reports whether an agent is empty or that of a program (rule R2): in our patterns, or a
@@ -40,7 +41,7 @@ func (a *Agents) Machine(agent string) bool {
 	}
 	is, ok := a.kept.Get(agent, time.Time{})
 	if !ok {
-		is = isMachine(agent)
+		is = a.lists.isMachine(agent)
 		a.kept.Put(agent, is, time.Time{}, 0)
 	}
 	return is

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/packetboat/packetboat/internal/content"
@@ -26,6 +27,7 @@ type batch struct {
 	messages []id.Message    // in order
 	due      map[id.Hit]bool // the hits that get a verdict
 	byFanOut map[id.Hit]bool // the hits to which rule R7 applies
+	proofs   []track.Proof   // that were not processed yet, of these messages
 }
 
 // batches splits messages, given in order, by their number of hits.
@@ -120,17 +122,54 @@ func (e *Engine) writeBatch(ctx context.Context, b batch, now time.Time) error {
 		if err != nil {
 			return err
 		}
-		verdicts, err := e.verdicts(ctx, tx, b, found.Hits)
+		verdicts, err := e.verdicts(ctx, tx, b, found)
 		if err != nil {
+			return err
+		}
+		if err := track.ProofsProcessed(ctx, tx, b.tenant, b.proofs); err != nil {
 			return err
 		}
 		return found.ApplyVerdicts(ctx, verdicts)
 	})
 }
 
+// judgeProofs judges the messages of new proofs again, up to a number of them, and reports whether there
+// may be more.
+func (e *Engine) judgeProofs(ctx context.Context) (more bool, err error) {
+	list, err := track.PendingProofs(ctx, e.DB, pageSize)
+	if err != nil {
+		return false, err
+	}
+	of := map[id.Tenant][]track.Proof{}
+	for _, p := range list {
+		of[p.Tenant] = append(of[p.Tenant], p)
+	}
+	for _, tenant := range slices.Sorted(maps.Keys(of)) {
+		proofs := map[id.Message][]track.Proof{}
+		for _, p := range of[tenant] {
+			proofs[p.Message] = append(proofs[p.Message], p)
+		}
+		messages := slices.SortedFunc(maps.Keys(proofs), id.Compare)
+		counts, err := track.HitCounts(ctx, e.DB, tenant, messages)
+		if err != nil {
+			return false, err
+		}
+		for _, part := range batches(messages, counts) {
+			b := batch{tenant: tenant, messages: part}
+			for _, m := range part {
+				b.proofs = append(b.proofs, proofs[m]...)
+			}
+			if err := e.writeBatch(ctx, b, e.Now()); err != nil {
+				return false, fmt.Errorf("judge hits again after proofs: %w", err)
+			}
+		}
+	}
+	return len(list) == pageSize, nil
+}
+
 // verdicts returns the hits of the batch whose class changes: the due ones, and settled ones near
 // them.
-func (e *Engine) verdicts(ctx context.Context, tx *sqldb.DB, b batch, hits []track.Hit) ([]track.Hit, error) {
+func (e *Engine) verdicts(ctx context.Context, tx *sqldb.DB, b batch, found *track.Evidence) ([]track.Hit, error) {
 	records, err := outbox.FindAll(ctx, tx, b.tenant, b.messages)
 	if err != nil {
 		return nil, err
@@ -139,23 +178,45 @@ func (e *Engine) verdicts(ctx context.Context, tx *sqldb.DB, b batch, hits []tra
 	if err != nil {
 		return nil, err
 	}
+	proofs, err := found.Proofs(ctx)
+	if err != nil {
+		return nil, err
+	}
 	of := map[id.Message][]track.Hit{}
-	for _, h := range hits {
+	for _, h := range found.Hits {
 		r := records[h.Message]
 		if h.SinceSent == nil && r.SentAt != nil { // recorded before the message's acceptance was stored
 			h.SinceSent = new(h.At.Sub(*r.SentAt))
 		}
 		of[h.Message] = append(of[h.Message], h)
 	}
+	gateways, err := e.gateways(ctx, records, of)
+	if err != nil {
+		return nil, err
+	}
 	var changed []track.Hit
 	for _, m := range b.messages {
 		old := of[m]
-		c := Case{
-			Hits: slices.Clone(old), Links: links[records[m].Content], Agents: &e.agents,
-			FanOut: func(h *track.Hit) bool { return b.byFanOut[h.ID] },
+		judge := func(familiar func(*track.Hit) bool) []track.Hit {
+			c := Case{
+				Hits: slices.Clone(old), Links: links[records[m].Content], Agents: &e.agents, Lists: e.Lists,
+				FanOut:  func(h *track.Hit) bool { return b.byFanOut[h.ID] },
+				Gateway: gateways[m], Proofs: proofs[m], Familiar: familiar,
+			}
+			c.Judge()
+			return c.Hits
 		}
-		c.Judge()
-		for i, h := range c.Hits {
+		now := judge(nil)
+		if slices.ContainsFunc(now, byScore) { // people known from other mails are rarely needed
+			known, err := track.FamiliarTo(ctx, tx, b.tenant, old[0].Contact, m, old[len(old)-1].At)
+			if err != nil {
+				return nil, err
+			}
+			if len(known) > 0 {
+				now = judge(func(h *track.Hit) bool { return isFamiliar(h, known) })
+			}
+		}
+		for i, h := range now {
 			if b.due[h.ID] || h.Class != old[i].Class && b.reopened(old, i, h) {
 				changed = append(changed, h)
 			}
@@ -164,16 +225,61 @@ func (e *Engine) verdicts(ctx context.Context, tx *sqldb.DB, b batch, hits []tra
 	return changed, nil
 }
 
+// byScore reports whether the score made a hit a machine's. Rule ids of the score do not begin with R.
+func byScore(h track.Hit) bool { return h.Class == track.Bot && !strings.HasPrefix(h.Rule, "R") }
+
+// familiarTime is how long before a hit another one makes it familiar (rule G3).
+const familiarTime = 90 * 24 * time.Hour
+
+// isFamiliar is rule G3: one of the contact's human hits on other mails came from the same network and
+// kind of browser, at most ninety days before.
+func isFamiliar(h *track.Hit, known []track.Familiar) bool {
+	return slices.ContainsFunc(known, func(k track.Familiar) bool {
+		ago := h.At.Sub(k.At)
+		return ago >= 0 && ago <= familiarTime && sameNetwork(k.IP, h.IP) && browserFamily(k.Agent) == browserFamily(h.Agent)
+	})
+}
+
+// gateways returns the vendors of the recipients' mail gateways, for messages with clicks so soon that
+// it matters.
+func (e *Engine) gateways(ctx context.Context, records map[id.Message]outbox.Record, of map[id.Message][]track.Hit) (map[id.Message]string, error) {
+	if e.Domains == nil {
+		return nil, nil
+	}
+	domains := map[id.Message]string{}
+	var list []string
+	for m, hits := range of {
+		if slices.ContainsFunc(hits, func(h track.Hit) bool { return h.Click && h.SinceSent != nil && *h.SinceSent < gatewayTime }) {
+			_, domain, _ := strings.Cut(records[m].Email, "@")
+			domains[m] = strings.ToLower(domain)
+			list = append(list, domains[m])
+		}
+	}
+	if len(list) == 0 {
+		return nil, nil
+	}
+	slices.Sort(list)
+	found, err := e.Domains.Of(ctx, slices.Compact(list)...)
+	if err != nil {
+		return nil, err
+	}
+	out := make(map[id.Message]string, len(domains))
+	for m, d := range domains {
+		out[m] = Gateway(found[d])
+	}
+	return out, nil
+}
+
 // reopened reports whether the settled verdict on old[i] may change to that of h: a due hit of the
-// message is within reopenWindow, or rule R7 applies. A verdict by rule R7 stays, since later hits
-// can only add to those that it is based on.
+// message is within reopenWindow, a new proof is about the hit, or rule R7 applies. A verdict by rule
+// R7 stays, since later hits can only add to those that it is based on.
 func (b *batch) reopened(old []track.Hit, i int, h track.Hit) bool {
 	if old[i].Class == track.Pending || old[i].Rule == "R7" { // a pending hit is judged when it is due
 		return false
 	}
 	return h.Rule == "R7" || slices.ContainsFunc(old, func(o track.Hit) bool {
 		return b.due[o.ID] && timeBetween(o.At, h.At) <= reopenWindow
-	})
+	}) || slices.ContainsFunc(b.proofs, func(p track.Proof) bool { return p.Message == h.Message && provenBy(&h, p.At) })
 }
 
 // linkCounts returns the number of links in the contents of messages.

@@ -3,10 +3,9 @@
 // Scanners fetch every link and privacy proxies fetch every image; counted as people, they would
 // make every report wrong. A hit is recorded as pending. After a time in which its neighbours can
 // arrive, it is judged by a list of rules together with all other hits of its message; the first
-// rule that matches decides, and a hit without a matching rule is a human's. A new hit makes the
-// hits of the ten minutes around it be judged again, because a sweep over all links is visible only
-// as a whole. Rule R4, the honeypot, is not implemented until content can contain an invisible
-// link.
+// rule that matches decides (rules.go), and if none matches, a sum of weaker signals (score.go). A new
+// hit makes the hits of the ten minutes around it be judged again, because a sweep over all links is
+// visible only as a whole; so does a proof that a person read the mail (track.Proof).
 package classify
 
 import (
@@ -20,6 +19,7 @@ import (
 	"time"
 
 	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/maildomain"
 	"github.com/packetboat/packetboat/internal/poll"
 	"github.com/packetboat/packetboat/internal/sqldb"
 	"github.com/packetboat/packetboat/internal/track"
@@ -43,7 +43,9 @@ type Engine struct {
 	Log *slog.Logger
 	Now func() time.Time
 	// Live reports whether a send is sending or paused. Hits of other sends are judged at once.
-	Live func(ctx context.Context, tenant id.Tenant, send id.Send) (bool, error)
+	Live    func(ctx context.Context, tenant id.Tenant, send id.Send) (bool, error)
+	Lists   *Lists                // nil: the bundled ones
+	Domains *maildomain.Providers // of recipients' mail servers; nil: unknown
 	// Every and Settle replace Interval and minimumSettle in tests of the whole program.
 	Every, Settle time.Duration
 
@@ -67,6 +69,7 @@ const quickPasses = 6
 // pass judges the pending hits page by page, until none is due. A full pass stores its end time; a
 // quick one skips the sends that are live.
 func (e *Engine) pass(ctx context.Context, quick bool) error {
+	e.agents.lists = e.Lists
 	unrecorded := e.drain(ctx) // after an error, judge the recorded hits all the same
 	var after track.Position
 	for {
@@ -78,6 +81,12 @@ func (e *Engine) pass(ctx context.Context, quick bool) error {
 			break
 		}
 		after = *next
+	}
+	for more := true; more; {
+		var err error
+		if more, err = e.judgeProofs(ctx); err != nil {
+			return errors.Join(unrecorded, err)
+		}
 	}
 	if quick || unrecorded != nil {
 		return unrecorded

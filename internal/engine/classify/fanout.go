@@ -13,12 +13,15 @@ import (
 	"github.com/packetboat/packetboat/internal/track"
 )
 
-// window is a span of at most fanOutWindow that moves over the hits of one address and counts the
+// window is a span of at most fanOutWindow that moves over the hits of one source and counts the
 // messages in it.
 type window struct {
 	hits     []track.SourceHit // by time
 	messages map[id.Message]int
+	enough   int // messages that make it full
 }
+
+func newWindow(enough int) window { return window{messages: map[id.Message]int{}, enough: enough} }
 
 func (w *window) add(h track.SourceHit) {
 	w.hits = append(w.hits, h)
@@ -42,28 +45,36 @@ func (w *window) dropBefore(t time.Time) {
 	}
 }
 
-func (w *window) full() bool { return len(w.messages) >= fanOut }
+func (w *window) full() bool { return len(w.messages) >= w.enough }
 
-// fannedOut applies rule R7 to hits of one address at the given times, in ascending order: whether
-// a span of 60 seconds around the time has hits on enough different messages. next returns the
-// address's hits in order, each once: the next one that is not before a time, or nil. Where hits are
-// dense, most of them are never read.
+// fannedOut applies rule R7 to hits of one network, given in ascending order of time: whether a span of
+// 60 seconds around the hit has hits of its network on enough different messages, or hits of its
+// address on fewer that are enough for one address. next returns the network's hits in order, each
+// once: the next one that is not before a time, or nil. Where hits are dense, most of them are never
+// read.
 //
 // A span of 60 seconds that contains a time t begins at t-60s or later and ends at t+60s or
 // earlier. So the rule applies if and only if there is a span of at most 60 seconds with enough
 // messages between these two; and a span that begins at s makes it apply to all later times up to
-// s+60s.
-func fannedOut(times []time.Time, next func(from time.Time) (*track.SourceHit, error)) ([]bool, error) {
-	out := make([]bool, len(times))
-	w := window{messages: map[id.Message]int{}}
+// s+60s. Where it does not apply by the network, all hits between the two have been read, and those of
+// the address are among them.
+func fannedOut(hits []track.SourceHit, next func(from time.Time) (*track.SourceHit, error)) ([]bool, error) {
+	out := make([]bool, len(hits))
+	w := newWindow(fanOutNetwork)
+	var read []track.SourceHit // those not before from
 	var ahead *track.SourceHit // read already, and too late for the times so far
-	var until time.Time        // the rule applies to all times up to this one
-	for i, t := range times {
-		from, to := t.Add(-fanOutWindow), t.Add(fanOutWindow)
-		if out[i] = !t.After(until); out[i] {
+	var until time.Time        // the rule applies by the network to all times up to this one
+	for i, h := range hits {
+		from, to := h.At.Add(-fanOutWindow), h.At.Add(fanOutWindow)
+		if out[i] = !h.At.After(until); out[i] {
 			continue
 		}
 		w.dropBefore(from)
+		first := 0
+		for first < len(read) && read[first].At.Before(from) {
+			first++
+		}
+		read = read[first:]
 		if ahead != nil && ahead.At.Before(from) {
 			ahead = nil
 		}
@@ -78,14 +89,33 @@ func fannedOut(times []time.Time, next func(from time.Time) (*track.SourceHit, e
 				break
 			}
 			w.add(*ahead)
+			read = append(read, *ahead)
 			w.dropBefore(ahead.At.Add(-fanOutWindow))
 			ahead = nil
 		}
 		for w.full() {
 			until, out[i] = w.removeFirst().Add(fanOutWindow), true
 		}
+		out[i] = out[i] || addressFannedOut(h, read)
 	}
 	return out, nil
+}
+
+// addressFannedOut reports whether some span of 60 seconds that contains the time of a hit has hits of
+// its address on enough different messages. It is given all hits of the network around it, by time.
+func addressFannedOut(h track.SourceHit, around []track.SourceHit) bool {
+	w := newWindow(fanOut)
+	for _, o := range around {
+		if o.IP != h.IP || timeBetween(o.At, h.At) > fanOutWindow {
+			continue
+		}
+		w.add(o)
+		w.dropBefore(o.At.Add(-fanOutWindow))
+		if w.full() {
+			return true
+		}
+	}
+	return false
 }
 
 // Page sizes for reading the hits of an address.
@@ -94,7 +124,7 @@ const (
 	lastPage  = 1024
 )
 
-// pager reads the hits of an address in a span of time, page by page.
+// pager reads the hits of a network in a span of time, page by page.
 type pager struct {
 	ctx     context.Context
 	db      *sqldb.DB
@@ -124,7 +154,7 @@ func (p *pager) next(from time.Time) (*track.SourceHit, error) {
 		p.size = min(max(2*p.size, firstPage), lastPage)
 		page, err := track.SourceHits(p.ctx, p.db, p.tenant, s, p.last, p.size)
 		if err != nil {
-			return nil, fmt.Errorf("read hits of address: %w", err)
+			return nil, fmt.Errorf("read hits of network: %w", err)
 		}
 		if p.done = len(page) < p.size; len(page) > 0 {
 			p.page, p.last = page, page[len(page)-1]
@@ -132,10 +162,10 @@ func (p *pager) next(from time.Time) (*track.SourceHit, error) {
 	}
 }
 
-// fanOutAt applies rule R7 to hits of a source at the given times, in ascending order.
-func fanOutAt(ctx context.Context, db *sqldb.DB, tenant id.Tenant, s track.Source, times []time.Time) ([]bool, error) {
-	p := pager{ctx: ctx, db: db, tenant: tenant, stretch: around(s, times[0], times[len(times)-1])}
-	return fannedOut(times, p.next)
+// fanOutAt applies rule R7 to hits of a source, in ascending order of time.
+func fanOutAt(ctx context.Context, db *sqldb.DB, tenant id.Tenant, s track.Source, hits []track.SourceHit) ([]bool, error) {
+	p := pager{ctx: ctx, db: db, tenant: tenant, stretch: around(s, hits[0].At, hits[len(hits)-1].At)}
+	return fannedOut(hits, p.next)
 }
 
 // around returns the stretch of a source that decides about the times from first to last.
@@ -153,27 +183,27 @@ type fanOutHits struct {
 
 func findFanOut(ctx context.Context, db *sqldb.DB, tenant id.Tenant, due []track.Hit) (*fanOutHits, error) {
 	f := &fanOutHits{due: map[id.Hit]bool{}, settled: map[id.Hit]bool{}}
-	of := map[track.Source][]track.Hit{}
+	of := map[track.Source][]track.SourceHit{}
 	for _, h := range due {
-		if h.IP != "" && !track.ImageProxy(h.Agent) {
-			s := track.Source{Send: h.Send, IP: h.IP}
-			of[s] = append(of[s], h)
+		if h.IP != "" && !h.Proxied() {
+			s := track.Source{Send: h.Send, Net: track.Network(h.IP)}
+			of[s] = append(of[s], track.SourceHit{ID: h.ID, Message: h.Message, IP: h.IP, At: h.At})
 		}
 	}
 	if len(of) == 0 {
 		return f, nil
 	}
 	sources := slices.SortedFunc(maps.Keys(of), func(a, b track.Source) int {
-		return cmp.Or(id.Compare(a.Send, b.Send), cmp.Compare(a.IP, b.IP))
+		return cmp.Or(id.Compare(a.Send, b.Send), cmp.Compare(a.Net, b.Net))
 	})
 	stretches := make([]track.Window, len(sources))
 	for i, s := range sources {
-		slices.SortFunc(of[s], func(a, b track.Hit) int { return a.At.Compare(b.At) })
+		slices.SortFunc(of[s], func(a, b track.SourceHit) int { return a.At.Compare(b.At) })
 		stretches[i] = around(s, of[s][0].At, of[s][len(of[s])-1].At)
 	}
-	frequent, err := track.Frequent(ctx, db, tenant, stretches, fanOut) // most addresses are not
+	frequent, err := track.Frequent(ctx, db, tenant, stretches, fanOut) // most networks are not
 	if err != nil {
-		return nil, fmt.Errorf("count hits of addresses: %w", err)
+		return nil, fmt.Errorf("count hits of networks: %w", err)
 	}
 	for i, s := range sources {
 		if !frequent[i] {
@@ -190,12 +220,8 @@ func findFanOut(ctx context.Context, db *sqldb.DB, tenant id.Tenant, due []track
 
 // addSource applies the rule to the due hits of one source, ordered by time, and to the settled ones
 // near those to which it applies.
-func (f *fanOutHits) addSource(ctx context.Context, db *sqldb.DB, tenant id.Tenant, s track.Source, due []track.Hit) error {
-	times := make([]time.Time, len(due))
-	for i, h := range due {
-		times[i] = h.At
-	}
-	holds, err := fanOutAt(ctx, db, tenant, s, times)
+func (f *fanOutHits) addSource(ctx context.Context, db *sqldb.DB, tenant id.Tenant, s track.Source, due []track.SourceHit) error {
+	holds, err := fanOutAt(ctx, db, tenant, s, due)
 	if err != nil {
 		return err
 	}
@@ -226,20 +252,16 @@ func (f *fanOutHits) addSource(ctx context.Context, db *sqldb.DB, tenant id.Tena
 // addSettled applies the rule to the settled hits of a stretch. They are few: otherwise the rule
 // would have applied when they were judged.
 func (f *fanOutHits) addSettled(ctx context.Context, db *sqldb.DB, tenant id.Tenant, s track.Window) error {
-	var after track.GenuineHit
+	var after track.SourceHit
 	for {
 		page, err := track.GenuineHits(ctx, db, tenant, s, after, lastPage)
 		if err != nil {
-			return fmt.Errorf("read settled hits of address: %w", err)
+			return fmt.Errorf("read settled hits of network: %w", err)
 		}
 		if len(page) == 0 {
 			return nil
 		}
-		times := make([]time.Time, len(page))
-		for i, h := range page {
-			times[i] = h.At
-		}
-		holds, err := fanOutAt(ctx, db, tenant, s.Source, times)
+		holds, err := fanOutAt(ctx, db, tenant, s.Source, page)
 		if err != nil {
 			return err
 		}

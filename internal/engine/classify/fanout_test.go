@@ -15,20 +15,23 @@ import (
 	"github.com/packetboat/packetboat/internal/track"
 )
 
-// fanOutDefined is the definition of rule R7: some span of 60 seconds that contains at, the time of
-// a hit, has hits on ten different messages.
-func fanOutDefined(hits []track.SourceHit, at time.Time) bool {
+// fanOutDefined is the definition of rule R7: some span of 60 seconds that contains the time of a hit
+// has hits of its address on ten different messages, or hits of its network on thirty.
+func fanOutDefined(hits []track.SourceHit, of track.SourceHit) bool {
 	for _, first := range hits {
-		if first.At.After(at) || at.Sub(first.At) > 60*sec {
+		if first.At.After(of.At) || of.At.Sub(first.At) > 60*sec {
 			continue
 		}
-		messages := map[id.Message]bool{}
+		byAddress, byNetwork := map[id.Message]bool{}, map[id.Message]bool{}
 		for _, h := range hits {
 			if !h.At.Before(first.At) && h.At.Sub(first.At) <= 60*sec {
-				messages[h.Message] = true
+				byNetwork[h.Message] = true
+				if h.IP == of.IP {
+					byAddress[h.Message] = true
+				}
 			}
 		}
-		if len(messages) >= 10 {
+		if len(byAddress) >= 10 || len(byNetwork) >= 30 {
 			return true
 		}
 	}
@@ -40,25 +43,30 @@ func TestTheSlidingCountIsTheDefinitionOfFanOut(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		var hits []track.SourceHit
 		seconds, least, most := rapid.IntRange(0, rapid.SampledFrom([]int{5, 180, 2000}).Draw(r, "span")), 1, 80
+		addresses := rapid.SampledFrom([]int{1, 2, 5, 40}).Draw(r, "addresses")
 		if rapid.Bool().Draw(r, "edges") { // just enough messages, just near enough
 			seconds, least, most = rapid.SampledFrom([]int{0, 1, 59, 60, 61, 119, 120, 121, 122, 180, 181}), 11, 20
+			if addresses > 2 {
+				least, most = 31, 60
+			}
 		}
 		for i, s := range rapid.SliceOfN(seconds, least, most).Draw(r, "seconds") {
 			m := i
 			if least == 1 || rapid.IntRange(0, 4).Draw(r, "again") == 0 {
-				m = rapid.IntRange(1, 14).Draw(r, "message")
+				m = rapid.IntRange(1, rapid.SampledFrom([]int{14, 40}).Draw(r, "messages")).Draw(r, "message")
 			}
-			hits = append(hits, track.SourceHit{Message: idtest.Named[id.Message](fmt.Sprint(m)), At: noon.Add(time.Duration(s) * sec)})
+			ip := fmt.Sprintf("192.0.2.%d", rapid.IntRange(1, addresses).Draw(r, "address"))
+			hits = append(hits, track.SourceHit{Message: idtest.Named[id.Message](fmt.Sprint(m)), IP: ip, At: noon.Add(time.Duration(s) * sec)})
 		}
 		slices.SortStableFunc(hits, func(a, b track.SourceHit) int { return a.At.Compare(b.At) })
-		var times []time.Time
+		var due []track.SourceHit
 		for _, h := range hits {
 			if rapid.IntRange(0, 2).Draw(r, "due") == 0 {
-				times = append(times, h.At)
+				due = append(due, h)
 			}
 		}
 		at := 0
-		got, err := fannedOut(times, func(from time.Time) (*track.SourceHit, error) {
+		got, err := fannedOut(due, func(from time.Time) (*track.SourceHit, error) {
 			for at < len(hits) && hits[at].At.Before(from) {
 				at++
 			}
@@ -68,12 +76,12 @@ func TestTheSlidingCountIsTheDefinitionOfFanOut(t *testing.T) {
 			at++
 			return &hits[at-1], nil
 		})
-		if err != nil || len(got) != len(times) {
+		if err != nil || len(got) != len(due) {
 			r.Fatalf("fannedOut = %v, %v", got, err)
 		}
-		for i, when := range times {
-			if want := fanOutDefined(hits, when); got[i] != want {
-				r.Errorf("at %v: %v, want %v", when.Sub(noon), got[i], want)
+		for i, h := range due {
+			if want := fanOutDefined(hits, h); got[i] != want {
+				r.Errorf("at %v from %s: %v, want %v", h.At.Sub(noon), h.IP, got[i], want)
 			}
 		}
 	})
@@ -86,9 +94,9 @@ func TestTheSlidingCountReadsOfAFloodWhatItNeeds(t *testing.T) {
 	hit := func(i int) track.SourceHit {
 		return track.SourceHit{Message: idtest.Named[id.Message](fmt.Sprint(i)), At: noon.Add(time.Duration(i) * 2 * time.Minute / flood)}
 	}
-	var times []time.Time
+	var times []track.SourceHit
 	for i := range due {
-		times = append(times, hit(flood/2+i).At)
+		times = append(times, hit(flood/2+i))
 	}
 	read, at := 0, 0
 	got, err := fannedOut(times, func(from time.Time) (*track.SourceHit, error) {
@@ -103,7 +111,7 @@ func TestTheSlidingCountReadsOfAFloodWhatItNeeds(t *testing.T) {
 	if err != nil || slices.Contains(got, false) {
 		t.Errorf("the rule does not apply to the whole flood: %v, %v", got, err)
 	}
-	if read > due+2*fanOut {
+	if read > due+2*fanOutNetwork {
 		t.Errorf("%d hits were read for %d", read, due)
 	}
 }
@@ -143,7 +151,7 @@ func TestVerdictsByFanOutAreThoseOfTheDefinition(t *testing.T) {
 			sources := map[string][]track.SourceHit{}
 			for _, a := range acts {
 				if a.agent != google {
-					sources[a.ip] = append(sources[a.ip], track.SourceHit{Message: mails[a.m].ID, At: noon.Add(a.at)})
+					sources[a.ip] = append(sources[a.ip], track.SourceHit{Message: mails[a.m].ID, IP: a.ip, At: noon.Add(a.at)})
 				}
 			}
 			acts = rapid.Permutation(acts).Draw(r, "arrival")
@@ -168,7 +176,7 @@ func TestVerdictsByFanOutAreThoseOfTheDefinition(t *testing.T) {
 					continue
 				}
 				want := "human"
-				if h.Agent != google && fanOutDefined(sources[h.IP], h.At) {
+				if h.Agent != google && fanOutDefined(sources[h.IP], track.SourceHit{IP: h.IP, At: h.At}) {
 					want = "bot R7"
 				}
 				if got := verdict(h); got != want {

@@ -75,7 +75,13 @@ func method(agent string) (string, string) {
 	return "GET", agent
 }
 
-func verdict(h track.Hit) string { return strings.TrimSpace(string(h.Class) + " " + h.Rule) }
+// verdict returns the class of a hit, and the rules unless it is a person's, to which only signals add.
+func verdict(h track.Hit) string {
+	if h.Class == track.Human {
+		return string(h.Class)
+	}
+	return strings.TrimSpace(string(h.Class) + " " + h.Rule)
+}
 
 func sweep(from, step time.Duration, links int, agent, ip, want string) []act {
 	var acts []act
