@@ -15,6 +15,7 @@ import (
 	"github.com/packetboat/packetboat/internal/content"
 	"github.com/packetboat/packetboat/internal/endpoint"
 	"github.com/packetboat/packetboat/internal/engine/deliver"
+	"github.com/packetboat/packetboat/internal/event"
 	"github.com/packetboat/packetboat/internal/httpapi"
 	"github.com/packetboat/packetboat/internal/mail/dkim"
 	"github.com/packetboat/packetboat/internal/mail/dkim/libcrypto"
@@ -92,7 +93,7 @@ func (s *Server) assemble(ctx context.Context, registry prometheus.Registerer) (
 	s.health(mux)
 	out := &parts{handler: mux, loops: s.maintenance(t.limiter, api.Login)}
 	for range s.writers() {
-		out.loops = append(out.loops, loop{"save contacts", api.Saver.Run})
+		out.loops = append(out.loops, loop{"save contacts", api.Saver.Run}, loop{"record events", api.Recorder.Run})
 	}
 	if s.has(RoleAPI) || s.has(RoleApp) {
 		if err := reference(mux, router); err != nil {
@@ -138,6 +139,7 @@ func (s *Server) api(registry prometheus.Registerer, t tools) (*httpapi.API, *en
 	api := &httpapi.API{
 		DB: db, Box: s.Store.Box, Now: t.now, BaseURL: s.Config.BaseURL, Hosts: s.Config.Hosts, Log: log, AllowPrivateRelays: t.private,
 		Login: s.login(t.limiter), Gate: gate, Saver: contact.NewSaver(db, sender.QueueContactRules, t.now), Usage: usage.Finders{broadcast.Finder(), segment.Finder(), savedfilter.Finder()},
+		Recorder:  event.NewRecorder(db, t.now),
 		Providers: &maildomain.Providers{DB: db, Now: t.now},
 		MJML:      mjml.New(), SendCounts: broadcast.Sends{},
 		PersonalData: personalData(t.now),

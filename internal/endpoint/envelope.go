@@ -26,6 +26,19 @@ type reason struct {
 	Details any    `json:"details,omitempty"`
 }
 
+// ItemError is the error of one item of a response, in the format of the errors of requests.
+type ItemError struct {
+	Code    string `json:"code"`
+	Message string `json:"message"`
+	Details any    `json:"details,omitempty"`
+}
+
+// ErrorOf returns a fault as the error of an item.
+func ErrorOf(f *fault.Error) ItemError {
+	_, e := enveloped(f)
+	return ItemError(e.Reason)
+}
+
 // statusOf is the table of kinds and statuses.
 func statusOf(k fault.Kind) int {
 	switch k {

@@ -12,6 +12,7 @@
 package event
 
 import (
+	"fmt"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -23,6 +24,12 @@ import (
 	"github.com/packetboat/packetboat/internal/journal"
 	"github.com/packetboat/packetboat/internal/mail/address"
 )
+
+// MaxBatch is the maximum number of events in one request.
+const MaxBatch = 500
+
+// ErrLimit is the fault of a larger number.
+var ErrLimit = fault.New(fault.Invalid, "LIMIT_EXCEEDED", fmt.Sprintf("at most %d events at once", MaxBatch))
 
 // Limits of one event.
 const (

@@ -15,6 +15,7 @@ import (
 	"github.com/packetboat/packetboat/internal/bulk"
 	"github.com/packetboat/packetboat/internal/contact"
 	"github.com/packetboat/packetboat/internal/endpoint"
+	"github.com/packetboat/packetboat/internal/event"
 	"github.com/packetboat/packetboat/internal/mail/mjml"
 	"github.com/packetboat/packetboat/internal/maildomain"
 	"github.com/packetboat/packetboat/internal/secret"
@@ -36,6 +37,7 @@ type API struct {
 	Log     *slog.Logger
 
 	Saver      *contact.Saver        // saves the contacts of many requests together; nil: a saver of its own
+	Recorder   *event.Recorder       // records the events of many requests together; nil: a recorder of its own
 	Providers  *maildomain.Providers // mail providers of contacts' domains; nil: a cache of its own
 	Usage      usage.Finder          // finds the records that refer to one that is to be deleted
 	SendCounts usage.Counter         // counts the broadcasts that use a template or a block; nil: none
@@ -65,6 +67,7 @@ func (a *API) Register(r *endpoint.Router) {
 	customFieldsAPI{db: a.DB, now: a.Now, usage: a.Usage}.register(r)
 	domainsAPI{db: a.DB, box: a.Box, baseURL: a.BaseURL, hosts: a.Hosts, now: a.Now}.register(r)
 	emailTypesAPI{db: a.DB, now: a.Now, usage: a.Usage}.register(r)
+	eventsAPI{db: a.DB, recorder: a.recorder()}.register(r)
 	identitiesAPI{db: a.DB, now: a.Now, tester: a.Tester, usage: a.Usage}.register(r)
 	jobsAPI{db: a.DB, baseURL: a.BaseURL, now: a.Now}.register(r)
 	mailboxAPI{db: a.DB, cursors: cursors}.register(r)
@@ -95,4 +98,11 @@ func (a *API) contacts() contactsAPI {
 		c.providers = &maildomain.Providers{DB: a.DB, Now: a.Now}
 	}
 	return c
+}
+
+func (a *API) recorder() *event.Recorder {
+	if a.Recorder != nil {
+		return a.Recorder
+	}
+	return &event.Recorder{DB: a.DB, Now: a.Now}
 }

@@ -39,6 +39,8 @@ var setupSteps = []step{
 	{op: "createContact", query: "include_identity_token=true", body: `{"email": "ann@example.org", "external_id": "e-1", "first_name": "Ann", "last_name": "Bee", "tags": ["x"], "stage_id": "{stage}",
 		"custom_fields": {"plan": "pro"}, "subscriptions": {"weekly": true}, "timezone": "Europe/Berlin", "country": "DE", "website": "https://example.org/", "do_not_contact": false}`, status: 201, remember: "contact"},
 	{op: "addSegmentMembers", path: map[string]string{"key": "{segment}"}, body: `{"contact_ids": ["{contact}"]}`, status: 200},
+	{op: "recordEvent", body: `{"event_name": "order", "contact_id": "{contact}", "contact_email": "ann@example.org", "type": "order_placed", "properties": {"orderId": "A1", "value": "9.5"}, "occurred_at": "2026-02-01T00:00:00Z"}`, status: 202, remember: "event", field: "event_id"},
+	{op: "recordEvents", body: `{"events": [{"event_name": "order", "contact_email": "ann@example.org", "idempotency_key": "k-1"}, {"event_name": "order"}]}`, status: 202},
 	{op: "addSuppression", body: `{"email": "gone@example.org", "reason": "manual"}`, status: 201},
 	{op: "importContacts", body: "--x\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a.csv\"\r\n\r\nemail,Plan,Town\nbob@example.org,pro,Rome\n\r\n" +
 		"--x\r\nContent-Disposition: form-data; name=\"options\"\r\n\r\n" + `{"mapping": {"Town": "city"}, "mode": "upsert", "tags": ["import"], "segment_key": "{segment}", "subscriptions": {"weekly": true}, "update_blank": false}` + "\r\n--x--\r\n", status: 202, remember: "import", field: "job_id"},
