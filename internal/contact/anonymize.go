@@ -158,20 +158,27 @@ func clearContacts(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, ids []id
 	return err
 }
 
-// Anonymized returns which of the contacts are anonymised.
-func Anonymized(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.Contact) (map[id.Contact]bool, error) {
-	rows, err := db.Query(ctx, `
-		SELECT id FROM contact
-		WHERE tenant_id = $1 AND anonymized_at IS NOT NULL AND id`+db.In(2), tenant, sqldb.List(db, ids))
-	found := map[id.Contact]bool{}
+// Whereabouts is what is recorded with the opens and clicks of a contact.
+type Whereabouts struct {
+	Anonymized bool
+	Country    string // ISO 3166-1 alpha-2; empty: unknown
+}
+
+// LoadWhereabouts returns the whereabouts of the contacts that exist.
+func LoadWhereabouts(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.Contact) (map[id.Contact]Whereabouts, error) {
+	rows, err := db.Query(ctx, `SELECT id, anonymized_at, country FROM contact WHERE tenant_id = $1 AND id`+db.In(2), tenant, sqldb.List(db, ids))
+	found := make(map[id.Contact]Whereabouts, len(ids))
 	err = sqldb.Each(rows, err, func(row func(...any) error) error {
 		var c id.Contact
-		err := row(&c)
-		found[c] = true
+		var o Whereabouts
+		var gone *time.Time
+		err := row(&c, sqldb.ToNullTime(&gone), sqldb.ToText(&o.Country))
+		o.Anonymized = gone != nil
+		found[c] = o
 		return err
 	})
 	if err != nil {
-		return nil, fmt.Errorf("find anonymised contacts: %w", err)
+		return nil, fmt.Errorf("load the whereabouts of contacts: %w", err)
 	}
 	return found, nil
 }

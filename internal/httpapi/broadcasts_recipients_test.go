@@ -105,7 +105,7 @@ func TestRecipientsOfABroadcast(t *testing.T) {
 			if _, err := tx.Exec(ctx, `UPDATE hit SET class = 'bot' WHERE tenant_id = $1 AND at = $2`, s.acme, when.Add(5*time.Second).UnixMicro()); err != nil {
 				return err
 			}
-			if _, err := track.SetFlag(ctx, tx, s.acme, m.Send, m.ID, track.Unsubscribed); err != nil {
+			if _, err := track.SetFlag(ctx, tx, s.acme, m.Send, m.ID, track.Unsubscribed, when.Add(20*time.Second)); err != nil {
 				return err
 			}
 			return journal.Append(ctx, tx, journal.Entry{

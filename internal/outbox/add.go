@@ -40,21 +40,35 @@ func AddMessages(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, send id.Se
 		INSERT INTO outbox (tenant_id, send_id, state, `+strings.Join(w.names, ", ")+`)
 		SELECT h.tenant_id, `+tx.Param(2, "UUID")+`, 'queued', `+strings.Join(w.from, ", ")+`
 		FROM `+tx.Home(1)+` CROSS JOIN `+w.rows.As("v", 3+len(w.common)), w.rows.Args(append([]any{tenant, send}, w.common...)...)
-	added := len(messages)
+	added, byMix := len(messages), map[int64]MixSums{}
 	if fresh {
+		for i := range messages {
+			n := numbers[messages[i].mix()]
+			byMix[n] = byMix[n].plus(MixSums{Total: 1})
+		}
 		var n int64
 		if n, err = tx.Exec(ctx, text, args...); err == nil && n != int64(added) {
 			err = fmt.Errorf("%d of %d were inserted", n, added)
 		}
 	} else {
 		// RETURNING, since Citus reports all rows as inserted, also those that conflict.
-		rows, failed := tx.Query(ctx, text+` WHERE true ON CONFLICT (tenant_id, send_id, contact_id, visit) DO NOTHING RETURNING id`, args...)
-		var list []id.Message
-		list, err = sqldb.Collect(rows, failed, messageID)
-		added = len(list)
+		rows, failed := tx.Query(ctx, text+` WHERE true ON CONFLICT (tenant_id, send_id, contact_id, visit) DO NOTHING RETURNING mix`, args...)
+		added = 0
+		err = sqldb.Each(rows, failed, func(scan func(...any) error) error {
+			var n int64
+			err := scan(&n)
+			byMix[n] = byMix[n].plus(MixSums{Total: 1})
+			added++
+			return err
+		})
 	}
 	if err != nil {
 		return 0, fmt.Errorf("put messages into the outbox: %w", err)
+	}
+	b := tx.Batch()
+	addMixSums(b, tx, tenant, map[id.Send]map[int64]MixSums{send: byMix})
+	if err := b.Run(ctx); err != nil {
+		return 0, fmt.Errorf("count added messages: %w", err)
 	}
 	var phase Phase
 	err = tx.QueryRow(ctx, `

@@ -9,25 +9,30 @@ import (
 
 	"github.com/packetboat/packetboat/internal/cache"
 	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/mail/mx"
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// mix is the content and the identity of a message, which many messages of a send have in common.
+// mix is what many messages of a send have in common: the content, the identity, and the recipient's
+// mail provider.
 // Their rows refer to it by a number.
 type mix struct {
 	content  id.Content
 	version  int
 	variant  string // empty: no variants
 	identity id.Identity
+	provider mx.Provider // empty: unknown
 }
 
-func (m *Message) mix() mix { return mix{m.Content, m.ContentVersion, m.Variant, m.Identity} }
+func (m *Message) mix() mix {
+	return mix{m.Content, m.ContentVersion, m.Variant, m.Identity, m.Provider}
+}
 
 // number returns a hash, which is the number of the mix unless another mix of the send already has
 // it.
 func (m mix) number() int64 {
 	h := fnv.New32a()
-	_, _ = fmt.Fprintf(h, "%s %d %q %s", m.content, m.version, m.variant, m.identity)
+	_, _ = fmt.Fprintf(h, "%s %d %q %s %s", m.content, m.version, m.variant, m.identity, m.provider)
 	return int64(h.Sum32() >> 1)
 }
 
@@ -56,9 +61,9 @@ func mixNumbers(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, send id.Sen
 			known[n], numbers[m] = m, n
 			// If another transaction inserts this number first, the next iteration reads its mix.
 			_, err := tx.Exec(ctx, `
-				INSERT INTO outbox_mix (tenant_id, send_id, n, content_id, content_version, variant_id, identity_id)
-				VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (tenant_id, send_id, n) DO NOTHING`,
-				tenant, send, n, m.content, m.version, sqldb.Null(m.variant), m.identity)
+				INSERT INTO outbox_mix (tenant_id, send_id, n, content_id, content_version, variant_id, identity_id, provider)
+				VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (tenant_id, send_id, n) DO NOTHING`,
+				tenant, send, n, m.content, m.version, sqldb.Null(m.variant), m.identity, sqldb.Null(m.provider))
 			if err != nil {
 				return nil, fmt.Errorf("store the mixes of a send: %w", err)
 			}
@@ -72,13 +77,13 @@ func mixNumbers(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, send id.Sen
 // loadMixes returns the mixes of a send by number.
 func loadMixes(ctx context.Context, db *sqldb.DB, tenant id.Tenant, send id.Send) (map[int64]mix, error) {
 	rows, err := db.Query(ctx, `
-		SELECT n, content_id, content_version, variant_id, identity_id FROM outbox_mix WHERE tenant_id = $1 AND send_id = $2`, tenant, send)
+		SELECT n, content_id, content_version, variant_id, identity_id, provider FROM outbox_mix WHERE tenant_id = $1 AND send_id = $2`, tenant, send)
 	found := map[int64]mix{}
 	err = sqldb.Each(rows, err, func(scan func(...any) error) error {
 		var n int64
 		var m mix
 		var variant sql.NullString
-		err := scan(&n, &m.content, &m.version, &variant, &m.identity)
+		err := scan(&n, &m.content, &m.version, &variant, &m.identity, sqldb.ToText(&m.provider))
 		m.variant = variant.String
 		found[n] = m
 		return err

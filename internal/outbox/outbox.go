@@ -32,6 +32,7 @@ import (
 	"time"
 
 	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/mail/mx"
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
@@ -96,6 +97,7 @@ type Message struct {
 	ContentVersion int
 	Variant        string // empty: no variants
 	Identity       id.Identity
+	Provider       mx.Provider // of the recipient; empty: unknown
 	Lane           id.MTAConfig
 	DueAt          time.Time
 	Rank           string // its position in the order of a planned send; empty: not planned

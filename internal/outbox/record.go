@@ -92,17 +92,18 @@ type Addressee struct {
 	Send    id.Send
 	Contact id.Contact
 	SentAt  *time.Time
+	Mix     int64 // number of the message's mix: see LoadMixes
 }
 
 // Addressees returns the addressees of the messages that exist, by message.
 func Addressees(ctx context.Context, db *sqldb.DB, tenant id.Tenant, messages []id.Message) (map[id.Message]Addressee, error) {
-	rows, err := db.Query(ctx, `SELECT id, send_id, contact_id, sent_at FROM outbox WHERE tenant_id = $1 AND id`+db.In(2),
+	rows, err := db.Query(ctx, `SELECT id, send_id, contact_id, sent_at, mix FROM outbox WHERE tenant_id = $1 AND id`+db.In(2),
 		tenant, sqldb.List(db, messages))
 	found := make(map[id.Message]Addressee, len(messages))
 	_, err = sqldb.Collect(rows, err, func(scan func(...any) error) (m id.Message, err error) {
 		var r Addressee
 		var sent sql.NullInt64
-		err = scan(&m, &r.Send, &r.Contact, &sent)
+		err = scan(&m, &r.Send, &r.Contact, &sent, &r.Mix)
 		r.SentAt = sqldb.NullTime(sent)
 		found[m] = r
 		return m, err

@@ -108,7 +108,7 @@ func (n *Node) commit(ctx context.Context, tx *sqldb.DB, results []Result, tried
 	}
 	// The sends come last: each transaction that settles messages of a send locks its row, as does
 	// one that pauses it.
-	order, after := changes.queue(b)
+	order, after := changes.queue(b, tx)
 	if err := b.Run(ctx); err != nil {
 		return nil, nil, err
 	}
@@ -140,12 +140,15 @@ type change struct {
 	Sums
 	lastSent  time.Time // when the last message was sent; zero: none was
 	firstWait time.Time // when the first deferred message is due; zero: none was deferred
+	byMix     map[int64]MixSums
+	byTime    map[int64]TimeSums // by the beginning of the interval
 }
 
 // queue adds changes of sends to a batch, in an order that is the same in all transactions, to
 // avoid deadlocks. It returns the order and the state of each send, which is set when the batch has
 // run.
-func (c changes) queue(b *sqldb.Batch) (order []sendKey, after map[sendKey]*sendState) {
+func (c changes) queue(b *sqldb.Batch, tx *sqldb.DB) (order []sendKey, after map[sendKey]*sendState) {
+	c.queueParts(b, tx)
 	order = slices.SortedFunc(maps.Keys(c), func(a, b sendKey) int {
 		return cmp.Or(cmp.Compare(a.tenant, b.tenant), id.Compare(a.id, b.id))
 	})
@@ -177,6 +180,7 @@ func settle(b *sqldb.Batch, tx *sqldb.DB, results []Result, tried map[id.Message
 		if r.attemptedDelivery() && r.At.After(s.lastSent) {
 			s.lastSent = r.At
 		}
+		s.countParts(r)
 		if r.State == Queued && (s.firstWait.IsZero() || r.Due.Before(s.firstWait)) {
 			s.firstWait = r.Due
 		}

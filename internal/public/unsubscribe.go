@@ -105,7 +105,7 @@ func (p *Recipient) unsubscribeContact(ctx context.Context, m outbox.Record) err
 		if err != nil && !errors.Is(err, contact.ErrNotFound) { // a contact that is gone gets nothing anyway
 			return err
 		}
-		fresh, err := track.SetFlag(ctx, tx, m.Tenant, m.Send, m.ID, track.Unsubscribed)
+		fresh, err := track.SetFlag(ctx, tx, m.Tenant, m.Send, m.ID, track.Unsubscribed, now)
 		if err != nil || !fresh {
 			return err
 		}

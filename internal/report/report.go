@@ -1,14 +1,13 @@
 // Package report computes the reports of sends from sums that are updated with each event.
 //
 // Package outbox counts the results of messages, track the engagement of recipients; a report reads
-// both. Reading a table of a package below is an exception, limited to hit, for the links of a
-// broadcast (Links).
+// both, by send, mix, time and attribute. Two functions read tables of these packages with statements
+// of their own: Bounces reads outbox_note, and Overview adds up the sums by time of all sends.
 package report
 
 import (
 	"cmp"
 	"context"
-	"database/sql"
 	"fmt"
 	"math"
 	"slices"
@@ -77,16 +76,17 @@ func Links(ctx context.Context, db *sqldb.DB, tenant id.Tenant, send id.Send) ([
 	if err != nil {
 		return nil, err
 	}
-	clicked, err := clicks(ctx, db, tenant, send)
+	clicked, err := track.LoadLinks(ctx, db, tenant, send)
 	if err != nil {
 		return nil, err
 	}
 	list := make([]Link, 0, len(all))
 	for _, l := range all {
 		c := clicked[l.URL]
-		c.Index, c.URL, c.Label = l.Index, l.URL, l.Label
-		c.ClickRate = rate(c.UniqueClicks, progress.Total)
-		list = append(list, c)
+		list = append(list, Link{
+			Index: l.Index, URL: l.URL, Label: l.Label, UniqueClicks: c.Unique, TotalClicks: c.Total,
+			ClickRate: rate(c.Unique, progress.Total), FirstClickAt: orNil(c.FirstAt), LastClickAt: orNil(c.LastAt),
+		})
 	}
 	sortLinks(list)
 	return list, nil
@@ -99,21 +99,10 @@ func sortLinks(list []Link) {
 	})
 }
 
-func clicks(ctx context.Context, db *sqldb.DB, tenant id.Tenant, send id.Send) (map[string]Link, error) {
-	rows, err := db.Query(ctx, `
-		SELECT url, COUNT(DISTINCT message_id), COUNT(*), MIN(at), MAX(at) FROM hit
-		WHERE tenant_id = $1 AND send_id = $2 AND kind = 'click' AND class = 'human' GROUP BY url`, tenant, send)
-	all := map[string]Link{}
-	err = sqldb.Each(rows, err, func(scan func(...any) error) error {
-		var l Link
-		var first, last sql.NullInt64
-		err := scan(&l.URL, &l.UniqueClicks, &l.TotalClicks, &first, &last)
-		l.FirstClickAt, l.LastClickAt = sqldb.NullTime(first), sqldb.NullTime(last)
-		all[l.URL] = l
-		return err
-	})
-	if err != nil {
-		return nil, fmt.Errorf("count clicks by link: %w", err)
+// orNil returns nil for the zero time.
+func orNil(at time.Time) *time.Time {
+	if at.IsZero() {
+		return nil
 	}
-	return all, nil
+	return &at
 }

@@ -16,8 +16,8 @@ DECLARE
 		'mta_config', 'mta_health', 'email_category', 'email_type', 'sending_domain', 'sending_identity', 'identity_email_type', 'identity_lane',
 		'content', 'content_link', 'template', 'block', 'library_entry', 'library_version', 'sink_message',
 		'send', 'send_terms', 'send_ready', 'outbox', 'outbox_mix', 'outbox_note', 'outbox_claim', 'outbox_turn', 'outbox_attempt',
-		'outbox_day', 'outbox_slot', 'outbox_sample', 'outbox_wait',
-		'hit_inbox', 'hit', 'hit_proof', 'engagement', 'engagement_sum', 'event_key',
+		'outbox_day', 'outbox_slot', 'outbox_sample', 'outbox_wait', 'outbox_mix_sum', 'outbox_time_sum',
+		'hit_inbox', 'hit', 'hit_proof', 'engagement', 'engagement_sum', 'engagement_time_sum', 'engagement_attribute_sum', 'link_sum', 'report_cache', 'event_key',
 		'segment', 'segment_member', 'segment_reference', 'segment_turn', 'saved_filter',
 		'broadcast', 'broadcast_run', 'job', 'job_file', 'job_file_chunk'];
 	-- The journal and its cursors are on the node of the group's tenants.

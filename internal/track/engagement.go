@@ -8,6 +8,7 @@ import (
 
 	"github.com/packetboat/packetboat/internal/id"
 	"github.com/packetboat/packetboat/internal/journal"
+	"github.com/packetboat/packetboat/internal/outbox"
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
@@ -54,7 +55,7 @@ func Derive(hits []Hit) Flags {
 	var firstHuman, lastHuman time.Time
 	direct := false
 	for _, h := range hits {
-		if h.Honeypot { // not a link of the mail
+		if h.Late || h.Honeypot { // a honeypot is not a link of the mail
 			continue
 		}
 		c := &opens
@@ -108,15 +109,30 @@ func ImageProxy(agent string) bool {
 	return strings.Contains(agent, "GoogleImageProxy") || strings.Contains(agent, "YahooMailProxy")
 }
 
-// SetFlag sets a flag that is not derived from hits. It reports false if it was set
-// already.
-func SetFlag(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, send id.Send, message id.Message, flag Flags) (bool, error) {
+// SetFlag sets a flag that is not derived from hits: Unsubscribed or Complained. It reports false
+// if the message had it already. If the report of the send is closed, only the time is stored.
+func SetFlag(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, send id.Send, message id.Message, flag Flags, at time.Time) (bool, error) {
+	column := "unsubscribed_at"
+	if flag == Complained {
+		column = "complained_at"
+	}
 	messages, err := lockOrCreate(ctx, tx, tenant, map[id.Message]id.Send{message: send})
 	if err != nil || messages[message].flags&flag != 0 {
 		return false, err
 	}
+	n, err := tx.Exec(ctx, `UPDATE engagement SET `+column+` = $3 WHERE tenant_id = $1 AND message_id = $2 AND `+column+` IS NULL`,
+		tenant, message, sqldb.Micros(at))
+	if err != nil || n == 0 {
+		return false, err
+	}
+	closed, err := outbox.Closed(ctx, tx, tenant, send, at)
+	if err != nil || closed {
+		return err == nil, err
+	}
+	var c changes
 	messages[message].flags |= flag & notFromHits
-	return true, saveEngagements(ctx, tx, tenant, messages)
+	c.addTime(send, at, timeOf(flag, 1))
+	return true, c.saveEngagements(ctx, tx, tenant, messages)
 }
 
 // Engaged is the data of a journal entry about an open or a click that is not a machine's.
@@ -177,29 +193,67 @@ type Sums struct {
 	HumanClicked, BotClicked, PendingClicked, Unsubscribed, Complained               int
 }
 
-// LoadSums returns the sums of a send, zeros if there are none.
-func LoadSums(ctx context.Context, db *sqldb.DB, tenant id.Tenant, send id.Send) (Sums, error) {
-	rows, err := db.Query(ctx, `
-		SELECT `+strings.Join(sumColumns, ", ")+` FROM engagement_sum WHERE tenant_id = $1 AND send_id = $2`, tenant, send)
-	var s Sums
-	into := []*int{
+// fields returns pointers to the sums in the order of the flags' bits.
+func (s *Sums) fields() []*int {
+	return []*int{
 		&s.ApparentOpened, &s.VerifiedOpened, &s.HumanOpened, &s.Confirmed, &s.BotOpened, &s.PendingOpened,
 		&s.HumanClicked, &s.BotClicked, &s.PendingClicked, &s.Unsubscribed, &s.Complained,
 	}
-	part := make([]int, len(into))
-	dest := make([]any, len(into))
-	for i := range part {
-		dest[i] = &part[i]
+}
+
+func (s *Sums) add(o Sums) {
+	from := o.fields()
+	for i, p := range s.fields() {
+		*p += *from[i]
 	}
-	_, err = sqldb.Collect(rows, err, func(scan func(...any) error) (none struct{}, err error) {
-		err = scan(dest...)
-		for i, n := range part {
-			*into[i] += n
+}
+
+// LoadSums returns the sums of a send, zeros if there are none.
+func LoadSums(ctx context.Context, db *sqldb.DB, tenant id.Tenant, send id.Send) (Sums, error) {
+	var all Sums
+	byMix, err := LoadSumsByMix(ctx, db, tenant, send)
+	for _, s := range byMix {
+		all.add(s)
+	}
+	return all, err
+}
+
+// LoadSumsByMix returns the sums of a send by the mix of the messages (outbox.LoadMixes).
+func LoadSumsByMix(ctx context.Context, db *sqldb.DB, tenant id.Tenant, send id.Send) (map[int64]Sums, error) {
+	rows, err := db.Query(ctx, `
+		SELECT mix, `+strings.Join(sumColumns, ", ")+` FROM engagement_sum WHERE tenant_id = $1 AND send_id = $2`, tenant, send)
+	byMix := map[int64]Sums{}
+	err = sqldb.Each(rows, err, func(scan func(...any) error) error {
+		var mix int64
+		var part Sums
+		dest := []any{&mix}
+		for _, p := range part.fields() {
+			dest = append(dest, p)
 		}
-		return none, err
+		err := scan(dest...)
+		part.add(byMix[mix])
+		byMix[mix] = part
+		return err
 	})
-	if err != nil {
-		return Sums{}, err
-	}
-	return s, nil
+	return byMix, err
+}
+
+// LoadSumsOf returns the sums of several sends. Sends without sums are not in the result.
+func LoadSumsOf(ctx context.Context, db *sqldb.DB, tenant id.Tenant, sends []id.Send) (map[id.Send]Sums, error) {
+	rows, err := db.Query(ctx, `
+		SELECT send_id, `+strings.Join(sumColumns, ", ")+` FROM engagement_sum WHERE tenant_id = $1 AND send_id`+db.In(2), tenant, sqldb.List(db, sends))
+	found := map[id.Send]Sums{}
+	err = sqldb.Each(rows, err, func(scan func(...any) error) error {
+		var send id.Send
+		var part Sums
+		dest := []any{&send}
+		for _, p := range part.fields() {
+			dest = append(dest, p)
+		}
+		err := scan(dest...)
+		part.add(found[send])
+		found[send] = part
+		return err
+	})
+	return found, err
 }

@@ -141,7 +141,7 @@ func TestSumsEqualTheSumsOfHits(t *testing.T) {
 				record(t, db, hits...)
 			case 4:
 				err := db.InTx(t.Context(), func(tx *sqldb.DB) error {
-					fresh, err := track.SetFlag(t.Context(), tx, tenant, m.send, m.message, track.Unsubscribed)
+					fresh, err := track.SetFlag(t.Context(), tx, tenant, m.send, m.message, track.Unsubscribed, noon)
 					if fresh == left[m.message] {
 						t.Errorf("step %d: SetFlag = %v", step, fresh)
 					}

@@ -81,15 +81,17 @@ func (e *Evidence) ApplyVerdicts(ctx context.Context, verdicts []Hit) error {
 		}
 	}
 	var entries []journal.Entry
+	var c changes
 	for _, k := range slices.SortedFunc(maps.Keys(judged), id.Compare) {
 		m := judged[k]
 		m.flags = Derive(of[k]) | m.old&notFromHits
+		c.addSummary(m, summarize(of[k], func(h *Hit) Class { return h.oldClass }), summarize(of[k], func(h *Hit) Class { return h.Class }))
 		entries = append(entries, engagementEntries(m.old, m.flags, of[k])...)
 	}
 	if err := journal.Append(ctx, e.tx, entries...); err != nil {
 		return err
 	}
-	if err := saveEngagements(ctx, e.tx, e.tenant, judged); err != nil {
+	if err := c.saveEngagements(ctx, e.tx, e.tenant, judged); err != nil {
 		return fmt.Errorf("recount engagement: %w", err)
 	}
 	return nil

@@ -44,7 +44,7 @@ func TestFirstTimes(t *testing.T) {
 		says := func(m mail, typ journal.Type, flag track.Flags, seconds ...int) {
 			t.Helper()
 			if err := db.InTx(t.Context(), func(tx *sqldb.DB) error {
-				if _, err := track.SetFlag(t.Context(), tx, tenant, m.send, m.message, flag); err != nil {
+				if _, err := track.SetFlag(t.Context(), tx, tenant, m.send, m.message, flag, noon); err != nil {
 					return err
 				}
 				for _, s := range seconds {

@@ -36,7 +36,14 @@ type Hit struct {
 	Class Class
 	Rule  string // the ids of the rules that determined Class, with spaces between them
 
+	// Late means that the report of the send was closed (outbox.Closed). The hit is in no sum. Record
+	// sets it, and Client.
+	Late   bool
+	Client Client
+
 	oldClass Class // Class when it was loaded
+	mix      int64 // of the message; set for Record
+	country  string
 }
 
 // Class is the classification of a hit.
@@ -134,7 +141,7 @@ func (h Hit) dedupID() id.Hit {
 	return u
 }
 
-const hitColumns = `tenant_id, message_id, id, send_id, contact_id, kind, link, url, at, since_sent, method, agent, ip, prefetch, signals, class, rule`
+const hitColumns = `tenant_id, message_id, id, send_id, contact_id, kind, link, url, at, since_sent, method, agent, ip, prefetch, signals, class, rule, client, late`
 
 func scanHit(scan func(...any) error) (Hit, error) {
 	var h Hit
@@ -143,7 +150,7 @@ func scanHit(scan func(...any) error) (Hit, error) {
 	var url, rule sql.NullString
 	var at, signals int64
 	err := scan(&h.Tenant, &h.Message, &h.ID, &h.Send, &h.Contact, &kind, &link, &url, &at, &since,
-		&h.Method, &h.Agent, &h.IP, &h.Prefetch, &signals, &h.Class, &rule)
+		&h.Method, &h.Agent, &h.IP, &h.Prefetch, &signals, &h.Class, &rule, sqldb.ToText(&h.Client), &h.Late)
 	h.Click, h.Link, h.URL, h.At, h.Rule = kind == "click", int(link.Int64), url.String, sqldb.Time(at), rule.String
 	h.Honeypot, h.Signals = h.Click && !url.Valid, Signals(signals)
 	h.oldClass = h.Class

@@ -35,7 +35,7 @@ func AddProof(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, send id.Send,
 	messages, err := lockOrCreate(ctx, tx, tenant, map[id.Message]id.Send{message: send})
 	if err == nil {
 		messages[message].flags |= Proven
-		err = saveEngagements(ctx, tx, tenant, messages)
+		err = new(changes).saveEngagements(ctx, tx, tenant, messages)
 	}
 	if err == nil {
 		_, err = tx.Exec(ctx, `

@@ -46,10 +46,13 @@ func Record(ctx context.Context, tx *sqldb.DB, hits []Hit) error {
 func recordTenant(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, hits []Hit) (changes, error) {
 	hits, err := addMessageData(ctx, tx, tenant, hits)
 	if err != nil {
-		return nil, err
+		return changes{}, err
 	}
-	if err := clearAnonymized(ctx, tx, tenant, hits); err != nil {
-		return nil, err
+	if err := markLate(ctx, tx, tenant, hits); err != nil {
+		return changes{}, err
+	}
+	if err := addOrigins(ctx, tx, tenant, hits); err != nil {
+		return changes{}, err
 	}
 	for i := range hits {
 		h := &hits[i]
@@ -60,32 +63,27 @@ func recordTenant(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, hits []Hi
 	hits = slices.CompactFunc(hits, func(a, b Hit) bool { return a.Message == b.Message && a.ID == b.ID })
 	inserted, err := insertHits(ctx, tx, tenant, hits)
 	if err != nil {
-		return nil, fmt.Errorf("record hits: %w", err)
+		return changes{}, fmt.Errorf("record hits: %w", err)
 	}
 	return countHits(ctx, tx, tenant, inserted)
 }
 
-// addMessageData adds the send and the contact of their messages to hits, and removes hits
-// of unknown messages.
+// addMessageData adds the send and the contact of their messages to hits, unless they have
+// them, and the mix. It removes hits of unknown messages.
 func addMessageData(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, hits []Hit) ([]Hit, error) {
-	var unknown []id.Message
-	for _, h := range hits {
-		if h.Send.IsZero() {
-			unknown = append(unknown, h.Message)
-		}
+	messages := make([]id.Message, len(hits))
+	for i, h := range hits {
+		messages[i] = h.Message
 	}
-	if len(unknown) == 0 {
-		return hits, nil
-	}
-	slices.SortFunc(unknown, id.Compare)
-	found, err := outbox.Addressees(ctx, tx, tenant, slices.Compact(unknown))
+	slices.SortFunc(messages, id.Compare)
+	found, err := outbox.Addressees(ctx, tx, tenant, slices.Compact(messages))
 	if err != nil {
 		return nil, err
 	}
 	whole := hits[:0]
 	for _, h := range hits {
+		r, ok := found[h.Message]
 		if h.Send.IsZero() {
-			r, ok := found[h.Message]
 			if !ok {
 				continue
 			}
@@ -94,27 +92,56 @@ func addMessageData(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, hits []
 				h.SinceSent = new(h.At.Sub(*r.SentAt))
 			}
 		}
+		h.mix = r.Mix
 		whole = append(whole, h)
 	}
 	return whole, nil
 }
 
-// clearAnonymized removes addresses and agents from new hits of anonymised contacts, whose
-// links still work.
-func clearAnonymized(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, hits []Hit) error {
+// markLate sets Late of hits that came when the reports of their sends were closed.
+func markLate(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, hits []Hit) error {
+	old := func(h Hit) bool { return h.SinceSent != nil && *h.SinceSent > outbox.ReportOpen }
+	var sends []id.Send
+	for _, h := range hits {
+		if old(h) {
+			sends = append(sends, h.Send)
+		}
+	}
+	if len(sends) == 0 {
+		return nil
+	}
+	slices.SortFunc(sends, id.Compare)
+	closed, err := outbox.ClosedSends(ctx, tx, tenant, slices.Compact(sends))
+	if err != nil {
+		return err
+	}
+	for i := range hits {
+		h := &hits[i]
+		end, ok := closed[h.Send]
+		h.Late = ok && old(*h) && h.At.After(end)
+	}
+	return nil
+}
+
+// addOrigins adds the clients and the countries of contacts to hits. It removes addresses and
+// agents from hits of anonymised contacts, whose links still work.
+func addOrigins(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, hits []Hit) error {
 	people := make([]id.Contact, len(hits))
 	for i, h := range hits {
 		people[i] = h.Contact
 	}
 	slices.SortFunc(people, id.Compare)
-	gone, err := contact.Anonymized(ctx, tx, tenant, slices.Compact(people))
+	known, err := contact.LoadWhereabouts(ctx, tx, tenant, slices.Compact(people))
 	if err != nil {
 		return err
 	}
 	for i := range hits {
-		if h := &hits[i]; gone[h.Contact] {
+		h := &hits[i]
+		from := known[h.Contact]
+		if from.Anonymized {
 			h.IP, h.Agent = "", ""
 		}
+		h.country, h.Client = from.Country, ClientOf(h.Agent)
 	}
 	return nil
 }
@@ -124,7 +151,7 @@ func clearAnonymized(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, hits [
 func insertHits(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, hits []Hit) ([]Hit, error) {
 	t := tx.Table("n BIGINT", "message_id UUID", "id UUID", "send_id UUID", "contact_id UUID", "kind TEXT",
 		"link INTEGER", "url TEXT", "at BIGINT", "since_sent BIGINT", "method TEXT", "agent TEXT", "proxy BOOLEAN", "ip TEXT", "net TEXT",
-		"prefetch BOOLEAN", "signals INTEGER")
+		"prefetch BOOLEAN", "signals INTEGER", "client TEXT", "late BOOLEAN")
 	n := 0 // number of the hit within its message
 	for i, h := range hits {
 		if n++; i > 0 && hits[i-1].Message != h.Message {
@@ -142,14 +169,14 @@ func insertHits(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, hits []Hit)
 			since = h.SinceSent.Microseconds()
 		}
 		t.Add(n, h.Message, h.ID, h.Send, h.Contact, kind, link, url, h.At.UnixMicro(), since,
-			h.Method, h.Agent, h.Proxied(), h.IP, Network(h.IP), h.Prefetch, int64(h.Signals))
+			h.Method, h.Agent, h.Proxied(), h.IP, Network(h.IP), h.Prefetch, int64(h.Signals), sqldb.Null(h.Client), h.Late)
 	}
 	if t.Len() == 0 {
 		return nil, nil
 	}
 	rows, err := tx.Query(ctx, `
-		INSERT INTO hit (tenant_id, message_id, id, send_id, contact_id, kind, link, url, at, since_sent, method, agent, proxy, ip, net, prefetch, signals, class)
-		SELECT h.tenant_id, v.message_id, v.id, v.send_id, v.contact_id, v.kind, v.link, v.url, v.at, v.since_sent, v.method, v.agent, v.proxy, v.ip, v.net, v.prefetch, v.signals, 'pending'
+		INSERT INTO hit (tenant_id, message_id, id, send_id, contact_id, kind, link, url, at, since_sent, method, agent, proxy, ip, net, prefetch, signals, client, late, class)
+		SELECT h.tenant_id, v.message_id, v.id, v.send_id, v.contact_id, v.kind, v.link, v.url, v.at, v.since_sent, v.method, v.agent, v.proxy, v.ip, v.net, v.prefetch, v.signals, v.client, v.late, 'pending'
 		FROM `+tx.Home(1)+` CROSS JOIN `+t.As("v", 3)+`
 		WHERE v.n <= COALESCE((SELECT $2 - e.hits FROM engagement AS e WHERE e.tenant_id = $1 AND e.message_id = v.message_id), $2)
 		ON CONFLICT (tenant_id, message_id, id) DO NOTHING RETURNING message_id, id`, t.Args(tenant, maxHits)...)
@@ -177,43 +204,43 @@ var gained = fmt.Sprintf(`
 // countHits adds new hits, sorted by message, to the rows of their messages, and returns
 // the changes of the sums.
 func countHits(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, inserted []Hit) (changes, error) {
-	t := tx.Table("message_id UUID", "send_id UUID", "flags BIGINT", "hits BIGINT")
+	t := tx.Table("message_id UUID", "send_id UUID", "flags BIGINT", "hits BIGINT", "mix INTEGER", "country TEXT")
 	sends := make(map[id.Message]id.Send, len(inserted))
 	for i := 0; i < len(inserted); {
 		first, hits := inserted[i], 0
 		var flags Flags
 		for ; i < len(inserted) && inserted[i].Message == first.Message; i++ {
 			hits++
-			if inserted[i].Honeypot {
-				continue
-			}
-			if inserted[i].Click {
+			switch h := inserted[i]; {
+			case h.Late, h.Honeypot:
+			case h.Click:
 				flags |= PendingClicked
-			} else {
+			default:
 				flags |= ApparentOpened | PendingOpened
 			}
 		}
 		sends[first.Message] = first.Send
-		t.Add(first.Message, first.Send, int64(flags), hits)
+		t.Add(first.Message, first.Send, int64(flags), hits, first.mix, sqldb.Null(first.country))
 	}
-	c := changes{}
+	var c changes
 	if t.Len() == 0 {
 		return c, nil
 	}
 	rows, err := tx.Query(ctx, `
-		INSERT INTO engagement (tenant_id, message_id, send_id, flags, hits, gained)
-		SELECT h.tenant_id, v.message_id, v.send_id, v.flags, v.hits, v.flags FROM `+tx.Home(1)+` CROSS JOIN `+t.As("v", 2)+` WHERE true
+		INSERT INTO engagement (tenant_id, message_id, send_id, flags, hits, gained, mix, country)
+		SELECT h.tenant_id, v.message_id, v.send_id, v.flags, v.hits, v.flags, v.mix, v.country FROM `+tx.Home(1)+` CROSS JOIN `+t.As("v", 2)+` WHERE true
 		ON CONFLICT (tenant_id, message_id) DO UPDATE
 		SET flags = engagement.flags + `+gained+`, hits = engagement.hits + excluded.hits, gained = `+gained+`
-		RETURNING message_id, gained`, t.Args(tenant)...)
+		RETURNING message_id, gained, mix`, t.Args(tenant)...)
 	_, err = sqldb.Collect(rows, err, func(scan func(...any) error) (m id.Message, err error) {
 		var gained Flags
-		err = scan(&m, &gained)
-		c.addFlags(sends[m], 0, gained)
+		var mix int64
+		err = scan(&m, &gained, &mix)
+		c.addFlags(sendMix{sends[m], mix}, 0, gained)
 		return m, err
 	})
 	if err != nil {
-		return nil, fmt.Errorf("count hits: %w", err)
+		return changes{}, fmt.Errorf("count hits: %w", err)
 	}
 	return c, nil
 }

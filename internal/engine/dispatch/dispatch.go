@@ -30,6 +30,7 @@ import (
 	"github.com/packetboat/packetboat/internal/content"
 	"github.com/packetboat/packetboat/internal/fault"
 	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/maildomain"
 	"github.com/packetboat/packetboat/internal/poll"
 	"github.com/packetboat/packetboat/internal/segment"
 	"github.com/packetboat/packetboat/internal/spread"
@@ -55,6 +56,8 @@ type Engine struct {
 	Wake  <-chan struct{} // notified when a broadcast was scheduled or has ended; may be nil
 	Page  int             // contacts per transaction; 0 means 2000, both for inserting and for assigning due times
 	Pages int             // pages of one broadcast per Tick; 0 means 20
+
+	Providers *maildomain.Providers // mail providers of recipients' domains; nil: a cache of its own
 
 	preparing int                                // number of sends in preparation; used by Tick only
 	audiences map[id.Broadcast]*segment.Audience // of the sends in preparation; used by Tick only

@@ -9,6 +9,8 @@ import (
 	"github.com/packetboat/packetboat/internal/broadcast"
 	"github.com/packetboat/packetboat/internal/contact"
 	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/mail/address"
+	"github.com/packetboat/packetboat/internal/maildomain"
 	"github.com/packetboat/packetboat/internal/outbox"
 	"github.com/packetboat/packetboat/internal/segment"
 	"github.com/packetboat/packetboat/internal/spread"
@@ -49,8 +51,11 @@ func (e *Engine) prepare(ctx context.Context, t tenant.Tenant, bid id.Broadcast)
 	if err != nil {
 		return false, err
 	}
+	if e.Providers == nil {
+		e.Providers = &maildomain.Providers{DB: e.DB, Now: e.Now}
+	}
 	p := preparation{
-		b: b, run: &run, audience: e.audience(b), allocator: allocator, due: now,
+		b: b, providers: e.Providers, run: &run, audience: e.audience(b), allocator: allocator, due: now,
 		consent: contact.Consent{TypeKey: facts.EmailType.Key, Category: facts.EmailType.Category},
 	}
 	if run.After.IsZero() && run.Planning == nil && needsPlan(b, facts, allocator.recorded, spread.DayOf(now, t.Location())) {
@@ -98,6 +103,7 @@ type preparation struct {
 	audience  *segment.Audience
 	allocator *allocator
 	consent   contact.Consent
+	providers *maildomain.Providers
 	due       time.Time
 }
 
@@ -212,9 +218,17 @@ func (e *Engine) chooseRecipients(ctx context.Context, p preparation, ids []id.C
 	if err != nil {
 		return nil, nil, err
 	}
+	domains := make([]string, len(contacts))
+	for i, c := range contacts {
+		domains[i] = address.Domain(c.Email)
+	}
+	known, err := p.providers.Of(ctx, domains...)
+	if err != nil {
+		return nil, nil, err
+	}
 	messages := make([]outbox.Message, 0, len(contacts))
 	excluded := map[string]int{}
-	for _, c := range contacts {
+	for i, c := range contacts {
 		if reason := c.Refusal(p.consent, listed[c.Email]); reason != "" {
 			excluded[reason]++
 			continue
@@ -222,7 +236,7 @@ func (e *Engine) chooseRecipients(ctx context.Context, p preparation, ids []id.C
 		route, arm := p.allocator.route(c.ID, last[c.ID]), p.b.Assign(c.ID)
 		messages = append(messages, outbox.Message{
 			Contact: c.ID, Email: c.Email, Content: p.run.Contents[arm], ContentVersion: p.b.ContentVersion, Variant: arm,
-			Identity: route.Identity, Lane: route.Lane, DueAt: p.due, Rank: ranks[c.ID],
+			Identity: route.Identity, Provider: known[domains[i]].Provider, Lane: route.Lane, DueAt: p.due, Rank: ranks[c.ID],
 		})
 	}
 	return messages, excluded, nil

@@ -1,0 +1,155 @@
+package outbox
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/journal"
+	"github.com/packetboat/packetboat/internal/sqldb"
+)
+
+// ReportOpen is how long after its last message events count in the report of a send.
+const ReportOpen = 60 * 24 * time.Hour
+
+// Closed reports whether the report of a send is closed for an event at a time.
+func Closed(ctx context.Context, db *sqldb.DB, tenant id.Tenant, send id.Send, at time.Time) (bool, error) {
+	list, err := ClosedSends(ctx, db, tenant, []id.Send{send})
+	end, ok := list[send]
+	return ok && at.After(end), err
+}
+
+// ClosedSends returns when the reports of sends are closed. Sends without sent messages are not in
+// the result.
+func ClosedSends(ctx context.Context, db *sqldb.DB, tenant id.Tenant, sends []id.Send) (map[id.Send]time.Time, error) {
+	ends := make(map[id.Send]time.Time, len(sends))
+	if len(sends) == 0 {
+		return ends, nil
+	}
+	rows, err := db.Query(ctx, `
+		SELECT id, last_send_at FROM send WHERE tenant_id = $1 AND id`+db.In(2)+` AND last_send_at IS NOT NULL`, tenant, sqldb.List(db, sends))
+	err = sqldb.Each(rows, err, func(scan func(...any) error) error {
+		var send id.Send
+		var last time.Time
+		err := scan(&send, sqldb.ToTime(&last))
+		ends[send] = last.Add(ReportOpen)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("load when reports close: %w", err)
+	}
+	return ends, nil
+}
+
+// Bounce is a bounce that arrived after the acceptance of its message.
+type Bounce struct {
+	Message id.Message
+	At      time.Time
+	Refusal // its Class is hard, soft or block
+}
+
+// RecordBounces moves messages that were accepted to Bounced, and returns how many it moved. A
+// message in another state does not change: its attempt is not settled yet, or it bounced before.
+// If the report of the send is closed, only the journal gets the bounce.
+func RecordBounces(ctx context.Context, db *sqldb.DB, tenant id.Tenant, bounces []Bounce) (int, error) {
+	moved := 0
+	err := db.InTx(ctx, func(tx *sqldb.DB) error {
+		moved = 0
+		byID := make(map[id.Message]Bounce, len(bounces))
+		var ids []id.Message
+		for _, b := range bounces {
+			if b.Class == "" {
+				return errors.New("a bounce without a class")
+			}
+			if _, twice := byID[b.Message]; !twice {
+				byID[b.Message] = b
+				ids = append(ids, b.Message)
+			}
+		}
+		accepted, err := lockAccepted(ctx, tx, tenant, ids)
+		if err != nil || len(accepted) == 0 {
+			return err
+		}
+		sends := make([]id.Send, len(accepted))
+		for i, m := range accepted {
+			sends[i] = m.Send
+		}
+		slices.SortFunc(sends, id.Compare)
+		closed, err := ClosedSends(ctx, tx, tenant, slices.Compact(sends))
+		if err != nil {
+			return err
+		}
+		changes, noted := changes{}, newNotes(tx)
+		var late []id.Message
+		var entries []journal.Entry
+		var now time.Time
+		for _, m := range accepted {
+			b := byID[m.ID]
+			if !b.At.After(m.sentAt) { // a refusal during the attempt ends when it was sent
+				b.At = m.sentAt.Add(time.Microsecond)
+			}
+			entries = append(entries, journal.Entry{
+				Tenant: tenant, Type: journal.EmailBounced, Contact: m.Contact, Send: m.Send, Message: m.ID, At: b.At, Data: b.Refusal,
+			})
+			if end, ok := closed[m.Send]; ok && b.At.After(end) {
+				continue
+			}
+			late = append(late, m.ID)
+			noted.add(Result{
+				Item: m.Item, State: Bounced, At: b.At, BounceType: b.Class, Category: b.Category, Code: b.Code, Enhanced: b.Enhanced, Error: b.Text,
+			})
+			key := sendKey{tenant, m.Send}
+			c := changes[key]
+			c.Delivered--
+			c.Bounced++
+			c.addParts(m.mix, MixSums{Delivered: -1, Bounced: 1}, b.At, TimeSums{Bounced: 1})
+			c.addParts(m.mix, MixSums{}, m.sentAt, TimeSums{Delivered: -1})
+			changes[key] = c
+			if b.At.After(now) {
+				now = b.At
+			}
+		}
+		moved = len(late)
+		_, err = tx.Exec(ctx, `UPDATE outbox SET state = 'bounced' WHERE tenant_id = $1 AND id`+tx.In(2), tenant, sqldb.List(tx, late))
+		if err != nil {
+			return err
+		}
+		if err := noted.write(ctx, tx, tenant); err != nil {
+			return err
+		}
+		b := tx.Batch()
+		changes.queue(b, tx)
+		if err := b.Run(ctx); err != nil {
+			return err
+		}
+		return journal.Append(ctx, tx, entries...)
+	})
+	if err != nil {
+		return 0, fmt.Errorf("record bounces: %w", err)
+	}
+	return moved, nil
+}
+
+// acceptedMessage is a message that was accepted.
+type acceptedMessage struct {
+	Item
+	sentAt time.Time
+}
+
+// lockAccepted returns those of the messages that were accepted, and locks them.
+func lockAccepted(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, ids []id.Message) ([]acceptedMessage, error) {
+	rows, err := tx.Query(ctx, `
+		SELECT id, send_id, contact_id, mix, sent_at FROM outbox
+		WHERE tenant_id = $1 AND id`+tx.In(2)+` AND state IN ('sent', 'delivered') ORDER BY id`+tx.ForUpdate(), tenant, sqldb.List(tx, ids))
+	list, err := sqldb.Collect(rows, err, func(scan func(...any) error) (m acceptedMessage, err error) {
+		m.Tenant = tenant
+		err = scan(&m.ID, &m.Send, &m.Contact, &m.mix, sqldb.ToTime(&m.sentAt))
+		return m, err
+	})
+	slices.SortFunc(list, func(a, b acceptedMessage) int { return cmp.Or(id.Compare(a.ID, b.ID)) })
+	return list, err
+}
