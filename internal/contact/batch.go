@@ -261,8 +261,10 @@ func (b *batch) applyDraft(ctx context.Context, tx *sqldb.DB, p *mergeState, i i
 	case old == nil && d.Mode == Updating:
 		return refuse(ErrNotFound)
 	case old == nil:
-		if err := b.countNew(ctx, tx); err != nil {
-			return refuse(err)
+		if !ch.unverified { // pending contacts are not billed
+			if err := b.countNew(ctx, tx); err != nil {
+				return refuse(err)
+			}
 		}
 		o := p.create(ch)
 		if o.Err == ErrDuplicateExternalID && b.expectsNew(d) {

@@ -111,6 +111,12 @@ type Change struct {
 	ReplaceTags           bool             // Tags replace them
 	RemoveTags            []string
 	DoNotContact          *bool
+
+	// Unverified says that the change comes from somebody who has not proven to be the
+	// contact, as a visitor of a website who enters an address. It sets texts and custom
+	// fields only where the contact has none, and activates no pending contact. A new contact
+	// is pending, has no stage, and does not count against the tenant's limit.
+	Unverified bool
 }
 
 // Limits of tags.
@@ -135,6 +141,7 @@ type checked struct {
 	removeTags   []string
 	blocked      *bool
 	references   map[string]id.Contact // custom field key → contact that its value refers to
+	unverified   bool
 }
 
 // Check validates a draft, except what depends on the tenant's stages, email types and
@@ -150,7 +157,7 @@ func (d Draft) checkValues(p *fault.Problems) checked {
 	ch := d.Change
 	out := checked{
 		texts: make(map[Text]*string, len(ch.Texts)), blocked: ch.DoNotContact, keepRefusals: ch.KeepRefusals, replaceTags: ch.ReplaceTags,
-		sourceIfNew: ch.SourceIfNew,
+		sourceIfNew: ch.SourceIfNew, unverified: ch.Unverified,
 	}
 	if email := d.address(); email != nil {
 		addr, err := address.Normalize(*email)
@@ -330,15 +337,16 @@ func (c *Contact) apply(ch checked) (applied, error) {
 	ch.splitName()
 	for _, t := range allTexts {
 		text, given := ch.texts[t]
-		if !given {
+		at := c.text(t)
+		if !given || ch.unverified && *at != nil {
 			continue
 		}
-		if at := c.text(t); !equalText(*at, text) {
+		if !equalText(*at, text) {
 			*at = text
 			a.parts = append(a.parts, string(t))
 		}
 	}
-	if mergeValues(c.CustomFields, ch.fields) {
+	if mergeValues(c.CustomFields, ch.fieldsFor(c)) {
 		a.parts = append(a.parts, "custom_fields")
 	}
 	a.tagged, a.untagged = difference(tags, c.Tags), difference(c.Tags, tags)
@@ -355,6 +363,20 @@ func (c *Contact) apply(ch checked) (applied, error) {
 		a.parts = append(a.parts, "subscriptions")
 	}
 	return a, nil
+}
+
+// fieldsFor returns the custom fields that the change may set in the contact.
+func (c checked) fieldsFor(to *Contact) map[string]any {
+	if !c.unverified {
+		return c.fields
+	}
+	empty := make(map[string]any, len(c.fields))
+	for key, v := range c.fields {
+		if _, has := to.CustomFields[key]; !has {
+			empty[key] = v
+		}
+	}
+	return empty
 }
 
 // mergeTags returns the contact's tags after the change.

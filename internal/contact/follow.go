@@ -13,7 +13,7 @@ import (
 )
 
 // Follower updates contacts' activity, bounces and deliverability from journal entries
-// about mail. It reads from their data:
+// about mail and page views. It reads from their data:
 //
 //	email_delivered  {"after_sent": true} where an email_sent came before it;
 //	                 otherwise it counts as the sending too
@@ -24,6 +24,7 @@ import (
 //	                 classification the event is noted as not yet classified.
 //	                 {"withdrawn": true}: the verdicts on all of the message's
 //	                 changed, so it does not count any more
+//	page_viewed      no data
 //
 // The follower of package suppression adds the address of a hard bounce or a complaint to
 // the suppression list.
@@ -31,9 +32,10 @@ func Follower() journal.Follower {
 	return journal.Follower{Name: "contact", Types: followedTypes[:], Follow: follow}
 }
 
-// followedTypes are the types of the entries about mail.
+// followedTypes are the types of these entries.
 var followedTypes = [...]journal.Type{
 	journal.EmailSent, journal.EmailDelivered, journal.EmailBounced, journal.EmailComplained, journal.EmailOpened, journal.EmailClicked,
+	journal.PageViewed,
 }
 
 // entryData is the data of these entries.
@@ -258,8 +260,29 @@ func (a *Activity) applyEvent(t journal.Type, d entryData, at time.Time) Status 
 		return Complained
 	case journal.EmailOpened, journal.EmailClicked:
 		a.applyEngagement(t, d, at)
+	case journal.PageViewed:
+		advanceTime(&a.LastPageViewedAt, at)
+		advanceTime(&a.settledAt, at)
+		a.settle(at)
+		a.advanceActivity()
 	}
 	return ""
+}
+
+// settle removes the pending event at LastActivityAt if it is not later than at: its verdict
+// is known, or something later has happened.
+func (a *Activity) settle(at time.Time) {
+	if a.LastActivityPending && !isAfter(a.LastActivityAt, micros(at)) {
+		a.LastActivityAt, a.LastActivityPending = a.settledAt, false
+	}
+}
+
+// advanceActivity advances LastActivityAt to the last settled event, unless a later one is
+// pending.
+func (a *Activity) advanceActivity() {
+	if !a.LastActivityPending && a.settledAt != nil {
+		advanceTime(&a.LastActivityAt, *a.settledAt)
+	}
 }
 
 // applyBounce applies a bounce and reports whether the contact becomes bounced.
@@ -281,11 +304,6 @@ func (a *Activity) applyBounce(class string, at time.Time) bool {
 }
 
 func (a *Activity) applyEngagement(t journal.Type, d entryData, at time.Time) {
-	settle := func() {
-		if a.LastActivityPending && !isAfter(a.LastActivityAt, micros(at)) {
-			a.LastActivityAt, a.LastActivityPending = a.settledAt, false
-		}
-	}
 	if d.Withdrawn {
 		total := &a.TotalEmailsOpened
 		if t == journal.EmailClicked {
@@ -301,7 +319,7 @@ func (a *Activity) applyEngagement(t journal.Type, d entryData, at time.Time) {
 		}
 		return
 	case "bot":
-		settle()
+		a.settle(at)
 		return
 	}
 	if t == journal.EmailOpened {
@@ -318,8 +336,6 @@ func (a *Activity) applyEngagement(t journal.Type, d entryData, at time.Time) {
 	if d.Classification == "human" { // a proxy's prefetch is not activity of the person
 		advanceTime(&a.settledAt, at)
 	}
-	settle()
-	if !a.LastActivityPending && a.settledAt != nil {
-		advanceTime(&a.LastActivityAt, *a.settledAt)
-	}
+	a.settle(at)
+	a.advanceActivity()
 }

@@ -134,13 +134,17 @@ func (p *mergeState) create(ch checked) Outcome {
 	if c.Source == nil && ch.sourceIfNew != "" {
 		c.Source = &ch.sourceIfNew
 	}
-	for _, s := range []*id.Stage{ch.stage, ch.stageIfNew} {
-		if s != nil && !s.IsZero() && c.Stage.IsZero() {
-			c.Stage = *s
+	if ch.unverified {
+		c.Status = Pending // it gets its stage when it is activated
+	} else {
+		for _, s := range []*id.Stage{ch.stage, ch.stageIfNew} {
+			if s != nil && !s.IsZero() && c.Stage.IsZero() {
+				c.Stage = *s
+			}
 		}
-	}
-	if c.Stage.IsZero() {
-		c.Stage = defaultStage(*b.settings.stages)
+		if c.Stage.IsZero() {
+			c.Stage = defaultStage(*b.settings.stages)
+		}
 	}
 	c.listed = p.listed[c.Email]
 	c.evaluate(c.Status, b.now)
@@ -189,7 +193,7 @@ func (p *mergeState) merge(one *pending, ch checked) Outcome {
 			p.byKey[*one.c.ExternalID] = one.c.ID
 		}
 	}
-	if one.c.Status == Pending {
+	if one.c.Status == Pending && !ch.unverified {
 		one.c.Status = Active
 		parts = append(parts, "global_status")
 		if one.c.Stage.IsZero() && (ch.stage == nil || ch.stage.IsZero()) {

@@ -244,6 +244,17 @@ func Billable(ctx context.Context, db *sqldb.DB, tenant id.Tenant) (int, error) 
 	return n, nil
 }
 
+// CountPending counts the pending contacts of a tenant, up to limit.
+func CountPending(ctx context.Context, db *sqldb.DB, tenant id.Tenant, limit int) (int64, error) {
+	var n int64
+	err := db.QueryRow(ctx, `
+		SELECT COUNT(*) FROM (SELECT 1 FROM contact WHERE tenant_id = $1 AND global_status = 'pending' LIMIT $2) AS p`, tenant, limit).Scan(&n)
+	if err != nil {
+		return 0, fmt.Errorf("count pending contacts: %w", err)
+	}
+	return n, nil
+}
+
 // micros truncates a time to the precision of the database.
 func micros(t time.Time) time.Time { return t.UTC().Truncate(time.Microsecond) }
 

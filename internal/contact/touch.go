@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/packetboat/packetboat/internal/id"
@@ -23,18 +25,18 @@ type Touches struct {
 
 // storedTouches are the encoded form of Touches.
 type storedTouches struct {
-	FirstAt         *int64  `json:"first_touch_at"`
-	FirstCampaign   *string `json:"first_touch_campaign"`
-	FirstMedium     *string `json:"first_touch_medium"`
-	FirstSource     *string `json:"first_touch_source"`
-	FirstCountry    *string `json:"first_touch_country"`
-	FirstTimezone   *string `json:"first_touch_timezone"`
-	FirstLandingURL *string `json:"first_touch_landing_url"`
-	FirstReferrer   *string `json:"first_touch_referrer"`
-	LastAt          *int64  `json:"last_touch_at"`
-	LastCampaign    *string `json:"last_touch_campaign"`
-	LastMedium      *string `json:"last_touch_medium"`
-	LastSource      *string `json:"last_touch_source"`
+	FirstAt         *int64  `json:"first_touch_at,omitempty"`
+	FirstCampaign   *string `json:"first_touch_campaign,omitempty"`
+	FirstMedium     *string `json:"first_touch_medium,omitempty"`
+	FirstSource     *string `json:"first_touch_source,omitempty"`
+	FirstCountry    *string `json:"first_touch_country,omitempty"`
+	FirstTimezone   *string `json:"first_touch_timezone,omitempty"`
+	FirstLandingURL *string `json:"first_touch_landing_url,omitempty"`
+	FirstReferrer   *string `json:"first_touch_referrer,omitempty"`
+	LastAt          *int64  `json:"last_touch_at,omitempty"`
+	LastCampaign    *string `json:"last_touch_campaign,omitempty"`
+	LastMedium      *string `json:"last_touch_medium,omitempty"`
+	LastSource      *string `json:"last_touch_source,omitempty"`
 }
 
 // Touches decodes the contact's touches.
@@ -57,6 +59,85 @@ func (c *Contact) Touches() (Touches, error) {
 		FirstCountry: s.FirstCountry, FirstTimezone: s.FirstTimezone, FirstLandingURL: s.FirstLandingURL, FirstReferrer: s.FirstReferrer,
 		LastAt: at(s.LastAt), LastCampaign: s.LastCampaign, LastMedium: s.LastMedium, LastSource: s.LastSource,
 	}, nil
+}
+
+// Visit is one visit of a contact to the tenant's website. Empty means unknown.
+type Visit struct {
+	At                       time.Time
+	Source, Medium, Campaign string
+	Country, Timezone        string
+	LandingURL, Referrer     string
+}
+
+// Visits are visits that may change a contact's touches.
+type Visits struct {
+	First *Visit // sets the first touch of a contact that has none
+	Last  *Visit // replaces the last touch unless that is later
+}
+
+// SaveVisits changes the touches of contacts, as part of the transaction tx.
+func SaveVisits(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, visits map[id.Contact]Visits) error {
+	if len(visits) == 0 {
+		return nil
+	}
+	ids := slices.SortedFunc(maps.Keys(visits), id.Compare)
+	if err := lockOrCreateActivities(ctx, tx, tenant, ids); err != nil {
+		return err
+	}
+	rows, err := tx.Query(ctx, `
+		SELECT contact_id, touch FROM contact_activity
+		WHERE tenant_id = $1 AND contact_id`+tx.In(2), tenant, sqldb.List(tx, ids))
+	t := tx.Table("contact_id UUID", "touch JSONB")
+	err = sqldb.Each(rows, err, func(scan func(...any) error) error {
+		var c id.Contact
+		var text string
+		if err := scan(&c, sqldb.ToText(&text)); err != nil {
+			return err
+		}
+		var s storedTouches
+		if text != "" {
+			if err := json.Unmarshal([]byte(text), &s); err != nil {
+				return fmt.Errorf("touches of contact %s: %w", c, err)
+			}
+		}
+		if !s.visit(visits[c]) {
+			return nil
+		}
+		b, err := json.Marshal(s)
+		t.Add(c, string(b))
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("read touches of contacts: %w", err)
+	}
+	if _, err := t.Update(ctx, tx, "contact_activity", tenant); err != nil {
+		return fmt.Errorf("save touches of contacts: %w", err)
+	}
+	return nil
+}
+
+// visit applies visits and reports whether they changed s.
+func (s *storedTouches) visit(v Visits) bool {
+	changed := false
+	if f := v.First; f != nil && s.FirstAt == nil {
+		s.FirstAt, s.FirstSource, s.FirstMedium, s.FirstCampaign = new(sqldb.Micros(f.At)), textOrNil(f.Source), textOrNil(f.Medium), textOrNil(f.Campaign)
+		s.FirstCountry, s.FirstTimezone = textOrNil(f.Country), textOrNil(f.Timezone)
+		s.FirstLandingURL, s.FirstReferrer = textOrNil(f.LandingURL), textOrNil(f.Referrer)
+		changed = true
+	}
+	if l := v.Last; l != nil && (s.LastAt == nil || *s.LastAt <= sqldb.Micros(l.At)) {
+		s.LastAt, s.LastSource, s.LastMedium, s.LastCampaign = new(sqldb.Micros(l.At)), textOrNil(l.Source), textOrNil(l.Medium), textOrNil(l.Campaign)
+		changed = true
+	}
+	return changed
+}
+
+// textOrNil returns nil for an empty text.
+func textOrNil(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
 }
 
 // Origin is a contact's source and its tags.

@@ -60,6 +60,8 @@ type (
 	job            struct{}
 	jobFile        struct{}
 	claim          struct{}
+	visitor        struct{}
+	visitorRequest struct{}
 )
 
 // The identifiers of each kind of record.
@@ -96,7 +98,9 @@ type (
 	SavedFilter    = UUID[savedFilter]
 	Job            = UUID[job] // long work: an import, an export
 	JobFile        = UUID[jobFile]
-	Claim          = UUID[claim] // a stretch of messages that a process has claimed
+	Claim          = UUID[claim]          // a stretch of messages that a process has claimed
+	Visitor        = UUID[visitor]        // a browser on a tenant's website
+	VisitorRequest = UUID[visitorRequest] // one request of a website's script
 )
 
 // New returns a fresh identifier of kind T.
