@@ -330,7 +330,7 @@ func TestAccountSettingsHaveTwoForms(t *testing.T) {
 		if address := got["postal_address"].(map[string]any); address["line1"] != nil || address["city"] != "Delft" || address["country"] != "NL" || got["default_email_type_key"] != "newsletter" {
 			t.Errorf("a second change leaves %v", got)
 		}
-		a := o.want(400, "INVALID_INPUT", admin, "PUT /settings/account", map[string]any{"timezone": "Mars", "sunset_days": 0, "tracked_domains": []string{"x.org"}})
+		a := o.want(400, "INVALID_INPUT", admin, "PUT /settings/account", map[string]any{"timezone": "Mars", "sunset_days": 0, "tracked_domains": []string{"x org"}})
 		for _, path := range []string{`"timezone"`, `"sunset_days"`, `"tracked_domains"`} {
 			if !strings.Contains(a.Body.String(), path) {
 				t.Errorf("the problems %s lack %s", a.Body, path)

@@ -3,8 +3,10 @@ package tenant
 import (
 	"context"
 	"fmt"
+	"net/netip"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 	_ "time/tzdata" // account timezones work on machines without a zone database
@@ -14,6 +16,7 @@ import (
 
 	"github.com/packetboat/packetboat/internal/fault"
 	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/mail/address"
 	"github.com/packetboat/packetboat/internal/spread"
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
@@ -139,6 +142,7 @@ func SaveSettings(ctx context.Context, db *sqldb.DB, t id.Tenant, name string, s
 	}
 	name = strings.TrimSpace(name)
 	s.CurrencyCode = strings.ToUpper(s.CurrencyCode)
+	s.TrackedDomains = trackedDomains(s.TrackedDomains)
 	return save(ctx, db, t, name, s, now)
 }
 
@@ -179,7 +183,58 @@ func (s Settings) check(p *fault.Problems) {
 		p.Add("sunset_min_sends", "must be 1 to 1000")
 	}
 	s.SendWindow.check(p)
+	checkDomains(p, "tracked_domains", s.TrackedDomains)
 	s.checkDormant(p)
+}
+
+// MaxTrackedDomains is the maximal number of tracked domains.
+const MaxTrackedDomains = 50
+
+// checkDomains adds problems of a list of host names at path.
+func checkDomains(p *fault.Problems, path string, list []string) {
+	if len(list) > MaxTrackedDomains {
+		p.Add(path, fmt.Sprintf("at most %d host names", MaxTrackedDomains))
+		return
+	}
+	for _, d := range list {
+		if _, ok := trackedHost(d); !ok {
+			p.AddElement(path, "must be the name of a host, such as www.example.com")
+		}
+	}
+}
+
+// trackedHost returns a host in canonical spelling: a name in the DNS or, for trials and
+// networks without one, localhost or an IP address.
+func trackedHost(s string) (string, bool) {
+	if s = strings.ToLower(strings.TrimSpace(s)); s == "localhost" {
+		return s, true
+	}
+	if ip, err := netip.ParseAddr(s); err == nil && ip.Zone() == "" {
+		return ip.Unmap().String(), true
+	}
+	host, err := address.Hostname(s)
+	return host, err == nil
+}
+
+// trackedDomains returns the tracked domains as they are stored: in lower case, as A-labels
+// (RFC 5890), each once.
+func trackedDomains(list []string) []string {
+	out := make([]string, 0, len(list))
+	for _, d := range list {
+		if host, ok := trackedHost(d); ok && !slices.Contains(out, host) {
+			out = append(out, host)
+		}
+	}
+	return out
+}
+
+// Tracks reports whether links to the host of u identify their recipient to the website.
+func (s Settings) Tracks(u *url.URL) bool {
+	if len(s.TrackedDomains) == 0 {
+		return false
+	}
+	host, ok := trackedHost(u.Hostname())
+	return ok && slices.Contains(s.TrackedDomains, host)
 }
 
 // check validates the window. It must not include midnight, so that messages planned for a day are
@@ -217,7 +272,6 @@ func (s Settings) checkDormant(p *fault.Problems) {
 	}
 	only("tracking_defaults.honeypot_links", s.Tracking.Honeypot == d.Tracking.Honeypot, d.Tracking.Honeypot)
 	only("double_opt_in_default", s.DoubleOptInDefault == d.DoubleOptInDefault, d.DoubleOptInDefault)
-	only("tracked_domains", len(s.TrackedDomains) == 0, "an empty list")
 }
 
 func (a PostalAddress) check(p *fault.Problems) {

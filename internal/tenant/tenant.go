@@ -179,6 +179,13 @@ func BySlug(ctx context.Context, db *sqldb.DB, slug string) (Tenant, error) {
 		WHERE slug = $1 AND status <> 'deleted' /* all tenants: a slug is how one is found */`, slug))
 }
 
+// BySiteKey returns the tenant with the site key, unless it is deleted.
+func BySiteKey(ctx context.Context, db *sqldb.DB, key string) (Tenant, error) {
+	return one(db.QueryRow(ctx, `
+		SELECT `+columns+` FROM tenant
+		WHERE site_key = $1 AND status <> 'deleted' /* all tenants: a site key is how one is found */`, key))
+}
+
 // ByID returns the tenant, deleted or not.
 func ByID(ctx context.Context, db *sqldb.DB, t id.Tenant) (Tenant, error) {
 	return one(db.QueryRow(ctx, `SELECT `+columns+` FROM tenant WHERE tenant_id = $1`, t))
