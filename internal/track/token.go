@@ -81,7 +81,7 @@ type Keys struct{ pools [256]*sync.Pool } // by Kind
 // NewKeys derives the keys from the installation's secret.
 func NewKeys(box *secret.Box) *Keys {
 	k := &Keys{}
-	for _, kind := range []Kind{OpenPixel, ClickLink, Unsubscribe, Preferences, View, returnPath, messageID} {
+	for _, kind := range []Kind{OpenPixel, ClickLink, Unsubscribe, Preferences, View, returnPath, messageID, binding} {
 		key := box.Derive("track token " + string(rune(kind)))
 		k.pools[kind] = &sync.Pool{New: func() any { return hmac.New(sha256.New, key) }}
 	}
@@ -154,7 +154,14 @@ func (k *Keys) mac(dst []byte, kind Kind, data []byte) []byte {
 // Verify reads a token of kind. There is one spelling of each: base64 decoders
 // pass over line breaks, so those are refused first.
 func (k *Keys) Verify(kind Kind, text string) (Token, error) {
-	if kind == returnPath || kind == messageID || k.pools[kind] == nil || strings.ContainsAny(text, "\r\n") {
+	if kind == returnPath || kind == messageID || kind == binding || k.pools[kind] == nil {
+		return Token{}, ErrBadToken
+	}
+	return k.verify(kind, text)
+}
+
+func (k *Keys) verify(kind Kind, text string) (Token, error) {
+	if strings.ContainsAny(text, "\r\n") {
 		return Token{}, ErrBadToken
 	}
 	if len(text) > base64.RawURLEncoding.EncodedLen(headBytes+originBytes+MaxTarget+macBytes) {

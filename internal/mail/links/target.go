@@ -69,12 +69,7 @@ type UTM struct {
 // AddUTM adds to target, before its fragment, each parameter that it does not have. All other bytes
 // stay, Liquid included.
 func AddUTM(target string, utm UTM) string {
-	masked := markup.Mask(target)
-	end := len(target)
-	if i := strings.IndexByte(masked, '#'); i >= 0 {
-		end = i
-	}
-	_, query, hasQuery := strings.Cut(masked[:end], "?")
+	query := queryOf(markup.Mask(target))
 	var added strings.Builder
 	for _, p := range []struct{ key, value string }{
 		{"utm_source", utm.Source},
@@ -82,7 +77,7 @@ func AddUTM(target string, utm UTM) string {
 		{"utm_campaign", utm.Campaign},
 		{"utm_content", utm.Content},
 	} {
-		if p.value == "" || hasKey(query, p.key) {
+		if p.value == "" || hasKey(query.text, p.key) {
 			continue
 		}
 		if added.Len() > 0 {
@@ -95,14 +90,40 @@ func AddUTM(target string, utm UTM) string {
 	if added.Len() == 0 {
 		return target
 	}
+	return query.add(target, added.String())
+}
+
+// AddParameter adds a parameter to target, before its fragment. All other bytes stay.
+func AddParameter(target, name, value string) string {
+	return queryOf(target).add(target, name+"="+url.QueryEscape(value))
+}
+
+// query is the query of a URL.
+type query struct {
+	text    string
+	present bool
+	end     int // offset in the URL
+}
+
+func queryOf(target string) query {
+	end := len(target)
+	if i := strings.IndexByte(target, '#'); i >= 0 {
+		end = i
+	}
+	_, text, present := strings.Cut(target[:end], "?")
+	return query{text, present, end}
+}
+
+// add returns target, whose query this is, with parameters added to the query.
+func (q query) add(target, parameters string) string {
 	joiner := "&"
 	switch {
-	case !hasQuery:
+	case !q.present:
 		joiner = "?"
-	case query == "" || query[len(query)-1] == '&':
+	case q.text == "" || q.text[len(q.text)-1] == '&':
 		joiner = ""
 	}
-	return target[:end] + joiner + added.String() + target[end:]
+	return target[:q.end] + joiner + parameters + target[q.end:]
 }
 
 // hasKey reports whether a raw query holds the parameter key.
