@@ -1,0 +1,8 @@
+package visitor
+
+import "context"
+
+// ExpireTo is Expire with other limits.
+func (e *Engine) ExpireTo(ctx context.Context, visitors, kept int64) error {
+	return e.expire(ctx, limits{visitors, kept})
+}
