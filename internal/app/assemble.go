@@ -14,8 +14,10 @@ import (
 	"github.com/packetboat/packetboat/internal/contact"
 	"github.com/packetboat/packetboat/internal/content"
 	"github.com/packetboat/packetboat/internal/endpoint"
+	"github.com/packetboat/packetboat/internal/engine/classify"
 	"github.com/packetboat/packetboat/internal/engine/deliver"
 	"github.com/packetboat/packetboat/internal/event"
+	"github.com/packetboat/packetboat/internal/field"
 	"github.com/packetboat/packetboat/internal/httpapi"
 	"github.com/packetboat/packetboat/internal/mail/dkim"
 	"github.com/packetboat/packetboat/internal/mail/dkim/libcrypto"
@@ -35,6 +37,7 @@ import (
 	"github.com/packetboat/packetboat/internal/track"
 	"github.com/packetboat/packetboat/internal/transfer"
 	"github.com/packetboat/packetboat/internal/usage"
+	"github.com/packetboat/packetboat/internal/visitor"
 )
 
 // parts is the assembled program: the HTTP handlers and the loops.
@@ -110,7 +113,7 @@ func (s *Server) assemble(ctx context.Context, registry prometheus.Registerer) (
 		}
 	}
 	if s.has(RoleTrack) {
-		out.loops = append(out.loops, s.recipients(registry, mux, t))
+		out.loops = append(out.loops, s.recipients(registry, mux, t), s.websites(mux, t))
 	}
 	if s.has(RoleWorker) {
 		out.loops = append(out.loops, s.engines(registry, api, t)...)
@@ -154,7 +157,7 @@ func (s *Server) api(registry prometheus.Registerer, t tools) (*httpapi.API, *en
 
 // personalData lists the packages with personal data, in the order of an export.
 func personalData(now func() time.Time) []contact.PersonalData {
-	return []contact.PersonalData{segment.PersonalData(), outbox.PersonalData(), track.PersonalData(), mailbox.PersonalData(), transfer.PersonalData(now), suppression.PersonalData()}
+	return []contact.PersonalData{segment.PersonalData(), outbox.PersonalData(), track.PersonalData(), mailbox.PersonalData(), transfer.PersonalData(now), suppression.PersonalData(), visitor.PersonalData()}
 }
 
 // reference adds the page that documents the API.
@@ -209,6 +212,31 @@ func (s *Server) recipients(registry prometheus.Registerer, mux *http.ServeMux, 
 	}
 	links.Routes(mux)
 	return loop{"hits", hits.Run}
+}
+
+// websites adds the script for tenants' websites and its collectors, and returns the loop that stores
+// their requests.
+func (s *Server) websites(mux *http.ServeMux, t tools) loop {
+	collector := visitor.NewCollector(s.Store.DB, t.keys)
+	agents := &classify.Agents{}
+	site := &public.Site{
+		DB: s.Store.DB, Visitors: collector, Limits: t.limiter, Machine: agents.Machine, Country: s.country,
+		Log: s.Log.With("part", "site"), Now: t.now, ClientIP: t.clientIP,
+	}
+	site.Routes(mux)
+	return loop{"visitors' requests", collector.Run}
+}
+
+// country returns the country of a request's client, as the trusted proxy's header says.
+func (s *Server) country(r *http.Request) string {
+	if s.Config.CountryHeader == "" || !endpoint.FromProxy(r, s.Config.TrustedProxies) {
+		return ""
+	}
+	code, ok := field.CountryCode(r.Header.Get(s.Config.CountryHeader))
+	if !ok {
+		return ""
+	}
+	return code
 }
 
 // login returns the service for sign-in and sign-up.

@@ -35,6 +35,7 @@ type Options struct {
 	RateLimitPerMinute     string `name:"rate-limit-per-minute" env:"PACKETBOAT_RATE_LIMIT_PER_MINUTE" default:"1000" help:"Requests a minute per API key, and per session."`
 	MaxConnections         string `name:"max-connections" env:"PACKETBOAT_MAX_CONNECTIONS" default:"4000" help:"Connections that are kept open at once on the public listener; health checks are answered beyond."`
 	TrustedProxies         string `name:"trusted-proxies" env:"PACKETBOAT_TRUSTED_PROXIES" help:"Networks whose X-Forwarded-For is believed, as CIDRs with commas between them. Default: none."`
+	CountryHeader          string `name:"country-header" env:"PACKETBOAT_COUNTRY_HEADER" help:"Header in which a trusted proxy names the country of the client, such as CF-IPCountry. Default: none."`
 	FeedbackSenderID       string `name:"feedback-sender-id" env:"PACKETBOAT_FEEDBACK_SENDER_ID" default:"packetboat" help:"Last part of the Feedback-ID header: 5 to 15 letters, digits, hyphens or underscores, the same for ever."`
 	SignupEnabled          string `name:"signup-enabled" env:"PACKETBOAT_SIGNUP_ENABLED" default:"false" help:"Whether anyone may create a tenant after the first: true or false."`
 	AllowPrivateRelays     string `name:"allow-private-relays" env:"PACKETBOAT_ALLOW_PRIVATE_RELAYS" default:"false" help:"Whether MTA configs may use hosts on private networks: true or false. With a loopback base URL they always may."`
@@ -64,6 +65,7 @@ type Config struct {
 	RateLimitPerMinute int
 	MaxConnections     int
 	TrustedProxies     []netip.Prefix
+	CountryHeader      string // empty: none
 	FeedbackSenderID   string
 	SignupEnabled      bool
 	AllowPrivateRelays bool
@@ -125,13 +127,16 @@ func flagOf(env string) string {
 	return "--" + strings.ToLower(strings.ReplaceAll(strings.TrimPrefix(env, "PACKETBOAT_"), "_", "-"))
 }
 
-var feedbackIDs = regexp.MustCompile(`^[A-Za-z0-9_-]{5,15}$`)
+var (
+	feedbackIDs = regexp.MustCompile(`^[A-Za-z0-9_-]{5,15}$`)
+	headerNames = regexp.MustCompile(`^[A-Za-z0-9-]{1,76}$`)
+)
 
 // Config validates all options and returns them as values.
 func (o Options) Config() (Config, error) {
 	var m Mistakes
 	c := Config{
-		DatabaseURL: o.DatabaseURL, DataDir: o.DataDir, Listen: o.Listen, FeedbackSenderID: o.FeedbackSenderID,
+		DatabaseURL: o.DatabaseURL, DataDir: o.DataDir, Listen: o.Listen, CountryHeader: o.CountryHeader, FeedbackSenderID: o.FeedbackSenderID,
 		LogFormat: o.LogFormat,
 		Bootstrap: Bootstrap{o.BootstrapTenantSlug, o.BootstrapAdminEmail, o.BootstrapAdminPassword, o.BootstrapAPIKey},
 	}
@@ -168,6 +173,9 @@ func (o Options) Config() (Config, error) {
 		m.add("PACKETBOAT_MAX_CONNECTIONS", "is %q; write a whole number from 1 to 1000000, such as 4000", o.MaxConnections)
 	}
 	c.TrustedProxies = prefixes(o.TrustedProxies, &m)
+	if o.CountryHeader != "" && !headerNames.MatchString(o.CountryHeader) {
+		m.add("PACKETBOAT_COUNTRY_HEADER", "is %q; write the name of a header, such as CF-IPCountry", o.CountryHeader)
+	}
 	if !feedbackIDs.MatchString(o.FeedbackSenderID) {
 		m.add("PACKETBOAT_FEEDBACK_SENDER_ID", "is %q; write 5 to 15 letters, digits, hyphens or underscores", o.FeedbackSenderID)
 	}

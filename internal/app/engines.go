@@ -33,6 +33,7 @@ import (
 	"github.com/packetboat/packetboat/internal/suppression"
 	"github.com/packetboat/packetboat/internal/track"
 	"github.com/packetboat/packetboat/internal/transfer"
+	"github.com/packetboat/packetboat/internal/visitor"
 )
 
 // followers returns the followers of the journal, in the order in which they are called.
@@ -93,11 +94,13 @@ func (s *Server) engines(registry prometheus.Registerer, api *httpapi.API, t too
 			job.Bulk:   bulk.Runner{Sequences: api.Sequences, PersonalData: api.PersonalData}.Run,
 		},
 	}
+	visitors := &visitor.Engine{DB: db, Box: s.Store.Box, Log: s.Log.With("engine", "visitors"), Now: t.now}
 	return []loop{
 		{"journal", followed.Run},
 		s.led("scheduler", dispatching, loop{"watch", watcher.Run}),
 		delivering,
 		s.led("classifier", loop{"classify", classifier.Run}, loop{"inbox", inbox.Run}),
+		s.led("visitors", loop{"visitors", visitors.Run}),
 		{"contacts", maintenance.Run},
 		{"domains", resolution.Run},
 		{"scores", fading.Run},

@@ -128,6 +128,14 @@ func requestID(r *http.Request) string {
 	return strings.ToLower(rand.Text())
 }
 
+// FromProxy reports whether a request comes directly from a trusted proxy, whose headers about the client
+// are believed.
+func FromProxy(r *http.Request, trusted []netip.Prefix) bool {
+	peer, err := netip.ParseAddrPort(r.RemoteAddr)
+	ip := peer.Addr().Unmap().WithZone("")
+	return err == nil && slices.ContainsFunc(trusted, func(p netip.Prefix) bool { return p.Contains(ip) })
+}
+
 // ClientIP returns the address of the caller: the peer or, if the peer is a trusted proxy, the last address
 // in X-Forwarded-For that is not one.
 func ClientIP(r *http.Request, trusted []netip.Prefix) netip.Addr {

@@ -4,11 +4,14 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"net/url"
 	"strings"
 
 	"github.com/packetboat/packetboat/internal/mail/links"
+	"github.com/packetboat/packetboat/internal/render"
 	"github.com/packetboat/packetboat/internal/tenant"
 	"github.com/packetboat/packetboat/internal/track"
+	"github.com/packetboat/packetboat/internal/visitor"
 )
 
 // pixelGIF is a transparent image of one pixel.
@@ -47,7 +50,7 @@ func (p *Recipient) click(w http.ResponseWriter, r *http.Request) {
 		p.refuse(w, r, err)
 		return
 	}
-	authored, target, err := p.target(r.Context(), t)
+	authored, target, s, err := p.target(r.Context(), t)
 	if err != nil {
 		p.refuse(w, r, err)
 		return
@@ -55,7 +58,22 @@ func (p *Recipient) click(w http.ResponseWriter, r *http.Request) {
 	hit := p.hit(r, t)
 	hit.Click, hit.Link, hit.URL = true, t.Link, authored
 	p.record(r.Context(), hit)
-	redirect(w, target)
+	redirect(w, p.bind(target, s, hit))
+}
+
+// bind adds to the target of a click the token by which the tenant's website reports that its visitor made
+// this click, if the website is on one of the tenant's tracked domains.
+func (p *Recipient) bind(target string, s *render.Sender, click track.Hit) string {
+	u, err := url.Parse(target)
+	if err != nil || click.Method != http.MethodGet || click.Prefetch || !s.Tenant.Settings.Tracks(u) {
+		return target
+	}
+	token, err := p.Keys.BindingToken(click)
+	if err != nil {
+		p.Log.Error("sign a visitor's click failed", "tenant", click.Tenant, "err", err)
+		return target
+	}
+	return links.AddParameter(target, visitor.BindingParameter, token)
 }
 
 // previewed redirects a link of a test mail, and records nothing.
@@ -83,18 +101,18 @@ func redirect(w http.ResponseWriter, target string) {
 	w.WriteHeader(http.StatusFound)
 }
 
-// target returns the link as the author wrote it and its target for this recipient.
-func (p *Recipient) target(ctx context.Context, t track.Token) (authored, target string, err error) {
+// target returns the link as the author wrote it, its target for this recipient, and the mail's sender.
+func (p *Recipient) target(ctx context.Context, t track.Token) (authored, target string, s *render.Sender, err error) {
 	from, err := p.origin(ctx, t)
 	if err != nil {
-		return "", "", err
+		return "", "", nil, err
 	}
 	c, s, err := p.loadContent(ctx, t.Tenant, from, p.Senders.Past)
 	if err != nil {
-		return "", "", err
+		return "", "", nil, err
 	}
 	if t.Link >= len(c.Links) {
-		return "", "", track.ErrBadToken
+		return "", "", nil, track.ErrBadToken
 	}
 	link := c.Links[t.Link]
 	target = t.Target // rendered for this recipient when the mail was built, with UTM parameters
@@ -102,9 +120,9 @@ func (p *Recipient) target(ctx context.Context, t track.Token) (authored, target
 		target = s.WithUTM(c.Context, link.URL)
 	}
 	if links.CheckTarget(target) != nil {
-		return "", "", track.ErrBadToken
+		return "", "", nil, track.ErrBadToken
 	}
-	return link.URL, target, nil
+	return link.URL, target, s, nil
 }
 
 // readOnly allows GET, HEAD and OPTIONS; for other methods it writes 405.

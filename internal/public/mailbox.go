@@ -59,14 +59,14 @@ func (b *Mailbox) Routes(mux *http.ServeMux) {
 	mux.HandleFunc("GET /mailbox/", func(w http.ResponseWriter, r *http.Request) { b.notFound(w, r) })
 }
 
-// visitor is the user who requested a page, and the tenants that the user may see.
-type visitor struct {
+// reader is the user who requested a page, and the tenants that the user may see.
+type reader struct {
 	tenants  []auth.Membership
 	signedIn bool
 }
 
 // inTenant returns the tenant that a path names.
-func (v visitor) inTenant(slug string) (auth.Membership, bool) {
+func (v reader) inTenant(slug string) (auth.Membership, bool) {
 	i := slices.IndexFunc(v.tenants, func(m auth.Membership) bool { return m.Slug == slug })
 	if i < 0 {
 		return auth.Membership{}, false
@@ -74,9 +74,9 @@ func (v visitor) inTenant(slug string) (auth.Membership, bool) {
 	return v.tenants[i], true
 }
 
-// visitor returns the visitor of r.
-func (b *Mailbox) visitor(r *http.Request) (visitor, error) {
-	var v visitor
+// reader returns the reader of r.
+func (b *Mailbox) reader(r *http.Request) (reader, error) {
+	var v reader
 	if cookie, err := r.Cookie(auth.CookieName); err == nil && cookie.Value != "" {
 		s, err := auth.FindSession(r.Context(), b.DB, cookie.Value, b.Now())
 		switch {
@@ -130,9 +130,9 @@ func loopbackName(host string) bool {
 	return name == "localhost" || strings.HasSuffix(name, ".localhost")
 }
 
-// enter returns the visitor, or writes that a login is needed.
-func (b *Mailbox) enter(w http.ResponseWriter, r *http.Request) (visitor, bool) {
-	v, err := b.visitor(r)
+// enter returns the reader, or writes that a login is needed.
+func (b *Mailbox) enter(w http.ResponseWriter, r *http.Request) (reader, bool) {
+	v, err := b.reader(r)
 	if err != nil {
 		b.fail(w, r, err)
 		return v, false

@@ -57,7 +57,7 @@ type listView struct {
 	pageFrame
 	SignedIn bool
 	Tenants  []auth.Membership
-	Tenant   auth.Membership // the one whose mail is shown; zero: the visitor has none
+	Tenant   auth.Membership // the one whose mail is shown; zero: the reader has none
 	Groups   []mailGroup     // the sends with mail in the mailbox, newest first
 	Group    *mailGroup      // the one whose mail is shown; nil: all
 	Total    int             // messages in the mailbox, or of Group
@@ -100,7 +100,7 @@ func (v listView) send() *id.Send {
 	return &v.Group.Send
 }
 
-// MayDelete reports whether the visitor may delete mail.
+// MayDelete reports whether the reader may delete mail.
 func (v listView) MayDelete() bool { return v.Tenant.Role.AtLeast(auth.Admin) }
 
 // All links to the mail of all broadcasts.
