@@ -56,11 +56,23 @@ func (x *call) checkBody(found *findings, path string, tree any) any {
 	return tree
 }
 
+// TreeReader is a body that is set from its checked and normalized values: map[string]any, []any,
+// json.Number and so on. It is for bodies with many values, which are otherwise encoded and decoded once
+// more. What the schema does not state, ReadTree must not assume.
+type TreeReader interface {
+	ReadTree(tree any)
+}
+
 // decodeBody reads a body that was checked. When there are problems it reads what is left without the
 // fields in problems, if the operation has a Check for it.
 func (x *call) decodeBody(tree, body any) error {
 	known := x.problems.Any()
 	if known && !(x.route.hasCheck && x.dropInvalid(tree)) {
+		return nil
+	}
+	if direct, ok := body.(TreeReader); ok {
+		x.partial = known
+		direct.ReadTree(tree)
 		return nil
 	}
 	text, err := json.Marshal(tree)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/packetboat/packetboat/internal/fault"
@@ -20,7 +21,7 @@ type Recorder struct {
 	DB  *sqldb.DB
 	Now func() time.Time
 
-	group *sqldb.Group[*request]
+	small, large *sqldb.Group[*request]
 }
 
 // request are the events of one request that wait to be recorded.
@@ -31,29 +32,43 @@ type request struct {
 
 const (
 	maxTogether   = 200              // requests of one transaction
-	maxShared     = 20               // events of a request that shares a transaction with others
+	maxSmall      = 20               // events of a small request
+	maxLarge      = 4                // large requests of one transaction
 	recordTimeout = 30 * time.Second // after which a call fails
 )
 
 // NewRecorder returns a Recorder that groups requests. Record works while Run does.
 func NewRecorder(db *sqldb.DB, now func() time.Time) *Recorder {
 	r := &Recorder{DB: db, Now: now}
-	r.group = sqldb.NewGroup(maxTogether, r.flush)
+	r.small = sqldb.NewGroup(maxTogether, r.flush)
+	r.large = sqldb.NewGroup(maxLarge, r.flush)
 	return r
 }
 
 // Run records events until ctx ends. Where the database has more than one writer, Run may be called
 // more than once at a time.
-func (r *Recorder) Run(ctx context.Context) error { return r.group.Run(ctx) }
+func (r *Recorder) Run(ctx context.Context) error {
+	var wait sync.WaitGroup
+	wait.Go(func() { _ = r.large.Run(ctx) }) // it returns nil
+	err := r.small.Run(ctx)
+	wait.Wait()
+	return err
+}
 
 // Record records events of a tenant and waits until they are durable. It returns their results in
 // the same order.
 func (r *Recorder) Record(ctx context.Context, t id.Tenant, list []Input) ([]Result, error) {
 	e := &request{work: work{tenant: t, events: prepare(list, r.Now())}}
 	var err error
-	if r.group == nil || len(list) > maxShared {
+	switch {
+	case r.small == nil:
 		err = r.flush(ctx, []*request{e})
-	} else if err = r.group.Within(ctx, e); errors.Is(err, sqldb.ErrAbandoned) {
+	case len(list) <= maxSmall:
+		err = r.small.Within(ctx, e)
+	default:
+		err = r.large.Within(ctx, e)
+	}
+	if errors.Is(err, sqldb.ErrAbandoned) { // the group may still write to e
 		return nil, err
 	}
 	if err == nil {

@@ -125,19 +125,29 @@ func (api eventsAPI) recordEvent(ctx context.Context, p auth.Principal, in *reco
 }
 
 type recordEventsRequest struct {
-	Body struct {
-		Events []eventItem `json:"events" doc:"1 to 500."`
+	Body eventBatch
+}
+
+// eventBatch are events to record.
+type eventBatch struct {
+	Events []eventItem `json:"events" doc:"1 to 500."`
+}
+
+// ReadTree takes the events over as they are.
+func (b *eventBatch) ReadTree(tree any) {
+	fields, _ := tree.(map[string]any)
+	list, _ := fields["events"].([]any)
+	b.Events = make([]eventItem, len(list))
+	for i, v := range list {
+		b.Events[i].value = v
 	}
 }
 
 // eventItem is an event of a batch as received. It is checked on its own, not with the body.
-type eventItem json.RawMessage
+type eventItem struct{ value any }
 
-// UnmarshalJSON copies the text.
-func (e *eventItem) UnmarshalJSON(b []byte) error { *e = append((*e)[:0], b...); return nil }
-
-// MarshalJSON writes the text.
-func (e eventItem) MarshalJSON() ([]byte, error) { return json.RawMessage(e).MarshalJSON() }
+// UnmarshalJSON reads any value.
+func (e *eventItem) UnmarshalJSON(b []byte) error { return json.Unmarshal(b, &e.value) }
 
 // Schema describes an event without the types of its fields, so that a wrong one does not fail the
 // other events.
@@ -152,8 +162,8 @@ func (eventItem) Schema(endpoint.Registry) *endpoint.Schema {
 
 // input parses the event, and adds all its problems to p.
 func (e eventItem) input(p *fault.Problems) event.Input {
-	var fields eventProperties
-	if err := fields.UnmarshalJSON(e); err != nil || fields == nil {
+	fields, ok := e.value.(map[string]any)
+	if !ok {
 		p.Add("", "expected object")
 		return event.Input{}
 	}
