@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/packetboat/packetboat/internal/auth"
+	"github.com/packetboat/packetboat/internal/engine/classify"
 	"github.com/packetboat/packetboat/internal/fault"
 	"github.com/packetboat/packetboat/internal/mail/address"
 	"github.com/packetboat/packetboat/internal/secret"
@@ -46,6 +47,7 @@ type Options struct {
 	TrackHost              string `name:"track-host" env:"PACKETBOAT_TRACK_HOST" help:"Host that answers tracked links, named by the CNAME records that tenants publish. Default: the base URL's."`
 	NodeLease              string `name:"node-lease" env:"PACKETBOAT_NODE_LEASE" default:"45s" help:"How long the messages that a worker has claimed wait for it when it falls silent, before others send them: 6s to 10m."`
 	Libcrypto              string `name:"libcrypto" env:"PACKETBOAT_LIBCRYPTO" default:"true" help:"Whether mail is signed with the system's libcrypto, where it is there and the program was built to use it: true or false."`
+	ClassifierLists        string `name:"classifier-lists" env:"PACKETBOAT_CLASSIFIER_LISTS" help:"File with networks and user agents by which opens and clicks are classified, in addition to the built-in ones. Default: none."`
 	LogFormat              string `name:"log-format" env:"PACKETBOAT_LOG_FORMAT" default:"text" help:"text or json."`
 	LogLevel               string `name:"log-level" env:"PACKETBOAT_LOG_LEVEL" default:"info" help:"debug, info, warn or error."`
 	BootstrapTenantSlug    string `name:"bootstrap-tenant-slug" env:"PACKETBOAT_BOOTSTRAP_TENANT_SLUG" help:"Tenant that serve makes when it is not there."`
@@ -74,6 +76,7 @@ type Config struct {
 	Hosts              sender.Hosts // as configured; see RecordHosts
 	NodeLease          time.Duration
 	Libcrypto          bool
+	ClassifierLists    *classify.Lists // nil: only the built-in ones
 	LogFormat          string
 	LogLevel           slog.Level
 	Bootstrap          Bootstrap
@@ -195,6 +198,11 @@ func (o Options) Config() (Config, error) {
 		MX:    hostname("PACKETBOAT_MX_HOST", o.MXHost, &m),
 		SPF:   hostname("PACKETBOAT_SPF_HOST", o.SPFHost, &m),
 		Track: hostname("PACKETBOAT_TRACK_HOST", o.TrackHost, &m),
+	}
+	if o.ClassifierLists != "" {
+		if c.ClassifierLists, err = classify.LoadLists(o.ClassifierLists); err != nil {
+			m.add("PACKETBOAT_CLASSIFIER_LISTS", "cannot be used: %s", strings.ReplaceAll(err.Error(), "\n", "; "))
+		}
 	}
 	if o.LogFormat != "text" && o.LogFormat != "json" {
 		m.add("PACKETBOAT_LOG_FORMAT", "is %q; write text or json", o.LogFormat)

@@ -45,6 +45,7 @@ func followers(now func() time.Time, log *slog.Logger) []journal.Follower {
 		broadcast.Follower(log),
 		score.Follower(rule.ScoringFilters, outbox.Broadcasts, now),
 		maildomain.Follower(now),
+		track.ProofFollower(),
 	}
 }
 
@@ -75,7 +76,8 @@ func (s *Server) engines(registry prometheus.Registerer, api *httpapi.API, t too
 		return outbox.Live(ctx, db, tenant, send)
 	}
 	inbox := &track.Inbox{DB: db, Log: s.Log.With("engine", "inbox")}
-	classifier := &classify.Engine{DB: db, Log: s.Log.With("engine", "classify"), Now: t.now, Live: live}
+	classifier := &classify.Engine{DB: db, Log: s.Log.With("engine", "classify"), Now: t.now, Live: live,
+		Lists: s.Config.ClassifierLists, Domains: &maildomain.Providers{DB: db, Now: t.now}}
 	maintenance := &contact.Maintenance{DB: db, Log: s.Log.With("engine", "contacts"), Now: t.now}
 	resolution := &maildomain.Resolution{
 		DB: db, Resolver: mx.NewResolver(s.Config.DNSResolver), Log: s.Log.With("engine", "domains"), Now: t.now,

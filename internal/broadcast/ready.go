@@ -252,6 +252,7 @@ func (b Broadcast) Source(arm Arm) content.Source {
 // SourceFor returns Source with the UTM parameters from the account and the email type.
 func (b Broadcast) SourceFor(t tenant.Tenant, arm Arm, f Preconditions) content.Source {
 	s := b.Source(arm)
+	s.Honeypot = t.Settings.Tracking.Honeypot
 	s.Context.UTM = t.Settings.Tracking.UTM
 	s.Context.UTMCampaign = slug.Derive(b.Name, '-')
 	if f.EmailType != nil {

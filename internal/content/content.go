@@ -41,6 +41,7 @@ type Source struct {
 	Text      string // empty: derived from the HTML
 	Previewed bool   // the HTML already contains the preheader
 	Tracking  bool   // rewrite links and add the open pixel
+	Honeypot  bool   // with Tracking: add an invisible link, which only programs follow
 	Context   Context
 	Send      id.Send // the send of the content
 }
@@ -151,8 +152,12 @@ func (s Source) fields() []field {
 
 // The variables in stored HTML for values that differ per recipient.
 const (
-	linkPrefix    = "packetboat_link_"
-	PixelVariable = "packetboat_pixel"
+	linkPrefix       = "packetboat_link_"
+	PixelVariable    = "packetboat_pixel"
+	HoneypotVariable = "packetboat_honeypot"
+
+	// targetVariable is set to the target of a link that depends on variables of the body.
+	targetVariable = "packetboat_target"
 )
 
 // LinkVariable returns the number of the link for a variable.
@@ -169,7 +174,7 @@ func LinkVariable(name string) (int, bool) {
 // data.
 func (c Content) safeVariable(name string) bool {
 	switch name {
-	case PixelVariable, "unsubscribe_url", "preferences_url", "view_in_browser_url", "subscribe_confirm_url":
+	case PixelVariable, HoneypotVariable, "unsubscribe_url", "preferences_url", "view_in_browser_url", "subscribe_confirm_url":
 		return true
 	}
 	n, ok := LinkVariable(name)
@@ -179,6 +184,11 @@ func (c Content) safeVariable(name string) bool {
 // Above this size mail clients clip a message, which would cut off a pixel at its end: it is then
 // placed at the beginning.
 const clippedBytes = 90 << 10
+
+// honeypot is an invisible link: people neither see nor reach it, and programs that follow all links
+// do. It contains no text, so that it has no size.
+const honeypot = `<a href="{{ ` + HoneypotVariable + ` }}" aria-hidden="true" tabindex="-1" ` +
+	`style="font-size:0;line-height:0;max-height:0;max-width:0;opacity:0;overflow:hidden;text-decoration:none;mso-hide:all"></a>`
 
 const pixel = `<img src="{{ ` + PixelVariable + ` }}" width="1" height="1" alt="" style="border:0;height:1px;width:1px">`
 
@@ -243,10 +253,14 @@ func prepare(s Source) (Content, error) {
 	if s.Tracking {
 		set := assigned(s.HTML)
 		opts.Href = func(l links.Link) string {
-			if l.Dynamic && reads(l.URL, set) {
-				return l.URL
+			name := linkPrefix + strconv.Itoa(l.Index)
+			switch {
+			case !l.Dynamic || !dependent(l.URL, set):
+				return "{{ " + name + " }}"
+			case !parses(l.URL):
+				return l.URL // not tracked
 			}
-			return "{{ " + linkPrefix + strconv.Itoa(l.Index) + " }}"
+			return "{% capture " + targetVariable + " %}" + l.URL + "{% endcapture %}{{ " + name + "[" + targetVariable + "] }}"
 		}
 	}
 	html, found, err := links.Rewrite(c.HTML, opts)
@@ -260,6 +274,9 @@ func prepare(s Source) (Content, error) {
 	}
 	if s.Tracking {
 		c.Links, end = found, pixel
+		if s.Honeypot && len(found) > 0 {
+			c.HTML = links.InsertAfterMiddleLink(c.HTML, honeypot)
+		}
 	}
 	if len(c.HTML) > clippedBytes {
 		top, end = top+end, ""
@@ -283,8 +300,8 @@ func Draft(s Source) (*Compiled, error) {
 // setting matches tags that set a variable.
 var setting = regexp.MustCompile(`^\{%-?\s*(?:assign|capture|for|increment|decrement)\s+["']?([\w-]+)`)
 
-// assigned returns the variables that html sets. A link that uses one cannot be rendered separately
-// from the body, so it is not tracked.
+// assigned returns the variables that html sets. The target of a link that uses one cannot be rendered
+// separately from the body.
 func assigned(html string) map[string]bool {
 	set := map[string]bool{"forloop": true}
 	for _, span := range markup.Spans(html) {
@@ -295,8 +312,15 @@ func assigned(html string) map[string]bool {
 	return set
 }
 
-// reads reports whether the Liquid in url uses one of the names, or does not parse by itself.
-func reads(url string, names map[string]bool) bool {
+// parses reports whether the Liquid in url is complete in itself.
+func parses(url string) bool {
+	_, err := liquid.Parse(url, liquid.Options{Mode: liquid.Text})
+	return err == nil
+}
+
+// dependent reports whether url must be rendered where it stands: its Liquid uses one of the names, or
+// does not parse by itself.
+func dependent(url string, names map[string]bool) bool {
 	t, err := liquid.Parse(url, liquid.Options{Mode: liquid.Text})
 	return err != nil || slices.ContainsFunc(t.Variables(), func(path string) bool {
 		root, _, _ := strings.Cut(path, ".")

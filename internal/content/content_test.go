@@ -232,28 +232,60 @@ func TestAFrozenContentIsItsTenantsAlone(t *testing.T) {
 	})
 }
 
-func TestOnlyIndependentLinksHaveATarget(t *testing.T) {
+func TestLinksAreTrackedWhateverTheirLiquidUses(t *testing.T) {
 	t.Parallel()
+	const here = "{% capture packetboat_target %}"
 	for _, tt := range []struct {
 		name, html string
-		tracked    bool
+		own        bool   // the target is rendered apart from the body
+		body       string // the href
 	}{
-		{"contact", `<a href="https://example.org/{{ contact.id }}">x</a>`, true},
-		{"loop", `{% for t in contact.tags %}<a href="https://example.org/{{ t }}">x</a>{% endfor %}`, false},
-		{"assign", `{%- assign code = plan | upcase -%}<a href="https://example.org/{{ code }}">x</a>`, false},
-		{"capture", `{% capture "way" %}x{% endcapture %}<a href="https://example.org/{{ way }}">x</a>`, false},
-		{"loop's counter", `{% for t in contact.tags %}<a href="https://example.org/{{ forloop.index }}">x</a>{% endfor %}`, false},
-		{"within a loop, but not of it", `{% for t in contact.tags %}<a href="https://example.org/{{ plan }}">x</a>{% endfor %}`, true},
+		{"contact", `<a href="https://example.org/{{ contact.id }}">x</a>`, true, "{{ packetboat_link_0 }}"},
+		{"loop", `{% for t in contact.tags %}<a href="https://example.org/?a=1&amp;t={{ t }}">x</a>{% endfor %}`, false,
+			here + "https://example.org/?a=1&amp;t={{ t }}{% endcapture %}{{ packetboat_link_0[packetboat_target] }}"},
+		{"assign", `{%- assign code = plan | upcase -%}<a href="https://example.org/{{ code }}">x</a>`, false,
+			here + "https://example.org/{{ code }}{% endcapture %}{{ packetboat_link_0[packetboat_target] }}"},
+		{"capture", `{% capture "way" %}x{% endcapture %}<a href="https://example.org/{{ way }}">x</a>`, false,
+			here + "https://example.org/{{ way }}{% endcapture %}{{ packetboat_link_0[packetboat_target] }}"},
+		{"loop's counter", `{% for t in contact.tags %}<a href="https://example.org/{{ forloop.index }}">x</a>{% endfor %}`, false,
+			here + "https://example.org/{{ forloop.index }}{% endcapture %}{{ packetboat_link_0[packetboat_target] }}"},
+		{"condition in a loop", `{% for t in contact.tags %}<a href="https://example.org/{% if t %}{{ t }}{% endif %}">x</a>{% endfor %}`, false,
+			here + "https://example.org/{% if t %}{{ t }}{% endif %}{% endcapture %}{{ packetboat_link_0[packetboat_target] }}"},
+		{"within a loop, but not of it", `{% for t in contact.tags %}<a href="https://example.org/{{ plan }}">x</a>{% endfor %}`, true, "{{ packetboat_link_0 }}"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			c := freeze(t, dbtest.SQLite(t), content.Source{Subject: "Hi", HTML: tt.html, Tracking: true})
-			if has := strings.Contains(c.HTML, "{{ packetboat_link_0 }}"); has != tt.tracked {
-				t.Errorf("tracked = %v in %s", has, c.HTML)
+			if !strings.Contains(c.HTML, `href="`+tt.body+`"`) {
+				t.Errorf("the body is %s", c.HTML)
 			}
 			k, err := content.Compile(c)
-			if err != nil || (k.Targets[0] != nil) != tt.tracked {
-				t.Errorf("Compile = %v; the link has a target: %v", err, k.Targets)
+			if err != nil || (k.Targets[0] != nil) != tt.own || k.Guard != nil {
+				t.Errorf("Compile = %v; targets %v, guard %v", err, k.Targets, k.Guard)
 			}
 		})
+	}
+}
+
+func TestTheHoneypotIsAnInvisibleLinkOfTheHTMLAlone(t *testing.T) {
+	t.Parallel()
+	db := dbtest.SQLite(t)
+	const body = `<p><a href="https://example.org/1">One</a></p><!--[if mso]><a href="https://example.org/1">One</a><![endif]--><p><a href="https://example.org/2">Two</a> <a href="{{ unsubscribe_url }}">Out</a></p>`
+	c := freeze(t, db, content.Source{Subject: "Hi", HTML: body, Tracking: true, Honeypot: true})
+	at := strings.Index(c.HTML, `<a href="{{ packetboat_honeypot }}" aria-hidden="true" tabindex="-1"`)
+	if at < 0 || strings.Count(c.HTML, "packetboat_honeypot") != 1 || !strings.HasSuffix(c.HTML[:at], "Two</a>") {
+		t.Errorf("the body is %s", c.HTML)
+	}
+	if len(c.Links) != 2 || strings.Contains(c.Text, "honeypot") {
+		t.Errorf("the links are %v, the text is %q", c.Links, c.Text)
+	}
+	for name, s := range map[string]content.Source{
+		"without tracking": {HTML: body, Honeypot: true},
+		"without links":    {HTML: `<p>Hi</p><a href="{{ unsubscribe_url }}">Out</a>`, Tracking: true, Honeypot: true},
+		"not wanted":       {HTML: body, Tracking: true},
+	} {
+		s.Subject = "Hi"
+		if c := freeze(t, db, s); strings.Contains(c.HTML, "honeypot") {
+			t.Errorf("%s: %s", name, c.HTML)
+		}
 	}
 }

@@ -89,7 +89,7 @@ func LinkCounts(ctx context.Context, db *sqldb.DB, tenant id.Tenant, contents []
 type Compiled struct {
 	Content
 	SubjectTemplate, PreheaderTemplate, FromNameTemplate, HTMLTemplate, TextTemplate *liquid.Template
-	Targets                                                                          []*liquid.Template // of dynamic links, nil for others
+	Targets                                                                          []*liquid.Template // of dynamic links that do not depend on the body, nil for others
 	Params                                                                           map[string]any     // values of param
 	Guard                                                                            *links.Guard       // for the rendered HTML; nil: not needed
 	HTMLConstants, TextConstants                                                     *compose.Constants // parts that are the same for all recipients, encoded
@@ -113,7 +113,7 @@ func Compile(c Content) (*Compiled, error) {
 	set := assigned(c.HTML)
 	k.Guard = links.NewGuard(c.HTML, func(variable string) bool { return !set[variable] && c.safeVariable(variable) })
 	for i, l := range c.Links {
-		if l.Dynamic && !reads(l.URL, set) { // otherwise it is not tracked
+		if l.Dynamic && !dependent(l.URL, set) { // otherwise it is rendered within the body
 			err = errors.Join(err, parse(&k.Targets[i], l.URL, liquid.Text))
 		}
 	}

@@ -134,7 +134,7 @@ func (e trialEnv) Now() time.Time { return e.now }
 // Lookup returns the value of a variable.
 func (e trialEnv) Lookup(name string) (any, bool) {
 	switch name {
-	case "unsubscribe_url", "preferences_url", "view_in_browser_url", PixelVariable:
+	case "unsubscribe_url", "preferences_url", "view_in_browser_url", PixelVariable, HoneypotVariable:
 		return "https://example.com/", true
 	case "contact":
 		return trialContact{e}, true

@@ -50,6 +50,10 @@ func (p *Recipient) click(w http.ResponseWriter, r *http.Request) {
 		p.refuse(w, r, err)
 		return
 	}
+	if t.Link == track.HoneypotLink && t.Target == "" {
+		p.honeypot(w, r, t)
+		return
+	}
 	authored, target, s, err := p.target(r.Context(), t)
 	if err != nil {
 		p.refuse(w, r, err)
@@ -74,6 +78,29 @@ func (p *Recipient) bind(target string, s *render.Sender, click track.Hit) strin
 		return target
 	}
 	return links.AddParameter(target, visitor.BindingParameter, token)
+}
+
+// honeypot answers a request for the invisible link, which only programs follow: with a redirect to the
+// tenant's website, as another link might, or a page.
+func (p *Recipient) honeypot(w http.ResponseWriter, r *http.Request, t track.Token) {
+	from, err := p.origin(r.Context(), t)
+	if err != nil {
+		p.refuse(w, r, err)
+		return
+	}
+	_, s, err := p.loadContent(r.Context(), t.Tenant, from, p.Senders.Past)
+	if err != nil {
+		p.refuse(w, r, err)
+		return
+	}
+	hit := p.hit(r, t)
+	hit.Click, hit.Honeypot, hit.Link = true, true, t.Link
+	p.record(r.Context(), hit)
+	if site := s.Tenant.Settings.WebsiteURL; site != nil && links.CheckTarget(*site) == nil {
+		redirect(w, *site)
+		return
+	}
+	page(w, r, http.StatusOK, s.Tenant.Name, "There is nothing to see here.", nil)
 }
 
 // previewed redirects a link of a test mail, and records nothing.

@@ -119,7 +119,19 @@ func (p *Recipient) hit(r *http.Request, t track.Token) track.Hit {
 	return track.Hit{
 		Tenant: t.Tenant, Message: t.Message, At: p.Now(),
 		Method: r.Method, Agent: r.UserAgent(), IP: p.ClientIP(r).Unmap().WithZone("").String(), Prefetch: prefetch(r.Header),
+		Signals: track.ReadSignals(r, p.https(r), p.direct(r)),
 	}
+}
+
+// https reports whether a recipient's client uses https, directly or through a proxy of the operator.
+func (p *Recipient) https(r *http.Request) bool {
+	return r.TLS != nil || p.Renderer != nil && p.Renderer.BaseURL.Scheme == "https"
+}
+
+// direct reports whether the client is connected without a proxy of the operator.
+func (p *Recipient) direct(r *http.Request) bool {
+	peer, err := netip.ParseAddrPort(r.RemoteAddr)
+	return err == nil && peer.Addr().Unmap() == p.ClientIP(r).Unmap()
 }
 
 // prefetch reports whether a header says that no person has requested it yet.

@@ -91,7 +91,18 @@ func (p *Recipient) unsubscribe(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusOK)
 		return
 	}
+	p.provePerson(r.Context(), m)
 	page(w, r, http.StatusOK, "Unsubscribed", "You will not get this mail any more.", nil)
+}
+
+// provePerson stores that a person used the mail, whose hits are then classified again.
+func (p *Recipient) provePerson(ctx context.Context, m outbox.Record) {
+	err := p.DB.InTx(ctx, func(tx *sqldb.DB) error {
+		return track.AddProof(ctx, tx, m.Tenant, m.Send, m.ID, track.ProofUnsubscribe, p.Now())
+	})
+	if err != nil { // the recipient is unsubscribed all the same
+		p.Log.Error("store proof failed", "tenant", m.Tenant, "message", m.ID, "err", err)
+	}
 }
 
 func (p *Recipient) unsubscribeContact(ctx context.Context, m outbox.Record) error {

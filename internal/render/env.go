@@ -2,6 +2,7 @@ package render
 
 import (
 	"context"
+	"html"
 	"math"
 	"slices"
 	"strings"
@@ -27,7 +28,7 @@ type env struct {
 	budget   *liquid.Budget
 	pages    [3]string      // addresses of the pages, once used
 	address  *string        // the account's postal address, once used
-	signed   []signed       // an address for each link, and the pixel's
+	signed   []signed       // an address for each link, the pixel's and the invisible link's
 	targets  map[int]string // of dynamic links, once used
 	err      error          // of a link that could not be rendered
 
@@ -57,6 +58,11 @@ func (e *env) Lookup(name string) (any, bool) {
 			return "data:,", true
 		}
 		return e.sign(len(e.Content.Links), track.OpenPixel), true
+	case content.HoneypotVariable:
+		if e.WithoutPixel || e.Preview {
+			return "#", true
+		}
+		return e.sign(len(e.Content.Links)+1, track.ClickLink), true
 	case "contact":
 		return person{e}, true
 	case "account":
@@ -134,12 +140,14 @@ func (e *env) link(n int) (any, bool) {
 	}
 	template := e.Content.Targets[n]
 	switch {
+	case template == nil && e.Content.Links[n].Dynamic:
+		return target{e, n}, true
 	case template == nil && e.Preview:
 		return e.carrying(n, e.Content.Links[n].URL), true
 	case template == nil:
 		return e.sign(n, track.ClickLink), true
 	}
-	target, ok := e.targets[n]
+	known, ok := e.targets[n]
 	if !ok {
 		if e.targets == nil {
 			e.targets = map[int]string{}
@@ -150,10 +158,23 @@ func (e *env) link(n int) (any, bool) {
 			e.err = err
 			return nil, false
 		}
-		target = strings.TrimSpace(string(b))
-		e.targets[n] = target
+		known = strings.TrimSpace(string(b))
+		e.targets[n] = known
 	}
-	return e.carrying(n, target), true
+	return e.carrying(n, known), true
+}
+
+// target is a link whose target is rendered where the link stands, since it depends on variables of
+// the body: {{ packetboat_link_3[target] }}.
+type target struct {
+	env *env
+	n   int
+}
+
+// Field returns the tracked address of the link with a rendered target, in which everything but Raw
+// values is escaped.
+func (t target) Field(name string) any {
+	return t.env.carrying(t.n, strings.TrimSpace(html.UnescapeString(name)))
 }
 
 // carrying returns the address of link n that contains its target.
@@ -199,13 +220,17 @@ type signed struct {
 	link int
 }
 
-// sign returns the address of link n, or that of the pixel for the number after the last link.
+// sign returns the address of link n. The two numbers after the last link are those of the pixel and of
+// the invisible link.
 func (e *env) sign(n int, kind track.Kind) *signed {
-	if need := len(e.Content.Links) + 1; len(e.signed) < need {
+	if need := len(e.Content.Links) + 2; len(e.signed) < need {
 		e.signed = slices.Grow(e.signed[:0], need)[:need]
 	}
 	s := &e.signed[n]
 	*s = signed{e, kind, n}
+	if n > len(e.Content.Links) {
+		s.link = track.HoneypotLink
+	}
 	return s
 }
 

@@ -2,9 +2,11 @@ package render_test
 
 import (
 	"bytes"
+	"fmt"
 	"html"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -241,6 +243,40 @@ func TestLinks(t *testing.T) {
 				t.Errorf("the link at %s says %+v, want %q", host, token, tt.target)
 			}
 		})
+	}
+}
+
+// Links that use variables of the body are rendered where they stand, and are tracked like others.
+func TestLinksInLoops(t *testing.T) {
+	t.Parallel()
+	l := sample(t)
+	l.Contact.Tags = []string{"a&b", `"><script>`, "c d"}
+	source, err := content.Draft(content.Source{
+		Subject: "Hi", Tracking: true, Context: content.Context{UTM: true, UTMCampaign: "spring"},
+		HTML: `{% for t in contact.tags %}<a href="https://example.org/?x=1&amp;t={{ t | url_encode }}">{{ t }}</a>{% endfor %}` +
+			`{% assign base = "https://shop.example" %}<a href='{{ base }}/{% if contact.tags.size > 2 %}many{% else %}few{% endif %}'>All</a>{{ unsubscribe_url }}`,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.Content = source
+	got := string(renderMail(t, l).HTML)
+	const utm = "&utm_source=acme-news&utm_medium=email&utm_campaign=spring"
+	var targets []string
+	for _, m := range regexp.MustCompile(`href=["']([^"']*)["']`).FindAllStringSubmatch(got, -1) {
+		_, token := read(t, track.ClickLink, m[1])
+		targets = append(targets, fmt.Sprint(token.Link, " ", token.Target))
+	}
+	want := []string{
+		"0 https://example.org/?x=1&t=a%26b" + utm, "0 https://example.org/?x=1&t=%22%3E%3Cscript%3E" + utm, "0 https://example.org/?x=1&t=c+d" + utm,
+		"1 https://shop.example/many?" + utm[1:],
+	}
+	if !slices.Equal(targets, want) {
+		t.Errorf("targets are %q\nwant %q\nin %s", targets, want, got)
+	}
+	l.Preview = true
+	if again := string(renderMail(t, l).HTML); strings.Count(again, "/_q/c/") != 4 {
+		t.Errorf("a test mail: %s", again)
 	}
 }
 

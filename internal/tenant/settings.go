@@ -86,7 +86,7 @@ func (a PostalAddress) String() string { return strings.Join(a.Lines(), ", ") }
 type Tracking struct {
 	Enabled  bool
 	UTM      bool
-	Honeypot bool
+	Honeypot bool // add an invisible link to tracked mails, by which programs are recognized
 }
 
 // SendWindow is the part of a day in which spread sends are sent, in local time.
@@ -270,7 +270,6 @@ func (s Settings) checkDormant(p *fault.Problems) {
 			p.Add(path, fmt.Sprintf("only %v is supported", value))
 		}
 	}
-	only("tracking_defaults.honeypot_links", s.Tracking.Honeypot == d.Tracking.Honeypot, d.Tracking.Honeypot)
 	only("double_opt_in_default", s.DoubleOptInDefault == d.DoubleOptInDefault, d.DoubleOptInDefault)
 }
 

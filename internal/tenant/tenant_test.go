@@ -147,7 +147,7 @@ func TestAllProblemsOfSettingsAreReported(t *testing.T) {
 		}
 		want := strings.Fields(`name timezone locale currency_code website_url postal_address.line1 postal_address.country unsubscribe_scope sunset_days sunset_min_sends
 			send_window.start send_window.end tracked_domains
-			tracking_defaults.honeypot_links double_opt_in_default`)
+			double_opt_in_default`)
 		if !slices.Equal(paths, want) {
 			t.Errorf("problems at %v, want %v", paths, want)
 		}

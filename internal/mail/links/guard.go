@@ -46,6 +46,9 @@ func NewGuard(src string, safe func(variable string) bool) *Guard {
 // rawFilter matches an output that is not escaped and may therefore print whole elements.
 var rawFilter = regexp.MustCompile(`\|\s*raw\b`)
 
+// capture matches a block at the beginning of a value that sets a variable.
+var capture = regexp.MustCompile(`(?s)^\{% capture \w+ %\}.*?\{% endcapture %\}`)
+
 // outputs counts the Liquid outputs from start to end.
 func outputs(in *markup.Scanner, start, end int) (n int) {
 	for _, p := range in.Within(start, end) {
@@ -59,6 +62,9 @@ func outputs(in *markup.Scanner, start, end int) (n int) {
 // settled reports whether the template alone determines the scheme of an attribute's value, and
 // stores the scheme.
 func (g *Guard) settled(name, value string, safe func(string) bool) bool {
+	if m := capture.FindString(value); m != "" { // it prints nothing
+		value = value[len(m):]
+	}
 	spans := markup.Spans(value)
 	prefix := value
 	if len(spans) > 0 {

@@ -36,6 +36,22 @@ func InsertAfterBodyStart(src, snippet string) string {
 	return src[:at] + snippet + src[at:]
 }
 
+// InsertAfterMiddleLink inserts snippet after the a element in the middle of those of src, where an
+// element within text is allowed. Without any it returns src.
+func InsertAfterMiddleLink(src, snippet string) string {
+	var ends []int
+	for t := range markup.New(src, markup.Syntax{}).All() {
+		if t.Kind == markup.EndTag && t.Name == "a" {
+			ends = append(ends, t.End)
+		}
+	}
+	if len(ends) == 0 {
+		return src
+	}
+	at := ends[(len(ends)-1)/2]
+	return src[:at] + snippet + src[at:]
+}
+
 const (
 	preheaderOpen = `<div style="display:none;font-size:1px;line-height:1px;max-height:0;max-width:0;opacity:0;overflow:hidden;mso-hide:all">`
 	// preheaderUnit is an invisible space that mail programs do not collapse.
