@@ -29,6 +29,7 @@ import (
 	"github.com/packetboat/packetboat/internal/ratelimit"
 	"github.com/packetboat/packetboat/internal/rule"
 	"github.com/packetboat/packetboat/internal/score"
+	"github.com/packetboat/packetboat/internal/seedlist"
 	"github.com/packetboat/packetboat/internal/segment"
 	"github.com/packetboat/packetboat/internal/suppression"
 	"github.com/packetboat/packetboat/internal/track"
@@ -46,6 +47,7 @@ func followers(now func() time.Time, log *slog.Logger) []journal.Follower {
 		score.Follower(rule.ScoringFilters, outbox.Broadcasts, now),
 		maildomain.Follower(now),
 		track.ProofFollower(),
+		seedlist.Follower(),
 	}
 }
 
@@ -84,6 +86,7 @@ func (s *Server) engines(registry prometheus.Registerer, api *httpapi.API, t too
 	}
 	searched := &contactsearch.Indexer{DB: db, Log: s.Log.With("engine", "search"), Now: t.now}
 	fading := &score.Decay{DB: db, Log: s.Log.With("engine", "scores"), Now: t.now}
+	seeds := &seedlist.Recheck{DB: db, Log: s.Log.With("engine", "seeds"), Now: t.now}
 	counting := &segment.Refresher{
 		DB: db, Log: s.Log.With("engine", "segments"), Now: t.now,
 		InUse: func(ctx context.Context) ([]segment.Used, error) { return broadcast.Segments(ctx, db) },
@@ -107,6 +110,7 @@ func (s *Server) engines(registry prometheus.Registerer, api *httpapi.API, t too
 		{"domains", resolution.Run},
 		{"scores", fading.Run},
 		{"search", searched.Run},
+		{"seeds", seeds.Run},
 		{"segments", counting.Run},
 		{"jobs", jobs.Run},
 		s.every("prune mailboxes", 10*time.Minute, func(ctx context.Context) error {

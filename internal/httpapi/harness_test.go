@@ -24,6 +24,7 @@ import (
 	"github.com/packetboat/packetboat/internal/ratelimit"
 	"github.com/packetboat/packetboat/internal/savedfilter"
 	"github.com/packetboat/packetboat/internal/secret"
+	"github.com/packetboat/packetboat/internal/seedlist"
 	"github.com/packetboat/packetboat/internal/segment"
 	"github.com/packetboat/packetboat/internal/sender"
 	"github.com/packetboat/packetboat/internal/sqldb"
@@ -240,7 +241,7 @@ func (r response) wantFields(t *testing.T, want map[string]string) {
 
 // personalData are all tables with personal data.
 func personalData() []contact.PersonalData {
-	return []contact.PersonalData{segment.PersonalData(), outbox.PersonalData(), track.PersonalData(), mailbox.PersonalData(), suppression.PersonalData()}
+	return []contact.PersonalData{segment.PersonalData(), outbox.PersonalData(), track.PersonalData(), mailbox.PersonalData(), suppression.PersonalData(), seedlist.PersonalData()}
 }
 
 const unknownID = "01900000-0000-7000-8000-000000000000"

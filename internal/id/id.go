@@ -56,6 +56,8 @@ type (
 	libraryEntry   struct{}
 	sequence       struct{}
 	seedList       struct{}
+	seed           struct{}
+	seedSync       struct{}
 	savedFilter    struct{}
 	job            struct{}
 	jobFile        struct{}
@@ -95,6 +97,8 @@ type (
 	LibraryEntry   = UUID[libraryEntry]
 	Sequence       = UUID[sequence]
 	SeedList       = UUID[seedList]
+	Seed           = UUID[seed]     // one address of a seed list
+	SeedSync       = UUID[seedSync] // one update of a seed list
 	SavedFilter    = UUID[savedFilter]
 	Job            = UUID[job] // long work: an import, an export
 	JobFile        = UUID[jobFile]

@@ -62,6 +62,8 @@ const (
 
 	SendEnded Type = "send_ended" // no message of the send is waiting, and none will be added
 
+	SeedBounced Type = "seed_bounced" // the copy of a broadcast to a seed was refused for its address
+
 	CustomEvent       Type = "event"             // named by the event's event_name
 	PageViewed        Type = "page_viewed"       // named by its URL
 	FormSubmitted     Type = "form_submitted"    // named by the form's slug
