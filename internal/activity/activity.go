@@ -150,11 +150,17 @@ func (r *reader) entries(ctx context.Context) error {
 func (i *Item) describe(name string) {
 	switch i.Type {
 	case journal.CustomEvent:
-		i.EventName, i.Source, i.Title = name, "api", name
-		var said struct{ Properties json.RawMessage }
-		if json.Unmarshal(i.Properties, &said) == nil && len(said.Properties) > 0 {
+		var said struct {
+			Source     string
+			Properties json.RawMessage
+		}
+		if json.Unmarshal(i.Properties, &said) == nil { // it was encoded by journal.Append
 			i.Properties = said.Properties
 		}
+		if len(i.Properties) == 0 {
+			i.Properties = json.RawMessage("{}")
+		}
+		i.EventName, i.Source, i.Title = name, cmp.Or(said.Source, "api"), name
 	case journal.PageViewed:
 		i.Source, i.Title = "website", "Viewed "+name
 	case journal.FormSubmitted:
