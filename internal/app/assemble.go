@@ -219,7 +219,7 @@ func (s *Server) recipients(registry prometheus.Registerer, mux *http.ServeMux, 
 // their requests.
 func (s *Server) websites(mux *http.ServeMux, t tools) loop {
 	collector := visitor.NewCollector(s.Store.DB, t.keys)
-	agents := &classify.Agents{}
+	agents := classify.NewAgents(s.Config.ClassifierLists)
 	site := &public.Site{
 		DB: s.Store.DB, Visitors: collector, Limits: t.limiter, Machine: agents.Machine, Country: s.country,
 		Log: s.Log.With("part", "site"), Now: t.now, ClientIP: t.clientIP,

@@ -33,6 +33,9 @@ type Agents struct {
 	kept  cache.Cache[string, bool] // bounded, since anyone can send any string
 }
 
+// NewAgents returns agents that also use an operator's lists, which may be nil.
+func NewAgents(lists *Lists) *Agents { return &Agents{lists: lists} }
+
 // Machine reports whether an agent is empty or that of a program (rule R2): in our patterns, or a
 // crawler in the list of crawlerdetect.
 func (a *Agents) Machine(agent string) bool {
