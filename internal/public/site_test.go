@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
@@ -64,9 +65,7 @@ func newWebsite(t *testing.T, p *recipientFixture) *siteFixture {
 func (s *siteFixture) post(kind string, body map[string]any, headers ...string) *httptest.ResponseRecorder {
 	s.t.Helper()
 	all := map[string]any{"site_key": s.account.SiteKey, "visitor_id": "v1"}
-	for k, v := range body {
-		all[k] = v
-	}
+	maps.Copy(all, body)
 	text, err := json.Marshal(all)
 	if err != nil {
 		s.t.Fatal(err)
