@@ -167,7 +167,7 @@ func (i *Item) describe(name string) {
 		i.Source, i.Title = "form", "Submitted the form "+name
 	case journal.SequenceEnrolled, journal.SequenceCompleted, journal.SequenceExited:
 		i.Sequence, i.Source, i.Title = id.Read[id.Sequence](name), "account", titleOf(i.Type)
-	case journal.EmailBounced, journal.EmailComplained, journal.EmailUnsubscribed, journal.EmailFailed:
+	case journal.EmailDeferred, journal.EmailBounced, journal.EmailComplained, journal.EmailUnsubscribed, journal.EmailFailed:
 		i.Source, i.Title = "email", titleOf(i.Type)
 	case journal.TagAdded, journal.TagRemoved:
 		i.Source, i.Title = "account", titleOf(i.Type)+": "+name

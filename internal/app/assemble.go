@@ -39,6 +39,7 @@ import (
 	"github.com/packetboat/packetboat/internal/transfer"
 	"github.com/packetboat/packetboat/internal/usage"
 	"github.com/packetboat/packetboat/internal/visitor"
+	"github.com/packetboat/packetboat/internal/webhook"
 )
 
 // parts is the assembled program: the HTTP handlers and the loops.
@@ -141,7 +142,7 @@ func (s *Server) api(registry prometheus.Registerer, t tools) (*httpapi.API, *en
 		Now: t.now, Log: log, Took: requestTimes(registry),
 	})
 	api := &httpapi.API{
-		DB: db, Box: s.Store.Box, Now: t.now, BaseURL: s.Config.BaseURL, Hosts: s.Config.Hosts, Log: log, AllowPrivateRelays: t.private,
+		DB: db, Box: s.Store.Box, Now: t.now, BaseURL: s.Config.BaseURL, Hosts: s.Config.Hosts, Log: log, AllowPrivateRelays: t.private, AllowPrivateWebhooks: s.Config.AllowPrivateWebhooks,
 		Login: s.login(t.limiter), Gate: gate, Saver: contact.NewSaver(db, sender.QueueContactRules, t.now), Usage: usage.Finders{broadcast.Finder(), segment.Finder(), savedfilter.Finder()},
 		Recorder:  event.NewRecorder(db, t.now),
 		Providers: &maildomain.Providers{DB: db, Now: t.now},
@@ -158,7 +159,7 @@ func (s *Server) api(registry prometheus.Registerer, t tools) (*httpapi.API, *en
 
 // personalData lists the packages with personal data, in the order of an export.
 func personalData(now func() time.Time) []contact.PersonalData {
-	return []contact.PersonalData{segment.PersonalData(), outbox.PersonalData(), track.PersonalData(), mailbox.PersonalData(), transfer.PersonalData(now), suppression.PersonalData(), seedlist.PersonalData(), visitor.PersonalData()}
+	return []contact.PersonalData{segment.PersonalData(), outbox.PersonalData(), track.PersonalData(), mailbox.PersonalData(), transfer.PersonalData(now), suppression.PersonalData(), seedlist.PersonalData(), visitor.PersonalData(), webhook.PersonalData()}
 }
 
 // reference adds the page that documents the API.

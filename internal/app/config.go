@@ -40,6 +40,7 @@ type Options struct {
 	FeedbackSenderID       string `name:"feedback-sender-id" env:"PACKETBOAT_FEEDBACK_SENDER_ID" default:"packetboat" help:"Last part of the Feedback-ID header: 5 to 15 letters, digits, hyphens or underscores, the same for ever."`
 	SignupEnabled          string `name:"signup-enabled" env:"PACKETBOAT_SIGNUP_ENABLED" default:"false" help:"Whether anyone may create a tenant after the first: true or false."`
 	AllowPrivateRelays     string `name:"allow-private-relays" env:"PACKETBOAT_ALLOW_PRIVATE_RELAYS" default:"false" help:"Whether MTA configs may use hosts on private networks: true or false. With a loopback base URL they always may."`
+	AllowPrivateWebhooks   string `name:"allow-private-webhooks" env:"PACKETBOAT_ALLOW_PRIVATE_WEBHOOKS" default:"false" help:"Whether webhook endpoints may use http, and hosts on loopback and private networks: true or false."`
 	SystemSMTPURL          string `name:"system-smtp-url" env:"PACKETBOAT_SYSTEM_SMTP_URL" help:"Relay for mail about accounts, as smtp[s]://user:password@host:port?from=address. Default: none; links are shown instead."`
 	DNSResolver            string `name:"dns-resolver" env:"PACKETBOAT_DNS_RESOLVER" help:"Name server that is asked where contacts' mail goes, as address or address:port. Default: those the machine is set up with."`
 	MXHost                 string `name:"mx-host" env:"PACKETBOAT_MX_HOST" help:"Host that takes bounces, named by the MX records that tenants publish. Default: the base URL's."`
@@ -80,6 +81,8 @@ type Config struct {
 	LogFormat          string
 	LogLevel           slog.Level
 	Bootstrap          Bootstrap
+
+	AllowPrivateWebhooks bool
 }
 
 // Bootstrap is what serve creates at its start if it does not exist.
@@ -184,6 +187,7 @@ func (o Options) Config() (Config, error) {
 	}
 	c.SignupEnabled = flag("PACKETBOAT_SIGNUP_ENABLED", o.SignupEnabled, &m)
 	c.AllowPrivateRelays = flag("PACKETBOAT_ALLOW_PRIVATE_RELAYS", o.AllowPrivateRelays, &m)
+	c.AllowPrivateWebhooks = flag("PACKETBOAT_ALLOW_PRIVATE_WEBHOOKS", o.AllowPrivateWebhooks, &m)
 	if o.SystemSMTPURL != "" {
 		if c.SystemRelay, err = ParseRelay(o.SystemSMTPURL); err != nil {
 			m.add("PACKETBOAT_SYSTEM_SMTP_URL", "%s; write smtp://user:password@host:587?from=address", err)

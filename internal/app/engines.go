@@ -16,6 +16,7 @@ import (
 	"github.com/packetboat/packetboat/internal/engine/classify"
 	"github.com/packetboat/packetboat/internal/engine/deliver"
 	"github.com/packetboat/packetboat/internal/engine/dispatch"
+	"github.com/packetboat/packetboat/internal/engine/notify"
 	"github.com/packetboat/packetboat/internal/engine/watch"
 	"github.com/packetboat/packetboat/internal/httpapi"
 	"github.com/packetboat/packetboat/internal/id"
@@ -35,6 +36,7 @@ import (
 	"github.com/packetboat/packetboat/internal/track"
 	"github.com/packetboat/packetboat/internal/transfer"
 	"github.com/packetboat/packetboat/internal/visitor"
+	"github.com/packetboat/packetboat/internal/webhook"
 )
 
 // followers returns the followers of the journal, in the order in which they are called.
@@ -48,6 +50,7 @@ func followers(now func() time.Time, log *slog.Logger) []journal.Follower {
 		maildomain.Follower(now),
 		track.ProofFollower(),
 		seedlist.Follower(),
+		webhook.Follower(now),
 	}
 }
 
@@ -100,9 +103,17 @@ func (s *Server) engines(registry prometheus.Registerer, api *httpapi.API, t too
 		},
 	}
 	visitors := &visitor.Engine{DB: db, Box: s.Store.Box, Log: s.Log.With("engine", "visitors"), Now: t.now}
+	notifying := &notify.Engine{
+		DB: db, Box: s.Store.Box, Owner: id.NewText(), Now: t.now, Log: s.Log.With("engine", "notify"), Wake: db.Subscribe(webhook.Wake),
+		Metrics: notify.NewMetrics(registry), Alone: alone(db), AllowPrivate: s.Config.AllowPrivateWebhooks, UserAgent: "Packetboat-Webhooks/1",
+	}
+	notices := &notify.Notices{DB: db, Log: s.Log.With("engine", "notify")}
+	if s.Config.SystemRelay != nil {
+		notices.Mail = s.Config.SystemRelay.Mail
+	}
 	return []loop{
 		{"journal", followed.Run},
-		s.led("scheduler", dispatching, loop{"watch", watcher.Run}),
+		s.led("scheduler", dispatching, loop{"watch", watcher.Run}, loop{"webhook notices", notices.Run}),
 		delivering,
 		s.led("classifier", loop{"classify", classifier.Run}, loop{"inbox", inbox.Run}),
 		s.led("visitors", loop{"visitors", visitors.Run}),
@@ -113,6 +124,7 @@ func (s *Server) engines(registry prometheus.Registerer, api *httpapi.API, t too
 		{"seeds", seeds.Run},
 		{"segments", counting.Run},
 		{"jobs", jobs.Run},
+		{"notify", notifying.Run},
 		s.every("prune mailboxes", 10*time.Minute, func(ctx context.Context) error {
 			for {
 				if more, err := mailbox.Prune(ctx, db, t.now()); err != nil || !more {

@@ -23,6 +23,7 @@ import (
 	"github.com/packetboat/packetboat/internal/sender"
 	"github.com/packetboat/packetboat/internal/sqldb"
 	"github.com/packetboat/packetboat/internal/usage"
+	"github.com/packetboat/packetboat/internal/webhook"
 )
 
 // API is the configuration of the operations, which Register adds to a router.
@@ -52,6 +53,9 @@ type API struct {
 
 	// AllowPrivateRelays allows MTA configs with hosts on private networks.
 	AllowPrivateRelays bool
+
+	// AllowPrivateWebhooks allows webhook endpoints with http, and on private networks.
+	AllowPrivateWebhooks bool
 }
 
 // Register adds the operations of all resources to r, and the documents that describe them.
@@ -81,6 +85,7 @@ func (a *API) Register(r *endpoint.Router) {
 	suppressionsAPI{db: a.DB, now: a.Now}.register(r)
 	templatesAPI{db: a.DB, mjml: a.MJML, now: a.Now, sendCounts: a.SendCounts}.register(r)
 	usersAPI{db: a.DB, login: a.Login, now: a.Now}.register(r)
+	webhooksAPI{db: a.DB, box: a.Box, cursors: cursors, rules: webhook.Rules{AllowPrivate: a.AllowPrivateWebhooks}, now: a.Now}.register(r)
 
 	publishDocuments(r, a.BaseURL)
 }

@@ -188,7 +188,7 @@ func (s *conformance) exampleVariables() map[string]string {
 		"CONTACT_ID": m["contact"], "BROADCAST_ID": m["broadcast"], "SEGMENT_KEY": m["segment"], "TEMPLATE_ID": m["template"], "BLOCK_ID": m["block"],
 		"MESSAGE_ID": m["entry"], "VERSION": "1", "EMAIL_TYPE_ID": m["type"], "EMAIL_CATEGORY_ID": m["category"], "SENDING_DOMAIN_ID": m["domain"],
 		"SENDING_IDENTITY_ID": m["identity"], "MTA_CONFIG_ID": m["lane"], "STAGE_ID": m["stage"], "CUSTOM_FIELD_ID": m["field"], "SAVED_FILTER_ID": m["filter"],
-		"JOB_ID": m["export"], "FILE": "export", "API_KEY_ID": m["apikey"], "USER_ID": m["user_viewer"],
+		"JOB_ID": m["export"], "FILE": "export", "API_KEY_ID": m["apikey"], "USER_ID": m["user_viewer"], "WEBHOOK_ID": m["webhook"], "DELIVERY_ID": m["delivery"],
 	}
 }
 
@@ -261,6 +261,8 @@ func (s *conformance) prepareExample(t testing.TB, op string, vars map[string]st
 		makes("SENDING_IDENTITY_ID", "createSendingIdentity", `{"email_address": "old@acme.example.com", "display_name": "Old", "email_type_ids": ["{type}"]}`)
 	case "deleteMtaConfig":
 		makes("MTA_CONFIG_ID", "createMtaConfig", `{"name": "Old", "type": "sink"}`)
+	case "deleteWebhook":
+		makes("WEBHOOK_ID", "createWebhook", `{"url": "https://example.com/old", "event_types": ["*"]}`)
 	case "cancelJob":
 		vars["JOB_ID"] = s.records["acme"]["import"]
 	case "acceptInvitation":

@@ -9,8 +9,8 @@ import (
 	"github.com/packetboat/packetboat/internal/bulk"
 )
 
-// leastRole returns the role that an operation needs: viewers read all but API keys and the audit
-// log, editors write contacts and broadcasts, admins write settings, and owners delete the tenant.
+// leastRole returns the role that an operation needs: viewers read all but API keys, webhooks
+// and the audit log, editors write contacts and broadcasts, admins write settings, and owners delete the tenant.
 func leastRole(op operation) auth.Role {
 	path := strings.TrimPrefix(op.path, "/t/{tenant}/api/")
 	resource, _, _ := strings.Cut(path, "/")
@@ -19,7 +19,7 @@ func leastRole(op operation) auth.Role {
 		return auth.Owner
 	case op.OperationID == "anonymizeContact":
 		return auth.Admin
-	case strings.HasPrefix(path, "auth/api-keys"), resource == "audit-log":
+	case strings.HasPrefix(path, "auth/api-keys"), strings.HasPrefix(path, "settings/webhooks"), resource == "audit-log":
 		return auth.Admin
 	case op.method == "GET", slices.Contains([]string{"searchContacts", "validateBinding", "renderTemplate", "rebaseMessagePreview", "previewSegment", "refreshSegmentCount"}, op.OperationID):
 		return auth.Viewer

@@ -56,6 +56,8 @@ var setupSteps = []step{
 	{op: "createMessage", body: `{"name": "Welcome {slug}", "slug": "welcome", "status": "published", "tags": ["a"], "content": {"template_slug": "letter", "template_binding": {"parameters": {"reader": "Ann"}}}}`, status: 201, remember: "entry"},
 	{op: "createApiKey", body: `{"name": "CRM", "scopes": ["contacts:read"], "expires_at": "2027-01-01T00:00:00Z"}`, status: 201, remember: "apikey"},
 	{op: "inviteMember", body: `{"email": "bob@{slug}.example", "role": "editor"}`, status: 201, remember: "member"},
+	{op: "createWebhook", body: `{"url": "https://hooks.example.com/{slug}", "description": "CRM", "event_types": ["email.bounced", "contact.created"], "active": true}`, status: 201, remember: "webhook"},
+	{op: "testWebhook", path: map[string]string{"id": "{webhook}"}, status: 202, remember: "delivery"},
 	{op: "createBroadcast", body: `{"name": "Spring", "email_type_key": "weekly", "mta_config_key": "sink", "include_segment_keys": ["{segment}"], "exclude_segment_keys": [], "sending_identity_emails": ["news@{slug}.example.com"],
 		"tags": ["s"], "metadata": {"wave": "1"}, "tracking_enabled": true, "scheduled_at": "2026-03-02T12:00:00Z",
 		"content": {"subject": "Hi {{ first_name }}", "preheader": "p", "body_html": "<p>Hi <a href=\"https://example.org/\">you</a></p>", "body_text": "Hi", "from_name": "N", "reply_to": "re@example.org"}}`, status: 201, remember: "broadcast"},
@@ -77,6 +79,8 @@ var (
 	ofBlock     = map[string]string{"id": "{block}"}
 	ofEntry     = map[string]string{"id": "{entry}"}
 	ofMessage   = map[string]string{"id": "{lane}", "message_id": "{message}"}
+	ofWebhook   = map[string]string{"id": "{webhook}"}
+	ofDelivery  = map[string]string{"id": "{webhook}", "delivery_id": "{delivery}"}
 )
 
 // otherSteps call every other operation, in an order in which each can succeed.
@@ -88,6 +92,13 @@ var otherSteps = []step{
 	{op: "getApiKey", path: map[string]string{"id": "{apikey}"}, status: 200},
 	{op: "updateApiKey", path: map[string]string{"id": "{apikey}"}, body: `{"name": "CRM 2", "scopes": ["contacts:write"], "expires_at": null}`, status: 200},
 	{op: "rotateApiKey", path: map[string]string{"id": "{apikey}"}, body: `{"grace_seconds": 60}`, status: 200},
+	{op: "listWebhooks", status: 200},
+	{op: "getWebhook", path: ofWebhook, status: 200},
+	{op: "updateWebhook", path: ofWebhook, body: `{"url": "https://hooks.example.com/new", "description": null, "event_types": ["*"], "active": true}`, status: 200},
+	{op: "rotateWebhookSecret", path: ofWebhook, status: 200},
+	{op: "listWebhookDeliveries", path: ofWebhook, query: "limit=5", status: 200},
+	{op: "getWebhookDelivery", path: ofDelivery, status: 200},
+	{op: "replayWebhookDelivery", path: ofDelivery, status: 202},
 	{op: "listBroadcasts", query: "status=scheduled&tags=s&full=true&since=2026-01-01", status: 200},
 	{op: "getBroadcast", path: ofBroadcast, status: 200},
 	{op: "getBroadcastReport", path: ofBroadcast, status: 200},
@@ -214,6 +225,7 @@ var otherSteps = []step{
 	{op: "deleteEmailCategory", path: map[string]string{"id": "{category}"}, status: 204},
 	{op: "deleteStage", path: map[string]string{"id": "{stage}"}, query: "replacement_stage_id={stage}", status: 400},
 	{op: "deleteCustomField", path: map[string]string{"id": "{field}"}, status: 204},
+	{op: "deleteWebhook", path: ofWebhook, status: 204},
 	{op: "revokeApiKey", path: map[string]string{"id": "{apikey}"}, status: 204},
 	{op: "removeMember", path: map[string]string{"id": "{user_editor}"}, status: 204},
 

@@ -64,6 +64,8 @@ type (
 	claim          struct{}
 	visitor        struct{}
 	visitorRequest struct{}
+	webhook        struct{}
+	delivery       struct{}
 )
 
 // The identifiers of each kind of record.
@@ -105,6 +107,8 @@ type (
 	Claim          = UUID[claim]          // a stretch of messages that a process has claimed
 	Visitor        = UUID[visitor]        // a browser on a tenant's website
 	VisitorRequest = UUID[visitorRequest] // one request of a website's script
+	Webhook        = UUID[webhook]
+	Delivery       = UUID[delivery] // one event for one webhook endpoint
 )
 
 // New returns a fresh identifier of kind T.

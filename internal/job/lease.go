@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/journal"
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
@@ -106,7 +107,8 @@ func (j *Job) release(ctx context.Context, db *sqldb.DB, tries int64, from time.
 }
 
 // end finishes the job; failure is nil if it completed. A job that was cancelled or lost meanwhile
-// does not change. The parameters, which may contain personal data, are cleared.
+// does not change. The parameters, which may contain personal data, are cleared. An import that
+// completed is recorded in the journal.
 func (j *Job) end(ctx context.Context, db *sqldb.DB, failure *Failure, now time.Time) error {
 	status, reason := Completed, any(nil)
 	if failure != nil {
@@ -116,10 +118,16 @@ func (j *Job) end(ctx context.Context, db *sqldb.DB, failure *Failure, now time.
 		}
 		status, reason = Failed, string(text)
 	}
-	_, err := db.Exec(ctx, `
-		UPDATE job SET status = $4, error = $5, finished_at = $6, owner = '', lease_until = 0, params = '{}', state = NULL
-		WHERE tenant_id = $1 AND id = $2 AND epoch = $3 AND status = 'running'`,
-		j.Tenant, j.ID, j.epoch, status, reason, now.UnixMicro())
+	err := db.InTx(ctx, func(tx *sqldb.DB) error {
+		n, err := tx.Exec(ctx, `
+			UPDATE job SET status = $4, error = $5, finished_at = $6, owner = '', lease_until = 0, params = '{}', state = NULL
+			WHERE tenant_id = $1 AND id = $2 AND epoch = $3 AND status = 'running'`,
+			j.Tenant, j.ID, j.epoch, status, reason, now.UnixMicro())
+		if err != nil || n == 0 || j.Kind != Import || status != Completed {
+			return err
+		}
+		return journal.Append(ctx, tx, journal.Entry{Tenant: j.Tenant, Type: journal.ImportCompleted, Name: j.ID.String(), At: now, Data: j.Result})
+	})
 	if err != nil {
 		return fmt.Errorf("end a job: %w", err)
 	}

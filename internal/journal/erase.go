@@ -60,6 +60,7 @@ func timelinePage(ctx context.Context, db *sqldb.DB, tenant id.Tenant, contact i
 var impersonal = map[Type][]string{
 	EmailBounced:        {"class", "category", "code", "enhanced"},
 	EmailFailed:         {"category", "code", "enhanced"},
+	EmailDeferred:       {"category", "code", "enhanced", "next_attempt_at"},
 	EmailOpened:         {"classification", "first", "withdrawn"},
 	EmailClicked:        {"classification", "first", "withdrawn", "link_url"},
 	ContactUpdated:      {"fields"},

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/packetboat/packetboat/internal/id"
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
@@ -19,6 +20,11 @@ const drainInterval = 2 * time.Millisecond
 type Follower struct {
 	Name  string // of its cursors; must never change
 	Types []Type // types it processes; empty: all
+	// Tenants returns those of the tenants whose entries it processes; nil: all. It is called once for
+	// the entries of many tenants, after they were read and before the transaction, so entries that
+	// no tenant wants cost no transaction of their own. A tenant that is included from some
+	// transaction on gets all entries that were appended after it.
+	Tenants func(ctx context.Context, db *sqldb.DB, tenants []id.Tenant) (map[id.Tenant]bool, error)
 	// Follow applies entries within tx: those of the follower's types, each once. They may belong
 	// to several groups; those of a group, and so of a tenant, are in order.
 	Follow func(ctx context.Context, tx *sqldb.DB, entries []Entry) error

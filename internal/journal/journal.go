@@ -38,6 +38,7 @@ type Type string
 const (
 	EmailSent         Type = "email_sent"
 	EmailDelivered    Type = "email_delivered"
+	EmailDeferred     Type = "email_deferred" // a server answered that it may accept the message later
 	EmailBounced      Type = "email_bounced"
 	EmailFailed       Type = "email_failed"
 	EmailOpened       Type = "email_opened"
@@ -80,9 +81,13 @@ const (
 	BroadcastFailed      Type = "broadcast_failed"
 	BroadcastCancelled   Type = "broadcast_cancelled"
 
-	DomainPaused Type = "domain_paused" // named by the sending domain's id
-	MTADown      Type = "mta_down"      // these have the MTA config's id as name
-	MTARecovered Type = "mta_recovered"
+	DomainVerified Type = "domain_verified" // these are named by the sending domain's id
+	DomainFailed   Type = "domain_failed"
+	DomainPaused   Type = "domain_paused"
+	MTADown        Type = "mta_down" // these have the MTA config's id as name
+	MTARecovered   Type = "mta_recovered"
+
+	ImportCompleted Type = "import_completed" // named by the job's id
 )
 
 // Entry records one change or event.

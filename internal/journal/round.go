@@ -25,6 +25,8 @@ type stretch struct {
 	entries   []Entry
 	full      bool // there may be more entries after it
 	followers []*Follower
+
+	tenants map[*Follower]map[id.Tenant]bool // of followers with Tenants: those they process entries of
 }
 
 // roundResult is the result of a round.
@@ -42,6 +44,9 @@ func (e *Engine) round(ctx context.Context, failed map[cursor]bool) (roundResult
 	}
 	list, err := e.readStretches(ctx, at, failed)
 	if err != nil {
+		return t, err
+	}
+	if err := e.filterTenants(ctx, list); err != nil {
 		return t, err
 	}
 	errs := []error{e.skipUnwanted(ctx, list, &t)}
@@ -171,8 +176,50 @@ func (e *Engine) fill(ctx context.Context, s *stretch, limit int) error {
 // wants reports whether a follower processes an entry.
 func (f *Follower) wants(e Entry) bool { return len(f.Types) == 0 || slices.Contains(f.Types, e.Type) }
 
+// wants reports whether a follower processes an entry of the stretch.
+func (s *stretch) wants(f *Follower, e Entry) bool {
+	return f.wants(e) && (f.Tenants == nil || s.tenants[f][e.Tenant])
+}
+
 // idle reports whether a follower processes no entry of a stretch.
-func (s *stretch) idle(f *Follower) bool { return !slices.ContainsFunc(s.entries, f.wants) }
+func (s *stretch) idle(f *Follower) bool {
+	return !slices.ContainsFunc(s.entries, func(e Entry) bool { return s.wants(f, e) })
+}
+
+// filterTenants calls Tenants of the followers that have it, once for all stretches.
+func (e *Engine) filterTenants(ctx context.Context, list []*stretch) error {
+	for i := range e.Followers {
+		f := &e.Followers[i]
+		if f.Tenants == nil {
+			continue
+		}
+		present := map[id.Tenant]bool{}
+		for _, s := range list {
+			if !slices.Contains(s.followers, f) {
+				continue
+			}
+			for _, one := range s.entries {
+				if f.wants(one) {
+					present[one.Tenant] = true
+				}
+			}
+		}
+		if len(present) == 0 {
+			continue
+		}
+		wanted, err := f.Tenants(ctx, e.DB, slices.Sorted(maps.Keys(present)))
+		if err != nil {
+			return fmt.Errorf("follower %s: %w", f.Name, err)
+		}
+		for _, s := range list {
+			if s.tenants == nil {
+				s.tenants = map[*Follower]map[id.Tenant]bool{}
+			}
+			s.tenants[f] = wanted
+		}
+	}
+	return nil
+}
 
 // skipUnwanted advances the cursors of followers past stretches without entries for them.
 func (e *Engine) skipUnwanted(ctx context.Context, list []*stretch, sum *roundResult) error {
@@ -273,7 +320,7 @@ func advance(ctx context.Context, db *sqldb.DB, f *Follower, list []*stretch, su
 			done = append(done, s)
 			t.Add(s.group, s.to)
 			for _, e := range s.entries {
-				if f.wants(e) {
+				if s.wants(f, e) {
 					entries = append(entries, e)
 				}
 			}

@@ -178,8 +178,8 @@ func TestResultsChangeRowsSumsAndJournalTogether(t *testing.T) {
 		if err := follow.Drain(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if types[journal.EmailDelivered] != 1 || types[journal.EmailBounced] != 1 || types[journal.EmailFailed] != 1 || len(types) != 3 {
-			t.Errorf("journal = %v, want one delivered, one bounced, one failed", types)
+		if types[journal.EmailDelivered] != 1 || types[journal.EmailBounced] != 1 || types[journal.EmailFailed] != 1 || types[journal.EmailDeferred] != 1 || len(types) != 4 {
+			t.Errorf("journal = %v, want one delivered, one bounced, one failed, one deferred", types)
 		}
 		if again := f.claim(t, n, 5); len(again) != 0 {
 			t.Errorf("%d messages are due before their time", len(again))

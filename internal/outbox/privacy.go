@@ -68,7 +68,7 @@ func export(ctx context.Context, db *sqldb.DB, tenant id.Tenant, person contact.
 				var sent, ended sql.NullInt64
 				err := scan(&m.ID, &m.Source, &m.Email, &m.State, &queued, &sent, &ended, &m.BounceType, &m.SkipReason, &m.Error)
 				if m.BounceType != nil {
-					*m.BounceType = string(shownBounce(*m.BounceType))
+					*m.BounceType = string(ShownBounce(*m.BounceType))
 				}
 				m.QueuedAt, m.SentAt, m.EndedAt = sqldb.Time(queued), sqldb.NullTime(sent), sqldb.NullTime(ended)
 				return m, err

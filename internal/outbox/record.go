@@ -28,9 +28,10 @@ type Record struct {
 
 // Bounce returns the class of a bounce as the API shows it: hard, soft or none. A block, which
 // refuses the sender rather than the address, is shown as soft.
-func (r Record) Bounce() reply.Class { return shownBounce(r.BounceType) }
+func (r Record) Bounce() reply.Class { return ShownBounce(r.BounceType) }
 
-func shownBounce(class string) reply.Class {
+// ShownBounce is Record.Bounce for the class of a bounce.
+func ShownBounce(class string) reply.Class {
 	if c := reply.Class(class); c != reply.Block {
 		return c
 	}

@@ -321,9 +321,12 @@ type Refusal struct {
 	Code     int    `json:"code,omitempty"`
 	Enhanced string `json:"enhanced,omitempty"`
 	Text     string `json:"text,omitempty"`
+
+	NextAttemptAt *time.Time `json:"next_attempt_at,omitempty"` // of a deferred message
 }
 
-// entry returns the journal entry for a result. Deferred and skipped messages have none.
+// entry returns the journal entry for a result. Skipped messages have none, nor messages that no
+// server deferred: those whose attempt did not reach one are many while a server is down.
 func (r Result) entry() (journal.Entry, bool) {
 	e := journal.Entry{
 		Tenant: r.Item.Tenant, Contact: r.Item.Contact, Send: r.Item.Send, Message: r.Item.ID, At: r.At,
@@ -335,10 +338,16 @@ func (r Result) entry() (journal.Entry, bool) {
 		e.Type = journal.EmailSent
 	case Bounced:
 		e.Type = journal.EmailBounced
-		e.Data = Refusal{r.BounceType, r.Category, r.Code, r.Enhanced, r.Error}
+		e.Data = Refusal{Class: r.BounceType, Category: r.Category, Code: r.Code, Enhanced: r.Enhanced, Text: r.Error}
 	case Failed:
 		e.Type = journal.EmailFailed
 		e.Data = Refusal{Category: r.Category, Code: r.Code, Enhanced: r.Enhanced, Text: r.Error}
+	case Queued:
+		if !r.Answered || r.Unsent {
+			return journal.Entry{}, false
+		}
+		e.Type = journal.EmailDeferred
+		e.Data = Refusal{Category: r.Category, Code: r.Code, Enhanced: r.Enhanced, Text: r.Error, NextAttemptAt: new(r.Due.UTC())}
 	default:
 		return journal.Entry{}, false
 	}

@@ -49,24 +49,36 @@ func (s Source) Sequence() (q id.Sequence, ok bool) {
 	return id.OfSource[id.Sequence](s.ID), true
 }
 
-// Sources returns the sources of sends. Unknown sends are not in the result.
-func Sources(ctx context.Context, db *sqldb.DB, tenant id.Tenant, sends []id.Send) (map[id.Send]Source, error) {
-	found := map[id.Send]Source{}
-	if len(sends) == 0 {
+// Sends returns the sends that exist, by id.
+func Sends(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.Send) (map[id.Send]Send, error) {
+	found := map[id.Send]Send{}
+	if len(ids) == 0 {
 		return found, nil
 	}
 	rows, err := db.Query(ctx, `
-		SELECT id, source_kind, source_id FROM send
-		WHERE tenant_id = $1 AND id`+db.In(2), tenant, sqldb.List(db, sends))
+		SELECT id, source_kind, source_id, email_type_id FROM send
+		WHERE tenant_id = $1 AND id`+db.In(2), tenant, sqldb.List(db, ids))
 	err = sqldb.Each(rows, err, func(scan func(...any) error) error {
-		var send id.Send
-		var from Source
-		err := scan(&send, &from.Kind, &from.ID)
-		found[send] = from
+		s := Send{Tenant: tenant}
+		err := scan(&s.ID, &s.Source.Kind, &s.Source.ID, &s.EmailType)
+		found[s.ID] = s
 		return err
 	})
 	if err != nil {
-		return nil, fmt.Errorf("find the sources of sends: %w", err)
+		return nil, fmt.Errorf("find sends: %w", err)
+	}
+	return found, nil
+}
+
+// Sources returns the sources of sends. Unknown sends are not in the result.
+func Sources(ctx context.Context, db *sqldb.DB, tenant id.Tenant, sends []id.Send) (map[id.Send]Source, error) {
+	list, err := Sends(ctx, db, tenant, sends)
+	if err != nil {
+		return nil, err
+	}
+	found := make(map[id.Send]Source, len(list))
+	for send, s := range list {
+		found[send] = s.Source
 	}
 	return found, nil
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/packetboat/packetboat/internal/fault"
 	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/journal"
 	"github.com/packetboat/packetboat/internal/mail/address"
 	"github.com/packetboat/packetboat/internal/mail/dkim"
 	"github.com/packetboat/packetboat/internal/secret"
@@ -197,16 +198,25 @@ func ForceVerify(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, domain, tr
 			return Domain{}, fault.Input(fault.Field{Path: "tracking_host", Message: err.Error()})
 		}
 	}
-	d, err := scanDomain(tenant)(tx.QueryRow(ctx, `
-		UPDATE sending_domain SET status = $3, verified_by = $4, verified_at = $5,
-			tracking_host = CASE WHEN $6 = '' THEN tracking_host ELSE $6 END,
-			tracking_status = CASE WHEN $6 = '' THEN tracking_status ELSE $7 END
-		WHERE tenant_id = $1 AND domain = $2 RETURNING `+domainColumns,
-		tenant, name, Verified, ByOperator, now.UnixMicro(), host, Live).Scan)
-	if err != nil {
-		return Domain{}, notFoundFault(err, ErrDomainNotFound)
-	}
-	return d, nil
+	var d Domain
+	err = tx.InTx(ctx, func(tx *sqldb.DB) error {
+		before, err := scanDomain(tenant)(tx.QueryRow(ctx, `
+			SELECT `+domainColumns+` FROM sending_domain WHERE tenant_id = $1 AND domain = $2`+tx.ForUpdate(), tenant, name).Scan)
+		if err != nil {
+			return notFoundFault(err, ErrDomainNotFound)
+		}
+		d, err = scanDomain(tenant)(tx.QueryRow(ctx, `
+			UPDATE sending_domain SET status = $3, verified_by = $4, verified_at = $5,
+				tracking_host = CASE WHEN $6 = '' THEN tracking_host ELSE $6 END,
+				tracking_status = CASE WHEN $6 = '' THEN tracking_status ELSE $7 END
+			WHERE tenant_id = $1 AND domain = $2 RETURNING `+domainColumns,
+			tenant, name, Verified, ByOperator, now.UnixMicro(), host, Live).Scan)
+		if err != nil || before.Status == Verified {
+			return err
+		}
+		return journal.Append(ctx, tx, journal.Entry{Tenant: tenant, Type: journal.DomainVerified, Name: d.ID.String(), At: now})
+	})
+	return d, err
 }
 
 // DeleteDomain deletes a domain that no identity uses.

@@ -21,7 +21,8 @@ DECLARE
 		'hit_inbox', 'hit', 'hit_proof', 'engagement', 'engagement_sum', 'engagement_time_sum', 'engagement_attribute_sum', 'link_sum', 'report_cache', 'event_key',
 		'visitor_inbox', 'visitor', 'visitor_kept', 'visitor_total',
 		'segment', 'segment_member', 'segment_reference', 'segment_turn', 'saved_filter',
-		'broadcast', 'broadcast_run', 'job', 'job_file', 'job_file_chunk'];
+		'broadcast', 'broadcast_run', 'job', 'job_file', 'job_file_chunk',
+		'webhook_endpoint', 'webhook_queue', 'webhook_delivery'];
 	-- The journal and its cursors are on the node of the group's tenants.
 	by_group TEXT[] := ARRAY['journal', 'journal_cursor'];
 	-- Every node has a copy of these: few rows, which are joined with those of tenants.

@@ -1,0 +1,305 @@
+package httpapi
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/packetboat/packetboat/internal/auth"
+	"github.com/packetboat/packetboat/internal/endpoint"
+	"github.com/packetboat/packetboat/internal/fault"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/secret"
+	"github.com/packetboat/packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/webhook"
+)
+
+// webhooksAPI serves webhook endpoints and their deliveries.
+type webhooksAPI struct {
+	db      *sqldb.DB
+	box     *secret.Box
+	cursors *endpoint.Cursors
+	rules   webhook.Rules
+	now     func() time.Time
+}
+
+// register adds the operations on webhook endpoints.
+func (api webhooksAPI) register(r *endpoint.Router) {
+	const path = "/t/{tenant}/api/settings/webhooks"
+	op := func(name, summary string, faults ...*fault.Error) endpoint.Op {
+		return endpoint.Op{Name: name, Summary: summary, Tag: "webhooks", Session: true, Role: auth.Admin, Faults: faults}
+	}
+	accepted := func(op endpoint.Op) endpoint.Op {
+		op.Status = http.StatusAccepted
+		return op
+	}
+	create := op("createWebhook", "Create a webhook endpoint; its secret is shown once.", webhook.ErrTooMany)
+	create.Status = http.StatusCreated
+	endpoint.Handle(r, "GET "+path, op("listWebhooks", "List the webhook endpoints, newest first."), api.listWebhooks)
+	endpoint.Handle(r, "POST "+path, create.ExampleBody(`{"url": "https://example.com/hooks/mail", "description": "CRM", "event_types": ["email.bounced", "contact.unsubscribed"]}`), api.createWebhook, api.checkNewWebhook)
+	endpoint.Handle(r, "GET "+path+"/{id}", op("getWebhook", "Get a webhook endpoint.", webhook.ErrNotFound), api.getWebhook)
+	endpoint.Handle(r, "PUT "+path+"/{id}", op("updateWebhook", "Update a webhook endpoint; activating a disabled one makes it healthy.", webhook.ErrNotFound).ExampleBody(`{"event_types": ["*"], "active": true}`), api.updateWebhook, api.checkWebhook)
+	endpoint.Handle(r, "DELETE "+path+"/{id}", op("deleteWebhook", "Delete a webhook endpoint with its deliveries.", webhook.ErrNotFound), api.deleteWebhook)
+	endpoint.Handle(r, "POST "+path+"/{id}/rotate-secret", op("rotateWebhookSecret", "Replace the secret of a webhook endpoint; requests are signed with both for 24 hours.", webhook.ErrNotFound), api.rotateWebhookSecret)
+	endpoint.Handle(r, "POST "+path+"/{id}/test", accepted(op("testWebhook", "Send the event webhook.test to a webhook endpoint.", webhook.ErrNotFound, webhook.ErrDisabled)), api.testWebhook)
+	list := op("listWebhookDeliveries", "List the deliveries to a webhook endpoint, newest first.", webhook.ErrNotFound, endpoint.ErrCursor)
+	list.Pagination = "cursor"
+	endpoint.Handle(r, "GET "+path+"/{id}/deliveries", list.ExampleQuery("limit=2"), api.listWebhookDeliveries)
+	endpoint.Handle(r, "GET "+path+"/{id}/deliveries/{delivery_id}", op("getWebhookDelivery", "Get a delivery with its request and the answer of the last attempt.", webhook.ErrNoDelivery), api.getWebhookDelivery)
+	endpoint.Handle(r, "POST "+path+"/{id}/deliveries/{delivery_id}/replay", accepted(op("replayWebhookDelivery", "Attempt a delivery again now, whatever its status.", webhook.ErrNotFound, webhook.ErrNoDelivery, webhook.ErrDisabled)), api.replayWebhookDelivery)
+}
+
+// webhookEvents is an event type in requests and answers.
+type webhookEvent string
+
+// Schema lists the event types.
+func (webhookEvent) Schema(endpoint.Registry) *endpoint.Schema {
+	s := &endpoint.Schema{Type: endpoint.TypeString}
+	for _, t := range append([]string{webhook.AllEvents}, webhook.EventTypes()...) {
+		s.Enum = append(s.Enum, t)
+	}
+	return s
+}
+
+type webhookRow struct {
+	ID             id.Webhook      `json:"id" format:"uuid"`
+	URL            string          `json:"url"`
+	Description    *string         `json:"description"`
+	EventTypes     []webhookEvent  `json:"event_types"`
+	Active         bool            `json:"active"`
+	Status         webhook.Status  `json:"status" enum:"healthy,failing,disabled" doc:"failing: the last attempt failed."`
+	DisabledReason *webhook.Reason `json:"disabled_reason" enum:"gone,failing" doc:"gone: it answered 410; failing: all attempts of five days failed; null: it is active, or a user disabled it."`
+	LastSuccessAt  *endpoint.Stamp `json:"last_success_at"`
+	LastFailureAt  *endpoint.Stamp `json:"last_failure_at"`
+	CreatedAt      endpoint.Stamp  `json:"created_at"`
+}
+
+// webhookWithSecret is an endpoint with its secret, which is shown only once.
+type webhookWithSecret struct {
+	webhookRow
+	Secret string `json:"secret" doc:"whsec_ and 32 bytes in base64."`
+}
+
+func rowOfWebhook(e webhook.Endpoint) webhookRow {
+	row := webhookRow{
+		ID: e.ID, URL: e.URL, Description: orNull(e.Description), EventTypes: make([]webhookEvent, len(e.EventTypes)), Active: e.Active,
+		Status: e.Status(), DisabledReason: orNull(e.DisabledReason), LastSuccessAt: endpoint.AtOr(e.LastSuccessAt),
+		LastFailureAt: endpoint.AtOr(e.LastFailureAt), CreatedAt: endpoint.At(e.CreatedAt),
+	}
+	for i, t := range e.EventTypes {
+		row.EventTypes[i] = webhookEvent(t)
+	}
+	return row
+}
+
+func (api webhooksAPI) listWebhooks(ctx context.Context, p auth.Principal, _ *struct{}) (endpoint.List[webhookRow], error) {
+	list, err := webhook.List(ctx, api.db, p.Tenant)
+	if err != nil {
+		return endpoint.List[webhookRow]{}, err
+	}
+	rows := make([]webhookRow, len(list))
+	for i, e := range list {
+		rows[i] = rowOfWebhook(e)
+	}
+	return endpoint.Whole(rows), nil
+}
+
+// webhookBody is the body of a create or an update; a new endpoint needs a URL and event types.
+type webhookBody struct {
+	URL         endpoint.Opt[string]   `json:"url" nullable:"false" doc:"https, without user name and fragment."`
+	Description endpoint.Opt[string]   `json:"description"`
+	EventTypes  endpoint.Opt[[]string] `json:"event_types" nullable:"false" doc:"A list of event types, or [\"*\"]."`
+	Active      endpoint.Opt[bool]     `json:"active" nullable:"false" doc:"true when absent from a create."`
+}
+
+func (b webhookBody) fields() webhook.Fields {
+	return webhook.Fields{URL: b.URL.Pointer(), Description: nullAsZero(b.Description), EventTypes: b.EventTypes.Pointer(), Active: b.Active.Pointer()}
+}
+
+type createWebhookRequest struct{ Body webhookBody }
+
+func (api webhooksAPI) checkNewWebhook(_ auth.Principal, in *createWebhookRequest) error {
+	return in.Body.fields().CheckNew(api.rules)
+}
+
+func (api webhooksAPI) createWebhook(ctx context.Context, p auth.Principal, in *createWebhookRequest) (webhookWithSecret, error) {
+	var out webhookWithSecret
+	err := audited(ctx, api.db, p, "create", "webhook", api.now(), func(tx *sqldb.DB) (string, error) {
+		e, key, err := webhook.Create(ctx, tx, api.box, p.Tenant, in.Body.fields(), api.rules, api.now())
+		out = webhookWithSecret{rowOfWebhook(e), key}
+		return e.ID.String(), err
+	})
+	return out, err
+}
+
+func (api webhooksAPI) getWebhook(ctx context.Context, p auth.Principal, in *RecordPath) (webhookRow, error) {
+	which, err := recordID[id.Webhook](in.ID, webhook.ErrNotFound)
+	if err != nil {
+		return webhookRow{}, err
+	}
+	e, err := webhook.ByID(ctx, api.db, p.Tenant, which)
+	if err != nil {
+		return webhookRow{}, err
+	}
+	return rowOfWebhook(e), nil
+}
+
+type updateWebhookRequest struct {
+	RecordPath
+	Body webhookBody
+}
+
+func (api webhooksAPI) checkWebhook(_ auth.Principal, in *updateWebhookRequest) error {
+	return in.Body.fields().Check(api.rules)
+}
+
+func (api webhooksAPI) updateWebhook(ctx context.Context, p auth.Principal, in *updateWebhookRequest) (webhookRow, error) {
+	which, err := recordID[id.Webhook](in.ID, webhook.ErrNotFound)
+	if err != nil {
+		return webhookRow{}, err
+	}
+	var row webhookRow
+	err = audited(ctx, api.db, p, "update", "webhook", api.now(), func(tx *sqldb.DB) (string, error) {
+		e, err := webhook.Update(ctx, tx, p.Tenant, which, in.Body.fields(), api.rules, api.now())
+		row = rowOfWebhook(e)
+		return which.String(), err
+	})
+	return row, err
+}
+
+func (api webhooksAPI) deleteWebhook(ctx context.Context, p auth.Principal, in *RecordPath) (endpoint.None, error) {
+	which, err := recordID[id.Webhook](in.ID, webhook.ErrNotFound)
+	if err != nil {
+		return endpoint.None{}, err
+	}
+	return endpoint.None{}, audited(ctx, api.db, p, "delete", "webhook", api.now(), func(tx *sqldb.DB) (string, error) {
+		return which.String(), webhook.Delete(ctx, tx, p.Tenant, which, api.now())
+	})
+}
+
+func (api webhooksAPI) rotateWebhookSecret(ctx context.Context, p auth.Principal, in *RecordPath) (webhookWithSecret, error) {
+	which, err := recordID[id.Webhook](in.ID, webhook.ErrNotFound)
+	if err != nil {
+		return webhookWithSecret{}, err
+	}
+	var out webhookWithSecret
+	err = audited(ctx, api.db, p, "rotate_secret", "webhook", api.now(), func(tx *sqldb.DB) (string, error) {
+		e, key, err := webhook.RotateSecret(ctx, tx, api.box, p.Tenant, which, api.now())
+		out = webhookWithSecret{rowOfWebhook(e), key}
+		return which.String(), err
+	})
+	return out, err
+}
+
+type deliveryRow struct {
+	ID            id.Delivery            `json:"id" format:"uuid" doc:"The header webhook-id is msg_ and this id."`
+	EventType     webhookEvent           `json:"event_type"`
+	Status        webhook.DeliveryStatus `json:"status" enum:"pending,retrying,delivered,failed"`
+	Attempts      int                    `json:"attempts"`
+	ResponseCode  *int                   `json:"response_code" doc:"Of the last attempt; null: no answer, or no attempt yet."`
+	ResponseMS    *int                   `json:"response_ms"`
+	Error         *string                `json:"error" doc:"Why there was no answer, or will be no further attempt."`
+	NextAttemptAt *endpoint.Stamp        `json:"next_attempt_at"`
+	LastAttemptAt *endpoint.Stamp        `json:"last_attempt_at"`
+	CreatedAt     endpoint.Stamp         `json:"created_at"`
+}
+
+// fullDelivery is a delivery with its bodies.
+type fullDelivery struct {
+	deliveryRow
+	RequestBody  string  `json:"request_body"`
+	ResponseBody *string `json:"response_body" doc:"The first 4 KB of the last answer."`
+}
+
+func rowOfDelivery(d webhook.Delivery) deliveryRow {
+	return deliveryRow{
+		ID: d.ID, EventType: webhookEvent(d.EventType), Status: d.Status, Attempts: d.Attempts, ResponseCode: d.ResponseCode, ResponseMS: d.ResponseMS,
+		Error: orNull(d.Error), NextAttemptAt: endpoint.AtOr(d.NextAttemptAt), LastAttemptAt: endpoint.AtOr(d.LastAttemptAt), CreatedAt: endpoint.At(d.CreatedAt),
+	}
+}
+
+func (api webhooksAPI) testWebhook(ctx context.Context, p auth.Principal, in *RecordPath) (deliveryRow, error) {
+	which, err := recordID[id.Webhook](in.ID, webhook.ErrNotFound)
+	if err != nil {
+		return deliveryRow{}, err
+	}
+	d, err := webhook.Test(ctx, api.db, p.Tenant, which, api.now())
+	if err != nil {
+		return deliveryRow{}, err
+	}
+	return rowOfDelivery(d), nil
+}
+
+type listDeliveriesRequest struct {
+	RecordPath
+	Limit  string `query:"limit"`
+	Cursor string `query:"cursor"`
+}
+
+func (api webhooksAPI) listWebhookDeliveries(ctx context.Context, p auth.Principal, in *listDeliveriesRequest) (endpoint.List[deliveryRow], error) {
+	var none endpoint.List[deliveryRow]
+	which, err := recordID[id.Webhook](in.ID, webhook.ErrNotFound)
+	if err != nil {
+		return none, err
+	}
+	var after timePosition[id.Delivery]
+	if in.Cursor != "" {
+		if after, err = decodeTimePosition[id.Delivery](api.cursors, in.Cursor, "created_at"); err != nil {
+			return none, err
+		}
+	}
+	limit := endpoint.Limit(in.Limit)
+	list, err := webhook.Deliveries(ctx, api.db, p.Tenant, which, after.id, limit+1)
+	if err != nil {
+		return none, err
+	}
+	next := ""
+	if len(list) > limit {
+		list = list[:limit]
+		last := list[limit-1]
+		next = timePosition[id.Delivery]{last.CreatedAt, last.ID}.encode(api.cursors, "created_at")
+	}
+	rows := make([]deliveryRow, len(list))
+	for i, d := range list {
+		rows[i] = rowOfDelivery(d)
+	}
+	return endpoint.Page(rows, next), nil
+}
+
+type deliveryPath struct {
+	RecordPath
+	DeliveryID string `path:"delivery_id"`
+}
+
+// ids parses the ids of the path.
+func (p deliveryPath) ids() (e id.Webhook, d id.Delivery, err error) {
+	if e, err = recordID[id.Webhook](p.ID, webhook.ErrNoDelivery); err != nil {
+		return e, d, err
+	}
+	d, err = recordID[id.Delivery](p.DeliveryID, webhook.ErrNoDelivery)
+	return e, d, err
+}
+
+func (api webhooksAPI) getWebhookDelivery(ctx context.Context, p auth.Principal, in *deliveryPath) (fullDelivery, error) {
+	e, which, err := in.ids()
+	if err != nil {
+		return fullDelivery{}, err
+	}
+	d, err := webhook.DeliveryByID(ctx, api.db, p.Tenant, e, which)
+	if err != nil {
+		return fullDelivery{}, err
+	}
+	return fullDelivery{rowOfDelivery(d), d.RequestBody, orNull(d.ResponseBody)}, nil
+}
+
+func (api webhooksAPI) replayWebhookDelivery(ctx context.Context, p auth.Principal, in *deliveryPath) (deliveryRow, error) {
+	e, which, err := in.ids()
+	if err != nil {
+		return deliveryRow{}, err
+	}
+	d, err := webhook.Replay(ctx, api.db, p.Tenant, e, which, api.now())
+	if err != nil {
+		return deliveryRow{}, err
+	}
+	return rowOfDelivery(d), nil
+}
