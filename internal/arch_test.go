@@ -19,7 +19,7 @@ var bands = []struct {
 	{"sending", "outbox track event visitor render rule segment savedfilter broadcast broadcast/broadcasttest report activity webhook"},
 	{"records", "field contactsearch contact maildomain suppression score lane sender seedlist content template template/starter draft library mailbox"},
 	{"spine", "tenant ratelimit pace leader hold traffic auth journal usage testmail job"},
-	{"libraries", "mail/address mail/mx mail/liquid mail/markup mail/links mail/textpart mail/inline mail/mjml mail/binding mail/compose mail/dkim mail/dkim/libcrypto mail/reply mail/smtpclient"},
+	{"libraries", "mail/address mail/mx mail/liquid mail/markup mail/links mail/textpart mail/inline mail/mjml mail/binding mail/compose mail/dkim mail/dkim/libcrypto mail/reply mail/dsn mail/smtpclient"},
 	{"ground", "fault id id/idtest cache netguard poll route slug secret spread sqldb sqldb/dbtest sqldb/dbcopy"},
 }
 

@@ -37,6 +37,7 @@ const (
 type Verdict struct {
 	Class    Class
 	Category Category // empty if accepted
+	Reason   Reason   // empty if accepted
 	Rule     string   // id of the rule that decided, for logs and support
 }
 
@@ -62,25 +63,80 @@ func Classify(o Outcome) Verdict {
 	case o.Accepted:
 		return Verdict{Class: Accepted, Rule: "accepted"}
 	case o.Uncertain:
-		return Verdict{Deferred, Network, "uncertain"}
+		return Verdict{Deferred, Network, Timeout, "uncertain"}
 	case o.Stage == Auth:
-		return Verdict{Lane, Policy, "login"}
+		return Verdict{Lane, Policy, LoginRefused, "login"}
 	case o.Stage == Connect || o.Stage == TLS:
-		return Verdict{Lane, Network, "no-conversation"}
+		return Verdict{Lane, Network, ConnectFailed, "no-conversation"}
 	case o.Code == 0:
-		return Verdict{Lane, Network, "cut-off"}
+		return Verdict{Lane, Network, ConnectFailed, "cut-off"}
 	}
-	words := anAddress.ReplaceAllString(strings.ToLower(o.Text), " ")
-	for _, r := range rules {
-		if r.matches(o, words) {
-			return Verdict{r.class, r.category, r.id}
-		}
-	}
-	return Verdict{Deferred, Other, "unknown"}
+	return decide(o)
 }
 
-// anAddress matches addresses, which are removed from the text before words are searched.
+// Reported returns the meaning of a failure that a report describes (RFC 3464). It is final: what a
+// server would have deferred is a bounce, and the class is Hard, Soft or Block.
+func Reported(o Outcome) Verdict {
+	if o.Code == 0 { // the reporting server failed before it reached another one
+		o.Code = 550
+		if strings.HasPrefix(o.Enhanced, "4.") {
+			o.Code = 450
+		}
+	}
+	v := decide(o)
+	v.Class = v.Expired()
+	if v.Class == Lane { // a login between two servers that are not ours
+		v.Class = Block
+	}
+	return v
+}
+
+// decide returns the verdict of the first rule that matches.
+func decide(o Outcome) Verdict {
+	t := textOf(o.Text)
+	for _, r := range rules {
+		if r.matches(o, t) {
+			return verdict(o.Code, r.reason, r.id)
+		}
+	}
+	return verdict(o.Code, Unknown, "unknown")
+}
+
+// verdict returns the verdict for a reason and a code.
+func verdict(code int, reason Reason, rule string) Verdict {
+	m := meanings[reason]
+	if code/100 == 5 || m.class == Lane {
+		return Verdict{m.class, m.category, reason, rule}
+	}
+	if m.class == Hard { // a server may have lost its list of users
+		m.category = Other
+	}
+	return Verdict{Deferred, m.category, reason, rule}
+}
+
+// text is what a server wrote, in the forms in which words are searched.
+type text struct {
+	words string // lower case, without addresses and without links
+	raw   string // lower case, without addresses
+}
+
+func textOf(s string) text {
+	s = strings.ToLower(s)
+	if strings.IndexByte(s, '@') >= 0 || strings.IndexByte(s, '<') >= 0 {
+		s = anAddress.ReplaceAllString(s, " ")
+	}
+	t := text{s, s}
+	if strings.Contains(s, "://") || strings.Contains(s, "www.") {
+		t.words = aLink.ReplaceAllString(s, " ")
+	}
+	return t
+}
+
+// anAddress matches addresses, which may contain any words.
 var anAddress = regexp.MustCompile(`<[^<>]*>|[^\s<>@]+@[^\s<>@]+`)
+
+// aLink matches links to explanations, whose words are often not about the failure.
+var aLink = regexp.MustCompile(`(https?://|www\.)[^\s<>]+`)
 
 // rule decides about the replies that match all of its conditions. An empty condition matches every
 // reply.
@@ -88,17 +144,29 @@ type rule struct {
 	id       string
 	stages   []Stage
 	codes    []int          // 4 and 5 mean all codes of the class
-	enhanced []string       // whole codes, or prefixes that end in a dot
-	words    *regexp.Regexp // searched in the text, in lower case and without addresses
-	class    Class
-	category Category
+	enhanced []string       // codes; without the class if they begin, and prefixes if they end, with a dot
+	words    *regexp.Regexp // searched in the text
+	raw      bool           // words are searched in links, too
+	reason   Reason
 }
 
-func (r rule) matches(o Outcome, words string) bool {
+func (r rule) matches(o Outcome, t text) bool {
+	words := t.words
+	if r.raw {
+		words = t.raw
+	}
 	return (r.stages == nil || slices.Contains(r.stages, o.Stage)) &&
 		(r.codes == nil || slices.Contains(r.codes, o.Code) || slices.Contains(r.codes, o.Code/100)) &&
-		(r.enhanced == nil || slices.ContainsFunc(r.enhanced, func(e string) bool {
-			return e == o.Enhanced || strings.HasSuffix(e, ".") && strings.HasPrefix(o.Enhanced, e)
-		})) &&
+		(r.enhanced == nil || slices.ContainsFunc(r.enhanced, func(e string) bool { return matchesCode(o.Enhanced, e) })) &&
 		(r.words == nil || r.words.MatchString(words))
+}
+
+func matchesCode(have, want string) bool {
+	if want == "" || have == "" {
+		return want == have
+	}
+	if want[0] == '.' {
+		have = have[1:]
+	}
+	return have == want || strings.HasSuffix(want, ".") && strings.HasPrefix(have, want)
 }

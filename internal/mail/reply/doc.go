@@ -12,7 +12,9 @@
 //	block     the sender or the content is refused: reputation, policy, spam
 //	lane      the lane itself does not work: no connection, no TLS, no login
 //
-// Words take precedence over codes where servers are known to use a code with another meaning, and
-// codes over the stage. An address is considered invalid only if the reply was about that address.
+// A Verdict also has a Reason, such as mailbox_full, which one ordered table of rules determines: for
+// replies, and for reports about messages that were accepted before (Reported). Words take precedence
+// over codes where servers are known to use a code with another meaning, and codes over the stage. An
+// address is considered invalid only if the reply was about that address.
 // The package does no I/O except for reading replies, and stores nothing.
 package reply

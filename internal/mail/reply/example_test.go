@@ -22,7 +22,7 @@ func ExampleClassify() {
 	}
 	// Output:
 	// accepted  accepted
-	// hard mailbox no-mailbox-late
-	// deferred full later-full
-	// deferred policy later-policy
+	// hard mailbox no-mailbox-words
+	// deferred full full-words
+	// deferred policy rate-limited
 }

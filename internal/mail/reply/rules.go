@@ -5,83 +5,171 @@ import (
 	"strings"
 )
 
-// rules are tried in order; the first that matches decides. They come in four parts: those about our
-// login, those about temporary failures, words and codes that name a reason, and the meaning of a
-// stage if nothing else matches.
+// rules are tried in order; the first that matches decides. The same table is used for replies of
+// servers and for reports about messages that were accepted before.
 //
-// Three properties of the order must be kept. Words about spam and policy come before codes, because
-// servers use 5.1.1 for refusals that have nothing to do with the address. Only rules bound to RCPT,
-// and 5.1.1 after the message, are hard. Rules for a class of codes come last within their part.
+// Words come before codes, since servers use codes of RFC 3463 with other meanings: Gmail sends 5.2.1
+// both for closed accounts and for accounts that get too much mail, and many servers send 5.1.1 or
+// 5.7.1 for everything. Among the words, those about the sender, the network and the content come
+// before those about the address. A refusal of the sender often mentions an unknown user, for example
+// when its address was verified; the opposite is rare. An address is invalid only by rules that are
+// bound to RCPT and later stages.
 var rules = []rule{
 	// The server requires a login, or rejects ours.
-	{id: "login-required", codes: []int{530, 534, 535, 538}, class: Lane, category: Policy},
-	{id: "login-later", stages: []Stage{Mail}, codes: []int{454}, class: Lane, category: Policy},
-	{id: "login-words", stages: []Stage{Mail, Rcpt, Data}, codes: []int{5}, class: Lane, category: Policy,
+	{id: "login-required", codes: []int{534, 535, 538}, reason: LoginRefused},
+	{id: "starttls-required", codes: []int{5}, reason: LoginRefused, stages: []Stage{Mail}, words: words(`must issue a starttls`)},
+	{id: "login-code", codes: []int{530}, reason: LoginRefused},
+	{id: "login-later", stages: []Stage{Mail}, codes: []int{454}, reason: LoginRefused},
+	{id: "login-words", stages: []Stage{Mail, Rcpt, Data}, codes: []int{5}, reason: LoginRefused,
 		words: words(`authentication (is )?required`, `must authenticate`, `authenticate first`,
-			`not authenticated`, `please (log ?in|authenticate)`)},
+			`was not authenticated`, `please (log ?in|authenticate)`, `smtp auth(entication)? (is )?required`)},
 
-	// Temporary failures. Gmail sends the first of these with 550 5.2.1 as well.
-	{id: "recipient-throttled", class: Deferred, category: Policy,
-		words: words(`receiving (mail|email|messages) (too quickly|at a rate)`)},
-	{id: "later-full", codes: []int{4}, enhanced: []string{"4.2.2"}, class: Deferred, category: Full},
-	{id: "later-full-words", codes: []int{4}, class: Deferred, category: Full, words: full},
-	{id: "later-policy", codes: []int{4}, enhanced: []string{"4.7."}, class: Deferred, category: Policy},
-	{id: "later-policy-words", codes: []int{4}, class: Deferred, category: Policy,
-		words: words(`gr[ea]y-?list`, `too many`, `rate.?limit`, `throttl`, `reputation`, `\bspam`, `block ?list`)},
-	{id: "later-network", codes: []int{4}, enhanced: []string{"4.4."}, class: Deferred, category: Network},
-	{id: "later", codes: []int{4}, class: Deferred, category: Other},
+	// The server of the provider does not try any more.
+	{id: "suppressed-by-provider", reason: SuppressedByProvider,
+		words: words(`on (the|our|your) (account[- ]?level )?suppression list`, `suppression list for your account`, `address is suppressed`, `bounced address`,
+			`inactive recipients that were found`, `previously (hard )?bounced`)},
 
-	// Refusals with a named reason.
-	{id: "full-words", stages: []Stage{Rcpt, Data, Dot}, codes: []int{5}, class: Soft, category: Full, words: full},
-	{id: "spam-words", codes: []int{5}, class: Block, category: Content,
-		words: words(`\bspam\b`, `unsolicited`, `\bvirus`, `malware`, `\bur[il]bl\b`)},
-	{id: "reputation-words", codes: []int{5}, class: Block, category: Policy,
-		words: words(`(block|black|deny)[ -]?list`, `reputation`, `spamhaus`, `\b(dnsbl|rbl)\b`)},
-	{id: "relay-words", codes: []int{5}, class: Block, category: Policy,
-		words: words(`relay(ing)? (access )?(is )?(denied|prohibited|not (permitted|allowed))`, `(unable|not permitted) to relay`)},
-	{id: "sender", codes: []int{5}, enhanced: []string{"5.1.7", "5.1.8"}, class: Block, category: Policy},
-	{id: "sender-words", codes: []int{5}, class: Block, category: Policy,
-		words: words(`sender (address )?(rejected|denied|refused)`, `domain of sender`, `sender verif`)},
-	{id: "full", stages: []Stage{Rcpt, Data, Dot}, codes: []int{5}, enhanced: []string{"5.2.2"}, class: Soft, category: Full},
-	{id: "size", codes: []int{5}, enhanced: []string{"5.3.4", "5.2.3"}, class: Soft, category: Content},
-	{id: "policy", codes: []int{5}, enhanced: []string{"5.7."}, class: Block, category: Policy},
+	// Volume, and temporary refusals by design.
+	{id: "recipient-throttled", reason: RecipientThrottled,
+		words: words(`receiving (mail|email|e-mail|messages) (too quickly|at a rate)`, `too many (messages|mails|emails) (to|for) (this|the) (recipient|user|mailbox)`,
+			`(recipient|mailbox|user) .{0,30}(receiving|received) too many`, `recipient .{0,20}(rate limit|throttl)`)},
+	{id: "greylisted", reason: Greylisted,
+		words: words(`gr[ea]y[- ]?list`, `not yet authori[sz]ed to deliver`, `come back later`, `temporarily blocked for \d+ (sec|min)`, `first.time sender.{0,60}(try|retry)`)},
+	{id: "rate-limited", reason: RateLimited,
+		words: words(`too many (\w+ )?(connections|messages|mails|emails|recipients|requests|sessions|concurrent|invalid recipients|errors)`, `rate.?limit`, `throttl`,
+			`(frequency|rate|volume|number of (messages|connections|emails)).{0,40}(limit|exceed|too (high|fast|many))`, `exceed\w* .{0,40}(rate|frequency|number of (messages|connections|emails)|connections)`,
+			`unusual rate of`, `sending (too|mail too) (fast|many|much)`, `sending (limit|quota)`, `\brp-00[123]\b`, `daily .{0,20}(quota|limit)`, `(hourly|outbound) .{0,20}(quota|limit)`,
+			`(quota|limit) .{0,20}(per|for) (hour|day|sender)`, `server (is )?busy`, `temporarily deferred due to (unexpected volume|user complaints)`, `limit the number of messages`,
+			`multiple destination domains per transaction`, `same message-id`)},
 
-	// Invalid addresses. Microsoft sends the last of the codes.
-	{id: "no-null-mx", stages: []Stage{Rcpt}, codes: []int{556}, enhanced: []string{"5.1.10"}, class: Hard, category: Domain},
-	{id: "no-mailbox", stages: []Stage{Rcpt}, codes: []int{5}, enhanced: []string{"5.1.1", "5.1.10", "5.2.1"}, class: Hard, category: Mailbox},
-	{id: "no-mailbox-late", stages: []Stage{Data, Dot}, codes: []int{5}, enhanced: []string{"5.1.1"}, class: Hard, category: Mailbox},
-	{id: "no-domain", stages: []Stage{Rcpt}, codes: []int{5}, enhanced: []string{"5.1.2"}, class: Hard, category: Domain},
-	{id: "no-mailbox-directory", stages: []Stage{Rcpt}, codes: []int{5}, enhanced: []string{"5.4.1"}, class: Hard, category: Mailbox,
-		words: words(`recipient address rejected: access denied`)},
-	{id: "no-mailbox-words", stages: []Stage{Rcpt}, codes: []int{550, 551, 553, 554}, class: Hard, category: Mailbox,
-		words: words(`(user|recipient|mailbox|address|account)( is)? unknown`, `unknown (user|recipient|mailbox|local)`,
-			`no such (user|recipient|mailbox|address|account|person)`,
-			`(user|recipient|mailbox|address|account) (does not|doesn'?t) exist`,
-			`(user|recipient|mailbox|address|account) not found`,
-			`invalid (user|recipient|mailbox)`, `no mailbox here`)},
-	{id: "no-domain-words", stages: []Stage{Rcpt}, codes: []int{550, 551, 553, 554, 556}, class: Hard, category: Domain,
-		words: words(`(host|domain) (is )?(unknown|not found)`, `unknown (host|domain)`, `no such (host|domain)`,
-			`domain (does not|doesn'?t) exist`)},
+	// Loops, and mail that waited too long.
+	{id: "loop", reason: RoutingLoop,
+		words: words(`too many (hops|"?received"?)`, `hop count`, `mail (forwarding )?loop`, `(routing|forwarding|delivery) loop`, `loops? back to (myself|me\b)`, `message looping`, `loop detected`)},
+	{id: "expired", reason: ExpiredQueue,
+		words: words(`(message|mail|delivery) (has |time )*(expired|timed? ?out in queue)`, `retry time(out)?( not)? (exceeded|reached)`, `(been )?in (the )?queue too long`, `failing for a long time`,
+			`(for|after) (more than )?\d+ (days|hours)[^.]{0,40}(giving up|cannot|could ?n.t|undeliver|failed)`, `(could not|couldn.t|cannot|can.t|unable to) be? ?deliver(ed)? .{0,30}(for|within|after) (the last |more than )?\d+ (days|hours)`,
+			`delivery (was )?attempted for`, `maximum (delivery|retry) (time|attempts)`, `exceeded (the )?maximum .{0,20}(attempts|retries)`, `tried to deliver .{0,60}(hours|days)`, `queue ?lifetime`)},
 
-	// Refusals without a clear reason.
-	{id: "routing", codes: []int{5}, enhanced: []string{"5.4."}, class: Soft, category: Domain},
-	{id: "size-words", codes: []int{552, 554}, class: Soft, category: Content,
-		words: words(`message (is )?too (big|large)`, `message size`, `size limit`, `maximum (message )?size`)},
-	{id: "policy-words", codes: []int{5}, class: Block, category: Policy,
-		words: words(`polic(y|ies)`, `\bblocked\b`, `\bbanned\b`, `prohibited`, `not (authori[sz]ed|allowed|permitted)`, `denied`)},
-	{id: "full-code", stages: []Stage{Rcpt, Dot}, codes: []int{552}, class: Soft, category: Full},
-	{id: "content", codes: []int{5}, enhanced: []string{"5.6."}, class: Block, category: Content},
-	{id: "protocol", codes: []int{500, 501, 502, 503, 504, 555}, class: Block, category: Other},
+	// Capacity of the receiver.
+	{id: "system-full", reason: RemoteSystem,
+		words: words(`insufficient (system|server) (storage|resources)`, `(system|server|file system|filesystem|queue|disk) (is )?full`, `no space left on device`, `system resources`, `low on disk`)},
+	{id: "size-words", reason: MessageTooLarge,
+		words: words(`(message|mail|e-?mail|content|body) (is |was |size |length )*(too (big|large|long)|larger than|exceeds)`, `(message|mail|e-?mail) size`, `size limit`, `maximum .{0,30}size`, `size .{0,20}exceeds?`,
+			`exceeds? .{0,40}\bsize\b`, `message exceeds`, `nachricht .{0,20}zu gro(ß|ss)`)},
+	{id: "full-words", stages: []Stage{Rcpt, Data, Dot}, reason: MailboxFull, words: full},
+
+	// The content.
+	{id: "url-listed", reason: SpamContent,
+		words: words(`\bur[il]?bl\b`, `\bsurbl\b`, `\bdbl\b`, `(url|uri|link|domain)s? (\S+ )?(in|within) .{0,30}(message|body|mail)`, `(contains|containing|embedded) .{0,20}(url|uri|link)`, `\bph01\b`)},
+	{id: "virus", reason: VirusOrAttachment,
+		words: words(`\bvirus(es)?\b`, `\bmalware\b`, `infected`, `\btrojan\b`, `attachments? .{0,40}(not (allowed|permitted|accepted)|blocked|prohibited|rejected|forbidden|denied|banned|removed)`,
+			`(blocked|prohibited|banned|illegal|forbidden|disallowed|dangerous) .{0,20}attachment`, `(attachment|file) (type|extension|name)`, `potential (\S+ )?security issue`, `executable`)},
+
+	// Proof of who sent it, and the network it came from.
+	{id: "auth-failure", reason: AuthFailure,
+		words: words(`\bdmarc\b`, `\bspf\b`, `\bdkim\b`, `sender policy framework`, `unauthenticated`, `authentication (checks|results|information|requirements)`, `(fail\w*|pass) .{0,20}authenticat`,
+			`\bptr\b`, `reverse (dns|lookup|hostname|name|mapping)`, `\br(everse )?dns\b`, `not found in dns`, `(helo|ehlo) .{0,40}(invalid|rejected|reject|refused|match|resolve|bad|not)`, `5\.7\.515`)},
+	{id: "blocklisted", reason: ReputationBlock, raw: true,
+		words: words(`(block|black|deny|reject|bad|drop)[ -]?list(s|ed|ing)?\b`, `reputation`, `spamhaus`, `spamcop`, `\bsorbs\b`, `barracuda(central|networks)\S*.{0,40}(reputation|rbl|lookup|listed|block)`, `uceprotect`, `abuseat`,
+			`\b(dns|r)bls?\b`, `\bdnswl\b`, `s31[45]0`, `\[?tss?\d\d`, `\bipts\d\d`, `\bbl0?[0-9]{1,3}\b`, `\[?(hm|sb|bs|hcm)0?\d+\]`, `\(bl\)`, `\blisted (at|by|on|with)\b`, `(is|are|was|been|host|ip|address) listed\b`, `senderscore`, `(ip ?removal|ipcheck|csi\.cloudmark)`,
+			`is blocked using`, `suspected spammer`, `spam ?source`, `known spam`, `dynamic (ip|address|host)`, `generic (ptr|hostname)`)},
+
+	// Codes that have one meaning only, and are used with it.
+	{id: "tls-code", enhanced: []string{".7.10", ".7.29"}, reason: TLSRequired},
+	{id: "auth-code", enhanced: []string{".7.20", ".7.21", ".7.22", ".7.23", ".7.24", ".7.25", ".7.26", ".7.27", ".7.30", ".7.31", ".7.32", ".7.40", ".7.509", ".7.515", ".7.9"}, reason: AuthFailure},
+	{id: "rate-code", enhanced: []string{".7.28", ".4.5", ".5.3"}, reason: RateLimited},
+	{id: "reputation-code", enhanced: []string{".7.511", ".7.606", ".7.607", ".7.608", ".7.609", ".7.610", ".7.649", ".7.705", ".7.708", ".7.750"}, reason: ReputationBlock},
+	{id: "relay-code", enhanced: []string{".7.64"}, reason: RelayDenied},
+	{id: "sender-code", enhanced: []string{".1.7", ".1.8"}, reason: SenderRejected},
+
+	{id: "network-blocked", reason: ReputationBlock,
+		words: words(`\bips?\b( address)?(es)? .{0,60}(block|bann|reject|refus|denied|not allowed|not authori|suspicious|restrict)`, `(client|sending|your|the) (host|network|server|mta|system|mail ?server)s? .{0,60}(block|bann|reject|refus|denied|suspicious)`,
+			`(blocked|banned|rejected|refus\w+|denied) .{0,50}(\bips?\b|your (network|server|host)|client host|connections? from|sending ip)`, `banned sending`, `(messages|mail|traffic|connections?) (from|sent from) .{0,40}(was|were|weren.t|was not|not|temporarily|has been|have been) (sent|accepted|deferred|blocked|rejected)`, `messages from .{0,60}weren.t sent`,
+			`traffic not accepted`, `exploit`, `open (relay|proxy)`, `abusive`, `user complaints`)},
+	{id: "spam-words", reason: SpamContent,
+		words: words(`\bspam`, `spammy`, `\bjunk\b`, `unsolicited`, `bulk (e-?)?mail`, `\bphish`, `\bscam\b`, `\bfraud`, `(mail )?content .{0,20}(rejected|refused|blocked|denied|prohibited|unacceptable|objectionable|inappropriate)`, `content (filter|scan|polic|reject|restrict|violation)`, `(suspicious|prohibited|forbidden|banned|offensive|inappropriate) (content|message|mail|subject)`, `cyren`, `vade`, `cloudmark`, `mailguard`, `垃圾`, `内容`)},
+	{id: "protocol-words", codes: []int{5}, reason: Protocol,
+		words: words(`missing .{0,20}(header|message-?id)`, `\brfc ?-?\d{3,4}`, `malformed`, `bare (lf|line|cr|newline)`, `(duplicate|multiple) .{0,20}headers?`, `syntax error`, `nested mail`, `bad sequence`, `unrecognized command`, `too many (bad|junk|unknown) commands`)},
+	{id: "tls-required", reason: TLSRequired,
+		words: words(`must issue a starttls`, `(starttls|tls|encryption|encrypted connection) (is )?(required|mandatory)`, `require\w* .{0,20}(starttls|\btls\b|encryption)`, `use (a )?(tls|encrypted)`, `not encrypted`)},
+	{id: "relay-words", reason: RelayDenied,
+		words: words(`relay(ing)? (\S+ )?(access )?(is |was )?(denied|prohibited|not (permitted|allowed|supported|accepted)|restricted|blocked|disallowed)`, `(unable|not (permitted|allowed|authori[sz]ed|configured)|refus\w+|don.t|do not|won.t|cannot|can.?t|no) (to )?relay`,
+			`allowed rcpthosts`, `not a (gateway|relay)`, `relaying`, `we do not accept mail for (this|that) (domain|host)`, `(domain|host) .{0,20}not (local|hosted|handled|served) (here|by|on)`, `not .{0,20}list of allowed`)},
+	{id: "sender-words", reason: SenderRejected,
+		words: words(`sender .{0,30}(rejected|denied|refused|verif|invalid|unknown|not (allowed|permitted|accepted|authori[sz]ed|exist|valid|found)|does not exist|blocked|disabled)`, `domain of sender`, `(invalid|bad|unknown|unverified|forged|fake) (sender|from|return.?path|envelope)`,
+			`(mail from|return.?path|envelope.?from|from (address|domain)) .{0,40}(reject|denied|refus|invalid|not (allowed|exist|resolve|accepted|permitted)|does not|unknown|block)`, `your (e-?mail )?(address|domain|account) .{0,30}(block|reject|denied|not|invalid|suspend|disabled)`,
+			`not accept mail from (you|your)`, `callout`, `verification failed for`, `send as`, `blocked (the )?sender`, `sender (was|is|has been) (blocked|blacklisted)`)},
+	{id: "policy-words", reason: RefusedByPolicy,
+		words: words(`gcdp`, `polic(y|ies)`, `not (authori[sz]ed|permitted|allowed) to (send|post|mail|submit|deliver)`, `(have|has)? ?(no|not|n.t have) permission`, `permission to (post|send)`, `restricted`, `only accepts? (mail|messages|e-?mail) from`, `moderat`,
+			`authrequired`, `notauthori[sz]ed`, `not accepting (mail|messages) from`, `administrative(ly)? (prohibit|denied|block|reject)`, `prohibited`, `\bbanned\b`, `blocked by (the )?(recipient|user|admin|receiv|organi|tenant|mailbox owner)`, `local (rule|filter)`, `transport rule`, `mail flow rule`,
+			`recipient .{0,30}(has )?(blocked|rejected|declined) (you|your|mail|the message|this message)`, `security (reasons|polic)`, `rejected by (the )?recipient`, `access control`, `refused by (the )?(recipient|user)`, `challenge`, `do not want`)},
+
+	// The address. The words of the last rule are ambiguous.
+	{id: "inactive-words", stages: []Stage{Rcpt, Data, Dot}, reason: InactiveMailbox,
+		words: words(`(account|mailbox|mail ?box|user|recipient|address|inbox|e-?mail|postfach|konto|compte|cuenta) (\S+ ){0,6}?(disabled|inactive|suspended|deactivated|de-?activated|closed|terminated|locked|discontinued|cancell?ed|frozen|retired|blocked|deaktiviert|gesperrt|geschlossen|d[ée]sactiv[ée]e?|desactivad[ao]|suspendu)`,
+			`(account|mailbox|address|user|e-?mail) (\S+ ){0,4}?(has )?expired`, `(disabled|inactive|suspended|deactivated|closed|expired) (e-?mail |mail )?(account|mailbox|user|recipient|address)`, `no longer (active|in use|in service|monitored|valid|accept\w*|available|used|exists?|works?|employed|with)`,
+			`not (currently )?(active|enabled)\b`, `mailbox .{0,20}not (available|active|enabled)`, `not accepting (any )?(mail|messages|email)`, `заблокирован`, `отключен`, `停用`, `冻结`, `禁用`)},
+	{id: "no-domain-words", stages: []Stage{Rcpt, Data, Dot}, codes: []int{5}, reason: InvalidDomain,
+		words: words(`null ?mx`, `(host|domain)( name)?( \S+)? (is |was )?(unknown|not found|invalid|non-?existent|does not exist|doesn.?t exist|not exist|has no (mx|mail|a\b))`, `(unknown|no such|invalid|bad|non-?existent|unresolvable) (destination )?(host|domain|destination)`, `host or domain name not found`,
+			`nxdomain`, `no (valid )?(mx|mail exchangers?|mail ?hosts?)\b`, `all relevant mx`, `name service error .{0,60}not found`, `domain .{0,40}does ?n.t accept mail`, `does not accept mail\b`, `unrouteable mail domain`, `couldn.t find any host`, `dns (lookup )?.{0,30}(no (such|mx|record)|nonexistent|does not exist)`,
+			`domain .{0,30}(expired|suspended)`, `badhostname`, `hostnotfound`, `hôte inconnu`, `domaine inconnu`, `域名不存在`)},
+	{id: "no-mailbox-words", stages: []Stage{Rcpt, Data, Dot}, codes: []int{5}, reason: InvalidRecipient, words: noMailbox},
+
+	// Refusals of the message, in general words.
+	{id: "message-refused", codes: []int{5}, reason: SpamContent,
+		words: words(`(message|content|mail) .{0,40}(rejected|refused|blocked|denied|prohibited|not accepted|unacceptable|objectionable|inappropriate|suspicious|harmful)`,
+			`(rejected|refused|blocked|denied) .{0,50}(content|message)`)},
+	{id: "denied-words", codes: []int{5}, reason: RefusedByPolicy,
+		words: words(`\bblocked\b`, `not (authori[sz]ed|allowed|permitted)`, `denied`, `refused`, `forbidden`, `administrator`)},
+
+	// Codes for one reason each. The rules for prefixes come last.
+	{id: "inactive-code", stages: []Stage{Rcpt, Data, Dot}, enhanced: []string{"5.7.13", "5.2.1"}, reason: InactiveMailbox},
+	{id: "owner-changed", stages: []Stage{Rcpt, Data, Dot}, enhanced: []string{"5.7.17"}, reason: InvalidRecipient},
+	{id: "loop-code", enhanced: []string{".4.6", ".4.14"}, reason: RoutingLoop},
+	{id: "expired-code", enhanced: []string{".4.7", ".4.300"}, reason: ExpiredQueue},
+	{id: "full-code", stages: []Stage{Rcpt, Data, Dot}, enhanced: []string{".2.2"}, reason: MailboxFull},
+	{id: "size-code", enhanced: []string{".3.4", ".2.3"}, reason: MessageTooLarge},
+	{id: "policy-code", enhanced: []string{"5.7."}, reason: RefusedByPolicy},
+	{id: "later-policy-code", enhanced: []string{"4.7."}, reason: RateLimited},
+	{id: "no-null-mx", stages: []Stage{Rcpt}, codes: []int{556}, reason: InvalidDomain},
+	{id: "no-mailbox-code", stages: []Stage{Rcpt, Data, Dot}, enhanced: []string{"5.1.1", "5.1.3", "5.1.6", "5.1.10"}, reason: InvalidRecipient},
+	{id: "no-domain-code", stages: []Stage{Rcpt}, enhanced: []string{"5.1.2", "5.4.4", "5.4.310", "5.4.32"}, reason: InvalidDomain},
+	{id: "dns-code", enhanced: []string{".4.3", ".4.4"}, reason: DNSTemporary},
+
+	// Refusals and failures without a clear reason.
+	{id: "tls-failed-words", reason: TLSFailed, words: words(`(tls|ssl) (\S+ ){0,3}?(handshake|negotiation|error|failed|failure)`, `certificate (verif|not trusted|has expired|validation)`, `cannot start tls`)},
+	{id: "timeout-words", reason: Timeout, words: words(`timed? ?out`, `time-out`, `not respond`, `no (response|answer)`, `read error`)},
+	{id: "connect-words", reason: ConnectFailed, words: words(`connection (was )?(refused|reset|dropped|closed|lost|failed|aborted)`, `(no route to|unreachable|lost connection|could ?n.t connect|cannot connect|can.t connect|failed to connect|unable to connect|connection died)`, `network (is )?unreachable`, `all hosts .{0,40}fail`)},
+	{id: "dns-words", reason: DNSTemporary, words: words(`(temporary|transient) .{0,30}(lookup|resolution|dns|name service)`, `(dns|name service|name server|mx|host) (\S+ ){0,3}?(lookup|resolution) (\S+ ){0,2}?(fail|error|timed)`, `name service error`, `servfail`, `host lookup did not complete`)},
+	{id: "remote-words", codes: []int{4}, reason: RemoteSystem, words: words(`local (error|problem|policy)`, `internal (server )?error`, `temporary (local|system|internal|failure)`, `system (error|problem|not accepting)`, `shutting down`, `maintenance`, `service (is )?(unavailable|not available)`)},
+	{id: "network-code", enhanced: []string{".4.1", ".4.2", ".4."}, reason: ConnectFailed},
+	{id: "system-code", enhanced: []string{".3."}, reason: RemoteSystem},
+	{id: "protocol-code", enhanced: []string{".5.", ".6."}, reason: Protocol},
+	{id: "protocol", codes: []int{500, 501, 502, 503, 504, 555}, reason: Protocol,
+		words: nil},
+	{id: "full-basic-code", stages: []Stage{Rcpt, Dot}, codes: []int{552}, reason: MailboxFull},
+	{id: "later-system", codes: []int{451, 452, 421}, enhanced: []string{""}, reason: RemoteSystem},
 
 	// Only the stage is left to decide.
-	{id: "refused-sender", stages: []Stage{Mail}, codes: []int{5}, class: Block, category: Policy},
-	{id: "refused-message", stages: []Stage{Data, Dot}, codes: []int{5}, class: Block, category: Content},
-	{id: "refused", codes: []int{5}, class: Soft, category: Other},
+	{id: "refused-sender", stages: []Stage{Mail, Connect, TLS}, codes: []int{5}, reason: RefusedByPolicy},
+	{id: "refused-message", stages: []Stage{Data, Dot}, codes: []int{5}, reason: SpamContent},
 }
 
 // full matches texts about a full mailbox.
-var full = words(`over ?quota`, `quota (is )?(exceeded|full)`, `exceed(s|ed)? .{0,20}quota`,
-	`mailbox (is )?full`, `full mailbox`, `out of storage`, `insufficient (mailbox )?storage`)
+var full = words(`over ?quota`, `quota`, `(mailbox|mail ?box|inbox|account|mail ?folder|postfach|maildir|mail file|mail storage|user.?s mailbox|box) (\S+ ){0,3}?(is |was |are )?(over ?)?(full|voll|überfüllt|ueberfuellt|pleine?|llen[oa]|pien[ao]|cheia|pełna|переполнен)`,
+	`full mailbox`, `(mailbox|inbox|account|storage|user|recipient) (\S+ ){0,6}?(exceed|over|exhaust|out of|reach)\w* (\S+ ){0,4}?(size|limit|quota|storage|space|allocat\w*|capacity)`, `out of (storage|space|disk)`, `insufficient (mailbox |disk )?(storage|space)`,
+	`(storage|disk) (space )?(limit|allocation|exceeded)`, `exceeded storage`, `not enough (storage|space|room|disk)`, `no (more )?(storage|space) (left )?(in|for|available)`, `mail ?box size limit`, `boîte .{0,30}pleine`, `buz[oó]n .{0,30}llen`, `ящик .{0,20}переполнен`, `переполнен`, `信箱已满`, `邮箱(空间不足|已满)`, `容量`, `voll ist`, `speicherplatz`)
+
+// noMailbox matches texts about addresses that do not exist.
+var noMailbox = words(`(user|recipient|mailbox|mail ?box|address(ee)?|account|alias|local.?part|person|e-?mail|inbox|username|client)s?( name| account| address| part)?( is| was|\.| are| has been)? (unknown|invalid|undefined|non-?existent|unavailable|unrecognized)`, `(unknown|invalid|no such|non-?existent|nonexistent|bad|undeliverable|unrecogni[sz]ed|illegal|incorrect|wrong|unresolvable) (or \S+ )?(local )?(destination |virtual |email |e-mail |mail |rcpt |forward-?path |local )?(user|recipient|mailbox|mail ?box|address|account|local|alias|person|rcpt|e-?mail|inbox|destination address)`,
+	`(user|recipient|mailbox|address|account|alias|inbox|name|e-?mail|person|domain|you tried to reach|destination) (\S+ ){0,8}?(does ?n.?o?t|do not|don.?t|did not|didn.?t|not|doesnt) (\S+ )?(exist|appear to exist|found|match|have an? )`, `does ?n.t (exist|have an? \S*( yahoo\S*)? ?(account|mailbox))`, `does not have (an? )?\S* ?(account|mailbox)`,
+	`(user|recipient|mailbox|address|account|e-?mail|alias|entry|inbox|member)s?( \S+){0,3}? (not|could ?n.?t be|could not be|cannot be|can.?t be|was not|wasn.t|is not) (found|resolved|listed|located|recogni[sz]ed|known|valid|a valid|local|identified)`,
+	`no (such )?(user|mailbox|recipient|account|address|person)s?( \S+){0,2}? (here|by that name|with that|found|named|exists?|in|at|on)`, `no mailbox (here|found|by)`, `no such (user|recipient|mailbox|address|account|person|local|rcpt|destination|email|domain at|here)`, `recipientnotfound`, `resolver\.adr\.(recip(ient)?not ?found|exrecipnotfound|recipnotfound)`, `not (a )?known (user|recipient|address)`,
+	`not our (customer|user)`, `(user|mailbox|recipient|address) (\S+ )?not (local|here|exist|available|known)`, `(is|are) not a (known|valid|registered|local|current) (user|recipient|address|mailbox|e-?mail|account)`, `unknown (user|recipient|mailbox|address|account|local|or illegal alias)`, `user_?unknown`, `mailbox unavailable`, `mailbox (name )?not (allowed|found)`, `unrout(e?)able address`,
+	`recipient address rejected: (access denied|undeliverable|unverified|user|unknown|address|no such|invalid)`, `(not|isn.t) a? ?valid (recipient|user|mailbox|address)`, `recipient (address )?(was |has been )?(rejected|refused)`, `address (was |has been )?(rejected|refused)`, `has moved`, `user (has )?moved`, `address (has )?changed`, `no valid recipients`, `can.?t verify recipient`, `recipient verify fail`, `(recipient|address|rcpt) (verification|check) fail`, `left the (company|organi[sz]ation)`,
+	`not listed in (domino|public|the)`, `no matches? (found )?(for|in)`, `550 5\.1\.1`, `doesn.t exist`, `isn.t (in|a|listed|valid)`, `wasn.t found at`, `address not found`, `couldn.t be found`, `typo`, `no one by that name`, `is not known here`, `ungültige? (empfänger|adresse)`,
+	`unbekannt`, `existiert nicht`, `nicht (gefunden|vorhanden|bekannt)`, `kein(e|en)? (postfach|benutzer|empfänger|solche)`, `inconnue?`, `n.existe pas`, `inexistant`, `introuvable`, `desconocid[oa]`, `no existe`, `sconosciut[oa]`, `non esiste`, `inesistente`, `desconhecid[oa]`, `inexistente`, `n[ãa]o existe`, `nie istnieje`, `nieznany`, `onbekend`, `bestaat niet`, `finns (inte|ej)`, `okänd`, `ukjent`, `neznám`, `neexistuje`, `ismeretlen`,
+	`не (существует|найден|зарегистрирован)`, `неизвестн`, `нет такого`, `недоступен`, `不存在`, `無此`, `无此`, `查无`, `找不到`, `存在しま(せん|せん)`, `見つかりません`, `宛先不明`, `ユーザー?不明`, `없는 (사용자|주소)`, `존재하지`)
 
 // words returns a pattern that matches if any of the alternatives does.
 func words(alternatives ...string) *regexp.Regexp {

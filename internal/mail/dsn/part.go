@@ -1,0 +1,297 @@
+package dsn
+
+import (
+	"encoding/base64"
+	"io"
+	"mime"
+	"strings"
+	"unicode/utf8"
+
+	"golang.org/x/net/html"
+	"golang.org/x/text/encoding/htmlindex"
+)
+
+// Limits of what Parse reads.
+const (
+	MaxSize  = 1 << 20
+	MaxDepth = 10
+	MaxParts = 100
+)
+
+// part is a message or a part of one. Line ends are \n.
+type part struct {
+	header   header
+	kind     string            // media type in lower case
+	params   map[string]string // of the media type
+	body     string            // not decoded
+	children []*part           // of a multipart
+}
+
+// header are the fields of a header, in order. Names are in lower case, values unfolded.
+type header []struct{ name, value string }
+
+func (h header) get(name string) string {
+	for _, f := range h {
+		if f.name == name {
+			return f.value
+		}
+	}
+	return ""
+}
+
+// word returns a value in lower case without its comment or parameters.
+func (h header) word(name string) string {
+	v := h.get(name)
+	if i := strings.IndexAny(v, ";("); i >= 0 {
+		v = v[:i]
+	}
+	return strings.ToLower(strings.TrimSpace(v))
+}
+
+// text returns a value with its encoded words (RFC 2047) decoded.
+func (h header) text(name string) string {
+	v := h.get(name)
+	if !strings.Contains(v, "=?") {
+		return v
+	}
+	d := mime.WordDecoder{CharsetReader: func(charset string, in io.Reader) (io.Reader, error) {
+		e, err := htmlindex.Get(charset)
+		if err != nil {
+			return nil, err
+		}
+		return e.NewDecoder().Reader(in), nil
+	}}
+	if text, err := d.DecodeHeader(v); err == nil {
+		return text
+	}
+	return v
+}
+
+// normalize returns raw with \n at the ends of lines, whatever they were, without the line that mbox
+// files put before a message.
+func normalize(raw []byte) string {
+	s := string(raw[:min(len(raw), MaxSize)])
+	if strings.IndexByte(s, '\r') >= 0 {
+		s = strings.ReplaceAll(strings.ReplaceAll(s, "\r\n", "\n"), "\r", "\n")
+	}
+	s = strings.TrimLeft(s, "\n")
+	if strings.HasPrefix(s, "From ") {
+		_, s, _ = strings.Cut(s, "\n")
+	}
+	return s
+}
+
+// parser counts the parts of one message.
+type parser struct{ parts int }
+
+func (p *parser) parse(s string, depth int) *part {
+	p.parts++
+	h, body := readHeader(s)
+	n := &part{header: h, body: body, kind: "text/plain"}
+	if v := h.get("content-type"); v != "" {
+		n.kind, n.params = mediaType(v)
+	}
+	boundary := n.params["boundary"]
+	if strings.HasPrefix(n.kind, "multipart/") && boundary == "" {
+		boundary = firstBoundary(body)
+	}
+	if !strings.HasPrefix(n.kind, "multipart/") || boundary == "" || depth >= MaxDepth {
+		return n
+	}
+	for section := range sections(body, boundary) {
+		if p.parts >= MaxParts {
+			break
+		}
+		n.children = append(n.children, p.parse(section, depth+1))
+	}
+	return n
+}
+
+// readHeader reads the fields before the first empty line. If the first line is not a field, there is
+// no header.
+func readHeader(s string) (header, string) {
+	var h header
+	for rest := s; ; {
+		line, after, more := strings.Cut(rest, "\n")
+		if strings.TrimSpace(line) == "" {
+			if len(h) == 0 && !more {
+				return nil, s
+			}
+			return h, after
+		}
+		if line[0] == ' ' || line[0] == '\t' {
+			if len(h) == 0 {
+				return nil, s
+			}
+			h[len(h)-1].value += " " + strings.TrimSpace(line)
+			if len(h[len(h)-1].value) > 64<<10 {
+				return h, after
+			}
+		} else {
+			name, value, ok := strings.Cut(line, ":")
+			if !ok || strings.ContainsAny(strings.TrimRight(name, " \t"), " \t") || len(h) >= 1000 {
+				return h, rest // a damaged header ends here
+			}
+			h = append(h, struct{ name, value string }{strings.ToLower(strings.TrimSpace(name)), strings.TrimSpace(value)})
+		}
+		if !more {
+			return h, ""
+		}
+		rest = after
+	}
+}
+
+// mediaType reads a Content-Type leniently.
+func mediaType(v string) (string, map[string]string) {
+	kind, params, err := mime.ParseMediaType(v)
+	if err == nil {
+		return kind, params
+	}
+	kind, rest, _ := strings.Cut(v, ";")
+	params = map[string]string{}
+	for field := range strings.SplitSeq(rest, ";") {
+		name, value, _ := strings.Cut(field, "=")
+		params[strings.ToLower(strings.TrimSpace(name))] = strings.Trim(strings.TrimSpace(value), `"`)
+	}
+	return strings.ToLower(strings.TrimSpace(kind)), params
+}
+
+// firstBoundary finds the boundary of a multipart that does not name it: the first line that begins
+// with two hyphens, with a field after it.
+func firstBoundary(body string) string {
+	for rest := body; rest != ""; {
+		var line string
+		line, rest, _ = strings.Cut(rest, "\n")
+		if b, ok := strings.CutPrefix(line, "--"); ok && b != "" && strings.HasPrefix(strings.ToLower(rest), "content-") {
+			return strings.TrimRight(b, " \t")
+		}
+	}
+	return ""
+}
+
+// sections yields the parts between the lines of a boundary. The last line may be missing.
+func sections(body, boundary string) func(yield func(string) bool) {
+	return func(yield func(string) bool) {
+		start := -1
+		for at := 0; at < len(body); {
+			end := strings.IndexByte(body[at:], '\n')
+			next := at + end + 1
+			if end < 0 {
+				next = len(body)
+			}
+			line := strings.TrimRight(body[at:next], " \t\n")
+			if rest, ok := strings.CutPrefix(line, "--"+boundary); ok && (rest == "" || rest == "--") {
+				if start >= 0 && !yield(body[start:at]) {
+					return
+				}
+				if start = next; rest == "--" {
+					return
+				}
+			}
+			at = next
+		}
+		if start >= 0 && start < len(body) {
+			yield(body[start:])
+		}
+	}
+}
+
+// decoded returns the body after its transfer encoding and in UTF-8.
+func (n *part) decoded() string {
+	body := n.body
+	switch n.header.word("content-transfer-encoding") {
+	case "base64":
+		body = lenientBase64(body)
+	case "quoted-printable":
+		body = lenientQuotedPrintable(body)
+	}
+	if charset := n.params["charset"]; charset != "" && !utf8.ValidString(body) || strings.HasPrefix(strings.ToLower(charset), "iso-2022") {
+		if e, err := htmlindex.Get(charset); err == nil {
+			if text, err := e.NewDecoder().String(body); err == nil {
+				body = text
+			}
+		}
+	}
+	return strings.ReplaceAll(body, "\r\n", "\n")
+}
+
+func lenientBase64(s string) string {
+	clean := strings.Map(func(c rune) rune {
+		if c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || c == '+' || c == '/' {
+			return c
+		}
+		return -1
+	}, s)
+	b, _ := base64.RawStdEncoding.DecodeString(clean) // the bytes before an error
+	return string(b)
+}
+
+func lenientQuotedPrintable(s string) string {
+	if strings.IndexByte(s, '=') < 0 {
+		return s
+	}
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		if s[i] != '=' {
+			b.WriteByte(s[i])
+			continue
+		}
+		if i+2 < len(s) {
+			if high, low := unhex(s[i+1]), unhex(s[i+2]); high >= 0 && low >= 0 {
+				b.WriteByte(byte(high<<4 | low))
+				i += 2
+				continue
+			}
+		}
+		if end := strings.IndexByte(s[i:], '\n'); end > 0 && strings.TrimSpace(s[i+1:i+end]) == "" {
+			i += end // a soft line break
+			continue
+		}
+		b.WriteByte('=')
+	}
+	return b.String()
+}
+
+func unhex(c byte) int {
+	switch {
+	case c >= '0' && c <= '9':
+		return int(c - '0')
+	case c >= 'A' && c <= 'F':
+		return int(c-'A') + 10
+	case c >= 'a' && c <= 'f':
+		return int(c-'a') + 10
+	}
+	return -1
+}
+
+// plain returns the text of a part; of HTML, without tags.
+func (n *part) plain() string {
+	s := n.decoded()
+	if n.kind != "text/html" {
+		return s
+	}
+	var b strings.Builder
+	z := html.NewTokenizer(strings.NewReader(s))
+	hidden := 0
+	for {
+		switch t := z.Next(); t {
+		case html.ErrorToken:
+			return b.String()
+		case html.TextToken:
+			if hidden == 0 {
+				b.WriteString(html.UnescapeString(string(z.Text())))
+			}
+		case html.StartTagToken, html.EndTagToken, html.SelfClosingTagToken:
+			name, _ := z.TagName()
+			switch string(name) {
+			case "script", "style", "head":
+				hidden = 0
+				if t == html.StartTagToken {
+					hidden = 1
+				}
+			case "br", "p", "div", "tr", "li", "h1", "h2", "h3", "table", "td", "pre", "body":
+				b.WriteByte('\n')
+			}
+		}
+	}
+}

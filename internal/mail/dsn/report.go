@@ -1,0 +1,238 @@
+package dsn
+
+import (
+	"strings"
+
+	"github.com/packetboat/packetboat/internal/mail/reply"
+)
+
+// Kind is what a mail is.
+type Kind string
+
+// The kinds.
+const (
+	DSN         Kind = "dsn"         // a report by RFC 3464
+	Bounce      Kind = "bounce"      // a report in another format
+	ARF         Kind = "arf"         // an abuse report, RFC 5965
+	AutoReply   Kind = "auto_reply"  // an absence notice and the like
+	Unsubscribe Kind = "unsubscribe" // a request to unsubscribe
+	Challenge   Kind = "challenge"   // a request to prove that the sender is a person
+	None        Kind = "none"        // anything else
+)
+
+// Report is the content of a mail.
+type Report struct {
+	Kind       Kind
+	Recipients []Recipient // of a DSN or a bounce
+	Feedback   Feedback    // of an ARF
+	Original   Original
+	// AddressChange means that an automatic reply says that the address is not in use any more.
+	AddressChange bool
+}
+
+// Recipient is what a report says about one recipient.
+type Recipient struct {
+	Address    string
+	Action     string // failed, delayed, delivered, relayed or expanded
+	Status     string // RFC 3463 code
+	SMTPCode   int    // 0: none
+	Diagnostic string
+	RemoteMTA  string
+	Verdict    reply.Verdict // zero unless the delivery failed
+}
+
+// Failed reports whether the delivery failed for good.
+func (r Recipient) Failed() bool { return r.Verdict.Class != "" }
+
+// Feedback are fields of an abuse report.
+type Feedback struct {
+	Type, SourceIP, UserAgent, OriginalRcpt, ReportedDomain string
+}
+
+// Complaint reports whether a recipient complained.
+func (f Feedback) Complaint() bool {
+	switch f.Type {
+	case "abuse", "fraud", "other", "":
+		return true
+	}
+	return false // not-spam, auth-failure (RFC 6591), virus
+}
+
+// OptOut reports whether a recipient wants no more mail, without a complaint.
+func (f Feedback) OptOut() bool {
+	return f.Type == "opt-out" || f.Type == "opt-out-list" || f.Type == "unsubscribe"
+}
+
+// Original identifies the mail that a report is about.
+type Original struct {
+	MessageID string // with angle brackets
+	To        string
+	Ref       string // X-Entity-Ref-ID
+}
+
+// found are the parts of a mail that matter.
+type found struct {
+	top      header
+	status   []string // delivery-status parts
+	feedback string
+	original header
+	text     strings.Builder
+	hasText  bool
+	machine  bool // a report for programs about many mails: DMARC, TLS-RPT
+	nested   *part
+}
+
+// Parse reads a mail.
+func Parse(raw []byte) Report {
+	return parseMail(normalize(raw), 0)
+}
+
+func parseMail(s string, nesting int) Report {
+	p := &parser{}
+	top := p.parse(s, 0)
+	f := &found{top: top.header}
+	f.walk(top, p)
+	text := f.text.String()
+	body, inline := cutOriginal(text)
+	r := Report{Kind: None}
+	r.Original = originalOf(f.original)
+	if r.Original == (Original{}) {
+		r.Original = inlineOriginal(inline)
+	}
+	if r.Original.MessageID == "" {
+		r.Original.MessageID = firstID(f.top.get("in-reply-to"))
+	}
+	subject := strings.ToLower(f.top.text("subject"))
+	switch {
+	case f.feedback != "":
+		r.Kind, r.Feedback = ARF, feedbackOf(f.feedback)
+		return r
+	case f.machine:
+		return r
+	}
+	if list := statusRecipients(f.status, body); len(list) > 0 {
+		r.Kind, r.Recipients = DSN, list
+		return r
+	}
+	switch bouncing := f.looksLikeBounce(subject); {
+	case isRequestToUnsubscribe(f.top, subject):
+		r.Kind = Unsubscribe
+		return r
+	case isAbsence(subject) && f.top.get("x-failed-recipients") == "":
+		r.Kind, r.AddressChange = AutoReply, addressChange.MatchString(strings.ToLower(body))
+		return r
+	case challenge.MatchString(subject) || !bouncing && challengeText.MatchString(strings.ToLower(body[:min(len(body), 4<<10)])):
+		r.Kind = Challenge
+		return r
+	case bouncing:
+		if list := f.textRecipients(body); len(list) > 0 {
+			r.Kind, r.Recipients = Bounce, list
+			return r
+		}
+	}
+	if f.nested != nil && nesting < 2 { // a forwarded report
+		inner := parseMail(f.nested.decoded(), nesting+1)
+		if inner.Kind == DSN || inner.Kind == Bounce || inner.Kind == ARF {
+			return inner
+		}
+	}
+	if f.isAutomatic() {
+		r.Kind, r.AddressChange = AutoReply, addressChange.MatchString(strings.ToLower(body))
+	}
+	return r
+}
+
+// walk collects the parts.
+func (f *found) walk(n *part, p *parser) {
+	switch n.kind {
+	case "message/delivery-status", "message/global-delivery-status", "message/deliverystatus":
+		f.status = append(f.status, n.decoded())
+	case "message/feedback-report":
+		f.feedback = n.decoded()
+	case "message/rfc822", "message/global", "message/partial", "application/x-pkcs7-mime-message":
+		if f.original == nil {
+			body := strings.TrimLeft(n.decoded(), "\n")
+			f.original, _ = readHeader(body)
+			f.nested = n
+		}
+	case "text/rfc822-headers", "message/rfc822-headers", "message/global-headers", "text/rfc822":
+		if f.original == nil {
+			f.original, _ = readHeader(strings.TrimLeft(n.decoded(), "\n"))
+		}
+	case "application/gzip", "application/x-gzip", "application/zip", "application/x-zip-compressed", "application/tlsrpt+gzip", "application/tlsrpt+json":
+		f.machine = f.machine || isAggregate(f.top)
+	case "text/plain", "text/html":
+		if f.original != nil { // after the original come footers
+			return
+		}
+		if n.kind == "text/html" && f.hasText {
+			return // the same in HTML
+		}
+		s := n.plain()
+		if len(f.status) == 0 && strings.Contains(s, "Final-Recipient:") && strings.Contains(s, "Action:") {
+			f.status = append(f.status, s) // with the wrong type
+		}
+		f.hasText = f.hasText || strings.TrimSpace(s) != ""
+		f.text.WriteString(s)
+		f.text.WriteString("\n\n")
+	}
+	for _, c := range n.children {
+		f.walk(c, p)
+	}
+}
+
+// isAggregate reports whether a mail is a DMARC or TLS report (RFC 7489, RFC 8460).
+func isAggregate(h header) bool {
+	subject := strings.ToLower(h.text("subject"))
+	return strings.Contains(subject, "report domain") || strings.Contains(subject, "report-id") || h.get("tls-report-domain") != "" ||
+		strings.Contains(subject, "dmarc") || strings.Contains(subject, "aggregate report")
+}
+
+func feedbackOf(s string) Feedback {
+	h, _ := readHeader(strings.TrimLeft(s, "\n"))
+	return Feedback{
+		Type: h.word("feedback-type"), SourceIP: h.word("source-ip"), UserAgent: h.get("user-agent"),
+		OriginalRcpt: bareAddress(firstNonEmpty(h.get("original-rcpt-to"), h.get("removal-recipient"))), ReportedDomain: h.word("reported-domain"),
+	}
+}
+
+func originalOf(h header) Original {
+	return Original{MessageID: firstID(h.get("message-id")), To: bareAddress(h.get("to")), Ref: h.get("x-entity-ref-id")}
+}
+
+// firstID returns the first Message-ID of a field.
+func firstID(s string) string {
+	open := strings.IndexByte(s, '<')
+	if open < 0 {
+		return ""
+	}
+	end := strings.IndexByte(s[open:], '>')
+	if end < 0 || end > 500 {
+		return ""
+	}
+	return s[open : open+end+1]
+}
+
+// bareAddress returns the address in a field, without a type, a name or brackets.
+func bareAddress(s string) string {
+	if kind, rest, ok := strings.Cut(s, ";"); ok && !strings.ContainsAny(kind, "@<") {
+		s = rest
+	}
+	if open := strings.LastIndexByte(s, '<'); open >= 0 {
+		s, _, _ = strings.Cut(s[open+1:], ">")
+	}
+	s = strings.Trim(strings.TrimSpace(s), `<>"'`)
+	if len(s) > 320 || strings.ContainsAny(s, " \t\n") {
+		return ""
+	}
+	return strings.ToLower(s)
+}
+
+func firstNonEmpty(list ...string) string {
+	for _, s := range list {
+		if s != "" {
+			return s
+		}
+	}
+	return ""
+}

@@ -1,0 +1,206 @@
+package dsn
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/packetboat/packetboat/internal/mail/reply"
+)
+
+// originalMarks are lines after which servers put the mail that could not be delivered.
+var originalMarks = regexp.MustCompile(`(?im)^[ >]*(-{2,} ?below this line is a copy of the message|-{3,} ?this is a copy of (the|your) message.*|-{3,} ?(start of )?(original|returned|unsent) message.*|-{3,} ?(the )?header of the original message.*|original message headers?:?|-{3,} ?message header(s)? follow.*|your (original )?message (is|was|reads|follows)[^\n]{0,40}:|received: (from|by) .*|return-path: <.*|-{3,} ?forwarded message.*|-{3,} ?ursprüngliche nachricht.*|-{2,} ?undelivered message (header|follows).*|---- start of truncated message ----|message-id: ?<.*)`)
+
+// cutOriginal splits a text before the mail that it returns.
+func cutOriginal(text string) (before, original string) {
+	at := originalMarks.FindStringIndex(text)
+	if at == nil {
+		return text, text
+	}
+	return text[:at[0]], text[at[0]:]
+}
+
+var (
+	inlineID  = regexp.MustCompile(`(?im)^[ >\t]*message-id:\s*(<[^<>\s]{3,500}>)`)
+	inlineTo  = regexp.MustCompile(`(?im)^[ >\t]*to:\s*([^\n]{3,320})$`)
+	inlineRef = regexp.MustCompile(`(?im)^[ >\t]*x-entity-ref-id:\s*(\S{1,100})`)
+)
+
+// inlineOriginal reads the header of a mail that is quoted in a text.
+func inlineOriginal(text string) Original {
+	first := func(re *regexp.Regexp) string {
+		if m := re.FindStringSubmatch(text); m != nil {
+			return m[1]
+		}
+		return ""
+	}
+	return Original{MessageID: first(inlineID), To: bareAddress(first(inlineTo)), Ref: first(inlineRef)}
+}
+
+var (
+	bounceSender  = regexp.MustCompile(`(?i)mailer-?daemon|postmaster|mail ?delivery|mail-?system|\bmdaemon|bounce|mailerdaemon|microsoftexchange|delivery (subsystem|service|status)|administrator@|^mail@|noreply.*delivery`)
+	bounceSubject = regexp.MustCompile(`undeliver|undelivered|returned (mail|to sender)|return(ed)? (mail|e-?mail)|failure notice|delivery (status|fail|notification|problem|error|has failed|report|subsystem|incomplete|unsuccessful)|mail (delivery|system|not delivered|could not)|(message|mail|e-?mail) (not delivered|could not be delivered|undeliverable|bounce|delivery|rejected|refused|status)|could ?not (be )?deliver|not? delivered|unzustellbar|nicht zugestellt|zustell|non remis|échec|echec de (la )?remise|no se (ha )?(puede|pudo|ha podido) entregar|devuelto|fallo .{0,20}entrega|mancata consegna|non recapitabile|onbestelbaar|niet bezorgd|не доставлен|недоставлен|ошибка доставки|退信|系统退信|投递失败|配信|送信できません|warning: could not send|delivery delayed|nie dostarcz|niedostarcz|não entreg|falha na entrega|user unknown|bounced|delivery to .* failed|dsn:|ndn:|ndr`)
+	absence       = regexp.MustCompile(`out[ -]of[ -](the[ -])?office|automatic(ally)? (reply|generated reply)|auto(matic)?[- ]?(reply|response|responder|antwort)|autoresp|abwesen|abwesend|automatische antwort|vacation|on (holiday|leave)|away from|réponse automatique|absence|absent du|respuesta autom|fuera de (la )?oficina|risposta automatica|fuori (sede|ufficio)|resposta autom|automatisch antwoord|afwezig|automatiskt svar|autosvar|автоответ|автоматический ответ|自動返信|自动回复|自動回覆|不在|automatyczna odpowiedź|i am (currently )?(out|away)`)
+	challenge     = regexp.MustCompile(`confirm (your|that you)|verification required|please (verify|confirm) (your )?(e-?mail|message|address|sender)|spam ?arrest|boxbe|challenge|waiting list|action required: .{0,40}confirm|approve (your )?(message|sender)`)
+	challengeText = regexp.MustCompile(`spamarrest|boxbe|to (prove|confirm|verify) (that )?you are (a )?(human|person|not a)|one-time (request|verification)|click .{0,60}to (release|deliver) (your|the) message|choicemail|challenge/response`)
+	addressChange = regexp.MustCompile(`no longer (with|works?|employed|at|part of|in use|monitored|active|valid)|has left|left the company|changed my (e-?mail|address)|(e-?mail|address) (has )?changed|new (e-?mail )?address|nicht mehr (im unternehmen|bei|für|gültig|tätig|aktiv)|ausgeschieden|ne (travaille|fait) plus|ya no (trabaja|forma)|non (lavora|fa) più`)
+)
+
+// isAbsence reports whether a subject is that of an automatic reply, and not of a bounce.
+func isAbsence(subject string) bool {
+	return absence.MatchString(subject) && !strings.Contains(subject, "undeliver") && !strings.Contains(subject, "failure notice")
+}
+
+// isRequestToUnsubscribe reports whether a mail was sent to the mailto address of List-Unsubscribe, or
+// has the subject that mail programs write.
+func isRequestToUnsubscribe(h header, subject string) bool {
+	if strings.HasPrefix(bareAddress(h.get("to")), "u.") && len(bareAddress(h.get("to"))) > 40 {
+		return true
+	}
+	return subject == "unsubscribe" || strings.HasPrefix(subject, "unsubscribe ") || subject == "remove"
+}
+
+// looksLikeBounce reports whether a mail was sent by a mail system because of another mail.
+func (f *found) looksLikeBounce(subject string) bool {
+	return f.top.get("x-failed-recipients") != "" || bounceSender.MatchString(f.top.text("from")) || bounceSubject.MatchString(subject) ||
+		strings.TrimSpace(f.top.get("return-path")) == "<>" && f.original != nil
+}
+
+// isAutomatic reports whether the header is that of an automatic mail (RFC 3834 section 5, and fields
+// that were used before it).
+func (f *found) isAutomatic() bool {
+	h := f.top
+	if v := h.word("auto-submitted"); v != "" && v != "no" {
+		return true
+	}
+	for _, name := range []string{"x-autoreply", "x-autorespond", "x-autoresponder", "x-auto-response-suppress", "x-autoreply-from", "x-mail-autoreply"} {
+		if h.get(name) != "" {
+			return true
+		}
+	}
+	switch h.word("precedence") {
+	case "auto_reply", "auto-reply", "bulk", "junk":
+		return true
+	}
+	return strings.TrimSpace(h.get("return-path")) == "<>"
+}
+
+// anAddress matches an address in a text.
+var anAddress = regexp.MustCompile(`[A-Za-z0-9.!#$%&'*+/=?^_{|}~-]{1,64}@[A-Za-z0-9](?:[A-Za-z0-9.-]{0,250}[A-Za-z0-9])?`)
+
+// delayed matches notices that the server still tries.
+var delayed = regexp.MustCompile(`(?i)(this is a warning( message)? only|will (be retried|retry|keep trying|continue (to try|trying))|still (being )?(tried|trying)|no action is required|you do ?n.t need to (re-?send|do anything)|delivery attempts will continue|has not yet been delivered|has been delayed|delivery (is |has been )?delayed)`)
+
+// textRecipients reads the recipients and the reasons from the text of a bounce.
+func (f *found) textRecipients(text string) []Recipient {
+	text = text[:min(len(text), 64<<10)]
+	subject := strings.ToLower(f.top.text("subject"))
+	late := delayed.MatchString(text[:min(len(text), 8<<10)]) && !strings.Contains(strings.ToLower(text), "giving up") ||
+		strings.Contains(subject, "delayed") || strings.HasPrefix(subject, "warning:")
+	ignored := []string{bareAddress(f.top.get("from")), bareAddress(f.top.get("to")), bareAddress(f.top.get("sender"))}
+	var failed []string
+	for a := range strings.SplitSeq(f.top.get("x-failed-recipients"), ",") {
+		if a = bareAddress(a); a != "" && len(failed) < maxRecipients {
+			failed = append(failed, a)
+		}
+	}
+	type place struct {
+		address  string
+		from, to int
+	}
+	var places []place
+	for _, m := range anAddress.FindAllStringIndex(text, 500) {
+		a := strings.ToLower(strings.TrimRight(text[m[0]:m[1]], "."))
+		if slices.Contains(ignored, a) || isSystemAddress(a) {
+			continue
+		}
+		if len(failed) > 0 && !slices.Contains(failed, a) {
+			continue
+		}
+		if slices.ContainsFunc(places, func(p place) bool { return p.address == a }) {
+			continue
+		}
+		places = append(places, place{a, m[0], m[1]})
+	}
+	for _, a := range failed {
+		if !slices.ContainsFunc(places, func(p place) bool { return p.address == a }) {
+			places = append(places, place{a, 0, 0})
+		}
+	}
+	if len(failed) == 0 && len(places) > 1 {
+		// Only addresses at the beginning of a line are those of a list; others are in sentences.
+		list := slices.DeleteFunc(slices.Clone(places), func(p place) bool {
+			line := text[strings.LastIndexByte(text[:p.from], '\n')+1 : p.from]
+			return strings.Trim(line, " \t<>*-\"'(") != ""
+		})
+		if len(list) == 0 {
+			list = places[:1]
+		}
+		places = list
+	}
+	if len(places) == 0 {
+		if !hasFailureWords(text) {
+			return nil
+		}
+		places = []place{{}}
+	}
+	places = places[:min(len(places), maxRecipients)]
+	var list []Recipient
+	for i, p := range places {
+		section := text
+		if len(places) > 1 && p.to > 0 {
+			section = text[p.to:]
+			if i+1 < len(places) && places[i+1].from > p.to {
+				section = text[p.to:places[i+1].from]
+			}
+		}
+		r := Recipient{Address: p.address, Action: "failed"}
+		if late {
+			r.Action = "delayed"
+		}
+		r.readText(section, text)
+		list = append(list, r)
+	}
+	return list
+}
+
+// readText finds the reason of a failure in a section of a text.
+func (r *Recipient) readText(section, text string) {
+	r.Diagnostic, r.SMTPCode = lastReply(section)
+	if r.Diagnostic == "" {
+		r.Diagnostic = collapse(section)
+	}
+	r.Status = enhanced.FindString(r.Diagnostic)
+	if r.Status == "" {
+		r.Status = enhanced.FindString(section)
+	}
+	if r.Action == "failed" {
+		r.Verdict = reply.Reported(r.outcome(r.Diagnostic, section))
+		if isVague(r.Verdict.Reason) {
+			other := *r
+			whole := collapse(section)
+			if whole == r.Diagnostic {
+				whole = collapse(text)
+			}
+			if v := reply.Reported(other.outcome(whole, text)); !isVague(v.Reason) {
+				r.Verdict = v
+			}
+		}
+	}
+	r.Diagnostic = reply.Clean(r.Diagnostic)
+}
+
+func isSystemAddress(a string) bool {
+	local, _, _ := strings.Cut(a, "@")
+	switch local {
+	case "mailer-daemon", "postmaster", "abuse", "support", "help", "helpdesk", "mailerdaemon", "noreply", "no-reply":
+		return true
+	}
+	return false
+}
+
+var failureWords = regexp.MustCompile(`(?i)(could ?n.t|could not|cannot|can ?not|unable to|not) (be )?deliver|undeliver|(delivery|message) (has |to .{0,80})?(failed|failure)|permanent (fatal )?error|unknown user|user unknown|rejected|returned|unzustellbar|nicht zugestellt|n.a pas pu|退信|не удалось|не может быть`)
+
+func hasFailureWords(text string) bool {
+	return failureWords.MatchString(text[:min(len(text), 16<<10)])
+}

@@ -1,0 +1,45 @@
+package reply_test
+
+import (
+	"bufio"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/packetboat/packetboat/internal/mail/reply"
+)
+
+// The wordings of large receivers and of common servers, each with its reason. A wrong class costs
+// most where it is hard, so a reply with another reason must never be.
+func TestWordingsOfReceivers(t *testing.T) {
+	f, err := os.Open("testdata/replies.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	hard := map[reply.Reason]bool{reply.InvalidRecipient: true, reply.InvalidDomain: true, reply.InactiveMailbox: true, reply.SuppressedByProvider: true}
+	n := 0
+	for lines := bufio.NewScanner(f); lines.Scan(); {
+		if strings.HasPrefix(lines.Text(), "#") {
+			continue
+		}
+		n++
+		want, rest, _ := strings.Cut(lines.Text(), "\t")
+		stage, line, _ := strings.Cut(rest, "\t")
+		r, err := reply.Parse(line[:3] + " " + line[4:]) // the lines of the file are joined
+		if err != nil {
+			t.Fatal(err)
+		}
+		o := r.Outcome(reply.Stage(stage))
+		got := reply.Reported(o)
+		if got.Reason != reply.Reason(want) {
+			t.Errorf("%s: %s\n\tis %s by %s, want %s", stage, line, got.Reason, got.Rule, want)
+		}
+		if wantHard := hard[reply.Reason(want)] && o.Code >= 500; (got.Class == reply.Hard) != wantHard {
+			t.Errorf("%s: %s\n\tis %s by %s", stage, line, got.Class, got.Rule)
+		}
+	}
+	if n < 100 {
+		t.Errorf("only %d replies were read", n)
+	}
+}
