@@ -145,6 +145,7 @@ func (s *Server) api(registry prometheus.Registerer, t tools) (*httpapi.API, *en
 		DB: db, Box: s.Store.Box, Now: t.now, BaseURL: s.Config.BaseURL, Hosts: s.Config.Hosts, Log: log, AllowPrivateRelays: t.private, AllowPrivateWebhooks: s.Config.AllowPrivateWebhooks,
 		Login: s.login(t.limiter), Gate: gate, Saver: contact.NewSaver(db, sender.QueueContactRules, t.now), Usage: usage.Finders{broadcast.Finder(), segment.Finder(), savedfilter.Finder()},
 		Recorder:  event.NewRecorder(db, t.now),
+		Limits:    t.limiter,
 		Providers: &maildomain.Providers{DB: db, Now: t.now},
 		MJML:      mjml.New(), SendCounts: broadcast.Sends{},
 		PersonalData: personalData(t.now),

@@ -1,6 +1,7 @@
 package broadcast
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -88,6 +89,44 @@ func List(ctx context.Context, db *sqldb.DB, tenant id.Tenant, f Filter) ([]Broa
 		return nil, fmt.Errorf("list broadcasts: %w", err)
 	}
 	return list, nil
+}
+
+// SendOf is a broadcast and its send.
+type SendOf struct {
+	Broadcast id.Broadcast
+	Send      id.Send
+}
+
+// SendsOf returns the broadcasts that exist with their sends, in the order given.
+func SendsOf(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.Broadcast) ([]SendOf, error) {
+	rows, err := db.Query(ctx, `SELECT id, send_id FROM broadcast WHERE tenant_id = $1 AND id`+db.In(2), tenant, sqldb.List(db, ids))
+	list, err := sqldb.Collect(rows, err, scanSendOf)
+	if err != nil {
+		return nil, fmt.Errorf("load the sends of broadcasts: %w", err)
+	}
+	slices.SortFunc(list, func(a, b SendOf) int {
+		return cmp.Compare(slices.Index(ids, a.Broadcast), slices.Index(ids, b.Broadcast))
+	})
+	return list, nil
+}
+
+// NewestSent returns up to limit regular broadcasts that have sent a message and are not archived,
+// the newest first.
+func NewestSent(ctx context.Context, db *sqldb.DB, tenant id.Tenant, limit int) ([]SendOf, error) {
+	rows, err := db.Query(ctx, `
+		SELECT b.id, b.send_id FROM broadcast AS b JOIN send AS s ON s.tenant_id = b.tenant_id AND s.id = b.send_id
+		WHERE b.tenant_id = $1 AND s.tenant_id = $1 AND b.kind = 'regular' AND b.archived_at IS NULL AND s.last_send_at IS NOT NULL
+		ORDER BY b.created_at DESC, b.id DESC LIMIT $2`, tenant, limit)
+	list, err := sqldb.Collect(rows, err, scanSendOf)
+	if err != nil {
+		return nil, fmt.Errorf("list the newest broadcasts that have sent: %w", err)
+	}
+	return list, nil
+}
+
+func scanSendOf(scan func(...any) error) (s SendOf, err error) {
+	err = scan(&s.Broadcast, &s.Send)
+	return s, err
 }
 
 // Names returns the names of broadcasts, by id; missing ones are left out.

@@ -18,6 +18,8 @@ import (
 	"github.com/packetboat/packetboat/internal/event"
 	"github.com/packetboat/packetboat/internal/mail/mjml"
 	"github.com/packetboat/packetboat/internal/maildomain"
+	"github.com/packetboat/packetboat/internal/ratelimit"
+	"github.com/packetboat/packetboat/internal/report"
 	"github.com/packetboat/packetboat/internal/secret"
 	"github.com/packetboat/packetboat/internal/segment"
 	"github.com/packetboat/packetboat/internal/sender"
@@ -51,6 +53,9 @@ type API struct {
 	// Sequences enrolls contacts in sequences; nil: there are none.
 	Sequences bulk.Sequences
 
+	// Limits are the rate limits of all processes; nil: some of its own.
+	Limits *ratelimit.Limiter
+
 	// AllowPrivateRelays allows MTA configs with hosts on private networks.
 	AllowPrivateRelays bool
 
@@ -66,7 +71,14 @@ func (a *API) Register(r *endpoint.Router) {
 	accountAPI{db: a.DB, box: a.Box, gate: a.Gate, now: a.Now}.register(r)
 	apiKeysAPI{db: a.DB, gate: a.Gate, now: a.Now}.register(r)
 	auditAPI{db: a.DB, cursors: cursors}.register(r)
-	broadcastsAPI{db: a.DB, cursors: cursors, mjml: a.MJML, now: a.Now, tester: a.Tester}.register(r)
+	limits := a.Limits
+	if limits == nil {
+		limits = ratelimit.New(a.DB)
+	}
+	broadcastsAPI{
+		db: a.DB, cursors: cursors, mjml: a.MJML, now: a.Now, tester: a.Tester,
+		summaries: &report.Summaries{DB: a.DB, Limits: limits, Now: a.Now},
+	}.register(r)
 	contacts.register(r)
 	customFieldsAPI{db: a.DB, now: a.Now, usage: a.Usage}.register(r)
 	domainsAPI{db: a.DB, box: a.Box, baseURL: a.BaseURL, hosts: a.Hosts, now: a.Now}.register(r)
@@ -78,6 +90,7 @@ func (a *API) Register(r *endpoint.Router) {
 	messagesAPI{db: a.DB, mjml: a.MJML, now: a.Now, usage: a.Usage}.register(r)
 	mtaConfigsAPI{db: a.DB, box: a.Box, allowPrivateRelays: a.AllowPrivateRelays, now: a.Now, tester: a.Tester, usage: a.Usage}.register(r)
 	savedFiltersAPI{db: a.DB, now: a.Now}.register(r)
+	overviewAPI{db: a.DB, now: a.Now}.register(r)
 	scoringAPI{db: a.DB, now: a.Now}.register(r)
 	segmentsAPI{db: a.DB, contacts: contacts, counts: &segment.Counter{DB: a.DB, Now: a.Now}, now: a.Now, usage: a.Usage}.register(r)
 	sessionAPI{db: a.DB, baseURL: a.BaseURL, login: a.Login, now: a.Now}.register(r)

@@ -11,6 +11,7 @@ import (
 	"github.com/packetboat/packetboat/internal/endpoint"
 	"github.com/packetboat/packetboat/internal/fault"
 	"github.com/packetboat/packetboat/internal/mail/mjml"
+	"github.com/packetboat/packetboat/internal/report"
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
@@ -21,6 +22,8 @@ type broadcastsAPI struct {
 	mjml    *mjml.Compiler
 	now     func() time.Time
 	tester  Tester
+
+	summaries *report.Summaries
 }
 
 // register adds the operations on broadcasts, their recipients and their reports.

@@ -29,6 +29,7 @@ func (api broadcastsAPI) reports(r *endpoint.Router) {
 		Scope:   auth.ReportsRead,
 		Faults:  []*fault.Error{broadcast.ErrNotFound},
 	}, api.broadcastLinks)
+	api.breakdowns(r)
 }
 
 type broadcastPath struct {

@@ -1,7 +1,6 @@
 package outbox
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -86,7 +85,6 @@ func RecordBounces(ctx context.Context, db *sqldb.DB, tenant id.Tenant, bounces 
 		changes, noted := changes{}, newNotes(tx)
 		var late []id.Message
 		var entries []journal.Entry
-		var now time.Time
 		for _, m := range accepted {
 			b := byID[m.ID]
 			if !b.At.After(m.sentAt) { // a refusal during the attempt ends when it was sent
@@ -99,19 +97,18 @@ func RecordBounces(ctx context.Context, db *sqldb.DB, tenant id.Tenant, bounces 
 				continue
 			}
 			late = append(late, m.ID)
-			noted.add(Result{
+			r := Result{
 				Item: m.Item, State: Bounced, At: b.At, BounceType: b.Class, Category: b.Category, Code: b.Code, Enhanced: b.Enhanced, Error: b.Text,
-			})
+			}
+			noted.add(r)
 			key := sendKey{tenant, m.Send}
 			c := changes[key]
 			c.Delivered--
 			c.Bounced++
 			c.addParts(m.mix, MixSums{Delivered: -1, Bounced: 1}, b.At, TimeSums{Bounced: 1})
+			c.addBounce(r, 1)
 			c.addParts(m.mix, MixSums{}, m.sentAt, TimeSums{Delivered: -1})
 			changes[key] = c
-			if b.At.After(now) {
-				now = b.At
-			}
 		}
 		moved = len(late)
 		_, err = tx.Exec(ctx, `UPDATE outbox SET state = 'bounced' WHERE tenant_id = $1 AND id`+tx.In(2), tenant, sqldb.List(tx, late))
@@ -143,13 +140,12 @@ type acceptedMessage struct {
 // lockAccepted returns those of the messages that were accepted, and locks them.
 func lockAccepted(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, ids []id.Message) ([]acceptedMessage, error) {
 	rows, err := tx.Query(ctx, `
-		SELECT id, send_id, contact_id, mix, sent_at FROM outbox
+		SELECT id, send_id, contact_id, email, mix, sent_at FROM outbox
 		WHERE tenant_id = $1 AND id`+tx.In(2)+` AND state IN ('sent', 'delivered') ORDER BY id`+tx.ForUpdate(), tenant, sqldb.List(tx, ids))
 	list, err := sqldb.Collect(rows, err, func(scan func(...any) error) (m acceptedMessage, err error) {
 		m.Tenant = tenant
-		err = scan(&m.ID, &m.Send, &m.Contact, &m.mix, sqldb.ToTime(&m.sentAt))
+		err = scan(&m.ID, &m.Send, &m.Contact, &m.Email, &m.mix, sqldb.ToTime(&m.sentAt))
 		return m, err
 	})
-	slices.SortFunc(list, func(a, b acceptedMessage) int { return cmp.Or(id.Compare(a.ID, b.ID)) })
 	return list, err
 }

@@ -55,6 +55,7 @@ func (c *change) countParts(r Result) {
 		m.Delivered, t.Delivered = 1, 1
 	case Bounced:
 		m.Bounced, t.Bounced = 1, 1
+		c.addBounce(r, 1)
 	case Failed:
 		t.Failed = 1
 	default:
@@ -79,14 +80,15 @@ func (c changes) queueParts(b *sqldb.Batch, tx *sqldb.DB) {
 		tenants[at.tenant] = true
 	}
 	for _, tenant := range slices.Sorted(maps.Keys(tenants)) {
-		byMix, byTime := map[id.Send]map[int64]MixSums{}, map[id.Send]map[int64]TimeSums{}
+		byMix, byTime, bounces := map[id.Send]map[int64]MixSums{}, map[id.Send]map[int64]TimeSums{}, map[id.Send]map[BounceValue]int{}
 		for at, ch := range c {
 			if at.tenant == tenant {
-				byMix[at.id], byTime[at.id] = ch.byMix, ch.byTime
+				byMix[at.id], byTime[at.id], bounces[at.id] = ch.byMix, ch.byTime, ch.bounces
 			}
 		}
 		addMixSums(b, tx, tenant, byMix)
 		addTimeSums(b, tx, tenant, byTime)
+		addBounceSums(b, tx, tenant, bounces)
 	}
 }
 

@@ -97,6 +97,9 @@ func erase(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, people []contact
 	for i, p := range people {
 		ids[i] = p.ID
 	}
+	if err := eraseBounceDomains(ctx, tx, tenant, ids); err != nil {
+		return err
+	}
 	_, err := tx.Exec(ctx, `
 		UPDATE outbox SET email = `+tx.UUIDText("contact_id")+` || '@' || CAST($3 AS TEXT)
 		WHERE tenant_id = $1 AND contact_id`+tx.In(2), tenant, sqldb.List(tx, ids), contact.AnonymousDomain)

@@ -142,6 +142,7 @@ type change struct {
 	firstWait time.Time // when the first deferred message is due; zero: none was deferred
 	byMix     map[int64]MixSums
 	byTime    map[int64]TimeSums // by the beginning of the interval
+	bounces   map[BounceValue]int
 }
 
 // queue adds changes of sends to a batch, in an order that is the same in all transactions, to

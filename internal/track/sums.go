@@ -423,3 +423,53 @@ func LoadLinks(ctx context.Context, db *sqldb.DB, tenant id.Tenant, send id.Send
 	}
 	return found, nil
 }
+
+// FirstOpens returns for each send the verified first opens in each of the given number of hours,
+// which begin with the first one. Sends without opens are not in the result.
+func FirstOpens(ctx context.Context, db *sqldb.DB, tenant id.Tenant, sends []id.Send, hours int) (map[id.Send][]int, error) {
+	t := db.Table("send_id UUID")
+	for _, send := range sends {
+		t.Add(send)
+	}
+	rows, err := db.Query(ctx, `
+		SELECT v.send_id, (SELECT s.at FROM engagement_time_sum AS s
+			WHERE s.tenant_id = $1 AND s.send_id = v.send_id AND s.verified_opened > 0 ORDER BY s.at LIMIT 1)
+		FROM `+t.As("v", 2), t.Args(tenant)...)
+	first := map[id.Send]time.Time{}
+	err = sqldb.Each(rows, err, func(scan func(...any) error) error {
+		var send id.Send
+		var at *time.Time
+		err := scan(&send, sqldb.ToNullTime(&at))
+		if at != nil {
+			first[send] = *at
+		}
+		return err
+	})
+	found := make(map[id.Send][]int, len(first))
+	if err != nil || len(first) == 0 {
+		return found, err
+	}
+	t = db.Table("send_id UUID", "first BIGINT", "last BIGINT")
+	for _, send := range slices.SortedFunc(maps.Keys(first), id.Compare) {
+		at := first[send]
+		t.Add(send, at.UnixMicro(), at.Add(time.Duration(hours)*time.Hour).UnixMicro())
+		found[send] = make([]int, hours)
+	}
+	rows, err = db.Query(ctx, `
+		SELECT s.send_id, s.at, s.verified_opened FROM `+t.As("v", 2)+`
+		JOIN engagement_time_sum AS s ON s.tenant_id = $1 AND s.send_id = v.send_id AND s.at >= v.first AND s.at < v.last`, t.Args(tenant)...)
+	err = sqldb.Each(rows, err, func(scan func(...any) error) error {
+		var send id.Send
+		var at time.Time
+		var n int
+		err := scan(&send, sqldb.ToTime(&at), &n)
+		if err == nil {
+			found[send][int(at.Sub(first[send])/time.Hour)] += n
+		}
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("load the first opens of sends: %w", err)
+	}
+	return found, nil
+}
