@@ -15,6 +15,7 @@ import (
 	"github.com/packetboat/packetboat/internal/outbox"
 	"github.com/packetboat/packetboat/internal/sqldb"
 	"github.com/packetboat/packetboat/internal/track"
+	"github.com/packetboat/packetboat/internal/webhook"
 )
 
 // scrape is the time limit for measuring the database.
@@ -31,7 +32,8 @@ func newRegistry(db *sqldb.DB) *prometheus.Registry {
 			prometheus.NewDesc("packetboat_messages_deferred", "Of those, messages that were tried and are to be tried again.", nil, nil),
 			prometheus.NewDesc("packetboat_queue_age_seconds", "How long the message that is due longest has been due.", nil, nil),
 			prometheus.NewDesc("packetboat_journal_lag", "Journal entries that the slowest follower has still to read.", nil, nil),
-			prometheus.NewDesc("packetboat_sends_held", "1 while all sends of the installation are held, else 0.", nil, nil)},
+			prometheus.NewDesc("packetboat_sends_held", "1 while all sends of the installation are held, else 0.", nil, nil),
+			prometheus.NewDesc("packetboat_webhook_queue_age_seconds", "How long the webhook delivery that is due longest has been due.", nil, nil)},
 	)
 	return r
 }
@@ -41,12 +43,12 @@ func newRegistry(db *sqldb.DB) *prometheus.Registry {
 type backlog struct {
 	db                          *sqldb.DB
 	waiting, deferred, age, lag *prometheus.Desc
-	held                        *prometheus.Desc
+	held, webhooks              *prometheus.Desc
 }
 
 // Describe implements prometheus.Collector.
 func (b *backlog) Describe(to chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{b.waiting, b.deferred, b.age, b.lag, b.held} {
+	for _, d := range []*prometheus.Desc{b.waiting, b.deferred, b.age, b.lag, b.held, b.webhooks} {
 		to <- d
 	}
 }
@@ -74,6 +76,8 @@ func (b *backlog) Collect(to chan<- prometheus.Metric) {
 		held = 1
 	}
 	gauge(b.held, held, err)
+	overdue, err := webhook.Overdue(ctx, b.db, time.Now())
+	gauge(b.webhooks, overdue.Seconds(), err)
 }
 
 // hitMetrics adds the metrics of the queue of opens and clicks.

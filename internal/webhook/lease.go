@@ -108,7 +108,8 @@ func (l Lease) Release(ctx context.Context, db *sqldb.DB, must, slow bool, now t
 		}
 		if next != nil && !next.After(now) {
 			if more = !must; more {
-				return nil
+				_, err = tx.Exec(ctx, `UPDATE webhook_queue SET next_due = $3 WHERE tenant_id = $1 AND endpoint_id = $2`, l.Tenant, l.Endpoint, next.UnixMicro())
+				return err
 			}
 			next = &now // behind the endpoints that are waiting
 		}
@@ -121,6 +122,21 @@ func (l Lease) Release(ctx context.Context, db *sqldb.DB, must, slow bool, now t
 		return false, fmt.Errorf("release a webhook endpoint: %w", err)
 	}
 	return more, nil
+}
+
+// Overdue returns for how long the delivery of any tenant that is due longest has been due.
+func Overdue(ctx context.Context, db *sqldb.DB, now time.Time) (time.Duration, error) {
+	var first *time.Time
+	err := db.QueryRow(ctx, `
+		/* all tenants: a metric of the installation */
+		SELECT MIN(q.next_due) FROM webhook_queue AS q WHERE q.next_due IS NOT NULL`).Scan(sqldb.ToNullTime(&first))
+	if err != nil {
+		return 0, fmt.Errorf("measure the queues of webhooks: %w", err)
+	}
+	if first == nil {
+		return 0, nil
+	}
+	return max(now.Sub(*first), 0), nil
 }
 
 // Item is a delivery to attempt.
