@@ -1,6 +1,7 @@
 package notify
 
 import (
+	"encoding/json"
 	"io"
 	"log/slog"
 	"net/http"
@@ -12,6 +13,7 @@ import (
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 
 	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/journal"
 	"github.com/packetboat/packetboat/internal/secret"
 	"github.com/packetboat/packetboat/internal/sqldb"
 	"github.com/packetboat/packetboat/internal/tenant"
@@ -177,4 +179,25 @@ func verify(t *testing.T, key string, r request) error {
 		t.Fatal(err)
 	}
 	return w.Verify(r.body, r.header)
+}
+
+// follow makes deliveries of the journal's entries.
+func (s *site) follow() {
+	s.t.Helper()
+	e := journal.Engine{DB: s.db, Log: s.engine.Log, Followers: []journal.Follower{webhook.Follower(s.clock)}}
+	if err := e.Drain(s.t.Context()); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// decode returns the body of a request.
+func decode(t *testing.T, r request) (e struct {
+	Type string
+	Data map[string]any
+}) {
+	t.Helper()
+	if err := json.Unmarshal(r.body, &e); err != nil {
+		t.Fatalf("%s: %v", r.body, err)
+	}
+	return e
 }
