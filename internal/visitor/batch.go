@@ -224,8 +224,12 @@ func (b *batch) record(ctx context.Context) error {
 			})
 			continue
 		}
+		properties, err := a.properties()
+		if err != nil {
+			return fmt.Errorf("%w: %w", errRequest, err)
+		}
 		events = append(events, event.Input{
-			Name: a.EventName, Type: a.EventType, Contact: a.contact, Properties: a.Properties, OccurredAt: a.At, Source: event.Website,
+			Name: a.EventName, Type: a.EventType, Contact: a.contact, Properties: properties, OccurredAt: a.At, Source: event.Website,
 		})
 	}
 	if len(events) > 0 {

@@ -1,6 +1,7 @@
 package visitor
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/json"
 	"net/url"
@@ -60,9 +61,9 @@ type Request struct {
 	Traits        map[string]json.RawMessage `json:"traits,omitempty"`
 
 	// Of an event.
-	EventName  string         `json:"event_name,omitempty"`
-	EventType  string         `json:"event_type,omitempty"`
-	Properties map[string]any `json:"properties,omitempty"`
+	EventName  string          `json:"event_name,omitempty"`
+	EventType  string          `json:"event_type,omitempty"`
+	Properties json.RawMessage `json:"properties,omitempty"` // an object
 }
 
 // body is the JSON of a request.
@@ -199,10 +200,20 @@ func (r *Request) event(b body) bool {
 	if len(b.Properties) == 0 || string(b.Properties) == "null" {
 		return true
 	}
-	if len(b.Properties) > maxProperties || depth(b.Properties) > maxDepth {
-		return false
+	r.Properties = b.Properties
+	return b.Properties[0] == '{' && len(b.Properties) <= maxProperties && depth(b.Properties) <= maxDepth
+}
+
+// properties decodes the properties of an event, with numbers as they were sent.
+func (r *Request) properties() (map[string]any, error) {
+	if len(r.Properties) == 0 {
+		return nil, nil
 	}
-	return json.Unmarshal(b.Properties, &r.Properties) == nil
+	var m map[string]any
+	d := json.NewDecoder(bytes.NewReader(r.Properties))
+	d.UseNumber()
+	err := d.Decode(&m)
+	return m, err
 }
 
 // depth returns how deeply the objects and arrays of valid JSON are nested.

@@ -281,6 +281,34 @@ func TestAnUnknownVisitorBecomesAPendingContactWithItsPast(t *testing.T) {
 	})
 }
 
+func TestEventsHaveTheirPropertiesAsTheyWereSent(t *testing.T) {
+	each(t, func(t *testing.T, w *website) {
+		w.send(visitor.Event, "v1", fields{"event_name": "bought", "type": "order_placed", "properties": fields{"orderId": json.Number("12345678901234567890"), "value": "9.5"}})
+		w.send(visitor.Event, "v1", fields{"event_name": "bad", "properties": fields{"a": "\x00"}})
+		w.identify("v1", "ann@example.org")
+		w.drain()
+		var got []journal.Event
+		for e, err := range journal.Timeline(t.Context(), w.db, w.tenant.ID, w.contact("ann@example.org").ID) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if e.Type == journal.CustomEvent {
+				ev, err := e.Event()
+				if err != nil || !e.At.Equal(noon) {
+					t.Errorf("event at %v, %v; want the time of its request", e.At, err)
+				}
+				got = append(got, ev)
+				if !strings.Contains(fmt.Sprintf("%s", e.Data), `"order_id": 12345678901234567890`) && !strings.Contains(fmt.Sprintf("%s", e.Data), `"order_id":12345678901234567890`) {
+					t.Errorf("the entry is %s", e.Data)
+				}
+			}
+		}
+		if len(got) != 1 || got[0].Source != "website" || got[0].Type != "order_placed" || got[0].Properties["value"] != 9.5 {
+			t.Errorf("events = %+v, want the valid one", got)
+		}
+	})
+}
+
 func TestAnUnverifiedVisitorOnlyFillsWhatIsEmpty(t *testing.T) {
 	each(t, func(t *testing.T, w *website) {
 		if _, err := field.Create(t.Context(), w.db, w.tenant.ID, field.Draft{Key: "plan", Name: "Plan", Type: field.String}, noon); err != nil {
