@@ -230,15 +230,18 @@ func (s *Server) websites(mux *http.ServeMux, t tools) loop {
 	return loop{"visitors' requests", collector.Run}
 }
 
-// country returns the country of a request's client, as the trusted proxy's header says.
+// country returns the country of a request's client: as the trusted proxy's header says, or else by its
+// address.
 func (s *Server) country(r *http.Request) string {
-	if s.Config.CountryHeader == "" || !endpoint.FromProxy(r, s.Config.TrustedProxies) {
+	if s.Config.CountryHeader != "" && endpoint.FromProxy(r, s.Config.TrustedProxies) {
+		if code, ok := field.CountryCode(r.Header.Get(s.Config.CountryHeader)); ok {
+			return code
+		}
+	}
+	if s.Config.GeoIP == nil {
 		return ""
 	}
-	code, ok := field.CountryCode(r.Header.Get(s.Config.CountryHeader))
-	if !ok {
-		return ""
-	}
+	code, _ := field.CountryCode(s.Config.GeoIP.Country(endpoint.ClientIP(r, s.Config.TrustedProxies)))
 	return code
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/packetboat/packetboat/internal/auth"
 	"github.com/packetboat/packetboat/internal/engine/classify"
 	"github.com/packetboat/packetboat/internal/fault"
+	"github.com/packetboat/packetboat/internal/geoip"
 	"github.com/packetboat/packetboat/internal/mail/address"
 	"github.com/packetboat/packetboat/internal/secret"
 	"github.com/packetboat/packetboat/internal/sender"
@@ -37,6 +38,7 @@ type Options struct {
 	MaxConnections         string `name:"max-connections" env:"PACKETBOAT_MAX_CONNECTIONS" default:"4000" help:"Connections that are kept open at once on the public listener; health checks are answered beyond."`
 	TrustedProxies         string `name:"trusted-proxies" env:"PACKETBOAT_TRUSTED_PROXIES" help:"Networks whose X-Forwarded-For is believed, as CIDRs with commas between them. Default: none."`
 	CountryHeader          string `name:"country-header" env:"PACKETBOAT_COUNTRY_HEADER" help:"Header in which a trusted proxy names the country of the client, such as CF-IPCountry. Default: none."`
+	GeoIPDB                string `name:"geoip-db" env:"PACKETBOAT_GEOIP_DB" help:"File in the MaxMind DB format with the countries of addresses, for visitors of websites. Default: none."`
 	FeedbackSenderID       string `name:"feedback-sender-id" env:"PACKETBOAT_FEEDBACK_SENDER_ID" default:"packetboat" help:"Last part of the Feedback-ID header: 5 to 15 letters, digits, hyphens or underscores, the same for ever."`
 	SignupEnabled          string `name:"signup-enabled" env:"PACKETBOAT_SIGNUP_ENABLED" default:"false" help:"Whether anyone may create a tenant after the first: true or false."`
 	AllowPrivateRelays     string `name:"allow-private-relays" env:"PACKETBOAT_ALLOW_PRIVATE_RELAYS" default:"false" help:"Whether MTA configs may use hosts on private networks: true or false. With a loopback base URL they always may."`
@@ -68,7 +70,8 @@ type Config struct {
 	RateLimitPerMinute int
 	MaxConnections     int
 	TrustedProxies     []netip.Prefix
-	CountryHeader      string // empty: none
+	CountryHeader      string    // empty: none
+	GeoIP              *geoip.DB // nil: none
 	FeedbackSenderID   string
 	SignupEnabled      bool
 	AllowPrivateRelays bool
@@ -181,6 +184,11 @@ func (o Options) Config() (Config, error) {
 	c.TrustedProxies = prefixes(o.TrustedProxies, &m)
 	if o.CountryHeader != "" && !headerNames.MatchString(o.CountryHeader) {
 		m.add("PACKETBOAT_COUNTRY_HEADER", "is %q; write the name of a header, such as CF-IPCountry", o.CountryHeader)
+	}
+	if o.GeoIPDB != "" {
+		if c.GeoIP, err = geoip.Open(o.GeoIPDB); err != nil {
+			m.add("PACKETBOAT_GEOIP_DB", "cannot be read: %s", err)
+		}
 	}
 	if !feedbackIDs.MatchString(o.FeedbackSenderID) {
 		m.add("PACKETBOAT_FEEDBACK_SENDER_ID", "is %q; write 5 to 15 letters, digits, hyphens or underscores", o.FeedbackSenderID)

@@ -57,7 +57,9 @@ type writer struct {
 	data    [][]byte
 }
 
-func newWriter(bits, version int) *writer { return &writer{bits: bits, version: version, nodes: make([][2]int, 1)} }
+func newWriter(bits, version int) *writer {
+	return &writer{bits: bits, version: version, nodes: make([][2]int, 1)}
+}
 
 // put sets the data of a network. Longer prefixes come after shorter ones.
 func (w *writer) put(p netip.Prefix, data []byte) {
