@@ -92,6 +92,7 @@ func (a *API) Register(r *endpoint.Router) {
 	savedFiltersAPI{db: a.DB, now: a.Now}.register(r)
 	overviewAPI{db: a.DB, now: a.Now}.register(r)
 	scoringAPI{db: a.DB, now: a.Now}.register(r)
+	seedListsAPI{db: a.DB, now: a.Now}.register(r)
 	segmentsAPI{db: a.DB, contacts: contacts, counts: &segment.Counter{DB: a.DB, Now: a.Now}, now: a.Now, usage: a.Usage}.register(r)
 	sessionAPI{db: a.DB, baseURL: a.BaseURL, login: a.Login, now: a.Now}.register(r)
 	stagesAPI{db: a.DB, now: a.Now}.register(r)

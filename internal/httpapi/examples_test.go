@@ -189,6 +189,7 @@ func (s *conformance) exampleVariables() map[string]string {
 		"MESSAGE_ID": m["entry"], "VERSION": "1", "EMAIL_TYPE_ID": m["type"], "EMAIL_CATEGORY_ID": m["category"], "SENDING_DOMAIN_ID": m["domain"],
 		"SENDING_IDENTITY_ID": m["identity"], "MTA_CONFIG_ID": m["lane"], "STAGE_ID": m["stage"], "CUSTOM_FIELD_ID": m["field"], "SAVED_FILTER_ID": m["filter"],
 		"JOB_ID": m["export"], "FILE": "export", "API_KEY_ID": m["apikey"], "USER_ID": m["user_viewer"], "WEBHOOK_ID": m["webhook"], "DELIVERY_ID": m["delivery"],
+		"SEED_LIST_ID": m["seedlist"], "SEED_ID": m["seed"],
 	}
 }
 
@@ -241,6 +242,12 @@ func (s *conformance) prepareExample(t testing.TB, op string, vars map[string]st
 		if op == "restoreContact" {
 			s.runStep(t, "acme", step{op: "deleteContact", path: map[string]string{"id": c}, status: 204})
 		}
+	case "pauseSeed", "resumeSeed", "reactivateSeed":
+		for _, before := range map[string][]string{"pauseSeed": {"retireSeed", "reactivateSeed"}, "resumeSeed": {"retireSeed", "reactivateSeed", "pauseSeed"}, "reactivateSeed": {"retireSeed"}}[op] {
+			s.runStep(t, "acme", step{op: before, path: ofSeed, status: 200})
+		}
+	case "deleteSeedList":
+		makes("SEED_LIST_ID", "createSeedList", `{"name": "Old mailboxes"}`)
 	case "deleteSegment":
 		makes("SEGMENT_KEY", "createSegment", `{"name": "Old readers", "type": "static"}`)
 	case "rebaseMessagePreview", "deleteMessage":

@@ -127,6 +127,7 @@ var repeatableBodies = map[string]string{
 	"createEmailType":     `{"display_name": "Weekly {n}", "category_id": "{category}"}`,
 	"createMtaConfig":     `{"name": "Relay {n}", "type": "smtp", "settings": {"host": "smtp.example.com"}}`,
 	"addSuppression":      `{"email": "gone{n}@example.org", "reason": "manual"}`,
+	"createSeedList":      `{"name": "Vendor {n}", "rotation_days": 30, "sending_identity_ids": ["{identity}"]}`,
 	"createSavedFilter":   `{"name": "Filter {n}", "filters": [{"field": "country", "operator": "equals", "value": "DE"}], "definition": {"logic": "and", "conditions": [{"field": "tags", "operator": "has_any", "value": ["x"]}]}, "columns": ["email"]}`,
 	"inviteMember":        `{"email": "m{n}@acme.example", "role": "editor"}`,
 	"createTemplate":      `{"name": "Letter {n}", "content_html": "<p>{{param:reader}}</p>", "tags": ["a"], "parameters_schema": [{"name": "reader", "type": "text"}]}`,

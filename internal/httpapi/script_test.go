@@ -47,6 +47,8 @@ var setupSteps = []step{
 	{op: "exportContacts", body: `{"format": "csv", "selector": {"status": "active", "search": "ann", "filters": [], "definition": null}, "fields": ["email", "custom_fields.plan"]}`, status: 202, remember: "export", field: "job_id"},
 	{op: "createSavedFilter", body: `{"name": "Germans", "filters": [{"field": "country", "operator": "equals", "value": "DE"}], "definition": {"logic": "and", "conditions": [{"field": "tags", "operator": "has_any", "value": ["x"]}]},
 		"search": "ann", "status": "active,pending", "sort": "email", "dir": "asc", "columns": ["email", "tags"], "shared": true}`, status: 201, remember: "filter"},
+	{op: "createSeedList", body: `{"name": "Vendor {slug}", "vendor_label": "Vendor", "vendor_dashboard_url": "https://vendor.example/x", "include_by_default": true, "rotation_days": 30, "rotation_grace_days": 5, "sending_identity_ids": ["{identity}"]}`, status: 201, remember: "seedlist"},
+	{op: "replaceSeeds", path: map[string]string{"id": "{seedlist}"}, body: `{"seeds": [{"email": "a.seed@gmail.com"}, {"email": "b.seed@example.net", "provider": "outlook"}, {"email": "ann@example.org"}], "dry_run": false, "allow_large_change": true}`, status: 200},
 	{op: "createBlock", body: `{"name": "Hero {slug}", "slug": "hero", "content_html": "<h1>{{param:title}}</h1>", "content_text": "{{param:title}}", "active": true, "tags": ["hero"], "slot_keys": ["hero"],
 		"parameters_schema": [{"name": "title", "type": "text", "default": "Hi"}], "sections_schema": [], "groups_schema": []}`, status: 201, remember: "block"},
 	{op: "createTemplate", body: `{"name": "Letter {slug}", "slug": "letter", "subject": "For {{param:reader}}", "format": "html", "content_html": "<p>{{param:reader}}</p>{{#section rows}}<b>{{item:name}}</b>{{/section}}{{slot:hero}}",
@@ -77,6 +79,8 @@ var (
 	ofLane      = map[string]string{"id": "{lane}"}
 	ofTemplate  = map[string]string{"id": "{template}"}
 	ofBlock     = map[string]string{"id": "{block}"}
+	ofSeedList  = map[string]string{"id": "{seedlist}"}
+	ofSeed      = map[string]string{"id": "{seedlist}", "seed_id": "{seed}"}
 	ofEntry     = map[string]string{"id": "{entry}"}
 	ofMessage   = map[string]string{"id": "{lane}", "message_id": "{message}"}
 	ofWebhook   = map[string]string{"id": "{webhook}"}
@@ -187,6 +191,17 @@ var otherSteps = []step{
 	{op: "suppressContacts", body: `{"contact_ids": ["{contact}"], "reason": "manual"}`, status: 200},
 	{op: "importSuppressions", body: `{"emails": ["a@example.org", "nonsense"], "reason": "manual"}`, status: 200},
 	{op: "removeSuppression", query: "email=gone@example.org", status: 204},
+	{op: "listSeedLists", status: 200},
+	{op: "getSeedList", path: ofSeedList, status: 200},
+	{op: "updateSeedList", path: ofSeedList, body: `{"name": "Mailboxes", "vendor_label": null, "vendor_dashboard_url": null, "include_by_default": false, "rotation_days": null, "rotation_grace_days": 0, "sending_identity_ids": null}`, status: 200},
+	{op: "listSeeds", path: ofSeedList, query: "search=SEED&status=active,paused&limit=1&offset=1", status: 200},
+	{op: "changeSeeds", path: ofSeedList, query: "dry_run=true", body: `{"add": [{"email": "c.seed@aol.com", "provider": null}], "remove": ["b.seed@example.net", "x"], "dry_run": false, "allow_large_change": false}`, status: 200},
+	{op: "changeSeeds", path: ofSeedList, body: `{"remove": ["a.seed@gmail.com", "b.seed@example.net"]}`, status: 409},
+	{op: "listSeedSyncs", path: ofSeedList, status: 200},
+	{op: "pauseSeed", path: ofSeed, status: 200},
+	{op: "resumeSeed", path: ofSeed, status: 200},
+	{op: "retireSeed", path: ofSeed, status: 200},
+	{op: "reactivateSeed", path: ofSeed, status: 200},
 	{op: "listTemplates", query: "full=true&include_usage=true&tags=a", status: 200},
 	{op: "getTemplate", path: ofTemplate, query: "include_usage=true", status: 200},
 	{op: "getTemplateSchema", path: ofTemplate, status: 200},
@@ -221,6 +236,7 @@ var otherSteps = []step{
 	{op: "deleteTemplate", path: ofTemplate, query: "force=true", status: 204},
 	{op: "deleteBlock", path: ofBlock, status: 204},
 	{op: "deleteSavedFilter", path: ofFilter, status: 204},
+	{op: "deleteSeedList", path: ofSeedList, status: 204},
 	{op: "deleteSegment", path: ofSegment, status: 204},
 	{op: "deleteSendingIdentity", path: map[string]string{"id": "{identity}"}, status: 204},
 	{op: "deleteSendingDomain", path: map[string]string{"id": "{domain}"}, status: 204},
