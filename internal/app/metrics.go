@@ -15,6 +15,7 @@ import (
 	"github.com/packetboat/packetboat/internal/outbox"
 	"github.com/packetboat/packetboat/internal/sqldb"
 	"github.com/packetboat/packetboat/internal/track"
+	"github.com/packetboat/packetboat/internal/visitor"
 	"github.com/packetboat/packetboat/internal/webhook"
 )
 
@@ -33,7 +34,8 @@ func newRegistry(db *sqldb.DB) *prometheus.Registry {
 			prometheus.NewDesc("packetboat_queue_age_seconds", "How long the message that is due longest has been due.", nil, nil),
 			prometheus.NewDesc("packetboat_journal_lag", "Journal entries that the slowest follower has still to read.", nil, nil),
 			prometheus.NewDesc("packetboat_sends_held", "1 while all sends of the installation are held, else 0.", nil, nil),
-			prometheus.NewDesc("packetboat_webhook_queue_age_seconds", "How long the webhook delivery that is due longest has been due.", nil, nil)},
+			prometheus.NewDesc("packetboat_webhook_queue_age_seconds", "How long the webhook delivery that is due longest has been due.", nil, nil),
+			prometheus.NewDesc("packetboat_visitor_requests_waiting", "Requests of websites that are to be applied; at most 100000.", nil, nil)},
 	)
 	return r
 }
@@ -43,12 +45,12 @@ func newRegistry(db *sqldb.DB) *prometheus.Registry {
 type backlog struct {
 	db                          *sqldb.DB
 	waiting, deferred, age, lag *prometheus.Desc
-	held, webhooks              *prometheus.Desc
+	held, webhooks, visitors    *prometheus.Desc
 }
 
 // Describe implements prometheus.Collector.
 func (b *backlog) Describe(to chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{b.waiting, b.deferred, b.age, b.lag, b.held, b.webhooks} {
+	for _, d := range []*prometheus.Desc{b.waiting, b.deferred, b.age, b.lag, b.held, b.webhooks, b.visitors} {
 		to <- d
 	}
 }
@@ -78,6 +80,8 @@ func (b *backlog) Collect(to chan<- prometheus.Metric) {
 	gauge(b.held, held, err)
 	overdue, err := webhook.Overdue(ctx, b.db, time.Now())
 	gauge(b.webhooks, overdue.Seconds(), err)
+	requests, err := visitor.Waiting(ctx, b.db)
+	gauge(b.visitors, float64(requests), err)
 }
 
 // hitMetrics adds the metrics of the queue of opens and clicks.

@@ -24,7 +24,7 @@ func TestMetricsOfTheBacklogAndRequests(t *testing.T) {
 		}
 		for _, name := range []string{
 			"packetboat_messages_waiting", "packetboat_messages_deferred", "packetboat_queue_age_seconds",
-			"packetboat_journal_lag", "packetboat_request_duration_seconds", "packetboat_sends_held",
+			"packetboat_journal_lag", "packetboat_request_duration_seconds", "packetboat_sends_held", "packetboat_visitor_requests_waiting",
 		} {
 			if got[name] != 1 {
 				t.Errorf("%s has %d values, want 1", name, got[name])

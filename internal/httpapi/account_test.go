@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -329,6 +330,16 @@ func TestAccountSettingsHaveTwoForms(t *testing.T) {
 		}).body
 		if address := got["postal_address"].(map[string]any); address["line1"] != nil || address["city"] != "Delft" || address["country"] != "NL" || got["default_email_type_key"] != "newsletter" {
 			t.Errorf("a second change leaves %v", got)
+		}
+		got = o.want(200, "", admin, "PUT /settings/account", map[string]any{"tracked_domains": []string{"Shop.example.com", "shop.example.com", "bücher.example", "127.0.0.1", "localhost"}}).body
+		if list := fmt.Sprint(got["tracked_domains"]); list != "[shop.example.com xn--bcher-kva.example 127.0.0.1 localhost]" {
+			t.Errorf("tracked domains are %s", list)
+		}
+		for _, domains := range []any{[]string{"https://shop.example"}, []string{"shop.example:8080"}, []string{""}, []any{1}, slices.Repeat([]string{"a.example"}, 51)} {
+			o.want(400, "INVALID_INPUT", admin, "PUT /settings/account", map[string]any{"tracked_domains": domains})
+		}
+		if list := o.want(200, "", admin, "PUT /settings/account", map[string]any{"tracked_domains": nil}).body["tracked_domains"]; fmt.Sprint(list) != "[]" {
+			t.Errorf("cleared, tracked domains are %v", list)
 		}
 		a := o.want(400, "INVALID_INPUT", admin, "PUT /settings/account", map[string]any{"timezone": "Mars", "sunset_days": 0, "tracked_domains": []string{"x org"}})
 		for _, path := range []string{`"timezone"`, `"sunset_days"`, `"tracked_domains"`} {

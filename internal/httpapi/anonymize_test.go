@@ -134,6 +134,12 @@ func addHistory(t *testing.T, s *apiTest, list, first, last string) person {
 		t.Fatal(err)
 	}
 
+	_, err = s.db.Exec(t.Context(), `INSERT INTO visitor (tenant_id, id, contact_id, first_seen_at, seen_at, session_at, strength, linked_at, first_touch)
+			VALUES ($1, $2, $3, $4, $4, $4, 1, $4, $5)`, s.acme, id.New[id.Visitor](), p.id, s.now.UnixMicro(), `{"landing_url": "https://example.org/`+first+`"}`)
+	if err != nil {
+		t.Fatal(err)
+	}
+
 	// Both addresses were on the suppression list, the former one was removed.
 	for _, address := range []string{former, email} {
 		s.must(201, "key", "POST /suppressions", `{"email": "`+address+`", "reason": "said `+first+`"}`)

@@ -33,6 +33,7 @@ import (
 	"github.com/packetboat/packetboat/internal/tenant"
 	"github.com/packetboat/packetboat/internal/track"
 	"github.com/packetboat/packetboat/internal/usage"
+	"github.com/packetboat/packetboat/internal/visitor"
 )
 
 // gate authenticates test callers. The API key "key" has every scope, "key a:b c:d" has these; a
@@ -241,7 +242,7 @@ func (r response) wantFields(t *testing.T, want map[string]string) {
 
 // personalData are all tables with personal data.
 func personalData() []contact.PersonalData {
-	return []contact.PersonalData{segment.PersonalData(), outbox.PersonalData(), track.PersonalData(), mailbox.PersonalData(), suppression.PersonalData(), seedlist.PersonalData()}
+	return []contact.PersonalData{segment.PersonalData(), outbox.PersonalData(), track.PersonalData(), mailbox.PersonalData(), suppression.PersonalData(), seedlist.PersonalData(), visitor.PersonalData()}
 }
 
 const unknownID = "01900000-0000-7000-8000-000000000000"

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"maps"
 	"slices"
 	"time"
 
@@ -76,46 +75,81 @@ func pause(ctx context.Context, d time.Duration) {
 	}
 }
 
-// inboxRef is a request in the inbox, without its data.
-type inboxRef struct {
-	tenant id.Tenant
-	id     id.VisitorRequest
-}
+// maxRounds bounds the rounds of Drain, so that the other tasks get their turn.
+const maxRounds = 50
 
-// Drain applies the requests that are in the inbox, oldest first. Those that fail stay there,
-// and do not stop the others.
+// Drain applies the requests in the inbox, in the order of each tenant. Tenants take turns, so
+// that one with many requests does not hold up the others. Requests that fail stay there.
 func (e *Engine) Drain(ctx context.Context) error {
 	var errs []error
-	var after id.VisitorRequest
-	for {
-		rows, err := e.DB.Query(ctx, `
-			SELECT tenant_id, id FROM visitor_inbox WHERE id > $1 ORDER BY id LIMIT $2 /* all tenants: one inbox */`, after, inboxPage)
-		page, err := sqldb.Collect(rows, err, func(scan func(...any) error) (r inboxRef, err error) {
-			err = scan(&r.tenant, &r.id)
+	tried := map[id.Tenant]id.VisitorRequest{} // the last request of each tenant
+	for range maxRounds {
+		n, err := e.round(ctx, tried)
+		if err != nil {
+			errs = append(errs, err)
+		}
+		if n == 0 || ctx.Err() != nil {
+			break
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// round applies a page of requests of each tenant, after those that were tried, and returns
+// their number.
+func (e *Engine) round(ctx context.Context, tried map[id.Tenant]id.VisitorRequest) (n int, err error) {
+	var errs []error
+	for t, more, err := e.nextTenant(ctx, 0); ; t, more, err = e.nextTenant(ctx, t) {
+		if err != nil || !more {
+			return n, errors.Join(append(errs, err)...)
+		}
+		rows, err := e.DB.Query(ctx, `SELECT id FROM visitor_inbox WHERE tenant_id = $1 AND id > $2 ORDER BY id LIMIT $3`, t, tried[t], inboxPage)
+		page, err := sqldb.Collect(rows, err, func(scan func(...any) error) (r id.VisitorRequest, err error) {
+			err = scan(&r)
 			return r, err
 		})
 		if err != nil {
-			return errors.Join(append(errs, fmt.Errorf("list requests of visitors: %w", err))...)
+			return n, errors.Join(append(errs, fmt.Errorf("list requests of visitors: %w", err))...)
 		}
-		of := map[id.Tenant][]id.VisitorRequest{}
-		for _, r := range page {
-			of[r.tenant] = append(of[r.tenant], r.id)
-		}
-		for _, t := range slices.Sorted(maps.Keys(of)) {
-			for part := range slices.Chunk(of[t], applyAtOnce) {
-				if err := e.applyPart(ctx, t, part); err != nil {
-					errs = append(errs, err)
-				}
-				if ctx.Err() != nil {
-					return ctx.Err()
-				}
+		for part := range slices.Chunk(page, applyAtOnce) {
+			tried[t] = part[len(part)-1]
+			n += len(part)
+			if err := e.applyPart(ctx, t, part); err != nil {
+				errs = append(errs, err)
+			}
+			if ctx.Err() != nil {
+				return n, ctx.Err()
 			}
 		}
-		if len(page) < inboxPage {
-			return errors.Join(errs...)
-		}
-		after = page[len(page)-1].id
 	}
+}
+
+// nextTenant returns the first tenant after t with requests in the inbox.
+func (e *Engine) nextTenant(ctx context.Context, t id.Tenant) (next id.Tenant, found bool, err error) {
+	err = e.DB.QueryRow(ctx, `
+		SELECT tenant_id FROM visitor_inbox WHERE tenant_id > $1
+		ORDER BY tenant_id LIMIT 1 /* all tenants: one round through those with requests */`, t).Scan(&next)
+	if errors.Is(err, sqldb.ErrNoRows) {
+		return 0, false, nil
+	}
+	if err != nil {
+		return 0, false, fmt.Errorf("find a tenant with requests of visitors: %w", err)
+	}
+	return next, true, nil
+}
+
+// mostWaiting is the largest number that Waiting returns.
+const mostWaiting = 100_000
+
+// Waiting counts the requests in the inbox, up to mostWaiting.
+func Waiting(ctx context.Context, db *sqldb.DB) (int, error) {
+	var n int
+	err := db.QueryRow(ctx, `
+		SELECT COUNT(*) FROM (SELECT 1 FROM visitor_inbox LIMIT $1) AS waiting /* all tenants: a metric */`, mostWaiting).Scan(&n)
+	if err != nil {
+		return 0, fmt.Errorf("count requests of visitors: %w", err)
+	}
+	return n, nil
 }
 
 // applyPart applies some requests of a tenant. If that fails, each is applied alone; one that
