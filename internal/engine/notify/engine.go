@@ -39,7 +39,7 @@ const (
 )
 
 const (
-	leaseTime = 30 * time.Second       // how long a lease lasts without renewal
+	leaseTime = 20 * time.Second       // how long a lease lasts without renewal
 	idle      = time.Second            // interval of polling without a wake-up
 	reload    = 250 * time.Millisecond // interval of polling for more deliveries of an endpoint that is being served
 	slice     = 10 * time.Second       // after this an endpoint yields if others wait
