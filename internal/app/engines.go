@@ -18,6 +18,7 @@ import (
 	"github.com/packetboat/packetboat/internal/engine/dispatch"
 	"github.com/packetboat/packetboat/internal/engine/notify"
 	"github.com/packetboat/packetboat/internal/engine/watch"
+	"github.com/packetboat/packetboat/internal/event"
 	"github.com/packetboat/packetboat/internal/httpapi"
 	"github.com/packetboat/packetboat/internal/id"
 	"github.com/packetboat/packetboat/internal/job"
@@ -51,6 +52,7 @@ func followers(now func() time.Time, log *slog.Logger) []journal.Follower {
 		track.ProofFollower(),
 		seedlist.Follower(),
 		webhook.Follower(now),
+		event.Follower(),
 	}
 }
 

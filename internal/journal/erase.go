@@ -58,6 +58,7 @@ func timelinePage(ctx context.Context, db *sqldb.DB, tenant id.Tenant, contact i
 // impersonal are the keys in entries' data that do not identify a person. They include all that
 // followers and counts use.
 var impersonal = map[Type][]string{
+	CustomEvent:         {"type", "source", "deleted"},
 	EmailBounced:        {"class", "category", "code", "enhanced"},
 	EmailFailed:         {"category", "code", "enhanced"},
 	EmailDeferred:       {"category", "code", "enhanced", "next_attempt_at"},

@@ -18,7 +18,7 @@ DECLARE
 		'content', 'content_link', 'template', 'block', 'library_entry', 'library_version', 'sink_message',
 		'send', 'send_terms', 'send_ready', 'outbox', 'outbox_mix', 'outbox_note', 'outbox_claim', 'outbox_turn', 'outbox_attempt',
 		'outbox_day', 'outbox_slot', 'outbox_sample', 'outbox_wait', 'outbox_mix_sum', 'outbox_time_sum', 'outbox_bounce_sum',
-		'hit_inbox', 'hit', 'hit_proof', 'engagement', 'engagement_sum', 'engagement_time_sum', 'engagement_attribute_sum', 'link_sum', 'report_cache', 'event_key',
+		'hit_inbox', 'hit', 'hit_proof', 'engagement', 'engagement_sum', 'engagement_time_sum', 'engagement_attribute_sum', 'link_sum', 'report_cache', 'event_key', 'event_seen',
 		'visitor_inbox', 'visitor', 'visitor_kept', 'visitor_total',
 		'segment', 'segment_member', 'segment_reference', 'segment_turn', 'saved_filter',
 		'broadcast', 'broadcast_run', 'job', 'job_file', 'job_file_chunk',
