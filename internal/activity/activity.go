@@ -1,8 +1,9 @@
-// Package activity lists the activity of a contact, newest first.
+// Package activity lists the activity of a contact (List) and of all contacts of a tenant (Feed),
+// newest first.
 //
-// It has no tables of its own: it reads the contact's entries in the journal, its messages in the
-// outbox, and its opens and clicks, which are hits. The caller passes a function that returns the
-// names of broadcasts.
+// It has no tables of its own: it reads entries of the journal, messages in the outbox, opens and
+// clicks, which are hits, and the creation of contacts. The caller passes a function that returns
+// the names of broadcasts.
 package activity
 
 import (
@@ -34,6 +35,7 @@ func idOf[T ~[16]byte](record T) ID { return ID(record) }
 // Item is one event of a contact's activity.
 type Item struct {
 	ID             ID
+	Contact        id.Contact
 	Type           journal.Type
 	EventName      string // of a custom event
 	At             time.Time
@@ -54,9 +56,10 @@ type Position struct {
 
 // Query selects a page.
 type Query struct {
-	Types []journal.Type // empty: all
-	After *Position
-	Limit int
+	Types     []journal.Type // empty: all
+	EventName string         // only custom events with this name; empty: all
+	After     *Position
+	Limit     int
 }
 
 // Names returns the names of broadcasts by id; missing ones are left out.
@@ -64,34 +67,43 @@ type Names func(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.Br
 
 // List returns a page of a contact's activity, and the position of the next one.
 func List(ctx context.Context, db *sqldb.DB, c contact.Contact, q Query, names Names) ([]Item, *Position, error) {
-	r := reader{db: db, c: c, q: q, names: names}
+	r := reader{db: db, tenant: c.Tenant, c: c, q: q, names: names}
 	for _, read := range []func(context.Context) error{r.entries, r.mails, r.hits, r.creation} {
 		if err := read(ctx); err != nil {
 			return nil, nil, fmt.Errorf("list the activity of a contact: %w", err)
 		}
 	}
+	for i := range r.found {
+		r.found[i].Contact = c.ID
+	}
+	return r.page(ctx)
+}
+
+// page returns the newest of the found items, with the sources and names that they refer to.
+func (r *reader) page(ctx context.Context) ([]Item, *Position, error) {
 	slices.SortFunc(r.found, func(a, b Item) int {
 		return cmp.Or(b.At.Compare(a.At), id.Compare(b.ID, a.ID))
 	})
 	var next *Position
-	if len(r.found) > q.Limit {
-		r.found = r.found[:q.Limit]
-		last := r.found[q.Limit-1]
+	if len(r.found) > r.q.Limit {
+		r.found = r.found[:r.q.Limit]
+		last := r.found[r.q.Limit-1]
 		next = &Position{last.At, last.ID}
 	}
 	if err := r.sources(ctx); err != nil {
-		return nil, nil, fmt.Errorf("list the activity of a contact: %w", err)
+		return nil, nil, fmt.Errorf("read the sources of activity: %w", err)
 	}
 	return r.found, next, r.name(ctx)
 }
 
 // reader collects the newest items of each source; a page cannot need more of any.
 type reader struct {
-	db    *sqldb.DB
-	c     contact.Contact
-	q     Query
-	names Names
-	found []Item
+	db     *sqldb.DB
+	tenant id.Tenant
+	c      contact.Contact // none in a feed
+	q      Query
+	names  Names
+	found  []Item
 }
 
 // before returns the parameters for the position of the page.
@@ -104,6 +116,9 @@ func (r *reader) before() (int64, ID) {
 
 // wants reports whether the query includes any of the types.
 func (r *reader) wants(types ...journal.Type) bool {
+	if r.q.EventName != "" && !slices.Contains(types, journal.CustomEvent) {
+		return false
+	}
 	return len(r.q.Types) == 0 || slices.ContainsFunc(types, func(t journal.Type) bool { return slices.Contains(r.q.Types, t) })
 }
 
@@ -124,6 +139,10 @@ func (r *reader) entries(ctx context.Context) error {
 	if len(r.q.Types) > 0 {
 		only = ` AND type` + r.db.In(6)
 		args = append(args, sqldb.List(r.db, r.q.Types))
+	}
+	if r.q.EventName != "" {
+		args = append(args, r.q.EventName)
+		only += fmt.Sprintf(` AND type = 'event' AND name || '' = $%d`, len(args))
 	}
 	inGroup, args := journal.InGroup(r.db, r.c.Tenant, args...)
 	rows, err := r.db.Query(ctx, `
@@ -274,7 +293,7 @@ func (r *reader) sources(ctx context.Context) error {
 			sends = append(sends, i.send)
 		}
 	}
-	from, err := outbox.Sources(ctx, r.db, r.c.Tenant, sends)
+	from, err := outbox.Sources(ctx, r.db, r.tenant, sends)
 	for at := range r.found {
 		i := &r.found[at]
 		i.cameFrom(from[i.send])
@@ -291,7 +310,7 @@ func (r *reader) name(ctx context.Context) error {
 			ids = append(ids, i.Broadcast)
 		}
 	}
-	names, err := r.names(ctx, r.db, r.c.Tenant, ids)
+	names, err := r.names(ctx, r.db, r.tenant, ids)
 	if err != nil {
 		return err
 	}

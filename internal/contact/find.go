@@ -1,7 +1,11 @@
 package contact
 
 import (
+	"cmp"
+	"context"
+	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/packetboat/packetboat/internal/id"
 	"github.com/packetboat/packetboat/internal/sqldb"
@@ -46,4 +50,34 @@ func QueueFind(b *sqldb.Batch, tx *sqldb.DB, tenant id.Tenant, ids []id.Contact,
 		}, tenant, sqldb.List(tx, slices.Compact(emails)))
 	}
 	return f
+}
+
+// Label is how lists show a contact.
+type Label struct {
+	Email string
+	Name  string // empty: none
+}
+
+// Labels returns the labels of contacts.
+func Labels(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.Contact) (map[id.Contact]Label, error) {
+	found := make(map[id.Contact]Label, len(ids))
+	if len(ids) == 0 {
+		return found, nil
+	}
+	rows, err := db.Query(ctx, `
+		SELECT id, email, COALESCE(full_name, ''), COALESCE(first_name, ''), COALESCE(last_name, '') FROM contact
+		WHERE tenant_id = $1 AND id`+db.In(2), tenant, sqldb.List(db, ids))
+	err = sqldb.Each(rows, err, func(scan func(...any) error) error {
+		var c id.Contact
+		var l Label
+		var first, last string
+		err := scan(&c, &l.Email, &l.Name, &first, &last)
+		l.Name = cmp.Or(l.Name, strings.TrimSpace(first+" "+last))
+		found[c] = l
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("load labels of contacts: %w", err)
+	}
+	return found, nil
 }

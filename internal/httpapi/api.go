@@ -69,6 +69,7 @@ func (a *API) Register(r *endpoint.Router) {
 	contacts.cursors = cursors
 
 	accountAPI{db: a.DB, box: a.Box, gate: a.Gate, now: a.Now}.register(r)
+	activityAPI{db: a.DB, cursors: cursors}.register(r)
 	apiKeysAPI{db: a.DB, gate: a.Gate, now: a.Now}.register(r)
 	auditAPI{db: a.DB, cursors: cursors}.register(r)
 	limits := a.Limits

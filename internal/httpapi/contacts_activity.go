@@ -50,16 +50,9 @@ func (api contactsAPI) listContactActivity(ctx context.Context, p auth.Principal
 	if err != nil {
 		return none, err
 	}
-	q := activity.Query{Limit: endpoint.Limit(in.Limit)}
-	for _, t := range endpoint.CommaList(in.Types) {
-		q.Types = append(q.Types, journal.Type(t))
-	}
-	if in.Cursor != "" {
-		after, err := decodeTimePosition[activity.ID](api.cursors, in.Cursor, "occurred_at")
-		if err != nil {
-			return none, err
-		}
-		q.After = &activity.Position{At: after.at, ID: after.id}
+	q, err := activityQuery(api.cursors, in.Types, in.Cursor, in.Limit)
+	if err != nil {
+		return none, err
 	}
 	c, err := contact.ByID(ctx, api.db, p.Tenant, contactID)
 	if err != nil {
@@ -71,18 +64,20 @@ func (api contactsAPI) listContactActivity(ctx context.Context, p auth.Principal
 	}
 	rows := make([]activityRow, len(items))
 	for i, it := range items {
-		properties := map[string]any{}
-		if err := json.Unmarshal(it.Properties, &properties); err != nil {
-			return none, fmt.Errorf("properties of %s: %w", it.ID, err)
-		}
-		rows[i] = activityRow{
-			ID: it.ID, Type: it.Type, EventName: orNull(it.EventName), OccurredAt: endpoint.At(it.At), Source: it.Source, Title: it.Title,
-			Properties: properties, BroadcastID: orNull(it.Broadcast), SequenceID: orNull(it.Sequence), Classification: orNull(it.Classification),
+		if rows[i], err = rowOfActivity(it); err != nil {
+			return none, err
 		}
 	}
-	cursor := ""
-	if next != nil {
-		cursor = timePosition[activity.ID]{next.At, next.ID}.encode(api.cursors, "occurred_at")
+	return endpoint.Page(rows, activityCursor(api.cursors, next)), nil
+}
+
+func rowOfActivity(it activity.Item) (activityRow, error) {
+	properties := map[string]any{}
+	if err := json.Unmarshal(it.Properties, &properties); err != nil {
+		return activityRow{}, fmt.Errorf("properties of %s: %w", it.ID, err)
 	}
-	return endpoint.Page(rows, cursor), nil
+	return activityRow{
+		ID: it.ID, Type: it.Type, EventName: orNull(it.EventName), OccurredAt: endpoint.At(it.At), Source: it.Source, Title: it.Title,
+		Properties: properties, BroadcastID: orNull(it.Broadcast), SequenceID: orNull(it.Sequence), Classification: orNull(it.Classification),
+	}, nil
 }

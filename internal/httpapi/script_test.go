@@ -90,6 +90,8 @@ var (
 // otherSteps call every other operation, in an order in which each can succeed.
 var otherSteps = []step{
 	{op: "getSession", status: 200},
+	{op: "listActivity", query: "types=event,contact_created&event_name=&contact_id={contact}&limit=2", status: 200},
+	{op: "listSuggestions", query: "for=event_properties&event_name=order&q=or", status: 200},
 	{op: "listAuditLog", query: "limit=2", status: 200},
 	{op: "listApiKeys", status: 200},
 	{op: "listScopes", status: 200},
