@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"net"
 	"net/http"
 	"net/netip"
 	"path"
@@ -16,6 +17,7 @@ import (
 	"github.com/packetboat/packetboat/internal/endpoint"
 	"github.com/packetboat/packetboat/internal/engine/classify"
 	"github.com/packetboat/packetboat/internal/engine/deliver"
+	"github.com/packetboat/packetboat/internal/engine/inbound"
 	"github.com/packetboat/packetboat/internal/event"
 	"github.com/packetboat/packetboat/internal/field"
 	"github.com/packetboat/packetboat/internal/httpapi"
@@ -46,6 +48,7 @@ import (
 type parts struct {
 	handler http.Handler
 	loops   []loop
+	inbound *inbound.Server // nil: this process receives no mail
 }
 
 // tools are dependencies that several parts share.
@@ -100,6 +103,9 @@ func (s *Server) assemble(ctx context.Context, registry prometheus.Registerer) (
 	for range s.writers() {
 		out.loops = append(out.loops, loop{"save contacts", api.Saver.Run}, loop{"record events", api.Recorder.Run})
 	}
+	if err := s.returned(registry, out, mux, t); err != nil {
+		return nil, err
+	}
 	if s.has(RoleAPI) || s.has(RoleApp) {
 		if err := reference(mux, router); err != nil {
 			return nil, err
@@ -130,6 +136,44 @@ func (s *Server) writers() int {
 		return 2
 	}
 	return 1
+}
+
+// returned adds the parts that receive mail that comes back, and providers' reports about mail.
+func (s *Server) returned(registry prometheus.Registerer, out *parts, mux *http.ServeMux, t tools) error {
+	if !s.has(RoleInbound) && !s.has(RoleTrack) && !s.has(RoleWorker) {
+		return nil
+	}
+	log := s.Log.With("part", "inbound")
+	recorder := inbound.NewRecorder(s.Store.DB)
+	for range s.writers() {
+		out.loops = append(out.loops, loop{"record reports", recorder.Run})
+	}
+	receiver := &inbound.Receiver{
+		DB: s.Store.DB, Keys: t.keys, Contents: t.contents, Senders: t.senders, Recorder: recorder, Metrics: inbound.NewMetrics(registry),
+		Log: log, Now: t.now, Host: s.Config.RecordHosts().MX, Feedback: s.Config.FeedbackAddress,
+	}
+	if !s.has(RoleInbound) || s.Config.InboundListen == "" {
+		return nil
+	}
+	out.inbound = &inbound.Server{Receiver: receiver, Log: log}
+	if s.Config.InboundTLSCert == "" {
+		return nil
+	}
+	config, err := inbound.CertificateFiles(s.Config.InboundTLSCert, s.Config.InboundTLSKey, t.now)
+	out.inbound.TLS = config
+	return err
+}
+
+// listenInbound opens the listener for returned mail, if this process has one.
+func (s *Server) listenInbound() (net.Listener, error) {
+	if !s.has(RoleInbound) || s.Config.InboundListen == "" {
+		return nil, nil
+	}
+	l, err := listen("PACKETBOAT_INBOUND_LISTEN", s.Config.InboundListen)
+	if err == nil {
+		s.Log.Info("returned mail is received", "listen", l.Addr().String())
+	}
+	return l, err
 }
 
 // api returns the operations and their handler.

@@ -34,6 +34,10 @@ type Options struct {
 	BaseURL                string `name:"base-url" env:"PACKETBOAT_BASE_URL" help:"Address the world reaches this installation at. Default: http:// and the listen address."`
 	SecretKey              string `name:"secret-key" env:"PACKETBOAT_SECRET_KEY" help:"32 bytes in base64 that encrypt and sign. Default: made once, and kept in the data directory."`
 	AdminListen            string `name:"admin-listen" env:"PACKETBOAT_ADMIN_LISTEN" default:"127.0.0.1:9090" help:"Address of /metrics, never public; off for none."`
+	InboundListen          string `name:"inbound-listen" env:"PACKETBOAT_INBOUND_LISTEN" help:"Address that returned mail is received on by SMTP, as host:port, such as :25. Set it in all processes: those with the role inbound listen, and workers add an address for unsubscribing to mails. Default: none is received."`
+	InboundTLSCert         string `name:"inbound-tls-cert" env:"PACKETBOAT_INBOUND_TLS_CERT" help:"File with the certificate chain, in PEM, with which STARTTLS is offered to servers that return mail. Default: it is not offered."`
+	InboundTLSKey          string `name:"inbound-tls-key" env:"PACKETBOAT_INBOUND_TLS_KEY" help:"File with the key of that certificate, in PEM."`
+	FeedbackAddress        string `name:"feedback-address" env:"PACKETBOAT_FEEDBACK_ADDRESS" help:"Address that abuse reports of mailbox providers are sent to, at a host whose mail is received here. Default: only postmaster and abuse."`
 	RateLimitPerMinute     string `name:"rate-limit-per-minute" env:"PACKETBOAT_RATE_LIMIT_PER_MINUTE" default:"1000" help:"Requests a minute per API key, and per session."`
 	MaxConnections         string `name:"max-connections" env:"PACKETBOAT_MAX_CONNECTIONS" default:"4000" help:"Connections that are kept open at once on the public listener; health checks are answered beyond."`
 	TrustedProxies         string `name:"trusted-proxies" env:"PACKETBOAT_TRUSTED_PROXIES" help:"Networks whose X-Forwarded-For is believed, as CIDRs with commas between them. Default: none."`
@@ -67,6 +71,10 @@ type Config struct {
 	BaseURL            *url.URL
 	SecretKey          []byte // nil: from the data directory
 	AdminListen        string // empty: none
+	InboundListen      string // empty: none
+	InboundTLSCert     string
+	InboundTLSKey      string
+	FeedbackAddress    string
 	RateLimitPerMinute int
 	MaxConnections     int
 	TrustedProxies     []netip.Prefix
@@ -173,6 +181,7 @@ func (o Options) Config() (Config, error) {
 	default:
 		c.AdminListen = o.AdminListen
 	}
+	c.inbound(o, &m)
 	n, err := strconv.Atoi(o.RateLimitPerMinute)
 	if err != nil || n < 1 || n > 1_000_000_000 {
 		m.add("PACKETBOAT_RATE_LIMIT_PER_MINUTE", "is %q; write a whole number from 1, such as 1000", o.RateLimitPerMinute)
@@ -227,6 +236,24 @@ func (o Options) Config() (Config, error) {
 		return Config{}, m
 	}
 	return c, nil
+}
+
+// inbound sets what is configured for returned mail.
+func (c *Config) inbound(o Options, m *Mistakes) {
+	c.InboundListen, c.InboundTLSCert, c.InboundTLSKey = o.InboundListen, o.InboundTLSCert, o.InboundTLSKey
+	if o.InboundListen != "" && !hostPort(o.InboundListen) {
+		m.add("PACKETBOAT_INBOUND_LISTEN", "is %q; write host:port, such as :25", o.InboundListen)
+	}
+	if (o.InboundTLSCert == "") != (o.InboundTLSKey == "") {
+		m.add("PACKETBOAT_INBOUND_TLS_CERT", "and PACKETBOAT_INBOUND_TLS_KEY go together; set both or neither")
+	}
+	if o.FeedbackAddress != "" {
+		addr, err := address.Normalize(o.FeedbackAddress)
+		if err != nil {
+			m.add("PACKETBOAT_FEEDBACK_ADDRESS", "is not an address: %s", err)
+		}
+		c.FeedbackAddress = addr
+	}
 }
 
 func (c *Config) baseURL(text string, m *Mistakes) {

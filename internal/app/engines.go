@@ -73,7 +73,7 @@ func (s *Server) engines(registry prometheus.Registerer, api *httpapi.API, t too
 		e := &deliver.Engine{
 			DB: db, Box: s.Store.Box, Keys: t.keys, Contents: t.contents, Senders: t.senders, Signers: t.signers, Renderer: t.renderer,
 			Log: s.Log.With("engine", "deliver"), Now: t.now, Metrics: metrics, Wake: messages,
-			FeedbackSender: s.Config.FeedbackSenderID, AllowPrivate: t.private, Alone: alone(db),
+			FeedbackSender: s.Config.FeedbackSenderID, ReceivesMail: s.Config.InboundListen != "", AllowPrivate: t.private, Alone: alone(db),
 			Lease: s.Config.NodeLease,
 		}
 		return e.Run(ctx)

@@ -23,13 +23,12 @@ import (
 // Role is a part of the program that a process runs.
 type Role string
 
-// The roles. Roles without a function yet (inbound) are accepted, so that a deployment need not
-// change when they have one.
+// The roles.
 const (
 	RoleAPI     Role = "api"     // the tenant API and the pages
 	RoleApp     Role = "app"     // sign-in, the mailbox
 	RoleTrack   Role = "track"   // the links in mails
-	RoleInbound Role = "inbound" // inbound mail
+	RoleInbound Role = "inbound" // mail that comes back, if it is configured
 	RoleWorker  Role = "worker"  // the engines
 )
 
@@ -70,6 +69,14 @@ func (s *Server) Run(ctx context.Context) error {
 	parts, err := s.assemble(ctx, registry)
 	if err != nil {
 		return err
+	}
+	returned, err := s.listenInbound()
+	if err != nil {
+		return err
+	}
+	if returned != nil {
+		defer returned.Close()
+		parts.loops = append(parts.loops, loop{"inbound mail", func(ctx context.Context) error { return parts.inbound.Serve(ctx, returned) }})
 	}
 	public, err := listen("PACKETBOAT_LISTEN", s.Config.Listen)
 	if err != nil {

@@ -7,8 +7,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/packetboat/packetboat/internal/contact"
-	"github.com/packetboat/packetboat/internal/journal"
 	"github.com/packetboat/packetboat/internal/outbox"
 	"github.com/packetboat/packetboat/internal/sender"
 	"github.com/packetboat/packetboat/internal/sqldb"
@@ -110,20 +108,7 @@ func (p *Recipient) unsubscribeContact(ctx context.Context, m outbox.Record) err
 	if err != nil {
 		return err
 	}
-	now := p.Now()
-	return p.DB.InTx(ctx, func(tx *sqldb.DB) error {
-		err := contact.Unsubscribe(ctx, tx, m.Tenant, m.Contact, s.UnsubscribeScope(), now)
-		if err != nil && !errors.Is(err, contact.ErrNotFound) { // a contact that is gone gets nothing anyway
-			return err
-		}
-		fresh, err := track.SetFlag(ctx, tx, m.Tenant, m.Send, m.ID, track.Unsubscribed, now)
-		if err != nil || !fresh {
-			return err
-		}
-		return journal.Append(ctx, tx, journal.Entry{
-			Tenant: m.Tenant, Type: journal.EmailUnsubscribed, Contact: m.Contact, Send: m.Send, Message: m.ID, At: now,
-		})
-	})
+	return track.RecordUnsubscribe(ctx, p.DB, m, s.UnsubscribeScope(), p.Now())
 }
 
 // masked shows enough of an address for its owner to recognize it.

@@ -255,6 +255,22 @@ func Domains(ctx context.Context, db *sqldb.DB, tenant id.Tenant) ([]Domain, err
 	return list, nil
 }
 
+// ReturnPathTenants returns the tenants with a sending domain whose return path is at host. Several may
+// have declared the same domain.
+func ReturnPathTenants(ctx context.Context, db *sqldb.DB, host string) ([]id.Tenant, error) {
+	rows, err := db.Query(ctx, `
+		SELECT DISTINCT tenant_id FROM sending_domain WHERE return_path_host = $1
+		/* all tenants: the host of an address determines the tenant */ ORDER BY tenant_id`, host)
+	list, err := sqldb.Collect(rows, err, func(scan func(...any) error) (t id.Tenant, err error) {
+		err = scan(&t)
+		return t, err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("find tenants of a return path: %w", err)
+	}
+	return list, nil
+}
+
 // DomainByID returns one domain, or ErrDomainNotFound.
 func DomainByID(ctx context.Context, db *sqldb.DB, tenant id.Tenant, domain id.Domain) (Domain, error) {
 	d, err := scanDomain(tenant)(db.QueryRow(ctx, `

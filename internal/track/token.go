@@ -81,7 +81,7 @@ type Keys struct{ pools [256]*sync.Pool } // by Kind
 // NewKeys derives the keys from the installation's secret.
 func NewKeys(box *secret.Box) *Keys {
 	k := &Keys{}
-	for _, kind := range []Kind{OpenPixel, ClickLink, Unsubscribe, Preferences, View, returnPath, messageID, binding} {
+	for _, kind := range []Kind{OpenPixel, ClickLink, Unsubscribe, Preferences, View, returnPath, unsubscribeAddress, hook, messageID, binding} {
 		key := box.Derive("track token " + string(rune(kind)))
 		k.pools[kind] = &sync.Pool{New: func() any { return hmac.New(sha256.New, key) }}
 	}
@@ -154,7 +154,7 @@ func (k *Keys) mac(dst []byte, kind Kind, data []byte) []byte {
 // Verify reads a token of kind. There is one spelling of each: base64 decoders
 // pass over line breaks, so those are refused first.
 func (k *Keys) Verify(kind Kind, text string) (Token, error) {
-	if kind == returnPath || kind == messageID || kind == binding || k.pools[kind] == nil {
+	if kind == returnPath || kind == unsubscribeAddress || kind == messageID || kind == hook || kind == binding || k.pools[kind] == nil {
 		return Token{}, ErrBadToken
 	}
 	return k.verify(kind, text)
@@ -198,6 +198,44 @@ const messageID Kind = 'm'
 // MessageID returns the left part of a message's Message-ID (RFC 5322 section 3.6.4): its
 // id, and a code that cannot be guessed and is the same for every attempt.
 func (k *Keys) MessageID(m id.Message) string {
-	const codeBytes = 8
-	return m.String() + "." + hex.EncodeToString(k.mac(nil, messageID, m[:])[:codeBytes])
+	return m.String() + "." + hex.EncodeToString(k.mac(nil, messageID, m[:])[:messageIDBytes])
+}
+
+const messageIDBytes = 8
+
+// VerifyMessageID returns the message of a Message-ID, with or without angle brackets, and the host
+// after the @. The whole code must match: the message alone is not secret.
+func (k *Keys) VerifyMessageID(text string) (m id.Message, host string, err error) {
+	text = strings.ToLower(strings.Trim(strings.TrimSpace(text), "<>"))
+	left, host, _ := strings.Cut(text, "@")
+	name, code, _ := strings.Cut(left, ".")
+	m, ok := id.Parse[id.Message](name)
+	if !ok || !hmac.Equal([]byte(code), []byte(hex.EncodeToString(k.mac(nil, messageID, m[:])[:messageIDBytes]))) {
+		return id.Message{}, "", ErrBadToken
+	}
+	return m, host, nil
+}
+
+// hook is the purpose of the token in the address at which a provider reports on a lane's mail.
+const hook Kind = 'h'
+
+// Hook returns the token in the address of a lane's hooks: tenant, lane, and a MAC.
+func (k *Keys) Hook(tenant id.Tenant, lane id.MTAConfig) string {
+	raw := append([]byte{tokenVersion}, 0, 0, 0, 0)
+	binary.BigEndian.PutUint32(raw[1:], uint32(tenant))
+	raw = append(raw, lane[:]...)
+	return base64.RawURLEncoding.EncodeToString(k.mac(raw, hook, raw))
+}
+
+// VerifyHook returns the tenant and the lane of a token.
+func (k *Keys) VerifyHook(text string) (id.Tenant, id.MTAConfig, error) {
+	raw, err := base64.RawURLEncoding.Strict().DecodeString(text)
+	if err != nil || len(raw) != 1+4+16+macBytes || raw[0] != tokenVersion || strings.ContainsAny(text, "\r\n") {
+		return 0, id.MTAConfig{}, ErrBadToken
+	}
+	body, mac := raw[:len(raw)-macBytes], raw[len(raw)-macBytes:]
+	if !hmac.Equal(mac, k.mac(nil, hook, body)) {
+		return 0, id.MTAConfig{}, ErrBadToken
+	}
+	return id.Tenant(binary.BigEndian.Uint32(body[1:5])), id.MTAConfig(body[5:21]), nil
 }

@@ -69,9 +69,12 @@ func (b *builder) build(j *job) ([]byte, error) {
 			ID:   label(s.Type.Label()) + "." + s.Tenant.Slug + "." + s.Domain.Name,
 		}
 	}
-	returnPath := b.engine.Keys.ReturnPath
+	returnPath, unsubscribe := b.engine.Keys.ReturnPath, b.engine.Keys.UnsubscribeAddress
 	if j.isTest() {
-		returnPath = b.engine.Keys.PreviewReturnPath
+		returnPath, unsubscribe = b.engine.Keys.PreviewReturnPath, b.engine.Keys.PreviewUnsubscribeAddress
+	}
+	if b.engine.ReceivesMail {
+		m.UnsubscribeAddress = "u." + string(unsubscribe(j.item.ID, *j.item.FirstAt)) + "@" + s.Domain.ReturnPathHost
 	}
 	b.envelope = "b." + string(returnPath(j.item.ID, *j.item.FirstAt)) + "@" + s.Domain.ReturnPathHost
 	if cap(b.buf) < signatureRoom {

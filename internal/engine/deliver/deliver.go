@@ -70,6 +70,7 @@ type Engine struct {
 	Stored   func()          // called after results were written; may be nil
 
 	FeedbackSender string        // the last part of Feedback-ID
+	ReceivesMail   bool          // mail for return paths arrives here: messages offer an address to unsubscribe
 	AllowPrivate   bool          // relays on loopback and private addresses
 	Alone          bool          // no other process uses the database: messages of an earlier run are taken back at once
 	Lease          time.Duration // how long a node that does not renew keeps its messages; 0 means 45 s

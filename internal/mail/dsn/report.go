@@ -236,3 +236,20 @@ func firstNonEmpty(list ...string) string {
 	}
 	return ""
 }
+
+// Addresses returns the addresses that a mail was delivered to, as far as its header says so.
+func Addresses(raw []byte) []string {
+	h, _ := readHeader(normalize(raw))
+	var list []string
+	for _, f := range h {
+		switch f.name {
+		case "delivered-to", "x-original-to", "envelope-to", "x-envelope-to", "x-delivered-to", "x-rcpt-to", "to":
+			for _, a := range anAddress.FindAllString(f.value, 20) {
+				if len(list) < MaxParts {
+					list = append(list, strings.ToLower(a))
+				}
+			}
+		}
+	}
+	return list
+}

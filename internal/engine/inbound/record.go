@@ -1,0 +1,197 @@
+package inbound
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/packetboat/packetboat/internal/contact"
+	"github.com/packetboat/packetboat/internal/fault"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/mail/dsn"
+	"github.com/packetboat/packetboat/internal/outbox"
+	"github.com/packetboat/packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/track"
+)
+
+// Effect is what a report changes.
+type Effect string
+
+// The effects.
+const (
+	Bounced      Effect = "bounced"
+	Complained   Effect = "complained"
+	Unsubscribed Effect = "unsubscribed"
+)
+
+// Event is one report about one message.
+type Event struct {
+	Tenant     id.Tenant
+	Message    id.Message
+	Effect     Effect
+	At         time.Time
+	Recipients []dsn.Recipient          // of Bounced: one of them is the message's
+	Scope      contact.UnsubscribeScope // of Unsubscribed
+}
+
+var (
+	// ErrUnsettled means that the message's attempt is not stored yet. The report should be sent again.
+	ErrUnsettled = errors.New("the message is still being sent")
+	// ErrNoMessage means that the tenant has no such message.
+	ErrNoMessage = errors.New("no such message")
+)
+
+// Recorder applies the effects of reports. Those that arrive while one transaction commits are
+// recorded together by the next. Recording a report again changes nothing.
+type Recorder struct {
+	DB    *sqldb.DB
+	group *sqldb.Group[*request]
+}
+
+type request struct {
+	Event
+	err error
+}
+
+const (
+	maxTogether   = 500              // reports of one transaction
+	recordTimeout = 30 * time.Second // after which a call fails
+	maxAge        = 60 * 24 * time.Hour
+)
+
+// NewRecorder returns a Recorder. Record works while Run does.
+func NewRecorder(db *sqldb.DB) *Recorder {
+	r := &Recorder{DB: db}
+	r.group = sqldb.NewGroup(maxTogether, r.flush)
+	return r
+}
+
+// Run records reports until ctx ends.
+func (r *Recorder) Run(ctx context.Context) error { return r.group.Run(ctx) }
+
+// Record records one report, and returns when it is durable. The error may be ErrUnsettled or
+// ErrNoMessage.
+func (r *Recorder) Record(ctx context.Context, e Event) error {
+	ctx, cancel := context.WithTimeout(ctx, recordTimeout)
+	defer cancel()
+	q := &request{Event: e}
+	if err := r.group.Within(ctx, q); err != nil {
+		return err
+	}
+	return q.err
+}
+
+// flush records reports with one transaction for each tenant. If that fails, each is tried alone, so
+// that one report does not fail another.
+func (r *Recorder) flush(ctx context.Context, batch []*request) error {
+	ctx, cancel := fault.Within(ctx, recordTimeout)
+	defer cancel()
+	byTenant := map[id.Tenant][]*request{}
+	for _, q := range batch {
+		byTenant[q.Tenant] = append(byTenant[q.Tenant], q)
+	}
+	for tenant, list := range byTenant {
+		err := r.recordTenant(ctx, tenant, list)
+		if err == nil {
+			continue
+		}
+		for _, q := range list {
+			if q.err = err; len(list) > 1 && ctx.Err() == nil {
+				q.err = r.recordTenant(ctx, tenant, []*request{q})
+				if q.err == nil {
+					continue
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// recordTenant records reports of one tenant. An error of a single report is stored in it.
+func (r *Recorder) recordTenant(ctx context.Context, tenant id.Tenant, list []*request) error {
+	var results []error
+	err := r.DB.InTx(ctx, func(tx *sqldb.DB) error {
+		results = make([]error, len(list))
+		ids := make([]id.Message, len(list))
+		for i, q := range list {
+			ids[i] = q.Message
+		}
+		messages, err := outbox.FindAll(ctx, tx, tenant, ids)
+		if err != nil {
+			return err
+		}
+		var bounces []outbox.Bounce
+		for i, q := range list {
+			m, ok := messages[q.Message]
+			switch {
+			case !ok:
+				results[i] = ErrNoMessage
+			case m.SentAt == nil && m.State == outbox.Queued:
+				results[i] = ErrUnsettled
+			case m.SentAt == nil || q.At.Sub(*m.SentAt) > maxAge: // too late to mean anything
+			case q.Effect == Bounced:
+				if b, ok := bounceOf(m, q.Event); ok {
+					bounces = append(bounces, b)
+				}
+			}
+		}
+		if len(bounces) > 0 {
+			if _, err := outbox.RecordBounces(ctx, tx, tenant, bounces); err != nil {
+				return err
+			}
+		}
+		for i, q := range list {
+			m, ok := messages[q.Message]
+			if !ok || results[i] != nil || m.SentAt == nil {
+				continue
+			}
+			switch q.Effect {
+			case Complained:
+				if q.At.Sub(*m.SentAt) <= maxAge {
+					err = track.RecordComplaint(ctx, tx, m, q.At)
+				}
+			case Unsubscribed: // at any age
+				err = track.RecordUnsubscribe(ctx, tx, m, q.Scope, q.At)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return fault.Timely(ctx, fmt.Errorf("record reports: %w", err))
+	}
+	for i, q := range list {
+		q.err = results[i]
+	}
+	return nil
+}
+
+// bounceOf returns the bounce that a report means for its message: that of the recipient with the
+// message's address. Where no recipient has it, since the address was rewritten on the way, a single
+// recipient is taken for it.
+func bounceOf(m outbox.Record, e Event) (outbox.Bounce, bool) {
+	var failed *dsn.Recipient
+	for i := range e.Recipients {
+		r := &e.Recipients[i]
+		if r.Address == m.Email {
+			failed = r
+			break
+		}
+		if len(e.Recipients) == 1 {
+			failed = r
+		}
+	}
+	if failed == nil || !failed.Failed() {
+		return outbox.Bounce{}, false
+	}
+	code := failed.Status
+	if len(code) > 0 && failed.SMTPCode > 0 && int(code[0]-'0') != failed.SMTPCode/100 {
+		code = ""
+	}
+	return outbox.Bounce{Message: m.ID, At: e.At, Refusal: outbox.Refusal{
+		Class: string(failed.Verdict.Class), Category: string(failed.Verdict.Category), Code: failed.SMTPCode, Enhanced: code, Text: failed.Diagnostic,
+	}}, true
+}
