@@ -34,8 +34,8 @@ func (api overviewAPI) register(r *endpoint.Router) {
 }
 
 type overviewRequest struct {
-	From      string `query:"from" format:"date" doc:"First day; 29 days before to when absent."`
-	To        string `query:"to" format:"date" doc:"Last day; today when absent. A range has at most 400 days."`
+	From      string `query:"from" doc:"First day, as YYYY-MM-DD; 29 days before to when absent."`
+	To        string `query:"to" doc:"Last day; today when absent. A range has at most 400 days."`
 	EmailType string `query:"email_type_key" doc:"Only sends of this email type."`
 }
 

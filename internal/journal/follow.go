@@ -2,6 +2,7 @@ package journal
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"time"
 
@@ -124,4 +125,17 @@ func (e *Engine) Drain(ctx context.Context) error {
 		case <-time.After(drainInterval):
 		}
 	}
+}
+
+// CaughtUp reports whether a follower has processed all entries of a tenant.
+func CaughtUp(ctx context.Context, db *sqldb.DB, tenant id.Tenant, follower string) (bool, error) {
+	var behind bool
+	err := db.QueryRow(ctx, `
+		SELECT EXISTS (SELECT 1 FROM journal WHERE grp = $1 AND tenant_id = $2
+			AND pos > COALESCE((SELECT c.pos FROM journal_cursor AS c WHERE c.grp = $1 AND c.follower = $3), 0))`,
+		tenant.Group(), tenant, follower).Scan(&behind)
+	if err != nil {
+		return false, fmt.Errorf("compare a follower with the journal: %w", err)
+	}
+	return !behind, nil
 }

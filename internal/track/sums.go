@@ -89,6 +89,12 @@ type ofSend struct {
 	withdrawn  map[string]bool // links with clicks that do not count any more
 }
 
+func newOfSend() *ofSend {
+	return &ofSend{
+		times: map[int64]TimeSums{}, attributes: map[AttributeValue]AttributeSums{}, links: map[string]LinkSums{}, withdrawn: map[string]bool{},
+	}
+}
+
 // changes are to be added to the sums of a tenant's sends. The zero value is no change.
 type changes struct {
 	flags map[sendMix][]int64
@@ -117,9 +123,7 @@ func (c *changes) of(send id.Send) *ofSend {
 	}
 	s := c.sends[send]
 	if s == nil {
-		s = &ofSend{
-			times: map[int64]TimeSums{}, attributes: map[AttributeValue]AttributeSums{}, links: map[string]LinkSums{}, withdrawn: map[string]bool{},
-		}
+		s = newOfSend()
 		c.sends[send] = s
 	}
 	return s
