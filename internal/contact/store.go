@@ -245,7 +245,7 @@ func Billable(ctx context.Context, db *sqldb.DB, tenant id.Tenant) (int, error) 
 }
 
 // CountPending counts the pending contacts of a tenant, up to limit.
-func CountPending(ctx context.Context, db *sqldb.DB, tenant id.Tenant, limit int) (int64, error) {
+func CountPending(ctx context.Context, db *sqldb.DB, tenant id.Tenant, limit int64) (int64, error) {
 	var n int64
 	err := db.QueryRow(ctx, `
 		SELECT COUNT(*) FROM (SELECT 1 FROM contact WHERE tenant_id = $1 AND global_status = 'pending' LIMIT $2) AS p`, tenant, limit).Scan(&n)

@@ -22,6 +22,8 @@ type Engine struct {
 	Box *secret.Box // opens the secrets with which tenants sign identities
 	Log *slog.Logger
 	Now func() time.Time
+
+	maxPending int64 // replaces maxPending in tests
 }
 
 // Intervals of the engine's tasks.

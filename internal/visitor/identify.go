@@ -1,6 +1,7 @@
 package visitor
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -164,7 +165,7 @@ func (b *batch) pendingFull(ctx context.Context, email string) (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		b.pending = new(maxPending - t.pending)
+		b.pending = new(b.mostPending() - t.pending)
 		if *b.pending <= 0 {
 			if err := b.recountPending(ctx); err != nil {
 				return false, err
@@ -178,9 +179,13 @@ func (b *batch) pendingFull(ctx context.Context, email string) (bool, error) {
 	return len(found) == 0, err
 }
 
+// mostPending is the maximal number of pending contacts.
+func (b *batch) mostPending() int64 { return cmp.Or(b.engine.maxPending, maxPending) }
+
 // recountPending counts the pending contacts of the tenant.
 func (b *batch) recountPending(ctx context.Context) error {
-	n, err := contact.CountPending(ctx, b.tx, b.account.ID, maxPending)
+	most := b.mostPending()
+	n, err := contact.CountPending(ctx, b.tx, b.account.ID, most)
 	if err != nil {
 		return err
 	}
@@ -188,6 +193,6 @@ func (b *batch) recountPending(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("count pending contacts: %w", err)
 	}
-	b.pending = new(int64(maxPending - n))
+	b.pending = new(most - n)
 	return nil
 }

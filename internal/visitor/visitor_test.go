@@ -424,6 +424,37 @@ func TestContactsThatMayNotChangeDoNot(t *testing.T) {
 	})
 }
 
+func TestUnverifiedVisitorsCreateALimitedNumberOfContacts(t *testing.T) {
+	each(t, func(t *testing.T, w *website) {
+		w.engine.LimitPending(3)
+		known := w.create("known@example.org", contact.Change{})
+		identify := func(n int) {
+			w.identify(fmt.Sprintf("v%d", n), fmt.Sprintf("p%d@example.org", n))
+			w.drain()
+		}
+		for n := range 5 {
+			identify(n)
+		}
+		w.identify("v9", known.Email, "traits", fields{"first_name": "Kim"})
+		w.identify("v0", "p0@example.org", "traits", fields{"first_name": "Pat"})
+		w.drain()
+		if !w.has("p2@example.org") || w.has("p3@example.org") || w.has("p4@example.org") {
+			t.Error("other than three contacts were created")
+		}
+		if text(w.contact(known.Email).FirstName) != "Kim" || text(w.contact("p0@example.org").FirstName) != "Pat" {
+			t.Error("contacts that exist are not changed any more")
+		}
+		if _, _, err := contact.Upsert(t.Context(), w.db, w.tenant.ID, "p0@example.org", contact.Change{}, contact.Rules{}, w.now); err != nil { // confirms it
+			t.Fatal(err)
+		}
+		identify(5)
+		identify(6)
+		if !w.has("p5@example.org") || w.has("p6@example.org") {
+			t.Error("the number of pending contacts is not counted again")
+		}
+	})
+}
+
 func TestAVisitorThatBecomesAnotherContactLeavesItsPast(t *testing.T) {
 	each(t, func(t *testing.T, w *website) {
 		key := w.signed()
