@@ -21,6 +21,7 @@ const (
 	maxEventPaths = 200  // of one event; the remaining ones are ignored
 	maxPathLength = 128  // bytes; longer paths are ignored
 	maxElements   = 5    // of an array that are looked at
+	maxSampled    = 100  // events of a name in a batch of the journal whose types and properties are counted
 )
 
 // trace is how often and when something was part of events.
@@ -45,6 +46,7 @@ func (t *trace) add(n, at int64, kinds ...string) {
 type seen struct {
 	trace
 	types, properties map[string]*trace
+	sampled           int // number of events counted in types and properties
 }
 
 func newSeen() *seen { return &seen{types: map[string]*trace{}, properties: map[string]*trace{}} }
@@ -58,8 +60,7 @@ func (s *seen) merge(other *seen) {
 
 func mergeTraces(into, from map[string]*trace) {
 	for name, t := range from {
-		into[name] = cmp.Or(into[name], &trace{})
-		into[name].add(t.Count, t.LastAt, t.Kinds...)
+		traceOf(into, name).add(t.Count, t.LastAt, t.Kinds...)
 	}
 }
 
@@ -78,7 +79,8 @@ func keepMost(list map[string]*trace, max int) {
 }
 
 // Follower keeps the names of events with their types and properties: how often each occurred, and
-// when last. Of a tenant with too many names, it keeps the most frequent ones.
+// when last. While very many events arrive, types and properties are those of a sample. Of a tenant
+// with too many names, it keeps the most frequent ones.
 func Follower() journal.Follower {
 	return journal.Follower{Name: "events", Types: []journal.Type{journal.CustomEvent}, Follow: follow}
 }
@@ -109,28 +111,36 @@ func follow(ctx context.Context, tx *sqldb.DB, entries []journal.Entry) error {
 	return nil
 }
 
-// addEntry adds one event.
+// addEntry adds one event. Of very many at a time, most are only counted.
 func (s *seen) addEntry(e journal.Entry) error {
+	at := sqldb.Micros(e.At)
+	s.add(1, at)
+	if s.sampled++; s.sampled > maxSampled {
+		return nil
+	}
 	ev, err := e.Event()
 	if err != nil {
 		return err
 	}
-	at := sqldb.Micros(e.At)
-	s.add(1, at)
 	if ev.Type != "" {
-		mergeTraces(s.types, map[string]*trace{ev.Type: {Count: 1, LastAt: at}})
+		traceOf(s.types, ev.Type).add(1, at)
 	}
 	paths := map[string][]string{}
 	addPaths(paths, "", ev.Properties)
 	for path, kinds := range paths {
-		t := s.properties[path]
-		if t == nil {
-			t = &trace{}
-			s.properties[path] = t
-		}
-		t.add(1, at, kinds...)
+		traceOf(s.properties, path).add(1, at, kinds...)
 	}
 	return nil
+}
+
+// traceOf returns the trace of a name in list, which may be new.
+func traceOf(list map[string]*trace, name string) *trace {
+	t := list[name]
+	if t == nil {
+		t = &trace{}
+		list[name] = t
+	}
+	return t
 }
 
 // saveSeen adds the events of a tenant, by name, to the stored ones. No other transaction does so at
