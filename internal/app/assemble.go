@@ -140,7 +140,7 @@ func (s *Server) writers() int {
 
 // returned adds the parts that receive mail that comes back, and providers' reports about mail.
 func (s *Server) returned(registry prometheus.Registerer, out *parts, mux *http.ServeMux, t tools) error {
-	if !s.has(RoleInbound) && !s.has(RoleTrack) && !s.has(RoleWorker) {
+	if !s.has(RoleInbound) && !s.has(RoleTrack) {
 		return nil
 	}
 	log := s.Log.With("part", "inbound")
@@ -151,6 +151,9 @@ func (s *Server) returned(registry prometheus.Registerer, out *parts, mux *http.
 	receiver := &inbound.Receiver{
 		DB: s.Store.DB, Keys: t.keys, Contents: t.contents, Senders: t.senders, Recorder: recorder, Metrics: inbound.NewMetrics(registry),
 		Log: log, Now: t.now, Host: s.Config.RecordHosts().MX, Feedback: s.Config.FeedbackAddress,
+	}
+	if s.has(RoleTrack) {
+		(&public.Hooks{DB: s.Store.DB, Keys: t.keys, Receiver: receiver, Log: log, Now: t.now}).Routes(mux)
 	}
 	if !s.has(RoleInbound) || s.Config.InboundListen == "" {
 		return nil

@@ -403,6 +403,7 @@ var (
 		find *regexp.Regexp
 		with string
 	}{
+		{regexp.MustCompile(`/_q/hooks/mta/[\w-]{40,}`), "/_q/hooks/mta/AQAAAAEBkwAAAABwAIAAAAAAAAABZXhhbXBsZSBvbmx5IQ"},
 		{regexp.MustCompile(`pbk_[a-z0-9]{12}_\w{43}`), "pbk_8fk2m9qwz1xa_5mok58SjsPPW78KNCr79ptjaSwyUttYhu8pvPJce5Iw"},
 		{regexp.MustCompile(`pbk_[a-z0-9]{12}\b`), "pbk_8fk2m9qwz1xa"},
 		{regexp.MustCompile(`pk_\w{16,}`), "pk_3f9a1c7be2d84f60"},

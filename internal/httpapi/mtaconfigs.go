@@ -19,6 +19,7 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 	"github.com/packetboat/packetboat/internal/tenant"
 	"github.com/packetboat/packetboat/internal/testmail"
+	"github.com/packetboat/packetboat/internal/track"
 	"github.com/packetboat/packetboat/internal/usage"
 )
 
@@ -37,6 +38,8 @@ type mtaConfigsAPI struct {
 	now                func() time.Time
 	tester             Tester
 	usage              usage.Finder
+	keys               *track.Keys
+	hooks              string // the address of hooks, without a token
 }
 
 // register adds the operations on MTA configs.
@@ -71,7 +74,7 @@ type mtaConfigRow struct {
 	Warmup            mtaWarmup      `json:"warmup"`
 	Retry             mtaRetry       `json:"retry"`
 	ReturnPathRecords []any          `json:"return_path_records"`
-	HookURL           *string        `json:"hook_url"`
+	HookURL           *string        `json:"hook_url" doc:"of type smtp: where the relay may post an array of {message_id, event, code, status, reason, at}; event is bounced, complained, delivered or deferred"`
 	Health            mtaHealth      `json:"health"`
 	CreatedAt         endpoint.Stamp `json:"created_at"`
 }
@@ -129,6 +132,9 @@ func (api mtaConfigsAPI) showMTAConfigs(ctx context.Context, p auth.Principal, l
 	rows := make([]mtaConfigRow, len(list))
 	for i, c := range list {
 		rows[i] = rowOfMTAConfig(c, stats[c.ID])
+		if c.Type == lane.SMTP {
+			rows[i].HookURL = new(api.hooks + api.keys.Hook(p.Tenant, c.ID))
+		}
 	}
 	return rows, nil
 }

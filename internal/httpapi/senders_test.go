@@ -299,7 +299,7 @@ func TestMTAConfigsThroughTheAPI(t *testing.T) {
 				"max_per_second": nil, "max_per_minute": nil, "max_per_hour": nil, "max_per_day": nil, "max_connections": 3.0, "max_messages_per_connection": 100.0,
 			},
 			"domain_throttles": []any{}, "warmup": map[string]any{"enabled": false, "start_per_day": 200.0, "growth_pct": 30.0, "started_on": nil},
-			"retry": map[string]any{"max_age_hours": 48.0}, "return_path_records": []any{}, "hook_url": nil, "created_at": "2026-03-01T12:00:00.000Z",
+			"retry": map[string]any{"max_age_hours": 48.0}, "return_path_records": []any{}, "hook_url": made.str("hook_url"), "created_at": "2026-03-01T12:00:00.000Z",
 		}
 		if diff := cmp.Diff(want, made.without("id", "tenant_id", "health")); diff != "" {
 			t.Errorf("POST /mta-configs (-want +got):\n%s", diff)

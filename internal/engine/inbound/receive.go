@@ -185,7 +185,9 @@ func (r *Receiver) process(ctx context.Context, t Target, report dsn.Report) err
 
 // record records an event for the first of the target's tenants that has the message.
 func (r *Receiver) record(ctx context.Context, kind dsn.Kind, t Target, e Event) error {
-	e.Message, e.At = t.message, r.Now()
+	if e.Message = t.message; e.At.IsZero() {
+		e.At = r.Now()
+	}
 	for _, tenant := range t.tenants {
 		e.Tenant = tenant
 		if e.Effect == Unsubscribed {
@@ -227,6 +229,12 @@ func (r *Receiver) scope(ctx context.Context, tenant id.Tenant, message id.Messa
 }
 
 // Report records what a provider's hook says about a message of a tenant.
-func (r *Receiver) Report(ctx context.Context, tenant id.Tenant, message id.Message, effect Effect, recipient dsn.Recipient) error {
-	return r.record(ctx, "hook", Target{tenants: []id.Tenant{tenant}, message: message}, Event{Effect: effect, Recipients: []dsn.Recipient{recipient}})
+func (r *Receiver) Report(ctx context.Context, tenant id.Tenant, message id.Message, effect Effect, at time.Time, recipient dsn.Recipient) error {
+	return r.record(ctx, hookKind, Target{tenants: []id.Tenant{tenant}, message: message}, Event{Effect: effect, At: at, Recipients: []dsn.Recipient{recipient}})
 }
+
+// CountHook counts a report of a hook without an effect.
+func (r *Receiver) CountHook(effect string) { r.Metrics.count(string(hookKind), effect) }
+
+// hookKind is the kind of reports of hooks in metrics.
+const hookKind dsn.Kind = "hook"

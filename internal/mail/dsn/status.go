@@ -38,6 +38,17 @@ func statusRecipients(parts []string, text string) []Recipient {
 	return list
 }
 
+// Failure returns the recipient of a failed delivery that was reported in other ways than by mail. All
+// arguments may be empty.
+func Failure(code int, status, text string) Recipient {
+	r := Recipient{Action: "failed", Status: enhanced.FindString(status), SMTPCode: code, Diagnostic: reply.Clean(text)}
+	if r.SMTPCode < 400 || r.SMTPCode > 599 {
+		r.SMTPCode = codeIn(r.Diagnostic)
+	}
+	r.decide("")
+	return r
+}
+
 // groups returns the groups of fields of a delivery-status part. A new recipient begins after an empty
 // line or where a field repeats.
 func groups(s string) []header {
