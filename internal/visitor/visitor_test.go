@@ -513,6 +513,29 @@ func TestRequestsAreAppliedOnce(t *testing.T) {
 	})
 }
 
+func TestTenantsTakeTurns(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		busy, calm := newWebsite(t, db, "acme"), newWebsite(t, db, "other")
+		rows := db.Table("id UUID", "data BYTEA")
+		for range 510 {
+			rows.Add(id.New[id.VisitorRequest](), []byte(`not a request`))
+		}
+		if _, err := rows.Insert(t.Context(), db, "visitor_inbox", busy.tenant.ID); err != nil {
+			t.Fatal(err)
+		}
+		busy.identify("v1", "ann@example.org")
+		calm.identify("v1", "ann@example.org")
+		if n, err := busy.engine.Round(t.Context()); err != nil || n != 501 || !calm.has("ann@example.org") {
+			t.Errorf("the first round tried %d requests, %v; want 500 and the other tenant's one", n, err)
+		}
+		busy.drain()
+		if n, err := visitor.Waiting(t.Context(), db); err != nil || n != 0 || !busy.has("ann@example.org") {
+			t.Errorf("%d requests wait, %v; want those that are not valid dropped, and the others applied", n, err)
+		}
+	})
+}
+
 func TestVisitorsExpireAndAreBounded(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {

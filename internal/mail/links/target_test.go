@@ -114,3 +114,18 @@ func TestDeclareUTF8(t *testing.T) {
 		}
 	}
 }
+
+func TestAddParameter(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ in, want string }{
+		{"https://x.org", "https://x.org?_ev=a%26b"},
+		{"https://x.org/a#b?c", "https://x.org/a?_ev=a%26b#b?c"},
+		{"https://x.org/?a=%C3%A4&&b=+#c", "https://x.org/?a=%C3%A4&&b=+&_ev=a%26b#c"},
+		{"https://x.org/?", "https://x.org/?_ev=a%26b"},
+		{"https://x.org/?_ev=authored", "https://x.org/?_ev=authored&_ev=a%26b"},
+	} {
+		if got := links.AddParameter(tt.in, "_ev", "a&b"); got != tt.want {
+			t.Errorf("AddParameter(%q) = %q, want %q", tt.in, got, tt.want)
+		}
+	}
+}
