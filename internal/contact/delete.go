@@ -21,7 +21,7 @@ func Delete(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.Contac
 			return nil, nil
 		}
 		c.StatusBeforeSuppress, c.Status, c.SuppressedAt = c.Status, Suppressed, &at
-		return []effect{{journal.ContactDeleted, nil}}, nil
+		return []effect{{what: journal.ContactDeleted, data: nil}}, nil
 	})
 	if err != nil {
 		return nil, fmt.Errorf("delete contacts: %w", err)
@@ -57,7 +57,7 @@ func Restore(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.Conta
 				remaining--
 			}
 			c.Status, c.StatusBeforeSuppress, c.SuppressedAt = to, "", nil
-			return []effect{{journal.ContactRestored, map[string]any{"global_status": to}}}, nil
+			return []effect{{what: journal.ContactRestored, data: map[string]any{"global_status": to}}}, nil
 		})
 		return err
 	})

@@ -39,8 +39,10 @@ func (m Moved) Code() string {
 
 // effect is a journal entry that follows from a step.
 type effect struct {
-	what journal.Type
-	data any
+	what    journal.Type
+	data    any
+	send    id.Send    // of the mail that caused it; zero: none
+	message id.Message // likewise
 }
 
 // step changes one contact. It returns the effects, none if nothing changed, or a fault.
@@ -80,7 +82,7 @@ func applyStep(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.Con
 				activities = append(activities, savedActivity{c.ID, &c.Activity})
 			}
 			for _, h := range happened {
-				entries = append(entries, journal.Entry{Tenant: tenant, Type: h.what, Contact: c.ID, At: now, Data: h.data})
+				entries = append(entries, journal.Entry{Tenant: tenant, Type: h.what, Contact: c.ID, Send: h.send, Message: h.message, At: now, Data: h.data})
 			}
 		}
 		if err := saveStatuses(ctx, tx, tenant, changed, now); err != nil {

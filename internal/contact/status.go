@@ -17,6 +17,9 @@ type UnsubscribeScope struct {
 	Everything bool
 	TypeKey    string
 	Category   id.Category // empty: the type is in no category
+
+	Send    id.Send // of the mail by which the contact unsubscribes; zero: none
+	Message id.Message
 }
 
 // Unsubscribe unsubscribes a contact. A second call has no effect. A contact that is
@@ -48,13 +51,21 @@ func (l UnsubscribeScope) unsubscribeStep(now time.Time) step {
 			return nil, nil
 		}
 		if !l.Everything {
-			return subscriptionEffects(c.changeSubscriptions(l.change(false))), nil
+			return l.by(subscriptionEffects(c.changeSubscriptions(l.change(false)))), nil
 		}
 		if !c.unsubscribe(now) {
 			return nil, nil
 		}
-		return []effect{{journal.SubscriptionChanged, globalChange{"global", false}}}, nil
+		return l.by([]effect{{what: journal.SubscriptionChanged, data: globalChange{"global", false}}}), nil
 	}
+}
+
+// by sets the mail that caused the effects.
+func (l UnsubscribeScope) by(list []effect) []effect {
+	for i := range list {
+		list[i].send, list[i].message = l.Send, l.Message
+	}
+	return list
 }
 
 // globalChange is the data of a journal entry about all of a contact's mail.
@@ -66,7 +77,7 @@ type globalChange struct {
 func subscriptionEffects(list []subscriptionChange) []effect {
 	out := make([]effect, len(list))
 	for i, t := range list {
-		out[i] = effect{journal.SubscriptionChanged, t}
+		out[i] = effect{what: journal.SubscriptionChanged, data: t}
 	}
 	return out
 }
@@ -89,11 +100,11 @@ func Subscribe(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.Con
 			out = subscriptionEffects(c.changeSubscriptions(l.change(true)))
 		}
 		if byPerson && c.resubscribe() {
-			out = append(out, effect{journal.SubscriptionChanged, globalChange{"global", true}})
+			out = append(out, effect{what: journal.SubscriptionChanged, data: globalChange{"global", true}})
 		}
 		if c.Status == Pending {
 			c.Status = Active
-			out = append(out, effect{journal.ContactUpdated, updatedFields("global_status")})
+			out = append(out, effect{what: journal.ContactUpdated, data: updatedFields("global_status")})
 		}
 		return out, nil
 	})
@@ -120,9 +131,9 @@ func ResetStatus(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.C
 		from := c.Status
 		c.Status, c.UnsubscribedAt = Active, nil
 		c.clearBounces()
-		out := []effect{{journal.ContactUpdated, updatedFields("global_status")}}
+		out := []effect{{what: journal.ContactUpdated, data: updatedFields("global_status")}}
 		if from == Unsubscribed {
-			out = append(out, effect{journal.SubscriptionChanged, globalChange{"global", true}})
+			out = append(out, effect{what: journal.SubscriptionChanged, data: globalChange{"global", true}})
 		}
 		return out, nil
 	})

@@ -14,6 +14,7 @@ import (
 // RecordUnsubscribe unsubscribes the contact of a message and counts that for its send. It may be
 // repeated.
 func RecordUnsubscribe(ctx context.Context, db *sqldb.DB, m outbox.Record, scope contact.UnsubscribeScope, now time.Time) error {
+	scope.Send, scope.Message = m.Send, m.ID
 	return db.InTx(ctx, func(tx *sqldb.DB) error {
 		err := contact.Unsubscribe(ctx, tx, m.Tenant, m.Contact, scope, now)
 		if err != nil && !errors.Is(err, contact.ErrNotFound) { // a contact that is gone gets nothing anyway

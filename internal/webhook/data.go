@@ -54,6 +54,10 @@ type subscriptionData struct {
 	Scope        string  `json:"scope"` // type, category or global
 	EmailTypeKey *string `json:"email_type_key"`
 	CategoryID   *string `json:"category_id"`
+
+	// Of the mail by which the contact unsubscribed; null otherwise.
+	BroadcastID *id.Broadcast `json:"broadcast_id"`
+	SequenceID  *id.Sequence  `json:"sequence_id"`
 }
 
 // mailData is the part of each event about a message. The address is the one it was sent to.

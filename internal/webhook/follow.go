@@ -272,16 +272,21 @@ func (f *facts) mail(e journal.Entry) mailData {
 			m.Email = &r.Email
 		}
 	}
-	if s, ok := f.sends[e.Send]; ok {
-		if b, ok := s.Source.Broadcast(); ok {
-			m.BroadcastID = &b
-		}
-		if q, ok := s.Source.Sequence(); ok {
-			m.SequenceID = &q
-		}
-		m.EmailTypeKey = orNil(f.typeKeys[s.EmailType])
-	}
+	m.BroadcastID, m.SequenceID = f.source(e)
+	m.EmailTypeKey = orNil(f.typeKeys[f.sends[e.Send].EmailType])
 	return m
+}
+
+// source returns the broadcast or the sequence of an entry's send.
+func (f *facts) source(e journal.Entry) (b *id.Broadcast, q *id.Sequence) {
+	from := f.sends[e.Send].Source
+	if v, ok := from.Broadcast(); ok {
+		b = &v
+	}
+	if v, ok := from.Sequence(); ok {
+		q = &v
+	}
+	return b, q
 }
 
 // data returns the data of an event, and what it is about.
@@ -343,9 +348,10 @@ func (f *facts) data(ev occurrence) (any, about, error) {
 }
 
 func (f *facts) subscription(e journal.Entry) (any, about, error) {
-	d := subscriptionData{contactData: f.contact(e)}
+	var d subscriptionData
 	err := e.Decode(&d)
 	d.contactData = f.contact(e)
+	d.BroadcastID, d.SequenceID = f.source(e)
 	switch {
 	case d.Scope != "":
 	case d.EmailTypeKey != nil:

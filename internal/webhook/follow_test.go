@@ -17,8 +17,10 @@ import (
 	"github.com/packetboat/packetboat/internal/id"
 	"github.com/packetboat/packetboat/internal/journal"
 	"github.com/packetboat/packetboat/internal/outbox"
+	"github.com/packetboat/packetboat/internal/sender"
 	"github.com/packetboat/packetboat/internal/sqldb"
 	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
+	"github.com/packetboat/packetboat/internal/tenant"
 	"github.com/packetboat/packetboat/internal/track"
 	"github.com/packetboat/packetboat/internal/webhook"
 )
@@ -238,6 +240,50 @@ func TestEntriesOfTenantsWithoutEndpointsAreSkipped(t *testing.T) {
 		person(t, db, acme, "bob@example.org")
 		if err := e.Drain(t.Context()); err == nil || !strings.Contains(err.Error(), "1 entries") {
 			t.Errorf("with an endpoint: %v", err)
+		}
+	})
+}
+
+func TestEventsNameTheBroadcastOfAMail(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		ctx := t.Context()
+		a, err := tenant.Create(ctx, db, "acme", "Acme", "", noon, sender.Newsletter)
+		if err != nil {
+			t.Fatal(err)
+		}
+		typ, err := sender.EmailTypeByKey(ctx, db, a.ID, "newsletter")
+		if err != nil {
+			t.Fatal(err)
+		}
+		e := endpoint(t, db, a.ID, webhook.EmailSent, webhook.ContactUnsubscribed)
+		c := person(t, db, a.ID, "ann@example.org")
+		send, b := id.New[id.Send](), id.New[id.Broadcast]()
+		err = db.InTx(ctx, func(tx *sqldb.DB) error {
+			return outbox.Create(ctx, tx, outbox.Send{Tenant: a.ID, ID: send, Source: outbox.FromBroadcast(b), EmailType: typ.ID}, outbox.Terms{}, noon)
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := journal.Append(ctx, db, journal.Entry{Tenant: a.ID, Type: journal.EmailSent, Contact: c.ID, Send: send, Message: id.New[id.Message](), At: noon}); err != nil {
+			t.Fatal(err)
+		}
+		scope := contact.UnsubscribeScope{Everything: true, Send: send, Message: id.New[id.Message]()}
+		if err := contact.Unsubscribe(ctx, db, a.ID, c.ID, scope, noon); err != nil {
+			t.Fatal(err)
+		}
+		follow(t, db)
+		got := events(t, db, e)
+		if len(got) != 2 {
+			t.Fatalf("%d events were sent, want 2", len(got))
+		}
+		for _, ev := range got {
+			if ev.Data["broadcast_id"] != b.String() || ev.Data["sequence_id"] != nil {
+				t.Errorf("%s = %v", ev.Type, ev.Data)
+			}
+		}
+		if got[0].Data["email_type_key"] != "newsletter" {
+			t.Errorf("%s = %v", got[0].Type, got[0].Data)
 		}
 	})
 }

@@ -19,12 +19,12 @@ type Lease struct {
 }
 
 // Acquire leases up to limit endpoints with due deliveries to owner until a time, those first whose
-// deliveries have been due longest. Slow ones are left out unless slow is set.
+// deliveries have been due longest: only slow ones, or only others.
 func Acquire(ctx context.Context, db *sqldb.DB, owner string, limit int, slow bool, now, until time.Time) ([]Lease, error) {
 	rows, err := db.Query(ctx, `
 		/* all tenants: their endpoints share the workers */
 		SELECT q.tenant_id, q.endpoint_id, q.slow, q.epoch FROM webhook_queue AS q
-		WHERE q.next_due IS NOT NULL AND q.next_due <= $1 AND q.lease_until <= $1 AND (NOT q.slow OR $2)
+		WHERE q.next_due IS NOT NULL AND q.next_due <= $1 AND q.lease_until <= $1 AND q.slow = $2
 		ORDER BY q.next_due LIMIT $3`, now.UnixMicro(), slow, limit)
 	list, err := sqldb.Collect(rows, err, func(scan func(...any) error) (l Lease, err error) {
 		err = scan(&l.Tenant, &l.Endpoint, &l.Slow, &l.epoch)

@@ -19,7 +19,8 @@ import (
 )
 
 const (
-	timeout     = 15 * time.Second // of one request, from the look-up of the name to the answer
+	timeout     = 15 * time.Second // of one request, from the lookup of the name to the answer
+	maxBodyTime = 2 * time.Second  // for the body of an answer
 	maxHeader   = 16 << 10         // bytes of an answer's header
 	maxDrained  = 64 << 10         // bytes of an answer that are read to keep the connection
 	idleTimeout = 30 * time.Second // of a connection without requests
@@ -31,6 +32,7 @@ type client struct {
 	ctx       context.Context // ends all requests
 	transport *http.Transport
 	agent     string
+	timeout   time.Duration
 }
 
 func newClient(ctx context.Context, e *Engine) *client {
@@ -43,7 +45,11 @@ func newClient(ctx context.Context, e *Engine) *client {
 	if e.TLS != nil {
 		settings = e.TLS.Clone()
 	}
-	return &client{ctx: ctx, agent: e.UserAgent, transport: &http.Transport{
+	limit := e.Timeout
+	if limit == 0 {
+		limit = timeout
+	}
+	return &client{ctx: ctx, agent: e.UserAgent, timeout: limit, transport: &http.Transport{
 		Proxy: nil, DialContext: dialer.DialContext, TLSClientConfig: settings, Protocols: &protocols,
 		TLSHandshakeTimeout: timeout, ResponseHeaderTimeout: timeout, MaxResponseHeaderBytes: maxHeader, DisableCompression: true,
 		MaxIdleConns: maxRequests, MaxIdleConnsPerHost: maxWindow, IdleConnTimeout: idleTimeout,
@@ -54,11 +60,11 @@ func newClient(ctx context.Context, e *Engine) *client {
 func (c *client) close() { c.transport.CloseIdleConnections() }
 
 // errTimeout is the cause of the end of a request that took too long.
-var errTimeout = errors.New("no answer within 15 seconds")
+var errTimeout = errors.New("there was no answer in time")
 
 // post makes one attempt. It reports aborted if the program stopped before the answer.
 func (c *client) post(t webhook.Target, item webhook.Item, now time.Time) (a webhook.Attempt, aborted bool) {
-	ctx, cancel := context.WithTimeoutCause(c.ctx, timeout, errTimeout)
+	ctx, cancel := context.WithTimeoutCause(c.ctx, c.timeout, errTimeout)
 	defer cancel()
 	begun := time.Now()
 	a = webhook.Attempt{At: now}
@@ -71,6 +77,9 @@ func (c *client) post(t webhook.Target, item webhook.Item, now time.Time) (a web
 		return a, false
 	}
 	a.Took, a.Code = time.Since(begun), res.StatusCode
+	// The status is what counts: a body that does not end must not occupy the endpoint's requests.
+	late := time.AfterFunc(maxBodyTime, cancel)
+	defer late.Stop()
 	a.Body = readAnswer(res.Body)
 	return a, false
 }
@@ -124,7 +133,7 @@ func errorText(ctx context.Context, err error) string {
 	case errors.As(err, &dns):
 		return "the host name could not be resolved"
 	case errors.As(err, &certificate):
-		return "the TLS certificate is not valid: " + limit(certificate.Err.Error())
+		return "the TLS certificate is not valid: " + shortened(certificate.Err.Error())
 	case errors.As(err, &record), errors.As(err, &alert):
 		return "TLS failed"
 	case errors.Is(err, syscall.ECONNREFUSED):
@@ -142,8 +151,8 @@ func isTimeout(err error) bool {
 	return errors.As(err, &t) && t.Timeout()
 }
 
-// limit cuts a text.
-func limit(text string) string {
+// shortened cuts a text.
+func shortened(text string) string {
 	const most = 300
 	if len(text) > most {
 		text = strings.ToValidUTF8(text[:most], "")

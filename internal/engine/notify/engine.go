@@ -61,6 +61,7 @@ type Engine struct {
 
 	Resolver *net.Resolver // nil: the system's
 	TLS      *tls.Config   // nil: certificates that the system trusts
+	Timeout  time.Duration // of one request; 0 means 15 s
 
 	client  *client
 	results *sqldb.Group[*result]
@@ -190,15 +191,31 @@ func (e *Engine) acquire(ctx context.Context) ([]*server, error) {
 		}
 	}
 	e.mu.Unlock()
-	if room <= 0 {
-		return nil, nil
+	crowded := false
+	var servers []*server
+	for _, class := range []struct {
+		slow bool
+		room int
+	}{{false, room}, {true, slow}} {
+		limit := min(class.room, room-len(servers))
+		if limit <= 0 {
+			crowded = true
+			continue
+		}
+		now := e.Now()
+		list, err := webhook.Acquire(ctx, e.DB, e.Owner, limit, class.slow, now, now.Add(leaseTime))
+		servers = append(servers, e.serve(ctx, list)...)
+		if err != nil {
+			return servers, err
+		}
+		crowded = crowded || len(list) == limit
 	}
-	if slow > 0 {
-		room = min(room, slow)
-	}
-	now := e.Now()
-	list, err := webhook.Acquire(ctx, e.DB, e.Owner, room, slow > 0, now, now.Add(leaseTime))
-	e.crowded.Store(len(list) == room)
+	e.crowded.Store(crowded)
+	return servers, nil
+}
+
+// serve returns servers for leased endpoints.
+func (e *Engine) serve(ctx context.Context, list []webhook.Lease) []*server {
 	servers := make([]*server, len(list))
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -206,7 +223,7 @@ func (e *Engine) acquire(ctx context.Context) ([]*server, error) {
 		servers[i] = newServer(ctx, e, l)
 		e.servers[servers[i]] = true
 	}
-	return servers, err
+	return servers
 }
 
 // remove removes a server that has ended.

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"golang.org/x/net/dns/dnsmessage"
 
@@ -257,5 +258,34 @@ func TestUnansweredRequestsOfAStoppedEngineDoNotCount(t *testing.T) {
 	s.tick()
 	if got := s.delivery(d); got.Status != webhook.Delivered || got.Attempts != 1 {
 		t.Errorf("the next process: %+v", got)
+	}
+}
+
+func TestRequestsEndAfterTheirTime(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, dbtest.SQLite(t))
+	s.engine.Timeout = 200 * time.Millisecond
+	silent := newReceiver(t, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
+	e, _ := s.endpoint(s.tenant, silent.URL)
+	d := s.test(e)
+	s.tick()
+	if got := s.delivery(d); got.Status != webhook.Retrying || got.ResponseCode != nil || got.Error != errTimeout.Error() {
+		t.Errorf("no answer: %+v", got)
+	}
+	if e := s.get(e); e.Status() != webhook.Failing {
+		t.Errorf("endpoint = %+v", e)
+	}
+	// The status decides, even if the body never ends.
+	s.engine.Timeout = 0
+	endless := newReceiver(t, func(w http.ResponseWriter, r *http.Request) {
+		fmt.Fprint(w, "so far")
+		_ = http.NewResponseController(w).Flush()
+		<-r.Context().Done()
+	})
+	e, _ = s.endpoint(s.tenant, endless.URL)
+	d = s.test(e)
+	s.tick()
+	if got := s.delivery(d); got.Status != webhook.Delivered || got.ResponseBody != "so far" {
+		t.Errorf("an endless body: %+v", got)
 	}
 }

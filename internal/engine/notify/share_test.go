@@ -173,14 +173,14 @@ func TestResultsOfALostLeaseAreDropped(t *testing.T) {
 		d := s.test(e)
 		lease := func(owner string) webhook.Lease {
 			t.Helper()
-			list, err := webhook.Acquire(t.Context(), db, owner, 10, true, s.clock(), s.clock().Add(leaseTime))
+			list, err := webhook.Acquire(t.Context(), db, owner, 10, false, s.clock(), s.clock().Add(leaseTime))
 			if err != nil || len(list) != 1 {
 				t.Fatalf("Acquire for %s = %v, %v", owner, list, err)
 			}
 			return list[0]
 		}
 		old := lease("one")
-		if list, err := webhook.Acquire(t.Context(), db, "two", 10, true, s.clock(), s.clock().Add(leaseTime)); err != nil || len(list) != 0 {
+		if list, err := webhook.Acquire(t.Context(), db, "two", 10, false, s.clock(), s.clock().Add(leaseTime)); err != nil || len(list) != 0 {
 			t.Fatalf("a second process has leased it too: %v, %v", list, err)
 		}
 		s.advance(leaseTime)
