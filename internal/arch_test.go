@@ -15,7 +15,7 @@ var bands = []struct {
 	packages string
 }{
 	{"edges", "endpoint httpapi public demo app"},
-	{"engines", "bulk transfer engine/classify engine/watch engine/dispatch engine/deliver engine/inbound engine/notify"},
+	{"engines", "bulk transfer engine/classify engine/watch engine/dispatch engine/deliver engine/inbound engine/notify retention"},
 	{"sending", "outbox track event visitor render rule segment savedfilter broadcast broadcast/broadcasttest report activity webhook recount"},
 	{"records", "field contactsearch contact maildomain suppression score lane sender seedlist content template template/starter draft library mailbox"},
 	{"spine", "tenant ratelimit pace leader hold traffic auth journal usage testmail job"},

@@ -29,11 +29,13 @@ import (
 	"github.com/packetboat/packetboat/internal/maildomain"
 	"github.com/packetboat/packetboat/internal/outbox"
 	"github.com/packetboat/packetboat/internal/ratelimit"
+	"github.com/packetboat/packetboat/internal/retention"
 	"github.com/packetboat/packetboat/internal/rule"
 	"github.com/packetboat/packetboat/internal/score"
 	"github.com/packetboat/packetboat/internal/seedlist"
 	"github.com/packetboat/packetboat/internal/segment"
 	"github.com/packetboat/packetboat/internal/suppression"
+	"github.com/packetboat/packetboat/internal/tenant"
 	"github.com/packetboat/packetboat/internal/track"
 	"github.com/packetboat/packetboat/internal/transfer"
 	"github.com/packetboat/packetboat/internal/visitor"
@@ -53,6 +55,14 @@ func followers(now func() time.Time, log *slog.Logger) []journal.Follower {
 		seedlist.Follower(),
 		webhook.Follower(now),
 		event.Follower(),
+	}
+}
+
+// oldRows returns the tables whose old rows are deleted by the settings of tenants.
+func oldRows() []retention.Table {
+	return []retention.Table{
+		{Name: "addresses of opens and clicks", Days: func(r tenant.Retention) int { return r.RawRequests }, Step: track.ClearRequests},
+		{Name: "opens and clicks", Days: func(r tenant.Retention) int { return r.Engagement }, Step: track.Prune},
 	}
 }
 
@@ -81,6 +91,9 @@ func (s *Server) engines(registry prometheus.Registerer, api *httpapi.API, t too
 	watcher := &watch.Engine{DB: db, Box: s.Store.Box, Now: t.now, Log: s.Log.With("engine", "watch"), AllowPrivate: t.private, Pausers: []outbox.Pauser{broadcast.Pauser()}}
 	live := func(ctx context.Context, tenant id.Tenant, send id.Send) (bool, error) {
 		return outbox.Live(ctx, db, tenant, send)
+	}
+	keeping := &retention.Engine{
+		DB: db, Log: s.Log.With("engine", "retention"), Now: t.now, Tables: oldRows(), Followers: followers(t.now, s.Log),
 	}
 	inbox := &track.Inbox{DB: db, Log: s.Log.With("engine", "inbox")}
 	classifier := &classify.Engine{DB: db, Log: s.Log.With("engine", "classify"), Now: t.now, Live: live,
@@ -119,6 +132,7 @@ func (s *Server) engines(registry prometheus.Registerer, api *httpapi.API, t too
 		delivering,
 		s.led("classifier", loop{"classify", classifier.Run}, loop{"inbox", inbox.Run}),
 		s.led("visitors", loop{"visitors", visitors.Run}),
+		s.led("retention", loop{"retention", keeping.Run}),
 		{"contacts", maintenance.Run},
 		{"domains", resolution.Run},
 		{"scores", fading.Run},

@@ -78,6 +78,7 @@ type AccountView struct {
 	UnsubscribeScope            tenant.UnsubscribeScope `json:"unsubscribe_scope" enum:"type,global"`
 	DoubleOptInDefault          bool                    `json:"double_opt_in_default"`
 	TrackedDomains              []string                `json:"tracked_domains"`
+	Retention                   accountRetention        `json:"retention" doc:"How many days data are kept."`
 	ContactLimit                *int                    `json:"contact_limit"`
 	BillableContacts            int                     `json:"billable_contacts"`
 	CreatedAt                   endpoint.Stamp          `json:"created_at"`
@@ -88,6 +89,13 @@ type accountTracking struct {
 	TrackingEnabled bool `json:"tracking_enabled"`
 	UTMEnabled      bool `json:"utm_enabled"`
 	HoneypotLinks   bool `json:"honeypot_links"`
+}
+
+type accountRetention struct {
+	EventsDays      int `json:"events_days" doc:"Events and changes of contacts, 30 to 3650."`
+	EngagementDays  int `json:"engagement_days" doc:"Opens and clicks, and other activity about mails, 90 to 3650. Reports keep their numbers."`
+	DeliveriesDays  int `json:"deliveries_days" doc:"Deliveries of webhooks, 1 to 400."`
+	RawRequestsDays int `json:"raw_requests_days" doc:"IP addresses and user agents of opens and clicks, 1 to 400. Their classification is kept."`
 }
 
 type accountWindow struct {
@@ -132,6 +140,7 @@ func (api accountAPI) accountOf(ctx context.Context, t tenant.Tenant) (accountSe
 			SunsetDays:        s.SunsetDays, SunsetMinSends: s.SunsetMinSends,
 			UnsubscribeScope: s.UnsubscribeScope, DoubleOptInDefault: s.DoubleOptInDefault,
 			TrackedDomains: s.TrackedDomains, ContactLimit: t.ContactLimit,
+			Retention: accountRetention{s.Retention.Events, s.Retention.Engagement, s.Retention.Deliveries, s.Retention.RawRequests},
 			CreatedAt: endpoint.At(t.CreatedAt), UpdatedAt: endpoint.At(t.UpdatedAt),
 		},
 		Status: t.Status,
@@ -200,6 +209,7 @@ type updateAccountRequest struct {
 		UnsubscribeScope   endpoint.Opt[tenant.UnsubscribeScope] `json:"unsubscribe_scope" nullable:"false"`
 		DoubleOptInDefault endpoint.Opt[bool]                    `json:"double_opt_in_default" nullable:"false"`
 		TrackedDomains     endpoint.Opt[[]string]                `json:"tracked_domains"`
+		Retention          endpoint.Opt[accountRetentionChange]  `json:"retention" nullable:"false"`
 	}
 }
 
@@ -216,6 +226,13 @@ type accountTrackingChange struct {
 	TrackingEnabled endpoint.Opt[bool] `json:"tracking_enabled" nullable:"false"`
 	UTMEnabled      endpoint.Opt[bool] `json:"utm_enabled" nullable:"false"`
 	HoneypotLinks   endpoint.Opt[bool] `json:"honeypot_links" nullable:"false"`
+}
+
+type accountRetentionChange struct {
+	EventsDays      endpoint.Opt[int] `json:"events_days" nullable:"false"`
+	EngagementDays  endpoint.Opt[int] `json:"engagement_days" nullable:"false"`
+	DeliveriesDays  endpoint.Opt[int] `json:"deliveries_days" nullable:"false"`
+	RawRequestsDays endpoint.Opt[int] `json:"raw_requests_days" nullable:"false"`
 }
 
 type accountWindowChange struct {
@@ -283,6 +300,10 @@ func (in *updateAccountRequest) apply(t *tenant.Tenant) {
 	setIfGiven(&s.SunsetMinSends, b.SunsetMinSends)
 	setIfGiven(&s.UnsubscribeScope, b.UnsubscribeScope)
 	setIfGiven(&s.DoubleOptInDefault, b.DoubleOptInDefault)
+	setIfGiven(&s.Retention.Events, b.Retention.Value.EventsDays)
+	setIfGiven(&s.Retention.Engagement, b.Retention.Value.EngagementDays)
+	setIfGiven(&s.Retention.Deliveries, b.Retention.Value.DeliveriesDays)
+	setIfGiven(&s.Retention.RawRequests, b.Retention.Value.RawRequestsDays)
 	if b.TrackedDomains.Set {
 		s.TrackedDomains = append([]string{}, b.TrackedDomains.Value...)
 	}

@@ -18,13 +18,13 @@ DECLARE
 		'content', 'content_link', 'template', 'block', 'library_entry', 'library_version', 'sink_message',
 		'send', 'send_terms', 'send_ready', 'outbox', 'outbox_mix', 'outbox_note', 'outbox_claim', 'outbox_turn', 'outbox_attempt',
 		'outbox_day', 'outbox_slot', 'outbox_sample', 'outbox_wait', 'outbox_mix_sum', 'outbox_time_sum', 'outbox_bounce_sum',
-		'hit_inbox', 'hit', 'hit_proof', 'engagement', 'engagement_sum', 'engagement_time_sum', 'engagement_attribute_sum', 'link_sum', 'report_cache', 'event_key', 'event_seen',
+		'hit_inbox', 'hit', 'hit_proof', 'hit_cleared', 'engagement', 'engagement_sum', 'engagement_time_sum', 'engagement_attribute_sum', 'link_sum', 'report_cache', 'event_key', 'event_seen',
 		'visitor_inbox', 'visitor', 'visitor_kept', 'visitor_total',
 		'segment', 'segment_member', 'segment_reference', 'segment_turn', 'saved_filter',
 		'broadcast', 'broadcast_run', 'job', 'job_file', 'job_file_chunk',
 		'webhook_endpoint', 'webhook_queue', 'webhook_delivery'];
 	-- The journal and its cursors are on the node of the group's tenants.
-	by_group TEXT[] := ARRAY['journal', 'journal_cursor'];
+	by_group TEXT[] := ARRAY['journal', 'journal_cursor', 'journal_pruned'];
 	-- Every node has a copy of these: few rows, which are joined with those of tenants.
 	everywhere TEXT[] := ARRAY['tenant', 'mail_domain'];
 	-- Only the coordinator has these: few rows, which are not joined with others.

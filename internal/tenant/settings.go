@@ -42,6 +42,7 @@ type Settings struct {
 	UnsubscribeScope   UnsubscribeScope
 	DoubleOptInDefault bool
 	TrackedDomains     []string
+	Retention          Retention
 }
 
 // PostalAddress is the sender's postal address; the footer of mails shows it, as many laws require.
@@ -114,6 +115,7 @@ func Defaults(timezone string) Settings {
 		UnsubscribeScope:   UnsubscribeType,
 		DoubleOptInDefault: true,
 		TrackedDomains:     []string{},
+		Retention:          DefaultRetention(),
 	}
 }
 
@@ -183,6 +185,7 @@ func (s Settings) check(p *fault.Problems) {
 		p.Add("sunset_min_sends", "must be 1 to 1000")
 	}
 	s.SendWindow.check(p)
+	s.Retention.check(p)
 	checkDomains(p, "tracked_domains", s.TrackedDomains)
 	s.checkDormant(p)
 }

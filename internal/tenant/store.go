@@ -18,7 +18,8 @@ const columns = `
 	default_identity_id, default_email_type_id, default_mta_config_id,
 	auto_create_on_event, tracking_enabled, utm_enabled, honeypot_links,
 	send_window_start, send_window_end, sunset_days, sunset_min_sends,
-	unsubscribe_scope, double_opt_in_default, tracked_domains, created_at, updated_at`
+	unsubscribe_scope, double_opt_in_default, tracked_domains,
+	events_days, engagement_days, deliveries_days, raw_requests_days, retention_at, created_at, updated_at`
 
 // changeable returns the columns of the settings, in the order of insert and save.
 func (s Settings) changeable() []any {
@@ -30,6 +31,7 @@ func (s Settings) changeable() []any {
 		s.AutoCreateOnEvent, s.Tracking.Enabled, s.Tracking.UTM, s.Tracking.Honeypot,
 		s.SendWindow.Start, s.SendWindow.End, s.SunsetDays, s.SunsetMinSends,
 		s.UnsubscribeScope, s.DoubleOptInDefault, string(domains),
+		s.Retention.Events, s.Retention.Engagement, s.Retention.Deliveries, s.Retention.RawRequests,
 	}
 }
 
@@ -47,9 +49,9 @@ func insert(ctx context.Context, db *sqldb.DB, t Tenant) (number id.Tenant, err 
 			default_identity_id, default_email_type_id, default_mta_config_id,
 			auto_create_on_event, tracking_enabled, utm_enabled, honeypot_links,
 			send_window_start, send_window_end, sunset_days, sunset_min_sends,
-			unsubscribe_scope, double_opt_in_default, tracked_domains)
+			unsubscribe_scope, double_opt_in_default, tracked_domains, events_days, engagement_days, deliveries_days, raw_requests_days)
 		SELECT (SELECT COALESCE(MAX(tenant_id), 0) + 1 FROM tenant), $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15,
-			$16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26
+			$16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30
 		WHERE true ON CONFLICT (slug) DO NOTHING RETURNING tenant_id`, args...).Scan(&number)
 	switch {
 	case errors.Is(err, sqldb.ErrNoRows):
@@ -69,7 +71,10 @@ func save(ctx context.Context, db *sqldb.DB, t id.Tenant, name string, s Setting
 			default_identity_id = $10, default_email_type_id = $11, default_mta_config_id = $12,
 			auto_create_on_event = $13, tracking_enabled = $14, utm_enabled = $15, honeypot_links = $16,
 			send_window_start = $17, send_window_end = $18, sunset_days = $19, sunset_min_sends = $20,
-			unsubscribe_scope = $21, double_opt_in_default = $22, tracked_domains = $23
+			unsubscribe_scope = $21, double_opt_in_default = $22, tracked_domains = $23,
+			retention_at = CASE WHEN events_days = $24 AND engagement_days = $25 AND deliveries_days = $26 AND raw_requests_days = $27
+				THEN retention_at ELSE $3 END,
+			events_days = $24, engagement_days = $25, deliveries_days = $26, raw_requests_days = $27
 		WHERE tenant_id = $1 AND status <> 'deleted'`,
 		append([]any{t, name, now.UnixMicro()}, s.changeable()...)...)
 	if err != nil {
@@ -94,7 +99,8 @@ func scan(row func(...any) error) (Tenant, error) {
 		&s.DefaultIdentity, &s.DefaultEmailType, &s.DefaultMTAConfig,
 		&s.AutoCreateOnEvent, &s.Tracking.Enabled, &s.Tracking.UTM, &s.Tracking.Honeypot,
 		&s.SendWindow.Start, &s.SendWindow.End, &s.SunsetDays, &s.SunsetMinSends,
-		&s.UnsubscribeScope, &s.DoubleOptInDefault, &domains, &created, &updated)
+		&s.UnsubscribeScope, &s.DoubleOptInDefault, &domains,
+		&s.Retention.Events, &s.Retention.Engagement, &s.Retention.Deliveries, &s.Retention.RawRequests, sqldb.ToTime(&t.RetentionAt), &created, &updated)
 	if err != nil {
 		return Tenant{}, err
 	}

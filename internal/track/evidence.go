@@ -84,6 +84,10 @@ func (e *Evidence) ApplyVerdicts(ctx context.Context, verdicts []Hit) error {
 	var c changes
 	for _, k := range slices.SortedFunc(maps.Keys(judged), id.Compare) {
 		m := judged[k]
+		if m.pruned > 0 { // what is left of the hits no longer determines the flags
+			entries = append(entries, engagementEntries(m.old, m.old, of[k])...)
+			continue
+		}
 		m.flags = Derive(of[k]) | m.old&notFromHits
 		c.addSummary(m, summarize(of[k], func(h *Hit) Class { return h.oldClass }), summarize(of[k], func(h *Hit) Class { return h.Class }))
 		entries = append(entries, engagementEntries(m.old, m.flags, of[k])...)
@@ -130,7 +134,7 @@ func PendingOf(ctx context.Context, db *sqldb.DB, tenant id.Tenant, messages []i
 
 // HitHitCounts returns the numbers of hits of messages.
 func HitCounts(ctx context.Context, db *sqldb.DB, tenant id.Tenant, messages []id.Message) (map[id.Message]int, error) {
-	rows, err := db.Query(ctx, `SELECT message_id, hits FROM engagement WHERE tenant_id = $1 AND message_id`+db.In(2),
+	rows, err := db.Query(ctx, `SELECT message_id, hits - pruned FROM engagement WHERE tenant_id = $1 AND message_id`+db.In(2),
 		tenant, sqldb.List(db, messages))
 	counts := make(map[id.Message]int, len(messages))
 	_, err = sqldb.Collect(rows, err, func(scan func(...any) error) (m id.Message, err error) {

@@ -64,6 +64,12 @@ func exportHits(ctx context.Context, db *sqldb.DB, tenant id.Tenant, p contact.P
 	}
 }
 
+// keptAgent is the SQL for what is kept of an agent when it is removed.
+const keptAgent = `CASE
+			WHEN agent LIKE '%GoogleImageProxy%' THEN 'GoogleImageProxy'
+			WHEN agent LIKE '%YahooMailProxy%' THEN 'YahooMailProxy'
+			ELSE '' END`
+
 // eraseHits removes addresses and agents from hits. Their class stays, and so does the part
 // of an agent that Derive needs (ImageProxy).
 func eraseHits(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, people []contact.Person) error {
@@ -72,10 +78,7 @@ func eraseHits(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, people []con
 		ids[i] = p.ID
 	}
 	_, err := tx.Exec(ctx, `
-		UPDATE hit SET ip = '', net = '', agent = CASE
-			WHEN agent LIKE '%GoogleImageProxy%' THEN 'GoogleImageProxy'
-			WHEN agent LIKE '%YahooMailProxy%' THEN 'YahooMailProxy'
-			ELSE '' END
+		UPDATE hit SET ip = '', net = '', agent = `+keptAgent+`
 		WHERE tenant_id = $1 AND contact_id`+tx.In(2), tenant, sqldb.List(tx, ids))
 	return err
 }

@@ -110,6 +110,10 @@ func markLate(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, hits []Hit) e
 	if len(sends) == 0 {
 		return nil
 	}
+	pruned, err := prunedMessages(ctx, tx, tenant, hits, old)
+	if err != nil {
+		return err
+	}
 	slices.SortFunc(sends, id.Compare)
 	closed, err := outbox.ClosedSends(ctx, tx, tenant, slices.Compact(sends))
 	if err != nil {
@@ -118,9 +122,33 @@ func markLate(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, hits []Hit) e
 	for i := range hits {
 		h := &hits[i]
 		end, ok := closed[h.Send]
-		h.Late = ok && old(*h) && h.At.After(end)
+		h.Late = old(*h) && (ok && h.At.After(end) || pruned[h.Message])
 	}
 	return nil
+}
+
+// prunedMessages returns those of the messages of old hits of which hits were deleted (Prune).
+func prunedMessages(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, hits []Hit, old func(Hit) bool) (map[id.Message]bool, error) {
+	var messages []id.Message
+	for _, h := range hits {
+		if old(h) {
+			messages = append(messages, h.Message)
+		}
+	}
+	slices.SortFunc(messages, id.Compare)
+	rows, err := tx.Query(ctx, `SELECT message_id FROM engagement WHERE tenant_id = $1 AND message_id`+tx.In(2)+` AND pruned > 0`,
+		tenant, sqldb.List(tx, slices.Compact(messages)))
+	found := map[id.Message]bool{}
+	err = sqldb.Each(rows, err, func(scan func(...any) error) error {
+		var m id.Message
+		err := scan(&m)
+		found[m] = true
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("find messages with deleted hits: %w", err)
+	}
+	return found, nil
 }
 
 // addOrigins adds the clients and the countries of contacts to hits. It removes addresses and

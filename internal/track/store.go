@@ -14,6 +14,7 @@ type engagement struct {
 	send       id.Send
 	mix        int64
 	country    string // of the contact; empty: unknown
+	pruned     int64  // number of hits that were deleted because of their age
 	old, flags Flags  // as read, and as they are to be written
 }
 
@@ -39,12 +40,12 @@ func lockOrCreate(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, sends map
 // lockEngagements reads and locks the rows of messages.
 func lockEngagements(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, messages []id.Message) (map[id.Message]*engagement, error) {
 	rows, err := tx.Query(ctx, `
-		SELECT message_id, send_id, flags, mix, country FROM engagement WHERE tenant_id = $1 AND message_id`+tx.In(2)+`
+		SELECT message_id, send_id, flags, mix, country, pruned FROM engagement WHERE tenant_id = $1 AND message_id`+tx.In(2)+`
 		ORDER BY message_id`+tx.ForUpdate(), tenant, sqldb.List(tx, messages))
 	found := make(map[id.Message]*engagement, len(messages))
 	_, err = sqldb.Collect(rows, err, func(scan func(...any) error) (m id.Message, err error) {
 		var e engagement
-		err = scan(&m, &e.send, &e.flags, &e.mix, sqldb.ToText(&e.country))
+		err = scan(&m, &e.send, &e.flags, &e.mix, sqldb.ToText(&e.country), &e.pruned)
 		e.old = e.flags
 		found[m] = &e
 		return m, err
