@@ -94,7 +94,7 @@ type accountTracking struct {
 type accountRetention struct {
 	EventsDays      int `json:"events_days" doc:"Events and changes of contacts, 30 to 3650."`
 	EngagementDays  int `json:"engagement_days" doc:"Opens and clicks, and other activity about mails, 90 to 3650. Reports keep their numbers."`
-	DeliveriesDays  int `json:"deliveries_days" doc:"Deliveries of webhooks, 1 to 400."`
+	DeliveriesDays  int `json:"deliveries_days" doc:"Deliveries of webhooks, 3 to 400."`
 	RawRequestsDays int `json:"raw_requests_days" doc:"IP addresses and user agents of opens and clicks, 1 to 400. Their classification is kept."`
 }
 

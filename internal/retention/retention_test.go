@@ -198,7 +198,7 @@ func TestSumsStayWhenHitsAreDeleted(t *testing.T) {
 		now = at(800 * day)
 		round()
 		expect(acme, 2, 0, before)
-		acme.keep(tenant.Retention{Events: 30, Engagement: 90, Deliveries: 1, RawRequests: 1}, now)
+		acme.keep(tenant.Retention{Events: 30, Engagement: 90, Deliveries: 3, RawRequests: 1}, now)
 		now = at(840 * day)
 		round()
 		expect(acme, 0, 0, before)

@@ -24,7 +24,7 @@ func DefaultRetention() Retention {
 const (
 	minEventsDays      = 30
 	minEngagementDays  = 90
-	minDeliveriesDays  = 1
+	minDeliveriesDays  = 3 // the last attempt is made after two
 	maxDeliveriesDays  = 400
 	minRawRequestsDays = 1
 	maxRawRequestsDays = 400
