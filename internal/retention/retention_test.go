@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -111,7 +112,8 @@ func (a *account) sums() string {
 	if err != nil {
 		a.t.Fatal(err)
 	}
-	text := fmt.Sprintf("%+v", sums)
+	var text strings.Builder
+	text.WriteString(fmt.Sprintf("%+v", sums))
 	for _, query := range []string{
 		`SELECT url || ' ' || unique_clicks || ' ' || total_clicks || ' ' || first_at || ' ' || last_at FROM link_sum WHERE tenant_id = $1 ORDER BY url`,
 		`SELECT attribute || ' ' || value || ' ' || opened || ' ' || clicked FROM engagement_attribute_sum WHERE tenant_id = $1 ORDER BY attribute, value`,
@@ -125,9 +127,9 @@ func (a *account) sums() string {
 		if err != nil {
 			a.t.Fatal(err)
 		}
-		text += fmt.Sprint("\n", list)
+		text.WriteString(fmt.Sprint("\n", list))
 	}
-	return text
+	return text.String()
 }
 
 func newEngine(db *sqldb.DB, now *time.Time) *Engine {

@@ -91,7 +91,7 @@ func scan(row func(...any) error) (Tenant, error) {
 	var reason sql.NullString
 	var limit sql.NullInt64
 	var address, domains string
-	var created, updated int64
+	var created, updated, retentionAt int64
 	s := &t.Settings
 	err := row(
 		&t.ID, &t.Slug, &t.Name, &t.Status, &reason, &limit, &t.SiteKey,
@@ -100,7 +100,7 @@ func scan(row func(...any) error) (Tenant, error) {
 		&s.AutoCreateOnEvent, &s.Tracking.Enabled, &s.Tracking.UTM, &s.Tracking.Honeypot,
 		&s.SendWindow.Start, &s.SendWindow.End, &s.SunsetDays, &s.SunsetMinSends,
 		&s.UnsubscribeScope, &s.DoubleOptInDefault, &domains,
-		&s.Retention.Events, &s.Retention.Engagement, &s.Retention.Deliveries, &s.Retention.RawRequests, sqldb.ToTime(&t.RetentionAt), &created, &updated)
+		&s.Retention.Events, &s.Retention.Engagement, &s.Retention.Deliveries, &s.Retention.RawRequests, &retentionAt, &created, &updated)
 	if err != nil {
 		return Tenant{}, err
 	}
@@ -112,6 +112,9 @@ func scan(row func(...any) error) (Tenant, error) {
 	}
 	if limit.Valid {
 		t.ContactLimit = new(int(limit.Int64))
+	}
+	if retentionAt != 0 {
+		t.RetentionAt = sqldb.Time(retentionAt)
 	}
 	t.PauseReason = reason.String
 	t.CreatedAt, t.UpdatedAt = sqldb.Time(created), sqldb.Time(updated)

@@ -49,7 +49,7 @@ type Tenant struct {
 	ContactLimit *int // nil: no limit
 	SiteKey      string
 	Settings     Settings
-	RetentionAt  time.Time // when the retention was last changed; 1970: never
+	RetentionAt  time.Time // when the retention was last changed; zero: never
 	CreatedAt    time.Time
 	UpdatedAt    time.Time
 }
