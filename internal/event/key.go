@@ -142,6 +142,14 @@ func (w *work) storeKeys(ctx context.Context, tx *sqldb.DB, owners map[key]*prep
 	return stored, err
 }
 
+// Prune deletes up to limit idempotency keys of a tenant that expired before a time, and returns how
+// many it deleted. Recording events with keys does the same, so it is for tenants that stopped doing
+// so.
+func Prune(ctx context.Context, db *sqldb.DB, t id.Tenant, before time.Time, limit int) (int, error) {
+	n, err := pruneKeys(ctx, db, t, limit, before)
+	return int(n), err
+}
+
 // pruneKeys deletes up to limit expired keys of a tenant, and returns how many it deleted.
 func pruneKeys(ctx context.Context, tx *sqldb.DB, t id.Tenant, limit int, now time.Time) (int64, error) {
 	n, err := tx.Exec(ctx, `

@@ -51,6 +51,10 @@ type work struct {
 func record(ctx context.Context, tx *sqldb.DB, list []*work, now time.Time) error {
 	b := tx.Batch()
 	for _, w := range list {
+		// A contact may be anonymised after it was looked up. The lock makes eraseLate see the events.
+		journal.QueueLock(b, tx, w.tenant)
+	}
+	for _, w := range list {
 		w.queueLookups(b, tx, now)
 	}
 	if err := b.Run(ctx); err != nil {

@@ -80,9 +80,24 @@ func keepMost(list map[string]*trace, max int) {
 
 // Follower keeps the names of events with their types and properties: how often each occurred, and
 // when last. While very many events arrive, types and properties are those of a sample. Of a tenant
-// with too many names, it keeps the most frequent ones.
+// with too many names, it keeps the most frequent ones. It also erases events that were recorded while
+// their contact was anonymised.
 func Follower() journal.Follower {
-	return journal.Follower{Name: "events", Types: []journal.Type{journal.CustomEvent}, Follow: follow}
+	return journal.Follower{Name: "events", Types: []journal.Type{journal.CustomEvent, journal.ContactAnonymized}, Follow: follow}
+}
+
+// eraseLate erases the properties of events that were recorded while their contacts were anonymised:
+// after journal.Erase, but for contacts that were looked up before.
+func eraseLate(ctx context.Context, tx *sqldb.DB, entries []journal.Entry) error {
+	for _, e := range entries {
+		if e.Type != journal.ContactAnonymized {
+			continue
+		}
+		if err := journal.Erase(ctx, tx, e.Tenant, []id.Contact{e.Contact}, nil); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func follow(ctx context.Context, tx *sqldb.DB, entries []journal.Entry) error {
@@ -108,7 +123,7 @@ func follow(ctx context.Context, tx *sqldb.DB, entries []journal.Entry) error {
 			return fmt.Errorf("store names of events: %w", err)
 		}
 	}
-	return nil
+	return eraseLate(ctx, tx, entries)
 }
 
 // addEntry adds one event. Of very many at a time, most are only counted.

@@ -57,6 +57,16 @@ func QueueUnnoticed(b *sqldb.Batch, tx *sqldb.DB, entries ...Entry) error {
 	return nil
 }
 
+// QueueLock takes the lock of the tenant's group before the first entry, as part of a batch of tx.
+// Followers then process no entry that is committed after the lock was taken before tx ends. So if tx
+// reads something that a later transaction changes, a follower of that change sees the entries of tx.
+// On SQLite, transactions run one after another.
+func QueueLock(b *sqldb.Batch, tx *sqldb.DB, tenant id.Tenant) {
+	if tx.Dialect() == sqldb.Postgres {
+		b.Queue(`SELECT pg_advisory_xact_lock_shared(1885430635, $1)`, nil, tenant.Group())
+	}
+}
+
 // byTenant splits entries by tenant. The entries of a tenant keep their order. Tenants are sorted
 // by group, so that all transactions take the locks of groups in the same order and do not
 // deadlock.
