@@ -400,3 +400,29 @@ func TestReportsRefuseBadRequests(t *testing.T) {
 		}
 	})
 }
+
+// Skipped and cancelled messages are recipients, and neither sent nor failed.
+func TestReportsCountRecipientsWithoutMail(t *testing.T) {
+	eachSending(t, func(t *testing.T, s *sendingTest) {
+		b := s.newSend(t, 5, s.now)
+		b.settle(t, 0, outbox.Result{State: outbox.Delivered, At: s.now})
+		b.settle(t, 1, outbox.Result{State: outbox.Skipped, At: s.now, SkipReason: "unsubscribed"})
+		b.settle(t, 2, outbox.Result{State: outbox.Queued, At: s.now, Due: s.now.Add(time.Hour), Error: "451 later"})
+		if err := outbox.Cancel(t.Context(), s.db, s.acme, b.send, s.now); err != nil {
+			t.Fatal(err)
+		}
+		r := s.answer(t, "key", "/broadcasts/"+b.id+"/report")
+		for name, want := range map[string]float64{
+			"total_recipients": 5, "total_sent": 1, "total_delivered": 1, "total_failed": 0, "total_bounced": 0, "bounce_rate": 0, "pending_opened": 0,
+		} {
+			if got := pick(t, r, name); got != want {
+				t.Errorf("%s = %v, want %v", name, got, want)
+			}
+		}
+		for status, want := range map[string]int{"delivered": 1, "skipped": 1, "cancelled": 3, "skipped,cancelled": 4, "sent": 0} {
+			if got := len(s.must(200, "key", "GET /broadcasts/"+b.id+"/recipients?status="+status, "").data("status")); got != want {
+				t.Errorf("%d recipients are %s, want %d", got, status, want)
+			}
+		}
+	})
+}
