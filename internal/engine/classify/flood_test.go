@@ -79,7 +79,7 @@ func TestABacklogOutlivesAProcess(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		written := 0
 		stopping := sqldb.WithQueryTrace(ctx, func(text string, _ []any) {
-			if strings.Contains(text, "send_id, flags, mix, country FROM engagement") { // the first statement that writes a batch
+			if strings.Contains(text, "send_id, flags, mix, country, pruned FROM engagement") { // the first statement that writes a batch
 				if written++; written == 2 {
 					cancel()
 				}

@@ -284,13 +284,13 @@ func (c *Case) look() {
 		for last < len(c.order) && c.Hits[c.order[last]].At.Equal(c.Hits[c.order[first]].At) {
 			i := c.order[last]
 			c.previous[i], c.links[i] = before, len(urls)
-			if h := &c.Hits[i]; h.Click && !urls[h.URL] {
+			if h := &c.Hits[i]; h.Click && !h.Honeypot && !urls[h.URL] {
 				c.links[i]++
 			}
 			last++
 		}
 		for _, i := range c.order[first:last] {
-			if h := &c.Hits[i]; h.Click {
+			if h := &c.Hits[i]; h.Click && !h.Honeypot {
 				urls[h.URL] = true
 			}
 		}
