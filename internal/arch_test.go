@@ -16,8 +16,8 @@ var bands = []struct {
 }{
 	{"edges", "endpoint httpapi public demo app"},
 	{"engines", "bulk transfer engine/classify engine/watch engine/dispatch engine/deliver engine/inbound engine/notify retention"},
-	{"sending", "outbox track event visitor render rule segment savedfilter broadcast broadcast/broadcasttest report activity webhook recount"},
-	{"records", "field contactsearch contact maildomain suppression score lane sender seedlist content template template/starter draft library mailbox"},
+	{"sending", "outbox track event visitor render rule segment savedfilter form broadcast broadcast/broadcasttest report activity webhook recount"},
+	{"records", "field contactsearch contact consent maildomain suppression score lane sender seedlist content template template/starter draft library mailbox"},
 	{"spine", "tenant ratelimit pace leader hold traffic auth journal usage testmail job"},
 	{"libraries", "mail/address mail/mx mail/liquid mail/markup mail/links mail/textpart mail/inline mail/mjml mail/binding mail/compose mail/dkim mail/dkim/libcrypto mail/reply mail/dsn mail/smtpclient"},
 	{"ground", "fault geoip id id/idtest cache netguard poll route slug secret spread sqldb sqldb/dbtest sqldb/dbcopy"},

@@ -184,6 +184,8 @@ func (i *Item) describe(name string) {
 		i.Source, i.Title = "website", "Viewed "+name
 	case journal.FormSubmitted:
 		i.Source, i.Title = "form", "Submitted the form "+name
+	case journal.OptInRequested, journal.OptInConfirmed:
+		i.Source, i.Title = "form", titleOf(i.Type)+" by the form "+name
 	case journal.SequenceEnrolled, journal.SequenceCompleted, journal.SequenceExited:
 		i.Sequence, i.Source, i.Title = id.Read[id.Sequence](name), "account", titleOf(i.Type)
 	case journal.EmailDeferred, journal.EmailBounced, journal.EmailComplained, journal.EmailUnsubscribed, journal.EmailFailed:

@@ -12,6 +12,7 @@ import (
 
 	"github.com/packetboat/packetboat/internal/auth"
 	"github.com/packetboat/packetboat/internal/broadcast"
+	"github.com/packetboat/packetboat/internal/consent"
 	"github.com/packetboat/packetboat/internal/contact"
 	"github.com/packetboat/packetboat/internal/content"
 	"github.com/packetboat/packetboat/internal/endpoint"
@@ -20,6 +21,7 @@ import (
 	"github.com/packetboat/packetboat/internal/engine/inbound"
 	"github.com/packetboat/packetboat/internal/event"
 	"github.com/packetboat/packetboat/internal/field"
+	"github.com/packetboat/packetboat/internal/form"
 	"github.com/packetboat/packetboat/internal/httpapi"
 	"github.com/packetboat/packetboat/internal/mail/dkim"
 	"github.com/packetboat/packetboat/internal/mail/dkim/libcrypto"
@@ -190,7 +192,7 @@ func (s *Server) api(registry prometheus.Registerer, t tools) (*httpapi.API, *en
 	})
 	api := &httpapi.API{
 		DB: db, Box: s.Store.Box, Now: t.now, BaseURL: s.Config.BaseURL, Hosts: s.Config.Hosts, Log: log, AllowPrivateRelays: t.private, AllowPrivateWebhooks: s.Config.AllowPrivateWebhooks,
-		Login: s.login(t.limiter), Gate: gate, Saver: contact.NewSaver(db, sender.QueueContactRules, t.now), Usage: usage.Finders{broadcast.Finder(), segment.Finder(), savedfilter.Finder()},
+		Login: s.login(t.limiter), Gate: gate, Saver: contact.NewSaver(db, sender.QueueContactRules, t.now), Usage: usage.Finders{broadcast.Finder(), segment.Finder(), savedfilter.Finder(), form.Finder()},
 		Recorder:  event.NewRecorder(db, t.now),
 		Limits:    t.limiter,
 		Providers: &maildomain.Providers{DB: db, Now: t.now},
@@ -207,7 +209,7 @@ func (s *Server) api(registry prometheus.Registerer, t tools) (*httpapi.API, *en
 
 // personalData lists the packages with personal data, in the order of an export.
 func personalData(now func() time.Time) []contact.PersonalData {
-	return []contact.PersonalData{segment.PersonalData(), outbox.PersonalData(), track.PersonalData(), mailbox.PersonalData(), transfer.PersonalData(now), suppression.PersonalData(), seedlist.PersonalData(), visitor.PersonalData(), webhook.PersonalData()}
+	return []contact.PersonalData{segment.PersonalData(), outbox.PersonalData(), track.PersonalData(), mailbox.PersonalData(), transfer.PersonalData(now), suppression.PersonalData(), seedlist.PersonalData(), visitor.PersonalData(), form.PersonalData(), consent.PersonalData(), webhook.PersonalData()}
 }
 
 // reference adds the page that documents the API.
@@ -264,7 +266,7 @@ func (s *Server) recipients(registry prometheus.Registerer, mux *http.ServeMux, 
 	return loop{"hits", hits.Run}
 }
 
-// websites adds the script for tenants' websites and its collectors, and returns the loop that stores
+// websites adds the script for tenants' websites, its collectors, and forms. It returns the loop that stores
 // their requests.
 func (s *Server) websites(mux *http.ServeMux, t tools) loop {
 	collector := visitor.NewCollector(s.Store.DB, t.keys)
@@ -274,6 +276,12 @@ func (s *Server) websites(mux *http.ServeMux, t tools) loop {
 		Log: s.Log.With("part", "site"), Now: t.now, ClientIP: t.clientIP,
 	}
 	site.Routes(mux)
+	forms := &public.Forms{
+		DB: s.Store.DB, Keys: t.keys, Limits: t.limiter, Log: s.Log.With("part", "forms"), Now: t.now, ClientIP: t.clientIP,
+		Intake:   &form.Intake{DB: s.Store.DB, Tokens: form.NewTokens(s.Store.Box), Captcha: form.NewCaptcha(s.Store.Box, nil, false)},
+		Visitors: collector,
+	}
+	forms.Routes(mux)
 	return loop{"visitors' requests", collector.Run}
 }
 

@@ -19,6 +19,7 @@ import (
 	"github.com/packetboat/packetboat/internal/engine/notify"
 	"github.com/packetboat/packetboat/internal/engine/watch"
 	"github.com/packetboat/packetboat/internal/event"
+	"github.com/packetboat/packetboat/internal/form"
 	"github.com/packetboat/packetboat/internal/httpapi"
 	"github.com/packetboat/packetboat/internal/id"
 	"github.com/packetboat/packetboat/internal/job"
@@ -142,6 +143,7 @@ func (s *Server) engines(registry prometheus.Registerer, api *httpapi.API, t too
 		{"segments", counting.Run},
 		{"jobs", jobs.Run},
 		{"notify", notifying.Run},
+		s.every("prune form spam", time.Hour, func(ctx context.Context) error { return form.Prune(ctx, db, t.now()) }),
 		s.every("prune mailboxes", 10*time.Minute, func(ctx context.Context) error {
 			for {
 				if more, err := mailbox.Prune(ctx, db, t.now()); err != nil || !more {

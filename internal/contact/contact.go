@@ -150,6 +150,15 @@ func (c Contact) Refusal(k Consent, listed bool) string {
 	return ""
 }
 
+// ConfirmationRefusal is Refusal for a mail that asks whether the contact wants mail. It needs no
+// consent, so it may go to a pending or unsubscribed contact.
+func (c Contact) ConfirmationRefusal(listed bool) string {
+	if c.Status == Pending || c.Status == Unsubscribed {
+		c.Status = Active
+	}
+	return c.Refusal(Consent{}, listed)
+}
+
 // EmailType is an email type with its category.
 type EmailType struct {
 	ID       id.EmailType

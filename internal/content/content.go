@@ -55,6 +55,10 @@ type Context struct {
 	UTMCampaign   string       `json:"utm_campaign,omitempty"`
 	UTMContent    string       `json:"utm_content,omitempty"` // the variant
 
+	// Confirmation says that the mail only asks whether its recipient wants mail: it needs no
+	// consent, and has no footer to unsubscribe.
+	Confirmation bool `json:"confirmation,omitempty"`
+
 	// Params are constants available to Liquid as param: a JSON object.
 	Params json.RawMessage `json:"params,omitempty"`
 }
@@ -240,14 +244,18 @@ func prepare(s Source) (Content, error) {
 	}
 	c := Content{Source: s}
 	c.HTML = links.DeclareUTF8(c.HTML)
+	footHTML, footText := footerHTML, footerText
+	if s.Context.Confirmation {
+		footHTML, footText = addressHTML, addressText
+	}
 	if !links.HasUnsubscribe(c.HTML) {
-		c.HTML = links.InsertBeforeBodyEnd(c.HTML, footerHTML)
+		c.HTML = links.InsertBeforeBodyEnd(c.HTML, footHTML)
 	}
 	switch {
 	case strings.TrimSpace(s.Text) == "":
 		c.Text = textpart.FromHTML(c.HTML)
 	case !links.HasUnsubscribe(s.Text):
-		c.Text = strings.TrimRight(s.Text, "\n") + footerText
+		c.Text = strings.TrimRight(s.Text, "\n") + footText
 	}
 	opts := links.Options{} // without Href, only data-no-track is removed
 	if s.Tracking {
@@ -329,8 +337,12 @@ func dependent(url string, names map[string]bool) bool {
 	})
 }
 
-// The footer of a mail without an unsubscribe link.
+// The footer of a mail without an unsubscribe link, and that of a confirmation, which needs none.
 const (
+	addressHTML = `{% if account.postal_address != blank %}<div style="margin:24px auto 0;padding:16px;max-width:600px;font:12px/1.5 Arial,Helvetica,sans-serif;color:#6b7280;text-align:center">` +
+		`{{ account.name }}, {{ account.postal_address }}</div>{% endif %}`
+	addressText = "{% if account.postal_address != blank %}\n\n--\n{{ account.name }}, {{ account.postal_address }}\n{% endif %}"
+
 	footerHTML = `<div style="margin:24px auto 0;padding:16px;max-width:600px;font:12px/1.5 Arial,Helvetica,sans-serif;color:#6b7280;text-align:center">` +
 		`{% if account.postal_address != blank %}{{ account.name }}, {{ account.postal_address }}<br>{% endif %}` +
 		`<a href="{{ preferences_url }}" style="color:#6b7280">Email preferences</a> &middot; ` +

@@ -86,6 +86,7 @@ func (a *API) Register(r *endpoint.Router) {
 	domainsAPI{db: a.DB, box: a.Box, baseURL: a.BaseURL, hosts: a.Hosts, now: a.Now}.register(r)
 	emailTypesAPI{db: a.DB, now: a.Now, usage: a.Usage}.register(r)
 	eventsAPI{db: a.DB, recorder: a.recorder()}.register(r)
+	formsAPI{db: a.DB, box: a.Box, cursors: cursors, baseURL: a.BaseURL, now: a.Now}.register(r)
 	identitiesAPI{db: a.DB, now: a.Now, tester: a.Tester, usage: a.Usage}.register(r)
 	jobsAPI{db: a.DB, baseURL: a.BaseURL, now: a.Now}.register(r)
 	mailboxAPI{db: a.DB, cursors: cursors}.register(r)

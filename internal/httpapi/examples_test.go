@@ -189,7 +189,7 @@ func (s *conformance) exampleVariables() map[string]string {
 		"MESSAGE_ID": m["entry"], "VERSION": "1", "EMAIL_TYPE_ID": m["type"], "EMAIL_CATEGORY_ID": m["category"], "SENDING_DOMAIN_ID": m["domain"],
 		"SENDING_IDENTITY_ID": m["identity"], "MTA_CONFIG_ID": m["lane"], "STAGE_ID": m["stage"], "CUSTOM_FIELD_ID": m["field"], "SAVED_FILTER_ID": m["filter"],
 		"JOB_ID": m["export"], "FILE": "export", "API_KEY_ID": m["apikey"], "USER_ID": m["user_viewer"], "WEBHOOK_ID": m["webhook"], "DELIVERY_ID": m["delivery"],
-		"SEED_LIST_ID": m["seedlist"], "SEED_ID": m["seed"],
+		"FORM_ID": m["form"], "SEED_LIST_ID": m["seedlist"], "SEED_ID": m["seed"],
 	}
 }
 
@@ -270,6 +270,11 @@ func (s *conformance) prepareExample(t testing.TB, op string, vars map[string]st
 		makes("MTA_CONFIG_ID", "createMtaConfig", `{"name": "Old", "type": "sink"}`)
 	case "deleteWebhook":
 		makes("WEBHOOK_ID", "createWebhook", `{"url": "https://example.com/old", "event_types": ["*"]}`)
+	case "publishForm", "unpublishForm", "unarchiveForm", "deleteForm":
+		makes("FORM_ID", "createForm", `{"name": "For `+op+`", "double_opt_in": false, "fields": [{"type": "contact", "binding": "email", "label": "Email", "required": true}]}`)
+		if op == "unarchiveForm" || op == "deleteForm" {
+			s.runStep(t, "acme", step{op: "archiveForm", path: map[string]string{"id": vars["FORM_ID"]}, status: 200})
+		}
 	case "cancelJob":
 		vars["JOB_ID"] = s.records["acme"]["import"]
 	case "acceptInvitation":
@@ -409,6 +414,7 @@ var (
 		{regexp.MustCompile(`pk_\w{16,}`), "pk_3f9a1c7be2d84f60"},
 		{regexp.MustCompile(`p=MII[\w+/=]+`), "p=MIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8A…"},
 		{regexp.MustCompile(`[\w.-]{60,}`), "Zm9yIGV4YW1wbGUgb25seSwgbm90IGEgcmVhbCBzZWNyZXQ"},
+		{regexp.MustCompile(`(/_q/f/|data-packetboat-form="|pb-)[0-9a-z]{12}\b`), "${1}k3v9x2m7qa4t"},
 		{regexp.MustCompile(`(token=|#)[\w-]{30,}`), "${1}Zm9yIGV4YW1wbGUgb25seSwgbm90IGEgcmVhbCBzZWNyZXQ"},
 	}
 )
@@ -422,6 +428,9 @@ func (r recorder) normalize(v any) any {
 		}
 		if s, ok := o["secret"].(string); ok && len(s) > 20 {
 			o["secret"] = "Zm9yIGV4YW1wbGUgb25seSwgbm90IGEgcmVhbCBzZWNyZXQ"
+		}
+		if s, ok := o["slug"].(string); ok && o["submit_label"] != nil || o["script_tag"] != nil && s != "" {
+			o["slug"] = "k3v9x2m7qa4t"
 		}
 		return o
 	case []any:

@@ -13,9 +13,11 @@ import (
 
 	"github.com/packetboat/packetboat/internal/auth"
 	"github.com/packetboat/packetboat/internal/broadcast"
+	"github.com/packetboat/packetboat/internal/consent"
 	"github.com/packetboat/packetboat/internal/contact"
 	"github.com/packetboat/packetboat/internal/endpoint"
 	"github.com/packetboat/packetboat/internal/fault"
+	"github.com/packetboat/packetboat/internal/form"
 	"github.com/packetboat/packetboat/internal/httpapi"
 	"github.com/packetboat/packetboat/internal/id"
 	"github.com/packetboat/packetboat/internal/id/idtest"
@@ -106,7 +108,7 @@ func eachAPIWith(t *testing.T, o sqldb.Options, f func(t *testing.T, s *apiTest)
 		s.router = endpoint.New(endpoint.Options{
 			Gate: g, Limiter: ratelimit.New(nil), DB: db, BaseURL: base, RatePerMinute: 100_000, Now: clock, Log: log,
 		})
-		(&httpapi.API{DB: db, Box: box, Now: clock, BaseURL: base, Log: log, Tester: newTester(db, box, base, func() time.Time { return s.now }), PersonalData: personalData(), MJML: compiler(), Usage: usage.Finders{broadcast.Finder(), savedfilter.Finder(), segment.Finder()}}).Register(s.router)
+		(&httpapi.API{DB: db, Box: box, Now: clock, BaseURL: base, Log: log, Tester: newTester(db, box, base, func() time.Time { return s.now }), PersonalData: personalData(), MJML: compiler(), Usage: usage.Finders{broadcast.Finder(), savedfilter.Finder(), segment.Finder(), form.Finder()}}).Register(s.router)
 		f(t, s)
 	})
 }
@@ -242,7 +244,7 @@ func (r response) wantFields(t *testing.T, want map[string]string) {
 
 // personalData are all tables with personal data.
 func personalData() []contact.PersonalData {
-	return []contact.PersonalData{segment.PersonalData(), outbox.PersonalData(), track.PersonalData(), mailbox.PersonalData(), suppression.PersonalData(), seedlist.PersonalData(), visitor.PersonalData()}
+	return []contact.PersonalData{segment.PersonalData(), outbox.PersonalData(), track.PersonalData(), mailbox.PersonalData(), suppression.PersonalData(), seedlist.PersonalData(), visitor.PersonalData(), form.PersonalData(), consent.PersonalData()}
 }
 
 const unknownID = "01900000-0000-7000-8000-000000000000"

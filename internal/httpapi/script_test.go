@@ -56,6 +56,11 @@ var setupSteps = []step{
 		"sections_schema": [{"name": "rows", "item_schema": [{"name": "name", "type": "text"}]}], "slots_schema": [{"name": "hero", "tag_filter": ["hero"]}],
 		"groups_schema": [{"name": "main", "parameters": ["reader"]}], "expects_schema": [{"path": "contact.first_name", "type": "string"}]}`, status: 201, remember: "template"},
 	{op: "createMessage", body: `{"name": "Welcome {slug}", "slug": "welcome", "status": "published", "tags": ["a"], "content": {"template_slug": "letter", "template_binding": {"parameters": {"reader": "Ann"}}}}`, status: 201, remember: "entry"},
+	{op: "createForm", body: `{"name": "Sign up", "allowed_origins": ["https://www.{slug}.example.com"], "submit_label": "Go", "success_mode": "redirect", "success_message": "Thanks", "redirect_url": "https://example.org/thanks",
+		"double_opt_in": true, "confirm_message_id": null, "confirm_redirect_url": null, "list_segment_keys": ["{segment}"], "tags": ["web"], "stage_id": "{stage}", "captcha": {"provider": "turnstile", "site_key": "0x1", "secret_key": "s"},
+		"fields": [{"id": "mail", "type": "contact", "binding": "email", "label": "Email", "placeholder": "you@example.org", "help_text": "No spam.", "required": true, "input": "email", "sort_order": 1},
+			{"type": "custom_field", "binding": "plan", "label": "Plan", "input": "select", "options": ["free", "pro"], "default_value": "free"}, {"type": "hidden", "binding": "company", "param": "c", "default_value": "x"},
+			{"type": "consent", "binding": "weekly", "label": "Send me news", "required": true}, {"type": "text_block", "label": "About us"}]}`, status: 201, remember: "form"},
 	{op: "createApiKey", body: `{"name": "CRM", "scopes": ["contacts:read"], "expires_at": "2027-01-01T00:00:00Z"}`, status: 201, remember: "apikey"},
 	{op: "inviteMember", body: `{"email": "bob@{slug}.example", "role": "editor"}`, status: 201, remember: "member"},
 	{op: "createWebhook", body: `{"url": "https://hooks.example.com/{slug}", "description": "CRM", "event_types": ["email.bounced", "contact.created"], "active": true}`, status: 201, remember: "webhook"},
@@ -81,6 +86,7 @@ var (
 	ofBlock     = map[string]string{"id": "{block}"}
 	ofSeedList  = map[string]string{"id": "{seedlist}"}
 	ofSeed      = map[string]string{"id": "{seedlist}", "seed_id": "{seed}"}
+	ofForm      = map[string]string{"id": "{form}"}
 	ofEntry     = map[string]string{"id": "{entry}"}
 	ofMessage   = map[string]string{"id": "{lane}", "message_id": "{message}"}
 	ofWebhook   = map[string]string{"id": "{webhook}"}
@@ -222,6 +228,18 @@ var otherSteps = []step{
 	{op: "getMessageVersion", path: map[string]string{"id": "{entry}", "version": "1"}, status: 200},
 	{op: "archiveMessage", path: ofEntry, status: 200},
 	{op: "duplicateMessage", path: ofEntry, status: 201},
+	{op: "listForms", query: "status=draft,archived", status: 200},
+	{op: "getForm", path: ofForm, status: 200},
+	{op: "getFormEmbed", path: ofForm, status: 200},
+	{op: "updateForm", path: ofForm, body: `{"name": "Join", "double_opt_in": false, "allowed_origins": [], "success_mode": "message", "redirect_url": null, "tags": null, "list_segment_keys": [], "stage_id": null, "captcha": null,
+		"fields": [{"id": "mail", "type": "contact", "binding": "email", "label": "Email", "required": true}]}`, status: 200},
+	{op: "publishForm", path: ofForm, status: 200},
+	{op: "listFormSubmissions", path: ofForm, query: "limit=5", status: 200},
+	{op: "unpublishForm", path: ofForm, status: 200},
+	{op: "archiveForm", path: ofForm, status: 200},
+	{op: "unarchiveForm", path: ofForm, status: 200},
+	{op: "archiveForm", path: ofForm, status: 200},
+	{op: "deleteForm", path: ofForm, status: 204},
 	{op: "listMembers", status: 200},
 	{op: "updateMember", path: map[string]string{"id": "{user_viewer}"}, body: `{"role": "editor", "status": "active"}`, status: 200},
 

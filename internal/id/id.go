@@ -50,6 +50,8 @@ type (
 	entry          struct{}
 	auditEntry     struct{}
 	form           struct{}
+	formSubmission struct{}
+	consentRecord  struct{}
 	template       struct{}
 	block          struct{}
 	libraryVersion struct{}
@@ -102,7 +104,9 @@ type (
 	Seed           = UUID[seed]     // one address of a seed list
 	SeedSync       = UUID[seedSync] // one update of a seed list
 	SavedFilter    = UUID[savedFilter]
-	Job            = UUID[job] // long work: an import, an export
+	FormSubmission = UUID[formSubmission]
+	ConsentRecord  = UUID[consentRecord] // something that a contact agreed to, or withdrew
+	Job            = UUID[job]           // long work: an import, an export
 	JobFile        = UUID[jobFile]
 	Claim          = UUID[claim]          // a stretch of messages that a process has claimed
 	Visitor        = UUID[visitor]        // a browser on a tenant's website

@@ -69,11 +69,14 @@ var impersonal = map[Type][]string{
 	SubscriptionChanged: {"email_type_key", "category_id", "scope", "subscribed"},
 	StageChanged:        {"from", "to"},
 	ListAdded:           {"segment_id", "segment_key"},
+	FormSubmitted:       {"form_id", "form_name", "submission_id"},
+	OptInRequested:      {"form_id", "form_name", "submission_id"},
+	OptInConfirmed:      {"form_id", "form_name", "submission_id"},
 	ListRemoved:         {"segment_id", "segment_key"},
 }
 
 // named are the types whose name is that of an object, and contains no personal data.
-var named = map[Type]bool{CustomEvent: true, FormSubmitted: true, SequenceEnrolled: true, SequenceCompleted: true, SequenceExited: true}
+var named = map[Type]bool{CustomEvent: true, FormSubmitted: true, OptInRequested: true, OptInConfirmed: true, SequenceEnrolled: true, SequenceCompleted: true, SequenceExited: true}
 
 // strip returns e without personal data, and whether it had any.
 func strip(e Entry) (Entry, bool, error) {

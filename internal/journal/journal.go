@@ -65,9 +65,11 @@ const (
 
 	SeedBounced Type = "seed_bounced" // the copy of a broadcast to a seed was refused for its address
 
-	CustomEvent       Type = "event"             // named by the event's event_name
-	PageViewed        Type = "page_viewed"       // named by its URL
-	FormSubmitted     Type = "form_submitted"    // named by the form's slug
+	CustomEvent       Type = "event"          // named by the event's event_name
+	PageViewed        Type = "page_viewed"    // named by its URL
+	FormSubmitted     Type = "form_submitted" // these are named by the form's slug
+	OptInRequested    Type = "opt_in_requested"
+	OptInConfirmed    Type = "opt_in_confirmed"
 	SequenceEnrolled  Type = "sequence_enrolled" // these are named by the sequence's id
 	SequenceCompleted Type = "sequence_completed"
 	SequenceExited    Type = "sequence_exited"

@@ -33,6 +33,9 @@ func FromBroadcast(b id.Broadcast) Source { return Source{KindBroadcast, id.ToSo
 // FromSequence is the source of the send of a sequence's step.
 func FromSequence(s id.Sequence) Source { return Source{KindSequenceStep, id.ToSource(s)} }
 
+// FromForm is the source of the send of a form's confirmation mails.
+func FromForm(f id.Form) Source { return Source{KindConfirmation, id.ToSource(f)} }
+
 // Broadcast returns the broadcast, if the source is one.
 func (s Source) Broadcast() (b id.Broadcast, ok bool) {
 	if s.Kind != KindBroadcast {

@@ -26,7 +26,7 @@ type env struct {
 	location *time.Location
 	ctx      context.Context
 	budget   *liquid.Budget
-	pages    [3]string      // addresses of the pages, once used
+	pages    [4]string      // addresses of the pages, once used
 	address  *string        // the account's postal address, once used
 	signed   []signed       // an address for each link, the pixel's and the invisible link's
 	targets  map[int]string // of dynamic links, once used
@@ -53,6 +53,11 @@ func (e *env) Lookup(name string) (any, bool) {
 		return e.page(preferencesPage), true
 	case "view_in_browser_url":
 		return e.page(viewPage), true
+	case "subscribe_confirm_url":
+		if e.Content.Context.Confirmation {
+			return e.page(confirmPage), true
+		}
+		return nil, false
 	case content.PixelVariable:
 		if e.WithoutPixel {
 			return "data:,", true
@@ -192,12 +197,13 @@ const (
 	unsubscribePage = iota
 	preferencesPage
 	viewPage
+	confirmPage
 )
 
 // page returns the address of a page, which is signed once for all parts.
 func (e *env) page(n int) *string {
 	if e.pages[n] == "" {
-		kind := [...]track.Kind{track.Unsubscribe, track.Preferences, track.View}[n]
+		kind := [...]track.Kind{track.Unsubscribe, track.Preferences, track.View, track.Confirm}[n]
 		e.scratch = e.appendURL(e.scratch[:0], e.Sender.ContentHost(), kind, 0, "")
 		e.pages[n] = string(e.scratch)
 	}

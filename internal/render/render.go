@@ -39,7 +39,7 @@ type Parts struct {
 	Subject        string
 	FromName       string // empty: the identity's own
 	HTML, Text     []byte
-	UnsubscribeURL string // for List-Unsubscribe
+	UnsubscribeURL string // for List-Unsubscribe; empty: the mail has none
 
 	HTMLKnown, TextKnown compose.Known // runs that were encoded when the content was frozen
 }
@@ -128,7 +128,9 @@ func (w *Writer) Render(ctx context.Context, m Mail) (Parts, error) {
 		}
 	}
 	p.TextKnown = compose.Known{Texts: m.Content.TextConstants, Marks: w.marks[3]}
-	p.UnsubscribeURL = *w.env.page(unsubscribePage)
+	if !m.Content.Context.Confirmation {
+		p.UnsubscribeURL = *w.env.page(unsubscribePage)
+	}
 	return p, nil
 }
 

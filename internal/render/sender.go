@@ -152,8 +152,10 @@ func (s *Senders) load(ctx context.Context, key senderKey) (*Sender, error) {
 	if out.Domain, err = sender.DomainByID(ctx, s.DB, key.tenant, out.Identity.Domain); err != nil {
 		return nil, err
 	}
-	if out.Type, err = sender.EmailTypeByID(ctx, s.DB, key.tenant, key.typ); err != nil {
-		return nil, err
+	if !key.typ.IsZero() { // mails that confirm a subscription have none
+		if out.Type, err = sender.EmailTypeByID(ctx, s.DB, key.tenant, key.typ); err != nil {
+			return nil, err
+		}
 	}
 	if out.Fields, err = field.Load(ctx, s.DB, key.tenant); err != nil {
 		return nil, err

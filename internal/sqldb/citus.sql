@@ -20,7 +20,7 @@ DECLARE
 		'outbox_day', 'outbox_slot', 'outbox_sample', 'outbox_wait', 'outbox_mix_sum', 'outbox_time_sum', 'outbox_bounce_sum',
 		'hit_inbox', 'hit', 'hit_proof', 'hit_cleared', 'engagement', 'engagement_sum', 'engagement_time_sum', 'engagement_attribute_sum', 'link_sum', 'report_cache', 'event_key', 'event_seen',
 		'visitor_inbox', 'visitor', 'visitor_kept', 'visitor_total',
-		'segment', 'segment_member', 'segment_reference', 'segment_turn', 'saved_filter',
+		'segment', 'segment_member', 'segment_reference', 'segment_turn', 'saved_filter', 'consent_record', 'form', 'form_submission',
 		'broadcast', 'broadcast_run', 'job', 'job_file', 'job_file_chunk',
 		'webhook_endpoint', 'webhook_queue', 'webhook_delivery'];
 	-- The journal and its cursors are on the node of the group's tenants.
@@ -31,7 +31,7 @@ DECLARE
 	coordinator TEXT[] := ARRAY[
 		'app_user', 'login_address', 'membership', 'session', 'one_time_token', 'api_key',
 		'leader', 'lease', 'send_hold', 'pace_day', 'pace_rate', 'pace_slot', 'rate_window',
-		'outbox_node', 'classifier_run', 'secret_key', 'write_probe'];
+		'outbox_node', 'form_slug', 'classifier_run', 'secret_key', 'write_probe'];
 	shards INTEGER := current_setting('citus.shard_count');
 	fresh  TEXT[] := '{}';
 	name   TEXT;

@@ -187,7 +187,6 @@ func (s Settings) check(p *fault.Problems) {
 	s.SendWindow.check(p)
 	s.Retention.check(p)
 	checkDomains(p, "tracked_domains", s.TrackedDomains)
-	s.checkDormant(p)
 }
 
 // MaxTrackedDomains is the maximal number of tracked domains.
@@ -263,17 +262,6 @@ func (s Settings) Window() spread.Window {
 		return spread.AllDay
 	}
 	return w
-}
-
-// checkDormant refuses settings that are not implemented yet, so that no caller relies on them.
-func (s Settings) checkDormant(p *fault.Problems) {
-	d := Defaults(s.Timezone)
-	only := func(path string, same bool, value any) {
-		if !same {
-			p.Add(path, fmt.Sprintf("only %v is supported", value))
-		}
-	}
-	only("double_opt_in_default", s.DoubleOptInDefault == d.DoubleOptInDefault, d.DoubleOptInDefault)
 }
 
 func (a PostalAddress) check(p *fault.Problems) {

@@ -135,7 +135,7 @@ func TestAllProblemsOfSettingsAreReported(t *testing.T) {
 		bad.WebsiteURL, bad.PostalAddress.Country = new("ftp://x"), new("ZZ")
 		bad.PostalAddress.Line1 = new("one\ntwo")
 		bad.Tracking.Honeypot, bad.SunsetDays, bad.SunsetMinSends = true, 0, 1001
-		bad.DoubleOptInDefault, bad.SendWindow, bad.TrackedDomains = false, tenant.SendWindow{Start: "25:00", End: "8"}, []string{"x.org", "no host"}
+		bad.SendWindow, bad.TrackedDomains = tenant.SendWindow{Start: "25:00", End: "8"}, []string{"x.org", "no host"}
 		err := tenant.SaveSettings(t.Context(), db, acme.ID, " ", bad, noon)
 		f, ok := fault.As(err)
 		if !ok || f.Code != "INVALID_INPUT" {
@@ -146,8 +146,7 @@ func TestAllProblemsOfSettingsAreReported(t *testing.T) {
 			paths = append(paths, p.Path)
 		}
 		want := strings.Fields(`name timezone locale currency_code website_url postal_address.line1 postal_address.country unsubscribe_scope sunset_days sunset_min_sends
-			send_window.start send_window.end tracked_domains
-			double_opt_in_default`)
+			send_window.start send_window.end tracked_domains`)
 		if !slices.Equal(paths, want) {
 			t.Errorf("problems at %v, want %v", paths, want)
 		}

@@ -36,6 +36,7 @@ const (
 	Unsubscribe Kind = 'u'
 	Preferences Kind = 'p'
 	View        Kind = 'v'
+	Confirm     Kind = 'd' // a subscription, with double opt-in
 )
 
 // Token is the content of a link's token.
@@ -81,7 +82,7 @@ type Keys struct{ pools [256]*sync.Pool } // by Kind
 // NewKeys derives the keys from the installation's secret.
 func NewKeys(box *secret.Box) *Keys {
 	k := &Keys{}
-	for _, kind := range []Kind{OpenPixel, ClickLink, Unsubscribe, Preferences, View, returnPath, unsubscribeAddress, hook, messageID, binding} {
+	for _, kind := range []Kind{OpenPixel, ClickLink, Unsubscribe, Preferences, View, Confirm, returnPath, unsubscribeAddress, hook, messageID, binding} {
 		key := box.Derive("track token " + string(rune(kind)))
 		k.pools[kind] = &sync.Pool{New: func() any { return hmac.New(sha256.New, key) }}
 	}

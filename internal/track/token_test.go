@@ -15,7 +15,7 @@ import (
 	"github.com/packetboat/packetboat/internal/track"
 )
 
-var kinds = []track.Kind{track.OpenPixel, track.ClickLink, track.Unsubscribe, track.Preferences, track.View}
+var kinds = []track.Kind{track.OpenPixel, track.ClickLink, track.Unsubscribe, track.Preferences, track.View, track.Confirm}
 
 func keys(t testing.TB, fill byte) *track.Keys {
 	t.Helper()

@@ -216,6 +216,15 @@ func (r *Request) properties() (map[string]any, error) {
 	return m, err
 }
 
+// Submitted returns the identify call of a visitor who entered an address in a form.
+func Submitted(visitor, email string, now time.Time) (r Request, ok bool) {
+	if visitor == "" || len(visitor) > maxVisitorID {
+		return Request{}, false
+	}
+	r = Request{Kind: Identify, Visitor: visitorID(visitor), At: now.UTC().Truncate(time.Microsecond)}
+	return r, r.identify(body{Email: email})
+}
+
 // depth returns how deeply the objects and arrays of valid JSON are nested.
 func depth(text []byte) int {
 	now, most, quoted := 0, 0, false

@@ -125,7 +125,11 @@ func feedbackID(j *job, sender string) string {
 	if campaign == "" {
 		campaign = j.item.Send.String()
 	}
-	return campaign[max(0, len(campaign)-8):] + ":l-" + label(j.sender.Type.Label()) + ":" + j.sender.Tenant.Slug + ":" + sender
+	list := j.sender.Type.Label()
+	if j.content.Context.Confirmation {
+		list = "confirmation"
+	}
+	return campaign[max(0, len(campaign)-8):] + ":l-" + label(list) + ":" + j.sender.Tenant.Slug + ":" + sender
 }
 
 // label converts a key to a domain label, in which underscores are not allowed.

@@ -130,7 +130,7 @@ func (e *Engine) checkItems(ctx context.Context, tenant id.Tenant, items []outbo
 			return nil, nil, nil, err
 		}
 		c := people[it.Contact]
-		if reason := skipReason(c, it, j.sender.Consent(), listed); reason != "" {
+		if reason := j.skipReason(c, listed); reason != "" {
 			ends = append(ends, outbox.Result{Item: it, At: now, State: outbox.Skipped, SkipReason: reason})
 			continue
 		}
@@ -141,14 +141,17 @@ func (e *Engine) checkItems(ctx context.Context, tenant id.Tenant, items []outbo
 }
 
 // skipReason returns the skip reason of a message whose contact may not be mailed any more, or "".
-func skipReason(c *contact.Contact, it outbox.Item, k contact.Consent, listed map[string]bool) string {
+func (j *job) skipReason(c *contact.Contact, listed map[string]bool) string {
 	switch {
 	case c == nil:
 		return "not_active"
-	case c.Email != it.Email: // changed after the audience was read: the new address was not checked
+	case c.Email != j.item.Email: // changed after the audience was read: the new address was not checked
 		return "invalid_email"
 	}
-	return c.Refusal(k, listed[it.Email])
+	if j.content.Context.Confirmation {
+		return c.ConfirmationRefusal(listed[j.item.Email])
+	}
+	return c.Refusal(j.sender.Consent(), listed[j.item.Email])
 }
 
 func (e *Engine) loadContacts(ctx context.Context, tenant id.Tenant, items []outbox.Item) (map[id.Contact]*contact.Contact, map[string]bool, error) {
