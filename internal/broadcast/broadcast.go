@@ -98,6 +98,7 @@ type Plan struct {
 	ScheduledAt *time.Time
 	Tracking    bool
 	Delivery    Delivery
+	SeedLists   *[]id.SeedList // that get copies; nil: those included by default
 }
 
 // Broadcast is one mailing.

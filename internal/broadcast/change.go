@@ -28,6 +28,7 @@ type Change struct {
 	Start      *Start
 	Tracking   *bool
 	Delivery   *DeliveryChange
+	SeedLists  *SeedChoice
 }
 
 // Start is when the send should begin; a nil At clears the time.
@@ -93,6 +94,12 @@ func (ch Change) apply(p Plan) Plan {
 		p.Identities = nil
 		if len(*ch.Identities) > 0 {
 			p.Identities = *ch.Identities
+		}
+	}
+	if ch.SeedLists != nil {
+		p.SeedLists = nil
+		if l := ch.SeedLists.Lists; l != nil {
+			p.SeedLists = new(distinct(*l))
 		}
 	}
 	if ch.Metadata != nil {

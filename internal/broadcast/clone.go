@@ -73,6 +73,9 @@ func (b *Broadcast) dropMissingReferences(ctx context.Context, db *sqldb.DB) err
 	if left := existing(there.Identities, b.Identities); len(left) > 0 {
 		b.Identities = left
 	}
+	if b.SeedLists != nil {
+		b.SeedLists = new(existing(there.SeedLists, slices.Clone(*b.SeedLists)))
+	}
 	b.Delivery.Lanes = slices.DeleteFunc(b.Delivery.Lanes, func(s LaneShare) bool { return there.Lanes[s.Lane] == "" })
 	if len(b.Delivery.Lanes) == 0 {
 		b.Delivery.Lanes = nil

@@ -2,6 +2,7 @@ package broadcast
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"time"
@@ -20,7 +21,7 @@ func Follower(log *slog.Logger) journal.Follower {
 			if err := e.Decode(&ended); err != nil {
 				return fmt.Errorf("journal entry %s: %w", e.ID, err)
 			}
-			if ended.Kind != outbox.KindBroadcast {
+			if ended.Kind != outbox.KindBroadcast && ended.Kind != outbox.KindSeedCopy {
 				continue
 			}
 			if err := sendEnded(ctx, tx, e.Tenant, id.OfSource[id.Broadcast](ended.Source), e.At, log); err != nil {
@@ -31,10 +32,18 @@ func Follower(log *slog.Logger) journal.Follower {
 	}}
 }
 
-// sendEnded ends the run of a broadcast whose send has ended, and completes the broadcast unless it
-// was cancelled or has failed. A broadcast that was paused meanwhile completes when it is resumed
+// sendEnded ends the run of a broadcast whose sends have ended, its own and that of its seed copies,
+// and completes the broadcast unless it was cancelled or has failed. Copies that wait for their time
+// when the broadcast's own send ends are sent at once. A broadcast that was paused meanwhile completes when it is resumed
 // (restart).
 func sendEnded(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, bid id.Broadcast, at time.Time, log *slog.Logger) error {
+	b, err := lockBroadcast(ctx, tx, tenant, bid) // no copies are added meanwhile
+	if errors.Is(err, ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
 	run, err := LoadRun(ctx, tx, tenant, bid)
 	if err != nil || run.Broadcast.IsZero() || run.EndedAt != nil {
 		return err
@@ -42,6 +51,16 @@ func sendEnded(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, bid id.Broad
 	p, err := outbox.Load(ctx, tx, tenant, run.Send)
 	if err != nil {
 		return err
+	}
+	if p.Phase != outbox.Done {
+		return nil
+	}
+	ended, err := run.copiesEnded(ctx, tx, b.Status)
+	if err != nil {
+		return err
+	}
+	if !ended {
+		return run.hastenCopies(ctx, tx, at)
 	}
 	if err := run.end(ctx, tx, p, at); err != nil {
 		return err

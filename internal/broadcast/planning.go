@@ -119,6 +119,9 @@ func (r Run) restart(ctx context.Context, tx *sqldb.DB, now time.Time) error {
 		return err
 	}
 	if p.Phase == outbox.Done { // the send ended while the broadcast was being paused
+		if ended, err := r.copiesEnded(ctx, tx, Sending); err != nil || !ended {
+			return err
+		}
 		return r.end(ctx, tx, p, now)
 	}
 	return outbox.Start(ctx, tx, r.Tenant, r.Send, now)

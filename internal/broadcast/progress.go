@@ -37,6 +37,7 @@ type Progress struct {
 	LastSendAt  *time.Time
 	Limit       *outbox.Wait // the limit that delays due messages; nil: none known
 	Run         Run
+	Copies      SeedCopies
 }
 
 // PlanDay is a day of a send over days.
@@ -67,6 +68,9 @@ func LoadProgress(ctx context.Context, db *sqldb.DB, b Broadcast, now time.Time)
 		return nil, err
 	}
 	p := progressOf(b, run, send, now)
+	if p.Copies, err = run.loadSeedCopies(ctx, db); err != nil {
+		return nil, err
+	}
 	if p.Phase == PhaseSending && !b.Delivery.Spread() {
 		if err := p.addSpeed(ctx, db, b, now); err != nil {
 			return nil, err

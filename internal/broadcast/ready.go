@@ -81,6 +81,7 @@ type Preconditions struct {
 	Template        string            // how the template differs from its snapshot; empty: it does not
 	Lacking         []Lacking         // values the template expects and contacts lack
 	Troubles        []ScheduleWarning // Liquid that fails for some recipients
+	StaleSeedLists  []string          // names of chosen seed lists that get no copies
 }
 
 // Check checks every guard of b.
@@ -121,6 +122,9 @@ func Check(b Broadcast, f Preconditions) Readiness {
 	warn(f.UnknownAudience, "AUDIENCE_UNKNOWN", "loading the audience took too long: it may be empty, or lack data that the template expects")
 	r.Warnings = append(r.Warnings, f.Troubles...)
 	warn(f.EmptyAudience, "EMPTY_AUDIENCE", "the audience is currently empty")
+	for _, name := range f.StaleSeedLists {
+		warn(true, "SEED_LIST_STALE", fmt.Sprintf("the seed list %q was not updated in time: it gets no copies until its next update", name))
+	}
 	warn(f.anyExternalRoute(b, withoutDMARC), "NO_DMARC", "no DMARC record is known for the domain of a sending identity")
 	return r
 }
@@ -141,6 +145,9 @@ func Ready(ctx context.Context, db *sqldb.DB, b Broadcast, now time.Time) (Readi
 		}
 	}
 	if f.Template, err = templateNow(ctx, db, b); err != nil {
+		return Readiness{}, err
+	}
+	if f.StaleSeedLists, err = f.staleSeedLists(ctx, db, b, now); err != nil {
 		return Readiness{}, err
 	}
 	if f.Troubles, err = Warnings(ctx, db, b, now); err != nil {

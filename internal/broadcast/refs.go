@@ -7,6 +7,7 @@ import (
 	"github.com/packetboat/packetboat/internal/fault"
 	"github.com/packetboat/packetboat/internal/id"
 	"github.com/packetboat/packetboat/internal/lane"
+	"github.com/packetboat/packetboat/internal/seedlist"
 	"github.com/packetboat/packetboat/internal/segment"
 	"github.com/packetboat/packetboat/internal/sender"
 	"github.com/packetboat/packetboat/internal/sqldb"
@@ -55,6 +56,9 @@ func (r Refs) Resolve(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ch *C
 		return err
 	}
 	if err := r.lanes(ctx, db, tenant, ch); err != nil {
+		return err
+	}
+	if err := checkSeedLists(ctx, db, tenant, ch.SeedLists); err != nil {
 		return err
 	}
 	ch.Identities, err = identities(ctx, db, tenant, r.Identities)
@@ -188,6 +192,7 @@ type RefNames struct {
 	Lanes      map[id.MTAConfig]string
 	Segments   map[id.Segment]string
 	Identities map[id.Identity]string // addresses
+	SeedLists  map[id.SeedList]string
 }
 
 // LoadRefNames reads the names of what broadcasts refer to.
@@ -196,6 +201,7 @@ func LoadRefNames(ctx context.Context, db *sqldb.DB, tenant id.Tenant, list ...B
 	var lanes []id.MTAConfig
 	var segments []id.Segment
 	var identities []id.Identity
+	var seeds []id.SeedList
 	for _, b := range list {
 		types, lanes = append(types, b.EmailType), append(lanes, b.MTAConfig)
 		for _, s := range b.Delivery.Lanes {
@@ -203,6 +209,9 @@ func LoadRefNames(ctx context.Context, db *sqldb.DB, tenant id.Tenant, list ...B
 		}
 		segments = append(append(segments, b.Include...), b.Exclude...)
 		identities = append(identities, b.Identities...)
+		if b.SeedLists != nil {
+			seeds = append(seeds, *b.SeedLists...)
+		}
 	}
 	n, err := LoadRouteNames(ctx, db, tenant, lanes, identities)
 	if err != nil {
@@ -211,7 +220,10 @@ func LoadRefNames(ctx context.Context, db *sqldb.DB, tenant id.Tenant, list ...B
 	if n.Types, err = sender.TypeKeys(ctx, db, tenant, types); err != nil {
 		return n, err
 	}
-	n.Segments, err = segment.Keys(ctx, db, tenant, segments)
+	if n.Segments, err = segment.Keys(ctx, db, tenant, segments); err != nil {
+		return n, err
+	}
+	n.SeedLists, err = seedlist.Names(ctx, db, tenant, distinct(seeds))
 	return n, err
 }
 

@@ -26,6 +26,7 @@ type Run struct {
 	PreparedAt *time.Time            // when the whole audience was in the outbox
 	EndedAt    *time.Time            // when nothing was left to do
 	Planning   *Planning             // nil: messages are due as soon as they are in the outbox
+	Seeding    *Seeding              // nil: there are no copies for seeds
 	Epoch      int                   // of the lease when the run was loaded
 }
 
@@ -64,9 +65,23 @@ func Begin(ctx context.Context, tx *sqldb.DB, b Broadcast, frozen map[string]id.
 	if err != nil {
 		return err
 	}
+	var seeds any
+	if frozen != nil {
+		s, err := newSeeding(ctx, tx, b, now)
+		if err != nil {
+			return err
+		}
+		if s != nil {
+			doc, err := json.Marshal(s)
+			if err != nil {
+				return err
+			}
+			seeds = string(doc)
+		}
+	}
 	_, err = tx.Exec(ctx, `
-		INSERT INTO broadcast_run (tenant_id, broadcast_id, send_id, contents, after_contact, excluded, owner, lease_until, epoch)
-		VALUES ($1, $2, $4, $3, $5, '{}', '', 0, 0)`, b.Tenant, b.ID, string(contents), b.Send, id.Contact{})
+		INSERT INTO broadcast_run (tenant_id, broadcast_id, send_id, contents, after_contact, excluded, owner, lease_until, epoch, seeding)
+		VALUES ($1, $2, $4, $3, $5, '{}', '', 0, 0, $6)`, b.Tenant, b.ID, string(contents), b.Send, id.Contact{}, seeds)
 	if err != nil {
 		return fmt.Errorf("begin a run: %w", err)
 	}
@@ -75,19 +90,24 @@ func Begin(ctx context.Context, tx *sqldb.DB, b Broadcast, frozen map[string]id.
 }
 
 const runColumns = `broadcast_run.tenant_id, broadcast_run.broadcast_id, broadcast_run.send_id, broadcast_run.contents, broadcast_run.after_contact,
-	broadcast_run.excluded, broadcast_run.prepared_at, broadcast_run.ended_at, broadcast_run.epoch, broadcast_run.plan`
+	broadcast_run.excluded, broadcast_run.prepared_at, broadcast_run.ended_at, broadcast_run.epoch, broadcast_run.plan, broadcast_run.seeding`
 
 func scanRun(row func(...any) error) (Run, error) {
 	var r Run
 	var contents, excluded string
-	var plan sql.NullString
+	var plan, seeding sql.NullString
 	var prepared, ended sql.NullInt64
-	if err := row(&r.Tenant, &r.Broadcast, &r.Send, &contents, &r.After, &excluded, &prepared, &ended, &r.Epoch, &plan); err != nil {
+	if err := row(&r.Tenant, &r.Broadcast, &r.Send, &contents, &r.After, &excluded, &prepared, &ended, &r.Epoch, &plan, &seeding); err != nil {
 		return Run{}, err
 	}
 	r.PreparedAt, r.EndedAt = sqldb.NullTime(prepared), sqldb.NullTime(ended)
 	if plan.Valid {
 		if err := json.Unmarshal([]byte(plan.String), &r.Planning); err != nil {
+			return r, err
+		}
+	}
+	if seeding.Valid {
+		if err := json.Unmarshal([]byte(seeding.String), &r.Seeding); err != nil {
 			return r, err
 		}
 	}

@@ -74,9 +74,9 @@ func (b Broadcast) Insert(ctx context.Context, db *sqldb.DB) error {
 			name, subject, preheader, from_name, reply_to, body_html, body_mjml, body_text,
 			template_id, template_slug, authored_subject, template_binding, template_snapshot, template_params, block_ids,
 			message_id, message_version, arms, variants, email_type_id, mta_config_id,
-			include_segments, exclude_segments, identities, tags, metadata, scheduled_at, tracking, delivery)
-		VALUES ($1, $2, $34, 1, 'draft', 'regular', 1, $3, $4, $4,
-			$5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31, $32, $33)`,
+			include_segments, exclude_segments, identities, tags, metadata, scheduled_at, tracking, delivery, seed_lists)
+		VALUES ($1, $2, $35, 1, 'draft', 'regular', 1, $3, $4, $4,
+			$5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31, $32, $33, $34)`,
 		append([]any{b.Tenant, b.ID, string(creator), b.CreatedAt.UnixMicro()}, append(b.written(), b.Send)...)...)
 	if err != nil {
 		return fmt.Errorf("create a broadcast: %w", err)
@@ -148,10 +148,14 @@ func (b Broadcast) written() []any {
 		columns = append(columns, nil, nil)
 	}
 	delivery, _ := json.Marshal(b.Delivery) // strings and finite numbers always encode
+	var seeds any
+	if b.SeedLists != nil {
+		seeds = jsonArray(*b.SeedLists)
+	}
 	return append(columns,
 		sqldb.Null(b.EmailType), sqldb.Null(b.MTAConfig),
 		jsonArray(b.Include), jsonArray(b.Exclude), identities, jsonArray(b.Tags), b.Metadata.JSON(),
-		sqldb.NullMicros(b.ScheduledAt), b.Tracking, string(delivery))
+		sqldb.NullMicros(b.ScheduledAt), b.Tracking, string(delivery), seeds)
 }
 
 func jsonArray[T any](list []T) string {
@@ -206,7 +210,7 @@ func Update(ctx context.Context, w draft.Author, account id.Tenant, bid id.Broad
 				template_params = $19, block_ids = $20, message_id = $21, message_version = $22,
 				arms = $23, variants = $24,
 				email_type_id = $25, mta_config_id = $26, include_segments = $27, exclude_segments = $28, identities = $29,
-				tags = $30, metadata = $31, scheduled_at = $32, tracking = $33, delivery = $34
+				tags = $30, metadata = $31, scheduled_at = $32, tracking = $33, delivery = $34, seed_lists = $35
 			WHERE tenant_id = $1 AND id = $2 AND revision = $3 AND status = 'draft'`,
 			append([]any{account, bid, b.Revision, b.ContentVersion, w.Now.UnixMicro()}, b.written()...)...)
 		if err != nil {
@@ -267,7 +271,7 @@ const (
 		body_html IS NOT NULL, body_mjml IS NOT NULL, body_text IS NOT NULL, template_snapshot IS NOT NULL,
 		template_id, template_slug, authored_subject, template_binding, message_id, message_version, arms,
 		content_version, email_type_id, mta_config_id,
-		include_segments, exclude_segments, identities, tags, metadata, scheduled_at, tracking, delivery, pause_reason,
+		include_segments, exclude_segments, identities, tags, metadata, scheduled_at, tracking, delivery, seed_lists, pause_reason,
 		archived_at, dispatch_started_at, completed_at, failure, created_by, created_at, updated_at`
 	withBodies    = columns + `, body_html, body_mjml, body_text, template_snapshot, template_params, block_ids, variants`
 	withoutBodies = columns + `, NULL, NULL, NULL, NULL, NULL, NULL, NULL`
@@ -305,7 +309,7 @@ func loadOne(rows *sqldb.Rows, err error) (Broadcast, error) {
 
 func scanBroadcast(row func(...any) error) (Broadcast, error) {
 	var b Broadcast
-	var identities, pause, failure sql.NullString
+	var identities, seeds, pause, failure sql.NullString
 	var include, exclude, tags, metadata, delivery, creator string
 	var scheduled, archived, started, completed sql.NullInt64
 	var created, updated int64
@@ -318,7 +322,7 @@ func scanBroadcast(row func(...any) error) (Broadcast, error) {
 		&b.Bodies.HTML, &b.Bodies.MJML, &b.Bodies.Text, &b.Bodies.Snapshot,
 		&origin.template, &origin.slug, &origin.subject, &origin.binding, &message, &version, &arms,
 		&b.ContentVersion, &b.EmailType, &b.MTAConfig,
-		&include, &exclude, &identities, &tags, &metadata, &scheduled, &b.Tracking, &delivery, &pause,
+		&include, &exclude, &identities, &tags, &metadata, &scheduled, &b.Tracking, &delivery, &seeds, &pause,
 		&archived, &started, &completed, &failure, &creator, &created, &updated,
 		&b.Content.HTML, &b.Content.MJML, &b.Content.Text, &origin.snapshot, &origin.params, &origin.blocks, &variants)
 	if err != nil {
@@ -348,6 +352,9 @@ func scanBroadcast(row func(...any) error) (Broadcast, error) {
 	}
 	if identities.Valid {
 		errs = append(errs, json.Unmarshal([]byte(identities.String), &b.Identities))
+	}
+	if seeds.Valid {
+		errs = append(errs, json.Unmarshal([]byte(seeds.String), &b.SeedLists))
 	}
 	if failure.Valid {
 		errs = append(errs, json.Unmarshal([]byte(failure.String), &b.Failure))

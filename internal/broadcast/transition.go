@@ -79,6 +79,9 @@ func Pause(ctx context.Context, db *sqldb.DB, tenant id.Tenant, bid id.Broadcast
 		if err != nil {
 			return err
 		}
+		if err := pauseCopies(ctx, tx, tenant, bid); err != nil {
+			return err
+		}
 		return outbox.Pause(ctx, tx, tenant, send)
 	})
 }
@@ -109,6 +112,9 @@ func Resume(ctx context.Context, db *sqldb.DB, tenant id.Tenant, bid id.Broadcas
 		if err != nil {
 			return err
 		}
+		if err := run.resumeCopies(ctx, tx, now); err != nil {
+			return err
+		}
 		return run.restart(ctx, tx, now)
 	})
 }
@@ -118,6 +124,9 @@ func Cancel(ctx context.Context, db *sqldb.DB, tenant id.Tenant, bid id.Broadcas
 	return db.InTx(ctx, func(tx *sqldb.DB) error {
 		send, err := transition{from: ActionCancel.from(), to: Cancelled, entry: journal.BroadcastCancelled}.applyToSend(ctx, tx, tenant, bid, now)
 		if err != nil {
+			return err
+		}
+		if err := cancelCopies(ctx, tx, tenant, bid, now); err != nil {
 			return err
 		}
 		return outbox.Cancel(ctx, tx, tenant, send, now)
@@ -148,6 +157,9 @@ func Fail(ctx context.Context, db *sqldb.DB, tenant id.Tenant, bid id.Broadcast,
 		_, err = tx.Exec(ctx, `UPDATE broadcast SET failure = $3 WHERE tenant_id = $1 AND id = $2 AND status = 'failed'`, tenant, bid, string(why))
 		if err != nil {
 			return fmt.Errorf("note why a broadcast failed: %w", err)
+		}
+		if err := cancelCopies(ctx, tx, tenant, bid, now); err != nil {
+			return err
 		}
 		return outbox.Cancel(ctx, tx, tenant, send, now)
 	})

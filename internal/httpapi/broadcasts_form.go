@@ -38,7 +38,7 @@ type BroadcastBase struct {
 	OverflowMode   broadcast.Overflow     `json:"overflow_mode" enum:"extend,holdback"`
 	Throttle       *int                   `json:"throttle_per_hour"`
 	Lanes          []DeliveryLane         `json:"delivery_lanes" nullable:"true"`
-	SeedLists      []string               `json:"seed_list_ids" nullable:"true"`
+	SeedLists      []id.SeedList          `json:"seed_list_ids" nullable:"true" doc:"Null: those with include_by_default that are attached to a sender."`
 	SplitTest      alwaysNull             `json:"split_test_config" doc:"Always null: not supported."`
 	SplitResult    alwaysNull             `json:"split_test_result" doc:"Always null: not supported."`
 	PauseReason    *broadcast.PauseReason `json:"pause_reason" enum:"user,capacity_collapsed,domain_paused,tenant_paused"`
@@ -224,6 +224,14 @@ func (n broadcastNames) base(b broadcast.Broadcast) BroadcastBase {
 	}
 	if b.Identities != nil {
 		base.Senders = namesOf(n.Identities, b.Identities)
+	}
+	if b.SeedLists != nil {
+		base.SeedLists = []id.SeedList{}
+		for _, l := range *b.SeedLists {
+			if _, ok := n.SeedLists[l]; ok {
+				base.SeedLists = append(base.SeedLists, l)
+			}
+		}
 	}
 	if b.Delivery.WindowDate != "" {
 		base.WindowDate = &b.Delivery.WindowDate

@@ -97,8 +97,8 @@ type planDay struct {
 }
 
 type seedCopies struct {
-	Sent         int `json:"sent"`
-	SkippedStale int `json:"skipped_stale"`
+	Sent         int `json:"sent" doc:"Accepted, or refused for the address; in no other number."`
+	SkippedStale int `json:"skipped_stale" doc:"Not sent because their seed list is stale."`
 }
 
 type failureInfo struct {
@@ -200,6 +200,7 @@ func showProgress(p *broadcast.Progress) *deliveryProgress {
 		Phase: p.Phase, TotalRecipients: p.Total, Queued: p.Waiting, Sent: p.Sent, Delivered: p.Delivered, Failed: p.Failed,
 		Skipped: p.Skipped, HeldBack: p.HeldBack, Excluded: p.Excluded, Remaining: p.Waiting, ProgressPct: p.Percent,
 		RatePerMinute: p.PerMinute, ETA: endpoint.AtOr(p.ETA), NextBatchAt: endpoint.AtOr(p.NextBatchAt),
+		SeedCopies: seedCopies{Sent: p.Copies.Sent, SkippedStale: p.Copies.SkippedStale},
 	}
 	if p.Plan != nil {
 		out.Plan = make([]planDay, len(p.Plan))

@@ -39,7 +39,7 @@ type createBroadcastRequest struct {
 
 // broadcastBody is the body of a create or an update.
 //
-// It includes fields without an effect yet, so that they are refused by name. The fields of the
+// It includes split_test_config, so that it is refused by name. The fields of the
 // session form are raw, because their values are ignored from API keys, whatever they are.
 type broadcastBody struct {
 	Name         endpoint.Opt[string]           `json:"name" nullable:"false" doc:"Internal; 1 to 200 characters. Default: the subject."`
@@ -63,7 +63,7 @@ type broadcastBody struct {
 	OverflowMode endpoint.Opt[string]           `json:"overflow_mode" nullable:"false" enum:"extend,holdback" doc:"What happens to mail that does not fit into the days. Default: extend."`
 	Throttle     endpoint.Opt[int]              `json:"throttle_per_hour" doc:"Maximum number of messages per hour."`
 	Lanes        endpoint.Opt[[]laneShareBody]  `json:"delivery_lanes" doc:"MTA configs that share the mail by weight. Null or empty: the one of the broadcast, the sender or the account."`
-	SeedLists    endpoint.Opt[json.RawMessage]  `json:"seed_list_ids" doc:"Only null: not available yet."`
+	SeedLists    endpoint.Opt[json.RawMessage]  `json:"seed_list_ids" doc:"Uuids of the seed lists that get copies. Default, or null: those with include_by_default that are attached to a sender; an empty list: none."`
 	EmailTypeID  json.RawMessage                `json:"email_type_id,omitempty" doc:"Session form."`
 	MTAConfigID  json.RawMessage                `json:"mta_config_id,omitempty" doc:"Session form."`
 	IncludeIDs   json.RawMessage                `json:"include_segment_ids,omitempty" doc:"Session form."`
@@ -143,8 +143,8 @@ func (in *broadcastBody) changeAndRefs(p auth.Principal) (broadcast.Change, broa
 func (in *broadcastBody) change(p auth.Principal) (broadcast.Change, error) {
 	var ch broadcast.Change
 	var bad fault.Problems
-	if err := in.refuseUnsupported(&bad); err != nil {
-		return ch, err
+	if in.SplitTest.Given() {
+		return ch, broadcast.ErrSplitTest
 	}
 	ch = broadcast.Change{Name: in.Name.Pointer(), Tracking: in.Tracking.Pointer(), Delivery: in.delivery()}
 	if in.Content.Set {
@@ -164,6 +164,7 @@ func (in *broadcastBody) change(p auth.Principal) (broadcast.Change, error) {
 		}
 		ch.Variants = &variants
 	}
+	ch.SeedLists = in.seedChoice(&bad)
 	if in.Tags.Set {
 		ch.Tags = &in.Tags.Value
 	}
@@ -190,19 +191,17 @@ func (in *broadcastBody) change(p auth.Principal) (broadcast.Change, error) {
 	return ch, nil
 }
 
-// refuseUnsupported refuses fields without an effect yet: it returns the fault of one with a code of
-// its own and adds problems with the others to bad.
-func (in *broadcastBody) refuseUnsupported(bad *fault.Problems) error {
-	if in.SplitTest.Given() {
-		return broadcast.ErrSplitTest
+// seedChoice returns the chosen seed lists, or nil if the body has none.
+func (in *broadcastBody) seedChoice(bad *fault.Problems) *broadcast.SeedChoice {
+	if !in.SeedLists.Set {
+		return nil
 	}
+	var c broadcast.SeedChoice
 	if in.SeedLists.Given() {
-		bad.Add("seed_list_ids", notAvailable)
+		c.Lists = readIDs[id.SeedList](bad, "seed_list_ids", in.SeedLists.Value)
 	}
-	return nil
+	return &c
 }
-
-const notAvailable = "is not available yet: leave it out or send its default"
 
 // message returns the version of a library entry that the body copies, or nil.
 func (c broadcastContent) message(bad *fault.Problems) *broadcast.Message {

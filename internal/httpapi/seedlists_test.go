@@ -3,6 +3,7 @@ package httpapi_test
 import (
 	"strings"
 	"testing"
+	"time"
 )
 
 func TestSeedListsOverTheAPI(t *testing.T) {
@@ -83,3 +84,51 @@ func TestSeedListsOverTheAPI(t *testing.T) {
 }
 
 func seedAction(seed, action string) string { return "POST " + seed + "/" + action }
+
+func TestABroadcastNamesItsSeedLists(t *testing.T) {
+	eachSending(t, func(t *testing.T, s *sendingTest) {
+		identity := s.must(200, "viewer", "GET /sending-identities", "").data("id")[0]
+		list := s.must(201, "editor", "POST /seed-lists", `{"name": "Vendor", "rotation_days": 1, "include_by_default": true, "sending_identity_ids": ["`+identity+`"]}`).str("id")
+		s.must(200, "key", "PUT /seed-lists/"+list+"/seeds", `{"seeds": [{"email": "a@gmail.com"}]}`)
+		made := s.must(201, "key", "POST /broadcasts", broadcastJSON(t, `{}`))
+		made.wantFields(t, map[string]string{"seed_list_ids": "null"})
+		at := "/broadcasts/" + made.str("id")
+		for _, step := range []struct{ body, want string }{
+			{`{"seed_list_ids": ["` + list + `", "` + list + `"]}`, `["` + list + `"]`}, {`{"name": "X"}`, `["` + list + `"]`}, {`{"seed_list_ids": []}`, `[]`},
+			{`{"seed_list_ids": null}`, `null`}, {`{"seed_list_ids": ["` + list + `"]}`, `["` + list + `"]`},
+		} {
+			for _, caller := range []string{"key", "editor"} {
+				s.must(200, caller, "PUT "+at, step.body).wantFields(t, map[string]string{"seed_list_ids": step.want})
+			}
+		}
+		for _, bad := range []string{`["x"]`, `["` + unknownID + `"]`, `"` + list + `"`, `[5]`} {
+			if r := s.mustRefuse("key", "PUT "+at, `{"seed_list_ids": `+bad+`}`, 400, "INVALID_INPUT"); !strings.HasPrefix(r.problems(), "seed_list_ids") {
+				t.Errorf("seed_list_ids %s: problems with %s", bad, r.problems())
+			}
+		}
+		clone := s.must(201, "key", "POST "+at+"/clone", `{}`)
+		clone.wantFields(t, map[string]string{"seed_list_ids": `["` + list + `"]`})
+
+		byDefault := s.must(201, "key", "POST /broadcasts", broadcastJSON(t, `{}`)).str("id")
+		none := s.must(201, "key", "POST /broadcasts", broadcastJSON(t, `{"seed_list_ids": []}`)).str("id")
+		stale := func(b string) bool {
+			return strings.Contains(s.must(200, "key", "GET /broadcasts/"+b, "").json("view_model.schedule_readiness.warnings"), "SEED_LIST_STALE")
+		}
+		for _, after := range []bool{false, true} {
+			if after {
+				s.now = s.now.Add(25 * time.Hour)
+			}
+			if got := stale(made.str("id")); got != after {
+				t.Errorf("the warning of the broadcast that names the list: %v, want %v", got, after)
+			}
+			if got := stale(byDefault); got != after {
+				t.Errorf("the warning of the broadcast with default lists: %v, want %v", got, after)
+			}
+			if stale(none) {
+				t.Error("a broadcast without seed lists has a warning")
+			}
+		}
+		s.must(204, "editor", "DELETE /seed-lists/"+list, "")
+		s.must(200, "key", "GET "+at, "").wantFields(t, map[string]string{"seed_list_ids": "[]"})
+	})
+}

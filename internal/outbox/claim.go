@@ -10,6 +10,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/packetboat/packetboat/internal/cache"
 	"github.com/packetboat/packetboat/internal/id"
 	"github.com/packetboat/packetboat/internal/spread"
 	"github.com/packetboat/packetboat/internal/sqldb"
@@ -21,7 +22,8 @@ type Item struct {
 	Tenant         id.Tenant
 	ID             id.Message
 	Send           id.Send
-	Contact        id.Contact
+	Kind           Kind       // of the send; set in claimed messages only
+	Contact        id.Contact // of a seed copy: the id of the seed (SeedOf)
 	Email          string
 	Content        id.Content
 	ContentVersion int
@@ -65,6 +67,7 @@ type Node struct {
 	claims   openClaims
 	attempts attemptTracker
 	mixes    mixCache
+	kinds    cache.Cache[sendKey, Kind]
 }
 
 // Position is a position in the order in which a send's messages are claimed.
@@ -113,6 +116,13 @@ func (n *Node) ClaimAfter(ctx context.Context, tenant id.Tenant, send id.Send, a
 		}
 		if err := n.mixes.fill(ctx, tx, tenant, send, items); err != nil {
 			return err
+		}
+		kind, err := n.kindOf(ctx, tx, tenant, send)
+		if err != nil {
+			return err
+		}
+		for i := range items {
+			items[i].Kind = kind
 		}
 		first, last := items[0], items[len(items)-1]
 		_, err = tx.Exec(ctx, `

@@ -82,6 +82,10 @@ func RecordBounces(ctx context.Context, db *sqldb.DB, tenant id.Tenant, bounces 
 		if err != nil {
 			return err
 		}
+		of, err := Sends(ctx, tx, tenant, slices.Compact(sends))
+		if err != nil {
+			return err
+		}
 		changes, noted := changes{}, newNotes(tx)
 		var late []id.Message
 		var entries []journal.Entry
@@ -90,9 +94,15 @@ func RecordBounces(ctx context.Context, db *sqldb.DB, tenant id.Tenant, bounces 
 			if !b.At.After(m.sentAt) { // a refusal during the attempt ends when it was sent
 				b.At = m.sentAt.Add(time.Microsecond)
 			}
-			entries = append(entries, journal.Entry{
+			e, about := journal.Entry{
 				Tenant: tenant, Type: journal.EmailBounced, Contact: m.Contact, Send: m.Send, Message: m.ID, At: b.At, Data: b.Refusal,
-			})
+			}, true
+			if of[m.Send].Source.Kind == KindSeedCopy {
+				e, about = seedEntry(e, Bounced, b.Class)
+			}
+			if about {
+				entries = append(entries, e)
+			}
 			if end, ok := closed[m.Send]; ok && b.At.After(end) {
 				continue
 			}

@@ -332,6 +332,9 @@ func (r Result) entry() (journal.Entry, bool) {
 	e := journal.Entry{
 		Tenant: r.Item.Tenant, Contact: r.Item.Contact, Send: r.Item.Send, Message: r.Item.ID, At: r.At,
 	}
+	if r.Item.Kind == KindSeedCopy {
+		return seedEntry(e, r.State, r.BounceType)
+	}
 	switch r.State {
 	case Delivered:
 		e.Type = journal.EmailDelivered

@@ -19,16 +19,20 @@ const (
 	KindAutomation   Kind = "automation"
 	KindConfirmation Kind = "confirmation" // of a subscription, by a form
 	KindNotice       Kind = "notice"       // to users of the tenant
+	KindSeedCopy     Kind = "seed_copy"    // copies of a broadcast's mail for seeds
 )
 
 // Source is the record that a send belongs to.
 type Source struct {
 	Kind Kind
-	ID   id.Source // the broadcast's id; for a step, the sequence's; and so on
+	ID   id.Source // the broadcast's id, also of seed copies; for a step, the sequence's; and so on
 }
 
 // FromBroadcast is the source of a broadcast's send.
 func FromBroadcast(b id.Broadcast) Source { return Source{KindBroadcast, id.ToSource(b)} }
+
+// FromSeedCopies is the source of the send of a broadcast's seed copies.
+func FromSeedCopies(b id.Broadcast) Source { return Source{KindSeedCopy, id.ToSource(b)} }
 
 // FromSequence is the source of the send of a sequence's step.
 func FromSequence(s id.Sequence) Source { return Source{KindSequenceStep, id.ToSource(s)} }

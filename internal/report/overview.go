@@ -105,11 +105,11 @@ func startOf(day spread.Day, zone *time.Location) time.Time {
 }
 
 // eachTotals calls f with the sums of all sends of a tenant from a time to before another, by
-// interval and email type.
+// interval and email type. Copies for seeds do not count.
 func eachTotals(ctx context.Context, db *sqldb.DB, tenant id.Tenant, from, before time.Time, f func(at time.Time, typ id.EmailType, t Totals)) error {
 	rows, err := db.Query(ctx, `
 		SELECT t.at, s.email_type_id, SUM(t.sent), SUM(t.delivered), SUM(t.bounced), SUM(t.failed)
-		FROM outbox_time_sum AS t JOIN send AS s ON s.tenant_id = $1 AND s.id = t.send_id
+		FROM outbox_time_sum AS t JOIN send AS s ON s.tenant_id = $1 AND s.id = t.send_id AND s.source_kind <> 'seed_copy'
 		WHERE t.tenant_id = $1 AND t.at >= $2 AND t.at < $3 GROUP BY t.at, s.email_type_id`, tenant, from.UnixMicro(), before.UnixMicro())
 	err = sqldb.Each(rows, err, func(scan func(...any) error) error {
 		var at time.Time

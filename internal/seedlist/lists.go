@@ -267,15 +267,17 @@ func ByIDs(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.SeedLis
 	return load(ctx, db, tenant, `SELECT `+listColumns+` FROM seed_list WHERE tenant_id = $1 AND id`+db.In(2)+`ORDER BY name, id`, sqldb.List(db, ids))
 }
 
-// Defaults returns the lists that broadcasts from any of the identities include by default, by name.
-func Defaults(ctx context.Context, db *sqldb.DB, tenant id.Tenant, identities []id.Identity) ([]List, error) {
-	if len(identities) == 0 {
+// Names returns the names of those of the lists that exist.
+func Names(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.SeedList) (map[id.SeedList]string, error) {
+	if len(ids) == 0 {
 		return nil, nil
 	}
-	all, err := All(ctx, db, tenant)
-	return slices.DeleteFunc(all, func(l List) bool {
-		return !l.IncludeByDefault || !slices.ContainsFunc(l.Identities, func(i Identity) bool { return slices.Contains(identities, i.ID) })
-	}), err
+	rows, err := db.Query(ctx, `SELECT id, name FROM seed_list WHERE tenant_id = $1 AND id`+db.In(2), tenant, sqldb.List(db, ids))
+	names, err := sqldb.Names[id.SeedList](rows, err)
+	if err != nil {
+		return nil, fmt.Errorf("load the names of seed lists: %w", err)
+	}
+	return names, nil
 }
 
 const listColumns = `id, name, vendor_label, vendor_dashboard_url, include_by_default, rotation_days, rotation_grace_days, refreshed_at, created_at, updated_at`

@@ -170,3 +170,38 @@ func contactsAmong(ctx context.Context, db *sqldb.DB, tenant id.Tenant, emails [
 	}
 	return are, nil
 }
+
+// ActiveSeeds returns a page of the active seeds of a list by id, after one.
+func ActiveSeeds(ctx context.Context, db *sqldb.DB, tenant id.Tenant, list id.SeedList, after id.Seed, limit int) ([]Seed, error) {
+	rows, err := db.Query(ctx, `
+		SELECT `+seedColumns+` FROM seed
+		WHERE tenant_id = $1 AND seed_list_id = $2 AND id > $3 AND status = 'active' ORDER BY id LIMIT $4`, tenant, list, after, limit)
+	seeds, err := sqldb.Collect(rows, err, scanSeed)
+	if err != nil {
+		return nil, fmt.Errorf("load active seeds: %w", err)
+	}
+	return seeds, nil
+}
+
+// SeedsByID returns those of some seeds that exist, by id.
+func SeedsByID(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.Seed) (map[id.Seed]Seed, error) {
+	rows, err := db.Query(ctx, `SELECT `+seedColumns+` FROM seed WHERE tenant_id = $1 AND id`+db.In(2), tenant, sqldb.List(db, ids))
+	list, err := sqldb.Collect(rows, err, scanSeed)
+	if err != nil {
+		return nil, fmt.Errorf("load seeds: %w", err)
+	}
+	found := make(map[id.Seed]Seed, len(list))
+	for _, s := range list {
+		found[s.ID] = s
+	}
+	return found, nil
+}
+
+// WithContacts returns which of some seeds have the address of a contact.
+func WithContacts(ctx context.Context, db *sqldb.DB, tenant id.Tenant, seeds []Seed) (map[string]bool, error) {
+	emails := make([]string, len(seeds))
+	for i, s := range seeds {
+		emails[i] = s.Email
+	}
+	return contactsAmong(ctx, db, tenant, emails)
+}

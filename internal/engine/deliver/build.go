@@ -35,7 +35,7 @@ func (b *builder) build(j *job) ([]byte, error) {
 	defer b.engine.Renderer.Return(writer)
 	parts, err := writer.Render(context.Background(), render.Mail{
 		Tenant: j.item.Tenant, Message: j.item.ID, Contact: j.contact, Content: c, Sender: s, Now: j.item.QueuedAt,
-		Preview: j.isTest(),
+		Preview: j.inert(),
 	})
 	if err != nil {
 		return nil, err

@@ -155,7 +155,11 @@ func (j *job) skipReason(c *contact.Contact, listed map[string]bool) string {
 }
 
 func (e *Engine) loadContacts(ctx context.Context, tenant id.Tenant, items []outbox.Item) (map[id.Contact]*contact.Contact, map[string]bool, error) {
-	list, err := e.recipients(ctx, tenant, items)
+	load := e.recipients
+	if items[0].Kind == outbox.KindSeedCopy { // the items are of one send
+		load = e.seeds
+	}
+	list, err := load(ctx, tenant, items)
 	if err != nil {
 		return nil, nil, err
 	}

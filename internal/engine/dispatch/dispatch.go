@@ -16,6 +16,9 @@
 // the send is rescheduled, or when a day has passed without sending its share. The request that
 // reschedules a send makes the plan (broadcast.Reschedule), and an Engine assigns the due times.
 //
+// When the audience of a broadcast is in the outbox, copies for seeds are added to a send of their
+// own, page by page. They are due while the broadcast is sent, at most for an hour.
+//
 // Any number of processes may run an Engine on one database.
 package dispatch
 
@@ -151,6 +154,8 @@ func (e *Engine) advance(ctx context.Context, t tenant.Tenant, o broadcast.OpenR
 		return false, broadcast.Pause(ctx, e.DB, o.Tenant, o.Broadcast, broadcast.TenantPaused, e.Now())
 	case o.Status == broadcast.Sending && o.PreparedAt == nil:
 		return e.prepare(ctx, t, o.Broadcast)
+	case o.Status == broadcast.Sending && o.AwaitsCopies():
+		return e.addCopies(ctx, o.Run)
 	case o.Status == broadcast.Sending:
 		return e.replanIfOverdue(ctx, t, o.Run)
 	}

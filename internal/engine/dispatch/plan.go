@@ -75,7 +75,7 @@ func (e *Engine) advancePlanning(ctx context.Context, t tenant.Tenant, b broadca
 	for range e.pagesPerTick() {
 		done, err := e.assignDueTimes(ctx, b, run)
 		if err != nil || done {
-			return false, err
+			return err == nil && run.AwaitsCopies(), err
 		}
 	}
 	return true, nil

@@ -86,7 +86,7 @@ func (e *Engine) prepare(ctx context.Context, t tenant.Tenant, bid id.Broadcast)
 			next = e.readAhead(ahead, p, r.ids[len(r.ids)-1])
 		}
 		if err := e.insertPage(ctx, p, r); err != nil || r.last {
-			return run.Planning != nil && err == nil, err
+			return (run.Planning != nil || run.AwaitsCopies()) && err == nil, err
 		}
 	}
 	return true, nil

@@ -1,0 +1,95 @@
+package e2e
+
+import (
+	"context"
+	"net/http"
+	"testing"
+	"time"
+)
+
+// TestSeedsGetCopiesThatNoReportCounts sends a broadcast to three contacts and to the seeds of a list
+// that is included by default. The copies arrive, their links record nothing, and a seed whose address
+// does not exist is retired. The numbers of the broadcast are those of the contacts alone.
+func TestSeedsGetCopiesThatNoReportCounts(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, address string) {
+		t.Parallel()
+		ctx := t.Context()
+		store := t.TempDir()
+		_, ready, s := start(t, address, "-store", store, "-refuse", "dead@.*=550 5.1.1 no such user")
+		var emails []string
+		for _, email := range []string{"ann@example.org", "ben@example.org", "cid@example.org"} {
+			must(t, ready.Key, http.MethodPost, "/contacts", map[string]any{"email": email, "first_name": "Dear"})
+			emails = append(emails, email)
+		}
+		must(t, ready.Key, http.MethodPost, "/segments/"+ready.List+"/members", map[string]any{"emails": emails})
+		must(t, ready.Key, http.MethodPost, "/suppressions", map[string]any{"email": "blocked@example.net"})
+		identities := must(t, ready.Key, http.MethodGet, "/sending-identities", nil)
+		identity := identities["data"].([]any)[0].(map[string]any)["id"]
+		list := must(t, ready.Owner, http.MethodPost, "/seed-lists", map[string]any{
+			"name": "Vendor", "include_by_default": true, "sending_identity_ids": []any{identity},
+		})["id"].(string)
+		must(t, ready.Key, http.MethodPut, "/seed-lists/"+list+"/seeds", map[string]any{"seeds": []any{
+			map[string]any{"email": "seed@example.net"}, map[string]any{"email": "dead@example.net"},
+			map[string]any{"email": "blocked@example.net"}, map[string]any{"email": "ann@example.org"},
+		}})
+		lane, err := ready.Lane(ctx, "Relay", s.Address, 2, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		id, err := ready.Broadcast(ctx, lane, map[string]any{
+			"subject": "Hello {{ first_name | default: \"you\" }}", "body_html": `<html><body><p><a href="https://www.example.com/offers">Offers</a></p></body></html>`,
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := ready.Schedule(ctx, id); err != nil {
+			t.Fatal(err)
+		}
+		within, cancel := context.WithTimeout(ctx, time.Minute)
+		defer cancel()
+		b, err := ready.Await(within, id, "completed")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if b["total_recipients"] != 3.0 || b["sent"] != 3.0 {
+			t.Errorf("total_recipients = %v, sent = %v; want 3 and 3", b["total_recipients"], b["sent"])
+		}
+		progress := b["view_model"].(map[string]any)["delivery_progress"].(map[string]any)
+		if copies := progress["seed_copies"].(map[string]any); copies["sent"] != 2.0 || copies["skipped_stale"] != 0.0 {
+			t.Errorf("seed_copies = %v, want 2 sent", copies)
+		}
+		mails := stored(t, store)
+		if len(mails) != 4 || mails["seed@example.net"] == nil || mails["ann@example.org"] == nil {
+			t.Fatalf("%d mails arrived, want those to three contacts and one seed: %v", len(mails), mails)
+		}
+		copied := mails["seed@example.net"]
+		if got := copied.GetHeader("Subject"); got != "Hello you" {
+			t.Errorf("the subject of a copy is %q", got)
+		}
+		wait(t, 3*time.Second) // an earlier click counts as a machine's
+		visit(t, pixel(t, copied), http.StatusOK)
+		visit(t, link(t, copied, "Offers"), http.StatusFound)
+		visit(t, link(t, mails["ben@example.org"], "Offers"), http.StatusFound) // counted, and so are hits before it
+
+		retired := eventually(t, 100*time.Second, func() ([]any, bool) {
+			seeds := must(t, ready.Key, http.MethodGet, "/seed-lists/"+list+"/seeds?status=retired", nil)["data"].([]any)
+			return seeds, len(seeds) > 0
+		})
+		if len(retired) != 1 || retired[0].(map[string]any)["email"] != "dead@example.net" || retired[0].(map[string]any)["status_reason"] != "hard_bounce" {
+			t.Errorf("the retired seeds are %v", retired)
+		}
+		wants := map[string]any{"total_recipients": 3.0, "total_sent": 3.0, "total_delivered": 3.0, "total_bounced": 0.0, "total_clicked": 1.0}
+		report := eventually(t, 100*time.Second, func() (map[string]any, bool) {
+			r := must(t, ready.Key, http.MethodGet, "/broadcasts/"+id+"/report", nil)
+			return r, agree(r, wants) == ""
+		})
+		if diff := agree(report, wants); diff != "" {
+			t.Errorf("the report: %s", diff)
+		}
+		recipients := must(t, ready.Key, http.MethodGet, "/broadcasts/"+id+"/recipients", nil)["data"].([]any)
+		if len(recipients) != 3 {
+			t.Errorf("the broadcast has the recipients %v", recipients)
+		}
+	})
+}
