@@ -274,3 +274,9 @@ func ToSource[T ~[16]byte](v T) Source { return Source(v) }
 
 // OfSource is the reverse of ToSource: the kind is known by what is stored beside.
 func OfSource[T ~[16]byte](s Source) T { return T(s) }
+
+// ToAddressee returns the id of a seed in place of a contact's, for messages to seeds.
+func ToAddressee(s Seed) Contact { return Contact(s) }
+
+// OfAddressee is the reverse of ToAddressee.
+func OfAddressee(c Contact) Seed { return Seed(c) }

@@ -17,10 +17,10 @@ import (
 // are no events: only a hard bounce has a journal entry, which retires the seed.
 
 // ForSeed returns the addressee of a seed's copies.
-func ForSeed(s id.Seed) id.Contact { return id.Contact(s) }
+func ForSeed(s id.Seed) id.Contact { return id.ToAddressee(s) }
 
 // SeedOf returns the seed that a copy is for.
-func SeedOf(addressee id.Contact) id.Seed { return id.Seed(addressee) }
+func SeedOf(addressee id.Contact) id.Seed { return id.OfAddressee(addressee) }
 
 // seedEntry returns the journal entry for the result of a seed copy, instead of e, and whether there
 // is one.
