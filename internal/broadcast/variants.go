@@ -3,8 +3,6 @@ package broadcast
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
-	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -14,6 +12,7 @@ import (
 	"github.com/packetboat/packetboat/internal/draft"
 	"github.com/packetboat/packetboat/internal/fault"
 	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/route"
 )
 
 // Limits on the variants of a broadcast.
@@ -167,20 +166,11 @@ func (b Broadcast) Assign(contact id.Contact) string {
 	if len(b.Variants) == 0 {
 		return ""
 	}
-	total := 0.0
-	for _, v := range b.Variants {
-		total += v.Weight
+	weights := make([]float64, len(b.Variants))
+	for i, v := range b.Variants {
+		weights[i] = v.Weight
 	}
-	sum := sha256.Sum256([]byte(b.ID.String() + ":" + contact.String()))
-	// A float64 represents the upper 53 bits exactly, so the quotient is less than 1.
-	x := float64(binary.BigEndian.Uint64(sum[:8])>>11) / (1 << 53) * total
-	reached := 0.0
-	for _, v := range b.Variants {
-		if reached += v.Weight; reached > x {
-			return v.ID
-		}
-	}
-	return b.Variants[len(b.Variants)-1].ID // rounding made the sum of weights too small
+	return b.Variants[route.Weighted(b.ID.String()+":"+contact.String(), weights)].ID
 }
 
 // deliveryKey returns the first key of an arm that would change its delivery.

@@ -323,6 +323,7 @@ func (c *checked) setCategory(category id.Category, v *bool) {
 // applied describes what a change did to a contact.
 type applied struct {
 	parts            []string // names of what changed
+	customFields     []string // keys of those that changed
 	subscriptions    []subscriptionChange
 	tagged, untagged []string
 }
@@ -346,7 +347,7 @@ func (c *Contact) apply(ch checked) (applied, error) {
 			a.parts = append(a.parts, string(t))
 		}
 	}
-	if mergeValues(c.CustomFields, ch.fieldsFor(c)) {
+	if a.customFields = mergeValues(c.CustomFields, ch.fieldsFor(c)); len(a.customFields) > 0 {
 		a.parts = append(a.parts, "custom_fields")
 	}
 	a.tagged, a.untagged = difference(tags, c.Tags), difference(c.Tags, tags)
@@ -478,20 +479,22 @@ func equalText(a, b *string) bool {
 	return a == nil && b == nil || a != nil && b != nil && *a == *b
 }
 
-// mergeValues copies values into m, deleting keys with nil, and reports whether m changed.
-func mergeValues(m, values map[string]any) bool {
-	changed := false
+// mergeValues copies values into m, deleting keys with nil, and returns the keys that changed, sorted.
+func mergeValues(m, values map[string]any) []string {
+	var changed []string
 	for k, v := range values {
 		before, had := m[k]
 		switch {
-		case v == nil:
-			changed = changed || had
+		case v == nil && had:
 			delete(m, k)
-		case !had || !equalJSON(before, v):
+		case v != nil && (!had || !equalJSON(before, v)):
 			m[k] = v
-			changed = true
+		default:
+			continue
 		}
+		changed = append(changed, k)
 	}
+	slices.Sort(changed)
 	return changed
 }
 

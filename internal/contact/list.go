@@ -261,6 +261,27 @@ func (s *statement) addCandidates(ctx context.Context, db *sqldb.DB, tenant id.T
 	return true, nil
 }
 
+// Among returns those of some contacts for which a condition holds, deleted ones too. Unlike lists,
+// it reads within the caller's transaction.
+func Among(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.Contact, w Condition) ([]id.Contact, error) {
+	s, err := newStatement(db, tenant, Selector{Statuses: Statuses(), Where: []Condition{w}}, nil)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := db.Query(ctx, `
+		SELECT c.id FROM contact c `+s.joins.String()+` WHERE c.tenant_id = $1 AND c.id`+db.In(len(s.args)+1)+s.conditions.String(),
+		append(s.args, sqldb.List(db, ids))...)
+	list, err := sqldb.Collect(rows, err, func(row func(...any) error) (id.Contact, error) {
+		var c id.Contact
+		err := row(&c)
+		return c, err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("find contacts for which a condition holds: %w", err)
+	}
+	return list, nil
+}
+
 // Count returns the number of contacts that a selector selects.
 func Count(ctx context.Context, db *sqldb.DB, tenant id.Tenant, q Selector) (int, error) {
 	s, err := newStatement(db, tenant, q, nil)

@@ -224,7 +224,7 @@ func (p *mergeState) merge(one *pending, ch checked) Outcome {
 	for _, t := range done.untagged {
 		one.log(b, journal.TagRemoved, t, nil)
 	}
-	one.log(b, journal.ContactUpdated, "", map[string]any{"fields": parts})
+	one.log(b, journal.ContactUpdated, "", Updated{Fields: parts, CustomFields: done.customFields})
 	return Outcome{Contact: one.c, Changed: true}
 }
 
@@ -382,6 +382,12 @@ func (p *mergeState) saveActivities(ctx context.Context, tx *sqldb.DB, reevaluat
 		changed[i] = savedActivity{s.contact, &one.c.Activity}
 	}
 	return saveActivities(ctx, tx, p.b.tenant, changed)
+}
+
+// Updated is the data of a journal entry about a changed contact.
+type Updated struct {
+	Fields       []string `json:"fields"`                  // names of what changed
+	CustomFields []string `json:"custom_fields,omitempty"` // keys of the custom fields that changed
 }
 
 // addParts adds to the changed parts of the contact.

@@ -50,6 +50,8 @@ type Source struct {
 type Context struct {
 	Broadcast     id.Broadcast `json:"broadcast_id,omitzero"`
 	BroadcastName string       `json:"broadcast_name,omitempty"`
+	Sequence      id.Sequence  `json:"sequence_id,omitzero"`
+	SequenceName  string       `json:"sequence_name,omitempty"`
 	EmailType     id.EmailType `json:"email_type_id"`
 	UTM           bool         `json:"utm"` // add UTM parameters to tracked links
 	UTMCampaign   string       `json:"utm_campaign,omitempty"`

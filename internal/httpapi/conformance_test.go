@@ -167,7 +167,7 @@ func newConformance(t testing.TB, db *sqldb.DB) *conformance {
 		_, s.keys[slug], err = auth.CreateKey(ctx, db, in.ID, auth.NewKey{Name: "all", Scopes: auth.AllScopes().Strings()}, auth.BySystem, s.now)
 		ok(err)
 		if slug == "acme" {
-			_, s.limitedKey, err = auth.CreateKey(ctx, db, in.ID, auth.NewKey{Name: "narrow", Scopes: []string{"sequences:enroll"}}, auth.BySystem, s.now)
+			_, s.limitedKey, err = auth.CreateKey(ctx, db, in.ID, auth.NewKey{Name: "narrow", Scopes: []string{"forms:read"}}, auth.BySystem, s.now)
 			ok(err)
 		}
 		cookies := map[auth.Role]string{}

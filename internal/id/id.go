@@ -57,6 +57,8 @@ type (
 	libraryVersion struct{}
 	libraryEntry   struct{}
 	sequence       struct{}
+	sequenceEdge   struct{}
+	enrollment     struct{}
 	seedList       struct{}
 	seed           struct{}
 	seedSync       struct{}
@@ -100,6 +102,8 @@ type (
 	LibraryVersion = UUID[libraryVersion]
 	LibraryEntry   = UUID[libraryEntry]
 	Sequence       = UUID[sequence]
+	SequenceEdge   = UUID[sequenceEdge]
+	Enrollment     = UUID[enrollment]
 	SeedList       = UUID[seedList]
 	Seed           = UUID[seed]     // one address of a seed list
 	SeedSync       = UUID[seedSync] // one update of a seed list

@@ -74,6 +74,8 @@ func (e *env) Lookup(name string) (any, bool) {
 		return account{e}, true
 	case "broadcast":
 		return campaign{e}, true
+	case "sequence":
+		return sequence{e}, true
 	case "email":
 		return email{e}, true
 	case "param":
@@ -276,6 +278,23 @@ func (c campaign) Field(name string) any {
 
 // Names returns the names of the fields.
 func (campaign) Names() []string { return []string{"id", "name"} }
+
+// sequence is {{ sequence }}.
+type sequence struct{ *env }
+
+// Field returns one field.
+func (s sequence) Field(name string) any {
+	switch name {
+	case "id":
+		return s.Content.Context.Sequence.String()
+	case "name":
+		return &s.Content.Context.SequenceName
+	}
+	return nil
+}
+
+// Names returns the names of the fields.
+func (sequence) Names() []string { return []string{"id", "name"} }
 
 // email is {{ email }}: the contact's address if it stands alone, else an object with fields of the mail.
 type email struct{ *env }

@@ -33,7 +33,7 @@ func Reads(c *content.Compiled) contact.FieldSet {
 func addPath(r *contact.FieldSet, path string) {
 	root, rest, _ := strings.Cut(path, ".")
 	switch root {
-	case "unsubscribe_url", "preferences_url", "view_in_browser_url", content.PixelVariable, content.HoneypotVariable, "account", "broadcast", "email", "param", "now":
+	case "unsubscribe_url", "preferences_url", "view_in_browser_url", content.PixelVariable, content.HoneypotVariable, "account", "broadcast", "sequence", "email", "param", "now":
 		return
 	case "contact":
 		if root, _, _ = strings.Cut(rest, "."); root == "" {

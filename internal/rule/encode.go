@@ -131,6 +131,8 @@ func wire(c Condition) any {
 		return leafJSON{Type: typeSubscription, TypeKey: c.TypeKey, Category: c.Category, Operator: c.Operator}
 	case InSequence:
 		return leafJSON{Type: typeSequence, Sequence: c.Sequence, Operator: c.Operator, Window: wireWindow(c.Window)}
+	case TriggerEvent:
+		return leafJSON{Type: typeTriggerEvent, Property: c.Path, Operator: c.Operator, Value: wireProperty(c.Value)}
 	case Suppression:
 		return leafJSON{Type: typeSuppression, Operator: c.Operator}
 	}

@@ -53,7 +53,10 @@ func Reparse(raw []byte, s Schema) (Tree, error) {
 // Decode parses the stored canonical encoding of a tree, or of filters. A leaf may have no subject.
 // If a leaf refers to a deleted record, it is kept, and Warnings reports it.
 func Decode(raw []byte, s Schema) (Tree, error) {
-	p := parser{schema: s, lenient: true}
+	return decode(raw, parser{schema: s, lenient: true})
+}
+
+func decode(raw []byte, p parser) (Tree, error) {
 	var t Tree
 	if strings.HasPrefix(strings.TrimSpace(string(raw)), "[") {
 		t = p.filters(raw)
@@ -74,11 +77,12 @@ type details struct {
 
 // parser parses one rule and collects its problems.
 type parser struct {
-	schema   Schema
-	lenient  bool // stored rule: missing references are no problem
-	strict   bool // leaves must have a subject and no unknown fields
-	leaves   int
-	problems []fault.Field
+	schema    Schema
+	lenient   bool // stored rule: missing references are no problem
+	strict    bool // leaves must have a subject and no unknown fields
+	triggered bool // rule of a sequence: it may have TriggerEvent leaves
+	leaves    int
+	problems  []fault.Field
 }
 
 func (p *parser) fault(f *fault.Error) error {

@@ -25,6 +25,7 @@ const (
 	typeSubscription  = "subscription"
 	typeSequence      = "sequence"
 	typeSuppression   = "suppression"
+	typeTriggerEvent  = "trigger_event" // in rules of sequences
 )
 
 var types = []string{
@@ -118,8 +119,17 @@ func (p *parser) typed(n *node, path string) Condition {
 		}
 	case typeSuppression:
 		return Suppression{Operator: l.operator(Listed, NotListed)}
+	case typeTriggerEvent:
+		if p.triggered {
+			p.only(n, path, "type", "property", "operator", "value")
+			return TriggerEvent{l.property()}
+		}
 	}
-	p.add(path+".type", "must be one of %s", strings.Join(types, ", "))
+	known := types
+	if p.triggered {
+		known = append(slices.Clone(types), typeTriggerEvent)
+	}
+	p.add(path+".type", "must be one of %s", strings.Join(known, ", "))
 	return Field{}
 }
 

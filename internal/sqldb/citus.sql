@@ -21,7 +21,9 @@ DECLARE
 		'hit_inbox', 'hit', 'hit_proof', 'hit_cleared', 'engagement', 'engagement_sum', 'engagement_time_sum', 'engagement_attribute_sum', 'link_sum', 'report_cache', 'event_key', 'event_seen',
 		'visitor_inbox', 'visitor', 'visitor_kept', 'visitor_total',
 		'segment', 'segment_member', 'segment_reference', 'segment_turn', 'saved_filter', 'consent_record', 'form', 'form_submission',
-		'broadcast', 'broadcast_run', 'job', 'job_file', 'job_file_chunk',
+		'broadcast', 'broadcast_run',
+		'sequence', 'enrollment', 'sequence_count', 'sequence_send', 'sequence_content',
+		'job', 'job_file', 'job_file_chunk',
 		'webhook_endpoint', 'webhook_queue', 'webhook_delivery'];
 	-- The journal and its cursors are on the node of the group's tenants.
 	by_group TEXT[] := ARRAY['journal', 'journal_cursor', 'journal_pruned'];

@@ -1,6 +1,7 @@
 package deliver
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -121,12 +122,10 @@ func (j *job) subject(written string) string {
 
 // feedbackID returns the Feedback-ID, by which mailbox providers sum complaints.
 func feedbackID(j *job, sender string) string {
-	campaign := j.content.Content.Context.Broadcast.String()
-	if campaign == "" {
-		campaign = j.item.Send.String()
-	}
+	source := j.content.Content.Context
+	campaign := cmp.Or(source.Broadcast.String(), source.Sequence.String(), j.item.Send.String())
 	list := j.sender.Type.Label()
-	if j.content.Context.Confirmation {
+	if source.Confirmation {
 		list = "confirmation"
 	}
 	return campaign[max(0, len(campaign)-8):] + ":l-" + label(list) + ":" + j.sender.Tenant.Slug + ":" + sender

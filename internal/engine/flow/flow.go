@@ -1,0 +1,69 @@
+// Package flow leads contacts through sequences: it carries out the steps that are due.
+//
+// A tick takes enrollments of one tenant that are due, in one transaction with all that their steps
+// do, and moves each on until it waits or ends. Steps of many enrollments at the same node are one
+// operation. The transaction locks the enrollments; other processes skip them and take the next.
+package flow
+
+import (
+	"cmp"
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/poll"
+	"github.com/packetboat/packetboat/internal/sequence"
+	"github.com/packetboat/packetboat/internal/sqldb"
+)
+
+// Engine carries out steps of sequences.
+type Engine struct {
+	DB    *sqldb.DB
+	Now   func() time.Time
+	Log   *slog.Logger
+	Wake  <-chan struct{} // notified when enrollments become due; may be nil
+	Batch int             // enrollments in one transaction; 0 means 500
+}
+
+// every is how often the engine looks for enrollments whose waits have ended.
+const every = time.Second
+
+// Run carries out steps until ctx ends.
+func (e *Engine) Run(ctx context.Context) error {
+	return poll.Loop{Poll: e.Tick, Every: every, Wake: e.Wake, Log: e.Log, Failed: "carry out steps of sequences failed"}.Run(ctx)
+}
+
+// Tick carries out a batch of steps for each tenant that has some due. It reports whether there may
+// be more.
+func (e *Engine) Tick(ctx context.Context) (more bool, err error) {
+	tenants, err := sequence.DueTenants(ctx, e.DB, e.Now())
+	if err != nil {
+		return false, err
+	}
+	for _, t := range tenants {
+		n, err := e.batch(ctx, t)
+		if err != nil {
+			return false, err
+		}
+		more = more || n > 0
+	}
+	return more, nil
+}
+
+// batch carries out the steps of a batch of a tenant's enrollments, and returns how many it took.
+func (e *Engine) batch(ctx context.Context, tenant id.Tenant) (n int, err error) {
+	err = e.DB.InTx(ctx, func(tx *sqldb.DB) error {
+		now := e.Now().UTC().Truncate(time.Microsecond)
+		list, err := sequence.Due(ctx, tx, tenant, cmp.Or(e.Batch, 500), now)
+		if n = len(list); err != nil || n == 0 {
+			return err
+		}
+		w, err := newWork(ctx, tx, tenant, list, e.Log, now)
+		if err != nil {
+			return err
+		}
+		return w.run(ctx)
+	})
+	return n, err
+}

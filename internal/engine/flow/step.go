@@ -1,0 +1,176 @@
+package flow
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/packetboat/packetboat/internal/outbox"
+	"github.com/packetboat/packetboat/internal/sequence"
+	"github.com/packetboat/packetboat/internal/suppression"
+)
+
+// step carries out the step of enrollments that are at the same node.
+func (w *work) step(ctx context.Context, group []*traveler) error {
+	p, node := group[0].program, group[0].Node
+	switch s := p.Step(node).(type) {
+	case sequence.SendStep:
+		return w.send(ctx, group, s)
+	case sequence.WaitStep:
+		return w.hold(ctx, group, s)
+	case sequence.ConditionStep:
+		return w.branch(ctx, group, []sequence.BranchWay{{Label: "true", Definition: s.Definition}}, "false")
+	case sequence.BranchStep:
+		return w.branch(ctx, group, s.Branches, "else")
+	case sequence.SplitStep:
+		for _, t := range group {
+			w.goTo(t, p.Way(node, s, t.Contact))
+		}
+		return nil
+	case sequence.GoalStep:
+		err := w.holding(ctx, p, s.Definition, group, func(t *traveler) { t.Converted = true })
+		for _, t := range group {
+			w.goTo(t, "")
+		}
+		return err
+	case sequence.ExitStep:
+		for _, t := range group {
+			w.end(t, sequence.Exited, sequence.ReasonExitNode)
+		}
+		return nil
+	case nil:
+		for _, t := range group {
+			w.log.Warn("enrollment failed", "tenant", w.tenant, "sequence", t.Sequence, "enrollment", t.ID, "reason", errStep, "node", node)
+			w.end(t, sequence.Failed, sequence.ReasonError)
+		}
+		return nil
+	default:
+		return w.act(ctx, group, s)
+	}
+}
+
+// branch sends each enrollment along the first way whose rule holds.
+func (w *work) branch(ctx context.Context, group []*traveler, ways []sequence.BranchWay, otherwise string) error {
+	chosen := map[*traveler]string{}
+	rest := group
+	for _, way := range ways {
+		err := w.holding(ctx, group[0].program, way.Definition, rest, func(t *traveler) { chosen[t] = way.Label })
+		if err != nil {
+			return err
+		}
+		var left []*traveler
+		for _, t := range rest {
+			if _, ok := chosen[t]; !ok {
+				left = append(left, t)
+			}
+		}
+		rest = left
+	}
+	for _, t := range group {
+		label, ok := chosen[t]
+		if !ok {
+			label = otherwise
+		}
+		w.goTo(t, label)
+	}
+	return nil
+}
+
+// recheck is how often the rule of a wait until a segment is evaluated, besides after changes of the
+// contact.
+const recheck = 5 * time.Minute
+
+// hold begins or ends waits.
+func (w *work) hold(ctx context.Context, group []*traveler, s sequence.WaitStep) error {
+	met, timeout := "met", "timeout"
+	if !s.Conditional() {
+		met, timeout = "", ""
+	}
+	inSegment := map[*traveler]bool{}
+	if s.Mode == sequence.UntilSegment {
+		err := w.holding(ctx, group[0].program, group[0].program.SegmentRule(s.Segment, s.State == "in"), group, func(t *traveler) { inSegment[t] = true })
+		if err != nil {
+			return err
+		}
+	}
+	engaged, err := w.engaged(ctx, group, s)
+	if err != nil {
+		return err
+	}
+	for _, t := range group {
+		first := !t.Arrived
+		if first {
+			end := t.program.Ends(s, *w.people[t.Contact], w.zone, w.now)
+			t.TimerAt = new(end.UTC().Truncate(time.Microsecond))
+			t.Arrived = true
+			if s.Mode == sequence.UntilEvent {
+				t.WaitEvent = s.Event
+			}
+		}
+		switch {
+		case t.Met || inSegment[t] || engaged[t]:
+			w.goTo(t, met)
+		case !t.TimerAt.After(w.now):
+			w.goTo(t, timeout)
+		default:
+			due := *t.TimerAt
+			if s.Mode == sequence.UntilSegment && due.Sub(w.now) > recheck {
+				due = w.now.Add(recheck)
+			}
+			t.DueAt, t.done = new(due), true
+		}
+	}
+	return nil
+}
+
+// engaged returns the enrollments whose mail was opened or clicked, for a wait until that.
+func (w *work) engaged(ctx context.Context, group []*traveler, s sequence.WaitStep) (map[*traveler]bool, error) {
+	found := map[*traveler]bool{}
+	if s.Mode != sequence.UntilEngagement {
+		return found, nil
+	}
+	err := w.holding(ctx, group[0].program, sequence.EngagementRule(group[0].Sequence, s), group, func(t *traveler) { found[t] = true })
+	return found, err
+}
+
+// send queues the mail of a node.
+func (w *work) send(ctx context.Context, group []*traveler, s sequence.SendStep) error {
+	node := group[0].Node
+	mail, err := group[0].program.Mail(ctx, w.tx, w.account, node, s, w.now)
+	if errors.Is(err, sequence.ErrNoMail) {
+		w.log.Warn("mail of a sequence skipped", "tenant", w.tenant, "sequence", group[0].Sequence, "node", node, "contacts", len(group), "reason", err)
+		for _, t := range group {
+			w.goTo(t, "")
+		}
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	addresses := make([]string, len(group))
+	for i, t := range group {
+		addresses[i] = w.people[t.Contact].Email
+	}
+	listed, err := suppression.Listed(ctx, w.tx, w.tenant, addresses)
+	if err != nil {
+		return err
+	}
+	var messages []outbox.Message
+	for _, t := range group {
+		c := w.people[t.Contact]
+		due := w.now
+		if s.Window != nil {
+			due = s.Window.Opens(*c, w.zone, w.now)
+		}
+		if m, ok := mail.Message(*c, listed[c.Email], node, visitNumber(t), due); ok {
+			messages = append(messages, m)
+		}
+		w.goTo(t, "")
+	}
+	_, err = outbox.AddMessages(ctx, w.tx, w.tenant, mail.Send, sortedByContact(messages))
+	return err
+}
+
+// visitNumber returns a number that differs for each visit of a node by a contact, in all of its
+// enrollments.
+func visitNumber(t *traveler) int { return t.Number*(maxVisits+1) + t.Visits[t.Node] }

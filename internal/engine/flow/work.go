@@ -1,0 +1,274 @@
+package flow
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/packetboat/packetboat/internal/contact"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/rule"
+	"github.com/packetboat/packetboat/internal/segment"
+	"github.com/packetboat/packetboat/internal/sender"
+	"github.com/packetboat/packetboat/internal/sequence"
+	"github.com/packetboat/packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/tenant"
+)
+
+// maxVisits is how often an enrollment may enter a node.
+const maxVisits = 100
+
+// maxRounds is how many steps of an enrollment one transaction carries out. The enrollment then
+// waits for the next.
+const maxRounds = 50
+
+// work is the steps of one transaction.
+type work struct {
+	tx      *sqldb.DB
+	tenant  id.Tenant
+	account tenant.Tenant
+	zone    *time.Location
+	env     rule.Env
+	rules   contact.Rules
+	now     time.Time
+	log     *slog.Logger
+
+	programs map[id.Sequence]*sequence.Program
+	people   map[id.Contact]*contact.Contact
+	all      []*traveler
+	steps    sequence.Steps
+	enroll   map[id.Sequence][]sequence.Candidate
+	events   []eventOf
+}
+
+// traveler is an enrollment that moves.
+type traveler struct {
+	*sequence.Enrollment
+	program *sequence.Program
+	done    bool // it waits, or has ended
+}
+
+func newWork(ctx context.Context, tx *sqldb.DB, t id.Tenant, list []sequence.Enrollment, log *slog.Logger, now time.Time) (*work, error) {
+	w := &work{
+		tx: tx, tenant: t, now: now, log: log, programs: map[id.Sequence]*sequence.Program{}, people: map[id.Contact]*contact.Contact{},
+		enroll: map[id.Sequence][]sequence.Candidate{},
+	}
+	var err error
+	if w.account, err = tenant.ByID(ctx, tx, t); err != nil {
+		return nil, err
+	}
+	w.zone = w.account.Location()
+	if w.env, err = segment.Env(ctx, tx, t, now); err != nil {
+		return nil, err
+	}
+	if w.rules, err = sender.ContactRules(ctx, tx, t); err != nil {
+		return nil, err
+	}
+	sequences, contacts := map[id.Sequence]bool{}, map[id.Contact]bool{}
+	var seqIDs []id.Sequence
+	var contactIDs []id.Contact
+	for _, e := range list {
+		if !sequences[e.Sequence] {
+			sequences[e.Sequence] = true
+			seqIDs = append(seqIDs, e.Sequence)
+		}
+		if !contacts[e.Contact] {
+			contacts[e.Contact] = true
+			contactIDs = append(contactIDs, e.Contact)
+		}
+	}
+	loaded, err := sequence.ByID(ctx, tx, t, seqIDs)
+	if err != nil {
+		return nil, err
+	}
+	for s, q := range loaded {
+		w.programs[s] = sequence.Compile(q, w.env)
+	}
+	if err := w.reload(ctx, contactIDs); err != nil {
+		return nil, err
+	}
+	for i := range list {
+		w.all = append(w.all, &traveler{Enrollment: &list[i], program: w.programs[list[i].Sequence]})
+	}
+	return w, nil
+}
+
+// reload loads contacts, again after they were changed.
+func (w *work) reload(ctx context.Context, ids []id.Contact) error {
+	list, err := contact.Load(ctx, w.tx, w.tenant, ids)
+	if err != nil {
+		return err
+	}
+	for i := range list {
+		w.people[list[i].ID] = &list[i]
+	}
+	return nil
+}
+
+// run carries out steps until every enrollment waits or has ended, and stores the result.
+func (w *work) run(ctx context.Context) error {
+	for _, t := range w.all {
+		switch {
+		case t.program == nil, w.people[t.Contact] == nil || w.people[t.Contact].AnonymizedAt != nil:
+			w.end(t, sequence.Exited, sequence.ReasonDeleted)
+		case t.program.Status != sequence.Active: // archived or paused while this transaction began
+			t.DueAt, t.TimerAt, t.done = nil, nil, true
+		}
+	}
+	for range maxRounds {
+		if err := w.leave(ctx); err != nil {
+			return err
+		}
+		groups := w.groups()
+		if len(groups) == 0 {
+			break
+		}
+		for _, g := range groups {
+			if err := w.step(ctx, g); err != nil {
+				return fmt.Errorf("node %s of sequence %s: %w", g[0].Node, g[0].Sequence, err)
+			}
+		}
+	}
+	for _, t := range w.all {
+		w.steps.Enrollments = append(w.steps.Enrollments, *t.Enrollment)
+	}
+	// These append to the journal, so they come last.
+	if err := w.recordEvents(ctx); err != nil {
+		return err
+	}
+	if err := w.enrollOthers(ctx); err != nil {
+		return err
+	}
+	return sequence.SaveSteps(ctx, w.tx, w.tenant, w.steps, w.now)
+}
+
+// groups returns the enrollments that have a step to do, by node.
+func (w *work) groups() [][]*traveler {
+	type place struct {
+		seq  id.Sequence
+		node string
+	}
+	at := map[place]int{}
+	var list [][]*traveler
+	for _, t := range w.all {
+		if t.done {
+			continue
+		}
+		p := place{t.Sequence, t.Node}
+		i, ok := at[p]
+		if !ok {
+			i = len(list)
+			at[p], list = i, append(list, nil)
+		}
+		list[i] = append(list[i], t)
+	}
+	slices.SortStableFunc(list, func(a, b []*traveler) int {
+		if n := id.Compare(a[0].Sequence, b[0].Sequence); n != 0 {
+			return n
+		}
+		return strings.Compare(a[0].Node, b[0].Node)
+	})
+	return list
+}
+
+// end ends an enrollment.
+func (w *work) end(t *traveler, status sequence.EnrollmentStatus, reason sequence.Reason) {
+	t.Finish(status, reason, w.now)
+	t.done = true
+}
+
+// goTo moves an enrollment from its node along the way out with a label.
+func (w *work) goTo(t *traveler, label string) {
+	from, to := t.Node, t.program.Next(t.Node, label)
+	w.steps.Pass(t.Sequence, from, to)
+	w.enter(t, to)
+}
+
+// enter moves an enrollment to a node; "" is the end of the path.
+func (w *work) enter(t *traveler, node string) {
+	if node == "" && t.Converted {
+		w.end(t, sequence.Exited, sequence.ReasonGoal)
+		return
+	}
+	if node == "" {
+		w.end(t, sequence.Completed, "")
+		return
+	}
+	if t.Visits == nil {
+		t.Visits = map[string]int{}
+	}
+	if t.Visits[node]++; t.Visits[node] > maxVisits {
+		w.log.Warn("enrollment failed", "tenant", w.tenant, "sequence", t.Sequence, "enrollment", t.ID, "reason", "a node was entered too often", "node", node)
+		w.end(t, sequence.Failed, sequence.ReasonError)
+		return
+	}
+	t.Node, t.Arrived, t.Met, t.WaitEvent = node, false, false, ""
+	t.NodeEnteredAt, t.DueAt, t.TimerAt = new(w.now), new(w.now), new(w.now)
+}
+
+// leave ends the enrollments whose exit conditions hold, and moves those whose goals are reached.
+func (w *work) leave(ctx context.Context) error {
+	for _, p := range w.programs {
+		var here []*traveler
+		for _, t := range w.all {
+			if !t.done && t.program == p {
+				here = append(here, t)
+			}
+		}
+		if len(here) == 0 {
+			continue
+		}
+		if x := p.Exits; x != nil && len(x.Definition) > 0 {
+			if err := w.holding(ctx, p, x.Definition, here, func(t *traveler) { w.end(t, sequence.Exited, sequence.ReasonCondition) }); err != nil {
+				return err
+			}
+		}
+		if x := p.Exits; x != nil && x.SegmentLeft != "" {
+			if err := w.holding(ctx, p, p.SegmentRule(x.SegmentLeft, false), here, func(t *traveler) { w.end(t, sequence.Exited, sequence.ReasonCondition) }); err != nil {
+				return err
+			}
+		}
+		for _, goal := range p.Goals() {
+			g, _ := p.Step(goal).(sequence.GoalStep)
+			reached := func(t *traveler) {
+				if !t.Converted && t.Node != goal {
+					w.steps.Pass(t.Sequence, t.Node, goal)
+					w.enter(t, goal)
+				}
+			}
+			if err := w.holding(ctx, p, g.Definition, here, reached); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// holding calls yes for those enrollments for whose contacts a rule holds.
+func (w *work) holding(ctx context.Context, p *sequence.Program, definition json.RawMessage, list []*traveler, yes func(t *traveler)) error {
+	list = slices.DeleteFunc(slices.Clone(list), func(t *traveler) bool { return t.done })
+	if len(list) == 0 {
+		return nil
+	}
+	subjects := make([]sequence.Subject, len(list))
+	for i, t := range list {
+		subjects[i] = sequence.Subject{Contact: t.Contact, Trigger: t.Trigger}
+	}
+	holds, err := p.Holding(ctx, w.tx, definition, subjects)
+	if err != nil {
+		return err
+	}
+	for i, t := range list {
+		if holds[i] {
+			yes(t)
+		}
+	}
+	return nil
+}
+
+var errStep = errors.New("the step has no configuration")

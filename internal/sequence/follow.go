@@ -1,0 +1,497 @@
+package sequence
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/packetboat/packetboat/internal/contact"
+	"github.com/packetboat/packetboat/internal/event"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/journal"
+	"github.com/packetboat/packetboat/internal/outbox"
+	"github.com/packetboat/packetboat/internal/rule"
+	"github.com/packetboat/packetboat/internal/segment"
+	"github.com/packetboat/packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/suppression"
+	"github.com/packetboat/packetboat/internal/track"
+)
+
+// Follower enrolls contacts when triggers fire, ends waits and enrollments when what they wait for
+// happens, and has engine/flow look at enrollments whose rules an entry may change.
+func Follower(now func() time.Time) journal.Follower {
+	return journal.Follower{
+		Name: "sequence",
+		Types: []journal.Type{
+			journal.CustomEvent, journal.PageViewed, journal.FormSubmitted, journal.ListAdded, journal.ListRemoved,
+			journal.TagAdded, journal.TagRemoved, journal.StageChanged, journal.ContactCreated, journal.ContactUpdated,
+			journal.EmailOpened, journal.EmailClicked, journal.EmailBounced, journal.EmailComplained, journal.EmailUnsubscribed,
+			journal.SubscriptionChanged, journal.SuppressionAdded, journal.ScoreChanged, journal.ContactDeleted, journal.ContactAnonymized,
+		},
+		Follow: func(ctx context.Context, tx *sqldb.DB, entries []journal.Entry) error {
+			byTenant := map[id.Tenant][]journal.Entry{}
+			for _, e := range entries {
+				if !e.Contact.IsZero() {
+					byTenant[e.Tenant] = append(byTenant[e.Tenant], e)
+				}
+			}
+			for _, t := range slices.Sorted(maps.Keys(byTenant)) {
+				if err := follow(ctx, tx, t, byTenant[t], now()); err != nil {
+					return fmt.Errorf("follow sequences of tenant %s: %w", t, err)
+				}
+			}
+			return nil
+		},
+	}
+}
+
+// following is the work of one batch of a tenant's entries.
+type following struct {
+	tx      *sqldb.DB
+	tenant  id.Tenant
+	now     time.Time
+	env     rule.Env
+	entries []journal.Entry
+	list    []*Program // active sequences, and paused ones
+}
+
+func follow(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, entries []journal.Entry, now time.Time) error {
+	rows, err := tx.Query(ctx, `SELECT id FROM sequence WHERE tenant_id = $1 AND status IN ('active', 'paused') ORDER BY id`, tenant)
+	ids, err := sqldb.Collect(rows, err, func(scan func(...any) error) (id.Sequence, error) {
+		var s id.Sequence
+		err := scan(&s)
+		return s, err
+	})
+	if err != nil || len(ids) == 0 {
+		return err
+	}
+	loaded, err := ByID(ctx, tx, tenant, ids)
+	if err != nil {
+		return err
+	}
+	f := &following{tx: tx, tenant: tenant, now: now, entries: entries}
+	if f.env, err = segment.Env(ctx, tx, tenant, now); err != nil {
+		return err
+	}
+	for _, s := range ids {
+		f.list = append(f.list, Compile(loaded[s], f.env))
+	}
+	for _, apply := range []func(context.Context) error{f.exitUnmailable, f.exitOnEvents, f.meetWaits, f.trigger, f.nudge} {
+		if err := apply(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// contactsOf returns the contacts of entries for which a predicate holds.
+func (f *following) contactsOf(such func(journal.Entry) bool) []id.Contact {
+	seen := map[id.Contact]bool{}
+	var list []id.Contact
+	for _, e := range f.entries {
+		if !seen[e.Contact] && such(e) {
+			seen[e.Contact] = true
+			list = append(list, e.Contact)
+		}
+	}
+	return list
+}
+
+// exitUnmailable ends all enrollments of contacts that were deleted, or may not be mailed any more.
+func (f *following) exitUnmailable(ctx context.Context) error {
+	ids := f.contactsOf(func(e journal.Entry) bool {
+		switch e.Type {
+		case journal.EmailBounced, journal.EmailComplained, journal.EmailUnsubscribed, journal.SubscriptionChanged,
+			journal.SuppressionAdded, journal.ContactDeleted, journal.ContactAnonymized:
+			return true
+		case journal.ContactUpdated:
+			return changes(e, "do_not_contact")
+		}
+		return false
+	})
+	if len(ids) == 0 {
+		return nil
+	}
+	people, err := contact.Load(ctx, f.tx, f.tenant, ids)
+	if err != nil {
+		return err
+	}
+	addresses := make([]string, len(people))
+	for i, c := range people {
+		addresses[i] = c.Email
+	}
+	listed, err := suppression.Listed(ctx, f.tx, f.tenant, addresses)
+	if err != nil {
+		return err
+	}
+	reasons := map[Reason][]id.Contact{}
+	for _, c := range people {
+		if r := unmailable(c, listed[c.Email]); r != "" {
+			reasons[r] = append(reasons[r], c.ID)
+		}
+	}
+	for _, r := range slices.Sorted(maps.Keys(reasons)) {
+		if _, err := ExitContacts(ctx, f.tx, f.tenant, id.Sequence{}, reasons[r], r, f.now); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// unmailable returns why a contact leaves all sequences; "" if it does not.
+func unmailable(c contact.Contact, listed bool) Reason {
+	switch {
+	case c.AnonymizedAt != nil || c.Status == contact.Suppressed:
+		return ReasonDeleted
+	case c.Status == contact.Bounced || c.Status == contact.Complained || listed:
+		return ReasonSuppressed
+	case c.Status == contact.Unsubscribed:
+		return ReasonUnsubscribed
+	case c.DoNotContact:
+		return ReasonDoNotContact
+	}
+	return ""
+}
+
+// changes reports whether an entry about a changed contact names a field.
+func changes(e journal.Entry, field string) bool {
+	var d contact.Updated
+	if e.Decode(&d) != nil {
+		return false
+	}
+	if key, custom := customKey(field); custom {
+		return slices.Contains(d.CustomFields, key)
+	}
+	return slices.Contains(d.Fields, field)
+}
+
+// events returns the custom events that may start or end an enrollment, with their properties.
+func (f *following) events(ctx context.Context) ([]journal.Entry, []map[string]any, error) {
+	var list []journal.Entry
+	var properties []map[string]any
+	for _, e := range f.entries {
+		if e.Type != journal.CustomEvent {
+			continue
+		}
+		fires, err := event.Triggers(e)
+		if err != nil {
+			return nil, nil, err
+		}
+		if !fires {
+			continue
+		}
+		ev, err := e.Event()
+		if err != nil {
+			return nil, nil, err
+		}
+		list, properties = append(list, e), append(properties, ev.Properties)
+	}
+	return list, properties, nil
+}
+
+// passes reports whether an event passes filters, as stored.
+func (f *following) passes(filters json.RawMessage, properties map[string]any, at time.Time) bool {
+	list, wrong := rule.ParseEventFilters(orEmptyList(filters), "filters")
+	return len(wrong) == 0 && list.Match(properties, at, f.env.Schema.Zone)
+}
+
+// exitOnEvents ends enrollments whose exit events happened.
+func (f *following) exitOnEvents(ctx context.Context) error {
+	entries, properties, err := f.events(ctx)
+	if err != nil || len(entries) == 0 {
+		return err
+	}
+	for _, p := range f.list {
+		if p.Exits == nil {
+			continue
+		}
+		var gone []id.Contact
+		for i, e := range entries {
+			if slices.ContainsFunc(p.Exits.Events, func(x ExitEvent) bool { return x.Name == e.Name && f.passes(x.Filters, properties[i], e.At) }) {
+				gone = append(gone, e.Contact)
+			}
+		}
+		if len(gone) > 0 {
+			if _, err := ExitContacts(ctx, f.tx, f.tenant, p.ID, gone, ReasonCondition, f.now); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// meetWaits ends waits until an event.
+func (f *following) meetWaits(ctx context.Context) error {
+	entries, properties, err := f.events(ctx)
+	if err != nil || len(entries) == 0 {
+		return err
+	}
+	names, contacts := map[string]bool{}, map[id.Contact]bool{}
+	for _, e := range entries {
+		names[e.Name], contacts[e.Contact] = true, true
+	}
+	rows, err := f.tx.Query(ctx, `
+		SELECT `+enrollmentColumns+` FROM enrollment
+		WHERE tenant_id = $1 AND contact_id`+f.tx.In(2)+` AND exited_at IS NULL AND NOT met AND wait_event`+f.tx.In(3)+` ORDER BY id`+f.tx.ForUpdate(),
+		f.tenant, sqldb.List(f.tx, slices.Collect(maps.Keys(contacts))), sqldb.List(f.tx, slices.Collect(maps.Keys(names))))
+	waiting, err := sqldb.Collect(rows, err, scanEnrollment(f.tenant))
+	if err != nil {
+		return fmt.Errorf("find waits until an event: %w", err)
+	}
+	var met []id.Enrollment
+	for _, w := range waiting {
+		at := slices.IndexFunc(f.list, func(p *Program) bool { return p.ID == w.Sequence })
+		if at < 0 {
+			continue
+		}
+		step, ok := f.list[at].Step(w.Node).(WaitStep)
+		if !ok {
+			continue
+		}
+		for i, e := range entries {
+			if e.Contact == w.Contact && e.Name == w.WaitEvent && f.passes(step.Filters, properties[i], e.At) {
+				met = append(met, w.ID)
+				break
+			}
+		}
+	}
+	if len(met) == 0 {
+		return nil
+	}
+	_, err = f.tx.Exec(ctx, `
+		UPDATE enrollment SET met = TRUE, due_at = CASE WHEN status = 'active' THEN CAST($3 AS BIGINT) ELSE NULL END,
+			left_at = CASE WHEN status = 'paused' THEN 0 ELSE NULL END
+		WHERE tenant_id = $1 AND id`+f.tx.In(2), f.tenant, sqldb.List(f.tx, met), sqldb.Micros(f.now))
+	if err != nil {
+		return fmt.Errorf("end waits until an event: %w", err)
+	}
+	f.tx.Notify(Wake)
+	return nil
+}
+
+// trigger enrolls the contacts of entries that fire triggers.
+func (f *following) trigger(ctx context.Context) error {
+	var broadcasts map[id.Send]id.Broadcast
+	for _, p := range f.list {
+		if p.Status != Active || p.Trigger == nil {
+			continue
+		}
+		if p.Trigger.Type == OnEngagement && broadcasts == nil {
+			var sends []id.Send
+			for _, e := range f.entries {
+				if !e.Send.IsZero() && !slices.Contains(sends, e.Send) {
+					sends = append(sends, e.Send)
+				}
+			}
+			var err error
+			if broadcasts, err = outbox.Broadcasts(ctx, f.tx, f.tenant, sends); err != nil {
+				return err
+			}
+		}
+		var list []Candidate
+		for _, e := range f.entries {
+			data, fires, err := f.fires(*p.Trigger, e, broadcasts)
+			if err != nil {
+				return err
+			}
+			if fires {
+				list = append(list, Candidate{Contact: e.Contact, Trigger: data})
+			}
+		}
+		if err := EnrollAdmitted(ctx, f.tx, p, list, f.now); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// EnrollAdmitted enrolls the candidates that exist, are not deleted, and satisfy the trigger's rule.
+// Those that were enrolled too often within the last hour are left out.
+func EnrollAdmitted(ctx context.Context, tx *sqldb.DB, p *Program, list []Candidate, now time.Time) error {
+	if len(list) == 0 {
+		return nil
+	}
+	ids := make([]id.Contact, len(list))
+	for i, c := range list {
+		ids[i] = c.Contact
+	}
+	people, err := contact.Load(ctx, tx, p.Tenant, ids)
+	if err != nil {
+		return err
+	}
+	there := map[id.Contact]bool{}
+	for _, c := range people {
+		there[c.ID] = c.AnonymizedAt == nil && c.Status != contact.Suppressed
+	}
+	list = slices.DeleteFunc(list, func(c Candidate) bool { return !there[c.Contact] })
+	for _, definition := range p.Trigger.rules() {
+		if list, err = p.satisfying(ctx, tx, definition, list); err != nil {
+			return err
+		}
+	}
+	if len(list) == 0 {
+		return nil
+	}
+	_, err = EnrollAll(ctx, tx, p.Sequence, list, now)
+	return err
+}
+
+// rules returns the rules that a contact must satisfy for the trigger: that of the trigger's author,
+// and those that its other fields mean.
+func (t *Trigger) rules() []json.RawMessage {
+	var list []json.RawMessage
+	if t == nil {
+		return nil
+	}
+	if c := t.Config; c.Source != "" {
+		list = append(list, oneLeaf(map[string]any{"field": "source", "operator": rule.Equals, "value": c.Source}))
+	}
+	switch to := t.Config.To.(type) {
+	case bool:
+		operator := rule.IsFalse
+		if to {
+			operator = rule.IsTrue
+		}
+		list = append(list, oneLeaf(map[string]any{"field": t.Config.Field, "operator": operator}))
+	case string, float64:
+		list = append(list, oneLeaf(map[string]any{"field": t.Config.Field, "operator": rule.Equals, "value": to}))
+	}
+	if len(t.Config.Definition) > 0 {
+		list = append(list, t.Config.Definition)
+	}
+	return list
+}
+
+// satisfying returns the candidates for which a rule holds.
+func (p *Program) satisfying(ctx context.Context, tx *sqldb.DB, definition json.RawMessage, list []Candidate) ([]Candidate, error) {
+	if len(list) == 0 {
+		return nil, nil
+	}
+	subjects := make([]Subject, len(list))
+	for i, c := range list {
+		subjects[i] = Subject(c)
+	}
+	holds, err := p.Holding(ctx, tx, definition, subjects)
+	if err != nil {
+		return nil, err
+	}
+	var admitted []Candidate
+	for i, c := range list {
+		if holds[i] {
+			admitted = append(admitted, c)
+		}
+	}
+	return admitted, nil
+}
+
+// fires reports whether an entry fires a trigger, and returns the data that the enrollment keeps.
+func (f *following) fires(t Trigger, e journal.Entry, broadcasts map[id.Send]id.Broadcast) (json.RawMessage, bool, error) {
+	c := t.Config
+	keep := func(properties map[string]any) (json.RawMessage, bool, error) {
+		data, err := json.Marshal(triggerData{Name: e.Name, Type: string(e.Type), At: e.At, Properties: properties})
+		return data, true, err
+	}
+	no := func(err error) (json.RawMessage, bool, error) { return nil, false, err }
+	switch {
+	case t.Type == OnEvent && e.Type == journal.CustomEvent && e.Name == c.Event:
+		fires, err := event.Triggers(e)
+		if err != nil || !fires {
+			return no(err)
+		}
+		ev, err := e.Event()
+		if err != nil || !f.passes(c.Filters, ev.Properties, e.At) {
+			return no(err)
+		}
+		return keep(ev.Properties)
+	case t.Type == OnListAdded && e.Type == journal.ListAdded:
+		var d struct {
+			Key string `json:"segment_key"`
+		}
+		if err := e.Decode(&d); err != nil || d.Key != c.Segment {
+			return no(err)
+		}
+		return keep(map[string]any{"segment_key": d.Key})
+	case t.Type == OnForm && e.Type == journal.FormSubmitted && e.Name == c.Form:
+		var d map[string]any
+		if err := e.Decode(&d); err != nil {
+			return no(err)
+		}
+		return keep(d)
+	case t.Type == OnTagAdded && e.Type == journal.TagAdded && e.Name == c.Tag:
+		return keep(map[string]any{"tag": e.Name})
+	case t.Type == OnStageChanged && e.Type == journal.StageChanged:
+		var d struct {
+			From id.Stage `json:"from"`
+			To   id.Stage `json:"to"`
+		}
+		if err := e.Decode(&d); err != nil || d.To != c.ToStage || !c.FromStage.IsZero() && d.From != c.FromStage {
+			return no(err)
+		}
+		return keep(map[string]any{"from_stage_id": d.From, "to_stage_id": d.To})
+	case t.Type == OnContactCreated && e.Type == journal.ContactCreated:
+		return keep(nil) // a source is part of the rule
+	case t.Type == OnFieldChanged && e.Type == journal.ContactUpdated && changes(e, c.Field):
+		return keep(map[string]any{"field": c.Field})
+	case t.Type == OnEngagement && (e.Type == journal.EmailOpened || e.Type == journal.EmailClicked):
+		var d track.Engaged
+		if err := e.Decode(&d); err != nil || !d.First || d.Withdrawn {
+			return no(err)
+		}
+		if (c.Engagement == "clicked") != (e.Type == journal.EmailClicked) || c.Link != "" && d.LinkURL != c.Link ||
+			!c.Broadcast.IsZero() && broadcasts[e.Send] != c.Broadcast {
+			return no(nil)
+		}
+		return keep(map[string]any{"link_url": d.LinkURL})
+	}
+	return no(nil)
+}
+
+// triggerData is what an enrollment keeps of the entry that triggered it.
+type triggerData struct {
+	Name       string         `json:"name,omitempty"`
+	Type       string         `json:"type"`
+	At         time.Time      `json:"occurred_at"`
+	Properties map[string]any `json:"properties,omitempty"`
+}
+
+// nudge makes enrollments due whose exit conditions, goals or waits a change of their contacts may
+// affect.
+func (f *following) nudge(ctx context.Context) error {
+	var watched []id.Sequence
+	for _, p := range f.list {
+		if p.Status == Active && p.watches() {
+			watched = append(watched, p.ID)
+		}
+	}
+	contacts := f.contactsOf(func(journal.Entry) bool { return true })
+	if len(watched) == 0 || len(contacts) == 0 {
+		return nil
+	}
+	n, err := f.tx.Exec(ctx, `
+		UPDATE enrollment SET due_at = $4
+		WHERE tenant_id = $1 AND contact_id`+f.tx.In(2)+` AND sequence_id`+f.tx.In(3)+` AND exited_at IS NULL AND due_at > $4`,
+		f.tenant, sqldb.List(f.tx, contacts), sqldb.List(f.tx, watched), sqldb.Micros(f.now))
+	if err != nil {
+		return fmt.Errorf("look at enrollments of changed contacts: %w", err)
+	}
+	if n > 0 {
+		f.tx.Notify(Wake)
+	}
+	return nil
+}
+
+// watches reports whether a change of a contact may move its enrollment before its wait ends.
+func (p *Program) watches() bool {
+	if p.Exits != nil && (len(p.Exits.Definition) > 0 || p.Exits.SegmentLeft != "") || len(p.goals) > 0 {
+		return true
+	}
+	for _, s := range p.steps {
+		if w, ok := s.(WaitStep); ok && (w.Mode == UntilSegment || w.Mode == UntilEngagement) {
+			return true
+		}
+	}
+	return false
+}

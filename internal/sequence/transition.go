@@ -1,0 +1,165 @@
+package sequence
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/sqldb"
+)
+
+// Wake is notified when enrollments become due.
+const Wake sqldb.Signal = "sequence"
+
+// resumeSpread is the time over which enrollments continue that became due while their sequence was
+// paused.
+const resumeSpread = 15 * time.Minute
+
+func (s *Sequence) need(what string, from ...Status) error {
+	if !slices.Contains(from, s.Status) {
+		return ErrTransition.Sayf("a sequence that is %s cannot be %s", s.Status, what)
+	}
+	return nil
+}
+
+// Activate opens a draft to contacts. The graph must be valid, and every mail resolvable.
+func Activate(ctx context.Context, db *sqldb.DB, tenant id.Tenant, seq id.Sequence, now time.Time) (Sequence, error) {
+	return change(ctx, db, tenant, seq, now, func(tx *sqldb.DB, s *Sequence) error {
+		if err := s.need("activated", Draft); err != nil {
+			return err
+		}
+		c, err := newChecker(ctx, tx, tenant, seq)
+		if err != nil {
+			return err
+		}
+		_, issues, err := c.check(ctx, s.Graph)
+		if err != nil {
+			return err
+		}
+		more, err := c.unsendable(ctx, *s)
+		if err != nil {
+			return err
+		}
+		if issues = append(issues, more...); len(issues) > 0 {
+			return ErrGraph.Sayf("the sequence cannot be activated: %s", describe(issues)).With(Issues{issues})
+		}
+		if err := c.referTrigger(s.Trigger); err != nil {
+			return ErrGraph.Sayf("the sequence cannot be activated: entry_trigger: %s", err)
+		}
+		s.Status = Active
+		if s.ActivatedAt == nil {
+			s.ActivatedAt = new(now.UTC().Truncate(time.Microsecond))
+		}
+		return nil
+	})
+}
+
+// Pause stops a sequence. The waits of the contacts in it stand still.
+func Pause(ctx context.Context, db *sqldb.DB, tenant id.Tenant, seq id.Sequence, now time.Time) (Sequence, error) {
+	return change(ctx, db, tenant, seq, now, func(tx *sqldb.DB, s *Sequence) error {
+		if err := s.need("paused", Active); err != nil {
+			return err
+		}
+		s.Status, s.PausedAt = Paused, new(now.UTC().Truncate(time.Microsecond))
+		_, err := tx.Exec(ctx, `
+			UPDATE enrollment SET status = 'paused', due_at = NULL, timer_at = NULL,
+				left_at = COALESCE(timer_at, due_at, $3) - CAST($3 AS BIGINT)
+			WHERE tenant_id = $1 AND sequence_id = $2 AND status = 'active'`, tenant, seq, sqldb.Micros(now))
+		return err
+	})
+}
+
+// Resume continues a paused sequence. Waits continue with the time that was left of them. What
+// became due before the pause continues over a quarter of an hour.
+func Resume(ctx context.Context, db *sqldb.DB, tenant id.Tenant, seq id.Sequence, now time.Time) (Sequence, error) {
+	return change(ctx, db, tenant, seq, now, func(tx *sqldb.DB, s *Sequence) error {
+		if err := s.need("resumed", Paused); err != nil {
+			return err
+		}
+		c, err := newChecker(ctx, tx, tenant, seq)
+		if err != nil {
+			return err
+		}
+		_, issues, err := c.check(ctx, s.Graph)
+		if err == nil && len(issues) > 0 {
+			err = ErrGraph.Sayf("the sequence cannot be resumed: %s", describe(issues)).With(Issues{issues})
+		}
+		if err != nil {
+			return err
+		}
+		s.Status, s.PausedAt = Active, nil
+		return resumeEnrollments(ctx, tx, *s, now)
+	})
+}
+
+// resumeEnrollments makes paused enrollments active. Those with time left continue their wait; the
+// others are spread by their place in the order of ids.
+func resumeEnrollments(ctx context.Context, tx *sqldb.DB, s Sequence, now time.Time) error {
+	at := sqldb.Micros(now)
+	var overdue int
+	err := tx.QueryRow(ctx, `
+		SELECT COUNT(*) FROM enrollment WHERE tenant_id = $1 AND sequence_id = $2 AND status = 'paused' AND left_at <= 0`,
+		s.Tenant, s.ID).Scan(&overdue)
+	if err != nil {
+		return err
+	}
+	step := int64(0)
+	if overdue > 1 {
+		step = resumeSpread.Microseconds() / int64(overdue-1)
+	}
+	_, err = tx.Exec(ctx, `
+		UPDATE enrollment SET status = 'active', left_at = NULL,
+			due_at = CAST($3 AS BIGINT) + CASE WHEN e.left_at > 0 THEN e.left_at ELSE (e.place - 1) * CAST($4 AS BIGINT) END,
+			timer_at = CAST($3 AS BIGINT) + CASE WHEN e.left_at > 0 THEN e.left_at ELSE (e.place - 1) * CAST($4 AS BIGINT) END
+		FROM (SELECT id AS enrollment_id, left_at, row_number() OVER (PARTITION BY left_at > 0 ORDER BY id) AS place FROM enrollment
+			WHERE tenant_id = $1 AND sequence_id = $2 AND status = 'paused') AS e
+		WHERE tenant_id = $1 AND id = e.enrollment_id`, s.Tenant, s.ID, at, step)
+	tx.Notify(Wake)
+	return err
+}
+
+// Archive ends a sequence for all contacts in it.
+func Archive(ctx context.Context, db *sqldb.DB, tenant id.Tenant, seq id.Sequence, now time.Time) (Sequence, error) {
+	return change(ctx, db, tenant, seq, now, func(tx *sqldb.DB, s *Sequence) error {
+		if err := s.need("archived", Draft, Active, Paused); err != nil {
+			return err
+		}
+		s.Status, s.PausedAt = Archived, nil
+		return exitAll(ctx, tx, *s, ReasonArchived, now)
+	})
+}
+
+// Unarchive makes an archived sequence a draft.
+func Unarchive(ctx context.Context, db *sqldb.DB, tenant id.Tenant, seq id.Sequence, now time.Time) (Sequence, error) {
+	return change(ctx, db, tenant, seq, now, func(_ *sqldb.DB, s *Sequence) error {
+		if err := s.need("unarchived", Archived); err != nil {
+			return err
+		}
+		s.Status = Draft
+		return nil
+	})
+}
+
+// Duplicate creates a draft with the name, graph, trigger and exits of a sequence.
+func Duplicate(ctx context.Context, db *sqldb.DB, tenant id.Tenant, seq id.Sequence, now time.Time) (Sequence, error) {
+	var s Sequence
+	now = now.UTC().Truncate(time.Microsecond)
+	err := db.InTx(ctx, func(tx *sqldb.DB) error {
+		var err error
+		if s, err = Load(ctx, tx, tenant, seq); err != nil {
+			return err
+		}
+		s.ID, s.Revision, s.Status, s.ActivatedAt, s.PausedAt, s.CreatedAt, s.UpdatedAt = id.New[id.Sequence](), 1, Draft, nil, nil, now, now
+		if s.Name += " (copy)"; len([]rune(s.Name)) > maxName {
+			s.Name = string([]rune(s.Name)[:maxName])
+		}
+		s.Graph.keepTimes(Graph{}, now)
+		return s.insert(ctx, tx)
+	})
+	if err != nil {
+		return Sequence{}, fmt.Errorf("duplicate a sequence: %w", err)
+	}
+	return s, nil
+}
