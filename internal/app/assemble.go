@@ -36,6 +36,7 @@ import (
 	"github.com/packetboat/packetboat/internal/seedlist"
 	"github.com/packetboat/packetboat/internal/segment"
 	"github.com/packetboat/packetboat/internal/sender"
+	"github.com/packetboat/packetboat/internal/sequence"
 	"github.com/packetboat/packetboat/internal/sqldb"
 	"github.com/packetboat/packetboat/internal/suppression"
 	"github.com/packetboat/packetboat/internal/tenant"
@@ -209,7 +210,7 @@ func (s *Server) api(registry prometheus.Registerer, t tools) (*httpapi.API, *en
 
 // personalData lists the packages with personal data, in the order of an export.
 func personalData(now func() time.Time) []contact.PersonalData {
-	return []contact.PersonalData{segment.PersonalData(), outbox.PersonalData(), track.PersonalData(), mailbox.PersonalData(), transfer.PersonalData(now), suppression.PersonalData(), seedlist.PersonalData(), visitor.PersonalData(), form.PersonalData(), consent.PersonalData(), webhook.PersonalData()}
+	return []contact.PersonalData{segment.PersonalData(), outbox.PersonalData(), track.PersonalData(), mailbox.PersonalData(), transfer.PersonalData(now), suppression.PersonalData(), seedlist.PersonalData(), visitor.PersonalData(), form.PersonalData(), consent.PersonalData(), webhook.PersonalData(), sequence.PersonalData()}
 }
 
 // reference adds the page that documents the API.

@@ -16,6 +16,7 @@ import (
 	"github.com/packetboat/packetboat/internal/engine/classify"
 	"github.com/packetboat/packetboat/internal/engine/deliver"
 	"github.com/packetboat/packetboat/internal/engine/dispatch"
+	"github.com/packetboat/packetboat/internal/engine/flow"
 	"github.com/packetboat/packetboat/internal/engine/notify"
 	"github.com/packetboat/packetboat/internal/engine/watch"
 	"github.com/packetboat/packetboat/internal/event"
@@ -35,6 +36,7 @@ import (
 	"github.com/packetboat/packetboat/internal/score"
 	"github.com/packetboat/packetboat/internal/seedlist"
 	"github.com/packetboat/packetboat/internal/segment"
+	"github.com/packetboat/packetboat/internal/sequence"
 	"github.com/packetboat/packetboat/internal/suppression"
 	"github.com/packetboat/packetboat/internal/tenant"
 	"github.com/packetboat/packetboat/internal/track"
@@ -56,6 +58,7 @@ func followers(now func() time.Time, log *slog.Logger) []journal.Follower {
 		seedlist.Follower(),
 		webhook.Follower(now),
 		event.Follower(),
+		sequence.Follower(now),
 	}
 }
 
@@ -111,12 +114,13 @@ func (s *Server) engines(registry prometheus.Registerer, api *httpapi.API, t too
 		DB: db, Log: s.Log.With("engine", "segments"), Now: t.now,
 		InUse: func(ctx context.Context) ([]segment.Used, error) { return broadcast.Segments(ctx, db) },
 	}
+	flowing := &flow.Engine{DB: db, Now: t.now, Log: s.Log.With("engine", "sequences"), Wake: db.Subscribe(sequence.Wake)}
 	jobs := &job.Engine{
 		DB: db, Owner: id.NewText(), Now: t.now, Log: s.Log.With("engine", "jobs"), Wake: db.Subscribe(job.Wake), Alone: alone(db),
 		Runners: map[job.Kind]job.Runner{
 			job.Import: transfer.Import,
 			job.Export: transfer.Exporter{Encode: api.EncodeContacts}.Run,
-			job.Bulk:   bulk.Runner{Sequences: api.Sequences, PersonalData: api.PersonalData}.Run,
+			job.Bulk:   bulk.Runner{PersonalData: api.PersonalData}.Run,
 		},
 	}
 	visitors := &visitor.Engine{DB: db, Box: s.Store.Box, Log: s.Log.With("engine", "visitors"), Now: t.now}
@@ -142,6 +146,7 @@ func (s *Server) engines(registry prometheus.Registerer, api *httpapi.API, t too
 		{"seeds", seeds.Run},
 		{"segments", counting.Run},
 		{"jobs", jobs.Run},
+		{"sequences", flowing.Run},
 		{"notify", notifying.Run},
 		s.every("prune form spam", time.Hour, func(ctx context.Context) error { return form.Prune(ctx, db, t.now()) }),
 		s.every("prune mailboxes", 10*time.Minute, func(ctx context.Context) error {

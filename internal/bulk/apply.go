@@ -11,6 +11,7 @@ import (
 	"github.com/packetboat/packetboat/internal/id"
 	"github.com/packetboat/packetboat/internal/segment"
 	"github.com/packetboat/packetboat/internal/sender"
+	"github.com/packetboat/packetboat/internal/sequence"
 	"github.com/packetboat/packetboat/internal/sqldb"
 	"github.com/packetboat/packetboat/internal/suppression"
 )
@@ -37,17 +38,6 @@ type Enrolled struct {
 	Contact    id.Contact `json:"contact_id"`
 	Status     string     `json:"status"`
 	Enrollment string     `json:"enrollment_id,omitempty"`
-	New        bool       `json:"-"` // it was not in the sequence before
-}
-
-// Sequences gives access to sequences, which another package stores.
-type Sequences interface {
-	// Known reports whether the tenant has the sequence.
-	Known(ctx context.Context, db *sqldb.DB, tenant id.Tenant, sequence id.Sequence) (bool, error)
-	// Enroll adds contacts to the sequence and returns the result for each.
-	Enroll(ctx context.Context, db *sqldb.DB, tenant id.Tenant, sequence id.Sequence, contacts []id.Contact, now time.Time) ([]Enrolled, error)
-	// Exit removes contacts from the sequence and returns those that were in it.
-	Exit(ctx context.Context, db *sqldb.DB, tenant id.Tenant, sequence id.Sequence, contacts []id.Contact, now time.Time) ([]id.Contact, error)
 }
 
 // Apply carries out a request for up to MaxIDs distinct contacts in one transaction.
@@ -246,22 +236,33 @@ func (w *applyState) suppressContacts(ctx context.Context, tx *sqldb.DB, ids []i
 }
 
 func (w *applyState) changeSequence(ctx context.Context, tx *sqldb.DB, ids []id.Contact) error {
-	sequence := w.request.Params.Sequence
-	if w.Sequences == nil {
-		return ErrNoSequence
-	}
+	seq := w.request.Params.Sequence
 	if w.request.Action == ExitSequence {
-		gone, err := w.Sequences.Exit(ctx, tx, w.tenant, sequence, ids, w.now)
+		gone, err := sequence.ExitContacts(ctx, tx, w.tenant, seq, ids, sequence.ReasonManual, w.now)
 		w.affected += len(gone)
 		return err
 	}
-	list, err := w.Sequences.Enroll(ctx, tx, w.tenant, sequence, ids, w.now)
+	s, err := sequence.Load(ctx, tx, w.tenant, seq)
+	if err != nil {
+		return err
+	}
+	candidates := make([]sequence.Candidate, len(ids))
+	for i, c := range ids {
+		candidates[i].Contact = c
+	}
+	list, err := sequence.EnrollAll(ctx, tx, s, candidates, w.now)
 	for _, e := range list {
-		if e.New {
+		result := Enrolled{Contact: e.Contact, Status: "duplicate", Enrollment: e.Enrollment.String()}
+		switch {
+		case e.Limited:
+			result.Status = "enroll_limit"
+			w.codes[e.Contact] = sequence.ErrEnrollLimit.Code
+		case e.New:
+			result.Status = "enrolled"
 			w.affected++
 		}
+		w.enrolled = append(w.enrolled, result)
 	}
-	w.enrolled = list
 	return err
 }
 

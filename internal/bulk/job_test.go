@@ -15,6 +15,7 @@ import (
 	"github.com/packetboat/packetboat/internal/id"
 	"github.com/packetboat/packetboat/internal/job"
 	"github.com/packetboat/packetboat/internal/segment"
+	"github.com/packetboat/packetboat/internal/sequence"
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
@@ -168,41 +169,30 @@ func TestJobsReportWhatTheyDid(t *testing.T) {
 	})
 }
 
-// enrolling is a fake of Sequences in memory.
-type enrolling struct{ in map[id.Contact]bool }
-
-func (e *enrolling) Known(context.Context, *sqldb.DB, id.Tenant, id.Sequence) (bool, error) {
-	return true, nil
-}
-
-func (e *enrolling) Enroll(_ context.Context, _ *sqldb.DB, _ id.Tenant, _ id.Sequence, contacts []id.Contact, _ time.Time) ([]bulk.Enrolled, error) {
-	var out []bulk.Enrolled
-	for _, c := range contacts {
-		was := bulk.Enrolled{Contact: c, Status: "enrolled", Enrollment: "e", New: true}
-		if e.in[c] {
-			was.Status, was.New = "duplicate", false
-		}
-		e.in[c] = true
-		out = append(out, was)
-	}
-	return out, nil
-}
-
-func (e *enrolling) Exit(_ context.Context, _ *sqldb.DB, _ id.Tenant, _ id.Sequence, contacts []id.Contact, _ time.Time) ([]id.Contact, error) {
-	return slices.DeleteFunc(slices.Clone(contacts), func(c id.Contact) bool { return !e.in[c] }), nil
-}
-
-// Actions on sequences call Sequences, and return its results.
-func TestSequenceActionsCallSequences(t *testing.T) {
+// Actions on sequences enroll contacts and end their enrollments.
+func TestSequenceActionsEnrollAndExit(t *testing.T) {
 	each(t, func(d *fixture) {
-		d.doer.Sequences = &enrolling{map[id.Contact]bool{}}
 		ids := d.addContacts(2)
-		d.do(d.key(), bulk.Enroll, `{"sequence_id": "01900000-0000-7000-8000-00000000000a"}`, ids[0])
-		got := d.do(d.key(), bulk.Enroll, `{"sequence_id": "01900000-0000-7000-8000-00000000000a"}`, ids...)
+		s, err := sequence.Create(d.Context(), d.db, d.tenant, sequence.Change{Name: new("Onboarding")}, d.now)
+		if err != nil {
+			d.Fatal(err)
+		}
+		in := `{"sequence_id": "` + s.ID.String() + `"}`
+		g := sequence.Graph{Entry: "rest", Nodes: []sequence.Node{{ID: "rest", Type: sequence.WaitNode, Config: []byte(`{"mode": "duration", "amount": 1, "unit": "day"}`)}}}
+		_, err = sequence.SetGraph(d.Context(), d.db, d.tenant, s.ID, g, false, d.now)
+		if err != nil {
+			d.Fatal(err)
+		}
+		_, err = sequence.Activate(d.Context(), d.db, d.tenant, s.ID, d.now)
+		if err != nil {
+			d.Fatal(err)
+		}
+		d.do(d.key(), bulk.Enroll, in, ids[0])
+		got := d.do(d.key(), bulk.Enroll, in, ids...)
 		if got.Affected != 1 || got.Skipped != 1 || len(got.Results) != 2 || got.Results[0].Status != "duplicate" || got.Results[1].Status != "enrolled" {
 			d.Errorf("enroll = %+v", got)
 		}
-		if got := d.do(d.key(), bulk.ExitSequence, `{"sequence_id": "01900000-0000-7000-8000-00000000000a"}`, append(ids, d.addContacts(1)...)...); got.Affected != 2 || got.Skipped != 1 {
+		if got := d.do(d.key(), bulk.ExitSequence, in, append(ids, d.addContacts(1)...)...); got.Affected != 2 || got.Skipped != 1 {
 			d.Errorf("exit_sequence = %+v", got)
 		}
 	})

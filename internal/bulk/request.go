@@ -2,6 +2,7 @@ package bulk
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"github.com/packetboat/packetboat/internal/id"
 	"github.com/packetboat/packetboat/internal/segment"
 	"github.com/packetboat/packetboat/internal/sender"
+	"github.com/packetboat/packetboat/internal/sequence"
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
@@ -21,8 +23,7 @@ const MaxIDs = 1000
 
 // The faults of this package.
 var (
-	ErrLimit      = fault.New(fault.Invalid, "LIMIT_EXCEEDED", fmt.Sprintf("at most %d contacts can be named at once; choose more with a selector", MaxIDs))
-	ErrNoSequence = fault.New(fault.NotFound, "NOT_FOUND", "there is no such sequence")
+	ErrLimit = fault.New(fault.Invalid, "LIMIT_EXCEEDED", fmt.Sprintf("at most %d contacts can be named at once; choose more with a selector", MaxIDs))
 )
 
 // Input is the decoded body of a request.
@@ -47,9 +48,8 @@ type Target struct {
 	Selector *segment.SelectorInput
 }
 
-// Runner carries out actions. Its zero value has no sequences.
+// Runner carries out actions.
 type Runner struct {
-	Sequences    Sequences              // nil: there are none
 	PersonalData []contact.PersonalData // other packages' data about people, for Anonymize
 }
 
@@ -299,19 +299,14 @@ func (c *validation) list(ctx context.Context, params *Params) error {
 	return nil
 }
 
-func (c *validation) sequence(ctx context.Context, sequence id.Sequence) error {
-	if sequence.IsZero() {
+func (c *validation) sequence(ctx context.Context, seq id.Sequence) error {
+	if seq.IsZero() {
 		return nil
 	}
-	known := false
-	if c.runner.Sequences != nil {
-		var err error
-		if known, err = c.runner.Sequences.Known(ctx, c.db, c.tenant, sequence); err != nil {
-			return err
-		}
+	_, err := sequence.Load(ctx, c.db, c.tenant, seq)
+	if errors.Is(err, sequence.ErrNotFound) {
+		c.missing = sequence.ErrNotFound
+		return nil
 	}
-	if !known {
-		c.missing = ErrNoSequence
-	}
-	return nil
+	return err
 }

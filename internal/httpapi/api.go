@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/packetboat/packetboat/internal/auth"
-	"github.com/packetboat/packetboat/internal/bulk"
 	"github.com/packetboat/packetboat/internal/contact"
 	"github.com/packetboat/packetboat/internal/endpoint"
 	"github.com/packetboat/packetboat/internal/event"
@@ -50,9 +49,6 @@ type API struct {
 
 	// PersonalData are the tables with personal data, for exporting and erasing it.
 	PersonalData []contact.PersonalData
-
-	// Sequences enrolls contacts in sequences; nil: there are none.
-	Sequences bulk.Sequences
 
 	// Limits are the rate limits of all processes; nil: some of its own.
 	Limits *ratelimit.Limiter
@@ -97,6 +93,7 @@ func (a *API) Register(r *endpoint.Router) {
 	scoringAPI{db: a.DB, now: a.Now}.register(r)
 	seedListsAPI{db: a.DB, now: a.Now}.register(r)
 	segmentsAPI{db: a.DB, contacts: contacts, counts: &segment.Counter{DB: a.DB, Now: a.Now}, now: a.Now, usage: a.Usage}.register(r)
+	sequencesAPI{db: a.DB, cursors: cursors, now: a.Now}.register(r)
 	sessionAPI{db: a.DB, baseURL: a.BaseURL, login: a.Login, now: a.Now}.register(r)
 	stagesAPI{db: a.DB, now: a.Now}.register(r)
 	suppressionsAPI{db: a.DB, now: a.Now}.register(r)
@@ -111,7 +108,7 @@ func (a *API) Register(r *endpoint.Router) {
 func (a *API) contacts() contactsAPI {
 	c := contactsAPI{
 		db: a.DB, box: a.Box, log: a.Log, now: a.Now,
-		saver: a.Saver, providers: a.Providers, personalData: a.PersonalData, sequences: a.Sequences,
+		saver: a.Saver, providers: a.Providers, personalData: a.PersonalData,
 	}
 	if c.saver == nil {
 		c.saver = &contact.Saver{DB: a.DB, Rules: sender.QueueContactRules, Now: a.Now}

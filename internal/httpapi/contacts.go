@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/packetboat/packetboat/internal/auth"
-	"github.com/packetboat/packetboat/internal/bulk"
 	"github.com/packetboat/packetboat/internal/contact"
 	"github.com/packetboat/packetboat/internal/endpoint"
 	"github.com/packetboat/packetboat/internal/fault"
@@ -31,7 +30,6 @@ type contactsAPI struct {
 	saver        *contact.Saver
 	providers    *maildomain.Providers
 	personalData []contact.PersonalData
-	sequences    bulk.Sequences
 }
 
 // register adds the operations on contacts.

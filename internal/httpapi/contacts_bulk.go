@@ -12,6 +12,7 @@ import (
 	"github.com/packetboat/packetboat/internal/field"
 	"github.com/packetboat/packetboat/internal/id"
 	"github.com/packetboat/packetboat/internal/segment"
+	"github.com/packetboat/packetboat/internal/sequence"
 )
 
 // contactsBulk registers the actions on many contacts.
@@ -25,7 +26,7 @@ params by action: add_tags, remove_tags {tags}; set_stage {stage_id}, where null
 affected counts the contacts that changed, skipped all others: those that needed no change, and those that are in errors with a code. From an API key, subscribe without a type does not end an unsubscription: such contacts are skipped with UNSUBSCRIBED.`,
 		Tag: "contacts", Scope: auth.ContactsWrite, Statuses: []int{http.StatusAccepted},
 		Faults: []*fault.Error{
-			bulk.ErrNotAvailable, bulk.ErrLimit, bulk.ErrNoSequence, segment.ErrInvalid, segment.ErrNotStatic,
+			bulk.ErrNotAvailable, bulk.ErrLimit, sequence.ErrNotFound, sequence.ErrNotEnrollable, segment.ErrInvalid, segment.ErrNotStatic,
 			contact.ErrInvalidStage, contact.ErrInvalidEmailType, field.ErrUnknown, field.ErrValue,
 		},
 		FieldFaults: selectorFaults("selector."),
@@ -75,7 +76,7 @@ func (b bulkAnswer) Status() int {
 func checkBulk(_ auth.Principal, in *bulkContactsRequest) error { return in.input().Check() }
 
 func (api contactsAPI) bulkContacts(ctx context.Context, p auth.Principal, in *bulkContactsRequest) (bulkAnswer, error) {
-	doer := bulk.Runner{Sequences: api.sequences, PersonalData: api.personalData}
+	doer := bulk.Runner{PersonalData: api.personalData}
 	request, target, err := doer.Read(ctx, api.db, p, in.input(), api.now())
 	if err != nil {
 		return bulkAnswer{}, err

@@ -190,6 +190,8 @@ func (s *conformance) exampleVariables() map[string]string {
 		"SENDING_IDENTITY_ID": m["identity"], "MTA_CONFIG_ID": m["lane"], "STAGE_ID": m["stage"], "CUSTOM_FIELD_ID": m["field"], "SAVED_FILTER_ID": m["filter"],
 		"JOB_ID": m["export"], "FILE": "export", "API_KEY_ID": m["apikey"], "USER_ID": m["user_viewer"], "WEBHOOK_ID": m["webhook"], "DELIVERY_ID": m["delivery"],
 		"FORM_ID": m["form"], "SEED_LIST_ID": m["seedlist"], "SEED_ID": m["seed"],
+		"SEED_LIST_ID": m["seedlist"], "SEED_ID": m["seed"],
+		"SEQUENCE_ID": m["sequence"], "ENROLLMENT_ID": m["enrollment"],
 	}
 }
 
@@ -268,6 +270,23 @@ func (s *conformance) prepareExample(t testing.TB, op string, vars map[string]st
 		makes("SENDING_IDENTITY_ID", "createSendingIdentity", `{"email_address": "old@acme.example.com", "display_name": "Old", "email_type_ids": ["{type}"]}`)
 	case "deleteMtaConfig":
 		makes("MTA_CONFIG_ID", "createMtaConfig", `{"name": "Old", "type": "sink"}`)
+	case "activateSequence", "pauseSequence", "resumeSequence", "archiveSequence", "unarchiveSequence", "deleteSequence", "enrollContact", "exitEnrollment":
+		q := makes("SEQUENCE_ID", "createSequence", `{"name": "For `+op+`"}`)
+		path := map[string]string{"id": q}
+		s.runStep(t, "acme", step{op: "setSequenceGraph", path: path, body: `{"entry_node_id": "rest", "nodes": [{"id": "rest", "type": "wait", "config": {"mode": "duration", "amount": 1, "unit": "day"}}], "edges": []}`, status: 200})
+		before := map[string][]string{
+			"pauseSequence": {"activateSequence"}, "resumeSequence": {"activateSequence", "pauseSequence"}, "unarchiveSequence": {"archiveSequence"},
+			"enrollContact": {"activateSequence"}, "exitEnrollment": {"activateSequence"},
+		}
+		for _, b := range before[op] {
+			s.runStep(t, "acme", step{op: b, path: path, status: 200})
+		}
+		if op == "exitEnrollment" {
+			s.runStep(t, "acme", step{op: "enrollContact", path: path, body: `{"email": "leaving@example.org"}`, status: 200, remember: "new", field: "enrollment_id"})
+			vars["ENROLLMENT_ID"] = s.records["acme"]["new"]
+		}
+	case "setSequenceGraph":
+		makes("SEQUENCE_ID", "createSequence", `{"name": "For `+op+`"}`)
 	case "deleteWebhook":
 		makes("WEBHOOK_ID", "createWebhook", `{"url": "https://example.com/old", "event_types": ["*"]}`)
 	case "publishForm", "unpublishForm", "unarchiveForm", "deleteForm":

@@ -242,6 +242,9 @@ func (a *hostileTest) paths() {
 		if a.base.op.OperationID == "removeSegmentMember" && name == "contact_id" {
 			none = append(none, 204) // removing a contact that is no member succeeds
 		}
+		if a.base.op.OperationID == "listContactEnrollments" && name == "contact_id" {
+			none = append(none, 200) // an unknown contact has no enrollments
+		}
 		if name == "version" {
 			none = append(none, 400) // not a number
 		}

@@ -61,6 +61,7 @@ var setupSteps = []step{
 		"fields": [{"id": "mail", "type": "contact", "binding": "email", "label": "Email", "placeholder": "you@example.org", "help_text": "No spam.", "required": true, "input": "email", "sort_order": 1},
 			{"type": "custom_field", "binding": "plan", "label": "Plan", "input": "select", "options": ["free", "pro"], "default_value": "free"}, {"type": "hidden", "binding": "company", "param": "c", "default_value": "x"},
 			{"type": "consent", "binding": "weekly", "label": "Send me news", "required": true}, {"type": "text_block", "label": "About us"}]}`, status: 201, remember: "form"},
+	{op: "createSequence", body: `{"name": "Onboarding", "entry_trigger": {"trigger_type": "tag_added", "trigger_config": {"tag": "vip"}}}`, status: 201, remember: "sequence"},
 	{op: "createApiKey", body: `{"name": "CRM", "scopes": ["contacts:read"], "expires_at": "2027-01-01T00:00:00Z"}`, status: 201, remember: "apikey"},
 	{op: "inviteMember", body: `{"email": "bob@{slug}.example", "role": "editor"}`, status: 201, remember: "member"},
 	{op: "createWebhook", body: `{"url": "https://hooks.example.com/{slug}", "description": "CRM", "event_types": ["email.bounced", "contact.created"], "active": true}`, status: 201, remember: "webhook"},
@@ -90,6 +91,7 @@ var (
 	ofEntry     = map[string]string{"id": "{entry}"}
 	ofMessage   = map[string]string{"id": "{lane}", "message_id": "{message}"}
 	ofWebhook   = map[string]string{"id": "{webhook}"}
+	ofSequence  = map[string]string{"id": "{sequence}"}
 	ofDelivery  = map[string]string{"id": "{webhook}", "delivery_id": "{delivery}"}
 )
 
@@ -220,6 +222,24 @@ var otherSteps = []step{
 	{op: "listBlocks", query: "full=true&include_usage=true&tags=hero&slot_keys=hero,x", status: 200},
 	{op: "getBlock", path: ofBlock, query: "include_usage=true", status: 200},
 	{op: "updateBlock", path: ofBlock, body: `{"name": "Opening", "active": false, "content_text": null, "slot_keys": []}`, status: 200},
+	{op: "listSequences", query: "status=draft,active&q=on", status: 200},
+	{op: "getSequence", path: ofSequence, status: 200},
+	{op: "updateSequence", path: ofSequence, body: `{"name": "Onboarding", "allow_reentry": true, "exit_conditions": null}`, status: 200},
+	{op: "setSequenceGraph", path: ofSequence, body: `{"entry_node_id": "x", "nodes": [], "edges": [], "dry_run": true}`, status: 200},
+	{op: "setSequenceGraph", path: ofSequence, body: `{"entry_node_id": "rest", "nodes": [{"id": "rest", "type": "wait", "config": {"mode": "duration", "amount": 1, "unit": "day"}}, {"id": "out", "type": "exit"}], "edges": [{"from_node": "rest", "to_node": "out", "branch_label": null}]}`, status: 200},
+	{op: "activateSequence", path: ofSequence, status: 200},
+	{op: "enrollContact", path: ofSequence, body: `{"contact_id": "{contact}", "idempotency_key": "a"}`, status: 200, remember: "enrollment", field: "enrollment_id"},
+	{op: "enrollContact", path: ofSequence, body: `{"email": "enrolled@example.org", "external_id": "e-1", "first_name": "Ed", "last_name": null, "company": "C", "tags": ["t"], "custom_fields": {"plan": "pro"}}`, status: 200},
+	{op: "listSequenceEnrollments", path: ofSequence, query: "status=active,paused&node_id=rest&limit=1", status: 200},
+	{op: "listContactEnrollments", path: map[string]string{"contact_id": "{contact}"}, status: 200},
+	{op: "exitEnrollment", path: map[string]string{"id": "{sequence}", "enrollment_id": "{enrollment}"}, status: 200},
+	{op: "getSequenceReport", path: ofSequence, status: 200},
+	{op: "pauseSequence", path: ofSequence, status: 200},
+	{op: "resumeSequence", path: ofSequence, status: 200},
+	{op: "duplicateSequence", path: ofSequence, status: 201, remember: "copy"},
+	{op: "deleteSequence", path: map[string]string{"id": "{copy}"}, status: 204},
+	{op: "archiveSequence", path: ofSequence, status: 200},
+	{op: "unarchiveSequence", path: ofSequence, status: 200},
 	{op: "listMessages", query: "status=published,draft&search=welcome&limit=5&offset=0", status: 200},
 	{op: "getMessage", path: ofEntry, status: 200},
 	{op: "rebaseMessagePreview", path: ofEntry, body: `{"version": 1}`, status: 200},

@@ -102,7 +102,7 @@ const (
 // Issue is one fault of a graph.
 type Issue struct {
 	NodeID  *string   `json:"node_id"` // nil: of the graph, or of the edge
-	Edge    *int      `json:"edge,omitempty" doc:"Index of the edge, for faults of edges."`
+	Edge    *int      `json:"edge,omitempty"`
 	Code    IssueCode `json:"code"`
 	Message string    `json:"message"`
 }

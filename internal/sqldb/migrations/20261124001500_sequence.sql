@@ -93,3 +93,14 @@ CREATE TABLE sequence_content (
 	version     INTEGER NOT NULL,
 	PRIMARY KEY (tenant_id, send_id, fingerprint)
 );
+
+-- Results of requests with an idempotency key.
+CREATE TABLE sequence_key (
+	tenant_id   INTEGER NOT NULL,
+	sequence_id UUID    NOT NULL,
+	name        TEXT    NOT NULL,
+	result      JSONB   NOT NULL,
+	expires_at  BIGINT  NOT NULL,
+	PRIMARY KEY (tenant_id, sequence_id, name)
+);
+CREATE INDEX sequence_key_expired ON sequence_key (tenant_id, expires_at);
