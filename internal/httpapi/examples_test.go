@@ -190,7 +190,6 @@ func (s *conformance) exampleVariables() map[string]string {
 		"SENDING_IDENTITY_ID": m["identity"], "MTA_CONFIG_ID": m["lane"], "STAGE_ID": m["stage"], "CUSTOM_FIELD_ID": m["field"], "SAVED_FILTER_ID": m["filter"],
 		"JOB_ID": m["export"], "FILE": "export", "API_KEY_ID": m["apikey"], "USER_ID": m["user_viewer"], "WEBHOOK_ID": m["webhook"], "DELIVERY_ID": m["delivery"],
 		"FORM_ID": m["form"], "SEED_LIST_ID": m["seedlist"], "SEED_ID": m["seed"],
-		"SEED_LIST_ID": m["seedlist"], "SEED_ID": m["seed"],
 		"SEQUENCE_ID": m["sequence"], "ENROLLMENT_ID": m["enrollment"],
 	}
 }

@@ -1,0 +1,117 @@
+package sequence
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/rule"
+	"github.com/packetboat/packetboat/internal/segment"
+	"github.com/packetboat/packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/usage"
+)
+
+// Finder finds the sequences whose steps, trigger or exit conditions refer to a record. Of email
+// types, identities and MTA configs it returns active and paused sequences only, which would lack
+// them; of other records drafts too.
+func Finder() usage.Finder { return usage.Func(holders) }
+
+func holders(ctx context.Context, db *sqldb.DB, tenant id.Tenant, s usage.Subject) (usage.Holders, error) {
+	switch s.Kind {
+	case usage.Segment, usage.Field, usage.Library, usage.EmailType, usage.Identity, usage.MTAConfig:
+	default:
+		return nil, nil
+	}
+	rows, err := db.Query(ctx, `SELECT id FROM sequence WHERE tenant_id = $1 AND status <> 'archived' ORDER BY name, id`, tenant)
+	ids, err := sqldb.Collect(rows, err, func(scan func(...any) error) (id.Sequence, error) {
+		var q id.Sequence
+		err := scan(&q)
+		return q, err
+	})
+	if err != nil || len(ids) == 0 {
+		return nil, err
+	}
+	all, err := ByID(ctx, db, tenant, ids)
+	if err != nil {
+		return nil, err
+	}
+	schema, err := segment.Schema(ctx, db, tenant)
+	if err != nil {
+		return nil, fmt.Errorf("find sequences that use a record: %w", err)
+	}
+	found := []usage.Holder{}
+	for _, q := range ids {
+		p := Compile(all[q], rule.Env{Schema: schema})
+		if p.Status == Draft && s.Kind != usage.Segment && s.Kind != usage.Field && s.Kind != usage.Library {
+			continue
+		}
+		if where, version, ok := p.uses(s); ok {
+			found = append(found, usage.Holder{ID: q.String(), Name: p.Name, Status: string(p.Status), Where: where, Version: version})
+		}
+	}
+	return usage.Holders{"sequences": found}, nil
+}
+
+// uses returns where the sequence refers to a record: a node, "entry_trigger" or "exit_conditions".
+func (p *Program) uses(s usage.Subject) (where string, version int, ok bool) {
+	if t := p.Trigger; t != nil {
+		c := t.Config
+		if s.Kind == usage.Segment && c.Segment == s.Key || s.Kind == usage.Field && c.Field == customPrefix+s.Key || p.refers(c.Definition, s) {
+			return "entry_trigger", 0, true
+		}
+	}
+	if x := p.Exits; x != nil {
+		if s.Kind == usage.Segment && x.SegmentLeft == s.Key || p.refers(x.Definition, s) {
+			return "exit_conditions", 0, true
+		}
+	}
+	for _, n := range p.Graph.Nodes {
+		if version, ok := p.stepUses(p.steps[n.ID], s); ok {
+			return n.ID, version, true
+		}
+	}
+	return "", 0, false
+}
+
+func (p *Program) stepUses(st Step, s usage.Subject) (version int, ok bool) {
+	switch st := st.(type) {
+	case SendStep:
+		switch s.Kind {
+		case usage.Library:
+			return deref(st.Version), st.Message.String() == s.ID
+		case usage.EmailType:
+			return 0, st.EmailType == s.Key
+		case usage.MTAConfig:
+			return 0, st.MTAConfig != nil && *st.MTAConfig == s.Key
+		case usage.Identity:
+			return 0, slices.Contains(st.Identities, s.Key)
+		}
+	case WaitStep:
+		return 0, s.Kind == usage.Segment && st.Segment == s.Key || s.Kind == usage.Field && st.Field == customPrefix+s.Key
+	case ListStep:
+		return 0, s.Kind == usage.Segment && st.Segment == s.Key
+	case SubscriptionStep:
+		return 0, s.Kind == usage.EmailType && st.EmailType == s.Key
+	case UpdateStep:
+		_, set := st.CustomFields[s.Key]
+		return 0, s.Kind == usage.Field && set
+	case ConditionStep:
+		return 0, p.refers(st.Definition, s)
+	case GoalStep:
+		return 0, p.refers(st.Definition, s)
+	case BranchStep:
+		return 0, slices.ContainsFunc(st.Branches, func(w BranchWay) bool { return p.refers(w.Definition, s) })
+	}
+	return 0, false
+}
+
+// refers reports whether a rule refers to a record.
+func (p *Program) refers(definition json.RawMessage, s usage.Subject) bool {
+	if len(definition) == 0 {
+		return false
+	}
+	tree, err := rule.DecodeStep(definition, p.env.Schema)
+	return err == nil && slices.ContainsFunc(tree.References(), func(r rule.Reference) bool { return r.Kind == s.Kind && r.Name == s.Key })
+}
