@@ -93,7 +93,8 @@ type conformance struct {
 	ops          map[string]operation
 	records      map[string]map[string]string // by tenant: the values that steps stored
 	keys         map[string]string            // by tenant: an API key with every scope
-	limitedKey   string                       // an API key of acme with a scope that no operation needs
+	formsKey     string                       // an API key of acme with the scope forms:read only
+	enrollKey    string                       // an API key of acme with the scope sequences:enroll only
 	cookies      map[auth.Role]string         // of acme's members, by role
 	now          time.Time
 	clients      *atomic.Int64 // number of requests; each has an address of its own
@@ -167,7 +168,9 @@ func newConformance(t testing.TB, db *sqldb.DB) *conformance {
 		_, s.keys[slug], err = auth.CreateKey(ctx, db, in.ID, auth.NewKey{Name: "all", Scopes: auth.AllScopes().Strings()}, auth.BySystem, s.now)
 		ok(err)
 		if slug == "acme" {
-			_, s.limitedKey, err = auth.CreateKey(ctx, db, in.ID, auth.NewKey{Name: "narrow", Scopes: []string{"forms:read"}}, auth.BySystem, s.now)
+			_, s.formsKey, err = auth.CreateKey(ctx, db, in.ID, auth.NewKey{Name: "forms", Scopes: []string{"forms:read"}}, auth.BySystem, s.now)
+			ok(err)
+			_, s.enrollKey, err = auth.CreateKey(ctx, db, in.ID, auth.NewKey{Name: "enroll", Scopes: []string{"sequences:enroll"}}, auth.BySystem, s.now)
 			ok(err)
 		}
 		cookies := map[auth.Role]string{}

@@ -222,7 +222,11 @@ func (a *hostileTest) credentials() {
 			a.t.Errorf("%s, an API key for an operation of sessions: %s", op.OperationID, got.Body)
 		}
 	case op.scoped():
-		if got := a.try("a key without the scope", func(x *testRequest) { x.caller = a.limitedKey }, 403); got.code() != "INSUFFICIENT_SCOPE" {
+		narrow := a.formsKey
+		if slices.Contains(op.Tags, "forms") {
+			narrow = a.enrollKey
+		}
+		if got := a.try("a key without the scope", func(x *testRequest) { x.caller = narrow }, 403); got.code() != "INSUFFICIENT_SCOPE" {
 			a.t.Errorf("%s, a key without the scope: %s", op.OperationID, got.Body)
 		}
 	}
@@ -569,7 +573,7 @@ func sqliteOnly(t *testing.T) *sqldb.DB {
 // useCredentials uses the credentials once, so that their last use, which is written once a minute,
 // is not written later.
 func (a *hostileTest) useCredentials() {
-	for _, caller := range []string{a.keys["acme"], a.limitedKey, a.cookies[auth.Owner]} {
+	for _, caller := range []string{a.keys["acme"], a.formsKey, a.enrollKey, a.cookies[auth.Owner]} {
 		a.send(a.t, testRequest{name: "warm", op: a.ops["getAccount"], caller: caller})
 	}
 }
