@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"regexp"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/packetboat/packetboat/internal/id"
@@ -243,16 +244,11 @@ func quoteLabels(labels []string) string {
 	if len(labels) == 0 {
 		return "none"
 	}
-	text := ""
+	quoted := make([]string, len(labels))
 	for i, l := range labels {
-		if i > 0 {
-			text += ", "
-		}
-		if l == "" {
-			text += "null"
-		} else {
-			text += `"` + l + `"`
+		if quoted[i] = `"` + l + `"`; l == "" {
+			quoted[i] = "null"
 		}
 	}
-	return text
+	return strings.Join(quoted, ", ")
 }
