@@ -68,6 +68,7 @@ func oldRows() []retention.Table {
 		{Name: "addresses of opens and clicks", Days: func(r tenant.Retention) int { return r.RawRequests }, Step: track.ClearRequests},
 		{Name: "opens and clicks", Days: func(r tenant.Retention) int { return r.Engagement }, Step: track.Prune},
 		{Name: "webhook deliveries", Days: func(r tenant.Retention) int { return r.Deliveries }, Step: webhook.Prune},
+		{Name: "idempotency keys of events", Days: func(tenant.Retention) int { return 0 }, Step: event.Prune}, // expired ones
 	}
 }
 

@@ -112,8 +112,8 @@ type Change struct {
 	RemoveTags            []string
 	DoNotContact          *bool
 
-	// Unverified says that the change comes from somebody who has not proven to be the
-	// contact, as a visitor of a website who enters an address. It sets texts and custom
+	// Unverified says that the change comes from a person who has not proven to be the
+	// contact, such as a visitor of a website who enters an address. It sets texts and custom
 	// fields only where the contact has none, and activates no pending contact. A new contact
 	// is pending, has no stage, and does not count against the tenant's limit.
 	Unverified bool

@@ -461,7 +461,7 @@ func TestAVisitorThatBecomesAnotherContactLeavesItsPast(t *testing.T) {
 		w.page("v1", "https://shop.example/?utm_source=ads")
 		w.identify("v1", "ann@example.org", "email_hash", hash(key, "ann@example.org"))
 		w.page("v1", "https://shop.example/ann")
-		w.identify("v1", "ben@example.org") // in the same session: entered by somebody
+		w.identify("v1", "ben@example.org") // in the same session: entered by another person
 		w.page("v1", "https://shop.example/still-ann")
 		w.now = w.now.Add(time.Hour)
 		w.page("v1", "https://shop.example/late-ann")
