@@ -76,7 +76,7 @@ type Filter struct {
 	Search   string   // part of the name, ignoring case
 }
 
-// List returns sequences without their graphs, the newest first.
+// List returns sequences without nodes and edges, the newest first.
 func List(ctx context.Context, db *sqldb.DB, tenant id.Tenant, f Filter) ([]Sequence, error) {
 	where, args := ``, []any{tenant}
 	if len(f.Statuses) > 0 {
@@ -87,8 +87,13 @@ func List(ctx context.Context, db *sqldb.DB, tenant id.Tenant, f Filter) ([]Sequ
 		args = append(args, "%"+sqldb.EscapeLike(strings.ToLower(f.Search))+"%")
 		where += ` AND ` + db.Lower("name") + fmt.Sprintf(` LIKE $%d ESCAPE '\'`, len(args))
 	}
-	rows, err := db.Query(ctx, `SELECT `+head+` FROM sequence WHERE tenant_id = $1`+where+` ORDER BY created_at DESC, id DESC`, args...)
-	list, err := sqldb.Collect(rows, err, scanSequence(tenant))
+	rows, err := db.Query(ctx, `SELECT `+head+`, `+db.JSONText("graph", "entry_node_id")+` FROM sequence WHERE tenant_id = $1`+where+` ORDER BY created_at DESC, id DESC`, args...)
+	list, err := sqldb.Collect(rows, err, func(row func(...any) error) (Sequence, error) {
+		var entry string
+		s, err := scanSequence(tenant, sqldb.ToText(&entry))(row)
+		s.Graph.Entry = entry
+		return s, err
+	})
 	if err != nil {
 		return nil, fmt.Errorf("list sequences: %w", err)
 	}

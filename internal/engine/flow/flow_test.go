@@ -223,6 +223,11 @@ func TestContactsFollowTheGraph(t *testing.T) {
 		if members != 2 || events != 2 {
 			t.Errorf("%d members and %d events, want 2 of each", members, events)
 		}
+		listed, err := sequence.List(t.Context(), db, f.Tenant, sequence.Filter{Search: "BOARD"})
+		f.must(err)
+		if len(listed) != 1 || listed[0].ID != s.ID || listed[0].Graph.Entry != "hello" {
+			t.Errorf("the list of sequences is %+v", listed)
+		}
 		all, err := sequence.Counts(t.Context(), db, f.Tenant, s.ID)
 		f.must(err)
 		if got := all[""]; got != (sequence.NodeCount{Entered: 3, Completed: 2, Exited: 1}) {
