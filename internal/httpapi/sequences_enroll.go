@@ -8,6 +8,7 @@ import (
 	"github.com/packetboat/packetboat/internal/contact"
 	"github.com/packetboat/packetboat/internal/endpoint"
 	"github.com/packetboat/packetboat/internal/fault"
+	"github.com/packetboat/packetboat/internal/field"
 	"github.com/packetboat/packetboat/internal/id"
 	"github.com/packetboat/packetboat/internal/report"
 	"github.com/packetboat/packetboat/internal/sender"
@@ -20,8 +21,9 @@ func (api sequencesAPI) enrollments(r *endpoint.Router) {
 		Name: "enrollContact", Summary: "Enroll a contact in an active sequence.", Tag: "sequences", Scope: auth.SequencesEnroll, Strict: true,
 		Description: "The contact is found by contact_id, else by email, else by external_id. A contact with a new address is created. A contact that is in the sequence already, or was and may not enter again, answers duplicate.",
 		Faults: []*fault.Error{
-			sequence.ErrNotFound, sequence.ErrMissingIdentifier, sequence.ErrNotEnrollable, sequence.ErrEnrollLimit,
-			contact.ErrNotFound, contact.ErrDuplicateExternalID, contact.ErrLimit,
+			sequence.ErrNotFound, sequence.ErrNotEnrollable, sequence.ErrEnrollLimit,
+			contact.ErrMissingIdentifier, contact.ErrNotFound, contact.ErrDuplicateExternalID, contact.ErrInvalidStage, contact.ErrLimit,
+			field.ErrUnknown, field.ErrValue,
 		},
 	}.ExampleBody(`{"email": "ann@example.com", "first_name": "Ann", "custom_fields": {"plan": "pro"}, "idempotency_key": "signup-4711"}`), api.enrollContact, checkEnroll)
 	endpoint.Handle(r, "GET /t/{tenant}/api/sequences/contact/{contact_id}/enrollments", endpoint.Op{

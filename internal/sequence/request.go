@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"time"
 
 	"github.com/packetboat/packetboat/internal/contact"
@@ -12,9 +13,6 @@ import (
 	"github.com/packetboat/packetboat/internal/id"
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
-
-// ErrMissingIdentifier reports a request without a contact.
-var ErrMissingIdentifier = fault.New(fault.Invalid, "MISSING_IDENTIFIER", "one of contact_id, email and external_id is required")
 
 // Request enrolls one contact, which is found by its id, its address or its external id, whichever
 // comes first. A contact with a new address is created.
@@ -44,14 +42,20 @@ const maxKey = 128
 
 // Check checks the request by itself.
 func (r Request) Check() error {
-	if r.Contact.IsZero() && r.Email == "" && r.ExternalID == "" {
-		return ErrMissingIdentifier
+	var p fault.Problems
+	d := r.draft()
+	if d.Email == "" {
+		d.ID = id.New[id.Contact]() // no address is required
 	}
+	p.AddFrom(d.Check())
 	if len([]rune(r.Key)) > maxKey {
-		return fault.Input(fault.Field{Path: "idempotency_key", Message: fmt.Sprintf("must be at most %d characters", maxKey)})
+		p.Add("idempotency_key", fmt.Sprintf("must be at most %d characters", maxKey))
 	}
-	if r.draft().Email != "" {
-		return r.draft().Check()
+	if err := p.Err(); err != nil {
+		return err
+	}
+	if r.Contact.IsZero() && r.Email == "" && r.ExternalID == "" {
+		return contact.ErrMissingIdentifier.Sayf("send contact_id, email or external_id")
 	}
 	return nil
 }
@@ -63,11 +67,12 @@ func (r Request) draft() contact.Draft {
 		d.Email = ""
 	}
 	d.Change.SourceIfNew = "sequence"
-	if r.ExternalID != "" && (!r.Contact.IsZero() || r.Email != "") {
+	if r.ExternalID != "" {
+		d.Change.Texts = maps.Clone(d.Change.Texts)
 		if d.Change.Texts == nil {
 			d.Change.Texts = map[contact.Text]*string{}
 		}
-		d.Change.Texts[contact.ExternalID] = new(r.ExternalID)
+		d.Change.Texts[contact.ExternalID] = &r.ExternalID
 	}
 	return d
 }
