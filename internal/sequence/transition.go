@@ -94,13 +94,14 @@ func Resume(ctx context.Context, db *sqldb.DB, tenant id.Tenant, seq id.Sequence
 	})
 }
 
-// resumeEnrollments makes paused enrollments active. Those with time left continue their wait; the
-// others are spread by their place in the order of ids.
+// resumeEnrollments makes paused enrollments active, and those that engine/flow set aside because they
+// began while the sequence was being paused. Those with time left continue their wait; the others are
+// spread by their place in the order of ids.
 func resumeEnrollments(ctx context.Context, tx *sqldb.DB, s Sequence, now time.Time) error {
 	at := sqldb.Micros(now)
 	var overdue int
 	err := tx.QueryRow(ctx, `
-		SELECT COUNT(*) FROM enrollment WHERE tenant_id = $1 AND sequence_id = $2 AND status = 'paused' AND left_at <= 0`,
+		SELECT COUNT(*) FROM enrollment WHERE tenant_id = $1 AND sequence_id = $2 AND exited_at IS NULL AND due_at IS NULL AND COALESCE(left_at, 0) <= 0`,
 		s.Tenant, s.ID).Scan(&overdue)
 	if err != nil {
 		return err
@@ -113,8 +114,8 @@ func resumeEnrollments(ctx context.Context, tx *sqldb.DB, s Sequence, now time.T
 		UPDATE enrollment SET status = 'active', left_at = NULL,
 			due_at = CAST($3 AS BIGINT) + CASE WHEN e.left_at > 0 THEN e.left_at ELSE (e.place - 1) * CAST($4 AS BIGINT) END,
 			timer_at = CAST($3 AS BIGINT) + CASE WHEN e.left_at > 0 THEN e.left_at ELSE (e.place - 1) * CAST($4 AS BIGINT) END
-		FROM (SELECT id AS enrollment_id, left_at, row_number() OVER (PARTITION BY left_at > 0 ORDER BY id) AS place FROM enrollment
-			WHERE tenant_id = $1 AND sequence_id = $2 AND status = 'paused') AS e
+		FROM (SELECT id AS enrollment_id, left_at, row_number() OVER (PARTITION BY COALESCE(left_at, 0) > 0 ORDER BY id) AS place FROM enrollment
+			WHERE tenant_id = $1 AND sequence_id = $2 AND exited_at IS NULL AND due_at IS NULL) AS e
 		WHERE tenant_id = $1 AND id = e.enrollment_id`, s.Tenant, s.ID, at, step)
 	tx.Notify(Wake)
 	return err

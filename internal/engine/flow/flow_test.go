@@ -274,3 +274,36 @@ func TestPausedTimersStandStill(t *testing.T) {
 		}
 	})
 }
+
+// TestContactsEnrolledDuringAPauseContinue enrolls contacts with sequences that were read before
+// another transaction paused or archived them.
+func TestContactsEnrolledDuringAPauseContinue(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		f := newFixture(t, db)
+		people := f.AddContacts(f.List.ID, "c", 2)
+		g := graph("tag", []sequence.Node{node("tag", sequence.TagNode, object{"action": "add", "tags": []string{"done"}})})
+		paused, archived := f.start(g, sequence.Change{}), f.start(g, sequence.Change{})
+		_, err := sequence.Pause(t.Context(), db, f.Tenant, paused.ID, f.now)
+		f.must(err)
+		_, err = sequence.Archive(t.Context(), db, f.Tenant, archived.ID, f.now)
+		f.must(err)
+		f.enroll(paused, nil, people[0].ID)
+		f.enroll(archived, nil, people[1].ID)
+		f.after(time.Hour)
+		if tags := f.load(people[0].ID).Tags; len(tags) != 0 {
+			t.Errorf("a paused sequence added the tags %v", tags)
+		}
+		list, err := sequence.OfContact(t.Context(), db, f.Tenant, people[1].ID)
+		f.must(err)
+		if len(list) != 1 || list[0].Reason != sequence.ReasonArchived {
+			t.Errorf("in the archived sequence: %+v", list)
+		}
+		_, err = sequence.Resume(t.Context(), db, f.Tenant, paused.ID, f.now)
+		f.must(err)
+		f.tick()
+		if got := f.at(people[0].ID); got != "completed" {
+			t.Errorf("after the pause the contact is %q", got)
+		}
+	})
+}

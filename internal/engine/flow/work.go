@@ -116,8 +116,11 @@ func (w *work) run(ctx context.Context) error {
 		switch {
 		case t.program == nil, w.people[t.Contact] == nil || w.people[t.Contact].AnonymizedAt != nil:
 			w.end(t, sequence.Exited, sequence.ReasonDeleted)
-		case t.program.Status != sequence.Active: // archived or paused while this transaction began
+		// Enrolled while the sequence was paused or archived by another transaction.
+		case t.program.Status == sequence.Paused: // Resume makes it due
 			t.DueAt, t.TimerAt, t.done = nil, nil, true
+		case t.program.Status != sequence.Active:
+			w.end(t, sequence.Exited, sequence.ReasonArchived)
 		}
 	}
 	for range maxRounds {
