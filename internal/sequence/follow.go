@@ -2,7 +2,6 @@ package sequence
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -12,12 +11,11 @@ import (
 	"github.com/packetboat/packetboat/internal/event"
 	"github.com/packetboat/packetboat/internal/id"
 	"github.com/packetboat/packetboat/internal/journal"
-	"github.com/packetboat/packetboat/internal/outbox"
 	"github.com/packetboat/packetboat/internal/rule"
 	"github.com/packetboat/packetboat/internal/segment"
 	"github.com/packetboat/packetboat/internal/sqldb"
 	"github.com/packetboat/packetboat/internal/suppression"
-	"github.com/packetboat/packetboat/internal/track"
+	"github.com/packetboat/packetboat/internal/trigger"
 )
 
 // Follower enrolls contacts when triggers fire, ends waits and enrollments when what they wait for
@@ -108,7 +106,7 @@ func (f *following) exitUnmailable(ctx context.Context) error {
 			journal.SuppressionAdded, journal.ContactDeleted, journal.ContactAnonymized:
 			return true
 		case journal.ContactUpdated:
-			return changes(e, "do_not_contact")
+			return trigger.Changes(e, "do_not_contact")
 		}
 		return false
 	})
@@ -156,18 +154,6 @@ func unmailable(c contact.Contact, listed bool) Reason {
 	return ""
 }
 
-// changes reports whether an entry about a changed contact names a field.
-func changes(e journal.Entry, field string) bool {
-	var d contact.Updated
-	if e.Decode(&d) != nil {
-		return false
-	}
-	if key, custom := customKey(field); custom {
-		return slices.Contains(d.CustomFields, key)
-	}
-	return slices.Contains(d.Fields, field)
-}
-
 // events returns the custom events that may start or end an enrollment, with their properties.
 func (f *following) events(ctx context.Context) ([]journal.Entry, []map[string]any, error) {
 	var list []journal.Entry
@@ -192,12 +178,6 @@ func (f *following) events(ctx context.Context) ([]journal.Entry, []map[string]a
 	return list, properties, nil
 }
 
-// passes reports whether an event passes filters, as stored.
-func (f *following) passes(filters json.RawMessage, properties map[string]any, at time.Time) bool {
-	list, wrong := rule.ParseEventFilters(orEmptyList(filters), "filters")
-	return len(wrong) == 0 && list.Match(properties, at, f.env.Schema.Zone)
-}
-
 // exitOnEvents ends enrollments whose exit events happened.
 func (f *following) exitOnEvents(ctx context.Context) error {
 	entries, properties, err := f.events(ctx)
@@ -210,7 +190,9 @@ func (f *following) exitOnEvents(ctx context.Context) error {
 		}
 		var gone []id.Contact
 		for i, e := range entries {
-			if slices.ContainsFunc(p.Exits.Events, func(x ExitEvent) bool { return x.Name == e.Name && f.passes(x.Filters, properties[i], e.At) }) {
+			if slices.ContainsFunc(p.Exits.Events, func(x ExitEvent) bool {
+				return x.Name == e.Name && trigger.Passes(f.env, x.Filters, properties[i], e.At)
+			}) {
 				gone = append(gone, e.Contact)
 			}
 		}
@@ -252,7 +234,7 @@ func (f *following) meetWaits(ctx context.Context) error {
 			continue
 		}
 		for i, e := range entries {
-			if e.Contact == w.Contact && e.Name == w.WaitEvent && f.passes(step.Filters, properties[i], e.At) {
+			if e.Contact == w.Contact && e.Name == w.WaitEvent && trigger.Passes(f.env, step.Filters, properties[i], e.At) {
 				met = append(met, w.ID)
 				break
 			}
@@ -272,189 +254,30 @@ func (f *following) meetWaits(ctx context.Context) error {
 	return nil
 }
 
-// trigger enrolls the contacts of entries that fire triggers.
+// trigger enrolls the contacts of entries that fire triggers. Those that were enrolled too often
+// within the last hour are left out.
 func (f *following) trigger(ctx context.Context) error {
-	var broadcasts map[id.Send]id.Broadcast
+	m := trigger.NewMatcher(f.tx, f.env, f.entries)
 	for _, p := range f.list {
 		if p.Status != Active || p.Trigger == nil {
 			continue
 		}
-		if p.Trigger.Type == OnEngagement && broadcasts == nil {
-			var sends []id.Send
-			for _, e := range f.entries {
-				if !e.Send.IsZero() && !slices.Contains(sends, e.Send) {
-					sends = append(sends, e.Send)
-				}
-			}
-			var err error
-			if broadcasts, err = outbox.Broadcasts(ctx, f.tx, f.tenant, sends); err != nil {
-				return err
-			}
+		fired, err := m.Fired(ctx, *p.Trigger)
+		if err != nil {
+			return err
 		}
-		var list []Candidate
-		for _, e := range f.entries {
-			data, fires, err := f.fires(*p.Trigger, e, broadcasts)
-			if err != nil {
-				return err
-			}
-			if fires {
-				list = append(list, Candidate{Contact: e.Contact, Trigger: data})
-			}
+		if len(fired) == 0 {
+			continue
 		}
-		if err := EnrollAdmitted(ctx, f.tx, p, list, f.now); err != nil {
+		list := make([]Candidate, len(fired))
+		for i, e := range fired {
+			list[i] = Candidate{Contact: e.Contact, Trigger: e.Data}
+		}
+		if _, err := EnrollAll(ctx, f.tx, p.Sequence, list, f.now); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// EnrollAdmitted enrolls the candidates that exist, are not deleted, and satisfy the trigger's rule.
-// Those that were enrolled too often within the last hour are left out.
-func EnrollAdmitted(ctx context.Context, tx *sqldb.DB, p *Program, list []Candidate, now time.Time) error {
-	if len(list) == 0 {
-		return nil
-	}
-	ids := make([]id.Contact, len(list))
-	for i, c := range list {
-		ids[i] = c.Contact
-	}
-	people, err := contact.Load(ctx, tx, p.Tenant, ids)
-	if err != nil {
-		return err
-	}
-	there := map[id.Contact]bool{}
-	for _, c := range people {
-		there[c.ID] = c.AnonymizedAt == nil && c.Status != contact.Suppressed
-	}
-	list = slices.DeleteFunc(list, func(c Candidate) bool { return !there[c.Contact] })
-	for _, definition := range p.Trigger.rules() {
-		if list, err = p.satisfying(ctx, tx, definition, list); err != nil {
-			return err
-		}
-	}
-	if len(list) == 0 {
-		return nil
-	}
-	_, err = EnrollAll(ctx, tx, p.Sequence, list, now)
-	return err
-}
-
-// rules returns the rules that a contact must satisfy for the trigger: that of the trigger's author,
-// and those that its other fields mean.
-func (t *Trigger) rules() []json.RawMessage {
-	var list []json.RawMessage
-	if t == nil {
-		return nil
-	}
-	if c := t.Config; c.Source != "" {
-		list = append(list, oneLeaf(map[string]any{"field": "source", "operator": rule.Equals, "value": c.Source}))
-	}
-	switch to := t.Config.To.(type) {
-	case bool:
-		operator := rule.IsFalse
-		if to {
-			operator = rule.IsTrue
-		}
-		list = append(list, oneLeaf(map[string]any{"field": t.Config.Field, "operator": operator}))
-	case string, float64:
-		list = append(list, oneLeaf(map[string]any{"field": t.Config.Field, "operator": rule.Equals, "value": to}))
-	}
-	if len(t.Config.Definition) > 0 {
-		list = append(list, t.Config.Definition)
-	}
-	return list
-}
-
-// satisfying returns the candidates for which a rule holds.
-func (p *Program) satisfying(ctx context.Context, tx *sqldb.DB, definition json.RawMessage, list []Candidate) ([]Candidate, error) {
-	if len(list) == 0 {
-		return nil, nil
-	}
-	subjects := make([]Subject, len(list))
-	for i, c := range list {
-		subjects[i] = Subject(c)
-	}
-	holds, err := p.Holding(ctx, tx, definition, subjects)
-	if err != nil {
-		return nil, err
-	}
-	var admitted []Candidate
-	for i, c := range list {
-		if holds[i] {
-			admitted = append(admitted, c)
-		}
-	}
-	return admitted, nil
-}
-
-// fires reports whether an entry fires a trigger, and returns the data that the enrollment keeps.
-func (f *following) fires(t Trigger, e journal.Entry, broadcasts map[id.Send]id.Broadcast) (json.RawMessage, bool, error) {
-	c := t.Config
-	keep := func(properties map[string]any) (json.RawMessage, bool, error) {
-		data, err := json.Marshal(triggerData{Name: e.Name, Type: string(e.Type), At: e.At, Properties: properties})
-		return data, true, err
-	}
-	no := func(err error) (json.RawMessage, bool, error) { return nil, false, err }
-	switch {
-	case t.Type == OnEvent && e.Type == journal.CustomEvent && e.Name == c.Event:
-		fires, err := event.Triggers(e)
-		if err != nil || !fires {
-			return no(err)
-		}
-		ev, err := e.Event()
-		if err != nil || !f.passes(c.Filters, ev.Properties, e.At) {
-			return no(err)
-		}
-		return keep(ev.Properties)
-	case t.Type == OnListAdded && e.Type == journal.ListAdded:
-		var d struct {
-			Key string `json:"segment_key"`
-		}
-		if err := e.Decode(&d); err != nil || d.Key != c.Segment {
-			return no(err)
-		}
-		return keep(map[string]any{"segment_key": d.Key})
-	case t.Type == OnForm && e.Type == journal.FormSubmitted && e.Name == c.Form:
-		var d map[string]any
-		if err := e.Decode(&d); err != nil {
-			return no(err)
-		}
-		return keep(d)
-	case t.Type == OnTagAdded && e.Type == journal.TagAdded && e.Name == c.Tag:
-		return keep(map[string]any{"tag": e.Name})
-	case t.Type == OnStageChanged && e.Type == journal.StageChanged:
-		var d struct {
-			From id.Stage `json:"from"`
-			To   id.Stage `json:"to"`
-		}
-		if err := e.Decode(&d); err != nil || d.To != c.ToStage || !c.FromStage.IsZero() && d.From != c.FromStage {
-			return no(err)
-		}
-		return keep(map[string]any{"from_stage_id": d.From, "to_stage_id": d.To})
-	case t.Type == OnContactCreated && e.Type == journal.ContactCreated:
-		return keep(nil) // a source is part of the rule
-	case t.Type == OnFieldChanged && e.Type == journal.ContactUpdated && changes(e, c.Field):
-		return keep(map[string]any{"field": c.Field})
-	case t.Type == OnEngagement && (e.Type == journal.EmailOpened || e.Type == journal.EmailClicked):
-		var d track.Engaged
-		if err := e.Decode(&d); err != nil || !d.First || d.Withdrawn {
-			return no(err)
-		}
-		if (c.Engagement == "clicked") != (e.Type == journal.EmailClicked) || c.Link != "" && d.LinkURL != c.Link ||
-			!c.Broadcast.IsZero() && broadcasts[e.Send] != c.Broadcast {
-			return no(nil)
-		}
-		return keep(map[string]any{"link_url": d.LinkURL})
-	}
-	return no(nil)
-}
-
-// triggerData is what an enrollment keeps of the entry that triggered it.
-type triggerData struct {
-	Name       string         `json:"name,omitempty"`
-	Type       string         `json:"type"`
-	At         time.Time      `json:"occurred_at"`
-	Properties map[string]any `json:"properties,omitempty"`
 }
 
 // nudge makes enrollments due whose exit conditions, goals or waits a change of their contacts may

@@ -3,7 +3,6 @@ package sequence
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"time"
 
 	"github.com/packetboat/packetboat/internal/contact"
@@ -12,6 +11,7 @@ import (
 	"github.com/packetboat/packetboat/internal/route"
 	"github.com/packetboat/packetboat/internal/rule"
 	"github.com/packetboat/packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/trigger"
 )
 
 // Program is a sequence whose steps and rules are parsed.
@@ -51,72 +51,9 @@ func (p *Program) Next(from, label string) string {
 // Goals returns the goals.
 func (p *Program) Goals() []string { return p.goals }
 
-// Subject is a contact for which a rule is evaluated.
-type Subject struct {
-	Contact id.Contact
-	Trigger json.RawMessage // the event that enrolled it; nil: none
-}
-
-// Holding returns the subjects for which a rule holds, by index. A rule that cannot be decoded any
-// more holds for none. The contacts are read with one statement for each group of subjects whose
-// trigger events are equal to the rule.
-func (p *Program) Holding(ctx context.Context, db *sqldb.DB, definition json.RawMessage, list []Subject) ([]bool, error) {
-	holds := make([]bool, len(list))
-	tree, err := rule.DecodeStep(definition, p.env.Schema)
-	if err != nil {
-		return holds, nil
-	}
-	type variant struct {
-		tree rule.Tree
-		at   map[id.Contact][]int
-	}
-	variants := map[string]*variant{}
-	triggers := tree.Triggers()
-	for i, s := range list {
-		bound, key := tree, ""
-		if triggers {
-			var e struct {
-				Properties map[string]any `json:"properties"`
-			}
-			if len(s.Trigger) > 0 {
-				if err := json.Unmarshal(s.Trigger, &e); err != nil {
-					return nil, fmt.Errorf("the trigger event of an enrollment: %w", err)
-				}
-			}
-			bound, key = tree.WithTrigger(p.env, e.Properties)
-		}
-		v := variants[key]
-		if v == nil {
-			v = &variant{bound, map[id.Contact][]int{}}
-			variants[key] = v
-		}
-		v.at[s.Contact] = append(v.at[s.Contact], i)
-	}
-	for _, v := range variants {
-		ids := make([]id.Contact, 0, len(v.at))
-		for c := range v.at {
-			ids = append(ids, c)
-		}
-		found, err := Matching(ctx, db, p.Tenant, v.tree, p.env, ids)
-		if err != nil {
-			return nil, err
-		}
-		for _, c := range found {
-			for _, i := range v.at[c] {
-				holds[i] = true
-			}
-		}
-	}
-	return holds, nil
-}
-
-// Matching returns those of some contacts for which a rule holds.
-func Matching(ctx context.Context, db *sqldb.DB, tenant id.Tenant, tree rule.Tree, env rule.Env, ids []id.Contact) ([]id.Contact, error) {
-	cond, err := tree.Condition(db, env)
-	if err != nil {
-		return nil, err
-	}
-	return contact.Among(ctx, db, tenant, ids, cond)
+// Holding returns the subjects for which a rule holds, by index, as trigger.Holding does.
+func (p *Program) Holding(ctx context.Context, db *sqldb.DB, definition json.RawMessage, list []trigger.Subject) ([]bool, error) {
+	return trigger.Holding(ctx, db, p.env, definition, list)
 }
 
 // Way returns the label of the way that a contact takes at a split.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/packetboat/packetboat/internal/fault"
 	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/trigger"
 )
 
 // The faults of sequences.
@@ -59,9 +60,9 @@ type Sequence struct {
 	Revision     int64 // increases with each write
 	Name         string
 	Status       Status
-	AllowReentry bool     // a contact may be enrolled again after its enrollment has ended
-	Trigger      *Trigger // nil: contacts are only enrolled by callers
-	Exits        *Exits   // nil: none
+	AllowReentry bool             // a contact may be enrolled again after its enrollment has ended
+	Trigger      *trigger.Trigger // nil: contacts are only enrolled by callers
+	Exits        *Exits           // nil: none
 	Graph        Graph
 	ActivatedAt  *time.Time // first; nil: never
 	PausedAt     *time.Time // nil: it is not paused
@@ -98,9 +99,7 @@ func (ch Change) check(isNew bool) error {
 	if ch.Name != nil && (*ch.Name == "" || len([]rune(*ch.Name)) > maxName) {
 		p.Add("name", fmt.Sprintf("must be 1 to %d characters", maxName))
 	}
-	if _, err := ParseTrigger(ch.Trigger); err != nil {
-		addAll(&p, "entry_trigger", err)
-	}
+	trigger.Parse(ch.Trigger, "entry_trigger", &p)
 	if _, err := ParseExits(ch.Exits); err != nil {
 		addAll(&p, "exit_conditions", err)
 	}

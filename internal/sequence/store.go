@@ -13,6 +13,7 @@ import (
 	"github.com/packetboat/packetboat/internal/fault"
 	"github.com/packetboat/packetboat/internal/id"
 	"github.com/packetboat/packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/trigger"
 )
 
 // head are the columns of a sequence without its graph.
@@ -192,11 +193,8 @@ func (s *Sequence) apply(ctx context.Context, tx *sqldb.DB, ch Change) error {
 	}
 	var p fault.Problems
 	if len(ch.Trigger) > 0 {
-		if s.Trigger, err = ParseTrigger(ch.Trigger); err == nil {
-			err = c.referTrigger(s.Trigger)
-		}
-		if err != nil {
-			addAll(&p, "entry_trigger", err)
+		if s.Trigger = trigger.Parse(ch.Trigger, "entry_trigger", &p); !p.Any() {
+			s.Trigger.Refer(c.schema, "entry_trigger", &p)
 		}
 	}
 	if len(ch.Exits) > 0 {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/packetboat/packetboat/internal/fault"
 	"github.com/packetboat/packetboat/internal/id"
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
@@ -45,8 +46,9 @@ func Activate(ctx context.Context, db *sqldb.DB, tenant id.Tenant, seq id.Sequen
 		if issues = append(issues, more...); len(issues) > 0 {
 			return ErrGraph.Sayf("the sequence cannot be activated: %s", describe(issues)).With(Issues{issues})
 		}
-		if err := c.referTrigger(s.Trigger); err != nil {
-			return ErrGraph.Sayf("the sequence cannot be activated: entry_trigger: %s", err)
+		var p fault.Problems
+		if s.Trigger.Refer(c.schema, "entry_trigger", &p); p.Any() {
+			return ErrGraph.Sayf("the sequence cannot be activated: %s", p.Err())
 		}
 		s.Status = Active
 		if s.ActivatedAt == nil {

@@ -10,6 +10,7 @@ import (
 	"github.com/packetboat/packetboat/internal/rule"
 	"github.com/packetboat/packetboat/internal/segment"
 	"github.com/packetboat/packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/trigger"
 	"github.com/packetboat/packetboat/internal/usage"
 )
 
@@ -56,11 +57,8 @@ func holders(ctx context.Context, db *sqldb.DB, tenant id.Tenant, s usage.Subjec
 
 // uses returns where the sequence refers to a record: a node, "entry_trigger" or "exit_conditions".
 func (p *Program) uses(s usage.Subject) (where string, version int, ok bool) {
-	if t := p.Trigger; t != nil {
-		c := t.Config
-		if s.Kind == usage.Segment && c.Segment == s.Key || s.Kind == usage.Field && c.Field == customPrefix+s.Key || p.refers(c.Definition, s) {
-			return "entry_trigger", 0, true
-		}
+	if p.Trigger.Uses(s, p.env.Schema) {
+		return "entry_trigger", 0, true
 	}
 	if x := p.Exits; x != nil {
 		if s.Kind == usage.Segment && x.SegmentLeft == s.Key || p.refers(x.Definition, s) {
@@ -109,9 +107,5 @@ func (p *Program) stepUses(st Step, s usage.Subject) (version int, ok bool) {
 
 // refers reports whether a rule refers to a record.
 func (p *Program) refers(definition json.RawMessage, s usage.Subject) bool {
-	if len(definition) == 0 {
-		return false
-	}
-	tree, err := rule.DecodeStep(definition, p.env.Schema)
-	return err == nil && slices.ContainsFunc(tree.References(), func(r rule.Reference) bool { return r.Kind == s.Kind && r.Name == s.Key })
+	return trigger.RuleUses(definition, s, p.env.Schema)
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/packetboat/packetboat/internal/sequence"
 	"github.com/packetboat/packetboat/internal/sqldb"
 	"github.com/packetboat/packetboat/internal/tenant"
+	"github.com/packetboat/packetboat/internal/trigger"
 )
 
 // maxVisits is how often an enrollment may enter a node.
@@ -258,9 +259,9 @@ func (w *work) holding(ctx context.Context, p *sequence.Program, definition json
 	if len(list) == 0 {
 		return nil
 	}
-	subjects := make([]sequence.Subject, len(list))
+	subjects := make([]trigger.Subject, len(list))
 	for i, t := range list {
-		subjects[i] = sequence.Subject{Contact: t.Contact, Trigger: t.Trigger}
+		subjects[i] = trigger.Subject{Contact: t.Contact, Trigger: t.Trigger}
 	}
 	holds, err := p.Holding(ctx, w.tx, definition, subjects)
 	if err != nil {
