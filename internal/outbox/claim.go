@@ -24,6 +24,7 @@ type Item struct {
 	Send           id.Send
 	Kind           Kind       // of the send; set in claimed messages only
 	Contact        id.Contact // of a seed copy: the id of the seed (SeedOf)
+	Visit          int        // see Message.Visit
 	Email          string
 	Content        id.Content
 	ContentVersion int
@@ -44,7 +45,7 @@ type Item struct {
 
 // itemColumns are the columns of an Item, in the order of scanItem. Those of its mix are not
 // included.
-const itemColumns = `outbox.tenant_id, outbox.id, outbox.send_id, outbox.contact_id, outbox.email, outbox.mix,
+const itemColumns = `outbox.tenant_id, outbox.id, outbox.send_id, outbox.contact_id, outbox.visit, outbox.email, outbox.mix,
 	outbox.lane_id, COALESCE(outbox.queued_at, outbox.due_at), outbox.due_at, outbox.epoch, outbox.attempts, outbox.deferred, outbox.answered, outbox.first_at, outbox.plan_day`
 
 func scanItem(scan func(...any) error) (Item, error) {
@@ -52,7 +53,7 @@ func scanItem(scan func(...any) error) (Item, error) {
 	var day sql.NullString
 	var queued, due int64
 	var first sql.NullInt64
-	err := scan(&it.Tenant, &it.ID, &it.Send, &it.Contact, &it.Email, &it.mix,
+	err := scan(&it.Tenant, &it.ID, &it.Send, &it.Contact, &it.Visit, &it.Email, &it.mix,
 		&it.Lane, &queued, &due, &it.Epoch, &it.Attempts, &it.Deferred, &it.Answered, &first, &day)
 	it.FirstAt = sqldb.NullTime(first)
 	it.Day, it.QueuedAt, it.DueAt = spread.Day(day.String), sqldb.Time(queued), sqldb.Time(due)

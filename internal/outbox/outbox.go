@@ -87,6 +87,12 @@ func Create(ctx context.Context, tx *sqldb.DB, s Send, terms Terms, now time.Tim
 	return nil
 }
 
+// Addressed identifies a message in its send.
+type Addressed struct {
+	Contact id.Contact
+	Visit   int // see Message.Visit
+}
+
 // Message is one mail to one recipient, as given to AddMessages.
 type Message struct {
 	ID             id.Message // assigned by AddMessages if zero

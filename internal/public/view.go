@@ -5,8 +5,11 @@ import (
 	"net/http"
 
 	"github.com/packetboat/packetboat/internal/contact"
+	"github.com/packetboat/packetboat/internal/event"
 	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/outbox"
 	"github.com/packetboat/packetboat/internal/render"
+	"github.com/packetboat/packetboat/internal/sequence"
 	"github.com/packetboat/packetboat/internal/track"
 )
 
@@ -39,8 +42,16 @@ func (p *Recipient) view(w http.ResponseWriter, r *http.Request) {
 		p.refuse(w, r, err)
 		return
 	}
+	var events map[outbox.Addressed]event.Trigger
+	to := outbox.Addressed{Contact: m.Contact, Visit: m.Visit}
+	if render.ReadsEvent(c) {
+		if events, err = sequence.TriggersOf(r.Context(), p.DB, m.Tenant, m.Send, []outbox.Addressed{to}); err != nil {
+			p.refuse(w, r, err)
+			return
+		}
+	}
 	parts, err := p.Renderer.Writer().Render(r.Context(), render.Mail{
-		Tenant: m.Tenant, Message: m.ID, Contact: &people[0], Content: c, Sender: s, Now: m.QueuedAt, WithoutPixel: true,
+		Tenant: m.Tenant, Message: m.ID, Contact: &people[0], Event: events[to], Content: c, Sender: s, Now: m.QueuedAt, WithoutPixel: true,
 	})
 	if err != nil {
 		p.refuse(w, r, errors.Join(track.ErrBadToken, err))

@@ -76,6 +76,8 @@ func (e *env) Lookup(name string) (any, bool) {
 		return campaign{e}, true
 	case "sequence":
 		return sequence{e}, true
+	case "event":
+		return e.Event, true
 	case "email":
 		return email{e}, true
 	case "param":

@@ -13,6 +13,7 @@ import (
 
 	"github.com/packetboat/packetboat/internal/contact"
 	"github.com/packetboat/packetboat/internal/content"
+	"github.com/packetboat/packetboat/internal/event"
 	"github.com/packetboat/packetboat/internal/field"
 	"github.com/packetboat/packetboat/internal/id"
 	"github.com/packetboat/packetboat/internal/id/idtest"
@@ -95,6 +96,7 @@ func TestWhatLiquidPrints(t *testing.T) {
 		{"an address as an argument", `{{ unsubscribe_url | slice: 0, 5 }} {{ unsubscribe_url | append: "#x" | split: "#" | last }} {% if packetboat_pixel contains "/_q/o/" %}y{% endif %}`, "https x y"},
 		{"all custom fields", `{% for f in contact.custom_fields %}{{ f[0] }}={{ f[1] }};{% endfor %}{{ contact.custom_fields.size }}{{ contact.custom_fields | map: "plan" }}`, "city_of_birth=Rome;email=wrong;level=3;nulled=set;plan=gold;rank=first;ratio=1.5;seats=7;8gold"},
 		{"all of the broadcast", `{{ broadcast | raw }}`, `{"id":"` + b1.String() + `","name":"Spring"}`},
+		{"the event of an enrollment", `{{ event.plan }} {{ event.seats }} {{ event.name }} {{ event.properties.plan }} {% for i in event.items %}{{ i.sku }}{% endfor %} {{ event.occurred_at | date: "%H:%M" }}`, "pro&lt; 3 ordered pro&lt; ab 08:00"},
 		{"now, in the contact's zone", `{{ now | date: "%H:%M" }}`, "08:00"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -102,6 +104,15 @@ func TestWhatLiquidPrints(t *testing.T) {
 			l.Contact.Timezone = new("America/New_York")
 			l.Contact.CustomFields = map[string]any{"plan": "gold", "seats": float64(7), "ratio": 1.5, "rank": "first", "email": "wrong", "nulled": nil}
 			l.Contact.Company = new("Acme")
+			data, err := event.Trigger{Name: "ordered", At: noon, Properties: map[string]any{
+				"plan": "pro<", "seats": 3, "items": []any{map[string]any{"sku": "a"}, map[string]any{"sku": "b"}},
+			}}.Encode()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if l.Event, err = event.DecodeTrigger(data); err != nil {
+				t.Fatal(err)
+			}
 			l.Sender.Fields = field.Catalog{
 				"city_of_birth": {Default: "Rome"}, "rank": {Default: "last"}, "level": {Default: float64(3)}, "nulled": {Default: "set"}, "none": {},
 			}

@@ -69,6 +69,7 @@ const (
 	MaxNodes     = 200
 	MaxEdges     = 600
 	MaxBranches  = 20
+	MaxVisits    = 100      // of a node by an enrollment
 	maxNodeBytes = 64 << 10 // of a node's config
 )
 

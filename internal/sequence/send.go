@@ -12,10 +12,12 @@ import (
 
 	"github.com/packetboat/packetboat/internal/contact"
 	"github.com/packetboat/packetboat/internal/content"
+	"github.com/packetboat/packetboat/internal/event"
 	"github.com/packetboat/packetboat/internal/fault"
 	"github.com/packetboat/packetboat/internal/id"
 	"github.com/packetboat/packetboat/internal/lane"
 	"github.com/packetboat/packetboat/internal/library"
+	"github.com/packetboat/packetboat/internal/mail/mx"
 	"github.com/packetboat/packetboat/internal/outbox"
 	"github.com/packetboat/packetboat/internal/route"
 	"github.com/packetboat/packetboat/internal/sender"
@@ -34,6 +36,13 @@ type Mail struct {
 	Picker  *route.Picker
 	Down    map[id.MTAConfig]bool
 }
+
+// visitsPerEnrollment is more than an enrollment can visit a node.
+const visitsPerEnrollment = MaxVisits + 1
+
+// VisitNumber returns a number that differs for each visit of a node by a contact, in all of its
+// enrollments: the Visit of the node's message.
+func (e Enrollment) VisitNumber() int { return e.Number*visitsPerEnrollment + e.Visits[e.Node] }
 
 // ErrNoMail means that the mail of a node cannot be sent now, because something that it refers to
 // is missing or inactive.
@@ -261,15 +270,52 @@ func Sends(ctx context.Context, db *sqldb.DB, tenant id.Tenant, seq id.Sequence)
 	return all, nil
 }
 
+// TriggersOf returns the events that triggered the enrollments whose steps queued messages, by
+// message. An enrollment by a call has none. The send is that of a node.
+func TriggersOf(ctx context.Context, db *sqldb.DB, tenant id.Tenant, send id.Send, messages []outbox.Addressed) (map[outbox.Addressed]event.Trigger, error) {
+	if len(messages) == 0 {
+		return nil, nil
+	}
+	wanted := map[outbox.Addressed][]outbox.Addressed{} // by contact and number of the enrollment
+	var contacts []id.Contact
+	for _, m := range messages {
+		k := outbox.Addressed{Contact: m.Contact, Visit: m.Visit / visitsPerEnrollment}
+		wanted[k] = append(wanted[k], m)
+		contacts = append(contacts, m.Contact)
+	}
+	rows, err := db.Query(ctx, `
+		SELECT e.contact_id, e.number, e.trigger_data FROM sequence_send AS s
+		JOIN enrollment AS e ON e.tenant_id = s.tenant_id AND e.sequence_id = s.sequence_id
+		WHERE s.tenant_id = $1 AND s.send_id = $2 AND e.tenant_id = $1 AND e.contact_id`+db.In(3)+` AND e.trigger_data IS NOT NULL`,
+		tenant, send, sqldb.List(db, contacts))
+	found := map[outbox.Addressed]event.Trigger{}
+	err = sqldb.Each(rows, err, func(scan func(...any) error) error {
+		var k outbox.Addressed
+		var data string
+		if err := scan(&k.Contact, &k.Visit, sqldb.ToText(&data)); err != nil || wanted[k] == nil {
+			return err
+		}
+		t, err := event.DecodeTrigger(json.RawMessage(data))
+		for _, m := range wanted[k] {
+			found[m] = t
+		}
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("find the events that triggered enrollments: %w", err)
+	}
+	return found, nil
+}
+
 // Message returns the message of a mail to a contact, or false if the contact may not get it. Listed
 // is whether the address is on the suppression list.
-func (m Mail) Message(c contact.Contact, listed bool, node string, visit int, due time.Time) (outbox.Message, bool) {
+func (m Mail) Message(c contact.Contact, listed bool, node string, visit int, provider mx.Provider, due time.Time) (outbox.Message, bool) {
 	if c.Refusal(m.Consent, listed) != "" {
 		return outbox.Message{}, false
 	}
 	r := m.Picker.Pick(c.ID, id.Identity{}, m.Down)
 	return outbox.Message{
 		Contact: c.ID, Visit: visit, Email: c.Email, Content: m.Content, ContentVersion: m.Version, Variant: node,
-		Identity: r.Identity, Lane: r.Lane, DueAt: due,
+		Identity: r.Identity, Provider: provider, Lane: r.Lane, DueAt: due,
 	}, true
 }

@@ -28,15 +28,7 @@ func EntryTypes() []journal.Type {
 type Match struct {
 	Entry   id.Entry // contacts that were created together may share it
 	Contact id.Contact
-	Data    json.RawMessage // {name?, type, occurred_at, properties?} of the entry
-}
-
-// data is what is kept of an entry that fired a trigger.
-type data struct {
-	Name       string         `json:"name,omitempty"`
-	Type       string         `json:"type"`
-	At         time.Time      `json:"occurred_at"`
-	Properties map[string]any `json:"properties,omitempty"`
+	Data    json.RawMessage // an encoded event.Trigger
 }
 
 // Matcher finds those of a tenant's entries that fire triggers. It is for one transaction.
@@ -77,7 +69,7 @@ func (m *Matcher) Fired(ctx context.Context, t Trigger) ([]Match, error) {
 		if !fires {
 			continue
 		}
-		kept, err := json.Marshal(data{Name: e.Name, Type: string(e.Type), At: e.At, Properties: properties})
+		kept, err := event.Trigger{Name: e.Name, Type: string(e.Type), At: e.At, Properties: properties}.Encode()
 		if err != nil {
 			return nil, err
 		}

@@ -35,7 +35,7 @@ func (b *builder) build(j *job) ([]byte, error) {
 	writer := b.engine.Renderer.Borrow()
 	defer b.engine.Renderer.Return(writer)
 	parts, err := writer.Render(context.Background(), render.Mail{
-		Tenant: j.item.Tenant, Message: j.item.ID, Contact: j.contact, Content: c, Sender: s, Now: j.item.QueuedAt,
+		Tenant: j.item.Tenant, Message: j.item.ID, Contact: j.contact, Event: j.event, Content: c, Sender: s, Now: j.item.QueuedAt,
 		Preview: j.inert(),
 	})
 	if err != nil {

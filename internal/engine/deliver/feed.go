@@ -7,12 +7,14 @@ import (
 
 	"github.com/packetboat/packetboat/internal/contact"
 	"github.com/packetboat/packetboat/internal/content"
+	"github.com/packetboat/packetboat/internal/event"
 	"github.com/packetboat/packetboat/internal/id"
 	"github.com/packetboat/packetboat/internal/lane"
 	"github.com/packetboat/packetboat/internal/mail/dkim"
 	"github.com/packetboat/packetboat/internal/outbox"
 	"github.com/packetboat/packetboat/internal/pace"
 	"github.com/packetboat/packetboat/internal/render"
+	"github.com/packetboat/packetboat/internal/sequence"
 	"github.com/packetboat/packetboat/internal/suppression"
 )
 
@@ -26,6 +28,7 @@ const checkValid = 5 * time.Second
 type job struct {
 	item     outbox.Item
 	contact  *contact.Contact
+	event    event.Trigger // that enrolled the contact in the sequence; zero unless the content reads it
 	content  *content.Compiled
 	sender   *render.Sender
 	signer   *dkim.Signer // set if its lane's mail is signed
@@ -115,6 +118,10 @@ func (e *Engine) checkItems(ctx context.Context, tenant id.Tenant, items []outbo
 	if err != nil {
 		return nil, nil, nil, err
 	}
+	events, err := e.events(ctx, tenant, items)
+	if err != nil {
+		return nil, nil, nil, err
+	}
 	jobs = make([]*job, 0, len(items))
 	for _, it := range items {
 		j, err := e.prepareJob(ctx, it)
@@ -134,7 +141,7 @@ func (e *Engine) checkItems(ctx context.Context, tenant id.Tenant, items []outbo
 			ends = append(ends, outbox.Result{Item: it, At: now, State: outbox.Skipped, SkipReason: reason})
 			continue
 		}
-		j.contact, j.checked = c, now
+		j.contact, j.event, j.checked = c, events[outbox.Addressed{Contact: it.Contact, Visit: it.Visit}], now
 		jobs = append(jobs, j)
 	}
 	return jobs, ends, waiting, nil
@@ -218,4 +225,30 @@ func (e *Engine) recipients(ctx context.Context, tenant id.Tenant, items []outbo
 		reads.AddSet(render.Reads(c))
 	}
 	return contact.Recipients(ctx, e.DB, tenant, ids, reads)
+}
+
+// events returns the events that enrolled the contacts of messages in the sequence that sends them,
+// if the content of one of the messages reads them.
+func (e *Engine) events(ctx context.Context, tenant id.Tenant, items []outbox.Item) (map[outbox.Addressed]event.Trigger, error) {
+	reads := map[id.Content]bool{}
+	var list []outbox.Addressed
+	for _, it := range items {
+		if it.Kind == outbox.KindSeedCopy {
+			return nil, nil
+		}
+		if _, known := reads[it.Content]; !known {
+			c, err := e.Contents.Get(ctx, tenant, it.Content)
+			if errors.Is(err, content.ErrGone) { // the message fails in prepareJob
+				continue
+			}
+			if err != nil {
+				return nil, err
+			}
+			reads[it.Content] = render.ReadsEvent(c)
+		}
+		if reads[it.Content] {
+			list = append(list, outbox.Addressed{Contact: it.Contact, Visit: it.Visit})
+		}
+	}
+	return sequence.TriggersOf(ctx, e.DB, tenant, items[0].Send, list) // the items are of one send
 }

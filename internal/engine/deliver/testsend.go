@@ -95,7 +95,7 @@ func (l *testLane) job(t *Tester, tenant id.Tenant, m *render.TestMail) *job {
 			Tenant: tenant, ID: id.New[id.Message](), Send: m.Send, Email: m.To,
 			Identity: m.Identity, Lane: m.Lane.ID, QueuedAt: now, DueAt: now,
 		},
-		contact: &m.Contact, content: m.Content, sender: s, lane: l.settings,
+		contact: &m.Contact, event: m.Event, content: m.Content, sender: s, lane: l.settings,
 		testMark: "[TEST " + m.Variant + " | " + s.Identity.Address + "] ",
 	}
 }

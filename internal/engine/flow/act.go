@@ -193,11 +193,8 @@ func (s scope) Lookup(name string) (any, bool) {
 	case "contact":
 		return person{s.contact}, true
 	case "event":
-		var e map[string]any
-		if len(s.trigger) > 0 && json.Unmarshal(s.trigger, &e) == nil {
-			return e, true
-		}
-		return map[string]any{}, true
+		e, _ := event.DecodeTrigger(s.trigger) // was encoded by Encode
+		return e, true
 	}
 	if v, ok := s.contact.Value(name); ok {
 		return v, true

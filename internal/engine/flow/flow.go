@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/maildomain"
 	"github.com/packetboat/packetboat/internal/poll"
 	"github.com/packetboat/packetboat/internal/sequence"
 	"github.com/packetboat/packetboat/internal/sqldb"
@@ -24,6 +25,8 @@ type Engine struct {
 	Log   *slog.Logger
 	Wake  <-chan struct{} // notified when enrollments become due; may be nil
 	Batch int             // enrollments in one transaction; 0 means 500
+
+	providers maildomain.Providers // of recipients' domains
 }
 
 // every is how often the engine looks for enrollments whose waits have ended.
@@ -37,6 +40,7 @@ func (e *Engine) Run(ctx context.Context) error {
 // Tick carries out a batch of steps for each tenant that has some due. It reports whether there may
 // be more.
 func (e *Engine) Tick(ctx context.Context) (more bool, err error) {
+	e.providers.DB, e.providers.Now = e.DB, e.Now
 	tenants, err := sequence.DueTenants(ctx, e.DB, e.Now())
 	if err != nil {
 		return false, err
@@ -59,7 +63,7 @@ func (e *Engine) batch(ctx context.Context, tenant id.Tenant) (n int, err error)
 		if n = len(list); err != nil || n == 0 {
 			return err
 		}
-		w, err := newWork(ctx, tx, tenant, list, e.Log, now)
+		w, err := newWork(ctx, tx, tenant, list, e, now)
 		if err != nil {
 			return err
 		}

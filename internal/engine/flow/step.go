@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/packetboat/packetboat/internal/mail/address"
 	"github.com/packetboat/packetboat/internal/outbox"
 	"github.com/packetboat/packetboat/internal/sequence"
 	"github.com/packetboat/packetboat/internal/suppression"
@@ -155,14 +156,22 @@ func (w *work) send(ctx context.Context, group []*traveler, s sequence.SendStep)
 	if err != nil {
 		return err
 	}
+	domains := make([]string, len(addresses))
+	for i, a := range addresses {
+		domains[i] = address.Domain(a)
+	}
+	known, err := w.providers.Of(ctx, domains...)
+	if err != nil {
+		return err
+	}
 	var messages []outbox.Message
-	for _, t := range group {
+	for i, t := range group {
 		c := w.people[t.Contact]
 		due := w.now
 		if s.Window != nil {
 			due = s.Window.Opens(*c, w.zone, w.now)
 		}
-		if m, ok := mail.Message(*c, listed[c.Email], node, visitNumber(t), due); ok {
+		if m, ok := mail.Message(*c, listed[c.Email], node, t.VisitNumber(), known[domains[i]].Provider, due); ok {
 			messages = append(messages, m)
 		}
 		w.goTo(t, "")
@@ -170,7 +179,3 @@ func (w *work) send(ctx context.Context, group []*traveler, s sequence.SendStep)
 	_, err = outbox.AddMessages(ctx, w.tx, w.tenant, mail.Send, sortedByContact(messages))
 	return err
 }
-
-// visitNumber returns a number that differs for each visit of a node by a contact, in all of its
-// enrollments.
-func visitNumber(t *traveler) int { return t.Number*(maxVisits+1) + t.Visits[t.Node] }

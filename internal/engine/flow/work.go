@@ -12,6 +12,7 @@ import (
 
 	"github.com/packetboat/packetboat/internal/contact"
 	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/maildomain"
 	"github.com/packetboat/packetboat/internal/rule"
 	"github.com/packetboat/packetboat/internal/segment"
 	"github.com/packetboat/packetboat/internal/sender"
@@ -20,9 +21,6 @@ import (
 	"github.com/packetboat/packetboat/internal/tenant"
 	"github.com/packetboat/packetboat/internal/trigger"
 )
-
-// maxVisits is how often an enrollment may enter a node.
-const maxVisits = 100
 
 // maxRounds is how many steps of an enrollment one transaction carries out. The enrollment then
 // waits for the next.
@@ -39,6 +37,8 @@ type work struct {
 	now     time.Time
 	log     *slog.Logger
 
+	providers *maildomain.Providers
+
 	programs map[id.Sequence]*sequence.Program
 	people   map[id.Contact]*contact.Contact
 	all      []*traveler
@@ -54,9 +54,9 @@ type traveler struct {
 	done    bool // it waits, or has ended
 }
 
-func newWork(ctx context.Context, tx *sqldb.DB, t id.Tenant, list []sequence.Enrollment, log *slog.Logger, now time.Time) (*work, error) {
+func newWork(ctx context.Context, tx *sqldb.DB, t id.Tenant, list []sequence.Enrollment, e *Engine, now time.Time) (*work, error) {
 	w := &work{
-		tx: tx, tenant: t, now: now, log: log, programs: map[id.Sequence]*sequence.Program{}, people: map[id.Contact]*contact.Contact{},
+		tx: tx, tenant: t, now: now, log: e.Log, providers: &e.providers, programs: map[id.Sequence]*sequence.Program{}, people: map[id.Contact]*contact.Contact{},
 		enroll: map[id.Sequence][]sequence.Candidate{},
 	}
 	var err error
@@ -206,7 +206,7 @@ func (w *work) enter(t *traveler, node string) {
 	if t.Visits == nil {
 		t.Visits = map[string]int{}
 	}
-	if t.Visits[node]++; t.Visits[node] > maxVisits {
+	if t.Visits[node]++; t.Visits[node] > sequence.MaxVisits {
 		w.log.Warn("enrollment failed", "tenant", w.tenant, "sequence", t.Sequence, "enrollment", t.ID, "reason", "a node was entered too often", "node", node)
 		w.end(t, sequence.Failed, sequence.ReasonError)
 		return

@@ -1,0 +1,93 @@
+package event
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"time"
+)
+
+// MaxTrigger is the size of an encoded Trigger in bytes. A larger one is stored without its
+// properties.
+const MaxTrigger = 64 << 10
+
+// Trigger is what a sequence or an automation keeps of what started it. In Liquid it is
+// {{ event }}: {{ event.plan }} prints a property.
+type Trigger struct {
+	Name       string         `json:"name,omitempty"` // of a custom event, form or tag
+	Type       string         `json:"type"`           // of the journal entry
+	At         time.Time      `json:"occurred_at"`
+	Properties map[string]any `json:"properties,omitempty"`
+}
+
+// Encode returns the trigger as it is stored.
+func (t Trigger) Encode() (json.RawMessage, error) {
+	data, err := json.Marshal(t)
+	if err == nil && len(data) > MaxTrigger {
+		t.Properties = nil
+		data, err = json.Marshal(t)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("encode the event that starts a sequence or an automation: %w", err)
+	}
+	return data, nil
+}
+
+// DecodeTrigger decodes what Encode returned. Nothing and null are the zero Trigger. Whole numbers
+// are int64, which Liquid prints without a decimal point.
+func DecodeTrigger(data json.RawMessage) (Trigger, error) {
+	var t Trigger
+	if len(data) == 0 {
+		return t, nil
+	}
+	if err := json.Unmarshal(data, &t); err != nil {
+		return t, fmt.Errorf("decode the event that started a sequence or an automation: %w", err)
+	}
+	for name, v := range t.Properties {
+		t.Properties[name] = wholeNumbers(v)
+	}
+	return t, nil
+}
+
+// wholeNumbers converts each whole float64 in a JSON value to an int64.
+func wholeNumbers(v any) any {
+	switch v := v.(type) {
+	case float64:
+		if v == math.Trunc(v) && math.Abs(v) < 1<<53 {
+			return int64(v)
+		}
+	case []any:
+		for i := range v {
+			v[i] = wholeNumbers(v[i])
+		}
+	case map[string]any:
+		for name := range v {
+			v[name] = wholeNumbers(v[name])
+		}
+	}
+	return v
+}
+
+// Field returns a property, or if there is none of that name: all of them ("properties"), the name
+// and type of the event, or when it occurred.
+func (t Trigger) Field(name string) any {
+	if v, ok := t.Properties[name]; ok {
+		return v
+	}
+	switch {
+	case name == "properties" && t.Properties != nil:
+		return t.Properties
+	case name == "name" && t.Name != "":
+		return t.Name
+	case name == "type" && t.Type != "":
+		return t.Type
+	case name == "occurred_at" && !t.At.IsZero():
+		return t.At
+	}
+	return nil
+}
+
+// Names returns the names of the properties.
+func (t Trigger) Names() []string { return slices.Sorted(maps.Keys(t.Properties)) }
