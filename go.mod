@@ -3,6 +3,7 @@ module github.com/packetboat/packetboat
 go 1.26.0
 
 require (
+	blitiri.com.ar/go/spf v1.6.0
 	github.com/alecthomas/kong v1.17.0
 	github.com/alexedwards/argon2id v1.0.0
 	github.com/andybalholm/cascadia v1.3.3

@@ -14,7 +14,7 @@ var bands = []struct {
 	name     string
 	packages string
 }{
-	{"edges", "endpoint httpapi public demo app"},
+	{"edges", "endpoint httpapi public inspect demo app"},
 	{"engines", "bulk transfer engine/classify engine/watch engine/dispatch engine/flow engine/deliver engine/inbound engine/notify retention"},
 	{"sending", "outbox track event visitor render rule segment savedfilter form broadcast broadcast/broadcasttest report activity webhook trigger sequence recount"},
 	{"records", "field contactsearch contact consent maildomain suppression score lane sender seedlist content template template/starter draft library mailbox"},

@@ -42,6 +42,7 @@ type commandLine struct {
 	Distribute distributeCommand `cmd:"" help:"Distribute the tables over the nodes of a Citus cluster."`
 	Copy       copyCommand       `cmd:"" help:"Copy an installation from SQLite to an empty PostgreSQL database."`
 	Recount    recountCommand    `cmd:"" help:"Compare stored sums with what they count, and correct them."`
+	Inspect    inspectCommands   `cmd:"" help:"Show how mail is read and written, without a database and network."`
 	Tenant     tenantCommands    `cmd:"" help:"Make and manage tenants."`
 	User       userCommands      `cmd:"" help:"Make users, reset their passwords."`
 	APIKey     apiKeyCommands    `cmd:"" name:"apikey" help:"Make and manage API keys."`

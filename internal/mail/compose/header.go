@@ -384,3 +384,17 @@ func isPlainURL(s string) bool {
 	}
 	return true
 }
+
+// TextField returns a header field with unstructured text as it stands in a message, with CRLF.
+func TextField(name, value string) ([]byte, error) {
+	var h header
+	h.text(name, value)
+	return h.buf, h.err
+}
+
+// AddressField returns a header field with one mailbox as it stands in a message, with CRLF.
+func AddressField(name string, m Mailbox) ([]byte, error) {
+	var h header
+	h.mailbox(name, m)
+	return h.buf, h.err
+}

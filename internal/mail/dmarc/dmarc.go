@@ -207,3 +207,15 @@ func isNotFound(err error) bool {
 	d, ok := errors.AsType[*net.DNSError](err)
 	return ok && d.IsNotFound
 }
+
+// Warnings returns what the owner of the domain should know about its policy, a clause each.
+func (p Policy) Warnings() []string {
+	list := append([]string{}, p.Record.Problems...)
+	if p.Several {
+		list = append(list, "the domain has more than one record, so that receivers use none")
+	}
+	if p.OrgDomain != "" && p.OrgDomain != p.SuffixDomain {
+		list = append(list, fmt.Sprintf("receivers that follow the older RFC 7489 take %s for the organizational domain", p.SuffixDomain))
+	}
+	return list
+}
