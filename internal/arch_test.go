@@ -16,11 +16,11 @@ var bands = []struct {
 }{
 	{"edges", "endpoint httpapi public inspect demo app"},
 	{"engines", "bulk transfer engine/classify engine/watch engine/dispatch engine/flow engine/deliver engine/inbound engine/notify retention"},
-	{"sending", "outbox track event visitor render rule segment savedfilter form broadcast broadcast/broadcasttest report activity webhook trigger sequence recount"},
+	{"sending", "outbox track preference event visitor render rule segment savedfilter form broadcast broadcast/broadcasttest report activity webhook trigger sequence recount"},
 	{"records", "field contactsearch contact consent maildomain suppression score lane sender seedlist content template template/starter draft library mailbox"},
 	{"spine", "tenant ratelimit pace leader hold traffic auth journal usage testmail job"},
 	{"libraries", "mail/address mail/mx mail/dnstest mail/liquid mail/markup mail/links mail/textpart mail/inline mail/mjml mail/binding mail/compose mail/dkim mail/dkim/libcrypto mail/reply mail/dsn mail/dmarc mail/smtpclient"},
-	{"ground", "fault geoip id id/idtest cache netguard poll route slug secret spread sqldb sqldb/dbtest sqldb/dbcopy"},
+	{"ground", "fault geoip language id id/idtest cache netguard poll route slug secret spread sqldb sqldb/dbtest sqldb/dbcopy"},
 }
 
 // apart are imports that the bands allow and that are forbidden all the same: because there is an

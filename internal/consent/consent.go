@@ -27,13 +27,28 @@ type Record struct {
 	Category  id.Category
 	Granted   bool // false: withdrawn
 	At        time.Time
-	Source    string // such as form:<slug>
-	Confirmed bool   // by a link in a mail to the contact's address
-	Wording   string // the text that was shown
-	IP        string
-	Agent     string
-	PageURL   string // where it was shown
+	Confirmed bool // by a link in a mail to the contact's address
+	Proof
 }
+
+// Proof says how a choice was made.
+type Proof struct {
+	Source  string     // one of the sources below, or form:<slug>
+	Wording string     // the text that was shown
+	IP      string     // of the client
+	Agent   string     // the client's User-Agent
+	PageURL string     // where the text was shown
+	Message id.Message // the mail whose link or address was used; zero: none
+}
+
+// The sources of choices that are made by a mail.
+const (
+	PreferencesPage = "preferences_page"
+	UnsubscribePage = "unsubscribe_page"
+	OneClick        = "one_click" // RFC 8058
+	Mailto          = "mailto"    // the address in List-Unsubscribe (RFC 2369 section 3.2), or an opt-out report
+	Complaint       = "complaint" // a report of abuse
+)
 
 // The maximal lengths of texts, in bytes. Longer ones are cut.
 const (
@@ -46,10 +61,10 @@ const (
 func Add(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, records ...Record) error {
 	for _, r := range records {
 		_, err := tx.Exec(ctx, `
-			INSERT INTO consent_record (tenant_id, id, contact_id, type_key, category_id, granted, at, source, confirmed, wording, ip, agent, page_url)
-			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`,
+			INSERT INTO consent_record (tenant_id, id, contact_id, type_key, category_id, granted, at, source, confirmed, wording, ip, agent, page_url, message_id)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
 			tenant, id.At[id.ConsentRecord](r.At), r.Contact, sqldb.Null(r.TypeKey), sqldb.Null(r.Category), r.Granted, sqldb.Micros(r.At),
-			r.Source, r.Confirmed, cut(r.Wording, maxWording), r.IP, cut(r.Agent, maxAgent), cut(r.PageURL, maxURL))
+			r.Source, r.Confirmed, cut(r.Wording, maxWording), r.IP, cut(r.Agent, maxAgent), cut(r.PageURL, maxURL), sqldb.Null(r.Message))
 		if err != nil {
 			return fmt.Errorf("add a consent record: %w", err)
 		}
@@ -57,8 +72,10 @@ func Add(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, records ...Record)
 	return nil
 }
 
-// cut returns the first n bytes of s, without a part of a character at the end.
+// cut returns the first n bytes of s, without a part of a character at the end, and without what not
+// every database stores.
 func cut(s string, n int) string {
+	s = strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\x00", "\uFFFD")
 	if len(s) <= n {
 		return s
 	}
@@ -71,12 +88,12 @@ func cut(s string, n int) string {
 // List returns the records of a contact, oldest first.
 func List(ctx context.Context, db *sqldb.DB, tenant id.Tenant, c id.Contact) ([]Record, error) {
 	rows, err := db.Query(ctx, `
-		SELECT id, type_key, category_id, granted, at, source, confirmed, wording, ip, agent, page_url FROM consent_record
+		SELECT id, type_key, category_id, granted, at, source, confirmed, wording, ip, agent, page_url, message_id FROM consent_record
 		WHERE tenant_id = $1 AND contact_id = $2 ORDER BY at, id`, tenant, c)
 	list, err := sqldb.Collect(rows, err, func(scan func(...any) error) (Record, error) {
 		r := Record{Contact: c}
 		var at int64
-		err := scan(&r.ID, sqldb.ToText(&r.TypeKey), &r.Category, &r.Granted, &at, &r.Source, &r.Confirmed, &r.Wording, &r.IP, &r.Agent, &r.PageURL)
+		err := scan(&r.ID, sqldb.ToText(&r.TypeKey), &r.Category, &r.Granted, &at, &r.Source, &r.Confirmed, &r.Wording, &r.IP, &r.Agent, &r.PageURL, &r.Message)
 		r.At = sqldb.Time(at)
 		return r, err
 	})
@@ -103,6 +120,7 @@ type exported struct {
 	IP        string      `json:"ip"`
 	Agent     string      `json:"user_agent"`
 	PageURL   string      `json:"page_url"`
+	Message   id.Message  `json:"message_id,omitzero"`
 }
 
 func export(ctx context.Context, db *sqldb.DB, tenant id.Tenant, p contact.Person) iter.Seq2[any, error] {
@@ -113,7 +131,7 @@ func export(ctx context.Context, db *sqldb.DB, tenant id.Tenant, p contact.Perso
 			return
 		}
 		for _, r := range list {
-			if !yield(exported{r.TypeKey, r.Category, r.Granted, r.At, r.Source, r.Confirmed, r.Wording, r.IP, r.Agent, r.PageURL}, nil) {
+			if !yield(exported{r.TypeKey, r.Category, r.Granted, r.At, r.Source, r.Confirmed, r.Wording, r.IP, r.Agent, r.PageURL, r.Message}, nil) {
 				return
 			}
 		}

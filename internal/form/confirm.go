@@ -3,6 +3,7 @@ package form
 import (
 	"context"
 	"crypto/sha256"
+	"embed"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -18,6 +19,7 @@ import (
 	"github.com/packetboat/packetboat/internal/id"
 	"github.com/packetboat/packetboat/internal/journal"
 	"github.com/packetboat/packetboat/internal/lane"
+	"github.com/packetboat/packetboat/internal/language"
 	"github.com/packetboat/packetboat/internal/library"
 	"github.com/packetboat/packetboat/internal/outbox"
 	"github.com/packetboat/packetboat/internal/route"
@@ -45,26 +47,42 @@ type confirmation struct {
 	hash    string // of the content's source
 }
 
-// The built-in confirmation mail.
-const (
-	confirmSubject = `Please confirm your subscription`
-	confirmHTML    = `<!doctype html><html><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"></head>
+//go:embed texts/*.json
+var textFiles embed.FS
+
+var mailTexts = language.MustLoad(textFiles, "texts")
+
+const confirmVariable = "subscribe_confirm_url"
+
+// builtInMail returns the confirmation mail of forms without a message of their own, in a language.
+func builtInMail(tag string) content.Source {
+	say := func(key string) string {
+		return mailTexts.Text(tag, key, "sender", "{{ account.name }}", "address", "{{ contact.email }}")
+	}
+	return content.Source{
+		Subject: say("subject"),
+		HTML: `<!doctype html><html lang="` + tag + `"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>` + say("subject") + `</title></head>
 <body style="margin:0;padding:24px;background:#f3f4f6;font:16px/1.5 Arial,Helvetica,sans-serif;color:#1f2937">
 <div style="max-width:560px;margin:0 auto;padding:32px;background:#ffffff;border-radius:8px">
-<p style="margin:0 0 16px">Please confirm that {{ account.name }} may send mail to {{ contact.email }}.</p>
-<p style="margin:0 0 24px"><a href="{{ subscribe_confirm_url }}" style="display:inline-block;padding:12px 24px;background:#1d4ed8;color:#ffffff;text-decoration:none;border-radius:6px">Confirm</a></p>
-<p style="margin:0;color:#4b5563;font-size:14px">If you did not ask for this, ignore this mail: nothing will be sent to you. The link works for seven days.</p>
-</div></body></html>`
-	confirmText = "Please confirm that {{ account.name }} may send mail to {{ contact.email }}:\n\n{{ subscribe_confirm_url }}\n\n" +
-		"If you did not ask for this, ignore this mail: nothing will be sent to you. The link works for seven days.\n"
-	confirmVariable = "subscribe_confirm_url"
-)
+<p style="margin:0 0 16px">` + say("question") + `</p>
+<p style="margin:0 0 24px"><a href="{{ subscribe_confirm_url }}" style="display:inline-block;padding:12px 24px;background:#1d4ed8;color:#ffffff;text-decoration:none;border-radius:6px">` + say("button") + `</a></p>
+<p style="margin:0;color:#4b5563;font-size:14px">` + say("ignore") + `</p>
+</div></body></html>`,
+		Text: say("question") + "\n\n{{ subscribe_confirm_url }}\n\n" + say("ignore") + "\n",
+	}
+}
 
-// confirmSource returns the content of the form's confirmation mail. A fault says what is wrong with
-// the message of the library.
+// confirmSource returns the content of the form's confirmation mail: a message of the library, or the
+// built-in one in the account's language. A fault says what is wrong with the message of the library.
 func (f Form) confirmSource(ctx context.Context, db *sqldb.DB) (content.Source, error) {
-	s := content.Source{Subject: confirmSubject, HTML: confirmHTML, Text: confirmText}
-	if !f.ConfirmMessage.IsZero() {
+	var s content.Source
+	if f.ConfirmMessage.IsZero() {
+		account, err := tenant.ByID(ctx, db, f.Tenant)
+		if err != nil {
+			return s, err
+		}
+		s = builtInMail(language.Choose("", account.Settings.Locale))
+	} else {
 		c, _, err := library.Content(ctx, db, f.Tenant, f.ConfirmMessage, 0)
 		if errors.Is(err, library.ErrNoEntry) {
 			return s, fault.Input(fault.Field{Path: "confirm_message_id", Message: "the message was deleted"}).Sayf("the message was deleted")
@@ -273,6 +291,7 @@ func (s stored) pending(now time.Time) (Pending, error) {
 type stored struct {
 	Submission
 	tenant   id.Tenant
+	message  id.Message // the confirmation mail
 	redirect string
 }
 
@@ -289,7 +308,7 @@ func loadByMessage(ctx context.Context, db *sqldb.DB, t id.Tenant, message id.Me
 	if errors.Is(err, ErrNotFound) {
 		return stored{}, ErrNoSubmission
 	}
-	return stored{s, t, f.ConfirmRedirectURL}, err
+	return stored{s, t, message, f.ConfirmRedirectURL}, err
 }
 
 // Confirm confirms the submission of a mail: the contact becomes active and subscribed, and gets the
@@ -354,7 +373,7 @@ func (s stored) confirm(ctx context.Context, tx *sqldb.DB, f Form, ip, agent str
 	if err := addToLists(ctx, tx, f, s.Contact, now); err != nil {
 		return err
 	}
-	proof := &submission{form: f, bindings: b, given: given, contact: c, in: Submitted{IP: ip, Agent: storable(agent), PageURL: s.PageURL}}
+	proof := &submission{form: f, bindings: b, given: given, contact: c, message: s.message, in: Submitted{IP: ip, Agent: storable(agent), PageURL: s.PageURL}}
 	if err := consent.Add(ctx, tx, s.tenant, proof.records(now, true)...); err != nil {
 		return err
 	}

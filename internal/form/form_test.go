@@ -243,8 +243,9 @@ func TestASubmissionBecomesAContactWithProofOfItsConsent(t *testing.T) {
 		}
 		records[0].ID = id.ConsentRecord{}
 		want := consent.Record{
-			Contact: c.ID, TypeKey: "newsletter", Granted: true, At: s.now, Source: "form:" + s.form.Slug, Wording: "Send me the newsletter",
-			IP: "192.0.2.9", Agent: "Test", PageURL: "https://www.example.com/join",
+			Contact: c.ID, TypeKey: "newsletter", Granted: true, At: s.now, Proof: consent.Proof{
+				Source: "form:" + s.form.Slug, Wording: "Send me the newsletter", IP: "192.0.2.9", Agent: "Test", PageURL: "https://www.example.com/join",
+			},
 		}
 		if diff := cmp.Diff(want, records[0]); diff != "" {
 			s.t.Errorf("the proof:\n%s", diff)
@@ -372,7 +373,7 @@ func TestDoubleOptInWaitsForTheConfirmation(t *testing.T) {
 		}
 		records, err := consent.List(s.t.Context(), s.DB, s.Tenant, c.ID)
 		s.ok(err)
-		if len(records) != 1 || !records[0].Confirmed || records[0].IP != "192.0.2.10" || records[0].Agent != "Mail reader" || !records[0].At.Equal(s.now) {
+		if len(records) != 1 || !records[0].Confirmed || records[0].Message.IsZero() || records[0].IP != "192.0.2.10" || records[0].Agent != "Mail reader" || !records[0].At.Equal(s.now) {
 			s.t.Errorf("the proof is %+v", records)
 		}
 		if got := s.journalOf(c.ID); !slices.Equal(got, []journal.Type{journal.FormSubmitted, journal.OptInConfirmed, journal.OptInRequested}) {

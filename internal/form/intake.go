@@ -313,8 +313,8 @@ func (s *submission) records(at time.Time, confirmed bool) []consent.Record {
 	var list []consent.Record
 	for _, g := range s.given {
 		r := consent.Record{
-			Contact: s.contact.ID, Granted: true, At: at, Source: s.form.Source(), Confirmed: confirmed, Wording: g.Wording,
-			IP: s.in.IP, Agent: s.in.Agent, PageURL: s.in.PageURL,
+			Contact: s.contact.ID, Granted: true, At: at, Confirmed: confirmed,
+			Proof: consent.Proof{Source: s.form.Source(), Wording: g.Wording, IP: s.in.IP, Agent: s.in.Agent, PageURL: s.in.PageURL, Message: s.message},
 		}
 		if scope, ok := s.bindings.scope(g); !ok {
 			continue

@@ -100,7 +100,7 @@ func (p *Recipient) honeypot(w http.ResponseWriter, r *http.Request, t track.Tok
 		redirect(w, *site)
 		return
 	}
-	page(w, r, http.StatusOK, s.Tenant.Name, "There is nothing to see here.", nil)
+	personOf(r, &s.Tenant).show(w, r, http.StatusOK, pageView{Title: s.Tenant.Name, Text: "There is nothing to see here."})
 }
 
 // previewed redirects a link of a test mail, and records nothing.

@@ -78,7 +78,7 @@ func (p *Forms) Routes(mux *http.ServeMux) {
 }
 
 // serve answers requests of a form's page: preflights, and those with the method by next.
-func (p *Forms) serve(method string, next func(http.ResponseWriter, *http.Request, forms.Form) error) http.HandlerFunc {
+func (p *Forms) serve(method string, next func(http.ResponseWriter, *http.Request, published) error) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
 		h.Set("Cache-Control", "no-store")
@@ -88,7 +88,7 @@ func (p *Forms) serve(method string, next func(http.ResponseWriter, *http.Reques
 		f, err := p.find(r.Context(), r.PathValue("slug"))
 		if err != nil {
 			h.Set("Access-Control-Allow-Origin", "*")
-			p.refuse(w, r, err)
+			p.refuse(w, r, personOf(r, nil), err)
 			return
 		}
 		origin := r.Header.Get("Origin")
@@ -106,7 +106,7 @@ func (p *Forms) serve(method string, next func(http.ResponseWriter, *http.Reques
 			w.WriteHeader(http.StatusNoContent)
 		case r.Method == method, method == http.MethodGet && r.Method == http.MethodHead:
 			if err := next(w, r, f); err != nil {
-				p.refuse(w, r, err)
+				p.refuse(w, r, personOf(r, &f.tenant), err)
 			}
 		default:
 			h.Set("Allow", method+", OPTIONS")
@@ -115,17 +115,23 @@ func (p *Forms) serve(method string, next func(http.ResponseWriter, *http.Reques
 	}
 }
 
+// published is a form that takes submissions, and its tenant.
+type published struct {
+	forms.Form
+	tenant tenant.Tenant
+}
+
 // find returns the published form with a slug, of a tenant that still exists.
-func (p *Forms) find(ctx context.Context, slug string) (forms.Form, error) {
+func (p *Forms) find(ctx context.Context, slug string) (published, error) {
 	f, err := forms.BySlug(ctx, p.DB, slug)
 	if err != nil {
-		return f, err
+		return published{}, err
 	}
 	t, err := tenant.ByID(ctx, p.DB, f.Tenant)
 	if errors.Is(err, tenant.ErrNotFound) || err == nil && t.Status == tenant.Deleted {
-		return f, forms.ErrNotFound
+		return published{}, forms.ErrNotFound
 	}
-	return f, err
+	return published{f, t}, err
 }
 
 // formConfig is what the script needs of a form.
@@ -169,7 +175,7 @@ func nullable[T comparable](v T) *T {
 	return &v
 }
 
-func (p *Forms) config(w http.ResponseWriter, _ *http.Request, f forms.Form) error {
+func (p *Forms) config(w http.ResponseWriter, _ *http.Request, f published) error {
 	c := formConfig{
 		Slug: f.Slug, Name: f.Name, Fields: []formConfigField{}, SubmitLabel: f.SubmitLabel, SuccessMode: f.SuccessMode, SuccessMessage: f.SuccessMessage,
 		RedirectURL: nullable(f.RedirectURL), Captcha: formConfigCaptcha{f.CaptchaProvider, nullable(f.CaptchaSiteKey)},
@@ -192,10 +198,7 @@ type formAnswer struct {
 	RedirectURL *string `json:"redirect_url"`
 }
 
-// confirmationSent is the message of a form with double opt-in.
-const confirmationSent = "Please check your mail and confirm your address."
-
-func (p *Forms) submit(w http.ResponseWriter, r *http.Request, f forms.Form) error {
+func (p *Forms) submit(w http.ResponseWriter, r *http.Request, f published) error {
 	if !f.Admits(r.Header.Get("Origin")) {
 		return errOrigin
 	}
@@ -220,14 +223,15 @@ func (p *Forms) submit(w http.ResponseWriter, r *http.Request, f forms.Form) err
 		}
 	}
 	s.IP, s.Agent = p.ClientIP(r).Unmap().WithZone("").String(), r.UserAgent()
-	result, err := p.Intake.Submit(r.Context(), f, s, now)
+	result, err := p.Intake.Submit(r.Context(), f.Form, s, now)
 	if err != nil {
 		return err
 	}
-	p.identify(r, f, s.VisitorID, result.Email, now)
+	p.identify(r, f.Form, s.VisitorID, result.Email, now)
+	to := personOf(r, &f.tenant)
 	answer := formAnswer{Status: "accepted", Message: f.SuccessMessage}
 	if result.ConfirmationSent {
-		answer.Status, answer.Message = "confirmation_sent", confirmationSent
+		answer.Status, answer.Message = "confirmation_sent", to.text("text_confirm_mail")
 	}
 	if f.SuccessMode == forms.Redirect {
 		answer.RedirectURL = nullable(f.RedirectURL)
@@ -239,7 +243,7 @@ func (p *Forms) submit(w http.ResponseWriter, r *http.Request, f forms.Form) err
 		w.Header().Set("Location", *answer.RedirectURL)
 		w.WriteHeader(http.StatusSeeOther)
 	default:
-		page(w, r, http.StatusOK, "Thank you", answer.Message, nil)
+		to.show(w, r, http.StatusOK, pageView{Title: to.text("title_thanks"), Text: answer.Message})
 	}
 	return nil
 }
@@ -339,7 +343,7 @@ func multipartValues(r *http.Request, body []byte) (url.Values, error) {
 }
 
 // refuse writes an error, as a page for a form of HTML.
-func (p *Forms) refuse(w http.ResponseWriter, r *http.Request, err error) {
+func (p *Forms) refuse(w http.ResponseWriter, r *http.Request, to person, err error) {
 	f, ok := fault.As(err)
 	if !ok {
 		p.Log.Error("form request failed", "err", err, "path", kindOf(r.URL.Path))
@@ -369,9 +373,15 @@ func (p *Forms) refuse(w http.ResponseWriter, r *http.Request, err error) {
 		for i, one := range d.Fields {
 			lines[i] = one.Path + " " + one.Message
 		}
-		text = "Please go back and correct this: " + strings.Join(lines, "; ") + "."
+		text = to.text("text_correct") + " " + strings.Join(lines, "; ") + "."
 	}
-	page(w, r, status, "This was not sent", text, nil)
+	switch f.Kind {
+	case fault.Limited:
+		text = to.text("text_limited")
+	case fault.Unavailable:
+		text = to.text("text_error")
+	}
+	to.show(w, r, status, pageView{Title: to.text("title_refused"), Text: text})
 }
 
 // formFault is the envelope of errors.
@@ -397,36 +407,57 @@ func writeJSON(w http.ResponseWriter, status int, v any) {
 
 // confirmPage shows a button and changes nothing, since scanners follow every link of a mail.
 func (p *Forms) confirmPage(w http.ResponseWriter, r *http.Request) {
-	token := r.PathValue("token")
-	t, err := p.Keys.Verify(track.Confirm, token)
-	if err != nil || t.Preview {
-		p.refuseConfirmation(w, r, t, err)
+	t, to, err := p.verify(r)
+	if err != nil {
+		p.refuseConfirmation(w, r, to, err)
 		return
 	}
 	s, err := p.Intake.Pending(r.Context(), t.Tenant, t.Message, p.Now())
 	switch {
 	case err != nil:
-		p.refuseConfirmation(w, r, t, err)
+		p.refuseConfirmation(w, r, to, err)
 	case s.Confirmed:
-		page(w, r, http.StatusOK, "Confirmed", "Your subscription is confirmed already.", nil)
+		to.page(w, r, http.StatusOK, "title_confirmed", "text_confirmed_before")
 	default:
-		text := "Please confirm the subscription of " + masked(s.Email) + "."
+		text := to.text("text_confirm", "address", to.masked(s.Email))
 		if len(s.Wordings) > 0 {
-			text = "Please confirm for " + masked(s.Email) + ": “" + strings.Join(s.Wordings, "” “") + "”"
+			text = to.text("text_confirm_for", "address", to.masked(s.Email)) + " “" + strings.Join(s.Wordings, "” “") + "”"
 		}
-		page(w, r, http.StatusOK, "Confirm your subscription", text, &form{Action: "/_q/d/" + token, Button: "Confirm"})
+		to.show(w, r, http.StatusOK, pageView{
+			Title: to.text("title_confirm"), Text: text, Form: &form{Action: r.URL.Path, Button: to.text("button_confirm")},
+		})
 	}
 }
 
-func (p *Forms) confirm(w http.ResponseWriter, r *http.Request) {
+// verify checks the token of a confirmation mail. For a test mail it returns errPreview.
+func (p *Forms) verify(r *http.Request) (track.Token, person, error) {
+	to := personOf(r, nil)
 	t, err := p.Keys.Verify(track.Confirm, r.PathValue("token"))
-	if err != nil || t.Preview {
-		p.refuseConfirmation(w, r, t, err)
+	if err == nil && t.Preview {
+		err = errPreview
+	}
+	if err != nil {
+		return t, to, err
+	}
+	account, err := tenant.ByID(r.Context(), p.DB, t.Tenant)
+	if err == nil && account.Status == tenant.Deleted {
+		err = tenant.ErrNotFound
+	}
+	if err == nil {
+		to = personOf(r, &account)
+	}
+	return t, to, err
+}
+
+func (p *Forms) confirm(w http.ResponseWriter, r *http.Request) {
+	t, to, err := p.verify(r)
+	if err != nil {
+		p.refuseConfirmation(w, r, to, err)
 		return
 	}
 	s, err := p.Intake.Confirm(r.Context(), t.Tenant, t.Message, p.ClientIP(r).Unmap().WithZone("").String(), r.UserAgent(), p.Now())
 	if err != nil {
-		p.refuseConfirmation(w, r, t, err)
+		p.refuseConfirmation(w, r, to, err)
 		return
 	}
 	if s.RedirectURL != "" {
@@ -436,19 +467,20 @@ func (p *Forms) confirm(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusSeeOther)
 		return
 	}
-	page(w, r, http.StatusOK, "Confirmed", "Thank you. Your subscription is confirmed.", nil)
+	to.page(w, r, http.StatusOK, "title_confirmed", "text_confirmed")
 }
 
-// refuseConfirmation writes the page for a link that cannot be confirmed. err is nil for the link of a
-// test mail.
-func (p *Forms) refuseConfirmation(w http.ResponseWriter, r *http.Request, t track.Token, err error) {
+// refuseConfirmation writes the page for a link that cannot be confirmed.
+func (p *Forms) refuseConfirmation(w http.ResponseWriter, r *http.Request, to person, err error) {
 	switch {
-	case err == nil && t.Preview:
-		page(w, r, http.StatusOK, "A test mail", "You have followed a link of a test mail. Nothing is confirmed.", nil)
-	case errors.Is(err, track.ErrBadToken), errors.Is(err, forms.ErrNoSubmission):
-		page(w, r, http.StatusNotFound, "Not found", "This link is not valid, or it has expired. Please submit the form again.", nil)
+	case errors.Is(err, errPreview):
+		to.page(w, r, http.StatusOK, "title_test", "text_test")
+	case errors.Is(err, tenant.ErrNotFound):
+		to.page(w, r, http.StatusGone, "title_gone", "text_gone")
+	case errors.Is(err, track.ErrBadToken), errors.Is(err, forms.ErrNoSubmission), errors.Is(err, forms.ErrExpired):
+		to.page(w, r, http.StatusNotFound, "title_not_found", "text_expired")
 	default:
 		p.Log.Error("confirmation failed", "err", err)
-		page(w, r, http.StatusServiceUnavailable, "Please try again", "Something went wrong on our side. Please try again in a minute.", nil)
+		to.page(w, r, http.StatusServiceUnavailable, "title_error", "text_error")
 	}
 }

@@ -6,11 +6,13 @@ import (
 	"log/slog"
 	"net/http"
 	"net/netip"
+	"strings"
 	"time"
 
 	"github.com/packetboat/packetboat/internal/content"
 	"github.com/packetboat/packetboat/internal/id"
 	"github.com/packetboat/packetboat/internal/outbox"
+	"github.com/packetboat/packetboat/internal/preference"
 	"github.com/packetboat/packetboat/internal/render"
 	"github.com/packetboat/packetboat/internal/sqldb"
 	"github.com/packetboat/packetboat/internal/tenant"
@@ -40,6 +42,7 @@ func (p *Recipient) Routes(mux *http.ServeMux) {
 	mux.HandleFunc("GET /_q/u/{token}", p.unsubscribePage)
 	mux.HandleFunc("POST /_q/u/{token}", p.unsubscribe)
 	mux.HandleFunc("GET /_q/p/{token}", p.preferencesPage)
+	mux.HandleFunc("POST /_q/p/{token}", p.choosePreferences)
 	mux.HandleFunc("GET /_q/v/{token}", p.view)
 	mux.HandleFunc("GET /_q/ping", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) })
 	mux.HandleFunc("GET /robots.txt", func(w http.ResponseWriter, _ *http.Request) {
@@ -92,22 +95,20 @@ func (p *Recipient) loadContent(ctx context.Context, t id.Tenant, from origin, l
 // refuse writes the response for an invalid token or an internal error. For the link of a test mail it writes
 // a page of success without doing anything; for a one-click request of a mail program, an empty success.
 func (p *Recipient) refuse(w http.ResponseWriter, r *http.Request, err error) {
-	if errors.Is(err, errPreview) {
-		if r.Method != http.MethodPost {
-			page(w, r, http.StatusOK, "A test mail", "You have followed a link of a test mail. In the real one it does what it says; here nothing is changed, and nothing is recorded.", nil)
+	to := personOf(r, nil)
+	switch {
+	case errors.Is(err, errPreview):
+		if r.Method != http.MethodPost || !strings.HasPrefix(r.URL.Path, "/_q/u/") {
+			to.page(w, r, http.StatusOK, "title_test", "text_test")
 		}
-		return
+	case errors.Is(err, tenant.ErrNotFound):
+		to.page(w, r, http.StatusGone, "title_gone", "text_gone")
+	case errors.Is(err, track.ErrBadToken), errors.Is(err, outbox.ErrGone), errors.Is(err, content.ErrGone), errors.Is(err, preference.ErrGone):
+		to.page(w, r, http.StatusNotFound, "title_not_found", "text_not_found")
+	default:
+		p.Log.Error("recipient request failed", "err", err, "path", kindOf(r.URL.Path))
+		to.page(w, r, http.StatusServiceUnavailable, "title_error", "text_error")
 	}
-	if errors.Is(err, tenant.ErrNotFound) {
-		page(w, r, http.StatusGone, "Gone", "The sender of this mail is no longer here.", nil)
-		return
-	}
-	if errors.Is(err, track.ErrBadToken) || errors.Is(err, outbox.ErrGone) || errors.Is(err, content.ErrGone) {
-		page(w, r, http.StatusNotFound, "Not found", "This link is not valid, or what it led to is gone.", nil)
-		return
-	}
-	p.Log.Error("recipient request failed", "err", err, "path", kindOf(r.URL.Path))
-	page(w, r, http.StatusServiceUnavailable, "Please try again", "Something went wrong on our side. Please try again in a minute.", nil)
 }
 
 // kindOf returns the path without its token, for the log.

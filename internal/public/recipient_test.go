@@ -17,7 +17,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/packetboat/packetboat/internal/broadcast/broadcasttest"
+	"github.com/packetboat/packetboat/internal/consent"
 	"github.com/packetboat/packetboat/internal/contact"
 	"github.com/packetboat/packetboat/internal/content"
 	"github.com/packetboat/packetboat/internal/id"
@@ -328,6 +331,10 @@ func TestOneClickUnsubscribe(t *testing.T) {
 				if s := p.sums(); s.Unsubscribed != 1 {
 					t.Errorf("%d unsubscribed, want 1", s.Unsubscribed)
 				}
+				records, err := consent.List(t.Context(), p.DB, p.Tenant, p.contact.ID)
+				if err != nil || len(records) != 1 || records[0].Granted || records[0].Source != consent.OneClick || records[0].Message != p.message.ID || records[0].TypeKey != p.Type.Key || records[0].IP != "192.0.2.7" {
+					t.Errorf("the proofs are %+v, %v", records, err)
+				}
 				entries := 0
 				e := &journal.Engine{DB: p.DB, Followers: []journal.Follower{{Name: "f", Follow: func(_ context.Context, _ *sqldb.DB, list []journal.Entry) error {
 					for _, e := range list {
@@ -391,22 +398,31 @@ var action = regexp.MustCompile(`<form method="post" action="([^"]+)"`)
 
 func TestTheButtonOfThePage(t *testing.T) {
 	each(t, func(t *testing.T, p *recipientFixture) {
-		for _, path := range []string{p.path(track.Unsubscribe, 0, ""), p.path(track.Preferences, 0, "")} {
-			w := p.do("GET", path, nil)
-			m := action.FindStringSubmatch(w.Body.String())
-			if w.Code != http.StatusOK || m == nil {
-				t.Fatalf("%s: %d without a form", path[:5], w.Code)
-			}
-			if strings.Contains(w.Body.String(), p.contact.Email) {
-				t.Error("the page shows the whole address")
-			}
+		w := p.do("GET", p.path(track.Unsubscribe, 0, ""), nil)
+		m := action.FindStringSubmatch(w.Body.String())
+		if w.Code != http.StatusOK || m == nil {
+			t.Fatalf("%d without a form", w.Code)
+		}
+		if strings.Contains(w.Body.String(), p.contact.Email) {
+			t.Error("the page shows the whole address")
+		}
+		for range 2 {
 			w = p.do("POST", m[1], strings.NewReader("from=page"), "Content-Type", "application/x-www-form-urlencoded")
-			if w.Code != http.StatusOK || !strings.Contains(w.Body.String(), "Unsubscribed") {
+			if w.Code != http.StatusOK || !strings.Contains(w.Body.String(), "Unsubscribed") || !strings.Contains(w.Body.String(), p.path(track.Preferences, 0, "")) {
 				t.Errorf("the button: %d %s", w.Code, w.Body)
 			}
 		}
-		if w := p.do("POST", p.path(track.Preferences, 0, ""), nil); w.Code != http.StatusMethodNotAllowed {
-			t.Errorf("POST of the preferences: %d", w.Code)
+		records, err := consent.List(t.Context(), p.DB, p.Tenant, p.contact.ID)
+		if err != nil || len(records) != 1 {
+			t.Fatalf("the proofs are %+v, %v", records, err)
+		}
+		records[0].ID = id.ConsentRecord{}
+		want := consent.Record{Contact: p.contact.ID, TypeKey: p.Type.Key, At: p.now, Proof: consent.Proof{
+			Source: consent.UnsubscribePage, Wording: "Do you want to stop “Newsletter” from Account acme to a•••@example.com?",
+			IP: "192.0.2.7", Agent: chrome, PageURL: "https://example.com/_q/u", Message: p.message.ID,
+		}}
+		if diff := cmp.Diff(want, records[0]); diff != "" {
+			t.Errorf("the proof:\n%s", diff)
 		}
 	})
 }

@@ -7,7 +7,9 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/packetboat/packetboat/internal/consent"
 	"github.com/packetboat/packetboat/internal/outbox"
+	"github.com/packetboat/packetboat/internal/render"
 	"github.com/packetboat/packetboat/internal/sender"
 	"github.com/packetboat/packetboat/internal/sqldb"
 	"github.com/packetboat/packetboat/internal/track"
@@ -15,52 +17,46 @@ import (
 
 // unsubscribePage shows a button and changes nothing, since scanners follow every link of a mail (RFC 8058).
 func (p *Recipient) unsubscribePage(w http.ResponseWriter, r *http.Request) {
-	p.showUnsubscribe(w, r, track.Unsubscribe)
-}
-
-// preferencesPage is the unsubscribe page until there are preferences to show.
-func (p *Recipient) preferencesPage(w http.ResponseWriter, r *http.Request) {
-	p.showUnsubscribe(w, r, track.Preferences)
-}
-
-func (p *Recipient) showUnsubscribe(w http.ResponseWriter, r *http.Request, kind track.Kind) {
-	_, m, err := p.find(r, kind, r.PathValue("token"))
+	_, m, err := p.find(r, track.Unsubscribe, r.PathValue("token"))
 	if err != nil {
 		p.refuse(w, r, err)
 		return
 	}
-	if kind == track.Preferences && p.Now().Sub(m.QueuedAt) > preferencesLast {
-		p.refuse(w, r, track.ErrBadToken)
-		return
-	}
-	what, err := p.unsubscribeScope(r.Context(), m)
+	_, s, err := p.currentContent(r.Context(), m)
 	if err != nil {
 		p.refuse(w, r, err)
 		return
 	}
-	s, err := p.Keys.Signer(m.Tenant, m.ID)
+	to := personOf(r, &s.Tenant)
+	question, err := p.unsubscribeQuestion(r.Context(), to, m, s)
 	if err != nil {
 		p.refuse(w, r, err)
 		return
 	}
-	page(w, r, http.StatusOK, "Unsubscribe", "Stop sending "+what+" to "+masked(m.Email)+"?", &form{
-		Action: "/_q/u/" + string(s.Append(nil, track.Unsubscribe, 0, "")),
-		Button: "Unsubscribe",
+	to.show(w, r, http.StatusOK, pageView{
+		Title: to.text("title_unsubscribe"), Text: question,
+		Form:  &form{Action: r.URL.Path, Button: to.text("button_unsubscribe")},
+		Links: p.preferencesLink(to, m),
 	})
 }
 
-// unsubscribeScope describes what the recipient unsubscribes from.
-func (p *Recipient) unsubscribeScope(ctx context.Context, m outbox.Record) (string, error) {
-	_, s, err := p.currentContent(ctx, m)
-	if err != nil {
-		return "", err
+// preferencesLink returns the link to the preferences of a message's recipient, while it is valid.
+func (p *Recipient) preferencesLink(to person, m outbox.Record) []link {
+	s, err := p.Keys.Signer(m.Tenant, m.ID)
+	if err != nil || p.Now().Sub(m.QueuedAt) > preferencesLast {
+		return nil
 	}
-	l, name := s.UnsubscribeScope(), s.Type.DisplayName
-	if l.Everything {
-		return "all mail from " + s.Tenant.Name, nil
+	return []link{{"/_q/p/" + string(s.Append(nil, track.Preferences, 0, "")), to.text("link_preferences")}}
+}
+
+// unsubscribeQuestion asks the reader whether to unsubscribe, and says from what.
+func (p *Recipient) unsubscribeQuestion(ctx context.Context, to person, m outbox.Record, s *render.Sender) (string, error) {
+	scope, name := s.UnsubscribeScope(), s.Type.DisplayName
+	if scope.Everything {
+		return to.text("ask_all", "sender", s.Tenant.Name, "address", to.masked(m.Email)), nil
 	}
-	if !l.Category.IsZero() { // it includes the other types of the category
-		c, err := sender.CategoryByID(ctx, p.DB, m.Tenant, l.Category)
+	if !scope.Category.IsZero() { // it includes the other types of the category
+		c, err := sender.CategoryByID(ctx, p.DB, m.Tenant, scope.Category)
 		if err != nil && !errors.Is(err, sender.ErrCategoryNotFound) {
 			return "", err
 		}
@@ -68,7 +64,7 @@ func (p *Recipient) unsubscribeScope(ctx context.Context, m outbox.Record) (stri
 			name = c.Name
 		}
 	}
-	return "“" + name + "” from " + s.Tenant.Name, nil
+	return to.text("ask_type", "type", name, "sender", s.Tenant.Name, "address", to.masked(m.Email)), nil
 }
 
 // unsubscribe unsubscribes at once, whatever the body is: some mail programs send an empty one. The response
@@ -80,17 +76,31 @@ func (p *Recipient) unsubscribe(w http.ResponseWriter, r *http.Request) {
 		p.refuse(w, r, err)
 		return
 	}
-	if err := p.unsubscribeContact(r.Context(), m); err != nil {
+	_, s, err := p.currentContent(r.Context(), m)
+	if err != nil {
 		p.refuse(w, r, err)
 		return
 	}
 	r.Body = http.MaxBytesReader(w, r.Body, 64<<10)
-	if r.PostFormValue("from") != "page" {
+	byPage := r.PostFormValue("from") == "page"
+	to, proof := personOf(r, &s.Tenant), p.proof(r, consent.OneClick)
+	if byPage {
+		proof = p.proof(r, consent.UnsubscribePage)
+		if proof.Wording, err = p.unsubscribeQuestion(r.Context(), to, m, s); err != nil {
+			p.refuse(w, r, err)
+			return
+		}
+	}
+	if err := track.RecordUnsubscribe(r.Context(), p.DB, m, s.UnsubscribeScope(), proof, p.Now()); err != nil {
+		p.refuse(w, r, err)
+		return
+	}
+	if !byPage {
 		w.WriteHeader(http.StatusOK)
 		return
 	}
 	p.provePerson(r.Context(), m)
-	page(w, r, http.StatusOK, "Unsubscribed", "You will not get this mail any more.", nil)
+	to.show(w, r, http.StatusOK, pageView{Title: to.text("title_unsubscribed"), Text: to.text("text_unsubscribed"), Links: p.preferencesLink(to, m)})
 }
 
 // provePerson stores that a person used the mail, whose hits are then classified again.
@@ -103,19 +113,11 @@ func (p *Recipient) provePerson(ctx context.Context, m outbox.Record) {
 	}
 }
 
-func (p *Recipient) unsubscribeContact(ctx context.Context, m outbox.Record) error {
-	_, s, err := p.currentContent(ctx, m)
-	if err != nil {
-		return err
-	}
-	return track.RecordUnsubscribe(ctx, p.DB, m, s.UnsubscribeScope(), p.Now())
-}
-
 // masked shows enough of an address for its owner to recognize it.
-func masked(email string) string {
+func (p person) masked(email string) string {
 	local, domain, ok := strings.Cut(email, "@")
 	if !ok || local == "" {
-		return "this address"
+		return p.text("this_address")
 	}
 	_, size := utf8.DecodeRuneInString(local)
 	return local[:size] + "•••@" + domain

@@ -262,14 +262,14 @@ func named(field string, err error) error {
 	return fmt.Errorf("%s: %w", field, err)
 }
 
-// clock returns a time of day such as 09:00, or 24:00, as the time since midnight.
-func clock(text string) time.Duration {
+// clock returns a time of day as hours and minutes; 24:00 is 24, 0.
+func clock(text string) (hour, minute int) {
 	if text == "24:00" {
-		return 24 * time.Hour
+		return 24, 0
 	}
 	t, err := time.Parse("15:04", text)
 	if err != nil {
-		return 0
+		return 0, 0
 	}
-	return time.Duration(t.Hour())*time.Hour + time.Duration(t.Minute())*time.Minute
+	return t.Hour(), t.Minute()
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/packetboat/packetboat/internal/consent"
 	"github.com/packetboat/packetboat/internal/contact"
 	"github.com/packetboat/packetboat/internal/fault"
 	"github.com/packetboat/packetboat/internal/id"
@@ -152,7 +153,7 @@ func (r *Recorder) recordTenant(ctx context.Context, tenant id.Tenant, list []*r
 					err = track.RecordComplaint(ctx, tx, m, q.At)
 				}
 			case Unsubscribed: // at any age
-				err = track.RecordUnsubscribe(ctx, tx, m, q.Scope, q.At)
+				err = track.RecordUnsubscribe(ctx, tx, m, q.Scope, consent.Proof{Source: consent.Mailto}, q.At)
 			}
 			if err != nil {
 				return err
