@@ -152,7 +152,32 @@ type smtpSettings struct {
 	HasPassword   bool                `json:"has_password"`
 	HELOHost      *string             `json:"helo_host"`
 	DKIMSign      bool                `json:"dkim_sign"`
-	BounceMailbox *struct{}           `json:"bounce_mailbox"`
+	BounceMailbox *bounceMailboxRow   `json:"bounce_mailbox" doc:"read by IMAP for reports of the relay; null: none"`
+}
+
+type bounceMailboxRow struct {
+	Host        string             `json:"host"`
+	Port        int                `json:"port"`
+	Username    string             `json:"username"`
+	HasPassword bool               `json:"has_password"`
+	TLS         smtpclient.TLSMode `json:"tls" enum:"none,starttls,implicit"`
+}
+
+type directSettings struct {
+	IPs []directSource     `json:"ips"`
+	TLS smtpclient.TLSMode `json:"tls" enum:"opportunistic,required"`
+}
+
+type directSource struct {
+	IP       string `json:"ip"`
+	HELOHost string `json:"helo_host"`
+}
+
+type sesSettings struct {
+	Region             string  `json:"region"`
+	AccessKeyID        string  `json:"access_key_id"`
+	HasSecretAccessKey bool    `json:"has_secret_access_key"`
+	ConfigurationSet   *string `json:"configuration_set"`
 }
 
 func rowOfMTAConfig(c lane.Config, stats lane.Stats) mtaConfigRow {
@@ -177,11 +202,30 @@ func rowOfMTAConfig(c lane.Config, stats lane.Stats) mtaConfigRow {
 	for i, t := range c.Throttles {
 		row.DomainThrottles[i] = mtaThrottle{t.Pattern, orNull(t.MaxConnections), orNull(t.MaxPerMinute), orNull(t.MaxPerHour)}
 	}
-	if c.Type == lane.SMTP {
-		row.Settings = smtpSettings{
-			Host: c.SMTP.Host, Port: c.SMTP.Port, TLS: c.SMTP.TLS, Auth: c.SMTP.Auth, Username: orNull(c.SMTP.Username),
-			HasPassword: c.SMTP.HasPassword, HELOHost: orNull(c.SMTP.HELO), DKIMSign: c.SMTP.DKIMSign,
+	switch c.Type {
+	case lane.SMTP:
+		row.Settings = smtpSettingsOf(c.SMTP)
+	case lane.DirectMX:
+		settings := directSettings{IPs: make([]directSource, len(c.Direct.IPs)), TLS: c.Direct.TLS}
+		for i, source := range c.Direct.IPs {
+			settings.IPs[i] = directSource{source.IP.String(), source.HELO}
 		}
+		row.Settings = settings
+	case lane.SES:
+		row.Settings = sesSettings{
+			Region: c.SES.Region, AccessKeyID: c.SES.AccessKeyID, HasSecretAccessKey: c.SES.HasSecret, ConfigurationSet: orNull(c.SES.ConfigurationSet),
+		}
+	}
+	return row
+}
+
+func smtpSettingsOf(s lane.SMTPSettings) smtpSettings {
+	row := smtpSettings{
+		Host: s.Host, Port: s.Port, TLS: s.TLS, Auth: s.Auth, Username: orNull(s.Username),
+		HasPassword: s.HasPassword, HELOHost: orNull(s.HELO), DKIMSign: s.DKIMSign,
+	}
+	if m := s.BounceMailbox; m != nil {
+		row.BounceMailbox = &bounceMailboxRow{Host: m.Host, Port: m.Port, Username: m.Username, HasPassword: m.HasPassword, TLS: m.TLS}
 	}
 	return row
 }
@@ -205,14 +249,61 @@ type mtaConfigBody struct {
 type mtaSettingsBody struct {
 	Host          endpoint.Opt[string]              `json:"host" nullable:"false"`
 	Port          endpoint.Opt[int]                 `json:"port" nullable:"false"`
-	TLS           endpoint.Opt[smtpclient.TLSMode]  `json:"tls" nullable:"false"`
+	TLS           endpoint.Opt[smtpclient.TLSMode]  `json:"tls" nullable:"false" doc:"of type smtp none, starttls or implicit; of type direct_mx opportunistic or required"`
 	Auth          endpoint.Opt[smtpclient.AuthMode] `json:"auth" nullable:"false"`
 	Username      endpoint.Opt[string]              `json:"username"`
 	Password      endpoint.Opt[string]              `json:"password"`
 	HELOHost      endpoint.Opt[string]              `json:"helo_host"`
 	DKIMSign      endpoint.Opt[bool]                `json:"dkim_sign" nullable:"false"`
-	BounceMailbox any                               `json:"bounce_mailbox" required:"false"`
-	FailPatterns  endpoint.Opt[[]any]               `json:"fail_patterns"`
+	BounceMailbox endpoint.Opt[bounceMailboxBody]   `json:"bounce_mailbox" doc:"null removes it"`
+
+	IPs endpoint.Opt[[]directSourceBody] `json:"ips" nullable:"false" doc:"of type direct_mx: addresses of this machine from which mail is sent"`
+
+	Region           endpoint.Opt[string] `json:"region" nullable:"false" doc:"of type ses"`
+	AccessKeyID      endpoint.Opt[string] `json:"access_key_id" nullable:"false"`
+	SecretAccessKey  endpoint.Opt[string] `json:"secret_access_key" nullable:"false" doc:"never shown"`
+	ConfigurationSet endpoint.Opt[string] `json:"configuration_set"`
+
+	FailPatterns endpoint.Opt[[]any] `json:"fail_patterns"`
+}
+
+type directSourceBody struct {
+	IP       endpoint.Opt[string] `json:"ip" nullable:"false"`
+	HELOHost endpoint.Opt[string] `json:"helo_host" nullable:"false" doc:"the name to which the address resolves back"`
+}
+
+type bounceMailboxBody struct {
+	Host     endpoint.Opt[string]             `json:"host" nullable:"false"`
+	Port     endpoint.Opt[int]                `json:"port" nullable:"false"`
+	Username endpoint.Opt[string]             `json:"username" nullable:"false"`
+	Password endpoint.Opt[string]             `json:"password" nullable:"false" doc:"never shown"`
+	TLS      endpoint.Opt[smtpclient.TLSMode] `json:"tls" nullable:"false"`
+}
+
+// bounceMailboxFields returns the fields of a bounce mailbox, or nil if it is absent.
+func bounceMailboxFields(o endpoint.Opt[bounceMailboxBody]) *lane.BounceMailboxFields {
+	b := o.Value
+	switch {
+	case !o.Set:
+		return nil
+	case o.Null:
+		return &lane.BounceMailboxFields{Remove: true}
+	}
+	return &lane.BounceMailboxFields{
+		Host: b.Host.Pointer(), Port: b.Port.Pointer(), Username: b.Username.Pointer(), Password: b.Password.Pointer(), TLS: b.TLS.Pointer(),
+	}
+}
+
+// sourceFields returns the fields of source addresses, or nil if they are absent.
+func sourceFields(o endpoint.Opt[[]directSourceBody]) *[]lane.SourceFields {
+	if !o.Set {
+		return nil
+	}
+	list := make([]lane.SourceFields, len(o.Value))
+	for i, s := range o.Value {
+		list[i] = lane.SourceFields{IP: s.IP.Value, HELO: s.HELOHost.Value}
+	}
+	return &list
 }
 
 type mtaCapsBody struct {
@@ -268,6 +359,8 @@ func (b mtaConfigBody) fields() lane.Fields {
 		Name: b.Name.Pointer(), Type: b.Type.Pointer(), Active: b.Active.Pointer(),
 		Host: s.Host.Pointer(), Port: s.Port.Pointer(), TLS: s.TLS.Pointer(), Auth: s.Auth.Pointer(),
 		Username: nullAsZero(s.Username), Password: nullAsZero(s.Password), HELO: nullAsZero(s.HELOHost), DKIMSign: s.DKIMSign.Pointer(),
+		BounceMailbox: bounceMailboxFields(s.BounceMailbox), IPs: sourceFields(s.IPs),
+		Region: s.Region.Pointer(), AccessKeyID: s.AccessKeyID.Pointer(), SecretAccessKey: s.SecretAccessKey.Pointer(), ConfigurationSet: nullAsZero(s.ConfigurationSet),
 		MaxPerSecond: boundOf(c.MaxPerSecond), MaxPerMinute: boundOf(c.MaxPerMinute), MaxPerHour: boundOf(c.MaxPerHour), MaxPerDay: boundOf(c.MaxPerDay),
 		MaxConnections: c.MaxConnections.Pointer(), MaxMessagesPerConnection: c.MaxMessagesPerConnection.Pointer(),
 		Throttles: b.throttles(), Warmup: b.warmup(), RetryMaxAgeHours: b.Retry.Value.MaxAgeHours.Pointer(), Dormant: b.unsupported(),
@@ -312,7 +405,6 @@ func (b mtaConfigBody) unsupported() (paths []string) {
 		path string
 		more bool
 	}{
-		{"settings.bounce_mailbox", s.BounceMailbox != nil},
 		{"settings.fail_patterns", len(s.FailPatterns.Value) > 0},
 		{"return_path_records", len(b.ReturnPathRecords.Value) > 0},
 	} {

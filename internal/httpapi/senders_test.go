@@ -322,8 +322,14 @@ func TestMTAConfigsThroughTheAPI(t *testing.T) {
 			{"admin", "POST /mta-configs", `{"name": "x", "type": "smtp", "settings": {"host": "127.0.0.1"}}`, 400, "INVALID_INPUT", []string{"settings.host"}},
 			{"admin", "POST /mta-configs", `{"name": "x", "type": "smtp", "settings": {"host": "a.example", "tls": "none", "auth": "plain", "username": "u", "password": "p"}}`, 400, "INVALID_INPUT", []string{"settings.tls"}},
 			{"admin", "POST /mta-configs", `{"name": "x", "type": "smtp", "settings": {"host": 1, "port": "25", "dkim_sign": null}, "caps": 5}`, 400, "INVALID_INPUT", []string{"settings.host", "settings.port", "settings.dkim_sign", "caps"}},
-			{"admin", "POST /mta-configs", `{"name": "x", "type": "sink", "settings": {"fail_patterns": [{}], "bounce_mailbox": {}}, "return_path_records": [1]}`, 400, "INVALID_INPUT",
-				[]string{"settings.fail_patterns", "settings.bounce_mailbox", "return_path_records"}},
+			{"admin", "POST /mta-configs", `{"name": "x", "type": "sink", "settings": {"fail_patterns": [{}], "bounce_mailbox": {}, "ips": []}, "return_path_records": [1]}`, 400, "INVALID_INPUT",
+				[]string{"settings.fail_patterns", "settings.bounce_mailbox", "settings.ips", "return_path_records"}},
+			{"admin", "POST /mta-configs", `{"name": "x", "type": "smtp", "settings": {"host": "a.example", "bounce_mailbox": {}}}`, 400, "INVALID_INPUT",
+				[]string{"settings.bounce_mailbox.host", "settings.bounce_mailbox.username", "settings.bounce_mailbox.password"}},
+			{"admin", "POST /mta-configs", `{"name": "x", "type": "smtp", "settings": {"host": "a.example", "bounce_mailbox": {"host": "10.0.0.1", "port": 0, "username": "u\n", "password": "p\n", "tls": "none"}}}`, 400, "INVALID_INPUT",
+				[]string{"settings.bounce_mailbox.host", "settings.bounce_mailbox.port", "settings.bounce_mailbox.username", "settings.bounce_mailbox.password", "settings.bounce_mailbox.tls"}},
+			{"admin", "PUT /mta-configs/" + config, `{"settings": {"bounce_mailbox": {"port": 143}}}`, 400, "INVALID_INPUT",
+				[]string{"settings.bounce_mailbox.host", "settings.bounce_mailbox.username", "settings.bounce_mailbox.password"}},
 			{"admin", "POST /mta-configs", `{"name": "x", "type": "sink", "caps": {"max_per_day": 0, "max_per_hour": -1, "max_per_minute": 100000001, "max_per_second": 0},
 				"domain_throttles": [{}, {"pattern": "gmail", "max_connections": 0}, {"pattern": "GMail", "max_per_minute": 1}, {"pattern": "google", "max_per_hour": 5}],
 				"warmup": {"enabled": true, "start_per_day": 0, "growth_pct": 101, "started_on": "soon"}}`, 400, "INVALID_INPUT",
@@ -341,7 +347,16 @@ func TestMTAConfigsThroughTheAPI(t *testing.T) {
 				t.Errorf("%s: %s %s answered %d %s; want %d %s at %v", tt.caller, tt.what, tt.body, r.status, r.text, tt.status, tt.code, tt.paths)
 			}
 		}
-		put := s.must(200, "admin", "PUT /mta-configs/"+config, `{"settings": {"password": null, "username": null, "auth": "none", "port": 25, "tls": "none"}, "active": false}`)
+		withMailbox := s.must(200, "admin", "PUT /mta-configs/"+config, `{"settings": {"bounce_mailbox": {"host": "IMAP.Example.net", "username": "bounces", "password": "hunter3"}}}`)
+		if got := withMailbox.body["settings"].(map[string]any)["bounce_mailbox"]; strings.Contains(withMailbox.text, "hunter3") || !cmp.Equal(got, any(map[string]any{
+			"host": "imap.example.net", "port": 993.0, "username": "bounces", "has_password": true, "tls": "implicit",
+		})) {
+			t.Errorf("with a bounce mailbox: %s", withMailbox.text)
+		}
+		if r := s.must(200, "admin", "PUT /mta-configs/"+config, `{"settings": {"bounce_mailbox": {"port": 143, "tls": "starttls"}}}`); r.body["settings"].(map[string]any)["bounce_mailbox"].(map[string]any)["has_password"] != true {
+			t.Errorf("a change lost the password of the bounce mailbox: %s", r.text)
+		}
+		put := s.must(200, "admin", "PUT /mta-configs/"+config, `{"settings": {"bounce_mailbox": null, "password": null, "username": null, "auth": "none", "port": 25, "tls": "none"}, "active": false}`)
 		if set := put.body["settings"].(map[string]any); set["has_password"] != false || set["username"] != nil || set["host"] != "smtp.example.net" || put.body["active"] != false {
 			t.Errorf("PUT /mta-configs = %s", put.text)
 		}
@@ -381,7 +396,7 @@ func TestMTAConfigsThroughTheAPI(t *testing.T) {
 		o.inUse = ""
 		s.must(204, "admin", "DELETE /mta-configs/"+config, "")
 		log := s.must(200, "admin", "GET /audit-log", "")
-		if got := log.data("action"); !sameItems(got, []string{"mta_config.delete", "mta_config.test", "mta_config.test", "mta_config.update", "mta_config.update", "mta_config.update", "mta_config.create"}) {
+		if got := log.data("action"); !sameItems(got, []string{"mta_config.delete", "mta_config.test", "mta_config.test", "mta_config.update", "mta_config.update", "mta_config.update", "mta_config.update", "mta_config.update", "mta_config.create"}) {
 			t.Errorf("the audit log has %v", got)
 		}
 	})

@@ -1,8 +1,8 @@
 // Package lane stores a tenant's MTA configs: the lanes by which its mail is sent.
 //
-// A lane of type smtp sends messages to a relay. One of type sink accepts all messages and stores
-// them in the built-in mailbox (package mailbox), for tests. Other types of the API are refused,
-// since they are not implemented.
+// A lane of type smtp sends messages to a relay, one of type direct_mx to the mail servers of the
+// recipients' domains, and one of type ses to Amazon SES. One of type sink accepts all messages and
+// stores them in the built-in mailbox (package mailbox), for tests.
 //
 // A lane has limits (Caps), limits for single providers or domains (Throttle), and optionally a
 // Warmup that raises its daily limit day by day. Its Health is determined from its traffic and by
@@ -70,7 +70,9 @@ type Config struct {
 	Name        string
 	Type        Type
 	Active      bool
-	SMTP        SMTPSettings // of type smtp; else zero
+	SMTP        SMTPSettings   // of type smtp; else zero
+	Direct      DirectSettings // of type direct_mx; else zero
+	SES         SESSettings    // of type ses; else zero
 	Caps        Caps
 	Throttles   []Throttle
 	Warmup      Warmup
@@ -89,6 +91,8 @@ type SMTPSettings struct {
 	HELO        string              `json:"helo_host,omitempty"`
 	DKIMSign    bool                `json:"dkim_sign"`
 	HasPassword bool                `json:"-"`
+
+	BounceMailbox *BounceMailbox `json:"bounce_mailbox,omitempty"` // nil: none
 }
 
 // Client returns the configuration for the SMTP client.

@@ -31,6 +31,12 @@ type Fields struct {
 	Password                 *string
 	HELO                     *string
 	DKIMSign                 *bool
+	BounceMailbox            *BounceMailboxFields
+	IPs                      *[]SourceFields
+	Region                   *string
+	AccessKeyID              *string
+	SecretAccessKey          *string
+	ConfigurationSet         *string
 	MaxPerSecond             *Bound
 	MaxPerMinute             *Bound
 	MaxPerHour               *Bound
@@ -41,24 +47,6 @@ type Fields struct {
 	Warmup                   WarmupFields
 	RetryMaxAgeHours         *int
 	Dormant                  []string // paths of requested features that are not implemented yet
-}
-
-// smtpPaths returns the paths of fields in f that only relays have.
-func (f Fields) smtpPaths() (paths []string) {
-	for _, field := range []struct {
-		path  string
-		given bool
-	}{
-		{"settings.host", f.Host != nil}, {"settings.port", f.Port != nil},
-		{"settings.tls", f.TLS != nil}, {"settings.auth", f.Auth != nil},
-		{"settings.username", f.Username != nil}, {"settings.password", f.Password != nil},
-		{"settings.helo_host", f.HELO != nil}, {"settings.dkim_sign", f.DKIMSign != nil},
-	} {
-		if field.given {
-			paths = append(paths, field.path)
-		}
-	}
-	return paths
 }
 
 // Rules are external conditions for writing a lane.
@@ -91,10 +79,21 @@ func (f Fields) Check(rules Rules) error {
 	c := defaultConfig()
 	c.Name, c.Type = "-", SMTP
 	c.SMTP = SMTPSettings{Host: "localhost", Port: 587, TLS: smtpclient.StartTLS, Auth: smtpclient.AuthNone, Username: "-", HasPassword: true}
-	if f.Type != nil && *f.Type == Sink {
+	switch f.likelyType() {
+	case Sink:
 		c.Type = Sink
+	case DirectMX:
+		c.Type, c.Direct = DirectMX, DirectSettings{IPs: []Source{{IP: netip.IPv4Unspecified()}}, TLS: smtpclient.Opportunistic}
+	case SES:
+		c.Type, c.SES = SES, SESSettings{Region: "eu-west-1", AccessKeyID: strings.Repeat("A", 16), HasSecret: true}
 	}
-	rules.AllowPrivate = rules.AllowPrivate || f.Host == nil
+	if f.BounceMailbox != nil { // absent fields may have been set before
+		c.SMTP.BounceMailbox = &BounceMailbox{Host: "localhost", Port: 993, Username: "-", TLS: smtpclient.Implicit, HasPassword: true}
+		if f.BounceMailbox.Host == nil {
+			c.SMTP.BounceMailbox.Host = "imap.invalid"
+		}
+	}
+	rules.AllowPrivate = rules.AllowPrivate || f.Host == nil && f.BounceMailbox == nil && f.IPs == nil
 	f.apply(c, rules, &p)
 	return p.Err()
 }
@@ -115,10 +114,13 @@ func (f Fields) apply(c Config, rules Rules, p *fault.Problems) Config {
 	switch c.Type {
 	case SMTP:
 		c.SMTP = f.applySMTP(c.SMTP, rules, p)
-	case Sink:
-		for _, path := range f.smtpPaths() {
-			p.Add(path, "a sink has no such setting")
-		}
+	case DirectMX:
+		c.Direct = f.applyDirect(c.Direct, rules, p)
+	case SES:
+		c.SES = f.applySES(c.SES, p)
+	}
+	if c.Type != "" {
+		f.refuseForeign(c.Type, p)
 	}
 	c.Caps = f.applyCaps(c.Caps, p)
 	if f.Throttles != nil {
@@ -139,15 +141,16 @@ func (f Fields) applyType(c *Config, p *fault.Problems) {
 	case f.Type == nil || *f.Type == c.Type:
 	case c.Type != "":
 		p.Add("type", "cannot be changed; make another MTA config")
-	case *f.Type == SMTP || *f.Type == Sink:
-		c.Type = *f.Type
-		if c.Type == SMTP {
-			c.SMTP = SMTPSettings{Port: 587, TLS: smtpclient.StartTLS, Auth: smtpclient.AuthNone, DKIMSign: true}
-		}
-	case *f.Type == DirectMX || *f.Type == SES:
+	case *f.Type == SMTP:
+		c.Type, c.SMTP = SMTP, SMTPSettings{Port: 587, TLS: smtpclient.StartTLS, Auth: smtpclient.AuthNone, DKIMSign: true}
+	case *f.Type == DirectMX || *f.Type == SES: // REMOVE
 		p.Add("type", "is not available yet; use smtp or sink")
+	case *f.Type == DirectMX:
+		c.Type, c.Direct = DirectMX, DirectSettings{TLS: smtpclient.Opportunistic}
+	case *f.Type == SES || *f.Type == Sink:
+		c.Type = *f.Type
 	default:
-		p.Add("type", "must be smtp or sink")
+		p.Add("type", "must be smtp, direct_mx, ses or sink")
 	}
 }
 
@@ -186,6 +189,9 @@ func (f Fields) applySMTP(s SMTPSettings, rules Rules, p *fault.Problems) SMTPSe
 		p.Add("settings.username", "must be at most 1024 bytes without control characters")
 	}
 	checkLogin(s, p)
+	if f.BounceMailbox != nil {
+		s.BounceMailbox = f.BounceMailbox.applyMailbox(s.BounceMailbox, rules, p)
+	}
 	return s
 }
 

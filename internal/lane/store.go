@@ -17,7 +17,7 @@ import (
 	"github.com/packetboat/packetboat/internal/usage"
 )
 
-const columns = `id, key, name, type, active, settings, password IS NOT NULL, caps, throttles, warmup, retry_max_age_hours, created_at`
+const columns = `id, key, name, type, active, settings, password IS NOT NULL, bounce_password IS NOT NULL, caps, throttles, warmup, retry_max_age_hours, created_at`
 
 // Create adds an MTA config. Its key is derived from the name.
 func Create(ctx context.Context, db *sqldb.DB, box *secret.Box, tenant id.Tenant, f Fields, rules Rules, now time.Time) (Config, error) {
@@ -33,11 +33,11 @@ func Create(ctx context.Context, db *sqldb.DB, box *secret.Box, tenant id.Tenant
 				return err
 			}
 			n, err := tx.Exec(ctx, `
-				INSERT INTO mta_config (tenant_id, id, key, name, type, active, settings, password, caps, retry_max_age_hours, created_at, throttles, warmup)
-				VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
+				INSERT INTO mta_config (tenant_id, id, key, name, type, active, settings, password, caps, retry_max_age_hours, created_at, throttles, warmup, bounce_password)
+				VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
 				ON CONFLICT (tenant_id, key) DO NOTHING`,
-				tenant, c.ID, c.Key, c.Name, c.Type, c.Active, c.settings(), sealPassword(box, c, f.Password), encode(c.Caps),
-				int(c.RetryMaxAge/time.Hour), now.UnixMicro(), c.throttles(), encode(c.Warmup))
+				tenant, c.ID, c.Key, c.Name, c.Type, c.Active, c.settings(), seal(box, f.secret(), secretPlace(c.Tenant, c.ID)), encode(c.Caps),
+				int(c.RetryMaxAge/time.Hour), now.UnixMicro(), c.throttles(), encode(c.Warmup), seal(box, f.bouncePassword(), bounceSecretPlace(c.Tenant, c.ID)))
 			if err != nil || n == 1 {
 				return err
 			} // else another transaction has just taken the key
@@ -86,11 +86,16 @@ func Update(ctx context.Context, db *sqldb.DB, box *secret.Box, tenant id.Tenant
 		if err := makeProbeDue(ctx, tx, tenant, config); err != nil {
 			return err
 		}
-		if f.Password == nil {
-			return nil
+		if secret := f.secret(); secret != nil {
+			if _, err = tx.Exec(ctx, `UPDATE mta_config SET password = $3 WHERE tenant_id = $1 AND id = $2`,
+				tenant, config, seal(box, secret, secretPlace(tenant, config))); err != nil {
+				return err
+			}
 		}
-		_, err = tx.Exec(ctx, `UPDATE mta_config SET password = $3 WHERE tenant_id = $1 AND id = $2`,
-			tenant, config, sealPassword(box, c, f.Password))
+		if secret := f.bouncePassword(); secret != nil {
+			_, err = tx.Exec(ctx, `UPDATE mta_config SET bounce_password = $3 WHERE tenant_id = $1 AND id = $2`,
+				tenant, config, seal(box, secret, bounceSecretPlace(tenant, config)))
+		}
 		return err
 	})
 	if err != nil {
@@ -158,40 +163,83 @@ func ByKey(ctx context.Context, db *sqldb.DB, tenant id.Tenant, key string) (Con
 	return c, err
 }
 
-// Password opens the password of an MTA config; "" if there is none.
+// Password opens the password of an MTA config, or the secret access key of one of type ses; "" if
+// there is none.
 func Password(ctx context.Context, db *sqldb.DB, box *secret.Box, tenant id.Tenant, config id.MTAConfig) (string, error) {
+	row := db.QueryRow(ctx, `SELECT password FROM mta_config WHERE tenant_id = $1 AND id = $2`, tenant, config)
+	return open(row, box, secretPlace(tenant, config))
+}
+
+// BouncePassword opens the password of an MTA config's bounce mailbox; "" if there is none.
+func BouncePassword(ctx context.Context, db *sqldb.DB, box *secret.Box, tenant id.Tenant, config id.MTAConfig) (string, error) {
+	row := db.QueryRow(ctx, `SELECT bounce_password FROM mta_config WHERE tenant_id = $1 AND id = $2`, tenant, config)
+	return open(row, box, bounceSecretPlace(tenant, config))
+}
+
+// open returns the secret in a row, or ErrNotFound without a row.
+func open(row *sqldb.Row, box *secret.Box, place string) (string, error) {
 	var sealed sql.NullString
-	err := db.QueryRow(ctx, `SELECT password FROM mta_config WHERE tenant_id = $1 AND id = $2`, tenant, config).Scan(&sealed)
+	err := row.Scan(&sealed)
 	switch {
 	case errors.Is(err, sqldb.ErrNoRows):
 		return "", ErrNotFound
 	case err != nil:
-		return "", fmt.Errorf("read an MTA config's password: %w", err)
+		return "", fmt.Errorf("read %s: %w", place, err)
 	case !sealed.Valid:
 		return "", nil
 	}
-	plain, err := box.Open(sealed.String, secretPlace(tenant, config))
+	plain, err := box.Open(sealed.String, place)
 	if err != nil {
-		return "", fmt.Errorf("open the password of MTA config %s: %w", config, err)
+		return "", fmt.Errorf("open %s: %w", place, err)
 	}
 	return string(plain), nil
 }
 
+// secretPlace and bounceSecretPlace are what the secrets of an MTA config are sealed for.
 func secretPlace(tenant id.Tenant, config id.MTAConfig) string {
 	return fmt.Sprintf("mta_config:%s:%s:password", tenant, config)
 }
 
-func sealPassword(box *secret.Box, c Config, password *string) any {
-	if password == nil || *password == "" {
+func bounceSecretPlace(tenant id.Tenant, config id.MTAConfig) string {
+	return fmt.Sprintf("mta_config:%s:%s:bounce_password", tenant, config)
+}
+
+// secret returns the lane's secret in f; nil if it is absent.
+func (f Fields) secret() *string {
+	if f.SecretAccessKey != nil {
+		return f.SecretAccessKey
+	}
+	return f.Password
+}
+
+// bouncePassword returns the password of the bounce mailbox in f, "" to remove it, or nil to keep it.
+func (f Fields) bouncePassword() *string {
+	switch {
+	case f.BounceMailbox == nil:
+		return nil
+	case f.BounceMailbox.Remove:
+		return new("")
+	}
+	return f.BounceMailbox.Password
+}
+
+// seal returns a sealed secret, or nil if there is none.
+func seal(box *secret.Box, text *string, place string) any {
+	if text == nil || *text == "" {
 		return nil
 	}
-	return box.Seal([]byte(*password), secretPlace(c.Tenant, c.ID))
+	return box.Seal([]byte(*text), place)
 }
 
 // settings encodes the settings of the type.
 func (c Config) settings() string {
-	if c.Type == SMTP {
+	switch c.Type {
+	case SMTP:
 		return encode(c.SMTP)
+	case DirectMX:
+		return encode(c.Direct)
+	case SES:
+		return encode(c.SES)
 	}
 	return "{}"
 }
@@ -226,16 +274,29 @@ func scanFor(tenant id.Tenant) func(func(...any) error) (Config, error) {
 	return func(scan func(...any) error) (Config, error) {
 		c := Config{Tenant: tenant}
 		var settings, caps, throttles, warmup string
-		var hasPassword bool
+		var hasPassword, hasBouncePassword bool
 		var hours, created int64
-		if err := scan(&c.ID, &c.Key, &c.Name, &c.Type, &c.Active, &settings, &hasPassword, &caps, &throttles, &warmup, &hours, &created); err != nil {
+		if err := scan(&c.ID, &c.Key, &c.Name, &c.Type, &c.Active, &settings, &hasPassword, &hasBouncePassword, &caps, &throttles, &warmup, &hours, &created); err != nil {
 			return Config{}, err
 		}
-		if c.Type == SMTP {
-			if err := json.Unmarshal([]byte(settings), &c.SMTP); err != nil {
+		var to any
+		switch c.Type {
+		case SMTP:
+			to = &c.SMTP
+		case DirectMX:
+			to = &c.Direct
+		case SES:
+			to = &c.SES
+		}
+		if to != nil {
+			if err := json.Unmarshal([]byte(settings), to); err != nil {
 				return Config{}, fmt.Errorf("settings of MTA config %s: %w", c.ID, err)
 			}
-			c.SMTP.HasPassword = hasPassword
+		}
+		c.SMTP.HasPassword = hasPassword && c.Type == SMTP
+		c.SES.HasSecret = hasPassword && c.Type == SES
+		if m := c.SMTP.BounceMailbox; m != nil {
+			m.HasPassword = hasBouncePassword
 		}
 		if err := json.Unmarshal([]byte(caps), &c.Caps); err != nil {
 			return Config{}, fmt.Errorf("caps of MTA config %s: %w", c.ID, err)

@@ -29,6 +29,7 @@ type Result struct {
 	Code       int       // of the SMTP reply; 0: none
 	Enhanced   string
 	Error      string // the server's text or our own; at most 1 KB
+	ProviderID string // the id that a provider gave to the message when it accepted it; empty: none
 }
 
 // Commit stores results and intents in one transaction. It returns the messages whose attempts may
@@ -232,6 +233,7 @@ func settleOf(b *sqldb.Batch, tx *sqldb.DB, tenant id.Tenant, results []Result, 
 	if len(others) > 0 {
 		settleOthers(b, tx, tenant, others, tried, onSettled)
 	}
+	queueProviderIDs(b, tx, tenant, results)
 }
 
 // settleDelivered stores delivered messages that have no note.

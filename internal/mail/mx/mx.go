@@ -8,7 +8,6 @@ package mx
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net"
 	"slices"
 	"strings"
@@ -51,32 +50,14 @@ const Null = "."
 // Lookup looks up the mail servers of a domain. A domain that does not exist is a result; an error
 // means that the DNS did not answer.
 func Lookup(ctx context.Context, r Resolver, domain string) (Answer, error) {
-	domain = strings.ToLower(strings.TrimSuffix(domain, "."))
-	if !canBePublic(domain) {
-		return Answer{}, nil
-	}
-	ctx, cancel := context.WithTimeout(ctx, timeout)
-	defer cancel()
-	name := domain + "." // absolute, so that the machine's search domains are not appended
-	records, err := r.LookupMX(ctx, name)
-	hosts := sorted(records)
-	if len(hosts) == 0 {
-		if err != nil && !isNotFound(err) {
-			return Answer{}, fmt.Errorf("look up MX: %w", err)
-		}
-		_, err := r.LookupHost(ctx, name)
-		switch {
-		case err == nil:
-			return Answer{domain, Classify(domain, []string{domain})}, nil
-		case isNotFound(err):
-			return Answer{}, nil
-		}
-		return Answer{}, fmt.Errorf("look up the address: %w", err)
-	}
-	if hosts[0] == Null {
+	s, err := LookupServers(ctx, r, domain)
+	switch {
+	case err != nil || s.Missing:
+		return Answer{}, err
+	case s.Null:
 		return Answer{Null, Other}, nil
 	}
-	return Answer{hosts[0], Classify(domain, hosts)}, nil
+	return Answer{s.Hosts[0].Name, s.Provider}, nil
 }
 
 func isNotFound(err error) bool {
@@ -85,10 +66,10 @@ func isNotFound(err error) bool {
 }
 
 // sorted returns the hosts in order of preference. The null record counts only if it is the only one.
-func sorted(records []*net.MX) []string {
+func sorted(records []*net.MX) []Host {
 	records = slices.DeleteFunc(slices.Clone(records), func(m *net.MX) bool { return m == nil || m.Host == "" || len(m.Host) > 255 })
 	if len(records) == 1 && records[0].Host == Null {
-		return []string{Null}
+		return []Host{{Name: Null}}
 	}
 	slices.SortFunc(records, func(a, b *net.MX) int {
 		if a.Pref != b.Pref {
@@ -96,10 +77,10 @@ func sorted(records []*net.MX) []string {
 		}
 		return strings.Compare(strings.ToLower(a.Host), strings.ToLower(b.Host))
 	})
-	hosts := make([]string, 0, len(records))
+	hosts := make([]Host, 0, len(records))
 	for _, m := range records {
 		if h := strings.ToLower(strings.TrimSuffix(m.Host, ".")); h != "" {
-			hosts = append(hosts, h)
+			hosts = append(hosts, Host{h, m.Pref})
 		}
 	}
 	return hosts

@@ -14,15 +14,23 @@ import (
 	"github.com/packetboat/packetboat/internal/netguard"
 )
 
-// TLSMode is when a connection is encrypted. Certificates are always verified against Config.Host,
-// and TLS is at least 1.2.
+// TLSMode is when a connection is encrypted, and whether the certificate must be valid for
+// Config.Host. TLS is at least 1.2.
 type TLSMode string
 
 // The modes, spelled as in the settings of a lane.
 const (
 	None     TLSMode = "none"
-	StartTLS TLSMode = "starttls" // STARTTLS after EHLO; without it the connection fails
-	Implicit TLSMode = "implicit" // TLS from the first byte
+	StartTLS TLSMode = "starttls" // STARTTLS after EHLO, with a valid certificate; without it the connection fails
+	Implicit TLSMode = "implicit" // TLS from the first byte, with a valid certificate
+)
+
+// The modes for the servers of recipients' domains, which often have certificates for other names.
+// Any certificate is accepted; without one that is checked, encryption protects only from those who
+// listen (RFC 7435). A login is never sent in these modes.
+const (
+	Opportunistic TLSMode = "opportunistic" // STARTTLS if the server offers it
+	Required      TLSMode = "required"      // STARTTLS; without it the connection fails
 )
 
 // AuthMode is a way to log in.
@@ -90,7 +98,7 @@ func (c Config) Check() error {
 		return errors.New("the port is not between 1 and 65535")
 	case c.HELO != "" && !plainWord(c.HELO):
 		return errors.New("the HELO name is not a name")
-	case c.TLS != "" && c.TLS != None && c.TLS != StartTLS && c.TLS != Implicit:
+	case c.TLS != "" && c.TLS != None && c.TLS != StartTLS && c.TLS != Implicit && c.TLS != Opportunistic && c.TLS != Required:
 		return fmt.Errorf("unknown TLS mode %q", string(c.TLS))
 	}
 	switch c.Auth {
@@ -104,7 +112,7 @@ func (c Config) Check() error {
 	case c.Username == "" || strings.ContainsRune(c.Username+c.Password, 0):
 		return errors.New("a login needs a user name, and no NUL in it or in the password")
 	case !c.encrypted() && !netguard.IsLoopback(c.Host):
-		return errors.New("a login without TLS goes to loopback hosts only")
+		return errors.New("a login without verified TLS goes to loopback hosts only")
 	}
 	return nil
 }

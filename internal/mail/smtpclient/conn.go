@@ -97,9 +97,9 @@ func (c *Conn) Quit() error {
 	return c.Close()
 }
 
-// alive reports whether an idle connection is still open and has received nothing. A server that
+// Alive reports whether an idle connection is still open and has received nothing. A server that
 // ended it has closed it or sent 421.
-func (c *Conn) alive() bool {
+func (c *Conn) Alive() bool {
 	if !c.Usable() || c.br.Buffered() > 0 {
 		return false
 	}

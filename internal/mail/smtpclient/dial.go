@@ -96,7 +96,7 @@ func (c *Conn) greet(ctx context.Context, cfg Config) error {
 	if err := c.hello(name); err != nil {
 		return err
 	}
-	if cfg.TLS == StartTLS {
+	if cfg.TLS == StartTLS || cfg.TLS == Required || cfg.TLS == Opportunistic && c.ext.startTLS {
 		if err := c.startTLS(ctx, cfg, name); err != nil {
 			return err
 		}
@@ -191,12 +191,15 @@ func (c *Conn) startTLS(ctx context.Context, cfg Config, name string) error {
 	return c.hello(name)
 }
 
-// encrypt performs the handshake and verifies the server's certificate.
+// encrypt performs the handshake and verifies the server's certificate, if the mode requires a valid
+// one.
 func (c *Conn) encrypt(ctx context.Context, cfg Config) error {
 	tc := tls.Client(c.raw, &tls.Config{
 		ServerName: strings.TrimSuffix(strings.Trim(cfg.Host, "[]"), "."),
 		MinVersion: tls.VersionTLS12,
 		RootCAs:    cfg.RootCAs,
+
+		InsecureSkipVerify: !cfg.encrypted(), // Opportunistic and Required
 	})
 	err := c.raw.SetDeadline(time.Now().Add(c.timeout.Command))
 	if err == nil {

@@ -96,7 +96,7 @@ func (p *Pool) takeIdle() (*Conn, chan *Conn, error) {
 			return last.c, nil, nil
 		}
 		p.mu.Unlock()
-		alive := last.c.alive()
+		alive := last.c.Alive()
 		p.mu.Lock()
 		if alive {
 			return last.c, nil, nil
