@@ -97,9 +97,19 @@ func (s Span) After(t time.Time) time.Time {
 	case Hour:
 		return t.Add(time.Duration(s.Amount) * time.Hour)
 	case Day:
-		return t.AddDate(0, 0, s.Amount)
+		return addDays(t, s.Amount)
 	}
-	return t.AddDate(0, 0, 7*s.Amount)
+	return addDays(t, 7*s.Amount)
+}
+
+// addDays returns the time some days after t at which the clock in the zone of t shows the same, as
+// moment defines it.
+func addDays(t time.Time, days int) time.Time {
+	if days == 0 {
+		return t
+	}
+	shown := clockOf(t)
+	return moment(t, days, shown.Sub(shown.Truncate(24*time.Hour)), t.Location())
 }
 
 // Offset is a distance from a date.

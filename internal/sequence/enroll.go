@@ -48,6 +48,11 @@ func EnrollAll(ctx context.Context, tx *sqldb.DB, s Sequence, list []Candidate, 
 	for i, c := range list {
 		ids[i] = c.Contact
 	}
+	if len(s.pending) > 0 {
+		if err := s.settleContacts(ctx, tx, ids, now); err != nil {
+			return nil, err
+		}
+	}
 	earlier, err := pastOf(ctx, tx, s, ids)
 	if err != nil {
 		return nil, err
@@ -79,11 +84,11 @@ func EnrollAll(ctx context.Context, tx *sqldb.DB, s Sequence, list []Candidate, 
 		return results, nil
 	}
 	rows, err := tx.Query(ctx, `
-		INSERT INTO enrollment (tenant_id, id, sequence_id, contact_id, number, trigger_data, status, node_id, due_at, timer_at, entered_at, node_entered_at)
-		SELECT h.tenant_id, v.id, `+tx.Param(2, "UUID")+`, v.contact_id, v.number, v.trigger_data, 'active', `+tx.Param(3, "TEXT")+`,
+		INSERT INTO enrollment (tenant_id, id, sequence_id, contact_id, number, trigger_data, status, node_id, visits, epoch, due_at, timer_at, entered_at, node_entered_at)
+		SELECT h.tenant_id, v.id, `+tx.Param(2, "UUID")+`, v.contact_id, v.number, v.trigger_data, 'active', `+tx.Param(3, "TEXT")+`, `+tx.Param(5, "JSONB")+`, `+tx.Param(6, "INTEGER")+`,
 			`+tx.Param(4, "BIGINT")+`, `+tx.Param(4, "BIGINT")+`, `+tx.Param(4, "BIGINT")+`, `+tx.Param(4, "BIGINT")+`
-		FROM `+tx.Home(1)+` CROSS JOIN `+t.As("v", 5)+`
-		WHERE true ON CONFLICT DO NOTHING RETURNING id, contact_id`, t.Args(s.Tenant, s.ID, s.Graph.Entry, sqldb.Micros(now))...)
+		FROM `+tx.Home(1)+` CROSS JOIN `+t.As("v", 7)+`
+		WHERE true ON CONFLICT DO NOTHING RETURNING id, contact_id`, t.Args(s.Tenant, s.ID, s.Graph.Entry, sqldb.Micros(now), `{"`+s.Graph.Entry+`":1}`, s.Epoch)...)
 	added := map[id.Contact]bool{}
 	var entries []journal.Entry
 	err = sqldb.Each(rows, err, func(scan func(...any) error) error {

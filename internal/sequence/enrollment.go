@@ -2,6 +2,7 @@ package sequence
 
 import (
 	"context"
+	"database/sql"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -81,6 +82,8 @@ type Enrollment struct {
 	EnteredAt     time.Time
 	NodeEnteredAt *time.Time
 	ExitedAt      *time.Time
+	Left          *time.Duration // of its wait, while the sequence is paused
+	Epoch         int            // the last change of the sequence that it has followed
 }
 
 // Outcome is the result of an enrollment in one word.
@@ -101,15 +104,19 @@ func (e Enrollment) Outcome() string {
 }
 
 const enrollmentColumns = `id, sequence_id, contact_id, status, exit_reason, node_id, arrived, met, converted, wait_event, number, visits, trigger_data,
-	due_at, timer_at, entered_at, node_entered_at, exited_at`
+	due_at, timer_at, entered_at, node_entered_at, exited_at, left_at, epoch`
 
 func scanEnrollment(tenant id.Tenant) func(row func(...any) error) (Enrollment, error) {
 	return func(row func(...any) error) (Enrollment, error) {
 		e := Enrollment{Tenant: tenant}
 		var trigger string
+		var left sql.NullInt64
 		err := row(&e.ID, &e.Sequence, &e.Contact, sqldb.ToText(&e.Status), sqldb.ToText(&e.Reason), sqldb.ToText(&e.Node), &e.Arrived, &e.Met, &e.Converted,
 			sqldb.ToText(&e.WaitEvent), &e.Number, sqldb.ToNonEmptyJSON(&e.Visits), sqldb.ToText(&trigger),
-			sqldb.ToNullTime(&e.DueAt), sqldb.ToNullTime(&e.TimerAt), sqldb.ToTime(&e.EnteredAt), sqldb.ToNullTime(&e.NodeEnteredAt), sqldb.ToNullTime(&e.ExitedAt))
+			sqldb.ToNullTime(&e.DueAt), sqldb.ToNullTime(&e.TimerAt), sqldb.ToTime(&e.EnteredAt), sqldb.ToNullTime(&e.NodeEnteredAt), sqldb.ToNullTime(&e.ExitedAt), &left, &e.Epoch)
+		if left.Valid {
+			e.Left = new(time.Duration(left.Int64) * time.Microsecond)
+		}
 		if trigger != "" {
 			e.Trigger = json.RawMessage(trigger)
 		}
@@ -121,6 +128,9 @@ func scanEnrollment(tenant id.Tenant) func(row func(...any) error) (Enrollment, 
 func OfContact(ctx context.Context, db *sqldb.DB, tenant id.Tenant, contact id.Contact) ([]Enrollment, error) {
 	rows, err := db.Query(ctx, `SELECT `+enrollmentColumns+` FROM enrollment WHERE tenant_id = $1 AND contact_id = $2 ORDER BY entered_at DESC, id DESC`, tenant, contact)
 	list, err := sqldb.Collect(rows, err, scanEnrollment(tenant))
+	if err == nil {
+		err = settleRead(ctx, db, tenant, list)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("list the enrollments of a contact: %w", err)
 	}
@@ -138,10 +148,38 @@ type EnrollmentQuery struct {
 // Enrollments returns a page of a sequence's enrollments, the newest first, and whether there are
 // more.
 func Enrollments(ctx context.Context, db *sqldb.DB, tenant id.Tenant, seq id.Sequence, q EnrollmentQuery) ([]Enrollment, bool, error) {
-	where, args := ``, []any{tenant, seq, q.Limit + 1}
+	s, err := Load(ctx, db, tenant, seq)
+	if err != nil {
+		return nil, false, err
+	}
+	var list []Enrollment
+	for len(list) <= q.Limit {
+		page, err := s.page(ctx, db, q)
+		if err != nil {
+			return nil, false, fmt.Errorf("list enrollments: %w", err)
+		}
+		for _, e := range page {
+			if s.Settle(&e) && (len(q.Statuses) > 0 && !slices.Contains(q.Statuses, e.Status) || q.Node != "" && q.Node != e.Node) {
+				continue
+			}
+			list = append(list, e)
+		}
+		if len(page) <= q.Limit {
+			break
+		}
+		q.Before = page[len(page)-1].ID
+	}
+	more := len(list) > q.Limit
+	return list[:min(len(list), q.Limit)], more, nil
+}
+
+// page returns up to one more than the limit of the enrollments that a query selects, and of those
+// that may be selected when they have followed the changes of the sequence.
+func (s Sequence) page(ctx context.Context, db *sqldb.DB, q EnrollmentQuery) ([]Enrollment, error) {
+	where, args := ``, []any{s.Tenant, s.ID, q.Limit + 1}
 	if len(q.Statuses) > 0 {
-		args = append(args, sqldb.List(db, q.Statuses))
-		where += ` AND status` + db.In(len(args))
+		condition, more := s.selects(db, q.Statuses, len(args)+1)
+		where, args = where+` AND `+condition, append(args, more...)
 	}
 	if q.Node != "" {
 		args = append(args, q.Node)
@@ -152,22 +190,17 @@ func Enrollments(ctx context.Context, db *sqldb.DB, tenant id.Tenant, seq id.Seq
 		where += fmt.Sprintf(` AND id < $%d`, len(args))
 	}
 	rows, err := db.Query(ctx, `SELECT `+enrollmentColumns+` FROM enrollment WHERE tenant_id = $1 AND sequence_id = $2`+where+` ORDER BY id DESC LIMIT $3`, args...)
-	list, err := sqldb.Collect(rows, err, scanEnrollment(tenant))
-	if err != nil {
-		return nil, false, fmt.Errorf("list enrollments: %w", err)
-	}
-	more := len(list) > q.Limit
-	return list[:min(len(list), q.Limit)], more, nil
+	return sqldb.Collect(rows, err, scanEnrollment(s.Tenant))
 }
 
 // ExitOne ends one enrollment by hand.
 func ExitOne(ctx context.Context, db *sqldb.DB, tenant id.Tenant, seq id.Sequence, enrollment id.Enrollment, now time.Time) (Enrollment, error) {
 	var e Enrollment
 	err := db.InTx(ctx, func(tx *sqldb.DB) error {
-		if _, err := Load(ctx, tx, tenant, seq); err != nil {
+		s, err := Load(ctx, tx, tenant, seq)
+		if err != nil {
 			return err
 		}
-		var err error
 		e, err = scanEnrollment(tenant)(tx.QueryRow(ctx, `SELECT `+enrollmentColumns+` FROM enrollment
 			WHERE tenant_id = $1 AND sequence_id = $2 AND id = $3`+tx.ForUpdate(), tenant, seq, enrollment).Scan)
 		if errors.Is(err, sqldb.ErrNoRows) {
@@ -176,7 +209,7 @@ func ExitOne(ctx context.Context, db *sqldb.DB, tenant id.Tenant, seq id.Sequenc
 		if err != nil {
 			return err
 		}
-		if e.Status != InProgress && e.Status != Waiting {
+		if s.Settle(&e); e.Status != InProgress && e.Status != Waiting {
 			return ErrTransition.Sayf("the enrollment has ended")
 		}
 		e.Finish(Exited, ReasonManual, now)
@@ -191,7 +224,7 @@ func ExitOne(ctx context.Context, db *sqldb.DB, tenant id.Tenant, seq id.Sequenc
 // Finish ends the enrollment.
 func (e *Enrollment) Finish(status EnrollmentStatus, reason Reason, now time.Time) {
 	e.Status, e.Reason, e.ExitedAt = status, reason, new(now.UTC().Truncate(time.Microsecond))
-	e.Node, e.Arrived, e.Met, e.WaitEvent, e.DueAt, e.TimerAt, e.NodeEnteredAt = "", false, false, "", nil, nil, nil
+	e.Node, e.Arrived, e.Met, e.WaitEvent, e.DueAt, e.TimerAt, e.NodeEnteredAt, e.Left = "", false, false, "", nil, nil, nil, nil
 }
 
 // ExitContacts ends the enrollments of contacts in one sequence, or in all if seq is zero, and
@@ -211,19 +244,9 @@ func ExitContacts(ctx context.Context, db *sqldb.DB, tenant id.Tenant, seq id.Se
 	return gone, nil
 }
 
-// exitAll ends all enrollments of a sequence.
-func exitAll(ctx context.Context, tx *sqldb.DB, s Sequence, reason Reason, now time.Time) error {
-	return exitWhere(ctx, tx, s.Tenant, ` AND sequence_id = $2`, []any{s.Tenant, s.ID}, reason, now, nil)
-}
-
-// exitAt ends the enrollments at some nodes of a sequence.
-func exitAt(ctx context.Context, tx *sqldb.DB, s Sequence, nodes []string, now time.Time) error {
-	return exitWhere(ctx, tx, s.Tenant, ` AND sequence_id = $2 AND node_id`+tx.In(3), []any{s.Tenant, s.ID, sqldb.List(tx, nodes)}, ReasonNodeRemoved, now, nil)
-}
-
 // countAt counts the enrollments at some nodes.
 func countAt(ctx context.Context, db *sqldb.DB, s Sequence, nodes []string) (int, error) {
-	if len(nodes) == 0 {
+	if len(nodes) == 0 || s.Status == Draft { // nobody is in a draft
 		return 0, nil
 	}
 	var n int

@@ -231,6 +231,9 @@ func LoadReport(ctx context.Context, db *sqldb.DB, s Sequence) (Report, error) {
 	if err != nil {
 		return Report{}, fmt.Errorf("count contacts at nodes: %w", err)
 	}
+	if s.Status == Archived || s.Status == Draft { // they have yet to follow the end of the sequence
+		r.Active, r.Exited, at = 0, r.Exited+r.Active, nil
+	}
 	for _, n := range s.Graph.Nodes {
 		r.Nodes = append(r.Nodes, NodeReport{Node: n, Send: sends[n.ID], Waiting: at[n.ID], NodeCount: all[n.ID]})
 	}

@@ -66,8 +66,11 @@ type Sequence struct {
 	Graph        Graph
 	ActivatedAt  *time.Time // first; nil: never
 	PausedAt     *time.Time // nil: it is not paused
+	Epoch        int        // number of the last change that concerned all contacts in it
 	CreatedAt    time.Time
 	UpdatedAt    time.Time
+
+	pending []pendingChange // that some enrollments have yet to follow
 }
 
 // Limits of sequences.

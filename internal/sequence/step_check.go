@@ -262,14 +262,14 @@ func named(field string, err error) error {
 	return fmt.Errorf("%s: %w", field, err)
 }
 
-// clock returns a time of day as hours and minutes; 24:00 is 24, 0.
-func clock(text string) (hour, minute int) {
+// clock returns a time of day such as 09:00, or 24:00, as the time since midnight.
+func clock(text string) time.Duration {
 	if text == "24:00" {
-		return 24, 0
+		return 24 * time.Hour
 	}
 	t, err := time.Parse("15:04", text)
 	if err != nil {
-		return 0, 0
+		return 0
 	}
-	return t.Hour(), t.Minute()
+	return time.Duration(t.Hour())*time.Hour + time.Duration(t.Minute())*time.Minute
 }

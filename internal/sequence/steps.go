@@ -77,7 +77,7 @@ func (s *Steps) Pass(seq id.Sequence, from, to string) {
 // the last statement of the transaction, since it appends to the journal.
 func SaveSteps(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, steps Steps, now time.Time) error {
 	t := tx.Table("id UUID", "status TEXT", "exit_reason TEXT", "node_id TEXT", "arrived BOOLEAN", "met BOOLEAN", "converted BOOLEAN", "wait_event TEXT",
-		"visits JSONB", "due_at BIGINT", "timer_at BIGINT", "node_entered_at BIGINT", "exited_at BIGINT")
+		"visits JSONB", "due_at BIGINT", "timer_at BIGINT", "node_entered_at BIGINT", "exited_at BIGINT", "left_at BIGINT", "epoch INTEGER")
 	if steps.counts == nil {
 		steps.counts = counts{}
 	}
@@ -91,7 +91,7 @@ func SaveSteps(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, steps Steps,
 			visits = []byte("{}")
 		}
 		t.Add(e.ID, e.Status, sqldb.Null(e.Reason), sqldb.Null(e.Node), e.Arrived, e.Met, e.Converted, sqldb.Null(e.WaitEvent), string(visits),
-			sqldb.NullMicros(e.DueAt), sqldb.NullMicros(e.TimerAt), sqldb.NullMicros(e.NodeEnteredAt), sqldb.NullMicros(e.ExitedAt))
+			sqldb.NullMicros(e.DueAt), sqldb.NullMicros(e.TimerAt), sqldb.NullMicros(e.NodeEnteredAt), sqldb.NullMicros(e.ExitedAt), micros(e.Left), e.Epoch)
 		if e.ExitedAt != nil {
 			ended = append(ended, e)
 			steps.counts.ended(e)
@@ -101,7 +101,7 @@ func SaveSteps(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, steps Steps,
 		_, err := tx.Exec(ctx, `
 			UPDATE enrollment SET status = v.status, exit_reason = v.exit_reason, node_id = v.node_id, arrived = v.arrived, met = v.met, converted = v.converted,
 				wait_event = v.wait_event, visits = v.visits, due_at = v.due_at, timer_at = v.timer_at,
-				node_entered_at = v.node_entered_at, exited_at = v.exited_at
+				node_entered_at = v.node_entered_at, exited_at = v.exited_at, left_at = v.left_at, epoch = v.epoch
 			FROM `+t.As("v", 2)+` WHERE enrollment.tenant_id = $1 AND enrollment.id = v.id`, t.Args(tenant)...)
 		if err != nil {
 			return fmt.Errorf("store steps: %w", err)
@@ -111,4 +111,11 @@ func SaveSteps(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, steps Steps,
 		return err
 	}
 	return journal.Append(ctx, tx, endings(ended, now)...)
+}
+
+func micros(d *time.Duration) any {
+	if d == nil {
+		return nil
+	}
+	return d.Microseconds()
 }

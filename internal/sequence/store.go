@@ -17,16 +17,16 @@ import (
 )
 
 // head are the columns of a sequence without its graph.
-const head = `id, revision, name, status, allow_reentry, entry_trigger, exits, activated_at, paused_at, created_at, updated_at`
+const head = `id, revision, name, status, allow_reentry, entry_trigger, exits, activated_at, paused_at, created_at, updated_at, epoch, pending`
 
 // scanSequence reads head, and the columns for extra.
 func scanSequence(tenant id.Tenant, extra ...any) func(row func(...any) error) (Sequence, error) {
 	return func(row func(...any) error) (Sequence, error) {
 		s := Sequence{Tenant: tenant, Graph: Graph{Nodes: []Node{}, Edges: []Edge{}}}
-		var trigger, exits sql.NullString
+		var trigger, exits, pending sql.NullString
 		err := row(append([]any{
 			&s.ID, &s.Revision, &s.Name, sqldb.ToText(&s.Status), &s.AllowReentry, &trigger, &exits,
-			sqldb.ToNullTime(&s.ActivatedAt), sqldb.ToNullTime(&s.PausedAt), sqldb.ToTime(&s.CreatedAt), sqldb.ToTime(&s.UpdatedAt),
+			sqldb.ToNullTime(&s.ActivatedAt), sqldb.ToNullTime(&s.PausedAt), sqldb.ToTime(&s.CreatedAt), sqldb.ToTime(&s.UpdatedAt), &s.Epoch, &pending,
 		}, extra...)...)
 		if err != nil {
 			return s, err
@@ -36,6 +36,9 @@ func scanSequence(tenant id.Tenant, extra ...any) func(row func(...any) error) (
 		}
 		if exits.Valid {
 			err = errors.Join(err, json.Unmarshal([]byte(exits.String), &s.Exits))
+		}
+		if pending.Valid {
+			err = errors.Join(err, json.Unmarshal([]byte(pending.String), &s.pending))
 		}
 		if err != nil {
 			return s, fmt.Errorf("sequence %s: %w", s.ID, err)
@@ -137,8 +140,8 @@ func (s Sequence) insert(ctx context.Context, tx *sqldb.DB) error {
 		return err
 	}
 	_, err = tx.Exec(ctx, `
-		INSERT INTO sequence (tenant_id, id, revision, created_at, updated_at, activated_at, paused_at, name, status, allow_reentry, entry_trigger, exits, graph)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`,
+		INSERT INTO sequence (tenant_id, id, revision, created_at, updated_at, activated_at, paused_at, name, status, allow_reentry, entry_trigger, exits, graph, epoch, pending)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)`,
 		append([]any{s.Tenant, s.ID, s.Revision, sqldb.Micros(s.CreatedAt)}, values...)...)
 	return err
 }
@@ -155,10 +158,11 @@ func (s Sequence) values() ([]any, error) {
 	trigger, err := encode(s.Trigger, s.Trigger == nil)
 	exits, err2 := encode(s.Exits, s.Exits == nil)
 	graph, err3 := encode(s.Graph, false)
+	pending, err4 := encode(s.pending, len(s.pending) == 0)
 	return []any{
 		sqldb.Micros(s.UpdatedAt), sqldb.NullMicros(s.ActivatedAt), sqldb.NullMicros(s.PausedAt), s.Name, s.Status, s.AllowReentry,
-		trigger, exits, graph,
-	}, errors.Join(err, err2, err3)
+		trigger, exits, graph, s.Epoch, pending,
+	}, errors.Join(err, err2, err3, err4)
 }
 
 // write stores the changed sequence as its next revision.
@@ -171,7 +175,8 @@ func (s *Sequence) write(ctx context.Context, tx *sqldb.DB, now time.Time) error
 	}
 	_, err = tx.Exec(ctx, `
 		UPDATE sequence SET revision = $3, updated_at = $4, activated_at = $5, paused_at = $6, name = $7, status = $8,
-			allow_reentry = $9, entry_trigger = $10, exits = $11, graph = $12
+			allow_reentry = $9, entry_trigger = $10, exits = $11, graph = $12,
+			epoch = $13, pending = $14, pending_after = CASE WHEN epoch = $13 THEN pending_after ELSE NULL END
 		WHERE tenant_id = $1 AND id = $2`, append([]any{s.Tenant, s.ID, s.Revision}, values...)...)
 	return err
 }
@@ -301,7 +306,7 @@ func SetGraph(ctx context.Context, db *sqldb.DB, tenant id.Tenant, seq id.Sequen
 			return ErrGraph.Sayf("the graph is not valid: %s", describe(r.Issues)).With(Issues{r.Issues})
 		}
 		if r.Leaving > 0 {
-			if err := exitAt(ctx, tx, s, gone, now); err != nil {
+			if err := s.pend(tx, pendingChange{Kind: removing, At: now, Nodes: gone}); err != nil {
 				return err
 			}
 		}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/packetboat/packetboat/internal/fault"
 	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/rule"
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
@@ -65,11 +66,7 @@ func Pause(ctx context.Context, db *sqldb.DB, tenant id.Tenant, seq id.Sequence,
 			return err
 		}
 		s.Status, s.PausedAt = Paused, new(now.UTC().Truncate(time.Microsecond))
-		_, err := tx.Exec(ctx, `
-			UPDATE enrollment SET status = 'paused', due_at = NULL, timer_at = NULL,
-				left_at = COALESCE(timer_at, due_at, $3) - CAST($3 AS BIGINT)
-			WHERE tenant_id = $1 AND sequence_id = $2 AND status = 'active'`, tenant, seq, sqldb.Micros(now))
-		return err
+		return s.pend(tx, pendingChange{Kind: pausing, At: now})
 	})
 }
 
@@ -92,35 +89,23 @@ func Resume(ctx context.Context, db *sqldb.DB, tenant id.Tenant, seq id.Sequence
 			return err
 		}
 		s.Status, s.PausedAt = Active, nil
-		return resumeEnrollments(ctx, tx, *s, now)
+		open, err := s.open(ctx, tx)
+		if err != nil {
+			return err
+		}
+		change := pendingChange{Kind: resuming, At: now, Look: Compile(*s, rule.Env{}).watches()}
+		if open > 1 { // a single contact continues at once
+			change.Spread = resumeSpread - resumeSpread/time.Duration(open)
+		}
+		return s.pend(tx, change)
 	})
 }
 
-// resumeEnrollments makes paused enrollments active, and those that engine/flow set aside because they
-// began while the sequence was being paused. Those with time left continue their wait; the others are
-// spread by their place in the order of ids.
-func resumeEnrollments(ctx context.Context, tx *sqldb.DB, s Sequence, now time.Time) error {
-	at := sqldb.Micros(now)
-	var overdue int
-	err := tx.QueryRow(ctx, `
-		SELECT COUNT(*) FROM enrollment WHERE tenant_id = $1 AND sequence_id = $2 AND exited_at IS NULL AND due_at IS NULL AND COALESCE(left_at, 0) <= 0`,
-		s.Tenant, s.ID).Scan(&overdue)
-	if err != nil {
-		return err
-	}
-	step := int64(0)
-	if overdue > 1 {
-		step = resumeSpread.Microseconds() / int64(overdue-1)
-	}
-	_, err = tx.Exec(ctx, `
-		UPDATE enrollment SET status = 'active', left_at = NULL,
-			due_at = CAST($3 AS BIGINT) + CASE WHEN e.left_at > 0 THEN e.left_at ELSE (e.place - 1) * CAST($4 AS BIGINT) END,
-			timer_at = CAST($3 AS BIGINT) + CASE WHEN e.left_at > 0 THEN e.left_at ELSE (e.place - 1) * CAST($4 AS BIGINT) END
-		FROM (SELECT id AS enrollment_id, left_at, row_number() OVER (PARTITION BY COALESCE(left_at, 0) > 0 ORDER BY id) AS place FROM enrollment
-			WHERE tenant_id = $1 AND sequence_id = $2 AND exited_at IS NULL AND due_at IS NULL) AS e
-		WHERE tenant_id = $1 AND id = e.enrollment_id`, s.Tenant, s.ID, at, step)
-	tx.Notify(Wake)
-	return err
+// open returns how many contacts are in the sequence.
+func (s Sequence) open(ctx context.Context, db *sqldb.DB) (int, error) {
+	all, err := Counts(ctx, db, s.Tenant, s.ID)
+	n := all[""]
+	return n.Entered - n.Completed - n.Exited - n.Failed, err
 }
 
 // Archive ends a sequence for all contacts in it.
@@ -130,7 +115,7 @@ func Archive(ctx context.Context, db *sqldb.DB, tenant id.Tenant, seq id.Sequenc
 			return err
 		}
 		s.Status, s.PausedAt = Archived, nil
-		return exitAll(ctx, tx, *s, ReasonArchived, now)
+		return s.pend(tx, pendingChange{Kind: archiving, At: now})
 	})
 }
 
@@ -155,6 +140,7 @@ func Duplicate(ctx context.Context, db *sqldb.DB, tenant id.Tenant, seq id.Seque
 			return err
 		}
 		s.ID, s.Revision, s.Status, s.ActivatedAt, s.PausedAt, s.CreatedAt, s.UpdatedAt = id.New[id.Sequence](), 1, Draft, nil, nil, now, now
+		s.Epoch, s.pending = 0, nil
 		if s.Name += " (copy)"; len([]rune(s.Name)) > maxName {
 			s.Name = string([]rune(s.Name)[:maxName])
 		}

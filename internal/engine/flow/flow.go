@@ -41,6 +41,16 @@ func (e *Engine) Run(ctx context.Context) error {
 // be more.
 func (e *Engine) Tick(ctx context.Context) (more bool, err error) {
 	e.providers.DB, e.providers.Now = e.DB, e.Now
+	unsettled, err := sequence.ListUnsettled(ctx, e.DB)
+	if err != nil {
+		return false, err
+	}
+	for _, u := range unsettled {
+		if err := sequence.SettleSome(ctx, e.DB, u.Tenant, u.Sequence, e.batchSize(), e.Now()); err != nil {
+			return false, err
+		}
+	}
+	more = len(unsettled) > 0
 	tenants, err := sequence.DueTenants(ctx, e.DB, e.Now())
 	if err != nil {
 		return false, err
@@ -55,11 +65,14 @@ func (e *Engine) Tick(ctx context.Context) (more bool, err error) {
 	return more, nil
 }
 
+// batchSize is how many enrollments one transaction takes.
+func (e *Engine) batchSize() int { return cmp.Or(e.Batch, 500) }
+
 // batch carries out the steps of a batch of a tenant's enrollments, and returns how many it took.
 func (e *Engine) batch(ctx context.Context, tenant id.Tenant) (n int, err error) {
 	err = e.DB.InTx(ctx, func(tx *sqldb.DB) error {
 		now := e.Now().UTC().Truncate(time.Microsecond)
-		list, err := sequence.Due(ctx, tx, tenant, cmp.Or(e.Batch, 500), now)
+		list, err := sequence.Due(ctx, tx, tenant, e.batchSize(), now)
 		if n = len(list); err != nil || n == 0 {
 			return err
 		}

@@ -114,12 +114,18 @@ func (w *work) reload(ctx context.Context, ids []id.Contact) error {
 // run carries out steps until every enrollment waits or has ended, and stores the result.
 func (w *work) run(ctx context.Context) error {
 	for _, t := range w.all {
+		behind := t.program != nil && t.program.Settle(t.Enrollment)
 		switch {
+		case t.ExitedAt != nil, t.Status == sequence.Waiting: // it followed a change of the sequence
+			t.done = true
+		case behind && !t.Arrived && t.DueAt.After(w.now):
+			t.done = true
 		case t.program == nil, w.people[t.Contact] == nil || w.people[t.Contact].AnonymizedAt != nil:
 			w.end(t, sequence.Exited, sequence.ReasonDeleted)
 		// Enrolled while the sequence was paused or archived by another transaction.
 		case t.program.Status == sequence.Paused: // Resume makes it due
-			t.DueAt, t.TimerAt, t.done = nil, nil, true
+			t.Hold(w.now)
+			t.done = true
 		case t.program.Status != sequence.Active:
 			w.end(t, sequence.Exited, sequence.ReasonArchived)
 		}
