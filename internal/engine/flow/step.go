@@ -36,7 +36,11 @@ func (w *work) step(ctx context.Context, group []*traveler) error {
 		return err
 	case sequence.ExitStep:
 		for _, t := range group {
-			w.end(t, sequence.Exited, sequence.ReasonExitNode)
+			if t.Converted {
+				w.end(t, sequence.Exited, sequence.ReasonGoal)
+			} else {
+				w.end(t, sequence.Exited, sequence.ReasonExitNode)
+			}
 		}
 		return nil
 	case nil:
