@@ -39,8 +39,9 @@ type Activity struct {
 	softRun    int64      // soft bounces in a row without a delivery
 	softSince  *time.Time // the first of them
 	lastSoftAt *time.Time
-	listed     bool   // the address is on the suppression list
-	touch      string // encoded; see Touches
+	clearedAt  *time.Time // when the bounces were last forgotten
+	listed     bool       // the address is on the suppression list
+	touch      string     // encoded; see Touches
 }
 
 // Deliverability rates how well mail reaches a contact.
@@ -107,8 +108,8 @@ func (a *Activity) deliverability(s Status, now time.Time) (Deliverability, stri
 func isAfter(t *time.Time, since time.Time) bool { return t != nil && t.After(since) }
 
 // clearBounces resets the contact's bounce history.
-func (a *Activity) clearBounces() {
-	a.BounceType, a.softRun, a.softSince, a.lastSoftAt = "", 0, nil, nil
+func (a *Activity) clearBounces(now time.Time) {
+	a.BounceType, a.softRun, a.softSince, a.lastSoftAt, a.clearedAt = "", 0, nil, nil, new(micros(now))
 }
 
 // advanceTime sets *t to at unless it is later already.
@@ -123,7 +124,7 @@ var activityColumnTypes = []string{
 	"last_email_opened_at BIGINT", "last_email_clicked_at BIGINT", "last_page_viewed_at BIGINT", "total_emails_sent BIGINT",
 	"total_emails_opened BIGINT", "total_emails_clicked BIGINT", "bounce_type TEXT", "soft_bounces BIGINT",
 	"soft_bounces_since BIGINT", "last_soft_bounce_at BIGINT", "listed BOOLEAN", "deliverability_status TEXT",
-	"deliverability_reason TEXT", "deliverability_updated_at BIGINT",
+	"deliverability_reason TEXT", "deliverability_updated_at BIGINT", "bounces_cleared_at BIGINT",
 }
 
 // activityNames returns the names of the columns of activityColumnTypes, each put into
@@ -179,7 +180,7 @@ func (a *Activity) dest() []any {
 		sqldb.ToNullTime(&a.LastEmailOpenedAt), sqldb.ToNullTime(&a.LastEmailClickedAt), sqldb.ToNullTime(&a.LastPageViewedAt), sqldb.ToInt(&a.TotalEmailsSent),
 		sqldb.ToInt(&a.TotalEmailsOpened), sqldb.ToInt(&a.TotalEmailsClicked), sqldb.ToText(&a.BounceType), sqldb.ToInt(&a.softRun),
 		sqldb.ToNullTime(&a.softSince), sqldb.ToNullTime(&a.lastSoftAt), &a.listed,
-		sqldb.ToText(&a.DeliverabilityStatus), sqldb.ToText(&a.DeliverabilityReason), sqldb.ToTime(&a.DeliverabilityUpdatedAt), sqldb.ToText(&a.touch),
+		sqldb.ToText(&a.DeliverabilityStatus), sqldb.ToText(&a.DeliverabilityReason), sqldb.ToTime(&a.DeliverabilityUpdatedAt), sqldb.ToNullTime(&a.clearedAt), sqldb.ToText(&a.touch),
 	}
 }
 
@@ -189,7 +190,7 @@ func (a *Activity) values() []any {
 		sqldb.NullMicros(a.LastEmailOpenedAt), sqldb.NullMicros(a.LastEmailClickedAt), sqldb.NullMicros(a.LastPageViewedAt), a.TotalEmailsSent,
 		a.TotalEmailsOpened, a.TotalEmailsClicked, sqldb.Null(a.BounceType), a.softRun,
 		sqldb.NullMicros(a.softSince), sqldb.NullMicros(a.lastSoftAt), a.listed, a.DeliverabilityStatus,
-		sqldb.Null(a.DeliverabilityReason), sqldb.Micros(a.DeliverabilityUpdatedAt),
+		sqldb.Null(a.DeliverabilityReason), sqldb.Micros(a.DeliverabilityUpdatedAt), sqldb.NullMicros(a.clearedAt),
 	}
 }
 

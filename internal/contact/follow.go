@@ -17,7 +17,9 @@ import (
 //
 //	email_delivered  {"after_sent": true} where an email_sent came before it;
 //	                 otherwise it counts as the sending too
-//	email_bounced    {"class": "hard" | "soft" | "block"}
+//	email_bounced    {"class": "hard" | "soft" | "block"}; a soft bounce that was
+//	                 reported after the acceptance has {"run": [times]}, the soft
+//	                 bounces in a row up to now, the latest first
 //	email_complained no data
 //	email_opened,    {"classification": "human" | "privacy" | "bot", "first": true}
 //	email_clicked    first: the message's first verified one; without a
@@ -40,11 +42,12 @@ var followedTypes = [...]journal.Type{
 
 // entryData is the data of these entries.
 type entryData struct {
-	Class          string `json:"class"`
-	Classification string `json:"classification"`
-	First          bool   `json:"first"`
-	Withdrawn      bool   `json:"withdrawn"`
-	AfterSent      bool   `json:"after_sent"`
+	Class          string   `json:"class"`
+	Classification string   `json:"classification"`
+	First          bool     `json:"first"`
+	Withdrawn      bool     `json:"withdrawn"`
+	AfterSent      bool     `json:"after_sent"`
+	Run            *[]int64 `json:"run"` // microseconds
 }
 
 func follow(ctx context.Context, tx *sqldb.DB, entries []journal.Entry) error {
@@ -253,7 +256,11 @@ func (a *Activity) applyEvent(t journal.Type, d entryData, at time.Time) Status 
 		}
 		a.BounceType, a.softRun, a.softSince = "", 0, nil
 	case journal.EmailBounced:
-		if a.applyBounce(d.Class, at) {
+		if d.Class == BounceSoft && d.Run != nil {
+			if a.applyRun(*d.Run, at) {
+				return Bounced
+			}
+		} else if a.applyBounce(d.Class, at) {
 			return Bounced
 		}
 	case journal.EmailComplained:
@@ -300,7 +307,27 @@ func (a *Activity) applyBounce(class string, at time.Time) bool {
 	if a.softSince == nil {
 		a.softSince = new(micros(at))
 	}
-	return a.softRun >= softLimit && at.Sub(*a.softSince) >= softSpan
+	return a.failsSoftly(at)
+}
+
+// applyRun applies a soft bounce that was reported after its message had been accepted, and reports
+// whether the contact becomes bounced. The acceptance has ended the run that is stored, so the run is
+// that of the report, without bounces before they were last forgotten. It is empty if a later message
+// was delivered.
+func (a *Activity) applyRun(run []int64, at time.Time) bool {
+	advanceTime(&a.lastSoftAt, at)
+	run = slices.DeleteFunc(run, func(t int64) bool { return a.clearedAt != nil && t <= a.clearedAt.UnixMicro() })
+	if len(run) == 0 {
+		return false
+	}
+	a.BounceType, a.softRun, a.softSince = BounceSoft, int64(len(run)), new(time.UnixMicro(slices.Min(run)).UTC())
+	return a.failsSoftly(time.UnixMicro(slices.Max(run))) // reports may arrive in any order
+}
+
+// failsSoftly reports whether the soft bounces in a row, of which the last was at a time, make a contact
+// bounced.
+func (a *Activity) failsSoftly(last time.Time) bool {
+	return a.softRun >= softLimit && last.Sub(*a.softSince) >= softSpan
 }
 
 func (a *Activity) applyEngagement(t journal.Type, d entryData, at time.Time) {

@@ -130,7 +130,7 @@ func ResetStatus(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.C
 		}
 		from := c.Status
 		c.Status, c.UnsubscribedAt = Active, nil
-		c.clearBounces()
+		c.clearBounces(now)
 		out := []effect{{what: journal.ContactUpdated, data: updatedFields("global_status")}}
 		if from == Unsubscribed {
 			out = append(out, effect{what: journal.SubscriptionChanged, data: globalChange{"global", true}})

@@ -59,7 +59,7 @@ func timelinePage(ctx context.Context, db *sqldb.DB, tenant id.Tenant, contact i
 // followers and counts use.
 var impersonal = map[Type][]string{
 	CustomEvent:         {"type", "source", "deleted"},
-	EmailBounced:        {"class", "category", "code", "enhanced"},
+	EmailBounced:        {"class", "category", "code", "enhanced", "run"},
 	EmailFailed:         {"category", "code", "enhanced"},
 	EmailDeferred:       {"category", "code", "enhanced", "next_attempt_at"},
 	EmailOpened:         {"classification", "first", "withdrawn"},

@@ -2,6 +2,7 @@ package outbox
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"slices"
@@ -51,6 +52,16 @@ type Bounce struct {
 	Refusal // its Class is hard, soft or block
 }
 
+// classSoft is the class of a bounce that may be temporary.
+const classSoft = "soft"
+
+// lateRefusal is the data of the journal entry of a bounce that arrived after the acceptance of its
+// message.
+type lateRefusal struct {
+	Refusal
+	Run *[]int64 `json:"run,omitempty"` // of a soft bounce: see softRuns; microseconds
+}
+
 // RecordBounces moves messages that were accepted to Bounced, and returns how many it moved. A
 // message in another state does not change: its attempt is not settled yet, or it bounced before.
 // If the report of the send is closed, only the journal gets the bounce.
@@ -88,6 +99,7 @@ func RecordBounces(ctx context.Context, db *sqldb.DB, tenant id.Tenant, bounces 
 		}
 		changes, noted := changes{}, newNotes(tx)
 		var late []id.Message
+		var soft []id.Contact // that bounced softly
 		var entries []journal.Entry
 		for _, m := range accepted {
 			b := byID[m.ID]
@@ -95,7 +107,7 @@ func RecordBounces(ctx context.Context, db *sqldb.DB, tenant id.Tenant, bounces 
 				b.At = m.sentAt.Add(time.Microsecond)
 			}
 			e, about := journal.Entry{
-				Tenant: tenant, Type: journal.EmailBounced, Contact: m.Contact, Send: m.Send, Message: m.ID, At: b.At, Data: b.Refusal,
+				Tenant: tenant, Type: journal.EmailBounced, Contact: m.Contact, Send: m.Send, Message: m.ID, At: b.At, Data: lateRefusal{Refusal: b.Refusal},
 			}, true
 			if of[m.Send].Source.Kind == KindSeedCopy {
 				e, about = seedEntry(e, Bounced, b.Class)
@@ -107,6 +119,9 @@ func RecordBounces(ctx context.Context, db *sqldb.DB, tenant id.Tenant, bounces 
 				continue
 			}
 			late = append(late, m.ID)
+			if about && b.Class == classSoft {
+				soft = append(soft, m.Contact)
+			}
 			r := Result{
 				Item: m.Item, State: Bounced, At: b.At, BounceType: b.Class, Category: b.Category, Code: b.Code, Enhanced: b.Enhanced, Error: b.Text,
 			}
@@ -133,6 +148,17 @@ func RecordBounces(ctx context.Context, db *sqldb.DB, tenant id.Tenant, bounces 
 		if err := b.Run(ctx); err != nil {
 			return err
 		}
+		runs, err := softRuns(ctx, tx, tenant, soft)
+		if err != nil {
+			return err
+		}
+		for i, e := range entries {
+			if r, ok := e.Data.(lateRefusal); ok && r.Class == classSoft {
+				run := append([]int64{}, runs[e.Contact]...)
+				r.Run = &run
+				entries[i].Data = r
+			}
+		}
 		return journal.Append(ctx, tx, entries...)
 	})
 	if err != nil {
@@ -158,4 +184,46 @@ func lockAccepted(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, ids []id.
 		return m, err
 	})
 	return list, err
+}
+
+// maxRun is how many soft bounces of a run are counted.
+const maxRun = 20
+
+// softRuns returns the times of the last soft bounces in a row of contacts, the latest message first:
+// those since the last message that was accepted and has not bounced. Refusals for policy neither count
+// nor end a run. Where servers accept mail and report failures later, as relays do, only the messages
+// know the run: each acceptance has ended the one that the contact's activity stores.
+func softRuns(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, contacts []id.Contact) (map[id.Contact][]int64, error) {
+	runs := make(map[id.Contact][]int64, len(contacts))
+	if len(contacts) == 0 {
+		return runs, nil
+	}
+	slices.SortFunc(contacts, id.Compare)
+	rows, err := tx.Query(ctx, `
+		SELECT m.contact_id, m.state, n.bounce_type, n.ended_at FROM outbox m
+			LEFT JOIN outbox_note n ON n.tenant_id = m.tenant_id AND n.message_id = m.id
+		WHERE m.tenant_id = $1 AND m.contact_id`+tx.In(2)+` AND m.state IN ('sent', 'delivered', 'bounced') AND m.sent_at IS NOT NULL
+		ORDER BY m.contact_id, m.sent_at DESC, m.id DESC`, tenant, sqldb.List(tx, slices.Compact(contacts)))
+	ended := map[id.Contact]bool{}
+	err = sqldb.Each(rows, err, func(scan func(...any) error) error {
+		var c id.Contact
+		var state State
+		var class string
+		var at sql.NullInt64
+		if err := scan(&c, sqldb.ToText(&state), sqldb.ToText(&class), &at); err != nil {
+			return err
+		}
+		switch {
+		case ended[c]:
+		case state != Bounced || len(runs[c]) == maxRun:
+			ended[c] = true
+		case class == classSoft:
+			runs[c] = append(runs[c], at.Int64)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("load soft bounces in a row: %w", err)
+	}
+	return runs, nil
 }
