@@ -97,6 +97,10 @@ func (d *documentWriter) document(list []*route) (object, error) {
 		}
 		item[strings.ToLower(rt.method)] = op
 	}
+	webhooks, err := d.describeWebhooks()
+	if err != nil {
+		return nil, fmt.Errorf("describe webhooks: %w", err)
+	}
 	tags := []object{}
 	for _, t := range slices.Sorted(maps.Keys(d.tags)) {
 		tags = append(tags, object{"name": t})
@@ -110,6 +114,7 @@ func (d *documentWriter) document(list []*route) (object, error) {
 		}},
 		"tags":       tags,
 		"paths":      paths,
+		"webhooks":   webhooks,
 		"components": object{"schemas": d.schemas, "headers": sharedHeaders()},
 	}, nil
 }
@@ -381,8 +386,25 @@ func (d *documentWriter) addReferenced(ref string) error {
 		return err
 	}
 	d.schemas[name] = o
-	markNull(o, d.router.schemas.TypeFromRef(ref))
+	t := d.router.schemas.TypeFromRef(ref)
+	if inner := hiddenFields(t); inner != "" {
+		return fmt.Errorf("%s embeds %s, and huma leaves out the fields of types that are not exported: export it", t, inner)
+	}
+	markNull(o, t)
 	return nil
+}
+
+// hiddenFields returns the name of an embedded struct whose fields JSON contains but schemas do not.
+func hiddenFields(t reflect.Type) string {
+	if t == nil || t.Kind() != reflect.Struct {
+		return ""
+	}
+	for f := range t.Fields() {
+		if name, _, _ := strings.Cut(f.Tag.Get("json"), ","); f.Anonymous && !f.IsExported() && f.Type.Kind() == reflect.Struct && f.Type.NumField() > 0 && name == "" {
+			return f.Type.Name()
+		}
+	}
+	return ""
 }
 
 // markNull allows null for fields that may be null where their schema alone does not: a pointer to a type

@@ -49,6 +49,7 @@ type Router struct {
 	mux              *http.ServeMux
 	schemas          Registry
 	routes           []*route
+	webhooks         []Webhook
 	shallow          shallowSchemas
 	responseExamples map[string]json.RawMessage // examples of responses, by operation
 	origin           *http.CrossOriginProtection

@@ -17,6 +17,19 @@ type Answers struct {
 	CustomFields map[string]any          `json:"custom_fields,omitempty"`
 }
 
+// Values returns the answers in one object, as contacts have them: text fields by name, and the custom
+// fields by key under custom_fields if there are any.
+func (a Answers) Values() map[string]any {
+	values := make(map[string]any, len(a.Texts)+1)
+	for name, text := range a.Texts {
+		values[string(name)] = text
+	}
+	if len(a.CustomFields) > 0 {
+		values["custom_fields"] = a.CustomFields
+	}
+	return values
+}
+
 // Given is a consent that a submission gives.
 type Given struct {
 	Binding string `json:"binding"` // as in Field

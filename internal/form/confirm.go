@@ -379,7 +379,7 @@ func (s stored) confirm(ctx context.Context, tx *sqldb.DB, f Form, ip, agent str
 	}
 	return journal.Append(ctx, tx, journal.Entry{
 		Tenant: s.tenant, Type: journal.OptInConfirmed, Name: f.Slug, Contact: s.Contact, At: now,
-		Data: submitted{f.ID, f.Name, s.ID, s.PageURL},
+		Data: Entry{f.ID, f.Name, s.ID, s.PageURL},
 	})
 }
 

@@ -328,12 +328,12 @@ func (s *submission) records(at time.Time, confirmed bool) []consent.Record {
 	return list
 }
 
-// submitted is the data of the journal entries of a submission.
-type submitted struct {
+// Entry is the data of the journal entries of a submission.
+type Entry struct {
 	Form       id.Form           `json:"form_id"`
 	FormName   string            `json:"form_name"`
 	Submission id.FormSubmission `json:"submission_id"`
-	URL        string            `json:"url,omitempty"`
+	URL        string            `json:"url,omitempty"` // of the page with the form
 }
 
 // finish stores the submission and appends it to the journal, with further entries.
@@ -348,7 +348,7 @@ func (s *submission) finish(ctx context.Context, tx *sqldb.DB, further ...journa
 	for _, t := range append([]journal.Type{journal.FormSubmitted}, further...) {
 		entries = append(entries, journal.Entry{
 			Tenant: s.form.Tenant, Type: t, Name: s.form.Slug, Contact: s.contact.ID, At: s.at,
-			Data: submitted{s.form.ID, s.form.Name, s.id, s.in.PageURL},
+			Data: Entry{s.form.ID, s.form.Name, s.id, s.in.PageURL},
 		})
 	}
 	return journal.Append(ctx, tx, entries...)

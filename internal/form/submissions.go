@@ -82,6 +82,32 @@ func Submissions(ctx context.Context, db *sqldb.DB, t id.Tenant, form id.Form, a
 	return list[:limit], &Position{last.At, last.ID}, nil
 }
 
+// AnswersOf returns the answers of submissions. Those of submissions that were erased are empty.
+func AnswersOf(ctx context.Context, db *sqldb.DB, t id.Tenant, list []id.FormSubmission) (map[id.FormSubmission]Answers, error) {
+	found := map[id.FormSubmission]Answers{}
+	if len(list) == 0 {
+		return found, nil
+	}
+	rows, err := db.Query(ctx, `SELECT id, answers FROM form_submission WHERE tenant_id = $1 AND id`+db.In(2), t, sqldb.List(db, list))
+	err = sqldb.Each(rows, err, func(scan func(...any) error) error {
+		var one id.FormSubmission
+		var text string
+		if err := scan(&one, &text); err != nil {
+			return err
+		}
+		var a Answers
+		if err := json.Unmarshal([]byte(text), &a); err != nil {
+			return fmt.Errorf("answers of submission %s: %w", one, err)
+		}
+		found[one] = a
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read the answers of submissions: %w", err)
+	}
+	return found, nil
+}
+
 // spamLasts is how long spam is kept.
 const spamLasts = 30 * 24 * time.Hour
 

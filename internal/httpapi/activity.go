@@ -46,7 +46,7 @@ type listActivityRequest struct {
 
 // feedRow is a row of a contact's activity with its contact.
 type feedRow struct {
-	activityRow
+	ActivityRow
 	Contact feedContact `json:"contact"`
 }
 

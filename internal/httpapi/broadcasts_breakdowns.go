@@ -232,8 +232,8 @@ func (api broadcastsAPI) headAt(ctx context.Context, p auth.Principal, path stri
 	return broadcast.Head(ctx, api.db, p.Tenant, bid)
 }
 
-// groupFigures are the results of a group of recipients.
-type groupFigures struct {
+// GroupFigures are the results of a group of recipients.
+type GroupFigures struct {
 	Recipients   int     `json:"recipients"`
 	Delivered    int     `json:"delivered"`
 	Opened       int     `json:"opened"`
@@ -244,8 +244,8 @@ type groupFigures struct {
 	ClickRate    float64 `json:"click_rate"`
 }
 
-func figuresOf(g report.Group) groupFigures {
-	return groupFigures{
+func figuresOf(g report.Group) GroupFigures {
+	return GroupFigures{
 		Recipients: g.Recipients, Delivered: g.Delivered, Opened: g.Opened, Clicked: g.Clicked, Unsubscribed: g.Unsubscribed, Bounced: g.Bounced,
 		OpenRate: g.Rate(g.Opened), ClickRate: g.Rate(g.Clicked),
 	}
@@ -254,22 +254,22 @@ func figuresOf(g report.Group) groupFigures {
 type variantFigures struct {
 	VariantID string `json:"variant_id"`
 	Name      string `json:"name"`
-	groupFigures
+	GroupFigures
 }
 
-type identityFigures struct {
+type IdentityFigures struct {
 	Sender *string `json:"sending_identity_email" doc:"Null if the sender was deleted."`
-	groupFigures
+	GroupFigures
 }
 
 type identitySession struct {
 	ID id.Identity `json:"sending_identity_id" format:"uuid"`
-	identityFigures
+	IdentityFigures
 }
 
 type providerFigures struct {
 	Provider mx.Provider `json:"provider" doc:"The provider of the recipients' mail when the broadcast was prepared."`
-	groupFigures
+	GroupFigures
 }
 
 type clientFigures struct {
@@ -290,7 +290,7 @@ type countryFigures struct {
 	Clicks  int     `json:"clicks"`
 }
 
-type broadcastEngagement[Identity any] struct {
+type EngagementGroups[Identity any] struct {
 	BroadcastID id.Broadcast      `json:"broadcast_id" format:"uuid"`
 	ByVariant   []variantFigures  `json:"by_variant" doc:"Empty without variants."`
 	ByIdentity  []Identity        `json:"by_identity"`
@@ -303,11 +303,11 @@ type broadcastEngagement[Identity any] struct {
 type (
 	// BroadcastEngagement is the public form.
 	BroadcastEngagement struct {
-		broadcastEngagement[identityFigures]
+		EngagementGroups[IdentityFigures]
 	}
 	// SessionEngagement is the session form.
 	SessionEngagement struct {
-		broadcastEngagement[identitySession]
+		EngagementGroups[identitySession]
 	}
 )
 
@@ -330,10 +330,10 @@ func (api broadcastsAPI) broadcastEngagement(ctx context.Context, p auth.Princip
 	if err != nil {
 		return engagementForm{}, err
 	}
-	public := engagementOf[identityFigures](b, e)
-	session := broadcastEngagement[identitySession]{public.BroadcastID, public.ByVariant, []identitySession{}, public.ByProvider, public.ByClient, public.ByDevice, public.ByCountry}
+	public := engagementOf[IdentityFigures](b, e)
+	session := EngagementGroups[identitySession]{public.BroadcastID, public.ByVariant, []identitySession{}, public.ByProvider, public.ByClient, public.ByDevice, public.ByCountry}
 	for _, g := range e.Identities {
-		row := identityFigures{nameOf(names, g.Value), figuresOf(g.Group)}
+		row := IdentityFigures{nameOf(names, g.Value), figuresOf(g.Group)}
 		public.ByIdentity = append(public.ByIdentity, row)
 		session.ByIdentity = append(session.ByIdentity, identitySession{g.Value, row})
 	}
@@ -341,8 +341,8 @@ func (api broadcastsAPI) broadcastEngagement(ctx context.Context, p auth.Princip
 }
 
 // engagementOf returns the answer without the identities.
-func engagementOf[Identity any](b broadcast.Broadcast, e report.Breakdown) broadcastEngagement[Identity] {
-	out := broadcastEngagement[Identity]{
+func engagementOf[Identity any](b broadcast.Broadcast, e report.Breakdown) EngagementGroups[Identity] {
+	out := EngagementGroups[Identity]{
 		BroadcastID: b.ID, ByVariant: []variantFigures{}, ByIdentity: []Identity{}, ByProvider: []providerFigures{},
 		ByClient: []clientFigures{}, ByDevice: []deviceFigures{}, ByCountry: []countryFigures{},
 	}

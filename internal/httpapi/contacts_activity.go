@@ -31,7 +31,7 @@ type listContactActivityRequest struct {
 	Limit  string `query:"limit" doc:"1 to 200; 50 when absent."`
 }
 
-type activityRow struct {
+type ActivityRow struct {
 	ID             activity.ID    `json:"id" format:"uuid"`
 	Type           journal.Type   `json:"type"`
 	EventName      *string        `json:"event_name,omitempty" doc:"Of a custom event."`
@@ -44,8 +44,8 @@ type activityRow struct {
 	Classification *track.Class   `json:"classification,omitempty" doc:"Of an open or a click."`
 }
 
-func (api contactsAPI) listContactActivity(ctx context.Context, p auth.Principal, in *listContactActivityRequest) (endpoint.List[activityRow], error) {
-	var none endpoint.List[activityRow]
+func (api contactsAPI) listContactActivity(ctx context.Context, p auth.Principal, in *listContactActivityRequest) (endpoint.List[ActivityRow], error) {
+	var none endpoint.List[ActivityRow]
 	contactID, err := recordID[id.Contact](in.ID, contact.ErrNotFound)
 	if err != nil {
 		return none, err
@@ -62,7 +62,7 @@ func (api contactsAPI) listContactActivity(ctx context.Context, p auth.Principal
 	if err != nil {
 		return none, err
 	}
-	rows := make([]activityRow, len(items))
+	rows := make([]ActivityRow, len(items))
 	for i, it := range items {
 		if rows[i], err = rowOfActivity(it); err != nil {
 			return none, err
@@ -71,12 +71,12 @@ func (api contactsAPI) listContactActivity(ctx context.Context, p auth.Principal
 	return endpoint.Page(rows, activityCursor(api.cursors, next)), nil
 }
 
-func rowOfActivity(it activity.Item) (activityRow, error) {
+func rowOfActivity(it activity.Item) (ActivityRow, error) {
 	properties := map[string]any{}
 	if err := json.Unmarshal(it.Properties, &properties); err != nil {
-		return activityRow{}, fmt.Errorf("properties of %s: %w", it.ID, err)
+		return ActivityRow{}, fmt.Errorf("properties of %s: %w", it.ID, err)
 	}
-	return activityRow{
+	return ActivityRow{
 		ID: it.ID, Type: it.Type, EventName: orNull(it.EventName), OccurredAt: endpoint.At(it.At), Source: it.Source, Title: it.Title,
 		Properties: properties, BroadcastID: orNull(it.Broadcast), SequenceID: orNull(it.Sequence), Classification: orNull(it.Classification),
 	}, nil

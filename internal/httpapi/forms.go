@@ -70,8 +70,8 @@ func (api formsAPI) register(r *endpoint.Router) {
 	endpoint.Handle(r, "GET /t/{tenant}/api/forms/{id}/submissions", submissions.ExampleQuery("limit=5"), api.listSubmissions)
 }
 
-// formSummary is a form in a list.
-type formSummary struct {
+// FormSummary is a form in a list.
+type FormSummary struct {
 	ID                 id.Form          `json:"id" format:"uuid"`
 	TenantID           id.Tenant        `json:"tenant_id" format:"uuid"`
 	Name               string           `json:"name"`
@@ -102,7 +102,7 @@ type formCaptcha struct {
 
 // formRow is a single form.
 type formRow struct {
-	formSummary
+	FormSummary
 	Fields []formField `json:"fields"`
 }
 
@@ -136,8 +136,8 @@ type listFormsRequest struct {
 	Status string `query:"status" doc:"Comma separated: draft, published, archived."`
 }
 
-func (api formsAPI) listForms(ctx context.Context, p auth.Principal, in *listFormsRequest) (endpoint.List[formSummary], error) {
-	var none endpoint.List[formSummary]
+func (api formsAPI) listForms(ctx context.Context, p auth.Principal, in *listFormsRequest) (endpoint.List[FormSummary], error) {
+	var none endpoint.List[FormSummary]
 	statuses, err := forms.ParseStatuses(endpoint.CommaList(in.Status))
 	if err != nil {
 		return none, err
@@ -154,21 +154,21 @@ func (api formsAPI) listForms(ctx context.Context, p auth.Principal, in *listFor
 	if err != nil {
 		return none, err
 	}
-	rows := make([]formSummary, len(list))
+	rows := make([]FormSummary, len(list))
 	for i, f := range list {
 		rows[i] = summaryOfForm(f, keys)
 	}
 	return endpoint.Whole(rows), nil
 }
 
-func summaryOfForm(f forms.Form, keys map[id.Segment]string) formSummary {
+func summaryOfForm(f forms.Form, keys map[id.Segment]string) FormSummary {
 	lists := []string{}
 	for _, l := range f.Lists {
 		if keys[l] != "" {
 			lists = append(lists, keys[l])
 		}
 	}
-	return formSummary{
+	return FormSummary{
 		ID: f.ID, TenantID: f.Tenant, Name: f.Name, Slug: f.Slug, Status: f.Status, AllowedOrigins: f.Origins, SubmitLabel: f.SubmitLabel,
 		SuccessMode: f.SuccessMode, SuccessMessage: f.SuccessMessage, RedirectURL: orNull(f.RedirectURL), DoubleOptIn: f.DoubleOptIn,
 		ConfirmMessageID: orNull(f.ConfirmMessage), ConfirmRedirectURL: orNull(f.ConfirmRedirectURL), ListSegmentKeys: lists, Tags: f.Tags,

@@ -39,8 +39,8 @@ type overviewRequest struct {
 	EmailType string `query:"email_type_key" doc:"Only sends of this email type."`
 }
 
-// overviewTotals are the results of a range of days.
-type overviewTotals struct {
+// OverviewTotals are the results of a range of days.
+type OverviewTotals struct {
 	TotalRecipients   int     `json:"total_recipients" doc:"Messages that were handed over or failed: the denominator of every rate."`
 	TotalSent         int     `json:"total_sent"`
 	TotalDelivered    int     `json:"total_delivered"`
@@ -57,9 +57,9 @@ type overviewTotals struct {
 	BounceRate        float64 `json:"bounce_rate"`
 }
 
-func totalsOf(t report.Totals) overviewTotals {
+func totalsOf(t report.Totals) OverviewTotals {
 	m, p := t.Messages, t.People
-	return overviewTotals{
+	return OverviewTotals{
 		TotalRecipients: t.Recipients(), TotalSent: m.Sent, TotalDelivered: m.Delivered, TotalFailed: m.Failed, TotalBounced: m.Bounced,
 		TotalComplained: p.Complained, TotalUnsubscribed: p.Unsubscribed, TotalOpened: p.HumanOpened, TotalClicked: p.HumanClicked, VerifiedOpened: p.VerifiedOpened,
 		OpenRate: t.Rate(p.HumanOpened), VerifiedOpenRate: t.Rate(p.VerifiedOpened), ClickRate: t.Rate(p.HumanClicked), BounceRate: t.Rate(m.Bounced),
@@ -68,21 +68,21 @@ func totalsOf(t report.Totals) overviewTotals {
 
 type overviewDay struct {
 	Date spread.Day `json:"date" format:"date"`
-	overviewTotals
+	OverviewTotals
 }
 
 type overviewType struct {
 	EmailTypeID  *id.EmailType `json:"email_type_id" format:"uuid"`
 	EmailTypeKey *string       `json:"email_type_key" doc:"Null if the type was deleted."`
-	overviewTotals
+	OverviewTotals
 }
 
 type reportsOverview struct {
 	From        spread.Day     `json:"from" format:"date"`
 	To          spread.Day     `json:"to" format:"date"`
 	Timezone    string         `json:"timezone"`
-	Totals      overviewTotals `json:"totals"`
-	Previous    overviewTotals `json:"previous"`
+	Totals      OverviewTotals `json:"totals"`
+	Previous    OverviewTotals `json:"previous"`
 	Series      []overviewDay  `json:"series"`
 	ByEmailType []overviewType `json:"by_email_type"`
 }

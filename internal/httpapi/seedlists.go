@@ -258,8 +258,8 @@ func (api seedListsAPI) listSeeds(ctx context.Context, p auth.Principal, in *lis
 	return endpoint.Window(rows, offset, total), nil
 }
 
-// seedFlags are the flags of an update, which may be in the query too.
-type seedFlags struct {
+// SeedFlags are the flags of an update, which may be in the query too.
+type SeedFlags struct {
 	DryRun     string `query:"dry_run" doc:"true: return the result and change nothing."`
 	AllowLarge string `query:"allow_large_change" doc:"true: also if fewer than half of the addresses remain."`
 }
@@ -272,7 +272,7 @@ type seedEntry struct {
 
 type replaceSeedsRequest struct {
 	RecordPath
-	seedFlags
+	SeedFlags
 	Body struct {
 		Seeds      []seedEntry        `json:"seeds" nullable:"false" doc:"At most 5000."`
 		DryRun     endpoint.Opt[bool] `json:"dry_run" doc:"Return the result and change nothing."`
@@ -281,14 +281,14 @@ type replaceSeedsRequest struct {
 }
 
 func (api seedListsAPI) replaceSeeds(ctx context.Context, p auth.Principal, in *replaceSeedsRequest) (seedlist.Result, error) {
-	return api.updateSeeds(ctx, p, in.RecordPath, in.seedFlags, seedlist.Request{
+	return api.updateSeeds(ctx, p, in.RecordPath, in.SeedFlags, seedlist.Request{
 		Kind: seedlist.Replace, Add: entriesOf(in.Body.Seeds), DryRun: in.Body.DryRun.Or(false), AllowLarge: in.Body.AllowLarge.Or(false),
 	})
 }
 
 type changeSeedsRequest struct {
 	RecordPath
-	seedFlags
+	SeedFlags
 	Body struct {
 		Add        endpoint.Opt[[]seedEntry] `json:"add" doc:"At most 5000. This or remove is required."`
 		Remove     endpoint.Opt[[]string]    `json:"remove" doc:"At most 5000."`
@@ -301,14 +301,14 @@ func (api seedListsAPI) changeSeeds(ctx context.Context, p auth.Principal, in *c
 	if !in.Body.Add.Given() && !in.Body.Remove.Given() {
 		return seedlist.Result{}, fault.Input(fault.Field{Path: "add", Message: "add or remove is required"})
 	}
-	return api.updateSeeds(ctx, p, in.RecordPath, in.seedFlags, seedlist.Request{
+	return api.updateSeeds(ctx, p, in.RecordPath, in.SeedFlags, seedlist.Request{
 		Kind: seedlist.Changes, Add: entriesOf(in.Body.Add.Value), Remove: in.Body.Remove.Value,
 		DryRun: in.Body.DryRun.Or(false), AllowLarge: in.Body.AllowLarge.Or(false),
 	})
 }
 
 // updateSeeds makes an update. A flag counts in the body and in the query.
-func (api seedListsAPI) updateSeeds(ctx context.Context, p auth.Principal, at RecordPath, flags seedFlags, r seedlist.Request) (seedlist.Result, error) {
+func (api seedListsAPI) updateSeeds(ctx context.Context, p auth.Principal, at RecordPath, flags SeedFlags, r seedlist.Request) (seedlist.Result, error) {
 	list, err := recordID[id.SeedList](at.ID, seedlist.ErrNotFound)
 	if err != nil {
 		return seedlist.Result{}, err

@@ -47,6 +47,27 @@ func (api webhooksAPI) register(r *endpoint.Router) {
 	endpoint.Handle(r, "GET "+path+"/{id}/deliveries", list.ExampleQuery("limit=2"), api.listWebhookDeliveries)
 	endpoint.Handle(r, "GET "+path+"/{id}/deliveries/{delivery_id}", op("getWebhookDelivery", "Get a delivery with its request and the answer of the last attempt.", webhook.ErrNoDelivery), api.getWebhookDelivery)
 	endpoint.Handle(r, "POST "+path+"/{id}/deliveries/{delivery_id}/replay", accepted(op("replayWebhookDelivery", "Attempt a delivery again now, whatever its status.", webhook.ErrNotFound, webhook.ErrNoDelivery, webhook.ErrDisabled)), api.replayWebhookDelivery)
+	describeWebhooks(r)
+}
+
+// describeWebhooks adds the requests to webhook endpoints to the documents, one for each event type.
+func describeWebhooks(r *endpoint.Router) {
+	for _, k := range webhook.Kinds() {
+		e := k.ExampleEvent()
+		r.AddWebhooks(endpoint.Webhook{
+			Name: k.Type, Summary: k.Summary, Tag: "webhooks", Example: e, Of: map[string]any{"type": k.Type, "data": e.Data},
+			Headers: []endpoint.Header{
+				{Name: "Webhook-Id", Description: "The same in all attempts of a delivery.", Example: "msg_01930000-0000-7000-8000-000000000001"},
+				{Name: "Webhook-Timestamp", Description: "When this attempt was made, in seconds since 1970.", Example: 1772366400},
+				{Name: "Webhook-Signature", Description: "v1 and the HMAC-SHA256 of id, timestamp and body, in base64; during a rotation of the secret two of them, separated by a space (Standard Webhooks).", Example: "v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4="},
+			},
+			Answers: map[string]string{
+				"2XX":     "The event is accepted, if the answer comes within 15 seconds.",
+				"410":     "The endpoint is disabled.",
+				"default": "The delivery has failed, also by a redirect, and is attempted again up to seven times within 28 hours.",
+			},
+		})
+	}
 }
 
 // webhookEvents is an event type in requests and answers.
@@ -61,7 +82,7 @@ func (webhookEvent) Schema(endpoint.Registry) *endpoint.Schema {
 	return s
 }
 
-type webhookRow struct {
+type WebhookRow struct {
 	ID             id.Webhook      `json:"id" format:"uuid"`
 	URL            string          `json:"url"`
 	Description    *string         `json:"description"`
@@ -76,12 +97,12 @@ type webhookRow struct {
 
 // webhookWithSecret is an endpoint with its secret, which is shown only once.
 type webhookWithSecret struct {
-	webhookRow
+	WebhookRow
 	Secret string `json:"secret" doc:"whsec_ and 32 bytes in base64."`
 }
 
-func rowOfWebhook(e webhook.Endpoint) webhookRow {
-	row := webhookRow{
+func rowOfWebhook(e webhook.Endpoint) WebhookRow {
+	row := WebhookRow{
 		ID: e.ID, URL: e.URL, Description: orNull(e.Description), EventTypes: make([]webhookEvent, len(e.EventTypes)), Active: e.Active,
 		Status: e.Status(), DisabledReason: orNull(e.DisabledReason), LastSuccessAt: endpoint.AtOr(e.LastSuccessAt),
 		LastFailureAt: endpoint.AtOr(e.LastFailureAt), CreatedAt: endpoint.At(e.CreatedAt),
@@ -92,12 +113,12 @@ func rowOfWebhook(e webhook.Endpoint) webhookRow {
 	return row
 }
 
-func (api webhooksAPI) listWebhooks(ctx context.Context, p auth.Principal, _ *struct{}) (endpoint.List[webhookRow], error) {
+func (api webhooksAPI) listWebhooks(ctx context.Context, p auth.Principal, _ *struct{}) (endpoint.List[WebhookRow], error) {
 	list, err := webhook.List(ctx, api.db, p.Tenant)
 	if err != nil {
-		return endpoint.List[webhookRow]{}, err
+		return endpoint.List[WebhookRow]{}, err
 	}
-	rows := make([]webhookRow, len(list))
+	rows := make([]WebhookRow, len(list))
 	for i, e := range list {
 		rows[i] = rowOfWebhook(e)
 	}
@@ -132,14 +153,14 @@ func (api webhooksAPI) createWebhook(ctx context.Context, p auth.Principal, in *
 	return out, err
 }
 
-func (api webhooksAPI) getWebhook(ctx context.Context, p auth.Principal, in *RecordPath) (webhookRow, error) {
+func (api webhooksAPI) getWebhook(ctx context.Context, p auth.Principal, in *RecordPath) (WebhookRow, error) {
 	which, err := recordID[id.Webhook](in.ID, webhook.ErrNotFound)
 	if err != nil {
-		return webhookRow{}, err
+		return WebhookRow{}, err
 	}
 	e, err := webhook.ByID(ctx, api.db, p.Tenant, which)
 	if err != nil {
-		return webhookRow{}, err
+		return WebhookRow{}, err
 	}
 	return rowOfWebhook(e), nil
 }
@@ -153,12 +174,12 @@ func (api webhooksAPI) checkWebhook(_ auth.Principal, in *updateWebhookRequest) 
 	return in.Body.fields().Check(api.rules)
 }
 
-func (api webhooksAPI) updateWebhook(ctx context.Context, p auth.Principal, in *updateWebhookRequest) (webhookRow, error) {
+func (api webhooksAPI) updateWebhook(ctx context.Context, p auth.Principal, in *updateWebhookRequest) (WebhookRow, error) {
 	which, err := recordID[id.Webhook](in.ID, webhook.ErrNotFound)
 	if err != nil {
-		return webhookRow{}, err
+		return WebhookRow{}, err
 	}
-	var row webhookRow
+	var row WebhookRow
 	err = audited(ctx, api.db, p, "update", "webhook", api.now(), func(tx *sqldb.DB) (string, error) {
 		e, err := webhook.Update(ctx, tx, p.Tenant, which, in.Body.fields(), api.rules, api.now())
 		row = rowOfWebhook(e)
@@ -191,7 +212,7 @@ func (api webhooksAPI) rotateWebhookSecret(ctx context.Context, p auth.Principal
 	return out, err
 }
 
-type deliveryRow struct {
+type DeliveryRow struct {
 	ID            id.Delivery            `json:"id" format:"uuid" doc:"The header webhook-id is msg_ and this id."`
 	EventType     webhookEvent           `json:"event_type"`
 	Status        webhook.DeliveryStatus `json:"status" enum:"pending,retrying,delivered,failed"`
@@ -206,26 +227,26 @@ type deliveryRow struct {
 
 // fullDelivery is a delivery with its bodies.
 type fullDelivery struct {
-	deliveryRow
+	DeliveryRow
 	RequestBody  string  `json:"request_body"`
 	ResponseBody *string `json:"response_body" doc:"The first 4 KB of the last answer."`
 }
 
-func rowOfDelivery(d webhook.Delivery) deliveryRow {
-	return deliveryRow{
+func rowOfDelivery(d webhook.Delivery) DeliveryRow {
+	return DeliveryRow{
 		ID: d.ID, EventType: webhookEvent(d.EventType), Status: d.Status, Attempts: d.Attempts, ResponseCode: d.ResponseCode, ResponseMS: d.ResponseMS,
 		Error: orNull(d.Error), NextAttemptAt: endpoint.AtOr(d.NextAttemptAt), LastAttemptAt: endpoint.AtOr(d.LastAttemptAt), CreatedAt: endpoint.At(d.CreatedAt),
 	}
 }
 
-func (api webhooksAPI) testWebhook(ctx context.Context, p auth.Principal, in *RecordPath) (deliveryRow, error) {
+func (api webhooksAPI) testWebhook(ctx context.Context, p auth.Principal, in *RecordPath) (DeliveryRow, error) {
 	which, err := recordID[id.Webhook](in.ID, webhook.ErrNotFound)
 	if err != nil {
-		return deliveryRow{}, err
+		return DeliveryRow{}, err
 	}
 	d, err := webhook.Test(ctx, api.db, p.Tenant, which, api.now())
 	if err != nil {
-		return deliveryRow{}, err
+		return DeliveryRow{}, err
 	}
 	return rowOfDelivery(d), nil
 }
@@ -236,8 +257,8 @@ type listDeliveriesRequest struct {
 	Cursor string `query:"cursor"`
 }
 
-func (api webhooksAPI) listWebhookDeliveries(ctx context.Context, p auth.Principal, in *listDeliveriesRequest) (endpoint.List[deliveryRow], error) {
-	var none endpoint.List[deliveryRow]
+func (api webhooksAPI) listWebhookDeliveries(ctx context.Context, p auth.Principal, in *listDeliveriesRequest) (endpoint.List[DeliveryRow], error) {
+	var none endpoint.List[DeliveryRow]
 	which, err := recordID[id.Webhook](in.ID, webhook.ErrNotFound)
 	if err != nil {
 		return none, err
@@ -259,7 +280,7 @@ func (api webhooksAPI) listWebhookDeliveries(ctx context.Context, p auth.Princip
 		last := list[limit-1]
 		next = timePosition[id.Delivery]{last.CreatedAt, last.ID}.encode(api.cursors, "created_at")
 	}
-	rows := make([]deliveryRow, len(list))
+	rows := make([]DeliveryRow, len(list))
 	for i, d := range list {
 		rows[i] = rowOfDelivery(d)
 	}
@@ -292,14 +313,14 @@ func (api webhooksAPI) getWebhookDelivery(ctx context.Context, p auth.Principal,
 	return fullDelivery{rowOfDelivery(d), d.RequestBody, orNull(d.ResponseBody)}, nil
 }
 
-func (api webhooksAPI) replayWebhookDelivery(ctx context.Context, p auth.Principal, in *deliveryPath) (deliveryRow, error) {
+func (api webhooksAPI) replayWebhookDelivery(ctx context.Context, p auth.Principal, in *deliveryPath) (DeliveryRow, error) {
 	e, which, err := in.ids()
 	if err != nil {
-		return deliveryRow{}, err
+		return DeliveryRow{}, err
 	}
 	d, err := webhook.Replay(ctx, api.db, p.Tenant, e, which, api.now())
 	if err != nil {
-		return deliveryRow{}, err
+		return DeliveryRow{}, err
 	}
 	return rowOfDelivery(d), nil
 }

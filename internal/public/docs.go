@@ -70,6 +70,7 @@ type openAPI struct {
 		URL string `json:"url"`
 	} `json:"servers"`
 	Paths      map[string]docsPath `json:"paths"`
+	Webhooks   map[string]docsPath `json:"webhooks"`
 	Components struct {
 		Schemas map[string]docsSchema `json:"schemas"`
 	} `json:"components"`
@@ -133,6 +134,11 @@ type (
 		Title, Version, Server, Base string
 		Count, AppCount              int
 		Parts                        []docsPart
+		Webhooks                     []docsWebhook
+	}
+	docsWebhook struct {
+		Name, Summary, Example string
+		Body                   []docsField
 	}
 	docsPart struct {
 		Name, Anchor string // both empty of the first
@@ -174,7 +180,23 @@ func reference(api, app *openAPI) docsPage {
 		page.Parts = append(page.Parts, docsPart{"Application", "application", more})
 	}
 	page.AppCount = len(known) - page.Count
+	page.Webhooks = api.events()
 	return page
+}
+
+// events returns the webhooks by name.
+func (d *openAPI) events() []docsWebhook {
+	var list []docsWebhook
+	for _, name := range slices.Sorted(maps.Keys(d.Webhooks)) {
+		call := d.Webhooks[name].Post
+		if call == nil || call.RequestBody == nil {
+			continue
+		}
+		body := call.RequestBody.Content["application/json"]
+		data := d.fields(body.Schema.Properties["data"]) // the other fields are those of every event
+		list = append(list, docsWebhook{Name: name, Summary: call.Summary, Example: indented(body.Example), Body: data})
+	}
+	return list
 }
 
 // groups returns the operations that are not in known, by tag.

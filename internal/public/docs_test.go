@@ -20,6 +20,8 @@ const docsSample = `{"openapi": "3.1.0", "info": {"title": "Mail", "version": "1
   "requestBody": {"content": {"application/json": {"schema": {"$ref": "#/components/schemas/Thing"}}}},
   "responses": {"201": {"description": "Created", "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Thing"}}}},
                 "409": {"description": "DUPLICATE_NAME", "x-error-codes": ["DUPLICATE_NAME"]}}}}},
+"webhooks": {"thing.made": {"post": {"summary": "A thing was made.", "requestBody": {"content": {"application/json": {
+  "schema": {"type": "object", "properties": {"data": {"$ref": "#/components/schemas/Part"}}}, "example": {"type": "thing.made"}}}}}}},
 "components": {"schemas": {"Thing": {"type": "object", "required": ["name"], "properties": {
   "name": {"type": "string", "maxLength": 20}, "note": {"type": ["string", "null"]},
   "parts": {"type": "array", "items": {"$ref": "#/components/schemas/Part"}},
@@ -45,6 +47,7 @@ func TestTheReferenceShowsWhatTheDocumentSays(t *testing.T) {
 		"Seed lists", "Create &lt;things&gt;.", "lists:write", "one of yes, no", "parts[].weight", "at most 20 characters", "string or null", "from 1",
 		"DUPLICATE_NAME", "$SERVER/api/things", `id="createThing"`, "object or null", "</span> Create thing</a>", "</span> Drop things</a>",
 		`id="application"`, `id="dropThings"`, "<span>Role</span> admin", "&#34;dropped&#34;: 3",
+		`id="event-thing.made"`, "A thing was made.", "<code>weight</code>", "&#34;type&#34;: &#34;thing.made&#34;",
 	} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page lacks %q", want)

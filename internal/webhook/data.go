@@ -11,7 +11,7 @@ import (
 // Event is the body of a request.
 type Event struct {
 	Type       string `json:"type"`
-	Timestamp  string `json:"timestamp"` // when it occurred
+	Timestamp  string `json:"timestamp" format:"date-time" doc:"When the event occurred."`
 	TenantSlug string `json:"tenant_slug"`
 	Data       any    `json:"data"`
 }
@@ -30,134 +30,167 @@ func encodeEvent(e Event) (string, error) {
 	return string(bytes.TrimSuffix(b.Bytes(), []byte("\n"))), nil
 }
 
-// Data of events. Fields that may not apply are null unless they are marked omitempty.
+// Data of events. Fields that do not apply are null. The tags describe the fields in the OpenAPI document.
 
-// contactData is the part of each event about a contact. The address is null once the contact is
+// ContactData is the part of each event about a contact. The address is null once the contact is
 // anonymised.
-type contactData struct {
-	ContactID id.Contact `json:"contact_id"`
-	Email     *string    `json:"email"`
+type ContactData struct {
+	ContactID id.Contact `json:"contact_id" format:"uuid"`
+	Email     *string    `json:"email" doc:"Null once the contact is anonymised."`
 }
 
 type contactUpdated struct {
-	contactData
-	Fields []string `json:"fields"`
+	ContactData
+	Fields []string `json:"fields" doc:"Names of the fields that changed."`
 }
 
 type contactDeleted struct {
-	contactData
+	ContactData
 	Anonymized bool `json:"anonymized"`
 }
 
 type subscriptionData struct {
-	contactData
-	Scope        string  `json:"scope"` // type, category or global
+	ContactData
+	Scope        string  `json:"scope" enum:"type,category,global"`
 	EmailTypeKey *string `json:"email_type_key"`
-	CategoryID   *string `json:"category_id"`
+	CategoryID   *string `json:"category_id" format:"uuid"`
 
 	// Of the mail by which the contact unsubscribed; null otherwise.
-	BroadcastID *id.Broadcast `json:"broadcast_id"`
-	SequenceID  *id.Sequence  `json:"sequence_id"`
+	BroadcastID *id.Broadcast `json:"broadcast_id" format:"uuid" doc:"Of the mail whose link was used."`
+	SequenceID  *id.Sequence  `json:"sequence_id" format:"uuid" doc:"Of the mail whose link was used."`
 }
 
-// mailData is the part of each event about a message. The address is the one it was sent to.
-type mailData struct {
-	contactData
-	MessageID    id.Message    `json:"message_id"`
-	BroadcastID  *id.Broadcast `json:"broadcast_id"`
-	SequenceID   *id.Sequence  `json:"sequence_id"`
+// MailData is the part of each event about a message. The address is the one it was sent to.
+type MailData struct {
+	ContactData
+	MessageID    id.Message    `json:"message_id" format:"uuid"`
+	BroadcastID  *id.Broadcast `json:"broadcast_id" format:"uuid"`
+	SequenceID   *id.Sequence  `json:"sequence_id" format:"uuid"`
 	EmailTypeKey *string       `json:"email_type_key"`
 	VariantID    *string       `json:"variant_id"`
 }
 
-type openData struct {
-	mailData
-	Classification string `json:"classification"` // human or privacy
-	First          bool   `json:"first"`
+type OpenData struct {
+	MailData
+	Classification string `json:"classification" enum:"human,privacy" doc:"privacy: by a proxy that hides readers."`
+	First          bool   `json:"first" doc:"Whether it is the first of the message."`
 }
 
 type clickData struct {
-	openData
-	LinkURL string `json:"link_url"`
+	OpenData
+	LinkURL string `json:"link_url" doc:"The link as authored."`
 }
 
-// refusalData is the answer of a mail server, or the reason of ours.
-type refusalData struct {
-	mailData
+// RefusalData is the answer of a mail server, or the reason of ours.
+type RefusalData struct {
+	MailData
 	Category     *string `json:"category"`
-	SMTPCode     *int    `json:"smtp_code"`
-	EnhancedCode *string `json:"enhanced_code"`
-	Message      *string `json:"message"`
+	SMTPCode     *int    `json:"smtp_code" doc:"RFC 5321 section 4.2."`
+	EnhancedCode *string `json:"enhanced_code" doc:"RFC 3463."`
+	Message      *string `json:"message" doc:"The text of the answer."`
 }
 
 type bounceData struct {
-	refusalData
-	BounceType string `json:"bounce_type"` // hard or soft
+	RefusalData
+	BounceType string `json:"bounce_type" enum:"hard,soft"`
 }
 
 type deferralData struct {
-	refusalData
-	NextAttemptAt *string `json:"next_attempt_at"`
+	RefusalData
+	NextAttemptAt *string `json:"next_attempt_at" format:"date-time"`
 }
 
-type broadcastData struct {
-	BroadcastID id.Broadcast `json:"broadcast_id"`
-	Name        *string      `json:"name"` // null: it was deleted
-	PauseReason string       `json:"pause_reason,omitempty"`
-	FailureCode string       `json:"failure_code,omitempty"`
+type BroadcastData struct {
+	BroadcastID id.Broadcast `json:"broadcast_id" format:"uuid"`
+	Name        *string      `json:"name" doc:"Null if the broadcast was deleted meanwhile."`
 }
 
-type sequenceData struct {
-	contactData
-	SequenceID   string `json:"sequence_id"`
-	EnrollmentID string `json:"enrollment_id,omitempty"`
-	ExitReason   string `json:"exit_reason,omitempty"`
-	Outcome      string `json:"outcome,omitempty"`
+type broadcastPaused struct {
+	BroadcastData
+	PauseReason string `json:"pause_reason"`
+}
+
+type broadcastFailed struct {
+	BroadcastData
+	FailureCode string `json:"failure_code"`
+}
+
+type SequenceData struct {
+	ContactData
+	SequenceID   string `json:"sequence_id" format:"uuid"`
+	EnrollmentID string `json:"enrollment_id" format:"uuid"`
+}
+
+type sequenceCompleted struct {
+	SequenceData
+	Outcome string `json:"outcome" doc:"Always completed."`
+}
+
+type sequenceExited struct {
+	SequenceData
+	ExitReason string `json:"exit_reason" doc:"As in the enrollments of a sequence."`
+	Outcome    string `json:"outcome" enum:"converted,unsubscribed,exited_early,failed" doc:"converted: the contact met a goal."`
 }
 
 type formData struct {
-	contactData
-	FormSlug string          `json:"form_slug"`
-	Values   json.RawMessage `json:"values"`
+	ContactData
+	FormID       id.Form           `json:"form_id" format:"uuid"`
+	FormSlug     string            `json:"form_slug"`
+	SubmissionID id.FormSubmission `json:"submission_id" format:"uuid"`
+	PageURL      *string           `json:"page_url" doc:"Of the page with the form, if the browser sent it."`
+	Values       map[string]any    `json:"values" doc:"Text fields of the contact by name, and custom_fields by key."`
 }
 
 type recordedData struct {
-	contactData
-	EventID    id.Entry       `json:"event_id"`
+	ContactData
+	EventID    id.Entry       `json:"event_id" format:"uuid"`
 	EventName  string         `json:"event_name"`
 	EventType  *string        `json:"event_type"`
 	Properties map[string]any `json:"properties"`
 }
 
 type memberData struct {
-	contactData
+	ContactData
 	SegmentKey string `json:"segment_key"`
 }
 
 type suppressionData struct {
-	Email     *string     `json:"email"`
+	Email     *string     `json:"email" doc:"Null once the contact is anonymised."`
 	Reason    *string     `json:"reason"`
-	ContactID *id.Contact `json:"contact_id"` // null: no contact has the address
+	ContactID *id.Contact `json:"contact_id" format:"uuid" doc:"Null if no contact has the address."`
 }
 
-type domainData struct {
-	DomainID id.Domain `json:"domain_id"`
-	Domain   *string   `json:"domain"`
-	Reason   string    `json:"reason,omitempty"`
+type DomainData struct {
+	DomainID id.Domain `json:"domain_id" format:"uuid"`
+	Domain   *string   `json:"domain" doc:"Null if the domain was deleted meanwhile."`
+}
+
+type domainTrouble struct {
+	DomainData
+	Reason string `json:"reason"`
 }
 
 type mtaData struct {
-	MTAConfigID  id.MTAConfig `json:"mta_config_id"`
-	MTAConfigKey *string      `json:"mta_config_key"`
+	MTAConfigID  id.MTAConfig `json:"mta_config_id" format:"uuid"`
+	MTAConfigKey *string      `json:"mta_config_key" doc:"Null if the MTA config was deleted meanwhile."`
 }
 
 type importData struct {
-	JobID  string          `json:"job_id"`
-	Result json.RawMessage `json:"result"`
+	JobID  string       `json:"job_id" format:"uuid"`
+	Result importCounts `json:"result"`
+}
+
+// importCounts is the result of an import's job, in rows of its file.
+type importCounts struct {
+	Rows    int64 `json:"rows" doc:"Rows that are not empty."`
+	Created int64 `json:"created"`
+	Updated int64 `json:"updated" doc:"Rows for an existing contact."`
+	Skipped int64 `json:"skipped"`
+	Invalid int64 `json:"invalid" doc:"Rows in the file of errors."`
 }
 
 type testData struct {
-	WebhookID id.Webhook `json:"webhook_id"`
+	WebhookID id.Webhook `json:"webhook_id" format:"uuid"`
 	Message   string     `json:"message"`
 }
 
@@ -168,6 +201,7 @@ var personal = map[string]json.RawMessage{
 	"reason":     json.RawMessage(`null`),
 	"properties": json.RawMessage(`{}`),
 	"values":     json.RawMessage(`{}`),
+	"page_url":   json.RawMessage(`null`),
 }
 
 // redact returns the body of a request about a person without personal data, and whether it had any.

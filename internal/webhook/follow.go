@@ -2,7 +2,6 @@ package webhook
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -10,6 +9,7 @@ import (
 
 	"github.com/packetboat/packetboat/internal/broadcast"
 	"github.com/packetboat/packetboat/internal/contact"
+	"github.com/packetboat/packetboat/internal/form"
 	"github.com/packetboat/packetboat/internal/id"
 	"github.com/packetboat/packetboat/internal/journal"
 	"github.com/packetboat/packetboat/internal/lane"
@@ -185,6 +185,7 @@ type facts struct {
 	broadcasts map[id.Broadcast]string
 	domains    map[id.Domain]string
 	lanes      map[id.MTAConfig]string
+	answers    map[id.FormSubmission]form.Answers
 }
 
 // loadFacts reads the facts for events. Nothing is read that no event needs.
@@ -197,6 +198,7 @@ func loadFacts(ctx context.Context, tx *sqldb.DB, t id.Tenant, events []occurren
 	f.slug = account.Slug
 	contacts, messages, sends := map[id.Contact]bool{}, map[id.Message]bool{}, map[id.Send]bool{}
 	broadcasts, lanes := map[id.Broadcast]bool{}, map[id.MTAConfig]bool{}
+	var submissions []id.FormSubmission
 	domains := false
 	for _, ev := range events {
 		e := ev.entry
@@ -217,6 +219,12 @@ func loadFacts(ctx context.Context, tx *sqldb.DB, t id.Tenant, events []occurren
 			lanes[id.Read[id.MTAConfig](e.Name)] = true
 		case journal.DomainVerified, journal.DomainFailed, journal.DomainPaused:
 			domains = true
+		case journal.FormSubmitted:
+			var s form.Entry
+			if err := e.Decode(&s); err != nil {
+				return f, fmt.Errorf("journal entry %s: %w", e.ID, err)
+			}
+			submissions = append(submissions, s.Submission)
 		}
 	}
 	if f.emails, err = contact.Emails(ctx, tx, t, slices.Collect(maps.Keys(contacts))); err != nil {
@@ -245,6 +253,9 @@ func loadFacts(ctx context.Context, tx *sqldb.DB, t id.Tenant, events []occurren
 			return f, err
 		}
 	}
+	if f.answers, err = form.AnswersOf(ctx, tx, t, submissions); err != nil {
+		return f, err
+	}
 	if domains {
 		f.domains = map[id.Domain]string{}
 		list, err := sender.Domains(ctx, tx, t)
@@ -259,13 +270,13 @@ func loadFacts(ctx context.Context, tx *sqldb.DB, t id.Tenant, events []occurren
 }
 
 // contact returns the data about an entry's contact.
-func (f *facts) contact(e journal.Entry) contactData {
-	return contactData{e.Contact, orNil(f.emails[e.Contact])}
+func (f *facts) contact(e journal.Entry) ContactData {
+	return ContactData{e.Contact, orNil(f.emails[e.Contact])}
 }
 
 // mail returns the data about an entry's message.
-func (f *facts) mail(e journal.Entry) mailData {
-	m := mailData{contactData: f.contact(e), MessageID: e.Message}
+func (f *facts) mail(e journal.Entry) MailData {
+	m := MailData{ContactData: f.contact(e), MessageID: e.Message}
 	if r, ok := f.messages[e.Message]; ok {
 		m.VariantID = orNil(r.Variant)
 		if m.Email != nil { // otherwise the contact is anonymised
@@ -297,7 +308,7 @@ func (f *facts) data(ev occurrence) (any, about, error) {
 	case ContactCreated:
 		return f.contact(e), person, nil
 	case ContactUpdated:
-		d := contactUpdated{contactData: f.contact(e), Fields: []string{}}
+		d := contactUpdated{ContactData: f.contact(e), Fields: []string{}}
 		if e.Type == journal.ContactRestored {
 			d.Fields = []string{"global_status"}
 			return d, person, nil
@@ -312,7 +323,7 @@ func (f *facts) data(ev occurrence) (any, about, error) {
 	case EmailOpened, EmailClicked:
 		var d track.Engaged
 		err := e.Decode(&d)
-		open := openData{f.mail(e), string(d.Classification), d.First}
+		open := OpenData{f.mail(e), string(d.Classification), d.First}
 		if ev.eventType == EmailClicked {
 			return clickData{open, d.LinkURL}, person, err
 		}
@@ -320,11 +331,9 @@ func (f *facts) data(ev occurrence) (any, about, error) {
 	case EmailBounced, EmailFailed, EmailDeferred:
 		return f.refusal(ev)
 	case FormSubmitted:
-		raw, _ := e.Data.(json.RawMessage)
-		if len(raw) == 0 {
-			raw = json.RawMessage(`{}`)
-		}
-		return formData{f.contact(e), e.Name, raw}, person, nil
+		var s form.Entry
+		err := e.Decode(&s)
+		return formData{f.contact(e), s.Form, e.Name, s.Submission, orNil(s.URL), f.answers[s.Submission].Values()}, person, err
 	case EventRecorded:
 		said, err := e.Event()
 		d := recordedData{f.contact(e), e.ID, e.Name, orNil(said.Type), said.Properties}
@@ -333,14 +342,11 @@ func (f *facts) data(ev occurrence) (any, about, error) {
 		}
 		return d, person, err
 	case ListMemberAdded, ListMemberRemoved:
-		d := memberData{contactData: f.contact(e)}
+		d := memberData{ContactData: f.contact(e)}
 		err := e.Decode(&d)
 		return d, person, err
 	case SequenceEnrolled, SequenceCompleted, SequenceExited:
-		d := sequenceData{contactData: f.contact(e)}
-		err := e.Decode(&d)
-		d.contactData, d.SequenceID = f.contact(e), e.Name
-		return d, person, err
+		return f.sequence(ev)
 	case SuppressionAdded, SuppressionRemoved:
 		return f.suppression(e)
 	}
@@ -350,7 +356,7 @@ func (f *facts) data(ev occurrence) (any, about, error) {
 func (f *facts) subscription(e journal.Entry) (any, about, error) {
 	var d subscriptionData
 	err := e.Decode(&d)
-	d.contactData = f.contact(e)
+	d.ContactData = f.contact(e)
 	d.BroadcastID, d.SequenceID = f.source(e)
 	switch {
 	case d.Scope != "":
@@ -365,17 +371,35 @@ func (f *facts) subscription(e journal.Entry) (any, about, error) {
 func (f *facts) refusal(ev occurrence) (any, about, error) {
 	var r outbox.Refusal
 	err := ev.entry.Decode(&r)
-	d := refusalData{f.mail(ev.entry), orNil(r.Category), orNil(r.Code), orNil(r.Enhanced), orNil(r.Text)}
+	d := RefusalData{f.mail(ev.entry), orNil(r.Category), orNil(r.Code), orNil(r.Enhanced), orNil(r.Text)}
 	person := aboutContact(ev.entry.Contact)
 	switch ev.eventType {
 	case EmailBounced:
 		return bounceData{d, string(outbox.ShownBounce(r.Class))}, person, err
 	case EmailDeferred:
-		next := deferralData{refusalData: d}
+		next := deferralData{RefusalData: d}
 		if r.NextAttemptAt != nil {
 			next.NextAttemptAt = new(timestamp(*r.NextAttemptAt))
 		}
 		return next, person, err
+	}
+	return d, person, err
+}
+
+func (f *facts) sequence(ev occurrence) (any, about, error) {
+	var of struct {
+		Enrollment string `json:"enrollment_id"`
+		Reason     string `json:"exit_reason"`
+		Outcome    string `json:"outcome"`
+	}
+	err := ev.entry.Decode(&of)
+	d := SequenceData{f.contact(ev.entry), ev.entry.Name, of.Enrollment}
+	person := aboutContact(ev.entry.Contact)
+	switch ev.eventType {
+	case SequenceCompleted:
+		return sequenceCompleted{d, of.Outcome}, person, err
+	case SequenceExited:
+		return sequenceExited{d, of.Reason, of.Outcome}, person, err
 	}
 	return d, person, err
 }
@@ -403,26 +427,39 @@ func (f *facts) unpersonal(ev occurrence) (any, about, error) {
 	switch ev.eventType {
 	case DomainVerified, DomainFailed, DomainPaused:
 		domain := id.Read[id.Domain](e.Name)
-		var d struct {
+		var why struct {
 			Reason string `json:"reason"`
 		}
-		err := e.Decode(&d)
-		return domainData{domain, orNil(f.domains[domain]), d.Reason}, about{subject: id.ToSource(domain)}, err
+		err := e.Decode(&why)
+		d, subject := DomainData{domain, orNil(f.domains[domain])}, about{subject: id.ToSource(domain)}
+		if ev.eventType == DomainVerified {
+			return d, subject, err
+		}
+		return domainTrouble{d, why.Reason}, subject, err
 	case MTADown, MTARecovered:
 		config := id.Read[id.MTAConfig](e.Name)
 		return mtaData{config, orNil(f.lanes[config])}, about{subject: id.ToSource(config)}, nil
 	case ImportCompleted:
-		raw, _ := e.Data.(json.RawMessage)
-		if len(raw) == 0 {
-			raw = json.RawMessage(`{}`)
-		}
-		return importData{e.Name, raw}, about{subject: id.Read[id.Source](e.Name)}, nil
+		d := importData{JobID: e.Name}
+		err := e.Decode(&d.Result)
+		return d, about{subject: id.Read[id.Source](e.Name)}, err
 	}
-	b := id.Read[id.Broadcast](e.Name)
-	var d struct {
+	return f.broadcast(ev)
+}
+
+func (f *facts) broadcast(ev occurrence) (any, about, error) {
+	b := id.Read[id.Broadcast](ev.entry.Name)
+	var why struct {
 		PauseReason string `json:"pause_reason"`
 		Code        string `json:"code"`
 	}
-	err := e.Decode(&d)
-	return broadcastData{b, orNil(f.broadcasts[b]), d.PauseReason, d.Code}, about{subject: id.ToSource(b)}, err
+	err := ev.entry.Decode(&why)
+	d, subject := BroadcastData{b, orNil(f.broadcasts[b])}, about{subject: id.ToSource(b)}
+	switch ev.eventType {
+	case BroadcastPaused:
+		return broadcastPaused{d, why.PauseReason}, subject, err
+	case BroadcastFailed:
+		return broadcastFailed{d, why.Code}, subject, err
+	}
+	return d, subject, err
 }

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/packetboat/packetboat/internal/contact"
+	"github.com/packetboat/packetboat/internal/form"
 	"github.com/packetboat/packetboat/internal/id"
 	"github.com/packetboat/packetboat/internal/journal"
 	"github.com/packetboat/packetboat/internal/outbox"
@@ -132,9 +133,10 @@ func entriesOf(of id.Tenant, c id.Contact) []journal.Entry {
 		named(journal.BroadcastPaused, record, map[string]string{"pause_reason": "user"}), named(journal.BroadcastResumed, record, nil),
 		named(journal.BroadcastCompleted, record, nil), named(journal.BroadcastFailed, record, map[string]string{"code": "no_recipients"}),
 		named(journal.BroadcastCancelled, record, nil), named(journal.BroadcastUnscheduled, record, nil), // the last is no event
-		about(journal.SequenceEnrolled, record, nil), about(journal.SequenceCompleted, record, nil),
-		about(journal.SequenceExited, record, map[string]string{"exit_reason": "contact_suppressed"}),
-		about(journal.FormSubmitted, "signup", map[string]any{"first_name": "Ann"}),
+		about(journal.SequenceEnrolled, record, map[string]any{"enrollment_id": record}),
+		about(journal.SequenceCompleted, record, map[string]any{"enrollment_id": record, "outcome": "completed"}),
+		about(journal.SequenceExited, record, map[string]any{"enrollment_id": record, "exit_reason": "goal_reached", "outcome": "converted"}),
+		about(journal.FormSubmitted, "signup", form.Entry{Form: id.New[id.Form](), Submission: id.New[id.FormSubmission](), URL: "https://www.example.com/join"}),
 		about(journal.CustomEvent, "order", journal.Event{Type: "order_placed", Properties: map[string]any{"value": 9.5}}),
 		about(journal.ListAdded, "", map[string]any{"segment_key": "readers"}), about(journal.ListRemoved, "", map[string]any{"segment_key": "readers"}),
 		about(journal.SuppressionAdded, "", map[string]any{"email": "ann@example.org", "reason": "manual"}),
@@ -172,6 +174,9 @@ func TestEveryEventIsSentAsDocumented(t *testing.T) {
 				if ev.Data["contact_id"] != c.ID.String() || ev.Data["email"] != "ann@example.org" {
 					t.Errorf("%s = %v", ev.Type, ev.Data)
 				}
+			}
+			if ev.Type == webhook.SequenceExited && (ev.Data["outcome"] != "converted" || ev.Data["exit_reason"] != "goal_reached") {
+				t.Errorf("%s = %v", ev.Type, ev.Data)
 			}
 			if ev.Type == webhook.EmailClicked && ev.Data["link_url"] != "https://example.com/?a=1&b=2" {
 				t.Errorf("link_url = %v", ev.Data["link_url"])

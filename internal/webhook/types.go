@@ -49,17 +49,6 @@ const (
 	WebhookTest         = "webhook.test" // sent by Test, whatever types an endpoint has
 )
 
-// EventTypes returns all event types.
-func EventTypes() []string {
-	return []string{
-		ContactCreated, ContactUpdated, ContactDeleted, ContactSubscribed, ContactUnsubscribed,
-		EmailSent, EmailDelivered, EmailDeferred, EmailOpened, EmailClicked, EmailBounced, EmailComplained, EmailFailed,
-		BroadcastScheduled, BroadcastStarted, BroadcastPaused, BroadcastResumed, BroadcastCompleted, BroadcastFailed, BroadcastCancelled,
-		SequenceEnrolled, SequenceCompleted, SequenceExited, FormSubmitted, EventRecorded, ListMemberAdded, ListMemberRemoved,
-		SuppressionAdded, SuppressionRemoved, DomainVerified, DomainFailed, DomainPaused, MTADown, MTARecovered, ImportCompleted, WebhookTest,
-	}
-}
-
 // sources are the journal entries that events are made of, and the event types of each. Entries
 // about subscriptions become one of the two types.
 var sources = map[journal.Type][]string{
