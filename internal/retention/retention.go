@@ -5,6 +5,9 @@
 // own, and pauses after each step for as long as it took. A step that fails or is interrupted is
 // repeated: what it would have deleted is still there. The numbers of reports are sums that are stored
 // apart and stay.
+//
+// Of a tenant that was deleted tenant.ErasedAfter ago it deletes everything in the same way; only its row
+// with the slug stays.
 package retention
 
 import (
@@ -93,6 +96,9 @@ func (e *Engine) Round(ctx context.Context) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
+	}
+	if err := e.eraseDeleted(ctx, now); err != nil {
+		errs = append(errs, err)
 	}
 	return errors.Join(errs...)
 }

@@ -136,7 +136,8 @@ func Resume(ctx context.Context, db *sqldb.DB, t id.Tenant, now time.Time) error
 	return move(ctx, db, t, Active, "", now)
 }
 
-// Delete marks the tenant as deleted, permanently. Its rows and its slug stay.
+// Delete marks the tenant as deleted, permanently. Its data are deleted after ErasedAfter by package
+// retention; the slug stays.
 func Delete(ctx context.Context, db *sqldb.DB, t id.Tenant, now time.Time) error {
 	return move(ctx, db, t, Deleted, "", now)
 }
