@@ -2,37 +2,29 @@ package main
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
 	"net/http"
-	"net/url"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
 
-	_ "github.com/jackc/pgx/v5/stdlib" // makes the databases measured on
-
 	"github.com/packetboat/packetboat/bench/meter"
 	"github.com/packetboat/packetboat/bench/press"
+	benchsite "github.com/packetboat/packetboat/bench/site"
 	"github.com/packetboat/packetboat/e2e/harness"
-	"github.com/packetboat/packetboat/internal/id"
-	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
 // site is a running program with contacts.
 type site struct {
-	*harness.Program
-	dialect string
-	db      *sqldb.DB
+	*benchsite.Site
 	account press.Account
 	ids     []string
 	emails  []string
-	drop    func() error
 }
 
 // requests is one kind of request, with a number of events each.
@@ -47,7 +39,7 @@ func measure(ctx context.Context, o options, dialect string) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, s.close()) }()
+	defer func() { err = errors.Join(err, s.Close()) }()
 	fmt.Printf("\n%-9s %-16s %9s %8s %8s %8s %9s %9s %9s %8s %8s\n",
 		dialect, "requests", "events/s", "target", "p50 ms", "p99 ms", "CPU µs", "server µs", "lag s", "bytes", "peak MB")
 	for _, r := range s.kinds() {
@@ -82,7 +74,7 @@ func (s *site) measure(ctx context.Context, o options, r requests) error {
 		return err
 	}
 	ended := time.Now()
-	if err := harness.Followed(ctx, s.db, "score"); err != nil {
+	if err := harness.Followed(ctx, s.DB, "score"); err != nil {
 		return err
 	}
 	lag := time.Since(ended)
@@ -99,7 +91,7 @@ func (s *site) measure(ctx context.Context, o options, r requests) error {
 		return err
 	}
 	n := float64(max(all-events, 1))
-	fmt.Printf("%-9s %-16s %9.0f %8.0f %8.2f %8.2f %9.1f %9.1f %9.1f %8.0f %8d\n", s.dialect, r.load.Name, got.Rate*float64(r.events), r.load.Target,
+	fmt.Printf("%-9s %-16s %9.0f %8.0f %8.2f %8.2f %9.1f %9.1f %9.1f %8.0f %8d\n", s.Dialect, r.load.Name, got.Rate*float64(r.events), r.load.Target,
 		ms(got.At(.5)), ms(got.At(.99)), (after.CPU-before.CPU).Seconds()*1e6/n, (served-server).Seconds()*1e6/n, lag.Seconds(), float64(grown-size)/n, after.PeakMemory>>20)
 	return nil
 }
@@ -152,95 +144,32 @@ func (s *site) kinds() []requests {
 	}
 }
 
-func open(ctx context.Context, o options, dialect string) (s *site, err error) {
-	s = &site{dialect: dialect, drop: func() error { return nil }}
-	dir, err := os.MkdirTemp("", "packetboat-events")
+func open(ctx context.Context, o options, dialect string) (*site, error) {
+	running, err := benchsite.Open(ctx, benchsite.Options{
+		Name: "events", Program: o.program, Dialect: dialect, Postgres: o.postgres, Admin: o.admin, Contacts: o.contacts,
+	})
 	if err != nil {
 		return nil, err
 	}
-	s.Program = &harness.Program{Path: o.program, Dir: dir, Admin: o.admin, Env: []string{
-		"PACKETBOAT_DNS_RESOLVER=127.0.0.1:9", // no DNS is asked about the contacts
-	}}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, s.close())
-		}
-	}()
-	if dialect == "postgres" {
-		if err := s.postgres(ctx, o); err != nil {
-			return s, err
-		}
-	}
-	if err := s.Start(ctx); err != nil {
-		return s, err
-	}
-	ready, err := s.Ready(ctx)
-	if err != nil {
-		return s, err
-	}
-	address := s.Database
-	if address == "" {
-		address = "sqlite:packetboat.db"
-	}
-	if s.db, err = sqldb.Open(ctx, address, sqldb.Options{DataDir: dir, MaxConns: 2}); err != nil {
-		return s, err
-	}
-	if err := harness.Seed(ctx, s.db, ready.List, o.contacts, "example.net"); err != nil {
-		return s, err
-	}
+	s := &site{Site: running}
 	s.account = press.Account{Address: strings.TrimPrefix(s.BaseURL, "http://"), Prefix: "/t/" + harness.Tenant + "/api", Key: s.Key}
-	rows, err := s.db.Query(ctx, `SELECT id, email FROM contact ORDER BY id /* all tenants: there is one */`)
-	return s, sqldb.Each(rows, err, func(scan func(...any) error) error {
-		var c id.Contact
-		var email string
-		err := scan(&c, &email)
-		s.ids, s.emails = append(s.ids, c.String()), append(s.emails, email)
-		return err
-	})
-}
-
-func (s *site) close() error {
-	err := s.Stop()
-	if s.db != nil {
-		err = errors.Join(err, s.db.Close())
-	}
-	return errors.Join(err, s.drop(), os.RemoveAll(s.Dir))
-}
-
-// postgres makes a database for the site.
-func (s *site) postgres(ctx context.Context, o options) error {
-	u, err := url.Parse(o.postgres)
+	people, err := s.Contacts(ctx)
 	if err != nil {
-		return err
+		return nil, errors.Join(err, s.Close())
 	}
-	admin, err := sql.Open("pgx", o.postgres)
-	if err != nil {
-		return err
+	for _, c := range people {
+		s.ids, s.emails = append(s.ids, c.ID.String()), append(s.emails, c.Email)
 	}
-	name := fmt.Sprintf("eventsbench_%d", os.Getpid())
-	if _, err := admin.ExecContext(ctx, `CREATE DATABASE `+name); err != nil {
-		return errors.Join(err, admin.Close())
-	}
-	u.Path = "/" + name
-	s.Database = u.String()
-	s.drop = func() error {
-		_, err := admin.Exec(`DROP DATABASE IF EXISTS ` + name + ` WITH (FORCE)`)
-		return errors.Join(err, admin.Close())
-	}
-	return nil
+	return s, nil
 }
 
 // journal returns the number of custom events, and the size in bytes of the journal with its
 // indexes; on SQLite that of the database.
 func (s *site) journal(ctx context.Context) (events, size int64, err error) {
-	if err := s.db.QueryRow(ctx, `SELECT COUNT(*) FROM journal WHERE type = 'event' /* all tenants: there is one */`).Scan(&events); err != nil {
+	if err := s.DB.QueryRow(ctx, `SELECT COUNT(*) FROM journal WHERE type = 'event' /* all tenants: there is one */`).Scan(&events); err != nil {
 		return 0, 0, err
 	}
-	text := `SELECT pg_total_relation_size('journal')`
-	if s.dialect == "sqlite" {
-		text = `SELECT page_count * page_size FROM pragma_page_count(), pragma_page_size()`
-	}
-	err = s.db.QueryRow(ctx, text).Scan(&size)
+	size, err = s.Size(ctx, "journal")
 	return events, size, err
 }
 
@@ -253,7 +182,7 @@ func (s *site) profile(o options, name string) (wait func() error) {
 	done := make(chan error, 1)
 	go func() {
 		time.Sleep(o.span / 5)
-		done <- takeProfile(o, s.dialect+" "+name)
+		done <- takeProfile(o, s.Dialect+" "+name)
 	}()
 	return func() error { return <-done }
 }

@@ -37,7 +37,7 @@ func measure(ctx context.Context, o options, database string, addresses int) (er
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, s.close()) }()
+	defer func() { err = errors.Join(err, s.Close()) }()
 	calmCreate, calmGet, err := s.others(ctx, func(ctx context.Context) error {
 		select {
 		case <-time.After(o.calm):

@@ -59,7 +59,7 @@ func measure(ctx context.Context, o options, dialect string) error {
 		return err
 	}
 	err = s.measure(ctx, o)
-	return errors.Join(err, s.close())
+	return errors.Join(err, s.Close())
 }
 
 func (s *site) measure(ctx context.Context, o options) error {
@@ -77,7 +77,7 @@ func (s *site) measure(ctx context.Context, o options) error {
 	}
 	accepted := time.Since(begin)
 	for {
-		lag, err := journal.Lag(ctx, s.db)
+		lag, err := journal.Lag(ctx, s.DB)
 		if err != nil {
 			return err
 		}
@@ -92,12 +92,12 @@ func (s *site) measure(ctx context.Context, o options) error {
 		return err
 	}
 	n := float64(len(s.reports))
-	fmt.Printf("%-9s | %10.0f | %12.0f | %12.3f\n", s.dialect, n/accepted.Seconds(), n/done.Seconds(), (after.CPU-before.CPU).Seconds()/n*1000)
+	fmt.Printf("%-9s | %10.0f | %12.0f | %12.3f\n", s.Dialect, n/accepted.Seconds(), n/done.Seconds(), (after.CPU-before.CPU).Seconds()/n*1000)
 	var messages, contacts, listed int
 	err = errors.Join(
-		s.db.QueryRow(ctx, `SELECT COUNT(*) FROM outbox WHERE state = 'bounced' /* all tenants: there is one */`).Scan(&messages),
-		s.db.QueryRow(ctx, `SELECT COUNT(*) FROM contact WHERE global_status = 'bounced' /* all tenants: there is one */`).Scan(&contacts),
-		s.db.QueryRow(ctx, `SELECT COUNT(*) FROM suppression /* all tenants: there is one */`).Scan(&listed),
+		s.DB.QueryRow(ctx, `SELECT COUNT(*) FROM outbox WHERE state = 'bounced' /* all tenants: there is one */`).Scan(&messages),
+		s.DB.QueryRow(ctx, `SELECT COUNT(*) FROM contact WHERE global_status = 'bounced' /* all tenants: there is one */`).Scan(&contacts),
+		s.DB.QueryRow(ctx, `SELECT COUNT(*) FROM suppression /* all tenants: there is one */`).Scan(&listed),
 	)
 	if hard := len(s.reports) * 6 / 10; err == nil && (messages != len(s.reports) || contacts != hard || listed != hard) {
 		err = fmt.Errorf("%d messages and %d contacts bounced, %d addresses are suppressed; want %d, %d and %d", messages, contacts, listed, len(s.reports), hard, hard)

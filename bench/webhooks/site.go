@@ -2,23 +2,18 @@ package main
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
-	"net/url"
 	"os"
 	"path/filepath"
 	"time"
 
-	_ "github.com/jackc/pgx/v5/stdlib" // makes the databases measured on
-
 	"github.com/packetboat/packetboat/bench/meter"
-	"github.com/packetboat/packetboat/e2e/harness"
+	benchsite "github.com/packetboat/packetboat/bench/site"
 	"github.com/packetboat/packetboat/internal/id"
 	"github.com/packetboat/packetboat/internal/journal"
-	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
 // contacts is how many contacts have the events.
@@ -26,13 +21,10 @@ const contacts = 2000
 
 // site is a running program with contacts and webhook endpoints.
 type site struct {
-	*harness.Program
-	dialect  string
-	db       *sqldb.DB
+	*benchsite.Site
 	receiver *receiver
 	tenant   id.Tenant
 	contacts []id.Contact
-	drop     func() error
 }
 
 // measure makes one measurement and prints its row.
@@ -42,7 +34,7 @@ func measure(ctx context.Context, o options, dialect string, endpoints int) (err
 		return err
 	}
 	defer func() { err = errors.Join(err, s.close()) }()
-	size, err := s.size(ctx)
+	size, err := s.Size(ctx, "webhook_delivery")
 	if err != nil {
 		return err
 	}
@@ -74,7 +66,7 @@ func measure(ctx context.Context, o options, dialect string, endpoints int) (err
 	if err != nil {
 		return err
 	}
-	grown, err := s.size(ctx)
+	grown, err := s.Size(ctx, "webhook_delivery")
 	if err != nil {
 		return err
 	}
@@ -95,7 +87,7 @@ func (s *site) appendEvents(ctx context.Context, n int) error {
 				Data: journal.Event{Type: "order_placed", Properties: map[string]any{"order_id": fmt.Sprint("A-", done), "value": 19.5, "currency": "EUR", "items": []any{map[string]any{"sku": "mug", "quantity": 2}}}},
 			})
 		}
-		if err := journal.Append(ctx, s.db, list...); err != nil {
+		if err := journal.Append(ctx, s.DB, list...); err != nil {
 			return err
 		}
 	}
@@ -109,7 +101,7 @@ func (s *site) await(ctx context.Context, o options) error {
 	for {
 		if s.receiver.distinct() >= o.deliveries {
 			var left bool
-			err := s.db.QueryRow(ctx, `SELECT EXISTS (SELECT 1 FROM webhook_delivery WHERE due_at IS NOT NULL) /* all tenants: there is one */`).Scan(&left)
+			err := s.DB.QueryRow(ctx, `SELECT EXISTS (SELECT 1 FROM webhook_delivery WHERE due_at IS NOT NULL) /* all tenants: there is one */`).Scan(&left)
 			if err != nil || !left {
 				return err
 			}
@@ -122,103 +114,45 @@ func (s *site) await(ctx context.Context, o options) error {
 	}
 }
 
-func open(ctx context.Context, o options, dialect string, endpoints int) (s *site, err error) {
-	s = &site{dialect: dialect, drop: func() error { return nil }}
-	dir, err := os.MkdirTemp("", "packetboat-webhooks")
+func open(ctx context.Context, o options, dialect string, endpoints int) (*site, error) {
+	running, err := benchsite.Open(ctx, benchsite.Options{
+		Name: "webhooks", Program: o.program, Dialect: dialect, Postgres: o.postgres, Admin: o.admin, Contacts: contacts,
+		Env: []string{"PACKETBOAT_ALLOW_PRIVATE_WEBHOOKS=true"},
+	})
 	if err != nil {
 		return nil, err
 	}
-	s.Program = &harness.Program{Path: o.program, Dir: dir, Admin: o.admin, Env: []string{
-		"PACKETBOAT_DNS_RESOLVER=127.0.0.1:9", // no DNS is asked about the contacts
-		"PACKETBOAT_ALLOW_PRIVATE_WEBHOOKS=true",
-	}}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, s.close())
-		}
-	}()
-	if dialect == "postgres" {
-		if err := s.postgres(ctx, o); err != nil {
-			return s, err
-		}
+	s := &site{Site: running}
+	if err := s.register(ctx, o, endpoints); err != nil {
+		return nil, errors.Join(err, s.close())
 	}
+	return s, nil
+}
+
+// register starts the receiver and creates endpoints of it.
+func (s *site) register(ctx context.Context, o options, endpoints int) (err error) {
 	if s.receiver, err = listen(o.pause); err != nil {
-		return s, err
-	}
-	if err := s.Start(ctx); err != nil {
-		return s, err
-	}
-	ready, err := s.Ready(ctx)
-	if err != nil {
-		return s, err
-	}
-	address := s.Database
-	if address == "" {
-		address = "sqlite:packetboat.db"
-	}
-	if s.db, err = sqldb.Open(ctx, address, sqldb.Options{DataDir: dir, MaxConns: 2}); err != nil {
-		return s, err
-	}
-	if err := harness.Seed(ctx, s.db, ready.List, contacts, "example.net"); err != nil {
-		return s, err
+		return err
 	}
 	for range endpoints {
-		_, err := ready.Owner.Must(ctx, http.MethodPost, "/settings/webhooks", map[string]any{"url": "http://" + s.receiver.Addr().String() + "/", "event_types": []string{"event.recorded"}})
+		_, err := s.Account.Owner.Must(ctx, http.MethodPost, "/settings/webhooks", map[string]any{"url": "http://" + s.receiver.Addr().String() + "/", "event_types": []string{"event.recorded"}})
 		if err != nil {
-			return s, err
+			return err
 		}
 	}
-	rows, err := s.db.Query(ctx, `SELECT tenant_id, id FROM contact ORDER BY id /* all tenants: there is one */`)
-	return s, sqldb.Each(rows, err, func(scan func(...any) error) error {
-		var c id.Contact
-		err := scan(&s.tenant, &c)
-		s.contacts = append(s.contacts, c)
-		return err
-	})
+	people, err := s.Contacts(ctx)
+	for _, c := range people {
+		s.tenant, s.contacts = c.Tenant, append(s.contacts, c.ID)
+	}
+	return err
 }
 
 func (s *site) close() error {
-	err := s.Stop()
-	if s.db != nil {
-		err = errors.Join(err, s.db.Close())
-	}
+	err := s.Close()
 	if s.receiver != nil {
 		err = errors.Join(err, s.receiver.Close())
 	}
-	return errors.Join(err, s.drop(), os.RemoveAll(s.Dir))
-}
-
-// postgres makes a database for the site.
-func (s *site) postgres(ctx context.Context, o options) error {
-	u, err := url.Parse(o.postgres)
-	if err != nil {
-		return err
-	}
-	admin, err := sql.Open("pgx", o.postgres)
-	if err != nil {
-		return err
-	}
-	name := fmt.Sprintf("webhooksbench_%d", os.Getpid())
-	if _, err := admin.ExecContext(ctx, `CREATE DATABASE `+name); err != nil {
-		return errors.Join(err, admin.Close())
-	}
-	u.Path = "/" + name
-	s.Database = u.String()
-	s.drop = func() error {
-		_, err := admin.Exec(`DROP DATABASE IF EXISTS ` + name + ` WITH (FORCE)`)
-		return errors.Join(err, admin.Close())
-	}
-	return nil
-}
-
-// size returns the bytes of the deliveries with their indexes; on SQLite those of the database.
-func (s *site) size(ctx context.Context) (n int64, err error) {
-	text := `SELECT pg_total_relation_size('webhook_delivery')`
-	if s.dialect == "sqlite" {
-		text = `SELECT page_count * page_size FROM pragma_page_count(), pragma_page_size()`
-	}
-	err = s.db.QueryRow(ctx, text).Scan(&n)
-	return n, err
+	return err
 }
 
 // profile takes a processor profile of the program for ten seconds, if profiles are wanted, and
