@@ -28,6 +28,7 @@ import (
 	"github.com/packetboat/packetboat/internal/mail/mjml"
 	"github.com/packetboat/packetboat/internal/mailbox"
 	"github.com/packetboat/packetboat/internal/maildomain"
+	"github.com/packetboat/packetboat/internal/notice"
 	"github.com/packetboat/packetboat/internal/outbox"
 	"github.com/packetboat/packetboat/internal/public"
 	"github.com/packetboat/packetboat/internal/ratelimit"
@@ -210,7 +211,7 @@ func (s *Server) api(registry prometheus.Registerer, t tools) (*httpapi.API, *en
 
 // personalData lists the packages with personal data, in the order of an export.
 func personalData(now func() time.Time) []contact.PersonalData {
-	return []contact.PersonalData{segment.PersonalData(), outbox.PersonalData(), track.PersonalData(), mailbox.PersonalData(), transfer.PersonalData(now), suppression.PersonalData(), seedlist.PersonalData(), visitor.PersonalData(), form.PersonalData(), consent.PersonalData(), webhook.PersonalData(), sequence.PersonalData()}
+	return []contact.PersonalData{segment.PersonalData(), outbox.PersonalData(), track.PersonalData(), mailbox.PersonalData(), transfer.PersonalData(now), suppression.PersonalData(), seedlist.PersonalData(), visitor.PersonalData(), form.PersonalData(), consent.PersonalData(), webhook.PersonalData(), sequence.PersonalData(), notice.PersonalData()}
 }
 
 // reference adds the page that documents the API.

@@ -29,6 +29,7 @@ import (
 	"github.com/packetboat/packetboat/internal/mail/mx"
 	"github.com/packetboat/packetboat/internal/mailbox"
 	"github.com/packetboat/packetboat/internal/maildomain"
+	"github.com/packetboat/packetboat/internal/notice"
 	"github.com/packetboat/packetboat/internal/outbox"
 	"github.com/packetboat/packetboat/internal/ratelimit"
 	"github.com/packetboat/packetboat/internal/retention"
@@ -129,13 +130,14 @@ func (s *Server) engines(registry prometheus.Registerer, api *httpapi.API, t too
 		DB: db, Box: s.Store.Box, Owner: id.NewText(), Now: t.now, Log: s.Log.With("engine", "notify"), Wake: db.Subscribe(webhook.Wake),
 		Metrics: notify.NewMetrics(registry), Alone: alone(db), AllowPrivate: s.Config.AllowPrivateWebhooks, UserAgent: "Packetboat-Webhooks/1",
 	}
+	mails := &notify.Mails{DB: db, Log: s.Log.With("engine", "notify"), Now: t.now, Wake: db.Subscribe(notice.Wake)}
 	notices := &notify.Notices{DB: db, Log: s.Log.With("engine", "notify")}
 	if s.Config.SystemRelay != nil {
-		notices.Mail = s.Config.SystemRelay.Mail
+		notices.Mail, mails.Mail = s.Config.SystemRelay.Mail, s.Config.SystemRelay.Mail
 	}
 	return []loop{
 		{"journal", followed.Run},
-		s.led("scheduler", dispatching, loop{"watch", watcher.Run}, loop{"webhook notices", notices.Run}),
+		s.led("scheduler", dispatching, loop{"watch", watcher.Run}, loop{"webhook notices", notices.Run}, loop{"notices", mails.Run}),
 		delivering,
 		s.led("classifier", loop{"classify", classifier.Run}, loop{"inbox", inbox.Run}),
 		s.led("visitors", loop{"visitors", visitors.Run}),

@@ -96,6 +96,21 @@ func Members(ctx context.Context, db *sqldb.DB, tenant id.Tenant) ([]Member, err
 	return list, nil
 }
 
+// MemberAddresses returns the addresses of a tenant's active members.
+func MemberAddresses(ctx context.Context, db *sqldb.DB, tenant id.Tenant) (map[string]bool, error) {
+	list, err := Members(ctx, db, tenant)
+	if err != nil {
+		return nil, err
+	}
+	addresses := map[string]bool{}
+	for _, m := range list {
+		if m.Status == MemberActive {
+			addresses[m.Email] = true
+		}
+	}
+	return addresses, nil
+}
+
 // MemberOf returns one member of a tenant, or ErrNoUser.
 func MemberOf(ctx context.Context, db *sqldb.DB, tenant id.Tenant, user id.User) (Member, error) {
 	m, err := scanMember(db.QueryRow(ctx, memberQuery+`AND m.user_id = $2`, tenant, user).Scan)

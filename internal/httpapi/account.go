@@ -29,6 +29,7 @@ type accountAPI struct {
 // register adds the operations on the account of a tenant.
 func (api accountAPI) register(r *endpoint.Router) {
 	api.identitySecret(r)
+	api.webhookSecret(r)
 	endpoint.Handle(r, "GET /t/{tenant}/api/settings/account", endpoint.Op{
 		Name:        "getAccount",
 		Summary:     "Get the account settings.",

@@ -93,7 +93,7 @@ func (a *API) Register(r *endpoint.Router) {
 	scoringAPI{db: a.DB, now: a.Now}.register(r)
 	seedListsAPI{db: a.DB, now: a.Now}.register(r)
 	segmentsAPI{db: a.DB, contacts: contacts, counts: &segment.Counter{DB: a.DB, Now: a.Now}, now: a.Now, usage: a.Usage}.register(r)
-	sequencesAPI{db: a.DB, cursors: cursors, now: a.Now}.register(r)
+	sequencesAPI{db: a.DB, tester: a.Tester, rules: webhook.Rules{AllowPrivate: a.AllowPrivateWebhooks}, cursors: cursors, now: a.Now}.register(r)
 	sessionAPI{db: a.DB, baseURL: a.BaseURL, login: a.Login, now: a.Now}.register(r)
 	stagesAPI{db: a.DB, now: a.Now}.register(r)
 	suppressionsAPI{db: a.DB, now: a.Now}.register(r)

@@ -284,6 +284,10 @@ func (s *conformance) prepareExample(t testing.TB, op string, vars map[string]st
 			s.runStep(t, "acme", step{op: "enrollContact", path: path, body: `{"email": "leaving@example.org"}`, status: 200, remember: "new", field: "enrollment_id"})
 			vars["ENROLLMENT_ID"] = s.records["acme"]["new"]
 		}
+	case "testSequence":
+		q := makes("SEQUENCE_ID", "createSequence", `{"name": "For `+op+`"}`)
+		s.runStep(t, "acme", step{op: "setSequenceGraph", path: map[string]string{"id": q}, status: 200,
+			body: `{"entry_node_id": "mail", "nodes": [{"id": "mail", "type": "send", "config": {"message_id": "{entry}", "email_type_key": "weekly", "mta_config_key": "sink"}}], "edges": []}`})
 	case "setSequenceGraph":
 		makes("SEQUENCE_ID", "createSequence", `{"name": "For `+op+`"}`)
 	case "deleteWebhook":

@@ -13,12 +13,15 @@ import (
 	"github.com/packetboat/packetboat/internal/id"
 	"github.com/packetboat/packetboat/internal/sequence"
 	"github.com/packetboat/packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/webhook"
 )
 
 // sequencesAPI serves sequences and enrollments.
 type sequencesAPI struct {
 	db      *sqldb.DB
+	rules   webhook.Rules // of webhook nodes
 	cursors *endpoint.Cursors
+	tester  Tester
 	now     func() time.Time
 }
 
@@ -64,6 +67,7 @@ func (api sequencesAPI) register(r *endpoint.Router) {
 	endpoint.Handle(r, "DELETE /t/{tenant}/api/sequences/{id}",
 		author("deleteSequence", "Delete a draft that was never active.", sequence.ErrNotFound, sequence.ErrInUse), api.deleteSequence)
 	api.enrollments(r)
+	api.test(r)
 }
 
 type listSequencesRequest struct {
@@ -313,7 +317,7 @@ func (api sequencesAPI) setSequenceGraph(ctx context.Context, p auth.Principal, 
 		return sequenceGraphResult{}, err
 	}
 	if in.Body.DryRun {
-		r, err := sequence.SetGraph(ctx, api.db, p.Tenant, seq, in.graph(), true, api.now())
+		r, err := sequence.SetGraphUnder(ctx, api.db, p.Tenant, seq, in.graph(), api.rules, true, api.now())
 		issues := make([]graphIssue, len(r.Issues))
 		for i, is := range r.Issues {
 			issues[i] = graphIssue(is)
@@ -322,7 +326,7 @@ func (api sequencesAPI) setSequenceGraph(ctx context.Context, p auth.Principal, 
 	}
 	var r sequence.GraphResult
 	err = audited(ctx, api.db, p, "set_graph", "sequence", api.now(), func(tx *sqldb.DB) (_ string, err error) {
-		r, err = sequence.SetGraph(ctx, tx, p.Tenant, seq, in.graph(), false, api.now())
+		r, err = sequence.SetGraphUnder(ctx, tx, p.Tenant, seq, in.graph(), api.rules, false, api.now())
 		return in.ID, err
 	})
 	if err != nil {

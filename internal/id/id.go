@@ -70,6 +70,9 @@ type (
 	visitorRequest struct{}
 	webhook        struct{}
 	delivery       struct{}
+	notice         struct{}
+	automation     struct{}
+	automationRun  struct{}
 )
 
 // The identifiers of each kind of record.
@@ -117,6 +120,9 @@ type (
 	VisitorRequest = UUID[visitorRequest] // one request of a website's script
 	Webhook        = UUID[webhook]
 	Delivery       = UUID[delivery] // one event for one webhook endpoint
+	Notice         = UUID[notice]   // a mail to a user of a tenant
+	Automation     = UUID[automation]
+	AutomationRun  = UUID[automationRun] // what an automation did for one contact
 )
 
 // New returns a fresh identifier of kind T.

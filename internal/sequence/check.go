@@ -19,6 +19,7 @@ import (
 	"github.com/packetboat/packetboat/internal/segment"
 	"github.com/packetboat/packetboat/internal/sender"
 	"github.com/packetboat/packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/webhook"
 )
 
 // checker looks up the records that a graph refers to.
@@ -32,12 +33,14 @@ type checker struct {
 	lanes    map[string]lane.Config
 	senders  map[string]bool
 	segments map[string]segment.Type
+	rules    webhook.Rules
 }
 
 func newChecker(ctx context.Context, db *sqldb.DB, tenant id.Tenant, self id.Sequence) (*checker, error) {
 	c := &checker{
 		db: db, tenant: tenant, self: self, types: map[string]sender.EmailType{}, stages: map[id.Stage]bool{},
 		lanes: map[string]lane.Config{}, senders: map[string]bool{}, segments: map[string]segment.Type{},
+		rules: webhook.Rules{AllowPrivate: true}, // URLs that are stored were checked
 	}
 	var err error
 	if c.schema, err = segment.Schema(ctx, db, tenant); err != nil {
@@ -154,6 +157,11 @@ func (c *checker) refer(ctx context.Context, g Graph, s Step) (code IssueCode, w
 		}
 	case UpdateStep:
 		return c.referUpdate(s)
+	case WebhookStep:
+		_, err := webhook.CheckURL(s.URL, c.rules)
+		return invalid(named("url", err))
+	case NotifyStep:
+		return c.referNotify(ctx, s)
 	case EnrollStep:
 		if s.Sequence == c.self {
 			return invalid(errors.New("sequence_id: a sequence cannot enroll contacts in itself"))

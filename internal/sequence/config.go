@@ -299,6 +299,10 @@ func newStep(t NodeType) any {
 		return &SubscriptionStep{}
 	case EventNode:
 		return &EventStep{}
+	case WebhookNode:
+		return &WebhookStep{}
+	case NotifyNode:
+		return &NotifyStep{}
 	case EnrollNode:
 		return &EnrollStep{}
 	case GoalNode:
@@ -333,6 +337,10 @@ func step(p any) Step {
 	case *SubscriptionStep:
 		return *p
 	case *EventStep:
+		return *p
+	case *WebhookStep:
+		return *p
+	case *NotifyStep:
 		return *p
 	case *EnrollStep:
 		return *p

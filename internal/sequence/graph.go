@@ -26,6 +26,8 @@ const (
 	StageNode        NodeType = "stage"
 	SubscriptionNode NodeType = "subscription"
 	EventNode        NodeType = "event"
+	WebhookNode      NodeType = "webhook"
+	NotifyNode       NodeType = "notify"
 	EnrollNode       NodeType = "enroll"
 	GoalNode         NodeType = "goal"
 	ExitNode         NodeType = "exit"
@@ -35,7 +37,7 @@ const (
 func NodeTypes() []NodeType {
 	return []NodeType{
 		SendNode, WaitNode, ConditionNode, BranchNode, SplitNode, ListNode, TagNode, UpdateNode, StageNode,
-		SubscriptionNode, EventNode, EnrollNode, GoalNode, ExitNode,
+		SubscriptionNode, EventNode, WebhookNode, NotifyNode, EnrollNode, GoalNode, ExitNode,
 	}
 }
 

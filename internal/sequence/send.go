@@ -190,12 +190,18 @@ func (s Sequence) mail(ctx context.Context, tx *sqldb.DB, account tenant.Tenant,
 	for l, h := range states {
 		m.Down[l] = h.State == lane.Down
 	}
-	src.Send, src.Tracking = m.Send, step.Tracked()
+	src.Send = m.Send
+	s.complete(&src, account, node, step, t)
+	m.Content, err = s.content(ctx, tx, m.Send, src, version, now)
+	return m, err
+}
+
+// complete sets what the content of a node's mail has of its sequence and account.
+func (s Sequence) complete(src *content.Source, account tenant.Tenant, node string, step SendStep, t sender.EmailType) {
+	src.Tracking = step.Tracked()
 	src.Context.Sequence, src.Context.SequenceName, src.Context.EmailType = s.ID, s.Name, t.ID
 	src.Context.UTM, src.Context.UTMContent = account.Settings.Tracking.UTM, node
 	src.Context.UTMCampaign = t.UTMCampaignPrefix + slug.Derive(s.Name, '-')
-	m.Content, err = s.content(ctx, tx, m.Send, src, version, now)
-	return m, err
 }
 
 // send returns the send of a node, which it creates and opens if it is new.

@@ -57,6 +57,10 @@ func checkStep(s Step) error {
 		return errors.Join(named("action", oneOf(s.Action, "subscribe", "unsubscribe")), required("email_type_key", s.EmailType != ""))
 	case EventStep:
 		return checkEventName("event_name", s.Name)
+	case WebhookStep:
+		return s.check()
+	case NotifyStep:
+		return s.check()
 	case EnrollStep:
 		return required("sequence_id", !s.Sequence.IsZero())
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/packetboat/packetboat/internal/id"
 	"github.com/packetboat/packetboat/internal/sqldb"
 	"github.com/packetboat/packetboat/internal/trigger"
+	"github.com/packetboat/packetboat/internal/webhook"
 )
 
 // head are the columns of a sequence without its graph.
@@ -270,9 +271,15 @@ type GraphResult struct {
 	Leaving  int // contacts in the sequence at nodes that the graph does not have
 }
 
-// SetGraph replaces the graph of a draft or a paused sequence. With dryRun nothing is stored and
-// issues are no error. Contacts at nodes that are gone leave the sequence.
+// SetGraph is SetGraphUnder for an installation whose webhooks are public and use https.
 func SetGraph(ctx context.Context, db *sqldb.DB, tenant id.Tenant, seq id.Sequence, g Graph, dryRun bool, now time.Time) (GraphResult, error) {
+	return SetGraphUnder(ctx, db, tenant, seq, g, webhook.Rules{}, dryRun, now)
+}
+
+// SetGraphUnder replaces the graph of a draft or a paused sequence. With dryRun nothing is stored and
+// issues are no error. Contacts at nodes that are gone leave the sequence. The rules are for the URLs
+// of webhook nodes.
+func SetGraphUnder(ctx context.Context, db *sqldb.DB, tenant id.Tenant, seq id.Sequence, g Graph, rules webhook.Rules, dryRun bool, now time.Time) (GraphResult, error) {
 	var r GraphResult
 	now = now.UTC().Truncate(time.Microsecond)
 	err := db.InTx(ctx, func(tx *sqldb.DB) error {
@@ -287,6 +294,7 @@ func SetGraph(ctx context.Context, db *sqldb.DB, tenant id.Tenant, seq id.Sequen
 		if err != nil {
 			return err
 		}
+		c.rules = rules
 		old := s.Graph
 		if s.Graph, r.Issues, err = c.check(ctx, g); err != nil {
 			return err

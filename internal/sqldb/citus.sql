@@ -24,7 +24,8 @@ DECLARE
 		'broadcast', 'broadcast_run',
 		'sequence', 'enrollment', 'sequence_count', 'sequence_send', 'sequence_content', 'sequence_key',
 		'job', 'job_file', 'job_file_chunk',
-		'webhook_endpoint', 'webhook_queue', 'webhook_delivery'];
+		'webhook_endpoint', 'webhook_queue', 'webhook_delivery', 'webhook_call_secret',
+		'notice'];
 	-- The journal and its cursors are on the node of the group's tenants.
 	by_group TEXT[] := ARRAY['journal', 'journal_cursor', 'journal_pruned'];
 	-- Every node has a copy of these: few rows, which are joined with those of tenants.

@@ -1,8 +1,6 @@
 package webhook
 
-// CheckURL is checkURL, Redact redact, for tests.
-func CheckURL(text string, rules Rules) (string, error) { return checkURL(text, rules) }
-
+// Redact is redact, for tests.
 func Redact(body string) (string, bool, error) { return redact(body) }
 
 // CausedTypes returns the event types that journal entries cause.

@@ -14,7 +14,8 @@ import (
 type Lease struct {
 	Tenant   id.Tenant
 	Endpoint id.Webhook
-	Slow     bool // the endpoint failed or was slow when it was last served
+	Slow     bool   // the endpoint failed or was slow when it was last served
+	URL      string // of calls; empty: deliveries to an endpoint
 	epoch    int64
 }
 
@@ -23,11 +24,11 @@ type Lease struct {
 func Acquire(ctx context.Context, db *sqldb.DB, owner string, limit int, slow bool, now, until time.Time) ([]Lease, error) {
 	rows, err := db.Query(ctx, `
 		/* all tenants: their endpoints share the workers */
-		SELECT q.tenant_id, q.endpoint_id, q.slow, q.epoch FROM webhook_queue AS q
+		SELECT q.tenant_id, q.endpoint_id, q.slow, q.epoch, q.url FROM webhook_queue AS q
 		WHERE q.next_due IS NOT NULL AND q.next_due <= $1 AND q.lease_until <= $1 AND q.slow = $2
 		ORDER BY q.next_due LIMIT $3`, now.UnixMicro(), slow, limit)
 	list, err := sqldb.Collect(rows, err, func(scan func(...any) error) (l Lease, err error) {
-		err = scan(&l.Tenant, &l.Endpoint, &l.Slow, &l.epoch)
+		err = scan(&l.Tenant, &l.Endpoint, &l.Slow, &l.epoch, sqldb.ToText(&l.URL))
 		return l, err
 	})
 	if err != nil {
@@ -148,16 +149,22 @@ type Item struct {
 	Tries    int // since it was created or replayed
 	DueAt    time.Time
 	Attempts int
+
+	// Of a Call:
+	Headers map[string]string
+	Timeout time.Duration // of one attempt
 }
 
 // Due returns up to limit deliveries of the endpoint that are due, in the order of their attempts.
 func (l Lease) Due(ctx context.Context, db *sqldb.DB, limit int, now time.Time) ([]Item, error) {
 	rows, err := db.Query(ctx, `
-		SELECT id, event_type, subject_id, body, tries, attempts, due_at FROM webhook_delivery
+		SELECT id, event_type, subject_id, body, tries, attempts, due_at, COALESCE(headers, '{}'), COALESCE(timeout_s, 0) FROM webhook_delivery
 		WHERE tenant_id = $1 AND endpoint_id = $2 AND due_at IS NOT NULL AND due_at <= $3
 		ORDER BY due_at, id LIMIT $4`, l.Tenant, l.Endpoint, now.UnixMicro(), limit)
 	list, err := sqldb.Collect(rows, err, func(scan func(...any) error) (i Item, err error) {
-		err = scan(&i.ID, &i.Type, &i.Subject, &i.Body, &i.Tries, &i.Attempts, sqldb.ToTime(&i.DueAt))
+		var seconds int64
+		err = scan(&i.ID, &i.Type, &i.Subject, &i.Body, &i.Tries, &i.Attempts, sqldb.ToTime(&i.DueAt), sqldb.ToNonEmptyJSON(&i.Headers), &seconds)
+		i.Timeout = time.Duration(seconds) * time.Second
 		return i, err
 	})
 	if err != nil {

@@ -24,20 +24,21 @@ const personPage = 200
 type stored struct {
 	id           id.Delivery
 	body, answer string
+	call         bool
 }
 
 // page returns deliveries that condition selects after one, by id.
 func page(ctx context.Context, db *sqldb.DB, tenant id.Tenant, condition string, value any, after id.Delivery) ([]stored, error) {
 	rows, err := db.Query(ctx, `
-		SELECT id, body, response_body FROM webhook_delivery
+		SELECT id, body, response_body, timeout_s IS NOT NULL FROM webhook_delivery
 		WHERE tenant_id = $1 AND `+condition+` AND id > $3 ORDER BY id LIMIT $4`, tenant, value, after, personPage)
 	return sqldb.Collect(rows, err, func(scan func(...any) error) (s stored, err error) {
-		err = scan(&s.id, &s.body, sqldb.ToText(&s.answer))
+		err = scan(&s.id, &s.body, sqldb.ToText(&s.answer), &s.call)
 		return s, err
 	})
 }
 
-// about yields pages of the deliveries about contacts, and about addresses without a contact.
+// pages yields pages of the deliveries about contacts, and about addresses without a contact.
 func pages(ctx context.Context, db *sqldb.DB, tenant id.Tenant, contacts []id.Contact, addresses []string) iter.Seq2[[]stored, error] {
 	return func(yield func([]stored, error) bool) {
 		for _, by := range []struct {
@@ -81,7 +82,11 @@ func export(ctx context.Context, db *sqldb.DB, tenant id.Tenant, who contact.Per
 				return
 			}
 			for _, s := range list {
-				if !yield(exported{s.id, json.RawMessage(s.body), orNil(s.answer)}, nil) {
+				request := json.RawMessage(s.body)
+				if !json.Valid(request) { // the body of a call is any text
+					request, _ = json.Marshal(s.body) // texts always encode
+				}
+				if !yield(exported{s.id, request, orNil(s.answer)}, nil) {
 					return
 				}
 			}
@@ -112,7 +117,12 @@ func redactAll(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, contacts []i
 			return fmt.Errorf("erase webhook deliveries: %w", err)
 		}
 		t := tx.Table("id UUID", "body TEXT")
+		var calls []id.Delivery
 		for _, s := range list {
+			if s.call {
+				calls = append(calls, s.id)
+				continue
+			}
 			body, changed, err := redact(s.body)
 			if err != nil {
 				return fmt.Errorf("webhook delivery %s: %w", s.id, err)
@@ -120,6 +130,9 @@ func redactAll(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, contacts []i
 			if changed || s.answer != "" {
 				t.Add(s.id, body)
 			}
+		}
+		if err := eraseCalls(ctx, tx, tenant, calls); err != nil {
+			return fmt.Errorf("erase calls: %w", err)
 		}
 		if t.Len() == 0 {
 			continue
@@ -132,4 +145,17 @@ func redactAll(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, contacts []i
 		}
 	}
 	return nil
+}
+
+// eraseCalls removes what calls say. Those that are waiting are not made.
+func eraseCalls(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, calls []id.Delivery) error {
+	if len(calls) == 0 {
+		return nil
+	}
+	_, err := tx.Exec(ctx, `
+		UPDATE webhook_delivery SET body = '', headers = '{}', response_body = NULL, contact_id = NULL,
+			status = CASE WHEN due_at IS NULL THEN status ELSE 'failed' END,
+			error = CASE WHEN due_at IS NULL THEN error ELSE 'the contact was erased' END, due_at = NULL
+		WHERE tenant_id = $1 AND id`+tx.In(2), tenant, sqldb.List(tx, calls))
+	return err
 }

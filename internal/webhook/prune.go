@@ -23,5 +23,10 @@ func Prune(ctx context.Context, db *sqldb.DB, tenant id.Tenant, before time.Time
 	if err != nil {
 		return 0, fmt.Errorf("prune webhook deliveries: %w", err)
 	}
+	if int(n) < limit {
+		if err := pruneQueues(ctx, db, tenant); err != nil {
+			return int(n), fmt.Errorf("prune queues of calls: %w", err)
+		}
+	}
 	return int(n), nil
 }

@@ -48,7 +48,7 @@ func commitTenant(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, results [
 		"response_code BIGINT", "response_ms BIGINT", "response_body TEXT", "error TEXT")
 	for _, r := range results {
 		a := r.Attempt
-		status, due := a.next(r.Item.Tries + 1)
+		status, due := r.Item.next(a)
 		var code, ms any
 		if a.Code != 0 {
 			code, ms = a.Code, a.Took.Milliseconds()

@@ -64,6 +64,9 @@ type Keys struct {
 	previousUntil     time.Time
 }
 
+// Signs reports whether there is a key.
+func (k Keys) Signs() bool { return k.current != nil }
+
 // Sign returns the value of the header webhook-signature: one signature for each valid key, the
 // newest first.
 func (k Keys) Sign(messageID string, at time.Time, body []byte, now time.Time) string {

@@ -4,7 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"slices"
+	"maps"
+	"strings"
 	"time"
 
 	"github.com/packetboat/packetboat/internal/contact"
@@ -12,78 +13,78 @@ import (
 	"github.com/packetboat/packetboat/internal/fault"
 	"github.com/packetboat/packetboat/internal/id"
 	"github.com/packetboat/packetboat/internal/mail/liquid"
-	"github.com/packetboat/packetboat/internal/outbox"
+	"github.com/packetboat/packetboat/internal/notice"
 	"github.com/packetboat/packetboat/internal/segment"
 	"github.com/packetboat/packetboat/internal/sequence"
+	"github.com/packetboat/packetboat/internal/webhook"
 )
 
-// eventOf is a custom event that a step records.
-type eventOf = event.Input
-
 // act carries out a step that changes contacts, or other records about them.
-func (w *work) act(ctx context.Context, group []*traveler, s sequence.Step) error {
-	var err error
+func (e *effects) act(ctx context.Context, group []*subject, s sequence.Step) error {
 	switch s := s.(type) {
 	case sequence.ListStep:
-		err = w.changeList(ctx, group, s)
+		return e.changeList(ctx, group, s)
 	case sequence.TagStep:
 		ch := contact.Change{Tags: &s.Tags}
 		if s.Action == "remove" {
 			ch = contact.Change{RemoveTags: s.Tags}
 		}
-		err = w.change(ctx, group, func(*traveler) contact.Change { return ch })
+		return e.change(ctx, group, func(*subject) contact.Change { return ch })
 	case sequence.StageStep:
-		err = w.change(ctx, group, func(*traveler) contact.Change { return contact.Change{Stage: new(s.Stage.String())} })
+		return e.change(ctx, group, func(*subject) contact.Change { return contact.Change{Stage: new(s.Stage.String())} })
 	case sequence.SubscriptionStep:
 		on := s.Action == "subscribe"
-		err = w.change(ctx, group, func(*traveler) contact.Change {
+		return e.change(ctx, group, func(*subject) contact.Change {
 			return contact.Change{Subscriptions: map[string]*bool{s.EmailType: &on}}
 		})
 	case sequence.UpdateStep:
-		err = w.change(ctx, group, func(t *traveler) contact.Change { return w.fields(t, s) })
+		return e.change(ctx, group, func(t *subject) contact.Change { return e.fields(t, s) })
 	case sequence.EventStep:
 		for _, t := range group {
-			w.events = append(w.events, eventOf{Name: s.Name, Contact: t.Contact, Properties: s.Properties, OccurredAt: w.now})
+			e.events = append(e.events, event.Input{Name: s.Name, Contact: t.contact, Properties: s.Properties, OccurredAt: e.now})
+		}
+	case sequence.WebhookStep:
+		return e.call(group, s)
+	case sequence.NotifyStep:
+		for _, t := range group {
+			for _, to := range s.To {
+				e.notices = append(e.notices, notice.Notice{
+					Contact: t.contact, To: strings.ToLower(strings.TrimSpace(to)), Subject: e.render(t, s.Subject), Body: e.render(t, s.Body),
+				})
+			}
 		}
 	case sequence.EnrollStep:
 		for _, t := range group {
-			w.enroll[s.Sequence] = append(w.enroll[s.Sequence], sequence.Candidate{Contact: t.Contact})
+			e.enroll[s.Sequence] = append(e.enroll[s.Sequence], entrant{t})
 		}
-	}
-	if err != nil {
-		return err
-	}
-	for _, t := range group {
-		w.goTo(t, "")
 	}
 	return nil
 }
 
-// change changes the contacts of a group. A contact that a fault prevents from changing is logged
-// and continues.
-func (w *work) change(ctx context.Context, group []*traveler, of func(*traveler) contact.Change) error {
+// change changes the contacts of a group, and reports those that a fault prevents from changing.
+func (e *effects) change(ctx context.Context, group []*subject, of func(*subject) contact.Change) error {
 	drafts := make([]contact.Draft, len(group))
 	ids := make([]id.Contact, len(group))
 	for i, t := range group {
-		drafts[i] = contact.Draft{ID: t.Contact, Change: of(t)}
-		ids[i] = t.Contact
+		drafts[i] = contact.Draft{ID: t.contact, Change: of(t)}
+		ids[i] = t.contact
 	}
-	outcomes, err := contact.SaveAll(ctx, w.tx, w.tenant, drafts, w.rules, w.now)
+	outcomes, err := contact.SaveAll(ctx, e.tx, e.tenant, drafts, e.rules, e.now)
 	if err != nil {
 		return err
 	}
 	for i, o := range outcomes {
 		if f, ok := fault.As(o.Err); ok {
-			w.log.Warn("step of a sequence skipped", "tenant", w.tenant, "sequence", group[i].Sequence, "node", group[i].Node, "contact", ids[i], "reason", f.Message)
+			group[i].skipped(f.Message)
 		} else if o.Err != nil {
 			return o.Err
 		}
 	}
-	return w.reload(ctx, ids)
+	return e.reload(ctx, ids)
 }
 
 // fields returns the change of an update, with its Liquid rendered for the contact.
-func (w *work) fields(t *traveler, s sequence.UpdateStep) contact.Change {
+func (e *effects) fields(t *subject, s sequence.UpdateStep) contact.Change {
 	ch := contact.Change{Texts: map[contact.Text]*string{}, CustomFields: map[string]any{}}
 	for name, v := range s.Fields {
 		field, _ := contact.ParseText(name)
@@ -91,35 +92,24 @@ func (w *work) fields(t *traveler, s sequence.UpdateStep) contact.Change {
 			ch.Texts[field] = nil
 			continue
 		}
-		ch.Texts[field] = new(w.render(t, fmt.Sprint(v)))
+		ch.Texts[field] = new(e.render(t, fmt.Sprint(v)))
 	}
 	for key, v := range s.CustomFields {
 		if text, ok := v.(string); ok {
-			v = w.render(t, text)
+			v = e.render(t, text)
 		}
 		ch.CustomFields[key] = v
 	}
 	return ch
 }
 
-// render renders a short Liquid text for the contact of an enrollment. A text that fails to render
-// is empty.
-func (w *work) render(t *traveler, text string) string {
-	template, err := liquid.Parse(text, liquid.Options{})
-	if err != nil {
-		return ""
-	}
-	out, err := template.Append(context.Background(), nil, scope{w.people[t.Contact], t.Trigger, w.now}, nil)
-	if err != nil {
-		return ""
-	}
-	return string(out)
-}
-
-// changeList adds contacts to a static list or removes them. A list that was deleted is skipped.
-func (w *work) changeList(ctx context.Context, group []*traveler, s sequence.ListStep) error {
-	found, err := segment.ByKeys(ctx, w.tx, w.tenant, []string{s.Segment})
+// changeList adds contacts to a static list or removes them.
+func (e *effects) changeList(ctx context.Context, group []*subject, s sequence.ListStep) error {
+	found, err := segment.ByKeys(ctx, e.tx, e.tenant, []string{s.Segment})
 	if _, gone := fault.As(err); gone || err == nil && len(found) == 0 {
+		for _, t := range group {
+			t.skipped("the list was deleted")
+		}
 		return nil
 	}
 	if err != nil {
@@ -127,93 +117,57 @@ func (w *work) changeList(ctx context.Context, group []*traveler, s sequence.Lis
 	}
 	people := segment.People{IDs: make([]id.Contact, len(group))}
 	for i, t := range group {
-		people.IDs[i] = t.Contact
+		people.IDs[i] = t.contact
 	}
 	if s.Action == "add" {
-		_, err = segment.Add(ctx, w.tx, w.tenant, found[0].ID, people, w.now)
+		_, err = segment.Add(ctx, e.tx, e.tenant, found[0].ID, people, e.now)
 	} else {
-		_, err = segment.Remove(ctx, w.tx, w.tenant, found[0].ID, people, w.now)
+		_, err = segment.Remove(ctx, e.tx, e.tenant, found[0].ID, people, e.now)
 	}
 	return err
 }
 
-// recordEvents records the events of steps.
-func (w *work) recordEvents(ctx context.Context) error {
-	if len(w.events) == 0 {
+// call collects the requests of a webhook.
+func (e *effects) call(group []*subject, s sequence.WebhookStep) error {
+	template, err := s.Template()
+	if err != nil { // was checked when it was stored
+		for _, t := range group {
+			t.skipped("the body is not valid: " + err.Error())
+		}
 		return nil
 	}
-	_, err := event.Record(ctx, w.tx, w.tenant, w.events, w.now)
-	return err
-}
-
-// enrollOthers enrolls contacts in the sequences that steps name.
-func (w *work) enrollOthers(ctx context.Context) error {
-	ids := make([]id.Sequence, 0, len(w.enroll))
-	for s := range w.enroll {
-		ids = append(ids, s)
-	}
-	slices.SortFunc(ids, id.Compare)
-	loaded, err := sequence.ByID(ctx, w.tx, w.tenant, ids)
-	if err != nil {
-		return err
-	}
-	for _, s := range ids {
-		q, ok := loaded[s]
-		if !ok || q.Status != sequence.Active {
-			w.log.Warn("step of a sequence skipped", "tenant", w.tenant, "contacts", len(w.enroll[s]), "reason", "the sequence to enroll in is not active", "into", s)
-			continue
+	for _, t := range group {
+		c := webhook.Call{URL: s.URL, Type: t.actor.call, Timeout: s.Timeout(), Contact: t.contact, Headers: map[string]string{}}
+		for name, value := range s.Headers {
+			c.Headers[name] = webhook.HeaderValue(e.render(t, value))
 		}
-		if _, err := sequence.EnrollAll(ctx, w.tx, q, w.enroll[s], w.now); err != nil {
-			return err
+		if template == nil {
+			c.Body, err = e.standardBody(t)
+		} else {
+			c.Body, err = template.Render(func(text *liquid.Template) (string, error) { return e.renderTemplate(t, text) })
+		}
+		switch {
+		case err != nil:
+			t.skipped("the body cannot be rendered: " + err.Error())
+		case len(c.Body) > webhook.MaxCallBody:
+			t.skipped(fmt.Sprintf("the body is larger than %d KB", webhook.MaxCallBody>>10))
+		default:
+			e.calls = append(e.calls, c)
 		}
 	}
 	return nil
 }
 
-// sortedByContact sorts messages in the order of their contacts.
-func sortedByContact(list []outbox.Message) []outbox.Message {
-	slices.SortStableFunc(list, func(a, b outbox.Message) int { return id.Compare(a.Contact, b.Contact) })
-	return list
-}
-
-// scope resolves the names in the Liquid of an update.
-type scope struct {
-	contact *contact.Contact
-	trigger json.RawMessage
-	now     time.Time
-}
-
-// Now returns the time of rendering.
-func (s scope) Now() time.Time { return s.now }
-
-// Lookup returns the value of a name: the contact, the event that enrolled it, or a field of the
-// contact.
-func (s scope) Lookup(name string) (any, bool) {
-	switch name {
-	case "contact":
-		return person{s.contact}, true
-	case "event":
-		e, _ := event.DecodeTrigger(s.trigger) // was encoded by Encode
-		return e, true
+// standardBody returns the body of a request that has none of its own, in the form of the events that
+// webhook endpoints are sent.
+func (e *effects) standardBody(t *subject) (string, error) {
+	data := map[string]any{"contact_id": t.contact, "email": e.people[t.contact].Email, t.actor.kind + "_id": t.actor.id}
+	maps.Copy(data, t.data)
+	if trigger, err := event.DecodeTrigger(t.trigger); err == nil && trigger.Type != "" {
+		data["event"] = trigger
 	}
-	if v, ok := s.contact.Value(name); ok {
-		return v, true
-	}
-	v, ok := s.contact.CustomFields[name]
-	return v, ok
+	body, err := json.Marshal(map[string]any{
+		"type": t.actor.call, "timestamp": e.now.UTC().Format(time.RFC3339Nano), "tenant_slug": e.account.Slug, "data": data,
+	})
+	return string(body), err
 }
-
-// person is {{ contact }}.
-type person struct{ *contact.Contact }
-
-// Field returns one field of the contact.
-func (p person) Field(name string) any {
-	if name == "custom_fields" {
-		return p.CustomFields
-	}
-	v, _ := p.Value(name)
-	return v
-}
-
-// Names returns the names of the fields.
-func (person) Names() []string { return contact.ColumnNames() }

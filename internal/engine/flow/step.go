@@ -3,8 +3,10 @@ package flow
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
+	"github.com/packetboat/packetboat/internal/id"
 	"github.com/packetboat/packetboat/internal/mail/address"
 	"github.com/packetboat/packetboat/internal/outbox"
 	"github.com/packetboat/packetboat/internal/sequence"
@@ -50,8 +52,31 @@ func (w *work) step(ctx context.Context, group []*traveler) error {
 		}
 		return nil
 	default:
-		return w.act(ctx, group, s)
+		if err := w.act(ctx, w.subjects(group), s); err != nil {
+			return err
+		}
+		for _, t := range group {
+			w.goTo(t, "")
+		}
+		return nil
 	}
+}
+
+// subjects returns enrollments that are at the same node as the subjects of its step.
+func (w *work) subjects(group []*traveler) []*subject {
+	p, node := group[0].program, group[0].Node
+	as := &actor{kind: "sequence", id: p.ID.String(), name: p.Name, call: "sequence.step"}
+	list := make([]*subject, len(group))
+	for i, t := range group {
+		list[i] = &subject{
+			contact: t.Contact, trigger: t.Trigger, actor: as,
+			data: map[string]any{"enrollment_id": t.ID, "node_id": node},
+			skipped: func(reason string) {
+				w.log.Warn("step of a sequence skipped", "tenant", w.tenant, "sequence", t.Sequence, "node", node, "contact", t.Contact, "reason", reason)
+			},
+		}
+	}
+	return list
 }
 
 // branch sends each enrollment along the first way whose rule holds.
@@ -182,4 +207,10 @@ func (w *work) send(ctx context.Context, group []*traveler, s sequence.SendStep)
 	}
 	_, err = outbox.AddMessages(ctx, w.tx, w.tenant, mail.Send, sortedByContact(messages))
 	return err
+}
+
+// sortedByContact sorts messages in the order of their contacts.
+func sortedByContact(list []outbox.Message) []outbox.Message {
+	slices.SortStableFunc(list, func(a, b outbox.Message) int { return id.Compare(a.Contact, b.Contact) })
+	return list
 }

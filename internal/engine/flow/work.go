@@ -5,20 +5,16 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"log/slog"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/packetboat/packetboat/internal/contact"
 	"github.com/packetboat/packetboat/internal/id"
 	"github.com/packetboat/packetboat/internal/maildomain"
 	"github.com/packetboat/packetboat/internal/rule"
 	"github.com/packetboat/packetboat/internal/segment"
-	"github.com/packetboat/packetboat/internal/sender"
 	"github.com/packetboat/packetboat/internal/sequence"
 	"github.com/packetboat/packetboat/internal/sqldb"
-	"github.com/packetboat/packetboat/internal/tenant"
 	"github.com/packetboat/packetboat/internal/trigger"
 )
 
@@ -28,23 +24,14 @@ const maxRounds = 50
 
 // work is the steps of one transaction.
 type work struct {
-	tx      *sqldb.DB
-	tenant  id.Tenant
-	account tenant.Tenant
-	zone    *time.Location
-	env     rule.Env
-	rules   contact.Rules
-	now     time.Time
-	log     *slog.Logger
-
+	*effects
+	zone      *time.Location
+	env       rule.Env
 	providers *maildomain.Providers
 
 	programs map[id.Sequence]*sequence.Program
-	people   map[id.Contact]*contact.Contact
 	all      []*traveler
 	steps    sequence.Steps
-	enroll   map[id.Sequence][]sequence.Candidate
-	events   []eventOf
 }
 
 // traveler is an enrollment that moves.
@@ -55,19 +42,13 @@ type traveler struct {
 }
 
 func newWork(ctx context.Context, tx *sqldb.DB, t id.Tenant, list []sequence.Enrollment, e *Engine, now time.Time) (*work, error) {
-	w := &work{
-		tx: tx, tenant: t, now: now, log: e.Log, providers: &e.providers, programs: map[id.Sequence]*sequence.Program{}, people: map[id.Contact]*contact.Contact{},
-		enroll: map[id.Sequence][]sequence.Candidate{},
-	}
-	var err error
-	if w.account, err = tenant.ByID(ctx, tx, t); err != nil {
+	effects, err := newEffects(ctx, tx, t, e.Log, now)
+	if err != nil {
 		return nil, err
 	}
+	w := &work{effects: effects, providers: &e.providers, programs: map[id.Sequence]*sequence.Program{}}
 	w.zone = w.account.Location()
 	if w.env, err = segment.Env(ctx, tx, t, now); err != nil {
-		return nil, err
-	}
-	if w.rules, err = sender.ContactRules(ctx, tx, t); err != nil {
 		return nil, err
 	}
 	sequences, contacts := map[id.Sequence]bool{}, map[id.Contact]bool{}
@@ -97,18 +78,6 @@ func newWork(ctx context.Context, tx *sqldb.DB, t id.Tenant, list []sequence.Enr
 		w.all = append(w.all, &traveler{Enrollment: &list[i], program: w.programs[list[i].Sequence]})
 	}
 	return w, nil
-}
-
-// reload loads contacts, again after they were changed.
-func (w *work) reload(ctx context.Context, ids []id.Contact) error {
-	list, err := contact.Load(ctx, w.tx, w.tenant, ids)
-	if err != nil {
-		return err
-	}
-	for i := range list {
-		w.people[list[i].ID] = &list[i]
-	}
-	return nil
 }
 
 // run carries out steps until every enrollment waits or has ended, and stores the result.
@@ -148,10 +117,7 @@ func (w *work) run(ctx context.Context) error {
 		w.steps.Enrollments = append(w.steps.Enrollments, *t.Enrollment)
 	}
 	// These append to the journal, so they come last.
-	if err := w.recordEvents(ctx); err != nil {
-		return err
-	}
-	if err := w.enrollOthers(ctx); err != nil {
+	if err := w.finish(ctx); err != nil {
 		return err
 	}
 	return sequence.SaveSteps(ctx, w.tx, w.tenant, w.steps, w.now)

@@ -64,7 +64,11 @@ var errTimeout = errors.New("there was no answer in time")
 
 // post makes one attempt. It reports aborted if the program stopped before the answer.
 func (c *client) post(t webhook.Target, item webhook.Item, now time.Time) (a webhook.Attempt, aborted bool) {
-	ctx, cancel := context.WithTimeoutCause(c.ctx, c.timeout, errTimeout)
+	limit := c.timeout
+	if item.IsCall() {
+		limit = min(limit, item.Timeout)
+	}
+	ctx, cancel := context.WithTimeoutCause(c.ctx, limit, errTimeout)
 	defer cancel()
 	begun := time.Now()
 	a = webhook.Attempt{At: now}
@@ -92,12 +96,12 @@ func (c *client) send(ctx context.Context, t webhook.Target, item webhook.Item, 
 		return nil, err
 	}
 	messageID := webhook.MessageID(item.ID)
-	req.Header = http.Header{
-		"Content-Type":      {"application/json"},
-		"User-Agent":        {c.agent},
-		"Webhook-Id":        {messageID},
-		"Webhook-Timestamp": {strconv.FormatInt(now.Unix(), 10)},
-		"Webhook-Signature": {t.Keys.Sign(messageID, now, body, now)},
+	req.Header = item.Header()
+	req.Header.Set("User-Agent", c.agent)
+	req.Header.Set("Webhook-Id", messageID)
+	req.Header.Set("Webhook-Timestamp", strconv.FormatInt(now.Unix(), 10))
+	if t.Keys.Signs() {
+		req.Header.Set("Webhook-Signature", t.Keys.Sign(messageID, now, body, now))
 	}
 	// RoundTrip makes this request and no other: it follows no redirect.
 	return c.transport.RoundTrip(req)

@@ -85,7 +85,7 @@ func (s *server) run() {
 
 // load reads the endpoint. If it was deleted or disabled, its deliveries are ended.
 func (s *server) load() (err error) {
-	s.target, err = webhook.LoadTarget(s.ctx, s.engine.DB, s.engine.Box, s.lease.Tenant, s.lease.Endpoint)
+	s.target, err = s.lease.Target(s.ctx, s.engine.DB, s.engine.Box)
 	deleted := errors.Is(err, webhook.ErrNotFound)
 	if err != nil && !deleted {
 		return err

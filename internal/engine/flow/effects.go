@@ -1,0 +1,142 @@
+package flow
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"slices"
+	"time"
+
+	"github.com/packetboat/packetboat/internal/contact"
+	"github.com/packetboat/packetboat/internal/event"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/notice"
+	"github.com/packetboat/packetboat/internal/sender"
+	"github.com/packetboat/packetboat/internal/sequence"
+	"github.com/packetboat/packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/tenant"
+	"github.com/packetboat/packetboat/internal/webhook"
+)
+
+// effects are what steps and actions do in one transaction. Those that append to the journal, or
+// lock what other transactions need, are collected and carried out at its end.
+type effects struct {
+	tx      *sqldb.DB
+	tenant  id.Tenant
+	account tenant.Tenant
+	rules   contact.Rules
+	now     time.Time
+	log     *slog.Logger
+	people  map[id.Contact]*contact.Contact
+
+	texts   texts
+	events  []event.Input
+	enroll  map[id.Sequence][]entrant
+	calls   []webhook.Call
+	notices []notice.Notice
+}
+
+// entrant is a subject to enroll in another sequence.
+type entrant struct {
+	subject *subject
+}
+
+// subject is a contact for which a step or an action is carried out.
+type subject struct {
+	contact id.Contact
+	trigger json.RawMessage // an encoded event.Trigger; nil: none
+	actor   *actor
+	data    map[string]any      // of the actor, in requests without a body of their own
+	skipped func(reason string) // called if the step does nothing for the contact
+}
+
+// actor is the sequence or automation whose step is carried out.
+type actor struct {
+	kind string // "sequence" or "automation", its name in Liquid
+	id   string
+	name string
+	call string // the type of its calls
+}
+
+func newEffects(ctx context.Context, tx *sqldb.DB, t id.Tenant, log *slog.Logger, now time.Time) (*effects, error) {
+	e := &effects{
+		tx: tx, tenant: t, now: now, log: log, people: map[id.Contact]*contact.Contact{}, enroll: map[id.Sequence][]entrant{}, texts: texts{},
+	}
+	var err error
+	if e.account, err = tenant.ByID(ctx, tx, t); err != nil {
+		return nil, err
+	}
+	e.rules, err = sender.ContactRules(ctx, tx, t)
+	return e, err
+}
+
+// reload loads contacts, again after they were changed.
+func (e *effects) reload(ctx context.Context, ids []id.Contact) error {
+	list, err := contact.Load(ctx, e.tx, e.tenant, ids)
+	if err != nil {
+		return err
+	}
+	for i := range list {
+		e.people[list[i].ID] = &list[i]
+	}
+	return nil
+}
+
+// finish carries out what was collected. It appends to the journal, so it comes last.
+func (e *effects) finish(ctx context.Context) error {
+	added, err := notice.Add(ctx, e.tx, e.tenant, e.notices, e.now)
+	if err != nil {
+		return err
+	}
+	if dropped := len(e.notices) - added; dropped > 0 {
+		e.log.Warn("notices dropped", "tenant", e.tenant, "notices", dropped, "reason", "too many are waiting")
+	}
+	if len(e.events) > 0 {
+		if _, err := event.Record(ctx, e.tx, e.tenant, e.events, e.now); err != nil {
+			return err
+		}
+	}
+	if err := e.enrollOthers(ctx); err != nil {
+		return err
+	}
+	return webhook.AddCalls(ctx, e.tx, e.tenant, e.calls, e.now)
+}
+
+// enrollOthers enrolls contacts in the sequences that steps name.
+func (e *effects) enrollOthers(ctx context.Context) error {
+	ids := make([]id.Sequence, 0, len(e.enroll))
+	for s := range e.enroll {
+		ids = append(ids, s)
+	}
+	slices.SortFunc(ids, id.Compare)
+	loaded, err := sequence.ByID(ctx, e.tx, e.tenant, ids)
+	if err != nil {
+		return err
+	}
+	for _, s := range ids {
+		q, ok := loaded[s]
+		if !ok || q.Status != sequence.Active {
+			for _, m := range e.enroll[s] {
+				m.subject.skipped("the sequence to enroll in is not active")
+			}
+			continue
+		}
+		list := make([]sequence.Candidate, len(e.enroll[s]))
+		for i, m := range e.enroll[s] {
+			list[i] = sequence.Candidate{Contact: m.subject.contact, Trigger: m.subject.trigger}
+		}
+		results, err := sequence.EnrollAll(ctx, e.tx, q, list, e.now)
+		if err != nil {
+			return err
+		}
+		for i, r := range results {
+			switch {
+			case r.Limited:
+				e.enroll[s][i].subject.skipped("the contact was enrolled too often within an hour")
+			case !r.New:
+				e.enroll[s][i].subject.skipped("the contact is or was in the sequence")
+			}
+		}
+	}
+	return nil
+}
