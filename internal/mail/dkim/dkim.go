@@ -1,5 +1,5 @@
 // Package dkim signs messages with DomainKeys Identified Mail (RFC 6376):
-// rsa-sha256, relaxed canonicalisation of headers and body.
+// rsa-sha256 and ed25519-sha256 (RFC 8463), relaxed canonicalisation of headers and body.
 //
 // A signature covers the whole body (no l=) and each header that readers or filters rely on. It
 // names the most abused headers once more than they occur, so that adding a copy later breaks it
@@ -16,6 +16,7 @@ import (
 	"errors"
 	"fmt"
 	"hash"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -54,16 +55,22 @@ var signed = [...]struct {
 	{"x-entity-ref-id", false},
 }
 
-// Key makes RSASSA-PKCS1-v1_5 signatures of SHA-256 digests. It must be safe for concurrent use.
+// Key makes signatures of SHA-256 digests: RSASSA-PKCS1-v1_5, or Ed25519 if it is an *Ed25519Key. It
+// must be safe for concurrent use.
 type Key interface {
 	Sign(digest []byte) ([]byte, error)
 }
 
-// Signer signs messages for one domain and selector. It is safe for concurrent use.
+// Signer signs messages for one domain with one key or several. It is safe for concurrent use.
 type Signer struct {
-	head    string // the signature's tags that do not change
-	key     Key
+	keys    []signingKey
 	scratch sync.Pool // of *scratch
+}
+
+// signingKey is a key with the tags of its signatures that do not change.
+type signingKey struct {
+	head string
+	Key
 }
 
 // New returns a Signer for the key published at selector._domainkey.domain.
@@ -78,13 +85,26 @@ func New(domain, selector string, key Key) (*Signer, error) {
 	if key == nil {
 		return nil, errors.New("DKIM signer without a key")
 	}
-	s := &Signer{
-		head: "DKIM-Signature: v=1; a=rsa-sha256; c=relaxed/relaxed; q=dns/txt;\r\n" +
-			" d=" + host + ";\r\n s=" + selector + "; t=",
-		key: key,
+	algorithm := "rsa-sha256"
+	if _, ok := key.(*Ed25519Key); ok {
+		algorithm = "ed25519-sha256"
 	}
+	return newSigner(signingKey{
+		head: "DKIM-Signature: v=1; a=" + algorithm + "; c=relaxed/relaxed; q=dns/txt;\r\n" +
+			" d=" + host + ";\r\n s=" + selector + "; t=",
+		Key: key,
+	}), nil
+}
+
+func newSigner(keys ...signingKey) *Signer {
+	s := &Signer{keys: keys}
 	s.scratch.New = func() any { return &scratch{sha: sha256.New()} }
-	return s, nil
+	return s
+}
+
+// And returns a Signer that adds the signatures of s and those of other. The body is hashed once.
+func (s *Signer) And(other *Signer) *Signer {
+	return newSigner(slices.Concat(s.keys, other.keys)...)
 }
 
 func isSelector(s string) bool {
@@ -100,10 +120,12 @@ type scratch struct {
 	fields []field
 	buf    []byte
 	digest [sha256.Size]byte
+
+	bodyHash [44]byte // in base64
 }
 
-// Sign appends to dst the DKIM-Signature header, with CRLF, of the finished message raw, signed at
-// now.
+// Sign appends to dst the DKIM-Signature headers, with CRLF, of the finished message raw, signed at
+// now. There is one for each key; none of them signs another.
 func (s *Signer) Sign(dst, raw []byte, now time.Time) ([]byte, error) {
 	w := s.scratch.Get().(*scratch)
 	defer s.scratch.Put(w)
@@ -114,21 +136,32 @@ func (s *Signer) Sign(dst, raw []byte, now time.Time) ([]byte, error) {
 	}
 	w.sha.Reset()
 	w.buf = hashBody(w.sha, w.buf, body)
+	bodyHash := base64.StdEncoding.AppendEncode(w.bodyHash[:0], w.sha.Sum(w.digest[:0]))
+	out := dst
+	for _, k := range s.keys {
+		if out, err = w.sign(out, k, bodyHash, now); err != nil {
+			return dst, err
+		}
+	}
+	return out, nil
+}
 
+// sign appends the signature header of one key.
+func (w *scratch) sign(dst []byte, k signingKey, bodyHash []byte, now time.Time) ([]byte, error) {
 	start := len(dst)
-	out := append(dst, s.head...)
+	out := append(dst, k.head...)
 	out = strconv.AppendInt(out, now.Unix(), 10)
 	out = append(out, "; x="...)
 	out = strconv.AppendInt(out, now.Add(Lifetime).Unix(), 10)
 	out = append(out, ";\r\n h="...)
 	out = w.appendNames(out)
 	out = append(out, ";\r\n bh="...)
-	out = base64.StdEncoding.AppendEncode(out, w.sha.Sum(w.digest[:0]))
+	out = append(out, bodyHash...)
 	out = append(out, ";\r\n b="...)
 
 	w.sha.Reset()
 	w.hashHeaders(out[start:])
-	signature, err := s.key.Sign(w.sha.Sum(w.digest[:0]))
+	signature, err := k.Sign(w.sha.Sum(w.digest[:0]))
 	if err != nil {
 		return dst, fmt.Errorf("sign message: %w", err)
 	}
