@@ -25,9 +25,11 @@ import (
 	"github.com/packetboat/packetboat/internal/httpapi"
 	"github.com/packetboat/packetboat/internal/mail/dkim"
 	"github.com/packetboat/packetboat/internal/mail/dkim/libcrypto"
+	"github.com/packetboat/packetboat/internal/mail/dnscheck"
 	"github.com/packetboat/packetboat/internal/mail/mjml"
 	"github.com/packetboat/packetboat/internal/mailbox"
 	"github.com/packetboat/packetboat/internal/maildomain"
+	"github.com/packetboat/packetboat/internal/netguard"
 	"github.com/packetboat/packetboat/internal/notice"
 	"github.com/packetboat/packetboat/internal/outbox"
 	"github.com/packetboat/packetboat/internal/public"
@@ -64,12 +66,14 @@ type tools struct {
 	signers  *deliver.Signers
 	renderer *render.Renderer
 	limiter  *ratelimit.Limiter
+	checks   *sender.Verifier
 	private  bool // relays may have private addresses
 	clientIP func(*http.Request) netip.Addr
 }
 
 func (s *Server) tools() tools {
 	db, keys := s.Store.DB, track.NewKeys(s.Store.Box)
+	limiter := ratelimit.New(db)
 	return tools{
 		now:      time.Now,
 		keys:     keys,
@@ -77,9 +81,20 @@ func (s *Server) tools() tools {
 		senders:  &render.Senders{DB: db, Now: time.Now},
 		signers:  &deliver.Signers{DB: db, Box: s.Store.Box, Library: s.libcrypto()},
 		renderer: &render.Renderer{Keys: keys, BaseURL: s.Config.BaseURL},
-		limiter:  ratelimit.New(db),
+		limiter:  limiter,
+		checks:   s.verifier(limiter),
 		private:  s.Config.AllowPrivateRelays || s.Config.LoopbackBaseURL(),
 		clientIP: func(r *http.Request) netip.Addr { return endpoint.ClientIP(r, s.Config.TrustedProxies) },
+	}
+}
+
+// verifier returns what checks sending domains.
+func (s *Server) verifier(limits *ratelimit.Limiter) *sender.Verifier {
+	dns := dnscheck.NewResolver(s.Config.DNSResolver)
+	guard := netguard.Guard{AllowPrivate: s.Config.AllowPrivateRelays || s.Config.LoopbackBaseURL()}
+	return &sender.Verifier{
+		DB: s.Store.DB, DNS: dns, Hosts: s.Config.RecordHosts(), Limits: limits, Log: s.Log.With("engine", "sending domains"), Now: time.Now,
+		Tracking: sender.NewPinger(sender.NewNonce(s.Store.Box), s.Config.BaseURL.Scheme, dns.Resolver, guard, nil),
 	}
 }
 
@@ -197,6 +212,7 @@ func (s *Server) api(registry prometheus.Registerer, t tools) (*httpapi.API, *en
 		Login: s.login(t.limiter), Gate: gate, Saver: contact.NewSaver(db, sender.QueueContactRules, t.now), Usage: usage.Finders{broadcast.Finder(), segment.Finder(), savedfilter.Finder(), form.Finder(), sequence.Finder()},
 		Recorder:  event.NewRecorder(db, t.now),
 		Limits:    t.limiter,
+		Verifier:  t.checks,
 		Providers: &maildomain.Providers{DB: db, Now: t.now},
 		MJML:      mjml.New(), SendCounts: broadcast.Sends{},
 		PersonalData: personalData(t.now),
@@ -265,6 +281,9 @@ func (s *Server) recipients(registry prometheus.Registerer, mux *http.ServeMux, 
 		Log: s.Log.With("part", "track"), Now: t.now, ClientIP: t.clientIP,
 	}
 	links.Routes(mux)
+	(&public.Hosts{
+		DB: s.Store.DB, Answer: sender.NewNonce(s.Store.Box).Answer, Own: s.ownHosts(), Log: s.Log.With("part", "hosts"),
+	}).Routes(mux)
 	return loop{"hits", hits.Run}
 }
 

@@ -144,6 +144,7 @@ func (s *Server) engines(registry prometheus.Registerer, api *httpapi.API, t too
 		s.led("retention", loop{"retention", keeping.Run}),
 		{"contacts", maintenance.Run},
 		{"domains", resolution.Run},
+		{"sending domains", t.checks.Run},
 		{"scores", fading.Run},
 		{"search", searched.Run},
 		{"seeds", seeds.Run},

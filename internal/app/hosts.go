@@ -6,9 +6,10 @@ import (
 	"log/slog"
 	"net"
 	"slices"
-	"strings"
 	"time"
 
+	"github.com/packetboat/packetboat/internal/mail/address"
+	"github.com/packetboat/packetboat/internal/mail/dnscheck"
 	"github.com/packetboat/packetboat/internal/mail/mx"
 	"github.com/packetboat/packetboat/internal/sender"
 )
@@ -43,7 +44,7 @@ func checkHosts(ctx context.Context, dns hostResolver, hosts sender.Hosts, log *
 	}
 	policy := func(ctx context.Context, host string) (bool, error) {
 		texts, err := dns.LookupTXT(ctx, host+".")
-		return slices.ContainsFunc(texts, isSPF), err
+		return slices.ContainsFunc(texts, dnscheck.IsSPF), err
 	}
 	for _, c := range []struct {
 		option, host, records string
@@ -69,8 +70,13 @@ func checkHosts(ctx context.Context, dns hostResolver, hosts sender.Hosts, log *
 	}
 }
 
-// isSPF reports whether a TXT record is an SPF record (RFC 7208 section 4.5).
-func isSPF(text string) bool {
-	text = strings.ToLower(text)
-	return text == "v=spf1" || strings.HasPrefix(text, "v=spf1 ")
+// ownHosts returns the hosts of the installation that answer by HTTP.
+func (s *Server) ownHosts() []string {
+	own := []string{}
+	for _, host := range []string{s.Config.BaseURL.Hostname(), s.Config.RecordHosts().Track} {
+		if name, err := address.Hostname(host); err == nil {
+			own = append(own, name)
+		}
+	}
+	return own
 }

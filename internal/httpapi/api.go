@@ -15,8 +15,10 @@ import (
 	"github.com/packetboat/packetboat/internal/contact"
 	"github.com/packetboat/packetboat/internal/endpoint"
 	"github.com/packetboat/packetboat/internal/event"
+	"github.com/packetboat/packetboat/internal/mail/dnscheck"
 	"github.com/packetboat/packetboat/internal/mail/mjml"
 	"github.com/packetboat/packetboat/internal/maildomain"
+	"github.com/packetboat/packetboat/internal/netguard"
 	"github.com/packetboat/packetboat/internal/ratelimit"
 	"github.com/packetboat/packetboat/internal/report"
 	"github.com/packetboat/packetboat/internal/secret"
@@ -53,6 +55,9 @@ type API struct {
 	// Limits are the rate limits of all processes; nil: some of its own.
 	Limits *ratelimit.Limiter
 
+	// Verifier checks sending domains; nil: one that asks the machine's name servers.
+	Verifier *sender.Verifier
+
 	// AllowPrivateRelays allows MTA configs with hosts on private networks.
 	AllowPrivateRelays bool
 
@@ -79,7 +84,7 @@ func (a *API) Register(r *endpoint.Router) {
 	}.register(r)
 	contacts.register(r)
 	customFieldsAPI{db: a.DB, now: a.Now, usage: a.Usage}.register(r)
-	domainsAPI{db: a.DB, box: a.Box, baseURL: a.BaseURL, hosts: a.Hosts, now: a.Now}.register(r)
+	domainsAPI{db: a.DB, box: a.Box, baseURL: a.BaseURL, hosts: a.Hosts, checks: a.verifier(limits), now: a.Now}.register(r)
 	emailTypesAPI{db: a.DB, now: a.Now, usage: a.Usage}.register(r)
 	eventsAPI{db: a.DB, recorder: a.recorder()}.register(r)
 	formsAPI{db: a.DB, box: a.Box, cursors: cursors, baseURL: a.BaseURL, now: a.Now}.register(r)
@@ -124,4 +129,15 @@ func (a *API) recorder() *event.Recorder {
 		return a.Recorder
 	}
 	return &event.Recorder{DB: a.DB, Now: a.Now}
+}
+
+func (a *API) verifier(limits *ratelimit.Limiter) *sender.Verifier {
+	if a.Verifier != nil {
+		return a.Verifier
+	}
+	dns := dnscheck.NewResolver("")
+	return &sender.Verifier{
+		DB: a.DB, DNS: dns, Hosts: a.Hosts.Or(a.BaseURL.Hostname()), Limits: limits, Log: a.Log, Now: a.Now,
+		Tracking: sender.NewPinger(sender.NewNonce(a.Box), a.BaseURL.Scheme, dns.Resolver, netguard.Guard{AllowPrivate: a.AllowPrivateRelays}, nil),
+	}
 }

@@ -27,6 +27,7 @@ import (
 	"github.com/packetboat/packetboat/internal/httpapi"
 	"github.com/packetboat/packetboat/internal/id"
 	"github.com/packetboat/packetboat/internal/job"
+	"github.com/packetboat/packetboat/internal/mail/dnstest"
 	"github.com/packetboat/packetboat/internal/mailbox"
 	"github.com/packetboat/packetboat/internal/ratelimit"
 	"github.com/packetboat/packetboat/internal/secret"
@@ -138,6 +139,7 @@ func (s conformance) withDatabase(t testing.TB, db *sqldb.DB) *conformance {
 	api := &httpapi.API{
 		DB: db, Box: box, Now: clock, BaseURL: base, Login: door, Log: log,
 		Usage: usage.Finders{broadcast.Finder()}, MJML: compiler(), Tester: &fakes{}, AllowPrivateRelays: true,
+		Verifier: newVerifier(db, box, base, dnstest.New(t), clock),
 	}
 	api.Register(s.router)
 	s.api = api

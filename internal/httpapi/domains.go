@@ -9,6 +9,7 @@ import (
 	"github.com/packetboat/packetboat/internal/endpoint"
 	"github.com/packetboat/packetboat/internal/fault"
 	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/netguard"
 	"github.com/packetboat/packetboat/internal/secret"
 	"github.com/packetboat/packetboat/internal/sender"
 	"github.com/packetboat/packetboat/internal/sqldb"
@@ -20,6 +21,7 @@ type domainsAPI struct {
 	box     *secret.Box
 	baseURL *url.URL
 	hosts   sender.Hosts
+	checks  *sender.Verifier
 	now     func() time.Time
 }
 
@@ -28,16 +30,24 @@ func (api domainsAPI) register(r *endpoint.Router) {
 	op := func(name, summary string, faults ...*fault.Error) endpoint.Op {
 		return endpoint.Op{Name: name, Summary: summary, Tag: "sending domains", Session: true, Faults: faults}
 	}
-	create := op("createSendingDomain", "Create a sending domain with a DKIM key.", sender.ErrDuplicateDomain)
+	create := op("createSendingDomain", "Create a sending domain with a DKIM key.", sender.ErrDuplicateDomain, sender.ErrTooManyDomains)
 	create.Status, create.Role = 201, auth.Admin
 	remove := op("deleteSendingDomain", "Delete a sending domain that no identity uses.", sender.ErrDomainNotFound, sender.ErrDomainInUse)
 	remove.Role = auth.Admin
-	resume := op("resumeSendingDomain", "Resume a paused sending domain; its rates are counted from then on.", sender.ErrDomainNotFound)
+	resume := op("resumeSendingDomain", "Resume a paused sending domain; its rates are counted from then on.", sender.ErrDomainNotFound, sender.ErrDNSLost)
 	resume.Role = auth.Admin
+	verify := op("verifySendingDomain", "Check the DNS records and the tracking host of a sending domain now.", sender.ErrDomainNotFound, sender.ErrCheckedTooOften)
+	verify.Role, verify.Timeout = auth.Admin, 50*time.Second
+	verify.Description = "Records whose name servers do not answer keep their last status. A domain may be checked 20 times a minute. On an installation whose base URL is on loopback, an owner may pass operator: true: the domain then counts as verified without DNS, and tracking as live on tracking_host."
+	rotate := op("rotateSendingDomainKey", "Begin the rotation of a sending domain's DKIM key.", sender.ErrDomainNotFound, sender.ErrRotating)
+	rotate.Role = auth.Admin
+	rotate.Description = "Adds the records of the next keys to dns_records. Mail is signed with the next key once a check has found its record; the record of the current one must stay for seven more days."
 	endpoint.Handle(r, "GET /t/{tenant}/api/sending-domains", op("listSendingDomains", "List the sending domains and the DNS records to publish."), api.listDomains)
 	endpoint.Handle(r, "POST /t/{tenant}/api/sending-domains", create.ExampleBody(`{"domain": "news.example.com"}`), api.createDomain, checkNewDomain)
 	endpoint.Handle(r, "GET /t/{tenant}/api/sending-domains/{id}", op("getSendingDomain", "Get a sending domain and the DNS records to publish.", sender.ErrDomainNotFound), api.getDomain)
 	endpoint.Handle(r, "POST /t/{tenant}/api/sending-domains/{id}/resume", resume, api.resumeDomain)
+	endpoint.Handle(r, "POST /t/{tenant}/api/sending-domains/{id}/verify", verify, api.verifyDomain)
+	endpoint.Handle(r, "POST /t/{tenant}/api/sending-domains/{id}/rotate-dkim", rotate, api.rotateKey)
 	endpoint.Handle(r, "DELETE /t/{tenant}/api/sending-domains/{id}", remove, api.deleteDomain)
 }
 
@@ -54,9 +64,13 @@ type SendingDomain struct {
 	DMARCPolicy    *string         `json:"dmarc_policy"`
 	Paused         bool            `json:"paused"`
 	PauseReason    *string         `json:"pause_reason" doc:"complaint_rate, bounce_rate, dns_lost, operator; null unless paused"`
-	VerifiedBy     *string         `json:"verified_by"`
+	VerifiedBy     *string         `json:"verified_by" doc:"dns or operator; null until it was verified."`
 	VerifiedAt     *endpoint.Stamp `json:"verified_at"`
 	LastCheckedAt  *endpoint.Stamp `json:"last_checked_at"`
+	NextCheckAt    endpoint.Stamp  `json:"next_check_at"`
+	FailingSince   *endpoint.Stamp `json:"failing_since" doc:"Since when required records are missing or wrong. A verified domain fails 72 hours later."`
+	Health         *DomainHealth   `json:"health,omitempty"`
+	Rotation       *KeyRotation    `json:"dkim_rotation" doc:"The rotation of the DKIM key; null if none takes place."`
 	CreatedAt      endpoint.Stamp  `json:"created_at"`
 	DNSRecords     []DNSRecord     `json:"dns_records"`
 	DNSOmitted     []OmittedRecord `json:"dns_records_omitted" doc:"Records that cannot be published, because this installation has no host name for them."`
@@ -64,14 +78,34 @@ type SendingDomain struct {
 
 // DNSRecord is a record that the domain's owner publishes.
 type DNSRecord struct {
-	Purpose  string  `json:"purpose" enum:"dkim,return_path,return_path_spf,dmarc,tracking"`
-	Type     string  `json:"type" enum:"TXT,MX,CNAME"`
-	Host     string  `json:"host"`
-	Value    string  `json:"value"`
-	Priority int     `json:"priority,omitempty" doc:"Of MX records."`
-	Required bool    `json:"required"`
-	Status   string  `json:"status" enum:"missing,invalid,ok"`
-	Found    *string `json:"found"`
+	Purpose   string          `json:"purpose" enum:"dkim,return_path,return_path_spf,dmarc,tracking,dkim_ed25519"`
+	Type      string          `json:"type" enum:"TXT,MX,CNAME"`
+	Host      string          `json:"host"`
+	Value     string          `json:"value"`
+	Priority  int             `json:"priority,omitempty" doc:"Of MX records."`
+	Required  bool            `json:"required"`
+	Status    string          `json:"status" enum:"missing,invalid,ok" doc:"At the last check to which the DNS gave an answer."`
+	Found     *string         `json:"found" doc:"What the DNS has, one value per line."`
+	Problem   *string         `json:"problem" doc:"What is wrong and what to do, or what is worth knowing."`
+	Note      *string         `json:"note" doc:"What the record is for if it is not needed for verification."`
+	CheckedAt *endpoint.Stamp `json:"checked_at" doc:"When the DNS last gave an answer."`
+}
+
+// DomainHealth is how recipients and their servers received the recent mail of a domain.
+type DomainHealth struct {
+	Deliveries     int            `json:"deliveries"`
+	ComplaintRate  float64        `json:"complaint_rate" doc:"Complaints per delivery. With at least 1000 deliveries, a warning is logged at 0.001, and the domain is paused at 0.003."`
+	HardBounceRate float64        `json:"hard_bounce_rate" doc:"Hard bounces per message accepted or permanently refused. With at least 1000 deliveries, warnings are logged at 0.02 and 0.05, and the domain is paused at 0.1."`
+	Since          endpoint.Stamp `json:"since" doc:"24 hours ago, or when the domain was resumed if that was later."`
+}
+
+// KeyRotation is the state of a rotation. The next key signs once its record is found; the retired
+// one's record must stay until retire_at.
+type KeyRotation struct {
+	NextSelector    *string         `json:"next_selector"`
+	StartedAt       *endpoint.Stamp `json:"started_at"`
+	RetiredSelector *string         `json:"retired_selector"`
+	RetireAt        *endpoint.Stamp `json:"retire_at"`
 }
 
 // OmittedRecord is a record that would be needed but has no value.
@@ -87,15 +121,30 @@ func (api domainsAPI) listDomains(ctx context.Context, p auth.Principal, _ *stru
 	if err != nil {
 		return endpoint.List[SendingDomain]{}, err
 	}
-	rows := make([]SendingDomain, len(list))
-	for i, d := range list {
-		rows[i] = api.showDomain(d)
-	}
-	return endpoint.Whole(rows), nil
+	rows, err := api.showDomains(ctx, p, list)
+	return endpoint.Whole(rows), err
 }
 
-func (api domainsAPI) showDomain(d sender.Domain) SendingDomain {
-	return ShowSendingDomain(d, api.hosts.Or(api.baseURL.Hostname()))
+func (api domainsAPI) showDomain(ctx context.Context, p auth.Principal, d sender.Domain) (SendingDomain, error) {
+	rows, err := api.showDomains(ctx, p, []sender.Domain{d})
+	if err != nil {
+		return SendingDomain{}, err
+	}
+	return rows[0], nil
+}
+
+func (api domainsAPI) showDomains(ctx context.Context, p auth.Principal, list []sender.Domain) ([]SendingDomain, error) {
+	health, err := sender.HealthOf(ctx, api.db, p.Tenant, list, api.now())
+	if err != nil {
+		return nil, err
+	}
+	rows := make([]SendingDomain, len(list))
+	for i, d := range list {
+		rows[i] = ShowSendingDomain(d, api.hosts.Or(api.baseURL.Hostname()))
+		h := health[d.ID]
+		rows[i].Health = &DomainHealth{h.Deliveries, h.ComplaintRate, h.HardBounceRate, endpoint.At(h.Since)}
+	}
+	return rows, nil
 }
 
 // ShowSendingDomain returns the row of d, with records that name hosts. The command line prints it
@@ -106,7 +155,11 @@ func ShowSendingDomain(d sender.Domain, hosts sender.Hosts) SendingDomain {
 		ReturnPathHost: d.ReturnPathHost, TrackingHost: d.TrackingHost, TrackingStatus: d.TrackingStatus,
 		DMARCPolicy: orNull(d.DMARCPolicy), Paused: d.Paused, PauseReason: orNull(d.PauseReason),
 		VerifiedBy: orNull(d.VerifiedBy), VerifiedAt: endpoint.AtOr(d.VerifiedAt), LastCheckedAt: endpoint.AtOr(d.LastCheckedAt),
+		NextCheckAt: endpoint.At(d.NextCheckAt), FailingSince: endpoint.AtOr(d.FailingSince),
 		CreatedAt: endpoint.At(d.CreatedAt), DNSRecords: []DNSRecord{}, DNSOmitted: []OmittedRecord{},
+	}
+	if r, ok := d.Rotation(); ok {
+		row.Rotation = &KeyRotation{orNull(r.NextSelector), endpoint.AtOr(r.StartedAt), orNull(r.RetiredSelector), endpoint.AtOr(r.RetireAt)}
 	}
 	for _, r := range d.Records(hosts) {
 		if r.Omitted != "" {
@@ -114,7 +167,8 @@ func ShowSendingDomain(d sender.Domain, hosts sender.Hosts) SendingDomain {
 			continue
 		}
 		row.DNSRecords = append(row.DNSRecords, DNSRecord{
-			Purpose: r.Purpose, Type: r.Type, Host: r.Host, Value: r.Value, Priority: r.Priority, Required: r.Required, Status: "missing",
+			Purpose: r.Purpose, Type: r.Type, Host: r.Host, Value: r.Value, Priority: r.Priority, Required: r.Required,
+			Status: string(r.Status), Found: orNull(r.Found), Problem: orNull(r.Problem), Note: orNull(r.Note), CheckedAt: endpoint.AtOr(r.CheckedAt),
 		})
 	}
 	return row
@@ -141,7 +195,7 @@ func (api domainsAPI) createDomain(ctx context.Context, p auth.Principal, in *cr
 	if err != nil {
 		return SendingDomain{}, err
 	}
-	return api.showDomain(prepared.Domain), nil
+	return api.showDomain(ctx, p, prepared.Domain)
 }
 
 func (in *createDomainRequest) draft() sender.DomainDraft {
@@ -159,7 +213,7 @@ func (api domainsAPI) getDomain(ctx context.Context, p auth.Principal, in *Recor
 	if err != nil {
 		return SendingDomain{}, err
 	}
-	return api.showDomain(d), nil
+	return api.showDomain(ctx, p, d)
 }
 
 func (api domainsAPI) resumeDomain(ctx context.Context, p auth.Principal, in *RecordPath) (SendingDomain, error) {
@@ -175,7 +229,90 @@ func (api domainsAPI) resumeDomain(ctx context.Context, p auth.Principal, in *Re
 	if err != nil {
 		return SendingDomain{}, err
 	}
-	return api.showDomain(d), nil
+	return api.showDomain(ctx, p, d)
+}
+
+type verifyDomainRequest struct {
+	RecordPath
+	Body *struct {
+		Operator     bool   `json:"operator,omitempty" doc:"Verify the domain without DNS; only where the base URL is on loopback, and by owners."`
+		TrackingHost string `json:"tracking_host,omitempty" doc:"With operator: the host of tracked links, host or host:port."`
+	}
+}
+
+func (in *verifyDomainRequest) forced() bool { return in.Body != nil && in.Body.Operator }
+
+// checkVerify checks whether the caller may verify a domain without DNS.
+func (api domainsAPI) checkVerify(p auth.Principal, in *verifyDomainRequest) error {
+	switch {
+	case !in.forced():
+		return nil
+	case !p.Role.AtLeast(auth.Owner):
+		return endpoint.ErrRole
+	case !netguard.IsLoopback(api.baseURL.Hostname()):
+		return fault.Input(fault.Field{Path: "operator", Message: "the base URL of this installation is not on loopback; the operator can run packetboat domain verify"})
+	case in.Body.TrackingHost != "":
+		return sender.CheckTrackingHost("tracking_host", in.Body.TrackingHost)
+	}
+	return nil
+}
+
+func (api domainsAPI) verifyDomain(ctx context.Context, p auth.Principal, in *verifyDomainRequest) (SendingDomain, error) {
+	if err := api.checkVerify(p, in); err != nil {
+		return SendingDomain{}, err
+	}
+	domain, err := recordID[id.Domain](in.ID, sender.ErrDomainNotFound)
+	if err != nil {
+		return SendingDomain{}, err
+	}
+	if in.forced() {
+		return api.forceVerify(ctx, p, domain, in.Body.TrackingHost)
+	}
+	d, err := api.checks.VerifyOnDemand(ctx, p.Tenant, domain)
+	if err != nil {
+		return SendingDomain{}, err
+	}
+	return api.showDomain(ctx, p, d)
+}
+
+// forceVerify verifies a domain without DNS.
+func (api domainsAPI) forceVerify(ctx context.Context, p auth.Principal, domain id.Domain, trackingHost string) (SendingDomain, error) {
+	var d sender.Domain
+	err := audited(ctx, api.db, p, "verify", "sending_domain", api.now(), func(tx *sqldb.DB) (string, error) {
+		known, err := sender.DomainByID(ctx, tx, p.Tenant, domain)
+		if err != nil {
+			return "", err
+		}
+		d, err = sender.ForceVerify(ctx, tx, p.Tenant, known.Name, trackingHost, api.now())
+		return domain.String(), err
+	})
+	if err != nil {
+		return SendingDomain{}, err
+	}
+	return api.showDomain(ctx, p, d)
+}
+
+func (api domainsAPI) rotateKey(ctx context.Context, p auth.Principal, in *RecordPath) (SendingDomain, error) {
+	domain, err := recordID[id.Domain](in.ID, sender.ErrDomainNotFound)
+	if err != nil {
+		return SendingDomain{}, err
+	}
+	if _, err := sender.DomainByID(ctx, api.db, p.Tenant, domain); err != nil { // before keys are made
+		return SendingDomain{}, err
+	}
+	next, err := sender.PrepareRotation(api.box, p.Tenant, domain)
+	if err != nil {
+		return SendingDomain{}, err
+	}
+	var d sender.Domain
+	err = audited(ctx, api.db, p, "rotate_dkim", "sending_domain", api.now(), func(tx *sqldb.DB) (_ string, err error) {
+		d, err = next.Save(ctx, tx, api.now())
+		return domain.String(), err
+	})
+	if err != nil {
+		return SendingDomain{}, err
+	}
+	return api.showDomain(ctx, p, d)
 }
 
 func (api domainsAPI) deleteDomain(ctx context.Context, p auth.Principal, in *RecordPath) (endpoint.None, error) {

@@ -263,8 +263,8 @@ func (s *conformance) prepareExample(t testing.TB, op string, vars map[string]st
 		makes("STAGE_ID", "createStage", `{"name": "Old", "category": "prospect"}`)
 	case "deleteEmailType":
 		makes("EMAIL_TYPE_ID", "createEmailType", `{"display_name": "Old"}`)
-	case "deleteSendingDomain":
-		makes("SENDING_DOMAIN_ID", "createSendingDomain", `{"domain": "old.example.net"}`)
+	case "deleteSendingDomain", "rotateSendingDomainKey":
+		makes("SENDING_DOMAIN_ID", "createSendingDomain", `{"domain": "`+strings.ToLower(op)+`.example.net"}`)
 	case "deleteSendingIdentity":
 		makes("SENDING_IDENTITY_ID", "createSendingIdentity", `{"email_address": "old@acme.example.com", "display_name": "Old", "email_type_ids": ["{type}"]}`)
 	case "deleteMtaConfig":

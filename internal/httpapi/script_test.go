@@ -175,6 +175,8 @@ var otherSteps = []step{
 	{op: "removeSegmentMember", path: map[string]string{"key": "{segment}", "contact_id": "{contact}"}, status: 204},
 	{op: "listSendingDomains", status: 200},
 	{op: "getSendingDomain", path: map[string]string{"id": "{domain}"}, status: 200},
+	{op: "verifySendingDomain", path: map[string]string{"id": "{domain}"}, status: 200},
+	{op: "rotateSendingDomainKey", path: map[string]string{"id": "{domain}"}, status: 200},
 	{op: "resumeSendingDomain", path: map[string]string{"id": "{domain}"}, status: 200},
 	{op: "listSendingIdentities", status: 200},
 	{op: "getSendingIdentity", path: map[string]string{"id": "{identity}"}, status: 200},

@@ -18,6 +18,7 @@ import (
 	"github.com/packetboat/packetboat/internal/httpapi"
 	"github.com/packetboat/packetboat/internal/id"
 	"github.com/packetboat/packetboat/internal/lane"
+	"github.com/packetboat/packetboat/internal/mail/dnstest"
 	"github.com/packetboat/packetboat/internal/mail/mjml"
 	"github.com/packetboat/packetboat/internal/mailbox"
 	"github.com/packetboat/packetboat/internal/ratelimit"
@@ -36,6 +37,7 @@ type fakes struct {
 	trial lane.Trial
 	sends map[string]usage.Sends // by the id of what they use
 
+	zone  *dnstest.Server // of the checks of sending domains
 	mu    sync.Mutex
 	tried []string // from and to of each trial
 }
@@ -90,8 +92,8 @@ func eachWithFakes(t *testing.T, f func(t *testing.T, s *apiTest, o *fakes)) {
 		s.router = endpoint.New(endpoint.Options{
 			Gate: g, Limiter: ratelimit.New(nil), DB: db, BaseURL: base, RatePerMinute: 100_000, Now: clock, Log: log,
 		})
-		o := &fakes{}
-		(&httpapi.API{DB: db, Box: box, Now: clock, BaseURL: base, Log: log, Usage: o, SendCounts: o, MJML: compiler(), Tester: o}).Register(s.router)
+		o := &fakes{zone: dnstest.New(t)}
+		(&httpapi.API{DB: db, Box: box, Now: clock, BaseURL: base, Log: log, Usage: o, SendCounts: o, MJML: compiler(), Tester: o, Verifier: newVerifier(db, box, base, o.zone, clock)}).Register(s.router)
 		f(t, s, o)
 	})
 }
@@ -166,7 +168,7 @@ func TestDomainsAndIdentitiesThroughTheAPI(t *testing.T) {
 				t.Errorf("return_path = %v", record)
 			}
 		}
-		if want := []string{"TXT es1._domainkey.acme.example", "MX bounce.acme.example", "TXT bounce.acme.example", "TXT _dmarc.acme.example", "CNAME links.acme.example"}; !cmp.Equal(hosts, want) {
+		if want := []string{"TXT es1._domainkey.acme.example", "MX bounce.acme.example", "TXT bounce.acme.example", "TXT _dmarc.acme.example", "CNAME links.acme.example", "TXT ed1._domainkey.acme.example"}; !cmp.Equal(hosts, want) {
 			t.Errorf("dns_records = %v, want %v", hosts, want)
 		}
 		if strings.Contains(domain.text, "PRIVATE") || domain.body["status"] != "pending" || domain.body["verified_at"] != nil {

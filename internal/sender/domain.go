@@ -2,8 +2,8 @@ package sender
 
 import (
 	"context"
-	"crypto/rsa"
 	"database/sql"
+	"encoding/json"
 	"fmt"
 	"time"
 
@@ -11,7 +11,6 @@ import (
 	"github.com/packetboat/packetboat/internal/id"
 	"github.com/packetboat/packetboat/internal/journal"
 	"github.com/packetboat/packetboat/internal/mail/address"
-	"github.com/packetboat/packetboat/internal/mail/dkim"
 	"github.com/packetboat/packetboat/internal/secret"
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
@@ -27,11 +26,11 @@ const (
 	Failed   Status = "failed"
 )
 
-// ByOperator is the value of verified_by for a domain verified by the operator.
-const ByOperator = "operator"
-
-// firstSelector is the selector of a domain's first key; the next would be es2.
-const firstSelector = "es1"
+// The values of verified_by.
+const (
+	ByOperator = "operator"
+	ByDNS      = "dns"
+)
 
 var (
 	// ErrDomainNotFound reports a sending domain that does not exist.
@@ -40,7 +39,12 @@ var (
 	ErrDuplicateDomain = fault.New(fault.Conflict, "DUPLICATE_DOMAIN", "the domain is already there")
 	// ErrDomainInUse reports that identities send from the domain.
 	ErrDomainInUse = fault.New(fault.Conflict, "IN_USE", "sending identities still use the domain")
+	// ErrTooManyDomains reports that the tenant has the maximum number of them.
+	ErrTooManyDomains = fault.New(fault.Invalid, "LIMIT_EXCEEDED", "a tenant may have 500 sending domains")
 )
+
+// MaxDomains is how many sending domains a tenant may have.
+const MaxDomains = 500
 
 // Domain is a domain that a tenant sends from.
 type Domain struct {
@@ -60,8 +64,15 @@ type Domain struct {
 	VerifiedBy     string
 	VerifiedAt     *time.Time
 	LastCheckedAt  *time.Time
+	NextCheckAt    time.Time
+	FailingSince   *time.Time // since when required records are missing or wrong
 	JudgedFrom     *time.Time // when it was last resumed: earlier traffic is not considered
 	CreatedAt      time.Time
+	Keys           []DKIMKey // those besides the current RSA key
+
+	trackingFailingSince *time.Time
+	checks               int
+	findings             map[string]finding // by Record.key
 }
 
 // DomainDraft is the input for a new domain. Empty subdomains mean the defaults.
@@ -99,7 +110,7 @@ func (d DomainDraft) domain() (Domain, error) {
 		Name:           name,
 		TrackingHost:   sub("tracking_subdomain", d.TrackingSubdomain, "go"),
 		ReturnPathHost: sub("return_path_subdomain", d.ReturnPathSubdomain, "bounce"),
-		Status:         Pending, TrackingStatus: Pending, DKIMSelector: firstSelector,
+		Status:         Pending, TrackingStatus: Pending, DKIMSelector: rsaSelector(1),
 	}
 	if !p.Any() && dom.TrackingHost == dom.ReturnPathHost {
 		p.Add("tracking_subdomain", "must differ from return_path_subdomain")
@@ -110,10 +121,10 @@ func (d DomainDraft) domain() (Domain, error) {
 // NewDomain is a domain that is not stored yet.
 type NewDomain struct {
 	Domain
-	sealed string // the private key
+	keys newKeys
 }
 
-// PrepareDomain validates a draft and generates the domain's DKIM key, which takes too long for a
+// PrepareDomain validates a draft and generates the domain's DKIM keys, which takes too long for a
 // transaction.
 func PrepareDomain(box *secret.Box, tenant id.Tenant, draft DomainDraft, now time.Time) (NewDomain, error) {
 	d, err := draft.domain()
@@ -121,36 +132,41 @@ func PrepareDomain(box *secret.Box, tenant id.Tenant, draft DomainDraft, now tim
 		return NewDomain{}, err
 	}
 	d.ID, d.Tenant, d.CreatedAt = id.New[id.Domain](), tenant, sqldb.Time(now.UnixMicro())
-	key, err := dkim.GenerateKey()
-	if err != nil {
-		return NewDomain{}, fmt.Errorf("make a DKIM key: %w", err)
-	}
-	if d.DKIMRecord, err = dkim.Record(&key.PublicKey); err != nil {
-		return NewDomain{}, err
-	}
-	private, err := dkim.MarshalKey(key)
+	d.NextCheckAt = d.CreatedAt.Add(firstChecks[0])
+	keys, err := generateKeys(box, tenant, d.ID)
 	if err != nil {
 		return NewDomain{}, err
 	}
-	return NewDomain{d, box.Seal(private, keyPlace(tenant, d.ID))}, nil
+	d.DKIMRecord = keys.rsaRecord
+	d.Keys = []DKIMKey{{Selector: edSelector(1), Algorithm: Ed25519, Record: keys.edRecord, State: KeyOffered, CreatedAt: d.CreatedAt}}
+	return NewDomain{d, keys}, nil
 }
 
-// Save stores the domain, or returns ErrDuplicateDomain.
+// Save stores the domain, or returns ErrDuplicateDomain or ErrTooManyDomains.
 func (d NewDomain) Save(ctx context.Context, db *sqldb.DB) error {
-	n, err := db.Exec(ctx, `
-		INSERT INTO sending_domain (tenant_id, id, domain, status, dkim_selector, dkim_key, dkim_record, return_path_host,
-			tracking_host, tracking_status, paused, created_at)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, false, $11)
-		ON CONFLICT (tenant_id, domain) DO NOTHING`,
-		d.Tenant, d.ID, d.Name, d.Status, d.DKIMSelector, d.sealed, d.DKIMRecord, d.ReturnPathHost,
-		d.TrackingHost, d.TrackingStatus, d.CreatedAt.UnixMicro())
-	if err != nil {
-		return fmt.Errorf("create a sending domain: %w", err)
-	}
-	if n == 0 {
-		return ErrDuplicateDomain
-	}
-	return nil
+	return db.InTx(ctx, func(tx *sqldb.DB) error {
+		var count int
+		if err := tx.QueryRow(ctx, `SELECT COUNT(*) FROM sending_domain WHERE tenant_id = $1`, d.Tenant).Scan(&count); err != nil {
+			return fmt.Errorf("count sending domains: %w", err)
+		}
+		if count >= MaxDomains {
+			return ErrTooManyDomains
+		}
+		n, err := tx.Exec(ctx, `
+			INSERT INTO sending_domain (tenant_id, id, domain, status, dkim_selector, dkim_key, dkim_record, return_path_host,
+				tracking_host, tracking_status, paused, created_at, next_check_at)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, false, $11, $12)
+			ON CONFLICT (tenant_id, domain) DO NOTHING`,
+			d.Tenant, d.ID, d.Name, d.Status, d.DKIMSelector, d.keys.rsaSealed, d.DKIMRecord, d.ReturnPathHost,
+			d.TrackingHost, d.TrackingStatus, d.CreatedAt.UnixMicro(), d.NextCheckAt.UnixMicro())
+		if err != nil {
+			return fmt.Errorf("create a sending domain: %w", err)
+		}
+		if n == 0 {
+			return ErrDuplicateDomain
+		}
+		return saveKey(ctx, tx, d.Tenant, d.ID, d.Keys[0], d.keys.edSealed)
+	})
 }
 
 // CreateDomain creates a sending domain with its DKIM key.
@@ -162,27 +178,12 @@ func CreateDomain(ctx context.Context, db *sqldb.DB, box *secret.Box, tenant id.
 	return d.Domain, d.Save(ctx, db)
 }
 
-func keyPlace(tenant id.Tenant, domain id.Domain) string {
-	return fmt.Sprintf("sending_domain:%s:%s:dkim_key", tenant, domain)
-}
-
-// DomainKey opens the domain's private key and returns it with its selector.
-func DomainKey(ctx context.Context, db *sqldb.DB, box *secret.Box, tenant id.Tenant, domain id.Domain) (*rsa.PrivateKey, string, error) {
-	var selector, sealed string
-	err := db.QueryRow(ctx, `SELECT dkim_selector, dkim_key FROM sending_domain WHERE tenant_id = $1 AND id = $2`,
-		tenant, domain).Scan(&selector, &sealed)
-	if err != nil {
-		return nil, "", notFoundFault(err, ErrDomainNotFound)
+// CheckTrackingHost validates a tracking host that an operator gives: host or host:port.
+func CheckTrackingHost(path, host string) error {
+	if _, err := hostPort(host); err != nil {
+		return fault.Input(fault.Field{Path: path, Message: err.Error()})
 	}
-	private, err := box.Open(sealed, keyPlace(tenant, domain))
-	if err != nil {
-		return nil, "", fmt.Errorf("open the DKIM key of domain %s: %w", domain, err)
-	}
-	key, err := dkim.ParseKey(private)
-	if err != nil {
-		return nil, "", fmt.Errorf("read the DKIM key of domain %s: %w", domain, err)
-	}
-	return key, selector, nil
+	return nil
 }
 
 // ForceVerify marks a domain as verified on behalf of the operator and, if a tracking host (host or
@@ -206,13 +207,26 @@ func ForceVerify(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, domain, tr
 			return notFoundFault(err, ErrDomainNotFound)
 		}
 		d, err = scanDomain(tenant)(tx.QueryRow(ctx, `
-			UPDATE sending_domain SET status = $3, verified_by = $4, verified_at = $5,
+			UPDATE sending_domain SET status = $3, verified_by = $4, verified_at = $5, failing_since = NULL, tracking_failing_since = NULL,
+				paused = CASE WHEN pause_reason = 'dns_lost' THEN false ELSE paused END,
+				pause_reason = CASE WHEN pause_reason = 'dns_lost' THEN NULL ELSE pause_reason END,
 				tracking_host = CASE WHEN $6 = '' THEN tracking_host ELSE $6 END,
 				tracking_status = CASE WHEN $6 = '' THEN tracking_status ELSE $7 END
 			WHERE tenant_id = $1 AND domain = $2 RETURNING `+domainColumns,
 			tenant, name, Verified, ByOperator, now.UnixMicro(), host, Live).Scan)
-		if err != nil || before.Status == Verified {
+		if err != nil {
 			return err
+		}
+		if d.Keys, err = keysOf(ctx, tx, tenant, d.ID); err != nil {
+			return err
+		}
+		if d.TrackingLive {
+			if err := keepTrackedHost(ctx, tx, tenant, d.TrackingHost, now); err != nil {
+				return err
+			}
+		}
+		if before.Status == Verified {
+			return nil
 		}
 		return journal.Append(ctx, tx, journal.Entry{Tenant: tenant, Type: journal.DomainVerified, Name: d.ID.String(), At: now})
 	})
@@ -234,6 +248,9 @@ func DeleteDomain(ctx context.Context, db *sqldb.DB, tenant id.Tenant, domain id
 		if users > 0 {
 			return ErrDomainInUse.With(map[string]any{"usage": map[string]int{"sending_identities": users}})
 		}
+		if _, err := tx.Exec(ctx, `DELETE FROM sending_domain_key WHERE tenant_id = $1 AND domain_id = $2`, tenant, domain); err != nil {
+			return fmt.Errorf("delete a domain's keys: %w", err)
+		}
 		_, err := tx.Exec(ctx, `DELETE FROM sending_domain WHERE tenant_id = $1 AND id = $2`, tenant, domain)
 		if err != nil {
 			return fmt.Errorf("delete a sending domain: %w", err)
@@ -243,7 +260,8 @@ func DeleteDomain(ctx context.Context, db *sqldb.DB, tenant id.Tenant, domain id
 }
 
 const domainColumns = `id, domain, status, dkim_selector, dkim_record, return_path_host, tracking_host, tracking_status,
-	dmarc_policy, paused, pause_reason, verified_by, verified_at, last_checked_at, judged_from, created_at`
+	dmarc_policy, paused, pause_reason, verified_by, verified_at, last_checked_at, judged_from, created_at,
+	next_check_at, failing_since, tracking_failing_since, checks, findings`
 
 // Domains returns the tenant's sending domains by name.
 func Domains(ctx context.Context, db *sqldb.DB, tenant id.Tenant) ([]Domain, error) {
@@ -252,7 +270,7 @@ func Domains(ctx context.Context, db *sqldb.DB, tenant id.Tenant) ([]Domain, err
 	if err != nil {
 		return nil, fmt.Errorf("list sending domains: %w", err)
 	}
-	return list, nil
+	return list, loadKeys(ctx, db, tenant, list)
 }
 
 // ReturnPathTenants returns the tenants with a sending domain whose return path is at host. Several may
@@ -278,7 +296,8 @@ func DomainByID(ctx context.Context, db *sqldb.DB, tenant id.Tenant, domain id.D
 	if err != nil {
 		return Domain{}, notFoundFault(err, ErrDomainNotFound)
 	}
-	return d, nil
+	d.Keys, err = keysOf(ctx, db, tenant, d.ID)
+	return d, err
 }
 
 // DomainByName returns the domain with a name in canonical spelling, or
@@ -289,21 +308,31 @@ func DomainByName(ctx context.Context, db *sqldb.DB, tenant id.Tenant, name stri
 	if err != nil {
 		return Domain{}, notFoundFault(err, ErrDomainNotFound)
 	}
-	return d, nil
+	d.Keys, err = keysOf(ctx, db, tenant, d.ID)
+	return d, err
 }
 
 func scanDomain(tenant id.Tenant) func(func(...any) error) (Domain, error) {
 	return func(scan func(...any) error) (Domain, error) {
 		d := Domain{Tenant: tenant}
 		var policy, reason, by sql.NullString
-		var verified, checked, judged sql.NullInt64
-		var created int64
+		var verified, checked, judged, failing, trackingFailing sql.NullInt64
+		var created, next int64
+		var findings []byte
 		err := scan(&d.ID, &d.Name, &d.Status, &d.DKIMSelector, &d.DKIMRecord, &d.ReturnPathHost, &d.TrackingHost, &d.TrackingStatus,
-			&policy, &d.Paused, &reason, &by, &verified, &checked, &judged, &created)
+			&policy, &d.Paused, &reason, &by, &verified, &checked, &judged, &created,
+			&next, &failing, &trackingFailing, &d.checks, &findings)
+		if err != nil {
+			return d, err
+		}
 		d.TrackingLive = d.TrackingStatus == Live
 		d.DMARCPolicy, d.PauseReason, d.VerifiedBy = policy.String, reason.String, by.String
 		d.VerifiedAt, d.LastCheckedAt, d.JudgedFrom = sqldb.NullTime(verified), sqldb.NullTime(checked), sqldb.NullTime(judged)
-		d.CreatedAt = sqldb.Time(created)
-		return d, err
+		d.CreatedAt, d.NextCheckAt = sqldb.Time(created), sqldb.Time(next)
+		d.FailingSince, d.trackingFailingSince = sqldb.NullTime(failing), sqldb.NullTime(trackingFailing)
+		if err := json.Unmarshal(findings, &d.findings); err != nil {
+			return d, fmt.Errorf("read the findings of domain %s: %w", d.Name, err)
+		}
+		return d, nil
 	}
 }

@@ -23,6 +23,9 @@ const (
 	PausedByOperator    PauseReason = "operator"
 )
 
+// ErrDNSLost refuses to resume a domain whose DNS records are missing.
+var ErrDNSLost = fault.New(fault.Conflict, "PAUSE_CAUSE_ACTIVE", "the domain's DNS records are missing or wrong")
+
 // Pause is the reason of a pause, with the measured rate.
 type Pause struct {
 	Reason     PauseReason `json:"reason"`
@@ -55,6 +58,12 @@ func PauseDomain(ctx context.Context, db *sqldb.DB, tenant id.Tenant, domain id.
 func ResumeDomain(ctx context.Context, db *sqldb.DB, tenant id.Tenant, domain id.Domain, now time.Time) (Domain, error) {
 	var d Domain
 	err := db.InTx(ctx, func(tx *sqldb.DB) (err error) {
+		if d, err = lockDomain(ctx, tx, tenant, domain); err != nil {
+			return err
+		}
+		if d.Status == Failed && PauseReason(d.PauseReason) == PausedForDNS {
+			return ErrDNSLost.Sayf("DNS records of %s are missing or wrong; publish them and verify the domain, which ends the pause", d.Name)
+		}
 		if _, err = tx.Exec(ctx, `UPDATE sending_domain SET paused = false, pause_reason = NULL, judged_from = $3 WHERE tenant_id = $1 AND id = $2 AND paused`,
 			tenant, domain, now.UnixMicro()); err != nil {
 			return fmt.Errorf("resume a sending domain: %w", err)

@@ -22,3 +22,14 @@ func AtLeast(n, of int) float64 {
 	spread := z * math.Sqrt(p*(1-p)/m+z*z/(4*m*m))
 	return max(0, (centre-spread)/(1+z*z/m))
 }
+
+// ComplaintRate is the share of deliveries that recipients complained about, by Rate or AtLeast.
+func (c Counts) ComplaintRate(rate func(n, of int) float64) float64 {
+	return rate(c.Complained, c.Delivered)
+}
+
+// HardBounceRate is the share of hard bounces in all messages that were accepted or permanently
+// refused, by Rate or AtLeast.
+func (c Counts) HardBounceRate(rate func(n, of int) float64) float64 {
+	return rate(c.Hard, c.Delivered+c.Hard+c.Block)
+}

@@ -48,6 +48,25 @@ func OfDomain(ctx context.Context, db *sqldb.DB, tenant id.Tenant, domain id.Dom
 	return c, nil
 }
 
+// OfDomains returns the counts of each domain of a tenant with traffic since a time.
+func OfDomains(ctx context.Context, db *sqldb.DB, tenant id.Tenant, since time.Time) (map[id.Domain]Counts, error) {
+	all := map[id.Domain]Counts{}
+	rows, err := db.Query(ctx, `
+		SELECT domain_id, `+sums+` FROM traffic WHERE tenant_id = $1 AND bucket >= $2 AND domain_id <> $3 GROUP BY domain_id`,
+		tenant, since.UnixMicro(), id.Domain{})
+	err = sqldb.Each(rows, err, func(scan func(...any) error) error {
+		var d id.Domain
+		var c Counts
+		err := scan(append([]any{&d}, c.fields()...)...)
+		all[d] = c
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("sum up the traffic of a tenant's domains: %w", err)
+	}
+	return all, nil
+}
+
 // Lane identifies a lane of any tenant.
 type Lane struct {
 	Tenant id.Tenant

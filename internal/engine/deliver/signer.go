@@ -22,31 +22,44 @@ type Signers struct {
 	kept cache.Cache[signerKey, *dkim.Signer]
 }
 
-// signerKey identifies a key: a domain's new key has a new selector.
+// signerKey identifies the keys of a domain: new ones have new selectors.
 type signerKey struct {
 	tenant   id.Tenant
 	domain   id.Domain
 	selector string
+	second   string // of the Ed25519 key
 }
 
-// Of returns the signer of a domain. Opening a key is expensive, so signers are cached.
+// Of returns the signer of a domain: by its RSA key and, if the domain's owner has published that, by
+// its Ed25519 key. Opening a key is expensive, so signers are cached.
 func (s *Signers) Of(ctx context.Context, d sender.Domain) (*dkim.Signer, error) {
-	key := signerKey{d.Tenant, d.ID, d.DKIMSelector}
+	key := signerKey{d.Tenant, d.ID, d.DKIMSelector, d.Ed25519Selector()}
 	if kept, ok := s.kept.Get(key, time.Time{}); ok {
 		return kept, nil
 	}
-	private, selector, err := sender.DomainKey(ctx, s.DB, s.Box, d.Tenant, d.ID)
+	keys, err := sender.OpenKeys(ctx, s.DB, s.Box, d.Tenant, d.ID)
 	if err != nil {
 		return nil, err
 	}
-	fast, err := dkim.NewKey(private, s.Library)
+	fast, err := dkim.NewKey(keys.RSA, s.Library)
 	if err != nil {
 		return nil, err
 	}
-	signer, err := dkim.New(d.Name, selector, fast)
+	signer, err := dkim.New(d.Name, keys.Selector, fast)
 	if err != nil {
 		return nil, err
 	}
-	s.kept.Put(signerKey{d.Tenant, d.ID, selector}, signer, time.Time{}, 0)
+	if keys.Ed25519 != nil {
+		second, err := dkim.NewEd25519Key(keys.Ed25519)
+		if err != nil {
+			return nil, err
+		}
+		other, err := dkim.New(d.Name, keys.Ed25519Selector, second)
+		if err != nil {
+			return nil, err
+		}
+		signer = signer.And(other)
+	}
+	s.kept.Put(signerKey{d.Tenant, d.ID, keys.Selector, keys.Ed25519Selector}, signer, time.Time{}, 0)
 	return signer, nil
 }

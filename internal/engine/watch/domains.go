@@ -11,7 +11,7 @@ import (
 
 // The thresholds at which a domain is paused.
 const (
-	domainWindow     = 24 * time.Hour
+	domainWindow     = sender.HealthWindow
 	minDeliveries    = 1000
 	pauseComplaints  = 0.003
 	pauseHardBounces = 0.10
@@ -29,24 +29,15 @@ func pauseReason(c traffic.Counts) (why sender.Pause, must bool) {
 		return sender.Pause{}, false
 	}
 	why = sender.Pause{Deliveries: c.Delivered, Hours: int(domainWindow / time.Hour)}
-	if rate := complaintRate(c, traffic.Rate); rate >= pauseComplaints {
+	if rate := c.ComplaintRate(traffic.Rate); rate >= pauseComplaints {
 		why.Reason, why.Rate, why.Count = sender.PausedForComplaints, rate, c.Complained
 		return why, true
 	}
-	if rate := hardBounceRate(c, traffic.Rate); rate >= pauseHardBounces {
+	if rate := c.HardBounceRate(traffic.Rate); rate >= pauseHardBounces {
 		why.Reason, why.Rate, why.Count = sender.PausedForBounces, rate, c.Hard
 		return why, true
 	}
 	return sender.Pause{}, false
-}
-
-func complaintRate(c traffic.Counts, rate func(n, of int) float64) float64 {
-	return rate(c.Complained, c.Delivered)
-}
-
-// hardBounceRate is the share of all messages that were accepted or permanently refused.
-func hardBounceRate(c traffic.Counts, rate func(n, of int) float64) float64 {
-	return rate(c.Hard, c.Delivered+c.Hard+c.Block)
 }
 
 // warningLevel is how many of the warning rates a domain has reached, at the lower bound of the estimate.
@@ -61,7 +52,7 @@ func warningLevelOf(c traffic.Counts) (a warningLevel) {
 		}
 		return n
 	}
-	return warningLevel{reached(complaintRate(c, traffic.AtLeast), warnComplaints), reached(hardBounceRate(c, traffic.AtLeast), warnHardBounces)}
+	return warningLevel{reached(c.ComplaintRate(traffic.AtLeast), warnComplaints), reached(c.HardBounceRate(traffic.AtLeast), warnHardBounces)}
 }
 
 // checkDomains pauses domains with too many bounces or complaints, and logs a warning for those that
@@ -101,10 +92,10 @@ func (e *Engine) checkDomain(ctx context.Context, d traffic.Domain, c traffic.Co
 		a := warningLevelOf(c)
 		e.warned[d] = a
 		if a.complaints > given.complaints {
-			log.Warn("complaint rate of domain is high", "rate", complaintRate(c, traffic.Rate), "complaints", c.Complained, "deliveries", c.Delivered)
+			log.Warn("complaint rate of domain is high", "rate", c.ComplaintRate(traffic.Rate), "complaints", c.Complained, "deliveries", c.Delivered)
 		}
 		if a.hardBounces > given.hardBounces {
-			log.Warn("hard bounce rate of domain is high", "rate", hardBounceRate(c, traffic.Rate), "bounces", c.Hard, "deliveries", c.Delivered)
+			log.Warn("hard bounce rate of domain is high", "rate", c.HardBounceRate(traffic.Rate), "bounces", c.Hard, "deliveries", c.Delivered)
 		}
 		return nil
 	}

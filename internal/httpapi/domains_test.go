@@ -1,0 +1,156 @@
+package httpapi_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/mail/dnscheck"
+	"github.com/packetboat/packetboat/internal/mail/dnstest"
+	"github.com/packetboat/packetboat/internal/netguard"
+	"github.com/packetboat/packetboat/internal/ratelimit"
+	"github.com/packetboat/packetboat/internal/secret"
+	"github.com/packetboat/packetboat/internal/sender"
+	"github.com/packetboat/packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/traffic"
+)
+
+// newVerifier returns a Verifier that asks a name server, and tracking hosts of which none can be
+// reached.
+func newVerifier(db *sqldb.DB, box *secret.Box, base *url.URL, zone *dnstest.Server, now func() time.Time) *sender.Verifier {
+	return &sender.Verifier{
+		DB: db, DNS: dnscheck.NewResolver(zone.Addr), Hosts: sender.Hosts{}.Or(base.Hostname()), Limits: ratelimit.New(nil), Log: slog.New(slog.DiscardHandler), Now: now,
+		Tracking: sender.NewPinger(sender.NewNonce(box), base.Scheme, nil, netguard.Guard{}, &http.Transport{
+			DialContext: func(context.Context, string, string) (net.Conn, error) { return nil, errors.New("no route") },
+		}),
+	}
+}
+
+func TestSendingDomainsAreVerifiedThroughTheAPI(t *testing.T) {
+	eachWithFakes(t, func(t *testing.T, s *apiTest, o *fakes) {
+		zone := o.zone
+		made := s.must(201, "admin", "POST /sending-domains", `{"domain": "acme.example"}`)
+		domain := "/sending-domains/" + made.str("id")
+		purposes := func(r response) map[string]string {
+			all := map[string]string{}
+			for _, item := range r.body["dns_records"].([]any) {
+				record := item.(map[string]any)
+				all[record["purpose"].(string)+" "+record["host"].(string)] = record["status"].(string)
+			}
+			return all
+		}
+		r := s.must(200, "admin", "POST "+domain+"/verify", "")
+		if r.str("status") != "pending" || r.body["last_checked_at"] == nil || r.body["failing_since"] == nil || purposes(r)["dkim es1._domainkey.acme.example"] != "missing" {
+			t.Errorf("verify without records = %s", r.text)
+		}
+		for _, item := range r.body["dns_records"].([]any) {
+			record := item.(map[string]any)
+			value := record["value"].(string)
+			switch record["purpose"] {
+			case "dkim":
+				value = `"` + value[:100] + `" "` + value[100:] + `"`
+			case "return_path":
+				value = "10 " + value + "."
+			case "return_path_spf":
+				value = `"` + value + `"`
+			default:
+				continue
+			}
+			zone.Add(t, record["host"].(string)+". 60 IN "+record["type"].(string)+" "+value)
+		}
+		zone.Add(t, `_dmarc.acme.example. 60 IN TXT "p=none"`)
+		r = s.must(200, "admin", "POST "+domain+"/verify", `{"operator": false}`)
+		if r.str("status") != "verified" || r.str("verified_by") != "dns" || r.str("tracking_status") != "pending" || r.body["failing_since"] != nil {
+			t.Errorf("verify with records = %s", r.text)
+		}
+		if got := purposes(r); got["dmarc _dmarc.acme.example"] != "invalid" || got["return_path bounce.acme.example"] != "ok" || got["tracking go.acme.example"] != "missing" {
+			t.Errorf("statuses = %v", got)
+		}
+		if !strings.Contains(r.text, `"found":"10 mail.example.com"`) || !strings.Contains(r.text, `"found":"p=none"`) || !strings.Contains(r.text, "it must begin with v=DMARC1;") {
+			t.Errorf("found = %s", r.text)
+		}
+		if health := r.body["health"].(map[string]any); health["deliveries"] != 0.0 || health["since"] != "2026-02-28T12:00:00.000Z" {
+			t.Errorf("health = %v", health)
+		}
+		key := traffic.Key{Tenant: s.acme, Domain: id.Read[id.Domain](made.str("id"))}
+		if err := traffic.Add(t.Context(), s.db, s.now, map[traffic.Key]traffic.Counts{key: {Delivered: 2000, Complained: 3, Hard: 100, Block: 400}}); err != nil {
+			t.Fatal(err)
+		}
+		health := s.must(200, "viewer", "GET "+domain, "").body["health"].(map[string]any)
+		if health["deliveries"] != 2000.0 || health["complaint_rate"] != 0.0015 || health["hard_bounce_rate"] != 0.04 {
+			t.Errorf("health = %v", health)
+		}
+
+		r = s.must(200, "admin", "POST "+domain+"/rotate-dkim", "")
+		if rotation := r.body["dkim_rotation"].(map[string]any); rotation["next_selector"] != "es2" || rotation["retire_at"] != nil || purposes(r)["dkim es2._domainkey.acme.example"] != "missing" {
+			t.Errorf("rotate-dkim = %s", r.text)
+		}
+		if r := s.must(409, "admin", "POST "+domain+"/rotate-dkim", ""); r.code != "ROTATION_IN_PROGRESS" {
+			t.Errorf("a second rotate-dkim = %s", r.text)
+		}
+		for _, tt := range []struct {
+			caller, what, body string
+			status             int
+			code               string
+		}{
+			{"viewer", "POST " + domain + "/verify", "", 403, "FORBIDDEN"},
+			{"editor", "POST " + domain + "/rotate-dkim", "", 403, "FORBIDDEN"},
+			{"key", "POST " + domain + "/verify", "", 403, "API_KEY_FORBIDDEN"},
+			{"admin", "POST " + domain + "/verify", `{"operator": true}`, 403, "FORBIDDEN"},
+			{"owner", "POST " + domain + "/verify", `{"operator": true}`, 400, "INVALID_INPUT"},
+			{"admin", "POST " + domain + "/verify", `{"operator": "yes"}`, 400, "INVALID_INPUT"},
+			{"admin", "POST /sending-domains/x/verify", "", 404, "NOT_FOUND"},
+			{"admin", "POST /sending-domains/" + id.NewText() + "/rotate-dkim", "", 404, "NOT_FOUND"},
+			{"admin", "POST /t/other/api" + domain + "/verify", "", 404, "NOT_FOUND"},
+			{"admin", "POST /t/other/api" + domain + "/rotate-dkim", "", 404, "NOT_FOUND"},
+		} {
+			if r := s.call(tt.caller, tt.what, tt.body); r.status != tt.status || r.code != tt.code {
+				t.Errorf("%s: %s %s answered %d %s; want %d %s", tt.caller, tt.what, tt.body, r.status, r.text, tt.status, tt.code)
+			}
+		}
+		limited := 0
+		for range 21 {
+			if r := s.call("admin", "POST "+domain+"/verify", ""); r.status == 429 && r.code == "RATE_LIMITED" {
+				limited++
+			}
+		}
+		if limited == 0 {
+			t.Error("23 checks in a minute were allowed")
+		}
+		audit := s.must(200, "admin", "GET /audit-log", "").text
+		for _, action := range []string{"sending_domain.create", "sending_domain.rotate_dkim"} {
+			if !strings.Contains(audit, action) {
+				t.Errorf("the audit log has no %s: %s", action, audit)
+			}
+		}
+	})
+}
+
+// TestOperatorVerifiesOverTheAPI runs with a base URL on loopback.
+func TestOperatorVerifiesOverTheAPI(t *testing.T) {
+	eachAPI(t, func(t *testing.T, s *apiTest) {
+		domain := "/sending-domains/" + s.must(201, "admin", "POST /sending-domains", `{"domain": "acme.example"}`).str("id")
+		if r := s.must(403, "admin", "POST "+domain+"/verify", `{"operator": true, "tracking_host": "127.0.0.1:8080"}`); r.code != "FORBIDDEN" {
+			t.Errorf("verify by an admin = %s", r.text)
+		}
+		if r := s.must(400, "owner", "POST "+domain+"/verify", `{"operator": true, "tracking_host": "a b"}`); !slices.Equal(r.paths(), []string{"tracking_host"}) {
+			t.Errorf("verify with a bad host = %s", r.text)
+		}
+		r := s.must(200, "owner", "POST "+domain+"/verify", `{"operator": true, "tracking_host": "127.0.0.1:8080"}`)
+		if r.str("status") != "verified" || r.str("verified_by") != "operator" || r.str("tracking_host") != "127.0.0.1:8080" || r.str("tracking_status") != "live" {
+			t.Errorf("verify by an owner = %s", r.text)
+		}
+		if !strings.Contains(s.must(200, "admin", "GET /audit-log", "").text, "sending_domain.verify") {
+			t.Error("the audit log has no verification")
+		}
+		s.must(404, "owner", "POST /t/other/api"+domain+"/verify", `{"operator": true}`)
+	})
+}
