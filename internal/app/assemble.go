@@ -2,6 +2,8 @@ package app
 
 import (
 	"context"
+	"github.com/packetboat/packetboat/internal/mail/directmx"
+	"github.com/packetboat/packetboat/internal/mail/mx"
 	"net"
 	"net/http"
 	"net/netip"
@@ -67,6 +69,7 @@ type tools struct {
 	renderer *render.Renderer
 	limiter  *ratelimit.Limiter
 	checks   *sender.Verifier
+	router   *directmx.Router
 	private  bool // relays may have private addresses
 	clientIP func(*http.Request) netip.Addr
 }
@@ -83,7 +86,10 @@ func (s *Server) tools() tools {
 		renderer: &render.Renderer{Keys: keys, BaseURL: s.Config.BaseURL},
 		limiter:  limiter,
 		checks:   s.verifier(limiter),
-		private:  s.Config.AllowPrivateRelays || s.Config.LoopbackBaseURL(),
+		private:  s.privateRelays(),
+		router: &directmx.Router{
+			Resolver: mx.NewResolver(s.Config.DNSResolver), Guard: netguard.Guard{AllowPrivate: s.privateRelays()}, Port: s.Config.MXPort, Now: time.Now,
+		},
 		clientIP: func(r *http.Request) netip.Addr { return endpoint.ClientIP(r, s.Config.TrustedProxies) },
 	}
 }
@@ -91,11 +97,16 @@ func (s *Server) tools() tools {
 // verifier returns what checks sending domains.
 func (s *Server) verifier(limits *ratelimit.Limiter) *sender.Verifier {
 	dns := dnscheck.NewResolver(s.Config.DNSResolver)
-	guard := netguard.Guard{AllowPrivate: s.Config.AllowPrivateRelays || s.Config.LoopbackBaseURL()}
+	guard := netguard.Guard{AllowPrivate: s.privateRelays()}
 	return &sender.Verifier{
 		DB: s.Store.DB, DNS: dns, Hosts: s.Config.RecordHosts(), Limits: limits, Log: s.Log.With("engine", "sending domains"), Now: time.Now,
 		Tracking: sender.NewPinger(sender.NewNonce(s.Store.Box), s.Config.BaseURL.Scheme, dns.Resolver, guard, nil),
 	}
+}
+
+// privateRelays reports whether mail may be sent to loopback and private addresses.
+func (s *Server) privateRelays() bool {
+	return s.Config.AllowPrivateRelays || s.Config.LoopbackBaseURL()
 }
 
 // libcrypto opens the system's library for signing, or returns nil.
@@ -218,7 +229,7 @@ func (s *Server) api(registry prometheus.Registerer, t tools) (*httpapi.API, *en
 		PersonalData: personalData(t.now),
 		Tester: &deliver.Tester{
 			DB: db, Box: s.Store.Box, Now: t.now, AllowPrivate: t.private, Keys: t.keys, Senders: t.senders, Signers: t.signers, Renderer: t.renderer,
-			FeedbackSender: s.Config.FeedbackSenderID, Log: log,
+			FeedbackSender: s.Config.FeedbackSenderID, Log: log, Router: t.router, SESEndpoint: s.Config.SESEndpoint,
 		},
 	}
 	api.Register(router)

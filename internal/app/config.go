@@ -49,6 +49,8 @@ type Options struct {
 	AllowPrivateWebhooks   string `name:"allow-private-webhooks" env:"PACKETBOAT_ALLOW_PRIVATE_WEBHOOKS" default:"false" help:"Whether webhook endpoints may use http, and hosts on loopback and private networks: true or false."`
 	SystemSMTPURL          string `name:"system-smtp-url" env:"PACKETBOAT_SYSTEM_SMTP_URL" help:"Relay for mail about accounts, as smtp[s]://user:password@host:port?from=address. Default: none; links are shown instead."`
 	DNSResolver            string `name:"dns-resolver" env:"PACKETBOAT_DNS_RESOLVER" help:"Name server that is asked where contacts' mail goes, as address or address:port. Default: those the machine is set up with."`
+	MXPort                 string `name:"mx-port" env:"PACKETBOAT_MX_PORT" default:"25" help:"Port of the mail servers of recipients' domains, for tests: another one than 25 is refused unless the base URL is on loopback."`
+	SESEndpoint            string `name:"ses-endpoint" env:"PACKETBOAT_SES_ENDPOINT" help:"URL that replaces the address of Amazon SES, for tests: refused unless the base URL is on loopback. Default: none."`
 	MXHost                 string `name:"mx-host" env:"PACKETBOAT_MX_HOST" help:"Host that takes bounces, named by the MX records that tenants publish. Default: the base URL's."`
 	SPFHost                string `name:"spf-host" env:"PACKETBOAT_SPF_HOST" help:"Host whose SPF record lists the servers that send, included by the SPF records that tenants publish. Default: the base URL's."`
 	TrackHost              string `name:"track-host" env:"PACKETBOAT_TRACK_HOST" help:"Host that answers tracked links, named by the CNAME records that tenants publish. Default: the base URL's."`
@@ -85,6 +87,8 @@ type Config struct {
 	AllowPrivateRelays bool
 	SystemRelay        *Relay       // nil: none
 	DNSResolver        string       // host:port; empty: the machine's
+	MXPort             int          // of the mail servers of domains; 25 unless the base URL is on loopback
+	SESEndpoint        string       // empty: that of the region
 	Hosts              sender.Hosts // as configured; see RecordHosts
 	NodeLease          time.Duration
 	Libcrypto          bool
@@ -215,6 +219,7 @@ func (o Options) Config() (Config, error) {
 	if o.DNSResolver != "" {
 		c.DNSResolver = resolver(o.DNSResolver, &m)
 	}
+	c.standIns(o, &m)
 	c.Hosts = sender.Hosts{
 		MX:    hostname("PACKETBOAT_MX_HOST", o.MXHost, &m),
 		SPF:   hostname("PACKETBOAT_SPF_HOST", o.SPFHost, &m),

@@ -91,11 +91,11 @@ func (s *Server) engines(registry prometheus.Registerer, api *httpapi.API, t too
 			DB: db, Box: s.Store.Box, Keys: t.keys, Contents: t.contents, Senders: t.senders, Signers: t.signers, Renderer: t.renderer,
 			Log: s.Log.With("engine", "deliver"), Now: t.now, Metrics: metrics, Wake: messages,
 			FeedbackSender: s.Config.FeedbackSenderID, ReceivesMail: s.Config.InboundListen != "", AllowPrivate: t.private, Alone: alone(db),
-			Lease: s.Config.NodeLease,
+			Lease: s.Config.NodeLease, Router: t.router, SESEndpoint: s.Config.SESEndpoint,
 		}
 		return e.Run(ctx)
 	})
-	watcher := &watch.Engine{DB: db, Box: s.Store.Box, Now: t.now, Log: s.Log.With("engine", "watch"), AllowPrivate: t.private, Pausers: []outbox.Pauser{broadcast.Pauser()}}
+	watcher := &watch.Engine{DB: db, Box: s.Store.Box, Now: t.now, Log: s.Log.With("engine", "watch"), AllowPrivate: t.private, SESEndpoint: s.Config.SESEndpoint, Pausers: []outbox.Pauser{broadcast.Pauser()}}
 	live := func(ctx context.Context, tenant id.Tenant, send id.Send) (bool, error) {
 		return outbox.Live(ctx, db, tenant, send)
 	}

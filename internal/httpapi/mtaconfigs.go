@@ -66,7 +66,7 @@ type mtaConfigRow struct {
 	TenantID          id.Tenant      `json:"tenant_id" format:"uuid"`
 	Key               string         `json:"key" doc:"The value of mta_config_key."`
 	Name              string         `json:"name"`
-	Type              lane.Type      `json:"type" enum:"smtp,sink"`
+	Type              lane.Type      `json:"type" enum:"smtp,direct_mx,ses,sink"`
 	Active            bool           `json:"active"`
 	Settings          any            `json:"settings"`
 	Caps              mtaCaps        `json:"caps"`

@@ -143,8 +143,6 @@ func (f Fields) applyType(c *Config, p *fault.Problems) {
 		p.Add("type", "cannot be changed; make another MTA config")
 	case *f.Type == SMTP:
 		c.Type, c.SMTP = SMTP, SMTPSettings{Port: 587, TLS: smtpclient.StartTLS, Auth: smtpclient.AuthNone, DKIMSign: true}
-	case *f.Type == DirectMX || *f.Type == SES: // REMOVE
-		p.Add("type", "is not available yet; use smtp or sink")
 	case *f.Type == DirectMX:
 		c.Type, c.Direct = DirectMX, DirectSettings{TLS: smtpclient.Opportunistic}
 	case *f.Type == SES || *f.Type == Sink:

@@ -24,6 +24,9 @@ func (r *laneWorkers) shareConnections() {
 		if r.pool != nil {
 			r.pool.Resize(granted)
 		}
+		if r.sitePool != nil {
+			r.sitePool.Resize(granted)
+		}
 		for ; have < granted; have++ {
 			r.tokens <- struct{}{}
 		}
@@ -76,6 +79,9 @@ func (r *laneWorkers) returnConnections(key string) {
 
 // track adds n to the number of jobs in flight under the job's throttle.
 func (r *laneWorkers) track(j *job, n int) {
+	if j.site != nil {
+		j.site.track(n)
+	}
 	if j.throttle == nil {
 		return
 	}

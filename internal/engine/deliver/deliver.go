@@ -31,6 +31,7 @@ import (
 
 	"github.com/packetboat/packetboat/internal/content"
 	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/mail/directmx"
 	"github.com/packetboat/packetboat/internal/maildomain"
 	"github.com/packetboat/packetboat/internal/outbox"
 	"github.com/packetboat/packetboat/internal/pace"
@@ -76,6 +77,14 @@ type Engine struct {
 	Lease          time.Duration // how long a node that does not renew keeps its messages; 0 means 45 s
 	Grace          time.Duration // how long attempts in flight may take at shutdown; 0 means 20 s
 
+	// Router finds the servers of lanes of type direct_mx. Nil means one that uses the machine's
+	// resolver.
+	Router *directmx.Router
+	// SESEndpoint replaces the address of SES for lanes of type ses. It is for tests.
+	SESEndpoint string
+
+	routerOnce  sync.Once
+	sites       sites
 	node        *outbox.Node
 	leaseUntil  atomic.Pointer[time.Time]
 	commits     *sqldb.Group[*step]

@@ -97,7 +97,7 @@ func TestSendsShareAProvidersRate(t *testing.T) {
 	t.Cleanup(e.lanes.closeAll)
 	settings := &laneSettings{config: lane.Config{Tenant: idtest.TenantNamed("acme"), ID: idtest.Named[id.MTAConfig]("lane"), Type: lane.Sink, Caps: lane.Caps{MaxConnections: 1}}}
 	throttle := &lane.Throttle{Pattern: "example.com", MaxPerMinute: 2400}
-	large, small := class{settings, throttle, &send{id: idtest.Named[id.Send]("large")}}, class{settings, throttle, &send{id: idtest.Named[id.Send]("small")}}
+	large, small := class{settings, throttle, &send{id: idtest.Named[id.Send]("large")}, nil}, class{settings, throttle, &send{id: idtest.Named[id.Send]("small")}, nil}
 	ask := func(c class, n int) grant {
 		t.Helper()
 		l, err := e.acquirePermits(t.Context(), c, time.UTC, n)

@@ -10,6 +10,7 @@ import (
 	"github.com/packetboat/packetboat/internal/event"
 	"github.com/packetboat/packetboat/internal/id"
 	"github.com/packetboat/packetboat/internal/lane"
+	"github.com/packetboat/packetboat/internal/mail/directmx"
 	"github.com/packetboat/packetboat/internal/mail/dkim"
 	"github.com/packetboat/packetboat/internal/outbox"
 	"github.com/packetboat/packetboat/internal/pace"
@@ -35,6 +36,8 @@ type job struct {
 	lane     *laneSettings
 	send     *send
 	throttle *lane.Throttle // of the recipient's provider, or nil
+	route    directmx.Route // set if its lane is of type direct_mx
+	site     *site          // where the route leads; nil for other lanes
 	days     []pace.Day     // the daily limits of which it has a permit
 	checked  time.Time      // when all of this was loaded
 	testMark string         // the prefix of a test's subject; empty: not a test

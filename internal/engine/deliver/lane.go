@@ -10,6 +10,8 @@ import (
 
 	"github.com/packetboat/packetboat/internal/id"
 	"github.com/packetboat/packetboat/internal/lane"
+	"github.com/packetboat/packetboat/internal/mail/directmx"
+	"github.com/packetboat/packetboat/internal/mail/ses"
 	"github.com/packetboat/packetboat/internal/mail/smtpclient"
 )
 
@@ -39,7 +41,9 @@ type lanes struct {
 type laneWorkers struct {
 	engine    *Engine
 	settings  *laneSettings
-	pool      *smtpclient.Pool // nil for a sink
+	pool      *smtpclient.Pool // of a relay; nil for other types
+	sitePool  *directmx.Pool   // of direct delivery; nil for other types
+	ses       *ses.Client      // nil for other types
 	jobs      chan *job
 	tokens    chan struct{}   // one for each connection that may be used and is not
 	shrink    chan struct{}   // takes one token from a worker
@@ -128,6 +132,15 @@ func (l *lanes) workersFor(s *laneSettings) *laneWorkers {
 	if s.config.Type == lane.SMTP {
 		run.pool = smtpclient.NewPool(s.smtp, smtpclient.Limits{Connections: n, Messages: s.config.Caps.MaxMessagesPerConnection})
 	}
+	if s.config.Type == lane.DirectMX {
+		run.sitePool = directmx.NewPool(n)
+	}
+	if s.config.Type == lane.SES {
+		var err error
+		if run.ses, err = lane.SESClient(s.config, s.secret, l.engine.SESEndpoint, l.engine.AllowPrivate, l.engine.Now); err != nil {
+			l.engine.Log.Error("open SES failed", "tenant", s.config.Tenant, "lane", s.config.ID, "err", err)
+		}
+	}
 	run.tokens, run.shrink = make(chan struct{}, n), make(chan struct{})
 	run.inFlight, run.granted = map[string]int{}, map[string]int{}
 	for range n {
@@ -178,6 +191,12 @@ func (r *laneWorkers) finish() {
 	if r.pool != nil {
 		r.pool.Close()
 	}
+	if r.sitePool != nil {
+		r.sitePool.Close()
+	}
+	if r.ses != nil {
+		r.ses.Close()
+	}
 	r.gate.Lock()
 	r.closed = true
 	r.gate.Unlock()
@@ -186,10 +205,10 @@ func (r *laneWorkers) finish() {
 	}
 }
 
-// connect returns a connection. If the lane cannot be reached, all workers back off, and then one
+// connectRelay returns a connection. If the lane cannot be reached, all workers back off, and then one
 // of them tries again. If only this connection is refused while others are in use, the server has
 // reached its maximum, and only this worker waits.
-func (r *laneWorkers) connect() (*smtpclient.Conn, error) {
+func (r *laneWorkers) connectRelay() (*smtpclient.Conn, error) {
 	if h := r.checkUsable(); h != nil {
 		return nil, h
 	}
@@ -233,8 +252,21 @@ func (r *laneWorkers) connect() (*smtpclient.Conn, error) {
 	return nil, err
 }
 
-// disconnect returns a connection to the pool.
-func (r *laneWorkers) disconnect(conn *smtpclient.Conn) {
+// connect returns a connection for a job.
+func (w *worker) connect(j *job) (*smtpclient.Conn, error) {
+	if w.sitePool != nil {
+		return w.connectSite(j)
+	}
+	return w.connectRelay()
+}
+
+// disconnect returns a connection of a job to the pool.
+func (r *laneWorkers) disconnect(conn *smtpclient.Conn, j *job) {
+	if r.sitePool != nil {
+		messages, _ := j.site.terms()
+		r.sitePool.Put(poolKey(j), conn, min(messages, r.settings.config.Caps.MaxMessagesPerConnection))
+		return
+	}
 	r.mu.Lock()
 	r.inUse--
 	r.mu.Unlock()

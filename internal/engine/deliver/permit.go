@@ -26,10 +26,11 @@ type class struct {
 	lane     *laneSettings
 	throttle *lane.Throttle // of the recipient's provider, or nil
 	send     *send
+	site     *site // of direct delivery, or nil
 }
 
 func (c class) same(o class) bool {
-	return c.lane.config.ID == o.lane.config.ID && c.send.id == o.send.id && c.pattern() == o.pattern()
+	return c.lane.config.ID == o.lane.config.ID && c.send.id == o.send.id && c.pattern() == o.pattern() && c.site == o.site
 }
 
 // pattern returns the pattern of the throttle, or "".
@@ -63,7 +64,7 @@ func (c class) limits() []pace.Limit {
 // interval returns the interval between messages of the class under its slowest limit.
 func (c class) interval() time.Duration {
 	longest := time.Millisecond
-	if c.throttle != nil && c.throttle.MaxConnections > 0 {
+	if c.site != nil || c.throttle != nil && c.throttle.MaxConnections > 0 {
 		longest = connectionRetry
 	}
 	for _, l := range c.limits() {
@@ -98,6 +99,12 @@ func (e *Engine) acquirePermits(ctx context.Context, c class, zone *time.Locatio
 		n, l.denied = free, &deferral{until: now.Add(connectionRetry), reason: "its provider's connections are in use"}
 		l.wait = outbox.Wait{Kind: outbox.WaitProviderConnections, Provider: c.pattern(), Reason: "the connections to this provider are in use"}
 	}
+	if c.site != nil {
+		if free, again := c.site.free(now); free < n {
+			n, l.denied = free, &deferral{until: again, reason: "the connections to its destination are in use"}
+			l.wait = outbox.Wait{Kind: outbox.WaitProviderConnections, Provider: c.site.key.name, Reason: "the connections to this destination are in use"}
+		}
+	}
 	days, tomorrow := c.day(zone, now)
 	l.n, l.days = n, days
 	if len(days) > 0 && n > 0 {
@@ -127,8 +134,13 @@ func (e *Engine) acquirePermits(ctx context.Context, c class, zone *time.Locatio
 func (e *Engine) throttle(ctx context.Context, jobs []*job) error {
 	var domains []string
 	for _, j := range jobs {
-		if len(j.lane.config.Throttles) > 0 {
+		if len(j.lane.config.Throttles) > 0 && j.site == nil {
 			domains = append(domains, domainOf(j.item.Email))
+		}
+	}
+	for _, j := range jobs {
+		if j.site != nil {
+			j.throttle = j.lane.config.Throttle(string(j.route.Servers.Provider), domainOf(j.item.Email))
 		}
 	}
 	if len(domains) == 0 {
@@ -137,6 +149,9 @@ func (e *Engine) throttle(ctx context.Context, jobs []*job) error {
 	slices.Sort(domains)
 	found, err := e.providers.Of(ctx, slices.Compact(domains)...)
 	for _, j := range jobs {
+		if j.site != nil {
+			continue
+		}
 		d := domainOf(j.item.Email)
 		j.throttle = j.lane.config.Throttle(string(found[d].Provider), d)
 	}
@@ -167,7 +182,7 @@ type group struct {
 func groups(jobs []*job) []group {
 	var list []group
 	for _, j := range jobs {
-		c := class{j.lane, j.throttle, j.send}
+		c := class{j.lane, j.throttle, j.send, j.site}
 		i := slices.IndexFunc(list, func(g group) bool { return g.same(c) })
 		if i < 0 {
 			i, list = len(list), append(list, group{class: c})
@@ -185,10 +200,14 @@ func (e *Engine) passJobs(ctx context.Context, jobs []*job) (passed int, ends []
 	if len(jobs) == 0 {
 		return 0, nil, nil
 	}
+	first := jobs[0]
+	if jobs, ends, waiting = e.routeJobs(ctx, jobs); len(waiting) > 0 {
+		e.noteWaits(waiting)
+	}
 	if err := e.throttle(ctx, jobs); err != nil {
 		e.Log.Error("look up providers failed", "err", err)
 	}
-	zone := jobs[0].sender.Tenant.Location()
+	zone := first.sender.Tenant.Location()
 	all := groups(jobs)
 	for i := range all {
 		n, over, later, stopped := e.passGroup(ctx, &all[i], zone, len(all) == 1)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/packetboat/packetboat/internal/cache"
@@ -27,6 +28,7 @@ var errNoSender = errors.New("no way to send")
 type laneSettings struct {
 	config lane.Config
 	smtp   smtpclient.Config
+	secret string // of type ses: the secret access key
 	health lane.Health
 	until  time.Time // when they are loaded again
 }
@@ -37,7 +39,9 @@ func (s *laneSettings) same(o *laneSettings) bool {
 	return s.config.Type == o.config.Type && s.config.Caps == o.config.Caps && s.config.RetryMaxAge == o.config.RetryMaxAge &&
 		a.Host == b.Host && a.Port == b.Port && a.TLS == b.TLS && a.Auth == b.Auth &&
 		a.Username == b.Username && a.Password == b.Password && a.HELO == b.HELO && a.Guard == b.Guard &&
-		s.signs() == o.signs()
+		s.signs() == o.signs() &&
+		s.config.Direct.TLS == o.config.Direct.TLS && slices.Equal(s.config.Direct.IPs, o.config.Direct.IPs) &&
+		s.config.SES == o.config.SES && s.secret == o.secret
 }
 
 // down returns a deferral if the lane is down. Package watch probes it and marks it as up; no mail
@@ -52,7 +56,11 @@ func (s *laneSettings) down(now time.Time) *deferral {
 // signs reports whether mail of the lane gets our DKIM signature.
 func (s *laneSettings) signs() bool { return signs(s.config) }
 
-func signs(c lane.Config) bool { return c.Type != lane.SMTP || c.SMTP.DKIMSign }
+// signs reports whether mail of a lane gets our DKIM signature. SES signs for the sender's domain
+// itself, and changes headers that our signature would cover.
+func signs(c lane.Config) bool {
+	return c.Type != lane.SES && (c.Type != lane.SMTP || c.SMTP.DKIMSign)
+}
 
 // settings loads lanes and caches them for laneCacheFor.
 type settings struct {
@@ -77,6 +85,14 @@ func (s *settings) load(ctx context.Context, t id.Tenant, config id.MTAConfig, n
 			return nil, err
 		}
 		fresh.smtp = c.SMTP.Client(password, netguard.Guard{AllowPrivate: s.engine.AllowPrivate})
+	}
+	if c.Type == lane.DirectMX {
+		fresh.config = c.WithDirectLimits()
+	}
+	if c.Type == lane.SES {
+		if fresh.secret, err = lane.Password(ctx, s.engine.DB, s.engine.Box, t, config); err != nil {
+			return nil, err
+		}
 	}
 	states, err := lane.StatesOf(ctx, s.engine.DB, t, []id.MTAConfig{config})
 	fresh.health = states[config]

@@ -144,9 +144,14 @@ func (l *testLane) sendMail(ctx context.Context, t *Tester, pool *smtpclient.Poo
 	ctx, cancel := context.WithTimeout(ctx, testMailWithin)
 	defer cancel()
 	var outcome reply.Outcome
-	if pool == nil {
+	switch c := l.settings.config; {
+	case c.Type == lane.SES:
+		outcome, err = t.sendBySES(ctx, c, j.item.Email, raw)
+	case c.Type == lane.DirectMX:
+		outcome, err = t.sendTrial(ctx, c, b.envelope, j.item.Email, raw)
+	case pool == nil:
 		outcome, err = intoMailbox(ctx, t.DB, l.settings.config, j.item.Send, b.envelope, j.item.Email, raw, t.Now())
-	} else {
+	default:
 		outcome, err = l.sendBySMTP(ctx, pool, smtpclient.Envelope{From: b.envelope, To: j.item.Email}, raw)
 	}
 	switch {

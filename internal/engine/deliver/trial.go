@@ -12,6 +12,7 @@ import (
 	"github.com/packetboat/packetboat/internal/id"
 	"github.com/packetboat/packetboat/internal/lane"
 	"github.com/packetboat/packetboat/internal/mail/compose"
+	"github.com/packetboat/packetboat/internal/mail/directmx"
 	"github.com/packetboat/packetboat/internal/mail/reply"
 	"github.com/packetboat/packetboat/internal/mail/smtpclient"
 	"github.com/packetboat/packetboat/internal/mailbox"
@@ -29,6 +30,8 @@ type Tester struct {
 	Box          *secret.Box
 	Now          func() time.Time
 	AllowPrivate bool
+	Router       *directmx.Router // of lanes of type direct_mx
+	SESEndpoint  string           // replaces the address of SES; for tests
 
 	Keys           *track.Keys
 	Senders        *render.Senders
@@ -124,11 +127,10 @@ func (t *Tester) sendTrial(ctx context.Context, c lane.Config, from, to string, 
 	if c.Type == lane.Sink {
 		return intoMailbox(ctx, t.DB, c, id.Send{}, from, to, raw, t.Now())
 	}
-	password, err := lane.Password(ctx, t.DB, t.Box, c.Tenant, c.ID)
-	if err != nil {
-		return reply.Outcome{}, err
+	if c.Type == lane.SES {
+		return t.sendBySES(ctx, c, to, raw)
 	}
-	conn, err := smtpclient.Dial(ctx, c.SMTP.Client(password, netguard.Guard{AllowPrivate: t.AllowPrivate}))
+	conn, err := t.dial(ctx, c, to)
 	if d, ok := errors.AsType[*smtpclient.DialError](err); ok {
 		return d.Outcome, nil
 	}
@@ -143,6 +145,45 @@ func (t *Tester) sendTrial(ctx context.Context, c lane.Config, from, to string, 
 		_ = conn.Quit()
 	}
 	return outcome, err
+}
+
+// sendBySES sends a message by a lane of type ses.
+func (t *Tester) sendBySES(ctx context.Context, c lane.Config, to string, raw []byte) (reply.Outcome, error) {
+	key, err := lane.Password(ctx, t.DB, t.Box, c.Tenant, c.ID)
+	if err != nil {
+		return reply.Outcome{}, err
+	}
+	client, err := lane.SESClient(c, key, t.SESEndpoint, t.AllowPrivate, t.Now)
+	if err != nil {
+		return reply.Outcome{}, err
+	}
+	defer client.Close()
+	o, _ := client.Send(ctx, to, raw)
+	return o, nil
+}
+
+// dial connects to the relay of a lane, or to a server of the recipient's domain.
+func (t *Tester) dial(ctx context.Context, c lane.Config, to string) (*smtpclient.Conn, error) {
+	if c.Type != lane.DirectMX {
+		password, err := lane.Password(ctx, t.DB, t.Box, c.Tenant, c.ID)
+		if err != nil {
+			return nil, err
+		}
+		return smtpclient.Dial(ctx, c.SMTP.Client(password, netguard.Guard{AllowPrivate: t.AllowPrivate}))
+	}
+	route, err := t.Router.Route(ctx, domainOf(to))
+	refused := reply.Outcome{Stage: reply.Rcpt}
+	switch {
+	case err != nil:
+		refused.Stage, refused.Text = reply.Connect, "the name servers of the domain did not answer"
+	case route.Servers.Null:
+		refused.Code, refused.Enhanced, refused.Text = 556, "5.1.10", nullMX
+	case route.Servers.Missing:
+		refused.Code, refused.Enhanced, refused.Text = 550, "5.1.2", noDomain
+	default:
+		return t.Router.Dial(ctx, route, fromOf(c.Direct, 0))
+	}
+	return nil, &smtpclient.DialError{Outcome: refused}
 }
 
 // intoMailbox stores a message of a send, or of none, in the built-in mailbox, which accepts

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/packetboat/packetboat/internal/lane"
 	"github.com/packetboat/packetboat/internal/mail/reply"
 	"github.com/packetboat/packetboat/internal/mail/smtpclient"
 	"github.com/packetboat/packetboat/internal/outbox"
@@ -99,6 +100,8 @@ type worker struct {
 	last    []outbox.Result // of the previous message, not yet stored: none or one
 	pause   time.Duration   // the wait after the server refused an additional connection
 	busy    bool            // counted in Engine.working
+
+	providerID string // of the message that SES accepted last
 }
 
 // setBusy updates the number of busy workers.
@@ -152,15 +155,19 @@ func (w *worker) deliverJob(j *job) bool {
 		return false
 	}
 	var conn *smtpclient.Conn
-	if w.pool != nil {
-		if conn, err = w.connect(); err != nil {
-			w.handleNoConnection(queued, err)
+	if w.pool != nil || w.sitePool != nil {
+		if conn, err = w.connect(j); err != nil {
+			if w.sitePool != nil {
+				w.handleNoSite(j, queued, err)
+			} else {
+				w.handleNoConnection(queued, err)
+			}
 			return false
 		}
 		w.pause = 0
 		defer func() {
 			if conn != nil {
-				w.disconnect(conn)
+				w.disconnect(conn, j)
 			}
 		}()
 	}
@@ -187,6 +194,12 @@ func (w *worker) deliverJob(j *job) bool {
 		return false
 	}
 	r := resultOf(j.item, outcome, w.settings.config.RetryMaxAge, *j.item.FirstAt, e.Now())
+	if j.site != nil {
+		w.reactToReply(j, outcome, &r)
+	}
+	if w.ses != nil {
+		w.acceptedBySES(&r)
+	}
 	e.stats.result(j, r)
 	w.last = []outbox.Result{r}
 	return true
@@ -208,6 +221,7 @@ func (w *worker) recheck(j *job) bool {
 	default:
 		fresh := *jobs[0]
 		fresh.days, fresh.throttle = j.days, j.throttle // its permits are of these
+		fresh.route, fresh.site = j.route, j.site
 		*j = fresh
 		return true
 	}
@@ -251,7 +265,10 @@ func (w *worker) handleNoConnection(it outbox.Item, err error) {
 // replaced by another, which is returned.
 func (w *worker) sendMessage(conn *smtpclient.Conn, j *job, raw []byte) (reply.Outcome, *smtpclient.Conn, error) {
 	e := w.engine
-	if conn == nil {
+	switch w.settings.config.Type {
+	case lane.SES:
+		return w.sendBySES(e.connCtx, j, raw), nil, nil
+	case lane.Sink:
 		o, err := intoMailbox(e.connCtx, e.DB, w.settings.config, j.item.Send, w.builder.envelope, j.item.Email, raw, e.Now())
 		return o, nil, err
 	}
@@ -264,8 +281,8 @@ func (w *worker) sendMessage(conn *smtpclient.Conn, j *job, raw []byte) (reply.O
 		if try > maxStale || !errors.Is(err, smtpclient.ErrClosed) && (err != nil || !conn.Stale(o)) {
 			return o, conn, err
 		}
-		w.disconnect(conn)
-		if conn, err = w.connect(); err != nil {
+		w.disconnect(conn, j)
+		if conn, err = w.connect(j); err != nil {
 			return o, nil, err
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"maps"
+	"net"
 	"slices"
 	"sync"
 	"time"
@@ -100,10 +101,47 @@ func (e *Engine) tryRepeatedly(ctx context.Context, c lane.Config, times int) ([
 	return failures, errors.Join(errs...)
 }
 
+// probeSources returns the reason why mail cannot be sent from an address of a lane, or "". The
+// servers of domains say nothing about the lane.
+func probeSources(d lane.DirectSettings) string {
+	for _, s := range d.IPs {
+		l, err := net.ListenTCP("tcp", &net.TCPAddr{IP: s.IP.AsSlice()})
+		if err != nil {
+			return s.IP.String() + " is not an address of this machine"
+		}
+		_ = l.Close()
+	}
+	return ""
+}
+
+// probeSES returns the reason why SES refuses the key of a lane, or "".
+func (e *Engine) probeSES(ctx context.Context, c lane.Config) (failure string, err error) {
+	key, err := lane.Password(ctx, e.DB, e.Box, c.Tenant, c.ID)
+	if err != nil {
+		return "", err
+	}
+	client, err := lane.SESClient(c, key, e.SESEndpoint, e.AllowPrivate, e.Now)
+	if err != nil {
+		return "", err
+	}
+	defer client.Close()
+	within, cancel := context.WithTimeout(ctx, probeTimeout)
+	defer cancel()
+	if err := client.Check(within); err != nil {
+		return err.Error(), nil
+	}
+	return "", nil
+}
+
 // tryConnection opens and closes one connection, and returns the failure, or "".
 func (e *Engine) tryConnection(ctx context.Context, c lane.Config) (failure string, err error) {
-	if c.Type != lane.SMTP { // the built-in mailbox is always available
+	switch c.Type {
+	case lane.Sink: // the built-in mailbox is always available
 		return "", nil
+	case lane.DirectMX:
+		return probeSources(c.Direct), nil
+	case lane.SES:
+		return e.probeSES(ctx, c)
 	}
 	password, err := lane.Password(ctx, e.DB, e.Box, c.Tenant, c.ID)
 	if err != nil {

@@ -35,6 +35,7 @@ type Engine struct {
 	Now          func() time.Time
 	Log          *slog.Logger
 	AllowPrivate bool            // lanes may have private addresses
+	SESEndpoint  string          // replaces the address of SES; for tests
 	Pausers      []outbox.Pauser // one for each kind of source
 
 	domainsCheckedAt time.Time                       // when domains and warm-ups were last checked

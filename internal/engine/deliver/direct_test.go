@@ -1,0 +1,167 @@
+package deliver_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/packetboat/packetboat/e2e/sink"
+	"github.com/packetboat/packetboat/internal/engine/deliver"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/lane"
+	"github.com/packetboat/packetboat/internal/mail/directmx"
+	"github.com/packetboat/packetboat/internal/mail/dnstest"
+	"github.com/packetboat/packetboat/internal/netguard"
+	"github.com/packetboat/packetboat/internal/outbox"
+	"github.com/packetboat/packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
+)
+
+// direct makes the account's lane one that delivers to the servers of domains.
+func (h *house) direct(edits ...func(*lane.Fields)) {
+	h.t.Helper()
+	h.relay(25, append([]func(*lane.Fields){func(f *lane.Fields) {
+		*f = lane.Fields{
+			Name: new("Own"), Type: new(lane.DirectMX), MaxConnections: new(8),
+			IPs: &[]lane.SourceFields{{IP: "127.0.0.1", HELO: "out.example.net"}},
+		}
+	}}, edits...)...)
+}
+
+func (h *house) directEngine(dns *dnstest.Server, port int) *deliver.Engine {
+	e := h.engine()
+	e.Router = &directmx.Router{Resolver: dns.Resolver(), Guard: netguard.Guard{AllowPrivate: true}, Port: port, Now: h.now}
+	return e
+}
+
+func TestMailIsDeliveredToTheServersOfItsDomain(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		h := newHouse(t, db)
+		s := sink.Start(t, sink.Options{Addr: "127.0.0.2:0", Keep: true, Rules: []sink.Rule{
+			{Stage: sink.Rcpt, To: `^c[0-4]@`, Reply: "550 5.1.1 no such user"},
+			{Stage: sink.Rcpt, To: `^c7@`, Reply: "451 4.7.1 greylisted, try again later", Times: 1},
+		}})
+		dns := dnstest.New(t, "example.com. 60 IN MX 10 dead.test.", "example.com. 60 IN MX 20 live.test.",
+			"dead.test. 60 IN A 127.0.0.3", "live.test. 60 IN A 127.0.0.2")
+		h.direct()
+		h.send(40)
+		h.run(h.directEngine(dns, s.Port()))
+		h.await("the rest is deferred", func(p outbox.Progress) bool {
+			h.pass(100 * time.Millisecond)
+			return p.Waiting == 1 && p.Deferred == 1
+		})
+		h.pass(11 * time.Minute)
+		h.await("all has ended", func(p outbox.Progress) bool {
+			h.pass(100 * time.Millisecond)
+			return p.Waiting == 0
+		})
+		h.sums(outbox.Sums{Total: 40, Sent: 40, Delivered: 35, Bounced: 5})
+		for to, n := range arrived(s) {
+			if n != 1 {
+				t.Errorf("%s got the mail %d times", to, n)
+			}
+		}
+		if peak := s.Stats().Peak; peak > 8 {
+			t.Errorf("%d connections at once", peak)
+		}
+	})
+}
+
+func TestDomainsWithoutServersBounce(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name    string
+		records []string
+		wait    time.Duration // until the message may have ended
+	}{
+		{"null MX", []string{"example.com. 60 IN MX 0 ."}, 0},
+		{"no domain, looked up twice", nil, 70 * time.Minute},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			h := newHouse(t, dbtest.SQLite(t))
+			h.direct()
+			h.send(3)
+			h.run(h.directEngine(dnstest.New(t, tt.records...), 25))
+			if tt.wait > 0 {
+				h.await("all wait for the second look-up", func(p outbox.Progress) bool { return p.Deferred == 3 })
+				h.pass(30 * time.Minute)
+				if p := h.progress(); p.Bounced != 0 {
+					t.Errorf("after half an hour: %+v", p.Sums)
+				}
+				h.pass(tt.wait - 30*time.Minute)
+			}
+			h.over()
+			h.sums(outbox.Sums{Total: 3, Sent: 3, Bounced: 3})
+			for _, r := range h.messages() {
+				if r.BounceType != "hard" {
+					t.Errorf("%s bounced %s", r.Email, r.BounceType)
+				}
+			}
+		})
+	}
+}
+
+// SES is a stand-in that accepts messages; package ses tests the signatures.
+func TestMailIsSentBySES(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		h := newHouse(t, db)
+		var n atomic.Int64
+		stand := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			var in struct {
+				Destination struct{ ToAddresses []string }
+			}
+			_ = json.NewDecoder(r.Body).Decode(&in)
+			switch in.Destination.ToAddresses[0] {
+			case "c1@example.com":
+				w.Header().Set("X-Amzn-Errortype", "MessageRejected")
+				w.WriteHeader(400)
+				fmt.Fprint(w, `{"message": "the message contains a virus"}`)
+			case "c2@example.com":
+				if n.Add(1) == 1 {
+					w.Header().Set("X-Amzn-Errortype", "TooManyRequestsException")
+					w.WriteHeader(429)
+					fmt.Fprint(w, `{"message": "Maximum sending rate exceeded."}`)
+					return
+				}
+				fallthrough
+			default:
+				fmt.Fprintf(w, `{"MessageId": "ses-%s"}`, in.Destination.ToAddresses[0])
+			}
+		}))
+		t.Cleanup(stand.Close)
+		h.relay(25, func(f *lane.Fields) {
+			*f = lane.Fields{
+				Name: new("SES"), Type: new(lane.SES), Region: new("eu-west-1"), MaxConnections: new(4),
+				AccessKeyID: new("AKIAIOSFODNN7EXAMPLE"), SecretAccessKey: new("secret"),
+			}
+		})
+		h.send(10)
+		e := h.engine()
+		e.SESEndpoint = stand.URL
+		h.run(e)
+		h.await("one is deferred", func(p outbox.Progress) bool { return p.Waiting == 1 && p.Deferred == 1 })
+		h.pass(6 * time.Minute)
+		h.over()
+		h.sums(outbox.Sums{Total: 10, Sent: 10, Delivered: 9, Bounced: 1})
+		found, err := outbox.ByProviderIDs(t.Context(), db, h.Tenant, h.Lane.ID, []string{"ses-c0@example.com", "ses-c2@example.com", "ses-c1@example.com"})
+		h.must(err)
+		other, err := outbox.ByProviderIDs(t.Context(), db, h.Tenant+1, h.Lane.ID, []string{"ses-c0@example.com"})
+		h.must(err)
+		var zero id.Message
+		if len(found) != 2 || found["ses-c0@example.com"] == zero || len(other) != 0 {
+			t.Errorf("messages by the ids of SES: %v; of another tenant: %v", found, other)
+		}
+		for _, r := range h.messages() {
+			if r.State != outbox.Sent && r.State != outbox.Bounced {
+				t.Errorf("%s is %s", r.Email, r.State)
+			}
+		}
+	})
+}

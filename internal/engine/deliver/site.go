@@ -1,0 +1,243 @@
+package deliver
+
+import (
+	"math"
+	"net/netip"
+	"regexp"
+	"sync"
+	"time"
+
+	"github.com/packetboat/packetboat/internal/mail/directmx"
+	"github.com/packetboat/packetboat/internal/mail/reply"
+)
+
+// How the number of connections to a site adapts.
+const (
+	startWindow    = 5.0 // connections to a site about which nothing is known
+	siteFirst      = time.Minute
+	siteMax        = 30 * time.Minute // how long a site is left alone that cannot be reached, at most
+	hitsWithin     = time.Hour        // hints of a provider count together
+	hitsToSuspend  = 2
+	slowFor        = 45 * time.Minute
+	slowStep       = time.Minute // after a suspension: one more connection for each of these
+	rateLimitPause = 10 * time.Minute
+	siteIdle       = 6 * time.Hour // after which the state of a site is forgotten
+)
+
+// siteKey identifies a destination as its providers see it: mail from one address.
+type siteKey struct {
+	source netip.Addr
+	name   string // a directmx.Route.Site
+}
+
+// site is what is known of a destination. Lanes with the same source share it.
+//
+// The number of connections begins low and follows the answers: each success raises it a little, each
+// failure lowers it. A site that cannot be reached is left alone for a while, then one connection
+// tries again. When a provider asks to slow down, the site is suspended, or gets one connection.
+type site struct {
+	key siteKey
+
+	mu         sync.Mutex
+	shape      directmx.Shape
+	inFlight   int       // jobs that were accepted and have not ended
+	window     float64   // connections that may be used
+	failures   int       // in a row
+	reached    bool      // a connection was made once
+	down       time.Time // since when it cannot be reached; zero while it can
+	backoff    time.Duration
+	until      time.Time // nothing is sent before
+	reason     string    // of until
+	slow       time.Time // since when connections are added one by one; zero: they are not
+	hits       []time.Time
+	requireTLS bool
+	used       time.Time
+}
+
+func newSite(key siteKey, shape directmx.Shape) *site {
+	return &site{key: key, shape: shape, window: math.Min(startWindow, float64(shape.Connections))}
+}
+
+// track adds n to the number of jobs in flight.
+func (s *site) track(n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.inFlight += n
+}
+
+// free returns how many more jobs may be in flight, and when to ask again if there are none.
+func (s *site) free(now time.Time) (n int, again time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if now.Before(s.until) {
+		return 0, s.until
+	}
+	limit := int(s.window)
+	if !s.slow.IsZero() {
+		limit = min(limit, 1+int(now.Sub(s.slow)/slowStep))
+	}
+	if s.backoff > 0 { // one tries for all
+		limit = 1
+	}
+	return max(0, limit-s.inFlight), now.Add(connectionRetry)
+}
+
+// blocked returns a deferral while nothing may be sent to the site, or nil.
+func (s *site) blocked(now time.Time) *deferral {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !now.Before(s.until) {
+		return nil
+	}
+	return &deferral{until: s.until, reason: s.reason, down: s.down}
+}
+
+// connected notes that a connection was made.
+func (s *site) connected() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.reached, s.down, s.backoff = true, time.Time{}, 0
+}
+
+// unreachable notes that no connection could be made, or that one was lost.
+func (s *site) unreachable(now time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.failures++
+	dead := !s.reached || s.backoff > 0 || s.failures > int(s.window)
+	s.window = math.Max(1, s.window-1/s.window)
+	if !dead || now.Before(s.until) {
+		return
+	}
+	s.backoff = min(max(2*s.backoff, siteFirst), siteMax)
+	s.until, s.reason = now.Add(s.backoff), "the mail servers of its domain cannot be reached"
+	if s.down.IsZero() {
+		s.down = now
+	}
+}
+
+// reaction is what follows from a text of a provider.
+type reaction struct {
+	words   *regexp.Regexp
+	suspend time.Duration // 0: one connection only, for a while
+}
+
+// reactions are the texts by which large providers ask senders to slow down; the first that matches
+// applies.
+var reactions = []reaction{
+	{regexp.MustCompile(`(?i)\[(TSS|TS|IPTS)05\]`), 4 * time.Hour},
+	{regexp.MustCompile(`(?i)\[(TSS|TS|IPTS)\d\d\]`), 2 * time.Hour},
+	{regexp.MustCompile(`(?i)\bS31[45]0\b|spamhaus`), 2 * time.Hour},
+	{regexp.MustCompile(`\[(HCM1|BS02)\]|\b(HCM1|BS02)\b`), 15 * time.Minute},
+	{regexp.MustCompile(`(?i)\bRP-00[123]\b|server busy|maximum number of (concurrent )?connections`), 0},
+}
+
+// tooMany matches texts about too many messages on a connection.
+var tooMany = regexp.MustCompile(`(?i)max(imum)? messages? per (connection|session)|too many messages (in|on|for) (this|the|one) (session|connection)`)
+
+// observe notes the answer to a message.
+func (s *site) observe(o reply.Outcome, v reply.Verdict, now time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if v.Reason == reply.TLSRequired {
+		s.requireTLS = true
+	}
+	if tooMany.MatchString(o.Text) {
+		s.shape.Messages = max(1, s.shape.Messages/2)
+		return
+	}
+	for _, r := range reactions {
+		if o.Code >= 400 && r.words.MatchString(o.Text) {
+			s.slowDown(r.suspend, now)
+			return
+		}
+	}
+	switch {
+	case v.Reason == reply.RateLimited:
+		s.slowDown(rateLimitPause, now)
+	case v.Reason == reply.ReputationBlock:
+		s.slowDown(2*time.Hour, now)
+	case v.Class == reply.Lane || o.Code == 421:
+		s.window = math.Max(1, s.window-1/s.window)
+	default: // the server works
+		s.failures = 0
+		s.window = math.Min(float64(s.shape.Connections), s.window+1/s.window)
+		if !s.slow.IsZero() && now.Sub(s.slow) > slowFor {
+			s.slow = time.Time{}
+		}
+	}
+}
+
+// slowDown reduces the site to one connection and, if the provider asked repeatedly, suspends it. The
+// caller holds s.mu.
+func (s *site) slowDown(suspend time.Duration, now time.Time) {
+	kept := s.hits[:0]
+	for _, at := range s.hits {
+		if now.Sub(at) < hitsWithin {
+			kept = append(kept, at)
+		}
+	}
+	s.hits = append(kept, now)
+	if len(s.hits) > 2*hitsToSuspend {
+		s.hits = s.hits[len(s.hits)-hitsToSuspend:]
+	}
+	s.slow = now
+	if suspend > 0 && len(s.hits) >= hitsToSuspend && s.until.Before(now.Add(suspend)) {
+		s.until, s.reason = now.Add(suspend), "the provider asked to send less for a while"
+		s.slow = s.until
+	}
+}
+
+// resume returns when messages may be sent to the site again, or the zero time.
+func (s *site) resume() (until, down time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.until, s.down
+}
+
+// terms returns how many messages one connection may carry, and whether it must be encrypted.
+func (s *site) terms() (messages int, requireTLS bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.shape.Messages, s.requireTLS
+}
+
+// unused reports whether the state of the site can be forgotten.
+func (s *site) unused(now time.Time) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return now.Sub(s.used) > siteIdle && !now.Before(s.until) && s.inFlight == 0
+}
+
+// sites are the destinations of direct delivery that are known to this process.
+type sites struct {
+	mu    sync.Mutex
+	known map[siteKey]*site
+	swept time.Time
+}
+
+// get returns a site, and drops those that were not used for a long time.
+func (l *sites) get(key siteKey, shape directmx.Shape, now time.Time) *site {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.known == nil {
+		l.known = map[siteKey]*site{}
+	}
+	if now.Sub(l.swept) > siteIdle/6 {
+		l.swept = now
+		for k, s := range l.known {
+			if s.unused(now) {
+				delete(l.known, k)
+			}
+		}
+	}
+	s := l.known[key]
+	if s == nil {
+		s = newSite(key, shape)
+		l.known[key] = s
+	}
+	s.mu.Lock()
+	s.used = now
+	s.mu.Unlock()
+	return s
+}

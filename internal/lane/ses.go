@@ -1,0 +1,17 @@
+package lane
+
+import (
+	"time"
+
+	"github.com/packetboat/packetboat/internal/mail/ses"
+	"github.com/packetboat/packetboat/internal/netguard"
+)
+
+// SESClient returns a client for a lane of type ses. The endpoint replaces that of the region if it is
+// not empty.
+func SESClient(c Config, secret, endpoint string, allowPrivate bool, now func() time.Time) (*ses.Client, error) {
+	return ses.New(ses.Config{
+		Region: c.SES.Region, AccessKeyID: c.SES.AccessKeyID, SecretAccessKey: secret, ConfigurationSet: c.SES.ConfigurationSet,
+		Endpoint: endpoint, Guard: netguard.Guard{AllowPrivate: allowPrivate && endpoint != ""}, Connections: c.Caps.MaxConnections, Now: now,
+	})
+}

@@ -1,0 +1,174 @@
+package directmx
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/netip"
+	"time"
+
+	"github.com/packetboat/packetboat/internal/mail/reply"
+	"github.com/packetboat/packetboat/internal/mail/smtpclient"
+)
+
+// How much one attempt tries.
+const (
+	maxHosts     = 4
+	maxAddresses = 2 // of one host
+	dnsTimeout   = 5 * time.Second
+	bannerWait   = 2 * time.Minute
+)
+
+// Source is an address from which connections are made, and the name given there in EHLO.
+type Source struct {
+	IP   netip.Addr
+	HELO string
+}
+
+// From is how a connection is made.
+type From struct {
+	Sources []Source           // IPv4 is used if there is an IPv4 source and the server has such an address
+	Pick    uint64             // selects one of several sources
+	TLS     smtpclient.TLSMode // Opportunistic or Required
+}
+
+// source returns the selected source of a family, or false if there is none.
+func (f From) source(v4 bool) (Source, bool) {
+	var own []Source
+	for _, s := range f.Sources {
+		if s.IP.Is4() == v4 {
+			own = append(own, s)
+		}
+	}
+	if len(own) == 0 {
+		return Source{}, false
+	}
+	return own[f.Pick%uint64(len(own))], true
+}
+
+// Dial connects to one of the servers of a route. Its errors are those of smtpclient.Dial. The
+// outcome of a route that leads only to addresses that must not be connected to is a permanent
+// refusal.
+func (r *Router) Dial(ctx context.Context, route Route, from From) (*smtpclient.Conn, error) {
+	var last error
+	forbidden, allowed := 0, 0
+	for i, host := range route.Servers.Shuffled() {
+		if i == maxHosts {
+			break
+		}
+		addresses, refused, err := r.addresses(ctx, host.Name, from)
+		forbidden += refused
+		if err != nil {
+			last = failed(reply.Connect, err)
+		}
+		for _, a := range addresses {
+			allowed++
+			conn, err := r.dialOne(ctx, host.Name, a, route.Shape, from)
+			if err == nil {
+				return conn, nil
+			}
+			if ctx.Err() != nil {
+				return nil, err
+			}
+			last = err
+		}
+	}
+	switch {
+	case allowed == 0 && forbidden > 0 && last == nil:
+		return nil, &smtpclient.DialError{Outcome: reply.Outcome{
+			Stage: reply.Rcpt, Code: 550, Enhanced: "5.1.2", Text: "the mail servers of the domain have no address that mail may be sent to",
+		}}
+	case last == nil:
+		return nil, failed(reply.Connect, errors.New("the mail servers of the domain have no address"))
+	}
+	return nil, last
+}
+
+func failed(stage reply.Stage, err error) error {
+	return &smtpclient.DialError{Outcome: reply.Outcome{Stage: stage, Text: reply.Clean(err.Error())}, Err: err}
+}
+
+// addresses returns the addresses of a host that may be connected to, of one family, and the number
+// of those that must not.
+func (r *Router) addresses(ctx context.Context, host string, from From) (list []netip.Addr, forbidden int, err error) {
+	ctx, cancel := context.WithTimeout(ctx, dnsTimeout)
+	defer cancel()
+	texts, err := r.Resolver.LookupHost(ctx, host+".")
+	if err != nil {
+		if d, ok := errors.AsType[*net.DNSError](err); ok && d.IsNotFound {
+			return nil, 0, nil
+		}
+		return nil, 0, errors.New("the address of a mail server could not be resolved")
+	}
+	own := ownAddresses()
+	for _, v4 := range []bool{true, false} {
+		if _, ok := from.source(v4); !ok || len(list) > 0 {
+			continue
+		}
+		for _, text := range texts {
+			ip, err := netip.ParseAddr(text)
+			ip = ip.Unmap()
+			switch {
+			case err != nil || ip.Is4() != v4:
+			case r.Guard.Allow(ip) != nil || own[ip] && !ip.IsLoopback():
+				forbidden++
+			case len(list) < maxAddresses:
+				list = append(list, ip)
+			}
+		}
+	}
+	return list, forbidden, nil
+}
+
+// ownAddresses returns the addresses of this machine: mail sent there would come back.
+func ownAddresses() map[netip.Addr]bool {
+	list, err := net.InterfaceAddrs()
+	own := make(map[netip.Addr]bool, len(list))
+	for _, a := range list {
+		if p, bad := netip.ParsePrefix(a.String()); bad == nil && err == nil {
+			own[p.Addr().Unmap().WithZone("")] = true
+		}
+	}
+	return own
+}
+
+// dialOne connects to one address of a host. A server with which TLS failed is remembered, and gets
+// mail in clear from then on, if that is allowed.
+func (r *Router) dialOne(ctx context.Context, host string, to netip.Addr, shape Shape, from From) (*smtpclient.Conn, error) {
+	source, _ := from.source(to.Is4())
+	mode := from.TLS
+	if shape.TLS {
+		mode = smtpclient.Required
+	}
+	if mode == smtpclient.Opportunistic {
+		if broken, _ := r.broken.Get(host, r.Now()); broken {
+			mode = smtpclient.None
+		}
+	}
+	port := uint16(25)
+	if r.Port != 0 {
+		port = uint16(r.Port)
+	}
+	target := netip.AddrPortFrom(to, port).String()
+	dialer := net.Dialer{Control: r.Guard.Control, LocalAddr: &net.TCPAddr{IP: source.IP.AsSlice()}}
+	conn, err := smtpclient.Dial(ctx, smtpclient.Config{
+		Host: host, Port: int(port), TLS: mode, HELO: source.HELO, Timeouts: smtpclient.Timeouts{Banner: bannerWait},
+		Dial: func(ctx context.Context, network, _ string) (net.Conn, error) {
+			return dialer.DialContext(ctx, network, target)
+		},
+	})
+	if d, ok := errors.AsType[*smtpclient.DialError](err); ok && d.Outcome.Stage == reply.TLS && mode == smtpclient.Opportunistic {
+		r.broken.Put(host, true, r.Now(), keepBroken)
+	}
+	return conn, err
+}
+
+// Primary returns the source that is used if the server has addresses of its family: an IPv4 one if
+// there is any.
+func (f From) Primary() Source {
+	if s, ok := f.source(true); ok {
+		return s
+	}
+	s, _ := f.source(false)
+	return s
+}

@@ -1,0 +1,123 @@
+package directmx
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"strings"
+	"time"
+
+	"github.com/packetboat/packetboat/internal/cache"
+	"github.com/packetboat/packetboat/internal/mail/mx"
+	"github.com/packetboat/packetboat/internal/netguard"
+)
+
+// How long answers of the DNS are used.
+const (
+	keepRoute   = 5 * time.Minute
+	keepMissing = time.Minute
+	keepBroken  = 72 * time.Hour // since TLS with a server failed
+)
+
+// maxRoutes is the number of routes kept in memory.
+const maxRoutes = 1 << 16
+
+// Router finds and connects routes. Its fields must not be changed after the first use.
+type Router struct {
+	Resolver mx.Resolver
+	Guard    netguard.Guard
+	Port     int // of the servers; 0 means 25
+	Now      func() time.Time
+
+	routes cache.Cache[string, Route]
+	broken cache.Cache[string, bool] // servers with which TLS failed, by name
+}
+
+// Route is the way to the mailboxes of a domain.
+type Route struct {
+	Site     string // the same for all domains with the same servers, or at the same large provider
+	Servers  mx.Servers
+	Shape    Shape
+	Resolved time.Time // when the DNS was asked
+}
+
+// Shape is how much a destination accepts.
+type Shape struct {
+	Connections int  // at once, from one address
+	Messages    int  // on one connection
+	TLS         bool // requires encryption
+}
+
+// defaultShape is that of destinations about which nothing is known.
+var defaultShape = Shape{Connections: 10, Messages: 100}
+
+// shapes are those of known servers, by the end of their names. The first that matches applies. The
+// numbers are those of the shaping rules that KumoMTA publishes for these providers.
+var shapes = []struct {
+	suffix string
+	Shape
+}{
+	{"google.com", Shape{5, 50, true}}, {"googlemail.com", Shape{5, 50, true}},
+	{"yahoodns.net", Shape{10, 20, false}},
+	{"protection.outlook.com", Shape{5, 50, false}}, {"mx.microsoft", Shape{5, 50, false}},
+	{"icloud.com", Shape{10, 5, false}},
+	{"comcast.net", Shape{25, 1000, true}},
+	{"gmx.net", Shape{4, 20, true}}, {"web.de", Shape{4, 20, true}},
+	{"mimecast.com", Shape{10, 100, false}},
+	{"orange.fr", Shape{2, 100, true}},
+	{"barracudanetworks.com", Shape{10, 15, true}},
+	{"qq.com", Shape{4, 8, true}}, {"netease.com", Shape{4, 7, true}},
+}
+
+func shapeOf(hosts []mx.Host) Shape {
+	for _, s := range shapes {
+		if len(hosts) > 0 && (hosts[0].Name == s.suffix || strings.HasSuffix(hosts[0].Name, "."+s.suffix)) {
+			return s.Shape
+		}
+	}
+	return defaultShape
+}
+
+// Known returns a route that is in memory.
+func (r *Router) Known(domain string) (Route, bool) {
+	r.routes.Max = maxRoutes
+	return r.routes.Get(domain, r.Now())
+}
+
+// Route returns the route to a domain. An error means that the DNS did not answer.
+func (r *Router) Route(ctx context.Context, domain string) (Route, error) {
+	if known, ok := r.Known(domain); ok {
+		return known, nil
+	}
+	now := r.Now()
+	s, err := mx.LookupServers(ctx, r.Resolver, domain)
+	if err != nil {
+		return Route{}, err
+	}
+	route, keep := Route{Site: siteOf(s), Servers: s, Shape: shapeOf(s.Hosts), Resolved: now}, keepRoute
+	if len(s.Hosts) == 0 {
+		keep = keepMissing
+	}
+	r.routes.Put(domain, route, now, keep)
+	return route, nil
+}
+
+// rolledUp are the names of the sites of providers that several kinds of domains share.
+var rolledUp = map[mx.Provider]string{mx.GoogleWorkspace: string(mx.Gmail), mx.Microsoft365: string(mx.Outlook), mx.Other: ""}
+
+// siteOf returns the name of a site: the provider, or the names of the servers. Long lists are hashed.
+func siteOf(s mx.Servers) string {
+	name, ok := rolledUp[s.Provider]
+	if !ok {
+		name = string(s.Provider)
+	}
+	if name != "" {
+		return name
+	}
+	const longest = 128
+	if name = s.Site(); len(name) > longest {
+		sum := sha256.Sum256([]byte(name))
+		name = hex.EncodeToString(sum[:])
+	}
+	return name
+}
