@@ -27,10 +27,14 @@ func (h *Hosts) Routes(mux *http.ServeMux) {
 	mux.HandleFunc("GET /_q/tls-ask", h.ask)
 }
 
-// ping answers a challenge, on any host.
+// ping answers a challenge, on any host. Without one it only shows that the host leads here.
 func (h *Hosts) ping(w http.ResponseWriter, r *http.Request) {
 	plainText(w)
 	challenge := r.URL.Query().Get("challenge")
+	if challenge == "" {
+		w.WriteHeader(http.StatusNoContent)
+		return
+	}
 	if len(challenge) > sender.MaxChallenge {
 		http.Error(w, "the challenge is too long", http.StatusBadRequest)
 		return

@@ -44,7 +44,6 @@ func (p *Recipient) Routes(mux *http.ServeMux) {
 	mux.HandleFunc("GET /_q/p/{token}", p.preferencesPage)
 	mux.HandleFunc("POST /_q/p/{token}", p.choosePreferences)
 	mux.HandleFunc("GET /_q/v/{token}", p.view)
-	mux.HandleFunc("GET /_q/ping", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) })
 	mux.HandleFunc("GET /robots.txt", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 		_, _ = w.Write([]byte("User-agent: *\nDisallow: /\n"))
