@@ -131,7 +131,7 @@ func (s *Server) assemble(ctx context.Context, registry prometheus.Registerer) (
 	s.health(mux)
 	out := &parts{handler: mux, loops: s.maintenance(t.limiter, api.Login)}
 	for range s.writers() {
-		out.loops = append(out.loops, loop{"save contacts", api.Saver.Run}, loop{"record events", api.Recorder.Run})
+		out.loops = append(out.loops, loop{"save contacts", api.Saver.Run}, loop{"record events", api.Recorder.Run}, loop{"enroll contacts", api.Enroller.Run})
 	}
 	if err := s.returned(registry, out, mux, t); err != nil {
 		return nil, err
@@ -220,7 +220,7 @@ func (s *Server) api(registry prometheus.Registerer, t tools) (*httpapi.API, *en
 	})
 	api := &httpapi.API{
 		DB: db, Box: s.Store.Box, Now: t.now, BaseURL: s.Config.BaseURL, Hosts: s.Config.Hosts, Log: log, AllowPrivateRelays: t.private, AllowPrivateWebhooks: s.Config.AllowPrivateWebhooks,
-		Login: s.login(t.limiter), Gate: gate, Saver: contact.NewSaver(db, sender.QueueContactRules, t.now), Usage: usage.Finders{broadcast.Finder(), segment.Finder(), savedfilter.Finder(), form.Finder(), sequence.Finder()},
+		Login: s.login(t.limiter), Gate: gate, Saver: contact.NewSaver(db, sender.QueueContactRules, t.now), Enroller: sequence.NewEnroller(db, sender.ContactRules, t.now), Usage: usage.Finders{broadcast.Finder(), segment.Finder(), savedfilter.Finder(), form.Finder(), sequence.Finder()},
 		Recorder:  event.NewRecorder(db, t.now),
 		Limits:    t.limiter,
 		Verifier:  t.checks,

@@ -7,6 +7,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"log/slog"
 	"net/url"
 	"time"
@@ -24,6 +25,7 @@ import (
 	"github.com/packetboat/packetboat/internal/secret"
 	"github.com/packetboat/packetboat/internal/segment"
 	"github.com/packetboat/packetboat/internal/sender"
+	"github.com/packetboat/packetboat/internal/sequence"
 	"github.com/packetboat/packetboat/internal/sqldb"
 	"github.com/packetboat/packetboat/internal/track"
 	"github.com/packetboat/packetboat/internal/usage"
@@ -43,6 +45,7 @@ type API struct {
 
 	Saver      *contact.Saver        // saves the contacts of many requests together; nil: a saver of its own
 	Recorder   *event.Recorder       // records the events of many requests together; nil: a recorder of its own
+	Enroller   *sequence.Enroller    // enrolls the contacts of many requests together; nil: an enroller of its own
 	Providers  *maildomain.Providers // mail providers of contacts' domains; nil: a cache of its own
 	Usage      usage.Finder          // finds the records that refer to one that is to be deleted
 	SendCounts usage.Counter         // counts the broadcasts that use a template or a block; nil: none
@@ -98,7 +101,10 @@ func (a *API) Register(r *endpoint.Router) {
 	scoringAPI{db: a.DB, now: a.Now}.register(r)
 	seedListsAPI{db: a.DB, now: a.Now}.register(r)
 	segmentsAPI{db: a.DB, contacts: contacts, counts: &segment.Counter{DB: a.DB, Now: a.Now}, now: a.Now, usage: a.Usage}.register(r)
-	sequencesAPI{db: a.DB, tester: a.Tester, rules: webhook.Rules{AllowPrivate: a.AllowPrivateWebhooks}, cursors: cursors, now: a.Now}.register(r)
+	sequencesAPI{
+		db: a.DB, enroller: cmp.Or(a.Enroller, &sequence.Enroller{DB: a.DB, Rules: sender.ContactRules, Now: a.Now}), tester: a.Tester,
+		rules: webhook.Rules{AllowPrivate: a.AllowPrivateWebhooks}, cursors: cursors, now: a.Now,
+	}.register(r)
 	sessionAPI{db: a.DB, baseURL: a.BaseURL, login: a.Login, now: a.Now}.register(r)
 	stagesAPI{db: a.DB, now: a.Now}.register(r)
 	suppressionsAPI{db: a.DB, now: a.Now}.register(r)

@@ -18,11 +18,12 @@ import (
 
 // sequencesAPI serves sequences and enrollments.
 type sequencesAPI struct {
-	db      *sqldb.DB
-	rules   webhook.Rules // of webhook nodes
-	cursors *endpoint.Cursors
-	tester  Tester
-	now     func() time.Time
+	db       *sqldb.DB
+	enroller *sequence.Enroller
+	rules    webhook.Rules // of webhook nodes
+	cursors  *endpoint.Cursors
+	tester   Tester
+	now      func() time.Time
 }
 
 // register adds the operations on sequences.

@@ -11,7 +11,6 @@ import (
 	"github.com/packetboat/packetboat/internal/field"
 	"github.com/packetboat/packetboat/internal/id"
 	"github.com/packetboat/packetboat/internal/report"
-	"github.com/packetboat/packetboat/internal/sender"
 	"github.com/packetboat/packetboat/internal/sequence"
 )
 
@@ -102,11 +101,7 @@ func (api sequencesAPI) enrollContact(ctx context.Context, p auth.Principal, in 
 	if err != nil {
 		return enrollResult{}, err
 	}
-	rules, err := sender.ContactRules(ctx, api.db, p.Tenant)
-	if err != nil {
-		return enrollResult{}, err
-	}
-	r, err := sequence.Enroll(ctx, api.db, p.Tenant, seq, in.request(), rules, api.now())
+	r, err := api.enroller.Enroll(ctx, p.Tenant, seq, in.request())
 	return enrollResult{r.Status, r.Enrollment, r.Contact, r.Created, r.Replayed}, err
 }
 

@@ -1,0 +1,57 @@
+// Command sequencesbench measures sequences: how many contacts a second requests enroll, how many
+// steps a second the engine carries out beside enrollments that wait, how long a mail takes from the
+// event that triggers it to the receiving server, and what waiting enrollments cost.
+//
+// The program is the real binary in a process of its own; clients and the receiving server share the
+// machine with it.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"time"
+)
+
+func main() {
+	var o options
+	flag.StringVar(&o.program, "program", "bin/packetboat", "the program")
+	flag.StringVar(&o.sink, "sink", "bin/smtpsink", "the receiving server")
+	flag.StringVar(&o.postgres, "postgres", "", "address of a PostgreSQL server; without it only SQLite is measured")
+	flag.IntVar(&o.contacts, "contacts", 20_000, "contacts that are enrolled")
+	flag.IntVar(&o.waiting, "waiting", 1_000_000, "enrollments that wait meanwhile")
+	flag.IntVar(&o.conns, "connections", 32, "connections that the requests come in on")
+	flag.IntVar(&o.mails, "mails", 20, "mails of which the time is measured")
+	flag.DurationVar(&o.span, "span", 10*time.Second, "how long requests, and the program at rest, are measured")
+	flag.StringVar(&o.only, "only", "", "run only this database (sqlite or postgres)")
+	flag.StringVar(&o.admin, "admin", "", "address of the program's admin listener")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := run(ctx, o); err != nil {
+		fmt.Fprintln(os.Stderr, "sequencesbench:", err)
+		os.Exit(1)
+	}
+}
+
+type options struct {
+	program, sink, postgres, only, admin string
+	contacts, waiting, conns, mails      int
+	span                                 time.Duration
+}
+
+func run(ctx context.Context, o options) error {
+	var errs []error
+	for _, dialect := range []string{"sqlite", "postgres"} {
+		if dialect == "postgres" && o.postgres == "" || o.only != "" && o.only != dialect {
+			continue
+		}
+		if err := measure(ctx, o, dialect); err != nil {
+			errs = append(errs, fmt.Errorf("%s: %w", dialect, err))
+		}
+	}
+	return errors.Join(errs...)
+}
