@@ -4,10 +4,13 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"net/http"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/packetboat/packetboat/e2e/harness"
+	"github.com/packetboat/packetboat/e2e/sink"
 )
 
 // The short form of the crash test: enough recipients that the program is
@@ -93,6 +96,107 @@ func TestStoppedSendersNeverRepeat(t *testing.T) {
 			}
 		}
 		account(t, p, ready, s, id, harness.Expected{People: people(0, crashRecipients, "example.org"), Calm: true})
+	})
+}
+
+// The short crash test of copies for seeds.
+const (
+	crashSeeds      = 1200
+	crashCopyPeople = 300
+)
+
+// TestKilledSendersLoseNoCopy kills the program while copies for seeds are added and sent. As with mails to
+// contacts, each seed has one copy, none is lost, and one is repeated only if its final answer was pending
+// at a kill.
+func TestKilledSendersLoseNoCopy(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, address string) {
+		t.Parallel()
+		seed := rand.Uint64()
+		t.Logf("seed %d", seed)
+		random := rand.New(rand.NewPCG(seed, 2))
+		ctx := t.Context()
+		p, ready, s := startWith(t, &harness.Program{Env: []string{"PACKETBOAT_NODE_LEASE=" + nodeLease.String()}}, address, "-delay", "5ms")
+		identity := must(t, ready.Key, http.MethodGet, "/sending-identities", nil)["data"].([]any)[0].(map[string]any)["id"]
+		list := must(t, ready.Owner, http.MethodPost, "/seed-lists", map[string]any{
+			"name": "Vendor", "include_by_default": true, "sending_identity_ids": []any{identity},
+		})["id"].(string)
+		var seeds []any
+		wanted := map[string]bool{}
+		for i := range crashSeeds {
+			email := fmt.Sprintf("seed%d@vendor.example", i)
+			seeds, wanted[email] = append(seeds, map[string]any{"email": email}), true
+		}
+		must(t, ready.Key, http.MethodPut, "/seed-lists/"+list+"/seeds", map[string]any{"seeds": seeds})
+		id := crashBroadcast(t, p, ready, s, crashCopyPeople)
+		copied := func() map[string][]sink.Message {
+			taken, err := s.Messages()
+			if err != nil {
+				t.Fatal(err)
+			}
+			found := map[string][]sink.Message{}
+			for _, m := range taken {
+				for _, to := range m.Rcpt {
+					if strings.HasSuffix(to, "@vendor.example") {
+						found[to] = append(found[to], m)
+					}
+				}
+			}
+			return found
+		}
+		during := 0
+		for i := range crashKills {
+			if i > 1 { // the last kills are during the copies
+				eventually(t, time.Minute, func() (bool, bool) { return true, len(copied()) > 0 })
+			}
+			wait(t, time.Duration(100+random.IntN(500))*time.Millisecond)
+			if n := len(copied()); n > 0 && n < crashSeeds {
+				during++
+			}
+			if err := p.Kill(); err != nil {
+				t.Fatal(err)
+			}
+			if err := p.Start(ctx); err != nil {
+				t.Fatal(err)
+			}
+		}
+		within, cancel := context.WithTimeout(ctx, longest(crashSeeds))
+		defer cancel()
+		db := database(t, p)
+		defer db.Close()
+		if err := ready.Hurry(within, db, id); err != nil {
+			t.Fatal(err)
+		}
+		if during == 0 {
+			t.Error("no kill was during the copies")
+		}
+		repeats, found := 0, copied()
+		for email, list := range found {
+			if !wanted[email] {
+				t.Errorf("%s is no seed", email)
+			}
+			repeats += len(list) - 1
+			for _, m := range list {
+				if m.MessageID != list[0].MessageID {
+					t.Errorf("the copies of %s have different Message-IDs", email)
+				}
+			}
+		}
+		if len(found) != crashSeeds || repeats > crashKills*crashConnections {
+			t.Errorf("%d seeds got copies, want %d; %d were repeated, at most %d may be", len(found), crashSeeds, repeats, crashKills*crashConnections)
+		}
+		t.Logf("%d kills during the copies, %d repeats", during, repeats)
+		var rows, different, unsent int
+		if err := db.QueryRow(ctx, `
+			SELECT COUNT(*), COUNT(DISTINCT email), COALESCE(SUM(CASE WHEN state = 'delivered' THEN 0 ELSE 1 END), 0)
+			FROM outbox WHERE email LIKE '%@vendor.example'`).Scan(&rows, &different, &unsent); err != nil || rows != crashSeeds || different != crashSeeds || unsent != 0 {
+			t.Errorf("%d rows of %d seeds, %d not delivered, %v", rows, different, unsent, err)
+		}
+		b := must(t, ready.Key, http.MethodGet, "/broadcasts/"+id, nil)
+		copies := b["view_model"].(map[string]any)["delivery_progress"].(map[string]any)["seed_copies"].(map[string]any)
+		if b["total_recipients"] != float64(crashCopyPeople) || copies["sent"] != float64(crashSeeds) {
+			t.Errorf("total_recipients = %v, seed_copies = %v", b["total_recipients"], copies)
+		}
 	})
 }
 

@@ -71,8 +71,11 @@ func (b *builder) build(j *job) ([]byte, error) {
 		}
 	}
 	returnPath, unsubscribe := b.engine.Keys.ReturnPath, b.engine.Keys.UnsubscribeAddress
-	if j.isTest() {
-		returnPath, unsubscribe = b.engine.Keys.PreviewReturnPath, b.engine.Keys.PreviewUnsubscribeAddress
+	if j.isTest() { // a bounce of a seed copy retires the seed
+		returnPath = b.engine.Keys.PreviewReturnPath
+	}
+	if j.inert() {
+		unsubscribe = b.engine.Keys.PreviewUnsubscribeAddress
 	}
 	if b.engine.ReceivesMail {
 		m.UnsubscribeAddress = "u." + string(unsubscribe(j.item.ID, *j.item.FirstAt)) + "@" + s.Domain.ReturnPathHost

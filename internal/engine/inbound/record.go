@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/packetboat/packetboat/internal/consent"
@@ -122,6 +123,10 @@ func (r *Recorder) recordTenant(ctx context.Context, tenant id.Tenant, list []*r
 		if err != nil {
 			return err
 		}
+		of, err := outbox.Sources(ctx, tx, tenant, sendsOf(messages))
+		if err != nil {
+			return err
+		}
 		var bounces []outbox.Bounce
 		for i, q := range list {
 			m, ok := messages[q.Message]
@@ -144,7 +149,7 @@ func (r *Recorder) recordTenant(ctx context.Context, tenant id.Tenant, list []*r
 		}
 		for i, q := range list {
 			m, ok := messages[q.Message]
-			if !ok || results[i] != nil || m.SentAt == nil {
+			if !ok || results[i] != nil || m.SentAt == nil || of[m.Send].Kind == outbox.KindSeedCopy { // a seed is no person
 				continue
 			}
 			switch q.Effect {
@@ -168,6 +173,15 @@ func (r *Recorder) recordTenant(ctx context.Context, tenant id.Tenant, list []*r
 		q.err = results[i]
 	}
 	return nil
+}
+
+func sendsOf(messages map[id.Message]outbox.Record) []id.Send {
+	var list []id.Send
+	for _, m := range messages {
+		list = append(list, m.Send)
+	}
+	slices.SortFunc(list, id.Compare)
+	return slices.Compact(list)
 }
 
 // bounceOf returns the bounce that a report means for its message: that of the recipient with the
