@@ -3,6 +3,9 @@ package e2e
 import (
 	"context"
 	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
 	"testing"
 	"time"
 )
@@ -67,6 +70,20 @@ func TestSeedsGetCopiesThatNoReportCounts(t *testing.T) {
 		if got := copied.GetHeader("Subject"); got != "Hello you" {
 			t.Errorf("the subject of a copy is %q", got)
 		}
+		oneClick := regexp.MustCompile(`<(https?://[^>]+/_q/u/[^>]+)>`).FindStringSubmatch(copied.GetHeader("List-Unsubscribe"))
+		if oneClick == nil {
+			t.Fatalf("List-Unsubscribe of a copy is %q", copied.GetHeader("List-Unsubscribe"))
+		}
+		for _, address := range []string{oneClick[1], strings.Replace(oneClick[1], "/_q/u/", "/_q/p/", 1)} { // another token is not valid there
+			answer, err := http.PostForm(address, url.Values{"List-Unsubscribe": {"One-Click"}, "action": {"unsubscribe_all"}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			answer.Body.Close()
+			if want := map[bool]int{true: http.StatusOK, false: http.StatusNotFound}[address == oneClick[1]]; answer.StatusCode != want {
+				t.Errorf("POST %s: %d, want %d", address, answer.StatusCode, want)
+			}
+		}
 		wait(t, 3*time.Second) // an earlier click counts as a machine's
 		visit(t, pixel(t, copied), http.StatusOK)
 		visit(t, link(t, copied, "Offers"), http.StatusFound)
@@ -79,13 +96,22 @@ func TestSeedsGetCopiesThatNoReportCounts(t *testing.T) {
 		if len(retired) != 1 || retired[0].(map[string]any)["email"] != "dead@example.net" || retired[0].(map[string]any)["status_reason"] != "hard_bounce" {
 			t.Errorf("the retired seeds are %v", retired)
 		}
-		wants := map[string]any{"total_recipients": 3.0, "total_sent": 3.0, "total_delivered": 3.0, "total_bounced": 0.0, "total_clicked": 1.0}
+		wants := map[string]any{"total_recipients": 3.0, "total_sent": 3.0, "total_delivered": 3.0, "total_bounced": 0.0, "total_clicked": 1.0, "total_unsubscribed": 0.0}
 		report := eventually(t, 100*time.Second, func() (map[string]any, bool) {
 			r := must(t, ready.Key, http.MethodGet, "/broadcasts/"+id+"/report", nil)
 			return r, agree(r, wants) == ""
 		})
 		if diff := agree(report, wants); diff != "" {
 			t.Errorf("the report: %s", diff)
+		}
+		for _, email := range []string{"seed@example.net", "dead@example.net"} {
+			if a, err := ready.Key.Do(ctx, http.MethodGet, "/contacts/lookup?email="+email, nil); err != nil || a.Status != http.StatusNotFound {
+				t.Errorf("the seed %s is a contact: %d, %v", email, a.Status, err)
+			}
+		}
+		overview := must(t, ready.Owner, http.MethodGet, "/reports/overview", nil)["totals"].(map[string]any)
+		if diff := agree(overview, wants); diff != "" {
+			t.Errorf("the overview: %s", diff)
 		}
 		recipients := must(t, ready.Key, http.MethodGet, "/broadcasts/"+id+"/recipients", nil)["data"].([]any)
 		if len(recipients) != 3 {
