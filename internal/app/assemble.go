@@ -46,6 +46,7 @@ import (
 	"github.com/packetboat/packetboat/internal/suppression"
 	"github.com/packetboat/packetboat/internal/tenant"
 	"github.com/packetboat/packetboat/internal/track"
+	"github.com/packetboat/packetboat/internal/trigger"
 	"github.com/packetboat/packetboat/internal/transfer"
 	"github.com/packetboat/packetboat/internal/usage"
 	"github.com/packetboat/packetboat/internal/visitor"
@@ -238,7 +239,7 @@ func (s *Server) api(registry prometheus.Registerer, t tools) (*httpapi.API, *en
 
 // personalData lists the packages with personal data, in the order of an export.
 func personalData(now func() time.Time) []contact.PersonalData {
-	return []contact.PersonalData{segment.PersonalData(), outbox.PersonalData(), track.PersonalData(), mailbox.PersonalData(), transfer.PersonalData(now), suppression.PersonalData(), seedlist.PersonalData(), visitor.PersonalData(), form.PersonalData(), consent.PersonalData(), webhook.PersonalData(), sequence.PersonalData(), notice.PersonalData()}
+	return []contact.PersonalData{segment.PersonalData(), outbox.PersonalData(), track.PersonalData(), mailbox.PersonalData(), transfer.PersonalData(now), suppression.PersonalData(), seedlist.PersonalData(), visitor.PersonalData(), form.PersonalData(), consent.PersonalData(), webhook.PersonalData(), sequence.PersonalData(), notice.PersonalData(), trigger.PersonalData()}
 }
 
 // reference adds the page that documents the API.

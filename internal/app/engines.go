@@ -42,6 +42,7 @@ import (
 	"github.com/packetboat/packetboat/internal/tenant"
 	"github.com/packetboat/packetboat/internal/track"
 	"github.com/packetboat/packetboat/internal/transfer"
+	"github.com/packetboat/packetboat/internal/trigger"
 	"github.com/packetboat/packetboat/internal/visitor"
 	"github.com/packetboat/packetboat/internal/webhook"
 )
@@ -59,6 +60,7 @@ func followers(now func() time.Time, log *slog.Logger) []journal.Follower {
 		seedlist.Follower(),
 		webhook.Follower(now),
 		event.Follower(),
+		trigger.Follower(now),
 		sequence.Follower(now),
 	}
 }
@@ -116,6 +118,7 @@ func (s *Server) engines(registry prometheus.Registerer, api *httpapi.API, t too
 		DB: db, Log: s.Log.With("engine", "segments"), Now: t.now,
 		InUse: func(ctx context.Context) ([]segment.Used, error) { return broadcast.Segments(ctx, db) },
 	}
+	triggering := &trigger.Engine{DB: db, Now: t.now, Log: s.Log.With("engine", "triggers"), Wake: db.Subscribe(trigger.Wake)}
 	flowing := &flow.Engine{DB: db, Now: t.now, Log: s.Log.With("engine", "sequences"), Wake: db.Subscribe(sequence.Wake)}
 	jobs := &job.Engine{
 		DB: db, Owner: id.NewText(), Now: t.now, Log: s.Log.With("engine", "jobs"), Wake: db.Subscribe(job.Wake), Alone: alone(db),
@@ -150,6 +153,7 @@ func (s *Server) engines(registry prometheus.Registerer, api *httpapi.API, t too
 		{"seeds", seeds.Run},
 		{"segments", counting.Run},
 		{"jobs", jobs.Run},
+		{"triggers", triggering.Run},
 		{"sequences", flowing.Run},
 		{"notify", notifying.Run},
 		s.every("prune form spam", time.Hour, func(ctx context.Context) error { return form.Prune(ctx, db, t.now()) }),

@@ -10,6 +10,7 @@ import (
 
 	"github.com/packetboat/packetboat/internal/secret"
 	"github.com/packetboat/packetboat/internal/segment"
+	"github.com/packetboat/packetboat/internal/sequence"
 	"github.com/packetboat/packetboat/internal/sqldb"
 	"github.com/packetboat/packetboat/internal/sqldb/dbcopy"
 )
@@ -59,6 +60,9 @@ func open(ctx context.Context, cfg Config, o sqldb.Options) (*Store, error) {
 		return nil, errors.Join(err, db.Close())
 	}
 	if err := segment.InstallAll(ctx, db, time.Now()); err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	if err := sequence.WatchAll(ctx, db, time.Now()); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
 	return &Store{DB: db, Box: box}, nil

@@ -2,6 +2,7 @@ package contact
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -280,6 +281,40 @@ func Among(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.Contact
 		return nil, fmt.Errorf("find contacts for which a condition holds: %w", err)
 	}
 	return list, nil
+}
+
+// Between returns the contacts after one id and up to another for which a condition holds, in the
+// order of ids, deleted ones too. Like Among, it reads within the caller's transaction.
+func Between(ctx context.Context, db *sqldb.DB, tenant id.Tenant, after, upTo id.Contact, w Condition) ([]id.Contact, error) {
+	s, err := newStatement(db, tenant, Selector{Statuses: Statuses(), Where: []Condition{w}}, nil)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := db.Query(ctx, `
+		SELECT c.id FROM contact c `+s.joins.String()+`
+		WHERE c.tenant_id = $1 AND c.id > `+s.arg(after)+` AND c.id <= `+s.arg(upTo)+s.conditions.String()+` ORDER BY c.id`, s.args...)
+	list, err := sqldb.Collect(rows, err, func(row func(...any) error) (id.Contact, error) {
+		var c id.Contact
+		err := row(&c)
+		return c, err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("find contacts between two ids for which a condition holds: %w", err)
+	}
+	return list, nil
+}
+
+// PageEnd returns the id of the contact that is n places after another in the order of ids; ok is
+// false if there are fewer.
+func PageEnd(ctx context.Context, db *sqldb.DB, tenant id.Tenant, after id.Contact, n int) (end id.Contact, ok bool, err error) {
+	err = db.QueryRow(ctx, `SELECT id FROM contact WHERE tenant_id = $1 AND id > $2 ORDER BY tenant_id, id LIMIT 1 OFFSET $3`, tenant, after, n-1).Scan(&end)
+	if errors.Is(err, sqldb.ErrNoRows) {
+		return end, false, nil
+	}
+	if err != nil {
+		return end, false, fmt.Errorf("find the end of a page of contacts: %w", err)
+	}
+	return end, true, nil
 }
 
 // Count returns the number of contacts that a selector selects.

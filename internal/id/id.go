@@ -73,6 +73,7 @@ type (
 	notice         struct{}
 	automation     struct{}
 	automationRun  struct{}
+	holder         struct{}
 )
 
 // The identifiers of each kind of record.
@@ -123,6 +124,7 @@ type (
 	Notice         = UUID[notice]   // a mail to a user of a tenant
 	Automation     = UUID[automation]
 	AutomationRun  = UUID[automationRun] // what an automation did for one contact
+	Holder         = UUID[holder]   // of a trigger: a sequence or an automation
 )
 
 // New returns a fresh identifier of kind T.
@@ -284,6 +286,12 @@ func ToSource[T ~[16]byte](v T) Source { return Source(v) }
 
 // OfSource is the reverse of ToSource: the kind is known by what is stored beside.
 func OfSource[T ~[16]byte](s Source) T { return T(s) }
+
+// ToHolder returns the id of what has a trigger, which is one of several kinds.
+func ToHolder[T ~[16]byte](v T) Holder { return Holder(v) }
+
+// OfHolder is the reverse of ToHolder: the kind is known by what is stored beside.
+func OfHolder[T ~[16]byte](h Holder) T { return T(h) }
 
 // ToAddressee returns the id of a seed in place of a contact's, for messages to seeds.
 func ToAddressee(s Seed) Contact { return Contact(s) }

@@ -58,6 +58,8 @@ const (
 	StageChanged        Type = "stage_changed"
 	ListAdded           Type = "list_added"
 	ListRemoved         Type = "list_removed"
+	SegmentEntered      Type = "segment_entered" // these are named by the segment's key; only of segments that triggers watch
+	SegmentLeft         Type = "segment_left"
 	SuppressionAdded    Type = "suppression_added"
 	SuppressionRemoved  Type = "suppression_removed"
 

@@ -186,6 +186,20 @@ func ByKeys(ctx context.Context, db *sqldb.DB, tenant id.Tenant, keys []string) 
 	return many(ctx, db, tenant, `segment_key`, sqldb.List(db, known), keys, func(s Segment) string { return s.Key })
 }
 
+// Known returns those of the segments with the given public keys that exist, each once.
+func Known(ctx context.Context, db *sqldb.DB, tenant id.Tenant, keys []string) ([]Segment, error) {
+	keys = slices.DeleteFunc(slices.Clone(keys), unstorable)
+	if len(keys) == 0 {
+		return nil, nil
+	}
+	rows, err := db.Query(ctx, `SELECT `+columns+` FROM segment WHERE tenant_id = $1 AND segment_key`+db.In(2), tenant, sqldb.List(db, keys))
+	list, err := sqldb.Collect(rows, err, scan)
+	if err != nil {
+		return nil, fmt.Errorf("find segments by their keys: %w", err)
+	}
+	return list, nil
+}
+
 // Keys returns the keys of those segments that exist.
 func Keys(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.Segment) (map[id.Segment]string, error) {
 	if len(ids) == 0 {

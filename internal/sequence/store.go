@@ -222,10 +222,14 @@ func change(ctx context.Context, db *sqldb.DB, tenant id.Tenant, seq id.Sequence
 		if s, err = load(ctx, tx, tenant, seq, tx.ForUpdate()); err != nil {
 			return err
 		}
+		old := s
 		if err := f(tx, &s); err != nil {
 			return err
 		}
-		return s.write(ctx, tx, now)
+		if err := s.write(ctx, tx, now); err != nil {
+			return err
+		}
+		return s.watch(ctx, tx, old, now)
 	})
 	if err != nil {
 		return Sequence{}, fmt.Errorf("change a sequence: %w", err)

@@ -5,4 +5,13 @@
 // business of the package that owns it: its journal.Follower follows EntryTypes, loads its active
 // triggers and calls Matcher.Fired for each, within the transaction that starts what they start.
 // Since the cursor of the follower commits with it, an entry fires a trigger exactly once.
+//
+// Entering and leaving a segment are entries too. For each segment that an active holder follows
+// (Watch), the package records the members:
+//
+//	Watch → filling (those inside are recorded) → ready ⇄ compared → ending (deleted)
+//
+// The Follower evaluates rules for the contacts that entries are about, the Engine for all contacts in
+// pages. Both lock the row of the watch, write the members and append the entries in one transaction,
+// so a move is reported once, and none is lost when a process is killed.
 package trigger

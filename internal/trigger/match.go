@@ -19,7 +19,7 @@ import (
 // EntryTypes returns the types of entries that may fire triggers.
 func EntryTypes() []journal.Type {
 	return []journal.Type{
-		journal.CustomEvent, journal.ListAdded, journal.FormSubmitted, journal.TagAdded, journal.StageChanged,
+		journal.CustomEvent, journal.SegmentEntered, journal.SegmentLeft, journal.ListAdded, journal.FormSubmitted, journal.TagAdded, journal.StageChanged,
 		journal.ContactCreated, journal.ContactUpdated, journal.EmailOpened, journal.EmailClicked,
 	}
 }
@@ -38,6 +38,7 @@ type Matcher struct {
 	entries []journal.Entry
 
 	broadcasts map[id.Send]id.Broadcast // of the entries; nil: not loaded yet
+	watchers   map[watcher]time.Time    // since when; nil: not loaded yet
 }
 
 // NewMatcher returns a matcher for entries of the tenant of env, all about contacts.
@@ -45,9 +46,15 @@ func NewMatcher(tx *sqldb.DB, env rule.Env, entries []journal.Entry) *Matcher {
 	return &Matcher{tx: tx, env: env, entries: entries}
 }
 
-// Fired returns the entries that fire a trigger, in order. Their contacts exist, are not deleted, and
-// satisfy the trigger's rule.
-func (m *Matcher) Fired(ctx context.Context, t Trigger) ([]Match, error) {
+// Fired returns the entries that fire the trigger of a holder, in order. Their contacts exist, are not
+// deleted, and satisfy the trigger's rule.
+func (m *Matcher) Fired(ctx context.Context, h Holder, t Trigger) ([]Match, error) {
+	if t.onSegment() && m.watchers == nil {
+		var err error
+		if m.watchers, err = watchers(ctx, m.tx, m.env.Tenant); err != nil {
+			return nil, err
+		}
+	}
 	if t.Type == Engagement && m.broadcasts == nil {
 		var sends []id.Send
 		for _, e := range m.entries {
@@ -62,7 +69,7 @@ func (m *Matcher) Fired(ctx context.Context, t Trigger) ([]Match, error) {
 	}
 	var list []Match
 	for _, e := range m.entries {
-		properties, fires, err := m.fires(t, e)
+		properties, fires, err := m.fires(h, t, e)
 		if err != nil {
 			return nil, err
 		}
@@ -153,7 +160,7 @@ func oneLeaf(leaf map[string]any) json.RawMessage {
 
 // fires reports whether an entry fires a trigger, apart from its rules, and returns what is kept of
 // the entry.
-func (m *Matcher) fires(t Trigger, e journal.Entry) (properties map[string]any, yes bool, err error) {
+func (m *Matcher) fires(h Holder, t Trigger, e journal.Entry) (properties map[string]any, yes bool, err error) {
 	c := t.Config
 	switch {
 	case t.Type == Event && e.Type == journal.CustomEvent && e.Name == c.Event:
@@ -169,6 +176,17 @@ func (m *Matcher) fires(t Trigger, e journal.Entry) (properties map[string]any, 
 		}
 		err := e.Decode(&d)
 		return map[string]any{"segment_key": d.Key}, err == nil && d.Key == c.Segment, err
+	case t.Type == SegmentEntered && e.Type == journal.SegmentEntered, t.Type == SegmentLeft && e.Type == journal.SegmentLeft:
+		if e.Name != c.Segment {
+			return nil, false, nil
+		}
+		var d moved
+		if err := e.Decode(&d); err != nil {
+			return nil, false, err
+		}
+		since, follows := m.watchers[watcher{d.Segment, h.ID}]
+		yes = follows && (d.Holder == h.ID || d.Holder.IsZero() && !e.At.Before(since))
+		return map[string]any{"segment_key": e.Name}, yes, nil
 	case t.Type == FormSubmitted && e.Type == journal.FormSubmitted && e.Name == c.Form:
 		err := e.Decode(&properties)
 		return properties, err == nil, err

@@ -25,6 +25,10 @@ func (t *Trigger) Refer(s rule.Schema, path string, p *fault.Problems) {
 		if r, ok := s.Segments(c.Segment); !ok || !r.Static {
 			p.Add(below(at, "segment_key"), fmt.Sprintf("there is no static list %q", c.Segment))
 		}
+	case SegmentEntered, SegmentLeft:
+		if _, ok := s.Segments(c.Segment); !ok {
+			p.Add(below(at, "segment_key"), fmt.Sprintf("there is no list or segment %q", c.Segment))
+		}
 	case StageChanged:
 		for _, f := range []struct {
 			name  string

@@ -20,6 +20,8 @@ type Type string
 // The types of triggers.
 const (
 	Event          Type = "event"
+	SegmentEntered Type = "segment_entered"
+	SegmentLeft    Type = "segment_left"
 	ListAdded      Type = "list_added"
 	FormSubmitted  Type = "form_submitted"
 	TagAdded       Type = "tag_added"
@@ -31,7 +33,7 @@ const (
 
 // Types returns all types of triggers.
 func Types() []Type {
-	return []Type{Event, ListAdded, FormSubmitted, TagAdded, StageChanged, ContactCreated, FieldChanged, Engagement}
+	return []Type{Event, SegmentEntered, SegmentLeft, ListAdded, FormSubmitted, TagAdded, StageChanged, ContactCreated, FieldChanged, Engagement}
 }
 
 // Trigger is what must happen to a contact.
@@ -45,7 +47,8 @@ type Config struct {
 	Event   string          `json:"event_name,omitempty"`
 	Filters json.RawMessage `json:"filters,omitempty"` // of the event's properties
 
-	Segment string `json:"segment_key,omitempty"`
+	Segment  string `json:"segment_key,omitempty"`
+	Existing bool   `json:"include_existing,omitempty"` // those who are inside already enter, too
 
 	Form      string   `json:"form_slug,omitempty"`
 	Tag       string   `json:"tag,omitempty"`
@@ -154,7 +157,7 @@ func (t Trigger) check(path string, p *fault.Problems) {
 		for _, f := range wrong {
 			p.Add(f.Path, f.Message)
 		}
-	case ListAdded:
+	case ListAdded, SegmentEntered, SegmentLeft:
 		need("segment_key", c.Segment != "")
 	case FormSubmitted:
 		if !slug.Valid(c.Form) {
@@ -195,7 +198,8 @@ func (t Trigger) strays() []string {
 	}{
 		{"event_name", c.Event != "", []Type{Event}},
 		{"filters", c.Filters != nil, []Type{Event}},
-		{"segment_key", c.Segment != "", []Type{ListAdded}},
+		{"segment_key", c.Segment != "", []Type{ListAdded, SegmentEntered, SegmentLeft}},
+		{"include_existing", c.Existing, []Type{SegmentEntered}},
 		{"form_slug", c.Form != "", []Type{FormSubmitted}},
 		{"tag", c.Tag != "", []Type{TagAdded}},
 		{"from_stage_id", !c.FromStage.IsZero(), []Type{StageChanged}},
@@ -213,6 +217,9 @@ func (t Trigger) strays() []string {
 	}
 	return list
 }
+
+// onSegment reports whether the trigger is about entering or leaving a segment.
+func (t Trigger) onSegment() bool { return t.Type == SegmentEntered || t.Type == SegmentLeft }
 
 func orEmptyList(raw json.RawMessage) []byte {
 	if len(raw) == 0 {

@@ -106,10 +106,6 @@ func (w *work) branch(ctx context.Context, group []*traveler, ways []sequence.Br
 	return nil
 }
 
-// recheck is how often the rule of a wait until a segment is evaluated, besides after changes of the
-// contact.
-const recheck = 5 * time.Minute
-
 // hold begins or ends waits.
 func (w *work) hold(ctx context.Context, group []*traveler, s sequence.WaitStep) error {
 	met, timeout := "met", "timeout"
@@ -143,11 +139,7 @@ func (w *work) hold(ctx context.Context, group []*traveler, s sequence.WaitStep)
 		case !t.TimerAt.After(w.now):
 			w.goTo(t, timeout)
 		default:
-			due := *t.TimerAt
-			if s.Mode == sequence.UntilSegment && due.Sub(w.now) > recheck {
-				due = w.now.Add(recheck)
-			}
-			t.DueAt, t.done = new(due), true
+			t.DueAt, t.done = new(*t.TimerAt), true
 		}
 	}
 	return nil
