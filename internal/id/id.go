@@ -71,8 +71,6 @@ type (
 	webhook        struct{}
 	delivery       struct{}
 	notice         struct{}
-	automation     struct{}
-	automationRun  struct{}
 	holder         struct{}
 )
 
@@ -122,8 +120,6 @@ type (
 	Webhook        = UUID[webhook]
 	Delivery       = UUID[delivery] // one event for one webhook endpoint
 	Notice         = UUID[notice]   // a mail to a user of a tenant
-	Automation     = UUID[automation]
-	AutomationRun  = UUID[automationRun] // what an automation did for one contact
 	Holder         = UUID[holder]   // of a trigger: a sequence or an automation
 )
 
