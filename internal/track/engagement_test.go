@@ -285,9 +285,9 @@ func TestPendingHitsComeOldestFirst(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		m, other := newMails()
 		record(t, db, m.hit(open("", 30*time.Second)), m.hit(open("", 10*time.Second)), other.hit(open("", 20*time.Second)), m.hit(open("", 40*time.Second)))
-		got, err := track.PendingPage(t.Context(), db, track.Position{}, noon.Add(30*time.Second), 10)
-		if err != nil {
-			t.Fatal(err)
+		got, more, err := track.PendingPage(t.Context(), db, time.Time{}, noon.Add(30*time.Second), 10)
+		if err != nil || more {
+			t.Fatal(more, err)
 		}
 		var at []int
 		for _, h := range got {
@@ -296,12 +296,11 @@ func TestPendingHitsComeOldestFirst(t *testing.T) {
 		if !slices.Equal(at, []int{10, 20, 30}) {
 			t.Errorf("PendingPage returns the hits of seconds %v", at)
 		}
-		if got, err := track.PendingPage(t.Context(), db, track.Position{}, noon.Add(time.Hour), 2); err != nil || len(got) != 2 {
-			t.Errorf("PendingPage returns %d, %v; want the limit, 2", len(got), err)
+		if got, more, err := track.PendingPage(t.Context(), db, time.Time{}, noon.Add(time.Hour), 2); err != nil || len(got) != 2 || !more {
+			t.Errorf("PendingPage returns %d, %v, %v; want the limit, 2, and more", len(got), more, err)
 		}
-		after := track.Position{At: got[1].At, ID: got[1].ID}
-		if rest, err := track.PendingPage(t.Context(), db, after, noon.Add(time.Hour), 2); err != nil || len(rest) != 2 || rest[0].ID != got[2].ID {
-			t.Errorf("the next page is %v, %v", rest, err)
+		if rest, more, err := track.PendingPage(t.Context(), db, got[1].At, noon.Add(time.Hour), 2); err != nil || more || len(rest) != 2 || rest[0].ID != got[2].ID {
+			t.Errorf("the next page is %v, %v, %v", rest, more, err)
 		}
 	})
 }

@@ -101,25 +101,20 @@ func (e *Evidence) ApplyVerdicts(ctx context.Context, verdicts []Hit) error {
 	return nil
 }
 
-// Position is the end of a page of pending hits. The zero value is before the first.
-type Position struct {
-	At time.Time
-	ID id.Hit
-}
-
-// PendingPage returns up to limit pending hits of all tenants after a position and not
-// after before, oldest first.
-func PendingPage(ctx context.Context, db *sqldb.DB, after Position, before time.Time, limit int) ([]Hit, error) {
+// PendingPage returns about limit pending hits of all tenants after a time and not after before, oldest
+// first, and whether there are more. Those are after the time of the last one.
+func PendingPage(ctx context.Context, db *sqldb.DB, after, before time.Time, limit int) (hits []Hit, more bool, err error) {
 	from := int64(-1 << 62)
-	if !after.At.IsZero() {
-		from = after.At.UnixMicro()
+	if !after.IsZero() {
+		from = after.UnixMicro()
 	}
-	rows, err := db.Query(ctx, `
-		SELECT `+hitColumns+` FROM hit
-		WHERE class = 'pending' AND at >= $1 AND (at, id) > ($1, $2) AND at <= $3
-		ORDER BY at, id LIMIT $4 /* all tenants: one classifier */`,
-		from, after.ID, before.UnixMicro(), limit)
-	return sqldb.Collect(rows, err, scanHit)
+	return pageByTime(limit, func(h Hit) time.Time { return h.At }, func(n int) ([]Hit, error) {
+		rows, err := db.Query(ctx, `
+			SELECT `+hitColumns+` FROM hit
+			WHERE class = 'pending' AND at > $1 AND at <= $2
+			ORDER BY at LIMIT $3 /* all tenants: one classifier */`, from, before.UnixMicro(), n)
+		return sqldb.Collect(rows, err, scanHit)
+	})
 }
 
 // PendingOf returns the pending hits of messages.
@@ -132,7 +127,7 @@ func PendingOf(ctx context.Context, db *sqldb.DB, tenant id.Tenant, messages []i
 	return sqldb.Collect(rows, err, scanHit)
 }
 
-// HitHitCounts returns the numbers of hits of messages.
+// HitCounts returns the numbers of hits of messages.
 func HitCounts(ctx context.Context, db *sqldb.DB, tenant id.Tenant, messages []id.Message) (map[id.Message]int, error) {
 	rows, err := db.Query(ctx, `SELECT message_id, hits - pruned FROM engagement WHERE tenant_id = $1 AND message_id`+db.In(2),
 		tenant, sqldb.List(db, messages))

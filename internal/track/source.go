@@ -54,36 +54,35 @@ func Frequent(ctx context.Context, db *sqldb.DB, tenant id.Tenant, list []Window
 	return out, err
 }
 
-// SourceHits returns up to limit hits of a window by time, after the given one, which may
-// be before the window.
-func SourceHits(ctx context.Context, db *sqldb.DB, tenant id.Tenant, s Window, after SourceHit, limit int) ([]SourceHit, error) {
-	if after.At.Before(s.From) {
-		after = SourceHit{At: s.From}
-	}
-	rows, err := db.Query(ctx, `
-		SELECT id, message_id, ip, at FROM hit
-		WHERE tenant_id = $1 AND send_id = $2 AND net = $3 AND net <> '' AND NOT proxy AND at >= $4 AND (at, id) > ($4, $5) AND at <= $6
-		ORDER BY at, id LIMIT $7`,
-		tenant, s.Send, s.Net, after.At.UnixMicro(), after.ID, s.To.UnixMicro(), limit)
-	return sqldb.Collect(rows, err, scanSourceHit)
+// SourceHits returns about limit hits of a window by time, and whether there are more. Those are after the
+// time of the last one.
+func SourceHits(ctx context.Context, db *sqldb.DB, tenant id.Tenant, s Window, limit int) (hits []SourceHit, more bool, err error) {
+	return pageByTime(limit, timeOfSourceHit, func(n int) ([]SourceHit, error) {
+		rows, err := db.Query(ctx, `
+			SELECT id, message_id, ip, at FROM hit
+			WHERE tenant_id = $1 AND send_id = $2 AND net = $3 AND net <> '' AND NOT proxy AND at >= $4 AND at <= $5
+			ORDER BY at LIMIT $6`,
+			tenant, s.Send, s.Net, s.From.UnixMicro(), s.To.UnixMicro(), n)
+		return sqldb.Collect(rows, err, scanSourceHit)
+	})
 }
+
+func timeOfSourceHit(h SourceHit) time.Time { return h.At }
 
 func scanSourceHit(scan func(...any) error) (h SourceHit, err error) {
 	err = scan(&h.ID, &h.Message, &h.IP, sqldb.ToTime(&h.At))
 	return h, err
 }
 
-// GenuineHits returns up to limit hits of a window classified as human or privacy, by time,
-// after the given one, which may be before the window.
-func GenuineHits(ctx context.Context, db *sqldb.DB, tenant id.Tenant, s Window, after SourceHit, limit int) ([]SourceHit, error) {
-	if after.At.Before(s.From) {
-		after = SourceHit{At: s.From}
-	}
-	rows, err := db.Query(ctx, `
-		SELECT id, message_id, ip, at FROM hit
-		WHERE tenant_id = $1 AND send_id = $2 AND net = $3 AND net <> '' AND class IN ('human', 'privacy') AND NOT proxy
-			AND at >= $4 AND (at, id) > ($4, $5) AND at <= $6
-		ORDER BY at, id LIMIT $7`,
-		tenant, s.Send, s.Net, after.At.UnixMicro(), after.ID, s.To.UnixMicro(), limit)
-	return sqldb.Collect(rows, err, scanSourceHit)
+// GenuineHits is SourceHits for hits classified as human or privacy.
+func GenuineHits(ctx context.Context, db *sqldb.DB, tenant id.Tenant, s Window, limit int) (hits []SourceHit, more bool, err error) {
+	return pageByTime(limit, timeOfSourceHit, func(n int) ([]SourceHit, error) {
+		rows, err := db.Query(ctx, `
+			SELECT id, message_id, ip, at FROM hit
+			WHERE tenant_id = $1 AND send_id = $2 AND net = $3 AND net <> '' AND class IN ('human', 'privacy') AND NOT proxy
+				AND at >= $4 AND at <= $5
+			ORDER BY at LIMIT $6`,
+			tenant, s.Send, s.Net, s.From.UnixMicro(), s.To.UnixMicro(), n)
+		return sqldb.Collect(rows, err, scanSourceHit)
+	})
 }

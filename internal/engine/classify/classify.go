@@ -71,7 +71,7 @@ const quickPasses = 6
 func (e *Engine) pass(ctx context.Context, quick bool) error {
 	e.agents.lists = e.Lists
 	unrecorded := e.drain(ctx) // after an error, judge the recorded hits all the same
-	var after track.Position
+	var after time.Time        // of the last hit of the page before
 	for {
 		next, err := e.page(ctx, after, quick)
 		if err != nil {
@@ -121,15 +121,15 @@ func (e *Engine) Tick(ctx context.Context) (more bool, err error) {
 	if err := e.drain(ctx); err != nil {
 		return false, err
 	}
-	next, err := e.page(ctx, track.Position{}, false)
+	next, err := e.page(ctx, time.Time{}, false)
 	return next != nil, err
 }
 
-// page judges the due hits among the next pageSize pending ones after a place. It returns the place
-// of the last, or nil when there are no more.
-func (e *Engine) page(ctx context.Context, after track.Position, quick bool) (*track.Position, error) {
+// page judges the due hits among the next pageSize pending ones after a time. It returns the time of the
+// last, or nil when there are no more.
+func (e *Engine) page(ctx context.Context, after time.Time, quick bool) (*time.Time, error) {
 	now := e.Now()
-	pending, err := track.PendingPage(ctx, e.DB, after, now, pageSize)
+	pending, more, err := track.PendingPage(ctx, e.DB, after, now, pageSize)
 	if err != nil {
 		return nil, fmt.Errorf("read pending hits: %w", err)
 	}
@@ -146,11 +146,10 @@ func (e *Engine) page(ctx context.Context, after track.Position, quick bool) (*t
 			return nil, errors.Join(failed, err)
 		}
 	}
-	if len(due) == 0 || len(pending) < pageSize || failed != nil {
+	if len(due) == 0 || !more || failed != nil {
 		return nil, failed
 	}
-	last := pending[len(pending)-1]
-	return &track.Position{At: last.At, ID: last.ID}, nil
+	return &pending[len(pending)-1].At, nil
 }
 
 // isDue reports whether a pending hit is to be judged.

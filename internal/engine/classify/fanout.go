@@ -131,8 +131,8 @@ type pager struct {
 	tenant  id.Tenant
 	stretch track.Window
 	page    []track.SourceHit
-	last    track.SourceHit // the last hit that was read
-	size    int             // of the last page; 0: none was read yet
+	after   time.Time // the next page begins here
+	size    int       // of the last page; 0: none was read yet
 	done    bool
 }
 
@@ -148,16 +148,19 @@ func (p *pager) next(from time.Time) (*track.SourceHit, error) {
 			return nil, nil
 		}
 		s := p.stretch
-		if from.After(s.From) {
-			s.From = from
+		for _, t := range []time.Time{from, p.after} {
+			if t.After(s.From) {
+				s.From = t
+			}
 		}
 		p.size = min(max(2*p.size, firstPage), lastPage)
-		page, err := track.SourceHits(p.ctx, p.db, p.tenant, s, p.last, p.size)
+		page, more, err := track.SourceHits(p.ctx, p.db, p.tenant, s, p.size)
 		if err != nil {
 			return nil, fmt.Errorf("read hits of network: %w", err)
 		}
-		if p.done = len(page) < p.size; len(page) > 0 {
-			p.page, p.last = page, page[len(page)-1]
+		p.page, p.done = page, !more
+		if more {
+			p.after = page[len(page)-1].At.Add(time.Microsecond)
 		}
 	}
 }
@@ -252,9 +255,8 @@ func (f *fanOutHits) addSource(ctx context.Context, db *sqldb.DB, tenant id.Tena
 // addSettled applies the rule to the settled hits of a stretch. They are few: otherwise the rule
 // would have applied when they were judged.
 func (f *fanOutHits) addSettled(ctx context.Context, db *sqldb.DB, tenant id.Tenant, s track.Window) error {
-	var after track.SourceHit
 	for {
-		page, err := track.GenuineHits(ctx, db, tenant, s, after, lastPage)
+		page, more, err := track.GenuineHits(ctx, db, tenant, s, lastPage)
 		if err != nil {
 			return fmt.Errorf("read settled hits of network: %w", err)
 		}
@@ -271,9 +273,9 @@ func (f *fanOutHits) addSettled(ctx context.Context, db *sqldb.DB, tenant id.Ten
 				f.messages = append(f.messages, h.Message)
 			}
 		}
-		if len(page) < lastPage {
+		if !more {
 			return nil
 		}
-		after = page[len(page)-1]
+		s.From = page[len(page)-1].At.Add(time.Microsecond)
 	}
 }
