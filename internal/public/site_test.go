@@ -316,6 +316,53 @@ func TestAClickOfAPersonLinksTheVisitor(t *testing.T) {
 	})
 }
 
+// A click looks like a person's until the clicks around it show a scanner. Then nothing that the visitor
+// does is the contact's any more.
+func TestAVisitorIsUnlinkedWhenItsClickTurnsOutToBeAMachines(t *testing.T) {
+	eachSite(t, func(t *testing.T, s *siteFixture) {
+		s.trackDomains("example.org")
+		landing := s.follow(chrome).String()
+		s.post("page", map[string]any{"url": landing})
+		s.judged()
+		before := len(s.history(s.contact.ID))
+		if before != 1 {
+			t.Fatalf("the contact viewed %q", s.history(s.contact.ID))
+		}
+		changed, err := s.DB.Exec(t.Context(), `UPDATE hit SET class = 'bot', rule = 'R6' WHERE tenant_id = $1 AND contact_id = $2`, s.Tenant, s.contact.ID)
+		if err != nil || changed != 1 {
+			t.Fatal(changed, err)
+		}
+		s.now = s.now.Add(15 * time.Minute)
+		s.judged()
+		s.post("page", map[string]any{"url": "https://example.org/later"})
+		s.judged()
+		if got := s.history(s.contact.ID); len(got) != before {
+			t.Errorf("after its click was classified as a machine's, the contact viewed %q", got)
+		}
+		var waiting int
+		if err := s.DB.QueryRow(t.Context(), `SELECT COUNT(*) FROM visitor WHERE tenant_id = $1 AND (claim_due IS NOT NULL OR contact_id IS NOT NULL)`, s.Tenant).Scan(&waiting); err != nil || waiting != 0 {
+			t.Errorf("%d visitors are linked or wait for a verdict, %v", waiting, err)
+		}
+	})
+}
+
+// A person's click whose verdict stays keeps the visitor linked, also when an address was given since.
+func TestAVisitorStaysLinkedWhenTheVerdictOnItsClickIsFinal(t *testing.T) {
+	eachSite(t, func(t *testing.T, s *siteFixture) {
+		s.trackDomains("example.org")
+		landing := s.follow(chrome).String()
+		s.post("page", map[string]any{"url": landing})
+		s.judged()
+		s.now = s.now.Add(15 * time.Minute)
+		s.judged()
+		s.post("page", map[string]any{"url": "https://example.org/later"})
+		s.judged()
+		if got := s.history(s.contact.ID); len(got) != 2 {
+			t.Errorf("the contact viewed %q, want both pages", got)
+		}
+	})
+}
+
 func TestAClickOfAMachineOrAnInvalidTokenLinksNobody(t *testing.T) {
 	eachSite(t, func(t *testing.T, s *siteFixture) {
 		s.trackDomains("example.org")

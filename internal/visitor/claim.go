@@ -18,6 +18,10 @@ import (
 // claimTimeout is how long a click may take to be recorded and classified.
 const claimTimeout = 24 * time.Hour
 
+// verdictFinal is how long after a click its verdict may still change: ten minutes in which later hits
+// of the message count (classify), and some for the classifier's passes.
+const verdictFinal = 12 * time.Minute
+
 // loadClaimed reads which visitors have claimed the clicks of requests.
 func (b *batch) loadClaimed(ctx context.Context, list []stored) error {
 	b.claimed = map[id.Hit]id.Visitor{}
@@ -45,7 +49,7 @@ func (b *batch) loadClaimed(ctx context.Context, list []stored) error {
 	return nil
 }
 
-// claim records the click that led to a page, until it is classified. Only the first visitor
+// claim records the click that led to a page, until its verdict is final. Only the first visitor
 // with the token of a click can claim it, since addresses are passed on.
 func (b *batch) claim(v *visitor, r Request) {
 	if r.Message.IsZero() || !v.mayLink(Clicked) {
@@ -57,32 +61,36 @@ func (b *batch) claim(v *visitor, r Request) {
 		}
 	}
 	b.claimed[r.Hit] = v.id
-	v.message, v.hit, v.claimedAt = r.Message, r.Hit, new(r.At)
+	v.message, v.hit, v.claimedAt, v.claimDue = r.Message, r.Hit, new(r.At), new(r.At)
 }
 
-// openClaim is a visitor whose click is not classified yet.
+// openClaim is a visitor with a click whose verdict is to be read.
 type openClaim struct {
 	tenant  id.Tenant
 	visitor id.Visitor
 	message id.Message
 	hit     id.Hit
 	at      time.Time
+	due     time.Time
 }
 
 const claimPage = 500
 
-// ResolveClaims links visitors to the contacts in whose mails they clicked, if the click was
-// classified as human, and drops the claims of other clicks.
+// ResolveClaims links visitors to the contacts in whose mails they clicked, if the click was classified as
+// human, and drops the claims of clicks that were not classified in time. It reads each verdict once more
+// when it is final: a visitor whose click turned out to be a machine's becomes unknown again, and one
+// whose click turned out to be a person's is linked.
 func (e *Engine) ResolveClaims(ctx context.Context) error {
 	var errs []error
-	var after openClaim
+	after, now := openClaim{due: time.UnixMicro(0)}, e.Now()
 	for {
 		rows, err := e.DB.Query(ctx, `
-			SELECT tenant_id, id, claim_message, claim_hit, claimed_at FROM visitor
-			WHERE claim_message IS NOT NULL AND (tenant_id, id) > ($1, $2)
-			ORDER BY tenant_id, id LIMIT $3 /* all tenants: one engine */`, after.tenant, after.visitor, claimPage)
+			SELECT tenant_id, id, claim_message, claim_hit, claimed_at, claim_due FROM visitor
+			WHERE claim_due >= $1 AND (claim_due > $1 OR tenant_id > $2 OR tenant_id = $2 AND id > $3) AND claim_due <= $4
+			ORDER BY claim_due, tenant_id, id LIMIT $5 /* all tenants: one engine */`,
+			after.due.UnixMicro(), after.tenant, after.visitor, now.UnixMicro(), claimPage)
 		page, err := sqldb.Collect(rows, err, func(scan func(...any) error) (c openClaim, err error) {
-			err = scan(&c.tenant, &c.visitor, &c.message, &c.hit, sqldb.ToTime(&c.at))
+			err = scan(&c.tenant, &c.visitor, &c.message, &c.hit, sqldb.ToTime(&c.at), sqldb.ToTime(&c.due))
 			return c, err
 		})
 		if err != nil {
@@ -94,7 +102,7 @@ func (e *Engine) ResolveClaims(ctx context.Context) error {
 		}
 		for _, t := range slices.Sorted(maps.Keys(of)) {
 			for part := range slices.Chunk(of[t], applyAtOnce) {
-				if err := e.resolve(ctx, t, part); err != nil {
+				if err := e.resolve(ctx, t, part, now); err != nil {
 					errs = append(errs, err)
 				}
 			}
@@ -109,11 +117,12 @@ func (e *Engine) ResolveClaims(ctx context.Context) error {
 // verdict is the result of a visitor's click.
 type verdict struct {
 	openClaim
-	contact id.Contact // zero: the click links the visitor to nobody
+	contact id.Contact // whose click it was; zero: it was not recorded in time
+	human   bool
 }
 
 // resolve resolves claims of one tenant.
-func (e *Engine) resolve(ctx context.Context, t id.Tenant, list []openClaim) error {
+func (e *Engine) resolve(ctx context.Context, t id.Tenant, list []openClaim, now time.Time) error {
 	messages := make([]id.Message, len(list))
 	for i, c := range list {
 		messages[i] = c.message
@@ -127,13 +136,12 @@ func (e *Engine) resolve(ctx context.Context, t id.Tenant, list []openClaim) err
 	for _, h := range hits {
 		byID[h.ID] = h
 	}
-	now := e.Now()
 	done := map[id.Visitor]verdict{}
 	for _, c := range list {
 		switch h, recorded := byID[c.hit]; {
-		case recorded && h.Class == track.Human && h.Message == c.message:
-			done[c.visitor] = verdict{c, h.Contact}
-		case recorded && h.Class != track.Pending, now.Sub(c.at) > claimTimeout:
+		case recorded && h.Class != track.Pending && h.Message == c.message:
+			done[c.visitor] = verdict{c, h.Contact, h.Class == track.Human}
+		case now.Sub(c.at) > claimTimeout:
 			done[c.visitor] = verdict{openClaim: c}
 		}
 	}
@@ -155,9 +163,17 @@ func (e *Engine) resolve(ctx context.Context, t id.Tenant, list []openClaim) err
 			if v.hit != d.hit || v.message != d.message {
 				continue // another click came in between
 			}
-			v.message, v.claimedAt = id.Message{}, nil
-			if d.contact.IsZero() {
+			if final := d.at.Add(verdictFinal); now.Before(final) {
+				v.claimDue = &final
+			} else {
+				v.message, v.claimedAt, v.claimDue = id.Message{}, nil, nil
+			}
+			if !d.human {
+				v.withdraw(d)
 				continue
+			}
+			if again := d.due.After(d.at); again && v.linkedAt != nil && !v.linkedAt.Before(d.at) {
+				continue // it is linked by this click, or by something since
 			}
 			if err := b.link(ctx, v, d.contact, Clicked, d.at); err != nil {
 				return err

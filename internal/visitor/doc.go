@@ -14,6 +14,8 @@
 // visitor are kept for 30 days, and become those of the contact when it is linked:
 //
 //	unknown ──identify, or a click classified as human──▶ linked ──▶ linked to another contact
+//	   ▲                                                     │
+//	   └──────────the click is classified as a machine's─────┘
 //
 // A link has a strength: an address that anybody can enter is weaker than a click in a mail,
 // and that is weaker than an identity that the tenant's server has signed. Within a session,

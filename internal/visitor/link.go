@@ -63,5 +63,14 @@ func (b *batch) releaseKept(ctx context.Context, v *visitor) error {
 // unlink makes the visitor unknown, as if it were seen for the first time.
 func (v *visitor) unlink() {
 	v.contact, v.strength, v.linkedAt = id.Contact{}, Unlinked, nil
-	v.first, v.last, v.message, v.hit, v.claimedAt = nil, nil, id.Message{}, id.Hit{}, nil
+	v.first, v.last, v.message, v.hit, v.claimedAt, v.claimDue = nil, nil, id.Message{}, id.Hit{}, nil, nil
+}
+
+// withdraw makes the visitor unknown if its link rests on a click that was not a person's.
+func (v *visitor) withdraw(d verdict) {
+	if v.strength == Clicked && v.contact == d.contact && v.linkedAt != nil && v.linkedAt.Equal(d.at) {
+		message, hit, claimed, due := v.message, v.hit, v.claimedAt, v.claimDue
+		v.unlink()
+		v.message, v.hit, v.claimedAt, v.claimDue = message, hit, claimed, due
+	}
 }

@@ -34,16 +34,17 @@ type visitor struct {
 	message   id.Message // with hit: the click to be classified; zero: none
 	hit       id.Hit
 	claimedAt *time.Time
+	claimDue  *time.Time // when the verdict on the click is read next; nil: it is final
 	kept      int64
 	first     *touch // nil: no page was viewed yet
 	last      *touch // nil: no session had a campaign or came from another website
 }
 
-const columns = `id, first_seen_at, seen_at, session_at, contact_id, strength, linked_at, claim_message, claim_hit, claimed_at, kept, first_touch, last_touch`
+const columns = `id, first_seen_at, seen_at, session_at, contact_id, strength, linked_at, claim_message, claim_hit, claimed_at, claim_due, kept, first_touch, last_touch`
 
 var columnTypes = []string{
 	"id UUID", "first_seen_at BIGINT", "seen_at BIGINT", "session_at BIGINT", "contact_id UUID", "strength INTEGER", "linked_at BIGINT",
-	"claim_message UUID", "claim_hit UUID", "claimed_at BIGINT", "kept BIGINT", "first_touch JSONB", "last_touch JSONB",
+	"claim_message UUID", "claim_hit UUID", "claimed_at BIGINT", "claim_due BIGINT", "kept BIGINT", "first_touch JSONB", "last_touch JSONB",
 }
 
 func scan(row func(...any) error) (*visitor, error) {
@@ -51,7 +52,7 @@ func scan(row func(...any) error) (*visitor, error) {
 	var first, seen, session, strength int64
 	var firstTouch, lastTouch string
 	err := row(&v.id, &first, &seen, &session, &v.contact, &strength, sqldb.ToNullTime(&v.linkedAt), &v.message, &v.hit,
-		sqldb.ToNullTime(&v.claimedAt), sqldb.ToInt(&v.kept), sqldb.ToText(&firstTouch), sqldb.ToText(&lastTouch))
+		sqldb.ToNullTime(&v.claimedAt), sqldb.ToNullTime(&v.claimDue), sqldb.ToInt(&v.kept), sqldb.ToText(&firstTouch), sqldb.ToText(&lastTouch))
 	if err != nil {
 		return nil, err
 	}
@@ -133,7 +134,7 @@ func save(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, list []*visitor) 
 			return err
 		}
 		t.Add(v.id, sqldb.Micros(v.firstSeen), sqldb.Micros(v.seen), sqldb.Micros(v.session), sqldb.Null(v.contact), int64(v.strength),
-			sqldb.NullMicros(v.linkedAt), sqldb.Null(v.message), sqldb.Null(v.hit), sqldb.NullMicros(v.claimedAt), v.kept, first, last)
+			sqldb.NullMicros(v.linkedAt), sqldb.Null(v.message), sqldb.Null(v.hit), sqldb.NullMicros(v.claimedAt), sqldb.NullMicros(v.claimDue), v.kept, first, last)
 	}
 	if _, err := t.Update(ctx, tx, "visitor", tenant); err != nil {
 		return fmt.Errorf("save visitors: %w", err)
