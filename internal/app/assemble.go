@@ -36,6 +36,7 @@ import (
 	"github.com/packetboat/packetboat/internal/outbox"
 	"github.com/packetboat/packetboat/internal/public"
 	"github.com/packetboat/packetboat/internal/ratelimit"
+	"github.com/packetboat/packetboat/internal/recipient"
 	"github.com/packetboat/packetboat/internal/render"
 	"github.com/packetboat/packetboat/internal/savedfilter"
 	"github.com/packetboat/packetboat/internal/seedlist"
@@ -222,11 +223,13 @@ func (s *Server) api(registry prometheus.Registerer, t tools) (*httpapi.API, *en
 	api := &httpapi.API{
 		DB: db, Box: s.Store.Box, Now: t.now, BaseURL: s.Config.BaseURL, Hosts: s.Config.Hosts, Log: log, AllowPrivateRelays: t.private, AllowPrivateWebhooks: s.Config.AllowPrivateWebhooks,
 		Login: s.login(t.limiter), Gate: gate, Saver: contact.NewSaver(db, sender.QueueContactRules, t.now), Enroller: sequence.NewEnroller(db, sender.ContactRules, t.now), Usage: usage.Finders{broadcast.Finder(), segment.Finder(), savedfilter.Finder(), form.Finder(), sequence.Finder()},
-		Recorder:  event.NewRecorder(db, t.now),
-		Limits:    t.limiter,
-		Verifier:  t.checks,
-		Providers: &maildomain.Providers{DB: db, Now: t.now},
-		MJML:      mjml.New(), SendCounts: broadcast.Sends{},
+		Recorder:   event.NewRecorder(db, t.now),
+		Limits:     t.limiter,
+		Verifier:   t.checks,
+		Lists:      s.Config.ClassifierLists,
+		Recipients: &recipient.Reader{DB: db, Contents: t.contents, Senders: t.senders, Renderer: t.renderer},
+		Providers:  &maildomain.Providers{DB: db, Now: t.now},
+		MJML:       mjml.New(), SendCounts: broadcast.Sends{},
 		PersonalData: personalData(t.now),
 		Tester: &deliver.Tester{
 			DB: db, Box: s.Store.Box, Now: t.now, AllowPrivate: t.private, Keys: t.keys, Senders: t.senders, Signers: t.signers, Renderer: t.renderer,

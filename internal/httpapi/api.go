@@ -14,13 +14,17 @@ import (
 
 	"github.com/packetboat/packetboat/internal/auth"
 	"github.com/packetboat/packetboat/internal/contact"
+	"github.com/packetboat/packetboat/internal/content"
 	"github.com/packetboat/packetboat/internal/endpoint"
+	"github.com/packetboat/packetboat/internal/engine/classify"
 	"github.com/packetboat/packetboat/internal/event"
 	"github.com/packetboat/packetboat/internal/mail/dnscheck"
 	"github.com/packetboat/packetboat/internal/mail/mjml"
 	"github.com/packetboat/packetboat/internal/maildomain"
 	"github.com/packetboat/packetboat/internal/netguard"
 	"github.com/packetboat/packetboat/internal/ratelimit"
+	"github.com/packetboat/packetboat/internal/recipient"
+	"github.com/packetboat/packetboat/internal/render"
 	"github.com/packetboat/packetboat/internal/report"
 	"github.com/packetboat/packetboat/internal/secret"
 	"github.com/packetboat/packetboat/internal/segment"
@@ -51,6 +55,10 @@ type API struct {
 	SendCounts usage.Counter         // counts the broadcasts that use a template or a block; nil: none
 	MJML       *mjml.Compiler        // compiles MJML to HTML
 	Tester     Tester                // sends test mails
+
+	// Recipients shows the mails of single recipients; nil: a reader with caches of its own.
+	Recipients *recipient.Reader
+	Lists      *classify.Lists // of networks, to describe addresses; nil: the bundled ones
 
 	// PersonalData are the tables with personal data, for exporting and erasing it.
 	PersonalData []contact.PersonalData
@@ -84,6 +92,7 @@ func (a *API) Register(r *endpoint.Router) {
 	broadcastsAPI{
 		db: a.DB, cursors: cursors, mjml: a.MJML, now: a.Now, tester: a.Tester,
 		summaries: &report.Summaries{DB: a.DB, Limits: limits, Now: a.Now},
+		evidence:  a.recipients(), network: a.Lists.NetworkOf,
 	}.register(r)
 	contacts.register(r)
 	customFieldsAPI{db: a.DB, now: a.Now, usage: a.Usage}.register(r)
@@ -128,6 +137,16 @@ func (a *API) contacts() contactsAPI {
 		c.providers = &maildomain.Providers{DB: a.DB, Now: a.Now}
 	}
 	return c
+}
+
+func (a *API) recipients() *recipient.Reader {
+	if a.Recipients != nil {
+		return a.Recipients
+	}
+	return &recipient.Reader{
+		DB: a.DB, Contents: &content.Cache{DB: a.DB}, Senders: &render.Senders{DB: a.DB, Now: a.Now},
+		Renderer: &render.Renderer{Keys: track.NewKeys(a.Box), BaseURL: a.BaseURL},
+	}
 }
 
 func (a *API) recorder() *event.Recorder {

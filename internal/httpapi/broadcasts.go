@@ -11,6 +11,7 @@ import (
 	"github.com/packetboat/packetboat/internal/endpoint"
 	"github.com/packetboat/packetboat/internal/fault"
 	"github.com/packetboat/packetboat/internal/mail/mjml"
+	"github.com/packetboat/packetboat/internal/recipient"
 	"github.com/packetboat/packetboat/internal/report"
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
@@ -24,11 +25,14 @@ type broadcastsAPI struct {
 	tester  Tester
 
 	summaries *report.Summaries
+	evidence  *recipient.Reader
+	network   func(ip string) string // describes the network of an address
 }
 
 // register adds the operations on broadcasts, their recipients and their reports.
 func (api broadcastsAPI) register(r *endpoint.Router) {
 	api.recipients(r)
+	api.recipient(r)
 	api.reports(r)
 	op := func(name, summary string, scope auth.Scope, faults ...*fault.Error) endpoint.Op {
 		return endpoint.Op{Name: name, Summary: summary, Tag: "broadcasts", Scope: scope, Faults: faults}

@@ -35,8 +35,8 @@ type listBroadcastRecipientsRequest struct {
 	Limit     string `query:"limit" doc:"1 to 200; 50 when absent."`
 }
 
-// recipientRow is one message of a broadcast.
-type recipientRow struct {
+// RecipientRow is one message of a broadcast.
+type RecipientRow struct {
 	ContactID      id.Contact      `json:"contact_id" format:"uuid"`
 	Email          string          `json:"email"`
 	VariantID      *string         `json:"variant_id"`
@@ -57,8 +57,8 @@ type recipientRow struct {
 	Error          *string         `json:"error"`
 }
 
-func (api broadcastsAPI) listBroadcastRecipients(ctx context.Context, p auth.Principal, in *listBroadcastRecipientsRequest) (endpoint.List[recipientRow], error) {
-	var none endpoint.List[recipientRow]
+func (api broadcastsAPI) listBroadcastRecipients(ctx context.Context, p auth.Principal, in *listBroadcastRecipientsRequest) (endpoint.List[RecipientRow], error) {
+	var none endpoint.List[RecipientRow]
 	q, err := in.parse(api.cursors)
 	if err != nil {
 		return none, err
@@ -103,7 +103,7 @@ const byContact = "contact_id"
 
 // recipientRows returns the rows of messages, with the first opens and clicks that are not classified
 // as a machine's.
-func (api broadcastsAPI) recipientRows(ctx context.Context, tenant id.Tenant, records []outbox.Record) ([]recipientRow, error) {
+func (api broadcastsAPI) recipientRows(ctx context.Context, tenant id.Tenant, records []outbox.Record) ([]RecipientRow, error) {
 	sent := make(map[id.Message]id.Contact, len(records))
 	var lanes []id.MTAConfig
 	var senders []id.Identity
@@ -124,15 +124,15 @@ func (api broadcastsAPI) recipientRows(ctx context.Context, tenant id.Tenant, re
 	if err != nil {
 		return nil, err
 	}
-	rows := make([]recipientRow, len(records))
+	rows := make([]RecipientRow, len(records))
 	for i, r := range records {
 		rows[i] = recipientOf(r, did[r.ID], names)
 	}
 	return rows, nil
 }
 
-func recipientOf(r outbox.Record, did track.FirstTimes, names broadcast.RefNames) recipientRow {
-	row := recipientRow{
+func recipientOf(r outbox.Record, did track.FirstTimes, names broadcast.RefNames) RecipientRow {
+	row := RecipientRow{
 		ContactID: r.Contact, Email: r.Email, VariantID: orNull(r.Variant), Sender: nameOf(names.Identities, r.Identity),
 		MTAConfigKey: nameOf(names.Lanes, r.Lane), Status: r.Status(), ContentVersion: r.ContentVersion,
 		SentAt: endpoint.AtOr(r.SentAt), FirstOpenedAt: endpoint.AtOr(did.Opened), FirstClickedAt: endpoint.AtOr(did.Clicked),

@@ -39,7 +39,7 @@ type BroadcastProgress struct {
 	Sent            int            `json:"sent"`
 	Failed          int            `json:"failed"`
 	ProgressPct     int            `json:"progress_pct" doc:"sent over total_recipients, rounded."`
-	Recipients      []recipientRow `json:"recipients,omitzero" doc:"The first 100, once a send has been prepared."`
+	Recipients      []RecipientRow `json:"recipients,omitzero" doc:"The first 100, once a send has been prepared."`
 	Truncated       bool           `json:"recipients_truncated"`
 	ViewModel       viewModel      `json:"view_model"`
 

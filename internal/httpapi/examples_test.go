@@ -228,6 +228,8 @@ func (s *conformance) prepareExample(t testing.TB, op string, vars map[string]st
 	switch op {
 	case "updateBroadcast", "scheduleBroadcast", "deleteBroadcast":
 		broadcast("draft")
+	case "getBroadcastRecipient":
+		vars["BROADCAST_ID"] = s.records["acme"]["second"]
 	case "unscheduleBroadcast", "cancelBroadcast":
 		broadcast("scheduled")
 	case "pauseBroadcast", "rescheduleBroadcast":

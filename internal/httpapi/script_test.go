@@ -123,6 +123,7 @@ var otherSteps = []step{
 	{op: "listBroadcastMetrics", status: 200},
 	{op: "getReportsOverview", status: 200},
 	{op: "listBroadcastRecipients", path: ofBroadcast, query: "status=queued,sent&variant_id=a&search=ann&limit=5", status: 200},
+	{op: "getBroadcastRecipient", path: map[string]string{"broadcast_id": "{second}", "contact_id": "{contact}"}, status: 200},
 	{op: "pauseBroadcast", path: ofBroadcast, status: 409},
 	{op: "resumeBroadcast", path: ofBroadcast, status: 409},
 	{op: "rescheduleBroadcast", path: ofBroadcast, body: `{"skipped_dates": ["2999-05-01"]}`, status: 409},

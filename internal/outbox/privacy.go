@@ -39,16 +39,24 @@ func addresses(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.Con
 
 // exported is a message in an export of personal data.
 type exported struct {
-	ID         id.Message `json:"id"`
-	Source     id.Source  `json:"source_id"` // the broadcast
-	Email      string     `json:"email"`
-	State      State      `json:"state"`
-	QueuedAt   time.Time  `json:"queued_at"`
-	SentAt     *time.Time `json:"sent_at"`
-	EndedAt    *time.Time `json:"ended_at"`
-	BounceType *string    `json:"bounce_type"`
-	SkipReason *string    `json:"skip_reason"`
-	Error      *string    `json:"error"`
+	ID         id.Message        `json:"id"`
+	Source     id.Source         `json:"source_id"` // the broadcast
+	Email      string            `json:"email"`
+	State      State             `json:"state"`
+	QueuedAt   time.Time         `json:"queued_at"`
+	SentAt     *time.Time        `json:"sent_at"`
+	EndedAt    *time.Time        `json:"ended_at"`
+	BounceType *string           `json:"bounce_type"`
+	SkipReason *string           `json:"skip_reason"`
+	Error      *string           `json:"error"`
+	Failed     []exportedAttempt `json:"failed_attempts"` // in which no server accepted the message
+}
+
+// exportedAttempt is an attempt in an export of personal data.
+type exportedAttempt struct {
+	At    time.Time `json:"at"`
+	Code  int       `json:"code"` // 0: no server answered
+	Reply string    `json:"reply"`
 }
 
 // exportPage is how many messages an export reads at a time.
@@ -77,7 +85,20 @@ func export(ctx context.Context, db *sqldb.DB, tenant id.Tenant, person contact.
 				yield(nil, fmt.Errorf("export messages: %w", err))
 				return
 			}
+			ids := make([]id.Message, len(page))
+			for i, m := range page {
+				ids[i] = m.ID
+			}
+			failed, err := failedAttemptsOf(ctx, db, tenant, ids)
+			if err != nil {
+				yield(nil, fmt.Errorf("export messages: %w", err))
+				return
+			}
 			for _, m := range page {
+				m.Failed = []exportedAttempt{}
+				for _, a := range failed[m.ID] {
+					m.Failed = append(m.Failed, exportedAttempt{a.At, a.Code, a.Reply})
+				}
 				if !yield(m, nil) {
 					return
 				}
@@ -101,13 +122,19 @@ func erase(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, people []contact
 		return err
 	}
 	_, err := tx.Exec(ctx, `
-		UPDATE outbox SET email = `+tx.UUIDText("contact_id")+` || '@' || CAST($3 AS TEXT)
+		UPDATE outbox SET email = `+tx.UUIDText("contact_id")+` || '@' || CAST($3 AS TEXT), accept_reply = NULL
 		WHERE tenant_id = $1 AND contact_id`+tx.In(2), tenant, sqldb.List(tx, ids), contact.AnonymousDomain)
 	if err != nil {
 		return err
 	}
 	_, err = tx.Exec(ctx, `
 		UPDATE outbox_note SET error = NULL WHERE tenant_id = $1 AND message_id IN (
+			SELECT m.id FROM outbox AS m WHERE m.tenant_id = $1 AND m.contact_id`+tx.In(2)+`)`, tenant, sqldb.List(tx, ids))
+	if err != nil {
+		return err
+	}
+	_, err = tx.Exec(ctx, `
+		UPDATE outbox_failed_attempt SET reply = NULL WHERE tenant_id = $1 AND message_id IN (
 			SELECT m.id FROM outbox AS m WHERE m.tenant_id = $1 AND m.contact_id`+tx.In(2)+`)`, tenant, sqldb.List(tx, ids))
 	return err
 }

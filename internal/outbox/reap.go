@@ -75,21 +75,23 @@ func claimsOf(ctx context.Context, tx *sqldb.DB, owners []string) ([]deadClaim, 
 // messages.
 func reapAttempts(ctx context.Context, tx *sqldb.DB, dead []string) (map[id.Message]bool, error) {
 	rows, err := tx.Query(ctx, `
-		SELECT tenant_id, messages FROM outbox_attempt WHERE owner`+tx.In(1)+` /* all tenants: a node sends for all */`, sqldb.List(tx, dead))
+		SELECT tenant_id, begun_at, messages FROM outbox_attempt WHERE owner`+tx.In(1)+` /* all tenants: a node sends for all */`, sqldb.List(tx, dead))
 	type tenantAttempt struct {
 		tenant id.Tenant
 		attempt
+		begunAt int64
 	}
 	var all []tenantAttempt
 	err = sqldb.Each(rows, err, func(scan func(...any) error) error {
 		var tenant id.Tenant
+		var begun int64
 		var b []byte
-		if err := scan(&tenant, &b); err != nil {
+		if err := scan(&tenant, &begun, &b); err != nil {
 			return err
 		}
 		list, err := decodeAttempts(b)
 		for _, f := range list {
-			all = append(all, tenantAttempt{tenant, f})
+			all = append(all, tenantAttempt{tenant, f, begun})
 		}
 		return err
 	})
@@ -114,6 +116,15 @@ func reapAttempts(ctx context.Context, tx *sqldb.DB, dead []string) (map[id.Mess
 		}
 		for _, m := range list {
 			inFlight[m] = true
+		}
+		failed := newFailedAttempts(tx)
+		for _, a := range own {
+			if inFlight[a.Message] {
+				failed.addUnknown(a.attempt, a.begunAt)
+			}
+		}
+		if err := failed.write(ctx, tx, tenant); err != nil {
+			return nil, err
 		}
 		_, err = tx.Exec(ctx, `DELETE FROM outbox_attempt WHERE tenant_id = $1 AND owner`+tx.In(2), tenant, sqldb.List(tx, dead))
 		if err != nil {

@@ -2,6 +2,7 @@ package outbox
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -13,6 +14,9 @@ import (
 
 // ErrStatus refuses a status that no recipient can have.
 var ErrStatus = fault.New(fault.Invalid, "INVALID_STATUS", "no such status")
+
+// ErrNoRecipient means that a send has no message to a contact.
+var ErrNoRecipient = fault.New(fault.NotFound, "NOT_FOUND", "the contact is not a recipient")
 
 // Status is the state of a message as the API shows it. Messages in flight are queued; deferred
 // ones have a status of their own.
@@ -112,6 +116,22 @@ func List(ctx context.Context, db *sqldb.DB, tenant id.Tenant, send id.Send, q R
 		return list[:q.Limit], true, nil
 	}
 	return list, false, nil
+}
+
+// Recipient returns the message of a send to a contact: the first one if there are several. The error
+// is ErrNoRecipient if there is none.
+func Recipient(ctx context.Context, db *sqldb.DB, tenant id.Tenant, send id.Send, c id.Contact) (Record, error) {
+	row := db.QueryRow(ctx, `
+		SELECT `+recordColumns+` FROM outbox`+joinMix+joinNote+`
+		WHERE outbox.tenant_id = $1 AND outbox.send_id = $2 AND outbox.contact_id = $3 ORDER BY outbox.visit LIMIT 1`, tenant, send, c)
+	r, err := scanRecord(row.Scan)
+	if errors.Is(err, sqldb.ErrNoRows) {
+		return Record{}, ErrNoRecipient
+	}
+	if err != nil {
+		return Record{}, fmt.Errorf("find a recipient: %w", err)
+	}
+	return r, nil
 }
 
 // First returns the first n messages of a send, by contact.

@@ -30,6 +30,7 @@ type Result struct {
 	Enhanced   string
 	Error      string // the server's text or our own; at most 1 KB
 	ProviderID string // the id that a provider gave to the message when it accepted it; empty: none
+	Reply      string // to the attempt: the server's text, or what kept it from answering; at most 1 KB
 }
 
 // Commit stores results and intents in one transaction. It returns the messages whose attempts may
@@ -238,13 +239,13 @@ func settleOf(b *sqldb.Batch, tx *sqldb.DB, tenant id.Tenant, results []Result, 
 
 // settleDelivered stores delivered messages that have no note.
 func settleDelivered(b *sqldb.Batch, tx *sqldb.DB, tenant id.Tenant, results []Result, tried map[id.Message]attempt, onSettled func(scan func(...any) error) error) {
-	t := tx.Table("id UUID", "epoch BIGINT", "tried BIGINT", "first_at BIGINT", "lane_id UUID", "at BIGINT")
+	t := tx.Table("id UUID", "epoch BIGINT", "tried BIGINT", "first_at BIGINT", "lane_id UUID", "at BIGINT", "reply TEXT")
 	for _, r := range results {
 		n, first, lane := attemptValues(r, tried)
-		t.Add(r.Item.ID, r.Item.Epoch, n, first, lane, r.At.UnixMicro())
+		t.Add(r.Item.ID, r.Item.Epoch, n, first, lane, r.At.UnixMicro(), sqldb.Null(r.acceptance()))
 	}
 	b.Queue(`
-		UPDATE outbox SET `+setAttempt+`, state = 'delivered', sent_at = v.at, answered = TRUE
+		UPDATE outbox SET `+setAttempt+`, state = 'delivered', sent_at = v.at, answered = TRUE, accept_reply = v.reply
 		FROM `+t.As("v", 2)+`
 		WHERE outbox.tenant_id = $1 AND outbox.id = v.id AND outbox.epoch = v.epoch AND outbox.state = 'queued'
 		RETURNING outbox.id`, onSettled, t.Args(tenant)...)
@@ -253,10 +254,13 @@ func settleDelivered(b *sqldb.Batch, tx *sqldb.DB, tenant id.Tenant, results []R
 // settleOthers stores all other results, including deferred messages.
 func settleOthers(b *sqldb.Batch, tx *sqldb.DB, tenant id.Tenant, results []Result, tried map[id.Message]attempt, onSettled func(scan func(...any) error) error) {
 	t := tx.Table("id UUID", "epoch BIGINT", "tried BIGINT", "first_at BIGINT", "lane_id UUID", "state TEXT", "due_at BIGINT", "sent_at BIGINT",
-		"answered BOOLEAN", "uncertain BIGINT")
-	noted := newNotes(tx)
+		"answered BOOLEAN", "uncertain BIGINT", "reply TEXT")
+	noted, failed := newNotes(tx), newFailedAttempts(tx)
 	for _, r := range results {
 		noted.add(r)
+		if a, ok := tried[r.Item.ID]; ok {
+			failed.add(r, a.Lane)
+		}
 		var due, sent any // NULL: unchanged
 		if r.State == Queued {
 			due = r.Due.UnixMicro()
@@ -269,17 +273,19 @@ func settleOthers(b *sqldb.Batch, tx *sqldb.DB, tenant id.Tenant, results []Resu
 			sent = r.At.UnixMicro()
 		}
 		n, first, lane := attemptValues(r, tried)
-		t.Add(r.Item.ID, r.Item.Epoch, n, first, lane, r.State, due, sent, r.Answered || r.Item.Answered, uncertain)
+		t.Add(r.Item.ID, r.Item.Epoch, n, first, lane, r.State, due, sent, r.Answered || r.Item.Answered, uncertain, sqldb.Null(r.acceptance()))
 	}
 	b.Queue(`
 		UPDATE outbox SET `+setAttempt+`, state = v.state, epoch = outbox.epoch + 1, sent_at = v.sent_at,
 			due_at = COALESCE(v.due_at, outbox.due_at),
 			queued_at = CASE WHEN v.due_at IS NULL THEN outbox.queued_at ELSE COALESCE(outbox.queued_at, outbox.due_at) END,
-			deferred = (v.state = 'queued'), answered = v.answered, uncertain = outbox.uncertain + v.uncertain
+			deferred = (v.state = 'queued'), answered = v.answered, uncertain = outbox.uncertain + v.uncertain,
+			accept_reply = v.reply
 		FROM `+t.As("v", 2)+`
 		WHERE outbox.tenant_id = $1 AND outbox.id = v.id AND outbox.epoch = v.epoch AND outbox.state = 'queued'
 		RETURNING outbox.id`, onSettled, t.Args(tenant)...)
 	b.Call(func(ctx context.Context) error { return noted.write(ctx, tx, tenant) })
+	b.Call(func(ctx context.Context) error { return failed.write(ctx, tx, tenant) })
 }
 
 func messageID(scan func(...any) error) (m id.Message, err error) { return m, scan(&m) }

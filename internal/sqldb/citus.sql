@@ -16,7 +16,7 @@ DECLARE
 		'mta_config', 'mta_health', 'email_category', 'email_type', 'sending_domain', 'sending_domain_key', 'tracked_host', 'sending_identity', 'identity_email_type', 'identity_lane',
 		'seed_list', 'seed_list_identity', 'seed', 'seed_sync', 'seed_sync_sample',
 		'content', 'content_link', 'template', 'block', 'library_entry', 'library_version', 'sink_message',
-		'send', 'send_terms', 'send_ready', 'outbox', 'outbox_mix', 'outbox_note', 'outbox_provider_id', 'outbox_claim', 'outbox_turn', 'outbox_attempt',
+		'send', 'send_terms', 'send_ready', 'outbox', 'outbox_mix', 'outbox_note', 'outbox_failed_attempt', 'outbox_provider_id', 'outbox_claim', 'outbox_turn', 'outbox_attempt',
 		'outbox_day', 'outbox_slot', 'outbox_sample', 'outbox_wait', 'outbox_mix_sum', 'outbox_time_sum', 'outbox_bounce_sum',
 		'hit_inbox', 'hit', 'hit_proof', 'hit_cleared', 'engagement', 'engagement_sum', 'engagement_time_sum', 'engagement_attribute_sum', 'link_sum', 'report_cache', 'event_key', 'event_seen',
 		'visitor_inbox', 'visitor', 'visitor_kept', 'visitor_total',

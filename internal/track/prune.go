@@ -151,3 +151,15 @@ func clearRequests(ctx context.Context, db *sqldb.DB, tenant id.Tenant, kind str
 	})
 	return len(list), err
 }
+
+// Pruned returns the number of hits of a message that Prune has deleted.
+func Pruned(ctx context.Context, db *sqldb.DB, tenant id.Tenant, message id.Message) (n int, err error) {
+	err = db.QueryRow(ctx, `SELECT pruned FROM engagement WHERE tenant_id = $1 AND message_id = $2`, tenant, message).Scan(&n)
+	if errors.Is(err, sqldb.ErrNoRows) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, fmt.Errorf("count the deleted hits of a message: %w", err)
+	}
+	return n, nil
+}

@@ -19,6 +19,7 @@ func resultOf(it outbox.Item, o reply.Outcome, maxAge time.Duration, since, now 
 		Item: it, At: now, Category: string(v.Category), Code: o.Code, Enhanced: o.Enhanced, Error: o.Text,
 		Answered:  v.Class != reply.Lane && o.Code != 0,
 		Uncertain: o.Uncertain,
+		Reply:     o.Text,
 	}
 	switch v.Class {
 	case reply.Accepted:
