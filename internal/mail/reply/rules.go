@@ -49,6 +49,7 @@ var rules = []rule{
 		words: words(`(message|mail|delivery) (has |time )*(expired|timed? ?out in queue)`, `retry time(out)?( not)? (exceeded|reached)`, `(been )?in (the )?queue too long`, `failing for a long time`,
 			`(for|after) (more than )?\d+ (days|hours)[^.]{0,40}(giving up|cannot|could ?n.t|undeliver|failed)`, `(could not|couldn.t|cannot|can.t|unable to) be? ?deliver(ed)? .{0,30}(for|within|after) (the last |more than )?\d+ (days|hours)`,
 			`delivery (was )?attempted for`, `maximum (delivery|retry) (time|attempts)`, `exceeded (the )?maximum .{0,20}(attempts|retries)`, `tried to deliver .{0,60}(hours|days)`, `queue ?lifetime`)},
+	{id: "too-many", reason: RateLimited, words: words(`too many\b`)}, // of something else
 
 	// Capacity of the receiver.
 	{id: "system-full", reason: RemoteSystem,
