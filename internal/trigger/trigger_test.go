@@ -9,6 +9,7 @@ import (
 	"maps"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -183,48 +184,48 @@ func TestMovesAreThoseOfARecomputation(t *testing.T) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		pick := func(list ...string) string { return list[r.IntN(len(list))] }
 		for step := range 60 {
-			what := ""
+			var what strings.Builder
 			for range 1 + r.IntN(4) {
 				c := people[r.IntN(len(people))].ID
 				switch n := r.IntN(11); n {
 				case 0, 1:
 					to := pick("DE", "AT", "FR")
 					w.change(c, contact.Change{Texts: map[contact.Text]*string{contact.Country: &to}})
-					what += " country"
+					what.WriteString(" country")
 				case 2:
 					w.change(c, contact.Change{Tags: &[]string{pick("vip", "not")}, DoNotContact: new(r.IntN(2) == 0)})
-					what += " tags"
+					what.WriteString(" tags")
 				case 3:
 					_, err := segment.Add(t.Context(), db, w.Tenant, list.ID, segment.People{IDs: []id.Contact{c}}, w.now)
 					w.must(err)
-					what += " add"
+					what.WriteString(" add")
 				case 4:
 					_, err := segment.Remove(t.Context(), db, w.Tenant, list.ID, segment.People{IDs: []id.Contact{c}}, w.now)
 					w.must(err)
-					what += " remove"
+					what.WriteString(" remove")
 				case 5:
 					_, err := event.Record(t.Context(), db, w.Tenant, []event.Input{{Name: pick("paid", "seen"), Contact: c}}, w.now)
 					w.must(err)
-					what += " event"
+					what.WriteString(" event")
 				case 6:
 					_, err := contact.Delete(t.Context(), db, w.Tenant, []id.Contact{c}, w.now)
 					w.must(err)
-					what += " delete"
+					what.WriteString(" delete")
 				case 7:
 					_, err := contact.Restore(t.Context(), db, w.Tenant, []id.Contact{c}, nil, w.now)
 					w.must(err)
-					what += " restore"
+					what.WriteString(" restore")
 				case 8:
 					made := w.AddContacts(w.List.ID, fmt.Sprint("n", step, "x", r.IntN(1e9)), 1)
 					people = append(people, made...)
-					what += " create"
+					what.WriteString(" create")
 				case 9:
 					w.at(time.Duration(r.IntN(3*24)) * time.Hour)
-					what += " time"
+					what.WriteString(" time")
 				case 10:
 					_, err := segment.Update(t.Context(), db, w.Tenant, german.ID, segment.Change{Definition: json.RawMessage(country(pick("DE", "AT", "FR")))}, w.now)
 					w.must(err)
-					what += " rule"
+					what.WriteString(" rule")
 				}
 			}
 			w.drain()
@@ -240,7 +241,7 @@ func TestMovesAreThoseOfARecomputation(t *testing.T) {
 				w.must(err)
 				in, c = verb == "entered", id.Read[id.Contact](text)
 				if want[key][c] == in {
-					t.Fatalf("step %d (%s): contact %s %s %s twice", step, what, c, verb, key)
+					t.Fatalf("step %d (%s): contact %s %s %s twice", step, what.String(), c, verb, key)
 				}
 				if in {
 					want[key][c] = true
@@ -251,7 +252,7 @@ func TestMovesAreThoseOfARecomputation(t *testing.T) {
 			w.moved = nil
 			for _, key := range keys {
 				if got := w.inside(key); !maps.Equal(got, want[key]) {
-					t.Fatalf("step %d (%s): by its entries %s has %v, by its rule %v", step, what, key, want[key], got)
+					t.Fatalf("step %d (%s): by its entries %s has %v, by its rule %v", step, what.String(), key, want[key], got)
 				}
 			}
 		}
