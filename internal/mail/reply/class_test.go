@@ -125,7 +125,7 @@ func TestClassifyWithoutReply(t *testing.T) {
 // reply that was about it, and class 4 is never final.
 func TestClassifyIsCautious(t *testing.T) {
 	stages := []reply.Stage{reply.Connect, reply.TLS, reply.Auth, reply.Mail, reply.Rcpt, reply.Data, reply.Dot}
-	words := []string{"", "user unknown", "no such user", "spam", "on a blocklist", "mailbox full", "5.1.1", "domain not found",
+	words := []string{"", "user unknown", "no such user", "spam", "blocked", "mailbox full", "5.1.1", "domain not found",
 		"authentication required", "receiving mail too quickly", "policy", "too many", "sender rejected"}
 	rapid.Check(t, func(t *rapid.T) {
 		o := reply.Outcome{
@@ -143,7 +143,7 @@ func TestClassifyIsCautious(t *testing.T) {
 			t.Fatalf("%+v accepted", o)
 		case v.Class == reply.Hard && (o.Code < 500 || o.Stage != reply.Rcpt && o.Stage != reply.Data && o.Stage != reply.Dot):
 			t.Fatalf("%+v is hard by %s", o, v.Rule)
-		case v.Class == reply.Hard && containsAny(o.Text, "spam", "on a blocklist", "policy", "mailbox full", "sender rejected", "too many"):
+		case v.Class == reply.Hard && containsAny(o.Text, "spam", "blocked", "policy", "mailbox full", "sender rejected", "too many"):
 			t.Fatalf("%+v is hard by %s", o, v.Rule)
 		case o.Code < 500 && v.Class != reply.Deferred && v.Class != reply.Lane:
 			t.Fatalf("%+v is final by %s", o, v.Rule)

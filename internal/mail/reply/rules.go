@@ -106,6 +106,9 @@ var rules = []rule{
 			`recipient .{0,30}(has )?(blocked|rejected|declined) (you|your|mail|the message|this message)`, `security (reasons|polic)`, `rejected by (the )?recipient`, `access control`, `refused by (the )?(recipient|user)`, `challenge`, `do not want`)},
 
 	// The address. The words of the last rule are ambiguous.
+	// In doubt whether the sender or the address is meant, the address stays valid.
+	{id: "blocked-or-missing", reason: RefusedByPolicy,
+		words: words(`(unknown|no such user|not found).*\bblocked\b`, `\bblocked\b.*(unknown|no such user|not found)`)},
 	{id: "inactive-words", stages: []Stage{Rcpt, Data, Dot}, reason: InactiveMailbox,
 		words: words(`(account|mailbox|mail ?box|user|recipient|address|inbox|e-?mail|postfach|konto|compte|cuenta) (\S+ ){0,6}?(disabled|inactive|suspended|deactivated|de-?activated|closed|terminated|locked|discontinued|cancell?ed|frozen|retired|blocked|deaktiviert|gesperrt|geschlossen|d[ée]sactiv[ée]e?|desactivad[ao]|suspendu)`,
 			`(account|mailbox|address|user|e-?mail) (\S+ ){0,4}?(has )?expired`, `(disabled|inactive|suspended|deactivated|closed|expired) (e-?mail |mail )?(account|mailbox|user|recipient|address)`, `no longer (active|in use|in service|monitored|valid|accept\w*|available|used|exists?|works?|employed|with)`,
