@@ -121,13 +121,7 @@ var confirmLink = regexp.MustCompile(`https?://[^\s"]+/_q/d/[\w-]+`)
 // without scripts, confirms the address, and changes the preferences by the link of a mail.
 func TestAPersonSubscribesAndChoosesInARealBrowser(t *testing.T) {
 	t.Parallel()
-	path, found := chromium.Find()
-	if !found {
-		if os.Getenv("CI") == "true" {
-			t.Fatal("no Chromium; install Debian's package chromium")
-		}
-		t.Skip("no Chromium")
-	}
+	path := needChromium(t)
 	ctx, cancel := context.WithTimeout(t.Context(), 8*time.Minute)
 	defer cancel()
 	store := t.TempDir()

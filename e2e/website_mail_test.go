@@ -4,7 +4,6 @@ import (
 	"context"
 	"net/http"
 	"net/url"
-	"os"
 	"strings"
 	"testing"
 	"time"
@@ -18,13 +17,7 @@ import (
 // classified as a person's, the page views are the recipient's, without any identify.
 func TestAClickInADeliveredMailNamesTheVisitor(t *testing.T) {
 	t.Parallel()
-	path, found := chromium.Find()
-	if !found {
-		if os.Getenv("CI") == "true" {
-			t.Fatal("no Chromium; install Debian's package chromium")
-		}
-		t.Skip("no Chromium")
-	}
+	path := needChromium(t)
 	ctx, cancel := context.WithTimeout(t.Context(), 8*time.Minute)
 	defer cancel()
 	store := t.TempDir()

@@ -116,15 +116,22 @@ func activity(ctx context.Context, t *testing.T, c *harness.Client, email string
 	}
 }
 
+// needChromium returns the path of a Chromium. Without one it skips the test, and fails it in CI.
+func needChromium(t *testing.T) string {
+	t.Helper()
+	path, found := chromium.Find()
+	if !found && os.Getenv("CI") == "true" {
+		t.Fatal("no Chromium; install Debian's package chromium")
+	}
+	if !found {
+		t.Skip("no Chromium: install it with apt-get install chromium")
+	}
+	return path
+}
+
 func TestAWebsiteIsTrackedInARealBrowser(t *testing.T) {
 	t.Parallel()
-	path, found := chromium.Find()
-	if !found {
-		if os.Getenv("CI") == "true" {
-			t.Fatal("no Chromium; install Debian's package chromium")
-		}
-		t.Skip("no Chromium")
-	}
+	path := needChromium(t)
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	p := &harness.Program{}
