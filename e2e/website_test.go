@@ -233,6 +233,27 @@ func TestAWebsiteIsTrackedInARealBrowser(t *testing.T) {
 		check(t, r)
 	})
 
+	t.Run("a page that is left", func(t *testing.T) {
+		r := open(t, "")
+		r.visit(site.URL + "/start")
+		r.eval(`packetboat('identify', 'joe@example.org')`)
+		r.sent("page identify")
+		r.eval(`['one', 'two', 'three'].forEach(name => packetboat('event', name)), location.assign('/end')`)
+		r.must(r.Until(ctx, `location.pathname === '/end' && window.packetboat && packetboat.v`))
+		r.sent("page")
+		var names []string
+		for _, row := range activity(ctx, t, owner, "joe@example.org", 5) {
+			if name, ok := row["event_name"].(string); ok {
+				names = append(names, name)
+			}
+		}
+		slices.Sort(names)
+		if want := []string{"one", "three", "two"}; !slices.Equal(names, want) {
+			t.Errorf("events = %q, want %q", names, want)
+		}
+		check(t, r)
+	})
+
 	t.Run("Global Privacy Control", func(t *testing.T) {
 		r := open(t, `Object.defineProperty(navigator, 'globalPrivacyControl', {value: true})`)
 		r.visit(site.URL + "/start")

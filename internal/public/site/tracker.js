@@ -14,7 +14,7 @@
   var refused = navigator.globalPrivacyControl === true;
   var idName = 'packetboat.id', choiceName = 'packetboat.consent';
   // Where localStorage is blocked, values last as long as the page.
-  var memory = {}, waiting = [], shown, previous = doc.referrer;
+  var memory = {}, waiting = [], queue = [], busy, shown, previous = doc.referrer;
 
   function read(name) {
     try { return localStorage.getItem(name) || memory[name]; } catch (e) { return memory[name]; }
@@ -40,8 +40,24 @@
     return id;
   }
 
-  // send sends a request, or keeps it until the visitor has consented. The type of the body is text,
-  // so that the browser asks for no permission first, and no cookie is sent.
+  // post sends a request of the queue. The type of the body is text, so that the browser asks for no
+  // permission first, and no cookie is sent.
+  function post(request) {
+    return fetch(source.origin + '/_q/' + request[0], {
+      method: 'POST', body: request[1], keepalive: true, credentials: 'omit', mode: 'cors', referrerPolicy: 'no-referrer'
+    }).catch(function () {});
+  }
+  // next sends requests one after another, since requests at the same time can arrive in any order.
+  function next() {
+    if (busy || !queue.length) return;
+    busy = true;
+    post(queue.shift()).then(function () {
+      busy = false;
+      next();
+    });
+  }
+
+  // send puts a request into the queue, or keeps it until the visitor has consented.
   function send(kind, body) {
     if (refused || read(choiceName) === 'denied') return;
     if (!allowed()) {
@@ -50,9 +66,8 @@
     }
     body.site_key = key;
     body.visitor_id = visitor();
-    fetch(source.origin + '/_q/' + kind, {
-      method: 'POST', body: JSON.stringify(body), keepalive: true, credentials: 'omit', mode: 'cors', referrerPolicy: 'no-referrer'
-    }).catch(function () {});
+    queue.push([kind, JSON.stringify(body)]);
+    next();
   }
 
   // page reports the page that is shown. The token of a click in a mail is removed from the address,
@@ -95,6 +110,7 @@
         waiting.splice(0).forEach(function (w) { send(w[0], w[1]); });
       } else if (choice === 'withdraw') {
         waiting = [];
+        queue = [];
         write(choiceName, 'denied');
         write(idName);
       }
@@ -121,6 +137,8 @@
       };
     });
     win.addEventListener('popstate', moved);
+    // Nothing waits for an answer when the page is left.
+    win.addEventListener('pagehide', function () { queue.splice(0).forEach(post); });
   }
   // A page that the browser loads ahead counts when it is shown.
   if (doc.prerendering) doc.addEventListener('prerenderingchange', start, { once: true }); else start();
