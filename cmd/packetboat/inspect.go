@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"os"
 	"strings"
 
+	"github.com/packetboat/packetboat/internal/engine/classify"
 	"github.com/packetboat/packetboat/internal/inspect"
 )
 
@@ -26,6 +28,7 @@ type inspectCommands struct {
 	Text    inspectText    `cmd:"" help:"Make the plain text of a mail from its HTML."`
 	Address inspectAddress `cmd:"" help:"Read addresses, one on each line."`
 	Header  inspectHeader  `cmd:"" help:"Write a header field as it stands in a message."`
+	Events  inspectEvents  `cmd:"" help:"Classify opens and clicks as those of people or machines, from scenarios in JSON Lines."`
 	UA      inspectUA      `cmd:"" name:"ua" help:"Read user agents, one on each line."`
 }
 
@@ -256,6 +259,35 @@ func (cmd inspectHeader) Run(c *console) error {
 	}
 	_, err = c.out.Write(out)
 	return err
+}
+
+type inspectEvents struct {
+	Lists string `placeholder:"FILE" help:"More networks and user agents, as in PACKETBOAT_CLASSIFIER_LISTS."`
+}
+
+// Run reads scenarios and writes one result on each line.
+func (cmd inspectEvents) Run(c *console) error {
+	var lists *classify.Lists
+	if cmd.Lists != "" {
+		var err error
+		if lists, err = classify.LoadLists(cmd.Lists); err != nil {
+			return err
+		}
+	}
+	raw, err := c.input()
+	if err != nil {
+		return err
+	}
+	results, err := inspect.ReadEvents(bytes.NewReader(raw), lists)
+	if err != nil {
+		return err
+	}
+	for _, r := range results {
+		if err := c.line(r); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 type inspectUA struct{}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
 	"strings"
 	"time"
 
@@ -148,4 +149,17 @@ func ReadAgent(agent string) Agent {
 		a.Proxy = true
 	}
 	return a
+}
+
+// ReadEvents classifies the opens and clicks of scenarios in JSON Lines. lists may be nil.
+func ReadEvents(r io.Reader, lists *classify.Lists) ([]classify.Replay, error) {
+	scenarios, err := classify.ReadScenarios(r)
+	if err != nil {
+		return nil, err
+	}
+	results := make([]classify.Replay, len(scenarios))
+	for i, s := range scenarios {
+		results[i] = s.Classify(lists)
+	}
+	return results, nil
 }

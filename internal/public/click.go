@@ -162,5 +162,3 @@ func readOnly(w http.ResponseWriter, r *http.Request) bool {
 	http.Error(w, "method not allowed", http.StatusMethodNotAllowed)
 	return false
 }
-
-func containsFold(s, sub string) bool { return strings.Contains(strings.ToLower(s), sub) }

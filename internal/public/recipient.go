@@ -118,7 +118,7 @@ func kindOf(path string) string { return path[:min(len(path), len("/_q/x"))] }
 func (p *Recipient) hit(r *http.Request, t track.Token) track.Hit {
 	return track.Hit{
 		Tenant: t.Tenant, Message: t.Message, At: p.Now(),
-		Method: r.Method, Agent: r.UserAgent(), IP: p.ClientIP(r).Unmap().WithZone("").String(), Prefetch: prefetch(r.Header),
+		Method: r.Method, Agent: r.UserAgent(), IP: p.ClientIP(r).Unmap().WithZone("").String(), Prefetch: track.DeclaresPrefetch(r.Header),
 		Signals: track.ReadSignals(r, p.https(r), p.direct(r)),
 	}
 }
@@ -132,16 +132,6 @@ func (p *Recipient) https(r *http.Request) bool {
 func (p *Recipient) direct(r *http.Request) bool {
 	peer, err := netip.ParseAddrPort(r.RemoteAddr)
 	return err == nil && peer.Addr().Unmap() == p.ClientIP(r).Unmap()
-}
-
-// prefetch reports whether a header says that no person has requested it yet.
-func prefetch(h http.Header) bool {
-	for _, name := range []string{"Purpose", "Sec-Purpose", "X-Purpose", "X-Moz"} {
-		if containsFold(h.Get(name), "prefetch") {
-			return true
-		}
-	}
-	return false
 }
 
 // recordWithin limits how long a response waits for its hit.

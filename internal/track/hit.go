@@ -62,9 +62,9 @@ func (c Class) counts() bool { return c == Human || c == Privacy }
 
 const (
 	maxAgent = 512
-	// maxHits is the maximal number of hits stored of one message: more than a recipient
+	// MaxHits is the maximal number of hits stored of one message: more than a recipient
 	// makes, and few enough to classify all of them again with each new one.
-	maxHits = 1000
+	MaxHits = 1000
 )
 
 // Signals are properties of a request by which its client differs from a browser, or agrees with
@@ -127,6 +127,13 @@ func clean(s string) string {
 		s = strings.ToValidUTF8(s[:maxAgent], "") // no incomplete character
 	}
 	return s
+}
+
+// Prepare makes a hit ready to be stored: pending, with headers that the database accepts, and with its
+// ID, which is the same for equal requests of the same second.
+func (h *Hit) Prepare() {
+	h.Method, h.Agent, h.Class = clean(h.Method), clean(h.Agent), Pending
+	h.ID = h.dedupID()
 }
 
 // dedupID returns an id that is the same for equal requests of the same second. It begins

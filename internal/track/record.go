@@ -55,9 +55,7 @@ func recordTenant(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, hits []Hi
 		return changes{}, err
 	}
 	for i := range hits {
-		h := &hits[i]
-		h.Method, h.Agent, h.Class = clean(h.Method), clean(h.Agent), Pending
-		h.ID = h.dedupID()
+		hits[i].Prepare()
 	}
 	slices.SortFunc(hits, func(a, b Hit) int { return cmp.Or(id.Compare(a.Message, b.Message), id.Compare(a.ID, b.ID)) })
 	hits = slices.CompactFunc(hits, func(a, b Hit) bool { return a.Message == b.Message && a.ID == b.ID })
@@ -207,7 +205,7 @@ func insertHits(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, hits []Hit)
 		SELECT h.tenant_id, v.message_id, v.id, v.send_id, v.contact_id, v.kind, v.link, v.url, v.at, v.since_sent, v.method, v.agent, v.proxy, v.ip, v.net, v.prefetch, v.signals, v.client, v.late, 'pending'
 		FROM `+tx.Home(1)+` CROSS JOIN `+t.As("v", 3)+`
 		WHERE v.n <= COALESCE((SELECT $2 - e.hits FROM engagement AS e WHERE e.tenant_id = $1 AND e.message_id = v.message_id), $2)
-		ON CONFLICT (tenant_id, message_id, id) DO NOTHING RETURNING message_id, id`, t.Args(tenant, maxHits)...)
+		ON CONFLICT (tenant_id, message_id, id) DO NOTHING RETURNING message_id, id`, t.Args(tenant, MaxHits)...)
 	type key struct {
 		message id.Message
 		id      id.Hit

@@ -41,3 +41,13 @@ func brandMismatch(agent, brands string) bool {
 	m := chromeMajor.FindStringSubmatch(agent)
 	return m == nil || !strings.Contains(brands, `"`+m[1]+`"`)
 }
+
+// DeclaresPrefetch reports whether a header says that no person has requested it yet.
+func DeclaresPrefetch(h http.Header) bool {
+	for _, name := range []string{"Purpose", "Sec-Purpose", "X-Purpose", "X-Moz"} {
+		if strings.Contains(strings.ToLower(h.Get(name)), "prefetch") {
+			return true
+		}
+	}
+	return false
+}
