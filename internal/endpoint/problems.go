@@ -16,7 +16,21 @@ func translated(path, message string) fault.Field {
 		}
 		return fault.Field{Path: name, Message: "required"}
 	}
+	for _, f := range formatMessages {
+		if strings.HasPrefix(message, f.prefix) {
+			return fault.Field{Path: path, Message: f.message}
+		}
+	}
 	return fault.Field{Path: path, Message: message}
+}
+
+// formatMessages replace the messages of huma for texts of another format. Those of huma differ for each wrong
+// text, so wrong elements of an array would not be one problem.
+var formatMessages = []struct{ prefix, message string }{
+	{"expected string to be RFC 4122 uuid", "must be a UUID"},
+	{"expected string to be RFC 5322 email", "must be an email address"},
+	{"expected string to be RFC 3339 date-time", "must be a date and time such as 2026-03-01T09:30:00Z"},
+	{"expected string to be RFC 3339 date", "must be a date such as 2026-03-01"},
 }
 
 // problemFault returns nil, or the fault for the problems found: the specific fault of the first field that has
