@@ -149,6 +149,16 @@ type recordedData struct {
 	Properties map[string]any `json:"properties"`
 }
 
+// properties are those of a custom event, with numbers as they were sent.
+type properties map[string]any
+
+// UnmarshalJSON decodes an object.
+func (p *properties) UnmarshalJSON(b []byte) error {
+	d := json.NewDecoder(bytes.NewReader(b))
+	d.UseNumber()
+	return d.Decode((*map[string]any)(p))
+}
+
 type memberData struct {
 	ContactData
 	SegmentKey string `json:"segment_key"`

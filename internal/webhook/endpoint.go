@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -165,7 +166,7 @@ func checkURL(text string, rules Rules) (string, error) {
 		return "", errors.New("must not contain a user name or a password")
 	case u.Fragment != "" || strings.HasSuffix(text, "#"):
 		return "", errors.New("must not contain a fragment")
-	case strings.HasSuffix(u.Host, ":") || u.Port() == "0" || len(u.Port()) > 5:
+	case strings.HasSuffix(u.Host, ":") || u.Port() != "" && !validPort(u.Port()):
 		return "", errors.New("has a bad port")
 	}
 	host := strings.TrimSuffix(u.Hostname(), ".")
@@ -188,6 +189,12 @@ func checkURL(text string, rules Rules) (string, error) {
 	}
 	u.Host = host
 	return u.String(), nil
+}
+
+// validPort reports whether text is a number from 1 to 65535 of at most 5 digits.
+func validPort(text string) bool {
+	n, err := strconv.ParseUint(text, 10, 16)
+	return err == nil && n > 0 && len(text) <= 5
 }
 
 // checkEventTypes returns event types, each once and in the order of EventTypes.

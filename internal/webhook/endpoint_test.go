@@ -93,6 +93,8 @@ func TestURLsOfEndpoints(t *testing.T) {
 		"https:example.com":                                {no, no},
 		"https:///path":                                    {no, no},
 		"//example.com":                                    {no, no},
+		"https://example.com:65535/":                       {"https://example.com:65535/", "https://example.com:65535/"},
+		"https://example.com:65536/":                       {no, no},
 		"example.com":                                      {no, no},
 		"":                                                 {no, no},
 		"https://a b/":                                     {no, no},

@@ -335,12 +335,12 @@ func (f *facts) data(ev occurrence) (any, about, error) {
 		err := e.Decode(&s)
 		return formData{f.contact(e), s.Form, e.Name, s.Submission, orNil(s.URL), f.answers[s.Submission].Values()}, person, err
 	case EventRecorded:
-		said, err := e.Event()
-		d := recordedData{f.contact(e), e.ID, e.Name, orNil(said.Type), said.Properties}
-		if d.Properties == nil {
-			d.Properties = map[string]any{}
-		}
-		return d, person, err
+		said := struct {
+			Type       string     `json:"type"`
+			Properties properties `json:"properties"`
+		}{Properties: properties{}}
+		err := e.Decode(&said)
+		return recordedData{f.contact(e), e.ID, e.Name, orNil(said.Type), said.Properties}, person, err
 	case ListMemberAdded, ListMemberRemoved:
 		d := memberData{ContactData: f.contact(e)}
 		err := e.Decode(&d)

@@ -196,6 +196,30 @@ func TestEveryEventIsSentAsDocumented(t *testing.T) {
 	})
 }
 
+// TestNumbersOfEventsAreSentAsReceived sends whole numbers that no 64-bit floating point number represents, such as
+// the ids of orders.
+func TestNumbersOfEventsAreSentAsReceived(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		acme := account(t, db, "acme")
+		e := endpoint(t, db, acme, webhook.EventRecorded)
+		c := person(t, db, acme, "ann@example.org")
+		properties := json.RawMessage(`{"properties": {"order_id": 9007199254740993, "items": [{"sku": 12345678901234567890}]}}`)
+		if err := journal.Append(t.Context(), db, journal.Entry{Tenant: acme, Type: journal.CustomEvent, Name: "order", Contact: c.ID, At: noon, Data: properties}); err != nil {
+			t.Fatal(err)
+		}
+		follow(t, db)
+		list, err := webhook.Deliveries(t.Context(), db, acme, e.ID, id.Delivery{}, 10)
+		if err != nil || len(list) != 1 {
+			t.Fatalf("deliveries = %v, %v", list, err)
+		}
+		full, err := webhook.DeliveryByID(t.Context(), db, acme, e.ID, list[0].ID)
+		if want := `"properties":{"items":[{"sku":12345678901234567890}],"order_id":9007199254740993}`; err != nil || !strings.Contains(full.RequestBody, want) {
+			t.Errorf("the body is %s, %v; want %s", full.RequestBody, err, want)
+		}
+	})
+}
+
 func TestEndpointsGetOnlyTheTypesTheyChose(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
