@@ -19,6 +19,7 @@ import (
 	"github.com/packetboat/packetboat/internal/id"
 	"github.com/packetboat/packetboat/internal/journal"
 	"github.com/packetboat/packetboat/internal/outbox"
+	"github.com/packetboat/packetboat/internal/sender"
 	"github.com/packetboat/packetboat/internal/sqldb"
 	"github.com/packetboat/packetboat/internal/track"
 )
@@ -43,9 +44,12 @@ type Item struct {
 	Title          string
 	Properties     json.RawMessage // a JSON object
 	Broadcast      id.Broadcast
-	send           id.Send // of a journal entry; its source is loaded later
 	Sequence       id.Sequence
 	Classification track.Class // of an open or a click
+	Rules          []string    // ids of the rules that determined Classification
+
+	send    id.Send // of a mail; its source and email type are loaded later
+	message id.Message
 }
 
 // Position is a position in the list: after an item.
@@ -146,14 +150,14 @@ func (r *reader) entries(ctx context.Context) error {
 	}
 	inGroup, args := journal.InGroup(r.db, r.c.Tenant, args...)
 	rows, err := r.db.Query(ctx, `
-		SELECT id, type, COALESCE(name, ''), send_id, occurred_at, COALESCE(data, '{}') FROM journal
+		SELECT id, type, COALESCE(name, ''), send_id, message_id, occurred_at, COALESCE(data, '{}') FROM journal
 		WHERE tenant_id = $1`+inGroup+` AND contact_id = $2 AND contact_id IS NOT NULL AND `+entryTypes+only+`
 			AND (occurred_at < $3 OR occurred_at = $3 AND id < $4)
 		ORDER BY occurred_at DESC, id DESC LIMIT $5`, args...)
 	list, err := sqldb.Collect(rows, err, func(scan func(...any) error) (Item, error) {
 		var i Item
 		var name, data string
-		err := scan(&i.ID, sqldb.ToText(&i.Type), &name, &i.send, sqldb.ToTime(&i.At), &data)
+		err := scan(&i.ID, sqldb.ToText(&i.Type), &name, &i.send, &i.message, sqldb.ToTime(&i.At), &data)
 		i.Properties = json.RawMessage(data)
 		i.describe(name)
 		return i, err
@@ -182,19 +186,36 @@ func (i *Item) describe(name string) {
 		i.EventName, i.Source, i.Title = name, cmp.Or(said.Source, "api"), name
 	case journal.PageViewed:
 		i.Source, i.Title = "website", "Viewed "+name
+		i.set("url", name)
 	case journal.FormSubmitted:
 		i.Source, i.Title = "form", "Submitted the form "+name
+		i.set("form_slug", name)
 	case journal.OptInRequested, journal.OptInConfirmed:
 		i.Source, i.Title = "form", titleOf(i.Type)+" by the form "+name
+		i.set("form_slug", name)
 	case journal.SequenceEnrolled, journal.SequenceCompleted, journal.SequenceExited:
 		i.Sequence, i.Source, i.Title = id.Read[id.Sequence](name), "account", titleOf(i.Type)
 	case journal.EmailDeferred, journal.EmailBounced, journal.EmailComplained, journal.EmailUnsubscribed, journal.EmailFailed:
 		i.Source, i.Title = "email", titleOf(i.Type)
 	case journal.TagAdded, journal.TagRemoved:
 		i.Source, i.Title = "account", titleOf(i.Type)+": "+name
+		i.set("tag", name)
 	default:
 		i.Source, i.Title = "account", titleOf(i.Type)
 	}
+}
+
+// set sets a property, unless value is empty.
+func (i *Item) set(name, value string) {
+	if value == "" {
+		return
+	}
+	properties := map[string]json.RawMessage{}
+	if json.Unmarshal(i.Properties, &properties) != nil { // they are an object, as encoded by journal.Append
+		return
+	}
+	properties[name], _ = json.Marshal(value) // texts always encode
+	i.Properties, _ = json.Marshal(properties)
 }
 
 // titleOf turns a type into a title: "Stage changed".
@@ -219,21 +240,19 @@ func (r *reader) mails(ctx context.Context) error {
 	}
 	at, last := r.before()
 	rows, err := r.db.Query(ctx, `
-		SELECT m.id, m.state, s.source_kind, s.source_id, m.sent_at FROM outbox m
-		JOIN send s ON s.tenant_id = m.tenant_id AND s.id = m.send_id
-		WHERE m.tenant_id = $1 AND m.contact_id = $2 AND m.sent_at IS NOT NULL
-			AND (m.sent_at < $3 OR m.sent_at = $3 AND m.id < $4)
-		ORDER BY m.sent_at DESC, m.id DESC LIMIT $5`, r.c.Tenant, r.c.ID, at, last, r.q.Limit+1)
+		SELECT id, state, send_id, sent_at FROM outbox
+		WHERE tenant_id = $1 AND contact_id = $2 AND sent_at IS NOT NULL
+			AND (sent_at < $3 OR sent_at = $3 AND id < $4)
+		ORDER BY sent_at DESC, id DESC LIMIT $5`, r.c.Tenant, r.c.ID, at, last, r.q.Limit+1)
 	err = sqldb.Each(rows, err, func(scan func(...any) error) error {
 		i := Item{Type: journal.EmailSent, Source: "email", Properties: json.RawMessage("{}")}
 		var state string
-		var from outbox.Source
-		err := scan(&i.ID, &state, &from.Kind, &from.ID, sqldb.ToTime(&i.At))
+		err := scan(&i.message, &state, &i.send, sqldb.ToTime(&i.At))
+		i.ID = idOf(i.message)
 		if state == "delivered" {
 			i.Type = journal.EmailDelivered
 		}
 		i.Title = titleOf(i.Type)
-		i.cameFrom(from)
 		r.add(i)
 		return err
 	})
@@ -246,26 +265,32 @@ func (r *reader) hits(ctx context.Context) error {
 	}
 	at, last := r.before()
 	rows, err := r.db.Query(ctx, `
-		SELECT h.id, h.kind, h.class, COALESCE(h.url, ''), s.source_kind, s.source_id, h.at FROM hit h
-		JOIN send s ON s.tenant_id = h.tenant_id AND s.id = h.send_id
-		WHERE h.tenant_id = $1 AND h.contact_id = $2 AND (h.kind = 'open' OR h.url IS NOT NULL) AND (h.at < $3 OR h.at = $3 AND h.id < $4)
-		ORDER BY h.at DESC, h.id DESC LIMIT $5`, r.c.Tenant, r.c.ID, at, last, r.q.Limit+1)
+		SELECT kind, `+hitColumns+` FROM hit
+		WHERE tenant_id = $1 AND contact_id = $2 AND (kind = 'open' OR url IS NOT NULL) AND (at < $3 OR at = $3 AND id < $4)
+		ORDER BY at DESC, id DESC LIMIT $5`, r.c.Tenant, r.c.ID, at, last, r.q.Limit+1)
 	err = sqldb.Each(rows, err, func(scan func(...any) error) error {
-		i := Item{Type: journal.EmailOpened, Source: "email", Properties: json.RawMessage("{}")}
-		var kind, url string
-		var from outbox.Source
-		err := scan(&i.ID, &kind, sqldb.ToText(&i.Classification), &url, &from.Kind, &from.ID, sqldb.ToTime(&i.At))
-		if kind == "click" {
+		var kind string
+		i, err := scanHit(scan, &kind)
+		if i.Type = journal.EmailOpened; kind == "click" {
 			i.Type = journal.EmailClicked
-			text, _ := json.Marshal(map[string]string{"link_url": url}) // strings always encode
-			i.Properties = text
 		}
 		i.Title = titleOf(i.Type)
-		i.cameFrom(from)
 		r.add(i)
 		return err
 	})
 	return err
+}
+
+const hitColumns = ` id, contact_id, class, COALESCE(rule, ''), COALESCE(url, ''), send_id, message_id, at `
+
+// scanHit scans columns that precede hitColumns, and hitColumns.
+func scanHit(scan func(...any) error, before ...any) (Item, error) {
+	i := Item{Source: "email", Properties: json.RawMessage("{}")}
+	var rules, url string
+	err := scan(append(before, &i.ID, &i.Contact, sqldb.ToText(&i.Classification), &rules, &url, &i.send, &i.message, sqldb.ToTime(&i.At))...)
+	i.Rules = strings.Fields(rules)
+	i.set("link_url", url)
+	return i, err
 }
 
 // creation adds the contact's creation, its oldest item.
@@ -287,21 +312,45 @@ func (r *reader) creation(context.Context) error {
 	return err
 }
 
-// sources loads the sources of the sends of journal entries.
+// sources loads what the items that are about mails refer to: the source and the email type of the send, and the
+// variant of the message.
 func (r *reader) sources(ctx context.Context) error {
 	var sends []id.Send
+	var messages []id.Message
 	for _, i := range r.found {
 		if !i.send.IsZero() {
 			sends = append(sends, i.send)
 		}
+		if !i.message.IsZero() {
+			messages = append(messages, i.message)
+		}
 	}
-	from, err := outbox.Sources(ctx, r.db, r.tenant, sends)
+	from, err := outbox.Sends(ctx, r.db, r.tenant, sends)
+	if err != nil {
+		return err
+	}
+	var types []id.EmailType
+	for _, s := range from {
+		if !s.EmailType.IsZero() {
+			types = append(types, s.EmailType)
+		}
+	}
+	keys, err := sender.TypeKeys(ctx, r.db, r.tenant, types)
+	if err != nil {
+		return err
+	}
+	variants, err := outbox.Variants(ctx, r.db, r.tenant, messages)
+	if err != nil {
+		return err
+	}
 	for at := range r.found {
 		i := &r.found[at]
-		i.cameFrom(from[i.send])
-		i.send = id.Send{}
+		s := from[i.send]
+		i.cameFrom(s.Source)
+		i.set("email_type_key", keys[s.EmailType])
+		i.set("variant_id", variants[i.message])
 	}
-	return err
+	return nil
 }
 
 // name appends the names of broadcasts to titles.

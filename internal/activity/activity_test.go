@@ -45,19 +45,26 @@ func TestActivityMergesItsSources(t *testing.T) {
 			_, err := db.Exec(ctx, text, args...)
 			ok(err)
 		}
-		exec(`INSERT INTO send (tenant_id, id, source_kind, source_id, phase, opened_at) VALUES ($1, $2, 'sequence_step', $3, 'open', 0)`, acme, send, course)
+		news := id.New[id.EmailType]()
+		exec(`INSERT INTO email_type (tenant_id, id, type_key, display_name, utm_campaign_prefix, sort_order, active, list_id_enabled, created_at)
+			VALUES ($1, $2, 'news', 'News', '', 0, TRUE, TRUE, 0)`, acme, news)
+		exec(`INSERT INTO send (tenant_id, id, source_kind, source_id, email_type_id, phase, opened_at) VALUES ($1, $2, 'sequence_step', $3, $4, 'open', 0)`, acme, send, course, news)
+		exec(`INSERT INTO outbox_mix (tenant_id, send_id, n, content_id, content_version, variant_id, identity_id) VALUES ($1, $2, 1, $2, 1, 'b', $2)`, acme, send)
 		for i, c := range []contact.Contact{ann, bob} {
 			m := id.New[id.Message]()
 			exec(`INSERT INTO outbox (tenant_id, id, send_id, contact_id, email, mix, lane_id, state, due_at, sent_at)
 				VALUES ($1, $2, $3, $4, 'x', 1, $2, 'delivered', 0, $5)`, acme, m, send, c.ID, sqldb.Micros(noon.Add(time.Hour)))
-			exec(`INSERT INTO hit (tenant_id, id, send_id, message_id, contact_id, kind, url, at, method, agent, ip, prefetch, class)
-				VALUES ($1, $2, $3, $4, $5, 'click', 'https://example.com/', $6, 'GET', '', '', FALSE, 'human')`,
+			exec(`INSERT INTO hit (tenant_id, id, send_id, message_id, contact_id, kind, url, at, method, agent, ip, prefetch, class, rule)
+				VALUES ($1, $2, $3, $4, $5, 'click', 'https://example.com/', $6, 'GET', '', '', FALSE, 'human', 'G1 L1')`,
 				acme, id.New[id.Hit](), send, m, c.ID, sqldb.Micros(noon.Add(time.Duration(2+i)*time.Hour)))
 		}
 		ok(journal.Append(ctx, db,
 			journal.Entry{Tenant: acme, Type: journal.CustomEvent, Name: "order_placed", Contact: ann.ID, At: noon.Add(3 * time.Hour), Data: map[string]any{"properties": map[string]any{"value": 5}}},
 			journal.Entry{Tenant: acme, Type: journal.EmailOpened, Contact: ann.ID, At: noon.Add(3 * time.Hour)}, // not listed: the hit is
-			journal.Entry{Tenant: acme, Type: journal.StageChanged, Contact: ann.ID, At: noon.Add(3 * time.Hour)}))
+			journal.Entry{Tenant: acme, Type: journal.StageChanged, Contact: ann.ID, At: noon.Add(3 * time.Hour)},
+			journal.Entry{Tenant: acme, Type: journal.PageViewed, Name: "https://example.com/a", Contact: ann.ID, At: noon.Add(time.Minute), Data: map[string]any{"title": "A"}},
+			journal.Entry{Tenant: acme, Type: journal.OptInConfirmed, Name: "join", Contact: ann.ID, At: noon.Add(30 * time.Second)},
+			journal.Entry{Tenant: acme, Type: journal.TagAdded, Name: "vip", Contact: ann.ID, At: noon.Add(20 * time.Second)}))
 
 		var got []string
 		for q := (activity.Query{Limit: 2}); ; {
@@ -77,8 +84,11 @@ func TestActivityMergesItsSources(t *testing.T) {
 		want := []string{
 			`event order_placed {"value": 5}`,
 			`stage_changed Stage changed {}`,
-			`email_clicked Email clickedhuman {"link_url":"https://example.com/"}`,
-			`email_delivered Email delivered {}`,
+			`email_clicked Email clickedhuman {"email_type_key":"news","link_url":"https://example.com/","variant_id":"b"}`,
+			`email_delivered Email delivered {"email_type_key":"news","variant_id":"b"}`,
+			`page_viewed Viewed https://example.com/a {"title":"A","url":"https://example.com/a"}`,
+			`opt_in_confirmed Opt in confirmed by the form join {"form_slug":"join"}`,
+			`tag_added Tag added: vip {"tag":"vip"}`,
 			`contact_created Contact created {"source":"import"}`,
 		}
 		if db.Dialect() == sqldb.SQLite {
@@ -90,7 +100,8 @@ func TestActivityMergesItsSources(t *testing.T) {
 
 		some, _, err := activity.List(ctx, db, ann, activity.Query{Types: []journal.Type{journal.EmailClicked, journal.StageChanged}, Limit: 10}, broadcast.Names)
 		ok(err)
-		if len(some) != 2 || some[1].Classification != track.Human || some[1].Sequence != course || !some[1].Broadcast.IsZero() {
+		if len(some) != 2 || some[1].Classification != track.Human || some[1].Sequence != course || !some[1].Broadcast.IsZero() ||
+			!slices.Equal(some[1].Rules, []string{"G1", "L1"}) {
 			t.Errorf("with two types: %+v", some)
 		}
 		stranger := ann

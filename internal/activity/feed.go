@@ -13,7 +13,7 @@ import (
 
 // feedTypes are the types of journal entries that Feed shows.
 var feedTypes = []journal.Type{
-	journal.CustomEvent, journal.PageViewed, journal.FormSubmitted,
+	journal.CustomEvent, journal.PageViewed, journal.FormSubmitted, journal.OptInRequested, journal.OptInConfirmed,
 	journal.SequenceEnrolled, journal.SequenceCompleted, journal.SequenceExited,
 	journal.EmailBounced, journal.EmailFailed, journal.EmailComplained, journal.EmailUnsubscribed,
 	journal.SubscriptionChanged, journal.TagAdded, journal.TagRemoved, journal.StageChanged,
@@ -69,7 +69,7 @@ func (r *reader) feedEntries(ctx context.Context) error {
 }
 
 const (
-	feedColumns = ` id, contact_id, type, COALESCE(name, ''), send_id, occurred_at, COALESCE(data, '{}') `
+	feedColumns = ` id, contact_id, type, COALESCE(name, ''), send_id, message_id, occurred_at, COALESCE(data, '{}') `
 	feedBefore  = ` AND occurred_at <= $3 AND (occurred_at < $3 OR id < $4) ORDER BY occurred_at DESC, id DESC LIMIT $5`
 )
 
@@ -78,7 +78,7 @@ func (r *reader) addEntries(rows *sqldb.Rows, err error) error {
 	return sqldb.Each(rows, err, func(scan func(...any) error) error {
 		var i Item
 		var name, data string
-		err := scan(&i.ID, &i.Contact, sqldb.ToText(&i.Type), &name, &i.send, sqldb.ToTime(&i.At), &data)
+		err := scan(&i.ID, &i.Contact, sqldb.ToText(&i.Type), &name, &i.send, &i.message, sqldb.ToTime(&i.At), &data)
 		i.Properties = json.RawMessage(data)
 		i.describe(name)
 		r.found = append(r.found, i)
@@ -94,16 +94,12 @@ func (r *reader) feedHits(ctx context.Context) error {
 		}
 		at, last := r.before()
 		rows, err := r.db.Query(ctx, `
-			SELECT id, contact_id, class, COALESCE(url, ''), send_id, at FROM hit
+			SELECT `+hitColumns+` FROM hit
 			WHERE tenant_id = $1 AND kind = $2 AND at <= $3 AND (at < $3 OR id < $4) ORDER BY at DESC, id DESC LIMIT $5`,
 			r.tenant, kind, at, last, r.q.Limit+1)
 		err = sqldb.Each(rows, err, func(scan func(...any) error) error {
-			i := Item{Type: t, Title: titleOf(t), Source: "email", Properties: json.RawMessage("{}")}
-			var url string
-			err := scan(&i.ID, &i.Contact, sqldb.ToText(&i.Classification), &url, &i.send, sqldb.ToTime(&i.At))
-			if url != "" {
-				i.Properties, _ = json.Marshal(map[string]string{"link_url": url}) // strings always encode
-			}
+			i, err := scanHit(scan)
+			i.Type, i.Title = t, titleOf(t)
 			r.found = append(r.found, i)
 			return err
 		})

@@ -65,7 +65,13 @@ func TestTheFeedPagesThroughTheActivityOfAllContacts(t *testing.T) {
 				t.Errorf("%s has %d rows, want %d", what, len(got), want)
 			}
 		}
-		s.mustRefuse("viewer", "GET /activity?contact_id=x", "", 400, "INVALID_INPUT")
+		s.must(202, "key", "POST /events", `{"event_name": "big", "contact_id": "`+ids[1]+`", "properties": {"order_id": 9007199254740993}}`)
+		if got := s.pages("/activity?event_name=big", 5); len(got) != 1 || !strings.Contains(s.must(200, "viewer", "GET /contacts/"+ids[1]+"/activity?limit=1", "").text, `"order_id":9007199254740993`) {
+			t.Errorf("the number of an order is shown as %s", got)
+		}
+		if r := s.mustRefuse("viewer", "GET /activity?contact_id=x", "", 400, "INVALID_INPUT"); !strings.Contains(r.text, `"contact_id: must be a UUID"`) {
+			t.Errorf("a bad id is refused with %s", r.text)
+		}
 		s.mustRefuse("viewer", "GET /activity?cursor=x", "", 400, "INVALID_CURSOR")
 		s.mustRefuse("key", "GET /activity", "", 403, "API_KEY_FORBIDDEN")
 		if r := s.must(200, "viewer", "GET /t/other/api/activity", ""); len(r.body["data"].([]any)) != 0 {

@@ -42,6 +42,7 @@ type ActivityRow struct {
 	BroadcastID    *id.Broadcast  `json:"broadcast_id,omitempty" format:"uuid"`
 	SequenceID     *id.Sequence   `json:"sequence_id,omitempty" format:"uuid"`
 	Classification *track.Class   `json:"classification,omitempty" doc:"Of an open or a click."`
+	Rules          []string       `json:"rules,omitempty" doc:"The rules that determined the classification, such as R5."`
 }
 
 func (api contactsAPI) listContactActivity(ctx context.Context, p auth.Principal, in *listContactActivityRequest) (endpoint.List[ActivityRow], error) {
@@ -72,12 +73,12 @@ func (api contactsAPI) listContactActivity(ctx context.Context, p auth.Principal
 }
 
 func rowOfActivity(it activity.Item) (ActivityRow, error) {
-	properties := map[string]any{}
+	var properties eventProperties
 	if err := json.Unmarshal(it.Properties, &properties); err != nil {
 		return ActivityRow{}, fmt.Errorf("properties of %s: %w", it.ID, err)
 	}
 	return ActivityRow{
 		ID: it.ID, Type: it.Type, EventName: orNull(it.EventName), OccurredAt: endpoint.At(it.At), Source: it.Source, Title: it.Title,
-		Properties: properties, BroadcastID: orNull(it.Broadcast), SequenceID: orNull(it.Sequence), Classification: orNull(it.Classification),
+		Properties: properties, BroadcastID: orNull(it.Broadcast), SequenceID: orNull(it.Sequence), Classification: orNull(it.Classification), Rules: it.Rules,
 	}, nil
 }

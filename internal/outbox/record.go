@@ -88,6 +88,27 @@ func FindAll(ctx context.Context, db *sqldb.DB, tenant id.Tenant, messages []id.
 	return found, nil
 }
 
+// Variants returns the variants of messages that have one, by message.
+func Variants(ctx context.Context, db *sqldb.DB, tenant id.Tenant, messages []id.Message) (map[id.Message]string, error) {
+	found := map[id.Message]string{}
+	if len(messages) == 0 {
+		return found, nil
+	}
+	rows, err := db.Query(ctx, `SELECT outbox.id, x.variant_id FROM outbox`+joinMix+`
+		WHERE outbox.tenant_id = $1 AND outbox.id`+db.In(2)+` AND x.variant_id IS NOT NULL`, tenant, sqldb.List(db, messages))
+	err = sqldb.Each(rows, err, func(scan func(...any) error) error {
+		var m id.Message
+		var variant string
+		err := scan(&m, &variant)
+		found[m] = variant
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("find the variants of messages: %w", err)
+	}
+	return found, nil
+}
+
 // Addressee is the contact a message is for, and the time at which it was sent.
 type Addressee struct {
 	Send    id.Send
