@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/packetboat/packetboat/internal/calendar"
 	"github.com/packetboat/packetboat/internal/id"
 )
 
@@ -72,72 +73,17 @@ const (
 	UntilEngagement Mode = "until_engagement"
 )
 
-// Unit is a unit of a Span.
-type Unit string
-
-// The units. Days and weeks are calendar days of the zone they are used in.
-const (
-	Minute Unit = "minute"
-	Hour   Unit = "hour"
-	Day    Unit = "day"
-	Week   Unit = "week"
-)
-
-// Span is a length of time.
-type Span struct {
-	Amount int  `json:"amount"`
-	Unit   Unit `json:"unit"`
-}
-
-// After returns the time that is s after t. Days and weeks are counted in the zone of t.
-func (s Span) After(t time.Time) time.Time {
-	switch s.Unit {
-	case Minute:
-		return t.Add(time.Duration(s.Amount) * time.Minute)
-	case Hour:
-		return t.Add(time.Duration(s.Amount) * time.Hour)
-	case Day:
-		return addDays(t, s.Amount)
-	}
-	return addDays(t, 7*s.Amount)
-}
-
-// addDays returns the time some days after t at which the clock in the zone of t shows the same, as
-// moment defines it.
-func addDays(t time.Time, days int) time.Time {
-	if days == 0 {
-		return t
-	}
-	shown := clockOf(t)
-	return moment(t, days, shown.Sub(shown.Truncate(24*time.Hour)), t.Location())
-}
-
-// Offset is a distance from a date.
-type Offset struct {
-	Span
-	Direction string `json:"direction"` // "before" or "after"
-}
-
-// From returns the date at the offset from t.
-func (o Offset) From(t time.Time) time.Time {
-	s := o.Span
-	if o.Direction == "before" {
-		s.Amount = -s.Amount
-	}
-	return s.After(t)
-}
-
 // WaitStep holds a contact for a while. Which fields are set depends on the mode.
 type WaitStep struct {
 	Mode Mode `json:"mode"`
 
-	Amount int  `json:"amount,omitempty"` // of a duration
-	Unit   Unit `json:"unit,omitempty"`
+	Amount int           `json:"amount,omitempty"` // of a duration
+	Unit   calendar.Unit `json:"unit,omitempty"`
 
-	At     *time.Time `json:"at,omitempty"`     // until this time, or
-	Field  string     `json:"field,omitempty"`  // until the date in a field of the contact
-	Offset *Offset    `json:"offset,omitempty"` // from the date
-	Time   string     `json:"time,omitempty"`   // of day: on the date, or of until_time
+	At     *time.Time       `json:"at,omitempty"`     // until this time, or
+	Field  string           `json:"field,omitempty"`  // until the date in a field of the contact
+	Offset *calendar.Offset `json:"offset,omitempty"` // from the date
+	Time   string           `json:"time,omitempty"`   // of day: on the date, or of until_time
 
 	Days []int `json:"days,omitempty"` // of the week, of until_time
 	Zone Zone  `json:"timezone,omitempty"`
@@ -151,7 +97,7 @@ type WaitStep struct {
 	Node       string `json:"node_id,omitempty"` // the node that sent the mail
 	Engagement string `json:"event,omitempty"`   // "opened" or "clicked"
 
-	Timeout *Span `json:"timeout,omitempty"`
+	Timeout *calendar.Span `json:"timeout,omitempty"`
 }
 
 // Conditional reports whether the wait ends when something happens, or by its timeout.

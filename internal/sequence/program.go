@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"time"
 
+	"github.com/packetboat/packetboat/internal/calendar"
 	"github.com/packetboat/packetboat/internal/contact"
 	"github.com/packetboat/packetboat/internal/field"
 	"github.com/packetboat/packetboat/internal/id"
@@ -87,7 +88,7 @@ func zoneOf(c contact.Contact, account *time.Location) *time.Location {
 }
 
 // date returns the date in a field of a contact; nil if there is none.
-func (p *Program) date(name string, c contact.Contact) *FieldDate {
+func (p *Program) date(name string, c contact.Contact) *calendar.Date {
 	if name == "" {
 		return nil
 	}
@@ -96,10 +97,10 @@ func (p *Program) date(name string, c contact.Contact) *FieldDate {
 		v, _ := c.Value(name)
 		switch v := v.(type) {
 		case time.Time:
-			return &FieldDate{At: v}
+			return &calendar.Date{At: v}
 		case *time.Time:
 			if v != nil {
-				return &FieldDate{At: *v}
+				return &calendar.Date{At: *v}
 			}
 		}
 		return nil
@@ -112,13 +113,13 @@ func (p *Program) date(name string, c contact.Contact) *FieldDate {
 		if day, ok := sqldb.ParseDay(text); ok {
 			at, err := time.Parse(time.DateOnly, day)
 			if err == nil {
-				return &FieldDate{At: at, Day: true}
+				return &calendar.Date{At: at, Day: true}
 			}
 		}
 		return nil
 	}
 	if micros, ok := sqldb.ParseMoment(text); ok {
-		return &FieldDate{At: sqldb.Time(micros)}
+		return &calendar.Date{At: sqldb.Time(micros)}
 	}
 	return nil
 }

@@ -5,18 +5,12 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
-	"time"
 
+	"github.com/packetboat/packetboat/internal/calendar"
 	"github.com/packetboat/packetboat/internal/contact"
 )
 
-// MaxSpan is the longest wait, in minutes: five years.
-const maxSpanMinutes = 5 * 366 * 24 * 60
-
-var (
-	validTime  = regexp.MustCompile(`^([01][0-9]|2[0-3]):[0-5][0-9]$`)
-	validLabel = regexp.MustCompile(`^[^\pC]{1,64}$`)
-)
+var validLabel = regexp.MustCompile(`^[^\pC]{1,64}$`)
 
 // checkStep checks what a step says by itself, without looking up the records that it refers to.
 func checkStep(s Step) error {
@@ -80,10 +74,10 @@ func (s SendStep) check() error {
 
 func (w Window) check() error {
 	err := errors.Join(named("days", checkDays(w.Days)), named("timezone", oneOf(string(w.Zone), string(ContactZone), string(AccountZone))))
-	if !validTime.MatchString(w.Start) {
+	if !calendar.ValidTime(w.Start) {
 		err = errors.Join(err, errors.New("start: must be a time such as 09:00"))
 	}
-	if !validTime.MatchString(w.End) && w.End != "24:00" {
+	if !calendar.ValidTime(w.End) && w.End != "24:00" {
 		err = errors.Join(err, errors.New("end: must be a time such as 17:00, or 24:00"))
 	}
 	if w.Start == w.End {
@@ -99,18 +93,6 @@ func checkDays(days []int) error {
 	return nil
 }
 
-func (s Span) check() error {
-	err := named("unit", oneOf(string(s.Unit), string(Minute), string(Hour), string(Day), string(Week)))
-	if err != nil {
-		return err
-	}
-	minutes := map[Unit]int{Minute: 1, Hour: 60, Day: 24 * 60, Week: 7 * 24 * 60}[s.Unit]
-	if s.Amount < 1 || s.Amount > maxSpanMinutes/minutes {
-		return errors.New("amount: must be at least 1, and five years at most")
-	}
-	return nil
-}
-
 func (w WaitStep) check() error {
 	if err := named("mode", oneOf(string(w.Mode), string(ForDuration), string(UntilDate), string(UntilTime),
 		string(UntilEvent), string(UntilSegment), string(UntilEngagement))); err != nil {
@@ -119,12 +101,12 @@ func (w WaitStep) check() error {
 	var err error
 	switch w.Mode {
 	case ForDuration:
-		err = Span{w.Amount, w.Unit}.check()
+		err = calendar.Span{Amount: w.Amount, Unit: w.Unit}.Check()
 	case UntilDate:
 		err = w.checkDate()
 	case UntilTime:
 		err = errors.Join(named("days", checkDays(w.Days)), named("timezone", oneOf(string(w.Zone), string(ContactZone), string(AccountZone))))
-		if !validTime.MatchString(w.Time) {
+		if !calendar.ValidTime(w.Time) {
 			err = errors.Join(err, errors.New("time: must be a time such as 09:00"))
 		}
 	case UntilEvent:
@@ -138,7 +120,7 @@ func (w WaitStep) check() error {
 		if w.Timeout == nil {
 			return errors.Join(err, errors.New("timeout: is required"))
 		}
-		err = errors.Join(err, named("timeout", w.Timeout.check()))
+		err = errors.Join(err, named("timeout", w.Timeout.Check()))
 	}
 	if stray := w.stray(); stray != "" {
 		err = errors.Join(err, fmt.Errorf("%s: a wait of mode %s has no such field", stray, w.Mode))
@@ -158,12 +140,9 @@ func (w WaitStep) checkDate() error {
 	}
 	var err error
 	if w.Offset != nil {
-		if w.Offset.Amount != 0 { // 0: on the date itself
-			err = named("offset", w.Offset.Span.check())
-		}
-		err = errors.Join(err, named("offset.direction", oneOf(w.Offset.Direction, "before", "after")))
+		err = w.Offset.Check("offset")
 	}
-	if w.Time != "" && !validTime.MatchString(w.Time) {
+	if w.Time != "" && !calendar.ValidTime(w.Time) {
 		err = errors.Join(err, errors.New("time: must be a time such as 09:00"))
 	}
 	return err
@@ -264,16 +243,4 @@ func named(field string, err error) error {
 		return nil
 	}
 	return fmt.Errorf("%s: %w", field, err)
-}
-
-// clock returns a time of day such as 09:00, or 24:00, as the time since midnight.
-func clock(text string) time.Duration {
-	if text == "24:00" {
-		return 24 * time.Hour
-	}
-	t, err := time.Parse("15:04", text)
-	if err != nil {
-		return 0
-	}
-	return time.Duration(t.Hour())*time.Hour + time.Duration(t.Minute())*time.Minute
 }

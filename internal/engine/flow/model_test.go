@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -35,6 +36,11 @@ func TestRandomLivesInRandomGraphs(t *testing.T) {
 		w := &world{fixture: f, vips: f.AddList("Very important"), seen: map[string]int{}}
 		w.other = f.start(waiting(), sequence.Change{AllowReentry: new(true)})
 		first := rand.Uint64()
+		if text := os.Getenv("PACKETBOAT_TEST_LIVES"); text != "" { // SEED or SEED+ROUNDS
+			if _, err := fmt.Sscanf(text+"+1", "%d+%d", &first, &rounds); err != nil {
+				t.Fatalf("PACKETBOAT_TEST_LIVES: %v", err)
+			}
+		}
 		for i := range uint64(rounds) {
 			w.seed = first + i
 			if w.live(); t.Failed() {
