@@ -135,7 +135,7 @@ func (r *reader) add(i Item) {
 
 // entryTypes excludes types that other sources have more details of, and those that only triggers
 // read. It is two conditions, because the first repeats the predicate of an index.
-const entryTypes = ` type NOT IN ('email_sent', 'email_delivered', 'contact_created') AND type NOT IN ('email_opened', 'email_clicked', 'segment_entered', 'segment_left') `
+const entryTypes = ` type NOT IN ('email_sent', 'email_delivered', 'contact_created') AND type NOT IN ('email_opened', 'email_clicked', 'segment_entered', 'segment_left', 'date_reached') `
 
 func (r *reader) entries(ctx context.Context) error {
 	at, last := r.before()

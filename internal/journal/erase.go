@@ -75,10 +75,11 @@ var impersonal = map[Type][]string{
 	ListRemoved:         {"segment_id", "segment_key"},
 	SegmentEntered:      {"segment_id", "holder_id"},
 	SegmentLeft:         {"segment_id"},
+	DateReached:         {"holder_id", "version"},
 }
 
 // named are the types whose name is that of an object, and contains no personal data.
-var named = map[Type]bool{CustomEvent: true, FormSubmitted: true, OptInRequested: true, OptInConfirmed: true, SegmentEntered: true, SegmentLeft: true, SequenceEnrolled: true, SequenceCompleted: true, SequenceExited: true}
+var named = map[Type]bool{CustomEvent: true, FormSubmitted: true, OptInRequested: true, OptInConfirmed: true, SegmentEntered: true, SegmentLeft: true, DateReached: true, SequenceEnrolled: true, SequenceCompleted: true, SequenceExited: true}
 
 // strip returns e without personal data, and whether it had any.
 func strip(e Entry) (Entry, bool, error) {

@@ -60,6 +60,7 @@ const (
 	ListRemoved         Type = "list_removed"
 	SegmentEntered      Type = "segment_entered" // these are named by the segment's key; only of segments that triggers watch
 	SegmentLeft         Type = "segment_left"
+	DateReached         Type = "date_reached" // named by the field; only of fields that triggers watch
 	SuppressionAdded    Type = "suppression_added"
 	SuppressionRemoved  Type = "suppression_removed"
 

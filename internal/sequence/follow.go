@@ -27,7 +27,7 @@ func Follower(now func() time.Time) journal.Follower {
 			journal.CustomEvent, journal.PageViewed, journal.FormSubmitted, journal.ListAdded, journal.ListRemoved,
 			journal.TagAdded, journal.TagRemoved, journal.StageChanged, journal.ContactCreated, journal.ContactUpdated,
 			journal.EmailOpened, journal.EmailClicked, journal.EmailBounced, journal.EmailComplained, journal.EmailUnsubscribed,
-			journal.SegmentEntered, journal.SegmentLeft, journal.SubscriptionChanged, journal.SuppressionAdded, journal.ScoreChanged, journal.ContactDeleted, journal.ContactAnonymized,
+			journal.SegmentEntered, journal.SegmentLeft, journal.DateReached, journal.SubscriptionChanged, journal.SuppressionAdded, journal.ScoreChanged, journal.ContactDeleted, journal.ContactAnonymized,
 		},
 		Follow: func(ctx context.Context, tx *sqldb.DB, entries []journal.Entry) error {
 			byTenant := map[id.Tenant][]journal.Entry{}

@@ -5,9 +5,7 @@ import (
 	"encoding/json"
 	"time"
 
-	"github.com/packetboat/packetboat/internal/calendar"
 	"github.com/packetboat/packetboat/internal/contact"
-	"github.com/packetboat/packetboat/internal/field"
 	"github.com/packetboat/packetboat/internal/id"
 	"github.com/packetboat/packetboat/internal/route"
 	"github.com/packetboat/packetboat/internal/rule"
@@ -69,59 +67,12 @@ func (p *Program) Way(node string, s SplitStep, c id.Contact) string {
 // Ends returns when a wait of a contact ends. For a wait until something happens that is its
 // timeout.
 func (p *Program) Ends(w WaitStep, c contact.Contact, account *time.Location, now time.Time) time.Time {
-	return w.until(now, zoneOf(c, account), account, p.date(w.Field, c))
+	return w.until(now, trigger.ZoneOf(c, account), account, trigger.DateOf(p.env.Schema, w.Field, c))
 }
 
 // Opens returns the first time from now on at which a mail may be sent to a contact.
 func (w Window) Opens(c contact.Contact, account *time.Location, now time.Time) time.Time {
-	return w.opening(now, zoneOf(c, account), account)
-}
-
-// zoneOf returns the contact's time zone, or the account's if it has none.
-func zoneOf(c contact.Contact, account *time.Location) *time.Location {
-	if c.Timezone != nil {
-		if zone, err := time.LoadLocation(*c.Timezone); err == nil {
-			return zone
-		}
-	}
-	return account
-}
-
-// date returns the date in a field of a contact; nil if there is none.
-func (p *Program) date(name string, c contact.Contact) *calendar.Date {
-	if name == "" {
-		return nil
-	}
-	key, custom := customKey(name)
-	if !custom {
-		v, _ := c.Value(name)
-		switch v := v.(type) {
-		case time.Time:
-			return &calendar.Date{At: v}
-		case *time.Time:
-			if v != nil {
-				return &calendar.Date{At: *v}
-			}
-		}
-		return nil
-	}
-	text, ok := c.CustomFields[key].(string)
-	if !ok {
-		return nil
-	}
-	if p.env.Schema.Fields[key].Type == field.Date {
-		if day, ok := sqldb.ParseDay(text); ok {
-			at, err := time.Parse(time.DateOnly, day)
-			if err == nil {
-				return &calendar.Date{At: at, Day: true}
-			}
-		}
-		return nil
-	}
-	if micros, ok := sqldb.ParseMoment(text); ok {
-		return &calendar.Date{At: sqldb.Time(micros)}
-	}
-	return nil
+	return w.opening(now, trigger.ZoneOf(c, account), account)
 }
 
 // SegmentRule is the rule of being in a list or segment, or not.

@@ -24,15 +24,9 @@ func Due(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, limit int, now tim
 	return list, nil
 }
 
-// DueTenants returns the tenants with the enrollments that have been due longest.
+// DueTenants returns the tenants with due enrollments.
 func DueTenants(ctx context.Context, db *sqldb.DB, now time.Time) ([]id.Tenant, error) {
-	rows, err := db.Query(ctx, `/* all tenants: one index has the enrollments that are due */
-		SELECT DISTINCT tenant_id FROM (SELECT tenant_id FROM enrollment WHERE due_at <= $1 ORDER BY due_at LIMIT 5000) AS e`, sqldb.Micros(now))
-	list, err := sqldb.Collect(rows, err, func(scan func(...any) error) (id.Tenant, error) {
-		var t id.Tenant
-		err := scan(&t)
-		return t, err
-	})
+	list, err := sqldb.TenantsDue(ctx, db, "enrollment", now)
 	if err != nil {
 		return nil, fmt.Errorf("find tenants with due enrollments: %w", err)
 	}

@@ -5,9 +5,6 @@ import (
 	"time"
 
 	"github.com/packetboat/packetboat/internal/calendar"
-	"github.com/packetboat/packetboat/internal/contact"
-	"github.com/packetboat/packetboat/internal/field"
-	"github.com/packetboat/packetboat/internal/rule"
 )
 
 func zone(t testing.TB, name string) *time.Location {
@@ -187,38 +184,6 @@ func TestSendWindows(t *testing.T) {
 		w.Zone = AccountZone
 		if got := w.opening(at(t, tt.from), time.UTC, zone(t, tt.zone)); !got.Equal(at(t, tt.want)) {
 			t.Errorf("%s: in the account's zone: %s, want %s", tt.name, got.In(zone(t, tt.zone)), tt.want)
-		}
-	}
-}
-
-// TestContactsHaveTheirOwnTime reads zones and dates of contacts, also those that are missing.
-func TestContactsHaveTheirOwnTime(t *testing.T) {
-	t.Parallel()
-	account := zone(t, "Europe/Berlin")
-	for _, tt := range []struct {
-		zone *string
-		want string
-	}{{nil, "Europe/Berlin"}, {new("Asia/Tokyo"), "Asia/Tokyo"}, {new("Nowhere/Land"), "Europe/Berlin"}} {
-		if got := zoneOf(contact.Contact{Timezone: tt.zone}, account); got.String() != tt.want {
-			t.Errorf("the zone is %s, want %s", got, tt.want)
-		}
-	}
-	p := &Program{env: rule.Env{Schema: rule.Schema{Fields: field.Catalog{"day": {Type: field.Date}, "moment": {Type: field.DateTime}, "name": {Type: field.String}}}}}
-	created := at(t, "2026-03-02 10:00 +00:00")
-	c := contact.Contact{CreatedAt: created, CustomFields: map[string]any{"day": "2026-05-01", "moment": "2026-05-01T12:00:00Z", "name": "Ann", "number": 4.0}}
-	for name, want := range map[string]*calendar.Date{
-		"created_at":           {At: created},
-		"custom_fields.day":    {At: at(t, "2026-05-01 00:00 +00:00"), Day: true},
-		"custom_fields.moment": {At: at(t, "2026-05-01 12:00 +00:00")},
-		"custom_fields.name":   nil,
-		"custom_fields.number": nil,
-		"custom_fields.absent": nil,
-		"last_email_opened_at": nil,
-		"":                     nil,
-	} {
-		got := p.date(name, c)
-		if (got == nil) != (want == nil) || got != nil && (!got.At.Equal(want.At) || got.Day != want.Day) {
-			t.Errorf("the date in %q is %+v, want %+v", name, got, want)
 		}
 	}
 }

@@ -14,7 +14,7 @@ import (
 // watch has package trigger watch what the sequence reacts to, if that changed since old. Existing
 // members of a segment are enrolled when the trigger becomes active, not when a pause ends.
 func (s Sequence) watch(ctx context.Context, tx *sqldb.DB, old Sequence, now time.Time) error {
-	if s.Status != Active && old.Status != Active {
+	if !s.entered() && !old.entered() {
 		return nil
 	}
 	w := s.watched()
@@ -22,8 +22,15 @@ func (s Sequence) watch(ctx context.Context, tx *sqldb.DB, old Sequence, now tim
 	return trigger.Watch(ctx, tx, s.Tenant, trigger.SequenceHolder(s.ID), w, now)
 }
 
-// watched returns what the sequence needs to have watched: nothing unless it is active.
+// entered reports whether contacts may be in the sequence.
+func (s Sequence) entered() bool { return s.Status == Active || s.Status == Paused }
+
+// watched returns what the sequence needs to have watched: nothing unless it is active. A trigger by
+// date is watched during a pause too, without effect, so that what was due then is not due after it.
 func (s Sequence) watched() trigger.Watched {
+	if s.Status == Paused && s.Trigger != nil && s.Trigger.Type == trigger.Date {
+		return trigger.Watched{Trigger: s.Trigger}
+	}
 	if s.Status != Active {
 		return trigger.Watched{}
 	}

@@ -22,7 +22,7 @@ DECLARE
 		'visitor_inbox', 'visitor', 'visitor_kept', 'visitor_total',
 		'segment', 'segment_member', 'segment_reference', 'segment_turn', 'saved_filter', 'consent_record', 'form', 'form_submission',
 		'broadcast', 'broadcast_run',
-		'segment_watcher', 'segment_watch', 'segment_inside',
+		'segment_watcher', 'segment_watch', 'segment_inside', 'date_watch', 'date_due',
 		'sequence', 'enrollment', 'sequence_count', 'sequence_send', 'sequence_content', 'sequence_key',
 		'job', 'job_file', 'job_file_chunk',
 		'webhook_endpoint', 'webhook_queue', 'webhook_delivery', 'webhook_call_secret',

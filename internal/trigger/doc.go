@@ -14,4 +14,9 @@
 // The Follower evaluates rules for the contacts that entries are about, the Engine for all contacts in
 // pages. Both lock the row of the watch, write the members and append the entries in one transaction,
 // so a move is reported once, and none is lost when a process is killed.
+//
+// For each trigger by date that an active holder has, the package stores when it fires next for which
+// contact. The Follower computes that anew when the contact's date or time zone changes, the Engine
+// once for all contacts in pages. When it is due, the Engine appends an entry and stores what is to
+// come next, in one transaction.
 package trigger

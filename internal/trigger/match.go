@@ -20,7 +20,7 @@ import (
 func EntryTypes() []journal.Type {
 	return []journal.Type{
 		journal.CustomEvent, journal.SegmentEntered, journal.SegmentLeft, journal.ListAdded, journal.FormSubmitted, journal.TagAdded, journal.StageChanged,
-		journal.ContactCreated, journal.ContactUpdated, journal.EmailOpened, journal.EmailClicked,
+		journal.ContactCreated, journal.ContactUpdated, journal.DateReached, journal.EmailOpened, journal.EmailClicked,
 	}
 }
 
@@ -204,6 +204,10 @@ func (m *Matcher) fires(h Holder, t Trigger, e journal.Entry) (properties map[st
 		return nil, true, nil // a source is one of the rules
 	case t.Type == FieldChanged && e.Type == journal.ContactUpdated:
 		return map[string]any{"field": c.Field}, Changes(e, c.Field), nil
+	case t.Type == Date && e.Type == journal.DateReached:
+		var d reached
+		err := e.Decode(&d)
+		return map[string]any{"field": e.Name, "date": d.Date}, err == nil && d.Holder == h.ID && d.Version == t.dates().version(), err
 	case t.Type == Engagement && (e.Type == journal.EmailOpened || e.Type == journal.EmailClicked):
 		var d track.Engaged
 		if err := e.Decode(&d); err != nil || !d.First || d.Withdrawn {

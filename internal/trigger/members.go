@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/packetboat/packetboat/internal/contact"
@@ -46,7 +47,7 @@ func watchers(ctx context.Context, db *sqldb.DB, tenant id.Tenant) (map[watcher]
 
 // Follower keeps the members of watched segments up to date: of each contact that an entry is about it
 // evaluates the rules that the entry may affect, and appends SegmentEntered and SegmentLeft for what
-// changed.
+// changed. It also keeps up to date when triggers by date fire.
 func Follower(now func() time.Time) journal.Follower {
 	return journal.Follower{
 		Name: "trigger",
@@ -68,6 +69,12 @@ func Follower(now func() time.Time) journal.Follower {
 				}
 			}
 			for _, t := range slices.Sorted(maps.Keys(byTenant)) {
+				schema := sync.OnceValues(func() (rule.Schema, error) { return segment.Schema(ctx, tx, t) })
+				if err := followDates(ctx, tx, t, byTenant[t], schema); err != nil {
+					return fmt.Errorf("follow the dates of contacts of tenant %s: %w", t, err)
+				}
+			}
+			for _, t := range slices.Sorted(maps.Keys(byTenant)) {
 				if err := follow(ctx, tx, t, byTenant[t], now()); err != nil {
 					return fmt.Errorf("follow the segments of tenant %s: %w", t, err)
 				}
@@ -77,7 +84,7 @@ func Follower(now func() time.Time) journal.Follower {
 	}
 }
 
-// watching returns those of some tenants that have watched segments.
+// watching returns those of some tenants that have watched segments or dates.
 func watching(ctx context.Context, db *sqldb.DB, tenants []id.Tenant) (map[id.Tenant]bool, error) {
 	t := db.Table("tenant_id INTEGER")
 	for _, one := range tenants {
@@ -85,7 +92,8 @@ func watching(ctx context.Context, db *sqldb.DB, tenants []id.Tenant) (map[id.Te
 	}
 	rows, err := db.Query(ctx, `
 		SELECT v.tenant_id FROM `+t.As("v", 1)+`
-		WHERE EXISTS (SELECT 1 FROM segment_watch AS w WHERE w.tenant_id = v.tenant_id) /* all tenants: followers read the entries of many */`, t.Args()...)
+		WHERE EXISTS (SELECT 1 FROM segment_watch AS w WHERE w.tenant_id = v.tenant_id)
+			OR EXISTS (SELECT 1 FROM date_watch AS w WHERE w.tenant_id = v.tenant_id) /* all tenants: followers read the entries of many */`, t.Args()...)
 	found := map[id.Tenant]bool{}
 	err = sqldb.Each(rows, err, func(scan func(...any) error) error {
 		var t id.Tenant
@@ -94,7 +102,7 @@ func watching(ctx context.Context, db *sqldb.DB, tenants []id.Tenant) (map[id.Te
 		return err
 	})
 	if err != nil {
-		return nil, fmt.Errorf("find tenants that watch segments: %w", err)
+		return nil, fmt.Errorf("find tenants that watch segments or dates: %w", err)
 	}
 	return found, nil
 }

@@ -23,8 +23,8 @@ import (
 )
 
 // Engine does what triggers need besides following the journal: it records the members of newly
-// watched segments, compares those of watched segments with their rules at intervals, and reports
-// existing members to new triggers. It works in pages, each a
+// watched segments, compares those of watched segments with their rules at intervals, reports existing
+// members to new triggers, and reports dates of contacts when they are due. It works in pages, each a
 // transaction. Any number of processes may run one: a page locks the row of what it works on, and
 // others skip it.
 type Engine struct {
@@ -55,7 +55,7 @@ func (e *Engine) Run(ctx context.Context) error {
 // Tick does a page of each piece of work that is due. It reports whether there may be more.
 func (e *Engine) Tick(ctx context.Context) (more bool, err error) {
 	var errs []error
-	for _, work := range []func(context.Context) (bool, error){e.passes, e.reportExisting} {
+	for _, work := range []func(context.Context) (bool, error){e.passes, e.reportExisting, e.datePasses, e.reportDates} {
 		again, err := work(ctx)
 		more = more || again
 		errs = append(errs, err)

@@ -10,7 +10,7 @@ import (
 )
 
 // PersonalData erases what is recorded about contacts for triggers. It exports nothing: the records
-// repeat which segments a contact is in.
+// repeat which segments a contact is in, and dates of its fields.
 func PersonalData() contact.PersonalData { return contact.PersonalData{Name: "triggers", Erase: erase} }
 
 func erase(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, people []contact.Person) error {
@@ -21,6 +21,10 @@ func erase(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, people []contact
 	_, err := tx.Exec(ctx, `DELETE FROM segment_inside WHERE tenant_id = $1 AND contact_id`+tx.In(2), tenant, sqldb.List(tx, ids))
 	if err != nil {
 		return fmt.Errorf("erase the members of watched segments: %w", err)
+	}
+	_, err = tx.Exec(ctx, `DELETE FROM date_due WHERE tenant_id = $1 AND contact_id`+tx.In(2), tenant, sqldb.List(tx, ids))
+	if err != nil {
+		return fmt.Errorf("erase the dates of triggers: %w", err)
 	}
 	return nil
 }

@@ -39,6 +39,8 @@ func (t *Trigger) Refer(s rule.Schema, path string, p *fault.Problems) {
 				p.Add(below(at, f.name), fmt.Sprintf("there is no stage %s", f.stage))
 			}
 		}
+	case Date:
+		c.referDate(s, at, p)
 	case FieldChanged:
 		if !hasField(s, c.Field) {
 			p.Add(below(at, "field"), fmt.Sprintf("the contact has no field %q", c.Field))

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/packetboat/packetboat/internal/calendar"
 	"github.com/packetboat/packetboat/internal/fault"
 	"github.com/packetboat/packetboat/internal/id"
 	"github.com/packetboat/packetboat/internal/rule"
@@ -28,12 +29,13 @@ const (
 	StageChanged   Type = "stage_changed"
 	ContactCreated Type = "contact_created"
 	FieldChanged   Type = "field_changed"
+	Date           Type = "date"
 	Engagement     Type = "email_engagement"
 )
 
 // Types returns all types of triggers.
 func Types() []Type {
-	return []Type{Event, SegmentEntered, SegmentLeft, ListAdded, FormSubmitted, TagAdded, StageChanged, ContactCreated, FieldChanged, Engagement}
+	return []Type{Event, SegmentEntered, SegmentLeft, ListAdded, FormSubmitted, TagAdded, StageChanged, ContactCreated, FieldChanged, Date, Engagement}
 }
 
 // Trigger is what must happen to a contact.
@@ -56,8 +58,12 @@ type Config struct {
 	ToStage   id.Stage `json:"to_stage_id,omitzero"`
 	Source    string   `json:"source,omitempty"` // of a new contact; empty: any
 
-	Field string `json:"field,omitempty"` // that changed
+	Field string `json:"field,omitempty"` // that changed, or has the date
 	To    any    `json:"to,omitempty"`    // the new value of the field; nil: any
+
+	Offset *calendar.Offset `json:"offset,omitempty"` // from the date; nil: none
+	Time   string           `json:"time,omitempty"`   // of day; "": that of the date
+	Repeat string           `json:"repeat,omitempty"` // Once or Yearly
 
 	Engagement string       `json:"event,omitempty"` // "opened" or "clicked"
 	Broadcast  id.Broadcast `json:"broadcast_id,omitzero"`
@@ -140,8 +146,8 @@ func decodeStrictly(raw []byte, v any) error {
 	return nil
 }
 
-// check checks what the trigger says by itself.
-func (t Trigger) check(path string, p *fault.Problems) {
+// check checks what the trigger says by itself, and sets optional fields.
+func (t *Trigger) check(path string, p *fault.Problems) {
 	c := t.Config
 	need := func(name string, present bool) {
 		if !present {
@@ -174,6 +180,8 @@ func (t Trigger) check(path string, p *fault.Problems) {
 		default:
 			p.Add(below(path, "to"), "must be a text, a number or a boolean")
 		}
+	case Date:
+		t.Config.checkDate(path, p)
 	case Engagement:
 		if c.Engagement != "opened" && c.Engagement != "clicked" {
 			p.Add(below(path, "event"), "must be one of opened, clicked")
@@ -205,8 +213,11 @@ func (t Trigger) strays() []string {
 		{"from_stage_id", !c.FromStage.IsZero(), []Type{StageChanged}},
 		{"to_stage_id", !c.ToStage.IsZero(), []Type{StageChanged}},
 		{"source", c.Source != "", []Type{ContactCreated}},
-		{"field", c.Field != "", []Type{FieldChanged}},
+		{"field", c.Field != "", []Type{FieldChanged, Date}},
 		{"to", c.To != nil, []Type{FieldChanged}},
+		{"offset", c.Offset != nil, []Type{Date}},
+		{"time", c.Time != "", []Type{Date}},
+		{"repeat", c.Repeat != "", []Type{Date}},
 		{"event", c.Engagement != "", []Type{Engagement}},
 		{"broadcast_id", !c.Broadcast.IsZero(), []Type{Engagement}},
 		{"link_url", c.Link != "", []Type{Engagement}},

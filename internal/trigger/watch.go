@@ -47,6 +47,9 @@ func Watch(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, h Holder, w Watc
 	if err := watchSegments(ctx, tx, tenant, h, w, now); err != nil {
 		return fmt.Errorf("watch segments: %w", err)
 	}
+	if err := watchDates(ctx, tx, tenant, h, w.Trigger, now); err != nil {
+		return fmt.Errorf("watch dates: %w", err)
+	}
 	tx.Notify(Wake)
 	return nil
 }
