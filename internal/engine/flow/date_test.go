@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/packetboat/packetboat/internal/contact"
-	"github.com/packetboat/packetboat/internal/field"
+	fields "github.com/packetboat/packetboat/internal/field"
 	"github.com/packetboat/packetboat/internal/id"
 	"github.com/packetboat/packetboat/internal/sequence"
 	"github.com/packetboat/packetboat/internal/sqldb"
@@ -18,7 +18,7 @@ func TestDatesStartSequences(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		f := newFixture(t, db)
 		people := f.AddContacts(f.List.ID, "p", 3)
-		_, err := field.Create(t.Context(), db, f.Tenant, field.Draft{Name: "Birthday", Key: "birthday", Type: field.Date}, f.now)
+		_, err := fields.Create(t.Context(), db, f.Tenant, fields.Draft{Name: "Birthday", Key: "birthday", Type: fields.Date}, f.now)
 		f.must(err)
 		for i, day := range []string{"1990-03-04", "1990-03-08", "1990-03-06"} {
 			f.change(people[i].ID, contact.Change{CustomFields: map[string]any{"birthday": day}})

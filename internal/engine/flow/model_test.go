@@ -2,6 +2,7 @@ package flow
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -13,13 +14,17 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/packetboat/packetboat/internal/auth"
 	"github.com/packetboat/packetboat/internal/contact"
+	fields "github.com/packetboat/packetboat/internal/field"
 	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/journal"
 	"github.com/packetboat/packetboat/internal/rule"
 	"github.com/packetboat/packetboat/internal/segment"
 	"github.com/packetboat/packetboat/internal/sequence"
 	"github.com/packetboat/packetboat/internal/sqldb"
 	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
+	"github.com/packetboat/packetboat/internal/track"
 )
 
 // TestRandomLivesInRandomGraphs leads contacts with random lives through random graphs, and the same
@@ -34,6 +39,7 @@ func TestRandomLivesInRandomGraphs(t *testing.T) {
 		}
 		f := newFixture(t, db)
 		w := &world{fixture: f, vips: f.AddList("Very important"), seen: map[string]int{}}
+		w.prepare()
 		w.other = f.start(waiting(), sequence.Change{AllowReentry: new(true)})
 		first := rand.Uint64()
 		if text := os.Getenv("PACKETBOAT_TEST_LIVES"); text != "" { // SEED or SEED+ROUNDS
@@ -54,10 +60,11 @@ func TestRandomLivesInRandomGraphs(t *testing.T) {
 // world is a fixture and the model of one sequence in it.
 type world struct {
 	*fixture
-	seed  uint64
-	rand  *rand.Rand
-	vips  segment.Segment
-	other sequence.Sequence
+	seed   uint64
+	rand   *rand.Rand
+	vips   segment.Segment
+	other  sequence.Sequence
+	stages []contact.Stage // the first is that of new contacts
 
 	graph   sequence.Graph
 	steps   map[string]*modelStep
@@ -79,6 +86,11 @@ type modelContact struct {
 	id         id.Contact
 	tags       map[string]bool
 	member     bool // of the list
+	stage      int
+	due        time.Time       // in a custom field; zero: none
+	clicked    map[string]bool // the mails of which nodes
+	requests   int             // of webhooks
+	notices    int
 	typeOff    bool // unsubscribed from the email type
 	left       bool // unsubscribed from all mail
 	path       string
@@ -100,6 +112,20 @@ type journey struct {
 	left      time.Duration // while paused
 	visits    map[string]int
 	plan      string // of the trigger event
+}
+
+// prepare adds what steps refer to.
+func (w *world) prepare() {
+	user, err := auth.CreateUser(w.Context(), w.DB, "ann@acme.example", "Ann", "", w.now)
+	w.must(err)
+	w.must(auth.AddMember(w.Context(), w.DB, w.Tenant, user.ID, auth.Editor, auth.By{}, w.now))
+	for _, name := range []string{"Lead", "Trial", "Won"} {
+		s, err := contact.CreateStage(w.Context(), w.DB, w.Tenant, contact.StageChange{Name: &name, Category: new(contact.Prospect)}, w.now)
+		w.must(err)
+		w.stages = append(w.stages, s)
+	}
+	_, err = fields.Create(w.Context(), w.DB, w.Tenant, fields.Draft{Name: "Due", Key: "due", Type: fields.DateTime}, w.now)
+	w.must(err)
 }
 
 // modelRule is a rule that both sides can evaluate.
@@ -135,10 +161,12 @@ type modelStep struct {
 	rules  []modelRule
 	tag    string
 	add    bool
+	stage  int
 	wait   string // the mode of a wait
 	span   time.Duration
 	date   time.Time
 	event  string
+	of     string // the node of a wait until a click
 	labels []string
 }
 
@@ -163,7 +191,7 @@ func (w *world) build() {
 		s.next = map[string]string{}
 		for _, label := range s.labels {
 			to := i + 1 + w.rand.IntN(4)
-			if s.node.Type == sequence.WaitNode && (s.wait != "until_date" || w.rand.IntN(20) == 0) && w.rand.IntN(3) == 0 {
+			if s.node.Type == sequence.WaitNode && (!slices.Contains([]string{"until_date", "until_field", "until_engagement"}, s.wait) || w.rand.IntN(20) == 0) && w.rand.IntN(3) == 0 {
 				to = w.rand.IntN(n)
 			}
 			if to < n && w.rand.IntN(20) > 0 {
@@ -185,9 +213,18 @@ func (w *world) build() {
 			todo = append(todo, slices.Collect(maps.Values(w.steps[at].next))...)
 		}
 	}
+	var sends []string
+	for i := range n {
+		if name := fmt.Sprintf("n%d", i); reached[name] && w.steps[name].node.Type == sequence.SendNode {
+			sends = append(sends, name)
+		}
+	}
 	for i := range n {
 		name := fmt.Sprintf("n%d", i)
 		s := w.steps[name]
+		if s.wait == "until_engagement" {
+			w.chooseMail(s, sends)
+		}
 		if !reached[name] {
 			delete(w.steps, name)
 			continue
@@ -204,13 +241,26 @@ func (w *world) build() {
 	}
 }
 
+// chooseMail makes a wait until a click wait for one of the mails of a graph. Without any, it waits for
+// an event.
+func (w *world) chooseMail(s *modelStep, sends []string) {
+	timeout := object{"amount": int(s.span.Hours()), "unit": "hour"}
+	if len(sends) == 0 {
+		s.wait, s.event = "until_event", "paid"
+		s.node = node(s.node.ID, sequence.WaitNode, object{"mode": s.wait, "event_name": s.event, "timeout": timeout})
+		return
+	}
+	s.of = w.one(sends...)
+	s.node = node(s.node.ID, sequence.WaitNode, object{"mode": s.wait, "node_id": s.of, "event": "clicked", "timeout": timeout})
+}
+
 // step makes a random node.
 func (w *world) step(name string, entry bool) *modelStep {
 	s := &modelStep{labels: []string{""}}
 	types := []sequence.NodeType{
 		sequence.SendNode, sequence.WaitNode, sequence.WaitNode, sequence.WaitNode, sequence.WaitNode, sequence.ConditionNode, sequence.BranchNode, sequence.SplitNode,
 		sequence.ListNode, sequence.TagNode, sequence.TagNode, sequence.UpdateNode, sequence.UpdateNode, sequence.SubscriptionNode, sequence.EventNode,
-		sequence.EnrollNode, sequence.GoalNode, sequence.ExitNode,
+		sequence.EnrollNode, sequence.GoalNode, sequence.ExitNode, sequence.StageNode, sequence.WebhookNode, sequence.NotifyNode,
 	}
 	kind := types[w.rand.IntN(len(types))]
 	if entry && kind == sequence.ExitNode {
@@ -252,6 +302,13 @@ func (w *world) step(name string, entry bool) *modelStep {
 		config = object{"event_name": "recorded"}
 	case sequence.EnrollNode:
 		config = object{"sequence_id": w.other.ID}
+	case sequence.StageNode:
+		s.stage = w.rand.IntN(len(w.stages))
+		config = object{"stage_id": w.stages[s.stage].ID}
+	case sequence.WebhookNode:
+		config = object{"url": "https://hooks.example/{}", "body": object{"node": name}}
+	case sequence.NotifyNode:
+		config = object{"to": []string{"ann@acme.example"}, "subject": "{{ contact.email }}", "body": name}
 	case sequence.ExitNode:
 		config, s.labels = object{}, nil
 	}
@@ -263,12 +320,21 @@ func (w *world) waitConfig(s *modelStep) object {
 	hours := 1 + w.rand.IntN(30)
 	s.span = time.Duration(hours) * time.Hour
 	timeout := object{"amount": hours, "unit": "hour"}
-	switch s.wait = w.one("duration", "duration", "until_date", "until_time", "until_event", "until_segment"); s.wait {
+	switch s.wait = w.one("duration", "duration", "until_date", "until_time", "until_field", "until_event", "until_segment", "until_engagement"); s.wait {
 	case "duration":
 		return object{"mode": s.wait, "amount": hours, "unit": "hour"}
 	case "until_date":
 		s.date = w.now.Add(time.Duration(w.rand.IntN(100)-20) * time.Hour)
 		return object{"mode": s.wait, "at": s.date.Format(time.RFC3339Nano)}
+	case "until_field":
+		if s.add = w.rand.IntN(2) == 0; !s.add {
+			s.span = -s.span
+		}
+		direction := map[bool]string{true: "after", false: "before"}[s.add]
+		return object{"mode": "until_date", "field": "custom_fields.due", "offset": object{"amount": hours, "unit": "hour", "direction": direction}}
+	case "until_engagement":
+		s.labels = []string{"met", "timeout"}
+		return nil // chooseMail sets it
 	case "until_time":
 		return object{"mode": s.wait, "days": []int{1, 2, 3, 4, 5, 6, 7}, "time": "07:00", "timezone": "account"}
 	case "until_event":
@@ -295,7 +361,11 @@ func (w *world) live() {
 	w.program = sequence.Compile(w.seq, rule.Env{})
 	w.engine.Batch = 1 + w.rand.IntN(6)
 	for _, c := range w.AddContacts(w.List.ID, fmt.Sprintf("s%d", w.seed), 5) {
-		w.people = append(w.people, &modelContact{id: c.ID, tags: map[string]bool{}})
+		w.people = append(w.people, &modelContact{id: c.ID, stage: -1, tags: map[string]bool{}, clicked: map[string]bool{}})
+	}
+	for _, table := range []string{"notice", "webhook_delivery"} { // at most so many may wait
+		_, err := w.DB.Exec(w.Context(), `DELETE FROM `+table+` WHERE tenant_id = $1`, w.Tenant)
+		w.must(err)
 	}
 	w.drain() // earlier contacts continue, too
 	for _, p := range w.people {
@@ -329,7 +399,7 @@ func (w *world) act() {
 		w.story = append(w.story, w.now.Format("02 15:04 ")+fmt.Sprintf(format, args...))
 	}
 	who := fmt.Sprint("contact ", slices.Index(w.people, p))
-	switch w.rand.IntN(12) {
+	switch w.rand.IntN(14) {
 	case 0, 1, 2:
 		if w.paused {
 			return
@@ -348,6 +418,7 @@ func (w *world) act() {
 		for _, j := range p.journeys {
 			if s := w.steps[j.node]; j.open() && j.arrived && s.wait == "until_event" && s.event == name {
 				j.met = true
+				j.left = 0 // during a pause: what it waited for is not due later than the pause ends
 			}
 		}
 	case 8:
@@ -382,12 +453,50 @@ func (w *world) act() {
 			}
 		}
 	case 11:
+		if node := w.click(p); node != "" {
+			tell("%s clicks in the mail of %s", who, node)
+			p.clicked[node] = true
+		}
+	case 12:
+		p.due = w.now.Add(time.Duration(w.rand.IntN(60)-20) * time.Hour)
+		w.change(p.id, contact.Change{CustomFields: map[string]any{"due": p.due.Format(time.RFC3339Nano)}})
+		tell("%s: due %s", who, p.due.Format("02 15:04"))
+	case 13:
 		w.pauseBoth()
 		tell("paused %t", w.paused)
 	}
 	w.drain()
 	w.drain() // what steps did is followed, too
 	w.advance()
+}
+
+// click records a click in a mail of the sequence that a contact has, and returns the mail's node; ""
+// if it has none.
+func (w *world) click(p *modelContact) string {
+	sends, err := sequence.Sends(w.Context(), w.DB, w.Tenant, w.seq.ID)
+	w.must(err)
+	for _, node := range slices.Sorted(maps.Keys(sends)) {
+		var m id.Message
+		err := w.DB.QueryRow(w.Context(), `SELECT id FROM outbox WHERE tenant_id = $1 AND send_id = $2 AND contact_id = $3 LIMIT 1`, w.Tenant, sends[node], p.id).Scan(&m)
+		if errors.Is(err, sqldb.ErrNoRows) || err == nil && p.clicked[node] {
+			continue
+		}
+		w.must(err)
+		w.must(w.DB.InTx(w.Context(), func(tx *sqldb.DB) error {
+			_, err := tx.Exec(w.Context(), `
+				INSERT INTO hit (tenant_id, id, send_id, message_id, contact_id, kind, url, at, method, agent, ip, prefetch, class)
+				VALUES ($1, $2, $3, $4, $5, 'click', 'https://example.org/', $6, '', '', '', FALSE, 'human')`,
+				w.Tenant, id.New[id.Hit](), sends[node], m, p.id, sqldb.Micros(w.now))
+			if err != nil {
+				return err
+			}
+			return journal.Append(w.Context(), tx, journal.Entry{
+				Tenant: w.Tenant, Type: journal.EmailClicked, Contact: p.id, Send: sends[node], Message: m, At: w.now, Data: track.Engaged{First: true, LinkURL: "https://example.org/"},
+			})
+		}))
+		return node
+	}
+	return ""
 }
 
 func (j *journey) open() bool {
@@ -462,7 +571,9 @@ func (w *world) pauseBoth() {
 		}
 	}
 	w.now = latest // all continue now
-	if w.goals != nil || w.exit != nil || slices.ContainsFunc(w.graph.Nodes, func(n sequence.Node) bool { return w.steps[n.ID].wait == "until_segment" }) {
+	if w.goals != nil || w.exit != nil || slices.ContainsFunc(w.graph.Nodes, func(n sequence.Node) bool {
+		return w.steps[n.ID].wait == "until_segment" || w.steps[n.ID].wait == "until_engagement"
+	}) {
 		w.now = w.now.Add(15 * time.Minute) // the others are looked at
 	}
 }
@@ -525,6 +636,12 @@ func (w *world) advanceOne(p *modelContact, j *journey) bool {
 		p.typeOff = !s.add
 	case sequence.EventNode:
 		p.recorded++
+	case sequence.StageNode:
+		p.stage = s.stage
+	case sequence.WebhookNode:
+		p.requests++
+	case sequence.NotifyNode:
+		p.notices++
 	case sequence.EnrollNode:
 		w.enrollOther(p)
 	case sequence.GoalNode:
@@ -568,6 +685,10 @@ func (w *world) waited(p *modelContact, j *journey, s *modelStep) (label string,
 		switch s.wait {
 		case "until_date":
 			j.timer = s.date
+		case "until_field":
+			if j.timer = w.now; !p.due.IsZero() {
+				j.timer = p.due.Add(s.span)
+			}
 		case "until_time":
 			day := w.now.In(time.UTC)
 			j.timer = time.Date(day.Year(), day.Month(), day.Day(), 7, 0, 0, 0, time.UTC)
@@ -578,9 +699,9 @@ func (w *world) waited(p *modelContact, j *journey, s *modelStep) (label string,
 			j.timer = w.now.Add(s.span)
 		}
 	}
-	conditional := s.event != "" || s.wait == "until_segment"
+	conditional := s.event != "" || s.wait == "until_segment" || s.wait == "until_engagement"
 	switch {
-	case j.met, s.wait == "until_segment" && p.member == s.add:
+	case j.met, s.wait == "until_engagement" && p.clicked[s.of], s.wait == "until_segment" && p.member == s.add:
 		return "met", true
 	case j.timer.After(w.now):
 		return "", false
@@ -665,6 +786,16 @@ func (w *world) compare() {
 		}
 		var recorded int
 		w.must(w.DB.QueryRow(w.Context(), `SELECT COUNT(*) FROM journal WHERE tenant_id = $1 AND contact_id = $2 AND type = 'event' AND name = 'recorded'`, w.Tenant, p.id).Scan(&recorded))
+		for table, want := range map[string]int{"webhook_delivery": p.requests, "notice": p.notices} {
+			var n int
+			w.must(w.DB.QueryRow(w.Context(), `SELECT COUNT(*) FROM `+table+` WHERE tenant_id = $1 AND contact_id = $2 /* reads the tenant: a test */`, w.Tenant, p.id).Scan(&n))
+			if n != want {
+				w.Errorf("%s has %d rows about contact %d, want %d", table, n, i, want)
+			}
+		}
+		if p.stage >= 0 && c.Stage != w.stages[p.stage].ID {
+			w.Errorf("contact %d has the stage %v; the model has %s", i, c.Stage, w.stages[p.stage].Name)
+		}
 		if recorded != p.recorded {
 			w.Errorf("contact %d has %d recorded events, want %d", i, recorded, p.recorded)
 		}
