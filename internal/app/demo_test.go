@@ -51,7 +51,7 @@ func runDemo(t *testing.T, check func(text string)) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, stop := context.WithTimeout(t.Context(), time.Minute)
+	ctx, stop := context.WithTimeout(t.Context(), 5*time.Minute) // for a busy machine
 	defer stop()
 	out, ended := make(said, 1), make(chan error, 1)
 	go func() { ended <- Demo(ctx, cfg, slog.New(slog.DiscardHandler), out) }()
