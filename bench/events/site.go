@@ -40,8 +40,8 @@ func measure(ctx context.Context, o options, dialect string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
-	fmt.Printf("\n%-9s %-16s %9s %8s %8s %8s %9s %9s %9s %8s %8s\n",
-		dialect, "requests", "events/s", "target", "p50 ms", "p99 ms", "CPU µs", "server µs", "lag s", "bytes", "peak MB")
+	fmt.Printf("\n%-9s %-16s %9s %8s %8s %8s %9s %9s %9s %8s %8s %8s\n",
+		dialect, "requests", "events/s", "target", "p50 ms", "p99 ms", "CPU µs", "server µs", "lag s", "bytes", "written", "peak MB")
 	for _, r := range s.kinds() {
 		if o.wanted(r.load.Name) {
 			if err := s.measure(ctx, o, r); err != nil {
@@ -91,8 +91,9 @@ func (s *site) measure(ctx context.Context, o options, r requests) error {
 		return err
 	}
 	n := float64(max(all-events, 1))
-	fmt.Printf("%-9s %-16s %9.0f %8.0f %8.2f %8.2f %9.1f %9.1f %9.1f %8.0f %8d\n", s.Dialect, r.load.Name, got.Rate*float64(r.events), r.load.Target,
-		ms(got.At(.5)), ms(got.At(.99)), (after.CPU-before.CPU).Seconds()*1e6/n, (served-server).Seconds()*1e6/n, lag.Seconds(), float64(grown-size)/n, after.PeakMemory>>20)
+	fmt.Printf("%-9s %-16s %9.0f %8.0f %8.2f %8.2f %9.1f %9.1f %9.1f %8.0f %8.0f %8d\n", s.Dialect, r.load.Name, got.Rate*float64(r.events), r.load.Target,
+		ms(got.At(.5)), ms(got.At(.99)), (after.CPU-before.CPU).Seconds()*1e6/n, (served-server).Seconds()*1e6/n, lag.Seconds(), float64(grown-size)/n,
+		float64(after.Written-before.Written)/n, after.PeakMemory>>20)
 	return nil
 }
 

@@ -279,6 +279,7 @@ type Usage struct {
 	CPU        time.Duration
 	Memory     int64 // bytes resident now
 	PeakMemory int64 // bytes resident at the most
+	Written    int64 // bytes written to files, not to those in memory
 }
 
 // Usage returns what the program has used; Linux only.
@@ -302,6 +303,15 @@ func (p *Program) Usage() (Usage, error) {
 				kb, _ := strconv.ParseInt(strings.Fields(rest)[0], 10, 64)
 				*to = kb << 10
 			}
+		}
+	}
+	counts, err := os.ReadFile(dir + "/io")
+	if err != nil {
+		return Usage{}, err
+	}
+	for line := range strings.Lines(string(counts)) {
+		if rest, ok := strings.CutPrefix(line, "write_bytes:"); ok {
+			u.Written, _ = strconv.ParseInt(strings.TrimSpace(rest), 10, 64)
 		}
 	}
 	return u, nil
