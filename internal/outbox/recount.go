@@ -20,10 +20,11 @@ type Count struct {
 	byMix      map[int64]MixSums
 	byTime     map[int64]TimeSums
 	bounces    map[BounceValue]int
+	byDay      map[LaneDay]int // sent messages that were planned for a day, by the lane that sent them
 }
 
 func newCount() Count {
-	return Count{byMix: map[int64]MixSums{}, byTime: map[int64]TimeSums{}, bounces: map[BounceValue]int{}}
+	return Count{byMix: map[int64]MixSums{}, byTime: map[int64]TimeSums{}, bounces: map[BounceValue]int{}, byDay: map[LaneDay]int{}}
 }
 
 // CountPosition is a position in the messages of a send: after the message of a contact's visit.
@@ -63,6 +64,9 @@ func StoredCount(ctx context.Context, db *sqldb.DB, tenant id.Tenant, send id.Se
 	for at, s := range times {
 		c.byTime[at.UnixMicro()] = s
 	}
+	if c.byDay, err = SentOn(ctx, db, tenant, send); err != nil {
+		return c, err
+	}
 	rows, err := db.Query(ctx, `
 		SELECT attribute, value, bounced FROM outbox_bounce_sum WHERE tenant_id = $1 AND send_id = $2`, tenant, send)
 	err = sqldb.Each(rows, err, func(scan func(...any) error) error {
@@ -85,7 +89,7 @@ func CountPage(ctx context.Context, db *sqldb.DB, tenant id.Tenant, send id.Send
 		*c = newCount()
 	}
 	rows, err := db.Query(ctx, `
-		SELECT m.contact_id, m.visit, m.id, m.mix, m.state, m.deferred, m.sent_at, m.email, n.ended_at, n.bounce_type, n.smtp_code, n.enhanced_code
+		SELECT m.contact_id, m.visit, m.id, m.mix, m.state, m.deferred, m.sent_at, m.email, m.lane_id, m.plan_day, n.ended_at, n.bounce_type, n.smtp_code, n.enhanced_code
 		FROM outbox AS m LEFT JOIN outbox_note AS n ON n.tenant_id = m.tenant_id AND n.message_id = m.id
 		WHERE m.tenant_id = $1 AND m.send_id = $2 AND m.contact_id >= $3 AND (m.contact_id, m.visit) > ($3, $4)
 		ORDER BY m.contact_id, m.visit LIMIT $5`, tenant, send, after.contact, after.visit, limit)
@@ -95,7 +99,7 @@ func CountPage(ctx context.Context, db *sqldb.DB, tenant id.Tenant, send id.Send
 		var r Result
 		var sent, ended *time.Time
 		var code sql.NullInt64
-		err := scan(&after.contact, &after.visit, &m.ID, &m.Mix, sqldb.ToText(&r.State), &r.Item.Deferred, sqldb.ToNullTime(&sent), &r.Item.Email,
+		err := scan(&after.contact, &after.visit, &m.ID, &m.Mix, sqldb.ToText(&r.State), &r.Item.Deferred, sqldb.ToNullTime(&sent), &r.Item.Email, &r.Item.Lane, sqldb.ToText(&r.Item.Day),
 			sqldb.ToNullTime(&ended), sqldb.ToText(&r.BounceType), &code, sqldb.ToText(&r.Enhanced))
 		r.Item.mix, r.Code = m.Mix, int(code.Int64)
 		c.add(r, sent, ended)
@@ -116,6 +120,9 @@ func (c *Count) add(r Result, sent, ended *time.Time) {
 	if r.attemptedDelivery() {
 		c.Sent++
 		m.Sent = 1
+		if r.Item.Day != "" {
+			c.byDay[LaneDay{r.Item.Lane, r.Item.Day}]++
+		}
 		if sent != nil {
 			parts.addParts(r.Item.mix, MixSums{}, *sent, TimeSums{Sent: 1})
 			if sent.After(c.LastSendAt) {
@@ -186,6 +193,9 @@ func (c Count) fields() map[string]int64 {
 	for v, n := range c.bounces {
 		all[fmt.Sprintf("bounces by %s %q", v.Attribute, v.Value)] = int64(n)
 	}
+	for at, n := range c.byDay {
+		all[fmt.Sprintf("sent by lane %s, planned for %s", at.Lane, at.Day)] = int64(n)
+	}
 	return all
 }
 
@@ -225,6 +235,14 @@ func Correct(ctx context.Context, db *sqldb.DB, tenant id.Tenant, send id.Send, 
 	for k, b := range stored.bounces {
 		c.bounces[k] -= b
 	}
+	days := map[sendDay]int{}
+	for at, n := range counted.byDay {
+		days[sendDay{tenant, send, at}] = n
+	}
+	for at, n := range stored.byDay {
+		days[sendDay{tenant, send, at}] -= n
+	}
+	maps.DeleteFunc(days, func(_ sendDay, n int) bool { return n == 0 })
 	err := db.InTx(ctx, func(tx *sqldb.DB) error {
 		b := tx.Batch()
 		changes{sendKey{tenant, send}: c}.queueParts(b, tx)
@@ -235,6 +253,9 @@ func Correct(ctx context.Context, db *sqldb.DB, tenant id.Tenant, send id.Send, 
 			UPDATE send SET total = total + $3, last_send_at = CASE WHEN COALESCE(last_send_at, 0) = $4 THEN $5 ELSE last_send_at END
 			WHERE tenant_id = $1 AND id = $2`, tenant, send, s.Total-n.Total, zeroMicros(stored.LastSendAt), nullTime(counted.LastSendAt))
 		if err != nil {
+			return err
+		}
+		if err := countDays(ctx, tx, days); err != nil {
 			return err
 		}
 		after, err := c.write(ctx, tx, tenant, send, now)

@@ -27,7 +27,7 @@ import (
 type Difference struct {
 	Tenant          id.Tenant
 	Kind            Kind
-	ID              string // of the send, message or contact
+	ID              string // of the record
 	Field           string
 	Stored, Counted int64
 }
@@ -41,6 +41,9 @@ const (
 	Engagement Kind = "engagement" // opens and clicks of a send
 	Message    Kind = "message"    // the flags of one message
 	Contact    Kind = "contact"    // totals of a contact
+	Form       Kind = "form"       // submissions of a form
+	Sequence   Kind = "sequence"   // enrollments in a sequence
+	Visitors   Kind = "visitors"   // visitors of a tenant's websites
 )
 
 // Result is what was compared.
@@ -105,10 +108,16 @@ func (r *Recount) tenant(ctx context.Context, tenant id.Tenant, total *Result) e
 			}
 		}
 		if len(sends) < r.page() {
-			return r.contacts(ctx, tenant, total)
+			break
 		}
 		after = sends[len(sends)-1]
 	}
+	for _, compare := range []func(context.Context, id.Tenant, *Result) error{r.contacts, r.forms, r.sequences, r.visitors} {
+		if err := compare(ctx, tenant, total); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // counts are the sums of a send in one state of the database.
@@ -132,8 +141,8 @@ func (r *Recount) send(ctx context.Context, tenant id.Tenant, send id.Send, tota
 	for _, d := range rows {
 		r.found(total, Difference{tenant, Message, d.Message.ID.String(), "flags", int64(d.Stored), int64(d.Counted)})
 	}
-	differ := r.report(total, tenant, Send, send, c.stored.Diff(c.counted))
-	engaged := r.report(total, tenant, Engagement, send, c.storedEngagement.Diff(c.countedEngagement))
+	differ := r.report(total, tenant, Send, send.String(), c.stored.Diff(c.counted))
+	engaged := r.report(total, tenant, Engagement, send.String(), c.storedEngagement.Diff(c.countedEngagement))
 	if !r.Repair || !differ && !engaged && len(rows) == 0 {
 		return nil
 	}
@@ -259,9 +268,9 @@ func (r *Recount) compareContacts(ctx context.Context, db *sqldb.DB, tenant id.T
 	return wrong, nil
 }
 
-func (r *Recount) report(total *Result, tenant id.Tenant, kind Kind, send id.Send, list []outbox.Difference) bool {
+func (r *Recount) report(total *Result, tenant id.Tenant, kind Kind, of string, list []outbox.Difference) bool {
 	for _, d := range list {
-		r.found(total, Difference{tenant, kind, send.String(), d.Field, d.Stored, d.Counted})
+		r.found(total, Difference{tenant, kind, of, d.Field, d.Stored, d.Counted})
 	}
 	return len(list) > 0
 }

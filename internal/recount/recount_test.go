@@ -77,6 +77,10 @@ func newLife(t *testing.T, db *sqldb.DB, seed uint64) *life {
 			if _, err := outbox.AddMessages(t.Context(), tx, l.tenant, send, list); err != nil { // half of them again
 				return err
 			}
+			// A plan has assigned days to some messages.
+			if _, err := tx.Exec(t.Context(), `UPDATE outbox SET plan_day = '2026-03-01' WHERE tenant_id = $1 AND send_id = $2 AND email LIKE '%@d1.example'`, l.tenant, send); err != nil {
+				return err
+			}
 			return outbox.Start(t.Context(), tx, l.tenant, send, noon)
 		}))
 		node := &outbox.Node{DB: db, Owner: send.String()}
@@ -315,6 +319,8 @@ func TestARecountCorrectsSums(t *testing.T) {
 			`DELETE FROM outbox_time_sum WHERE tenant_id = $1`,
 			`UPDATE outbox_mix_sum SET bounced = bounced + 1 WHERE tenant_id = $1`,
 			`UPDATE outbox_bounce_sum SET bounced = 0 WHERE tenant_id = $1`,
+			`UPDATE outbox_day SET sent = sent + 2 WHERE tenant_id = $1`,
+			`DELETE FROM outbox_day WHERE tenant_id = $1`,
 			`UPDATE engagement_sum SET verified_opened = 77, complained = complained + 1 WHERE tenant_id = $1`,
 			`UPDATE engagement SET flags = 0, mix = 3 WHERE tenant_id = $1`,
 			`UPDATE engagement_time_sum SET human_clicked = human_clicked + 1 WHERE tenant_id = $1`,

@@ -25,8 +25,11 @@ type counts map[countKey]NodeCount
 
 func (c counts) add(s id.Sequence, node string, n NodeCount) {
 	k := countKey{s, node}
-	old := c[k]
-	c[k] = NodeCount{old.Entered + n.Entered, old.Completed + n.Completed, old.Exited + n.Exited, old.Converted + n.Converted, old.Failed + n.Failed}
+	c[k] = c[k].plus(n)
+}
+
+func (n NodeCount) plus(o NodeCount) NodeCount {
+	return NodeCount{n.Entered + o.Entered, n.Completed + o.Completed, n.Exited + o.Exited, n.Converted + o.Converted, n.Failed + o.Failed}
 }
 
 // ended counts the end of an enrollment.

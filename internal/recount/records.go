@@ -1,0 +1,110 @@
+package recount
+
+import (
+	"context"
+
+	"github.com/packetboat/packetboat/internal/form"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/outbox"
+	"github.com/packetboat/packetboat/internal/sequence"
+	"github.com/packetboat/packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/visitor"
+)
+
+// forms compares the numbers of submissions of a tenant's forms.
+func (r *Recount) forms(ctx context.Context, tenant id.Tenant, total *Result) error {
+	var after id.Form
+	for more := true; more; {
+		var list []form.Count
+		err := r.DB.Evaluate(ctx, tenant.String(), func(ctx context.Context, db *sqldb.DB) (err error) {
+			list, err = form.CountAfter(ctx, db, tenant, after, r.page())
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		for _, c := range list {
+			after = c.Form
+			if !r.reportAs(total, tenant, Form, c.Form.String(), map[string]int64{"submission_count": c.Stored}, map[string]int64{"submission_count": c.Counted}) || !r.Repair {
+				continue
+			}
+			if err := form.Correct(ctx, r.DB, tenant, c); err != nil {
+				return err
+			}
+		}
+		more = len(list) == r.page()
+	}
+	return nil
+}
+
+// sequences compares the numbers of enrollments of a tenant's sequences.
+func (r *Recount) sequences(ctx context.Context, tenant id.Tenant, total *Result) error {
+	var after id.Sequence
+	for more := true; more; {
+		list, err := sequence.After(ctx, r.DB, tenant, after, r.page())
+		if err != nil {
+			return err
+		}
+		for _, s := range list {
+			after = s
+			if err := r.sequence(ctx, tenant, s, total); err != nil {
+				return err
+			}
+		}
+		more = len(list) == r.page()
+	}
+	return nil
+}
+
+func (r *Recount) sequence(ctx context.Context, tenant id.Tenant, s id.Sequence, total *Result) error {
+	var stored, counted sequence.NodeCount
+	err := r.DB.Evaluate(ctx, tenant.String(), func(ctx context.Context, db *sqldb.DB) error {
+		all, err := sequence.Counts(ctx, db, tenant, s)
+		if err != nil {
+			return err
+		}
+		stored = all[""]
+		counted, err = sequence.CountEnrollments(ctx, db, tenant, s)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if !r.reportAs(total, tenant, Sequence, s.String(), enrollmentFields(stored), enrollmentFields(counted)) || !r.Repair {
+		return nil
+	}
+	return sequence.Correct(ctx, r.DB, tenant, s, stored, counted)
+}
+
+func enrollmentFields(n sequence.NodeCount) map[string]int64 {
+	return map[string]int64{
+		"entered": int64(n.Entered), "completed": int64(n.Completed), "exited": int64(n.Exited), "converted": int64(n.Converted), "failed": int64(n.Failed),
+	}
+}
+
+// visitors compares the numbers of a tenant's visitors.
+func (r *Recount) visitors(ctx context.Context, tenant id.Tenant, total *Result) error {
+	var stored, counted visitor.Totals
+	err := r.DB.Evaluate(ctx, tenant.String(), func(ctx context.Context, db *sqldb.DB) (err error) {
+		if stored, err = visitor.StoredTotals(ctx, db, tenant); err != nil {
+			return err
+		}
+		counted, err = visitor.CountTotals(ctx, db, tenant)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	fields := func(t visitor.Totals) map[string]int64 {
+		return map[string]int64{"visitors": t.Visitors, "kept": t.Kept}
+	}
+	if !r.reportAs(total, tenant, Visitors, tenant.String(), fields(stored), fields(counted)) || !r.Repair {
+		return nil
+	}
+	return visitor.Correct(ctx, r.DB, tenant, stored, counted)
+}
+
+// reportAs reports the differences between the stored and the counted values of a record.
+func (r *Recount) reportAs(total *Result, tenant id.Tenant, kind Kind, of string, stored, counted map[string]int64) bool {
+	return r.report(total, tenant, kind, of, outbox.DiffFields(stored, counted))
+}
