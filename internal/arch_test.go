@@ -14,7 +14,7 @@ var bands = []struct {
 	name     string
 	packages string
 }{
-	{"edges", "endpoint httpapi public inspect demo app"},
+	{"edges", "endpoint httpapi public inspect doctor demo app"},
 	{"engines", "bulk transfer engine/classify engine/watch engine/dispatch engine/flow engine/deliver engine/inbound engine/notify retention"},
 	{"sending", "outbox track preference event visitor render recipient rule segment savedfilter form broadcast broadcast/broadcasttest report activity webhook notice trigger sequence recount"},
 	{"records", "field contactsearch contact consent maildomain suppression score lane sender seedlist content template template/starter draft library mailbox"},

@@ -42,6 +42,7 @@ type commandLine struct {
 	Distribute distributeCommand `cmd:"" help:"Distribute the tables over the nodes of a Citus cluster."`
 	Copy       copyCommand       `cmd:"" help:"Copy an installation from SQLite to an empty PostgreSQL database."`
 	Recount    recountCommand    `cmd:"" help:"Compare stored sums with what they count, and correct them."`
+	Doctor     doctorCommand     `cmd:"" help:"Examine the machine, the database, the DNS and other servers, and say what to do."`
 	Inspect    inspectCommands   `cmd:"" help:"Show how mail is read and written, without a database and network."`
 	Tenant     tenantCommands    `cmd:"" help:"Make and manage tenants."`
 	User       userCommands      `cmd:"" help:"Make users, reset their passwords."`
@@ -54,12 +55,14 @@ type commandLine struct {
 
 // console is the environment of a command.
 type console struct {
-	ctx      context.Context
-	cfg      app.Config
-	json     bool
-	in       io.Reader
-	out, err io.Writer
-	now      func() time.Time
+	ctx  context.Context
+	cfg  app.Config
+	json bool
+	// configFile is the file of the configuration, or empty.
+	configFile string
+	in         io.Reader
+	out, err   io.Writer
+	now        func() time.Time
 }
 
 func main() {
@@ -108,7 +111,7 @@ func run(ctx context.Context, args []string, in io.Reader, out, errOut io.Writer
 		fmt.Fprintf(errOut, "packetboat: %v\n", err)
 		return exitUsage
 	}
-	c := &console{ctx: ctx, cfg: cfg, json: line.JSON, in: in, out: out, err: errOut, now: time.Now}
+	c := &console{ctx: ctx, cfg: cfg, json: line.JSON, configFile: string(line.ConfigFile), in: in, out: out, err: errOut, now: time.Now}
 	if err := parsed.Run(c); err != nil {
 		fmt.Fprintf(errOut, "packetboat: %s\n", explain(err))
 		if _, ok := errors.AsType[usageError](err); ok {

@@ -86,6 +86,15 @@ func (r reachability) result() dnscheck.Status {
 	return dnscheck.Invalid
 }
 
+// Unreached returns why a host, which may have a port, does not lead to this installation, or "".
+func (p *Pinger) Unreached(ctx context.Context, host string) string {
+	r := p.Reach(ctx, host)
+	if r.reached {
+		return ""
+	}
+	return r.problem
+}
+
 // Reach asks a host, which may have a port.
 func (p *Pinger) Reach(ctx context.Context, host string) reachability {
 	challenge := rand.Text()

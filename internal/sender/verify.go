@@ -1,6 +1,7 @@
 package sender
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -208,6 +209,20 @@ func (v *Verifier) observe(ctx context.Context, d Domain) observation {
 		o.findings[i] = dnscheck.Check(ctx, v.DNS, dnscheck.Record{Kind: r.kind(), Domain: d.Name, Host: r.Host, Value: r.Value})
 	})
 	return o
+}
+
+// Look checks a domain as Verify does, but stores nothing: it returns the domain's records with what the
+// DNS has now, and why the tracking host does not lead here, or "".
+func (v *Verifier) Look(ctx context.Context, d Domain) (records []Record, unreached string) {
+	o := v.observe(ctx, d)
+	for i := range o.records {
+		f := o.findings[i]
+		o.records[i].Status, o.records[i].Found, o.records[i].Problem = f.Status, f.Found, f.Problem
+	}
+	if !o.tracking.reached {
+		unreached = cmp.Or(o.tracking.problem, "it does not lead to this installation")
+	}
+	return o.records, unreached
 }
 
 // apply stores an observation of a locked domain, and what follows from it.

@@ -90,6 +90,11 @@ func (e *Engine) probeLane(ctx context.Context, p probeTarget, now time.Time) (l
 	return after, e.saveHealth(ctx, l, before, after)
 }
 
+// Probe opens and closes one connection of a lane, and returns the failure, or "". It stores nothing.
+func (e *Engine) Probe(ctx context.Context, c lane.Config) (failure string, err error) {
+	return e.tryConnection(ctx, c)
+}
+
 // tryRepeatedly probes a lane several times concurrently, and returns the failure of each attempt, or "".
 func (e *Engine) tryRepeatedly(ctx context.Context, c lane.Config, times int) ([]string, error) {
 	failures, errs := make([]string, times), make([]error, times)

@@ -3,6 +3,7 @@ package dnscheck
 import (
 	"context"
 	"net"
+	"net/netip"
 	"time"
 
 	"github.com/miekg/dns"
@@ -38,7 +39,63 @@ func NewResolver(address string) *Resolver {
 // LookupAlias returns the target of the CNAME record of name, which is absolute, or "" if it has
 // none. net.Resolver has no such query: its LookupCNAME fails if the target has no address.
 func (r *Resolver) LookupAlias(ctx context.Context, name string) (string, error) {
-	query := new(dns.Msg).SetQuestion(dns.Fqdn(name), dns.TypeCNAME)
+	answers, err := r.query(ctx, name, dns.TypeCNAME)
+	for _, rr := range answers {
+		if c, ok := rr.(*dns.CNAME); ok && normal(c.Hdr.Name) == normal(name) {
+			return normal(c.Target), nil
+		}
+	}
+	return "", err
+}
+
+// Addresses returns the addresses of name in the DNS. Unlike the functions of net.Resolver, it does not
+// read /etc/hosts, which says nothing about what others see.
+func (r *Resolver) Addresses(ctx context.Context, name string) ([]netip.Addr, error) {
+	var list []netip.Addr
+	var failure error
+	for _, t := range []uint16{dns.TypeA, dns.TypeAAAA} {
+		answers, err := r.query(ctx, name, t)
+		if err != nil {
+			failure = err
+		}
+		for _, rr := range answers {
+			var ip net.IP
+			switch rr := rr.(type) {
+			case *dns.A:
+				ip = rr.A
+			case *dns.AAAA:
+				ip = rr.AAAA
+			}
+			if a, ok := netip.AddrFromSlice(ip); ok {
+				list = append(list, a.Unmap())
+			}
+		}
+	}
+	if len(list) > 0 {
+		return list, nil
+	}
+	return nil, failure
+}
+
+// Names returns the names of the PTR records of an address in the DNS, without final dots.
+func (r *Resolver) Names(ctx context.Context, ip netip.Addr) ([]string, error) {
+	name, err := dns.ReverseAddr(ip.String())
+	if err != nil {
+		return nil, err
+	}
+	answers, err := r.query(ctx, name, dns.TypePTR)
+	var list []string
+	for _, rr := range answers {
+		if p, ok := rr.(*dns.PTR); ok {
+			list = append(list, normal(p.Ptr))
+		}
+	}
+	return list, err
+}
+
+// query returns the answers of the first name server that gives some.
+func (r *Resolver) query(ctx context.Context, name string, t uint16) ([]dns.RR, error) {
+	query := new(dns.Msg).SetQuestion(dns.Fqdn(name), t)
 	var failure error
 	for _, server := range r.servers {
 		reply, err := exchange(ctx, query, server)
@@ -47,19 +104,14 @@ func (r *Resolver) LookupAlias(ctx context.Context, name string) (string, error)
 			failure = &net.DNSError{Err: err.Error(), Name: name, IsTimeout: ctx.Err() != nil, IsTemporary: true}
 			continue
 		case reply.Rcode == dns.RcodeNameError:
-			return "", &net.DNSError{Err: "no such host", Name: name, IsNotFound: true}
+			return nil, &net.DNSError{Err: "no such host", Name: name, IsNotFound: true}
 		case reply.Rcode != dns.RcodeSuccess:
 			failure = &net.DNSError{Err: "server misbehaving: " + dns.RcodeToString[reply.Rcode], Name: name, IsTemporary: true}
 			continue
 		}
-		for _, rr := range reply.Answer {
-			if c, ok := rr.(*dns.CNAME); ok && normal(c.Hdr.Name) == normal(name) {
-				return normal(c.Target), nil
-			}
-		}
-		return "", nil
+		return reply.Answer, nil
 	}
-	return "", failure
+	return nil, failure
 }
 
 // exchange sends a query by UDP, and by TCP if the answer was too long.
