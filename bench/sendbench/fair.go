@@ -112,18 +112,12 @@ type fillList struct {
 
 // fill puts contacts into lists, at a domain that is named after the list.
 func fill(ctx context.Context, p *harness.Program, lists map[string]fillList) error {
-	address := p.Database
-	if address == "" {
-		address = "sqlite:packetboat.db"
-	}
-	db, err := sqldb.Open(ctx, address, sqldb.Options{DataDir: p.Dir})
-	if err != nil {
+	return inDatabase(ctx, p, func(db *sqldb.DB) (err error) {
+		for slug, l := range lists {
+			err = errors.Join(err, harness.SeedTenant(ctx, db, slug, l.list, l.n, strings.ReplaceAll(l.list, "_", "-")+".example.net"))
+		}
 		return err
-	}
-	for slug, l := range lists {
-		err = errors.Join(err, harness.SeedTenant(ctx, db, slug, l.list, l.n, strings.ReplaceAll(l.list, "_", "-")+".example.net"))
-	}
-	return errors.Join(err, db.Close())
+	})
 }
 
 // timed sends a broadcast and returns how long it took from its schedule to its

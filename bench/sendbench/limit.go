@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"crypto/rsa"
 	"database/sql"
@@ -160,18 +161,21 @@ func databaseFor(ctx context.Context, o options, dialect string) (string, func()
 
 // seed fills the list in a database that the program has open as well, and
 // returns the key that the program signs with.
-func seed(ctx context.Context, p *harness.Program, ready *harness.Ready, n int) (*rsa.PrivateKey, error) {
-	address := p.Database
-	if address == "" {
-		address = "sqlite:packetboat.db"
-	}
-	db, err := sqldb.Open(ctx, address, sqldb.Options{DataDir: p.Dir})
+func seed(ctx context.Context, p *harness.Program, ready *harness.Ready, n int) (key *rsa.PrivateKey, err error) {
+	err = inDatabase(ctx, p, func(db *sqldb.DB) error {
+		if key, err = p.SigningKey(ctx, db, ready.Domain); err != nil {
+			return err
+		}
+		return harness.Seed(ctx, db, ready.List, n, "example.com")
+	})
+	return key, err
+}
+
+// inDatabase calls do with the database of a program, which may be running.
+func inDatabase(ctx context.Context, p *harness.Program, do func(db *sqldb.DB) error) error {
+	db, err := sqldb.Open(ctx, cmp.Or(p.Database, "sqlite:packetboat.db"), sqldb.Options{DataDir: p.Dir})
 	if err != nil {
-		return nil, err
+		return err
 	}
-	key, err := p.SigningKey(ctx, db, ready.Domain)
-	if err == nil {
-		err = harness.Seed(ctx, db, ready.List, n, "example.com")
-	}
-	return key, errors.Join(err, db.Close())
+	return errors.Join(do(db), db.Close())
 }

@@ -39,7 +39,8 @@ func main() {
 	flag.IntVar(&o.connections, "connections", 64, "SMTP connections of the lane")
 	flag.StringVar(&o.only, "only", "", "run only what contains this, such as sqlite or unsigned")
 	flag.StringVar(&o.admin, "admin", "", "address of the program's admin listener, to take profiles from")
-	flag.StringVar(&o.what, "what", "send", "what to measure: send, fair (a small send beside a large one) or prepare (an audience into the outbox)")
+	flag.StringVar(&o.what, "what", "send", "what to measure: send, fair (a small send beside a large one), prepare (an audience into the outbox) or direct (delivery to the servers of 1,000 domains, beside one relay)")
+	flag.IntVar(&o.rounds, "rounds", 3, "how often -what direct sends by each lane")
 	flag.IntVar(&o.workers, "workers", 1, "worker processes; more than one needs -postgres")
 	flag.BoolVar(&o.keep, "keep", false, "keep the data and logs of each run")
 	flag.Parse()
@@ -56,12 +57,13 @@ func main() {
 
 type options struct {
 	program, sink, postgres, only, admin, what string
-	n, signed, connections, workers            int
+	n, signed, connections, workers, rounds    int
 	keep                                       bool
+	env                                        []string // of the program
 }
 
 func run(ctx context.Context, o options) error {
-	if other := map[string]func(context.Context, options, string) error{"fair": fair, "prepare": prepare}[o.what]; other != nil {
+	if other := map[string]func(context.Context, options, string) error{"fair": fair, "prepare": prepare, "direct": direct}[o.what]; other != nil {
 		return each(o, func(database string) error { return other(ctx, o, database) })
 	}
 	fmt.Printf("%-9s %-9s %9s %8s %8s %6s %8s %10s %6s %11s %8s %8s\n",
@@ -109,7 +111,7 @@ func served(ctx context.Context, o options, database string, do func(p *harness.
 		return err
 	}
 	defer func() { err = errors.Join(err, drop()) }()
-	p := &harness.Program{Path: o.program, Dir: dir, Database: address, Admin: o.admin}
+	p := &harness.Program{Path: o.program, Dir: dir, Database: address, Admin: o.admin, Env: o.env}
 	if err := p.Start(ctx); err != nil {
 		return err
 	}

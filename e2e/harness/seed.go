@@ -19,6 +19,16 @@ func Seed(ctx context.Context, db *sqldb.DB, list string, n int, domain string) 
 
 // SeedTenant is Seed for any tenant.
 func SeedTenant(ctx context.Context, db *sqldb.DB, slug, list string, n int, domain string) error {
+	return seed(ctx, db, slug, list, n, func(int) string { return domain })
+}
+
+// SeedDomains is Seed with contacts at several domains: contact i is at the domain with the
+// number i modulo their number.
+func SeedDomains(ctx context.Context, db *sqldb.DB, list string, n int, domains []string) error {
+	return seed(ctx, db, Tenant, list, n, func(i int) string { return domains[i%len(domains)] })
+}
+
+func seed(ctx context.Context, db *sqldb.DB, slug, list string, n int, domainOf func(i int) string) error {
 	const page = 2000
 	var tenant id.Tenant
 	if err := db.QueryRow(ctx, `SELECT tenant_id FROM tenant WHERE slug = $1`, slug).Scan(&tenant); err != nil {
@@ -30,11 +40,11 @@ func SeedTenant(ctx context.Context, db *sqldb.DB, slug, list string, n int, dom
 	}
 	now := time.Now()
 	for from := 0; from < n; from += page {
-		t := db.Table("id UUID", "n BIGINT", "first_name TEXT", "city TEXT")
+		t := db.Table("id UUID", "n BIGINT", "domain TEXT", "first_name TEXT", "city TEXT")
 		for i := from; i < min(from+page, n); i++ {
-			t.Add(id.Made[id.Contact](now), i, firstNames[i%len(firstNames)], cities[i%len(cities)])
+			t.Add(id.Made[id.Contact](now), i, domainOf(i), firstNames[i%len(firstNames)], cities[i%len(cities)])
 		}
-		if err := db.InTx(ctx, func(tx *sqldb.DB) error { return insertPage(ctx, tx, tenant, seg.ID, t, domain, now) }); err != nil {
+		if err := db.InTx(ctx, func(tx *sqldb.DB) error { return insertPage(ctx, tx, tenant, seg.ID, t, now) }); err != nil {
 			return fmt.Errorf("seed contacts: %w", err)
 		}
 	}
@@ -48,20 +58,20 @@ func SeedTenant(ctx context.Context, db *sqldb.DB, slug, list string, n int, dom
 	return err
 }
 
-func insertPage(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, list id.Segment, t *sqldb.Table, domain string, now time.Time) error {
-	from := " FROM " + t.As("v", 4)
+func insertPage(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, list id.Segment, t *sqldb.Table, now time.Time) error {
 	for _, insert := range []struct {
-		text   string
-		second any
+		text string
+		args []any
 	}{
 		{`INSERT INTO contact (tenant_id, id, email, email_domain, first_name, city, custom_fields, tags, subscriptions,
 			category_subscriptions, global_status, do_not_contact, prospect_score, customer_score, created_at, updated_at, search_text)
-		SELECT ` + tx.Param(1, "INTEGER") + `, v.id, 'person' || v.n || '@' || CAST($2 AS TEXT), CAST($2 AS TEXT), v.first_name, v.city, '{}', '[]', '{}', '{}',
-			'active', FALSE, 0, 0, CAST($3 AS BIGINT), CAST($3 AS BIGINT), 'person' || v.n || '@' || CAST($2 AS TEXT)`, domain},
+		SELECT ` + tx.Param(1, "INTEGER") + `, v.id, 'person' || v.n || '@' || v.domain, v.domain, v.first_name, v.city, '{}', '[]', '{}', '{}',
+			'active', FALSE, 0, 0, CAST($2 AS BIGINT), CAST($2 AS BIGINT), 'person' || v.n || '@' || v.domain`, nil},
 		{`INSERT INTO segment_member (tenant_id, segment_id, contact_id, added_at)
-		SELECT ` + tx.Param(1, "INTEGER") + `, ` + tx.Param(2, "UUID") + `, v.id, CAST($3 AS BIGINT)`, list},
+		SELECT ` + tx.Param(1, "INTEGER") + `, ` + tx.Param(3, "UUID") + `, v.id, CAST($2 AS BIGINT)`, []any{list}},
 	} {
-		if _, err := tx.Exec(ctx, insert.text+from, t.Args(tenant, insert.second, now.UnixMicro())...); err != nil {
+		args := append([]any{tenant, now.UnixMicro()}, insert.args...)
+		if _, err := tx.Exec(ctx, insert.text+" FROM "+t.As("v", len(args)+1), t.Args(args...)...); err != nil {
 			return err
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"math/big"
 	"net"
 	"os"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -22,12 +23,13 @@ import (
 // Options say how a server behaves. The zero Options take everything on a free
 // port of the loopback address, count it, and offer neither TLS nor AUTH.
 type Options struct {
-	Addr    string // default 127.0.0.1:0
-	Log     string // file to which one JSON line is added per message
-	NoSync  bool   // answer before the line is on stable storage
-	Store   string // directory for raw messages, one file each
-	Keep    bool   // keep messages in memory, for Messages
-	Discard bool   // count messages and discard them, whatever else is set
+	Addr    string   // default 127.0.0.1:0
+	Hosts   []string // further addresses to listen on, at the port of Addr
+	Log     string   // file to which one JSON line is added per message
+	NoSync  bool     // answer before the line is on stable storage
+	Store   string   // directory for raw messages, one file each
+	Keep    bool     // keep messages in memory, for Messages
+	Discard bool     // count messages and discard them, whatever else is set
 
 	STARTTLS    bool   // offer STARTTLS
 	ImplicitTLS bool   // TLS from the first byte
@@ -56,7 +58,7 @@ type Stats struct {
 // Server is a running sink.
 type Server struct {
 	opts   Options
-	ln     net.Listener
+	lns    []net.Listener // that of Options.Addr comes first
 	ledger *ledger
 	tls    *tls.Config
 	cert   *x509.Certificate
@@ -116,19 +118,44 @@ func Listen(o Options) (*Server, error) {
 	if s.ledger, err = openLedger(o); err != nil {
 		return nil, fmt.Errorf("open log: %w", err)
 	}
-	if s.ln, err = net.Listen("tcp", o.Addr); err != nil {
-		s.ledger.close()
-		return nil, err
+	if err := s.listen(o); err != nil {
+		return nil, errors.Join(err, s.stopListening(), s.ledger.close())
 	}
-	s.connections.Go(s.accept)
+	for _, ln := range s.lns {
+		s.connections.Go(func() { s.accept(ln) })
+	}
 	return s, nil
 }
 
+// listen opens the listeners.
+func (s *Server) listen(o Options) error {
+	first, err := net.Listen("tcp", o.Addr)
+	if err != nil {
+		return err
+	}
+	s.lns = append(s.lns, first)
+	for _, host := range o.Hosts {
+		ln, err := net.Listen("tcp", net.JoinHostPort(host, strconv.Itoa(s.Port())))
+		if err != nil {
+			return err
+		}
+		s.lns = append(s.lns, ln)
+	}
+	return nil
+}
+
+func (s *Server) stopListening() (err error) {
+	for _, ln := range s.lns {
+		err = errors.Join(err, ln.Close())
+	}
+	return err
+}
+
 // Addr returns host and port of the server.
-func (s *Server) Addr() string { return s.ln.Addr().String() }
+func (s *Server) Addr() string { return s.lns[0].Addr().String() }
 
 // Port returns the port of the server.
-func (s *Server) Port() int { return s.ln.Addr().(*net.TCPAddr).Port }
+func (s *Server) Port() int { return s.lns[0].Addr().(*net.TCPAddr).Port }
 
 // Roots returns a pool with the server's certificate, for clients that verify
 // it as localhost, 127.0.0.1 or ::1.
@@ -216,15 +243,15 @@ func (s *Server) Close() error {
 	s.closed = true
 	close(s.quit)
 	s.mu.Unlock()
-	err := s.ln.Close()
+	err := s.stopListening()
 	s.DropConnections()
 	s.connections.Wait()
 	return errors.Join(err, s.ledger.close())
 }
 
-func (s *Server) accept() {
-	for number := int64(1); ; number++ {
-		nc, err := s.ln.Accept()
+func (s *Server) accept(ln net.Listener) {
+	for {
+		nc, err := ln.Accept()
 		if errors.Is(err, net.ErrClosed) {
 			return
 		}
@@ -244,7 +271,7 @@ func (s *Server) accept() {
 		}
 		s.conns[nc] = struct{}{}
 		s.accepted++
-		open := len(s.conns)
+		number, open := s.accepted, len(s.conns)
 		s.peak = max(s.peak, int64(open))
 		s.mu.Unlock()
 		s.connections.Go(func() {

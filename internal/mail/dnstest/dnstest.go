@@ -2,11 +2,13 @@
 //
 // The server is authoritative for everything that it is asked: names without records do not exist
 // (NXDOMAIN), and names without records of the type that is asked have an empty answer (NODATA).
-// CNAME records are followed. Tests change records while the server runs.
+// CNAME records are followed. Tests change records while the server runs; Listen serves benchmarks.
 package dnstest
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"net"
 	"strings"
 	"sync"
@@ -19,6 +21,8 @@ import (
 type Server struct {
 	Addr string // host:port
 
+	servers []*dns.Server
+
 	mu            sync.Mutex
 	records       map[string][]dns.RR // by lower-case name with a final dot
 	failing       map[string]int      // RCODE by name
@@ -30,51 +34,78 @@ type Server struct {
 // "example.org. 60 IN MX 10 mx.example.org.". It stops when the test ends.
 func New(t testing.TB, records ...string) *Server {
 	t.Helper()
+	s, err := Listen(records...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Close)
+	return s
+}
+
+// Listen is New outside of tests. The caller closes the server.
+func Listen(records ...string) (*Server, error) {
 	s := &Server{records: map[string][]dns.RR{}, failing: map[string]int{}, authenticated: map[string]bool{}, queries: map[string]int{}}
-	s.Add(t, records...)
-	packets, stream := listen(t)
+	if err := s.add(records...); err != nil {
+		return nil, err
+	}
+	packets, stream, err := listen()
+	if err != nil {
+		return nil, err
+	}
 	s.Addr = packets.LocalAddr().String()
 	for _, server := range []*dns.Server{{PacketConn: packets, Handler: s}, {Listener: stream, Handler: s}} {
 		started := make(chan struct{})
 		server.NotifyStartedFunc = func() { close(started) }
 		go func() { _ = server.ActivateAndServe() }()
 		<-started
-		t.Cleanup(func() { _ = server.Shutdown() })
+		s.servers = append(s.servers, server)
 	}
-	return s
+	return s, nil
+}
+
+// Close stops the server.
+func (s *Server) Close() {
+	for _, server := range s.servers {
+		_ = server.Shutdown()
+	}
 }
 
 // listen opens the same port for UDP and TCP.
-func listen(t testing.TB) (net.PacketConn, net.Listener) {
-	t.Helper()
+func listen() (net.PacketConn, net.Listener, error) {
 	for range 100 {
 		packets, err := net.ListenPacket("udp", "127.0.0.1:0")
 		if err != nil {
-			t.Fatal(err)
+			return nil, nil, err
 		}
 		stream, err := net.Listen("tcp", packets.LocalAddr().String())
 		if err == nil {
-			return packets, stream
+			return packets, stream, nil
 		}
 		_ = packets.Close()
 	}
-	t.Fatal("no port is free for both UDP and TCP")
-	return nil, nil
+	return nil, nil, errors.New("no port is free for both UDP and TCP")
 }
 
 // Add adds records in the format of zone files.
 func (s *Server) Add(t testing.TB, records ...string) {
 	t.Helper()
+	if err := s.add(records...); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (s *Server) add(records ...string) error {
 	for _, text := range records {
 		rr, err := dns.NewRR(text)
 		if err != nil {
-			t.Fatalf("record %q: %v", text, err)
+			return fmt.Errorf("record %q: %w", text, err)
 		}
 		s.mu.Lock()
 		name := canonical(rr.Header().Name)
 		s.records[name] = append(s.records[name], rr)
 		s.mu.Unlock()
 	}
+	return nil
 }
 
 // Remove removes the records of a name, whatever their type, and its failure.

@@ -28,6 +28,7 @@ func run(args []string) error {
 	var o sink.Options
 	flags := flag.NewFlagSet("smtpsink", flag.ExitOnError)
 	flags.StringVar(&o.Addr, "listen", "127.0.0.1:0", "address and port; port 0 takes a free one")
+	hosts := flags.String("hosts", "", "listen at these `addresses` too, at the same port; separated by commas")
 	flags.StringVar(&o.Log, "log", "", "append one JSON line per message to this `file`")
 	fsync := flags.Bool("fsync", true, "answer only when the line is on stable storage")
 	flags.StringVar(&o.Store, "store", "", "write raw messages to this `directory`")
@@ -55,6 +56,9 @@ func run(args []string) error {
 		return err
 	}
 	o.NoSync = !*fsync
+	if *hosts != "" {
+		o.Hosts = strings.Split(*hosts, ",")
+	}
 	if *withoutPipelining {
 		o.Without = append(o.Without, "PIPELINING")
 	}
