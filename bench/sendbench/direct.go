@@ -29,11 +29,11 @@ func direct(ctx context.Context, o options, database string) error {
 	for i := range hosts {
 		addresses = append(addresses, fmt.Sprintf("127.0.1.%d", i+1))
 	}
-	sink, err := startSink(ctx, o.sink, "-discard", "-quiet", "-hosts", strings.Join(addresses, ","))
+	servers, err := startSink(ctx, o.sink, "-discard", "-quiet", "-hosts", strings.Join(addresses, ","))
 	if err != nil {
 		return err
 	}
-	defer sink.stop()
+	defer servers.stop()
 	var zone []string
 	for i, a := range addresses {
 		zone = append(zone, fmt.Sprintf("mx%d.example.net. 3600 IN A %s", i, a))
@@ -47,12 +47,16 @@ func direct(ctx context.Context, o options, database string) error {
 		return err
 	}
 	defer dns.Close()
-	_, port, err := net.SplitHostPort(sink.address)
+	_, port, err := net.SplitHostPort(servers.address)
 	if err != nil {
 		return err
 	}
 	o.env = []string{"PACKETBOAT_DNS_RESOLVER=" + dns.Addr, "PACKETBOAT_MX_PORT=" + port}
-	return served(ctx, o, database, func(p *harness.Program) error { return measureDirect(ctx, o, p, database, sink.address, names) })
+	if err := served(ctx, o, database, func(p *harness.Program) error { return measureDirect(ctx, o, p, database, servers.address, names) }); err != nil {
+		return err
+	}
+	fmt.Printf("%-9s %d connections in all\n", database, servers.stop().Connections)
+	return nil
 }
 
 func measureDirect(ctx context.Context, o options, p *harness.Program, database, relay string, names []string) error {

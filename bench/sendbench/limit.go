@@ -6,6 +6,7 @@ import (
 	"context"
 	"crypto/rsa"
 	"database/sql"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/url"
@@ -21,6 +22,7 @@ import (
 	"github.com/packetboat/packetboat/bench/bare"
 	"github.com/packetboat/packetboat/bench/page"
 	"github.com/packetboat/packetboat/e2e/harness"
+	"github.com/packetboat/packetboat/e2e/sink"
 	"github.com/packetboat/packetboat/internal/id"
 	"github.com/packetboat/packetboat/internal/sqldb"
 	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
@@ -55,6 +57,7 @@ func bareLimits(ctx context.Context, o options, address string, sample []byte, n
 type sinkProcess struct {
 	address string
 	cmd     *exec.Cmd
+	out     *bufio.Reader
 }
 
 func startSink(ctx context.Context, path string, args ...string) (*sinkProcess, error) {
@@ -67,17 +70,21 @@ func startSink(ctx context.Context, path string, args ...string) (*sinkProcess, 
 	if err := cmd.Start(); err != nil {
 		return nil, err
 	}
-	line, err := bufio.NewReader(out).ReadString('\n')
+	from := bufio.NewReader(out)
+	line, err := from.ReadString('\n')
 	address, ok := strings.CutPrefix(strings.TrimSpace(line), "listening on ")
 	if err != nil || !ok {
 		return nil, fmt.Errorf("the sink said %q: %v", line, err)
 	}
-	return &sinkProcess{address, cmd}, nil
+	return &sinkProcess{address, cmd, from}, nil
 }
 
-func (s *sinkProcess) stop() {
+// stop ends the sink and returns what it has seen.
+func (s *sinkProcess) stop() (seen sink.Stats) {
 	_ = s.cmd.Process.Signal(syscall.SIGTERM)
+	_ = json.NewDecoder(s.out).Decode(&seen)
 	_ = s.cmd.Wait()
+	return seen
 }
 
 // oneMessage sends the broadcast to one recipient and returns the bytes.
