@@ -171,12 +171,45 @@ func sourceOf(j *job) netip.Addr { return from(j).Primary().IP }
 // poolKey identifies the connections that a job can use.
 func poolKey(j *job) string { return j.site.key.source.String() + " " + j.site.key.name }
 
+// keptConn is a connection that a worker keeps from one job to the next: returned to the pool, it would
+// often be closed to make place for a connection to another site.
+type keptConn struct {
+	conn *smtpclient.Conn // nil: none
+	site *site
+	key  string // in the pool
+}
+
+// keepConn keeps the connection of a job.
+func (w *worker) keepConn(conn *smtpclient.Conn, j *job) {
+	w.returnKept()
+	w.kept = keptConn{conn, j.site, poolKey(j)}
+}
+
+// returnKept returns the kept connection to the pool, if there is one.
+func (w *worker) returnKept() {
+	k := w.kept
+	if w.kept = (keptConn{}); k.conn != nil {
+		w.sitePool.Put(k.key, k.conn, w.messages(k.site))
+	}
+}
+
+// messages returns how many messages a connection to a site may carry.
+func (w *worker) messages(s *site) int {
+	n, _ := s.terms()
+	return min(n, w.settings.config.Caps.MaxMessagesPerConnection)
+}
+
 // connectSite returns a connection to the servers of a job's domain.
 func (w *worker) connectSite(j *job) (*smtpclient.Conn, error) {
 	e, s := w.engine, j.site
 	if h := s.blocked(e.Now()); h != nil {
 		return nil, h
 	}
+	if k := w.kept; k.site == s && k.conn.Usable() && k.conn.Sent() < w.messages(s) {
+		w.kept = keptConn{}
+		return k.conn, nil
+	}
+	w.returnKept()
 	if conn := w.sitePool.Take(poolKey(j)); conn != nil {
 		return conn, nil
 	}

@@ -44,7 +44,7 @@ type laneWorkers struct {
 	pool      *smtpclient.Pool // of a relay; nil for other types
 	sitePool  *directmx.Pool   // of direct delivery; nil for other types
 	ses       *ses.Client      // nil for other types
-	jobs      chan *job
+	jobs      *jobQueue
 	tokens    chan struct{}   // one for each connection that may be used and is not
 	shrink    chan struct{}   // takes one token from a worker
 	used      atomic.Int64    // when it last got a job, in microseconds
@@ -96,16 +96,15 @@ func (r *laneWorkers) enqueue(ctx context.Context, j *job) (bool, error) {
 	}
 	r.used.Store(r.engine.Now().UnixMicro())
 	r.track(j, 1)
-	select {
-	case r.jobs <- j:
+	err := r.jobs.put(ctx, r.quit.Done(), j)
+	if err == nil {
 		return true, nil
-	case <-r.quit.Done():
-		r.track(j, -1)
-		return false, nil
-	case <-ctx.Done():
-		r.track(j, -1)
-		return false, ctx.Err()
 	}
+	r.track(j, -1)
+	if errors.Is(err, errLaneClosing) {
+		err = nil
+	}
+	return false, err
 }
 
 // workersFor returns the workers of a lane with these settings or later ones. It closes workers with
@@ -128,7 +127,7 @@ func (l *lanes) workersFor(s *laneSettings) *laneWorkers {
 	run.used.Store(l.engine.Now().UnixMicro())
 	run.quit, run.stop = context.WithCancel(context.Background())
 	n := s.config.Caps.MaxConnections
-	run.jobs = make(chan *job, 2*n)
+	run.jobs = newJobQueue(2 * n)
 	if s.config.Type == lane.SMTP {
 		run.pool = smtpclient.NewPool(s.smtp, smtpclient.Limits{Connections: n, Messages: s.config.Caps.MaxMessagesPerConnection})
 	}
@@ -168,7 +167,7 @@ func (l *lanes) closeIdle() {
 		if _, down := run.reachable(); !down.IsZero() { // keep since when it is down
 			idle += run.settings.config.RetryMaxAge
 		}
-		if run.used.Load() < now.Add(-idle).UnixMicro() && len(run.jobs) == 0 {
+		if run.used.Load() < now.Add(-idle).UnixMicro() && run.jobs.len() == 0 {
 			l.closeLane(key, run)
 		}
 	}
@@ -200,8 +199,9 @@ func (r *laneWorkers) finish() {
 	r.gate.Lock()
 	r.closed = true
 	r.gate.Unlock()
-	for len(r.jobs) > 0 {
-		r.abandon(<-r.jobs)
+	for r.jobs.len() > 0 {
+		<-r.jobs.ready
+		r.abandon(r.jobs.take(nil))
 	}
 }
 
@@ -260,17 +260,16 @@ func (w *worker) connect(j *job) (*smtpclient.Conn, error) {
 	return w.connectRelay()
 }
 
-// disconnect returns a connection of a job to the pool.
-func (r *laneWorkers) disconnect(conn *smtpclient.Conn, j *job) {
-	if r.sitePool != nil {
-		messages, _ := j.site.terms()
-		r.sitePool.Put(poolKey(j), conn, min(messages, r.settings.config.Caps.MaxMessagesPerConnection))
+// disconnect returns a connection of a job to the pool, or keeps it for the next job.
+func (w *worker) disconnect(conn *smtpclient.Conn, j *job) {
+	if w.sitePool != nil {
+		w.keepConn(conn, j)
 		return
 	}
-	r.mu.Lock()
-	r.inUse--
-	r.mu.Unlock()
-	r.pool.Put(conn)
+	w.mu.Lock()
+	w.inUse--
+	w.mu.Unlock()
+	w.pool.Put(conn)
 }
 
 // checkUsable returns nil if the worker may connect now. After a backoff that is one worker, which

@@ -46,7 +46,7 @@ func (r *laneWorkers) acquireToken() bool {
 // stored, when the lane closes or this process must use one connection less; then it returns false.
 func (w *worker) deliverJobs() (kept bool) {
 	for {
-		j, more, keep := w.nextJob(w.last == nil)
+		j, more, keep := w.nextJob(w.last == nil && w.kept.conn == nil)
 		switch {
 		case more:
 			w.setBusy(true)
@@ -54,12 +54,10 @@ func (w *worker) deliverJobs() (kept bool) {
 				w.engine.returnPermits(j)
 			}
 			w.track(j, -1)
-		case w.last != nil && keep:
-			w.flush()
-			w.setBusy(false)
+		case (w.last != nil || w.kept.conn != nil) && keep:
+			w.rest()
 		default:
-			w.flush()
-			w.setBusy(false)
+			w.rest()
 			return keep
 		}
 	}
@@ -67,28 +65,28 @@ func (w *worker) deliverJobs() (kept bool) {
 
 // nextJob returns the next job; without wait, only one that is already queued. keep is false if this
 // process must use one connection less.
-func (r *laneWorkers) nextJob(wait bool) (j *job, more, keep bool) {
+func (w *worker) nextJob(wait bool) (j *job, more, keep bool) {
 	select {
-	case <-r.quit.Done():
+	case <-w.quit.Done():
 		return nil, false, true
-	case <-r.shrink:
+	case <-w.shrink:
 		return nil, false, false
 	default:
 	}
 	if !wait {
 		select {
-		case j := <-r.jobs:
-			return j, true, true
+		case <-w.jobs.ready:
+			return w.jobs.take(w.kept.site), true, true
 		default:
 			return nil, false, true
 		}
 	}
 	select {
-	case j := <-r.jobs:
-		return j, true, true
-	case <-r.shrink:
+	case <-w.jobs.ready:
+		return w.jobs.take(nil), true, true
+	case <-w.shrink:
 		return nil, false, false
-	case <-r.quit.Done():
+	case <-w.quit.Done():
 		return nil, false, true
 	}
 }
@@ -98,6 +96,7 @@ type worker struct {
 	*laneWorkers
 	builder *builder
 	last    []outbox.Result // of the previous message, not yet stored: none or one
+	kept    keptConn        // of direct delivery
 	pause   time.Duration   // the wait after the server refused an additional connection
 	busy    bool            // counted in Engine.working
 
@@ -114,6 +113,13 @@ func (w *worker) setBusy(yes bool) {
 	} else {
 		w.engine.working.Add(-1)
 	}
+}
+
+// rest stores the last result and gives back the connection, because no job is waiting.
+func (w *worker) rest() {
+	w.flush()
+	w.returnKept()
+	w.setBusy(false)
 }
 
 // flush writes the last result.

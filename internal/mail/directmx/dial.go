@@ -14,7 +14,8 @@ import (
 // How much one attempt tries.
 const (
 	maxHosts     = 4
-	maxAddresses = 2 // of one host
+	maxAddresses = 2  // of one host
+	maxRecords   = 64 // addresses of one host that are looked at
 	dnsTimeout   = 5 * time.Second
 	bannerWait   = 2 * time.Minute
 )
@@ -91,25 +92,18 @@ func failed(stage reply.Stage, err error) error {
 // addresses returns the addresses of a host that may be connected to, of one family, and the number
 // of those that must not.
 func (r *Router) addresses(ctx context.Context, host string, from From) (list []netip.Addr, forbidden int, err error) {
-	ctx, cancel := context.WithTimeout(ctx, dnsTimeout)
-	defer cancel()
-	texts, err := r.Resolver.LookupHost(ctx, host+".")
+	all, err := r.resolve(ctx, host)
 	if err != nil {
-		if d, ok := errors.AsType[*net.DNSError](err); ok && d.IsNotFound {
-			return nil, 0, nil
-		}
 		return nil, 0, errors.New("the address of a mail server could not be resolved")
 	}
-	own := ownAddresses()
+	own := r.ownAddresses()
 	for _, v4 := range []bool{true, false} {
 		if _, ok := from.source(v4); !ok || len(list) > 0 {
 			continue
 		}
-		for _, text := range texts {
-			ip, err := netip.ParseAddr(text)
-			ip = ip.Unmap()
+		for _, ip := range all {
 			switch {
-			case err != nil || ip.Is4() != v4:
+			case ip.Is4() != v4:
 			case r.Guard.Allow(ip) != nil || own[ip] && !ip.IsLoopback():
 				forbidden++
 			case len(list) < maxAddresses:
@@ -120,15 +114,48 @@ func (r *Router) addresses(ctx context.Context, host string, from From) (list []
 	return list, forbidden, nil
 }
 
-// ownAddresses returns the addresses of this machine: mail sent there would come back.
-func ownAddresses() map[netip.Addr]bool {
-	list, err := net.InterfaceAddrs()
-	own := make(map[netip.Addr]bool, len(list))
-	for _, a := range list {
-		if p, bad := netip.ParsePrefix(a.String()); bad == nil && err == nil {
-			own[p.Addr().Unmap().WithZone("")] = true
+// resolve returns all addresses of a host, from memory if they were looked up a short time ago.
+func (r *Router) resolve(ctx context.Context, host string) ([]netip.Addr, error) {
+	r.hosts.Max = maxRoutes
+	now := r.Now()
+	if known, ok := r.hosts.Get(host, now); ok {
+		return known, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, dnsTimeout)
+	defer cancel()
+	texts, err := r.Resolver.LookupHost(ctx, host+".")
+	if d, ok := errors.AsType[*net.DNSError](err); ok && d.IsNotFound {
+		texts, err = nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var all []netip.Addr
+	for _, text := range texts[:min(len(texts), maxRecords)] {
+		if ip, err := netip.ParseAddr(text); err == nil {
+			all = append(all, ip.Unmap())
 		}
 	}
+	keep := keepRoute
+	if len(all) == 0 {
+		keep = keepMissing
+	}
+	r.hosts.Put(host, all, now, keep)
+	return all, nil
+}
+
+// ownAddresses returns the addresses of this machine: mail sent there would come back.
+func (r *Router) ownAddresses() map[netip.Addr]bool {
+	own, _ := r.own.Load(struct{}{}, r.Now(), keepOwn, func() (map[netip.Addr]bool, error) {
+		list, err := net.InterfaceAddrs()
+		own := make(map[netip.Addr]bool, len(list))
+		for _, a := range list {
+			if p, bad := netip.ParsePrefix(a.String()); bad == nil && err == nil {
+				own[p.Addr().Unmap().WithZone("")] = true
+			}
+		}
+		return own, err
+	})
 	return own
 }
 

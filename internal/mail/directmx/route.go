@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"net/netip"
 	"strings"
 	"time"
 
@@ -16,6 +17,7 @@ import (
 const (
 	keepRoute   = 5 * time.Minute
 	keepMissing = time.Minute
+	keepOwn     = time.Minute    // the addresses of this machine
 	keepBroken  = 72 * time.Hour // since TLS with a server failed
 )
 
@@ -30,6 +32,8 @@ type Router struct {
 	Now      func() time.Time
 
 	routes cache.Cache[string, Route]
+	hosts  cache.Cache[string, []netip.Addr]
+	own    cache.Cache[struct{}, map[netip.Addr]bool]
 	broken cache.Cache[string, bool] // servers with which TLS failed, by name
 }
 
