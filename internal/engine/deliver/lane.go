@@ -127,7 +127,11 @@ func (l *lanes) workersFor(s *laneSettings) *laneWorkers {
 	run.used.Store(l.engine.Now().UnixMicro())
 	run.quit, run.stop = context.WithCancel(context.Background())
 	n := s.config.Caps.MaxConnections
-	run.jobs = newJobQueue(2 * n)
+	queue := 2 * n
+	if s.config.Type == lane.DirectMX { // more, so that workers find jobs for the sites that they are connected to
+		queue = 4 * n
+	}
+	run.jobs = newJobQueue(queue)
 	if s.config.Type == lane.SMTP {
 		run.pool = smtpclient.NewPool(s.smtp, smtpclient.Limits{Connections: n, Messages: s.config.Caps.MaxMessagesPerConnection})
 	}

@@ -209,11 +209,28 @@ func (e *Engine) passJobs(ctx context.Context, jobs []*job) (passed int, ends []
 	}
 	zone := first.sender.Tenant.Location()
 	all := groups(jobs)
-	for i := range all {
-		n, over, later, stopped := e.passGroup(ctx, &all[i], zone, len(all) == 1)
-		passed, ends, waiting = passed+n, append(ends, over...), append(waiting, later...)
-		if stopped { // what was not passed is released unchanged
-			for _, g := range all[i:] {
+	alone := len(all) == 1
+	for len(all) > 0 {
+		again := make([]group, 0, len(all))
+		for i := range all {
+			g := &all[i]
+			n, over, later, denied, stopped := e.passGroup(ctx, g, zone, alone)
+			passed, ends, waiting = passed+n, append(ends, over...), append(waiting, later...)
+			switch {
+			case stopped: // what was not passed is released unchanged
+				for _, g := range slices.Concat(again, all[i:]) {
+					e.release(itemsOf(g.jobs)...)
+				}
+				return passed, ends, waiting
+			case denied == nil:
+			case e.freesSoon(g, denied):
+				again = append(again, *g)
+			default:
+				waiting = append(waiting, g.delayRest(denied, e.Now())...)
+			}
+		}
+		if all = again; len(all) > 0 && !e.waitUntil(ctx, e.Now().Add(connectionRetry)) {
+			for _, g := range all {
 				e.release(itemsOf(g.jobs)...)
 			}
 			break
@@ -222,9 +239,15 @@ func (e *Engine) passJobs(ctx context.Context, jobs []*job) (passed int, ends []
 	return passed, ends, waiting
 }
 
-// passGroup is pass for jobs of one class, which wait here if alone is set. It reports whether it
-// was stopped; the jobs that were not passed are left in g then.
-func (e *Engine) passGroup(ctx context.Context, g *group, zone *time.Location, alone bool) (passed int, ends []outbox.Result, waiting []deferredItem, stopped bool) {
+// freesSoon reports whether the jobs of a group wait here for connections to their destination,
+// because the workers of their lane have others to send meanwhile.
+func (e *Engine) freesSoon(g *group, denied *deferral) bool {
+	return g.site != nil && denied.until.Sub(e.Now()) <= connectionRetry && e.lanes.workersFor(g.lane).jobs.len() > 0
+}
+
+// passGroup is passJobs for jobs of one class, which wait here for permits if alone is set. It returns
+// why the jobs that are left in g got no permit, if there are any, and reports whether it was stopped.
+func (e *Engine) passGroup(ctx context.Context, g *group, zone *time.Location, alone bool) (passed int, ends []outbox.Result, waiting []deferredItem, denied *deferral, stopped bool) {
 	for len(g.jobs) > 0 {
 		l, err := e.acquirePermits(ctx, g.class, zone, len(g.jobs))
 		if err != nil && ctx.Err() == nil {
@@ -236,7 +259,7 @@ func (e *Engine) passGroup(ctx context.Context, g *group, zone *time.Location, a
 			r, h, err := e.offerJob(ctx, j)
 			if err != nil {
 				e.returnPermits(slices.Repeat([]*job{j}, left)...)
-				return passed, ends, waiting, true
+				return passed, ends, waiting, nil, true
 			}
 			g.jobs = g.jobs[1:]
 			switch {
@@ -257,14 +280,14 @@ func (e *Engine) passGroup(ctx context.Context, g *group, zone *time.Location, a
 		switch {
 		case len(g.jobs) == 0:
 		case ctx.Err() != nil || l.denied == nil:
-			return passed, ends, waiting, true
+			return passed, ends, waiting, nil, true
 		case !alone || l.denied.until.Sub(e.Now()) > maxWaitInMemory:
-			return passed, ends, append(waiting, g.delayRest(l.denied, e.Now())...), false
+			return passed, ends, waiting, l.denied, false
 		case !e.waitUntil(ctx, l.denied.until):
-			return passed, ends, waiting, true
+			return passed, ends, waiting, nil, true
 		}
 	}
-	return passed, ends, waiting, false
+	return passed, ends, waiting, nil, false
 }
 
 // delayRest delays the remaining jobs of a group, one interval apart.
