@@ -2,7 +2,9 @@ package app
 
 import (
 	"context"
+	"github.com/packetboat/packetboat/internal/mail/dane"
 	"github.com/packetboat/packetboat/internal/mail/directmx"
+	"github.com/packetboat/packetboat/internal/mail/mtasts"
 	"github.com/packetboat/packetboat/internal/mail/mx"
 	"net"
 	"net/http"
@@ -76,7 +78,7 @@ type tools struct {
 	clientIP func(*http.Request) netip.Addr
 }
 
-func (s *Server) tools() tools {
+func (s *Server) tools(registry prometheus.Registerer) tools {
 	db, keys := s.Store.DB, track.NewKeys(s.Store.Box)
 	limiter := ratelimit.New(db)
 	return tools{
@@ -89,11 +91,32 @@ func (s *Server) tools() tools {
 		limiter:  limiter,
 		checks:   s.verifier(limiter),
 		private:  s.privateRelays(),
-		router: &directmx.Router{
-			Resolver: mx.NewResolver(s.Config.DNSResolver), Guard: netguard.Guard{AllowPrivate: s.privateRelays()}, Port: s.Config.MXPort, Now: time.Now,
-		},
+		router:   s.mailRouter(registry),
 		clientIP: func(r *http.Request) netip.Addr { return endpoint.ClientIP(r, s.Config.TrustedProxies) },
 	}
+}
+
+// mailRouter returns what finds and connects the mail servers of recipients' domains.
+func (s *Server) mailRouter(registry prometheus.Registerer) *directmx.Router {
+	results := prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "packetboat_tls_results_total",
+		Help: "Connections to mail servers of domains, by the kind of policy of the domain and the result, in the words of RFC 8460.",
+	}, []string{"policy", "result"})
+	registry.MustRegister(results)
+	report := func(policy directmx.PolicyType, result string) { results.WithLabelValues(string(policy), result).Inc() }
+	resolver, guard := mx.NewResolver(s.Config.DNSResolver), netguard.Guard{AllowPrivate: s.privateRelays()}
+	dialer := &net.Dialer{Timeout: 5 * time.Second, Resolver: resolver, Control: guard.Control}
+	r := &directmx.Router{
+		Resolver: resolver, Guard: guard, Port: s.Config.MXPort, Now: time.Now, Report: report,
+		Policies: &maildomain.Policies{
+			DB: s.Store.DB, Fetcher: mtasts.NewFetcher(resolver, &http.Transport{DialContext: dialer.DialContext}),
+			Log: s.Log.With("engine", "domains"), Now: time.Now, Failed: func(result string) { report(directmx.STS, result) },
+		},
+	}
+	if s.Config.DANE {
+		r.DANE = &dane.Client{Server: s.Config.DNSResolver}
+	}
+	return r
 }
 
 // verifier returns what checks sending domains.
@@ -127,7 +150,7 @@ func (s *Server) libcrypto() dkim.Library {
 
 // assemble builds the parts for the server's roles.
 func (s *Server) assemble(ctx context.Context, registry prometheus.Registerer) (*parts, error) {
-	t := s.tools()
+	t := s.tools(registry)
 	api, router := s.api(registry, t)
 	mux := http.NewServeMux()
 	s.health(mux)

@@ -49,6 +49,7 @@ type Options struct {
 	AllowPrivateWebhooks   string `name:"allow-private-webhooks" env:"PACKETBOAT_ALLOW_PRIVATE_WEBHOOKS" default:"false" help:"Whether webhook endpoints may use http, and hosts on loopback and private networks: true or false."`
 	SystemSMTPURL          string `name:"system-smtp-url" env:"PACKETBOAT_SYSTEM_SMTP_URL" help:"Relay for mail about accounts, as smtp[s]://user:password@host:port?from=address. Default: none; links are shown instead."`
 	DNSResolver            string `name:"dns-resolver" env:"PACKETBOAT_DNS_RESOLVER" help:"Name server that is asked where contacts' mail goes, as address or address:port. Default: those the machine is set up with."`
+	DANE                   string `name:"dane" env:"PACKETBOAT_DANE" default:"false" help:"Verify the mail servers of recipients' domains by DANE (RFC 7672). PACKETBOAT_DNS_RESOLVER must then name a resolver on this machine that validates DNSSEC."`
 	MXPort                 string `name:"mx-port" env:"PACKETBOAT_MX_PORT" default:"25" help:"Port of the mail servers of recipients' domains, for tests: another one than 25 is refused unless the base URL is on loopback."`
 	SESEndpoint            string `name:"ses-endpoint" env:"PACKETBOAT_SES_ENDPOINT" help:"URL that replaces the address of Amazon SES, for tests: refused unless the base URL is on loopback. Default: none."`
 	MXHost                 string `name:"mx-host" env:"PACKETBOAT_MX_HOST" help:"Host that takes bounces, named by the MX records that tenants publish. Default: the base URL's."`
@@ -87,6 +88,7 @@ type Config struct {
 	AllowPrivateRelays bool
 	SystemRelay        *Relay       // nil: none
 	DNSResolver        string       // host:port; empty: the machine's
+	DANE               bool         // DNSResolver is on this machine then, and validates DNSSEC
 	MXPort             int          // of the mail servers of domains; 25 unless the base URL is on loopback
 	SESEndpoint        string       // empty: that of the region
 	Hosts              sender.Hosts // as configured; see RecordHosts
@@ -218,6 +220,11 @@ func (o Options) Config() (Config, error) {
 	c.Libcrypto = flag("PACKETBOAT_LIBCRYPTO", o.Libcrypto, &m)
 	if o.DNSResolver != "" {
 		c.DNSResolver = resolver(o.DNSResolver, &m)
+	}
+	if c.DANE = flag("PACKETBOAT_DANE", o.DANE, &m); c.DANE {
+		if at, err := netip.ParseAddrPort(c.DNSResolver); err != nil || !at.Addr().Unmap().IsLoopback() {
+			m.add("PACKETBOAT_DANE", "is set; it needs a resolver that validates DNSSEC on this machine, so set PACKETBOAT_DNS_RESOLVER to a loopback address such as 127.0.0.1")
+		}
 	}
 	c.standIns(o, &m)
 	c.Hosts = sender.Hosts{

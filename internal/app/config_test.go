@@ -102,6 +102,18 @@ func TestHostsOfDNSRecords(t *testing.T) {
 	}
 }
 
+// The AD bit of a resolver elsewhere could be forged on the way.
+func TestDANENeedsAResolverOnThisMachine(t *testing.T) {
+	t.Parallel()
+	for resolver, ok := range map[string]bool{"127.0.0.1": true, "[::1]:5353": true, "": false, "192.0.2.53": false} {
+		o := app.DefaultOptions()
+		o.DANE, o.DNSResolver = "true", resolver
+		if c, err := o.Config(); (err == nil) != ok || ok && !c.DANE {
+			t.Errorf("DANE with the resolver %q: %v", resolver, err)
+		}
+	}
+}
+
 func TestEveryMistakeIsReportedAtOnce(t *testing.T) {
 	t.Parallel()
 	o := app.DefaultOptions()

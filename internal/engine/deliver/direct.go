@@ -168,8 +168,15 @@ func fromOf(d lane.DirectSettings, pick uint64) directmx.From {
 // the other family.
 func sourceOf(j *job) netip.Addr { return from(j).Primary().IP }
 
-// poolKey identifies the connections that a job can use.
-func poolKey(j *job) string { return j.site.key.source.String() + " " + j.site.key.name }
+// poolKey identifies the connections that a job can use: those from the same address to the same servers,
+// of which the same was verified.
+func poolKey(j *job, requireTLS bool) string {
+	key := j.site.key.source.String() + " " + j.site.key.name + " " + j.route.Security()
+	if requireTLS {
+		key += " tls"
+	}
+	return key
+}
 
 // keptConn is a connection that a worker keeps from one job to the next: returned to the pool, it would
 // often be closed to make place for a connection to another site.
@@ -182,7 +189,7 @@ type keptConn struct {
 // keepConn keeps the connection of a job.
 func (w *worker) keepConn(conn *smtpclient.Conn, j *job) {
 	w.returnKept()
-	w.kept = keptConn{conn, j.site, poolKey(j)}
+	w.kept = keptConn{conn, j.site, w.connKey}
 }
 
 // returnKept returns the kept connection to the pool, if there is one.
@@ -205,16 +212,18 @@ func (w *worker) connectSite(j *job) (*smtpclient.Conn, error) {
 	if h := s.blocked(e.Now()); h != nil {
 		return nil, h
 	}
-	if k := w.kept; k.site == s && k.conn.Usable() && k.conn.Sent() < w.messages(s) {
+	_, requireTLS := s.terms()
+	w.connKey = poolKey(j, requireTLS)
+	if k := w.kept; k.key == w.connKey && k.conn.Usable() && k.conn.Sent() < w.messages(s) {
 		w.kept = keptConn{}
 		return k.conn, nil
 	}
 	w.returnKept()
-	if conn := w.sitePool.Take(poolKey(j)); conn != nil {
+	if conn := w.sitePool.Take(w.connKey); conn != nil {
 		return conn, nil
 	}
 	f := from(j)
-	if _, requireTLS := s.terms(); requireTLS {
+	if requireTLS {
 		f.TLS = smtpclient.Required
 	}
 	conn, err := e.router().Dial(w.quit, j.route, f)
@@ -258,9 +267,11 @@ func (w *worker) handleNoSite(j *job, it outbox.Item, err error) {
 		return
 	}
 	o := atMail(d.Outcome)
-	if v := reply.Classify(o); v.Class == reply.Lane {
+	switch v := reply.Classify(o); {
+	case errors.Is(err, directmx.ErrPolicy): // the servers work, and other domains may use them
+	case v.Class == reply.Lane:
 		j.site.unreachable(now)
-	} else {
+	default:
 		j.site.observe(o, v, now)
 	}
 	until, down := j.site.resume()

@@ -1,6 +1,7 @@
 package deliver_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -15,6 +16,7 @@ import (
 	"github.com/packetboat/packetboat/internal/lane"
 	"github.com/packetboat/packetboat/internal/mail/directmx"
 	"github.com/packetboat/packetboat/internal/mail/dnstest"
+	"github.com/packetboat/packetboat/internal/mail/mtasts"
 	"github.com/packetboat/packetboat/internal/netguard"
 	"github.com/packetboat/packetboat/internal/outbox"
 	"github.com/packetboat/packetboat/internal/sqldb"
@@ -55,6 +57,9 @@ func TestMailIsDeliveredToTheServersOfItsDomain(t *testing.T) {
 			h.pass(100 * time.Millisecond)
 			return p.Waiting == 1 && p.Deferred == 1
 		})
+		if peak := s.Stats().Peak; peak > 8 {
+			t.Errorf("%d connections at once", peak)
+		}
 		h.pass(11 * time.Minute)
 		h.await("all has ended", func(p outbox.Progress) bool {
 			h.pass(100 * time.Millisecond)
@@ -65,9 +70,6 @@ func TestMailIsDeliveredToTheServersOfItsDomain(t *testing.T) {
 			if n != 1 {
 				t.Errorf("%s got the mail %d times", to, n)
 			}
-		}
-		if peak := s.Stats().Peak; peak > 8 {
-			t.Errorf("%d connections at once", peak)
 		}
 	})
 }
@@ -164,4 +166,34 @@ func TestMailIsSentBySES(t *testing.T) {
 			}
 		}
 	})
+}
+
+// policy is an MTA-STS policy that a test changes.
+type policy struct{ atomic.Pointer[mtasts.Policy] }
+
+func (p *policy) Policy(context.Context, string) (mtasts.Policy, bool, error) {
+	found := p.Load()
+	return *found, found.Mode != "", nil
+}
+
+func TestMailWaitsUntilThePolicyOfItsDomainIsSatisfied(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, dbtest.SQLite(t))
+	s := sink.Start(t, sink.Options{Addr: "127.0.0.2:0", STARTTLS: true})
+	dns := dnstest.New(t, "example.com. 60 IN MX 10 mx.test.", "mx.test. 60 IN A 127.0.0.2")
+	var p policy
+	p.Store(&mtasts.Policy{Mode: mtasts.Enforce, Hosts: []string{"mx.test"}}) // its certificate is for another name
+	h.direct()
+	h.send(6)
+	e := h.directEngine(dns, s.Port())
+	e.Router.Policies = &p
+	h.run(e)
+	h.await("all are deferred", func(p outbox.Progress) bool { return p.Deferred == 6 })
+	if n := s.Stats().Messages; n != 0 {
+		t.Errorf("%d messages were sent", n)
+	}
+	p.Store(&mtasts.Policy{})
+	h.pass(6 * time.Minute)
+	h.over()
+	h.sums(outbox.Sums{Total: 6, Sent: 6, Delivered: 6})
 }

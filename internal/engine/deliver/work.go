@@ -97,6 +97,7 @@ type worker struct {
 	builder *builder
 	last    []outbox.Result // of the previous message, not yet stored: none or one
 	kept    keptConn        // of direct delivery
+	connKey string          // in the pool of direct delivery, of the connection in use
 	pause   time.Duration   // the wait after the server refused an additional connection
 	busy    bool            // counted in Engine.working
 

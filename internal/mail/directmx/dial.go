@@ -1,6 +1,7 @@
 package directmx
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net"
@@ -62,12 +63,23 @@ func (r *Router) Dial(ctx context.Context, route Route, from From) (*smtpclient.
 		if err != nil {
 			last = failed(reply.Connect, err)
 		}
+		if len(addresses) == 0 {
+			continue
+		}
+		demand, err := r.demandFor(ctx, route, host.Name)
+		if err != nil {
+			allowed++
+			last = failed(reply.TLS, err)
+			continue
+		}
 		for _, a := range addresses {
 			allowed++
-			conn, err := r.dialOne(ctx, host.Name, a, route.Shape, from)
+			conn, err := r.dialOne(ctx, host.Name, a, route, demand, from)
 			if err == nil {
+				r.connected(demand, route, host.Name, conn)
 				return conn, nil
 			}
+			err = r.notConnected(demand, err)
 			if ctx.Err() != nil {
 				return nil, err
 			}
@@ -161,10 +173,13 @@ func (r *Router) ownAddresses() map[netip.Addr]bool {
 
 // dialOne connects to one address of a host. A server with which TLS failed is remembered, and gets
 // mail in clear from then on, if that is allowed.
-func (r *Router) dialOne(ctx context.Context, host string, to netip.Addr, shape Shape, from From) (*smtpclient.Conn, error) {
+func (r *Router) dialOne(ctx context.Context, host string, to netip.Addr, route Route, d demand, from From) (*smtpclient.Conn, error) {
 	source, _ := from.source(to.Is4())
 	mode := from.TLS
-	if shape.TLS {
+	switch {
+	case d.mode != "":
+		mode = d.mode
+	case route.Shape.TLS:
 		mode = smtpclient.Required
 	}
 	if mode == smtpclient.Opportunistic {
@@ -172,14 +187,11 @@ func (r *Router) dialOne(ctx context.Context, host string, to netip.Addr, shape 
 			mode = smtpclient.None
 		}
 	}
-	port := uint16(25)
-	if r.Port != 0 {
-		port = uint16(r.Port)
-	}
-	target := netip.AddrPortFrom(to, port).String()
+	target := netip.AddrPortFrom(to, uint16(r.port())).String()
 	dialer := net.Dialer{Control: r.Guard.Control, LocalAddr: &net.TCPAddr{IP: source.IP.AsSlice()}}
 	conn, err := smtpclient.Dial(ctx, smtpclient.Config{
-		Host: host, Port: int(port), TLS: mode, HELO: source.HELO, Timeouts: smtpclient.Timeouts{Banner: bannerWait},
+		Host: host, Port: r.port(), TLS: mode, HELO: source.HELO, Timeouts: smtpclient.Timeouts{Banner: bannerWait},
+		RootCAs: r.RootCAs, Verify: r.verify(d, route, host),
 		Dial: func(ctx context.Context, network, _ string) (net.Conn, error) {
 			return dialer.DialContext(ctx, network, target)
 		},
@@ -189,6 +201,9 @@ func (r *Router) dialOne(ctx context.Context, host string, to netip.Addr, shape 
 	}
 	return conn, err
 }
+
+// port returns the port of the servers.
+func (r *Router) port() int { return cmp.Or(r.Port, 25) }
 
 // Primary returns the source that is used if the server has addresses of its family: an IPv4 one if
 // there is any.

@@ -3,12 +3,15 @@ package directmx
 import (
 	"context"
 	"crypto/sha256"
+	"crypto/x509"
 	"encoding/hex"
 	"net/netip"
 	"strings"
 	"time"
 
 	"github.com/packetboat/packetboat/internal/cache"
+	"github.com/packetboat/packetboat/internal/mail/dane"
+	"github.com/packetboat/packetboat/internal/mail/mtasts"
 	"github.com/packetboat/packetboat/internal/mail/mx"
 	"github.com/packetboat/packetboat/internal/netguard"
 )
@@ -24,6 +27,11 @@ const (
 // maxRoutes is the number of routes kept in memory.
 const maxRoutes = 1 << 16
 
+// Policies finds the MTA-STS policies of domains; maildomain.Policies implements it.
+type Policies interface {
+	Policy(ctx context.Context, domain string) (mtasts.Policy, bool, error)
+}
+
 // Router finds and connects routes. Its fields must not be changed after the first use.
 type Router struct {
 	Resolver mx.Resolver
@@ -31,18 +39,43 @@ type Router struct {
 	Port     int // of the servers; 0 means 25
 	Now      func() time.Time
 
+	Policies Policies       // nil: MTA-STS is not applied
+	DANE     *dane.Client   // nil: DANE is not applied
+	RootCAs  *x509.CertPool // nil: the system's
+	// Report is called with the result of each connection, by the kind of policy that applied to
+	// it. The words are those of RFC 8460, sections 4.2 and 4.3; nil ignores them.
+	Report func(policy PolicyType, result string)
+
 	routes cache.Cache[string, Route]
 	hosts  cache.Cache[string, []netip.Addr]
+	tlsa   cache.Cache[string, dane.Records]
 	own    cache.Cache[struct{}, map[netip.Addr]bool]
 	broken cache.Cache[string, bool] // servers with which TLS failed, by name
 }
 
 // Route is the way to the mailboxes of a domain.
 type Route struct {
+	Domain   string
 	Site     string // the same for all domains with the same servers, or at the same large provider
 	Servers  mx.Servers
 	Shape    Shape
-	Resolved time.Time // when the DNS was asked
+	Resolved time.Time     // when the DNS was asked
+	Policy   mtasts.Policy // of MTA-STS; without a mode if there is none
+	Proven   bool          // DNSSEC proves the names of the servers
+}
+
+// Security distinguishes connections by what was verified when they were made: one that was made for
+// one route can be used for another one only if both have the same.
+func (r Route) Security() string {
+	s := ""
+	if r.Policy.Mode == mtasts.Enforce {
+		sum := sha256.Sum256([]byte(strings.Join(r.Policy.Hosts, ",")))
+		s = "sts " + hex.EncodeToString(sum[:8])
+	}
+	if r.Proven {
+		s += " dane " + r.Domain
+	}
+	return s
 }
 
 // Shape is how much a destination accepts.
@@ -98,10 +131,13 @@ func (r *Router) Route(ctx context.Context, domain string) (Route, error) {
 	if err != nil {
 		return Route{}, err
 	}
-	route, keep := Route{Site: siteOf(s), Servers: s, Shape: shapeOf(s.Hosts), Resolved: now}, keepRoute
+	route, keep := Route{Domain: domain, Servers: s, Resolved: now}, keepRoute
 	if len(s.Hosts) == 0 {
 		keep = keepMissing
+	} else if err := r.addPolicies(ctx, &route); err != nil {
+		return Route{}, err
 	}
+	route.Site, route.Shape = siteOf(route.Servers), shapeOf(route.Servers.Hosts)
 	r.routes.Put(domain, route, now, keep)
 	return route, nil
 }

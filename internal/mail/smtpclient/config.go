@@ -3,6 +3,7 @@ package smtpclient
 import (
 	"cmp"
 	"context"
+	"crypto/tls"
 	"crypto/x509"
 	"errors"
 	"fmt"
@@ -86,6 +87,9 @@ type Config struct {
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 	// RootCAs replaces the system's certificate authorities if not nil.
 	RootCAs *x509.CertPool
+	// Verify checks the certificate in the modes Opportunistic and Required, which accept any without
+	// it. If it returns an error, the handshake fails.
+	Verify func(tls.ConnectionState) error
 }
 
 // Check returns the first error in c: a value that can never work or is not allowed, such as logging

@@ -3,6 +3,7 @@ package smtpclient
 import (
 	"bufio"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -49,6 +50,16 @@ func (c *Conn) Sent() int { return c.sent }
 
 // Remote returns the address and port of the server.
 func (c *Conn) Remote() string { return c.remote }
+
+// TLS returns the state of TLS, or nil if the connection is not encrypted.
+func (c *Conn) TLS() *tls.ConnectionState {
+	tc, ok := c.nc.(*tls.Conn)
+	if !ok {
+		return nil
+	}
+	state := tc.ConnectionState()
+	return &state
+}
 
 // Usable reports whether another message can be attempted: the connection is in a defined state and
 // the server's limit of messages (RFC 9422) is not reached.

@@ -15,6 +15,9 @@ import (
 	"github.com/packetboat/packetboat/internal/mail/reply"
 )
 
+// ErrNoSTARTTLS is the cause of a DialError if the server must encrypt and offers no STARTTLS.
+var ErrNoSTARTTLS = errors.New("the server does not offer STARTTLS")
+
 // DialError is the failure of a connection, with the stage that it reached. Its outcome is always of
 // class lane.
 type DialError struct {
@@ -175,8 +178,7 @@ func number(s string) int {
 // (RFC 3207 section 4.2).
 func (c *Conn) startTLS(ctx context.Context, cfg Config, name string) error {
 	if !c.ext.startTLS {
-		err := errors.New("the server does not offer STARTTLS")
-		return &DialError{c.failure(reply.TLS, err), err}
+		return &DialError{c.failure(reply.TLS, ErrNoSTARTTLS), ErrNoSTARTTLS}
 	}
 	if err := c.expectReply(reply.TLS, 220, c.command("STARTTLS", c.timeout.Command)); err != nil {
 		return err
@@ -200,6 +202,7 @@ func (c *Conn) encrypt(ctx context.Context, cfg Config) error {
 		RootCAs:    cfg.RootCAs,
 
 		InsecureSkipVerify: !cfg.encrypted(), // Opportunistic and Required
+		VerifyConnection:   cfg.Verify,
 	})
 	err := c.raw.SetDeadline(time.Now().Add(c.timeout.Command))
 	if err == nil {
