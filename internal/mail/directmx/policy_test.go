@@ -78,7 +78,7 @@ type attempt struct {
 }
 
 // try returns whether the mail was delivered, whether it was encrypted, the error, and what was reported.
-func (a attempt) try(t *testing.T) (delivered, encrypted bool, err error, reported []string) {
+func (a attempt) try(t *testing.T) (delivered, encrypted bool, reported []string, err error) {
 	t.Helper()
 	zone := dnstest.New(t, "a.test. 60 IN MX 5 gone.a.test.", "a.test. 60 IN MX 10 mx.a.test.", "mx.a.test. 60 IN A 127.0.0.1")
 	r := newRouter(zone, a.server.Port(), true)
@@ -117,7 +117,7 @@ func (a attempt) try(t *testing.T) (delivered, encrypted bool, err error, report
 		}
 		encrypted = o.TLS
 	}
-	return a.server.Stats().Messages > before, encrypted, err, reported
+	return a.server.Stats().Messages > before, encrypted, reported, err
 }
 
 func TestPoliciesOfDomains(t *testing.T) {
@@ -167,7 +167,7 @@ func TestPoliciesOfDomains(t *testing.T) {
 		{"TLSA fails, MTA-STS does not", attempt{server: valid, policy: enforce, trusted: cert, tlsa: key(other)}, false, []string{"tlsa validation-failure"}},
 		{"unusable TLSA and MTA-STS", attempt{server: invalid, policy: enforce, trusted: other, tlsa: "0 0 1 abcd"}, false, []string{"tlsa tlsa-invalid", "sts certificate-host-mismatch"}},
 	} {
-		delivered, encrypted, err, reported := tt.attempt.try(t)
+		delivered, encrypted, reported, err := tt.attempt.try(t)
 		if delivered != tt.delivered || delivered == (err != nil) || !slices.Equal(reported, tt.reported) {
 			t.Errorf("%s: delivered %t, %v, reported %q; want %t, %q", tt.name, delivered, err, reported, tt.delivered, tt.reported)
 		}
