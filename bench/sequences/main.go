@@ -1,6 +1,7 @@
 // Command sequencesbench measures sequences: how many contacts a second requests enroll, how many
 // steps a second the engine carries out beside enrollments that wait, how long a mail takes from the
-// event that triggers it to the receiving server, and what waiting enrollments cost.
+// event that triggers it to the receiving server, what waiting enrollments cost, and how long a change of
+// a contact takes to enroll it by one of many segments.
 //
 // The program is the real binary in a process of its own; clients and the receiving server share the
 // machine with it.
@@ -25,6 +26,8 @@ func main() {
 	flag.IntVar(&o.waiting, "waiting", 1_000_000, "enrollments that wait meanwhile")
 	flag.IntVar(&o.conns, "connections", 32, "connections that the requests come in on")
 	flag.IntVar(&o.mails, "mails", 20, "mails of which the time is measured")
+	flag.IntVar(&o.segments, "segments", 200, "segments whose members triggers follow")
+	flag.BoolVar(&o.watchOnly, "watch", false, "measure only triggers that follow segments")
 	flag.DurationVar(&o.span, "span", 10*time.Second, "how long requests, and the program at rest, are measured")
 	flag.StringVar(&o.only, "only", "", "run only this database (sqlite or postgres)")
 	flag.StringVar(&o.admin, "admin", "", "address of the program's admin listener")
@@ -40,6 +43,8 @@ func main() {
 type options struct {
 	program, sink, postgres, only, admin string
 	contacts, waiting, conns, mails      int
+	segments                             int
+	watchOnly                            bool
 	span                                 time.Duration
 }
 

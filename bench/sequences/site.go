@@ -2,36 +2,28 @@ package main
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
-	"net/url"
-	"os"
 	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
 
-	_ "github.com/jackc/pgx/v5/stdlib" // makes the databases measured on
-
 	"github.com/packetboat/packetboat/bench/press"
+	"github.com/packetboat/packetboat/bench/site"
 	"github.com/packetboat/packetboat/e2e/harness"
 	"github.com/packetboat/packetboat/internal/id"
-	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// site is a running program with contacts and a receiving server.
-type site struct {
-	*harness.Program
-	ready    *harness.Ready
+// bench is a running program with contacts and a receiving server.
+type bench struct {
+	*site.Site
 	sink     *harness.Sink
-	dialect  string
-	db       *sqldb.DB
-	account  press.Account
-	contacts []string
-	drop     func() error
+	target   press.Account
+	people   []site.Contact
+	contacts []string // their ids
 }
 
 // measure measures one database, and prints a row for each figure.
@@ -43,6 +35,9 @@ func measure(ctx context.Context, o options, dialect string) (err error) {
 	defer func() { err = errors.Join(err, s.close()) }()
 	row := func(what string, format string, args ...any) {
 		fmt.Printf("%-9s %-40s %s\n", dialect, what, fmt.Sprintf(format, args...))
+	}
+	if o.watchOnly {
+		return s.watch(ctx, o, row)
 	}
 	mail, err := s.mail(ctx)
 	if err != nil {
@@ -63,7 +58,7 @@ func measure(ctx context.Context, o options, dialect string) (err error) {
 		return err
 	}
 	row("CPU at rest, nobody and all waiting", "%.2f %.2f ms/s", empty, full)
-	seq, err := s.sequence(ctx, "Steps", nil, steps(s.ready.List), stepEdges)
+	seq, err := s.sequence(ctx, "Steps", nil, steps(s.Account.List), stepEdges)
 	if err != nil {
 		return err
 	}
@@ -76,7 +71,10 @@ func measure(ctx context.Context, o options, dialect string) (err error) {
 	if err := s.latency(ctx, o, mail, row, "all waiting"); err != nil {
 		return err
 	}
-	return s.pause(ctx, row)
+	if err := s.pause(ctx, row); err != nil {
+		return err
+	}
+	return s.watch(ctx, o, row)
 }
 
 type object = map[string]any
@@ -106,8 +104,8 @@ var stepEdges = [][3]string{
 }
 
 // sequence makes an active sequence and returns its id.
-func (s *site) sequence(ctx context.Context, name string, trigger any, nodes []object, edges [][3]string) (string, error) {
-	made, err := s.ready.Owner.Must(ctx, http.MethodPost, "/sequences", object{"name": name, "entry_trigger": trigger, "allow_reentry": true})
+func (s *bench) sequence(ctx context.Context, name string, trigger any, nodes []object, edges [][3]string) (string, error) {
+	made, err := s.Account.Owner.Must(ctx, http.MethodPost, "/sequences", object{"name": name, "entry_trigger": trigger, "allow_reentry": true})
 	if err != nil {
 		return "", err
 	}
@@ -120,20 +118,20 @@ func (s *site) sequence(ctx context.Context, name string, trigger any, nodes []o
 		}
 		list = append(list, edge)
 	}
-	if _, err := s.ready.Owner.Must(ctx, http.MethodPut, "/sequences/"+seq+"/graph", object{"entry_node_id": nodes[0]["id"], "nodes": nodes, "edges": list}); err != nil {
+	if _, err := s.Account.Owner.Must(ctx, http.MethodPut, "/sequences/"+seq+"/graph", object{"entry_node_id": nodes[0]["id"], "nodes": nodes, "edges": list}); err != nil {
 		return "", err
 	}
-	_, err = s.ready.Owner.Must(ctx, http.MethodPost, "/sequences/"+seq+"/activate", nil)
+	_, err = s.Account.Owner.Must(ctx, http.MethodPost, "/sequences/"+seq+"/activate", nil)
 	return seq, err
 }
 
 // mail makes a sequence that an event triggers and that sends a mail at once.
-func (s *site) mail(ctx context.Context) (string, error) {
-	lane, err := s.ready.Lane(ctx, "Sink", s.sink.Address, 4, false)
+func (s *bench) mail(ctx context.Context) (string, error) {
+	lane, err := s.Account.Lane(ctx, "Sink", s.sink.Address, 4, false)
 	if err != nil {
 		return "", err
 	}
-	m, err := s.ready.Key.Must(ctx, http.MethodPost, "/messages", object{"name": "Hello", "content": object{"subject": "Hello {{ first_name }}", "body_html": "<p>Hello</p>"}})
+	m, err := s.Account.Key.Must(ctx, http.MethodPost, "/messages", object{"name": "Hello", "content": object{"subject": "Hello {{ first_name }}", "body_html": "<p>Hello</p>"}})
 	if err != nil {
 		return "", err
 	}
@@ -143,7 +141,7 @@ func (s *site) mail(ctx context.Context) (string, error) {
 
 // latency measures the time from an event's request to the receiving server's acceptance of the mail
 // that it triggers, one at a time.
-func (s *site) latency(ctx context.Context, o options, _ string, row func(string, string, ...any), when string) error {
+func (s *bench) latency(ctx context.Context, o options, _ string, row func(string, string, ...any), when string) error {
 	var took []time.Duration
 	for i := range o.mails {
 		before, err := s.sink.Messages()
@@ -152,7 +150,7 @@ func (s *site) latency(ctx context.Context, o options, _ string, row func(string
 		}
 		c := s.contacts[(len(before)+i)%len(s.contacts)]
 		began := time.Now()
-		if _, err := s.ready.Key.Must(ctx, http.MethodPost, "/events", object{"event_name": "signed_up", "contact_id": c}); err != nil {
+		if _, err := s.Account.Key.Must(ctx, http.MethodPost, "/events", object{"event_name": "signed_up", "contact_id": c}); err != nil {
 			return err
 		}
 		for {
@@ -176,7 +174,7 @@ func (s *site) latency(ctx context.Context, o options, _ string, row func(string
 }
 
 // rest returns the processor time that the program takes at rest, in ms per second.
-func (s *site) rest(ctx context.Context, o options) (float64, error) {
+func (s *bench) rest(ctx context.Context, o options) (float64, error) {
 	before, err := s.Usage()
 	if err != nil {
 		return 0, err
@@ -191,7 +189,7 @@ func (s *site) rest(ctx context.Context, o options) (float64, error) {
 }
 
 // wait stores enrollments of another sequence that wait for a year.
-func (s *site) wait(ctx context.Context, n int) error {
+func (s *bench) wait(ctx context.Context, n int) error {
 	seq, err := s.sequence(ctx, "Waiting", nil, []object{node("rest", "wait", object{"mode": "duration", "amount": 52, "unit": "week"})}, nil)
 	if err != nil {
 		return err
@@ -199,33 +197,33 @@ func (s *site) wait(ctx context.Context, n int) error {
 	q, _ := id.Parse[id.Sequence](seq)
 	now := time.Now()
 	for done := 0; done < n; done += 5000 {
-		t := s.db.Table("id UUID", "contact_id UUID", "due_at BIGINT")
+		t := s.DB.Table("id UUID", "contact_id UUID", "due_at BIGINT")
 		for i := done; i < min(done+5000, n); i++ {
 			t.Add(id.New[id.Enrollment](), id.New[id.Contact](), now.AddDate(1, 0, 0).Add(time.Duration(rand.Int64N(int64(30*24*time.Hour)))).UnixMicro())
 		}
-		_, err := s.db.Exec(ctx, `
+		_, err := s.DB.Exec(ctx, `
 			INSERT INTO enrollment (tenant_id, id, sequence_id, contact_id, status, node_id, arrived, visits, due_at, timer_at, entered_at, node_entered_at)
-			SELECT (SELECT MIN(tenant_id) FROM tenant), v.id, `+s.db.Param(1, "UUID")+`, v.contact_id, 'active', 'rest', TRUE, '{"rest":1}', v.due_at, v.due_at, `+s.db.Param(2, "BIGINT")+`, `+s.db.Param(2, "BIGINT")+`
+			SELECT (SELECT MIN(tenant_id) FROM tenant), v.id, `+s.DB.Param(1, "UUID")+`, v.contact_id, 'active', 'rest', TRUE, '{"rest":1}', v.due_at, v.due_at, `+s.DB.Param(2, "BIGINT")+`, `+s.DB.Param(2, "BIGINT")+`
 			FROM `+t.As("v", 3)+` WHERE true`, t.Args(q, now.UnixMicro())...)
 		if err != nil {
 			return fmt.Errorf("store waiting enrollments: %w", err)
 		}
 	}
-	_, err = s.db.Exec(ctx, `INSERT INTO sequence_count (tenant_id, sequence_id, node_id, entered) SELECT MIN(tenant_id), `+s.db.Param(1, "UUID")+`, '', `+s.db.Param(2, "BIGINT")+` FROM tenant`, q, n)
-	if err == nil && s.dialect == "postgres" {
-		_, err = s.db.Exec(ctx, `ANALYZE enrollment`)
+	_, err = s.DB.Exec(ctx, `INSERT INTO sequence_count (tenant_id, sequence_id, node_id, entered) SELECT MIN(tenant_id), `+s.DB.Param(1, "UUID")+`, '', `+s.DB.Param(2, "BIGINT")+` FROM tenant`, q, n)
+	if err == nil && s.Dialect == "postgres" {
+		_, err = s.DB.Exec(ctx, `ANALYZE enrollment`)
 	}
 	return err
 }
 
 // enroll enrolls each contact once, by a request each.
-func (s *site) enroll(ctx context.Context, o options, seq string, row func(string, string, ...any)) error {
+func (s *bench) enroll(ctx context.Context, o options, seq string, row func(string, string, ...any)) error {
 	var next atomic.Int64
 	load := press.Load{Name: "enroll", Target: 1000, Next: func(_ *rand.Rand, b []byte) []byte {
 		c := s.contacts[int(next.Add(1)-1)%len(s.contacts)]
-		return s.account.Request(b, "POST", "/sequences/"+seq+"/enroll", []byte(`{"contact_id":"`+c+`"}`))
+		return s.target.Request(b, "POST", "/sequences/"+seq+"/enroll", []byte(`{"contact_id":"`+c+`"}`))
 	}}
-	got, err := press.Press(ctx, s.account.Address, press.Pace{Conns: o.conns, Warm: o.span / 5, Span: o.span}, load, "")
+	got, err := press.Press(ctx, s.target.Address, press.Pace{Conns: o.conns, Warm: o.span / 5, Span: o.span}, load, "")
 	if err != nil {
 		return err
 	}
@@ -234,15 +232,15 @@ func (s *site) enroll(ctx context.Context, o options, seq string, row func(strin
 }
 
 // steps ends the first wait of all that were enrolled, and measures until all are at the second.
-func (s *site) steps(ctx context.Context, row func(string, string, ...any)) error {
+func (s *bench) steps(ctx context.Context, row func(string, string, ...any)) error {
 	at := func(node string) (n int, err error) {
-		err = s.db.QueryRow(ctx, `SELECT COUNT(*) FROM enrollment AS e JOIN sequence AS s ON s.id = e.sequence_id AND s.name = 'Steps' WHERE e.node_id = $1 AND e.arrived /* all tenants: there is one */`, node).Scan(&n)
+		err = s.DB.QueryRow(ctx, `SELECT COUNT(*) FROM enrollment AS e JOIN sequence AS s ON s.id = e.sequence_id AND s.name = 'Steps' WHERE e.node_id = $1 AND e.arrived /* all tenants: there is one */`, node).Scan(&n)
 		return n, err
 	}
 	var all int
 	for { // until all have begun the first wait
 		var due int
-		if err := s.db.QueryRow(ctx, `SELECT COUNT(*) FROM enrollment WHERE due_at <= $1 /* all tenants: there is one */`, time.Now().UnixMicro()).Scan(&due); err != nil {
+		if err := s.DB.QueryRow(ctx, `SELECT COUNT(*) FROM enrollment WHERE due_at <= $1 /* all tenants: there is one */`, time.Now().UnixMicro()).Scan(&due); err != nil {
 			return err
 		}
 		if due == 0 {
@@ -255,7 +253,7 @@ func (s *site) steps(ctx context.Context, row func(string, string, ...any)) erro
 		return err
 	}
 	began := time.Now()
-	_, err = s.db.Exec(ctx, `UPDATE enrollment SET due_at = $1, timer_at = $1 WHERE node_id = 'rest' AND sequence_id = (SELECT id FROM sequence WHERE name = 'Steps') /* all tenants: there is one */`, began.UnixMicro())
+	_, err = s.DB.Exec(ctx, `UPDATE enrollment SET due_at = $1, timer_at = $1 WHERE node_id = 'rest' AND sequence_id = (SELECT id FROM sequence WHERE name = 'Steps') /* all tenants: there is one */`, began.UnixMicro())
 	if err != nil {
 		return err
 	}
@@ -284,19 +282,19 @@ func (s *site) steps(ctx context.Context, row func(string, string, ...any)) erro
 }
 
 // pause pauses and resumes the sequence in which most enrollments wait.
-func (s *site) pause(ctx context.Context, row func(string, string, ...any)) error {
+func (s *bench) pause(ctx context.Context, row func(string, string, ...any)) error {
 	var q id.Sequence
-	if err := s.db.QueryRow(ctx, `SELECT id FROM sequence WHERE name = 'Waiting' /* all tenants: there is one */`).Scan(&q); err != nil {
+	if err := s.DB.QueryRow(ctx, `SELECT id FROM sequence WHERE name = 'Waiting' /* all tenants: there is one */`).Scan(&q); err != nil {
 		return err
 	}
 	for _, action := range []string{"pause", "resume"} {
 		began := time.Now()
-		if _, err := s.ready.Owner.Must(ctx, http.MethodPost, "/sequences/"+q.String()+"/"+action, nil); err != nil {
+		if _, err := s.Account.Owner.Must(ctx, http.MethodPost, "/sequences/"+q.String()+"/"+action, nil); err != nil {
 			return err
 		}
 		answered := time.Since(began)
 		for pending := 1; pending > 0; time.Sleep(50 * time.Millisecond) {
-			if err := s.db.QueryRow(ctx, `SELECT COUNT(*) FROM sequence WHERE pending IS NOT NULL /* all tenants: there is one */`).Scan(&pending); err != nil {
+			if err := s.DB.QueryRow(ctx, `SELECT COUNT(*) FROM sequence WHERE pending IS NOT NULL /* all tenants: there is one */`).Scan(&pending); err != nil {
 				return err
 			}
 		}
@@ -305,84 +303,29 @@ func (s *site) pause(ctx context.Context, row func(string, string, ...any)) erro
 	return nil
 }
 
-func open(ctx context.Context, o options, dialect string) (s *site, err error) {
-	s = &site{dialect: dialect, drop: func() error { return nil }}
-	dir, err := os.MkdirTemp("", "packetboat-sequences")
+// open starts the program and a receiving server.
+func open(ctx context.Context, o options, dialect string) (*bench, error) {
+	at, err := site.Open(ctx, site.Options{Name: "sequences", Program: o.program, Dialect: dialect, Postgres: o.postgres, Admin: o.admin, Contacts: o.contacts})
 	if err != nil {
 		return nil, err
 	}
-	s.Program = &harness.Program{Path: o.program, Dir: dir, Admin: o.admin, Env: []string{
-		"PACKETBOAT_DNS_RESOLVER=127.0.0.1:9", // no DNS is asked about the contacts
-	}}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, s.close())
-		}
-	}()
-	if dialect == "postgres" {
-		if err := s.postgres(ctx, o); err != nil {
-			return s, err
-		}
+	s := &bench{Site: at, target: press.Account{Address: strings.TrimPrefix(at.BaseURL, "http://"), Prefix: "/t/" + harness.Tenant + "/api", Key: at.Key}}
+	if s.sink, err = harness.StartSink(ctx, o.sink, at.Dir); err != nil {
+		return nil, errors.Join(err, s.close())
 	}
-	if s.sink, err = harness.StartSink(ctx, o.sink, dir); err != nil {
-		return s, err
+	if s.people, err = at.Contacts(ctx); err != nil {
+		return nil, errors.Join(err, s.close())
 	}
-	if err := s.Start(ctx); err != nil {
-		return s, err
+	for _, p := range s.people {
+		s.contacts = append(s.contacts, p.ID.String())
 	}
-	if s.ready, err = s.Ready(ctx); err != nil {
-		return s, err
-	}
-	address := s.Database
-	if address == "" {
-		address = "sqlite:packetboat.db"
-	}
-	if s.db, err = sqldb.Open(ctx, address, sqldb.Options{DataDir: dir, MaxConns: 2}); err != nil {
-		return s, err
-	}
-	if err := harness.Seed(ctx, s.db, s.ready.List, o.contacts, "example.net"); err != nil {
-		return s, err
-	}
-	s.account = press.Account{Address: strings.TrimPrefix(s.BaseURL, "http://"), Prefix: "/t/" + harness.Tenant + "/api", Key: s.Key}
-	rows, err := s.db.Query(ctx, `SELECT id FROM contact ORDER BY id /* all tenants: there is one */`)
-	return s, sqldb.Each(rows, err, func(scan func(...any) error) error {
-		var c id.Contact
-		err := scan(&c)
-		s.contacts = append(s.contacts, c.String())
-		return err
-	})
+	return s, nil
 }
 
-func (s *site) close() error {
-	err := s.Stop()
+func (s *bench) close() error {
+	var err error
 	if s.sink != nil {
-		err = errors.Join(err, s.sink.Stop())
+		err = s.sink.Stop()
 	}
-	if s.db != nil {
-		err = errors.Join(err, s.db.Close())
-	}
-	return errors.Join(err, s.drop(), os.RemoveAll(s.Dir))
-}
-
-// postgres makes a database for the site.
-func (s *site) postgres(ctx context.Context, o options) error {
-	u, err := url.Parse(o.postgres)
-	if err != nil {
-		return err
-	}
-	admin, err := sql.Open("pgx", o.postgres)
-	if err != nil {
-		return err
-	}
-	name := fmt.Sprintf("sequencesbench_%d", os.Getpid())
-	if _, err := admin.ExecContext(ctx, `CREATE DATABASE `+name); err != nil {
-		return errors.Join(err, admin.Close())
-	}
-	u.Path = "/" + name
-	s.Database = u.String()
-	s.drop = func() error {
-		_, err := admin.Exec(`DROP DATABASE IF EXISTS ` + name + ` WITH (FORCE)`)
-		return errors.Join(err, admin.Close())
-	}
-	return nil
+	return errors.Join(err, s.Close())
 }
