@@ -67,15 +67,17 @@ type event struct {
 // startWithin is how long Chromium may take to start on a busy machine.
 const startWithin = 2 * time.Minute
 
-// Start starts the Chromium at path with a fresh profile. Stop ends it.
-func Start(ctx context.Context, path string) (*Browser, error) {
+// Start starts the Chromium at path with a fresh profile, and with more flags than the usual ones. Stop
+// ends it.
+func Start(ctx context.Context, path string, flags ...string) (*Browser, error) {
 	dir, err := os.MkdirTemp("", "packetboat-browser")
 	if err != nil {
 		return nil, err
 	}
-	cmd := exec.Command(path, "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-dev-shm-usage",
-		"--disable-background-networking", "--disable-component-update", "--disable-sync", "--user-data-dir="+dir,
-		"--user-agent="+agent, "--remote-debugging-port=0", "--remote-allow-origins=*", "about:blank")
+	args := append([]string{"--headless=new", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-dev-shm-usage",
+		"--disable-background-networking", "--disable-component-update", "--disable-sync", "--user-data-dir=" + dir,
+		"--user-agent=" + agent, "--remote-debugging-port=0", "--remote-allow-origins=*"}, flags...)
+	cmd := exec.Command(path, append(args, "about:blank")...)
 	b := &Browser{cmd: cmd, dir: dir, waiting: map[int]chan message{}, pages: map[string]*Page{}}
 	stderr, err := cmd.StderrPipe()
 	if err == nil {

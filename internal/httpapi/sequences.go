@@ -241,7 +241,8 @@ func (api sequencesAPI) updateSequence(ctx context.Context, p auth.Principal, in
 
 type setSequenceGraphRequest struct {
 	RecordPath
-	Body struct {
+	DryRun string `query:"dry_run" doc:"true: only check."`
+	Body   struct {
 		EntryNodeID string              `json:"entry_node_id"`
 		Nodes       []sequenceNodeInput `json:"nodes" maxItems:"200"`
 		Edges       []sequenceEdgeInput `json:"edges" maxItems:"600"`
@@ -317,7 +318,7 @@ func (api sequencesAPI) setSequenceGraph(ctx context.Context, p auth.Principal, 
 	if err != nil {
 		return sequenceGraphResult{}, err
 	}
-	if in.Body.DryRun {
+	if in.Body.DryRun || endpoint.Flag(in.DryRun) {
 		r, err := sequence.SetGraphUnder(ctx, api.db, p.Tenant, seq, in.graph(), api.rules, true, api.now())
 		issues := make([]graphIssue, len(r.Issues))
 		for i, is := range r.Issues {

@@ -165,6 +165,9 @@ func (g Graph) checkShape(steps map[string]Step) []Issue {
 			ofEdge(i, InvalidLabel, "the node has no way out with this label; it has "+quoteLabels(s.Labels()))
 		}
 	}
+	for _, n := range g.cyclesWithoutWait() {
+		ofNode(n, CycleWithoutWait, "this node is in a cycle that contains no wait")
+	}
 	if g.Entry == "" || !known[g.Entry] {
 		list = append(list, Issue{Code: MissingEntry, Message: "entry_node_id must be the id of a node"})
 		return list
@@ -175,9 +178,6 @@ func (g Graph) checkShape(steps map[string]Step) []Issue {
 		if !reached[n.ID] && n.Type != GoalNode {
 			ofNode(n.ID, UnreachableNode, "no path leads from the entry to this node")
 		}
-	}
-	for _, n := range g.cyclesWithoutWait() {
-		ofNode(n, CycleWithoutWait, "this node is in a cycle that contains no wait")
 	}
 	return list
 }
