@@ -122,10 +122,13 @@ type Unsettled struct {
 	Sequence id.Sequence
 }
 
-// ListUnsettled returns some of the sequences with enrollments that have yet to follow changes.
+// ListUnsettled returns some of the sequences with enrollments that have yet to follow changes, one of
+// each tenant before the second of any.
 func ListUnsettled(ctx context.Context, db *sqldb.DB) ([]Unsettled, error) {
 	rows, err := db.Query(ctx, `/* all tenants: one index has the sequences whose enrollments are behind */
-		SELECT tenant_id, id FROM sequence WHERE pending IS NOT NULL ORDER BY tenant_id, id LIMIT 100`)
+		SELECT tenant_id, id FROM (
+			SELECT tenant_id, id, ROW_NUMBER() OVER (PARTITION BY tenant_id ORDER BY id) AS n FROM sequence WHERE pending IS NOT NULL
+		) AS s ORDER BY n, tenant_id LIMIT 100`)
 	list, err := sqldb.Collect(rows, err, func(scan func(...any) error) (Unsettled, error) {
 		var u Unsettled
 		err := scan(&u.Tenant, &u.Sequence)
