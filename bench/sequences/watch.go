@@ -24,7 +24,7 @@ func rules(i int) object {
 	leaf := []object{
 		field("city", "equals", fmt.Sprint("Town ", i)),
 		field("company", "contains", fmt.Sprint("Works ", i)),
-		field("state", "not_equals", fmt.Sprint("State ", i)),
+		field("state", "equals", fmt.Sprint("State ", i)),
 		field("tags", "has_any", []string{fmt.Sprint("tag ", i)}),
 		field("prospect_score", "greater_than", 100+i),
 		{"type": "event", "event_name": fmt.Sprint("event ", i), "operator": "did"},
