@@ -134,6 +134,27 @@ func Recipient(ctx context.Context, db *sqldb.DB, tenant id.Tenant, send id.Send
 	return r, nil
 }
 
+// Visit is a message of a send for a visit of a step.
+type Visit struct {
+	Message id.Message
+	Contact id.Contact
+	Number  int
+}
+
+// Visits returns the messages of a send to contacts.
+func Visits(ctx context.Context, db *sqldb.DB, tenant id.Tenant, send id.Send, contacts []id.Contact) ([]Visit, error) {
+	rows, err := db.Query(ctx, `SELECT id, contact_id, visit FROM outbox WHERE tenant_id = $1 AND send_id = $2 AND contact_id`+db.In(3), tenant, send, sqldb.List(db, contacts))
+	list, err := sqldb.Collect(rows, err, func(scan func(...any) error) (Visit, error) {
+		var v Visit
+		err := scan(&v.Message, &v.Contact, &v.Number)
+		return v, err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("find the messages of contacts: %w", err)
+	}
+	return list, nil
+}
+
 // First returns the first n messages of a send, by contact.
 func First(ctx context.Context, db *sqldb.DB, tenant id.Tenant, send id.Send, n int) ([]Record, error) {
 	list, _, err := List(ctx, db, tenant, send, Recipients{Limit: n})

@@ -87,12 +87,6 @@ func (p *Program) SegmentRule(key string, in bool) json.RawMessage {
 	return oneLeaf(map[string]any{"type": kind, "operator": operator, "segment_keys": []string{key}})
 }
 
-// EngagementRule is the rule of a wait until engagement: the contact opened or clicked a mail of a
-// node.
-func EngagementRule(seq id.Sequence, w WaitStep) json.RawMessage {
-	return oneLeaf(map[string]any{"type": "sequence_email", "operator": rule.Did, "sequence_id": seq, "node_id": w.Node, "event": w.Engagement})
-}
-
 // oneLeaf returns a rule of one leaf.
 func oneLeaf(leaf map[string]any) json.RawMessage {
 	b, _ := json.Marshal(map[string]any{"logic": rule.And, "conditions": []any{leaf}}) // strings and ids always encode

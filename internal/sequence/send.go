@@ -8,6 +8,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/packetboat/packetboat/internal/contact"
@@ -24,6 +26,7 @@ import (
 	"github.com/packetboat/packetboat/internal/slug"
 	"github.com/packetboat/packetboat/internal/sqldb"
 	"github.com/packetboat/packetboat/internal/tenant"
+	"github.com/packetboat/packetboat/internal/track"
 )
 
 // Mail is the mail of a node, ready to be queued.
@@ -274,6 +277,45 @@ func Sends(ctx context.Context, db *sqldb.DB, tenant id.Tenant, seq id.Sequence)
 		return nil, fmt.Errorf("find the sends of a sequence: %w", err)
 	}
 	return all, nil
+}
+
+// Engaged returns which of some enrollments in the sequence have opened, or clicked in, the mail that a
+// wait waits for. Mails of earlier enrollments of the contact do not count.
+func (s Sequence) Engaged(ctx context.Context, db *sqldb.DB, w WaitStep, list []*Enrollment) (map[id.Enrollment]bool, error) {
+	found := map[id.Enrollment]bool{}
+	sends, err := Sends(ctx, db, s.Tenant, s.ID)
+	send, sent := sends[w.Node]
+	if err != nil || !sent {
+		return found, err
+	}
+	type place struct {
+		contact id.Contact
+		number  int
+	}
+	of := map[place]id.Enrollment{}
+	contacts := make([]id.Contact, len(list))
+	for i, e := range list {
+		of[place{e.Contact, e.Number}], contacts[i] = e.ID, e.Contact
+	}
+	visits, err := outbox.Visits(ctx, db, s.Tenant, send, contacts)
+	if err != nil {
+		return nil, err
+	}
+	mails := map[id.Message]id.Enrollment{}
+	for _, v := range visits {
+		if e, ok := of[place{v.Contact, v.Number / visitsPerEnrollment}]; ok {
+			mails[v.Message] = e
+		}
+	}
+	flag := track.VerifiedOpened
+	if w.Engagement == "clicked" {
+		flag = track.HumanClicked
+	}
+	engaged, err := track.WithFlag(ctx, db, s.Tenant, slices.Collect(maps.Keys(mails)), flag)
+	for m := range engaged {
+		found[mails[m]] = true
+	}
+	return found, err
 }
 
 // TriggersOf returns the events that triggered the enrollments whose steps queued messages, by

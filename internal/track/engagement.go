@@ -2,6 +2,7 @@ package track
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -133,6 +134,28 @@ func SetFlag(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, send id.Send, 
 	messages[message].flags |= flag & notFromHits
 	c.addTime(send, at, timeOf(flag, 1))
 	return true, c.saveEngagements(ctx, tx, tenant, messages)
+}
+
+// WithFlag returns those of some messages that have a flag.
+func WithFlag(ctx context.Context, db *sqldb.DB, tenant id.Tenant, messages []id.Message, flag Flags) (map[id.Message]bool, error) {
+	found := map[id.Message]bool{}
+	if len(messages) == 0 {
+		return found, nil
+	}
+	rows, err := db.Query(ctx, `SELECT message_id, flags FROM engagement WHERE tenant_id = $1 AND message_id`+db.In(2), tenant, sqldb.List(db, messages))
+	err = sqldb.Each(rows, err, func(scan func(...any) error) error {
+		var m id.Message
+		var has Flags
+		err := scan(&m, &has)
+		if has&flag != 0 {
+			found[m] = true
+		}
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read the engagement of messages: %w", err)
+	}
+	return found, nil
 }
 
 // Engaged is the data of a journal entry about an open or a click that is not a machine's.

@@ -87,9 +87,8 @@ type modelContact struct {
 	tags       map[string]bool
 	member     bool // of the list
 	stage      int
-	due        time.Time       // in a custom field; zero: none
-	clicked    map[string]bool // the mails of which nodes
-	requests   int             // of webhooks
+	due        time.Time // in a custom field; zero: none
+	requests   int       // of webhooks
 	notices    int
 	typeOff    bool // unsubscribed from the email type
 	left       bool // unsubscribed from all mail
@@ -111,7 +110,8 @@ type journey struct {
 	timer     time.Time
 	left      time.Duration // while paused
 	visits    map[string]int
-	plan      string // of the trigger event
+	clicked   map[string]bool // the mails of which nodes
+	plan      string          // of the trigger event
 }
 
 // prepare adds what steps refer to.
@@ -361,7 +361,7 @@ func (w *world) live() {
 	w.program = sequence.Compile(w.seq, rule.Env{})
 	w.engine.Batch = 1 + w.rand.IntN(6)
 	for _, c := range w.AddContacts(w.List.ID, fmt.Sprintf("s%d", w.seed), 5) {
-		w.people = append(w.people, &modelContact{id: c.ID, stage: -1, tags: map[string]bool{}, clicked: map[string]bool{}})
+		w.people = append(w.people, &modelContact{id: c.ID, stage: -1, tags: map[string]bool{}})
 	}
 	for _, table := range []string{"notice", "webhook_delivery"} { // at most so many may wait
 		_, err := w.DB.Exec(w.Context(), `DELETE FROM `+table+` WHERE tenant_id = $1`, w.Tenant)
@@ -455,7 +455,6 @@ func (w *world) act() {
 	case 11:
 		if node := w.click(p); node != "" {
 			tell("%s clicks in the mail of %s", who, node)
-			p.clicked[node] = true
 		}
 	case 12:
 		p.due = w.now.Add(time.Duration(w.rand.IntN(60)-20) * time.Hour)
@@ -470,23 +469,26 @@ func (w *world) act() {
 	w.advance()
 }
 
-// click records a click in a mail of the sequence that a contact has, and returns the mail's node; ""
-// if it has none.
+// click records a click in a mail of the sequence that a contact has, in both worlds, and returns the
+// mail's node; "" if it has none without a click. Only the enrollment that queued the mail sees it.
 func (w *world) click(p *modelContact) string {
 	sends, err := sequence.Sends(w.Context(), w.DB, w.Tenant, w.seq.ID)
 	w.must(err)
 	for _, node := range slices.Sorted(maps.Keys(sends)) {
 		var m id.Message
-		err := w.DB.QueryRow(w.Context(), `SELECT id FROM outbox WHERE tenant_id = $1 AND send_id = $2 AND contact_id = $3 LIMIT 1`, w.Tenant, sends[node], p.id).Scan(&m)
-		if errors.Is(err, sqldb.ErrNoRows) || err == nil && p.clicked[node] {
+		var visit int
+		err := w.DB.QueryRow(w.Context(), `
+			SELECT id, visit FROM outbox WHERE tenant_id = $1 AND send_id = $2 AND contact_id = $3
+				AND NOT EXISTS (SELECT 1 FROM engagement AS e WHERE e.tenant_id = $1 AND e.message_id = outbox.id)
+			ORDER BY visit LIMIT 1`, w.Tenant, sends[node], p.id).Scan(&m, &visit)
+		if errors.Is(err, sqldb.ErrNoRows) {
 			continue
 		}
 		w.must(err)
+		p.journeys[visit/(sequence.MaxVisits+1)].clicked[node] = true
 		w.must(w.DB.InTx(w.Context(), func(tx *sqldb.DB) error {
 			_, err := tx.Exec(w.Context(), `
-				INSERT INTO hit (tenant_id, id, send_id, message_id, contact_id, kind, url, at, method, agent, ip, prefetch, class)
-				VALUES ($1, $2, $3, $4, $5, 'click', 'https://example.org/', $6, '', '', '', FALSE, 'human')`,
-				w.Tenant, id.New[id.Hit](), sends[node], m, p.id, sqldb.Micros(w.now))
+				INSERT INTO engagement (tenant_id, message_id, send_id, flags) VALUES ($1, $2, $3, $4)`, w.Tenant, m, sends[node], track.HumanClicked)
 			if err != nil {
 				return err
 			}
@@ -527,7 +529,7 @@ func (w *world) enrollBoth(p *modelContact, plan string) {
 		return
 	}
 	p.enrolledAt = append(p.enrolledAt, w.now)
-	j := &journey{status: sequence.InProgress, visits: map[string]int{}, plan: plan}
+	j := &journey{status: sequence.InProgress, visits: map[string]int{}, clicked: map[string]bool{}, plan: plan}
 	w.count("", sequence.NodeCount{Entered: 1})
 	w.count("n0", sequence.NodeCount{Entered: 1})
 	j.node, j.visits["n0"], j.timer = "n0", 1, w.now
@@ -701,7 +703,7 @@ func (w *world) waited(p *modelContact, j *journey, s *modelStep) (label string,
 	}
 	conditional := s.event != "" || s.wait == "until_segment" || s.wait == "until_engagement"
 	switch {
-	case j.met, s.wait == "until_engagement" && p.clicked[s.of], s.wait == "until_segment" && p.member == s.add:
+	case j.met, s.wait == "until_engagement" && j.clicked[s.of], s.wait == "until_segment" && p.member == s.add:
 		return "met", true
 	case j.timer.After(w.now):
 		return "", false

@@ -151,7 +151,16 @@ func (w *work) engaged(ctx context.Context, group []*traveler, s sequence.WaitSt
 	if s.Mode != sequence.UntilEngagement {
 		return found, nil
 	}
-	err := w.holding(ctx, group[0].program, sequence.EngagementRule(group[0].Sequence, s), group, func(t *traveler) { found[t] = true })
+	list := make([]*sequence.Enrollment, len(group))
+	for i, t := range group {
+		list[i] = t.Enrollment
+	}
+	engaged, err := group[0].program.Engaged(ctx, w.tx, s, list)
+	for _, t := range group {
+		if engaged[t.ID] {
+			found[t] = true
+		}
+	}
 	return found, err
 }
 
