@@ -41,7 +41,7 @@ func TestWrongElementsOfAnArrayAreOneProblem(t *testing.T) {
 		{"an array where a number belongs", `{"name": "x", "weight": ` + list(5000, `"\u0000"`) + `}`,
 			map[string]string{"weight": "5000 elements: must not contain a NUL character"}},
 		{"one wrong member of one element", `{"name": "x", "arms": [{"weight": 1, "kind": "a"}, {"weight": 1, "kind": "z"}]}`,
-			map[string]string{"arms[1].kind": `expected value to be one of "a, b"`}},
+			map[string]string{"arms[1].kind": "must be one of a, b"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			got := s.do("POST /t/acme/api/things", tt.body, "X-API-Key: "+writer)

@@ -16,6 +16,10 @@ func translated(path, message string) fault.Field {
 		}
 		return fault.Field{Path: name, Message: "required"}
 	}
+	if values, ok := strings.CutPrefix(message, "expected value to be one of "); ok {
+		values = strings.TrimSuffix(strings.Trim(values, `"`), ", ") // an empty value stands for none
+		return fault.Field{Path: path, Message: "must be one of " + values}
+	}
 	for _, f := range formatMessages {
 		if strings.HasPrefix(message, f.prefix) {
 			return fault.Field{Path: path, Message: f.message}

@@ -93,7 +93,7 @@ func TestFormsWithAFile(t *testing.T) {
 		{name: "two files", body: formBody("file", "a", "file", "b"), status: 400, code: "INVALID_INPUT", fields: map[string]string{"file": "send one file"}},
 		{name: "options twice", body: formBody("options", "{}", "options", "{}", "file", ""), status: 400, code: "INVALID_INPUT", fields: map[string]string{"options": "send them once"}},
 		{name: "wrong options, all at once", body: formBody("file", "a", "options", `{"mode": "c", "map": {"a": 1}, "deep": [{}]}`), status: 400, code: "INVALID_INPUT",
-			fields: map[string]string{"options.mode": `expected value to be one of "a, b"`, "options.map.a": "expected string", "options.deep[0].email": "required"}},
+			fields: map[string]string{"options.mode": "must be one of a, b", "options.map.a": "expected string", "options.deep[0].email": "required"}},
 		{name: "options that are a list", body: formBody("options", `[]`, "file", "a"), status: 400, code: "INVALID_INPUT", fields: map[string]string{"options": "must be a JSON object"}},
 		{name: "options that are no JSON", body: formBody("options", `{`, "file", "a"), status: 400, code: "INVALID_INPUT",
 			fields: map[string]string{"options": "must be a JSON object: the body is not JSON: it breaks off"}},

@@ -72,6 +72,9 @@ func TestTheFeedPagesThroughTheActivityOfAllContacts(t *testing.T) {
 		if r := s.mustRefuse("viewer", "GET /activity?contact_id=x", "", 400, "INVALID_INPUT"); !strings.Contains(r.text, `"contact_id: must be a UUID"`) {
 			t.Errorf("a bad id is refused with %s", r.text)
 		}
+		if r := s.mustRefuse("viewer", "GET /suggestions?for=x", "", 400, "INVALID_INPUT"); !strings.Contains(r.text, `"for: must be one of tags, event_names, event_properties, field"`) {
+			t.Errorf("an unknown value is refused with %s", r.text)
+		}
 		s.mustRefuse("viewer", "GET /activity?cursor=x", "", 400, "INVALID_CURSOR")
 		s.mustRefuse("key", "GET /activity", "", 403, "API_KEY_FORBIDDEN")
 		if r := s.must(200, "viewer", "GET /t/other/api/activity", ""); len(r.body["data"].([]any)) != 0 {

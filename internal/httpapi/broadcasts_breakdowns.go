@@ -101,7 +101,7 @@ func (api broadcastsAPI) measured(ctx context.Context, tenant id.Tenant, query s
 	for i, text := range texts {
 		var ok bool
 		if ids[i], ok = id.Parse[id.Broadcast](text); !ok {
-			problems.AddElement("ids", "must be UUIDs")
+			problems.AddElement("ids", "must be a UUID")
 		}
 	}
 	if err := problems.Err(); err != nil {

@@ -54,7 +54,7 @@ var kinds = []Kind{
 	{EmailSent, "A server accepted a message.", mail},
 	{EmailDelivered, "A message was delivered. The acceptance by a relay counts as delivery, so `email.sent` comes with it.", mail},
 	{EmailDeferred, "A server asked to try again later; sent for each such answer.", deferralData{RefusalData{mail, new("greylisted"), new(451), new("4.7.1"), new("451 4.7.1 try again later")}, new("2026-03-01T12:10:00.000Z")}},
-	{EmailOpened, "A message was opened. `classification` is `human`, or `privacy` for a proxy that hides readers. `first` marks the first open of the message.", OpenData{mail, "human", true}},
+	{EmailOpened, "A message was opened. `classification` is `human`, or `privacy` for a proxy that hides readers. `first` marks the first open of the message. A person's click on a message that was not opened before is also an open, because images may be blocked.", OpenData{mail, "human", true}},
 	{EmailClicked, "A link was clicked. `link_url` is the link as authored.", clickData{OpenData{mail, "human", true}, "https://example.com/offer"}},
 	{EmailBounced, "A message was refused for good. `bounce_type` is `hard` or `soft`.", bounceData{RefusalData{mail, new("mailbox"), new(550), new("5.1.1"), new("550 5.1.1 no such user")}, "hard"}},
 	{EmailComplained, "A recipient reported a message as spam.", mail},
