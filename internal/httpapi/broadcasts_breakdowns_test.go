@@ -170,10 +170,10 @@ func TestReportsOfABroadcastAgree(t *testing.T) {
 		b.settle(t, 4, outbox.Result{State: outbox.Bounced, At: began, BounceType: "hard", Category: "mailbox", Code: 550, Enhanced: "5.1.1", Error: "no such user"})
 		b.settle(t, 5, outbox.Result{State: outbox.Failed, At: began, Error: "cannot be rendered"})
 		late := outbox.Bounce{Message: b.messages[3].ID, At: began.Add(2 * time.Hour), Refusal: outbox.Refusal{Class: "block", Category: "policy", Code: 550, Enhanced: "5.7.1"}}
-		if n, err := outbox.RecordBounces(ctx, s.db, s.acme, []outbox.Bounce{late, late}); err != nil || n != 1 {
+		if n, err := outbox.RecordBounces(ctx, s.db, s.acme, []outbox.Bounce{late, late}); err != nil || len(n) != 1 {
 			t.Fatalf("RecordBounces = %d, %v", n, err)
 		}
-		if n, err := outbox.RecordBounces(ctx, s.db, s.acme, []outbox.Bounce{late}); err != nil || n != 0 {
+		if n, err := outbox.RecordBounces(ctx, s.db, s.acme, []outbox.Bounce{late}); err != nil || len(n) != 0 {
 			t.Errorf("a bounce counts again: %d, %v", n, err)
 		}
 		s.classified(t, b, 0, track.Human, track.Hit{At: began.Add(100 * time.Second), Agent: iphone, IP: "192.0.2.1"}, track.Hit{At: began.Add(200 * time.Second), URL: "https://example.org/", Agent: iphone, IP: "192.0.2.1"})
@@ -182,7 +182,7 @@ func TestReportsOfABroadcastAgree(t *testing.T) {
 		// After 60 days nothing counts.
 		closed := began.Add(outbox.ReportOpen + time.Minute)
 		s.classified(t, b, 2, track.Human, track.Hit{At: closed, Agent: desktop, IP: "192.0.2.3"}, track.Hit{At: closed, URL: "https://example.org/", Agent: desktop, IP: "192.0.2.3"})
-		if n, err := outbox.RecordBounces(ctx, s.db, s.acme, []outbox.Bounce{{Message: b.messages[2].ID, At: closed, Refusal: outbox.Refusal{Class: "hard"}}}); err != nil || n != 0 {
+		if n, err := outbox.RecordBounces(ctx, s.db, s.acme, []outbox.Bounce{{Message: b.messages[2].ID, At: closed, Refusal: outbox.Refusal{Class: "hard"}}}); err != nil || len(n) != 0 {
 			t.Errorf("a bounce after 60 days moved %d messages, %v", n, err)
 		}
 		flag := func(i int, f track.Flags, at time.Time, want bool) {

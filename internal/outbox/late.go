@@ -62,13 +62,13 @@ type lateRefusal struct {
 	Run *[]int64 `json:"run,omitempty"` // of a soft bounce: see softRuns; microseconds
 }
 
-// RecordBounces moves messages that were accepted to Bounced, and returns how many it moved. A
+// RecordBounces moves messages that were accepted to Bounced, and returns those that it moved. A
 // message in another state does not change: its attempt is not settled yet, or it bounced before.
 // If the report of the send is closed, only the journal gets the bounce.
-func RecordBounces(ctx context.Context, db *sqldb.DB, tenant id.Tenant, bounces []Bounce) (int, error) {
-	moved := 0
+func RecordBounces(ctx context.Context, db *sqldb.DB, tenant id.Tenant, bounces []Bounce) ([]id.Message, error) {
+	var moved []id.Message
 	err := db.InTx(ctx, func(tx *sqldb.DB) error {
-		moved = 0
+		moved = nil
 		byID := make(map[id.Message]Bounce, len(bounces))
 		var ids []id.Message
 		for _, b := range bounces {
@@ -135,7 +135,7 @@ func RecordBounces(ctx context.Context, db *sqldb.DB, tenant id.Tenant, bounces 
 			c.addParts(m.mix, MixSums{}, m.sentAt, TimeSums{Delivered: -1})
 			changes[key] = c
 		}
-		moved = len(late)
+		moved = late
 		_, err = tx.Exec(ctx, `UPDATE outbox SET state = 'bounced' WHERE tenant_id = $1 AND id`+tx.In(2), tenant, sqldb.List(tx, late))
 		if err != nil {
 			return err
@@ -162,7 +162,7 @@ func RecordBounces(ctx context.Context, db *sqldb.DB, tenant id.Tenant, bounces 
 		return journal.Append(ctx, tx, entries...)
 	})
 	if err != nil {
-		return 0, fmt.Errorf("record bounces: %w", err)
+		return nil, fmt.Errorf("record bounces: %w", err)
 	}
 	return moved, nil
 }

@@ -46,6 +46,23 @@ func Addresses(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.Ide
 	return names, nil
 }
 
+// DomainsOf returns the sending domains of those identities that exist.
+func DomainsOf(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.Identity) (map[id.Identity]id.Domain, error) {
+	found := map[id.Identity]id.Domain{}
+	rows, err := db.Query(ctx, `SELECT id, sending_domain_id FROM sending_identity WHERE tenant_id = $1 AND id`+db.In(2), tenant, sqldb.List(db, ids))
+	err = sqldb.Each(rows, err, func(scan func(...any) error) error {
+		var i id.Identity
+		var d id.Domain
+		err := scan(&i, &d)
+		found[i] = d
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read the domains of sending identities: %w", err)
+	}
+	return found, nil
+}
+
 // IdentitiesByID returns the existing identities among ids, by address.
 func IdentitiesByID(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.Identity) ([]Identity, error) {
 	rows, err := db.Query(ctx, `SELECT `+identityColumns+identityTables+`

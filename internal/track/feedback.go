@@ -66,11 +66,12 @@ func RecordChoices(ctx context.Context, db *sqldb.DB, m outbox.Record, choices [
 	return changed, err
 }
 
-// RecordComplaint records that the contact of a message complained about it. It may be repeated. The
-// contact and the suppression list change by the journal entry.
-func RecordComplaint(ctx context.Context, db *sqldb.DB, m outbox.Record, now time.Time) error {
-	return db.InTx(ctx, func(tx *sqldb.DB) error {
-		fresh, err := flagOnce(ctx, tx, m, Complained, journal.EmailComplained, now)
+// RecordComplaint records that the contact of a message complained about it, and reports whether that is
+// new. It may be repeated. The contact and the suppression list change by the journal entry.
+func RecordComplaint(ctx context.Context, db *sqldb.DB, m outbox.Record, now time.Time) (fresh bool, err error) {
+	err = db.InTx(ctx, func(tx *sqldb.DB) error {
+		var err error
+		fresh, err = flagOnce(ctx, tx, m, Complained, journal.EmailComplained, now)
 		if err != nil || !fresh {
 			return err
 		}
@@ -85,6 +86,7 @@ func RecordComplaint(ctx context.Context, db *sqldb.DB, m outbox.Record, now tim
 			Contact: m.Contact, At: now, Proof: consent.Proof{Source: consent.Complaint, Message: m.ID},
 		})
 	})
+	return fresh && err == nil, err
 }
 
 // flagOnce sets a flag and appends its journal entry, unless the message had the flag.

@@ -31,5 +31,5 @@ func (c Counts) ComplaintRate(rate func(n, of int) float64) float64 {
 // HardBounceRate is the share of hard bounces in all messages that were accepted or permanently
 // refused, by Rate or AtLeast.
 func (c Counts) HardBounceRate(rate func(n, of int) float64) float64 {
-	return rate(c.Hard, c.Delivered+c.Hard+c.Block)
+	return rate(c.Hard+c.Late, c.Delivered+c.Hard+c.Block)
 }

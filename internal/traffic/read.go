@@ -10,11 +10,11 @@ import (
 )
 
 const sums = `COALESCE(SUM(tries), 0), COALESCE(SUM(unreached), 0), COALESCE(SUM(delivered), 0), COALESCE(SUM(deferred), 0),
-	COALESCE(SUM(hard), 0), COALESCE(SUM(block), 0), COALESCE(SUM(complained), 0)`
+	COALESCE(SUM(hard), 0), COALESCE(SUM(late), 0), COALESCE(SUM(block), 0), COALESCE(SUM(complained), 0)`
 
 // fields returns the destinations for a row's sums.
 func (c *Counts) fields() []any {
-	return []any{&c.Tries, &c.Unreached, &c.Delivered, &c.Deferred, &c.Hard, &c.Block, &c.Complained}
+	return []any{&c.Tries, &c.Unreached, &c.Delivered, &c.Deferred, &c.Hard, &c.Late, &c.Block, &c.Complained}
 }
 
 // ByLane returns the counts of lanes in buckets that begin in [since, until). Lanes without traffic

@@ -2,7 +2,8 @@
 // how often a relay was unreachable, how many messages of a domain bounced or caused complaints.
 //
 // Counts are stored per lane, domain and half minute, for two days. They are not for reports:
-// senders add to them every few seconds, and counts not yet stored are lost in a crash.
+// senders add to them every few seconds, and counts not yet stored are lost in a crash. Reports about
+// accepted messages are counted in the transaction that records them.
 package traffic
 
 import (
@@ -36,7 +37,8 @@ type Counts struct {
 	Unreached  int // of these: no connection, no session, or no login
 	Delivered  int // accepted
 	Deferred   int // temporarily refused
-	Hard       int // hard bounces
+	Hard       int // hard bounces in place of an acceptance
+	Late       int // hard bounces that were reported after the acceptance
 	Block      int // refused by policy
 	Complained int // reported as spam
 }
@@ -45,7 +47,7 @@ type Counts struct {
 func (c Counts) Plus(o Counts) Counts {
 	return Counts{
 		c.Tries + o.Tries, c.Unreached + o.Unreached, c.Delivered + o.Delivered, c.Deferred + o.Deferred,
-		c.Hard + o.Hard, c.Block + o.Block, c.Complained + o.Complained,
+		c.Hard + o.Hard, c.Late + o.Late, c.Block + o.Block, c.Complained + o.Complained,
 	}
 }
 
@@ -66,8 +68,8 @@ func Sum(buckets []Bucket, since time.Time) (sum Counts) {
 }
 
 // Add adds to the counts of the current bucket, with one statement per tenant. Transactions that
-// add to the same rows wait for each other, so it is called every few seconds, in a transaction of
-// its own, rather than for each message.
+// add to the same rows wait for each other. So senders call it every few seconds in a transaction of its
+// own, rather than for each message, and others as the last step of a transaction.
 func Add(ctx context.Context, db *sqldb.DB, at time.Time, counts map[Key]Counts) error {
 	keys := slices.SortedFunc(maps.Keys(counts), compareKeys) // in the same order in all transactions, so that they do not deadlock
 	keys = slices.DeleteFunc(keys, func(k Key) bool { return counts[k] == Counts{} })
@@ -96,19 +98,19 @@ func Add(ctx context.Context, db *sqldb.DB, at time.Time, counts map[Key]Counts)
 // addTenant adds to the counts of one tenant.
 func addTenant(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, at time.Time, keys []Key, counts map[Key]Counts) error {
 	t := tx.Table("lane_id UUID", "domain_id UUID", "tries BIGINT", "unreached BIGINT",
-		"delivered BIGINT", "deferred BIGINT", "hard BIGINT", "block BIGINT", "complained BIGINT")
+		"delivered BIGINT", "deferred BIGINT", "hard BIGINT", "late BIGINT", "block BIGINT", "complained BIGINT")
 	for _, k := range keys {
 		c := counts[k]
-		t.Add(k.Lane, k.Domain, c.Tries, c.Unreached, c.Delivered, c.Deferred, c.Hard, c.Block, c.Complained)
+		t.Add(k.Lane, k.Domain, c.Tries, c.Unreached, c.Delivered, c.Deferred, c.Hard, c.Late, c.Block, c.Complained)
 	}
 	_, err := tx.Exec(ctx, `
-		INSERT INTO traffic (tenant_id, lane_id, bucket, domain_id, tries, unreached, delivered, deferred, hard, block, complained)
-		SELECT h.tenant_id, v.lane_id, $2, v.domain_id, v.tries, v.unreached, v.delivered, v.deferred, v.hard, v.block, v.complained
+		INSERT INTO traffic (tenant_id, lane_id, bucket, domain_id, tries, unreached, delivered, deferred, hard, late, block, complained)
+		SELECT h.tenant_id, v.lane_id, $2, v.domain_id, v.tries, v.unreached, v.delivered, v.deferred, v.hard, v.late, v.block, v.complained
 		FROM `+tx.Home(1)+` CROSS JOIN `+t.As("v", 3)+` WHERE true
 		ON CONFLICT (tenant_id, lane_id, bucket, domain_id) DO UPDATE SET
 			tries = traffic.tries + excluded.tries, unreached = traffic.unreached + excluded.unreached,
 			delivered = traffic.delivered + excluded.delivered, deferred = traffic.deferred + excluded.deferred,
-			hard = traffic.hard + excluded.hard, block = traffic.block + excluded.block,
+			hard = traffic.hard + excluded.hard, late = traffic.late + excluded.late, block = traffic.block + excluded.block,
 			complained = traffic.complained + excluded.complained`, t.Args(tenant, at.Truncate(Width).UnixMicro())...)
 	return err
 }

@@ -29,7 +29,7 @@ func TestCountsByLaneAndDomain(t *testing.T) {
 			}
 		}
 		type counts = map[traffic.Key]traffic.Counts
-		all := traffic.Counts{Tries: 1, Unreached: 2, Delivered: 3, Deferred: 4, Hard: 5, Block: 6, Complained: 7}
+		all := traffic.Counts{Tries: 1, Unreached: 2, Delivered: 3, Deferred: 4, Hard: 5, Late: 8, Block: 6, Complained: 7}
 		add(noon, nil)
 		add(noon, counts{{Tenant: mine, Lane: a}: {}})
 		for _, at := range []time.Duration{0, 29 * time.Second, 30 * time.Second} { // two buckets

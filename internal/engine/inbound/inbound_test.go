@@ -25,6 +25,7 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
 	"github.com/packetboat/packetboat/internal/suppression"
 	"github.com/packetboat/packetboat/internal/track"
+	"github.com/packetboat/packetboat/internal/traffic"
 )
 
 // fixture is a send whose messages were accepted, and a server for the mail that comes back.
@@ -227,6 +228,11 @@ func TestReturnedMailHasItsEffectsOnce(t *testing.T) {
 		sums, err := track.LoadSums(t.Context(), db, f.Tenant, f.send)
 		if err != nil || sums.Complained != 1 || sums.Unsubscribed != 1 {
 			t.Errorf("the send has %+v, %v", sums, err)
+		}
+		// The domain is paused by the rates of these.
+		counts, err := traffic.OfDomain(t.Context(), db, f.Tenant, f.Domain.ID, f.now.Add(-traffic.Width))
+		if want := (traffic.Counts{Late: 1, Complained: 1}); err != nil || counts != want {
+			t.Errorf("the domain has %+v, %v; want %+v", counts, err, want)
 		}
 	})
 }

@@ -12,9 +12,11 @@ import (
 	"github.com/packetboat/packetboat/internal/fault"
 	"github.com/packetboat/packetboat/internal/id"
 	"github.com/packetboat/packetboat/internal/mail/dsn"
+	"github.com/packetboat/packetboat/internal/mail/reply"
 	"github.com/packetboat/packetboat/internal/outbox"
 	"github.com/packetboat/packetboat/internal/sqldb"
 	"github.com/packetboat/packetboat/internal/track"
+	"github.com/packetboat/packetboat/internal/traffic"
 )
 
 // Effect is what a report changes.
@@ -127,6 +129,7 @@ func (r *Recorder) recordTenant(ctx context.Context, tenant id.Tenant, list []*r
 		if err != nil {
 			return err
 		}
+		var counted reported
 		var bounces []outbox.Bounce
 		for i, q := range list {
 			m, ok := messages[q.Message]
@@ -143,8 +146,15 @@ func (r *Recorder) recordTenant(ctx context.Context, tenant id.Tenant, list []*r
 			}
 		}
 		if len(bounces) > 0 {
-			if _, err := outbox.RecordBounces(ctx, tx, tenant, bounces); err != nil {
+			moved, err := outbox.RecordBounces(ctx, tx, tenant, bounces)
+			if err != nil {
 				return err
+			}
+			for _, b := range bounces {
+				if b.Class == string(reply.Hard) && slices.Contains(moved, b.Message) {
+					counted.add(messages[b.Message], b.At, traffic.Counts{Late: 1})
+					moved = slices.DeleteFunc(moved, func(m id.Message) bool { return m == b.Message }) // reported twice
+				}
 			}
 		}
 		for i, q := range list {
@@ -155,7 +165,13 @@ func (r *Recorder) recordTenant(ctx context.Context, tenant id.Tenant, list []*r
 			switch q.Effect {
 			case Complained:
 				if q.At.Sub(*m.SentAt) <= maxAge {
-					err = track.RecordComplaint(ctx, tx, m, q.At)
+					fresh, err := track.RecordComplaint(ctx, tx, m, q.At)
+					if err != nil {
+						return err
+					}
+					if fresh {
+						counted.add(m, q.At, traffic.Counts{Complained: 1})
+					}
 				}
 			case Unsubscribed: // at any age
 				err = track.RecordUnsubscribe(ctx, tx, m, q.Scope, consent.Proof{Source: consent.Mailto}, q.At)
@@ -164,7 +180,7 @@ func (r *Recorder) recordTenant(ctx context.Context, tenant id.Tenant, list []*r
 				return err
 			}
 		}
-		return nil
+		return counted.store(ctx, tx, tenant)
 	})
 	if err != nil {
 		return fault.Timely(ctx, fmt.Errorf("record reports: %w", err))

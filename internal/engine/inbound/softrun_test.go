@@ -52,7 +52,7 @@ func (f *fixture) arrives(m outbox.Message, at time.Time) {
 // reports records the report about a message, an hour after its acceptance.
 func (f *fixture) reports(m outbox.Message, class string, at time.Time) {
 	f.t.Helper()
-	if n, err := outbox.RecordBounces(f.t.Context(), f.DB, f.Tenant, []outbox.Bounce{{Message: m.ID, At: at.Add(time.Hour), Refusal: outbox.Refusal{Class: class}}}); err != nil || n != 1 {
+	if n, err := outbox.RecordBounces(f.t.Context(), f.DB, f.Tenant, []outbox.Bounce{{Message: m.ID, At: at.Add(time.Hour), Refusal: outbox.Refusal{Class: class}}}); err != nil || len(n) != 1 {
 		f.t.Fatalf("RecordBounces = %d, %v", n, err)
 	}
 	f.follow()

@@ -34,7 +34,7 @@ func pauseReason(c traffic.Counts) (why sender.Pause, must bool) {
 		return why, true
 	}
 	if rate := c.HardBounceRate(traffic.Rate); rate >= pauseHardBounces {
-		why.Reason, why.Rate, why.Count = sender.PausedForBounces, rate, c.Hard
+		why.Reason, why.Rate, why.Count = sender.PausedForBounces, rate, c.Hard+c.Late
 		return why, true
 	}
 	return sender.Pause{}, false
@@ -95,7 +95,7 @@ func (e *Engine) checkDomain(ctx context.Context, d traffic.Domain, c traffic.Co
 			log.Warn("complaint rate of domain is high", "rate", c.ComplaintRate(traffic.Rate), "complaints", c.Complained, "deliveries", c.Delivered)
 		}
 		if a.hardBounces > given.hardBounces {
-			log.Warn("hard bounce rate of domain is high", "rate", c.HardBounceRate(traffic.Rate), "bounces", c.Hard, "deliveries", c.Delivered)
+			log.Warn("hard bounce rate of domain is high", "rate", c.HardBounceRate(traffic.Rate), "bounces", c.Hard+c.Late, "deliveries", c.Delivered)
 		}
 		return nil
 	}

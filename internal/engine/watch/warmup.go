@@ -42,7 +42,7 @@ func (e *Engine) raiseWarmup(ctx context.Context, c lane.Config, zone *time.Loca
 	n := carried[c.ID]
 	next := c.Warmup.On(today, lane.Day{
 		Sent: n.Delivered, Tried: n.Delivered + n.Deferred + n.Hard + n.Block,
-		Deferred: n.Deferred, Blocked: n.Block, Hard: n.Hard, Complained: n.Complained,
+		Deferred: n.Deferred, Blocked: n.Block, Hard: n.Hard + n.Late, Complained: n.Complained,
 	})
 	set, err := lane.SetWarmup(ctx, e.DB, c, next)
 	if err == nil && set {

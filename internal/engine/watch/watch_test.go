@@ -274,6 +274,7 @@ func TestADomainIsPausedWithItsSends(t *testing.T) {
 		"complaints of few":       {traffic.Counts{Delivered: 999, Complained: 50}, "", ""},
 		"frequent complaints":     {traffic.Counts{Delivered: 20000, Complained: 45}, "", "complaint rate of domain is high"},
 		"hard bounces":            {traffic.Counts{Delivered: 1800, Hard: 200}, sender.PausedForBounces, ""},
+		"late hard bounces":       {traffic.Counts{Delivered: 1950, Hard: 50, Late: 150}, sender.PausedForBounces, ""},
 		"not quite":               {traffic.Counts{Delivered: 1801, Hard: 199}, "", "hard bounce rate of domain is high"},
 		"blocks are not the same": {traffic.Counts{Delivered: 1000, Block: 500}, "", ""},
 	} {

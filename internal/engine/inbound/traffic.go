@@ -1,0 +1,54 @@
+package inbound
+
+import (
+	"context"
+	"time"
+
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/outbox"
+	"github.com/packetboat/packetboat/internal/sender"
+	"github.com/packetboat/packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/traffic"
+)
+
+// reported collects what reports mean for the health of lanes and sending domains.
+type reported struct {
+	counts []reportedCount
+	latest time.Time // of the reports
+}
+
+type reportedCount struct {
+	lane     id.MTAConfig
+	identity id.Identity
+	traffic.Counts
+}
+
+// add adds the counts that a report of a time means for the lane and the domain of its message.
+func (r *reported) add(m outbox.Record, at time.Time, c traffic.Counts) {
+	r.counts = append(r.counts, reportedCount{m.Lane, m.Identity, c})
+	if at.After(r.latest) {
+		r.latest = at
+	}
+}
+
+// store adds the counts to the traffic. Other transactions wait for the rows, so it is the last step of its
+// transaction.
+func (r *reported) store(ctx context.Context, tx *sqldb.DB, tenant id.Tenant) error {
+	if len(r.counts) == 0 {
+		return nil
+	}
+	identities := make([]id.Identity, len(r.counts))
+	for i, c := range r.counts {
+		identities[i] = c.identity
+	}
+	domains, err := sender.DomainsOf(ctx, tx, tenant, identities)
+	if err != nil {
+		return err
+	}
+	sums := map[traffic.Key]traffic.Counts{}
+	for _, c := range r.counts {
+		key := traffic.Key{Tenant: tenant, Lane: c.lane, Domain: domains[c.identity]}
+		sums[key] = sums[key].Plus(c.Counts)
+	}
+	return traffic.Add(ctx, tx, r.latest, sums)
+}
