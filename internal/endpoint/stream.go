@@ -9,13 +9,14 @@ import (
 	"strconv"
 )
 
-// Stream is the envelope of a collection that is not paged and may be long: its rows are written as they
+// Stream is the envelope of a collection that is only paged on request and may be long: its rows are written as they
 // are read, and never all in memory.
 //
 // An error before the first kilobyte becomes an error response. Later, the connection is closed, so that a
 // caller cannot mistake a part for the whole list.
 type Stream[T any] struct {
 	Rows iter.Seq2[T, error]
+	Next string // the cursor of the next page, if Rows is a page and not the last
 }
 
 // streamed is implemented by every Stream[T].
@@ -27,7 +28,11 @@ func (s Stream[T]) stream(w io.Writer) error {
 	if err := writeRows(b, s.Rows); err != nil {
 		return err
 	}
-	_, _ = b.WriteString("],\"next_cursor\":null,\"has_more\":false}\n")
+	if s.Next == "" {
+		_, _ = b.WriteString("],\"next_cursor\":null,\"has_more\":false}\n")
+	} else {
+		_, _ = b.WriteString("],\"next_cursor\":" + strconv.Quote(s.Next) + ",\"has_more\":true}\n") // a cursor is base64
+	}
 	return b.Flush()
 }
 

@@ -116,7 +116,7 @@ func (a *API) Register(r *endpoint.Router) {
 	}.register(r)
 	sessionAPI{db: a.DB, baseURL: a.BaseURL, login: a.Login, now: a.Now}.register(r)
 	stagesAPI{db: a.DB, now: a.Now}.register(r)
-	suppressionsAPI{db: a.DB, now: a.Now}.register(r)
+	suppressionsAPI{db: a.DB, cursors: cursors, now: a.Now}.register(r)
 	templatesAPI{db: a.DB, mjml: a.MJML, now: a.Now, sendCounts: a.SendCounts}.register(r)
 	usersAPI{db: a.DB, login: a.Login, now: a.Now}.register(r)
 	webhooksAPI{db: a.DB, box: a.Box, cursors: cursors, rules: webhook.Rules{AllowPrivate: a.AllowPrivateWebhooks}, now: a.Now}.register(r)

@@ -118,6 +118,13 @@ func TestSuppressionRoutes(t *testing.T) {
 		if r := s.must(200, "key", "GET /suppressions", ""); !slices.Equal(r.data("email"), []string{"x@example.org", "bob@example.org", "ann@example.org"}) || r.body["has_more"] != false {
 			t.Errorf("list %s", r.text)
 		}
+		if got := s.pages("/suppressions?", 1); len(got) != 3 || !slices.Equal(got, s.pages("/suppressions?", 2)) || !strings.Contains(got[0], `"email":"x@example.org"`) {
+			t.Errorf("pages have %v", got)
+		}
+		s.mustRefuse("viewer", "GET /suppressions?cursor=x", "", 400, "INVALID_CURSOR")
+		if r := s.must(200, "key", "GET /suppressions?limit=1&cursor=x", ""); len(r.data("email")) != 3 || r.body["next_cursor"] != nil {
+			t.Errorf("a key gets %s", r.text)
+		}
 		if r := s.must(200, "key", "GET /suppressions?search=X@&reason=import", ""); len(r.data("email")) != 1 {
 			t.Errorf("filtered list %s", r.text)
 		}

@@ -3,6 +3,7 @@ package httpapi
 import (
 	"context"
 	"net/http"
+	"strconv"
 	"time"
 
 	"github.com/packetboat/packetboat/internal/auth"
@@ -15,8 +16,9 @@ import (
 
 // suppressionsAPI serves the suppression list.
 type suppressionsAPI struct {
-	db  *sqldb.DB
-	now func() time.Time
+	db      *sqldb.DB
+	cursors *endpoint.Cursors
+	now     func() time.Time
 }
 
 // register adds the operations on the suppression list.
@@ -26,7 +28,8 @@ func (api suppressionsAPI) register(r *endpoint.Router) {
 	}
 	endpoint.Handle(r, "GET /t/{tenant}/api/suppressions", endpoint.Op{
 		Name: "listSuppressions", Summary: "List every suppressed address, newest first.",
-		Tag: "suppressions", Scope: auth.SuppressionRead,
+		Description: "Signed-in users get a page if they send limit or cursor; API keys always get the whole list.",
+		Tag:         "suppressions", Scope: auth.SuppressionRead, Faults: []*fault.Error{endpoint.ErrCursor},
 	}, api.listSuppressions)
 	add := write("addSuppression", "Add an address to the suppression list, or replace its reason.")
 	add.Status = http.StatusCreated
@@ -43,6 +46,8 @@ func (api suppressionsAPI) register(r *endpoint.Router) {
 type listSuppressionsRequest struct {
 	Search string `query:"search" doc:"A part of the address."`
 	Reason string `query:"reason" doc:"Exactly this reason."`
+	Cursor string `query:"cursor" doc:"Of signed-in users: the next page."`
+	Limit  string `query:"limit" doc:"Of signed-in users: 1 to 200, the length of a page."`
 }
 
 type suppressionRow struct {
@@ -53,7 +58,11 @@ type suppressionRow struct {
 }
 
 func (api suppressionsAPI) listSuppressions(ctx context.Context, p auth.Principal, in *listSuppressionsRequest) (endpoint.Stream[suppressionRow], error) {
-	list := suppression.All(ctx, api.db, p.Tenant, suppression.Filter{Search: in.Search, Reason: in.Reason})
+	f := suppression.Filter{Search: in.Search, Reason: in.Reason}
+	if !p.IsKey() && (in.Cursor != "" || in.Limit != "") {
+		return api.pageOfSuppressions(ctx, p.Tenant, f, in.Cursor, endpoint.Limit(in.Limit))
+	}
+	list := suppression.All(ctx, api.db, p.Tenant, f)
 	return endpoint.Stream[suppressionRow]{Rows: func(yield func(suppressionRow, error) bool) {
 		for e, err := range list {
 			if !yield(rowOfSuppression(p.Tenant, e), err) {
@@ -61,6 +70,42 @@ func (api suppressionsAPI) listSuppressions(ctx context.Context, p auth.Principa
 			}
 		}
 	}}, nil
+}
+
+// pageOfSuppressions returns a page of the list.
+func (api suppressionsAPI) pageOfSuppressions(ctx context.Context, t id.Tenant, f suppression.Filter, cursor string, limit int) (endpoint.Stream[suppressionRow], error) {
+	var out endpoint.Stream[suppressionRow]
+	var after *suppression.Entry
+	if cursor != "" {
+		c, err := api.cursors.Decode(cursor, "created_at", "desc")
+		if err != nil || c.LastValue == nil {
+			return out, endpoint.ErrCursor
+		}
+		at, err := strconv.ParseInt(*c.LastValue, 10, 64)
+		if err != nil {
+			return out, endpoint.ErrCursor
+		}
+		after = &suppression.Entry{Email: c.LastID, AddedAt: sqldb.Time(at)}
+	}
+	list, err := suppression.Page(ctx, api.db, t, f, after, limit+1)
+	if err != nil {
+		return out, err
+	}
+	if len(list) > limit {
+		list = list[:limit]
+		last := list[limit-1]
+		out.Next = api.cursors.Encode(endpoint.Cursor{
+			Sort: "created_at", Dir: "desc", LastValue: new(strconv.FormatInt(sqldb.Micros(last.AddedAt), 10)), LastID: last.Email,
+		})
+	}
+	out.Rows = func(yield func(suppressionRow, error) bool) {
+		for _, e := range list {
+			if !yield(rowOfSuppression(t, e), nil) {
+				return
+			}
+		}
+	}
+	return out, nil
 }
 
 func rowOfSuppression(t id.Tenant, e suppression.Entry) suppressionRow {

@@ -197,25 +197,14 @@ func scan(row func(...any) error) (Entry, error) {
 }
 
 // All yields the whole list, newest first, reading page by page, so that a long list needs little
-// memory.
+// memory and no connection is held for a slow reader.
 func All(ctx context.Context, db *sqldb.DB, tenant id.Tenant, f Filter) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
-		part := sqldb.EscapeLike(strings.ToLower(strings.TrimSpace(f.Search)))
-		if strings.ContainsRune(part+f.Reason, 0) || !utf8.ValidString(part+f.Reason) {
-			return // no stored text contains such a character
-		}
-		// Page by page, so that no connection is held for a slow reader.
-		last := Entry{AddedAt: sqldb.Time(math.MaxInt64)}
+		var last *Entry
 		for {
-			rows, err := db.Query(ctx, `
-				SELECT email, reason, created_at FROM suppression
-				WHERE tenant_id = $1 AND (created_at, email) < ($2, $3)
-					AND email LIKE $4 ESCAPE '\' AND (CAST($5 AS TEXT) = '' OR reason = $5)
-				ORDER BY created_at DESC, email DESC LIMIT $6`,
-				tenant, sqldb.Micros(last.AddedAt), last.Email, "%"+part+"%", f.Reason, allPage)
-			list, err := sqldb.Collect(rows, err, scan)
+			list, err := Page(ctx, db, tenant, f, last, allPage)
 			if err != nil {
-				yield(Entry{}, fmt.Errorf("list suppressions: %w", err))
+				yield(Entry{}, err)
 				return
 			}
 			for _, e := range list {
@@ -226,9 +215,31 @@ func All(ctx context.Context, db *sqldb.DB, tenant id.Tenant, f Filter) iter.Seq
 			if len(list) < allPage {
 				return
 			}
-			last = list[len(list)-1]
+			last = &list[len(list)-1]
 		}
 	}
+}
+
+// Page returns at most limit entries of the list, newest first, after an entry; nil: from the first.
+func Page(ctx context.Context, db *sqldb.DB, tenant id.Tenant, f Filter, after *Entry, limit int) ([]Entry, error) {
+	part := sqldb.EscapeLike(strings.ToLower(strings.TrimSpace(f.Search)))
+	if strings.ContainsRune(part+f.Reason, 0) || !utf8.ValidString(part+f.Reason) {
+		return nil, nil // no stored text contains such a character
+	}
+	if after == nil {
+		after = &Entry{AddedAt: sqldb.Time(math.MaxInt64)}
+	}
+	rows, err := db.Query(ctx, `
+		SELECT email, reason, created_at FROM suppression
+		WHERE tenant_id = $1 AND (created_at, email) < ($2, $3)
+			AND email LIKE $4 ESCAPE '\' AND (CAST($5 AS TEXT) = '' OR reason = $5)
+		ORDER BY created_at DESC, email DESC LIMIT $6`,
+		tenant, sqldb.Micros(after.AddedAt), after.Email, "%"+part+"%", f.Reason, limit)
+	list, err := sqldb.Collect(rows, err, scan)
+	if err != nil {
+		return nil, fmt.Errorf("list suppressions: %w", err)
+	}
+	return list, nil
 }
 
 // allPage is the number of addresses that All reads at a time.
