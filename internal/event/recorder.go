@@ -33,7 +33,7 @@ type request struct {
 const (
 	maxTogether   = 200              // requests of one transaction
 	maxSmall      = 20               // events of a small request
-	maxLarge      = 4                // large requests of one transaction
+	enoughEvents  = 4000             // of large requests in one transaction, which then takes no more
 	recordTimeout = 30 * time.Second // after which a call fails
 )
 
@@ -41,7 +41,9 @@ const (
 func NewRecorder(db *sqldb.DB, now func() time.Time) *Recorder {
 	r := &Recorder{DB: db, Now: now}
 	r.small = sqldb.NewGroup(maxTogether, r.flush)
-	r.large = sqldb.NewGroup(maxLarge, r.flush)
+	// Transactions with many events write each page of an index once for many entries, but others wait for them.
+	r.large = sqldb.NewGroup(maxTogether, r.flush)
+	r.large.Weigh(func(e *request) int { return len(e.events) }, enoughEvents)
 	return r
 }
 

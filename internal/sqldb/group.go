@@ -14,6 +14,9 @@ type Group[T any] struct {
 	max   int
 	limit func() int // nil: max alone bounds a batch
 	in    chan grouped[T]
+
+	weight func(T) int // nil: only the number of values bounds a batch
+	enough int         // weight of a batch to which no value is added
 }
 
 type grouped[T any] struct {
@@ -29,6 +32,16 @@ func NewGroup[T any](max int, flush func(ctx context.Context, batch []T) error) 
 
 // Limit also limits each batch to the result of n when the batch begins. It is called before Run.
 func (g *Group[T]) Limit(n func() int) { g.limit = n }
+
+// Weigh also ends a batch with the value by which its weight reaches enough. It is called before Run.
+func (g *Group[T]) Weigh(weight func(T) int, enough int) { g.weight, g.enough = weight, enough }
+
+func (g *Group[T]) weigh(v T) int {
+	if g.weight == nil {
+		return 0
+	}
+	return g.weight(v)
+}
 
 // Do adds v to a batch and waits until it is written or has failed. The end of ctx has an effect
 // only before v is added.
@@ -79,11 +92,13 @@ func (g *Group[T]) Run(ctx context.Context) error {
 		if g.limit != nil {
 			most = min(most, g.limit())
 		}
+		sum := g.weigh(values[0])
 	gather:
-		for len(values) < most {
+		for len(values) < most && (g.weight == nil || sum < g.enough) {
 			select {
 			case e := <-g.in:
 				values, waiting = append(values, e.value), append(waiting, e.done)
+				sum += g.weigh(e.value)
 			default:
 				break gather
 			}
