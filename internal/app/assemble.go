@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"crypto/tls"
 	"github.com/packetboat/packetboat/internal/mail/dane"
 	"github.com/packetboat/packetboat/internal/mail/directmx"
 	"github.com/packetboat/packetboat/internal/mail/mtasts"
@@ -61,6 +62,7 @@ type parts struct {
 	handler http.Handler
 	loops   []loop
 	inbound *inbound.Server // nil: this process receives no mail
+	tls     *tls.Config     // nil: a proxy serves https
 }
 
 // tools are dependencies that several parts share.
@@ -160,6 +162,15 @@ func (s *Server) assemble(ctx context.Context, registry prometheus.Registerer) (
 	}
 	if err := s.returned(registry, out, mux, t); err != nil {
 		return nil, err
+	}
+	if certs := s.certificates(t); certs != nil {
+		certs.Routes(mux)
+		if s.has(RoleAPI) || s.has(RoleApp) || s.has(RoleTrack) {
+			out.tls = certs.TLS()
+		}
+		if s.has(RoleWorker) {
+			out.loops = append(out.loops, s.issuer(t, s.servedHosts()))
+		}
 	}
 	if s.has(RoleAPI) || s.has(RoleApp) {
 		if err := reference(mux, router); err != nil {
@@ -319,10 +330,13 @@ func (s *Server) recipients(registry prometheus.Registerer, mux *http.ServeMux, 
 		Log: s.Log.With("part", "track"), Now: t.now, ClientIP: t.clientIP,
 	}
 	links.Routes(mux)
-	(&public.Hosts{
-		DB: s.Store.DB, Answer: sender.NewNonce(s.Store.Box).Answer, Own: s.ownHosts(), Log: s.Log.With("part", "hosts"),
-	}).Routes(mux)
+	s.servedHosts().Routes(mux)
 	return loop{"hits", hits.Run}
+}
+
+// servedHosts returns what knows the hosts of the installation.
+func (s *Server) servedHosts() *public.Hosts {
+	return &public.Hosts{DB: s.Store.DB, Answer: sender.NewNonce(s.Store.Box).Answer, Own: s.ownHosts(), Log: s.Log.With("part", "hosts")}
 }
 
 // websites adds the script for tenants' websites, its collectors, and forms. It returns the loop that stores

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/packetboat/packetboat/internal/auth"
+	"github.com/packetboat/packetboat/internal/certificate"
 	"github.com/packetboat/packetboat/internal/engine/classify"
 	"github.com/packetboat/packetboat/internal/fault"
 	"github.com/packetboat/packetboat/internal/geoip"
@@ -33,6 +34,10 @@ type Options struct {
 	Listen                 string `name:"listen" env:"PACKETBOAT_LISTEN" default:"127.0.0.1:8080" help:"Address that the API and the links in mails are served on, as host:port."`
 	BaseURL                string `name:"base-url" env:"PACKETBOAT_BASE_URL" help:"Address the world reaches this installation at. Default: http:// and the listen address."`
 	SecretKey              string `name:"secret-key" env:"PACKETBOAT_SECRET_KEY" help:"32 bytes in base64 that encrypt and sign. Default: made once, and kept in the data directory."`
+	ACME                   string `name:"acme" env:"PACKETBOAT_ACME" default:"false" help:"Whether certificates for the base URL's host and the hosts of links are obtained from an authority by ACME, whose terms you accept with it: true or false."`
+	TLSListen              string `name:"tls-listen" env:"PACKETBOAT_TLS_LISTEN" help:"Address that https is served on with these certificates, as host:port. Default: :443 with PACKETBOAT_ACME, otherwise none."`
+	ACMEDirectory          string `name:"acme-directory" env:"PACKETBOAT_ACME_DIRECTORY" default:"https://acme-v02.api.letsencrypt.org/directory" help:"URL of the authority's directory."`
+	ACMEEmail              string `name:"acme-email" env:"PACKETBOAT_ACME_EMAIL" help:"Address that the authority may write to. Default: none."`
 	AdminListen            string `name:"admin-listen" env:"PACKETBOAT_ADMIN_LISTEN" default:"127.0.0.1:9090" help:"Address of /metrics, never public; off for none."`
 	InboundListen          string `name:"inbound-listen" env:"PACKETBOAT_INBOUND_LISTEN" help:"Address that returned mail is received on by SMTP, as host:port, such as :25. Set it in all processes: those with the role inbound listen, and workers add an address for unsubscribing to mails. Default: none is received."`
 	InboundTLSCert         string `name:"inbound-tls-cert" env:"PACKETBOAT_INBOUND_TLS_CERT" help:"File with the certificate chain, in PEM, with which STARTTLS is offered to servers that return mail. Default: it is not offered."`
@@ -73,6 +78,10 @@ type Config struct {
 	Listen             string
 	BaseURL            *url.URL
 	SecretKey          []byte // nil: from the data directory
+	ACME               bool
+	TLSListen          string // empty: none
+	ACMEDirectory      string
+	ACMEEmail          string
 	AdminListen        string // empty: none
 	InboundListen      string // empty: none
 	InboundTLSCert     string
@@ -173,6 +182,7 @@ func (o Options) Config() (Config, error) {
 		m.add("PACKETBOAT_LISTEN", "is %q; write host:port, such as 127.0.0.1:8080 or :8080", o.Listen)
 	}
 	c.baseURL(o.BaseURL, &m)
+	c.acme(o, &m)
 	if o.SecretKey != "" {
 		key, err := secret.Parse(o.SecretKey)
 		if err != nil {
@@ -248,6 +258,38 @@ func (o Options) Config() (Config, error) {
 		return Config{}, m
 	}
 	return c, nil
+}
+
+// acme sets what is configured for certificates. The base URL was set before.
+func (c *Config) acme(o Options, m *Mistakes) {
+	c.ACME, c.TLSListen, c.ACMEDirectory = flag("PACKETBOAT_ACME", o.ACME, m), o.TLSListen, o.ACMEDirectory
+	if !c.ACME {
+		if o.TLSListen != "" {
+			m.add("PACKETBOAT_TLS_LISTEN", "needs PACKETBOAT_ACME=true; otherwise let a proxy serve https")
+		}
+		return
+	}
+	if c.TLSListen == "" {
+		c.TLSListen = ":443"
+	}
+	if !hostPort(c.TLSListen) {
+		m.add("PACKETBOAT_TLS_LISTEN", "is %q; write host:port, such as :443", o.TLSListen)
+	}
+	if c.BaseURL != nil {
+		if _, err := address.Hostname(c.BaseURL.Hostname()); err != nil || c.BaseURL.Scheme != "https" || !strings.Contains(c.BaseURL.Hostname(), ".") {
+			m.add("PACKETBOAT_ACME", "needs a base URL with https and the name of a host in the DNS, such as PACKETBOAT_BASE_URL=https://mail.example.com")
+		}
+	}
+	if u, err := url.Parse(o.ACMEDirectory); err != nil || u.Scheme != "https" || u.Host == "" {
+		m.add("PACKETBOAT_ACME_DIRECTORY", "is %q; write an https URL, such as %s", o.ACMEDirectory, certificate.LetsEncrypt)
+	}
+	if o.ACMEEmail != "" {
+		addr, err := address.Normalize(o.ACMEEmail)
+		if err != nil {
+			m.add("PACKETBOAT_ACME_EMAIL", "is not an address: %s", err)
+		}
+		c.ACMEEmail = addr
+	}
 }
 
 // inbound sets what is configured for returned mail.

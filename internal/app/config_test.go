@@ -153,3 +153,35 @@ func TestEveryMistakeIsReportedAtOnce(t *testing.T) {
 		}
 	}
 }
+
+func TestCertificatesNeedAnHTTPSBaseURL(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		acme, base, listen, directory, email string
+		mistake                              string // empty: none
+	}{
+		{acme: "true", base: "https://mail.example.org"},
+		{acme: "true", base: "https://mail.example.org", listen: "192.0.2.1:8443", email: "Ann@example.org"},
+		{acme: "true", base: "http://mail.example.org", mistake: "PACKETBOAT_ACME "},
+		{acme: "true", base: "https://192.0.2.1", mistake: "PACKETBOAT_ACME "},
+		{acme: "true", mistake: "PACKETBOAT_ACME "},
+		{acme: "true", base: "https://mail.example.org", listen: "443", mistake: "PACKETBOAT_TLS_LISTEN"},
+		{acme: "true", base: "https://mail.example.org", directory: "http://ca.example.org", mistake: "PACKETBOAT_ACME_DIRECTORY"},
+		{acme: "true", base: "https://mail.example.org", email: "ann", mistake: "PACKETBOAT_ACME_EMAIL"},
+		{acme: "false", base: "https://mail.example.org", listen: ":443", mistake: "PACKETBOAT_TLS_LISTEN"},
+		{acme: "yes", mistake: "PACKETBOAT_ACME "},
+	} {
+		o := app.DefaultOptions()
+		o.ACME, o.BaseURL, o.TLSListen, o.ACMEEmail = tt.acme, tt.base, tt.listen, tt.email
+		if tt.directory != "" {
+			o.ACMEDirectory = tt.directory
+		}
+		c, err := o.Config()
+		if (err != nil) != (tt.mistake != "") || err != nil && !strings.Contains(err.Error(), tt.mistake) {
+			t.Errorf("%+v: %v", tt, err)
+		}
+		if err == nil && c.TLSListen == "" {
+			t.Errorf("%+v: no address for https", tt)
+		}
+	}
+}

@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"crypto/tls"
 	"net"
 	"net/http"
 	"sync"
@@ -85,6 +86,7 @@ func (c *connections) longestIdle() (longest net.Conn) {
 func (c *connections) watch(conn net.Conn, state http.ConnState) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	conn = plainConn(conn)
 	at := c.open[conn]
 	if at == nil {
 		return
@@ -111,10 +113,18 @@ type spareKey struct{}
 func (c *connections) mark(ctx context.Context, conn net.Conn) context.Context {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if at := c.open[conn]; at != nil && at.spare {
+	if at := c.open[plainConn(conn)]; at != nil && at.spare {
 		return context.WithValue(ctx, spareKey{}, true)
 	}
 	return ctx
+}
+
+// plainConn returns the connection that was accepted, below TLS.
+func plainConn(conn net.Conn) net.Conn {
+	if t, ok := conn.(*tls.Conn); ok {
+		return t.NetConn()
+	}
+	return conn
 }
 
 // sparing serves only health checks on spare connections.

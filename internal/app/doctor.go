@@ -15,7 +15,7 @@ import (
 func Doctor(ctx context.Context, cfg Config, file, probe string) doctor.Report {
 	i := doctor.Installation{
 		DatabaseURL: cfg.DatabaseURL, DataDir: cfg.DataDir, SecretKey: cfg.SecretKey, ConfigFile: file,
-		BaseURL: cfg.BaseURL, Loopback: cfg.LoopbackBaseURL(), Listen: cfg.Listen, AdminListen: cfg.AdminListen,
+		BaseURL: cfg.BaseURL, Loopback: cfg.LoopbackBaseURL(), Listen: cfg.Listen, TLSListen: cfg.TLSListen, AdminListen: cfg.AdminListen,
 		InboundListen: cfg.InboundListen, InboundTLSCert: cfg.InboundTLSCert, InboundTLSKey: cfg.InboundTLSKey,
 		Hosts: cfg.RecordHosts(), DNSResolver: cfg.DNSResolver, MXPort: cfg.MXPort, ProbeDomain: probe, SESEndpoint: cfg.SESEndpoint,
 		AllowPrivate: cfg.AllowPrivateRelays || cfg.LoopbackBaseURL(),

@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -83,14 +84,28 @@ func (s *Server) Run(ctx context.Context) error {
 		return err
 	}
 	bounded := limitConnections(public, s.Config.MaxConnections)
-	server := httpServer(sparing(parts.handler), 30*time.Second) // the API extends it for uploads
-	server.ConnState, server.ConnContext = bounded.watch, bounded.mark
-	servers := []*http.Server{server}
+	plain := parts.handler
+	if parts.tls != nil {
+		plain = s.upgrade(plain)
+	}
+	servers := []*http.Server{publicServer(plain, bounded)}
 	listeners := []net.Listener{bounded}
+	if parts.tls != nil {
+		secure, err := listen("PACKETBOAT_TLS_LISTEN", s.Config.TLSListen)
+		if err != nil {
+			return errors.Join(err, public.Close())
+		}
+		s.Log.Info("https is served", "listen", secure.Addr().String())
+		bounded := limitConnections(secure, s.Config.MaxConnections)
+		servers, listeners = append(servers, publicServer(parts.handler, bounded)), append(listeners, tls.NewListener(bounded, parts.tls))
+	}
 	if s.Config.AdminListen != "" {
 		admin, err := listen("PACKETBOAT_ADMIN_LISTEN", s.Config.AdminListen)
 		if err != nil {
-			return errors.Join(err, public.Close())
+			for _, l := range listeners {
+				err = errors.Join(err, l.Close())
+			}
+			return err
 		}
 		mux := http.NewServeMux()
 		mux.Handle("GET /metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{ErrorHandling: promhttp.ContinueOnError}))
@@ -105,6 +120,13 @@ func profiles(mux *http.ServeMux) {
 	mux.HandleFunc("GET /debug/pprof/", pprof.Index)
 	mux.HandleFunc("GET /debug/pprof/profile", pprof.Profile)
 	mux.HandleFunc("GET /debug/pprof/trace", pprof.Trace)
+}
+
+// publicServer returns the server of a listener whose connections are bounded.
+func publicServer(h http.Handler, bounded *connections) *http.Server {
+	server := httpServer(sparing(h), 30*time.Second) // the API extends it for uploads
+	server.ConnState, server.ConnContext = bounded.watch, bounded.mark
+	return server
 }
 
 func httpServer(h http.Handler, read time.Duration) *http.Server {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/packetboat/packetboat/internal/certificate"
 	"github.com/packetboat/packetboat/internal/netguard"
 	"github.com/packetboat/packetboat/internal/sender"
 	"github.com/packetboat/packetboat/internal/tenant"
@@ -30,12 +31,34 @@ func (e *examination) certificates(ctx context.Context, n *notes) {
 		n.skip(e.BaseURL.Host, "the base URL has http, and so have the links in mails")
 		return
 	}
+	e.obtained(ctx, n)
 	hosts := []string{e.BaseURL.Host}
 	if e.Hosts.Track != "" && e.Hosts.Track != e.BaseURL.Hostname() {
 		hosts = append(hosts, e.Hosts.Track)
 	}
 	hosts = append(hosts, e.trackingHosts(ctx, n)...)
 	inParallel(len(hosts), func(i int) { e.certificate(ctx, n, hosts[i], netguard.Guard{AllowPrivate: i == 0 || e.AllowPrivate}) })
+}
+
+// obtained examines the certificates that the program obtains itself.
+func (e *examination) obtained(ctx context.Context, n *notes) {
+	db := e.db.Load()
+	if db == nil || e.TLSListen == "" {
+		return
+	}
+	list, err := certificate.Failing(ctx, db, maxHosts)
+	if err != nil {
+		n.fail("", "check the log of the database", "%s", err)
+		return
+	}
+	for _, s := range list {
+		advice := "let " + s.Host + " lead to this installation, and ports 80 and 443 to PACKETBOAT_LISTEN and PACKETBOAT_TLS_LISTEN; it is tried again at " + s.NextTry.Format(time.RFC3339)
+		if s.NotAfter == nil {
+			n.fail(s.Host, advice, "its certificate was not obtained in %d attempts: %s", s.Failures, s.Problem)
+		} else {
+			n.warn(s.Host, advice, "its certificate was not renewed in %d attempts: %s", s.Failures, s.Problem)
+		}
+	}
 }
 
 // trackingHosts returns the hosts of the links of tenants.

@@ -27,6 +27,7 @@ type Installation struct {
 	BaseURL        *url.URL
 	Loopback       bool // the base URL is on loopback
 	Listen         string
+	TLSListen      string // empty: none
 	AdminListen    string // empty: none
 	InboundListen  string // empty: none
 	InboundTLSCert string

@@ -2,6 +2,7 @@ package doctor
 
 import (
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"io"
@@ -21,6 +22,7 @@ func (e *examination) listeners(ctx context.Context, n *notes) {
 		ours            func(ctx context.Context, address string) bool
 	}{
 		{"PACKETBOAT_LISTEN", e.Listen, answersHealth},
+		{"PACKETBOAT_TLS_LISTEN", e.TLSListen, e.answersTLS},
 		{"PACKETBOAT_ADMIN_LISTEN", e.AdminListen, answersMetrics},
 		{"PACKETBOAT_INBOUND_LISTEN", e.InboundListen, answersSMTP},
 	} {
@@ -96,6 +98,23 @@ func answersHealth(ctx context.Context, address string) bool {
 	body, status := get(ctx, "http://"+address+"/healthz")
 	var answer struct{ Status string }
 	return status == http.StatusOK && json.Unmarshal(body, &answer) == nil && answer.Status == "ok"
+}
+
+// answersTLS reports whether a server answers by TLS, with whatever certificate: those of hosts are examined
+// elsewhere, and there may be none yet.
+func (e *examination) answersTLS(ctx context.Context, address string) bool {
+	ctx, cancel := context.WithTimeout(ctx, ownTimeout)
+	defer cancel()
+	settings := e.tls(e.BaseURL.Hostname())
+	settings.InsecureSkipVerify = true
+	d := tls.Dialer{Config: settings}
+	c, err := d.DialContext(ctx, "tcp", address)
+	if err == nil {
+		_ = c.Close()
+		return true
+	}
+	_, alert := errors.AsType[tls.AlertError](err)
+	return alert || strings.Contains(err.Error(), "remote error: tls")
 }
 
 func answersMetrics(ctx context.Context, address string) bool {

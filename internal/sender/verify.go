@@ -440,6 +440,34 @@ func ServesHost(ctx context.Context, db *sqldb.DB, host string) (bool, error) {
 	return serves, wrapHost(err)
 }
 
+// ServedHosts returns the hosts that lead recipients here, as ServesHost knows them.
+func ServedHosts(ctx context.Context, db *sqldb.DB) ([]string, error) {
+	var list []string
+	rows, err := db.Query(ctx, `/* all tenants: certificates are those of the installation */ SELECT DISTINCT host FROM tracked_host`)
+	err = sqldb.Each(rows, err, func(scan func(...any) error) error {
+		var host string
+		err := scan(&host)
+		list = append(list, host)
+		return err
+	})
+	if err != nil {
+		return nil, wrapHost(err)
+	}
+	rows, err = db.Query(ctx, `/* all tenants: certificates are those of the installation */
+		SELECT DISTINCT i.content_rewrite_domain, d.domain FROM sending_identity AS i JOIN sending_domain AS d ON d.tenant_id = i.tenant_id AND d.id = i.sending_domain_id
+		WHERE i.content_rewrite_domain IS NOT NULL AND d.status = 'verified' AND i.active`)
+	err = sqldb.Each(rows, err, func(scan func(...any) error) error {
+		var host, domain string
+		err := scan(&host, &domain)
+		if strings.HasSuffix(host, "."+domain) {
+			list = append(list, host)
+		}
+		return err
+	})
+	slices.Sort(list)
+	return slices.Compact(list), wrapHost(err)
+}
+
 func wrapHost(err error) error {
 	if err != nil {
 		return fmt.Errorf("look up a served host: %w", err)
