@@ -28,7 +28,6 @@ var (
 	ErrNoSegment    = fault.New(fault.Invalid, "NO_SEGMENT", "add at least one list or segment")
 	ErrNoMTA        = fault.New(fault.Invalid, "NO_MTA", "no active MTA config can carry this broadcast")
 	ErrNoIdentity   = fault.New(fault.Invalid, "NO_IDENTITY", "no sending identity is able to send this broadcast")
-	ErrRecipients   = fault.New(fault.Invalid, "INVALID_RECIPIENTS", "a test goes to 1 to 10 valid addresses")
 	ErrMetadata     = fault.New(fault.Invalid, "INVALID_METADATA", "metadata is not a flat object within its limits")
 	ErrMetadataFind = fault.New(fault.Invalid, "INVALID_METADATA_FILTER", "metadata must be a JSON object of fewer than 8192 characters")
 )

@@ -13,19 +13,11 @@ import (
 	"github.com/packetboat/packetboat/internal/fault"
 	"github.com/packetboat/packetboat/internal/id"
 	"github.com/packetboat/packetboat/internal/lane"
-	"github.com/packetboat/packetboat/internal/mail/address"
 	"github.com/packetboat/packetboat/internal/render"
 	"github.com/packetboat/packetboat/internal/sender"
 	"github.com/packetboat/packetboat/internal/sqldb"
 	"github.com/packetboat/packetboat/internal/suppression"
 	"github.com/packetboat/packetboat/internal/tenant"
-)
-
-// Limits on one test send: addresses, and mails, which are addresses times variants times
-// identities.
-const (
-	MaxTestAddresses = 10
-	MaxTestMails     = 200
 )
 
 // TestRequest is a request for a test send.
@@ -64,24 +56,12 @@ type TestRoute struct {
 	Lane     lane.Config
 }
 
-// TestStatus is the outcome of one mail of a test.
-type TestStatus string
-
-// The statuses.
-const (
-	TestSent       TestStatus = "sent"       // accepted by the server
-	TestFailed     TestStatus = "failed"     // refused, or not attempted
-	TestSuppressed TestStatus = "suppressed" // the address is on the suppression list
-)
-
 // TestResult is the result of one mail of a test.
 type TestResult struct {
-	To        string
-	Variant   string // empty without variants
-	Sender    string
-	Status    TestStatus
-	MessageID string // with angle brackets; empty if the mail was not built
-	Error     string
+	To      string
+	Variant string // empty without variants
+	Sender  string
+	render.TestResult
 }
 
 // Mails is the number of mails of the test.
@@ -105,7 +85,7 @@ func PrepareTest(ctx context.Context, db *sqldb.DB, account id.Tenant, bid id.Br
 	if !b.Can(ActionTestSend) {
 		return Test{}, ErrTransition.Sayf("an archived broadcast is not tested").With(map[string]Status{"status": b.Status})
 	}
-	to, err := testAddresses(r.To)
+	to, err := render.TestAddresses(r.To)
 	if err != nil {
 		return Test{}, err
 	}
@@ -138,38 +118,15 @@ func PrepareTest(ctx context.Context, db *sqldb.DB, account id.Tenant, bid id.Br
 			test.Routes = append(test.Routes, TestRoute{c.Identity, l})
 		}
 	}
-	if n := len(to) * len(arms) * len(test.Routes); n > MaxTestMails {
-		return Test{}, ErrRecipients.Sayf("%d addresses, %d variants and %d senders make %d mails, and a test has at most %d",
-			len(to), len(arms), len(test.Routes), n, MaxTestMails)
+	if n := len(to) * len(arms) * len(test.Routes); n > render.MaxTestMails {
+		return Test{}, render.ErrTestRecipients.Sayf("%d addresses, %d variants and %d senders make %d mails, and a test has at most %d",
+			len(to), len(arms), len(test.Routes), n, render.MaxTestMails)
 	}
 	if test.Arms, err = b.compile(ctx, db, arms, f); err != nil {
 		return Test{}, err
 	}
 	test.Suppressed, err = suppression.Listed(ctx, db, account, to)
 	return test, err
-}
-
-// testAddresses parses the addresses of a test, without duplicates.
-func testAddresses(list []string) ([]string, error) {
-	if len(list) == 0 || len(list) > MaxTestAddresses {
-		return nil, ErrRecipients.Sayf("a test goes to 1 to %d addresses", MaxTestAddresses).With(fault.Fields{Fields: []fault.Field{
-			{Path: "to", Message: fmt.Sprintf("must hold 1 to %d addresses", MaxTestAddresses)},
-		}})
-	}
-	var bad []fault.Field
-	var to []string
-	for i, text := range list {
-		addr, err := address.Normalize(text)
-		if err != nil {
-			bad = append(bad, fault.Field{Path: fmt.Sprintf("to[%d]", i), Message: err.Error()})
-		} else if !slices.Contains(to, addr) {
-			to = append(to, addr)
-		}
-	}
-	if len(bad) > 0 {
-		return nil, ErrRecipients.Sayf("%s: %s", bad[0].Path, bad[0].Message).With(fault.Fields{Fields: bad})
-	}
-	return to, nil
 }
 
 // chosen returns the arms of some variants, in the broadcast's order.
@@ -225,41 +182,25 @@ func (b Broadcast) compile(ctx context.Context, db *sqldb.DB, arms []Arm, f Prec
 	return made, nil
 }
 
-// TestSender builds and sends the mails of a test.
-type TestSender interface {
-	// SendTest returns the outcome of each mail, in the same order.
-	SendTest(ctx context.Context, tenant id.Tenant, mails []render.TestMail) ([]render.TestOutcome, error)
-}
-
 // SendTest sends the mails of a test and returns the results, ordered by address, variant and
 // identity. A route on which a mail was accepted is marked as verified.
-func SendTest(ctx context.Context, db *sqldb.DB, t Test, by TestSender, now time.Time) ([]TestResult, error) {
+func SendTest(ctx context.Context, db *sqldb.DB, t Test, by render.TestSender, now time.Time) ([]TestResult, error) {
 	results := make([]TestResult, 0, t.Mails())
-	var mails []render.TestMail
-	var sent []int // indices of their results
+	planned := make([]render.PlannedTest, 0, t.Mails())
 	for _, to := range t.To {
 		for _, arm := range t.Arms {
 			for _, route := range t.Routes {
-				r := TestResult{To: to, Variant: arm.ID, Sender: route.Identity.Address}
-				if t.Suppressed[to] {
-					r.Status, r.Error = TestSuppressed, "the address is on the suppression list"
-				} else {
-					mails, sent = append(mails, t.mail(to, arm, route)), append(sent, len(results))
-				}
-				results = append(results, r)
+				results = append(results, TestResult{To: to, Variant: arm.ID, Sender: route.Identity.Address})
+				planned = append(planned, render.PlannedTest{Mail: t.mail(to, arm, route), Suppressed: t.Suppressed[to]})
 			}
 		}
 	}
-	outcomes, err := by.SendTest(ctx, t.Tenant, mails)
+	sent, err := render.SendTests(ctx, by, t.Tenant, planned)
 	if err != nil {
 		return nil, err
 	}
-	for i, o := range outcomes {
-		r := &results[sent[i]]
-		r.Status, r.MessageID = TestSent, o.MessageID
-		if o.Err != nil {
-			r.Status, r.Error = TestFailed, o.Err.Error()
-		}
+	for i := range sent {
+		results[i].TestResult = sent[i]
 	}
 	return results, verifyRoutes(context.WithoutCancel(ctx), db, t, results, now)
 }
@@ -276,7 +217,7 @@ func verifyRoutes(ctx context.Context, db *sqldb.DB, t Test, results []TestResul
 	var failures []error
 	for _, route := range t.Routes {
 		accepted := slices.ContainsFunc(results, func(r TestResult) bool {
-			return r.Status == TestSent && r.Sender == route.Identity.Address
+			return r.Status == render.TestSent && r.Sender == route.Identity.Address
 		})
 		if accepted && route.Lane.Type != lane.Sink && !slices.Contains(route.Identity.VerifiedLanes, route.Lane.ID) {
 			failures = append(failures, sender.LaneVerified(ctx, db, t.Tenant, route.Identity.ID, route.Lane.ID, now))

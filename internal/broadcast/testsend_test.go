@@ -16,6 +16,7 @@ import (
 	"github.com/packetboat/packetboat/internal/id/idtest"
 	"github.com/packetboat/packetboat/internal/lane"
 	"github.com/packetboat/packetboat/internal/mail/binding"
+	"github.com/packetboat/packetboat/internal/render"
 	"github.com/packetboat/packetboat/internal/sqldb"
 	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
 	"github.com/packetboat/packetboat/internal/template"
@@ -94,7 +95,7 @@ func TestATestChecksItsGuards(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		a := newAccount(t, db)
 		var many []string
-		for i := range broadcast.MaxTestAddresses {
+		for i := range render.MaxTestAddresses {
 			many = append(many, fmt.Sprintf("c%d@example.com", i))
 		}
 		one := []string{"ann@example.com"}
@@ -112,9 +113,9 @@ func TestATestChecksItsGuards(t *testing.T) {
 			}
 		}
 		b := a.Create(twoArms)
-		expect("no addresses", b, broadcast.TestRequest{}, broadcast.ErrRecipients)
-		expect("eleven", b, broadcast.TestRequest{To: append(many, "x@example.com")}, broadcast.ErrRecipients)
-		expect("no address", b, broadcast.TestRequest{To: []string{"ann@example.com", "ann"}}, broadcast.ErrRecipients)
+		expect("no addresses", b, broadcast.TestRequest{}, render.ErrTestRecipients)
+		expect("eleven", b, broadcast.TestRequest{To: append(many, "x@example.com")}, render.ErrTestRecipients)
+		expect("no address", b, broadcast.TestRequest{To: []string{"ann@example.com", "ann"}}, render.ErrTestRecipients)
 		expect("no such variant", b, broadcast.TestRequest{To: one, Variants: []string{"a", "c"}}, fault.ErrInput)
 		expect("the variant of one without", a.Create(), broadcast.TestRequest{To: one, Variants: []string{""}}, fault.ErrInput)
 		for i := range 9 {
@@ -123,7 +124,7 @@ func TestATestChecksItsGuards(t *testing.T) {
 		expect("without an audience", a.Create(func(ch *broadcast.Change) { ch.Include = nil }), broadcast.TestRequest{To: one}, nil)
 		expect("as many as may be", b, broadcast.TestRequest{To: many}, nil)
 		a.AddIdentity("last")
-		expect("too many mails", b, broadcast.TestRequest{To: many}, broadcast.ErrRecipients)
+		expect("too many mails", b, broadcast.TestRequest{To: many}, render.ErrTestRecipients)
 
 		for _, step := range []struct {
 			sql  string

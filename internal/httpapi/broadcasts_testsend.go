@@ -10,6 +10,7 @@ import (
 	"github.com/packetboat/packetboat/internal/endpoint"
 	"github.com/packetboat/packetboat/internal/fault"
 	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/render"
 	"github.com/packetboat/packetboat/internal/testmail"
 )
 
@@ -20,8 +21,8 @@ func (api broadcastsAPI) testSend(r *endpoint.Router) {
 		Description: "Sends real mails, rendered and sent as the broadcast's are, with a mark in the subject: addresses times variants times senders, at most 200 in a call, and 300 an hour for the account together with verify-lane and tests of MTA configs. " +
 			"Possible in every status, unless the broadcast is archived. Tests are not reported, their links redirect without being counted, and unsubscribing has no effect.",
 		Scope:       auth.BroadcastsSchedule,
-		FieldFaults: map[string]*fault.Error{"to": broadcast.ErrRecipients, "recipients": broadcast.ErrRecipients, "emails": broadcast.ErrRecipients},
-		Faults: []*fault.Error{broadcast.ErrNotFound, broadcast.ErrTransition, broadcast.ErrRecipients, contact.ErrNotFound,
+		FieldFaults: map[string]*fault.Error{"to": render.ErrTestRecipients, "recipients": render.ErrTestRecipients, "emails": render.ErrTestRecipients},
+		Faults: []*fault.Error{broadcast.ErrNotFound, broadcast.ErrTransition, render.ErrTestRecipients, contact.ErrNotFound,
 			broadcast.ErrEmailType, broadcast.ErrNoMTA, content.ErrNoContent, content.ErrLiquid, broadcast.ErrNoIdentity, testmail.ErrLimit},
 	}.ExampleBody(`{"to": ["ada@example.com"]}`), api.testSendBroadcast, checkTestSend)
 }
@@ -67,12 +68,12 @@ type testSendAnswer struct {
 }
 
 type testSendResult struct {
-	To        string               `json:"to"`
-	Variant   *string              `json:"variant_id" doc:"Null when the broadcast has no variants."`
-	Sender    string               `json:"sending_identity_email"`
-	Status    broadcast.TestStatus `json:"status" enum:"sent,failed,suppressed"`
-	MessageID *string              `json:"message_id"`
-	Error     *string              `json:"error"`
+	To        string            `json:"to"`
+	Variant   *string           `json:"variant_id" doc:"Null when the broadcast has no variants."`
+	Sender    string            `json:"sending_identity_email"`
+	Status    render.TestStatus `json:"status" enum:"sent,failed,suppressed"`
+	MessageID *string           `json:"message_id"`
+	Error     *string           `json:"error"`
 }
 
 func (api broadcastsAPI) testSendBroadcast(ctx context.Context, p auth.Principal, in *testSendRequest) (testSendAnswer, error) {
@@ -98,9 +99,9 @@ func (api broadcastsAPI) testSendBroadcast(ctx context.Context, p auth.Principal
 	out := testSendAnswer{Results: make([]testSendResult, len(results))}
 	for i, r := range results {
 		switch r.Status {
-		case broadcast.TestSent:
+		case render.TestSent:
 			out.Sent++
-		case broadcast.TestFailed:
+		case render.TestFailed:
 			out.Failed++
 		}
 		out.Results[i] = testSendResult{r.To, orNull(r.Variant), r.Sender, r.Status, orNull(r.MessageID), orNull(r.Error)}

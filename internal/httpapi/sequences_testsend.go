@@ -8,6 +8,7 @@ import (
 	"github.com/packetboat/packetboat/internal/endpoint"
 	"github.com/packetboat/packetboat/internal/fault"
 	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/render"
 	"github.com/packetboat/packetboat/internal/sequence"
 	"github.com/packetboat/packetboat/internal/testmail"
 )
@@ -18,8 +19,8 @@ func (api sequencesAPI) test(r *endpoint.Router) {
 		Name: "testSequence", Summary: "Send the mail of every send node of a sequence once to a few addresses.", Tag: "sequences", Session: true,
 		Description: "Sends real mails with the data of a contact and of the event of its latest enrollment, with a mark in the subject: addresses times nodes, at most 200 in a call, and 300 an hour for the account together with its other test mails. " +
 			"Possible in every status but archived. Tests are not counted, their links redirect without being recorded, and unsubscribing has no effect.",
-		FieldFaults: map[string]*fault.Error{"to": sequence.ErrRecipients},
-		Faults:      []*fault.Error{sequence.ErrNotFound, sequence.ErrTransition, sequence.ErrRecipients, sequence.ErrNoMails, contact.ErrNotFound, testmail.ErrLimit},
+		FieldFaults: map[string]*fault.Error{"to": render.ErrTestRecipients},
+		Faults:      []*fault.Error{sequence.ErrNotFound, sequence.ErrTransition, render.ErrTestRecipients, sequence.ErrNoMails, contact.ErrNotFound, testmail.ErrLimit},
 	}.ExampleBody(`{"contact_id": "$CONTACT_ID", "to": ["ada@example.com"]}`), api.testSequence)
 }
 
@@ -38,12 +39,12 @@ type testSequenceAnswer struct {
 }
 
 type testSequenceResult struct {
-	NodeID    string              `json:"node_id"`
-	To        string              `json:"to"`
-	Sender    *string             `json:"sending_identity_email" doc:"null: the node cannot send."`
-	Status    sequence.TestStatus `json:"status" enum:"sent,failed,suppressed"`
-	MessageID *string             `json:"message_id"`
-	Error     *string             `json:"error"`
+	NodeID    string            `json:"node_id"`
+	To        string            `json:"to"`
+	Sender    *string           `json:"sending_identity_email" doc:"null: the node cannot send."`
+	Status    render.TestStatus `json:"status" enum:"sent,failed,suppressed"`
+	MessageID *string           `json:"message_id"`
+	Error     *string           `json:"error"`
 }
 
 func (api sequencesAPI) testSequence(ctx context.Context, p auth.Principal, in *testSequenceRequest) (testSequenceAnswer, error) {
@@ -67,9 +68,9 @@ func (api sequencesAPI) testSequence(ctx context.Context, p auth.Principal, in *
 	out := testSequenceAnswer{Results: make([]testSequenceResult, len(results))}
 	for i, r := range results {
 		switch r.Status {
-		case sequence.TestSent:
+		case render.TestSent:
 			out.Sent++
-		case sequence.TestFailed:
+		case render.TestFailed:
 			out.Failed++
 		}
 		out.Results[i] = testSequenceResult{r.Node, r.To, orNull(r.Sender), r.Status, orNull(r.MessageID), orNull(r.Error)}

@@ -11,7 +11,6 @@ import (
 	"github.com/packetboat/packetboat/internal/fault"
 	"github.com/packetboat/packetboat/internal/id"
 	"github.com/packetboat/packetboat/internal/lane"
-	"github.com/packetboat/packetboat/internal/mail/address"
 	"github.com/packetboat/packetboat/internal/render"
 	"github.com/packetboat/packetboat/internal/sender"
 	"github.com/packetboat/packetboat/internal/sqldb"
@@ -19,17 +18,8 @@ import (
 	"github.com/packetboat/packetboat/internal/tenant"
 )
 
-// Limits on one test: addresses, and mails, which are addresses times nodes.
-const (
-	MaxTestAddresses = 10
-	MaxTestMails     = 200
-)
-
-// The faults of tests.
-var (
-	ErrRecipients = fault.New(fault.Invalid, "INVALID_RECIPIENTS", "a test goes to 1 to 10 valid addresses")
-	ErrNoMails    = fault.New(fault.Invalid, "NO_CONTENT", "the sequence has no node of type send")
-)
+// ErrNoMails is the fault of a test of a sequence that sends nothing.
+var ErrNoMails = fault.New(fault.Invalid, "NO_CONTENT", "the sequence has no node of type send")
 
 // Test is a prepared test of a sequence: the mail of each send node goes once to each address.
 type Test struct {
@@ -48,51 +38,12 @@ type TestMail struct {
 	mail       render.TestMail
 }
 
-// TestSender builds and sends the mails of a test.
-type TestSender interface {
-	// SendTest returns the outcome of each mail, in the same order.
-	SendTest(ctx context.Context, tenant id.Tenant, mails []render.TestMail) ([]render.TestOutcome, error)
-}
-
-// TestStatus is the outcome of one mail of a test.
-type TestStatus string
-
-// The statuses.
-const (
-	TestSent       TestStatus = "sent"       // accepted by the server
-	TestFailed     TestStatus = "failed"     // refused, or not attempted
-	TestSuppressed TestStatus = "suppressed" // the address is on the suppression list
-)
-
 // TestResult is the result of one mail of a test.
 type TestResult struct {
-	Node      string
-	To        string
-	Sender    string // empty if the node has none
-	Status    TestStatus
-	MessageID string // with angle brackets; empty if the mail was not built
-	Error     string
-}
-
-// testAddresses parses the addresses of a test, without duplicates.
-func testAddresses(list []string) ([]string, error) {
-	if len(list) == 0 || len(list) > MaxTestAddresses {
-		return nil, ErrRecipients.With(fault.Fields{Fields: []fault.Field{{Path: "to", Message: fmt.Sprintf("must hold 1 to %d addresses", MaxTestAddresses)}}})
-	}
-	var bad []fault.Field
-	var to []string
-	for i, text := range list {
-		addr, err := address.Normalize(text)
-		if err != nil {
-			bad = append(bad, fault.Field{Path: fmt.Sprintf("to[%d]", i), Message: err.Error()})
-		} else if !slices.Contains(to, addr) {
-			to = append(to, addr)
-		}
-	}
-	if len(bad) > 0 {
-		return nil, ErrRecipients.Sayf("%s: %s", bad[0].Path, bad[0].Message).With(fault.Fields{Fields: bad})
-	}
-	return to, nil
+	Node   string
+	To     string
+	Sender string // empty if the node has none
+	render.TestResult
 }
 
 // PrepareTest prepares a test of a sequence in any status but archived, with the data of a contact
@@ -107,7 +58,7 @@ func PrepareTest(ctx context.Context, db *sqldb.DB, account id.Tenant, seq id.Se
 		return Test{}, ErrTransition.Sayf("an archived sequence is not tested")
 	}
 	t := Test{Sequence: s}
-	if t.To, err = testAddresses(to); err != nil {
+	if t.To, err = render.TestAddresses(to); err != nil {
 		return Test{}, err
 	}
 	c, err := contact.ByID(ctx, db, account, of)
@@ -155,8 +106,8 @@ func PrepareTest(ctx context.Context, db *sqldb.DB, account id.Tenant, seq id.Se
 	switch {
 	case len(t.Mails) == 0:
 		return Test{}, ErrNoMails
-	case len(t.Mails) > MaxTestMails:
-		return Test{}, ErrRecipients.Sayf("%d addresses and %d nodes make %d mails, and a test has at most %d", len(t.To), len(t.Mails)/len(t.To), len(t.Mails), MaxTestMails)
+	case len(t.Mails) > render.MaxTestMails:
+		return Test{}, render.ErrTestRecipients.Sayf("%d addresses and %d nodes make %d mails, and a test has at most %d", len(t.To), len(t.Mails)/len(t.To), len(t.Mails), render.MaxTestMails)
 	}
 	return t, nil
 }
@@ -206,31 +157,16 @@ func latestTrigger(ctx context.Context, db *sqldb.DB, s Sequence, c id.Contact) 
 
 // SendTest sends the mails of a test and returns their results in the same order. Nothing of them is
 // stored or counted.
-func SendTest(ctx context.Context, t Test, by TestSender) ([]TestResult, error) {
+func SendTest(ctx context.Context, t Test, by render.TestSender) ([]TestResult, error) {
 	results := make([]TestResult, len(t.Mails))
-	var mails []render.TestMail
-	var sent []int // indices of their results
+	planned := make([]render.PlannedTest, len(t.Mails))
 	for i, m := range t.Mails {
 		results[i] = TestResult{Node: m.Node, To: m.To, Sender: m.Sender}
-		switch {
-		case m.Suppressed:
-			results[i].Status, results[i].Error = TestSuppressed, "the address is on the suppression list"
-		case m.Problem != "":
-			results[i].Status, results[i].Error = TestFailed, m.Problem
-		default:
-			mails, sent = append(mails, m.mail), append(sent, i)
-		}
+		planned[i] = render.PlannedTest{Mail: m.mail, Suppressed: m.Suppressed, Problem: m.Problem}
 	}
-	outcomes, err := by.SendTest(ctx, t.Sequence.Tenant, mails)
-	if err != nil {
-		return nil, err
+	sent, err := render.SendTests(ctx, by, t.Sequence.Tenant, planned)
+	for i := range sent {
+		results[i].TestResult = sent[i]
 	}
-	for i, o := range outcomes {
-		r := &results[sent[i]]
-		r.Status, r.MessageID = TestSent, o.MessageID
-		if o.Err != nil {
-			r.Status, r.Error = TestFailed, o.Err.Error()
-		}
-	}
-	return results, nil
+	return results, err
 }

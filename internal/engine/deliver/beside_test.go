@@ -15,6 +15,7 @@ import (
 	"github.com/packetboat/packetboat/internal/id"
 	"github.com/packetboat/packetboat/internal/lane"
 	"github.com/packetboat/packetboat/internal/outbox"
+	"github.com/packetboat/packetboat/internal/render"
 	"github.com/packetboat/packetboat/internal/segment"
 	"github.com/packetboat/packetboat/internal/sqldb"
 	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
@@ -229,7 +230,7 @@ func TestATestSendIsNotBehindALargeSend(t *testing.T) {
 		h.must(err)
 		results, err := broadcast.SendTest(t.Context(), h.DB, prepared, h.tester(), h.now())
 		h.must(err)
-		if len(results) != 1 || results[0].Status != broadcast.TestSent {
+		if len(results) != 1 || results[0].Status != render.TestSent {
 			t.Errorf("results: %+v", results)
 		}
 		h.id = large

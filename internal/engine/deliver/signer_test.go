@@ -12,6 +12,7 @@ import (
 	"github.com/packetboat/packetboat/internal/broadcast/broadcasttest"
 	"github.com/packetboat/packetboat/internal/id"
 	"github.com/packetboat/packetboat/internal/lane"
+	"github.com/packetboat/packetboat/internal/render"
 	"github.com/packetboat/packetboat/internal/sqldb"
 	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
 )
@@ -120,18 +121,18 @@ func TestTestSendsReportAKeyThatCannotBeOpened(t *testing.T) {
 		results, err := broadcast.SendTest(t.Context(), db, test, tester, h.now())
 		h.must(err)
 		want := "the DKIM key of " + h.Domain.Name + " could not be opened"
-		if len(results) != 1 || results[0].Status != broadcast.TestFailed || results[0].Error != want || results[0].MessageID != "" {
+		if len(results) != 1 || results[0].Status != render.TestFailed || results[0].Error != want || results[0].MessageID != "" {
 			t.Errorf("results = %+v, want one that failed with %q", results, want)
 		}
 		if _, err := tester.Try(t.Context(), h.Tenant, h.Lane.ID, id.Identity{}, "ann@example.com"); err == nil || !strings.Contains(err.Error(), "open the DKIM key") {
 			t.Errorf("Try = %v", err)
 		}
 		restore()
-		if results, err = broadcast.SendTest(t.Context(), db, test, tester, h.now()); err != nil || results[0].Status != broadcast.TestSent {
+		if results, err = broadcast.SendTest(t.Context(), db, test, tester, h.now()); err != nil || results[0].Status != render.TestSent {
 			t.Errorf("with the key: %+v, %v", results, err)
 		}
 		h.breakKey() // the opened key is cached
-		if results, err = broadcast.SendTest(t.Context(), db, test, tester, h.now()); err != nil || results[0].Status != broadcast.TestSent {
+		if results, err = broadcast.SendTest(t.Context(), db, test, tester, h.now()); err != nil || results[0].Status != render.TestSent {
 			t.Errorf("again: %+v, %v", results, err)
 		}
 		if n := len(s.Messages()); n != 2 {

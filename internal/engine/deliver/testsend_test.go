@@ -105,10 +105,10 @@ func TestATestSendIsRealMailAndWritesNoRows(t *testing.T) {
 		count := map[string]int{}
 		for _, r := range results {
 			count[r.To+" "+string(r.Status)]++
-			if (r.MessageID == "") != (r.Status == broadcast.TestSuppressed) || (r.Error == "") != (r.Status == broadcast.TestSent) {
+			if (r.MessageID == "") != (r.Status == render.TestSuppressed) || (r.Error == "") != (r.Status == render.TestSent) {
 				t.Errorf("a result is %+v", r)
 			}
-			if r.Status == broadcast.TestFailed && !strings.Contains(r.Error, "no such user") {
+			if r.Status == render.TestFailed && !strings.Contains(r.Error, "no such user") {
 				t.Errorf("the error of a refusal is %q", r.Error)
 			}
 			byID[r.MessageID] = r
@@ -215,7 +215,7 @@ func TestATestSendEndsInTime(t *testing.T) {
 			h.must(err)
 			for _, r := range results {
 				switch {
-				case test.says == "" && r.Status != broadcast.TestSent, test.says != "" && r.Status != broadcast.TestFailed:
+				case test.says == "" && r.Status != render.TestSent, test.says != "" && r.Status != render.TestFailed:
 					t.Errorf("result: %+v", r)
 				case r.MessageID != "" && !strings.Contains(r.Error, test.says):
 					t.Errorf("the error is %q", r.Error)
