@@ -39,6 +39,7 @@ type Item struct {
 	Contact        id.Contact
 	Type           journal.Type
 	EventName      string // of a custom event
+	EventType      string // of a custom event: the kind of activity, if one was given
 	At             time.Time
 	Source         string // email, website, form, api or account
 	Title          string
@@ -174,6 +175,7 @@ func (i *Item) describe(name string) {
 	switch i.Type {
 	case journal.CustomEvent:
 		var said struct {
+			Type       string
 			Source     string
 			Properties json.RawMessage
 		}
@@ -183,7 +185,7 @@ func (i *Item) describe(name string) {
 		if len(i.Properties) == 0 {
 			i.Properties = json.RawMessage("{}")
 		}
-		i.EventName, i.Source, i.Title = name, cmp.Or(said.Source, "api"), name
+		i.EventName, i.EventType, i.Source, i.Title = name, said.Type, cmp.Or(said.Source, "api"), name
 	case journal.PageViewed:
 		i.Source, i.Title = "website", "Viewed "+name
 		i.set("url", name)

@@ -59,7 +59,7 @@ func TestActivityMergesItsSources(t *testing.T) {
 				acme, id.New[id.Hit](), send, m, c.ID, sqldb.Micros(noon.Add(time.Duration(2+i)*time.Hour)))
 		}
 		ok(journal.Append(ctx, db,
-			journal.Entry{Tenant: acme, Type: journal.CustomEvent, Name: "order_placed", Contact: ann.ID, At: noon.Add(3 * time.Hour), Data: map[string]any{"properties": map[string]any{"value": 5}}},
+			journal.Entry{Tenant: acme, Type: journal.CustomEvent, Name: "order", Contact: ann.ID, At: noon.Add(3 * time.Hour), Data: map[string]any{"type": "order_placed", "properties": map[string]any{"value": 5}}},
 			journal.Entry{Tenant: acme, Type: journal.EmailOpened, Contact: ann.ID, At: noon.Add(3 * time.Hour)}, // not listed: the hit is
 			journal.Entry{Tenant: acme, Type: journal.StageChanged, Contact: ann.ID, At: noon.Add(3 * time.Hour)},
 			journal.Entry{Tenant: acme, Type: journal.PageViewed, Name: "https://example.com/a", Contact: ann.ID, At: noon.Add(time.Minute), Data: map[string]any{"title": "A"}},
@@ -71,7 +71,7 @@ func TestActivityMergesItsSources(t *testing.T) {
 			items, next, err := activity.List(ctx, db, ann, q, broadcast.Names)
 			ok(err)
 			for _, i := range items {
-				got = append(got, fmt.Sprintf("%s %s%s %s", i.Type, i.Title, i.Classification, i.Properties))
+				got = append(got, fmt.Sprintf("%s %s%s%s %s", i.Type, i.Title, i.EventType, i.Classification, i.Properties))
 			}
 			if next == nil {
 				break
@@ -82,7 +82,7 @@ func TestActivityMergesItsSources(t *testing.T) {
 		}
 		slices.SortStableFunc(got[:2], strings.Compare) // these two have the same time
 		want := []string{
-			`event order_placed {"value": 5}`,
+			`event orderorder_placed {"value": 5}`,
 			`stage_changed Stage changed {}`,
 			`email_clicked Email clickedhuman {"email_type_key":"news","link_url":"https://example.com/","variant_id":"b"}`,
 			`email_delivered Email delivered {"email_type_key":"news","variant_id":"b"}`,
@@ -92,7 +92,7 @@ func TestActivityMergesItsSources(t *testing.T) {
 			`contact_created Contact created {"source":"import"}`,
 		}
 		if db.Dialect() == sqldb.SQLite {
-			want[0] = `event order_placed {"value":5}`
+			want[0] = `event orderorder_placed {"value":5}`
 		}
 		if !slices.Equal(got, want) {
 			t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))

@@ -35,6 +35,7 @@ type ActivityRow struct {
 	ID             activity.ID    `json:"id" format:"uuid"`
 	Type           journal.Type   `json:"type"`
 	EventName      *string        `json:"event_name,omitempty" doc:"Of a custom event."`
+	EventType      *string        `json:"event_type,omitempty" doc:"Of a custom event: the type that was sent with it."`
 	OccurredAt     endpoint.Stamp `json:"occurred_at"`
 	Source         string         `json:"source" enum:"email,website,form,api,account"`
 	Title          string         `json:"title"`
@@ -78,7 +79,7 @@ func rowOfActivity(it activity.Item) (ActivityRow, error) {
 		return ActivityRow{}, fmt.Errorf("properties of %s: %w", it.ID, err)
 	}
 	return ActivityRow{
-		ID: it.ID, Type: it.Type, EventName: orNull(it.EventName), OccurredAt: endpoint.At(it.At), Source: it.Source, Title: it.Title,
+		ID: it.ID, Type: it.Type, EventName: orNull(it.EventName), EventType: orNull(it.EventType), OccurredAt: endpoint.At(it.At), Source: it.Source, Title: it.Title,
 		Properties: properties, BroadcastID: orNull(it.Broadcast), SequenceID: orNull(it.Sequence), Classification: orNull(it.Classification), Rules: it.Rules,
 	}, nil
 }

@@ -176,7 +176,7 @@ func ShowSendingDomain(d sender.Domain, hosts sender.Hosts) SendingDomain {
 
 type createDomainRequest struct {
 	Body struct {
-		Domain              endpoint.Opt[string] `json:"domain" nullable:"false"`
+		Domain              string               `json:"domain"`
 		TrackingSubdomain   endpoint.Opt[string] `json:"tracking_subdomain" nullable:"false"`
 		ReturnPathSubdomain endpoint.Opt[string] `json:"return_path_subdomain" nullable:"false"`
 	}
@@ -200,7 +200,7 @@ func (api domainsAPI) createDomain(ctx context.Context, p auth.Principal, in *cr
 
 func (in *createDomainRequest) draft() sender.DomainDraft {
 	return sender.DomainDraft{
-		Domain: in.Body.Domain.Value, TrackingSubdomain: in.Body.TrackingSubdomain.Value, ReturnPathSubdomain: in.Body.ReturnPathSubdomain.Value,
+		Domain: in.Body.Domain, TrackingSubdomain: in.Body.TrackingSubdomain.Value, ReturnPathSubdomain: in.Body.ReturnPathSubdomain.Value,
 	}
 }
 

@@ -92,7 +92,7 @@ type createEmailTypeRequest struct{ Body emailTypeBody }
 
 type emailTypeBody struct {
 	TypeKey           endpoint.Opt[string] `json:"type_key"`
-	DisplayName       endpoint.Opt[string] `json:"display_name" nullable:"false"`
+	DisplayName       endpoint.Opt[string] `json:"display_name" nullable:"false" doc:"Required when a type is created."`
 	Description       endpoint.Opt[string] `json:"description"`
 	UTMCampaignPrefix endpoint.Opt[string] `json:"utm_campaign_prefix"`
 	CategoryID        endpoint.Opt[string] `json:"category_id"`
@@ -131,7 +131,7 @@ func (b emailTypeBody) fields() sender.EmailTypeFields {
 }
 
 type emailCategoryBody struct {
-	Name        endpoint.Opt[string] `json:"name" nullable:"false"`
+	Name        endpoint.Opt[string] `json:"name" nullable:"false" doc:"Required when a category is created."`
 	Description endpoint.Opt[string] `json:"description"`
 	SortOrder   endpoint.Opt[int]    `json:"sort_order" nullable:"false"`
 }

@@ -105,8 +105,8 @@ func (api identitiesAPI) getIdentity(ctx context.Context, p auth.Principal, in *
 type createIdentityRequest struct{ Body identityBody }
 
 type identityBody struct {
-	EmailAddress         endpoint.Opt[string]   `json:"email_address" nullable:"false"`
-	DisplayName          endpoint.Opt[string]   `json:"display_name" nullable:"false"`
+	EmailAddress         endpoint.Opt[string]   `json:"email_address" nullable:"false" doc:"On one of the sending domains. Required when an identity is created."`
+	DisplayName          endpoint.Opt[string]   `json:"display_name" nullable:"false" doc:"Required when an identity is created."`
 	ReplyTo              endpoint.Opt[string]   `json:"reply_to"`
 	EmailTypeIDs         endpoint.Opt[[]string] `json:"email_type_ids"`
 	UTMCode              endpoint.Opt[string]   `json:"utm_code"`

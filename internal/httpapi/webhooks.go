@@ -127,9 +127,9 @@ func (api webhooksAPI) listWebhooks(ctx context.Context, p auth.Principal, _ *st
 
 // webhookBody is the body of a create or an update; a new endpoint needs a URL and event types.
 type webhookBody struct {
-	URL         endpoint.Opt[string]   `json:"url" nullable:"false" doc:"https, without user name and fragment."`
+	URL         endpoint.Opt[string]   `json:"url" nullable:"false" doc:"https, without user name and fragment. Required when an endpoint is created."`
 	Description endpoint.Opt[string]   `json:"description"`
-	EventTypes  endpoint.Opt[[]string] `json:"event_types" nullable:"false" doc:"A list of event types, or [\"*\"]."`
+	EventTypes  endpoint.Opt[[]string] `json:"event_types" nullable:"false" doc:"A list of event types, or [\"*\"]. Required when an endpoint is created."`
 	Active      endpoint.Opt[bool]     `json:"active" nullable:"false" doc:"true when absent from a create."`
 }
 
