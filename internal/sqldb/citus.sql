@@ -35,7 +35,7 @@ DECLARE
 	coordinator TEXT[] := ARRAY[
 		'app_user', 'login_address', 'membership', 'session', 'one_time_token', 'api_key',
 		'leader', 'lease', 'send_hold', 'pace_day', 'pace_rate', 'pace_slot', 'rate_window',
-		'outbox_node', 'form_slug', 'mail_domain_policy', 'classifier_run', 'secret_key', 'write_probe',
+		'outbox_node', 'form_slug', 'mail_domain_policy', 'destination', 'destination_broken_tls', 'classifier_run', 'secret_key', 'write_probe',
 		'tls_certificate', 'acme_account', 'acme_challenge'];
 	shards INTEGER := current_setting('citus.shard_count');
 	fresh  TEXT[] := '{}';

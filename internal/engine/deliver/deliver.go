@@ -126,10 +126,14 @@ func (e *Engine) Run(ctx context.Context) error {
 	if err := e.reap(ctx, e.Alone); err != nil {
 		return err
 	}
+	if err := e.exchangeSites(ctx); err != nil { // what earlier processes found out
+		return err
+	}
 	var writers sync.WaitGroup
 	writers.Go(func() { _ = e.commits.Run(background) })
 	writers.Go(func() { e.keepLease(background) })
 	writers.Go(func() { e.keepStats(background) })
+	writers.Go(func() { e.keepSites(background) })
 
 	e.feedLoop(ctx)
 	grace := stopWithin
@@ -141,7 +145,7 @@ func (e *Engine) Run(ctx context.Context) error {
 	e.feeders.wg.Wait()
 	e.lanes.closeAll()
 	e.writeStats(e.writeCtx)
-	err := errors.Join(e.node.EndLease(e.writeCtx), e.pacer.Close(e.writeCtx))
+	err := errors.Join(e.exchangeSites(e.writeCtx), e.node.EndLease(e.writeCtx), e.pacer.Close(e.writeCtx))
 	end()
 	writers.Wait()
 	return err

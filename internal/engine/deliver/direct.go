@@ -145,7 +145,7 @@ func (e *Engine) direct(ctx context.Context, j *job, to routed, now time.Time) (
 		return end(reply.Outcome{Stage: reply.Connect, Text: "the domain does not exist; it is looked up once more"}, first.Add(missingFor+time.Minute+jitter))
 	}
 	j.route = to.route
-	j.site = e.sites.get(siteKey{sourceOf(j), to.route.Site}, to.route.Shape, now)
+	j.site = e.sites.get(siteKey{Source: sourceOf(j), Site: to.route.Site}, to.route.Shape, now)
 	return outbox.Result{}, false
 }
 
@@ -171,7 +171,7 @@ func sourceOf(j *job) netip.Addr { return from(j).Primary().IP }
 // poolKey identifies the connections that a job can use: those from the same address to the same servers,
 // of which the same was verified.
 func poolKey(j *job, requireTLS bool) string {
-	key := j.site.key.source.String() + " " + j.site.key.name + " " + j.route.Security()
+	key := j.site.key.Source.String() + " " + j.site.key.Site + " " + j.route.Security()
 	if requireTLS {
 		key += " tls"
 	}
@@ -299,6 +299,9 @@ func (w *worker) reactToReply(j *job, o reply.Outcome, r *outbox.Result) {
 		j.site.unreachable(now)
 	} else {
 		j.site.observe(o, v, now)
+	}
+	if refusedInClear(o, v) && r.State == outbox.Bounced { // the next attempt encrypts, or fails
+		r.State, r.BounceType, r.Due = outbox.Queued, "", now.Add(time.Minute)
 	}
 	if r.State != outbox.Queued {
 		return

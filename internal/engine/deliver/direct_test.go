@@ -197,3 +197,19 @@ func TestMailWaitsUntilThePolicyOfItsDomainIsSatisfied(t *testing.T) {
 	h.over()
 	h.sums(outbox.Sums{Total: 6, Sent: 6, Delivered: 6})
 }
+
+func TestServersThatDemandEncryptionGetIt(t *testing.T) {
+	t.Parallel()
+	for _, refusal := range []string{"530 5.7.0 Must issue a STARTTLS command first", "550 5.7.10 encryption required"} {
+		h := newHouse(t, dbtest.SQLite(t))
+		s := sink.Start(t, sink.Options{Addr: "127.0.0.2:0", Without: []string{"PIPELINING"}, Rules: []sink.Rule{{Stage: sink.Mail, Reply: refusal}}})
+		dns := dnstest.New(t, "example.com. 60 IN MX 10 mx.test.", "mx.test. 60 IN A 127.0.0.2")
+		h.direct(func(f *lane.Fields) { f.MaxConnections = new(1) })
+		h.send(3)
+		h.run(h.directEngine(dns, s.Port()))
+		h.await("all are deferred", func(p outbox.Progress) bool { return p.Deferred == 3 })
+		if n := s.Stats().Refused; n != 1 { // the others fail before MAIL, since STARTTLS is not offered
+			t.Errorf("%s: %d messages were offered in clear, want 1", refusal, n)
+		}
+	}
+}

@@ -102,7 +102,7 @@ func (e *Engine) acquirePermits(ctx context.Context, c class, zone *time.Locatio
 	if c.site != nil {
 		if free, again := c.site.free(now); free < n {
 			n, l.denied = free, &deferral{until: again, reason: "the connections to its destination are in use"}
-			l.wait = outbox.Wait{Kind: outbox.WaitProviderConnections, Provider: c.site.key.name, Reason: "the connections to this destination are in use"}
+			l.wait = outbox.Wait{Kind: outbox.WaitProviderConnections, Provider: c.site.key.Site, Reason: "the connections to this destination are in use"}
 		}
 	}
 	days, tomorrow := c.day(zone, now)

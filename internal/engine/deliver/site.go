@@ -2,11 +2,11 @@ package deliver
 
 import (
 	"math"
-	"net/netip"
 	"regexp"
 	"sync"
 	"time"
 
+	"github.com/packetboat/packetboat/internal/destination"
 	"github.com/packetboat/packetboat/internal/mail/directmx"
 	"github.com/packetboat/packetboat/internal/mail/reply"
 )
@@ -25,10 +25,7 @@ const (
 )
 
 // siteKey identifies a destination as its providers see it: mail from one address.
-type siteKey struct {
-	source netip.Addr
-	name   string // a directmx.Route.Site
-}
+type siteKey = destination.Key
 
 // site is what is known of a destination. Lanes with the same source share it.
 //
@@ -46,11 +43,13 @@ type site struct {
 	reached    bool      // a connection was made once
 	down       time.Time // since when it cannot be reached; zero while it can
 	backoff    time.Duration
-	until      time.Time // nothing is sent before
-	reason     string    // of until
+	retry      time.Time // while it cannot be reached: when it is tried again
+	suspended  time.Time // nothing is sent before, because the provider asked for that
+	reason     string    // of suspended
 	slow       time.Time // since when connections are added one by one; zero: they are not
 	hits       []time.Time
-	requireTLS bool
+	requireTLS time.Time // when it last refused mail in clear; zero: never
+	changed    bool      // since it was stored
 	used       time.Time
 }
 
@@ -69,8 +68,8 @@ func (s *site) track(n int) {
 func (s *site) free(now time.Time) (n int, again time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if now.Before(s.until) {
-		return 0, s.until
+	if until := later(s.suspended, s.retry); now.Before(until) {
+		return 0, until
 	}
 	limit := int(s.window)
 	if !s.slow.IsZero() {
@@ -86,17 +85,21 @@ func (s *site) free(now time.Time) (n int, again time.Time) {
 func (s *site) blocked(now time.Time) *deferral {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !now.Before(s.until) {
-		return nil
+	switch {
+	case now.Before(s.suspended):
+		return &deferral{until: later(s.suspended, s.retry), reason: s.reason, down: s.down}
+	case now.Before(s.retry):
+		return &deferral{until: s.retry, reason: "the mail servers of its domain cannot be reached", down: s.down}
 	}
-	return &deferral{until: s.until, reason: s.reason, down: s.down}
+	return nil
 }
 
 // connected notes that a connection was made.
 func (s *site) connected() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.reached, s.down, s.backoff = true, time.Time{}, 0
+	s.changed = s.changed || s.backoff > 0
+	s.reached, s.down, s.retry, s.backoff = true, time.Time{}, time.Time{}, 0
 }
 
 // unreachable notes that no connection could be made, or that one was lost.
@@ -106,11 +109,11 @@ func (s *site) unreachable(now time.Time) {
 	s.failures++
 	dead := !s.reached || s.backoff > 0 || s.failures > int(s.window)
 	s.window = math.Max(1, s.window-1/s.window)
-	if !dead || now.Before(s.until) {
+	if !dead || now.Before(later(s.suspended, s.retry)) {
 		return
 	}
 	s.backoff = min(max(2*s.backoff, siteFirst), siteMax)
-	s.until, s.reason = now.Add(s.backoff), "the mail servers of its domain cannot be reached"
+	s.retry, s.changed = now.Add(s.backoff), true
 	if s.down.IsZero() {
 		s.down = now
 	}
@@ -135,12 +138,18 @@ var reactions = []reaction{
 // tooMany matches texts about too many messages on a connection.
 var tooMany = regexp.MustCompile(`(?i)max(imum)? messages? per (connection|session)|too many messages (in|on|for) (this|the|one) (session|connection)`)
 
+// refusedInClear reports whether a server refuses mail because the connection was not encrypted. Servers
+// of domains ask nobody to log in, so 530 can only mean that (RFC 3207 section 4).
+func refusedInClear(o reply.Outcome, v reply.Verdict) bool {
+	return !o.TLS && (v.Reason == reply.TLSRequired || o.Code == 530)
+}
+
 // observe notes the answer to a message.
 func (s *site) observe(o reply.Outcome, v reply.Verdict, now time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if v.Reason == reply.TLSRequired {
-		s.requireTLS = true
+	if refusedInClear(o, v) {
+		s.requireTLS, s.changed = now, true
 	}
 	if tooMany.MatchString(o.Text) {
 		s.shape.Messages = max(1, s.shape.Messages/2)
@@ -153,6 +162,7 @@ func (s *site) observe(o reply.Outcome, v reply.Verdict, now time.Time) {
 		}
 	}
 	switch {
+	case refusedInClear(o, v): // the server works
 	case v.Reason == reply.RateLimited:
 		s.slowDown(rateLimitPause, now)
 	case v.Reason == reply.ReputationBlock:
@@ -181,10 +191,11 @@ func (s *site) slowDown(suspend time.Duration, now time.Time) {
 	if len(s.hits) > 2*hitsToSuspend {
 		s.hits = s.hits[len(s.hits)-hitsToSuspend:]
 	}
-	s.slow = now
-	if suspend > 0 && len(s.hits) >= hitsToSuspend && s.until.Before(now.Add(suspend)) {
-		s.until, s.reason = now.Add(suspend), "the provider asked to send less for a while"
-		s.slow = s.until
+	s.changed = true
+	s.slow = later(s.slow, now)
+	if suspend > 0 && len(s.hits) >= hitsToSuspend && s.suspended.Before(now.Add(suspend)) {
+		s.suspended, s.reason = now.Add(suspend), "the provider asked to send less for a while"
+		s.slow = s.suspended
 	}
 }
 
@@ -192,21 +203,21 @@ func (s *site) slowDown(suspend time.Duration, now time.Time) {
 func (s *site) resume() (until, down time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.until, s.down
+	return later(s.suspended, s.retry), s.down
 }
 
 // terms returns how many messages one connection may carry, and whether it must be encrypted.
 func (s *site) terms() (messages int, requireTLS bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.shape.Messages, s.requireTLS
+	return s.shape.Messages, !s.requireTLS.IsZero()
 }
 
 // unused reports whether the state of the site can be forgotten.
 func (s *site) unused(now time.Time) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return now.Sub(s.used) > siteIdle && !now.Before(s.until) && s.inFlight == 0
+	return now.Sub(s.used) > siteIdle && !now.Before(later(s.suspended, s.retry)) && s.inFlight == 0 && !s.changed
 }
 
 // sites are the destinations of direct delivery that are known to this process.
@@ -214,6 +225,10 @@ type sites struct {
 	mu    sync.Mutex
 	known map[siteKey]*site
 	swept time.Time
+
+	stored    map[siteKey]destination.State // by any process
+	readUntil time.Time                     // states that were stored before are in stored
+	broken    []string                      // servers with which TLS failed that could not be stored
 }
 
 // get returns a site, and drops those that were not used for a long time.
@@ -234,6 +249,9 @@ func (l *sites) get(key siteKey, shape directmx.Shape, now time.Time) *site {
 	s := l.known[key]
 	if s == nil {
 		s = newSite(key, shape)
+		if state, ok := l.stored[key]; ok {
+			s.merge(state, now)
+		}
 		l.known[key] = s
 	}
 	s.mu.Lock()

@@ -197,9 +197,25 @@ func (r *Router) dialOne(ctx context.Context, host string, to netip.Addr, route 
 		},
 	})
 	if d, ok := errors.AsType[*smtpclient.DialError](err); ok && d.Outcome.Stage == reply.TLS && mode == smtpclient.Opportunistic {
-		r.broken.Put(host, true, r.Now(), keepBroken)
+		r.NoteBrokenTLS(host, r.Now())
+		r.mu.Lock()
+		r.newBroken = append(r.newBroken, host)
+		r.mu.Unlock()
 	}
 	return conn, err
+}
+
+// NoteBrokenTLS notes that TLS with a server failed at a time: it gets mail in clear for 72 hours, if
+// that is allowed.
+func (r *Router) NoteBrokenTLS(host string, at time.Time) { r.broken.Put(host, true, at, keepBroken) }
+
+// BrokenTLS returns the servers with which TLS failed since the last call.
+func (r *Router) BrokenTLS() []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	list := r.newBroken
+	r.newBroken = nil
+	return list
 }
 
 // port returns the port of the servers.

@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"net/netip"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/packetboat/packetboat/internal/cache"
@@ -51,6 +52,9 @@ type Router struct {
 	tlsa   cache.Cache[string, dane.Records]
 	own    cache.Cache[struct{}, map[netip.Addr]bool]
 	broken cache.Cache[string, bool] // servers with which TLS failed, by name
+
+	mu        sync.Mutex
+	newBroken []string // of broken, since the last call of BrokenTLS
 }
 
 // Route is the way to the mailboxes of a domain.
