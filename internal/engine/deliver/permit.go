@@ -103,6 +103,9 @@ func (e *Engine) acquirePermits(ctx context.Context, c class, zone *time.Locatio
 		if free, again := c.site.free(now); free < n {
 			n, l.denied = free, &deferral{until: again, reason: "the connections to its destination are in use"}
 			l.wait = outbox.Wait{Kind: outbox.WaitProviderConnections, Provider: c.site.key.Site, Reason: "the connections to this destination are in use"}
+			if h := c.site.blocked(now); h != nil {
+				l.denied, l.wait.Reason = h, h.reason
+			}
 		}
 	}
 	days, tomorrow := c.day(zone, now)
