@@ -66,6 +66,10 @@ const (
 	inboxEvery = 500 * time.Millisecond
 	inboxPage  = 1000 // packs listed at a time
 	inboxBatch = 1000 // hits of a transaction, about
+
+	// sqliteRest is how often the time of a transaction Drain pauses after it on SQLite, where requests
+	// wait for the transaction. On PostgreSQL they only compete for processors, and it is once.
+	sqliteRest = 3
 )
 
 // packRef is a pack in the inbox, without its hits.
@@ -95,9 +99,13 @@ func (b *Inbox) Run(ctx context.Context) error {
 }
 
 // Drain records the packs that are in the inbox when it is called. After each transaction
-// it sleeps for as long as that took, since under load accepting hits has priority.
+// it pauses for a multiple of the time that took, since under load accepting hits has priority.
 func (b *Inbox) Drain(ctx context.Context) error {
 	var errs []error
+	rest := time.Duration(1)
+	if b.DB.Dialect() == sqldb.SQLite {
+		rest = sqliteRest
+	}
 	upTo := id.New[id.HitPack]()
 	var after packRef
 	for {
@@ -110,7 +118,7 @@ func (b *Inbox) Drain(ctx context.Context) error {
 			if err := b.recordPacks(ctx, part); err != nil {
 				errs = append(errs, err)
 			}
-			if sleep(ctx, time.Since(began)); ctx.Err() != nil {
+			if sleep(ctx, rest*time.Since(began)); ctx.Err() != nil {
 				return ctx.Err()
 			}
 		}
