@@ -281,6 +281,7 @@ func TestAgent(t *testing.T) {
 		"Mozilla/5.0": {Proxy: true, Client: "apple_mail", Vendor: "apple"},
 		"Mozilla/5.0 (Windows NT 5.1; rv:11.0) Gecko Firefox/11.0 (via ggpht.com GoogleImageProxy)": {Proxy: true, Client: "gmail", Vendor: "google"},
 		"curl/8.0": {Machine: true, Client: "other"},
+		"Mozilla/5.0 " + strings.Repeat("x", 1<<20) + " curl/8.0":                      {Client: "other"}, // only the beginning is read
 		"Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Thunderbird/128.4.0": {Client: "thunderbird"},
 	} {
 		if got := inspect.ReadAgent(agent); got != want {

@@ -133,8 +133,11 @@ type Agent struct {
 	Vendor  string `json:"vendor"` // of the proxy
 }
 
-// ReadAgent reads a user agent.
+// ReadAgent reads a user agent, as much of it as is stored with an open or a click.
 func ReadAgent(agent string) Agent {
+	hit := track.Hit{Agent: agent}
+	hit.Prepare()
+	agent = hit.Agent
 	var agents classify.Agents
 	a := Agent{Machine: agents.Machine(agent), Client: track.ClientOf(agent).Program()}
 	apple, gmail := track.Prefetching(agent)
