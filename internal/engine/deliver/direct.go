@@ -312,8 +312,9 @@ func (w *worker) reactToReply(j *job, o reply.Outcome, r *outbox.Result) {
 		earliest = later(earliest, now.Add(6*time.Minute+time.Duration(rand.Int64N(int64(4*time.Minute)))))
 	case v.Reason == reply.RecipientThrottled:
 		earliest = later(earliest, now.Add(time.Hour))
-	case v.Reason == reply.RateLimited:
-		earliest = later(earliest, now.Add(5*time.Minute))
+	case v.Reason == reply.RateLimited: // not this message's fault: its pauses do not grow
+		r.Due = later(earliest, now.Add(5*time.Minute+time.Duration(rand.Int64N(int64(time.Minute)))))
+		return
 	}
 	r.Due = later(r.Due, earliest)
 }

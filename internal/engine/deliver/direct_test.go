@@ -213,3 +213,23 @@ func TestServersThatDemandEncryptionGetIt(t *testing.T) {
 		}
 	}
 }
+
+// A provider that limits rates says nothing about the message, so its pauses stay short.
+func TestPausesDoNotGrowWhileAProviderLimitsRates(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, dbtest.SQLite(t))
+	const times = 5
+	s := sink.Start(t, sink.Options{Addr: "127.0.0.2:0", Rules: []sink.Rule{
+		{Stage: sink.Mail, Reply: "421 4.7.28 our system has detected an unusual rate of mail", Times: times},
+	}})
+	dns := dnstest.New(t, "example.com. 60 IN MX 10 mx.test.", "mx.test. 60 IN A 127.0.0.2")
+	h.direct()
+	h.send(1)
+	h.run(h.directEngine(dns, s.Port()))
+	for n := range times {
+		h.await("deferred once more", func(p outbox.Progress) bool { return p.Deferred == 1 && h.messages()[0].Attempts == n+1 })
+		h.pass(11 * time.Minute)
+	}
+	h.over()
+	h.sums(outbox.Sums{Total: 1, Sent: 1, Delivered: 1})
+}
