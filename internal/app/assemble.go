@@ -206,7 +206,7 @@ func (s *Server) writers() int {
 
 // returned adds the parts that receive mail that comes back, and providers' reports about mail.
 func (s *Server) returned(registry prometheus.Registerer, out *parts, mux *http.ServeMux, t tools) error {
-	if !s.has(RoleInbound) && !s.has(RoleTrack) {
+	if !s.has(RoleInbound) && !s.has(RoleTrack) && !s.has(RoleWorker) {
 		return nil
 	}
 	log := s.Log.With("part", "inbound")
@@ -220,6 +220,13 @@ func (s *Server) returned(registry prometheus.Registerer, out *parts, mux *http.
 	}
 	if s.has(RoleTrack) {
 		(&public.Hooks{DB: s.Store.DB, Keys: t.keys, Receiver: receiver, Log: log, Now: t.now}).Routes(mux)
+	}
+	if s.has(RoleWorker) {
+		mailboxes := &inbound.Mailboxes{
+			DB: s.Store.DB, Box: s.Store.Box, Receiver: receiver, Log: s.Log.With("engine", "mailboxes"), Now: t.now,
+			AllowPrivate: t.private, Alone: alone(s.Store.DB),
+		}
+		out.loops = append(out.loops, loop{"bounce mailboxes", mailboxes.Run})
 	}
 	if !s.has(RoleInbound) || s.Config.InboundListen == "" {
 		return nil

@@ -129,9 +129,13 @@ func (api mtaConfigsAPI) showMTAConfigs(ctx context.Context, p auth.Principal, l
 	if err != nil {
 		return nil, err
 	}
+	read, err := lane.MailboxStates(ctx, api.db, p.Tenant, lane.IDs(list))
+	if err != nil {
+		return nil, err
+	}
 	rows := make([]mtaConfigRow, len(list))
 	for i, c := range list {
-		rows[i] = rowOfMTAConfig(c, stats[c.ID])
+		rows[i] = rowOfMTAConfig(c, stats[c.ID], read[c.ID])
 		if c.Type == lane.SMTP {
 			rows[i].HookURL = new(api.hooks + api.keys.Hook(p.Tenant, c.ID))
 		}
@@ -161,6 +165,8 @@ type bounceMailboxRow struct {
 	Username    string             `json:"username"`
 	HasPassword bool               `json:"has_password"`
 	TLS         smtpclient.TLSMode `json:"tls" enum:"none,starttls,implicit"`
+	LastReadAt  *endpoint.Stamp    `json:"last_read_at" doc:"the last time it was read without a failure; null: not yet"`
+	LastError   *string            `json:"last_error" doc:"what failed when it was read last; null: nothing"`
 }
 
 type directSettings struct {
@@ -180,7 +186,7 @@ type sesSettings struct {
 	ConfigurationSet   *string `json:"configuration_set"`
 }
 
-func rowOfMTAConfig(c lane.Config, stats lane.Stats) mtaConfigRow {
+func rowOfMTAConfig(c lane.Config, stats lane.Stats, read lane.MailboxState) mtaConfigRow {
 	row := mtaConfigRow{
 		ID: c.ID, TenantID: c.Tenant, Key: c.Key, Name: c.Name, Type: c.Type, Active: c.Active,
 		Settings: sinkSettings{FailPatterns: []any{}},
@@ -204,7 +210,7 @@ func rowOfMTAConfig(c lane.Config, stats lane.Stats) mtaConfigRow {
 	}
 	switch c.Type {
 	case lane.SMTP:
-		row.Settings = smtpSettingsOf(c.SMTP)
+		row.Settings = smtpSettingsOf(c.SMTP, read)
 	case lane.DirectMX:
 		settings := directSettings{IPs: make([]directSource, len(c.Direct.IPs)), TLS: c.Direct.TLS}
 		for i, source := range c.Direct.IPs {
@@ -219,13 +225,16 @@ func rowOfMTAConfig(c lane.Config, stats lane.Stats) mtaConfigRow {
 	return row
 }
 
-func smtpSettingsOf(s lane.SMTPSettings) smtpSettings {
+func smtpSettingsOf(s lane.SMTPSettings, read lane.MailboxState) smtpSettings {
 	row := smtpSettings{
 		Host: s.Host, Port: s.Port, TLS: s.TLS, Auth: s.Auth, Username: orNull(s.Username),
 		HasPassword: s.HasPassword, HELOHost: orNull(s.HELO), DKIMSign: s.DKIMSign,
 	}
 	if m := s.BounceMailbox; m != nil {
-		row.BounceMailbox = &bounceMailboxRow{Host: m.Host, Port: m.Port, Username: m.Username, HasPassword: m.HasPassword, TLS: m.TLS}
+		row.BounceMailbox = &bounceMailboxRow{
+			Host: m.Host, Port: m.Port, Username: m.Username, HasPassword: m.HasPassword, TLS: m.TLS,
+			LastReadAt: endpoint.AtOr(read.ReadAt), LastError: orNull(read.LastError),
+		}
 	}
 	return row
 }

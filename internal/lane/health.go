@@ -51,6 +51,15 @@ func StatesOf(ctx context.Context, db *sqldb.DB, t id.Tenant, lanes []id.MTAConf
 	return all, nil
 }
 
+// IDs returns the ids of configs.
+func IDs(list []Config) []id.MTAConfig {
+	ids := make([]id.MTAConfig, len(list))
+	for i, c := range list {
+		ids[i] = c.ID
+	}
+	return ids
+}
+
 // Stats is the health of a lane and its use today.
 type Stats struct {
 	Health
@@ -60,10 +69,7 @@ type Stats struct {
 
 // StatsOf returns the stats of a tenant's lanes. Days are those of the account's time zone.
 func StatsOf(ctx context.Context, db *sqldb.DB, t id.Tenant, lanes []Config, now time.Time) (map[id.MTAConfig]Stats, error) {
-	ids := make([]id.MTAConfig, len(lanes))
-	for i, c := range lanes {
-		ids[i] = c.ID
-	}
+	ids := IDs(lanes)
 	states, err := StatesOf(ctx, db, t, ids)
 	if err != nil {
 		return nil, err

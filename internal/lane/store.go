@@ -38,8 +38,14 @@ func Create(ctx context.Context, db *sqldb.DB, box *secret.Box, tenant id.Tenant
 				ON CONFLICT (tenant_id, key) DO NOTHING`,
 				tenant, c.ID, c.Key, c.Name, c.Type, c.Active, c.settings(), seal(box, f.secret(), secretPlace(c.Tenant, c.ID)), encode(c.Caps),
 				int(c.RetryMaxAge/time.Hour), now.UnixMicro(), c.throttles(), encode(c.Warmup), seal(box, f.bouncePassword(), bounceSecretPlace(c.Tenant, c.ID)))
-			if err != nil || n == 1 {
+			if err != nil {
 				return err
+			}
+			if n == 1 && c.SMTP.BounceMailbox != nil {
+				return f.queueMailbox(ctx, tx, Config{}, c)
+			}
+			if n == 1 {
+				return nil
 			} // else another transaction has just taken the key
 		}
 	})
@@ -84,6 +90,9 @@ func Update(ctx context.Context, db *sqldb.DB, box *secret.Box, tenant id.Tenant
 			return err
 		}
 		if err := makeProbeDue(ctx, tx, tenant, config); err != nil {
+			return err
+		}
+		if err := f.queueMailbox(ctx, tx, before, c); err != nil {
 			return err
 		}
 		if secret := f.secret(); secret != nil {

@@ -13,7 +13,7 @@ DECLARE
 		'contact_stage', 'contact', 'contact_activity', 'contact_turn', 'identity_secret',
 		'contact_search_queue', 'contact_search_range', 'contact_search_postings', 'contact_search_block', 'contact_search_rebuild', 'contact_search_removed',
 		'suppression', 'score_settings', 'score_day',
-		'mta_config', 'mta_health', 'email_category', 'email_type', 'sending_domain', 'sending_domain_key', 'tracked_host', 'sending_identity', 'identity_email_type', 'identity_lane',
+		'mta_config', 'mta_health', 'bounce_mailbox', 'email_category', 'email_type', 'sending_domain', 'sending_domain_key', 'tracked_host', 'sending_identity', 'identity_email_type', 'identity_lane',
 		'seed_list', 'seed_list_identity', 'seed', 'seed_sync', 'seed_sync_sample',
 		'content', 'content_link', 'template', 'block', 'library_entry', 'library_version', 'sink_message',
 		'send', 'send_terms', 'send_ready', 'outbox', 'outbox_mix', 'outbox_note', 'outbox_failed_attempt', 'outbox_provider_id', 'outbox_claim', 'outbox_turn', 'outbox_attempt',

@@ -3,7 +3,7 @@
 //
 // Server accepts mail by SMTP, for the addresses that Packetboat itself has written into its messages
 // and for those of the operator; every other recipient is refused, so that it relays nothing. It
-// never sends an answer by mail. Mailbox reads the mailbox of a relay by IMAP, and package public
+// never sends an answer by mail. Mailboxes reads the mailboxes of lanes by IMAP, and package public
 // serves the hooks of providers. All use one Receiver, which identifies the message that a report is
 // about, and one Recorder, which applies the effects.
 //

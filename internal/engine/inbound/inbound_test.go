@@ -43,7 +43,12 @@ type fixture struct {
 
 func setUp(t *testing.T, db *sqldb.DB, people int) *fixture {
 	t.Helper()
-	f := &fixture{Account: broadcasttest.New(t, db, "acme"), t: t, now: broadcasttest.Now.Add(time.Hour), keys: track.NewKeys(broadcasttest.Box(t))}
+	return setUpTenant(t, db, "acme", people)
+}
+
+func setUpTenant(t *testing.T, db *sqldb.DB, slug string, people int) *fixture {
+	t.Helper()
+	f := &fixture{Account: broadcasttest.New(t, db, slug), t: t, now: broadcasttest.Now.Add(time.Hour), keys: track.NewKeys(broadcasttest.Box(t))}
 	f.people = f.AddContacts(f.List.ID, "ann", people)
 	b := f.Create()
 	f.send = b.Send

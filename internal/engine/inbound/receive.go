@@ -138,20 +138,21 @@ func (r *Receiver) Receive(ctx context.Context, t Target, raw []byte) error {
 		}
 		t.message = message
 	}
-	return r.process(ctx, t, report)
+	return r.process(ctx, t, r.Now(), report)
 }
 
 // ReceiveFor processes one mail that a tenant's mailbox contains. It is identified by an address with
-// a token in its header, or by the Message-ID of the mail that was returned.
-func (r *Receiver) ReceiveFor(ctx context.Context, tenant id.Tenant, raw []byte) error {
+// a token in its header, or by the Message-ID of the mail that was returned. at is when it arrived
+// there.
+func (r *Receiver) ReceiveFor(ctx context.Context, tenant id.Tenant, at time.Time, raw []byte) error {
 	report := dsn.Parse(raw)
 	for _, addr := range dsn.Addresses(raw) {
 		if t, err := r.Resolve(ctx, addr); err == nil && (t.use == returned || t.use == unsubscribe) {
 			t.tenants = []id.Tenant{tenant}
 			if t.use == unsubscribe {
-				return r.record(ctx, report.Kind, t, Event{Effect: Unsubscribed})
+				return r.record(ctx, report.Kind, t, Event{Effect: Unsubscribed, At: at})
 			}
-			return r.process(ctx, t, report)
+			return r.process(ctx, t, at, report)
 		}
 	}
 	message, _, err := r.Keys.VerifyMessageID(report.Original.MessageID)
@@ -159,16 +160,16 @@ func (r *Receiver) ReceiveFor(ctx context.Context, tenant id.Tenant, raw []byte)
 		r.Metrics.count(string(report.Kind), "unproven")
 		return nil
 	}
-	return r.process(ctx, Target{use: returned, tenants: []id.Tenant{tenant}, message: message}, report)
+	return r.process(ctx, Target{use: returned, tenants: []id.Tenant{tenant}, message: message}, at, report)
 }
 
-// process records the effect of a report about a message.
-func (r *Receiver) process(ctx context.Context, t Target, report dsn.Report) error {
+// process records the effect of a report about a message, which arrived at a time.
+func (r *Receiver) process(ctx context.Context, t Target, at time.Time, report dsn.Report) error {
 	if t.message.IsZero() {
 		r.Metrics.count(string(report.Kind), "unproven")
 		return nil
 	}
-	e := Event{Recipients: report.Recipients}
+	e := Event{At: at, Recipients: report.Recipients}
 	switch {
 	case report.Kind == dsn.DSN, report.Kind == dsn.Bounce:
 		e.Effect = Bounced
