@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"os"
 	"strings"
 
@@ -29,6 +30,7 @@ type inspectCommands struct {
 	Address inspectAddress `cmd:"" help:"Read addresses, one on each line."`
 	Header  inspectHeader  `cmd:"" help:"Write a header field as it stands in a message."`
 	Events  inspectEvents  `cmd:"" help:"Classify opens and clicks as those of people or machines, from scenarios in JSON Lines."`
+	Webhook inspectWebhook `cmd:"" help:"Verify and read the body of a provider's webhook."`
 	UA      inspectUA      `cmd:"" name:"ua" help:"Read user agents, one on each line."`
 }
 
@@ -288,6 +290,38 @@ func (cmd inspectEvents) Run(c *console) error {
 		}
 	}
 	return nil
+}
+
+type inspectWebhook struct {
+	Provider string `required:"" help:"ses, sendgrid, mailgun, postmark or generic."`
+	Key      string `help:"What the request is verified with, or a file that contains it: see docs/inspect.md."`
+	Headers  string `placeholder:"FILE" help:"Header fields of the request as JSON, such as {\"Content-Type\": \"text/plain\"}."`
+}
+
+// Run reads the body of one request.
+func (cmd inspectWebhook) Run(c *console) error {
+	h, key := http.Header{}, cmd.Key
+	if text, err := os.ReadFile(key); err == nil {
+		key = strings.TrimRight(string(text), "\r\n")
+	}
+	if cmd.Headers != "" {
+		text, err := os.ReadFile(cmd.Headers)
+		if err != nil {
+			return err
+		}
+		if h, err = inspect.ReadHeaders(text); err != nil {
+			return err
+		}
+	}
+	body, err := c.input()
+	if err != nil {
+		return err
+	}
+	out, err := inspect.ReadWebhook(cmd.Provider, body, h, key, c.now())
+	if err != nil {
+		return err
+	}
+	return c.line(out)
 }
 
 type inspectUA struct{}

@@ -32,6 +32,7 @@ import (
 	"github.com/packetboat/packetboat/internal/mail/dkim/libcrypto"
 	"github.com/packetboat/packetboat/internal/mail/dnscheck"
 	"github.com/packetboat/packetboat/internal/mail/mjml"
+	"github.com/packetboat/packetboat/internal/mail/sns"
 	"github.com/packetboat/packetboat/internal/mailbox"
 	"github.com/packetboat/packetboat/internal/maildomain"
 	"github.com/packetboat/packetboat/internal/netguard"
@@ -219,7 +220,7 @@ func (s *Server) returned(registry prometheus.Registerer, out *parts, mux *http.
 		Log: log, Now: t.now, Host: s.Config.RecordHosts().MX, Feedback: s.Config.FeedbackAddress,
 	}
 	if s.has(RoleTrack) {
-		(&public.Hooks{DB: s.Store.DB, Keys: t.keys, Receiver: receiver, Log: log, Now: t.now}).Routes(mux)
+		(&public.Hooks{DB: s.Store.DB, Keys: t.keys, Receiver: receiver, SNS: sns.NewClient(t.now), Log: log, Now: t.now}).Routes(mux)
 	}
 	if s.has(RoleWorker) {
 		mailboxes := &inbound.Mailboxes{

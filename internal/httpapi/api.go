@@ -104,7 +104,7 @@ func (a *API) Register(r *endpoint.Router) {
 	jobsAPI{db: a.DB, baseURL: a.BaseURL, now: a.Now}.register(r)
 	mailboxAPI{db: a.DB, cursors: cursors}.register(r)
 	messagesAPI{db: a.DB, mjml: a.MJML, now: a.Now, usage: a.Usage}.register(r)
-	mtaConfigsAPI{db: a.DB, box: a.Box, allowPrivateRelays: a.AllowPrivateRelays, now: a.Now, tester: a.Tester, usage: a.Usage, keys: track.NewKeys(a.Box), hooks: a.BaseURL.String() + "/_q/hooks/mta/"}.register(r)
+	mtaConfigsAPI{db: a.DB, box: a.Box, allowPrivateRelays: a.AllowPrivateRelays, now: a.Now, tester: a.Tester, usage: a.Usage, keys: track.NewKeys(a.Box), hooks: a.BaseURL.String() + "/_q/hooks/"}.register(r)
 	savedFiltersAPI{db: a.DB, now: a.Now}.register(r)
 	overviewAPI{db: a.DB, now: a.Now}.register(r)
 	scoringAPI{db: a.DB, now: a.Now}.register(r)

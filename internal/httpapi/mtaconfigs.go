@@ -74,7 +74,7 @@ type mtaConfigRow struct {
 	Warmup            mtaWarmup      `json:"warmup"`
 	Retry             mtaRetry       `json:"retry"`
 	ReturnPathRecords []any          `json:"return_path_records"`
-	HookURL           *string        `json:"hook_url" doc:"of type smtp: where the relay may post an array of {message_id, event, code, status, reason, at}; event is bounced, complained, delivered or deferred"`
+	HookURL           *string        `json:"hook_url" doc:"of type smtp: where the relay may post an array of {message_id, event, code, status, reason, at}; event is bounced, complained, delivered or deferred. Of type ses: the endpoint to subscribe to the topics in topic_arns"`
 	Health            mtaHealth      `json:"health"`
 	CreatedAt         endpoint.Stamp `json:"created_at"`
 }
@@ -136,8 +136,11 @@ func (api mtaConfigsAPI) showMTAConfigs(ctx context.Context, p auth.Principal, l
 	rows := make([]mtaConfigRow, len(list))
 	for i, c := range list {
 		rows[i] = rowOfMTAConfig(c, stats[c.ID], read[c.ID])
-		if c.Type == lane.SMTP {
-			rows[i].HookURL = new(api.hooks + api.keys.Hook(p.Tenant, c.ID))
+		switch c.Type {
+		case lane.SMTP:
+			rows[i].HookURL = new(api.hooks + "mta/" + api.keys.Hook(p.Tenant, c.ID))
+		case lane.SES:
+			rows[i].HookURL = new(api.hooks + "ses/" + api.keys.Hook(p.Tenant, c.ID))
 		}
 	}
 	return rows, nil
@@ -180,10 +183,11 @@ type directSource struct {
 }
 
 type sesSettings struct {
-	Region             string  `json:"region"`
-	AccessKeyID        string  `json:"access_key_id"`
-	HasSecretAccessKey bool    `json:"has_secret_access_key"`
-	ConfigurationSet   *string `json:"configuration_set"`
+	Region             string   `json:"region"`
+	AccessKeyID        string   `json:"access_key_id"`
+	HasSecretAccessKey bool     `json:"has_secret_access_key"`
+	ConfigurationSet   *string  `json:"configuration_set"`
+	TopicARNs          []string `json:"topic_arns" doc:"the topics of Amazon SNS whose notifications hook_url accepts"`
 }
 
 func rowOfMTAConfig(c lane.Config, stats lane.Stats, read lane.MailboxState) mtaConfigRow {
@@ -220,6 +224,7 @@ func rowOfMTAConfig(c lane.Config, stats lane.Stats, read lane.MailboxState) mta
 	case lane.SES:
 		row.Settings = sesSettings{
 			Region: c.SES.Region, AccessKeyID: c.SES.AccessKeyID, HasSecretAccessKey: c.SES.HasSecret, ConfigurationSet: orNull(c.SES.ConfigurationSet),
+			TopicARNs: append([]string{}, c.SES.TopicARNs...),
 		}
 	}
 	return row
@@ -268,10 +273,11 @@ type mtaSettingsBody struct {
 
 	IPs endpoint.Opt[[]directSourceBody] `json:"ips" nullable:"false" doc:"of type direct_mx: addresses of this machine from which mail is sent"`
 
-	Region           endpoint.Opt[string] `json:"region" nullable:"false" doc:"of type ses"`
-	AccessKeyID      endpoint.Opt[string] `json:"access_key_id" nullable:"false"`
-	SecretAccessKey  endpoint.Opt[string] `json:"secret_access_key" nullable:"false" doc:"never shown"`
-	ConfigurationSet endpoint.Opt[string] `json:"configuration_set"`
+	Region           endpoint.Opt[string]   `json:"region" nullable:"false" doc:"of type ses"`
+	AccessKeyID      endpoint.Opt[string]   `json:"access_key_id" nullable:"false"`
+	SecretAccessKey  endpoint.Opt[string]   `json:"secret_access_key" nullable:"false" doc:"never shown"`
+	ConfigurationSet endpoint.Opt[string]   `json:"configuration_set"`
+	TopicARNs        endpoint.Opt[[]string] `json:"topic_arns" doc:"topics of Amazon SNS whose notifications are accepted, at most 10"`
 
 	FailPatterns endpoint.Opt[[]any] `json:"fail_patterns"`
 }
@@ -369,7 +375,7 @@ func (b mtaConfigBody) fields() lane.Fields {
 		Host: s.Host.Pointer(), Port: s.Port.Pointer(), TLS: s.TLS.Pointer(), Auth: s.Auth.Pointer(),
 		Username: nullAsZero(s.Username), Password: nullAsZero(s.Password), HELO: nullAsZero(s.HELOHost), DKIMSign: s.DKIMSign.Pointer(),
 		BounceMailbox: bounceMailboxFields(s.BounceMailbox), IPs: sourceFields(s.IPs),
-		Region: s.Region.Pointer(), AccessKeyID: s.AccessKeyID.Pointer(), SecretAccessKey: s.SecretAccessKey.Pointer(), ConfigurationSet: nullAsZero(s.ConfigurationSet),
+		Region: s.Region.Pointer(), AccessKeyID: s.AccessKeyID.Pointer(), SecretAccessKey: s.SecretAccessKey.Pointer(), ConfigurationSet: nullAsZero(s.ConfigurationSet), TopicARNs: nullAsZero(s.TopicARNs),
 		MaxPerSecond: boundOf(c.MaxPerSecond), MaxPerMinute: boundOf(c.MaxPerMinute), MaxPerHour: boundOf(c.MaxPerHour), MaxPerDay: boundOf(c.MaxPerDay),
 		MaxConnections: c.MaxConnections.Pointer(), MaxMessagesPerConnection: c.MaxMessagesPerConnection.Pointer(),
 		Throttles: b.throttles(), Warmup: b.warmup(), RetryMaxAgeHours: b.Retry.Value.MaxAgeHours.Pointer(), Dormant: b.unsupported(),

@@ -37,6 +37,7 @@ type Fields struct {
 	AccessKeyID              *string
 	SecretAccessKey          *string
 	ConfigurationSet         *string
+	TopicARNs                *[]string
 	MaxPerSecond             *Bound
 	MaxPerMinute             *Bound
 	MaxPerHour               *Bound

@@ -1,11 +1,18 @@
 package lane
 
 import (
+	"reflect"
 	"time"
 
 	"github.com/packetboat/packetboat/internal/mail/ses"
 	"github.com/packetboat/packetboat/internal/netguard"
 )
+
+// SameAccount reports whether mail is sent in the same way with both settings.
+func (s SESSettings) SameAccount(o SESSettings) bool {
+	s.TopicARNs, o.TopicARNs = nil, nil // only for notifications
+	return reflect.DeepEqual(s, o)
+}
 
 // SESClient returns a client for a lane of type ses. The endpoint replaces that of the region if it is
 // not empty.

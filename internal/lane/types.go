@@ -11,6 +11,7 @@ import (
 	"github.com/packetboat/packetboat/internal/fault"
 	"github.com/packetboat/packetboat/internal/mail/address"
 	"github.com/packetboat/packetboat/internal/mail/smtpclient"
+	"github.com/packetboat/packetboat/internal/mail/sns"
 	"github.com/packetboat/packetboat/internal/netguard"
 )
 
@@ -36,7 +37,9 @@ type SESSettings struct {
 	Region           string `json:"region"`
 	AccessKeyID      string `json:"access_key_id"`
 	ConfigurationSet string `json:"configuration_set,omitempty"`
-	HasSecret        bool   `json:"-"`
+	// TopicARNs are the topics of SNS whose notifications are accepted.
+	TopicARNs []string `json:"topic_arns,omitempty"`
+	HasSecret bool     `json:"-"`
 }
 
 // BounceMailbox is a mailbox that is read by IMAP for reports of the relay, without its password,
@@ -66,7 +69,7 @@ type BounceMailboxFields struct {
 var settingsOf = map[Type][]string{
 	SMTP:     {"host", "port", "tls", "auth", "username", "password", "helo_host", "dkim_sign", "bounce_mailbox"},
 	DirectMX: {"ips", "tls"},
-	SES:      {"region", "access_key_id", "secret_access_key", "configuration_set"},
+	SES:      {"region", "access_key_id", "secret_access_key", "configuration_set", "topic_arns"},
 	Sink:     {},
 }
 
@@ -82,6 +85,7 @@ func (f Fields) given() (names []string) {
 		{"ips", f.IPs != nil},
 		{"region", f.Region != nil}, {"access_key_id", f.AccessKeyID != nil},
 		{"secret_access_key", f.SecretAccessKey != nil}, {"configuration_set", f.ConfigurationSet != nil},
+		{"topic_arns", f.TopicARNs != nil},
 	} {
 		if field.given {
 			names = append(names, field.name)
@@ -186,6 +190,9 @@ func (f Fields) applySES(s SESSettings, p *fault.Problems) SESSettings {
 	if s.ConfigurationSet != "" && !configurationSet.MatchString(s.ConfigurationSet) {
 		p.Add("settings.configuration_set", "must be 1 to 64 letters, digits, underscores and dashes")
 	}
+	if f.TopicARNs != nil {
+		s.TopicARNs = topics(*f.TopicARNs, p)
+	}
 	if f.SecretAccessKey != nil {
 		s.HasSecret = *f.SecretAccessKey != ""
 		if len(*f.SecretAccessKey) > 1024 || strings.ContainsFunc(*f.SecretAccessKey, unicode.IsControl) {
@@ -196,6 +203,28 @@ func (f Fields) applySES(s SESSettings, p *fault.Problems) SESSettings {
 		p.Add("settings.secret_access_key", "required")
 	}
 	return s
+}
+
+// maxTopics is how many topics of SNS a lane may have.
+const maxTopics = 10
+
+// topics validates a list of topics of SNS.
+func topics(list []string, p *fault.Problems) []string {
+	if len(list) > maxTopics {
+		p.Add("settings.topic_arns", fmt.Sprintf("at most %d", maxTopics))
+		return nil
+	}
+	var out []string
+	for i, text := range list {
+		arn := strings.TrimSpace(text)
+		switch {
+		case !sns.IsTopicARN(arn):
+			p.Add(fmt.Sprintf("settings.topic_arns[%d]", i), "must be the ARN of a topic, such as arn:aws:sns:eu-central-1:123456789012:bounces")
+		case !slices.Contains(out, arn):
+			out = append(out, arn)
+		}
+	}
+	return out
 }
 
 // applyMailbox sets the fields in f and validates a bounce mailbox. Absent fields of a new one have

@@ -170,17 +170,18 @@ func RecordBounces(ctx context.Context, db *sqldb.DB, tenant id.Tenant, bounces 
 // acceptedMessage is a message that was accepted.
 type acceptedMessage struct {
 	Item
+	state  State
 	sentAt time.Time
 }
 
 // lockAccepted returns those of the messages that were accepted, and locks them.
 func lockAccepted(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, ids []id.Message) ([]acceptedMessage, error) {
 	rows, err := tx.Query(ctx, `
-		SELECT id, send_id, contact_id, email, mix, sent_at FROM outbox
+		SELECT id, send_id, contact_id, email, mix, sent_at, state FROM outbox
 		WHERE tenant_id = $1 AND id`+tx.In(2)+` AND state IN ('sent', 'delivered') ORDER BY id`+tx.ForUpdate(), tenant, sqldb.List(tx, ids))
 	list, err := sqldb.Collect(rows, err, func(scan func(...any) error) (m acceptedMessage, err error) {
 		m.Tenant = tenant
-		err = scan(&m.ID, &m.Send, &m.Contact, &m.Email, &m.mix, sqldb.ToTime(&m.sentAt))
+		err = scan(&m.ID, &m.Send, &m.Contact, &m.Email, &m.mix, sqldb.ToTime(&m.sentAt), sqldb.ToText(&m.state))
 		return m, err
 	})
 	return list, err

@@ -2,12 +2,10 @@ package public
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
+	"io"
 	"log/slog"
 	"net/http"
-	"strconv"
-	"strings"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -15,7 +13,8 @@ import (
 	"github.com/packetboat/packetboat/internal/engine/inbound"
 	"github.com/packetboat/packetboat/internal/id"
 	"github.com/packetboat/packetboat/internal/lane"
-	"github.com/packetboat/packetboat/internal/mail/dsn"
+	"github.com/packetboat/packetboat/internal/mail/hook"
+	"github.com/packetboat/packetboat/internal/mail/sns"
 	"github.com/packetboat/packetboat/internal/sqldb"
 	"github.com/packetboat/packetboat/internal/track"
 )
@@ -25,29 +24,22 @@ type Hooks struct {
 	DB       *sqldb.DB
 	Keys     *track.Keys
 	Receiver *inbound.Receiver
+	SNS      *sns.Client
 	Log      *slog.Logger
 	Now      func() time.Time
 }
 
 // Routes adds the routes to mux.
-func (h *Hooks) Routes(mux *http.ServeMux) { mux.HandleFunc("POST /_q/hooks/mta/{token}", h.mta) }
+func (h *Hooks) Routes(mux *http.ServeMux) {
+	mux.HandleFunc("POST /_q/hooks/mta/{token}", h.mta)
+	mux.HandleFunc("POST /_q/hooks/ses/{token}", h.ses)
+}
 
 // Limits of a request.
 const (
-	maxHookBody    = 1 << 20
-	maxHookReports = 1000
-	hookTogether   = 50 // reports that wait for their commit at the same time
+	maxHookBody  = 1 << 20
+	hookTogether = 50 // reports that wait for their commit at the same time
 )
-
-// hookReport is one element of a request's array.
-type hookReport struct {
-	MessageID string          `json:"message_id"`
-	Event     string          `json:"event"`
-	Code      json.RawMessage `json:"code"` // a number, or a number in a string
-	Status    string          `json:"status"`
-	Reason    string          `json:"reason"`
-	At        string          `json:"at"`
-}
 
 // mta takes the reports of any relay. The token names the lane; each report is identified by the
 // Message-ID of the mail, whose secret part must match.
@@ -56,24 +48,20 @@ func (h *Hooks) mta(w http.ResponseWriter, r *http.Request) {
 	if err == nil {
 		_, err = lane.ByID(r.Context(), h.DB, tenant, config)
 	}
-	switch {
-	case errors.Is(err, track.ErrBadToken), errors.Is(err, lane.ErrNotFound):
-		http.NotFound(w, r)
-		return
-	case err != nil:
-		h.fail(w, err)
+	if h.refuseToken(w, r, err) {
 		return
 	}
-	var list []hookReport
-	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxHookBody)).Decode(&list); err != nil {
-		if _, large := errors.AsType[*http.MaxBytesError](err); large {
-			http.Error(w, "the body is larger than 1 MB", http.StatusRequestEntityTooLarge)
-			return
-		}
-		http.Error(w, "the body must be a JSON array of objects with message_id and event", http.StatusBadRequest)
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxHookBody))
+	if err != nil {
+		refuseBody(w, err, "the body could not be read")
 		return
 	}
-	if len(list) > maxHookReports {
+	list, err := hook.Generic(body)
+	if err != nil {
+		refuseBody(w, err, "the body must be a JSON array of objects with message_id and event")
+		return
+	}
+	if len(list) > hook.MaxEvents {
 		http.Error(w, "at most 1000 reports are accepted at once", http.StatusBadRequest)
 		return
 	}
@@ -89,6 +77,28 @@ func (h *Hooks) mta(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusNoContent)
 }
 
+// refuseToken answers a request whose token names no lane, and reports whether it did.
+func (h *Hooks) refuseToken(w http.ResponseWriter, r *http.Request, err error) bool {
+	switch {
+	case err == nil:
+		return false
+	case errors.Is(err, track.ErrBadToken), errors.Is(err, lane.ErrNotFound):
+		http.NotFound(w, r)
+	default:
+		h.fail(w, err)
+	}
+	return true
+}
+
+// refuseBody answers a request with a body that cannot be used.
+func refuseBody(w http.ResponseWriter, err error, message string) {
+	if _, large := errors.AsType[*http.MaxBytesError](err); large {
+		http.Error(w, "the body is larger than 1 MB", http.StatusRequestEntityTooLarge)
+		return
+	}
+	http.Error(w, message, http.StatusBadRequest)
+}
+
 func (h *Hooks) fail(w http.ResponseWriter, err error) {
 	if !errors.Is(err, inbound.ErrUnsettled) {
 		h.Log.Error("hook failed", "err", err)
@@ -97,27 +107,16 @@ func (h *Hooks) fail(w http.ResponseWriter, err error) {
 	http.Error(w, "please try again", http.StatusServiceUnavailable)
 }
 
-// record records one report. Those of unknown messages and with unknown events change nothing.
-func (h *Hooks) record(ctx context.Context, tenant id.Tenant, r hookReport) error {
-	message, _, err := h.Keys.VerifyMessageID(r.MessageID)
+// record records one report. Those of unknown messages and with unknown events change nothing, and
+// neither do delivered and deferred: the relay has accepted the message already.
+func (h *Hooks) record(ctx context.Context, tenant id.Tenant, e hook.Event) error {
+	message, _, err := h.Keys.VerifyMessageID(e.MessageID)
 	if err != nil {
 		h.Receiver.CountHook("unproven")
 		return nil
 	}
-	var effect inbound.Effect
-	switch r.Event {
-	case "bounced":
-		effect = inbound.Bounced
-	case "complained":
-		effect = inbound.Complained
-	default: // delivered and deferred: the relay has accepted the message already
-		h.Receiver.CountHook("none")
-		return nil
+	if e.Kind == hook.Delivered {
+		e.Kind = hook.None
 	}
-	code, _ := strconv.Atoi(strings.Trim(string(r.Code), `"`))
-	at, err := time.Parse(time.RFC3339, r.At)
-	if err != nil || at.After(h.Now()) {
-		at = h.Now()
-	}
-	return h.Receiver.Report(ctx, tenant, message, effect, at.UTC(), dsn.Failure(code, r.Status, r.Reason))
+	return h.recordEvent(ctx, tenant, message, e)
 }

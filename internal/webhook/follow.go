@@ -118,6 +118,11 @@ func applies(e journal.Entry, eventType string) bool {
 			Subscribed *bool `json:"subscribed"` // null: the choice was removed
 		}
 		return e.Decode(&d) == nil && d.Subscribed != nil && *d.Subscribed == (eventType == ContactSubscribed)
+	case journal.EmailDelivered:
+		var d struct {
+			AfterSent bool `json:"after_sent"` // an entry of its own came before
+		}
+		return eventType != EmailSent || e.Decode(&d) == nil && !d.AfterSent
 	case journal.EmailOpened, journal.EmailClicked:
 		var d track.Engaged
 		return e.Decode(&d) == nil && !d.Withdrawn && d.Classification != track.Bot

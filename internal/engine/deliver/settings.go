@@ -41,7 +41,7 @@ func (s *laneSettings) same(o *laneSettings) bool {
 		a.Username == b.Username && a.Password == b.Password && a.HELO == b.HELO && a.Guard == b.Guard &&
 		s.signs() == o.signs() &&
 		s.config.Direct.TLS == o.config.Direct.TLS && slices.Equal(s.config.Direct.IPs, o.config.Direct.IPs) &&
-		s.config.SES == o.config.SES && s.secret == o.secret
+		s.config.SES.SameAccount(o.config.SES) && s.secret == o.secret
 }
 
 // down returns a deferral if the lane is down. Package watch probes it and marks it as up; no mail

@@ -27,6 +27,7 @@ const (
 	Bounced      Effect = "bounced"
 	Complained   Effect = "complained"
 	Unsubscribed Effect = "unsubscribed"
+	Delivered    Effect = "delivered" // the recipient's server accepted the message
 )
 
 // Event is one report about one message.
@@ -131,6 +132,7 @@ func (r *Recorder) recordTenant(ctx context.Context, tenant id.Tenant, list []*r
 		}
 		var counted reported
 		var bounces []outbox.Bounce
+		var deliveries []outbox.Delivery
 		for i, q := range list {
 			m, ok := messages[q.Message]
 			switch {
@@ -143,6 +145,13 @@ func (r *Recorder) recordTenant(ctx context.Context, tenant id.Tenant, list []*r
 				if b, ok := bounceOf(m, q.Event); ok {
 					bounces = append(bounces, b)
 				}
+			case q.Effect == Delivered:
+				deliveries = append(deliveries, outbox.Delivery{Message: m.ID, At: q.At})
+			}
+		}
+		if len(deliveries) > 0 {
+			if _, err := outbox.RecordDeliveries(ctx, tx, tenant, deliveries); err != nil {
+				return err
 			}
 		}
 		if len(bounces) > 0 {

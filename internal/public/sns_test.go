@@ -1,0 +1,383 @@
+package public_test
+
+import (
+	"context"
+	"crypto"
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/sha1"
+	"crypto/sha256"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/base64"
+	"encoding/json"
+	"encoding/pem"
+	"log/slog"
+	"math/big"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/packetboat/packetboat/internal/broadcast/broadcasttest"
+	"github.com/packetboat/packetboat/internal/contact"
+	"github.com/packetboat/packetboat/internal/engine/inbound"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/journal"
+	"github.com/packetboat/packetboat/internal/lane"
+	"github.com/packetboat/packetboat/internal/mail/sns"
+	"github.com/packetboat/packetboat/internal/outbox"
+	"github.com/packetboat/packetboat/internal/public"
+	"github.com/packetboat/packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
+	"github.com/packetboat/packetboat/internal/suppression"
+)
+
+const (
+	snsHost = "sns.eu-west-1.amazonaws.com"
+	topic   = "arn:aws:sns:eu-west-1:123456789012:bounces"
+)
+
+// amazon is a stand-in for SNS with an authority of its own.
+type amazon struct {
+	t         *testing.T
+	key       *rsa.PrivateKey // signs messages
+	client    *sns.Client
+	certs     atomic.Int64 // requests for the certificate
+	confirmed atomic.Int64
+	down      atomic.Bool
+}
+
+// rsaKeys returns keys, which are generated once, since that takes long.
+var rsaKeys = sync.OnceValue(func() (keys [3]*rsa.PrivateKey) {
+	for i := range keys {
+		var err error
+		if keys[i], err = rsa.GenerateKey(rand.Reader, 2048); err != nil {
+			panic(err)
+		}
+	}
+	return keys
+})
+
+func certify(t *testing.T, template, parent *x509.Certificate, key *rsa.PrivateKey, by *rsa.PrivateKey) []byte {
+	t.Helper()
+	template.SerialNumber, template.NotBefore, template.NotAfter = big.NewInt(time.Now().UnixNano()), time.Unix(0, 0), time.Unix(1<<33, 0)
+	der, err := x509.CreateCertificate(rand.Reader, template, parent, key.Public(), by)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return der
+}
+
+func newAmazon(t *testing.T, now func() time.Time) *amazon {
+	t.Helper()
+	a := &amazon{t: t}
+	keys := rsaKeys()
+	a.key = keys[2]
+	authority := &x509.Certificate{Subject: pkix.Name{CommonName: "Test authority"}, IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign}
+	root, err := x509.ParseCertificate(certify(t, authority, authority, keys[0], keys[0]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	host := certify(t, &x509.Certificate{DNSNames: []string{snsHost}, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}}, root, keys[1], keys[0])
+	signing := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: certify(t, &x509.Certificate{Subject: pkix.Name{CommonName: "sns.amazonaws.com"}}, root, keys[2], keys[0])})
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case a.down.Load():
+			w.WriteHeader(http.StatusServiceUnavailable)
+		case r.URL.Path == "/SimpleNotificationService-0123.pem":
+			a.certs.Add(1)
+			_, _ = w.Write(signing)
+		case r.URL.Path == "/" && r.URL.Query().Get("Action") == "ConfirmSubscription" && r.URL.Query().Get("Token") == "t0ken" && r.URL.Query().Get("TopicArn") == topic:
+			a.confirmed.Add(1)
+		default:
+			t.Errorf("request for %s", r.URL)
+			w.WriteHeader(http.StatusNotFound)
+		}
+	}))
+	server.TLS = &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{host}, PrivateKey: keys[1]}}}
+	server.StartTLS()
+	t.Cleanup(server.Close)
+	roots := x509.NewCertPool()
+	roots.AddCert(root)
+	a.client = sns.NewClient(now)
+	a.client.HTTP.Transport = &http.Transport{
+		TLSClientConfig: &tls.Config{RootCAs: roots},
+		DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
+			if address != snsHost+":443" {
+				t.Errorf("connection to %s", address)
+			}
+			return new(net.Dialer).DialContext(ctx, network, server.Listener.Addr().String())
+		},
+	}
+	return a
+}
+
+// sign returns the body of a message, signed like SNS does.
+func (a *amazon) sign(fields map[string]string) string {
+	a.t.Helper()
+	names := []string{"Message", "MessageId", "Subject", "Timestamp", "TopicArn", "Type"}
+	if fields["Type"] != "Notification" {
+		names = []string{"Message", "MessageId", "SubscribeURL", "Timestamp", "Token", "TopicArn", "Type"}
+	}
+	text := ""
+	for _, name := range names {
+		if v, ok := fields[name]; ok {
+			text += name + "\n" + v + "\n"
+		}
+	}
+	var hash crypto.Hash
+	var sum []byte
+	if fields["SignatureVersion"] == "1" {
+		s := sha1.Sum([]byte(text))
+		hash, sum = crypto.SHA1, s[:]
+	} else {
+		s := sha256.Sum256([]byte(text))
+		hash, sum = crypto.SHA256, s[:]
+	}
+	signature, err := rsa.SignPKCS1v15(rand.Reader, a.key, hash, sum)
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	fields["Signature"] = base64.StdEncoding.EncodeToString(signature)
+	body, err := json.Marshal(fields)
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	return string(body)
+}
+
+func notification(message string) map[string]string {
+	return map[string]string{
+		"Type": "Notification", "MessageId": "5d2f6c0e-1", "TopicArn": topic, "Message": message, "Timestamp": "2026-03-01T13:00:00.000Z", "SignatureVersion": "2",
+		"SigningCertURL": "https://" + snsHost + "/SimpleNotificationService-0123.pem",
+	}
+}
+
+func with(fields map[string]string, name, value string) map[string]string {
+	fields[name] = value
+	return fields
+}
+
+// sesPost is a message that SES has accepted, and the hook for its notifications.
+type sesPost struct {
+	*recipientFixture
+	*amazon
+	config lane.Config
+	path   string
+}
+
+func newSESPost(t *testing.T, db *sqldb.DB) *sesPost {
+	t.Helper()
+	p := newPost(t, db)
+	p.now = broadcasttest.Now.Add(time.Hour)
+	now := func() time.Time { return p.now }
+	recorder := inbound.NewRecorder(db)
+	run, stop := context.WithCancel(context.WithoutCancel(t.Context()))
+	done := make(chan error, 1)
+	go func() { done <- recorder.Run(run) }()
+	t.Cleanup(func() { stop(); <-done })
+	s := &sesPost{recipientFixture: p, amazon: newAmazon(t, now)}
+	(&public.Hooks{
+		DB: db, Keys: p.keys, Log: slog.New(slog.DiscardHandler), Now: now, SNS: s.client,
+		Receiver: &inbound.Receiver{DB: db, Keys: p.keys, Recorder: recorder, Log: slog.New(slog.DiscardHandler), Now: now},
+	}).Routes(p.mux)
+	var err error
+	s.config, err = lane.Create(t.Context(), db, broadcasttest.Box(t), p.Tenant, lane.Fields{
+		Name: new("SES"), Type: new(lane.SES), Region: new("eu-west-1"), AccessKeyID: new("AKIAIOSFODNN7EXAMPLE"), SecretAccessKey: new("x"), TopicARNs: &[]string{topic},
+	}, lane.Rules{}, p.now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.path = "/_q/hooks/ses/" + p.keys.Hook(p.Tenant, s.config.ID)
+	s.exec(`UPDATE outbox SET state = 'sent', lane_id = $2, sent_at = $3 WHERE tenant_id = $1`, p.Tenant, s.config.ID, broadcasttest.Now.UnixMicro())
+	s.exec(`UPDATE send SET last_send_at = $2 WHERE tenant_id = $1`, p.Tenant, broadcasttest.Now.UnixMicro())
+	s.exec(`INSERT INTO outbox_provider_id (tenant_id, lane_id, provider_id, message_id) VALUES ($1, $2, 'ses-1', $3)`, p.Tenant, s.config.ID, p.message.ID)
+	return s
+}
+
+func (s *sesPost) state() outbox.Record {
+	s.recipientFixture.t.Helper()
+	m, err := outbox.Find(s.recipientFixture.t.Context(), s.DB, s.Tenant, s.message.ID)
+	if err != nil {
+		s.recipientFixture.t.Fatal(err)
+	}
+	return m
+}
+
+const mailOfSES = `"mail": {"timestamp": "2026-03-01T12:00:00.000Z", "messageId": "ses-1"}`
+
+func sesBounce(kind, sub, diagnostic string) string {
+	return `{"notificationType": "Bounce", ` + mailOfSES + `, "bounce": {"bounceType": "` + kind + `", "bounceSubType": "` + sub + `", "timestamp": "2026-03-01T12:30:00.000Z",
+		"bouncedRecipients": [{"emailAddress": "X@elsewhere.example", "diagnosticCode": "` + diagnostic + `"}]}}`
+}
+
+func TestForgedNotificationsOfSESChangeNothing(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		s := newSESPost(t, db)
+		bounce := sesBounce("Permanent", "General", "smtp; 550 5.1.1 user unknown")
+		certAt := func(at string) string { return s.sign(with(notification(bounce), "SigningCertURL", at)) }
+		other, err := rsa.GenerateKey(rand.Reader, 2048)
+		if err != nil {
+			t.Fatal(err)
+		}
+		foreign := &amazon{t: t, key: other}
+		for name, tt := range map[string]struct {
+			path, body string
+			code       int
+		}{
+			"no token":             {"/_q/hooks/ses/x", s.sign(notification(bounce)), 404},
+			"no lane":              {"/_q/hooks/ses/" + s.keys.Hook(s.Tenant, id.New[id.MTAConfig]()), s.sign(notification(bounce)), 404},
+			"another tenant":       {"/_q/hooks/ses/" + s.keys.Hook(s.Tenant+1, s.config.ID), s.sign(notification(bounce)), 404},
+			"a lane of type smtp":  {"/_q/hooks/ses/" + s.keys.Hook(s.Tenant, s.Lane.ID), s.sign(notification(bounce)), 404},
+			"no JSON":              {s.path, "x", 400},
+			"another type":         {s.path, s.sign(with(notification(bounce), "Type", "Other")), 400},
+			"too large":            {s.path, `{"Message": "` + strings.Repeat("x", 2<<20) + `"}`, 413},
+			"another topic":        {s.path, s.sign(with(notification(bounce), "TopicArn", topic+"2")), 403},
+			"another key":          {s.path, foreign.sign(notification(bounce)), 403},
+			"a changed message":    {s.path, strings.Replace(s.sign(notification(bounce)), "user unknown", "user Unknown", 1), 403},
+			"a changed id":         {s.path, strings.Replace(s.sign(notification(bounce)), "5d2f6c0e-1", "5d2f6c0e-2", 1), 403},
+			"an added subject":     {s.path, strings.Replace(s.sign(notification(bounce)), "{", `{"Subject":"x",`, 1), 403},
+			"version 1 for 2":      {s.path, strings.Replace(s.sign(notification(bounce)), `"SignatureVersion":"2"`, `"SignatureVersion":"1"`, 1), 403},
+			"no version":           {s.path, s.sign(with(notification(bounce), "SignatureVersion", "3")), 403},
+			"certificate by http":  {s.path, certAt("http://" + snsHost + "/SimpleNotificationService-0123.pem"), 403},
+			"of another domain":    {s.path, certAt("https://" + snsHost + ".evil.example/SimpleNotificationService-0123.pem"), 403},
+			"of a prefix":          {s.path, certAt("https://evil" + snsHost + "/SimpleNotificationService-0123.pem"), 403},
+			"with a user":          {s.path, certAt("https://" + snsHost + "@evil.example/SimpleNotificationService-0123.pem"), 403},
+			"with a port":          {s.path, certAt("https://" + snsHost + ":8443/SimpleNotificationService-0123.pem"), 403},
+			"of S3":                {s.path, certAt("https://sns.s3.amazonaws.com/SimpleNotificationService-0123.pem"), 403},
+			"another path":         {s.path, certAt("https://" + snsHost + "/x/SimpleNotificationService-0123.pem"), 403},
+			"a path with dots":     {s.path, certAt("https://" + snsHost + "/SimpleNotificationService-0123.pem/../x.pem"), 403},
+			"an escaped path":      {s.path, certAt("https://" + snsHost + "/SimpleNotificationService-%2e%2e.pem"), 403},
+			"a query":              {s.path, certAt("https://" + snsHost + "/SimpleNotificationService-0123.pem?x=y"), 403},
+			"a fragment":           {s.path, certAt("https://" + snsHost + "/SimpleNotificationService-0123.pem#x"), 403},
+			"a line break":         {s.path, certAt("https://" + snsHost + "/SimpleNotificationService-0123.pem\n"), 403},
+			"no address":           {s.path, certAt("file:///etc/passwd"), 403},
+			"subscription, topic":  {s.path, s.sign(with(with(with(with(notification("x"), "Type", "SubscriptionConfirmation"), "Token", "t0ken"), "SubscribeURL", "https://"+snsHost+"/"), "TopicArn", topic+"2")), 403},
+			"subscription, forged": {s.path, foreign.sign(with(with(with(notification("x"), "Type", "SubscriptionConfirmation"), "Token", "t0ken"), "SubscribeURL", "https://"+snsHost+"/")), 403},
+			"subscription, host":   {s.path, s.sign(with(with(with(notification("x"), "Type", "SubscriptionConfirmation"), "Token", "t0ken"), "SubscribeURL", "https://evil.example/?Action=ConfirmSubscription")), 503},
+			"an unknown mail":      {s.path, s.sign(notification(strings.Replace(bounce, "ses-1", "ses-2", 1))), 204},
+			"not about a mail":     {s.path, s.sign(notification("Successfully validated SNS topic for Amazon SES event publishing.")), 204},
+		} {
+			if w := s.do("POST", tt.path, strings.NewReader(tt.body)); w.Code != tt.code {
+				t.Errorf("%s: %d %s, want %d", name, w.Code, w.Body, tt.code)
+			}
+		}
+		if got := s.state(); got.State != outbox.Sent {
+			t.Errorf("the message is %s", got.State)
+		}
+		if s.confirmed.Load() != 0 || s.certs.Load() != 1 {
+			t.Errorf("%d confirmations, the certificate was requested %d times", s.confirmed.Load(), s.certs.Load())
+		}
+	})
+}
+
+func TestSubscriptionsToTopicsOfTheLaneAreConfirmed(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		s := newSESPost(t, db)
+		fields := with(with(with(notification("x"), "Type", "SubscriptionConfirmation"), "Token", "t0ken"), "SubscribeURL", "https://"+snsHost+"/?Action=ConfirmSubscription")
+		body := s.sign(fields)
+		s.down.Store(true)
+		if w := s.do("POST", s.path, strings.NewReader(body)); w.Code != http.StatusServiceUnavailable {
+			t.Errorf("without SNS: %d", w.Code)
+		}
+		s.down.Store(false)
+		for _, version := range []string{"1", "2"} {
+			if w := s.do("POST", s.path, strings.NewReader(s.sign(with(fields, "SignatureVersion", version)))); w.Code != http.StatusNoContent {
+				t.Errorf("version %s: %d %s", version, w.Code, w.Body)
+			}
+		}
+		if n := s.confirmed.Load(); n != 2 {
+			t.Errorf("%d confirmations", n)
+		}
+	})
+}
+
+func TestNotificationsOfSESHaveTheirEffectsOnce(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		message string
+		state   outbox.State
+		class   string
+		status  contact.Status
+		bounce  string // the contact's bounce type
+		listed  bool   // on the suppression list
+	}{
+		"delivery":      {`{"eventType": "Delivery", ` + mailOfSES + `, "delivery": {"timestamp": "2026-03-01T12:00:09.000Z", "recipients": ["x"], "smtpResponse": "250 ok"}}`, outbox.Delivered, "", contact.Active, "", false},
+		"permanent":     {sesBounce("Permanent", "General", ""), outbox.Bounced, "hard", contact.Bounced, "hard", true},
+		"unknown user":  {sesBounce("Permanent", "NoEmail", "smtp; 550 5.1.1 user unknown"), outbox.Bounced, "hard", contact.Bounced, "hard", true},
+		"suppressed":    {sesBounce("Permanent", "OnAccountSuppressionList", "Amazon SES did not send the message"), outbox.Bounced, "hard", contact.Bounced, "hard", true},
+		"policy":        {sesBounce("Permanent", "General", "smtp; 550 5.7.1 message blocked due to poor reputation"), outbox.Bounced, "block", contact.Active, "soft", false},
+		"full":          {sesBounce("Transient", "MailboxFull", "smtp; 552 5.2.2 over quota"), outbox.Bounced, "soft", contact.Active, "soft", false},
+		"transient":     {sesBounce("Transient", "General", "smtp; 550 5.1.1 user unknown"), outbox.Bounced, "soft", contact.Active, "soft", false},
+		"content":       {sesBounce("Transient", "ContentRejected", ""), outbox.Bounced, "block", contact.Active, "soft", false},
+		"undetermined":  {sesBounce("Undetermined", "Undetermined", ""), outbox.Bounced, "soft", contact.Active, "soft", false},
+		"reject":        {`{"eventType": "Reject", ` + mailOfSES + `, "reject": {"reason": "Bad content"}}`, outbox.Bounced, "block", contact.Active, "soft", false},
+		"complaint":     {`{"notificationType": "Complaint", ` + mailOfSES + `, "complaint": {"complainedRecipients": [{"emailAddress": "x"}], "complaintFeedbackType": "abuse"}}`, outbox.Sent, "", contact.Complained, "", true},
+		"not spam":      {`{"notificationType": "Complaint", ` + mailOfSES + `, "complaint": {"complainedRecipients": [{"emailAddress": "x"}], "complaintFeedbackType": "not-spam"}}`, outbox.Sent, "", contact.Active, "", false},
+		"delay":         {`{"eventType": "DeliveryDelay", ` + mailOfSES + `, "deliveryDelay": {"delayType": "MailboxFull", "delayedRecipients": [{"emailAddress": "x", "status": "4.2.2"}]}}`, outbox.Sent, "", contact.Active, "", false},
+		"not rendered":  {`{"eventType": "Rendering Failure", ` + mailOfSES + `, "failure": {"errorMessage": "x"}}`, outbox.Sent, "", contact.Active, "", false},
+		"subscription":  {`{"eventType": "Subscription", ` + mailOfSES + `, "subscription": {"newTopicPreferences": {"unsubscribeAll": false}}}`, outbox.Sent, "", contact.Active, "", false},
+		"unknown event": {`{"eventType": "Open", ` + mailOfSES + `}`, outbox.Sent, "", contact.Active, "", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+				s := newSESPost(t, db)
+				late := `{"eventType": "Delivery", ` + mailOfSES + `, "delivery": {"timestamp": "2026-03-01T12:59:09.000Z", "recipients": ["x"]}}`
+				follow := func() {
+					t.Helper()
+					e := &journal.Engine{DB: db, Followers: []journal.Follower{contact.Follower(), suppression.Follower()}, Log: slog.New(slog.DiscardHandler)}
+					if err := e.Drain(t.Context()); err != nil {
+						t.Fatal(err)
+					}
+				}
+				send := func(message string) {
+					t.Helper()
+					if w := s.do("POST", s.path, strings.NewReader(s.sign(notification(message)))); w.Code != http.StatusNoContent {
+						t.Fatalf("%d %s", w.Code, w.Body)
+					}
+				}
+				send(tt.message)
+				send(tt.message)
+				if tt.state == outbox.Bounced {
+					send(late) // a delivery after a bounce changes nothing
+				}
+				follow()
+				m := s.state()
+				c, err := contact.ByID(t.Context(), db, s.Tenant, m.Contact)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if m.State != tt.state || m.BounceType != tt.class || c.Status != tt.status || string(c.BounceType) != tt.bounce {
+					t.Errorf("the message is %s %s, its contact %s %s; want %+v", m.State, m.BounceType, c.Status, c.BounceType, tt)
+				}
+				reasons, err := suppression.Listed(t.Context(), db, s.Tenant, []string{m.Email})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if reasons[m.Email] != tt.listed {
+					t.Errorf("on the suppression list: %v, want %v", reasons, tt.listed)
+				}
+				// The same again has no effect on a contact whose status was reset.
+				if tt.status != contact.Active {
+					if _, err := contact.ResetStatus(t.Context(), db, s.Tenant, []id.Contact{m.Contact}, s.now); err != nil {
+						t.Fatal(err)
+					}
+					send(tt.message)
+					follow()
+					if c, err = contact.ByID(t.Context(), db, s.Tenant, m.Contact); err != nil || c.Status != contact.Active {
+						t.Errorf("after the reset and a repetition: %s, %v", c.Status, err)
+					}
+				}
+			})
+		})
+	}
+}
