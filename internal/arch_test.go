@@ -16,7 +16,7 @@ var bands = []struct {
 }{
 	{"edges", "endpoint httpapi public inspect doctor demo app"},
 	{"engines", "bulk transfer engine/classify engine/watch engine/dispatch engine/flow engine/deliver engine/inbound engine/notify retention"},
-	{"sending", "outbox track preference event visitor render recipient rule segment savedfilter form broadcast broadcast/broadcasttest report activity webhook notice trigger sequence recount"},
+	{"sending", "outbox track preference event visitor render recipient rule segment savedfilter form broadcast broadcast/broadcasttest report activity webhook notice trigger sequence automation recount"},
 	{"records", "field contactsearch contact consent maildomain suppression score lane sender seedlist content template template/starter draft library mailbox"},
 	{"spine", "tenant ratelimit pace destination leader hold traffic certificate auth journal usage testmail job"},
 	{"libraries", "mail/address mail/mx mail/dnstest mail/liquid mail/markup mail/links mail/textpart mail/inline mail/mjml mail/binding mail/compose mail/dkim mail/dkim/libcrypto mail/reply mail/dsn mail/dmarc mail/dnscheck mail/smtpclient mail/imapbox mail/imapbox/dovecottest mail/mtasts mail/dane mail/directmx mail/ses mail/sns mail/hook"},

@@ -16,6 +16,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/packetboat/packetboat/internal/auth"
+	"github.com/packetboat/packetboat/internal/automation"
 	"github.com/packetboat/packetboat/internal/broadcast"
 	"github.com/packetboat/packetboat/internal/consent"
 	"github.com/packetboat/packetboat/internal/contact"
@@ -264,7 +265,7 @@ func (s *Server) api(registry prometheus.Registerer, t tools) (*httpapi.API, *en
 	})
 	api := &httpapi.API{
 		DB: db, Box: s.Store.Box, Now: t.now, BaseURL: s.Config.BaseURL, Hosts: s.Config.Hosts, Log: log, AllowPrivateRelays: t.private, AllowPrivateWebhooks: s.Config.AllowPrivateWebhooks,
-		Login: s.login(t.limiter), Gate: gate, Saver: contact.NewSaver(db, sender.QueueContactRules, t.now), Enroller: sequence.NewEnroller(db, sender.ContactRules, t.now), Usage: usage.Finders{broadcast.Finder(), segment.Finder(), savedfilter.Finder(), form.Finder(), sequence.Finder()},
+		Login: s.login(t.limiter), Gate: gate, Saver: contact.NewSaver(db, sender.QueueContactRules, t.now), Enroller: sequence.NewEnroller(db, sender.ContactRules, t.now), Usage: usage.Finders{broadcast.Finder(), segment.Finder(), savedfilter.Finder(), form.Finder(), sequence.Finder(), automation.Finder()},
 		Recorder:   event.NewRecorder(db, t.now),
 		Limits:     t.limiter,
 		Verifier:   t.checks,
@@ -284,7 +285,7 @@ func (s *Server) api(registry prometheus.Registerer, t tools) (*httpapi.API, *en
 
 // personalData lists the packages with personal data, in the order of an export.
 func personalData(now func() time.Time) []contact.PersonalData {
-	return []contact.PersonalData{segment.PersonalData(), outbox.PersonalData(), track.PersonalData(), mailbox.PersonalData(), transfer.PersonalData(now), suppression.PersonalData(), seedlist.PersonalData(), visitor.PersonalData(), form.PersonalData(), consent.PersonalData(), webhook.PersonalData(), sequence.PersonalData(), notice.PersonalData(), trigger.PersonalData()}
+	return []contact.PersonalData{segment.PersonalData(), outbox.PersonalData(), track.PersonalData(), mailbox.PersonalData(), transfer.PersonalData(now), suppression.PersonalData(), seedlist.PersonalData(), visitor.PersonalData(), form.PersonalData(), consent.PersonalData(), webhook.PersonalData(), sequence.PersonalData(), automation.PersonalData(), notice.PersonalData(), trigger.PersonalData()}
 }
 
 // reference adds the page that documents the API.

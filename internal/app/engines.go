@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/packetboat/packetboat/internal/auth"
+	"github.com/packetboat/packetboat/internal/automation"
 	"github.com/packetboat/packetboat/internal/broadcast"
 	"github.com/packetboat/packetboat/internal/bulk"
 	"github.com/packetboat/packetboat/internal/contact"
@@ -62,6 +63,7 @@ func followers(now func() time.Time, log *slog.Logger) []journal.Follower {
 		event.Follower(),
 		trigger.Follower(now),
 		sequence.Follower(now),
+		automation.Follower(now),
 	}
 }
 
@@ -70,6 +72,7 @@ func oldRows() []retention.Table {
 	return []retention.Table{
 		{Name: "addresses of opens and clicks", Days: func(r tenant.Retention) int { return r.RawRequests }, Step: track.ClearRequests},
 		{Name: "opens and clicks", Days: func(r tenant.Retention) int { return r.Engagement }, Step: track.Prune},
+		{Name: "runs of automations", Days: func(r tenant.Retention) int { return r.Events }, Step: automation.Prune},
 		{Name: "webhook deliveries", Days: func(r tenant.Retention) int { return r.Deliveries }, Step: webhook.Prune},
 		{Name: "idempotency keys of events", Days: func(tenant.Retention) int { return 0 }, Step: event.Prune}, // expired ones
 	}
@@ -120,6 +123,7 @@ func (s *Server) engines(registry prometheus.Registerer, api *httpapi.API, t too
 	}
 	triggering := &trigger.Engine{DB: db, Now: t.now, Log: s.Log.With("engine", "triggers"), Wake: db.Subscribe(trigger.Wake)}
 	flowing := &flow.Engine{DB: db, Now: t.now, Log: s.Log.With("engine", "sequences"), Wake: db.Subscribe(sequence.Wake)}
+	automating := &flow.Automations{DB: db, Now: t.now, Log: s.Log.With("engine", "automations"), Wake: db.Subscribe(automation.Wake)}
 	jobs := &job.Engine{
 		DB: db, Owner: id.NewText(), Now: t.now, Log: s.Log.With("engine", "jobs"), Wake: db.Subscribe(job.Wake), Alone: alone(db),
 		Runners: map[job.Kind]job.Runner{
@@ -155,6 +159,7 @@ func (s *Server) engines(registry prometheus.Registerer, api *httpapi.API, t too
 		{"jobs", jobs.Run},
 		{"triggers", triggering.Run},
 		{"sequences", flowing.Run},
+		{"automations", automating.Run},
 		{"notify", notifying.Run},
 		s.every("prune form spam", time.Hour, func(ctx context.Context) error { return form.Prune(ctx, db, t.now()) }),
 		s.every("prune mailboxes", 10*time.Minute, func(ctx context.Context) error {

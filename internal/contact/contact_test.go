@@ -278,13 +278,13 @@ func TestStagesOfContacts(t *testing.T) {
 		if !slices.Contains(journalTypes(t, db, c.ID), string(journal.StageChanged)) {
 			t.Error("no stage_changed entry")
 		}
-		if err := contact.DeleteStage(t.Context(), db, acme, lead.ID, won.ID, noon); !errors.Is(err, contact.ErrStageInUse) {
+		if err := contact.DeleteStage(t.Context(), db, acme, lead.ID, won.ID, usage.Finders{}, noon); !errors.Is(err, contact.ErrStageInUse) {
 			t.Errorf("deleting the default stage: %v", err)
 		}
-		if err := contact.DeleteStage(t.Context(), db, acme, won.ID, id.Stage{}, noon); !errors.Is(err, contact.ErrStageInUse) {
+		if err := contact.DeleteStage(t.Context(), db, acme, won.ID, id.Stage{}, usage.Finders{}, noon); !errors.Is(err, contact.ErrStageInUse) {
 			t.Errorf("deleting a stage with contacts: %v", err)
 		}
-		if err := contact.DeleteStage(t.Context(), db, acme, won.ID, lead.ID, noon); err != nil {
+		if err := contact.DeleteStage(t.Context(), db, acme, won.ID, lead.ID, usage.Finders{}, noon); err != nil {
 			t.Errorf("deleting a stage with a replacement: %v", err)
 		}
 		if c, _ := contact.ByEmail(t.Context(), db, acme, "b@example.org"); c.Stage != lead.ID {

@@ -9,6 +9,7 @@ import (
 	"github.com/packetboat/packetboat/internal/id"
 	"github.com/packetboat/packetboat/internal/journal"
 	"github.com/packetboat/packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/usage"
 )
 
 // moveTo changes the stage. If the category changes, it sets both scores to zero and
@@ -48,14 +49,16 @@ func scoreResets(prospect, customer float64) []scoreReset {
 // stageUsage are the details of ErrStageInUse.
 type stageUsage struct {
 	Usage struct {
-		Contacts int `json:"contacts"`
+		Contacts    int            `json:"contacts"`
+		Sequences   []usage.Holder `json:"sequences"`
+		Automations []usage.Holder `json:"automations"`
 	} `json:"usage"`
 }
 
 // DeleteStage deletes a stage and moves its contacts to the replacement. It fails for the
-// default stage, and for a stage that has contacts if there is no replacement
-// (ErrStageInUse).
-func DeleteStage(ctx context.Context, db *sqldb.DB, tenant id.Tenant, stage, replacement id.Stage, now time.Time) error {
+// default stage, and for a stage that has contacts, or that sequences or automations refer to, if there
+// is no replacement (ErrStageInUse). References are not replaced.
+func DeleteStage(ctx context.Context, db *sqldb.DB, tenant id.Tenant, stage, replacement id.Stage, who usage.Finder, now time.Time) error {
 	err := db.InTx(ctx, func(tx *sqldb.DB) error {
 		stages, err := lockStages(ctx, tx, tenant)
 		if err != nil {
@@ -68,18 +71,24 @@ func DeleteStage(ctx context.Context, db *sqldb.DB, tenant id.Tenant, stage, rep
 		if !replacement.IsZero() && (replacement == stage || !slices.ContainsFunc(stages, func(s Stage) bool { return s.ID == replacement })) {
 			return ErrInvalidStage.Sayf("replacement_stage_id is not another stage")
 		}
-		var usage stageUsage
-		err = tx.QueryRow(ctx, `SELECT COUNT(*) FROM contact WHERE tenant_id = $1 AND stage_id = $2`, tenant, stage).Scan(&usage.Usage.Contacts)
+		holders, err := who.Find(ctx, tx, tenant, usage.Subject{Kind: usage.Stage, ID: stage.String(), Key: stage.String()})
+		if err != nil {
+			return err
+		}
+		holders = holders.With("sequences", "automations")
+		var used stageUsage
+		used.Usage.Sequences, used.Usage.Automations = holders["sequences"], holders["automations"]
+		err = tx.QueryRow(ctx, `SELECT COUNT(*) FROM contact WHERE tenant_id = $1 AND stage_id = $2`, tenant, stage).Scan(&used.Usage.Contacts)
 		if err != nil {
 			return err
 		}
 		if stages[i].Default {
-			return ErrStageInUse.With(usage).Sayf("the default stage cannot be deleted; make another one the default first")
+			return ErrStageInUse.With(used).Sayf("the default stage cannot be deleted; make another one the default first")
 		}
-		if usage.Usage.Contacts > 0 {
-			if replacement.IsZero() {
-				return ErrStageInUse.With(usage)
-			}
+		if replacement.IsZero() && (used.Usage.Contacts > 0 || holders.Any()) {
+			return ErrStageInUse.With(used)
+		}
+		if used.Usage.Contacts > 0 {
 			if err := moveContacts(ctx, tx, tenant, stage, replacement, stages, micros(now)); err != nil {
 				return err
 			}

@@ -7,6 +7,7 @@ import (
 	"github.com/packetboat/packetboat/internal/contact"
 	"github.com/packetboat/packetboat/internal/sqldb"
 	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
+	"github.com/packetboat/packetboat/internal/usage"
 )
 
 // SQLite has one writer at a time.
@@ -28,7 +29,7 @@ func TestDeleteStageWaitsForContactsBeingMovedIntoIt(t *testing.T) {
 			if _, err := other.Exec(ctx, `SET LOCAL lock_timeout = '20ms'`); err != nil {
 				return err
 			}
-			return contact.DeleteStage(ctx, other, acme, won.ID, contact.Stage{}.ID, noon)
+			return contact.DeleteStage(ctx, other, acme, won.ID, contact.Stage{}.ID, usage.Finders{}, noon)
 		})
 		if err == nil || errors.Is(err, contact.ErrStageInUse) {
 			t.Errorf("DeleteStage does not wait for a transaction that moves a contact into the stage: %v", err)
@@ -38,7 +39,7 @@ func TestDeleteStageWaitsForContactsBeingMovedIntoIt(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := contact.DeleteStage(ctx, db, acme, won.ID, contact.Stage{}.ID, noon); !errors.Is(err, contact.ErrStageInUse) {
+	if err := contact.DeleteStage(ctx, db, acme, won.ID, contact.Stage{}.ID, usage.Finders{}, noon); !errors.Is(err, contact.ErrStageInUse) {
 		t.Errorf("DeleteStage = %v, want %v", err, contact.ErrStageInUse)
 	}
 }

@@ -85,6 +85,7 @@ func (a *API) Register(r *endpoint.Router) {
 	activityAPI{db: a.DB, cursors: cursors}.register(r)
 	apiKeysAPI{db: a.DB, gate: a.Gate, now: a.Now}.register(r)
 	auditAPI{db: a.DB, cursors: cursors}.register(r)
+	automationsAPI{db: a.DB, cursors: cursors, rules: webhook.Rules{AllowPrivate: a.AllowPrivateWebhooks}, now: a.Now}.register(r)
 	limits := a.Limits
 	if limits == nil {
 		limits = ratelimit.New(a.DB)
@@ -112,10 +113,10 @@ func (a *API) Register(r *endpoint.Router) {
 	segmentsAPI{db: a.DB, contacts: contacts, counts: &segment.Counter{DB: a.DB, Now: a.Now}, now: a.Now, usage: a.Usage}.register(r)
 	sequencesAPI{
 		db: a.DB, enroller: cmp.Or(a.Enroller, &sequence.Enroller{DB: a.DB, Rules: sender.ContactRules, Now: a.Now}), tester: a.Tester,
-		rules: webhook.Rules{AllowPrivate: a.AllowPrivateWebhooks}, cursors: cursors, now: a.Now,
+		rules: webhook.Rules{AllowPrivate: a.AllowPrivateWebhooks}, cursors: cursors, now: a.Now, usage: a.Usage,
 	}.register(r)
 	sessionAPI{db: a.DB, baseURL: a.BaseURL, login: a.Login, now: a.Now}.register(r)
-	stagesAPI{db: a.DB, now: a.Now}.register(r)
+	stagesAPI{db: a.DB, now: a.Now, usage: a.Usage}.register(r)
 	suppressionsAPI{db: a.DB, cursors: cursors, now: a.Now}.register(r)
 	templatesAPI{db: a.DB, mjml: a.MJML, now: a.Now, sendCounts: a.SendCounts}.register(r)
 	usersAPI{db: a.DB, login: a.Login, now: a.Now}.register(r)

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"log/slog"
 	"maps"
 	"mime/multipart"
 	"net/http"
@@ -16,12 +17,16 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/getkin/kin-openapi/openapi3"
 
 	"github.com/packetboat/packetboat/internal/auth"
+	"github.com/packetboat/packetboat/internal/automation"
+	"github.com/packetboat/packetboat/internal/engine/flow"
 	"github.com/packetboat/packetboat/internal/id"
 	"github.com/packetboat/packetboat/internal/id/idtest"
+	"github.com/packetboat/packetboat/internal/journal"
 	"github.com/packetboat/packetboat/internal/sqldb"
 	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
 )
@@ -190,7 +195,7 @@ func (s *conformance) exampleVariables() map[string]string {
 		"SENDING_IDENTITY_ID": m["identity"], "MTA_CONFIG_ID": m["lane"], "STAGE_ID": m["stage"], "CUSTOM_FIELD_ID": m["field"], "SAVED_FILTER_ID": m["filter"],
 		"JOB_ID": m["export"], "FILE": "export", "API_KEY_ID": m["apikey"], "USER_ID": m["user_viewer"], "WEBHOOK_ID": m["webhook"], "DELIVERY_ID": m["delivery"],
 		"FORM_ID": m["form"], "SEED_LIST_ID": m["seedlist"], "SEED_ID": m["seed"],
-		"SEQUENCE_ID": m["sequence"], "ENROLLMENT_ID": m["enrollment"],
+		"SEQUENCE_ID": m["sequence"], "ENROLLMENT_ID": m["enrollment"], "AUTOMATION_ID": m["automation"],
 	}
 }
 
@@ -292,6 +297,11 @@ func (s *conformance) prepareExample(t testing.TB, op string, vars map[string]st
 			body: `{"entry_node_id": "mail", "nodes": [{"id": "mail", "type": "send", "config": {"message_id": "{entry}", "email_type_key": "weekly", "mta_config_key": "sink"}}], "edges": []}`})
 	case "setSequenceGraph":
 		makes("SEQUENCE_ID", "createSequence", `{"name": "For `+op+`"}`)
+	case "listAutomationRuns":
+		s.runStep(t, "acme", step{op: "recordEvent", body: `{"event_name": "order", "contact_id": "{contact}", "properties": {"value": 12}}`, status: 202})
+		s.carryOutAutomations(t)
+	case "deleteAutomation":
+		makes("AUTOMATION_ID", "createAutomation", `{"name": "Old", "trigger_type": "tag_added", "trigger_config": {"tag": "x"}, "actions": [{"type": "tag", "config": {"action": "add", "tags": ["y"]}}]}`)
 	case "deleteWebhook":
 		makes("WEBHOOK_ID", "createWebhook", `{"url": "https://example.com/old", "event_types": ["*"]}`)
 	case "publishForm", "unpublishForm", "unarchiveForm", "deleteForm":
@@ -315,6 +325,19 @@ func (s *conformance) prepareExample(t testing.TB, op string, vars map[string]st
 		for _, c := range a.Result().Cookies() {
 			vars["COOKIE"] = c.Value
 		}
+	}
+}
+
+// carryOutAutomations starts the runs of automations and carries them out.
+func (s *conformance) carryOutAutomations(t testing.TB) {
+	t.Helper()
+	now, log := func() time.Time { return s.now }, slog.New(slog.DiscardHandler)
+	e := &journal.Engine{DB: s.db, Log: log, Followers: []journal.Follower{automation.Follower(now)}}
+	if err := e.Drain(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := (&flow.Automations{DB: s.db, Now: now, Log: log}).Tick(t.Context()); err != nil {
+		t.Fatal(err)
 	}
 }
 

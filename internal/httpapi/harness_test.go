@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/packetboat/packetboat/internal/auth"
+	"github.com/packetboat/packetboat/internal/automation"
 	"github.com/packetboat/packetboat/internal/broadcast"
 	"github.com/packetboat/packetboat/internal/consent"
 	"github.com/packetboat/packetboat/internal/contact"
@@ -29,6 +30,7 @@ import (
 	"github.com/packetboat/packetboat/internal/seedlist"
 	"github.com/packetboat/packetboat/internal/segment"
 	"github.com/packetboat/packetboat/internal/sender"
+	"github.com/packetboat/packetboat/internal/sequence"
 	"github.com/packetboat/packetboat/internal/sqldb"
 	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
 	"github.com/packetboat/packetboat/internal/suppression"
@@ -108,7 +110,7 @@ func eachAPIWith(t *testing.T, o sqldb.Options, f func(t *testing.T, s *apiTest)
 		s.router = endpoint.New(endpoint.Options{
 			Gate: g, Limiter: ratelimit.New(nil), DB: db, BaseURL: base, RatePerMinute: 100_000, Now: clock, Log: log,
 		})
-		(&httpapi.API{DB: db, Box: box, Now: clock, BaseURL: base, Log: log, Tester: newTester(db, box, base, func() time.Time { return s.now }), PersonalData: personalData(), MJML: compiler(), Usage: usage.Finders{broadcast.Finder(), savedfilter.Finder(), segment.Finder(), form.Finder()}}).Register(s.router)
+		(&httpapi.API{DB: db, Box: box, Now: clock, BaseURL: base, Log: log, Tester: newTester(db, box, base, func() time.Time { return s.now }), PersonalData: personalData(), MJML: compiler(), Usage: usage.Finders{broadcast.Finder(), savedfilter.Finder(), segment.Finder(), form.Finder(), sequence.Finder(), automation.Finder()}}).Register(s.router)
 		f(t, s)
 	})
 }

@@ -23,7 +23,7 @@ func leastRole(op operation) auth.Role {
 		return auth.Admin
 	case op.method == "GET", slices.Contains([]string{"searchContacts", "validateBinding", "renderTemplate", "rebaseMessagePreview", "previewSegment", "refreshSegmentCount"}, op.OperationID):
 		return auth.Viewer
-	case slices.Contains([]string{"contacts", "segments", "broadcasts", "suppressions", "saved-filters", "jobs", "templates", "blocks", "messages", "events", "forms", "seed-lists", "sequences"}, resource):
+	case slices.Contains([]string{"contacts", "segments", "broadcasts", "suppressions", "saved-filters", "jobs", "templates", "blocks", "messages", "events", "forms", "seed-lists", "sequences", "automations"}, resource):
 		return auth.Editor
 	case slices.Contains([]string{"email-types", "email-categories", "sending-domains", "sending-identities", "mta-configs", "settings", "users"}, resource):
 		return auth.Admin

@@ -62,6 +62,8 @@ var setupSteps = []step{
 			{"type": "custom_field", "binding": "plan", "label": "Plan", "input": "select", "options": ["free", "pro"], "default_value": "free"}, {"type": "hidden", "binding": "company", "param": "c", "default_value": "x"},
 			{"type": "consent", "binding": "weekly", "label": "Send me news", "required": true}, {"type": "text_block", "label": "About us"}]}`, status: 201, remember: "form"},
 	{op: "createSequence", body: `{"name": "Onboarding", "entry_trigger": {"trigger_type": "tag_added", "trigger_config": {"tag": "vip"}}}`, status: 201, remember: "sequence"},
+	{op: "createAutomation", body: `{"name": "Label", "status": "active", "trigger_type": "event", "trigger_config": {"event_name": "order"}, "definition": {"logic": "and", "conditions": [{"field": "tags", "operator": "has_any", "value": ["x"]}]},
+		"actions": [{"type": "tag", "config": {"action": "add", "tags": ["buyer"]}}, {"type": "list", "config": {"action": "add", "segment_key": "{segment}"}}]}`, status: 201, remember: "automation"},
 	{op: "createApiKey", body: `{"name": "CRM", "scopes": ["contacts:read"], "expires_at": "2027-01-01T00:00:00Z"}`, status: 201, remember: "apikey"},
 	{op: "inviteMember", body: `{"email": "bob@{slug}.example", "role": "editor"}`, status: 201, remember: "member"},
 	{op: "createWebhook", body: `{"url": "https://hooks.example.com/{slug}", "description": "CRM", "event_types": ["email.bounced", "contact.created"], "active": true}`, status: 201, remember: "webhook"},
@@ -92,6 +94,7 @@ var (
 	ofMessage   = map[string]string{"id": "{lane}", "message_id": "{message}"}
 	ofWebhook   = map[string]string{"id": "{webhook}"}
 	ofSequence  = map[string]string{"id": "{sequence}"}
+	ofRunning   = map[string]string{"id": "{automation}"}
 	ofDelivery  = map[string]string{"id": "{webhook}", "delivery_id": "{delivery}"}
 )
 
@@ -250,6 +253,11 @@ var otherSteps = []step{
 	{op: "deleteSequence", path: map[string]string{"id": "{copy}"}, status: 204},
 	{op: "archiveSequence", path: ofSequence, status: 200},
 	{op: "unarchiveSequence", path: ofSequence, status: 200},
+	{op: "listAutomations", query: "status=active,paused&q=lab&limit=1", status: 200},
+	{op: "getAutomation", path: ofRunning, status: 200},
+	{op: "updateAutomation", path: ofRunning, body: `{"name": "Labels", "status": "paused", "trigger_type": "tag_added", "trigger_config": {"tag": "vip"}, "definition": null,
+		"actions": [{"type": "webhook", "config": {"url": "https://hooks.example.com/{slug}", "body": {"email": "{{ email }}"}}}]}`, status: 200},
+	{op: "listAutomationRuns", path: ofRunning, query: "status=completed,failed&limit=1", status: 200},
 	{op: "listMessages", query: "status=published,draft&search=welcome&limit=5&offset=0", status: 200},
 	{op: "getMessage", path: ofEntry, status: 200},
 	{op: "rebaseMessagePreview", path: ofEntry, body: `{"version": 1}`, status: 200},
@@ -270,6 +278,7 @@ var otherSteps = []step{
 	{op: "unarchiveForm", path: ofForm, status: 200},
 	{op: "archiveForm", path: ofForm, status: 200},
 	{op: "deleteForm", path: ofForm, status: 204},
+	{op: "deleteAutomation", path: ofRunning, status: 204},
 	{op: "listMembers", status: 200},
 	{op: "updateMember", path: map[string]string{"id": "{user_viewer}"}, body: `{"role": "editor", "status": "active"}`, status: 200},
 

@@ -13,6 +13,7 @@ import (
 	"github.com/packetboat/packetboat/internal/id"
 	"github.com/packetboat/packetboat/internal/sequence"
 	"github.com/packetboat/packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/usage"
 	"github.com/packetboat/packetboat/internal/webhook"
 )
 
@@ -24,6 +25,7 @@ type sequencesAPI struct {
 	cursors  *endpoint.Cursors
 	tester   Tester
 	now      func() time.Time
+	usage    usage.Finder
 }
 
 // register adds the operations on sequences.
@@ -66,7 +68,7 @@ func (api sequencesAPI) register(r *endpoint.Router) {
 	duplicate.Status = http.StatusCreated
 	endpoint.Handle(r, "POST /t/{tenant}/api/sequences/{id}/duplicate", duplicate, api.transition("duplicate", sequence.Duplicate))
 	endpoint.Handle(r, "DELETE /t/{tenant}/api/sequences/{id}",
-		author("deleteSequence", "Delete a draft that was never active.", sequence.ErrNotFound, sequence.ErrInUse), api.deleteSequence)
+		author("deleteSequence", "Delete a draft that was never active, and that nothing enrolls contacts in.", sequence.ErrNotFound, sequence.ErrInUse), api.deleteSequence)
 	api.enrollments(r)
 	api.test(r)
 }
@@ -363,6 +365,6 @@ func (api sequencesAPI) deleteSequence(ctx context.Context, p auth.Principal, in
 		return endpoint.None{}, err
 	}
 	return endpoint.None{}, audited(ctx, api.db, p, "delete", "sequence", api.now(), func(tx *sqldb.DB) (string, error) {
-		return in.ID, sequence.Delete(ctx, tx, p.Tenant, seq)
+		return in.ID, sequence.Delete(ctx, tx, p.Tenant, seq, api.usage)
 	})
 }

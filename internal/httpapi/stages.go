@@ -11,12 +11,14 @@ import (
 	"github.com/packetboat/packetboat/internal/fault"
 	"github.com/packetboat/packetboat/internal/id"
 	"github.com/packetboat/packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/usage"
 )
 
 // stagesAPI serves pipeline stages.
 type stagesAPI struct {
-	db  *sqldb.DB
-	now func() time.Time
+	db    *sqldb.DB
+	now   func() time.Time
+	usage usage.Finder
 }
 
 // register adds the operations on pipeline stages.
@@ -150,5 +152,5 @@ func (api stagesAPI) deleteStage(ctx context.Context, p auth.Principal, in *dele
 	if err != nil {
 		return endpoint.None{}, err
 	}
-	return endpoint.None{}, contact.DeleteStage(ctx, api.db, p.Tenant, stage, idOrUnknown[id.Stage](in.ReplacementStageID), api.now())
+	return endpoint.None{}, contact.DeleteStage(ctx, api.db, p.Tenant, stage, idOrUnknown[id.Stage](in.ReplacementStageID), api.usage, api.now())
 }

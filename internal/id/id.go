@@ -59,6 +59,8 @@ type (
 	sequence       struct{}
 	sequenceEdge   struct{}
 	enrollment     struct{}
+	automation     struct{}
+	automationRun  struct{}
 	seedList       struct{}
 	seed           struct{}
 	seedSync       struct{}
@@ -106,6 +108,8 @@ type (
 	Sequence       = UUID[sequence]
 	SequenceEdge   = UUID[sequenceEdge]
 	Enrollment     = UUID[enrollment]
+	Automation     = UUID[automation]
+	AutomationRun  = UUID[automationRun]
 	SeedList       = UUID[seedList]
 	Seed           = UUID[seed]     // one address of a seed list
 	SeedSync       = UUID[seedSync] // one update of a seed list

@@ -3,6 +3,7 @@ package recount
 import (
 	"context"
 
+	"github.com/packetboat/packetboat/internal/automation"
 	"github.com/packetboat/packetboat/internal/form"
 	"github.com/packetboat/packetboat/internal/id"
 	"github.com/packetboat/packetboat/internal/outbox"
@@ -80,6 +81,32 @@ func enrollmentFields(n sequence.NodeCount) map[string]int64 {
 	return map[string]int64{
 		"entered": int64(n.Entered), "completed": int64(n.Completed), "exited": int64(n.Exited), "converted": int64(n.Converted), "failed": int64(n.Failed),
 	}
+}
+
+// automations compares the numbers of runs of a tenant's automations.
+func (r *Recount) automations(ctx context.Context, tenant id.Tenant, total *Result) error {
+	var after id.Automation
+	for more := true; more; {
+		var list []automation.Count
+		err := r.DB.Evaluate(ctx, tenant.String(), func(ctx context.Context, db *sqldb.DB) (err error) {
+			list, err = automation.CountAfter(ctx, db, tenant, after, r.page())
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		for _, c := range list {
+			after = c.Automation
+			if !r.reportAs(total, tenant, Automation, c.Automation.String(), map[string]int64{"run_count": c.Stored}, map[string]int64{"run_count": c.Counted}) || !r.Repair {
+				continue
+			}
+			if err := automation.Correct(ctx, r.DB, tenant, c); err != nil {
+				return err
+			}
+		}
+		more = len(list) == r.page()
+	}
+	return nil
 }
 
 // visitors compares the numbers of a tenant's visitors.

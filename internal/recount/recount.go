@@ -43,6 +43,7 @@ const (
 	Contact    Kind = "contact"    // totals of a contact
 	Form       Kind = "form"       // submissions of a form
 	Sequence   Kind = "sequence"   // enrollments in a sequence
+	Automation Kind = "automation" // runs of an automation
 	Visitors   Kind = "visitors"   // visitors of a tenant's websites
 )
 
@@ -112,7 +113,7 @@ func (r *Recount) tenant(ctx context.Context, tenant id.Tenant, total *Result) e
 		}
 		after = sends[len(sends)-1]
 	}
-	for _, compare := range []func(context.Context, id.Tenant, *Result) error{r.contacts, r.forms, r.sequences, r.visitors} {
+	for _, compare := range []func(context.Context, id.Tenant, *Result) error{r.contacts, r.forms, r.sequences, r.automations, r.visitors} {
 		if err := compare(ctx, tenant, total); err != nil {
 			return err
 		}

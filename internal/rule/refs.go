@@ -10,7 +10,7 @@ import (
 
 // Kinds of records that rules refer to, besides those of package usage.
 const (
-	RefStage     usage.Kind = "stage"
+	RefStage                = usage.Stage
 	RefCategory  usage.Kind = "category"
 	RefBroadcast usage.Kind = "broadcast"
 	RefSequence  usage.Kind = "sequence"

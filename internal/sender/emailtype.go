@@ -214,7 +214,7 @@ func DeleteEmailType(ctx context.Context, db *sqldb.DB, tenant id.Tenant, typ id
 			return fmt.Errorf("find the uses of an email type: %w", err)
 		}
 		if holders.Any() {
-			return ErrEmailTypeInUse.With(map[string]any{"usage": holders.With("broadcasts", "sequences", "forms")})
+			return ErrEmailTypeInUse.With(map[string]any{"usage": holders.With("broadcasts", "sequences", "automations", "forms")})
 		}
 		if _, err := tx.Exec(ctx, `DELETE FROM email_type WHERE tenant_id = $1 AND id = $2`, tenant, typ); err != nil {
 			return fmt.Errorf("delete an email type: %w", err)

@@ -10,7 +10,10 @@ import (
 	"github.com/packetboat/packetboat/internal/contact"
 )
 
-var validLabel = regexp.MustCompile(`^[^\pC]{1,64}$`)
+var (
+	validPath  = regexp.MustCompile(`^[A-Za-z0-9_.\[\]-]+$`) // of a field in a message
+	validLabel = regexp.MustCompile(`^[^\pC]{1,64}$`)
+)
 
 // checkStep checks what a step says by itself, without looking up the records that it refers to.
 func checkStep(s Step) error {

@@ -14,6 +14,7 @@ import (
 	"github.com/packetboat/packetboat/internal/id"
 	"github.com/packetboat/packetboat/internal/sqldb"
 	"github.com/packetboat/packetboat/internal/trigger"
+	"github.com/packetboat/packetboat/internal/usage"
 	"github.com/packetboat/packetboat/internal/webhook"
 )
 
@@ -251,8 +252,9 @@ func Update(ctx context.Context, db *sqldb.DB, tenant id.Tenant, seq id.Sequence
 	})
 }
 
-// Delete deletes a draft that was never active.
-func Delete(ctx context.Context, db *sqldb.DB, tenant id.Tenant, seq id.Sequence) error {
+// Delete deletes a draft that was never active and that no other sequence or automation enrolls contacts
+// in.
+func Delete(ctx context.Context, db *sqldb.DB, tenant id.Tenant, seq id.Sequence, who usage.Finder) error {
 	return db.InTx(ctx, func(tx *sqldb.DB) error {
 		s, err := load(ctx, tx, tenant, seq, tx.ForUpdate())
 		if err != nil {
@@ -260,6 +262,14 @@ func Delete(ctx context.Context, db *sqldb.DB, tenant id.Tenant, seq id.Sequence
 		}
 		if s.Status != Draft || s.ActivatedAt != nil {
 			return ErrInUse
+		}
+		holders, err := who.Find(ctx, tx, tenant, usage.Subject{Kind: usage.Sequence, ID: seq.String()})
+		if err != nil {
+			return fmt.Errorf("find the uses of a sequence: %w", err)
+		}
+		if holders.Any() {
+			return ErrInUse.Sayf("a sequence or an automation enrolls contacts in the sequence").
+				With(map[string]any{"usage": holders.With("sequences", "automations")})
 		}
 		if _, err := tx.Exec(ctx, `DELETE FROM sequence WHERE tenant_id = $1 AND id = $2`, tenant, seq); err != nil {
 			return fmt.Errorf("delete a sequence: %w", err)

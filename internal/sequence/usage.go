@@ -21,7 +21,7 @@ func Finder() usage.Finder { return usage.Func(holders) }
 
 func holders(ctx context.Context, db *sqldb.DB, tenant id.Tenant, s usage.Subject) (usage.Holders, error) {
 	switch s.Kind {
-	case usage.Segment, usage.Field, usage.Library, usage.EmailType, usage.Identity, usage.MTAConfig:
+	case usage.Segment, usage.Field, usage.Library, usage.EmailType, usage.Identity, usage.MTAConfig, usage.Sequence, usage.Stage:
 	default:
 		return nil, nil
 	}
@@ -45,7 +45,7 @@ func holders(ctx context.Context, db *sqldb.DB, tenant id.Tenant, s usage.Subjec
 	found := []usage.Holder{}
 	for _, q := range ids {
 		p := Compile(all[q], rule.Env{Schema: schema})
-		if p.Status == Draft && s.Kind != usage.Segment && s.Kind != usage.Field && s.Kind != usage.Library {
+		if p.Status == Draft && slices.Contains([]usage.Kind{usage.EmailType, usage.Identity, usage.MTAConfig}, s.Kind) {
 			continue
 		}
 		if where, version, ok := p.uses(s); ok {
@@ -88,13 +88,6 @@ func (p *Program) stepUses(st Step, s usage.Subject) (version int, ok bool) {
 		}
 	case WaitStep:
 		return 0, s.Kind == usage.Segment && st.Segment == s.Key || s.Kind == usage.Field && st.Field == customPrefix+s.Key
-	case ListStep:
-		return 0, s.Kind == usage.Segment && st.Segment == s.Key
-	case SubscriptionStep:
-		return 0, s.Kind == usage.EmailType && st.EmailType == s.Key
-	case UpdateStep:
-		_, set := st.CustomFields[s.Key]
-		return 0, s.Kind == usage.Field && set
 	case ConditionStep:
 		return 0, p.refers(st.Definition, s)
 	case GoalStep:
@@ -102,7 +95,7 @@ func (p *Program) stepUses(st Step, s usage.Subject) (version int, ok bool) {
 	case BranchStep:
 		return 0, slices.ContainsFunc(st.Branches, func(w BranchWay) bool { return p.refers(w.Definition, s) })
 	}
-	return 0, false
+	return 0, ActionUses(st, s)
 }
 
 // refers reports whether a rule refers to a record.

@@ -136,6 +136,9 @@ func (t Trigger) rules() []json.RawMessage {
 	if len(t.Config.Definition) > 0 {
 		list = append(list, t.Config.Definition)
 	}
+	if len(t.Filter) > 0 {
+		list = append(list, t.Filter)
+	}
 	return list
 }
 
@@ -171,9 +174,7 @@ func (m *Matcher) fires(h Holder, t Trigger, e journal.Entry) (properties map[st
 		ev, err := e.Event()
 		return ev.Properties, err == nil && m.passes(c.Filters, ev.Properties, e.At), err
 	case t.Type == ListAdded && e.Type == journal.ListAdded:
-		var d struct {
-			Key string `json:"segment_key"`
-		}
+		var d listed
 		err := e.Decode(&d)
 		return map[string]any{"segment_key": d.Key}, err == nil && d.Key == c.Segment, err
 	case t.Type == SegmentEntered && e.Type == journal.SegmentEntered, t.Type == SegmentLeft && e.Type == journal.SegmentLeft:

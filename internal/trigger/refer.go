@@ -76,12 +76,15 @@ func addFault(p *fault.Problems, path string, err error) {
 	p.Add(path, message)
 }
 
-// Uses reports whether the trigger refers to a list or segment, or a custom field.
+// Uses reports whether the trigger refers to a list or segment, a custom field or a stage.
 func (t *Trigger) Uses(s usage.Subject, schema rule.Schema) bool {
 	if t == nil {
 		return false
 	}
 	c := t.Config
+	if s.Kind == usage.Stage && (c.FromStage.String() == s.Key || c.ToStage.String() == s.Key) {
+		return true
+	}
 	return s.Kind == usage.Segment && c.Segment == s.Key || s.Kind == usage.Field && c.Field == customPrefix+s.Key || RuleUses(c.Definition, s, schema)
 }
 

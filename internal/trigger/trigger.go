@@ -42,6 +42,10 @@ func Types() []Type {
 type Trigger struct {
 	Type   Type   `json:"trigger_type"`
 	Config Config `json:"trigger_config"`
+
+	// Filter is a rule of the holder that the contact must satisfy besides the definition of the
+	// configuration; nil: none.
+	Filter json.RawMessage `json:"-"`
 }
 
 // Config says when a trigger fires. Which fields are set depends on its type.

@@ -29,6 +29,9 @@ type Holder struct {
 // SequenceHolder returns the holder that is a sequence.
 func SequenceHolder(s id.Sequence) Holder { return Holder{Sequence, id.ToHolder(s)} }
 
+// AutomationHolder returns the holder that is an automation.
+func AutomationHolder(a id.Automation) Holder { return Holder{Automation, id.ToHolder(a)} }
+
 // Watched is what an active holder needs to have watched: some triggers depend on more than entries
 // that others append.
 type Watched struct {

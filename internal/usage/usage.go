@@ -26,6 +26,8 @@ const (
 	Template  Kind = "template"
 	Block     Kind = "block"
 	Library   Kind = "library_entry"
+	Sequence  Kind = "sequence"
+	Stage     Kind = "stage" // its key is its id
 )
 
 // Subject is the record to look up.

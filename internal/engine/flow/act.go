@@ -19,7 +19,8 @@ import (
 	"github.com/packetboat/packetboat/internal/webhook"
 )
 
-// act carries out a step that changes contacts, or other records about them.
+// act carries out a step of a sequence, or an action of an automation, that changes contacts or other
+// records about them.
 func (e *effects) act(ctx context.Context, group []*subject, s sequence.Step) error {
 	switch s := s.(type) {
 	case sequence.ListStep:
@@ -41,16 +42,16 @@ func (e *effects) act(ctx context.Context, group []*subject, s sequence.Step) er
 		return e.change(ctx, group, func(t *subject) contact.Change { return e.fields(t, s) })
 	case sequence.EventStep:
 		for _, t := range group {
-			e.events = append(e.events, event.Input{Name: s.Name, Contact: t.contact, Properties: s.Properties, OccurredAt: e.now})
+			e.events = append(e.events, recorded{t, event.Input{Name: s.Name, Contact: t.contact, Properties: s.Properties, OccurredAt: e.now}})
 		}
 	case sequence.WebhookStep:
 		return e.call(group, s)
 	case sequence.NotifyStep:
 		for _, t := range group {
 			for _, to := range s.To {
-				e.notices = append(e.notices, notice.Notice{
+				e.notices = append(e.notices, written{t, notice.Notice{
 					Contact: t.contact, To: strings.ToLower(strings.TrimSpace(to)), Subject: e.render(t, s.Subject), Body: e.render(t, s.Body),
-				})
+				}})
 			}
 		}
 	case sequence.EnrollStep:
@@ -75,7 +76,7 @@ func (e *effects) change(ctx context.Context, group []*subject, of func(*subject
 	}
 	for i, o := range outcomes {
 		if f, ok := fault.As(o.Err); ok {
-			group[i].skipped(f.Message)
+			group[i].failed(f.Message)
 		} else if o.Err != nil {
 			return o.Err
 		}
@@ -108,7 +109,7 @@ func (e *effects) changeList(ctx context.Context, group []*subject, s sequence.L
 	found, err := segment.ByKeys(ctx, e.tx, e.tenant, []string{s.Segment})
 	if _, gone := fault.As(err); gone || err == nil && len(found) == 0 {
 		for _, t := range group {
-			t.skipped("the list was deleted")
+			t.failed("the list was deleted")
 		}
 		return nil
 	}
@@ -132,7 +133,7 @@ func (e *effects) call(group []*subject, s sequence.WebhookStep) error {
 	template, err := s.Template()
 	if err != nil { // was checked when it was stored
 		for _, t := range group {
-			t.skipped("the body is not valid: " + err.Error())
+			t.failed("the body is not valid: " + err.Error())
 		}
 		return nil
 	}
@@ -148,9 +149,9 @@ func (e *effects) call(group []*subject, s sequence.WebhookStep) error {
 		}
 		switch {
 		case err != nil:
-			t.skipped("the body cannot be rendered: " + err.Error())
+			t.failed("the body cannot be rendered: " + err.Error())
 		case len(c.Body) > webhook.MaxCallBody:
-			t.skipped(fmt.Sprintf("the body is larger than %d KB", webhook.MaxCallBody>>10))
+			t.failed(fmt.Sprintf("the body is larger than %d KB", webhook.MaxCallBody>>10))
 		default:
 			e.calls = append(e.calls, c)
 		}

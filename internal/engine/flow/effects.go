@@ -9,6 +9,7 @@ import (
 
 	"github.com/packetboat/packetboat/internal/contact"
 	"github.com/packetboat/packetboat/internal/event"
+	"github.com/packetboat/packetboat/internal/fault"
 	"github.com/packetboat/packetboat/internal/id"
 	"github.com/packetboat/packetboat/internal/notice"
 	"github.com/packetboat/packetboat/internal/sender"
@@ -30,10 +31,22 @@ type effects struct {
 	people  map[id.Contact]*contact.Contact
 
 	texts   texts
-	events  []event.Input
+	events  []recorded
 	enroll  map[id.Sequence][]entrant
 	calls   []webhook.Call
-	notices []notice.Notice
+	notices []written
+}
+
+// recorded is an event to record for a subject.
+type recorded struct {
+	subject *subject
+	input   event.Input
+}
+
+// written is a mail to a user about a subject.
+type written struct {
+	subject *subject
+	notice  notice.Notice
 }
 
 // entrant is a subject to enroll in another sequence.
@@ -47,7 +60,8 @@ type subject struct {
 	trigger json.RawMessage // an encoded event.Trigger; nil: none
 	actor   *actor
 	data    map[string]any      // of the actor, in requests without a body of their own
-	skipped func(reason string) // called if the step does nothing for the contact
+	skipped func(reason string) // called if there is nothing to do for the contact
+	failed  func(reason string) // called if the step or action cannot be carried out
 }
 
 // actor is the sequence or automation whose step is carried out.
@@ -84,22 +98,58 @@ func (e *effects) reload(ctx context.Context, ids []id.Contact) error {
 
 // finish carries out what was collected. It appends to the journal, so it comes last.
 func (e *effects) finish(ctx context.Context) error {
-	added, err := notice.Add(ctx, e.tx, e.tenant, e.notices, e.now)
-	if err != nil {
+	if err := e.write(ctx); err != nil {
 		return err
 	}
-	if dropped := len(e.notices) - added; dropped > 0 {
-		e.log.Warn("notices dropped", "tenant", e.tenant, "notices", dropped, "reason", "too many are waiting")
-	}
-	if len(e.events) > 0 {
-		if _, err := event.Record(ctx, e.tx, e.tenant, e.events, e.now); err != nil {
-			return err
-		}
+	if err := e.record(ctx); err != nil {
+		return err
 	}
 	if err := e.enrollOthers(ctx); err != nil {
 		return err
 	}
 	return webhook.AddCalls(ctx, e.tx, e.tenant, e.calls, e.now)
+}
+
+// write adds the mails to users, as far as there is room for them.
+func (e *effects) write(ctx context.Context) error {
+	list := make([]notice.Notice, len(e.notices))
+	for i, w := range e.notices {
+		list[i] = w.notice
+	}
+	added, err := notice.Add(ctx, e.tx, e.tenant, list, e.now)
+	if err != nil {
+		return err
+	}
+	if dropped := e.notices[added:]; len(dropped) > 0 {
+		e.log.Warn("notices dropped", "tenant", e.tenant, "notices", len(dropped), "reason", "too many are waiting")
+		for _, w := range dropped {
+			w.subject.failed("too many mails to users are waiting")
+		}
+	}
+	return nil
+}
+
+// record records the custom events.
+func (e *effects) record(ctx context.Context) error {
+	if len(e.events) == 0 {
+		return nil
+	}
+	list := make([]event.Input, len(e.events))
+	for i, r := range e.events {
+		list[i] = r.input
+	}
+	results, err := event.Record(ctx, e.tx, e.tenant, list, e.now)
+	if err != nil {
+		return err
+	}
+	for i, r := range results {
+		if f, ok := fault.As(r.Err); ok {
+			e.events[i].subject.failed(f.Message)
+		} else if r.Err != nil {
+			return r.Err
+		}
+	}
+	return nil
 }
 
 // enrollOthers enrolls contacts in the sequences that steps name.
@@ -117,7 +167,7 @@ func (e *effects) enrollOthers(ctx context.Context) error {
 		q, ok := loaded[s]
 		if !ok || q.Status != sequence.Active {
 			for _, m := range e.enroll[s] {
-				m.subject.skipped("the sequence to enroll in is not active")
+				m.subject.failed("the sequence to enroll in is not active")
 			}
 			continue
 		}
@@ -132,7 +182,7 @@ func (e *effects) enrollOthers(ctx context.Context) error {
 		for i, r := range results {
 			switch {
 			case r.Limited:
-				e.enroll[s][i].subject.skipped("the contact was enrolled too often within an hour")
+				e.enroll[s][i].subject.failed("the contact was enrolled too often within an hour")
 			case !r.New:
 				e.enroll[s][i].subject.skipped("the contact is or was in the sequence")
 			}

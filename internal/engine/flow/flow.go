@@ -1,8 +1,10 @@
-// Package flow leads contacts through sequences: it carries out the steps that are due.
+// Package flow leads contacts through sequences, and carries out the runs of automations.
 //
 // A tick takes enrollments of one tenant that are due, in one transaction with all that their steps
 // do, and moves each on until it waits or ends. Steps of many enrollments at the same node are one
-// operation. The transaction locks the enrollments; other processes skip them and take the next.
+// operation. The transaction locks the enrollments; other processes skip them and take the next. Runs of
+// automations are carried out in the same way, by an engine of their own, and their actions by the code
+// of the steps.
 package flow
 
 import (

@@ -68,12 +68,12 @@ func (w *work) subjects(group []*traveler) []*subject {
 	as := &actor{kind: "sequence", id: p.ID.String(), name: p.Name, call: "sequence.step"}
 	list := make([]*subject, len(group))
 	for i, t := range group {
+		skipped := func(reason string) {
+			w.log.Warn("step of a sequence skipped", "tenant", w.tenant, "sequence", t.Sequence, "node", node, "contact", t.Contact, "reason", reason)
+		}
 		list[i] = &subject{
 			contact: t.Contact, trigger: t.Trigger, actor: as,
-			data: map[string]any{"enrollment_id": t.ID, "node_id": node},
-			skipped: func(reason string) {
-				w.log.Warn("step of a sequence skipped", "tenant", w.tenant, "sequence", t.Sequence, "node", node, "contact", t.Contact, "reason", reason)
-			},
+			data: map[string]any{"enrollment_id": t.ID, "node_id": node}, skipped: skipped, failed: skipped,
 		}
 	}
 	return list
