@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync"
 	"time"
 
 	"github.com/packetboat/packetboat/internal/cache"
@@ -30,6 +31,7 @@ type Policies struct {
 	Now     func() time.Time
 	Failed  func(result string) // is called if a policy cannot be fetched; may be nil
 
+	limit sync.Once
 	known cache.Cache[string, mtasts.Policy]
 }
 
@@ -49,7 +51,7 @@ func (p storedPolicy) valid(now time.Time) bool {
 // Policy returns the policy of a domain, or false if it has none. An error means that the database
 // could not be read.
 func (p *Policies) Policy(ctx context.Context, domain string) (mtasts.Policy, bool, error) {
-	p.known.Max = maxKnownPolicies
+	p.limit.Do(func() { p.known.Max = maxKnownPolicies })
 	now := p.Now()
 	if known, ok := p.known.Get(domain, now); ok {
 		return known, known.Mode != "", nil

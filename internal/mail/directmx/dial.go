@@ -128,7 +128,7 @@ func (r *Router) addresses(ctx context.Context, host string, from From) (list []
 
 // resolve returns all addresses of a host, from memory if they were looked up a short time ago.
 func (r *Router) resolve(ctx context.Context, host string) ([]netip.Addr, error) {
-	r.hosts.Max = maxRoutes
+	r.setLimits()
 	now := r.Now()
 	if known, ok := r.hosts.Get(host, now); ok {
 		return known, nil

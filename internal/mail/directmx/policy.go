@@ -116,7 +116,7 @@ func (r *Router) demandFor(ctx context.Context, route Route, host string) (deman
 
 // recordsOf returns the TLSA records of a server, from memory if they were looked up a short time ago.
 func (r *Router) recordsOf(ctx context.Context, host string) (dane.Records, error) {
-	r.tlsa.Max = maxRoutes
+	r.setLimits()
 	return r.tlsa.Load(host, r.Now(), keepRoute, func() (dane.Records, error) { return r.DANE.TLSA(ctx, host, r.port()) })
 }
 

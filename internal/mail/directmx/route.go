@@ -47,6 +47,7 @@ type Router struct {
 	// it. The words are those of RFC 8460, sections 4.2 and 4.3; nil ignores them.
 	Report func(policy PolicyType, result string)
 
+	limits sync.Once
 	routes cache.Cache[string, Route]
 	hosts  cache.Cache[string, []netip.Addr]
 	tlsa   cache.Cache[string, dane.Records]
@@ -119,9 +120,14 @@ func shapeOf(hosts []mx.Host) Shape {
 	return defaultShape
 }
 
+// setLimits sets the sizes of the caches.
+func (r *Router) setLimits() {
+	r.limits.Do(func() { r.routes.Max, r.hosts.Max, r.tlsa.Max = maxRoutes, maxRoutes, maxRoutes })
+}
+
 // Known returns a route that is in memory.
 func (r *Router) Known(domain string) (Route, bool) {
-	r.routes.Max = maxRoutes
+	r.setLimits()
 	return r.routes.Get(domain, r.Now())
 }
 
