@@ -19,7 +19,7 @@ var bands = []struct {
 	{"sending", "outbox track preference event visitor render recipient rule segment savedfilter form broadcast broadcast/broadcasttest report activity webhook notice trigger sequence automation recount"},
 	{"records", "field contactsearch contact consent maildomain suppression score lane sender seedlist content template template/starter draft library mailbox"},
 	{"spine", "tenant ratelimit pace destination leader hold traffic certificate auth journal usage testmail job"},
-	{"libraries", "mail/address mail/mx mail/dnstest mail/liquid mail/markup mail/links mail/textpart mail/inline mail/mjml mail/binding mail/compose mail/dkim mail/dkim/libcrypto mail/reply mail/dsn mail/dmarc mail/dnscheck mail/smtpclient mail/imapbox mail/imapbox/dovecottest mail/mtasts mail/dane mail/directmx mail/ses mail/sns mail/hook"},
+	{"libraries", "mail/phrase mail/address mail/mx mail/dnstest mail/liquid mail/markup mail/links mail/textpart mail/inline mail/mjml mail/binding mail/compose mail/dkim mail/dkim/libcrypto mail/reply mail/dsn mail/dmarc mail/dnscheck mail/smtpclient mail/imapbox mail/imapbox/dovecottest mail/mtasts mail/dane mail/directmx mail/ses mail/sns mail/hook"},
 	{"ground", "fault geoip language id id/idtest calendar cache netguard poll route slug secret spread sqldb sqldb/dbtest sqldb/dbcopy"},
 }
 

@@ -4,7 +4,9 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 
+	"github.com/packetboat/packetboat/internal/mail/phrase"
 	"github.com/packetboat/packetboat/internal/mail/reply"
 )
 
@@ -158,24 +160,28 @@ func (r *Recipient) outcome(diag, text string) reply.Outcome {
 	return o
 }
 
-// stages are words by which servers say which command was refused.
-var stages = []struct {
-	words *regexp.Regexp
-	stage reply.Stage
-}{
-	{regexp.MustCompile(`(?i)in reply to end of data|after end of data|after (the )?(message )?data|failed after i sent the message|<<<? ?end of data`), reply.Dot},
-	{regexp.MustCompile(`(?i)in reply to rcpt|after (pipelined )?rcpt|>>> ?rcpt|does not like recipient`), reply.Rcpt},
-	{regexp.MustCompile(`(?i)in reply to mail from|after (pipelined )?mail from|>>> ?mail|connected to .{1,200} but sender was rejected`), reply.Mail},
-	{regexp.MustCompile(`(?i)in reply to data|after data|>>> ?data`), reply.Data},
-	{regexp.MustCompile(`(?i)in reply to (ehlo|helo)|after (ehlo|helo|initial connection)|while performing the (ehlo|helo)|initial server greeting|refused to talk to me|connected to .{1,200} but greeting failed`), reply.Connect},
-}
+// stages are the stages that servers name, in the order in which they are searched for, and
+// stageWords the expressions for each, in lower case.
+var (
+	stages     = [...]reply.Stage{reply.Dot, reply.Rcpt, reply.Mail, reply.Data, reply.Connect}
+	stageWords = sync.OnceValue(func() *phrase.Set {
+		return phrase.Compile([][]string{
+			{`in reply to end of data`, `after end of data`, `after (the )?(message )?data`, `failed after i sent the message`, `<<<? ?end of data`},
+			{`in reply to rcpt`, `after (pipelined )?rcpt`, `>>> ?rcpt`, `does not like recipient`},
+			{`in reply to mail from`, `after (pipelined )?mail from`, `>>> ?mail`, `connected to .{1,200} but sender was rejected`},
+			{`in reply to data`, `after data`, `>>> ?data`},
+			{`in reply to (ehlo|helo)`, `after (ehlo|helo|initial connection)`, `while performing the (ehlo|helo)`, `initial server greeting`, `refused to talk to me`, `connected to .{1,200} but greeting failed`},
+		})
+	})
+)
 
 // stageOf returns the stage of a refusal, from the diagnostic or else the text; RCPT if neither says.
 func stageOf(diag, text string) reply.Stage {
 	for _, s := range [2]string{diag, text[:min(len(text), 16<<10)]} {
-		for _, c := range stages {
-			if c.words.MatchString(s) {
-				return c.stage
+		found := stageWords().Find(strings.ToLower(s))
+		for i, stage := range stages {
+			if found.Has(i) {
+				return stage
 			}
 		}
 	}

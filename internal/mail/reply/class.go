@@ -4,6 +4,9 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
+
+	"github.com/packetboat/packetboat/internal/mail/phrase"
 )
 
 // Class is the meaning of an outcome; see the package comment.
@@ -94,8 +97,9 @@ func Reported(o Outcome) Verdict {
 // decide returns the verdict of the first rule that matches.
 func decide(o Outcome) Verdict {
 	t := textOf(o.Text)
-	for _, r := range rules {
-		if r.matches(o, t) {
+	for i := range rules {
+		r := &rules[i]
+		if r.applies(o) && (r.words == nil || t.has(i, r.raw)) {
 			return verdict(o.Code, r.reason, r.id)
 		}
 	}
@@ -114,23 +118,49 @@ func verdict(code int, reason Reason, rule string) Verdict {
 	return Verdict{Deferred, m.category, reason, rule}
 }
 
-// text is what a server wrote, in the forms in which words are searched.
+// text is what a server wrote, in the forms in which words are searched: lower case, without
+// addresses, and usually without links.
 type text struct {
-	words string // lower case, without addresses and without links
-	raw   string // lower case, without addresses
+	raw   string        // with links
+	words *phrase.Found // without
+	links *phrase.Found // with links; nil until it is needed
 }
 
-func textOf(s string) text {
+func textOf(s string) *text {
 	s = strings.ToLower(s)
 	if strings.IndexByte(s, '@') >= 0 || strings.IndexByte(s, '<') >= 0 {
 		s = anAddress.ReplaceAllString(s, " ")
 	}
-	t := text{s, s}
+	t := &text{raw: s}
 	if strings.Contains(s, "://") || strings.Contains(s, "www.") {
-		t.words = aLink.ReplaceAllString(s, " ")
+		s = aLink.ReplaceAllString(s, " ")
+	}
+	t.words = table().Find(s)
+	if s == t.raw {
+		t.links = t.words
 	}
 	return t
 }
+
+// has reports whether the text matches the words of a rule, which is given by its index.
+func (t *text) has(rule int, raw bool) bool {
+	if !raw {
+		return t.words.Has(rule)
+	}
+	if t.links == nil {
+		t.links = table().Find(t.raw)
+	}
+	return t.links.Has(rule)
+}
+
+// table is the set of the words of all rules.
+var table = sync.OnceValue(func() *phrase.Set {
+	groups := make([][]string, len(rules))
+	for i, r := range rules {
+		groups[i] = r.words
+	}
+	return phrase.Compile(groups)
+})
 
 // anAddress matches addresses, which may contain any words.
 var anAddress = regexp.MustCompile(`<[^<>]*>|[^\s<>@]+@[^\s<>@]+`)
@@ -143,22 +173,18 @@ var aLink = regexp.MustCompile(`(https?://|www\.)[^\s<>]+`)
 type rule struct {
 	id       string
 	stages   []Stage
-	codes    []int          // 4 and 5 mean all codes of the class
-	enhanced []string       // codes; without the class if they begin, and prefixes if they end, with a dot
-	words    *regexp.Regexp // searched in the text
-	raw      bool           // words are searched in links, too
+	codes    []int    // 4 and 5 mean all codes of the class
+	enhanced []string // codes; without the class if they begin, and prefixes if they end, with a dot
+	words    []string // regular expressions, one of which matches the text
+	raw      bool     // words are searched in links, too
 	reason   Reason
 }
 
-func (r rule) matches(o Outcome, t text) bool {
-	words := t.words
-	if r.raw {
-		words = t.raw
-	}
+// applies reports whether an outcome meets the conditions of r other than words.
+func (r *rule) applies(o Outcome) bool {
 	return (r.stages == nil || slices.Contains(r.stages, o.Stage)) &&
 		(r.codes == nil || slices.Contains(r.codes, o.Code) || slices.Contains(r.codes, o.Code/100)) &&
-		(r.enhanced == nil || slices.ContainsFunc(r.enhanced, func(e string) bool { return matchesCode(o.Enhanced, e) })) &&
-		(r.words == nil || r.words.MatchString(words))
+		(r.enhanced == nil || slices.ContainsFunc(r.enhanced, func(e string) bool { return matchesCode(o.Enhanced, e) }))
 }
 
 func matchesCode(have, want string) bool {
