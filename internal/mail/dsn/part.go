@@ -95,16 +95,34 @@ func (p *parser) parse(s string, depth int) *part {
 	if strings.HasPrefix(n.kind, "multipart/") && boundary == "" {
 		boundary = firstBoundary(body)
 	}
-	if !strings.HasPrefix(n.kind, "multipart/") || boundary == "" || depth >= MaxDepth {
+	if !strings.HasPrefix(n.kind, "multipart/") || depth >= MaxDepth {
 		return n
 	}
+	if boundary == "" {
+		n.kind = "text/plain"
+		return n
+	}
+	n.children = p.children(body, boundary, depth)
+	if n.children == nil { // the lines have another boundary than the header says
+		if other := firstBoundary(body); other != "" {
+			n.children = p.children(body, other, depth)
+		}
+	}
+	if n.children == nil {
+		n.kind = "text/plain"
+	}
+	return n
+}
+
+// children parses the parts between the lines of a boundary.
+func (p *parser) children(body, boundary string, depth int) (list []*part) {
 	for section := range sections(body, boundary) {
 		if p.parts >= MaxParts {
 			break
 		}
-		n.children = append(n.children, p.parse(section, depth+1))
+		list = append(list, p.parse(section, depth+1))
 	}
-	return n
+	return list
 }
 
 // readHeader reads the fields before the first empty line. If the first line is not a field, there is

@@ -1,6 +1,7 @@
 package dsn
 
 import (
+	"regexp"
 	"strings"
 
 	"github.com/packetboat/packetboat/internal/mail/reply"
@@ -80,6 +81,8 @@ type found struct {
 	hasText  bool
 	machine  bool // a report for programs about many mails: DMARC, TLS-RPT
 	nested   *part
+	// returnedTo is the address in the field To of the mail that is returned.
+	returnedTo string
 }
 
 // Parse reads a mail.
@@ -99,6 +102,7 @@ func parseMail(s string, nesting int) Report {
 	if r.Original == (Original{}) {
 		r.Original = inlineOriginal(inline)
 	}
+	f.returnedTo = r.Original.To
 	if r.Original.MessageID == "" {
 		r.Original.MessageID = firstID(f.top.get("in-reply-to"))
 	}
@@ -169,8 +173,15 @@ func (f *found) walk(n *part, p *parser) {
 			return // the same in HTML
 		}
 		s := n.plain()
-		if len(f.status) == 0 && strings.Contains(s, "Final-Recipient:") && strings.Contains(s, "Action:") {
-			f.status = append(f.status, s) // with the wrong type
+		if f.hasText && n.isHeader(s) {
+			f.original, _ = readHeader(strings.TrimLeft(s, "\n"))
+			return
+		}
+		s = unquoted(s)
+		if len(f.status) == 0 {
+			if at := statusFields.FindStringIndex(s); at != nil { // with the wrong type
+				f.status = append(f.status, s[at[0]:])
+			}
 		}
 		f.hasText = f.hasText || strings.TrimSpace(s) != ""
 		f.text.WriteString(s)
@@ -179,6 +190,34 @@ func (f *found) walk(n *part, p *parser) {
 	for _, c := range n.children {
 		f.walk(c, p)
 	}
+}
+
+// statusFields matches the first field of a delivery status in a text.
+var statusFields = regexp.MustCompile(`(?im)^(reporting-mta|final-recipient|original-recipient): *(dns|rfc822|utf-?8|x-[a-z]+) *;(?s:.*)^action: *[a-z]`)
+
+// isHeader reports whether a part is an attached file with the header of a mail.
+func (n *part) isHeader(s string) bool {
+	if !strings.HasPrefix(n.header.word("content-disposition"), "attachment") && n.params["name"] == "" {
+		return false
+	}
+	h, _ := readHeader(strings.TrimLeft(s, "\n"))
+	return h.get("from") != "" && (h.get("message-id") != "" || h.get("received") != "" || h.get("date") != "")
+}
+
+// unquoted returns a text without the marks at the beginning of lines if it is mostly a quotation, as in
+// a forwarded report.
+func unquoted(s string) string {
+	if quoted := strings.Count(s, "\n>"); quoted < 5 || 2*quoted < strings.Count(s, "\n") {
+		return s
+	}
+	var b strings.Builder
+	for line := range strings.Lines(s) {
+		if rest, ok := strings.CutPrefix(line, ">"); ok {
+			line = strings.TrimPrefix(rest, " ")
+		}
+		b.WriteString(line)
+	}
+	return b.String()
 }
 
 // isAggregate reports whether a mail is a DMARC or TLS report (RFC 7489, RFC 8460).

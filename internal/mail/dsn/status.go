@@ -2,6 +2,7 @@ package dsn
 
 import (
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -115,14 +116,9 @@ func (r *Recipient) decide(text string) {
 		r.Action = "failed"
 	}
 	v := reply.Reported(r.outcome(r.Diagnostic, text))
-	if isVague(v.Reason) && text != "" { // the part for people may say more
-		diag, code := lastReply(text)
-		if diag == "" {
-			diag, code = collapse(text), r.SMTPCode
-		}
-		other := *r
-		other.SMTPCode = code
-		if w := reply.Reported(other.outcome(diag, text)); !isVague(w.Reason) {
+	if v.Vague() && text != "" { // the part for people may say more
+		w, diag, code := r.decideText(text, text)
+		if !w.Vague() && (w.Class != reply.Hard || isEmpty(v.Reason)) {
 			v = w
 			if r.Diagnostic == "" {
 				r.Diagnostic, r.SMTPCode = reply.Clean(diag), code
@@ -132,9 +128,40 @@ func (r *Recipient) decide(text string) {
 	r.Verdict = v
 }
 
-// isVague reports whether a reason says little, so that other texts of the report are worth reading.
-func isVague(reason reply.Reason) bool {
-	return reason == reply.Unknown || reason == reply.Protocol
+// isEmpty reports whether a reason says nothing. A text for people may say then that an address is
+// invalid, but not against general words of refusal.
+func isEmpty(reason reply.Reason) bool { return reason == reply.Unknown || reason == reply.Protocol }
+
+// decideText returns the verdict on the failure that a section of a text describes, with the reply that
+// it is about, or the section if there is none. The last reply whose words are recognized decides; text
+// is the whole text.
+func (r *Recipient) decideText(section, text string) (v reply.Verdict, diag string, code int) {
+	said := replies(section)
+	other := *r
+	for i, s := range said {
+		other.SMTPCode = s.code
+		if w := reply.Reported(other.outcome(s.text, section)); i == 0 || v.Vague() && !w.Vague() {
+			v, diag, code = w, s.text, s.code
+		}
+	}
+	if len(said) > 0 && !v.Vague() {
+		return v, diag, code
+	}
+	whole := collapse(section)
+	if diag == "" {
+		diag, code = whole, r.SMTPCode
+	}
+	for _, t := range [2]string{whole, collapse(text)} {
+		other.SMTPCode = code
+		w := reply.Reported(other.outcome(t, text))
+		if v.Rule == "" {
+			v = w
+		}
+		if !w.Vague() && (w.Class != reply.Hard || isEmpty(v.Reason)) {
+			return w, diag, code
+		}
+	}
+	return v, diag, code
 }
 
 // outcome returns what the remote server answered, as package reply classifies it.
@@ -188,20 +215,35 @@ func stageOf(diag, text string) reply.Stage {
 	return reply.Rcpt
 }
 
-// lastReply returns the last reply in a text, to its end, and the reply's code.
-func lastReply(text string) (string, int) {
-	text = collapse(text)
-	all := replyLine.FindAllStringSubmatchIndex(text, 50)
-	if len(all) == 0 {
-		return "", 0
+// said is a reply in a text.
+type said struct {
+	text string
+	code int
+}
+
+// maxReplies is the number of replies of one section that are classified.
+const maxReplies = 8
+
+// replies returns the replies in a text, the last one first. A reply ends before the next one, and at
+// an empty line.
+func replies(text string) (list []said) {
+	paragraphs := strings.Split(text[:min(len(text), 16<<10)], "\n\n")
+	for _, paragraph := range slices.Backward(paragraphs) {
+		paragraph = collapse(paragraph)
+		all := replyLine.FindAllStringSubmatchIndex(paragraph+" ", 50)
+		end := len(paragraph)
+		for i := len(all) - 1; i >= 0 && len(list) < maxReplies; i-- {
+			at := all[i][2]
+			// The lines of one reply repeat its code, with a hyphen in all but the last.
+			if i > 0 && paragraph[all[i-1][2]:all[i-1][3]] == paragraph[at:all[i][3]] && paragraph[all[i-1][3]] == '-' {
+				continue
+			}
+			code, _ := strconv.Atoi(paragraph[at:all[i][3]])
+			list = append(list, said{strings.TrimSpace(paragraph[at:min(end, at+2*reply.MaxText)]), code})
+			end = at
+		}
 	}
-	m := all[len(all)-1]
-	// A reply of several lines repeats its code.
-	for i := len(all) - 2; i >= 0 && text[all[i][2]:all[i][3]] == text[m[2]:m[3]] && m[2]-all[i][2] < 200; i-- {
-		m = all[i]
-	}
-	code, _ := strconv.Atoi(text[m[2]:m[3]])
-	return text[m[2]:min(len(text), m[2]+2*reply.MaxText)], code
+	return list
 }
 
 // collapse joins the lines of a text, at most 16 KB of it.

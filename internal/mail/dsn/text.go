@@ -108,7 +108,10 @@ func (f *found) textRecipients(text string) []Recipient {
 		address  string
 		from, to int
 	}
-	var places []place
+	var places, mentions []place // mentions are all that stand at the beginning of a line
+	beginsLine := func(at int) bool {
+		return strings.Trim(text[strings.LastIndexByte(text[:at], '\n')+1:at], " \t<>*-\"'(") == ""
+	}
 	for _, m := range anAddress.FindAllStringIndex(text, 500) {
 		a := strings.ToLower(strings.TrimRight(text[m[0]:m[1]], "."))
 		if slices.Contains(ignored, a) || isSystemAddress(a) {
@@ -116,6 +119,9 @@ func (f *found) textRecipients(text string) []Recipient {
 		}
 		if len(failed) > 0 && !slices.Contains(failed, a) {
 			continue
+		}
+		if beginsLine(m[0]) {
+			mentions = append(mentions, place{a, m[0], m[1]})
 		}
 		if slices.ContainsFunc(places, func(p place) bool { return p.address == a }) {
 			continue
@@ -129,10 +135,7 @@ func (f *found) textRecipients(text string) []Recipient {
 	}
 	if len(failed) == 0 && len(places) > 1 {
 		// Only addresses at the beginning of a line are those of a list; others are in sentences.
-		list := slices.DeleteFunc(slices.Clone(places), func(p place) bool {
-			line := text[strings.LastIndexByte(text[:p.from], '\n')+1 : p.from]
-			return strings.Trim(line, " \t<>*-\"'(") != ""
-		})
+		list := slices.DeleteFunc(slices.Clone(places), func(p place) bool { return !beginsLine(p.from) })
 		if len(list) == 0 {
 			list = places[:1]
 		}
@@ -142,16 +145,19 @@ func (f *found) textRecipients(text string) []Recipient {
 		if !hasFailureWords(text) {
 			return nil
 		}
-		places = []place{{}}
+		places = []place{{address: f.returnedTo}}
 	}
 	places = places[:min(len(places), maxRecipients)]
 	var list []Recipient
-	for i, p := range places {
+	for _, p := range places {
 		section := text
 		if len(places) > 1 && p.to > 0 {
 			section = text[p.to:]
-			if i+1 < len(places) && places[i+1].from > p.to {
-				section = text[p.to:places[i+1].from]
+			for _, next := range mentions { // another one follows, or the list is repeated
+				if next.from > p.to && next.address != p.address && slices.ContainsFunc(places, func(p place) bool { return p.address == next.address }) {
+					section = text[p.to:next.from]
+					break
+				}
 			}
 		}
 		r := Recipient{Address: p.address, Action: "failed"}
@@ -166,28 +172,21 @@ func (f *found) textRecipients(text string) []Recipient {
 
 // readText finds the reason of a failure in a section of a text.
 func (r *Recipient) readText(section, text string) {
-	r.Diagnostic, r.SMTPCode = lastReply(section)
-	if r.Diagnostic == "" {
-		r.Diagnostic = collapse(section)
-	}
-	r.Status = enhanced.FindString(r.Diagnostic)
+	v, diag, code := r.decideText(section, text)
+	r.SMTPCode, r.Diagnostic = code, diag
+	r.Status = enhanced.FindString(diag)
 	if r.Status == "" {
 		r.Status = enhanced.FindString(section)
 	}
 	if r.Action == "failed" {
-		r.Verdict = reply.Reported(r.outcome(r.Diagnostic, section))
-		if isVague(r.Verdict.Reason) {
-			other := *r
-			whole := collapse(section)
-			if whole == r.Diagnostic {
-				whole = collapse(text)
-			}
-			if v := reply.Reported(other.outcome(whole, text)); !isVague(v.Reason) {
-				r.Verdict = v
+		if r.Status != "" && v.Vague() { // the code may say more than the words
+			if w := reply.Reported(r.outcome(diag, section)); !w.Vague() {
+				v = w
 			}
 		}
+		r.Verdict = v
 	}
-	r.Diagnostic = reply.Clean(r.Diagnostic)
+	r.Diagnostic = reply.Clean(diag)
 }
 
 func isSystemAddress(a string) bool {
@@ -199,7 +198,7 @@ func isSystemAddress(a string) bool {
 	return false
 }
 
-var failureWords = regexp.MustCompile(`(?i)(could ?n.t|could not|cannot|can ?not|unable to|not) (be )?deliver|undeliver|(delivery|message) (has |to .{0,80})?(failed|failure)|permanent (fatal )?error|unknown user|user unknown|rejected|returned|unzustellbar|nicht zugestellt|n.a pas pu|退信|не удалось|не может быть`)
+var failureWords = regexp.MustCompile(`(?i)transcript of session|cannot send message|error sending your mail|trouble delivering|(could ?n.t|could not|cannot|can ?not|unable to|not) (be )?deliver|undeliver|(delivery|message) (has |to .{0,80})?(failed|failure)|permanent (fatal )?error|unknown user|user unknown|rejected|returned|unzustellbar|nicht zugestellt|n.a pas pu|退信|не удалось|не может быть`)
 
 func hasFailureWords(text string) bool {
 	return failureWords.MatchString(text[:min(len(text), 16<<10)])

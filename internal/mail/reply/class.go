@@ -80,18 +80,28 @@ func Classify(o Outcome) Verdict {
 // Reported returns the meaning of a failure that a report describes (RFC 3464). It is final: what a
 // server would have deferred is a bounce, and the class is Hard, Soft or Block.
 func Reported(o Outcome) Verdict {
-	if o.Code == 0 { // the reporting server failed before it reached another one
+	withoutReply := o.Code == 0
+	if withoutReply { // the reporting server failed before it reached another one
 		o.Code = 550
 		if strings.HasPrefix(o.Enhanced, "4.") {
 			o.Code = 450
 		}
 	}
 	v := decide(o)
-	v.Class = v.Expired()
+	if v.Class = v.Expired(); withoutReply && v.Reason == InvalidDomain {
+		v.Class, v.Category = Hard, Domain // the DNS has one answer for all
+	}
 	if v.Class == Lane { // a login between two servers that are not ours
 		v.Class = Block
 	}
 	return v
+}
+
+// Vague reports whether a verdict is a guess, so that other texts about the same failure are worth
+// reading: no words were recognized, or general ones only.
+func (v Verdict) Vague() bool {
+	return v.Reason == Unknown || v.Reason == Protocol ||
+		slices.ContainsFunc(rules, func(r rule) bool { return r.weak && r.id == v.Rule })
 }
 
 // decide returns the verdict of the first rule that matches.
@@ -100,7 +110,11 @@ func decide(o Outcome) Verdict {
 	for i := range rules {
 		r := &rules[i]
 		if r.applies(o) && (r.words == nil || t.has(i, r.raw)) {
-			return verdict(o.Code, r.reason, r.id)
+			v := verdict(o.Code, r.reason, r.id)
+			if r.lane {
+				v.Class = Lane
+			}
+			return v
 		}
 	}
 	return verdict(o.Code, Unknown, "unknown")
@@ -177,6 +191,8 @@ type rule struct {
 	enhanced []string // codes; without the class if they begin, and prefixes if they end, with a dot
 	words    []string // regular expressions, one of which matches the text
 	raw      bool     // words are searched in links, too
+	lane     bool     // the failure is the lane's, whatever the reason usually means
+	weak     bool     // the words are general: other texts of a report may say more
 	reason   Reason
 }
 

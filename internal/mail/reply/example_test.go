@@ -23,6 +23,6 @@ func ExampleClassify() {
 	// Output:
 	// accepted  accepted
 	// hard mailbox no-mailbox-words
-	// deferred full full-words
+	// deferred full mailbox-full
 	// deferred policy rate-limited
 }

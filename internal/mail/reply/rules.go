@@ -10,14 +10,19 @@ package reply
 // when its address was verified; the opposite is rare. An address is invalid only by rules that are
 // bound to RCPT and later stages.
 var rules = []rule{
-	// The server requires a login, or rejects ours.
-	{id: "login-required", codes: []int{534, 535, 538}, reason: LoginRefused},
-	{id: "starttls-required", codes: []int{5}, reason: LoginRefused, stages: []Stage{Mail}, words: words(`must issue a starttls`)},
-	{id: "login-code", codes: []int{530}, reason: LoginRefused},
+	// The server requires a login, or rejects ours. Such failures are the lane's.
+	{id: "login-refused", codes: []int{534, 535, 538}, reason: LoginRefused},
+	{id: "starttls-required", codes: []int{5}, reason: TLSRequired, lane: true, stages: []Stage{Mail}, words: words(`must issue a starttls`)},
+	{id: "login-code", codes: []int{530}, reason: RelayDenied, lane: true},
 	{id: "login-later", stages: []Stage{Mail}, codes: []int{454}, reason: LoginRefused},
-	{id: "login-words", stages: []Stage{Mail, Rcpt, Data}, codes: []int{5}, reason: LoginRefused,
+	{id: "group-login", codes: []int{5}, reason: RefusedByPolicy, words: words(`not ?authenticated ?for ?(group|mailbox|public|all)`)},
+	{id: "login-words", stages: []Stage{Mail, Rcpt, Data}, codes: []int{5}, reason: RelayDenied, lane: true,
 		words: words(`authentication (is )?required`, `must authenticate`, `authenticate first`,
-			`was not authenticated`, `please (log ?in|authenticate)`, `smtp auth(entication)? (is )?required`)},
+			`client was not authenticated`, `please (log ?in|authenticate)`, `smtp auth(entication)? (is )?required`,
+			`username and password not accepted`, `application-specific password`, `requires authentication when`, `authentication turned on in your e-?mail client`, `invalid credentials for relay`)},
+
+	// Groups that may not exist, or do not accept mail from this sender.
+	{id: "group", raw: true, reason: RefusedByPolicy, words: words(`groups\.google\.com`, `closed (mailing )?list`, `not a member`, `(members|subscribers)[- ]only`, `only (list )?(members|subscribers)`, `you are not (subscribed|allowed to post)`)},
 
 	// The server of the provider does not try any more.
 	{id: "suppressed-by-provider", reason: SuppressedByProvider,
@@ -27,48 +32,60 @@ var rules = []rule{
 	// Volume, and temporary refusals by design.
 	{id: "recipient-throttled", reason: RecipientThrottled,
 		words: words(`receiving (mail|email|e-mail|messages) (too quickly|at a rate)`, `too many (messages|mails|emails) (to|for) (this|the) (recipient|user|mailbox)`,
-			`(recipient|mailbox|user) .{0,30}(receiving|received) too many`, `recipient .{0,20}(rate limit|throttl)`)},
+			`(recipient|mailbox|user) .{0,30}(receiving|received) too many`, `recipient .{0,20}(rate limit|throttl)`, `receive limit`, `recipient thread limit`, `recipient has exceeded their limit`, `receivingrate`)},
 	{id: "greylisted", reason: Greylisted,
-		words: words(`gr[ea]y[- ]?list`, `not yet authori[sz]ed to deliver`, `come back later`, `temporarily blocked for \d+ (sec|min)`, `first.time sender.{0,60}(try|retry)`)},
+		words: words(`gr[ea]y[- ]?list`, `not yet authori[sz]ed to deliver`, `come back later`, `unknown (sender|triplet), (please )?(try|retry)`, `temporarily rejected.{0,30}(try|retry)`, `postgrey`, `temporarily blocked for \d+ (sec|min)`, `first.time sender.{0,60}(try|retry)`)},
 	{id: "rate-limited", reason: RateLimited,
 		words: words(`too many (\w+ )?(connections|messages|mails|emails|recipients|requests|sessions|concurrent|invalid recipients|errors)`, `rate.?limit`, `throttl`,
 			`(frequency|rate|volume|number of (messages|connections|emails)).{0,40}(limit|exceed|too (high|fast|many))`, `exceed\w* .{0,40}(rate|frequency|number of (messages|connections|emails)|connections)`,
 			`unusual rate of`, `sending (too|mail too) (fast|many|much)`, `sending (limit|quota)`, `\brp-00[123]\b`, `daily .{0,20}(quota|limit)`, `(hourly|outbound) .{0,20}(quota|limit)`,
 			`(quota|limit) .{0,20}(per|for) (hour|day|sender)`, `server (is )?busy`, `temporarily deferred due to (unexpected volume|user complaints)`, `limit the number of messages`,
-			`multiple destination domains per transaction`, `same message-id`)},
+			`multiple destination domains per transaction`, `same message-id`, `messages? per connection`, `max (e-?)?mails per`, `excessive volume`, `exceeded threshold`, `relay limit`, `slow down`, `try again later, closing connection`,
+			`trop de (connexions|messages|mails|destinataires)`, `zu viele (verbindungen|nachrichten|empfänger)`, `demasiad[ao]s (conexiones|mensajes)`, `tropp[ei] (connessioni|messaggi)`, `muitas (conexões|mensagens)`, `слишком много (соединений|писем|сообщений|подключений)`, `(连接|发送|频率).{0,10}(过多|频繁|过高|限制)`, `ip frequency`, `ofr00[4-7]`, `\[ofr_?(104|105|109|999)\]`, `\bts(s?)04\b`)},
 
 	// Loops, and mail that waited too long.
 	{id: "loop", reason: RoutingLoop,
-		words: words(`too many (hops|"?received"?)`, `hop count`, `mail (forwarding )?loop`, `(routing|forwarding|delivery) loop`, `loops? back to (myself|me\b)`, `message looping`, `loop detected`)},
+		words: words(`too many (hops|"?received"?)`, `hop count`, `mail (forwarding )?loop`, `(routing|forwarding|delivery) loop`, `points? back to`, `depth exceeded`, `\blooping\b`, `loops? back to (myself|me\b)`, `message looping`, `loop detected`)},
 	{id: "expired", reason: ExpiredQueue,
 		words: words(`(message|mail|delivery) (has |time )*(expired|timed? ?out in queue)`, `retry time(out)?( not)? (exceeded|reached)`, `(been )?in (the )?queue too long`, `failing for a long time`,
 			`(for|after) (more than )?\d+ (days|hours)[^.]{0,40}(giving up|cannot|could ?n.t|undeliver|failed)`, `(could not|couldn.t|cannot|can.t|unable to) be? ?deliver(ed)? .{0,30}(for|within|after) (the last |more than )?\d+ (days|hours)`,
-			`delivery (was )?attempted for`, `maximum (delivery|retry) (time|attempts)`, `exceeded (the )?maximum .{0,20}(attempts|retries)`, `tried to deliver .{0,60}(hours|days)`, `queue ?lifetime`)},
-	{id: "too-many", reason: RateLimited, words: words(`too many\b`)}, // of something else
+			`delivery (was )?attempted for`, `maximum (delivery|retry) (time|attempts)`, `exceeded (the )?maximum .{0,20}(attempts|retries)`, `tried to deliver .{0,60}(hours|days)`, `queue ?lifetime`, `envelope expired`, `aborted after [\d.]+ hours?`, `cannot send message for \d+ (days|hours|minutes)`, `deliver for the last \d+ seconds`, `will be deleted from (the )?queue`, `multiple retries`, `within the (allowed|configured) .{0,20}(period|time)`, `message (is )?too old`, `(been|was) (on|in) the queue for \d+`,
+			`giving up after`, `stopped trying`, `(max(imum)?|message) (queue )?(age|time in queue)`, `queue time (was )?exceeded`, `weitere zustellversuche werden nicht`)},
+	{id: "too-many", reason: RateLimited, words: words(`too many (of |simultaneous |unauthenticated |login |smtp |open |bad |failed )*(connect|message|mail|recipient|sender|command|attempt|rcpt|delivery|host|incoming|session|client|process)\w*`, `too many\b`)}, // of something else
 
 	// Capacity of the receiver.
+	{id: "mailbox-full", stages: []Stage{Rcpt, Data, Dot}, reason: MailboxFull, words: words(`(mailbox|mail ?box|inbox|mail file|postfach|user account|quota)('s)?( size)?( for \S+| \S+)? (has |is |was |will )?(exceed\w*|over|reached)\b`, `mail(box| file) size (limit|exceed)`, `mailbox (is )?full`, `quota ?exceeded`, `over ?quota`)},
+	{id: "disk-full", codes: []int{4}, reason: RemoteSystem, words: words(`(insufficient|not enough|low|no) (free )?disk ?space`)},
 	{id: "system-full", reason: RemoteSystem,
 		words: words(`insufficient (system|server) (storage|resources)`, `(system|server|file system|filesystem|queue|disk) (is )?full`, `no space left on device`, `system resources`, `low on disk`)},
 	{id: "size-words", reason: MessageTooLarge,
 		words: words(`(message|mail|e-?mail|content|body) (is |was |size |length )*(too (big|large|long)|larger than|exceeds)`, `(message|mail|e-?mail) size`, `size limit`, `maximum .{0,30}size`, `size .{0,20}exceeds?`,
-			`exceeds? .{0,40}\bsize\b`, `message exceeds`, `nachricht .{0,20}zu gro(ß|ss)`)},
+			`exceeds? .{0,40}\bsize\b`, `message exceeds`, `nachricht .{0,20}zu gro(ß|ss)`, `line limit exceeded`, `taille limite`, `taille .{0,20}(dépasse|trop)`, `attachments? .{0,20}too (big|large)`, `larger than the .{0,20}limit`, `headers? (is |are |size )*too (big|large|long)`, `exceeds google`, `individual header size`,
+			`mensaje .{0,20}(demasiado grande|excede)`, `messaggio .{0,20}troppo grande`, `mensagem .{0,20}(muito grande|excede)`, `zbyt duż`, `слишком (большо|велик)`, `te groot`, `för stort?`, `(邮件|郵件).{0,10}(过大|太大|過大)`, `サイズ.{0,20}(超|大き)`)},
 	{id: "full-words", stages: []Stage{Rcpt, Data, Dot}, reason: MailboxFull, words: full},
 
 	// The content.
+	{id: "spam-or-virus", reason: SpamContent, words: words(`\bspam ?(or|/|and) ?virus`, `spam[- ]?signature`, `\bmcspam`, `spam score`)},
 	{id: "url-listed", reason: SpamContent,
 		words: words(`\bur[il]?bl\b`, `\bsurbl\b`, `\bdbl\b`, `(url|uri|link|domain)s? (\S+ )?(in|within) .{0,30}(message|body|mail)`, `(contains|containing|embedded) .{0,20}(url|uri|link)`, `\bph01\b`)},
 	{id: "virus", reason: VirusOrAttachment,
 		words: words(`\bvirus(es)?\b`, `\bmalware\b`, `infected`, `\btrojan\b`, `attachments? .{0,40}(not (allowed|permitted|accepted)|blocked|prohibited|rejected|forbidden|denied|banned|removed)`,
 			`(blocked|prohibited|banned|illegal|forbidden|disallowed|dangerous) .{0,20}attachment`, `(attachment|file) (type|extension|name)`, `potential (\S+ )?security issue`, `executable`)},
 
+	// Defects of the message that mention a mechanism.
+	{id: "header-words", codes: []int{5}, reason: Protocol, words: words(`(duplicate|multiple|more than one) .{0,20}headers?`, `multiple addresses in from`, `messages? (without|missing|lacking) .{0,20}(header|field|to:|from:|date:|message-?id)`)},
+	{id: "reserved-domain", stages: []Stage{Rcpt, Data, Dot}, codes: []int{5}, reason: InvalidRecipient, words: words(`reserved by rfc`, `single label domains? not accepted`)},
+
 	// Proof of who sent it, and the network it came from.
 	{id: "auth-failure", reason: AuthFailure,
 		words: words(`\bdmarc\b`, `\bspf\b`, `\bdkim\b`, `sender policy framework`, `unauthenticated`, `authentication (checks|results|information|requirements)`, `(fail\w*|pass) .{0,20}authenticat`,
-			`\bptr\b`, `reverse (dns|lookup|hostname|name|mapping)`, `\br(everse )?dns\b`, `not found in dns`, `(helo|ehlo) .{0,40}(invalid|rejected|reject|refused|match|resolve|bad|not)`, `5\.7\.515`)},
+			`\bptr\b`, `reverse (dns|lookup|hostname|name|mapping)`, `\br(everse )?dns\b`, `not found in dns`, `(helo|ehlo) .{0,40}(invalid|rejected|reject|refused|match|resolve|bad|not)`, `5\.7\.515`, `mismatches client ip`, `ip (name )?lookup failed`, `(cannot|can.t|unable to|could not) (find|resolve) your (reverse )?(host ?name|address|ip)`, `unresolvable relay host`, `unverif[iy]+able sending ip`,
+			`no matches to nameserver query`, `has not passed validation`, `invalid ip for sending mail`, `not match the ip address`, `ip address of the hostname`, `purported responsible`, `\bsender.?id\b`, `anti-?spoof`, `spoof(ed|ing)`, `not designated`, `domainkeys`, `\barc\b.{0,20}(fail|invalid)`, `forward.confirmed`, `\bfcrdns\b`, `no (valid )?(a|rdns|reverse) record`, `sender authentication`)},
 	{id: "blocklisted", reason: ReputationBlock, raw: true,
 		words: words(`(block|black|deny|reject|bad|drop)[ -]?list(s|ed|ing)?\b`, `reputation`, `spamhaus`, `spamcop`, `\bsorbs\b`, `barracuda(central|networks)\S*.{0,40}(reputation|rbl|lookup|listed|block)`, `uceprotect`, `abuseat`,
 			`\b(dns|r)bls?\b`, `\bdnswl\b`, `s31[45]0`, `\[?tss?\d\d`, `\bipts\d\d`, `\bbl0?[0-9]{1,3}\b`, `\[?(hm|sb|bs|hcm)0?\d+\]`, `\(bl\)`, `\blisted (at|by|on|with)\b`, `(is|are|was|been|host|ip|address) listed\b`, `senderscore`, `(ip ?removal|ipcheck|csi\.cloudmark)`,
-			`is blocked using`, `suspected spammer`, `spam ?source`, `known spam`, `dynamic (ip|address|host)`, `generic (ptr|hostname)`)},
+			`is blocked using`, `suspected spammer`, `spam ?source`, `known spam`, `dynamic (ip|address|host)`, `generic (ptr|hostname)`, `\bdrbl\b`, `blocked for abuse`, `(att\.net|sbcglobal\.net|bellsouth\.net)\S*/blocks`, `aup#`, `suspected (spam ip|bounce attack)`, `permanently deferred`, `sender is (a )?spammer`, `spammers?\b`, `you are sending spam`, `not currently accepting mail from your`, `no access from mail server`, `abuse (from|by) your`,
+			`\bproofpoint\.com\S*ip=`, `(mxrate|invaluement|mailspike|backscatterer|psbl|dnsbl|truncate\.gbudb|0spam|hostkarma|manitu|surriel)\b`, `cbl\.`, `sbl-?xbl|\b(xbl|sbl|pbl|css)\b`, `trend ?micro.{0,20}(rbl|ers|reputation)`, `\b(quil|qil)\b`, `access to (this|our) mail system has been rejected`, `your access to submit messages`, `ip .{0,30}(listed|blacklist)`, `listed in \S+\.\S+`, `does not accept e?mail over ipv6`, `\bdnb[0-9]|ipdeny`, `banned`, `schwarze liste|sperrliste|liste noire|lista (negra|nera)|черн(ый|ом) спис|чёрн(ый|ом) спис|黑名单|黑名單|ブラックリスト`)},
 
 	// Codes that have one meaning only, and are used with it.
 	{id: "tls-code", enhanced: []string{".7.10", ".7.29"}, reason: TLSRequired},
@@ -78,47 +95,57 @@ var rules = []rule{
 	{id: "relay-code", enhanced: []string{".7.64"}, reason: RelayDenied},
 	{id: "sender-code", enhanced: []string{".1.7", ".1.8"}, reason: SenderRejected},
 
+	{id: "not-open-relay", reason: RelayDenied, words: words(`(not an?|no) open relay`, `open relay (is )?not allowed`, `insecure mail relay`)},
 	{id: "network-blocked", reason: ReputationBlock,
 		words: words(`\bips?\b( address)?(es)? .{0,60}(block|bann|reject|refus|denied|not allowed|not authori|suspicious|restrict)`, `(client|sending|your|the) (host|network|server|mta|system|mail ?server)s? .{0,60}(block|bann|reject|refus|denied|suspicious)`,
 			`(blocked|banned|rejected|refus\w+|denied) .{0,50}(\bips?\b|your (network|server|host)|client host|connections? from|sending ip)`, `banned sending`, `(messages|mail|traffic|connections?) (from|sent from) .{0,40}(was|were|weren.t|was not|not|temporarily|has been|have been) (sent|accepted|deferred|blocked|rejected)`, `messages from .{0,60}weren.t sent`,
-			`traffic not accepted`, `exploit`, `open (relay|proxy)`, `abusive`, `user complaints`)},
+			`traffic not accepted`, `exploit`, `open (relay|proxy)`, `abusive`, `user complaints`, `^(\d\d\d )?go away`, `connections? not accepted from`)},
 	{id: "spam-words", reason: SpamContent,
-		words: words(`\bspam`, `spammy`, `\bjunk\b`, `unsolicited`, `bulk (e-?)?mail`, `\bphish`, `\bscam\b`, `\bfraud`, `(mail )?content .{0,20}(rejected|refused|blocked|denied|prohibited|unacceptable|objectionable|inappropriate)`, `content (filter|scan|polic|reject|restrict|violation)`, `(suspicious|prohibited|forbidden|banned|offensive|inappropriate) (content|message|mail|subject)`, `cyren`, `vade`, `cloudmark`, `mailguard`, `垃圾`, `内容`)},
+		words: words(`\bspam`, `spammy`, `\bjunk\b`, `unsolicited`, `bulk (e-?)?mail`, `\bphish`, `\bscam\b`, `\bfraud`, `(mail )?content .{0,20}(rejected|refused|blocked|denied|prohibited|unacceptable|objectionable|inappropriate)`, `content (filter|scan|polic|reject|restrict|violation)`, `(suspicious|prohibited|forbidden|banned|offensive|inappropriate) (content|message|mail|subject)`, `cyren`, `vade`, `cloudmark`, `mailguard`, `垃圾`, `内容`, `bulk\.?advertis`, `advertis(ing|ement)`, `nature of the content`, `system has detected that this message`, `likely suspicious`, `high.?risk`, `spam-?score`, `contenu (refus|rejet|interdit)`, `werbung`, `correo no deseado`, `indésirable`, `спам`, `迷惑メール`, `스팸`, `\bdt:sp[am]`, `\b(dt|mi):\w+`, `rule (imposed|match)`, `content analysis`, `fingerprint`, `heuristic`)},
 	{id: "protocol-words", codes: []int{5}, reason: Protocol,
-		words: words(`missing .{0,20}(header|message-?id)`, `\brfc ?-?\d{3,4}`, `malformed`, `bare (lf|line|cr|newline)`, `(duplicate|multiple) .{0,20}headers?`, `syntax error`, `nested mail`, `bad sequence`, `unrecognized command`, `too many (bad|junk|unknown) commands`)},
+		words: words(`missing .{0,20}(header|message-?id)`, `\brfc ?-?\d{3,4}`, `malformed (address|message|mime|header|mail|command|from)`, `bare (lf|line|cr|newline)`, `(command|parameters?) .{0,20}syntax|syntax error`, `headers? (error|(is |are )?(not accepted|invalid|missing))`, `improperly.formatted`, `invalid (mime|structure|characters?|header|message)`, `encoded-word syntax`, `(hello|helo|ehlo|mail|rcpt) first`, `unimplemented`, `unrecognized (auth|command)`, `pipelin`, `(null|nul|8-?bit) (byte|character|data)`, `8bit`, `line (is )?too long`, `cannot be parsed`, `smtputf8`, `non-?ascii`, `nested mail`, `bad sequence`, `unrecognized command`, `too many (bad|junk|unknown) commands`)},
+	{id: "tls-unsupported", reason: TLSFailed, words: words(`does not support (tls|starttls)`, `mta-sts`, `high-strength ciphers`, `(tls|ssl) (\S+ ){0,3}?(handshake|negotiation|failed|failure)`, `certificate (verif|not trusted|has expired|validation|mismatch)`, `invalid for this certificate`, `cannot start tls`, `no shared cipher`, `\bdane\b`)},
 	{id: "tls-required", reason: TLSRequired,
 		words: words(`must issue a starttls`, `(starttls|tls|encryption|encrypted connection) (is )?(required|mandatory)`, `require\w* .{0,20}(starttls|\btls\b|encryption)`, `use (a )?(tls|encrypted)`, `not encrypted`)},
 	{id: "relay-words", reason: RelayDenied,
 		words: words(`relay(ing)? (\S+ )?(access )?(is |was )?(denied|prohibited|not (permitted|allowed|supported|accepted)|restricted|blocked|disallowed)`, `(unable|not (permitted|allowed|authori[sz]ed|configured)|refus\w+|don.t|do not|won.t|cannot|can.?t|no) (to )?relay`,
-			`allowed rcpthosts`, `not a (gateway|relay)`, `relaying`, `we do not accept mail for (this|that) (domain|host)`, `(domain|host) .{0,20}not (local|hosted|handled|served) (here|by|on)`, `not .{0,20}list of allowed`)},
+			`allowed rcpthosts`, `not a (gateway|relay)`, `relaying`, `we do not accept mail for (this|that) (domain|host)`, `(domain|host) .{0,20}not (local|hosted|handled|served) (here|by|on)`, `as a relay`, `do(n.t| not) handle mail for`, `gatewaying`, `specified domain is not allowed`, `mail relay`, `not (a )?local domain`, `recipient domain .{0,30}not (allowed|accepted|permitted)`, `ретрансл`, `relais`, `reenvío`, `non-local`, `not .{0,20}list of allowed`)},
 	{id: "sender-words", reason: SenderRejected,
 		words: words(`sender .{0,30}(rejected|denied|refused|verif|invalid|unknown|not (allowed|permitted|accepted|authori[sz]ed|exist|valid|found)|does not exist|blocked|disabled)`, `domain of sender`, `(invalid|bad|unknown|unverified|forged|fake) (sender|from|return.?path|envelope)`,
 			`(mail from|return.?path|envelope.?from|from (address|domain)) .{0,40}(reject|denied|refus|invalid|not (allowed|exist|resolve|accepted|permitted)|does not|unknown|block)`, `your (e-?mail )?(address|domain|account) .{0,30}(block|reject|denied|not|invalid|suspend|disabled)`,
-			`not accept mail from (you|your)`, `callout`, `verification failed for`, `send as`, `blocked (the )?sender`, `sender (was|is|has been) (blocked|blacklisted)`)},
+			`not accept mail from (you|your)`, `callout`, `verification failed for`, `send (mail )?as\b`, `from:? domain is invalid`, `not accept (e-?mails?|messages?|mail) from`, `bogus mail from`, `senderfilter`, `list of senders`, `sender domain`, `sender e?mail (is|address)`, `without a valid sender`, `empty e?mail address`, `e?mail address is not verified`, `identities failed the check`, `different address or alias`, `\bbatv\b`, `\bprvs\b`,
+			`(absender|expéditeur|remitente|mittente|remetente|nadawc[ay]|отправител[ьяе]|发件人|寄件者|送信者).{0,40}(abgelehnt|ungültig|unbekannt|gesperrt|refusé|invalide|rechazado|inválido|rifiutato|non valido|rejeitado|odrzucon|отклон|недопустим|не найден|被拒|无效|拒絶)`, `blocked (the )?sender`, `sender (was|is|has been) (blocked|blacklisted)`)},
 	{id: "policy-words", reason: RefusedByPolicy,
-		words: words(`gcdp`, `polic(y|ies)`, `not (authori[sz]ed|permitted|allowed) to (send|post|mail|submit|deliver)`, `(have|has)? ?(no|not|n.t have) permission`, `permission to (post|send)`, `restricted`, `only accepts? (mail|messages|e-?mail) from`, `moderat`,
+		words: words(`gcdp`, `polic(y|ies)`, `organizational settings`, `not accepting mail with`, `delivery not authori[sz]ed`, `mail sending denied`, `not (in|on) .{0,20}(allow|white|safe) ?list`, `sender is not (allowed|permitted|authori[sz]ed)`, `richtlinie`, `politique`, `política`, `политик`, `策略`, `ポリシー`, `not (authori[sz]ed|permitted|allowed) to (send|post|mail|submit|deliver)`, `(have|has)? ?(no|not|n.t have) permission`, `permission to (post|send)`, `restricted`, `only accepts? (mail|messages|e-?mail) from`, `moderat`,
 			`authrequired`, `notauthori[sz]ed`, `not accepting (mail|messages) from`, `administrative(ly)? (prohibit|denied|block|reject)`, `prohibited`, `\bbanned\b`, `blocked by (the )?(recipient|user|admin|receiv|organi|tenant|mailbox owner)`, `local (rule|filter)`, `transport rule`, `mail flow rule`,
 			`recipient .{0,30}(has )?(blocked|rejected|declined) (you|your|mail|the message|this message)`, `security (reasons|polic)`, `rejected by (the )?recipient`, `access control`, `refused by (the )?(recipient|user)`, `challenge`, `do not want`)},
+
+	// States of servers, which mention mailboxes.
+	{id: "unavailable-now", reason: RemoteSystem, words: words(`temporar(y|ily) (\S+ )?(unavailable|not available|out of service)`, `resources (are )?temporarily`, `system not accepting`, `internal (server |system )?error`, `local configuration error`, `ldap`, `queue file write error`)},
+	{id: "dns-again", reason: DNSTemporary, words: words(`host (name )?not found, try again`, `malformed or unexpected name server reply`, `name server timeout`, `(cname|mx|dns|host|address) (\S+ )?look-?up (\S+ )?failed temporarily`, `dns query failed`)},
 
 	// The address. The words of the last rule are ambiguous.
 	// In doubt whether the sender or the address is meant, the address stays valid.
 	{id: "blocked-or-missing", reason: RefusedByPolicy,
 		words: words(`(unknown|no such user|not found).*\bblocked\b`, `\bblocked\b.*(unknown|no such user|not found)`)},
+	{id: "missing-for-now", stages: []Stage{Rcpt, Data, Dot}, codes: []int{4}, reason: InvalidRecipient, words: words(`user unknown`, `unknown (user|recipient|mailbox)`, `no such (user|mailbox|recipient|address|person)`, `(user|recipient|mailbox|account|address) (is |was )?(not found|does not exist|doesn.t exist|unknown)`)},
 	{id: "inactive-words", stages: []Stage{Rcpt, Data, Dot}, reason: InactiveMailbox,
 		words: words(`(account|mailbox|mail ?box|user|recipient|address|inbox|e-?mail|postfach|konto|compte|cuenta) (\S+ ){0,6}?(disabled|inactive|suspended|deactivated|de-?activated|closed|terminated|locked|discontinued|cancell?ed|frozen|retired|blocked|deaktiviert|gesperrt|geschlossen|d[ée]sactiv[ée]e?|desactivad[ao]|suspendu)`,
 			`(account|mailbox|address|user|e-?mail) (\S+ ){0,4}?(has )?expired`, `(disabled|inactive|suspended|deactivated|closed|expired) (e-?mail |mail )?(account|mailbox|user|recipient|address)`, `no longer (active|in use|in service|monitored|valid|accept\w*|available|used|exists?|works?|employed|with)`,
-			`not (currently )?(active|enabled)\b`, `mailbox .{0,20}not (available|active|enabled)`, `not accepting (any )?(mail|messages|email)`, `заблокирован`, `отключен`, `停用`, `冻结`, `禁用`)},
-	{id: "no-domain-words", stages: []Stage{Rcpt, Data, Dot}, codes: []int{5}, reason: InvalidDomain,
-		words: words(`null ?mx`, `(host|domain)( name)?( \S+)? (is |was )?(unknown|not found|invalid|non-?existent|does not exist|doesn.?t exist|not exist|has no (mx|mail|a\b))`, `(unknown|no such|invalid|bad|non-?existent|unresolvable) (destination )?(host|domain|destination)`, `host or domain name not found`,
+			`(account|mailbox|user|address|recipient)( \S+){0,3}? not (currently )?(active|enabled)\b`, `not an active (address|account|user|mailbox)`, `temporar(il)?y locked`, `archived recipient`, `archiv[ée]e`, `(has been|is|was) (currently |temporarily )?suspended`, `suspend the service`, `inactivated`, `no longer on server`, `mailbox .{0,20}not (available|active|enabled)`, `not accepting (any )?(mail|messages|email)`, `заблокирован`, `отключ[её]н`, `удал[её]н`, `неактивн|не активен`, `停用`, `冻结`, `凍結`, `禁用`, `注销`, `利用停止|解約|契約終了`,
+			`(compte|cuenta|conta|konto|casella|buz[oó]n|hesab\S*|аккаунт|ящик) .{0,30}(d[ée]sactiv|ferm[ée]|clos|suspend|inactiv|desativ|suspens|inativ|bloquead|cancelad|disattiv|sospes|chius|scadut|deaktiviert|gesperrt|inaktiv|geschlossen|zablokowan|nieaktywn|zawieszon|kapat|devre)`, `mailbox disatt+ivata`)},
+	{id: "no-domain-words", stages: []Stage{Rcpt, Data, Dot}, reason: InvalidDomain,
+		words: words(`null ?mx`, `(host|domain)( name)?( \S+)? (is |was )?(unknown|not found|invalid|non-?existent|does not exist|doesn.?t exist|not exist|has no (mx|mail|a\b))`, `(unknown|no such|invalid|bad|non-?existent|unresolvable) (destination |recipient )?(host|domain|destination (host|domain|system))`, `indicated no smtp service`, `name or service not known`, `domain name not found`, `no relevant answers`, `unrout(e?)able (mail )?domain`, `(domain|host)( name)? .{0,60}could ?n.t be (found|resolved)`, `(could ?n.t|cannot|unable to) (find|resolve|look ?up) (the )?(recipient )?(domain|host|mx)`,
+			`(domaine|dominio|domínio|domena|домен|domein|domän|alan adı).{0,40}(introuvable|inexist|no existe|non esiste|n[ãa]o existe|nie istnieje|не существует|не найден|bestaat niet|finns inte|bulunamadı)`, `(no|does ?n.t|does not) (have|accept|receive) (any |an )?(mx|mail|e-?mail) (record|according)`, `doesn.t receive e?mail`, `域名(不存在|错误|无法)`, `host or domain name not found`,
 			`nxdomain`, `no (valid )?(mx|mail exchangers?|mail ?hosts?)\b`, `all relevant mx`, `name service error .{0,60}not found`, `domain .{0,40}does ?n.t accept mail`, `does not accept mail\b`, `unrouteable mail domain`, `couldn.t find any host`, `dns (lookup )?.{0,30}(no (such|mx|record)|nonexistent|does not exist)`,
 			`domain .{0,30}(expired|suspended)`, `badhostname`, `hostnotfound`, `hôte inconnu`, `domaine inconnu`, `域名不存在`)},
 	{id: "no-mailbox-words", stages: []Stage{Rcpt, Data, Dot}, codes: []int{5}, reason: InvalidRecipient, words: noMailbox},
 
 	// Refusals of the message, in general words.
-	{id: "message-refused", codes: []int{5}, reason: SpamContent,
+	{id: "message-refused", weak: true, codes: []int{5}, reason: SpamContent,
 		words: words(`(message|content|mail) .{0,40}(rejected|refused|blocked|denied|prohibited|not accepted|unacceptable|objectionable|inappropriate|suspicious|harmful)`,
 			`(rejected|refused|blocked|denied) .{0,50}(content|message)`)},
-	{id: "denied-words", codes: []int{5}, reason: RefusedByPolicy,
+	{id: "denied-words", weak: true, codes: []int{5}, reason: RefusedByPolicy,
 		words: words(`\bblocked\b`, `not (authori[sz]ed|allowed|permitted)`, `denied`, `refused`, `forbidden`, `administrator`)},
 
 	// Codes for one reason each. The rules for prefixes come last.
@@ -138,9 +165,10 @@ var rules = []rule{
 	// Refusals and failures without a clear reason.
 	{id: "tls-failed-words", reason: TLSFailed, words: words(`(tls|ssl) (\S+ ){0,3}?(handshake|negotiation|error|failed|failure)`, `certificate (verif|not trusted|has expired|validation)`, `cannot start tls`)},
 	{id: "timeout-words", reason: Timeout, words: words(`timed? ?out`, `time-out`, `not respond`, `no (response|answer)`, `read error`)},
-	{id: "connect-words", reason: ConnectFailed, words: words(`connection (was )?(refused|reset|dropped|closed|lost|failed|aborted)`, `(no route to|unreachable|lost connection|could ?n.t connect|cannot connect|can.t connect|failed to connect|unable to connect|connection died)`, `network (is )?unreachable`, `all hosts .{0,40}fail`)},
-	{id: "dns-words", reason: DNSTemporary, words: words(`(temporary|transient) .{0,30}(lookup|resolution|dns|name service)`, `(dns|name service|name server|mx|host) (\S+ ){0,3}?(lookup|resolution) (\S+ ){0,2}?(fail|error|timed)`, `name service error`, `servfail`, `host lookup did not complete`)},
+	{id: "connect-words", reason: ConnectFailed, words: words(`connection (attempt )?(was )?(refused|reset|dropped|closed|lost|failed|aborted)`, `(no route to|unreachable|lost connection|could ?n.t connect|cannot connect|can.t connect|failed to connect|unable to connect|connection died)`, `network (is )?unreachable`, `all hosts .{0,40}fail`, `able to (establish|make) (an?|any) (smtp )?connection`, `requests to connect`, `unable to contact`, `network error`, `host is down`, `(domain|host|server) is not reachable`, `not reachable`, `no route`)},
+	{id: "dns-words", reason: DNSTemporary, words: words(`(temporary|transient) .{0,30}(lookup|resolution|dns|name service)`, `(dns|name service|name server|mx|host|cname) (\S+ ){0,3}?(lookup|resolution) (\S+ ){0,2}?(fail|error|timed)`, `name service error`, `servfail`, `host lookup did not complete`)},
 	{id: "remote-words", codes: []int{4}, reason: RemoteSystem, words: words(`local (error|problem|policy)`, `internal (server )?error`, `temporary (local|system|internal|failure)`, `system (error|problem|not accepting)`, `shutting down`, `maintenance`, `service (is )?(unavailable|not available)`)},
+	{id: "remote-failure", reason: RemoteSystem, words: words(`local (error|problem)`, `temporary (local|system|internal|failure|problem|error)`, `system (error|failure|problem)`, `server (error|failure|is down)`, `mailer error`, `i/o error`, `error writing`, `(cannot|can.t|unable to|could not) (access|open|append|create|write|lock)`, `(command|process) (died|failed|exited)`, `exit (status|code)`, `procmail`, `database`, `maintenance`, `configuration (error|problem)`, `try again later`, `please try (later|again)`)},
 	{id: "network-code", enhanced: []string{".4.1", ".4.2", ".4."}, reason: ConnectFailed},
 	{id: "system-code", enhanced: []string{".3."}, reason: RemoteSystem},
 	{id: "protocol-code", enhanced: []string{".5.", ".6."}, reason: Protocol},
@@ -151,7 +179,7 @@ var rules = []rule{
 
 	// Only the stage is left to decide.
 	{id: "refused-sender", stages: []Stage{Mail, Connect, TLS}, codes: []int{5}, reason: RefusedByPolicy},
-	{id: "refused-message", stages: []Stage{Data, Dot}, codes: []int{5}, reason: SpamContent},
+	{id: "refused-message", weak: true, stages: []Stage{Data, Dot}, codes: []int{5}, reason: SpamContent},
 }
 
 // full matches texts about a full mailbox.
@@ -164,10 +192,12 @@ var noMailbox = words(`(user|recipient|mailbox|mail ?box|address(ee)?|account|al
 	`(user|recipient|mailbox|address|account|alias|inbox|name|e-?mail|person|domain|you tried to reach|destination) (\S+ ){0,8}?(does ?n.?o?t|do not|don.?t|did not|didn.?t|not|doesnt) (\S+ )?(exist|appear to exist|found|match|have an? )`, `does ?n.t (exist|have an? \S*( yahoo\S*)? ?(account|mailbox))`, `does not have (an? )?\S* ?(account|mailbox)`,
 	`(user|recipient|mailbox|address|account|e-?mail|alias|entry|inbox|member)s?( \S+){0,3}? (not|could ?n.?t be|could not be|cannot be|can.?t be|was not|wasn.t|is not) (found|resolved|listed|located|recogni[sz]ed|known|valid|a valid|local|identified)`,
 	`no (such )?(user|mailbox|recipient|account|address|person)s?( \S+){0,2}? (here|by that name|with that|found|named|exists?|in|at|on)`, `no mailbox (here|found|by)`, `no such (user|recipient|mailbox|address|account|person|local|rcpt|destination|email|domain at|here)`, `recipientnotfound`, `resolver\.adr\.(recip(ient)?not ?found|exrecipnotfound|recipnotfound)`, `not (a )?known (user|recipient|address)`,
-	`not our (customer|user)`, `(user|mailbox|recipient|address) (\S+ )?not (local|here|exist|available|known)`, `(is|are) not a (known|valid|registered|local|current) (user|recipient|address|mailbox|e-?mail|account)`, `unknown (user|recipient|mailbox|address|account|local|or illegal alias)`, `user_?unknown`, `mailbox unavailable`, `mailbox (name )?not (allowed|found)`, `unrout(e?)able address`,
-	`recipient address rejected: (access denied|undeliverable|unverified|user|unknown|address|no such|invalid)`, `(not|isn.t) a? ?valid (recipient|user|mailbox|address)`, `recipient (address )?(was |has been )?(rejected|refused)`, `address (was |has been )?(rejected|refused)`, `has moved`, `user (has )?moved`, `address (has )?changed`, `no valid recipients`, `can.?t verify recipient`, `recipient verify fail`, `(recipient|address|rcpt) (verification|check) fail`, `left the (company|organi[sz]ation)`,
+	`not our (customer|user)`, `(user|mailbox|recipient|address) (\S+ )?not (local|here|exist|available|known|present)`, `(is|are) not a (known|valid|registered|local|current) (user|recipient|address|mailbox|e-?mail|account)`, `unknown (user|recipient|mailbox|address|account|local|or illegal alias)`, `user_?unknown`, `mailbox unavailable`, `mailbox (name )?not (allowed|found)`, `unrout(e?)able address`,
+	`recipient address rejected: (access denied|undeliverable|unverified|user|unknown|address|no such|invalid)`, `(not|isn.t) a? ?valid (recipient|user|mailbox|address)`, `recipient (address )?(was |has been )?(rejected|refused)\W*$`, `recipient rejected\W`, `address (was |has been )?(rejected|refused)`, `has moved`, `user (has )?moved`, `address (has )?changed`, `can.?t verify recipient`, `recipient verify fail`, `(recipient|address|rcpt) (verification|check) fail`, `left the (company|organi[sz]ation)`,
 	`not listed in (domino|public|the)`, `no matches? (found )?(for|in)`, `550 5\.1\.1`, `doesn.t exist`, `isn.t (in|a|listed|valid)`, `wasn.t found at`, `address not found`, `couldn.t be found`, `typo`, `no one by that name`, `is not known here`, `ungültige? (empfänger|adresse)`,
-	`unbekannt`, `existiert nicht`, `nicht (gefunden|vorhanden|bekannt)`, `kein(e|en)? (postfach|benutzer|empfänger|solche)`, `inconnue?`, `n.existe pas`, `inexistant`, `introuvable`, `desconocid[oa]`, `no existe`, `sconosciut[oa]`, `non esiste`, `inesistente`, `desconhecid[oa]`, `inexistente`, `n[ãa]o existe`, `nie istnieje`, `nieznany`, `onbekend`, `bestaat niet`, `finns (inte|ej)`, `okänd`, `ukjent`, `neznám`, `neexistuje`, `ismeretlen`,
+	`unbekannt`, `existiert (hier )?nicht`, `address not present`, `can.?t accept user`, `addresses? (were|was|is|are) unknown`, `no mail ?box available for`, `not a local address`, `recipient not ?found`, `badrcptto`, `no ?one (at|with) (this|that)`, `validrcptto`, `recipient cannot be verified`, `user path no exist`, `not found or inactivated`, `final delivery userid`, `mail for that user`, `bad destination mailbox`, `addressee unknown`, `no such mail ?drop`, `not a registered`, `unknown account`, `user .{0,40}not registered`, `no account by that name`, `no (such )?e?mail address`,
+	`destinat(ario|aire|ário)\w* .{0,30}(sconosciut|inconnu|desconocid|desconhecid|errat|inv[aá]lid|inexist|n.existe|no existe|non esiste|não existe|introuvable)`, `adresse .{0,30}(invalide|inconnue|n.existe|introuvable|ungültig|unbekannt|existiert nicht)`, `indirizzo .{0,20}(inesistente|non valido|errato|sconosciuto)`, `nie ma takiego`, `kullanıcı .{0,30}(bulunamadı|yok|mevcut değil|tanınm)`, `không tồn tại`, `לא (קיים|נמצא)`, `غير موجود`, `nem (létezik|található)`, `nu exist[aă]`, `δεν υπάρχει`, `ei ole olemassa`, `tuntematon`, `(eksisterer|finnes|findes) ikke`,
+	`无效(地址|用户|收件人)`, `(用户|用戶|收件人|邮箱|郵箱|帐号|賬號|地址)(不存在|未找到|无效)`, `(宛先|ユーザ|メールアドレス).{0,20}(不明|見つかり|存在しま|ありません)`, `(수신자|사용자|계정|주소).{0,20}(없|존재하지)`, `nicht (gefunden|vorhanden|bekannt)`, `kein(e|en)? (postfach|benutzer|empfänger|solche)`, `inconnue?`, `n.existe pas`, `inexistant`, `introuvable`, `desconocid[oa]`, `no existe`, `sconosciut[oa]`, `non esiste`, `inesistente`, `desconhecid[oa]`, `inexistente`, `n[ãa]o existe`, `nie istnieje`, `nieznany`, `onbekend`, `bestaat niet`, `finns (inte|ej)`, `okänd`, `ukjent`, `neznám`, `neexistuje`, `ismeretlen`,
 	`не (существует|найден|зарегистрирован)`, `неизвестн`, `нет такого`, `недоступен`, `不存在`, `無此`, `无此`, `查无`, `找不到`, `存在しま(せん|せん)`, `見つかりません`, `宛先不明`, `ユーザー?不明`, `없는 (사용자|주소)`, `존재하지`)
 
 // words returns alternatives, any of which may match.
