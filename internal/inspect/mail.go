@@ -97,7 +97,13 @@ func ReadReply(line string) Reply {
 			stage = s
 		}
 	}
-	answer, err := reply.Parse(fields[0])
+	said := strings.TrimSpace(fields[0])
+	if len(said) > 3 && said[3] == '-' { // the first line of a longer reply, or all lines joined
+		said = said[:3] + " " + said[4:]
+	} else if len(said) > 1 && (said[0] == '4' || said[0] == '5') && said[1] == '.' { // without the basic code
+		said = said[:1] + "50 " + said
+	}
+	answer, err := reply.Parse(said)
 	if err == nil && answer.Code < 400 {
 		return Reply{Kind: reply.NoKind, Rule: "accepted"}
 	}

@@ -73,14 +73,16 @@ type Original struct {
 
 // found are the parts of a mail that matter.
 type found struct {
-	top      header
-	status   []string // delivery-status parts
-	feedback string
-	original header
-	text     strings.Builder
-	hasText  bool
-	machine  bool // a report for programs about many mails: DMARC, TLS-RPT
-	nested   *part
+	top header
+	// topParams are the parameters of the media type.
+	topParams map[string]string
+	status    []string // delivery-status parts
+	feedback  string
+	original  header
+	text      strings.Builder
+	hasText   bool
+	machine   bool // a report for programs about many mails: DMARC, TLS-RPT
+	nested    *part
 	// returnedTo is the address in the field To of the mail that is returned.
 	returnedTo string
 }
@@ -93,7 +95,7 @@ func Parse(raw []byte) Report {
 func parseMail(s string, nesting int) Report {
 	p := &parser{}
 	top := p.parse(s, 0)
-	f := &found{top: top.header}
+	f := &found{top: top.header, topParams: top.params}
 	f.walk(top, p)
 	text := f.text.String()
 	body, inline := cutOriginal(text)
@@ -114,18 +116,28 @@ func parseMail(s string, nesting int) Report {
 	case f.machine:
 		return r
 	}
+	if fb, ok := f.bareComplaint(subject); ok {
+		r.Kind, r.Feedback, r.Original = ARF, fb, originalOf(f.original)
+		return r
+	}
 	if list := statusRecipients(f.status, body); len(list) > 0 {
+		if a := bareAddress(f.top.get("x-failed-recipients")); len(list) == 1 && !strings.Contains(list[0].Address, "@") && a != "" {
+			list[0].Address = a
+		}
 		r.Kind, r.Recipients = DSN, list
 		return r
 	}
-	switch bouncing := f.looksLikeBounce(subject); {
+	bounced, absent, challenged := kindOfSubject(subject)
+	absent = absent && !strings.Contains(subject, "undeliver") && !strings.Contains(subject, "failure notice")
+	lower := strings.ToLower(collapse(body[:min(len(body), 4<<10)]))
+	switch bouncing := f.looksLikeBounce(bounced); {
 	case isRequestToUnsubscribe(f.top, subject):
 		r.Kind = Unsubscribe
 		return r
-	case isAbsence(subject) && f.top.get("x-failed-recipients") == "":
-		r.Kind, r.AddressChange = AutoReply, addressChange.MatchString(strings.ToLower(body))
+	case absent && f.top.get("x-failed-recipients") == "":
+		r.Kind, r.AddressChange = AutoReply, addressChange.MatchString(lower)
 		return r
-	case challenge.MatchString(subject) || !bouncing && challengeText.MatchString(strings.ToLower(body[:min(len(body), 4<<10)])):
+	case challenged || !bouncing && challengeText.MatchString(lower):
 		r.Kind = Challenge
 		return r
 	case bouncing:
@@ -140,8 +152,11 @@ func parseMail(s string, nesting int) Report {
 			return inner
 		}
 	}
-	if f.isAutomatic() {
-		r.Kind, r.AddressChange = AutoReply, addressChange.MatchString(strings.ToLower(body))
+	switch {
+	case bounced && bounceSender.MatchString(f.top.text("from")):
+		r.Kind = Bounce // about nobody that it names
+	case f.isAutomatic() || len(body) < 4<<10 && awayText.MatchString(lower):
+		r.Kind, r.AddressChange = AutoReply, addressChange.MatchString(lower)
 	}
 	return r
 }

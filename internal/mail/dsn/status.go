@@ -23,7 +23,7 @@ func statusRecipients(parts []string, text string) []Recipient {
 			if len(list) >= maxRecipients {
 				break
 			}
-			address := bareAddress(firstNonEmpty(h.get("final-recipient"), h.get("original-recipient"), h.get("x-actual-recipient")))
+			address := recipientOf(h)
 			action := h.word("action")
 			status := enhanced.FindString(h.get("status"))
 			if address == "" && action == "" && status == "" {
@@ -39,6 +39,20 @@ func statusRecipients(parts []string, text string) []Recipient {
 		}
 	}
 	return list
+}
+
+// recipientOf returns the address of a recipient, which some servers give only as the original one; if
+// there is none, the file or command that the final one is.
+func recipientOf(h header) string {
+	first := ""
+	for _, name := range []string{"final-recipient", "original-recipient", "x-actual-recipient", "x-original-recipient"} {
+		a := bareAddress(h.get(name))
+		if local, domain, _ := strings.Cut(a, "@"); local != "" && strings.Contains(domain, ".") && !strings.Contains(domain, "@") {
+			return a
+		}
+		first = firstNonEmpty(first, a)
+	}
+	return first
 }
 
 // Failure returns the recipient of a failed delivery that was reported in other ways than by mail. All
@@ -133,32 +147,31 @@ func (r *Recipient) decide(text string) {
 func isEmpty(reason reply.Reason) bool { return reason == reply.Unknown || reason == reply.Protocol }
 
 // decideText returns the verdict on the failure that a section of a text describes, with the reply that
-// it is about, or the section if there is none. The last reply whose words are recognized decides; text
-// is the whole text.
+// it is about, or the section if there is none. The last reply whose words are recognized decides, or the
+// last permanent one. text is read if the section says nothing.
 func (r *Recipient) decideText(section, text string) (v reply.Verdict, diag string, code int) {
-	said := replies(section)
 	other := *r
-	for i, s := range said {
+	for i, s := range replies(section) {
 		other.SMTPCode = s.code
-		if w := reply.Reported(other.outcome(s.text, section)); i == 0 || v.Vague() && !w.Vague() {
-			v, diag, code = w, s.text, s.code
+		w := reply.Reported(other.outcome(s.text, section))
+		if i == 0 || v.Vague() && !w.Vague() || code < 500 && s.code >= 500 && !w.Vague() {
+			v, diag, code = w, s.text, s.code // an attempt at another server may follow the refusal
 		}
 	}
-	if len(said) > 0 && !v.Vague() {
-		return v, diag, code
-	}
-	whole := collapse(section)
 	if diag == "" {
-		diag, code = whole, r.SMTPCode
-	}
-	for _, t := range [2]string{whole, collapse(text)} {
-		other.SMTPCode = code
-		w := reply.Reported(other.outcome(t, text))
-		if v.Rule == "" {
-			v = w
+		other.SMTPCode, diag = r.SMTPCode, collapse(section)
+		v, code = reply.Reported(other.outcome(diag, section)), r.SMTPCode
+		if section == text {
+			return v, diag, code
 		}
-		if !w.Vague() && (w.Class != reply.Hard || isEmpty(v.Reason)) {
-			return w, diag, code
+	}
+	for _, t := range [2]string{section, text} {
+		if !v.Vague() {
+			break
+		}
+		other.SMTPCode = code
+		if w := reply.Reported(other.outcome(collapse(t), t)); !w.Vague() && (w.Class != reply.Hard || isEmpty(v.Reason)) {
+			v = w
 		}
 	}
 	return v, diag, code
@@ -246,7 +259,14 @@ func replies(text string) (list []said) {
 	return list
 }
 
-// collapse joins the lines of a text, at most 16 KB of it.
+// collapse joins the lines of a text, at most 16 KB of it, without subjects of mails, whose words say
+// nothing about the failure.
 func collapse(text string) string {
-	return strings.Join(strings.Fields(text[:min(len(text), 16<<10)]), " ")
+	text = text[:min(len(text), 16<<10)]
+	if strings.IndexByte(text, ':') >= 0 {
+		text = subjectLine.ReplaceAllString(text, "")
+	}
+	return strings.Join(strings.Fields(text), " ")
 }
+
+var subjectLine = regexp.MustCompile(`(?im)^[ \t]*(?:subject|betreff|objet|asunto|oggetto|assunto|onderwerp|temat|ämne|emne|aihe|předmět|tárgy|konu|тема|主题|主旨|件名|제목):[^\n]*$`)

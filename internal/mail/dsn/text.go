@@ -9,7 +9,7 @@ import (
 )
 
 // originalMarks are lines after which servers put the mail that could not be delivered.
-var originalMarks = regexp.MustCompile(`(?im)^[ >]*(-{2,} ?below this line is a copy of the message|-{3,} ?this is a copy of (the|your) message.*|-{3,} ?(start of )?(original|returned|unsent) message.*|-{3,} ?(the )?header of the original message.*|original message headers?:?|-{3,} ?message header(s)? follow.*|your (original )?message (is|was|reads|follows)[^\n]{0,40}:|received: (from|by) .*|return-path: <.*|-{3,} ?forwarded message.*|-{3,} ?ursprüngliche nachricht.*|-{2,} ?undelivered message (header|follows).*|---- start of truncated message ----|message-id: ?<.*)`)
+var originalMarks = regexp.MustCompile(`(?im)^[ >]*(-{2,} ?below this line is a copy of the message|-{3,} ?this is a copy of (the|your) message.*|-{3,} ?(start of )?(original|returned|unsent) message.*|-{3,} ?(the )?header of the original message.*|original message headers?:?|-{3,} ?message header(s)? follow.*|your (original )?message (is|was|reads|follows)[^\n]{0,40}:|received: (from|by) .*|return-path: <.*|-{3,} ?forwarded message.*|-{3,} ?ursprüngliche nachricht.*|(a )?(summary|copy) of the (undelivered |original )?(message|mail) (you sent )?follows.*|-{3,} ?(mensaje original|message d.origine|messaggio originale|mensagem original|原始邮件|原始郵件|исходное сообщение|oryginalna wiadomość|oorspronkelijk bericht).*|original message follows\.?|message headers follow\.?|-{2,} ?(the )?body of the (original )?message.*|-{2,} ?undelivered message (header|follows).*|---- start of truncated message ----|message-id: ?<.*)`)
 
 // cutOriginal splits a text before the mail that it returns.
 func cutOriginal(text string) (before, original string) {
@@ -37,20 +37,6 @@ func inlineOriginal(text string) Original {
 	return Original{MessageID: first(inlineID), To: bareAddress(first(inlineTo)), Ref: first(inlineRef)}
 }
 
-var (
-	bounceSender  = regexp.MustCompile(`(?i)mailer-?daemon|postmaster|mail ?delivery|mail-?system|\bmdaemon|bounce|mailerdaemon|microsoftexchange|delivery (subsystem|service|status)|administrator@|^mail@|noreply.*delivery`)
-	bounceSubject = regexp.MustCompile(`undeliver|undelivered|returned (mail|to sender)|return(ed)? (mail|e-?mail)|failure notice|delivery (status|fail|notification|problem|error|has failed|report|subsystem|incomplete|unsuccessful)|mail (delivery|system|not delivered|could not)|(message|mail|e-?mail) (not delivered|could not be delivered|undeliverable|bounce|delivery|rejected|refused|status)|could ?not (be )?deliver|not? delivered|unzustellbar|nicht zugestellt|zustell|non remis|échec|echec de (la )?remise|no se (ha )?(puede|pudo|ha podido) entregar|devuelto|fallo .{0,20}entrega|mancata consegna|non recapitabile|onbestelbaar|niet bezorgd|не доставлен|недоставлен|ошибка доставки|退信|系统退信|投递失败|配信|送信できません|warning: could not send|delivery delayed|nie dostarcz|niedostarcz|não entreg|falha na entrega|user unknown|bounced|delivery to .* failed|dsn:|ndn:|ndr`)
-	absence       = regexp.MustCompile(`out[ -]of[ -](the[ -])?office|automatic(ally)? (reply|generated reply)|auto(matic)?[- ]?(reply|response|responder|antwort)|autoresp|abwesen|abwesend|automatische antwort|vacation|on (holiday|leave)|away from|réponse automatique|absence|absent du|respuesta autom|fuera de (la )?oficina|risposta automatica|fuori (sede|ufficio)|resposta autom|automatisch antwoord|afwezig|automatiskt svar|autosvar|автоответ|автоматический ответ|自動返信|自动回复|自動回覆|不在|automatyczna odpowiedź|i am (currently )?(out|away)`)
-	challenge     = regexp.MustCompile(`confirm (your|that you)|verification required|please (verify|confirm) (your )?(e-?mail|message|address|sender)|spam ?arrest|boxbe|challenge|waiting list|action required: .{0,40}confirm|approve (your )?(message|sender)`)
-	challengeText = regexp.MustCompile(`spamarrest|boxbe|to (prove|confirm|verify) (that )?you are (a )?(human|person|not a)|one-time (request|verification)|click .{0,60}to (release|deliver) (your|the) message|choicemail|challenge/response`)
-	addressChange = regexp.MustCompile(`no longer (with|works?|employed|at|part of|in use|monitored|active|valid)|has left|left the company|changed my (e-?mail|address)|(e-?mail|address) (has )?changed|new (e-?mail )?address|nicht mehr (im unternehmen|bei|für|gültig|tätig|aktiv)|ausgeschieden|ne (travaille|fait) plus|ya no (trabaja|forma)|non (lavora|fa) più`)
-)
-
-// isAbsence reports whether a subject is that of an automatic reply, and not of a bounce.
-func isAbsence(subject string) bool {
-	return absence.MatchString(subject) && !strings.Contains(subject, "undeliver") && !strings.Contains(subject, "failure notice")
-}
-
 // isRequestToUnsubscribe reports whether a mail was sent to the mailto address of List-Unsubscribe, or
 // has the subject that mail programs write.
 func isRequestToUnsubscribe(h header, subject string) bool {
@@ -61,8 +47,8 @@ func isRequestToUnsubscribe(h header, subject string) bool {
 }
 
 // looksLikeBounce reports whether a mail was sent by a mail system because of another mail.
-func (f *found) looksLikeBounce(subject string) bool {
-	return f.top.get("x-failed-recipients") != "" || bounceSender.MatchString(f.top.text("from")) || bounceSubject.MatchString(subject) ||
+func (f *found) looksLikeBounce(subject bool) bool {
+	return subject || f.top.get("x-failed-recipients") != "" || bounceSender.MatchString(f.top.text("from")) || f.topParams["report-type"] == "delivery-status" ||
 		strings.TrimSpace(f.top.get("return-path")) == "<>" && f.original != nil
 }
 
@@ -113,7 +99,7 @@ func (f *found) textRecipients(text string) []Recipient {
 		return strings.Trim(text[strings.LastIndexByte(text[:at], '\n')+1:at], " \t<>*-\"'(") == ""
 	}
 	for _, m := range anAddress.FindAllStringIndex(text, 500) {
-		a := strings.ToLower(strings.TrimRight(text[m[0]:m[1]], "."))
+		a := strings.ToLower(strings.TrimLeft(strings.TrimRight(text[m[0]:m[1]], "."), "'"))
 		if slices.Contains(ignored, a) || isSystemAddress(a) {
 			continue
 		}
@@ -151,7 +137,7 @@ func (f *found) textRecipients(text string) []Recipient {
 	var list []Recipient
 	for _, p := range places {
 		section := text
-		if len(places) > 1 && p.to > 0 {
+		if p.to > 0 && (len(places) > 1 || beginsLine(p.from)) {
 			section = text[p.to:]
 			for _, next := range mentions { // another one follows, or the list is repeated
 				if next.from > p.to && next.address != p.address && slices.ContainsFunc(places, func(p place) bool { return p.address == next.address }) {
@@ -164,7 +150,11 @@ func (f *found) textRecipients(text string) []Recipient {
 		if late {
 			r.Action = "delayed"
 		}
-		r.readText(section, text)
+		whole := text
+		if len(places) > 1 {
+			whole = section // the rest is about others
+		}
+		r.readText(section, whole)
 		list = append(list, r)
 	}
 	return list
@@ -186,7 +176,7 @@ func (r *Recipient) readText(section, text string) {
 		}
 		r.Verdict = v
 	}
-	r.Diagnostic = reply.Clean(diag)
+	r.Diagnostic = reply.Clean(strings.TrimLeft(diag, ">:;,.)\"' \t"))
 }
 
 func isSystemAddress(a string) bool {
@@ -198,7 +188,7 @@ func isSystemAddress(a string) bool {
 	return false
 }
 
-var failureWords = regexp.MustCompile(`(?i)transcript of session|cannot send message|error sending your mail|trouble delivering|(could ?n.t|could not|cannot|can ?not|unable to|not) (be )?deliver|undeliver|(delivery|message) (has |to .{0,80})?(failed|failure)|permanent (fatal )?error|unknown user|user unknown|rejected|returned|unzustellbar|nicht zugestellt|n.a pas pu|退信|не удалось|не может быть`)
+var failureWords = regexp.MustCompile(`(?i)transcript of session|did not reach|cannot send message|error sending your mail|trouble delivering|(could ?n.t|could not|cannot|can ?not|unable to|not) (be )?deliver|undeliver|(delivery|message) (has |to .{0,80})?(failed|failure)|permanent (fatal )?error|unknown user|user unknown|rejected|returned|unzustellbar|nicht zugestellt|n.a pas pu|退信|не удалось|не может быть`)
 
 func hasFailureWords(text string) bool {
 	return failureWords.MatchString(text[:min(len(text), 16<<10)])

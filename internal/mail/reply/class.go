@@ -132,8 +132,8 @@ func verdict(code int, reason Reason, rule string) Verdict {
 	return Verdict{Deferred, m.category, reason, rule}
 }
 
-// text is what a server wrote, in the forms in which words are searched: lower case, without
-// addresses, and usually without links.
+// text is what a server wrote, in the forms in which words are searched: lower case, with spaces for
+// underscores, without addresses, and usually without links.
 type text struct {
 	raw   string        // with links
 	words *phrase.Found // without
@@ -141,7 +141,7 @@ type text struct {
 }
 
 func textOf(s string) *text {
-	s = strings.ToLower(s)
+	s = strings.ReplaceAll(strings.ToLower(s), "_", " ")
 	if strings.IndexByte(s, '@') >= 0 || strings.IndexByte(s, '<') >= 0 {
 		s = anAddress.ReplaceAllString(s, " ")
 	}
