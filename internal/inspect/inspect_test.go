@@ -77,7 +77,7 @@ func TestReply(t *testing.T) {
 		retry             bool
 	}{
 		{"550 5.1.1 no such user", "invalid_recipient", "hard", false},
-		{"450 4.1.1 no such user", "unknown", "transient", true}, // the server may have lost its list of users
+		{"450 4.1.1 no such user", "invalid_recipient", "transient", true}, // the server may have lost its list of users
 		{"421 4.7.0 too many connections\tgmail\tbanner", "rate_limited", "transient", true},
 		{"554 blocked using zen.spamhaus.org\toutlook\tbanner", "reputation_block", "block", false},
 		{"550 5.7.26 SPF and DKIM both do not pass\t\tdot", "auth_failure", "config", false},

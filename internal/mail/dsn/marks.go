@@ -31,7 +31,7 @@ var subjects = sync.OnceValue(func() *phrase.Set {
 			`não (foi )?(entreg|possível entregar)`, `falha (na|de) entrega`, `não entregável`, `devolvid[oa]`, // Portuguese
 			`не доставлен`, `недостав`, `ошибка доставки`, `не удалось доставить`, `невозможно доставить`, `ваше сообщение не`, `не может быть доставлен`, // Russian, Ukrainian
 			`退信`, `投递失败`, `投遞失敗`, `(未|无法|無法|不能)(送达|送達|投递|傳遞|传递|递送)`, `(发送|傳送|寄送)失[败敗]`, `被退回`, // Chinese
-			`配信(不能|できません|エラー|失敗|状況)`, `配信`, `送信(できません|エラー|失敗)`, `未配信`, `届け`, `宛先不明`, // Japanese
+			`配信(不能|できません|エラー|失敗|状況)`, `配信`, `送信(できません|エラー|失敗)`, `エラー(通知|メール)`, `未配信`, `届け`, `宛先不明`, // Japanese
 			`반송`, `배달(되지|할 수|실패| 실패|못)`, `전송 ?(실패|오류)`, `보낼 수 없`, // Korean
 			`kunde inte levereras`, `olevererba`, `kan ikke leveres`, `kunne ikke leveres`, `ulevert`, `ikke levert`, `toimittama`, `ei voitu toimittaa`, // Nordic
 			`nedoručiteln`, `nedoručiteľn`, `nedoručen`, `kézbesíthetetlen`, `nem kézbesíthető`, `nu (a putut|poate) fi livrat`, `nelivra`, `nepristat`, `neisporuč`, // Central Europe
@@ -60,7 +60,7 @@ func kindOfSubject(subject string) (bounce, absence, challenge bool) {
 }
 
 var (
-	bounceSender  = regexp.MustCompile(`(?i)mailer-?daemon|postmaster|mail ?delivery|mail-?system|\bmdaemon|bounce|mailerdaemon|microsoftexchange|delivery (subsystem|service|status)|administrator@|^mail@|noreply.*delivery`)
+	bounceSender  = regexp.MustCompile(`(?i)mailer-?daemon|post_?master|mail ?delivery|mail-?system|\bmdaemon|bounce|mailerdaemon|microsoftexchange|delivery (subsystem|service|status)|administrator@|^mail@|noreply.*delivery`)
 	challengeText = regexp.MustCompile(`spamarrest|boxbe|to (prove|confirm|verify) (that )?you are (a )?(human|person|not a)|one-time (request|verification)|click .{0,60}to (release|deliver) (your|the) message|choicemail|challenge/response|have your address added|added? .{0,40}(allowed|approved|white) ?list .{0,40}(deliver|link|click)|(your|this) (message|e-?mail) (is|has been) .{0,60}(held|quarantined) .{0,120}(verify|confirm|captcha)|(respond|reply) to this (message|e-?mail) .{0,40}(confirm|verify|authenticate)`)
 	addressChange = regexp.MustCompile(`no longer (with|works?|employed|at|part of|in use|monitored|active|valid)|has left|left the company|changed my (e-?mail|address)|(e-?mail|address) (has )?changed|new (e-?mail )?address|nicht mehr (im unternehmen|bei|für|gültig|tätig|aktiv)|ausgeschieden|ne (travaille|fait) plus|ya no (trabaja|forma)|non (lavora|fa) più`)
 	awayText      = regexp.MustCompile(`(i am|i'm|i’m|i will be) (currently )?(out of (the )?office|away from (the|my)|on (annual |maternity |parental |sick )?leave|on (vacation|holiday))`)

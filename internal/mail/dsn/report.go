@@ -116,6 +116,9 @@ func parseMail(s string, nesting int) Report {
 	case f.machine:
 		return r
 	}
+	if n, ok := notificationOf(text); ok {
+		return n
+	}
 	if fb, ok := f.bareComplaint(subject); ok {
 		r.Kind, r.Feedback, r.Original = ARF, fb, originalOf(f.original)
 		return r
@@ -182,6 +185,10 @@ func (f *found) walk(n *part, p *parser) {
 		f.machine = f.machine || isAggregate(f.top)
 	case "text/plain", "text/html":
 		if f.original != nil { // after the original come footers
+			return
+		}
+		if f.hasText && n.header.get("received") != "" { // the original without a type
+			f.original = n.header
 			return
 		}
 		if n.kind == "text/html" && f.hasText {

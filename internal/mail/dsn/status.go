@@ -34,11 +34,39 @@ func statusRecipients(parts []string, text string) []Recipient {
 				Diagnostic: diagnostic(h.get("diagnostic-code")), RemoteMTA: afterType(h.get("remote-mta")),
 			}
 			r.SMTPCode = codeIn(r.Diagnostic)
-			r.decide(text)
 			list = append(list, r)
 		}
 	}
+	for i := range list {
+		about := text
+		if len(list) > 1 {
+			about = sectionAbout(text, list, i)
+		}
+		list[i].decide(about)
+	}
 	return list
+}
+
+// sectionAbout returns the lines of a text from that which begins with the address of a recipient to that
+// which begins with the address of another one; nothing if there is no such line.
+func sectionAbout(text string, list []Recipient, index int) string {
+	text = text[:min(len(text), 64<<10)]
+	from := -1
+	for _, m := range anAddress.FindAllStringIndex(text, 500) {
+		a := strings.ToLower(strings.TrimRight(text[m[0]:m[1]], "."))
+		line, ok := beginsLine(text, m[0])
+		switch {
+		case !ok:
+		case from < 0 && a == list[index].Address:
+			from = line
+		case from >= 0 && a != list[index].Address && slices.ContainsFunc(list, func(r Recipient) bool { return r.Address == a }):
+			return text[from:line]
+		}
+	}
+	if from < 0 {
+		return ""
+	}
+	return text[from:]
 }
 
 // recipientOf returns the address of a recipient, which some servers give only as the original one; if

@@ -92,38 +92,42 @@ func (f *found) textRecipients(text string) []Recipient {
 	}
 	type place struct {
 		address  string
-		from, to int
+		from, to int  // of the line, if the address is at its beginning, and the end of the address
+		first    bool // it is
 	}
 	var places, mentions []place // mentions are all that stand at the beginning of a line
-	beginsLine := func(at int) bool {
-		return strings.Trim(text[strings.LastIndexByte(text[:at], '\n')+1:at], " \t<>*-\"'(") == ""
-	}
 	for _, m := range anAddress.FindAllStringIndex(text, 500) {
 		a := strings.ToLower(strings.TrimLeft(strings.TrimRight(text[m[0]:m[1]], "."), "'"))
-		if slices.Contains(ignored, a) || isSystemAddress(a) {
+		if slices.Contains(ignored, a) || isSystemAddress(a) && a != f.returnedTo {
 			continue
 		}
 		if len(failed) > 0 && !slices.Contains(failed, a) {
 			continue
 		}
-		if beginsLine(m[0]) {
-			mentions = append(mentions, place{a, m[0], m[1]})
+		from, first := beginsLine(text, m[0])
+		if first {
+			mentions = append(mentions, place{a, from, m[1], true})
+		} else {
+			from = m[1]
 		}
 		if slices.ContainsFunc(places, func(p place) bool { return p.address == a }) {
 			continue
 		}
-		places = append(places, place{a, m[0], m[1]})
+		places = append(places, place{a, from, m[1], first})
 	}
 	for _, a := range failed {
 		if !slices.ContainsFunc(places, func(p place) bool { return p.address == a }) {
-			places = append(places, place{a, 0, 0})
+			places = append(places, place{address: a})
 		}
 	}
 	if len(failed) == 0 && len(places) > 1 {
 		// Only addresses at the beginning of a line are those of a list; others are in sentences.
-		list := slices.DeleteFunc(slices.Clone(places), func(p place) bool { return !beginsLine(p.from) })
+		list := slices.DeleteFunc(slices.Clone(places), func(p place) bool { return !p.first })
 		if len(list) == 0 {
-			list = places[:1]
+			i := max(slices.IndexFunc(places, func(p place) bool {
+				return toRecipient.MatchString(text[max(p.to-len(p.address)-20, 0) : p.to-len(p.address)])
+			}), 0)
+			list = places[i : i+1]
 		}
 		places = list
 	}
@@ -137,11 +141,15 @@ func (f *found) textRecipients(text string) []Recipient {
 	var list []Recipient
 	for _, p := range places {
 		section := text
-		if p.to > 0 && (len(places) > 1 || beginsLine(p.from)) {
-			section = text[p.to:]
+		if p.to > 0 && (len(places) > 1 || p.first) {
+			begin := p.to
+			if p.first && p.from < p.to && text[p.from] >= '4' && text[p.from] <= '5' {
+				begin = p.from // the code is before the address
+			}
+			section = text[begin:]
 			for _, next := range mentions { // another one follows, or the list is repeated
-				if next.from > p.to && next.address != p.address && slices.ContainsFunc(places, func(p place) bool { return p.address == next.address }) {
-					section = text[p.to:next.from]
+				if next.from >= p.to && next.address != p.address && slices.ContainsFunc(places, func(p place) bool { return p.address == next.address }) {
+					section = text[begin:next.from]
 					break
 				}
 			}
@@ -159,6 +167,25 @@ func (f *found) textRecipients(text string) []Recipient {
 	}
 	return list
 }
+
+// toRecipient matches the words before the address of a recipient in a sentence.
+var toRecipient = regexp.MustCompile(`(?i)(rcpt to|recipients?|\bto|\bfor|user|account|mailbox|deliver(ed)?)\W{0,4}$`)
+
+// beginsLine reports whether what stands at a position of a text is at the beginning of its line, apart
+// from marks and the code of a reply. It returns where the line begins.
+func beginsLine(text string, at int) (int, bool) {
+	from := strings.LastIndexByte(text[:at], '\n') + 1
+	before := text[from:at]
+	if len(before) > 40 {
+		return from, false
+	}
+	if m := leadingCode.FindString(before); m != "" {
+		before = before[len(m):]
+	}
+	return from, strings.Trim(before, " \t<>*-\"'(") == ""
+}
+
+var leadingCode = regexp.MustCompile(`^[45]\d\d[ -](?:[45]\.\d{1,3}\.\d{1,3} )?`)
 
 // readText finds the reason of a failure in a section of a text.
 func (r *Recipient) readText(section, text string) {

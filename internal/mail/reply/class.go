@@ -142,6 +142,7 @@ type text struct {
 
 func textOf(s string) *text {
 	s = strings.ReplaceAll(strings.ToLower(s), "_", " ")
+	s = strings.ReplaceAll(s, "unknown address error ", "") // precedes every reply in reports of some gateways
 	if strings.IndexByte(s, '@') >= 0 || strings.IndexByte(s, '<') >= 0 {
 		s = anAddress.ReplaceAllString(s, " ")
 	}
