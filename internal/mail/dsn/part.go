@@ -74,7 +74,7 @@ func normalize(raw []byte) string {
 	if strings.IndexByte(s, '\r') >= 0 {
 		s = strings.ReplaceAll(strings.ReplaceAll(s, "\r\n", "\n"), "\r", "\n")
 	}
-	s = strings.TrimLeft(s, "\n")
+	s = strings.TrimLeft(s, "\n \t")
 	if strings.HasPrefix(s, "From ") {
 		_, s, _ = strings.Cut(s, "\n")
 	}

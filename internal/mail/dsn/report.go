@@ -128,6 +128,9 @@ func parseMail(s string, nesting int) Report {
 			list[0].Address = a
 		}
 		r.Kind, r.Recipients = DSN, list
+		if challengeText.MatchString(strings.ToLower(collapse(body[:min(len(body), 4<<10)]))) {
+			r.Kind, r.Recipients = Challenge, nil
+		}
 		return r
 	}
 	bounced, absent, challenged := kindOfSubject(subject)
@@ -203,6 +206,7 @@ func (f *found) walk(n *part, p *parser) {
 		if len(f.status) == 0 {
 			if at := statusFields.FindStringIndex(s); at != nil { // with the wrong type
 				f.status = append(f.status, s[at[0]:])
+				s = s[:at[0]]
 			}
 		}
 		f.hasText = f.hasText || strings.TrimSpace(s) != ""

@@ -26,7 +26,7 @@ func statusRecipients(parts []string, text string) []Recipient {
 			address := recipientOf(h)
 			action := h.word("action")
 			status := enhanced.FindString(h.get("status"))
-			if address == "" && action == "" && status == "" {
+			if address == "" && (action == "" && status == "" || h.get("reporting-mta") != "") {
 				continue
 			}
 			r := Recipient{
@@ -160,7 +160,7 @@ func (r *Recipient) decide(text string) {
 	v := reply.Reported(r.outcome(r.Diagnostic, text))
 	if v.Vague() && text != "" { // the part for people may say more
 		w, diag, code := r.decideText(text, text)
-		if !w.Vague() && (w.Class != reply.Hard || isEmpty(v.Reason)) {
+		if !w.Vague() && (w.Class != reply.Hard || isEmpty(v)) {
 			v = w
 			if r.Diagnostic == "" {
 				r.Diagnostic, r.SMTPCode = reply.Clean(diag), code
@@ -170,9 +170,15 @@ func (r *Recipient) decide(text string) {
 	r.Verdict = v
 }
 
-// isEmpty reports whether a reason says nothing. A text for people may say then that an address is
+// isEmpty reports whether a verdict says nothing. A text for people may say then that an address is
 // invalid, but not against general words of refusal.
-func isEmpty(reason reply.Reason) bool { return reason == reply.Unknown || reason == reply.Protocol }
+func isEmpty(v reply.Verdict) bool {
+	switch v.Reason {
+	case reply.Unknown, reply.Protocol, reply.RemoteSystem:
+		return v.Vague()
+	}
+	return false
+}
 
 // decideText returns the verdict on the failure that a section of a text describes, with the reply that
 // it is about, or the section if there is none. The last reply whose words are recognized decides, or the
@@ -198,7 +204,7 @@ func (r *Recipient) decideText(section, text string) (v reply.Verdict, diag stri
 			break
 		}
 		other.SMTPCode = code
-		if w := reply.Reported(other.outcome(collapse(t), t)); !w.Vague() && (w.Class != reply.Hard || isEmpty(v.Reason)) {
+		if w := reply.Reported(other.outcome(collapse(t), t)); !w.Vague() && (w.Class != reply.Hard || isEmpty(v)) {
 			v = w
 		}
 	}

@@ -48,7 +48,8 @@ func isRequestToUnsubscribe(h header, subject string) bool {
 
 // looksLikeBounce reports whether a mail was sent by a mail system because of another mail.
 func (f *found) looksLikeBounce(subject bool) bool {
-	return subject || f.top.get("x-failed-recipients") != "" || bounceSender.MatchString(f.top.text("from")) || f.topParams["report-type"] == "delivery-status" ||
+	from := strings.TrimSpace(f.top.get("from"))
+	return subject || f.top.get("x-failed-recipients") != "" || strings.HasSuffix(from, "<>") || bounceSender.MatchString(f.top.text("from")) || f.topParams["report-type"] == "delivery-status" ||
 		strings.TrimSpace(f.top.get("return-path")) == "<>" && f.original != nil
 }
 
@@ -82,7 +83,7 @@ func (f *found) textRecipients(text string) []Recipient {
 	text = text[:min(len(text), 64<<10)]
 	subject := strings.ToLower(f.top.text("subject"))
 	late := delayed.MatchString(text[:min(len(text), 8<<10)]) && !strings.Contains(strings.ToLower(text), "giving up") ||
-		strings.Contains(subject, "delayed") || strings.HasPrefix(subject, "warning:")
+		strings.Contains(subject, "delayed") || strings.HasPrefix(subject, "warning: could not send") || strings.HasPrefix(subject, "warning: message")
 	ignored := []string{bareAddress(f.top.get("from")), bareAddress(f.top.get("to")), bareAddress(f.top.get("sender"))}
 	var failed []string
 	for a := range strings.SplitSeq(f.top.get("x-failed-recipients"), ",") {
@@ -179,13 +180,13 @@ func beginsLine(text string, at int) (int, bool) {
 	if len(before) > 40 {
 		return from, false
 	}
-	if m := leadingCode.FindString(before); m != "" {
+	if m := leadingWords.FindString(before); m != "" {
 		before = before[len(m):]
 	}
 	return from, strings.Trim(before, " \t<>*-\"'(") == ""
 }
 
-var leadingCode = regexp.MustCompile(`^[45]\d\d[ -](?:[45]\.\d{1,3}\.\d{1,3} )?`)
+var leadingWords = regexp.MustCompile(`(?i)^\s*(?:[45]\d\d[ -](?:[45]\.\d{1,3}\.\d{1,3} )?|(?:unknown user|undeliverable (?:address|to)|recipient(?: address)?|failed recipient|delivery failed \d+ attempts|invalid final delivery userid|user mailbox exceeds allowed size|rcpt to|failed to deliver to):? ?)`)
 
 // readText finds the reason of a failure in a section of a text.
 func (r *Recipient) readText(section, text string) {

@@ -100,7 +100,7 @@ func Reported(o Outcome) Verdict {
 // Vague reports whether a verdict is a guess, so that other texts about the same failure are worth
 // reading: no words were recognized, or general ones only.
 func (v Verdict) Vague() bool {
-	return v.Reason == Unknown || v.Reason == Protocol ||
+	return v.Reason == Unknown ||
 		slices.ContainsFunc(rules, func(r rule) bool { return r.weak && r.id == v.Rule })
 }
 
