@@ -8,10 +8,7 @@ import (
 	"io"
 	"log/slog"
 	"net"
-	"net/netip"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/emersion/go-smtp"
@@ -28,6 +25,7 @@ const (
 	maxRecipients  = 20  // of one message
 	maxHops        = 100 // Received fields (RFC 5321 section 6.3)
 	commandTimeout = 2 * time.Minute
+	sessionTimeout = 10 * time.Minute // of one connection, whatever it sends
 )
 
 // Server accepts mail that comes back by SMTP.
@@ -55,7 +53,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	server.EnableSMTPUTF8 = true
 	server.ErrorLog = discard{}
 	served := make(chan error, 1)
-	go func() { served <- server.Serve(&limited{Listener: l, open: map[netip.Addr]int{}}) }()
+	go func() { served <- server.Serve(newLimited(l, s.Receiver.Now)) }()
 	select {
 	case err := <-served:
 		if ctx.Err() == nil {
@@ -107,6 +105,7 @@ func (s *session) Rcpt(to string, _ *smtp.RcptOptions) error {
 		return &smtp.SMTPError{Code: 550, EnhancedCode: smtp.EnhancedCode{5, 1, 6}, Message: "This address has expired"}
 	case errors.Is(err, ErrNoMailbox):
 		s.mistakes++
+		s.countGuess()
 		return &smtp.SMTPError{Code: 550, EnhancedCode: smtp.EnhancedCode{5, 1, 1}, Message: "No such mailbox here"}
 	case err != nil:
 		s.server.Log.Error("resolve recipient of inbound mail failed", "err", err)
@@ -114,6 +113,17 @@ func (s *session) Rcpt(to string, _ *smtp.RcptOptions) error {
 	}
 	s.targets = append(s.targets, t)
 	return nil
+}
+
+// countGuess counts an unknown recipient for the client's network, beyond this connection.
+func (s *session) countGuess() {
+	c := s.conn.Conn()
+	if t, ok := c.(*tls.Conn); ok {
+		c = t.NetConn()
+	}
+	if counted, ok := c.(*countedConn); ok {
+		counted.limited.guess(counted.from)
+	}
 }
 
 // closeSoon closes the connection after the next reply.
@@ -157,73 +167,4 @@ func hops(raw []byte) int {
 		raw = raw[:i]
 	}
 	return strings.Count(strings.ToLower(string(raw)), "\nreceived:")
-}
-
-// limited is a listener that limits connections, altogether and of one address.
-type limited struct {
-	net.Listener
-	mu   sync.Mutex
-	open map[netip.Addr]int
-	all  int
-}
-
-func (l *limited) Accept() (net.Conn, error) {
-	for {
-		c, err := l.Listener.Accept()
-		if err != nil {
-			return nil, err
-		}
-		from := network(c.RemoteAddr())
-		l.mu.Lock()
-		free := l.all < maxConnections && l.open[from] < maxPerAddress
-		if free {
-			l.all++
-			l.open[from]++
-		}
-		l.mu.Unlock()
-		if free {
-			return &countedConn{Conn: c, done: func() { l.release(from) }}, nil
-		}
-		_ = c.SetWriteDeadline(time.Now().Add(time.Second)) // the reply fits in an empty buffer
-		_, _ = io.WriteString(c, "421 4.7.0 Too many connections\r\n")
-		_ = c.Close()
-	}
-}
-
-func (l *limited) release(from netip.Addr) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.all--
-	if l.open[from]--; l.open[from] <= 0 {
-		delete(l.open, from)
-	}
-}
-
-// network returns the address that connections are counted by.
-func network(a net.Addr) netip.Addr {
-	at, err := netip.ParseAddrPort(a.String())
-	if err != nil {
-		return netip.Addr{}
-	}
-	ip := at.Addr().Unmap().WithZone("")
-	if ip.Is6() {
-		if p, err := ip.Prefix(64); err == nil {
-			return p.Addr()
-		}
-	}
-	return ip
-}
-
-// countedConn calls done when it is closed.
-type countedConn struct {
-	net.Conn
-	closed atomic.Bool
-	done   func()
-}
-
-func (c *countedConn) Close() error {
-	if c.closed.CompareAndSwap(false, true) {
-		c.done()
-	}
-	return c.Conn.Close()
 }
