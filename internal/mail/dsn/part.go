@@ -292,7 +292,11 @@ func (n *part) plain() string {
 	z := html.NewTokenizer(strings.NewReader(s))
 	hidden := 0
 	for {
-		switch t := z.Next(); t {
+		t := z.Next()
+		if b.Len() > maxText {
+			return b.String()
+		}
+		switch t {
 		case html.ErrorToken:
 			return b.String()
 		case html.TextToken:

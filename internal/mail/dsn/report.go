@@ -87,6 +87,10 @@ type found struct {
 	returnedTo string
 }
 
+// maxText is the number of bytes of all texts of a mail that are read. Servers explain failures at the
+// beginning.
+const maxText = 64 << 10
+
 // Parse reads a mail.
 func Parse(raw []byte) Report {
 	return parseMail(normalize(raw), 0)
@@ -198,6 +202,7 @@ func (f *found) walk(n *part, p *parser) {
 			return // the same in HTML
 		}
 		s := n.plain()
+		s = s[:min(len(s), max(maxText-f.text.Len(), 0))]
 		if f.hasText && n.isHeader(s) {
 			f.original, _ = readHeader(strings.TrimLeft(s, "\n"))
 			return

@@ -14,6 +14,9 @@ import (
 // maxRecipients is the number of recipients that are read from one report.
 const maxRecipients = 100
 
+// maxExplained is the number of recipients of one report for whom the text for people is read.
+const maxExplained = 20
+
 // statusRecipients reads the recipients of delivery-status parts (RFC 3464 section 2). text is the part
 // for people, where a better reply may stand.
 func statusRecipients(parts []string, text string) []Recipient {
@@ -37,36 +40,57 @@ func statusRecipients(parts []string, text string) []Recipient {
 			list = append(list, r)
 		}
 	}
+	var all []mention
+	if len(list) > 1 {
+		all = mentions(text, list)
+	}
 	for i := range list {
 		about := text
 		if len(list) > 1 {
-			about = sectionAbout(text, list, i)
+			about = sectionAbout(text, all, list[i].Address)
+		}
+		if i >= maxExplained {
+			about = ""
 		}
 		list[i].decide(about)
 	}
 	return list
 }
 
-// sectionAbout returns the lines of a text from that which begins with the address of a recipient to that
-// which begins with the address of another one; nothing if there is no such line.
-func sectionAbout(text string, list []Recipient, index int) string {
-	text = text[:min(len(text), 64<<10)]
-	from := -1
-	for _, m := range anAddress.FindAllStringIndex(text, 500) {
+// mention is an address at the beginning of a line of a text.
+type mention struct {
+	address string
+	line    int // where the line begins
+}
+
+// mentions returns the mentions of recipients in the first 64 KB of a text, at most 500.
+func mentions(text string, list []Recipient) (found []mention) {
+	known := map[string]bool{}
+	for _, r := range list {
+		known[r.Address] = true
+	}
+	for _, m := range anAddress.FindAllStringIndex(text[:min(len(text), 64<<10)], 500) {
 		a := strings.ToLower(strings.TrimRight(text[m[0]:m[1]], "."))
-		line, ok := beginsLine(text, m[0])
-		switch {
-		case !ok:
-		case from < 0 && a == list[index].Address:
-			from = line
-		case from >= 0 && a != list[index].Address && slices.ContainsFunc(list, func(r Recipient) bool { return r.Address == a }):
-			return text[from:line]
+		if line, first := beginsLine(text, m[0]); first && known[a] {
+			found = append(found, mention{a, line})
 		}
 	}
+	return found
+}
+
+// sectionAbout returns the lines of a text from that which begins with an address to that which begins
+// with another one; nothing if there is no such line.
+func sectionAbout(text string, all []mention, address string) string {
+	from := slices.IndexFunc(all, func(m mention) bool { return m.address == address })
 	if from < 0 {
 		return ""
 	}
-	return text[from:]
+	for _, m := range all[from:] {
+		if m.address != address {
+			return text[all[from].line:m.line]
+		}
+	}
+	return text[all[from].line:]
 }
 
 // recipientOf returns the address of a recipient, which some servers give only as the original one; if

@@ -8,16 +8,25 @@ import (
 	"github.com/packetboat/packetboat/internal/mail/reply"
 )
 
-// originalMarks are lines after which servers put the mail that could not be delivered.
-var originalMarks = regexp.MustCompile(`(?im)^[ >]*(-{2,} ?below this line is a copy of the message|-{3,} ?this is a copy of (the|your) message.*|-{3,} ?(start of )?(original|returned|unsent) message.*|-{3,} ?(the )?header of the original message.*|original message headers?:?|-{3,} ?message header(s)? follow.*|your (original )?message (is|was|reads|follows)[^\n]{0,40}:|received: (from|by) .*|return-path: <.*|-{3,} ?forwarded message.*|-{3,} ?ursprüngliche nachricht.*|(a )?(summary|copy) of the (undelivered |original )?(message|mail) (you sent )?follows.*|-{3,} ?(mensaje original|message d.origine|messaggio originale|mensagem original|原始邮件|原始郵件|исходное сообщение|oryginalna wiadomość|oorspronkelijk bericht).*|original message follows\.?|message headers follow\.?|-{2,} ?(the )?body of the (original )?message.*|-{2,} ?undelivered message (header|follows).*|---- start of truncated message ----|message-id: ?<.*)`)
+// originalMark matches the beginning of a line after which servers put the mail that could not be
+// delivered, without marks of quotation.
+var originalMark = regexp.MustCompile(`(?i)^(-{2,} ?below this line is a copy of the message|-{3,} ?this is a copy of (the|your) message.*|-{3,} ?(start of )?(original|returned|unsent) message.*|-{3,} ?(the )?header of the original message.*|original message headers?:?|-{3,} ?message header(s)? follow.*|your (original )?message (is|was|reads|follows)[^\n]{0,40}:|received: (from|by) .*|return-path: <.*|-{3,} ?forwarded message.*|-{3,} ?ursprüngliche nachricht.*|(a )?(summary|copy) of the (undelivered |original )?(message|mail) (you sent )?follows.*|-{3,} ?(mensaje original|message d.origine|messaggio originale|mensagem original|原始邮件|原始郵件|исходное сообщение|oryginalna wiadomość|oorspronkelijk bericht).*|original message follows\.?|message headers follow\.?|-{2,} ?(the )?body of the (original )?message.*|-{2,} ?undelivered message (header|follows).*|---- start of truncated message ----|message-id: ?<.*)`)
 
 // cutOriginal splits a text before the mail that it returns.
 func cutOriginal(text string) (before, original string) {
-	at := originalMarks.FindStringIndex(text)
-	if at == nil {
-		return text, text
+	for at := 0; at < len(text); {
+		end := strings.IndexByte(text[at:], '\n') + at + 1
+		if end <= at {
+			end = len(text)
+		}
+		line := strings.TrimLeft(text[at:end], " >")
+		// Only lines with these first letters match: most need no more than a look at one byte.
+		if line != "" && strings.IndexByte("-yromabYROMAB", line[0]) >= 0 && originalMark.MatchString(line) {
+			return text[:at], text[at:]
+		}
+		at = end
 	}
-	return text[:at[0]], text[at[0]:]
+	return text, text
 }
 
 var (
