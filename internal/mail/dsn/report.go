@@ -132,7 +132,7 @@ func parseMail(s string, nesting int) Report {
 			list[0].Address = a
 		}
 		r.Kind, r.Recipients = DSN, list
-		if challengeText.MatchString(strings.ToLower(collapse(body[:min(len(body), 4<<10)]))) {
+		if asksSender(list[0].Verdict.Reason) && challengeText.MatchString(strings.ToLower(collapse(body[:min(len(body), 4<<10)]))) {
 			r.Kind, r.Recipients = Challenge, nil
 		}
 		return r
@@ -169,6 +169,11 @@ func parseMail(s string, nesting int) Report {
 		r.Kind, r.AddressChange = AutoReply, addressChange.MatchString(lower)
 	}
 	return r
+}
+
+// asksSender reports whether a refusal may be a request to the sender rather than a failure.
+func asksSender(reason reply.Reason) bool {
+	return reason == reply.SenderRejected || reason == reply.RefusedByPolicy || reason == reply.Unknown
 }
 
 // walk collects the parts.

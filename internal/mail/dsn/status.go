@@ -321,10 +321,24 @@ func replies(text string) (list []said) {
 // nothing about the failure.
 func collapse(text string) string {
 	text = text[:min(len(text), 16<<10)]
-	if strings.IndexByte(text, ':') >= 0 {
-		text = subjectLine.ReplaceAllString(text, "")
+	var b strings.Builder
+	b.Grow(len(text))
+	for line := range strings.Lines(text) {
+		if colon := strings.IndexByte(line, ':'); colon > 0 && colon < 24 && subjectNames[strings.ToLower(strings.TrimSpace(line[:colon]))] {
+			continue
+		}
+		for word := range strings.FieldsSeq(line) {
+			if b.Len() > 0 {
+				b.WriteByte(' ')
+			}
+			b.WriteString(word)
+		}
 	}
-	return strings.Join(strings.Fields(text), " ")
+	return b.String()
 }
 
-var subjectLine = regexp.MustCompile(`(?im)^[ \t]*(?:subject|betreff|objet|asunto|oggetto|assunto|onderwerp|temat|ämne|emne|aihe|předmět|tárgy|konu|тема|主题|主旨|件名|제목):[^\n]*$`)
+// subjectNames are names of the field Subject as mail programs translate it.
+var subjectNames = map[string]bool{
+	"subject": true, "betreff": true, "objet": true, "asunto": true, "oggetto": true, "assunto": true, "onderwerp": true, "temat": true, "ämne": true,
+	"emne": true, "aihe": true, "předmět": true, "tárgy": true, "konu": true, "тема": true, "主题": true, "主旨": true, "件名": true, "제목": true,
+}
