@@ -2,6 +2,7 @@ package dsn
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 
@@ -96,10 +97,5 @@ func (f *found) bareComplaint(subject string) (Feedback, bool) {
 }
 
 func isFeedbackSender(address string) bool {
-	for _, s := range feedbackSenders {
-		if address == s {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(feedbackSenders, address)
 }

@@ -151,10 +151,10 @@ var rules = []rule{
 	{id: "no-mailbox-words", stages: []Stage{Rcpt, Data, Dot}, codes: []int{5}, reason: InvalidRecipient, words: noMailbox},
 
 	// Refusals of the message, in general words.
-	{id: "message-refused", weak: true, codes: []int{5}, reason: SpamContent,
+	{id: "message-refused", codes: []int{5}, reason: SpamContent,
 		words: words(`(message|content|mail) .{0,40}(rejected|refused|blocked|denied|prohibited|not accepted|unacceptable|objectionable|inappropriate|suspicious|harmful)`,
 			`(rejected|refused|blocked|denied) .{0,50}(content|message)`)},
-	{id: "denied-words", weak: true, codes: []int{5}, reason: RefusedByPolicy,
+	{id: "denied-words", codes: []int{5}, reason: RefusedByPolicy,
 		words: words(`\bblocked\b`, `not (authori[sz]ed|allowed|permitted)`, `denied`, `refused`, `forbidden`, `administrator`)},
 
 	// Codes for one reason each. The rules for prefixes come last.
