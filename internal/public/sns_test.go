@@ -125,19 +125,19 @@ func (a *amazon) sign(fields map[string]string) string {
 	if fields["Type"] != "Notification" {
 		names = []string{"Message", "MessageId", "SubscribeURL", "Timestamp", "Token", "TopicArn", "Type"}
 	}
-	text := ""
+	var text strings.Builder
 	for _, name := range names {
 		if v, ok := fields[name]; ok {
-			text += name + "\n" + v + "\n"
+			text.WriteString(name + "\n" + v + "\n")
 		}
 	}
 	var hash crypto.Hash
 	var sum []byte
 	if fields["SignatureVersion"] == "1" {
-		s := sha1.Sum([]byte(text))
+		s := sha1.Sum([]byte(text.String()))
 		hash, sum = crypto.SHA1, s[:]
 	} else {
-		s := sha256.Sum256([]byte(text))
+		s := sha256.Sum256([]byte(text.String()))
 		hash, sum = crypto.SHA256, s[:]
 	}
 	signature, err := rsa.SignPKCS1v15(rand.Reader, a.key, hash, sum)

@@ -172,7 +172,7 @@ func (b *Box) encrypt(ctx context.Context) error {
 func (b *Box) login() error {
 	plain := false
 	err := b.wire.do("CAPABILITY", func(r response) error {
-		for _, word := range strings.Fields(r.lines[0]) {
+		for word := range strings.FieldsSeq(r.lines[0]) {
 			plain = plain || strings.EqualFold(word, "AUTH=PLAIN")
 		}
 		return nil

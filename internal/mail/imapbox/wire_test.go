@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"io"
 	"net"
+	"strings"
 	"testing"
 )
 
@@ -55,11 +56,11 @@ func TestItemsOfAResponse(t *testing.T) {
 		t.Fatal(err)
 	}
 	seq, items, ok := fetched(r)
-	got := ""
+	var got strings.Builder
 	for _, i := range items {
-		got += i.name + "=" + i.value + string(i.bytes) + ";"
+		got.WriteString(i.name + "=" + i.value + string(i.bytes) + ";")
 	}
-	if want := `FLAGS=;X-GM-LABELS=;BODY[HEADER.FIELDS (TO CC)]=To: ;UID=12;BODY[]<0>=NIL;INTERNALDATE=x"yx"y;`; !ok || seq != 7 || got != want {
-		t.Errorf("%d %q, want %q", seq, got, want)
+	if want := `FLAGS=;X-GM-LABELS=;BODY[HEADER.FIELDS (TO CC)]=To: ;UID=12;BODY[]<0>=NIL;INTERNALDATE=x"yx"y;`; !ok || seq != 7 || got.String() != want {
+		t.Errorf("%d %q, want %q", seq, got.String(), want)
 	}
 }
