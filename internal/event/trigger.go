@@ -1,10 +1,10 @@
 package event
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 	"time"
 )
@@ -35,39 +35,19 @@ func (t Trigger) Encode() (json.RawMessage, error) {
 	return data, nil
 }
 
-// DecodeTrigger decodes what Encode returned. Nothing and null are the zero Trigger. Whole numbers
-// are int64, which Liquid prints without a decimal point.
+// DecodeTrigger decodes what Encode returned. Nothing and null are the zero Trigger. Numbers are
+// json.Number, which Liquid prints as they were received.
 func DecodeTrigger(data json.RawMessage) (Trigger, error) {
 	var t Trigger
 	if len(data) == 0 {
 		return t, nil
 	}
-	if err := json.Unmarshal(data, &t); err != nil {
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.UseNumber()
+	if err := d.Decode(&t); err != nil {
 		return t, fmt.Errorf("decode the event that started a sequence or an automation: %w", err)
 	}
-	for name, v := range t.Properties {
-		t.Properties[name] = wholeNumbers(v)
-	}
 	return t, nil
-}
-
-// wholeNumbers converts each whole float64 in a JSON value to an int64.
-func wholeNumbers(v any) any {
-	switch v := v.(type) {
-	case float64:
-		if v == math.Trunc(v) && math.Abs(v) < 1<<53 {
-			return int64(v)
-		}
-	case []any:
-		for i := range v {
-			v[i] = wholeNumbers(v[i])
-		}
-	case map[string]any:
-		for name := range v {
-			v[name] = wholeNumbers(v[name])
-		}
-	}
-	return v
 }
 
 // Field returns a property, or if there is none of that name: all of them ("properties"), the name

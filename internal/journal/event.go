@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 )
@@ -28,4 +29,21 @@ func (e Entry) Event() (Event, error) {
 		}
 	}
 	return ev, nil
+}
+
+// ExactProperties returns the properties of a CustomEvent entry, with numbers as json.Number: a float64
+// has fewer digits than an order number may have.
+func (e Entry) ExactProperties() (map[string]any, error) {
+	data, stored := e.Data.(json.RawMessage)
+	if !stored || len(data) == 0 {
+		ev, err := e.Event()
+		return ev.Properties, err
+	}
+	var ev Event
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.UseNumber()
+	if err := d.Decode(&ev); err != nil {
+		return nil, fmt.Errorf("journal entry %s: %w", e.ID, err)
+	}
+	return ev.Properties, nil
 }

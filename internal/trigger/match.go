@@ -172,7 +172,11 @@ func (m *Matcher) fires(h Holder, t Trigger, e journal.Entry) (properties map[st
 			return nil, false, err
 		}
 		ev, err := e.Event()
-		return ev.Properties, err == nil && m.passes(c.Filters, ev.Properties, e.At), err
+		if err != nil || !m.passes(c.Filters, ev.Properties, e.At) {
+			return nil, false, err
+		}
+		properties, err = e.ExactProperties()
+		return properties, err == nil, err
 	case t.Type == ListAdded && e.Type == journal.ListAdded:
 		var d listed
 		err := e.Decode(&d)
