@@ -292,15 +292,21 @@ func Update(ctx context.Context, db *sqldb.DB, tenant id.Tenant, automation id.A
 	return a, nil
 }
 
+// watches reports whether package trigger watches what the automation reacts to. A trigger by date is
+// watched during a pause too, without effect, so that what was due then is not due after it.
+func (a Automation) watches() bool {
+	return a.Status == Active || a.Status == Paused && a.Trigger.Type == trigger.Date
+}
+
 // watch has package trigger watch what the automation reacts to, if that changed since old, which is
 // zero for a new automation. Existing members of a segment get runs when the trigger becomes active, not
 // when a pause ends.
 func (a Automation) watch(ctx context.Context, tx *sqldb.DB, old Automation, now time.Time) error {
-	if a.Status != Active && old.Status != Active {
+	if !a.watches() && !old.watches() {
 		return nil
 	}
 	var w trigger.Watched
-	if a.Status == Active {
+	if a.watches() {
 		w.Trigger = &a.Trigger
 	}
 	w.Existing = old.Status != Paused && (old.Status != Active || !reflect.DeepEqual(old.Trigger, a.Trigger))

@@ -489,6 +489,41 @@ func TestOnlyActiveAutomationsRun(t *testing.T) {
 	})
 }
 
+// TestADateStartsOneRunDespiteAPause lets a contact move to another time zone during a pause after its
+// birthday, so that the birthday comes again.
+func TestADateStartsOneRunDespiteAPause(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		f := newFixture(t, db)
+		_, err := customfield.Create(t.Context(), db, f.Tenant, customfield.Draft{Name: "Birthday", Key: "birthday", Type: customfield.Date}, f.now)
+		f.must(err)
+		p := f.AddContacts(f.List.ID, "p", 1)[0]
+		f.change(p.ID, contact.Change{CustomFields: map[string]any{"birthday": "1990-03-04"}})
+		a := f.automate(trigger.Date, object{"field": "custom_fields.birthday", "time": "09:00", "repeat": "yearly"}, nil, tagging("older"))
+		f.follow(0)
+		check := func(want int) {
+			t.Helper()
+			f.follow(0)
+			if got := len(f.runs(a)); got != want {
+				t.Errorf("at %s there are %d runs, want %d", f.now, got, want)
+			}
+		}
+		f.now = time.Date(2026, 3, 4, 9, 0, 0, 0, time.UTC)
+		check(1)
+		for _, s := range []automation.Status{automation.Paused, automation.Active} {
+			_, err := automation.Update(t.Context(), db, f.Tenant, a.ID, automation.Change{Status: &s}, webhook.Rules{}, f.now)
+			f.must(err)
+			f.change(p.ID, contact.Change{Texts: map[contact.Text]*string{contact.Timezone: new("America/Los_Angeles")}})
+			f.now = f.now.Add(time.Hour)
+			f.follow(0)
+		}
+		f.now = time.Date(2026, 3, 5, 9, 0, 0, 0, time.UTC)
+		check(1)
+		f.now = time.Date(2027, 3, 4, 17, 0, 0, 0, time.UTC)
+		check(2)
+	})
+}
+
 // TestARunThatCannotBeStoredDelaysNoOther damages the contact of one run.
 func TestARunThatCannotBeStoredDelaysNoOther(t *testing.T) {
 	t.Parallel()
