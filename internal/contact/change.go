@@ -266,13 +266,22 @@ func checkStage(p *fault.Problems, path string, s *string) *id.Stage {
 	return &stage
 }
 
+// ParseTag returns a tag as it is stored, or an error that says how long tags are.
+func ParseTag(s string) (string, error) {
+	s = strings.TrimSpace(norm.NFC.String(s))
+	if n := utf8.RuneCountInString(s); n == 0 || n > maxTag || strings.ContainsRune(s, 0) {
+		return "", fmt.Errorf("must have 1 to %d characters", maxTag)
+	}
+	return s, nil
+}
+
 func checkTags(p *fault.Problems, tags []string) []string {
 	out := make([]string, 0, len(tags))
 	seen := make(map[string]bool, len(tags))
 	for _, t := range tags {
-		t = strings.TrimSpace(norm.NFC.String(t))
-		if n := utf8.RuneCountInString(t); n == 0 || n > maxTag || strings.ContainsRune(t, 0) {
-			p.AddElement("tags", fmt.Sprintf("must have 1 to %d characters", maxTag))
+		t, err := ParseTag(t)
+		if err != nil {
+			p.AddElement("tags", err.Error())
 			continue
 		}
 		if !seen[t] {

@@ -29,6 +29,8 @@ func TestAutomationsAnswerWithAllProblemsAtOnce(t *testing.T) {
 					"actions[3].config.fields.nope", "actions[4].config"}},
 			{`{"name": "A", "trigger_type": "tag_added", "trigger_config": {"tag": "x"}, "actions": [{"type": "webhook", "config": {"url": "http://example.com/"}}]}`,
 				[]string{"actions[0].config.url"}},
+			{`{"name": "A", "trigger_type": "tag_added", "trigger_config": {"tag": "x"}, "actions": [{"type": "tag", "config": {"action": "add", "tags": ["x", " ", "` + strings.Repeat("y", 500) + `"]}}]}`,
+				[]string{"actions[0].config.tags[1]", "actions[0].config.tags[2]"}},
 			// Records are looked up when everything else is valid.
 			{`{"name": "A", "trigger_type": "list_added", "trigger_config": {"segment_key": "nope"}, "definition": {"logic": "and", "conditions": [{"field": "nope", "operator": "equals", "value": 1}]},
 				"actions": [{"type": "list", "config": {"action": "add", "segment_key": "nope"}}, {"type": "subscription", "config": {"action": "subscribe", "email_type_key": "nope"}},

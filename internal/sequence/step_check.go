@@ -37,6 +37,10 @@ func checkStep(s Step) error {
 		if len(s.Tags) == 0 || len(s.Tags) > 50 {
 			err = errors.Join(err, errors.New("tags: must be 1 to 50 tags"))
 		}
+		for i, tag := range s.Tags {
+			_, bad := contact.ParseTag(tag)
+			err = errors.Join(err, named(fmt.Sprintf("tags[%d]", i), bad))
+		}
 		return err
 	case UpdateStep:
 		if len(s.Fields)+len(s.CustomFields) == 0 {
