@@ -158,7 +158,7 @@ func TestAnEventCarriesOutEveryAction(t *testing.T) {
 		if len(runs) != 1 || runs[0].Contact != people[0].ID || runs[0].Status != automation.Completed || runs[0].EndedAt == nil {
 			t.Fatalf("the runs are %+v, want one of the contact that paid", runs)
 		}
-		if started, err := runs[0].Event(); err != nil || started.Name != "paid" || started.Properties["value"] != int64(12) {
+		if started, err := runs[0].Event(); err != nil || started.Name != "paid" || started.Properties["value"] != json.Number("12") {
 			t.Errorf("the run was started by %+v, %v", started, err)
 		}
 		var want []automation.Result
