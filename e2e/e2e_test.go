@@ -9,6 +9,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
+	"strconv"
 	"testing"
 
 	"github.com/packetboat/packetboat/e2e/harness"
@@ -21,7 +23,18 @@ var program, sinkProgram string
 
 func TestMain(m *testing.M) {
 	flag.Parse()
+	waitTogether()
 	os.Exit(run(m))
+}
+
+// waitTogether lets more tests run at the same time than there are processors, unless -parallel says how
+// many: most of the time they wait for the programs that they started.
+func waitTogether() {
+	given := false
+	flag.Visit(func(f *flag.Flag) { given = given || f.Name == "test.parallel" })
+	if !given {
+		_ = flag.Set("test.parallel", strconv.Itoa(2*runtime.GOMAXPROCS(0)))
+	}
 }
 
 func run(m *testing.M) int {
