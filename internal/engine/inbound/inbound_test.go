@@ -9,6 +9,7 @@ import (
 	"net/smtp"
 	"net/textproto"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -33,7 +34,7 @@ type fixture struct {
 	*broadcasttest.Account
 	t        *testing.T
 	keys     *track.Keys
-	now      time.Time
+	clock    atomic.Int64 // microseconds; the server reads it
 	send     id.Send
 	people   []contact.Contact
 	messages []outbox.Message
@@ -48,7 +49,8 @@ func setUp(t *testing.T, db *sqldb.DB, people int) *fixture {
 
 func setUpTenant(t *testing.T, db *sqldb.DB, slug string, people int) *fixture {
 	t.Helper()
-	f := &fixture{Account: broadcasttest.New(t, db, slug), t: t, now: broadcasttest.Now.Add(time.Hour), keys: track.NewKeys(broadcasttest.Box(t))}
+	f := &fixture{Account: broadcasttest.New(t, db, slug), t: t, keys: track.NewKeys(broadcasttest.Box(t))}
+	f.setNow(broadcasttest.Now.Add(time.Hour))
 	f.people = f.AddContacts(f.List.ID, "ann", people)
 	b := f.Create()
 	f.send = b.Send
@@ -72,7 +74,7 @@ func setUpTenant(t *testing.T, db *sqldb.DB, slug string, people int) *fixture {
 	}
 	f.exec(`UPDATE outbox SET state = 'delivered', sent_at = $2 WHERE tenant_id = $1`, f.Tenant, broadcasttest.Now.UnixMicro())
 	f.exec(`UPDATE send SET sent = $2, delivered = $2, waiting = 0, last_send_at = $3 WHERE tenant_id = $1`, f.Tenant, people, broadcasttest.Now.UnixMicro())
-	now := func() time.Time { return f.now }
+	now := f.now
 	recorder := inbound.NewRecorder(db)
 	f.receiver = &inbound.Receiver{
 		DB: db, Keys: f.keys, Contents: &content.Cache{DB: db}, Senders: &render.Senders{DB: db, Now: now}, Recorder: recorder,
@@ -92,6 +94,11 @@ func setUpTenant(t *testing.T, db *sqldb.DB, slug string, people int) *fixture {
 	t.Cleanup(func() { stop(); <-ended; <-ended })
 	return f
 }
+
+// now is the time of the server and of the readers of mailboxes.
+func (f *fixture) now() time.Time { return time.UnixMicro(f.clock.Load()).UTC() }
+
+func (f *fixture) setNow(t time.Time) { f.clock.Store(t.UnixMicro()) }
 
 func (f *fixture) exec(text string, args ...any) {
 	f.t.Helper()
@@ -235,7 +242,7 @@ func TestReturnedMailHasItsEffectsOnce(t *testing.T) {
 			t.Errorf("the send has %+v, %v", sums, err)
 		}
 		// The domain is paused by the rates of these.
-		counts, err := traffic.OfDomain(t.Context(), db, f.Tenant, f.Domain.ID, f.now.Add(-traffic.Width))
+		counts, err := traffic.OfDomain(t.Context(), db, f.Tenant, f.Domain.ID, f.now().Add(-traffic.Width))
 		if want := (traffic.Counts{Late: 1, Complained: 1}); err != nil || counts != want {
 			t.Errorf("the domain has %+v, %v; want %+v", counts, err, want)
 		}
@@ -254,7 +261,7 @@ func TestStrangersChangeNothing(t *testing.T) {
 			"a changed token":     "b." + token[:len(token)-1] + "a@" + f.host(),
 			"another host":        "b." + token + "@bounce.elsewhere.example",
 			"another kind":        "u." + token + "@" + f.host(),
-			"an old return path":  "b." + string(f.keys.ReturnPath(f.messages[0].ID, f.now.Add(-70*24*time.Hour))) + "@" + f.host(),
+			"an old return path":  "b." + string(f.keys.ReturnPath(f.messages[0].ID, f.now().Add(-70*24*time.Hour))) + "@" + f.host(),
 			"other local part":    "x." + token + "@" + f.host(),
 			"source route":        "@relay.example:b." + token + "@elsewhere.example",
 			"percent":             "b." + token + "%" + f.host() + "@elsewhere.example",

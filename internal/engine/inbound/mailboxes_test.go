@@ -26,7 +26,7 @@ func (f *fixture) mailbox(port int, mode smtpclient.TLSMode) lane.Config {
 	c, err := lane.Create(f.t.Context(), f.DB, broadcasttest.Box(f.t), f.Tenant, lane.Fields{
 		Name: new("Relay"), Type: new(lane.SMTP), Host: new("127.0.0.1"),
 		BounceMailbox: &lane.BounceMailboxFields{Host: new("localhost"), Port: &port, TLS: &mode, Username: new(dovecottest.User), Password: new(dovecottest.Password)},
-	}, lane.Rules{AllowPrivate: true}, f.now)
+	}, lane.Rules{AllowPrivate: true}, f.now())
 	if err != nil {
 		f.t.Fatal(err)
 	}
@@ -35,7 +35,7 @@ func (f *fixture) mailbox(port int, mode smtpclient.TLSMode) lane.Config {
 
 func (f *fixture) reader(s *dovecottest.Server) *inbound.Mailboxes {
 	m := &inbound.Mailboxes{
-		DB: f.DB, Box: broadcasttest.Box(f.t), Receiver: f.receiver, Log: slog.New(slog.DiscardHandler), Now: func() time.Time { return f.now }, AllowPrivate: true,
+		DB: f.DB, Box: broadcasttest.Box(f.t), Receiver: f.receiver, Log: slog.New(slog.DiscardHandler), Now: f.now, AllowPrivate: true,
 	}
 	if s != nil {
 		m.RootCAs = s.Roots
@@ -68,8 +68,8 @@ func delivered(to, mail string) string {
 func setUpNow(t *testing.T, db *sqldb.DB, people int) *fixture {
 	t.Helper()
 	f := setUp(t, db, people)
-	f.now = time.Now().UTC()
-	sent := f.now.Add(-time.Hour).UnixMicro()
+	f.setNow(time.Now().UTC())
+	sent := f.now().Add(-time.Hour).UnixMicro()
 	f.exec(`UPDATE outbox SET sent_at = $2 WHERE tenant_id = $1`, f.Tenant, sent)
 	f.exec(`UPDATE send SET last_send_at = $2 WHERE tenant_id = $1`, f.Tenant, sent)
 	return f
@@ -84,14 +84,14 @@ func TestMailboxesAreReadOnce(t *testing.T) {
 		c := f.mailbox(s.TLSPort, smtpclient.Implicit)
 		hard, full, policy, complained, left, rewritten := 0, 1, 2, 3, 4, 5
 		path := func(k *fixture, i int) string {
-			return "b." + string(k.keys.ReturnPath(k.messages[i].ID, f.now.Add(-time.Hour))) + "@" + k.host()
+			return "b." + string(k.keys.ReturnPath(k.messages[i].ID, f.now().Add(-time.Hour))) + "@" + k.host()
 		}
 		for i, diagnostic := range map[int]string{hard: "550 5.1.1 no such user", full: "552 5.2.2 mailbox full", policy: "550 5.7.1 blocked by policy"} {
 			s.Deliver(delivered(path(f, i), failure(f.people[i].Email, diagnostic)))
 		}
 		messageID := func(k *fixture, i int) string { return "<" + k.keys.MessageID(k.messages[i].ID) + "@" + k.host() + ">" }
 		s.Deliver(delivered("bounces@relay.test", complaint("abuse", messageID(f, complained))))
-		s.Deliver(delivered("u."+string(f.keys.UnsubscribeAddress(f.messages[left].ID, f.now))+"@"+f.host(), "From: x@x.test\nSubject: unsubscribe\n\n"))
+		s.Deliver(delivered("u."+string(f.keys.UnsubscribeAddress(f.messages[left].ID, f.now()))+"@"+f.host(), "From: x@x.test\nSubject: unsubscribe\n\n"))
 		returned := strings.Replace(failure(f.people[rewritten].Email, "550 5.1.1 no such user"), "\n\n--XX--", "\n\n--XX\nContent-Type: message/rfc822\n\nMessage-ID: "+messageID(f, rewritten)+"\n\nHi\n--XX--", 1)
 		s.Deliver(delivered("bounces@relay.test", returned))
 		// These have no effect.
@@ -106,7 +106,7 @@ func TestMailboxesAreReadOnce(t *testing.T) {
 			if state := f.mailboxState(c); state.LastError != "" || state.ReadAt == nil {
 				t.Fatalf("round %d: the mailbox is %+v", round, state)
 			}
-			f.now = f.now.Add(2 * time.Minute)
+			f.setNow(f.now().Add(2 * time.Minute))
 			if round == 1 {
 				s.Renumber() // all are read again
 			}
@@ -161,7 +161,7 @@ func TestABrokenMailboxDelaysNoOther(t *testing.T) {
 		hangs := f.mailbox(silent.Addr().(*net.TCPAddr).Port, smtpclient.Implicit) // accepts, and says nothing
 		s := dovecottest.Start(t)
 		other := setUpSecond(t, f)
-		other.now = f.now
+		other.setNow(f.now())
 		fine := other.mailbox(s.TLSPort, smtpclient.Implicit)
 		refused := f.mailbox(s.TLSPort, smtpclient.Implicit)
 		correct := func(password string) {
@@ -198,18 +198,19 @@ func TestABrokenMailboxDelaysNoOther(t *testing.T) {
 			if err := db.QueryRow(t.Context(), `SELECT next_read_at FROM bounce_mailbox WHERE tenant_id = $1 AND mta_config_id = $2`, f.Tenant, refused.ID).Scan(&next); err != nil {
 				t.Fatal(err)
 			}
-			wait := sqldb.Time(next).Sub(f.now)
+			wait := sqldb.Time(next).Sub(f.now())
 			if want := min(time.Minute<<i, 30*time.Minute); wait < want-time.Second || wait > want {
 				t.Errorf("after failure %d the mailbox is read again after %s, want %s", i+1, wait, want)
 			}
-			last, f.now = f.now, sqldb.Time(next)
+			last = f.now()
+			f.setNow(sqldb.Time(next))
 		}
 		if state := f.mailboxState(refused); state.LastError == "" || state.ReadAt != nil {
 			t.Errorf("after %s: %+v", last, state)
 		}
 		// New settings make it due at once.
 		correct(dovecottest.Password)
-		f.now = last
+		f.setNow(last)
 		f.read(m)
 		if state := f.mailboxState(refused); state.LastError != "" || state.ReadAt == nil {
 			t.Errorf("after the correction: %+v", state)
@@ -226,13 +227,13 @@ func TestAProcessThatDiedLosesAndRepeatsNothing(t *testing.T) {
 		f := setUpNow(t, db, 2)
 		f.mailbox(s.TLSPort, smtpclient.Implicit)
 		for i := range f.people {
-			s.Deliver(delivered(f.returnPathAt(i, f.now), failure(f.people[i].Email, "550 5.1.1 no such user")))
+			s.Deliver(delivered(f.returnPathAt(i, f.now()), failure(f.people[i].Email, "550 5.1.1 no such user")))
 		}
-		leased, err := lane.LeaseMailboxes(t.Context(), db, nil, 10, 10, f.now, f.now.Add(time.Minute))
+		leased, err := lane.LeaseMailboxes(t.Context(), db, nil, 10, 10, f.now(), f.now().Add(time.Minute))
 		if err != nil || len(leased) != 1 {
 			t.Fatalf("%d mailboxes, %v", len(leased), err)
 		}
-		if err := f.receiver.ReceiveFor(t.Context(), f.Tenant, f.now, []byte(delivered(f.returnPathAt(0, f.now), failure(f.people[0].Email, "550 5.1.1 no such user")))); err != nil {
+		if err := f.receiver.ReceiveFor(t.Context(), f.Tenant, f.now(), []byte(delivered(f.returnPathAt(0, f.now()), failure(f.people[0].Email, "550 5.1.1 no such user")))); err != nil {
 			t.Fatal(err)
 		}
 		m := f.reader(s)
@@ -240,7 +241,7 @@ func TestAProcessThatDiedLosesAndRepeatsNothing(t *testing.T) {
 		if got := f.message(1).State; got != outbox.Delivered {
 			t.Errorf("the mailbox was read during the lease: %s", got)
 		}
-		f.now = f.now.Add(2 * time.Minute)
+		f.setNow(f.now().Add(2 * time.Minute))
 		f.read(m)
 		f.follow()
 		var bounced int64
@@ -248,7 +249,7 @@ func TestAProcessThatDiedLosesAndRepeatsNothing(t *testing.T) {
 			t.Errorf("%d bounced, %v", bounced, err)
 		}
 		// The dead process wakes up: what it writes is refused.
-		if held, err := leased[0].Extend(t.Context(), db, leased[0].Cursor, f.now.Add(time.Minute)); held || err != nil {
+		if held, err := leased[0].Extend(t.Context(), db, leased[0].Cursor, f.now().Add(time.Minute)); held || err != nil {
 			t.Errorf("Extend after the end of the lease = %v, %v", held, err)
 		}
 	})
@@ -263,12 +264,12 @@ func TestAReportInAMailboxWaitsForTheResult(t *testing.T) {
 		f.exec(`UPDATE outbox SET state = 'queued', sent_at = NULL WHERE tenant_id = $1 AND id = $2`, f.Tenant, f.messages[1].ID)
 		f.mailbox(s.TLSPort, smtpclient.Implicit)
 		for i := range f.people {
-			s.Deliver(delivered(f.returnPathAt(i, f.now), failure(f.people[i].Email, "550 5.1.1 no such user")))
+			s.Deliver(delivered(f.returnPathAt(i, f.now()), failure(f.people[i].Email, "550 5.1.1 no such user")))
 		}
 		m := f.reader(s)
 		f.read(m)
-		f.exec(`UPDATE outbox SET state = 'delivered', sent_at = $3 WHERE tenant_id = $1 AND id = $2`, f.Tenant, f.messages[1].ID, f.now.Add(-time.Minute).UnixMicro())
-		f.now = f.now.Add(time.Minute)
+		f.exec(`UPDATE outbox SET state = 'delivered', sent_at = $3 WHERE tenant_id = $1 AND id = $2`, f.Tenant, f.messages[1].ID, f.now().Add(-time.Minute).UnixMicro())
+		f.setNow(f.now().Add(time.Minute))
 		f.read(m)
 		for i := range f.people {
 			if got := f.message(i).State; got != outbox.Bounced {
