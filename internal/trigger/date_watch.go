@@ -3,7 +3,6 @@ package trigger
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -225,32 +224,5 @@ func dated(entries []journal.Entry, field string) map[id.Contact]time.Time {
 
 // datePasses does a page of each watch of dates that is due.
 func (e *Engine) datePasses(ctx context.Context) (more bool, err error) {
-	type place struct {
-		tenant id.Tenant
-		holder id.Holder
-	}
-	rows, err := e.DB.Query(ctx, `
-		SELECT tenant_id, holder_id FROM date_watch WHERE next_at <= $1 ORDER BY next_at LIMIT $2 /* all tenants: one index has what is due */`,
-		sqldb.Micros(e.now()), watchesATick)
-	due, err := sqldb.Collect(rows, err, func(scan func(...any) error) (place, error) {
-		var p place
-		err := scan(&p.tenant, &p.holder)
-		return p, err
-	})
-	if err != nil {
-		return false, fmt.Errorf("find triggers by date that are due: %w", err)
-	}
-	var errs []error
-	for _, p := range due {
-		again := false
-		err := e.DB.InTx(ctx, func(tx *sqldb.DB) (err error) {
-			again, err = e.datePass(ctx, tx, p.tenant, p.holder)
-			return err
-		})
-		if err != nil {
-			errs = append(errs, fmt.Errorf("read the dates for holder %s of tenant %s: %w", p.holder, p.tenant, err))
-		}
-		more = more || again
-	}
-	return more || len(due) == watchesATick && len(errs) == 0, errors.Join(errs...)
+	return passesOf(ctx, e, "date_watch", "holder_id", e.datePass)
 }

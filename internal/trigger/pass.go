@@ -74,30 +74,36 @@ func (e *Engine) now() time.Time { return e.Now().UTC().Truncate(time.Microsecon
 
 // passes does a page of each watch that is due.
 func (e *Engine) passes(ctx context.Context) (more bool, err error) {
+	return passesOf(ctx, e, "segment_watch", "segment_id", e.pass)
+}
+
+// passesOf does a page of each watch of a table that is due. A watch is identified by a column beside
+// its tenant.
+func passesOf[T any](ctx context.Context, e *Engine, table, column string, pass func(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, of T) (bool, error)) (more bool, err error) {
 	type place struct {
-		tenant  id.Tenant
-		segment id.Segment
+		tenant id.Tenant
+		of     T
 	}
 	rows, err := e.DB.Query(ctx, `
-		SELECT tenant_id, segment_id FROM segment_watch WHERE next_at <= $1 ORDER BY next_at LIMIT $2 /* all tenants: one index has what is due */`,
+		SELECT tenant_id, `+column+` FROM `+table+` WHERE next_at <= $1 ORDER BY next_at LIMIT $2 /* all tenants: one index has what is due */`,
 		sqldb.Micros(e.now()), watchesATick)
 	due, err := sqldb.Collect(rows, err, func(scan func(...any) error) (place, error) {
 		var p place
-		err := scan(&p.tenant, &p.segment)
+		err := scan(&p.tenant, &p.of)
 		return p, err
 	})
 	if err != nil {
-		return false, fmt.Errorf("find watched segments that are due: %w", err)
+		return false, fmt.Errorf("find what is due in %s: %w", table, err)
 	}
 	var errs []error
 	for _, p := range due {
 		again := false
 		err := e.DB.InTx(ctx, func(tx *sqldb.DB) (err error) {
-			again, err = e.pass(ctx, tx, p.tenant, p.segment)
+			again, err = pass(ctx, tx, p.tenant, p.of)
 			return err
 		})
 		if err != nil {
-			errs = append(errs, fmt.Errorf("pass through segment %s of tenant %s: %w", p.segment, p.tenant, err))
+			errs = append(errs, fmt.Errorf("do a page of %s for %v of tenant %s: %w", table, p.of, p.tenant, err))
 		}
 		more = more || again
 	}
