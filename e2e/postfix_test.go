@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -35,8 +36,8 @@ func freePort(t *testing.T) string {
 
 // startPostfix starts Debian's Postfix with files of its own, as a relay for everyone on loopback. It
 // accepts mail for all domains. Mail for bounces goes to the address returned, mail for x.test is
-// refused after it was accepted.
-func startPostfix(t *testing.T, returned, returnHost string) (address string) {
+// refused after it was accepted. Settings are more lines of main.cf, which replace earlier ones.
+func startPostfix(t *testing.T, returned, returnHost string, settings ...string) (address string) {
 	t.Helper()
 	binary, err := exec.LookPath("postfix")
 	if err != nil && os.Getuid() == 0 && os.Getenv("CI") == "true" {
@@ -69,7 +70,7 @@ func startPostfix(t *testing.T, returned, returnHost string) (address string) {
 			"inet_interfaces = loopback-only", "inet_protocols = ipv4", "myhostname = relay.y.test", "mydestination =", "mynetworks = 127.0.0.0/8", "smtpd_relay_restrictions = permit_mynetworks, reject",
 			"alias_maps =", "alias_database =", "local_recipient_maps =", "smtp_host_lookup = native", "smtp_dns_support_level = disabled", "transport_maps = inline:{ {x.test = error:5.1.1 550 5.1.1 User unknown in virtual mailbox table} {full.test = error:5.2.2 552 5.2.2 Mailbox is over quota} {" + returnHost + " = smtp:[127.0.0.1]:" + inboundPort + "} }",
 			"default_transport = discard", "minimal_backoff_time = 1s", "maximal_backoff_time = 2s", "queue_run_delay = 1s", "maximal_queue_lifetime = 1h", "bounce_queue_lifetime = 1h",
-		}, "\n") + "\n",
+		}, "\n") + "\n" + strings.Join(settings, "\n") + "\n",
 		"master.cf": strings.Join([]string{
 			"127.0.0.1:" + port + " inet n - n - - smtpd", "pickup unix n - n 60 1 pickup", "cleanup unix n - n - 0 cleanup", "qmgr unix n - n 300 1 qmgr",
 			"tlsmgr unix - - n 1000? 1 tlsmgr", "rewrite unix - - n - - trivial-rewrite", "bounce unix - - n - 0 bounce", "defer unix - - n - 0 bounce", "trace unix - - n - 0 bounce",
@@ -94,7 +95,9 @@ func startPostfix(t *testing.T, returned, returnHost string) (address string) {
 		_ = exec.Command(binary, "-c", filepath.Join(dir, "etc"), "stop").Run()
 	})
 	address = "127.0.0.1:" + port
-	awaitGreeting(t, address)
+	if !slices.Contains(settings, tlsFromTheFirstByte) { // such a server greets only after the handshake
+		awaitGreeting(t, address)
+	}
 	return address
 }
 
