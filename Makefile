@@ -7,7 +7,7 @@ export CGO_ENABLED ?= 0
 # glibc to start; `make build TAGS=` makes one that needs nothing.
 TAGS ?= $(shell scripts/tags)
 
-.PHONY: help mjml build run test check e2e crash fuzz bench release clean
+.PHONY: help mjml web web-dev web-types build run test check e2e crash fuzz bench release clean
 
 help: ## show the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -15,31 +15,41 @@ help: ## show the targets
 mjml: # bring the MJML compiler, which is embedded, unless it is there
 	@scripts/mjml
 
-build: mjml ## build bin/packetboat (with TAGS= it is static, and needs no glibc)
+web: # build the browser application, which is embedded, unless it is built
+	@scripts/web build
+
+web-dev: ## build the browser application after every change, for `go run -tags webdev ./cmd/packetboat demo`
+	@scripts/web dev
+
+web-types: ## write the application's types from the description of the API
+	@scripts/web types
+
+build: mjml web ## build bin/packetboat (with TAGS= it is static, and needs no glibc)
 	@$(GO) build -trimpath -tags "$(TAGS)" -ldflags "-s -w" -o bin/packetboat ./cmd/packetboat
 
 run: build ## start a demo on an embedded database in ./data, ready to send
 	@exec bin/packetboat demo
 
-test: mjml ## run every test on SQLite and on PostgreSQL, with the race detector where it is worth it
+test: mjml web ## run every test on SQLite and on PostgreSQL, with the race detector where it is worth it
 	@scripts/test
 
-check: mjml ## look for mistakes without running anything
+check: mjml web ## look for mistakes without running anything
 	@scripts/check
 
-e2e: mjml ## run only the tests that drive the whole program
+e2e: mjml web ## run only the tests that drive the whole program
 	@scripts/test e2e
 
-crash: mjml ## send N recipients (default 20000) while everything is killed CYCLES times (default 30), and take account
+crash: mjml web ## send N recipients (default 20000) while everything is killed CYCLES times (default 30), and take account
 	@scripts/crash
 
 fuzz: mjml ## fuzz every parser of strangers' bytes for FUZZTIME (default 30s) each
 	@scripts/fuzz
 
-bench: mjml ## measure a send of N recipients (default 100000), the audience of CONTACTS (default 1000000), content, and HITS (default 200000) opens and clicks
+bench: mjml web ## measure a send of N recipients (default 100000), the audience of CONTACTS (default 1000000), content, and HITS (default 200000) opens and clicks
 	@scripts/bench
 
 release: mjml ## build the archives of a release into dist/: static programs and their checksums
+	@scripts/web -release build
 	@scripts/release
 
 clean: ## remove what was built

@@ -1,0 +1,37 @@
+import { Menu } from "../ui/Menu";
+import { catalogue } from "../words/catalogue";
+import css from "./Shell.module.css";
+import { useSession, useSignOut } from "./session";
+import { applyTheme, type Theme } from "./theme";
+
+const words = catalogue({
+	account: (name: string) => `Account of ${name}`,
+	me: "Your account",
+	light: "Light theme",
+	dark: "Dark theme",
+	system: "Theme of the system",
+	reference: "API reference",
+	out: "Sign out",
+});
+
+/** AccountMenu has what concerns the signed-in person. */
+export function AccountMenu() {
+	const { user } = useSession();
+	const signOut = useSignOut();
+	const name = user.name || user.email;
+	const themes: Theme[] = ["light", "dark", "system"];
+	return (
+		<Menu
+			label={words.account(name)}
+			className={css.account}
+			actions={[
+				{ id: "me", label: words.me, run: () => location.assign("/app/-/me") },
+				...themes.map((t) => ({ id: t, label: words[t], run: () => applyTheme(t) })),
+				{ id: "reference", label: words.reference, run: () => void window.open("/docs", "_blank", "noopener") },
+				{ id: "out", label: words.out, run: () => void signOut() },
+			]}
+		>
+			<span className={css.initials} data-letter={name.slice(0, 1).toUpperCase()} />
+		</Menu>
+	);
+}

@@ -1,0 +1,202 @@
+import { QueryClientProvider, useQueryClient } from "@tanstack/react-query";
+import { Component, lazy, type ReactNode, Suspense, useEffect, useLayoutEffect, useState } from "react";
+import { Redirect, Route, Router, Switch, useLocation } from "wouter";
+import { onRateLimit, setWorkspace } from "../api/client";
+import { Page } from "../ui/Page";
+import { countNavigation } from "../ui/Page";
+import { Empty, Failure, Skeleton } from "../ui/States";
+import { toast, undoLast } from "../ui/Toast";
+import { catalogue, plural, setTimeZone } from "../words/catalogue";
+import { keep, restore } from "./kept";
+import { showDensityOf } from "./density";
+import { saveAll } from "./leaving";
+import { connect, watchAnswers } from "./live";
+import { newClient } from "./query";
+import { runOffer } from "./offers";
+import { pages, prefetchAll } from "./routes";
+import { Shell } from "./Shell";
+import { SessionProvider, useSessionQuery, WorkspaceProvider } from "./session";
+import { startPrefix, useShortcuts } from "./shortcuts";
+import { navigation } from "./navigation";
+import { LinkButton } from "../ui/Button";
+
+const SignIn = lazy(() => import("../signin/SignIn"));
+const LoginLink = lazy(() => import("../signin/LoginLink"));
+const Forgot = lazy(() => import("../signin/Forgot"));
+const Chooser = lazy(() => import("../signin/Chooser"));
+const SignUp = lazy(() => import("../signin/SignUp"));
+const Accept = lazy(() => import("../signin/Accept"));
+const Reset = lazy(() => import("../signin/Reset"));
+const Me = lazy(() => import("../settings/Me"));
+const SignInDialog = lazy(() => import("./SignInDialog"));
+
+const words = catalogue({
+	unknown: "There is no such page",
+	unknownText: "The address may be mistyped, or it is of a newer version.",
+	home: "Home",
+	notYours: "You are not a member of this workspace",
+	notYoursText: "Choose another, or ask somebody who is a member for an invitation.",
+	choose: "Choose a workspace",
+	crashed: "This page has stopped",
+	changed: "This page could not be loaded. There may be a new version of the application.",
+	wait: (n: number) => plural(n, { one: "Too many requests. Going on in # second.", other: "Too many requests. Going on in # seconds." }),
+});
+
+const client = newClient();
+
+watchAnswers(client);
+onRateLimit((seconds) => toast(words.wait(seconds)));
+
+/** App is the whole application. */
+export function App() {
+	return (
+		<QueryClientProvider client={client}>
+			<Boundary>
+				<Suspense fallback={null}>
+					<Switch>
+						<Route path="/signup" component={SignUp} />
+						<Route path="/accept-invitation" component={Accept} />
+						<Route path="/reset-password" component={Reset} />
+						<Route>
+							<Router base="/app">
+								<Switch>
+									<Route path="/-/login" component={SignIn} />
+									<Route path="/-/login-link" component={LoginLink} />
+									<Route path="/-/forgot-password" component={Forgot} />
+									<Route>
+										<SignedIn />
+									</Route>
+								</Switch>
+							</Router>
+						</Route>
+					</Switch>
+				</Suspense>
+			</Boundary>
+		</QueryClientProvider>
+	);
+}
+
+/** SignedIn are the pages that need a session. */
+function SignedIn() {
+	const session = useSessionQuery();
+	const [path] = useLocation();
+	const person = session.data?.user.id;
+	useLayoutEffect(() => {
+		if (person) showDensityOf(person);
+	}, [person]);
+	if (session.isPending) return null;
+	if (session.isError) return <Failure error={session.error} retry={() => void session.refetch()} />;
+	if (!session.data) return <Redirect to={`/-/login?next=${encodeURIComponent(path + window.location.search)}`} replace />;
+	const { memberships } = session.data;
+	return (
+		<SessionProvider session={session.data}>
+			<Switch>
+				<Route path="/">{memberships.length === 1 ? <Redirect to={`/${memberships[0]?.tenant_slug}`} replace /> : <Chooser />}</Route>
+				<Route path="/-/me" component={Me} />
+				<Route path="/:slug" nest>
+					{({ slug }) => {
+						const workspace = memberships.find((m) => m.tenant_slug === slug);
+						if (!workspace) return <NotMember />;
+						setWorkspace(workspace.tenant_slug);
+						return (
+							<WorkspaceProvider workspace={workspace}>
+								<Workspace slug={workspace.tenant_slug} user={session.data?.user.id ?? ""} key={workspace.tenant_id} />
+							</WorkspaceProvider>
+						);
+					}}
+				</Route>
+			</Switch>
+			<Suspense fallback={null}>
+				<SignInDialog />
+			</Suspense>
+		</SessionProvider>
+	);
+}
+
+function Workspace({ slug, user }: { slug: string; user: string }) {
+	const [path, navigate] = useLocation();
+	const cache = useQueryClient();
+	const [restored, setRestored] = useState(false);
+	useEffect(() => {
+		void restore(cache, user, slug).finally(() => setRestored(true));
+		return keep(cache, user, slug);
+	}, [cache, user, slug]);
+	useEffect(() => connect(cache, slug), [cache, slug]);
+	useEffect(prefetchAll, []);
+	useEffect(() => {
+		const account = cache.getQueryCache().subscribe((e) => {
+			if (e.type === "updated" && e.query.queryKey[0] === slug && e.query.queryKey[1] === "account") {
+				const zone = (e.query.state.data as { timezone?: string } | undefined)?.timezone;
+				if (zone) setTimeZone(zone);
+			}
+		});
+		return account;
+	}, [cache, slug]);
+	useEffect(() => {
+		void path;
+		return countNavigation;
+	}, [path]);
+	useShortcuts({
+		g: () => startPrefix("g"),
+		c: () => runOffer("create"),
+		e: () => runOffer("edit"),
+		"mod+enter": () => runOffer("primary", "create"),
+		"mod+z": () => void undoLast(),
+		...Object.fromEntries(navigation.flatMap((g) => g.entries).filter((e) => e.go).map((e) => [`g ${e.go}`, () => navigate(e.to)])),
+	});
+	if (!restored) return null;
+	return (
+		<Shell>
+			<Boundary key={path}>
+				<Suspense fallback={<Loading />}>
+					<Switch>
+						{pages.map((p) => (
+							<Route key={p.path} path={p.path} component={p.component} />
+						))}
+						<Route>
+							<Page title={words.unknown}>
+								<Empty title={words.unknown} action={<LinkButton to="/">{words.home}</LinkButton>}>
+									{words.unknownText}
+								</Empty>
+							</Page>
+						</Route>
+					</Switch>
+				</Suspense>
+			</Boundary>
+		</Shell>
+	);
+}
+
+function Loading() {
+	return (
+		<div style={{ padding: 32 }}>
+			<Skeleton rows={8} />
+		</div>
+	);
+}
+
+function NotMember() {
+	return (
+		<main>
+			<Page title={words.notYours}>
+				<Empty title={words.notYours} action={<LinkButton to="~/app/">{words.choose}</LinkButton>}>
+					{words.notYoursText}
+				</Empty>
+			</Page>
+		</main>
+	);
+}
+
+/** Boundary shows an error of a page in its place. */
+class Boundary extends Component<{ children: ReactNode }, { error: unknown }> {
+	override state = { error: null as unknown };
+	static getDerivedStateFromError(error: unknown) {
+		return { error };
+	}
+	override render() {
+		const { error } = this.state;
+		if (error === null) return this.props.children;
+		const missing = error instanceof TypeError && /module|import/i.test(error.message); // its file is of another version
+		return <Failure title={missing ? words.changed : words.crashed} error={missing ? null : error} retry={() => void saveAll().then(() => window.location.reload())} />;
+	}
+}

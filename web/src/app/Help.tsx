@@ -1,0 +1,70 @@
+import { Dialog } from "../ui/Dialog";
+import { catalogue } from "../words/catalogue";
+import css from "./Help.module.css";
+
+const words = catalogue({
+	title: "Keyboard shortcuts",
+	note: "Shortcuts of one key can be turned off under your account. They never act while you type in a field.",
+	docs: "API reference",
+	keys: {
+		search: "Search, jump to a page, or run an action",
+		go: "Go to Home, Contacts, Segments, Templates, Broadcasts, Sequences, Automations",
+		rail: "Collapse or expand the navigation",
+		rows: "Next and previous row",
+		select: "Select the row; with Shift, a range",
+		open: "Open the row",
+		peek: "Look at the row without leaving the page",
+		save: "Save",
+		primary: "Do the page's main action",
+		create: "Create one of what the page lists",
+		edit: "Edit the record of the page",
+		row: "Open the menu of the row",
+		undo: "Undo the last change",
+		workspace: "Go to the first to ninth workspace",
+		close: "Close what is open, then clear the selection",
+		help: "Show this list",
+	},
+});
+
+const rows: [string, string][] = [
+	["/ or Ctrl K", words.keys.search],
+	["g then h c s t b q a", words.keys.go],
+	["[", words.keys.rail],
+	["j k", words.keys.rows],
+	["x", words.keys.select],
+	["Enter", words.keys.open],
+	["Space", words.keys.peek],
+	[".", words.keys.row],
+	["c", words.keys.create],
+	["e", words.keys.edit],
+	["Ctrl S", words.keys.save],
+	["Ctrl Enter", words.keys.primary],
+	["Ctrl Z", words.keys.undo],
+	["Ctrl 1 to 9", words.keys.workspace],
+	["Esc", words.keys.close],
+	["?", words.keys.help],
+];
+
+/** Help lists the shortcuts. */
+export default function Help({ onClose }: { onClose: () => void }) {
+	return (
+		<Dialog title={words.title} onClose={onClose}>
+			<dl className={css.keys}>
+				{rows.map(([keys, does]) => (
+					<div key={keys}>
+						<dt>
+							<kbd>{keys}</kbd>
+						</dt>
+						<dd>{does}</dd>
+					</div>
+				))}
+			</dl>
+			<p>{words.note}</p>
+			<p>
+				<a href="/docs" target="_blank" rel="noreferrer">
+					{words.docs}
+				</a>
+			</p>
+		</Dialog>
+	);
+}

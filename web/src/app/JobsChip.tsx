@@ -1,0 +1,111 @@
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useEffect, useRef, useState } from "react";
+import { Link } from "wouter";
+import { api } from "../api/client";
+import type { JobSession } from "../api/schema";
+import { Button } from "../ui/Button";
+import { Popup } from "../ui/Popup";
+import { Progress } from "../ui/Progress";
+import { toast } from "../ui/Toast";
+import { catalogue, full, plural } from "../words/catalogue";
+import { explain } from "../words/errors";
+import { stateOf } from "../words/status";
+import css from "./JobsChip.module.css";
+import { pollEvery } from "./live";
+import { useKey, useWhyNot } from "./session";
+
+const words = catalogue({
+	title: "Jobs under way",
+	chip: (n: number, percent: number | null) => plural(n, { one: "# job", other: "# jobs" }) + (percent === null ? "" : ` · ${percent} %`),
+	of: (n: number, total: number) => `${full(n)} of ${full(total)}`,
+	cancel: "Cancel",
+	cancelName: (title: string) => `Cancel ${title}`,
+	all: "All jobs",
+	begun: (title: string) => `${title}: begun, 0 %`,
+	half: (title: string) => `${title}: 50 %`,
+	ended: (title: string, state: string) => `${title}: 100 %, ${state}`,
+});
+
+const underWay = (j: JobSession) => j.status === "queued" || j.status === "running";
+
+/** shareOf is how much of some jobs is done, from 0 to 1; null if one of them does not know. */
+function shareOf(jobs: JobSession[]): number | null {
+	let done = 0;
+	let total = 0;
+	for (const { progress } of jobs) {
+		if (!progress.total) return null;
+		done += progress.processed;
+		total += progress.total;
+	}
+	return total > 0 ? done / total : null;
+}
+
+/** useStages says when a job begins, is half done, and ends. Jobs that had ended before are not mentioned. */
+function useStages(jobs: JobSession[]): string {
+	const stages = useRef(new Map<string, number>());
+	const [said, setSaid] = useState("");
+	useEffect(() => {
+		const news: string[] = [];
+		for (const j of jobs) {
+			const before = stages.current.get(j.id);
+			const now = underWay(j) ? ((shareOf([j]) ?? 0) >= 0.5 ? 1 : 0) : 2;
+			if (before === now || (before === undefined && now === 2)) continue;
+			stages.current.set(j.id, now);
+			news.push(now === 2 ? words.ended(j.title, stateOf("job", j.status).word) : now === 1 ? words.half(j.title) : words.begun(j.title));
+		}
+		if (news.length > 0) setSaid(news.join(". "));
+	}, [jobs]);
+	return said;
+}
+
+const none: JobSession[] = [];
+
+/** JobsChip shows the jobs under way, with their progress, and cancels them. */
+export function JobsChip() {
+	const key = useKey();
+	const client = useQueryClient();
+	const why = useWhyNot("POST /jobs/{id}/cancel");
+	const jobs = useQuery({
+		queryKey: key("jobs", "latest"),
+		queryFn: ({ signal }) => api("GET /jobs", { query: { limit: "20" }, signal }),
+		refetchInterval: (q) => (q.state.data?.data.some(underWay) ? 2000 : pollEvery(30_000)()),
+	});
+	const cancel = useMutation({
+		mutationFn: (id: string) => api("POST /jobs/{id}/cancel", { path: { id } }),
+		onSettled: () => void client.invalidateQueries({ queryKey: key("jobs") }),
+		onError: (e) => toast(explain(e), { tone: "danger" }),
+	});
+	const all = jobs.data?.data ?? none;
+	const said = useStages(all);
+	const running = all.filter(underWay);
+	const share = shareOf(running);
+	return (
+		<>
+			<span className="visually-hidden" role="status">
+				{said}
+			</span>
+			{running.length > 0 && (
+				<Popup end label={words.title} button={words.chip(running.length, share === null ? null : Math.floor(share * 100))} className={css.chip}>
+					{() => (
+						<div className={css.panel}>
+							<ul>
+								{running.map((j) => (
+									<li key={j.id}>
+										<p>
+											<b>{j.title}</b>
+											<Button small why={why} busy={cancel.isPending && cancel.variables === j.id} aria-label={words.cancelName(j.title)} onClick={() => cancel.mutate(j.id)}>
+												{words.cancel}
+											</Button>
+										</p>
+										<Progress label={j.title} value={j.progress.processed} max={j.progress.total} text={j.progress.total ? words.of(j.progress.processed, j.progress.total) : full(j.progress.processed)} />
+									</li>
+								))}
+							</ul>
+							<Link href="/jobs">{words.all}</Link>
+						</div>
+					)}
+				</Popup>
+			)}
+		</>
+	);
+}

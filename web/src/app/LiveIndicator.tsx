@@ -1,0 +1,27 @@
+import { Radio } from "lucide-react";
+import { useSyncExternalStore } from "react";
+import { catalogue } from "../words/catalogue";
+import { liveState, subscribeLive } from "./live";
+import css from "./LiveIndicator.module.css";
+
+const words = catalogue({
+	live: "Live",
+	polling: "Updating",
+	offline: "Offline",
+	about: {
+		live: "Changes appear by themselves.",
+		polling: "The page asks for changes now and then.",
+		offline: "The server cannot be reached. What is on screen may be old.",
+	},
+});
+
+/** LiveIndicator says how the page learns of changes. */
+export function LiveIndicator() {
+	const state = useSyncExternalStore(subscribeLive, liveState);
+	return (
+		<span className={css.live} data-state={state} title={words.about[state]}>
+			<Radio aria-hidden size={14} />
+			<span>{words[state]}</span>
+		</span>
+	);
+}

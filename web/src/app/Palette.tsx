@@ -1,0 +1,242 @@
+import { useQuery } from "@tanstack/react-query";
+import { type ReactNode, useEffect, useId, useRef, useState } from "react";
+import { useLocation } from "wouter";
+import { api } from "../api/client";
+import { undoLast } from "../ui/Toast";
+import { catalogue, plural } from "../words/catalogue";
+import { navigation } from "./navigation";
+import css from "./Palette.module.css";
+import { pageOffers } from "./offers";
+import { recent } from "./recent";
+import { useKey, useSignOut } from "./session";
+import { density, setDensity } from "./density";
+import { applyTheme } from "./theme";
+
+const words = catalogue({
+	title: "Search, jump or act",
+	placeholder: "Search or jump to",
+	hint: "@ contacts, # segments, > actions, ? help",
+	here: "On this page",
+	recent: "Recent",
+	help: "Help",
+	address: {
+		mailed: (email: string) => `Can ${email} be mailed?`,
+		suppress: (email: string) => `Add ${email} to the suppression list`,
+	},
+	helps: { keys: "Keyboard shortcuts", reference: "API reference" },
+	results: (n: number) => plural(n, { one: "# result", other: "# results" }),
+	nothing: "Nothing found.",
+	pages: "Page",
+	action: "Action",
+	create: "Create",
+	actions: {
+		contact: "Add a contact",
+		broadcast: "New broadcast",
+		template: "New template",
+		segment: "New segment",
+		undo: "Undo the last change",
+		light: "Light theme",
+		dark: "Dark theme",
+		system: "Theme of the system",
+		comfortable: "Comfortable rows in tables",
+		compact: "Compact rows in tables",
+		out: "Sign out",
+	},
+	types: {
+		contact: "Contact",
+		segment: "Segment",
+		broadcast: "Broadcast",
+		template: "Template",
+		block: "Block",
+		message: "Library",
+		sequence: "Sequence",
+		automation: "Automation",
+		form: "Form",
+		domain: "Domain",
+		identity: "Sender",
+	},
+});
+
+type Result = { id: string; title: string; kind: string; detail?: ReactNode; off?: boolean; run: () => void };
+
+const anAddress = /^[^\s@]+@[^\s@]+\.[^\s@]+$/;
+
+const paths: { [type: string]: (id: string) => string } = {
+	contact: (id) => `/contacts/${id}`,
+	segment: (id) => `/segments/${id}`,
+	broadcast: (id) => `/broadcasts/${id}`,
+	template: (id) => `/templates/${id}`,
+	block: (id) => `/blocks/${id}`,
+	message: (id) => `/library/${id}`,
+	sequence: (id) => `/sequences/${id}`,
+	automation: (id) => `/automations/${id}`,
+	form: (id) => `/forms/${id}`,
+	domain: (id) => `/sending/domains/${id}`,
+	identity: (id) => `/sending/senders/${id}`,
+};
+
+/** Palette is a box that reaches every page, record and action. */
+export default function Palette({ onClose, onHelp }: { onClose: () => void; onHelp: () => void }) {
+	const [typed, setTyped] = useState("");
+	const [asked, setAsked] = useState("");
+	const [at, setAt] = useState(0);
+	const [, navigate] = useLocation();
+	const signOut = useSignOut();
+	const key = useKey();
+	const list = useId();
+	const dialog = useRef<HTMLDialogElement>(null);
+	const prefix = /^[@#>?]/.exec(typed)?.[0] ?? "";
+	const text = typed.slice(prefix.length).trim().toLowerCase();
+
+	useEffect(() => {
+		dialog.current?.showModal();
+	}, []);
+	useEffect(() => {
+		const timer = setTimeout(() => setAsked(text), 120);
+		return () => clearTimeout(timer);
+	}, [text]);
+
+	const types = prefix === "@" ? "contact" : prefix === "#" ? "segment" : undefined;
+	const found = useQuery({
+		queryKey: key("search", asked, types),
+		enabled: asked !== "" && prefix !== ">",
+		staleTime: 5000,
+		queryFn: ({ signal }) => api("GET /search", { query: { q: asked, types, limit: "8" }, signal }),
+	});
+
+	const go = (to: string) => () => {
+		onClose();
+		navigate(to);
+	};
+	const local: Result[] = [];
+	const [offers] = useState(pageOffers);
+	if (prefix === "" || prefix === ">") {
+		for (const [i, o] of offers.entries()) {
+			local.push({
+				id: `offer ${i}`,
+				title: o.title,
+				kind: words.here,
+				detail: o.why,
+				off: Boolean(o.why),
+				run: () => {
+					if (o.why) return;
+					onClose();
+					o.run();
+				},
+			});
+		}
+	}
+	if (prefix === "") {
+		for (const r of recent(key()[0] as string)) local.push({ id: `recent ${r.to}`, title: r.title, kind: words.recent, run: go(r.to) });
+		for (const e of navigation.flatMap((g) => g.entries)) local.push({ id: `page ${e.to}`, title: e.name, kind: words.pages, run: go(e.to) });
+	}
+	if (prefix === "" || prefix === ">") {
+		const a = words.actions;
+		const add = (id: string, title: string, run: () => void) => {
+			if (!offers.some((o) => o.title === title)) local.push({ id, title, kind: words.action, run });
+		};
+		add("contact", a.contact, go("/contacts?new=1"));
+		add("broadcast", a.broadcast, go("/broadcasts/new"));
+		add("template", a.template, go("/templates?new=1"));
+		add("segment", a.segment, go("/segments/new"));
+		add("undo", a.undo, () => {
+			onClose();
+			undoLast();
+		});
+		for (const t of ["light", "dark", "system"] as const) {
+			add(t, a[t], () => {
+				onClose();
+				applyTheme(t);
+			});
+		}
+		const other = density() === "compact" ? "comfortable" : "compact";
+		add("density", a[other], () => {
+			onClose();
+			setDensity(other);
+		});
+		add("out", a.out, () => void signOut());
+	}
+	if (prefix === "?") {
+		local.push({ id: "keys", title: words.helps.keys, kind: words.help, run: onHelp });
+		local.push({ id: "reference", title: words.helps.reference, kind: words.help, run: () => void window.open("/docs", "_blank", "noopener") });
+	}
+	const email = typed.trim();
+	const ofAddress: Result[] = anAddress.test(email)
+		? [
+				{ id: "mailed", title: words.address.mailed(email), kind: words.action, run: go(`/contacts?q=${encodeURIComponent(email)}`) },
+				{ id: "suppress", title: words.address.suppress(email), kind: words.action, run: go(`/suppressions?add=${encodeURIComponent(email)}`) },
+			]
+		: [];
+	const results: Result[] = [
+		...ofAddress,
+		...local.filter((r) => text === "" || r.title.toLowerCase().includes(text)),
+		...(asked === text && text !== "" ? (found.data?.data ?? []) : []).map((r) => ({
+			id: `${r.type} ${r.id}`,
+			title: r.title,
+			kind: (words.types as { [type: string]: string })[r.type] ?? r.type,
+			detail: r.subtitle,
+			run: go(paths[r.type]?.(r.id) ?? "/"),
+		})),
+	];
+	const current = Math.min(at, results.length - 1);
+	return (
+		// biome-ignore lint/a11y/useKeyWithClickEvents: Escape closes a dialog
+		<dialog ref={dialog} className={css.palette} aria-label={words.title} onClose={onClose} onClick={(e) => e.target === dialog.current && onClose()}>
+			<input
+				autoFocus
+				role="combobox"
+				aria-expanded
+				aria-controls={list}
+				aria-activedescendant={results[current] ? `${list}-${current}` : undefined}
+				aria-autocomplete="list"
+				aria-label={words.title}
+				placeholder={words.placeholder}
+				className={css.input}
+				value={typed}
+				spellCheck={false}
+				onChange={(e) => {
+					setTyped(e.target.value);
+					setAt(0);
+				}}
+				onKeyDown={(e) => {
+					if (e.key === "ArrowDown" || e.key === "ArrowUp") {
+						e.preventDefault();
+						const step = e.key === "ArrowDown" ? 1 : -1;
+						setAt((current + step + results.length) % Math.max(results.length, 1));
+					} else if (e.key === "Enter") {
+						e.preventDefault();
+						results[current]?.run();
+					}
+				}}
+			/>
+			<p className="visually-hidden" role="status">
+				{text && words.results(results.length)}
+			</p>
+			<div id={list} role="listbox" aria-label={words.title} className={css.list}>
+				{results.map((r, i) => (
+					// biome-ignore lint/a11y/useKeyWithClickEvents: keys are handled by the combo box
+					<div
+						key={r.id}
+						id={`${list}-${i}`}
+						role="option"
+						tabIndex={-1}
+						aria-selected={i === current}
+						aria-disabled={r.off}
+						className={css.option}
+						ref={(el) => {
+							if (i === current) el?.scrollIntoView({ block: "nearest" });
+						}}
+						onClick={r.run}
+						onPointerMove={() => i !== current && setAt(i)}
+					>
+						<span className={css.title}>{r.title}</span>
+						{r.detail && <span className={css.detail}>{r.detail}</span>}
+						<span className={css.kind}>{r.kind}</span>
+					</div>
+				))}
+			</div>
+			{results.length === 0 && <p className={css.nothing}>{words.nothing}</p>}
+			<p className={css.hint}>{words.hint}</p>
+		</dialog>
+	);
+}

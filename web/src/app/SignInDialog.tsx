@@ -1,0 +1,64 @@
+import { useEffect, useState } from "react";
+import { ApiError, api, onSessionEnd } from "../api/client";
+import { Button } from "../ui/Button";
+import { Dialog } from "../ui/Dialog";
+import { TextField } from "../ui/Field";
+import { catalogue } from "../words/catalogue";
+import { explain } from "../words/errors";
+import { useSession } from "./session";
+
+const words = catalogue({
+	title: "Your session has ended",
+	text: "Sign in again to go on. Nothing on the page is lost.",
+	password: "Password",
+	enter: "Sign in",
+	leave: "Leave",
+});
+
+/** SignInDialog asks for the password over the page when the session ends, and then lets requests run again. */
+export default function SignInDialog() {
+	const { user } = useSession();
+	const [waiting, setWaiting] = useState<(() => void)[]>([]);
+	const [password, setPassword] = useState("");
+	const [error, setError] = useState("");
+	const [busy, setBusy] = useState(false);
+	useEffect(() => {
+		onSessionEnd(() => new Promise((done) => setWaiting((all) => [...all, done])));
+		return () => onSessionEnd(null);
+	}, []);
+	if (waiting.length === 0) return null;
+	const submit = async () => {
+		setBusy(true);
+		try {
+			await api("POST /api/auth/login", { body: { email: user.email, password }, quiet: true });
+			for (const done of waiting) done();
+			setWaiting([]);
+			setPassword("");
+			setError("");
+		} catch (e) {
+			setError(e instanceof ApiError ? explain(e) : String(e));
+		} finally {
+			setBusy(false);
+		}
+	};
+	return (
+		<Dialog
+			title={words.title}
+			firm
+			onClose={() => undefined}
+			onSubmit={() => void submit()}
+			footer={
+				<>
+					<Button onClick={() => location.assign("/app/-/login")}>{words.leave}</Button>
+					<Button type="submit" look="primary" busy={busy}>
+						{words.enter}
+					</Button>
+				</>
+			}
+		>
+			<p>{words.text}</p>
+			<input type="email" autoComplete="username" value={user.email} readOnly hidden />
+			<TextField label={words.password} type="password" autoComplete="current-password" value={password} onChange={setPassword} error={error} autoFocus />
+		</Dialog>
+	);
+}

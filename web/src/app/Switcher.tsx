@@ -1,0 +1,81 @@
+import { ChevronsUpDown } from "lucide-react";
+import { useState } from "react";
+import { useLocation } from "wouter";
+import { Copy } from "../ui/Copy";
+import { Dialog } from "../ui/Dialog";
+import { Menu } from "../ui/Menu";
+import { catalogue } from "../words/catalogue";
+import { roleName } from "../words/roles";
+import css from "./Switcher.module.css";
+import { useOptions, useSession, useWorkspace } from "./session";
+import { useShortcuts } from "./shortcuts";
+
+const words = catalogue({
+	switch: (name: string) => `Workspace ${name}. Switch workspace`,
+	more: "All workspaces",
+	command: "the command",
+	add: "New workspace",
+	operator: "The operator of this installation creates workspaces, with this command:",
+});
+
+const command = "packetboat tenant create --slug acme --name Acme";
+const most = 9; // workspaces of the menu
+
+/** Switcher names the workspace, and switches to another. The kind of page stays; records do not. */
+export function Switcher({ collapsed }: { collapsed: boolean }) {
+	const { memberships } = useSession();
+	const workspace = useWorkspace();
+	const [path] = useLocation();
+	const [creating, setCreating] = useState(false);
+	const name = workspace?.tenant_name ?? "";
+	const page = path.split("/")[1] ?? "";
+	const mark = (of: string) => <span className={css.mark} aria-hidden data-letter={of.slice(0, 1).toUpperCase()} />;
+	const open = (slug: string) => location.assign(`/app/${slug}/${page}`);
+	useShortcuts(Object.fromEntries(memberships.slice(0, most).map((m, i) => [`mod+${i + 1}`, () => open(m.tenant_slug)])));
+	return (
+		<>
+			<Menu
+				start
+				label={words.switch(name)}
+				className={css.button}
+				actions={[
+					...memberships.slice(0, most).map((m) => ({
+						id: m.tenant_slug,
+						label: m.tenant_name,
+						help: roleName(m.role),
+						icon: mark(m.tenant_name),
+						run: () => open(m.tenant_slug),
+					})),
+					memberships.length > most && { id: "-all", label: words.more, run: () => location.assign("/app/") },
+					{ id: "-new", label: words.add, run: () => setCreating(true) },
+				]}
+			>
+				{mark(name)}
+				{!collapsed && (
+					<>
+						<span className={css.name}>{name}</span>
+						<ChevronsUpDown aria-hidden size={16} />
+					</>
+				)}
+			</Menu>
+			{creating && <NewWorkspace onClose={() => setCreating(false)} />}
+		</>
+	);
+}
+
+/** NewWorkspace leads to the sign-up form where everybody may sign up, and else shows the operator's command. */
+function NewWorkspace({ onClose }: { onClose: () => void }) {
+	const options = useOptions();
+	if (options.data?.signup_enabled) {
+		location.assign("/signup");
+		return null;
+	}
+	return (
+		<Dialog title={words.add} onClose={onClose}>
+			<p>{words.operator}</p>
+			<p className={css.command}>
+				<code>{command}</code> <Copy text={command} what={words.command} />
+			</p>
+		</Dialog>
+	);
+}

@@ -1,0 +1,17 @@
+// The records that were opened last in each workspace. They are held in memory alone, since names of
+// contacts are among them.
+
+export type Recent = { to: string; title: string };
+
+const most = 8;
+const opened = new Map<string, Recent[]>();
+
+/** recent returns the records that were opened last in a workspace, the last one first. */
+export const recent = (workspace: string): Recent[] => opened.get(workspace) ?? [];
+
+/** remember puts the record of a page first. Pages of records have at least two parts in their address. */
+export function remember(workspace: string, to: string, title: string) {
+	if (!/^\/.+\/[^/]/.test(to) || /\/(new|import)$/.test(to)) return;
+	const of = to.replace(/\/(edit|report)$/, "");
+	opened.set(workspace, [{ to: of, title }, ...recent(workspace).filter((r) => r.to !== of)].slice(0, most));
+}

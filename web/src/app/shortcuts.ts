@@ -1,0 +1,70 @@
+import { useEffect, useRef } from "react";
+
+// Shortcuts of one key never fire in a field or a dialog, and can be turned off (WCAG 2.1.4).
+
+const key = "packetboat-single-keys";
+
+/** singleKeys reports whether shortcuts of one key are on, on this device. */
+export function singleKeys(): boolean {
+	try {
+		return localStorage.getItem(key) !== "off";
+	} catch {
+		return true;
+	}
+}
+
+/** setSingleKeys turns shortcuts of one key on or off. */
+export function setSingleKeys(on: boolean) {
+	try {
+		if (on) localStorage.removeItem(key);
+		else localStorage.setItem(key, "off");
+	} catch {
+		// Storage is off: they stay on.
+	}
+}
+
+/** typing reports whether a key goes into a field. The code editor stands in a shadow root, whose events look as if they came from its host. */
+const typing = (e: KeyboardEvent) => {
+	const [target] = e.composedPath();
+	return target instanceof HTMLElement && (target.isContentEditable || target.closest("input, textarea, select, [role=textbox], [role=menu], [role=listbox]") !== null);
+};
+
+let prefix = "";
+let prefixTimer = 0;
+
+/**
+ * useShortcuts runs functions on keys: "/", "?", "mod+k" (Command or Control), or two keys one after the
+ * other, such as "g c".
+ */
+export function useShortcuts(shortcuts: { [keys: string]: (e: KeyboardEvent) => void }) {
+	const current = useRef(shortcuts);
+	current.current = shortcuts;
+	useEffect(() => {
+		const press = (e: KeyboardEvent) => {
+			if (e.defaultPrevented || e.isComposing) return;
+			const mod = e.metaKey || e.ctrlKey;
+			const name = mod ? `mod+${e.key.toLowerCase()}` : e.key;
+			let run = current.current[name];
+			if (name === "mod+z" && typing(e)) return; // the field undoes
+			if (!mod) {
+				if (e.altKey || typing(e) || !singleKeys() || document.querySelector("[role=dialog], [role=alertdialog], dialog[open]")) return;
+				run = prefix ? current.current[`${prefix} ${e.key}`] : run;
+			}
+			if (!run) return;
+			prefix = "";
+			e.preventDefault();
+			run(e);
+		};
+		document.addEventListener("keydown", press);
+		return () => document.removeEventListener("keydown", press);
+	}, []);
+}
+
+/** startPrefix waits a second for the second key of a shortcut of two. */
+export function startPrefix(first: string) {
+	prefix = first;
+	clearTimeout(prefixTimer);
+	prefixTimer = window.setTimeout(() => {
+		prefix = "";
+	}, 1000);
+}

@@ -1,0 +1,28 @@
+// The theme: that of the system, or the one chosen on this device.
+
+export type Theme = "system" | "light" | "dark";
+
+const key = "packetboat-theme";
+
+/** theme returns the theme chosen on this device. */
+export function theme(): Theme {
+	try {
+		const saved = localStorage.getItem(key);
+		return saved === "light" || saved === "dark" ? saved : "system";
+	} catch {
+		return "system";
+	}
+}
+
+/** applyTheme shows a theme, and stores it if it was chosen. */
+export function applyTheme(chosen: Theme, store = true) {
+	if (chosen === "system") document.documentElement.removeAttribute("data-theme");
+	else document.documentElement.dataset.theme = chosen;
+	if (!store) return;
+	try {
+		if (chosen === "system") localStorage.removeItem(key);
+		else localStorage.setItem(key, chosen);
+	} catch {
+		// Storage is off: the theme lasts until the page is closed.
+	}
+}

@@ -1,0 +1,261 @@
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useEffect, useRef, useState } from "react";
+import { Redirect, useLocation, useParams } from "wouter";
+import { ApiError, api, newKey, type Route } from "../api/client";
+import type { BroadcastSessionView } from "../api/schema";
+import { pollEvery } from "../app/live";
+import { useParam } from "../app/params";
+import { useKey, useWhyNot } from "../app/session";
+import { StateBadge } from "../ui/Badge";
+import { Button, LinkButton } from "../ui/Button";
+import { Confirm } from "../ui/Dialog";
+import { Gone } from "../ui/Gone";
+import { Menu } from "../ui/Menu";
+import { Card, Facts, Notice, Page } from "../ui/Page";
+import { Failure, Skeleton } from "../ui/States";
+import { Tabs } from "../ui/Tabs";
+import { toast } from "../ui/Toast";
+import { catalogue, dateTime, full, plural } from "../words/catalogue";
+import { explain } from "../words/errors";
+import { useSegments } from "./Audience";
+import { Bounces } from "./Bounces";
+import { Breakdown } from "./Breakdown";
+import { Countdown } from "./Countdown";
+import { FirstResults } from "./FirstResults";
+import { Ledger } from "./Ledger";
+import { Links } from "./Links";
+import { MakeSegment } from "./MakeSegment";
+import { Overview } from "./Overview";
+import { People } from "./People";
+import { Plan } from "./Plan";
+import { FailureNotice, PauseNotice } from "./Stopped";
+import { Timing } from "./Timing";
+
+const words = catalogue({
+	broadcasts: "Broadcasts",
+	views: "Views of the broadcast",
+	sending: "Sending",
+	overview: "Overview",
+	links: "Links",
+	time: "Time",
+	breakdown: "Breakdown",
+	bounces: "Bounces",
+	people: "People",
+	pause: "Pause",
+	resume: "Resume",
+	cause: "The cause of the pause is not gone yet. The note below says what it is.",
+	cancel: "Cancel the send",
+	unschedule: "Unschedule",
+	edit: "Edit",
+	copy: "Copy",
+	archive: "Archive",
+	starts: (when: string) => `It starts on ${when}.`,
+	cancelTitle: (name: string) => `Cancel ${name}?`,
+	cancelText: (n: number) => plural(n, { one: "# person will not get it.", other: "# people will not get it." }),
+	cancelNote: "Mail that is with servers already goes its way. This cannot be undone.",
+	subject: "Subject",
+	audience: "Sent to",
+	to: "To",
+	archived: "Archived",
+	type: "Email type",
+	started: "Started",
+	completed: "Completed",
+	details: "Details",
+});
+
+const actions = {
+	pause: "POST /broadcasts/{broadcast_id}/pause",
+	resume: "POST /broadcasts/{broadcast_id}/resume",
+	cancel: "POST /broadcasts/{broadcast_id}/cancel",
+	unschedule: "POST /broadcasts/{broadcast_id}/unschedule",
+	archive: "POST /broadcasts/{broadcast_id}/archive",
+	unarchive: "POST /broadcasts/{broadcast_id}/unarchive",
+} satisfies { [action: string]: Route };
+
+type ActionName = keyof typeof actions;
+
+/** BroadcastPage shows a broadcast from its schedule to its report. */
+export default function BroadcastPage() {
+	const { id = "" } = useParams<{ id: string }>();
+	const key = useKey();
+	const client = useQueryClient();
+	const [, navigate] = useLocation();
+	const why = useWhyNot("POST /broadcasts/{broadcast_id}/pause");
+	const [cancelling, setCancelling] = useState(false);
+	const found = useQuery({
+		queryKey: key("broadcast", id),
+		queryFn: ({ signal }) => api("GET /broadcasts/{broadcast_id}", { path: { broadcast_id: id }, query: { embed: "none" }, signal }),
+		staleTime: 2000,
+		refetchInterval: (q) => {
+			const now = q.state.data;
+			if (now?.status === "scheduled" || now?.status === "sending") return 2000;
+			// That the cause of a pause is gone changes no broadcast, so nothing announces it.
+			return now?.status === "paused" && now.pause_reason !== "user" ? 5000 : pollEvery(15_000)();
+		},
+	});
+	const b = found.data;
+	const live = b !== undefined && ["scheduled", "sending", "paused"].includes(b.status);
+	const [tab] = useParam("tab", live ? "sending" : "overview");
+	const act = useMutation({
+		mutationFn: (action: ActionName) => api(actions[action], { path: { broadcast_id: id } }) as Promise<BroadcastSessionView>,
+		onSuccess: (next, action) => {
+			client.setQueryData(key("broadcast", id), next);
+			void client.invalidateQueries({ queryKey: key("broadcasts") });
+			void client.invalidateQueries({ queryKey: key("broadcast", id) });
+			setCancelling(false);
+			if (action === "archive") toast(words.archived, { undo: () => act.mutate("unarchive") });
+			if (action === "unschedule") navigate(`/broadcasts/${id}/edit`);
+		},
+		onError: (e) => {
+			toast(explain(e), { tone: "danger" });
+			void found.refetch();
+		},
+	});
+	const copy = useMutation({
+		mutationFn: () => api("POST /broadcasts/{broadcast_id}/clone", { path: { broadcast_id: id }, body: {}, idempotencyKey: newKey() }),
+		onSuccess: (made) => navigate(`/broadcasts/${made.id}/edit`),
+		onError: (e) => toast(explain(e), { tone: "danger" }),
+	});
+	// The last figures of a report are those after the end of the send.
+	const status = useRef(b?.status);
+	useEffect(() => {
+		if (status.current && b && status.current !== b.status) void client.invalidateQueries({ queryKey: key("report", id) });
+		status.current = b?.status;
+	}, [b, client, key, id]);
+	const segments = useSegments();
+	const types = useQuery({ queryKey: key("email-types"), queryFn: () => api("GET /email-types", {}), staleTime: 60_000 });
+	const trail = [{ name: words.broadcasts, to: "/broadcasts" }];
+	if (found.error instanceof ApiError && found.error.status === 404) return <Gone list={words.broadcasts} to="/broadcasts" />;
+	if (found.isError) return <Failure error={found.error} retry={() => void found.refetch()} />;
+	if (!b) {
+		return (
+			<Page title=" " trail={trail}>
+				<Skeleton rows={10} />
+			</Page>
+		);
+	}
+	if (b.status === "draft") return <Redirect to={`/broadcasts/${id}/edit`} replace />;
+	const can = (action: string) => b.view_model.available_actions.includes(action);
+	const progress = b.view_model.delivery_progress;
+	const started = b.dispatch_started_at !== null;
+	const failure = b.view_model.failure_info;
+	const remaining = progress?.remaining ?? 0;
+	return (
+		<Page
+			title={b.name}
+			trail={trail}
+			status={<StateBadge kind="broadcast" state={b.status} />}
+			actions={
+				<>
+					{can("pause") && (
+						<Button why={why} busy={act.isPending} onClick={() => act.mutate("pause")}>
+							{words.pause}
+						</Button>
+					)}
+					{b.status === "paused" && (
+						<Button
+							look="primary"
+							busy={act.isPending}
+							why={why ?? (can("resume") ? undefined : words.cause)}
+							onClick={() => act.mutate("resume")}
+						>
+							{words.resume}
+						</Button>
+					)}
+					{b.status === "scheduled" && (
+						<Button why={why} busy={act.isPending} onClick={() => act.mutate("unschedule")}>
+							{words.unschedule}
+						</Button>
+					)}
+					{started && <MakeSegment id={id} name={b.name} />}
+					<Menu
+						actions={[
+							{ id: "copy", label: words.copy, why, run: () => copy.mutate() },
+							can("archive") && { id: "archive", label: words.archive, why, run: () => act.mutate("archive") },
+							can("cancel") && { id: "cancel", label: words.cancel, danger: true, why, run: () => setCancelling(true) },
+						]}
+					/>
+				</>
+			}
+		>
+			{failure && <FailureNotice id={id} failure={failure} />}
+			{b.status === "paused" && <PauseNotice broadcast={b} />}
+			{b.status === "scheduled" && b.scheduled_at && (
+				<Notice tone="progress" title={words.starts(dateTime(b.scheduled_at))}>
+					<p>
+						<Countdown to={b.scheduled_at} />
+					</p>
+					<LinkButton small to={`/broadcasts/${id}/edit`}>
+						{words.edit}
+					</LinkButton>
+				</Notice>
+			)}
+			{started && (
+				<Tabs
+					label={words.views}
+					current={tab}
+					tabs={[
+						...(live ? [{ id: "sending", name: words.sending }] : []),
+						{ id: "overview", name: words.overview },
+						{ id: "links", name: words.links },
+						{ id: "time", name: words.time },
+						{ id: "breakdown", name: words.breakdown },
+						{ id: "bounces", name: words.bounces },
+						{ id: "people", name: words.people },
+					]}
+				/>
+			)}
+			{started && tab === "sending" && progress && (
+				<>
+					<Ledger broadcast={b} progress={progress} />
+					{progress.plan && <Plan broadcast={b} plan={progress.plan} />}
+					<FirstResults id={id} />
+				</>
+			)}
+			{started && tab === "overview" && (
+				<>
+					<Overview broadcast={b} live={live} progress={progress} />
+					{!live && progress && <Ledger broadcast={b} progress={progress} />}
+					{!live && progress?.plan && <Plan broadcast={b} plan={progress.plan} />}
+				</>
+			)}
+			{started && tab === "links" && <Links broadcast={b} live={live} />}
+			{started && tab === "time" && <Timing broadcast={b} live={live} />}
+			{started && tab === "breakdown" && <Breakdown broadcast={b} live={live} />}
+			{started && tab === "bounces" && <Bounces broadcast={b} />}
+			{started && tab === "people" && <People broadcast={b} />}
+			{(!started || tab === "overview") && (
+				<Card title={words.details}>
+					<Facts
+						rows={[
+							[words.subject, b.content.subject],
+							[started ? words.audience : words.to, b.include_segment_keys.map((k) => segments.find((s) => s.segment_key === k)?.name ?? k).join(", ") || null],
+							[words.type, types.data?.data.find((t) => t.type_key === b.email_type_key)?.display_name ?? b.email_type_key],
+							...(started
+								? ([
+										[words.started, b.dispatch_started_at && dateTime(b.dispatch_started_at)],
+										[words.completed, b.completed_at && dateTime(b.completed_at)],
+									] as [string, string | null][])
+								: []),
+						]}
+					/>
+				</Card>
+			)}
+			{cancelling && (
+				<Confirm
+					title={words.cancelTitle(b.name)}
+					action={words.cancel}
+					type={remaining > 1000 ? b.name : undefined}
+					busy={act.isPending}
+					onConfirm={() => act.mutate("cancel")}
+					onClose={() => setCancelling(false)}
+				>
+					<p>
+						<b>{words.cancelText(remaining)}</b> {words.cancelNote}
+					</p>
+					<p className="visually-hidden">{full(remaining)}</p>
+				</Confirm>
+			)}
+		</Page>
+	);
+}

@@ -1,0 +1,126 @@
+import { useQuery } from "@tanstack/react-query";
+import { lazy, Suspense, useState } from "react";
+import { api } from "../api/client";
+import type { BroadcastContent, BroadcastSessionView } from "../api/schema";
+import { useKey } from "../app/session";
+import { TokenField } from "../binding/Tokens";
+import { Combo } from "../ui/Combo";
+import { Radios, TextArea } from "../ui/Field";
+import { Skeleton } from "../ui/States";
+import { catalogue } from "../words/catalogue";
+import css from "./Composer.module.css";
+import type { Draft } from "./draft";
+import { EmojiMenu } from "./Emoji";
+import { Inbox, Preview } from "./Preview";
+
+const TemplateBinding = lazy(() => import("../binding/BindingEditor"));
+
+const words = catalogue({
+	kind: "How it is made",
+	own: "Own code",
+	template: "From a template",
+	choose: "Template",
+	values: "Values of the template",
+	subject: "Subject",
+	preheader: "Preview text",
+	preheaderHelp: "Programs show it after the subject.",
+	format: "Format",
+	mjml: "MJML",
+	html: "HTML",
+	body: { mjml: "MJML", html: "HTML" },
+	text: "Plain text",
+	textHelp: "Made from the HTML if empty.",
+});
+
+/** Content is what the mail says: own code or a template, with its subject, and how it looks. */
+export function Content({ draft, value: b }: { draft: Draft; value: BroadcastSessionView }) {
+	const key = useKey();
+	const c = b.content;
+	const [chosen, setKind] = useState("own");
+	const kind = c.template_slug ? "template" : chosen;
+	const [format, setFormat] = useState<"mjml" | "html">(c.body_mjml || !c.body_html ? "mjml" : "html");
+	const templates = useQuery({ queryKey: key("templates"), queryFn: () => api("GET /templates", {}), enabled: kind === "template" });
+	const change = (part: Partial<BroadcastContent>) => draft.change({ content: part as BroadcastContent });
+	return (
+		<>
+			<Inbox value={b} />
+			<TokenField
+				label={words.subject}
+				value={c.subject ?? ""}
+				most={500}
+				path="content.subject"
+				error={draft.problem("content.subject")}
+				onChange={(subject) => change({ subject })}
+				aside={<EmojiMenu field={words.subject} onChoose={(e) => change({ subject: `${c.subject ?? ""}${e}` })} />}
+			/>
+			<TokenField
+				label={words.preheader}
+				optional
+				help={words.preheaderHelp}
+				value={c.preheader ?? ""}
+				most={500}
+				path="content.preheader"
+				error={draft.problem("content.preheader")}
+				onChange={(preheader) => change({ preheader: preheader || null })}
+				aside={<EmojiMenu field={words.preheader} onChoose={(e) => change({ preheader: `${c.preheader ?? ""}${e}` })} />}
+			/>
+			<Radios
+				label={words.kind}
+				value={kind}
+				onChange={(k) => {
+					setKind(k);
+					if (k === "own" && c.template_slug) change({ template_slug: null, template_binding: null } as Partial<BroadcastContent>);
+				}}
+				choices={[
+					{ value: "own", label: words.own },
+					{ value: "template", label: words.template },
+				]}
+			/>
+			{kind === "template" ? (
+				<>
+					<Combo
+						label={words.choose}
+						options={(templates.data?.data ?? []).map((t) => ({ id: t.slug, label: t.name, detail: t.format.toUpperCase() }))}
+						value={c.template_slug}
+						onChange={(slug) => change({ template_slug: slug, template_binding: {}, body_html: null, body_mjml: null, body_text: null } as Partial<BroadcastContent>)}
+					/>
+					{c.template_slug && (
+						<section className={css.values} aria-label={words.values}>
+							<Suspense fallback={<Skeleton rows={6} height={32} />}>
+								<TemplateBinding template={c.template_slug} record={b.id} value={c.template_binding ?? {}} onChange={(template_binding) => change({ template_binding })} />
+							</Suspense>
+						</section>
+					)}
+				</>
+			) : (
+				<>
+					<Radios
+						label={words.format}
+						value={format}
+						onChange={(f) => {
+							const source = c.body_mjml ?? c.body_html ?? "";
+							setFormat(f as "mjml" | "html");
+							change(f === "mjml" ? { body_mjml: source, body_html: null } : { body_html: source, body_mjml: null });
+						}}
+						choices={[
+							{ value: "mjml", label: words.mjml },
+							{ value: "html", label: words.html },
+						]}
+					/>
+					<TextArea
+						code
+						rows={14}
+						spellCheck={false}
+						label={words.body[format]}
+						path={`content.body_${format}`}
+						error={draft.problem(`content.body_${format}`)}
+						value={(format === "mjml" ? c.body_mjml : c.body_html) ?? ""}
+						onChange={(text) => change(format === "mjml" ? { body_mjml: text, body_html: null } : { body_html: text, body_mjml: null })}
+					/>
+					<TextArea rows={4} label={words.text} optional help={words.textHelp} value={draft.changes.content?.body_text ?? c.body_text ?? ""} onChange={(body_text) => change({ body_text: body_text || null })} />
+				</>
+			)}
+			<Preview value={b} />
+		</>
+	);
+}

@@ -1,0 +1,132 @@
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { useLocation } from "wouter";
+import { ApiError, api, newKey } from "../api/client";
+import type { BroadcastContent } from "../api/schema";
+import { useKey } from "../app/session";
+import { blankMjml } from "../templates/blank";
+import { Button } from "../ui/Button";
+import { Combo } from "../ui/Combo";
+import { Dialog } from "../ui/Dialog";
+import { Radios } from "../ui/Field";
+import { FormProblems } from "../ui/FormProblems";
+import { useForm } from "../ui/form";
+import { catalogue } from "../words/catalogue";
+import { readable } from "../words/placeholders";
+import type { Copy } from "./workingCopy";
+
+const words = catalogue({
+	title: "New broadcast",
+	from: "Begin with",
+	own: "Own code",
+	ownHelp: "An empty MJML mail.",
+	template: "A template",
+	templateHelp: "Its values are asked for on the next page.",
+	library: "A library entry",
+	libraryHelp: "Its current version is copied.",
+	past: "A copy of a broadcast",
+	pastHelp: "With its audience, senders and delivery, but no start.",
+	chooseTemplate: "Template",
+	chooseLibrary: "Library entry",
+	choosePast: "Broadcast",
+	create: "Create",
+	cancel: "Cancel",
+	none: "Choose one first.",
+	untitled: "Untitled",
+});
+
+type Kind = "own" | "template" | "library" | "past";
+
+/** NewBroadcast chooses what a broadcast begins with, and creates its draft. */
+export function NewBroadcast({ onClose }: { onClose: () => void }) {
+	const key = useKey();
+	const [, navigate] = useLocation();
+	const form = useForm({ kind: "own" as Kind, of: null as string | null });
+	const { kind, of } = form.values;
+	const [idempotencyKey, setIdempotencyKey] = useState(newKey);
+	const templates = useQuery({ queryKey: key("templates"), queryFn: () => api("GET /templates", {}), enabled: kind === "template" });
+	const library = useQuery({ queryKey: key("messages", "pick"), queryFn: () => api("GET /messages", { query: { limit: "100" } }), enabled: kind === "library" });
+	const past = useQuery({ queryKey: key("broadcasts", false), queryFn: () => api("GET /broadcasts", {}), enabled: kind === "past" });
+	const options =
+		kind === "template"
+			? (templates.data?.data ?? []).map((t) => ({ id: t.slug, label: t.name, detail: t.format.toUpperCase() }))
+			: kind === "library"
+				? (library.data?.data ?? []).map((m) => ({ id: m.id, label: m.name }))
+				: (past.data?.data ?? []).map((b) => ({ id: b.id, label: b.name, detail: readable(b.content.subject ?? "") || undefined }));
+
+	const create = async (content: BroadcastContent, name: string) => {
+		const types = await api("GET /email-types", {});
+		return api("POST /broadcasts", { idempotencyKey, body: { name, email_type_key: types.data.find((t) => t.active)?.type_key, content } });
+	};
+	/** Creates a draft of a template. If values are missing, the choice is kept as a working copy of an empty draft. */
+	const ofTemplate = async (slug: string, name: string) => {
+		const choice = { template_slug: slug, template_binding: {} };
+		try {
+			return await create(choice, name);
+		} catch (e) {
+			if (!(e instanceof ApiError) || e.status !== 400) throw e;
+			const types = await api("GET /email-types", {});
+			const made = await api("POST /broadcasts", { idempotencyKey: newKey(), body: { name, email_type_key: types.data.find((t) => t.active)?.type_key, content: { subject: name, body_mjml: blankMjml } } });
+			const parts = { "content.template_slug": slug, "content.template_binding": {} };
+			const data: Copy = { parts, base: { "content.template_slug": null, "content.template_binding": null }, problems: 1 };
+			await api("PUT /working-copies/{kind}/{id}", { path: { kind: "broadcast", id: made.id }, body: { title: name, data } });
+			return made;
+		}
+	};
+	const send = () =>
+		form.submit(async () => {
+			const name = options.find((o) => o.id === of)?.label ?? words.untitled;
+			try {
+				const made =
+					kind === "own"
+						? await create({ subject: words.untitled, body_mjml: blankMjml }, words.untitled)
+						: kind === "template"
+							? await ofTemplate(of ?? "", name)
+							: kind === "library"
+								? await create({ message_id: of }, name)
+								: await api("POST /broadcasts/{broadcast_id}/clone", { path: { broadcast_id: of ?? "" }, body: {}, idempotencyKey });
+				navigate(`/broadcasts/${made.id}/edit`);
+			} catch (e) {
+				if (e instanceof ApiError && e.status !== 0) setIdempotencyKey(newKey());
+				throw e;
+			}
+		});
+	const why = kind !== "own" && !of ? words.none : undefined;
+	return (
+		<Dialog
+			title={words.title}
+			onClose={onClose}
+			onSubmit={() => !why && void send()}
+			footer={
+				<>
+					<Button onClick={onClose}>{words.cancel}</Button>
+					<Button type="submit" look="primary" busy={form.busy} why={why}>
+						{words.create}
+					</Button>
+				</>
+			}
+		>
+			<FormProblems problems={form.problems} />
+			<Radios
+				label={words.from}
+				value={kind}
+				onChange={(k) => form.set({ kind: k as Kind, of: null })}
+				choices={[
+					{ value: "own", label: words.own, help: words.ownHelp },
+					{ value: "template", label: words.template, help: words.templateHelp },
+					{ value: "library", label: words.library, help: words.libraryHelp },
+					{ value: "past", label: words.past, help: words.pastHelp },
+				]}
+			/>
+			{kind !== "own" && (
+				<Combo
+					key={kind}
+					label={kind === "template" ? words.chooseTemplate : kind === "library" ? words.chooseLibrary : words.choosePast}
+					options={options}
+					value={of}
+					onChange={(id) => form.set({ of: id })}
+				/>
+			)}
+		</Dialog>
+	);
+}

@@ -1,0 +1,175 @@
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useCallback, useEffect, useRef, useState } from "react";
+import { ApiError, request, type Versioned } from "../api/client";
+import type { Actor, BroadcastBody, BroadcastSessionView } from "../api/schema";
+import { useSaveOnLeave } from "../app/leaving";
+import { liveState, subscribeLive } from "../app/live";
+import { useKey } from "../app/session";
+import { explain } from "../words/errors";
+import { bodyOf, type Clash, groupOf, merge, type Parts, partsOf, refusedGroups, same } from "./parts";
+import { useWorkingCopy } from "./workingCopy";
+
+// A draft saves itself: what was changed is sent a moment after the last change, on the revision that it
+// was made on. What the server refuses stays in the form and in a working copy, and the rest is saved all
+// the same. Changes by others are joined; where both sides changed the same part, the page asks.
+
+export type Refusal = { path: string; message: string };
+export type Saving = { state: "saved"; at: Date | null } | { state: "saving" } | { state: "refused"; problems: Refusal[] } | { state: "conflict" } | { state: "offline"; problem: string };
+export type Conflict = { theirs: Versioned<BroadcastSessionView>; clashes: Clash[]; by: Actor | null };
+export type Joined = { groups: string[]; by: Actor | null; at: string };
+
+const pause = 800;
+
+type Server = Versioned<BroadcastSessionView>;
+
+const numberOf = (s: Server) => Number((s.revision ?? "").replace(/\D/g, ""));
+
+/** useDraft reads a broadcast and saves changes to it. */
+export function useDraft(id: string) {
+	const key = useKey();
+	const client = useQueryClient();
+	const [unsaved, setUnsaved] = useState<Parts>({});
+	const [saving, setSaving] = useState<Saving>({ state: "saved", at: null });
+	const [conflict, setConflict] = useState<Conflict | null>(null);
+	const [joined, setJoined] = useState<Joined | null>(null);
+	const [saved, setSaved] = useState<BroadcastSessionView>();
+	const base = useRef<Server | null>(null);
+	const parts = useRef<Parts>({});
+	const held = useRef(new Map<string, Refusal>());
+	const asked = useRef(false);
+	const timer = useRef(0);
+	const running = useRef<Promise<void>>(Promise.resolve());
+	const revision = useRef<string | null>(null);
+
+	const setParts = useCallback((next: Parts) => {
+		parts.current = next;
+		setUnsaved(next);
+	}, []);
+	const adopt = useCallback((server: Server) => {
+		base.current = server;
+		revision.current = server.revision;
+		setSaved(server.data);
+	}, []);
+
+	/** Takes what the server has. It reports whether both sides changed a part, so that nothing can be saved before a choice. */
+	const receive = useCallback(
+		(server: Server, by: Actor | null) => {
+			const was = base.current;
+			if (was && numberOf(server) < numberOf(was)) return false; // an answer that was overtaken
+			if (!was || Object.keys(parts.current).length === 0 || was.revision === server.revision) {
+				adopt(server);
+				return false;
+			}
+			const found = merge(was.data, parts.current, server.data);
+			if (found.clashes.length > 0) {
+				asked.current = true;
+				setConflict({ theirs: server, clashes: found.clashes, by });
+				setSaving({ state: "conflict" });
+				return true;
+			}
+			if (found.joined.length > 0) setJoined({ groups: found.joined, by, at: server.data.updated_at });
+			adopt(server);
+			return false;
+		},
+		[adopt],
+	);
+
+	const query = useQuery({
+		queryKey: key("broadcast", id, "draft"),
+		queryFn: ({ signal }) => request("GET /broadcasts/{broadcast_id}", { path: { broadcast_id: id }, signal }),
+		staleTime: 5000,
+		refetchOnWindowFocus: false,
+	});
+	const sending = useRef(false);
+	useEffect(() => {
+		if (query.data && !sending.current && !asked.current) receive(query.data, null);
+	}, [query.data, receive]);
+
+	const send = useCallback(async () => {
+		if (asked.current) return;
+		let tries = 0;
+		sending.current = true;
+		try {
+			for (;;) {
+				const now = parts.current;
+				const todo = Object.fromEntries(Object.entries(now).filter(([path]) => !held.current.has(groupOf(path))));
+				if (Object.keys(todo).length === 0) break;
+				setSaving({ state: "saving" });
+				try {
+					const got = await request("PUT /broadcasts/{broadcast_id}", { path: { broadcast_id: id }, body: bodyOf(todo), revision: revision.current ?? undefined });
+					adopt(got);
+					setParts(Object.fromEntries(Object.entries(parts.current).filter(([path, v]) => !(path in todo && same(v, todo[path])))));
+					client.setQueryData(key("broadcast", id, "draft"), got);
+					void client.invalidateQueries({ queryKey: key("broadcasts") });
+				} catch (e) {
+					if (!(e instanceof ApiError)) throw e;
+					if (e.code === "REVISION_CONFLICT" && tries++ < 5) {
+						const theirs = await request("GET /broadcasts/{broadcast_id}", { path: { broadcast_id: id } });
+						client.setQueryData(key("broadcast", id, "draft"), theirs);
+						if (receive(theirs, (e.details.updated_by as Actor | undefined) ?? null)) return;
+						continue;
+					}
+					if (e.status === 0 || e.status >= 500) {
+						setSaving({ state: "offline", problem: explain(e) });
+						return;
+					}
+					const refused = refusedGroups(e);
+					const here = [...refused].filter(([group]) => Object.keys(todo).some((path) => groupOf(path) === group));
+					if (here.length > 0) for (const [group, r] of here) held.current.set(group, r);
+					else for (const path of Object.keys(todo)) held.current.set(groupOf(path), { path, message: explain(e) });
+				}
+			}
+			const problems = [...held.current.values()];
+			setSaving(problems.length > 0 ? { state: "refused", problems } : { state: "saved", at: new Date() });
+		} finally {
+			sending.current = false;
+		}
+	}, [adopt, client, id, key, receive, setParts]);
+
+	/** Saves now what waits; resolves when it is saved or refused. */
+	const flush = useCallback(() => {
+		clearTimeout(timer.current);
+		running.current = running.current.then(() => (Object.keys(parts.current).some((path) => !held.current.has(groupOf(path))) ? send() : undefined));
+		return running.current;
+	}, [send]);
+
+	const change = useCallback(
+		(body: BroadcastBody) => {
+			const changed = partsOf(body);
+			for (const [path, v] of Object.entries(changed)) if (!(path in parts.current) || !same(parts.current[path], v)) held.current.delete(groupOf(path));
+			setParts({ ...parts.current, ...changed });
+			clearTimeout(timer.current);
+			timer.current = window.setTimeout(() => void flush(), pause);
+		},
+		[flush, setParts],
+	);
+	useSaveOnLeave(flush);
+	useEffect(() => () => void flush(), [flush]);
+	useEffect(() => subscribeLive(() => liveState() !== "offline" && void flush()), [flush]);
+
+	/** Ends a conflict: of the groups where theirs was chosen, what was changed here is dropped. */
+	const settle = useCallback(
+		(theirs: Set<string>) => {
+			if (!conflict) return;
+			asked.current = false;
+			setParts(Object.fromEntries(Object.entries(parts.current).filter(([path]) => !theirs.has(groupOf(path)))));
+			for (const group of theirs) held.current.delete(group);
+			adopt(conflict.theirs);
+			setConflict(null);
+			setSaving({ state: "saved", at: null });
+			void flush();
+		},
+		[conflict, adopt, flush, setParts],
+	);
+
+	const kept = saving.state === "refused" || saving.state === "offline" || saving.state === "conflict";
+	useWorkingCopy(id, saved, kept ? unsaved : null, saving.state === "refused" ? saving.problems.length : 0, (left) => change(bodyOf(left)));
+
+	const changes = bodyOf(unsaved);
+	const value = saved ? ({ ...saved, ...changes, content: { ...saved.content, ...changes.content } } as BroadcastSessionView & BroadcastBody) : undefined;
+	/** The problem of a field, by the path of the field. */
+	const problem = (path: string) => (saving.state === "refused" ? saving.problems.find((p) => p.path === path || p.path.startsWith(`${path}[`) || p.path.startsWith(`${path}.`))?.message : undefined);
+	return { query, saved, value, changes, change, flush, saving, conflict, settle, joined, dismissJoined: () => setJoined(null), problem, revision };
+}
+
+export type Draft = ReturnType<typeof useDraft>;

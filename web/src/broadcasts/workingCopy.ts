@@ -1,0 +1,75 @@
+import { useQueryClient } from "@tanstack/react-query";
+import { useEffect, useRef } from "react";
+import { api } from "../api/client";
+import type { BroadcastSessionView } from "../api/schema";
+import { useKey, useWhyNot } from "../app/session";
+import { groupOf, type Parts, same, partOf } from "./parts";
+
+// What the server does not accept yet is kept as a working copy of the draft: on the server, and there for
+// other browsers too.
+
+/** Copy is a working copy of a draft: the parts that are not saved, and what they were when they were changed. */
+export type Copy = { parts: Parts; base: Parts; problems: number };
+
+const pause = 1000;
+
+/** useWorkingCopy keeps parts that cannot be saved, and hands them back when the draft is opened again. */
+export function useWorkingCopy(id: string, saved: BroadcastSessionView | undefined, unsaved: Parts | null, problems: number, restore: (parts: Parts) => void) {
+	const key = useKey();
+	const client = useQueryClient();
+	const why = useWhyNot("PUT /working-copies/{kind}/{id}");
+	const asked = useRef(false);
+	const exists = useRef<Promise<boolean>>(Promise.resolve(false)); // whether there is a copy on the server
+	const text = unsaved && Object.keys(unsaved).length > 0 ? JSON.stringify(unsaved) : "";
+	useEffect(() => {
+		if (saved?.status !== "draft" || asked.current || why) return;
+		asked.current = true;
+		const path = { kind: "broadcast", id };
+		api("GET /working-copies", { query: { kind: "broadcast" } })
+			.then(async (all) => {
+				if (!all.data.some((c) => c.id === id)) return;
+				exists.current = Promise.resolve(true);
+				const { parts, base } = (await api("GET /working-copies/{kind}/{id}", { path })).data as Copy;
+				// Where the draft was changed since, what was saved later stands.
+				const left = Object.fromEntries(Object.entries(parts ?? {}).filter(([p, v]) => same(base?.[p], partOf(saved, p)) && !same(v, partOf(saved, p))));
+				if (Object.keys(left).length > 0) restore(left);
+				else {
+					exists.current = Promise.resolve(false);
+					await api("DELETE /working-copies/{kind}/{id}", { path });
+				}
+			})
+			.catch(() => undefined);
+	}, [saved, id, why, restore]);
+	useEffect(() => {
+		if (!saved || why || !asked.current) return;
+		const path = { kind: "broadcast", id };
+		const refresh = () => void client.invalidateQueries({ queryKey: key("working-copies") });
+		if (!text) {
+			if (unsaved) return;
+			exists.current = exists.current.then(async (there) => {
+				if (!there) return false;
+				await api("DELETE /working-copies/{kind}/{id}", { path }).catch(() => undefined);
+				refresh();
+				return false;
+			});
+			return;
+		}
+		const timer = setTimeout(() => {
+			const parts = JSON.parse(text) as Parts;
+			const data: Copy = { parts, base: Object.fromEntries(Object.keys(parts).map((p) => [p, partOf(saved, p)])), problems };
+			exists.current = exists.current.then(async (there) => {
+				try {
+					await api("PUT /working-copies/{kind}/{id}", { path, body: { title: saved.name, data } });
+					refresh();
+					return true;
+				} catch {
+					return there;
+				}
+			});
+		}, pause);
+		return () => clearTimeout(timer);
+	}, [text, unsaved, saved, problems, id, why, client, key]);
+}
+
+/** problemsIn counts the groups of parts in a working copy that are not saved. */
+export const problemsIn = (c: Copy) => c.problems || new Set(Object.keys(c.parts ?? {}).map(groupOf)).size;

@@ -1,0 +1,65 @@
+import { useQuery } from "@tanstack/react-query";
+import { useEffect, useState } from "react";
+import { api } from "../api/client";
+import type { Contact } from "../api/schema";
+import { useKey } from "../app/session";
+import { Figure, Figures } from "../ui/Figure";
+import { Card } from "../ui/Page";
+import { catalogue, full, locale } from "../words/catalogue";
+import css from "./Contacts.module.css";
+import { Tags } from "./Tags";
+
+const words = catalogue({
+	stage: "Stage",
+	none: "None",
+	prospect: "Prospect score",
+	customer: "Customer score",
+	local: "Local time",
+	why: "Deliverability",
+	because: (reason: string) => reason.replaceAll("_", " "),
+});
+
+/** useClock returns the time, a new one each minute. */
+function useClock() {
+	const [now, setNow] = useState(() => new Date());
+	useEffect(() => {
+		const timer = setInterval(() => setNow(new Date()), 60_000);
+		return () => clearInterval(timer);
+	}, []);
+	return now;
+}
+
+function localTime(zone: string | null, now: Date): string | null {
+	if (!zone) return null;
+	try {
+		return new Intl.DateTimeFormat(locale, { timeZone: zone, weekday: "short", hour: "2-digit", minute: "2-digit" }).format(now);
+	} catch {
+		return null; // a zone that this browser does not know
+	}
+}
+
+/** About shows where a contact stands, and its tags. */
+export function About({ contact: c, off }: { contact: Contact; off: boolean }) {
+	const key = useKey();
+	const now = useClock();
+	const stages = useQuery({ queryKey: key("stages"), queryFn: () => api("GET /settings/stages", {}), staleTime: 60_000 });
+	const stage = stages.data?.data.find((s) => s.id === c.stage_id);
+	const zone = c.timezone ?? c.first_touch_timezone;
+	const local = localTime(zone, now);
+	return (
+		<Card>
+			<Figures>
+				<Figure name={words.stage} value={stage?.name ?? words.none} />
+				<Figure name={words.prospect} value={full(c.prospect_score)} />
+				<Figure name={words.customer} value={full(c.customer_score)} />
+				{local && <Figure name={words.local} value={local} detail={zone} />}
+			</Figures>
+			{c.deliverability_reason && (
+				<p className={css.muted}>
+					{words.why}: {words.because(c.deliverability_reason)}
+				</p>
+			)}
+			<Tags contact={c} off={off} />
+		</Card>
+	);
+}

@@ -1,0 +1,272 @@
+import { keepPreviousData, useInfiniteQuery, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { Columns3, Search, Upload } from "lucide-react";
+import { useCallback, useDeferredValue, useEffect, useMemo, useState } from "react";
+import { useLocation } from "wouter";
+import { api, newKey } from "../api/client";
+import type { Contact, SavedFilterRow } from "../api/schema";
+import { pollEvery } from "../app/live";
+import { useParams } from "../app/params";
+import { useKey, useWhyNot } from "../app/session";
+import { type Filter, FilterBar } from "../rules/FilterBar";
+import { useFields } from "../rules/fields";
+import { StateBadge } from "../ui/Badge";
+import { Button, LinkButton } from "../ui/Button";
+import { Menu } from "../ui/Menu";
+import { Page } from "../ui/Page";
+import { Empty, Failure, Skeleton } from "../ui/States";
+import { Table } from "../ui/Table";
+import { toast } from "../ui/Toast";
+import { catalogue, number, plural } from "../words/catalogue";
+import { explain } from "../words/errors";
+import { AddContact } from "./AddContact";
+import { BulkBar } from "./BulkBar";
+import { BulkJob } from "./BulkJob";
+import { ColumnChooser } from "./ColumnChooser";
+import css from "./Contacts.module.css";
+import { exportOf, initialColumns, nameOf, parseWidths, useColumns } from "./columns";
+import { Peek } from "./Peek";
+import { SavedFilters } from "./SavedFilters";
+
+const words = catalogue({
+	title: "Contacts",
+	menu: (name: string) => `Actions for ${name}`,
+	open: "Open",
+	peek: "Look",
+	delete: "Delete",
+	deleted: (name: string) => `${name} is deleted`,
+	add: "Add a contact",
+	import: "Import",
+	columns: "Columns",
+	search: "Search names, addresses, companies",
+	count: (n: number) => plural(n, { one: "# contact", other: "# contacts" }),
+	counting: "Counting",
+	loaded: (n: number) => `The first ${number(n)} are shown. Filter or export to reach the others.`,
+	empty: "Your audience starts here",
+	emptyText: "A contact is a person you may write to: an address, a name, and what you know of them.",
+	example: "email,first_name,tags\nada@example.com,Ada,reader",
+	noMatch: "Nobody matches",
+	noMatchText: "No contact matches the search and all the filters. Drop one of them, or begin again.",
+	clear: "Clear search and filters",
+	saved: (name: string) => `Saved as “${name}”`,
+});
+
+/** How many rows a table holds at most. */
+const most = 10_000;
+const pageSize = 200;
+
+function parseFilters(text: string | null): Filter[] {
+	try {
+		const all: unknown = JSON.parse(text ?? "[]");
+		return Array.isArray(all) ? (all as Filter[]) : [];
+	} catch {
+		return [];
+	}
+}
+
+/** Contacts is the table of all contacts, with its filters. */
+export default function Contacts() {
+	const key = useKey();
+	const client = useQueryClient();
+	const [params, setParams] = useParams();
+	const [, navigate] = useLocation();
+	const fields = useFields();
+	const whyNot = useWhyNot("POST /contacts");
+	const whyNotImport = useWhyNot("POST /contacts/import");
+	const [selected, setSelected] = useState<Set<string>>(new Set());
+	const [everybody, setEverybody] = useState(false);
+	const [typed, setTyped] = useState(params.get("q") ?? "");
+	const search = useDeferredValue(params.get("q") ?? "");
+	const filterText = params.get("filters");
+	const widthText = params.get("widths");
+	const filters = useMemo(() => parseFilters(filterText), [filterText]);
+	const sort = params.get("sort") ?? "created_at";
+	const dir = params.get("dir") === "asc" ? "asc" : "desc";
+	const widths = useMemo(() => parseWidths(widthText), [widthText]);
+	const chosen = params.get("columns")?.split(",").filter(Boolean) ?? initialColumns;
+
+	useEffect(() => {
+		const timer = setTimeout(() => typed !== (params.get("q") ?? "") && setParams({ q: typed || null }), 250);
+		return () => clearTimeout(timer);
+	}, [typed, params, setParams]);
+
+	const selector = useMemo(() => ({ search: search || undefined, filters }), [search, filters]);
+	const rows = useInfiniteQuery({
+		queryKey: key("contacts", selector, sort, dir),
+		initialPageParam: null as string | null,
+		queryFn: ({ pageParam, signal }) => api("POST /contacts/search", { body: { ...selector, sort, dir, limit: pageSize, cursor: pageParam }, signal }),
+		getNextPageParam: (last, all) => (all.length * pageSize >= most ? null : last.next_cursor),
+		placeholderData: keepPreviousData,
+		staleTime: 15_000,
+		refetchInterval: pollEvery(60_000),
+	});
+	const count = useQuery({
+		queryKey: key("contacts", "count", selector),
+		queryFn: ({ signal }) => api("GET /contacts/count", { query: { search: selector.search, filters: JSON.stringify(filters) }, signal }),
+		placeholderData: keepPreviousData,
+	});
+	const stages = useQuery({ queryKey: key("stages"), queryFn: () => api("GET /settings/stages", {}), staleTime: 60_000 });
+	const stageNames = useMemo(() => new Map((stages.data?.data ?? []).map((s) => [s.id, s.name])), [stages.data]);
+	const { columns, all } = useColumns(chosen, stageNames, widths);
+	const contacts = useMemo(() => rows.data?.pages.flatMap((p) => p.data) ?? [], [rows.data]);
+
+	const { hasNextPage, isFetchingNextPage, fetchNextPage } = rows;
+	const onEnd = useCallback(() => {
+		if (hasNextPage && !isFetchingNextPage) void fetchNextPage();
+	}, [hasNextPage, isFetchingNextPage, fetchNextPage]);
+
+	const apply = (f: SavedFilterRow) => {
+		setTyped(f.search ?? "");
+		setParams({ q: f.search, filters: f.filters.length ? JSON.stringify(f.filters) : null, sort: f.sort || null, dir: f.dir, columns: f.columns.length ? f.columns.join(",") : null, saved: f.id });
+	};
+	const save = useMutation({
+		mutationFn: (v: { name: string; shared: boolean }) => api("POST /saved-filters", { body: { ...v, search: search || null, filters, sort, dir, columns: chosen } }),
+		onSuccess: (f) => {
+			void client.invalidateQueries({ queryKey: key("saved-filters") });
+			setParams({ saved: f.id });
+			toast(words.saved(f.name));
+		},
+		onError: (e) => toast(explain(e), { tone: "danger" }),
+	});
+	const clear = () => {
+		setTyped("");
+		setParams({ q: null, filters: null, saved: null });
+	};
+	const change = (action: "delete" | "restore", id: string) => api("POST /contacts/bulk", { idempotencyKey: newKey(), body: { action, contact_ids: [id] } });
+	const refused = (e: unknown) => toast(explain(e), { tone: "danger" });
+	const reload = () => client.invalidateQueries({ queryKey: key("contacts") });
+	const remove = useMutation({
+		mutationFn: (c: Contact) => change("delete", c.id),
+		onSuccess: (_, c) => {
+			void reload();
+			toast(words.deleted(nameOf(c)), { undo: () => void change("restore", c.id).then(reload, refused) });
+		},
+		onError: refused,
+	});
+	const deselect = () => {
+		setSelected(new Set());
+		setEverybody(false);
+	};
+	const open = (c: Contact) => navigate(`/contacts/${c.id}`);
+	const peeked = contacts.find((c) => c.id === params.get("peek"));
+	const filtered = search !== "" || filters.length > 0;
+	const total = count.data?.count;
+
+	return (
+		<Page
+			wide
+			title={words.title}
+			description={
+				<span role="status" className={count.isFetching ? css.counting : undefined}>
+					{total === undefined ? words.counting : words.count(total)}
+				</span>
+			}
+			actions={
+				<>
+					<LinkButton to="/contacts/import" icon={<Upload aria-hidden />} why={whyNotImport}>
+						{words.import}
+					</LinkButton>
+					<Button kind="create" why={whyNot} onClick={() => setParams({ new: "1" })}>
+						{words.add}
+					</Button>
+				</>
+			}
+		>
+			<SavedFilters current={params.get("saved")} state={{ search, filters, sort, dir, columns: chosen }} onApply={apply} onReset={clear} onSave={(name, shared) => save.mutate({ name, shared })} />
+			<div className={css.tools}>
+				<div className={css.search}>
+					<Search aria-hidden size={16} />
+					<input type="search" aria-label={words.search} placeholder={words.search} value={typed} maxLength={200} onChange={(e) => setTyped(e.target.value)} />
+				</div>
+				<FilterBar filters={filters} fields={fields} onChange={(f) => setParams({ filters: f.length ? JSON.stringify(f) : null })} />
+				<div className={css.end}>
+					<ColumnChooser all={all} chosen={chosen} onChange={(c) => setParams({ columns: c.join(",") === initialColumns.join(",") ? null : c.join(",") })} icon={<Columns3 aria-hidden />}>
+						{words.columns}
+					</ColumnChooser>
+				</div>
+			</div>
+			{(selected.size > 0 || everybody) && (
+				<BulkBar
+					contacts={contacts.filter((c) => selected.has(c.id))}
+					ids={[...selected]}
+					everybody={everybody}
+					total={total}
+					selector={selector}
+					exported={exportOf(chosen)}
+					onEverybody={setEverybody}
+					onClear={deselect}
+					onJob={(job) => {
+						deselect();
+						setParams({ job });
+					}}
+				/>
+			)}
+			{params.get("job") && <BulkJob id={params.get("job") ?? ""} onClose={() => setParams({ job: null })} />}
+			{rows.isPending ? (
+				<Skeleton rows={12} height={36} />
+			) : rows.isError ? (
+				<Failure error={rows.error} retry={() => void rows.refetch()} />
+			) : contacts.length === 0 ? (
+				filtered ? (
+					<Empty title={words.noMatch} action={<Button onClick={clear}>{words.clear}</Button>}>
+						{words.noMatchText}
+					</Empty>
+				) : (
+					<Empty title={words.empty} example={<pre className={css.example}>{words.example}</pre>} action={<LinkButton to="/contacts/import" why={whyNotImport}>{words.import}</LinkButton>}>
+						{words.emptyText}
+					</Empty>
+				)
+			) : (
+				<Table
+					fill
+					label={words.title}
+					columns={[
+						...columns,
+						{
+							id: "actions",
+							name: "",
+							width: 56,
+							cell: (c) => (
+								<Menu
+									small
+									label={words.menu(nameOf(c))}
+									actions={[
+										{ id: "open", label: words.open, run: () => open(c) },
+										{ id: "peek", label: words.peek, run: () => setParams({ peek: c.id }) },
+										c.global_status !== "suppressed" && { id: "delete", label: words.delete, danger: true, why: whyNot, run: () => remove.mutate(c) },
+									]}
+								/>
+							),
+						},
+					]}
+					rows={contacts}
+					rowKey={(c) => c.id}
+					rowName={nameOf}
+					total={total}
+					sort={{ by: sort, dir }}
+					onSort={(by, d) => setParams({ sort: by === "created_at" ? null : by, dir: d === "desc" ? null : d })}
+					selected={selected}
+					onSelect={(s) => {
+						setSelected(s);
+						setEverybody(false);
+					}}
+					onOpen={open}
+					onPeek={(c) => setParams({ peek: c.id })}
+					onResize={(field, width) => setParams({ widths: Object.entries({ ...widths, [field]: width }).map((pair) => pair.join(":")).join(",") })}
+					onEnd={onEnd}
+					card={(c) => (
+						<span className={css.card}>
+							<span className={css.name}>
+								<b>{nameOf(c)}</b>
+								<span>{c.email}</span>
+							</span>
+							<StateBadge kind="contact" state={c.global_status} />
+						</span>
+					)}
+				/>
+			)}
+			{contacts.length >= most && <p className={css.limit}>{words.loaded(most)}</p>}
+			{params.get("new") && <AddContact onClose={() => setParams({ new: null })} onAdded={(id) => navigate(`/contacts/${id}`)} />}
+			{peeked && <Peek contact={peeked} onClose={() => setParams({ peek: null })} />}
+		</Page>
+	);
+}

@@ -1,0 +1,131 @@
+import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
+import { api } from "../api/client";
+import { useParam } from "../app/params";
+import { useKey } from "../app/session";
+import { Button } from "../ui/Button";
+import { Dialog } from "../ui/Dialog";
+import { List } from "../ui/List";
+import { MailFrame } from "../ui/MailFrame";
+import { Card, Facts } from "../ui/Page";
+import { Empty, Failure, Skeleton } from "../ui/States";
+import { Time } from "../ui/Time";
+import { catalogue } from "../words/catalogue";
+import css from "./Contacts.module.css";
+
+const words = catalogue({
+	title: "Mail that was sent",
+	mail: "Mail",
+	when: "Sent",
+	empty: "No mail yet",
+	emptyText: "What is sent to this person appears here, and opens as it was.",
+	open: (name: string) => `Open ${name} as it was sent`,
+	show: "Open",
+	more: "Load earlier mail",
+	from: "From",
+	subject: "Subject",
+	servers: "What the servers said",
+	gone: "Its content is not stored any more.",
+});
+
+/** Mail lists the mail that was sent to a contact. That of broadcasts opens as it was sent. */
+export function Mail({ id }: { id: string }) {
+	const key = useKey();
+	const [open, setOpen] = useParam("mail");
+	const sent = useInfiniteQuery({
+		queryKey: key("contact", id, "mail"),
+		initialPageParam: null as string | null,
+		queryFn: ({ pageParam, signal }) => api("GET /contacts/{id}/activity", { path: { id }, query: { types: "email_sent", cursor: pageParam ?? undefined, limit: "50" }, signal }),
+		getNextPageParam: (last) => last.next_cursor,
+	});
+	if (sent.isPending) return <Skeleton rows={5} />;
+	if (sent.isError) return <Failure error={sent.error} retry={() => void sent.refetch()} />;
+	const rows = sent.data.pages.flatMap((p) => p.data);
+	if (rows.length === 0) return <Empty title={words.empty}>{words.emptyText}</Empty>;
+	const subject = (p: unknown) => (p as { subject?: string } | null)?.subject;
+	return (
+		<Card title={words.title}>
+			<List
+				label={words.title}
+				rows={rows}
+				rowKey={(r) => r.id}
+				columns={[
+					{
+						id: "mail",
+						name: words.mail,
+						cell: (r) => (
+							<>
+								{r.title} {subject(r.properties) && subject(r.properties) !== r.title && <span className={css.muted}>{subject(r.properties)}</span>}
+							</>
+						),
+					},
+					{ id: "when", name: words.when, cell: (r) => <Time at={r.occurred_at} /> },
+					{
+						id: "open",
+						name: "",
+						end: true,
+						cell: (r) =>
+							r.broadcast_id && (
+								<Button small aria-label={words.open(r.title)} onClick={() => setOpen(r.broadcast_id ?? "")}>
+									{words.show}
+								</Button>
+							),
+					},
+				]}
+			/>
+			{sent.hasNextPage && (
+				<div>
+					<Button busy={sent.isFetchingNextPage} onClick={() => void sent.fetchNextPage()}>
+						{words.more}
+					</Button>
+				</div>
+			)}
+			{open && <Sent contact={id} broadcast={open} onClose={() => setOpen("")} />}
+		</Card>
+	);
+}
+
+function Sent({ contact, broadcast, onClose }: { contact: string; broadcast: string; onClose: () => void }) {
+	const key = useKey();
+	const found = useQuery({
+		queryKey: key("broadcast", broadcast, "recipient", contact),
+		queryFn: ({ signal }) => api("GET /broadcasts/{broadcast_id}/recipients/{contact_id}", { path: { broadcast_id: broadcast, contact_id: contact }, signal }),
+	});
+	const m = found.data?.message;
+	return (
+		<Dialog drawer="wide" title={m?.subject ?? words.mail} onClose={onClose}>
+			{found.isPending ? (
+				<Skeleton rows={8} />
+			) : found.isError ? (
+				<Failure error={found.error} retry={() => void found.refetch()} />
+			) : (
+				<>
+					{m ? (
+						<>
+							<Facts
+								rows={[
+									[words.from, m.from],
+									[words.subject, m.subject],
+								]}
+							/>
+							<MailFrame html={m.html} text={m.text} tall />
+						</>
+					) : (
+						<p>{words.gone}</p>
+					)}
+					{found.data.attempts.length > 0 && (
+						<>
+							<h3>{words.servers}</h3>
+							<ul>
+								{found.data.attempts.map((a) => (
+									<li key={a.at}>
+										<Time at={a.at} /> <code>{[a.code, a.reply].filter(Boolean).join(" ")}</code>
+									</li>
+								))}
+							</ul>
+						</>
+					)}
+				</>
+			)}
+		</Dialog>
+	);
+}

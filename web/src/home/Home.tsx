@@ -1,0 +1,246 @@
+import { useQuery } from "@tanstack/react-query";
+import { AlertTriangle, Check, Circle, X } from "lucide-react";
+import { lazy, Suspense, useState } from "react";
+import { Link } from "wouter";
+import { type Answer, api } from "../api/client";
+import { pollEvery } from "../app/live";
+import { useParam } from "../app/params";
+import { useKey, useOptions } from "../app/session";
+import { StateBadge } from "../ui/Badge";
+import { IconButton, LinkButton } from "../ui/Button";
+import { Figure, Figures } from "../ui/Figure";
+import { Card, Page } from "../ui/Page";
+import { Progress } from "../ui/Progress";
+import { Failure, Skeleton } from "../ui/States";
+import { Time } from "../ui/Time";
+import { catalogue, full, percent, plural } from "../words/catalogue";
+import css from "./Home.module.css";
+
+const Setup = lazy(() => import("./Setup"));
+
+const words = catalogue({
+	title: "Home",
+	setup: "Before your mail can go out",
+	ready: "Everything is set up.",
+	worth: "Worth doing",
+	hide: (name: string) => `Hide: ${name}`,
+	isDone: "Done",
+	isOpen: "To do",
+	left: (n: number) => plural(n, { one: "# step is left.", other: "# steps are left." }),
+	demo: "To send for real",
+	demoText: "The demo keeps all mail in its mailbox. An account of your own needs these two besides.",
+	steps: {
+		account: { name: "Who you are", about: "Name, time zone and postal address, which most laws ask for in each mail" },
+		mta_config: { name: "How mail leaves", about: "Through a relay, Amazon SES, straight to recipients, or into the built-in mailbox" },
+		sending_domain: { name: "Your domain", about: "DNS records prove that you may write for it" },
+		sending_identity: { name: "Who writes", about: "A name and an address on your domain" },
+		contacts: { name: "To whom", about: "Import contacts, or add one" },
+		first_mail: { name: "A first mail", about: "Confirm the sender with one mail to yourself" },
+		dmarc: { name: "A DMARC policy", about: "Large providers ask for one" },
+		second_owner: { name: "A second owner", about: "So that somebody can help when you are away" },
+		segment: { name: "A segment", about: "Write to those whom it concerns" },
+		webhooks: { name: "Webhooks", about: "Tell your programs what happens" },
+	},
+	live: "Under way",
+	attention: "Needs attention",
+	month: "Last 30 days",
+	sent: "Recipients",
+	delivered: "Delivered",
+	opened: "Open rate",
+	clicked: "Click rate",
+	contacts: "Contacts",
+	sendable: "Can be mailed",
+	before: (n: string) => `Before: ${n}`,
+	of: (n: number, all: number) => `${full(n)} of ${full(all)}`,
+	start: "What next?",
+	broadcast: "Write a broadcast",
+	segment: "Make a segment",
+	mailbox: "Open the mailbox",
+});
+
+type Step = Answer<"GET /overview">["setup"][number];
+
+/** Where each optional step is made. */
+const places: { [key: string]: string } = {
+	dmarc: "/sending",
+	second_owner: "/settings/members",
+	segment: "/segments/new",
+	webhooks: "/settings",
+};
+
+const optional = ["dmarc", "second_owner", "segment", "webhooks"];
+
+const pages: { [type: string]: (id: string) => string } = {
+	domain: (id) => `/sending/domains/${id}`,
+	sending_domain: (id) => `/sending/domains/${id}`,
+	mta: (id) => `/sending/mta/${id}`,
+	mta_config: (id) => `/sending/mta/${id}`,
+	broadcast: (id) => `/broadcasts/${id}`,
+	job: () => "/jobs",
+	form: (id) => `/forms/${id}`,
+	webhook: (id) => `/settings/webhooks/${id}`,
+	seed_list: (id) => `/sending/seeds/${id}`,
+};
+
+const dismissedKey = "packetboat-worth-doing";
+
+/** useDismissed is which optional steps are hidden on this device. */
+function useDismissed(): [string[], (key: string) => void] {
+	const [keys, setKeys] = useState<string[]>(() => {
+		try {
+			return (localStorage.getItem(dismissedKey) ?? "").split(" ");
+		} catch {
+			return [];
+		}
+	});
+	return [
+		keys,
+		(key) => {
+			const next = [...keys, key];
+			setKeys(next);
+			try {
+				localStorage.setItem(dismissedKey, next.join(" "));
+			} catch {
+				// Storage is off: it is shown again next time.
+			}
+		},
+	];
+}
+
+/** Home shows what is left to set up, what is sent now, what needs attention, and the last 30 days. */
+export default function Home() {
+	const key = useKey();
+	const overview = useQuery({
+		queryKey: key("overview"),
+		queryFn: ({ signal }) => api("GET /overview", { signal }),
+		refetchInterval: pollEvery(30_000),
+	});
+	const [dismissed, dismiss] = useDismissed();
+	const [open, setOpen] = useParam("step");
+	const options = useOptions();
+	if (overview.isPending) {
+		return (
+			<Page title={words.title}>
+				<Skeleton rows={10} />
+			</Page>
+		);
+	}
+	if (overview.isError) {
+		return (
+			<Page title={words.title}>
+				<Failure error={overview.error} retry={() => void overview.refetch()} />
+			</Page>
+		);
+	}
+	const o = overview.data;
+	const steps = o.setup.filter((s) => !optional.includes(s.key));
+	const worth = o.setup.filter((s) => optional.includes(s.key) && !s.done && !dismissed.includes(s.key));
+	const named = steps.map((s) => ({ ...s, ...stepWords(s.key) }));
+	const current = named.find((s) => s.key === open);
+	const done = steps.every((s) => s.done);
+	return (
+		<Page title={words.title} actions={done && <LinkButton look="primary" to="/broadcasts">{words.broadcast}</LinkButton>}>
+			{!done && (
+				<Card title={words.setup}>
+					<Steps steps={steps} onOpen={setOpen} />
+				</Card>
+			)}
+			{done && options.data?.demo && (
+				<Card title={words.demo}>
+					<p>{words.demoText}</p>
+					<Steps steps={steps.filter((s) => s.key === "mta_config" || s.key === "sending_domain").map((s) => ({ ...s, done: false }))} onOpen={setOpen} />
+				</Card>
+			)}
+			<p className="visually-hidden" role="status">
+				{done ? words.ready : words.left(steps.filter((s) => !s.done).length)}
+			</p>
+			{o.attention.length > 0 && (
+				<Card title={words.attention} tone="warning">
+					<ul className={css.list}>
+						{o.attention.map((a) => (
+							<li key={a.kind + a.target_id}>
+								<AlertTriangle aria-hidden size={16} />
+								<Link href={pages[a.target_type]?.(a.target_id) ?? "/sending"}>{a.message}</Link>
+								<span className={css.muted}>
+									<Time at={a.since} />
+								</span>
+							</li>
+						))}
+					</ul>
+				</Card>
+			)}
+			{o.live.length > 0 && (
+				<Card title={words.live}>
+					{o.live.map((b) => (
+						<div key={b.id} className={css.live}>
+							<p>
+								<Link href={`/broadcasts/${b.id}`}>{b.name}</Link> <StateBadge kind="broadcast" state={b.status} />
+							</p>
+							{b.delivery_progress && (
+								<Progress label={b.name} value={b.delivery_progress.sent} max={b.delivery_progress.total_recipients} text={words.of(b.delivery_progress.sent, b.delivery_progress.total_recipients)} />
+							)}
+						</div>
+					))}
+				</Card>
+			)}
+			<Card title={words.month}>
+				<Figures>
+					<Figure name={words.sent} value={full(o.totals.total_recipients)} detail={words.before(full(o.previous.total_recipients))} />
+					<Figure name={words.delivered} value={full(o.totals.total_delivered)} detail={words.before(full(o.previous.total_delivered))} />
+					<Figure name={words.opened} value={o.totals.total_recipients ? percent(o.totals.verified_open_rate) : "–"} detail={o.previous.total_recipients ? words.before(percent(o.previous.verified_open_rate)) : undefined} />
+					<Figure name={words.clicked} value={o.totals.total_recipients ? percent(o.totals.click_rate) : "–"} detail={o.previous.total_recipients ? words.before(percent(o.previous.click_rate)) : undefined} />
+					<Figure name={words.contacts} value={o.counts.contacts === null ? "–" : full(o.counts.contacts)} />
+					<Figure name={words.sendable} value={o.counts.sendable === null ? "–" : full(o.counts.sendable)} />
+				</Figures>
+			</Card>
+			{worth.length > 0 && (
+				<Card title={words.worth}>
+					<Steps steps={worth} onDismiss={dismiss} />
+				</Card>
+			)}
+			{done && (
+				<Card title={words.start}>
+					<div className={css.next}>
+						<LinkButton to="/broadcasts">{words.broadcast}</LinkButton>
+						<LinkButton to="/segments/new">{words.segment}</LinkButton>
+						<LinkButton to="/mailbox">{words.mailbox}</LinkButton>
+					</div>
+				</Card>
+			)}
+			{current && (
+				<Suspense>
+					<Setup step={current} next={named.find((s) => !s.done)} onOpen={setOpen} onClose={() => setOpen("")} />
+				</Suspense>
+			)}
+		</Page>
+	);
+}
+
+const stepWords = (key: string) => (words.steps as { [key: string]: { name: string; about: string } })[key] ?? { name: key, about: "" };
+
+/** Steps lists rows of the checklist. Each opens its drawer, or the page where it is done. */
+function Steps({ steps, onOpen, onDismiss }: { steps: Step[]; onOpen?: (key: string) => void; onDismiss?: (key: string) => void }) {
+	return (
+		<ol className={css.steps}>
+			{steps.map((s) => {
+				const { name, about } = stepWords(s.key);
+				return (
+					<li key={s.key} data-done={s.done || undefined}>
+						{s.done ? <Check aria-label={words.isDone} size={18} /> : <Circle aria-label={words.isOpen} size={18} />}
+						<div>
+							{onOpen ? (
+								<button type="button" className={css.open} onClick={() => onOpen(s.key)}>
+									{name}
+								</button>
+							) : (
+								<Link href={places[s.key] ?? "/"}>{name}</Link>
+							)}
+							<p>{s.done || !s.detail ? about : `${s.detail.slice(0, 1).toUpperCase()}${s.detail.slice(1)}`}</p>
+						</div>
+						{onDismiss && <IconButton small label={words.hide(name)} icon={<X aria-hidden />} onClick={() => onDismiss(s.key)} />}
+					</li>
+				);
+			})}
+		</ol>
+	);
+}

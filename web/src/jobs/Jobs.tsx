@@ -1,0 +1,156 @@
+import { useInfiniteQuery, useMutation, useQueryClient } from "@tanstack/react-query";
+import { Link } from "wouter";
+import { api, url } from "../api/client";
+import type { JobSession } from "../api/schema";
+import { pollEvery } from "../app/live";
+import { useParam } from "../app/params";
+import { useKey, useWhyNot } from "../app/session";
+import { StateBadge } from "../ui/Badge";
+import { Button } from "../ui/Button";
+import { Select } from "../ui/Field";
+import { List } from "../ui/List";
+import { Page } from "../ui/Page";
+import { Progress } from "../ui/Progress";
+import { Empty, Failure, Skeleton } from "../ui/States";
+import { Time } from "../ui/Time";
+import { toast } from "../ui/Toast";
+import { ago, catalogue, exact, full } from "../words/catalogue";
+import { explain } from "../words/errors";
+import css from "../settings/Settings.module.css";
+
+const words = catalogue({
+	title: "Jobs",
+	about: "Imports, exports and bulk actions. Files are kept for seven days.",
+	what: "Job",
+	status: "Status",
+	result: "Result",
+	by: "By",
+	when: "Started",
+	cancel: "Cancel",
+	download: "Download",
+	errors: "Errors",
+	more: "Earlier jobs",
+	none: "No job yet",
+	noneText: "Imports, exports and changes to many contacts at once run as jobs.",
+	type: "Type",
+	all: "All jobs",
+	types: { import: "Imports", export: "Exports", bulk: "Bulk actions" },
+	whose: "Whose",
+	everybody: "Everybody's",
+	mine: "Only mine",
+	until: (when: string) => `until ${when}`,
+	of: (n: number, total: number) => `${full(n)} of ${full(total)}`,
+});
+
+function resultOf(j: JobSession): string {
+	if (j.error) return j.error.message;
+	const r = j.result as { [name: string]: unknown } | undefined;
+	if (!r) return "";
+	const counts = Object.entries(r).filter((e): e is [string, number] => typeof e[1] === "number");
+	const some = counts.filter(([, n]) => n > 0);
+	return (some.length > 0 ? some : counts).map(([name, n]) => `${full(n)} ${name.replaceAll("_", " ")}`).join(", ");
+}
+
+/** Jobs lists imports, exports and bulk actions. */
+export default function Jobs() {
+	const key = useKey();
+	const client = useQueryClient();
+	const why = useWhyNot("POST /jobs/{id}/cancel");
+	const [type, setType] = useParam("type");
+	const [mine, setMine] = useParam("mine");
+	const jobs = useInfiniteQuery({
+		queryKey: key("jobs", type, mine),
+		initialPageParam: null as string | null,
+		queryFn: ({ pageParam, signal }) => api("GET /jobs", { query: { type, mine: mine || undefined, cursor: pageParam ?? undefined, limit: "50" }, signal }),
+		getNextPageParam: (last) => last.next_cursor,
+		refetchInterval: (q) => (q.state.data?.pages.some((p) => p.data.some((j) => j.status === "queued" || j.status === "running")) ? 2000 : pollEvery(15_000)()),
+	});
+	const cancel = useMutation({
+		mutationFn: (id: string) => api("POST /jobs/{id}/cancel", { path: { id } }),
+		onSettled: () => void client.invalidateQueries({ queryKey: key("jobs") }),
+		onError: (e) => toast(explain(e), { tone: "danger" }),
+	});
+	const rows = jobs.data?.pages.flatMap((p) => p.data) ?? [];
+	return (
+		<Page title={words.title} description={words.about}>
+			<div className={css.filters}>
+				<Select label={words.type} hideLabel value={type} onChange={setType} choices={[{ value: "", label: words.all }, ...Object.entries(words.types).map(([value, label]) => ({ value, label }))]} />
+				<Select
+					label={words.whose}
+					hideLabel
+					value={mine}
+					onChange={setMine}
+					choices={[
+						{ value: "", label: words.everybody },
+						{ value: "true", label: words.mine },
+					]}
+				/>
+			</div>
+			{jobs.isPending ? (
+				<Skeleton rows={6} />
+			) : jobs.isError ? (
+				<Failure error={jobs.error} retry={() => void jobs.refetch()} />
+			) : rows.length === 0 ? (
+				<Empty title={words.none}>{words.noneText}</Empty>
+			) : (
+				<List
+					label={words.title}
+					rows={rows}
+					rowKey={(j) => j.id}
+					columns={[
+						{ id: "what", name: words.what, cell: (j) => (j.type === "import" ? <Link href={`/contacts/import?job=${j.id}`}>{j.title}</Link> : <b>{j.title}</b>) },
+						{ id: "status", name: words.status, cell: (j) => <StateBadge kind="job" state={j.status} /> },
+						{
+							id: "result",
+							name: words.result,
+							cell: (j) =>
+								j.status === "running" ? (
+									<Progress label={j.title} value={j.progress.processed} max={j.progress.total} text={j.progress.total ? words.of(j.progress.processed, j.progress.total) : full(j.progress.processed)} />
+								) : (
+									resultOf(j)
+								),
+						},
+						{ id: "by", name: words.by, cell: (j) => <span className={css.line}>{j.created_by.name}</span> },
+						{ id: "when", name: words.when, cell: (j) => <Time at={j.created_at} /> },
+						{
+							id: "actions",
+							name: "",
+							end: true,
+							cell: (j) => (
+								<span className={css.actions}>
+									{(j.status === "queued" || j.status === "running") && (
+										<Button small why={why} onClick={() => cancel.mutate(j.id)}>
+											{words.cancel}
+										</Button>
+									)}
+									{j.type === "export" && j.status === "completed" && j.files_until && (
+										<a href={url("GET /jobs/{id}/download", { id: j.id })} download>
+											{words.download}
+										</a>
+									)}
+									{j.type === "import" && j.files_until && (j.result as { invalid?: number } | undefined)?.invalid ? (
+										<a href={url("GET /jobs/{id}/download", { id: j.id }, { file: "errors" })} download>
+											{words.errors}
+										</a>
+									) : null}
+									{j.files_until && (
+										<span className={css.muted} title={exact(j.files_until)}>
+											{words.until(ago(j.files_until))}
+										</span>
+									)}
+								</span>
+							),
+						},
+					]}
+				/>
+			)}
+			{jobs.hasNextPage && (
+				<div>
+					<Button busy={jobs.isFetchingNextPage} onClick={() => void jobs.fetchNextPage()}>
+						{words.more}
+					</Button>
+				</div>
+			)}
+		</Page>
+	);
+}

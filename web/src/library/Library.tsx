@@ -1,0 +1,229 @@
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { Plus } from "lucide-react";
+import { type RefObject, useRef } from "react";
+import { Link, useLocation } from "wouter";
+import { api, newKey } from "../api/client";
+import type { MessageRow, MessageUse } from "../api/schema";
+import { useParam } from "../app/params";
+import { useKey, useWhyNot } from "../app/session";
+import { StateBadge } from "../ui/Badge";
+import { Button } from "../ui/Button";
+import { Dialog } from "../ui/Dialog";
+import { Select, TextField } from "../ui/Field";
+import { FormProblems } from "../ui/FormProblems";
+import { useForm } from "../ui/form";
+import { List } from "../ui/List";
+import { NotSet, Page } from "../ui/Page";
+import { Empty, Failure, Skeleton } from "../ui/States";
+import { Time } from "../ui/Time";
+import { useInView } from "../ui/useInView";
+import { catalogue, number, plural } from "../words/catalogue";
+import css from "./Library.module.css";
+
+const words = catalogue({
+	title: "Library",
+	about: "Mails that are written once and used by broadcasts and sequences. Every save makes a version; versions never change.",
+	add: "New entry",
+	search: "Search entries",
+	status: "Status",
+	current: "All but archived",
+	draft: "Drafts",
+	published: "Published",
+	archived: "Archived",
+	name: "Name",
+	version: "Version",
+	template: "Template",
+	own: "Own code",
+	used: "Used by",
+	unused: "Nothing",
+	tags: "Tags",
+	changed: "Changed",
+	empty: "The library is empty",
+	emptyText: "Write a mail here, and the steps of a sequence and any broadcast can send it. A welcome mail is a good first entry: change it later, and everything that does not name a version takes the new one.",
+	none: "No entry matches",
+	clear: "Clear search and status",
+	none0: "No content yet",
+	new: "New entry",
+	create: "Create and write",
+	cancel: "Cancel",
+	pages: (from: number, to: number, of: number) => `${number(from)} to ${number(to)} of ${number(of)}`,
+	before: "Previous",
+	after: "Next",
+	broadcasts: (n: number) => plural(n, { one: "# broadcast", other: "# broadcasts" }),
+	sequences: (n: number) => plural(n, { one: "# sequence", other: "# sequences" }),
+});
+
+const size = 50;
+
+/** holders counts what uses an entry, in words. */
+export function holders(uses: MessageUse[]): string {
+	const of = (kind: string) => new Set(uses.filter((u) => u.kind === kind).map((u) => u.name)).size;
+	const [b, s] = [of("broadcast"), of("sequence")];
+	return [b > 0 && words.broadcasts(b), s > 0 && words.sequences(s)].filter(Boolean).join(", ");
+}
+
+/** useCurrent reads the current version of an entry, once its row is in view. */
+function useCurrent(m: MessageRow, row: RefObject<Element | null>) {
+	const key = useKey();
+	const near = useInView(row);
+	return useQuery({
+		queryKey: key("message", m.id, "version", m.current_version),
+		enabled: near && m.current_version > 0,
+		staleTime: 60_000,
+		queryFn: ({ signal }) => api("GET /messages/{id}/versions/{version}", { path: { id: m.id, version: String(m.current_version) }, signal }),
+	});
+}
+
+function Origin({ of }: { of: MessageRow }) {
+	const place = useRef<HTMLSpanElement>(null);
+	const current = useCurrent(of, place);
+	if (of.current_version === 0) return <NotSet />;
+	const c = current.data?.content;
+	if (!c) return <span ref={place}>{"\u00a0"}</span>;
+	return c.template_id ? <Link href={`/templates/${c.template_id}`}>{c.template_slug ?? c.template_id}</Link> : words.own;
+}
+
+function Used({ of }: { of: MessageRow }) {
+	const place = useRef<HTMLSpanElement>(null);
+	const current = useCurrent(of, place);
+	if (of.current_version > 0 && !current.data) return <span ref={place}>{"\u00a0"}</span>;
+	return holders(current.data?.usage ?? []) || <NotSet />;
+}
+
+/** Library lists the mails that are written once and used in many places. */
+export default function Library() {
+	const key = useKey();
+	const why = useWhyNot("POST /messages");
+	const [search, setSearch] = useParam("q");
+	const [status, setStatus] = useParam("status");
+	const [offset, setOffset] = useParam("offset");
+	const [adding, setAdding] = useParam("new");
+	const entries = useQuery({
+		queryKey: key("messages", search, status, offset),
+		queryFn: ({ signal }) => api("GET /messages", { query: { search: search || undefined, status: status || undefined, limit: String(size), offset: offset || undefined }, signal }),
+	});
+	const rows = entries.data?.data ?? [];
+	const total = entries.data?.total ?? rows.length;
+	const from = Number(offset) || 0;
+	const add = (
+		<Button look="primary" icon={<Plus aria-hidden />} why={why} onClick={() => setAdding("1")}>
+			{words.add}
+		</Button>
+	);
+	return (
+		<Page title={words.title} description={words.about} actions={add}>
+			<div className={css.tools}>
+				<TextField
+					label={words.search}
+					hideLabel
+					type="search"
+					placeholder={words.search}
+					value={search}
+					onChange={(v) => {
+						setSearch(v);
+						setOffset("");
+					}}
+				/>
+				<Select
+					label={words.status}
+					hideLabel
+					value={status}
+					onChange={(v) => {
+						setStatus(v);
+						setOffset("");
+					}}
+					choices={[
+						{ value: "", label: words.current },
+						{ value: "draft", label: words.draft },
+						{ value: "published", label: words.published },
+						{ value: "archived", label: words.archived },
+					]}
+				/>
+			</div>
+			{entries.isPending ? (
+				<Skeleton rows={6} />
+			) : entries.isError ? (
+				<Failure error={entries.error} retry={() => void entries.refetch()} />
+			) : rows.length === 0 && !search && !status ? (
+				<Empty title={words.empty} action={add}>
+					{words.emptyText}
+				</Empty>
+			) : rows.length === 0 ? (
+				<Empty
+					title={words.none}
+					action={
+						<Button
+							onClick={() => {
+								setSearch("");
+								setStatus("");
+							}}
+						>
+							{words.clear}
+						</Button>
+					}
+				/>
+			) : (
+				<>
+					<List
+						label={words.title}
+						rows={rows}
+						rowKey={(m) => m.id}
+						columns={[
+							{ id: "name", name: words.name, cell: (m) => <Link href={`/library/${m.id}`}>{m.name}</Link> },
+							{ id: "status", name: words.status, cell: (m) => <StateBadge kind="message" state={m.status} /> },
+							{ id: "version", name: words.version, end: true, cell: (m) => (m.current_version > 0 ? number(m.current_version) : words.none0) },
+							{ id: "template", name: words.template, cell: (m) => <Origin of={m} /> },
+							{ id: "used", name: words.used, cell: (m) => <Used of={m} /> },
+							{ id: "tags", name: words.tags, cell: (m) => m.tags.join(", ") || <NotSet /> },
+							{ id: "changed", name: words.changed, cell: (m) => <Time at={m.updated_at} /> },
+						]}
+					/>
+					{total > size && (
+						<div className={css.pages}>
+							<span>{words.pages(from + 1, from + rows.length, total)}</span>
+							<Button small why={from === 0 ? words.pages(from + 1, from + rows.length, total) : undefined} onClick={() => setOffset(from > size ? String(from - size) : "")}>
+								{words.before}
+							</Button>
+							<Button small why={from + rows.length >= total ? words.pages(from + 1, from + rows.length, total) : undefined} onClick={() => setOffset(String(from + size))}>
+								{words.after}
+							</Button>
+						</div>
+					)}
+				</>
+			)}
+			{adding && <NewEntry onClose={() => setAdding("")} />}
+		</Page>
+	);
+}
+
+function NewEntry({ onClose }: { onClose: () => void }) {
+	const key = useKey();
+	const client = useQueryClient();
+	const [, navigate] = useLocation();
+	const form = useForm({ name: "" });
+	const make = useMutation({ mutationFn: () => api("POST /messages", { body: { name: form.values.name }, idempotencyKey: newKey() }) });
+	return (
+		<Dialog
+			title={words.new}
+			onClose={onClose}
+			onSubmit={() =>
+				void form.submit(async () => {
+					const made = await make.mutateAsync();
+					void client.invalidateQueries({ queryKey: key("messages") });
+					navigate(`/library/${made.id}?edit=1`);
+				})
+			}
+			footer={
+				<>
+					<Button onClick={onClose}>{words.cancel}</Button>
+					<Button type="submit" look="primary" busy={form.busy}>
+						{words.create}
+					</Button>
+				</>
+			}
+		>
+			<FormProblems problems={form.problems} />
+			<TextField label={words.name} path="name" value={form.values.name} onChange={(name) => form.set({ name })} error={form.problems.byPath.name} autoFocus />
+		</Dialog>
+	);
+}

@@ -1,0 +1,155 @@
+import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { Link, useLocation, useParams } from "wouter";
+import { api, url } from "../api/client";
+import { useParam } from "../app/params";
+import { useKey, useWhyNot } from "../app/session";
+import { Button } from "../ui/Button";
+import { Confirm } from "../ui/Dialog";
+import { Select } from "../ui/Field";
+import { List } from "../ui/List";
+import { MailFrame } from "../ui/MailFrame";
+import { Card, Facts, Page } from "../ui/Page";
+import { Empty, Failure, Skeleton } from "../ui/States";
+import { Time } from "../ui/Time";
+import { Tools } from "../ui/Tools";
+import { catalogue, bytes } from "../words/catalogue";
+import { explain } from "../words/errors";
+
+const words = catalogue({
+	title: "Built-in mailbox",
+	sending: "Sending set-up",
+	about: "What MTA configs of the built-in kind accepted. Opening a mail here counts as no open.",
+	none: "No mail yet",
+	noneText: "Send something with an MTA config of the built-in kind: it lands here.",
+	noSink: "There is no MTA config of the built-in kind.",
+	search: "Search addresses and subjects",
+	mta: "Mailbox of",
+	to: "To",
+	from: "From",
+	subject: "Subject",
+	size: "Size",
+	received: "Received",
+	clear: "Empty the mailbox",
+	clearTitle: "Empty this mailbox?",
+	clearText: "All its mail is deleted.",
+	more: "More",
+	headers: "Headers",
+	raw: "Download the raw mail",
+});
+
+/** Mailbox lists the mail that an MTA config of the built-in kind accepted. */
+export default function Mailbox() {
+	const key = useKey();
+	const client = useQueryClient();
+	const [chosen, choose] = useParam("mta");
+	const [search, setSearch] = useParam("q");
+	const [clearing, setClearing] = useState(false);
+	const why = useWhyNot("DELETE /mta-configs/{id}/messages");
+	const lanes = useQuery({ queryKey: key("mta-configs"), queryFn: () => api("GET /mta-configs", {}) });
+	const sinks = (lanes.data?.data ?? []).filter((l) => l.type === "sink");
+	const lane = sinks.find((l) => l.id === chosen) ?? sinks[0];
+	const mails = useInfiniteQuery({
+		queryKey: key("mailbox", lane?.id, search),
+		enabled: lane !== undefined,
+		initialPageParam: null as string | null,
+		queryFn: ({ pageParam, signal }) => api("GET /mta-configs/{id}/messages", { path: { id: lane?.id ?? "" }, query: { search, cursor: pageParam ?? undefined, limit: "50" }, signal }),
+		getNextPageParam: (last) => last.next_cursor,
+		refetchInterval: 5000,
+	});
+	const clear = useMutation({
+		mutationFn: () => api("DELETE /mta-configs/{id}/messages", { path: { id: lane?.id ?? "" } }),
+		onSuccess: () => {
+			setClearing(false);
+			void client.invalidateQueries({ queryKey: key("mailbox") });
+		},
+	});
+	const rows = mails.data?.pages.flatMap((p) => p.data) ?? [];
+	return (
+		<Page
+			title={words.title}
+			trail={[{ name: words.sending, to: "/sending" }]}
+			description={words.about}
+			actions={
+				rows.length > 0 && (
+					<Button why={why} onClick={() => setClearing(true)}>
+						{words.clear}
+					</Button>
+				)
+			}
+		>
+			<Tools label={words.search} value={search} onChange={setSearch}>
+				{sinks.length > 1 && <Select label={words.mta} hideLabel value={lane?.id ?? ""} onChange={choose} choices={sinks.map((l) => ({ value: l.id, label: l.name }))} />}
+			</Tools>
+			{lanes.isSuccess && !lane ? (
+				<Empty title={words.noSink} />
+			) : mails.isPending ? (
+				<Skeleton rows={8} />
+			) : mails.isError ? (
+				<Failure error={mails.error} retry={() => void mails.refetch()} />
+			) : rows.length === 0 ? (
+				<Empty title={words.none}>{words.noneText}</Empty>
+			) : (
+				<List
+					label={words.title}
+					rows={rows}
+					rowKey={(m) => m.id}
+					columns={[
+						{ id: "subject", name: words.subject, cell: (m) => <Link href={`/mailbox/${lane?.id}/${m.id}`}>{m.subject || "–"}</Link> },
+						{ id: "to", name: words.to, cell: (m) => m.to },
+						{ id: "received", name: words.received, cell: (m) => <Time at={m.received_at} /> },
+						{ id: "size", name: words.size, end: true, cell: (m) => bytes(m.size) },
+					]}
+				/>
+			)}
+			{mails.hasNextPage && (
+				<div>
+					<Button busy={mails.isFetchingNextPage} onClick={() => void mails.fetchNextPage()}>
+						{words.more}
+					</Button>
+				</div>
+			)}
+			{clearing && (
+				<Confirm title={words.clearTitle} action={words.clear} busy={clear.isPending} error={clear.error && <p role="alert">{explain(clear.error)}</p>} onConfirm={() => clear.mutate()} onClose={() => setClearing(false)}>
+					<p>{words.clearText}</p>
+				</Confirm>
+			)}
+		</Page>
+	);
+}
+
+/** Message shows one mail of the mailbox. */
+export function Message() {
+	const { lane = "", id = "" } = useParams<{ lane: string; id: string }>();
+	const key = useKey();
+	const [, navigate] = useLocation();
+	const mail = useQuery({ queryKey: key("mailbox", lane, "message", id), queryFn: () => api("GET /mta-configs/{id}/messages/{message_id}", { path: { id: lane, message_id: id } }) });
+	const trail = [{ name: words.title, to: "/mailbox" }];
+	if (mail.isError) return <Failure error={mail.error} retry={() => navigate("/mailbox")} />;
+	const m = mail.data;
+	if (!m) {
+		return (
+			<Page title=" " trail={trail}>
+				<Skeleton rows={10} />
+			</Page>
+		);
+	}
+	return (
+		<Page title={m.subject || "–"} trail={trail} actions={<a href={url("GET /mta-configs/{id}/messages/{message_id}/raw", { id: lane, message_id: id })}>{words.raw}</a>}>
+			<Card>
+				<Facts
+					rows={[
+						[words.from, m.mail_from],
+						[words.to, m.to],
+						[words.received, <Time key="r" at={m.received_at} />],
+						[words.size, bytes(m.size)],
+					]}
+				/>
+			</Card>
+			<MailFrame html={m.html} text={m.text} tall />
+			<Card title={words.headers}>
+				<Facts rows={m.headers.map(([name, value]) => [name, value])} />
+			</Card>
+		</Page>
+	);
+}

@@ -1,0 +1,82 @@
+import { scaleLinear, scalePoint } from "d3-scale";
+import { line } from "d3-shape";
+import { type KeyboardEvent, useState } from "react";
+import { full, number } from "../words/catalogue";
+import css from "./LinePlot.module.css";
+
+export type Line = { name: string; color: string; dash?: string; values: number[] };
+
+type Props = {
+	/** What the plot shows, in a sentence. */
+	sentence: string;
+	/** Names of the points on the axis, and how they are written there. */
+	points: string[];
+	tick: (point: string) => string;
+	lines: Line[];
+};
+
+const width = 720;
+const height = 240;
+const margin = { top: 16, right: 96, bottom: 28, left: 48 };
+
+/** LinePlot draws lines over time. Zero is in view. Arrow keys walk along the points and say their values. */
+export function LinePlot({ sentence, points, tick, lines }: Props) {
+	const [at, setAt] = useState<number | null>(null);
+	const most = Math.max(1, ...lines.flatMap((l) => l.values));
+	const x = scalePoint<number>(points.map((_, i) => i), [margin.left, width - margin.right]);
+	const y = scaleLinear([0, most], [height - margin.bottom, margin.top]).nice(4);
+	const path = line<number>()
+		.x((_, i) => x(i) ?? 0)
+		.y((v) => y(v));
+	// Names of lines that end close to each other are moved apart.
+	const names = lines.map((l) => ({ name: l.name, y: y(l.values.at(-1) ?? 0) })).sort((a, b) => b.y - a.y);
+	for (const [i, n] of names.entries()) n.y = Math.min(n.y, (names[i - 1]?.y ?? Number.POSITIVE_INFINITY) - 15);
+	const nameY = (name: string) => (names.find((n) => n.name === name)?.y ?? 0) + 4;
+	const every = Math.max(1, Math.ceil(points.length / 6));
+	const key = (e: KeyboardEvent) => {
+		const step = e.key === "ArrowRight" ? 1 : e.key === "ArrowLeft" ? -1 : 0;
+		if (step === 0) return;
+		e.preventDefault();
+		setAt((now) => Math.max(0, Math.min(points.length - 1, (now ?? (step > 0 ? -1 : points.length)) + step)));
+	};
+	const said = at === null ? "" : `${tick(points[at] ?? "")}: ${lines.map((l) => `${l.name} ${full(l.values[at] ?? 0)}`).join(", ")}`;
+	return (
+		<figure className={css.figure}>
+			<figcaption>{sentence}</figcaption>
+			<div className={css.scroll}>
+				{/* biome-ignore lint/a11y/noNoninteractiveTabindex: arrow keys walk along the points */}
+				<svg className={css.plot} viewBox={`0 0 ${width} ${height}`} role="img" aria-label={sentence} tabIndex={0} onKeyDown={key} onBlur={() => setAt(null)}>
+					{y.ticks(Math.min(4, most)).map((t) => (
+						<g key={t}>
+							<line x1={margin.left} x2={width - margin.right} y1={y(t)} y2={y(t)} />
+							<text x={margin.left - 8} y={y(t) + 4} textAnchor="end">
+								{number(t)}
+							</text>
+						</g>
+					))}
+					{points.map(
+						(p, i) =>
+							i % every === 0 && (
+								<text key={p} x={x(i)} y={height - 8} textAnchor="middle">
+									{tick(p)}
+								</text>
+							),
+					)}
+					{lines.map((l) => (
+						<g key={l.name}>
+							<path d={path(l.values) ?? ""} fill="none" stroke={l.color} strokeWidth={2} strokeDasharray={l.dash} strokeLinejoin="round" />
+							<text x={width - margin.right + 8} y={nameY(l.name)} style={{ fill: l.color }}>
+								{l.name}
+							</text>
+							{points.length === 1 && <circle cx={x(0)} cy={y(l.values[0] ?? 0)} r={3} fill={l.color} />}
+							{at !== null && <circle cx={x(at)} cy={y(l.values[at] ?? 0)} r={4} fill={l.color} />}
+						</g>
+					))}
+				</svg>
+			</div>
+			<p role="status" className={css.said}>
+				{said || "\u00a0"}
+			</p>
+		</figure>
+	);
+}

@@ -1,0 +1,192 @@
+import { useQuery } from "@tanstack/react-query";
+import { api } from "../api/client";
+import type { CustomFieldRow, StageRow } from "../api/schema";
+import { useKey } from "../app/session";
+import { catalogue } from "../words/catalogue";
+import { stateOf } from "../words/status";
+
+// The fields of contacts that filters and rules can name, with their kinds, and the operators of each kind.
+
+export type FieldKind = "text" | "number" | "boolean" | "choice" | "date" | "time" | "tags" | "reference" | "list" | "subscription";
+export type FieldInfo = { field: string; name: string; group: string; kind: FieldKind; choices?: { value: string; label: string }[] };
+
+const words = catalogue({
+	groups: { person: "Person", status: "Status", address: "Address", activity: "Activity", custom: "Custom fields", membership: "Membership" },
+	fields: {
+		email: "Email",
+		email_domain: "Email domain",
+		first_name: "First name",
+		last_name: "Last name",
+		full_name: "Full name",
+		company: "Company",
+		title: "Job title",
+		phone: "Phone",
+		website: "Website",
+		external_id: "External id",
+		source: "Source",
+		tags: "Tags",
+		stage: "Stage",
+		global_status: "Status",
+		deliverability_status: "Deliverability",
+		do_not_contact: "Do not contact",
+		city: "City",
+		state: "State",
+		postal_code: "Postal code",
+		country: "Country",
+		timezone: "Time zone",
+		prospect_score: "Prospect score",
+		customer_score: "Customer score",
+		total_emails_sent: "Mails sent",
+		total_emails_opened: "Mails opened",
+		total_emails_clicked: "Mails clicked",
+		last_activity_at: "Last activity",
+		last_email_sent_at: "Last mail",
+		last_email_opened_at: "Last open",
+		last_email_clicked_at: "Last click",
+		created_at: "Created",
+		updated_at: "Changed",
+		list: "List",
+	},
+	operators: {
+		equals: "is",
+		not_equals: "is not",
+		contains: "contains",
+		not_contains: "does not contain",
+		starts_with: "starts with",
+		ends_with: "ends with",
+		in: "is any of",
+		not_in: "is none of",
+		is_set: "is set",
+		is_not_set: "is not set",
+		greater_than: "is more than",
+		greater_or_equal: "is at least",
+		less_than: "is less than",
+		less_or_equal: "is at most",
+		between: "is between",
+		is_true: "is yes",
+		is_false: "is no",
+		on: "is on",
+		not_on: "is not on",
+		before: "is before",
+		after: "is after",
+		on_or_before: "is on or before",
+		on_or_after: "is on or after",
+		in_the_last: "is in the last",
+		not_in_the_last: "is not in the last",
+		in_the_next: "is in the next",
+		more_than_ago: "is more than … ago",
+		anniversary_in_next: "has its anniversary in the next",
+		has_any: "has any of",
+		has_all: "has all of",
+		has_none: "has none of",
+		subscribed: "is subscribed",
+		unsubscribed: "is not subscribed",
+	},
+});
+
+export type Operator = keyof typeof words.operators;
+
+/** operatorName returns the words of an operator. */
+export const operatorName = (o: string) => (words.operators as { [o: string]: string })[o] ?? o;
+
+const text: Operator[] = ["equals", "not_equals", "contains", "not_contains", "starts_with", "ends_with", "in", "not_in", "is_set", "is_not_set"];
+
+/** operators are those of each kind of field. */
+export const operators: { [K in FieldKind]: Operator[] } = {
+	text,
+	number: ["equals", "not_equals", "greater_than", "greater_or_equal", "less_than", "less_or_equal", "between", "is_set", "is_not_set"],
+	boolean: ["is_true", "is_false", "is_set", "is_not_set"],
+	choice: ["in", "not_in", "equals", "not_equals", "is_set", "is_not_set"],
+	date: ["in_the_last", "not_in_the_last", "in_the_next", "more_than_ago", "on", "not_on", "before", "after", "on_or_before", "on_or_after", "between", "anniversary_in_next", "is_set", "is_not_set"],
+	time: ["equals", "before", "after", "between", "is_set", "is_not_set"],
+	tags: ["has_any", "has_all", "has_none", "is_set", "is_not_set"],
+	reference: ["equals", "not_equals", "is_set", "is_not_set"],
+	list: ["in", "not_in"],
+	subscription: ["subscribed", "unsubscribed"],
+};
+
+/** shapeOf returns what value an operator takes. */
+export function shapeOf(o: string): "none" | "one" | "many" | "two" | "period" {
+	if (["is_set", "is_not_set", "is_true", "is_false", "subscribed", "unsubscribed"].includes(o)) return "none";
+	if (["in", "not_in", "has_any", "has_all", "has_none"].includes(o)) return "many";
+	if (o === "between") return "two";
+	if (["in_the_last", "not_in_the_last", "in_the_next", "more_than_ago", "anniversary_in_next"].includes(o)) return "period";
+	return "one";
+}
+
+const statuses = (kind: "contact" | "deliverability", all: string[]) => all.map((value) => ({ value, label: stateOf(kind, value).word }));
+
+function standard(stages: StageRow[], lists: { value: string; label: string }[]): FieldInfo[] {
+	const g = words.groups;
+	const f = (field: keyof typeof words.fields, group: string, kind: FieldKind, choices?: FieldInfo["choices"]): FieldInfo => ({ field, name: words.fields[field], group, kind, choices });
+	return [
+		f("email", g.person, "text"),
+		f("email_domain", g.person, "text"),
+		f("first_name", g.person, "text"),
+		f("last_name", g.person, "text"),
+		f("full_name", g.person, "text"),
+		f("company", g.person, "text"),
+		f("title", g.person, "text"),
+		f("phone", g.person, "text"),
+		f("website", g.person, "text"),
+		f("external_id", g.person, "text"),
+		f("source", g.person, "text"),
+		f("tags", g.membership, "tags"),
+		f("list", g.membership, "list", lists),
+		f("stage", g.membership, "choice", stages.map((s) => ({ value: s.slug, label: s.name }))),
+		f("global_status", g.status, "choice", statuses("contact", ["active", "pending", "unsubscribed", "bounced", "complained", "suppressed"])),
+		f("deliverability_status", g.status, "choice", statuses("deliverability", ["healthy", "watch", "at_risk", "suppressed"])),
+		f("do_not_contact", g.status, "boolean"),
+		f("city", g.address, "text"),
+		f("state", g.address, "text"),
+		f("postal_code", g.address, "text"),
+		f("country", g.address, "choice"),
+		f("timezone", g.address, "choice"),
+		f("prospect_score", g.activity, "number"),
+		f("customer_score", g.activity, "number"),
+		f("total_emails_sent", g.activity, "number"),
+		f("total_emails_opened", g.activity, "number"),
+		f("total_emails_clicked", g.activity, "number"),
+		f("last_activity_at", g.activity, "date"),
+		f("last_email_sent_at", g.activity, "date"),
+		f("last_email_opened_at", g.activity, "date"),
+		f("last_email_clicked_at", g.activity, "date"),
+		f("created_at", g.activity, "date"),
+		f("updated_at", g.activity, "date"),
+	];
+}
+
+const kinds: { [T in CustomFieldRow["field_type"]]: FieldKind } = {
+	string: "text",
+	email: "text",
+	url: "text",
+	number: "number",
+	currency: "number",
+	boolean: "boolean",
+	date: "date",
+	datetime: "date",
+	time: "time",
+	enum: "choice",
+	tags: "tags",
+	timezone: "choice",
+	country: "choice",
+	contact: "reference",
+};
+
+/** useFields returns the fields of the workspace's contacts: those that all have, and its own. */
+export function useFields(): FieldInfo[] {
+	const key = useKey();
+	const minute = 60_000;
+	const custom = useQuery({ queryKey: key("custom-fields"), queryFn: () => api("GET /settings/custom-fields", {}), staleTime: minute });
+	const stages = useQuery({ queryKey: key("stages"), queryFn: () => api("GET /settings/stages", {}), staleTime: minute });
+	const segments = useQuery({ queryKey: key("segments"), queryFn: () => api("GET /segments", {}), staleTime: 15_000 });
+	const lists = (segments.data?.data ?? []).filter((s) => s.type === "static").map((s) => ({ value: s.segment_key, label: s.name }));
+	const own = (custom.data?.data ?? []).map((c): FieldInfo => ({
+		field: `custom_fields.${c.field_key}`,
+		name: c.name,
+		group: words.groups.custom,
+		kind: kinds[c.field_type],
+		choices: c.enum_values?.map((value) => ({ value, label: value })),
+	}));
+	return [...standard(stages.data?.data ?? [], lists), ...own];
+}

@@ -1,0 +1,200 @@
+import { useInfiniteQuery, useMutation, useQueryClient } from "@tanstack/react-query";
+import { useCallback, useState } from "react";
+import { Link, useLocation } from "wouter";
+import { api, newKey } from "../api/client";
+import type { AddedMembers, SegmentSession } from "../api/schema";
+import { useParam } from "../app/params";
+import { useKey, useWhyNot } from "../app/session";
+import { nameOf } from "../contacts/columns";
+import { StateBadge } from "../ui/Badge";
+import { Button } from "../ui/Button";
+import { Dialog } from "../ui/Dialog";
+import { TextArea } from "../ui/Field";
+import { FormProblems } from "../ui/FormProblems";
+import { useForm } from "../ui/form";
+import { Notice } from "../ui/Page";
+import { Empty, Failure, Skeleton } from "../ui/States";
+import { Table } from "../ui/Table";
+import { Time } from "../ui/Time";
+import { toast } from "../ui/Toast";
+import { Tools } from "../ui/Tools";
+import { catalogue, full, plural } from "../words/catalogue";
+import { explain } from "../words/errors";
+import css from "../broadcasts/Broadcasts.module.css";
+
+const words = catalogue({
+	title: "Members",
+	search: "Search members",
+	add: "Add people",
+	remove: "Remove",
+	name: "Name",
+	status: "Status",
+	since: "Member since",
+	none: "Nobody yet",
+	noneText: "Add people by their addresses, or choose them among the contacts.",
+	emails: "Addresses, one a line",
+	help: "Only of contacts that exist; nobody is created.",
+	cancel: "Close",
+	added: (a: AddedMembers) => `${full(a.added)} added, ${full(a.already_members)} were members.`,
+	missing: (n: number) => plural(n, { one: "# address belongs to no contact:", other: "# addresses belong to no contact:" }),
+	removed: (n: number) => plural(n, { one: "Removed # member", other: "Removed # members" }),
+	selected: (n: number) => plural(n, { one: "# selected", other: "# selected" }),
+});
+
+/** How many addresses one request takes. */
+const most = 1000;
+
+/** Members lists the members of a segment; those of a list can be added and removed. */
+export function Members({ segment: s }: { segment: SegmentSession }) {
+	const key = useKey();
+	const client = useQueryClient();
+	const [, navigate] = useLocation();
+	const [search, setSearch] = useParam("q");
+	const [selected, setSelected] = useState<Set<string>>(new Set());
+	const [adding, setAdding] = useState(false);
+	const why = useWhyNot("POST /segments/{key}/members");
+	const list = s.type === "static" && s.system_key === null;
+	const found = useInfiniteQuery({
+		queryKey: key("segment", s.segment_key, "members", search),
+		initialPageParam: null as string | null,
+		queryFn: ({ pageParam, signal }) => api("GET /segments/{key}/members", { path: { key: s.segment_key }, query: { search, limit: "200", cursor: pageParam ?? undefined }, signal }),
+		getNextPageParam: (last) => last.next_cursor,
+		placeholderData: (b) => b,
+	});
+	const { hasNextPage, isFetchingNextPage, fetchNextPage } = found;
+	const onEnd = useCallback(() => {
+		if (hasNextPage && !isFetchingNextPage) void fetchNextPage();
+	}, [hasNextPage, isFetchingNextPage, fetchNextPage]);
+	const refresh = () => {
+		void client.invalidateQueries({ queryKey: key("segment", s.segment_key) });
+		void client.invalidateQueries({ queryKey: key("segments") });
+	};
+	const remove = useMutation({
+		mutationFn: (ids: string[]) => api("POST /segments/{key}/members/remove", { path: { key: s.segment_key }, body: { contact_ids: ids } }),
+		onSuccess: (r, ids) => {
+			setSelected(new Set());
+			refresh();
+			toast(words.removed(r.removed), {
+				undo: () => void api("POST /segments/{key}/members", { path: { key: s.segment_key }, body: { contact_ids: ids }, idempotencyKey: newKey() }).then(refresh),
+			});
+		},
+		onError: (e) => toast(explain(e), { tone: "danger" }),
+	});
+	const rows = found.data?.pages.flatMap((p) => p.data) ?? [];
+	return (
+		<>
+			<Tools label={words.search} value={search} onChange={setSearch}>
+				{list && (
+					<Button why={why} onClick={() => setAdding(true)}>
+						{words.add}
+					</Button>
+				)}
+				{selected.size > 0 && (
+					<>
+						<span role="status">{words.selected(selected.size)}</span>
+						<Button why={why} onClick={() => remove.mutate([...selected])}>
+							{words.remove}
+						</Button>
+					</>
+				)}
+			</Tools>
+			{found.isPending ? (
+				<Skeleton rows={8} height={36} />
+			) : found.isError ? (
+				<Failure error={found.error} retry={() => void found.refetch()} />
+			) : rows.length === 0 ? (
+				<Empty title={words.none}>{list && words.noneText}</Empty>
+			) : (
+				<Table
+					label={words.title}
+					rows={rows}
+					rowKey={(c) => c.id}
+					rowName={nameOf}
+					total={s.member_count_total ?? undefined}
+					onEnd={onEnd}
+					onOpen={(c) => navigate(`/contacts/${c.id}`)}
+					selected={list ? selected : undefined}
+					onSelect={list ? setSelected : undefined}
+					columns={[
+						{
+							id: "name",
+							name: words.name,
+							cell: (c) => (
+								<span className={css.name}>
+									<Link href={`/contacts/${c.id}`} tabIndex={-1}>
+										{nameOf(c)}
+									</Link>
+									<span>{c.email}</span>
+								</span>
+							),
+						},
+						{ id: "status", name: words.status, width: 150, cell: (c) => <StateBadge kind="contact" state={c.global_status} /> },
+						{ id: "since", name: words.since, width: 150, cell: (c) => <Time at={c.member_added_at} /> },
+					]}
+					card={(c) => (
+						<span className={css.card}>
+							<span className={css.name}>
+								<b>{nameOf(c)}</b>
+								<span>{c.email}</span>
+							</span>
+							<StateBadge kind="contact" state={c.global_status} />
+						</span>
+					)}
+				/>
+			)}
+			{adding && (
+				<Add
+					segment={s}
+					onClose={() => {
+						setAdding(false);
+						refresh();
+					}}
+				/>
+			)}
+		</>
+	);
+}
+
+function Add({ segment: s, onClose }: { segment: SegmentSession; onClose: () => void }) {
+	const form = useForm({ emails: "" });
+	const [done, setDone] = useState<AddedMembers | null>(null);
+	const emails = [...new Set(form.values.emails.split(/[\s,;]+/).filter(Boolean))];
+	const send = () =>
+		form.submit(async () => {
+			const sum: AddedMembers = { added: 0, already_members: 0, not_found: [] };
+			for (let i = 0; i < emails.length; i += most) {
+				const part = await api("POST /segments/{key}/members", { path: { key: s.segment_key }, body: { emails: emails.slice(i, i + most) }, idempotencyKey: newKey() });
+				sum.added += part.added;
+				sum.already_members += part.already_members;
+				sum.not_found.push(...part.not_found);
+			}
+			setDone(sum);
+		});
+	return (
+		<Dialog
+			title={words.add}
+			onClose={onClose}
+			onSubmit={() => emails.length > 0 && void send()}
+			footer={
+				<>
+					<Button onClick={onClose}>{words.cancel}</Button>
+					<Button type="submit" look="primary" busy={form.busy} why={emails.length === 0 ? words.emails : undefined}>
+						{words.add}
+					</Button>
+				</>
+			}
+		>
+			<FormProblems problems={form.problems} />
+			<TextArea rows={8} label={words.emails} help={words.help} path="emails" value={form.values.emails} onChange={(v) => form.set({ emails: v })} error={form.problems.byPath.emails} autoFocus />
+			{done && (
+				<Notice tone={done.not_found.length ? "warning" : "success"} title={words.added(done)}>
+					{done.not_found.length > 0 && (
+						<p>
+							{words.missing(done.not_found.length)} {done.not_found.slice(0, 20).join(", ")}
+						</p>
+					)}
+				</Notice>
+			)}
+		</Dialog>
+	);
+}

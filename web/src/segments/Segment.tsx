@@ -1,0 +1,254 @@
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { Link, useLocation, useParams } from "wouter";
+import { ApiError, api, request, type Versioned } from "../api/client";
+import type { SegmentSession } from "../api/schema";
+import { pollEvery } from "../app/live";
+import { useParam } from "../app/params";
+import { useKey, useWhyNot } from "../app/session";
+import type { Group } from "../rules/leaves";
+import { type Server, useSource } from "../source/useSource";
+import { Badge } from "../ui/Badge";
+import { Button } from "../ui/Button";
+import { Confirm } from "../ui/Dialog";
+import { TextField } from "../ui/Field";
+import { FormProblems } from "../ui/FormProblems";
+import { useForm } from "../ui/form";
+import { Gone } from "../ui/Gone";
+import { Menu } from "../ui/Menu";
+import { Card, Notice, Page } from "../ui/Page";
+import { Failure, Skeleton } from "../ui/States";
+import { Tabs } from "../ui/Tabs";
+import { toast } from "../ui/Toast";
+import { catalogue, full } from "../words/catalogue";
+import { explain } from "../words/errors";
+import { Members } from "./Members";
+import { definitionFault, Rules } from "./Rules";
+import css from "./Segment.module.css";
+
+const words = catalogue({
+	segments: "Segments",
+	views: "Views of the segment",
+	rules: "Rule",
+	members: "Members",
+	use: "Used by",
+	settings: "Name",
+	save: "Save",
+	saved: "Saved",
+	recount: "Count again",
+	delete: "Delete",
+	deleteTitle: (name: string) => `Delete ${name}?`,
+	deleteText: "The contacts stay; only the segment goes.",
+	inUse: "It is in use, so it cannot be deleted yet",
+	kinds: { broadcasts: "broadcast", sequences: "sequence", automations: "automation", forms: "form", segments: "segment" } as { [kind: string]: string },
+	system: "Built in: it cannot be changed.",
+	list: "List",
+	rule: "By rule",
+	systemWord: "Built in",
+	count: (sendable: number, total: number) => `${full(total)} members, ${full(sendable)} can be mailed`,
+	uncounted: "Not counted yet",
+	nobody: "Nothing uses this segment.",
+	conflict: "Somebody else changed the same part of this segment meanwhile.",
+	mine: "Keep what is here",
+	theirs: "Take theirs",
+	joined: "Somebody else changed another part of this segment meanwhile. Their change is here too.",
+	restored: "What you had not saved is here again.",
+	discard: "Discard it",
+	clean: "Nothing has been changed.",
+});
+
+/** SegmentPage shows a segment: its rule, its members, what uses it. */
+export default function SegmentPage() {
+	const { id = "" } = useParams<{ id: string }>();
+	const key = useKey();
+	const client = useQueryClient();
+	const [, navigate] = useLocation();
+	const [tab] = useParam("tab", "");
+	const why = useWhyNot("PUT /segments/{key}");
+	const [deleting, setDeleting] = useState(false);
+	const found = useQuery({
+		queryKey: key("segment", id),
+		queryFn: ({ signal }) => request("GET /segments/{key}", { path: { key: id }, query: { include_usage: "true" }, signal }),
+		refetchInterval: pollEvery(30_000),
+	});
+	const remove = useMutation({
+		mutationFn: () => api("DELETE /segments/{key}", { path: { key: id } }),
+		onSuccess: () => {
+			void client.invalidateQueries({ queryKey: key("segments") });
+			navigate("/segments");
+		},
+		onError: () => void found.refetch(), // what uses it may be new
+	});
+	const recount = useMutation({
+		mutationFn: () => api("POST /segments/{key}/refresh-count", { path: { key: id } }),
+		onSuccess: () => void client.invalidateQueries({ queryKey: key("segment", id) }),
+		onError: (e) => toast(explain(e), { tone: "danger" }),
+	});
+	const trail = [{ name: words.segments, to: "/segments" }];
+	if (found.error instanceof ApiError && found.error.status === 404) return <Gone list={words.segments} to="/segments" />;
+	if (found.isError) return <Failure error={found.error} retry={() => void found.refetch()} />;
+	const s = found.data?.data;
+	if (!s) {
+		return (
+			<Page title=" " trail={trail}>
+				<Skeleton rows={8} />
+			</Page>
+		);
+	}
+	const system = s.system_key !== null;
+	const shown = tab || (s.type === "dynamic" && !system ? "rules" : "members");
+	const holders = Object.entries(s.usage ?? {}).flatMap(([kind, all]) => all.map((h) => ({ kind, name: h.name, id: h.id ?? h.segment_key ?? "" })));
+	return (
+		<Page
+			wide
+			title={s.name}
+			trail={trail}
+			status={<Badge tone="neutral">{system ? words.systemWord : s.type === "static" ? words.list : words.rule}</Badge>}
+			description={s.member_count === null || s.member_count_total === null ? words.uncounted : words.count(s.member_count, s.member_count_total)}
+			actions={
+				<>
+					<Button busy={recount.isPending} onClick={() => recount.mutate()}>
+						{words.recount}
+					</Button>
+					{!system && <Menu actions={[{ id: "delete", label: words.delete, danger: true, why, run: () => setDeleting(true) }]} />}
+				</>
+			}
+		>
+			<Tabs
+				label={words.views}
+				current={shown}
+				tabs={[...(system || s.type === "static" ? [] : [{ id: "rules", name: words.rules }]), { id: "members", name: words.members }, ...(system ? [] : [{ id: "use", name: words.use, count: holders.length }])]}
+			/>
+			{shown === "rules" && found.data && <Edit key={s.segment_key} server={found.data} why={why} onSaved={() => void found.refetch()} />}
+			{shown === "members" && <Members segment={s} />}
+			{shown === "use" && (
+				<Card title={words.use}>
+					{holders.length === 0 && <p>{words.nobody}</p>}
+					<Holders holders={holders} />
+				</Card>
+			)}
+			{deleting && (
+				<Confirm
+					title={words.deleteTitle(s.name)}
+					action={words.delete}
+					busy={remove.isPending}
+					error={remove.error && <p role="alert">{explain(remove.error)}</p>}
+					onConfirm={() => remove.mutate()}
+					onClose={() => setDeleting(false)}
+				>
+					<p>{words.deleteText}</p>
+					{holders.length > 0 && (
+						<Notice tone="warning" title={words.inUse}>
+							<Holders holders={holders} />
+						</Notice>
+					)}
+				</Confirm>
+			)}
+		</Page>
+	);
+}
+
+type Holder = { kind: string; name: string; id: string };
+
+/** Holders lists the records that use the segment, with links to them. */
+function Holders({ holders }: { holders: Holder[] }) {
+	return (
+		<ul className={css.sample}>
+			{holders.map((h) => (
+				<li key={h.kind + h.id}>
+					<Link href={`/${h.kind}/${h.id}`}>{h.name}</Link> <span className={css.muted}>{words.kinds[h.kind] ?? h.kind.replaceAll("_", " ")}</span>
+				</li>
+			))}
+		</ul>
+	);
+}
+
+/** Draft is what can be written of a segment. */
+type Draft = { name: string; rule: Group };
+
+const serverOf = ({ data: s, revision }: Versioned<SegmentSession>): Server<Draft> => ({
+	draft: { name: s.name, rule: (s.definition as Group | null) ?? { logic: "and", conditions: [] } },
+	revision,
+});
+
+function Edit({ server, why, onSaved }: { server: Versioned<SegmentSession>; why?: string; onSaved: () => void }) {
+	const key = useKey();
+	const client = useQueryClient();
+	const s = server.data;
+	const source = useSource<Draft>("segment", s.id, serverOf(server), why === undefined);
+	const { draft, clash } = source;
+	const [fault, setFault] = useState<ReturnType<typeof definitionFault>>(null);
+	const form = useForm({ name: s.name });
+	const idle = source.dirty ? undefined : words.clean;
+	const send = () =>
+		form.submit(async () => {
+			setFault(null);
+			try {
+				const got = await request("PUT /segments/{key}", { path: { key: s.segment_key }, body: { name: draft.name, definition: draft.rule }, revision: source.base.revision ?? undefined });
+				source.saved(draft, serverOf(got));
+				void client.invalidateQueries({ queryKey: key("segments") });
+				toast(words.saved);
+				onSaved();
+			} catch (e) {
+				if (e instanceof ApiError && e.code === "REVISION_CONFLICT") {
+					onSaved();
+					return;
+				}
+				setFault(definitionFault(e));
+				throw e;
+			}
+		});
+	return (
+		<>
+			{why && <Notice>{why}</Notice>}
+			{clash ? (
+				<Notice tone="warning" title={words.conflict}>
+					<div className={css.choices}>
+						<Button small onClick={() => source.choose(() => false)}>
+							{words.mine}
+						</Button>
+						<Button small onClick={() => source.choose(() => true)}>
+							{words.theirs}
+						</Button>
+					</div>
+				</Notice>
+			) : source.joined.length > 0 ? (
+				<Notice title={words.joined} />
+			) : source.restored ? (
+				<Notice title={words.restored}>
+					<Button small onClick={source.discard}>
+						{words.discard}
+					</Button>
+				</Notice>
+			) : null}
+			<FormProblems problems={form.problems} />
+			<Card>
+				<TextField
+					label={words.settings}
+					path="name"
+					value={draft.name}
+					readOnly={why !== undefined}
+					onChange={(name) => {
+						form.set({ name });
+						source.set({ name });
+					}}
+					error={form.problems.byPath.name}
+					after={
+						<Button look="primary" busy={form.busy} why={why ?? idle} onClick={() => void send()}>
+							{words.save}
+						</Button>
+					}
+				/>
+			</Card>
+			<Rules
+				value={draft.rule}
+				onChange={(rule) => {
+					source.set({ rule });
+					setFault(null);
+				}}
+				saved={s.member_count_total}
+				fault={fault}
+			/>
+		</>
+	);
+}

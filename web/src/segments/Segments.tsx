@@ -1,0 +1,153 @@
+import { useQuery } from "@tanstack/react-query";
+import { Lock } from "lucide-react";
+import { useState } from "react";
+import { Link, useLocation } from "wouter";
+import { api, newKey } from "../api/client";
+import { pollEvery } from "../app/live";
+import { useParam } from "../app/params";
+import { useKey, useWhyNot } from "../app/session";
+import { Badge } from "../ui/Badge";
+import { Button, LinkButton } from "../ui/Button";
+import { Dialog } from "../ui/Dialog";
+import { Select, TextField } from "../ui/Field";
+import { FormProblems } from "../ui/FormProblems";
+import { useForm } from "../ui/form";
+import { List } from "../ui/List";
+import { NotSet, Page } from "../ui/Page";
+import { Empty, Failure, Skeleton } from "../ui/States";
+import { Time } from "../ui/Time";
+import { Tools } from "../ui/Tools";
+import { catalogue, full } from "../words/catalogue";
+import css from "../broadcasts/Broadcasts.module.css";
+
+const words = catalogue({
+	title: "Segments",
+	about: "Groups of contacts: by rule, which follow your contacts by themselves, or lists that you fill.",
+	add: "New segment",
+	addList: "New list",
+	search: "Search segments",
+	kind: "Kind",
+	all: "All kinds",
+	dynamic: "By rule",
+	static: "List",
+	system: "Built in",
+	name: "Name",
+	sendable: "Can be mailed",
+	total: "Members",
+	age: "Counted",
+	warnings: "Broken reference",
+	empty: "No segment yet",
+	emptyText: "For example: people in Germany who clicked a mail in the last 30 days.",
+	none: "No segment matches",
+	create: "Create",
+	cancel: "Cancel",
+});
+
+/** Segments lists segments by rule and lists. */
+export default function Segments() {
+	const key = useKey();
+	const [, navigate] = useLocation();
+	const why = useWhyNot("POST /segments");
+	const [search, setSearch] = useParam("q");
+	const [kind, setKind] = useParam("kind");
+	const [creating, setCreating] = useState(false);
+	const segments = useQuery({ queryKey: key("segments"), queryFn: () => api("GET /segments", {}), refetchInterval: pollEvery(15_000) });
+	const all = segments.data?.data ?? [];
+	const rows = all
+		.filter((s) => s.name.toLowerCase().includes(search.toLowerCase()) && (!kind || (kind === "system" ? s.system_key !== null : s.system_key === null && s.type === kind)))
+		.sort((a, b) => Number(a.system_key !== null) - Number(b.system_key !== null));
+	return (
+		<Page
+			title={words.title}
+			description={words.about}
+			actions={
+				<>
+					<Button why={why} onClick={() => setCreating(true)}>
+						{words.addList}
+					</Button>
+					<LinkButton kind="create" to="/segments/new" why={why}>
+						{words.add}
+					</LinkButton>
+				</>
+			}
+		>
+			<Tools label={words.search} value={search} onChange={setSearch}>
+				<Select
+					label={words.kind}
+					hideLabel
+					value={kind}
+					onChange={setKind}
+					choices={[
+						{ value: "", label: words.all },
+						{ value: "dynamic", label: words.dynamic },
+						{ value: "static", label: words.static },
+						{ value: "system", label: words.system },
+					]}
+				/>
+			</Tools>
+			{segments.isPending ? (
+				<Skeleton rows={6} />
+			) : segments.isError ? (
+				<Failure error={segments.error} retry={() => void segments.refetch()} />
+			) : all.length === 0 ? (
+				<Empty title={words.empty} action={<LinkButton to="/segments/new" why={why}>{words.add}</LinkButton>}>
+					{words.emptyText}
+				</Empty>
+			) : rows.length === 0 ? (
+				<Empty title={words.none} />
+			) : (
+				<List
+					label={words.title}
+					rows={rows}
+					rowKey={(s) => s.id}
+					columns={[
+						{ id: "name", name: words.name, cell: (s) => <Link href={`/segments/${s.segment_key}`}>{s.name}</Link> },
+						{
+							id: "kind",
+							name: words.kind,
+							cell: (s) =>
+								s.system_key ? (
+									<span className={css.line}>
+										<Lock aria-hidden size={14} /> {words.system}
+									</span>
+								) : s.type === "static" ? (
+									words.static
+								) : (
+									words.dynamic
+								),
+						},
+						{ id: "sendable", name: words.sendable, end: true, cell: (s) => (s.member_count === null ? <NotSet /> : full(s.member_count)) },
+						{ id: "total", name: words.total, end: true, cell: (s) => (s.member_count_total === null ? <NotSet /> : full(s.member_count_total)) },
+						{ id: "age", name: words.age, cell: (s) => <Time at={s.member_count_evaluated_at} /> },
+						{ id: "warnings", name: "", cell: (s) => s.warnings && s.warnings.length > 0 && <Badge tone="warning">{words.warnings}</Badge> },
+					]}
+				/>
+			)}
+			{creating && <NewList onClose={() => setCreating(false)} onMade={(k) => navigate(`/segments/${k}?tab=members`)} />}
+		</Page>
+	);
+}
+
+function NewList({ onClose, onMade }: { onClose: () => void; onMade: (key: string) => void }) {
+	const form = useForm({ name: "" });
+	const [idempotencyKey] = useState(newKey);
+	const send = () => form.submit(async () => onMade((await api("POST /segments", { body: { name: form.values.name, type: "static" }, idempotencyKey })).segment_key));
+	return (
+		<Dialog
+			title={words.addList}
+			onClose={onClose}
+			onSubmit={() => void send()}
+			footer={
+				<>
+					<Button onClick={onClose}>{words.cancel}</Button>
+					<Button type="submit" look="primary" busy={form.busy}>
+						{words.create}
+					</Button>
+				</>
+			}
+		>
+			<FormProblems problems={form.problems} />
+			<TextField label={words.name} path="name" value={form.values.name} onChange={(name) => form.set({ name })} error={form.problems.byPath.name} autoFocus />
+		</Dialog>
+	);
+}

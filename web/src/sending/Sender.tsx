@@ -1,0 +1,116 @@
+import { useQuery } from "@tanstack/react-query";
+import { Link, useLocation, useParams } from "wouter";
+import { ApiError, api } from "../api/client";
+import { useParam } from "../app/params";
+import { useKey, useWhyNot } from "../app/session";
+import { Badge } from "../ui/Badge";
+import { Button } from "../ui/Button";
+import { Gone } from "../ui/Gone";
+import { Card, Facts, NotSet, Page } from "../ui/Page";
+import { Failure, Skeleton } from "../ui/States";
+import { catalogue } from "../words/catalogue";
+import { ConfirmLanes } from "./ConfirmLanes";
+import { SenderEditor } from "./SenderEditor";
+import css from "./Senders.module.css";
+
+const words = catalogue({
+	sending: "Sending set-up",
+	senders: "Senders",
+	edit: "Edit",
+	active: "Active",
+	off: "Off",
+	line: "In a mail program",
+	details: "Details",
+	address: "Address",
+	domain: "Domain",
+	reply: "Replies go to",
+	same: "The address it writes from",
+	types: "Writes mail of these types",
+	mta: "MTA config",
+	account: "That of the account",
+	utm: "UTM source",
+	links: "Host of links in the content",
+	images: "Host of images",
+	tracking: "Host of counted links",
+	confirmed: "Confirmed MTA configs",
+});
+
+/** SenderPage shows one sender: how a reader sees it, what it may write, and by which MTA configs. */
+export default function SenderPage() {
+	const { id = "" } = useParams<{ id: string }>();
+	const key = useKey();
+	const [, navigate] = useLocation();
+	const why = useWhyNot("PUT /sending-identities/{id}");
+	const [edit, setEdit] = useParam("edit");
+	const sender = useQuery({ queryKey: key("identity", id), queryFn: ({ signal }) => api("GET /sending-identities/{id}", { path: { id }, signal }) });
+	const types = useQuery({ queryKey: key("email-types"), queryFn: () => api("GET /email-types", {}) });
+	const lanes = useQuery({ queryKey: key("mta-configs"), queryFn: () => api("GET /mta-configs", {}) });
+	const trail = [
+		{ name: words.sending, to: "/sending" },
+		{ name: words.senders, to: "/sending/senders" },
+	];
+	if (sender.error instanceof ApiError && sender.error.status === 404) return <Gone list={words.senders} to="/sending/senders" />;
+	if (sender.isError) return <Failure error={sender.error} retry={() => void sender.refetch()} />;
+	const s = sender.data;
+	if (!s) {
+		return (
+			<Page title=" " trail={trail}>
+				<Skeleton rows={10} />
+			</Page>
+		);
+	}
+	const all = lanes.data?.data ?? [];
+	const lane = all.find((l) => l.id === s.default_mta_config_id);
+	const typeNames = (types.data?.data ?? []).filter((t) => s.email_type_ids.includes(t.id)).map((t) => t.display_name);
+	return (
+		<Page
+			title={s.display_name}
+			trail={trail}
+			status={<Badge tone={s.active ? "success" : "neutral"}>{s.active ? words.active : words.off}</Badge>}
+			actions={
+				<Button kind="edit" why={why} onClick={() => setEdit("1")}>
+					{words.edit}
+				</Button>
+			}
+		>
+			<Card title={words.line}>
+				<p className={css.line}>
+					<b>{s.display_name}</b> &lt;{s.email_address}&gt;
+				</p>
+			</Card>
+			<Card title={words.confirmed}>
+				<ConfirmLanes sender={s} lanes={all.filter((l) => l.active || s.verified_mta_config_ids.includes(l.id))} />
+			</Card>
+			<Card title={words.details}>
+				<Facts
+					rows={[
+						[words.address, s.email_address],
+						[
+							words.domain,
+							<Link key="d" href={`/sending/domains/${s.sending_domain_id}`}>
+								{s.email_address.split("@")[1]}
+							</Link>,
+						],
+						[words.reply, s.reply_to ?? words.same],
+						[words.types, typeNames.join(", ") || <NotSet key="t" />],
+						[
+							words.mta,
+							lane ? (
+								<Link key="m" href={`/sending/mta/${lane.id}`}>
+									{lane.name}
+								</Link>
+							) : (
+								words.account
+							),
+						],
+						[words.utm, s.utm_code],
+						[words.tracking, s.tracking_domain],
+						[words.links, s.content_rewrite_domain],
+						[words.images, s.image_rewrite_domain],
+					]}
+				/>
+			</Card>
+			{edit && <SenderEditor sender={s} onClose={() => setEdit("")} onDeleted={() => navigate("/sending/senders")} />}
+		</Page>
+	);
+}

@@ -1,0 +1,117 @@
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { api, newKey } from "../api/client";
+import type { IdentityRow } from "../api/schema";
+import { useKey, useWhyNot } from "../app/session";
+import { EditDrawer } from "../ui/EditDrawer";
+import { Checkbox, Select, Switch, TextField } from "../ui/Field";
+import { useForm } from "../ui/form";
+import { catalogue } from "../words/catalogue";
+import css from "./Senders.module.css";
+
+const words = catalogue({
+	add: "Add a sender",
+	edit: (email: string) => `Sender ${email}`,
+	name: "Name",
+	email: "Address",
+	emailHelp: "On one of your sending domains.",
+	display: "Name that readers see",
+	reply: "Replies go to",
+	types: "Writes mail of these types",
+	mta: "MTA config",
+	account: "That of the account",
+	utm: "UTM source",
+	active: "Active",
+	removeTitle: (email: string) => `Delete ${email}?`,
+	removeText: "Drafts that name it need another sender.",
+	line: "In a mail program",
+	links: "Host of links in the content",
+	linksHelp: "Links in the mail are written with this host instead of their own.",
+	images: "Host of images",
+	imagesHelp: "Addresses of images are written with this host instead of their own.",
+});
+
+/** SenderEditor creates, changes or deletes a sender, in a drawer. */
+export function SenderEditor({ sender, onClose, onDeleted }: { sender?: IdentityRow; onClose: () => void; onDeleted?: () => void }) {
+	const key = useKey();
+	const client = useQueryClient();
+	const why = useWhyNot("PUT /sending-identities/{id}");
+	const [idempotencyKey] = useState(newKey);
+	const types = useQuery({ queryKey: key("email-types"), queryFn: () => api("GET /email-types", {}) });
+	const lanes = useQuery({ queryKey: key("mta-configs"), queryFn: () => api("GET /mta-configs", {}) });
+	const form = useForm({
+		email_address: sender?.email_address ?? "",
+		display_name: sender?.display_name ?? "",
+		reply_to: sender?.reply_to ?? "",
+		email_type_ids: sender?.email_type_ids ?? [],
+		default_mta_config_id: sender?.default_mta_config_id ?? "",
+		utm_code: sender?.utm_code ?? "",
+		content_rewrite_domain: sender?.content_rewrite_domain ?? "",
+		image_rewrite_domain: sender?.image_rewrite_domain ?? "",
+		active: sender?.active ?? true,
+	});
+	const v = form.values;
+	const p = form.problems.byPath;
+	const done = async () => {
+		await Promise.all([client.invalidateQueries({ queryKey: key("identities") }), sender && client.invalidateQueries({ queryKey: key("identity", sender.id) })]);
+		onClose();
+	};
+	const send = () =>
+		form.submit(async () => {
+			const body = { ...v, reply_to: v.reply_to || null, default_mta_config_id: v.default_mta_config_id || null, utm_code: v.utm_code || null, content_rewrite_domain: v.content_rewrite_domain || null, image_rewrite_domain: v.image_rewrite_domain || null };
+			if (sender) await api("PUT /sending-identities/{id}", { path: { id: sender.id }, body });
+			else await api("POST /sending-identities", { body, idempotencyKey });
+			await done();
+		});
+	return (
+		<EditDrawer
+			title={sender ? words.edit(sender.email_address) : words.add}
+			form={form}
+			why={why}
+			remove={
+				sender && {
+					title: words.removeTitle(sender.email_address),
+					text: words.removeText,
+					run: async () => {
+						await api("DELETE /sending-identities/{id}", { path: { id: sender.id } });
+						await done();
+						onDeleted?.();
+					},
+				}
+			}
+			onSave={() => void send()}
+			onClose={onClose}
+		>
+			<TextField label={words.display} path="display_name" value={v.display_name} onChange={(display_name) => form.set({ display_name })} error={p.display_name} autoFocus />
+			<TextField label={words.email} type="email" path="email_address" help={words.emailHelp} value={v.email_address} onChange={(email_address) => form.set({ email_address })} error={p.email_address} autoComplete="off" />
+			<p className={css.line}>
+				<span className="visually-hidden">{words.line}: </span>
+				<b>{v.display_name || words.name}</b> &lt;{v.email_address || words.email}&gt;
+			</p>
+			<TextField label={words.reply} optional type="email" path="reply_to" value={v.reply_to} onChange={(reply_to) => form.set({ reply_to })} error={p.reply_to} autoComplete="off" />
+			<fieldset className={css.types}>
+				<legend>{words.types}</legend>
+				{types.data?.data.map((t) => (
+					<Checkbox
+						key={t.id}
+						label={t.display_name}
+						checked={v.email_type_ids.includes(t.id)}
+						onChange={(on) => form.set({ email_type_ids: on ? [...v.email_type_ids, t.id] : v.email_type_ids.filter((x) => x !== t.id) })}
+					/>
+				))}
+				{p.email_type_ids && <p role="alert">{p.email_type_ids}</p>}
+			</fieldset>
+			<Select
+				label={words.mta}
+				value={v.default_mta_config_id}
+				onChange={(default_mta_config_id) => form.set({ default_mta_config_id })}
+				choices={[{ value: "", label: words.account }, ...(lanes.data?.data ?? []).map((l) => ({ value: l.id, label: l.name }))]}
+				error={p.default_mta_config_id}
+			/>
+			<TextField label={words.utm} optional path="utm_code" value={v.utm_code} onChange={(utm_code) => form.set({ utm_code })} error={p.utm_code} />
+			<TextField label={words.links} optional path="content_rewrite_domain" help={words.linksHelp} value={v.content_rewrite_domain} onChange={(content_rewrite_domain) => form.set({ content_rewrite_domain })} error={p.content_rewrite_domain} autoComplete="off" />
+			<TextField label={words.images} optional path="image_rewrite_domain" help={words.imagesHelp} value={v.image_rewrite_domain} onChange={(image_rewrite_domain) => form.set({ image_rewrite_domain })} error={p.image_rewrite_domain} autoComplete="off" />
+			<Switch label={words.active} checked={v.active} onChange={(active) => form.set({ active })} />
+		</EditDrawer>
+	);
+}

@@ -1,0 +1,210 @@
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { api, newKey } from "../api/client";
+import type { EmailTypeRow } from "../api/schema";
+import { useParam } from "../app/params";
+import { useKey, useWhyNot } from "../app/session";
+import { Badge } from "../ui/Badge";
+import { Button } from "../ui/Button";
+import { Dialog } from "../ui/Dialog";
+import { Select, Switch, TextArea, TextField } from "../ui/Field";
+import { EditDrawer } from "../ui/EditDrawer";
+import { useForm } from "../ui/form";
+import { List } from "../ui/List";
+import { Card, NotSet, Page } from "../ui/Page";
+import { Empty, Failure, Skeleton } from "../ui/States";
+import { toast } from "../ui/Toast";
+import { catalogue } from "../words/catalogue";
+import { explain } from "../words/errors";
+import css from "./Senders.module.css";
+
+const words = catalogue({
+	title: "Email types",
+	sending: "Sending set-up",
+	about: "What readers can leave one by one. They see the names and descriptions on their preference page.",
+	add: "Add a type",
+	edit: (name: string) => `Type ${name}`,
+	name: "Name",
+	description: "Description",
+	key: "Key",
+	keyHelp: "For programs. It is made from the name if empty, and final.",
+	category: "Category",
+	none: "None",
+	listId: "Write a List-ID header",
+	listIdHelp: "Mail programs group by it.",
+	active: "Active",
+	off: "Off",
+	state: "State",
+	empty: "No type yet",
+	emptyText: "Newsletter, offers, events: each is a kind of mail that a reader may want or not.",
+	categories: "Categories",
+	categoriesAbout: "Group types on the preference page.",
+	addCategory: "Add a category",
+	save: "Save",
+	cancel: "Cancel",
+	remove: "Delete",
+	removeTitle: (name: string) => `Delete ${name}?`,
+	removeText: "Readers' choices about it are deleted too.",
+});
+
+/** Types lists the email types and their categories. */
+export default function Types() {
+	const key = useKey();
+	const client = useQueryClient();
+	const why = useWhyNot("POST /email-types");
+	const [open, setOpen] = useParam("edit");
+	const [naming, setNaming] = useState(false);
+	const [name, setName] = useState("");
+	const types = useQuery({ queryKey: key("email-types"), queryFn: () => api("GET /email-types", {}) });
+	const categories = useQuery({ queryKey: key("email-categories"), queryFn: () => api("GET /email-categories", {}) });
+	const all = types.data?.data ?? [];
+	const categoryName = new Map((categories.data?.data ?? []).map((c) => [c.id, c.name]));
+	const edited = all.find((t) => t.id === open);
+	const refresh = () => client.invalidateQueries({ queryKey: key("email-categories") });
+	const add = useMutation({
+		mutationFn: () => api("POST /email-categories", { body: { name: name.trim() }, idempotencyKey: newKey() }),
+		onSuccess: () => {
+			setNaming(false);
+			setName("");
+			void refresh();
+		},
+	});
+	const drop = useMutation({
+		mutationFn: (id: string) => api("DELETE /email-categories/{id}", { path: { id } }),
+		onSuccess: () => void refresh(),
+		onError: (e) => toast(explain(e), { tone: "danger" }),
+	});
+	return (
+		<Page
+			title={words.title}
+			trail={[{ name: words.sending, to: "/sending" }]}
+			description={words.about}
+			actions={
+				<Button kind="create" why={why} onClick={() => setOpen("new")}>
+					{words.add}
+				</Button>
+			}
+		>
+			{types.isPending ? (
+				<Skeleton rows={4} />
+			) : types.isError ? (
+				<Failure error={types.error} retry={() => void types.refetch()} />
+			) : all.length === 0 ? (
+				<Empty title={words.empty}>{words.emptyText}</Empty>
+			) : (
+				<List
+					label={words.title}
+					rows={all}
+					rowKey={(t) => t.id}
+					columns={[
+						{
+							id: "name",
+							name: words.name,
+							cell: (t) => (
+								<button type="button" className={css.open} onClick={() => setOpen(t.id)}>
+									{t.display_name} <span>{t.type_key}</span>
+								</button>
+							),
+						},
+						{ id: "category", name: words.category, cell: (t) => (t.category_id && categoryName.get(t.category_id)) || <NotSet /> },
+						{ id: "description", name: words.description, cell: (t) => t.description ?? <NotSet /> },
+						{ id: "state", name: words.state, cell: (t) => (t.active ? <Badge tone="success">{words.active}</Badge> : <Badge tone="neutral">{words.off}</Badge>) },
+					]}
+				/>
+			)}
+			<Card
+				title={words.categories}
+				actions={
+					<Button small why={why} onClick={() => setNaming(true)}>
+						{words.addCategory}
+					</Button>
+				}
+			>
+				<p>{words.categoriesAbout}</p>
+				<ul className={css.lanes}>
+					{categories.data?.data.map((c) => (
+						<li key={c.id}>
+							<span>{c.name}</span>
+							<Button small look="quiet" why={why} onClick={() => drop.mutate(c.id)}>
+								{words.remove}
+							</Button>
+						</li>
+					))}
+				</ul>
+			</Card>
+			{naming && (
+				<Dialog
+					title={words.addCategory}
+					onClose={() => setNaming(false)}
+					onSubmit={() => add.mutate()}
+					footer={
+						<>
+							<Button onClick={() => setNaming(false)}>{words.cancel}</Button>
+							<Button type="submit" look="primary" busy={add.isPending}>
+								{words.save}
+							</Button>
+						</>
+					}
+				>
+					<TextField label={words.name} value={name} onChange={setName} error={add.error ? explain(add.error) : undefined} autoFocus />
+				</Dialog>
+			)}
+			{open && (open === "new" || edited) && <Editor key={open} type={edited} categories={categories.data?.data ?? []} onClose={() => setOpen("")} />}
+		</Page>
+	);
+}
+
+function Editor({ type, categories, onClose }: { type?: EmailTypeRow; categories: { id: string; name: string }[]; onClose: () => void }) {
+	const key = useKey();
+	const client = useQueryClient();
+	const why = useWhyNot("PUT /email-types/{id}");
+	const [idempotencyKey] = useState(newKey);
+	const form = useForm({
+		display_name: type?.display_name ?? "",
+		type_key: type?.type_key ?? "",
+		description: type?.description ?? "",
+		category_id: type?.category_id ?? "",
+		list_id_enabled: type?.list_id_enabled ?? true,
+		active: type?.active ?? true,
+	});
+	const v = form.values;
+	const p = form.problems.byPath;
+	const done = async () => {
+		await client.invalidateQueries({ queryKey: key("email-types") });
+		onClose();
+	};
+	const send = () =>
+		form.submit(async () => {
+			const { type_key, ...rest } = v;
+			const body = { ...rest, description: v.description || null, category_id: v.category_id || null };
+			if (type) await api("PUT /email-types/{id}", { path: { id: type.id }, body });
+			else await api("POST /email-types", { body: { ...body, ...(type_key && { type_key }) }, idempotencyKey });
+			await done();
+		});
+	return (
+		<EditDrawer
+			title={type ? words.edit(type.display_name) : words.add}
+			form={form}
+			why={why}
+			remove={
+				type && {
+					title: words.removeTitle(type.display_name),
+					text: words.removeText,
+					run: async () => {
+						await api("DELETE /email-types/{id}", { path: { id: type.id } });
+						await done();
+					},
+				}
+			}
+			onSave={() => void send()}
+			onClose={onClose}
+		>
+			<TextField label={words.name} path="display_name" value={v.display_name} onChange={(display_name) => form.set({ display_name })} error={p.display_name} autoFocus />
+			<TextField label={words.key} path="type_key" help={words.keyHelp} readOnly={type !== undefined} value={v.type_key} onChange={(type_key) => form.set({ type_key })} error={p.type_key} optional={!type} />
+			<TextArea label={words.description} optional path="description" value={v.description} onChange={(description) => form.set({ description })} error={p.description} />
+			<Select label={words.category} value={v.category_id} onChange={(category_id) => form.set({ category_id })} choices={[{ value: "", label: words.none }, ...categories.map((c) => ({ value: c.id, label: c.name }))]} />
+			<Switch label={words.listId} help={words.listIdHelp} checked={v.list_id_enabled} onChange={(list_id_enabled) => form.set({ list_id_enabled })} />
+			<Switch label={words.active} checked={v.active} onChange={(active) => form.set({ active })} />
+		</EditDrawer>
+	);
+}

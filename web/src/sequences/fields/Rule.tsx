@@ -1,0 +1,44 @@
+import { Builder } from "../../rules/Builder";
+import { EventRules } from "../../rules/LeafEditor";
+import type { Group } from "../../rules/leaves";
+import css from "../StepFields.module.css";
+import type { Part } from "./part";
+
+/** faultOf returns a problem of a rule with its place in it: "definition.conditions[0].value: must be a number". */
+function faultOf(error: string | undefined): { path: string; message: string } | null {
+	if (!error) return null;
+	const [, path = "", message = error] = /^((?:definition\.?)?(?:conditions[\w.[\]]*)?): (.*)$/s.exec(error) ?? [];
+	return { path: path.replace(/\.?conditions$/, ""), message };
+}
+
+/** RuleField edits a rule that may ask about the event that started it. */
+export function RuleField({
+	value,
+	onChange,
+	error,
+}: {
+	value: unknown;
+	onChange: (g: Group) => void;
+	error?: string;
+}) {
+	const g = value as Group | undefined;
+	return (
+		<EventRules value={true}>
+			<Builder
+				value={Array.isArray(g?.conditions) ? g : { logic: "and", conditions: [] }}
+				onChange={onChange}
+				fault={faultOf(error)}
+			/>
+		</EventRules>
+	);
+}
+
+/** Rule edits the rule of a step. */
+export function Rule({ config: c, set, problem, help }: Part & { help: string }) {
+	return (
+		<>
+			<p className={css.help}>{help}</p>
+			<RuleField value={c.definition} onChange={(definition) => set({ definition })} error={problem("definition")} />
+		</>
+	);
+}

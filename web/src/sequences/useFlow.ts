@@ -1,0 +1,254 @@
+import { useQueryClient } from "@tanstack/react-query";
+import { useCallback, useEffect, useMemo, useRef, useState } from "react";
+import { ApiError, api, request, type Versioned } from "../api/client";
+import type { Actor, GraphCheck, GraphIssue, Sequence } from "../api/schema";
+import { useSaveOnLeave } from "../app/leaving";
+import { useKey } from "../app/session";
+import { useWorkingCopy } from "../source/workingCopy";
+import { explain } from "../words/errors";
+import { begin, bodyOf, equal, type Graph, graphOf, type History, push, redo, undo } from "./graph";
+
+// The graph of a sequence while it is edited. A draft saves itself a moment after the last change, if its
+// graph is valid; what is not valid, and all changes of a paused sequence, are kept in a working copy.
+
+export type Saving =
+	| { state: "saved"; at: Date | null }
+	| { state: "saving" }
+	| { state: "kept" }
+	| { state: "failed"; problem: string }
+	| { state: "conflict"; theirs: Versioned<Sequence>; by: Actor | null };
+
+/** Base is what is saved: as it was sent, and as the server has it, which writes some configurations otherwise. */
+type Base = { graph: Graph; stored: Graph; revision: string | null };
+
+const pause = 800;
+
+const numberOf = (revision: string | null) => Number((revision ?? "").replace(/\D/g, "")) || 0;
+
+/** useFlow holds the graph of a sequence that is edited. */
+export function useFlow(server: Versioned<Sequence>, may: boolean) {
+	const key = useKey();
+	const client = useQueryClient();
+	const { id, status } = server.data;
+	const mode = may && (status === "draft" || status === "paused") ? status : "read";
+	const [history, setHistory] = useState<History>(() => begin(graphOf(server.data)));
+	const [base, setBase] = useState<Base>(() => ({
+		graph: history.now,
+		stored: history.now,
+		revision: server.revision,
+	}));
+	const [issues, setIssues] = useState<GraphIssue[]>([]);
+	const [leaving, setLeaving] = useState(0);
+	const [saving, setSaving] = useState<Saving>({ state: "saved", at: null });
+	const [restored, setRestored] = useState(false);
+	const changed = !equal(history.now, base.graph);
+	const graph = mode === "read" ? base.graph : history.now; // changes are kept while somebody else has made it active
+	const dirty = mode !== "read" && changed;
+	const latest = useRef({ graph, base, changed, dirty, mode });
+	latest.current = { graph, base, changed, dirty, mode };
+	const timer = useRef(0);
+	const running = useRef<Promise<unknown>>(Promise.resolve());
+	const stuck = useRef(false); // a conflict waits for a choice
+
+	const adopt = useCallback((got: Versioned<Sequence>, undoable = false) => {
+		const g = graphOf(got.data);
+		setBase({ graph: g, stored: g, revision: got.revision });
+		setHistory((h) => (undoable ? push(h, g) : begin(g)));
+		setIssues([]);
+		setLeaving(0);
+		setSaving({ state: "saved", at: null });
+	}, []);
+
+	/** Takes what the server has. It reports whether both sides changed the graph. */
+	const receive = useCallback(
+		(got: Versioned<Sequence>, by: Actor | null): boolean => {
+			const now = latest.current;
+			if (numberOf(got.revision) <= numberOf(now.base.revision)) return false;
+			const theirs = graphOf(got.data);
+			if (equal(theirs, now.base.stored)) {
+				const next = { ...now.base, revision: got.revision };
+				latest.current = { ...now, base: next };
+				setBase(next);
+				return false;
+			}
+			if (!now.changed || equal(theirs, now.graph)) {
+				adopt(got);
+				return false;
+			}
+			stuck.current = true;
+			setSaving({ state: "conflict", theirs: got, by });
+			return true;
+		},
+		[adopt],
+	);
+	useEffect(() => {
+		if (!stuck.current) receive(server, null);
+	}, [server, receive]);
+
+	/** Asks what is wrong with a graph, and how many people would leave. */
+	const check = useCallback(
+		async (asked: Graph): Promise<boolean> => {
+			const found = (await api("PUT /sequences/{id}/graph", {
+				path: { id },
+				body: { ...bodyOf(asked), dry_run: true },
+			})) as GraphCheck;
+			const now = latest.current;
+			if (now.graph === asked && !stuck.current) {
+				setIssues(found.issues);
+				setLeaving(found.leaving);
+				if (!found.valid || now.mode === "paused")
+					setSaving(equal(asked, now.base.graph) ? { state: "saved", at: null } : { state: "kept" });
+			}
+			return found.valid;
+		},
+		[id],
+	);
+
+	const send = useCallback(
+		async (save: boolean): Promise<boolean> => {
+			for (let tries = 0; tries < 5; tries++) {
+				const now = latest.current;
+				if (now.mode === "read" || stuck.current) return false;
+				if (save) setSaving({ state: "saving" });
+				try {
+					// What is not valid is not sent to be saved: the check tells all that is wrong with it.
+					if (save && !(await check(now.graph))) return false;
+					if (!save) return await check(now.graph);
+					const got = await request("PUT /sequences/{id}/graph", {
+						path: { id },
+						body: bodyOf(now.graph),
+						revision: now.base.revision ?? undefined,
+					});
+					const stored = got as Versioned<Sequence>;
+					const next = { graph: now.graph, stored: graphOf(stored.data), revision: stored.revision };
+					latest.current = { ...latest.current, base: next, dirty: !equal(latest.current.graph, now.graph) };
+					setBase(next);
+					setIssues([]);
+					setLeaving(0);
+					setSaving({ state: "saved", at: new Date() });
+					client.setQueryData(key("sequence", id), stored);
+					void client.invalidateQueries({ queryKey: key("sequences") });
+					void client.invalidateQueries({ queryKey: key("sequence", id, "report") });
+					return true;
+				} catch (e) {
+					if (e instanceof ApiError && e.code === "REVISION_CONFLICT") {
+						const theirs = await request("GET /sequences/{id}", { path: { id } });
+						client.setQueryData(key("sequence", id), theirs);
+						if (receive(theirs, (e.details.updated_by as Actor | undefined) ?? null)) return false;
+						continue;
+					}
+					if (e instanceof ApiError && e.code === "INVALID_GRAPH") {
+						setIssues((e.details.issues as GraphIssue[] | undefined) ?? []);
+						setSaving({ state: "kept" });
+						return false;
+					}
+					if (e instanceof ApiError && e.code === "NOT_EDITABLE")
+						void client.invalidateQueries({ queryKey: key("sequence", id) });
+					setSaving({ state: "failed", problem: explain(e) });
+					return false;
+				}
+			}
+			return false;
+		},
+		[check, client, id, key, receive],
+	);
+
+	const run = useCallback(
+		(save: boolean) => {
+			clearTimeout(timer.current);
+			const next = running.current.then(() => send(save));
+			running.current = next;
+			return next;
+		},
+		[send],
+	);
+	/** Saves a draft now, if something waits; resolves to whether all is saved. */
+	const flush = useCallback(async (): Promise<boolean> => {
+		clearTimeout(timer.current);
+		await running.current;
+		if (!latest.current.dirty) return true;
+		return latest.current.mode === "draft" ? run(true) : false;
+	}, [run]);
+
+	// What is saved is checked once, too: a record that it refers to may be gone.
+	const first = useRef(true);
+	useEffect(() => {
+		if (mode === "read" || stuck.current) return;
+		if (graph.steps.length === 0 && latest.current.base.graph.steps.length === 0) return;
+		const save = mode === "draft" && !equal(graph, latest.current.base.graph);
+		if (save) setSaving({ state: "saving" });
+		const wait = first.current ? 0 : pause;
+		first.current = false;
+		timer.current = window.setTimeout(() => void run(save), wait);
+		return () => clearTimeout(timer.current);
+	}, [graph, mode, run]);
+	useSaveOnLeave(() => (latest.current.dirty && latest.current.mode === "draft" ? flush() : undefined));
+	useEffect(() => () => void flush(), [flush]);
+
+	const { drop } = useWorkingCopy<{ graph: Graph }>({
+		kind: "sequence",
+		id,
+		title: server.data.name,
+		base: numberOf(base.revision),
+		value: { graph: history.now },
+		dirty: changed,
+		may,
+		restore: (copy) => {
+			if (
+				!copy.graph ||
+				!Array.isArray(copy.graph.steps) ||
+				latest.current.mode === "read" ||
+				equal(copy.graph, latest.current.graph)
+			)
+				return;
+			const kept = copy.graph;
+			setHistory((h) => push(h, kept));
+			setRestored(true);
+		},
+	});
+
+	return useMemo(
+		() => ({
+			mode,
+			graph,
+			base: base.graph,
+			dirty,
+			issues,
+			leaving,
+			saving,
+			restored,
+			flush,
+			canUndo: history.past.length > 0,
+			canRedo: history.future.length > 0,
+			/** Changes the graph; changes with the same name one after the other are undone together. */
+			change: (next: Graph | ((g: Graph) => Graph), of = "") => {
+				if (latest.current.mode !== "read")
+					setHistory((h) => push(h, typeof next === "function" ? next(h.now) : next, of));
+			},
+			undo: () => setHistory(undo),
+			redo: () => setHistory(redo),
+			/** Drops what is not saved. */
+			discard: () => {
+				setHistory((h) => push(h, latest.current.base.graph));
+				setRestored(false);
+				void drop();
+			},
+			/** Saves the graph of a paused sequence. */
+			save: () => run(true),
+			settle: (mine: boolean) => {
+				if (saving.state !== "conflict") return;
+				stuck.current = false;
+				if (!mine) return adopt(saving.theirs, true);
+				const theirs = graphOf(saving.theirs.data);
+				const next = { graph: theirs, stored: theirs, revision: saving.theirs.revision };
+				latest.current = { ...latest.current, base: next };
+				setBase(next);
+				void run(latest.current.mode === "draft");
+			},
+			show: (found: GraphIssue[]) => setIssues(found),
+		}),
+		[mode, graph, base.graph, dirty, issues, leaving, saving, restored, flush, history, drop, run, adopt],
+	);
+}
+
+export type Flow = ReturnType<typeof useFlow>;

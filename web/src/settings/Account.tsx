@@ -1,0 +1,277 @@
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { type ReactNode, useState } from "react";
+import { api } from "../api/client";
+import type { AccountSessionView, UpdateAccountRequestBody } from "../api/schema";
+import { useKey, useWhyNot, useWorkspace } from "../app/session";
+import { Button } from "../ui/Button";
+import { Combo } from "../ui/Combo";
+import { Confirm } from "../ui/Dialog";
+import { Columns, Select, Switch, TextField } from "../ui/Field";
+import { FormProblems } from "../ui/FormProblems";
+import { useForm } from "../ui/form";
+import { Card, Notice, Page } from "../ui/Page";
+import { Failure, Skeleton } from "../ui/States";
+import { toast } from "../ui/Toast";
+import { catalogue } from "../words/catalogue";
+import { explain } from "../words/errors";
+
+const words = catalogue({
+	title: "Account",
+	settings: "Settings",
+	who: "Who you are",
+	name: "Name",
+	website: "Website",
+	logo: "Logo",
+	logoHelp: "Shown on pages for readers. An https address.",
+	zone: "Time zone",
+	zoneHelp: "Days of reports and of rules begin at midnight here.",
+	locale: "Language of pages for readers",
+	currency: "Currency",
+	address: "Postal address",
+	addressHelp: "Most laws ask for it in each commercial mail. It stands at the foot of yours.",
+	line1: "Street",
+	line2: "Second line",
+	postal: "Postal code",
+	city: "City",
+	state: "State or region",
+	country: "Country",
+	countryHelp: "Two letters, such as DE.",
+	defaults: "Defaults",
+	type: "Email type",
+	mta: "MTA config",
+	sender: "Sender",
+	none: "None",
+	leave: "Leaving",
+	scope: "“Unsubscribe” in a mail leaves",
+	scopeType: "mail of its type",
+	scopeGlobal: "all mail",
+	opt: "Confirm new subscriptions by mail (double opt-in)",
+	save: "Save",
+	saved: "Saved",
+	danger: "Delete this workspace",
+	dangerText: "All its contacts, mail, reports and settings are deleted for good after 30 days. Until then the operator can bring it back.",
+	remove: "Delete the workspace",
+	removeTitle: (name: string) => `Delete ${name}?`,
+	deleted: "The workspace is being deleted.",
+});
+
+/** Account has the settings of the workspace. */
+export default function Account() {
+	const key = useKey();
+	const account = useQuery({ queryKey: key("account"), queryFn: () => api("GET /settings/account", {}) });
+	const why = useWhyNot("PUT /settings/account");
+	return (
+		<Page title={words.title} trail={[{ name: words.settings, to: "/settings" }]}>
+			{why && <Notice>{why}</Notice>}
+			{account.isPending ? <Skeleton rows={10} /> : account.isError ? <Failure error={account.error} retry={() => void account.refetch()} /> : <Forms account={account.data} />}
+		</Page>
+	);
+}
+
+/** Concern is a form of its own, with its own Save. */
+function Concern<T extends { [field: string]: string | boolean }>({
+	title,
+	about,
+	initial,
+	body,
+	children,
+}: {
+	title: string;
+	about?: string;
+	initial: T;
+	body: (v: T) => UpdateAccountRequestBody;
+	children: (form: ReturnType<typeof useForm<T>>, text: (field: keyof T & string, label: string, help?: string) => ReactNode) => ReactNode;
+}) {
+	const key = useKey();
+	const client = useQueryClient();
+	const why = useWhyNot("PUT /settings/account");
+	const form = useForm(initial);
+	const send = () =>
+		form.submit(async () => {
+			const saved = await api("PUT /settings/account", { body: body(form.values) });
+			client.setQueryData(key("account"), saved);
+			void client.invalidateQueries({ queryKey: ["session"] });
+			toast(words.saved);
+		});
+	const text = (field: keyof T & string, label: string, help?: string) => (
+		<TextField
+			key={field}
+			label={label}
+			help={help}
+			path={field}
+			value={String(form.values[field])}
+			readOnly={why !== undefined}
+			error={form.problems.byPath[field]}
+			autoComplete="off"
+			onChange={(v) => form.set({ [field]: v } as Partial<T>)}
+		/>
+	);
+	return (
+		<Card title={title}>
+			<form
+				noValidate
+				style={{ display: "flex", flexDirection: "column", gap: 16 }}
+				onSubmit={(e) => {
+					e.preventDefault();
+					if (!why) void send();
+				}}
+			>
+				{about && <p>{about}</p>}
+				<FormProblems problems={form.problems} />
+				{children(form, text)}
+				<div>
+					<Button type="submit" busy={form.busy} why={why}>
+						{words.save}
+					</Button>
+				</div>
+			</form>
+		</Card>
+	);
+}
+
+/** zones are the names of time zones. */
+export const zones = typeof Intl.supportedValuesOf === "function" ? ["UTC", ...Intl.supportedValuesOf("timeZone")] : ["UTC"];
+
+function Forms({ account: a }: { account: AccountSessionView }) {
+	const key = useKey();
+	const types = useQuery({ queryKey: key("email-types"), queryFn: () => api("GET /email-types", {}) });
+	const lanes = useQuery({ queryKey: key("mta-configs"), queryFn: () => api("GET /mta-configs", {}) });
+	const senders = useQuery({ queryKey: key("identities"), queryFn: () => api("GET /sending-identities", {}) });
+	const p = a.postal_address;
+	return (
+		<>
+			<Concern
+				title={words.who}
+				initial={{ name: a.name, website_url: a.website_url ?? "", logo_url: a.logo_url ?? "", timezone: a.timezone, locale: a.locale, currency_code: a.currency_code }}
+				body={(v) => ({ ...v, website_url: v.website_url || null, logo_url: v.logo_url || null })}
+			>
+				{(form, text) => (
+					<>
+						<Columns>
+							{text("name", words.name)}
+							{text("website_url", words.website)}
+							{text("logo_url", words.logo, words.logoHelp)}
+						</Columns>
+						<Columns>
+							<Combo label={words.zone} help={words.zoneHelp} options={zones.map((z) => ({ id: z, label: z }))} value={form.values.timezone} onChange={(z) => z && form.set({ timezone: z })} error={form.problems.byPath.timezone} />
+							{text("locale", words.locale)}
+							{text("currency_code", words.currency)}
+						</Columns>
+					</>
+				)}
+			</Concern>
+			<Concern
+				title={words.address}
+				about={words.addressHelp}
+				initial={{
+					"postal_address.line1": p.line1 ?? "",
+					"postal_address.line2": p.line2 ?? "",
+					"postal_address.postal_code": p.postal_code ?? "",
+					"postal_address.city": p.city ?? "",
+					"postal_address.state": p.state ?? "",
+					"postal_address.country": p.country ?? "",
+				}}
+				body={(v) => ({ postal_address: Object.fromEntries(Object.entries(v).map(([k, x]) => [k.slice("postal_address.".length), x || null])) })}
+			>
+				{(_, text) => (
+					<>
+						<Columns>
+							{text("postal_address.line1", words.line1)}
+							{text("postal_address.line2", words.line2)}
+						</Columns>
+						<Columns>
+							{text("postal_address.postal_code", words.postal)}
+							{text("postal_address.city", words.city)}
+							{text("postal_address.state", words.state)}
+							{text("postal_address.country", words.country, words.countryHelp)}
+						</Columns>
+					</>
+				)}
+			</Concern>
+			<Concern
+				title={words.defaults}
+				initial={{ default_email_type_key: a.default_email_type_key ?? "", default_mta_config_key: a.default_mta_config_key ?? "", default_sending_identity_email: a.default_sending_identity_email ?? "" }}
+				body={(v) => Object.fromEntries(Object.entries(v).map(([k, x]) => [k, x || null]))}
+			>
+				{(form) => (
+					<Columns>
+						<Select
+							label={words.type}
+							value={form.values.default_email_type_key}
+							onChange={(x) => form.set({ default_email_type_key: x })}
+							choices={[{ value: "", label: words.none }, ...(types.data?.data ?? []).map((t) => ({ value: t.type_key, label: t.display_name }))]}
+							error={form.problems.byPath.default_email_type_key}
+						/>
+						<Select
+							label={words.mta}
+							value={form.values.default_mta_config_key}
+							onChange={(x) => form.set({ default_mta_config_key: x })}
+							choices={[{ value: "", label: words.none }, ...(lanes.data?.data ?? []).map((l) => ({ value: l.key, label: l.name }))]}
+							error={form.problems.byPath.default_mta_config_key}
+						/>
+						<Select
+							label={words.sender}
+							value={form.values.default_sending_identity_email}
+							onChange={(x) => form.set({ default_sending_identity_email: x })}
+							choices={[{ value: "", label: words.none }, ...(senders.data?.data ?? []).map((s) => ({ value: s.email_address, label: s.email_address }))]}
+							error={form.problems.byPath.default_sending_identity_email}
+						/>
+					</Columns>
+				)}
+			</Concern>
+			<Concern title={words.leave} initial={{ unsubscribe_scope: a.unsubscribe_scope as string, double_opt_in_default: a.double_opt_in_default }} body={(v) => v}>
+				{(form) => (
+					<>
+						<Select
+							label={words.scope}
+							value={form.values.unsubscribe_scope}
+							onChange={(x) => form.set({ unsubscribe_scope: x })}
+							choices={[
+								{ value: "type", label: words.scopeType },
+								{ value: "global", label: words.scopeGlobal },
+							]}
+						/>
+						<Switch label={words.opt} checked={form.values.double_opt_in_default} onChange={(on) => form.set({ double_opt_in_default: on })} />
+					</>
+				)}
+			</Concern>
+			<DeleteWorkspace account={a} />
+		</>
+	);
+}
+
+function DeleteWorkspace({ account: a }: { account: AccountSessionView }) {
+	const workspace = useWorkspace();
+	const why = useWhyNot("DELETE /settings/account");
+	const [asking, setAsking] = useState(false);
+	const remove = useMutation({
+		mutationFn: () => api("DELETE /settings/account", { body: { confirm_slug: workspace?.tenant_slug ?? "" } }),
+		onSuccess: () => {
+			toast(words.deleted);
+			location.assign("/app/");
+		},
+	});
+	return (
+		<Card title={words.danger} tone="danger">
+			<p>{words.dangerText}</p>
+			<div>
+				<Button look="danger" why={why} onClick={() => setAsking(true)}>
+					{words.remove}
+				</Button>
+			</div>
+			{asking && (
+				<Confirm
+					title={words.removeTitle(a.name)}
+					action={words.remove}
+					type={a.slug}
+					busy={remove.isPending}
+					error={remove.error && <p role="alert">{explain(remove.error)}</p>}
+					onConfirm={() => remove.mutate()}
+					onClose={() => setAsking(false)}
+				>
+					<p>{words.dangerText}</p>
+				</Confirm>
+			)}
+		</Card>
+	);
+}

@@ -1,0 +1,174 @@
+import { useQueryClient } from "@tanstack/react-query";
+import { useState, useSyncExternalStore } from "react";
+import { Link } from "wouter";
+import { api } from "../api/client";
+import { type Density, density, setDensity, subscribeDensity } from "../app/density";
+import { useSession, useSignOut } from "../app/session";
+import { setSingleKeys, singleKeys } from "../app/shortcuts";
+import { applyTheme, type Theme, theme } from "../app/theme";
+import { Button } from "../ui/Button";
+import { Radios, Switch, TextField } from "../ui/Field";
+import { FormProblems } from "../ui/FormProblems";
+import { useForm } from "../ui/form";
+import { NewPassword } from "../ui/NewPassword";
+import { Card, Facts, Page } from "../ui/Page";
+import { toast, Toasts } from "../ui/Toast";
+import { catalogue } from "../words/catalogue";
+import { explain } from "../words/errors";
+import { Sessions } from "./Sessions";
+import css from "./Settings.module.css";
+
+const words = catalogue({
+	title: "Your account",
+	back: "Workspaces",
+	you: "You",
+	name: "Name",
+	rename: "Save the name",
+	renamed: "Saved. All your workspaces show the new name.",
+	same: "The name has not been changed.",
+	email: "Email",
+	password: "Password",
+	current: "Current password",
+	fresh: "New password",
+	change: "Change the password",
+	changed: "Password changed. Other sessions have ended.",
+	look: "Appearance",
+	theme: "Theme",
+	system: "As the system",
+	light: "Light",
+	dark: "Dark",
+	rows: "Rows of tables",
+	comfortable: "Comfortable",
+	compact: "Compact",
+	keys: "Shortcuts of one key",
+	keysHelp: "Such as / to search and ? for help.",
+	out: "Sign out",
+});
+
+/** Me is the page of the signed-in person's own settings. */
+export default function Me() {
+	const signOut = useSignOut();
+	const [chosen, setChosen] = useState<Theme>(theme());
+	const [keys, setKeys] = useState(singleKeys());
+	const rows = useSyncExternalStore(subscribeDensity, density);
+	return (
+		<main>
+			<Page title={words.title} trail={[{ name: words.back, to: "/" }]} actions={<Button onClick={() => void signOut()}>{words.out}</Button>}>
+				<You />
+				<Password />
+				<Sessions />
+				<Card title={words.look}>
+					<Radios
+						label={words.theme}
+						value={chosen}
+						onChange={(t) => {
+							setChosen(t as Theme);
+							applyTheme(t as Theme);
+						}}
+						choices={[
+							{ value: "system", label: words.system },
+							{ value: "light", label: words.light },
+							{ value: "dark", label: words.dark },
+						]}
+					/>
+					<Radios
+						label={words.rows}
+						value={rows}
+						onChange={(d) => setDensity(d as Density)}
+						choices={[
+							{ value: "comfortable", label: words.comfortable },
+							{ value: "compact", label: words.compact },
+						]}
+					/>
+					<Switch
+						label={words.keys}
+						help={words.keysHelp}
+						checked={keys}
+						onChange={(on) => {
+							setKeys(on);
+							setSingleKeys(on);
+						}}
+					/>
+				</Card>
+				<p>
+					<Link href="/">{words.back}</Link>
+				</p>
+			</Page>
+			<Toasts />
+		</main>
+	);
+}
+
+function You() {
+	const { user } = useSession();
+	const client = useQueryClient();
+	const form = useForm({ name: user.name });
+	const save = () =>
+		form.submit(async () => {
+			client.setQueryData(["session"], await api("PUT /api/auth/profile", { body: { name: form.values.name.trim() } }));
+			toast(words.renamed);
+		});
+	return (
+		<Card title={words.you}>
+			<form
+				className={css.form}
+				noValidate
+				onSubmit={(e) => {
+					e.preventDefault();
+					void save();
+				}}
+			>
+				<FormProblems problems={form.problems} />
+				<TextField label={words.name} path="name" autoComplete="name" value={form.values.name} onChange={(name) => form.set({ name })} error={form.problems.byPath.name} />
+				<Facts rows={[[words.email, user.email]]} />
+				<div>
+					<Button type="submit" busy={form.busy} why={form.values.name.trim() === user.name ? words.same : undefined}>
+						{words.rename}
+					</Button>
+				</div>
+			</form>
+		</Card>
+	);
+}
+
+function Password() {
+	const [current, setCurrent] = useState("");
+	const [fresh, setFresh] = useState("");
+	const [error, setError] = useState("");
+	const [busy, setBusy] = useState(false);
+	const { user } = useSession();
+	const submit = async () => {
+		setBusy(true);
+		setError("");
+		try {
+			await api("POST /api/auth/password/change", { body: { current_password: current, new_password: fresh } });
+			toast(words.changed);
+			setCurrent("");
+			setFresh("");
+		} catch (e) {
+			setError(explain(e));
+		} finally {
+			setBusy(false);
+		}
+	};
+	return (
+		<Card title={words.password}>
+			<form
+				className={css.form}
+				onSubmit={(e) => {
+					e.preventDefault();
+					void submit();
+				}}
+			>
+				<input type="email" autoComplete="username" value={user.email} readOnly hidden />
+				<TextField label={words.current} type="password" autoComplete="current-password" value={current} onChange={setCurrent} />
+				<NewPassword label={words.fresh} value={fresh} onChange={setFresh} error={error} />
+				<div>
+					<Button type="submit" busy={busy}>
+						{words.change}
+					</Button>
+				</div>
+			</form>
+		</Card>
+	);
+}

@@ -1,0 +1,30 @@
+import { type FormEvent, type ReactNode, useEffect } from "react";
+import css from "./Welcome.module.css";
+
+/** Welcome is the frame of the pages before signing in. */
+export function Welcome({ title, onSubmit, children }: { title: string; onSubmit?: () => void; children: ReactNode }) {
+	useEffect(() => {
+		document.title = `${title} · Packetboat`;
+	}, [title]);
+	return (
+		<main className={css.welcome}>
+			<p className={css.brand}>
+				<svg viewBox="0 0 32 32" aria-hidden="true">
+					<path d="M5 20h22l-4 6H9zM15 5v13H7zM17 8v10h8z" fill="currentColor" />
+				</svg>
+				Packetboat
+			</p>
+			<form
+				className={css.card}
+				noValidate
+				onSubmit={(e: FormEvent) => {
+					e.preventDefault();
+					onSubmit?.();
+				}}
+			>
+				<h1>{title}</h1>
+				{children}
+			</form>
+		</main>
+	);
+}

@@ -1,0 +1,115 @@
+import { useEffect, useRef, useState } from "react";
+import { useWorkingCopy } from "./workingCopy";
+
+/** Named is what is written: an object of fields, one of which names it. */
+export type Named = { name: string };
+export type Server<T extends Named> = { draft: T; revision: string | null };
+
+/** Clash is what both sides changed: theirs is what the server has. */
+export type Clash<T extends Named> = { theirs: Server<T>; merged: T; fields: (keyof T)[] };
+
+/** ordered returns a value with the members of its objects in order: a database may store them in another one. */
+const ordered = (_name: string, v: unknown) =>
+	v !== null && typeof v === "object" && !Array.isArray(v) ? Object.fromEntries(Object.entries(v).sort(([a], [b]) => (a < b ? -1 : 1))) : v;
+
+const same = (a: unknown, b: unknown) => a === b || JSON.stringify(a, ordered) === JSON.stringify(b, ordered);
+const numberOf = (revision: string | null) => Number((revision ?? "").replace(/\D/g, "")) || 0;
+
+/** merge joins what two sides changed of a draft; fields that both changed stay as mine, and are named. */
+export function merge<T extends Named>(base: T, mine: T, theirs: T): { merged: T; joined: (keyof T)[]; clashes: (keyof T)[] } {
+	const merged = { ...mine };
+	const joined: (keyof T)[] = [];
+	const clashes: (keyof T)[] = [];
+	for (const f of Object.keys(base) as (keyof T)[]) {
+		if (same(theirs[f], base[f]) || same(mine[f], theirs[f])) continue;
+		if (same(mine[f], base[f])) {
+			Object.assign(merged, { [f]: theirs[f] });
+			joined.push(f);
+		} else clashes.push(f);
+	}
+	return { merged, joined, clashes };
+}
+
+/** Copy is a working copy: what was written, and what the server had when that began. */
+type Copy<T extends Named> = { mine: T; from: T };
+
+/** fits reports whether a value has the fields of another, with the same types. */
+function fits<T extends object>(v: T | undefined, like: T): v is T {
+	return v !== undefined && (Object.keys(like) as (keyof T)[]).every((f) => typeof v[f] === typeof like[f] && Array.isArray(v[f]) === Array.isArray(like[f]));
+}
+
+/** useSource holds what somebody writes of a record between saves, and joins it with what others save meanwhile. */
+export function useSource<T extends Named>(kind: string, id: string, server: Server<T>, may: boolean) {
+	const [base, setBase] = useState(server);
+	const [draft, setDraft] = useState(server.draft);
+	const [restored, setRestored] = useState(false);
+	const [joined, setJoined] = useState<(keyof T)[]>([]);
+	const [clash, setClash] = useState<Clash<T> | null>(null);
+	const dirty = !same(draft, base.draft);
+	const now = useRef({ base, draft });
+	now.current = { base, draft };
+
+	const receive = (from: Server<T>, theirs: Server<T>, mine: T) => {
+		const m = merge(from.draft, mine, theirs.draft);
+		if (m.clashes.length > 0) {
+			setClash({ theirs, merged: m.merged, fields: m.clashes });
+			return;
+		}
+		setBase(theirs);
+		setDraft(m.merged);
+		if (!same(mine, from.draft)) setJoined(m.joined);
+	};
+	// biome-ignore lint/correctness/useExhaustiveDependencies: when the server has a newer revision
+	useEffect(() => {
+		const { base, draft } = now.current;
+		if (numberOf(server.revision) > numberOf(base.revision)) receive(base, server, draft);
+	}, [server.revision]);
+
+	const kept = useWorkingCopy<Copy<T>>({
+		kind,
+		id,
+		title: draft.name,
+		base: numberOf(base.revision) || null,
+		value: { mine: draft, from: base.draft },
+		dirty,
+		may,
+		restore: ({ mine, from }) => {
+			const { base } = now.current;
+			if (!fits(mine, base.draft) || !fits(from, base.draft) || same(mine, base.draft)) return;
+			setRestored(true);
+			receive({ draft: from, revision: null }, base, mine);
+		},
+	});
+	return {
+		base,
+		draft,
+		dirty,
+		restored: restored && dirty,
+		joined,
+		clash,
+		set: (part: Partial<T>) => setDraft((d) => ({ ...d, ...part })),
+		/** Takes the answer to a save of a draft. */
+		saved: (sent: T, answer: Server<T>) => {
+			setBase(answer);
+			setDraft((d) => (d === sent ? answer.draft : merge(sent, d, answer.draft).merged));
+			setRestored(false);
+			setJoined([]);
+			void kept.drop();
+		},
+		discard: () => {
+			setDraft(base.draft);
+			setRestored(false);
+			setJoined([]);
+			void kept.drop();
+		},
+		/** Ends a clash: for each field that both sides changed, whether theirs is taken. */
+		choose: (theirs: (f: keyof T) => boolean) => {
+			if (!clash) return;
+			const next = { ...clash.merged };
+			for (const f of clash.fields) if (theirs(f)) Object.assign(next, { [f]: clash.theirs.draft[f] });
+			setBase(clash.theirs);
+			setDraft(next);
+			setClash(null);
+		},
+	};
+}

@@ -1,0 +1,125 @@
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useLocation, useParams } from "wouter";
+import { ApiError, api, request } from "../api/client";
+import type { BindingOptions, BlockRow, Issue, PreviewProblem, PreviewTemplate, TemplateRow, UpdateTemplateRequestBody } from "../api/schema";
+import { useKey, useWhyNot } from "../app/session";
+import { BindingEditor } from "../binding/BindingEditor";
+import { type Draft, schemaOf, templateDraft } from "../source/draft";
+import { SourceEditor } from "../source/SourceEditor";
+import { Switch } from "../ui/Field";
+import { Gone } from "../ui/Gone";
+import { Page } from "../ui/Page";
+import { Failure, Skeleton } from "../ui/States";
+import { catalogue, plural } from "../words/catalogue";
+
+const words = catalogue({
+	templates: "Templates",
+	slugHelp: "Programs name the template so. Drafts that name the old key cannot be saved after a change.",
+	inline: "Write styles into elements (inline CSS)",
+	saved: "Saved. Drafts keep the old text until they are saved again.",
+	deleteText: "Mails that were made from it stay as they are.",
+	drafts: (n: number) => plural(n, { one: "# draft keeps the old text until it is saved again.", other: "# drafts keep the old text until they are saved again." }),
+	recent: (n: number) => plural(n, { one: "# broadcast of the last 30 days was made from it; it stays as it is.", other: "# broadcasts of the last 30 days were made from it; they stay as they are." }),
+	nobody: "No draft uses it.",
+});
+
+function bodyOf(d: Draft, format: "html" | "mjml"): UpdateTemplateRequestBody {
+	return {
+		name: d.name,
+		slug: d.slug,
+		subject: d.subject || null,
+		...(format === "mjml" ? { content_mjml: d.mjml } : { content_html: d.html }),
+		content_text: d.text || null,
+		tags: d.tags,
+		inline_css: d.inline_css,
+		...(JSON.parse(d.schema) as object),
+	};
+}
+
+/** issuesOf returns the problems of the binding in a preview. */
+export const issuesOf = (problems: PreviewProblem[], prefix: string): Issue[] =>
+	problems.filter((p) => p.field.startsWith(prefix) && p.code === p.code.toLowerCase()).map((p) => ({ path: p.field.slice(prefix.length), code: p.code, message: p.message, fix: p.fix ?? "" }));
+
+/** TemplatePage is the editor of a template: its code, what it declares, and how it looks. */
+export default function TemplatePage() {
+	const { id = "" } = useParams<{ id: string }>();
+	const key = useKey();
+	const found = useQuery({ queryKey: key("template", id), queryFn: ({ signal }) => request("GET /templates/{id}", { path: { id }, signal }), refetchOnWindowFocus: false });
+	if (found.error instanceof ApiError && found.error.status === 404) return <Gone list={words.templates} to="/templates" />;
+	if (found.isError) return <Failure error={found.error} retry={() => void found.refetch()} />;
+	if (!found.data) {
+		return (
+			<Page title=" " trail={[{ name: words.templates, to: "/templates" }]}>
+				<Skeleton rows={12} />
+			</Page>
+		);
+	}
+	return <Editor key={found.data.data.id} template={found.data.data} revision={found.data.revision} />;
+}
+
+function Editor({ template: t, revision }: { template: TemplateRow; revision: string | null }) {
+	const key = useKey();
+	const client = useQueryClient();
+	const [, navigate] = useLocation();
+	const why = useWhyNot("PUT /templates/{id}");
+	const all = useQuery({ queryKey: key("blocks", "full", ""), staleTime: 60_000, queryFn: ({ signal }) => api("GET /blocks", { query: { full: "true" }, signal }) });
+	const blocks = ((all.data?.data ?? []) as BlockRow[]).filter((b) => b.active && (t.format === "mjml" ? b.content_mjml : b.content_html) !== null);
+	const fitting = (tags: string[]) => blocks.filter((b) => tags.every((x) => b.tags.includes(x)));
+	const optionsOf = (d: Draft): BindingOptions => {
+		const s = schemaOf(d);
+		return {
+			template_id: t.id,
+			slug: t.slug,
+			name: d.name,
+			parameters_schema: s?.parameters_schema ?? [],
+			sections_schema: s?.sections_schema ?? [],
+			groups_schema: s?.groups_schema ?? [],
+			slots_schema: (s?.slots_schema ?? []).map((slot) => {
+				const fit = fitting(slot.tag_filter ?? []);
+				return { ...slot, eligible_blocks: fit, eligible_blocks_total: fit.length, eligible_blocks_truncated: false };
+			}),
+		};
+	};
+	return (
+		<SourceEditor
+			kind="template"
+			id={t.id}
+			list={{ name: words.templates, to: "/templates" }}
+			server={{ draft: templateDraft(t), revision }}
+			why={why}
+			bodies={[t.format]}
+			hasSubject
+			slugHelp={words.slugHelp}
+			schemaParts={["parameters", "sections", "slots", "groups", "expects"]}
+			eligible={(tags) => (all.data ? fitting(tags).length : undefined)}
+			tags={[...new Set(blocks.flatMap((b) => b.tags))].sort()}
+			settings={(d, set) => <Switch label={words.inline} checked={d.inline_css} onChange={(inline_css) => set({ inline_css })} why={why} />}
+			source={(d, binding) => ({ template: { format: t.format, ...(bodyOf(d, t.format) as PreviewTemplate), ...(binding ? { binding } : {}) } })}
+			values={(d, values, set, problems) => <BindingEditor options={optionsOf(d)} value={values} onChange={set} issues={issuesOf(problems, "binding.")} />}
+			touched={async () => {
+				const { usage } = await api("GET /templates/{id}", { path: { id: t.id }, query: { include_usage: "true" } });
+				if (!usage) return [];
+				return [usage.active_drafts > 0 ? words.drafts(usage.active_drafts) : words.nobody, ...(usage.recent_broadcasts > 0 ? [words.recent(usage.recent_broadcasts)] : [])];
+			}}
+			deleteText={words.deleteText}
+			savedText={words.saved}
+			save={async (d, made) => {
+				try {
+					const got = await request("PUT /templates/{id}", { path: { id: t.id }, body: bodyOf(d, t.format), revision: made ?? undefined });
+					const saved = { ...got.data } as TemplateRow;
+					client.setQueryData(key("template", t.id), { data: saved, revision: got.revision });
+					void client.invalidateQueries({ queryKey: key("templates") });
+					return { draft: templateDraft(saved), revision: got.revision };
+				} catch (e) {
+					if (e instanceof ApiError && e.code === "REVISION_CONFLICT") await client.invalidateQueries({ queryKey: key("template", t.id) });
+					throw e;
+				}
+			}}
+			remove={async (force) => {
+				await api("DELETE /templates/{id}", { path: { id: t.id }, query: { force: force ? "true" : undefined } });
+				void client.invalidateQueries({ queryKey: key("templates") });
+				navigate("/templates");
+			}}
+		/>
+	);
+}

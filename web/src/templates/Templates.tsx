@@ -1,0 +1,188 @@
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { Link, useLocation } from "wouter";
+import { api, newKey } from "../api/client";
+import type { CreateTemplateRequestBody, TemplateLean, TemplateStarter } from "../api/schema";
+import { useParam } from "../app/params";
+import { useKey, useWhyNot } from "../app/session";
+import { Button } from "../ui/Button";
+import { Dialog } from "../ui/Dialog";
+import { List } from "../ui/List";
+import { NotSet, Page } from "../ui/Page";
+import { Empty, Failure, Skeleton } from "../ui/States";
+import { Thumb } from "../ui/Thumb";
+import { Time } from "../ui/Time";
+import { toast } from "../ui/Toast";
+import { Tools } from "../ui/Tools";
+import { catalogue, plural } from "../words/catalogue";
+import { explain } from "../words/errors";
+import { readable } from "../words/placeholders";
+import { blankMjml } from "./blank";
+import own from "./Starters.module.css";
+
+const words = catalogue({
+	title: "Templates",
+	about: "The look of your mails, with places that each mail fills.",
+	add: "New template",
+	search: "Search templates",
+	name: "Name",
+	format: "Format",
+	places: "Parameters",
+	sections: "Sections",
+	slots: "Slots",
+	tags: "Tags",
+	used: "Used by",
+	drafts: (n: number) => plural(n, { one: "# draft", other: "# drafts" }),
+	recent: (n: number) => plural(n, { one: "# recent broadcast", other: "# recent broadcasts" }),
+	picture: (name: string) => `Preview of ${name}`,
+	changed: "Changed",
+	empty: "No template yet",
+	emptyText: "Begin with one of the starters, or with your own code.",
+	none: "No template matches",
+	starters: "Begin with",
+	blank: "Empty MJML",
+	blankText: "Your own code from the first line.",
+	cancel: "Cancel",
+});
+
+/** Templates lists the templates. */
+export default function Templates() {
+	const key = useKey();
+	const client = useQueryClient();
+	const [, navigate] = useLocation();
+	const why = useWhyNot("POST /templates");
+	const [search, setSearch] = useParam("q");
+	const [choosing, setChoosing] = useParam("new");
+	const templates = useQuery({ queryKey: key("templates", "usage"), queryFn: ({ signal }) => api("GET /templates", { query: { include_usage: "true" }, signal }) });
+	const all = (templates.data?.data ?? []) as TemplateLean[];
+	const rows = all.filter((t) => t.name.toLowerCase().includes(search.toLowerCase()));
+	const make = useMutation({
+		mutationFn: (body: CreateTemplateRequestBody) => api("POST /templates", { body, idempotencyKey: newKey() }),
+		onSuccess: (t) => {
+			void client.invalidateQueries({ queryKey: key("templates") });
+			navigate(`/templates/${t.id}`);
+		},
+		onError: (e) => toast(explain(e), { tone: "danger" }),
+	});
+	const add = (
+		<Button kind="create" why={why} onClick={() => setChoosing("1")}>
+			{words.add}
+		</Button>
+	);
+	return (
+		<Page title={words.title} description={words.about} actions={add}>
+			<Tools label={words.search} value={search} onChange={setSearch} />
+			{templates.isPending ? (
+				<Skeleton rows={6} />
+			) : templates.isError ? (
+				<Failure error={templates.error} retry={() => void templates.refetch()} />
+			) : all.length === 0 ? (
+				<Empty title={words.empty} action={add}>
+					{words.emptyText}
+				</Empty>
+			) : rows.length === 0 ? (
+				<Empty title={words.none} />
+			) : (
+				<List
+					label={words.title}
+					rows={rows}
+					rowKey={(t) => t.id}
+					columns={[
+						{
+							id: "name",
+							name: words.name,
+							cell: (t) => (
+								<span className={own.named}>
+									<Picture template={t} />
+									<Link href={`/templates/${t.id}`}>{t.name}</Link>
+								</span>
+							),
+						},
+						{ id: "format", name: words.format, cell: (t) => t.format.toUpperCase() },
+						{ id: "places", name: words.places, end: true, cell: (t) => t.parameter_count },
+						{ id: "sections", name: words.sections, end: true, cell: (t) => t.section_count },
+						{ id: "slots", name: words.slots, end: true, cell: (t) => t.slot_count },
+						{ id: "tags", name: words.tags, cell: (t) => t.tags.join(", ") || <NotSet /> },
+						{
+							id: "used",
+							name: words.used,
+							cell: (t) => [t.usage && t.usage.active_drafts > 0 && words.drafts(t.usage.active_drafts), t.usage && t.usage.recent_broadcasts > 0 && words.recent(t.usage.recent_broadcasts)].filter(Boolean).join(", ") || <NotSet />,
+						},
+						{ id: "changed", name: words.changed, cell: (t) => <Time at={t.updated_at} /> },
+					]}
+				/>
+			)}
+			{choosing && (
+				<Starters
+					busy={make.isPending}
+					onClose={() => setChoosing("")}
+					onChoose={(t) =>
+						make.mutate(
+							t
+								? {
+										name: t.name,
+										format: t.format,
+										content_html: t.content_html,
+										content_mjml: t.content_mjml,
+										content_text: t.content_text,
+										subject: t.subject,
+										tags: t.tags,
+										parameters_schema: t.parameters_schema as never,
+										sections_schema: t.sections_schema as never,
+										slots_schema: t.slots_schema as never,
+										groups_schema: t.groups_schema as never,
+										expects_schema: t.expects_schema as never,
+									}
+								: { name: words.blank, format: "mjml", content_mjml: blankMjml, content_html: "" },
+						)
+					}
+				/>
+			)}
+		</Page>
+	);
+}
+
+/** Picture shows a template with its samples, once it is in view. */
+function Picture({ template: t }: { template: TemplateLean }) {
+	const key = useKey();
+	const [wanted, setWanted] = useState(false);
+	const html = useQuery({
+		queryKey: key("template", t.id, "thumb", t.updated_at),
+		enabled: wanted,
+		staleTime: 300_000,
+		retry: false,
+		queryFn: async ({ signal }) => {
+			const whole = await api("GET /templates/{id}", { path: { id: t.id }, signal });
+			const { name, slug, format, subject, content_html, content_mjml, inline_css } = whole;
+			const { parameters_schema, sections_schema, slots_schema, expects_schema } = whole as unknown as { [part: string]: { [key: string]: unknown }[] };
+			const body = format === "mjml" ? { content_mjml } : { content_html };
+			return (await api("POST /preview", { body: { source: { template: { name, slug, format, subject, inline_css, ...body, parameters_schema, sections_schema, slots_schema, expects_schema } } }, signal })).html;
+		},
+	});
+	return <Thumb html={html.data} label={words.picture(t.name)} width={72} height={72} onView={() => setWanted(true)} />;
+}
+
+function Starters({ busy, onClose, onChoose }: { busy: boolean; onClose: () => void; onChoose: (t: TemplateStarter | null) => void }) {
+	const key = useKey();
+	const starters = useQuery({ queryKey: key("template-starters"), queryFn: () => api("GET /template-starters", {}), staleTime: 600_000, retry: false });
+	return (
+		<Dialog drawer="wide" title={words.starters} onClose={onClose} footer={<Button onClick={onClose}>{words.cancel}</Button>}>
+			<ul className={own.starters} aria-busy={busy}>
+				<li>
+					<button type="button" onClick={() => onChoose(null)}>
+						<b>{words.blank}</b>
+						<span>{words.blankText}</span>
+					</button>
+				</li>
+				{starters.data?.data.map((t) => (
+					<li key={t.slug}>
+						<button type="button" onClick={() => onChoose(t)}>
+							<b>{t.name}</b>
+							<span>{readable(t.subject)}</span>
+						</button>
+					</li>
+				))}
+			</ul>
+		</Dialog>
+	);
+}

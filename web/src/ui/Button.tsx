@@ -1,0 +1,92 @@
+import { Plus } from "lucide-react";
+import { type ButtonHTMLAttributes, type ReactNode, type Ref, useContext, useId, useRef } from "react";
+import { Link, useLocation } from "wouter";
+import { type Offer, useOffers } from "../app/offers";
+import css from "./Button.module.css";
+import { CurrentRow } from "./row";
+
+type Look = "primary" | "default" | "quiet" | "danger";
+
+type Props = Omit<ButtonHTMLAttributes<HTMLButtonElement>, "disabled"> & {
+	look?: Look;
+	small?: boolean;
+	/** Why the button cannot be pressed now, and where that is fixed. The button stays focusable. */
+	why?: ReactNode;
+	busy?: boolean;
+	icon?: ReactNode;
+	/** What it does for the page: it creates a record, and looks and is reached by key like it, or it edits this one. */
+	kind?: "create" | "edit";
+	ref?: Ref<HTMLButtonElement>;
+};
+
+/** offer is what a button among the actions of a page offers, if its label is a text. */
+function offer(label: ReactNode, look: Look, kind: "create" | "edit" | undefined, why: ReactNode, run: () => void): Offer[] {
+	return typeof label === "string" ? [{ title: label, kind: kind ?? (look === "primary" ? "primary" : undefined), why: typeof why === "string" ? why : undefined, run }] : [];
+}
+
+/** Button is a button. With `why` it is disabled, and says why on focus, hover and press. */
+export function Button({ kind, look = kind === "create" ? "primary" : "default", small, why, busy, icon = kind === "create" && <Plus aria-hidden />, children, onClick, type = "button", ref, ...rest }: Props) {
+	const id = useId();
+	const own = useRef<HTMLButtonElement>(null);
+	const current = useContext(CurrentRow);
+	useOffers(offer(children, look, kind, why, () => own.current?.click()));
+	const off = Boolean(why) || busy;
+	const button = (
+		<button
+			tabIndex={current === false ? -1 : undefined}
+			{...rest}
+			ref={(el) => {
+				own.current = el;
+				if (typeof ref === "function") return ref(el);
+				if (ref) ref.current = el;
+			}}
+			type={type}
+			className={[css.button, css[look], small && css.small, !children && css.square].filter(Boolean).join(" ")}
+			aria-disabled={off || undefined}
+			aria-busy={busy || undefined}
+			aria-describedby={why ? id : rest["aria-describedby"]}
+			onClick={(e) => {
+				if (off) {
+					e.preventDefault();
+					return;
+				}
+				onClick?.(e);
+			}}
+		>
+			{icon}
+			{children && <span>{children}</span>}
+		</button>
+	);
+	if (!why) return button;
+	return (
+		<span className={css.explained}>
+			{button}
+			<span id={id} role="tooltip" className={css.why}>
+				{why}
+			</span>
+		</span>
+	);
+}
+
+/** LinkButton is a link with the look of a button. With `why` it leads nowhere, and says why like a button. */
+export function LinkButton({ to, kind, why, look = kind === "create" ? "primary" : "default", small, icon = kind === "create" && <Plus aria-hidden />, children }: { to: string; kind?: "create" | "edit"; why?: ReactNode; look?: Look; small?: boolean; icon?: ReactNode; children: ReactNode }) {
+	const [, navigate] = useLocation();
+	useOffers(why ? [] : offer(children, look, kind, undefined, () => navigate(to)));
+	if (why)
+		return (
+			<Button kind={kind} look={look} small={small} icon={icon} why={why}>
+				{children}
+			</Button>
+		);
+	return (
+		<Link href={to} className={[css.button, css[look], small && css.small].filter(Boolean).join(" ")}>
+			{icon}
+			<span>{children}</span>
+		</Link>
+	);
+}
+
+/** IconButton is a button with an icon, whose name is its label. */
+export function IconButton({ label, ...rest }: Omit<Props, "children" | "aria-label" | "title"> & { label: string }) {
+	return <Button look="quiet" {...rest} aria-label={label} title={label} />;
+}

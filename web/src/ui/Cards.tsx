@@ -1,0 +1,154 @@
+import { ArrowDown, ArrowUp, Copy, GripVertical, Trash2 } from "lucide-react";
+import { type KeyboardEvent, type ReactNode, useRef, useState } from "react";
+import { catalogue } from "../words/catalogue";
+import { IconButton } from "./Button";
+import css from "./Cards.module.css";
+import { toast } from "./Toast";
+
+const words = catalogue({
+	duplicate: "Duplicate",
+	remove: "Remove",
+	removed: (title: string) => `${title} was removed.`,
+	up: "Move up",
+	down: "Move down",
+	drag: "Drag to move",
+	first: "It is the first.",
+	last: "It is the last.",
+	moved: (title: string, to: number) => `${title} is now at place ${to}`,
+});
+
+type Props<T> = {
+	items: T[];
+	onChange: (items: T[]) => void;
+	title: (item: T, index: number) => string;
+	children: (item: T, index: number) => ReactNode;
+	/** Makes the copy of an item; copies cannot be made without it. */
+	copy?: (item: T) => T;
+	/** Why there can be no more. */
+	full?: string;
+	/** What of an item stands beside its title. */
+	detail?: (item: T) => ReactNode;
+	/** The cards are open at first. */
+	open?: boolean;
+	readOnly?: boolean;
+};
+
+let made = 0;
+
+/** Cards is a list of what has parts of its own: cards that are opened, moved (by buttons, Alt and arrows, or dragging), copied and removed. */
+export function Cards<T>({ items, onChange, title, children, copy, full, detail, open, readOnly }: Props<T>) {
+	const [said, setSaid] = useState("");
+	const [dragged, setDragged] = useState<number | null>(null);
+	const [over, setOver] = useState<number | null>(null);
+	const list = useRef<HTMLOListElement>(null);
+	// Items have no names of their own: each gets one here, which moves with it, so that its fields keep the focus.
+	const ids = useRef<number[]>([]);
+	while (ids.current.length < items.length) ids.current.push(++made);
+	ids.current.length = items.length;
+	const latest = useRef(items);
+	latest.current = items;
+
+	const put = (next: T[], nextIds: number[]) => {
+		ids.current = nextIds;
+		onChange(next);
+	};
+	const focus = (i: number) => requestAnimationFrame(() => list.current?.children[i]?.querySelector<HTMLElement>("summary")?.focus());
+	const move = (from: number, to: number, refocus = true) => {
+		const id = ids.current[from];
+		if (to < 0 || to >= items.length || id === undefined || from === to) return;
+		const item = items[from] as T;
+		const next = items.filter((_, i) => i !== from);
+		const nextIds = ids.current.filter((_, i) => i !== from);
+		next.splice(to, 0, item);
+		nextIds.splice(to, 0, id);
+		put(next, nextIds);
+		setSaid(words.moved(title(item, from), to + 1));
+		if (refocus) focus(to);
+	};
+	const duplicate = (i: number) => {
+		const item = items[i] as T;
+		put([...items.slice(0, i + 1), copy ? copy(item) : item, ...items.slice(i + 1)], [...ids.current.slice(0, i + 1), ++made, ...ids.current.slice(i + 1)]);
+		focus(i + 1);
+	};
+	const remove = (i: number) => {
+		const item = items[i] as T;
+		const id = ids.current[i] ?? ++made;
+		const name = title(item, i);
+		put(items.filter((_, n) => n !== i), ids.current.filter((_, n) => n !== i));
+		focus(Math.min(i, items.length - 2));
+		toast(words.removed(name), {
+			undo: () => {
+				const now = latest.current;
+				put([...now.slice(0, i), item, ...now.slice(i)], [...ids.current.slice(0, i), id, ...ids.current.slice(i)]);
+			},
+		});
+	};
+	const keys = (e: KeyboardEvent, i: number) => {
+		if (readOnly || !e.altKey || (e.key !== "ArrowUp" && e.key !== "ArrowDown")) return;
+		e.preventDefault();
+		e.stopPropagation();
+		move(i, e.key === "ArrowUp" ? i - 1 : i + 1);
+	};
+	return (
+		<>
+			<p className="visually-hidden" role="status">
+				{said}
+			</p>
+			<ol ref={list} className={css.cards}>
+				{items.map((item, i) => (
+					<li
+						key={ids.current[i]}
+						className={css.card}
+						data-over={over === i || undefined}
+						data-dragged={dragged === i || undefined}
+						onDragOver={(e) => {
+							if (dragged === null) return;
+							e.preventDefault();
+							if (over !== i) setOver(i);
+						}}
+						onDrop={(e) => {
+							if (dragged === null) return;
+							e.preventDefault();
+							move(dragged, i, false);
+							setDragged(null);
+							setOver(null);
+						}}
+						onKeyDown={(e) => keys(e, i)}
+					>
+						<details open={open}>
+							<summary>
+								{title(item, i)} {detail && <span className={css.detail}>{detail(item)}</span>}
+							</summary>
+							<div className={css.fields}>{children(item, i)}</div>
+						</details>
+						{!readOnly && (
+							<div className={css.tools}>
+								<span
+									className={css.grip}
+									draggable
+									title={words.drag}
+									aria-hidden
+									onDragStart={(e) => {
+										e.dataTransfer.effectAllowed = "move";
+										e.dataTransfer.setData("text/plain", String(i));
+										setDragged(i);
+									}}
+									onDragEnd={() => {
+										setDragged(null);
+										setOver(null);
+									}}
+								>
+									<GripVertical size={16} />
+								</span>
+								<IconButton small label={words.up} icon={<ArrowUp aria-hidden />} why={i === 0 ? words.first : undefined} onClick={() => move(i, i - 1)} />
+								<IconButton small label={words.down} icon={<ArrowDown aria-hidden />} why={i === items.length - 1 ? words.last : undefined} onClick={() => move(i, i + 1)} />
+								{copy && <IconButton small label={words.duplicate} icon={<Copy aria-hidden />} why={full} onClick={() => duplicate(i)} />}
+								<IconButton small label={words.remove} icon={<Trash2 aria-hidden />} onClick={() => remove(i)} />
+							</div>
+						)}
+					</li>
+				))}
+			</ol>
+		</>
+	);
+}

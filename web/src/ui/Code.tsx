@@ -1,0 +1,38 @@
+import { lazy, Suspense } from "react";
+import type { PreviewProblem } from "../api/schema";
+import { catalogue } from "../words/catalogue";
+import css from "./Code.module.css";
+
+const words = catalogue({ leave: "Escape, then Tab, leaves the editor", help: "Ctrl Space completes, F1 explains" });
+
+const CodeEditor = lazy(() => import("../editor/CodeEditor"));
+
+/** Name is something that code may name, for completion and help. */
+export type Name = { kind: "parameter" | "section" | "item" | "slot" | "field"; name: string; label?: string | null; help?: string | null; of?: string };
+
+export type CodeProps = {
+	label: string;
+	value: string;
+	onChange: (value: string) => void;
+	language?: "markup" | "json";
+	/** What the code may name: it is completed, and explained. */
+	names?: Name[];
+	problems?: PreviewProblem[];
+	readOnly?: boolean;
+	/** A text to insert in place of the selection; a new object inserts again. */
+	insert?: { text: string } | null;
+	/** A line to go to; a new object goes there again. */
+	line?: { at: number } | null;
+};
+
+/** Code is a code editor. Until it is loaded it is a plain field with the same text. */
+export function Code(props: CodeProps) {
+	const label = [props.label, words.leave, props.names && words.help].filter(Boolean).join(". ");
+	return (
+		<div className={css.code}>
+			<Suspense fallback={<textarea aria-label={label} value={props.value} spellCheck={false} onChange={(e) => props.onChange(e.target.value)} />}>
+				<CodeEditor {...props} label={label} />
+			</Suspense>
+		</div>
+	);
+}

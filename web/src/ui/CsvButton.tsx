@@ -1,0 +1,15 @@
+import { Download } from "lucide-react";
+import { catalogue } from "../words/catalogue";
+import { type Cell, csvText, download } from "../words/csv";
+import { Button } from "./Button";
+
+const words = catalogue({ csv: "CSV", label: (name: string) => `Download “${name}” as CSV` });
+
+/** CsvButton saves a table as a file. */
+export function CsvButton({ name, header, rows }: { name: string; header: string[]; rows: Cell[][] }) {
+	return (
+		<Button small look="quiet" icon={<Download aria-hidden size={14} />} aria-label={words.label(name)} onClick={() => download(`${name.toLowerCase().replaceAll(/[^a-z0-9]+/g, "-")}.csv`, csvText(header, rows))}>
+			{words.csv}
+		</Button>
+	);
+}

@@ -1,0 +1,24 @@
+import { lazy, Suspense } from "react";
+import type { ConfirmProps, DialogProps } from "./aria/Dialog";
+
+const load = () => import("./aria/Dialog");
+const LazyDialog = lazy(() => load().then((m) => ({ default: m.Dialog })));
+const LazyConfirm = lazy(() => load().then((m) => ({ default: m.Confirm })));
+
+/** Dialog is a dialog or a drawer over the page. It keeps the focus, and gives it back. */
+export function Dialog(props: DialogProps) {
+	return (
+		<Suspense fallback={null}>
+			<LazyDialog {...props} />
+		</Suspense>
+	);
+}
+
+/** Confirm asks before what cannot be undone. Its text states the consequence in numbers. */
+export function Confirm(props: ConfirmProps) {
+	return (
+		<Suspense fallback={null}>
+			<LazyConfirm {...props} />
+		</Suspense>
+	);
+}

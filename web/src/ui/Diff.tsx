@@ -1,0 +1,76 @@
+import { catalogue } from "../words/catalogue";
+import css from "./Diff.module.css";
+
+const words = catalogue({ same: "There is no difference.", added: "Added", removed: "Removed", skipped: (n: number) => `${n} equal lines`, long: "The texts are too long to compare line by line." });
+
+export type Line = { kind: "same" | "added" | "removed"; text: string };
+
+/** Above this many pairs of lines, texts are not compared. */
+const most = 4_000_000;
+
+/** diffLines returns the lines of two texts, with those that are in one of them alone; null if they are too long. */
+export function diffLines(was: string, now: string): Line[] | null {
+	const a = was.split("\n");
+	const b = now.split("\n");
+	let start = 0;
+	while (start < a.length && start < b.length && a[start] === b[start]) start++;
+	let end = 0;
+	while (end < a.length - start && end < b.length - start && a[a.length - 1 - end] === b[b.length - 1 - end]) end++;
+	const x = a.slice(start, a.length - end);
+	const y = b.slice(start, b.length - end);
+	if (x.length * y.length > most) return null;
+	// The longest common subsequence, from the ends.
+	const width = y.length + 1;
+	const length = new Uint32Array((x.length + 1) * width);
+	for (let i = x.length - 1; i >= 0; i--)
+		for (let j = y.length - 1; j >= 0; j--)
+			length[i * width + j] = x[i] === y[j] ? (length[(i + 1) * width + j + 1] ?? 0) + 1 : Math.max(length[(i + 1) * width + j] ?? 0, length[i * width + j + 1] ?? 0);
+	const out: Line[] = a.slice(0, start).map((text) => ({ kind: "same", text }));
+	let i = 0;
+	let j = 0;
+	while (i < x.length || j < y.length) {
+		if (i < x.length && j < y.length && x[i] === y[j]) {
+			out.push({ kind: "same", text: x[i] ?? "" });
+			i++;
+			j++;
+		} else if (j >= y.length || (i < x.length && (length[(i + 1) * width + j] ?? 0) >= (length[i * width + j + 1] ?? 0))) out.push({ kind: "removed", text: x[i++] ?? "" });
+		else out.push({ kind: "added", text: y[j++] ?? "" });
+	}
+	return [...out, ...a.slice(a.length - end).map((text): Line => ({ kind: "same", text }))];
+}
+
+/** Equal lines that are shown around a difference. */
+const around = 2;
+
+/** Diff shows the lines in which two texts differ. */
+export function Diff({ was, now, label }: { was: string; now: string; label: string }) {
+	if (was === now) return <p className={css.muted}>{words.same}</p>;
+	const lines = diffLines(was, now);
+	if (!lines) return <p className={css.muted}>{words.long}</p>;
+	const near = lines.map((_, i) => lines.slice(Math.max(0, i - around), i + around + 1).some((l) => l.kind !== "same"));
+	const shown: ({ line: Line; at: number } | { skipped: number; at: number })[] = [];
+	for (const [at, line] of lines.entries()) {
+		const last = shown.at(-1);
+		if (near[at]) shown.push({ line, at });
+		else if (last && "skipped" in last) last.skipped++;
+		else shown.push({ skipped: 1, at });
+	}
+	return (
+		// biome-ignore lint/a11y/noNoninteractiveTabindex: it may scroll, and contains nothing to focus
+		<section className={css.diff} aria-label={label} tabIndex={0}>
+			{shown.map((s) =>
+				"skipped" in s ? (
+					<div key={s.at} className={css.skipped}>
+						{words.skipped(s.skipped)}
+					</div>
+				) : (
+					<div key={s.at} className={css[s.line.kind]}>
+						<span aria-hidden>{s.line.kind === "added" ? "+" : s.line.kind === "removed" ? "−" : " "}</span>
+						{s.line.kind !== "same" && <span className="visually-hidden">{words[s.line.kind]}: </span>}
+						{s.line.text || "\u00a0"}
+					</div>
+				),
+			)}
+		</section>
+	);
+}

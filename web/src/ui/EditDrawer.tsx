@@ -1,0 +1,64 @@
+import { useMutation } from "@tanstack/react-query";
+import { type ReactNode, useState } from "react";
+import { catalogue } from "../words/catalogue";
+import { explain } from "../words/errors";
+import { Button } from "./Button";
+import { Confirm, Dialog } from "./Dialog";
+import { FormProblems } from "./FormProblems";
+import type { Problems } from "./form";
+
+const words = catalogue({ save: "Save", cancel: "Cancel", remove: "Delete" });
+
+type Props = {
+	title: string;
+	form: { busy: boolean; problems: Problems };
+	/** Why the record cannot be changed. */
+	why?: string;
+	/** How the record is deleted, if there is one already. */
+	remove?: { title: string; text: string; run: () => Promise<void> };
+	onSave: () => void;
+	onClose: () => void;
+	children: ReactNode;
+};
+
+/** EditDrawer is the drawer in which a record is created, changed or deleted. */
+export function EditDrawer({ title, form, why, remove, onSave, onClose, children }: Props) {
+	const [deleting, setDeleting] = useState(false);
+	const removing = useMutation({ mutationFn: async () => remove?.run() });
+	return (
+		<Dialog
+			drawer="narrow"
+			title={title}
+			onClose={onClose}
+			onSubmit={() => !why && onSave()}
+			footer={
+				<>
+					{remove && (
+						<Button look="quiet" why={why} onClick={() => setDeleting(true)}>
+							{words.remove}
+						</Button>
+					)}
+					<Button onClick={onClose}>{words.cancel}</Button>
+					<Button type="submit" look="primary" busy={form.busy} why={why}>
+						{words.save}
+					</Button>
+				</>
+			}
+		>
+			<FormProblems problems={form.problems} />
+			{children}
+			{deleting && remove && (
+				<Confirm
+					title={remove.title}
+					action={words.remove}
+					busy={removing.isPending}
+					error={removing.error && <p role="alert">{explain(removing.error)}</p>}
+					onConfirm={() => removing.mutate()}
+					onClose={() => setDeleting(false)}
+				>
+					<p>{remove.text}</p>
+				</Confirm>
+			)}
+		</Dialog>
+	);
+}

@@ -1,0 +1,279 @@
+import { type InputHTMLAttributes, type ReactNode, type SelectHTMLAttributes, type TextareaHTMLAttributes, useId, useState } from "react";
+import { catalogue } from "../words/catalogue";
+import css from "./Field.module.css";
+
+const words = catalogue({
+	optional: "optional",
+	problems: (n: number) => (n === 1 ? "One problem" : `${n} problems`),
+	left: (used: number, most: number) => `${used} of ${most}`,
+});
+
+type Common = {
+	label: string;
+	help?: ReactNode;
+	error?: string;
+	optional?: boolean;
+	hideLabel?: boolean;
+};
+
+/** Frame puts a label above a control, its tools beside the label, and help or what is wrong below. */
+export function Frame({ id, label, help, error, optional, hideLabel, tools, children }: Common & { id: string; tools?: ReactNode; children: ReactNode }) {
+	const name = (
+		<label htmlFor={id} id={`${id}-label`} className={hideLabel ? "visually-hidden" : css.label}>
+			{label}
+			{optional && <span className={css.optional}> ({words.optional})</span>}
+		</label>
+	);
+	return (
+		<div className={css.field}>
+			{tools ? (
+				<div className={css.top}>
+					{name}
+					<div className={css.tools}>{tools}</div>
+				</div>
+			) : (
+				name
+			)}
+			{children}
+			{error ? (
+				<p id={`${id}-error`} className={css.error}>
+					{error}
+				</p>
+			) : (
+				help && (
+					<p id={`${id}-help`} className={css.help}>
+						{help}
+					</p>
+				)
+			)}
+		</div>
+	);
+}
+
+/** described returns the attributes that join a control to its label, help and problem. */
+export function described(id: string, help: ReactNode, error?: string) {
+	return { id, "aria-invalid": error ? true : undefined, "aria-describedby": error ? `${id}-error` : help ? `${id}-help` : undefined };
+}
+
+type TextProps = Common & Omit<InputHTMLAttributes<HTMLInputElement>, "onChange" | "value" | "id"> & {
+	value: string;
+	onChange: (value: string) => void;
+	/** The field's path in the request: where the problems of an answer are shown. */
+	path?: string;
+	before?: ReactNode;
+	after?: ReactNode;
+};
+
+/** TextField is a labelled field of one line. */
+export function TextField({ label, help, error, optional, hideLabel, value, onChange, path, before, after, ...rest }: TextProps) {
+	const id = useId();
+	const most = rest.maxLength;
+	const full = most !== undefined && value.length >= most * 0.9;
+	return (
+		<Frame id={id} label={label} help={full ? words.left(value.length, most) : help} error={error} optional={optional} hideLabel={hideLabel}>
+			<div className={css.line}>
+				{before && <span className={css.affix}>{before}</span>}
+				<input
+					{...rest}
+					{...described(id, help, error)}
+					data-path={path}
+					className={css.input}
+					value={value}
+					onChange={(e) => onChange(e.target.value)}
+				/>
+				{after && <span className={css.affix}>{after}</span>}
+			</div>
+		</Frame>
+	);
+}
+
+type NumberProps = Omit<TextProps, "value" | "onChange" | "type"> & { value: number | undefined; onChange: (value: number) => void };
+
+const textOf = (n: number) => (Number.isNaN(n) ? "" : String(n));
+
+/** NumberField is a labelled number. It keeps what is typed, such as "-" before a digit; onChange gets NaN until that is a number. */
+export function NumberField({ value, onChange, ...rest }: NumberProps) {
+	const numberOf = (t: string) => (t.trim() === "" ? Number.NaN : Number(t));
+	const now = value ?? Number.NaN;
+	const [typed, setTyped] = useState(textOf(now));
+	const text = Object.is(numberOf(typed), now) ? typed : textOf(now);
+	return (
+		<TextField
+			{...rest}
+			type="number"
+			value={text}
+			onChange={(t) => {
+				setTyped(t);
+				onChange(numberOf(t));
+			}}
+		/>
+	);
+}
+
+type AreaProps = Common & Omit<TextareaHTMLAttributes<HTMLTextAreaElement>, "onChange" | "value" | "id"> & {
+	value: string;
+	onChange: (value: string) => void;
+	path?: string;
+	code?: boolean;
+};
+
+/** TextArea is a labelled field of several lines. */
+export function TextArea({ label, help, error, optional, hideLabel, value, onChange, path, code, ...rest }: AreaProps) {
+	const id = useId();
+	return (
+		<Frame id={id} label={label} help={help} error={error} optional={optional} hideLabel={hideLabel}>
+			<textarea
+				rows={4}
+				{...rest}
+				{...described(id, help, error)}
+				data-path={path}
+				className={`${css.input} ${css.area} ${code ? css.code : ""}`}
+				value={value}
+				onChange={(e) => onChange(e.target.value)}
+			/>
+		</Frame>
+	);
+}
+
+export type Choice = { value: string; label: string; disabled?: boolean };
+
+type SelectProps = Common & Omit<SelectHTMLAttributes<HTMLSelectElement>, "onChange" | "value" | "id"> & {
+	value: string;
+	onChange: (value: string) => void;
+	choices: Choice[];
+	path?: string;
+};
+
+/** Select is a labelled choice of one from a short list. */
+export function Select({ label, help, error, optional, hideLabel, value, onChange, choices, path, ...rest }: SelectProps) {
+	const id = useId();
+	return (
+		<Frame id={id} label={label} help={help} error={error} optional={optional} hideLabel={hideLabel}>
+			<select
+				{...rest}
+				{...described(id, help, error)}
+				data-path={path}
+				className={`${css.input} ${css.select}`}
+				value={value}
+				onChange={(e) => onChange(e.target.value)}
+			>
+				{choices.map((c) => (
+					<option key={c.value} value={c.value} disabled={c.disabled}>
+						{c.label}
+					</option>
+				))}
+			</select>
+		</Frame>
+	);
+}
+
+type CheckProps = { label: ReactNode; help?: ReactNode; checked: boolean; onChange: (checked: boolean) => void; why?: ReactNode; path?: string };
+
+/** Checkbox is a labelled yes or no, which is sent with its form. */
+export function Checkbox({ label, help, checked, onChange, why, path }: CheckProps) {
+	const id = useId();
+	const about = why ?? help;
+	return (
+		<div className={css.check}>
+			<input
+				id={id}
+				type="checkbox"
+				checked={checked}
+				data-path={path}
+				aria-disabled={why ? true : undefined}
+				aria-describedby={about ? `${id}-help` : undefined}
+				onChange={(e) => !why && onChange(e.target.checked)}
+			/>
+			<div>
+				<label htmlFor={id}>{label}</label>
+				{about && (
+					<p id={`${id}-help`} className={css.help}>
+						{about}
+					</p>
+				)}
+			</div>
+		</div>
+	);
+}
+
+/** Switch is a labelled yes or no that acts at once. */
+export function Switch({ label, help, checked, onChange, why }: CheckProps) {
+	const id = useId();
+	const about = why ?? help;
+	return (
+		<div className={css.check}>
+			<button
+				id={id}
+				type="button"
+				role="switch"
+				aria-checked={checked}
+				aria-disabled={why ? true : undefined}
+				aria-labelledby={`${id}-label`}
+				aria-describedby={about ? `${id}-help` : undefined}
+				className={css.switch}
+				onClick={() => !why && onChange(!checked)}
+			>
+				<span aria-hidden />
+			</button>
+			<div>
+				<span id={`${id}-label`}>{label}</span>
+				{about && (
+					<p id={`${id}-help`} className={css.help}>
+						{about}
+					</p>
+				)}
+			</div>
+		</div>
+	);
+}
+
+/** Radios is a labelled choice of one, with all choices in view. */
+export function Radios({
+	label,
+	value,
+	onChange,
+	choices,
+	hideLabel,
+	row,
+}: {
+	label: string;
+	value: string;
+	onChange: (value: string) => void;
+	choices: { value: string; label: ReactNode; help?: ReactNode; why?: ReactNode }[];
+	hideLabel?: boolean;
+	/** The choices stand beside each other. */
+	row?: boolean;
+}) {
+	const name = useId();
+	return (
+		<fieldset className={css.radios} data-row={row || undefined}>
+			<legend className={hideLabel ? "visually-hidden" : css.label}>{label}</legend>
+			{choices.map((c) => (
+				<div key={c.value} className={css.check}>
+					<input
+						id={`${name}-${c.value}`}
+						type="radio"
+						name={name}
+						checked={c.value === value}
+						aria-disabled={c.why ? true : undefined}
+						aria-describedby={c.help || c.why ? `${name}-${c.value}-help` : undefined}
+						onChange={() => !c.why && onChange(c.value)}
+					/>
+					<div>
+						<label htmlFor={`${name}-${c.value}`}>{c.label}</label>
+						{(c.help || c.why) && (
+							<p id={`${name}-${c.value}-help`} className={css.help}>
+								{c.why ?? c.help}
+							</p>
+						)}
+					</div>
+				</div>
+			))}
+		</fieldset>
+	);
+}
+
+/** Columns puts fields beside each other where there is room. */
+export function Columns({ children }: { children: ReactNode }) {
+	return <div className={css.columns}>{children}</div>;
+}

@@ -1,0 +1,84 @@
+import type { ReactNode } from "react";
+import { Link } from "wouter";
+import { catalogue, clock, full, percent } from "../words/catalogue";
+import css from "./Figure.module.css";
+import { Popup } from "./Popup";
+
+const words = catalogue({
+	about: (name: string) => `What “${name}” means`,
+	asOf: (at: string) => `As of ${clock(at)}.`,
+	people: "Show the people",
+});
+
+export type About = {
+	definition: string;
+	/** The sum with real values, such as "2,060 verified openers ÷ 5,000 recipients". */
+	sum?: string;
+	asOf?: string | null;
+	/** Where the people behind it are. */
+	people?: string | null;
+};
+
+/** Explained is a word that opens its definition. */
+export function Explained({ name, about }: { name: string; about: About }) {
+	return (
+		<Popup label={words.about(name)} button={name} className={css.name}>
+			{() => (
+				<div className={css.about}>
+					<p>
+						<b>{name}</b>
+					</p>
+					<p>{about.definition}</p>
+					{about.sum && <p className={css.sum}>{about.sum}</p>}
+					{about.asOf && <p>{words.asOf(about.asOf)}</p>}
+					{about.people && (
+						<p>
+							<Link href={about.people}>{words.people}</Link>
+						</p>
+					)}
+				</div>
+			)}
+		</Popup>
+	);
+}
+
+/** Figure is a number with its name. With `about`, the name opens its definition. */
+export function Figure({ name, value, detail, tone, about }: { name: ReactNode; value: ReactNode; detail?: ReactNode; tone?: "danger" | "warning"; about?: About }) {
+	return (
+		<div className={css.figure} data-tone={tone}>
+			<dt>{about && typeof name === "string" ? <Explained name={name} about={about} /> : name}</dt>
+			<dd>
+				{value}
+				{detail && <small>{detail}</small>}
+			</dd>
+		</div>
+	);
+}
+
+type RateProps = { name: ReactNode; part: number; whole: number; of: string; decimals?: number; tone?: "danger" | "warning"; about?: About; more?: ReactNode };
+
+/** Rate is a share of a whole, with both beside it. Of fewer than a hundred, the count comes first. */
+export function Rate({ name, part, whole, of, decimals, tone, about, more }: RateProps) {
+	const share = percent(whole > 0 ? part / whole : null, decimals);
+	const counts = `${full(part)} ${of} ${full(whole)}`;
+	const few = whole > 0 && whole < 100;
+	return (
+		<Figure
+			name={name}
+			value={few ? full(part) : share}
+			detail={
+				<>
+					{few ? `${of} ${full(whole)} · ${share}` : counts}
+					{more}
+				</>
+			}
+			tone={tone}
+			about={about}
+		/>
+	);
+}
+
+/** Figures stand beside each other. */
+export function Figures({ children }: { children: ReactNode }) {
+	return <dl className={css.figures}>{children}</dl>;
+}

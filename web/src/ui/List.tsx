@@ -1,0 +1,91 @@
+import type { ReactNode } from "react";
+import { catalogue } from "../words/catalogue";
+import css from "./List.module.css";
+import { useNarrow } from "./narrow";
+
+const words = catalogue({ unnamed: "More" });
+
+export type Cell<T> = { id: string; name: string; end?: boolean; cell: (row: T) => ReactNode };
+
+type Props<T> = { label: string; columns: Cell<T>[]; rows: T[]; rowKey: (row: T) => string };
+
+/**
+ * List is a plain table for short lists, all of whose rows are in the page. The first column names the row. On a
+ * phone each row is a card.
+ */
+export function List<T>(p: Props<T>) {
+	return useNarrow() ? <Cards {...p} /> : <Wide {...p} />;
+}
+
+function Wide<T>({ label, columns, rows, rowKey }: Props<T>) {
+	return (
+		// biome-ignore lint/a11y/noNoninteractiveTabindex: it may scroll, and need not contain anything to focus
+		<section className={css.scroll} aria-label={label} tabIndex={0}>
+			<table className={css.list}>
+				<caption className="visually-hidden">{label}</caption>
+				<thead>
+					<tr>
+						{columns.map((c) => (
+							<th key={c.id} scope="col" className={c.end ? css.end : undefined}>
+								{c.name || <span className="visually-hidden">{words.unnamed}</span>}
+							</th>
+						))}
+					</tr>
+				</thead>
+				<tbody>
+					{rows.map((r) => (
+						<tr key={rowKey(r)}>
+							{columns.map((c, i) =>
+								i === 0 ? (
+									<th key={c.id} scope="row">
+										{c.cell(r)}
+									</th>
+								) : (
+									<td key={c.id} className={c.end ? css.end : undefined}>
+										{c.cell(r)}
+									</td>
+								),
+							)}
+						</tr>
+					))}
+				</tbody>
+			</table>
+		</section>
+	);
+}
+
+/** The columns that stand beside the name on a card: the state, and those without a name, such as the menu. */
+const beside = new Set(["status", "state", "freshness"]);
+
+function Cards<T>({ label, columns, rows, rowKey }: Props<T>) {
+	const [first, ...others] = columns;
+	const top = others.filter((c) => !c.name || beside.has(c.id));
+	const rest = others.filter((c) => !top.includes(c));
+	return (
+		<ul className={css.cards} aria-label={label}>
+			{rows.map((r) => (
+				<li key={rowKey(r)}>
+					<div className={css.top}>
+						<div className={css.name}>{first?.cell(r)}</div>
+						{top.map((c) => (
+							<div key={c.id} className={css.beside}>
+								{c.name && <span className="visually-hidden">{c.name}: </span>}
+								{c.cell(r)}
+							</div>
+						))}
+					</div>
+					{rest.length > 0 && (
+						<dl className={css.pairs}>
+							{rest.map((c) => (
+								<div key={c.id}>
+									<dt>{c.name}</dt>
+									<dd>{c.cell(r)}</dd>
+								</div>
+							))}
+						</dl>
+					)}
+				</li>
+			))}
+		</ul>
+	);
+}

@@ -1,0 +1,104 @@
+import { useState } from "react";
+import { bytes, catalogue } from "../words/catalogue";
+import { Checkbox, Select } from "./Field";
+import { Framed } from "./Framed";
+import css from "./MailFrame.module.css";
+
+const words = catalogue({
+	mail: "The mail as it looks",
+	width: "Width",
+	phone: "Phone",
+	desktop: "Desktop",
+	full: "Full width",
+	theme: "Colours",
+	light: "Light",
+	dark: "Dark",
+	images: "Images",
+	view: "View",
+	html: "HTML",
+	text: "Text",
+	source: "Source",
+	address: (a: string) => `Leads to ${a}`,
+	large: "Gmail cuts mails above 102 KB.",
+	nothing: "There is nothing to show.",
+});
+
+/** Above this many bytes some programs cut a mail. */
+const clipped = 102_000;
+const nearlyClipped = 90_000;
+
+type Props = { html: string | null; text: string | null; size?: number | null; tall?: boolean };
+
+/** MailFrame shows a mail in a page with an origin of its own, in which nothing of the mail runs. */
+export function MailFrame({ html, text, size, tall }: Props) {
+	const [hovered, setHovered] = useState("");
+	const [width, setWidth] = useState("600");
+	const [theme, setTheme] = useState("light");
+	const [images, setImages] = useState(true);
+	const [view, setView] = useState(html ? "html" : "text");
+	const shown = size ?? (html ? new TextEncoder().encode(html).length : 0);
+	return (
+		<div className={css.mail}>
+			<div className={css.tools}>
+				<Select
+					label={words.view}
+					hideLabel
+					value={view}
+					onChange={setView}
+					choices={[
+						{ value: "html", label: words.html, disabled: !html },
+						{ value: "text", label: words.text, disabled: !text },
+						{ value: "source", label: words.source, disabled: !html },
+					]}
+				/>
+				{view === "html" && (
+					<>
+						<Select
+							label={words.width}
+							hideLabel
+							value={width}
+							onChange={setWidth}
+							choices={[
+								{ value: "375", label: words.phone },
+								{ value: "600", label: words.desktop },
+								{ value: "full", label: words.full },
+							]}
+						/>
+						<Select
+							label={words.theme}
+							hideLabel
+							value={theme}
+							onChange={setTheme}
+							choices={[
+								{ value: "light", label: words.light },
+								{ value: "dark", label: words.dark },
+							]}
+						/>
+						<Checkbox label={words.images} checked={images} onChange={setImages} />
+					</>
+				)}
+				<span className={css.size} data-tone={shown > clipped ? "danger" : shown > nearlyClipped ? "warning" : undefined} title={shown > nearlyClipped ? words.large : undefined}>
+					{bytes(shown)}
+				</span>
+			</div>
+			<div className={css.stage} data-tall={tall || undefined} hidden={view !== "html"}>
+				{view === "html" && (
+					<Framed
+						title={words.mail}
+						html={html ?? ""}
+						dark={theme === "dark"}
+						images={images}
+						className={css.frame}
+						width={width === "full" ? "100%" : `min(100%, ${width}px)`}
+						onHover={setHovered}
+					/>
+				)}
+			</div>
+			{view === "text" && <pre className={css.text}>{text || words.nothing}</pre>}
+			{view === "source" && <pre className={css.text}>{html}</pre>}
+			<p className={css.address} aria-live="off">
+				{hovered && view === "html" ? words.address(hovered) : "\u00a0"}
+			</p>
+		</div>
+	);
+}

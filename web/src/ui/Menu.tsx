@@ -1,0 +1,72 @@
+import { MoreHorizontal } from "lucide-react";
+import { lazy, type ReactNode, Suspense, useContext, useRef, useState } from "react";
+import { useOffers } from "../app/offers";
+import { catalogue } from "../words/catalogue";
+import button from "./Button.module.css";
+import { CurrentRow } from "./row";
+
+const words = catalogue({ more: "More actions" });
+
+export type Action = {
+	id: string;
+	label: string;
+	icon?: ReactNode;
+	danger?: boolean;
+	/** Why it cannot be done now; it is shown below the label. */
+	why?: string;
+	help?: string;
+	run: () => void;
+};
+
+const load = () => import("./aria/MenuList");
+const MenuList = lazy(() => load().then((m) => ({ default: m.MenuList })));
+
+type Props = {
+	label?: string;
+	actions: (Action | false | null | undefined)[];
+	/** What the button shows; three dots if missing. */
+	children?: ReactNode;
+	small?: boolean;
+	/** Classes of the button, instead of those of buttons. */
+	className?: string;
+	/** The list stands at the start of the button, not at its end. */
+	start?: boolean;
+};
+
+/** Menu is a button that opens a list of actions. */
+export function Menu({ label = words.more, actions, children, small, className, start }: Props) {
+	const [open, setOpen] = useState(false);
+	const trigger = useRef<HTMLButtonElement>(null);
+	const current = useContext(CurrentRow);
+	const preload = () => void load();
+	useOffers(actions.filter((a): a is Action => Boolean(a)).map((a) => ({ title: a.label, why: a.why, run: a.run })));
+	return (
+		<>
+			<button
+				ref={trigger}
+				type="button"
+				tabIndex={current === false ? -1 : undefined}
+				aria-label={children && !className ? undefined : label}
+				aria-haspopup="menu"
+				aria-expanded={open}
+				className={className ?? [button.button, children ? button.default : `${button.quiet} ${button.square}`, small && button.small].filter(Boolean).join(" ")}
+				onPointerEnter={preload}
+				onFocus={preload}
+				onClick={() => setOpen(!open)}
+				onKeyDown={(e) => {
+					if (e.key === "ArrowDown" || e.key === "ArrowUp") {
+						e.preventDefault();
+						setOpen(true);
+					}
+				}}
+			>
+				{children ?? <MoreHorizontal aria-hidden />}
+			</button>
+			{open && (
+				<Suspense fallback={null}>
+					<MenuList label={label} actions={actions.filter((a): a is Action => Boolean(a))} trigger={trigger} start={start} onClose={() => setOpen(false)} />
+				</Suspense>
+			)}
+		</>
+	);
+}

@@ -1,0 +1,35 @@
+import { catalogue, plural } from "../words/catalogue";
+import { TextField } from "./Field";
+
+const words = catalogue({
+	rule: "At least 10 characters. Several words that do not belong together are best.",
+	more: (n: number) => plural(n, { one: "# more character is needed.", other: "# more characters are needed." }),
+	weak: "Weak: easy to guess for a program. Add a word or two.",
+	fair: "Fair: another word would make it strong.",
+	strong: "Strong.",
+});
+
+const least = 10;
+
+/** strength describes a password in words. The server has the last word: it knows the common ones. */
+function strength(password: string): string {
+	const n = [...password].length;
+	if (n === 0) return words.rule;
+	if (n < least) return words.more(least - n);
+	// Guesses in bits: characters repeated or in a row add little.
+	let steps = 0;
+	for (let i = 1; i < n; i++) {
+		const jump = Math.abs(password.charCodeAt(i) - password.charCodeAt(i - 1));
+		if (jump > 1) steps++;
+	}
+	const kinds = new Set(password.toLowerCase()).size;
+	const bits = Math.min(steps, kinds * 2) * 2.3;
+	return bits < 20 ? words.weak : bits < 36 ? words.fair : words.strong;
+}
+
+type Props = { label: string; value: string; onChange: (value: string) => void; error?: string; path?: string; help?: string; autoFocus?: boolean };
+
+/** NewPassword is the field of a password that is being chosen. It says in words how strong it is. */
+export function NewPassword({ help, ...props }: Props) {
+	return <TextField {...props} type="password" name="new-password" autoComplete="new-password" help={props.value === "" && help ? help : strength(props.value)} required />;
+}

@@ -1,0 +1,128 @@
+import { type ReactNode, useEffect, useRef } from "react";
+import { Link, useLocation } from "wouter";
+import { Offering } from "../app/offers";
+import { remember } from "../app/recent";
+import { useWorkspace } from "../app/session";
+import { catalogue } from "../words/catalogue";
+import css from "./Page.module.css";
+
+const words = catalogue({ notSet: "not set", trail: "Breadcrumb" });
+
+let navigations = 0;
+
+/** countNavigation tells pages that the address changed, so that the next heading takes the focus. */
+export function countNavigation() {
+	navigations++;
+}
+
+type Props = {
+	title: string;
+	/** Words before the title in the document's title, such as a record's name; the title if missing. */
+	record?: string;
+	/** Where the page belongs: names and addresses from the top. */
+	trail?: { name: string; to: string }[];
+	status?: ReactNode;
+	description?: ReactNode;
+	actions?: ReactNode;
+	wide?: boolean;
+	children: ReactNode;
+};
+
+/** Page is the frame of every page: its heading, which takes the focus after navigation, and its actions. */
+export function Page({ title, record, trail, status, description, actions, wide, children }: Props) {
+	const heading = useRef<HTMLHeadingElement>(null);
+	const workspace = useWorkspace();
+	const name = workspace?.tenant_name;
+	const [path] = useLocation();
+	const slug = workspace?.tenant_slug;
+	useEffect(() => {
+		if (slug && trail && trail.length > 0 && !path.startsWith("/settings/")) remember(slug, path, record ?? title);
+	}, [slug, path, record, title, trail]);
+	useEffect(() => {
+		document.title = [record ?? title, ...(trail ?? []).map((t) => t.name).reverse(), name, "Packetboat"].filter(Boolean).join(" · ");
+	}, [title, record, trail, name]);
+	useEffect(() => {
+		if (navigations > 0) heading.current?.focus({ preventScroll: true });
+	}, []);
+	return (
+		<div className={wide ? css.wide : css.page}>
+			<header className={css.header}>
+				<div className={css.words}>
+					{trail && trail.length > 0 && (
+						<nav aria-label={words.trail} className={css.trail}>
+							<ol>
+								{trail.map((t) => (
+									<li key={t.to}>
+										<Link href={t.to}>{t.name}</Link>
+									</li>
+								))}
+							</ol>
+						</nav>
+					)}
+					<div className={css.title}>
+						<h1 ref={heading} tabIndex={-1}>
+							{title}
+						</h1>
+						{status}
+					</div>
+					{description && <p className={css.description}>{description}</p>}
+				</div>
+				{actions && (
+					<Offering value={true}>
+						<div className={css.actions}>{actions}</div>
+					</Offering>
+				)}
+			</header>
+			{children}
+		</div>
+	);
+}
+
+/** Card is a titled part of a page. */
+export function Card({ title, id, actions, children, tone }: { title?: ReactNode; id?: string; actions?: ReactNode; children: ReactNode; tone?: "warning" | "danger" }) {
+	return (
+		<section id={id} className={[css.card, tone && css[tone]].filter(Boolean).join(" ")}>
+			{(title || actions) && (
+				<header className={css.cardHeader}>
+					{title && <h2>{title}</h2>}
+					{actions && <div className={css.actions}>{actions}</div>}
+				</header>
+			)}
+			{children}
+		</section>
+	);
+}
+
+/** Facts lists names with values. */
+export function Facts({ rows }: { rows: [ReactNode, ReactNode][] }) {
+	return (
+		<dl className={css.facts}>
+			{rows.map(([name, value], i) => (
+				<div key={i}>
+					<dt>{name}</dt>
+					<dd>{value ?? <NotSet />}</dd>
+				</div>
+			))}
+		</dl>
+	);
+}
+
+/** NotSet is the dash of an empty value. */
+export function NotSet() {
+	return (
+		<span className={css.notSet}>
+			<span aria-hidden>–</span>
+			<span className="visually-hidden">{words.notSet}</span>
+		</span>
+	);
+}
+
+/** Notice is a message that stays at its place. */
+export function Notice({ tone = "neutral", title, children }: { tone?: "neutral" | "progress" | "success" | "warning" | "danger"; title?: ReactNode; children?: ReactNode }) {
+	return (
+		<div className={`${css.notice} ${css[`notice_${tone}`]}`} role={tone === "danger" ? "alert" : undefined}>
+			{title && <p className={css.noticeTitle}>{title}</p>}
+			{children && <div>{children}</div>}
+		</div>
+	);
+}

@@ -1,0 +1,41 @@
+import { useState } from "react";
+import { catalogue } from "../words/catalogue";
+import { Button } from "./Button";
+import { Copy } from "./Copy";
+import { Dialog } from "./Dialog";
+import { Checkbox } from "./Field";
+import css from "./Secret.module.css";
+
+const words = catalogue({
+	once: "It is shown this once. Store it where your program reads it.",
+	stored: "I have stored it",
+	done: "Done",
+	copy: "Copy",
+});
+
+/** Secret shows a secret once, and closes only when it is said to be stored. */
+export function Secret({ title, secret, onClose }: { title: string; secret: string; onClose: () => void }) {
+	const [stored, setStored] = useState(false);
+	return (
+		<Dialog
+			title={title}
+			firm
+			onClose={onClose}
+			onSubmit={() => stored && onClose()}
+			footer={
+				<Button type="submit" look="primary" why={stored ? undefined : words.once}>
+					{words.done}
+				</Button>
+			}
+		>
+			<p>{words.once}</p>
+			<div className={css.secret}>
+				<code>{secret}</code>
+				<Copy text={secret} what={title}>
+					{words.copy}
+				</Copy>
+			</div>
+			<Checkbox label={words.stored} checked={stored} onChange={setStored} />
+		</Dialog>
+	);
+}

@@ -1,0 +1,278 @@
+import { useVirtualizer } from "@tanstack/react-virtual";
+import { ArrowDown, ArrowUp } from "lucide-react";
+import { type KeyboardEvent, type ReactNode, useEffect, useRef, useState, useSyncExternalStore } from "react";
+import { density, subscribeDensity } from "../app/density";
+import { catalogue, full, plural } from "../words/catalogue";
+import { useNarrow } from "./narrow";
+import { CurrentRow } from "./row";
+import css from "./Table.module.css";
+
+const words = catalogue({
+	resize: (name: string) => `Width of ${name}`,
+	select: (name: string) => `Select ${name}`, all: (n: number, more: boolean) => (more ? `Select the first ${full(n)} rows` : plural(n, { one: "Select the row", other: "Select the # rows loaded" })), none: "Clear the selection" });
+
+/** How many rows the box of the header selects at most: as many as one request may name. */
+const mostSelected = 1000;
+
+export type Column<T> = {
+	id: string;
+	name: string;
+	/** Width in pixels; the first column and those without one share what is left. */
+	width?: number;
+	align?: "end";
+	sortable?: boolean;
+	cell: (row: T) => ReactNode;
+};
+
+type Props<T> = {
+	label: string;
+	columns: Column<T>[];
+	rows: T[];
+	rowKey: (row: T) => string;
+	rowName: (row: T) => string;
+	/** How many rows there are on the server, if known. */
+	total?: number;
+	sort?: { by: string; dir: "asc" | "desc" };
+	onSort?: (by: string, dir: "asc" | "desc") => void;
+	selected?: ReadonlySet<string>;
+	onSelect?: (keys: Set<string>) => void;
+	onOpen?: (row: T) => void;
+	onPeek?: (row: T) => void;
+	/** Columns with a width get a handle: dragged, or moved with the arrow keys. */
+	onResize?: (column: string, width: number) => void;
+	/** Called when the end of the rows is near. */
+	onEnd?: () => void;
+	/** The row on a phone: name, state, one figure. */
+	card: (row: T) => ReactNode;
+	/** Rows fill the height of the page and scroll by themselves. */
+	fill?: boolean;
+};
+
+const coarse = typeof matchMedia === "undefined" ? null : matchMedia("(pointer: coarse)");
+
+/**
+ * Table shows rows of which only those in view exist in the page. It is a grid with one tab stop: arrow keys
+ * or j and k move, Enter opens, Space peeks, x selects and Shift selects a range,
+ * and a dot opens the menu of the row.
+ */
+export function Table<T>(p: Props<T>) {
+	const phone = useNarrow();
+	const scroller = useRef<HTMLDivElement>(null);
+	const [at, setAt] = useState(0);
+	const anchor = useRef(0);
+	const extending = useRef(false); // whether the last move extended the selection from the anchor
+	const compact = useSyncExternalStore(subscribeDensity, density) === "compact";
+	const height = (phone ? 64 : coarse?.matches ? 44 : 36) - (compact ? 8 : 0);
+	const virtual = useVirtualizer({
+		count: p.rows.length,
+		getScrollElement: () => scroller.current,
+		estimateSize: () => height,
+		overscan: 12,
+	});
+	useEffect(() => {
+		void height;
+		virtual.measure();
+	}, [virtual, height]);
+	const items = virtual.getVirtualItems();
+	const last = items.at(-1)?.index ?? 0;
+	const near = p.rows.length > 0 && last >= p.rows.length * 0.6;
+	const { onEnd } = p;
+	useEffect(() => {
+		if (near) onEnd?.();
+	}, [near, onEnd]);
+
+	const selected = p.selected ?? new Set<string>();
+	const toggle = (index: number, range: boolean) => {
+		if (!p.onSelect) return;
+		const next = new Set(selected);
+		const row = p.rows[index];
+		if (!row) return;
+		if (range) {
+			const [from, to] = [Math.min(anchor.current, index), Math.max(anchor.current, index)];
+			for (const r of p.rows.slice(from, to + 1)) next.add(p.rowKey(r));
+		} else {
+			if (!next.delete(p.rowKey(row))) next.add(p.rowKey(row));
+			anchor.current = index;
+		}
+		p.onSelect(next);
+	};
+	const focus = (index: number) => {
+		const to = Math.max(0, Math.min(p.rows.length - 1, index));
+		setAt(to);
+		virtual.scrollToIndex(to, { align: "auto" });
+		requestAnimationFrame(() => scroller.current?.querySelector<HTMLElement>(`[data-index="${to}"]`)?.focus({ preventScroll: true }));
+	};
+	const key = (e: KeyboardEvent) => {
+		if ((e.target as HTMLElement).closest("input, button, select, [role=menu]")) return;
+		const page = Math.max(1, Math.floor((scroller.current?.clientHeight ?? 400) / height) - 1);
+		const moves: { [key: string]: number } = { ArrowDown: at + 1, j: at + 1, ArrowUp: at - 1, k: at - 1, PageDown: at + page, PageUp: at - page, Home: 0, End: p.rows.length - 1 };
+		const row = p.rows[at];
+		if (e.key in moves && !e.ctrlKey && !e.metaKey) {
+			const to = moves[e.key] ?? at;
+			if (e.shiftKey && p.onSelect) {
+				if (!extending.current) anchor.current = at;
+				extending.current = true;
+				toggle(Math.max(0, Math.min(p.rows.length - 1, to)), true);
+			} else extending.current = false;
+			focus(to);
+		} else if (e.key === "Enter" && row && p.onOpen) p.onOpen(row);
+		else if (e.key === " " && row && p.onPeek) p.onPeek(row);
+		else if (e.key === ".") (e.target as HTMLElement).querySelector<HTMLElement>("[aria-haspopup=menu]")?.click();
+		else if (e.key.toLowerCase() === "x" && p.onSelect) toggle(at, e.shiftKey);
+		else if (e.key === "Escape" && selected.size > 0) p.onSelect?.(new Set());
+		else return;
+		e.preventDefault();
+		e.stopPropagation();
+	};
+
+	const template = [p.onSelect && "40px", ...p.columns.map((c, i) => (c.width ? `${c.width}px` : `minmax(${i === 0 ? 220 : 120}px, ${i === 0 ? 2 : 1}fr)`))].filter(Boolean).join(" ");
+	const width = p.columns.reduce((sum, c, i) => sum + (c.width ?? (i === 0 ? 220 : 120)), p.onSelect ? 40 : 0);
+	const current = Math.min(at, p.rows.length - 1);
+	const loaded = p.onSelect ? p.rows.slice(0, mostSelected) : [];
+	const allSelected = selected.size > 0 && loaded.every((r) => selected.has(p.rowKey(r)));
+	return (
+		<div
+			ref={scroller}
+			className={`${css.scroller} ${p.fill ? css.fill : ""}`}
+			role="grid"
+			aria-label={p.label}
+			aria-rowcount={(p.total ?? p.rows.length) + 1}
+			aria-colcount={p.columns.length + (p.onSelect ? 1 : 0)}
+			aria-multiselectable={p.onSelect ? true : undefined}
+			onKeyDown={key}
+			style={{ "--columns": template, "--width": phone ? "0px" : `${width}px` } as React.CSSProperties}
+		>
+			<div role="rowgroup" className={phone ? "visually-hidden" : css.head}>
+				<div role="row" aria-rowindex={1} className={css.row}>
+					{p.onSelect && (
+						<div role="columnheader" className={`${css.cell} ${css.pick}`}>
+							<input
+								type="checkbox"
+								aria-label={allSelected ? words.none : words.all(loaded.length, p.rows.length > loaded.length)}
+								ref={(box) => {
+									if (box) box.indeterminate = !allSelected && selected.size > 0;
+								}}
+								checked={allSelected}
+								tabIndex={phone ? -1 : undefined}
+								onChange={() => p.onSelect?.(allSelected ? new Set() : new Set(loaded.map(p.rowKey)))}
+							/>
+						</div>
+					)}
+					{p.columns.map((c, i) => {
+						const sorted = p.sort?.by === c.id ? p.sort.dir : undefined;
+						return (
+							<div
+								key={c.id}
+								role="columnheader"
+								aria-sort={sorted && (sorted === "asc" ? "ascending" : "descending")}
+								className={[css.cell, c.align && css.end, i === 0 && css.first].filter(Boolean).join(" ")}
+							>
+								{c.sortable && p.onSort ? (
+									<button type="button" className={css.sort} tabIndex={phone ? -1 : undefined} onClick={() => p.onSort?.(c.id, sorted === "asc" ? "desc" : "asc")}>
+										{c.name}
+										{sorted === "asc" && <ArrowUp aria-hidden size={14} />}
+										{sorted === "desc" && <ArrowDown aria-hidden size={14} />}
+									</button>
+								) : (
+									c.name
+								)}
+								{p.onResize && c.width && c.name && <Handle name={c.name} width={c.width} onResize={(width) => p.onResize?.(c.id, width)} />}
+							</div>
+						);
+					})}
+				</div>
+			</div>
+			<div role="rowgroup" className={css.body} style={{ blockSize: virtual.getTotalSize() }}>
+				{items.map((item) => {
+					const row = p.rows[item.index];
+					if (row === undefined) return null;
+					const id = p.rowKey(row);
+					const chosen = selected.has(id);
+					return (
+						// biome-ignore lint/a11y/useKeyWithClickEvents: the grid handles keys
+						<div
+							key={id}
+							role="row"
+							data-index={item.index}
+							aria-rowindex={item.index + 2}
+							aria-selected={p.onSelect ? chosen : undefined}
+							tabIndex={item.index === current ? 0 : -1}
+							className={phone ? css.card : css.row}
+							style={{ transform: `translateY(${item.start}px)`, blockSize: item.size }}
+							onFocus={() => setAt(item.index)}
+							onClick={(e) => {
+								if ((e.target as HTMLElement).closest("a, button, input, [role=menu]")) return;
+								if (e.shiftKey) toggle(item.index, true);
+								else p.onOpen?.(row);
+							}}
+						>
+							{p.onSelect && (
+								<div role="gridcell" className={`${css.cell} ${css.pick}`}>
+									<input
+										type="checkbox"
+										tabIndex={-1}
+										aria-label={words.select(p.rowName(row))}
+										checked={chosen}
+										onChange={(e) => toggle(item.index, (e.nativeEvent as MouseEvent).shiftKey)}
+									/>
+								</div>
+							)}
+							{phone ? (
+								<div role="gridcell" className={css.cardBody}>
+									{p.card(row)}
+								</div>
+							) : (
+								<CurrentRow value={item.index === current}>
+									{p.columns.map((c, i) => (
+										<div key={c.id} role={i === 0 ? "rowheader" : "gridcell"} className={[css.cell, c.align && css.end, i === 0 && css.first].filter(Boolean).join(" ")}>
+											{c.cell(row)}
+										</div>
+									))}
+								</CurrentRow>
+							)}
+						</div>
+					);
+				})}
+			</div>
+		</div>
+	);
+}
+
+const narrowest = 64;
+const widest = 800;
+
+/** Handle changes the width of a column: by dragging, or by the arrow keys. */
+function Handle({ name, width, onResize }: { name: string; width: number; onResize: (width: number) => void }) {
+	const from = useRef<{ x: number; width: number } | null>(null);
+	const set = (to: number) => onResize(Math.max(narrowest, Math.min(widest, Math.round(to))));
+	return (
+		<div
+			role="separator"
+			tabIndex={0}
+			aria-orientation="vertical"
+			aria-label={words.resize(name)}
+			aria-valuenow={width}
+			aria-valuemin={narrowest}
+			aria-valuemax={widest}
+			className={css.handle}
+			onKeyDown={(e) => {
+				if (e.key !== "ArrowLeft" && e.key !== "ArrowRight") return;
+				e.preventDefault();
+				e.stopPropagation();
+				set(width + (e.key === "ArrowRight" ? 16 : -16));
+			}}
+			onPointerDown={(e) => {
+				e.preventDefault();
+				from.current = { x: e.clientX, width };
+				e.currentTarget.setPointerCapture(e.pointerId);
+			}}
+			onPointerMove={(e) => from.current && set(from.current.width + e.clientX - from.current.x)}
+			onPointerUp={() => {
+				from.current = null;
+			}}
+			onPointerCancel={() => {
+				from.current = null;
+			}}
+		/>
+	);
+}

@@ -1,0 +1,12 @@
+import { ago, exact } from "../words/catalogue";
+import { NotSet } from "./Page";
+
+/** Time shows when something was or will be: relative within a day, with the exact time on hover. */
+export function Time({ at }: { at: string | null | undefined }) {
+	if (!at) return <NotSet />;
+	return (
+		<time dateTime={at} title={exact(at)}>
+			{ago(at)}
+		</time>
+	);
+}

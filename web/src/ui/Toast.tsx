@@ -1,0 +1,86 @@
+import { X } from "lucide-react";
+import { useEffect, useSyncExternalStore } from "react";
+import { catalogue } from "../words/catalogue";
+import { Button, IconButton } from "./Button";
+import css from "./Toast.module.css";
+
+const words = catalogue({ undo: "Undo", dismiss: "Dismiss", messages: "Messages" });
+
+type Toast = { id: number; text: string; undo?: () => void; tone: "neutral" | "danger" };
+
+let toasts: Toast[] = [];
+
+/** What was done in the last minutes and can be undone, oldest first: longer than its message is shown. */
+let undoable: { id: number; undo: () => void; until: number }[] = [];
+const undoableFor = 5 * 60_000;
+
+let next = 1;
+const listeners = new Set<() => void>();
+
+function set(all: Toast[]) {
+	toasts = all;
+	for (const l of listeners) l();
+}
+
+/** toast says that something was done, and offers to undo it. What stays wrong is shown at its place instead. */
+export function toast(text: string, options: { undo?: () => void; tone?: "danger" } = {}) {
+	if (options.undo) undoable = [...undoable.slice(-19), { id: next, undo: options.undo, until: Date.now() + undoableFor }];
+	set([...toasts.slice(-2), { id: next++, text, undo: options.undo, tone: options.tone ?? "neutral" }]);
+}
+
+const dismiss = (id: number) => set(toasts.filter((t) => t.id !== id));
+
+/** undo undoes what a message offers to undo, once. */
+function undo(id: number) {
+	const found = undoable.find((u) => u.id === id);
+	undoable = undoable.filter((u) => u.id !== id);
+	dismiss(id);
+	found?.undo();
+}
+
+/** undoLast undoes the last thing of the last five minutes that can be undone. */
+export function undoLast(): boolean {
+	const last = undoable.findLast((u) => u.until > Date.now());
+	if (last) undo(last.id);
+	return Boolean(last);
+}
+
+const shownFor = 8000;
+
+/** Toasts shows the messages, in a region that screen readers announce. */
+export function Toasts() {
+	const all = useSyncExternalStore(
+		(l) => {
+			listeners.add(l);
+			return () => listeners.delete(l);
+		},
+		() => toasts,
+	);
+	return (
+		<section aria-label={words.messages} className={css.region}>
+			<div aria-live="polite" aria-atomic="false">
+				{all.map((t) => (
+					<Item key={t.id} toast={t} />
+				))}
+			</div>
+		</section>
+	);
+}
+
+function Item({ toast: t }: { toast: Toast }) {
+	useEffect(() => {
+		const timer = setTimeout(() => dismiss(t.id), shownFor);
+		return () => clearTimeout(timer);
+	}, [t.id]);
+	return (
+		<div className={`${css.toast} ${t.tone === "danger" ? css.danger : ""}`}>
+			<p>{t.text}</p>
+			{t.undo && (
+				<Button small onClick={() => undo(t.id)}>
+					{words.undo}
+				</Button>
+			)}
+			<IconButton small label={words.dismiss} icon={<X aria-hidden />} onClick={() => dismiss(t.id)} />
+		</div>
+	);
+}

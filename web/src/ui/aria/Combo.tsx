@@ -1,0 +1,143 @@
+import { Check, ChevronDown, X } from "lucide-react";
+import { type ReactNode, useRef, useState } from "react";
+import { Button as AriaButton } from "react-aria-components/Button";
+import { ComboBox, type ComboBoxProps } from "react-aria-components/ComboBox";
+import { Input } from "react-aria-components/Input";
+import { Label } from "react-aria-components/Label";
+import { ListBox, ListBoxItem } from "react-aria-components/ListBox";
+import { Popover } from "react-aria-components/Popover";
+import { FieldError, Text } from "react-aria-components/TextField";
+import { catalogue } from "../../words/catalogue";
+import css from "./Combo.module.css";
+import field from "../Field.module.css";
+
+const words = catalogue({ none: "Nothing matches.", remove: (name: string) => `Remove ${name}`, open: "Show choices" });
+
+export type Option = { id: string; label: string; detail?: ReactNode };
+
+export type ComboProps = {
+	label: string;
+	options: Option[];
+	value: string | null;
+	onChange: (id: string | null) => void;
+	/** Called with what was typed, to load other options; without it, options are filtered here. */
+	onSearch?: (text: string) => void;
+	/** Accept a value that is not an option. */
+	free?: boolean;
+	placeholder?: string;
+	help?: ReactNode;
+	error?: string;
+	hideLabel?: boolean;
+	path?: string;
+	autoFocus?: boolean;
+};
+
+export type PicksProps = Omit<ComboProps, "value" | "onChange"> & { values: string[]; onChange: (values: string[]) => void; nameOf?: (id: string) => string };
+
+/** Combo is a field with a list of choices that typing narrows. */
+export function Combo({ label, options, value, onChange, onSearch, free, placeholder, help, error, hideLabel, path, autoFocus }: ComboProps) {
+	const [typed, setTyped] = useState<string | null>(null);
+	const chosen = options.find((o) => o.id === value)?.label ?? (free ? (value ?? "") : "");
+	const props: Partial<ComboBoxProps<Option>> = onSearch ? { items: options } : { defaultItems: options };
+	return (
+		<ComboBox
+			{...props}
+			className={field.field}
+			allowsCustomValue={free}
+			autoFocus={autoFocus}
+			allowsEmptyCollection
+			menuTrigger="focus"
+			selectedKey={value}
+			inputValue={typed ?? chosen}
+			isInvalid={Boolean(error)}
+			onInputChange={(text) => {
+				setTyped(text);
+				onSearch?.(text);
+				if (free) onChange(text || null);
+			}}
+			onSelectionChange={(key) => {
+				setTyped(null);
+				// Leaving the field chooses again what is chosen; what was typed stays.
+				const next = key === null ? (free ? (typed ?? value) || null : null) : String(key);
+				if (next !== value) onChange(next);
+			}}
+			onBlur={() => setTyped(null)}
+		>
+			<Label className={hideLabel ? "visually-hidden" : field.label}>{label}</Label>
+			<div className={css.box}>
+				<Input className={field.input} placeholder={placeholder} data-path={path} />
+				<AriaButton className={css.arrow} aria-label={words.open}>
+					<ChevronDown aria-hidden size={16} />
+				</AriaButton>
+			</div>
+			{help && !error && (
+				<Text slot="description" className={field.help}>
+					{help}
+				</Text>
+			)}
+			<FieldError className={field.error}>{error}</FieldError>
+			<Popover className={css.popover}>
+				<ListBox className={css.list} renderEmptyState={() => <p className={css.none}>{words.none}</p>}>
+					{(o: Option) => (
+						<ListBoxItem id={o.id} textValue={o.label} className={css.option}>
+							{({ isSelected }) => (
+								<>
+									<span className={css.name}>{o.label}</span>
+									{o.detail && <span className={css.detail}>{o.detail}</span>}
+									{isSelected && <Check aria-hidden size={16} />}
+								</>
+							)}
+						</ListBoxItem>
+					)}
+				</ListBox>
+			</Popover>
+		</ComboBox>
+	);
+}
+
+/** Picks is a field for several choices: those chosen stand before the field, and can be removed. */
+export function Picks({
+	label,
+	options,
+	values,
+	onChange,
+	nameOf,
+	autoFocus,
+	...rest
+}: PicksProps) {
+	const key = values.join();
+	const kept = useRef<string | null>(null); // the values that were chosen here: the field keeps the focus then
+	const change = (next: string[]) => {
+		kept.current = next.join();
+		rest.onSearch?.("");
+		onChange(next);
+	};
+	const name = (id: string) => nameOf?.(id) ?? options.find((o) => o.id === id)?.label ?? id;
+	const left = options.filter((o) => !values.includes(o.id));
+	return (
+		<div className={css.picks}>
+			<Combo
+				key={key}
+				{...rest}
+				autoFocus={kept.current === null ? autoFocus : kept.current === key}
+				free={false}
+				label={label}
+				options={left}
+				value={null}
+				onChange={(id) => id && !values.includes(id) && change([...values, id])}
+			/>
+			{values.length > 0 && (
+				<ul className={css.chips} aria-label={label}>
+					{values.map((v) => (
+						<li key={v} className={css.chip}>
+							<span>{name(v)}</span>
+							<button type="button" aria-label={words.remove(name(v))} onClick={() => change(values.filter((o) => o !== v))}>
+								<X aria-hidden size={14} />
+							</button>
+						</li>
+					))}
+				</ul>
+			)}
+		</div>
+	);
+}

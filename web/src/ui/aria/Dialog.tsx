@@ -1,0 +1,107 @@
+import { X } from "lucide-react";
+import { type FormEvent, type ReactNode, useState } from "react";
+import { Dialog as AriaDialog, Heading } from "react-aria-components/Dialog";
+import { Modal, ModalOverlay } from "react-aria-components/Modal";
+import { catalogue } from "../../words/catalogue";
+import { Button, IconButton } from "../Button";
+import css from "./Dialog.module.css";
+import { CurrentRow } from "../row";
+import { TextField } from "../Field";
+
+const words = catalogue({ cancel: "Cancel", close: "Close", type: (word: string) => `Type ${word} to confirm` });
+
+export type DialogProps = {
+	title: string;
+	onClose: () => void;
+	children: ReactNode;
+	footer?: ReactNode;
+	/** A drawer stands at the side, and fills the screen of a phone. */
+	drawer?: "narrow" | "wide";
+	/** Only an action closes it. */
+	firm?: boolean;
+	role?: "dialog" | "alertdialog";
+	onSubmit?: () => void;
+};
+
+/** Dialog is a dialog or a drawer over the page. It keeps the focus, and gives it back. */
+export function Dialog({ title, onClose, children, footer, drawer, firm, role = "dialog", onSubmit }: DialogProps) {
+	const inner = (
+		<>
+			<header className={css.header}>
+				<Heading slot="title" className={css.title}>
+					{title}
+				</Heading>
+				{!firm && <IconButton label={words.close} icon={<X aria-hidden />} onClick={onClose} />}
+			</header>
+			<div className={css.body}>{children}</div>
+			{footer && <footer className={css.footer}>{footer}</footer>}
+		</>
+	);
+	return (
+		<ModalOverlay isOpen isDismissable={!firm && !drawer} isKeyboardDismissDisabled={firm} onOpenChange={(open) => !open && onClose()} className={css.scrim}>
+			<Modal className={drawer ? `${css.drawer} ${css[drawer]}` : css.modal}>
+				<CurrentRow value={null}>
+					<AriaDialog role={role} className={css.dialog}>
+						{onSubmit ? (
+							<form
+								noValidate
+								className={css.dialog}
+								onSubmit={(e: FormEvent) => {
+									e.preventDefault();
+									onSubmit();
+								}}
+							>
+								{inner}
+							</form>
+						) : (
+							inner
+						)}
+					</AriaDialog>
+				</CurrentRow>
+			</Modal>
+		</ModalOverlay>
+	);
+}
+
+export type ConfirmProps = {
+	/** The question, such as "Delete 3 segments?" */
+	title: string;
+	/** The verb of the button. */
+	action: string;
+	danger?: boolean;
+	/** A word to type first, for what is final or unusual. */
+	type?: string;
+	busy?: boolean;
+	error?: ReactNode;
+	children?: ReactNode;
+	onConfirm: () => void;
+	onClose: () => void;
+};
+
+/** Confirm asks before what cannot be undone. Its text states the consequence in numbers. */
+export function Confirm({ title, action, danger = true, type, busy, error, children, onConfirm, onClose }: ConfirmProps) {
+	const [typed, setTyped] = useState("");
+	const ready = !type || typed.trim() === type;
+	return (
+		<Dialog
+			title={title}
+			role="alertdialog"
+			onClose={onClose}
+			onSubmit={() => ready && !busy && onConfirm()}
+			footer={
+				<>
+					<Button autoFocus={!type} onClick={onClose}>
+						{words.cancel}
+					</Button>
+					<Button type="submit" look={danger ? "danger" : "primary"} busy={busy} why={ready ? undefined : words.type(type ?? "")}>
+						{action}
+					</Button>
+				</>
+			}
+		>
+			{children}
+			{type && <TextField label={words.type(type)} value={typed} onChange={setTyped} autoComplete="off" spellCheck={false} autoFocus />}
+			{error}
+		</Dialog>
+	);
+}

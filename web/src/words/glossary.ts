@@ -1,0 +1,41 @@
+import { catalogue } from "./catalogue";
+
+// The words of reports. Each is one figure of the API, with its definition.
+
+export type Term = { name: string; definition: string };
+
+const terms = catalogue({
+	matched: { name: "Matched", definition: "People in the chosen segments and lists, without those that are left out, when the send began." },
+	excluded: { name: "Left out", definition: "People of the audience who get no mail, each counted under the first reason that applies." },
+	recipients: { name: "Recipients", definition: "People for whom a mail was prepared. Every rate is over this number." },
+	sent: { name: "Sent", definition: "Mails whose first hand-over ended: the next server took them, or refused them for the address." },
+	delivered: { name: "Delivered", definition: "Mails that the next server took and that did not come back: sent without bounced. It says nothing about the folder." },
+	bounced: { name: "Bounced", definition: "Mails that a server refused for good, at once or later." },
+	failed: { name: "Failed", definition: "Mails that were never handed over, for a reason on this side: content that cannot be rendered, or no connection until time ran out." },
+	skipped: { name: "Skipped", definition: "People who could not be mailed any more when their turn came, such as those who unsubscribed meanwhile." },
+	held: { name: "Held back", definition: "People for whom no day of the plan had room." },
+	cancelled: { name: "Cancelled", definition: "Mails that waited when the send was cancelled." },
+	waiting: { name: "Waiting", definition: "Mails that were not tried yet, or that are to be tried again." },
+	deferred: { name: "To be tried again", definition: "Waiting mails of which a server has said to come again later." },
+	noWord: { name: "No word yet", definition: "Mails that were handed over and neither confirmed nor returned." },
+	opened: { name: "Open rate", definition: "People with an open by a person or a privacy proxy, or with a click by a person. Opens by machines alone do not count." },
+	clicked: { name: "Click rate", definition: "People with at least one click by a person." },
+	unsubscribed: { name: "Unsubscribed", definition: "People who left this type, its category or everything by this mail." },
+	complained: { name: "Complaints", definition: "People who reported this mail as spam, as far as providers tell." },
+	confirmed: { name: "Confirmed", definition: "An open by a person that something else supports: a click, a second open ten minutes apart, or an open by a program that loads images itself." },
+	people: { name: "People", definition: "At least one open by a person, without those by privacy proxies." },
+	verified: { name: "People, with privacy proxies", definition: "At least one open by a person or a privacy proxy, or a click that is not a machine's. This is the open rate." },
+	apparent: { name: "Any open", definition: "At least one open of any kind, those by machines and those not yet judged included." },
+	machines: { name: "Machines only", definition: "Every open was by a machine, such as a security program that looks at mail before it is delivered." },
+	pending: { name: "Not yet judged", definition: "Every open is so recent that it was not told yet whether a person or a machine caused it." },
+	machineClicks: { name: "Clicks by machines only", definition: "Every click was by a machine that follows links." },
+	pendingClicks: { name: "Clicks not yet judged", definition: "Every click is so recent that it was not judged yet." },
+	linkPeople: { name: "People who clicked", definition: "People with at least one click by a person on this address. One person may click several, so these do not add up." },
+	medianOpen: { name: "Half opened within", definition: "Of those who opened, half did so within this time after delivery." },
+	medianClick: { name: "Half clicked within", definition: "Of those who clicked, half did so within this time after delivery." },
+});
+
+export type TermName = keyof typeof terms;
+
+/** term returns the name and the definition of a figure. */
+export const term = (name: TermName): Term => terms[name];

@@ -1,0 +1,34 @@
+// Times of a day in a time zone, as fields of the browser show them: "2026-05-09T09:00".
+
+const formats = new Map<string, Intl.DateTimeFormat>();
+
+/** wallTime returns a time as clocks in a zone show it. */
+export function wallTime(at: Date, zone: string): string {
+	let f = formats.get(zone);
+	if (!f) {
+		f = new Intl.DateTimeFormat("en-GB", { timeZone: zone, year: "numeric", month: "2-digit", day: "2-digit", hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
+		formats.set(zone, f);
+	}
+	const part = Object.fromEntries(f.formatToParts(at).map((p) => [p.type, p.value]));
+	return `${part.year}-${part.month}-${part.day}T${part.hour}:${part.minute}`;
+}
+
+/** timesOf returns the times at which clocks in a zone show a time: none when they jump over it, two when it comes twice. */
+export function timesOf(wall: string, zone: string): Date[] {
+	const guess = Date.parse(`${wall}:00Z`);
+	if (Number.isNaN(guess)) return [];
+	const hour = 3_600_000;
+	const found = new Set<number>();
+	for (const near of [guess - 26 * hour, guess, guess + 26 * hour]) {
+		const offset = Date.parse(`${wallTime(new Date(near), zone)}:00Z`) - Math.floor(near / 60_000) * 60_000;
+		const at = guess - offset;
+		if (wallTime(new Date(at), zone) === wall.slice(0, 16)) found.add(at);
+	}
+	return [...found].sort((a, b) => a - b).map((at) => new Date(at));
+}
+
+/** ownZone is the zone of the browser. */
+export const ownZone = () => Intl.DateTimeFormat().resolvedOptions().timeZone;
+
+/** today returns the day in a zone, as "2026-05-09". */
+export const today = (zone: string) => wallTime(new Date(), zone).slice(0, 10);
