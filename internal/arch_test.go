@@ -14,13 +14,13 @@ var bands = []struct {
 	name     string
 	packages string
 }{
-	{"edges", "endpoint httpapi public inspect doctor demo app"},
-	{"engines", "bulk transfer engine/classify engine/watch engine/dispatch engine/flow engine/deliver engine/inbound engine/notify retention"},
-	{"sending", "outbox track preference event visitor render recipient rule segment savedfilter form broadcast broadcast/broadcasttest report activity webhook notice trigger sequence automation recount"},
-	{"records", "field contactsearch contact consent maildomain suppression score lane sender seedlist content template template/starter draft library mailbox"},
-	{"spine", "tenant ratelimit pace destination leader hold traffic certificate auth journal usage testmail job"},
-	{"libraries", "mail/phrase mail/address mail/mx mail/dnstest mail/liquid mail/markup mail/links mail/textpart mail/inline mail/mjml mail/binding mail/compose mail/dkim mail/dkim/libcrypto mail/reply mail/dsn mail/dmarc mail/dnscheck mail/smtpclient mail/imapbox mail/imapbox/dovecottest mail/mtasts mail/dane mail/directmx mail/ses mail/sns mail/hook"},
-	{"ground", "fault geoip language id id/idtest calendar cache netguard poll route slug secret spread sqldb sqldb/dbtest sqldb/dbcopy"},
+	{"edges", "endpoint httpapi public webapp inspect doctor demo app"},
+	{"engines", "bulk transfer engine/classify engine/watch engine/dispatch engine/flow engine/deliver engine/inbound engine/inbound/inboundtest engine/notify retention"},
+	{"sending", "outbox track preference event visitor render recipient rule segment savedfilter form broadcast broadcast/broadcasttest preview report activity webhook notice trigger sequence eligibility automation search recount overview"},
+	{"records", "field contactsearch contact consent maildomain suppression score lane sender seedlist asset content template template/starter draft library mailbox"},
+	{"spine", "change tenant ratelimit pace destination leader hold traffic certificate workingcopy auth journal outage usage testmail job"},
+	{"libraries", "mail/phrase mail/address mail/mx mail/dnstest mail/liquid mail/markup mail/links mail/textpart mail/inline mail/mjml mail/binding mail/compose mail/dkim mail/dkim/libcrypto mail/reply mail/dsn mail/dmarc mail/dnscheck mail/smtpclient mail/imapbox mail/imapbox/dovecottest mail/mtasts mail/dane mail/directmx mail/ses mail/sns mail/sns/snstest mail/hook"},
+	{"ground", "fault geoip language id id/idtest calendar cache netguard poll route slug secret spread turns sqldb revision sqldb/dbtest sqldb/dbcopy"},
 }
 
 // apart are imports that the bands allow and that are forbidden all the same: because there is an

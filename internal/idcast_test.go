@@ -18,7 +18,7 @@ import (
 
 // TestNoIDIsCastToAnother checks that the program never converts an identifier of one kind of record
 // to another kind, also by way of bytes or of text: the id of a broadcast is never that of its send.
-// The one exception is in package id: the source of a send may be of several kinds.
+// The exceptions are in package id: the source of a send and the author of a change may be of several kinds.
 func TestNoIDIsCastToAnother(t *testing.T) {
 	t.Parallel()
 	out, err := exec.Command("go", "list", "-export", "-deps", "-json=ImportPath,Dir,GoFiles,Export,Module", "../...").Output()

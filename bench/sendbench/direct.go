@@ -14,22 +14,23 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// The destinations of direct delivery: each domain has one of the hosts as its only mail server.
-const (
-	domains = 1000
-	hosts   = 50
-)
+// domains is the number of destinations of direct delivery: each has one of the hosts as its only mail server.
+const domains = 1000
 
 // direct measures delivery to the servers of recipients' domains, found in a DNS on loopback, beside
-// the same send by one relay. Both lanes sign, have as many connections, and end in the same
-// sink, which listens at the addresses of all hosts. They take turns, and the ratio is that of the
-// medians.
+// the same send by one relay. Both lanes sign, have as many connections, and end in sinks of the same kind;
+// one listens at the addresses of all hosts. They take turns, and the ratio is that of the medians.
 func direct(ctx context.Context, o options, database string) error {
-	var addresses, names []string
-	for i := range hosts {
-		addresses = append(addresses, fmt.Sprintf("127.0.1.%d", i+1))
+	relay, err := startSink(ctx, o.sink, "-discard", "-quiet", "-delay", o.delay.String())
+	if err != nil {
+		return err
 	}
-	servers, err := startSink(ctx, o.sink, "-discard", "-quiet", "-hosts", strings.Join(addresses, ","))
+	defer relay.stop()
+	var addresses, names []string
+	for i := range o.hosts {
+		addresses = append(addresses, fmt.Sprintf("127.0.%d.%d", 1+i/250, 1+i%250))
+	}
+	servers, err := startSink(ctx, o.sink, "-discard", "-quiet", "-delay", o.delay.String(), "-hosts", strings.Join(addresses, ","))
 	if err != nil {
 		return err
 	}
@@ -40,7 +41,7 @@ func direct(ctx context.Context, o options, database string) error {
 	}
 	for i := range domains {
 		names = append(names, fmt.Sprintf("d%d.example.org", i))
-		zone = append(zone, fmt.Sprintf("%s. 3600 IN MX 10 mx%d.example.net.", names[i], i%hosts))
+		zone = append(zone, fmt.Sprintf("%s. 3600 IN MX 10 mx%d.example.net.", names[i], i%o.hosts))
 	}
 	dns, err := dnstest.Listen(zone...)
 	if err != nil {
@@ -52,10 +53,13 @@ func direct(ctx context.Context, o options, database string) error {
 		return err
 	}
 	o.env = []string{"PACKETBOAT_DNS_RESOLVER=" + dns.Addr, "PACKETBOAT_MX_PORT=" + port}
-	if err := served(ctx, o, database, func(p *harness.Program) error { return measureDirect(ctx, o, p, database, servers.address, names) }); err != nil {
+	if err := served(ctx, o, database, func(p *harness.Program) error { return measureDirect(ctx, o, p, database, relay.address, names) }); err != nil {
 		return err
 	}
-	fmt.Printf("%-9s %d connections in all\n", database, servers.stop().Connections)
+	n := float64(o.n * o.rounds)
+	seen, other := servers.stop(), relay.stop()
+	fmt.Printf("%-9s connections a message: relay %.3f, direct %.3f; CPU s/1000 of the servers %.3f and %.3f\n", database,
+		float64(other.Connections)/n, float64(seen.Connections)/n, relay.cpu().Seconds()*1000/n, servers.cpu().Seconds()*1000/n)
 	return nil
 }
 
@@ -93,7 +97,7 @@ func measureDirect(ctx context.Context, o options, p *harness.Program, database,
 	}
 	each := func(lane string) float64 { return cpu[lane].Seconds() * 1000 / float64(o.n*o.rounds) }
 	fmt.Printf("%-9s %d messages to %d domains at %d servers: relay %5.0f/s, direct %5.0f/s, ratio %.2f; CPU s/1000 %.3f and %.3f\n",
-		database, o.n, len(names), hosts, median(rates["relay"]), median(rates["direct"]), median(rates["direct"])/median(rates["relay"]), each("relay"), each("direct"))
+		database, o.n, len(names), o.hosts, median(rates["relay"]), median(rates["direct"]), median(rates["direct"])/median(rates["relay"]), each("relay"), each("direct"))
 	return nil
 }
 

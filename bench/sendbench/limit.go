@@ -87,6 +87,11 @@ func (s *sinkProcess) stop() (seen sink.Stats) {
 	return seen
 }
 
+// cpu returns the processor time of a sink that was stopped.
+func (s *sinkProcess) cpu() time.Duration {
+	return s.cmd.ProcessState.UserTime() + s.cmd.ProcessState.SystemTime()
+}
+
 // oneMessage sends the broadcast to one recipient and returns the bytes.
 func oneMessage(ctx context.Context, o options, ready *harness.Ready) ([]byte, error) {
 	dir, err := os.MkdirTemp("", "packetboat-sample")

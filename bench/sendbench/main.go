@@ -41,11 +41,17 @@ func main() {
 	flag.StringVar(&o.admin, "admin", "", "address of the program's admin listener, to take profiles from")
 	flag.StringVar(&o.what, "what", "send", "what to measure: send, fair (a small send beside a large one), prepare (an audience into the outbox) or direct (delivery to the servers of 1,000 domains, beside one relay)")
 	flag.IntVar(&o.rounds, "rounds", 3, "how often -what direct sends by each lane")
+	flag.DurationVar(&o.delay, "delay", 0, "how long the servers of -what direct take for each message")
+	flag.IntVar(&o.hosts, "hosts", 50, "the number of servers of -what direct")
 	flag.IntVar(&o.workers, "workers", 1, "worker processes; more than one needs -postgres")
 	flag.BoolVar(&o.keep, "keep", false, "keep the data and logs of each run")
 	flag.Parse()
 	if o.signed == 0 {
 		o.signed = max(o.n/5, 1)
+	}
+	if o.hosts < 1 || o.hosts > domains {
+		fmt.Fprintf(os.Stderr, "sendbench: -hosts must be from 1 to %d\n", domains)
+		os.Exit(2)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
@@ -58,6 +64,8 @@ func main() {
 type options struct {
 	program, sink, postgres, only, admin, what string
 	n, signed, connections, workers, rounds    int
+	hosts                                      int
+	delay                                      time.Duration
 	keep                                       bool
 	env                                        []string // of the program
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/packetboat/packetboat/internal/app"
 	"github.com/packetboat/packetboat/internal/auth"
 	"github.com/packetboat/packetboat/internal/httpapi"
+	"github.com/packetboat/packetboat/internal/lane"
 	"github.com/packetboat/packetboat/internal/sender"
 	"github.com/packetboat/packetboat/internal/sqldb"
 	"github.com/packetboat/packetboat/internal/tenant"
@@ -30,6 +31,7 @@ func (cmd domainVerify) Run(c *console) error {
 	return c.withTenant(cmd.Tenant, func(s *app.Store, t tenant.Tenant) error {
 		now := c.now()
 		var d sender.Domain
+		var bounces lane.ReturnPath
 		err := s.DB.InTx(c.ctx, func(tx *sqldb.DB) (err error) {
 			d, err = sender.ForceVerify(c.ctx, tx, t.ID, cmd.Domain, cmd.TrackingHost, now)
 			if errors.Is(err, sender.ErrDomainNotFound) {
@@ -38,12 +40,15 @@ func (cmd domainVerify) Run(c *console) error {
 			if err != nil {
 				return err
 			}
+			if bounces, err = sender.ReturnPathOf(c.ctx, tx, t.ID); err != nil {
+				return err
+			}
 			return auth.Audit(c.ctx, tx, auth.BySystem.Did(t.ID, "domain.verify", "sending_domain", d.ID.String(), now))
 		})
 		if err != nil {
 			return err
 		}
-		return c.show(httpapi.ShowSendingDomain(d, c.cfg.RecordHosts()), "domain %s is verified\n", d.Name)
+		return c.show(httpapi.ShowSendingDomain(d, c.cfg.RecordHosts(), bounces), "domain %s is verified\n", d.Name)
 	})
 }
 
@@ -76,6 +81,7 @@ func (cmd domainResume) Run(c *console) error {
 func (n namedDomain) change(c *console, verb, now string, do func(tx *sqldb.DB, d sender.Domain) error) error {
 	return c.withTenant(n.Tenant, func(s *app.Store, t tenant.Tenant) error {
 		var d sender.Domain
+		var bounces lane.ReturnPath
 		err := s.DB.InTx(c.ctx, func(tx *sqldb.DB) (err error) {
 			if d, err = sender.NamedDomain(c.ctx, tx, t.ID, n.Domain); err != nil {
 				return err
@@ -84,6 +90,9 @@ func (n namedDomain) change(c *console, verb, now string, do func(tx *sqldb.DB, 
 				return err
 			}
 			if err := auth.Audit(c.ctx, tx, auth.BySystem.Did(t.ID, "domain."+verb, "sending_domain", d.ID.String(), c.now())); err != nil {
+				return err
+			}
+			if bounces, err = sender.ReturnPathOf(c.ctx, tx, t.ID); err != nil {
 				return err
 			}
 			d, err = sender.DomainByID(c.ctx, tx, t.ID, d.ID)
@@ -95,6 +104,6 @@ func (n namedDomain) change(c *console, verb, now string, do func(tx *sqldb.DB, 
 		if err != nil {
 			return err
 		}
-		return c.show(httpapi.ShowSendingDomain(d, c.cfg.RecordHosts()), "domain %s is %s\n", d.Name, now)
+		return c.show(httpapi.ShowSendingDomain(d, c.cfg.RecordHosts(), bounces), "domain %s is %s\n", d.Name, now)
 	})
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -93,6 +94,9 @@ func TestAnOperatorSetsUpATenant(t *testing.T) {
 		if again := p.json("user", "reset-password", "--email=bob@example.org"); again["token"] == "" || again["token"] == nil {
 			t.Errorf("user reset-password shows %v", again)
 		}
+		if link := p.json("user", "login-link", "--email=bob@example.org"); link["token"] == nil || link["link"] != fmt.Sprintf("http://127.0.0.1:8080/app/-/login-link#%s", link["token"]) {
+			t.Errorf("user login-link shows %v", link)
+		}
 		p.ok("tenant", "create", "--slug=second", "--name=Second", "--timezone=UTC")
 		if known := p.json("user", "create", "--email=bob@example.org", "--name=Bob", "--tenant=second"); known["link"] != nil || known["role"] != "owner" {
 			t.Errorf("adding a user with a password shows %v, want no link", known)
@@ -138,6 +142,7 @@ func TestMistakesAreExplainedOnStderr(t *testing.T) {
 		{"user create --email=a@x.org --name=X --role=admin", 2, "--tenant"},
 		{"user create --email=a@x.org --name=X --password-stdin", 2, "no password"},
 		{"user reset-password --email=nobody@x.org", 1, "no user"},
+		{"user login-link --email=nobody@x.org", 1, "no user"},
 		{"domain verify --tenant=acme --domain=x.org", 2, "--force"},
 		{"domain verify --tenant=acme --domain=x.org --force", 1, "x.org"},
 		{"serve --roles=api,king", 2, "king"},

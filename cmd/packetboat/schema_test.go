@@ -17,6 +17,7 @@ var opening = [][]string{
 	{"tenant", "list"}, {"tenant", "create", "--slug=acme", "--name=Acme"},
 	{"user", "create", "--email=ann@example.org", "--name=Ann", "--tenant=acme"},
 	{"user", "reset-password", "--email=ann@example.org"},
+	{"user", "login-link", "--email=ann@example.org"},
 	{"recount", "--check"}, {"apikey", "list", "--tenant=acme"}, {"domain", "pause", "--tenant=acme", "--domain=example.org"},
 }
 

@@ -19,6 +19,7 @@ import (
 type userCommands struct {
 	Create        userCreate        `cmd:"" help:"Make a user, or make one a member of a tenant."`
 	ResetPassword userResetPassword `cmd:"" name:"reset-password" help:"Let a user choose a new password."`
+	LoginLink     userLoginLink     `cmd:"" name:"login-link" help:"Print a link that signs a user in, once, within ten minutes."`
 }
 
 // userView is a user as the operator sees one.
@@ -29,7 +30,7 @@ type userView struct {
 	Tenant    string         `json:"tenant_slug,omitempty"`
 	Role      auth.Role      `json:"role,omitempty"`
 	CreatedAt endpoint.Stamp `json:"created_at"`
-	Token     string         `json:"token,omitempty"` // chooses a password, once
+	Token     string         `json:"token,omitempty"` // chooses a password or signs in, once
 	Link      string         `json:"link,omitempty"`
 }
 
@@ -177,14 +178,7 @@ type userResetPassword struct {
 // Run sets the password, or prints a link by which the user chooses one.
 func (cmd userResetPassword) Run(c *console) error {
 	return c.with(func(s *app.Store) error {
-		email, err := address.Normalize(cmd.Email)
-		if err != nil {
-			return usageError("--email: " + err.Error())
-		}
-		u, err := auth.UserByEmail(c.ctx, s.DB, email)
-		if errors.Is(err, auth.ErrNoUser) {
-			return fmt.Errorf("there is no user %s", email)
-		}
+		u, err := c.user(s, cmd.Email)
 		if err != nil {
 			return err
 		}
@@ -204,6 +198,40 @@ func (cmd userResetPassword) Run(c *console) error {
 		}
 		v.Link = auth.ResetLink(c.cfg.BaseURL, v.Token)
 		fmt.Fprintf(c.err, "user %s keeps the password of today until then; %s\n", u.Email, c.howToChoose())
+		return c.show(v, "%s\n", v.Link)
+	})
+}
+
+// user returns the user with an address.
+func (c *console) user(s *app.Store, text string) (auth.User, error) {
+	email, err := address.Normalize(text)
+	if err != nil {
+		return auth.User{}, usageError("--email: " + err.Error())
+	}
+	u, err := auth.UserByEmail(c.ctx, s.DB, email)
+	if errors.Is(err, auth.ErrNoUser) {
+		return auth.User{}, fmt.Errorf("there is no user %s", email)
+	}
+	return u, err
+}
+
+type userLoginLink struct {
+	Email string `required:"" help:"Address the user signs in with."`
+}
+
+// Run prints a link that signs the user in.
+func (cmd userLoginLink) Run(c *console) error {
+	return c.with(func(s *app.Store) error {
+		u, err := c.user(s, cmd.Email)
+		if err != nil {
+			return err
+		}
+		v := userView{ID: u.ID, Email: u.Email, Name: u.Name, CreatedAt: endpoint.At(u.CreatedAt)}
+		if v.Token, err = auth.LoginLinkToken(c.ctx, s.DB, u.ID, c.now()); err != nil {
+			return err
+		}
+		v.Link = auth.LoginLink(c.cfg.BaseURL, v.Token)
+		fmt.Fprintf(c.err, "whoever opens this link within ten minutes is signed in as %s, once:\n", u.Email)
 		return c.show(v, "%s\n", v.Link)
 	})
 }

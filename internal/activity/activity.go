@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/packetboat/packetboat/internal/contact"
+	"github.com/packetboat/packetboat/internal/fault"
 	"github.com/packetboat/packetboat/internal/id"
 	"github.com/packetboat/packetboat/internal/journal"
 	"github.com/packetboat/packetboat/internal/outbox"
@@ -65,6 +66,35 @@ type Query struct {
 	EventName string         // only custom events with this name; empty: all
 	After     *Position
 	Limit     int
+}
+
+// Types returns the types that items may have.
+func Types() []journal.Type {
+	return []journal.Type{
+		journal.ContactAnonymized, journal.ContactCreated, journal.ContactDeleted, journal.ContactRestored, journal.ContactUpdated,
+		journal.EmailBounced, journal.EmailClicked, journal.EmailComplained, journal.EmailDeferred, journal.EmailDelivered, journal.EmailFailed,
+		journal.EmailOpened, journal.EmailSent, journal.EmailUnsubscribed, journal.CustomEvent, journal.FormSubmitted, journal.ListAdded, journal.ListRemoved,
+		journal.OptInConfirmed, journal.OptInRequested, journal.PageViewed, journal.ScoreChanged,
+		journal.SequenceCompleted, journal.SequenceEnrolled, journal.SequenceExited, journal.StageChanged, journal.SubscriptionChanged,
+		journal.SuppressionAdded, journal.SuppressionRemoved, journal.TagAdded, journal.TagRemoved,
+	}
+}
+
+// ParseTypes parses the names of types. The error is a fault that lists the known ones.
+func ParseTypes(names []string) ([]journal.Type, error) {
+	known := Types()
+	var list []journal.Type
+	for _, n := range names {
+		if !slices.Contains(known, journal.Type(n)) {
+			texts := make([]string, len(known))
+			for i, t := range known {
+				texts[i] = string(t)
+			}
+			return nil, fault.Input(fault.Field{Path: "types", Message: "known types: " + strings.Join(texts, ",")})
+		}
+		list = append(list, journal.Type(n))
+	}
+	return list, nil
 }
 
 // Names returns the names of broadcasts by id; missing ones are left out.

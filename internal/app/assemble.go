@@ -3,14 +3,11 @@ package app
 import (
 	"context"
 	"crypto/tls"
-	"github.com/packetboat/packetboat/internal/mail/dane"
-	"github.com/packetboat/packetboat/internal/mail/directmx"
-	"github.com/packetboat/packetboat/internal/mail/mtasts"
-	"github.com/packetboat/packetboat/internal/mail/mx"
 	"net"
 	"net/http"
 	"net/netip"
 	"path"
+	"strings"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -18,6 +15,7 @@ import (
 	"github.com/packetboat/packetboat/internal/auth"
 	"github.com/packetboat/packetboat/internal/automation"
 	"github.com/packetboat/packetboat/internal/broadcast"
+	"github.com/packetboat/packetboat/internal/change"
 	"github.com/packetboat/packetboat/internal/consent"
 	"github.com/packetboat/packetboat/internal/contact"
 	"github.com/packetboat/packetboat/internal/content"
@@ -29,10 +27,17 @@ import (
 	"github.com/packetboat/packetboat/internal/field"
 	"github.com/packetboat/packetboat/internal/form"
 	"github.com/packetboat/packetboat/internal/httpapi"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/job"
+	"github.com/packetboat/packetboat/internal/mail/address"
+	"github.com/packetboat/packetboat/internal/mail/dane"
+	"github.com/packetboat/packetboat/internal/mail/directmx"
 	"github.com/packetboat/packetboat/internal/mail/dkim"
 	"github.com/packetboat/packetboat/internal/mail/dkim/libcrypto"
 	"github.com/packetboat/packetboat/internal/mail/dnscheck"
 	"github.com/packetboat/packetboat/internal/mail/mjml"
+	"github.com/packetboat/packetboat/internal/mail/mtasts"
+	"github.com/packetboat/packetboat/internal/mail/mx"
 	"github.com/packetboat/packetboat/internal/mail/sns"
 	"github.com/packetboat/packetboat/internal/mailbox"
 	"github.com/packetboat/packetboat/internal/maildomain"
@@ -56,15 +61,20 @@ import (
 	"github.com/packetboat/packetboat/internal/trigger"
 	"github.com/packetboat/packetboat/internal/usage"
 	"github.com/packetboat/packetboat/internal/visitor"
+	"github.com/packetboat/packetboat/internal/webapp"
 	"github.com/packetboat/packetboat/internal/webhook"
+	"github.com/packetboat/packetboat/internal/workingcopy"
 )
 
 // parts is the assembled program: the HTTP handlers and the loops.
 type parts struct {
 	handler http.Handler
-	loops   []loop
+	loops   []loop // that answer requests
+	engines []loop // that work in the background
+	jobs    *job.Engine
 	inbound *inbound.Server // nil: this process receives no mail
-	tls     *tls.Config     // nil: a proxy serves https
+	changes *change.Hub
+	tls     *tls.Config // nil: a proxy serves https
 }
 
 // tools are dependencies that several parts share.
@@ -86,10 +96,10 @@ func (s *Server) tools(registry prometheus.Registerer) tools {
 	db, keys := s.Store.DB, track.NewKeys(s.Store.Box)
 	limiter := ratelimit.New(db)
 	return tools{
-		now:      time.Now,
+		now:      s.now(),
 		keys:     keys,
 		contents: &content.Cache{DB: db},
-		senders:  &render.Senders{DB: db, Now: time.Now},
+		senders:  &render.Senders{DB: db, Now: s.now()},
 		signers:  &deliver.Signers{DB: db, Box: s.Store.Box, Library: s.libcrypto()},
 		renderer: &render.Renderer{Keys: keys, BaseURL: s.Config.BaseURL},
 		limiter:  limiter,
@@ -158,7 +168,11 @@ func (s *Server) assemble(ctx context.Context, registry prometheus.Registerer) (
 	api, router := s.api(registry, t)
 	mux := http.NewServeMux()
 	s.health(mux)
-	out := &parts{handler: mux, loops: s.maintenance(t.limiter, api.Login)}
+	out := &parts{handler: mux, changes: api.Changes, jobs: s.jobs(api, t), loops: s.maintenance(t.limiter, api.Login)}
+	if s.Store.changes != nil {
+		s.Store.changes.Log = s.Log.With("engine", "changes")
+		out.loops = append(out.loops, loop{"changes", s.Store.changes.Run})
+	}
 	for range s.writers() {
 		out.loops = append(out.loops, loop{"save contacts", api.Saver.Run}, loop{"record events", api.Recorder.Run}, loop{"enroll contacts", api.Enroller.Run})
 	}
@@ -175,6 +189,7 @@ func (s *Server) assemble(ctx context.Context, registry prometheus.Registerer) (
 		}
 	}
 	if s.has(RoleAPI) || s.has(RoleApp) {
+		out.loops = append(out.loops, loop{"streams", api.Changes.Run})
 		if err := reference(mux, router); err != nil {
 			return nil, err
 		}
@@ -192,7 +207,7 @@ func (s *Server) assemble(ctx context.Context, registry prometheus.Registerer) (
 		out.loops = append(out.loops, s.recipients(registry, mux, t), s.websites(mux, t))
 	}
 	if s.has(RoleWorker) {
-		out.loops = append(out.loops, s.engines(registry, api, t)...)
+		out.engines = s.engines(registry, out.jobs, t)
 	}
 	return out, nil
 }
@@ -212,7 +227,7 @@ func (s *Server) returned(registry prometheus.Registerer, out *parts, mux *http.
 		return nil
 	}
 	log := s.Log.With("part", "inbound")
-	recorder := inbound.NewRecorder(s.Store.DB)
+	recorder := inbound.NewRecorder(s.Store.DB, t.now)
 	for range s.writers() {
 		out.loops = append(out.loops, loop{"record reports", recorder.Run})
 	}
@@ -221,7 +236,8 @@ func (s *Server) returned(registry prometheus.Registerer, out *parts, mux *http.
 		Log: log, Now: t.now, Host: s.Config.RecordHosts().MX, Feedback: s.Config.FeedbackAddress,
 	}
 	if s.has(RoleTrack) {
-		(&public.Hooks{DB: s.Store.DB, Keys: t.keys, Receiver: receiver, SNS: sns.NewClient(t.now), Log: log, Now: t.now}).Routes(mux)
+		client := sns.NewClient(t.now, mx.NewResolver(s.Config.DNSResolver), netguard.Guard{AllowPrivate: t.private})
+		(&public.Hooks{DB: s.Store.DB, Keys: t.keys, Receiver: receiver, SNS: client, Log: log, Now: t.now}).Routes(mux)
 	}
 	if s.has(RoleWorker) {
 		mailboxes := &inbound.Mailboxes{
@@ -259,15 +275,17 @@ func (s *Server) api(registry prometheus.Registerer, t tools) (*httpapi.API, *en
 	db, log := s.Store.DB, s.Log.With("part", "api")
 	gate := auth.NewGate(db, t.now, s.Log)
 	router := endpoint.New(endpoint.Options{
-		Gate: gate, Limiter: t.limiter, DB: db, BaseURL: s.Config.BaseURL,
+		Gate: gate, Limiter: t.limiter, DB: db, Box: s.Store.Box, BaseURL: s.Config.BaseURL,
 		TrustedProxies: s.Config.TrustedProxies, RatePerMinute: s.Config.RateLimitPerMinute,
 		Now: t.now, Log: log, Took: requestTimes(registry),
 	})
 	api := &httpapi.API{
 		DB: db, Box: s.Store.Box, Now: t.now, BaseURL: s.Config.BaseURL, Hosts: s.Config.Hosts, Log: log, AllowPrivateRelays: t.private, AllowPrivateWebhooks: s.Config.AllowPrivateWebhooks,
 		Login: s.login(t.limiter), Gate: gate, Saver: contact.NewSaver(db, sender.QueueContactRules, t.now), Enroller: sequence.NewEnroller(db, sender.ContactRules, t.now), Usage: usage.Finders{broadcast.Finder(), segment.Finder(), savedfilter.Finder(), form.Finder(), sequence.Finder(), automation.Finder()},
+		Demo: s.Demo != 0, Version: programVersion(),
 		Recorder:   event.NewRecorder(db, t.now),
 		Limits:     t.limiter,
+		Changes:    change.NewHub(db, t.now, log),
 		Verifier:   t.checks,
 		Lists:      s.Config.ClassifierLists,
 		Recipients: &recipient.Reader{DB: db, Contents: t.contents, Senders: t.senders, Renderer: t.renderer},
@@ -283,9 +301,34 @@ func (s *Server) api(registry prometheus.Registerer, t tools) (*httpapi.API, *en
 	return api, router
 }
 
+// workingCopies returns the working copies of contacts for erasure. They are not exported: they are
+// what their authors have not saved.
+func workingCopies() contact.PersonalData {
+	return contact.PersonalData{
+		Name: "working_copies",
+		Erase: func(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, people []contact.Person) error {
+			records := make([]string, len(people))
+			for i, p := range people {
+				records[i] = p.ID.String()
+			}
+			return workingcopy.Erase(ctx, tx, tenant, records)
+		},
+	}
+}
+
+// storedResponses returns the responses that are stored for idempotency keys, for erasure.
+func storedResponses() contact.PersonalData {
+	return contact.PersonalData{
+		Name: "stored_responses",
+		Erase: func(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, _ []contact.Person) error {
+			return endpoint.EraseResponses(ctx, tx, tenant)
+		},
+	}
+}
+
 // personalData lists the packages with personal data, in the order of an export.
 func personalData(now func() time.Time) []contact.PersonalData {
-	return []contact.PersonalData{segment.PersonalData(), outbox.PersonalData(), track.PersonalData(), mailbox.PersonalData(), transfer.PersonalData(now), suppression.PersonalData(), seedlist.PersonalData(), visitor.PersonalData(), form.PersonalData(), consent.PersonalData(), webhook.PersonalData(), sequence.PersonalData(), automation.PersonalData(), notice.PersonalData(), trigger.PersonalData()}
+	return []contact.PersonalData{segment.PersonalData(), outbox.PersonalData(), track.PersonalData(), mailbox.PersonalData(), transfer.PersonalData(now), suppression.PersonalData(), seedlist.PersonalData(), visitor.PersonalData(), form.PersonalData(), consent.PersonalData(), webhook.PersonalData(), sequence.PersonalData(), automation.PersonalData(), notice.PersonalData(), trigger.PersonalData(), workingCopies(), storedResponses()}
 }
 
 // reference adds the page that documents the API.
@@ -322,12 +365,18 @@ func (s *Server) pages(ctx context.Context, mux *http.ServeMux, api *httpapi.API
 		mailbox.Open = []tenant.Tenant{demo}
 	}
 	mailbox.Routes(mux)
-	(&public.Accounts{
-		DB: s.Store.DB, Login: api.Login, BaseURL: s.Config.BaseURL,
-		Log: s.Log.With("part", "accounts"), Now: t.now, ClientIP: t.clientIP,
-	}).Routes(mux)
-	mux.Handle("GET /{$}", public.Home())
-	return nil
+	return (&webapp.App{Serves: s.showsApp, Log: s.Log.With("part", "app")}).Routes(mux)
+}
+
+// showsApp reports whether the browser application is shown on a host: on that of the base URL, and on
+// others that are not tracking hosts of tenants.
+func (s *Server) showsApp(r *http.Request, host string) (bool, error) {
+	name, err := address.Hostname(host)
+	if err != nil || strings.EqualFold(name, s.Config.BaseURL.Hostname()) {
+		return true, nil // an IP address, or our own
+	}
+	tracks, err := sender.ServesHost(r.Context(), s.Store.DB, name)
+	return !tracks, err
 }
 
 // recipients adds the links of mails, and returns the loop that stores their hits.
@@ -358,6 +407,8 @@ func (s *Server) websites(mux *http.ServeMux, t tools) loop {
 		Log: s.Log.With("part", "site"), Now: t.now, ClientIP: t.clientIP,
 	}
 	site.Routes(mux)
+	assets := &public.Assets{DB: s.Store.DB, Log: s.Log.With("part", "assets")}
+	assets.Routes(mux)
 	forms := &public.Forms{
 		DB: s.Store.DB, Keys: t.keys, Limits: t.limiter, Log: s.Log.With("part", "forms"), Now: t.now, ClientIP: t.clientIP,
 		Intake:   &form.Intake{DB: s.Store.DB, Tokens: form.NewTokens(s.Store.Box), Captcha: form.NewCaptcha(s.Store.Box, nil, false)},

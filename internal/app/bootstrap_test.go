@@ -73,7 +73,7 @@ func TestBootstrapTakesOverALoginThatWasOnlyClaimed(t *testing.T) {
 		const claimed = "seven violet tractors"
 		e, err := login.SignUp(t.Context(), auth.SignUp{
 			TenantName: "Evil", TenantSlug: "evil", Name: "Mallory", Email: "ann@example.org", Password: claimed,
-		}, netip.MustParseAddr("192.0.2.1"), noon)
+		}, auth.Client{IP: netip.MustParseAddr("192.0.2.1")}, noon)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -86,10 +86,10 @@ func TestBootstrapTakesOverALoginThatWasOnlyClaimed(t *testing.T) {
 		if _, err := auth.FindSession(t.Context(), db, e.Token, noon); !errors.Is(err, auth.ErrNoSession) {
 			t.Errorf("the old session: %v", err)
 		}
-		if _, err := login.SignIn(t.Context(), "ann@example.org", claimed, netip.MustParseAddr("192.0.2.1"), noon); !errors.Is(err, auth.ErrCredentials) {
+		if _, err := login.SignIn(t.Context(), "ann@example.org", claimed, auth.Client{IP: netip.MustParseAddr("192.0.2.1")}, noon); !errors.Is(err, auth.ErrCredentials) {
 			t.Errorf("the old password: %v", err)
 		}
-		if e, err := login.SignIn(t.Context(), "ann@example.org", b.AdminPassword, netip.MustParseAddr("192.0.2.1"), noon); err != nil || len(e.Memberships) != 2 {
+		if e, err := login.SignIn(t.Context(), "ann@example.org", b.AdminPassword, auth.Client{IP: netip.MustParseAddr("192.0.2.1")}, noon); err != nil || len(e.Memberships) != 2 {
 			t.Errorf("the operator's password opens %v, %v", e.Memberships, err)
 		}
 	})

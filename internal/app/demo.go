@@ -48,7 +48,15 @@ func Demo(ctx context.Context, cfg Config, log *slog.Logger, out io.Writer) (err
 	if loopback(cfg.Listen) && cfg.LoopbackBaseURL() {
 		server.Demo = t.ID
 	}
-	server.Started = func(string) { _, _ = io.WriteString(out, demo.Text(cfg.BaseURL, access, time.Now())) }
+	server.Before = func(ctx context.Context) error { return FillDemo(ctx, cfg, store, t, access, log) }
+	server.Started = func(string) {
+		link, err := demo.LoginLink(ctx, store.DB, cfg.BaseURL, access, time.Now())
+		if err != nil {
+			log.Error("make a link for signing in failed", "err", err)
+			link = cfg.BaseURL.JoinPath("app", "/").String()
+		}
+		_, _ = io.WriteString(out, demo.Text(cfg.BaseURL, access, link, time.Now()))
+	}
 	return server.Run(ctx)
 }
 

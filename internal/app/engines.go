@@ -14,6 +14,7 @@ import (
 	"github.com/packetboat/packetboat/internal/bulk"
 	"github.com/packetboat/packetboat/internal/contact"
 	"github.com/packetboat/packetboat/internal/contactsearch"
+	"github.com/packetboat/packetboat/internal/endpoint"
 	"github.com/packetboat/packetboat/internal/engine/classify"
 	"github.com/packetboat/packetboat/internal/engine/deliver"
 	"github.com/packetboat/packetboat/internal/engine/dispatch"
@@ -31,6 +32,7 @@ import (
 	"github.com/packetboat/packetboat/internal/mailbox"
 	"github.com/packetboat/packetboat/internal/maildomain"
 	"github.com/packetboat/packetboat/internal/notice"
+	"github.com/packetboat/packetboat/internal/outage"
 	"github.com/packetboat/packetboat/internal/outbox"
 	"github.com/packetboat/packetboat/internal/ratelimit"
 	"github.com/packetboat/packetboat/internal/retention"
@@ -46,11 +48,13 @@ import (
 	"github.com/packetboat/packetboat/internal/trigger"
 	"github.com/packetboat/packetboat/internal/visitor"
 	"github.com/packetboat/packetboat/internal/webhook"
+	"github.com/packetboat/packetboat/internal/workingcopy"
 )
 
 // followers returns the followers of the journal, in the order in which they are called.
 func followers(now func() time.Time, log *slog.Logger) []journal.Follower {
 	return []journal.Follower{
+		outage.Follower(),
 		contact.Follower(),
 		suppression.Follower(),
 		outbox.Follower(),
@@ -75,11 +79,13 @@ func oldRows() []retention.Table {
 		{Name: "runs of automations", Days: func(r tenant.Retention) int { return r.Events }, Step: automation.Prune},
 		{Name: "webhook deliveries", Days: func(r tenant.Retention) int { return r.Deliveries }, Step: webhook.Prune},
 		{Name: "idempotency keys of events", Days: func(tenant.Retention) int { return 0 }, Step: event.Prune}, // expired ones
+		{Name: "idempotency keys", Days: func(tenant.Retention) int { return 0 }, Step: endpoint.PruneKeys},    // expired ones
+		{Name: "working copies", Days: func(tenant.Retention) int { return int(workingcopy.MaxAge.Hours() / 24) }, Step: workingcopy.Prune},
 	}
 }
 
 // engines returns the loops of a worker.
-func (s *Server) engines(registry prometheus.Registerer, api *httpapi.API, t tools) []loop {
+func (s *Server) engines(registry prometheus.Registerer, jobs *job.Engine, t tools) []loop {
 	db := s.Store.DB
 	followed := &journal.Engine{DB: db, Followers: followers(t.now, s.Log), Log: s.Log.With("engine", "journal"), Wake: db.Subscribe(journal.Wake)}
 	// These two are created again after a hold, without state from before.
@@ -91,25 +97,13 @@ func (s *Server) engines(registry prometheus.Registerer, api *httpapi.API, t too
 		}
 		return e.Run(ctx)
 	})
-	delivering := s.unlessHeld("deliver", func(ctx context.Context) error {
-		e := &deliver.Engine{
-			DB: db, Box: s.Store.Box, Keys: t.keys, Contents: t.contents, Senders: t.senders, Signers: t.signers, Renderer: t.renderer,
-			Log: s.Log.With("engine", "deliver"), Now: t.now, Metrics: metrics, Wake: messages,
-			FeedbackSender: s.Config.FeedbackSenderID, ReceivesMail: s.Config.InboundListen != "", AllowPrivate: t.private, Alone: alone(db),
-			Lease: s.Config.NodeLease, Router: t.router, SESEndpoint: s.Config.SESEndpoint,
-		}
-		return e.Run(ctx)
-	})
+	delivering := s.unlessHeld("deliver", func(ctx context.Context) error { return s.deliverer(t, metrics, messages).Run(ctx) })
 	watcher := &watch.Engine{DB: db, Box: s.Store.Box, Now: t.now, Log: s.Log.With("engine", "watch"), AllowPrivate: t.private, SESEndpoint: s.Config.SESEndpoint, Pausers: []outbox.Pauser{broadcast.Pauser()}}
-	live := func(ctx context.Context, tenant id.Tenant, send id.Send) (bool, error) {
-		return outbox.Live(ctx, db, tenant, send)
-	}
 	keeping := &retention.Engine{
 		DB: db, Log: s.Log.With("engine", "retention"), Now: t.now, Tables: oldRows(), Followers: followers(t.now, s.Log),
 	}
 	inbox := &track.Inbox{DB: db, Log: s.Log.With("engine", "inbox")}
-	classifier := &classify.Engine{DB: db, Log: s.Log.With("engine", "classify"), Now: t.now, Live: live,
-		Lists: s.Config.ClassifierLists, Domains: &maildomain.Providers{DB: db, Now: t.now}}
+	classifier := s.classifier(t)
 	maintenance := &contact.Maintenance{DB: db, Log: s.Log.With("engine", "contacts"), Now: t.now}
 	resolution := &maildomain.Resolution{
 		DB: db, Resolver: mx.NewResolver(s.Config.DNSResolver), Log: s.Log.With("engine", "domains"), Now: t.now,
@@ -124,14 +118,6 @@ func (s *Server) engines(registry prometheus.Registerer, api *httpapi.API, t too
 	triggering := &trigger.Engine{DB: db, Now: t.now, Log: s.Log.With("engine", "triggers"), Wake: db.Subscribe(trigger.Wake)}
 	flowing := &flow.Engine{DB: db, Now: t.now, Log: s.Log.With("engine", "sequences"), Wake: db.Subscribe(sequence.Wake)}
 	automating := &flow.Automations{DB: db, Now: t.now, Log: s.Log.With("engine", "automations"), Wake: db.Subscribe(automation.Wake)}
-	jobs := &job.Engine{
-		DB: db, Owner: id.NewText(), Now: t.now, Log: s.Log.With("engine", "jobs"), Wake: db.Subscribe(job.Wake), Alone: alone(db),
-		Runners: map[job.Kind]job.Runner{
-			job.Import: transfer.Import,
-			job.Export: transfer.Exporter{Encode: api.EncodeContacts}.Run,
-			job.Bulk:   bulk.Runner{PersonalData: api.PersonalData}.Run,
-		},
-	}
 	visitors := &visitor.Engine{DB: db, Box: s.Store.Box, Log: s.Log.With("engine", "visitors"), Now: t.now}
 	notifying := &notify.Engine{
 		DB: db, Box: s.Store.Box, Owner: id.NewText(), Now: t.now, Log: s.Log.With("engine", "notify"), Wake: db.Subscribe(webhook.Wake),
@@ -169,6 +155,41 @@ func (s *Server) engines(registry prometheus.Registerer, api *httpapi.API, t too
 				}
 			}
 		}),
+	}
+}
+
+// deliverer returns an engine that sends messages; wake receives when there are new ones.
+func (s *Server) deliverer(t tools, metrics *deliver.Metrics, wake <-chan struct{}) *deliver.Engine {
+	return &deliver.Engine{
+		DB: s.Store.DB, Box: s.Store.Box, Keys: t.keys, Contents: t.contents, Senders: t.senders, Signers: t.signers, Renderer: t.renderer,
+		Log: s.Log.With("engine", "deliver"), Now: t.now, Metrics: metrics, Wake: wake,
+		FeedbackSender: s.Config.FeedbackSenderID, ReceivesMail: s.Config.InboundListen != "", AllowPrivate: t.private, Alone: alone(s.Store.DB),
+		Lease: s.Config.NodeLease, Router: t.router, SESEndpoint: s.Config.SESEndpoint,
+	}
+}
+
+// jobs returns the engine that runs jobs.
+func (s *Server) jobs(api *httpapi.API, t tools) *job.Engine {
+	db := s.Store.DB
+	return &job.Engine{
+		DB: db, Owner: id.NewText(), Now: t.now, Log: s.Log.With("engine", "jobs"), Wake: db.Subscribe(job.Wake), Alone: alone(db),
+		Runners: map[job.Kind]job.Runner{
+			job.Import: transfer.Import,
+			job.Export: transfer.Exporter{Encode: api.EncodeContacts, Recipients: api.EncodeRecipients, Bounces: httpapi.EncodeBounces}.Run,
+			job.Bulk:   bulk.Runner{PersonalData: api.PersonalData}.Run,
+		},
+	}
+}
+
+// classifier returns the engine that classifies opens and clicks.
+func (s *Server) classifier(t tools) *classify.Engine {
+	db := s.Store.DB
+	live := func(ctx context.Context, tenant id.Tenant, send id.Send) (bool, error) {
+		return outbox.Live(ctx, db, tenant, send)
+	}
+	return &classify.Engine{
+		DB: db, Log: s.Log.With("engine", "classify"), Now: t.now, Live: live,
+		Lists: s.Config.ClassifierLists, Domains: &maildomain.Providers{DB: db, Now: t.now},
 	}
 }
 

@@ -12,7 +12,9 @@ import (
 
 	"github.com/packetboat/packetboat/internal/hold"
 	"github.com/packetboat/packetboat/internal/journal"
+	"github.com/packetboat/packetboat/internal/outage"
 	"github.com/packetboat/packetboat/internal/outbox"
+	"github.com/packetboat/packetboat/internal/sender"
 	"github.com/packetboat/packetboat/internal/sqldb"
 	"github.com/packetboat/packetboat/internal/track"
 	"github.com/packetboat/packetboat/internal/visitor"
@@ -34,8 +36,11 @@ func newRegistry(db *sqldb.DB) *prometheus.Registry {
 			prometheus.NewDesc("packetboat_queue_age_seconds", "How long the message that is due longest has been due.", nil, nil),
 			prometheus.NewDesc("packetboat_journal_lag", "Journal entries that the slowest follower has still to read.", nil, nil),
 			prometheus.NewDesc("packetboat_sends_held", "1 while all sends of the installation are held, else 0.", nil, nil),
+			prometheus.NewDesc("packetboat_outages", "Outages of mail providers' directories about which the operator has not decided.", nil, nil),
+			prometheus.NewDesc("packetboat_bounces_held", "Bounces that are held because of outages.", nil, nil),
 			prometheus.NewDesc("packetboat_webhook_queue_age_seconds", "How long the webhook delivery that is due longest has been due.", nil, nil),
-			prometheus.NewDesc("packetboat_visitor_requests_waiting", "Requests of websites that are to be applied; at most 100000.", nil, nil)},
+			prometheus.NewDesc("packetboat_visitor_requests_waiting", "Requests of websites that are to be applied; at most 100000.", nil, nil),
+			prometheus.NewDesc("packetboat_domain_warnings", "Warnings about sending domains that have not ended, by metric.", []string{"metric"}, nil)},
 	)
 	return r
 }
@@ -45,12 +50,14 @@ func newRegistry(db *sqldb.DB) *prometheus.Registry {
 type backlog struct {
 	db                          *sqldb.DB
 	waiting, deferred, age, lag *prometheus.Desc
-	held, webhooks, visitors    *prometheus.Desc
+	held, outages, bounces      *prometheus.Desc
+	webhooks, visitors          *prometheus.Desc
+	warnings                    *prometheus.Desc
 }
 
 // Describe implements prometheus.Collector.
 func (b *backlog) Describe(to chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{b.waiting, b.deferred, b.age, b.lag, b.held, b.webhooks, b.visitors} {
+	for _, d := range []*prometheus.Desc{b.waiting, b.deferred, b.age, b.lag, b.held, b.outages, b.bounces, b.webhooks, b.visitors, b.warnings} {
 		to <- d
 	}
 }
@@ -78,10 +85,21 @@ func (b *backlog) Collect(to chan<- prometheus.Metric) {
 		held = 1
 	}
 	gauge(b.held, held, err)
+	outages, bounces, err := outage.Open(ctx, b.db)
+	gauge(b.outages, float64(outages), err)
+	gauge(b.bounces, float64(bounces), err)
 	overdue, err := webhook.Overdue(ctx, b.db, time.Now())
 	gauge(b.webhooks, overdue.Seconds(), err)
 	requests, err := visitor.Waiting(ctx, b.db)
 	gauge(b.visitors, float64(requests), err)
+	warnings, err := sender.CountWarnings(ctx, b.db)
+	if err != nil {
+		to <- prometheus.NewInvalidMetric(b.warnings, err)
+		return
+	}
+	for _, m := range sender.Metrics() {
+		to <- prometheus.MustNewConstMetric(b.warnings, prometheus.GaugeValue, float64(warnings[m]), string(m))
+	}
 }
 
 // hitMetrics adds the metrics of the queue of opens and clicks.

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/packetboat/packetboat/internal/sender"
 	"github.com/packetboat/packetboat/internal/sqldb"
 	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
 )
@@ -21,6 +22,9 @@ func TestMetricsOfTheBacklogAndRequests(t *testing.T) {
 		got := map[string]int{}
 		for _, f := range families {
 			got[f.GetName()] = len(f.GetMetric())
+		}
+		if n := got["packetboat_domain_warnings"]; n != len(sender.Metrics()) {
+			t.Errorf("packetboat_domain_warnings has %d values, want one for each metric", n)
 		}
 		for _, name := range []string{
 			"packetboat_messages_waiting", "packetboat_messages_deferred", "packetboat_queue_age_seconds",

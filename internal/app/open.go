@@ -8,6 +8,9 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/packetboat/packetboat/internal/change"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/outbox"
 	"github.com/packetboat/packetboat/internal/secret"
 	"github.com/packetboat/packetboat/internal/segment"
 	"github.com/packetboat/packetboat/internal/sequence"
@@ -19,6 +22,8 @@ import (
 type Store struct {
 	DB  *sqldb.DB
 	Box *secret.Box
+
+	changes *change.Relay
 }
 
 // patience is how long OpenWhenUp waits for PostgreSQL.
@@ -65,7 +70,24 @@ func open(ctx context.Context, cfg Config, o sqldb.Options) (*Store, error) {
 	if err := sequence.WatchAll(ctx, db, time.Now()); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
-	return &Store{DB: db, Box: box}, nil
+	s := &Store{DB: db, Box: box, changes: &change.Relay{DB: db, Now: time.Now, Log: slog.Default(), Sources: changedBySends}}
+	s.changes.Watch()
+	return s, nil
+}
+
+// changedBySends returns the broadcasts and sequences that sends belong to, as changes.
+func changedBySends(ctx context.Context, db *sqldb.DB, tenant id.Tenant, sends []id.Send) (map[id.Send]change.Change, error) {
+	sources, err := outbox.Sources(ctx, db, tenant, sends)
+	found := map[id.Send]change.Change{}
+	for send, s := range sources {
+		switch s.Kind {
+		case outbox.KindBroadcast, outbox.KindSeedCopy:
+			found[send] = change.Change{Type: change.Broadcast, ID: s.ID.String()}
+		case outbox.KindSequenceStep:
+			found[send] = change.Change{Type: change.Sequence, ID: s.ID.String()}
+		}
+	}
+	return found, err
 }
 
 // openBox returns what seals and signs with the secret key, which is created if there is none.
@@ -80,8 +102,15 @@ func openBox(cfg Config) (*secret.Box, error) {
 	return secret.NewBox(key)
 }
 
-// Close closes the database.
-func (s *Store) Close() error { return s.DB.Close() }
+// Close stores the last hints of what changed, and closes the database.
+func (s *Store) Close() error {
+	if s.changes != nil {
+		ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+		defer cancel()
+		_, _ = s.changes.Flush(ctx) // without hints, pages are read again later
+	}
+	return s.DB.Close()
+}
 
 // fingerprint returns a hash that identifies a secret key without revealing it.
 func fingerprint(box *secret.Box) string { return hex.EncodeToString(box.Derive("fingerprint")[:8]) }

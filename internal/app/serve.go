@@ -52,6 +52,19 @@ type Server struct {
 	// Started is called when the listeners are open, with the address of the public one; may be
 	// nil.
 	Started func(address string)
+	// Before is called when the listeners are open, and the engines of a worker begin when it has
+	// returned; may be nil. An error is logged.
+	Before func(ctx context.Context) error
+
+	clock func() time.Time // nil means time.Now
+}
+
+// now returns the clock of the API and the engines.
+func (s *Server) now() func() time.Time {
+	if s.clock == nil {
+		return time.Now
+	}
+	return s.clock
 }
 
 // Run serves until ctx ends. Then it stops accepting connections, finishes running requests, stops
@@ -144,14 +157,17 @@ func (s *Server) run(ctx context.Context, servers []*http.Server, listeners []ne
 	// The engines stop after the requests, which may still create work for them.
 	working, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
-	failed := make(chan error, len(servers)+len(parts.loops))
+	failed := make(chan error, len(servers)+len(parts.loops)+len(parts.engines))
 	var loops, serving sync.WaitGroup
-	for _, l := range parts.loops {
+	run := func(l loop) {
 		loops.Go(func() {
 			if err := l.run(working); err != nil {
 				failed <- fmt.Errorf("%s: %w", l.name, err)
 			}
 		})
+	}
+	for _, l := range parts.loops {
+		run(l)
 	}
 	for i, server := range servers {
 		serving.Go(func() {
@@ -164,6 +180,19 @@ func (s *Server) run(ctx context.Context, servers []*http.Server, listeners []ne
 	if s.Started != nil {
 		s.Started(listeners[0].Addr().String())
 	}
+	loops.Go(func() {
+		if s.Before != nil {
+			if err := s.Before(ctx); err != nil && ctx.Err() == nil {
+				s.Log.Error("prepare what the engines work on failed", "err", err)
+			}
+		}
+		if ctx.Err() != nil {
+			return
+		}
+		for _, l := range parts.engines {
+			run(l)
+		}
+	})
 	var err error
 	select {
 	case <-ctx.Done():
@@ -172,6 +201,7 @@ func (s *Server) run(ctx context.Context, servers []*http.Server, listeners []ne
 	s.Log.Info("packetboat is shutting down")
 	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdown)
 	defer cancel()
+	parts.changes.Close() // its streams are requests without an end
 	for _, server := range servers {
 		if e := server.Shutdown(grace); e != nil {
 			_ = server.Close()

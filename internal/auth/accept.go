@@ -2,28 +2,41 @@ package auth
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"net/netip"
 	"time"
 
 	"github.com/packetboat/packetboat/internal/fault"
 	"github.com/packetboat/packetboat/internal/id"
 	"github.com/packetboat/packetboat/internal/sqldb"
-	"github.com/packetboat/packetboat/internal/tenant"
 )
 
 // Invite invites a person to become a member by following a link. If the installation has a relay,
 // the link is mailed and the returned link is empty; following it then proves that the person owns
 // the address. Otherwise the inviter gets the link.
-func (d *Login) Invite(ctx context.Context, p Principal, email string, role Role, now time.Time) (Member, string, error) {
-	m, token, err := Invite(ctx, d.DB, p, email, role, d.Mail != nil, now)
+//
+// Each function of then is called in the transaction, with the member and the link that is returned.
+func (d *Login) Invite(ctx context.Context, p Principal, email string, role Role, now time.Time, then ...func(tx *sqldb.DB, m Member, link string) error) (m Member, shown string, err error) {
+	var link string
+	err = d.DB.InTx(ctx, func(tx *sqldb.DB) error {
+		var token string
+		if m, token, err = Invite(ctx, tx, p, email, role, d.Mail != nil, now); err != nil {
+			return err
+		}
+		if link = InviteLink(d.BaseURL, token); d.Mail == nil {
+			shown = link
+		}
+		for _, f := range then {
+			if err := f(tx, m, shown); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 	if err != nil {
 		return Member{}, "", err
 	}
-	link := InviteLink(d.BaseURL, token)
 	if d.Mail == nil {
-		return m, link, nil
+		return m, shown, nil
 	}
 	err = d.background.run(ctx, func(ctx context.Context) {
 		if err := d.Mail(ctx, m.Email, "You are invited to "+p.TenantSlug, fmt.Sprintf(
@@ -33,42 +46,6 @@ func (d *Login) Invite(ctx context.Context, p Principal, email string, role Role
 		}
 	})
 	return m, "", err
-}
-
-// Invitation describes an invitation to the person who may accept it.
-type Invitation struct {
-	Email, Name, Tenant string
-	Role                Role
-	// NewPassword is true if the person must choose a password to accept, and false if they must
-	// give their current one.
-	NewPassword bool
-	// Known is true if the login already has a password. If that one is given, memberships in other
-	// tenants stay active.
-	Known bool
-}
-
-// InvitationOf returns the invitation of a link, without redeeming it.
-func (d *Login) InvitationOf(ctx context.Context, token string, now time.Time) (Invitation, error) {
-	o, err := lookUpToken(ctx, d.DB, forInvite, token, now)
-	if err != nil {
-		return Invitation{}, err
-	}
-	u, err := d.userOf(ctx, o.user)
-	if err != nil {
-		return Invitation{}, err
-	}
-	m, err := MemberOf(ctx, d.DB, o.tenant, u.ID)
-	if errors.Is(err, ErrNoUser) {
-		err = ErrInvalidToken
-	}
-	if err != nil {
-		return Invitation{}, err
-	}
-	t, err := tenant.ByID(ctx, d.DB, o.tenant)
-	return Invitation{
-		Email: u.Email, Name: u.Name, Tenant: t.Name, Role: m.Role,
-		NewPassword: u.mustChoosePassword(o), Known: u.HasPassword(),
-	}, err
 }
 
 // mustChoosePassword reports whether accepting an invitation sets the password: if the login is not proven, or
@@ -86,12 +63,12 @@ var errNoPassword = ErrCredentials.Sayf("this login has no password yet: choose 
 // A proven login gains the membership, and its user must give their current password: the link
 // alone does not suffice, since the inviter has seen it. Any other person chooses a password, and
 // older sessions end; proof.go explains the effect on memberships in other tenants.
-func (d *Login) Accept(ctx context.Context, token, name, password string, ip netip.Addr, now time.Time) (SignedIn, error) {
-	o, u, err := d.tokenHolder(ctx, forInvite, token, ip, now)
+func (d *Login) Accept(ctx context.Context, token, name, password string, from Client, now time.Time) (SignedIn, error) {
+	o, u, err := d.tokenHolder(ctx, forInvite, token, from.IP, now)
 	if err != nil {
 		return SignedIn{}, err
 	}
-	a := acceptance{oneTime: o, was: u, user: u, token: token, by: By{IP: ip}}
+	a := acceptance{oneTime: o, was: u, user: u, token: token, by: By{IP: from.IP}}
 	switch {
 	case u.mustChoosePassword(o):
 		if err := d.setCredentials(ctx, &a, name, password); err != nil {
@@ -100,7 +77,7 @@ func (d *Login) Accept(ctx context.Context, token, name, password string, ip net
 	case !u.HasPassword():
 		return SignedIn{}, errNoPassword
 	default:
-		if err := d.verify(ctx, u.Email, password, u.passwordHash, ip, now); err != nil {
+		if err := d.verify(ctx, u.Email, password, u.passwordHash, from.IP, now); err != nil {
 			return SignedIn{}, err
 		}
 	}
@@ -110,13 +87,33 @@ func (d *Login) Accept(ctx context.Context, token, name, password string, ip net
 		if err := a.commit(ctx, tx, now); err != nil {
 			return err
 		}
-		e, err = beginSession(ctx, tx, a.user, ip, now)
+		e, err = beginSession(ctx, tx, a.user, from, now)
 		return err
 	})
 	if err != nil {
 		return SignedIn{}, err
 	}
 	return e, nil
+}
+
+// Join redeems an invitation for the user of a session, which takes the place of the password. The user
+// must be the invited one, and one that Accept would ask for the current password.
+func (d *Login) Join(ctx context.Context, p Principal, token string, now time.Time) (SignedIn, error) {
+	o, u, err := d.tokenHolder(ctx, forInvite, token, p.IP, now)
+	if err != nil {
+		return SignedIn{}, err
+	}
+	switch {
+	case u.ID != p.User:
+		return SignedIn{}, ErrForbidden.Sayf("the invitation is for another login")
+	case u.mustChoosePassword(o):
+		return SignedIn{}, ErrForbidden.Sayf("this login must choose its password to accept the invitation")
+	}
+	a := acceptance{oneTime: o, was: u, user: u, token: token, by: By{Actor: Actor{Type: "user", ID: u.ID.String(), Name: u.Name}, IP: p.IP}}
+	if err := d.DB.InTx(ctx, func(tx *sqldb.DB) error { return a.commit(ctx, tx, now) }); err != nil {
+		return SignedIn{}, err
+	}
+	return d.Current(ctx, p)
 }
 
 // acceptance is an invitation that is being accepted.

@@ -20,7 +20,7 @@ import (
 // therefore fast.
 func signInWrongly(t *testing.T, d *auth.Login, email, from string, at time.Time) error {
 	t.Helper()
-	_, err := d.SignIn(t.Context(), email, strings.Repeat("x", 201), netip.MustParseAddr(from), at)
+	_, err := d.SignIn(t.Context(), email, strings.Repeat("x", 201), auth.Client{IP: netip.MustParseAddr(from)}, at)
 	return err
 }
 
@@ -42,7 +42,7 @@ func TestFailedSignInsAreCountedByEmailAndAddress(t *testing.T) {
 			for range 4 {
 				wantFault(t, fmt.Sprint("a slip in round ", round), signInWrongly(t, d, email, "192.0.2.9", noon), auth.ErrCredentials)
 			}
-			if _, err := d.SignIn(t.Context(), email, testPassword, netip.MustParseAddr("192.0.2.9"), noon); err != nil {
+			if _, err := d.SignIn(t.Context(), email, testPassword, auth.Client{IP: netip.MustParseAddr("192.0.2.9")}, noon); err != nil {
 				t.Fatalf("signing in in round %d: %v", round, err)
 			}
 		}
@@ -63,7 +63,7 @@ func TestGuessesFromElsewhereDoNotLockOutAUser(t *testing.T) {
 		makeMember(t, db, makeTenant(t, db, "acme"), "ann", auth.Admin)
 		const email = "ann@example.org"
 		in := func(from string, at time.Time) error {
-			_, err := d.SignIn(t.Context(), email, testPassword, netip.MustParseAddr(from), at)
+			_, err := d.SignIn(t.Context(), email, testPassword, auth.Client{IP: netip.MustParseAddr(from)}, at)
 			return err
 		}
 		if err := in("2001:db8:5::1", noon); err != nil {
@@ -75,7 +75,6 @@ func TestGuessesFromElsewhereDoNotLockOutAUser(t *testing.T) {
 			}
 			wantFault(t, "guess 51", signInWrongly(t, d, email, "203.0.113.99", at), auth.ErrTooOften)
 		}
-		day := 24 * time.Hour
 		flood(noon.Add(29 * day))
 		wantFault(t, "the user at a new place", in("198.51.100.7", noon.Add(29*day)), auth.ErrTooOften)
 		if err := in("2001:db8:5::2", noon.Add(29*day)); err != nil {
@@ -148,7 +147,7 @@ func TestForgotDoesTheSameForEveryAddress(t *testing.T) {
 		if !slices.Equal(mailed, []string{"ann@example.org"}) {
 			t.Errorf("mail went to %v", mailed)
 		}
-		_, err := d.ResetOf(t.Context(), "", noon)
+		_, err := d.LinkOf(t.Context(), auth.LinkReset, "", noon)
 		wantFault(t, "a token of no user", err, auth.ErrInvalidToken)
 	})
 }

@@ -78,16 +78,6 @@ func (d *Login) Reset(ctx context.Context, token, password string, ip netip.Addr
 	})
 }
 
-// ResetOf returns the address for which a link sets the password, without redeeming it.
-func (d *Login) ResetOf(ctx context.Context, token string, now time.Time) (string, error) {
-	o, err := lookUpToken(ctx, d.DB, forReset, token, now)
-	if err != nil {
-		return "", err
-	}
-	u, err := d.userOf(ctx, o.user)
-	return u.Email, err
-}
-
 // tokenHolder returns the data of a token and its user, and limits attempts.
 func (d *Login) tokenHolder(ctx context.Context, p purpose, token string, ip netip.Addr, now time.Time) (oneTime, User, error) {
 	if err := d.takePermit(ctx, requestsByAddress, ratelimit.Address(ip), now); err != nil {

@@ -91,3 +91,27 @@ func (g *Gate) Authenticate(ctx context.Context, t id.Tenant, slug string, r *ht
 	}
 	return p, nil
 }
+
+// Holds reports whether p, which Authenticate has returned for a session on a path of a tenant, is still
+// valid: the session has not ended, and its user is a member of the tenant with the same role. It does not
+// extend the session.
+func (g *Gate) Holds(ctx context.Context, p Principal) (bool, error) {
+	if p.Kind != KindSession {
+		return false, nil
+	}
+	var role Role
+	err := g.db.QueryRow(ctx, `
+		SELECT m.role
+		FROM session s
+		JOIN membership m ON m.user_id = s.user_id AND m.tenant_id = $2
+		JOIN tenant t ON t.tenant_id = m.tenant_id
+		WHERE s.id = $1 AND s.expires_at > $3 AND m.status = 'active' AND NOT m.withheld AND t.status <> 'deleted'`,
+		p.Session, p.Tenant, g.now().UnixMicro()).Scan(&role)
+	if errors.Is(err, sqldb.ErrNoRows) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("check the session: %w", err)
+	}
+	return role == p.Role, nil
+}

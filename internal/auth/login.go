@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/netip"
 	"net/url"
+	"strings"
 	"time"
 
 	"github.com/packetboat/packetboat/internal/fault"
@@ -48,6 +49,32 @@ type Login struct {
 	background backgroundTasks
 }
 
+// Client is what sends a request for a session.
+type Client struct {
+	IP    netip.Addr
+	Agent string // of the header User-Agent
+}
+
+// maxAgent is how many bytes of a user agent are stored.
+const maxAgent = 512
+
+// agent returns the user agent as a text that the database accepts.
+func (c Client) agent() string {
+	s := strings.ReplaceAll(strings.ToValidUTF8(c.Agent, "\uFFFD"), "\x00", "\uFFFD")
+	if len(s) > maxAgent {
+		s = strings.ToValidUTF8(s[:maxAgent], "") // no incomplete character
+	}
+	return s
+}
+
+// ip returns the address as a text; empty if it is unknown.
+func (c Client) ip() string {
+	if !c.IP.IsValid() {
+		return ""
+	}
+	return c.IP.Unmap().WithZone("").String()
+}
+
 // SignedIn is a session that has begun or continues.
 type SignedIn struct {
 	Session     Session
@@ -60,26 +87,9 @@ type SignUp struct {
 	TenantName, TenantSlug, Name, Email, Password, SetupToken string
 }
 
-// MaySignUp returns why sign-up with a setup token, or without one, is not possible, or nil. It
-// changes nothing.
-func (d *Login) MaySignUp(ctx context.Context, setupToken string, now time.Time) error {
-	set, err := AnyUser(ctx, d.DB)
-	if err != nil {
-		return err
-	}
-	if !set {
-		_, err = lookUpToken(ctx, d.DB, forSetup, setupToken, now)
-		return err
-	}
-	if !d.SignupEnabled {
-		return ErrSignupDisabled
-	}
-	return nil
-}
-
 // SignUp creates a tenant and its owner. The first user of the installation needs the setup token
 // that the command serve logs; afterwards sign-up must be enabled.
-func (d *Login) SignUp(ctx context.Context, s SignUp, ip netip.Addr, now time.Time) (SignedIn, error) {
+func (d *Login) SignUp(ctx context.Context, s SignUp, from Client, now time.Time) (SignedIn, error) {
 	set, err := AnyUser(ctx, d.DB)
 	if err != nil {
 		return SignedIn{}, err
@@ -96,7 +106,7 @@ func (d *Login) SignUp(ctx context.Context, s SignUp, ip netip.Addr, now time.Ti
 	if err := p.Err(); err != nil {
 		return SignedIn{}, err
 	}
-	if err := d.takePermit(ctx, requestsByAddress, ratelimit.Address(ip), now); err != nil {
+	if err := d.takePermit(ctx, requestsByAddress, ratelimit.Address(from.IP), now); err != nil {
 		return SignedIn{}, err
 	}
 	passwordHash, err := d.Passwords.Hash(ctx, s.Password)
@@ -123,11 +133,11 @@ func (d *Login) SignUp(ctx context.Context, s SignUp, ip netip.Addr, now time.Ti
 		if err != nil {
 			return err
 		}
-		by := By{Actor: Actor{Type: "user", ID: u.ID.String(), Name: u.Name}, IP: ip}
+		by := By{Actor: Actor{Type: "user", ID: u.ID.String(), Name: u.Name}, IP: from.IP}
 		if err := addMember(ctx, tx, t.ID, u.ID, Owner, by, now); err != nil {
 			return err
 		}
-		e, err = beginSession(ctx, tx, u, ip, now)
+		e, err = beginSession(ctx, tx, u, from, now)
 		return err
 	})
 	if err != nil {
@@ -137,19 +147,19 @@ func (d *Login) SignUp(ctx context.Context, s SignUp, ip netip.Addr, now time.Ti
 }
 
 // SignIn begins a session. The error is the same for an unknown user and a wrong password.
-func (d *Login) SignIn(ctx context.Context, email, password string, ip netip.Addr, now time.Time) (SignedIn, error) {
+func (d *Login) SignIn(ctx context.Context, email, password string, from Client, now time.Time) (SignedIn, error) {
 	var ignored fault.Problems
 	email = checkEmail(&ignored, "email", email)
 	u, err := UserByEmail(ctx, d.DB, email)
 	if err != nil && !errors.Is(err, ErrNoUser) {
 		return SignedIn{}, err
 	}
-	if err := d.verify(ctx, email, password, u.passwordHash, ip, now); err != nil {
+	if err := d.verify(ctx, email, password, u.passwordHash, from.IP, now); err != nil {
 		return SignedIn{}, err
 	}
 	var e SignedIn
 	err = d.DB.InTx(ctx, func(tx *sqldb.DB) error {
-		e, err = beginSession(ctx, tx, u, ip, now)
+		e, err = beginSession(ctx, tx, u, from, now)
 		return err
 	})
 	return e, err
@@ -157,19 +167,19 @@ func (d *Login) SignIn(ctx context.Context, email, password string, ip netip.Add
 
 // beginSession begins a session, records it in the audit log of each of the user's tenants, and stores the
 // address.
-func beginSession(ctx context.Context, tx *sqldb.DB, u User, ip netip.Addr, now time.Time) (SignedIn, error) {
-	s, token, err := startSession(ctx, tx, u, now)
+func beginSession(ctx context.Context, tx *sqldb.DB, u User, from Client, now time.Time) (SignedIn, error) {
+	s, token, err := startSession(ctx, tx, u, from, now)
 	if err != nil {
 		return SignedIn{}, err
 	}
-	if err := noteAddress(ctx, tx, u.ID, ip, now); err != nil {
+	if err := noteAddress(ctx, tx, u.ID, from.IP, now); err != nil {
 		return SignedIn{}, err
 	}
 	list, err := Memberships(ctx, tx, u.ID)
 	if err != nil {
 		return SignedIn{}, err
 	}
-	by := By{Actor: Actor{Type: "user", ID: u.ID.String(), Name: u.Name}, IP: ip}
+	by := By{Actor: Actor{Type: "user", ID: u.ID.String(), Name: u.Name}, IP: from.IP}
 	for _, m := range list {
 		if err := Audit(ctx, tx, by.Did(m.Tenant, "login", "user", u.ID.String(), now)); err != nil {
 			return SignedIn{}, err

@@ -31,25 +31,25 @@ func TestTheFirstUserSignsUpWithASetupToken(t *testing.T) {
 			t.Fatal(err)
 		}
 		s := auth.SignUp{TenantName: "Acme", TenantSlug: "acme", Name: "Ann", Email: "Ann@Example.org", Password: testPassword}
-		_, err = d.SignUp(t.Context(), s, home, noon)
+		_, err = d.SignUp(t.Context(), s, auth.Client{IP: home}, noon)
 		wantFault(t, "without a token", err, auth.ErrInvalidToken)
 		s.SetupToken = token
-		e, err := d.SignUp(t.Context(), s, home, noon)
+		e, err := d.SignUp(t.Context(), s, auth.Client{IP: home}, noon)
 		if err != nil || len(e.Memberships) != 1 || e.Memberships[0].Role != auth.Owner || e.Session.User.Email != "ann@example.org" {
 			t.Fatalf("SignUp = %+v, %v; want an owner of acme", e, err)
 		}
 		s.SetupToken, s.TenantSlug, s.Email = spare, "other", "bob@example.org"
-		_, err = d.SignUp(t.Context(), s, home, noon)
+		_, err = d.SignUp(t.Context(), s, auth.Client{IP: home}, noon)
 		wantFault(t, "a second sign-up", err, auth.ErrSignupDisabled)
 		d.SignupEnabled = true
 		s.TenantSlug = "acme"
-		_, err = d.SignUp(t.Context(), s, home, noon)
+		_, err = d.SignUp(t.Context(), s, auth.Client{IP: home}, noon)
 		wantFault(t, "a taken slug", err, tenant.ErrDuplicateSlug)
 		s.TenantSlug = "other"
-		if _, err := d.SignUp(t.Context(), s, home, noon); err != nil {
+		if _, err := d.SignUp(t.Context(), s, auth.Client{IP: home}, noon); err != nil {
 			t.Errorf("an enabled sign-up: %v", err)
 		}
-		_, err = d.SignUp(t.Context(), auth.SignUp{Password: "password123"}, home, noon)
+		_, err = d.SignUp(t.Context(), auth.SignUp{Password: "password123"}, auth.Client{IP: home}, noon)
 		wantFault(t, "an empty sign-up", err, fault.ErrInput)
 		if f, _ := fault.As(err); len(f.Details.(fault.Fields).Fields) != 5 {
 			t.Errorf("an empty sign-up has problems %v, want one for each field", f.Details)
@@ -62,7 +62,7 @@ func TestSigningInBeginsASessionThatSlidesAndEnds(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		d := newLogin(t, db)
 		makeMember(t, db, makeTenant(t, db, "acme"), "ann", auth.Admin)
-		e, err := d.SignIn(t.Context(), " ANN@example.org", testPassword, home, noon)
+		e, err := d.SignIn(t.Context(), " ANN@example.org", testPassword, auth.Client{IP: home}, noon)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -78,7 +78,7 @@ func TestSigningInBeginsASessionThatSlidesAndEnds(t *testing.T) {
 				t.Errorf("at %v it ends %v, %v; want %v", tt.at, s.ExpiresAt, err, noon.Add(tt.ends))
 			}
 		}
-		e, err = d.SignIn(t.Context(), "ann@example.org", testPassword, home, noon)
+		e, err = d.SignIn(t.Context(), "ann@example.org", testPassword, auth.Client{IP: home}, noon)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -107,22 +107,22 @@ func TestGuessingPasswordsIsLimited(t *testing.T) {
 	d := newLogin(t, db)
 	makeMember(t, db, makeTenant(t, db, "acme"), "ann", auth.Admin)
 	for range 3 { // success costs nothing
-		if _, err := d.SignIn(t.Context(), "ann@example.org", testPassword, home, noon); err != nil {
+		if _, err := d.SignIn(t.Context(), "ann@example.org", testPassword, auth.Client{IP: home}, noon); err != nil {
 			t.Fatal(err)
 		}
 	}
 	for range 5 {
-		_, err := d.SignIn(t.Context(), "ann@example.org", "wrong horse battery", home, noon)
+		_, err := d.SignIn(t.Context(), "ann@example.org", "wrong horse battery", auth.Client{IP: home}, noon)
 		wantFault(t, "a wrong password", err, auth.ErrCredentials)
 	}
-	_, err := d.SignIn(t.Context(), "ANN@example.org", testPassword, home, noon.Add(14*time.Minute))
+	_, err := d.SignIn(t.Context(), "ANN@example.org", testPassword, auth.Client{IP: home}, noon.Add(14*time.Minute))
 	wantFault(t, "attempt 6", err, auth.ErrTooOften)
 	if f, _ := fault.As(err); f.Details.(auth.Wait).RetryAfter() != time.Minute {
 		t.Errorf("it says to wait %v, want a minute", f.Details)
 	}
-	_, err = d.SignIn(t.Context(), "unknown@example.org", "wrong horse battery", home, noon)
+	_, err = d.SignIn(t.Context(), "unknown@example.org", "wrong horse battery", auth.Client{IP: home}, noon)
 	wantFault(t, "an unknown user", err, auth.ErrCredentials)
-	if _, err := d.SignIn(t.Context(), "ann@example.org", testPassword, home, noon.Add(15*time.Minute)); err != nil {
+	if _, err := d.SignIn(t.Context(), "ann@example.org", testPassword, auth.Client{IP: home}, noon.Add(15*time.Minute)); err != nil {
 		t.Errorf("after the wait: %v", err)
 	}
 }
@@ -137,7 +137,7 @@ func TestAResetLinkWorksOnceForAnHour(t *testing.T) {
 			mails <- to + "\n" + text
 			return nil
 		}
-		e, err := d.SignIn(t.Context(), "ann@example.org", testPassword, home, noon)
+		e, err := d.SignIn(t.Context(), "ann@example.org", testPassword, auth.Client{IP: home}, noon)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -166,9 +166,9 @@ func TestAResetLinkWorksOnceForAnHour(t *testing.T) {
 		wantFault(t, "the link again", d.Reset(t.Context(), token, fresh, home, noon), auth.ErrInvalidToken)
 		_, err = auth.FindSession(t.Context(), db, e.Token, noon)
 		wantFault(t, "the old session", err, auth.ErrNoSession)
-		_, err = d.SignIn(t.Context(), "ann@example.org", testPassword, home, noon)
+		_, err = d.SignIn(t.Context(), "ann@example.org", testPassword, auth.Client{IP: home}, noon)
 		wantFault(t, "the old password", err, auth.ErrCredentials)
-		if _, err := d.SignIn(t.Context(), "ann@example.org", fresh, home, noon); err != nil {
+		if _, err := d.SignIn(t.Context(), "ann@example.org", fresh, auth.Client{IP: home}, noon); err != nil {
 			t.Errorf("the new password: %v", err)
 		}
 	})
@@ -183,7 +183,7 @@ func TestChangingAPasswordEndsTheOtherSessions(t *testing.T) {
 	var tokens [2]string
 	p := principal(acme, u, auth.Viewer)
 	for i := range tokens {
-		e, err := d.SignIn(t.Context(), u.Email, testPassword, home, noon)
+		e, err := d.SignIn(t.Context(), u.Email, testPassword, auth.Client{IP: home}, noon)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -216,17 +216,17 @@ func TestAnInvitationMakesANewcomerAMemberOnce(t *testing.T) {
 		if err != nil || m.Status != auth.MemberInvited || m.Role != auth.Editor {
 			t.Fatalf("Invite = %+v, %v", m, err)
 		}
-		_, err = d.Accept(t.Context(), tokenOf(t, old), "Bob", testPassword, home, noon)
+		_, err = d.Accept(t.Context(), tokenOf(t, old), "Bob", testPassword, auth.Client{IP: home}, noon)
 		wantFault(t, "the first link", err, auth.ErrInvalidToken)
-		_, err = d.Accept(t.Context(), tokenOf(t, link), "", "short", home, noon)
+		_, err = d.Accept(t.Context(), tokenOf(t, link), "", "short", auth.Client{IP: home}, noon)
 		wantFault(t, "no name and a short password", err, fault.ErrInput)
-		_, err = d.Accept(t.Context(), tokenOf(t, link), "Bob", testPassword, home, noon.Add(7*24*time.Hour))
+		_, err = d.Accept(t.Context(), tokenOf(t, link), "Bob", testPassword, auth.Client{IP: home}, noon.Add(7*24*time.Hour))
 		wantFault(t, "after a week", err, auth.ErrInvalidToken)
-		e, err := d.Accept(t.Context(), tokenOf(t, link), "Bob", testPassword, home, noon)
+		e, err := d.Accept(t.Context(), tokenOf(t, link), "Bob", testPassword, auth.Client{IP: home}, noon)
 		if err != nil || len(e.Memberships) != 1 || e.Memberships[0].Role != auth.Editor || e.Session.User.Name != "Bob" {
 			t.Fatalf("Accept = %+v, %v", e, err)
 		}
-		_, err = d.Accept(t.Context(), tokenOf(t, link), "Bob", testPassword, home, noon)
+		_, err = d.Accept(t.Context(), tokenOf(t, link), "Bob", testPassword, auth.Client{IP: home}, noon)
 		wantFault(t, "the link again", err, auth.ErrInvalidToken)
 		_, _, err = d.Invite(t.Context(), admin, "bob@example.org", auth.Viewer, noon)
 		wantFault(t, "inviting a member", err, auth.ErrMember)
@@ -244,9 +244,9 @@ func TestAnInvitationLinkAloneDoesNotOpenAnotherPersonsLogin(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = d.Accept(t.Context(), tokenOf(t, link), "Mallory", "seven violet tractors", home, noon)
+	_, err = d.Accept(t.Context(), tokenOf(t, link), "Mallory", "seven violet tractors", auth.Client{IP: home}, noon)
 	wantFault(t, "the inviter", err, auth.ErrCredentials)
-	e, err := d.Accept(t.Context(), tokenOf(t, link), "Ignored", testPassword, home, noon)
+	e, err := d.Accept(t.Context(), tokenOf(t, link), "Ignored", testPassword, auth.Client{IP: home}, noon)
 	if err != nil || len(e.Memberships) != 2 || e.Session.User.Name != "vic" {
 		t.Errorf("the person themselves = %+v, %v; want both memberships and their own name", e, err)
 	}
@@ -287,7 +287,7 @@ func TestGateAuthenticatesKeysAndMembers(t *testing.T) {
 		acme, other := makeTenant(t, db, "acme"), makeTenant(t, db, "other")
 		u := makeMember(t, db, acme, "ann", auth.Editor)
 		_, key := makeKey(t, db, acme, auth.NewKey{})
-		e, err := d.SignIn(t.Context(), u.Email, testPassword, home, noon)
+		e, err := d.SignIn(t.Context(), u.Email, testPassword, auth.Client{IP: home}, noon)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/packetboat/packetboat/internal/fault"
 	"github.com/packetboat/packetboat/internal/id"
 	"github.com/packetboat/packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/workingcopy"
 )
 
 // ErrForbidden refuses a user whose role does not suffice.
@@ -236,7 +237,8 @@ func saveMember(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, m Member, s
 	return nil
 }
 
-// RemoveMember deletes a membership; the user's memberships in other tenants remain.
+// RemoveMember deletes a membership with the user's working copies; the user's memberships in other
+// tenants remain.
 func RemoveMember(ctx context.Context, db *sqldb.DB, p Principal, user id.User, now time.Time) error {
 	return db.InTx(ctx, func(tx *sqldb.DB) error {
 		owners, err := lockOwners(ctx, tx, p.Tenant)
@@ -255,6 +257,9 @@ func RemoveMember(ctx context.Context, db *sqldb.DB, p Principal, user id.User, 
 		}
 		if _, err := tx.Exec(ctx, `DELETE FROM membership WHERE tenant_id = $1 AND user_id = $2`, p.Tenant, user); err != nil {
 			return fmt.Errorf("end membership: %w", err)
+		}
+		if err := workingcopy.DeleteOfUser(ctx, tx, p.Tenant, user); err != nil {
+			return err
 		}
 		if err := revokeInvitations(ctx, tx, p.Tenant, user); err != nil {
 			return err

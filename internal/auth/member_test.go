@@ -13,6 +13,7 @@ import (
 	"github.com/packetboat/packetboat/internal/id"
 	"github.com/packetboat/packetboat/internal/sqldb"
 	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
+	"github.com/packetboat/packetboat/internal/workingcopy"
 )
 
 func TestRolesLimitChangesOfMembers(t *testing.T) {
@@ -188,4 +189,34 @@ func TestAPasswordHashIsArgon2id(t *testing.T) {
 			t.Errorf("Check(%q) = %v, %v; want %v", tt.password, got, err, tt.want)
 		}
 	}
+}
+
+// What a user has not saved is deleted with their membership, in this tenant only.
+func TestRemovedMembersLeaveNoWorkingCopies(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		acme, other := makeTenant(t, db, "acme"), makeTenant(t, db, "other")
+		ann, bob := makeMember(t, db, acme, "ann", auth.Owner), makeMember(t, db, acme, "bob", auth.Editor)
+		key := workingcopy.Key{Kind: "form", Record: "new-" + id.New[id.Form]().String()}
+		count := func(tenant id.Tenant, user id.User) int {
+			list, err := workingcopy.List(t.Context(), db, tenant, user, "", noon)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return len(list)
+		}
+		for _, tenant := range []id.Tenant{acme.ID, other.ID} {
+			for _, user := range []id.User{ann.ID, bob.ID} {
+				if err := workingcopy.Store(t.Context(), db, tenant, user, key, workingcopy.Input{Data: []byte(`{}`)}, noon); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		if err := auth.RemoveMember(t.Context(), db, principal(acme, ann, auth.Owner), bob.ID, noon); err != nil {
+			t.Fatal(err)
+		}
+		if a, b, elsewhere := count(acme.ID, ann.ID), count(acme.ID, bob.ID), count(other.ID, bob.ID); a != 1 || b != 0 || elsewhere != 1 {
+			t.Errorf("working copies: Ann %d, Bob %d, Bob elsewhere %d; want 1, 0, 1", a, b, elsewhere)
+		}
+	})
 }

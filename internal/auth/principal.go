@@ -61,8 +61,12 @@ type Principal struct {
 	Email    string
 	Role     Role
 
-	IP netip.Addr // of the client, considering trusted proxies
+	IP    netip.Addr // of the client, considering trusted proxies
+	Agent string     // of its header User-Agent
 }
+
+// Client returns the client that sends the caller's requests.
+func (p Principal) Client() Client { return Client{p.IP, p.Agent} }
 
 // IsKey reports whether the caller uses an API key. Such callers read and write the public form of
 // resources, all others the session form.

@@ -35,12 +35,12 @@ type Session struct {
 // startSession creates a session and returns the value of its cookie. The statement checks that the
 // password is still the one that u was loaded with: a concurrent change ends all sessions, and
 // would otherwise miss this one.
-func startSession(ctx context.Context, tx *sqldb.DB, u User, now time.Time) (Session, string, error) {
+func startSession(ctx context.Context, tx *sqldb.DB, u User, from Client, now time.Time) (Session, string, error) {
 	s := Session{ID: id.New[id.Session](), User: u, ExpiresAt: sqldb.Time(now.Add(idleAge).UnixMicro())}
 	token := newToken()
 	n, err := tx.Exec(ctx, `
 		UPDATE app_user SET last_login_at = $2
-		WHERE id = $1 AND password_hash = $3 /* all tenants: a user belongs to the installation */`, u.ID, now.UnixMicro(), u.passwordHash)
+		WHERE id = $1 AND COALESCE(password_hash, '') = $3 /* all tenants: a user belongs to the installation */`, u.ID, now.UnixMicro(), u.passwordHash)
 	if err != nil {
 		return Session{}, "", fmt.Errorf("note the login: %w", err)
 	}
@@ -48,9 +48,9 @@ func startSession(ctx context.Context, tx *sqldb.DB, u User, now time.Time) (Ses
 		return Session{}, "", ErrCredentials
 	}
 	if _, err := tx.Exec(ctx, `
-		INSERT INTO session (token_hash, id, user_id, created_at, seen_at, expires_at)
-		VALUES ($1, $2, $3, $4, $4, $5)`,
-		hashToken(token), s.ID, u.ID, now.UnixMicro(), s.ExpiresAt.UnixMicro()); err != nil {
+		INSERT INTO session (token_hash, id, user_id, created_at, seen_at, expires_at, ip, agent)
+		VALUES ($1, $2, $3, $4, $4, $5, $6, $7)`,
+		hashToken(token), s.ID, u.ID, now.UnixMicro(), s.ExpiresAt.UnixMicro(), sqldb.Null(from.ip()), sqldb.Null(from.agent())); err != nil {
 		return Session{}, "", fmt.Errorf("start session: %w", err)
 	}
 	return s, token, nil

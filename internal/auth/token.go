@@ -23,6 +23,9 @@ const (
 	resetAge  = time.Hour
 	inviteAge = 7 * 24 * time.Hour
 	setupAge  = 30 * 24 * time.Hour // and only while there is no user
+
+	// How long an expired invitation is stored, so that its link says who can send a new one.
+	expiredInviteAge = 30 * 24 * time.Hour
 )
 
 // newToken returns 32 random bytes, encoded for a URL or a cookie.
@@ -113,7 +116,9 @@ func DeleteExpired(ctx context.Context, db *sqldb.DB, now time.Time) error {
 		before time.Time
 	}{
 		{`DELETE FROM session WHERE expires_at <= $1 /* all tenants: by age */`, now},
-		{`DELETE FROM one_time_token WHERE expires_at <= $1 /* all tenants: by age */`, now},
+		{`DELETE FROM one_time_token WHERE expires_at <= $1 AND purpose <> 'invite' /* all tenants: by age */`, now},
+		{`DELETE FROM one_time_token WHERE expires_at <= $1 /* all tenants: by age */`, now.Add(-expiredInviteAge)},
+		{`DELETE FROM login_link WHERE expires_at <= $1 /* all tenants: by age */`, now},
 		{`DELETE FROM login_address WHERE seen_at <= $1 /* all tenants: by age */`, now.Add(-knownAge)},
 		{`DELETE FROM audit WHERE created_at <= $1 /* all tenants: by age */`, now.Add(-auditAge)},
 	} {

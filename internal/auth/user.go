@@ -153,11 +153,14 @@ func setPassword(ctx context.Context, tx *sqldb.DB, user id.User, passwordHash s
 	if err != nil {
 		return fmt.Errorf("set password: %w", err)
 	}
+	if err := revokeLoginLinks(ctx, tx, user); err != nil {
+		return err
+	}
 	return endSessions(ctx, tx, user, keep)
 }
 
 // SetPassword replaces a user's password on behalf of the operator, which proves the login. All
-// sessions and reset links end.
+// sessions, reset links and login links end.
 func SetPassword(ctx context.Context, db *sqldb.DB, user id.User, passwordHash string, now time.Time) error {
 	return db.InTx(ctx, func(tx *sqldb.DB) error {
 		if err := setPassword(ctx, tx, user, passwordHash, id.Session{}); err != nil {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/packetboat/packetboat/internal/fault"
 	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/revision"
 	"github.com/packetboat/packetboat/internal/sequence"
 	"github.com/packetboat/packetboat/internal/trigger"
 	"github.com/packetboat/packetboat/internal/webhook"
@@ -60,9 +61,13 @@ type Automation struct {
 	LastRunAt  *time.Time // when the last of them ended; nil: there was none
 	CreatedAt  time.Time
 	UpdatedAt  time.Time
+	Revision   int64 // increases with each write
 
 	activeAfter int64 // position in the journal; earlier entries start no runs
 }
+
+// Revisions is the table of automations, for conditions on their revisions.
+var Revisions = revision.Table{Name: "automation"}
 
 // Action is one action, which is a step of a sequence.
 type Action struct {

@@ -13,6 +13,7 @@ import (
 	"github.com/packetboat/packetboat/internal/fault"
 	"github.com/packetboat/packetboat/internal/id"
 	"github.com/packetboat/packetboat/internal/journal"
+	"github.com/packetboat/packetboat/internal/revision"
 	"github.com/packetboat/packetboat/internal/rule"
 	"github.com/packetboat/packetboat/internal/sequence"
 	"github.com/packetboat/packetboat/internal/sqldb"
@@ -21,7 +22,7 @@ import (
 )
 
 // columns are those of an automation.
-const columns = `id, name, status, entry_trigger, definition, actions, active_after, created_at, updated_at`
+const columns = `id, name, status, entry_trigger, definition, actions, active_after, created_at, updated_at, revision`
 
 // scanAutomation reads columns, and the columns for extra.
 func scanAutomation(tenant id.Tenant, extra ...any) func(row func(...any) error) (Automation, error) {
@@ -30,7 +31,7 @@ func scanAutomation(tenant id.Tenant, extra ...any) func(row func(...any) error)
 		var definition sql.NullString
 		err := row(append([]any{
 			&a.ID, &a.Name, sqldb.ToText(&a.Status), sqldb.ToJSON(&a.Trigger), &definition, sqldb.ToJSON(&a.Actions), &a.activeAfter,
-			sqldb.ToTime(&a.CreatedAt), sqldb.ToTime(&a.UpdatedAt),
+			sqldb.ToTime(&a.CreatedAt), sqldb.ToTime(&a.UpdatedAt), &a.Revision,
 		}, extra...)...)
 		if definition.Valid {
 			a.Definition = json.RawMessage(definition.String)
@@ -122,7 +123,7 @@ func Create(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ch Change, rule
 		return Automation{}, err
 	}
 	now = now.UTC().Truncate(time.Microsecond)
-	a := Automation{Tenant: tenant, ID: id.New[id.Automation](), Status: Active, CreatedAt: now, UpdatedAt: now}
+	a := Automation{Tenant: tenant, ID: id.New[id.Automation](), Status: Active, CreatedAt: now, UpdatedAt: now, Revision: 1}
 	err := db.InTx(ctx, func(tx *sqldb.DB) error {
 		var n int
 		if err := tx.QueryRow(ctx, `SELECT COUNT(*) FROM automation WHERE tenant_id = $1`, tenant).Scan(&n); err != nil {
@@ -142,9 +143,9 @@ func Create(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ch Change, rule
 			return err
 		}
 		_, err = tx.Exec(ctx, `
-			INSERT INTO automation (tenant_id, id, created_at, active_after, updated_at, name, status, trigger_key, entry_trigger, definition, actions)
-			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
-			append([]any{tenant, a.ID, sqldb.Micros(now), a.activeAfter}, values...)...)
+			INSERT INTO automation (tenant_id, id, created_at, active_after, updated_at, name, status, trigger_key, entry_trigger, definition, actions, revised_by)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
+			append(append([]any{tenant, a.ID, sqldb.Micros(now), a.activeAfter}, values...), revision.By(ctx))...)
 		if err != nil {
 			return err
 		}
@@ -261,6 +262,9 @@ func Update(ctx context.Context, db *sqldb.DB, tenant id.Tenant, automation id.A
 		if a, err = load(ctx, tx, tenant, automation, tx.ForUpdate()); err != nil {
 			return err
 		}
+		if err := Revisions.Check(ctx, tx, tenant, automation); err != nil {
+			return err
+		}
 		if a.Status == Archived && (ch.Status == nil || *ch.Status == Archived) {
 			return ErrTransition
 		}
@@ -274,13 +278,15 @@ func Update(ctx context.Context, db *sqldb.DB, tenant id.Tenant, automation id.A
 			}
 		}
 		a.UpdatedAt = now
+		a.Revision++
 		values, err := a.values()
 		if err != nil {
 			return err
 		}
 		_, err = tx.Exec(ctx, `
-			UPDATE automation SET active_after = $3, updated_at = $4, name = $5, status = $6, trigger_key = $7, entry_trigger = $8, definition = $9, actions = $10
-			WHERE tenant_id = $1 AND id = $2`, append([]any{tenant, automation, a.activeAfter}, values...)...)
+			UPDATE automation SET active_after = $3, updated_at = $4, name = $5, status = $6, trigger_key = $7, entry_trigger = $8, definition = $9, actions = $10,
+				revision = revision + 1, revised_by = $11
+			WHERE tenant_id = $1 AND id = $2`, append(append([]any{tenant, automation, a.activeAfter}, values...), revision.By(ctx))...)
 		if err != nil {
 			return err
 		}
@@ -318,6 +324,9 @@ func Delete(ctx context.Context, db *sqldb.DB, tenant id.Tenant, automation id.A
 	err := db.InTx(ctx, func(tx *sqldb.DB) error {
 		a, err := load(ctx, tx, tenant, automation, tx.ForUpdate())
 		if err != nil {
+			return err
+		}
+		if err := Revisions.Check(ctx, tx, tenant, automation); err != nil {
 			return err
 		}
 		if _, err := tx.Exec(ctx, `DELETE FROM automation WHERE tenant_id = $1 AND id = $2`, tenant, automation); err != nil {

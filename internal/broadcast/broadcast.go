@@ -106,7 +106,7 @@ type Broadcast struct {
 	Tenant         id.Tenant
 	ID             id.Broadcast
 	Send           id.Send // the send of its messages
-	Revision       int     // increases with each write
+	Revision       int64   // increases with each write
 	Status         Status
 	Kind           Kind
 	ContentVersion int

@@ -12,37 +12,30 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// Clone creates a draft with everything that the author of another broadcast wrote, except for the
-// start time. The content is copied without rendering it again, so later changes of the template
-// have no effect. References to deleted records are dropped. Without a name, the draft is named as
+// NewClone returns a draft with everything that the author of another broadcast wrote, except for the
+// start time, for the caller to insert. The content is copied without rendering it again, so later changes of
+// the template have no effect. References to deleted records are dropped. Without a name, the draft is named as
 // a copy.
-func Clone(ctx context.Context, db *sqldb.DB, tenant id.Tenant, bid id.Broadcast, name *string, by auth.Actor, now time.Time) (Broadcast, error) {
+func NewClone(ctx context.Context, db *sqldb.DB, tenant id.Tenant, bid id.Broadcast, name *string, by auth.Actor, now time.Time) (Broadcast, error) {
 	ch := Change{Name: name}
 	if err := ch.Check(); err != nil {
 		return Broadcast{}, err
 	}
-	var b Broadcast
-	err := db.InTx(ctx, func(tx *sqldb.DB) error {
-		from, err := Load(ctx, tx, tenant, bid)
-		if err != nil {
-			return err
-		}
-		at := sqldb.Time(now.UnixMicro())
-		b = Broadcast{
-			Plan: from.Plan, Tenant: tenant, ID: id.New[id.Broadcast](), Send: id.New[id.Send](), Revision: 1, Status: Draft, Kind: Regular,
-			ContentVersion: 1, CreatedBy: by, CreatedAt: at, UpdatedAt: at, Bodies: from.Bodies,
-		}
-		b.ScheduledAt = nil
-		b.Name = copyName(from.Name)
-		if ch.Name != nil {
-			b.Name = *ch.Name
-		}
-		if err := b.dropMissingReferences(ctx, tx); err != nil {
-			return err
-		}
-		return b.Insert(ctx, tx)
-	})
+	from, err := Load(ctx, db, tenant, bid)
 	if err != nil {
+		return Broadcast{}, fmt.Errorf("clone a broadcast: %w", err)
+	}
+	at := sqldb.Time(now.UnixMicro())
+	b := Broadcast{
+		Plan: from.Plan, Tenant: tenant, ID: id.New[id.Broadcast](), Send: id.New[id.Send](), Revision: 1, Status: Draft, Kind: Regular,
+		ContentVersion: 1, CreatedBy: by, CreatedAt: at, UpdatedAt: at, Bodies: from.Bodies,
+	}
+	b.ScheduledAt = nil
+	b.Name = copyName(from.Name)
+	if ch.Name != nil {
+		b.Name = *ch.Name
+	}
+	if err := b.dropMissingReferences(ctx, db); err != nil {
 		return Broadcast{}, fmt.Errorf("clone a broadcast: %w", err)
 	}
 	return b, nil

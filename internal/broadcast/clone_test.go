@@ -31,13 +31,16 @@ var copier = auth.Actor{Type: "user", ID: "u", Name: "Ann"}
 // copyOf clones a broadcast and loads the draft.
 func copyOf(t *testing.T, a *broadcasttest.Account, bid id.Broadcast) broadcast.Broadcast {
 	t.Helper()
-	made, err := broadcast.Clone(t.Context(), a.DB, a.Tenant, bid, nil, copier, now.Add(time.Hour))
+	made, err := broadcast.NewClone(t.Context(), a.DB, a.Tenant, bid, nil, copier, now.Add(time.Hour))
+	if err == nil {
+		err = made.Insert(t.Context(), a.DB)
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
 	got := a.Load(made.ID)
 	if d := cmp.Diff(made, got, cmpopts.EquateEmpty()); d != "" {
-		t.Errorf("Clone returned something else than it stored (-returned +stored):\n%s", d)
+		t.Errorf("NewClone returned something else than it stored (-returned +stored):\n%s", d)
 	}
 	return got
 }
@@ -111,7 +114,7 @@ func TestTheNameOfAClone(t *testing.T) {
 		}
 		b := named("Spring")
 		clone := func(tenant id.Tenant, name string) (broadcast.Broadcast, error) {
-			return broadcast.Clone(t.Context(), db, tenant, b.ID, &name, copier, now)
+			return broadcast.NewClone(t.Context(), db, tenant, b.ID, &name, copier, now)
 		}
 		if got, err := clone(a.Tenant, " Summer "); err != nil || got.Name != "Summer" {
 			t.Errorf("Clone as Summer = %q, %v", got.Name, err)

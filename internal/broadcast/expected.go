@@ -84,9 +84,9 @@ func (f *Preconditions) loadAudience(ctx context.Context, db *sqldb.DB, b Broadc
 
 // expected returns the values that the template of b requires of each contact.
 func expected(b Broadcast) ([]binding.Expectation, error) {
-	all, err := samplesOf(b)
+	all, err := b.Content.Samples()
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("broadcast %s: %w", b.ID, err)
 	}
 	var required []binding.Expectation
 	for _, e := range all {

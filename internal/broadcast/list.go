@@ -147,3 +147,27 @@ func Names(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.Broadca
 	}
 	return names, nil
 }
+
+// Title is what a search compares of a broadcast.
+type Title struct {
+	ID       id.Broadcast
+	Name     string
+	Subject  string
+	Status   Status
+	Archived bool
+}
+
+// Titles returns the titles of the newest regular broadcasts.
+func Titles(ctx context.Context, db *sqldb.DB, tenant id.Tenant, limit int) ([]Title, error) {
+	rows, err := db.Query(ctx, `
+		SELECT id, name, COALESCE(subject, ''), status, archived_at IS NOT NULL FROM broadcast WHERE tenant_id = $1 AND kind = 'regular'
+		ORDER BY created_at DESC, id DESC LIMIT $2`, tenant, limit)
+	list, err := sqldb.Collect(rows, err, func(scan func(...any) error) (t Title, err error) {
+		err = scan(&t.ID, &t.Name, &t.Subject, &t.Status, &t.Archived)
+		return t, err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list the titles of broadcasts: %w", err)
+	}
+	return list, nil
+}

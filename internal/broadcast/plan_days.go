@@ -42,15 +42,28 @@ func (r *Run) MakePlan(ctx context.Context, db *sqldb.DB, t tenant.Tenant, b Bro
 	if err != nil {
 		return err
 	}
-	pl := planner{Calendar: c, counts: counts, lanes: lanes, stats: stats}
+	terms, err := outbox.LoadTerms(ctx, db, t.ID, b.Send)
+	if err != nil {
+		return err
+	}
+	fresh, err := newDomainsOf(ctx, db, t.ID, terms.Routes, lanes, c)
+	if err != nil {
+		return err
+	}
+	pl := planner{Calendar: c, counts: counts, lanes: lanes, stats: stats, fresh: fresh}
 	err = db.InTx(ctx, func(tx *sqldb.DB) error {
 		if err := r.Hold(ctx, tx); err != nil {
 			return err
 		}
-		load, err := pl.load(ctx, tx, b, p.Start)
+		busy, err := outbox.Reservations(ctx, tx, b.Tenant, b.Send, slices.Collect(maps.Keys(lanes)), c.today())
 		if err != nil {
 			return err
 		}
+		sent, err := outbox.SentOn(ctx, tx, b.Tenant, b.Send)
+		if err != nil {
+			return err
+		}
+		load := pl.load(b, p.Start, busy, sent)
 		p.Quotas, p.HeldBack = load.Plan()
 		planned := maps.Clone(counts.Fixed)
 		for _, q := range p.Quotas {
@@ -74,19 +87,12 @@ type planner struct {
 	counts outbox.PlanCounts
 	lanes  map[id.MTAConfig]lane.Config
 	stats  map[id.MTAConfig]lane.Stats
+	fresh  newDomains
 }
 
-// load returns the messages to plan and the available capacity. It locks the reservations of these
-// lanes until tx ends.
-func (p planner) load(ctx context.Context, tx *sqldb.DB, b Broadcast, start spread.Day) (spread.Load, error) {
-	busy, err := outbox.Reservations(ctx, tx, b.Tenant, b.Send, slices.Collect(maps.Keys(p.lanes)), p.today())
-	if err != nil {
-		return spread.Load{}, err
-	}
-	sent, err := outbox.SentOn(ctx, tx, b.Tenant, b.Send)
-	if err != nil {
-		return spread.Load{}, err
-	}
+// load returns the messages to plan and the available capacity, given the loads of the lanes and how
+// many messages of b were sent.
+func (p planner) load(b Broadcast, start spread.Day, busy map[outbox.LaneDay]outbox.LaneLoad, sent map[outbox.LaneDay]int) spread.Load {
 	stay := p.counts.Fixed
 	own := map[spread.Day]int{}   // fixed messages by day
 	waits := map[spread.Day]int{} // those of them that were not sent yet
@@ -100,7 +106,7 @@ func (p planner) load(ctx context.Context, tx *sqldb.DB, b Broadcast, start spre
 		load.Waiting[l.String()] = n
 	}
 	load.Total = func(day spread.Day) spread.Cap {
-		most := p.capacity(day)
+		most := lower(p.capacity(day), p.fresh.ofAll(p.lanes, day))
 		return spread.Cap{Max: most.Max - waits[day], Capped: most.Capped}
 	}
 	load.Lane = func(name string, day spread.Day) spread.Cap {
@@ -111,9 +117,12 @@ func (p planner) load(ctx context.Context, tx *sqldb.DB, b Broadcast, start spre
 		if day == p.today() {
 			carried = max(carried, p.stats[l].SentToday)
 		}
-		return spread.Cap{Max: most - carried - busy[at].Reserved - max(0, stay[at]-sent[at]), Capped: capped}
+		waits := max(0, stay[at]-sent[at])
+		fresh := p.fresh.byLane(p.lanes[l], day)
+		fresh.Max -= waits
+		return lower(spread.Cap{Max: most - carried - busy[at].Reserved - waits, Capped: capped}, fresh)
 	}
-	return load, nil
+	return load
 }
 
 // lanesOf returns the lanes that carry the movable messages of counts.

@@ -45,7 +45,7 @@ type Reason struct {
 // ScheduleWarning is a possible problem that does not prevent scheduling.
 type ScheduleWarning struct {
 	Code    string `json:"code"`
-	Field   string `json:"field,omitempty"` // of LIQUID_MAY_FAIL
+	Field   string `json:"field,omitempty"` // of LIQUID_MAY_FAIL, and the missing one of EXPECTED_DATA_MISSING
 	Line    int    `json:"line,omitempty"`  // of LIQUID_MAY_FAIL, if known
 	Message string `json:"message"`
 }
@@ -117,7 +117,7 @@ func Check(b Broadcast, f Preconditions) Readiness {
 	warn(f.anyExternalRoute(b, unverified), "LANE_UNVERIFIED", "an MTA config has not been tried with one of the sending identities")
 	warn(f.Template != "", "TEMPLATE_CHANGED", "the template "+f.Template)
 	for _, l := range f.Lacking {
-		warn(true, "EXPECTED_DATA_MISSING", l.String())
+		r.Warnings = append(r.Warnings, ScheduleWarning{Code: "EXPECTED_DATA_MISSING", Field: l.Path, Message: l.String()})
 	}
 	warn(f.UnknownAudience, "AUDIENCE_UNKNOWN", "loading the audience took too long: it may be empty, or lack data that the template expects")
 	r.Warnings = append(r.Warnings, f.Troubles...)
@@ -176,14 +176,23 @@ func Warnings(ctx context.Context, db *sqldb.DB, b Broadcast, now time.Time) ([]
 				continue
 			}
 			seen[t] = true
-			w := ScheduleWarning{Code: t.Code, Field: t.Field, Line: t.Line, Message: t.Message}
-			if name := strings.TrimPrefix(t.Field, "content."); arm.ID != "" && b.Variants[i].overrides(name) {
-				w.Field = fmt.Sprintf("variants[%d].content_overrides.%s", i, name)
-			}
-			list = append(list, w)
+			list = append(list, ScheduleWarning{Code: t.Code, Field: b.fieldOf(i, t.Field), Line: t.Line, Message: t.Message})
 		}
 	}
 	return list, nil
+}
+
+// FieldOf returns the name of a field of an arm's content, such as content.subject, in the broadcast: that
+// of the variant's override, if there is one.
+func (b Broadcast) FieldOf(arm Arm, field string) string {
+	return b.fieldOf(slices.IndexFunc(b.Variants, func(v Variant) bool { return v.ID == arm.ID }), field)
+}
+
+func (b Broadcast) fieldOf(variant int, field string) string {
+	if name := strings.TrimPrefix(field, "content."); variant >= 0 && variant < len(b.Variants) && b.Variants[variant].overrides(name) {
+		return fmt.Sprintf("variants[%d].content_overrides.%s", variant, name)
+	}
+	return field
 }
 
 // overrides reports whether a variant has a value of its own for a field.

@@ -11,6 +11,7 @@ import (
 	"github.com/packetboat/packetboat/internal/fault"
 	"github.com/packetboat/packetboat/internal/id"
 	"github.com/packetboat/packetboat/internal/outbox"
+	"github.com/packetboat/packetboat/internal/revision"
 	"github.com/packetboat/packetboat/internal/spread"
 	"github.com/packetboat/packetboat/internal/sqldb"
 	"github.com/packetboat/packetboat/internal/tenant"
@@ -82,19 +83,18 @@ func reschedule(ctx context.Context, db *sqldb.DB, account id.Tenant, bid id.Bro
 // with a lease if it has to be planned now.
 func replaceSkipped(ctx context.Context, tx *sqldb.DB, t tenant.Tenant, bid id.Broadcast, days []spread.Day, now time.Time) (Broadcast, *Run, error) {
 	b, err := lockBroadcast(ctx, tx, t.ID, bid)
-	switch {
-	case err != nil:
+	if err != nil {
 		return b, nil, err
+	}
+	if err := Revisions.Check(ctx, tx, t.ID, bid); err != nil {
+		return b, nil, err
+	}
+	switch {
 	case b.Status != Sending:
 		return b, nil, ErrNotSending.Sayf("a broadcast that is %s cannot be rescheduled", b.Status)
-	case !b.Delivery.Spread():
-		return b, nil, ErrNoPlan
 	}
-	today := spread.DayOf(now, t.Location())
-	for _, d := range days {
-		if d <= today && !slices.Contains(b.Delivery.Skipped, d) {
-			return b, nil, ErrSkip.Sayf("%s cannot be skipped any more", d)
-		}
+	if err := b.checkSkips(days, spread.DayOf(now, t.Location())); err != nil {
+		return b, nil, err
 	}
 	same := slices.Equal(days, b.Delivery.Skipped)
 	if !same {
@@ -104,8 +104,8 @@ func replaceSkipped(ctx context.Context, tx *sqldb.DB, t tenant.Tenant, bid id.B
 			return b, nil, err
 		}
 		_, err = tx.Exec(ctx, `
-			UPDATE broadcast SET revision = revision + 1, delivery = $3, updated_at = $4 WHERE tenant_id = $1 AND id = $2`,
-			t.ID, bid, string(doc), now.UnixMicro())
+			UPDATE broadcast SET revision = revision + 1, revised_by = $5, delivery = $3, updated_at = $4 WHERE tenant_id = $1 AND id = $2`,
+			t.ID, bid, string(doc), now.UnixMicro(), revision.By(ctx))
 		if err != nil {
 			return b, nil, fmt.Errorf("reschedule a broadcast: %w", err)
 		}

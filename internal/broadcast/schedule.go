@@ -27,6 +27,9 @@ func Schedule(ctx context.Context, db *sqldb.DB, account id.Tenant, bid id.Broad
 		if err != nil {
 			return Broadcast{}, err
 		}
+		if err := b.compare(ctx, db); err != nil {
+			return Broadcast{}, err
+		}
 		if !b.Can(ActionSchedule) {
 			return Broadcast{}, refused(ctx, db, account, bid)
 		}
@@ -70,6 +73,19 @@ func checkWindow(ctx context.Context, db *sqldb.DB, b Broadcast, now time.Time) 
 	var p fault.Problems
 	b.Delivery.checkRequired(&p, first, why+", "+string(first))
 	return p.Err()
+}
+
+// AvailableNow returns the available actions, without resuming while the cause of the pause persists.
+func (b Broadcast) AvailableNow(ctx context.Context, db *sqldb.DB) ([]Action, error) {
+	actions := b.Available()
+	if b.Status != Paused {
+		return actions, nil
+	}
+	persists, err := causePersists(ctx, db, b)
+	if err != nil || !persists {
+		return actions, err
+	}
+	return slices.DeleteFunc(actions, func(a Action) bool { return a == ActionResume }), nil
 }
 
 // causePersists reports whether the cause for which the platform paused b still exists.

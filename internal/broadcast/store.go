@@ -12,10 +12,14 @@ import (
 	"github.com/packetboat/packetboat/internal/auth"
 	"github.com/packetboat/packetboat/internal/draft"
 	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/revision"
 	"github.com/packetboat/packetboat/internal/spread"
 	"github.com/packetboat/packetboat/internal/sqldb"
 	"github.com/packetboat/packetboat/internal/tenant"
 )
+
+// Revisions is the table of broadcasts, for conditions on their revisions.
+var Revisions = revision.Table{Name: "broadcast"}
 
 // Create creates a draft and stores it.
 func Create(ctx context.Context, w draft.Author, account id.Tenant, ch Change, by auth.Actor) (Broadcast, error) {
@@ -74,10 +78,10 @@ func (b Broadcast) Insert(ctx context.Context, db *sqldb.DB) error {
 			name, subject, preheader, from_name, reply_to, body_html, body_mjml, body_text,
 			template_id, template_slug, authored_subject, template_binding, template_snapshot, template_params, block_ids,
 			message_id, message_version, arms, variants, email_type_id, mta_config_id,
-			include_segments, exclude_segments, identities, tags, metadata, scheduled_at, tracking, delivery, seed_lists)
+			include_segments, exclude_segments, identities, tags, metadata, scheduled_at, tracking, delivery, seed_lists, revised_by)
 		VALUES ($1, $2, $35, 1, 'draft', 'regular', 1, $3, $4, $4,
-			$5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31, $32, $33, $34)`,
-		append([]any{b.Tenant, b.ID, string(creator), b.CreatedAt.UnixMicro()}, append(b.written(), b.Send)...)...)
+			$5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31, $32, $33, $34, $36)`,
+		append([]any{b.Tenant, b.ID, string(creator), b.CreatedAt.UnixMicro()}, append(b.written(), b.Send, revision.By(ctx))...)...)
 	if err != nil {
 		return fmt.Errorf("create a broadcast: %w", err)
 	}
@@ -178,6 +182,9 @@ func Update(ctx context.Context, w draft.Author, account id.Tenant, bid id.Broad
 		if err != nil {
 			return Broadcast{}, err
 		}
+		if err := b.compare(ctx, w.DB); err != nil {
+			return Broadcast{}, err
+		}
 		if !b.Can(ActionUpdate) {
 			return Broadcast{}, ErrNotDraft
 		}
@@ -210,9 +217,9 @@ func Update(ctx context.Context, w draft.Author, account id.Tenant, bid id.Broad
 				template_params = $19, block_ids = $20, message_id = $21, message_version = $22,
 				arms = $23, variants = $24,
 				email_type_id = $25, mta_config_id = $26, include_segments = $27, exclude_segments = $28, identities = $29,
-				tags = $30, metadata = $31, scheduled_at = $32, tracking = $33, delivery = $34, seed_lists = $35
+				tags = $30, metadata = $31, scheduled_at = $32, tracking = $33, delivery = $34, seed_lists = $35, revised_by = $36
 			WHERE tenant_id = $1 AND id = $2 AND revision = $3 AND status = 'draft'`,
-			append([]any{account, bid, b.Revision, b.ContentVersion, w.Now.UnixMicro()}, b.written()...)...)
+			append([]any{account, bid, b.Revision, b.ContentVersion, w.Now.UnixMicro()}, append(b.written(), revision.By(ctx))...)...)
 		if err != nil {
 			return Broadcast{}, fmt.Errorf("edit a broadcast: %w", err)
 		}
@@ -221,6 +228,18 @@ func Update(ctx context.Context, w draft.Author, account id.Tenant, bid id.Broad
 		}
 		return Load(ctx, w.DB, account, bid)
 	})
+}
+
+// compare checks the condition of ctx against the revision of b that was read. The caller writes only this
+// revision.
+func (b Broadcast) compare(ctx context.Context, db *sqldb.DB) error {
+	if err := Revisions.Compare(ctx, revision.Conflict{Revision: b.Revision}); err == nil {
+		return nil
+	}
+	if err := Revisions.Check(ctx, db, b.Tenant, b.ID); err != nil {
+		return err
+	}
+	return errRevised // it was written since b was read
 }
 
 // errRevised means that the row was written since it was read.
@@ -238,7 +257,14 @@ func retryRevised(f func() (Broadcast, error)) (Broadcast, error) {
 
 // Delete deletes a draft.
 func Delete(ctx context.Context, db *sqldb.DB, tenant id.Tenant, bid id.Broadcast) error {
-	n, err := db.Exec(ctx, `DELETE FROM broadcast WHERE tenant_id = $1 AND id = $2 AND status = 'draft'`, tenant, bid)
+	var n int64
+	err := db.InTx(ctx, func(tx *sqldb.DB) (err error) {
+		if err := Revisions.Check(ctx, tx, tenant, bid); err != nil {
+			return err
+		}
+		n, err = tx.Exec(ctx, `DELETE FROM broadcast WHERE tenant_id = $1 AND id = $2 AND status = 'draft'`, tenant, bid)
+		return err
+	})
 	if err != nil {
 		return fmt.Errorf("delete a broadcast: %w", err)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/packetboat/packetboat/internal/contact"
 	"github.com/packetboat/packetboat/internal/content"
+	"github.com/packetboat/packetboat/internal/draft"
 	"github.com/packetboat/packetboat/internal/fault"
 	"github.com/packetboat/packetboat/internal/id"
 	"github.com/packetboat/packetboat/internal/lane"
@@ -40,7 +41,7 @@ type Test struct {
 	Suppressed map[string]bool  // addresses of To that are on the suppression list
 	Contact    *contact.Contact // nil: sample data for each address
 
-	expects sampleData
+	expects draft.Samples
 }
 
 // TestArm is the compiled content of one variant.
@@ -72,7 +73,7 @@ func (t Test) Recipient(to string) contact.Contact {
 	if t.Contact != nil {
 		return *t.Contact
 	}
-	return t.expects.contact(t.Tenant, to)
+	return t.expects.Contact(t.Tenant, to)
 }
 
 // PrepareTest prepares a test send if the content, the lane and the identities of the broadcast
@@ -100,7 +101,7 @@ func PrepareTest(ctx context.Context, db *sqldb.DB, account id.Tenant, bid id.Br
 			return Test{}, err
 		}
 		test.Contact = &c
-	} else if test.expects, err = samplesOf(b); err != nil {
+	} else if test.expects, err = b.Content.Samples(); err != nil {
 		return Test{}, err
 	}
 	f, err := LoadPreconditions(ctx, db, b)

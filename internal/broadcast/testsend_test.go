@@ -80,7 +80,7 @@ func TestATestTakesTheHeaviestLane(t *testing.T) {
 		b := a.Create(func(ch *broadcast.Change) {
 			ch.Delivery = &broadcast.DeliveryChange{Lanes: &[]broadcast.LaneShare{{Lane: a.Lane.ID, Weight: 1}, {Lane: off, Weight: 3}, {Lane: heavy, Weight: 2}}}
 		})
-		if _, err := lane.Update(t.Context(), db, broadcasttest.Box(t), a.Tenant, off, lane.Fields{Active: new(false)}, lane.Rules{}); err != nil {
+		if _, err := lane.Update(t.Context(), db, broadcasttest.Box(t), a.Tenant, off, lane.Fields{Active: new(false)}, lane.Rules{}, broadcasttest.Now); err != nil {
 			t.Fatal(err)
 		}
 		test, err := broadcast.PrepareTest(t.Context(), db, a.Tenant, b.ID, broadcast.TestRequest{To: []string{"ann@example.com"}})

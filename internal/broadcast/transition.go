@@ -11,6 +11,7 @@ import (
 	"github.com/packetboat/packetboat/internal/id"
 	"github.com/packetboat/packetboat/internal/journal"
 	"github.com/packetboat/packetboat/internal/outbox"
+	"github.com/packetboat/packetboat/internal/revision"
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
@@ -34,14 +35,17 @@ func (s transition) apply(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, b
 	return err
 }
 
-// applyToSend is apply, and returns the broadcast's send.
+// applyToSend is apply, and returns the broadcast's send. It checks the condition of ctx.
 func (s transition) applyToSend(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, bid id.Broadcast, now time.Time) (send id.Send, err error) {
+	if err := Revisions.Check(ctx, tx, tenant, bid); err != nil {
+		return send, err
+	}
 	err = tx.QueryRow(ctx, `
-		UPDATE broadcast SET revision = revision + 1, status = $3, pause_reason = $4, updated_at = $5,
+		UPDATE broadcast SET revision = revision + 1, revised_by = $7, status = $3, pause_reason = $4, updated_at = $5,
 			dispatch_started_at = CASE WHEN status = 'scheduled' AND $3 = 'sending' THEN $5 ELSE dispatch_started_at END,
 			completed_at = CASE WHEN $3 IN ('completed', 'failed') THEN $5 ELSE completed_at END
 		WHERE tenant_id = $1 AND id = $2 AND status`+tx.In(6)+` RETURNING send_id`,
-		tenant, bid, s.to, sqldb.Null(s.reason), now.UnixMicro(), sqldb.List(tx, s.from)).Scan(&send)
+		tenant, bid, s.to, sqldb.Null(s.reason), now.UnixMicro(), sqldb.List(tx, s.from), revision.By(ctx)).Scan(&send)
 	if errors.Is(err, sqldb.ErrNoRows) {
 		return send, refused(ctx, tx, tenant, bid)
 	}
@@ -93,6 +97,9 @@ func Resume(ctx context.Context, db *sqldb.DB, tenant id.Tenant, bid id.Broadcas
 	return db.InTx(ctx, func(tx *sqldb.DB) error {
 		b, err := lockBroadcast(ctx, tx, tenant, bid)
 		if err != nil {
+			return err
+		}
+		if err := Revisions.Check(ctx, tx, tenant, bid); err != nil {
 			return err
 		}
 		if !b.Can(ActionResume) {
@@ -167,11 +174,9 @@ func Fail(ctx context.Context, db *sqldb.DB, tenant id.Tenant, bid id.Broadcast,
 
 // Archive hides an ended broadcast from lists.
 func Archive(ctx context.Context, db *sqldb.DB, tenant id.Tenant, bid id.Broadcast, now time.Time) error {
-	n, err := db.Exec(ctx, `
-		UPDATE broadcast SET revision = revision + 1, archived_at = $3, updated_at = $3
-		WHERE tenant_id = $1 AND id = $2 AND archived_at IS NULL AND status IN ('completed', 'failed', 'cancelled')`,
-		tenant, bid, now.UnixMicro())
-	return archiveError(ctx, db, tenant, bid, n, err)
+	return archive(ctx, db, tenant, bid, `
+		UPDATE broadcast SET revision = revision + 1, revised_by = $4, archived_at = $3, updated_at = $3
+		WHERE tenant_id = $1 AND id = $2 AND archived_at IS NULL AND status IN ('completed', 'failed', 'cancelled')`, now)
 }
 
 // MaxArchived is the maximum number of broadcasts for ArchiveAll.
@@ -187,9 +192,9 @@ func ArchiveAll(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.Br
 	err := db.InTx(ctx, func(tx *sqldb.DB) error {
 		clear(moved)
 		rows, err := tx.Query(ctx, `
-			UPDATE broadcast SET revision = revision + 1, archived_at = $3, updated_at = $3
+			UPDATE broadcast SET revision = revision + 1, revised_by = $4, archived_at = $3, updated_at = $3
 			WHERE tenant_id = $1 AND archived_at IS NULL AND status IN ('completed', 'failed', 'cancelled') AND id`+tx.In(2)+`
-			RETURNING id`, tenant, sqldb.List(tx, ids), now.UnixMicro())
+			RETURNING id`, tenant, sqldb.List(tx, ids), now.UnixMicro(), revision.By(ctx))
 		_, err = sqldb.Collect(rows, err, func(scan func(...any) error) (bid id.Broadcast, err error) {
 			err = scan(&bid)
 			moved[bid] = true
@@ -212,10 +217,20 @@ func ArchiveAll(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.Br
 
 // Unarchive shows an archived broadcast in lists again.
 func Unarchive(ctx context.Context, db *sqldb.DB, tenant id.Tenant, bid id.Broadcast, now time.Time) error {
-	n, err := db.Exec(ctx, `
-		UPDATE broadcast SET revision = revision + 1, archived_at = NULL, updated_at = $3
-		WHERE tenant_id = $1 AND id = $2 AND archived_at IS NOT NULL`, tenant, bid, now.UnixMicro())
-	return archiveError(ctx, db, tenant, bid, n, err)
+	return archive(ctx, db, tenant, bid, `
+		UPDATE broadcast SET revision = revision + 1, revised_by = $4, archived_at = NULL, updated_at = $3
+		WHERE tenant_id = $1 AND id = $2 AND archived_at IS NOT NULL`, now)
+}
+
+// archive checks the condition of ctx and runs a statement that archives a broadcast, or ends that.
+func archive(ctx context.Context, db *sqldb.DB, tenant id.Tenant, bid id.Broadcast, statement string, now time.Time) error {
+	return db.InTx(ctx, func(tx *sqldb.DB) error {
+		if err := Revisions.Check(ctx, tx, tenant, bid); err != nil {
+			return err
+		}
+		n, err := tx.Exec(ctx, statement, tenant, bid, now.UnixMicro(), revision.By(ctx))
+		return archiveError(ctx, tx, tenant, bid, n, err)
+	})
 }
 
 func archiveError(ctx context.Context, db *sqldb.DB, tenant id.Tenant, bid id.Broadcast, n int64, err error) error {

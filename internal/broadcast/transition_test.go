@@ -248,8 +248,22 @@ func TestResumeFailsWhileTheCauseExists(t *testing.T) {
 		if err := broadcast.Resume(t.Context(), db, a.Tenant, b.ID, now); !errors.Is(err, broadcast.ErrCauseActive) {
 			t.Errorf("resume while the tenant is paused = %v, want PAUSE_CAUSE_ACTIVE", err)
 		}
+		offered := func() bool {
+			t.Helper()
+			actions, err := a.Load(b.ID).AvailableNow(t.Context(), db)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return slices.Contains(actions, broadcast.ActionResume)
+		}
+		if offered() {
+			t.Error("resuming is available while the tenant is paused")
+		}
 		if err := tenant.Resume(t.Context(), db, a.Tenant, now); err != nil {
 			t.Fatal(err)
+		}
+		if !offered() {
+			t.Error("resuming is not available once the tenant is back")
 		}
 		if err := broadcast.Resume(t.Context(), db, a.Tenant, b.ID, now); err != nil {
 			t.Errorf("resume once the tenant is back = %v", err)

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/packetboat/packetboat/internal/auth"
@@ -41,7 +42,7 @@ const (
 // Start queues a job that applies the request to the contacts that the selector matches.
 func (d Runner) Start(ctx context.Context, db *sqldb.DB, p auth.Principal, r Request, in segment.SelectorInput, now time.Time) (job.Job, error) {
 	return job.Create(ctx, db, job.Draft{
-		Tenant: p.Tenant, Kind: job.Bulk, Scope: auth.ContactsWrite, Params: jobParams{r, in}, By: p.Actor(),
+		Tenant: p.Tenant, Kind: job.Bulk, Title: "Bulk action: " + strings.ReplaceAll(string(r.Action), "_", " "), Scope: auth.ContactsWrite, Params: jobParams{r, in}, By: p.Actor(),
 	}, now)
 }
 

@@ -48,6 +48,7 @@ const (
 	OneClick        = "one_click" // RFC 8058
 	Mailto          = "mailto"    // the address in List-Unsubscribe (RFC 2369 section 3.2), or an opt-out report
 	Complaint       = "complaint" // a report of abuse
+	Provider        = "provider"  // a report of the provider that sends the mail, which has a page of its own
 )
 
 // The maximal lengths of texts, in bytes. Longer ones are cut.

@@ -361,3 +361,14 @@ func Engagements(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.C
 	}
 	return all, nil
 }
+
+// Familiar returns how many of the contacts accepted at least two mails, or opened one.
+func Familiar(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.Contact) (n int, err error) {
+	err = db.QueryRow(ctx, `
+		SELECT COUNT(*) FROM contact_activity WHERE tenant_id = $1 AND contact_id`+db.In(2)+`
+			AND (total_emails_sent > 1 OR total_emails_opened > 0)`, tenant, sqldb.List(db, ids)).Scan(&n)
+	if err != nil {
+		return 0, fmt.Errorf("count contacts that got mail: %w", err)
+	}
+	return n, nil
+}

@@ -10,6 +10,7 @@ import (
 	"github.com/packetboat/packetboat/internal/contactsearch"
 	"github.com/packetboat/packetboat/internal/id"
 	"github.com/packetboat/packetboat/internal/journal"
+	"github.com/packetboat/packetboat/internal/revision"
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
@@ -31,6 +32,9 @@ func Anonymize(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.Con
 	err := db.InTx(ctx, func(tx *sqldb.DB) error {
 		list, err := lockByID(ctx, tx, tenant, ids)
 		if err != nil {
+			return err
+		}
+		if err := compareRevisions(ctx, list); err != nil {
 			return err
 		}
 		results := make(map[id.Contact]Moved, len(list))
@@ -137,8 +141,9 @@ func clearContacts(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, ids []id
 			phone = NULL, website = NULL, timezone = NULL, address_line1 = NULL, address_line2 = NULL, city = NULL,
 			state = NULL, postal_code = NULL, country = NULL, source = NULL, custom_fields = '{}', tags = '[]',
 			global_status = 'suppressed', status_before_suppress = NULL,
-			suppressed_at = COALESCE(suppressed_at, $2), anonymized_at = $2, updated_at = $2
-		FROM `+t.As("v", 3)+` WHERE contact.tenant_id = $1 AND contact.id = v.id`, t.Args(tenant, sqldb.Micros(now))...)
+			suppressed_at = COALESCE(suppressed_at, $2), anonymized_at = $2, updated_at = $2,
+			revision = contact.revision + 1, revised_by = $3
+		FROM `+t.As("v", 4)+` WHERE contact.tenant_id = $1 AND contact.id = v.id`, t.Args(tenant, sqldb.Micros(now), revision.By(ctx))...)
 	if err != nil {
 		return err
 	}

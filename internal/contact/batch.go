@@ -1,6 +1,7 @@
 package contact
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"github.com/packetboat/packetboat/internal/fault"
 	"github.com/packetboat/packetboat/internal/field"
 	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/revision"
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
@@ -32,6 +34,11 @@ type Draft struct {
 	Mode   Mode
 	New    bool // expect that no contact has the address: do not look it up first
 	Change Change
+
+	// If is the condition on the revision of the contact with ID, and By the author of the change. The zero
+	// values are those of the context.
+	If revision.Condition
+	By id.Author
 }
 
 // Outcome is the result of a Draft.
@@ -66,7 +73,7 @@ func LoadAll(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, drafts []Draft
 func saveAll(ctx context.Context, db *sqldb.DB, tenant id.Tenant, drafts []Draft, r Rules, now time.Time, options ...func(*batch)) ([]Outcome, error) {
 	var out []Outcome
 	save := func(tx *sqldb.DB) error {
-		b := &batch{tenant: tenant, rules: r, now: micros(now), drafts: drafts, outcomes: make([]Outcome, len(drafts))}
+		b := &batch{tenant: tenant, rules: r, now: micros(now), author: revision.AuthorOf(ctx), drafts: drafts, outcomes: make([]Outcome, len(drafts))}
 		for _, set := range options {
 			set(b)
 		}
@@ -98,6 +105,7 @@ type batch struct {
 	tenant   id.Tenant
 	rules    Rules
 	now      time.Time
+	author   id.Author // of drafts without one
 	drafts   []Draft
 	outcomes []Outcome
 
@@ -255,6 +263,12 @@ func (b *batch) applyDraft(ctx context.Context, tx *sqldb.DB, p *mergeState, i i
 	d, ch := b.drafts[i], b.checked[i]
 	old := p.find(d.ID, ch.email)
 	refuse := func(err error) Outcome { return Outcome{Err: err} }
+	by := cmp.Or(d.By, b.author)
+	if old != nil && !d.ID.IsZero() {
+		if err := d.If.Compare(old.c.revision()); err != nil {
+			return refuse(err)
+		}
+	}
 	switch {
 	case old == nil && !d.ID.IsZero():
 		return refuse(ErrNotFound)
@@ -266,7 +280,7 @@ func (b *batch) applyDraft(ctx context.Context, tx *sqldb.DB, p *mergeState, i i
 				return refuse(err)
 			}
 		}
-		o := p.create(ch)
+		o := p.create(ch, by)
 		if o.Err == ErrDuplicateExternalID && b.expectsNew(d) {
 			return refuse(errLookUp) // the key may be that of the contact with the address
 		}
@@ -278,7 +292,7 @@ func (b *batch) applyDraft(ctx context.Context, tx *sqldb.DB, p *mergeState, i i
 	case d.ID.IsZero() && d.Mode == Creating && old.c.Status != Pending:
 		return refuse(ErrDuplicateEmail.With(existing{old.c.ID, old.c.Status}))
 	}
-	return p.merge(old, ch)
+	return p.merge(old, ch, by)
 }
 
 // countNew counts a new contact against the tenant's limit. Transactions that create

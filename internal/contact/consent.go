@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/revision"
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
@@ -72,8 +73,9 @@ func splitConsentPage(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, categ
 		t.Add(c.contact, string(types), string(categories))
 	}
 	_, err = tx.Exec(ctx, `
-		UPDATE contact SET subscriptions = v.subscriptions, category_subscriptions = v.category_subscriptions, updated_at = $2
-		FROM `+t.As("v", 3)+`
-		WHERE contact.tenant_id = $1 AND contact.id = v.id`, t.Args(tenant, sqldb.Micros(now))...)
+		UPDATE contact SET subscriptions = v.subscriptions, category_subscriptions = v.category_subscriptions, updated_at = $2,
+			revision = contact.revision + 1, revised_by = $3
+		FROM `+t.As("v", 4)+`
+		WHERE contact.tenant_id = $1 AND contact.id = v.id`, t.Args(tenant, sqldb.Micros(now), revision.By(ctx))...)
 	return len(page), err
 }

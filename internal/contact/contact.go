@@ -6,7 +6,7 @@ import (
 
 	"github.com/packetboat/packetboat/internal/fault"
 	"github.com/packetboat/packetboat/internal/id"
-	"github.com/packetboat/packetboat/internal/mail/address"
+	"github.com/packetboat/packetboat/internal/revision"
 )
 
 // Status is a contact's global status.
@@ -86,9 +86,20 @@ type Contact struct {
 	SuppressedAt   *time.Time
 	UnsubscribedAt *time.Time
 
+	Revision  int64     // increases with each change of the profile: not by engagement, scores and deliverability
+	RevisedBy id.Author // of the last one; zero: the program itself
+
 	MemberAddedAt *time.Time // in member lists only
 
 	Activity
+}
+
+// Revisions is the table of contacts, for conditions on their revisions.
+var Revisions = revision.Table{Name: "contact"}
+
+// revision returns the present revision of the contact, for a comparison with a condition.
+func (c *Contact) revision() revision.Conflict {
+	return revision.Conflict{Tenant: c.Tenant, Revision: c.Revision, UpdatedAt: c.UpdatedAt, By: c.RevisedBy}
 }
 
 // The faults of this package.
@@ -103,61 +114,6 @@ var (
 	ErrLimit               = fault.New(fault.Invalid, "LIMIT_EXCEEDED", "a limit is exceeded")
 	ErrMissingIdentifier   = fault.New(fault.Invalid, "MISSING_IDENTIFIER", "name the contact by email or external_id")
 )
-
-// Consent names the email type that a mail needs the contact's consent for. With an empty
-// TypeKey only the contact's status counts.
-type Consent struct {
-	TypeKey  string
-	Category id.Category // empty: the type is in no category
-}
-
-// The reasons for which a contact gets no mail, in the order they are tested.
-const (
-	SkipPending              = "pending"
-	SkipNotActive            = "not_active"
-	SkipDoNotContact         = "do_not_contact"
-	SkipSuppressedAddress    = "suppressed_address"
-	SkipUnsubscribedCategory = "unsubscribed_category"
-	SkipUnsubscribedType     = "unsubscribed_type"
-	SkipInvalidEmail         = "invalid_email"
-)
-
-// Refusal returns why the contact must not get a mail that needs consent k, or "" if it
-// may. listed says whether its address is on the suppression list.
-func (c Contact) Refusal(k Consent, listed bool) string {
-	switch {
-	case c.Status == Pending:
-		return SkipPending
-	case c.Status != Active:
-		return SkipNotActive
-	case c.DoNotContact:
-		return SkipDoNotContact
-	case listed:
-		return SkipSuppressedAddress
-	}
-	if !k.Category.IsZero() {
-		if allowed, given := c.CategorySubscriptions[k.Category]; given && !allowed {
-			return SkipUnsubscribedCategory
-		}
-	} else if k.TypeKey != "" {
-		if allowed, given := c.Subscriptions[k.TypeKey]; given && !allowed {
-			return SkipUnsubscribedType
-		}
-	}
-	if _, err := address.Parse(c.Email); err != nil {
-		return SkipInvalidEmail
-	}
-	return ""
-}
-
-// ConfirmationRefusal is Refusal for a mail that asks whether the contact wants mail. It needs no
-// consent, so it may go to a pending or unsubscribed contact.
-func (c Contact) ConfirmationRefusal(listed bool) string {
-	if c.Status == Pending || c.Status == Unsubscribed {
-		c.Status = Active
-	}
-	return c.Refusal(Consent{}, listed)
-}
 
 // EmailType is an email type with its category.
 type EmailType struct {

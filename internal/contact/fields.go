@@ -150,7 +150,8 @@ func (e *erasure) erasePage(ctx context.Context, db *sqldb.DB) (more bool, err e
 		}
 		if t.Len() > 0 {
 			_, err := tx.Exec(ctx, `
-				UPDATE contact SET custom_fields = v.custom_fields FROM `+t.As("v", 2)+`
+				UPDATE contact SET custom_fields = v.custom_fields, revision = contact.revision + 1, revised_by = NULL
+				FROM `+t.As("v", 2)+`
 				WHERE contact.tenant_id = $1 AND contact.id = v.id`, t.Args(e.Tenant)...)
 			if err != nil {
 				return err

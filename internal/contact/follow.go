@@ -9,6 +9,7 @@ import (
 
 	"github.com/packetboat/packetboat/internal/id"
 	"github.com/packetboat/packetboat/internal/journal"
+	"github.com/packetboat/packetboat/internal/outage"
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
@@ -19,7 +20,10 @@ import (
 //	                 otherwise it counts as the sending too
 //	email_bounced    {"class": "hard" | "soft" | "block"}; a soft bounce that was
 //	                 reported after the acceptance has {"run": [times]}, the soft
-//	                 bounces in a row up to now, the latest first
+//	                 bounces in a row up to now, the latest first. One with a
+//	                 "guard" has no effect until bounce_applied (package outage)
+//	bounce_applied   no data: a hard bounce
+//	bounce_withdrawn no data: a hard bounce was an error of the provider
 //	email_complained no data
 //	email_opened,    {"classification": "human" | "privacy" | "bot", "first": true}
 //	email_clicked    first: the message's first verified one; without a
@@ -37,7 +41,7 @@ func Follower() journal.Follower {
 // followedTypes are the types of these entries.
 var followedTypes = [...]journal.Type{
 	journal.EmailSent, journal.EmailDelivered, journal.EmailBounced, journal.EmailComplained, journal.EmailOpened, journal.EmailClicked,
-	journal.PageViewed,
+	journal.BounceApplied, journal.BounceWithdrawn, journal.PageViewed,
 }
 
 // entryData is the data of these entries.
@@ -48,6 +52,7 @@ type entryData struct {
 	Withdrawn      bool     `json:"withdrawn"`
 	AfterSent      bool     `json:"after_sent"`
 	Run            *[]int64 `json:"run"` // microseconds
+	outage.Data
 }
 
 func follow(ctx context.Context, tx *sqldb.DB, entries []journal.Entry) error {
@@ -83,6 +88,7 @@ func followTenant(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, entries [
 		byID[s.contact] = s
 	}
 	raised := map[Status][]id.Contact{}
+	withdrawn := map[id.Contact]bool{}
 	var now time.Time
 	for _, e := range entries {
 		s, ok := byID[e.Contact]
@@ -93,7 +99,14 @@ func followTenant(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, entries [
 		if err := e.Decode(&d); err != nil {
 			return fmt.Errorf("journal entry %s: %w", e.ID, err)
 		}
+		if e.Type == journal.BounceWithdrawn && s.withdrawBounce() {
+			withdrawn[e.Contact] = true
+			raised[Bounced] = slices.DeleteFunc(raised[Bounced], func(c id.Contact) bool { return c == e.Contact })
+		}
 		if to := s.applyEvent(e.Type, d, e.At); to != "" {
+			if to == Bounced {
+				delete(withdrawn, e.Contact)
+			}
 			raised[to] = append(raised[to], e.Contact)
 			if to.rank() > s.status.rank() {
 				s.status = to
@@ -109,6 +122,9 @@ func followTenant(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, entries [
 		changes = append(changes, savedActivity{s.contact, &s.Activity})
 	}
 	if err := saveActivities(ctx, tx, tenant, changes); err != nil {
+		return err
+	}
+	if err := restore(ctx, tx, tenant, slices.SortedFunc(maps.Keys(withdrawn), id.Compare), now); err != nil {
 		return err
 	}
 	for _, to := range []Status{Bounced, Complained} {
@@ -140,6 +156,36 @@ func escalate(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, contacts []id
 		WHERE tenant_id = $1 AND anonymized_at IS NULL AND CASE WHEN global_status = 'suppressed'
 			THEN status_before_suppress ELSE global_status END`+tx.In(4)+` AND id`+tx.In(5),
 		tenant, sqldb.Micros(now), to, sqldb.List(tx, over), sqldb.List(tx, contacts))
+	return err
+}
+
+// withdrawBounce takes back a hard bounce, and reports whether the contact may be bounced because of it.
+func (s *deliveryState) withdrawBounce() bool {
+	if s.BounceType != BounceHard {
+		return false
+	}
+	s.BounceType = ""
+	if s.status == Bounced {
+		s.status = Active // or unsubscribed, which does not matter for the deliverability
+	}
+	return true
+}
+
+// restore ends the status of bounced contacts. One that unsubscribed before stays unsubscribed. For a
+// deleted contact it changes the status to restore.
+func restore(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, contacts []id.Contact, now time.Time) error {
+	if len(contacts) == 0 {
+		return nil
+	}
+	const before = `CASE WHEN unsubscribed_at IS NULL THEN 'active' ELSE 'unsubscribed' END`
+	_, err := tx.Exec(ctx, `
+		UPDATE contact SET
+			global_status = CASE WHEN global_status = 'bounced' THEN `+before+` ELSE global_status END,
+			status_before_suppress = CASE WHEN global_status = 'bounced' THEN status_before_suppress ELSE `+before+` END,
+			updated_at = $2
+		WHERE tenant_id = $1 AND id`+tx.In(3)+` AND anonymized_at IS NULL
+			AND CASE WHEN global_status = 'suppressed' THEN status_before_suppress ELSE global_status END = 'bounced'`,
+		tenant, sqldb.Micros(now), sqldb.List(tx, contacts))
 	return err
 }
 
@@ -255,7 +301,13 @@ func (a *Activity) applyEvent(t journal.Type, d entryData, at time.Time) Status 
 			advanceTime(&a.LastEmailSentAt, at)
 		}
 		a.BounceType, a.softRun, a.softSince = "", 0, nil
+	case journal.BounceApplied:
+		a.BounceType = BounceHard
+		return Bounced
 	case journal.EmailBounced:
+		if d.Guard != nil {
+			return ""
+		}
 		if d.Class == BounceSoft && d.Run != nil {
 			if a.applyRun(*d.Run, at) {
 				return Bounced

@@ -191,6 +191,19 @@ func (l life) inStatus(email string, s contact.Status) id.Contact {
 	return c.ID
 }
 
+// revisionsAfter returns how many revisions a trigger adds to a contact: one if it changes the profile. What
+// happens to mail and events do not.
+func revisionsAfter(trigger string, before, after contact.Contact) int64 {
+	switch trigger {
+	case "hard bounce", "soft bounce", "block", "five soft bounces in a week", "delivery", "open", "event", "complaint":
+		return 0
+	}
+	if after.UpdatedAt.Equal(before.UpdatedAt) {
+		return 0
+	}
+	return 1
+}
+
 func TestStatusAfterEachTrigger(t *testing.T) {
 	each(t, func(t *testing.T, db *sqldb.DB) {
 		l := life{t, db}
@@ -203,6 +216,10 @@ func TestStatusAfterEachTrigger(t *testing.T) {
 			for _, s := range contact.Statuses() {
 				ids = append(ids, l.inStatus(fmt.Sprintf("%s%d@example.org", s, n), s))
 			}
+			before := make([]contact.Contact, len(ids))
+			for i, c := range ids {
+				before[i] = mustRead(t, db, c)
+			}
 			if err := tr.fire(l, ids, noon.Add(time.Hour)); err != nil {
 				t.Errorf("%s: %v", tr.name, err)
 			}
@@ -210,6 +227,9 @@ func TestStatusAfterEachTrigger(t *testing.T) {
 				got, err := contact.ByID(t.Context(), db, acme, ids[i])
 				if err != nil {
 					t.Fatal(err)
+				}
+				if want := before[i].Revision + revisionsAfter(tr.name, before[i], got); got.Revision != want {
+					t.Errorf("%s, of a contact that was %s: revision %d became %d, want %d", tr.name, s, before[i].Revision, got.Revision, want)
 				}
 				to := want[i]
 				if to == "." {

@@ -9,6 +9,7 @@ import (
 	"github.com/packetboat/packetboat/internal/fault"
 	"github.com/packetboat/packetboat/internal/id"
 	"github.com/packetboat/packetboat/internal/journal"
+	"github.com/packetboat/packetboat/internal/revision"
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
@@ -63,6 +64,9 @@ func applyStep(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.Con
 		if list, err = lockByID(ctx, tx, tenant, ids); err != nil {
 			return err
 		}
+		if err := compareRevisions(ctx, list); err != nil {
+			return err
+		}
 		results := make(map[id.Contact]Moved, len(list))
 		var changed []*Contact
 		var activities []savedActivity
@@ -75,7 +79,8 @@ func applyStep(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.Con
 			if refusal != nil || len(happened) == 0 {
 				continue
 			}
-			c.UpdatedAt = now
+			c.UpdatedAt, c.RevisedBy = now, revision.AuthorOf(ctx)
+			c.Revision++
 			c.evaluate(c.Status, now)
 			changed = append(changed, c)
 			if c.Activity != before {
@@ -95,6 +100,16 @@ func applyStep(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.Con
 		return journal.Append(ctx, tx, entries...)
 	})
 	return out, list, err
+}
+
+// compareRevisions checks the condition of ctx against the revisions of contacts whose rows are locked.
+func compareRevisions(ctx context.Context, list []Contact) error {
+	for i := range list {
+		if err := Revisions.Compare(ctx, list[i].revision()); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // inOrder returns the results of contacts in the order of ids.
@@ -134,9 +149,10 @@ func saveStatuses(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, list []*C
 	_, err := tx.Exec(ctx, `
 		UPDATE contact SET global_status = v.global_status, status_before_suppress = v.status_before_suppress,
 			suppressed_at = v.suppressed_at, unsubscribed_at = v.unsubscribed_at,
-			subscriptions = v.subscriptions, category_subscriptions = v.category_subscriptions, updated_at = $2
-		FROM `+t.As("v", 3)+`
-		WHERE contact.tenant_id = $1 AND contact.id = v.id`, t.Args(tenant, sqldb.Micros(now))...)
+			subscriptions = v.subscriptions, category_subscriptions = v.category_subscriptions, updated_at = $2,
+			revision = contact.revision + 1, revised_by = $3
+		FROM `+t.As("v", 4)+`
+		WHERE contact.tenant_id = $1 AND contact.id = v.id`, t.Args(tenant, sqldb.Micros(now), revision.By(ctx))...)
 	if err != nil {
 		return fmt.Errorf("save contact statuses: %w", err)
 	}

@@ -116,13 +116,13 @@ func (p *mergeState) keyTaken(c id.Contact, ch checked) bool {
 }
 
 // create adds a new contact.
-func (p *mergeState) create(ch checked) Outcome {
+func (p *mergeState) create(ch checked, by id.Author) Outcome {
 	b := p.b
 	c := Contact{
 		ID: id.Made[id.Contact](b.now), Tenant: b.tenant, Email: ch.email, EmailDomain: address.Domain(ch.email),
 		CustomFields: map[string]any{}, Tags: []string{},
 		Subscriptions: map[string]bool{}, CategorySubscriptions: map[id.Category]bool{},
-		Status: Active, CreatedAt: b.now, UpdatedAt: b.now,
+		Status: Active, CreatedAt: b.now, UpdatedAt: b.now, Revision: 1, RevisedBy: by,
 	}
 	if p.keyTaken(c.ID, ch) {
 		return Outcome{Err: ErrDuplicateExternalID}
@@ -158,7 +158,7 @@ func (p *mergeState) create(ch checked) Outcome {
 }
 
 // merge applies a draft to an existing contact.
-func (p *mergeState) merge(one *pending, ch checked) Outcome {
+func (p *mergeState) merge(one *pending, ch checked, by id.Author) Outcome {
 	b := p.b
 	emailChanges := ch.email != "" && ch.email != one.c.Email
 	if emailChanges {
@@ -210,7 +210,8 @@ func (p *mergeState) merge(one *pending, ch checked) Outcome {
 	if len(parts) == 0 {
 		return Outcome{Contact: one.c}
 	}
-	one.c.UpdatedAt = b.now
+	one.c.UpdatedAt, one.c.RevisedBy = b.now, by
+	one.c.Revision++
 	one.addParts(parts)
 	if one.c.evaluate(one.c.Status, b.now) {
 		one.activityChanged = true
@@ -336,7 +337,7 @@ func (p *mergeState) insert(ctx context.Context, q *sqldb.Batch, tx *sqldb.DB, c
 func (p *mergeState) queueUpdate(q *sqldb.Batch, tx *sqldb.DB, changed []*pending) error {
 	t := tx.Table(storedColumns...)
 	t.Grow(len(changed))
-	columns := map[string]bool{"id": true, "updated_at": true}
+	columns := map[string]bool{"id": true, "updated_at": true, "revision": true, "revised_by": true}
 	var texts []contactsearch.Entry
 	for _, one := range changed {
 		text := one.c.searchText()

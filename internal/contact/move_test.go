@@ -120,6 +120,10 @@ func TestRestoreUndoesDelete(t *testing.T) {
 			moved, err = contact.Restore(t.Context(), db, acme, []id.Contact{c}, nil, noon.Add(time.Hour))
 			mustMove(t, moved, err, "changed")
 			after := mustRead(t, db, c)
+			if after.Revision != before.Revision+2 {
+				t.Errorf("revision %d became %d, want two more", before.Revision, after.Revision)
+			}
+			after.Revision = before.Revision
 			after.UpdatedAt, after.DeliverabilityUpdatedAt = before.UpdatedAt, before.DeliverabilityUpdatedAt
 			if diff := cmp.Diff(before, after, cmp.AllowUnexported(contact.Activity{})); diff != "" {
 				t.Errorf("%s, deleted and restored, differs:\n%s", s, diff)

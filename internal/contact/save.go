@@ -9,6 +9,7 @@ import (
 
 	"github.com/packetboat/packetboat/internal/fault"
 	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/revision"
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
@@ -99,6 +100,9 @@ func (s *Saver) Run(ctx context.Context) error { return s.group.Run(ctx) }
 // Save saves one draft and waits until it is durable. The error is the draft's fault, or
 // that of the transaction.
 func (s *Saver) Save(ctx context.Context, tenant id.Tenant, d Draft) (Outcome, error) {
+	if d.If, d.By = Revisions.Condition(ctx), revision.AuthorOf(ctx); d.ID.IsZero() {
+		d.If = revision.Condition{}
+	}
 	e := &saveRequest{tenant: tenant, draft: d}
 	var err error
 	if s.group == nil {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/packetboat/packetboat/internal/id"
 	"github.com/packetboat/packetboat/internal/journal"
+	"github.com/packetboat/packetboat/internal/revision"
 	"github.com/packetboat/packetboat/internal/sqldb"
 	"github.com/packetboat/packetboat/internal/usage"
 )
@@ -137,8 +138,8 @@ func moveContacts(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, from, to 
 			log(journal.ContactUpdated, map[string]any{"fields": []string{"stage_id"}})
 		}
 		_, err := tx.Exec(ctx, `
-			UPDATE contact SET stage_id = $3, updated_at = $4`+reset+`
-			WHERE tenant_id = $1 AND stage_id = $2 AND id`+tx.In(5), tenant, from, to, sqldb.Micros(now), sqldb.List(tx, ids))
+			UPDATE contact SET stage_id = $3, updated_at = $4, revision = revision + 1, revised_by = $6`+reset+`
+			WHERE tenant_id = $1 AND stage_id = $2 AND id`+tx.In(5), tenant, from, to, sqldb.Micros(now), sqldb.List(tx, ids), revision.By(ctx))
 		if err != nil {
 			return err
 		}

@@ -71,10 +71,11 @@ var ErrNoContent = fault.New(fault.Invalid, "NO_CONTENT", "the content is incomp
 // ErrLiquid means that a field's Liquid does not parse; details are a LiquidProblem.
 var ErrLiquid = fault.New(fault.Invalid, "LIQUID_INVALID", "the Liquid of the content is not valid")
 
-// LiquidProblem is the position of an error in Liquid.
+// LiquidProblem is the position of an error in Liquid or MJML.
 type LiquidProblem struct {
 	Field   string `json:"field"`
 	Line    int    `json:"line"`
+	Column  int    `json:"-"` // 0: unknown
 	Message string `json:"message"`
 }
 
@@ -131,7 +132,7 @@ func CheckHeader(p *fault.Problems, path, text string) {
 func CheckLiquid(field, source string) error {
 	_, err := liquid.Parse(source, liquid.Options{})
 	if p, ok := errors.AsType[*liquid.ParseError](err); ok {
-		return ErrLiquid.With(LiquidProblem{field, p.Line, p.Message}).Sayf("%s, line %d: %s", field, p.Line, p.Message)
+		return ErrLiquid.With(LiquidProblem{field, p.Line, p.Column, p.Message}).Sayf("%s, line %d: %s", field, p.Line, p.Message)
 	}
 	return err
 }

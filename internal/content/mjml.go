@@ -46,7 +46,7 @@ func MJMLFault(field string, err error) error {
 		if e.Line > 0 {
 			where = fmt.Sprintf("%s, line %d", field, e.Line)
 		}
-		return ErrMJML.With(LiquidProblem{field, e.Line, e.Message}).Sayf("%s: %s", where, e.Message)
+		return ErrMJML.With(LiquidProblem{field, e.Line, e.Column, e.Message}).Sayf("%s: %s", where, e.Message)
 	}
 	if e, ok := errors.AsType[*mjml.UnknownError](err); ok {
 		first := e.Elements[0]
@@ -55,7 +55,7 @@ func MJMLFault(field string, err error) error {
 	}
 	switch {
 	case errors.Is(err, mjml.ErrTooMuch):
-		return ErrMJML.With(LiquidProblem{field, 0, "takes too much time or memory"}).
+		return ErrMJML.With(LiquidProblem{field, 0, 0, "takes too much time or memory"}).
 			Sayf("%s takes too much time or memory to compile; make it smaller", field)
 	case errors.Is(err, mjml.ErrUnavailable):
 		return ErrMJMLCompiler

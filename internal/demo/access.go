@@ -1,6 +1,7 @@
 package demo
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"io/fs"
@@ -9,6 +10,9 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/packetboat/packetboat/internal/auth"
+	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
 // File is the file with the demo's credentials, of which the database has only hashes.
@@ -19,6 +23,8 @@ type Access struct {
 	Email    string `json:"email"`
 	Password string `json:"password"`
 	APIKey   string `json:"api_key"`
+	// Reached is the time that the history has reached, at which an interrupted one goes on.
+	Reached time.Time `json:"history_reached,omitzero"`
 }
 
 // loadAccess reads the file of an earlier run; the result is empty before the first.
@@ -55,11 +61,21 @@ func (a Access) save(dir string) error {
 	return nil
 }
 
-// Text returns the instructions for the demo.
-func Text(base *url.URL, a Access, now time.Time) string {
+// LoginLink returns a link that signs the demo's owner in, once.
+func LoginLink(ctx context.Context, db *sqldb.DB, base *url.URL, a Access, now time.Time) (string, error) {
+	u, err := auth.UserByEmail(ctx, db, a.Email)
+	if err != nil {
+		return "", err
+	}
+	token, err := auth.LoginLinkToken(ctx, db, u.ID, now)
+	return auth.LoginLink(base, token), err
+}
+
+// Text returns the instructions for the demo, with a link that signs its owner in.
+func Text(base *url.URL, a Access, link string, now time.Time) string {
 	api := base.JoinPath("t", Slug, "api").String()
 	return strings.NewReplacer(
-		"%BASE%", base.String(), "%API%", api, "%KEY%", a.APIKey, "%EMAIL%", a.Email, "%PASSWORD%", a.Password,
+		"%BASE%", base.String(), "%API%", api, "%KEY%", a.APIKey, "%EMAIL%", a.Email, "%PASSWORD%", a.Password, "%LINK%", link,
 		"%NOW%", now.UTC().Format(time.RFC3339), "%TYPE%", emailType, "%LIST%", list,
 	).Replace(text)
 }
@@ -67,12 +83,18 @@ func Text(base *url.URL, a Access, now time.Time) string {
 const text = `
 Packetboat is up: %BASE%
 
+  open      %LINK%
+            signs you in, once, within ten minutes
+
+  app       %BASE%/app/       later: sign in with the login below
   mails     %BASE%/mailbox/   what the demo sends arrives here
   API       %API%
   its docs  %BASE%/docs
   templates %API%/templates   eight to begin with
   API key   %KEY%
   login     %EMAIL%  %PASSWORD%
+
+At the first start, what happened in the weeks before appears within some seconds.
 
 Send a broadcast. Paste these one after the other into another terminal:
 

@@ -21,38 +21,56 @@ const (
 	preheader = "Thirty new books, readings on Thursdays, and a shelf for your office"
 )
 
+// The numbers of contacts: the first are on the newsletter's list, the last on the shop's, some on both.
+const (
+	people  = 1000
+	readers = 200
+	buyers  = people - 150
+)
+
+// names is how many first and last names a town has.
+const names = 12
+
 // town is a town with typical names of its inhabitants.
 type town struct {
 	country, zone string
 	cities        [5]string
-	first, last   [5]string
+	first, last   [names]string
 }
 
 var towns = [...]town{
 	{"NL", "Europe/Amsterdam",
 		[5]string{"Rotterdam", "Utrecht", "Groningen", "Haarlem", "Breda"},
-		[5]string{"Sanne", "Daan", "Fleur", "Bram", "Zoë"}, [5]string{"de Vries", "Bakker", "Visser", "Mulder", "van Dijk"}},
+		[names]string{"Sanne", "Daan", "Fleur", "Bram", "Zoë", "Joris", "Lotte", "Thijs", "Anouk", "Ruben", "Femke", "Koen"},
+		[names]string{"de Vries", "Bakker", "Visser", "Mulder", "van Dijk", "Smit", "Dekker", "Hoekstra", "Postma", "Kuipers", "van Leeuwen", "Brouwer"}},
 	{"GB", "Europe/London",
 		[5]string{"Bristol", "Leeds", "Cardiff", "Glasgow", "Norwich"},
-		[5]string{"Harriet", "Owen", "Imogen", "Callum", "Beth"}, [5]string{"Ashworth", "Pemberton", "Hughes", "Drummond", "Fairley"}},
+		[names]string{"Harriet", "Owen", "Imogen", "Callum", "Beth", "Rhys", "Niamh", "Alistair", "Poppy", "Ewan", "Tamsin", "George"},
+		[names]string{"Ashworth", "Pemberton", "Hughes", "Drummond", "Fairley", "Okonkwo", "Thornton", "Rahman", "Whitlock", "Sinclair", "Bevan", "Marsh"}},
 	{"DE", "Europe/Berlin",
 		[5]string{"Hamburg", "Leipzig", "Freiburg", "Bremen", "Köln"},
-		[5]string{"Jürgen", "Lena", "Matthias", "Anke", "Felix"}, [5]string{"Schäfer", "Brandt", "Vogel", "Krüger", "Lindner"}},
+		[names]string{"Jürgen", "Lena", "Matthias", "Anke", "Felix", "Greta", "Tobias", "Wiebke", "Jonas", "Heike", "Moritz", "Clara"},
+		[names]string{"Schäfer", "Brandt", "Vogel", "Krüger", "Lindner", "Petersen", "Yılmaz", "Hartmann", "Seidel", "Busch", "Albrecht", "Möller"}},
 	{"FR", "Europe/Paris",
 		[5]string{"Nantes", "Lyon", "Rennes", "Lille", "Bordeaux"},
-		[5]string{"Amélie", "Hugo", "Chloé", "Rémi", "Manon"}, [5]string{"Lefèvre", "Moreau", "Garnier", "Chevalier", "Roux"}},
+		[names]string{"Amélie", "Hugo", "Chloé", "Rémi", "Manon", "Théo", "Inès", "Baptiste", "Jeanne", "Yanis", "Louise", "Gaspard"},
+		[names]string{"Lefèvre", "Moreau", "Garnier", "Chevalier", "Roux", "Diallo", "Perrin", "Mercier", "Benali", "Fontaine", "Leroy", "Caron"}},
 	{"SE", "Europe/Stockholm",
 		[5]string{"Göteborg", "Uppsala", "Malmö", "Lund", "Umeå"},
-		[5]string{"Astrid", "Nils", "Elsa", "Oskar", "Maja"}, [5]string{"Lindqvist", "Bergström", "Åkesson", "Sandberg", "Nyström"}},
+		[names]string{"Astrid", "Nils", "Elsa", "Oskar", "Maja", "Viktor", "Saga", "Emil", "Linnéa", "Axel", "Freja", "Gustav"},
+		[names]string{"Lindqvist", "Bergström", "Åkesson", "Sandberg", "Nyström", "Holmgren", "Ekström", "Wallin", "Sjöberg", "Hedlund", "Forsberg", "Dahl"}},
 	{"ES", "Europe/Madrid",
 		[5]string{"Valencia", "Bilbao", "Granada", "Vigo", "Sevilla"},
-		[5]string{"Lucía", "Álvaro", "Inés", "Mateo", "Carmen"}, [5]string{"Ibáñez", "Navarro", "Cortés", "Molina", "Serrano"}},
+		[names]string{"Lucía", "Álvaro", "Inés", "Mateo", "Carmen", "Iker", "Nerea", "Pablo", "Rocío", "Diego", "Alba", "Joaquín"},
+		[names]string{"Ibáñez", "Navarro", "Cortés", "Molina", "Serrano", "Castro", "Vidal", "Aguirre", "Peña", "Lozano", "Rivas", "Herrero"}},
 	{"US", "America/Chicago",
 		[5]string{"Madison", "St. Paul", "Austin", "Evanston", "Iowa City"},
-		[5]string{"Grace", "Wyatt", "Naomi", "Elliot", "June"}, [5]string{"Whitfield", "Okafor", "Delgado", "Nguyen", "Carver"}},
+		[names]string{"Grace", "Wyatt", "Naomi", "Elliot", "June", "Marcus", "Hazel", "Caleb", "Ruth", "Theo", "Violet", "Andre"},
+		[names]string{"Whitfield", "Okafor", "Delgado", "Nguyen", "Carver", "Bishop", "Larsen", "Montgomery", "Reyes", "Hollis", "Kim", "Patterson"}},
 	{"IN", "Asia/Kolkata",
 		[5]string{"Pune", "Kochi", "Jaipur", "Mysuru", "Kolkata"},
-		[5]string{"Ananya", "Rohan", "Meera", "Arjun", "Kavya"}, [5]string{"Deshpande", "Menon", "Rathore", "Iyer", "Banerjee"}},
+		[names]string{"Ananya", "Rohan", "Meera", "Arjun", "Kavya", "Vikram", "Nisha", "Sanjay", "Diya", "Kabir", "Lakshmi", "Imran"},
+		[names]string{"Deshpande", "Menon", "Rathore", "Iyer", "Banerjee", "Kulkarni", "Sheikh", "Pillai", "Chatterjee", "Gupta", "Nair", "Bose"}},
 }
 
 var (
@@ -67,54 +85,69 @@ var (
 	sources = [...]string{"website", "shop", "fair"}
 )
 
+// scanned are companies whose mail servers follow the links in mail before it is delivered.
+var scanned = map[string]bool{"Meridian Labs": true, "Kestrel Logistics": true, "Juniper Clinic": true}
+
 // sample is one contact of the demo.
 type sample struct {
 	email  string
+	stage  string // its name; empty: the default one
 	change contact.Change
 }
 
-// contacts returns the demo's contacts, always the same. Some are unsubscribed from the
-// newsletter, and two from all mail, so that a report has exclusions.
+// contacts returns the demo's contacts, always the same, oldest first. Some are unsubscribed from the
+// newsletter, and some from all mail, so that a report has exclusions.
 func contacts(today time.Time) []sample {
-	var people []sample
-	for pair := range 25 {
-		for i, town := range towns {
-			n := len(people)
-			first, last := town.first[pair%5], town.last[(pair/5+pair)%5]
-			texts := map[contact.Text]string{
-				contact.FirstName: first, contact.LastName: last, contact.City: town.cities[(pair+i)%5],
-				contact.Country: town.country, contact.Timezone: town.zone, contact.Source: sources[n%len(sources)],
-				contact.ExternalID: fmt.Sprintf("reader-%04d", 1001+n),
-			}
-			if n%3 != 1 {
-				texts[contact.Company] = companies[(n*7)%len(companies)]
-				texts[contact.Title] = titles[(n*5)%len(titles)]
-			}
-			c := sample{
-				email: dotted(first) + "." + dotted(last) + "@" + domains[n%len(domains)],
-				change: contact.Change{
-					Texts: map[contact.Text]*string{},
-					Tags:  &[]string{tags[n%len(tags)], tags[(n/5+1)%len(tags)]},
-					CustomFields: map[string]any{
-						"favourite_genre": genres[(n*3)%len(genres)],
-						"books_bought":    float64((n * n) % 23),
-						"member_since":    today.AddDate(0, 0, -(30 + n*9)).Format(time.DateOnly),
-					},
-				},
-			}
-			for t, v := range texts {
-				c.change.Texts[t] = new(v)
-			}
-			switch {
-			case n%40 == 17:
-				c.change.Subscriptions = map[string]*bool{emailType: new(false)}
-			case n%100 == 63:
-				c.change.DoNotContact = new(true)
-			}
-			people = append(people, c)
+	list := make([]sample, 0, people)
+	for n := range people {
+		pair, i := n/len(towns), n%len(towns)
+		town := towns[i]
+		first, last := town.first[pair%names], town.last[(pair/names+pair)%names]
+		texts := map[contact.Text]string{
+			contact.FirstName: first, contact.LastName: last, contact.City: town.cities[(pair+i)%len(town.cities)],
+			contact.Country: town.country, contact.Timezone: town.zone, contact.Source: sources[n%len(sources)],
+			contact.ExternalID: fmt.Sprintf("reader-%04d", 1001+n),
 		}
+		host := domains[n%len(domains)]
+		if n%3 != 1 {
+			company := companies[(n*7)%len(companies)]
+			texts[contact.Company], texts[contact.Title] = company, titles[(n*5)%len(titles)]
+			if n%5 < 2 {
+				host = slug.Derive(company, '-') + ".example"
+			}
+		}
+		s := sample{
+			email: dotted(first) + "." + dotted(last) + "@" + host,
+			change: contact.Change{
+				Texts: map[contact.Text]*string{},
+				Tags:  &[]string{tags[n%len(tags)], tags[(n/5+1)%len(tags)]},
+				CustomFields: map[string]any{
+					"favourite_genre": genres[(n*3)%len(genres)],
+					"books_bought":    float64((n * n) % 23),
+					"member_since":    today.AddDate(0, 0, -(30 + n*2)).Format(time.DateOnly),
+				},
+			},
+		}
+		for t, v := range texts {
+			s.change.Texts[t] = new(v)
+		}
+		switch {
+		case n%10 == 9:
+			s.stage = "Churned"
+		case n%25 == 3:
+			s.stage = "Partner"
+		case n >= people-buyers && n%2 == 0:
+			s.stage = "Customer"
+		}
+		switch {
+		case n%40 == 17:
+			s.change.Subscriptions = map[string]*bool{emailType: new(false)}
+		case n%100 == 63:
+			s.change.DoNotContact = new(true)
+		}
+		list = append(list, s)
 	}
-	return people
+	return list
 }
 
 // dotted returns a name as used in an address.

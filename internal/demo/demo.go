@@ -1,5 +1,8 @@
 // Package demo creates the tenant that "packetboat demo" serves: an account with everything it needs
-// to send, and sample data.
+// to send, contacts, and a history (History): what its owner and its readers did in the weeks before the
+// first start. The history consists of calls of the API and requests for the links of mails at times of the past;
+// all that follows from them, such as deliveries, bounces, verdicts and reports, is done by the engines of
+// the program, whose clock it sets.
 package demo
 
 import (
@@ -149,42 +152,45 @@ func (d Account) track(ctx context.Context, tx *sqldb.DB, t id.Tenant) error {
 	if err != nil || dom.TrackingLive && dom.TrackingHost == d.TrackingHost {
 		return err
 	}
-	return d.verify(ctx, tx, t)
+	return d.verify(ctx, tx, t, d.Now)
 }
 
 // verify does what packetboat domain verify --force does.
-func (d Account) verify(ctx context.Context, tx *sqldb.DB, t id.Tenant) error {
-	dom, err := sender.ForceVerify(ctx, tx, t, domain, d.TrackingHost, d.Now)
+func (d Account) verify(ctx context.Context, tx *sqldb.DB, t id.Tenant, now time.Time) error {
+	dom, err := sender.ForceVerify(ctx, tx, t, domain, d.TrackingHost, now)
 	if err != nil {
 		return fmt.Errorf("verify %s: %w", domain, err)
 	}
-	return auth.Audit(ctx, tx, auth.BySystem.Did(t, "domain.verify", "sending_domain", dom.ID.String(), d.Now))
+	return auth.Audit(ctx, tx, auth.BySystem.Did(t, "domain.verify", "sending_domain", dom.ID.String(), now))
 }
 
 // create creates the tenant with everything it needs to send. It is one transaction, so that an
 // interrupted first run leaves nothing incomplete.
+//
+// The tenant is older than the demo, so that it can have a history.
 func (d Account) create(ctx context.Context, tx *sqldb.DB) (tenant.Tenant, error) {
-	t, err := tenant.Create(ctx, tx, Slug, "Harbour Books", "Europe/Amsterdam", d.Now, d.Setup...)
+	began := d.Now.UTC().Truncate(day).Add(-past)
+	t, err := tenant.Create(ctx, tx, Slug, "Harbour Books", "Europe/Amsterdam", began, d.Setup...)
 	if err != nil {
 		return t, err
 	}
-	if _, err := sender.CreateDomain(ctx, tx, d.Box, t.ID, sender.DomainDraft{Domain: domain}, d.Now); err != nil {
+	if _, err := sender.CreateDomain(ctx, tx, d.Box, t.ID, sender.DomainDraft{Domain: domain}, began); err != nil {
 		return t, err
 	}
-	if err := d.verify(ctx, tx, t.ID); err != nil {
+	if err := d.verify(ctx, tx, t.ID, began); err != nil {
 		return t, err
 	}
 	typ, err := sender.EmailTypeByKey(ctx, tx, t.ID, emailType)
 	if err != nil {
 		return t, err
 	}
-	sink, err := lane.Create(ctx, tx, d.Box, t.ID, lane.Fields{Name: new("Mailbox"), Type: new(lane.Sink)}, lane.Rules{}, d.Now)
+	sink, err := lane.Create(ctx, tx, d.Box, t.ID, lane.Fields{Name: new(mailbox), Type: new(lane.Sink)}, lane.Rules{}, began)
 	if err != nil {
 		return t, err
 	}
 	from, err := sender.CreateIdentity(ctx, tx, t.ID, sender.IdentityFields{
 		Address: new("news@" + domain), DisplayName: new("Harbour Books"), EmailTypes: &[]id.EmailType{typ.ID}, Active: new(true),
-	}, d.Now)
+	}, began)
 	if err != nil {
 		return t, err
 	}
@@ -192,27 +198,27 @@ func (d Account) create(ctx context.Context, tx *sqldb.DB) (tenant.Tenant, error
 	s.DefaultMTAConfig, s.DefaultIdentity = sink.ID, from.ID
 	s.WebsiteURL = new("https://www.example.com")
 	s.PostalAddress = tenant.PostalAddress{Line1: new("Quay 7"), PostalCode: new("3011 AA"), City: new("Rotterdam"), Country: new("NL")}
-	if err := tenant.SaveSettings(ctx, tx, t.ID, t.Name, s, d.Now); err != nil {
+	if err := tenant.SaveSettings(ctx, tx, t.ID, t.Name, s, began); err != nil {
 		return t, err
 	}
-	list, err := d.people(ctx, tx, t)
+	list, err := d.people(ctx, tx, t, began)
 	if err != nil {
 		return t, err
 	}
-	if err := d.templates(ctx, tx, t.ID); err != nil {
+	if err := d.templates(ctx, tx, t.ID, began); err != nil {
 		return t, err
 	}
 	return t, d.draft(ctx, tx, t.ID, typ.ID, list)
 }
 
 // people creates the contacts, with their custom fields, and puts them on a list.
-func (d Account) people(ctx context.Context, tx *sqldb.DB, t tenant.Tenant) (id.Segment, error) {
+func (d Account) people(ctx context.Context, tx *sqldb.DB, t tenant.Tenant, began time.Time) (id.Segment, error) {
 	for _, f := range []field.Draft{
 		{Name: "Books bought", Key: "books_bought", Type: field.Number},
 		{Name: "Favourite genre", Key: "favourite_genre", Type: field.Enum, EnumValues: genres},
 		{Name: "Member since", Key: "member_since", Type: field.Date},
 	} {
-		if _, err := field.Create(ctx, tx, t.ID, f, d.Now); err != nil {
+		if _, err := field.Create(ctx, tx, t.ID, f, began); err != nil {
 			return id.Segment{}, err
 		}
 	}
@@ -224,35 +230,55 @@ func (d Account) people(ctx context.Context, tx *sqldb.DB, t tenant.Tenant) (id.
 	for _, typ := range types {
 		rules.Types.EmailTypes = append(rules.Types.EmailTypes, contact.EmailType{ID: typ.ID, Key: typ.Key, Category: typ.Category})
 	}
-	var all segment.People
-	for _, p := range contacts(d.Now) {
-		c, err := contact.Create(ctx, tx, t.ID, p.email, p.change, rules, d.Now)
-		if err != nil {
-			return id.Segment{}, err
-		}
-		all.IDs = append(all.IDs, c.ID)
-	}
-	list, err := segment.CreateList(ctx, tx, t.ID, segment.Change{Name: new("Newsletter readers")}, d.Now)
+	stages, err := contact.Stages(ctx, tx, t.ID)
 	if err != nil {
 		return id.Segment{}, err
 	}
-	_, err = segment.Add(ctx, tx, t.ID, list.ID, all, d.Now)
-	return list.ID, err
+	stageIDs := map[string]string{}
+	for _, s := range stages {
+		stageIDs[s.Name] = s.ID.String()
+	}
+	// The readers of the newsletter came in the first weeks, those who bought in the shop ever since.
+	joined := func(n int) time.Time { return began.Add(time.Duration(n) * joining / people) }
+	const together = 50 // contacts that are put on a list at a time
+	var all []id.Contact
+	for n, p := range contacts(d.Now) {
+		if p.stage != "" {
+			p.change.Stage = new(stageIDs[p.stage])
+		}
+		c, err := contact.Create(ctx, tx, t.ID, p.email, p.change, rules, joined(n))
+		if err != nil {
+			return id.Segment{}, err
+		}
+		all = append(all, c.ID)
+	}
+	fill := func(name string, first, last int) (id.Segment, error) {
+		l, err := segment.CreateList(ctx, tx, t.ID, segment.Change{Name: new(name)}, began)
+		for n := first; n < last && err == nil; n += together {
+			upTo := min(n+together, last)
+			_, err = segment.Add(ctx, tx, t.ID, l.ID, segment.People{IDs: all[n:upTo]}, joined(upTo))
+		}
+		return l.ID, err
+	}
+	if _, err := fill("Shop customers", people-buyers, people); err != nil {
+		return id.Segment{}, err
+	}
+	return fill("Newsletter readers", 0, readers)
 }
 
 // templates creates the starter templates and blocks. A program built without the MJML compiler has
 // none.
-func (d Account) templates(ctx context.Context, tx *sqldb.DB, t id.Tenant) error {
+func (d Account) templates(ctx context.Context, tx *sqldb.DB, t id.Tenant, began time.Time) error {
 	if !d.MJML.Available() {
 		return nil
 	}
 	for _, b := range starter.Blocks() {
-		if _, _, err := template.CreateBlock(ctx, tx, d.MJML, t, b.Change(), d.Now); err != nil {
+		if _, _, err := template.CreateBlock(ctx, tx, d.MJML, t, b.Change(), began); err != nil {
 			return fmt.Errorf("block %s: %w", b.Slug, err)
 		}
 	}
 	for _, s := range starter.All() {
-		if _, _, err := template.Create(ctx, tx, d.MJML, t, s.Change(), d.Now); err != nil {
+		if _, _, err := template.Create(ctx, tx, d.MJML, t, s.Change(), began); err != nil {
 			return fmt.Errorf("template %s: %w", s.Slug, err)
 		}
 	}

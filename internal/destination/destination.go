@@ -8,6 +8,7 @@ package destination
 import (
 	"context"
 	"fmt"
+	"math"
 	"net/netip"
 	"time"
 
@@ -34,7 +35,21 @@ type State struct {
 	Down        time.Time // since when the servers cannot be reached; zero while they can
 	Retry       time.Time // while down: when they are tried again
 	Backoff     time.Duration
+
+	Window   float64   // connections that its answers allow, of all processes together; 0 if that is not known
+	WindowAt time.Time // when that last changed
 }
+
+// Window is what a process found out about the number of connections that a destination accepts.
+type Window struct {
+	Key
+	Window float64 // connections, if no other process has stored a number lately
+	Change float64 // of the number that is stored
+	Most   float64 // that the destination can have
+}
+
+// WindowLasts is how long the number of connections of a destination is used after it last changed.
+const WindowLasts = 6 * time.Hour
 
 // Save stores states. Of each time the later one counts, whichever process stored it, except for those
 // about servers that cannot be reached: of these the last ones count.
@@ -66,17 +81,52 @@ func Save(ctx context.Context, db *sqldb.DB, list []State, now time.Time) error 
 	return nil
 }
 
+// SaveWindows adds the changes of windows to those that are stored, so that the changes of all processes count.
+func SaveWindows(ctx context.Context, db *sqldb.DB, list []Window, now time.Time) error {
+	if len(list) == 0 {
+		return nil
+	}
+	keys := db.Table("source TEXT", "site TEXT")
+	t := db.Table("source TEXT", "site TEXT", "own BIGINT", "change BIGINT", "most BIGINT")
+	for _, w := range list {
+		keys.Add(w.Source.String(), w.Site)
+		t.Add(w.Source.String(), w.Site, milli(w.Window), milli(w.Change), milli(w.Most))
+	}
+	err := db.InTx(ctx, func(tx *sqldb.DB) error {
+		// Locks the rows in one order, so that processes do not block each other.
+		if _, err := tx.Exec(ctx, `
+			INSERT INTO destination (source, site, suspended_until, reason, slow_at, hint_at, tls_required_at, down_at, retry_at, backoff, changed_at)
+			SELECT v.source, v.site, 0, '', 0, 0, 0, 0, 0, 0, CAST($1 AS BIGINT) FROM `+keys.As("v", 2)+` WHERE true ORDER BY v.source, v.site
+			ON CONFLICT (source, site) DO UPDATE SET changed_at = `+db.Greatest("destination.changed_at", "excluded.changed_at"),
+			keys.Args(now.UnixMicro())...); err != nil {
+			return err
+		}
+		_, err := tx.Exec(ctx, `
+			UPDATE destination SET window_at = $1, window_milli = CASE WHEN destination.window_at < $2 THEN v.own
+				WHEN destination.window_milli + v.change < 1000 THEN 1000
+				WHEN destination.window_milli + v.change > v.most THEN v.most ELSE destination.window_milli + v.change END
+			FROM `+t.As("v", 3)+` WHERE destination.source = v.source AND destination.site = v.site`,
+			t.Args(now.UnixMicro(), now.Add(-WindowLasts).UnixMicro())...)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("save how many connections destinations accept: %w", err)
+	}
+	return nil
+}
+
 // Changed returns the states that were stored since a time.
 func Changed(ctx context.Context, db *sqldb.DB, since time.Time) ([]State, error) {
 	rows, err := db.Query(ctx, `
-		SELECT source, site, suspended_until, reason, slow_at, hint_at, tls_required_at, down_at, retry_at, backoff
+		SELECT source, site, suspended_until, reason, slow_at, hint_at, tls_required_at, down_at, retry_at, backoff, window_milli, window_at
 		FROM destination WHERE changed_at >= $1`, since.UnixMicro())
 	list, err := sqldb.Collect(rows, err, func(scan func(...any) error) (s State, err error) {
 		var source string
-		var suspended, slow, hint, tls, down, retry, backoff int64
-		if err := scan(&source, &s.Site, &suspended, &s.Reason, &slow, &hint, &tls, &down, &retry, &backoff); err != nil {
+		var suspended, slow, hint, tls, down, retry, backoff, window, windowAt int64
+		if err := scan(&source, &s.Site, &suspended, &s.Reason, &slow, &hint, &tls, &down, &retry, &backoff, &window, &windowAt); err != nil {
 			return s, err
 		}
+		s.Window, s.WindowAt = float64(window)/1000, moment(windowAt)
 		s.Suspended, s.Slow, s.Hint, s.TLSRequired = moment(suspended), moment(slow), moment(hint), moment(tls)
 		s.Down, s.Retry, s.Backoff = moment(down), moment(retry), time.Duration(backoff)*time.Microsecond
 		s.Source, err = netip.ParseAddr(source)
@@ -136,6 +186,8 @@ func Sweep(ctx context.Context, db *sqldb.DB, now time.Time) error {
 		return nil
 	})
 }
+
+func milli(n float64) int64 { return int64(math.Round(n * 1000)) }
 
 func micros(t time.Time) int64 {
 	if t.IsZero() {

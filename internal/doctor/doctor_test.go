@@ -20,6 +20,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -37,6 +38,7 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
 	"github.com/packetboat/packetboat/internal/tenant"
+	"github.com/packetboat/packetboat/internal/traffic"
 )
 
 // clinic is an installation on loopback, with a name server, a proxy with a certificate, and a mail
@@ -156,7 +158,7 @@ func (c *clinic) tenant() (tenant.Tenant, sender.Domain) {
 	if err != nil {
 		c.Fatal(err)
 	}
-	for _, r := range d.Records(c.Hosts) {
+	for _, r := range d.Records(c.Hosts, lane.ReturnPath{}) {
 		value := r.Value
 		switch r.Type {
 		case "TXT":
@@ -237,6 +239,10 @@ func TestWhatIsMissingIsFound(t *testing.T) {
 		tn, d := c.tenant()
 		c.lane(tn.ID, lane.Fields{Type: new(lane.DirectMX), IPs: &[]lane.SourceFields{{IP: "127.0.0.1", HELO: "out.boat.example"}}})
 		c.lane(tn.ID, lane.Fields{Type: new(lane.SMTP), Host: new("127.0.0.1"), Port: new(mailServer(t, "554 go away")), TLS: new(smtpclient.None), Auth: new(smtpclient.AuthNone)})
+		unknown := sender.Warning{Metric: sender.UnknownUsers, Broadcast: id.New[id.Broadcast](), Count: 120, Of: 1000, Threshold: 0.08, Window: 24 * time.Hour}
+		if _, err := sender.SaveWarnings(t.Context(), c.db, nil, map[traffic.Domain][]sender.Warning{{Tenant: tn.ID, Domain: d.ID}: {unknown}}, nil, time.Now()); err != nil {
+			t.Fatal(err)
+		}
 		c.zone.Remove("mx.boat.example")
 		c.zone.Remove("spf.boat.example")
 		c.zone.Remove("1.0.0.127.in-addr.arpa")
@@ -263,6 +269,11 @@ func TestWhatIsMissingIsFound(t *testing.T) {
 		c.expect(r, "sending domain", "acme/acme.example", doctor.Warning, "")
 		c.expect(r, "inbound mail", "", doctor.Warning, "")
 		c.expect(r, "state", "", doctor.Warning, "held")
+		if !slices.ContainsFunc(r.Findings, func(f doctor.Finding) bool {
+			return f.Check == "sending domain" && f.Status == doctor.Warning && strings.Contains(f.Detail, "12 % of the first recipients") && f.Advice != ""
+		}) {
+			t.Errorf("the warning about the domain is missing: %+v", r.Findings)
+		}
 		var text strings.Builder
 		if err := r.Write(&text); err != nil || !strings.Contains(text.String(), "another secret key") || !strings.Contains(text.String(), "read-only") ||
 			!strings.Contains(text.String(), "the MX record bounce.acme.example is missing") {

@@ -98,15 +98,36 @@ func (e *examination) domains(ctx context.Context, n *notes) {
 	inParallel(len(list), func(i int) { e.domain(ctx, n, v, list[i].tenant, list[i].is) })
 }
 
+// warningAdvice is what to do about warnings.
+var warningAdvice = map[sender.Metric]string{
+	sender.Complaints:   "mail only those who asked for it, and less often those who do not read it",
+	sender.HardBounces:  "find out where the addresses came from, and remove lists that are old",
+	sender.Refusals:     "read the replies in the reports of the broadcasts; the provider may have put the domain or an address on a list",
+	sender.AuthFailures: "check the DKIM, SPF and DMARC records of the domain, and the replies in the reports",
+	sender.UnknownUsers: "pause the broadcast and find out where the list came from",
+	sender.Throughput:   "check the MTA configs and the log of the workers",
+}
+
 // domain examines one sending domain.
 func (e *examination) domain(ctx context.Context, n *notes, v *sender.Verifier, t tenant.Tenant, d sender.Domain) {
 	subject := t.Slug + "/" + d.Name
 	if d.Paused {
 		n.warn(subject, "remove the cause, then packetboat domain resume --tenant "+t.Slug+" --domain "+d.Name, "the domain is paused (%s), so nothing is sent from it", d.PauseReason)
 	}
-	records, unreached := v.Look(ctx, d)
+	warnings, err := sender.Warnings(ctx, e.db.Load(), t.ID)
+	if err != nil && ctx.Err() == nil {
+		n.fail(subject, "check the log of the database", "%s", err)
+	}
+	for _, w := range warnings[d.ID] {
+		n.warn(subject, warningAdvice[w.Metric], "%s", w)
+	}
+	records, unreached, err := v.Look(ctx, d)
 	if ctx.Err() != nil {
 		n.warn(subject, "run packetboat doctor again", "it was not examined in time")
+		return
+	}
+	if err != nil {
+		n.fail(subject, "check the log of the database", "%s", err)
 		return
 	}
 	forced := d.VerifiedBy == sender.ByOperator

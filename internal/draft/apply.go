@@ -25,6 +25,9 @@ type Author struct {
 	DB   *sqldb.DB
 	MJML *mjml.Compiler
 	Now  time.Time
+
+	// Lenient renders templates with bindings that do not fit, with visible notices, for previews.
+	Lenient bool
 }
 
 // Apply returns the content with the change applied, complete and validated. Bodies made from a
@@ -146,7 +149,7 @@ func (a Author) render(ctx context.Context, tenant id.Tenant, seed string, m *Co
 	if bound == nil && m.Origin != nil {
 		bound = m.Origin.Binding
 	}
-	r, err := t.Render(ctx, a.DB, a.MJML, tenant, bound, template.RenderOptions{Seed: seed}, a.Now)
+	r, err := t.Render(ctx, a.DB, a.MJML, tenant, bound, template.RenderOptions{Seed: seed, Lenient: a.Lenient}, a.Now)
 	if err != nil {
 		return err
 	}

@@ -26,7 +26,7 @@ var (
 func (r *Router) admit(x *call, req *http.Request) error {
 	ctx, op := req.Context(), x.route
 	x.setDeprecation(req)
-	p := auth.Principal{IP: x.ip}
+	p := auth.Principal{IP: x.ip, Agent: req.UserAgent()}
 	if !op.Installation {
 		p.TenantSlug = req.PathValue("tenant")
 		tenant, err := r.Gate.Tenant(ctx, p.TenantSlug)
@@ -50,7 +50,7 @@ func (r *Router) admit(x *call, req *http.Request) error {
 	if err != nil {
 		return x.countFailure(ctx, err)
 	}
-	known.Tenant, known.TenantSlug, known.IP = p.Tenant, p.TenantSlug, p.IP
+	known.Tenant, known.TenantSlug, known.IP, known.Agent = p.Tenant, p.TenantSlug, p.IP, p.Agent
 	x.principal = known
 	if known.Kind == auth.KindSession && r.origin.Check(req) != nil {
 		x.setFailureLimit(ctx)
@@ -210,4 +210,8 @@ type Gate interface {
 	// A missing or invalid credential is a fault of kind Unauthenticated with code UNAUTHORIZED; a session
 	// whose user is not a member of the tenant is TENANT_NOT_FOUND. The router checks the origin.
 	Authenticate(ctx context.Context, tenant id.Tenant, slug string, r *http.Request) (auth.Principal, error)
+
+	// Holds reports whether a session that Authenticate has returned, with its tenant and role, would be
+	// returned again. It does not extend the session. The router calls it during streams of events.
+	Holds(ctx context.Context, p auth.Principal) (bool, error)
 }

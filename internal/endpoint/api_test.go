@@ -65,6 +65,8 @@ func (fakeGate) Authenticate(_ context.Context, _ id.Tenant, _ string, r *http.R
 	return auth.Principal{}, endpoint.ErrUnauthorized.With(map[string]string{"reason": "missing"})
 }
 
+func (fakeGate) Holds(context.Context, auth.Principal) (bool, error) { return true, nil }
+
 var (
 	errContent = fault.New(fault.Invalid, "NO_CONTENT", "content needs a subject")
 	errTaken   = fault.New(fault.Conflict, "DUPLICATE_NAME", "the name is taken")

@@ -8,6 +8,7 @@ import (
 	"net/netip"
 
 	"github.com/packetboat/packetboat/internal/auth"
+	"github.com/packetboat/packetboat/internal/revision"
 )
 
 // call is a request and its response on their way through the router.
@@ -19,10 +20,13 @@ type call struct {
 	id        string // request id
 	ip        netip.Addr
 	principal auth.Principal
-	parts     *multipart.Reader // of a form, read by the operation
-	problems  findings          // of the parameters and the body
-	partial   bool              // the body was read without the fields in problems
-	claim     *claim            // the reservation of an idempotency key
+	parts     *multipart.Reader  // of a form, read by the operation
+	fileName  string             // of the file in the form
+	problems  findings           // of the parameters and the body
+	partial   bool               // the body was read without the fields in problems
+	claim     *claim             // the reservation of an idempotency key
+	condition revision.Condition // of If-Match, on the revision of the record
+	etag      string             // of the response; empty: none
 }
 
 type callKey struct{}

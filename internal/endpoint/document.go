@@ -13,6 +13,7 @@ import (
 
 	"github.com/packetboat/packetboat/internal/auth"
 	"github.com/packetboat/packetboat/internal/fault"
+	"github.com/packetboat/packetboat/internal/revision"
 )
 
 // object is a part of the document.
@@ -207,8 +208,15 @@ func (d *documentWriter) parameters(rt *route) ([]object, error) {
 		}
 		list = append(list, o)
 	}
+	if rt.Conditional {
+		list = append(list, object{
+			"name": ifMatch, "in": "header",
+			"description": "The ETag of the revision that the change was made on, or several. If the record has another one by now, nothing changes.",
+			"schema":      object{"type": "string"},
+		})
+	}
 	declared := func(o object) bool { return o["name"] == idempotencyKey }
-	if rt.Idempotent && !slices.ContainsFunc(list, declared) {
+	if rt.takesKeys(d.session) && !slices.ContainsFunc(list, declared) {
 		list = append(list, object{
 			"name": idempotencyKey, "in": "header",
 			"description": "A repeat with the same key within 24 hours answers as the first did and creates nothing. A key that does not match the pattern is ignored.",
@@ -235,7 +243,7 @@ func (d *documentWriter) responses(rt *route) (object, error) {
 		body[t] = object{"schema": object{"type": "string"}}
 	}
 	for _, status := range append([]int{rt.Status}, rt.Statuses...) {
-		res := object{"description": http.StatusText(status), "headers": headerRefs(rt)}
+		res := object{"description": http.StatusText(status), "headers": headerRefs(rt, d.session)}
 		if body != nil {
 			res["content"] = body
 		}
@@ -309,8 +317,11 @@ func (rt *route) errorCodes(session bool) map[int][]string {
 	} else if slices.ContainsFunc(rt.params, func(p param) bool { return p.in == "query" }) {
 		faults = append(faults, fault.ErrInput)
 	}
-	if rt.Idempotent {
+	if rt.takesKeys(session) {
 		faults = append(faults, ErrInProgress)
+	}
+	if rt.Conditional {
+		faults = append(faults, fault.ErrInput, revision.ErrConflict)
 	}
 	faults = append(faults, rt.Faults...)
 	faults = slices.AppendSeq(faults, maps.Values(rt.FieldFaults))

@@ -54,6 +54,8 @@ func statusOf(k fault.Kind) int {
 		return http.StatusMethodNotAllowed
 	case fault.Conflict:
 		return http.StatusConflict
+	case fault.Precondition:
+		return http.StatusPreconditionFailed
 	case fault.TooLarge:
 		return http.StatusRequestEntityTooLarge
 	case fault.Unsupported:
@@ -100,7 +102,7 @@ func (r *Router) faultOf(x *call, err error) *fault.Error {
 	f, ok := fault.As(err)
 	switch {
 	case ok && f.Kind != fault.Internal && f.Kind != fault.Unavailable:
-		return f
+		return r.describeConflict(x, f)
 	case ok && f.Kind == fault.Unavailable:
 		r.Log.Warn("unavailable", "err", err, "request", x.id, "operation", x.operationName())
 		return f

@@ -3,6 +3,7 @@ package endpoint
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"net/http"
 	"regexp"
@@ -17,6 +18,7 @@ type Example struct {
 	Query string // such as "email=ann@example.org"
 	Body  string // JSON; of an upload: the options
 	File  string // of an upload: the content of the file
+	Name  string // of the file
 }
 
 // ExampleBody returns op with an example of a body.
@@ -68,6 +70,10 @@ var variables = regexp.MustCompile(`\$[A-Z][A-Z0-9_]*`)
 func variable(path, param string) string {
 	before, _, _ := strings.Cut(path, "/{"+param+"}")
 	resource := before[strings.LastIndexByte(before, '/')+1:]
+	for strings.HasPrefix(resource, "{") { // another parameter
+		before = strings.TrimSuffix(before, "/"+resource)
+		resource = before[strings.LastIndexByte(before, '/')+1:]
+	}
 	if stem, ok := strings.CutSuffix(resource, "ies"); ok {
 		resource = stem + "y"
 	}
@@ -99,7 +105,7 @@ func (rt *route) examplePath() string {
 func (rt *route) exampleCommand(session bool) string {
 	var b strings.Builder
 	if rt.upload != nil {
-		b.WriteString("printf '" + strings.ReplaceAll(rt.Example.File, "\n", `\n`) + "' |\n")
+		b.WriteString("printf '" + printfText(rt.Example.File) + "' |\n")
 	}
 	b.WriteString("curl ")
 	if rt.method != http.MethodGet {
@@ -122,11 +128,32 @@ func (rt *route) exampleCommand(session bool) string {
 	body := rt.Example.Body
 	switch {
 	case rt.upload != nil:
-		b.WriteString(next + "-F 'file=@-;filename=contacts.csv'" + next + "-F options=" + quote(body))
+		b.WriteString(next + "-F 'file=@-;filename=" + rt.Example.Name + "'")
+		if body != "" {
+			b.WriteString(next + "-F options=" + quote(body))
+		}
 	case body != "" && variables.MatchString(body):
 		b.WriteString(next + "-H 'Content-Type: application/json' -d @- <<JSON\n" + indented(body) + "\nJSON")
 	case body != "":
 		b.WriteString(next + "-H 'Content-Type: application/json'" + next + "-d " + quote(indented(body)))
+	}
+	return b.String()
+}
+
+// printfText returns a text with which printf (POSIX) writes the bytes of a file.
+func printfText(file string) string {
+	var b strings.Builder
+	for _, c := range []byte(file) {
+		switch {
+		case c == '\n':
+			b.WriteString(`\n`)
+		case c == '%':
+			b.WriteString("%%")
+		case c < ' ' || c > '~' || c == '\'' || c == '\\':
+			fmt.Fprintf(&b, `\%03o`, c)
+		default:
+			b.WriteByte(c)
+		}
 	}
 	return b.String()
 }
@@ -174,8 +201,8 @@ func (d *documentWriter) addExamples(rt *route, op object) {
 	}
 }
 
-// ExampleUpload returns op with an example of a file and its options.
-func (op Op) ExampleUpload(file, options string) Op {
-	op.Example = Example{File: file, Body: options}
+// ExampleUpload returns op with an example of a file with a name, and of its options.
+func (op Op) ExampleUpload(name, file, options string) Op {
+	op.Example = Example{Name: name, File: file, Body: options}
 	return op
 }

@@ -204,3 +204,65 @@ func TestWaitingForAnotherAttemptIsBounded(t *testing.T) {
 		t.Errorf("answer = %d %s", got.status, got.body)
 	}
 }
+
+// A request whose process died after it had begun to have an effect is not repeated while its key is stored.
+// Until its lease ends it counts as running, since it may be.
+func TestAnInterruptedRequestIsNotRepeated(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		dying, living := newServer(t, options{db: db}), newServer(t, options{db: db})
+		living.router.SetKeyWait(100 * time.Millisecond)
+		begun, end := make(chan struct{}), make(chan struct{})
+		dying.hook = func(ctx context.Context) error {
+			err := db.InTx(ctx, func(tx *sqldb.DB) error { return endpoint.Begin(ctx, tx) })
+			close(begun)
+			<-end
+			return err
+		}
+		post := func(s *server) reply {
+			return s.do("POST /t/acme/api/things", `{"name": "one"}`, key, "X-API-Key: "+writer)
+		}
+		var wg sync.WaitGroup
+		var first reply
+		wg.Go(func() { first = post(dying) })
+		<-begun
+		if got := post(living); got.status != 409 || strings.Contains(got.body, "interrupted") {
+			t.Errorf("while it may be running: %d %s", got.status, got.body)
+		}
+		living.pass(2 * time.Minute)
+		for range 2 {
+			if got := post(living); got.status != 409 || got.code() != "IDEMPOTENCY_IN_PROGRESS" || !strings.Contains(got.body, `"reason":"interrupted"`) {
+				t.Errorf("after its lease: %d %s", got.status, got.body)
+			}
+		}
+		if living.created > 0 {
+			t.Error("the request was repeated")
+		}
+		close(end) // it was only slow
+		wg.Wait()
+		if got := post(living); first.status != 201 || got.status != 201 || got.body != first.body {
+			t.Errorf("the slow request = %d %s, a repetition %d %s", first.status, first.body, got.status, got.body)
+		}
+		living.pass(24 * time.Hour)
+		if got := post(living); got.status != 201 || living.created != 1 {
+			t.Errorf("after a day: %d %s", got.status, got.body)
+		}
+	})
+}
+
+// A request that fails after it has begun releases its key, as any failure does.
+func TestABegunRequestThatFailsReleasesItsKey(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		s := newServer(t, options{db: db})
+		fail := errors.New("refused by the relay")
+		s.hook = func(ctx context.Context) error { return errors.Join(endpoint.Begin(ctx, db), fail) }
+		post := func() reply { return s.do("POST /t/acme/api/things", `{"name": "one"}`, key, "X-API-Key: "+writer) }
+		if got := post(); got.status != 500 {
+			t.Errorf("the failure = %d", got.status)
+		}
+		if fail = nil; post().status != 201 || s.created != 1 {
+			t.Errorf("after it, %d things were created", s.created)
+		}
+	})
+}

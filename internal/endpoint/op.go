@@ -6,6 +6,7 @@ import (
 
 	"github.com/packetboat/packetboat/internal/auth"
 	"github.com/packetboat/packetboat/internal/fault"
+	"github.com/packetboat/packetboat/internal/revision"
 )
 
 // ScopeMode is how the scopes of an operation are required of a key.
@@ -52,7 +53,13 @@ type Op struct {
 	// INVALID_INPUT.
 	FieldFaults map[string]*fault.Error
 
+	// Revisions is the table of the record that the response shows, whose revision is the ETag (SetRevision).
+	// If the operation is Conditional, it writes this record, and checks If-Match (package revision).
+	Revisions   revision.Table
+	Conditional bool
+
 	Idempotent bool   // supports Idempotency-Key; see Remember
+	OncePerKey bool   // supports Idempotency-Key of sessions; see Once
 	Pagination string // "none" (the zero value too), "cursor" or "offset"
 
 	DeprecatedAt time.Time // when its deprecation was announced; zero: not deprecated

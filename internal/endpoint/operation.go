@@ -106,6 +106,7 @@ func serveOperation[In, Out any](x *call, req *http.Request, fn func(context.Con
 		}
 		return x.route.problemFault(&x.problems)
 	}
+	ctx = x.writeContext(ctx)
 	if x.claim != nil {
 		return runOnce(ctx, x, func() (Out, error) { return fn(ctx, x.principal, in) })
 	}
@@ -119,6 +120,7 @@ func serveOperation[In, Out any](x *call, req *http.Request, fn func(context.Con
 // writeResult writes the response of an operation.
 func (x *call) writeResult(out any) error {
 	h := x.w.Header()
+	x.setETag()
 	if out, ok := out.(hasHeaders); ok {
 		for name, values := range out.Headers() {
 			for _, v := range values {
@@ -128,6 +130,10 @@ func (x *call) writeResult(out any) error {
 	}
 	if file, ok := out.(Download); ok {
 		return x.writeDownload(file)
+	}
+	if events, ok := out.(EventStream); ok {
+		x.writeEvents(events)
+		return nil
 	}
 	status := x.successStatus(out)
 	if !allowsBody(status) {

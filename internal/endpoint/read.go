@@ -17,6 +17,7 @@ import (
 // x.problems; the error is that of a body that cannot be read at all.
 func (x *call) readInput(r *http.Request, in reflect.Value) error {
 	x.bindParams(r, in)
+	x.bindCondition(r)
 	rt := x.route
 	switch {
 	case rt.upload != nil:

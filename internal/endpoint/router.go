@@ -24,6 +24,7 @@ import (
 	"time"
 
 	"github.com/packetboat/packetboat/internal/ratelimit"
+	"github.com/packetboat/packetboat/internal/secret"
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
@@ -31,8 +32,9 @@ import (
 type Options struct {
 	Gate           Gate
 	Limiter        *ratelimit.Limiter
-	DB             *sqldb.DB // stores idempotency keys
-	BaseURL        *url.URL  // the public address
+	DB             *sqldb.DB   // stores idempotency keys
+	Box            *secret.Box // seals responses to sessions that are stored; nil: their idempotency keys are ignored
+	BaseURL        *url.URL    // the public address
 	TrustedProxies []netip.Prefix
 	RatePerMinute  int           // of a key and of a session; 0 means 1000
 	Timeout        time.Duration // of a JSON request; 0 means 30 s

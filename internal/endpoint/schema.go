@@ -49,7 +49,7 @@ func schemaName(t reflect.Type, hint string) string {
 // describe sets the parts of a route that follow from its types.
 func (r *Router) describe(rt *route, in, out reflect.Type) {
 	rt.params = r.paramsOf(in)
-	if out != reflect.TypeFor[None]() && out != reflect.TypeFor[Download]() {
+	if out != reflect.TypeFor[None]() && out != reflect.TypeFor[Download]() && out != reflect.TypeFor[EventStream]() {
 		rt.responseSchema = r.schemas.Schema(out, true, rt.Name+"Response")
 	}
 	var body reflect.Type

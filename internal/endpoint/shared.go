@@ -1,6 +1,10 @@
 package endpoint
 
-import "github.com/packetboat/packetboat/internal/fault"
+import (
+	"net/http"
+
+	"github.com/packetboat/packetboat/internal/fault"
+)
 
 // ErrTenant is the fault of a Gate for an unknown slug.
 var ErrTenant = fault.New(fault.NotFound, "TENANT_NOT_FOUND", "there is no such tenant")
@@ -34,6 +38,7 @@ func sharedHeaders() object {
 		return object{"description": description, "schema": object{"type": "integer"}}
 	}
 	return object{
+		"ETag":                  text("The revision of the record, for If-Match."),
 		"Idempotency-Replay":    text("true when the answer was given before and nothing was created."),
 		"Retry-After":           number("Seconds to wait before the next try."),
 		"X-RateLimit-Limit":     number("Requests allowed in a window."),
@@ -46,13 +51,16 @@ func sharedHeaders() object {
 func headerRef(name string) object { return object{"$ref": "#/components/headers/" + name} }
 
 // headerRefs returns the headers of an operation's successful answers.
-func headerRefs(rt *route) object {
+func headerRefs(rt *route, session bool) object {
 	names := []string{"X-Request-Id"}
 	if !rt.Installation {
 		names = append(names, "X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset")
 	}
-	if rt.Idempotent {
+	if rt.takesKeys(session) {
 		names = append(names, "Idempotency-Replay")
+	}
+	if rt.Revisions.Name != "" && rt.responseSchema != nil && rt.method != http.MethodDelete {
+		names = append(names, "ETag")
 	}
 	refs := object{}
 	for _, name := range names {

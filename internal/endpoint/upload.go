@@ -42,6 +42,10 @@ func (u *Upload[Options]) Receive(keep func(file io.Reader) error) (Options, err
 	return options, nil
 }
 
+// FileName returns the name that the caller gave the file, without a path; empty without one. It is known once
+// Receive has called keep.
+func (u *Upload[Options]) FileName() string { return u.x.fileName }
+
 // The parts of a form.
 const (
 	filePart    = "file"
@@ -106,6 +110,9 @@ func (x *call) readForm(keep func(io.Reader) error) ([]byte, error) {
 				return nil, fault.Input(fault.Field{Path: filePart, Message: "send one file"})
 			}
 			kept = true
+			if name := part.FileName(); textProblem(name) == "" {
+				x.fileName = name
+			}
 			source := &fileReader{r: part}
 			if err := keep(source); err != nil {
 				if source.err != nil {

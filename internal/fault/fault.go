@@ -24,6 +24,7 @@ const (
 	NotFound                         // no such record
 	MethodNotAllowed                 // the route exists, but not with this method
 	Conflict                         // the current state does not allow it
+	Precondition                     // the record is not the one that the request was made on
 	TooLarge                         // exceeds a size limit
 	Unsupported                      // unsupported media type
 	Unprocessable                    // valid, but cannot be done

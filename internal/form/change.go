@@ -18,6 +18,7 @@ import (
 	"github.com/packetboat/packetboat/internal/field"
 	"github.com/packetboat/packetboat/internal/id"
 	"github.com/packetboat/packetboat/internal/library"
+	"github.com/packetboat/packetboat/internal/revision"
 	"github.com/packetboat/packetboat/internal/secret"
 	"github.com/packetboat/packetboat/internal/segment"
 	"github.com/packetboat/packetboat/internal/sender"
@@ -292,7 +293,7 @@ func Create(ctx context.Context, db *sqldb.DB, box *secret.Box, t id.Tenant, ch 
 		}
 		f = Form{
 			Tenant: t, ID: id.New[id.Form](), Slug: newSlug(), Status: Draft, Settings: defaults(account.Settings.DoubleOptInDefault),
-			CreatedAt: now, UpdatedAt: now,
+			CreatedAt: now, UpdatedAt: now, Revision: 1,
 		}
 		if err := ch.apply(ctx, tx, box, &f); err != nil {
 			return err
@@ -309,9 +310,9 @@ func Create(ctx context.Context, db *sqldb.DB, box *secret.Box, t id.Tenant, ch 
 			return err
 		}
 		_, err = tx.Exec(ctx, `
-			INSERT INTO form (tenant_id, id, slug, status, document, captcha_secret, created_at, updated_at)
-			VALUES ($1, $2, $3, $4, $5, $6, $7, $7)`,
-			t, f.ID, f.Slug, f.Status, string(document), sqldb.Null(f.captchaSecret), sqldb.Micros(now))
+			INSERT INTO form (tenant_id, id, slug, status, document, captcha_secret, created_at, updated_at, revised_by)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $7, $8)`,
+			t, f.ID, f.Slug, f.Status, string(document), sqldb.Null(f.captchaSecret), sqldb.Micros(now), revision.By(ctx))
 		if err != nil {
 			return err
 		}
@@ -380,17 +381,22 @@ func edit(ctx context.Context, db *sqldb.DB, t id.Tenant, form id.Form, now time
 		if f, err = find(ctx, tx, t, form, tx.ForUpdate()); err != nil {
 			return err
 		}
+		if err := Revisions.Check(ctx, tx, t, form); err != nil {
+			return err
+		}
 		if err := fn(tx, &f); err != nil {
 			return err
 		}
 		f.UpdatedAt = now.UTC().Truncate(time.Microsecond)
+		f.Revision++
 		document, err := json.Marshal(f.Settings)
 		if err != nil {
 			return err
 		}
 		_, err = tx.Exec(ctx, `
-			UPDATE form SET status = $3, document = $4, captcha_secret = $5, updated_at = $6 WHERE tenant_id = $1 AND id = $2`,
-			t, form, f.Status, string(document), sqldb.Null(f.captchaSecret), sqldb.Micros(f.UpdatedAt))
+			UPDATE form SET status = $3, document = $4, captcha_secret = $5, updated_at = $6, revision = revision + 1, revised_by = $7
+			WHERE tenant_id = $1 AND id = $2`,
+			t, form, f.Status, string(document), sqldb.Null(f.captchaSecret), sqldb.Micros(f.UpdatedAt), revision.By(ctx))
 		return err
 	})
 	return f, err
@@ -401,6 +407,9 @@ func Delete(ctx context.Context, db *sqldb.DB, t id.Tenant, form id.Form) error 
 	err := db.InTx(ctx, func(tx *sqldb.DB) error {
 		f, err := find(ctx, tx, t, form, tx.ForUpdate())
 		if err != nil {
+			return err
+		}
+		if err := Revisions.Check(ctx, tx, t, form); err != nil {
 			return err
 		}
 		if f.Status != Archived {

@@ -28,6 +28,7 @@ import (
 
 	"github.com/packetboat/packetboat/internal/fault"
 	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/revision"
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
@@ -64,10 +65,14 @@ type Form struct {
 	LastSubmissionAt *time.Time
 	CreatedAt        time.Time
 	UpdatedAt        time.Time
+	Revision         int64 // increases with each write of the settings and the status
 
 	captchaSecret string // sealed
 	confirm       confirmation
 }
+
+// Revisions is the table of forms, for conditions on their revisions.
+var Revisions = revision.Table{Name: "form"}
 
 // Settings are what the author of a form decides.
 type Settings struct {
@@ -110,7 +115,7 @@ func ParseStatuses(names []string) ([]Status, error) {
 }
 
 const columns = `id, slug, status, document, captcha_secret, submission_count, last_submission_at,
-	confirm_send, confirm_content, confirm_hash, created_at, updated_at`
+	confirm_send, confirm_content, confirm_hash, created_at, updated_at, revision`
 
 func scanner(tenant id.Tenant) func(func(...any) error) (Form, error) {
 	return func(row func(...any) error) (Form, error) {
@@ -118,7 +123,7 @@ func scanner(tenant id.Tenant) func(func(...any) error) (Form, error) {
 		var document string
 		var created, updated int64
 		err := row(&f.ID, &f.Slug, &f.Status, &document, sqldb.ToText(&f.captchaSecret), &f.SubmissionCount, sqldb.ToNullTime(&f.LastSubmissionAt),
-			&f.confirm.send, &f.confirm.content, sqldb.ToText(&f.confirm.hash), &created, &updated)
+			&f.confirm.send, &f.confirm.content, sqldb.ToText(&f.confirm.hash), &created, &updated, &f.Revision)
 		if err != nil {
 			return Form{}, err
 		}

@@ -36,7 +36,7 @@ func (api accountAPI) register(r *endpoint.Router) {
 		Description: "Any valid key may call this, which also tests a connection.",
 		Tag:         "account",
 		Mode:        endpoint.Free,
-	}, api.getAccount)
+	}.Revised(tenant.Revisions), api.getAccount)
 	endpoint.Handle(r, "PUT /t/{tenant}/api/settings/account", endpoint.Op{
 		Name:    "updateAccount",
 		Summary: "Update account settings; absent fields keep their values.",
@@ -44,7 +44,7 @@ func (api accountAPI) register(r *endpoint.Router) {
 		Session: true,
 		Role:    auth.Admin,
 		Faults:  []*fault.Error{sender.ErrUnknownEmailType, sender.ErrUnknownIdentity, lane.ErrUnknown},
-	}.ExampleBody(`{"name": "Acme Books", "timezone": "Europe/London", "website_url": "https://www.example.com/", "postal_address": {"line1": "1 High Street", "city": "London", "postal_code": "N1 1AA", "country": "GB"}, "default_email_type_key": "newsletter"}`), api.updateAccount, checkAccount)
+	}.ExampleBody(`{"name": "Acme Books", "timezone": "Europe/London", "website_url": "https://www.example.com/", "postal_address": {"line1": "1 High Street", "city": "London", "postal_code": "N1 1AA", "country": "GB"}, "default_email_type_key": "newsletter"}`).IfMatch(tenant.Revisions), api.updateAccount, checkAccount)
 	endpoint.Handle(r, "DELETE /t/{tenant}/api/settings/account", endpoint.Op{
 		Name:    "deleteTenant",
 		Summary: "Delete the tenant permanently.",
@@ -52,7 +52,7 @@ func (api accountAPI) register(r *endpoint.Router) {
 		Session: true,
 		Role:    auth.Owner,
 		Status:  http.StatusAccepted,
-	}.ExampleBody(`{"confirm_slug": "$SLUG"}`), api.deleteTenant)
+	}.ExampleBody(`{"confirm_slug": "$SLUG"}`).IfMatch(tenant.Revisions), api.deleteTenant)
 }
 
 // AccountView is the public form of an account.
@@ -128,6 +128,7 @@ func (api accountAPI) getAccount(ctx context.Context, p auth.Principal, _ *struc
 
 // accountOf returns the session form, which contains the public form.
 func (api accountAPI) accountOf(ctx context.Context, t tenant.Tenant) (accountSessionView, error) {
+	endpoint.SetRevision(ctx, t.Revision)
 	s := t.Settings
 	v := accountSessionView{
 		AccountView: AccountView{
@@ -251,14 +252,16 @@ func (api accountAPI) updateAccount(ctx context.Context, p auth.Principal, in *u
 	now := api.now()
 	var t tenant.Tenant
 	err := api.db.InTx(ctx, func(tx *sqldb.DB) (err error) {
-		if t, err = tenant.ByID(ctx, tx, p.Tenant); err != nil {
+		if t, err = tenant.Lock(ctx, tx, p.Tenant); err != nil {
 			return err
 		}
 		in.apply(&t)
 		if err := in.resolve(ctx, tx, &t); err != nil {
 			return err
 		}
-		if err := tenant.SaveSettings(ctx, tx, t.ID, t.Name, t.Settings, now); err != nil {
+		if err := sender.FollowReturnPath(ctx, tx, t.ID, now, func() error {
+			return tenant.SaveSettings(ctx, tx, t.ID, t.Name, t.Settings, now)
+		}); err != nil {
 			return err
 		}
 		if t, err = tenant.ByID(ctx, tx, t.ID); err != nil {
@@ -388,6 +391,9 @@ func (api accountAPI) deleteTenant(ctx context.Context, p auth.Principal, in *de
 	}
 	now := api.now()
 	return deletionBegun{}, api.db.InTx(ctx, func(tx *sqldb.DB) error {
+		if err := tenant.Revisions.Check(ctx, tx, p.Tenant, p.Tenant); err != nil {
+			return err
+		}
 		if err := tenant.Delete(ctx, tx, p.Tenant, now); err != nil {
 			return err
 		}

@@ -16,7 +16,7 @@ func (api accountAPI) identitySecret(r *endpoint.Router) {
 	}
 	const path = "/t/{tenant}/api/settings/account/identity-secret"
 	endpoint.Handle(r, "POST "+path, op("createIdentitySecret",
-		"Create a secret for identity signing, shown only once; the previous one still verifies for 24 hours."), api.createIdentitySecret)
+		"Create a secret for identity signing, shown only once; the previous one still verifies for 24 hours.").Once(), once(api, api.db, accountAPI.createIdentitySecret))
 	endpoint.Handle(r, "DELETE "+path, op("deleteIdentitySecret", "Disable identity signing."), api.deleteIdentitySecret)
 }
 

@@ -38,6 +38,7 @@ const testPassword = "purple otter skates home"
 
 func eachAccount(t *testing.T, f func(t *testing.T, o *accountTest)) {
 	t.Helper()
+	sequential(t)
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) { f(t, newAccountTest(t, db)) })
 }
@@ -200,6 +201,7 @@ func TestSignUpInvitationAndLogout(t *testing.T) {
 }
 
 func TestFailedSignInsAreLimited(t *testing.T) {
+	sequential(t)
 	t.Parallel()
 	o := newAccountTest(t, dbtest.SQLite(t))
 	for range 5 {
@@ -272,6 +274,7 @@ func TestOperationsOnAPIKeys(t *testing.T) {
 }
 
 func TestAccountOperationsCheckTheRole(t *testing.T) {
+	sequential(t)
 	t.Parallel()
 	o := newAccountTest(t, dbtest.SQLite(t))
 	caller := map[auth.Role]string{}
@@ -377,6 +380,8 @@ func TestSignInFromOtherSitesIsRefused(t *testing.T) {
 			"/api/auth/signup":             `{"tenant_name": "Third", "tenant_slug": "third", "name": "Bob", "email": "bob@example.org", "password": "` + testPassword + `"}`,
 			"/api/auth/password/forgot":    `{"email": "ann@example.org"}`,
 			"/api/auth/password/reset":     `{"token": "x", "password": "` + testPassword + `"}`,
+			"/api/auth/link":               `{"kind": "invitation", "token": "x"}`,
+			"/api/auth/login-link":         `{"token": "x"}`,
 			"/api/auth/invitations/accept": `{"token": "x", "name": "Bob", "password": "` + testPassword + `"}`,
 		} {
 			for header, foreign := range map[[2]string]bool{

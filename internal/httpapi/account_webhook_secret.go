@@ -15,7 +15,7 @@ func (api accountAPI) webhookSecret(r *endpoint.Router) {
 	endpoint.Handle(r, "POST /t/{tenant}/api/settings/account/webhook-secret", endpoint.Op{
 		Name: "createWebhookSecret", Tag: "account", Session: true, Role: auth.Admin,
 		Summary: "Create the secret that signs requests of sequences and automations, shown only once; it replaces the previous one at once.",
-	}, api.createWebhookSecret)
+	}.Once(), once(api, api.db, accountAPI.createWebhookSecret))
 }
 
 type webhookSecretRow struct {

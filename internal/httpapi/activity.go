@@ -12,7 +12,6 @@ import (
 	"github.com/packetboat/packetboat/internal/event"
 	"github.com/packetboat/packetboat/internal/fault"
 	"github.com/packetboat/packetboat/internal/id"
-	"github.com/packetboat/packetboat/internal/journal"
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
@@ -118,8 +117,9 @@ func contactsOf(items []activity.Item) []id.Contact {
 // activityQuery parses the parameters of a list of activity.
 func activityQuery(cursors *endpoint.Cursors, types, cursor, limit string) (activity.Query, error) {
 	q := activity.Query{Limit: endpoint.Limit(limit)}
-	for _, t := range endpoint.CommaList(types) {
-		q.Types = append(q.Types, journal.Type(t))
+	var err error
+	if q.Types, err = activity.ParseTypes(endpoint.CommaList(types)); err != nil {
+		return q, err
 	}
 	if cursor != "" {
 		after, err := decodeTimePosition[activity.ID](cursors, cursor, "occurred_at")

@@ -56,8 +56,15 @@ func TestTheFeedPagesThroughTheActivityOfAllContacts(t *testing.T) {
 		if !strings.Contains(all[len(all)-1], `"contact":{"email":"p0@example.org","id":"`+ids[0]+`","name":"P 0"}`) || !strings.Contains(all[len(all)-1], `"event_name":"e0"`) {
 			t.Errorf("the oldest row is %s", all[len(all)-1])
 		}
+		for _, list := range []string{"/activity", "/contacts/" + ids[0] + "/activity"} {
+			for _, unknown := range []string{"nonsense", "event,send_ended"} {
+				if r := s.mustRefuse("viewer", "GET "+list+"?types="+unknown, "", 400, "INVALID_INPUT"); r.problems() != "types" || !strings.Contains(r.text, "tag_removed") {
+					t.Errorf("types=%s: %s", unknown, r.text)
+				}
+			}
+		}
 		for what, want := range map[string]int{
-			"/activity?types=event": 40, "/activity?types=contact_created": 6, "/activity?types=tag_added,contact_deleted": 2, "/activity?types=nonsense": 0,
+			"/activity?types=event": 40, "/activity?types=contact_created": 6, "/activity?types=tag_added,contact_deleted": 2,
 			"/activity?event_name=e1": 13, "/activity?event_name=e1&types=tag_added": 0, "/activity?event_name=e9": 0,
 			"/activity?contact_id=" + ids[0]: 7 + 1 + 2, "/activity?event_name=e0&contact_id=" + ids[0]: 7, "/activity?contact_id=" + unknownID: 0,
 		} {

@@ -13,15 +13,19 @@ import (
 	"time"
 
 	"github.com/packetboat/packetboat/internal/auth"
+	"github.com/packetboat/packetboat/internal/change"
 	"github.com/packetboat/packetboat/internal/contact"
 	"github.com/packetboat/packetboat/internal/content"
 	"github.com/packetboat/packetboat/internal/endpoint"
 	"github.com/packetboat/packetboat/internal/engine/classify"
+	"github.com/packetboat/packetboat/internal/engine/dispatch"
 	"github.com/packetboat/packetboat/internal/event"
 	"github.com/packetboat/packetboat/internal/mail/dnscheck"
 	"github.com/packetboat/packetboat/internal/mail/mjml"
 	"github.com/packetboat/packetboat/internal/maildomain"
 	"github.com/packetboat/packetboat/internal/netguard"
+	"github.com/packetboat/packetboat/internal/overview"
+	"github.com/packetboat/packetboat/internal/preview"
 	"github.com/packetboat/packetboat/internal/ratelimit"
 	"github.com/packetboat/packetboat/internal/recipient"
 	"github.com/packetboat/packetboat/internal/render"
@@ -69,6 +73,13 @@ type API struct {
 	// Verifier checks sending domains; nil: one that asks the machine's name servers.
 	Verifier *sender.Verifier
 
+	// Changes are the streams of changes; nil: streams end at once.
+	Changes *change.Hub
+
+	// Demo and Version are shown before signing in: whether this is the demo, and the version of the program.
+	Demo    bool
+	Version string
+
 	// AllowPrivateRelays allows MTA configs with hosts on private networks.
 	AllowPrivateRelays bool
 
@@ -82,6 +93,7 @@ func (a *API) Register(r *endpoint.Router) {
 	contacts.cursors = cursors
 
 	accountAPI{db: a.DB, box: a.Box, gate: a.Gate, now: a.Now}.register(r)
+	assetsAPI{db: a.DB, baseURL: a.BaseURL, now: a.Now}.register(r)
 	activityAPI{db: a.DB, cursors: cursors}.register(r)
 	apiKeysAPI{db: a.DB, gate: a.Gate, now: a.Now}.register(r)
 	auditAPI{db: a.DB, cursors: cursors}.register(r)
@@ -90,10 +102,11 @@ func (a *API) Register(r *endpoint.Router) {
 	if limits == nil {
 		limits = ratelimit.New(a.DB)
 	}
+	people := a.recipients()
 	broadcastsAPI{
 		db: a.DB, cursors: cursors, mjml: a.MJML, now: a.Now, tester: a.Tester,
 		summaries: &report.Summaries{DB: a.DB, Limits: limits, Now: a.Now},
-		evidence:  a.recipients(), network: a.Lists.NetworkOf,
+		evidence:  people, network: a.Lists.NetworkOf, forecaster: dispatch.NewForecaster(a.DB, a.Now),
 	}.register(r)
 	contacts.register(r)
 	customFieldsAPI{db: a.DB, now: a.Now, usage: a.Usage}.register(r)
@@ -102,24 +115,28 @@ func (a *API) Register(r *endpoint.Router) {
 	eventsAPI{db: a.DB, recorder: a.recorder()}.register(r)
 	formsAPI{db: a.DB, box: a.Box, cursors: cursors, baseURL: a.BaseURL, now: a.Now}.register(r)
 	identitiesAPI{db: a.DB, now: a.Now, tester: a.Tester, usage: a.Usage}.register(r)
-	jobsAPI{db: a.DB, baseURL: a.BaseURL, now: a.Now}.register(r)
+	jobsAPI{db: a.DB, cursors: cursors, baseURL: a.BaseURL, now: a.Now}.register(r)
 	mailboxAPI{db: a.DB, cursors: cursors}.register(r)
 	messagesAPI{db: a.DB, mjml: a.MJML, now: a.Now, usage: a.Usage}.register(r)
 	mtaConfigsAPI{db: a.DB, box: a.Box, allowPrivateRelays: a.AllowPrivateRelays, now: a.Now, tester: a.Tester, usage: a.Usage, keys: track.NewKeys(a.Box), hooks: a.BaseURL.String() + "/_q/hooks/"}.register(r)
+	previewAPI{preview.New(a.DB, a.MJML, people.Senders, people.Renderer, a.Now)}.register(r)
 	savedFiltersAPI{db: a.DB, now: a.Now}.register(r)
-	overviewAPI{db: a.DB, now: a.Now}.register(r)
+	overviewAPI{db: a.DB, reader: &overview.Reader{DB: a.DB, Now: a.Now}, now: a.Now}.register(r)
 	scoringAPI{db: a.DB, now: a.Now}.register(r)
+	searchAPI{db: a.DB}.register(r)
 	seedListsAPI{db: a.DB, now: a.Now}.register(r)
 	segmentsAPI{db: a.DB, contacts: contacts, counts: &segment.Counter{DB: a.DB, Now: a.Now}, now: a.Now, usage: a.Usage}.register(r)
 	sequencesAPI{
 		db: a.DB, enroller: cmp.Or(a.Enroller, &sequence.Enroller{DB: a.DB, Rules: sender.ContactRules, Now: a.Now}), tester: a.Tester,
 		rules: webhook.Rules{AllowPrivate: a.AllowPrivateWebhooks}, cursors: cursors, now: a.Now, usage: a.Usage,
 	}.register(r)
-	sessionAPI{db: a.DB, baseURL: a.BaseURL, login: a.Login, now: a.Now}.register(r)
+	sessionAPI{db: a.DB, baseURL: a.BaseURL, login: a.Login, now: a.Now, demo: a.Demo, version: a.Version}.register(r)
 	stagesAPI{db: a.DB, now: a.Now, usage: a.Usage}.register(r)
+	streamAPI{hub: cmp.Or(a.Changes, change.Ended())}.register(r)
 	suppressionsAPI{db: a.DB, cursors: cursors, now: a.Now}.register(r)
 	templatesAPI{db: a.DB, mjml: a.MJML, now: a.Now, sendCounts: a.SendCounts}.register(r)
 	usersAPI{db: a.DB, login: a.Login, now: a.Now}.register(r)
+	workingCopiesAPI{db: a.DB, now: a.Now}.register(r)
 	webhooksAPI{db: a.DB, box: a.Box, cursors: cursors, rules: webhook.Rules{AllowPrivate: a.AllowPrivateWebhooks}, now: a.Now}.register(r)
 
 	publishDocuments(r, a.BaseURL)

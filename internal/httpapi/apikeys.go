@@ -23,10 +23,10 @@ func (api apiKeysAPI) register(r *endpoint.Router) {
 	op := func(name, summary string, faults ...*fault.Error) endpoint.Op {
 		return endpoint.Op{Name: name, Summary: summary, Tag: "api keys", Session: true, Role: auth.Admin, Faults: faults}
 	}
-	created := op("createApiKey", "Create an API key; its secret is shown once.", auth.ErrInvalidScope, auth.ErrTooManyKeys)
+	created := op("createApiKey", "Create an API key; its secret is shown once.", auth.ErrInvalidScope, auth.ErrTooManyKeys).Once()
 	created.Status = 201
 	endpoint.Handle(r, "GET /t/{tenant}/api/auth/api-keys", op("listApiKeys", "List the API keys, newest first."), api.listAPIKeys)
-	endpoint.Handle(r, "POST /t/{tenant}/api/auth/api-keys", created.ExampleBody(`{"name": "CRM sync", "scopes": ["contacts:read", "contacts:write"], "expires_at": null}`), api.createAPIKey, api.checkNewAPIKey)
+	endpoint.Handle(r, "POST /t/{tenant}/api/auth/api-keys", created.ExampleBody(`{"name": "CRM sync", "scopes": ["contacts:read", "contacts:write"], "expires_at": null}`), once(api, api.db, apiKeysAPI.createAPIKey), api.checkNewAPIKey)
 	endpoint.Handle(r, "GET /t/{tenant}/api/auth/api-keys/scopes", op("listScopes", "List the scopes that a key may have."), api.listScopes)
 	endpoint.Handle(r, "GET /t/{tenant}/api/auth/api-keys/{id}", op("getApiKey", "Get an API key.", auth.ErrNoKey), api.getAPIKey)
 	endpoint.Handle(r, "PATCH /t/{tenant}/api/auth/api-keys/{id}", op("updateApiKey", "Update an API key's name, scopes or expiry.", auth.ErrNoKey, auth.ErrInvalidScope, auth.ErrKeyRevoked).ExampleBody(`{"name": "CRM", "scopes": ["contacts:read"]}`), api.updateAPIKey, api.checkAPIKey)

@@ -35,16 +35,16 @@ func (api automationsAPI) register(r *endpoint.Router) {
 	list := op("listAutomations", "List automations, newest first.", automation.ErrStatus, endpoint.ErrCursor)
 	list.Pagination = "cursor"
 	endpoint.Handle(r, "GET "+path, list.ExampleQuery("status=active,paused&limit=20"), api.listAutomations)
-	create := op("createAutomation", "Create an automation: a trigger, and the actions that it carries out for the contact.", automation.ErrTooMany)
+	create := op("createAutomation", "Create an automation: a trigger, and the actions that it carries out for the contact.", automation.ErrTooMany).Once().Revised(automation.Revisions)
 	create.Status = http.StatusCreated
 	create.Description = "Triggers are those of sequences. definition is a rule, as of a segment, that the contact must satisfy when the trigger fires. The types of actions are list, tag, update_contact, stage, subscription, event, webhook, notify and enroll; their configurations are those of the nodes of sequences."
 	endpoint.Handle(r, "POST "+path, create.ExampleBody(`{"name": "Big orders", "trigger_type": "event", "trigger_config": {"event_name": "order_placed", "filters": [{"property": "value", "operator": "greater_than", "value": 100}]}, "definition": {"logic": "and", "conditions": [{"field": "tags", "operator": "has_none", "value": ["wholesale"]}]}, "actions": [{"type": "tag", "config": {"action": "add", "tags": ["vip"]}}, {"type": "update_contact", "config": {"fields": {"company": "{{ event.company }}"}}}]}`),
-		api.createAutomation, api.checkNewAutomation)
-	endpoint.Handle(r, "GET "+path+"/{id}", op("getAutomation", "Get an automation.", automation.ErrNotFound), api.getAutomation)
-	update := op("updateAutomation", "Update an automation; absent fields are not changed.", automation.ErrNotFound, automation.ErrTransition)
+		once(api, api.db, automationsAPI.createAutomation), api.checkNewAutomation)
+	endpoint.Handle(r, "GET "+path+"/{id}", op("getAutomation", "Get an automation.", automation.ErrNotFound).Revised(automation.Revisions), api.getAutomation)
+	update := op("updateAutomation", "Update an automation; absent fields are not changed.", automation.ErrNotFound, automation.ErrTransition).IfMatch(automation.Revisions)
 	update.Description = "A new trigger, and that of an automation that becomes active, applies to what happens from then on. An archived automation can be changed only if it becomes active or paused in the same request."
 	endpoint.Handle(r, "PUT "+path+"/{id}", update.ExampleBody(`{"status": "paused"}`), api.updateAutomation, api.checkAutomation)
-	endpoint.Handle(r, "DELETE "+path+"/{id}", op("deleteAutomation", "Delete an automation with its runs.", automation.ErrNotFound), api.deleteAutomation)
+	endpoint.Handle(r, "DELETE "+path+"/{id}", op("deleteAutomation", "Delete an automation with its runs.", automation.ErrNotFound).IfMatch(automation.Revisions), api.deleteAutomation)
 	runs := op("listAutomationRuns", "List the runs of an automation, newest first.", automation.ErrNotFound, automation.ErrRunStatus, endpoint.ErrCursor)
 	runs.Pagination = "cursor"
 	endpoint.Handle(r, "GET "+path+"/{id}/runs", runs.ExampleQuery("limit=20"), api.listAutomationRuns)
@@ -172,6 +172,7 @@ func (api automationsAPI) createAutomation(ctx context.Context, p auth.Principal
 	if err != nil {
 		return Automation{}, err
 	}
+	endpoint.SetRevision(ctx, a.Revision)
 	return rowOfAutomation(a), nil
 }
 
@@ -180,6 +181,7 @@ func (api automationsAPI) getAutomation(ctx context.Context, p auth.Principal, i
 	if err != nil {
 		return Automation{}, err
 	}
+	endpoint.SetRevision(ctx, a.Revision)
 	return rowOfAutomation(a), nil
 }
 
@@ -213,6 +215,7 @@ func (api automationsAPI) updateAutomation(ctx context.Context, p auth.Principal
 	if err != nil {
 		return Automation{}, err
 	}
+	endpoint.SetRevision(ctx, a.Revision)
 	return rowOfAutomation(a), nil
 }
 

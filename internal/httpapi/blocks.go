@@ -9,6 +9,7 @@ import (
 	"github.com/packetboat/packetboat/internal/fault"
 	"github.com/packetboat/packetboat/internal/id"
 	"github.com/packetboat/packetboat/internal/mail/binding"
+	"github.com/packetboat/packetboat/internal/sqldb"
 	"github.com/packetboat/packetboat/internal/template"
 	"github.com/packetboat/packetboat/internal/usage"
 )
@@ -33,18 +34,18 @@ func (api templatesAPI) blocks(r *endpoint.Router) {
 	endpoint.Handle(r, "GET /t/{tenant}/api/blocks", list, api.listBlocks)
 
 	faults := append([]*fault.Error{template.ErrNoContent}, templateFaults...)
-	create := write("createBlock", "Create a block.", faults...)
+	create := write("createBlock", "Create a block.", faults...).Once().Revised(template.BlockRevisions)
 	create.Status, create.MaxBody, create.FieldFaults = http.StatusCreated, 5*endpoint.Megabyte, blockFieldFaults
 	endpoint.Handle(r, "POST /t/{tenant}/api/blocks", create.ExampleBody(`{"name": "Masthead", "tags": ["masthead"], "content_html": "<h1>{{param:title}}</h1>", "parameters_schema": [{"name": "title", "type": "text", "default": "News"}]}`), api.createBlock, checkNewBlock)
 
-	endpoint.Handle(r, "GET /t/{tenant}/api/blocks/{id}", read("getBlock", "Get a block.", template.ErrNoBlock), api.getBlock)
+	endpoint.Handle(r, "GET /t/{tenant}/api/blocks/{id}", read("getBlock", "Get a block.", template.ErrNoBlock).Revised(template.BlockRevisions), api.getBlock)
 
-	update := write("updateBlock", "Update a block; absent fields keep their values.", append(faults, template.ErrNoBlock, template.ErrSlug)...)
+	update := write("updateBlock", "Update a block; absent fields keep their values.", append(faults, template.ErrNoBlock, template.ErrSlug)...).IfMatch(template.BlockRevisions)
 	update.MaxBody, update.FieldFaults = 5*endpoint.Megabyte, blockFieldFaults
 	endpoint.Handle(r, "PUT /t/{tenant}/api/blocks/{id}", update.ExampleBody(`{"name": "Masthead with line", "content_html": "<h1>{{param:title}}</h1><hr>", "parameters_schema": [{"name": "title", "type": "text", "default": "News"}]}`), api.updateBlock, checkBlock)
 
 	endpoint.Handle(r, "DELETE /t/{tenant}/api/blocks/{id}",
-		write("deleteBlock", "Delete a block that no draft and no recent broadcast uses, or any with force=true.", template.ErrNoBlock, template.ErrInUse), api.deleteBlock)
+		write("deleteBlock", "Delete a block that no draft and no recent broadcast uses, or any with force=true.", template.ErrNoBlock, template.ErrInUse).IfMatch(template.BlockRevisions), api.deleteBlock)
 }
 
 type listBlocksRequest struct {
@@ -144,11 +145,13 @@ type savedBlock struct {
 func checkNewBlock(_ auth.Principal, in *createBlockRequest) error { return in.change().CheckNew() }
 
 func (api templatesAPI) createBlock(ctx context.Context, p auth.Principal, in *createBlockRequest) (savedBlock, error) {
-	b, warnings, err := template.CreateBlock(ctx, api.db, api.mjml, p.Tenant, in.change(), api.now())
-	if err != nil {
-		return savedBlock{}, err
-	}
-	return savedBlock{rowOfBlock(b, nil), endpoint.NonNil(warnings)}, nil
+	var out savedBlock
+	_, _, err := template.CreateBlock(ctx, api.db, api.mjml, p.Tenant, in.change(), api.now(), func(tx *sqldb.DB, b template.Block, warnings []binding.Warning) error {
+		endpoint.SetRevision(ctx, b.Revision)
+		out = savedBlock{rowOfBlock(b, nil), endpoint.NonNil(warnings)}
+		return endpoint.Remember(ctx, tx, out)
+	})
+	return out, err
 }
 
 func (b BlockBody) change() template.BlockChange {
@@ -203,6 +206,7 @@ func (api templatesAPI) getBlock(ctx context.Context, p auth.Principal, in *getB
 	if err != nil {
 		return BlockRow{}, err
 	}
+	endpoint.SetRevision(ctx, b.Revision)
 	return rowOfBlock(b, used.forRecord(b.ID.String())), nil
 }
 
@@ -213,6 +217,7 @@ func (api templatesAPI) updateBlock(ctx context.Context, p auth.Principal, in *u
 	if err != nil {
 		return savedBlock{}, err
 	}
+	endpoint.SetRevision(ctx, b.Revision)
 	return savedBlock{rowOfBlock(b, nil), endpoint.NonNil(warnings)}, nil
 }
 

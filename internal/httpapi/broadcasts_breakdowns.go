@@ -174,6 +174,18 @@ func (api broadcastsAPI) broadcastBounces(ctx context.Context, p auth.Principal,
 	if err != nil {
 		return none, err
 	}
+	rows := bounceRows(list)
+	next := ""
+	if more {
+		last := list[len(list)-1]
+		next = timePosition[id.Message]{last.At, last.Message}.encode(api.cursors, byBouncedAt)
+	}
+	answer := bounceList{List: endpoint.Page(rows, next)}
+	answer.Summary, err = api.bounceSummary(ctx, p.Tenant, b.Send)
+	return answer, err
+}
+
+func bounceRows(list []outbox.BounceRecord) []bounceRow {
 	rows := make([]bounceRow, len(list))
 	for i, r := range list {
 		category := r.Category
@@ -185,14 +197,7 @@ func (api broadcastsAPI) broadcastBounces(ctx context.Context, p auth.Principal,
 			EnhancedCode: orNull(r.Enhanced), Message: orNull(r.Text), BouncedAt: endpoint.At(r.At),
 		}
 	}
-	next := ""
-	if more {
-		last := list[len(list)-1]
-		next = timePosition[id.Message]{last.At, last.Message}.encode(api.cursors, byBouncedAt)
-	}
-	answer := bounceList{List: endpoint.Page(rows, next)}
-	answer.Summary, err = api.bounceSummary(ctx, p.Tenant, b.Send)
-	return answer, err
+	return rows
 }
 
 func (api broadcastsAPI) bounceSummary(ctx context.Context, tenant id.Tenant, send id.Send) (bounceSummary, error) {

@@ -26,11 +26,11 @@ func (api broadcastsAPI) cloneBroadcast(ctx context.Context, p auth.Principal, i
 	if err != nil {
 		return broadcastAnswer{}, err
 	}
-	b, err := broadcast.Clone(ctx, api.db, p.Tenant, bid, name, p.Actor(), api.now())
+	b, err := broadcast.NewClone(ctx, api.db, p.Tenant, bid, name, p.Actor(), api.now())
 	if err != nil {
 		return broadcastAnswer{}, err
 	}
-	return api.viewBroadcast(ctx, p, b)
+	return api.insertBroadcast(ctx, p, b)
 }
 
 type archiveBroadcastsRequest struct {

@@ -6,7 +6,7 @@ import (
 
 // delivery returns the change of the delivery fields, or nil if the body has none of them. Its lanes
 // have no ids yet; broadcast.Refs adds them.
-func (in *broadcastBody) delivery() *broadcast.DeliveryChange {
+func (in *BroadcastBody) delivery() *broadcast.DeliveryChange {
 	ch := broadcast.DeliveryChange{WindowDays: nullAsNil(in.WindowDays), WindowDate: nullAsNil(in.WindowDate), PerHour: nullAsNil(in.Throttle)}
 	if in.DeliveryMode.Set {
 		ch.Mode = new(broadcast.Mode(in.DeliveryMode.Value))

@@ -11,6 +11,7 @@ import (
 	"github.com/packetboat/packetboat/internal/id"
 	"github.com/packetboat/packetboat/internal/outbox"
 	"github.com/packetboat/packetboat/internal/recipient"
+	"github.com/packetboat/packetboat/internal/render"
 	"github.com/packetboat/packetboat/internal/track"
 )
 
@@ -120,11 +121,8 @@ func recipientMessageOf(r *recipient.Recipient) *recipientMessage {
 		return nil
 	}
 	m := &recipientMessage{Subject: r.Mail.Subject, HTML: r.Mail.HTML, Text: r.Mail.Text, VariantID: orNull(r.Variant), ContentVersion: r.ContentVersion}
-	switch {
-	case r.Mail.From != "" && r.Mail.FromName != "":
-		m.From = new(r.Mail.FromName + " <" + r.Mail.From + ">")
-	case r.Mail.From != "":
-		m.From = &r.Mail.From
+	if r.Mail.From != "" {
+		m.From = new(render.Mailbox(r.Mail.FromName, r.Mail.From))
 	}
 	return m
 }

@@ -135,7 +135,7 @@ func TestRescheduleAnswersWithTheNewPlan(t *testing.T) {
 					ch.Start.At = new(sp.engine.Now())
 				})
 				if tt.perDay > 0 {
-					if _, err := lane.Update(ctx, s.db, broadcasttest.Box(t), s.acme, s.lane.ID, lane.Fields{MaxPerDay: &lane.Bound{To: &tt.perDay}}, lane.Rules{}); err != nil {
+					if _, err := lane.Update(ctx, s.db, broadcasttest.Box(t), s.acme, s.lane.ID, lane.Fields{MaxPerDay: &lane.Bound{To: &tt.perDay}}, lane.Rules{}, broadcasttest.Now); err != nil {
 						t.Fatal(err)
 					}
 				}
@@ -188,7 +188,8 @@ func TestRescheduleAnswersWithTheNewPlan(t *testing.T) {
 
 // The plan in the answer stays, even if an engine runs at the same time.
 func TestRescheduleWhileAnEngineRuns(t *testing.T) {
-	eachSending(t, func(t *testing.T, s *sendingTest) {
+	eachAPIConcurrently(t, func(t *testing.T, p *apiTest) {
+		s := newSendingTest(t, p)
 		const readers = 9
 		sp := newSpreadTest(t, s, readers)
 		at, bid := sp.start(`{"delivery_mode": "over_days", "scheduled_at": "2026-03-01", "delivery_window_days": 4}`)

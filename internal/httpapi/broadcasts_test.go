@@ -37,35 +37,38 @@ type sendingTest struct {
 
 func eachSending(t *testing.T, f func(t *testing.T, s *sendingTest)) {
 	t.Helper()
-	eachAPI(t, func(t *testing.T, p *apiTest) {
-		s := &sendingTest{apiTest: p}
-		ctx := t.Context()
-		ok := func(err error) {
-			t.Helper()
-			if err != nil {
-				t.Fatal(err)
-			}
+	eachAPI(t, func(t *testing.T, p *apiTest) { f(t, newSendingTest(t, p)) })
+}
+
+func newSendingTest(t *testing.T, p *apiTest) *sendingTest {
+	t.Helper()
+	s := &sendingTest{apiTest: p}
+	ctx := t.Context()
+	ok := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
 		}
-		box, err := secret.NewBox(make([]byte, secret.KeyBytes))
-		ok(err)
-		s.typ, err = sender.EmailTypeByKey(ctx, p.db, p.acme, "news")
-		ok(err)
-		_, err = sender.CreateDomain(ctx, p.db, box, p.acme, sender.DomainDraft{Domain: "acme.example.com"}, p.now)
-		ok(err)
-		_, err = sender.ForceVerify(ctx, p.db, p.acme, "acme.example.com", "127.0.0.1:8080", p.now)
-		ok(err)
-		s.sender, err = sender.CreateIdentity(ctx, p.db, p.acme, sender.IdentityFields{
-			Address: new("news@acme.example.com"), DisplayName: new("News"), EmailTypes: &[]id.EmailType{s.typ.ID}, Active: new(true),
-		}, p.now)
-		ok(err)
-		s.lane, err = lane.Create(ctx, p.db, box, p.acme, lane.Fields{Name: new("Sink"), Type: new(lane.Sink)}, lane.Rules{}, p.now)
-		ok(err)
-		s.list, err = segment.CreateList(ctx, p.db, p.acme, segment.Change{Name: new("Readers")}, p.now)
-		ok(err)
-		_, err = segment.CreateList(ctx, p.db, p.acme, segment.Change{Name: new("Others")}, p.now)
-		ok(err)
-		f(t, s)
-	})
+	}
+	box, err := secret.NewBox(make([]byte, secret.KeyBytes))
+	ok(err)
+	s.typ, err = sender.EmailTypeByKey(ctx, p.db, p.acme, "news")
+	ok(err)
+	_, err = sender.CreateDomain(ctx, p.db, box, p.acme, sender.DomainDraft{Domain: "acme.example.com"}, p.now)
+	ok(err)
+	_, err = sender.ForceVerify(ctx, p.db, p.acme, "acme.example.com", "127.0.0.1:8080", p.now)
+	ok(err)
+	s.sender, err = sender.CreateIdentity(ctx, p.db, p.acme, sender.IdentityFields{
+		Address: new("news@acme.example.com"), DisplayName: new("News"), EmailTypes: &[]id.EmailType{s.typ.ID}, Active: new(true),
+	}, p.now)
+	ok(err)
+	s.lane, err = lane.Create(ctx, p.db, box, p.acme, lane.Fields{Name: new("Sink"), Type: new(lane.Sink)}, lane.Rules{}, p.now)
+	ok(err)
+	s.list, err = segment.CreateList(ctx, p.db, p.acme, segment.Change{Name: new("Readers")}, p.now)
+	ok(err)
+	_, err = segment.CreateList(ctx, p.db, p.acme, segment.Change{Name: new("Others")}, p.now)
+	ok(err)
+	return s
 }
 
 // broadcastJSON returns the body of a complete broadcast with fields added, replaced or, with the
@@ -522,6 +525,7 @@ func TestDeletedReferencesAreNullOrLeftOut(t *testing.T) {
 
 // Lists far over their limit are refused before any lookup.
 func TestOversizedListsAreRefused(t *testing.T) {
+	sequential(t)
 	eachSending(t, func(t *testing.T, s *sendingTest) {
 		long := func(item func(int) string) string {
 			items := make([]string, 50_000)

@@ -24,7 +24,7 @@ func (api broadcastsAPI) testSend(r *endpoint.Router) {
 		FieldFaults: map[string]*fault.Error{"to": render.ErrTestRecipients, "recipients": render.ErrTestRecipients, "emails": render.ErrTestRecipients},
 		Faults: []*fault.Error{broadcast.ErrNotFound, broadcast.ErrTransition, render.ErrTestRecipients, contact.ErrNotFound,
 			broadcast.ErrEmailType, broadcast.ErrNoMTA, content.ErrNoContent, content.ErrLiquid, broadcast.ErrNoIdentity, testmail.ErrLimit},
-	}.ExampleBody(`{"to": ["ada@example.com"]}`), api.testSendBroadcast, checkTestSend)
+	}.ExampleBody(`{"to": ["ada@example.com"]}`).Once(), api.testSendBroadcast, checkTestSend)
 }
 
 type testSendRequest struct {
@@ -89,7 +89,7 @@ func (api broadcastsAPI) testSendBroadcast(ctx context.Context, p auth.Principal
 	if err != nil {
 		return testSendAnswer{}, err
 	}
-	if err := testmail.Begin(ctx, api.db, testmail.Call{By: p, Action: "broadcast.test_send", Target: "broadcast", ID: bid.String(), To: test.To, Mails: test.Mails()}, api.now()); err != nil {
+	if err := beginTest(ctx, api.db, testmail.Call{By: p, Action: "broadcast.test_send", Target: "broadcast", ID: bid.String(), To: test.To, Mails: test.Mails()}, api.now()); err != nil {
 		return testSendAnswer{}, err
 	}
 	results, err := broadcast.SendTest(ctx, api.db, test, api.tester, api.now())

@@ -2,15 +2,18 @@ package httpapi
 
 import (
 	"context"
+	"slices"
 
 	"github.com/packetboat/packetboat/internal/auth"
 	"github.com/packetboat/packetboat/internal/broadcast"
 	"github.com/packetboat/packetboat/internal/content"
+	"github.com/packetboat/packetboat/internal/draft"
 	"github.com/packetboat/packetboat/internal/endpoint"
 	"github.com/packetboat/packetboat/internal/id"
 	"github.com/packetboat/packetboat/internal/lane"
 	"github.com/packetboat/packetboat/internal/outbox"
 	"github.com/packetboat/packetboat/internal/spread"
+	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
 // maxEmbeddedRecipients is the maximum number of recipients in the answer with a single broadcast.
@@ -66,7 +69,10 @@ type deliveryProgress struct {
 	Queued          int             `json:"queued"`
 	Sent            int             `json:"sent"`
 	Delivered       int             `json:"delivered"`
+	Deferred        int             `json:"deferred" doc:"Waiting for another attempt; part of queued."`
+	Bounced         int             `json:"bounced" doc:"Part of sent."`
 	Failed          int             `json:"failed"`
+	Cancelled       int             `json:"cancelled"`
 	Skipped         int             `json:"skipped"`
 	HeldBack        int             `json:"held_back"`
 	Excluded        map[string]int  `json:"excluded" doc:"Contacts of the audience that get no message, by reason."`
@@ -114,23 +120,61 @@ type failureSample struct {
 	Error string `json:"error"`
 }
 
+// embedding says whether the answer with a single broadcast has its bodies and recipients.
+type embedding bool
+
+const withoutEmbedded, withEmbedded embedding = false, true
+
 // viewBroadcast returns the answer with a single broadcast.
 func (api broadcastsAPI) viewBroadcast(ctx context.Context, p auth.Principal, b broadcast.Broadcast) (broadcastAnswer, error) {
+	return api.showBroadcast(ctx, p, b, withEmbedded)
+}
+
+func (api broadcastsAPI) showBroadcast(ctx context.Context, p auth.Principal, b broadcast.Broadcast, embed embedding) (broadcastAnswer, error) {
+	endpoint.SetRevision(ctx, b.Revision)
 	names, err := api.namesFor(ctx, b.Tenant, b)
 	if err != nil {
 		return broadcastAnswer{}, err
 	}
-	extra, err := api.progressOf(ctx, b)
+	extra, err := api.progressOf(ctx, b, embed)
 	if err != nil {
 		return broadcastAnswer{}, err
+	}
+	if !embed {
+		b = withoutBodies(b)
 	}
 	return formFor(p,
 		func() broadcastView { return broadcastView{names.full(b), extra} },
 		func() broadcastSessionView { return broadcastSessionView{names.fullSession(b), extra} }), nil
 }
 
-func (api broadcastsAPI) progressOf(ctx context.Context, b broadcast.Broadcast) (BroadcastProgress, error) {
-	out := BroadcastProgress{Warnings: []broadcast.ScheduleWarning{}, ViewModel: viewModel{Actions: b.Available()}}
+// withoutBodies returns a broadcast whose content and variants have no bodies.
+func withoutBodies(b broadcast.Broadcast) broadcast.Broadcast {
+	b.Content.HTML, b.Content.MJML, b.Content.Text = nil, nil, nil
+	if b.Content.Origin != nil {
+		origin := *b.Content.Origin
+		origin.Snapshot = nil
+		b.Content.Origin = &origin
+	}
+	b.Variants = slices.Clone(b.Variants)
+	for i, v := range b.Variants {
+		kept := map[draft.Field]string{}
+		for f, text := range v.Overrides {
+			if f != draft.BodyHTML && f != draft.BodyMJML && f != draft.BodyText {
+				kept[f] = text
+			}
+		}
+		b.Variants[i].Overrides = kept
+	}
+	return b
+}
+
+func (api broadcastsAPI) progressOf(ctx context.Context, b broadcast.Broadcast, embed embedding) (BroadcastProgress, error) {
+	out := BroadcastProgress{Warnings: []broadcast.ScheduleWarning{}}
+	var err error
+	if out.ViewModel.Actions, err = b.AvailableNow(ctx, api.db); err != nil {
+		return out, err
+	}
 	if b.Status == broadcast.Draft {
 		ready, err := broadcast.Ready(ctx, api.db, b, api.now())
 		if err != nil {
@@ -163,12 +207,13 @@ func (api broadcastsAPI) progressOf(ctx context.Context, b broadcast.Broadcast) 
 		return out, nil
 	}
 	out.TotalRecipients, out.Sent, out.Failed, out.ProgressPct = progress.Total, progress.Sent, progress.Failed, progress.Percent
-	if out.ViewModel.Progress = showProgress(progress); progress.Limit != nil {
-		lanes, err := lane.Keys(ctx, api.db, b.Tenant, []id.MTAConfig{progress.Limit.Lane})
-		if err != nil {
-			return out, err
-		}
-		out.ViewModel.Progress.LimitedBy = showLimit(*progress.Limit, lanes[progress.Limit.Lane])
+	out.ViewModel.Progress = showProgress(progress)
+	if err := addLimit(ctx, api.db, b.Tenant, out.ViewModel.Progress, progress); err != nil {
+		return out, err
+	}
+	if !embed {
+		out.Truncated = progress.Total > 0
+		return out, nil
 	}
 	records, err := outbox.First(ctx, api.db, b.Tenant, b.Send, maxEmbeddedRecipients)
 	if err != nil {
@@ -197,7 +242,7 @@ func (api broadcastsAPI) failureOf(ctx context.Context, b broadcast.Broadcast, p
 
 func showProgress(p *broadcast.Progress) *deliveryProgress {
 	out := &deliveryProgress{
-		Phase: p.Phase, TotalRecipients: p.Total, Queued: p.Waiting, Sent: p.Sent, Delivered: p.Delivered, Failed: p.Failed,
+		Phase: p.Phase, TotalRecipients: p.Total, Queued: p.Waiting, Sent: p.Sent, Delivered: p.Delivered, Deferred: p.Deferred, Bounced: p.Bounced, Failed: p.Failed, Cancelled: p.Cancelled,
 		Skipped: p.Skipped, HeldBack: p.HeldBack, Excluded: p.Excluded, Remaining: p.Waiting, ProgressPct: p.Percent,
 		RatePerMinute: p.PerMinute, ETA: endpoint.AtOr(p.ETA), NextBatchAt: endpoint.AtOr(p.NextBatchAt),
 		SeedCopies: seedCopies{Sent: p.Copies.Sent, SkippedStale: p.Copies.SkippedStale},
@@ -209,6 +254,19 @@ func showProgress(p *broadcast.Progress) *deliveryProgress {
 		out.Plan[i] = planDay{d.Day.Day, d.Planned, d.Sent, d.Status}
 	}
 	return out
+}
+
+// addLimit adds what delays messages to the answer with the progress of a send.
+func addLimit(ctx context.Context, db *sqldb.DB, t id.Tenant, out *deliveryProgress, p *broadcast.Progress) error {
+	if p.Limit == nil {
+		return nil
+	}
+	lanes, err := lane.Keys(ctx, db, t, []id.MTAConfig{p.Limit.Lane})
+	if err != nil {
+		return err
+	}
+	out.LimitedBy = showLimit(*p.Limit, lanes[p.Limit.Lane])
+	return nil
 }
 
 func showLimit(w outbox.Wait, laneKey string) *limitedBy {

@@ -34,14 +34,14 @@ var broadcastFieldFaults = withContent(map[string]*fault.Error{
 
 type createBroadcastRequest struct {
 	Key  string `header:"Idempotency-Key" doc:"8 to 128 letters, digits, - or _; a repeat within 24 hours returns the first answer."`
-	Body broadcastBody
+	Body BroadcastBody
 }
 
-// broadcastBody is the body of a create or an update.
+// BroadcastBody is the body of a create or an update.
 //
 // It includes split_test_config, so that it is refused by name. The fields of the
 // session form are raw, because their values are ignored from API keys, whatever they are.
-type broadcastBody struct {
+type BroadcastBody struct {
 	Name         endpoint.Opt[string]           `json:"name" nullable:"false" doc:"Internal; 1 to 200 characters. Default: the subject."`
 	EmailTypeKey endpoint.Opt[string]           `json:"email_type_key" doc:"Required of API keys."`
 	MTAConfigKey endpoint.Opt[string]           `json:"mta_config_key"`
@@ -108,6 +108,12 @@ func (api broadcastsAPI) createBroadcast(ctx context.Context, p auth.Principal, 
 	if err != nil {
 		return broadcastAnswer{}, err
 	}
+	return api.insertBroadcast(ctx, p, b)
+}
+
+// insertBroadcast stores a new broadcast together with the response that shows it. The response is made
+// before, since its warnings about the audience take too long for a transaction.
+func (api broadcastsAPI) insertBroadcast(ctx context.Context, p auth.Principal, b broadcast.Broadcast) (broadcastAnswer, error) {
 	out, err := api.viewBroadcast(ctx, p, b)
 	if err != nil {
 		return broadcastAnswer{}, err
@@ -121,7 +127,7 @@ func (api broadcastsAPI) createBroadcast(ctx context.Context, p auth.Principal, 
 }
 
 // check reports the problems of the body, without looking up the records that it names.
-func (in *broadcastBody) check(p auth.Principal) error {
+func (in *BroadcastBody) check(p auth.Principal) error {
 	ch, _, err := in.changeAndRefs(p)
 	if err != nil {
 		return err
@@ -130,17 +136,23 @@ func (in *broadcastBody) check(p auth.Principal) error {
 }
 
 // changeAndRefs returns the change that the body describes, and the references to records in it.
-func (in *broadcastBody) changeAndRefs(p auth.Principal) (broadcast.Change, broadcast.Refs, error) {
+func (in *BroadcastBody) changeAndRefs(p auth.Principal) (broadcast.Change, broadcast.Refs, error) {
 	ch, err := in.change(p)
-	if err != nil {
-		return ch, broadcast.Refs{}, err
+	refs, refsErr := in.refs(p)
+	if err == nil {
+		return ch, refs, refsErr
 	}
-	refs, err := in.refs(p)
-	return ch, refs, err
+	if f, ok := fault.As(err); !ok || f.Code != fault.ErrInput.Code || refsErr == nil {
+		return ch, refs, err
+	}
+	var bad fault.Problems
+	bad.AddFrom(err)
+	bad.AddFrom(refsErr)
+	return ch, refs, bad.Err()
 }
 
 // change returns the change that the body describes, without references to records.
-func (in *broadcastBody) change(p auth.Principal) (broadcast.Change, error) {
+func (in *BroadcastBody) change(p auth.Principal) (broadcast.Change, error) {
 	var ch broadcast.Change
 	var bad fault.Problems
 	if in.SplitTest.Given() {
@@ -192,7 +204,7 @@ func (in *broadcastBody) change(p auth.Principal) (broadcast.Change, error) {
 }
 
 // seedChoice returns the chosen seed lists, or nil if the body has none.
-func (in *broadcastBody) seedChoice(bad *fault.Problems) *broadcast.SeedChoice {
+func (in *BroadcastBody) seedChoice(bad *fault.Problems) *broadcast.SeedChoice {
 	if !in.SeedLists.Set {
 		return nil
 	}
@@ -231,7 +243,7 @@ type sessionIDs struct {
 }
 
 // refs returns the references of the body.
-func (in *broadcastBody) refs(p auth.Principal) (broadcast.Refs, error) {
+func (in *BroadcastBody) refs(p auth.Principal) (broadcast.Refs, error) {
 	ids, err := in.sessionIDs(p)
 	return broadcast.Refs{
 		EmailType: refOf(ids.emailType, in.EmailTypeKey), TypeRequired: p.IsKey(), MTAConfig: refOf(ids.lane, in.MTAConfigKey),
@@ -241,7 +253,7 @@ func (in *broadcastBody) refs(p auth.Principal) (broadcast.Refs, error) {
 }
 
 // sessionIDs returns the references by id. From an API key there are none, but the keys of lanes.
-func (in *broadcastBody) sessionIDs(p auth.Principal) (sessionIDs, error) {
+func (in *BroadcastBody) sessionIDs(p auth.Principal) (sessionIDs, error) {
 	var ids sessionIDs
 	ids.lanes = make([]broadcast.Ref[id.MTAConfig], len(in.Lanes.Value))
 	for i, l := range in.Lanes.Value {
@@ -287,7 +299,7 @@ func refsOf[ID comparable](byID *[]ID, keys endpoint.Opt[[]string]) *broadcast.R
 
 type updateBroadcastRequest struct {
 	ID   string `path:"broadcast_id" doc:"The broadcast's id."`
-	Body broadcastBody
+	Body BroadcastBody
 }
 
 func checkBroadcast(p auth.Principal, in *updateBroadcastRequest) error { return in.Body.check(p) }

@@ -134,11 +134,11 @@ func (s conformance) withDatabase(t testing.TB, db *sqldb.DB) *conformance {
 		Setups: []tenant.Setup{sender.Newsletter},
 	}
 	s.router = endpoint.New(endpoint.Options{
-		Gate: auth.NewGate(db, clock, log), Limiter: limits, DB: db, BaseURL: base, RatePerMinute: 10_000_000, Now: clock, Log: log,
+		Gate: auth.NewGate(db, clock, log), Limiter: limits, DB: db, Box: box, BaseURL: base, RatePerMinute: 10_000_000, Now: clock, Log: log,
 	})
 	api := &httpapi.API{
 		DB: db, Box: box, Now: clock, BaseURL: base, Login: door, Log: log,
-		Usage: usage.Finders{broadcast.Finder()}, MJML: compiler(), Tester: &fakes{}, AllowPrivateRelays: true,
+		Usage: usage.Finders{broadcast.Finder()}, MJML: compiler(), Tester: &fakes{}, Version: "1.4.0", AllowPrivateRelays: true,
 		Verifier: newVerifier(db, box, base, dnstest.New(t), clock),
 	}
 	api.Register(s.router)
@@ -233,6 +233,11 @@ func operations(t testing.TB, r *endpoint.Router) map[string]operation {
 	if err != nil {
 		t.Fatal(err)
 	}
+	blueprints.Lock()
+	defer blueprints.Unlock()
+	if ops := blueprints.read[string(text)]; ops != nil {
+		return maps.Clone(ops)
+	}
 	doc, err := openapi3.NewLoader().LoadFromData(text)
 	if err != nil {
 		t.Fatal(err)
@@ -243,8 +248,15 @@ func operations(t testing.TB, r *endpoint.Router) map[string]operation {
 			ops[op.OperationID] = operation{op, method, path}
 		}
 	}
-	return ops
+	blueprints.read[string(text)] = ops
+	return maps.Clone(ops)
 }
+
+// blueprints are the operations by the text that describes them. To read it takes a third of a second.
+var blueprints = struct {
+	sync.Mutex
+	read map[string]map[string]operation
+}{read: map[string]map[string]operation{}}
 
 // testRequest is a request to an operation.
 type testRequest struct {

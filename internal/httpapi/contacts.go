@@ -49,9 +49,10 @@ func (api contactsAPI) register(r *endpoint.Router) {
 	count.FieldFaults = selectorFaults("")
 	endpoint.Handle(r, "GET /t/{tenant}/api/contacts/count", count, api.countContacts)
 	endpoint.Handle(r, "GET /t/{tenant}/api/contacts/lookup",
-		read("lookupContact", "Get a contact by address or external_id.", contact.ErrNotFound, contact.ErrMissingIdentifier).ExampleQuery("email=ann@example.org"), api.lookupContact)
+		read("lookupContact", "Get a contact by address or external_id.", contact.ErrNotFound, contact.ErrMissingIdentifier).Revised(contact.Revisions).ExampleQuery("email=ann@example.org"), api.lookupContact)
 	endpoint.Handle(r, "GET /t/{tenant}/api/contacts/{id}",
-		read("getContact", "Get a contact.", contact.ErrNotFound), api.getContact)
+		read("getContact", "Get a contact.", contact.ErrNotFound).Revised(contact.Revisions), api.getContact)
+	api.eligibility(r)
 	endpoint.Handle(r, "GET /t/{tenant}/api/contacts/{id}/lists",
 		read("listContactLists", "List the static lists a contact is on.", contact.ErrNotFound), api.listContactLists)
 
@@ -63,12 +64,12 @@ func (api contactsAPI) register(r *endpoint.Router) {
 		Name: "createContact", Summary: "Create a contact; an address that exists already is refused.",
 		Tag: "contacts", Scope: auth.ContactsWrite, Status: http.StatusCreated,
 		Faults: append([]*fault.Error{contact.ErrDuplicateEmail}, write...),
-	}.ExampleBody(`{"email": "ada@example.com", "first_name": "Ada", "last_name": "Lovelace", "country": "GB", "tags": ["press"], "subscriptions": {"newsletter": true}}`), api.createContact, checkNewContact)
+	}.ExampleBody(`{"email": "ada@example.com", "first_name": "Ada", "last_name": "Lovelace", "country": "GB", "tags": ["press"], "subscriptions": {"newsletter": true}}`).Revised(contact.Revisions).Once(), once(api, api.db, contactsAPI.createContact), checkNewContact)
 	endpoint.Handle(r, "PUT /t/{tenant}/api/contacts", endpoint.Op{
 		Name: "upsertContact", Summary: "Create the contact with an address (201) or update it (200).",
 		Description: "custom_fields and subscriptions are merged key by key, and null removes a key; tags are added, never removed; absent fields are not changed.",
 		Tag:         "contacts", Scope: auth.ContactsWrite, Statuses: []int{http.StatusCreated}, Faults: write,
-	}.ExampleBody(`{"email": "grace@example.com", "first_name": "Grace", "tags": ["press"], "source": "website"}`), api.upsertContact, checkUpsert)
+	}.ExampleBody(`{"email": "grace@example.com", "first_name": "Grace", "tags": ["press"], "source": "website"}`).Revised(contact.Revisions), api.upsertContact, checkUpsert)
 }
 
 type listContactsRequest struct {
@@ -241,7 +242,12 @@ type count struct {
 }
 
 func (api contactsAPI) countContacts(ctx context.Context, p auth.Principal, in *ContactSelector) (count, error) {
-	sel, err := segment.Select(ctx, api.db, p.Tenant, in.input(), api.now())
+	return api.countSelected(ctx, p, in.input())
+}
+
+// countSelected counts the contacts that a selector selects.
+func (api contactsAPI) countSelected(ctx context.Context, p auth.Principal, in segment.SelectorInput) (count, error) {
+	sel, err := segment.Select(ctx, api.db, p.Tenant, in, api.now())
 	if err != nil {
 		return count{}, err
 	}
@@ -266,6 +272,7 @@ func (api contactsAPI) lookupContact(ctx context.Context, p auth.Principal, in *
 	if err != nil {
 		return Contact{}, err
 	}
+	endpoint.SetRevision(ctx, c.Revision)
 	return api.rowForRead(ctx, c)
 }
 
@@ -278,6 +285,7 @@ func (api contactsAPI) getContact(ctx context.Context, p auth.Principal, in *Rec
 	if err != nil {
 		return Contact{}, err
 	}
+	endpoint.SetRevision(ctx, found.Revision)
 	return api.rowForRead(ctx, found)
 }
 

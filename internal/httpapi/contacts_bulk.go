@@ -13,6 +13,7 @@ import (
 	"github.com/packetboat/packetboat/internal/id"
 	"github.com/packetboat/packetboat/internal/segment"
 	"github.com/packetboat/packetboat/internal/sequence"
+	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
 // contactsBulk registers the actions on many contacts.
@@ -31,7 +32,7 @@ affected counts the contacts that changed, skipped all others: those that needed
 		},
 		FieldFaults: selectorFaults("selector."),
 	}
-	endpoint.Handle(r, "POST /t/{tenant}/api/contacts/bulk", op.ExampleBody(`{"action": "add_tags", "contact_ids": ["$CONTACT_ID"], "params": {"tags": ["spring"]}}`), api.bulkContacts, checkBulk)
+	endpoint.Handle(r, "POST /t/{tenant}/api/contacts/bulk", op.ExampleBody(`{"action": "add_tags", "contact_ids": ["$CONTACT_ID"], "params": {"tags": ["spring"]}}`).Once(), api.bulkContacts, checkBulk)
 }
 
 type bulkContactsRequest struct {
@@ -81,18 +82,24 @@ func (api contactsAPI) bulkContacts(ctx context.Context, p auth.Principal, in *b
 	if err != nil {
 		return bulkAnswer{}, err
 	}
-	if target.Selector == nil {
-		r, err := doer.Apply(ctx, api.db, p.Tenant, request, target.IDs, api.now())
-		if err != nil {
-			return bulkAnswer{}, err
+	var out bulkAnswer
+	err = api.db.InTx(ctx, func(tx *sqldb.DB) error {
+		if target.Selector == nil {
+			r, err := doer.Apply(ctx, tx, p.Tenant, request, target.IDs, api.now())
+			if err != nil {
+				return err
+			}
+			out = answerOfBulk(r)
+		} else {
+			j, err := doer.Start(ctx, tx, p, request, *target.Selector, api.now())
+			if err != nil {
+				return err
+			}
+			out = bulkAnswer{JobID: j.ID}
 		}
-		return answerOfBulk(r), nil
-	}
-	j, err := doer.Start(ctx, api.db, p, request, *target.Selector, api.now())
-	if err != nil {
-		return bulkAnswer{}, err
-	}
-	return bulkAnswer{JobID: j.ID}, nil
+		return endpoint.Remember(ctx, tx, out)
+	})
+	return out, err
 }
 
 func (in *bulkContactsRequest) input() bulk.Input {

@@ -30,20 +30,20 @@ func (api contactsAPI) contactLife(r *endpoint.Router) {
 			},
 		}
 	}
-	endpoint.Handle(r, "PUT "+path, update("updateContact", "Update a contact.").ExampleBody(`{"first_name": "Ada", "city": "London", "country": "GB", "timezone": "Europe/London"}`), api.updateContact, checkContact)
-	endpoint.Handle(r, "PATCH "+path, update("patchContact", "Update a contact, as updateContact does.").ExampleBody(`{"company": "Analytical Engines", "tags": ["press", "partner"]}`), api.updateContact, checkContact)
+	endpoint.Handle(r, "PUT "+path, update("updateContact", "Update a contact.").ExampleBody(`{"first_name": "Ada", "city": "London", "country": "GB", "timezone": "Europe/London"}`).IfMatch(contact.Revisions), api.updateContact, checkContact)
+	endpoint.Handle(r, "PATCH "+path, update("patchContact", "Update a contact, as updateContact does.").ExampleBody(`{"company": "Analytical Engines", "tags": ["press", "partner"]}`).IfMatch(contact.Revisions), api.updateContact, checkContact)
 	endpoint.Handle(r, "DELETE "+path, endpoint.Op{
 		Name: "deleteContact", Summary: "Soft-delete a contact: its data stays, and it gets no mail.",
 		Tag: "contacts", Scope: auth.ContactsWrite, Faults: []*fault.Error{contact.ErrNotFound},
-	}, api.deleteContact)
+	}.IfMatch(contact.Revisions), api.deleteContact)
 	endpoint.Handle(r, "POST "+path+"/restore", endpoint.Op{
 		Name: "restoreContact", Summary: "Restore a deleted contact with the status it had.",
 		Tag: "contacts", Scope: auth.ContactsWrite, Faults: []*fault.Error{contact.ErrNotFound, contact.ErrTransition, contact.ErrLimit},
-	}, api.restoreContact)
+	}.IfMatch(contact.Revisions), api.restoreContact)
 	endpoint.Handle(r, "POST "+path+"/anonymize", endpoint.Op{
 		Name: "anonymizeContact", Summary: "Anonymize a contact permanently; counts stay.",
 		Tag: "contacts", Session: true, Role: auth.Admin, Faults: []*fault.Error{contact.ErrNotFound},
-	}.ExampleBody(`{"suppress": true}`), api.anonymizeContact)
+	}.ExampleBody(`{"suppress": true}`).IfMatch(contact.Revisions), api.anonymizeContact)
 	endpoint.Handle(r, "GET "+path+"/export", endpoint.Op{
 		Name: "exportContact", Summary: "Export all data stored about a contact.",
 		Tag: "contacts", Session: true, Faults: []*fault.Error{contact.ErrNotFound},
@@ -123,6 +123,7 @@ func (api contactsAPI) loadForWrite(ctx context.Context, t id.Tenant, c id.Conta
 	if err != nil {
 		return Contact{}, err
 	}
+	endpoint.SetRevision(ctx, now.Revision)
 	rows, err := api.rowsForWrite(ctx, t, now)
 	if err != nil {
 		return Contact{}, err

@@ -20,6 +20,30 @@ func (api contactsAPI) contactsSearch(r *endpoint.Router) {
 		Tag:         "contacts", Scope: auth.ContactsRead, Role: auth.Viewer, Pagination: "cursor",
 		Faults: []*fault.Error{endpoint.ErrCursor}, FieldFaults: selectorFaults(""),
 	}.ExampleBody(`{"status": ["active"], "filters": [{"field": "country", "operator": "equals", "value": "DE"}], "sort": "email", "dir": "asc", "limit": 10}`), api.searchContacts, checkSearch)
+	endpoint.Handle(r, "POST /t/{tenant}/api/contacts/count", endpoint.Op{
+		Name: "countContactsBySelector", Summary: "Count contacts by a selector in the body, which may be longer than a URL.",
+		Tag: "contacts", Session: true, Role: auth.Viewer, FieldFaults: selectorFaults(""),
+	}.WithTitle("Count by selector").ExampleBody(`{"status": ["active"], "filters": [{"field": "country", "operator": "equals", "value": "DE"}]}`), api.countBySelector, checkCount)
+}
+
+type countRequest struct {
+	Body *ContactSelectorBody
+}
+
+func (in *countRequest) selector() ContactSelectorBody {
+	if in.Body == nil {
+		return ContactSelectorBody{}
+	}
+	return *in.Body
+}
+
+func checkCount(_ auth.Principal, in *countRequest) error {
+	b := in.selector()
+	return contact.CheckSearch(b.Search.Or(""))
+}
+
+func (api contactsAPI) countBySelector(ctx context.Context, p auth.Principal, in *countRequest) (count, error) {
+	return api.countSelected(ctx, p, in.selector().input())
 }
 
 type searchContactsRequest struct {

@@ -12,6 +12,7 @@ import (
 	"github.com/packetboat/packetboat/internal/id"
 	"github.com/packetboat/packetboat/internal/job"
 	"github.com/packetboat/packetboat/internal/segment"
+	"github.com/packetboat/packetboat/internal/sqldb"
 	"github.com/packetboat/packetboat/internal/transfer"
 )
 
@@ -26,14 +27,14 @@ mapping names the target of a column: a field of contacts, custom_fields.<key>, 
 Each row is saved as by PUT /contacts, but a file never turns a refused subscription into consent, and never reactivates a contact that unsubscribed, bounced, complained or was deleted. An invalid row does not stop the others: it is written to the errors file (errors_url of the result), which can be corrected and imported.`,
 		Tag: "contacts", Scope: auth.ContactsWrite, Status: http.StatusAccepted, MaxBody: 100 * endpoint.Megabyte,
 		Faults: []*fault.Error{segment.ErrInvalid, segment.ErrNotStatic, contact.ErrInvalidEmailType, job.ErrLimit},
-	}.ExampleUpload("email,First name\nada@example.com,Ada\ngrace@example.com,Grace\n", `{"mapping": {"First name": "first_name"}, "mode": "upsert", "tags": ["import"]}`), api.importContacts)
+	}.ExampleUpload("contacts.csv", "email,First name\nada@example.com,Ada\ngrace@example.com,Grace\n", `{"mapping": {"First name": "first_name"}, "mode": "upsert", "tags": ["import"]}`).Once(), api.importContacts)
 	endpoint.Handle(r, "POST /t/{tenant}/api/contacts/export", endpoint.Op{
 		Name: "exportContacts", Summary: "Export contacts to a file, in a job.",
 		Description: `The file has the contacts in the order in which they were created. Fields are named as in a contact, with custom_fields.<key> and subscriptions.<type_key>. Without fields a CSV file has the fields of the profile, every custom field and every subscription, and NDJSON has whole contacts as GET /contacts shows them. The file is at GET /jobs/{id}/download.`,
 		Tag:         "contacts", Scope: auth.ContactsRead, Status: http.StatusAccepted,
 		Faults:      []*fault.Error{job.ErrLimit},
 		FieldFaults: selectorFaults("selector."),
-	}.ExampleBody(`{"format": "csv", "selector": {"status": "active"}, "fields": ["email", "first_name", "country"]}`), api.exportContacts)
+	}.ExampleBody(`{"format": "csv", "selector": {"status": "active"}, "fields": ["email", "first_name", "country"]}`).Once(), once(api, api.db, contactsAPI.exportContacts))
 }
 
 type importContactsRequest struct {
@@ -47,6 +48,7 @@ type importOptions struct {
 	SegmentKey    endpoint.Opt[string] `json:"segment_key" doc:"A static list to which every contact is added."`
 	Subscriptions map[string]bool      `json:"subscriptions,omitempty" doc:"By email type key, for every contact that has not refused the type."`
 	UpdateBlank   bool                 `json:"update_blank,omitempty" doc:"Whether a blank cell clears the field."`
+	DryRun        bool                 `json:"dry_run,omitempty" doc:"Only count what would happen, and write the refused rows to the errors file."`
 }
 
 // accepted is the answer to a request that a job performs.
@@ -70,11 +72,18 @@ func (api contactsAPI) importContacts(ctx context.Context, p auth.Principal, in 
 	if err != nil {
 		return out, err
 	}
-	j, err := transfer.StartImport(ctx, api.db, p.Tenant, file, transfer.Options{
-		Mapping: o.Mapping, Mode: o.Mode, Tags: o.Tags, SegmentKey: o.SegmentKey.Or(""),
-		Subscriptions: o.Subscriptions, UpdateBlank: o.UpdateBlank,
-	}, p.Actor(), api.now())
-	return accepted{j.ID}, err
+	err = api.db.InTx(ctx, func(tx *sqldb.DB) error {
+		j, err := transfer.StartImport(ctx, tx, p.Tenant, file, transfer.Options{
+			Mapping: o.Mapping, Mode: o.Mode, Tags: o.Tags, SegmentKey: o.SegmentKey.Or(""),
+			Subscriptions: o.Subscriptions, UpdateBlank: o.UpdateBlank, FileName: in.Upload.FileName(), DryRun: o.DryRun,
+		}, p.Actor(), api.now())
+		if err != nil {
+			return err
+		}
+		out = accepted{j.ID}
+		return endpoint.Remember(ctx, tx, out)
+	})
+	return out, err
 }
 
 type exportContactsRequest struct {

@@ -130,6 +130,7 @@ func (in *upsertContactRequest) draft(p auth.Principal) contact.Draft {
 
 // writtenContact returns the answer to a write of a contact, with its token if that is requested.
 func (api contactsAPI) writtenContact(ctx context.Context, t id.Tenant, in IncludeIdentityToken, s contact.Outcome) (ContactWithIdentityToken, error) {
+	endpoint.SetRevision(ctx, s.Contact.Revision)
 	rows, err := api.rowsForWrite(ctx, t, s.Contact)
 	if err != nil {
 		return ContactWithIdentityToken{}, err

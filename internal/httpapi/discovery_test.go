@@ -45,6 +45,7 @@ func fetchDocument(t *testing.T, r http.Handler, path string) []byte {
 }
 
 func TestTheOpenAPIDocumentIsValid(t *testing.T) {
+	sequential(t)
 	t.Parallel()
 	r := newRouter(t)
 	text := fetchDocument(t, r, "/api/openapi.json")
@@ -62,6 +63,7 @@ func TestTheOpenAPIDocumentIsValid(t *testing.T) {
 
 // The index of operations, the OpenAPI document and the scopes agree.
 func TestDiscoveryAgreesWithTheDocument(t *testing.T) {
+	sequential(t)
 	t.Parallel()
 	r := newRouter(t)
 	doc, err := openapi3.NewLoader().LoadFromData(fetchDocument(t, r, "/api/openapi.json"))

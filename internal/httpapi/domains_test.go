@@ -3,6 +3,7 @@ package httpapi_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
@@ -11,6 +12,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/packetboat/packetboat/internal/id"
 	"github.com/packetboat/packetboat/internal/mail/dnscheck"
@@ -32,6 +35,72 @@ func newVerifier(db *sqldb.DB, box *secret.Box, base *url.URL, zone *dnstest.Ser
 			DialContext: func(context.Context, string, string) (net.Conn, error) { return nil, errors.New("no route") },
 		}),
 	}
+}
+
+// A tenant whose only active lanes are relays gets the records that the relay needs.
+func TestDomainsShowTheRecordsOfTheRelay(t *testing.T) {
+	eachWithFakes(t, func(t *testing.T, s *apiTest, o *fakes) {
+		domain := "/sending-domains/" + s.must(201, "admin", "POST /sending-domains", `{"domain": "acme.example"}`).str("id")
+		s.must(201, "admin", "POST /mta-configs", `{"name": "SES", "type": "ses", "settings": {"region": "eu-central-1", "access_key_id": "AKIAIOSFODNN7EXAMPLE", "secret_access_key": "s"},
+			"return_path_records": [{"type": "MX", "value": "feedback-smtp.eu-central-1.amazonses.com", "priority": 0}, {"type": "TXT", "value": "v=spf1 include:amazonses.com ~all"}]}`)
+		o.zone.Add(t, "bounce.acme.example. 60 IN MX 10 feedback-smtp.eu-central-1.amazonses.com.", `bounce.acme.example. 60 IN TXT "v=spf1 include:amazonses.com -all"`)
+		r := s.must(200, "admin", "POST "+domain+"/verify", "")
+		var got []any
+		for _, item := range r.body["dns_records"].([]any) {
+			if record := item.(map[string]any); strings.HasPrefix(record["purpose"].(string), "return_path") {
+				delete(record, "checked_at")
+				got = append(got, record)
+			}
+		}
+		note := "For the relay of the MTA config SES, to which bounces come back."
+		if diff := cmp.Diff([]any{
+			map[string]any{"purpose": "return_path", "type": "MX", "host": "bounce.acme.example", "value": "feedback-smtp.eu-central-1.amazonses.com", "priority": 0.0, "required": true,
+				"status": "ok", "found": "10 feedback-smtp.eu-central-1.amazonses.com", "problem": nil, "note": note},
+			map[string]any{"purpose": "return_path_spf", "type": "TXT", "host": "bounce.acme.example", "value": "v=spf1 include:amazonses.com ~all", "required": true,
+				"status": "ok", "found": "v=spf1 include:amazonses.com -all", "problem": nil, "note": note},
+		}, got); diff != "" {
+			t.Errorf("records of the return path (-want +got):\n%s", diff)
+		}
+	})
+}
+
+// A change of the records of the return path makes the domains due for a check at once.
+func TestDomainsAreCheckedWhenTheirRecordsChange(t *testing.T) {
+	eachWithFakes(t, func(t *testing.T, s *apiTest, _ *fakes) {
+		domain := "/sending-domains/" + s.must(201, "admin", "POST /sending-domains", `{"domain": "acme.example"}`).str("id")
+		const none, records = `[]`, `[{"type": "MX", "value": "mx.relay.example"}, {"type": "TXT", "value": "v=spf1 include:relay.example ~all"}]`
+		relay := func(name, records string) string {
+			t.Helper()
+			return "/mta-configs/" + s.must(201, "admin", "POST /mta-configs", `{"name": "`+name+`", "type": "smtp", "settings": {"host": "smtp.example", "port": 587}, "return_path_records": `+records+`}`).str("id")
+		}
+		one := relay("One", none)
+		due := func(what string, want bool) {
+			t.Helper()
+			const now, later = "2026-03-01T12:00:00.000Z", "2026-03-01T13:00:00.000Z"
+			if got := s.must(200, "viewer", "GET "+domain, "").str("next_check_at"); (got == now) != want {
+				t.Errorf("%s: the next check is at %s", what, got)
+			}
+			if _, err := s.db.Exec(t.Context(), `UPDATE sending_domain SET next_check_at = $2 WHERE tenant_id = $1`, s.acme, s.now.Add(time.Hour).UnixMicro()); err != nil {
+				t.Fatal(err)
+			}
+			if got := s.must(200, "viewer", "GET "+domain, "").str("next_check_at"); got != later {
+				t.Fatalf("the next check is at %s", got)
+			}
+		}
+		due("a relay without records", false)
+		s.must(200, "admin", "PUT "+one, `{"return_path_records": `+records+`}`)
+		due("it gets records", true)
+		s.must(200, "admin", "PUT "+one, `{"name": "Uno"}`)
+		due("it gets another name", false)
+		two := relay("Two", `[{"type": "MX", "value": "mx.other.example"}]`)
+		due("a second, which is not the default", false)
+		s.must(200, "admin", "PUT /settings/account", `{"default_mta_config_id": "`+strings.TrimPrefix(two, "/mta-configs/")+`"}`)
+		due("it becomes the default", true)
+		s.must(200, "admin", "PUT /settings/account", `{"default_mta_config_id": null}`)
+		due("it is not the default any more", true)
+		s.must(204, "admin", "DELETE "+one, "")
+		due("the first is deleted", true)
+	})
 }
 
 func TestSendingDomainsAreVerifiedThroughTheAPI(t *testing.T) {
@@ -87,6 +156,28 @@ func TestSendingDomainsAreVerifiedThroughTheAPI(t *testing.T) {
 		health := s.must(200, "viewer", "GET "+domain, "").body["health"].(map[string]any)
 		if health["deliveries"] != 2000.0 || health["complaint_rate"] != 0.0015 || health["hard_bounce_rate"] != 0.04 {
 			t.Errorf("health = %v", health)
+		}
+		if fmt.Sprint(health["warnings"]) != "[]" {
+			t.Errorf("warnings = %v", health["warnings"])
+		}
+		warned := traffic.Domain{Tenant: s.acme, Domain: id.Read[id.Domain](made.str("id"))}
+		list := []sender.Warning{
+			{Metric: sender.Complaints, Provider: "yahoo", Count: 20, Of: 10_000, Threshold: 0.001, Window: 24 * time.Hour},
+			{Metric: sender.UnknownUsers, Broadcast: id.Read[id.Broadcast]("01983b2e-0000-7000-8000-000000000001"), Count: 150, Of: 1000, Threshold: 0.08, Window: 24 * time.Hour},
+		}
+		if _, err := sender.SaveWarnings(t.Context(), s.db, nil, map[traffic.Domain][]sender.Warning{warned: list}, nil, s.now); err != nil {
+			t.Fatal(err)
+		}
+		for _, what := range []string{domain, "/sending-domains"} {
+			r := s.must(200, "viewer", "GET "+what, "")
+			for _, want := range []string{
+				`{"metric":"complaint_rate","provider":"yahoo","broadcast_id":null,"rate":0.002,"count":20,"of":10000,"threshold":0.001,"window_minutes":1440,"since":"2026-03-01T12:00:00.000Z"}`,
+				`{"metric":"unknown_user_rate","provider":null,"broadcast_id":"01983b2e-0000-7000-8000-000000000001","rate":0.15,"count":150,"of":1000,"threshold":0.08,"window_minutes":1440,"since":"2026-03-01T12:00:00.000Z"}`,
+			} {
+				if !strings.Contains(r.text, want) {
+					t.Errorf("GET %s = %s, want %s", what, r.text, want)
+				}
+			}
 		}
 
 		r = s.must(200, "admin", "POST "+domain+"/rotate-dkim", "")

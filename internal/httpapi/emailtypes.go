@@ -34,7 +34,7 @@ func (api emailTypesAPI) register(r *endpoint.Router) {
 		Tag: "email types", Scope: auth.SendingIdentitiesRead,
 	}, api.listEmailTypes)
 	endpoint.Handle(r, "POST /t/{tenant}/api/email-types",
-		made(write("createEmailType", "Create an email type.", sender.ErrTooManyEmailTypes)).ExampleBody(`{"display_name": "Product news", "description": "Once a month", "list_key": "product-news"}`), api.createEmailType, checkNewEmailType)
+		made(write("createEmailType", "Create an email type.", sender.ErrTooManyEmailTypes).Once()).ExampleBody(`{"display_name": "Product news", "description": "Once a month", "list_key": "product-news"}`), once(api, api.db, emailTypesAPI.createEmailType), checkNewEmailType)
 	endpoint.Handle(r, "PUT /t/{tenant}/api/email-types/{id}",
 		write("updateEmailType", "Update an email type.", sender.ErrEmailTypeNotFound).ExampleBody(`{"display_name": "Product news, monthly", "sort_order": 2}`), api.updateEmailType, checkEmailType)
 	endpoint.Handle(r, "DELETE /t/{tenant}/api/email-types/{id}",
@@ -45,7 +45,7 @@ func (api emailTypesAPI) register(r *endpoint.Router) {
 		Tag: "email types", Scope: auth.SendingIdentitiesRead,
 	}, api.listEmailCategories)
 	endpoint.Handle(r, "POST /t/{tenant}/api/email-categories",
-		made(write("createEmailCategory", "Create an email category.", sender.ErrTooManyCategories)).ExampleBody(`{"name": "News", "description": "What is new", "sort_order": 1}`), api.createEmailCategory, checkNewEmailCategory)
+		made(write("createEmailCategory", "Create an email category.", sender.ErrTooManyCategories).Once()).ExampleBody(`{"name": "News", "description": "What is new", "sort_order": 1}`), once(api, api.db, emailTypesAPI.createEmailCategory), checkNewEmailCategory)
 	endpoint.Handle(r, "PUT /t/{tenant}/api/email-categories/{id}",
 		write("updateEmailCategory", "Update an email category.", sender.ErrCategoryNotFound).ExampleBody(`{"name": "News and offers"}`), api.updateEmailCategory, checkEmailCategory)
 	endpoint.Handle(r, "DELETE /t/{tenant}/api/email-categories/{id}",

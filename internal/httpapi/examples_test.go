@@ -29,6 +29,7 @@ import (
 	"github.com/packetboat/packetboat/internal/journal"
 	"github.com/packetboat/packetboat/internal/sqldb"
 	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
+	"github.com/packetboat/packetboat/internal/tenant"
 )
 
 // example is an operation's example as a document shows it.
@@ -193,7 +194,7 @@ func (s *conformance) exampleVariables() map[string]string {
 		"CONTACT_ID": m["contact"], "BROADCAST_ID": m["broadcast"], "SEGMENT_KEY": m["segment"], "TEMPLATE_ID": m["template"], "BLOCK_ID": m["block"],
 		"MESSAGE_ID": m["entry"], "VERSION": "1", "EMAIL_TYPE_ID": m["type"], "EMAIL_CATEGORY_ID": m["category"], "SENDING_DOMAIN_ID": m["domain"],
 		"SENDING_IDENTITY_ID": m["identity"], "MTA_CONFIG_ID": m["lane"], "STAGE_ID": m["stage"], "CUSTOM_FIELD_ID": m["field"], "SAVED_FILTER_ID": m["filter"],
-		"JOB_ID": m["export"], "FILE": "export", "API_KEY_ID": m["apikey"], "USER_ID": m["user_viewer"], "WEBHOOK_ID": m["webhook"], "DELIVERY_ID": m["delivery"],
+		"KIND": "broadcast", "WORKING_COPY_ID": ofCopy["id"], "JOB_ID": m["export"], "FILE": "export", "API_KEY_ID": m["apikey"], "USER_ID": m["user_viewer"], "WEBHOOK_ID": m["webhook"], "DELIVERY_ID": m["delivery"],
 		"FORM_ID": m["form"], "SEED_LIST_ID": m["seedlist"], "SEED_ID": m["seed"],
 		"SEQUENCE_ID": m["sequence"], "ENROLLMENT_ID": m["enrollment"], "AUTOMATION_ID": m["automation"],
 	}
@@ -254,6 +255,8 @@ func (s *conformance) prepareExample(t testing.TB, op string, vars map[string]st
 		for _, before := range map[string][]string{"pauseSeed": {"retireSeed", "reactivateSeed"}, "resumeSeed": {"retireSeed", "reactivateSeed", "pauseSeed"}, "reactivateSeed": {"retireSeed"}}[op] {
 			s.runStep(t, "acme", step{op: before, path: ofSeed, status: 200})
 		}
+	case "deleteAsset":
+		makes("ASSET_ID", "createAsset", "--x\r\nContent-Disposition: form-data; name=\"file\"; filename=\"dot.gif\"\r\n\r\nGIF89a\x01\x01\x01\x01\x01\x01\x01;\r\n--x--\r\n")
 	case "deleteSeedList":
 		makes("SEED_LIST_ID", "createSeedList", `{"name": "Old mailboxes"}`)
 	case "deleteSegment":
@@ -311,15 +314,33 @@ func (s *conformance) prepareExample(t testing.TB, op string, vars map[string]st
 		}
 	case "cancelJob":
 		vars["JOB_ID"] = s.records["acme"]["import"]
+	case "joinTenant":
+		third, err := tenant.Create(t.Context(), s.db, "third", "Third", "", s.now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		inviter := auth.Principal{Tenant: third.ID, TenantSlug: third.Slug, Kind: auth.KindSession, Role: auth.Owner}
+		_, link, err := auth.Invite(t.Context(), s.db, inviter, "owner@acme.example", auth.Viewer, false, s.now)
+		token(link, err)
 	case "acceptInvitation":
 		s.runStep(t, "acme", step{op: "inviteMember", body: `{"email": "new@acme.example", "role": "viewer"}`, status: 201, remember: "new", field: "accept_url"})
 		link := s.records["acme"]["new"]
 		token(link[strings.LastIndexAny(link, "=/#")+1:], nil)
-	case "resetPassword":
+	case "resetPassword", "checkLink":
 		token(auth.ResetToken(t.Context(), s.db, id.Read[id.User](s.records["acme"]["user_editor"]), s.now))
+	case "logInByLink":
+		token(auth.LoginLinkToken(t.Context(), s.db, id.Read[id.User](s.records["acme"]["user_editor"]), s.now))
 	case "signUp":
 		s.api.Login.SignupEnabled = true
 		vars["TOKEN"] = "none"
+	case "endOwnSession":
+		s.send(t, testRequest{op: s.ops["logIn"], body: fmt.Sprintf(`{"email": "owner@acme.example", "password": %q}`, testPassword)})
+		a := s.send(t, testRequest{op: s.ops["listOwnSessions"], caller: s.records["acme"]["owner"]})
+		for _, row := range a.body["data"].([]any) {
+			if one := row.(map[string]any); one["current"] == false {
+				vars["SESSION_ID"], _ = one["id"].(string)
+			}
+		}
 	case "logOut":
 		a := s.send(t, testRequest{op: s.ops["logIn"], body: fmt.Sprintf(`{"email": "owner@acme.example", "password": %q}`, testPassword)})
 		for _, c := range a.Result().Cookies() {
@@ -344,6 +365,7 @@ func (s *conformance) carryOutAutomations(t testing.TB) {
 // Each example succeeds for a tenant with the records that it names, its answer matches the
 // document, and the answer in the document has the same shape. -update records the answers.
 func TestExamplesCanBeSentAsTheyStand(t *testing.T) {
+	sequential(t)
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		s := newConformance(t, db)

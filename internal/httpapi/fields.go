@@ -34,9 +34,9 @@ func (api customFieldsAPI) register(r *endpoint.Router) {
 		read("listCustomFields", "List custom field definitions."), api.listCustomFields)
 	endpoint.Handle(r, "GET /t/{tenant}/api/settings/custom-fields/{id}/usage",
 		read("getCustomFieldUsage", "Count the uses of a custom field, by source.", field.ErrNotFound).WithTitle("Custom field usage"), api.customFieldUsage)
-	create := write("createCustomField", "Create a custom field.", field.ErrInvalid, field.ErrDuplicateKey, field.ErrLimit)
+	create := write("createCustomField", "Create a custom field.", field.ErrInvalid, field.ErrDuplicateKey, field.ErrLimit).Once()
 	create.Status, create.FieldFaults = http.StatusCreated, definitionFaults
-	endpoint.Handle(r, "POST /t/{tenant}/api/settings/custom-fields", create.ExampleBody(`{"name": "Favourite genre", "field_type": "enum", "enum_values": ["crime", "poetry", "travel"]}`), api.createCustomField, checkNewCustomField)
+	endpoint.Handle(r, "POST /t/{tenant}/api/settings/custom-fields", create.ExampleBody(`{"name": "Favourite genre", "field_type": "enum", "enum_values": ["crime", "poetry", "travel"]}`), once(api, api.db, customFieldsAPI.createCustomField), checkNewCustomField)
 	update := write("updateCustomField", "Update a custom field.", field.ErrInvalid, field.ErrNotFound)
 	update.FieldFaults = definitionFaults
 	endpoint.Handle(r, "PUT /t/{tenant}/api/settings/custom-fields/{id}", update.ExampleBody(`{"name": "Plan of the customer", "default_value": "free"}`), api.updateCustomField, checkCustomField)

@@ -35,14 +35,14 @@ func (api formsAPI) register(r *endpoint.Router) {
 		return endpoint.Op{Name: name, Summary: summary, Tag: "forms", Session: true, Faults: faults}
 	}
 	endpoint.Handle(r, "GET /t/{tenant}/api/forms", read("listForms", "List forms, newest first; without status all that are not archived.", forms.ErrInvalidStatus), api.listForms)
-	create := write("createForm", "Create a form, as a draft.", forms.ErrLimit)
+	create := write("createForm", "Create a form, as a draft.", forms.ErrLimit).Once().Revised(forms.Revisions)
 	create.Status = http.StatusCreated
-	endpoint.Handle(r, "POST /t/{tenant}/api/forms", create.ExampleBody(`{"name": "Newsletter", "double_opt_in": false, "fields": [{"type": "contact", "binding": "email", "label": "Email", "required": true}, {"type": "contact", "binding": "first_name", "label": "First name"}]}`), api.createForm, checkNewForm)
-	endpoint.Handle(r, "GET /t/{tenant}/api/forms/{id}", read("getForm", "Get a form with its fields.", forms.ErrNotFound), api.getForm)
+	endpoint.Handle(r, "POST /t/{tenant}/api/forms", create.ExampleBody(`{"name": "Newsletter", "double_opt_in": false, "fields": [{"type": "contact", "binding": "email", "label": "Email", "required": true}, {"type": "contact", "binding": "first_name", "label": "First name"}]}`), once(api, api.db, formsAPI.createForm), checkNewForm)
+	endpoint.Handle(r, "GET /t/{tenant}/api/forms/{id}", read("getForm", "Get a form with its fields.", forms.ErrNotFound).Revised(forms.Revisions), api.getForm)
 	endpoint.Handle(r, "GET /t/{tenant}/api/forms/{id}/embed", read("getFormEmbed", "Get the code that puts a form into a page.", forms.ErrNotFound), api.getFormEmbed)
-	endpoint.Handle(r, "PUT /t/{tenant}/api/forms/{id}", write("updateForm", "Update a form; absent fields are not changed. A published form must stay fit for publishing.", forms.ErrNotFound).
+	endpoint.Handle(r, "PUT /t/{tenant}/api/forms/{id}", write("updateForm", "Update a form; absent fields are not changed. A published form must stay fit for publishing.", forms.ErrNotFound).IfMatch(forms.Revisions).
 		ExampleBody(`{"submit_label": "Sign up", "allowed_origins": ["https://www.example.com"]}`), api.updateForm, checkForm)
-	endpoint.Handle(r, "DELETE /t/{tenant}/api/forms/{id}", write("deleteForm", "Delete an archived form and its submissions.", forms.ErrNotFound, forms.ErrTransition), api.deleteForm)
+	endpoint.Handle(r, "DELETE /t/{tenant}/api/forms/{id}", write("deleteForm", "Delete an archived form and its submissions.", forms.ErrNotFound, forms.ErrTransition).IfMatch(forms.Revisions), api.deleteForm)
 	for _, move := range []struct {
 		path, name, summary string
 		do                  func(context.Context, *sqldb.DB, id.Tenant, id.Form, time.Time) (forms.Form, error)
@@ -52,7 +52,7 @@ func (api formsAPI) register(r *endpoint.Router) {
 		{"archive", "archiveForm", "Archive a form.", forms.Archive},
 		{"unarchive", "unarchiveForm", "Make an archived form a draft.", forms.Unarchive},
 	} {
-		endpoint.Handle(r, "POST /t/{tenant}/api/forms/{id}/"+move.path, write(move.name, move.summary, forms.ErrNotFound, forms.ErrTransition),
+		endpoint.Handle(r, "POST /t/{tenant}/api/forms/{id}/"+move.path, write(move.name, move.summary, forms.ErrNotFound, forms.ErrTransition).IfMatch(forms.Revisions),
 			func(ctx context.Context, p auth.Principal, in *RecordPath) (formRow, error) {
 				formID, err := recordID[id.Form](in.ID, forms.ErrNotFound)
 				if err != nil {
@@ -178,6 +178,7 @@ func summaryOfForm(f forms.Form, keys map[id.Segment]string) FormSummary {
 }
 
 func (api formsAPI) rowOf(ctx context.Context, f forms.Form) (formRow, error) {
+	endpoint.SetRevision(ctx, f.Revision)
 	keys, err := segment.Keys(ctx, api.db, f.Tenant, f.Lists)
 	row := formRow{summaryOfForm(f, keys), make([]formField, len(f.Fields))}
 	for i, one := range f.Fields {

@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -65,6 +66,8 @@ func (g gate) Authenticate(_ context.Context, _ id.Tenant, _ string, r *http.Req
 	return auth.Principal{}, endpoint.ErrUnauthorized
 }
 
+func (gate) Holds(context.Context, auth.Principal) (bool, error) { return true, nil }
+
 // apiTest is the API on a database with two tenants, acme and other.
 type apiTest struct {
 	t      *testing.T
@@ -74,7 +77,24 @@ type apiTest struct {
 	now    time.Time
 }
 
+// eachAPI calls f with an API on each database, for a test that sends one request after another.
 func eachAPI(t *testing.T, f func(t *testing.T, s *apiTest)) {
+	t.Helper()
+	sequential(t)
+	eachAPIConcurrently(t, f)
+}
+
+// sequential skips a test that sends one request after another when the tests run with -short, as they
+// do under the race detector (scripts/test), which has nothing to find in it.
+func sequential(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("sends one request after another")
+	}
+}
+
+// eachAPIConcurrently is eachAPI for a test that starts goroutines.
+func eachAPIConcurrently(t *testing.T, f func(t *testing.T, s *apiTest)) {
 	t.Helper()
 	t.Parallel()
 	eachAPIWith(t, sqldb.Options{MaxConns: 8}, f)
@@ -105,7 +125,13 @@ func eachAPIWith(t *testing.T, o sqldb.Options, f func(t *testing.T, s *apiTest)
 		if err != nil {
 			t.Fatal(err)
 		}
-		clock := func() time.Time { s.now = s.now.Add(time.Second); return s.now }
+		var moving sync.Mutex // several requests ask at the same time
+		clock := func() time.Time {
+			moving.Lock()
+			defer moving.Unlock()
+			s.now = s.now.Add(time.Second)
+			return s.now
+		}
 		log := slog.New(slog.NewTextHandler(t.Output(), nil))
 		s.router = endpoint.New(endpoint.Options{
 			Gate: g, Limiter: ratelimit.New(nil), DB: db, BaseURL: base, RatePerMinute: 100_000, Now: clock, Log: log,

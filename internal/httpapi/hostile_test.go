@@ -249,6 +249,9 @@ func (a *hostileTest) paths() {
 		if a.base.op.OperationID == "listContactEnrollments" && name == "contact_id" {
 			none = append(none, 200) // an unknown contact has no enrollments
 		}
+		if a.base.op.OperationID == "storeWorkingCopy" && name == "kind" {
+			none = append(none, 204) // any word
+		}
 		if name == "version" {
 			none = append(none, 400) // not a number
 		}
@@ -354,7 +357,7 @@ func (a *hostileTest) fields() {
 		what := func(value string) string { return fmt.Sprintf("%s = %.60s", f, value) }
 		var types []string
 		if f.schema.Type != nil {
-			types = slices.DeleteFunc(f.schema.Type.Slice(), func(t string) bool { return t == "null" })
+			types = slices.DeleteFunc(slices.Clone(f.schema.Type.Slice()), func(t string) bool { return t == "null" })
 		}
 		for _, typ := range types {
 			for _, value := range a.sampled(wrongTypes[typ]) {
@@ -446,6 +449,9 @@ func (a *hostileTest) reportedTogether(what, body string, fields []string) {
 	for _, f := range fields {
 		if a.base.op.OperationID == "updateTemplate" && f == "content_html" {
 			continue // whether it may be empty depends on the format that is stored
+		}
+		if a.base.op.OperationID == "previewMail" && f == "variant_id" {
+			continue // it is compared with the stored broadcast
 		}
 		if !slices.Contains(have, f) {
 			a.t.Errorf("%s: %s, but %s is not reported\nsent %.1000s\ngot %.1000s", a.base.op.OperationID, what, f, body, got.Body)

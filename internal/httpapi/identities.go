@@ -29,7 +29,7 @@ func (api identitiesAPI) register(r *endpoint.Router) {
 		return endpoint.Op{Name: name, Summary: summary, Tag: "sending identities", Session: true, Role: auth.Admin, Faults: faults}
 	}
 	create := write("createSendingIdentity", "Create a sending identity.",
-		sender.ErrDuplicateIdentity, sender.ErrDomainNotVerified, sender.ErrTooManyIdentities)
+		sender.ErrDuplicateIdentity, sender.ErrDomainNotVerified, sender.ErrTooManyIdentities).Once().Revised(sender.IdentityRevisions)
 	create.Status = 201
 	endpoint.Handle(r, "GET /t/{tenant}/api/sending-identities", endpoint.Op{
 		Name: "listSendingIdentities", Summary: "List sending identities, by address.",
@@ -38,17 +38,17 @@ func (api identitiesAPI) register(r *endpoint.Router) {
 	endpoint.Handle(r, "GET /t/{tenant}/api/sending-identities/{id}", endpoint.Op{
 		Name: "getSendingIdentity", Summary: "Get a sending identity.",
 		Tag: "sending identities", Scope: auth.SendingIdentitiesRead, Faults: []*fault.Error{sender.ErrIdentityNotFound},
-	}, api.getIdentity)
-	endpoint.Handle(r, "POST /t/{tenant}/api/sending-identities", create.ExampleBody(`{"email_address": "hello@$DOMAIN", "display_name": "Acme", "email_type_ids": ["$EMAIL_TYPE_ID"], "default_mta_config_id": "$MTA_CONFIG_ID", "active": true}`), api.createIdentity, checkNewIdentity)
+	}.Revised(sender.IdentityRevisions), api.getIdentity)
+	endpoint.Handle(r, "POST /t/{tenant}/api/sending-identities", create.ExampleBody(`{"email_address": "hello@$DOMAIN", "display_name": "Acme", "email_type_ids": ["$EMAIL_TYPE_ID"], "default_mta_config_id": "$MTA_CONFIG_ID", "active": true}`), once(api, api.db, identitiesAPI.createIdentity), checkNewIdentity)
 	endpoint.Handle(r, "PUT /t/{tenant}/api/sending-identities/{id}",
 		write("updateSendingIdentity", "Update a sending identity.",
-			sender.ErrIdentityNotFound, sender.ErrDuplicateIdentity, sender.ErrDomainNotVerified).ExampleBody(`{"display_name": "Acme News", "reply_to": "office@example.com"}`), api.updateIdentity, checkIdentity)
+			sender.ErrIdentityNotFound, sender.ErrDuplicateIdentity, sender.ErrDomainNotVerified).IfMatch(sender.IdentityRevisions).ExampleBody(`{"display_name": "Acme News", "reply_to": "office@example.com"}`), api.updateIdentity, checkIdentity)
 	endpoint.Handle(r, "DELETE /t/{tenant}/api/sending-identities/{id}",
 		write("deleteSendingIdentity", "Delete a sending identity.",
-			sender.ErrIdentityNotFound, sender.ErrIdentityInUse), api.deleteIdentity)
+			sender.ErrIdentityNotFound, sender.ErrIdentityInUse).IfMatch(sender.IdentityRevisions), api.deleteIdentity)
 	endpoint.Handle(r, "POST /t/{tenant}/api/sending-identities/{id}/verify-lane",
 		write("verifySendingIdentityLane", "Send one mail from the address through an MTA config; if it is accepted, the pair is verified.",
-			sender.ErrIdentityNotFound, testmail.ErrLimit).ExampleBody(`{"mta_config_id": "$MTA_CONFIG_ID", "to": "ada@example.com"}`).WithTitle("Verify lane"), api.verifyLane, checkVerifyLane)
+			sender.ErrIdentityNotFound, testmail.ErrLimit).Once().ExampleBody(`{"mta_config_id": "$MTA_CONFIG_ID", "to": "ada@example.com"}`).WithTitle("Verify lane"), api.verifyLane, checkVerifyLane)
 }
 
 type identityRow struct {
@@ -99,6 +99,7 @@ func (api identitiesAPI) getIdentity(ctx context.Context, p auth.Principal, in *
 	if err != nil {
 		return identityRow{}, err
 	}
+	endpoint.SetRevision(ctx, i.Revision)
 	return rowOfIdentity(i), nil
 }
 
@@ -125,6 +126,7 @@ func (api identitiesAPI) createIdentity(ctx context.Context, p auth.Principal, i
 	if err != nil {
 		return identityRow{}, err
 	}
+	endpoint.SetRevision(ctx, i.Revision)
 	return rowOfIdentity(i), nil
 }
 
@@ -166,10 +168,11 @@ func (api identitiesAPI) updateIdentity(ctx context.Context, p auth.Principal, i
 	if err != nil {
 		return identityRow{}, err
 	}
-	i, err := sender.UpdateIdentity(ctx, api.db, p.Tenant, identity, in.Body.fields())
+	i, err := sender.UpdateIdentity(ctx, api.db, p.Tenant, identity, in.Body.fields(), api.now())
 	if err != nil {
 		return identityRow{}, err
 	}
+	endpoint.SetRevision(ctx, i.Revision)
 	return rowOfIdentity(i), nil
 }
 
@@ -215,7 +218,7 @@ func (api identitiesAPI) verifyLane(ctx context.Context, p auth.Principal, in *v
 	if _, err := lane.ByID(ctx, api.db, p.Tenant, config); err != nil {
 		return verifiedLane{}, unknownConfig(err)
 	}
-	if err := testmail.Begin(ctx, api.db, testmail.Call{By: p, Action: "sending_identity.verify_lane", Target: "sending_identity", ID: i.ID.String(), To: []string{to}, Mails: 1}, api.now()); err != nil {
+	if err := beginTest(ctx, api.db, testmail.Call{By: p, Action: "sending_identity.verify_lane", Target: "sending_identity", ID: i.ID.String(), To: []string{to}, Mails: 1}, api.now()); err != nil {
 		return verifiedLane{}, err
 	}
 	trial, err := api.tester.Try(ctx, p.Tenant, config, i.ID, to)

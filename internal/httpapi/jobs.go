@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"net/url"
@@ -19,6 +20,7 @@ import (
 // jobsAPI serves jobs.
 type jobsAPI struct {
 	db      *sqldb.DB
+	cursors *endpoint.Cursors
 	baseURL *url.URL
 	now     func() time.Time
 }
@@ -33,6 +35,9 @@ func (api jobsAPI) register(r *endpoint.Router) {
 	}
 	get := op("getJob", "Get a job with its progress and result.")
 	get.Description = "progress.total is absent while it is unknown. result exists from the first step on, also for a job that failed or was cancelled, because its changes stay."
+	endpoint.Handle(r, "GET /t/{tenant}/api/jobs", endpoint.Op{
+		Name: "listJobs", Summary: "List jobs, newest first.", Tag: "jobs", Session: true, Pagination: "cursor", Faults: []*fault.Error{endpoint.ErrCursor},
+	}.ExampleQuery("type=import,export&limit=2"), api.listJobs)
 	endpoint.Handle(r, "GET /t/{tenant}/api/jobs/{id}", get, api.getJob)
 	endpoint.Handle(r, "POST /t/{tenant}/api/jobs/{id}/cancel",
 		op("cancelJob", "Cancel a job that has not ended; its changes so far stay.", job.ErrTransition), api.cancelJob)
@@ -49,11 +54,22 @@ type Job struct {
 	Type       job.Kind        `json:"type" enum:"import,export,bulk"`
 	Status     job.Status      `json:"status" enum:"queued,running,completed,failed,cancelled"`
 	Progress   jobProgress     `json:"progress"`
-	Result     any             `json:"result,omitempty" doc:"An import: rows, created, updated, skipped, invalid, errors_url (null without invalid rows). An export: rows, download_url (null until it is completed). A bulk action: what POST /contacts/bulk answers with."`
+	Result     any             `json:"result,omitempty" doc:"An import: rows, created, updated, skipped, invalid, errors_url (null without invalid rows), and dry_run if it was one. An export: rows, download_url (null until it is completed). A bulk action: what POST /contacts/bulk answers with."`
 	Error      *jobError       `json:"error,omitempty"`
 	CreatedAt  endpoint.Stamp  `json:"created_at"`
 	FinishedAt *endpoint.Stamp `json:"finished_at,omitempty"`
 }
+
+// JobSession is the session form of a job.
+type JobSession struct {
+	Job
+	Title      string          `json:"title" doc:"Such as \"Import of contacts.csv\"."`
+	CreatedBy  auth.Actor      `json:"created_by"`
+	FilesUntil *endpoint.Stamp `json:"files_until" doc:"Until when its files can be downloaded; null if there are none."`
+}
+
+// jobAnswer is the answer with a single job.
+type jobAnswer = form[Job, JobSession]
 
 type jobProgress struct {
 	Processed int64  `json:"processed"`
@@ -65,12 +81,89 @@ type jobError struct {
 	Message string `json:"message"`
 }
 
-func (api jobsAPI) getJob(ctx context.Context, p auth.Principal, in *RecordPath) (Job, error) {
+type listJobsRequest struct {
+	Type   string `query:"type" doc:"Comma separated: import, export, bulk; all when absent."`
+	Status string `query:"status" doc:"Comma separated: queued, running, completed, failed, cancelled; all when absent."`
+	Mine   string `query:"mine" doc:"true: only jobs that the user has created."`
+	Cursor string `query:"cursor"`
+	Limit  string `query:"limit" doc:"1 to 200; 50 when absent."`
+}
+
+func (api jobsAPI) listJobs(ctx context.Context, p auth.Principal, in *listJobsRequest) (endpoint.List[JobSession], error) {
+	var none endpoint.List[JobSession]
+	f, err := job.ParseFilter(endpoint.CommaList(in.Type), endpoint.CommaList(in.Status))
+	if err != nil {
+		return none, err
+	}
+	if endpoint.Flag(in.Mine) {
+		f.By = p.User
+	}
+	var after *job.Position
+	if in.Cursor != "" {
+		at, err := decodeTimePosition[id.Job](api.cursors, in.Cursor, "created_at")
+		if err != nil {
+			return none, err
+		}
+		after = &job.Position{At: at.at, ID: at.id}
+	}
+	list, more, err := job.List(ctx, api.db, p.Tenant, f, after, endpoint.Limit(in.Limit))
+	if err != nil {
+		return none, err
+	}
+	rows, err := api.sessionRows(ctx, p, list...)
+	if err != nil {
+		return none, err
+	}
+	next := ""
+	if more {
+		last := list[len(list)-1]
+		next = timePosition[id.Job]{last.CreatedAt, last.ID}.encode(api.cursors, "created_at")
+	}
+	return endpoint.Page(rows, next), nil
+}
+
+// sessionRows returns the session form of jobs.
+func (api jobsAPI) sessionRows(ctx context.Context, p auth.Principal, list ...job.Job) ([]JobSession, error) {
+	until, err := job.FilesUntil(ctx, api.db, p.Tenant, list)
+	if err != nil {
+		return nil, err
+	}
+	rows := make([]JobSession, len(list))
+	for i, j := range list {
+		row, err := api.rowOfJob(p, j)
+		if err != nil {
+			return nil, err
+		}
+		rows[i] = JobSession{Job: row, Title: cmp.Or(j.Title, defaultTitles[j.Kind]), CreatedBy: j.CreatedBy}
+		if at, ok := until[j.ID]; ok {
+			rows[i].FilesUntil = new(endpoint.At(at))
+		}
+	}
+	return rows, nil
+}
+
+// defaultTitles are the titles of jobs of earlier versions.
+var defaultTitles = map[job.Kind]string{job.Import: "Import of contacts", job.Export: "Export of contacts", job.Bulk: "Bulk action"}
+
+// answer returns the form of a job for p.
+func (api jobsAPI) answer(ctx context.Context, p auth.Principal, j job.Job) (jobAnswer, error) {
+	if p.IsKey() {
+		row, err := api.rowOfJob(p, j)
+		return jobAnswer{public: &row}, err
+	}
+	rows, err := api.sessionRows(ctx, p, j)
+	if err != nil {
+		return jobAnswer{}, err
+	}
+	return jobAnswer{session: &rows[0]}, nil
+}
+
+func (api jobsAPI) getJob(ctx context.Context, p auth.Principal, in *RecordPath) (jobAnswer, error) {
 	j, err := api.job(ctx, p, *in)
 	if err != nil {
-		return Job{}, err
+		return jobAnswer{}, err
 	}
-	return api.rowOfJob(p, j)
+	return api.answer(ctx, p, j)
 }
 
 // job returns the job that a path names, if p has the scope of the request that created it.
@@ -135,15 +228,15 @@ func (api jobsAPI) rowOfJob(p auth.Principal, j job.Job) (Job, error) {
 	return row, nil
 }
 
-func (api jobsAPI) cancelJob(ctx context.Context, p auth.Principal, in *RecordPath) (Job, error) {
+func (api jobsAPI) cancelJob(ctx context.Context, p auth.Principal, in *RecordPath) (jobAnswer, error) {
 	j, err := api.job(ctx, p, *in)
 	if err != nil {
-		return Job{}, err
+		return jobAnswer{}, err
 	}
 	if j, err = job.Cancel(ctx, api.db, p.Tenant, j.ID, api.now()); err != nil {
-		return Job{}, err
+		return jobAnswer{}, err
 	}
-	return api.rowOfJob(p, j)
+	return api.answer(ctx, p, j)
 }
 
 type downloadJobFileRequest struct {
@@ -165,10 +258,15 @@ func (api jobsAPI) downloadJobFile(ctx context.Context, p auth.Principal, in *do
 
 // fileName returns the name of a download.
 func fileName(j job.Job, f job.File) string {
-	name := "contacts-" + j.CreatedAt.UTC().Format("2006-01-02")
-	if f.Name == transfer.ErrorsFile {
-		name = "import-errors-" + j.CreatedAt.UTC().Format("2006-01-02")
+	what := "contacts"
+	var r transfer.ExportResult
+	switch {
+	case f.Name == transfer.ErrorsFile:
+		what = "import-errors"
+	case json.Unmarshal(j.Result, &r) == nil && r.What != "":
+		what = string(r.What)
 	}
+	name := what + "-" + j.CreatedAt.UTC().Format("2006-01-02")
 	if strings.HasPrefix(f.MediaType, "application/x-ndjson") {
 		return name + ".ndjson"
 	}

@@ -67,11 +67,12 @@ func (s *apiTest) importFile(caller, file, options string) (status int, body map
 func (s *apiTest) runJobs() {
 	s.t.Helper()
 	clock := func() time.Time { return s.now }
+	api := &httpapi.API{DB: s.db, Now: clock}
 	e := job.Engine{
 		DB: s.db, Owner: "test", Now: clock, Log: slog.New(slog.DiscardHandler),
 		Runners: map[job.Kind]job.Runner{
 			job.Import: transfer.Import,
-			job.Export: transfer.Exporter{Encode: (&httpapi.API{DB: s.db, Now: clock}).EncodeContacts}.Run,
+			job.Export: transfer.Exporter{Encode: api.EncodeContacts, Recipients: api.EncodeRecipients, Bounces: httpapi.EncodeBounces}.Run,
 		},
 	}
 	for {
@@ -253,9 +254,6 @@ func TestImportsThatAreRefused(t *testing.T) {
 
 // A body of up to 100 MB is accepted. A larger one is refused, and its stored part is deleted.
 func TestTheSizeOfAnImportIsLimited(t *testing.T) {
-	if testing.Short() {
-		t.Skip("moves 200 MB")
-	}
 	eachAPI(t, func(t *testing.T, s *apiTest) {
 		if s.db.Dialect() != sqldb.SQLite {
 			t.Skip("one database is enough")

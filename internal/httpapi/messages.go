@@ -39,22 +39,22 @@ func (api messagesAPI) register(r *endpoint.Router) {
 	list := op("listMessages", "List library entries, last changed first; archived ones only on request.", auth.MessagesRead, library.ErrStatus)
 	list.Pagination = "offset"
 	endpoint.Handle(r, "GET /t/{tenant}/api/messages", list, api.listMessages)
-	create := write("createMessage", "Create a library entry; its content becomes version 1.")
+	create := write("createMessage", "Create a library entry; its content becomes version 1.").Once().Revised(library.Revisions)
 	create.Status = http.StatusCreated
 	endpoint.Handle(r, "POST /t/{tenant}/api/messages", create.ExampleBody(`{"name": "Welcome", "status": "published", "tags": ["onboarding"], "content": {"subject": "Welcome", "body_html": "<p>Welcome, {{ contact.first_name }}.</p>"}}`), api.createMessage, checkNewMessage)
 	endpoint.Handle(r, "GET /t/{tenant}/api/messages/{id}",
-		op("getMessage", "Get a library entry with its current content.", auth.MessagesRead, library.ErrNotFound), api.getMessage)
-	update := write("updateMessage", "Update a library entry; absent fields are not changed, and content appends a version.", library.ErrNotFound, library.ErrSlug)
+		op("getMessage", "Get a library entry with its current content.", auth.MessagesRead, library.ErrNotFound).Revised(library.Revisions), api.getMessage)
+	update := write("updateMessage", "Update a library entry; absent fields are not changed, and content appends a version.", library.ErrNotFound, library.ErrSlug).IfMatch(library.Revisions)
 	update.Description = "Content is merged at its first level into that of the current version, and appended as the next version, even if it is equal. Versions never change."
 	endpoint.Handle(r, "PATCH /t/{tenant}/api/messages/{id}", update.ExampleBody(`{"name": "Welcome, second version", "content": {"subject": "Welcome to Acme", "body_html": "<p>Welcome to Acme, {{ contact.first_name }}.</p>"}}`), api.updateMessage, checkMessage)
 	endpoint.Handle(r, "DELETE /t/{tenant}/api/messages/{id}",
 		op("deleteMessage", "Delete a library entry and its versions, unless an unfinished broadcast uses it.", auth.MessagesWrite,
-			library.ErrNotFound, library.ErrInUse, library.ErrUnavailable), api.deleteMessage)
+			library.ErrNotFound, library.ErrInUse, library.ErrUnavailable).IfMatch(library.Revisions), api.deleteMessage)
 	endpoint.Handle(r, "POST /t/{tenant}/api/messages/{id}/archive",
-		op("archiveMessage", "Archive a library entry; its history is kept.", auth.MessagesWrite, library.ErrNotFound), api.archiveMessage)
-	duplicate := op("duplicateMessage", "Copy a library entry with all its versions into a new draft.", auth.MessagesWrite, library.ErrNotFound)
+		op("archiveMessage", "Archive a library entry; its history is kept.", auth.MessagesWrite, library.ErrNotFound).IfMatch(library.Revisions), api.archiveMessage)
+	duplicate := op("duplicateMessage", "Copy a library entry with all its versions into a new draft.", auth.MessagesWrite, library.ErrNotFound).Once().Revised(library.Revisions)
 	duplicate.Status = http.StatusCreated
-	endpoint.Handle(r, "POST /t/{tenant}/api/messages/{id}/duplicate", duplicate, api.duplicateMessage)
+	endpoint.Handle(r, "POST /t/{tenant}/api/messages/{id}/duplicate", duplicate, once(api, api.db, messagesAPI.duplicateMessage))
 	api.messageVersions(r, op)
 }
 
@@ -149,11 +149,15 @@ func (api messagesAPI) createMessage(ctx context.Context, p auth.Principal, in *
 	if err != nil {
 		return messageForm{}, err
 	}
-	e, err := library.Create(ctx, authorOf(api.db, api.mjml, api.now()), p.Tenant, ch)
-	if err != nil {
-		return messageForm{}, err
-	}
-	return api.savedEntry(ctx, p, e)
+	var out messageForm
+	_, err = library.Create(ctx, authorOf(api.db, api.mjml, api.now()), p.Tenant, ch, func(tx *sqldb.DB, e library.Entry) error {
+		var err error
+		if out, err = api.on(tx).savedEntry(ctx, p, e); err != nil {
+			return err
+		}
+		return endpoint.Remember(ctx, tx, out)
+	})
+	return out, err
 }
 
 // check reports the problems of the body.
@@ -195,6 +199,7 @@ func (api messagesAPI) savedEntry(ctx context.Context, p auth.Principal, e libra
 	if err != nil {
 		return messageForm{}, err
 	}
+	endpoint.SetRevision(ctx, e.Revision)
 	return formOfMessage(p, e, SaveWarnings{new(endpoint.NonNil(warnings))}), nil
 }
 
@@ -220,13 +225,13 @@ func sessionContent(m draft.Content) FullSessionContent {
 }
 
 func (api messagesAPI) getMessage(ctx context.Context, p auth.Principal, in *RecordPath) (messageForm, error) {
-	return api.entryForm(p, in, func(entry id.LibraryEntry) (library.Entry, error) {
+	return api.entryForm(ctx, p, in, func(entry id.LibraryEntry) (library.Entry, error) {
 		return library.Load(ctx, api.db, p.Tenant, entry)
 	})
 }
 
 // entryForm calls do for the entry that a path names, and returns the answer with its result.
-func (api messagesAPI) entryForm(p auth.Principal, in *RecordPath, do func(id.LibraryEntry) (library.Entry, error)) (messageForm, error) {
+func (api messagesAPI) entryForm(ctx context.Context, p auth.Principal, in *RecordPath, do func(id.LibraryEntry) (library.Entry, error)) (messageForm, error) {
 	entry, err := recordID[id.LibraryEntry](in.ID, library.ErrNotFound)
 	if err != nil {
 		return messageForm{}, err
@@ -235,6 +240,7 @@ func (api messagesAPI) entryForm(p auth.Principal, in *RecordPath, do func(id.Li
 	if err != nil {
 		return messageForm{}, err
 	}
+	endpoint.SetRevision(ctx, e.Revision)
 	return formOfMessage(p, e, SaveWarnings{}), nil
 }
 
@@ -270,13 +276,13 @@ func (api messagesAPI) deleteMessage(ctx context.Context, p auth.Principal, in *
 }
 
 func (api messagesAPI) archiveMessage(ctx context.Context, p auth.Principal, in *RecordPath) (messageForm, error) {
-	return api.entryForm(p, in, func(entry id.LibraryEntry) (library.Entry, error) {
+	return api.entryForm(ctx, p, in, func(entry id.LibraryEntry) (library.Entry, error) {
 		return library.Archive(ctx, authorOf(api.db, api.mjml, api.now()), p.Tenant, entry)
 	})
 }
 
 func (api messagesAPI) duplicateMessage(ctx context.Context, p auth.Principal, in *RecordPath) (messageForm, error) {
-	return api.entryForm(p, in, func(entry id.LibraryEntry) (library.Entry, error) {
+	return api.entryForm(ctx, p, in, func(entry id.LibraryEntry) (library.Entry, error) {
 		return library.Duplicate(ctx, api.db, p.Tenant, entry, api.now())
 	})
 }

@@ -62,6 +62,7 @@ func TestTheOpenAPIDocumentsAreThoseReviewed(t *testing.T) {
 // Every operation is in the document for signed-in users, and if API keys may call it in the one for
 // keys: with its role, its scopes and its security.
 func TestEveryOperationIsDocumented(t *testing.T) {
+	sequential(t)
 	t.Parallel()
 	r := newRouter(t)
 	load := func(name string) map[string]*openapi3.Operation {
@@ -107,6 +108,7 @@ func TestEveryOperationIsDocumented(t *testing.T) {
 
 // The session form has ids where the public form has names, and each document describes its form.
 func TestTheDocumentForUsersHasTheSessionForm(t *testing.T) {
+	sequential(t)
 	t.Parallel()
 	shows := func(name, path, field string) bool {
 		_, ok := documents(t)[name].Paths.Value(path).Get.Responses.Status(200).Value.Content["application/json"].Schema.Value.Properties[field]

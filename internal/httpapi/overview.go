@@ -10,6 +10,7 @@ import (
 	"github.com/packetboat/packetboat/internal/endpoint"
 	"github.com/packetboat/packetboat/internal/fault"
 	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/overview"
 	"github.com/packetboat/packetboat/internal/report"
 	"github.com/packetboat/packetboat/internal/sender"
 	"github.com/packetboat/packetboat/internal/spread"
@@ -19,11 +20,13 @@ import (
 
 // overviewAPI serves the results of the whole account.
 type overviewAPI struct {
-	db  *sqldb.DB
-	now func() time.Time
+	db     *sqldb.DB
+	reader *overview.Reader
+	now    func() time.Time
 }
 
 func (api overviewAPI) register(r *endpoint.Router) {
+	api.home(r)
 	endpoint.Handle(r, "GET /t/{tenant}/api/reports/overview", endpoint.Op{
 		Name:        "getReportsOverview",
 		Summary:     "Get the results of all sends in a range of days, by day and by email type.",

@@ -34,9 +34,9 @@ func (api savedFiltersAPI) register(r *endpoint.Router) {
 	}
 	endpoint.Handle(r, "GET /t/{tenant}/api/saved-filters",
 		op("listSavedFilters", "List your own and shared saved filters, by name; admins see all."), api.listSavedFilters)
-	create := write("createSavedFilter", "Save a filter.")
+	create := write("createSavedFilter", "Save a filter.").Once()
 	create.Status = http.StatusCreated
-	endpoint.Handle(r, "POST /t/{tenant}/api/saved-filters", create.ExampleBody(`{"name": "Readers in Germany", "filters": [{"field": "country", "operator": "equals", "value": "DE"}], "columns": ["email", "city"], "shared": true}`), api.createSavedFilter, checkNewSavedFilter)
+	endpoint.Handle(r, "POST /t/{tenant}/api/saved-filters", create.ExampleBody(`{"name": "Readers in Germany", "filters": [{"field": "country", "operator": "equals", "value": "DE"}], "columns": ["email", "city"], "shared": true}`), once(api, api.db, savedFiltersAPI.createSavedFilter), checkNewSavedFilter)
 	endpoint.Handle(r, "GET /t/{tenant}/api/saved-filters/{id}",
 		op("getSavedFilter", "Get a saved filter.", savedfilter.ErrNotFound), api.getSavedFilter)
 	endpoint.Handle(r, "PUT /t/{tenant}/api/saved-filters/{id}",

@@ -44,9 +44,12 @@ var setupSteps = []step{
 	{op: "addSuppression", body: `{"email": "gone@example.org", "reason": "manual"}`, status: 201},
 	{op: "importContacts", body: "--x\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a.csv\"\r\n\r\nemail,Plan,Town\nbob@example.org,pro,Rome\n\r\n" +
 		"--x\r\nContent-Disposition: form-data; name=\"options\"\r\n\r\n" + `{"mapping": {"Town": "city"}, "mode": "upsert", "tags": ["import"], "segment_key": "{segment}", "subscriptions": {"weekly": true}, "update_blank": false}` + "\r\n--x--\r\n", status: 202, remember: "import", field: "job_id"},
+	{op: "createAsset", body: "--x\r\nContent-Disposition: form-data; name=\"file\"; filename=\"dot.gif\"\r\n\r\nGIF89a\x01\x01\x01\x01\x01\x01\x01;\r\n--x--\r\n", status: 201, remember: "asset"},
+	{op: "listAssets", query: "q=dot", status: 200},
 	{op: "exportContacts", body: `{"format": "csv", "selector": {"status": "active", "search": "ann", "filters": [], "definition": null}, "fields": ["email", "custom_fields.plan"]}`, status: 202, remember: "export", field: "job_id"},
 	{op: "createSavedFilter", body: `{"name": "Germans", "filters": [{"field": "country", "operator": "equals", "value": "DE"}], "definition": {"logic": "and", "conditions": [{"field": "tags", "operator": "has_any", "value": ["x"]}]},
 		"search": "ann", "status": "active,pending", "sort": "email", "dir": "asc", "columns": ["email", "tags"], "shared": true}`, status: 201, remember: "filter"},
+	{op: "storeWorkingCopy", path: ofCopy, body: `{"base_revision": 3, "title": "Spring {slug}", "data": {"subject": "Hi", "html": "<p>"}}`, status: 204},
 	{op: "createSeedList", body: `{"name": "Vendor {slug}", "vendor_label": "Vendor", "vendor_dashboard_url": "https://vendor.example/x", "include_by_default": true, "rotation_days": 30, "rotation_grace_days": 5, "sending_identity_ids": ["{identity}"]}`, status: 201, remember: "seedlist"},
 	{op: "replaceSeeds", path: map[string]string{"id": "{seedlist}"}, body: `{"seeds": [{"email": "a.seed@gmail.com"}, {"email": "b.seed@example.net", "provider": "outlook"}, {"email": "ann@example.org"}], "dry_run": false, "allow_large_change": true}`, status: 200},
 	{op: "createBlock", body: `{"name": "Hero {slug}", "slug": "hero", "content_html": "<h1>{{param:title}}</h1>", "content_text": "{{param:title}}", "active": true, "tags": ["hero"], "slot_keys": ["hero"],
@@ -83,6 +86,7 @@ var (
 	ofSegment   = map[string]string{"key": "{segment}"}
 	ofRule      = map[string]string{"key": "{rule}"}
 	ofContact   = map[string]string{"id": "{contact}"}
+	ofCopy      = map[string]string{"kind": "broadcast", "id": "new-01900000-0000-7000-8000-000000000071"}
 	ofFilter    = map[string]string{"id": "{filter}"}
 	ofLane      = map[string]string{"id": "{lane}"}
 	ofTemplate  = map[string]string{"id": "{template}"}
@@ -103,6 +107,7 @@ var otherSteps = []step{
 	{op: "getSession", status: 200},
 	{op: "listActivity", query: "types=event,contact_created&event_name=&contact_id={contact}&limit=2", status: 200},
 	{op: "listSuggestions", query: "for=event_properties&event_name=order&q=or", status: 200},
+	{op: "streamChanges", status: 200},
 	{op: "listAuditLog", query: "limit=2", status: 200},
 	{op: "listApiKeys", status: 200},
 	{op: "listScopes", status: 200},
@@ -118,12 +123,17 @@ var otherSteps = []step{
 	{op: "replayWebhookDelivery", path: ofDelivery, status: 202},
 	{op: "listBroadcasts", query: "status=scheduled&tags=s&full=true&since=2026-01-01", status: 200},
 	{op: "getBroadcast", path: ofBroadcast, status: 200},
+	{op: "getBroadcast", path: ofBroadcast, query: "embed=none", status: 200},
 	{op: "getBroadcastReport", path: ofBroadcast, status: 200},
 	{op: "listBroadcastLinks", path: ofBroadcast, status: 200},
 	{op: "listBroadcastBounces", path: ofBroadcast, status: 200},
+	{op: "exportBroadcast", path: ofBroadcast, body: `{"what": "recipients", "format": "csv", "status": "delivered,bounced", "variant_id": "a", "search": "ann"}`, status: 202},
 	{op: "getBroadcastEngagement", path: ofBroadcast, status: 200},
 	{op: "getBroadcastTiming", path: ofBroadcast, status: 200},
 	{op: "listBroadcastMetrics", status: 200},
+	{op: "getOverview", status: 200},
+	{op: "listTemplateStarters", status: 200},
+	{op: "countContactsBySelector", body: `{"status": ["active"], "search": "ann", "filters": [], "definition": null}`, status: 200},
 	{op: "getReportsOverview", status: 200},
 	{op: "listBroadcastRecipients", path: ofBroadcast, query: "status=queued,sent&variant_id=a&search=ann&limit=5", status: 200},
 	{op: "getBroadcastRecipient", path: map[string]string{"broadcast_id": "{second}", "contact_id": "{contact}"}, status: 200},
@@ -189,6 +199,7 @@ var otherSteps = []step{
 	{op: "getAccount", status: 200},
 	{op: "updateAccount", body: `{"name": "Acme", "timezone": "Europe/Berlin", "locale": "de-DE", "currency_code": "EUR", "website_url": "https://example.org/", "logo_url": null, "default_email_type_id": "{type}", "default_mta_config_id": "{lane}", "default_sending_identity_id": "{identity}",
 		"postal_address": {"line1": "Way 1", "line2": null, "city": "B", "state": null, "postal_code": "1", "country": "DE"}, "unsubscribe_scope": "type", "sunset_days": 90, "sunset_min_sends": 3, "tracked_domains": [], "tracking_defaults": {"tracking_enabled": true}}`, status: 200},
+	{op: "listJobs", query: "type=export&status=completed&limit=1", status: 200},
 	{op: "getJob", path: map[string]string{"id": "{export}"}, status: 200},
 	{op: "downloadJobFile", path: map[string]string{"id": "{export}"}, query: "file=export", status: 200},
 	{op: "cancelJob", path: map[string]string{"id": "{import}"}, status: 200},
@@ -225,6 +236,18 @@ var otherSteps = []step{
 	{op: "getBindingOptions", path: ofTemplate, status: 200},
 	{op: "validateBinding", path: ofTemplate, body: `{"template_binding": {"parameters": {"reader": "Ann"}, "sections": {"rows": [{"name": "x"}]}, "slots": {"hero": {"strategy": "fixed", "block_id": "{block}"}}}}`, status: 200},
 	{op: "renderTemplate", path: ofTemplate, body: `{"template_binding": {"parameters": {"reader": "Ann"}, "slots": {"hero": {"strategy": "random"}}}, "include_options": true, "lenient": false}`, status: 200},
+	{op: "previewMail", body: `{"source": {"template": {"name": "Letter", "slug": "letter", "subject": "{{param:reader}}", "format": "html", "content_html": "<p>{{param:reader}}</p>{{slot:hero}}", "parameters_schema": [{"name": "reader", "type": "text"}], "slots_schema": [{"name": "hero", "default_strategy": "random"}], "binding": {"parameters": {"reader": "Ann"}}}}, "sending_identity_email": "news@{slug}.example.com"}`, status: 200},
+	{op: "previewMail", body: `{"source": {"block": {"name": "Hero", "content_html": "<h1>{{ event.plan }}{{param:x}}</h1>", "parameters_schema": [{"name": "x", "type": "text"}], "parameters": {"x": "y"}, "sections": {}, "template_slug": "letter"}}, "event": {"event_name": "order_placed", "occurred_at": "2026-03-01T10:00:00Z", "properties": {"plan": "pro"}}}`, status: 200},
+	{op: "previewMail", body: `{"source": {"content": {"subject": "Hi {{ first_name }}", "body_mjml": "<mjml><mj-body><mj-nope/></mj-body></mjml>", "preheader": "{{ nobody }}"}}, "contact_id": "{contact}"}`, status: 200},
+	{op: "previewSend", body: `{"name": "Plan", "email_type_key": "weekly", "include_segment_keys": ["{segment}"], "exclude_segment_keys": [], "delivery_mode": "over_days", "delivery_window_days": 3, "overflow_mode": "holdback", "throttle_per_hour": 1, "skipped_dates": []}`, status: 200},
+	{op: "search", query: "q=ann&types=contact,segment&limit=3", status: 200},
+	{op: "search", query: "q=we", status: 200},
+	{op: "getContactEligibility", path: map[string]string{"id": "{contact}"}, query: "broadcast_id={broadcast}", status: 200},
+	{op: "getContactEligibility", path: map[string]string{"id": "{contact}"}, query: "email_type_key=weekly", status: 200},
+	{op: "getContactEligibility", path: map[string]string{"id": "{contact}"}, query: "sequence_id={sequence}", status: 200},
+	{op: "previewSend", body: `{"broadcast_id": "{broadcast}"}`, status: 200},
+	{op: "previewMail", body: `{"source": {"broadcast_id": "{broadcast}"}, "contact_id": "{contact}"}`, status: 200},
+	{op: "previewMail", body: `{"source": {"message_id": "{entry}", "version": 1}}`, status: 200},
 	{op: "updateTemplate", path: ofTemplate, body: `{"name": "Note", "subject": null, "content_html": "<p>{{param:reader}}</p>", "tags": [], "inline_css": true, "sections_schema": [], "slots_schema": null, "groups_schema": []}`, status: 200},
 	{op: "listBlocks", query: "full=true&include_usage=true&tags=hero&slot_keys=hero,x", status: 200},
 	{op: "getBlock", path: ofBlock, query: "include_usage=true", status: 200},
@@ -295,6 +318,9 @@ var otherSteps = []step{
 	{op: "deleteTemplate", path: ofTemplate, query: "force=true", status: 204},
 	{op: "deleteBlock", path: ofBlock, status: 204},
 	{op: "deleteSavedFilter", path: ofFilter, status: 204},
+	{op: "listWorkingCopies", query: "kind=broadcast", status: 200},
+	{op: "getWorkingCopy", path: ofCopy, status: 200},
+	{op: "deleteWorkingCopy", path: ofCopy, status: 204},
 	{op: "deleteSeedList", path: ofSeedList, status: 204},
 	{op: "deleteSegment", path: ofSegment, status: 204},
 	{op: "deleteSendingIdentity", path: map[string]string{"id": "{identity}"}, status: 204},
@@ -305,15 +331,23 @@ var otherSteps = []step{
 	{op: "deleteEmailCategory", path: map[string]string{"id": "{category}"}, status: 204},
 	{op: "deleteStage", path: map[string]string{"id": "{stage}"}, query: "replacement_stage_id={stage}", status: 400},
 	{op: "deleteCustomField", path: map[string]string{"id": "{field}"}, status: 204},
+	{op: "deleteAsset", path: map[string]string{"id": "{asset}"}, status: 204},
 	{op: "deleteWebhook", path: ofWebhook, status: 204},
 	{op: "revokeApiKey", path: map[string]string{"id": "{apikey}"}, status: 204},
 	{op: "removeMember", path: map[string]string{"id": "{user_editor}"}, status: 204},
 
+	{op: "getSignInOptions", status: 200},
+	{op: "listOwnSessions", status: 200},
+	{op: "updateProfile", body: `{"name": "Olive Owner"}`, status: 200},
+	{op: "endOwnSession", path: map[string]string{"id": "01900000-0000-7000-8000-000000000071"}, status: 404},
 	{op: "logIn", body: `{"email": "owner@{slug}.example", "password": "` + testPassword + `"}`, status: 200},
 	{op: "signUp", body: `{"tenant_name": "New", "tenant_slug": "new", "name": "Ann", "email": "new@example.org", "password": "` + testPassword + `", "setup_token": null}`, status: 403},
 	{op: "forgotPassword", body: `{"email": "owner@{slug}.example"}`, status: 202},
 	{op: "resetPassword", body: `{"token": "x", "password": "` + testPassword + `"}`, status: 400},
 	{op: "acceptInvitation", body: `{"token": "x", "name": "Bob", "password": "` + testPassword + `"}`, status: 400},
+	{op: "checkLink", body: `{"kind": "invitation", "token": "x"}`, status: 400},
+	{op: "logInByLink", body: `{"token": "x"}`, status: 400},
+	{op: "joinTenant", body: `{"token": "x"}`, status: 400},
 	{op: "changePassword", body: `{"current_password": "` + testPassword + `", "new_password": "` + testPassword + ` again"}`, status: 204},
 	{op: "deleteTenant", body: `{"confirm_slug": "{slug}"}`, status: 202},
 	{op: "logOut", status: 204},
@@ -370,6 +404,7 @@ func (s *conformance) runStep(t testing.TB, slug string, st step) {
 // Every operation is called, by an API key where keys are allowed and by a session, and each answer
 // matches the OpenAPI document.
 func TestEveryOperationMatchesItsSchema(t *testing.T) {
+	sequential(t)
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		s := newConformance(t, db)

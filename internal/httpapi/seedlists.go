@@ -29,9 +29,9 @@ func (api seedListsAPI) register(r *endpoint.Router) {
 		return endpoint.Op{Name: name, Summary: summary, Tag: "seed lists", Session: true, Faults: faults}
 	}
 	endpoint.Handle(r, "GET /t/{tenant}/api/seed-lists", read("listSeedLists", "List seed lists, by name."), api.listSeedLists)
-	create := author("createSeedList", "Create a seed list without addresses.", seedlist.ErrDuplicate, seedlist.ErrLimit)
+	create := author("createSeedList", "Create a seed list without addresses.", seedlist.ErrDuplicate, seedlist.ErrLimit).Once()
 	create.Status = http.StatusCreated
-	endpoint.Handle(r, "POST /t/{tenant}/api/seed-lists", create.ExampleBody(`{"name": "Vendor mailboxes", "vendor_label": "Vendor", "include_by_default": true, "rotation_days": 30, "rotation_grace_days": 5, "sending_identity_ids": ["$SENDING_IDENTITY_ID"]}`), api.createSeedList, checkNewSeedList)
+	endpoint.Handle(r, "POST /t/{tenant}/api/seed-lists", create.ExampleBody(`{"name": "Vendor mailboxes", "vendor_label": "Vendor", "include_by_default": true, "rotation_days": 30, "rotation_grace_days": 5, "sending_identity_ids": ["$SENDING_IDENTITY_ID"]}`), once(api, api.db, seedListsAPI.createSeedList), checkNewSeedList)
 	endpoint.Handle(r, "GET /t/{tenant}/api/seed-lists/{id}", read("getSeedList", "Get a seed list.", seedlist.ErrNotFound), api.getSeedList)
 	endpoint.Handle(r, "PUT /t/{tenant}/api/seed-lists/{id}",
 		author("updateSeedList", "Update a seed list; absent fields and its addresses do not change.", seedlist.ErrNotFound, seedlist.ErrDuplicate).

@@ -41,20 +41,20 @@ func (api segmentsAPI) register(r *endpoint.Router) {
 	endpoint.Handle(r, "GET /t/{tenant}/api/segments",
 		read("listSegments", "List the lists and segments that the key's scopes cover."), api.listSegments)
 	create := write("createSegment", "Create a dynamic segment, or a static list.",
-		segment.ErrMissingDefinition, segment.ErrInvalidDefinition, segment.ErrCycle, segment.ErrLimit)
+		segment.ErrMissingDefinition, segment.ErrInvalidDefinition, segment.ErrCycle, segment.ErrLimit).Once().Revised(segment.Revisions)
 	create.Status = http.StatusCreated
 	create.FieldFaults = map[string]*fault.Error{"definition": segment.ErrInvalidDefinition}
-	endpoint.Handle(r, "POST /t/{tenant}/api/segments", create.ExampleBody(`{"name": "Readers in Germany", "type": "dynamic", "definition": {"logic": "and", "conditions": [{"field": "country", "operator": "equals", "value": "DE"}]}, "tags": ["europe"]}`), api.createSegment, checkNewSegment)
+	endpoint.Handle(r, "POST /t/{tenant}/api/segments", create.ExampleBody(`{"name": "Readers in Germany", "type": "dynamic", "definition": {"logic": "and", "conditions": [{"field": "country", "operator": "equals", "value": "DE"}]}, "tags": ["europe"]}`), once(api, api.db, segmentsAPI.createSegment), checkNewSegment)
 	api.segmentTools(r)
 	endpoint.Handle(r, "GET /t/{tenant}/api/segments/{key}",
-		read("getSegment", "Get a list or segment.", segment.ErrNotFound), api.getSegment)
+		read("getSegment", "Get a list or segment.", segment.ErrNotFound).Revised(segment.Revisions), api.getSegment)
 	update := write("updateSegment", "Rename or tag a list or segment, or replace a segment's definition, which then is counted again.",
-		segment.ErrNotFound, segment.ErrLocked, segment.ErrMissingDefinition, segment.ErrInvalidDefinition, segment.ErrCycle, segment.ErrLimit)
+		segment.ErrNotFound, segment.ErrLocked, segment.ErrMissingDefinition, segment.ErrInvalidDefinition, segment.ErrCycle, segment.ErrLimit).IfMatch(segment.Revisions)
 	update.FieldFaults = map[string]*fault.Error{"definition": segment.ErrInvalidDefinition}
 	endpoint.Handle(r, "PUT /t/{tenant}/api/segments/{key}", update.ExampleBody(`{"name": "Readers in Europe", "tags": ["europe"]}`), api.updateSegment, checkSegment)
 	endpoint.Handle(r, "DELETE /t/{tenant}/api/segments/{key}",
 		write("deleteSegment", "Delete a list or segment that nothing uses; contacts stay.",
-			segment.ErrNotFound, segment.ErrLocked, segment.ErrInUse), api.deleteSegment)
+			segment.ErrNotFound, segment.ErrLocked, segment.ErrInUse).IfMatch(segment.Revisions), api.deleteSegment)
 	refresh := read("refreshSegmentCount", "Count the members now.", segment.ErrNotFound)
 	refresh.Role = auth.Viewer
 	endpoint.Handle(r, "POST /t/{tenant}/api/segments/{key}/refresh-count", refresh, api.refreshSegmentCount)
@@ -83,6 +83,16 @@ type SegmentRow struct {
 	SystemKey              *string           `json:"system_key" doc:"Not null on built-in segments."`
 	Tags                   []string          `json:"tags"`
 	Warnings               *[]segmentWarning `json:"warnings,omitempty" doc:"References of the definition to deleted records; only in answers with a single segment."`
+	Usage                  *segmentUsage     `json:"usage,omitempty" doc:"With include_usage=true: the records that use it, as in the details of SEGMENT_IN_USE."`
+}
+
+// segmentUsage are the records that use a list or segment.
+type segmentUsage struct {
+	Broadcasts  []usage.Holder `json:"broadcasts"`
+	Sequences   []usage.Holder `json:"sequences"`
+	Automations []usage.Holder `json:"automations"`
+	Forms       []usage.Holder `json:"forms"`
+	Segments    []usage.Holder `json:"segments"`
 }
 
 // segmentWarning is a leaf that refers to a deleted record, and so matches no contact or all.
@@ -167,6 +177,7 @@ func (api segmentsAPI) createSegment(ctx context.Context, p auth.Principal, in *
 	if err != nil {
 		return segmentForm{}, err
 	}
+	endpoint.SetRevision(ctx, s.Revision)
 	return formOfSegment(p, s), nil
 }
 
@@ -175,21 +186,43 @@ type SegmentPath struct {
 	Key string `path:"key" doc:"segment_key, or the id."`
 }
 
-func (api segmentsAPI) getSegment(ctx context.Context, p auth.Principal, in *SegmentPath) (segmentForm, error) {
-	s, err := api.segmentFor(ctx, p, *in, segmentReads)
+type getSegmentRequest struct {
+	SegmentPath
+	Usage string `query:"include_usage" doc:"true: adds usage. For sessions."`
+}
+
+func (api segmentsAPI) getSegment(ctx context.Context, p auth.Principal, in *getSegmentRequest) (segmentForm, error) {
+	s, err := api.segmentFor(ctx, p, in.SegmentPath, segmentReads)
 	if err != nil {
 		return segmentForm{}, err
 	}
 	if s, err = api.counts.EnsureCounted(ctx, p.Tenant, s); err != nil {
 		return segmentForm{}, err
 	}
+	endpoint.SetRevision(ctx, s.Revision)
 	row := rowOfSegment(p, s)
 	row.Count, row.Warnings = s.Members, &[]segmentWarning{}
 	warnings, err := segment.Warnings(ctx, api.db, p.Tenant, s)
 	for _, w := range warnings {
 		*row.Warnings = append(*row.Warnings, segmentWarning{w.Path, w.Code})
 	}
+	if err == nil && endpoint.Flag(in.Usage) && !p.IsKey() {
+		row.Usage, err = api.usageOf(ctx, p, s)
+	}
 	return formOfRow(p, s, row), err
+}
+
+// usageOf returns the records that use a segment.
+func (api segmentsAPI) usageOf(ctx context.Context, p auth.Principal, s segment.Segment) (*segmentUsage, error) {
+	if api.usage == nil {
+		return &segmentUsage{}, nil
+	}
+	h, err := api.usage.Find(ctx, api.db, p.Tenant, usage.Subject{Kind: usage.Segment, ID: s.ID.String(), Key: s.Key})
+	if err != nil {
+		return nil, err
+	}
+	of := func(source string) []usage.Holder { return endpoint.NonNil(h[source]) }
+	return &segmentUsage{of("broadcasts"), of("sequences"), of("automations"), of("forms"), of("segments")}, nil
 }
 
 // segmentFor returns the segment that a path names, if p has the scope of its type.
@@ -220,6 +253,7 @@ func (api segmentsAPI) updateSegment(ctx context.Context, p auth.Principal, in *
 	if s, err = segment.Update(ctx, api.db, p.Tenant, s.ID, in.change(), api.now()); err != nil {
 		return segmentForm{}, err
 	}
+	endpoint.SetRevision(ctx, s.Revision)
 	return formOfSegment(p, s), nil
 }
 

@@ -20,7 +20,7 @@ func (api segmentsAPI) segmentTools(r *endpoint.Router) {
 		Tag: "segments", Scope: auth.SegmentsWrite, Status: http.StatusCreated,
 		Faults:      []*fault.Error{broadcast.ErrNotFound, segment.ErrCriterion, segment.ErrInvalidDefinition, segment.ErrCycle, segment.ErrLimit},
 		FieldFaults: map[string]*fault.Error{"criterion": segment.ErrCriterion},
-	}.ExampleBody(`{"broadcast_id": "$BROADCAST_ID", "criterion": "non_openers", "name": "Did not open"}`).WithTitle("Segment from broadcast"), api.createSegmentFromBroadcast, checkSegmentFromBroadcast)
+	}.ExampleBody(`{"broadcast_id": "$BROADCAST_ID", "criterion": "non_openers", "name": "Did not open"}`).WithTitle("Segment from broadcast").Once().Revised(segment.Revisions), once(api, api.db, segmentsAPI.createSegmentFromBroadcast), checkSegmentFromBroadcast)
 	endpoint.Handle(r, "POST /t/{tenant}/api/segments/preview", endpoint.Op{
 		Name: "previewSegment", Summary: "Count the contacts that a segment definition matches now, with a sample.",
 		Tag: "segments", Scope: auth.SegmentsRead, Role: auth.Viewer,
@@ -60,6 +60,7 @@ func (api segmentsAPI) createSegmentFromBroadcast(ctx context.Context, p auth.Pr
 	if err != nil {
 		return segmentForm{}, err
 	}
+	endpoint.SetRevision(ctx, s.Revision)
 	return formOfSegment(p, s), nil
 }
 

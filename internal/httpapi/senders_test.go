@@ -307,7 +307,7 @@ func TestMTAConfigsThroughTheAPI(t *testing.T) {
 			t.Errorf("POST /mta-configs (-want +got):\n%s", diff)
 		}
 		if r := s.must(200, "viewer", "GET /mta-configs/"+config, ""); strings.Contains(r.text, "hunter2") || !cmp.Equal(r.body["health"], map[string]any{
-			"state": "healthy", "since": "2026-03-01T12:00:00.000Z", "last_error": nil, "sent_today": 0.0, "remaining_today": nil,
+			"state": "healthy", "since": "2026-03-01T12:00:00.000Z", "last_error": nil, "sent_today": 0.0, "remaining_today": nil, "held_bounces": 0.0,
 		}) {
 			t.Errorf("GET /mta-configs = %s", r.text)
 		}
@@ -325,8 +325,18 @@ func TestMTAConfigsThroughTheAPI(t *testing.T) {
 			{"admin", "POST /mta-configs", `{"name": "x", "type": "smtp", "settings": {"host": "127.0.0.1"}}`, 400, "INVALID_INPUT", []string{"settings.host"}},
 			{"admin", "POST /mta-configs", `{"name": "x", "type": "smtp", "settings": {"host": "a.example", "tls": "none", "auth": "plain", "username": "u", "password": "p"}}`, 400, "INVALID_INPUT", []string{"settings.tls"}},
 			{"admin", "POST /mta-configs", `{"name": "x", "type": "smtp", "settings": {"host": 1, "port": "25", "dkim_sign": null}, "caps": 5}`, 400, "INVALID_INPUT", []string{"settings.host", "settings.port", "settings.dkim_sign", "caps"}},
-			{"admin", "POST /mta-configs", `{"name": "x", "type": "sink", "settings": {"fail_patterns": [{}], "bounce_mailbox": {}, "ips": []}, "return_path_records": [1]}`, 400, "INVALID_INPUT",
-				[]string{"settings.fail_patterns", "settings.bounce_mailbox", "settings.ips", "return_path_records"}},
+			{"admin", "POST /mta-configs", `{"name": "x", "type": "sink", "settings": {"fail_patterns": [{}], "bounce_mailbox": {}, "ips": []}, "return_path_records": [{}]}`, 400, "INVALID_INPUT",
+				[]string{"settings.fail_patterns[0].pattern", "settings.fail_patterns[0].response", "settings.bounce_mailbox", "settings.ips", "return_path_records"}},
+			{"admin", "POST /mta-configs", `{"name": "x", "type": "sink", "settings": {"fail_patterns": [{"pattern": "a@b@c.example", "response": "250 ok"}, {"pattern": "x.example", "response": "550 a\nb"}]}}`, 400, "INVALID_INPUT",
+				[]string{"settings.fail_patterns[0].pattern", "settings.fail_patterns[0].response", "settings.fail_patterns[1].response"}},
+			{"admin", "POST /mta-configs", `{"name": "x", "type": "sink", "settings": {"fail_patterns": [{"pattern": null, "response": 5}, "x"]}}`, 400, "INVALID_INPUT",
+				[]string{"settings.fail_patterns[0].pattern", "settings.fail_patterns[0].response", "settings.fail_patterns"}},
+			{"admin", "POST /mta-configs", `{"name": "x", "type": "sink", "return_path_records": [{"type": "MX", "value": "mx.example"}]}`, 400, "INVALID_INPUT", []string{"return_path_records"}},
+			{"admin", "POST /mta-configs", `{"name": "x", "type": "smtp", "settings": {"host": "a.example"}, "return_path_records": [{}, {"type": "A", "value": "x", "priority": 1}, {"type": "MX", "host": "a b", "value": "1.2.3.4", "priority": 70000}]}`, 400, "INVALID_INPUT",
+				[]string{"return_path_records[0].type", "return_path_records[0].value", "return_path_records[1].type", "return_path_records[1].priority", "return_path_records[2].host", "return_path_records[2].value", "return_path_records[2].priority"}},
+			{"admin", "PUT /mta-configs/" + config, `{"return_path_records": [1, {"type": null, "priority": "10"}]}`, 400, "INVALID_INPUT",
+				[]string{"return_path_records", "return_path_records[1].type", "return_path_records[1].priority"}},
+			{"admin", "PUT /mta-configs/" + config, `{"settings": {"fail_patterns": [{"pattern": "x.example", "response": "550 no"}]}}`, 400, "INVALID_INPUT", []string{"settings.fail_patterns"}},
 			{"admin", "POST /mta-configs", `{"name": "x", "type": "smtp", "settings": {"host": "a.example", "bounce_mailbox": {}}}`, 400, "INVALID_INPUT",
 				[]string{"settings.bounce_mailbox.host", "settings.bounce_mailbox.username", "settings.bounce_mailbox.password"}},
 			{"admin", "POST /mta-configs", `{"name": "x", "type": "smtp", "settings": {"host": "a.example", "bounce_mailbox": {"host": "10.0.0.1", "port": 0, "username": "u\n", "password": "p\n", "tls": "none"}}}`, 400, "INVALID_INPUT",
@@ -375,7 +385,7 @@ func TestMTAConfigsThroughTheAPI(t *testing.T) {
 				map[string]any{"pattern": "xn--bcher-kva.example", "max_connections": nil, "max_per_minute": nil, "max_per_hour": 7.0},
 			},
 			"warmup": map[string]any{"enabled": true, "start_per_day": 200.0, "growth_pct": 40.0, "started_on": "2026-03-01"},
-			"health": map[string]any{"state": "healthy", "since": "2026-03-01T12:00:00.000Z", "last_error": nil, "sent_today": 0.0, "remaining_today": 200.0},
+			"health": map[string]any{"state": "healthy", "since": "2026-03-01T12:00:00.000Z", "last_error": nil, "sent_today": 0.0, "remaining_today": 200.0, "held_bounces": 0.0},
 		}, map[string]any{
 			"caps": limited.body["caps"], "domain_throttles": limited.body["domain_throttles"], "warmup": limited.body["warmup"], "health": limited.body["health"],
 		}); diff != "" {
@@ -385,6 +395,17 @@ func TestMTAConfigsThroughTheAPI(t *testing.T) {
 		if caps := lifted.body["caps"].(map[string]any); caps["max_per_second"] != nil || caps["max_per_hour"] != 20000.0 || len(lifted.body["domain_throttles"].([]any)) != 0 ||
 			lifted.body["warmup"].(map[string]any)["started_on"] != nil || lifted.body["health"].(map[string]any)["remaining_today"] != nil {
 			t.Errorf("PUT that lifts limits = %s", lifted.text)
+		}
+		relayed := s.must(200, "admin", "PUT /mta-configs/"+config, `{"return_path_records": [{"type": "mx", "host": null, "value": "Feedback.relay.example."}, {"type": "MX", "value": "b.example", "priority": 0}, {"type": "TXT", "host": "bounce.acme.example", "value": "v=spf1 include:relay.example ~all", "priority": null}]}`)
+		if diff := cmp.Diff(any([]any{
+			map[string]any{"type": "MX", "host": nil, "value": "feedback.relay.example", "priority": 10.0},
+			map[string]any{"type": "MX", "host": nil, "value": "b.example", "priority": 0.0},
+			map[string]any{"type": "TXT", "host": "bounce.acme.example", "value": "v=spf1 include:relay.example ~all", "priority": nil},
+		}), relayed.body["return_path_records"]); diff != "" {
+			t.Errorf("PUT of return path records (-want +got):\n%s", diff)
+		}
+		if r := s.must(200, "admin", "PUT /mta-configs/"+config, `{"return_path_records": null}`); !cmp.Equal(r.body["return_path_records"], any([]any{})) {
+			t.Errorf("PUT that removes return path records = %s", r.text)
 		}
 		o.trial = lane.Trial{Accepted: true, Code: 250, Response: "250 ok", Latency: 12 * time.Millisecond}
 		if r := s.must(200, "admin", "POST /mta-configs/"+config+"/test", `{"to": "Ann@example.org"}`); !cmp.Equal(r.body, map[string]any{"accepted": true, "smtp_code": 250.0, "smtp_response": "250 ok", "latency_ms": 12.0}) {
@@ -399,7 +420,7 @@ func TestMTAConfigsThroughTheAPI(t *testing.T) {
 		o.inUse = ""
 		s.must(204, "admin", "DELETE /mta-configs/"+config, "")
 		log := s.must(200, "admin", "GET /audit-log", "")
-		if got := log.data("action"); !sameItems(got, []string{"mta_config.delete", "mta_config.test", "mta_config.test", "mta_config.update", "mta_config.update", "mta_config.update", "mta_config.update", "mta_config.update", "mta_config.create"}) {
+		if got := log.data("action"); !sameItems(got, []string{"mta_config.delete", "mta_config.test", "mta_config.test", "mta_config.update", "mta_config.update", "mta_config.update", "mta_config.update", "mta_config.update", "mta_config.update", "mta_config.update", "mta_config.create"}) {
 			t.Errorf("the audit log has %v", got)
 		}
 	})
@@ -409,6 +430,13 @@ func TestTheBuiltInMailboxThroughTheAPI(t *testing.T) {
 	eachWithFakes(t, func(t *testing.T, s *apiTest, _ *fakes) {
 		sink := s.must(201, "admin", "POST /mta-configs", `{"name": "Sink", "type": "sink"}`).str("id")
 		spare := s.must(201, "admin", "POST /mta-configs", `{"name": "Spare", "type": "sink"}`).str("id")
+		put := s.must(200, "admin", "PUT /mta-configs/"+spare, `{"settings": {"fail_patterns": [{"pattern": "*@No.example", "response": "550 5.1.1 no such user"}]}}`)
+		if diff := cmp.Diff(any(map[string]any{"fail_patterns": []any{map[string]any{"pattern": "*@no.example", "response": "550 5.1.1 no such user"}}}), put.body["settings"]); diff != "" {
+			t.Errorf("PUT of fail patterns (-want +got):\n%s", diff)
+		}
+		if put := s.must(200, "admin", "PUT /mta-configs/"+spare, `{"settings": {"fail_patterns": null}}`); !cmp.Equal(put.body["settings"], any(map[string]any{"fail_patterns": []any{}})) {
+			t.Errorf("PUT that removes fail patterns = %s", put.text)
+		}
 		const raw = "From: a@example.com\r\nSubject: =?utf-8?q?Hej_=C3=A5?=\r\nContent-Type: text/html; charset=utf-8\r\n\r\n<p>Hej \xc3\xa5</p>\r\n"
 		for i := range 3 {
 			if err := mailbox.Deliver(t.Context(), s.db, mailbox.Delivery{Tenant: s.acme, Lane: id.Read[id.MTAConfig](sink), From: "b@bounce.example.com", To: "ann@example.org", Raw: []byte(raw)}, s.now.Add(time.Duration(i)*time.Second)); err != nil {

@@ -38,15 +38,15 @@ func (api sequencesAPI) register(r *endpoint.Router) {
 	}
 	endpoint.Handle(r, "GET /t/{tenant}/api/sequences",
 		read("listSequences", "List sequences without their graphs, newest first.", sequence.ErrStatus).ExampleQuery("status=active,paused"), api.listSequences)
-	endpoint.Handle(r, "GET /t/{tenant}/api/sequences/{id}", read("getSequence", "Get a sequence with its nodes and edges.", sequence.ErrNotFound), api.getSequence)
-	create := author("createSequence", "Create a sequence as a draft.")
+	endpoint.Handle(r, "GET /t/{tenant}/api/sequences/{id}", read("getSequence", "Get a sequence with its nodes and edges.", sequence.ErrNotFound).Revised(sequence.Revisions), api.getSequence)
+	create := author("createSequence", "Create a sequence as a draft.").Once().Revised(sequence.Revisions)
 	create.Status = http.StatusCreated
 	endpoint.Handle(r, "POST /t/{tenant}/api/sequences", create.ExampleBody(`{"name": "Onboarding", "entry_trigger": {"trigger_type": "event", "trigger_config": {"event_name": "signed_up"}}, "exit_conditions": {"events": [{"event_name": "cancelled"}]}}`),
-		api.createSequence, checkNewSequence)
+		once(api, api.db, sequencesAPI.createSequence), checkNewSequence)
 	endpoint.Handle(r, "PUT /t/{tenant}/api/sequences/{id}",
-		author("updateSequence", "Update a sequence that is not archived; absent fields are not changed. New triggers and exit conditions apply at once.", sequence.ErrNotFound, sequence.ErrTransition).
+		author("updateSequence", "Update a sequence that is not archived; absent fields are not changed. New triggers and exit conditions apply at once.", sequence.ErrNotFound, sequence.ErrTransition).IfMatch(sequence.Revisions).
 			ExampleBody(`{"name": "Welcome", "allow_reentry": true}`), api.updateSequence, checkSequence)
-	graph := author("setSequenceGraph", "Replace the graph of a draft or a paused sequence.", sequence.ErrNotFound, sequence.ErrNotEditable, sequence.ErrGraph)
+	graph := author("setSequenceGraph", "Replace the graph of a draft or a paused sequence.", sequence.ErrNotFound, sequence.ErrNotEditable, sequence.ErrGraph).IfMatch(sequence.Revisions)
 	graph.Description = "dry_run stores nothing and answers with what is wrong with the graph, and how many contacts would leave the sequence because their node is gone."
 	endpoint.Handle(r, "PUT /t/{tenant}/api/sequences/{id}/graph", graph.ExampleBody(`{"entry_node_id": "rest", "nodes": [{"id": "rest", "type": "wait", "config": {"mode": "duration", "amount": 1, "unit": "day"}}, {"id": "label", "type": "tag", "config": {"action": "add", "tags": ["welcomed"]}}], "edges": [{"from_node": "rest", "to_node": "label"}]}`),
 		api.setSequenceGraph)
@@ -61,14 +61,14 @@ func (api sequencesAPI) register(r *endpoint.Router) {
 		{"archive", "Archive a sequence. Its contacts leave it.", sequence.Archive, nil},
 		{"unarchive", "Make an archived sequence a draft.", sequence.Unarchive, nil},
 	} {
-		op := author(t.action+"Sequence", t.summary, append(t.faults, sequence.ErrNotFound, sequence.ErrTransition)...)
+		op := author(t.action+"Sequence", t.summary, append(t.faults, sequence.ErrNotFound, sequence.ErrTransition)...).IfMatch(sequence.Revisions)
 		endpoint.Handle(r, "POST /t/{tenant}/api/sequences/{id}/"+t.action, op, api.transition(t.action, t.to))
 	}
-	duplicate := author("duplicateSequence", "Create a draft with the graph, trigger and exit conditions of a sequence.", sequence.ErrNotFound)
+	duplicate := author("duplicateSequence", "Create a draft with the graph, trigger and exit conditions of a sequence.", sequence.ErrNotFound).Once().Revised(sequence.Revisions)
 	duplicate.Status = http.StatusCreated
-	endpoint.Handle(r, "POST /t/{tenant}/api/sequences/{id}/duplicate", duplicate, api.transition("duplicate", sequence.Duplicate))
+	endpoint.Handle(r, "POST /t/{tenant}/api/sequences/{id}/duplicate", duplicate, once(api, api.db, sequencesAPI.duplicateSequence))
 	endpoint.Handle(r, "DELETE /t/{tenant}/api/sequences/{id}",
-		author("deleteSequence", "Delete a draft that was never active, and that nothing enrolls contacts in.", sequence.ErrNotFound, sequence.ErrInUse), api.deleteSequence)
+		author("deleteSequence", "Delete a draft that was never active, and that nothing enrolls contacts in.", sequence.ErrNotFound, sequence.ErrInUse).IfMatch(sequence.Revisions), api.deleteSequence)
 	api.enrollments(r)
 	api.test(r)
 }
@@ -76,6 +76,16 @@ func (api sequencesAPI) register(r *endpoint.Router) {
 type listSequencesRequest struct {
 	Status string `query:"status" doc:"Comma separated: draft, active, paused, archived; all when absent."`
 	Search string `query:"q" maxLength:"200" doc:"A part of the name."`
+	Counts string `query:"include_counts" doc:"true: with how many contacts are and were in each."`
+}
+
+// SequenceCounts is how many contacts are and were in a sequence.
+type SequenceCounts struct {
+	Enrolled  int `json:"enrolled"`
+	Active    int `json:"active" doc:"In the sequence now, also while it is paused."`
+	Completed int `json:"completed"`
+	Exited    int `json:"exited"`
+	Converted int `json:"converted" doc:"Those of exited that reached a goal."`
 }
 
 // Sequence is a sequence in lists.
@@ -92,6 +102,7 @@ type Sequence struct {
 	UpdatedAt      endpoint.Stamp  `json:"updated_at"`
 	Nodes          *[]SequenceNode `json:"nodes,omitempty" doc:"In answers with a single sequence."`
 	Edges          *[]SequenceEdge `json:"edges,omitempty" doc:"In answers with a single sequence."`
+	Counts         *SequenceCounts `json:"counts,omitempty" doc:"In lists with include_counts."`
 }
 
 // SequenceNode is a node of a sequence.
@@ -119,11 +130,25 @@ func (api sequencesAPI) listSequences(ctx context.Context, p auth.Principal, in 
 		return endpoint.List[Sequence]{}, err
 	}
 	list, err := sequence.List(ctx, api.db, p.Tenant, sequence.Filter{Statuses: statuses, Search: in.Search})
+	if err != nil {
+		return endpoint.List[Sequence]{}, err
+	}
 	rows := make([]Sequence, len(list))
 	for i, s := range list {
 		rows[i] = rowOfSequence(s)
 	}
-	return endpoint.Whole(rows), err
+	if endpoint.Flag(in.Counts) {
+		totals, err := sequence.Totals(ctx, api.db, p.Tenant)
+		if err != nil {
+			return endpoint.List[Sequence]{}, err
+		}
+		for i, s := range list {
+			n := totals[s.ID]
+			inside := s.Inside(n)
+			rows[i].Counts = &SequenceCounts{n.Entered, inside, n.Completed, n.Entered - inside - n.Completed - n.Failed, n.Converted}
+		}
+	}
+	return endpoint.Whole(rows), nil
 }
 
 func rowOfSequence(s sequence.Sequence) Sequence {
@@ -146,7 +171,7 @@ func (api sequencesAPI) getSequence(ctx context.Context, p auth.Principal, in *R
 	if err != nil {
 		return Sequence{}, err
 	}
-	return wholeSequence(s)
+	return wholeSequence(ctx, s)
 }
 
 func (api sequencesAPI) load(ctx context.Context, p auth.Principal, text string) (sequence.Sequence, error) {
@@ -158,7 +183,8 @@ func (api sequencesAPI) load(ctx context.Context, p auth.Principal, text string)
 }
 
 // wholeSequence returns a sequence with its graph.
-func wholeSequence(s sequence.Sequence) (Sequence, error) {
+func wholeSequence(ctx context.Context, s sequence.Sequence) (Sequence, error) {
+	endpoint.SetRevision(ctx, s.Revision)
 	row := rowOfSequence(s)
 	nodes, edges := make([]SequenceNode, len(s.Graph.Nodes)), make([]SequenceEdge, len(s.Graph.Edges))
 	for i, n := range s.Graph.Nodes {
@@ -213,7 +239,7 @@ func (api sequencesAPI) createSequence(ctx context.Context, p auth.Principal, in
 	if err != nil {
 		return Sequence{}, err
 	}
-	return wholeSequence(s)
+	return wholeSequence(ctx, s)
 }
 
 type updateSequenceRequest struct {
@@ -238,7 +264,7 @@ func (api sequencesAPI) updateSequence(ctx context.Context, p auth.Principal, in
 	if err != nil {
 		return Sequence{}, err
 	}
-	return wholeSequence(s)
+	return wholeSequence(ctx, s)
 }
 
 type setSequenceGraphRequest struct {
@@ -336,8 +362,12 @@ func (api sequencesAPI) setSequenceGraph(ctx context.Context, p auth.Principal, 
 	if err != nil {
 		return sequenceGraphResult{}, err
 	}
-	row, err := wholeSequence(r.Sequence)
+	row, err := wholeSequence(ctx, r.Sequence)
 	return sequenceGraphResult{set: &row}, err
+}
+
+func (api sequencesAPI) duplicateSequence(ctx context.Context, p auth.Principal, in *RecordPath) (Sequence, error) {
+	return api.transition("duplicate", sequence.Duplicate)(ctx, p, in)
 }
 
 // transition returns the handler of a change of status.
@@ -355,7 +385,7 @@ func (api sequencesAPI) transition(action string, to func(context.Context, *sqld
 		if err != nil {
 			return Sequence{}, err
 		}
-		return wholeSequence(s)
+		return wholeSequence(ctx, s)
 	}
 }
 

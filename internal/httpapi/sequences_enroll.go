@@ -232,6 +232,7 @@ type SequenceReport struct {
 	Completed  int                  `json:"completed"`
 	Exited     int                  `json:"exited"`
 	Converted  int                  `json:"converted" doc:"Those of exited that reached a goal."`
+	Overdue    int                  `json:"overdue" doc:"Of a paused sequence: those of active whose wait was over when it was paused. They continue over 15 minutes when it is resumed."`
 	Nodes      []SequenceNodeReport `json:"nodes"`
 }
 
@@ -259,7 +260,7 @@ func (api sequencesAPI) getSequenceReport(ctx context.Context, p auth.Principal,
 		return SequenceReport{}, err
 	}
 	out := SequenceReport{
-		SequenceID: s.ID, Enrolled: r.Entered, Active: r.Active, Completed: r.Completed, Exited: r.Exited, Converted: r.Converted,
+		SequenceID: s.ID, Enrolled: r.Entered, Active: r.Active, Completed: r.Completed, Exited: r.Exited, Converted: r.Converted, Overdue: r.Overdue,
 		Nodes: make([]SequenceNodeReport, len(r.Nodes)),
 	}
 	for i, n := range r.Nodes {

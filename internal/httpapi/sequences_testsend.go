@@ -21,7 +21,7 @@ func (api sequencesAPI) test(r *endpoint.Router) {
 			"Possible in every status but archived. Tests are not counted, their links redirect without being recorded, and unsubscribing has no effect.",
 		FieldFaults: map[string]*fault.Error{"to": render.ErrTestRecipients},
 		Faults:      []*fault.Error{sequence.ErrNotFound, sequence.ErrTransition, render.ErrTestRecipients, sequence.ErrNoMails, contact.ErrNotFound, testmail.ErrLimit},
-	}.ExampleBody(`{"contact_id": "$CONTACT_ID", "to": ["ada@example.com"]}`), api.testSequence)
+	}.ExampleBody(`{"contact_id": "$CONTACT_ID", "to": ["ada@example.com"]}`).Once(), api.testSequence)
 }
 
 type testSequenceRequest struct {
@@ -58,7 +58,7 @@ func (api sequencesAPI) testSequence(ctx context.Context, p auth.Principal, in *
 		return testSequenceAnswer{}, err
 	}
 	call := testmail.Call{By: p, Action: "sequence.test", Target: "sequence", ID: seq.String(), To: test.To, Mails: len(test.Mails)}
-	if err := testmail.Begin(ctx, api.db, call, api.now()); err != nil {
+	if err := beginTest(ctx, api.db, call, api.now()); err != nil {
 		return testSequenceAnswer{}, err
 	}
 	results, err := sequence.SendTest(ctx, test, api.tester)

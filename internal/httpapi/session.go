@@ -20,6 +20,8 @@ type sessionAPI struct {
 	baseURL *url.URL
 	login   *auth.Login
 	now     func() time.Time
+	demo    bool
+	version string
 }
 
 // register adds the operations on signing in and sessions.
@@ -37,8 +39,12 @@ func (api sessionAPI) register(r *endpoint.Router) {
 		public("signUp", "Create a tenant and its owner.", http.StatusCreated, auth.ErrSignupDisabled, auth.ErrInvalidToken, auth.ErrDuplicateEmail, tenant.ErrDuplicateSlug).ExampleBody(`{"tenant_name": "Acme Books", "tenant_slug": "acme-books", "name": "Ada Lovelace", "email": "ada@example.com", "password": "$PASSWORD", "setup_token": "$TOKEN"}`), api.signUp)
 	endpoint.Handle(r, "POST /api/auth/login",
 		public("logIn", "Sign in and start a session.", http.StatusOK, auth.ErrCredentials).ExampleBody(`{"email": "$EMAIL", "password": "$PASSWORD"}`), api.logIn)
+	endpoint.Handle(r, "POST /api/auth/login-link",
+		public("logInByLink", "Sign in with the token of a link that the operator made; it works once.", http.StatusOK, auth.ErrInvalidToken).WithTitle("Log in by link").ExampleBody(`{"token": "$TOKEN"}`), api.logInByLink)
 	endpoint.Handle(r, "GET /api/auth/session",
 		person("getSession", "Get the session's user and memberships."), api.getSession)
+	api.ownSessions(r, person)
+	api.links(r, public, person)
 	endpoint.Handle(r, "POST /api/auth/logout",
 		person("logOut", "End the session."), api.logOut)
 	endpoint.Handle(r, "POST /api/auth/password/forgot",
@@ -96,7 +102,7 @@ func (api sessionAPI) signUp(ctx context.Context, p auth.Principal, in *signUpRe
 	return api.newSession(api.login.SignUp(ctx, auth.SignUp{
 		TenantName: b.TenantName, TenantSlug: b.TenantSlug,
 		Name: b.Name, Email: b.Email, Password: b.Password, SetupToken: b.SetupToken.Value,
-	}, p.IP, api.now()))
+	}, p.Client(), api.now()))
 }
 
 func (api sessionAPI) newSession(e auth.SignedIn, err error) (sessionBegun, error) {
@@ -130,7 +136,17 @@ type logInRequest struct {
 }
 
 func (api sessionAPI) logIn(ctx context.Context, p auth.Principal, in *logInRequest) (sessionBegun, error) {
-	return api.newSession(api.login.SignIn(ctx, in.Body.Email, in.Body.Password, p.IP, api.now()))
+	return api.newSession(api.login.SignIn(ctx, in.Body.Email, in.Body.Password, p.Client(), api.now()))
+}
+
+type logInByLinkRequest struct {
+	Body struct {
+		Token string `json:"token"`
+	}
+}
+
+func (api sessionAPI) logInByLink(ctx context.Context, p auth.Principal, in *logInByLinkRequest) (sessionBegun, error) {
+	return api.newSession(api.login.SignInByLink(ctx, in.Body.Token, p.Client(), api.now()))
 }
 
 func (api sessionAPI) getSession(ctx context.Context, p auth.Principal, _ *struct{}) (SessionView, error) {
@@ -189,5 +205,5 @@ type acceptInvitationRequest struct {
 }
 
 func (api sessionAPI) acceptInvitation(ctx context.Context, p auth.Principal, in *acceptInvitationRequest) (sessionBegun, error) {
-	return api.newSession(api.login.Accept(ctx, in.Body.Token, in.Body.Name, in.Body.Password, p.IP, api.now()))
+	return api.newSession(api.login.Accept(ctx, in.Body.Token, in.Body.Name, in.Body.Password, p.Client(), api.now()))
 }

@@ -29,9 +29,9 @@ func (api stagesAPI) register(r *endpoint.Router) {
 	endpoint.Handle(r, "GET /t/{tenant}/api/settings/stages", endpoint.Op{
 		Name: "listStages", Summary: "List the pipeline stages in display order.", Tag: "stages", Scope: auth.ContactsRead,
 	}, api.listStages)
-	create := write("createStage", "Create a stage.", contact.ErrLimit)
+	create := write("createStage", "Create a stage.", contact.ErrLimit).Once()
 	create.Status = http.StatusCreated
-	endpoint.Handle(r, "POST /t/{tenant}/api/settings/stages", create.ExampleBody(`{"name": "Trial", "category": "prospect", "color": "#336699"}`), api.createStage, checkNewStage)
+	endpoint.Handle(r, "POST /t/{tenant}/api/settings/stages", create.ExampleBody(`{"name": "Trial", "category": "prospect", "color": "#336699"}`), once(api, api.db, stagesAPI.createStage), checkNewStage)
 	endpoint.Handle(r, "PUT /t/{tenant}/api/settings/stages/order",
 		write("orderStages", "Set the order of the stages.").ExampleBody(`{"ids": ["$STAGE_ID"]}`), api.orderStages)
 	endpoint.Handle(r, "PUT /t/{tenant}/api/settings/stages/{id}",

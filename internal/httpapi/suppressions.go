@@ -31,16 +31,16 @@ func (api suppressionsAPI) register(r *endpoint.Router) {
 		Description: "Signed-in users get a page if they send limit or cursor; API keys always get the whole list.",
 		Tag:         "suppressions", Scope: auth.SuppressionRead, Faults: []*fault.Error{endpoint.ErrCursor},
 	}, api.listSuppressions)
-	add := write("addSuppression", "Add an address to the suppression list, or replace its reason.")
+	add := write("addSuppression", "Add an address to the suppression list, or replace its reason.").Once()
 	add.Status = http.StatusCreated
-	endpoint.Handle(r, "POST /t/{tenant}/api/suppressions", add.ExampleBody(`{"email": "gone@example.com", "reason": "asked by phone"}`), api.addSuppression, checkSuppression)
+	endpoint.Handle(r, "POST /t/{tenant}/api/suppressions", add.ExampleBody(`{"email": "gone@example.com", "reason": "asked by phone"}`), once(api, api.db, suppressionsAPI.addSuppression), checkSuppression)
 	endpoint.Handle(r, "DELETE /t/{tenant}/api/suppressions",
 		write("removeSuppression", "Remove an address from the suppression list; this resubscribes no contact.").ExampleQuery("email=gone@example.org"), api.removeSuppression)
 	endpoint.Handle(r, "POST /t/{tenant}/api/suppressions/bulk",
-		write("suppressContacts", "Suppress the addresses of contacts and unsubscribe them.", suppression.ErrTooMany).ExampleBody(`{"contact_ids": ["$CONTACT_ID"], "reason": "manual"}`), api.suppressContacts, checkSuppressed)
-	imported := write("importSuppressions", "Suppress many addresses.", suppression.ErrLimit)
+		write("suppressContacts", "Suppress the addresses of contacts and unsubscribe them.", suppression.ErrTooMany).Once().ExampleBody(`{"contact_ids": ["$CONTACT_ID"], "reason": "manual"}`), once(api, api.db, suppressionsAPI.suppressContacts), checkSuppressed)
+	imported := write("importSuppressions", "Suppress many addresses.", suppression.ErrLimit).Once()
 	imported.MaxBody = 5 * endpoint.Megabyte
-	endpoint.Handle(r, "POST /t/{tenant}/api/suppressions/import", imported.ExampleBody(`{"emails": ["gone@example.com", "left@example.com"], "reason": "manual"}`), api.importSuppressions)
+	endpoint.Handle(r, "POST /t/{tenant}/api/suppressions/import", imported.ExampleBody(`{"emails": ["gone@example.com", "left@example.com"], "reason": "manual"}`), once(api, api.db, suppressionsAPI.importSuppressions))
 }
 
 type listSuppressionsRequest struct {

@@ -42,6 +42,7 @@ type templatesAPI struct {
 // register adds the operations on templates and blocks.
 func (api templatesAPI) register(r *endpoint.Router) {
 	api.blocks(r)
+	api.starters(r)
 	op := func(name, summary string, scope auth.Scope, faults ...*fault.Error) endpoint.Op {
 		return endpoint.Op{Name: name, Summary: summary, Tag: "templates", Scope: scope, Faults: faults}
 	}
@@ -49,21 +50,21 @@ func (api templatesAPI) register(r *endpoint.Router) {
 	list.Description = "Rows are lean, without bodies and schemas, unless full=true."
 	endpoint.Handle(r, "GET /t/{tenant}/api/templates", list, api.listTemplates)
 
-	create := op("createTemplate", "Create a template; its schemas are checked against its bodies.", auth.TemplatesWrite, templateFaults...)
+	create := op("createTemplate", "Create a template; its schemas are checked against its bodies.", auth.TemplatesWrite, templateFaults...).Once().Revised(template.Revisions)
 	create.Status, create.MaxBody, create.FieldFaults = http.StatusCreated, 5*endpoint.Megabyte, schemaFieldFaults
 	endpoint.Handle(r, "POST /t/{tenant}/api/templates", create.ExampleBody(`{"name": "Announcement", "subject": "{{param:headline}}", "format": "html", "content_html": "<h1>{{param:headline}}</h1>", "parameters_schema": [{"name": "headline", "type": "text", "required": true, "sample": "Spring"}]}`), api.createTemplate, checkNewTemplate)
 
 	endpoint.Handle(r, "GET /t/{tenant}/api/templates/{id}",
-		op("getTemplate", "Get a template.", auth.TemplatesRead, template.ErrNotFound), api.getTemplate)
+		op("getTemplate", "Get a template.", auth.TemplatesRead, template.ErrNotFound).Revised(template.Revisions), api.getTemplate)
 
 	update := op("updateTemplate", "Update a template; absent fields keep their values. Mail already sent does not change.",
-		auth.TemplatesWrite, append([]*fault.Error{template.ErrNotFound, template.ErrSlug}, templateFaults...)...)
+		auth.TemplatesWrite, append([]*fault.Error{template.ErrNotFound, template.ErrSlug}, templateFaults...)...).IfMatch(template.Revisions)
 	update.MaxBody, update.FieldFaults = 5*endpoint.Megabyte, schemaFieldFaults
 	endpoint.Handle(r, "PUT /t/{tenant}/api/templates/{id}", update.ExampleBody(`{"name": "Announcement, plain", "subject": "{{param:reader}}"}`), api.updateTemplate, checkTemplate)
 
 	endpoint.Handle(r, "DELETE /t/{tenant}/api/templates/{id}",
 		op("deleteTemplate", "Delete a template that no draft and no recent broadcast uses, or any with force=true.",
-			auth.TemplatesWrite, template.ErrNotFound, template.ErrInUse), api.deleteTemplate)
+			auth.TemplatesWrite, template.ErrNotFound, template.ErrInUse).IfMatch(template.Revisions), api.deleteTemplate)
 	api.templateBindings(r, op)
 }
 
@@ -136,11 +137,13 @@ func checkNewTemplate(_ auth.Principal, in *createTemplateRequest) error {
 }
 
 func (api templatesAPI) createTemplate(ctx context.Context, p auth.Principal, in *createTemplateRequest) (savedTemplate, error) {
-	t, warnings, err := template.Create(ctx, api.db, api.mjml, p.Tenant, in.change(), api.now())
-	if err != nil {
-		return savedTemplate{}, err
-	}
-	return savedTemplate{rowOfTemplate(t, nil), endpoint.NonNil(warnings)}, nil
+	var out savedTemplate
+	_, _, err := template.Create(ctx, api.db, api.mjml, p.Tenant, in.change(), api.now(), func(tx *sqldb.DB, t template.Template, warnings []binding.Warning) error {
+		endpoint.SetRevision(ctx, t.Revision)
+		out = savedTemplate{rowOfTemplate(t, nil), endpoint.NonNil(warnings)}
+		return endpoint.Remember(ctx, tx, out)
+	})
+	return out, err
 }
 
 func (in *createTemplateRequest) change() template.Change {
@@ -183,6 +186,7 @@ func (api templatesAPI) getTemplate(ctx context.Context, p auth.Principal, in *g
 	if err != nil {
 		return TemplateRow{}, err
 	}
+	endpoint.SetRevision(ctx, t.Revision)
 	return rowOfTemplate(t, used.forRecord(t.ID.String())), nil
 }
 
@@ -193,6 +197,7 @@ func (api templatesAPI) updateTemplate(ctx context.Context, p auth.Principal, in
 	if err != nil {
 		return savedTemplate{}, err
 	}
+	endpoint.SetRevision(ctx, t.Revision)
 	return savedTemplate{rowOfTemplate(t, nil), endpoint.NonNil(warnings)}, nil
 }
 

@@ -28,7 +28,7 @@ func (api templatesAPI) templateBindings(r *endpoint.Router, op func(name, summa
 		template.ErrNotFound, binding.ErrBinding, content.ErrMJML, content.ErrMJMLElement, content.ErrMJMLEmpty, content.ErrMJMLCompiler, content.ErrLiquid)
 	render.Description = "An invalid binding is refused, unless lenient or include_options is true: then missing values are replaced by visible notices."
 	render.Role, render.MaxBody = auth.Viewer, 5*endpoint.Megabyte
-	endpoint.Handle(r, "POST /t/{tenant}/api/templates/{id}/render", render.ExampleBody(`{"template_binding": {"parameters": {"reader": "Ada"}}, "lenient": true}`), api.renderTemplate)
+	endpoint.Handle(r, "POST /t/{tenant}/api/templates/{id}/render", render.ExampleBody(`{"template_binding": {"parameters": {"reader": "Ada"}}, "lenient": true}`), api.renderTemplate, checkRender)
 }
 
 type templateSchema struct {
@@ -143,9 +143,10 @@ func (api templatesAPI) validateBinding(ctx context.Context, p auth.Principal, i
 type renderTemplateRequest struct {
 	TemplatePath
 	Body struct {
-		Binding json.RawMessage    `json:"template_binding,omitempty" doc:"{parameters: {name: value}, sections: {name: [row]}, slots: {name: {strategy, block_id, parameters, sections}}}"`
-		Options endpoint.Opt[bool] `json:"include_options" nullable:"false" doc:"true: adds missing and binding_options; implies lenient."`
-		Lenient endpoint.Opt[bool] `json:"lenient" nullable:"false" doc:"true: missing values are replaced by visible notices."`
+		Binding json.RawMessage      `json:"template_binding,omitempty" doc:"{parameters: {name: value}, sections: {name: [row]}, slots: {name: {strategy, block_id, parameters, sections}}}"`
+		Options endpoint.Opt[bool]   `json:"include_options" nullable:"false" doc:"true: adds missing and binding_options; implies lenient."`
+		Lenient endpoint.Opt[bool]   `json:"lenient" nullable:"false" doc:"true: missing values are replaced by visible notices."`
+		Record  endpoint.Opt[string] `json:"record_id" nullable:"false" format:"uuid" doc:"The broadcast or library entry that the binding is for: random slots get the blocks that they have there. Default: those of the template."`
 	}
 }
 
@@ -158,6 +159,15 @@ type renderedTemplate struct {
 	Snapshot templateSnapshot         `json:"template_snapshot"`
 	Missing  *[]binding.Issue         `json:"missing,omitempty" doc:"With include_options: the issues of validate-binding."`
 	Options  *bindingOptions          `json:"binding_options,omitempty" doc:"With include_options."`
+}
+
+func checkRender(_ auth.Principal, in *renderTemplateRequest) error {
+	if in.Body.Record.Given() {
+		if u, ok := id.Parse[id.Broadcast](in.Body.Record.Value); !ok || u.String() != in.Body.Record.Value {
+			return fault.Input(fault.Field{Path: "record_id", Message: "must be a uuid"})
+		}
+	}
+	return nil
 }
 
 // templateSnapshot is the schema of a template at the time when it was rendered.
@@ -182,7 +192,7 @@ func (api templatesAPI) renderTemplate(ctx context.Context, p auth.Principal, in
 	}
 	withOptions := in.Body.Options.Or(false)
 	r, err := t.Render(ctx, api.db, api.mjml, p.Tenant, in.Body.Binding, template.RenderOptions{
-		Seed: t.ID.String(), Lenient: withOptions || in.Body.Lenient.Or(false),
+		Seed: in.Body.Record.Or(t.ID.String()), Lenient: withOptions || in.Body.Lenient.Or(false),
 	}, api.now())
 	if err != nil {
 		return renderedTemplate{}, err

@@ -307,6 +307,29 @@ func TestBindingsThroughTheAPI(t *testing.T) {
 	})
 }
 
+// A rendering for a broadcast has the blocks in random slots that the broadcast has.
+func TestRandomBlocksOfARecordThroughTheAPI(t *testing.T) {
+	eachWithFakes(t, func(t *testing.T, s *apiTest, _ *fakes) {
+		s.must(201, "key", "POST /templates", `{"name": "Dice", "subject": "Six", "content_html": "<p>{{slot:die}}</p>", "slots_schema": [{"name": "die", "tag_filter": ["die"]}]}`)
+		for n := range 6 {
+			s.must(201, "editor", "POST /blocks", fmt.Sprintf(`{"name": "Face %d", "content_html": "face %d", "tags": ["die"]}`, n, n))
+		}
+		const rolled = `{"slots": {"die": {"strategy": "random"}}}`
+		for n := range 8 {
+			b := s.must(201, "editor", "POST /broadcasts", fmt.Sprintf(`{"name": "Roll %d", "content": {"template_slug": "dice", "template_binding": %s}}`, n, rolled))
+			r := s.must(200, "viewer", "POST /templates/dice/render", fmt.Sprintf(`{"template_binding": %s, "record_id": %q}`, rolled, b.str("id")))
+			if got, want := r.str("body_html"), b.body["content"].(map[string]any)["body_html"]; got != want {
+				t.Errorf("roll %d: rendered %s, the broadcast has %s", n, got, want)
+			}
+		}
+		for _, body := range []string{`{"template_binding": {}, "record_id": "x"}`, `{"template_binding": {}, "record_id": null}`, `{"template_binding": {}, "record_id": 5}`} {
+			if got := s.must(400, "viewer", "POST /templates/dice/render", body); got.code != "INVALID_INPUT" || !strings.Contains(got.text, "record_id") {
+				t.Errorf("render %s = %s", body, got.text)
+			}
+		}
+	})
+}
+
 func TestMJMLTemplatesThroughTheAPI(t *testing.T) {
 	eachWithFakes(t, func(t *testing.T, s *apiTest, _ *fakes) {
 		if !compiler().Available() {

@@ -36,7 +36,7 @@ func (api usersAPI) register(r *endpoint.Router) {
 		Role:    auth.Admin,
 		Status:  http.StatusCreated,
 		Faults:  []*fault.Error{auth.ErrForbidden, auth.ErrMember},
-	}.ExampleBody(`{"email": "grace@example.com", "role": "editor"}`), api.inviteMember, checkInvitation)
+	}.ExampleBody(`{"email": "grace@example.com", "role": "editor"}`).Once(), api.inviteMember, checkInvitation)
 	endpoint.Handle(r, "PUT /t/{tenant}/api/users/{id}", endpoint.Op{
 		Name:    "updateMember",
 		Summary: "Change a member's role or status.",
@@ -102,11 +102,12 @@ func checkInvitation(_ auth.Principal, in *inviteMemberRequest) error {
 }
 
 func (api usersAPI) inviteMember(ctx context.Context, p auth.Principal, in *inviteMemberRequest) (invitedMember, error) {
-	m, link, err := api.login.Invite(ctx, p, in.Body.Email, in.Body.Role, api.now())
-	if err != nil {
-		return invitedMember{}, err
-	}
-	return invitedMember{rowOfMember(m), orNull(link)}, nil
+	var out invitedMember
+	_, _, err := api.login.Invite(ctx, p, in.Body.Email, in.Body.Role, api.now(), func(tx *sqldb.DB, m auth.Member, link string) error {
+		out = invitedMember{rowOfMember(m), orNull(link)}
+		return endpoint.Remember(ctx, tx, out)
+	})
+	return out, err
 }
 
 type updateMemberRequest struct {

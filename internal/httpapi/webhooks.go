@@ -33,15 +33,15 @@ func (api webhooksAPI) register(r *endpoint.Router) {
 		op.Status = http.StatusAccepted
 		return op
 	}
-	create := op("createWebhook", "Create a webhook endpoint; its secret is shown once.", webhook.ErrTooMany)
+	create := op("createWebhook", "Create a webhook endpoint; its secret is shown once.", webhook.ErrTooMany).Once()
 	create.Status = http.StatusCreated
 	endpoint.Handle(r, "GET "+path, op("listWebhooks", "List the webhook endpoints, newest first."), api.listWebhooks)
-	endpoint.Handle(r, "POST "+path, create.ExampleBody(`{"url": "https://example.com/hooks/mail", "description": "CRM", "event_types": ["email.bounced", "contact.unsubscribed"]}`), api.createWebhook, api.checkNewWebhook)
+	endpoint.Handle(r, "POST "+path, create.ExampleBody(`{"url": "https://example.com/hooks/mail", "description": "CRM", "event_types": ["email.bounced", "contact.unsubscribed"]}`), once(api, api.db, webhooksAPI.createWebhook), api.checkNewWebhook)
 	endpoint.Handle(r, "GET "+path+"/{id}", op("getWebhook", "Get a webhook endpoint.", webhook.ErrNotFound), api.getWebhook)
 	endpoint.Handle(r, "PUT "+path+"/{id}", op("updateWebhook", "Update a webhook endpoint; activating a disabled one makes it healthy.", webhook.ErrNotFound).ExampleBody(`{"event_types": ["*"], "active": true}`), api.updateWebhook, api.checkWebhook)
 	endpoint.Handle(r, "DELETE "+path+"/{id}", op("deleteWebhook", "Delete a webhook endpoint with its deliveries.", webhook.ErrNotFound), api.deleteWebhook)
 	endpoint.Handle(r, "POST "+path+"/{id}/rotate-secret", op("rotateWebhookSecret", "Replace the secret of a webhook endpoint; requests are signed with both for 24 hours.", webhook.ErrNotFound), api.rotateWebhookSecret)
-	endpoint.Handle(r, "POST "+path+"/{id}/test", accepted(op("testWebhook", "Send the event webhook.test to a webhook endpoint.", webhook.ErrNotFound, webhook.ErrDisabled)), api.testWebhook)
+	endpoint.Handle(r, "POST "+path+"/{id}/test", accepted(op("testWebhook", "Send the event webhook.test to a webhook endpoint.", webhook.ErrNotFound, webhook.ErrDisabled)).Once(), once(api, api.db, webhooksAPI.testWebhook))
 	list := op("listWebhookDeliveries", "List the deliveries to a webhook endpoint, newest first.", webhook.ErrNotFound, endpoint.ErrCursor)
 	list.Pagination = "cursor"
 	endpoint.Handle(r, "GET "+path+"/{id}/deliveries", list.ExampleQuery("limit=2"), api.listWebhookDeliveries)

@@ -15,6 +15,7 @@ import (
 
 // TestWebhooksOverHTTP follows an endpoint from its creation to its end.
 func TestWebhooksOverHTTP(t *testing.T) {
+	sequential(t)
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		s := newConformance(t, db)
@@ -115,6 +116,7 @@ func TestWebhooksOverHTTP(t *testing.T) {
 }
 
 func TestProblemsOfWebhooksAreReportedTogether(t *testing.T) {
+	sequential(t)
 	t.Parallel()
 	s := newConformance(t, dbtest.SQLite(t))
 	for body, want := range map[string][]string{

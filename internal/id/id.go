@@ -28,6 +28,7 @@ type UUID[K any] [16]byte
 // The kinds of record.
 type (
 	user           struct{}
+	author         struct{}
 	session        struct{}
 	apiKey         struct{}
 	contact        struct{}
@@ -68,17 +69,21 @@ type (
 	job            struct{}
 	jobFile        struct{}
 	claim          struct{}
+	outage         struct{}
 	visitor        struct{}
 	visitorRequest struct{}
 	webhook        struct{}
 	delivery       struct{}
 	notice         struct{}
 	holder         struct{}
+	hint           struct{}
+	asset          struct{}
 )
 
 // The identifiers of each kind of record.
 type (
 	User           = UUID[user]
+	Author         = UUID[author] // of a change: a user or an API key
 	Session        = UUID[session]
 	APIKey         = UUID[apiKey]
 	Contact        = UUID[contact]
@@ -125,6 +130,9 @@ type (
 	Delivery       = UUID[delivery] // one event for one webhook endpoint
 	Notice         = UUID[notice]   // a mail to a user of a tenant
 	Holder         = UUID[holder]   // of a trigger: a sequence or an automation
+	Hint           = UUID[hint]     // of what changed
+	Asset          = UUID[asset]    // an image of a tenant
+	Outage         = UUID[outage]   // a time at which a provider reported existing recipients as unknown
 )
 
 // New returns a fresh identifier of kind T.
@@ -283,6 +291,9 @@ func Canonical(s string) (string, bool) {
 
 // ToSource returns the id of what a send belongs to, which is one of several kinds.
 func ToSource[T ~[16]byte](v T) Source { return Source(v) }
+
+// ToAuthor returns the id of the author of a change, which is a user or an API key.
+func ToAuthor[T ~[16]byte](v T) Author { return Author(v) }
 
 // OfSource is the reverse of ToSource: the kind is known by what is stored beside.
 func OfSource[T ~[16]byte](s Source) T { return T(s) }

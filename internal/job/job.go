@@ -44,6 +44,7 @@ type Job struct {
 	ID         id.Job
 	Tenant     id.Tenant
 	Kind       Kind
+	Title      string // for people; empty for jobs of earlier versions
 	Status     Status
 	Scope      auth.Scope      // the scope an API key needs to see the job
 	Params     json.RawMessage // an object; empty once the job has ended
@@ -57,6 +58,7 @@ type Job struct {
 	FinishedAt *time.Time
 
 	epoch, tries int64
+	trial        bool // see Work.MarkTrial
 }
 
 // Failure is the reason why a job failed.
@@ -80,6 +82,7 @@ const maxOpen = 100
 type Draft struct {
 	Tenant id.Tenant
 	Kind   Kind
+	Title  string     // what people call it, such as "Import of contacts.csv"
 	Scope  auth.Scope // the scope an API key needs to see and cancel the job
 	Params any        // encodes to a JSON object
 	Total  *int64     // the amount of work, if known
@@ -111,10 +114,10 @@ func Create(ctx context.Context, db *sqldb.DB, d Draft, now time.Time) (Job, err
 		}
 		j, err = scan(tx.QueryRow(ctx, `
 			INSERT INTO job (tenant_id, id, kind, status, scope, params, processed, total, created_by, created_at,
-				served_at, owner, lease_until, epoch, tries)
-			VALUES ($1, $2, $3, 'queued', $4, $5, 0, $6, $7, $8, 0, '', 0, 0, 0)
+				served_at, owner, lease_until, epoch, tries, title)
+			VALUES ($1, $2, $3, 'queued', $4, $5, 0, $6, $7, $8, 0, '', 0, 0, 0, $9)
 			RETURNING `+columns,
-			d.Tenant, id.New[id.Job](), d.Kind, d.Scope, string(params), d.Total, string(by), sqldb.Micros(now)).Scan)
+			d.Tenant, id.New[id.Job](), d.Kind, d.Scope, string(params), d.Total, string(by), sqldb.Micros(now), d.Title).Scan)
 		tx.Notify(Wake)
 		return err
 	})
@@ -125,7 +128,7 @@ func Create(ctx context.Context, db *sqldb.DB, d Draft, now time.Time) (Job, err
 }
 
 const columns = `tenant_id, id, kind, status, scope, params, state, result, error, processed, total,
-	created_by, created_at, finished_at, epoch, tries`
+	created_by, created_at, finished_at, epoch, tries, title`
 
 func scan(row func(...any) error) (Job, error) {
 	var j Job
@@ -134,7 +137,7 @@ func scan(row func(...any) error) (Job, error) {
 	var total, finished sql.NullInt64
 	var created int64
 	err := row(&j.Tenant, &j.ID, &j.Kind, &j.Status, &j.Scope, &params, &state, &result, &failure, &j.Processed, &total,
-		&by, &created, &finished, &j.epoch, &j.tries)
+		&by, &created, &finished, &j.epoch, &j.tries, &j.Title)
 	if err != nil {
 		return Job{}, err
 	}

@@ -123,7 +123,7 @@ func (j *Job) end(ctx context.Context, db *sqldb.DB, failure *Failure, now time.
 			UPDATE job SET status = $4, error = $5, finished_at = $6, owner = '', lease_until = 0, params = '{}', state = NULL
 			WHERE tenant_id = $1 AND id = $2 AND epoch = $3 AND status = 'running'`,
 			j.Tenant, j.ID, j.epoch, status, reason, now.UnixMicro())
-		if err != nil || n == 0 || j.Kind != Import || status != Completed {
+		if err != nil || n == 0 || j.Kind != Import || status != Completed || j.trial {
 			return err
 		}
 		return journal.Append(ctx, tx, journal.Entry{Tenant: j.Tenant, Type: journal.ImportCompleted, Name: j.ID.String(), At: now, Data: j.Result})

@@ -45,6 +45,9 @@ type Progress struct {
 	Result    any    // encodes to a JSON object; nil leaves it unchanged
 }
 
+// MarkTrial marks the job as one that changes nothing. Its end is not recorded in the journal.
+func (w *Work) MarkTrial() { w.Job.trial = true }
+
 // Params decodes the job's parameters.
 func (w *Work) Params(into any) error {
 	if err := json.Unmarshal(w.Job.Params, into); err != nil {

@@ -49,6 +49,7 @@ func AppendUnnoticed(ctx context.Context, tx *sqldb.DB, entries ...Entry) error 
 
 // QueueUnnoticed is AppendUnnoticed as part of a batch of tx.
 func QueueUnnoticed(b *sqldb.Batch, tx *sqldb.DB, entries ...Entry) error {
+	reportWrites(tx, entries)
 	for _, part := range byTenant(entries) {
 		if err := queueOf(b, tx, part[0].Tenant, part); err != nil {
 			return fmt.Errorf("append to the journal: %w", err)
@@ -64,6 +65,28 @@ func QueueUnnoticed(b *sqldb.Batch, tx *sqldb.DB, entries ...Entry) error {
 func QueueLock(b *sqldb.Batch, tx *sqldb.DB, tenant id.Tenant) {
 	if tx.Dialect() == sqldb.Postgres {
 		b.Queue(`SELECT pg_advisory_xact_lock_shared(1885430635, $1)`, nil, tenant.Group())
+	}
+}
+
+// reportWrites reports the records that entries are about as written: of mails the send, and of what
+// contacts do, or what changes them, the contact.
+func reportWrites(tx *sqldb.DB, entries []Entry) {
+	if !tx.WatchesWrites() {
+		return
+	}
+	for _, e := range entries {
+		if !e.Send.IsZero() {
+			tx.Wrote(sqldb.Write{Table: "send", Tenant: e.Tenant, ID: e.Send})
+		}
+		switch e.Type {
+		case EmailSent, EmailDelivered, EmailDeferred: // of these, each message has at least one
+		case SuppressionAdded, SuppressionRemoved: // the contact may not exist
+			tx.Wrote(sqldb.Write{Table: "contact", Tenant: e.Tenant, ID: e.Contact})
+		default:
+			if !e.Contact.IsZero() {
+				tx.Wrote(sqldb.Write{Table: "contact", Tenant: e.Tenant, ID: e.Contact})
+			}
+		}
 	}
 }
 

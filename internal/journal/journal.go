@@ -64,6 +64,9 @@ const (
 	SuppressionAdded    Type = "suppression_added"
 	SuppressionRemoved  Type = "suppression_removed"
 
+	BounceApplied   Type = "bounce_applied"   // a guarded bounce takes effect on its contact (package outage)
+	BounceWithdrawn Type = "bounce_withdrawn" // the effect of a guarded bounce is taken back
+
 	SendEnded Type = "send_ended" // no message of the send is waiting, and none will be added
 
 	SeedBounced Type = "seed_bounced" // the copy of a broadcast to a seed was refused for its address

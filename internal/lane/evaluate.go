@@ -35,11 +35,22 @@ func (h Health) Evaluate(buckets []traffic.Bucket, now time.Time) Health {
 	case h.State == Down, soon.Tries >= downTries && soon.Unreached >= soon.Tries && !hasSuccess(buckets, now):
 		return h.withState(Down, now)
 	case late.Tries >= degradedTries && traffic.Rate(late.Unreached, late.Tries) >= degradedShare:
-		return h.withState(Degraded, now)
+		return h.withState(Degraded, now).withoutOldError(buckets)
 	case h.State == Degraded && late.Tries > 0 && late.Tries < degradedTries && late.Unreached > 0:
-		return h // too few attempts to consider it healthy
+		return h.withoutOldError(buckets) // too few attempts to consider it healthy
 	}
 	return h.withState(Healthy, now)
+}
+
+// withoutOldError returns the health without the error of the last probe if a server has answered about a message
+// since then.
+func (h Health) withoutOldError(buckets []traffic.Bucket) Health {
+	if h.LastError != "" && h.ProbedAt != nil {
+		if n := traffic.Sum(buckets, *h.ProbedAt); n.Delivered+n.Deferred > 0 {
+			h.LastError = ""
+		}
+	}
+	return h
 }
 
 // Suspect reports whether the lane may be down but has too few attempts to decide, since senders
@@ -65,15 +76,12 @@ func hasSuccess(buckets []traffic.Bucket, now time.Time) bool {
 
 // AfterProbe returns the lane's health after a probe; failure is what went wrong, or "". A lane that
 // was down becomes healthy when a probe succeeds; one that is degraded only when its traffic shows
-// it.
+// it, but has no error any more.
 func (h Health) AfterProbe(failure string, now time.Time) Health {
 	if failure == "" && h.State == Down {
 		h = h.withState(Healthy, now)
 	}
-	if failure != "" {
-		h.LastError = failure
-	}
-	h.ProbedAt = &now
+	h.LastError, h.ProbedAt = failure, &now
 	return h
 }
 

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/outage"
 	"github.com/packetboat/packetboat/internal/spread"
 	"github.com/packetboat/packetboat/internal/sqldb"
 	"github.com/packetboat/packetboat/internal/tenant"
@@ -65,6 +66,7 @@ type Stats struct {
 	Health
 	SentToday      int  // messages accepted or permanently refused
 	RemainingToday *int // remaining attempts of the day; nil without a daily limit
+	HeldBounces    int  // bounces that wait for the operator's decision (package outage)
 }
 
 // StatsOf returns the stats of a tenant's lanes. Days are those of the account's time zone.
@@ -85,6 +87,10 @@ func StatsOf(ctx context.Context, db *sqldb.DB, t id.Tenant, lanes []Config, now
 	if err != nil {
 		return nil, err
 	}
+	held, err := outage.HeldOf(ctx, db, t)
+	if err != nil {
+		return nil, err
+	}
 	all := make(map[id.MTAConfig]Stats, len(lanes))
 	for _, c := range lanes {
 		n := carried[c.ID]
@@ -94,6 +100,11 @@ func StatsOf(ctx context.Context, db *sqldb.DB, t id.Tenant, lanes []Config, now
 		}
 		if most, capped := c.DayCap(today); capped {
 			f.RemainingToday = new(max(0, most-f.SentToday-n.Deferred))
+		}
+		for _, h := range held {
+			if h.Lane == c.ID {
+				f.HeldBounces += h.Count
+			}
 		}
 		all[c.ID] = f
 	}

@@ -135,9 +135,31 @@ func TestProbes(t *testing.T) {
 	if up := failed.AfterProbe("", noon.Add(time.Minute)); up.State != lane.Healthy || up.LastError != "" || !up.Since.Equal(noon.Add(time.Minute)) {
 		t.Errorf("after a success: %+v", up)
 	}
-	degraded := lane.Health{State: lane.Degraded, Since: noon}
-	if got := degraded.AfterProbe("", noon.Add(time.Minute)); got.State != lane.Degraded || got.DueForProbe(noon.Add(time.Minute)) {
+	degraded := lane.Health{State: lane.Degraded, Since: noon, LastError: "connection refused"}
+	if got := degraded.AfterProbe("", noon.Add(time.Minute)); got.LastError != "" || got.State != lane.Degraded || got.DueForProbe(noon.Add(time.Minute)) {
 		t.Errorf("a lane that fails at times, after one success: %+v", got)
+	}
+}
+
+// A lane that fails at times has the error of its last probe until one succeeds, or mail was sent since.
+func TestTheErrorOfALaneEndsWithASuccess(t *testing.T) {
+	t.Parallel()
+	degraded := lane.Health{State: lane.Degraded, Since: noon.Add(-4 * time.Minute), LastError: "refused", ProbedAt: new(noon.Add(-time.Minute))}
+	failures := traffic.Bucket{At: noon.Add(-2 * time.Minute), Counts: traffic.Counts{Tries: 20, Unreached: 10, Delivered: 10}}
+	few := traffic.Bucket{At: noon.Add(-2 * time.Minute), Counts: traffic.Counts{Tries: 5, Unreached: 2}}
+	since := traffic.Bucket{At: noon.Add(-30 * time.Second), Counts: traffic.Counts{Delivered: 1}}
+	for name, tt := range map[string]struct {
+		buckets []traffic.Bucket
+		want    string
+	}{
+		"mail before the probe":               {[]traffic.Bucket{failures}, "refused"},
+		"mail since":                          {[]traffic.Bucket{failures, since}, ""},
+		"few attempts":                        {[]traffic.Bucket{few}, "refused"},
+		"few attempts, but mail was deferred": {[]traffic.Bucket{few, {At: noon, Counts: traffic.Counts{Deferred: 1}}}, ""},
+	} {
+		if got := degraded.Evaluate(tt.buckets, noon); got.State != lane.Degraded || got.LastError != tt.want {
+			t.Errorf("%s: %s, %q, want %q", name, got.State, got.LastError, tt.want)
+		}
 	}
 }
 
@@ -180,7 +202,7 @@ func TestHealthIsStored(t *testing.T) {
 		if states, err := lane.StatesOf(ctx, db, idtest.Tenant(), []id.MTAConfig{c.ID}); err != nil || states[c.ID].State != lane.Healthy {
 			t.Errorf("another tenant sees %+v, %v", states, err)
 		}
-		if _, err := lane.Update(ctx, db, box, mine, c.ID, lane.Fields{Port: new(25)}, lane.Rules{}); err != nil {
+		if _, err := lane.Update(ctx, db, box, mine, c.ID, lane.Fields{Port: new(25)}, lane.Rules{}, noon); err != nil {
 			t.Fatal(err)
 		}
 		all, err := lane.LoadHealth(ctx, db)

@@ -1,8 +1,9 @@
 // Package lane stores a tenant's MTA configs: the lanes by which its mail is sent.
 //
 // A lane of type smtp sends messages to a relay, one of type direct_mx to the mail servers of the
-// recipients' domains, and one of type ses to Amazon SES. One of type sink accepts all messages and
-// stores them in the built-in mailbox (package mailbox), for tests.
+// recipients' domains, and one of type ses to Amazon SES. One of type sink stores them in the built-in
+// mailbox (package mailbox), for tests, except those that match its fail patterns: it refuses them with
+// the reply of the pattern, as a server would.
 //
 // A lane has limits (Caps), limits for single providers or domains (Throttle), and optionally a
 // Warmup that raises its daily limit day by day. Its Health is determined from its traffic and by
@@ -21,6 +22,7 @@ import (
 	"github.com/packetboat/packetboat/internal/id"
 	"github.com/packetboat/packetboat/internal/mail/smtpclient"
 	"github.com/packetboat/packetboat/internal/netguard"
+	"github.com/packetboat/packetboat/internal/revision"
 )
 
 // Type is how a lane delivers.
@@ -73,12 +75,18 @@ type Config struct {
 	SMTP        SMTPSettings   // of type smtp; else zero
 	Direct      DirectSettings // of type direct_mx; else zero
 	SES         SESSettings    // of type ses; else zero
+	Sink        SinkSettings   // of type sink; else zero
 	Caps        Caps
 	Throttles   []Throttle
 	Warmup      Warmup
 	RetryMaxAge time.Duration
+	ReturnPath  []ReturnPathRecord // of types smtp and ses
 	CreatedAt   time.Time
+	Revision    int64 // increases with each change by users
 }
+
+// Revisions is the table of MTA configs, for conditions on their revisions.
+var Revisions = revision.Table{Name: "mta_config", At: "COALESCE(revised_at, created_at)"}
 
 // SMTPSettings are the address and login of a relay, without the password, which is stored
 // separately.

@@ -133,7 +133,7 @@ func TestAConfigIsKeptWithItsDefaults(t *testing.T) {
 			SMTP:        lane.SMTPSettings{Host: "smtp.example.net", Port: 587, TLS: smtpclient.StartTLS, Auth: smtpclient.AuthNone, DKIMSign: true},
 			Caps:        lane.Caps{MaxConnections: 10, MaxMessagesPerConnection: 100},
 			Warmup:      lane.Warmup{StartPerDay: 200, GrowthPct: 30},
-			RetryMaxAge: 48 * time.Hour, CreatedAt: noon,
+			RetryMaxAge: 48 * time.Hour, CreatedAt: noon, Revision: 1,
 		}
 		if diff := cmp.Diff(want, c); diff != "" {
 			t.Errorf("Create (-want +got):\n%s", diff)
@@ -180,23 +180,23 @@ func TestPasswordsAreSealedForTheirRow(t *testing.T) {
 		if got, err := lane.Password(ctx, db, box, mine, other.ID); err == nil {
 			t.Errorf("a password moved to another row opens as %q", got)
 		}
-		kept, err := lane.Update(ctx, db, box, mine, c.ID, lane.Fields{Name: new("Renamed"), MaxConnections: new(3)}, lane.Rules{})
+		kept, err := lane.Update(ctx, db, box, mine, c.ID, lane.Fields{Name: new("Renamed"), MaxConnections: new(3)}, lane.Rules{}, noon)
 		if err != nil || kept.Key != "main_relay" || kept.Name != "Renamed" || kept.Caps.MaxConnections != 3 || !kept.SMTP.HasPassword {
 			t.Errorf("Update = %+v, %v", kept, err)
 		}
 		if got, err := lane.Password(ctx, db, box, mine, c.ID); err != nil || got != "hunter2 ✓" {
 			t.Errorf("Password after another change = %q, %v", got, err)
 		}
-		if _, err := lane.Update(ctx, db, box, mine, c.ID, lane.Fields{Password: new("")}, lane.Rules{}); !slices.Equal(invalidPaths(t, err), []string{"settings.password"}) {
+		if _, err := lane.Update(ctx, db, box, mine, c.ID, lane.Fields{Password: new("")}, lane.Rules{}, noon); !slices.Equal(invalidPaths(t, err), []string{"settings.password"}) {
 			t.Errorf("a login without a password: %v", err)
 		}
-		if _, err := lane.Update(ctx, db, box, mine, c.ID, lane.Fields{Password: new(""), Auth: new(smtpclient.AuthNone)}, lane.Rules{}); err != nil {
+		if _, err := lane.Update(ctx, db, box, mine, c.ID, lane.Fields{Password: new(""), Auth: new(smtpclient.AuthNone)}, lane.Rules{}, noon); err != nil {
 			t.Error(err)
 		}
 		if got, err := lane.Password(ctx, db, box, mine, c.ID); err != nil || got != "" {
 			t.Errorf("Password after it was cleared = %q, %v", got, err)
 		}
-		if _, err := lane.Update(ctx, db, box, mine, c.ID, lane.Fields{Type: new(lane.Sink)}, lane.Rules{}); !slices.Equal(invalidPaths(t, err), []string{"type"}) {
+		if _, err := lane.Update(ctx, db, box, mine, c.ID, lane.Fields{Type: new(lane.Sink)}, lane.Rules{}, noon); !slices.Equal(invalidPaths(t, err), []string{"type"}) {
 			t.Errorf("a change of type: %v", err)
 		}
 	})

@@ -3,6 +3,7 @@ package lane_test
 import (
 	"errors"
 	"fmt"
+	"reflect"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -89,8 +90,8 @@ func TestLimitsAreKept(t *testing.T) {
 		if got, err := lane.ByID(ctx, db, mine, c.ID); err != nil || !cmp.Equal(got, want) || !cmp.Equal(c, want) {
 			t.Errorf("kept: %v\n%s", err, cmp.Diff(want, got))
 		}
-		got, err := lane.Update(ctx, db, box, mine, c.ID, lane.Fields{MaxPerSecond: &lane.Bound{}, Throttles: &[]lane.ThrottleFields{}, Warmup: lane.WarmupFields{Enabled: new(false)}}, rules)
-		want.Caps.MaxPerSecond, want.Throttles, want.Warmup = 0, nil, lane.Warmup{StartPerDay: 200, GrowthPct: 30}
+		got, err := lane.Update(ctx, db, box, mine, c.ID, lane.Fields{MaxPerSecond: &lane.Bound{}, Throttles: &[]lane.ThrottleFields{}, Warmup: lane.WarmupFields{Enabled: new(false)}}, rules, noon)
+		want.Caps.MaxPerSecond, want.Throttles, want.Warmup, want.Revision = 0, nil, lane.Warmup{StartPerDay: 200, GrowthPct: 30}, 2
 		if err != nil || !cmp.Equal(got, want) {
 			t.Errorf("lifted: %v\n%s", err, cmp.Diff(want, got))
 		}
@@ -185,7 +186,7 @@ func TestWarmupsAreEarned(t *testing.T) {
 		if got.Level != tt.want || got.LevelDay != "2026-03-08" {
 			t.Errorf("%s: %d on %s, want %d on the 8th", tt.name, got.Level, got.LevelDay, tt.want)
 		}
-		if again := got.On("2026-03-08", lane.Day{Tried: 1}); again != got {
+		if again := got.On("2026-03-08", lane.Day{Tried: 1}); !reflect.DeepEqual(again, got) {
 			t.Errorf("%s: a second look on one day makes %+v of %+v", tt.name, again, got)
 		}
 	}
@@ -231,7 +232,7 @@ func TestAnEnabledWarmupStartsAtTheLevelOfItsDays(t *testing.T) {
 		ctx, box, mine := t.Context(), newBox(t), idtest.Tenant()
 		change := func(f lane.WarmupFields, today spread.Day, config id.MTAConfig) lane.Config {
 			t.Helper()
-			c, err := lane.Update(ctx, db, box, mine, config, lane.Fields{Warmup: f}, lane.Rules{Today: today})
+			c, err := lane.Update(ctx, db, box, mine, config, lane.Fields{Warmup: f}, lane.Rules{Today: today}, noon)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -256,7 +257,7 @@ func TestAnEnabledWarmupStartsAtTheLevelOfItsDays(t *testing.T) {
 		if set, err := lane.SetWarmup(ctx, db, list[0], held.On("2026-03-03", lane.Day{})); set || err != nil {
 			t.Errorf("SetWarmup of one that changed = %t, %v", set, err)
 		}
-		if renamed := change(lane.WarmupFields{Enabled: new(true)}, "2026-03-02", c.ID); renamed.Warmup != held {
+		if renamed := change(lane.WarmupFields{Enabled: new(true)}, "2026-03-02", c.ID); !reflect.DeepEqual(renamed.Warmup, held) {
 			t.Errorf("a change of nothing makes %+v of %+v", renamed.Warmup, held)
 		}
 		if slower := change(lane.WarmupFields{GrowthPct: new(0)}, "2026-03-02", c.ID); slower.Warmup.Level != 200 {

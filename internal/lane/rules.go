@@ -38,6 +38,7 @@ type Fields struct {
 	SecretAccessKey          *string
 	ConfigurationSet         *string
 	TopicARNs                *[]string
+	FailPatterns             *[]FailPatternFields
 	MaxPerSecond             *Bound
 	MaxPerMinute             *Bound
 	MaxPerHour               *Bound
@@ -47,7 +48,7 @@ type Fields struct {
 	Throttles                *[]ThrottleFields
 	Warmup                   WarmupFields
 	RetryMaxAgeHours         *int
-	Dormant                  []string // paths of requested features that are not implemented yet
+	ReturnPath               *[]ReturnPathRecordFields
 }
 
 // Rules are external conditions for writing a lane.
@@ -101,9 +102,6 @@ func (f Fields) Check(rules Rules) error {
 
 // apply sets the fields in f and validates the result.
 func (f Fields) apply(c Config, rules Rules, p *fault.Problems) Config {
-	for _, path := range f.Dormant {
-		p.Add(path, "is not available yet")
-	}
 	set(&c.Active, f.Active)
 	if f.Name != nil {
 		c.Name = norm.NFC.String(strings.TrimSpace(*f.Name))
@@ -119,6 +117,8 @@ func (f Fields) apply(c Config, rules Rules, p *fault.Problems) Config {
 		c.Direct = f.applyDirect(c.Direct, rules, p)
 	case SES:
 		c.SES = f.applySES(c.SES, p)
+	case Sink:
+		c.Sink = f.applySink(c.Sink, p)
 	}
 	if c.Type != "" {
 		f.refuseForeign(c.Type, p)
@@ -127,11 +127,14 @@ func (f Fields) apply(c Config, rules Rules, p *fault.Problems) Config {
 	if f.Throttles != nil {
 		c.Throttles = throttles(*f.Throttles, p)
 	}
+	before := c.Warmup
 	c.Warmup = f.Warmup.apply(c.Warmup, rules.Today, p)
+	c.Warmup = c.withSources(before, rules.Today)
 	if f.RetryMaxAgeHours != nil {
 		checkRange(p, "retry.max_age_hours", *f.RetryMaxAgeHours, 1, maxRetryHours)
 		c.RetryMaxAge = time.Duration(*f.RetryMaxAgeHours) * time.Hour
 	}
+	c.ReturnPath = f.applyReturnPath(c.ReturnPath, c.Type, p)
 	return c
 }
 

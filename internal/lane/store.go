@@ -11,13 +11,15 @@ import (
 
 	"github.com/packetboat/packetboat/internal/fault"
 	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/revision"
 	"github.com/packetboat/packetboat/internal/secret"
 	"github.com/packetboat/packetboat/internal/slug"
 	"github.com/packetboat/packetboat/internal/sqldb"
 	"github.com/packetboat/packetboat/internal/usage"
 )
 
-const columns = `id, key, name, type, active, settings, password IS NOT NULL, bounce_password IS NOT NULL, caps, throttles, warmup, retry_max_age_hours, created_at`
+const columns = `id, key, name, type, active, settings, password IS NOT NULL, bounce_password IS NOT NULL, caps, throttles, warmup, retry_max_age_hours,
+	return_path_records, created_at, revision`
 
 // Create adds an MTA config. Its key is derived from the name.
 func Create(ctx context.Context, db *sqldb.DB, box *secret.Box, tenant id.Tenant, f Fields, rules Rules, now time.Time) (Config, error) {
@@ -26,18 +28,20 @@ func Create(ctx context.Context, db *sqldb.DB, box *secret.Box, tenant id.Tenant
 	if err := p.Err(); err != nil {
 		return Config{}, err
 	}
-	c.ID, c.Tenant, c.CreatedAt = id.New[id.MTAConfig](), tenant, sqldb.Time(now.UnixMicro())
+	c.ID, c.Tenant, c.CreatedAt, c.Revision = id.New[id.MTAConfig](), tenant, sqldb.Time(now.UnixMicro()), 1
 	err := db.InTx(ctx, func(tx *sqldb.DB) error {
 		for {
 			if err := c.pickKey(ctx, tx); err != nil {
 				return err
 			}
 			n, err := tx.Exec(ctx, `
-				INSERT INTO mta_config (tenant_id, id, key, name, type, active, settings, password, caps, retry_max_age_hours, created_at, throttles, warmup, bounce_password)
-				VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
+				INSERT INTO mta_config (tenant_id, id, key, name, type, active, settings, password, caps, retry_max_age_hours, created_at, throttles, warmup,
+					bounce_password, return_path_records, revised_by)
+				VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)
 				ON CONFLICT (tenant_id, key) DO NOTHING`,
 				tenant, c.ID, c.Key, c.Name, c.Type, c.Active, c.settings(), seal(box, f.secret(), secretPlace(c.Tenant, c.ID)), encode(c.Caps),
-				int(c.RetryMaxAge/time.Hour), now.UnixMicro(), c.throttles(), encode(c.Warmup), seal(box, f.bouncePassword(), bounceSecretPlace(c.Tenant, c.ID)))
+				int(c.RetryMaxAge/time.Hour), now.UnixMicro(), encodeList(c.Throttles), encode(c.Warmup),
+				seal(box, f.bouncePassword(), bounceSecretPlace(c.Tenant, c.ID)), encodeList(c.ReturnPath), revision.By(ctx))
 			if err != nil {
 				return err
 			}
@@ -71,11 +75,14 @@ func (c *Config) pickKey(ctx context.Context, tx *sqldb.DB) error {
 }
 
 // Update changes the fields in f.
-func Update(ctx context.Context, db *sqldb.DB, box *secret.Box, tenant id.Tenant, config id.MTAConfig, f Fields, rules Rules) (Config, error) {
+func Update(ctx context.Context, db *sqldb.DB, box *secret.Box, tenant id.Tenant, config id.MTAConfig, f Fields, rules Rules, now time.Time) (Config, error) {
 	var c Config
 	err := db.InTx(ctx, func(tx *sqldb.DB) error {
 		before, err := scanOne(tx.QueryRow(ctx, `SELECT `+columns+` FROM mta_config WHERE tenant_id = $1 AND id = $2`+tx.ForUpdate(), tenant, config), tenant)
 		if err != nil {
+			return err
+		}
+		if err := Revisions.Check(ctx, tx, tenant, config); err != nil {
 			return err
 		}
 		var p fault.Problems
@@ -84,11 +91,14 @@ func Update(ctx context.Context, db *sqldb.DB, box *secret.Box, tenant id.Tenant
 			return err
 		}
 		if _, err := tx.Exec(ctx, `
-			UPDATE mta_config SET name = $3, active = $4, settings = $5, caps = $6, retry_max_age_hours = $7, throttles = $8, warmup = $9
+			UPDATE mta_config SET name = $3, active = $4, settings = $5, caps = $6, retry_max_age_hours = $7, throttles = $8, warmup = $9,
+				return_path_records = $10, revision = revision + 1, revised_at = $11, revised_by = $12
 			WHERE tenant_id = $1 AND id = $2`,
-			tenant, config, c.Name, c.Active, c.settings(), encode(c.Caps), int(c.RetryMaxAge/time.Hour), c.throttles(), encode(c.Warmup)); err != nil {
+			tenant, config, c.Name, c.Active, c.settings(), encode(c.Caps), int(c.RetryMaxAge/time.Hour), encodeList(c.Throttles), encode(c.Warmup),
+			encodeList(c.ReturnPath), now.UnixMicro(), revision.By(ctx)); err != nil {
 			return err
 		}
+		c.Revision++
 		if err := makeProbeDue(ctx, tx, tenant, config); err != nil {
 			return err
 		}
@@ -119,6 +129,9 @@ func Delete(ctx context.Context, db *sqldb.DB, tenant id.Tenant, config id.MTACo
 	return db.InTx(ctx, func(tx *sqldb.DB) error {
 		c, err := ByID(ctx, tx, tenant, config)
 		if err != nil {
+			return err
+		}
+		if err := Revisions.Check(ctx, tx, tenant, config); err != nil {
 			return err
 		}
 		holders, err := who.Find(ctx, tx, tenant, usage.Subject{Kind: usage.MTAConfig, ID: c.ID.String(), Key: c.Key})
@@ -249,15 +262,18 @@ func (c Config) settings() string {
 		return encode(c.Direct)
 	case SES:
 		return encode(c.SES)
+	case Sink:
+		return encode(c.Sink)
 	}
 	return "{}"
 }
 
-func (c Config) throttles() string {
-	if len(c.Throttles) == 0 {
+// encodeList encodes a list, one without elements as "[]".
+func encodeList[T any](list []T) string {
+	if len(list) == 0 {
 		return "[]"
 	}
-	return encode(c.Throttles)
+	return encode(list)
 }
 
 func encode(v any) string {
@@ -282,10 +298,11 @@ func scanOne(row *sqldb.Row, tenant id.Tenant) (Config, error) {
 func scanFor(tenant id.Tenant) func(func(...any) error) (Config, error) {
 	return func(scan func(...any) error) (Config, error) {
 		c := Config{Tenant: tenant}
-		var settings, caps, throttles, warmup string
+		var settings, caps, throttles, warmup, returnPath string
 		var hasPassword, hasBouncePassword bool
 		var hours, created int64
-		if err := scan(&c.ID, &c.Key, &c.Name, &c.Type, &c.Active, &settings, &hasPassword, &hasBouncePassword, &caps, &throttles, &warmup, &hours, &created); err != nil {
+		if err := scan(&c.ID, &c.Key, &c.Name, &c.Type, &c.Active, &settings, &hasPassword, &hasBouncePassword, &caps, &throttles, &warmup, &hours,
+			&returnPath, &created, &c.Revision); err != nil {
 			return Config{}, err
 		}
 		var to any
@@ -296,6 +313,8 @@ func scanFor(tenant id.Tenant) func(func(...any) error) (Config, error) {
 			to = &c.Direct
 		case SES:
 			to = &c.SES
+		case Sink:
+			to = &c.Sink
 		}
 		if to != nil {
 			if err := json.Unmarshal([]byte(settings), to); err != nil {
@@ -319,6 +338,12 @@ func scanFor(tenant id.Tenant) func(func(...any) error) (Config, error) {
 		c.Warmup = noWarmup
 		if err := json.Unmarshal([]byte(warmup), &c.Warmup); err != nil {
 			return Config{}, fmt.Errorf("warm-up of MTA config %s: %w", c.ID, err)
+		}
+		if err := json.Unmarshal([]byte(returnPath), &c.ReturnPath); err != nil {
+			return Config{}, fmt.Errorf("return path records of MTA config %s: %w", c.ID, err)
+		}
+		if len(c.ReturnPath) == 0 {
+			c.ReturnPath = nil
 		}
 		c.RetryMaxAge, c.CreatedAt = time.Duration(hours)*time.Hour, sqldb.Time(created)
 		return c, nil

@@ -70,7 +70,7 @@ var settingsOf = map[Type][]string{
 	SMTP:     {"host", "port", "tls", "auth", "username", "password", "helo_host", "dkim_sign", "bounce_mailbox"},
 	DirectMX: {"ips", "tls"},
 	SES:      {"region", "access_key_id", "secret_access_key", "configuration_set", "topic_arns"},
-	Sink:     {},
+	Sink:     {"fail_patterns"},
 }
 
 // given returns the names of the settings in f.
@@ -86,6 +86,7 @@ func (f Fields) given() (names []string) {
 		{"region", f.Region != nil}, {"access_key_id", f.AccessKeyID != nil},
 		{"secret_access_key", f.SecretAccessKey != nil}, {"configuration_set", f.ConfigurationSet != nil},
 		{"topic_arns", f.TopicARNs != nil},
+		{"fail_patterns", f.FailPatterns != nil && len(*f.FailPatterns) > 0},
 	} {
 		if field.given {
 			names = append(names, field.name)
@@ -109,7 +110,7 @@ func (f Fields) likelyType() Type {
 		return *f.Type
 	}
 	for _, name := range f.given() {
-		for _, t := range []Type{DirectMX, SES} {
+		for _, t := range []Type{DirectMX, SES, Sink} {
 			if name != "tls" && slices.Contains(settingsOf[t], name) {
 				return t
 			}

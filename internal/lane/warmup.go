@@ -18,6 +18,8 @@ type Warmup struct {
 	StartedOn   spread.Day `json:"started_on,omitempty"` // in the account's time zone
 	Level       int        `json:"level,omitempty"`      // daily limit earned until LevelDay; 0: as computed from the days alone
 	LevelDay    spread.Day `json:"level_day,omitempty"`  // the day that Level applies to
+
+	Sources []SourceWarmup `json:"sources,omitempty"` // of a lane of type direct_mx, in place of Level
 }
 
 // WarmupFields are the fields of a request. A nil field is absent.
@@ -67,11 +69,21 @@ func (f WarmupFields) apply(w Warmup, today spread.Day, p *fault.Problems) Warmu
 }
 
 // DayCap returns the maximum number of messages on a day: the lower of the lane's cap and the
-// warm-up's limit. For future days it assumes that growth is earned on each day before. Without
+// warm-up's limit, which is the sum of those of its addresses. For future days it assumes that growth is earned on each day before. Without
 // both, capped is false.
 func (c Config) DayCap(day spread.Day) (n int, capped bool) {
 	n = c.Caps.MaxPerDay
-	if c.Warmup.Enabled {
+	switch {
+	case c.WarmsSources():
+		sum := 0
+		for _, s := range c.Direct.IPs {
+			w, _ := c.SourceCap(s.IP, day)
+			sum += w
+		}
+		if n == 0 || sum < n {
+			n = sum
+		}
+	case c.Warmup.Enabled:
 		if w := c.Warmup.cap(day); n == 0 || w < n {
 			n = w
 		}

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"reflect"
 
 	"github.com/packetboat/packetboat/internal/id"
 	"github.com/packetboat/packetboat/internal/journal"
@@ -86,7 +87,7 @@ func WarmingUp(ctx context.Context, db *sqldb.DB) ([]Config, error) {
 func SetWarmup(ctx context.Context, db *sqldb.DB, read Config, w Warmup) (set bool, err error) {
 	err = db.InTx(ctx, func(tx *sqldb.DB) error {
 		now, err := scanOne(tx.QueryRow(ctx, `SELECT `+columns+` FROM mta_config WHERE tenant_id = $1 AND id = $2`+tx.ForUpdate(), read.Tenant, read.ID), read.Tenant)
-		if errors.Is(err, ErrNotFound) || err == nil && now.Warmup != read.Warmup {
+		if errors.Is(err, ErrNotFound) || err == nil && !reflect.DeepEqual(now.Warmup, read.Warmup) {
 			return nil
 		}
 		if err != nil {

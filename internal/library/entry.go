@@ -12,6 +12,7 @@ import (
 	"github.com/packetboat/packetboat/internal/fault"
 	"github.com/packetboat/packetboat/internal/field"
 	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/revision"
 	"github.com/packetboat/packetboat/internal/slug"
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
@@ -67,7 +68,11 @@ type Entry struct {
 	Content   *draft.Content // of the current version; nil in lists, and without a version
 	CreatedAt time.Time
 	UpdatedAt time.Time
+	Revision  int64 // increases with each write
 }
+
+// Revisions is the table of entries, for conditions on their revisions.
+var Revisions = revision.Table{Name: "library_entry"}
 
 // Warnings returns the Liquid of the entry that can be parsed but fails for a contact with every
 // field, or for one with none.

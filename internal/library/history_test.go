@@ -165,7 +165,7 @@ func TestACopyHasEverythingButTheNameAndTheStatus(t *testing.T) {
 		d := duplicate(e.ID)
 		want := library.Entry{
 			Tenant: s.tenant, ID: d.ID, Slug: "news-copy", Name: "News (copy)", Status: library.Draft, Tags: []string{"a"}, Version: 2,
-			Content: s.load(e.ID).Content, CreatedAt: s.now, UpdatedAt: s.now,
+			Content: s.load(e.ID).Content, CreatedAt: s.now, UpdatedAt: s.now, Revision: 1,
 		}
 		if diff := cmp.Diff(want, d); diff != "" {
 			s.Errorf("the copy:\n%s", diff)

@@ -167,7 +167,7 @@ func TestANewEntryHasNoContentOrVersionOne(t *testing.T) {
 	each(t, func(s *fixture) {
 		bare := s.create(library.Change{Name: new("  Spring news ")})
 		want := library.Entry{
-			Tenant: s.tenant, ID: bare.ID, Slug: "spring-news", Name: "Spring news", Status: library.Draft, Tags: []string{}, CreatedAt: noon, UpdatedAt: noon,
+			Tenant: s.tenant, ID: bare.ID, Slug: "spring-news", Name: "Spring news", Status: library.Draft, Tags: []string{}, CreatedAt: noon, UpdatedAt: noon, Revision: 1,
 		}
 		if diff := cmp.Diff(want, bare); diff != "" {
 			s.Errorf("created:\n%s", diff)
@@ -185,7 +185,7 @@ func TestANewEntryHasNoContentOrVersionOne(t *testing.T) {
 		want = library.Entry{
 			Tenant: s.tenant, ID: full.ID, Slug: "spring-news-2", Name: "Spring news", Status: library.Published, Tags: []string{"b", "a"}, Version: 1,
 			Content:   &draft.Content{Subject: new("Hi {{ first_name }}"), HTML: new("<p>Hi {{ first_name }}</p>")},
-			CreatedAt: noon, UpdatedAt: noon,
+			CreatedAt: noon, UpdatedAt: noon, Revision: 1,
 		}
 		if diff := cmp.Diff(want, full); diff != "" {
 			s.Errorf("created:\n%s", diff)
@@ -323,7 +323,7 @@ func TestAChangeIsAllOrNothing(t *testing.T) {
 		want := library.Entry{
 			Tenant: s.tenant, ID: e.ID, Slug: "mine", Name: "New", Status: library.Archived, Tags: []string{"t"}, Version: 2,
 			Content:   &draft.Content{Subject: new("two"), HTML: new("<p>one</p>")},
-			CreatedAt: noon, UpdatedAt: s.now,
+			CreatedAt: noon, UpdatedAt: s.now, Revision: 2,
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			s.Errorf("changed:\n%s", diff)

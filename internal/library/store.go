@@ -8,18 +8,19 @@ import (
 	"fmt"
 
 	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/revision"
 	"github.com/packetboat/packetboat/internal/slug"
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-const columns = `e.tenant_id, e.id, e.slug, e.name, e.status, e.tags, e.current_version, e.created_at, e.updated_at`
+const columns = `e.tenant_id, e.id, e.slug, e.name, e.status, e.tags, e.current_version, e.created_at, e.updated_at, e.revision`
 
 // scan reads columns, and further columns of the query into more.
 func scan(row func(...any) error, more ...any) (Entry, error) {
 	var e Entry
 	var tags string
 	var created, updated int64
-	err := row(append([]any{&e.Tenant, &e.ID, &e.Slug, &e.Name, &e.Status, &tags, &e.Version, &created, &updated}, more...)...)
+	err := row(append([]any{&e.Tenant, &e.ID, &e.Slug, &e.Name, &e.Status, &tags, &e.Version, &created, &updated, &e.Revision}, more...)...)
 	if err != nil {
 		return Entry{}, err
 	}
@@ -81,9 +82,9 @@ func (e *Entry) insert(ctx context.Context, tx *sqldb.DB, want string) error {
 			return true, nil
 		}
 		made, err := tx.Exec(ctx, `
-			INSERT INTO library_entry (tenant_id, id, slug, name, status, tags, current_version, created_at, updated_at)
-			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $8) ON CONFLICT (tenant_id, slug) DO NOTHING`,
-			e.Tenant, e.ID, try, e.Name, e.Status, string(tags), e.Version, sqldb.Micros(e.CreatedAt))
+			INSERT INTO library_entry (tenant_id, id, slug, name, status, tags, current_version, created_at, updated_at, revised_by)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $8, $9) ON CONFLICT (tenant_id, slug) DO NOTHING`,
+			e.Tenant, e.ID, try, e.Name, e.Status, string(tags), e.Version, sqldb.Micros(e.CreatedAt), revision.By(ctx))
 		return made == 0, err
 	})
 	return err
@@ -108,18 +109,19 @@ func setOf(rows *sqldb.Rows, err error) (map[string]bool, error) {
 	return set, err
 }
 
-// save updates the mutable columns of an entry.
+// save updates the mutable columns of an entry, as its next revision.
 func (e *Entry) save(ctx context.Context, tx *sqldb.DB) error {
 	tags, err := json.Marshal(e.Tags)
 	if err != nil {
 		return err
 	}
 	_, err = tx.Exec(ctx, `
-		UPDATE library_entry SET slug = $3, name = $4, status = $5, tags = $6, current_version = $7, updated_at = $8
+		UPDATE library_entry SET slug = $3, name = $4, status = $5, tags = $6, current_version = $7, updated_at = $8, revision = revision + 1, revised_by = $9
 		WHERE tenant_id = $1 AND id = $2`,
-		e.Tenant, e.ID, e.Slug, e.Name, e.Status, string(tags), e.Version, sqldb.Micros(e.UpdatedAt))
+		e.Tenant, e.ID, e.Slug, e.Name, e.Status, string(tags), e.Version, sqldb.Micros(e.UpdatedAt), revision.By(ctx))
 	if sqldb.IsUniqueViolation(err) {
 		return ErrSlug.Sayf("another entry has the slug %s", e.Slug)
 	}
+	e.Revision++
 	return err
 }

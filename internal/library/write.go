@@ -16,14 +16,14 @@ import (
 
 // Create creates an entry, by default a draft. Without a slug, one is derived from the name, with a
 // number if it is taken. Content becomes version 1.
-func Create(ctx context.Context, a draft.Author, tenant id.Tenant, ch Change) (Entry, error) {
+func Create(ctx context.Context, a draft.Author, tenant id.Tenant, ch Change, then ...func(tx *sqldb.DB, e Entry) error) (Entry, error) {
 	if ch.Name == nil {
 		ch.Name = new("") // so that Check reports it as missing
 	}
 	if err := ch.Check(); err != nil {
 		return Entry{}, err
 	}
-	e := Entry{Tenant: tenant, ID: id.New[id.LibraryEntry](), Status: Draft, Tags: []string{}, CreatedAt: sqldb.Time(sqldb.Micros(a.Now))}
+	e := Entry{Tenant: tenant, ID: id.New[id.LibraryEntry](), Revision: 1, Status: Draft, Tags: []string{}, CreatedAt: sqldb.Time(sqldb.Micros(a.Now))}
 	e.UpdatedAt = e.CreatedAt
 	ch.apply(&e)
 	want := e.Slug
@@ -38,10 +38,20 @@ func Create(ctx context.Context, a draft.Author, tenant id.Tenant, ch Change) (E
 		}
 	}
 	err := a.DB.InTx(ctx, func(tx *sqldb.DB) error {
-		if err := e.insert(ctx, tx, want); err != nil || ch.Content == nil {
+		if err := e.insert(ctx, tx, want); err != nil {
 			return err
 		}
-		return appendVersion(ctx, tx, e, text)
+		if ch.Content != nil {
+			if err := appendVersion(ctx, tx, e, text); err != nil {
+				return err
+			}
+		}
+		for _, f := range then {
+			if err := f(tx, e); err != nil {
+				return err
+			}
+		}
+		return nil
 	})
 	if err != nil {
 		return Entry{}, fmt.Errorf("create a library entry: %w", err)
@@ -102,14 +112,19 @@ func update(ctx context.Context, a draft.Author, tenant id.Tenant, entry id.Libr
 		if err != nil {
 			return err
 		}
+		if err := Revisions.Check(ctx, tx, tenant, entry); err != nil {
+			return err
+		}
 		if e.Version != before {
 			return errOvertaken
 		}
 		e.Version, e.Content, e.UpdatedAt = next.Version, next.Content, sqldb.Time(sqldb.Micros(a.Now))
 		ch.apply(&e)
-		next = e
-		if err := e.save(ctx, tx); err != nil || ch.Content == nil {
+		if err := e.save(ctx, tx); err != nil {
 			return err
+		}
+		if next = e; ch.Content == nil {
+			return nil
 		}
 		return appendVersion(ctx, tx, e, text)
 	})
@@ -126,6 +141,9 @@ func Delete(ctx context.Context, db *sqldb.DB, tenant id.Tenant, entry id.Librar
 	err := db.InTx(ctx, func(tx *sqldb.DB) error {
 		e, err := findEntry(ctx, tx, tenant, entry, tx.ForUpdate())
 		if err != nil {
+			return err
+		}
+		if err := Revisions.Check(ctx, tx, tenant, entry); err != nil {
 			return err
 		}
 		if who == nil {

@@ -103,6 +103,11 @@ const (
 
 // Of returns what is known of each of the domains.
 func (p *Providers) Of(ctx context.Context, domains ...string) (map[string]Domain, error) {
+	return p.Within(ctx, p.DB, domains...)
+}
+
+// Within is Of within a transaction.
+func (p *Providers) Within(ctx context.Context, tx *sqldb.DB, domains ...string) (map[string]Domain, error) {
 	now := p.Now()
 	out := make(map[string]Domain, len(domains))
 	var missing []string
@@ -119,7 +124,7 @@ func (p *Providers) Of(ctx context.Context, domains ...string) (map[string]Domai
 	if len(missing) == 0 {
 		return out, nil
 	}
-	found, err := loadDomains(ctx, p.DB, missing)
+	found, err := loadDomains(ctx, tx, missing)
 	if err != nil {
 		return nil, err
 	}

@@ -104,12 +104,17 @@ func Reservations(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, send id.S
 			return nil, fmt.Errorf("lock a lane's days: %w", err)
 		}
 	}
-	rows, err := tx.Query(ctx, `
+	return LaneLoads(ctx, tx, tenant, send, lanes, from)
+}
+
+// LaneLoads is Reservations without locking the lanes, for forecasts.
+func LaneLoads(ctx context.Context, db *sqldb.DB, tenant id.Tenant, send id.Send, lanes []id.MTAConfig, from spread.Day) (map[LaneDay]LaneLoad, error) {
+	rows, err := db.Query(ctx, `
 		SELECT d.lane_id, d.day, CAST(SUM(d.sent) AS BIGINT),
 			CAST(SUM(CASE WHEN s.phase IN ('held', 'open', 'paused') AND d.planned > d.sent AND d.send_id <> $2 THEN d.planned - d.sent ELSE 0 END) AS BIGINT)
 		FROM outbox_day AS d JOIN send AS s ON s.tenant_id = d.tenant_id AND s.id = d.send_id
-		WHERE d.tenant_id = $1 AND d.day >= $3 AND d.lane_id`+tx.In(4)+` GROUP BY d.lane_id, d.day`,
-		tenant, send, from, sqldb.List(tx, lanes))
+		WHERE d.tenant_id = $1 AND d.day >= $3 AND d.lane_id`+db.In(4)+` GROUP BY d.lane_id, d.day`,
+		tenant, send, from, sqldb.List(db, lanes))
 	busy := map[LaneDay]LaneLoad{}
 	err = sqldb.Each(rows, err, func(scan func(...any) error) error {
 		var at LaneDay

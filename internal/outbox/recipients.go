@@ -82,31 +82,21 @@ type Recipients struct {
 // does not change this order, so a caller that reads page by page gets each message once.
 func List(ctx context.Context, db *sqldb.DB, tenant id.Tenant, send id.Send, q Recipients) (list []Record, more bool, err error) {
 	args := []any{tenant, send, q.After}
-	where := ""
 	arg := func(v any) int {
 		args = append(args, v)
 		return len(args)
 	}
-	if len(q.Status) > 0 {
-		where += q.states(db, arg)
-	}
-	if q.Variant != "" {
-		where += fmt.Sprintf(" AND x.variant_id = $%d", arg(q.Variant))
-	}
-	if q.Search != "" {
-		where += fmt.Sprintf(` AND outbox.email LIKE $%d ESCAPE '\'`, arg("%"+sqldb.EscapeLike(strings.ToLower(q.Search))+"%"))
-	}
-	where += " ORDER BY "
+	where := q.where(db, arg)
 	limit := fmt.Sprintf(" LIMIT $%d", arg(q.Limit+1))
 	var rows *sqldb.Rows
 	if q.onlyNoted() {
 		rows, err = db.Query(ctx, `
 			SELECT `+recordColumns+` FROM `+withNotes+`
-			WHERE outbox.tenant_id = $1 AND n.tenant_id = $1 AND n.send_id = $2 AND n.contact_id > $3`+where+`n.contact_id`+limit, args...)
+			WHERE outbox.tenant_id = $1 AND n.tenant_id = $1 AND n.send_id = $2 AND n.contact_id > $3`+where+` ORDER BY n.contact_id`+limit, args...)
 	} else {
 		rows, err = db.Query(ctx, `
 			SELECT `+recordColumns+` FROM outbox`+joinMix+joinNote+`
-			WHERE outbox.tenant_id = $1 AND outbox.send_id = $2 AND outbox.contact_id > $3`+where+`outbox.contact_id`+limit, args...)
+			WHERE outbox.tenant_id = $1 AND outbox.send_id = $2 AND outbox.contact_id > $3`+where+` ORDER BY outbox.contact_id`+limit, args...)
 	}
 	list, err = sqldb.Collect(rows, err, scanRecord)
 	if err != nil {
@@ -116,6 +106,43 @@ func List(ctx context.Context, db *sqldb.DB, tenant id.Tenant, send id.Send, q R
 		return list[:q.Limit], true, nil
 	}
 	return list, false, nil
+}
+
+// CountRecipients returns the number of messages of a send that q selects, whatever its Limit.
+func CountRecipients(ctx context.Context, db *sqldb.DB, tenant id.Tenant, send id.Send, q Recipients) (n int, err error) {
+	args := []any{tenant, send, q.After}
+	where := q.where(db, func(v any) int {
+		args = append(args, v)
+		return len(args)
+	})
+	if q.onlyNoted() {
+		err = db.QueryRow(ctx, `
+			SELECT COUNT(*) FROM `+withNotes+`
+			WHERE outbox.tenant_id = $1 AND n.tenant_id = $1 AND n.send_id = $2 AND n.contact_id > $3`+where, args...).Scan(&n)
+	} else {
+		err = db.QueryRow(ctx, `
+			SELECT COUNT(*) FROM outbox`+joinMix+`
+			WHERE outbox.tenant_id = $1 AND outbox.send_id = $2 AND outbox.contact_id > $3`+where, args...).Scan(&n)
+	}
+	if err != nil {
+		return 0, fmt.Errorf("count a send's messages: %w", err)
+	}
+	return n, nil
+}
+
+// where returns the conditions of q besides the send and After.
+func (q Recipients) where(db *sqldb.DB, arg func(any) int) string {
+	where := ""
+	if len(q.Status) > 0 {
+		where += q.states(db, arg)
+	}
+	if q.Variant != "" {
+		where += fmt.Sprintf(" AND x.variant_id = $%d", arg(q.Variant))
+	}
+	if q.Search != "" {
+		where += fmt.Sprintf(` AND outbox.email LIKE $%d ESCAPE '\'`, arg("%"+sqldb.EscapeLike(strings.ToLower(q.Search))+"%"))
+	}
+	return where
 }
 
 // Recipient returns the message of a send to a contact: the first one if there are several. The error

@@ -11,6 +11,7 @@ import (
 
 	"github.com/packetboat/packetboat/internal/id"
 	"github.com/packetboat/packetboat/internal/journal"
+	"github.com/packetboat/packetboat/internal/outage"
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
@@ -28,9 +29,10 @@ type Result struct {
 	Category   string    // a reply.Category, for a refusal
 	Code       int       // of the SMTP reply; 0: none
 	Enhanced   string
-	Error      string // the server's text or our own; at most 1 KB
-	ProviderID string // the id that a provider gave to the message when it accepted it; empty: none
-	Reply      string // to the attempt: the server's text, or what kept it from answering; at most 1 KB
+	Error      string        // the server's text or our own; at most 1 KB
+	ProviderID string        // the id that a provider gave to the message when it accepted it; empty: none
+	Reply      string        // to the attempt: the server's text, or what kept it from answering; at most 1 KB
+	Guard      *outage.Guard // of a hard bounce that the recipient's provider may be wrong about; nil: none
 }
 
 // Commit stores results and intents in one transaction. It returns the messages whose attempts may
@@ -331,7 +333,8 @@ type Refusal struct {
 	Enhanced string `json:"enhanced,omitempty"`
 	Text     string `json:"text,omitempty"`
 
-	NextAttemptAt *time.Time `json:"next_attempt_at,omitempty"` // of a deferred message
+	NextAttemptAt *time.Time    `json:"next_attempt_at,omitempty"` // of a deferred message
+	Guard         *outage.Guard `json:"guard,omitempty"`           // of a bounce: see Result
 }
 
 // entry returns the journal entry for a result. Skipped messages have none, nor messages that no
@@ -350,7 +353,7 @@ func (r Result) entry() (journal.Entry, bool) {
 		e.Type = journal.EmailSent
 	case Bounced:
 		e.Type = journal.EmailBounced
-		e.Data = Refusal{Class: r.BounceType, Category: r.Category, Code: r.Code, Enhanced: r.Enhanced, Text: r.Error}
+		e.Data = Refusal{Class: r.BounceType, Category: r.Category, Code: r.Code, Enhanced: r.Enhanced, Text: r.Error, Guard: r.Guard}
 	case Failed:
 		e.Type = journal.EmailFailed
 		e.Data = Refusal{Category: r.Category, Code: r.Code, Enhanced: r.Enhanced, Text: r.Error}

@@ -34,8 +34,9 @@
 // processes together never hold more than the limit. It is divided fairly: each of m processes can
 // have limit/m, and slots that one does not want are divided among the others. A process that holds
 // more than its share gets a lower answer at its next request. It still holds the difference until
-// the request after that, so that connections in use can end meanwhile. If there are fewer slots
-// than processes that want one, they alternate every minute.
+// the request after that, so that connections in use can end meanwhile; SlotsOf is told how many are
+// open, and reserves their slots as long as they are. If there are fewer slots than processes that want one,
+// they alternate every minute. The slots of a process that died are free 15 seconds after its last request.
 //
 // # When the database does not answer
 //
@@ -141,7 +142,8 @@ func (p *Pacer) sweepShared(ctx context.Context) error {
 		return fmt.Errorf("delete idle rate limits: %w", err)
 	}
 	if _, err := p.db.Exec(ctx, `
-		DELETE FROM pace_slot WHERE expires_at < pace_clock() - $1 /* all tenants: limits are the installation's */`,
+		DELETE FROM pace_slot WHERE (name, owner) IN (
+			SELECT name, owner FROM pace_slot WHERE expires_at < pace_clock() - $1 FOR UPDATE SKIP LOCKED) /* all tenants: limits are the installation's */`,
 		time.Hour.Microseconds()); err != nil {
 		return fmt.Errorf("delete expired connection slots: %w", err)
 	}

@@ -1,6 +1,7 @@
 package pace
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -22,6 +23,14 @@ type lease struct {
 	ends    time.Duration
 }
 
+// Request is a request for connection slots.
+type Request struct {
+	Key   string
+	Want  int // slots that the process could use
+	Held  int // connections that it has open now; they stay reserved, whatever the answer is
+	Limit int // slots that all processes have together
+}
+
 // Slots returns how many connections this process may have open, at most want. Call it every few
 // seconds, from one goroutine per key. If the answer is lower than the last one, the surplus
 // connections must be closed before the next call; other processes do not get their slots
@@ -30,89 +39,147 @@ type lease struct {
 // A want of 0 returns all slots at once. If the database fails, the last answer remains valid until
 // its 15 seconds are over, and err has the cause.
 func (p *Pacer) Slots(ctx context.Context, key string, want, limit int) (granted int, err error) {
-	want, limit = max(want, 0), max(limit, 0)
+	list, err := p.SlotsOf(ctx, []Request{{Key: key, Want: want, Limit: limit}})
+	return list[0], err
+}
+
+// SlotsOf is Slots for several keys, which must differ, in one transaction. It returns an answer for each
+// request. Connections that a request counts as held may be closed later than before the next call: their
+// slots remain reserved as long as each call counts them. With a want lower than the last answer, no more
+// than that may be opened from the call on.
+func (p *Pacer) SlotsOf(ctx context.Context, list []Request) (granted []int, err error) {
+	granted = make([]int, len(list))
+	have := make([]lease, len(list))
+	var ask []int // indexes in list
 	p.mu.Lock()
-	have, known := p.leases[key]
 	closed := p.closed
+	for i := range list {
+		r := &list[i]
+		r.Want, r.Held, r.Limit = max(r.Want, 0), max(r.Held, 0), max(r.Limit, 0)
+		known := false
+		have[i], known = p.leases[r.Key]
+		switch {
+		case !p.shared():
+			granted[i] = min(r.Want, r.Limit)
+		case r.Want > 0 || r.Held > 0 || known:
+			ask = append(ask, i)
+		}
+	}
 	p.mu.Unlock()
 	switch {
 	case closed:
-		return 0, errClosed
-	case !p.shared():
-		return min(want, limit), nil
-	case want == 0 && !known:
-		return 0, nil
+		return make([]int, len(list)), errClosed
+	case len(ask) == 0:
+		return granted, nil
 	}
+	slices.SortFunc(ask, func(a, b int) int { return cmp.Compare(list[a].Key, list[b].Key) })
 	limited, cancel := context.WithTimeout(ctx, statementTimeout)
 	defer cancel()
 	asked := p.since(p.now())
-	granted, err = p.leaseSlots(limited, key, want, limit)
+	answers, err := p.leaseSlots(limited, list, ask)
 	if err != nil {
-		granted = 0
-		if asked < have.ends {
-			granted = min(want, have.granted)
+		for _, i := range ask {
+			if asked < have[i].ends {
+				granted[i] = min(list[i].Want, have[i].granted)
+			}
 		}
-		return granted, fmt.Errorf("lease connection slots of %s: %w", key, err)
+		return granted, fmt.Errorf("lease connection slots of %s: %w", list[ask[0]].Key, err)
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if want == 0 {
-		delete(p.leases, key)
-	} else {
-		p.leases[key] = lease{granted, asked + leaseFor}
+	for n, i := range ask {
+		granted[i] = answers[n]
+		if r := list[i]; r.Want == 0 && r.Held == 0 {
+			delete(p.leases, r.Key)
+		} else {
+			p.leases[r.Key] = lease{granted[i], asked + leaseFor}
+		}
 	}
 	return granted, nil
 }
 
 // holder is a process that wants slots or has some. granted is the last answer it got,
 // reserved the number of slots that other processes cannot get before its next request: the
-// higher of its last two answers.
+// higher of its last two answers, or the number of its connections if that is higher still.
 type holder struct {
 	owner                   string
 	want, granted, reserved int
 }
 
-func (p *Pacer) leaseSlots(ctx context.Context, key string, want, limit int) (granted int, err error) {
+// leaseSlots carries out those of the requests that ask names, in the order of their keys: every
+// transaction locks the rows of several keys in this order.
+func (p *Pacer) leaseSlots(ctx context.Context, list []Request, ask []int) (granted []int, err error) {
 	err = p.db.InTx(ctx, func(tx *sqldb.DB) error {
+		granted = granted[:0]
 		var now int64
-		if err := tx.QueryRow(ctx, `
+		others := make(map[string][]holder, len(ask))
+		keys := tx.Table("name TEXT")
+		for _, i := range ask {
+			keys.Add(list[i].Key)
+		}
+		b := tx.Batch()
+		b.Queue(`
 			INSERT INTO pace_slot (name, owner, want, granted, reserved, expires_at)
-			VALUES ($1, '', 0, 0, 0, pace_clock())
+			SELECT v.name, '', 0, 0, 0, pace_clock() FROM `+keys.As("v", 1)+` WHERE true ORDER BY v.name
 			ON CONFLICT (name, owner) DO UPDATE SET expires_at = GREATEST(pace_slot.expires_at, excluded.expires_at)
-			RETURNING pace_clock() /* all tenants: limits are the installation's */`, key).Scan(&now); err != nil {
+			RETURNING pace_clock() /* all tenants: limits are the installation's */`,
+			func(scan func(...any) error) error { // after the last row was locked
+				var at int64
+				err := scan(&at)
+				now = max(now, at)
+				return err
+			}, keys.Args()...)
+		b.Queue(`
+			SELECT s.name, s.owner, s.want, s.granted, s.reserved, s.expires_at
+			FROM `+keys.As("v", 1)+` JOIN pace_slot s ON s.name = v.name AND s.owner <> '' /* all tenants: limits are the installation's */`,
+			func(scan func(...any) error) error {
+				var h holder
+				var key string
+				var ends int64
+				err := scan(&key, &h.owner, &h.want, &h.granted, &h.reserved, &ends)
+				if ends > now {
+					others[key] = append(others[key], h)
+				}
+				return err
+			}, keys.Args()...)
+		if err := b.Run(ctx); err != nil {
 			return err
 		}
-		rows, err := tx.Query(ctx, `
-			SELECT owner, want, granted, reserved FROM pace_slot
-			WHERE name = $1 AND owner <> '' AND expires_at > $2 /* all tenants: limits are the installation's */`,
-			key, now)
-		all, err := sqldb.Collect(rows, err, func(scan func(...any) error) (h holder, err error) {
-			err = scan(&h.owner, &h.want, &h.granted, &h.reserved)
-			return h, err
-		})
-		if err != nil {
-			return err
+		kept := tx.Table("name TEXT", "want BIGINT", "granted BIGINT", "reserved BIGINT")
+		ended := tx.Table("name TEXT")
+		for _, i := range ask {
+			r := list[i]
+			me := grantSlots(others[r.Key], p.owner, r, now/turn.Microseconds())
+			granted = append(granted, me.granted)
+			if me.want == 0 && me.reserved == 0 {
+				ended.Add(r.Key)
+			} else {
+				kept.Add(r.Key, me.want, me.granted, me.reserved)
+			}
 		}
-		me := grantSlots(all, p.owner, want, limit, now/turn.Microseconds())
-		granted = me.granted
-		if want == 0 {
-			return release(ctx, tx, key, p.owner)
+		if kept.Len() > 0 {
+			b.Queue(`
+				INSERT INTO pace_slot (name, owner, want, granted, reserved, expires_at)
+				SELECT v.name, $1, v.want, v.granted, v.reserved, $2 FROM `+kept.As("v", 3)+` WHERE true
+				ON CONFLICT (name, owner) DO UPDATE SET want = excluded.want, granted = excluded.granted,
+					reserved = excluded.reserved, expires_at = excluded.expires_at /* all tenants: limits are the installation's */`,
+				nil, kept.Args(p.owner, now+leaseFor.Microseconds())...)
 		}
-		_, err = tx.Exec(ctx, `
-			INSERT INTO pace_slot (name, owner, want, granted, reserved, expires_at) VALUES ($1, $2, $3, $4, $5, $6)
-			ON CONFLICT (name, owner) DO UPDATE SET want = excluded.want, granted = excluded.granted,
-				reserved = excluded.reserved, expires_at = excluded.expires_at /* all tenants: limits are the installation's */`,
-			key, p.owner, me.want, me.granted, me.reserved, now+leaseFor.Microseconds())
-		return err
+		if ended.Len() > 0 {
+			b.Queue(`
+				DELETE FROM pace_slot WHERE owner = $1 AND name IN (SELECT v.name FROM `+ended.As("v", 2)+`) /* all tenants: limits are the installation's */`,
+				nil, ended.Args(p.owner)...)
+		}
+		return b.Run(ctx)
 	})
 	return granted, err
 }
 
-// grantSlots computes what a process gets that wants so many slots, from those that others do not
+// grantSlots computes what a process gets for a request, from the slots that others do not
 // hold. Turns is a number that increases with time; it selects the processes that get a slot when
 // there are too few.
-func grantSlots(all []holder, owner string, want, limit int, turns int64) holder {
-	me := holder{owner: owner}
+func grantSlots(all []holder, owner string, r Request, turns int64) holder {
+	me, want, limit := holder{owner: owner}, r.Want, r.Limit
 	free := limit
 	for _, h := range all {
 		if h.owner == owner {
@@ -143,7 +210,7 @@ func grantSlots(all []holder, owner string, want, limit int, turns int64) holder
 			me.granted = max(min(n, free), 0)
 		}
 	}
-	me.reserved = max(me.granted, min(before, want))
+	me.reserved = max(me.granted, min(before, want), r.Held)
 	return me
 }
 

@@ -2,6 +2,8 @@ package pace_test
 
 import (
 	"fmt"
+	"math/rand/v2"
+	"sync"
 	"testing"
 	"time"
 
@@ -147,6 +149,117 @@ func TestNoSeriesOfCallsHandsOutTooManySlots(t *testing.T) {
 			t.Fatalf("%d slots of %d are in use", sum, limit)
 		}
 	})
+}
+
+// sharer is a process that opens connections for several keys when it has slots, and closes them when it likes.
+type sharer struct {
+	*pace.Pacer
+	granted, open []int
+	ends          time.Time // of the last answer
+}
+
+func TestConnectionsThatStayOpenKeepTheirSlots(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, dbtest.Postgres(t))
+	round := 0
+	rapid.Check(t, func(t *rapid.T) {
+		round++
+		const keys = 3
+		limits := rapid.SliceOfN(rapid.IntRange(1, 8), keys, keys).Draw(t, "limits")
+		all := make([]*sharer, rapid.IntRange(1, 3).Draw(t, "processes"))
+		for i := range all {
+			all[i] = &sharer{w.process(fmt.Sprint(round, "-", i), 0), make([]int, keys), make([]int, keys), w.at}
+		}
+		request := func(p *sharer, some []int, want int) {
+			t.Helper()
+			list := make([]pace.Request, len(some))
+			for i, k := range some {
+				n := max(want, 0)
+				list[i] = pace.Request{Key: fmt.Sprint(round, "k", k), Want: n, Held: p.open[k], Limit: limits[k]}
+				p.granted[k] = min(p.granted[k], n)
+			}
+			got, err := p.SlotsOf(t.Context(), list)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, k := range some {
+				if got[i] < 0 || got[i] > list[i].Want {
+					t.Fatalf("%d slots for %+v", got[i], list[i])
+				}
+				p.granted[k] = got[i]
+			}
+		}
+		every := []int{2, 0, 1} // in any order
+		for range rapid.IntRange(10, 80).Draw(t, "steps") {
+			p := all[rapid.IntRange(0, len(all)-1).Draw(t, "process")]
+			switch k := rapid.IntRange(0, keys-1).Draw(t, "key"); rapid.IntRange(0, 7).Draw(t, "step") {
+			default:
+				if !w.at.Before(p.ends) { // it lost everything: its connections end, as those of a dead process
+					p.granted, p.open = make([]int, keys), make([]int, keys)
+				}
+				request(p, every, rapid.SampledFrom([]int{0, 1, 3, 10, 10, 10}).Draw(t, "want"))
+				p.ends = w.at.Add(15 * time.Second)
+			case 1, 2:
+				if w.at.Before(p.ends) {
+					p.open[k] = max(p.open[k], p.granted[k])
+				}
+			case 3:
+				p.open[k] = rapid.IntRange(0, p.open[k]).Draw(t, "open")
+			case 4:
+				w.pass(time.Duration(rapid.IntRange(1, 16).Draw(t, "s")) * time.Second)
+			}
+			for k, limit := range limits {
+				sum := 0
+				for _, o := range all {
+					if w.at.Before(o.ends) {
+						sum += max(o.open[k], o.granted[k])
+					}
+				}
+				if sum > limit {
+					t.Fatalf("%d connections for key %d may be open, %d are allowed", sum, k, limit)
+				}
+			}
+		}
+		// When all connections of the others are closed, one process can have all slots.
+		for _, p := range all {
+			clear(p.open)
+			request(p, every, 0)
+		}
+		request(all[0], every, 10)
+		for k, limit := range limits {
+			if all[0].granted[k] != limit {
+				t.Fatalf("%d slots of %d are free after all were returned", all[0].granted[k], limit)
+			}
+		}
+	})
+}
+
+func TestRequestsForManyKeysDoNotBlockEachOther(t *testing.T) {
+	t.Parallel()
+	db := dbtest.Postgres(t)
+	const keys, processes, limit = 40, 4, 3
+	var wg sync.WaitGroup
+	for i := range processes {
+		p := pace.New(db, fmt.Sprint("p", i), time.Now)
+		random := rand.New(rand.NewPCG(uint64(i), 1))
+		wg.Go(func() {
+			for range 25 {
+				list := make([]pace.Request, keys)
+				for n, k := range random.Perm(keys) {
+					list[n] = pace.Request{Key: fmt.Sprint("k", k), Want: random.IntN(4), Limit: limit}
+				}
+				if _, err := p.SlotsOf(t.Context(), list[:1+random.IntN(keys)]); err != nil {
+					t.Error(err)
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+	var most int
+	if err := db.QueryRow(t.Context(), `SELECT COALESCE(MAX(n), 0) FROM (SELECT SUM(granted) AS n FROM pace_slot GROUP BY name) AS sums`).Scan(&most); err != nil || most > limit {
+		t.Errorf("%d slots of %d were granted, %v", most, limit, err)
+	}
 }
 
 func TestSweepDeletesRowsWithoutEffect(t *testing.T) {

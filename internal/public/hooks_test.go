@@ -21,7 +21,7 @@ func TestARelayReportsBouncesByItsHook(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		p := newPost(t, db)
 		now := func() time.Time { return p.now }
-		recorder := inbound.NewRecorder(db)
+		recorder := inbound.NewRecorder(db, time.Now)
 		run, stop := context.WithCancel(context.WithoutCancel(t.Context()))
 		done := make(chan error, 1)
 		go func() { done <- recorder.Run(run) }()

@@ -22,7 +22,7 @@ func (b *Mailbox) signIn(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	email := r.PostForm.Get("email")
-	e, err := b.Login.SignIn(r.Context(), email, r.PostForm.Get("password"), b.ClientIP(r), b.Now())
+	e, err := b.Login.SignIn(r.Context(), email, r.PostForm.Get("password"), auth.Client{IP: b.ClientIP(r), Agent: r.UserAgent()}, b.Now())
 	if f, refused := fault.As(err); refused {
 		status := http.StatusUnauthorized
 		if errors.Is(err, auth.ErrTooOften) {

@@ -112,19 +112,3 @@ func (p person) show(w http.ResponseWriter, r *http.Request, status int, v pageV
 	}
 	_ = pageTemplate.Execute(w, v)
 }
-
-// Home is the page at the installation's own address.
-func Home() http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		person{lang: "en"}.show(w, r, http.StatusOK, pageView{
-			Title: "Packetboat",
-			Text: "This is Packetboat, an email sending service. Programs use it over HTTP: it keeps contacts and " +
-				"segments, sends broadcasts to them, and reports what became of every mail.",
-			Links: []link{
-				{"docs", "API reference"},
-				{"api/openapi.json", "API description (OpenAPI)"},
-				{"mailbox/", "Mailbox: the mail that test lanes (sinks) accepted"},
-			},
-		})
-	})
-}

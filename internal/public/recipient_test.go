@@ -207,7 +207,7 @@ func TestOpen(t *testing.T) {
 			{"good", "GET", good, 1},
 			{"asked about", "HEAD", good, 2},
 			{"without its ending", "GET", strings.TrimSuffix(good, ".gif"), 2},
-			{"forged", "GET", good[:10] + "x" + good[11:], 2},
+			{"forged", "GET", good[:10] + other(good[10:11]) + good[11:], 2},
 			{"of another kind", "GET", "/_q/o/" + strings.TrimPrefix(p.path(track.ClickLink, 0, ""), "/_q/c/") + ".gif", 2},
 			{"nonsense", "GET", "/_q/o/x", 2},
 		} {

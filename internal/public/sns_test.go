@@ -2,25 +2,12 @@ package public_test
 
 import (
 	"context"
-	"crypto"
-	"crypto/rand"
-	"crypto/rsa"
-	"crypto/sha1"
-	"crypto/sha256"
 	"crypto/tls"
 	"crypto/x509"
-	"crypto/x509/pkix"
-	"encoding/base64"
-	"encoding/json"
-	"encoding/pem"
 	"log/slog"
-	"math/big"
 	"net"
 	"net/http"
-	"net/http/httptest"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -31,6 +18,8 @@ import (
 	"github.com/packetboat/packetboat/internal/journal"
 	"github.com/packetboat/packetboat/internal/lane"
 	"github.com/packetboat/packetboat/internal/mail/sns"
+	"github.com/packetboat/packetboat/internal/mail/sns/snstest"
+	"github.com/packetboat/packetboat/internal/netguard"
 	"github.com/packetboat/packetboat/internal/outbox"
 	"github.com/packetboat/packetboat/internal/public"
 	"github.com/packetboat/packetboat/internal/sqldb"
@@ -39,124 +28,31 @@ import (
 )
 
 const (
-	snsHost = "sns.eu-west-1.amazonaws.com"
-	topic   = "arn:aws:sns:eu-west-1:123456789012:bounces"
+	snsHost = snstest.Host
+	topic   = snstest.Topic
 )
 
-// amazon is a stand-in for SNS with an authority of its own.
+// amazon is a stand-in for SNS, with a client that trusts it.
 type amazon struct {
-	t         *testing.T
-	key       *rsa.PrivateKey // signs messages
-	client    *sns.Client
-	certs     atomic.Int64 // requests for the certificate
-	confirmed atomic.Int64
-	down      atomic.Bool
-}
-
-// rsaKeys returns keys, which are generated once, since that takes long.
-var rsaKeys = sync.OnceValue(func() (keys [3]*rsa.PrivateKey) {
-	for i := range keys {
-		var err error
-		if keys[i], err = rsa.GenerateKey(rand.Reader, 2048); err != nil {
-			panic(err)
-		}
-	}
-	return keys
-})
-
-func certify(t *testing.T, template, parent *x509.Certificate, key *rsa.PrivateKey, by *rsa.PrivateKey) []byte {
-	t.Helper()
-	template.SerialNumber, template.NotBefore, template.NotAfter = big.NewInt(time.Now().UnixNano()), time.Unix(0, 0), time.Unix(1<<33, 0)
-	der, err := x509.CreateCertificate(rand.Reader, template, parent, key.Public(), by)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return der
+	*snstest.Service
+	client *sns.Client
 }
 
 func newAmazon(t *testing.T, now func() time.Time) *amazon {
 	t.Helper()
-	a := &amazon{t: t}
-	keys := rsaKeys()
-	a.key = keys[2]
-	authority := &x509.Certificate{Subject: pkix.Name{CommonName: "Test authority"}, IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign}
-	root, err := x509.ParseCertificate(certify(t, authority, authority, keys[0], keys[0]))
-	if err != nil {
-		t.Fatal(err)
-	}
-	host := certify(t, &x509.Certificate{DNSNames: []string{snsHost}, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}}, root, keys[1], keys[0])
-	signing := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: certify(t, &x509.Certificate{Subject: pkix.Name{CommonName: "sns.amazonaws.com"}}, root, keys[2], keys[0])})
-	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		switch {
-		case a.down.Load():
-			w.WriteHeader(http.StatusServiceUnavailable)
-		case r.URL.Path == "/SimpleNotificationService-0123.pem":
-			a.certs.Add(1)
-			_, _ = w.Write(signing)
-		case r.URL.Path == "/" && r.URL.Query().Get("Action") == "ConfirmSubscription" && r.URL.Query().Get("Token") == "t0ken" && r.URL.Query().Get("TopicArn") == topic:
-			a.confirmed.Add(1)
-		default:
-			t.Errorf("request for %s", r.URL)
-			w.WriteHeader(http.StatusNotFound)
-		}
-	}))
-	server.TLS = &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{host}, PrivateKey: keys[1]}}}
-	server.StartTLS()
-	t.Cleanup(server.Close)
+	a := &amazon{snstest.Start(t, nil), sns.NewClient(now, nil, netguard.Guard{})}
 	roots := x509.NewCertPool()
-	roots.AddCert(root)
-	a.client = sns.NewClient(now)
+	roots.AddCert(a.Authority)
 	a.client.HTTP.Transport = &http.Transport{
 		TLSClientConfig: &tls.Config{RootCAs: roots},
 		DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
 			if address != snsHost+":443" {
 				t.Errorf("connection to %s", address)
 			}
-			return new(net.Dialer).DialContext(ctx, network, server.Listener.Addr().String())
+			return new(net.Dialer).DialContext(ctx, network, a.Address)
 		},
 	}
 	return a
-}
-
-// sign returns the body of a message, signed like SNS does.
-func (a *amazon) sign(fields map[string]string) string {
-	a.t.Helper()
-	names := []string{"Message", "MessageId", "Subject", "Timestamp", "TopicArn", "Type"}
-	if fields["Type"] != "Notification" {
-		names = []string{"Message", "MessageId", "SubscribeURL", "Timestamp", "Token", "TopicArn", "Type"}
-	}
-	var text strings.Builder
-	for _, name := range names {
-		if v, ok := fields[name]; ok {
-			text.WriteString(name + "\n" + v + "\n")
-		}
-	}
-	var hash crypto.Hash
-	var sum []byte
-	if fields["SignatureVersion"] == "1" {
-		s := sha1.Sum([]byte(text.String()))
-		hash, sum = crypto.SHA1, s[:]
-	} else {
-		s := sha256.Sum256([]byte(text.String()))
-		hash, sum = crypto.SHA256, s[:]
-	}
-	signature, err := rsa.SignPKCS1v15(rand.Reader, a.key, hash, sum)
-	if err != nil {
-		a.t.Fatal(err)
-	}
-	fields["Signature"] = base64.StdEncoding.EncodeToString(signature)
-	body, err := json.Marshal(fields)
-	if err != nil {
-		a.t.Fatal(err)
-	}
-	return string(body)
-}
-
-func notification(message string) map[string]string {
-	return map[string]string{
-		"Type": "Notification", "MessageId": "5d2f6c0e-1", "TopicArn": topic, "Message": message, "Timestamp": "2026-03-01T13:00:00.000Z", "SignatureVersion": "2",
-		"SigningCertURL": "https://" + snsHost + "/SimpleNotificationService-0123.pem",
-	}
 }
 
 func with(fields map[string]string, name, value string) map[string]string {
@@ -177,7 +73,7 @@ func newSESPost(t *testing.T, db *sqldb.DB) *sesPost {
 	p := newPost(t, db)
 	p.now = broadcasttest.Now.Add(time.Hour)
 	now := func() time.Time { return p.now }
-	recorder := inbound.NewRecorder(db)
+	recorder := inbound.NewRecorder(db, time.Now)
 	run, stop := context.WithCancel(context.WithoutCancel(t.Context()))
 	done := make(chan error, 1)
 	go func() { done <- recorder.Run(run) }()
@@ -222,30 +118,26 @@ func TestForgedNotificationsOfSESChangeNothing(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		s := newSESPost(t, db)
 		bounce := sesBounce("Permanent", "General", "smtp; 550 5.1.1 user unknown")
-		certAt := func(at string) string { return s.sign(with(notification(bounce), "SigningCertURL", at)) }
-		other, err := rsa.GenerateKey(rand.Reader, 2048)
-		if err != nil {
-			t.Fatal(err)
-		}
-		foreign := &amazon{t: t, key: other}
+		certAt := func(at string) string { return s.Sign(with(snstest.Notification(bounce), "SigningCertURL", at)) }
+		foreign := snstest.Foreign(t)
 		for name, tt := range map[string]struct {
 			path, body string
 			code       int
 		}{
-			"no token":             {"/_q/hooks/ses/x", s.sign(notification(bounce)), 404},
-			"no lane":              {"/_q/hooks/ses/" + s.keys.Hook(s.Tenant, id.New[id.MTAConfig]()), s.sign(notification(bounce)), 404},
-			"another tenant":       {"/_q/hooks/ses/" + s.keys.Hook(s.Tenant+1, s.config.ID), s.sign(notification(bounce)), 404},
-			"a lane of type smtp":  {"/_q/hooks/ses/" + s.keys.Hook(s.Tenant, s.Lane.ID), s.sign(notification(bounce)), 404},
+			"no token":             {"/_q/hooks/ses/x", s.Sign(snstest.Notification(bounce)), 404},
+			"no lane":              {"/_q/hooks/ses/" + s.keys.Hook(s.Tenant, id.New[id.MTAConfig]()), s.Sign(snstest.Notification(bounce)), 404},
+			"another tenant":       {"/_q/hooks/ses/" + s.keys.Hook(s.Tenant+1, s.config.ID), s.Sign(snstest.Notification(bounce)), 404},
+			"a lane of type smtp":  {"/_q/hooks/ses/" + s.keys.Hook(s.Tenant, s.Lane.ID), s.Sign(snstest.Notification(bounce)), 404},
 			"no JSON":              {s.path, "x", 400},
-			"another type":         {s.path, s.sign(with(notification(bounce), "Type", "Other")), 400},
+			"another type":         {s.path, s.Sign(with(snstest.Notification(bounce), "Type", "Other")), 400},
 			"too large":            {s.path, `{"Message": "` + strings.Repeat("x", 2<<20) + `"}`, 413},
-			"another topic":        {s.path, s.sign(with(notification(bounce), "TopicArn", topic+"2")), 403},
-			"another key":          {s.path, foreign.sign(notification(bounce)), 403},
-			"a changed message":    {s.path, strings.Replace(s.sign(notification(bounce)), "user unknown", "user Unknown", 1), 403},
-			"a changed id":         {s.path, strings.Replace(s.sign(notification(bounce)), "5d2f6c0e-1", "5d2f6c0e-2", 1), 403},
-			"an added subject":     {s.path, strings.Replace(s.sign(notification(bounce)), "{", `{"Subject":"x",`, 1), 403},
-			"version 1 for 2":      {s.path, strings.Replace(s.sign(notification(bounce)), `"SignatureVersion":"2"`, `"SignatureVersion":"1"`, 1), 403},
-			"no version":           {s.path, s.sign(with(notification(bounce), "SignatureVersion", "3")), 403},
+			"another topic":        {s.path, s.Sign(with(snstest.Notification(bounce), "TopicArn", topic+"2")), 403},
+			"another key":          {s.path, foreign.Sign(snstest.Notification(bounce)), 403},
+			"a changed message":    {s.path, strings.Replace(s.Sign(snstest.Notification(bounce)), "user unknown", "user Unknown", 1), 403},
+			"a changed id":         {s.path, strings.Replace(s.Sign(snstest.Notification(bounce)), "5d2f6c0e-1", "5d2f6c0e-2", 1), 403},
+			"an added subject":     {s.path, strings.Replace(s.Sign(snstest.Notification(bounce)), "{", `{"Subject":"x",`, 1), 403},
+			"version 1 for 2":      {s.path, strings.Replace(s.Sign(snstest.Notification(bounce)), `"SignatureVersion":"2"`, `"SignatureVersion":"1"`, 1), 403},
+			"no version":           {s.path, s.Sign(with(snstest.Notification(bounce), "SignatureVersion", "3")), 403},
 			"certificate by http":  {s.path, certAt("http://" + snsHost + "/SimpleNotificationService-0123.pem"), 403},
 			"of another domain":    {s.path, certAt("https://" + snsHost + ".evil.example/SimpleNotificationService-0123.pem"), 403},
 			"of a prefix":          {s.path, certAt("https://evil" + snsHost + "/SimpleNotificationService-0123.pem"), 403},
@@ -259,11 +151,11 @@ func TestForgedNotificationsOfSESChangeNothing(t *testing.T) {
 			"a fragment":           {s.path, certAt("https://" + snsHost + "/SimpleNotificationService-0123.pem#x"), 403},
 			"a line break":         {s.path, certAt("https://" + snsHost + "/SimpleNotificationService-0123.pem\n"), 403},
 			"no address":           {s.path, certAt("file:///etc/passwd"), 403},
-			"subscription, topic":  {s.path, s.sign(with(with(with(with(notification("x"), "Type", "SubscriptionConfirmation"), "Token", "t0ken"), "SubscribeURL", "https://"+snsHost+"/"), "TopicArn", topic+"2")), 403},
-			"subscription, forged": {s.path, foreign.sign(with(with(with(notification("x"), "Type", "SubscriptionConfirmation"), "Token", "t0ken"), "SubscribeURL", "https://"+snsHost+"/")), 403},
-			"subscription, host":   {s.path, s.sign(with(with(with(notification("x"), "Type", "SubscriptionConfirmation"), "Token", "t0ken"), "SubscribeURL", "https://evil.example/?Action=ConfirmSubscription")), 503},
-			"an unknown mail":      {s.path, s.sign(notification(strings.Replace(bounce, "ses-1", "ses-2", 1))), 204},
-			"not about a mail":     {s.path, s.sign(notification("Successfully validated SNS topic for Amazon SES event publishing.")), 204},
+			"subscription, topic":  {s.path, s.Sign(with(with(with(with(snstest.Notification("x"), "Type", "SubscriptionConfirmation"), "Token", "t0ken"), "SubscribeURL", "https://"+snsHost+"/"), "TopicArn", topic+"2")), 403},
+			"subscription, forged": {s.path, foreign.Sign(with(with(with(snstest.Notification("x"), "Type", "SubscriptionConfirmation"), "Token", "t0ken"), "SubscribeURL", "https://"+snsHost+"/")), 403},
+			"subscription, host":   {s.path, s.Sign(with(with(with(snstest.Notification("x"), "Type", "SubscriptionConfirmation"), "Token", "t0ken"), "SubscribeURL", "https://evil.example/?Action=ConfirmSubscription")), 503},
+			"an unknown mail":      {s.path, s.Sign(snstest.Notification(strings.Replace(bounce, "ses-1", "ses-2", 1))), 204},
+			"not about a mail":     {s.path, s.Sign(snstest.Notification("Successfully validated SNS topic for Amazon SES event publishing.")), 204},
 		} {
 			if w := s.do("POST", tt.path, strings.NewReader(tt.body)); w.Code != tt.code {
 				t.Errorf("%s: %d %s, want %d", name, w.Code, w.Body, tt.code)
@@ -272,8 +164,8 @@ func TestForgedNotificationsOfSESChangeNothing(t *testing.T) {
 		if got := s.state(); got.State != outbox.Sent {
 			t.Errorf("the message is %s", got.State)
 		}
-		if s.confirmed.Load() != 0 || s.certs.Load() != 1 {
-			t.Errorf("%d confirmations, the certificate was requested %d times", s.confirmed.Load(), s.certs.Load())
+		if s.Confirmed.Load() != 0 || s.Certs.Load() != 1 {
+			t.Errorf("%d confirmations, the certificate was requested %d times", s.Confirmed.Load(), s.Certs.Load())
 		}
 	})
 }
@@ -282,19 +174,19 @@ func TestSubscriptionsToTopicsOfTheLaneAreConfirmed(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		s := newSESPost(t, db)
-		fields := with(with(with(notification("x"), "Type", "SubscriptionConfirmation"), "Token", "t0ken"), "SubscribeURL", "https://"+snsHost+"/?Action=ConfirmSubscription")
-		body := s.sign(fields)
-		s.down.Store(true)
+		fields := with(with(with(snstest.Notification("x"), "Type", "SubscriptionConfirmation"), "Token", "t0ken"), "SubscribeURL", "https://"+snsHost+"/?Action=ConfirmSubscription")
+		body := s.Sign(fields)
+		s.Down.Store(true)
 		if w := s.do("POST", s.path, strings.NewReader(body)); w.Code != http.StatusServiceUnavailable {
 			t.Errorf("without SNS: %d", w.Code)
 		}
-		s.down.Store(false)
+		s.Down.Store(false)
 		for _, version := range []string{"1", "2"} {
-			if w := s.do("POST", s.path, strings.NewReader(s.sign(with(fields, "SignatureVersion", version)))); w.Code != http.StatusNoContent {
+			if w := s.do("POST", s.path, strings.NewReader(s.Sign(with(fields, "SignatureVersion", version)))); w.Code != http.StatusNoContent {
 				t.Errorf("version %s: %d %s", version, w.Code, w.Body)
 			}
 		}
-		if n := s.confirmed.Load(); n != 2 {
+		if n := s.Confirmed.Load(); n != 2 {
 			t.Errorf("%d confirmations", n)
 		}
 	})
@@ -341,7 +233,7 @@ func TestNotificationsOfSESHaveTheirEffectsOnce(t *testing.T) {
 				}
 				send := func(message string) {
 					t.Helper()
-					if w := s.do("POST", s.path, strings.NewReader(s.sign(notification(message)))); w.Code != http.StatusNoContent {
+					if w := s.do("POST", s.path, strings.NewReader(s.Sign(snstest.Notification(message)))); w.Code != http.StatusNoContent {
 						t.Fatalf("%d %s", w.Code, w.Body)
 					}
 				}

@@ -149,6 +149,8 @@ func (e *env) link(n int) (any, bool) {
 	}
 	template := e.Content.Targets[n]
 	switch {
+	case template == nil && e.Direct && !e.Content.Links[n].Dynamic:
+		return e.Sender.WithUTM(e.Content.Context, e.Content.Links[n].URL), true
 	case template == nil && e.Content.Links[n].Dynamic:
 		return target{e, n}, true
 	case template == nil && e.Preview:
@@ -189,6 +191,9 @@ func (t target) Field(name string) any {
 // carrying returns the address of link n that contains its target.
 func (e *env) carrying(n int, target string) string {
 	tagged := e.Sender.WithUTM(e.Content.Context, target)
+	if e.Direct && links.CheckTarget(tagged) == nil {
+		return tagged
+	}
 	if links.CheckTarget(tagged) != nil || len(tagged) > track.MaxTarget { // not a target that we redirect to, with this contact's data
 		return target
 	}

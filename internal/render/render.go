@@ -34,6 +34,8 @@ type Mail struct {
 	WithoutPixel bool
 	// Preview signs links that lead to their targets and record nothing.
 	Preview bool
+	// Direct makes links lead to their targets without a redirect by us.
+	Direct bool
 }
 
 // Parts is a rendered mail. Its bytes belong to the Writer and are valid until the next Render.

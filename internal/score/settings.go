@@ -149,7 +149,9 @@ func (s Settings) validated(parse Parser) (Settings, error) {
 		}
 		r.Match = r.Match.validated(&p, path+"match.", r.Trigger, parse)
 		between(path+"points", r.Points, -maxPoints, maxPoints)
-		between(path+"daily_cap", r.DailyCap, 0, maxCap)
+		if r.DailyCap < 0 || r.DailyCap > maxCap {
+			p.Add(path+"daily_cap", fmt.Sprintf("must be between 1 and %d, or null for no limit", maxCap))
+		}
 	}
 	between("decay.after_days", s.Decay.AfterDays, 1, maxDays)
 	between("decay.percent", s.Decay.Percent, 0, 100)

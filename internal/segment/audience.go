@@ -61,6 +61,20 @@ func (a *Audience) After(ctx context.Context, db *sqldb.DB, after id.Contact, li
 	return page, nil
 }
 
+// Has reports whether the audience has a contact.
+func (a *Audience) Has(ctx context.Context, db *sqldb.DB, c id.Contact, now time.Time) (bool, error) {
+	if _, err := a.dynamic(ctx, db); err != nil { // which loads the kinds
+		return false, err
+	}
+	q, some, err := a.selector(ctx, db, now)
+	if err != nil || !some {
+		return false, err
+	}
+	q.Where = append(q.Where, contact.Condition{Text: func(arg func(any) string) string { return "c.id = " + arg(c) }})
+	n, err := contact.Count(ctx, db, a.Tenant, q)
+	return n > 0, err
+}
+
 // Any reports whether the audience has at least one contact.
 func (a *Audience) Any(ctx context.Context, db *sqldb.DB, now time.Time) (bool, error) {
 	dynamic, err := a.dynamic(ctx, db)
@@ -112,20 +126,40 @@ func (a *Audience) dynamic(ctx context.Context, db *sqldb.DB) (bool, error) {
 // find evaluates the whole audience in one statement. Each rule is rendered separately, so that the
 // size limit of a rule applies to it alone.
 func (a *Audience) find(ctx context.Context, db *sqldb.DB, after id.Contact, limit int, now time.Time) ([]id.Contact, error) {
+	q, some, err := a.selector(ctx, db, now)
+	if err != nil || !some {
+		return []id.Contact{}, err
+	}
+	return contact.Matching(ctx, db, a.Tenant, q, after, limit)
+}
+
+// selector returns the selector of the whole audience, and whether any segment is included.
+func (a *Audience) selector(ctx context.Context, db *sqldb.DB, now time.Time) (q contact.Selector, some bool, err error) {
 	env, err := Env(ctx, db, a.Tenant, now)
 	if err != nil {
-		return nil, err
+		return q, false, err
 	}
 	in, err := a.conditions(db, env, a.Include, rule.In)
 	if err != nil || len(in) == 0 {
-		return []id.Contact{}, err
+		return q, false, err
 	}
 	out, err := a.conditions(db, env, a.Exclude, rule.NotIn)
 	if err != nil {
-		return nil, err
+		return q, false, err
 	}
-	q := contact.Selector{Statuses: contact.Statuses(), Where: append([]contact.Condition{joined(in, " OR ")}, out...)}
-	return contact.Matching(ctx, db, a.Tenant, q, after, limit)
+	return contact.Selector{Statuses: contact.Statuses(), Where: append([]contact.Condition{joined(in, " OR ")}, out...)}, true, nil
+}
+
+// Count returns the number of contacts, by one statement.
+func (a *Audience) Count(ctx context.Context, db *sqldb.DB, now time.Time) (int, error) {
+	if _, err := a.dynamic(ctx, db); err != nil { // which loads the kinds
+		return 0, err
+	}
+	q, some, err := a.selector(ctx, db, now)
+	if err != nil || !some {
+		return 0, err
+	}
+	return contact.Count(ctx, db, a.Tenant, q)
 }
 
 // matches returns the condition that a contact matches the rule.

@@ -20,7 +20,7 @@ type builtIn struct {
 }
 
 var builtIns = []builtIn{
-	{"all_sendable", "All sendable contacts", func(tenant.Settings) rule.Tree {
+	{allSendable, "All sendable contacts", func(tenant.Settings) rule.Tree {
 		return all(
 			rule.Field{Name: "global_status", Operator: rule.Equals, Value: rule.Value{Texts: []string{"active"}}},
 			rule.Field{Name: "do_not_contact", Operator: rule.IsFalse},

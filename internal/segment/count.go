@@ -145,7 +145,7 @@ func recountRule(ctx context.Context, db *sqldb.DB, tenant id.Tenant, s Segment,
 		UPDATE segment SET member_count = $3, member_count_total = $4, member_count_evaluated_at = $5, counting_until = 0
 		WHERE tenant_id = $1 AND id = $2 AND rule_revision = $6
 			AND (member_count_evaluated_at IS NULL OR member_count_evaluated_at <= $5)`,
-		tenant, s.ID, n.Sendable, n.All, sqldb.Micros(now), s.Revision)
+		tenant, s.ID, n.Sendable, n.All, sqldb.Micros(now), s.RuleRevision)
 	return s, err
 }
 
@@ -159,7 +159,7 @@ func recountList(ctx context.Context, db *sqldb.DB, tenant id.Tenant, s Segment,
 	stored, err := db.Exec(ctx, `
 		UPDATE segment SET member_count = $3, member_count_total = $4, member_count_evaluated_at = $5, counting_until = 0
 		WHERE tenant_id = $1 AND id = $2 AND rule_revision = $6`,
-		tenant, s.ID, n.Sendable, n.All, sqldb.Micros(now), s.Revision)
+		tenant, s.ID, n.Sendable, n.All, sqldb.Micros(now), s.RuleRevision)
 	if err != nil || stored > 0 {
 		s.counted(n, now)
 		return s, err

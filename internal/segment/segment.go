@@ -13,6 +13,7 @@ import (
 
 	"github.com/packetboat/packetboat/internal/fault"
 	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/revision"
 	"github.com/packetboat/packetboat/internal/rule"
 	"github.com/packetboat/packetboat/internal/sqldb"
 	"github.com/packetboat/packetboat/internal/tenant"
@@ -42,8 +43,13 @@ type Segment struct {
 	CreatedAt   time.Time
 	UpdatedAt   time.Time
 
-	Revision int64 // increases when the definition or the members change
+	Revision int64 // increases with each write of what users edit
+
+	RuleRevision int64 // increases when the definition or the members change
 }
+
+// Revisions is the table of segments, for conditions on their revisions.
+var Revisions = revision.Table{Name: "segment"}
 
 // The faults of this package.
 var (
@@ -68,7 +74,7 @@ const (
 
 // columns leave out the definition of a static list: it is stored but never used.
 const columns = `id, segment_key, name, type, tags, CASE WHEN type = 'dynamic' THEN definition END, system_key,
-	member_count, member_count_total, member_count_evaluated_at, created_at, updated_at, rule_revision`
+	member_count, member_count_total, member_count_evaluated_at, created_at, updated_at, revision, rule_revision`
 
 func scan(row func(...any) error) (Segment, error) {
 	var s Segment
@@ -77,7 +83,7 @@ func scan(row func(...any) error) (Segment, error) {
 	var evaluated sql.NullInt64
 	var created, updated int64
 	err := row(&s.ID, &s.Key, &s.Name, &s.Type, &tags, &definition, &system,
-		&s.Members, &s.MembersAll, &evaluated, &created, &updated, &s.Revision)
+		&s.Members, &s.MembersAll, &evaluated, &created, &updated, &s.Revision, &s.RuleRevision)
 	if err != nil {
 		return Segment{}, err
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/packetboat/packetboat/internal/fault"
 	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/revision"
 	"github.com/packetboat/packetboat/internal/rule"
 	"github.com/packetboat/packetboat/internal/slug"
 	"github.com/packetboat/packetboat/internal/sqldb"
@@ -161,7 +162,7 @@ func createOf(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ch Change, tr
 }
 
 func create(ctx context.Context, db *sqldb.DB, tenant id.Tenant, s Segment, tree rule.Tree, ch Change, now time.Time) (Segment, error) {
-	s.ID, s.Tags, s.CreatedAt, s.UpdatedAt = id.New[id.Segment](), []string{}, now, now
+	s.ID, s.Tags, s.CreatedAt, s.UpdatedAt, s.Revision = id.New[id.Segment](), []string{}, now, now, 1
 	if err := ch.apply(&s); err != nil {
 		return Segment{}, err
 	}
@@ -186,11 +187,11 @@ func create(ctx context.Context, db *sqldb.DB, tenant id.Tenant, s Segment, tree
 			}
 			made, err := tx.Exec(ctx, `
 				INSERT INTO segment (tenant_id, id, segment_key, name, type, definition, tags,
-					member_count, member_count_total, member_count_evaluated_at, created_at, updated_at)
-				VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $11)
+					member_count, member_count_total, member_count_evaluated_at, created_at, updated_at, revised_by)
+				VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $11, $12)
 				ON CONFLICT (tenant_id, segment_key) DO NOTHING`,
 				tenant, s.ID, try, s.Name, s.Type, sqldb.Null(string(s.Definition)), string(tags),
-				s.Members, s.MembersAll, sqldb.NullMicros(s.EvaluatedAt), sqldb.Micros(now))
+				s.Members, s.MembersAll, sqldb.NullMicros(s.EvaluatedAt), sqldb.Micros(now), revision.By(ctx))
 			return made == 0, err
 		})
 		if err != nil || s.Type == Static {
@@ -231,6 +232,9 @@ func update(ctx context.Context, db *sqldb.DB, tenant id.Tenant, segment id.Segm
 		if s, err = find(ctx, tx, tenant, segment.String(), tx.ForUpdate()); err != nil {
 			return err
 		}
+		if err := Revisions.Check(ctx, tx, tenant, segment); err != nil {
+			return err
+		}
 		if s.SystemKey != "" {
 			return ErrLocked
 		}
@@ -242,9 +246,10 @@ func update(ctx context.Context, db *sqldb.DB, tenant id.Tenant, segment id.Segm
 			return err
 		}
 		s.UpdatedAt = now.UTC().Truncate(time.Microsecond)
+		s.Revision++
 		_, err = tx.Exec(ctx, `
-			UPDATE segment SET name = $3, tags = $4, updated_at = $5
-			WHERE tenant_id = $1 AND id = $2`, tenant, segment, s.Name, string(tags), sqldb.Micros(now))
+			UPDATE segment SET name = $3, tags = $4, updated_at = $5, revision = revision + 1, revised_by = $6
+			WHERE tenant_id = $1 AND id = $2`, tenant, segment, s.Name, string(tags), sqldb.Micros(now), revision.By(ctx))
 		switch {
 		case err != nil || ch.Definition == nil:
 			return err
@@ -294,6 +299,9 @@ func Delete(ctx context.Context, db *sqldb.DB, tenant id.Tenant, segment id.Segm
 		}
 		s, err := find(ctx, tx, tenant, segment.String(), tx.ForUpdate())
 		if err != nil {
+			return err
+		}
+		if err := Revisions.Check(ctx, tx, tenant, segment); err != nil {
 			return err
 		}
 		if s.SystemKey != "" {

@@ -11,6 +11,7 @@ import (
 	"github.com/packetboat/packetboat/internal/id"
 	"github.com/packetboat/packetboat/internal/journal"
 	"github.com/packetboat/packetboat/internal/mail/address"
+	"github.com/packetboat/packetboat/internal/revision"
 	"github.com/packetboat/packetboat/internal/secret"
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
@@ -67,7 +68,9 @@ type Domain struct {
 	NextCheckAt    time.Time
 	FailingSince   *time.Time // since when required records are missing or wrong
 	JudgedFrom     *time.Time // when it was last resumed: earlier traffic is not considered
+	WarmDays       int        // how many days of good mail it has behind it, at most WarmDays
 	CreatedAt      time.Time
+	Revision       int64     // increases with each change by users, and with pauses and new keys
 	Keys           []DKIMKey // those besides the current RSA key
 
 	trackingFailingSince *time.Time
@@ -110,6 +113,7 @@ func (d DomainDraft) domain() (Domain, error) {
 		Name:           name,
 		TrackingHost:   sub("tracking_subdomain", d.TrackingSubdomain, "go"),
 		ReturnPathHost: sub("return_path_subdomain", d.ReturnPathSubdomain, "bounce"),
+		Revision:       1,
 		Status:         Pending, TrackingStatus: Pending, DKIMSelector: rsaSelector(1),
 	}
 	if !p.Any() && dom.TrackingHost == dom.ReturnPathHost {
@@ -154,11 +158,11 @@ func (d NewDomain) Save(ctx context.Context, db *sqldb.DB) error {
 		}
 		n, err := tx.Exec(ctx, `
 			INSERT INTO sending_domain (tenant_id, id, domain, status, dkim_selector, dkim_key, dkim_record, return_path_host,
-				tracking_host, tracking_status, paused, created_at, next_check_at)
-			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, false, $11, $12)
+				tracking_host, tracking_status, paused, created_at, next_check_at, revised_by)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, false, $11, $12, $13)
 			ON CONFLICT (tenant_id, domain) DO NOTHING`,
 			d.Tenant, d.ID, d.Name, d.Status, d.DKIMSelector, d.keys.rsaSealed, d.DKIMRecord, d.ReturnPathHost,
-			d.TrackingHost, d.TrackingStatus, d.CreatedAt.UnixMicro(), d.NextCheckAt.UnixMicro())
+			d.TrackingHost, d.TrackingStatus, d.CreatedAt.UnixMicro(), d.NextCheckAt.UnixMicro(), revision.By(ctx))
 		if err != nil {
 			return fmt.Errorf("create a sending domain: %w", err)
 		}
@@ -211,9 +215,10 @@ func ForceVerify(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, domain, tr
 				paused = CASE WHEN pause_reason = 'dns_lost' THEN false ELSE paused END,
 				pause_reason = CASE WHEN pause_reason = 'dns_lost' THEN NULL ELSE pause_reason END,
 				tracking_host = CASE WHEN $6 = '' THEN tracking_host ELSE $6 END,
-				tracking_status = CASE WHEN $6 = '' THEN tracking_status ELSE $7 END
+				tracking_status = CASE WHEN $6 = '' THEN tracking_status ELSE $7 END,
+				revision = revision + 1, revised_at = $5, revised_by = $8
 			WHERE tenant_id = $1 AND domain = $2 RETURNING `+domainColumns,
-			tenant, name, Verified, ByOperator, now.UnixMicro(), host, Live).Scan)
+			tenant, name, Verified, ByOperator, now.UnixMicro(), host, Live, revision.By(ctx)).Scan)
 		if err != nil {
 			return err
 		}
@@ -240,6 +245,9 @@ func DeleteDomain(ctx context.Context, db *sqldb.DB, tenant id.Tenant, domain id
 			SELECT `+domainColumns+` FROM sending_domain WHERE tenant_id = $1 AND id = $2`+tx.ForUpdate(), tenant, domain).Scan); err != nil {
 			return notFoundFault(err, ErrDomainNotFound)
 		}
+		if err := DomainRevisions.Check(ctx, tx, tenant, domain); err != nil {
+			return err
+		}
 		var users int
 		if err := tx.QueryRow(ctx, `
 			SELECT COUNT(*) FROM sending_identity WHERE tenant_id = $1 AND sending_domain_id = $2`, tenant, domain).Scan(&users); err != nil {
@@ -261,7 +269,7 @@ func DeleteDomain(ctx context.Context, db *sqldb.DB, tenant id.Tenant, domain id
 
 const domainColumns = `id, domain, status, dkim_selector, dkim_record, return_path_host, tracking_host, tracking_status,
 	dmarc_policy, paused, pause_reason, verified_by, verified_at, last_checked_at, judged_from, created_at,
-	next_check_at, failing_since, tracking_failing_since, checks, findings`
+	next_check_at, failing_since, tracking_failing_since, checks, findings, revision, warm_days`
 
 // Domains returns the tenant's sending domains by name.
 func Domains(ctx context.Context, db *sqldb.DB, tenant id.Tenant) ([]Domain, error) {
@@ -321,7 +329,7 @@ func scanDomain(tenant id.Tenant) func(func(...any) error) (Domain, error) {
 		var findings []byte
 		err := scan(&d.ID, &d.Name, &d.Status, &d.DKIMSelector, &d.DKIMRecord, &d.ReturnPathHost, &d.TrackingHost, &d.TrackingStatus,
 			&policy, &d.Paused, &reason, &by, &verified, &checked, &judged, &created,
-			&next, &failing, &trackingFailing, &d.checks, &findings)
+			&next, &failing, &trackingFailing, &d.checks, &findings, &d.Revision, &d.WarmDays)
 		if err != nil {
 			return d, err
 		}

@@ -14,6 +14,7 @@ import (
 	"github.com/packetboat/packetboat/internal/fault"
 	"github.com/packetboat/packetboat/internal/id"
 	"github.com/packetboat/packetboat/internal/mail/dkim"
+	"github.com/packetboat/packetboat/internal/revision"
 	"github.com/packetboat/packetboat/internal/secret"
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
@@ -263,6 +264,9 @@ func (r NewRotation) Save(ctx context.Context, db *sqldb.DB, now time.Time) (Dom
 		if d, err = lockDomain(ctx, tx, r.tenant, r.domain); err != nil {
 			return err
 		}
+		if err := DomainRevisions.Check(ctx, tx, r.tenant, r.domain); err != nil {
+			return err
+		}
 		last := selectorNumber(d.DKIMSelector)
 		for _, k := range d.Keys {
 			if k.State == KeyNext {
@@ -290,6 +294,12 @@ func (r NewRotation) Save(ctx context.Context, db *sqldb.DB, now time.Time) (Dom
 				r.tenant, r.domain, edSelector(last+1)); err != nil {
 				return fmt.Errorf("replace the offered DKIM key: %w", err)
 			}
+		}
+		d.Revision++
+		if _, err := tx.Exec(ctx, `
+			UPDATE sending_domain SET revision = revision + 1, revised_at = $3, revised_by = $4 WHERE tenant_id = $1 AND id = $2`,
+			r.tenant, r.domain, now.UnixMicro(), revision.By(ctx)); err != nil {
+			return fmt.Errorf("count the revision of a sending domain: %w", err)
 		}
 		return nil
 	})
@@ -330,7 +340,7 @@ func updateKeys(ctx context.Context, tx *sqldb.DB, d *Domain, published map[stri
 		k := &d.Keys[i]
 		switch {
 		case k.State == KeyNext && published[k.Selector]:
-			err, switched = switchKey(ctx, tx, d, k, retire), true
+			err, switched = switchKey(ctx, tx, d, k, retire, now), true
 		case k.State == KeyOffered && published[k.Selector]:
 			for j := range d.Keys {
 				if d.Keys[j].State == KeySigning && err == nil {
@@ -357,11 +367,12 @@ func updateKeys(ctx context.Context, tx *sqldb.DB, d *Domain, published map[stri
 
 // switchKey makes the next RSA key the current one, and the current one retired. The private key of
 // the latter is deleted.
-func switchKey(ctx context.Context, tx *sqldb.DB, d *Domain, next *DKIMKey, retire time.Time) error {
+func switchKey(ctx context.Context, tx *sqldb.DB, d *Domain, next *DKIMKey, retire, now time.Time) error {
 	if _, err := tx.Exec(ctx, `
 		UPDATE sending_domain SET dkim_selector = $3, dkim_record = $4,
-			dkim_key = (SELECT k.sealed FROM sending_domain_key AS k WHERE k.tenant_id = $1 AND k.domain_id = $2 AND k.selector = $3)
-		WHERE tenant_id = $1 AND id = $2`, d.Tenant, d.ID, next.Selector, next.Record); err != nil {
+			dkim_key = (SELECT k.sealed FROM sending_domain_key AS k WHERE k.tenant_id = $1 AND k.domain_id = $2 AND k.selector = $3),
+			revision = revision + 1, revised_at = $5, revised_by = $6
+		WHERE tenant_id = $1 AND id = $2`, d.Tenant, d.ID, next.Selector, next.Record, now.UnixMicro(), revision.By(ctx)); err != nil {
 		return err
 	}
 	if _, err := tx.Exec(ctx, `
@@ -376,6 +387,7 @@ func switchKey(ctx context.Context, tx *sqldb.DB, d *Domain, next *DKIMKey, reti
 	}
 	old := DKIMKey{Selector: d.DKIMSelector, Algorithm: RSA, Record: d.DKIMRecord, State: KeyRetired, CreatedAt: next.CreatedAt, RetireAt: &retire}
 	d.DKIMSelector, d.DKIMRecord = next.Selector, next.Record
+	d.Revision++
 	*next = old
 	return nil
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/packetboat/packetboat/internal/id"
 	"github.com/packetboat/packetboat/internal/lane"
 	"github.com/packetboat/packetboat/internal/mail/address"
+	"github.com/packetboat/packetboat/internal/revision"
 	"github.com/packetboat/packetboat/internal/sqldb"
 	"github.com/packetboat/packetboat/internal/usage"
 )
@@ -51,7 +52,15 @@ type Identity struct {
 	VerifiedLanes []id.MTAConfig // those that accepted a test mail
 	Active        bool
 	CreatedAt     time.Time
+	Revision      int64 // increases with each change by users
 }
+
+// IdentityRevisions and DomainRevisions are the tables of sending identities and domains, for conditions on
+// their revisions.
+var (
+	IdentityRevisions = revision.Table{Name: "sending_identity", At: "COALESCE(revised_at, created_at)"}
+	DomainRevisions   = revision.Table{Name: "sending_domain", At: "COALESCE(revised_at, created_at)"}
+)
 
 // IdentityFields are the fields of a request; nil means absent, an empty string clears an optional
 // field.
@@ -206,7 +215,7 @@ func CreateIdentity(ctx context.Context, db *sqldb.DB, tenant id.Tenant, f Ident
 	err := db.InTx(ctx, func(tx *sqldb.DB) error {
 		var err error
 		i, err = f.apply(ctx, tx, Identity{
-			ID: id.New[id.Identity](), Tenant: tenant, CreatedAt: sqldb.Time(now.UnixMicro()),
+			ID: id.New[id.Identity](), Tenant: tenant, CreatedAt: sqldb.Time(now.UnixMicro()), Revision: 1,
 			EmailTypes: []id.EmailType{}, VerifiedLanes: []id.MTAConfig{},
 		}, true)
 		if err != nil {
@@ -221,11 +230,11 @@ func CreateIdentity(ctx context.Context, db *sqldb.DB, tenant id.Tenant, f Ident
 		}
 		n, err := tx.Exec(ctx, `
 			INSERT INTO sending_identity (tenant_id, id, email_address, display_name, reply_to, sending_domain_id,
-				content_rewrite_domain, utm_code, default_mta_config_id, active, created_at)
-			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+				content_rewrite_domain, utm_code, default_mta_config_id, active, created_at, revised_by)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
 			ON CONFLICT (tenant_id, email_address) DO NOTHING`,
 			tenant, i.ID, i.Address, i.DisplayName, sqldb.Null(i.ReplyTo), i.Domain,
-			i.ContentHost, sqldb.Null(i.UTMCode), sqldb.Null(i.DefaultMTA), i.Active, now.UnixMicro())
+			i.ContentHost, sqldb.Null(i.UTMCode), sqldb.Null(i.DefaultMTA), i.Active, now.UnixMicro(), revision.By(ctx))
 		if err != nil {
 			return err
 		}
@@ -241,12 +250,15 @@ func CreateIdentity(ctx context.Context, db *sqldb.DB, tenant id.Tenant, f Ident
 }
 
 // UpdateIdentity changes the fields in f. Changing the address clears the verified lanes.
-func UpdateIdentity(ctx context.Context, db *sqldb.DB, tenant id.Tenant, identity id.Identity, f IdentityFields) (Identity, error) {
+func UpdateIdentity(ctx context.Context, db *sqldb.DB, tenant id.Tenant, identity id.Identity, f IdentityFields, now time.Time) (Identity, error) {
 	var i Identity
 	err := db.InTx(ctx, func(tx *sqldb.DB) error {
 		var one int
 		if err := tx.QueryRow(ctx, `SELECT 1 FROM sending_identity WHERE tenant_id = $1 AND id = $2`+tx.ForUpdate(), tenant, identity).Scan(&one); err != nil {
 			return notFoundFault(err, ErrIdentityNotFound)
+		}
+		if err := IdentityRevisions.Check(ctx, tx, tenant, identity); err != nil {
+			return err
 		}
 		before, err := IdentityByID(ctx, tx, tenant, identity)
 		if err != nil {
@@ -270,12 +282,14 @@ func UpdateIdentity(ctx context.Context, db *sqldb.DB, tenant id.Tenant, identit
 		}
 		if _, err := tx.Exec(ctx, `
 			UPDATE sending_identity SET email_address = $3, display_name = $4, reply_to = $5, sending_domain_id = $6,
-				content_rewrite_domain = $7, utm_code = $8, default_mta_config_id = $9, active = $10
+				content_rewrite_domain = $7, utm_code = $8, default_mta_config_id = $9, active = $10,
+				revision = revision + 1, revised_at = $11, revised_by = $12
 			WHERE tenant_id = $1 AND id = $2`,
 			tenant, identity, i.Address, i.DisplayName, sqldb.Null(i.ReplyTo), i.Domain,
-			i.ContentHost, sqldb.Null(i.UTMCode), sqldb.Null(i.DefaultMTA), i.Active); err != nil {
+			i.ContentHost, sqldb.Null(i.UTMCode), sqldb.Null(i.DefaultMTA), i.Active, now.UnixMicro(), revision.By(ctx)); err != nil {
 			return err
 		}
+		i.Revision++
 		if f.EmailTypes == nil {
 			return nil
 		}
@@ -315,6 +329,9 @@ func DeleteIdentity(ctx context.Context, db *sqldb.DB, tenant id.Tenant, identit
 		if err != nil {
 			return err
 		}
+		if err := IdentityRevisions.Check(ctx, tx, tenant, identity); err != nil {
+			return err
+		}
 		holders, err := who.Find(ctx, tx, tenant, usage.Subject{Kind: usage.Identity, ID: i.ID.String(), Key: i.Address})
 		if err != nil {
 			return fmt.Errorf("find the uses of a sending identity: %w", err)
@@ -342,10 +359,14 @@ func LaneVerified(ctx context.Context, db *sqldb.DB, tenant id.Tenant, identity 
 }
 
 // RemoveLane deletes an MTA config that is not in use, and removes it from every identity.
-func RemoveLane(ctx context.Context, db *sqldb.DB, tenant id.Tenant, config id.MTAConfig, who usage.Finder) error {
+func RemoveLane(ctx context.Context, db *sqldb.DB, tenant id.Tenant, config id.MTAConfig, who usage.Finder, now time.Time) error {
 	return db.InTx(ctx, func(tx *sqldb.DB) error {
+		if err := lane.Revisions.Check(ctx, tx, tenant, config); err != nil {
+			return err
+		}
 		if _, err := tx.Exec(ctx, `
-			UPDATE sending_identity SET default_mta_config_id = NULL WHERE tenant_id = $1 AND default_mta_config_id = $2`, tenant, config); err != nil {
+			UPDATE sending_identity SET default_mta_config_id = NULL, revision = revision + 1, revised_at = $3, revised_by = $4
+			WHERE tenant_id = $1 AND default_mta_config_id = $2`, tenant, config, now.UnixMicro(), revision.By(ctx)); err != nil {
 			return fmt.Errorf("clear default lanes: %w", err)
 		}
 		if _, err := tx.Exec(ctx, `DELETE FROM identity_lane WHERE tenant_id = $1 AND mta_config_id = $2`, tenant, config); err != nil {
@@ -357,7 +378,7 @@ func RemoveLane(ctx context.Context, db *sqldb.DB, tenant id.Tenant, config id.M
 
 const identityColumns = `i.id, i.email_address, i.display_name, i.reply_to, i.sending_domain_id,
 	CASE WHEN d.tracking_status = 'live' THEN d.tracking_host END,
-	i.content_rewrite_domain, i.utm_code, i.default_mta_config_id, i.active, i.created_at`
+	i.content_rewrite_domain, i.utm_code, i.default_mta_config_id, i.active, i.created_at, i.revision`
 
 const identityTables = ` FROM sending_identity AS i
 	JOIN sending_domain AS d ON d.tenant_id = i.tenant_id AND d.id = i.sending_domain_id `
@@ -368,7 +389,7 @@ func scanIdentity(tenant id.Tenant) func(func(...any) error) (Identity, error) {
 		var replyTo, utm sql.NullString
 		var created int64
 		err := scan(&i.ID, &i.Address, &i.DisplayName, &replyTo, &i.Domain, &i.TrackingHost,
-			&i.ContentHost, &utm, &i.DefaultMTA, &i.Active, &created)
+			&i.ContentHost, &utm, &i.DefaultMTA, &i.Active, &created, &i.Revision)
 		i.ReplyTo, i.UTMCode = replyTo.String, utm.String
 		i.CreatedAt = sqldb.Time(created)
 		return i, err

@@ -9,6 +9,7 @@ import (
 	"github.com/packetboat/packetboat/internal/id"
 	"github.com/packetboat/packetboat/internal/journal"
 	"github.com/packetboat/packetboat/internal/mail/address"
+	"github.com/packetboat/packetboat/internal/revision"
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
@@ -39,8 +40,10 @@ type Pause struct {
 // PauseDomain pauses a domain, and reports whether it was not paused before.
 func PauseDomain(ctx context.Context, db *sqldb.DB, tenant id.Tenant, domain id.Domain, why Pause, now time.Time) (paused bool, err error) {
 	err = db.InTx(ctx, func(tx *sqldb.DB) error {
-		n, err := tx.Exec(ctx, `UPDATE sending_domain SET paused = true, pause_reason = $3 WHERE tenant_id = $1 AND id = $2 AND NOT paused`,
-			tenant, domain, why.Reason)
+		n, err := tx.Exec(ctx, `
+			UPDATE sending_domain SET paused = true, pause_reason = $3, revision = revision + 1, revised_at = $4, revised_by = $5
+			WHERE tenant_id = $1 AND id = $2 AND NOT paused`,
+			tenant, domain, why.Reason, now.UnixMicro(), revision.By(ctx))
 		if err != nil || n == 0 {
 			return err
 		}
@@ -61,11 +64,16 @@ func ResumeDomain(ctx context.Context, db *sqldb.DB, tenant id.Tenant, domain id
 		if d, err = lockDomain(ctx, tx, tenant, domain); err != nil {
 			return err
 		}
+		if err := DomainRevisions.Check(ctx, tx, tenant, domain); err != nil {
+			return err
+		}
 		if d.Status == Failed && PauseReason(d.PauseReason) == PausedForDNS {
 			return ErrDNSLost.Sayf("DNS records of %s are missing or wrong; publish them and verify the domain, which ends the pause", d.Name)
 		}
-		if _, err = tx.Exec(ctx, `UPDATE sending_domain SET paused = false, pause_reason = NULL, judged_from = $3 WHERE tenant_id = $1 AND id = $2 AND paused`,
-			tenant, domain, now.UnixMicro()); err != nil {
+		if _, err = tx.Exec(ctx, `
+			UPDATE sending_domain SET paused = false, pause_reason = NULL, judged_from = $3, revision = revision + 1, revised_at = $3, revised_by = $4
+			WHERE tenant_id = $1 AND id = $2 AND paused`,
+			tenant, domain, now.UnixMicro(), revision.By(ctx)); err != nil {
 			return fmt.Errorf("resume a sending domain: %w", err)
 		}
 		d, err = DomainByID(ctx, tx, tenant, domain)

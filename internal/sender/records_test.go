@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/packetboat/packetboat/internal/lane"
 	"github.com/packetboat/packetboat/internal/sender"
 )
 
@@ -36,7 +37,7 @@ func TestRecordsNameTheInstallationsHosts(t *testing.T) {
 		{"localhost", sender.Hosts{}, map[string]string{}, map[string]string{"return_path": "PACKETBOAT_MX_HOST", "return_path_spf": "PACKETBOAT_SPF_HOST", "tracking": "PACKETBOAT_TRACK_HOST"}},
 	} {
 		values, omitted := map[string]string{}, map[string]string(nil)
-		for _, r := range d.Records(c.set.Or(c.base)) {
+		for _, r := range d.Records(c.set.Or(c.base), lane.ReturnPath{}) {
 			switch {
 			case r.Omitted != "":
 				if omitted == nil {

@@ -357,7 +357,7 @@ func TestAnIdentityNeedsItsDomain(t *testing.T) {
 		want := sender.Identity{
 			ID: i.ID, Tenant: h.mine, Address: "news@acme.example", DisplayName: "Acme", ReplyTo: "help@acme.example", UTMCode: "acme",
 			Domain: d.ID, TrackingHost: new("127.0.0.1:8080"), ContentHost: new("pages.acme.example"), DefaultMTA: mta.ID,
-			EmailTypes: []id.EmailType{typ.ID}, VerifiedLanes: []id.MTAConfig{}, Active: true, CreatedAt: noon,
+			EmailTypes: []id.EmailType{typ.ID}, VerifiedLanes: []id.MTAConfig{}, Active: true, CreatedAt: noon, Revision: 1,
 		}
 		if err != nil || !cmp.Equal(i, want) {
 			h.Fatalf("CreateIdentity: %v (-want +got):\n%s", err, cmp.Diff(want, i))
@@ -411,7 +411,7 @@ func TestChangesOfAnIdentity(t *testing.T) {
 			h.Fatal(err)
 		}
 		update := func(f sender.IdentityFields) error {
-			i, err = sender.UpdateIdentity(ctx, h.db, h.mine, i.ID, f)
+			i, err = sender.UpdateIdentity(ctx, h.db, h.mine, i.ID, f, noon)
 			return err
 		}
 		was := i.ID
@@ -427,7 +427,7 @@ func TestChangesOfAnIdentity(t *testing.T) {
 			{sender.IdentityFields{Address: new("a@pending.example")}, sender.ErrDomainNotVerified},
 			{sender.IdentityFields{DisplayName: new("")}, fault.ErrInput},
 		} {
-			if _, err := sender.UpdateIdentity(ctx, h.db, h.mine, was, tt.fields); !errors.Is(err, tt.err) {
+			if _, err := sender.UpdateIdentity(ctx, h.db, h.mine, was, tt.fields, noon); !errors.Is(err, tt.err) {
 				h.Errorf("UpdateIdentity(%+v): %v, want %v", tt.fields, err, tt.err)
 			}
 		}
@@ -437,19 +437,19 @@ func TestChangesOfAnIdentity(t *testing.T) {
 		if err := sender.LaneVerified(ctx, h.db, h.mine, i.ID, mta.ID, noon); err != nil {
 			h.Fatal(err)
 		}
-		if err := sender.RemoveLane(ctx, h.db, h.mine, mta.ID, usedBy("broadcasts")); !errors.Is(err, lane.ErrInUse) {
+		if err := sender.RemoveLane(ctx, h.db, h.mine, mta.ID, usedBy("broadcasts"), noon); !errors.Is(err, lane.ErrInUse) {
 			h.Errorf("removal of a lane in use: %v", err)
 		}
 		if i, err := sender.IdentityByID(ctx, h.db, h.mine, was); err != nil || len(i.VerifiedLanes) != 1 {
 			h.Errorf("after a refused removal: %+v, %v; want nothing changed", i, err)
 		}
-		if err := sender.RemoveLane(ctx, h.db, h.mine, mta.ID, usage.Finders{}); err != nil {
+		if err := sender.RemoveLane(ctx, h.db, h.mine, mta.ID, usage.Finders{}, noon); err != nil {
 			h.Fatal(err)
 		}
 		if i, err := sender.IdentityByID(ctx, h.db, h.mine, was); err != nil || !i.DefaultMTA.IsZero() || len(i.VerifiedLanes) != 0 {
 			h.Errorf("after its lane went: %+v, %v", i, err)
 		}
-		if _, err := sender.UpdateIdentity(ctx, h.db, h.other, was, sender.IdentityFields{}); !errors.Is(err, sender.ErrIdentityNotFound) {
+		if _, err := sender.UpdateIdentity(ctx, h.db, h.other, was, sender.IdentityFields{}, noon); !errors.Is(err, sender.ErrIdentityNotFound) {
 			h.Errorf("update by another tenant: %v", err)
 		}
 		if err := sender.DeleteIdentity(ctx, h.db, h.mine, was, usedBy("broadcasts")); !errors.Is(err, sender.ErrIdentityInUse) {
@@ -480,7 +480,7 @@ func TestCandidates(t *testing.T) {
 		a := h.identity(h.mine, "a@live.example", typ.ID)
 		untyped := h.identity(h.mine, "untyped@live.example")
 		inactive := h.identity(h.mine, "inactive@live.example", typ.ID)
-		if _, err := sender.UpdateIdentity(ctx, h.db, h.mine, inactive.ID, sender.IdentityFields{Active: new(false)}); err != nil {
+		if _, err := sender.UpdateIdentity(ctx, h.db, h.mine, inactive.ID, sender.IdentityFields{Active: new(false)}, noon); err != nil {
 			h.Fatal(err)
 		}
 		untracked := h.identity(h.mine, "x@untracked.example", typ.ID)

@@ -163,6 +163,7 @@ func (v *Verifier) VerifyOnDemand(ctx context.Context, tenant id.Tenant, domain 
 // observation is the result of one check.
 type observation struct {
 	records  []Record // as they were to be published
+	needed   int      // how many of them, and of those without a value, the domain is verified with
 	findings []dnscheck.Finding
 	tracking reachability
 }
@@ -173,7 +174,10 @@ func (v *Verifier) Verify(ctx context.Context, tenant id.Tenant, domain id.Domai
 	if err != nil {
 		return Domain{}, err
 	}
-	seen := v.observe(ctx, d)
+	seen, err := v.observe(ctx, d)
+	if err != nil {
+		return Domain{}, err
+	}
 	if err := ctx.Err(); err != nil {
 		return Domain{}, err
 	}
@@ -195,10 +199,21 @@ func (v *Verifier) Verify(ctx context.Context, tenant id.Tenant, domain id.Domai
 }
 
 // observe asks the DNS and the tracking host.
-func (v *Verifier) observe(ctx context.Context, d Domain) observation {
+func (v *Verifier) observe(ctx context.Context, d Domain) (o observation, err error) {
+	bounces, err := ReturnPathOf(ctx, v.DB, d.Tenant)
+	if err != nil {
+		return o, err
+	}
 	ctx, cancel := context.WithTimeout(ctx, checkWithin)
 	defer cancel()
-	o := observation{records: slices.DeleteFunc(d.Records(v.Hosts), func(r Record) bool { return r.Omitted != "" })}
+	for _, r := range d.Records(v.Hosts, bounces) {
+		if r.neededBy(d.DKIMSelector) {
+			o.needed++
+		}
+		if r.Omitted == "" {
+			o.records = append(o.records, r)
+		}
+	}
 	o.findings = make([]dnscheck.Finding, len(o.records))
 	inParallel(len(o.records)+1, queriesEach, func(i int) {
 		if i == len(o.records) {
@@ -206,15 +221,18 @@ func (v *Verifier) observe(ctx context.Context, d Domain) observation {
 			return
 		}
 		r := o.records[i]
-		o.findings[i] = dnscheck.Check(ctx, v.DNS, dnscheck.Record{Kind: r.kind(), Domain: d.Name, Host: r.Host, Value: r.Value})
+		o.findings[i] = dnscheck.Check(ctx, v.DNS, dnscheck.Record{Kind: r.kind(), Domain: d.Name, Host: r.Host, Value: r.Value, Beside: r.beside})
 	})
-	return o
+	return o, nil
 }
 
 // Look checks a domain as Verify does, but stores nothing: it returns the domain's records with what the
 // DNS has now, and why the tracking host does not lead here, or "".
-func (v *Verifier) Look(ctx context.Context, d Domain) (records []Record, unreached string) {
-	o := v.observe(ctx, d)
+func (v *Verifier) Look(ctx context.Context, d Domain) (records []Record, unreached string, err error) {
+	o, err := v.observe(ctx, d)
+	if err != nil {
+		return nil, "", err
+	}
 	for i := range o.records {
 		f := o.findings[i]
 		o.records[i].Status, o.records[i].Found, o.records[i].Problem = f.Status, f.Found, f.Problem
@@ -222,7 +240,7 @@ func (v *Verifier) Look(ctx context.Context, d Domain) (records []Record, unreac
 	if !o.tracking.reached {
 		unreached = cmp.Or(o.tracking.problem, "it does not lead to this installation")
 	}
-	return o.records, unreached
+	return o.records, unreached, nil
 }
 
 // apply stores an observation of a locked domain, and what follows from it.
@@ -265,7 +283,10 @@ func (v *Verifier) apply(ctx context.Context, tx *sqldb.DB, d *Domain, o observa
 	if _, err := tx.Exec(ctx, `
 		UPDATE sending_domain SET status = $3, verified_by = $4, verified_at = $5, failing_since = $6, tracking_status = $7,
 			tracking_failing_since = $8, dmarc_policy = $9, paused = $10, pause_reason = $11, last_checked_at = $12, next_check_at = $13,
-			checks = $14, findings = $15
+			checks = $14, findings = $15,
+			revision = CASE WHEN paused = $10 THEN revision ELSE revision + 1 END,
+			revised_at = CASE WHEN paused = $10 THEN revised_at ELSE $12 END,
+			revised_by = CASE WHEN paused = $10 THEN revised_by ELSE NULL END
 		WHERE tenant_id = $1 AND id = $2`,
 		d.Tenant, d.ID, d.Status, sqldb.Null(d.VerifiedBy), sqldb.NullMicros(d.VerifiedAt), sqldb.NullMicros(d.FailingSince), d.TrackingStatus,
 		sqldb.NullMicros(d.trackingFailingSince), sqldb.Null(d.DMARCPolicy), d.Paused, sqldb.Null(d.PauseReason), now.UnixMicro(), d.NextCheckAt.UnixMicro(),
@@ -295,25 +316,24 @@ type judgment struct {
 // judge updates since when the domain and its tracking host fail.
 func (d *Domain) judge(o observation, now time.Time) judgment {
 	at := sqldb.Time(now.UnixMicro())
-	needed, wrong, unknown := 0, 0, 0
+	right, wrong := 0, 0
 	tracking := dnscheck.OK // of a host outside the domain, which has no record
 	for i, r := range o.records {
 		s := o.findings[i].Status
 		switch {
 		case r.Purpose == PurposeTracking:
 			tracking = s
-		case !r.Required || r.Purpose == PurposeDKIM && r.selector != d.DKIMSelector:
+		case !r.neededBy(d.DKIMSelector):
 		case s == dnscheck.OK:
-			needed++
+			right++
 		case s == dnscheck.Unknown:
-			unknown++
 		default:
 			wrong++
 		}
 	}
-	const required = 3 // the DKIM key, the MX and the SPF record of the return path
+	complete := right == o.needed // fewer if the key was replaced during the check
 	switch {
-	case needed == required:
+	case complete:
 		d.FailingSince = nil
 	case wrong > 0 && d.FailingSince == nil:
 		d.FailingSince = &at
@@ -332,7 +352,7 @@ func (d *Domain) judge(o observation, now time.Time) judgment {
 		f.Problem = joinProblems(f.Problem, o.tracking.problem)
 		d.findings[PurposeTracking+" "+d.TrackingHost] = f
 	}
-	return judgment{complete: needed == required, reached: o.tracking.result() == dnscheck.OK}
+	return judgment{complete: complete, reached: o.tracking.result() == dnscheck.OK}
 }
 
 func joinProblems(a, b string) string { return strings.Trim(a+"; "+b, "; ") }

@@ -20,6 +20,7 @@ import (
 
 	"github.com/packetboat/packetboat/internal/fault"
 	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/lane"
 	"github.com/packetboat/packetboat/internal/mail/dnscheck"
 	"github.com/packetboat/packetboat/internal/mail/dnstest"
 	"github.com/packetboat/packetboat/internal/netguard"
@@ -110,7 +111,7 @@ func (c *checker) publish(records ...sender.Record) {
 }
 
 func required(d sender.Domain) (list []sender.Record) {
-	for _, r := range d.Records(boat) {
+	for _, r := range d.Records(boat, lane.ReturnPath{}) {
 		if r.Required {
 			list = append(list, r)
 		}
@@ -119,7 +120,7 @@ func required(d sender.Domain) (list []sender.Record) {
 }
 
 func recordOf(d sender.Domain, purpose string) sender.Record {
-	for _, r := range d.Records(boat) {
+	for _, r := range d.Records(boat, lane.ReturnPath{}) {
 		if r.Purpose == purpose {
 			return r
 		}
@@ -153,7 +154,7 @@ func TestLifeOfADomain(t *testing.T) {
 		if d.Status != sender.Pending || d.TrackingStatus != sender.Pending || d.FailingSince == nil || d.LastCheckedAt == nil {
 			h.Errorf("without records: %+v", d)
 		}
-		for _, r := range d.Records(boat) {
+		for _, r := range d.Records(boat, lane.ReturnPath{}) {
 			if r.Status != "missing" || r.Found != "" || r.CheckedAt == nil {
 				h.Errorf("without records: %+v", r)
 			}
@@ -357,7 +358,7 @@ func TestRotation(t *testing.T) {
 		hosts := func(want ...string) {
 			h.Helper()
 			var got []string
-			for _, r := range d.Records(boat) {
+			for _, r := range d.Records(boat, lane.ReturnPath{}) {
 				if strings.HasPrefix(r.Purpose, "dkim") {
 					got = append(got, strings.TrimSuffix(r.Host, "._domainkey.acme.example"))
 				}
@@ -397,7 +398,7 @@ func TestRotation(t *testing.T) {
 			h.Errorf("Rotation = %+v, %t", r, ok)
 		}
 
-		for _, r := range d.Records(boat) {
+		for _, r := range d.Records(boat, lane.ReturnPath{}) {
 			if r.Host == "es2._domainkey.acme.example" || r.Host == "ed2._domainkey.acme.example" {
 				c.publish(r)
 			}

@@ -97,3 +97,30 @@ func Counts(ctx context.Context, db *sqldb.DB, tenant id.Tenant, seq id.Sequence
 	}
 	return all, nil
 }
+
+// Totals returns the counts of all enrollments of each sequence of a tenant. Sequences that nobody has
+// entered are not in it.
+func Totals(ctx context.Context, db *sqldb.DB, tenant id.Tenant) (map[id.Sequence]NodeCount, error) {
+	rows, err := db.Query(ctx, `
+		SELECT sequence_id, entered, completed, exited, converted, failed FROM sequence_count WHERE tenant_id = $1 AND node_id = ''`, tenant)
+	all := map[id.Sequence]NodeCount{}
+	err = sqldb.Each(rows, err, func(scan func(...any) error) error {
+		var seq id.Sequence
+		var n NodeCount
+		err := scan(&seq, &n.Entered, &n.Completed, &n.Exited, &n.Converted, &n.Failed)
+		all[seq] = n
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("load the counts of all sequences: %w", err)
+	}
+	return all, nil
+}
+
+// Inside returns how many of those who entered a sequence are in it now.
+func (s Sequence) Inside(n NodeCount) int {
+	if s.Status == Draft || s.Status == Archived { // they have yet to follow the end of the sequence
+		return 0
+	}
+	return n.Entered - n.Completed - n.Exited - n.Failed
+}

@@ -26,7 +26,7 @@ func Follower(now func() time.Time) journal.Follower {
 		Types: []journal.Type{
 			journal.CustomEvent, journal.PageViewed, journal.FormSubmitted, journal.ListAdded, journal.ListRemoved,
 			journal.TagAdded, journal.TagRemoved, journal.StageChanged, journal.ContactCreated, journal.ContactUpdated,
-			journal.EmailOpened, journal.EmailClicked, journal.EmailBounced, journal.EmailComplained, journal.EmailUnsubscribed,
+			journal.EmailOpened, journal.EmailClicked, journal.EmailBounced, journal.BounceApplied, journal.EmailComplained, journal.EmailUnsubscribed,
 			journal.SegmentEntered, journal.SegmentLeft, journal.DateReached, journal.SubscriptionChanged, journal.SuppressionAdded, journal.ScoreChanged, journal.ContactDeleted, journal.ContactAnonymized,
 		},
 		Follow: func(ctx context.Context, tx *sqldb.DB, entries []journal.Entry) error {
@@ -102,7 +102,7 @@ func (f *following) contactsOf(such func(journal.Entry) bool) []id.Contact {
 func (f *following) exitUnmailable(ctx context.Context) error {
 	ids := f.contactsOf(func(e journal.Entry) bool {
 		switch e.Type {
-		case journal.EmailBounced, journal.EmailComplained, journal.EmailUnsubscribed, journal.SubscriptionChanged,
+		case journal.EmailBounced, journal.BounceApplied, journal.EmailComplained, journal.EmailUnsubscribed, journal.SubscriptionChanged,
 			journal.SuppressionAdded, journal.ContactDeleted, journal.ContactAnonymized:
 			return true
 		case journal.ContactUpdated:

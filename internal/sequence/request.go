@@ -194,8 +194,9 @@ func Names(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.Sequenc
 // Report is the numbers of a sequence.
 type Report struct {
 	NodeCount
-	Active int
-	Nodes  []NodeReport
+	Active  int
+	Overdue int // of a paused sequence: enrollments that were due when it was paused
+	Nodes   []NodeReport
 }
 
 // NodeReport is the numbers of a node; those of mails are zero for other nodes.
@@ -216,16 +217,25 @@ func LoadReport(ctx context.Context, db *sqldb.DB, s Sequence) (Report, error) {
 	if err != nil {
 		return Report{}, err
 	}
+	paused := int64(0)
+	if s.PausedAt != nil {
+		paused = sqldb.Micros(*s.PausedAt)
+	}
 	rows, err := db.Query(ctx, `
-		SELECT node_id, COUNT(*) FROM enrollment WHERE tenant_id = $1 AND sequence_id = $2 AND exited_at IS NULL GROUP BY node_id`, s.Tenant, s.ID)
+		SELECT node_id, COUNT(*), COUNT(CASE WHEN status = 'paused' AND COALESCE(left_at, 0) <= 0
+			OR status = 'active' AND (met OR COALESCE(timer_at, 0) <= $3) THEN 1 END)
+		FROM enrollment WHERE tenant_id = $1 AND sequence_id = $2 AND exited_at IS NULL GROUP BY node_id`, s.Tenant, s.ID, paused)
 	at := map[string]int{}
 	r := Report{NodeCount: all[""]}
 	err = sqldb.Each(rows, err, func(scan func(...any) error) error {
 		var node string
-		var n int
-		err := scan(sqldb.ToText(&node), &n)
+		var n, overdue int
+		err := scan(sqldb.ToText(&node), &n, &overdue)
 		at[node] = n
 		r.Active += n
+		if s.Status == Paused {
+			r.Overdue += overdue
+		}
 		return err
 	})
 	if err != nil {

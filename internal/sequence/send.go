@@ -367,3 +367,14 @@ func (m Mail) Message(c contact.Contact, listed bool, node string, visit int, pr
 		Identity: r.Identity, Provider: provider, Lane: r.Lane, DueAt: due,
 	}, true
 }
+
+// EmailTypes returns the keys of the email types of the sequence's mails, in the order of its nodes.
+func (s Sequence) EmailTypes() []string {
+	var keys []string
+	for _, n := range s.Graph.Nodes {
+		if step, ok := ParseAction(n.Type, n.Config).(SendStep); ok && !slices.Contains(keys, step.EmailType) {
+			keys = append(keys, step.EmailType)
+		}
+	}
+	return keys
+}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/packetboat/packetboat/internal/fault"
 	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/revision"
 	"github.com/packetboat/packetboat/internal/trigger"
 )
 
@@ -72,6 +73,9 @@ type Sequence struct {
 
 	pending []pendingChange // that some enrollments have yet to follow
 }
+
+// Revisions is the table of sequences, for conditions on their revisions.
+var Revisions = revision.Table{Name: "sequence"}
 
 // Limits of sequences.
 const (

@@ -12,6 +12,7 @@ import (
 
 	"github.com/packetboat/packetboat/internal/fault"
 	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/revision"
 	"github.com/packetboat/packetboat/internal/sqldb"
 	"github.com/packetboat/packetboat/internal/trigger"
 	"github.com/packetboat/packetboat/internal/usage"
@@ -142,9 +143,9 @@ func (s Sequence) insert(ctx context.Context, tx *sqldb.DB) error {
 		return err
 	}
 	_, err = tx.Exec(ctx, `
-		INSERT INTO sequence (tenant_id, id, revision, created_at, updated_at, activated_at, paused_at, name, status, allow_reentry, entry_trigger, exits, graph, epoch, pending)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)`,
-		append([]any{s.Tenant, s.ID, s.Revision, sqldb.Micros(s.CreatedAt)}, values...)...)
+		INSERT INTO sequence (tenant_id, id, revision, created_at, updated_at, activated_at, paused_at, name, status, allow_reentry, entry_trigger, exits, graph, epoch, pending, revised_by)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)`,
+		append(append([]any{s.Tenant, s.ID, s.Revision, sqldb.Micros(s.CreatedAt)}, values...), revision.By(ctx))...)
 	return err
 }
 
@@ -178,8 +179,9 @@ func (s *Sequence) write(ctx context.Context, tx *sqldb.DB, now time.Time) error
 	_, err = tx.Exec(ctx, `
 		UPDATE sequence SET revision = $3, updated_at = $4, activated_at = $5, paused_at = $6, name = $7, status = $8,
 			allow_reentry = $9, entry_trigger = $10, exits = $11, graph = $12,
-			epoch = $13, pending = $14, pending_after = CASE WHEN epoch = $13 THEN pending_after ELSE NULL END
-		WHERE tenant_id = $1 AND id = $2`, append([]any{s.Tenant, s.ID, s.Revision}, values...)...)
+			epoch = $13, pending = $14, pending_after = CASE WHEN epoch = $13 THEN pending_after ELSE NULL END,
+			revised_by = $15
+		WHERE tenant_id = $1 AND id = $2`, append(append([]any{s.Tenant, s.ID, s.Revision}, values...), revision.By(ctx))...)
 	return err
 }
 
@@ -223,6 +225,9 @@ func change(ctx context.Context, db *sqldb.DB, tenant id.Tenant, seq id.Sequence
 		if s, err = load(ctx, tx, tenant, seq, tx.ForUpdate()); err != nil {
 			return err
 		}
+		if err := Revisions.Check(ctx, tx, tenant, seq); err != nil {
+			return err
+		}
 		old := s
 		if err := f(tx, &s); err != nil {
 			return err
@@ -258,6 +263,9 @@ func Delete(ctx context.Context, db *sqldb.DB, tenant id.Tenant, seq id.Sequence
 	return db.InTx(ctx, func(tx *sqldb.DB) error {
 		s, err := load(ctx, tx, tenant, seq, tx.ForUpdate())
 		if err != nil {
+			return err
+		}
+		if err := Revisions.Check(ctx, tx, tenant, seq); err != nil {
 			return err
 		}
 		if s.Status != Draft || s.ActivatedAt != nil {
@@ -299,6 +307,9 @@ func SetGraphUnder(ctx context.Context, db *sqldb.DB, tenant id.Tenant, seq id.S
 	err := db.InTx(ctx, func(tx *sqldb.DB) error {
 		s, err := load(ctx, tx, tenant, seq, tx.ForUpdate())
 		if err != nil {
+			return err
+		}
+		if err := Revisions.Check(ctx, tx, tenant, seq); err != nil {
 			return err
 		}
 		if s.Status != Draft && s.Status != Paused {

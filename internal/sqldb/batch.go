@@ -78,6 +78,7 @@ func (db *DB) runOne(ctx context.Context, q queuedStatement) error {
 // runPipelined sends statements to PostgreSQL together, and reads their results afterwards.
 func (db *DB) runPipelined(ctx context.Context, list []queuedStatement) error {
 	for i, q := range list {
+		db.Wrote(db.writesOf(q.text, q.args)...)
 		args, err := db.driverArgs(q.args)
 		if err != nil {
 			return err

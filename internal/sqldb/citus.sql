@@ -9,13 +9,13 @@ DECLARE
 	-- The rows of a tenant are on one node, in all of these tables. Each table comes after those
 	-- that it refers to.
 	by_tenant TEXT[] := ARRAY[
-		'audit', 'idempotency', 'test_mail', 'traffic', 'custom_field',
+		'audit', 'idempotency', 'working_copy', 'test_mail', 'traffic', 'traffic_provider', 'custom_field',
 		'contact_stage', 'contact', 'contact_activity', 'contact_turn', 'identity_secret',
 		'contact_search_queue', 'contact_search_range', 'contact_search_postings', 'contact_search_block', 'contact_search_rebuild', 'contact_search_removed',
 		'suppression', 'score_settings', 'score_day',
-		'mta_config', 'mta_health', 'bounce_mailbox', 'email_category', 'email_type', 'sending_domain', 'sending_domain_key', 'tracked_host', 'sending_identity', 'identity_email_type', 'identity_lane',
+		'mta_config', 'mta_health', 'bounce_mailbox', 'email_category', 'email_type', 'sending_domain', 'sending_domain_key', 'domain_warning', 'tracked_host', 'sending_identity', 'identity_email_type', 'identity_lane',
 		'seed_list', 'seed_list_identity', 'seed', 'seed_sync', 'seed_sync_sample',
-		'content', 'content_link', 'template', 'block', 'library_entry', 'library_version', 'sink_message',
+		'asset', 'asset_chunk', 'asset_total', 'content', 'content_link', 'template', 'block', 'library_entry', 'library_version', 'sink_message',
 		'send', 'send_terms', 'send_ready', 'outbox', 'outbox_mix', 'outbox_note', 'outbox_failed_attempt', 'outbox_provider_id', 'outbox_claim', 'outbox_turn', 'outbox_attempt',
 		'outbox_day', 'outbox_slot', 'outbox_sample', 'outbox_wait', 'outbox_mix_sum', 'outbox_time_sum', 'outbox_bounce_sum',
 		'hit_inbox', 'hit', 'hit_proof', 'hit_cleared', 'engagement', 'engagement_sum', 'engagement_time_sum', 'engagement_attribute_sum', 'link_sum', 'report_cache', 'event_key', 'event_seen',
@@ -27,16 +27,17 @@ DECLARE
 		'automation', 'automation_count', 'automation_run', 'automation_deleted',
 		'job', 'job_file', 'job_file_chunk',
 		'webhook_endpoint', 'webhook_queue', 'webhook_delivery', 'webhook_call_secret',
-		'notice'];
+		'notice', 'outage_bounce',
+		'change_listener', 'change_hint'];
 	-- The journal and its cursors are on the node of the group's tenants.
 	by_group TEXT[] := ARRAY['journal', 'journal_cursor', 'journal_pruned'];
 	-- Every node has a copy of these: few rows, which are joined with those of tenants.
 	everywhere TEXT[] := ARRAY['tenant', 'mail_domain'];
 	-- Only the coordinator has these: few rows, which are not joined with others.
 	coordinator TEXT[] := ARRAY[
-		'app_user', 'login_address', 'membership', 'session', 'one_time_token', 'api_key',
+		'app_user', 'login_address', 'membership', 'session', 'one_time_token', 'login_link', 'api_key',
 		'leader', 'lease', 'send_hold', 'pace_day', 'pace_rate', 'pace_slot', 'rate_window',
-		'outbox_node', 'form_slug', 'mail_domain_policy', 'destination', 'destination_broken_tls', 'classifier_run', 'secret_key', 'write_probe',
+		'outbox_node', 'form_slug', 'mail_domain_policy', 'destination', 'destination_broken_tls', 'outage', 'outage_traffic', 'classifier_run', 'secret_key', 'write_probe',
 		'tls_certificate', 'acme_account', 'acme_challenge'];
 	shards INTEGER := current_setting('citus.shard_count');
 	fresh  TEXT[] := '{}';

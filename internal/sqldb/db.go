@@ -69,6 +69,7 @@ type shared struct {
 	lock             *fileLock // SQLite only
 	trace            func(text string, args []any)
 	subscribers      subscribers
+	watch            atomic.Pointer[writeWatch] // see WatchWrites
 }
 
 type transaction struct {
@@ -78,7 +79,8 @@ type transaction struct {
 	reads bool       // an evaluation, which only reads
 	after []func()
 
-	signals []Signal // notified so far, each once
+	signals []Signal  // notified so far, each once
+	writes  writeList // in watched tables
 
 	customPlans bool // customPlanSettings are set
 }
@@ -166,6 +168,7 @@ func (db *DB) attemptTx(ctx context.Context, fn func(tx *DB) error) (err error) 
 		f()
 	}
 	db.send(tx.tx.signals...)
+	db.Wrote(tx.tx.writes.all()...)
 	return nil
 }
 

@@ -57,6 +57,25 @@ func (r *Row) Scan(dest ...any) error {
 
 // Query runs a statement that returns rows.
 func (db *DB) Query(ctx context.Context, text string, args ...any) (*Rows, error) {
+	writes := db.writesOf(text, args)
+	rows, err := db.query(ctx, text, args)
+	switch {
+	case err != nil || len(writes) == 0:
+	case db.tx != nil:
+		db.Wrote(writes...)
+	default: // it has committed when all rows were read
+		release := rows.release
+		rows.release = func() {
+			if release != nil {
+				release()
+			}
+			db.Wrote(writes...)
+		}
+	}
+	return rows, err
+}
+
+func (db *DB) query(ctx context.Context, text string, args []any) (*Rows, error) {
 	if db.dialect == SQLite && tooLong(text) {
 		return nil, ErrTooLong
 	}
@@ -126,6 +145,7 @@ func (db *DB) Exec(ctx context.Context, text string, args ...any) (int64, error)
 	if db.dialect == SQLite && tooLong(text) {
 		return 0, ErrTooLong
 	}
+	writes := db.writesOf(text, args)
 	args, err := db.driverArgs(args)
 	if err != nil {
 		return 0, err
@@ -156,6 +176,7 @@ func (db *DB) Exec(ctx context.Context, text string, args ...any) (int64, error)
 	if err != nil {
 		return 0, err
 	}
+	db.Wrote(writes...)
 	n, err := res.RowsAffected()
 	if db.growth != nil {
 		db.growth.wrote(n)

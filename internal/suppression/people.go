@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"maps"
 	"slices"
 	"time"
 
@@ -56,15 +57,15 @@ func removeAutomatic(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, emails
 	if len(emails) == 0 {
 		return nil, nil
 	}
-	list := make([]string, 0, len(emails))
-	for _, e := range emails {
-		list = append(list, e)
-	}
-	slices.Sort(list) // all transactions lock rows in the same order
+	return removeListed(ctx, tx, tenant, slices.Collect(maps.Values(emails)), []string{HardBounce, Complaint}, now)
+}
+
+// removeListed removes those addresses that are listed for one of the reasons, and returns them.
+func removeListed(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, emails, reasons []string, now time.Time) (map[string]bool, error) {
+	slices.Sort(emails) // all transactions lock rows in the same order
 	rows, err := tx.Query(ctx, `
-		DELETE FROM suppression
-		WHERE tenant_id = $1 AND email`+tx.In(2)+` AND reason IN ('`+HardBounce+`', '`+Complaint+`') RETURNING email`,
-		tenant, sqldb.List(tx, list))
+		DELETE FROM suppression WHERE tenant_id = $1 AND email`+tx.In(2)+` AND reason`+tx.In(3)+` RETURNING email`,
+		tenant, sqldb.List(tx, emails), sqldb.List(tx, reasons))
 	removed, err := sqldb.Collect(rows, err, func(row func(...any) error) (string, error) {
 		var email string
 		err := row(&email)

@@ -12,6 +12,7 @@ package suppression
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"iter"
 	"math"
@@ -244,6 +245,18 @@ func Page(ctx context.Context, db *sqldb.DB, tenant id.Tenant, f Filter, after *
 
 // allPage is the number of addresses that All reads at a time.
 const allPage = 2000
+
+// Find returns the entry of a normalized address, and whether it is on the list.
+func Find(ctx context.Context, db *sqldb.DB, tenant id.Tenant, email string) (Entry, bool, error) {
+	e, err := scan(db.QueryRow(ctx, `SELECT email, reason, created_at FROM suppression WHERE tenant_id = $1 AND email = $2`, tenant, email).Scan)
+	switch {
+	case errors.Is(err, sqldb.ErrNoRows):
+		return Entry{}, false, nil
+	case err != nil:
+		return Entry{}, false, fmt.Errorf("look an address up in the suppression list: %w", err)
+	}
+	return e, true, nil
+}
 
 // Listed returns which of the normalized addresses are on the list.
 func Listed(ctx context.Context, db *sqldb.DB, tenant id.Tenant, emails []string) (map[string]bool, error) {

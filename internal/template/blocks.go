@@ -14,14 +14,14 @@ import (
 
 // blockHead are the columns of a listing; blockAll are all columns.
 const (
-	blockHead = `tenant_id, id, slug, name, active, tags, slot_keys, created_at, updated_at, parameters, sections`
+	blockHead = `tenant_id, id, slug, name, active, tags, slot_keys, created_at, updated_at, revision, parameters, sections`
 	blockAll  = blockHead + `, groups, content_html, content_mjml, content_text`
 )
 
 func (b *Block) destHead() []any {
 	return []any{
 		&b.Tenant, &b.ID, &b.Slug, &b.Name, &b.Active, sqldb.ToJSON(&b.Tags), sqldb.ToJSON(&b.SlotKeys),
-		sqldb.ToTime(&b.CreatedAt), sqldb.ToTime(&b.UpdatedAt), sqldb.ToJSON(&b.Schema.Parameters), sqldb.ToJSON(&b.Schema.Sections),
+		sqldb.ToTime(&b.CreatedAt), sqldb.ToTime(&b.UpdatedAt), &b.Revision, sqldb.ToJSON(&b.Schema.Parameters), sqldb.ToJSON(&b.Schema.Sections),
 	}
 }
 
@@ -30,7 +30,7 @@ func (b *Block) destAll() []any {
 }
 
 func (b *Block) head() head {
-	return head{b.Tenant, b.ID, &b.Name, &b.Slug, &b.CreatedAt, &b.UpdatedAt}
+	return head{b.Tenant, b.ID, &b.Name, &b.Slug, &b.CreatedAt, &b.UpdatedAt, &b.Revision}
 }
 
 func (b *Block) values() ([]any, error) {
@@ -58,13 +58,13 @@ func BlockByRef(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ref string)
 }
 
 // CreateBlock creates a block after validating it. If the slug is taken, a number is appended.
-func CreateBlock(ctx context.Context, db *sqldb.DB, c *mjml.Compiler, tenant id.Tenant, ch BlockChange, now time.Time) (Block, []binding.Warning, error) {
+func CreateBlock(ctx context.Context, db *sqldb.DB, c *mjml.Compiler, tenant id.Tenant, ch BlockChange, now time.Time, then ...func(tx *sqldb.DB, b Block, warnings []binding.Warning) error) (Block, []binding.Warning, error) {
 	b := Block{Tenant: tenant, ID: id.New[id.Block](), Active: true, Tags: []string{}, SlotKeys: []string{}}
 	warnings, err := createRecord(ctx, db, c, "block", `
-		INSERT INTO block (tenant_id, id, slug, created_at, updated_at, name, active, tags, slot_keys,
+		INSERT INTO block (tenant_id, id, slug, created_at, updated_at, revised_by, name, active, tags, slot_keys,
 			parameters, sections, groups, content_html, content_mjml, content_text)
-		VALUES ($1, $2, $3, $4, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
-		ON CONFLICT (tenant_id, slug) DO NOTHING`, maxBlocks, &b, ch, now)
+		VALUES ($1, $2, $3, $4, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)
+		ON CONFLICT (tenant_id, slug) DO NOTHING`, maxBlocks, &b, ch, now, func(tx *sqldb.DB, warnings []binding.Warning) error { return callEach(then, tx, b, warnings) })
 	if err != nil {
 		return Block{}, nil, err
 	}
@@ -78,8 +78,8 @@ func UpdateBlock(ctx context.Context, db *sqldb.DB, c *mjml.Compiler, tenant id.
 			return err
 		}
 		warnings, err = updateRecord(ctx, db, c, "block", `
-			UPDATE block SET slug = $4, updated_at = $5, name = $6, active = $7, tags = $8, slot_keys = $9,
-				parameters = $10, sections = $11, groups = $12, content_html = $13, content_mjml = $14, content_text = $15
+			UPDATE block SET slug = $4, updated_at = $5, revision = revision + 1, revised_by = $6, name = $7, active = $8, tags = $9, slot_keys = $10,
+				parameters = $11, sections = $12, groups = $13, content_html = $14, content_mjml = $15, content_text = $16
 			WHERE tenant_id = $1 AND id = $2 AND updated_at = $3`, &b, ch, now)
 		return err
 	})

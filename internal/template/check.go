@@ -160,7 +160,7 @@ func sourceFault(err error, line func(int) int) error {
 	if e, ok := errors.AsType[*mjml.UnknownError](err); ok {
 		moved := slices.Clone(e.Elements)
 		for i := range moved {
-			moved[i].Line = line(moved[i].Line)
+			moved[i].Line, moved[i].Column = line(moved[i].Line), 0
 		}
 		err = &mjml.UnknownError{Elements: moved}
 	}
@@ -251,7 +251,7 @@ func checkFilled(written, filled binding.Bodies) error {
 			return err
 		}
 		p, _ := e.Details.(content.LiquidProblem)
-		p.Line = lineIn(bodyFields(written)[i].text, f.text)(p.Line)
+		p.Line, p.Column = lineIn(bodyFields(written)[i].text, f.text)(p.Line), 0
 		return content.ErrLiquid.With(p).Sayf("%s, once it is filled with samples: %s", f.field, p.Message)
 	}
 	return nil

@@ -10,6 +10,7 @@ import (
 	"github.com/packetboat/packetboat/internal/id"
 	"github.com/packetboat/packetboat/internal/mail/binding"
 	"github.com/packetboat/packetboat/internal/mail/mjml"
+	"github.com/packetboat/packetboat/internal/revision"
 	"github.com/packetboat/packetboat/internal/slug"
 	"github.com/packetboat/packetboat/internal/sqldb"
 	"github.com/packetboat/packetboat/internal/usage"
@@ -42,6 +43,7 @@ type head struct {
 	id               fmt.Stringer
 	name, slug       *string
 	created, updated *time.Time
+	revision         *int64
 }
 
 // Filter restricts a listing; an empty field means no restriction.
@@ -96,12 +98,22 @@ func recordByRef[ID ~[16]byte, R any](ctx context.Context, db *sqldb.DB, table, 
 	return r, err
 }
 
+// callEach calls functions with a new record, in the transaction that inserts it.
+func callEach[R any](list []func(*sqldb.DB, R, []binding.Warning) error, tx *sqldb.DB, r R, warnings []binding.Warning) error {
+	for _, f := range list {
+		if err := f(tx, r, warnings); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // createRecord applies a change to a new record, validates and inserts it, unless the tenant has
-// limit records already. If the slug is taken, a number is appended.
-func createRecord[C anyChange](ctx context.Context, db *sqldb.DB, c *mjml.Compiler, table, insert string, limit int, r record[C], ch C, now time.Time) ([]binding.Warning, error) {
+// limit records already. If the slug is taken, a number is appended. then is called in the same transaction.
+func createRecord[C anyChange](ctx context.Context, db *sqldb.DB, c *mjml.Compiler, table, insert string, limit int, r record[C], ch C, now time.Time, then func(tx *sqldb.DB, warnings []binding.Warning) error) ([]binding.Warning, error) {
 	now = sqldb.Time(now.UnixMicro())
 	h := r.head()
-	*h.created, *h.updated = now, now
+	*h.created, *h.updated, *h.revision = now, now, 1
 	if err := r.apply(ch); err != nil {
 		return nil, err
 	}
@@ -129,10 +141,13 @@ func createRecord[C anyChange](ctx context.Context, db *sqldb.DB, c *mjml.Compil
 			if id.Valid(try) { // recordByRef would parse it as an id
 				return true, nil
 			}
-			n, err := tx.Exec(ctx, insert, append([]any{h.tenant, h.id, try, sqldb.Micros(now)}, values...)...)
+			n, err := tx.Exec(ctx, insert, append([]any{h.tenant, h.id, try, sqldb.Micros(now), revision.By(ctx)}, values...)...)
 			return n == 0, err
 		})
-		return err
+		if err != nil {
+			return err
+		}
+		return then(tx, warnings)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("create a %s: %w", table, err)
@@ -141,9 +156,13 @@ func createRecord[C anyChange](ctx context.Context, db *sqldb.DB, c *mjml.Compil
 }
 
 // updateRecord applies a change to a record and validates the result as a whole. It is stored only
-// if the row has not changed since it was read, so that schema and bodies always fit; otherwise the
-// error is errMeanwhile.
+// if the row has not changed since it was read, so that schema and bodies always fit, and the condition of
+// ctx applies to what is replaced; otherwise the error is errMeanwhile.
 func updateRecord[C anyChange](ctx context.Context, db *sqldb.DB, c *mjml.Compiler, table, update string, r record[C], ch C, now time.Time) (warnings []binding.Warning, err error) {
+	h := r.head()
+	if err := (revision.Table{Name: table}).Check(ctx, db, h.tenant, h.id); err != nil {
+		return nil, err
+	}
 	if err := r.apply(ch); err != nil {
 		return nil, err
 	}
@@ -152,14 +171,13 @@ func updateRecord[C anyChange](ctx context.Context, db *sqldb.DB, c *mjml.Compil
 			return nil, err
 		}
 	}
-	h := r.head()
 	before := *h.updated
 	*h.updated = after(before, now)
 	values, err := r.values()
 	if err != nil {
 		return nil, fmt.Errorf("write a %s: %w", table, err)
 	}
-	n, err := db.Exec(ctx, update, append([]any{h.tenant, h.id, sqldb.Micros(before), *h.slug, sqldb.Micros(*h.updated)}, values...)...)
+	n, err := db.Exec(ctx, update, append([]any{h.tenant, h.id, sqldb.Micros(before), *h.slug, sqldb.Micros(*h.updated), revision.By(ctx)}, values...)...)
 	switch {
 	case sqldb.IsUniqueViolation(err):
 		return nil, ErrSlug.Sayf("another %s has the slug %s", table, *h.slug)
@@ -168,6 +186,7 @@ func updateRecord[C anyChange](ctx context.Context, db *sqldb.DB, c *mjml.Compil
 	case n == 0:
 		return nil, errMeanwhile
 	}
+	*h.revision++
 	return warnings, nil
 }
 
@@ -198,6 +217,9 @@ func deleteRecord(ctx context.Context, db *sqldb.DB, table string, tenant id.Ten
 	err := db.InTx(ctx, func(tx *sqldb.DB) error {
 		key, err := find(tx)
 		if err != nil {
+			return err
+		}
+		if err := (revision.Table{Name: table}).Check(ctx, tx, tenant, key); err != nil {
 			return err
 		}
 		if !force && counter != nil {

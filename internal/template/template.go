@@ -7,6 +7,7 @@ import (
 	"github.com/packetboat/packetboat/internal/fault"
 	"github.com/packetboat/packetboat/internal/id"
 	"github.com/packetboat/packetboat/internal/mail/binding"
+	"github.com/packetboat/packetboat/internal/revision"
 )
 
 // The faults of templates and blocks.
@@ -36,6 +37,7 @@ type Template struct {
 	Tags      []string
 	CreatedAt time.Time
 	UpdatedAt time.Time
+	Revision  int64 // increases with each write
 }
 
 // Counts are the lengths of a schema's lists, for listings.
@@ -61,7 +63,14 @@ type Block struct {
 	SlotKeys  []string
 	CreatedAt time.Time
 	UpdatedAt time.Time
+	Revision  int64 // increases with each write
 }
+
+// Revisions and BlockRevisions are the tables of templates and blocks, for conditions on their revisions.
+var (
+	Revisions      = revision.Table{Name: "template"}
+	BlockRevisions = revision.Table{Name: "block"}
+)
 
 // Snapshot is the schema of a template at the time when content was made from it.
 type Snapshot struct {

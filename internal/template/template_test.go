@@ -212,14 +212,14 @@ func TestAbsentFieldsDoNotChange(t *testing.T) {
 		changed, err := a.update("cafe", template.Change{Name: new("Bistro")})
 		a.ok(err)
 		want := made
-		want.Name, want.UpdatedAt = "Bistro", changed.UpdatedAt
+		want.Name, want.UpdatedAt, want.Revision = "Bistro", changed.UpdatedAt, 2
 		sameJSON(a, "renamed", changed, want)
 		if !changed.UpdatedAt.After(made.UpdatedAt) {
 			a.Error("updated_at did not change")
 		}
 		changed, err = a.update(made.ID.String(), template.Change{Slug: new("bistro"), Subject: new(""), Text: new(""), Tags: &[]string{}})
 		a.ok(err)
-		want.Slug, want.Subject, want.Text, want.Tags, want.UpdatedAt = "bistro", nil, nil, []string{}, changed.UpdatedAt
+		want.Slug, want.Subject, want.Text, want.Tags, want.UpdatedAt, want.Revision = "bistro", nil, nil, []string{}, changed.UpdatedAt, 3
 		sameJSON(a, "cleared", changed, want)
 		read, err = template.ByRef(a.Context(), a.db, a.tenant, "bistro")
 		a.ok(err)
@@ -242,7 +242,7 @@ func TestAbsentFieldsDoNotChange(t *testing.T) {
 		wantBlock := b
 		got, _, err := template.UpdateBlock(a.Context(), a.db, compiler(), a.tenant, "hero", template.BlockChange{Active: new(false), Text: new("")}, noon)
 		a.ok(err)
-		wantBlock.Active, wantBlock.Text, wantBlock.UpdatedAt = false, nil, got.UpdatedAt
+		wantBlock.Active, wantBlock.Text, wantBlock.UpdatedAt, wantBlock.Revision = false, nil, got.UpdatedAt, 2
 		sameJSON(a, "block", got, wantBlock)
 		if _, _, err := template.UpdateBlock(a.Context(), a.db, compiler(), a.tenant, "hero", template.BlockChange{HTML: new("")}, noon); !errors.Is(err, template.ErrNoContent) {
 			a.Errorf("change to a block without bodies: %v", err)

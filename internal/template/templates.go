@@ -14,14 +14,14 @@ import (
 
 // templateHead are the columns of a listing; templateAll are all columns.
 const (
-	templateHead = `tenant_id, id, slug, name, format, tags, counts, created_at, updated_at`
+	templateHead = `tenant_id, id, slug, name, format, tags, counts, created_at, updated_at, revision`
 	templateAll  = templateHead + `, subject, content_html, content_mjml, content_text, inline_css, parameters, sections, slots, groups, expects`
 )
 
 func (t *Template) destHead() []any {
 	return []any{
 		&t.Tenant, &t.ID, &t.Slug, &t.Name, &t.Format, sqldb.ToJSON(&t.Tags), sqldb.ToJSON(&t.Counts),
-		sqldb.ToTime(&t.CreatedAt), sqldb.ToTime(&t.UpdatedAt),
+		sqldb.ToTime(&t.CreatedAt), sqldb.ToTime(&t.UpdatedAt), &t.Revision,
 	}
 }
 
@@ -32,7 +32,7 @@ func (t *Template) destAll() []any {
 }
 
 func (t *Template) head() head {
-	return head{t.Tenant, t.ID, &t.Name, &t.Slug, &t.CreatedAt, &t.UpdatedAt}
+	return head{t.Tenant, t.ID, &t.Name, &t.Slug, &t.CreatedAt, &t.UpdatedAt, &t.Revision}
 }
 
 func (t *Template) values() ([]any, error) {
@@ -61,13 +61,13 @@ func ByRef(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ref string) (Tem
 }
 
 // Create creates a template after validating it. If the slug is taken, a number is appended.
-func Create(ctx context.Context, db *sqldb.DB, c *mjml.Compiler, tenant id.Tenant, ch Change, now time.Time) (Template, []binding.Warning, error) {
+func Create(ctx context.Context, db *sqldb.DB, c *mjml.Compiler, tenant id.Tenant, ch Change, now time.Time, then ...func(tx *sqldb.DB, t Template, warnings []binding.Warning) error) (Template, []binding.Warning, error) {
 	t := Template{Tenant: tenant, ID: id.New[id.Template](), Format: binding.HTML, Tags: []string{}}
 	warnings, err := createRecord(ctx, db, c, "template", `
-		INSERT INTO template (tenant_id, id, slug, created_at, updated_at, name, format, tags, counts,
+		INSERT INTO template (tenant_id, id, slug, created_at, updated_at, revised_by, name, format, tags, counts,
 			subject, content_html, content_mjml, content_text, inline_css, parameters, sections, slots, groups, expects)
-		VALUES ($1, $2, $3, $4, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)
-		ON CONFLICT (tenant_id, slug) DO NOTHING`, maxTemplates, &t, ch, now)
+		VALUES ($1, $2, $3, $4, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)
+		ON CONFLICT (tenant_id, slug) DO NOTHING`, maxTemplates, &t, ch, now, func(tx *sqldb.DB, warnings []binding.Warning) error { return callEach(then, tx, t, warnings) })
 	if err != nil {
 		return Template{}, nil, err
 	}
@@ -81,9 +81,9 @@ func Update(ctx context.Context, db *sqldb.DB, c *mjml.Compiler, tenant id.Tenan
 			return err
 		}
 		warnings, err = updateRecord(ctx, db, c, "template", `
-			UPDATE template SET slug = $4, updated_at = $5, name = $6, format = $7, tags = $8, counts = $9,
-				subject = $10, content_html = $11, content_mjml = $12, content_text = $13, inline_css = $14,
-				parameters = $15, sections = $16, slots = $17, groups = $18, expects = $19
+			UPDATE template SET slug = $4, updated_at = $5, revision = revision + 1, revised_by = $6, name = $7, format = $8, tags = $9, counts = $10,
+				subject = $11, content_html = $12, content_mjml = $13, content_text = $14, inline_css = $15,
+				parameters = $16, sections = $17, slots = $18, groups = $19, expects = $20
 			WHERE tenant_id = $1 AND id = $2 AND updated_at = $3`, &t, ch, now)
 		return err
 	})

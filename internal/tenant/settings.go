@@ -2,6 +2,7 @@ package tenant
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/netip"
 	"net/url"
@@ -17,6 +18,7 @@ import (
 	"github.com/packetboat/packetboat/internal/fault"
 	"github.com/packetboat/packetboat/internal/id"
 	"github.com/packetboat/packetboat/internal/mail/address"
+	"github.com/packetboat/packetboat/internal/revision"
 	"github.com/packetboat/packetboat/internal/spread"
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
@@ -135,6 +137,25 @@ func CheckSettings(name string, s Settings) error {
 	s.CurrencyCode = strings.ToUpper(s.CurrencyCode)
 	s.check(&p)
 	return p.Err()
+}
+
+// Revisions is the table of tenants, for conditions on the revisions of their settings.
+var Revisions = revision.Table{Name: "tenant", Key: "tenant_id", At: "COALESCE(revised_at, created_at)"}
+
+// Lock returns a tenant whose settings are to be changed, and locks its row until the transaction ends.
+func Lock(ctx context.Context, tx *sqldb.DB, t id.Tenant) (Tenant, error) {
+	var one int
+	err := tx.QueryRow(ctx, `SELECT 1 FROM tenant WHERE tenant_id = $1`+tx.ForUpdate(), t).Scan(&one)
+	if errors.Is(err, sqldb.ErrNoRows) {
+		return Tenant{}, ErrNotFound
+	}
+	if err != nil {
+		return Tenant{}, fmt.Errorf("lock a tenant: %w", err)
+	}
+	if err := Revisions.Check(ctx, tx, t, t); err != nil {
+		return Tenant{}, err
+	}
+	return ByID(ctx, tx, t)
 }
 
 // SaveSettings replaces the tenant's name and settings after validating them.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/revision"
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
@@ -19,7 +20,7 @@ const columns = `
 	auto_create_on_event, tracking_enabled, utm_enabled, honeypot_links,
 	send_window_start, send_window_end, sunset_days, sunset_min_sends,
 	unsubscribe_scope, double_opt_in_default, tracked_domains,
-	events_days, engagement_days, deliveries_days, raw_requests_days, retention_at, created_at, updated_at`
+	events_days, engagement_days, deliveries_days, raw_requests_days, retention_at, created_at, updated_at, revision`
 
 // changeable returns the columns of the settings, in the order of insert and save.
 func (s Settings) changeable() []any {
@@ -74,9 +75,10 @@ func save(ctx context.Context, db *sqldb.DB, t id.Tenant, name string, s Setting
 			unsubscribe_scope = $21, double_opt_in_default = $22, tracked_domains = $23,
 			retention_at = CASE WHEN events_days = $24 AND engagement_days = $25 AND deliveries_days = $26 AND raw_requests_days = $27
 				THEN retention_at ELSE $3 END,
-			events_days = $24, engagement_days = $25, deliveries_days = $26, raw_requests_days = $27
+			events_days = $24, engagement_days = $25, deliveries_days = $26, raw_requests_days = $27,
+			revision = revision + 1, revised_at = $3, revised_by = $28
 		WHERE tenant_id = $1 AND status <> 'deleted'`,
-		append([]any{t, name, now.UnixMicro()}, s.changeable()...)...)
+		append(append([]any{t, name, now.UnixMicro()}, s.changeable()...), revision.By(ctx))...)
 	if err != nil {
 		return fmt.Errorf("save settings: %w", err)
 	}
@@ -100,7 +102,7 @@ func scan(row func(...any) error) (Tenant, error) {
 		&s.AutoCreateOnEvent, &s.Tracking.Enabled, &s.Tracking.UTM, &s.Tracking.Honeypot,
 		&s.SendWindow.Start, &s.SendWindow.End, &s.SunsetDays, &s.SunsetMinSends,
 		&s.UnsubscribeScope, &s.DoubleOptInDefault, &domains,
-		&s.Retention.Events, &s.Retention.Engagement, &s.Retention.Deliveries, &s.Retention.RawRequests, &retentionAt, &created, &updated)
+		&s.Retention.Events, &s.Retention.Engagement, &s.Retention.Deliveries, &s.Retention.RawRequests, &retentionAt, &created, &updated, &t.Revision)
 	if err != nil {
 		return Tenant{}, err
 	}

@@ -52,6 +52,7 @@ type Tenant struct {
 	RetentionAt  time.Time // when the retention was last changed; zero: never
 	CreatedAt    time.Time
 	UpdatedAt    time.Time
+	Revision     int64 // of the settings; increases with each write
 }
 
 // Setup creates initial records of a new tenant, in the transaction that creates the tenant.
@@ -86,6 +87,7 @@ func Create(ctx context.Context, db *sqldb.DB, slug, name, timezone string, now 
 		Slug:      slug,
 		Name:      name,
 		Status:    Active,
+		Revision:  1,
 		SiteKey:   "pk_" + strings.ToLower(rand.Text()),
 		Settings:  Defaults(timezone),
 		CreatedAt: now.UTC().Truncate(time.Microsecond),

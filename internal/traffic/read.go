@@ -39,9 +39,14 @@ func ByLane(ctx context.Context, db *sqldb.DB, tenant id.Tenant, lanes []id.MTAC
 
 // OfDomain returns the counts of one domain since a time.
 func OfDomain(ctx context.Context, db *sqldb.DB, tenant id.Tenant, domain id.Domain, since time.Time) (Counts, error) {
+	return OfDomainBetween(ctx, db, tenant, domain, since, since.AddDate(100, 0, 0))
+}
+
+// OfDomainBetween returns the counts of one domain in buckets that begin in [since, until).
+func OfDomainBetween(ctx context.Context, db *sqldb.DB, tenant id.Tenant, domain id.Domain, since, until time.Time) (Counts, error) {
 	var c Counts
-	err := db.QueryRow(ctx, `SELECT `+sums+` FROM traffic WHERE tenant_id = $1 AND domain_id = $2 AND bucket >= $3`,
-		tenant, domain, since.UnixMicro()).Scan(c.fields()...)
+	err := db.QueryRow(ctx, `SELECT `+sums+` FROM traffic WHERE tenant_id = $1 AND domain_id = $2 AND bucket >= $3 AND bucket < $4`,
+		tenant, domain, since.UnixMicro(), until.UnixMicro()).Scan(c.fields()...)
 	if err != nil {
 		return Counts{}, fmt.Errorf("sum up the traffic of a domain: %w", err)
 	}
@@ -116,6 +121,34 @@ func ByDomain(ctx context.Context, db *sqldb.DB, since time.Time, deliveries int
 	})
 	if err != nil {
 		return nil, fmt.Errorf("sum up the traffic of domains: %w", err)
+	}
+	return all, nil
+}
+
+// Windows returns how many messages of each domain of any tenant were accepted or permanently refused, in n
+// windows of the same length that begin at from.
+func Windows(ctx context.Context, db *sqldb.DB, from time.Time, length time.Duration, n int) (map[Domain][]int, error) {
+	all := map[Domain][]int{}
+	rows, err := db.Query(ctx, `/* all tenants: one watch looks after every domain */
+		SELECT tenant_id, domain_id, (bucket - $1) / $2, COALESCE(SUM(delivered + hard + block), 0) FROM traffic
+		WHERE bucket >= $1 AND domain_id <> $3 GROUP BY tenant_id, domain_id, (bucket - $1) / $2`,
+		from.UnixMicro(), length.Microseconds(), id.Domain{})
+	err = sqldb.Each(rows, err, func(scan func(...any) error) error {
+		var d Domain
+		var window, sent int
+		if err := scan(&d.Tenant, &d.Domain, &window, &sent); err != nil {
+			return err
+		}
+		if all[d] == nil {
+			all[d] = make([]int, n)
+		}
+		if window < n {
+			all[d][window] += sent
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("sum up the traffic of domains by time: %w", err)
 	}
 	return all, nil
 }

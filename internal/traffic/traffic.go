@@ -121,10 +121,12 @@ func compareKeys(a, b Key) int {
 
 // Prune deletes counts older than Keep.
 func Prune(ctx context.Context, db *sqldb.DB, now time.Time) error {
-	_, err := db.Exec(ctx, `/* all tenants: deletes by age */
-		DELETE FROM traffic WHERE bucket < $1`, now.Add(-Keep).UnixMicro())
-	if err != nil {
-		return fmt.Errorf("delete old traffic: %w", err)
+	for _, table := range []string{"traffic", "traffic_provider"} {
+		_, err := db.Exec(ctx, `/* all tenants: deletes by age */
+			DELETE FROM `+table+` WHERE bucket < $1`, now.Add(-Keep).UnixMicro())
+		if err != nil {
+			return fmt.Errorf("delete old traffic: %w", err)
+		}
 	}
 	return nil
 }

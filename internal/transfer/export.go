@@ -16,6 +16,7 @@ import (
 	"github.com/packetboat/packetboat/internal/field"
 	"github.com/packetboat/packetboat/internal/id"
 	"github.com/packetboat/packetboat/internal/job"
+	"github.com/packetboat/packetboat/internal/outbox"
 	"github.com/packetboat/packetboat/internal/segment"
 	"github.com/packetboat/packetboat/internal/sender"
 	"github.com/packetboat/packetboat/internal/sqldb"
@@ -42,7 +43,7 @@ type FileFormat string
 
 // The formats.
 const (
-	CSV    FileFormat = "csv"    // a header row, then one row per contact
+	CSV    FileFormat = "csv"    // a header row, then one row each
 	NDJSON FileFormat = "ndjson" // one JSON object per line
 )
 
@@ -96,7 +97,7 @@ func StartExport(ctx context.Context, db *sqldb.DB, tenant id.Tenant, r ExportRe
 	if err := p.err(); err != nil {
 		return job.Job{}, err
 	}
-	return job.Create(ctx, db, job.Draft{Tenant: tenant, Kind: job.Export, Scope: auth.ContactsRead, Params: r, By: by}, now)
+	return job.Create(ctx, db, job.Draft{Tenant: tenant, Kind: job.Export, Title: "Export of contacts", Scope: auth.ContactsRead, Params: r, By: by}, now)
 }
 
 // checkFields reports unknown and duplicate fields.
@@ -137,33 +138,49 @@ func everyField(catalog field.Catalog, types contact.Types) []string {
 	return append(fields, keys...)
 }
 
-// Exporter runs exports.
+// Exporter runs exports. Its functions encode rows as the API does, one JSON object each.
 type Exporter struct {
-	// Encode encodes a tenant's contacts as the API does, one JSON object each.
-	Encode func(ctx context.Context, tenant id.Tenant, list []contact.Contact) ([][]byte, error)
+	Encode     func(ctx context.Context, tenant id.Tenant, list []contact.Contact) ([][]byte, error)
+	Recipients func(ctx context.Context, tenant id.Tenant, list []outbox.Record) ([][]byte, error)
+	Bounces    func(list []outbox.BounceRecord) ([][]byte, error)
 }
 
 // ExportResult is the result of an export so far.
 type ExportResult struct {
 	Rows int64 `json:"rows"`
+	What What  `json:"what,omitempty"` // of a send; empty: contacts
 }
 
-// exportPage is the number of contacts written in one step.
+// exportPage is the number of rows written in one step.
 const exportPage = 1000
 
 // written is the checkpoint of an export.
 type written struct {
-	After id.Contact `json:"after"` // the last contact written
-	Rows  int64      `json:"rows"`
-	Total int64      `json:"total"`
-	Done  bool       `json:"done"`
+	After  id.Contact             `json:"after"`            // the last contact or recipient written
+	Bounce *outbox.BouncePosition `json:"bounce,omitempty"` // the last bounce written
+	Rows   int64                  `json:"rows"`
+	Total  int64                  `json:"total"`
+	Done   bool                   `json:"done"`
 }
 
-// Run is the job.Runner of exports. It processes contacts in the order of their ids, so that none
-// is duplicated or left out when others are created or deleted meanwhile. Rows and checkpoint
+// exportParams are the parameters of an export job: of contacts, unless Send is given.
+type exportParams struct {
+	ExportRequest
+	Send *SendExport `json:"send,omitempty"`
+}
+
+// listing is what an export writes.
+type listing interface {
+	count(ctx context.Context) (int, error)
+	// next returns the rows after a checkpoint, encoded, and moves the checkpoint behind them.
+	next(ctx context.Context, at *written) ([][]byte, error)
+}
+
+// Run is the job.Runner of exports. It writes rows in an order that does not change, contacts by their
+// ids, so that none is duplicated or left out when others come or go meanwhile. Rows and checkpoint
 // commit together.
 func (e Exporter) Run(ctx context.Context, w *job.Work) error {
-	var r ExportRequest
+	var r exportParams
 	var at written
 	if err := errors.Join(w.Params(&r), w.State(&at)); err != nil {
 		return err
@@ -171,11 +188,17 @@ func (e Exporter) Run(ctx context.Context, w *job.Work) error {
 	if at.Done {
 		return nil
 	}
-	sel, err := segment.SelectQueued(ctx, w.DB, w.Job.Tenant, r.Selector, w.Job.CreatedAt)
-	if err != nil {
-		return err
+	x := &export{Work: w, format: r.Format, fields: r.Fields}
+	if r.Send != nil {
+		x.what, x.format, x.fields = r.Send.What, r.Send.Format, r.Send.fields()
+		x.listing = r.Send.listing(w, e)
+	} else {
+		sel, err := segment.SelectQueued(ctx, w.DB, w.Job.Tenant, r.Selector, w.Job.CreatedAt)
+		if err != nil {
+			return err
+		}
+		x.listing = contacts{w, sel, e}
 	}
-	x := &export{w, r, sel, e}
 	if w.Job.State == nil {
 		if err := x.begin(ctx, &at); err != nil {
 			return err
@@ -192,75 +215,62 @@ func (e Exporter) Run(ctx context.Context, w *job.Work) error {
 // export is the state of a running export.
 type export struct {
 	*job.Work
-	ExportRequest
-	sel contact.Selector
-	Exporter
+	listing
+	what   What
+	format FileFormat
+	fields []string
 }
 
 // begin creates the file and writes the header.
 func (x *export) begin(ctx context.Context, at *written) error {
-	n, err := contact.Count(ctx, x.DB, x.Job.Tenant, x.sel)
+	n, err := x.count(ctx)
 	if err != nil {
 		return err
 	}
 	at.Total = int64(n)
 	var text bytes.Buffer
-	if x.Format == CSV {
-		if err := writeRow(&text, x.Fields); err != nil {
+	if x.format == CSV {
+		if err := writeRow(&text, x.fields); err != nil {
 			return err
 		}
 	}
 	return x.Step(ctx, func(tx *sqldb.DB) (job.Progress, error) {
-		f, err := job.NewFile(ctx, tx, x.Job.Tenant, x.Job.ID, ExportFile, mediaTypes[x.Format], x.Now())
+		f, err := job.NewFile(ctx, tx, x.Job.Tenant, x.Job.ID, ExportFile, mediaTypes[x.format], x.Now())
 		if err != nil {
 			return job.Progress{}, err
 		}
-		return at.progress(), f.Append(ctx, tx, text.Bytes())
+		return x.progress(at), f.Append(ctx, tx, text.Bytes())
 	})
 }
 
-func (at written) progress() job.Progress {
-	return job.Progress{Processed: at.Rows, Total: &at.Total, State: at, Result: ExportResult{at.Rows}}
+func (x *export) progress(at *written) job.Progress {
+	return job.Progress{Processed: at.Rows, Total: &at.Total, State: at, Result: ExportResult{at.Rows, x.what}}
 }
 
-// page writes the next contacts. They are read before the step begins, so that its transaction is
-// short.
+// page writes the next rows. They are read before the step begins, so that its transaction is short.
 func (x *export) page(ctx context.Context, at *written) error {
-	tenant := x.Job.Tenant
-	ids, err := contact.Matching(ctx, x.DB, tenant, x.sel, at.After, exportPage)
+	next := *at
+	docs, err := x.next(ctx, &next)
 	if err != nil {
 		return err
-	}
-	list, err := contact.Load(ctx, x.DB, tenant, ids)
-	if err != nil {
-		return err
-	}
-	slices.SortFunc(list, func(a, b contact.Contact) int { return strings.Compare(a.ID.String(), b.ID.String()) })
-	docs, err := x.Encode(ctx, tenant, list)
-	if err != nil {
-		return fmt.Errorf("export contacts: %w", err)
 	}
 	var text bytes.Buffer
-	for i, doc := range docs {
+	for _, doc := range docs {
 		if err := x.write(&text, doc); err != nil {
-			return fmt.Errorf("export contact %s: %w", list[i].ID, err)
+			return fmt.Errorf("export a row: %w", err)
 		}
 	}
-	next := *at
-	next.Rows += int64(len(list))
+	next.Rows += int64(len(docs))
 	next.Total = max(next.Total, next.Rows)
-	if next.Done = len(ids) < exportPage; next.Done {
+	if next.Done {
 		next.Total = next.Rows
 	}
-	if len(ids) > 0 {
-		next.After = ids[len(ids)-1]
-	}
 	err = x.Step(ctx, func(tx *sqldb.DB) (job.Progress, error) {
-		f, err := job.FileOf(ctx, tx, tenant, x.Job.ID, ExportFile)
+		f, err := job.FileOf(ctx, tx, x.Job.Tenant, x.Job.ID, ExportFile)
 		if err != nil {
 			return job.Progress{}, err
 		}
-		return next.progress(), f.Append(ctx, tx, text.Bytes())
+		return x.progress(&next), f.Append(ctx, tx, text.Bytes())
 	})
 	if err == nil {
 		*at = next
@@ -268,9 +278,42 @@ func (x *export) page(ctx context.Context, at *written) error {
 	return err
 }
 
-// write writes one contact.
+// contacts are the contacts that an export writes.
+type contacts struct {
+	*job.Work
+	sel contact.Selector
+	Exporter
+}
+
+func (l contacts) count(ctx context.Context) (int, error) {
+	return contact.Count(ctx, l.DB, l.Job.Tenant, l.sel)
+}
+
+func (l contacts) next(ctx context.Context, at *written) ([][]byte, error) {
+	tenant := l.Job.Tenant
+	ids, err := contact.Matching(ctx, l.DB, tenant, l.sel, at.After, exportPage)
+	if err != nil {
+		return nil, err
+	}
+	list, err := contact.Load(ctx, l.DB, tenant, ids)
+	if err != nil {
+		return nil, err
+	}
+	slices.SortFunc(list, func(a, b contact.Contact) int { return strings.Compare(a.ID.String(), b.ID.String()) })
+	docs, err := l.Encode(ctx, tenant, list)
+	if err != nil {
+		return nil, fmt.Errorf("export contacts: %w", err)
+	}
+	at.Done = len(ids) < exportPage
+	if len(ids) > 0 {
+		at.After = ids[len(ids)-1]
+	}
+	return docs, nil
+}
+
+// write writes one row.
 func (x *export) write(text *bytes.Buffer, doc []byte) error {
-	if x.Format == NDJSON && len(x.Fields) == 0 {
+	if x.format == NDJSON && len(x.fields) == 0 {
 		text.Write(doc)
 		return text.WriteByte('\n')
 	}
@@ -278,12 +321,12 @@ func (x *export) write(text *bytes.Buffer, doc []byte) error {
 	if err := json.Unmarshal(doc, &all); err != nil {
 		return err
 	}
-	values, err := pickFields(all, x.Fields)
+	values, err := pickFields(all, x.fields)
 	if err != nil {
 		return err
 	}
-	if x.Format == NDJSON {
-		return writeObject(text, x.Fields, values)
+	if x.format == NDJSON {
+		return writeObject(text, x.fields, values)
 	}
 	cells := make([]string, len(values))
 	for i, v := range values {

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"golang.org/x/text/unicode/norm"
 
@@ -42,7 +43,30 @@ type Options struct {
 	SegmentKey    string            // a static list to which each contact is added; may be empty
 	Subscriptions map[string]bool   // by email type, set for each contact
 	UpdateBlank   bool              // an empty cell clears the field; otherwise it is ignored
+	FileName      string            // what the caller calls the file; may be empty
+	DryRun        bool              // count what would happen, and change nothing
 }
+
+// title returns the title of the job.
+func (o Options) title() string {
+	name := []rune(strings.Map(func(r rune) rune {
+		if unicode.IsPrint(r) {
+			return r
+		}
+		return -1
+	}, o.FileName))
+	title := "Import of contacts"
+	if len(name) > 0 {
+		title = "Import of " + string(name[:min(len(name), maxFileName)])
+	}
+	if o.DryRun {
+		title += " (dry run)"
+	}
+	return title
+}
+
+// maxFileName is how many characters of a file's name a job's title has.
+const maxFileName = 100
 
 // importParams are the parameters of an import's job.
 type importParams struct {
@@ -55,6 +79,7 @@ type importParams struct {
 	Segment       id.Segment      `json:"segment_id,omitzero"`
 	Subscriptions map[string]bool `json:"subscriptions,omitempty"`
 	UpdateBlank   bool            `json:"update_blank,omitempty"`
+	DryRun        bool            `json:"dry_run,omitempty"`
 }
 
 // column is one column of a file and the field it maps to.
@@ -87,7 +112,7 @@ func StartImport(ctx context.Context, db *sqldb.DB, tenant id.Tenant, file job.F
 	var j job.Job
 	err = db.InTx(ctx, func(tx *sqldb.DB) error {
 		var err error
-		j, err = job.Create(ctx, tx, job.Draft{Tenant: tenant, Kind: job.Import, Scope: auth.ContactsWrite, Params: in, By: by}, now)
+		j, err = job.Create(ctx, tx, job.Draft{Tenant: tenant, Kind: job.Import, Title: o.title(), Scope: auth.ContactsWrite, Params: in, By: by}, now)
 		if err != nil {
 			return err
 		}
@@ -104,7 +129,7 @@ func prepare(ctx context.Context, db *sqldb.DB, tenant id.Tenant, file job.File,
 	}
 	in := importParams{
 		Format: head.format, At: head.at, Row: head.number,
-		Mode: o.Mode, Tags: o.Tags, Subscriptions: o.Subscriptions, UpdateBlank: o.UpdateBlank,
+		Mode: o.Mode, Tags: o.Tags, Subscriptions: o.Subscriptions, UpdateBlank: o.UpdateBlank, DryRun: o.DryRun,
 	}
 	if in.Mode == "" {
 		in.Mode = Upsert
@@ -304,6 +329,7 @@ type ImportResult struct {
 	Updated int64 `json:"updated"` // rows for an existing contact, changed or not
 	Skipped int64 `json:"skipped"` // rows skipped because of the mode
 	Invalid int64 `json:"invalid"` // rows written to the errors file
+	DryRun  bool  `json:"dry_run,omitempty"`
 }
 
 // ImportResultOf decodes the result of an import's job; false if there is none yet.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/fnv"
 	"io"
 	"sync"
 
@@ -12,6 +13,7 @@ import (
 	"github.com/packetboat/packetboat/internal/field"
 	"github.com/packetboat/packetboat/internal/id"
 	"github.com/packetboat/packetboat/internal/job"
+	"github.com/packetboat/packetboat/internal/mail/address"
 	"github.com/packetboat/packetboat/internal/segment"
 	"github.com/packetboat/packetboat/internal/sender"
 	"github.com/packetboat/packetboat/internal/sqldb"
@@ -38,6 +40,8 @@ type row struct {
 	cells  []string
 	draft  int // index in batch.drafts
 	err    *rowError
+
+	created uint64 // hash of the address of a contact that a dry run would create
 }
 
 // checkpoint is the state of an import.
@@ -55,6 +59,9 @@ func Import(ctx context.Context, w *job.Work) error {
 	at := checkpoint{}
 	if err := errors.Join(w.Params(&im.importParams), w.State(&at)); err != nil {
 		return err
+	}
+	if im.DryRun {
+		w.MarkTrial()
 	}
 	if at.Done {
 		return nil
@@ -74,6 +81,14 @@ func Import(ctx context.Context, w *job.Work) error {
 	}
 	if im.stages, err = contact.Stages(ctx, w.DB, w.Job.Tenant); err != nil {
 		return err
+	}
+	if im.DryRun {
+		im.seen = map[uint64]bool{}
+		if w.Job.State != nil {
+			if err := im.readAgain(at.At); err != nil {
+				return err
+			}
+		}
 	}
 	ctx, stop := context.WithCancel(ctx)
 	batches := make(chan batch)
@@ -101,11 +116,12 @@ type importRun struct {
 	drafter
 	open  func(at int64) io.Reader
 	guess modeGuess
+	seen  map[uint64]bool // of a dry run: hashes of the addresses that it would have created; nil otherwise
 }
 
 // countRows counts the rows, which takes little time compared with saving them.
 func (im *importRun) countRows(ctx context.Context) (checkpoint, error) {
-	at := checkpoint{At: im.At, Row: im.Row}
+	at := checkpoint{At: im.At, Row: im.Row, Sum: ImportResult{DryRun: im.DryRun}}
 	rows := NewRows(im.open, im.Format, len(im.Columns), im.At, im.Row)
 	for {
 		_, err := rows.Next()
@@ -171,11 +187,19 @@ func (im *importRun) readBatch(rows *Rows, at, number int64) batch {
 func (im *importRun) saveBatch(ctx context.Context, at checkpoint, b batch) (checkpoint, error) {
 	for try := 1; ; try++ {
 		var next checkpoint
-		err := im.Step(ctx, func(tx *sqldb.DB) (job.Progress, error) {
-			var err error
-			next, err = im.applyBatch(ctx, tx, at, b)
-			return next.progress(), err
-		})
+		var err error
+		if im.DryRun {
+			next, err = im.tryBatch(ctx, at, b)
+		} else {
+			err = im.Step(ctx, func(tx *sqldb.DB) (job.Progress, error) {
+				var errs errorRows
+				var err error
+				if next, errs, err = im.applyBatch(ctx, tx, at, b); err == nil {
+					err = errs.write(ctx, tx, im)
+				}
+				return next.progress(), err
+			})
+		}
 		if err == nil || try == 5 || !sqldb.IsUniqueViolation(err) {
 			return next, err
 		}
@@ -183,12 +207,72 @@ func (im *importRun) saveBatch(ctx context.Context, at checkpoint, b batch) (che
 	}
 }
 
-// applyBatch saves a batch's drafts and counts the results.
-func (im *importRun) applyBatch(ctx context.Context, tx *sqldb.DB, at checkpoint, b batch) (checkpoint, error) {
+// errDryRun rolls the transaction of a dry run back.
+var errDryRun = errors.New("dry run")
+
+// tryBatch is applyBatch in a transaction that is rolled back. Only the progress and the rows that were refused
+// are stored.
+func (im *importRun) tryBatch(ctx context.Context, at checkpoint, b batch) (next checkpoint, err error) {
+	var errs errorRows
+	err = im.DB.InTx(ctx, func(tx *sqldb.DB) (err error) {
+		if next, errs, err = im.applyBatch(ctx, tx, at, b); err == nil {
+			err = errDryRun
+		}
+		return err
+	})
+	if !errors.Is(err, errDryRun) {
+		return at, err
+	}
+	im.recordCreated(b)
+	return next, im.Step(ctx, func(tx *sqldb.DB) (job.Progress, error) {
+		return next.progress(), errs.write(ctx, tx, im)
+	})
+}
+
+// recordCreated records the addresses of a batch that a dry run would have created.
+func (im *importRun) recordCreated(b batch) {
+	for _, t := range b.rows {
+		if t.created != 0 {
+			im.seen[t.created] = true
+		}
+	}
+}
+
+// readAgain records the addresses of the rows before an offset, when a dry run continues. Those that existed
+// before are recorded too; they are counted as existing anyway.
+func (im *importRun) readAgain(before int64) error {
+	rows := NewRows(im.open, im.Format, len(im.Columns), im.At, im.Row)
+	for at, number := im.At, im.Row; at < before; {
+		b := im.readBatch(rows, at, number)
+		if b.err != nil {
+			return b.err
+		}
+		for _, d := range b.drafts {
+			if email, err := address.Normalize(d.Email); err == nil {
+				im.seen[hashOf(email)] = true
+			}
+		}
+		if at, number = b.at, b.row; b.last {
+			return nil
+		}
+	}
+	return nil
+}
+
+// hashOf returns a hash of a normalized address, never 0.
+func hashOf(email string) uint64 {
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(email))
+	return max(h.Sum64(), 1)
+}
+
+// applyBatch saves a batch's drafts and counts the results. It returns the rows that were refused.
+func (im *importRun) applyBatch(ctx context.Context, tx *sqldb.DB, at checkpoint, b batch) (checkpoint, errorRows, error) {
+	var errs errorRows
 	tenant, now := im.Job.Tenant, im.Now()
 	rules, err := sender.ContactRules(ctx, tx, tenant)
 	if err != nil {
-		return at, err
+		return at, errs, err
 	}
 	save := contact.SaveAll
 	if im.guess.fresh {
@@ -196,13 +280,12 @@ func (im *importRun) applyBatch(ctx context.Context, tx *sqldb.DB, at checkpoint
 	}
 	outcomes, err := save(ctx, tx, tenant, b.drafts, rules, now)
 	if err != nil {
-		return at, err
+		return at, errs, err
 	}
 	created := at.Sum.Created
 	at.At, at.Row, at.Done = b.at, b.row, b.last
 	var members []id.Contact
-	var errs errorRows
-	for _, t := range b.rows {
+	for i, t := range b.rows {
 		at.Sum.Rows++
 		if t.err == nil {
 			o := outcomes[t.draft]
@@ -210,9 +293,17 @@ func (im *importRun) applyBatch(ctx context.Context, tx *sqldb.DB, at checkpoint
 			switch {
 			case o.Err == nil:
 				members = append(members, o.Contact.ID)
-				if o.Created {
+				again := false // an earlier batch of a dry run would have created it
+				if im.seen != nil && o.Created {
+					hash := hashOf(o.Contact.Email)
+					again, b.rows[i].created = im.seen[hash], hash
+				}
+				switch {
+				case again && im.Mode == Create:
+					at.Sum.Skipped++
+				case o.Created && !again:
 					at.Sum.Created++
-				} else {
+				default:
 					at.Sum.Updated++
 				}
 				continue
@@ -220,7 +311,7 @@ func (im *importRun) applyBatch(ctx context.Context, tx *sqldb.DB, at checkpoint
 				at.Sum.Skipped++
 				continue
 			case refused == nil:
-				return at, o.Err
+				return at, errs, o.Err
 			}
 			t.err = im.rowErrorOf(refused)
 		}
@@ -233,10 +324,10 @@ func (im *importRun) applyBatch(ctx context.Context, tx *sqldb.DB, at checkpoint
 	}
 	if !im.Segment.IsZero() && len(members) > 0 {
 		if _, err := segment.Add(ctx, tx, tenant, im.Segment, segment.People{IDs: members}, now); err != nil {
-			return at, err
+			return at, errs, err
 		}
 	}
-	return at, errs.write(ctx, tx, im)
+	return at, errs, nil
 }
 
 // modeGuess predicts whether the next batch has only new contacts, which LoadAll writes faster. If

@@ -52,7 +52,7 @@ func Follower(now func() time.Time) journal.Follower {
 	return journal.Follower{
 		Name: "trigger",
 		Types: []journal.Type{
-			journal.EmailSent, journal.EmailDelivered, journal.EmailDeferred, journal.EmailBounced, journal.EmailFailed,
+			journal.EmailSent, journal.EmailDelivered, journal.EmailDeferred, journal.EmailBounced, journal.BounceApplied, journal.BounceWithdrawn, journal.EmailFailed,
 			journal.EmailOpened, journal.EmailClicked, journal.EmailComplained, journal.EmailUnsubscribed,
 			journal.ContactCreated, journal.ContactUpdated, journal.ContactDeleted, journal.ContactRestored, journal.ContactAnonymized,
 			journal.TagAdded, journal.TagRemoved, journal.ScoreChanged, journal.SubscriptionChanged, journal.StageChanged,
@@ -228,7 +228,7 @@ func touches(e journal.Entry, in rule.Inputs) bool {
 		return in.Sources[rule.FromForms]
 	case journal.SequenceEnrolled, journal.SequenceCompleted, journal.SequenceExited:
 		return in.Sources[rule.FromSequences]
-	case journal.EmailBounced, journal.EmailComplained:
+	case journal.EmailBounced, journal.BounceApplied, journal.BounceWithdrawn, journal.EmailComplained:
 		return in.Sources[rule.FromMails] || in.Sources[rule.FromSuppressions]
 	}
 	return in.Sources[rule.FromMails]

@@ -180,6 +180,20 @@ type domainTrouble struct {
 	Reason string `json:"reason"`
 }
 
+type domainPaused struct {
+	DomainData
+	Reason string `json:"reason"`
+	PauseRate
+}
+
+// PauseRate is the rate for which a domain was paused.
+type PauseRate struct {
+	Rate       *float64 `json:"rate" doc:"The measured rate. This and the following are null unless reason is complaint_rate or bounce_rate."`
+	Count      *int     `json:"count" doc:"How many complaints or hard bounces there were."`
+	Deliveries *int     `json:"deliveries" doc:"How many mails were accepted."`
+	Hours      *int     `json:"window_hours" doc:"The time in which they were counted."`
+}
+
 type mtaData struct {
 	MTAConfigID  id.MTAConfig `json:"mta_config_id" format:"uuid"`
 	MTAConfigKey *string      `json:"mta_config_key" doc:"Null if the MTA config was deleted meanwhile."`

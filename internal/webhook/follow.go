@@ -434,11 +434,15 @@ func (f *facts) unpersonal(ev occurrence) (any, about, error) {
 		domain := id.Read[id.Domain](e.Name)
 		var why struct {
 			Reason string `json:"reason"`
+			PauseRate
 		}
 		err := e.Decode(&why)
 		d, subject := DomainData{domain, orNil(f.domains[domain])}, about{subject: id.ToSource(domain)}
-		if ev.eventType == DomainVerified {
+		switch ev.eventType {
+		case DomainVerified:
 			return d, subject, err
+		case DomainPaused:
+			return domainPaused{d, why.Reason, why.PauseRate}, subject, err
 		}
 		return domainTrouble{d, why.Reason}, subject, err
 	case MTADown, MTARecovered:

@@ -80,7 +80,7 @@ var kinds = []Kind{
 	{SuppressionRemoved, "An address is no longer suppressed.", suppressionData{Email: ann.Email}},
 	{DomainVerified, "A sending domain was verified.", acme},
 	{DomainFailed, "The DNS records of a sending domain are no longer right.", domainTrouble{acme, "dns_lost"}},
-	{DomainPaused, "A sending domain was paused.", domainTrouble{acme, "complaint_rate"}},
+	{DomainPaused, "A sending domain was paused; its rate is null if `reason` is `dns_lost` or `operator`.", domainPaused{acme, "complaint_rate", PauseRate{new(0.004), new(8), new(2000), new(24)}}},
 	{MTADown, "The server of an MTA config cannot be reached.", relay},
 	{MTARecovered, "The server of an MTA config can be reached again.", relay},
 	{ImportCompleted, "An import of contacts completed. `result` is that of the job.", importData{exampleID[id.Job](0x11).String(), importCounts{Rows: 3, Created: 2, Updated: 1}}},

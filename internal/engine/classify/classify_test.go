@@ -54,7 +54,7 @@ func TestAgents(t *testing.T) {
 // sweeps agrees with its definition.
 func TestSweepCountsAnyTenSeconds(t *testing.T) {
 	t.Parallel()
-	rapid.Check(t, func(r *rapid.T) {
+	checkOften(t, func(r *rapid.T) {
 		links := rapid.IntRange(0, 5).Draw(r, "links")
 		var hits []track.Hit
 		for _, s := range rapid.SliceOfN(rapid.IntRange(0, 60), 1, 20).Draw(r, "seconds") {

@@ -24,14 +24,15 @@ import (
 	"github.com/packetboat/packetboat/internal/broadcast/broadcasttest"
 )
 
-// readers creates n contacts at a domain on a list. Their addresses begin with the name of the list.
-func (h *house) readers(list id.Segment, name, domain string, n int) {
+// readers creates n contacts on a list, at several domains in turn. Their addresses begin with the name of
+// the list.
+func (h *house) readers(list id.Segment, name string, n int, domains ...string) {
 	h.t.Helper()
 	var ids []id.Contact
 	h.must(h.DB.InTx(h.t.Context(), func(tx *sqldb.DB) error {
 		ids = nil
 		for i := range n {
-			c, err := contact.Create(h.t.Context(), tx, h.Tenant, fmt.Sprintf("%s%d@%s", name, i, domain), contact.Change{},
+			c, err := contact.Create(h.t.Context(), tx, h.Tenant, fmt.Sprintf("%s%d@%s", name, i, domains[i%len(domains)]), contact.Change{},
 				contact.Rules{Listed: suppression.QueueListed}, broadcasttest.Now)
 			if err != nil {
 				return err
@@ -50,7 +51,7 @@ func (h *house) readers(list id.Segment, name, domain string, n int) {
 func (h *house) audience(name string, n int) id.Segment {
 	h.t.Helper()
 	list := h.AddList(name)
-	h.readers(list.ID, name, "example.com", n)
+	h.readers(list.ID, name, n, "example.com")
 	return list.ID
 }
 
@@ -181,8 +182,8 @@ func TestAThrottledProviderDelaysNoOtherSend(t *testing.T) {
 		})
 		small := h.audience("small", 40)
 		list := h.AddList("Large")
-		h.readers(list.ID, "throttled", "slow.example", 40)
-		h.readers(list.ID, "large", "example.com", 220)
+		h.readers(list.ID, "throttled", 40, "slow.example")
+		h.readers(list.ID, "large", 220, "example.com")
 		large := h.begin(list.ID)
 		h.beside(s, 10, small)
 		h.over()

@@ -77,7 +77,7 @@ func (b *builder) build(j *job) ([]byte, error) {
 	if j.inert() {
 		unsubscribe = b.engine.Keys.PreviewUnsubscribeAddress
 	}
-	if b.engine.ReceivesMail {
+	if j.receives {
 		m.UnsubscribeAddress = "u." + string(unsubscribe(j.item.ID, *j.item.FirstAt)) + "@" + s.Domain.ReturnPathHost
 	}
 	b.envelope = "b." + string(returnPath(j.item.ID, *j.item.FirstAt)) + "@" + s.Domain.ReturnPathHost

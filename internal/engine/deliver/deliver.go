@@ -71,7 +71,7 @@ type Engine struct {
 	Stored   func()          // called after results were written; may be nil
 
 	FeedbackSender string        // the last part of Feedback-ID
-	ReceivesMail   bool          // mail for return paths arrives here: messages offer an address to unsubscribe
+	ReceivesMail   bool          // mail for return paths arrives here, unless a relay receives it: messages offer an address to unsubscribe
 	AllowPrivate   bool          // relays on loopback and private addresses
 	Alone          bool          // no other process uses the database: messages of an earlier run are taken back at once
 	Lease          time.Duration // how long a node that does not renew keeps its messages; 0 means 45 s
@@ -94,6 +94,7 @@ type Engine struct {
 	settings    settings
 	lanes       lanes
 	sends       sends
+	returnPaths returnPaths
 	feeders     feeders
 	stats       stats
 	renderQueue *fairQueue
@@ -109,6 +110,7 @@ func (e *Engine) Run(ctx context.Context) error {
 	e.commits.Limit(e.commitBatch)
 	e.settings.engine, e.lanes.engine, e.sends.engine = e, e, e
 	e.pacer = pace.New(e.DB, e.node.Owner, e.Now)
+	e.sites.shared, e.sites.conns = e.DB.Dialect() == sqldb.Postgres, directmx.NewSites()
 	e.renderQueue = newFairQueue(runtime.GOMAXPROCS(0))
 	e.providers.DB, e.providers.Now = e.DB, e.Now
 	e.feeders.init()
@@ -120,20 +122,18 @@ func (e *Engine) Run(ctx context.Context) error {
 	e.writeCtx, giveUp = context.WithCancel(background)
 	defer cut()
 	defer giveUp()
-	if err := e.renew(ctx); err != nil {
-		return err
-	}
-	if err := e.reap(ctx, e.Alone); err != nil {
-		return err
-	}
-	if err := e.exchangeSites(ctx); err != nil { // what earlier processes found out
-		return err
+	if !e.prepare(ctx) {
+		return nil
 	}
 	var writers sync.WaitGroup
 	writers.Go(func() { _ = e.commits.Run(background) })
 	writers.Go(func() { e.keepLease(background) })
 	writers.Go(func() { e.keepStats(background) })
 	writers.Go(func() { e.keepSites(background) })
+	slotsCtx, endSlots := context.WithCancel(background)
+	defer endSlots()
+	var slots sync.WaitGroup
+	slots.Go(func() { e.keepSlots(slotsCtx) })
 
 	e.feedLoop(ctx)
 	grace := stopWithin
@@ -144,11 +144,40 @@ func (e *Engine) Run(ctx context.Context) error {
 	defer time.AfterFunc(grace+writeWithin, giveUp).Stop()
 	e.feeders.wg.Wait()
 	e.lanes.closeAll()
+	endSlots()
+	slots.Wait()
 	e.writeStats(e.writeCtx)
 	err := errors.Join(e.exchangeSites(e.writeCtx), e.node.EndLease(e.writeCtx), e.pacer.Close(e.writeCtx))
 	end()
 	writers.Wait()
 	return err
+}
+
+// prepare takes the node's lease, reclaims the messages of dead nodes, and reads what earlier
+// processes found out about sites. It repeats a step that fails, as a busy database lets it, until ctx
+// ends; it then returns false.
+func (e *Engine) prepare(ctx context.Context) bool {
+	for _, step := range []func(context.Context) error{
+		e.renew,
+		func(ctx context.Context) error { return e.reap(ctx, e.Alone) },
+		e.exchangeSites,
+	} {
+		for wait := 50 * time.Millisecond; ; wait = min(2*wait, 5*time.Second) {
+			err := step(ctx)
+			if err == nil {
+				break
+			}
+			if ctx.Err() == nil {
+				e.Log.Error("begin to send failed, will retry", "err", err)
+			}
+			select {
+			case <-time.After(wait):
+			case <-ctx.Done():
+				return false
+			}
+		}
+	}
+	return true
 }
 
 func (e *Engine) feedLoop(ctx context.Context) {
@@ -261,6 +290,7 @@ type deferral struct {
 	until  time.Time // when to try again
 	reason string
 	down   time.Time // since when its lane cannot be reached; zero for other reasons
+	part   bool      // other messages of its send may be sent meanwhile
 }
 
 func (h *deferral) Error() string { return h.reason }

@@ -81,6 +81,12 @@ func (h *house) relay(port int, edits ...func(*lane.Fields)) {
 func (h *house) send(n int, edits ...func(*broadcast.Change)) {
 	h.t.Helper()
 	h.people = h.AddContacts(h.List.ID, "c", n)
+	h.sendAgain(n, edits...)
+}
+
+// sendAgain puts another broadcast to the same n contacts into the outbox.
+func (h *house) sendAgain(n int, edits ...func(*broadcast.Change)) {
+	h.t.Helper()
 	h.id = h.Schedule(edits...).ID
 	d := &dispatch.Engine{DB: h.DB, Owner: "test", Now: h.now, Log: slog.New(slog.DiscardHandler)}
 	for more := true; more; {

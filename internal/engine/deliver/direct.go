@@ -6,6 +6,7 @@ import (
 	"errors"
 	"math/rand/v2"
 	"net/netip"
+	"slices"
 	"sync"
 	"syscall"
 	"time"
@@ -18,6 +19,7 @@ import (
 	"github.com/packetboat/packetboat/internal/maildomain"
 	"github.com/packetboat/packetboat/internal/netguard"
 	"github.com/packetboat/packetboat/internal/outbox"
+	"github.com/packetboat/packetboat/internal/spread"
 )
 
 const (
@@ -145,7 +147,9 @@ func (e *Engine) direct(ctx context.Context, j *job, to routed, now time.Time) (
 		return end(reply.Outcome{Stage: reply.Connect, Text: "the domain does not exist; it is looked up once more"}, first.Add(missingFor+time.Minute+jitter))
 	}
 	j.route = to.route
-	j.site = e.sites.get(siteKey{Source: sourceOf(j), Site: to.route.Site}, to.route.Shape, now)
+	j.from = from(j, now)
+	j.site = e.sites.get(siteKey{Source: j.from.Primary().IP, Site: to.route.Site}, to.route.Shape, now)
+	j.target = j.site.target(to.route.Security())
 	return outbox.Result{}, false
 }
 
@@ -153,8 +157,29 @@ func (e *Engine) direct(ctx context.Context, j *job, to routed, now time.Time) (
 // remember it.
 func pick(j *job) uint64 { return binary.BigEndian.Uint64(j.item.Contact[8:]) }
 
-// from returns how connections for a job are made.
-func from(j *job) directmx.From { return fromOf(j.lane.config.Direct, pick(j)) }
+// from returns how connections for a job are made. While the lane's addresses warm up, each gets mail in
+// proportion to its limit today.
+func from(j *job, now time.Time) directmx.From {
+	f := fromOf(j.lane.config.Direct, pick(j))
+	if !j.lane.config.WarmsSources() {
+		return f
+	}
+	today := spread.DayOf(now, j.sender.Tenant.Location())
+	all := f.Sources
+	f.Sources = nil
+	for _, v4 := range []bool{true, false} {
+		var list []netip.Addr
+		for _, s := range all {
+			if s.IP.Is4() == v4 {
+				list = append(list, s.IP)
+			}
+		}
+		if picked := j.lane.config.PickSource(list, f.Pick, today); picked.IsValid() {
+			f.Sources = append(f.Sources, all[slices.IndexFunc(all, func(s directmx.Source) bool { return s.IP == picked })])
+		}
+	}
+	return f
+}
 
 func fromOf(d lane.DirectSettings, pick uint64) directmx.From {
 	f := directmx.From{Pick: pick, TLS: d.TLS, Sources: make([]directmx.Source, len(d.IPs))}
@@ -164,46 +189,48 @@ func fromOf(d lane.DirectSettings, pick uint64) directmx.From {
 	return f
 }
 
-// sourceOf returns the address that a job's mail comes from, unless the server has only addresses of
-// the other family.
-func sourceOf(j *job) netip.Addr { return from(j).Primary().IP }
-
-// poolKey identifies the connections that a job can use: those from the same address to the same servers,
-// of which the same was verified.
-func poolKey(j *job, requireTLS bool) string {
-	key := j.site.key.Source.String() + " " + j.site.key.Site + " " + j.route.Security()
-	if requireTLS {
-		key += " tls"
-	}
-	return key
-}
-
-// keptConn is a connection that a worker keeps from one job to the next: returned to the pool, it would
-// often be closed to make place for a connection to another site.
-type keptConn struct {
-	conn *smtpclient.Conn // nil: none
-	site *site
-	key  string // in the pool
-}
-
-// keepConn keeps the connection of a job.
-func (w *worker) keepConn(conn *smtpclient.Conn, j *job) {
-	w.returnKept()
-	w.kept = keptConn{conn, j.site, w.connKey}
-}
-
-// returnKept returns the kept connection to the pool, if there is one.
+// returnKept returns the kept connection to the pool, if there is one: kept by the worker, it could not
+// be used by others.
 func (w *worker) returnKept() {
-	k := w.kept
-	if w.kept = (keptConn{}); k.conn != nil {
-		w.sitePool.Put(k.key, k.conn, w.messages(k.site))
+	conn := w.kept
+	if w.kept = nil; conn != nil {
+		messages, _ := w.terms()
+		w.sitePool.Put(w.at.Target, conn, messages, w.at.site.most(w.engine.Now()))
 	}
 }
 
-// messages returns how many messages a connection to a site may carry.
-func (w *worker) messages(s *site) int {
-	n, _ := s.terms()
-	return min(n, w.settings.config.Caps.MaxMessagesPerConnection)
+// terms returns how many messages a connection may carry, and whether it must be encrypted.
+func (w *worker) terms() (messages int, requireTLS bool) {
+	messages, requireTLS = w.at.site.terms()
+	return min(messages, w.settings.config.Caps.MaxMessagesPerConnection), requireTLS
+}
+
+// probeAfter is how long a connection may have been idle without being checked before use.
+const probeAfter = time.Second
+
+// takeKept returns the kept connection, or another idle one to the same target, or nil if none can carry
+// another message.
+func (w *worker) takeKept() *smtpclient.Conn {
+	messages, requireTLS := w.terms()
+	for {
+		conn, idle := w.kept, w.idle
+		if conn == nil {
+			if conn, idle = w.sitePool.Take(w.at.Key); conn == nil {
+				return nil
+			}
+		}
+		w.kept = nil
+		switch {
+		case !conn.Usable() || conn.Sent() >= messages:
+			w.sitePool.Put(w.at.Target, conn, messages, 0) // closes it
+		case requireTLS && conn.TLS() == nil:
+			w.sitePool.Put(w.at.Target, conn, 0, 0)
+		case idle >= probeAfter && !conn.Alive():
+			w.sitePool.Discard(w.at.Target, conn)
+		default:
+			return conn
+		}
+	}
 }
 
 // connectSite returns a connection to the servers of a job's domain.
@@ -212,17 +239,18 @@ func (w *worker) connectSite(j *job) (*smtpclient.Conn, error) {
 	if h := s.blocked(e.Now()); h != nil {
 		return nil, h
 	}
-	_, requireTLS := s.terms()
-	w.connKey = poolKey(j, requireTLS)
-	if k := w.kept; k.key == w.connKey && k.conn.Usable() && k.conn.Sent() < w.messages(s) {
-		w.kept = keptConn{}
-		return k.conn, nil
+	most := func() int { return s.most(e.Now()) }
+	if most() < 1 {
+		return nil, withoutSlots(e.Now())
 	}
-	w.returnKept()
-	if conn := w.sitePool.Take(w.connKey); conn != nil {
+	if conn := w.takeKept(); conn != nil {
 		return conn, nil
 	}
-	f := from(j)
+	_, requireTLS := w.terms()
+	if !w.sitePool.Reserve(w.at.Target, most) {
+		return nil, withoutSlots(e.Now())
+	}
+	f := j.from
 	if requireTLS {
 		f.TLS = smtpclient.Required
 	}
@@ -232,7 +260,7 @@ func (w *worker) connectSite(j *job) (*smtpclient.Conn, error) {
 		e.stats.connection(w.settings, true)
 		return conn, nil
 	}
-	w.sitePool.Release()
+	w.sitePool.Release(w.at.Target)
 	if _, ok := errors.AsType[*smtpclient.DialError](err); ok {
 		e.stats.connection(w.settings, !isOurs(err))
 	}

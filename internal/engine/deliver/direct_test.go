@@ -6,11 +6,15 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/packetboat/packetboat/e2e/sink"
+	"github.com/packetboat/packetboat/internal/broadcast/broadcasttest"
+	"github.com/packetboat/packetboat/internal/destination"
 	"github.com/packetboat/packetboat/internal/engine/deliver"
 	"github.com/packetboat/packetboat/internal/id"
 	"github.com/packetboat/packetboat/internal/lane"
@@ -70,6 +74,79 @@ func TestMailIsDeliveredToTheServersOfItsDomain(t *testing.T) {
 			if n != 1 {
 				t.Errorf("%s got the mail %d times", to, n)
 			}
+		}
+	})
+}
+
+// Workers send many messages to a destination over each connection to it, although the messages to ten
+// destinations are mixed.
+func TestConnectionsAreKeptBetweenMessages(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		const destinations, each = 10, 40
+		h := newHouse(t, db)
+		s := sink.Start(t, sink.Options{Addr: "127.0.0.2:0"})
+		var zone, domains []string
+		for i := range destinations {
+			domains = append(domains, fmt.Sprintf("d%d.test", i))
+			zone = append(zone, fmt.Sprintf("d%d.test. 60 IN MX 10 mx%d.test.", i, i), fmt.Sprintf("mx%d.test. 60 IN A 127.0.0.2", i))
+		}
+		dns := dnstest.New(t, zone...)
+		h.direct(func(f *lane.Fields) { f.MaxConnections = new(destinations) })
+		list := h.AddList("mixed")
+		h.readers(list.ID, "r", destinations*each, domains...)
+		h.begin(list.ID)
+		h.run(h.directEngine(dns, s.Port()))
+		h.over()
+		h.sums(outbox.Sums{Total: destinations * each, Sent: destinations * each, Delivered: destinations * each})
+		if st := s.Stats(); st.Connections > destinations*each/8 || st.Peak > 2*destinations {
+			t.Errorf("%d messages took %d connections, at most %d at once", st.Messages, st.Connections, st.Peak)
+		}
+	})
+}
+
+// A destination that takes long for each message gets more connections, but not more than it accepts.
+func TestASlowDestinationGetsMoreConnections(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, dbtest.SQLite(t))
+	s := sink.Start(t, sink.Options{Addr: "127.0.0.2:0", Rules: []sink.Rule{{Stage: sink.Dot, Delay: 100 * time.Millisecond}}})
+	dns := dnstest.New(t, "example.com. 60 IN MX 10 mx.test.", "mx.test. 60 IN A 127.0.0.2")
+	h.direct(func(f *lane.Fields) { f.MaxConnections = new(30) })
+	h.send(150)
+	h.run(h.directEngine(dns, s.Port()))
+	h.over()
+	h.sums(outbox.Sums{Total: 150, Sent: 150, Delivered: 150})
+	if peak := s.Stats().Peak; peak < 5 || peak > 10 {
+		t.Errorf("%d connections at once, want 5 to 10", peak)
+	}
+}
+
+// A destination counts the connections from an address, whichever tenants and processes make them.
+func TestTenantsAndProcessesShareTheConnectionsOfADestination(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		const each, most = 450, 10
+		h := newHouse(t, db)
+		other := &house{Account: broadcasttest.New(t, db, "other"), t: t, began: h.began}
+		s := sink.Start(t, sink.Options{Addr: "127.0.0.2:0", Rules: []sink.Rule{{Stage: sink.Dot, Delay: 40 * time.Millisecond}}})
+		dns := dnstest.New(t, "example.com. 60 IN MX 10 mx.test.", "mx.test. 60 IN A 127.0.0.2")
+		for _, k := range []*house{h, other} {
+			k.direct(func(f *lane.Fields) { f.MaxConnections = new(30) })
+			k.send(each)
+		}
+		engines := []*deliver.Engine{h.directEngine(dns, s.Port())}
+		if db.Dialect() == sqldb.Postgres {
+			engines = append(engines, h.directEngine(dns, s.Port()))
+		}
+		for _, e := range engines {
+			h.run(e)
+		}
+		for _, k := range []*house{h, other} {
+			k.over()
+			k.sums(outbox.Sums{Total: each, Sent: each, Delivered: each})
+		}
+		if peak := s.Stats().Peak; peak < most/2 || peak > most {
+			t.Errorf("%d connections at once, want %d to %d", peak, most/2, most)
 		}
 	})
 }
@@ -232,4 +309,36 @@ func TestPausesDoNotGrowWhileAProviderLimitsRates(t *testing.T) {
 	}
 	h.over()
 	h.sums(outbox.Sums{Total: 1, Sent: 1, Delivered: 1})
+}
+
+// The recipients at a provider that asked to wait are first in the order of the send, and more than a batch.
+func TestASuspendedProviderDelaysOnlyItsOwnRecipients(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		const big, small = 288, 32
+		h := newHouse(t, db)
+		s := sink.Start(t, sink.Options{Addr: "127.0.0.2:0"})
+		dns := dnstest.New(t, "big.test. 60 IN MX 10 mx.big.test.", "mx.big.test. 60 IN A 127.0.0.2",
+			"small.test. 60 IN MX 10 mx.small.test.", "mx.small.test. 60 IN A 127.0.0.2")
+		h.direct()
+		list := h.AddList("mixed")
+		h.readers(list.ID, "b", big, "big.test")
+		h.readers(list.ID, "s", small, "small.test")
+		h.begin(list.ID)
+		site := destination.Key{Source: netip.MustParseAddr("127.0.0.1"), Site: "mx.big.test"}
+		h.must(destination.Save(t.Context(), db, []destination.State{{Key: site, Suspended: h.now().Add(2 * time.Hour), Reason: "asked to wait"}}, h.now()))
+		h.run(h.directEngine(dns, s.Port()))
+		h.await("the others have got their mail", func(p outbox.Progress) bool { return p.Delivered == small })
+		for _, r := range h.messages() {
+			if big := strings.HasSuffix(r.Email, "@big.test"); big != (r.State == outbox.Queued) {
+				t.Fatalf("%s is %s", r.Email, r.State)
+			}
+		}
+		h.pass(2*time.Hour + time.Minute)
+		h.await("its own recipients get their turn", func(p outbox.Progress) bool {
+			h.pass(100 * time.Millisecond)
+			return p.Waiting == 0
+		})
+		h.sums(outbox.Sums{Total: big + small, Sent: big + small, Delivered: big + small})
+	})
 }

@@ -38,9 +38,14 @@ type job struct {
 	throttle *lane.Throttle // of the recipient's provider, or nil
 	route    directmx.Route // set if its lane is of type direct_mx
 	site     *site          // where the route leads; nil for other lanes
-	days     []pace.Day     // the daily limits of which it has a permit
-	checked  time.Time      // when all of this was loaded
-	testMark string         // the prefix of a test's subject; empty: not a test
+	from     directmx.From  // how it connects to the site
+	provider string         // that limits and counts are kept for: a lane.WarmupProvider
+	operator string         // who runs the recipient's mailbox (mx.Operator); empty if that is not known
+	target   directmx.Target
+	days     []pace.Day // the daily limits of which it has a permit
+	checked  time.Time  // when all of this was loaded
+	receives bool       // mail for the return path of its domain arrives here
+	testMark string     // the prefix of a test's subject; empty: not a test
 }
 
 // feed claims the due messages of a send batch by batch and passes them to their lanes, until none
@@ -91,7 +96,8 @@ type deferredItem struct {
 }
 
 // putBack delays messages until they can be sent. If all is set, nothing else was in the batch: it
-// releases them with their due times unchanged and returns the earliest deferral.
+// releases them with their due times unchanged and returns the earliest deferral, unless others of the send
+// may be sent before.
 func (e *Engine) putBack(waiting []deferredItem, all bool) *deferral {
 	if len(waiting) == 0 {
 		return nil
@@ -104,6 +110,7 @@ func (e *Engine) putBack(waiting []deferredItem, all bool) *deferral {
 		if p.until.Before(first.until) {
 			first = p.deferral
 		}
+		all = all && !p.part
 	}
 	if !all {
 		e.delay(items)

@@ -127,16 +127,14 @@ func (l *lanes) workersFor(s *laneSettings) *laneWorkers {
 	run.used.Store(l.engine.Now().UnixMicro())
 	run.quit, run.stop = context.WithCancel(context.Background())
 	n := s.config.Caps.MaxConnections
-	queue := 2 * n
-	if s.config.Type == lane.DirectMX { // more, so that workers find jobs for the sites that they are connected to
-		queue = 4 * n
-	}
-	run.jobs = newJobQueue(queue)
 	if s.config.Type == lane.SMTP {
 		run.pool = smtpclient.NewPool(s.smtp, smtpclient.Limits{Connections: n, Messages: s.config.Caps.MaxMessagesPerConnection})
 	}
-	if s.config.Type == lane.DirectMX {
-		run.sitePool = directmx.NewPool(n)
+	if s.config.Type == lane.DirectMX { // more jobs, so that workers find some for the connections that they have
+		run.sitePool = directmx.NewPool(n, l.engine.sites.conns)
+		run.jobs = newJobQueue(4*n, n, run.sitePool, l.engine.Now)
+	} else {
+		run.jobs = newJobQueue(2*n, n, nil, l.engine.Now)
 	}
 	if s.config.Type == lane.SES {
 		var err error
@@ -203,9 +201,8 @@ func (r *laneWorkers) finish() {
 	r.gate.Lock()
 	r.closed = true
 	r.gate.Unlock()
-	for r.jobs.len() > 0 {
-		<-r.jobs.ready
-		r.abandon(r.jobs.take(nil))
+	for _, j := range r.jobs.drain() {
+		r.abandon(j)
 	}
 }
 
@@ -267,7 +264,7 @@ func (w *worker) connect(j *job) (*smtpclient.Conn, error) {
 // disconnect returns a connection of a job to the pool, or keeps it for the next job.
 func (w *worker) disconnect(conn *smtpclient.Conn, j *job) {
 	if w.sitePool != nil {
-		w.keepConn(conn, j)
+		w.kept, w.idle = conn, 0
 		return
 	}
 	w.mu.Lock()

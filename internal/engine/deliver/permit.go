@@ -3,11 +3,15 @@ package deliver
 import (
 	"context"
 	"errors"
+	"net/netip"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/packetboat/packetboat/internal/id"
 	"github.com/packetboat/packetboat/internal/lane"
+	"github.com/packetboat/packetboat/internal/mail/mx"
+	"github.com/packetboat/packetboat/internal/maildomain"
 	"github.com/packetboat/packetboat/internal/outbox"
 	"github.com/packetboat/packetboat/internal/pace"
 	"github.com/packetboat/packetboat/internal/spread"
@@ -18,6 +22,7 @@ const (
 	connectionRetry = 100 * time.Millisecond // until a message that waits for a provider's connection is tried again
 	maxDelay        = 15 * time.Minute       // how far a message that waits for a rate is delayed at most
 	laneSpace       = "lane:"
+	domainSpace     = "domain:"
 	sendSpace       = "send:"
 )
 
@@ -27,10 +32,33 @@ type class struct {
 	throttle *lane.Throttle // of the recipient's provider, or nil
 	send     *send
 	site     *site // of direct delivery, or nil
+	warming  warming
+}
+
+// warming is what the limits of a lane that warms up depend on; zero for other lanes.
+type warming struct {
+	source   netip.Addr // of direct delivery
+	provider string
+	domain   id.Domain // the sender's, if it is new
+	days     int       // of good mail that the domain has behind it
+}
+
+// warmingOf returns what the warm-up of a job's lane depends on.
+func warmingOf(j *job) (w warming) {
+	if !j.lane.config.Warmup.Enabled {
+		return w
+	}
+	if j.site != nil && j.lane.config.WarmsSources() {
+		w.source, w.provider = j.site.key.Source, j.provider
+	}
+	if d := j.sender.Domain; d.IsNew() {
+		w.domain, w.days = d.ID, d.WarmDays
+	}
+	return w
 }
 
 func (c class) same(o class) bool {
-	return c.lane.config.ID == o.lane.config.ID && c.send.id == o.send.id && c.pattern() == o.pattern() && c.site == o.site
+	return c.lane.config.ID == o.lane.config.ID && c.send.id == o.send.id && c.pattern() == o.pattern() && c.site == o.site && c.warming == o.warming
 }
 
 // pattern returns the pattern of the throttle, or "".
@@ -73,15 +101,36 @@ func (c class) interval() time.Duration {
 	return longest
 }
 
-// day returns the daily limit of the lane, and when the next day begins.
+// day returns the daily limits of the lane, and when the next day begins. While it warms up, there are also
+// those of the address that mail comes from, of this address to the provider, and of a new sending domain.
 func (c class) day(zone *time.Location, now time.Time) (days []pace.Day, next time.Time) {
 	today := spread.DayOf(now, zone)
-	most, capped := c.lane.config.DayCap(today)
-	if !capped {
+	config, key := c.lane.config, laneSpace+c.lane.config.ID.String()
+	add := func(key string, most int, capped bool) {
+		if capped {
+			days = append(days, pace.Day{Key: key, Day: today, Max: most})
+		}
+	}
+	if config.WarmsSources() {
+		add(key, config.Caps.MaxPerDay, config.Caps.MaxPerDay > 0)
+	} else {
+		most, capped := config.DayCap(today)
+		add(key, most, capped)
+	}
+	if w := c.warming; w.source.IsValid() {
+		most, capped := config.SourceCap(w.source, today)
+		add(key+":"+w.source.String(), most, capped)
+		most, capped = config.ProviderCap(w.source, w.provider)
+		add(key+":"+w.source.String()+":"+w.provider, most, capped)
+	}
+	if w := c.warming; !w.domain.IsZero() {
+		add(domainSpace+w.domain.String(), config.Warmup.NewDomainCap(w.days), true)
+	}
+	if len(days) == 0 {
 		return nil, time.Time{}
 	}
 	_, next = spread.AllDay.Span(today, zone)
-	return []pace.Day{{Key: laneSpace + c.lane.config.ID.String(), Day: today, Max: most}}, next
+	return days, next
 }
 
 // grant is how many messages of a class may be sent now, and why the others wait.
@@ -94,13 +143,14 @@ type grant struct {
 
 // acquirePermits requests permits for n messages of a class.
 func (e *Engine) acquirePermits(ctx context.Context, c class, zone *time.Location, n int) (l grant, err error) {
-	now := e.Now()
+	now, limits := e.Now(), c.limits()
 	if free := e.lanes.workersFor(c.lane).free(c.throttle); free < n {
 		n, l.denied = free, &deferral{until: now.Add(connectionRetry), reason: "its provider's connections are in use"}
 		l.wait = outbox.Wait{Kind: outbox.WaitProviderConnections, Provider: c.pattern(), Reason: "the connections to this provider are in use"}
 	}
 	if c.site != nil {
-		if free, again := c.site.free(now); free < n {
+		if free, again := c.site.free(now, len(limits) > 0); free < n {
+			c.site.demands(n, now)
 			n, l.denied = free, &deferral{until: again, reason: "the connections to its destination are in use"}
 			l.wait = outbox.Wait{Kind: outbox.WaitProviderConnections, Provider: c.site.key.Site, Reason: "the connections to this destination are in use"}
 			if h := c.site.blocked(now); h != nil {
@@ -112,11 +162,14 @@ func (e *Engine) acquirePermits(ctx context.Context, c class, zone *time.Locatio
 	l.n, l.days = n, days
 	if len(days) > 0 && n > 0 {
 		if l.n, err = e.pacer.TakeDay(ctx, n, days); l.n < n {
-			l.denied = &deferral{until: tomorrow, reason: "its lane has reached its daily limit"}
+			l.denied = &deferral{until: tomorrow, reason: "its lane has reached its daily limit", part: c.warming != warming{}}
 			l.wait = outbox.Wait{Kind: outbox.WaitLaneDay, Reason: "the MTA config has reached its daily limit"}
+			if len(days) > 1 {
+				l.wait.Reason += ", or one of its warm-up: of an address, a provider or a new domain"
+			}
 		}
 	}
-	if limits := c.limits(); len(limits) > 0 && l.n > 0 {
+	if len(limits) > 0 && l.n > 0 {
 		granted, not, bad := e.feeders.shares.takePermits(ctx, e.pacer, c.send.id, l.n, limits, now)
 		if granted < l.n {
 			l.denied = &deferral{until: not.retryAt, reason: "its lane, provider or broadcast has reached its rate"}
@@ -133,30 +186,27 @@ func (e *Engine) acquirePermits(ctx context.Context, c class, zone *time.Locatio
 	return l, err
 }
 
-// throttle sets the throttle of each job: that of its lane for the recipient's provider, if any.
-func (e *Engine) throttle(ctx context.Context, jobs []*job) error {
+// findProviders sets the operator of each job's mailbox, and the throttle of its lane for it, if any.
+func (e *Engine) findProviders(ctx context.Context, jobs []*job) error {
 	var domains []string
 	for _, j := range jobs {
-		if len(j.lane.config.Throttles) > 0 && j.site == nil {
+		if j.site == nil && (j.lane.config.Type != lane.Sink || len(j.lane.config.Throttles) > 0) {
 			domains = append(domains, domainOf(j.item.Email))
 		}
-	}
-	for _, j := range jobs {
-		if j.site != nil {
-			j.throttle = j.lane.config.Throttle(string(j.route.Servers.Provider), domainOf(j.item.Email))
-		}
-	}
-	if len(domains) == 0 {
-		return nil
 	}
 	slices.Sort(domains)
 	found, err := e.providers.Of(ctx, slices.Compact(domains)...)
 	for _, j := range jobs {
-		if j.site != nil {
-			continue
-		}
 		d := domainOf(j.item.Email)
-		j.throttle = j.lane.config.Throttle(string(found[d].Provider), d)
+		known := found[d]
+		if j.site != nil {
+			known = maildomain.Domain{Record: j.route.Servers.Hosts[0].Name, Provider: j.route.Servers.Provider}
+		}
+		j.provider = lane.WarmupProvider(string(known.Provider.Or(d)))
+		if j.lane.config.Type != lane.Sink { // what a sink answers says nothing about a provider
+			j.operator = mx.Operator(d, known.Provider, known.Record)
+		}
+		j.throttle = j.lane.config.Throttle(string(known.Provider), d)
 	}
 	return err
 }
@@ -185,7 +235,7 @@ type group struct {
 func groups(jobs []*job) []group {
 	var list []group
 	for _, j := range jobs {
-		c := class{j.lane, j.throttle, j.send, j.site}
+		c := class{j.lane, j.throttle, j.send, j.site, warmingOf(j)}
 		i := slices.IndexFunc(list, func(g group) bool { return g.same(c) })
 		if i < 0 {
 			i, list = len(list), append(list, group{class: c})
@@ -197,8 +247,9 @@ func groups(jobs []*job) []group {
 
 // passJobs passes jobs to their lanes, as fast as limits allow. If all are of one class, they wait
 // here for permits that come soon; otherwise those without a permit are delayed, so that no class
-// waits for another. It returns how many passed, the results of those that ended, and those that
-// wait.
+// waits for another. Jobs to several destinations are passed in turns, since the queue of a lane would
+// otherwise contain only those to a few. It returns how many passed, the results of those that ended, and
+// those that wait.
 func (e *Engine) passJobs(ctx context.Context, jobs []*job) (passed int, ends []outbox.Result, waiting []deferredItem) {
 	if len(jobs) == 0 {
 		return 0, nil, nil
@@ -207,7 +258,8 @@ func (e *Engine) passJobs(ctx context.Context, jobs []*job) (passed int, ends []
 	if jobs, ends, waiting = e.routeJobs(ctx, jobs); len(waiting) > 0 {
 		e.noteWaits(waiting)
 	}
-	if err := e.throttle(ctx, jobs); err != nil {
+	e.requestSlots(ctx, jobs)
+	if err := e.findProviders(ctx, jobs); err != nil {
 		e.Log.Error("look up providers failed", "err", err)
 	}
 	zone := first.sender.Tenant.Location()
@@ -215,9 +267,10 @@ func (e *Engine) passJobs(ctx context.Context, jobs []*job) (passed int, ends []
 	alone := len(all) == 1
 	for len(all) > 0 {
 		again := make([]group, 0, len(all))
+		denials := 0
 		for i := range all {
 			g := &all[i]
-			n, over, later, denied, stopped := e.passGroup(ctx, g, zone, alone)
+			n, over, later, denied, stopped := e.passGroup(ctx, g, zone, alone, e.portion(g, len(all)))
 			passed, ends, waiting = passed+n, append(ends, over...), append(waiting, later...)
 			switch {
 			case stopped: // what was not passed is released unchanged
@@ -225,14 +278,16 @@ func (e *Engine) passJobs(ctx context.Context, jobs []*job) (passed int, ends []
 					e.release(itemsOf(g.jobs)...)
 				}
 				return passed, ends, waiting
+			case denied == nil && len(g.jobs) == 0:
 			case denied == nil:
-			case e.freesSoon(g, denied):
 				again = append(again, *g)
+			case e.freesSoon(g, denied):
+				again, denials = append(again, *g), denials+1
 			default:
 				waiting = append(waiting, g.delayRest(denied, e.Now())...)
 			}
 		}
-		if all = again; len(all) > 0 && !e.waitUntil(ctx, e.Now().Add(connectionRetry)) {
+		if all = again; denials > 0 && denials == len(all) && !e.waitForConnections(ctx, all[0].lane) {
 			for _, g := range all {
 				e.release(itemsOf(g.jobs)...)
 			}
@@ -248,20 +303,46 @@ func (e *Engine) freesSoon(g *group, denied *deferral) bool {
 	return g.site != nil && denied.until.Sub(e.Now()) <= connectionRetry && e.lanes.workersFor(g.lane).jobs.len() > 0
 }
 
-// passGroup is passJobs for jobs of one class, which wait here for permits if alone is set. It returns
-// why the jobs that are left in g got no permit, if there are any, and reports whether it was stopped.
-func (e *Engine) passGroup(ctx context.Context, g *group, zone *time.Location, alone bool) (passed int, ends []outbox.Result, waiting []deferredItem, denied *deferral, stopped bool) {
-	for len(g.jobs) > 0 {
-		l, err := e.acquirePermits(ctx, g.class, zone, len(g.jobs))
+// portion returns how many jobs of a group are passed before those of the other groups: so many that a full
+// queue has jobs for as many destinations as there are connections. With fewer jobs to more destinations
+// each connection would carry fewer messages.
+func (e *Engine) portion(g *group, groups int) int {
+	if g.site == nil || groups == 1 {
+		return len(g.jobs)
+	}
+	return max(1, e.lanes.workersFor(g.lane).jobs.size/min(groups, g.lane.config.Caps.MaxConnections))
+}
+
+// waitForConnections waits until connections of a lane may be free again. It returns false if ctx ended
+// before.
+func (e *Engine) waitForConnections(ctx context.Context, s *laneSettings) bool {
+	timer := time.NewTimer(connectionRetry)
+	defer timer.Stop()
+	select {
+	case <-e.lanes.workersFor(s).jobs.low:
+	case <-timer.C:
+	case <-ctx.Done():
+		return false
+	}
+	return true
+}
+
+// passGroup is passJobs for jobs of one class, which wait here for permits if alone is set; otherwise it
+// passes no more than most. It returns why the jobs that are left in g got no permit, if that is the reason,
+// and reports whether it was stopped.
+func (e *Engine) passGroup(ctx context.Context, g *group, zone *time.Location, alone bool, most int) (passed int, ends []outbox.Result, waiting []deferredItem, denied *deferral, stopped bool) {
+	for left := most; len(g.jobs) > 0; {
+		l, err := e.acquirePermits(ctx, g.class, zone, min(left, len(g.jobs)))
 		if err != nil && ctx.Err() == nil {
 			e.Log.Error("acquire permits failed", "err", err)
 		}
-		for left := l.n; left > 0; left-- {
+		left -= l.n
+		for n := l.n; n > 0; n-- {
 			j := g.jobs[0]
 			j.days = l.days
 			r, h, err := e.offerJob(ctx, j)
 			if err != nil {
-				e.returnPermits(slices.Repeat([]*job{j}, left)...)
+				e.returnPermits(slices.Repeat([]*job{j}, n)...)
 				return passed, ends, waiting, nil, true
 			}
 			g.jobs = g.jobs[1:]
@@ -282,6 +363,8 @@ func (e *Engine) passGroup(ctx context.Context, g *group, zone *time.Location, a
 		}
 		switch {
 		case len(g.jobs) == 0:
+		case l.denied == nil && err == nil && left == 0 && ctx.Err() == nil:
+			return passed, ends, waiting, nil, false
 		case ctx.Err() != nil || l.denied == nil:
 			return passed, ends, waiting, nil, true
 		case !alone || l.denied.until.Sub(e.Now()) > maxWaitInMemory:

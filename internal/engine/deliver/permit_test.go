@@ -78,7 +78,7 @@ func TestALanesDayEnds(t *testing.T) {
 		h.relay(s.Port())
 		h.send(25)
 		_, err := lane.Update(t.Context(), db, broadcasttest.Box(t), h.Tenant, h.Lane.ID,
-			lane.Fields{MaxPerDay: &lane.Bound{To: new(10)}}, lane.Rules{AllowPrivate: true})
+			lane.Fields{MaxPerDay: &lane.Bound{To: new(10)}}, lane.Rules{AllowPrivate: true}, broadcasttest.Now)
 		h.must(err)
 		stop := h.run(h.engine())
 		h.await("the day is used up", func(p outbox.Progress) bool { return p.Delivered == 10 })

@@ -230,7 +230,7 @@ func TestNewSettingsTakeEffectInMidSend(t *testing.T) {
 		h.send(60)
 		h.run(h.engine())
 		h.awaitSink(slow, 2)
-		_, err := lane.Update(t.Context(), db, broadcasttest.Box(t), h.Tenant, h.Lane.ID, lane.Fields{Port: new(other.Port())}, lane.Rules{AllowPrivate: true})
+		_, err := lane.Update(t.Context(), db, broadcasttest.Box(t), h.Tenant, h.Lane.ID, lane.Fields{Port: new(other.Port())}, lane.Rules{AllowPrivate: true}, broadcasttest.Now)
 		h.must(err)
 		h.pass(10 * time.Second) // cached lanes and checks of contacts have expired
 		h.over()
@@ -251,13 +251,13 @@ func TestMailOfInactiveRecordsWaits(t *testing.T) {
 	}
 	identity := func(active bool) func(h *house) error {
 		return func(h *house) error {
-			_, err := sender.UpdateIdentity(h.t.Context(), h.DB, h.Tenant, h.Identity.ID, sender.IdentityFields{Active: new(active)})
+			_, err := sender.UpdateIdentity(h.t.Context(), h.DB, h.Tenant, h.Identity.ID, sender.IdentityFields{Active: new(active)}, broadcasttest.Now)
 			return err
 		}
 	}
 	config := func(active bool) func(h *house) error {
 		return func(h *house) error {
-			_, err := lane.Update(h.t.Context(), h.DB, broadcasttest.Box(h.t), h.Tenant, h.Lane.ID, lane.Fields{Active: new(active)}, lane.Rules{AllowPrivate: true})
+			_, err := lane.Update(h.t.Context(), h.DB, broadcasttest.Box(h.t), h.Tenant, h.Lane.ID, lane.Fields{Active: new(active)}, lane.Rules{AllowPrivate: true}, broadcasttest.Now)
 			return err
 		}
 	}
@@ -372,6 +372,27 @@ func TestAShutdownIsBounded(t *testing.T) {
 		if got, want := fmt.Sprint(attempts), "map[1:9 2:1]"; got != want {
 			t.Errorf("messages by attempts: %s, want %s", got, want)
 		}
+	})
+}
+
+// An engine whose first statements fail repeats them, and then sends.
+func TestAnEngineWaitsForItsDatabase(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		h := newHouse(t, db)
+		s := sink.Start(t, sink.Options{})
+		h.relay(s.Port())
+		h.send(5)
+		_, err := db.Exec(t.Context(), `ALTER TABLE outbox_node RENAME TO outbox_node_away`)
+		h.must(err)
+		e, failed := h.engine(), newWatch("begin to send failed, will retry")
+		e.Log = failed.logger()
+		h.run(e)
+		failed.await(t)
+		_, err = db.Exec(t.Context(), `ALTER TABLE outbox_node_away RENAME TO outbox_node`)
+		h.must(err)
+		h.over()
+		h.sums(outbox.Sums{Total: 5, Sent: 5, Delivered: 5})
 	})
 }
 

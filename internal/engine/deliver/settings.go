@@ -41,7 +41,8 @@ func (s *laneSettings) same(o *laneSettings) bool {
 		a.Username == b.Username && a.Password == b.Password && a.HELO == b.HELO && a.Guard == b.Guard &&
 		s.signs() == o.signs() &&
 		s.config.Direct.TLS == o.config.Direct.TLS && slices.Equal(s.config.Direct.IPs, o.config.Direct.IPs) &&
-		s.config.SES.SameAccount(o.config.SES) && s.secret == o.secret
+		s.config.SES.SameAccount(o.config.SES) && s.secret == o.secret &&
+		slices.Equal(s.config.Sink.FailPatterns, o.config.Sink.FailPatterns)
 }
 
 // down returns a deferral if the lane is down. Package watch probes it and marks it as up; no mail
@@ -130,6 +131,9 @@ func (e *Engine) prepareJob(ctx context.Context, it outbox.Item) (*job, error) {
 		return nil, &deferral{until: e.Now().Add(inactiveRetry), reason: why}
 	}
 	j := &job{item: it, content: c, sender: s, lane: l, send: d}
+	if j.receives, err = e.receives(ctx, s.Domain); err != nil {
+		return nil, err
+	}
 	if l.signs() {
 		if j.signer, err = e.Signers.Of(ctx, s.Domain); err != nil {
 			return nil, noSenderIfNotFound(err)

@@ -32,13 +32,21 @@ type siteKey = destination.Key
 // The number of connections begins low and follows the answers: each success raises it a little, each
 // failure lowers it. A site that cannot be reached is left alone for a while, then one connection
 // tries again. When a provider asks to slow down, the site is suspended, or gets one connection.
+//
+// Where several processes share the database, these numbers apply to all of them together: each uses the
+// connections for which it has slots.
 type site struct {
-	key siteKey
+	key    siteKey
+	name   string // of key, in the pools of connections
+	shared bool   // by several processes; set before use
 
 	mu         sync.Mutex
 	shape      directmx.Shape
+	slots      slots     // if shared
 	inFlight   int       // jobs that were accepted and have not ended
+	active     int       // workers that send to it
 	window     float64   // connections that may be used
+	base       float64   // of window: what is stored, or what it began with
 	failures   int       // in a row
 	reached    bool      // a connection was made once
 	down       time.Time // since when it cannot be reached; zero while it can
@@ -54,7 +62,8 @@ type site struct {
 }
 
 func newSite(key siteKey, shape directmx.Shape) *site {
-	return &site{key: key, shape: shape, window: math.Min(startWindow, float64(shape.Connections))}
+	start := math.Min(startWindow, float64(shape.Connections))
+	return &site{key: key, name: key.Source.String() + " " + key.Site, shape: shape, window: start, base: start}
 }
 
 // track adds n to the number of jobs in flight.
@@ -64,32 +73,109 @@ func (s *site) track(n int) {
 	s.inFlight += n
 }
 
-// free returns how many more jobs may be in flight, and when to ask again if there are none.
-func (s *site) free(now time.Time) (n int, again time.Time) {
+// target returns the target of jobs by what is verified of the servers.
+func (s *site) target(security string) directmx.Target {
+	if security == "" {
+		return directmx.Target{Site: s.name, Key: s.name}
+	}
+	return directmx.Target{Site: s.name, Key: s.name + " " + security}
+}
+
+// limit returns how many connections this process may use. The caller holds s.mu.
+func (s *site) limit(now time.Time) int {
+	n := s.accepts(now)
+	if s.shared {
+		n = min(n, s.slots.at(now))
+	}
+	return n
+}
+
+// accepts returns how many connections the site accepts at the moment, from all processes. The caller holds
+// s.mu.
+func (s *site) accepts(now time.Time) int {
+	n := int(s.window)
+	if !s.slow.IsZero() {
+		n = min(n, 1+int(now.Sub(s.slow)/slowStep))
+	}
+	if s.backoff > 0 { // one tries for all
+		n = 1
+	}
+	return n
+}
+
+// mayBegin reports whether a worker can call begin now.
+func (s *site) mayBegin(now time.Time) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.mayBeginLocked(now)
+}
+
+// mayBeginLocked is mayBegin. While nothing may be sent, workers may begin in order to put jobs back.
+func (s *site) mayBeginLocked(now time.Time) bool {
+	return s.active < s.limit(now) || now.Before(later(s.suspended, s.retry)) || s.shared && s.slots.at(now) == 0
+}
+
+// begin counts a worker that sends to the site. It returns false if there are as many as the site accepts.
+func (s *site) begin(now time.Time) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.mayBeginLocked(now) {
+		return false
+	}
+	s.active++
+	return true
+}
+
+// mayContinue reports whether a worker that has begun may send another message.
+func (s *site) mayContinue(now time.Time) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.active <= s.limit(now)
+}
+
+// end ends what begin began.
+func (s *site) end() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.active--
+}
+
+// most returns how many connections this process may have open, used or not.
+func (s *site) most(now time.Time) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.shared {
+		return min(s.shape.Connections, s.slots.at(now))
+	}
+	return s.shape.Connections
+}
+
+// free returns how many more jobs may be in flight, and when to ask again if there are none. Jobs that
+// hold no permits of rates can wait for connections in the queue of their lane, as many again as there
+// are connections.
+func (s *site) free(now time.Time, rated bool) (n int, again time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if until := later(s.suspended, s.retry); now.Before(until) {
 		return 0, until
 	}
-	limit := int(s.window)
-	if !s.slow.IsZero() {
-		limit = min(limit, 1+int(now.Sub(s.slow)/slowStep))
+	n = s.limit(now)
+	if !rated && n > 1 {
+		n *= 2
 	}
-	if s.backoff > 0 { // one tries for all
-		limit = 1
-	}
-	return max(0, limit-s.inFlight), now.Add(connectionRetry)
+	return max(0, n-s.inFlight), now.Add(connectionRetry)
 }
 
-// blocked returns a deferral while nothing may be sent to the site, or nil.
+// blocked returns a deferral while nothing may be sent to the site, or nil. Messages to other sites may be sent
+// meanwhile.
 func (s *site) blocked(now time.Time) *deferral {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
 	case now.Before(s.suspended):
-		return &deferral{until: later(s.suspended, s.retry), reason: s.reason, down: s.down}
+		return &deferral{until: later(s.suspended, s.retry), reason: s.reason, down: s.down, part: true}
 	case now.Before(s.retry):
-		return &deferral{until: s.retry, reason: "the mail servers of its domain cannot be reached", down: s.down}
+		return &deferral{until: s.retry, reason: "the mail servers of its domain cannot be reached", down: s.down, part: true}
 	}
 	return nil
 }
@@ -108,7 +194,7 @@ func (s *site) unreachable(now time.Time) {
 	defer s.mu.Unlock()
 	s.failures++
 	dead := !s.reached || s.backoff > 0 || s.failures > int(s.window)
-	s.window = math.Max(1, s.window-1/s.window)
+	s.narrow()
 	if !dead || now.Before(later(s.suspended, s.retry)) {
 		return
 	}
@@ -168,14 +254,22 @@ func (s *site) observe(o reply.Outcome, v reply.Verdict, now time.Time) {
 	case v.Reason == reply.ReputationBlock:
 		s.slowDown(2*time.Hour, now)
 	case v.Class == reply.Lane || o.Code == 421:
-		s.window = math.Max(1, s.window-1/s.window)
+		s.narrow()
 	default: // the server works
 		s.failures = 0
-		s.window = math.Min(float64(s.shape.Connections), s.window+1/s.window)
+		s.window = s.within(s.window + 1/s.window)
 		if !s.slow.IsZero() && now.Sub(s.slow) > slowFor {
 			s.slow = time.Time{}
 		}
 	}
+}
+
+// narrow lowers the number of connections after a failure. The caller holds s.mu.
+func (s *site) narrow() { s.window = s.within(s.window - 1/s.window) }
+
+// within returns the nearest number of connections that the site can have.
+func (s *site) within(n float64) float64 {
+	return math.Max(1, math.Min(float64(s.shape.Connections), n))
 }
 
 // slowDown reduces the site to one connection and, if the provider asked repeatedly, suspends it. The
@@ -217,7 +311,7 @@ func (s *site) terms() (messages int, requireTLS bool) {
 func (s *site) unused(now time.Time) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return now.Sub(s.used) > siteIdle && !now.Before(later(s.suspended, s.retry)) && s.inFlight == 0 && !s.changed
+	return now.Sub(s.used) > siteIdle && !now.Before(later(s.suspended, s.retry)) && s.inFlight == 0 && !s.changed && s.slots.at(now) == 0
 }
 
 // sites are the destinations of direct delivery that are known to this process.
@@ -225,6 +319,10 @@ type sites struct {
 	mu    sync.Mutex
 	known map[siteKey]*site
 	swept time.Time
+
+	shared bool            // by several processes; set before use
+	conns  *directmx.Sites // of all lanes; set before use
+	leaser leaser
 
 	stored    map[siteKey]destination.State // by any process
 	readUntil time.Time                     // states that were stored before are in stored
@@ -249,6 +347,7 @@ func (l *sites) get(key siteKey, shape directmx.Shape, now time.Time) *site {
 	s := l.known[key]
 	if s == nil {
 		s = newSite(key, shape)
+		s.shared = l.shared
 		if state, ok := l.stored[key]; ok {
 			s.merge(state, now)
 		}

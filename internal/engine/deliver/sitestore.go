@@ -34,6 +34,24 @@ func (s *site) state() (destination.State, bool) {
 	return state, true
 }
 
+// windowChange returns the change of the number of connections since the site was last stored or merged, if it
+// makes a difference: the numbers differ as integers.
+func (s *site) windowChange() (destination.Window, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.shared || int(s.window) == int(s.base) {
+		return destination.Window{}, false
+	}
+	return destination.Window{Key: s.key, Window: s.window, Change: s.window - s.base, Most: float64(s.shape.Connections)}, true
+}
+
+// windowStored notes that a change was stored.
+func (s *site) windowStored(w destination.Window) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.base += w.Change
+}
+
 // markChanged makes state return the state again, because it could not be stored.
 func (s *site) markChanged() {
 	s.mu.Lock()
@@ -58,6 +76,9 @@ func (s *site) merge(o destination.State, now time.Time) {
 	if !s.changed {
 		s.down, s.retry, s.backoff = o.Down, o.Retry, o.Backoff
 	}
+	if s.shared && o.Window > 0 && now.Sub(o.WindowAt) < destination.WindowLasts { // and what is not stored of its own changes
+		s.base, s.window = o.Window, s.within(o.Window+s.window-s.base)
+	}
 }
 
 // exchangeSites stores what this process found out about sites, and reads what others did.
@@ -69,10 +90,14 @@ func (e *Engine) exchangeSites(ctx context.Context) error {
 	since := l.readUntil
 	l.mu.Unlock()
 	var changed []destination.State
-	var of []*site
+	var windows []destination.Window
+	var of, moved []*site
 	for _, s := range all {
 		if state, ok := s.state(); ok {
 			changed, of = append(changed, state), append(of, s)
+		}
+		if w, ok := s.windowChange(); ok {
+			windows, moved = append(windows, w), append(moved, s)
 		}
 	}
 	if err := destination.Save(ctx, e.DB, changed, now); err != nil {
@@ -80,6 +105,12 @@ func (e *Engine) exchangeSites(ctx context.Context) error {
 			s.markChanged()
 		}
 		return err
+	}
+	if err := destination.SaveWindows(ctx, e.DB, windows, now); err != nil {
+		return err
+	}
+	for i, s := range moved {
+		s.windowStored(windows[i])
 	}
 	if err := destination.SaveBrokenTLS(ctx, e.DB, broken, now); err != nil {
 		l.mu.Lock()
@@ -143,7 +174,7 @@ func (l *sites) dropStored(now time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	maps.DeleteFunc(l.stored, func(_ siteKey, s destination.State) bool {
-		last := later(later(s.Suspended, s.Retry), later(later(s.Slow, s.Hint), s.TLSRequired))
+		last := later(later(later(s.Suspended, s.Retry), later(s.Slow, s.Hint)), later(s.TLSRequired, s.WindowAt))
 		return now.Sub(last) > destination.Keep
 	})
 }

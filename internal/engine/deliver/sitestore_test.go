@@ -61,7 +61,7 @@ func TestSuspensionsHoldForAllProcesses(t *testing.T) {
 		if h := b.at("gmail").blocked(now); h != nil {
 			t.Errorf("one hint suspends the provider: %v", h)
 		}
-		if n, _ := b.at("gmail").free(now); n != 1 {
+		if n, _ := b.at("gmail").free(now, true); n != 1 {
 			t.Errorf("%d connections after a hint to another process, want 1", n)
 		}
 		now = now.Add(time.Minute)
@@ -83,11 +83,11 @@ func TestSuspensionsHoldForAllProcesses(t *testing.T) {
 			t.Error("a restart ends the suspension")
 		}
 		now = now.Add(5 * time.Minute)
-		if n, _ := restarted.at("gmail").free(now); n != 1 {
+		if n, _ := restarted.at("gmail").free(now, true); n != 1 {
 			t.Errorf("%d connections at the end of the suspension, want 1", n)
 		}
 		now = now.Add(2 * time.Minute)
-		if n, _ := restarted.at("gmail").free(now); n != 3 {
+		if n, _ := restarted.at("gmail").free(now, true); n != 3 {
 			t.Errorf("%d connections two minutes later, want 3", n)
 		}
 	})
@@ -179,5 +179,82 @@ func TestBrokenTLSIsKnownToAllProcesses(t *testing.T) {
 		if connects(c) {
 			t.Error("TLS is not tried again after 72 hours")
 		}
+	})
+}
+
+// The number of connections that one process has learned applies to all, and later ones, for hours. On SQLite it is
+// that of the process.
+func TestTheNumberOfConnectionsIsKnownToAllProcesses(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+		shared := db.Dialect() == sqldb.Postgres
+		start := func() process {
+			p := newProcess(t, db, &now)
+			p.sites.shared = shared
+			p.exchange()
+			return p
+		}
+		accepts := func(p process) int {
+			s := p.at("mx.test")
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			return s.accepts(now)
+		}
+		note := func(p process, times int, o reply.Outcome) {
+			for range times {
+				p.at("mx.test").observe(o, reply.Classify(o), now)
+			}
+		}
+		good := reply.Outcome{Stage: reply.Dot, Code: 250, Enhanced: "2.0.0", Text: "ok"}
+		closing := reply.Outcome{Stage: reply.Mail, Code: 421, Enhanced: "4.3.2", Text: "closing"}
+		check := func(when string, wants map[string]int, of map[string]process) {
+			t.Helper()
+			for name, p := range of {
+				if got := accepts(p); got != wants[name] {
+					t.Errorf("%s: process %s may use %d connections, want %d", when, name, got, wants[name])
+				}
+			}
+		}
+		a, b := start(), start()
+		all := map[string]process{"a": a, "b": b}
+		round := func() {
+			now = now.Add(time.Second)
+			for range 2 {
+				a.exchange()
+				b.exchange()
+			}
+		}
+		other := func(n, alone int) int {
+			if shared {
+				return n
+			}
+			return alone
+		}
+		check("at first", map[string]int{"a": 5, "b": 5}, all)
+		note(a, 100, good)
+		round()
+		check("after good answers", map[string]int{"a": 10, "b": other(10, 5)}, all)
+		note(b, 2, good) // changes nothing where the maximum is reached
+		note(a, 45, closing)
+		round()
+		low := accepts(a)
+		if low > 3 {
+			t.Errorf("%d connections after many failures", low)
+		}
+		check("after failures of one", map[string]int{"a": low, "b": other(low, 5)}, all)
+		// Both learn at the same time: neither change is lost.
+		note(a, 6, good)
+		note(b, 6, good)
+		round()
+		if got := accepts(b); shared && (got <= low || got != accepts(a)) {
+			t.Errorf("%d and %d connections after good answers to both", accepts(a), got)
+		}
+		high := accepts(b)
+		later := start()
+		later.sites.dropStored(now)
+		check("a process that starts later", map[string]int{"c": other(high, 5)}, map[string]process{"c": later})
+		now = now.Add(7 * time.Hour)
+		check("hours later", map[string]int{"d": 5}, map[string]process{"d": start()})
 	})
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/packetboat/packetboat/internal/mail/reply"
+	"github.com/packetboat/packetboat/internal/outage"
 	"github.com/packetboat/packetboat/internal/outbox"
 	"github.com/packetboat/packetboat/internal/traffic"
 	"github.com/prometheus/client_golang/prometheus"
@@ -19,8 +20,11 @@ const deleteLimitsEvery = time.Minute
 
 // stats collects counts between two writes.
 type stats struct {
-	mu  sync.Mutex
-	new map[traffic.Key]traffic.Counts
+	mu      sync.Mutex
+	new     map[traffic.Key]traffic.Counts
+	answers map[outage.Key]outage.Traffic
+
+	byProvider map[traffic.ProviderKey]traffic.ProviderCounts
 }
 
 func (t *stats) add(k traffic.Key, c traffic.Counts) {
@@ -32,8 +36,35 @@ func (t *stats) add(k traffic.Key, c traffic.Counts) {
 	t.new[k] = t.new[k].Plus(c)
 }
 
-// result counts the result of an attempt.
-func (t *stats) result(j *job, r outbox.Result) {
+// addAnswers counts answers about recipients of a provider.
+func (t *stats) addAnswers(k outage.Key, n outage.Traffic) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.answers == nil {
+		t.answers = map[outage.Key]outage.Traffic{}
+	}
+	t.answers[k] = t.answers[k].Plus(n)
+}
+
+// addByProvider counts messages to a provider.
+func (t *stats) addByProvider(k traffic.ProviderKey, c traffic.ProviderCounts) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.byProvider == nil {
+		t.byProvider = map[traffic.ProviderKey]traffic.ProviderCounts{}
+	}
+	t.byProvider[k] = t.byProvider[k].Plus(c)
+}
+
+// result counts the result of an attempt, which was refused for a reason unless that is empty.
+func (t *stats) result(j *job, r outbox.Result, why reply.Reason) {
+	if r.State != outbox.Queued && j.operator != "" {
+		n := outage.Traffic{Answered: 1}
+		if r.Guard != nil {
+			n.Unknown = 1
+		}
+		t.addAnswers(outage.KeyAt(j.operator, r.At), n)
+	}
 	var c traffic.Counts
 	switch {
 	case r.State == outbox.Delivered || r.State == outbox.Sent:
@@ -47,7 +78,22 @@ func (t *stats) result(j *job, r outbox.Result) {
 	default:
 		return
 	}
-	t.add(traffic.Key{Tenant: j.item.Tenant, Lane: j.lane.config.ID, Domain: j.sender.Domain.ID}, c)
+	key := traffic.Key{Tenant: j.item.Tenant, Lane: j.lane.config.ID, Domain: j.sender.Domain.ID}
+	t.add(key, c)
+	if j.provider == "" {
+		return
+	}
+	to, n := traffic.ProviderKey{Key: key, Provider: j.provider}, traffic.ProviderCounts{Counts: c}
+	if j.site != nil {
+		to.Source = j.site.key.Source
+	}
+	switch why {
+	case reply.SpamContent, reply.ReputationBlock:
+		n.Spam = 1
+	case reply.AuthFailure:
+		n.Auth = 1
+	}
+	t.addByProvider(to, n)
 }
 
 // connection counts an attempt to connect.
@@ -82,9 +128,21 @@ func (e *Engine) keepStats(ctx context.Context) {
 // writeStats writes the counts. If that fails, they are added to the next ones.
 func (e *Engine) writeStats(ctx context.Context) {
 	e.stats.mu.Lock()
-	counts := e.stats.new
-	e.stats.new = nil
+	counts, answers, byProvider := e.stats.new, e.stats.answers, e.stats.byProvider
+	e.stats.new, e.stats.answers, e.stats.byProvider = nil, nil, nil
 	e.stats.mu.Unlock()
+	if err := outage.Count(ctx, e.DB, answers, e.Now()); err != nil {
+		e.Log.Error("write answers of providers failed, will retry", "err", err)
+		for k, n := range answers {
+			e.stats.addAnswers(k, n)
+		}
+	}
+	if err := traffic.AddByProvider(ctx, e.DB, e.Now(), byProvider); err != nil {
+		e.Log.Error("write traffic by provider failed, will retry", "err", err)
+		for k, c := range byProvider {
+			e.stats.addByProvider(k, c)
+		}
+	}
 	if len(counts) == 0 {
 		return
 	}

@@ -186,9 +186,16 @@ func (t *Tester) dial(ctx context.Context, c lane.Config, to string) (*smtpclien
 	return nil, &smtpclient.DialError{Outcome: refused}
 }
 
-// intoMailbox stores a message of a send, or of none, in the built-in mailbox, which accepts
-// everything.
+// intoMailbox stores a message of a send, or of none, in the built-in mailbox. A message that matches a
+// fail pattern of the lane is not stored: the outcome is the pattern's response to its recipient.
 func intoMailbox(ctx context.Context, db *sqldb.DB, c lane.Config, send id.Send, from, to string, raw []byte, now time.Time) (reply.Outcome, error) {
+	if refusal := c.Sink.Refusal(to); refusal != "" {
+		r, err := reply.Parse(refusal)
+		if err != nil {
+			return reply.Outcome{}, fmt.Errorf("response of MTA config %s: %w", c.ID, err)
+		}
+		return r.Outcome(reply.Rcpt), nil
+	}
 	d := mailbox.Delivery{Tenant: c.Tenant, Lane: c.ID, Send: send, From: from, To: to, Raw: raw}
 	if err := mailbox.Deliver(ctx, db, d, now); err != nil {
 		return reply.Outcome{}, err

@@ -8,6 +8,7 @@ import (
 	"github.com/packetboat/packetboat/internal/lane"
 	"github.com/packetboat/packetboat/internal/mail/reply"
 	"github.com/packetboat/packetboat/internal/mail/smtpclient"
+	"github.com/packetboat/packetboat/internal/outage"
 	"github.com/packetboat/packetboat/internal/outbox"
 )
 
@@ -46,7 +47,7 @@ func (r *laneWorkers) acquireToken() bool {
 // stored, when the lane closes or this process must use one connection less; then it returns false.
 func (w *worker) deliverJobs() (kept bool) {
 	for {
-		j, more, keep := w.nextJob(w.last == nil && w.kept.conn == nil)
+		j, more, keep := w.nextJob(w.last == nil)
 		switch {
 		case more:
 			w.setBusy(true)
@@ -54,7 +55,7 @@ func (w *worker) deliverJobs() (kept bool) {
 				w.engine.returnPermits(j)
 			}
 			w.track(j, -1)
-		case (w.last != nil || w.kept.conn != nil) && keep:
+		case w.last != nil && keep:
 			w.rest()
 		default:
 			w.rest()
@@ -66,40 +67,58 @@ func (w *worker) deliverJobs() (kept bool) {
 // nextJob returns the next job; without wait, only one that is already queued. keep is false if this
 // process must use one connection less.
 func (w *worker) nextJob(wait bool) (j *job, more, keep bool) {
-	select {
-	case <-w.quit.Done():
-		return nil, false, true
-	case <-w.shrink:
-		return nil, false, false
-	default:
-	}
-	if !wait {
+	for {
 		select {
-		case <-w.jobs.ready:
-			return w.jobs.take(w.kept.site), true, true
+		case <-w.quit.Done():
+			return nil, false, true
+		case <-w.shrink:
+			return nil, false, false
 		default:
+		}
+		if j := w.jobs.next(w.at); j != nil {
+			return j, true, true
+		}
+		w.leave()
+		if p, ok := w.jobs.pick(wait); ok {
+			w.at, w.kept, w.idle = p.at, p.conn, p.idle
+			return p.job, true, true
+		}
+		if !wait {
+			return nil, false, true
+		}
+		select {
+		case <-w.jobs.wake:
+			w.jobs.stopWaiting()
+		case <-w.shrink:
+			w.jobs.stopWaiting()
+			return nil, false, false
+		case <-w.quit.Done():
+			w.jobs.stopWaiting()
 			return nil, false, true
 		}
 	}
-	select {
-	case <-w.jobs.ready:
-		return w.jobs.take(nil), true, true
-	case <-w.shrink:
-		return nil, false, false
-	case <-w.quit.Done():
-		return nil, false, true
+}
+
+// leave gives back the connection of direct delivery, if there is one, so that other workers can use it.
+func (w *worker) leave() {
+	if w.at == nil {
+		return
 	}
+	w.returnKept()
+	w.jobs.leave(w.at)
+	w.at = nil
 }
 
 // worker delivers one message after the other.
 type worker struct {
 	*laneWorkers
 	builder *builder
-	last    []outbox.Result // of the previous message, not yet stored: none or one
-	kept    keptConn        // of direct delivery
-	connKey string          // in the pool of direct delivery, of the connection in use
-	pause   time.Duration   // the wait after the server refused an additional connection
-	busy    bool            // counted in Engine.working
+	last    []outbox.Result  // of the previous message, not yet stored: none or one
+	at      *target          // of the current or last job
+	kept    *smtpclient.Conn // of direct delivery, to at; nil: none, or in use
+	idle    time.Duration    // for which kept had not been used when it was taken
+	pause   time.Duration    // the wait after the server refused an additional connection
+	busy    bool             // counted in Engine.working
 
 	providerID string // of the message that SES accepted last
 }
@@ -119,7 +138,7 @@ func (w *worker) setBusy(yes bool) {
 // rest stores the last result and gives back the connection, because no job is waiting.
 func (w *worker) rest() {
 	w.flush()
-	w.returnKept()
+	w.leave()
 	w.setBusy(false)
 }
 
@@ -149,7 +168,7 @@ func (r *laneWorkers) abandon(j *job) {
 
 // deliverJob makes one attempt, and reports whether the message was given to a server.
 func (w *worker) deliverJob(j *job) bool {
-	e := w.engine
+	e, began := w.engine, time.Now()
 	if e.Now().Sub(j.checked) > checkValid && !w.recheck(j) {
 		return false
 	}
@@ -192,7 +211,11 @@ func (w *worker) deliverJob(j *job) bool {
 		return false
 	}
 	var outcome reply.Outcome
+	sending := time.Now()
 	outcome, conn, err = w.sendMessage(conn, j, raw)
+	if w.sitePool != nil {
+		w.jobs.note(time.Since(sending), time.Since(began))
+	}
 	if d, ok := errors.AsType[*smtpclient.DialError](err); ok {
 		outcome, err = d.Outcome, nil
 	}
@@ -207,7 +230,11 @@ func (w *worker) deliverJob(j *job) bool {
 	if w.ses != nil {
 		w.acceptedBySES(&r)
 	}
-	e.stats.result(j, r)
+	why := reply.Classify(outcome).Reason
+	if r.State == outbox.Bounced && j.operator != "" && why == reply.InvalidRecipient {
+		r.Guard = &outage.Guard{Site: j.operator, Lane: r.Item.Lane, Sent: r.At}
+	}
+	e.stats.result(j, r, why)
 	w.last = []outbox.Result{r}
 	return true
 }
@@ -228,7 +255,8 @@ func (w *worker) recheck(j *job) bool {
 	default:
 		fresh := *jobs[0]
 		fresh.days, fresh.throttle = j.days, j.throttle // its permits are of these
-		fresh.route, fresh.site = j.route, j.site
+		fresh.route, fresh.site, fresh.target, fresh.from = j.route, j.site, j.target, j.from
+		fresh.provider, fresh.operator = j.provider, j.operator
 		*j = fresh
 		return true
 	}
@@ -282,7 +310,8 @@ func (w *worker) sendMessage(conn *smtpclient.Conn, j *job, raw []byte) (reply.O
 	env := smtpclient.Envelope{From: w.builder.envelope, To: j.item.Email}
 	for try := 1; ; try++ {
 		// Send ignores ctx after the final dot, so only closing the connection ends it.
-		stop := context.AfterFunc(e.connCtx, func() { conn.Close() })
+		used := conn
+		stop := context.AfterFunc(e.connCtx, func() { used.Close() })
 		o, err := conn.Send(e.connCtx, env, raw)
 		stop()
 		if try > maxStale || !errors.Is(err, smtpclient.ErrClosed) && (err != nil || !conn.Stale(o)) {

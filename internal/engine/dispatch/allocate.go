@@ -12,7 +12,6 @@ import (
 	"github.com/packetboat/packetboat/internal/outbox"
 	"github.com/packetboat/packetboat/internal/route"
 	"github.com/packetboat/packetboat/internal/spread"
-	"github.com/packetboat/packetboat/internal/sqldb"
 	"github.com/packetboat/packetboat/internal/tenant"
 )
 
@@ -101,11 +100,7 @@ func (e *Engine) loadCapacities(ctx context.Context, b broadcast.Broadcast, fact
 	if err != nil {
 		return err
 	}
-	var busy map[outbox.LaneDay]outbox.LaneLoad
-	err = e.DB.InTx(ctx, func(tx *sqldb.DB) (err error) {
-		busy, err = outbox.Reservations(ctx, tx, b.Tenant, b.Send, slices.Collect(maps.Keys(most)), today)
-		return err
-	})
+	busy, err := outbox.LaneLoads(ctx, e.DB, b.Tenant, b.Send, slices.Collect(maps.Keys(most)), today)
 	if err != nil {
 		return err
 	}

@@ -19,6 +19,8 @@
 // When the audience of a broadcast is in the outbox, copies for seeds are added to a send of their
 // own, page by page. They are due while the broadcast is sent, at most for an hour.
 //
+// A Forecaster computes what a send would be by the same functions, and writes nothing.
+//
 // Any number of processes may run an Engine on one database.
 package dispatch
 

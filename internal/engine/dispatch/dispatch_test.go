@@ -326,7 +326,7 @@ func TestABroadcastThatCannotBePreparedFails(t *testing.T) {
 				return err
 			}, broadcast.MTAConfigDeleted},
 			{"sender", func(ctx context.Context, a *broadcasttest.Account) error {
-				_, err := sender.UpdateIdentity(ctx, db, a.Tenant, a.Identity.ID, sender.IdentityFields{Active: new(false)})
+				_, err := sender.UpdateIdentity(ctx, db, a.Tenant, a.Identity.ID, sender.IdentityFields{Active: new(false)}, broadcasttest.Now)
 				return err
 			}, broadcast.NoIdentity},
 		} {

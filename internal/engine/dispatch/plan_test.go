@@ -14,9 +14,11 @@ import (
 	"github.com/packetboat/packetboat/internal/broadcast"
 	"github.com/packetboat/packetboat/internal/broadcast/broadcasttest"
 	"github.com/packetboat/packetboat/internal/contact"
+	"github.com/packetboat/packetboat/internal/engine/dispatch"
 	"github.com/packetboat/packetboat/internal/id"
 	"github.com/packetboat/packetboat/internal/lane"
 	"github.com/packetboat/packetboat/internal/outbox"
+	"github.com/packetboat/packetboat/internal/sender"
 	"github.com/packetboat/packetboat/internal/spread"
 	"github.com/packetboat/packetboat/internal/sqldb"
 	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
@@ -109,7 +111,7 @@ func holdback(d *broadcast.DeliveryChange) { d.Overflow = new(broadcast.Holdback
 // capLane sets the daily limit of a lane.
 func capLane(t *testing.T, a *broadcasttest.Account, n int) {
 	t.Helper()
-	_, err := lane.Update(t.Context(), a.DB, broadcasttest.Box(t), a.Tenant, a.Lane.ID, lane.Fields{MaxPerDay: &lane.Bound{To: &n}}, lane.Rules{})
+	_, err := lane.Update(t.Context(), a.DB, broadcasttest.Box(t), a.Tenant, a.Lane.ID, lane.Fields{MaxPerDay: &lane.Bound{To: &n}}, lane.Rules{}, broadcasttest.Now)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -470,6 +472,61 @@ func TestPlansRespectLimitsAndSkippedDays(t *testing.T) {
 				if n > most {
 					t.Errorf("step %d: %d messages on %s, of %d", step, n, day, most)
 				}
+			}
+		}
+	})
+}
+
+// A domain without good mail behind it gets half of what the lane's warm-up allows, and the plan knows.
+func TestThePlanKnowsTheLimitOfANewDomain(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		for name, tt := range map[string]struct {
+			warm     int // days of good mail of the domain
+			overflow func(*broadcast.DeliveryChange)
+			want     string
+			held     int
+		}{
+			"extend":   {0, func(*broadcast.DeliveryChange) {}, "03-02 0/20 03-03 0/40 03-04 0/30 ", 0},
+			"holdback": {0, holdback, "03-02 0/20 ", 70},
+			"old":      {sender.WarmDays, holdback, "03-02 0/40 ", 50},
+		} {
+			a := broadcasttest.New(t, db, name)
+			a.AddContacts(a.List.ID, "c", 90)
+			_, err := db.Exec(t.Context(), `UPDATE sending_domain SET warm_days = $2 WHERE tenant_id = $1`, a.Tenant, tt.warm)
+			if err != nil {
+				t.Fatal(err)
+			}
+			warming := lane.WarmupFields{Enabled: new(true), StartPerDay: new(40), GrowthPct: new(100)}
+			if _, err := lane.Update(t.Context(), db, broadcasttest.Box(t), a.Tenant, a.Lane.ID, lane.Fields{Warmup: warming}, lane.Rules{Today: "2026-03-02"}, broadcasttest.Now); err != nil {
+				t.Fatal(err)
+			}
+			edit := func(ch *broadcast.Change) {
+				ch.Delivery = &broadcast.DeliveryChange{}
+				tt.overflow(ch.Delivery)
+			}
+			ahead, err := dispatch.NewForecaster(db, func() time.Time { return broadcasttest.Now }).Forecast(t.Context(), a.Create(edit))
+			if err != nil {
+				t.Fatal(err)
+			}
+			var planned strings.Builder
+			for _, d := range ahead.Plan {
+				if d.Planned > 0 {
+					fmt.Fprintf(&planned, "%s 0/%d ", d.Day[5:], d.Planned)
+				}
+			}
+			if got := planned.String(); got != tt.want || ahead.HeldBack != tt.held {
+				t.Errorf("%s: forecast %q, %d held back, want %q and %d", name, got, ahead.HeldBack, tt.want, tt.held)
+			}
+			b := a.Schedule(edit)
+			at := now
+			settle(t, engine(db, "one", &at))
+			if got := days(t, a, b.ID); got != tt.want {
+				t.Errorf("%s: planned %q, want %q", name, got, tt.want)
+			}
+			p, err := outbox.Load(t.Context(), db, a.Tenant, a.SendOf(b.ID))
+			if err != nil || p.HeldBack != tt.held {
+				t.Errorf("%s: %d held back, %v, want %d", name, p.HeldBack, err, tt.held)
 			}
 		}
 	})

@@ -12,6 +12,7 @@ import (
 	"github.com/packetboat/packetboat/internal/mail/address"
 	"github.com/packetboat/packetboat/internal/maildomain"
 	"github.com/packetboat/packetboat/internal/outbox"
+	"github.com/packetboat/packetboat/internal/route"
 	"github.com/packetboat/packetboat/internal/segment"
 	"github.com/packetboat/packetboat/internal/spread"
 	"github.com/packetboat/packetboat/internal/sqldb"
@@ -189,28 +190,54 @@ func (e *Engine) insertPage(ctx context.Context, p preparation, r audiencePage) 
 	return nil
 }
 
-// chooseRecipients returns messages for the contacts that may get one, and counts the others by
-// reason.
-func (e *Engine) chooseRecipients(ctx context.Context, p preparation, ids []id.Contact) ([]outbox.Message, map[string]int, error) {
+// recipient is a contact that may get a message, with its route and variant.
+type recipient struct {
+	contact.Contact
+	route.Route
+	arm string
+}
+
+// recipients returns the contacts that may get a message of b, in the order of ids, and counts the
+// others by reason.
+func (a *allocator) recipients(ctx context.Context, consent contact.Consent, ids []id.Contact) ([]recipient, map[string]int, error) {
 	if len(ids) == 0 {
 		return nil, nil, nil
 	}
-	contacts, err := contact.Addressees(ctx, e.DB, p.b.Tenant, ids)
+	db, b := a.engine.DB, a.b
+	contacts, err := contact.Addressees(ctx, db, b.Tenant, ids)
 	if err != nil {
 		return nil, nil, err
 	}
-	// Sort by contact id, the order in which the messages get their ids: each index of the outbox
-	// then grows at its end (outbox.AddMessages).
 	slices.SortFunc(contacts, func(a, b contact.Contact) int { return id.Compare(a.ID, b.ID) })
 	addresses := make([]string, len(contacts))
 	for i, c := range contacts {
 		addresses[i] = c.Email
 	}
-	listed, err := suppression.Listed(ctx, e.DB, p.b.Tenant, addresses)
+	listed, err := suppression.Listed(ctx, db, b.Tenant, addresses)
 	if err != nil {
 		return nil, nil, err
 	}
-	last, err := p.allocator.lastSenders(ctx, ids)
+	last, err := a.lastSenders(ctx, ids)
+	if err != nil {
+		return nil, nil, err
+	}
+	chosen := make([]recipient, 0, len(contacts))
+	excluded := map[string]int{}
+	for _, c := range contacts {
+		if reason := c.Refusal(consent, listed[c.Email]); reason != "" {
+			excluded[reason]++
+			continue
+		}
+		chosen = append(chosen, recipient{c, a.route(c.ID, last[c.ID]), b.Assign(c.ID)})
+	}
+	return chosen, excluded, nil
+}
+
+// chooseRecipients returns messages for the contacts that may get one, and counts the others by
+// reason. They are sorted by contact id, the order in which the messages get their ids: each index of
+// the outbox then grows at its end (outbox.AddMessages).
+func (e *Engine) chooseRecipients(ctx context.Context, p preparation, ids []id.Contact) ([]outbox.Message, map[string]int, error) {
+	chosen, excluded, err := p.allocator.recipients(ctx, p.consent, ids)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -218,26 +245,20 @@ func (e *Engine) chooseRecipients(ctx context.Context, p preparation, ids []id.C
 	if err != nil {
 		return nil, nil, err
 	}
-	domains := make([]string, len(contacts))
-	for i, c := range contacts {
-		domains[i] = address.Domain(c.Email)
+	domains := make([]string, len(chosen))
+	for i, r := range chosen {
+		domains[i] = address.Domain(r.Email)
 	}
 	known, err := p.providers.Of(ctx, domains...)
 	if err != nil {
 		return nil, nil, err
 	}
-	messages := make([]outbox.Message, 0, len(contacts))
-	excluded := map[string]int{}
-	for i, c := range contacts {
-		if reason := c.Refusal(p.consent, listed[c.Email]); reason != "" {
-			excluded[reason]++
-			continue
+	messages := make([]outbox.Message, len(chosen))
+	for i, r := range chosen {
+		messages[i] = outbox.Message{
+			Contact: r.ID, Email: r.Email, Content: p.run.Contents[r.arm], ContentVersion: p.b.ContentVersion, Variant: r.arm,
+			Identity: r.Identity, Provider: known[domains[i]].Provider, Lane: r.Lane, DueAt: p.due, Rank: ranks[r.ID],
 		}
-		route, arm := p.allocator.route(c.ID, last[c.ID]), p.b.Assign(c.ID)
-		messages = append(messages, outbox.Message{
-			Contact: c.ID, Email: c.Email, Content: p.run.Contents[arm], ContentVersion: p.b.ContentVersion, Variant: arm,
-			Identity: route.Identity, Provider: known[domains[i]].Provider, Lane: route.Lane, DueAt: p.due, Rank: ranks[c.ID],
-		})
 	}
 	return messages, excluded, nil
 }

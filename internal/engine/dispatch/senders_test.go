@@ -135,7 +135,7 @@ func TestLanesShareABroadcast(t *testing.T) {
 			list := []broadcast.LaneShare{{Lane: a.Lane.ID, Weight: 1}, {Lane: wide.ID, Weight: 3}, {Lane: off.ID, Weight: 100}}
 			ch.Delivery = &broadcast.DeliveryChange{Lanes: &list}
 		}
-		if _, err := lane.Update(t.Context(), db, broadcasttest.Box(t), a.Tenant, off.ID, lane.Fields{Active: new(false)}, lane.Rules{}); err != nil {
+		if _, err := lane.Update(t.Context(), db, broadcasttest.Box(t), a.Tenant, off.ID, lane.Fields{Active: new(false)}, lane.Rules{}, broadcasttest.Now); err != nil {
 			t.Fatal(err)
 		}
 		at := now
@@ -158,7 +158,7 @@ func TestLanesShareABroadcast(t *testing.T) {
 			}
 		}
 		for _, l := range []lane.Config{wide, off} {
-			if err := sender.RemoveLane(t.Context(), db, a.Tenant, l.ID, broadcast.Finder()); !errors.Is(err, lane.ErrInUse) {
+			if err := sender.RemoveLane(t.Context(), db, a.Tenant, l.ID, broadcast.Finder(), broadcasttest.Now); !errors.Is(err, lane.ErrInUse) {
 				t.Errorf("%s of a broadcast that is being sent: removed, %v", l.Name, err)
 			}
 		}
@@ -180,12 +180,12 @@ func TestSharesAreFixedWhenThePreparationBegins(t *testing.T) {
 			left int
 		}{{"small", small.ID, 10}, {"full", full.ID, 0}, {"large", large.ID, 70}} {
 			i := a.AddIdentity(s.name)
-			if _, err := sender.UpdateIdentity(t.Context(), db, a.Tenant, i.ID, sender.IdentityFields{DefaultMTA: &s.lane}); err != nil {
+			if _, err := sender.UpdateIdentity(t.Context(), db, a.Tenant, i.ID, sender.IdentityFields{DefaultMTA: &s.lane}, broadcasttest.Now); err != nil {
 				t.Fatal(err)
 			}
 			senders[i.ID] = s.left
 		}
-		if _, err := sender.UpdateIdentity(t.Context(), db, a.Tenant, a.Identity.ID, sender.IdentityFields{Active: new(false)}); err != nil {
+		if _, err := sender.UpdateIdentity(t.Context(), db, a.Tenant, a.Identity.ID, sender.IdentityFields{Active: new(false)}, broadcasttest.Now); err != nil {
 			t.Fatal(err)
 		}
 		carry := func(l id.MTAConfig, n int) {

@@ -117,13 +117,37 @@ func TestOverdueContactsContinueOverAQuarterOfAnHour(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		f := newFixture(t, db)
+		f.engine.Batch = 20
 		people := f.AddContacts(f.List.ID, "c", 60)
+		waits := f.start(graph("rest", []sequence.Node{
+			node("rest", sequence.WaitNode, object{"mode": "duration", "amount": 10, "unit": "hour"}),
+		}), sequence.Change{})
+		f.enroll(waits, nil, ids(people[:7])...)
+		f.after(0)
 		s := f.start(graph("tag", []sequence.Node{
 			node("tag", sequence.TagNode, object{"action": "add", "tags": []string{"done"}}),
 		}), sequence.Change{})
 		f.enroll(s, nil, ids(people)...)
-		_, err := sequence.Pause(t.Context(), db, f.Tenant, s.ID, f.now)
+		s, err := sequence.Pause(t.Context(), db, f.Tenant, s.ID, f.now)
 		f.must(err)
+		waits, err = sequence.Pause(t.Context(), db, f.Tenant, waits.ID, f.now)
+		f.must(err)
+		for range 2 { // before and after the enrollments have followed
+			for _, want := range []struct {
+				of              sequence.Sequence
+				inside, overdue int
+			}{{s, 60, 60}, {waits, 7, 0}} {
+				r, err := sequence.LoadReport(t.Context(), db, want.of)
+				f.must(err)
+				totals, err := sequence.Totals(t.Context(), db, f.Tenant)
+				f.must(err)
+				if inside := want.of.Inside(totals[want.of.ID]); inside != want.inside || r.Active != want.inside || r.Overdue != want.overdue {
+					t.Errorf("of %d contacts in the report and %d in all, %d are overdue, want %d and %d", r.Active, inside, r.Overdue, want.inside, want.overdue)
+				}
+			}
+			for f.settle() {
+			}
+		}
 		f.after(time.Hour)
 		_, err = sequence.Resume(t.Context(), db, f.Tenant, s.ID, f.now)
 		f.must(err)

@@ -20,6 +20,7 @@ import (
 	"github.com/packetboat/packetboat/internal/broadcast/broadcasttest"
 	"github.com/packetboat/packetboat/internal/contact"
 	"github.com/packetboat/packetboat/internal/engine/inbound"
+	"github.com/packetboat/packetboat/internal/engine/inbound/inboundtest"
 	"github.com/packetboat/packetboat/internal/outbox"
 	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
 )
@@ -62,8 +63,8 @@ func (c *conversation) hear(code string) {
 
 func (f *fixture) unchanged() {
 	f.t.Helper()
-	f.follow()
-	if m, c := f.message(0), f.contact(0); m.State != outbox.Delivered || c.Status != contact.Active {
+	f.Follow()
+	if m, c := f.Message(0), f.Contact(0); m.State != outbox.Delivered || c.Status != contact.Active {
 		f.t.Errorf("message %s, contact %s", m.State, c.Status)
 	}
 }
@@ -73,9 +74,9 @@ func (f *fixture) unchanged() {
 func TestMessagesCannotBeSmuggled(t *testing.T) {
 	t.Parallel()
 	f := setUp(t, dbtest.SQLite(t), 1)
-	inside := "MAIL FROM:<>\r\nRCPT TO:<" + f.returnPath(0) + ">\r\nDATA\r\n" + failure(f.people[0].Email, "550 5.1.1 no such user")
+	inside := "MAIL FROM:<>\r\nRCPT TO:<" + f.ReturnPath(0) + ">\r\nDATA\r\n" + inboundtest.Failure(f.People[0].Email, "550 5.1.1 no such user")
 	for _, end := range []string{"\n.\n", "\n.\r\n", "\r.\r", "\r\n.\n", "\r\n.\r", "\n.\r", "\r.\n", "\x00\n.\n"} {
-		c, err := net.Dial("tcp", f.address)
+		c, err := net.Dial("tcp", f.Address)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -101,7 +102,7 @@ func TestMessagesCannotBeSmuggled(t *testing.T) {
 func TestCommandsBeforeTLSAreDropped(t *testing.T) {
 	t.Parallel()
 	f := setUp(t, dbtest.SQLite(t), 1)
-	address := serveTLS(t, f.receiver)
+	address := serveTLS(t, f.Receiver)
 	c, err := net.Dial("tcp", address)
 	if err != nil {
 		t.Fatal(err)
@@ -110,7 +111,7 @@ func TestCommandsBeforeTLSAreDropped(t *testing.T) {
 	conv.hear("220")
 	conv.say("EHLO x.example\r\n")
 	conv.hear("250")
-	conv.say("STARTTLS\r\nEHLO evil.example\r\nMAIL FROM:<>\r\nRCPT TO:<" + f.returnPath(0) + ">\r\n")
+	conv.say("STARTTLS\r\nEHLO evil.example\r\nMAIL FROM:<>\r\nRCPT TO:<" + f.ReturnPath(0) + ">\r\n")
 	conv.hear("220")
 	if conv.r.Buffered() > 0 {
 		t.Error("the server answered commands that it got before the handshake")
@@ -154,7 +155,7 @@ func TestGuessesAreLimitedAcrossConnections(t *testing.T) {
 	f := setUp(t, dbtest.SQLite(t), 1)
 	refused := false
 	for i := 0; i < 30 && !refused; i++ {
-		c, err := smtp.Dial(f.address)
+		c, err := smtp.Dial(f.Address)
 		if err != nil {
 			refused = strings.Contains(err.Error(), "unknown recipients")
 			break
@@ -163,7 +164,7 @@ func TestGuessesAreLimitedAcrossConnections(t *testing.T) {
 			t.Fatal(err)
 		}
 		for j := range 10 {
-			_ = c.Rcpt(fmt.Sprintf("b.guess%d@%s", 10*i+j, f.host()))
+			_ = c.Rcpt(fmt.Sprintf("b.guess%d@%s", 10*i+j, f.Host()))
 		}
 		_ = c.Close()
 	}
@@ -177,8 +178,8 @@ func TestGuessesAreLimitedAcrossConnections(t *testing.T) {
 func TestReportsNeedTheirToken(t *testing.T) {
 	t.Parallel()
 	f := setUp(t, dbtest.SQLite(t), 1)
-	report := failure(f.people[0].Email, "550 5.1.1 no such user")
-	token := string(f.keys.ReturnPath(f.messages[0].ID, broadcasttest.Now))
+	report := inboundtest.Failure(f.People[0].Email, "550 5.1.1 no such user")
+	token := string(f.Keys.ReturnPath(f.Messages[0].ID, broadcasttest.Now))
 	for i := range len(token) { // each character counts
 		changed := []byte(token)
 		if changed[i]++; changed[i] > 'z' || changed[i] == ':' {
@@ -187,22 +188,22 @@ func TestReportsNeedTheirToken(t *testing.T) {
 		if string(changed) == token {
 			continue
 		}
-		if target, err := f.receiver.Resolve(t.Context(), "b."+string(changed)+"@"+f.host()); err == nil {
-			if err := f.receiver.Receive(t.Context(), target, []byte(report)); err != nil {
+		if target, err := f.Receiver.Resolve(t.Context(), "b."+string(changed)+"@"+f.Host()); err == nil {
+			if err := f.Receiver.Receive(t.Context(), target, []byte(report)); err != nil {
 				t.Fatal(err)
 			}
 		}
 	}
-	unsubscribe := string(f.keys.UnsubscribeAddress(f.messages[0].ID, broadcasttest.Now))
-	if _, err := f.receiver.Resolve(t.Context(), "b."+unsubscribe+"@"+f.host()); err == nil {
+	unsubscribe := string(f.Keys.UnsubscribeAddress(f.Messages[0].ID, broadcasttest.Now))
+	if _, err := f.Receiver.Resolve(t.Context(), "b."+unsubscribe+"@"+f.Host()); err == nil {
 		t.Error("a token for another use was accepted")
 	}
 	f.unchanged()
-	if code := f.deliver(strings.ToUpper("b."+token)+"@"+f.host(), report); code != 250 {
+	if code := f.Deliver(strings.ToUpper("b."+token)+"@"+f.Host(), report); code != 250 {
 		t.Errorf("the token in upper case: %d", code)
 	}
-	f.follow()
-	if c := f.contact(0); c.Status != contact.Bounced {
+	f.Follow()
+	if c := f.Contact(0); c.Status != contact.Bounced {
 		t.Errorf("after the report with its token: %s", c.Status)
 	}
 }

@@ -1,27 +1,23 @@
 package inbound_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"log/slog"
+	"github.com/google/go-cmp/cmp"
+	"github.com/packetboat/packetboat/internal/engine/inbound"
+	"github.com/prometheus/client_golang/prometheus"
 	"net"
 	"net/smtp"
 	"net/textproto"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/packetboat/packetboat/internal/broadcast/broadcasttest"
 	"github.com/packetboat/packetboat/internal/contact"
-	"github.com/packetboat/packetboat/internal/content"
-	"github.com/packetboat/packetboat/internal/engine/inbound"
-	"github.com/packetboat/packetboat/internal/id"
-	"github.com/packetboat/packetboat/internal/journal"
+	"github.com/packetboat/packetboat/internal/engine/inbound/inboundtest"
 	"github.com/packetboat/packetboat/internal/mail/dsn"
 	"github.com/packetboat/packetboat/internal/outbox"
-	"github.com/packetboat/packetboat/internal/render"
 	"github.com/packetboat/packetboat/internal/sqldb"
 	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
 	"github.com/packetboat/packetboat/internal/suppression"
@@ -29,17 +25,10 @@ import (
 	"github.com/packetboat/packetboat/internal/traffic"
 )
 
-// fixture is a send whose messages were accepted, and a server for the mail that comes back.
+// fixture is inboundtest's, with the methods of the tests here.
 type fixture struct {
-	*broadcasttest.Account
-	t        *testing.T
-	keys     *track.Keys
-	clock    atomic.Int64 // microseconds; the server reads it
-	send     id.Send
-	people   []contact.Contact
-	messages []outbox.Message
-	receiver *inbound.Receiver
-	address  string // of the server
+	*inboundtest.Fixture
+	t *testing.T
 }
 
 func setUp(t *testing.T, db *sqldb.DB, people int) *fixture {
@@ -49,56 +38,8 @@ func setUp(t *testing.T, db *sqldb.DB, people int) *fixture {
 
 func setUpTenant(t *testing.T, db *sqldb.DB, slug string, people int) *fixture {
 	t.Helper()
-	f := &fixture{Account: broadcasttest.New(t, db, slug), t: t, keys: track.NewKeys(broadcasttest.Box(t))}
-	f.setNow(broadcasttest.Now.Add(time.Hour))
-	f.people = f.AddContacts(f.List.ID, "ann", people)
-	b := f.Create()
-	f.send = b.Send
-	ctx := t.Context()
-	frozen, err := content.Freeze(ctx, db, f.Tenant, content.Source{
-		Subject: "Hi", HTML: "<p>Hi</p>", Send: b.Send, Context: content.Context{Broadcast: b.ID, EmailType: f.Type.ID},
-	}, broadcasttest.Now)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := outbox.Create(ctx, db, outbox.Send{Tenant: f.Tenant, ID: f.send, Source: outbox.FromBroadcast(b.ID)}, outbox.Terms{}, broadcasttest.Now); err != nil {
-		t.Fatal(err)
-	}
-	for _, c := range f.people {
-		f.messages = append(f.messages, outbox.Message{
-			ID: id.New[id.Message](), Contact: c.ID, Email: c.Email, Content: frozen, Identity: f.Identity.ID, Lane: f.Lane.ID, DueAt: broadcasttest.Now,
-		})
-	}
-	if _, err := outbox.AddMessages(ctx, db, f.Tenant, f.send, f.messages); err != nil {
-		t.Fatal(err)
-	}
-	f.exec(`UPDATE outbox SET state = 'delivered', sent_at = $2 WHERE tenant_id = $1`, f.Tenant, broadcasttest.Now.UnixMicro())
-	f.exec(`UPDATE send SET sent = $2, delivered = $2, waiting = 0, last_send_at = $3 WHERE tenant_id = $1`, f.Tenant, people, broadcasttest.Now.UnixMicro())
-	now := f.now
-	recorder := inbound.NewRecorder(db)
-	f.receiver = &inbound.Receiver{
-		DB: db, Keys: f.keys, Contents: &content.Cache{DB: db}, Senders: &render.Senders{DB: db, Now: now}, Recorder: recorder,
-		Log: slog.New(slog.DiscardHandler), Now: now, Host: "mx.y.example", Feedback: "fbl@y.example",
-	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	f.address = l.Addr().String()
-	run, stop := context.WithCancel(context.WithoutCancel(ctx))
-	ended := make(chan error, 2)
-	go func() { ended <- recorder.Run(run) }()
-	go func() {
-		ended <- (&inbound.Server{Receiver: f.receiver, Log: slog.New(slog.DiscardHandler)}).Serve(run, l)
-	}()
-	t.Cleanup(func() { stop(); <-ended; <-ended })
-	return f
+	return &fixture{inboundtest.New(t, db, slug, people), t}
 }
-
-// now is the time of the server and of the readers of mailboxes.
-func (f *fixture) now() time.Time { return time.UnixMicro(f.clock.Load()).UTC() }
-
-func (f *fixture) setNow(t time.Time) { f.clock.Store(t.UnixMicro()) }
 
 func (f *fixture) exec(text string, args ...any) {
 	f.t.Helper()
@@ -107,105 +48,24 @@ func (f *fixture) exec(text string, args ...any) {
 	}
 }
 
-func (f *fixture) host() string { return f.Domain.ReturnPathHost }
-
-// returnPath is the envelope sender of a message, in upper case, as some servers write it.
-func (f *fixture) returnPath(i int) string {
-	return strings.ToUpper("b."+string(f.keys.ReturnPath(f.messages[i].ID, broadcasttest.Now))) + "@" + f.host()
-}
-
-// deliver sends a mail to the server and returns the code of its reply.
-func (f *fixture) deliver(to, mail string) int {
-	f.t.Helper()
-	c, err := smtp.Dial(f.address)
-	if err != nil {
-		f.t.Fatal(err)
-	}
-	defer c.Close()
-	code := func(err error) int {
-		if e, ok := errors.AsType[*textproto.Error](err); ok {
-			return e.Code
-		}
-		f.t.Fatal(err)
-		return 0
-	}
-	if err := c.Mail(""); err != nil {
-		return code(err)
-	}
-	if err := c.Rcpt(to); err != nil {
-		return code(err)
-	}
-	w, err := c.Data()
-	if err != nil {
-		return code(err)
-	}
-	if _, err := w.Write([]byte(strings.ReplaceAll(mail, "\n", "\r\n"))); err != nil {
-		f.t.Fatal(err)
-	}
-	if err := w.Close(); err != nil {
-		return code(err)
-	}
-	return 250
-}
-
-// follow passes the journal to the followers.
-func (f *fixture) follow() {
-	f.t.Helper()
-	e := &journal.Engine{DB: f.DB, Followers: []journal.Follower{contact.Follower(), suppression.Follower()}, Log: slog.New(slog.DiscardHandler)}
-	if err := e.Drain(f.t.Context()); err != nil {
-		f.t.Fatal(err)
-	}
-}
-
-func (f *fixture) contact(i int) contact.Contact {
-	f.t.Helper()
-	c, err := contact.ByID(f.t.Context(), f.DB, f.Tenant, f.people[i].ID)
-	if err != nil {
-		f.t.Fatal(err)
-	}
-	return c
-}
-
-func (f *fixture) message(i int) outbox.Record {
-	f.t.Helper()
-	m, err := outbox.Find(f.t.Context(), f.DB, f.Tenant, f.messages[i].ID)
-	if err != nil {
-		f.t.Fatal(err)
-	}
-	return m
-}
-
-// failure is a report about a recipient.
-func failure(to, diagnostic string) string {
-	return "From: MAILER-DAEMON@relay.example\nTo: x@y.example\nSubject: Undelivered Mail Returned to Sender\nMIME-Version: 1.0\n" +
-		"Content-Type: multipart/report; report-type=delivery-status; boundary=\"XX\"\n\n--XX\nContent-Type: text/plain\n\nSorry.\n\n" +
-		"--XX\nContent-Type: message/delivery-status\n\nReporting-MTA: dns; relay.example\n\nFinal-Recipient: rfc822; " + to +
-		"\nAction: failed\nStatus: " + diagnostic[4:9] + "\nDiagnostic-Code: smtp; " + diagnostic + "\n\n--XX--\n"
-}
-
-func complaint(kind, messageID string) string {
-	return "From: fbl@provider.example\nSubject: complaint\nContent-Type: multipart/report; report-type=feedback-report; boundary=XX\n\n--XX\nContent-Type: text/plain\n\nA complaint.\n" +
-		"--XX\nContent-Type: message/feedback-report\n\nFeedback-Type: " + kind + "\nUser-Agent: P/1\nVersion: 1\n\n--XX\nContent-Type: message/rfc822\n\nMessage-ID: " + messageID + "\nSubject: Hi\n\nHi\n--XX--\n"
-}
-
 func TestReturnedMailHasItsEffectsOnce(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		f := setUp(t, db, 6)
 		hard, full, policy, complained, left := 0, 1, 2, 3, 4
 		for range 2 { // servers repeat what they are not sure of
 			for i, diagnostic := range map[int]string{hard: "550 5.1.1 no such user", full: "552 5.2.2 mailbox full", policy: "550 5.7.1 blocked by policy"} {
-				if code := f.deliver(f.returnPath(i), failure(f.people[i].Email, diagnostic)); code != 250 {
+				if code := f.Deliver(f.ReturnPath(i), inboundtest.Failure(f.People[i].Email, diagnostic)); code != 250 {
 					t.Fatalf("report %d: %d", i, code)
 				}
 			}
-			if code := f.deliver("fbl@y.example", complaint("abuse", "<"+f.keys.MessageID(f.messages[complained].ID)+"@"+f.host()+">")); code != 250 {
+			if code := f.Deliver("fbl@y.example", inboundtest.Complaint("abuse", "<"+f.Keys.MessageID(f.Messages[complained].ID)+"@"+f.Host()+">")); code != 250 {
 				t.Fatalf("complaint: %d", code)
 			}
-			address := "u." + string(f.keys.UnsubscribeAddress(f.messages[left].ID, broadcasttest.Now)) + "@" + f.host()
-			if code := f.deliver(address, "From: "+f.people[left].Email+"\nSubject: unsubscribe\n\n"); code != 250 {
+			address := "u." + string(f.Keys.UnsubscribeAddress(f.Messages[left].ID, broadcasttest.Now)) + "@" + f.Host()
+			if code := f.Deliver(address, "From: "+f.People[left].Email+"\nSubject: unsubscribe\n\n"); code != 250 {
 				t.Fatalf("unsubscribe: %d", code)
 			}
-			f.follow()
+			f.Follow()
 		}
 		for i, want := range map[int]struct {
 			state  outbox.State
@@ -219,13 +79,13 @@ func TestReturnedMailHasItsEffectsOnce(t *testing.T) {
 			left:       {outbox.Delivered, "", contact.Active},
 			5:          {outbox.Delivered, "", contact.Active},
 		} {
-			m, c := f.message(i), f.contact(i)
+			m, c := f.Message(i), f.Contact(i)
 			if m.State != want.state || m.BounceType != want.class || c.Status != want.status {
 				t.Errorf("message %d is %s %s, its contact %s; want %+v", i, m.State, m.BounceType, c.Status, want)
 			}
 		}
 		for i, listed := range map[int]bool{hard: true, full: false, policy: false, complained: true} {
-			reasons, err := suppression.Listed(t.Context(), db, f.Tenant, []string{f.people[i].Email})
+			reasons, err := suppression.Listed(t.Context(), db, f.Tenant, []string{f.People[i].Email})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -234,15 +94,15 @@ func TestReturnedMailHasItsEffectsOnce(t *testing.T) {
 			}
 		}
 		var delivered, bounced int64
-		if err := db.QueryRow(t.Context(), `SELECT delivered, bounced FROM send WHERE tenant_id = $1 AND id = $2`, f.Tenant, f.send).Scan(&delivered, &bounced); err != nil || delivered != 3 || bounced != 3 {
+		if err := db.QueryRow(t.Context(), `SELECT delivered, bounced FROM send WHERE tenant_id = $1 AND id = $2`, f.Tenant, f.Send).Scan(&delivered, &bounced); err != nil || delivered != 3 || bounced != 3 {
 			t.Errorf("the send has %d delivered and %d bounced, %v", delivered, bounced, err)
 		}
-		sums, err := track.LoadSums(t.Context(), db, f.Tenant, f.send)
+		sums, err := track.LoadSums(t.Context(), db, f.Tenant, f.Send)
 		if err != nil || sums.Complained != 1 || sums.Unsubscribed != 1 {
 			t.Errorf("the send has %+v, %v", sums, err)
 		}
 		// The domain is paused by the rates of these.
-		counts, err := traffic.OfDomain(t.Context(), db, f.Tenant, f.Domain.ID, f.now().Add(-traffic.Width))
+		counts, err := traffic.OfDomain(t.Context(), db, f.Tenant, f.Domain.ID, f.Now().Add(-traffic.Width))
 		if want := (traffic.Counts{Late: 1, Complained: 1}); err != nil || counts != want {
 			t.Errorf("the domain has %+v, %v; want %+v", counts, err, want)
 		}
@@ -252,54 +112,54 @@ func TestReturnedMailHasItsEffectsOnce(t *testing.T) {
 func TestStrangersChangeNothing(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		f := setUp(t, db, 1)
-		report := failure(f.people[0].Email, "550 5.1.1 no such user")
-		token := string(f.keys.ReturnPath(f.messages[0].ID, broadcasttest.Now))
+		report := inboundtest.Failure(f.People[0].Email, "550 5.1.1 no such user")
+		token := string(f.Keys.ReturnPath(f.Messages[0].ID, broadcasttest.Now))
 		for name, to := range map[string]string{
 			"relaying":            "ann@elsewhere.example",
-			"the address":         f.people[0].Email,
-			"no token":            "b.@" + f.host(),
-			"a changed token":     "b." + token[:len(token)-1] + "a@" + f.host(),
+			"the address":         f.People[0].Email,
+			"no token":            "b.@" + f.Host(),
+			"a changed token":     "b." + token[:len(token)-1] + "a@" + f.Host(),
 			"another host":        "b." + token + "@bounce.elsewhere.example",
-			"another kind":        "u." + token + "@" + f.host(),
-			"an old return path":  "b." + string(f.keys.ReturnPath(f.messages[0].ID, f.now().Add(-70*24*time.Hour))) + "@" + f.host(),
-			"other local part":    "x." + token + "@" + f.host(),
+			"another kind":        "u." + token + "@" + f.Host(),
+			"an old return path":  "b." + string(f.Keys.ReturnPath(f.Messages[0].ID, f.Now().Add(-70*24*time.Hour))) + "@" + f.Host(),
+			"other local part":    "x." + token + "@" + f.Host(),
 			"source route":        "@relay.example:b." + token + "@elsewhere.example",
-			"percent":             "b." + token + "%" + f.host() + "@elsewhere.example",
-			"bang":                f.host() + "!b." + token + "@elsewhere.example",
+			"percent":             "b." + token + "%" + f.Host() + "@elsewhere.example",
+			"bang":                f.Host() + "!b." + token + "@elsewhere.example",
 			"the provider's list": "fbl@elsewhere.example",
 		} {
-			if code := f.deliver(to, report); code/100 != 5 {
+			if code := f.Deliver(to, report); code/100 != 5 {
 				t.Errorf("%s: %d", name, code)
 			}
 		}
 		for name, mail := range map[string]string{
 			"a report without proof":    report,
-			"a Message-ID of no one":    complaint("abuse", "<x@"+f.host()+">"),
-			"a Message-ID by id alone":  complaint("abuse", "<"+f.messages[0].ID.String()+"@"+f.host()+">"),
-			"a Message-ID with a guess": complaint("abuse", "<"+f.messages[0].ID.String()+".0000000000000000@"+f.host()+">"),
-			"not a complaint":           complaint("not-spam", "<"+f.keys.MessageID(f.messages[0].ID)+"@"+f.host()+">"),
+			"a Message-ID of no one":    inboundtest.Complaint("abuse", "<x@"+f.Host()+">"),
+			"a Message-ID by id alone":  inboundtest.Complaint("abuse", "<"+f.Messages[0].ID.String()+"@"+f.Host()+">"),
+			"a Message-ID with a guess": inboundtest.Complaint("abuse", "<"+f.Messages[0].ID.String()+".0000000000000000@"+f.Host()+">"),
+			"not a complaint":           inboundtest.Complaint("not-spam", "<"+f.Keys.MessageID(f.Messages[0].ID)+"@"+f.Host()+">"),
 		} {
-			for _, to := range []string{"fbl@y.example", "postmaster@mx.y.example", "abuse@" + f.host()} {
-				if code := f.deliver(to, mail); code != 250 {
+			for _, to := range []string{"fbl@y.example", "postmaster@mx.y.example", "abuse@" + f.Host()} {
+				if code := f.Deliver(to, mail); code != 250 {
 					t.Errorf("%s to %s: %d", name, to, code)
 				}
 			}
 		}
 		// An absence notice and a preview do nothing, either.
-		if code := f.deliver(f.returnPath(0), "From: "+f.people[0].Email+"\nSubject: Out of office\nAuto-Submitted: auto-replied\n\n550 5.1.1 no such user\n"); code != 250 {
+		if code := f.Deliver(f.ReturnPath(0), "From: "+f.People[0].Email+"\nSubject: Out of office\nAuto-Submitted: auto-replied\n\n550 5.1.1 no such user\n"); code != 250 {
 			t.Errorf("absence: %d", code)
 		}
-		if code := f.deliver("b."+string(f.keys.PreviewReturnPath(f.messages[0].ID, broadcasttest.Now))+"@"+f.host(), report); code != 250 {
+		if code := f.Deliver("b."+string(f.Keys.PreviewReturnPath(f.Messages[0].ID, broadcasttest.Now))+"@"+f.Host(), report); code != 250 {
 			t.Errorf("test mail: %d", code)
 		}
 		// A report about another recipient, in a list, is not about this one.
 		two := strings.Replace(report, "\n\n--XX--", "\n\nFinal-Recipient: rfc822; bob@x.example\nAction: failed\nStatus: 5.1.1\n\n--XX--", 1)
-		two = strings.Replace(two, f.people[0].Email, "eve@x.example", 1)
-		if code := f.deliver(f.returnPath(0), two); code != 250 {
+		two = strings.Replace(two, f.People[0].Email, "eve@x.example", 1)
+		if code := f.Deliver(f.ReturnPath(0), two); code != 250 {
 			t.Errorf("other recipients: %d", code)
 		}
-		f.follow()
-		if m, c := f.message(0), f.contact(0); m.State != outbox.Delivered || c.Status != contact.Active {
+		f.Follow()
+		if m, c := f.Message(0), f.Contact(0); m.State != outbox.Delivered || c.Status != contact.Active {
 			t.Errorf("message %s, contact %s", m.State, c.Status)
 		}
 	})
@@ -309,7 +169,7 @@ func TestAReportBeforeTheResultIsStoredIsDeferred(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		f := setUp(t, db, 1)
 		f.exec(`UPDATE outbox SET state = 'queued', sent_at = NULL WHERE tenant_id = $1`, f.Tenant)
-		if code := f.deliver(f.returnPath(0), failure(f.people[0].Email, "550 5.1.1 no such user")); code != 451 {
+		if code := f.Deliver(f.ReturnPath(0), inboundtest.Failure(f.People[0].Email, "550 5.1.1 no such user")); code != 451 {
 			t.Errorf("code %d, want 451", code)
 		}
 	})
@@ -317,13 +177,13 @@ func TestAReportBeforeTheResultIsStoredIsDeferred(t *testing.T) {
 
 func TestTheServerIsBounded(t *testing.T) {
 	f := setUp(t, dbtest.SQLite(t), 1)
-	if code := f.deliver(f.returnPath(0), "Subject: x\n\n"+strings.Repeat(strings.Repeat("x", 70)+"\n", dsn.MaxSize/70)); code != 552 {
+	if code := f.Deliver(f.ReturnPath(0), "Subject: x\n\n"+strings.Repeat(strings.Repeat("x", 70)+"\n", dsn.MaxSize/70)); code != 552 {
 		t.Errorf("a long message: %d", code)
 	}
-	if code := f.deliver(f.returnPath(0), strings.Repeat("Received: from a by b\n", 150)+"\nx\n"); code != 554 {
+	if code := f.Deliver(f.ReturnPath(0), strings.Repeat("Received: from a by b\n", 150)+"\nx\n"); code != 554 {
 		t.Errorf("a loop: %d", code)
 	}
-	c, err := smtp.Dial(f.address)
+	c, err := smtp.Dial(f.Address)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -333,7 +193,7 @@ func TestTheServerIsBounded(t *testing.T) {
 	}
 	var last error
 	for i := range 12 {
-		last = c.Rcpt(fmt.Sprintf("guess%d@%s", i, f.host()))
+		last = c.Rcpt(fmt.Sprintf("guess%d@%s", i, f.Host()))
 	}
 	if e, ok := errors.AsType[*textproto.Error](last); !ok || e.Code != 421 {
 		t.Errorf("after many guesses: %v", last)
@@ -341,7 +201,7 @@ func TestTheServerIsBounded(t *testing.T) {
 	var open []net.Conn
 	refused := false
 	for range 60 {
-		conn, err := net.Dial("tcp", f.address)
+		conn, err := net.Dial("tcp", f.Address)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -355,4 +215,54 @@ func TestTheServerIsBounded(t *testing.T) {
 	if !refused {
 		t.Error("60 connections of one address were accepted")
 	}
+}
+
+// The counters say what reports changed, not what they could have changed.
+func TestReportsAreCountedByTheirEffect(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		f := setUp(t, db, 2)
+		registry := prometheus.NewRegistry()
+		f.Receiver.Metrics = inbound.NewMetrics(registry)
+		ann, bob := f.People[0].Email, f.People[1].Email
+		others := strings.Replace(inboundtest.Failure("eve@x.example", "550 5.1.1 no such user"), "\n\n--XX--\n",
+			"\n\nFinal-Recipient: rfc822; "+bob+"\nAction: relayed\nStatus: 2.1.9\n\n--XX--\n", 1)
+		for _, mail := range []struct {
+			about int
+			text  string
+		}{
+			{0, inboundtest.Status(ann, "delayed", "4.4.1", "")},
+			{0, inboundtest.Status(ann, "delivered", "2.0.0", "")},
+			{0, inboundtest.Status(ann, "relayed", "2.1.9", "")},
+			{0, inboundtest.Status(ann, "expanded", "2.1.5", "")},
+			{1, others}, // it failed for somebody else
+			{0, inboundtest.Failure(ann, "550 5.1.1 no such user")},
+		} {
+			if code := f.Deliver(f.ReturnPath(mail.about), mail.text); code != 250 {
+				t.Fatalf("%d for %s", code, mail.text)
+			}
+		}
+		leave := "u." + string(f.Keys.UnsubscribeAddress(f.Messages[1].ID, broadcasttest.Now)) + "@" + f.Host()
+		if code := f.Deliver(leave, "Subject: please\n\nstop\n"); code != 250 {
+			t.Fatalf("unsubscribe: %d", code)
+		}
+		families, err := registry.Gather()
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := map[string]float64{}
+		for _, m := range families[0].GetMetric() {
+			for _, l := range m.GetLabel() {
+				if l.GetName() == "effect" || l.GetValue() == "unsubscribe" {
+					got[l.GetValue()] += m.GetCounter().GetValue()
+				}
+			}
+		}
+		if diff := cmp.Diff(map[string]float64{"delayed": 1, "delivered": 3, "none": 1, "bounced": 1, "unsubscribed": 1, "unsubscribe": 1}, got); diff != "" {
+			t.Errorf("effects (-want +got):\n%s", diff)
+		}
+		if a, b := f.Message(0).State, f.Message(1).State; a != outbox.Bounced || b != outbox.Delivered {
+			t.Errorf("the messages are %s and %s", a, b)
+		}
+	})
 }

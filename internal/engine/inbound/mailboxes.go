@@ -53,7 +53,6 @@ type Mailboxes struct {
 
 	mu      sync.Mutex
 	reading map[id.Tenant]int
-	all     sync.WaitGroup
 }
 
 // Run reads mailboxes that are due until ctx ends.
@@ -63,34 +62,38 @@ func (m *Mailboxes) Run(ctx context.Context) error {
 			m.Log.Error("release bounce mailboxes failed", "err", err)
 		}
 	}
-	err := poll.Loop{Poll: m.start, Every: lookEvery, Log: m.Log, Failed: "find bounce mailboxes failed"}.Run(ctx)
-	m.all.Wait()
+	var reads sync.WaitGroup
+	start := func(ctx context.Context) (more bool, err error) { return false, m.start(ctx, &reads) }
+	err := poll.Loop{Poll: start, Every: lookEvery, Log: m.Log, Failed: "find bounce mailboxes failed"}.Run(ctx)
+	reads.Wait()
 	return err
 }
 
-// Tick reads the mailboxes that are due, as many as a process reads at a time.
+// Tick reads the mailboxes that are due, as many as a process reads at a time. It does not wait for those that
+// another call is reading.
 func (m *Mailboxes) Tick(ctx context.Context) error {
-	_, err := m.start(ctx)
-	m.all.Wait()
+	var reads sync.WaitGroup
+	err := m.start(ctx, &reads)
+	reads.Wait()
 	return err
 }
 
-// start begins to read mailboxes that are due.
-func (m *Mailboxes) start(ctx context.Context) (more bool, err error) {
+// start begins to read mailboxes that are due, as part of reads.
+func (m *Mailboxes) start(ctx context.Context, reads *sync.WaitGroup) error {
 	free, busy := m.free()
 	if free == 0 {
-		return false, nil
+		return nil
 	}
 	now := m.Now()
 	list, err := lane.LeaseMailboxes(ctx, m.DB, busy, free, readOfTenant, now, now.Add(readLease))
 	for _, due := range list {
 		m.count(due.Tenant, 1)
-		m.all.Go(func() {
+		reads.Go(func() {
 			defer m.count(due.Tenant, -1)
 			m.read(ctx, due)
 		})
 	}
-	return false, err
+	return err
 }
 
 // free returns how many more mailboxes may be read, and the tenants whose number is used up. A lease

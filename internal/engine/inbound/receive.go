@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/packetboat/packetboat/internal/cache"
+	"github.com/packetboat/packetboat/internal/consent"
 	"github.com/packetboat/packetboat/internal/contact"
 	"github.com/packetboat/packetboat/internal/content"
 	"github.com/packetboat/packetboat/internal/id"
@@ -126,7 +127,7 @@ func (r *Receiver) Receive(ctx context.Context, t Target, raw []byte) error {
 	}
 	report := dsn.Parse(raw)
 	if t.use == unsubscribe {
-		return r.record(ctx, report.Kind, t, Event{Effect: Unsubscribed})
+		return r.record(ctx, dsn.Unsubscribe, t, Event{Effect: Unsubscribed})
 	}
 	if t.use == feedback {
 		message, host, err := r.Keys.VerifyMessageID(report.Original.MessageID)
@@ -150,7 +151,7 @@ func (r *Receiver) ReceiveFor(ctx context.Context, tenant id.Tenant, at time.Tim
 		if t, err := r.Resolve(ctx, addr); err == nil && (t.use == returned || t.use == unsubscribe) {
 			t.tenants = []id.Tenant{tenant}
 			if t.use == unsubscribe {
-				return r.record(ctx, report.Kind, t, Event{Effect: Unsubscribed, At: at})
+				return r.record(ctx, dsn.Unsubscribe, t, Event{Effect: Unsubscribed, At: at})
 			}
 			return r.process(ctx, t, at, report)
 		}
@@ -171,6 +172,12 @@ func (r *Receiver) process(ctx context.Context, t Target, at time.Time, report d
 	}
 	e := Event{At: at, Recipients: report.Recipients}
 	switch {
+	case report.Delayed():
+		r.Metrics.count(string(report.Kind), "delayed")
+		return nil
+	case report.Delivered():
+		r.Metrics.count(string(report.Kind), "delivered")
+		return nil
 	case report.Kind == dsn.DSN, report.Kind == dsn.Bounce:
 		e.Effect = Bounced
 	case report.Kind == dsn.ARF && report.Feedback.Complaint():
@@ -201,12 +208,14 @@ func (r *Receiver) record(ctx context.Context, kind dsn.Kind, t Target, e Event)
 			}
 			e.Scope = scope
 		}
-		if err := r.Recorder.Record(ctx, e); !errors.Is(err, ErrNoMessage) {
-			if err == nil {
-				r.Metrics.count(string(kind), string(e.Effect))
-			}
-			return err
+		effect, err := r.Recorder.Record(ctx, e)
+		if errors.Is(err, ErrNoMessage) {
+			continue
 		}
+		if err == nil {
+			r.Metrics.count(string(kind), string(effect))
+		}
+		return err
 	}
 	r.Metrics.count(string(kind), "no_message")
 	return nil
@@ -231,7 +240,7 @@ func (r *Receiver) scope(ctx context.Context, tenant id.Tenant, message id.Messa
 
 // Report records what a provider's hook says about a message of a tenant.
 func (r *Receiver) Report(ctx context.Context, tenant id.Tenant, message id.Message, effect Effect, at time.Time, recipient dsn.Recipient) error {
-	return r.record(ctx, hookKind, Target{tenants: []id.Tenant{tenant}, message: message}, Event{Effect: effect, At: at, Recipients: []dsn.Recipient{recipient}})
+	return r.record(ctx, hookKind, Target{tenants: []id.Tenant{tenant}, message: message}, Event{Effect: effect, At: at, Recipients: []dsn.Recipient{recipient}, Source: consent.Provider})
 }
 
 // CountHook counts a report of a hook without an effect.

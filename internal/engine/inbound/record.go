@@ -1,6 +1,7 @@
 package inbound
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,8 +12,12 @@ import (
 	"github.com/packetboat/packetboat/internal/contact"
 	"github.com/packetboat/packetboat/internal/fault"
 	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/mail/address"
 	"github.com/packetboat/packetboat/internal/mail/dsn"
+	"github.com/packetboat/packetboat/internal/mail/mx"
 	"github.com/packetboat/packetboat/internal/mail/reply"
+	"github.com/packetboat/packetboat/internal/maildomain"
+	"github.com/packetboat/packetboat/internal/outage"
 	"github.com/packetboat/packetboat/internal/outbox"
 	"github.com/packetboat/packetboat/internal/sqldb"
 	"github.com/packetboat/packetboat/internal/track"
@@ -28,6 +33,7 @@ const (
 	Complained   Effect = "complained"
 	Unsubscribed Effect = "unsubscribed"
 	Delivered    Effect = "delivered" // the recipient's server accepted the message
+	None         Effect = "none"      // the report says nothing about the message, or comes too late
 )
 
 // Event is one report about one message.
@@ -38,6 +44,7 @@ type Event struct {
 	At         time.Time
 	Recipients []dsn.Recipient          // of Bounced: one of them is the message's
 	Scope      contact.UnsubscribeScope // of Unsubscribed
+	Source     string                   // of Unsubscribed: where the contact did so; default consent.Mailto
 }
 
 var (
@@ -50,13 +57,16 @@ var (
 // Recorder applies the effects of reports. Those that arrive while one transaction commits are
 // recorded together by the next. Recording a report again changes nothing.
 type Recorder struct {
-	DB    *sqldb.DB
-	group *sqldb.Group[*request]
+	DB        *sqldb.DB
+	Now       func() time.Time
+	group     *sqldb.Group[*request]
+	providers maildomain.Providers
 }
 
 type request struct {
 	Event
-	err error
+	err  error
+	none bool // it has no effect
 }
 
 const (
@@ -66,8 +76,8 @@ const (
 )
 
 // NewRecorder returns a Recorder. Record works while Run does.
-func NewRecorder(db *sqldb.DB) *Recorder {
-	r := &Recorder{DB: db}
+func NewRecorder(db *sqldb.DB, now func() time.Time) *Recorder {
+	r := &Recorder{DB: db, Now: now, providers: maildomain.Providers{DB: db, Now: now}}
 	r.group = sqldb.NewGroup(maxTogether, r.flush)
 	return r
 }
@@ -75,16 +85,19 @@ func NewRecorder(db *sqldb.DB) *Recorder {
 // Run records reports until ctx ends.
 func (r *Recorder) Run(ctx context.Context) error { return r.group.Run(ctx) }
 
-// Record records one report, and returns when it is durable. The error may be ErrUnsettled or
+// Record records one report, and returns its effect when it is durable. The error may be ErrUnsettled or
 // ErrNoMessage.
-func (r *Recorder) Record(ctx context.Context, e Event) error {
+func (r *Recorder) Record(ctx context.Context, e Event) (Effect, error) {
 	ctx, cancel := context.WithTimeout(ctx, recordTimeout)
 	defer cancel()
 	q := &request{Event: e}
 	if err := r.group.Within(ctx, q); err != nil {
-		return err
+		return None, err
 	}
-	return q.err
+	if q.none || q.err != nil {
+		return None, q.err
+	}
+	return e.Effect, nil
 }
 
 // flush records reports with one transaction for each tenant. If that fails, each is tried alone, so
@@ -135,14 +148,17 @@ func (r *Recorder) recordTenant(ctx context.Context, tenant id.Tenant, list []*r
 		var deliveries []outbox.Delivery
 		for i, q := range list {
 			m, ok := messages[q.Message]
+			q.none = false
 			switch {
 			case !ok:
 				results[i] = ErrNoMessage
 			case m.SentAt == nil && m.State == outbox.Queued:
 				results[i] = ErrUnsettled
 			case m.SentAt == nil || q.At.Sub(*m.SentAt) > maxAge: // too late to mean anything
+				q.none = q.Effect != Unsubscribed
 			case q.Effect == Bounced:
-				if b, ok := bounceOf(m, q.Event); ok {
+				b, ok := bounceOf(m, q.Event)
+				if q.none = !ok; ok {
 					bounces = append(bounces, b)
 				}
 			case q.Effect == Delivered:
@@ -154,7 +170,11 @@ func (r *Recorder) recordTenant(ctx context.Context, tenant id.Tenant, list []*r
 				return err
 			}
 		}
+		answers := map[outage.Key]outage.Traffic{}
 		if len(bounces) > 0 {
+			if err := r.guard(ctx, tx, bounces, messages); err != nil {
+				return err
+			}
 			moved, err := outbox.RecordBounces(ctx, tx, tenant, bounces)
 			if err != nil {
 				return err
@@ -162,6 +182,10 @@ func (r *Recorder) recordTenant(ctx context.Context, tenant id.Tenant, list []*r
 			for _, b := range bounces {
 				if b.Class == string(reply.Hard) && slices.Contains(moved, b.Message) {
 					counted.add(messages[b.Message], b.At, traffic.Counts{Late: 1})
+					if b.Guard != nil {
+						key := outage.KeyAt(b.Guard.Site, b.Guard.Sent)
+						answers[key] = answers[key].Plus(outage.Traffic{Unknown: 1})
+					}
 					moved = slices.DeleteFunc(moved, func(m id.Message) bool { return m == b.Message }) // reported twice
 				}
 			}
@@ -183,19 +207,49 @@ func (r *Recorder) recordTenant(ctx context.Context, tenant id.Tenant, list []*r
 					}
 				}
 			case Unsubscribed: // at any age
-				err = track.RecordUnsubscribe(ctx, tx, m, q.Scope, consent.Proof{Source: consent.Mailto}, q.At)
+				err = track.RecordUnsubscribe(ctx, tx, m, q.Scope, consent.Proof{Source: cmp.Or(q.Source, consent.Mailto)}, q.At)
 			}
 			if err != nil {
 				return err
 			}
 		}
-		return counted.store(ctx, tx, tenant)
+		if err := counted.store(ctx, tx, tenant, &r.providers); err != nil {
+			return err
+		}
+		return outage.Count(ctx, tx, answers, r.Now())
 	})
 	if err != nil {
 		return fault.Timely(ctx, fmt.Errorf("record reports: %w", err))
 	}
 	for i, q := range list {
 		q.err = results[i]
+	}
+	return nil
+}
+
+// guard guards those of the bounces that say that the recipient does not exist, and removes the mark
+// that bounceOf left where it is not known who runs the recipient's mailbox.
+func (r *Recorder) guard(ctx context.Context, tx *sqldb.DB, bounces []outbox.Bounce, messages map[id.Message]outbox.Record) error {
+	var domains []string
+	for _, b := range bounces {
+		if b.Guard != nil {
+			domains = append(domains, address.Domain(messages[b.Message].Email))
+		}
+	}
+	known, err := r.providers.Within(ctx, tx, domains...)
+	if err != nil {
+		return err
+	}
+	for i, b := range bounces {
+		if b.Guard == nil {
+			continue
+		}
+		m := messages[b.Message]
+		domain := address.Domain(m.Email)
+		bounces[i].Guard = nil
+		if site := mx.Operator(domain, known[domain].Provider, known[domain].Record); site != "" {
+			bounces[i].Guard = &outage.Guard{Site: site, Lane: m.Lane, Sent: *m.SentAt}
+		}
 	}
 	return nil
 }
@@ -231,7 +285,11 @@ func bounceOf(m outbox.Record, e Event) (outbox.Bounce, bool) {
 	if len(code) > 0 && failed.SMTPCode > 0 && int(code[0]-'0') != failed.SMTPCode/100 {
 		code = ""
 	}
-	return outbox.Bounce{Message: m.ID, At: e.At, Refusal: outbox.Refusal{
+	b := outbox.Bounce{Message: m.ID, At: e.At, Refusal: outbox.Refusal{
 		Class: string(failed.Verdict.Class), Category: string(failed.Verdict.Category), Code: failed.SMTPCode, Enhanced: code, Text: failed.Diagnostic,
-	}}, true
+	}}
+	if failed.Verdict.Class == reply.Hard && failed.Verdict.Reason == reply.InvalidRecipient {
+		b.Guard = &outage.Guard{} // completed by Recorder.guard
+	}
+	return b, true
 }

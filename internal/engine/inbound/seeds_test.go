@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/packetboat/packetboat/internal/broadcast/broadcasttest"
+	"github.com/packetboat/packetboat/internal/engine/inbound/inboundtest"
 	"github.com/packetboat/packetboat/internal/id"
 	"github.com/packetboat/packetboat/internal/journal"
 	"github.com/packetboat/packetboat/internal/outbox"
@@ -28,7 +29,7 @@ func TestALateBounceRetiresTheSeed(t *testing.T) {
 			t.Fatal(err)
 		}
 		r := seedlist.Request{Kind: seedlist.Replace}
-		for i := range f.people {
+		for i := range f.People {
 			r.Add = append(r.Add, seedlist.Entry{Email: fmt.Sprintf("s%d@vendor.example", i)})
 		}
 		if _, err := seedlist.Update(ctx, db, f.Tenant, list.ID, r, broadcasttest.Now); err != nil {
@@ -40,21 +41,21 @@ func TestALateBounceRetiresTheSeed(t *testing.T) {
 		}
 		f.exec(`UPDATE send SET source_kind = $2 WHERE tenant_id = $1`, f.Tenant, string(outbox.KindSeedCopy))
 		for i, s := range seeds {
-			f.exec(`UPDATE outbox SET contact_id = $3, email = $4 WHERE tenant_id = $1 AND id = $2`, f.Tenant, f.messages[i].ID, outbox.ForSeed(s.ID), s.Email)
-			f.people[i].Email = s.Email
+			f.exec(`UPDATE outbox SET contact_id = $3, email = $4 WHERE tenant_id = $1 AND id = $2`, f.Tenant, f.Messages[i].ID, outbox.ForSeed(s.ID), s.Email)
+			f.People[i].Email = s.Email
 		}
 		hard, full, complained, left := 0, 1, 2, 3
 		for range 2 {
 			for i, diagnostic := range map[int]string{hard: "550 5.1.1 no such user", full: "552 5.2.2 mailbox full"} {
-				if code := f.deliver(f.returnPath(i), failure(f.people[i].Email, diagnostic)); code != 250 {
+				if code := f.Deliver(f.ReturnPath(i), inboundtest.Failure(f.People[i].Email, diagnostic)); code != 250 {
 					t.Fatalf("report %d: %d", i, code)
 				}
 			}
-			if code := f.deliver("fbl@y.example", complaint("abuse", "<"+f.keys.MessageID(f.messages[complained].ID)+"@"+f.host()+">")); code != 250 {
+			if code := f.Deliver("fbl@y.example", inboundtest.Complaint("abuse", "<"+f.Keys.MessageID(f.Messages[complained].ID)+"@"+f.Host()+">")); code != 250 {
 				t.Fatalf("complaint: %d", code)
 			}
-			for _, address := range [][]byte{f.keys.UnsubscribeAddress(f.messages[left].ID, broadcasttest.Now), f.keys.PreviewUnsubscribeAddress(f.messages[left].ID, broadcasttest.Now)} {
-				if code := f.deliver("u."+string(address)+"@"+f.host(), "Subject: unsubscribe\n\n"); code != 250 {
+			for _, address := range [][]byte{f.Keys.UnsubscribeAddress(f.Messages[left].ID, broadcasttest.Now), f.Keys.PreviewUnsubscribeAddress(f.Messages[left].ID, broadcasttest.Now)} {
+				if code := f.Deliver("u."+string(address)+"@"+f.Host(), "Subject: unsubscribe\n\n"); code != 250 {
 					t.Fatalf("unsubscribe: %d", code)
 				}
 			}
@@ -63,7 +64,7 @@ func TestALateBounceRetiresTheSeed(t *testing.T) {
 		e := &journal.Engine{DB: db, Log: slog.New(slog.DiscardHandler), Followers: []journal.Follower{seedlist.Follower(), {
 			Name: "types", Follow: func(_ context.Context, _ *sqldb.DB, entries []journal.Entry) error {
 				for _, one := range entries {
-					if one.Send == f.send {
+					if one.Send == f.Send {
 						types = append(types, one.Type)
 					}
 				}
@@ -89,7 +90,7 @@ func TestALateBounceRetiresTheSeed(t *testing.T) {
 				t.Errorf("the journal has %s", one)
 			}
 		}
-		if sums, err := track.LoadSums(ctx, db, f.Tenant, f.send); err != nil || sums.Complained != 0 || sums.Unsubscribed != 0 {
+		if sums, err := track.LoadSums(ctx, db, f.Tenant, f.Send); err != nil || sums.Complained != 0 || sums.Unsubscribed != 0 {
 			t.Errorf("the copies have %+v, %v", sums, err)
 		}
 		var records int

@@ -21,11 +21,11 @@ func (f *fixture) weekly(n int) []outbox.Message {
 	f.t.Helper()
 	var list []outbox.Message
 	for i := range n {
-		m := f.messages[0]
+		m := f.Messages[0]
 		m.ID, m.Visit = id.New[id.Message](), i+1
 		list = append(list, m)
 	}
-	if _, err := outbox.AddMessages(f.t.Context(), f.DB, f.Tenant, f.send, list); err != nil {
+	if _, err := outbox.AddMessages(f.t.Context(), f.DB, f.Tenant, f.Send, list); err != nil {
 		f.t.Fatal(err)
 	}
 	for i, m := range list {
@@ -42,7 +42,7 @@ func (f *fixture) arrives(m outbox.Message, at time.Time) {
 	f.t.Helper()
 	f.exec(`UPDATE outbox SET state = 'delivered' WHERE tenant_id = $1 AND id = $2`, f.Tenant, m.ID)
 	err := f.DB.InTx(f.t.Context(), func(tx *sqldb.DB) error {
-		return journal.Append(f.t.Context(), tx, journal.Entry{Tenant: f.Tenant, Type: journal.EmailDelivered, Contact: m.Contact, Send: f.send, Message: m.ID, At: at})
+		return journal.Append(f.t.Context(), tx, journal.Entry{Tenant: f.Tenant, Type: journal.EmailDelivered, Contact: m.Contact, Send: f.Send, Message: m.ID, At: at})
 	})
 	if err != nil {
 		f.t.Fatal(err)
@@ -55,7 +55,7 @@ func (f *fixture) reports(m outbox.Message, class string, at time.Time) {
 	if n, err := outbox.RecordBounces(f.t.Context(), f.DB, f.Tenant, []outbox.Bounce{{Message: m.ID, At: at.Add(time.Hour), Refusal: outbox.Refusal{Class: class}}}); err != nil || len(n) != 1 {
 		f.t.Fatalf("RecordBounces = %d, %v", n, err)
 	}
-	f.follow()
+	f.Follow()
 }
 
 // A relay accepts each mail and reports later that the mailbox is full: the acceptances between do not
@@ -67,7 +67,7 @@ func TestSoftBouncesInARowThroughARelay(t *testing.T) {
 		list := f.weekly(8)
 		for i, m := range list[:6] {
 			f.arrives(m, f.week(i))
-			f.follow()
+			f.Follow()
 			class := "soft"
 			if i == 2 {
 				class = "block" // neither counts nor ends the run
@@ -77,22 +77,22 @@ func TestSoftBouncesInARowThroughARelay(t *testing.T) {
 			if i == 5 {
 				want = contact.Bounced
 			}
-			if c := f.contact(0); c.Status != want || c.BounceType != contact.BounceSoft {
+			if c := f.Contact(0); c.Status != want || c.BounceType != contact.BounceSoft {
 				t.Fatalf("after report %d: %s, bounce type %q; want %s", i+1, c.Status, c.BounceType, want)
 			}
 		}
 		// Bounces before the contact was made active again do not count.
-		if _, err := contact.ResetStatus(t.Context(), db, f.Tenant, []id.Contact{f.people[0].ID}, f.week(6)); err != nil {
+		if _, err := contact.ResetStatus(t.Context(), db, f.Tenant, []id.Contact{f.People[0].ID}, f.week(6)); err != nil {
 			t.Fatal(err)
 		}
 		f.arrives(list[6], f.week(6))
 		f.reports(list[6], "soft", f.week(6))
-		if c := f.contact(0); c.Status != contact.Active || c.BounceType != contact.BounceSoft {
+		if c := f.Contact(0); c.Status != contact.Active || c.BounceType != contact.BounceSoft {
 			t.Errorf("after a report about one message since the reset: %s, %q", c.Status, c.BounceType)
 		}
 		f.arrives(list[7], f.week(7))
-		f.follow()
-		if c := f.contact(0); c.BounceType != "" {
+		f.Follow()
+		if c := f.Contact(0); c.BounceType != "" {
 			t.Errorf("after a delivery: %q", c.BounceType)
 		}
 	})
@@ -107,18 +107,18 @@ func TestSoftBouncesReportedTogether(t *testing.T) {
 		for i, m := range list {
 			f.arrives(m, f.week(i))
 		}
-		f.follow()
+		f.Follow()
 		f.reports(list[0], "soft", f.week(0))
-		if c := f.contact(0); c.BounceType != "" {
+		if c := f.Contact(0); c.BounceType != "" {
 			t.Errorf("a report about a message before accepted ones: %q", c.BounceType)
 		}
 		for i, m := range slices.Backward(list[2:]) {
-			if c := f.contact(0); c.Status != contact.Active {
+			if c := f.Contact(0); c.Status != contact.Active {
 				t.Fatalf("before report %d: %s", i, c.Status)
 			}
 			f.reports(m, "soft", f.week(i+2))
 		}
-		if c := f.contact(0); c.Status != contact.Bounced {
+		if c := f.Contact(0); c.Status != contact.Bounced {
 			t.Errorf("after five in a row: %s", c.Status)
 		}
 	})

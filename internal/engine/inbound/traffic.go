@@ -5,6 +5,9 @@ import (
 	"time"
 
 	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/lane"
+	"github.com/packetboat/packetboat/internal/mail/address"
+	"github.com/packetboat/packetboat/internal/maildomain"
 	"github.com/packetboat/packetboat/internal/outbox"
 	"github.com/packetboat/packetboat/internal/sender"
 	"github.com/packetboat/packetboat/internal/sqldb"
@@ -20,12 +23,13 @@ type reported struct {
 type reportedCount struct {
 	lane     id.MTAConfig
 	identity id.Identity
+	domain   string // of the recipient's address
 	traffic.Counts
 }
 
 // add adds the counts that a report of a time means for the lane and the domain of its message.
 func (r *reported) add(m outbox.Record, at time.Time, c traffic.Counts) {
-	r.counts = append(r.counts, reportedCount{m.Lane, m.Identity, c})
+	r.counts = append(r.counts, reportedCount{m.Lane, m.Identity, address.Domain(m.Email), c})
 	if at.After(r.latest) {
 		r.latest = at
 	}
@@ -33,7 +37,7 @@ func (r *reported) add(m outbox.Record, at time.Time, c traffic.Counts) {
 
 // store adds the counts to the traffic. Other transactions wait for the rows, so it is the last step of its
 // transaction.
-func (r *reported) store(ctx context.Context, tx *sqldb.DB, tenant id.Tenant) error {
+func (r *reported) store(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, providers *maildomain.Providers) error {
 	if len(r.counts) == 0 {
 		return nil
 	}
@@ -45,10 +49,23 @@ func (r *reported) store(ctx context.Context, tx *sqldb.DB, tenant id.Tenant) er
 	if err != nil {
 		return err
 	}
-	sums := map[traffic.Key]traffic.Counts{}
+	recipients := make([]string, len(r.counts))
+	for i, c := range r.counts {
+		recipients[i] = c.domain
+	}
+	known, err := providers.Within(ctx, tx, recipients...)
+	if err != nil {
+		return err
+	}
+	sums, byProvider := map[traffic.Key]traffic.Counts{}, map[traffic.ProviderKey]traffic.ProviderCounts{}
 	for _, c := range r.counts {
 		key := traffic.Key{Tenant: tenant, Lane: c.lane, Domain: domains[c.identity]}
 		sums[key] = sums[key].Plus(c.Counts)
+		to := traffic.ProviderKey{Key: key, Provider: lane.WarmupProvider(string(known[c.domain].Provider.Or(c.domain)))}
+		byProvider[to] = byProvider[to].Plus(traffic.ProviderCounts{Counts: c.Counts})
+	}
+	if err := traffic.AddByProvider(ctx, tx, r.latest, byProvider); err != nil {
+		return err
 	}
 	return traffic.Add(ctx, tx, r.latest, sums)
 }

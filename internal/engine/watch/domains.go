@@ -17,7 +17,7 @@ const (
 	pauseHardBounces = 0.10
 )
 
-// The rates at which warnings are logged, ascending.
+// The rates of warnings, ascending.
 var (
 	warnComplaints  = []float64{0.001}
 	warnHardBounces = []float64{0.02, 0.05}
@@ -40,40 +40,72 @@ func pauseReason(c traffic.Counts) (why sender.Pause, must bool) {
 	return sender.Pause{}, false
 }
 
-// warningLevel is how many of the warning rates a domain has reached, at the lower bound of the estimate.
-type warningLevel struct{ complaints, hardBounces int }
-
-func warningLevelOf(c traffic.Counts) (a warningLevel) {
-	reached := func(rate float64, steps []float64) (n int) {
-		for _, s := range steps {
-			if rate >= s {
-				n++
-			}
-		}
-		return n
-	}
-	return warningLevel{reached(c.ComplaintRate(traffic.AtLeast), warnComplaints), reached(c.HardBounceRate(traffic.AtLeast), warnHardBounces)}
-}
-
-// checkDomains pauses domains with too many bounces or complaints, and logs a warning for those that
-// come near.
-func (e *Engine) checkDomains(ctx context.Context, now time.Time) error {
+// countsOf returns the counts of the domains of all tenants with enough deliveries in the window, or since they
+// were resumed if that was later.
+func (e *Engine) countsOf(ctx context.Context, resumed map[traffic.Domain]time.Time, now time.Time) (map[traffic.Domain]traffic.Counts, error) {
 	since := now.Add(-domainWindow)
 	busy, err := traffic.ByDomain(ctx, e.DB, since, minDeliveries)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	given := e.warned
-	e.warned = map[traffic.Domain]warningLevel{}
+	for d := range busy {
+		if at, ok := resumed[d]; ok && at.After(since) {
+			if busy[d], err = traffic.OfDomain(ctx, e.DB, d.Tenant, d.Domain, at); err != nil {
+				return nil, err
+			}
+			if busy[d].Delivered < minDeliveries {
+				delete(busy, d)
+			}
+		}
+	}
+	return busy, nil
+}
+
+// warnOfRates finds domains that come near a pause.
+func (e *Engine) warnOfRates(ctx context.Context, found warnings, resumed map[traffic.Domain]time.Time, now time.Time) error {
+	busy, err := e.countsOf(ctx, resumed, now)
 	for d, c := range busy {
-		if judged := e.checkDomain(ctx, d, c, since, given[d], now); judged != nil {
-			err = errors.Join(err, judged)
+		for _, w := range []sender.Warning{
+			{Metric: sender.Complaints, Count: c.Complained, Of: c.Delivered, Threshold: highest(c.ComplaintRate(traffic.AtLeast), warnComplaints)},
+			{Metric: sender.HardBounces, Count: c.Hard + c.Late, Of: c.Delivered + c.Hard + c.Block, Threshold: highest(c.HardBounceRate(traffic.AtLeast), warnHardBounces)},
+		} {
+			if w.Window = domainWindow; w.Threshold > 0 {
+				found.add(d, w)
+			}
 		}
 	}
 	return err
 }
 
-func (e *Engine) checkDomain(ctx context.Context, d traffic.Domain, c traffic.Counts, since time.Time, given warningLevel, now time.Time) error {
+// highest returns the highest of ascending steps that a rate reaches, or 0.
+func highest(rate float64, steps []float64) (reached float64) {
+	for _, s := range steps {
+		if rate >= s {
+			reached = s
+		}
+	}
+	return reached
+}
+
+// checkDomains pauses domains with too many bounces or complaints.
+func (e *Engine) checkDomains(ctx context.Context, now time.Time) error {
+	resumed, err := sender.Resumed(ctx, e.DB, now.Add(-domainWindow))
+	if err != nil {
+		return err
+	}
+	busy, err := e.countsOf(ctx, resumed, now)
+	if err != nil {
+		return err
+	}
+	for d, c := range busy {
+		if why, must := pauseReason(c); must {
+			err = errors.Join(err, e.pauseDomain(ctx, d, why, now))
+		}
+	}
+	return err
+}
+
+func (e *Engine) pauseDomain(ctx context.Context, d traffic.Domain, why sender.Pause, now time.Time) error {
 	known, err := sender.DomainByID(ctx, e.DB, d.Tenant, d.Domain)
 	if errors.Is(err, sender.ErrDomainNotFound) || err == nil && known.Paused {
 		return nil
@@ -81,28 +113,10 @@ func (e *Engine) checkDomain(ctx context.Context, d traffic.Domain, c traffic.Co
 	if err != nil {
 		return err
 	}
-	if known.JudgedFrom != nil && known.JudgedFrom.After(since) {
-		if c, err = traffic.OfDomain(ctx, e.DB, d.Tenant, d.Domain, *known.JudgedFrom); err != nil || c.Delivered < minDeliveries {
-			return err
-		}
-	}
-	log := e.Log.With("tenant", d.Tenant, "domain", d.Domain)
-	why, must := pauseReason(c)
-	if !must {
-		a := warningLevelOf(c)
-		e.warned[d] = a
-		if a.complaints > given.complaints {
-			log.Warn("complaint rate of domain is high", "rate", c.ComplaintRate(traffic.Rate), "complaints", c.Complained, "deliveries", c.Delivered)
-		}
-		if a.hardBounces > given.hardBounces {
-			log.Warn("hard bounce rate of domain is high", "rate", c.HardBounceRate(traffic.Rate), "bounces", c.Hard+c.Late, "deliveries", c.Delivered)
-		}
-		return nil
-	}
 	why.Domain = known.Name
 	paused, err := sender.PauseDomain(ctx, e.DB, d.Tenant, d.Domain, why, now)
 	if err == nil && paused {
-		log.Warn("domain paused", "reason", string(why.Reason), "rate", why.Rate, "count", why.Count, "deliveries", why.Deliveries)
+		e.Log.Warn("domain paused", "tenant", d.Tenant, "domain", d.Domain, "reason", string(why.Reason), "rate", why.Rate, "count", why.Count, "deliveries", why.Deliveries)
 	}
 	return err
 }

@@ -1,5 +1,5 @@
 // Package watch detects problems of sending: lanes that do not work, sends without a working lane,
-// and domains with too many bounces or complaints.
+// domains with too many bounces or complaints, and outages of providers' directories.
 //
 // It reads the counts of package traffic, which deliver writes. It only pauses; resuming is up to a
 // user. It knows what can be paused as a list of outbox.Pausers. It runs on one process at a time.
@@ -13,6 +13,7 @@ import (
 
 	"github.com/packetboat/packetboat/internal/id"
 	"github.com/packetboat/packetboat/internal/lane"
+	"github.com/packetboat/packetboat/internal/outage"
 	"github.com/packetboat/packetboat/internal/outbox"
 	"github.com/packetboat/packetboat/internal/poll"
 	"github.com/packetboat/packetboat/internal/secret"
@@ -38,9 +39,8 @@ type Engine struct {
 	SESEndpoint  string          // replaces the address of SES; for tests
 	Pausers      []outbox.Pauser // one for each kind of source
 
-	domainsCheckedAt time.Time                       // when domains and warm-ups were last checked
-	prunedAt         time.Time                       // when old traffic was last deleted
-	warned           map[traffic.Domain]warningLevel // warnings that were logged
+	domainsCheckedAt time.Time // when domains and warm-ups were last checked
+	prunedAt         time.Time // when old traffic was last deleted
 }
 
 // Run calls Tick until ctx ends.
@@ -55,14 +55,16 @@ func (e *Engine) Tick(ctx context.Context) (more bool, err error) {
 	err = errors.Join(err, e.probeLanes(ctx, now, lanes, suspects))
 	if now.Sub(e.domainsCheckedAt) >= domainInterval {
 		e.domainsCheckedAt = now
-		err = errors.Join(err, e.checkDomains(ctx, now), e.raiseWarmups(ctx, now))
+		err = errors.Join(err, e.checkDomains(ctx, now), e.warn(ctx, now), e.raiseWarmups(ctx, now))
 	}
 	err = errors.Join(err, e.pauseStuckSends(ctx, lanes, now))
+	more, failed := e.checkOutages(ctx, now)
+	err = errors.Join(err, failed)
 	if now.Sub(e.prunedAt) >= pruneInterval {
 		e.prunedAt = now
-		err = errors.Join(err, traffic.Prune(ctx, e.DB, now))
+		err = errors.Join(err, traffic.Prune(ctx, e.DB, now), outage.Prune(ctx, e.DB, now))
 	}
-	return false, err
+	return more, err
 }
 
 // evaluateLanes evaluates the lanes with recent attempts, and those that were unhealthy. It returns their
@@ -83,7 +85,7 @@ func (e *Engine) evaluateLanes(ctx context.Context, now time.Time) (known map[tr
 	}
 	for l, before := range known {
 		after := before.Evaluate(recent[l], now)
-		if after.State != before.State {
+		if after.State != before.State || after.LastError != before.LastError {
 			if noted := e.saveHealth(ctx, l, before, after); noted != nil {
 				err = errors.Join(err, noted)
 				continue

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"net"
+	"net/netip"
 	"strings"
 	"testing"
 	"time"
@@ -153,7 +154,7 @@ func TestALaneThatIsDownIsProbedUntilItRecovers(t *testing.T) {
 			w.t.Errorf("a minute later: %+v", got)
 		}
 		server := sink.Start(w.t, sink.Options{})
-		_, err := lane.Update(w.t.Context(), w.DB, broadcasttest.Box(w.t), w.Tenant, relay.ID, lane.Fields{Port: new(server.Port())}, lane.Rules{AllowPrivate: true})
+		_, err := lane.Update(w.t.Context(), w.DB, broadcasttest.Box(w.t), w.Tenant, relay.ID, lane.Fields{Port: new(server.Port())}, lane.Rules{AllowPrivate: true}, broadcasttest.Now)
 		w.must(err)
 		w.tickAfter(time.Second) // the lane was changed, so it is probed at once
 		if got := w.health(relay.ID); got.State != lane.Healthy || got.LastError != "" || !got.Since.Equal(w.now) {
@@ -203,7 +204,7 @@ func TestALaneThatRefusesOurLoginIsDown(t *testing.T) {
 		if got := w.health(relay.ID); got.State != lane.Down || !strings.HasPrefix(got.LastError, "535") || strings.Contains(got.LastError, "wrong") {
 			w.t.Errorf("with a wrong password: %+v", got)
 		}
-		_, err := lane.Update(w.t.Context(), w.DB, broadcasttest.Box(w.t), w.Tenant, relay.ID, lane.Fields{Password: new("right")}, lane.Rules{AllowPrivate: true})
+		_, err := lane.Update(w.t.Context(), w.DB, broadcasttest.Box(w.t), w.Tenant, relay.ID, lane.Fields{Password: new("right")}, lane.Rules{AllowPrivate: true}, broadcasttest.Now)
 		w.must(err)
 		w.tickAfter(time.Second)
 		if got := w.health(relay.ID); got.State != lane.Healthy {
@@ -253,7 +254,7 @@ func TestASendWithoutAWorkingLaneIsPaused(t *testing.T) {
 			w.t.Errorf("Resume while both are down: %v, want %v", err, broadcast.ErrCauseActive)
 		}
 		server := sink.Start(w.t, sink.Options{})
-		_, err := lane.Update(w.t.Context(), w.DB, broadcasttest.Box(w.t), w.Tenant, one.ID, lane.Fields{Port: new(server.Port())}, lane.Rules{AllowPrivate: true})
+		_, err := lane.Update(w.t.Context(), w.DB, broadcasttest.Box(w.t), w.Tenant, one.ID, lane.Fields{Port: new(server.Port())}, lane.Rules{AllowPrivate: true}, broadcasttest.Now)
 		w.must(err)
 		w.tickAfter(time.Minute)
 		w.wantStatus("nothing is resumed by itself", collapsed, broadcast.Paused, broadcast.CapacityCollapsed)
@@ -381,6 +382,53 @@ func TestWarmupsGrowWithGoodDays(t *testing.T) {
 			if got := may(); got != day.want {
 				w.t.Errorf("after %+v the lane may carry %d, want %d", day.carried, got, day.want)
 			}
+		}
+	})
+}
+
+func TestAddressesAndDomainsWarmUpWithGoodDays(t *testing.T) {
+	each(t, func(w *fixture) {
+		ips := []lane.SourceFields{{IP: "127.0.0.1", HELO: "out1.example.net"}, {IP: "127.0.0.2", HELO: "out2.example.net"}}
+		own := w.addLane("Own", 25, func(f *lane.Fields) {
+			*f = lane.Fields{Name: f.Name, Type: new(lane.DirectMX), IPs: &ips, Warmup: lane.WarmupFields{Enabled: new(true)}}
+		})
+		other := broadcasttest.New(w.t, w.DB, "other")
+		first := netip.MustParseAddr("127.0.0.1")
+		send := func(c traffic.ProviderCounts) {
+			w.t.Helper()
+			w.addTraffic(own.ID, c.Counts)
+			key := traffic.ProviderKey{Key: traffic.Key{Tenant: w.Tenant, Lane: own.ID, Domain: w.Domain.ID}, Source: first, Provider: "gmail"}
+			w.must(traffic.AddByProvider(w.t.Context(), w.DB, w.now, map[traffic.ProviderKey]traffic.ProviderCounts{key: c}))
+		}
+		for _, day := range []struct {
+			sent     traffic.Counts
+			want     [4]int // of the first address: all and Gmail; of the second; good days of the domain
+			goodDays int
+		}{
+			{traffic.Counts{Delivered: 195}, [4]int{260, 260, 200, 200}, 1},
+			{traffic.Counts{Delivered: 250}, [4]int{338, 338, 200, 200}, 2},
+			{traffic.Counts{}, [4]int{338, 338, 200, 200}, 2},
+			{traffic.Counts{Delivered: 300, Block: 100}, [4]int{169, 169, 200, 200}, 0},
+			{traffic.Counts{Delivered: 100}, [4]int{219, 219, 200, 200}, 1},
+		} {
+			send(traffic.ProviderCounts{Counts: day.sent})
+			w.tickAfter(time.Hour) // the day has not ended
+			w.tickAfter(23 * time.Hour)
+			c, err := lane.ByID(w.t.Context(), w.DB, w.Tenant, own.ID)
+			w.must(err)
+			var got [4]int
+			for i, s := range c.Warmup.Sources {
+				gmail, _ := c.ProviderCap(s.IP, "gmail")
+				got[2*i], got[2*i+1] = s.Level, gmail
+			}
+			d, err := sender.DomainByID(w.t.Context(), w.DB, w.Tenant, w.Domain.ID)
+			w.must(err)
+			if got != day.want || d.WarmDays != day.goodDays {
+				w.t.Errorf("after %+v: limits %d and %d good days, want %d and %d", day.sent, got, d.WarmDays, day.want, day.goodDays)
+			}
+		}
+		if d, err := sender.DomainByID(w.t.Context(), w.DB, other.Tenant, other.Domain.ID); err != nil || d.WarmDays != 0 {
+			w.t.Errorf("the domain of another tenant has %d good days, %v", d.WarmDays, err)
 		}
 	})
 }

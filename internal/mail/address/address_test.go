@@ -98,6 +98,7 @@ func TestHostname(t *testing.T) {
 		{"https://example.org", ""},
 		{"exa mple.org", ""},
 		{"*.example.org", ""},
+		{"a.\x89", ""},
 		{"::1", ""},
 		{"10.0.0.1", ""},
 		{"", ""},

@@ -19,8 +19,11 @@ const (
 // refused. The error is of type *Error.
 func Hostname(s string) (string, error) {
 	s = strings.TrimSpace(s)
-	if s == "" {
+	switch {
+	case s == "":
 		return "", refuse("the domain is empty")
+	case !utf8.ValidString(s): // the conversion would accept some of them
+		return "", refuse("the domain is not valid UTF-8")
 	}
 	if len(s) > 4*maxHostname {
 		return "", refuse("the domain is longer than 253 characters")

@@ -8,93 +8,193 @@ import (
 	"github.com/packetboat/packetboat/internal/mail/smtpclient"
 )
 
-const (
-	idleFor    = 30 * time.Second // how long an unused connection is kept
-	probeAfter = time.Second      // how long one may have been idle without being checked before use
-)
+// idleFor is how long an unused connection is kept.
+const idleFor = 30 * time.Second
 
-// Pool keeps connections to sites for reuse. It counts them, and closes the one that was idle longest
-// to make place for a new one. Each user has at most one connection at a time, and there are at most
-// as many users as the pool has places. It is safe for concurrent use.
-type Pool struct {
-	mu      sync.Mutex
-	places  int
-	open    int        // connections in use, idle or being closed
-	closing int        // of these, being closed
-	ended   *sync.Cond // signaled when one was closed
-	idle    []idleConn // the one used last comes last
-	reap    *time.Timer
-	closed  bool
-	ending  sync.WaitGroup
+// Target is what a connection leads to. Connections with the same target can be used for each other.
+type Target struct {
+	Site string // the servers, and our address
+	Key  string // these and what was verified
 }
 
+// Sites counts the connections of several pools by site, since servers count them by our address. It is safe
+// for concurrent use.
+type Sites struct {
+	mu     sync.Mutex // guards the pools, too
+	ended  *sync.Cond // signaled when a connection was closed or became idle, or more may be open
+	open   map[string]count
+	pools  map[*Pool]bool
+	wanted int // calls of Reserve that wait
+}
+
+// NewSites returns an empty Sites.
+func NewSites() *Sites {
+	s := &Sites{open: map[string]count{}, pools: map[*Pool]bool{}}
+	s.ended = sync.NewCond(&s.mu)
+	return s
+}
+
+// Open returns how many connections to a site are open, being made or being closed.
+func (s *Sites) Open(site string) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.open[site].open
+}
+
+// Limit closes idle connections to a site until it has no more than most, as far as there are any, and lets
+// calls of Reserve look at their maximum again.
+func (s *Sites) Limit(site string, most int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for s.open[site].staying() > most && s.endIdle(site) {
+	}
+	s.ended.Broadcast()
+}
+
+// endIdle closes the connection to a site that was idle longest in its pool, and reports whether there was
+// one. The caller holds s.mu.
+func (s *Sites) endIdle(site string) bool {
+	for p := range s.pools {
+		if i := slices.IndexFunc(p.idle, func(c idleConn) bool { return c.to.Site == site }); i >= 0 {
+			c := p.idle[i]
+			p.remove(i)
+			p.end(c.to, c.conn)
+			return true
+		}
+	}
+	return false
+}
+
+// Pool keeps connections for reuse. It counts them, and its Sites counts them by site. It closes the one that was
+// idle longest to make place for a new one. Each user has at most one connection at a time, and there are at
+// most as many users as the pool has places. It is safe for concurrent use.
+type Pool struct {
+	sites  *Sites
+	places int
+	wanted int // calls of Reserve that wait
+	all    count
+	idle   []idleConn     // the one used last comes last
+	free   map[string]int // idle connections by key
+	reap   *time.Timer
+	closed bool
+	ending sync.WaitGroup
+}
+
+// count counts connections.
+type count struct {
+	open    int // in use, idle or being closed
+	closing int // of these, being closed
+}
+
+// staying returns the number of connections that are not being closed.
+func (c count) staying() int { return c.open - c.closing }
+
 type idleConn struct {
-	site  string
+	to    Target
 	conn  *smtpclient.Conn
 	since time.Time
 }
 
 // NewPool returns a pool with a number of places.
-func NewPool(places int) *Pool {
-	p := &Pool{places: places}
-	p.ended = sync.NewCond(&p.mu)
+func NewPool(places int, sites *Sites) *Pool {
+	p := &Pool{places: places, sites: sites, free: map[string]int{}}
+	sites.mu.Lock()
+	defer sites.mu.Unlock()
+	sites.pools[p] = true
 	return p
 }
 
-// Take returns an idle connection to a site. Without one it returns nil and reserves a place for a new
-// connection, which the caller gives back with Put or Release.
-func (p *Pool) Take(site string) *smtpclient.Conn {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for i := len(p.idle) - 1; i >= 0; i-- {
-		c := p.idle[i]
-		if c.site != site {
+// Idle reports whether there is an idle connection with a key.
+func (p *Pool) Idle(key string) bool {
+	p.sites.mu.Lock()
+	defer p.sites.mu.Unlock()
+	return p.free[key] > 0
+}
+
+// Spare reports whether a connection can be made without closing one that was idle for less than a time.
+func (p *Pool) Spare(idle time.Duration) bool {
+	p.sites.mu.Lock()
+	defer p.sites.mu.Unlock()
+	return p.all.open < p.places || len(p.idle) > 0 && time.Since(p.idle[0].since) >= idle
+}
+
+// Take returns the idle connection with a key that was used last, and for how long it was idle, or nil.
+// The caller gives it back with Put or Discard.
+func (p *Pool) Take(key string) (*smtpclient.Conn, time.Duration) {
+	p.sites.mu.Lock()
+	defer p.sites.mu.Unlock()
+	if p.free[key] == 0 {
+		return nil, 0
+	}
+	for i, c := range slices.Backward(p.idle) {
+		if c.to.Key == key {
+			p.remove(i)
+			return c.conn, time.Since(c.since)
+		}
+	}
+	return nil, 0
+}
+
+// Reserve takes a place for a new connection, which the caller gives back with Put, Discard or Release.
+// It closes idle connections if there are no other places, or if the site has as many as most returns, which
+// other pools may have opened. It waits until they are closed, or connections in use become idle. It returns
+// false if the site may have no connections at all.
+func (p *Pool) Reserve(to Target, most func() int) bool {
+	s := p.sites
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	p.wanted++
+	s.wanted++
+	defer func() { p.wanted--; s.wanted-- }()
+	for {
+		allowed, at := most(), s.open[to.Site]
+		if allowed < 1 {
+			return false
+		}
+		crowded, full := at.open >= allowed, p.all.open >= p.places
+		switch {
+		case at.staying() >= allowed && s.endIdle(to.Site):
 			continue
+		case crowded:
+		case full && p.all.staying()+p.wanted > p.places && len(p.idle) > 0:
+			p.endIdle(1)
+			continue
+		case !full || p.all.closing == 0:
+			p.add(to, 1)
+			return true
 		}
-		p.idle = slices.Delete(p.idle, i, i+1)
-		if time.Since(c.since) < probeAfter {
-			return c.conn
-		}
-		p.mu.Unlock()
-		alive := c.conn.Alive()
-		p.mu.Lock()
-		if alive {
-			return c.conn
-		}
-		_ = c.conn.Close()
-		p.open--
-		p.ended.Broadcast()
-		i = len(p.idle)
+		s.ended.Wait()
 	}
-	for p.open >= p.places && (len(p.idle) > 0 || p.closing > 0) {
-		if len(p.idle) > 0 {
-			p.end(p.idle[0].conn)
-			p.idle = slices.Delete(p.idle, 0, 1)
-		}
-		p.ended.Wait() // for a connection that is being closed
-	}
-	p.open++
-	return nil
 }
 
 // Release gives back a place without a connection.
-func (p *Pool) Release() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.open--
-	p.ended.Broadcast()
+func (p *Pool) Release(to Target) {
+	p.sites.mu.Lock()
+	defer p.sites.mu.Unlock()
+	p.add(to, -1)
+	p.sites.ended.Broadcast()
 }
 
-// Put gives back a connection to a site, which may have carried up to a number of messages. One that
-// cannot or must not be used again is closed.
-func (p *Pool) Put(site string, c *smtpclient.Conn, messages int) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.closed || !c.Usable() || c.Sent() >= messages || p.open-p.closing > p.places {
-		p.end(c)
+// Discard closes a connection that the server has ended.
+func (p *Pool) Discard(to Target, c *smtpclient.Conn) {
+	_ = c.Close()
+	p.Release(to)
+}
+
+// Put gives back a connection, which may have carried up to a number of messages. One that cannot or
+// must not be used again is closed, also if its site has more than most.
+func (p *Pool) Put(to Target, c *smtpclient.Conn, messages, most int) {
+	p.sites.mu.Lock()
+	defer p.sites.mu.Unlock()
+	if p.closed || !c.Usable() || c.Sent() >= messages || p.all.staying() > p.places || p.sites.open[to.Site].staying() > most {
+		p.end(to, c)
 		return
 	}
-	p.idle = append(p.idle, idleConn{site, c, time.Now()})
+	if p.sites.wanted > 0 {
+		p.sites.ended.Broadcast()
+	}
+	p.idle = append(p.idle, idleConn{to, c, time.Now()})
+	p.free[to.Key]++
 	if p.reap == nil {
 		p.reap = time.AfterFunc(idleFor, p.reapIdle)
 	}
@@ -102,58 +202,86 @@ func (p *Pool) Put(site string, c *smtpclient.Conn, messages int) {
 
 // Resize changes the number of places.
 func (p *Pool) Resize(places int) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
+	p.sites.mu.Lock()
+	defer p.sites.mu.Unlock()
 	p.places = places
-	surplus := min(max(p.open-p.closing-places, 0), len(p.idle))
-	for _, i := range p.idle[:surplus] {
-		p.end(i.conn)
-	}
-	p.idle = slices.Delete(p.idle, 0, surplus)
+	p.endIdle(min(max(p.all.staying()-places, 0), len(p.idle)))
 }
 
 // Close closes all idle connections and waits until they are closed.
 func (p *Pool) Close() {
-	p.mu.Lock()
+	p.sites.mu.Lock()
 	p.closed = true
-	for _, i := range p.idle {
-		p.end(i.conn)
-	}
-	p.idle = nil
+	delete(p.sites.pools, p)
+	p.endIdle(len(p.idle))
 	if p.reap != nil {
 		p.reap.Stop()
 	}
-	p.mu.Unlock()
+	p.sites.mu.Unlock()
 	p.ending.Wait()
 }
 
-// end closes a connection, with QUIT if possible. The caller holds p.mu.
-func (p *Pool) end(c *smtpclient.Conn) {
-	p.closing++
+// add adds n to the number of open connections. The caller holds the lock of p.sites.
+func (p *Pool) add(to Target, n int) {
+	p.all.open += n
+	at := p.sites.open[to.Site]
+	if at.open += n; at.open == 0 {
+		delete(p.sites.open, to.Site)
+		return
+	}
+	p.sites.open[to.Site] = at
+}
+
+// remove removes an idle connection from the list. The caller holds the lock of p.sites.
+func (p *Pool) remove(i int) {
+	key := p.idle[i].to.Key
+	if p.free[key]--; p.free[key] == 0 {
+		delete(p.free, key)
+	}
+	p.idle = slices.Delete(p.idle, i, i+1)
+}
+
+// endIdle closes the n connections that were idle longest. The caller holds the lock of p.sites.
+func (p *Pool) endIdle(n int) {
+	for range n {
+		c := p.idle[0]
+		p.remove(0)
+		p.end(c.to, c.conn)
+	}
+}
+
+// end closes a connection, with QUIT if possible. The caller holds the lock of p.sites.
+func (p *Pool) end(to Target, c *smtpclient.Conn) {
+	mark := func(n int) {
+		p.all.closing += n
+		at := p.sites.open[to.Site]
+		at.closing += n
+		p.sites.open[to.Site] = at
+	}
+	mark(1)
 	p.ending.Go(func() {
 		_ = c.Quit()
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		p.open--
-		p.closing--
-		p.ended.Broadcast()
+		p.sites.mu.Lock()
+		defer p.sites.mu.Unlock()
+		mark(-1)
+		p.add(to, -1)
+		p.sites.ended.Broadcast()
 	})
 }
 
 // reapIdle closes connections that were idle for too long.
 func (p *Pool) reapIdle() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
+	p.sites.mu.Lock()
+	defer p.sites.mu.Unlock()
 	p.reap = nil
 	if p.closed {
 		return
 	}
 	now, stale := time.Now(), 0
 	for stale < len(p.idle) && now.Sub(p.idle[stale].since) >= idleFor {
-		p.end(p.idle[stale].conn)
 		stale++
 	}
-	p.idle = slices.Delete(p.idle, 0, stale)
+	p.endIdle(stale)
 	if len(p.idle) > 0 {
 		p.reap = time.AfterFunc(idleFor-now.Sub(p.idle[0].since), p.reapIdle)
 	}

@@ -29,6 +29,7 @@ const (
 	SPF   Kind = "spf"   // a TXT record with an SPF policy
 	CNAME Kind = "cname" // an alias
 	DMARC Kind = "dmarc" // a TXT record with a DMARC policy, there or above
+	TXT   Kind = "txt"   // a TXT record with a certain value
 )
 
 // Status is the result for one record.
@@ -48,6 +49,8 @@ type Record struct {
 	Domain string // the sending domain
 	Host   string // the record's full name, without a final dot
 	Value  string
+	// Beside are the other servers of MX records that the owner was asked to publish for the host.
+	Beside []string
 }
 
 // Finding is what the DNS has.
@@ -89,6 +92,8 @@ func Check(ctx context.Context, dns DNS, r Record) Finding {
 		f, err = checkAlias(ctx, dns, r)
 	case DMARC:
 		f, err = checkDMARC(ctx, dns, r)
+	case TXT:
+		f, err = checkText(ctx, dns, r)
 	default:
 		err = fmt.Errorf("no such kind of record: %q", r.Kind)
 	}
@@ -172,8 +177,23 @@ func addresses(ctx context.Context, dns DNS, host string) ([]string, error) {
 // normal returns the name of a host as names are compared.
 func normal(host string) string { return strings.ToLower(strings.TrimSuffix(host, ".")) }
 
+// checkText looks for the value among the TXT records, of which a host may have any number.
+func checkText(ctx context.Context, dns DNS, r Record) (Finding, error) {
+	list, err := texts(ctx, dns, r.Host)
+	if err != nil || len(list) == 0 {
+		return Finding{Status: Missing}, err
+	}
+	f := Finding{Status: Missing, Found: shown(list)}
+	if slices.ContainsFunc(list, func(text string) bool { return strings.Trim(text, "\" ") == r.Value }) {
+		f.Status = OK
+	} else {
+		f.Problem = "there are TXT records, but none with this value; add it"
+	}
+	return f, nil
+}
+
 // checkMX looks for the server in the MX records. Mail goes to those with the lowest preference, so
-// no other one may have it.
+// no other one may have it, except those beside it.
 func checkMX(ctx context.Context, dns DNS, r Record) (Finding, error) {
 	records, err := found(dns.LookupMX(ctx, r.Host+"."))
 	if err != nil || len(records) == 0 {
@@ -182,21 +202,22 @@ func checkMX(ctx context.Context, dns DNS, r Record) (Finding, error) {
 	slices.SortFunc(records, func(a, b *net.MX) int { return int(a.Pref) - int(b.Pref) })
 	values := make([]string, len(records))
 	f := Finding{Status: OK}
+	wanted := append([]string{r.Value}, r.Beside...)
 	ours := false
 	for i, mx := range records {
 		values[i] = fmt.Sprintf("%d %s", mx.Pref, normal(mx.Host))
-		if mx.Pref != records[0].Pref {
-			continue
-		}
-		if normal(mx.Host) == normal(r.Value) {
-			ours = true
-		} else if f.Problem == "" {
+		ours = ours || normal(mx.Host) == normal(r.Value)
+		other := !slices.ContainsFunc(wanted, func(host string) bool { return normal(host) == normal(mx.Host) })
+		if other && mx.Pref == records[0].Pref && f.Problem == "" {
 			f.Status = Invalid
-			f.Problem = fmt.Sprintf("mail for %s goes to %s; delete that MX record, and keep only %s", r.Host, clean(normal(mx.Host)), r.Value)
+			f.Problem = fmt.Sprintf("mail for %s goes to %s; delete that MX record, and keep only %s", r.Host, clean(normal(mx.Host)), strings.Join(wanted, " and "))
 		}
 	}
 	if !ours {
 		f.Status = Invalid
+		if len(r.Beside) > 0 && f.Problem == "" {
+			f.Problem = fmt.Sprintf("the MX record of %s is missing; add it", r.Value)
+		}
 		if strings.HasPrefix(normal(records[0].Host), normal(r.Value)+".") {
 			f.Problem = fmt.Sprintf("your DNS provider appended the domain to %s; enter it with a final dot", r.Value)
 		}
@@ -332,7 +353,7 @@ func misplaced(ctx context.Context, dns DNS, r Record) string {
 		case DMARC:
 			names = append(names, r.Domain)
 		}
-		mark := map[Kind]string{DKIM: "v=dkim1", SPF: "v=spf1", DMARC: "v=dmarc1"}[r.Kind]
+		mark := map[Kind]string{DKIM: "v=dkim1", SPF: "v=spf1", DMARC: "v=dmarc1", TXT: strings.ToLower(r.Value)}[r.Kind]
 		for _, name := range names {
 			list, err := texts(ctx, dns, name)
 			if err == nil && slices.ContainsFunc(list, func(t string) bool { return strings.Contains(strings.ToLower(t), mark) }) {
@@ -345,7 +366,11 @@ func misplaced(ctx context.Context, dns DNS, r Record) string {
 	case "":
 		return ""
 	case doubled:
-		return fmt.Sprintf("the record is at %s; your DNS provider appends the domain itself, so enter %s as its name", doubled, strings.TrimSuffix(r.Host, "."+r.Domain))
+		name := strings.TrimSuffix(r.Host, "."+r.Domain)
+		if r.Host == r.Domain {
+			name = "@"
+		}
+		return fmt.Sprintf("the record is at %s; your DNS provider appends the domain itself, so enter %s as its name", doubled, name)
 	}
 	return fmt.Sprintf("the record is at %s; move it to %s", at, r.Host)
 }

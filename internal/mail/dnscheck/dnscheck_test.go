@@ -34,6 +34,8 @@ func record(kind dnscheck.Kind) dnscheck.Record {
 		r.Host, r.Value = "go.acme.example", "track.boat.example"
 	case dnscheck.DMARC:
 		r.Host, r.Value = "_dmarc.acme.example", "v=DMARC1; p=none;"
+	case dnscheck.TXT:
+		r.Host, r.Value = "bounce.acme.example", "relay-token=abc"
 	}
 	return r
 }
@@ -107,6 +109,14 @@ func TestCheck(t *testing.T) {
 		{"dmarc with a mistake", dnscheck.DMARC, []string{`_dmarc.acme.example. 60 IN TXT "p=reject"`}, "invalid", "p=reject", "v=DMARC1"},
 		{"dmarc at the apex", dnscheck.DMARC, []string{`acme.example. 60 IN TXT "v=DMARC1; p=reject"`}, "missing", "", "move it to _dmarc.acme.example"},
 		{"no dmarc", dnscheck.DMARC, nil, "missing", "", ""},
+
+		{"text", dnscheck.TXT, []string{bounce + `TXT "relay-token=abc"`, bounce + `TXT "v=spf1 -all"`}, "ok", "relay-token=abc\nv=spf1 -all", ""},
+		{"text in several strings", dnscheck.TXT, []string{bounce + `TXT "relay-" "token=abc"`}, "ok", "relay-token=abc", ""},
+		{"text in quotes", dnscheck.TXT, []string{bounce + `TXT "\"relay-token=abc\""`}, "ok", `"relay-token=abc"`, ""},
+		{"another text", dnscheck.TXT, []string{bounce + `TXT "relay-token=ABC"`}, "missing", "relay-token=ABC", "none with this value"},
+		{"no text", dnscheck.TXT, []string{bounce + "A 192.0.2.1"}, "missing", "", ""},
+		{"text at a doubled name", dnscheck.TXT, []string{`bounce.acme.example.acme.example. 60 IN TXT "relay-token=abc"`}, "missing", "", "enter bounce as its name"},
+		{"another text at a doubled name", dnscheck.TXT, []string{`bounce.acme.example.acme.example. 60 IN TXT "x"`}, "missing", "", ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -133,6 +143,63 @@ func sameLines(a, b string) bool {
 	return len(count) == 0
 }
 
+// TestCheckOfARelaysRecords checks records whose values are not those of this installation.
+func TestCheckOfARelaysRecords(t *testing.T) {
+	t.Parallel()
+	const bounce = "bounce.acme.example. 60 IN "
+	mx := func(value string, beside ...string) dnscheck.Record {
+		return dnscheck.Record{Kind: dnscheck.MX, Domain: "acme.example", Host: "bounce.acme.example", Value: value, Beside: beside}
+	}
+	spf := func(value string) dnscheck.Record {
+		return dnscheck.Record{Kind: dnscheck.SPF, Domain: "acme.example", Host: "bounce.acme.example", Value: value}
+	}
+	relay := `spf.relay.example. 60 IN TXT "v=spf1 ip4:192.0.2.0/24 -all"`
+	for _, tt := range []struct {
+		name    string
+		record  dnscheck.Record
+		zone    []string
+		status  dnscheck.Status
+		problem string
+	}{
+		{"both servers", mx("a.example", "b.example"), []string{bounce + "MX 10 a.example.", bounce + "MX 10 B.example."}, "ok", ""},
+		{"both servers, the other first", mx("a.example", "b.example"), []string{bounce + "MX 20 a.example.", bounce + "MX 10 b.example."}, "ok", ""},
+		{"only the other server", mx("a.example", "b.example"), []string{bounce + "MX 10 b.example."}, "invalid", "the MX record of a.example is missing"},
+		{"a foreign server beside them", mx("a.example", "b.example"), []string{bounce + "MX 10 a.example.", bounce + "MX 10 b.example.", bounce + "MX 10 c.example."}, "invalid", "keep only a.example and b.example"},
+		{"a foreign server after them", mx("a.example", "b.example"), []string{bounce + "MX 10 a.example.", bounce + "MX 10 b.example.", bounce + "MX 20 c.example."}, "ok", ""},
+		{"redirect", spf("v=spf1 redirect=spf.relay.example"), []string{relay, bounce + `TXT "v=spf1 redirect=spf.relay.example"`}, "ok", ""},
+		{"include for a redirect", spf("v=spf1 redirect=spf.relay.example"), []string{relay, bounce + `TXT "v=spf1 include:spf.relay.example -all"`}, "ok", ""},
+		{"redirect after all", spf("v=spf1 redirect=spf.relay.example"), []string{relay, bounce + `TXT "v=spf1 -all redirect=spf.relay.example"`}, "invalid", "must be the last term"},
+		{"no redirect", spf("v=spf1 redirect=spf.relay.example"), []string{relay, bounce + `TXT "v=spf1 -all"`}, "invalid", "redirect=spf.relay.example is missing"},
+		{"a network", spf("v=spf1 ip4:192.0.2.0/24 -all"), []string{bounce + `TXT "v=spf1 ip4:192.0.2.0/24 ~all"`}, "ok", ""},
+		{"no network", spf("v=spf1 ip4:192.0.2.0/24 -all"), []string{bounce + `TXT "v=spf1 ip4:192.0.2.1 ~all"`}, "invalid", "ip4:192.0.2.0/24 is missing"},
+		{"at the domain itself", dnscheck.Record{Kind: dnscheck.TXT, Domain: "acme.example", Host: "acme.example", Value: "x=y"}, []string{`acme.example.acme.example. 60 IN TXT "x=y"`}, "missing", "enter @ as its name"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			s := dnstest.New(t, tt.zone...)
+			f := dnscheck.Check(t.Context(), dnscheck.NewResolver(s.Addr), tt.record)
+			if f.Status != tt.status || !strings.Contains(f.Problem, tt.problem) || tt.problem == "" && f.Problem != "" {
+				t.Errorf("Check = %+v; want %q, %q", f, tt.status, tt.problem)
+			}
+		})
+	}
+}
+
+func TestSyntaxOfSPF(t *testing.T) {
+	t.Parallel()
+	for policy, valid := range map[string]bool{
+		"v=spf1 include:amazonses.com ~all": true, "V=SPF1 a mx a:x.example mx/24 ptr ip4:192.0.2.1 ip6:2001:db8::/32 exists:%{i}.x.example ?all": true, "v=spf1": true,
+		"v=spf1 redirect=x.example": true, "v=spf1 exp=x.example -all": true, "v=spf1 other=x -all": true,
+		"": false, "v=spf10 -all": false, "v=spf1 includ:x.example": false, "v=spf1 include -all": false, "v=spf1 include: -all": false, "v=spf1 ip4:x -all": false,
+		"v=spf1 ip4:192.0.2.0/33": false, "v=spf1 ip4:2001:db8::1": false, "v=spf1 ip6:192.0.2.1": false, "v=spf1 +all": false, "v=spf1 all": false, "v=spf1 -all:x": false,
+		"v=spf1 redirect=": false, "v=spf1 =x": false, "v=spf1 + -all": false, "v=spf1 ip4 -all": false,
+	} {
+		if err := dnscheck.CheckSyntax(policy); (err == nil) != valid {
+			t.Errorf("CheckSyntax(%q) = %v, want valid: %t", policy, err, valid)
+		}
+	}
+}
+
 func TestPolicyIsInherited(t *testing.T) {
 	t.Parallel()
 	s := dnstest.New(t, `_dmarc.example.com. 60 IN TXT "v=DMARC1; p=reject; sp=quarantine"`, `news.example.com. 60 IN A 192.0.2.1`)
@@ -149,7 +216,7 @@ func TestServersThatFailSayNothing(t *testing.T) {
 	t.Parallel()
 	kinds := map[dnscheck.Kind]string{
 		dnscheck.DKIM: "es1._domainkey.acme.example", dnscheck.MX: "bounce.acme.example", dnscheck.SPF: "bounce.acme.example",
-		dnscheck.CNAME: "go.acme.example", dnscheck.DMARC: "_dmarc.acme.example",
+		dnscheck.CNAME: "go.acme.example", dnscheck.DMARC: "_dmarc.acme.example", dnscheck.TXT: "bounce.acme.example",
 	}
 	gone, err := net.ListenPacket("udp", "127.0.0.1:0")
 	if err != nil {
@@ -195,7 +262,8 @@ func FuzzCheck(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		for _, kind := range []dnscheck.Kind{dnscheck.DKIM, dnscheck.MX, dnscheck.SPF, dnscheck.CNAME, dnscheck.DMARC} {
+		_ = dnscheck.CheckSyntax(text)
+		for _, kind := range []dnscheck.Kind{dnscheck.DKIM, dnscheck.MX, dnscheck.SPF, dnscheck.CNAME, dnscheck.DMARC, dnscheck.TXT} {
 			got := dnscheck.Check(t.Context(), answers{text}, record(kind))
 			if len(got.Found) > 5000 || strings.ContainsFunc(strings.ReplaceAll(got.Found, "\n", ""), unicode.IsControl) || strings.ContainsFunc(got.Problem, unicode.IsControl) {
 				t.Errorf("%s: Check(%q) = %+v", kind, text, got)

@@ -2,7 +2,9 @@ package dnscheck
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"net/netip"
 	"slices"
 	"strings"
 )
@@ -37,7 +39,11 @@ func checkSPF(ctx context.Context, dns DNS, r Record) (Finding, error) {
 		return Finding{}, err
 	}
 	for _, m := range w.wanted {
-		if !w.passed[m] && w.problem == "" {
+		switch {
+		case w.passed[m] || w.problem != "":
+		case strings.HasPrefix(m, redirect):
+			w.problem = fmt.Sprintf("%s is missing; it must be the last term, without a term with “all”", m)
+		default:
 			w.problem = fmt.Sprintf("%s is missing; insert it before the term with “all”", m)
 		}
 	}
@@ -62,14 +68,69 @@ func IsSPF(text string) bool {
 	return text == "v=spf1" || strings.HasPrefix(text, "v=spf1 ")
 }
 
-// positive returns the mechanisms of a policy that let mail pass.
+// redirect is the start of the modifier by which a policy refers to another one (RFC 7208 section 6.1).
+const redirect = "redirect="
+
+// positive returns the terms of a policy that let mail pass.
 func positive(policy string) (list []string) {
 	for _, term := range strings.Fields(strings.ToLower(policy))[1:] {
-		if m := strings.TrimPrefix(term, "+"); !strings.ContainsAny(m[:min(1, len(m))], "-~?") && m != "all" && !strings.Contains(m, "=") {
+		m := strings.TrimPrefix(term, "+")
+		if strings.HasPrefix(m, redirect) || !strings.ContainsAny(m[:min(1, len(m))], "-~?") && m != "all" && !strings.Contains(m, "=") {
 			list = append(list, m)
 		}
 	}
 	return list
+}
+
+// CheckSyntax returns an error if a text is not an SPF policy of which this package understands each term, or
+// one that lets everyone send. It does not query the DNS.
+func CheckSyntax(policy string) error {
+	if !IsSPF(policy) {
+		return errors.New("an SPF policy begins with v=spf1")
+	}
+	for _, term := range strings.Fields(strings.ToLower(policy))[1:] {
+		if name, value, ok := strings.Cut(term, "="); ok && !strings.ContainsAny(name, ":/") {
+			if name == "" || value == "" {
+				return fmt.Errorf("the term %q has no name or no value", term)
+			}
+			continue
+		}
+		mechanism := strings.TrimLeft(term[:1], "+-~?") + term[1:]
+		name, argument, _ := strings.Cut(mechanism, ":")
+		name, _, _ = strings.Cut(name, "/")
+		switch name {
+		case "all":
+			if mechanism != "all" {
+				return fmt.Errorf("the term %q must be alone", term)
+			}
+			if term == "all" || term == "+all" {
+				return errors.New("+all allows everyone to send; use -all")
+			}
+		case "a", "mx", "ptr":
+		case "include", "exists":
+			if argument == "" {
+				return fmt.Errorf("the term %q needs a domain", term)
+			}
+		case "ip4", "ip6":
+			if !isNetwork(argument, name == "ip6") {
+				return fmt.Errorf("the term %q needs an address or a network", term)
+			}
+		default:
+			return fmt.Errorf("there is no SPF term %q", term)
+		}
+	}
+	return nil
+}
+
+// isNetwork reports whether a text is an IP address or a network of the family.
+func isNetwork(text string, six bool) bool {
+	ip, err := netip.ParseAddr(text)
+	if strings.Contains(text, "/") {
+		var network netip.Prefix
+		network, err = netip.ParsePrefix(text)
+		ip = network.Addr()
+	}
+	return err == nil && ip.Is6() == six && ip.Zone() == ""
 }
 
 // spfWalk reads a policy and those that it refers to.
@@ -84,13 +145,13 @@ type spfWalk struct {
 
 // read adds the terms of the policy of a host.
 func (w *spfWalk) read(ctx context.Context, host, policy string) error {
-	redirect := ""
+	target := ""
 	for _, term := range strings.Fields(strings.ToLower(policy))[1:] {
 		if w.problem != "" {
 			return nil
 		}
-		if target, ok := strings.CutPrefix(term, "redirect="); ok {
-			redirect = target
+		if to, ok := strings.CutPrefix(term, redirect); ok {
+			target = to
 			continue
 		}
 		if name, _, ok := strings.Cut(term, "="); ok && !strings.ContainsAny(name, ":/") {
@@ -123,8 +184,8 @@ func (w *spfWalk) read(ctx context.Context, host, policy string) error {
 			w.problem = fmt.Sprintf("the SPF record of %s has a term that does not exist: %s", host, clean(term))
 		}
 	}
-	if redirect != "" {
-		return w.follow(ctx, host, redirect, false)
+	if target != "" {
+		return w.follow(ctx, host, target, slices.Contains(w.wanted, redirect+target))
 	}
 	return nil
 }
@@ -137,12 +198,13 @@ func (w *spfWalk) count(host string) bool {
 	return w.lookups <= maxLookups
 }
 
-// follow reads the policy of a host that another refers to. The installation's own one is not the
-// domain owner's business.
+// follow reads the policy of a host that another refers to. One that is wanted (own) is not the domain
+// owner's business.
 func (w *spfWalk) follow(ctx context.Context, from, to string, own bool) error {
 	if !w.count(from) || strings.Contains(to, "%{") {
 		return nil
 	}
+	w.passed[redirect+to] = true
 	list, err := texts(ctx, w.dns, normal(to))
 	if err != nil {
 		return err

@@ -182,6 +182,23 @@ func TestAbuseReports(t *testing.T) {
 	}
 }
 
+func TestAReportOfADelayIsNoneOfAFailure(t *testing.T) {
+	const late = "Final-Recipient: rfc822; ann@x.example\nAction: delayed\nStatus: 4.4.1"
+	const failed = "Final-Recipient: rfc822; bob@x.example\nAction: failed\nStatus: 5.1.1"
+	const arrived = "Final-Recipient: rfc822; eve@x.example\nAction: delivered\nStatus: 2.0.0"
+	for _, tt := range []struct {
+		groups  []string
+		delayed bool
+	}{
+		{[]string{late}, true}, {[]string{late, arrived}, true}, {[]string{failed}, false}, {[]string{late, failed}, false}, {[]string{arrived}, false}, {nil, false},
+	} {
+		r := dsn.Parse([]byte(report("MAILER-DAEMON@x.example", "", "Reporting-MTA: dns; x\n\n"+strings.Join(tt.groups, "\n\n"))))
+		if r.Delayed() != tt.delayed {
+			t.Errorf("%q: Delayed = %v; %+v", tt.groups, r.Delayed(), r.Recipients)
+		}
+	}
+}
+
 func TestAForwardedReportIsFound(t *testing.T) {
 	inner := report("MAILER-DAEMON@x.example", "no such user", "Reporting-MTA: dns; x\n\nFinal-Recipient: rfc822; ann@x.example\nAction: failed\nStatus: 5.1.1\nDiagnostic-Code: smtp; 550 5.1.1 no such user")
 	mail := "From: help@y.example\nSubject: Fwd\nContent-Type: multipart/mixed; boundary=OO\n\n--OO\nContent-Type: text/plain\n\nsee below\n--OO\nContent-Type: message/rfc822\n\n" + inner + "\n--OO--\n"

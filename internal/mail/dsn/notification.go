@@ -57,10 +57,11 @@ func notificationOf(text string) (Report, bool) {
 	}
 	switch firstNonEmpty(n.NotificationType, n.EventType) {
 	case "Bounce":
+		var m meter
 		for _, b := range n.Bounce.BouncedRecipients[:min(len(n.Bounce.BouncedRecipients), maxRecipients)] {
 			one := Recipient{Address: bareAddress(b.EmailAddress), Action: firstNonEmpty(strings.ToLower(b.Action), "failed"), Status: enhanced.FindString(b.Status), Diagnostic: diagnostic(b.DiagnosticCode)}
 			one.SMTPCode = codeIn(one.Diagnostic)
-			one.decide("")
+			one.decide(&m, "", false)
 			r.Recipients = append(r.Recipients, one)
 		}
 	case "Delivery":

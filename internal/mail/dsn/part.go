@@ -48,9 +48,13 @@ func (h header) word(name string) string {
 	return strings.ToLower(strings.TrimSpace(v))
 }
 
+// maxWords is the number of bytes of a value that are decoded.
+const maxWords = 4 << 10
+
 // text returns a value with its encoded words (RFC 2047) decoded.
 func (h header) text(name string) string {
 	v := h.get(name)
+	v = v[:min(len(v), maxWords)]
 	if !strings.Contains(v, "=?") {
 		return v
 	}
@@ -82,18 +86,21 @@ func normalize(raw []byte) string {
 }
 
 // parser counts the parts of one message.
-type parser struct{ parts int }
+type parser struct {
+	parts int
+	*meter
+}
 
 func (p *parser) parse(s string, depth int) *part {
 	p.parts++
-	h, body := readHeader(s)
+	h, body := p.readHeader(s)
 	n := &part{header: h, body: body, kind: "text/plain"}
 	if v := h.get("content-type"); v != "" {
 		n.kind, n.params = mediaType(v)
 	}
 	boundary := n.params["boundary"]
 	if strings.HasPrefix(n.kind, "multipart/") && boundary == "" {
-		boundary = firstBoundary(body)
+		boundary = p.firstBoundary(body)
 	}
 	if !strings.HasPrefix(n.kind, "multipart/") || depth >= MaxDepth {
 		return n
@@ -104,7 +111,7 @@ func (p *parser) parse(s string, depth int) *part {
 	}
 	n.children = p.children(body, boundary, depth)
 	if n.children == nil { // the lines have another boundary than the header says
-		if other := firstBoundary(body); other != "" {
+		if other := p.firstBoundary(body); other != "" {
 			n.children = p.children(body, other, depth)
 		}
 	}
@@ -116,7 +123,7 @@ func (p *parser) parse(s string, depth int) *part {
 
 // children parses the parts between the lines of a boundary.
 func (p *parser) children(body, boundary string, depth int) (list []*part) {
-	for section := range sections(body, boundary) {
+	for section := range p.sections(body, boundary) {
 		if p.parts >= MaxParts {
 			break
 		}
@@ -125,12 +132,24 @@ func (p *parser) children(body, boundary string, depth int) (list []*part) {
 	return list
 }
 
+// maxField is the number of bytes of a field that are read.
+const maxField = 64 << 10
+
 // readHeader reads the fields before the first empty line. If the first line is not a field, there is
 // no header.
-func readHeader(s string) (header, string) {
-	var h header
+func (m *meter) readHeader(s string) (h header, body string) {
+	var folded strings.Builder // the value of the last field, if it has more than two lines
+	lines := 0                 // of the last field
+	unfold := func() {
+		if folded.Len() > 0 {
+			h[len(h)-1].value = folded.String()
+			folded.Reset()
+		}
+	}
+	defer unfold()
 	for rest := s; ; {
 		line, after, more := strings.Cut(rest, "\n")
+		m.steps += len(line) + 1
 		if strings.TrimSpace(line) == "" {
 			if len(h) == 0 && !more {
 				return nil, s
@@ -141,11 +160,23 @@ func readHeader(s string) (header, string) {
 			if len(h) == 0 {
 				return nil, s
 			}
-			h[len(h)-1].value += " " + strings.TrimSpace(line)
-			if len(h[len(h)-1].value) > 64<<10 {
+			last := &h[len(h)-1].value
+			if lines++; lines == 2 {
+				*last += " " + strings.TrimSpace(line)
+			} else {
+				if folded.Len() == 0 {
+					folded.Grow(2 * (len(*last) + len(line)))
+					folded.WriteString(*last)
+				}
+				folded.WriteByte(' ')
+				folded.WriteString(strings.TrimSpace(line))
+			}
+			if max(folded.Len(), len(*last)) > maxField {
 				return h, after
 			}
 		} else {
+			unfold()
+			lines = 1
 			name, value, ok := strings.Cut(line, ":")
 			if !ok || strings.ContainsAny(strings.TrimRight(name, " \t"), " \t") || len(h) >= 1000 {
 				return h, rest // a damaged header ends here
@@ -176,11 +207,12 @@ func mediaType(v string) (string, map[string]string) {
 
 // firstBoundary finds the boundary of a multipart that does not name it: the first line that begins
 // with two hyphens, with a field after it.
-func firstBoundary(body string) string {
+func (m *meter) firstBoundary(body string) string {
 	for rest := body; rest != ""; {
 		var line string
 		line, rest, _ = strings.Cut(rest, "\n")
-		if b, ok := strings.CutPrefix(line, "--"); ok && b != "" && strings.HasPrefix(strings.ToLower(rest), "content-") {
+		m.steps += len(line) + 1
+		if b, ok := strings.CutPrefix(line, "--"); ok && b != "" && hasPrefixFold(rest, "content-") {
 			return strings.TrimRight(b, " \t")
 		}
 	}
@@ -188,7 +220,7 @@ func firstBoundary(body string) string {
 }
 
 // sections yields the parts between the lines of a boundary. The last line may be missing.
-func sections(body, boundary string) func(yield func(string) bool) {
+func (m *meter) sections(body, boundary string) func(yield func(string) bool) {
 	return func(yield func(string) bool) {
 		start := -1
 		for at := 0; at < len(body); {
@@ -197,6 +229,7 @@ func sections(body, boundary string) func(yield func(string) bool) {
 			if end < 0 {
 				next = len(body)
 			}
+			m.steps += next - at
 			line := strings.TrimRight(body[at:next], " \t\n")
 			if rest, ok := strings.CutPrefix(line, "--"+boundary); ok && (rest == "" || rest == "--") {
 				if start >= 0 && !yield(body[start:at]) {
@@ -214,14 +247,20 @@ func sections(body, boundary string) func(yield func(string) bool) {
 	}
 }
 
+// hasPrefixFold reports whether s begins with an ASCII prefix, whatever the case of its letters.
+func hasPrefixFold(s, prefix string) bool {
+	return len(s) >= len(prefix) && strings.EqualFold(s[:len(prefix)], prefix)
+}
+
 // decoded returns the body after its transfer encoding and in UTF-8.
-func (n *part) decoded() string {
+func (n *part) decoded(m *meter) string {
 	body := n.body
+	m.steps += len(body)
 	switch n.header.word("content-transfer-encoding") {
 	case "base64":
 		body = lenientBase64(body)
 	case "quoted-printable":
-		body = lenientQuotedPrintable(body)
+		body = m.quotedPrintable(body)
 	}
 	if charset := n.params["charset"]; charset != "" && !utf8.ValidString(body) || strings.HasPrefix(strings.ToLower(charset), "iso-2022") {
 		if e, err := htmlindex.Get(charset); err == nil {
@@ -244,7 +283,7 @@ func lenientBase64(s string) string {
 	return string(b)
 }
 
-func lenientQuotedPrintable(s string) string {
+func (m *meter) quotedPrintable(s string) string {
 	if strings.IndexByte(s, '=') < 0 {
 		return s
 	}
@@ -261,8 +300,13 @@ func lenientQuotedPrintable(s string) string {
 				continue
 			}
 		}
-		if end := strings.IndexByte(s[i:], '\n'); end > 0 && strings.TrimSpace(s[i+1:i+end]) == "" {
-			i += end // a soft line break
+		end := i + 1
+		for end < len(s) && (s[end] == ' ' || s[end] == '\t' || s[end] == '\r') {
+			end++
+		}
+		m.steps += end - i
+		if end < len(s) && s[end] == '\n' {
+			i = end // a soft line break
 			continue
 		}
 		b.WriteByte('=')
@@ -283,8 +327,8 @@ func unhex(c byte) int {
 }
 
 // plain returns the text of a part; of HTML, without tags.
-func (n *part) plain() string {
-	s := n.decoded()
+func (n *part) plain(m *meter) string {
+	s := n.decoded(m)
 	if n.kind != "text/html" {
 		return s
 	}
@@ -293,6 +337,7 @@ func (n *part) plain() string {
 	hidden := 0
 	for {
 		t := z.Next()
+		m.steps += len(z.Raw())
 		if b.Len() > maxText {
 			return b.String()
 		}

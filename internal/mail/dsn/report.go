@@ -31,6 +31,33 @@ type Report struct {
 	AddressChange bool
 }
 
+// Delayed reports whether a report says that delivery is still tried, and that it has failed for no recipient.
+func (r Report) Delayed() bool {
+	late := false
+	for _, p := range r.Recipients {
+		if p.Failed() {
+			return false
+		}
+		late = late || p.Action == "delayed"
+	}
+	return late
+}
+
+// Delivered reports whether a report says that mail was delivered, relayed or distributed, and nothing about a
+// failure or a delay.
+func (r Report) Delivered() bool {
+	done := false
+	for _, p := range r.Recipients {
+		switch {
+		case p.Failed() || p.Action == "delayed":
+			return false
+		case p.Action == "delivered" || p.Action == "relayed" || p.Action == "expanded":
+			done = true
+		}
+	}
+	return done
+}
+
 // Recipient is what a report says about one recipient.
 type Recipient struct {
 	Address    string
@@ -73,6 +100,7 @@ type Original struct {
 
 // found are the parts of a mail that matter.
 type found struct {
+	*meter
 	top header
 	// topParams are the parameters of the media type.
 	topParams map[string]string
@@ -93,16 +121,26 @@ const maxText = 64 << 10
 
 // Parse reads a mail.
 func Parse(raw []byte) Report {
-	return parseMail(normalize(raw), 0)
+	r, _ := parse(raw)
+	return r
 }
 
-func parseMail(s string, nesting int) Report {
-	p := &parser{}
+// parse reads a mail and returns the work that it took.
+func parse(raw []byte) (Report, meter) {
+	var m meter
+	s := normalize(raw)
+	m.steps = len(s)
+	return m.parseMail(s, 0), m
+}
+
+func (m *meter) parseMail(s string, nesting int) Report {
+	p := &parser{meter: m}
 	top := p.parse(s, 0)
-	f := &found{top: top.header, topParams: top.params}
+	f := &found{top: top.header, topParams: top.params, meter: m}
 	f.walk(top, p)
 	text := f.text.String()
-	body, inline := cutOriginal(text)
+	subject := strings.ToLower(f.top.text("subject"))
+	body, inline := f.cutOriginal(text, forwardSubject.MatchString(subject))
 	r := Report{Kind: None}
 	r.Original = originalOf(f.original)
 	if r.Original == (Original{}) {
@@ -112,12 +150,11 @@ func parseMail(s string, nesting int) Report {
 	if r.Original.MessageID == "" {
 		r.Original.MessageID = firstID(f.top.get("in-reply-to"))
 	}
-	subject := strings.ToLower(f.top.text("subject"))
 	switch {
 	case f.feedback != "":
-		r.Kind, r.Feedback = ARF, feedbackOf(f.feedback)
+		r.Kind, r.Feedback = ARF, m.feedbackOf(f.feedback)
 		return r
-	case f.machine:
+	case f.machine || strings.Contains(subject, "folder internal data"): // of a mailbox file
 		return r
 	}
 	if n, ok := notificationOf(text); ok {
@@ -127,19 +164,19 @@ func parseMail(s string, nesting int) Report {
 		r.Kind, r.Feedback, r.Original = ARF, fb, originalOf(f.original)
 		return r
 	}
-	if list := statusRecipients(f.status, body); len(list) > 0 {
+	if list := m.statusRecipients(f.status, body); len(list) > 0 {
 		if a := bareAddress(f.top.get("x-failed-recipients")); len(list) == 1 && !strings.Contains(list[0].Address, "@") && a != "" {
 			list[0].Address = a
 		}
 		r.Kind, r.Recipients = DSN, list
-		if asksSender(list[0].Verdict.Reason) && challengeText.MatchString(strings.ToLower(collapse(body[:min(len(body), 4<<10)]))) {
+		if asksSender(list[0].Verdict.Reason) && challengeText.MatchString(strings.ToLower(m.collapse(body[:min(len(body), 4<<10)]))) {
 			r.Kind, r.Recipients = Challenge, nil
 		}
 		return r
 	}
 	bounced, absent, challenged := kindOfSubject(subject)
 	absent = absent && !strings.Contains(subject, "undeliver") && !strings.Contains(subject, "failure notice")
-	lower := strings.ToLower(collapse(body[:min(len(body), 4<<10)]))
+	lower := strings.ToLower(m.collapse(body[:min(len(body), 4<<10)]))
 	switch bouncing := f.looksLikeBounce(bounced); {
 	case isRequestToUnsubscribe(f.top, subject):
 		r.Kind = Unsubscribe
@@ -150,26 +187,29 @@ func parseMail(s string, nesting int) Report {
 	case challenged || !bouncing && challengeText.MatchString(lower):
 		r.Kind = Challenge
 		return r
-	case bouncing:
+	case bouncing && (bounced || f.isReport() || hasFailureWords(body)):
 		if list := f.textRecipients(body); len(list) > 0 {
 			r.Kind, r.Recipients = Bounce, list
 			return r
 		}
 	}
 	if f.nested != nil && nesting < 2 { // a forwarded report
-		inner := parseMail(f.nested.decoded(), nesting+1)
+		inner := m.parseMail(f.nested.decoded(m), nesting+1)
 		if inner.Kind == DSN || inner.Kind == Bounce || inner.Kind == ARF {
 			return inner
 		}
 	}
 	switch {
-	case bounced && bounceSender.MatchString(f.top.text("from")):
+	case bounced && (bounceSender.MatchString(f.top.text("from")) || f.topParams["report-type"] == "delivery-status"):
 		r.Kind = Bounce // about nobody that it names
 	case f.isAutomatic() || len(body) < 4<<10 && awayText.MatchString(lower):
 		r.Kind, r.AddressChange = AutoReply, addressChange.MatchString(lower)
 	}
 	return r
 }
+
+// forwardSubject matches the subjects of mail that a person forwards.
+var forwardSubject = regexp.MustCompile(`^(fwd?|wg|tr|rv|i|enc|vs|pd) ?:`)
 
 // asksSender reports whether a refusal may be a request to the sender rather than a failure.
 func asksSender(reason reply.Reason) bool {
@@ -180,18 +220,23 @@ func asksSender(reason reply.Reason) bool {
 func (f *found) walk(n *part, p *parser) {
 	switch n.kind {
 	case "message/delivery-status", "message/global-delivery-status", "message/deliverystatus":
-		f.status = append(f.status, n.decoded())
+		s := n.decoded(f.meter)
+		if !statusField.MatchString(s) { // a text with the wrong type
+			f.addText(unquoted(s))
+			break
+		}
+		f.status = append(f.status, s)
 	case "message/feedback-report":
-		f.feedback = n.decoded()
+		f.feedback = n.decoded(f.meter)
 	case "message/rfc822", "message/global", "message/partial", "application/x-pkcs7-mime-message":
 		if f.original == nil {
-			body := strings.TrimLeft(n.decoded(), "\n")
-			f.original, _ = readHeader(body)
+			body := strings.TrimLeft(n.decoded(f.meter), "\n")
+			f.original, _ = f.readHeader(body)
 			f.nested = n
 		}
 	case "text/rfc822-headers", "message/rfc822-headers", "message/global-headers", "text/rfc822":
 		if f.original == nil {
-			f.original, _ = readHeader(strings.TrimLeft(n.decoded(), "\n"))
+			f.original, _ = f.readHeader(strings.TrimLeft(n.decoded(f.meter), "\n"))
 		}
 	case "application/gzip", "application/x-gzip", "application/zip", "application/x-zip-compressed", "application/tlsrpt+gzip", "application/tlsrpt+json":
 		f.machine = f.machine || isAggregate(f.top)
@@ -206,10 +251,10 @@ func (f *found) walk(n *part, p *parser) {
 		if n.kind == "text/html" && f.hasText {
 			return // the same in HTML
 		}
-		s := n.plain()
+		s := n.plain(f.meter)
 		s = s[:min(len(s), max(maxText-f.text.Len(), 0))]
-		if f.hasText && n.isHeader(s) {
-			f.original, _ = readHeader(strings.TrimLeft(s, "\n"))
+		if f.hasText && n.isHeader(s, f.meter) {
+			f.original, _ = f.readHeader(strings.TrimLeft(s, "\n"))
 			return
 		}
 		s = unquoted(s)
@@ -219,24 +264,33 @@ func (f *found) walk(n *part, p *parser) {
 				s = s[:at[0]]
 			}
 		}
-		f.hasText = f.hasText || strings.TrimSpace(s) != ""
-		f.text.WriteString(s)
-		f.text.WriteString("\n\n")
+		f.addText(s)
 	}
 	for _, c := range n.children {
 		f.walk(c, p)
 	}
 }
 
+// addText adds a text for people.
+func (f *found) addText(s string) {
+	s = s[:min(len(s), max(maxText-f.text.Len(), 0))]
+	f.hasText = f.hasText || strings.TrimSpace(s) != ""
+	f.text.WriteString(s)
+	f.text.WriteString("\n\n")
+}
+
+// statusField matches a field of a delivery status.
+var statusField = regexp.MustCompile(`(?im)^(reporting-mta|final-recipient|original-recipient|action|status|diagnostic-code) *:`)
+
 // statusFields matches the first field of a delivery status in a text.
 var statusFields = regexp.MustCompile(`(?im)^(reporting-mta|final-recipient|original-recipient): *(dns|rfc822|utf-?8|x-[a-z]+) *;(?s:.*)^action: *[a-z]`)
 
 // isHeader reports whether a part is an attached file with the header of a mail.
-func (n *part) isHeader(s string) bool {
+func (n *part) isHeader(s string, m *meter) bool {
 	if !strings.HasPrefix(n.header.word("content-disposition"), "attachment") && n.params["name"] == "" {
 		return false
 	}
-	h, _ := readHeader(strings.TrimLeft(s, "\n"))
+	h, _ := m.readHeader(strings.TrimLeft(s, "\n"))
 	return h.get("from") != "" && (h.get("message-id") != "" || h.get("received") != "" || h.get("date") != "")
 }
 
@@ -263,8 +317,8 @@ func isAggregate(h header) bool {
 		strings.Contains(subject, "dmarc") || strings.Contains(subject, "aggregate report")
 }
 
-func feedbackOf(s string) Feedback {
-	h, _ := readHeader(strings.TrimLeft(s, "\n"))
+func (m *meter) feedbackOf(s string) Feedback {
+	h, _ := m.readHeader(strings.TrimLeft(s, "\n"))
 	return Feedback{
 		Type: h.word("feedback-type"), SourceIP: h.word("source-ip"), UserAgent: h.get("user-agent"),
 		OriginalRcpt: bareAddress(firstNonEmpty(h.get("original-rcpt-to"), h.get("removal-recipient"))), ReportedDomain: h.word("reported-domain"),
@@ -314,14 +368,15 @@ func firstNonEmpty(list ...string) string {
 
 // Addresses returns the addresses that a mail was delivered to, as far as its header says so.
 func Addresses(raw []byte) []string {
-	h, _ := readHeader(normalize(raw))
+	var m meter
+	h, _ := m.readHeader(normalize(raw))
 	var list []string
 	for _, f := range h {
 		switch f.name {
 		case "delivered-to", "x-original-to", "envelope-to", "x-envelope-to", "x-delivered-to", "x-rcpt-to", "to":
-			for _, a := range anAddress.FindAllString(f.value, 20) {
+			for _, a := range m.addresses(f.value, 20) {
 				if len(list) < MaxParts {
-					list = append(list, strings.ToLower(a))
+					list = append(list, strings.ToLower(f.value[a.from:a.to]))
 				}
 			}
 		}

@@ -19,10 +19,10 @@ const maxExplained = 20
 
 // statusRecipients reads the recipients of delivery-status parts (RFC 3464 section 2). text is the part
 // for people, where a better reply may stand.
-func statusRecipients(parts []string, text string) []Recipient {
+func (m *meter) statusRecipients(parts []string, text string) []Recipient {
 	var list []Recipient
 	for _, s := range parts {
-		for _, h := range groups(s) {
+		for _, h := range m.groups(s) {
 			if len(list) >= maxRecipients {
 				break
 			}
@@ -40,19 +40,17 @@ func statusRecipients(parts []string, text string) []Recipient {
 			list = append(list, r)
 		}
 	}
-	var all []mention
-	if len(list) > 1 {
-		all = mentions(text, list)
+	if len(list) == 1 {
+		list[0].decide(m, text, true)
+		return list
 	}
+	all := m.mentions(text, list)
 	for i := range list {
-		about := text
-		if len(list) > 1 {
-			about = sectionAbout(text, all, list[i].Address)
+		about := ""
+		if i < maxExplained {
+			about = sectionAbout(text, all, list[i].Address) // the rest is about others
 		}
-		if i >= maxExplained {
-			about = ""
-		}
-		list[i].decide(about)
+		list[i].decide(m, about, false)
 	}
 	return list
 }
@@ -64,14 +62,14 @@ type mention struct {
 }
 
 // mentions returns the mentions of recipients in the first 64 KB of a text, at most 500.
-func mentions(text string, list []Recipient) (found []mention) {
+func (m *meter) mentions(text string, list []Recipient) (found []mention) {
 	known := map[string]bool{}
 	for _, r := range list {
 		known[r.Address] = true
 	}
-	for _, m := range anAddress.FindAllStringIndex(text[:min(len(text), 64<<10)], 500) {
-		a := strings.ToLower(strings.TrimRight(text[m[0]:m[1]], "."))
-		if line, first := beginsLine(text, m[0]); first && known[a] {
+	for _, at := range m.addresses(text[:min(len(text), maxText)], maxAddresses) {
+		a := strings.ToLower(strings.TrimRight(text[at.from:at.to], "."))
+		if line, first := beginsLine(text, at.from); first && known[a] {
 			found = append(found, mention{a, line})
 		}
 	}
@@ -114,18 +112,32 @@ func Failure(code int, status, text string) Recipient {
 	if r.SMTPCode < 400 || r.SMTPCode > 599 {
 		r.SMTPCode = codeIn(r.Diagnostic)
 	}
-	r.decide("")
+	r.decide(&meter{}, "", false)
 	return r
 }
 
 // groups returns the groups of fields of a delivery-status part. A new recipient begins after an empty
 // line or where a field repeats.
-func groups(s string) []header {
+func (m *meter) groups(s string) []header {
 	var list []header
 	for rest := strings.TrimLeft(s, "\n \t"); rest != ""; rest = strings.TrimLeft(rest, "\n \t") {
-		h, after := readHeader(rest)
+		h, after := m.readHeader(rest)
 		if len(after) >= len(rest) { // no field: skip the line
 			_, after, _ = strings.Cut(rest, "\n")
+		}
+		for len(h) > 0 && len(h) < 100 && after != "" && !endsBlank(rest[:len(rest)-len(after)]) {
+			// A value goes on without a space at the beginning of the line.
+			line, below, _ := strings.Cut(after, "\n")
+			m.steps += len(line)
+			if last := &h[len(h)-1].value; len(*last)+len(line) < 4<<10 {
+				*last += " " + strings.TrimSpace(line)
+			}
+			var more header
+			if more, after = m.readHeader(below); len(after) == len(below) {
+				more, rest, after = nil, below, below
+				break
+			}
+			h, rest = append(h, more...), below
 		}
 		rest = after
 		for len(h) > 0 {
@@ -141,6 +153,12 @@ func groups(s string) []header {
 		}
 	}
 	return list
+}
+
+// endsBlank reports whether the last line of s is empty.
+func endsBlank(s string) bool {
+	s = strings.TrimSuffix(s, "\n")
+	return strings.TrimSpace(s[strings.LastIndexByte(s, '\n')+1:]) == ""
 }
 
 // enhanced matches an enhanced status code (RFC 3463).
@@ -169,8 +187,9 @@ func afterType(s string) string {
 	return strings.TrimSpace(s)
 }
 
-// decide sets the verdict of a failure.
-func (r *Recipient) decide(text string) {
+// decide sets the verdict of a failure. text is for people: the whole of it, or what is about the
+// recipient.
+func (r *Recipient) decide(m *meter, text string, whole bool) {
 	switch r.Action {
 	case "delayed", "delivered", "relayed", "expanded":
 		return
@@ -181,9 +200,13 @@ func (r *Recipient) decide(text string) {
 		}
 		r.Action = "failed"
 	}
-	v := reply.Reported(r.outcome(r.Diagnostic, text))
+	v := r.reported(m, r.Diagnostic, text)
 	if v.Vague() && text != "" { // the part for people may say more
-		w, diag, code := r.decideText(text, text)
+		section := text
+		if whole {
+			section = firstNonEmpty(sectionAbout(text, m.mentions(text, []Recipient{*r}), r.Address), text)
+		}
+		w, diag, code := r.decideText(m, section, text)
 		if !w.Vague() && (w.Class != reply.Hard || isEmpty(v)) {
 			v = w
 			if r.Diagnostic == "" {
@@ -207,18 +230,18 @@ func isEmpty(v reply.Verdict) bool {
 // decideText returns the verdict on the failure that a section of a text describes, with the reply that
 // it is about, or the section if there is none. The last reply whose words are recognized decides, or the
 // last permanent one. text is read if the section says nothing.
-func (r *Recipient) decideText(section, text string) (v reply.Verdict, diag string, code int) {
+func (r *Recipient) decideText(m *meter, section, text string) (v reply.Verdict, diag string, code int) {
 	other := *r
-	for i, s := range replies(section) {
+	for i, s := range m.replies(section) {
 		other.SMTPCode = s.code
-		w := reply.Reported(other.outcome(s.text, section))
+		w := other.reported(m, s.text, section)
 		if i == 0 || v.Vague() && !w.Vague() || code < 500 && s.code >= 500 && !w.Vague() {
 			v, diag, code = w, s.text, s.code // an attempt at another server may follow the refusal
 		}
 	}
 	if diag == "" {
-		other.SMTPCode, diag = r.SMTPCode, collapse(section)
-		v, code = reply.Reported(other.outcome(diag, section)), r.SMTPCode
+		other.SMTPCode, diag = r.SMTPCode, m.collapse(section)
+		v, code = other.reported(m, diag, section), r.SMTPCode
 		if section == text {
 			return v, diag, code
 		}
@@ -228,16 +251,20 @@ func (r *Recipient) decideText(section, text string) (v reply.Verdict, diag stri
 			break
 		}
 		other.SMTPCode = code
-		if w := reply.Reported(other.outcome(collapse(t), t)); !w.Vague() && (w.Class != reply.Hard || isEmpty(v)) {
+		if w := other.reported(m, m.collapse(t), t); !w.Vague() && (w.Class != reply.Hard || isEmpty(v)) {
 			v = w
 		}
 	}
 	return v, diag, code
 }
 
-// outcome returns what the remote server answered, as package reply classifies it.
-func (r *Recipient) outcome(diag, text string) reply.Outcome {
-	o := reply.Outcome{Stage: stageOf(diag, text), Code: r.SMTPCode, Text: diag}
+// reported returns what a diagnostic means; text may say at which stage the server wrote it.
+func (r *Recipient) reported(m *meter, diag, text string) reply.Verdict {
+	text = text[:min(len(text), maxSection)]
+	o := reply.Outcome{Stage: reply.Rcpt, Code: r.SMTPCode}
+	if m.classify(len(diag) + len(text)) {
+		o.Stage, o.Text = stageOf(diag, text), diag
+	}
 	code := enhanced.FindString(diag)
 	switch {
 	case code != "" && !strings.HasSuffix(code, ".0.0"):
@@ -246,7 +273,7 @@ func (r *Recipient) outcome(diag, text string) reply.Outcome {
 		o.Enhanced = r.Status
 	}
 	if o.Code == 0 && o.Enhanced == "" && strings.HasPrefix(r.Status, "4.") {
-		o.Code = 450
+		o.Enhanced = r.Status
 	}
 	if o.Code != 0 && o.Enhanced != "" && o.Code/100 != int(o.Enhanced[0]-'0') {
 		if code != "" { // the text of the reply is more exact than its number
@@ -255,7 +282,7 @@ func (r *Recipient) outcome(diag, text string) reply.Outcome {
 			o.Enhanced = ""
 		}
 	}
-	return o
+	return reply.Reported(o)
 }
 
 // stages are the stages that servers name, in the order in which they are searched for, and
@@ -275,7 +302,7 @@ var (
 
 // stageOf returns the stage of a refusal, from the diagnostic or else the text; RCPT if neither says.
 func stageOf(diag, text string) reply.Stage {
-	for _, s := range [2]string{diag, text[:min(len(text), 16<<10)]} {
+	for _, s := range [2]string{diag, text} {
 		found := stageWords().Find(strings.ToLower(s))
 		for i, stage := range stages {
 			if found.Has(i) {
@@ -297,11 +324,15 @@ const maxReplies = 8
 
 // replies returns the replies in a text, the last one first. A reply ends before the next one, and at
 // an empty line.
-func replies(text string) (list []said) {
-	paragraphs := strings.Split(text[:min(len(text), 16<<10)], "\n\n")
+func (m *meter) replies(text string) (list []said) {
+	paragraphs := strings.Split(text[:min(len(text), maxSection)], "\n\n")
 	for _, paragraph := range slices.Backward(paragraphs) {
-		paragraph = collapse(paragraph)
+		if len(list) >= maxReplies {
+			break
+		}
+		paragraph = m.collapse(paragraph)
 		all := replyLine.FindAllStringSubmatchIndex(paragraph+" ", 50)
+		transcript := strings.Contains(paragraph, "<<< ")
 		end := len(paragraph)
 		for i := len(all) - 1; i >= 0 && len(list) < maxReplies; i-- {
 			at := all[i][2]
@@ -309,18 +340,39 @@ func replies(text string) (list []said) {
 			if i > 0 && paragraph[all[i-1][2]:all[i-1][3]] == paragraph[at:all[i][3]] && paragraph[all[i-1][3]] == '-' {
 				continue
 			}
+			if i > 0 && isQuoted(paragraph[all[i-1][2]:at]) {
+				continue
+			}
+			if transcript && !strings.HasSuffix(strings.TrimRight(paragraph[:at], " "), "<<<") {
+				end = at
+				continue // the client's own words about the reply before it
+			}
 			code, _ := strconv.Atoi(paragraph[at:all[i][3]])
 			list = append(list, said{strings.TrimSpace(paragraph[at:min(end, at+2*reply.MaxText)]), code})
 			end = at
 		}
 	}
+	if slices.ContainsFunc(list, func(s said) bool { return s.code != 503 }) {
+		// A client that sends commands at once gets 503 after each that was refused.
+		list = slices.DeleteFunc(list, func(s said) bool { return s.code == 503 })
+	}
 	return list
 }
 
-// collapse joins the lines of a text, at most 16 KB of it, without subjects of mails, whose words say
+// isQuoted reports whether a reply that begins with a text quotes the one after it: that of the server
+// at which an address was verified.
+func isQuoted(text string) bool {
+	return strings.HasSuffix(text, "said: ") && strings.Contains(text, "ddress rejected: un")
+}
+
+// maxSection is the number of bytes of what a text says about a recipient that are read.
+const maxSection = 16 << 10
+
+// collapse joins the lines of a text, at most maxSection bytes of it, without subjects of mails, whose words say
 // nothing about the failure.
-func collapse(text string) string {
-	text = text[:min(len(text), 16<<10)]
+func (m *meter) collapse(text string) string {
+	text = text[:min(len(text), maxSection)]
+	m.steps += len(text)
 	var b strings.Builder
 	b.Grow(len(text))
 	for line := range strings.Lines(text) {

@@ -12,16 +12,25 @@ import (
 // delivered, without marks of quotation.
 var originalMark = regexp.MustCompile(`(?i)^(-{2,} ?below this line is a copy of the message|-{3,} ?this is a copy of (the|your) message.*|-{3,} ?(start of )?(original|returned|unsent) message.*|-{3,} ?(the )?header of the original message.*|original message headers?:?|-{3,} ?message header(s)? follow.*|your (original )?message (is|was|reads|follows)[^\n]{0,40}:|received: (from|by) .*|return-path: <.*|-{3,} ?forwarded message.*|-{3,} ?ursprüngliche nachricht.*|(a )?(summary|copy) of the (undelivered |original )?(message|mail) (you sent )?follows.*|-{3,} ?(mensaje original|message d.origine|messaggio originale|mensagem original|原始邮件|原始郵件|исходное сообщение|oryginalna wiadomość|oorspronkelijk bericht).*|original message follows\.?|message headers follow\.?|-{2,} ?(the )?body of the (original )?message.*|-{2,} ?undelivered message (header|follows).*|---- start of truncated message ----|message-id: ?<.*)`)
 
-// cutOriginal splits a text before the mail that it returns.
-func cutOriginal(text string) (before, original string) {
+// forwardMark matches the line before a mail that a person forwards. It may be a report.
+var forwardMark = regexp.MustCompile(`(?i)^-{3,} ?(forwarded message|original message ?-|ursprüngliche nachricht)`)
+
+// maxMark is the number of bytes of a line in which a mark is searched for.
+const maxMark = 200
+
+// cutOriginal splits a text before the mail that it returns. The mail that a person forwarded is not
+// one.
+func (m *meter) cutOriginal(text string, forwarded bool) (before, original string) {
 	for at := 0; at < len(text); {
 		end := strings.IndexByte(text[at:], '\n') + at + 1
 		if end <= at {
 			end = len(text)
 		}
+		m.steps += end - at
 		line := strings.TrimLeft(text[at:end], " >")
+		line = line[:min(len(line), maxMark)]
 		// Only lines with these first letters match: most need no more than a look at one byte.
-		if line != "" && strings.IndexByte("-yromabYROMAB", line[0]) >= 0 && originalMark.MatchString(line) {
+		if line != "" && strings.IndexByte("-yromabYROMAB", line[0]) >= 0 && originalMark.MatchString(line) && !(forwarded && forwardMark.MatchString(line)) {
 			return text[:at], text[at:]
 		}
 		at = end
@@ -58,7 +67,12 @@ func isRequestToUnsubscribe(h header, subject string) bool {
 // looksLikeBounce reports whether a mail was sent by a mail system because of another mail.
 func (f *found) looksLikeBounce(subject bool) bool {
 	from := strings.TrimSpace(f.top.get("from"))
-	return subject || f.top.get("x-failed-recipients") != "" || strings.HasSuffix(from, "<>") || bounceSender.MatchString(f.top.text("from")) || f.topParams["report-type"] == "delivery-status" ||
+	return subject || f.isReport() || strings.HasSuffix(from, "<>") || bounceSender.MatchString(f.top.text("from"))
+}
+
+// isReport reports whether the form of a mail, apart from its sender and subject, is that of a report.
+func (f *found) isReport() bool {
+	return f.top.get("x-failed-recipients") != "" || f.topParams["report-type"] == "delivery-status" ||
 		strings.TrimSpace(f.top.get("return-path")) == "<>" && f.original != nil
 }
 
@@ -80,9 +94,6 @@ func (f *found) isAutomatic() bool {
 	}
 	return strings.TrimSpace(h.get("return-path")) == "<>"
 }
-
-// anAddress matches an address in a text.
-var anAddress = regexp.MustCompile(`[A-Za-z0-9.!#$%&'*+/=?^_{|}~-]{1,64}@[A-Za-z0-9](?:[A-Za-z0-9.-]{0,250}[A-Za-z0-9])?`)
 
 // delayed matches notices that the server still tries.
 var delayed = regexp.MustCompile(`(?i)(this is a warning( message)? only|will (be retried|retry|keep trying|continue (to try|trying))|still (being )?(tried|trying)|no action is required|you do ?n.t need to (re-?send|do anything)|delivery attempts will continue|has not yet been delivered|has been delayed|delivery (is |has been )?delayed)`)
@@ -106,24 +117,28 @@ func (f *found) textRecipients(text string) []Recipient {
 		first    bool // it is
 	}
 	var places, mentions []place // mentions are all that stand at the beginning of a line
-	for _, m := range anAddress.FindAllStringIndex(text, 500) {
-		a := strings.ToLower(strings.TrimLeft(strings.TrimRight(text[m[0]:m[1]], "."), "'"))
-		if slices.Contains(ignored, a) || isSystemAddress(a) && a != f.returnedTo {
+	for _, m := range f.addresses(text, maxAddresses) {
+		a := strings.ToLower(strings.TrimLeft(strings.TrimRight(text[m.from:m.to], "."), "'"))
+		from, first := beginsLine(text, m.from)
+		listed := first && m.from > 0 && text[m.from-1] == '<' // not an address to write to
+		if slices.Contains(ignored, a) || isSystemAddress(a) && a != f.returnedTo && !listed {
 			continue
 		}
 		if len(failed) > 0 && !slices.Contains(failed, a) {
 			continue
 		}
-		from, first := beginsLine(text, m[0])
+		if first && len(mentions) > 0 && indentation(text, from) > indentation(text, mentions[0].from) {
+			first = false // it continues what is said about another one
+		}
 		if first {
-			mentions = append(mentions, place{a, from, m[1], true})
+			mentions = append(mentions, place{a, from, m.to, true})
 		} else {
-			from = m[1]
+			from = m.to
 		}
 		if slices.ContainsFunc(places, func(p place) bool { return p.address == a }) {
 			continue
 		}
-		places = append(places, place{a, from, m[1], first})
+		places = append(places, place{a, from, m.to, first})
 	}
 	for _, a := range failed {
 		if !slices.ContainsFunc(places, func(p place) bool { return p.address == a }) {
@@ -172,10 +187,18 @@ func (f *found) textRecipients(text string) []Recipient {
 		if len(places) > 1 {
 			whole = section // the rest is about others
 		}
-		r.readText(section, whole)
+		r.readText(f.meter, section, whole)
 		list = append(list, r)
 	}
 	return list
+}
+
+// indentation returns the number of spaces at the beginning of the line at a position of a text.
+func indentation(text string, line int) (n int) {
+	for line+n < len(text) && (text[line+n] == ' ' || text[line+n] == '\t') {
+		n++
+	}
+	return n
 }
 
 // toRecipient matches the words before the address of a recipient in a sentence.
@@ -184,9 +207,11 @@ var toRecipient = regexp.MustCompile(`(?i)(rcpt to|recipients?|\bto|\bfor|user|a
 // beginsLine reports whether what stands at a position of a text is at the beginning of its line, apart
 // from marks and the code of a reply. It returns where the line begins.
 func beginsLine(text string, at int) (int, bool) {
-	from := strings.LastIndexByte(text[:at], '\n') + 1
+	const longest = 40
+	near := max(at-longest-1, 0)
+	from := near + strings.LastIndexByte(text[near:at], '\n') + 1
 	before := text[from:at]
-	if len(before) > 40 {
+	if len(before) > longest {
 		return from, false
 	}
 	if m := leadingWords.FindString(before); m != "" {
@@ -198,8 +223,8 @@ func beginsLine(text string, at int) (int, bool) {
 var leadingWords = regexp.MustCompile(`(?i)^\s*(?:[45]\d\d[ -](?:[45]\.\d{1,3}\.\d{1,3} )?|(?:unknown user|undeliverable (?:address|to)|recipient(?: address)?|failed recipient|delivery failed \d+ attempts|invalid final delivery userid|user mailbox exceeds allowed size|rcpt to|failed to deliver to):? ?)`)
 
 // readText finds the reason of a failure in a section of a text.
-func (r *Recipient) readText(section, text string) {
-	v, diag, code := r.decideText(section, text)
+func (r *Recipient) readText(m *meter, section, text string) {
+	v, diag, code := r.decideText(m, section, text)
 	r.SMTPCode, r.Diagnostic = code, diag
 	r.Status = enhanced.FindString(diag)
 	if r.Status == "" {
@@ -207,7 +232,7 @@ func (r *Recipient) readText(section, text string) {
 	}
 	if r.Action == "failed" {
 		if r.Status != "" && v.Vague() { // the code may say more than the words
-			if w := reply.Reported(r.outcome(diag, section)); !w.Vague() {
+			if w := r.reported(m, diag, section); !w.Vague() {
 				v = w
 			}
 		}

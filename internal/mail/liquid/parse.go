@@ -97,13 +97,13 @@ func (p *parser) node(next, open piece) (node, error) {
 	case "continue":
 		return jumpNode(continueLoop), nil
 	case "raw":
-		text, err := p.verbatim(next.line)
+		text, err := p.verbatim(next)
 		if err != nil || text == "" {
 			return nil, err
 		}
 		return p.text(text), nil
 	case "comment":
-		return nil, p.skipComment(next.line)
+		return nil, p.skipComment(next)
 	}
 	return nil, p.unknownTag(next, open)
 }
@@ -142,7 +142,7 @@ func (p *parser) unknownTag(next, open piece) error {
 }
 
 func (p *parser) errorf(at piece, format string, args ...any) error {
-	return &ParseError{max(at.line, 1), fmt.Sprintf(format, args...)}
+	return p.fail(at, fmt.Sprintf(format, args...))
 }
 
 // wrap adds the tag or output to err.

@@ -2,6 +2,7 @@ package liquid
 
 import (
 	"strings"
+	"unicode/utf8"
 )
 
 // pieceKind is the kind of a piece of a source.
@@ -18,6 +19,7 @@ const (
 type piece struct {
 	kind   pieceKind
 	line   int
+	pos    int    // of a tag or output
 	name   string // of a tag
 	markup string // the text, or the content of the braces after the name
 }
@@ -99,14 +101,14 @@ func (s *scanner) opening(from int) int {
 
 // delimited reads the output or tag that starts at open.
 func (s *scanner) delimited(open int) (piece, error) {
-	p := piece{kind: pieceOutput, line: s.at(open)}
+	p := piece{kind: pieceOutput, line: s.at(open), pos: open}
 	closing := "}}"
 	if s.src[open+1] == '%' {
 		p.kind, closing = pieceTag, "%}"
 	}
 	length := strings.Index(s.src[open+2:], closing)
 	if length < 0 {
-		return p, &ParseError{p.line, s.src[open:open+2] + " is not closed by " + closing}
+		return p, s.fail(p, s.src[open:open+2]+" is not closed by "+closing)
 	}
 	s.pos = open + 2 + length + 2
 	m := s.src[open+2 : open+2+length]
@@ -123,15 +125,21 @@ func (s *scanner) delimited(open int) (piece, error) {
 	return p, nil
 }
 
-// verbatim returns the text before the tag that ends the raw block, which began on the given line, and
-// moves past that tag.
-func (s *scanner) verbatim(line int) (string, error) {
+// fail returns the error for a piece.
+func (s *scanner) fail(at piece, message string) error {
+	begin := strings.LastIndexByte(s.src[:at.pos], '\n') + 1
+	return &ParseError{max(at.line, 1), utf8.RuneCountInString(s.src[begin:at.pos]) + 1, message}
+}
+
+// verbatim returns the text before the tag that ends the raw block, which open began, and moves past
+// that tag.
+func (s *scanner) verbatim(open piece) (string, error) {
 	start, from := s.pos, s.pos
 	trimmed := s.trim
 	for {
 		i := strings.Index(s.src[from:], "{%")
 		if i < 0 {
-			return "", &ParseError{line, "raw is not closed by endraw"}
+			return "", s.fail(open, "raw is not closed by endraw")
 		}
 		from += i
 		n, hyphens := tagNamed(s.src[from:], "endraw")
@@ -151,13 +159,13 @@ func (s *scanner) verbatim(line int) (string, error) {
 	}
 }
 
-// skipComment moves past the end of the comment that began on the given line. Comments nest, and a raw
-// block in a comment hides tags.
-func (s *scanner) skipComment(line int) error {
+// skipComment moves past the end of the comment that open began. Comments nest, and a raw block in a
+// comment hides tags.
+func (s *scanner) skipComment(open piece) error {
 	for depth := 1; depth > 0; {
 		i := strings.Index(s.src[s.pos:], "{%")
 		if i < 0 {
-			return &ParseError{line, "comment is not closed by endcomment"}
+			return s.fail(open, "comment is not closed by endcomment")
 		}
 		s.pos += i
 		rest := s.src[s.pos:]
@@ -178,7 +186,7 @@ func (s *scanner) skipComment(line int) error {
 		}
 		s.pos += n
 		before := s.pos
-		if _, err := s.verbatim(line); err != nil {
+		if _, err := s.verbatim(open); err != nil {
 			s.pos, s.noRaw = before, true
 		}
 	}

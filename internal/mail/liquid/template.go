@@ -33,9 +33,10 @@ type Template struct {
 	repeats int // outputs that occur more than once and print the same each time
 }
 
-// ParseError is the reason why a source is not a template, and the line.
+// ParseError is the reason why a source is not a template, and where.
 type ParseError struct {
 	Line    int // counted from 1
+	Column  int // of the tag or output, in characters, counted from 1
 	Message string
 }
 

@@ -206,6 +206,24 @@ func TestParseErrorsNamePlaceAndMistake(t *testing.T) {
 	}
 }
 
+func TestParseErrorsNameTheColumn(t *testing.T) {
+	t.Parallel()
+	for source, column := range map[string]int{
+		"{{ x | shout }}":                1,
+		"a\näöü {% nope %}":              5,
+		"  {% if x %}\nb":                3,
+		"é{{ x":                          2,
+		"a\n {% raw %}\nb":               2,
+		"a {% comment %}\n\n b":          3,
+		"{% for x in y %}\n {% endif %}": 2,
+	} {
+		_, err := liquid.Parse(source, liquid.Options{})
+		if e, ok := errors.AsType[*liquid.ParseError](err); !ok || e.Column != column {
+			t.Errorf("Parse(%q) error = %+v, want column %d", source, e, column)
+		}
+	}
+}
+
 func TestVariables(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {

@@ -17,6 +17,7 @@ const (
 	maxElements   = 4000    // of MJML; the content of mj-text and the like is not counted
 	maxAttributes = 100     // of one element
 	maxUnknown    = 1000    // unknown elements in an error
+	maxColumns    = 100     // of them with a column
 	maxWarnings   = 200
 )
 
@@ -66,9 +67,9 @@ func inspect(source string, fragment bool) (*inspector, error) {
 	case fragment:
 		return i, nil
 	case !i.rooted:
-		return nil, &Error{1, "there is no <mjml> element"}
+		return nil, &Error{1, 1, "there is no <mjml> element"}
 	case i.bodies == 0:
-		return nil, &Error{1, "<mjml> has no <mj-body>"}
+		return nil, &Error{1, 1, "<mjml> has no <mj-body>"}
 	}
 	return i, nil
 }
@@ -76,7 +77,7 @@ func inspect(source string, fragment bool) (*inspector, error) {
 // checkText returns an error for a source that is too long or not text.
 func checkText(source string) error {
 	if len(source) > maxSource {
-		return &Error{0, fmt.Sprintf("MJML may have %d bytes, this has %d", maxSource, len(source))}
+		return &Error{0, 0, fmt.Sprintf("MJML may have %d bytes, this has %d", maxSource, len(source))}
 	}
 	line := 1
 	for i, r := range source {
@@ -84,10 +85,10 @@ func checkText(source string) error {
 		case r == '\n':
 			line++
 		case r < ' ' && r != '\t' && r != '\r':
-			return &Error{line, fmt.Sprintf("the control character U+%04X is not allowed", r)}
+			return &Error{line, 0, fmt.Sprintf("the control character U+%04X is not allowed", r)}
 		case r == utf8.RuneError:
 			if _, size := utf8.DecodeRuneInString(source[i:]); size == 1 {
-				return &Error{line, "this is not UTF-8"}
+				return &Error{line, 0, "this is not UTF-8"}
 			}
 		}
 	}

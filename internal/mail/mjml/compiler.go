@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"modernc.org/quickjs"
+
+	"github.com/packetboat/packetboat/internal/turns"
 )
 
 const (
@@ -18,10 +20,23 @@ const (
 	idleTime  = time.Minute // how long an interpreter is kept without a new document
 )
 
+// How many documents may wait for the interpreter.
+const (
+	maxWaiting      = 64 // of all owners
+	maxOwnerWaiting = 16 // of one owner
+)
+
+// ErrOwnerBusy means that too many documents of the same owner are waiting already, ErrBusy that too
+// many of other owners are.
+var (
+	ErrOwnerBusy = turns.ErrOwnerBusy
+	ErrBusy      = turns.ErrBusy
+)
+
 // Compiler compiles documents, one at a time. It is safe for concurrent use.
 type Compiler struct {
 	limit   time.Duration // of one document
-	turns   turns
+	turns   turns.Turns
 	compile func(ctx context.Context, source string) (output, error) // run, or a function of a test
 
 	// The following fields belong to the goroutine whose turn it is.
@@ -34,7 +49,7 @@ type Compiler struct {
 
 // New returns a compiler that has not been opened yet.
 func New() *Compiler {
-	c := &Compiler{limit: maxTime}
+	c := &Compiler{limit: maxTime, turns: turns.Turns{Slots: 1, MaxWaiting: maxWaiting, MaxOwnerWaiting: maxOwnerWaiting}}
 	c.compile = c.run
 	return c
 }
@@ -55,7 +70,7 @@ func (c *Compiler) Compile(ctx context.Context, owner, source string) (Result, e
 		return Result{}, err
 	}
 	words := protect(source)
-	if err := c.turns.acquire(ctx, owner); err != nil {
+	if err := c.turns.Acquire(ctx, owner); err != nil {
 		return Result{}, err
 	}
 	defer c.releaseTurn()
@@ -74,7 +89,7 @@ func (c *Compiler) Compile(ctx context.Context, owner, source string) (Result, e
 	for _, f := range o.Findings {
 		line := words.line(f.Line)
 		if strings.HasSuffix(f.Message, "doesn't exist or is not registered") { // although Check knows it
-			lacking = append(lacking, Element{f.Tag, line})
+			lacking = append(lacking, Element{f.Tag, line, 0})
 		} else if len(r.Warnings) < maxWarnings {
 			r.Warnings = append(r.Warnings, Warning{line, f.Tag, words.restore(f.Message)})
 		}
@@ -141,26 +156,26 @@ func (c *Compiler) releaseTurn() {
 			c.idle.Reset(idleTime)
 		}
 	}
-	c.turns.release()
+	c.turns.Release()
 }
 
 // closeIfIdle closes an interpreter that has not been used for a minute.
 func (c *Compiler) closeIfIdle() {
-	if !c.turns.tryAcquire() {
+	if !c.turns.TryAcquire() {
 		return // it is in use, which schedules expire again
 	}
 	if time.Since(c.used) >= idleTime {
 		c.closeMachine()
 	}
-	c.turns.release()
+	c.turns.Release()
 }
 
 // Close closes the interpreter, after the document that is being compiled. The Compiler may be used
 // again.
 func (c *Compiler) Close() {
-	c.turns.acquireUnqueued()
+	c.turns.AcquireUnqueued()
 	c.closeMachine()
-	c.turns.release()
+	c.turns.Release()
 }
 
 // closeMachine closes the interpreter and clears the cache. The caller has the turn.

@@ -47,9 +47,10 @@ type Warning struct {
 	Message string
 }
 
-// Error is the reason why a source is not an MJML document, and the line.
+// Error is the reason why a source is not an MJML document, and where.
 type Error struct {
 	Line    int // counted from 1; 0: unknown
+	Column  int // in characters, counted from 1; 0: unknown
 	Message string
 }
 
@@ -65,10 +66,11 @@ func (e *Error) Error() string {
 // maxUnknown.
 type UnknownError struct{ Elements []Element }
 
-// Element is a tag and its line.
+// Element is a tag and its position.
 type Element struct {
-	Tag  string `json:"tag"`
-	Line int    `json:"line"`
+	Tag    string `json:"tag"`
+	Line   int    `json:"line"`
+	Column int    `json:"-"` // in characters, counted from 1; 0: unknown
 }
 
 // Error names the first of them.

@@ -3,6 +3,7 @@ package mjml
 import (
 	"fmt"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/packetboat/packetboat/internal/mail/markup"
 )
@@ -45,8 +46,15 @@ func (s *scanner) at(pos int) int {
 	return s.line
 }
 
+// column returns the column of a position, in characters. It takes time proportional to the length of
+// the line.
+func (s *scanner) column(pos int) int {
+	begin := strings.LastIndexByte(s.source[:pos], '\n') + 1
+	return utf8.RuneCountInString(s.source[begin:pos]) + 1
+}
+
 func (s *scanner) fail(pos int, format string, args ...any) error {
-	return &Error{s.at(pos), fmt.Sprintf(format, args...)}
+	return &Error{s.at(pos), s.column(pos), fmt.Sprintf(format, args...)}
 }
 
 // rest returns the unread part.

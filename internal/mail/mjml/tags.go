@@ -29,7 +29,11 @@ func (i *inspector) startTag(at int) error {
 	kind := known[name]
 	if kind == unknown {
 		if len(i.unknown) < maxUnknown {
-			i.unknown = append(i.unknown, Element{name, i.at(at)})
+			e := Element{name, i.at(at), 0}
+			if len(i.unknown) < maxColumns {
+				e.Column = i.column(at)
+			}
+			i.unknown = append(i.unknown, e)
 		}
 		if isVoid(name) {
 			return nil
@@ -67,7 +71,7 @@ func (i *inspector) checkPosition(name string, at int) error {
 			return i.fail(at, "<%s> is no part of a fragment, which stands inside mj-body", name)
 		}
 		if len(i.open) == 0 {
-			i.top = append(i.top, Element{name, i.at(at)})
+			i.top = append(i.top, Element{name, i.at(at), 0})
 		}
 	case len(i.open) == 0 && i.rooted:
 		return i.fail(at, "<%s> stands outside <mjml>", name)

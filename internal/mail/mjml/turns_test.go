@@ -143,8 +143,8 @@ func TestAllQueuesTogetherAreBounded(t *testing.T) {
 		h.finish(maxWaiting + 1)
 		h.wantAnswer("e.0", nil)
 		h.wantAnswer("d.15", nil)
-		if h.turns.waiting != 0 || len(h.turns.queues) != 0 || len(h.turns.order) != 0 {
-			t.Errorf("the queues are not empty: %+v", &h.turns)
+		if n := h.turns.Waiting(); n != 0 {
+			t.Errorf("%d still wait", n)
 		}
 		for n := range maxWaiting + 1 {
 			h.startCompile(t.Context(), fmt.Sprintf("owner%d.0", n))
@@ -171,8 +171,8 @@ func TestARequestThatGoesAwayLeavesTheQueue(t *testing.T) {
 		synctest.Wait()
 		h.wantAnswer("a.2", gone)
 		h.wantAnswer("b.1", gone)
-		if h.turns.waiting != 2 {
-			t.Errorf("%d wait, want 2", h.turns.waiting)
+		if n := h.turns.Waiting(); n != 2 {
+			t.Errorf("%d wait, want 2", n)
 		}
 		h.finish(3)
 		h.wantOrder("a.1", "a.3", "c.1")
@@ -180,23 +180,4 @@ func TestARequestThatGoesAwayLeavesTheQueue(t *testing.T) {
 		h.wantAnswer("a.4", gone)
 		h.Close()
 	})
-}
-
-// TestATurnGivenToARequestThatIsGoneIsPassedOn: the turn may come in the moment
-// in which the request goes away.
-func TestATurnGivenToARequestThatIsGoneIsPassedOn(t *testing.T) {
-	t.Parallel()
-	var q turns
-	if err := q.acquire(t.Context(), "a"); err != nil {
-		t.Fatal(err)
-	}
-	w, err := q.enqueue("b")
-	if w == nil || err != nil {
-		t.Fatalf("b got %v, %v", w, err)
-	}
-	q.release()
-	q.cancel("b", w)
-	if !q.tryAcquire() {
-		t.Error("the turn is lost")
-	}
 }

@@ -181,3 +181,25 @@ func TestClassify(t *testing.T) {
 		}
 	}
 }
+
+func TestOperator(t *testing.T) {
+	for _, tt := range []struct {
+		domain   string
+		provider mx.Provider
+		server   string
+		want     string
+	}{
+		{"gmail.com", "", "", "gmail"},
+		{"gmail.com", mx.Gmail, "gmail-smtp-in.l.google.com", "gmail"},
+		{"shop.example", mx.GoogleWorkspace, "aspmx.l.google.com", "gmail"},
+		{"shop.example", mx.Microsoft365, "shop-example.mail.protection.outlook.com", "outlook"},
+		{"shop.example", mx.Zoho, "mx.zoho.eu", "zoho"},
+		{"shop.example", mx.Other, "mail.shop.example", "mail.shop.example"},
+		{"shop.example", mx.Other, mx.Null, ""},
+		{"shop.example", "", "", ""},
+	} {
+		if got := mx.Operator(tt.domain, tt.provider, tt.server); got != tt.want {
+			t.Errorf("Operator(%q, %q, %q) = %q, want %q", tt.domain, tt.provider, tt.server, got, tt.want)
+		}
+	}
+}

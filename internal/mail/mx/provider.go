@@ -97,3 +97,29 @@ func Classify(domain string, hosts []string) Provider {
 	}
 	return Other
 }
+
+// Or returns the provider, or if it is not known that of public mailboxes under a domain.
+func (p Provider) Or(domain string) Provider {
+	if p == "" {
+		p, _ = Consumer(domain)
+	}
+	return p
+}
+
+// Operator returns a name for those who run the mailboxes of a domain: the provider, which is the same for
+// its own domains and those of its customers, or the server that is tried first. It is empty if neither
+// is known.
+func Operator(domain string, p Provider, server string) string {
+	switch p = p.Or(domain); p {
+	case GoogleWorkspace:
+		return string(Gmail)
+	case Microsoft365:
+		return string(Outlook)
+	case Other, "":
+		if server == Null {
+			return ""
+		}
+		return server
+	}
+	return string(p)
+}

@@ -83,6 +83,9 @@ func Reported(o Outcome) Verdict {
 	withoutReply := o.Code == 0
 	if withoutReply { // the reporting server failed before it reached another one
 		o.Code = 550
+		if code, ok := leadingEnhanced([]byte(o.Text)); ok && o.Enhanced == "" {
+			o.Enhanced = string(code)
+		}
 		if strings.HasPrefix(o.Enhanced, "4.") {
 			o.Code = 450
 		}
@@ -144,7 +147,10 @@ func textOf(s string) *text {
 	s = strings.ReplaceAll(strings.ToLower(s), "_", " ")
 	s = strings.ReplaceAll(s, "unknown address error ", "") // precedes every reply in reports of some gateways
 	if strings.IndexByte(s, '@') >= 0 || strings.IndexByte(s, '<') >= 0 {
-		s = anAddress.ReplaceAllString(s, " ")
+		s = strings.TrimSpace(anAddress.ReplaceAllString(s, " "))
+		for strings.Contains(s, "  ") {
+			s = strings.ReplaceAll(s, "  ", " ")
+		}
 	}
 	t := &text{raw: s}
 	if strings.Contains(s, "://") || strings.Contains(s, "www.") {
@@ -177,8 +183,8 @@ var table = sync.OnceValue(func() *phrase.Set {
 	return phrase.Compile(groups)
 })
 
-// anAddress matches addresses, which may contain any words.
-var anAddress = regexp.MustCompile(`<[^<>]*>|[^\s<>@]+@[^\s<>@]+`)
+// anAddress matches addresses, which may contain any words. Punctuation separates them from others.
+var anAddress = regexp.MustCompile(`<[^<>]*>|[^\s<>@:;,()"]+@[^\s<>@:;,()"]+`)
 
 // aLink matches links to explanations, whose words are often not about the failure.
 var aLink = regexp.MustCompile(`(https?://|www\.)[^\s<>]+`)

@@ -26,16 +26,19 @@ func TestWordingsOfReceivers(t *testing.T) {
 		want, rest, _ := strings.Cut(lines.Text(), "\t")
 		stage, line, _ := strings.Cut(rest, "\t")
 		rows[reply.Reason(want)]++
-		r, err := reply.Parse(line[:3] + " " + line[4:]) // the lines of the file are joined
-		if err != nil {
-			t.Fatal(err)
+		o := reply.Outcome{Stage: reply.Stage(stage), Text: line} // without a code: of the server that reports it
+		if line[1] != '.' && (line[0] == '4' || line[0] == '5') {
+			r, err := reply.Parse(line[:3] + " " + line[4:]) // the lines of the file are joined
+			if err != nil {
+				t.Fatal(err)
+			}
+			o = r.Outcome(reply.Stage(stage))
 		}
-		o := r.Outcome(reply.Stage(stage))
 		got := reply.Reported(o)
 		if got.Reason != reply.Reason(want) {
 			t.Errorf("%s: %s\n\tis %s by %s, want %s", stage, line, got.Reason, got.Rule, want)
 		}
-		if wantHard := hard[reply.Reason(want)] && o.Code >= 500; (got.Class == reply.Hard) != wantHard {
+		if wantHard := hard[reply.Reason(want)] && o.Code/100 != 4; (got.Class == reply.Hard) != wantHard {
 			t.Errorf("%s: %s\n\tis %s by %s", stage, line, got.Class, got.Rule)
 		}
 	}
@@ -44,8 +47,8 @@ func TestWordingsOfReceivers(t *testing.T) {
 		reply.ReputationBlock, reply.SpamContent, reply.VirusOrAttachment, reply.AuthFailure, reply.TLSRequired, reply.RefusedByPolicy, reply.RelayDenied, reply.SenderRejected,
 		reply.MessageTooLarge, reply.Protocol, reply.ConnectFailed, reply.TLSFailed, reply.Timeout, reply.DNSTemporary, reply.RemoteSystem, reply.RoutingLoop, reply.ExpiredQueue, reply.Unknown,
 	} {
-		if rows[reason] < 3 {
-			t.Errorf("%s has %d replies, want at least three", reason, rows[reason])
+		if rows[reason] < 10 {
+			t.Errorf("%s has %d replies, want at least ten", reason, rows[reason])
 		}
 	}
 }

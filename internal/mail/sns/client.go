@@ -28,10 +28,11 @@ type Client struct {
 	certs cache.Cache[string, *x509.Certificate]
 }
 
-// NewClient returns a client that connects to public addresses only and follows no redirects. roots
-// are nil, for the system's authorities.
-func NewClient(now func() time.Time) *Client {
-	dialer := &net.Dialer{Timeout: requestTimeout, Control: netguard.Guard{}.Control}
+// NewClient returns a client that finds SNS by a resolver, nil for the system's, connects to the addresses that
+// the guard allows, and follows no redirects. Where SNS has an endpoint in a private network (a VPC), its name
+// leads to a private address.
+func NewClient(now func() time.Time, resolver *net.Resolver, guard netguard.Guard) *Client {
+	dialer := &net.Dialer{Timeout: requestTimeout, Resolver: resolver, Control: guard.Control}
 	return &Client{Now: now, HTTP: &http.Client{
 		Timeout:       requestTimeout,
 		Transport:     &http.Transport{DialContext: dialer.DialContext, TLSHandshakeTimeout: requestTimeout, MaxIdleConns: 4, IdleConnTimeout: time.Minute},

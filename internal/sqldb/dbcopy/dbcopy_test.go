@@ -32,7 +32,7 @@ var forced = map[string]any{
 	"job.finished_at": nil, "contact_stage.is_default": int64(0), "secret_key.name": "main",
 }
 
-var listed = regexp.MustCompile(`\((\w+) = ANY \(ARRAY\['(\w+)'`)
+var listed = regexp.MustCompile(`\((\w+) = ANY \(ARRAY\['([^']+)'`)
 
 // fill inserts rows into each table of a source, with values of all kinds, by the catalog of a
 // target.

@@ -109,9 +109,18 @@ func Start(t *testing.T) *Server {
 // Deliver puts a message into the mailbox, as a mail server does.
 func (s *Server) Deliver(message string) {
 	s.t.Helper()
+	s.DeliverAt(message, time.Now())
+}
+
+// DeliverAt is Deliver for a message that arrived at a time.
+func (s *Server) DeliverAt(message string, at time.Time) {
+	s.t.Helper()
 	name := fmt.Sprintf("%d.%d.test", time.Now().Unix(), s.files.Add(1))
 	path := filepath.Join(s.Maildir(), "tmp", name)
 	if err := os.WriteFile(path, []byte(message), 0o666); err != nil {
+		s.t.Fatal(err)
+	}
+	if err := os.Chtimes(path, at, at); err != nil { // which Dovecot shows as the INTERNALDATE
 		s.t.Fatal(err)
 	}
 	if err := os.Rename(path, filepath.Join(s.Maildir(), "new", name)); err != nil {

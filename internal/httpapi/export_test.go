@@ -1,0 +1,4 @@
+package httpapi
+
+// ReadableBy is readableBy, for tests.
+var ReadableBy = readableBy
