@@ -26,8 +26,8 @@ func TestLoginsAtPostfix(t *testing.T) {
 		"smtpd_relay_restrictions = permit_sasl_authenticated, reject",
 	}
 	for mode, address := range map[smtpclient.TLSMode]string{
-		smtpclient.StartTLS: startPostfix(t, "127.0.0.1:1", "bounce.test", login...),
-		smtpclient.Implicit: startPostfix(t, "127.0.0.1:1", "bounce.test", append(login, tlsFromTheFirstByte)...),
+		smtpclient.StartTLS: startPostfix(t, login...),
+		smtpclient.Implicit: startPostfix(t, append(login, tlsFromTheFirstByte)...),
 	} {
 		_, text, _ := net.SplitHostPort(address)
 		port, err := strconv.Atoi(text)

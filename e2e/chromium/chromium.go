@@ -118,7 +118,15 @@ func (b *Browser) Stop() error {
 	}
 	_ = b.cmd.Process.Kill()
 	_ = b.cmd.Wait()
-	return os.RemoveAll(b.dir)
+	// Its helper processes end a little later, and may write meanwhile.
+	var err error
+	for range 100 {
+		if err = os.RemoveAll(b.dir); err == nil {
+			break
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	return err
 }
 
 // read dispatches messages until the connection ends.
@@ -190,6 +198,9 @@ func (b *Browser) call(ctx context.Context, session, method string, params any, 
 type Page struct {
 	browser  *Browser
 	session  string
+	target   string
+	profile  string
+	script   string
 	problems []string // guarded by Browser.mu
 }
 
@@ -202,10 +213,15 @@ func (b *Browser) Open(ctx context.Context, script string) (*Page, error) {
 	if err := b.call(ctx, "", "Target.createBrowserContext", nil, &profile); err != nil {
 		return nil, err
 	}
+	return b.tab(ctx, profile.ID, script)
+}
+
+// tab opens an empty tab in a profile.
+func (b *Browser) tab(ctx context.Context, profile, script string) (*Page, error) {
 	var target struct {
 		ID string `json:"targetId"`
 	}
-	if err := b.call(ctx, "", "Target.createTarget", map[string]any{"url": "about:blank", "browserContextId": profile.ID}, &target); err != nil {
+	if err := b.call(ctx, "", "Target.createTarget", map[string]any{"url": "about:blank", "browserContextId": profile}, &target); err != nil {
 		return nil, err
 	}
 	var attached struct {
@@ -214,7 +230,7 @@ func (b *Browser) Open(ctx context.Context, script string) (*Page, error) {
 	if err := b.call(ctx, "", "Target.attachToTarget", map[string]any{"targetId": target.ID, "flatten": true}, &attached); err != nil {
 		return nil, err
 	}
-	p := &Page{browser: b, session: attached.Session}
+	p := &Page{browser: b, session: attached.Session, target: target.ID, profile: profile, script: script}
 	b.mu.Lock()
 	b.pages[p.session] = p
 	b.mu.Unlock()
@@ -230,6 +246,18 @@ func (b *Browser) Open(ctx context.Context, script string) (*Page, error) {
 	}
 	return p, nil
 }
+
+// Reopen opens another tab in the profile of p, with its cookies and storage, and closes p.
+func (p *Page) Reopen(ctx context.Context) (*Page, error) {
+	next, err := p.browser.tab(ctx, p.profile, p.script)
+	if err != nil {
+		return nil, err
+	}
+	return next, p.browser.call(ctx, "", "Target.closeTarget", map[string]any{"targetId": p.target}, nil)
+}
+
+// Other opens an empty tab in another profile of the same browser: for another person.
+func (p *Page) Other(ctx context.Context) (*Page, error) { return p.browser.Open(ctx, p.script) }
 
 func (p *Page) call(ctx context.Context, method string, params any, result any) error {
 	return p.browser.call(ctx, p.session, method, params, result)

@@ -15,7 +15,8 @@ import (
 // Client calls the API of a program's tenant.
 type Client struct {
 	Program *Program
-	Session bool // with the owner's cookie instead of the API key
+	Session bool   // with the owner's cookie instead of the API key
+	Key     string // the Idempotency-Key of all requests; empty: none
 
 	http *http.Client
 }
@@ -97,6 +98,9 @@ func (c *Client) Raw(ctx context.Context, method, path string, body any) (Answer
 	}
 	if r != nil {
 		req.Header.Set("Content-Type", "application/json")
+	}
+	if c.Key != "" {
+		req.Header.Set("Idempotency-Key", c.Key)
 	}
 	if !c.Session {
 		req.Header.Set("X-API-Key", c.Program.Key)

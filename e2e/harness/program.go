@@ -12,6 +12,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"os"
@@ -43,6 +44,7 @@ type Program struct {
 	Admin    string   // address of the admin listener; empty: none
 	Slug     string   // of the tenant it is bootstrapped with; default Tenant
 	Log      string   // file that its output is added to; default Dir/log
+	Empty    bool     // it is bootstrapped with nothing: somebody signs up
 
 	Key     string // API key with every scope
 	BaseURL string // http://127.0.0.1:PORT; the port stays the same over restarts
@@ -119,9 +121,12 @@ func (p *Program) Start(ctx context.Context) error {
 		p.BaseURL = "http://" + address
 	}
 	cmd := exec.Command(p.Path, append([]string{"serve"}, p.Args...)...)
-	cmd.Env = append(p.Environment(),
-		"PACKETBOAT_BOOTSTRAP_TENANT_SLUG="+p.slug(), "PACKETBOAT_BOOTSTRAP_ADMIN_EMAIL="+Owner,
-		"PACKETBOAT_BOOTSTRAP_ADMIN_PASSWORD="+Password, "PACKETBOAT_BOOTSTRAP_API_KEY="+p.Key)
+	cmd.Env = p.Environment()
+	if !p.Empty {
+		cmd.Env = append(cmd.Env,
+			"PACKETBOAT_BOOTSTRAP_TENANT_SLUG="+p.slug(), "PACKETBOAT_BOOTSTRAP_ADMIN_EMAIL="+Owner,
+			"PACKETBOAT_BOOTSTRAP_ADMIN_PASSWORD="+Password, "PACKETBOAT_BOOTSTRAP_API_KEY="+p.Key)
+	}
 	log, err := os.OpenFile(p.Log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
@@ -169,20 +174,38 @@ func (p *Program) tail() string {
 	return string(b[max(0, len(b)-2000):])
 }
 
+// ready waits until the program says that it is ready.
 func (p *Program) ready(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, 60*time.Second)
+	defer cancel()
+	for {
+		status, body, err := p.readiness(ctx)
+		if err != nil {
+			return err
+		}
+		if status == http.StatusOK {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("GET /readyz: %d %s", status, body)
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
+}
+
+func (p *Program) readiness(ctx context.Context) (status int, body []byte, err error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, p.BaseURL+"/readyz", nil)
 	if err != nil {
-		return err
+		return 0, nil, err
 	}
 	res, err := http.DefaultClient.Do(req)
 	if err != nil {
-		return err
+		return 0, nil, err
 	}
 	defer res.Body.Close()
-	if res.StatusCode != http.StatusOK {
-		return fmt.Errorf("GET /readyz: %s", res.Status)
-	}
-	return nil
+	body, err = io.ReadAll(res.Body)
+	return res.StatusCode, body, err
 }
 
 // Kill ends the program without a warning (SIGKILL) and waits until it is gone.

@@ -278,11 +278,17 @@ func (s *Server) accept(ln net.Listener) {
 			c := newSession(s, nc, number)
 			c.serve(s.opts.MaxConns > 0 && open > s.opts.MaxConns)
 			nc.Close()
-			s.mu.Lock()
-			delete(s.conns, nc)
-			s.mu.Unlock()
+			s.leave(nc)
 		})
 	}
+}
+
+// leave ends counting a connection. One that its client ends by QUIT is not counted from the answer on, so that
+// a client which waits for it never has more connections here than it counts itself.
+func (s *Server) leave(nc net.Conn) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.conns, nc)
 }
 
 // makeCertificate creates a self-signed certificate for the server, or loads the one it created before.

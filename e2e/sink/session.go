@@ -123,6 +123,7 @@ func (c *session) command(line []byte) error {
 		case isVerb(verb, "AUTH"):
 			return c.auth(string(arg))
 		case isVerb(verb, "QUIT"):
+			c.srv.leave(c.raw)
 			c.reply("221 2.0.0 bye")
 			c.flush()
 			return io.EOF

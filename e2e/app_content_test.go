@@ -1,0 +1,210 @@
+package e2e
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+)
+
+// content are records to show and edit: a template with everything, blocks for its slot, and a library entry.
+type content struct{ template, block, entry string }
+
+const shopMJML = `<mjml><mj-body><mj-section><mj-column>
+<mj-text>{{param:headline}}</mj-text>
+{{#section products}}<mj-text>{{item:name}} {{item:price}}</mj-text>{{/section}}
+</mj-column></mj-section>{{slot:promo}}</mj-body></mjml>`
+
+func (d desk) content() content {
+	d.t.Helper()
+	make := func(path string, body map[string]any) string {
+		d.t.Helper()
+		made, err := d.r.Owner.Must(d.ctx, http.MethodPost, path, body)
+		if err != nil {
+			d.t.Fatal(err)
+		}
+		return made["id"].(string)
+	}
+	var c content
+	c.block = make("/blocks", map[string]any{
+		"name": "Spring offer", "tags": []any{"promo"}, "slot_keys": []any{"promo"}, "content_mjml": "<mj-section><mj-column><mj-text>{{param:title}}</mj-text></mj-column></mj-section>",
+		"parameters_schema": []any{map[string]any{"name": "title", "type": "text", "label": "Offer", "required": true}},
+	})
+	c.template = make("/templates", map[string]any{
+		"name": "Shop news", "format": "mjml", "content_html": "", "content_mjml": shopMJML, "subject": "{{param:headline}}",
+		"parameters_schema": []any{map[string]any{"name": "headline", "type": "text", "label": "Headline", "required": true, "validation": map[string]any{"max_length": 40}, "sample": "A second shop"}},
+		"sections_schema": []any{map[string]any{"name": "products", "label": "Products", "min": 2, "max": 10, "item_schema": []any{
+			map[string]any{"name": "name", "type": "text", "label": "Product", "required": true}, map[string]any{"name": "price", "type": "number", "label": "Price", "required": true},
+		}}},
+		"slots_schema": []any{map[string]any{"name": "promo", "label": "Promotion", "tag_filter": []any{"promo"}}},
+	})
+	filling := func(headline string) map[string]any {
+		return map[string]any{"subject": headline, "template_slug": "shop-news", "template_binding": map[string]any{
+			"parameters": map[string]any{"headline": headline}, "sections": map[string]any{"products": []any{map[string]any{"name": "Tea", "price": 4}, map[string]any{"name": "Coffee", "price": 5}}},
+		}}
+	}
+	c.entry = make("/messages", map[string]any{"name": "Welcome", "content": filling("Welcome")})
+	if _, err := d.r.Owner.Must(d.ctx, http.MethodPatch, "/messages/"+c.entry, map[string]any{"content": filling("Welcome to the shop")}); err != nil {
+		d.t.Fatal(err)
+	}
+	return c
+}
+
+// The pages of templates, blocks and the library are accessible.
+func TestThePagesOfContentAreAccessible(t *testing.T) {
+	t.Parallel()
+	d := openApp(t, "")
+	c := d.content()
+	d.pagesAreAccessible([]string{
+		"/templates/" + c.template, "/templates/" + c.template + "?tab=schema", "/templates/" + c.template + "?tab=settings", "/templates/" + c.template + "?tab=own&as=own",
+		"/blocks", "/blocks?new=1", "/blocks/" + c.block, "/blocks/" + c.block + "?tab=own&as=own&pane=preview", "/blocks/00000000-0000-7000-8000-000000000000",
+		"/library", "/library?new=1", "/library?status=archived", "/library/" + c.entry, "/library/" + c.entry + "?v=2&compare=1", "/library/" + c.entry + "?edit=1",
+	})
+}
+
+// hasText waits until the page shows a text.
+func (d desk) hasText(text string) {
+	d.t.Helper()
+	d.must(d.Until(d.ctx, fmt.Sprintf(`document.body.innerText.includes(%q)`, text)))
+}
+
+// choose presses the radio button with a label.
+func (d desk) choose(label string) {
+	d.t.Helper()
+	find := fmt.Sprintf(`[...document.querySelectorAll('label')].find(l => l.textContent.trim() === %q)`, label)
+	d.must(d.Until(d.ctx, find))
+	d.eval(find + `.click()`)
+}
+
+// at puts a text into the field with a path.
+func (d desk) at(path, text string) {
+	d.t.Helper()
+	find := fmt.Sprintf(`document.querySelector('[data-path=%q]')`, path)
+	d.must(d.Until(d.ctx, find))
+	d.eval(find + `.focus(); ` + find + `.select()`)
+	d.must(d.Type(d.ctx, text))
+}
+
+// get returns a record.
+func (d desk) get(path string) map[string]any {
+	d.t.Helper()
+	got, err := d.r.Owner.Must(d.ctx, http.MethodGet, path, nil)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	return got
+}
+
+// completes types into the code editor, where letters are no shortcuts of the page: it offers names, explains them, and
+// undoes all of it.
+func (d desk) completes() {
+	d.t.Helper()
+	root := `[...document.querySelectorAll('main div')].find(e => e.shadowRoot)?.shadowRoot`
+	d.must(d.Until(d.ctx, root+`?.querySelector('.cm-content')?.ariaLabel?.includes('F1')`))
+	before := d.text(root + `.querySelector('.cm-content').textContent`)
+	d.eval(root + `.querySelector('.cm-content').focus()`)
+	for _, c := range []struct{ typed, want string }{{"{{ contact.first_nam", "contact.first_name"}, {" | upcas", "upcase"}} {
+		d.must(d.Type(d.ctx, c.typed))
+		d.press("e")
+		d.must(d.Until(d.ctx, root+fmt.Sprintf(`.querySelector('[role=option]')?.textContent === %q`, c.want)))
+		d.press("Escape", "F1")
+		d.must(d.Until(d.ctx, root+fmt.Sprintf(`.querySelector('.cm-help code')?.textContent === %q`, c.want)))
+	}
+	for range 10 {
+		d.press("Control+z")
+	}
+	d.must(d.Until(d.ctx, root+fmt.Sprintf(`.querySelector('.cm-content').textContent === %q`, before)))
+}
+
+// A template is begun from a starter, names something that it does not declare, is corrected by a quick fix, is
+// previewed to a contact and saved; the draft that uses it says that it changed.
+func TestATemplateIsWrittenInTheApplication(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, address string) {
+		d := openApp(t, address)
+		d.open("/templates")
+		d.pressText("New template")
+		blank := `[...document.querySelectorAll('[role=dialog] li button')].find(b => b.textContent.startsWith('Empty MJML'))`
+		d.must(d.Until(d.ctx, blank))
+		d.eval(blank + `.click()`)
+		d.must(d.Until(d.ctx, `/templates\/[0-9a-f-]{36}$/.test(location.pathname) && `+settled))
+		template := d.text(`location.pathname.split('/').pop()`)
+		d.completes()
+		draft, err := d.r.Owner.Must(d.ctx, http.MethodPost, "/broadcasts", map[string]any{
+			"name": "May", "email_type_key": "newsletter", "include_segment_keys": []any{d.r.List},
+			"content": map[string]any{"subject": "May", "template_slug": d.get("/templates/" + template)["slug"], "template_binding": map[string]any{}},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		d.fill("Subject", "Hello {{ contact.first_name }}, only {{param:price}}")
+		d.hasText("{{param:price}} names nothing")
+		d.pressText("Fix")
+		declare := `[...document.querySelectorAll('[role=menuitem]')].find(m => m.textContent.includes('Declare price as number'))`
+		d.must(d.Until(d.ctx, declare))
+		d.eval(declare + `.click()`)
+		d.must(d.Until(d.ctx, `![...document.querySelectorAll('[data-severity=error]')].length && !document.body.innerText.includes('names nothing')`))
+		d.choose("A contact")
+		d.fill("Contact", "reader1@")
+		d.must(d.Until(d.ctx, `[...document.querySelectorAll('[role=option]')].some(o => o.textContent.includes('reader1@example.org'))`))
+		d.press("ArrowDown", "Enter")
+		d.hasText("Hello Reader1")
+		d.pressText("Save")
+		d.hasText("1 draft keeps the old text until it is saved again.")
+		d.eval(`[...document.querySelectorAll('[role=dialog] button')].find(b => b.textContent === 'Save').click()`)
+		d.must(d.Until(d.ctx, `!document.querySelector('[role=dialog]')`))
+		saved := d.get("/templates/" + template)
+		parameters, _ := saved["parameters_schema"].([]any)
+		if len(parameters) != 1 || parameters[0].(map[string]any)["name"] != "price" || parameters[0].(map[string]any)["type"] != "number" || !strings.Contains(saved["subject"].(string), "{{param:price}}") {
+			t.Errorf("saved the template %v", saved)
+		}
+		d.open("/broadcasts/" + draft["id"].(string) + "/edit")
+		d.hasText("Compare, and render anew") // beside the warning that the template changed
+		d.quiet()
+	})
+}
+
+// The values of a template are filled in: rows from a spreadsheet, a block for a slot; all that is wrong is listed
+// at once, and is saved once it is right.
+func TestATemplateIsFilledInTheApplication(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, address string) {
+		d := openApp(t, address)
+		c := d.content()
+		d.open("/library/" + c.entry)
+		d.pressText("Edit")
+		d.hasText("All values fit the template.")
+		d.pressText("Paste from a spreadsheet")
+		d.fill("Rows of the spreadsheet", "Product\tPrice\nCake\t3.5\nPie\tfour\nTart\t6")
+		d.choose("Replace them")
+		d.pressText("Insert 3 rows")
+		d.at("parameters.headline", strings.Repeat("long ", 12))
+		d.choose("A block that you choose")
+		d.hasText("3 problems to solve") // too long, not a number, no block
+		d.pressText("Choose a block")
+		use := `document.querySelector('[aria-label="Use Spring offer"]')`
+		d.must(d.Until(d.ctx, use))
+		d.eval(use + `.click()`)
+		d.must(d.Until(d.ctx, `document.querySelector('[data-path="slots.promo.parameters.title"]')`))
+		d.hasText("slots.promo.parameters.title is required")
+		d.at("slots.promo.parameters.title", "Ten percent off")
+		d.at("sections.products[1].price", "4")
+		d.at("parameters.headline", "Cakes")
+		d.hasText("All values fit the template.")
+		d.eval(`[...document.querySelectorAll('details')].find(e => e.textContent.startsWith('Row 3')).closest('li').querySelector('[aria-label="Move up"]').click()`)
+		d.must(d.Until(d.ctx, `[...document.querySelectorAll('summary')].some(s => s.textContent.trim() === 'Row 2: Tart')`))
+		d.pressText("Save version 3")
+		d.must(d.Until(d.ctx, `[...document.querySelectorAll('[role=dialog] button')].some(b => b.textContent === 'Save')`))
+		d.eval(`[...document.querySelectorAll('[role=dialog] button')].find(b => b.textContent === 'Save').click()`)
+		d.hasText("Version 3 is saved.")
+		content := d.get("/messages/" + c.entry)["current_content"].(map[string]any)
+		const want = `map[parameters:map[headline:Cakes] sections:map[products:[map[name:Cake price:3.5] map[name:Tart price:6] map[name:Pie price:4]]] slots:map[promo:map[block_id:spring-offer parameters:map[title:Ten percent off] strategy:fixed]]]`
+		if got := fmt.Sprint(content["template_binding"]); got != want {
+			t.Errorf("saved the binding %s, want %s", got, want)
+		}
+		d.open("/library/" + c.entry + "?v=3&compare=2")
+		d.hasText("From version 2 to version 3")
+		d.hasText("Ten percent off")
+		d.quiet()
+	})
+}

@@ -1,0 +1,309 @@
+package e2e
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
+
+	"github.com/packetboat/packetboat/e2e/harness"
+	"github.com/packetboat/packetboat/internal/mail/dnstest"
+)
+
+// hookReceiver is a program of the tenant that takes events. It is out of order until it is repaired.
+type hookReceiver struct {
+	*httptest.Server
+	lock     sync.Mutex
+	repaired bool
+	secret   string
+	types    []string // of the events that it accepted, with their signatures verified
+	problems []string
+}
+
+func newHookReceiver(t *testing.T) *hookReceiver {
+	r := &hookReceiver{}
+	r.Server = httptest.NewServer(r)
+	t.Cleanup(r.Close)
+	return r
+}
+
+func (r *hookReceiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
+	body, err := io.ReadAll(req.Body)
+	r.lock.Lock()
+	defer r.lock.Unlock()
+	if !r.repaired {
+		http.Error(w, "out of order", http.StatusInternalServerError)
+		return
+	}
+	verifier, verr := standardwebhooks.NewWebhook(r.secret)
+	if err == nil && verr == nil {
+		verr = verifier.Verify(body, req.Header)
+	}
+	if err != nil || verr != nil {
+		r.problems = append(r.problems, fmt.Sprint(err, verr))
+	}
+	_, rest, _ := strings.Cut(string(body), `"type":"`)
+	kind, _, _ := strings.Cut(rest, `"`)
+	r.types = append(r.types, kind)
+	_, _ = io.WriteString(w, "thank you")
+}
+
+func (r *hookReceiver) repair(secret string) {
+	r.lock.Lock()
+	defer r.lock.Unlock()
+	r.repaired, r.secret = true, secret
+}
+
+// accepted returns the types of the accepted events.
+func (r *hookReceiver) accepted() string {
+	r.lock.Lock()
+	defer r.lock.Unlock()
+	return strings.Join(r.types, " ")
+}
+
+// tick presses the radio button or the checkbox with a label.
+func (d desk) tick(label string) {
+	d.t.Helper()
+	find := fmt.Sprintf(`[...document.querySelectorAll('label')].find(l => l.textContent.trim() === %q)`, label)
+	d.must(d.Until(d.ctx, find))
+	d.eval(`document.getElementById(` + find + `.htmlFor).click()`)
+}
+
+// A key with two scopes does what they allow, until it is revoked. A webhook with a secret fails, its deliveries say why, and one is replayed. A form is built, says what keeps it from
+// being published, and is published; it is embedded in a page and submitted there, and the address is confirmed by
+// mail: contact, consent and submission are in the application, and the event reaches the webhook. A domain whose
+// record is wrong shows what differs, and is verified without a reload. An image is inserted into a template.
+func TestFormsWebhooksAndDomainsInTheApplication(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, address string) {
+		zone := dnstest.New(t, "mail.boat.example. 60 IN A 127.0.0.1", `mail.boat.example. 60 IN TXT "v=spf1 ip4:192.0.2.1 -all"`)
+		d := openApp(t, address, "PACKETBOAT_ALLOW_PRIVATE_WEBHOOKS=true", "PACKETBOAT_DNS_RESOLVER="+zone.Addr,
+			"PACKETBOAT_MX_HOST=mail.boat.example", "PACKETBOAT_SPF_HOST=mail.boat.example", "PACKETBOAT_TRACK_HOST=mail.boat.example")
+		d.keyHasTwoScopes()
+		hooks := d.webhookFailsAndIsReplayed()
+		d.formIsFilledIn()
+		eventually(t, time.Minute, func() (string, bool) { got := hooks.accepted(); return got, strings.Contains(got, "form.submitted") })
+		if got := hooks.accepted(); !strings.Contains(got, "form.submitted") || len(hooks.problems) > 0 {
+			t.Errorf("the webhook accepted %q; its problems are %v", got, hooks.problems)
+		}
+		d.domainIsCorrected(zone)
+		d.imageIsInserted()
+	})
+}
+
+// An image is pasted into the code of a template, and chosen for it again.
+func (d desk) imageIsInserted() {
+	d.t.Helper()
+	template, err := d.r.Owner.Must(d.ctx, http.MethodPost, "/templates", map[string]any{"name": "Plain", "format": "html", "content_html": "<h1>Hello</h1>"})
+	d.must(err)
+	d.open("/templates/" + template["id"].(string))
+	const insert = `[...document.querySelectorAll('button')].find(b => b.textContent.trim() === 'Insert an image')`
+	const code = `[...document.querySelectorAll('div')].find(e => e.shadowRoot)?.shadowRoot.querySelector('.cm-content')`
+	d.must(d.Until(d.ctx, insert+` && `+code))
+	d.eval(`(() => {
+		const data = new DataTransfer();
+		data.items.add(new File([Uint8Array.from('GIF89a\x01\x01\x01\x01\x01\x01\x01;', c => c.charCodeAt(0))], 'harbour.gif', { type: 'image/gif' }));
+		` + insert + `.dispatchEvent(new ClipboardEvent('paste', { clipboardData: data, bubbles: true, cancelable: true }));
+	})()`)
+	images := func(n int) string { return fmt.Sprintf(code+`.textContent.split('alt="harbour"').length === %d`, n+1) }
+	d.must(d.Until(d.ctx, images(1)))
+	d.pressText("Insert an image")
+	d.shows("257 × 257")
+	d.eval(`document.querySelector('[role=dialog] li button').click()`)
+	d.must(d.Until(d.ctx, images(2)))
+}
+
+// A key is created with two scopes, allows no more, and is revoked by typing its name.
+func (d desk) keyHasTwoScopes() {
+	d.t.Helper()
+	d.open("/settings/api-keys")
+	d.pressText("New API key")
+	d.fill("Name", "Web shop")
+	d.tick("contacts:read")
+	d.tick("segments:read")
+	d.presses("Create")
+	d.must(d.Until(d.ctx, `document.querySelector('[role=dialog] code')?.textContent.startsWith('pbk_')`))
+	key := d.text(`document.querySelector('[role=dialog] code').textContent`)
+	d.tick("I have stored it")
+	d.presses("Done")
+	d.shows("2 scopes")
+	answers := func(method, path string) int {
+		d.t.Helper()
+		req, err := http.NewRequestWithContext(d.ctx, method, d.p.BaseURL+"/t/"+harness.Tenant+"/api"+path, strings.NewReader("{}"))
+		d.must(err)
+		req.Header.Set("X-API-Key", key)
+		req.Header.Set("Content-Type", "application/json")
+		res, err := http.DefaultClient.Do(req)
+		d.must(err)
+		d.must(res.Body.Close())
+		return res.StatusCode
+	}
+	for _, x := range []struct {
+		method, path string
+		want         int
+	}{
+		{http.MethodGet, "/contacts", 200}, {http.MethodGet, "/segments", 200},
+		{http.MethodPost, "/contacts", 403}, {http.MethodPost, "/segments", 403}, {http.MethodGet, "/broadcasts", 403},
+	} {
+		if got := answers(x.method, x.path); got != x.want {
+			d.t.Errorf("the key gets %d for %s %s, want %d", got, x.method, x.path, x.want)
+		}
+	}
+	d.eval(`document.querySelector('[aria-label="Actions for Web shop"]').click()`)
+	d.must(d.Until(d.ctx, `document.querySelector('[role=menuitem]')`))
+	d.eval(`[...document.querySelectorAll('[role=menuitem]')].find(i => i.textContent.startsWith('Revoke')).click()`)
+	d.fill("Type Web shop to confirm", "Web shop")
+	d.eval(`document.querySelector('[role=alertdialog] button[type=submit]').click()`)
+	d.must(d.Until(d.ctx, `!document.querySelector('[role=alertdialog]')`))
+	if got := answers(http.MethodGet, "/contacts"); got != 401 {
+		d.t.Errorf("a revoked key gets %d, want 401", got)
+	}
+}
+
+func (d desk) webhookFailsAndIsReplayed() *hookReceiver {
+	d.t.Helper()
+	hooks := newHookReceiver(d.t)
+	d.open("/settings/webhooks")
+	d.pressText("New webhook")
+	d.fill("Address", hooks.URL)
+	d.tick("Chosen events")
+	d.tick("A form was submitted")
+	d.presses("Save")
+	d.must(d.Until(d.ctx, `document.querySelector('[role=dialog] code')?.textContent.startsWith('whsec_')`))
+	secret := d.text(`document.querySelector('[role=dialog] code').textContent`)
+	d.tick("I have stored it")
+	d.presses("Done")
+	d.must(d.Until(d.ctx, `location.pathname.includes('/settings/webhooks/') && `+settled))
+	d.pressText("Send a test")
+	d.must(d.Until(d.ctx, `[...document.querySelectorAll('tbody td')].some(c => c.textContent.trim() === '500')`))
+	d.pressText("A test")
+	d.shows("out of order")
+	d.shows("Retrying")
+	hooks.repair(secret)
+	d.presses("Replay")
+	d.shows("thank you")
+	d.shows("Delivered")
+	// The retry that was due, and the replay.
+	if got := hooks.accepted(); !strings.HasPrefix(got, "webhook.test") {
+		d.t.Errorf("the replay is accepted as %q", got)
+	}
+	d.presses("Close")
+	return hooks
+}
+
+func (d desk) formIsFilledIn() {
+	d.t.Helper()
+	d.open("/forms")
+	d.pressText("New form")
+	d.fill("Name", "Harbour news")
+	d.presses("Create")
+	d.must(d.Until(d.ctx, `/\/forms\/[0-9a-f-]+$/.test(location.pathname) && `+settled))
+	form := d.text(`location.pathname.split('/').at(-1)`)
+	d.fill("Add a field", "First")
+	d.must(d.Until(d.ctx, `document.querySelector('[role=option]')`))
+	d.press("ArrowDown", "Enter")
+	d.must(d.Until(d.ctx, `[...document.querySelectorAll('summary')].some(s => s.textContent.includes('First name'))`))
+	if d.text(`document.querySelector('[role=switch]').getAttribute('aria-checked')`) != "true" {
+		d.eval(`document.querySelector('[role=switch]').click()`)
+	}
+	d.tick("Another page")
+	d.pressText("Publish")
+	d.shows("One thing is missing before it can be published")
+	d.eval(`[...document.querySelectorAll('button')].find(b => b.textContent.startsWith('Address of the page')).click()`)
+	d.must(d.Until(d.ctx, `document.activeElement.dataset.path === 'redirect_url'`))
+	d.tick("A message in place of the form")
+	d.fill("Message", "Welcome aboard")
+	d.pressText("Publish")
+	d.shows("The form is published.")
+	d.pressText("Get the code")
+	d.must(d.Until(d.ctx, `document.querySelector('section[aria-label="With the script"] pre')`))
+	snippet := d.text(`document.querySelector('section[aria-label="With the script"] pre').textContent`)
+
+	site := formSite(d.t, d.p, &snippet)
+	d.must(d.Visit(d.ctx, site.URL+"/join"))
+	d.must(d.Until(d.ctx, `document.querySelector('form').packetboat`))
+	d.tabTo("[name=email]")
+	d.must(d.Type(d.ctx, "ann@example.org"))
+	d.tabTo("[type=checkbox]")
+	d.press("Space")
+	d.tabTo("[name=first_name]")
+	d.must(d.Type(d.ctx, "Ann"))
+	d.tabTo("button")
+	d.press("Enter")
+	d.must(d.Until(d.ctx, `document.querySelector('form').dataset.packetboatState === 'confirmation_sent'`))
+	lane := d.id("/mta-configs")
+	confirm := eventually(d.t, time.Minute, func() (string, bool) {
+		list, err := d.r.Owner.Must(d.ctx, http.MethodGet, "/mta-configs/"+lane+"/messages", nil)
+		if err != nil {
+			d.t.Fatal(err)
+		}
+		rows, _ := list["data"].([]any)
+		if len(rows) == 0 {
+			return "", false
+		}
+		mail, err := d.r.Owner.Must(d.ctx, http.MethodGet, "/mta-configs/"+lane+"/messages/"+rows[0].(map[string]any)["id"].(string), nil)
+		if err != nil {
+			d.t.Fatal(err)
+		}
+		link := confirmLink.FindString(fmt.Sprint(mail["html"]))
+		return link, link != ""
+	})
+	d.must(d.Visit(d.ctx, confirm))
+	d.eval(`document.querySelector('button').click()`)
+	d.must(d.Until(d.ctx, `document.querySelector('h1').textContent.startsWith('Confirmed')`))
+
+	submission := d.id("/forms/" + form + "/submissions")
+	d.open("/forms/" + form + "?tab=submissions&submission=" + submission)
+	d.shows("Confirmed")
+	d.shows("“Send me the")
+	d.presses("Open the contact")
+	d.must(d.Until(d.ctx, `location.pathname.includes('/contacts/') && `+settled))
+	d.shows("Active")
+	d.open(strings.TrimPrefix(d.text(`location.pathname`), "/app/"+harness.Tenant) + "?tab=consent")
+	d.must(d.Until(d.ctx, `[...document.querySelectorAll('[role=switch]')].some(s => s.getAttribute('aria-checked') === 'true' && document.getElementById(s.getAttribute('aria-labelledby')).textContent === 'Newsletter')`))
+}
+
+func (d desk) domainIsCorrected(zone *dnstest.Server) {
+	d.t.Helper()
+	d.open("/sending")
+	d.pressText("Add a domain")
+	d.fill("Domain", "harbour.example")
+	d.presses("Add")
+	d.must(d.Until(d.ctx, `location.pathname.includes('/sending/domains/') && `+settled))
+	d.shows("Missing")
+	id := d.text(`location.pathname.split('/').at(-1)`)
+	d.eval(`window.stayed = true`)
+	read := func(method, path string) publishedDomain {
+		d.t.Helper()
+		a, err := d.r.Owner.Do(d.ctx, method, "/sending-domains/"+id+path, nil)
+		if err != nil || a.Status != http.StatusOK {
+			d.t.Fatalf("%s %s: %d %s, %v", method, path, a.Status, a.Body, err)
+		}
+		var got publishedDomain
+		d.must(a.Decode(&got))
+		return got
+	}
+	domain := read(http.MethodGet, "")
+	zone.Add(d.t, domain.DKIMSelector+`._domainkey.harbour.example. 60 IN TXT "v=DKIM1; k=rsa; p=MIGfMA0GCSqGSIb3DQEBAQUAA4GNADCBiQKBgQC"`)
+	d.pressText("Check now")
+	d.shows("Differs")
+	d.must(d.Until(d.ctx, `document.querySelector('mark')`))
+	zone.Remove(domain.DKIMSelector + "._domainkey.harbour.example")
+	for _, purpose := range []string{"dkim", "return_path", "return_path_spf", "dmarc", "tracking"} {
+		domain.publish(d.t, zone, purpose)
+	}
+	// A colleague checks; this page learns of it.
+	if got := read(http.MethodPost, "/verify"); got.Status != "verified" {
+		d.t.Fatalf("the domain is %s: %+v", got.Status, got.DNSRecords)
+	}
+	d.must(d.Until(d.ctx, `[...document.querySelectorAll('header span')].some(s => s.textContent === 'Verified')`))
+	if d.text(`window.stayed`) != "true" {
+		d.t.Error("the page was loaded again")
+	}
+}

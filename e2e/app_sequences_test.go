@@ -1,0 +1,341 @@
+package e2e
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// step returns JavaScript for the button of the step whose name has a text.
+func step(text string) string {
+	return fmt.Sprintf(`[...document.querySelectorAll('[data-step]')].find(s => s.getAttribute('aria-label').includes(%q))`, text)
+}
+
+// focused waits until the step whose name has a text has the focus.
+func (d desk) focused(text string) {
+	d.t.Helper()
+	d.must(d.Until(d.ctx, fmt.Sprintf(`document.activeElement.dataset.step && document.activeElement.getAttribute('aria-label').includes(%q)`, text)))
+}
+
+// stepMenu chooses what a step menu that is open offers for a text, and waits for the drawer of the step.
+func (d desk) stepMenu(text string) {
+	d.t.Helper()
+	d.must(d.Until(d.ctx, `document.activeElement.getAttribute('role') === 'combobox' && document.querySelector('[role=listbox] [role=option]')`))
+	d.must(d.Type(d.ctx, text))
+	d.must(d.Until(d.ctx, fmt.Sprintf(`document.querySelector('[role=option][aria-selected=true]')?.textContent.startsWith(%q)`, text)))
+	d.press("Enter")
+	d.must(d.Until(d.ctx, `document.querySelector('[role=dialog] h2') && new URLSearchParams(location.search).get('node')`))
+}
+
+// closed closes the drawer of a step, which gives the focus to the step.
+func (d desk) closed(name string) {
+	d.t.Helper()
+	d.pressText("Done")
+	d.must(d.Until(d.ctx, `!document.querySelector('[role=dialog]')`))
+	d.focused(name)
+}
+
+// confirm presses the button of the dialog that is open.
+func (d desk) confirm(text string) {
+	d.t.Helper()
+	find := fmt.Sprintf(`[...document.querySelectorAll('[role=dialog] button, [role=alertdialog] button')].find(b => b.textContent.trim() === %q && b.getAttribute('aria-disabled') !== 'true')`, text)
+	d.must(d.Until(d.ctx, find))
+	d.eval(find + `.click()`)
+}
+
+// rule writes a rule in the drawer that is open.
+func (d desk) rule(json string) {
+	d.t.Helper()
+	d.pressText("JSON")
+	d.fill("JSON", json)
+}
+
+// pick chooses the first match of what is typed into a combo box.
+func (d desk) pick(label, text string) {
+	d.t.Helper()
+	d.fill(label, text)
+	d.must(d.Until(d.ctx, fmt.Sprintf(`document.querySelector('[role=option]')?.textContent.includes(%q)`, text)))
+	d.press("ArrowDown", "Enter")
+	d.must(d.Until(d.ctx, `!document.querySelector('[role=option]')`))
+}
+
+// eventually waits until a record of the API is as wanted.
+func (d desk) eventually(what, path string, want func(map[string]any) bool) {
+	d.t.Helper()
+	for d.ctx.Err() == nil {
+		if want(d.get(path)) {
+			return
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	d.t.Fatalf("never: %s", what)
+}
+
+func is(name, value string) func(map[string]any) bool {
+	return func(m map[string]any) bool { return fmt.Sprint(m[name]) == value }
+}
+
+// types returns the types of a sequence's steps, sorted.
+func (d desk) types(sequence string) string {
+	d.t.Helper()
+	nodes, _ := d.get("/sequences/" + sequence)["nodes"].([]any)
+	var list []string
+	for _, n := range nodes {
+		list = append(list, n.(map[string]any)["type"].(string))
+	}
+	slices.Sort(list)
+	return strings.Join(list, " ")
+}
+
+// A sequence is built by keys, in the outline and on the canvas: a branch, a wait, a goal. Problems stand at their
+// steps. It is tried, activated, and contacts go through; it is paused, edited with regard to who would leave, and
+// resumed; one reaches the goal.
+func TestASequenceIsBuiltInTheApplication(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, address string) {
+		d := openApp(t, address)
+		call := func(method, path string, body any) map[string]any {
+			t.Helper()
+			got, err := d.r.Owner.Must(d.ctx, method, path, body)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return got
+		}
+
+		// The empty page offers flows to adapt.
+		d.open("/sequences")
+		d.hasText("No sequence yet")
+		trial := `[...document.querySelectorAll('button')].find(b => b.textContent.startsWith('End of trial'))`
+		d.must(d.Until(d.ctx, trial))
+		d.eval(trial + `.click()`)
+		d.must(d.Until(d.ctx, `/sequences\/[0-9a-f-]{36}$/.test(location.pathname) && document.querySelectorAll('[data-step]').length === 4`))
+		if got := d.types(d.text(`location.pathname.split('/').pop()`)); got != "goal send send wait" {
+			t.Errorf("the end of a trial has the steps %s", got)
+		}
+
+		call(http.MethodPost, "/messages", map[string]any{"name": "Hello", "content": map[string]any{"subject": "Hello {{ contact.first_name }}", "body_html": "<p>Hello</p>"}})
+		d.open("/sequences/new")
+		d.fill("Name", "Onboarding")
+		d.pressText("Create")
+		d.must(d.Until(d.ctx, `document.querySelector('h1')?.textContent === 'Onboarding'`))
+		sequence := d.text(`location.pathname.split('/').pop()`)
+
+		// The outline: a first step, whose problem stands at it until it is solved.
+		d.pressText("Outline")
+		d.must(d.Until(d.ctx, `document.querySelector('[aria-label="Add the first step"]')`))
+		d.eval(`document.querySelector('[aria-label="Add the first step"]').click()`)
+		d.stepMenu("Send a mail")
+		d.pick("Mail of the library", "Hello")
+		d.closed("Send Hello")
+		d.hasText("Not saved yet: 1 problem")
+		d.press("ArrowUp", "F8")
+		d.focused("Step 1 of 1, Send Hello, Email type: is required, then the end; 1 problem")
+		d.press("Enter")
+		d.pick("Email type", "Newsletter")
+		d.closed("Send Hello")
+		d.hasText("Saved")
+		d.eventually("the first step is saved", "/sequences/"+sequence, func(m map[string]any) bool { return len(m["nodes"].([]any)) == 1 })
+
+		// The canvas, by keys.
+		d.pressText("Canvas")
+		d.must(d.Until(d.ctx, step("Send Hello")))
+		d.eval(step("Send Hello") + `.focus()`)
+		d.press("a")
+		d.stepMenu("Yes or no")
+		d.rule(`{"logic": "and", "conditions": [{"field": "country", "operator": "in", "value": ["DE"]}]}`)
+		d.closed("Country is any of DE")
+		d.press("a")
+		d.stepMenu("Change tags")
+		d.fill("Tags", "german")
+		d.closed("Add german")
+		d.press("ArrowUp")
+		d.focused("Country is any of DE")
+		d.press("a") // on the way that ends
+		d.stepMenu("Wait for a time")
+		d.closed("Wait 1 day")
+		d.press("ArrowLeft")
+		d.focused("Add german")
+		d.press("ArrowRight")
+		d.focused("Wait 1 day")
+		d.press("a")
+		d.stepMenu("Goal")
+		d.rule(`{"logic": "and", "conditions": [{"field": "tags", "operator": "has_any", "value": ["customer"]}]}`)
+		d.closed("Goal: Tags has any of customer")
+		// What is copied and pasted is undone.
+		d.eval(step("Add german") + `.focus()`)
+		d.press("Control+c", "Control+v")
+		d.must(d.Until(d.ctx, `document.querySelectorAll('[data-step]').length === 6`))
+		d.press("Control+z")
+		d.must(d.Until(d.ctx, `document.querySelectorAll('[data-step]').length === 5`))
+		// A path goes back to a step; a step is deleted, and the path goes on where one chooses.
+		d.eval(step("Wait 1 day") + `.focus()`)
+		d.press("a")
+		d.must(d.Until(d.ctx, `document.querySelector('[role=listbox] [role=option]')`))
+		d.must(d.Type(d.ctx, "Send Hello"))
+		d.must(d.Until(d.ctx, `document.querySelector('[role=option][aria-selected=true]')?.textContent.startsWith('Send Hello')`))
+		d.press("Enter")
+		d.must(d.Until(d.ctx, `document.querySelector('svg [data-kind=loop]')`))
+		d.focused("Wait 1 day, then Send Hello")
+		d.press("Control+z")
+		d.must(d.Until(d.ctx, `!document.querySelector('svg [data-kind=loop]')`))
+		d.eval(step(", Country is") + `.focus()`)
+		d.press("Delete")
+		d.choose("Goes the way “No”, to: Wait 1 day")
+		d.hasText("1 step goes with it")
+		d.confirm("Delete")
+		d.must(d.Until(d.ctx, `[...document.querySelectorAll('[data-step]')].map(s => s.querySelector('b').textContent).join() === 'Send Hello,Wait 1 day,Goal: Tags has any of customer'`))
+		d.focused("Send Hello, As Newsletter, then Wait 1 day")
+		d.press("Control+z")
+		d.must(d.Until(d.ctx, `document.querySelectorAll('[data-step]').length === 5`))
+		d.eventually("all steps are saved", "/sequences/"+sequence, func(m map[string]any) bool { return len(m["nodes"].([]any)) == 5 && len(m["edges"].([]any)) == 3 })
+		d.must(d.Until(d.ctx, `[...document.querySelectorAll('[role=status]')].some(s => s.textContent.startsWith('Saved'))`))
+
+		// A test run, then contacts.
+		d.pressText("Test run")
+		d.pick("With the data of", "Reader1")
+		d.confirm("Send")
+		d.hasText("1 mail sent")
+		d.confirm("Close")
+		d.pressText("Activate")
+		d.confirm("Activate")
+		d.eventually("it is active", "/sequences/"+sequence, is("status", "active"))
+		contact := ""
+		for _, email := range []string{"reader1@example.org", "wien@example.org"} {
+			entered, err := d.r.Key.Must(d.ctx, http.MethodPost, "/sequences/"+sequence+"/enroll", map[string]any{"email": email})
+			if err != nil {
+				t.Fatal(err)
+			}
+			contact = entered["contact_id"].(string)
+		}
+		d.eventually("one contact went through", "/sequences/"+sequence+"/report", func(m map[string]any) bool {
+			return is("completed", "1")(m) && is("active", "1")(m)
+		})
+		waits := `[...document.querySelectorAll('button')].find(b => b.textContent === '1 is here' && b.getAttribute('aria-label').includes('Wait 1 day'))`
+		d.await(waits)
+		d.eval(waits + `.click()`)
+		d.sees("wien@example.org")
+		d.sees("Wait 1 day")
+
+		// Who would leave is told before anything is saved.
+		d.pressText("Pause to edit")
+		d.hasText("The timers of 1 person stop")
+		d.confirm("Pause")
+		d.eventually("it is paused", "/sequences/"+sequence, is("status", "paused"))
+		d.pressText("Flow")
+		d.must(d.Until(d.ctx, step("Wait 1 day")+` && [...document.querySelectorAll('button')].some(b => b.textContent.trim() === 'Resume')`))
+		d.eval(step("Wait 1 day") + `.focus()`)
+		d.press("Delete")
+		d.must(d.Until(d.ctx, `document.querySelectorAll('[data-step]').length === 4`))
+		d.pressText("Review changes")
+		d.hasText("1 step removed")
+		d.hasText("1 person leaves the sequence")
+		d.confirm("Cancel")
+		d.must(d.Until(d.ctx, `!document.querySelector('[role=dialog]')`))
+		d.eval(step(", Country is") + `.focus()`)
+		d.press("Control+z")
+		d.must(d.Until(d.ctx, step("Wait 1 day")))
+		d.eval(step("Wait 1 day") + `.click()`)
+		d.must(d.Until(d.ctx, `document.querySelector('[data-path=amount]')`))
+		d.at("amount", "2")
+		d.closed("Wait 2 days")
+		d.pressText("Review changes")
+		d.hasText("1 step changed")
+		d.hasText("Nobody leaves.")
+		d.confirm("Save")
+		d.must(d.Until(d.ctx, `!document.querySelector('[role=dialog]')`))
+		d.pressText("Resume")
+		d.hasText("Nobody is overdue.")
+		d.confirm("Resume")
+		d.eventually("it is active again", "/sequences/"+sequence, is("status", "active"))
+
+		call(http.MethodPut, "/contacts/"+contact, map[string]any{"tags": []any{"customer"}})
+		d.eventually("the other reached the goal", "/sequences/"+sequence+"/report", is("converted", "1"))
+		d.pressText("Report")
+		d.hasText("Step by step")
+		d.must(d.Until(d.ctx, `[...document.querySelectorAll('dl div')].some(f => f.textContent.includes('Converted') && f.textContent.includes('50.0'))`))
+		d.automation()
+		d.quiet()
+	})
+}
+
+// automation writes an automation, lets it run and pauses it.
+func (d desk) automation() {
+	d.t.Helper()
+	d.open("/automations/new")
+	d.fill("Name", "Mark buyers")
+	d.fill("Event", "order_placed")
+	d.press("Enter")
+	d.eval(`[...document.querySelectorAll('main button')].find(b => b.textContent.trim() === 'Add an action').click()`)
+	tags := `[...document.querySelectorAll('[role=menuitem]')].find(m => m.textContent.startsWith('Change tags'))`
+	d.must(d.Until(d.ctx, tags))
+	d.eval(tags + `.click()`)
+	d.fill("Tags", "buyer")
+	d.pressText("Create")
+	d.must(d.Until(d.ctx, `/automations\/[0-9a-f-]{36}$/.test(location.pathname)`))
+	path := "/automations/" + d.text(`location.pathname.split('/').pop()`)
+	if _, err := d.r.Key.Must(d.ctx, http.MethodPost, "/events", map[string]any{"event_name": "order_placed", "contact_email": "reader3@example.org"}); err != nil {
+		d.t.Fatal(err)
+	}
+	d.eventually("it ran", path, is("run_count", "1"))
+	find := `[...document.querySelectorAll('nav a')].find(a => a.textContent.startsWith('Runs'))`
+	d.eval(find + `.click()`)
+	d.hasText("reader3@example.org")
+	d.hasText("Change tags: Done")
+	d.eval(`document.querySelector('[role=switch]').click()`)
+	d.eventually("it is paused", path, is("status", "paused"))
+}
+
+// The pages of sequences and automations are accessible.
+func TestThePagesOfSequencesAreAccessible(t *testing.T) {
+	t.Parallel()
+	d := openApp(t, "")
+	sequence, automation := d.flows()
+	d.pagesAreAccessible([]string{
+		"/sequences", "/sequences/new", sequence + "?view=outline&node=decide", sequence + "?view=outline", sequence + "?view=canvas", sequence + "?tab=people", sequence + "?tab=report", sequence + "?tab=settings",
+		"/automations", "/automations/new", automation, automation + "?tab=runs",
+	})
+}
+
+// flows makes a sequence with a contact in it, and an automation, and returns the addresses of their pages.
+func (d desk) flows() (sequence, automation string) {
+	d.t.Helper()
+	call := func(method, path string, body any) map[string]any {
+		d.t.Helper()
+		got, err := d.r.Owner.Must(d.ctx, method, path, body)
+		if err != nil {
+			d.t.Fatal(err)
+		}
+		return got
+	}
+	node := func(id, kind string, config map[string]any) map[string]any {
+		return map[string]any{"id": id, "type": kind, "config": config}
+	}
+	edge := func(from, to string, label any) map[string]any {
+		return map[string]any{"from_node": from, "to_node": to, "branch_label": label}
+	}
+	tagged := func(tag string) map[string]any {
+		return map[string]any{"logic": "and", "conditions": []any{map[string]any{"field": "tags", "operator": "has_any", "value": []any{tag}}}}
+	}
+	sequence = "/sequences/" + call(http.MethodPost, "/sequences", map[string]any{"name": "[Acme]", "entry_trigger": map[string]any{"trigger_type": "tag_added", "trigger_config": map[string]any{"tag": "acme"}}})["id"].(string)
+	call(http.MethodPut, sequence+"/graph", map[string]any{
+		"entry_node_id": "rest",
+		"nodes": []any{
+			node("rest", "wait", map[string]any{"mode": "duration", "amount": 1, "unit": "day"}), node("decide", "condition", map[string]any{"definition": tagged("acme")}),
+			node("tag", "tag", map[string]any{"action": "add", "tags": []any{"acme"}}), node("end", "exit", map[string]any{}), node("goal", "goal", map[string]any{"definition": tagged("reader")}),
+		},
+		"edges": []any{edge("rest", "decide", nil), edge("decide", "tag", "true"), edge("decide", "end", "false"), edge("tag", "rest", nil)},
+	})
+	call(http.MethodPost, sequence+"/activate", nil)
+	if _, err := d.r.Key.Must(d.ctx, http.MethodPost, sequence+"/enroll", map[string]any{"email": "reader1@example.org"}); err != nil {
+		d.t.Fatal(err)
+	}
+	automation = "/automations/" + call(http.MethodPost, "/automations", map[string]any{
+		"name": "[Acme]", "trigger_type": "tag_added", "trigger_config": map[string]any{"tag": "acme"},
+		"actions": []any{map[string]any{"type": "tag", "config": map[string]any{"action": "add", "tags": []any{"acme"}}}},
+	})["id"].(string)
+	return sequence, automation
+}

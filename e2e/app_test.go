@@ -1,0 +1,356 @@
+package e2e
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/packetboat/packetboat/e2e/chromium"
+	"github.com/packetboat/packetboat/e2e/harness"
+)
+
+// axeFile checks pages for accessibility (https://github.com/dequelabs/axe-core).
+const axeFile = "../web/node_modules/axe-core/axe.min.js"
+
+// recipientPage is a link in a mail to a page for its recipient.
+var recipientPage = regexp.MustCompile(`http://[^"\s]+/_q/[pu]/[^"\s]+`)
+
+// desk is a browser with the application, signed in as the owner.
+type desk struct {
+	reader
+	p *harness.Program
+	r *harness.Ready
+}
+
+// openApp starts the program, makes an account that sends into the built-in mailbox, and signs in to the
+// application by its form.
+func openApp(t *testing.T, address string, env ...string) desk {
+	t.Helper()
+	p := &harness.Program{Env: env}
+	d := openBrowser(t, p, address)
+	ctx := d.ctx
+	ready, err := p.Ready(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lane, err := ready.Owner.Must(ctx, http.MethodPost, "/mta-configs", map[string]any{"name": "Mailbox", "type": "sink"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ready.Owner.Must(ctx, http.MethodPut, "/settings/account", map[string]any{"default_mta_config_key": lane["key"], "default_sending_identity_email": ready.Sender}); err != nil {
+		t.Fatal(err)
+	}
+	emails := []any{}
+	for i := range 25 {
+		email := fmt.Sprintf("reader%d@example.org", i)
+		if _, err := ready.Key.Must(ctx, http.MethodPost, "/contacts", map[string]any{"email": email, "first_name": fmt.Sprintf("Reader%d", i), "country": "DE"}); err != nil {
+			t.Fatal(err)
+		}
+		emails = append(emails, email)
+	}
+	if _, err := ready.Key.Must(ctx, http.MethodPost, "/segments/"+ready.List+"/members", map[string]any{"emails": emails}); err != nil {
+		t.Fatal(err)
+	}
+	d.r = ready
+	d.must(d.Visit(ctx, p.BaseURL+"/"))
+	d.signIn(harness.Owner, harness.Password)
+	return d
+}
+
+// openBrowser starts the program and a browser.
+func openBrowser(t *testing.T, p *harness.Program, address string) desk {
+	t.Helper()
+	path, ok := chromium.Find()
+	if !ok {
+		if os.Getenv("CI") == "true" {
+			t.Fatal("no Chromium")
+		}
+		t.Skip("no Chromium")
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 4*time.Minute)
+	t.Cleanup(cancel)
+	begin(t, p, address)
+	b, err := chromium.Start(ctx, path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := b.Stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	page, err := b.Open(ctx, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := desk{reader{page, t, ctx}, p, nil}
+	d.must(d.Screen(ctx, 1280, 900, "light"))
+	return d
+}
+
+// settled is true when a page has its heading and loads nothing.
+const settled = `document.querySelector('h1') && document.querySelector('h1').textContent.trim() && !document.querySelector('[aria-busy=true]')`
+
+func (d desk) open(route string) {
+	d.t.Helper()
+	d.must(d.Visit(d.ctx, d.p.BaseURL+"/app/"+harness.Tenant+route))
+	d.must(d.Until(d.ctx, settled))
+}
+
+// press presses the button or link with a text.
+func (d desk) pressText(text string) {
+	d.t.Helper()
+	find := fmt.Sprintf(`[...document.querySelectorAll('button, a')].find(b => b.textContent.trim() === %q && b.getAttribute('aria-disabled') !== 'true')`, text)
+	d.must(d.Until(d.ctx, find))
+	d.eval(find + `.click()`)
+}
+
+// fill puts a text into the field with a label.
+func (d desk) fill(label, text string) {
+	d.t.Helper()
+	find := fmt.Sprintf(`[...document.querySelectorAll('label')].filter(l => l.textContent.trim().startsWith(%q)).map(l => document.getElementById(l.htmlFor)).find(e => e && e.type !== 'radio')`, label)
+	d.must(d.Until(d.ctx, find))
+	d.eval(find + `.focus()`)
+	d.eval(find + `.select && ` + find + `.select()`)
+	d.must(d.Type(d.ctx, text))
+}
+
+// The application's pages have no violations of WCAG 2.2 AA that axe finds, write nothing to the console, do
+// not break their content security policy, and are no wider than the screen: wide and light, narrow and dark.
+func TestTheApplicationsPagesAreAccessible(t *testing.T) {
+	t.Parallel()
+	d := openApp(t, "")
+	contact := d.id("/contacts?limit=1")
+	domain := d.id("/sending-domains")
+	lane := d.id("/mta-configs")
+	broadcast, err := d.r.Key.Must(d.ctx, http.MethodPost, "/broadcasts", map[string]any{"name": "News", "email_type_key": "newsletter", "include_segment_keys": []any{d.r.List}, "content": map[string]any{"subject": "Hello", "body_html": "<p>Hello</p>"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	template, err := d.r.Owner.Must(d.ctx, http.MethodPost, "/templates", map[string]any{"name": "Plain", "format": "html", "content_html": "<h1>Hello</h1>"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	made := func(path string, body map[string]any) string {
+		t.Helper()
+		row, err := d.r.Owner.Must(d.ctx, http.MethodPost, path, body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return row["id"].(string)
+	}
+	form := made("/forms", map[string]any{"name": "Sign-up", "fields": []any{map[string]any{"type": "contact", "binding": "email", "label": "Email", "required": true}}})
+	hook := made("/settings/webhooks", map[string]any{"url": "https://www.example.com/hook", "event_types": []string{"mta.down"}})
+	seeds := made("/seed-lists", map[string]any{"name": "Vendor"})
+	if _, err := d.r.Owner.Must(d.ctx, http.MethodPut, "/seed-lists/"+seeds+"/seeds", map[string]any{"seeds": []any{map[string]any{"email": "seed@gmail.com"}}}); err != nil {
+		t.Fatal(err)
+	}
+	routes := []string{
+		"/forms", "/forms?new=1", "/forms/" + form, "/forms/" + form + "?tab=embed", "/forms/" + form + "?tab=submissions", "/sending/seeds", "/sending/seeds/" + seeds, "/sending/seeds/" + seeds + "?update=1",
+		"/sending/seeds/" + seeds + "?tab=history", "/settings/webhooks", "/settings/webhooks?new=1", "/settings/webhooks/" + hook, "/settings/website",
+		"/", "/contacts", "/contacts?q=nobody-has-this", "/contacts?new=1", "/contacts/import", "/contacts/" + contact, "/contacts/" + contact + "?tab=profile", "/contacts/" + contact + "?tab=consent",
+		"/contacts/00000000-0000-7000-8000-000000000000", "/segments", "/segments/new", "/segments/" + d.r.List, "/suppressions",
+		"/templates", "/templates/" + template["id"].(string), "/broadcasts", "/broadcasts/new", "/broadcasts/" + broadcast["id"].(string) + "/edit",
+		"/sending", "/sending/domains/" + domain, "/sending/senders", "/sending/senders/" + d.id("/sending-identities"), "/sending/types", "/sending/mta/new", "/sending/mta/" + lane, "/mailbox",
+		"/settings", "/settings/account", "/settings/members", "/settings/api-keys", "/settings/fields", "/settings/stages", "/settings/scoring", "/settings/audit", "/jobs", "/no-such-page",
+	}
+	d.pagesAreAccessible(routes)
+}
+
+// pagesAreAccessible checks pages with axe on a wide and light screen and on a narrow and dark one, that they are no
+// wider than the screen, and that the console says nothing.
+func (d desk) pagesAreAccessible(routes []string) {
+	d.t.Helper()
+	axe := readAxe(d.t)
+	screens := []struct {
+		width, height int
+		scheme        string
+	}{{1280, 900, "light"}, {390, 844, "dark"}}
+	for i, route := range routes {
+		// A page is loaded once, on each screen in turn, and then shown on the other.
+		for j := range screens {
+			screen := screens[(i+j)%len(screens)]
+			d.must(d.Screen(d.ctx, screen.width, screen.height, screen.scheme))
+			if j == 0 {
+				d.open(route)
+			}
+			d.must(d.Until(d.ctx, settled))
+			// What floats covers something at every place of a scrolled page. On a screen as high as the page it
+			// covers nothing, if the page leaves room for it at its end.
+			var height int
+			d.must(d.Eval(d.ctx, `document.documentElement.scrollHeight`, &height))
+			if height > screen.height {
+				d.must(d.Screen(d.ctx, screen.width, height, screen.scheme))
+				d.must(d.Until(d.ctx, settled))
+			}
+			d.checkAccess(axe, fmt.Sprintf("%d px, %s, %s", screen.width, screen.scheme, route))
+			if wide := d.text(`document.documentElement.scrollWidth > innerWidth`); wide == "true" {
+				d.t.Errorf("%d px: %s is wider than the screen", screen.width, route)
+			}
+		}
+	}
+	d.quiet()
+}
+
+func readAxe(t *testing.T) string {
+	t.Helper()
+	axe, err := os.ReadFile(axeFile)
+	if errors.Is(err, fs.ErrNotExist) && os.Getenv("CI") != "true" {
+		t.Skip("no axe: run scripts/web packages")
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(axe)
+}
+
+// checkAccess reports the violations of WCAG 2.2 AA that axe finds on the page.
+func (d desk) checkAccess(axe, where string) {
+	d.t.Helper()
+	if d.text(`typeof axe`) == "undefined" {
+		d.eval(axe)
+	}
+	var found []struct {
+		ID    string
+		Nodes []struct {
+			HTML           string
+			FailureSummary string `json:"failureSummary"`
+		}
+	}
+	d.must(d.Eval(d.ctx, `axe.run({ runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'] }).then(r => r.violations.map(v => ({ id: v.id, nodes: v.nodes.slice(0, 3).map(n => ({ html: n.html.slice(0, 300), failureSummary: n.failureSummary })) })))`, &found))
+	for _, v := range found {
+		for _, n := range v.Nodes {
+			d.t.Errorf("%s: %s: %s: %s", where, v.ID, n.HTML, n.FailureSummary)
+		}
+	}
+}
+
+// quiet reports what the console says: browsers log answers with an error, such as that of the session before
+// signing in, and that of a contact that does not exist.
+func (d desk) quiet() {
+	d.t.Helper()
+	for _, problem := range d.Problems() {
+		if !strings.Contains(problem, "00000000-0000-7000-8000-000000000000") && !strings.HasSuffix(problem, "/api/auth/session") {
+			d.t.Errorf("the console says: %s", problem)
+		}
+	}
+}
+
+// id returns the id of the first record of a list.
+func (d desk) id(path string) string {
+	d.t.Helper()
+	list, err := d.r.Owner.Must(d.ctx, http.MethodGet, path, nil)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	rows, _ := list["data"].([]any)
+	if len(rows) == 0 {
+		d.t.Fatalf("%s is empty", path)
+	}
+	return rows[0].(map[string]any)["id"].(string)
+}
+
+// A broadcast is written, reviewed, sent, taken back within the minute, and sent again, in the application; its
+// numbers are those of the API. The pages that a recipient opens from the mail are accessible too.
+func TestABroadcastIsSentInTheApplication(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, address string) {
+		d := openApp(t, address)
+		d.open("/broadcasts")
+		d.pressText("New broadcast")
+		d.pressText("Create")
+		d.must(d.Until(d.ctx, `location.pathname.endsWith('/edit') && `+settled))
+		d.fill("Name", "Spring news")
+		d.fill("Subject", "Hello {{ contact.first_name }}")
+		d.fill("MJML", `<mjml><mj-body><mj-section><mj-column><mj-text>Hello {{ contact.first_name }}</mj-text></mj-column></mj-section></mj-body></mjml>`)
+		d.fill("Send to", "Every")
+		d.must(d.Until(d.ctx, `document.querySelector('[role=option]')`))
+		d.press("ArrowDown", "Enter")
+		d.must(d.Until(d.ctx, `document.body.textContent.includes('25 recipients')`))
+		d.pressText("Review and send")
+		d.pressText("Send to 25 people")
+		d.must(d.Until(d.ctx, `[...document.querySelectorAll('button')].some(b => b.textContent === 'Undo')`))
+		d.pressText("Undo")
+		broadcast := d.id("/broadcasts")
+		d.until(broadcast, "draft")
+		if _, err := d.r.Owner.Must(d.ctx, http.MethodPut, "/broadcasts/"+broadcast, map[string]any{"scheduled_at": time.Now().UTC().Format(time.RFC3339)}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := d.r.Owner.Must(d.ctx, http.MethodPost, "/broadcasts/"+broadcast+"/schedule", nil); err != nil {
+			t.Fatal(err)
+		}
+		d.until(broadcast, "completed")
+		d.open("/broadcasts/" + broadcast)
+		d.must(d.Until(d.ctx, `document.body.textContent.includes('25 of 25')`)) // delivered
+		axe, lane := readAxe(t), d.id("/mta-configs")
+		mail, err := d.r.Owner.Must(d.ctx, http.MethodGet, "/mta-configs/"+lane+"/messages/"+d.id("/mta-configs/"+lane+"/messages"), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		links := recipientPage.FindAllString(fmt.Sprint(mail["html"]), -1)
+		if len(links) < 2 {
+			t.Fatalf("the mail has the links %q to pages for recipients, want preferences and unsubscribing", links)
+		}
+		for _, link := range links {
+			d.must(d.Visit(d.ctx, strings.ReplaceAll(link, "&amp;", "&")))
+			d.checkAccess(axe, link)
+		}
+		d.quiet()
+	})
+}
+
+// until waits until a broadcast has a status.
+func (d desk) until(broadcast, status string) {
+	d.t.Helper()
+	for d.ctx.Err() == nil {
+		b, err := d.r.Owner.Must(d.ctx, http.MethodGet, "/broadcasts/"+broadcast, nil)
+		if err != nil {
+			d.t.Fatal(err)
+		}
+		if b["status"] == status {
+			return
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	d.t.Fatalf("the broadcast is never %s", status)
+}
+
+// Somebody whose session ends while they work signs in over the page, and goes on.
+func TestASessionThatEndsIsRenewedOverThePage(t *testing.T) {
+	t.Parallel()
+	d := openApp(t, "")
+	d.open("/settings/stages")
+	d.pressText("New stage")
+	d.fill("Name", "Friend")
+	d.eval(`fetch('/api/auth/logout', { method: 'POST' }).then(r => { if (!r.ok) throw r.status })`)
+	d.pressText("Save")
+	d.must(d.Until(d.ctx, `document.body.textContent.includes('Your session has ended')`))
+	d.fill("Password", harness.Password)
+	d.pressText("Sign in")
+	d.await(`[...document.querySelectorAll('tbody th')].some(h => h.textContent.trim() === 'Friend')`)
+	var stages struct{ Data []struct{ Name string } }
+	a, err := d.r.Owner.Do(d.ctx, http.MethodGet, "/settings/stages", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(a.Body, &stages); err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for _, s := range stages.Data {
+		if s.Name == "Friend" {
+			n++
+		}
+	}
+	if n != 1 {
+		t.Errorf("the stage was created %d times, want once", n)
+	}
+}
