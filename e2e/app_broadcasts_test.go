@@ -63,7 +63,7 @@ func TestTwoPeopleEditOneDraft(t *testing.T) {
 		d.eval(releaseWrites)
 		d.shows("Both changes are kept.")
 		d.must(d.Until(d.ctx, `[...document.querySelectorAll('input')].some(i => i.value === 'Renamed')`))
-		eventually(t, 20*time.Second, func() (any, bool) { v := content("preheader"); return v, v == "A look inside" })
+		eventually(t, func() (any, bool) { v := content("preheader"); return v, v == "A look inside" })
 		if got := d.read(broadcast); got["name"] != "Renamed" || content("preheader") != "A look inside" {
 			t.Errorf("name %v, preview text %v; want both changes", got["name"], content("preheader"))
 		}
@@ -82,7 +82,7 @@ func TestTwoPeopleEditOneDraft(t *testing.T) {
 			t.Errorf("before the choice, the subject is %v", got)
 		}
 		d.pressText("Save")
-		eventually(t, 20*time.Second, func() (any, bool) { v := content("subject"); return v, v == "Mine" })
+		eventually(t, func() (any, bool) { v := content("subject"); return v, v == "Mine" })
 		if tags, _ := d.read(broadcast)["tags"].([]any); content("subject") != "Mine" || len(tags) != 1 {
 			t.Errorf("subject %v, tags %v; want the chosen one and their tags", content("subject"), tags)
 		}
@@ -99,11 +99,11 @@ func TestARefusedPartOfADraftIsKept(t *testing.T) {
 	d.fill("At most an hour", "-5")
 	d.fill("Name", "Kept")
 	d.shows("Not saved:")
-	eventually(t, 20*time.Second, func() (any, bool) { v := d.read(broadcast)["name"]; return v, v == "Kept" })
+	eventually(t, func() (any, bool) { v := d.read(broadcast)["name"]; return v, v == "Kept" })
 	if got := d.read(broadcast); got["name"] != "Kept" || got["throttle_per_hour"] != nil {
 		t.Errorf("name %v, throttle %v; want the name alone", got["name"], got["throttle_per_hour"])
 	}
-	eventually(t, 20*time.Second, func() (any, bool) {
+	eventually(t, func() (any, bool) {
 		copies := d.ask(http.MethodGet, "/working-copies?kind=broadcast", nil)
 		rows, _ := copies["data"].([]any)
 		return copies, len(rows) == 1
@@ -113,11 +113,11 @@ func TestARefusedPartOfADraftIsKept(t *testing.T) {
 	d.open("/broadcasts/" + broadcast + "/edit")
 	d.must(d.Until(d.ctx, `[...document.querySelectorAll('input')].some(i => i.value === '-5')`))
 	d.fill("At most an hour", "500")
-	eventually(t, 20*time.Second, func() (any, bool) {
+	eventually(t, func() (any, bool) {
 		v := d.read(broadcast)["throttle_per_hour"]
 		return v, v == 500.0
 	})
-	eventually(t, 20*time.Second, func() (any, bool) {
+	eventually(t, func() (any, bool) {
 		copies := d.ask(http.MethodGet, "/working-copies?kind=broadcast", nil)
 		rows, _ := copies["data"].([]any)
 		return copies, len(rows) == 0
@@ -149,7 +149,7 @@ func TestABroadcastFromATemplateIsSentOnAPhone(t *testing.T) {
 		d.must(d.Until(d.ctx, `document.querySelector('[role=option]')`))
 		d.press("ArrowDown", "Enter")
 		d.must(d.Until(d.ctx, `document.body.textContent.includes('25 recipients')`))
-		eventually(t, 20*time.Second, func() (any, bool) {
+		eventually(t, func() (any, bool) {
 			v := d.read(broadcast)["content"].(map[string]any)["template_slug"]
 			return v, v == "letter"
 		})
@@ -262,13 +262,13 @@ func TestASpreadSendIsFollowedToItsEnd(t *testing.T) {
 		d.must(d.Until(d.ctx, days+`.length >= 3`))
 		d.eval(days + `[1].click()`)
 		d.must(d.Until(d.ctx, days+`[1].getAttribute('aria-pressed') === 'true'`))
-		eventually(t, 20*time.Second, func() (any, bool) {
+		eventually(t, func() (any, bool) {
 			v, _ := d.read(broadcast)["skipped_dates"].([]any)
 			return v, len(v) == 1
 		})
 		d.begin(broadcast)
 		d.until(broadcast, "sending")
-		eventually(t, 20*time.Second, func() (any, bool) {
+		eventually(t, func() (any, bool) {
 			p, _ := d.read(broadcast)["view_model"].(map[string]any)["delivery_progress"].(map[string]any)
 			return p, p != nil && p["plan"] != nil
 		})
@@ -285,7 +285,7 @@ func TestASpreadSendIsFollowedToItsEnd(t *testing.T) {
 		d.must(d.Until(d.ctx, days+`.length > 0`))
 		d.eval(days + `.at(-1).click()`)
 		d.pressText("Save the new plan")
-		eventually(t, 20*time.Second, func() (any, bool) {
+		eventually(t, func() (any, bool) {
 			v, _ := d.read(broadcast)["skipped_dates"].([]any)
 			return v, len(v) == 2
 		})
@@ -340,7 +340,7 @@ func TestAReportLeadsFromALinkToASegment(t *testing.T) {
 		first, _, _ := strings.Cut(fmt.Sprint(mail["html"])[strings.Index(fmt.Sprint(mail["html"]), `href="`)+6:], `"`)
 		wait(t, 3*time.Second) // a person reads it first
 		visit(t, strings.ReplaceAll(first, "&amp;", "&"), http.StatusFound)
-		eventually(t, 100*time.Second, func() (any, bool) {
+		eventually(t, func() (any, bool) {
 			r := d.ask(http.MethodGet, "/broadcasts/"+broadcast+"/report", nil)
 			return r, r["total_clicked"] == 1.0
 		})

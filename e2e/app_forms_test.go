@@ -8,7 +8,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 
@@ -88,7 +87,7 @@ func TestFormsWebhooksAndDomainsInTheApplication(t *testing.T) {
 		d.keyHasTwoScopes()
 		hooks := d.webhookFailsAndIsReplayed()
 		d.formIsFilledIn()
-		eventually(t, time.Minute, func() (string, bool) { got := hooks.accepted(); return got, strings.Contains(got, "form.submitted") })
+		eventually(t, func() (string, bool) { got := hooks.accepted(); return got, strings.Contains(got, "form.submitted") })
 		if got := hooks.accepted(); !strings.Contains(got, "form.submitted") || len(hooks.problems) > 0 {
 			t.Errorf("the webhook accepted %q; its problems are %v", got, hooks.problems)
 		}
@@ -238,7 +237,7 @@ func (d desk) formIsFilledIn() {
 	d.press("Enter")
 	d.must(d.Until(d.ctx, `document.querySelector('form').dataset.packetboatState === 'confirmation_sent'`))
 	lane := d.id("/mta-configs")
-	confirm := eventually(d.t, time.Minute, func() (string, bool) {
+	confirm := eventually(d.t, func() (string, bool) {
 		list, err := d.r.Owner.Must(d.ctx, http.MethodGet, "/mta-configs/"+lane+"/messages", nil)
 		if err != nil {
 			d.t.Fatal(err)

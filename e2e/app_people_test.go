@@ -9,7 +9,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/packetboat/packetboat/e2e/harness"
 )
@@ -20,7 +19,7 @@ const nameOf = `(e => (e.getAttribute('aria-label') || [...(e.labels || [])].map
 // await waits until an expression is true in the page, and else says what the page shows.
 func (d desk) await(expression string) {
 	d.t.Helper()
-	ctx, stop := context.WithTimeout(d.ctx, time.Minute)
+	ctx, stop := context.WithTimeout(d.ctx, patience)
 	defer stop()
 	if err := d.Until(ctx, expression); err != nil {
 		d.t.Fatalf("%v; the focus is on %s; the page shows\n%s", err, d.text(`document.activeElement?.outerHTML.slice(0, 300)`), d.text(`(document.querySelector("[role=dialog]") ?? document.querySelector("main")).innerText.replace(/\s+/g, " ").slice(0, 2500) + " | " + document.querySelector("[aria-label=Messages]")?.innerText`))
@@ -269,7 +268,7 @@ func (d desk) changesMany() {
 	d.await(`document.querySelector('[role=grid] [role=row][tabindex="0"]')`)
 	d.eval(`document.querySelector('[role=grid] [role=row][tabindex="0"]').focus()`)
 	const far = `document.activeElement.getAttribute('aria-rowindex') > 1001`
-	eventually(d.t, 2*time.Minute, func() (any, bool) { // more rows are loaded near the end of those that are there
+	eventually(d.t, func() (any, bool) { // more rows are loaded near the end of those that are there
 		d.press("End")
 		return nil, d.text(far) == "true"
 	})
@@ -287,7 +286,7 @@ func (d desk) changesMany() {
 		d.t.Errorf("%d contacts have the tag, want 1,000", n)
 	}
 	d.press("Control+z")
-	eventually(d.t, 20*time.Second, func() (any, bool) { n := d.counted(vip); return n, n == 0 })
+	eventually(d.t, func() (any, bool) { n := d.counted(vip); return n, n == 0 })
 	if n := d.counted(vip); n != 0 {
 		d.t.Errorf("after undoing, %d contacts have the tag", n)
 	}
@@ -398,7 +397,7 @@ func (d desk) findsAndShares() {
 func (d desk) mendsOne() {
 	d.t.Helper()
 	contact := d.ask(http.MethodGet, "/contacts/lookup?email="+mailedTo, nil)["id"].(string)
-	eventually(d.t, time.Minute, func() (any, bool) { // clicks are judged after a while
+	eventually(d.t, func() (any, bool) { // clicks are judged after a while
 		rows := d.ask(http.MethodGet, "/contacts/"+contact+"/activity?types=email_clicked", nil)["data"].([]any)
 		return rows, len(rows) == 1 && rows[0].(map[string]any)["classification"] == "bot"
 	})

@@ -75,7 +75,7 @@ func openBrowser(t *testing.T, p *harness.Program, address string) desk {
 		}
 		t.Skip("no Chromium")
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 4*time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), stay)
 	t.Cleanup(cancel)
 	begin(t, p, address)
 	b, err := chromium.Start(ctx, path)

@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/packetboat/packetboat/e2e/harness"
 )
@@ -58,7 +57,7 @@ func TestASecondWorkspaceIsVisitedInTheApplication(t *testing.T) {
 		d.fill("Name", "Written offline")
 		d.sees("You are offline")
 		d.must(d.Offline(d.ctx, false))
-		written := eventually(t, time.Minute, func() (string, bool) {
+		written := eventually(t, func() (string, bool) {
 			a, err := d.r.Owner.Raw(d.ctx, http.MethodGet, "/t/second/api/broadcasts/"+made["broadcast"], nil)
 			name, _ := a.Map()["name"].(string)
 			return name, err == nil && name == "Written offline"

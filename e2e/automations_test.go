@@ -73,7 +73,7 @@ func TestAnEventCarriesOutAnAutomation(t *testing.T) {
 		path := "/automations/" + made["id"].(string)
 		c := must(t, key, http.MethodPost, "/contacts", map[string]any{"email": "ann@example.org"})
 		must(t, key, http.MethodPost, "/events", map[string]any{"event_name": "order_placed", "contact_email": "ann@example.org", "properties": map[string]any{"value": 12}})
-		runs := eventually(t, time.Minute, func() ([]any, bool) {
+		runs := eventually(t, func() ([]any, bool) {
 			list, _ := must(t, owner, http.MethodGet, path+"/runs", nil)["data"].([]any)
 			return list, len(list) == 1 && list[0].(map[string]any)["status"] == "completed"
 		})
@@ -91,7 +91,7 @@ func TestAnEventCarriesOutAnAutomation(t *testing.T) {
 		if got := must(t, owner, http.MethodGet, path, nil); got["run_count"] != 1.0 || got["last_run_at"] != run["ended_at"] {
 			t.Errorf("the automation has %v runs, the last at %v", got["run_count"], got["last_run_at"])
 		}
-		bodies := eventually(t, time.Minute, func() ([]map[string]any, bool) { return calls.bodies(), len(calls.bodies()) == 1 })
+		bodies := eventually(t, func() ([]map[string]any, bool) { return calls.bodies(), len(calls.bodies()) == 1 })
 		if len(bodies) != 1 || bodies[0]["type"] != "automation.action" || bodies[0]["data"].(map[string]any)["run_id"] != run["id"] {
 			t.Errorf("the requests are %v", bodies)
 		}

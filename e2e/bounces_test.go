@@ -14,20 +14,19 @@ import (
 
 	"github.com/packetboat/packetboat/e2e/harness"
 	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/porttest"
 	"github.com/packetboat/packetboat/internal/sqldb"
 	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
 )
 
-// freePort returns a port of the loopback address without a listener at the moment.
+// freePort returns a port of the loopback address without a listener.
 func freePort(t *testing.T) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	port, err := porttest.Free()
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer l.Close()
-	_, port, _ := net.SplitHostPort(l.Addr().String())
-	return port
+	return strconv.Itoa(port)
 }
 
 // awaitGreeting waits until an SMTP server greets. It fails when ended is closed.

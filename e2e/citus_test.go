@@ -38,7 +38,7 @@ func TestASendOutlivesAStoppedWorker(t *testing.T) {
 		id := crashBroadcast(t, p, ready, s, crashRecipients)
 		for worker := range strings.SplitSeq(workers, ",") {
 			before := len(taken(t, s))
-			eventually(t, time.Minute, func() (bool, bool) { return true, len(taken(t, s)) > before })
+			eventually(t, func() (bool, bool) { return true, len(taken(t, s)) > before })
 			run(citusStop, worker)
 			wait(t, 6*time.Second)
 			run(citusStart, worker)

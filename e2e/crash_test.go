@@ -44,7 +44,7 @@ func TestKilledSendersLoseNoMail(t *testing.T) {
 		random := rand.New(rand.NewPCG(seed, 1))
 		p, ready, s := startWith(t, &harness.Program{Env: []string{"PACKETBOAT_NODE_LEASE=" + nodeLease.String()}}, address, "-delay", "2ms")
 		id := crashBroadcast(t, p, ready, s, crashRecipients)
-		eventually(t, time.Minute, func() (bool, bool) {
+		eventually(t, func() (bool, bool) {
 			taken, err := s.Messages()
 			return true, err == nil && len(taken) > 0
 		})
@@ -147,7 +147,7 @@ func TestKilledSendersLoseNoCopy(t *testing.T) {
 		during := 0
 		for i := range crashKills {
 			if i > 1 { // the last kills are during the copies
-				eventually(t, time.Minute, func() (bool, bool) { return true, len(copied()) > 0 })
+				eventually(t, func() (bool, bool) { return true, len(copied()) > 0 })
 			}
 			wait(t, time.Duration(100+random.IntN(500))*time.Millisecond)
 			if n := len(copied()); n > 0 && n < crashSeeds {
@@ -251,7 +251,7 @@ func account(t *testing.T, p *harness.Program, ready *harness.Ready, s *harness.
 }
 
 // longest returns the time limit of a send to n recipients.
-func longest(n int) time.Duration { return 3*time.Minute + time.Duration(n)*time.Millisecond }
+func longest(n int) time.Duration { return patience + time.Duration(n)*time.Millisecond }
 
 // people returns the addresses that harness.Seed puts on a list.
 func people(from, to int, domain string) []string {

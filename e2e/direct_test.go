@@ -73,7 +73,7 @@ func TestKilledSendersLoseNoMailToDomains(t *testing.T) {
 		if err := ready.Schedule(ctx, id); err != nil {
 			t.Fatal(err)
 		}
-		eventually(t, time.Minute, func() (bool, bool) {
+		eventually(t, func() (bool, bool) {
 			taken, err := s.Messages()
 			return true, err == nil && len(taken) > 0
 		})

@@ -164,7 +164,7 @@ func (r *eventRecorders) await(n int) {
 		return len(r.ids)
 	}
 	want := count() + n
-	if got := eventually(r.t, 2*time.Minute, func() (int, bool) { return count(), count() >= want }); got < want {
+	if got := eventually(r.t, func() (int, bool) { return count(), count() >= want }); got < want {
 		r.t.Fatalf("%d events were answered, want %d", got, want)
 	}
 }

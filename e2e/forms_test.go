@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/jhillyerd/enmime/v2"
 
@@ -105,7 +104,7 @@ func openPage(ctx context.Context, t *testing.T, b *chromium.Browser) reader {
 // arrived waits for the mail to an address, and returns it.
 func arrived(t *testing.T, store, to string) *enmime.Envelope {
 	t.Helper()
-	return eventually(t, time.Minute, func() (*enmime.Envelope, bool) {
+	return eventually(t, func() (*enmime.Envelope, bool) {
 		files, err := filepath.Glob(filepath.Join(store, "*"))
 		if err != nil || len(files) == 0 {
 			return nil, false
@@ -122,7 +121,7 @@ var confirmLink = regexp.MustCompile(`https?://[^\s"]+/_q/d/[\w-]+`)
 func TestAPersonSubscribesAndChoosesInARealBrowser(t *testing.T) {
 	t.Parallel()
 	path := needChromium(t)
-	ctx, cancel := context.WithTimeout(t.Context(), 8*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), stay)
 	defer cancel()
 	store := t.TempDir()
 	p, ready, s := start(t, "", "-store", store)

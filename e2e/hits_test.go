@@ -89,7 +89,7 @@ func TestAKilledLeaderRecordsEachAnsweredHitOnce(t *testing.T) {
 		h.programs = append(h.programs, second)
 		terms := map[*harness.Program]int{} // in which each was the leader
 		leader := func() *harness.Program {
-			p := eventually(t, time.Minute, func() (*harness.Program, bool) {
+			p := eventually(t, func() (*harness.Program, bool) {
 				for _, p := range h.programs {
 					n, err := p.CountLines("leadership acquired", "classifier")
 					if err != nil {
@@ -177,7 +177,7 @@ func newHits(t *testing.T, address string, kills int) *hits {
 	if err := ready.Schedule(t.Context(), h.broadcast); err != nil {
 		t.Fatal(err)
 	}
-	within, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	within, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	if _, err := ready.Await(within, h.broadcast, "completed"); err != nil {
 		t.Fatal(err)
@@ -314,7 +314,7 @@ func (h *hits) check() {
 	t, ctx := h.t, h.t.Context()
 	db := database(t, h.programs[0])
 	defer db.Close()
-	left := eventually(t, time.Minute, func() (n int, empty bool) {
+	left := eventually(t, func() (n int, empty bool) {
 		if err := db.QueryRow(ctx, `SELECT COUNT(*) FROM hit_inbox`).Scan(&n); err != nil {
 			t.Fatal(err)
 		}

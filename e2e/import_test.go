@@ -180,7 +180,7 @@ func ended(t *testing.T, ready *harness.Ready, job string) map[string]any {
 // advanced waits until a job is beyond some of its work, or has ended.
 func advanced(t *testing.T, ready *harness.Ready, job string, beyond float64) map[string]any {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()

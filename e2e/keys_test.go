@@ -160,7 +160,7 @@ func (k *keyClients) await(n int) {
 		return len(k.ids) + len(k.mails)
 	}
 	begun := count()
-	if got := eventually(k.t, time.Minute, func() (int, bool) { m := count() - begun; return m, m >= n }); got < n {
+	if got := eventually(k.t, func() (int, bool) { m := count() - begun; return m, m >= n }); got < n {
 		k.t.Fatalf("only %d keys were answered in a minute", got)
 	}
 }

@@ -94,7 +94,7 @@ func TestWorkersComeAndGo(t *testing.T) {
 		for range 3 {
 			n.worker()
 		}
-		eventually(t, 30*time.Second, func() (bool, bool) {
+		eventually(t, func() (bool, bool) {
 			taken, err := s.Messages()
 			return true, err == nil && len(taken) > 0
 		})
@@ -127,7 +127,7 @@ func TestWorkersComeAndGo(t *testing.T) {
 		}
 		n.workers = append(n.workers, frozen)
 
-		within, cancel := context.WithTimeout(ctx, 90*time.Second)
+		within, cancel := context.WithTimeout(ctx, patience)
 		defer cancel()
 		for _, id := range []string{first, second} {
 			if _, err := ready.Await(within, id, "completed"); err != nil {

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"net/http"
 	"testing"
-	"time"
 
 	"github.com/packetboat/packetboat/e2e/harness"
 )
@@ -57,9 +56,9 @@ func TestKilledProcessesApplyHeldBouncesOnce(t *testing.T) {
 			}
 		}
 		bounced := number(`SELECT COUNT(*) FROM outbox WHERE state = 'bounced'`)
-		eventually(t, time.Minute, func() (bool, bool) { return true, number(`SELECT COUNT(*) FROM outage`) == 1 })
+		eventually(t, func() (bool, bool) { return true, number(`SELECT COUNT(*) FROM outage`) == 1 })
 		restart()
-		eventually(t, time.Minute, func() (bool, bool) {
+		eventually(t, func() (bool, bool) {
 			return true, number(`SELECT COUNT(*) FROM outage_bounce WHERE outage_id IS NOT NULL`) == bounced &&
 				number(`SELECT COUNT(*) FROM contact WHERE global_status = 'bounced'`) == 0 && number(`SELECT COUNT(*) FROM suppression`) == 0
 		})
@@ -96,11 +95,11 @@ func TestKilledProcessesApplyHeldBouncesOnce(t *testing.T) {
 		if _, err := p.Run(t.Context(), "outage", "apply", open[0].ID); err != nil {
 			t.Fatal(err)
 		}
-		eventually(t, time.Minute, func() (bool, bool) {
+		eventually(t, func() (bool, bool) {
 			return true, number(`SELECT COUNT(*) FROM outage_bounce WHERE outage_id IS NOT NULL`) < bounced
 		})
 		restart()
-		eventually(t, time.Minute, func() (bool, bool) {
+		eventually(t, func() (bool, bool) {
 			return true, number(`SELECT COUNT(*) FROM contact WHERE global_status = 'bounced'`) == bounced && number(`SELECT COUNT(*) FROM suppression`) == bounced
 		})
 		if again := number(`SELECT COUNT(*) FROM journal WHERE type = 'bounce_applied'`); again != applied+bounced {

@@ -54,7 +54,7 @@ func TestWhatOnlyAPersonDoesProvesClicks(t *testing.T) {
 		}
 		report := func(wants map[string]any) {
 			t.Helper()
-			got := eventually(t, 90*time.Second, func() (map[string]any, bool) {
+			got := eventually(t, func() (map[string]any, bool) {
 				r := must(t, ready.Key, http.MethodGet, "/broadcasts/"+id+"/report", nil)
 				return r, agree(r, wants) == ""
 			})
@@ -94,7 +94,7 @@ func TestWhatOnlyAPersonDoesProvesClicks(t *testing.T) {
 		report(map[string]any{"bot_clicked": 1.0, "total_clicked": 2.0, "pending_clicked": 0.0, "verified_opened": 2.0})
 		clicks(2)
 		for name, want := range map[string]float64{"ann": 1, "ben": 1, "cid": 0} {
-			c := eventually(t, 30*time.Second, func() (map[string]any, bool) {
+			c := eventually(t, func() (map[string]any, bool) {
 				c := must(t, ready.Key, http.MethodGet, "/contacts/lookup?email="+name+"@example.org", nil)
 				return c, c["total_emails_clicked"] == want
 			})

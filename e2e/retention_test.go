@@ -111,7 +111,7 @@ func TestKilledProcessesDeleteOnlyWhatIsDue(t *testing.T) {
 		if err := p.Start(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		left := eventually(t, 90*time.Second, func() (kept, bool) {
+		left := eventually(t, func() (kept, bool) {
 			left := acme.rows(true)
 			return left, left == kept{}
 		})

@@ -49,7 +49,7 @@ func TestSeedsGetCopiesThatNoReportCounts(t *testing.T) {
 		if err := ready.Schedule(ctx, id); err != nil {
 			t.Fatal(err)
 		}
-		within, cancel := context.WithTimeout(ctx, time.Minute)
+		within, cancel := context.WithTimeout(ctx, patience)
 		defer cancel()
 		b, err := ready.Await(within, id, "completed")
 		if err != nil {
@@ -89,7 +89,7 @@ func TestSeedsGetCopiesThatNoReportCounts(t *testing.T) {
 		visit(t, link(t, copied, "Offers"), http.StatusFound)
 		visit(t, link(t, mails["ben@example.org"], "Offers"), http.StatusFound) // counted, and so are hits before it
 
-		retired := eventually(t, 100*time.Second, func() ([]any, bool) {
+		retired := eventually(t, func() ([]any, bool) {
 			seeds := must(t, ready.Key, http.MethodGet, "/seed-lists/"+list+"/seeds?status=retired", nil)["data"].([]any)
 			return seeds, len(seeds) > 0
 		})
@@ -97,7 +97,7 @@ func TestSeedsGetCopiesThatNoReportCounts(t *testing.T) {
 			t.Errorf("the retired seeds are %v", retired)
 		}
 		wants := map[string]any{"total_recipients": 3.0, "total_sent": 3.0, "total_delivered": 3.0, "total_bounced": 0.0, "total_clicked": 1.0, "total_unsubscribed": 0.0}
-		report := eventually(t, 100*time.Second, func() (map[string]any, bool) {
+		report := eventually(t, func() (map[string]any, bool) {
 			r := must(t, ready.Key, http.MethodGet, "/broadcasts/"+id+"/report", nil)
 			return r, agree(r, wants) == ""
 		})

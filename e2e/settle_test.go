@@ -64,7 +64,7 @@ func TestKilledProcessesFinishPauses(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			eventually(t, time.Minute, func() (bool, bool) {
+			eventually(t, func() (bool, bool) {
 				return true, number(`SELECT COUNT(*) FROM sequence WHERE pending IS NOT NULL`) == 0
 			})
 			got := map[string]int{}
@@ -183,7 +183,7 @@ func TestKilledProcessesFireDatesOnce(t *testing.T) {
 		})
 		must(t, ready.Owner, http.MethodPost, "/sequences/"+seq+"/activate", nil)
 		kill()
-		n := eventually(t, time.Minute, func() (int, bool) {
+		n := eventually(t, func() (int, bool) {
 			n := number(`SELECT COUNT(*) FROM date_due WHERE due_at IS NOT NULL`)
 			return n, n >= celebrators && number(`SELECT COUNT(*) FROM date_watch WHERE state = 'ready'`) == 1
 		})
@@ -210,7 +210,7 @@ func TestKilledProcessesFireDatesOnce(t *testing.T) {
 			kill()
 			t.Logf("%d of %d fired, %d enrolled", number(`SELECT COUNT(*) FROM journal WHERE type = 'date_reached'`), people, number(`SELECT COUNT(*) FROM enrollment`))
 		}
-		eventually(t, 2*time.Minute, func() (bool, bool) {
+		eventually(t, func() (bool, bool) {
 			return true, number(`SELECT COUNT(*) FROM enrollment WHERE status = 'completed'`) >= people
 		})
 		for text, want := range map[string]int{

@@ -54,7 +54,7 @@ func TestKilledProcessesDeliverEachEvent(t *testing.T) {
 		c.created(30)
 		c.end()
 		// The lease of a killed process, and retries, delay some of the events.
-		missing := eventually(t, 2*time.Minute, func() (int, bool) {
+		missing := eventually(t, func() (int, bool) {
 			n := 0
 			for _, id := range c.ids() {
 				if len(r.accepted(id)) == 0 {
@@ -128,7 +128,7 @@ func (c *contactClients) ids() []string {
 func (c *contactClients) created(n int) {
 	c.t.Helper()
 	want := len(c.ids()) + n
-	got := eventually(c.t, time.Minute, func() (int, bool) { return len(c.ids()), len(c.ids()) >= want })
+	got := eventually(c.t, func() (int, bool) { return len(c.ids()), len(c.ids()) >= want })
 	if got < want {
 		c.t.Fatalf("%d contacts were created, want %d", got, want)
 	}

@@ -18,7 +18,7 @@ import (
 func TestAClickInADeliveredMailNamesTheVisitor(t *testing.T) {
 	t.Parallel()
 	path := needChromium(t)
-	ctx, cancel := context.WithTimeout(t.Context(), 8*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), stay)
 	defer cancel()
 	store := t.TempDir()
 	p, ready, s := startWith(t, &harness.Program{}, "", "-store", store)

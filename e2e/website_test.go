@@ -132,7 +132,7 @@ func needChromium(t *testing.T) string {
 func TestAWebsiteIsTrackedInARealBrowser(t *testing.T) {
 	t.Parallel()
 	path := needChromium(t)
-	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), stay)
 	defer cancel()
 	p := &harness.Program{}
 	begin(t, p, "")

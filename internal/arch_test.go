@@ -20,7 +20,7 @@ var bands = []struct {
 	{"records", "field contactsearch contact consent maildomain suppression score lane sender seedlist asset content template template/starter draft library mailbox"},
 	{"spine", "change tenant ratelimit pace destination leader hold traffic certificate workingcopy auth journal outage usage testmail job"},
 	{"libraries", "mail/phrase mail/address mail/mx mail/dnstest mail/liquid mail/markup mail/links mail/textpart mail/inline mail/mjml mail/binding mail/compose mail/dkim mail/dkim/libcrypto mail/reply mail/dsn mail/dmarc mail/dnscheck mail/smtpclient mail/imapbox mail/imapbox/dovecottest mail/mtasts mail/dane mail/directmx mail/ses mail/sns mail/sns/snstest mail/hook"},
-	{"ground", "fault geoip language id id/idtest calendar cache netguard poll route slug secret spread turns sqldb revision sqldb/dbtest sqldb/dbcopy"},
+	{"ground", "fault geoip language id id/idtest calendar cache netguard poll porttest route slug secret spread turns sqldb revision sqldb/dbtest sqldb/dbcopy"},
 }
 
 // apart are imports that the bands allow and that are forbidden all the same: because there is an

@@ -3,13 +3,13 @@ package main
 import (
 	"context"
 	"errors"
-	"net"
 	"strings"
 	"time"
 
 	benchsite "github.com/packetboat/packetboat/bench/site"
 	"github.com/packetboat/packetboat/internal/id"
 	"github.com/packetboat/packetboat/internal/outbox"
+	"github.com/packetboat/packetboat/internal/porttest"
 	"github.com/packetboat/packetboat/internal/track"
 )
 
@@ -24,7 +24,7 @@ type site struct {
 type report struct{ to, text string }
 
 func open(ctx context.Context, o options, dialect string) (*site, error) {
-	listen, err := freeAddress()
+	listen, err := porttest.Address()
 	if err != nil {
 		return nil, err
 	}
@@ -77,12 +77,4 @@ func failure(to, messageID string, n int) string {
 		"--4F.1/relay.example\nContent-Type: message/delivery-status\n\nReporting-MTA: dns; relay.example\nArrival-Date: Mon, 23 Nov 2026 10:00:00 +0000\n\nFinal-Recipient: rfc822; " + to + "\nAction: failed\nStatus: 5.0.0\nRemote-MTA: dns; mx.x.example\nDiagnostic-Code: smtp; " + reply + "\n\n" +
 		"--4F.1/relay.example\nContent-Type: message/rfc822\n\nFrom: news@example.com\nTo: " + to + "\nMessage-ID: <" + messageID + ">\nSubject: News\nContent-Type: text/html\n\n" + strings.Repeat("<p>What is new in spring, and where to find it.</p>\n", 100) + "\n--4F.1/relay.example--\n"
 	return strings.ReplaceAll(text, "\n", "\r\n")
-}
-
-func freeAddress() (string, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", err
-	}
-	return l.Addr().String(), l.Close()
 }

@@ -319,17 +319,34 @@ func (p *Page) Eval(ctx context.Context, expression string, v any) error {
 	return json.Unmarshal(out.Result.Value, v)
 }
 
-// Until waits until an expression is true.
+// untilWithin is how long one condition may take on a busy machine.
+const untilWithin = 4 * time.Minute
+
+// Until waits until an expression is true. The error says what the page shows instead.
 func (p *Page) Until(ctx context.Context, expression string) error {
+	within, cancel := context.WithTimeout(ctx, untilWithin)
+	defer cancel()
 	for {
 		var is bool
-		if err := p.Eval(ctx, "!!("+expression+")", &is); err == nil && is {
+		err := p.Eval(within, "!!("+expression+")", &is)
+		if err == nil && is {
 			return nil
 		}
 		select {
-		case <-ctx.Done():
-			return fmt.Errorf("never true: %s: %w", expression, ctx.Err())
+		case <-within.Done():
+			return errors.Join(fmt.Errorf("never true: %s: %w\n%s", expression, within.Err(), p.describe()), err)
 		case <-time.After(50 * time.Millisecond):
 		}
 	}
+}
+
+// describe returns the address and the text of the page.
+func (p *Page) describe() string {
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	var text string
+	if err := p.Eval(ctx, `location.pathname + location.search + ':\n' + document.body.innerText.replace(/\s+/g, ' ').slice(0, 3000)`, &text); err != nil {
+		return "the page does not answer: " + err.Error()
+	}
+	return text
 }

@@ -237,7 +237,7 @@ func (a *account) sums(ctx context.Context, db *sqldb.DB, r *Ready, broadcast id
 
 // settleWithin is how long a dead node's claims may outlast the broadcast: its
 // lease, and the next look at it.
-const settleWithin = 75 * time.Second
+const settleWithin = 5 * time.Minute
 
 // rest checks that no claims, attempts or leases remain.
 func (a *account) rest(ctx context.Context, db *sqldb.DB) error {

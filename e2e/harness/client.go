@@ -52,7 +52,7 @@ func (a Answer) Code() string {
 
 // Keyed returns a client with the program's API key.
 func (p *Program) Keyed() *Client {
-	return &Client{Program: p, http: &http.Client{Timeout: 2 * time.Minute}}
+	return &Client{Program: p, http: &http.Client{Timeout: 4 * time.Minute}}
 }
 
 // SignIn returns a client that is signed in as the owner.
@@ -61,7 +61,7 @@ func (p *Program) SignIn(ctx context.Context) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Client{Program: p, Session: true, http: &http.Client{Timeout: 2 * time.Minute, Jar: jar}}
+	c := &Client{Program: p, Session: true, http: &http.Client{Timeout: 4 * time.Minute, Jar: jar}}
 	a, err := c.Raw(ctx, http.MethodPost, "/api/auth/login", map[string]string{"email": Owner, "password": Password})
 	if err != nil {
 		return nil, err

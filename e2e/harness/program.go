@@ -13,7 +13,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -25,6 +24,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/packetboat/packetboat/internal/porttest"
 )
 
 // What the program is bootstrapped with.
@@ -84,15 +85,6 @@ func secret62(n int) string {
 
 func (p *Program) slug() string { return cmp.Or(p.Slug, Tenant) }
 
-// freeAddress returns a loopback address without a listener at the moment.
-func freeAddress() (string, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", err
-	}
-	return l.Addr().String(), l.Close()
-}
-
 // Environment returns the environment of the program, with which its commands work
 // on the same data. The program was started before.
 func (p *Program) Environment() []string {
@@ -106,6 +98,12 @@ func (p *Program) Environment() []string {
 	return append(env, p.Env...)
 }
 
+// How long the program may take to start and to end on a busy machine.
+const (
+	startWithin = 4 * time.Minute
+	endWithin   = 2 * time.Minute
+)
+
 var upLine = regexp.MustCompile(`packetboat is up`)
 
 // Start starts the program and waits until it serves.
@@ -114,7 +112,7 @@ func (p *Program) Start(ctx context.Context) error {
 		return err
 	}
 	if p.BaseURL == "" {
-		address, err := freeAddress()
+		address, err := porttest.Address()
 		if err != nil {
 			return err
 		}
@@ -160,7 +158,7 @@ func (p *Program) Start(ctx context.Context) error {
 		return p.ready(ctx)
 	case <-done:
 		return fmt.Errorf("the program ended at its start (%v); see %s:\n%s", p.err, p.Log, p.tail())
-	case <-time.After(60 * time.Second):
+	case <-time.After(startWithin):
 		_ = p.Kill()
 		return fmt.Errorf("the program did not come up; see %s:\n%s", p.Log, p.tail())
 	case <-ctx.Done():
@@ -176,7 +174,7 @@ func (p *Program) tail() string {
 
 // ready waits until the program says that it is ready.
 func (p *Program) ready(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, 60*time.Second)
+	ctx, cancel := context.WithTimeout(ctx, startWithin)
 	defer cancel()
 	for {
 		status, body, err := p.readiness(ctx)
@@ -273,9 +271,9 @@ func (p *Program) signal(s syscall.Signal) error {
 	select {
 	case <-done:
 		return nil
-	case <-time.After(60 * time.Second):
+	case <-time.After(endWithin):
 		_ = cmd.Process.Kill()
-		return fmt.Errorf("the program did not end within a minute of %s; see %s:\n%s", s, p.Log, p.tail())
+		return fmt.Errorf("the program did not end within %v of %s; see %s:\n%s", endWithin, s, p.Log, p.tail())
 	}
 }
 

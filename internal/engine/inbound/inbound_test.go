@@ -114,11 +114,16 @@ func TestStrangersChangeNothing(t *testing.T) {
 		f := setUp(t, db, 1)
 		report := inboundtest.Failure(f.People[0].Email, "550 5.1.1 no such user")
 		token := string(f.Keys.ReturnPath(f.Messages[0].ID, broadcasttest.Now))
+		last := "a"
+		if strings.HasSuffix(token, last) {
+			last = "b"
+		}
+		changed := token[:len(token)-1] + last
 		for name, to := range map[string]string{
 			"relaying":            "ann@elsewhere.example",
 			"the address":         f.People[0].Email,
 			"no token":            "b.@" + f.Host(),
-			"a changed token":     "b." + token[:len(token)-1] + "a@" + f.Host(),
+			"a changed token":     "b." + changed + "@" + f.Host(),
 			"another host":        "b." + token + "@bounce.elsewhere.example",
 			"another kind":        "u." + token + "@" + f.Host(),
 			"an old return path":  "b." + string(f.Keys.ReturnPath(f.Messages[0].ID, f.Now().Add(-70*24*time.Hour))) + "@" + f.Host(),

@@ -20,6 +20,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/packetboat/packetboat/internal/porttest"
 )
 
 // The login of the only user.
@@ -246,13 +248,12 @@ func (s *Server) certificate() {
 	s.Roots.AddCert(cert)
 }
 
-// freePort returns a port of the loopback address without a listener at the moment.
+// freePort returns a port of the loopback address without a listener.
 func freePort(t *testing.T) int {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	port, err := porttest.Free()
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port
+	return port
 }
