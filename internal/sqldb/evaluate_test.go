@@ -211,7 +211,7 @@ func TestReadsDoNotWaitForTheWriter(t *testing.T) {
 				`/* all tenants: a test */ SELECT COUNT(*) FROM tenant`,
 				"\n\t/* all tenants: a test */\n\tWITH t AS (SELECT 1 AS x) SELECT COUNT(*) FROM t",
 			} {
-				ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+				ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 				var n int
 				if err := db.QueryRow(ctx, read).Scan(&n); err != nil {
 					t.Errorf("%s: %v", read, err)

@@ -170,7 +170,7 @@ func TestOnlyAVerifiedServerGetsThePassword(t *testing.T) {
 	} {
 		c := mailbox(s, smtpclient.Implicit)
 		change(&c)
-		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 		b, err := imapbox.Open(ctx, c)
 		cancel()
 		if err == nil {
