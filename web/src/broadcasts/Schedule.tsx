@@ -32,6 +32,8 @@ const words = catalogue({
 	anySender: "any sender of its type",
 	send: (n: number) => plural(n, { one: "Send to # person", other: "Send to # people" }),
 	schedule: (n: number) => plural(n, { one: "Schedule for # person", other: "Schedule for # people" }),
+	sendPlain: "Send",
+	schedulePlain: "Schedule",
 	cancel: "Not yet",
 	larger: (n: number, largest: number) => `This is more than twice your largest send of the last 90 days (${full(largest)}). Type ${full(n)} to confirm.`,
 	everybody: (n: number, name: string) => `It goes to “${name}”, and nobody is left out. Type ${full(n)} to confirm.`,
@@ -43,6 +45,9 @@ const words = catalogue({
 	differences: "Differences in the content",
 	subject: (was: string, now: string) => `Subject: “${was}” became “${now}”.`,
 	held: (n: number) => plural(n, { one: "# person does not fit into the plan and is held back", other: "# people do not fit into the plan and are held back" }),
+	again: "Try again",
+	noForecast: "How many people would get it is not known yet",
+	waiting: (problem: string) => `Your changes are not saved yet: ${problem} They are sent again soon.`,
 	unsaved: "Some changes are not saved. Correct or undo them first.",
 });
 
@@ -114,6 +119,14 @@ export function Schedule({ draft, saved: b, onClose, onDone }: { draft: Draft; s
 		return (
 			<Dialog title={words.notReady} onClose={onClose} footer={<Button onClick={onClose}>{words.cancel}</Button>}>
 				{unsaved.length > 0 && <Notice tone="warning">{words.unsaved}</Notice>}
+				{draft.saving.state === "offline" && (
+					<Notice tone="warning">
+						{words.waiting(draft.saving.problem)}{" "}
+						<Button small onClick={() => void draft.flush()}>
+							{words.again}
+						</Button>
+					</Notice>
+				)}
 				<Readiness saved={b} unsaved={unsaved} onLeave={onClose} onChanged={() => void draft.query.refetch()} />
 			</Dialog>
 		);
@@ -127,14 +140,21 @@ export function Schedule({ draft, saved: b, onClose, onDone }: { draft: Draft; s
 			footer={
 				<>
 					<Button onClick={onClose}>{words.cancel}</Button>
-					<Button type="submit" look="primary" busy={busy || (!p && !sum.isError)} why={confirmed ? undefined : unusual}>
-						{later ? words.schedule(n) : words.send(n)}
+					<Button type="submit" look="primary" busy={busy || sum.isPending} why={!p ? words.noForecast : confirmed ? undefined : unusual}>
+						{p ? (later ? words.schedule(n) : words.send(n)) : later ? words.schedulePlain : words.sendPlain}
 					</Button>
 				</>
 			}
 		>
 			{sum.isPending && <Skeleton rows={4} />}
-			{sum.isError && <Notice tone="danger">{explain(sum.error)}</Notice>}
+			{sum.isError && (
+				<Notice tone="danger">
+					{explain(sum.error)}{" "}
+					<Button small onClick={() => void sum.refetch()}>
+						{words.again}
+					</Button>
+				</Notice>
+			)}
 			{p && (
 				<ul className={css.facts}>
 					<li>

@@ -20,6 +20,9 @@ export type Joined = { groups: string[]; by: Actor | null; at: string };
 
 const pause = 800;
 
+/** How long after each failure of the server or the network the changes are sent again. They name the revision that they were made on, so that sending them twice does no harm. */
+const pauses = [1000, 3000, 9000, 30_000];
+
 type Server = Versioned<BroadcastSessionView>;
 
 const numberOf = (s: Server) => Number((s.revision ?? "").replace(/\D/g, ""));
@@ -39,6 +42,8 @@ export function useDraft(id: string) {
 	const asked = useRef(false);
 	const timer = useRef(0);
 	const running = useRef<Promise<void>>(Promise.resolve());
+	const failures = useRef(0);
+	const again = useRef<(() => void) | null>(null);
 	const revision = useRef<string | null>(null);
 
 	const setParts = useCallback((next: Parts) => {
@@ -97,6 +102,7 @@ export function useDraft(id: string) {
 				setSaving({ state: "saving" });
 				try {
 					const got = await request("PUT /broadcasts/{broadcast_id}", { path: { broadcast_id: id }, body: bodyOf(todo), revision: revision.current ?? undefined });
+					failures.current = 0;
 					adopt(got);
 					setParts(Object.fromEntries(Object.entries(parts.current).filter(([path, v]) => !(path in todo && same(v, todo[path])))));
 					client.setQueryData(key("broadcast", id, "draft"), got);
@@ -111,6 +117,7 @@ export function useDraft(id: string) {
 					}
 					if (e.status === 0 || e.status >= 500) {
 						setSaving({ state: "offline", problem: explain(e) });
+						timer.current = window.setTimeout(() => again.current?.(), pauses[Math.min(failures.current++, pauses.length - 1)]);
 						return;
 					}
 					const refused = refusedGroups(e);
@@ -144,7 +151,13 @@ export function useDraft(id: string) {
 		[flush, setParts],
 	);
 	useSaveOnLeave(flush);
-	useEffect(() => () => void flush(), [flush]);
+	useEffect(() => {
+		again.current = () => void flush();
+		return () => {
+			again.current = null;
+			void flush();
+		};
+	}, [flush]);
 	useEffect(() => subscribeLive(() => liveState() !== "offline" && void flush()), [flush]);
 
 	/** Ends a conflict: of the groups where theirs was chosen, what was changed here is dropped. */

@@ -31,7 +31,6 @@ export function useForecast(b: BroadcastSessionView | undefined, enabled = true)
 		queryKey: key("broadcast", b?.id, "forecast", asked),
 		enabled: enabled && b !== undefined && b.include_segment_keys.length > 0,
 		staleTime: 0,
-		retry: false,
 		placeholderData: keepPreviousData,
 		queryFn: ({ signal }) => api("POST /broadcasts/preview-send", { body: { broadcast_id: b?.id }, signal }),
 	});
