@@ -27,6 +27,13 @@ type Server = Versioned<BroadcastSessionView>;
 
 const numberOf = (s: Server) => Number((s.revision ?? "").replace(/\D/g, ""));
 
+/** The parts by group. */
+function groups(parts: Parts) {
+	const by: { [group: string]: Parts } = {};
+	for (const [path, v] of Object.entries(parts)) by[groupOf(path)] = { ...by[groupOf(path)], [path]: v };
+	return by;
+}
+
 /** useDraft reads a broadcast and saves changes to it. */
 export function useDraft(id: string) {
 	const key = useKey();
@@ -122,8 +129,11 @@ export function useDraft(id: string) {
 					}
 					const refused = refusedGroups(e);
 					const here = [...refused].filter(([group]) => Object.keys(todo).some((path) => groupOf(path) === group));
-					if (here.length > 0) for (const [group, r] of here) held.current.set(group, r);
-					else for (const path of Object.keys(todo)) held.current.set(groupOf(path), { path, message: explain(e) });
+					const refusals: [string, Refusal][] = here.length > 0 ? here : Object.keys(todo).map((path) => [groupOf(path), { path, message: explain(e) }]);
+					// What was changed while the request was under way is sent again: the refusal is about former values.
+					const sent = groups(todo);
+					const current = groups(parts.current);
+					for (const [group, r] of refusals) if (same(sent[group], current[group])) held.current.set(group, r);
 				}
 			}
 			const problems = [...held.current.values()];
