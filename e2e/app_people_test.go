@@ -319,7 +319,7 @@ func (d desk) slows() func() {
 	d.t.Helper()
 	db := database(d.t, d.p)
 	begin := []string{`CREATE TRIGGER slow BEFORE UPDATE OF stage_id ON contact BEGIN
-		SELECT count(*) FROM (WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000) SELECT i FROM n); END`}
+		SELECT count(*) FROM (WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5000) SELECT i FROM n); END`}
 	end := `DROP TRIGGER slow`
 	if strings.HasPrefix(d.p.Database, "postgres") {
 		begin = []string{
