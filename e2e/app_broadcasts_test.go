@@ -112,11 +112,18 @@ func TestARefusedPartOfADraftIsKept(t *testing.T) {
 	d.shows("Not yet saved: 1 problem")
 	d.open("/broadcasts/" + broadcast + "/edit")
 	d.must(d.Until(d.ctx, `[...document.querySelectorAll('input')].some(i => i.value === '-5')`))
+	// What is corrected before the answer comes is saved, too.
+	d.eval(holdWrites)
+	d.fill("At most an hour", "-7")
+	d.must(d.Until(d.ctx, `window.held.length > 0`))
 	d.fill("At most an hour", "500")
-	eventually(t, func() (any, bool) {
+	d.eval(releaseWrites)
+	if got := eventually(t, func() (any, bool) {
 		v := d.read(broadcast)["throttle_per_hour"]
 		return v, v == 500.0
-	})
+	}); got != 500.0 {
+		t.Errorf("throttle_per_hour is %v, want the corrected 500", got)
+	}
 	eventually(t, func() (any, bool) {
 		copies := d.ask(http.MethodGet, "/working-copies?kind=broadcast", nil)
 		rows, _ := copies["data"].([]any)
