@@ -69,14 +69,15 @@ type event struct {
 const startWithin = 2 * time.Minute
 
 // Start starts the Chromium at path with a fresh profile, and with more flags than the usual ones. Stop
-// ends it.
+// ends it. Frames of other origins have processes of their own, as in a browser with windows, so that what a mail
+// in a frame is refused is not written to the console of its page.
 func Start(ctx context.Context, path string, flags ...string) (*Browser, error) {
 	dir, err := os.MkdirTemp("", "packetboat-browser")
 	if err != nil {
 		return nil, err
 	}
 	args := append([]string{"--headless=new", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-dev-shm-usage",
-		"--disable-background-networking", "--disable-component-update", "--disable-sync", "--user-data-dir=" + dir,
+		"--disable-background-networking", "--site-per-process", "--enable-features=IsolateSandboxedIframes", "--disable-component-update", "--disable-sync", "--user-data-dir=" + dir,
 		"--user-agent=" + agent, "--remote-debugging-port=0", "--remote-allow-origins=*"}, flags...)
 	cmd := exec.Command(path, append(args, "about:blank")...)
 	b := &Browser{cmd: cmd, dir: dir, waiting: map[int]chan message{}, pages: map[string]*Page{}}
