@@ -77,7 +77,8 @@ func Start(ctx context.Context, path string, flags ...string) (*Browser, error) 
 		return nil, err
 	}
 	args := append([]string{"--headless=new", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-dev-shm-usage",
-		"--disable-background-networking", "--site-per-process", "--enable-features=IsolateSandboxedIframes", "--disable-component-update", "--disable-sync", "--user-data-dir=" + dir,
+		"--disable-background-networking", "--site-per-process", "--enable-features=IsolateSandboxedIframes", "--disable-component-update", "--disable-sync",
+		"--accept-lang=en-US,en", "--user-data-dir=" + dir,
 		"--user-agent=" + agent, "--remote-debugging-port=0", "--remote-allow-origins=*"}, flags...)
 	cmd := exec.Command(path, append(args, "about:blank")...)
 	b := &Browser{cmd: cmd, dir: dir, waiting: map[int]chan message{}, pages: map[string]*Page{}}
