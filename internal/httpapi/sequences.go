@@ -300,6 +300,7 @@ type sequenceGraphResult struct {
 type graphCheck struct {
 	Valid   bool         `json:"valid" doc:"Whether there are no issues."`
 	Issues  []graphIssue `json:"issues"`
+	Unready []graphIssue `json:"unready" doc:"What else keeps a draft from being activated: mails that cannot be sent, and the trigger. It can be stored all the same."`
 	Leaving int          `json:"leaving" doc:"Contacts whose node is gone."`
 }
 
@@ -326,6 +327,14 @@ type graphIssue struct {
 	Message string             `json:"message"`
 }
 
+func graphIssues(list []sequence.Issue) []graphIssue {
+	out := make([]graphIssue, len(list))
+	for i, is := range list {
+		out[i] = graphIssue(is)
+	}
+	return out
+}
+
 func (in *setSequenceGraphRequest) graph() sequence.Graph {
 	g := sequence.Graph{Entry: in.Body.EntryNodeID, Nodes: make([]sequence.Node, len(in.Body.Nodes)), Edges: make([]sequence.Edge, len(in.Body.Edges))}
 	for i, n := range in.Body.Nodes {
@@ -348,11 +357,7 @@ func (api sequencesAPI) setSequenceGraph(ctx context.Context, p auth.Principal, 
 	}
 	if in.Body.DryRun || endpoint.Flag(in.DryRun) {
 		r, err := sequence.SetGraphUnder(ctx, api.db, p.Tenant, seq, in.graph(), api.rules, true, api.now())
-		issues := make([]graphIssue, len(r.Issues))
-		for i, is := range r.Issues {
-			issues[i] = graphIssue(is)
-		}
-		return sequenceGraphResult{check: &graphCheck{len(issues) == 0, issues, r.Leaving}}, err
+		return sequenceGraphResult{check: &graphCheck{len(r.Issues) == 0, graphIssues(r.Issues), graphIssues(r.Unready), r.Leaving}}, err
 	}
 	var r sequence.GraphResult
 	err = audited(ctx, api.db, p, "set_graph", "sequence", api.now(), func(tx *sqldb.DB) (_ string, err error) {

@@ -95,6 +95,21 @@ func deref(n *int) int {
 	return *n
 }
 
+// unready returns what keeps a draft with a valid graph from being activated: mails that cannot be sent now,
+// and a trigger that refers to what does not exist.
+func (c *checker) unready(ctx context.Context, s Sequence) ([]Issue, error) {
+	issues, err := c.unsendable(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	var p fault.Problems
+	s.Trigger.Refer(c.schema, "entry_trigger", &p)
+	for _, f := range p.Fields().Fields {
+		issues = append(issues, Issue{Code: UnknownReference, Message: f.Path + ": " + f.Message})
+	}
+	return issues, nil
+}
+
 // unsendable returns an issue for each node whose mail cannot be sent now.
 func (c *checker) unsendable(ctx context.Context, s Sequence) ([]Issue, error) {
 	account, err := tenant.ByID(ctx, c.db, c.tenant)

@@ -290,7 +290,8 @@ func Delete(ctx context.Context, db *sqldb.DB, tenant id.Tenant, seq id.Sequence
 type GraphResult struct {
 	Sequence Sequence // with the graph
 	Issues   []Issue
-	Leaving  int // contacts in the sequence at nodes that the graph does not have
+	Unready  []Issue // what else would keep a draft from being activated; of a dry run
+	Leaving  int     // contacts in the sequence at nodes that the graph does not have
 }
 
 // SetGraph is SetGraphUnder for an installation whose webhooks are public and use https.
@@ -323,6 +324,11 @@ func SetGraphUnder(ctx context.Context, db *sqldb.DB, tenant id.Tenant, seq id.S
 		old := s.Graph
 		if s.Graph, r.Issues, err = c.check(ctx, g); err != nil {
 			return err
+		}
+		if dryRun && s.Status == Draft {
+			if r.Unready, err = c.unready(ctx, s); err != nil {
+				return err
+			}
 		}
 		s.Graph.keepTimes(old, now)
 		gone := []string{}

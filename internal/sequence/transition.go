@@ -6,7 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/packetboat/packetboat/internal/fault"
 	"github.com/packetboat/packetboat/internal/id"
 	"github.com/packetboat/packetboat/internal/rule"
 	"github.com/packetboat/packetboat/internal/sqldb"
@@ -40,16 +39,12 @@ func Activate(ctx context.Context, db *sqldb.DB, tenant id.Tenant, seq id.Sequen
 		if err != nil {
 			return err
 		}
-		more, err := c.unsendable(ctx, *s)
+		more, err := c.unready(ctx, *s)
 		if err != nil {
 			return err
 		}
 		if issues = append(issues, more...); len(issues) > 0 {
 			return ErrGraph.Sayf("the sequence cannot be activated: %s", describe(issues)).With(Issues{issues})
-		}
-		var p fault.Problems
-		if s.Trigger.Refer(c.schema, "entry_trigger", &p); p.Any() {
-			return ErrGraph.Sayf("the sequence cannot be activated: %s", p.Err())
 		}
 		s.Status = Active
 		if s.ActivatedAt == nil {

@@ -1738,6 +1738,7 @@ export type FullSessionContent = {
 export type GraphCheck = {
 	issues: GraphIssue[];
 	leaving: number;
+	unready: GraphIssue[];
 	valid: boolean;
 };
 

@@ -1,28 +1,15 @@
-import { useState } from "react";
 import { Button } from "../ui/Button";
-import { Dialog } from "../ui/Dialog";
-import { Diff } from "../ui/Diff";
-import { Radios } from "../ui/Field";
 import { Notice } from "../ui/Page";
+import { Versions } from "../ui/Versions";
 import { and, catalogue, clock, dateTime, full } from "../words/catalogue";
-import css from "./Merge.module.css";
 import type { Conflict, Joined } from "./draft";
 
 const words = catalogue({
-	title: "Two versions of the same part",
 	text: (who: string, at: string) => `${who} changed this draft at ${at}. What only one of you changed is kept. Choose for the rest.`,
 	somebody: "Somebody else",
-	mine: "Yours",
-	theirs: "Theirs",
-	keep: "Keep",
-	compared: (part: string) => `${part}: their text and yours`,
-	legend: "− theirs, + yours",
-	save: "Save",
-	later: "Decide later",
 	joinedTitle: (who: string, at: string) => `${who} changed this draft at ${at}. Both changes are kept.`,
 	joinedParts: (parts: string) => `Changed by them: ${parts}.`,
 	dismiss: "Dismiss",
-	empty: "Empty",
 	yes: "On",
 	no: "Off",
 });
@@ -75,66 +62,19 @@ function shown(group: string, v: unknown): string {
 
 /** Merge asks, for each part that both sides have changed, which of the two versions stays. */
 export function Merge({ conflict, onSettle, onClose }: { conflict: Conflict; onSettle: (theirs: Set<string>) => void; onClose: () => void }) {
-	const [theirs, setTheirs] = useState<ReadonlySet<string>>(new Set());
-	const choose = (group: string, whose: string) => {
-		const next = new Set(theirs);
-		if (whose === "theirs") next.add(group);
-		else next.delete(group);
-		setTheirs(next);
-	};
 	return (
-		<Dialog
-			drawer="wide"
-			title={words.title}
+		<Versions
+			text={words.text(conflict.by?.name || words.somebody, clock(conflict.theirs.data.updated_at))}
+			versions={conflict.clashes.map((c) => ({
+				id: c.group,
+				name: partName(c.group),
+				mine: shown(c.group, c.mine),
+				theirs: shown(c.group, c.theirs),
+				code: c.group === "content.body",
+			}))}
+			onSettle={onSettle}
 			onClose={onClose}
-			onSubmit={() => onSettle(new Set(theirs))}
-			footer={
-				<>
-					<Button onClick={onClose}>{words.later}</Button>
-					<Button type="submit" look="primary">
-						{words.save}
-					</Button>
-				</>
-			}
-		>
-			<p>{words.text(conflict.by?.name || words.somebody, clock(conflict.theirs.data.updated_at))}</p>
-			{conflict.clashes.map((c) => {
-				const mine = shown(c.group, c.mine);
-				const other = shown(c.group, c.theirs);
-				const code = mine.includes("\n") || other.includes("\n") || c.group === "content.body";
-				return (
-					<section key={c.group} className={css.clash} aria-label={partName(c.group)}>
-						<h3>{partName(c.group)}</h3>
-						{code ? (
-							<>
-								<p className={css.muted}>{words.legend}</p>
-								<Diff label={words.compared(partName(c.group))} was={other} now={mine} />
-							</>
-						) : (
-							<dl className={css.sides}>
-								<div>
-									<dt>{words.mine}</dt>
-									<dd>{mine || <i>{words.empty}</i>}</dd>
-								</div>
-								<div>
-									<dt>{words.theirs}</dt>
-									<dd>{other || <i>{words.empty}</i>}</dd>
-								</div>
-							</dl>
-						)}
-						<Radios
-							label={words.keep}
-							value={theirs.has(c.group) ? "theirs" : "mine"}
-							onChange={(v) => choose(c.group, v)}
-							choices={[
-								{ value: "mine", label: words.mine },
-								{ value: "theirs", label: words.theirs },
-							]}
-						/>
-					</section>
-				);
-			})}
-		</Dialog>
+		/>
 	);
 }
 

@@ -7,7 +7,8 @@ import { Card, Notice } from "../ui/Page";
 import { Skeleton } from "../ui/States";
 import { useNarrow } from "../ui/narrow";
 import { toast } from "../ui/Toast";
-import { catalogue, clock, plural } from "../words/catalogue";
+import { Versions } from "../ui/Versions";
+import { and, catalogue, clock, plural } from "../words/catalogue";
 import { DeleteStep } from "./DeleteStep";
 import css from "./Flow.module.css";
 import type { View } from "./flowView";
@@ -29,13 +30,16 @@ import {
 	prune,
 	remove,
 	removeAll,
+	type Graph,
+	type Step,
 	stepOf,
 	targetOf,
 } from "./graph";
+import type { Clash } from "./merge";
 import { OutlineView } from "./Outline";
 import { StepDrawer } from "./StepDrawer";
 import { StepMenu } from "./StepMenu";
-import { type Kind, type Names, newId, problemWords, titleOf } from "./steps";
+import { detailOf, type Kind, type Names, newId, problemWords, titleOf } from "./steps";
 import type { Flow } from "./useFlow";
 
 const Canvas = lazy(() => import("./canvas/Canvas"));
@@ -63,10 +67,18 @@ const words = catalogue({
 	nextProblem: "Next problem",
 	whole: "The whole sequence",
 	conflict: "Somebody else changed these steps meanwhile",
-	conflictText:
-		"Your steps and theirs cannot be joined. Choose which to go on with; undo brings yours back as long as this page is open.",
-	mine: "Keep mine",
-	theirs: "Take theirs",
+	conflictText: "What only one of you changed is kept. Choose for the steps that both of you changed.",
+	choose: "Compare and choose",
+	clash: (who: string, at: string) =>
+		`${who} changed these steps at ${at}. What only one of you changed is kept. Choose for the rest.`,
+	somebody: "Somebody else",
+	start: "Start",
+	removedStep: "Removed",
+	leads: (title: string, next: string) => `${title}, then ${next}`,
+	joined: (who: string, at: string) => `${who} changed this sequence at ${at}. Both changes are kept; undo brings yours back.`,
+	joinedSteps: (steps: string) => `Changed by them: ${steps}.`,
+	joinedWays: "Changed by them: ways between steps.",
+	dismiss: "Dismiss",
 	restored: "Unsaved work of yours was brought back",
 	discard: "Discard it",
 	removed: (n: number) => plural(n, { one: "Removed # step", other: "Removed # steps" }),
@@ -75,6 +87,7 @@ const words = catalogue({
 	copied: (n: number) => plural(n, { one: "Copied # step", other: "Copied # steps" }),
 	keys: "Arrows walk, Enter opens, a adds after, Delete removes, Shift and arrows select, Control C and V copy and paste, Control Z undoes, F8 goes to the next problem.",
 	flow: "Flow of the sequence",
+	end: "the end",
 });
 
 type Props = {
@@ -108,6 +121,7 @@ export function FlowEditor({ flow, names, report, trigger, onTrigger, onPeople }
 	const [clip, setClip] = useState(clipboard);
 	const [adding, setAdding] = useState<{ place: Place; trigger: HTMLElement } | null>(null);
 	const [deleting, setDeleting] = useState<string | null>(null);
+	const [comparing, setComparing] = useState(false);
 	const [said, setSaid] = useState("");
 	const box = useRef<HTMLDivElement>(null);
 	const anchor = useRef<HTMLElement | null>(null);
@@ -226,6 +240,7 @@ export function FlowEditor({ flow, names, report, trigger, onTrigger, onPeople }
 	const issue = useRef(-1);
 	const goTo = (i: GraphIssue) => {
 		if (i.node_id && stepOf(graph, i.node_id)) focus(i.node_id);
+		else if (i.message.startsWith("entry_trigger")) onTrigger();
 		else onIssueOfWhole();
 	};
 	const onIssueOfWhole = () => box.current?.querySelector<HTMLElement>("button")?.focus();
@@ -282,8 +297,8 @@ export function FlowEditor({ flow, names, report, trigger, onTrigger, onPeople }
 			: s.state === "failed"
 				? problem
 				: s.state === "kept" || flow.dirty
-					? flow.issues.length > 0
-						? words.kept(flow.issues.length)
+					? flow.refused > 0
+						? words.kept(flow.refused)
 						: words.changed
 					: s.state === "saved" && s.at
 						? words.savedAt(clock(s.at))
@@ -342,14 +357,36 @@ export function FlowEditor({ flow, names, report, trigger, onTrigger, onPeople }
 			{s.state === "conflict" && (
 				<Notice tone="warning" title={words.conflict}>
 					<p>{words.conflictText}</p>
-					<p className={css.tools}>
-						<button type="button" className={css.choice} onClick={() => flow.settle(true)}>
-							{words.mine}
-						</button>
-						<button type="button" className={css.choice} onClick={() => flow.settle(false)}>
-							{words.theirs}
-						</button>
+					<Button small onClick={() => setComparing(true)}>
+						{words.choose}
+					</Button>
+				</Notice>
+			)}
+			{s.state === "conflict" && comparing && (
+				<Versions
+					text={words.clash(s.conflict.by?.name || words.somebody, clock(s.conflict.theirs.data.updated_at))}
+					versions={s.conflict.clashes.map((c) => ({
+						id: c.id ?? "",
+						name: c.id === null ? words.start : titleOf((c.mine ?? c.theirs) as Step, names, graph),
+						...sides(c, graph, s.conflict.graph, names),
+					}))}
+					onSettle={(theirs) => {
+						setComparing(false);
+						flow.settle(theirs);
+					}}
+					onClose={() => setComparing(false)}
+				/>
+			)}
+			{flow.joined && s.state !== "conflict" && (
+				<Notice tone="progress" title={words.joined(flow.joined.by?.name || words.somebody, clock(flow.joined.at))}>
+					<p>
+						{flow.joined.steps.length > 0
+							? words.joinedSteps(and(flow.joined.steps.map((x) => titleOf(x, names, graph))))
+							: words.joinedWays}
 					</p>
+					<Button small onClick={flow.dismissJoined}>
+						{words.dismiss}
+					</Button>
 				</Notice>
 			)}
 			{flow.restored && flow.dirty && (
@@ -380,7 +417,13 @@ export function FlowEditor({ flow, names, report, trigger, onTrigger, onPeople }
 							return (
 								<li key={n}>
 									<button type="button" onClick={() => (of ? open(of.id) : goTo(i))}>
-										<b>{of ? titleOf(of, names, graph) : words.whole}</b>: {problemWords(i.message)}
+										<b>
+											{of
+												? titleOf(of, names, graph)
+												: i.message.startsWith("entry_trigger")
+													? words.start
+													: words.whole}
+										</b>: {problemWords(i.message)}
 									</button>
 								</li>
 							);
@@ -440,4 +483,20 @@ export function FlowEditor({ flow, names, report, trigger, onTrigger, onPeople }
 			)}
 		</div>
 	);
+}
+
+/** sides writes what each side made of a step and where it leads; where that reads the same, its configuration. */
+function sides(c: Clash, mine: Graph, theirs: Graph, names: Names) {
+	const text = (s: Step | null, g: Graph) => {
+		if (!s) return words.removedStep;
+		const next = placesOf(s)
+			.map((p) => stepOf(g, targetOf(g, p)))
+			.map((x) => (x ? titleOf(x, names, g) : words.end));
+		const title = [titleOf(s, names, g), detailOf(s, names)].filter(Boolean).join(", ");
+		return c.id === null || next.length === 0 ? title : words.leads(title, and([...new Set(next)]));
+	};
+	const [own, other] = [text(c.mine, mine), text(c.theirs, theirs)];
+	return own === other
+		? { mine: JSON.stringify(c.mine?.config, null, 2), theirs: JSON.stringify(c.theirs?.config, null, 2) }
+		: { mine: own, theirs: other };
 }

@@ -190,15 +190,29 @@ export function configure(g: Graph, id: string, config: Config): Graph {
 /** Clip is what was copied: steps with the ways among them, and the ways that led out of them. */
 export type Clip = { entry: string; steps: Step[]; ways: Way[]; out: Place[] };
 
-/** copy returns steps of a graph as they can be pasted; null if there are none. */
+/**
+ * copy returns steps of a graph as they can be pasted; null if there are none. Where steps between them were not
+ * chosen, the chosen ones follow on each other.
+ */
 export function copy(g: Graph, ids: string[]): Clip | null {
 	const chosen = order(g).filter((id) => ids.includes(id));
 	const [entry] = chosen;
 	if (!entry) return null;
 	const steps = chosen.map((id) => stepOf(g, id)).filter((s): s is Step => s !== undefined);
 	const inside = (id: string) => chosen.includes(id);
-	const out = g.ways.filter((w) => inside(w.from) && !inside(w.to)).map(({ from, label }) => ({ from, label }));
-	return { entry, steps, ways: g.ways.filter((w) => inside(w.from) && inside(w.to)), out };
+	let part: Graph = { entry, steps, ways: g.ways.filter((w) => inside(w.from) && inside(w.to)) };
+	for (const s of steps) {
+		const found = reached(part);
+		if (found.has(s.id)) continue;
+		const open = steps.filter((o) => found.has(o.id)).flatMap(placesOf);
+		const end = open.filter((p) => targetOf(part, p) === null).at(-1);
+		if (end) part = lead(part, end, s.id);
+	}
+	part = prune(part);
+	const out = g.ways
+		.filter((w) => stepOf(part, w.from) && targetOf(part, w) === null)
+		.map(({ from, label }) => ({ from, label }));
+	return { entry, steps: part.steps, ways: part.ways, out };
 }
 
 /** paste puts a copy at a place, with new ids. What followed there follows where the copy's ways led out. */
@@ -220,7 +234,7 @@ export function paste(g: Graph, p: Place, clip: Clip, name: (type: StepType) => 
 		ways: [...g.ways, ...clip.ways.map((w) => ({ ...w, from: renamed(w.from), to: renamed(w.to) }))],
 	};
 	out = lead(out, p, renamed(clip.entry));
-	if (next === null) return out;
+	if (next === null) return prune(out);
 	let exits = clip.out.map((o) => ({ from: o.from === null ? null : renamed(o.from), label: o.label }));
 	if (exits.length === 0) {
 		const open = steps.flatMap(placesOf).filter((o) => targetOf(out, o) === null);

@@ -6,7 +6,8 @@ import { useSaveOnLeave } from "../app/leaving";
 import { useKey } from "../app/session";
 import { useWorkingCopy } from "../source/workingCopy";
 import { explain } from "../words/errors";
-import { begin, bodyOf, equal, type Graph, graphOf, type History, push, redo, undo } from "./graph";
+import { begin, bodyOf, equal, type Graph, graphOf, type History, push, redo, type Step, undo } from "./graph";
+import { type Clash, merge, type Side } from "./merge";
 
 // The graph of a sequence while it is edited. A draft saves itself a moment after the last change, if its
 // graph is valid; what is not valid, and all changes of a paused sequence, are kept in a working copy.
@@ -16,7 +17,13 @@ export type Saving =
 	| { state: "saving" }
 	| { state: "kept" }
 	| { state: "failed"; problem: string }
-	| { state: "conflict"; theirs: Versioned<Sequence>; by: Actor | null };
+	| { state: "conflict"; conflict: Conflict };
+
+/** Conflict is what both sides changed differently. */
+export type Conflict = { clashes: Clash[]; theirs: Versioned<Sequence>; graph: Graph; by: Actor | null };
+
+/** Joined tells which steps changes by others were taken over for. */
+export type Joined = { steps: Step[]; by: Actor | null; at: string };
 
 /** Base is what is saved: as it was sent, and as the server has it, which writes some configurations otherwise. */
 type Base = { graph: Graph; stored: Graph; revision: string | null };
@@ -38,9 +45,11 @@ export function useFlow(server: Versioned<Sequence>, may: boolean) {
 		revision: server.revision,
 	}));
 	const [issues, setIssues] = useState<GraphIssue[]>([]);
+	const [unready, setUnready] = useState<GraphIssue[]>([]);
 	const [leaving, setLeaving] = useState(0);
 	const [saving, setSaving] = useState<Saving>({ state: "saved", at: null });
 	const [restored, setRestored] = useState(false);
+	const [joined, setJoined] = useState<Joined | null>(null);
 	const changed = !equal(history.now, base.graph);
 	const graph = mode === "read" ? base.graph : history.now; // changes are kept while somebody else has made it active
 	const dirty = mode !== "read" && changed;
@@ -55,11 +64,27 @@ export function useFlow(server: Versioned<Sequence>, may: boolean) {
 		setBase({ graph: g, stored: g, revision: got.revision });
 		setHistory((h) => (undoable ? push(h, g) : begin(g)));
 		setIssues([]);
+		setUnready([]);
 		setLeaving(0);
 		setSaving({ state: "saved", at: null });
 	}, []);
 
-	/** Takes what the server has. It reports whether both sides changed the graph. */
+	/** Goes on with the own graph joined with what others have saved. */
+	const join = useCallback((got: Versioned<Sequence>, by: Actor | null, choose?: (id: string | null) => Side) => {
+		const now = latest.current;
+		const theirs = graphOf(got.data);
+		const found = merge({ mine: now.base.graph, theirs: now.base.stored }, now.graph, theirs, choose);
+		if (!choose && found.clashes.length > 0) return found;
+		const next = { graph: theirs, stored: theirs, revision: got.revision };
+		latest.current = { ...now, base: next, graph: found.graph, changed: true, dirty: now.mode !== "read" };
+		setBase(next);
+		setHistory((h) => push(h, found.graph));
+		setJoined({ steps: found.taken, by, at: got.data.updated_at });
+		setSaving(equal(found.graph, theirs) ? { state: "saved", at: null } : { state: "kept" });
+		return null;
+	}, []);
+
+	/** Takes what the server has. It reports whether both sides changed the same part of the graph. */
 	const receive = useCallback(
 		(got: Versioned<Sequence>, by: Actor | null): boolean => {
 			const now = latest.current;
@@ -75,11 +100,13 @@ export function useFlow(server: Versioned<Sequence>, may: boolean) {
 				adopt(got);
 				return false;
 			}
+			const found = join(got, by);
+			if (!found) return false;
 			stuck.current = true;
-			setSaving({ state: "conflict", theirs: got, by });
+			setSaving({ state: "conflict", conflict: { clashes: found.clashes, theirs: got, graph: theirs, by } });
 			return true;
 		},
-		[adopt],
+		[adopt, join],
 	);
 	useEffect(() => {
 		if (!stuck.current) receive(server, null);
@@ -95,6 +122,7 @@ export function useFlow(server: Versioned<Sequence>, may: boolean) {
 			const now = latest.current;
 			if (now.graph === asked && !stuck.current) {
 				setIssues(found.issues);
+				setUnready(found.unready);
 				setLeaving(found.leaving);
 				if (!found.valid || now.mode === "paused")
 					setSaving(equal(asked, now.base.graph) ? { state: "saved", at: null } : { state: "kept" });
@@ -170,8 +198,11 @@ export function useFlow(server: Versioned<Sequence>, may: boolean) {
 		return latest.current.mode === "draft" ? run(true) : false;
 	}, [run]);
 
-	// What is saved is checked once, too: a record that it refers to may be gone.
+	// What is saved is checked too, when the page opens and when the trigger changes: a record that it refers to
+	// may be gone.
+	const trigger = JSON.stringify(server.data.entry_trigger);
 	const first = useRef(true);
+	// biome-ignore lint/correctness/useExhaustiveDependencies: the check looks at the trigger, too
 	useEffect(() => {
 		if (mode === "read" || stuck.current) return;
 		if (graph.steps.length === 0 && latest.current.base.graph.steps.length === 0) return;
@@ -181,7 +212,7 @@ export function useFlow(server: Versioned<Sequence>, may: boolean) {
 		first.current = false;
 		timer.current = window.setTimeout(() => void run(save), wait);
 		return () => clearTimeout(timer.current);
-	}, [graph, mode, run]);
+	}, [graph, mode, run, trigger]);
 	useSaveOnLeave(() => (latest.current.dirty && latest.current.mode === "draft" ? flush() : undefined));
 	useEffect(() => () => void flush(), [flush]);
 
@@ -213,7 +244,9 @@ export function useFlow(server: Versioned<Sequence>, may: boolean) {
 			graph,
 			base: base.graph,
 			dirty,
-			issues,
+			issues: [...issues, ...unready],
+			/** How many problems keep the graph from being saved; the others only keep it from being activated. */
+			refused: issues.length,
 			leaving,
 			saving,
 			restored,
@@ -235,19 +268,18 @@ export function useFlow(server: Versioned<Sequence>, may: boolean) {
 			},
 			/** Saves the graph of a paused sequence. */
 			save: () => run(true),
-			settle: (mine: boolean) => {
+			joined,
+			dismissJoined: () => setJoined(null),
+			/** Ends a conflict: for the steps that are named their version stays, for the others the own one. */
+			settle: (theirs: Set<string>) => {
 				if (saving.state !== "conflict") return;
 				stuck.current = false;
-				if (!mine) return adopt(saving.theirs, true);
-				const theirs = graphOf(saving.theirs.data);
-				const next = { graph: theirs, stored: theirs, revision: saving.theirs.revision };
-				latest.current = { ...latest.current, base: next };
-				setBase(next);
+				join(saving.conflict.theirs, saving.conflict.by, (id) => (theirs.has(id ?? "") ? "theirs" : "mine"));
 				void run(latest.current.mode === "draft");
 			},
-			show: (found: GraphIssue[]) => setIssues(found),
+			show: (found: GraphIssue[]) => setUnready(found),
 		}),
-		[mode, graph, base.graph, dirty, issues, leaving, saving, restored, flush, history, drop, run, adopt],
+		[mode, graph, base.graph, dirty, issues, unready, leaving, saving, restored, joined, flush, history, drop, run, join],
 	);
 }
 

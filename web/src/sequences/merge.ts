@@ -1,0 +1,102 @@
+import { type Graph, labelsOf, lead, lost, type Place, placesOf, prune, same, type Step, stepOf, targetOf } from "./graph";
+
+// Joining the changes that two people made to one graph. A step's configuration, each of its ways out and the
+// start are parts of their own: what only one side changed is taken over. A step of which both sides changed the
+// same part differently is a clash, for which somebody has to choose a side.
+
+/** Side is one of the two versions that are joined. */
+export type Side = "mine" | "theirs";
+
+/** Clash is a step, or the start (null), of which both sides changed the same part. A side that removed the step has null. */
+export type Clash = { id: string | null; mine: Step | null; theirs: Step | null };
+
+export type Merged = {
+	graph: Graph;
+	clashes: Clash[];
+	/** The steps that were taken over from the other side, or went because of it. */
+	taken: Step[];
+};
+
+const start: Place = { from: null, label: null };
+
+/** Bases are the graph that both sides began with, as each side has it: the server writes some configurations otherwise. */
+export type Bases = { mine: Graph; theirs: Graph };
+
+/** merge joins two graphs. Where they clash, `choose` says which side stays. */
+export function merge(base: Bases, mine: Graph, theirs: Graph, choose: (id: string | null) => Side = () => "mine"): Merged {
+	const clashes = new Map<string | null, Side>();
+	const clash = (id: string | null): Side => {
+		const side = clashes.get(id) ?? choose(id);
+		clashes.set(id, side);
+		return side;
+	};
+	// The steps that a side leads to anew.
+	const wanted = { mine: newTargets(base.mine, mine), theirs: newTargets(base.theirs, theirs) };
+	const kept: Kept[] = [];
+	for (const id of new Set([...mine.steps, ...theirs.steps].map((s) => s.id))) {
+		const [m, t] = [stepOf(mine, id), stepOf(theirs, id)];
+		const [wasM, wasT] = [stepOf(base.mine, id), stepOf(base.theirs, id)];
+		if (m && t) {
+			const [byMe, byThem] = [!wasM || !alike(m, wasM), !wasT || !alike(t, wasT)];
+			const side = !byMe ? "theirs" : !byThem || alike(m, t) ? "mine" : clash(id);
+			// Ways belong to the labels of a configuration: where both changed these, the ways are those of the side.
+			const whole = byMe && byThem && !same(labelsOf(m), labelsOf(t));
+			kept.push({ step: side === "mine" ? m : t, from: whole ? side : null, restored: null });
+			continue;
+		}
+		const side = m ? "mine" : "theirs";
+		const [step, was, [before, now]] = m ? [m, wasM, [base.mine, mine]] : [t as Step, wasT, [base.theirs, theirs]];
+		if (!was) kept.push({ step, from: side, restored: null });
+		else if (!alike(step, was) || wanted[side].has(id) || leadsElsewhere(before, now, step)) {
+			// One side removed what the other went on to use.
+			if (clash(id) === side) kept.push({ step, from: side, restored: side });
+		}
+	}
+	const restored = (side: Side, id: string | null) => kept.some((k) => k.restored === side && k.step.id === id);
+	const there = (id: string | null) => (kept.some((k) => k.step.id === id) ? id : null);
+	const join = (p: Place): string | null => {
+		const [m, t] = [targetOf(mine, p), targetOf(theirs, p)];
+		if (restored("mine", m)) return m;
+		if (restored("theirs", t)) return t;
+		if (m === t || t === targetOf(base.theirs, p)) return m;
+		if (m === targetOf(base.mine, p)) return t;
+		return clash(p.from) === "mine" ? m : t;
+	};
+	let graph: Graph = { entry: there(join(start)), steps: kept.map((k) => k.step), ways: [] };
+	for (const { step, from } of kept)
+		for (const p of placesOf(step))
+			graph = lead(graph, p, there(from ? targetOf(from === "mine" ? mine : theirs, p) : join(p)));
+	graph = prune(graph);
+	return {
+		graph,
+		clashes: [...clashes.keys()].map((id) => ({
+			id,
+			mine: stepOf(mine, id ?? mine.entry) ?? null,
+			theirs: stepOf(theirs, id ?? theirs.entry) ?? null,
+		})),
+		taken: [
+			...graph.steps.filter((s) => {
+				const own = stepOf(mine, s.id);
+				return !own || !alike(s, own) || leadsElsewhere(mine, graph, s);
+			}),
+			...lost(mine, graph),
+		],
+	};
+}
+
+type Kept = {
+	step: Step;
+	/** The side whose ways out it has; null: those of both, joined. */
+	from: Side | null;
+	/** The side that keeps it although the other removed it: ways of that side into it stay. */
+	restored: Side | null;
+};
+
+const alike = (a: Step, b: Step) => a.type === b.type && same(a.config, b.config);
+
+/** leadsElsewhere reports whether a way out of a step was changed. */
+const leadsElsewhere = (was: Graph, now: Graph, s: Step) =>
+	placesOf(s).some((p) => targetOf(was, p) !== targetOf(now, p));
+
+const newTargets = (was: Graph, now: Graph) =>
+	new Set([...now.ways.filter((w) => targetOf(was, w) !== w.to).map((w) => w.to), ...(now.entry && now.entry !== was.entry ? [now.entry] : [])]);

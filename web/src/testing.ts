@@ -1,0 +1,37 @@
+// What tests of modules without a page use. A test file (*.test.ts) exports an object of functions by what they
+// claim; TestModules in tools/web runs each of them in an interpreter.
+
+/** Tests are functions that throw if what their name says is not so. */
+export type Tests = { [claim: string]: () => void };
+
+/** equals fails unless two values are the same in JSON. */
+export function equals(have: unknown, want: unknown, what = "value") {
+	const [a, b] = [JSON.stringify(have), JSON.stringify(want)];
+	if (a !== b) throw new Error(`${what} is ${a}; want ${b}`);
+}
+
+/** holds fails unless something is so. */
+export function holds(so: boolean, what: string) {
+	if (!so) throw new Error(what);
+}
+
+/** Random has numbers that look random and are the same each time. */
+export class Random {
+	private state: number;
+	constructor(seed: number) {
+		this.state = seed >>> 0;
+	}
+	/** Returns an integer from 0 to below n. */
+	below(n: number): number {
+		// mulberry32
+		this.state = (this.state + 0x6d2b79f5) >>> 0;
+		let x = this.state;
+		x = Math.imul(x ^ (x >>> 15), x | 1);
+		x ^= x + Math.imul(x ^ (x >>> 7), x | 61);
+		return ((x ^ (x >>> 14)) >>> 0) % n;
+	}
+	/** Returns one of some values. */
+	of<T>(all: readonly T[]): T {
+		return all[this.below(all.length)] as T;
+	}
+}

@@ -1,0 +1,89 @@
+import { useState } from "react";
+import { catalogue } from "../words/catalogue";
+import { Button } from "./Button";
+import { Dialog } from "./Dialog";
+import { Diff } from "./Diff";
+import { Radios } from "./Field";
+import css from "./Versions.module.css";
+
+const words = catalogue({
+	title: "Two versions of the same part",
+	mine: "Yours",
+	theirs: "Theirs",
+	keep: "Keep",
+	compared: (part: string) => `${part}: their text and yours`,
+	legend: "− theirs, + yours",
+	save: "Save",
+	later: "Decide later",
+	empty: "Empty",
+});
+
+/** Version is a part that two people changed differently: what each of them made of it, as text. */
+export type Version = { id: string; name: string; mine: string; theirs: string; code?: boolean };
+
+type Props = {
+	text: string;
+	versions: Version[];
+	onSettle: (theirs: Set<string>) => void;
+	onClose: () => void;
+};
+
+/** Versions asks, for each part that both sides have changed, which of the two versions stays. */
+export function Versions({ text, versions, onSettle, onClose }: Props) {
+	const [theirs, setTheirs] = useState<ReadonlySet<string>>(new Set());
+	const choose = (id: string, whose: string) => {
+		const next = new Set(theirs);
+		if (whose === "theirs") next.add(id);
+		else next.delete(id);
+		setTheirs(next);
+	};
+	return (
+		<Dialog
+			drawer="wide"
+			title={words.title}
+			onClose={onClose}
+			onSubmit={() => onSettle(new Set(theirs))}
+			footer={
+				<>
+					<Button onClick={onClose}>{words.later}</Button>
+					<Button type="submit" look="primary">
+						{words.save}
+					</Button>
+				</>
+			}
+		>
+			<p>{text}</p>
+			{versions.map((v) => (
+				<section key={v.id} className={css.clash} aria-label={v.name}>
+					<h3>{v.name}</h3>
+					{v.code || v.mine.includes("\n") || v.theirs.includes("\n") ? (
+						<>
+							<p className={css.muted}>{words.legend}</p>
+							<Diff label={words.compared(v.name)} was={v.theirs} now={v.mine} />
+						</>
+					) : (
+						<dl className={css.sides}>
+							<div>
+								<dt>{words.mine}</dt>
+								<dd>{v.mine || <i>{words.empty}</i>}</dd>
+							</div>
+							<div>
+								<dt>{words.theirs}</dt>
+								<dd>{v.theirs || <i>{words.empty}</i>}</dd>
+							</div>
+						</dl>
+					)}
+					<Radios
+						label={words.keep}
+						value={theirs.has(v.id) ? "theirs" : "mine"}
+						onChange={(whose) => choose(v.id, whose)}
+						choices={[
+							{ value: "mine", label: words.mine },
+							{ value: "theirs", label: words.theirs },
+						]}
+					/>
+				</section>
+			))}
+		</Dialog>
+	);
+}
