@@ -2,7 +2,7 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Plus } from "lucide-react";
 import { lazy, Suspense, useRef, useState } from "react";
 import { useLocation, useParams as useRoute } from "wouter";
-import { ApiError, newKey, request, type Versioned } from "../api/client";
+import { ApiError, api, newKey, request, type Versioned } from "../api/client";
 import type { Automation, AutomationAction, AutomationBody } from "../api/schema";
 import { useParam } from "../app/params";
 import { useKey, useWhyNot } from "../app/session";
@@ -60,6 +60,7 @@ const words = catalogue({
 	conflict: "Somebody else changed this automation meanwhile.",
 	reload: "Load it again",
 	kept: "Your unsaved changes were brought back.",
+	discard: "Discard them",
 });
 
 type Values = {
@@ -98,7 +99,7 @@ export default function AutomationPage() {
 		queryFn: ({ signal }) => request("GET /automations/{id}", { path: { id }, signal }),
 		refetchInterval: 15_000,
 	});
-	if (fresh) return <Edit names={names} server={null} reload={() => undefined} />;
+	if (fresh) return <Fresh names={names} />;
 	if (found.error instanceof ApiError && found.error.status === 404)
 		return <Gone list={words.automations} to="/automations" />;
 	if (found.isError) return <Failure error={found.error} retry={() => void found.refetch()} />;
@@ -112,7 +113,37 @@ export default function AutomationPage() {
 	return <Edit key={id} names={names} server={found.data} reload={() => void found.refetch()} />;
 }
 
-function Edit({ names, server, reload }: { names: Names; server: Versioned<Automation> | null; reload: () => void }) {
+/** Fresh is a new automation. What is written is kept until it is created: the newest is brought back. */
+function Fresh({ names }: { names: Names }) {
+	const key = useKey();
+	const why = useWhyNot("POST /automations");
+	const kept = useQuery({
+		queryKey: key("working-copies", "automation"),
+		queryFn: ({ signal }) => api("GET /working-copies", { query: { kind: "automation" }, signal }),
+		enabled: !why,
+		gcTime: 0,
+		staleTime: Number.POSITIVE_INFINITY,
+	});
+	if (!why && kept.isPending) {
+		return (
+			<Page title={words.fresh} trail={[{ name: words.automations, to: "/automations" }]}>
+				<Skeleton rows={8} />
+			</Page>
+		);
+	}
+	const newest = kept.data?.data.find((c) => c.id.startsWith("new-"));
+	return <Edit names={names} server={null} copyOf={newest?.id} reload={() => undefined} />;
+}
+
+type EditProps = {
+	names: Names;
+	server: Versioned<Automation> | null;
+	/** The working copy of one that is not created yet. */
+	copyOf?: string;
+	reload: () => void;
+};
+
+function Edit({ names, server, copyOf, reload }: EditProps) {
 	const key = useKey();
 	const client = useQueryClient();
 	const [, navigate] = useLocation();
@@ -133,7 +164,7 @@ function Edit({ names, server, reload }: { names: Names; server: Versioned<Autom
 		setValues(valuesOf(a));
 	}
 	const idempotencyKey = useRef(newKey());
-	const copyId = useRef(a?.id ?? `new-${crypto.randomUUID()}`);
+	const copyId = useRef(a?.id ?? copyOf ?? `new-${crypto.randomUUID()}`);
 	const copy = useWorkingCopy<Values>({
 		kind: "automation",
 		id: copyId.current,
@@ -141,7 +172,7 @@ function Edit({ names, server, reload }: { names: Names; server: Versioned<Autom
 		base: a ? Number((base.revision ?? "").replace(/\D/g, "")) || null : null,
 		value: v,
 		dirty,
-		may: !why && a !== undefined,
+		may: !why,
 		restore: (kept) => {
 			setValues((now) => ({ ...now, ...kept }));
 			setRestored(true);
@@ -188,6 +219,7 @@ function Edit({ names, server, reload }: { names: Names; server: Versioned<Autom
 			} else {
 				const got = await request("POST /automations", { body, idempotencyKey: idempotencyKey.current });
 				adopt(got);
+				await copy.drop();
 				toast(words.created);
 				navigate(`/automations/${got.data.id}`);
 			}
@@ -257,7 +289,19 @@ function Edit({ names, server, reload }: { names: Names; server: Versioned<Autom
 				</Suspense>
 			) : (
 				<>
-					{restored && dirty && <Notice>{words.kept}</Notice>}
+					{restored && dirty && (
+						<Notice title={words.kept}>
+							<Button
+								small
+								onClick={() => {
+									setValues(base.values);
+									setRestored(false);
+								}}
+							>
+								{words.discard}
+							</Button>
+						</Notice>
+					)}
 					{conflict && (
 						<Notice tone="warning" title={words.conflict}>
 							<Button
