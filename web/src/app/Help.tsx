@@ -8,7 +8,7 @@ const words = catalogue({
 	docs: "API reference",
 	keys: {
 		search: "Search, jump to a page, or run an action",
-		go: "Go to Home, Contacts, Segments, Templates, Broadcasts, Sequences, Automations",
+		go: "Go to Home, Contacts, Segments, Templates, Broadcasts, Sequences, Automations, Reports",
 		rail: "Collapse or expand the navigation",
 		rows: "Next and previous row",
 		select: "Select the row; with Shift, a range",
@@ -28,7 +28,7 @@ const words = catalogue({
 
 const rows: [string, string][] = [
 	["/ or Ctrl K", words.keys.search],
-	["g then h c s t b q a", words.keys.go],
+	["g then h c s t b q a r", words.keys.go],
 	["[", words.keys.rail],
 	["j k", words.keys.rows],
 	["x", words.keys.select],

@@ -1,5 +1,7 @@
 import {
+	Activity,
 	Ban,
+	BarChart3,
 	Blocks,
 	FileText,
 	FormInput,
@@ -31,6 +33,9 @@ const words = catalogue({
 	broadcasts: "Broadcasts",
 	sequences: "Sequences",
 	automations: "Automations",
+	reporting: "Results",
+	reports: "Reports",
+	activity: "Activity",
 	setup: "Set-up",
 	sending: "Sending set-up",
 	settings: "Settings",
@@ -65,6 +70,13 @@ export const navigation: Group[] = [
 			{ to: "/broadcasts", name: words.broadcasts, icon: Megaphone, go: "b" },
 			{ to: "/sequences", name: words.sequences, icon: Workflow, go: "q" },
 			{ to: "/automations", name: words.automations, icon: Zap, go: "a" },
+		],
+	},
+	{
+		name: words.reporting,
+		entries: [
+			{ to: "/reports", name: words.reports, icon: BarChart3, go: "r" },
+			{ to: "/activity", name: words.activity, icon: Activity },
 		],
 	},
 	{

@@ -96,7 +96,7 @@ export function Bounces({ broadcast: b }: { broadcast: BroadcastSessionView }) {
 					rows={rows}
 					rowKey={(r) => r.contact_id + r.bounced_at}
 					columns={[
-						{ id: "who", name: words.who, cell: (r) => <Link href={`/contacts/${r.contact_id}`}>{r.email}</Link> },
+						{ id: "who", name: words.who, cell: (r) => <Link href={`/broadcasts/${id}/recipients/${r.contact_id}`}>{r.email}</Link> },
 						{ id: "kind", name: words.kind, cell: (r) => <Badge tone={r.type === "hard" ? "danger" : "warning"}>{r.type === "hard" ? words.hardWord : words.softWord}</Badge> },
 						{ id: "words", name: words.words, cell: (r) => <span className={css.url}>{[r.smtp_code, r.enhanced_code, r.message].filter(Boolean).join(" ")}</span> },
 						{ id: "when", name: words.when, cell: (r) => <Time at={r.bounced_at} /> },

@@ -11,6 +11,7 @@ import { Empty, Failure, Skeleton } from "../ui/States";
 import { Time } from "../ui/Time";
 import { catalogue, full, percent } from "../words/catalogue";
 import { term } from "../words/glossary";
+import { LinkMap } from "./LinkMap";
 import css from "./Report.module.css";
 
 const words = catalogue({
@@ -39,33 +40,36 @@ export function Links({ broadcast: b, live }: { broadcast: BroadcastSessionView;
 	if (links.data.length === 0) return <Empty title={words.none} />;
 	const people = (url: string) => `/broadcasts/${b.id}?${new URLSearchParams({ tab: "people", who: "clicked", link: url })}`;
 	return (
-		<Card
-			title={words.title}
-			actions={
-				<CsvButton
-					name={`${b.name} links`}
-					header={["url", "label", "unique_clicks", "total_clicks", "click_rate", "first_click_at", "last_click_at"]}
-					rows={links.data.map((l) => [l.url, l.label, l.unique_clicks, l.total_clicks, l.click_rate, l.first_click_at, l.last_click_at])}
+		<>
+			<Card
+				title={words.title}
+				actions={
+					<CsvButton
+						name={`${b.name} links`}
+						header={["url", "label", "unique_clicks", "total_clicks", "click_rate", "first_click_at", "last_click_at"]}
+						rows={links.data.map((l) => [l.url, l.label, l.unique_clicks, l.total_clicks, l.click_rate, l.first_click_at, l.last_click_at])}
+					/>
+				}
+			>
+				<p className={css.muted}>
+					<Explained name={words.people} about={{ definition: term("linkPeople").definition }} />. {words.note}
+				</p>
+				<List
+					label={words.title}
+					rows={links.data}
+					rowKey={(l) => String(l.link_id)}
+					columns={[
+						{ id: "url", name: words.url, cell: (l) => <span className={css.url}>{l.url}</span> },
+						{ id: "label", name: words.label, cell: (l) => l.label },
+						{ id: "people", name: words.people, end: true, cell: (l) => (l.unique_clicks > 0 ? <Link href={people(l.url)}>{full(l.unique_clicks)}</Link> : full(0)) },
+						{ id: "clicks", name: words.clicks, end: true, cell: (l) => full(l.total_clicks) },
+						{ id: "rate", name: words.rate, end: true, cell: (l) => percent(l.click_rate) },
+						{ id: "first", name: words.first, cell: (l) => <Time at={l.first_click_at} /> },
+						{ id: "last", name: words.last, cell: (l) => <Time at={l.last_click_at} /> },
+					]}
 				/>
-			}
-		>
-			<p className={css.muted}>
-				<Explained name={words.people} about={{ definition: term("linkPeople").definition }} />. {words.note}
-			</p>
-			<List
-				label={words.title}
-				rows={links.data}
-				rowKey={(l) => String(l.link_id)}
-				columns={[
-					{ id: "url", name: words.url, cell: (l) => <span className={css.url}>{l.url}</span> },
-					{ id: "label", name: words.label, cell: (l) => l.label },
-					{ id: "people", name: words.people, end: true, cell: (l) => (l.unique_clicks > 0 ? <Link href={people(l.url)}>{full(l.unique_clicks)}</Link> : full(0)) },
-					{ id: "clicks", name: words.clicks, end: true, cell: (l) => full(l.total_clicks) },
-					{ id: "rate", name: words.rate, end: true, cell: (l) => percent(l.click_rate) },
-					{ id: "first", name: words.first, cell: (l) => <Time at={l.first_click_at} /> },
-					{ id: "last", name: words.last, cell: (l) => <Time at={l.last_click_at} /> },
-				]}
-			/>
-		</Card>
+			</Card>
+			<LinkMap broadcast={b} links={links.data} people={people} />
+		</>
 	);
 }

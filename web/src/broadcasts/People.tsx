@@ -153,14 +153,14 @@ function Rows({ broadcast: b, status, search, variant, onSearch, picker }: RowsP
 					rows={rows}
 					rowKey={(r) => r.contact_id}
 					rowName={(r) => r.email}
-					onOpen={(r) => navigate(`/contacts/${r.contact_id}`)}
+					onOpen={(r) => navigate(`/broadcasts/${b.id}/recipients/${r.contact_id}`)}
 					onEnd={onEnd}
 					columns={[
 						{
 							id: "email",
 							name: words.email,
 							cell: (r) => (
-								<Link href={`/contacts/${r.contact_id}`} tabIndex={-1}>
+								<Link href={`/broadcasts/${b.id}/recipients/${r.contact_id}`} tabIndex={-1}>
 									{r.email}
 								</Link>
 							),
@@ -242,14 +242,14 @@ function Did({ broadcast: b, event, level, link, variant, picker }: DidProps) {
 					total={count.data?.count}
 					rowKey={(c) => c.id}
 					rowName={(c) => c.email}
-					onOpen={(c) => navigate(`/contacts/${c.id}`)}
+					onOpen={(c) => navigate(`/broadcasts/${b.id}/recipients/${c.id}`)}
 					onEnd={onEnd}
 					columns={[
 						{
 							id: "email",
 							name: words.email,
 							cell: (c) => (
-								<Link href={`/contacts/${c.id}`} tabIndex={-1}>
+								<Link href={`/broadcasts/${b.id}/recipients/${c.id}`} tabIndex={-1}>
 									{c.email}
 								</Link>
 							),

@@ -1,12 +1,13 @@
-import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
+import { useInfiniteQuery } from "@tanstack/react-query";
+import { Link } from "wouter";
 import { api } from "../api/client";
 import { useParam } from "../app/params";
 import { useKey } from "../app/session";
+import { Attempts, Hits, SentMail, useEvidence } from "../broadcasts/Evidence";
 import { Button } from "../ui/Button";
 import { Dialog } from "../ui/Dialog";
 import { List } from "../ui/List";
-import { MailFrame } from "../ui/MailFrame";
-import { Card, Facts } from "../ui/Page";
+import { Card } from "../ui/Page";
 import { Empty, Failure, Skeleton } from "../ui/States";
 import { Time } from "../ui/Time";
 import { catalogue } from "../words/catalogue";
@@ -21,10 +22,9 @@ const words = catalogue({
 	open: (name: string) => `Open ${name} as it was sent`,
 	show: "Open",
 	more: "Load earlier mail",
-	from: "From",
-	subject: "Subject",
 	servers: "What the servers said",
-	gone: "Its content is not stored any more.",
+	hits: "Opens and clicks",
+	page: "All about this mail, on a page of its own",
 });
 
 /** Mail lists the mail that was sent to a contact. That of broadcasts opens as it was sent. */
@@ -85,45 +85,23 @@ export function Mail({ id }: { id: string }) {
 }
 
 function Sent({ contact, broadcast, onClose }: { contact: string; broadcast: string; onClose: () => void }) {
-	const key = useKey();
-	const found = useQuery({
-		queryKey: key("broadcast", broadcast, "recipient", contact),
-		queryFn: ({ signal }) => api("GET /broadcasts/{broadcast_id}/recipients/{contact_id}", { path: { broadcast_id: broadcast, contact_id: contact }, signal }),
-	});
-	const m = found.data?.message;
+	const found = useEvidence(broadcast, contact);
 	return (
-		<Dialog drawer="wide" title={m?.subject ?? words.mail} onClose={onClose}>
+		<Dialog drawer="wide" title={found.data?.message?.subject ?? words.mail} onClose={onClose}>
 			{found.isPending ? (
 				<Skeleton rows={8} />
 			) : found.isError ? (
 				<Failure error={found.error} retry={() => void found.refetch()} />
 			) : (
 				<>
-					{m ? (
-						<>
-							<Facts
-								rows={[
-									[words.from, m.from],
-									[words.subject, m.subject],
-								]}
-							/>
-							<MailFrame html={m.html} text={m.text} tall />
-						</>
-					) : (
-						<p>{words.gone}</p>
-					)}
-					{found.data.attempts.length > 0 && (
-						<>
-							<h3>{words.servers}</h3>
-							<ul>
-								{found.data.attempts.map((a) => (
-									<li key={a.at}>
-										<Time at={a.at} /> <code>{[a.code, a.reply].filter(Boolean).join(" ")}</code>
-									</li>
-								))}
-							</ul>
-						</>
-					)}
+					<p>
+						<Link href={`/broadcasts/${broadcast}/recipients/${contact}`}>{words.page}</Link>
+					</p>
+					<SentMail evidence={found.data} />
+					<h3>{words.servers}</h3>
+					<Attempts evidence={found.data} />
+					<h3>{words.hits}</h3>
+					<Hits evidence={found.data} />
 				</>
 			)}
 		</Dialog>

@@ -1,16 +1,14 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { Fragment } from "react";
-import { Link } from "wouter";
 import { api } from "../api/client";
-import type { ActivityRow } from "../api/schema";
+import { ActivityEvent } from "../activity/ActivityEvent";
 import { pollEvery } from "../app/live";
 import { useParam } from "../app/params";
 import { useKey } from "../app/session";
-import { StateBadge } from "../ui/Badge";
 import { Button } from "../ui/Button";
 import { Select } from "../ui/Field";
 import { Empty, Failure, Skeleton } from "../ui/States";
-import { catalogue, clock, day, exact, full } from "../words/catalogue";
+import { catalogue, day } from "../words/catalogue";
 import css from "./Timeline.module.css";
 
 const words = catalogue({
@@ -24,22 +22,7 @@ const words = catalogue({
 	empty: "Nothing has happened yet",
 	emptyText: "Mail sent to this person, opens and clicks, page views and events of your programs appear here.",
 	more: "Load earlier events",
-	because: (rules: string) => `because: ${rules}`,
 });
-
-/** told returns the properties of an event as words: its plain values, and how many there are of others. */
-function told(properties: object): string {
-	return Object.entries(properties)
-		.filter(([, v]) => v !== null && v !== "")
-		.map(([name, v]) => `${name.replaceAll("_", " ")} ${Array.isArray(v) ? `(${full(v.length)})` : typeof v === "object" ? "(…)" : typeof v === "number" ? full(v) : String(v)}`)
-		.join(" · ");
-}
-
-function About({ row }: { row: ActivityRow }) {
-	const p = row.properties as { url?: string; subject?: string; reason?: string };
-	const text = p.url ?? p.subject ?? p.reason?.replaceAll("_", " ") ?? (row.event_name && told(row.properties));
-	return text && !row.title.includes(text) ? <p className={css.about}>{text}</p> : null;
-}
 
 /** Timeline lists what happened to a contact, the latest first, by day. */
 export function Timeline({ id }: { id: string }) {
@@ -81,19 +64,7 @@ export function Timeline({ id }: { id: string }) {
 						return (
 							<Fragment key={r.id}>
 								{first && <li className={css.day}>{date}</li>}
-								<li className={css.event}>
-									<time dateTime={r.occurred_at} title={exact(r.occurred_at)}>
-										{clock(r.occurred_at)}
-									</time>
-									<div>
-										<p className={css.what}>
-											{r.broadcast_id ? <Link href={`/broadcasts/${r.broadcast_id}`}>{r.title}</Link> : r.title}
-											{r.classification && <StateBadge kind="hit" state={r.classification} />}
-										</p>
-										<About row={r} />
-										{r.rules && r.rules.length > 0 && <p className={css.about}>{words.because(r.rules.map((n) => n.replaceAll("_", " ")).join(", "))}</p>}
-									</div>
-								</li>
+								<ActivityEvent row={r} contact={id} />
 							</Fragment>
 						);
 					})}

@@ -4,20 +4,25 @@ import { type CSSProperties, useEffect, useRef, useState } from "react";
 export type Link = { address: string; x: number; y: number; width: number; height: number };
 type Said = { kind: "ready" } | { kind: "size"; height: number; links: Link[] } | { kind: "hover"; address: string };
 
-type Props = { title: string; html: string; dark: boolean; images?: boolean; className?: string; width?: CSSProperties["inlineSize"]; onHover?: (address: string) => void };
+type Props = { title: string; html: string; dark: boolean; images?: boolean; className?: string; width?: CSSProperties["inlineSize"]; onHover?: (address: string) => void; onLinks?: (links: Link[]) => void };
 
 /** Framed shows HTML in a page with an origin of its own, in which nothing of the HTML runs. */
-export function Framed({ title, html, dark, images = true, className, width = "100%", onHover }: Props) {
+export function Framed({ title, html, dark, images = true, className, width = "100%", onHover, onLinks }: Props) {
 	const frame = useRef<HTMLIFrameElement>(null);
 	const [ready, setReady] = useState(false);
 	const [height, setHeight] = useState(400);
 	const hover = useRef(onHover);
 	hover.current = onHover;
+	const links = useRef(onLinks);
+	links.current = onLinks;
 	useEffect(() => {
 		const listen = (e: MessageEvent<Said>) => {
 			if (e.source !== frame.current?.contentWindow) return;
 			if (e.data.kind === "ready") setReady(true);
-			else if (e.data.kind === "size") setHeight(Math.min(20_000, Math.max(120, e.data.height)));
+			else if (e.data.kind === "size") {
+				setHeight(Math.min(20_000, Math.max(120, e.data.height)));
+				links.current?.(e.data.links);
+			}
 			else if (e.data.kind === "hover") hover.current?.(e.data.address);
 		};
 		window.addEventListener("message", listen);

@@ -69,7 +69,7 @@ const words = {
 	},
 	hit: {
 		human: s("Person", "success"),
-		privacy_proxy: s("Privacy proxy", "neutral"),
+		privacy: s("Privacy proxy", "neutral"),
 		bot: s("Machine", "neutral"),
 		pending: s("Not yet judged", "progress"),
 	},

@@ -1,0 +1,60 @@
+import type { ReactNode } from "react";
+import { Link } from "wouter";
+import type { ActivityRow } from "../api/schema";
+import { StateBadge } from "../ui/Badge";
+import { catalogue, clock, exact, full } from "../words/catalogue";
+import { ruleSentence } from "../words/rules";
+import css from "./Activity.module.css";
+
+const words = catalogue({
+	evidence: "The mail and why it counts",
+	subscribed: (type: string) => `Subscribed to ${type}`,
+	unsubscribed: (type: string) => `Unsubscribed from ${type}`,
+	link: "Link",
+});
+
+/** told returns the properties of an event as words: its plain values, and how many there are of others. */
+function told(properties: object): string {
+	return Object.entries(properties)
+		.filter(([, v]) => v !== null && v !== "")
+		.map(([name, v]) => `${name.replaceAll("_", " ")} ${Array.isArray(v) ? `(${full(v.length)})` : typeof v === "object" ? "(…)" : typeof v === "number" ? full(v) : String(v)}`)
+		.join(" · ");
+}
+
+/** detailOf returns what the title of an event does not say. */
+function detailOf(row: ActivityRow): string | undefined {
+	const p = row.properties as { url?: string; link_url?: string; subject?: string; reason?: string; form_name?: string; email_type_key?: string; subscribed?: boolean };
+	const subscription = row.type === "subscription_changed" && p.email_type_key ? (p.subscribed ? words.subscribed : words.unsubscribed)(p.email_type_key) : undefined;
+	return p.link_url ?? p.url ?? p.subject ?? p.form_name ?? p.reason?.replaceAll("_", " ") ?? subscription ?? ((row.event_name && told(row.properties)) || undefined);
+}
+
+/**
+ * ActivityEvent is one event of the activity of contacts: when, what, and for opens and clicks why they count as they
+ * do. `who` stands before it where several contacts are listed.
+ */
+export function ActivityEvent({ row: r, contact, who }: { row: ActivityRow; contact: string; who?: ReactNode }) {
+	const detail = detailOf(r);
+	const to = r.broadcast_id ? `/broadcasts/${r.broadcast_id}` : r.sequence_id ? `/sequences/${r.sequence_id}` : null;
+	const mail = r.broadcast_id && r.source === "email";
+	return (
+		<li className={css.event}>
+			<time dateTime={r.occurred_at} title={exact(r.occurred_at)}>
+				{clock(r.occurred_at)}
+			</time>
+			<div>
+				{who}
+				<p className={css.what}>
+					{to ? <Link href={to}>{r.title}</Link> : <span>{r.title}</span>}
+					{r.classification && <StateBadge kind="hit" state={r.classification} />}
+				</p>
+				{detail && !r.title.includes(detail) && <p className={css.about}>{detail}</p>}
+				{r.rules && r.rules.length > 0 && <p className={css.about}>{r.rules.map(ruleSentence).join(" ")}</p>}
+				{mail && (
+					<p className={css.about}>
+						<Link href={`/broadcasts/${r.broadcast_id}/recipients/${contact}`}>{words.evidence}</Link>
+					</p>
+				)}
+			</div>
+		</li>
+	);
+}

@@ -1,0 +1,110 @@
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { Link } from "wouter";
+import { api } from "../api/client";
+import type { BroadcastSessionView, LinkRow } from "../api/schema";
+import { useKey } from "../app/session";
+import { Select } from "../ui/Field";
+import { Framed, type Link as Place } from "../ui/Framed";
+import { Card } from "../ui/Page";
+import { Failure, Skeleton } from "../ui/States";
+import { catalogue, full, percent, plural } from "../words/catalogue";
+import css from "./Report.module.css";
+
+const words = catalogue({
+	title: "On the mail",
+	about: "Each mark is the people who clicked the link below it, as a share of recipients. The mail is shown with sample values.",
+	several: (n: number) => plural(n, { one: "# address stands at several places, which share one figure: ×2 and so on tells at how many.", other: "# addresses stand at several places, which share one figure: ×2 and so on tells at how many." }),
+	mail: "The mail with the clicks of its links",
+	width: "Width",
+	phone: "Phone",
+	desktop: "Desktop",
+	arm: "Arm",
+	mark: (label: string, n: number, share: string, places: number) => `${label}: ${plural(n, { one: "# person", other: "# people" })}, ${share}${places > 1 ? `, at ${full(places)} places` : ""}`,
+	gone: "The mail has no HTML.",
+});
+
+/** addressOf returns an address without the parameters that tracking adds to it. */
+function addressOf(url: string): string {
+	try {
+		const u = new URL(url);
+		for (const name of [...u.searchParams.keys()]) if (name.startsWith("utm_")) u.searchParams.delete(name);
+		return u.href;
+	} catch {
+		return url;
+	}
+}
+
+const mailWidths = { "600": 600, "375": 375 } as const;
+
+/** LinkMap shows the mail with the clicks of each link at its place. The table of links says the same in words. */
+export function LinkMap({ broadcast: b, links, people }: { broadcast: BroadcastSessionView; links: LinkRow[]; people: (url: string) => string }) {
+	const key = useKey();
+	const arms = b.variants ?? [];
+	const [arm, setArm] = useState(arms[0]?.id ?? "");
+	const [width, setWidth] = useState<keyof typeof mailWidths>("600");
+	const [places, setPlaces] = useState<Place[]>([]);
+	const mail = useQuery({
+		queryKey: key("broadcast", b.id, "as-sent", arm),
+		queryFn: ({ signal }) => api("POST /preview", { body: { source: { broadcast_id: b.id }, variant_id: arm || undefined }, signal }),
+		staleTime: 300_000,
+	});
+	const of = new Map(links.map((l) => [addressOf(l.url), l]));
+	const marks = places.flatMap((p) => {
+		const link = of.get(addressOf(p.address));
+		return link && p.width > 0 && p.height > 0 ? [{ ...p, link }] : [];
+	});
+	const count = (id: number) => marks.filter((m) => m.link.link_id === id).length;
+	const shared = new Set(marks.filter((m) => count(m.link.link_id) > 1).map((m) => m.link.link_id)).size;
+	return (
+		<Card
+			title={words.title}
+			actions={
+				<div className={css.mapTools}>
+					{arms.length > 0 && <Select label={words.arm} hideLabel value={arm} onChange={setArm} choices={arms.map((a) => ({ value: a.id, label: a.name }))} />}
+					<Select
+						label={words.width}
+						hideLabel
+						value={width}
+						onChange={(v) => setWidth(v === "375" ? "375" : "600")}
+						choices={[
+							{ value: "600", label: words.desktop },
+							{ value: "375", label: words.phone },
+						]}
+					/>
+				</div>
+			}
+		>
+			<p className={css.muted}>
+				{words.about} {shared > 0 && words.several(shared)}
+			</p>
+			{mail.isPending ? (
+				<Skeleton rows={8} />
+			) : mail.isError ? (
+				<Failure error={mail.error} retry={() => void mail.refetch()} />
+			) : !mail.data.html ? (
+				<p>{words.gone}</p>
+			) : (
+				<div className={css.stage}>
+					<div className={css.map} style={{ inlineSize: mailWidths[width] }}>
+						<Framed title={words.mail} html={mail.data.html} dark={false} onLinks={setPlaces} />
+						{marks.map((m, i) => (
+							<Link
+								key={`${m.link.link_id} ${i}`}
+								href={people(m.link.url)}
+								className={css.mark}
+								data-none={m.link.unique_clicks === 0 || undefined}
+								style={{ insetInlineStart: m.x + m.width, insetBlockStart: m.y }}
+								aria-label={words.mark(m.link.label || m.link.url, m.link.unique_clicks, percent(m.link.click_rate), count(m.link.link_id))}
+							>
+								{full(m.link.unique_clicks)}
+								{m.link.unique_clicks > 0 && ` · ${percent(m.link.click_rate)}`}
+								{count(m.link.link_id) > 1 && ` ×${full(count(m.link.link_id))}`}
+							</Link>
+						))}
+					</div>
+				</div>
+			)}
+		</Card>
+	);
+}
