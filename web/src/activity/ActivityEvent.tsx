@@ -7,7 +7,7 @@ import { ruleSentence } from "../words/rules";
 import css from "./Activity.module.css";
 
 const words = catalogue({
-	evidence: "The mail and why it counts",
+	evidence: "Look at the mail",
 	subscribed: (type: string) => `Subscribed to ${type}`,
 	unsubscribed: (type: string) => `Unsubscribed from ${type}`,
 	link: "Link",
@@ -48,10 +48,9 @@ export function ActivityEvent({ row: r, contact, who }: { row: ActivityRow; cont
 					{r.classification && <StateBadge kind="hit" state={r.classification} />}
 				</p>
 				{detail && !r.title.includes(detail) && <p className={css.about}>{detail}</p>}
-				{r.rules && r.rules.length > 0 && <p className={css.about}>{r.rules.map(ruleSentence).join(" ")}</p>}
-				{mail && (
+				{(mail || (r.rules && r.rules.length > 0)) && (
 					<p className={css.about}>
-						<Link href={`/broadcasts/${r.broadcast_id}/recipients/${contact}`}>{words.evidence}</Link>
+						{r.rules?.map(ruleSentence).join(" ")} {mail && <Link href={`/broadcasts/${r.broadcast_id}/recipients/${contact}`}>{words.evidence}</Link>}
 					</p>
 				)}
 			</div>

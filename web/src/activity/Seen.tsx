@@ -69,7 +69,9 @@ export function Seen() {
 			) : (
 				<Card title={words.title} actions={<CsvButton name="events seen" header={["event_name", "count", "last_seen_at"]} rows={rows.map((r) => [r.value, r.count ?? null, r.last_seen_at])} />}>
 					<Tools label={words.search} value={q} onChange={(v) => set({ q: v || null })}>
-						<Explained name={words.count} about={{ definition: term("eventsSeen").definition }} />
+						<span className={css.about}>
+							<Explained name={words.count} about={{ definition: term("eventsSeen").definition }} />
+						</span>
 					</Tools>
 					{rows.length === 0 ? (
 						<Empty title={words.noMatch} />

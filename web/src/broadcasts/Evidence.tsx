@@ -7,8 +7,7 @@ import { StateBadge } from "../ui/Badge";
 import { List } from "../ui/List";
 import { MailFrame } from "../ui/MailFrame";
 import { Facts, NotSet } from "../ui/Page";
-import { Time } from "../ui/Time";
-import { catalogue, plural } from "../words/catalogue";
+import { catalogue, dateTime, exact, plural } from "../words/catalogue";
 import { ruleSentence } from "../words/rules";
 import css from "./Report.module.css";
 
@@ -59,6 +58,15 @@ export function SentMail({ evidence: { message: m } }: { evidence: RecipientEvid
 	);
 }
 
+/** At is a time of evidence, with the minute even if it is long ago. */
+function At({ at }: { at: string }) {
+	return (
+		<time dateTime={at} title={exact(at)}>
+			{dateTime(at)}
+		</time>
+	);
+}
+
 /** Attempts lists the hand-overs of a mail, with the words of the servers. */
 export function Attempts({ evidence: e }: { evidence: RecipientEvidence }) {
 	if (e.attempts.length === 0) return <p className={css.muted}>{words.noAttempts}</p>;
@@ -68,7 +76,7 @@ export function Attempts({ evidence: e }: { evidence: RecipientEvidence }) {
 			rows={e.attempts}
 			rowKey={(a) => a.at}
 			columns={[
-				{ id: "when", name: words.when, cell: (a) => <Time at={a.at} /> },
+				{ id: "when", name: words.when, cell: (a) => <At at={a.at} /> },
 				{ id: "reply", name: words.reply, cell: (a) => <code className={css.url}>{[a.code, a.reply].filter(Boolean).join(" ")}</code> },
 				{ id: "config", name: words.config, cell: (a) => a.mta_config_key ?? <NotSet /> },
 			]}
@@ -88,7 +96,7 @@ export function Hits({ evidence: e }: { evidence: RecipientEvidence }) {
 						<li key={`${h.at} ${i}`}>
 							<p className={css.hit}>
 								<b>{h.kind === "click" ? words.click : words.open}</b>
-								<Time at={h.at} />
+								<At at={h.at} />
 								<StateBadge kind="hit" state={h.class} />
 								{h.link_url && <span className={css.url}>{h.link_url}</span>}
 							</p>

@@ -13,7 +13,7 @@ import css from "./Report.module.css";
 
 const words = catalogue({
 	title: "On the mail",
-	about: "Each mark is the people who clicked the link below it, as a share of recipients. The mail is shown with sample values.",
+	about: "Each mark is the people who clicked the link at its side, as a share of recipients. The mail is shown with sample values.",
 	several: (n: number) => plural(n, { one: "# address stands at several places, which share one figure: ×2 and so on tells at how many.", other: "# addresses stand at several places, which share one figure: ×2 and so on tells at how many." }),
 	mail: "The mail with the clicks of its links",
 	width: "Width",
@@ -34,6 +34,9 @@ function addressOf(url: string): string {
 		return url;
 	}
 }
+
+/** The room that a mark takes at the edge of a mail, in pixels. */
+const markWidth = 76;
 
 const mailWidths = { "600": 600, "375": 375 } as const;
 
@@ -94,7 +97,7 @@ export function LinkMap({ broadcast: b, links, people }: { broadcast: BroadcastS
 								href={people(m.link.url)}
 								className={css.mark}
 								data-none={m.link.unique_clicks === 0 || undefined}
-								style={{ insetInlineStart: m.x + m.width, insetBlockStart: m.y }}
+								style={{ insetInlineStart: `min(${m.x + m.width + 4}px, 100% - ${markWidth}px)`, insetBlockStart: m.y + m.height / 2 }}
 								aria-label={words.mark(m.link.label || m.link.url, m.link.unique_clicks, percent(m.link.click_rate), count(m.link.link_id))}
 							>
 								{full(m.link.unique_clicks)}

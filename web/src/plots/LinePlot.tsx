@@ -1,6 +1,6 @@
 import { scaleLinear, scalePoint } from "d3-scale";
 import { line } from "d3-shape";
-import { type KeyboardEvent, useState } from "react";
+import { type KeyboardEvent, type PointerEvent, useState } from "react";
 import { full, number } from "../words/catalogue";
 import css from "./LinePlot.module.css";
 
@@ -19,7 +19,7 @@ const width = 720;
 const height = 240;
 const margin = { top: 16, right: 96, bottom: 28, left: 48 };
 
-/** LinePlot draws lines over time. Zero is in view. Arrow keys walk along the points and say their values. */
+/** LinePlot draws lines over time. Zero is in view. Arrow keys and the pointer walk along the points and say their values. */
 export function LinePlot({ sentence, points, tick, lines }: Props) {
 	const [at, setAt] = useState<number | null>(null);
 	const most = Math.max(1, ...lines.flatMap((l) => l.values));
@@ -39,13 +39,19 @@ export function LinePlot({ sentence, points, tick, lines }: Props) {
 		e.preventDefault();
 		setAt((now) => Math.max(0, Math.min(points.length - 1, (now ?? (step > 0 ? -1 : points.length)) + step)));
 	};
+	const point = (e: PointerEvent<SVGSVGElement>) => {
+		const box = e.currentTarget.getBoundingClientRect();
+		const step = (width - margin.left - margin.right) / Math.max(1, points.length - 1);
+		const i = Math.round((((e.clientX - box.left) / box.width) * width - margin.left) / step);
+		setAt(Math.max(0, Math.min(points.length - 1, i)));
+	};
 	const said = at === null ? "" : `${tick(points[at] ?? "")}: ${lines.map((l) => `${l.name} ${full(l.values[at] ?? 0)}`).join(", ")}`;
 	return (
 		<figure className={css.figure}>
 			<figcaption>{sentence}</figcaption>
 			<div className={css.scroll}>
 				{/* biome-ignore lint/a11y/noNoninteractiveTabindex: arrow keys walk along the points */}
-				<svg className={css.plot} viewBox={`0 0 ${width} ${height}`} role="img" aria-label={sentence} tabIndex={0} onKeyDown={key} onBlur={() => setAt(null)}>
+				<svg className={css.plot} viewBox={`0 0 ${width} ${height}`} role="img" aria-label={sentence} tabIndex={0} onKeyDown={key} onBlur={() => setAt(null)} onPointerMove={point} onPointerLeave={() => setAt(null)}>
 					{y.ticks(Math.min(4, most)).map((t) => (
 						<g key={t}>
 							<line x1={margin.left} x2={width - margin.right} y1={y(t)} y2={y(t)} />
@@ -62,6 +68,7 @@ export function LinePlot({ sentence, points, tick, lines }: Props) {
 								</text>
 							),
 					)}
+					{at !== null && <line className={css.cross} x1={x(at)} x2={x(at)} y1={margin.top} y2={height - margin.bottom} />}
 					{lines.map((l) => (
 						<g key={l.name}>
 							<path d={path(l.values) ?? ""} fill="none" stroke={l.color} strokeWidth={2} strokeDasharray={l.dash} strokeLinejoin="round" />

@@ -38,7 +38,6 @@ const words = catalogue({
 	of: "of",
 	sum: (n: number, what: string, all: number) => `${full(n)} ${what} ÷ ${full(all)} mails`,
 	before: (n: string) => `Before: ${n}`,
-	change: (n: string, d: string) => `Before: ${n} (${d})`,
 	points: (d: string) => `${d} points`,
 	beforeAbout: (from: string, to: string, before: string) => `${from} to ${to}, days in ${before}. “Before” is as many days before these.`,
 	perDay: "Per day",
@@ -117,7 +116,6 @@ export default function Reports() {
 			<Choose range={range} zone={zone ?? "UTC"} problem={problem} set={set}>
 				<Select
 					label={words.type}
-					hideLabel
 					value={type}
 					onChange={(v) => set({ type: v || null })}
 					choices={[
@@ -177,7 +175,6 @@ function Choose({ range, zone, problem, set, children }: ChooseProps) {
 		<div className={css.choose}>
 			<Select
 				label={words.range}
-				hideLabel
 				value={range.days === null ? "own" : String(range.days)}
 				onChange={choose}
 				choices={[...presets.map((n) => ({ value: String(n), label: words.last(n) })), { value: "own", label: words.own }]}
@@ -190,6 +187,16 @@ function Choose({ range, zone, problem, set, children }: ChooseProps) {
 			)}
 			{children}
 		</div>
+	);
+}
+
+/** Before is a figure of the days before, with the difference. */
+function Before({ value, change }: { value: string; change: string }) {
+	return (
+		<>
+			<span className={figure.before}>{words.before(value)}</span>
+			<span className={figure.before}>{change}</span>
+		</>
 	);
 }
 
@@ -211,7 +218,7 @@ function Totals({ report: r, at }: { report: ReportsOverview; at: string }) {
 				of={words.of}
 				decimals={decimals}
 				about={{ definition: term(name).definition, sum: words.sum(a, term(name).name.toLowerCase(), now.total_recipients), asOf: at }}
-				more={<span className={figure.before}>{words.change(few || sb === null ? full(b) : percent(sb, decimals), d)}</span>}
+				more={<Before value={few || sb === null ? full(b) : percent(sb, decimals)} change={d} />}
 			/>
 		);
 	};
@@ -221,7 +228,7 @@ function Totals({ report: r, at }: { report: ReportsOverview; at: string }) {
 				<Figure
 					name={term("mails").name}
 					value={full(now.total_recipients)}
-					detail={<span className={figure.before}>{words.change(full(then.total_recipients), signed.format(now.total_recipients - then.total_recipients))}</span>}
+					detail={<Before value={full(then.total_recipients)} change={signed.format(now.total_recipients - then.total_recipients)} />}
 					about={{ definition: term("mails").definition, asOf: at }}
 				/>
 				{rate("mailsDelivered", "total_delivered")}
