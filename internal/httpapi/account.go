@@ -126,9 +126,14 @@ func (api accountAPI) getAccount(ctx context.Context, p auth.Principal, _ *struc
 	return formFor(p, func() AccountView { return full.AccountView }, func() accountSessionView { return full }), nil
 }
 
-// accountOf returns the session form, which contains the public form.
+// accountOf returns the session form as the record of the response.
 func (api accountAPI) accountOf(ctx context.Context, t tenant.Tenant) (accountSessionView, error) {
 	endpoint.SetRevision(ctx, t.Revision)
+	return api.viewOf(ctx, t)
+}
+
+// viewOf returns the session form, which contains the public form.
+func (api accountAPI) viewOf(ctx context.Context, t tenant.Tenant) (accountSessionView, error) {
 	s := t.Settings
 	v := accountSessionView{
 		AccountView: AccountView{

@@ -92,7 +92,8 @@ func (a *API) Register(r *endpoint.Router) {
 	cursors, contacts := endpoint.NewCursors(a.Box), a.contacts()
 	contacts.cursors = cursors
 
-	accountAPI{db: a.DB, box: a.Box, gate: a.Gate, now: a.Now}.register(r)
+	account := accountAPI{db: a.DB, box: a.Box, gate: a.Gate, now: a.Now}
+	account.register(r)
 	assetsAPI{db: a.DB, baseURL: a.BaseURL, now: a.Now}.register(r)
 	activityAPI{db: a.DB, cursors: cursors}.register(r)
 	apiKeysAPI{db: a.DB, gate: a.Gate, now: a.Now}.register(r)
@@ -115,13 +116,16 @@ func (a *API) Register(r *endpoint.Router) {
 	eventsAPI{db: a.DB, recorder: a.recorder()}.register(r)
 	formsAPI{db: a.DB, box: a.Box, cursors: cursors, baseURL: a.BaseURL, now: a.Now}.register(r)
 	identitiesAPI{db: a.DB, now: a.Now, tester: a.Tester, usage: a.Usage}.register(r)
-	jobsAPI{db: a.DB, cursors: cursors, baseURL: a.BaseURL, now: a.Now}.register(r)
+	jobs := jobsAPI{db: a.DB, cursors: cursors, baseURL: a.BaseURL, now: a.Now}
+	jobs.register(r)
 	mailboxAPI{db: a.DB, cursors: cursors}.register(r)
 	messagesAPI{db: a.DB, mjml: a.MJML, now: a.Now, usage: a.Usage}.register(r)
 	mtaConfigsAPI{db: a.DB, box: a.Box, allowPrivateRelays: a.AllowPrivateRelays, now: a.Now, tester: a.Tester, usage: a.Usage, keys: track.NewKeys(a.Box), hooks: a.BaseURL.String() + "/_q/hooks/"}.register(r)
 	previewAPI{preview.New(a.DB, a.MJML, people.Senders, people.Renderer, a.Now)}.register(r)
 	savedFiltersAPI{db: a.DB, now: a.Now}.register(r)
-	overviewAPI{db: a.DB, reader: &overview.Reader{DB: a.DB, Now: a.Now}, now: a.Now}.register(r)
+	reader := &overview.Reader{DB: a.DB, Now: a.Now}
+	overviewAPI{db: a.DB, reader: reader, now: a.Now}.register(r)
+	shellAPI{account: account, jobs: jobs, reader: reader}.register(r)
 	scoringAPI{db: a.DB, now: a.Now}.register(r)
 	searchAPI{db: a.DB}.register(r)
 	seedListsAPI{db: a.DB, now: a.Now}.register(r)

@@ -145,3 +145,24 @@ func TestStartersCanBeCopied(t *testing.T) {
 		}
 	})
 }
+
+// The shell has the account, what concerns all that it sends, and the newest jobs, for members only.
+func TestShell(t *testing.T) {
+	eachAPI(t, func(t *testing.T, s *apiTest) {
+		account := s.must(200, "viewer", "GET /settings/account", "")
+		job := s.must(202, "editor", "POST /contacts/export", `{"format": "csv"}`).str("job_id")
+		got := s.must(200, "viewer", "GET /shell", "")
+		got.wantFields(t, map[string]string{"trial": "false", "trouble": "null"})
+		if text, _ := json.Marshal(account.body); got.json("account") != string(text) {
+			t.Errorf("account %s, want %s", got.json("account"), text)
+		}
+		if jobs := got.json("jobs"); !strings.Contains(jobs, job) || !strings.Contains(jobs, `"title":`) {
+			t.Errorf("jobs %s, want %s", jobs, job)
+		}
+		if got.header.Get("ETag") != "" {
+			t.Errorf("ETag %q, want none: it is no record", got.header.Get("ETag"))
+		}
+		s.must(200, "viewer", "GET /t/other/api/shell", "").wantFields(t, map[string]string{"jobs": "[]"})
+		s.mustRefuse("key", "GET /shell", "", 403, "API_KEY_FORBIDDEN")
+	})
+}

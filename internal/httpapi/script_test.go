@@ -132,6 +132,7 @@ var otherSteps = []step{
 	{op: "getBroadcastTiming", path: ofBroadcast, status: 200},
 	{op: "listBroadcastMetrics", status: 200},
 	{op: "getOverview", status: 200},
+	{op: "getShell", status: 200},
 	{op: "listTemplateStarters", status: 200},
 	{op: "countContactsBySelector", body: `{"status": ["active"], "search": "ann", "filters": [], "definition": null}`, status: 200},
 	{op: "getReportsOverview", status: 200},

@@ -3888,6 +3888,20 @@ export type SetupStep = {
 	target?: string;
 };
 
+export type ShellTrouble = {
+	kind: "mta" | "domain";
+	name: string;
+	state: "down" | "paused" | "failed";
+	target_id: string;
+};
+
+export type ShellView = {
+	account: AccountSessionView;
+	jobs: JobSession[];
+	trial: boolean;
+	trouble: ShellTrouble | null;
+};
+
 export type SignInOptions = {
 	account_mail: boolean;
 	base_url: string;
@@ -4830,6 +4844,7 @@ export type Routes = {
 	"POST /settings/webhooks/{id}/deliveries/{delivery_id}/replay": { path: { id: string; delivery_id: string }; query: never; body: never; answer: DeliveryRow };
 	"POST /settings/webhooks/{id}/rotate-secret": { path: { id: string }; query: never; body: never; answer: WebhookWithSecret };
 	"POST /settings/webhooks/{id}/test": { path: { id: string }; query: never; body: never; answer: DeliveryRow };
+	"GET /shell": { path: never; query: never; body: never; answer: ShellView };
 	"GET /stream": { path: never; query: never; body: never; answer: undefined };
 	"GET /suggestions": { path: never; query: { for: "tags" | "event_names" | "event_properties" | "field"; field?: string; event_name?: string; q?: string }; body: never; answer: ListSuggestion };
 	"DELETE /suppressions": { path: never; query: { email: string }; body: never; answer: undefined };

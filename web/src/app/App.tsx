@@ -125,10 +125,10 @@ function Workspace({ slug, user }: { slug: string; user: string }) {
 	useEffect(prefetchAll, []);
 	useEffect(() => {
 		const account = cache.getQueryCache().subscribe((e) => {
-			if (e.type === "updated" && e.query.queryKey[0] === slug && e.query.queryKey[1] === "account") {
-				const zone = (e.query.state.data as { timezone?: string } | undefined)?.timezone;
-				if (zone) setTimeZone(zone);
-			}
+			if (e.type !== "updated" || e.query.queryKey[0] !== slug) return;
+			const data = e.query.state.data as { timezone?: string; account?: { timezone: string } } | undefined;
+			const zone = e.query.queryKey[1] === "account" ? data?.timezone : e.query.queryKey[1] === "shell" ? data?.account?.timezone : undefined;
+			if (zone) setTimeZone(zone);
 		});
 		return account;
 	}, [cache, slug]);

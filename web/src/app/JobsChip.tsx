@@ -1,8 +1,8 @@
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
 import { Link } from "wouter";
 import { api } from "../api/client";
-import type { JobSession } from "../api/schema";
+import type { JobSession, ShellView } from "../api/schema";
 import { Button } from "../ui/Button";
 import { Popup } from "../ui/Popup";
 import { Progress } from "../ui/Progress";
@@ -11,8 +11,8 @@ import { catalogue, full, plural } from "../words/catalogue";
 import { explain } from "../words/errors";
 import { stateOf } from "../words/status";
 import css from "./JobsChip.module.css";
-import { pollEvery } from "./live";
 import { useKey, useWhyNot } from "./session";
+import { jobsChanged, underWay, useShell } from "./around";
 
 const words = catalogue({
 	title: "Jobs under way",
@@ -25,8 +25,6 @@ const words = catalogue({
 	half: (title: string) => `${title}: 50 %`,
 	ended: (title: string, state: string) => `${title}: 100 %, ${state}`,
 });
-
-const underWay = (j: JobSession) => j.status === "queued" || j.status === "running";
 
 /** shareOf is how much of some jobs is done, from 0 to 1; null if one of them does not know. */
 function shareOf(jobs: JobSession[]): number | null {
@@ -59,23 +57,20 @@ function useStages(jobs: JobSession[]): string {
 }
 
 const none: JobSession[] = [];
+const jobsOf = (shell: ShellView) => shell.jobs;
 
 /** JobsChip shows the jobs under way, with their progress, and cancels them. */
 export function JobsChip() {
 	const key = useKey();
 	const client = useQueryClient();
 	const why = useWhyNot("POST /jobs/{id}/cancel");
-	const jobs = useQuery({
-		queryKey: key("jobs", "latest"),
-		queryFn: ({ signal }) => api("GET /jobs", { query: { limit: "20" }, signal }),
-		refetchInterval: (q) => (q.state.data?.data.some(underWay) ? 2000 : pollEvery(30_000)()),
-	});
+	const jobs = useShell(jobsOf);
 	const cancel = useMutation({
 		mutationFn: (id: string) => api("POST /jobs/{id}/cancel", { path: { id } }),
-		onSettled: () => void client.invalidateQueries({ queryKey: key("jobs") }),
+		onSettled: () => jobsChanged(client, key),
 		onError: (e) => toast(explain(e), { tone: "danger" }),
 	});
-	const all = jobs.data?.data ?? none;
+	const all = jobs.data ?? none;
 	const said = useStages(all);
 	const running = all.filter(underWay);
 	const share = shareOf(running);

@@ -1,12 +1,10 @@
-import { useQuery } from "@tanstack/react-query";
 import { useSyncExternalStore } from "react";
 import { Link } from "wouter";
-import { api } from "../api/client";
 import { catalogue } from "../words/catalogue";
-import { liveState, pollEvery, subscribeLive } from "./live";
-import css from "./Strip.module.css";
-import { useKey } from "./session";
+import { liveState, subscribeLive } from "./live";
 import { saveAll } from "./leaving";
+import css from "./Strip.module.css";
+import { useShell } from "./around";
 import { hasNewer, subscribeNewer } from "./version";
 
 const words = catalogue({
@@ -26,14 +24,10 @@ const words = catalogue({
 
 /** Strip is the one line under the top bar: the most important of what concerns the whole workspace. */
 export function Strip() {
-	const key = useKey();
 	const newer = useSyncExternalStore(subscribeNewer, hasNewer);
 	const live = useSyncExternalStore(subscribeLive, liveState);
-	const account = useQuery({ queryKey: key("account"), queryFn: () => api("GET /settings/account", {}), staleTime: 60_000 });
-	const lanes = useQuery({ queryKey: key("mta-configs"), queryFn: () => api("GET /mta-configs", {}), staleTime: 60_000, refetchInterval: pollEvery(60_000) });
-	const domains = useQuery({ queryKey: key("domains"), queryFn: () => api("GET /sending-domains", {}), staleTime: 60_000, refetchInterval: pollEvery(60_000) });
-	const active = lanes.data?.data.filter((l) => l.active) ?? [];
-	if ((account.data as { status?: string } | undefined)?.status === "paused") {
+	const shell = useShell().data;
+	if (shell?.account.status === "paused") {
 		return (
 			<p className={`${css.strip} ${css.danger}`}>
 				{words.paused} <Link href="/settings/account">{words.account}</Link>
@@ -51,28 +45,19 @@ export function Strip() {
 			</p>
 		);
 	}
-	if (active.length > 0 && active.every((l) => l.type === "sink")) {
+	if (shell?.trial) {
 		return (
 			<p className={css.strip}>
 				{words.trial} <Link href="/mailbox">{words.open}</Link> · <Link href="/sending">{words.change}</Link>
 			</p>
 		);
 	}
-	const down = active.find((l) => l.health.state === "down");
-	if (down) {
-		return (
-			<p className={`${css.strip} ${css.danger}`}>
-				{words.down(down.name)} <Link href={`/sending/mta/${down.id}`}>{words.look}</Link>
-			</p>
-		);
-	}
-	const stopped = domains.data?.data.find((d) => d.paused || d.status === "failed");
-	if (stopped) {
-		return (
-			<p className={`${css.strip} ${css.danger}`}>
-				{stopped.paused ? words.domainPaused(stopped.domain) : words.domainFailed(stopped.domain)} <Link href={`/sending/domains/${stopped.id}`}>{words.look}</Link>
-			</p>
-		);
-	}
-	return null;
+	const trouble = shell?.trouble;
+	if (!trouble) return null;
+	const says = { down: words.down, paused: words.domainPaused, failed: words.domainFailed }[trouble.state];
+	return (
+		<p className={`${css.strip} ${css.danger}`}>
+			{says(trouble.name)} <Link href={`/sending/${trouble.kind === "mta" ? "mta" : "domains"}/${trouble.target_id}`}>{words.look}</Link>
+		</p>
+	);
 }

@@ -7,7 +7,7 @@ import type { QueryClient } from "@tanstack/react-query";
 /** The kinds of answers that are kept: the second parts of the keys of cached answers. */
 const kinds = new Set([
 	"account", "automations", "blocks", "broadcasts", "custom-fields", "domains", "email-categories", "email-types", "forms", "identities",
-	"messages", "mta-configs", "overview", "segments", "seed-lists", "sequences", "stages", "template-starters", "templates",
+	"messages", "mta-configs", "overview", "segments", "seed-lists", "sequences", "shell", "stages", "template-starters", "templates",
 ]);
 
 const database = "packetboat";

@@ -34,9 +34,9 @@ export function subscribeLive(listener: () => void) {
 const dependents: { [type: string]: string[] } = {
 	// Reports draw themselves again by time, so that plots do not change every two seconds.
 	broadcast: ["broadcasts", "broadcast", "overview"],
-	job: ["jobs", "job"],
-	domain: ["domains", "domain", "overview"],
-	mta_config: ["mta-configs", "mta-config", "overview"],
+	job: ["jobs", "job", "shell"],
+	domain: ["domains", "domain", "overview", "shell"],
+	mta_config: ["mta-configs", "mta-config", "overview", "shell"],
 	segment: ["segments", "segment"],
 	sequence: ["sequences", "sequence"],
 	form: ["forms", "form"],
@@ -44,7 +44,7 @@ const dependents: { [type: string]: string[] } = {
 	template: ["templates", "template"],
 	block: ["blocks", "block"],
 	message: ["messages", "message"],
-	account: ["account", "overview"],
+	account: ["account", "overview", "shell"],
 	contact: ["contacts", "contact"],
 	mailbox: ["mailbox"],
 };

@@ -2,6 +2,7 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { api, newKey } from "../api/client";
 import type { BroadcastSessionView } from "../api/schema";
 import { useKey, useWhyNot } from "../app/session";
+import { jobsChanged } from "../app/around";
 import { toast } from "../ui/Toast";
 import { catalogue, full } from "../words/catalogue";
 import { type Cell, csvText, download } from "../words/csv";
@@ -36,7 +37,7 @@ export function useExport<R>({ broadcast: b, what, query, total, read, fields }:
 	const large = total !== undefined && total > mostRows;
 	const inJob = async () => {
 		await api("POST /broadcasts/{broadcast_id}/export", { path: { broadcast_id: b.id }, idempotencyKey: newKey(), body: { what, format: "csv", ...query } });
-		void client.invalidateQueries({ queryKey: key("jobs") });
+		jobsChanged(client, key);
 		toast(words.job(mostRows));
 	};
 	const run = useMutation({

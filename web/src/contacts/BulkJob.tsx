@@ -4,6 +4,7 @@ import { useEffect, useRef } from "react";
 import { Link } from "wouter";
 import { api, url } from "../api/client";
 import { useKey, useWhyNot } from "../app/session";
+import { jobsChanged } from "../app/around";
 import { StateBadge } from "../ui/Badge";
 import { Button, IconButton } from "../ui/Button";
 import { Progress } from "../ui/Progress";
@@ -47,7 +48,7 @@ export function BulkJob({ id, onClose }: { id: string; onClose: () => void }) {
 	const cancel = useMutation({
 		mutationFn: () => api("POST /jobs/{id}/cancel", { path: { id } }),
 		onSuccess: () => void job.refetch(),
-		onSettled: () => void client.invalidateQueries({ queryKey: key("jobs") }),
+		onSettled: () => jobsChanged(client, key),
 		onError: (e) => toast(explain(e), { tone: "danger" }),
 	});
 	const j = job.data;

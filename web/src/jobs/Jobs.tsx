@@ -5,6 +5,7 @@ import type { JobSession } from "../api/schema";
 import { pollEvery } from "../app/live";
 import { useParam } from "../app/params";
 import { useKey, useWhyNot } from "../app/session";
+import { jobsChanged } from "../app/around";
 import { StateBadge } from "../ui/Badge";
 import { Button } from "../ui/Button";
 import { Select } from "../ui/Field";
@@ -67,7 +68,7 @@ export default function Jobs() {
 	});
 	const cancel = useMutation({
 		mutationFn: (id: string) => api("POST /jobs/{id}/cancel", { path: { id } }),
-		onSettled: () => void client.invalidateQueries({ queryKey: key("jobs") }),
+		onSettled: () => jobsChanged(client, key),
 		onError: (e) => toast(explain(e), { tone: "danger" }),
 	});
 	const rows = jobs.data?.pages.flatMap((p) => p.data) ?? [];

@@ -5,6 +5,7 @@ import { api } from "../api/client";
 import type { OverviewDay, OverviewTotals, OverviewType, ReportsOverview } from "../api/schema";
 import { useParams } from "../app/params";
 import { useKey, useWhyNot } from "../app/session";
+import { useAccount } from "../app/around";
 import { LinePlot } from "../plots/LinePlot";
 import { Button } from "../ui/Button";
 import { CsvButton } from "../ui/CsvButton";
@@ -94,7 +95,7 @@ export default function Reports() {
 	const [params, set] = useParams();
 	const [, navigate] = useLocation();
 	const whyNew = useWhyNot("POST /broadcasts");
-	const account = useQuery({ queryKey: key("account"), queryFn: ({ signal }) => api("GET /settings/account", { signal }), staleTime: 60_000 });
+	const account = useAccount();
 	const types = useQuery({ queryKey: key("email-types"), queryFn: () => api("GET /email-types", {}), staleTime: 60_000 });
 	const type = params.get("type") ?? "";
 	const zone = account.data?.timezone;
