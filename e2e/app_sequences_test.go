@@ -262,6 +262,52 @@ func TestASequenceIsBuiltInTheApplication(t *testing.T) {
 	})
 }
 
+// Two people edit one paused sequence: what only one of them changed is joined, and for a step that both changed the
+// page shows both versions and asks.
+func TestTwoPeopleEditOneFlow(t *testing.T) {
+	t.Parallel()
+	d := openApp(t, "")
+	call := func(method, path string, body any) map[string]any {
+		t.Helper()
+		got, err := d.r.Owner.Must(d.ctx, method, path, body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return got
+	}
+	graph := func(days int, tag string) map[string]any {
+		return map[string]any{
+			"entry_node_id": "rest",
+			"nodes": []any{
+				map[string]any{"id": "rest", "type": "wait", "config": map[string]any{"mode": "duration", "amount": days, "unit": "day"}},
+				map[string]any{"id": "label", "type": "tag", "config": map[string]any{"action": "add", "tags": []any{tag}}},
+			},
+			"edges": []any{map[string]any{"from_node": "rest", "to_node": "label", "branch_label": nil}},
+		}
+	}
+	path := "/sequences/" + call(http.MethodPost, "/sequences", map[string]any{"name": "Shared"})["id"].(string)
+	call(http.MethodPut, path+"/graph", graph(1, "first"))
+	call(http.MethodPost, path+"/activate", nil)
+	call(http.MethodPost, path+"/pause", nil)
+
+	d.open(path + "?view=outline")
+	d.must(d.Until(d.ctx, step("Wait 1 day")))
+	d.eval(step("Wait 1 day") + `.click()`)
+	d.must(d.Until(d.ctx, `document.querySelector('[data-path=amount]')`))
+	d.at("amount", "3")
+	d.closed("Wait 3 days")
+	call(http.MethodPut, path+"/graph", graph(5, "second"))
+	d.hasText("Somebody else changed these steps meanwhile")
+	d.pressText("Compare and choose")
+	d.hasText("Wait 3 days, then Add first")
+	d.hasText("Wait 5 days, then Add second")
+	d.choose("Theirs")
+	d.confirm("Save")
+	d.hasText("Both changes are kept")
+	d.must(d.Until(d.ctx, step("Wait 5 days")+` && `+step("Add second")))
+	d.quiet()
+}
+
 // automation writes an automation, lets it run and pauses it.
 func (d desk) automation() {
 	d.t.Helper()

@@ -69,6 +69,32 @@ export default function Templates() {
 			{words.add}
 		</Button>
 	);
+	const starters = (
+		<Starters
+			busy={make.isPending}
+			why={why}
+			onChoose={(t) =>
+				make.mutate(
+					t
+						? {
+								name: t.name,
+								format: t.format,
+								content_html: t.content_html,
+								content_mjml: t.content_mjml,
+								content_text: t.content_text,
+								subject: t.subject,
+								tags: t.tags,
+								parameters_schema: t.parameters_schema as never,
+								sections_schema: t.sections_schema as never,
+								slots_schema: t.slots_schema as never,
+								groups_schema: t.groups_schema as never,
+								expects_schema: t.expects_schema as never,
+							}
+						: { name: words.blank, format: "mjml", content_mjml: blankMjml, content_html: "" },
+				)
+			}
+		/>
+	);
 	return (
 		<Page title={words.title} description={words.about} actions={add}>
 			<Tools label={words.search} value={search} onChange={setSearch} />
@@ -77,7 +103,7 @@ export default function Templates() {
 			) : templates.isError ? (
 				<Failure error={templates.error} retry={() => void templates.refetch()} />
 			) : all.length === 0 ? (
-				<Empty title={words.empty} action={add}>
+				<Empty title={words.empty} example={starters}>
 					{words.emptyText}
 				</Empty>
 			) : rows.length === 0 ? (
@@ -113,30 +139,9 @@ export default function Templates() {
 				/>
 			)}
 			{choosing && (
-				<Starters
-					busy={make.isPending}
-					onClose={() => setChoosing("")}
-					onChoose={(t) =>
-						make.mutate(
-							t
-								? {
-										name: t.name,
-										format: t.format,
-										content_html: t.content_html,
-										content_mjml: t.content_mjml,
-										content_text: t.content_text,
-										subject: t.subject,
-										tags: t.tags,
-										parameters_schema: t.parameters_schema as never,
-										sections_schema: t.sections_schema as never,
-										slots_schema: t.slots_schema as never,
-										groups_schema: t.groups_schema as never,
-										expects_schema: t.expects_schema as never,
-									}
-								: { name: words.blank, format: "mjml", content_mjml: blankMjml, content_html: "" },
-						)
-					}
-				/>
+				<Dialog drawer="wide" title={words.starters} onClose={() => setChoosing("")} footer={<Button onClick={() => setChoosing("")}>{words.cancel}</Button>}>
+					{starters}
+				</Dialog>
 			)}
 		</Page>
 	);
@@ -162,27 +167,25 @@ function Picture({ template: t }: { template: TemplateLean }) {
 	return <Thumb html={html.data} label={words.picture(t.name)} width={72} height={72} onView={() => setWanted(true)} />;
 }
 
-function Starters({ busy, onClose, onChoose }: { busy: boolean; onClose: () => void; onChoose: (t: TemplateStarter | null) => void }) {
+type StartersProps = { busy: boolean; why?: string; onChoose: (t: TemplateStarter | null) => void };
+
+/** Starters are what a template can begin with. */
+function Starters({ busy, why, onChoose }: StartersProps) {
 	const key = useKey();
 	const starters = useQuery({ queryKey: key("template-starters"), queryFn: () => api("GET /template-starters", {}), staleTime: 600_000, retry: false });
+	const off = why !== undefined || busy;
+	const one = (id: string, name: string, text: string, t: TemplateStarter | null) => (
+		<li key={id}>
+			<button type="button" aria-disabled={off || undefined} title={why} onClick={() => !off && onChoose(t)}>
+				<b>{name}</b>
+				<span>{text}</span>
+			</button>
+		</li>
+	);
 	return (
-		<Dialog drawer="wide" title={words.starters} onClose={onClose} footer={<Button onClick={onClose}>{words.cancel}</Button>}>
-			<ul className={own.starters} aria-busy={busy}>
-				<li>
-					<button type="button" onClick={() => onChoose(null)}>
-						<b>{words.blank}</b>
-						<span>{words.blankText}</span>
-					</button>
-				</li>
-				{starters.data?.data.map((t) => (
-					<li key={t.slug}>
-						<button type="button" onClick={() => onChoose(t)}>
-							<b>{t.name}</b>
-							<span>{readable(t.subject)}</span>
-						</button>
-					</li>
-				))}
-			</ul>
-		</Dialog>
+		<ul className={own.starters} aria-busy={busy}>
+			{one("", words.blank, words.blankText, null)}
+			{starters.data?.data.map((t) => one(t.slug, t.name, readable(t.subject), t))}
+		</ul>
 	);
 }
