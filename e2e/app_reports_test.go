@@ -89,6 +89,26 @@ func TestReportsAndActivityTellWhatAPersonDid(t *testing.T) {
 	})
 }
 
+// A contact's mail shows the same as the page of a recipient, the links carry their clicks on the mail, and the pages
+// of reports and activity are accessible in each of their states.
+func TestReportPagesAreAccessible(t *testing.T) {
+	t.Parallel()
+	d := openApp(t, "")
+	broadcast, contact := d.clicked()
+	d.ask(http.MethodPost, "/events", map[string]any{"contact_id": contact, "event_name": "order_placed", "properties": map[string]any{"value": 12.5}})
+	d.open("/contacts/" + contact + "?tab=mail&mail=" + broadcast)
+	d.sees("What the servers said")
+	d.open("/broadcasts/" + broadcast + "?tab=links")
+	d.await(`document.querySelector('main a[aria-label="1 · 4.0 %, First: 1 person"]')`)
+
+	d.pagesAreAccessible([]string{
+		"/reports", "/reports?days=7&type=newsletter", "/reports?from=2020-01-01&to=2020-01-31", "/reports?from=2020-01-31&to=2020-01-01",
+		"/activity", "/activity?kind=website", "/activity?tab=seen", "/activity?tab=seen&name=order_placed", "/activity?tab=seen&q=nothing",
+		"/broadcasts/" + broadcast + "/recipients/" + contact, "/broadcasts/" + broadcast + "?tab=links",
+		"/broadcasts/" + broadcast + "/recipients/00000000-0000-7000-8000-000000000000",
+	})
+}
+
 // clicked sends a mail whose link one person follows, and returns the broadcast and the person.
 func (d desk) clicked() (broadcast, contact string) {
 	d.t.Helper()

@@ -27,7 +27,7 @@ const words = catalogue({
 	propertiesOf: (name: string) => `Properties of ${name}`,
 	property: "Property",
 	kinds: "Values",
-	feed: (name: string) => `Who did ${name}`,
+	feed: (name: string) => `Who did it: ${name}`,
 	who: "Who did it",
 	none: "No events have arrived yet",
 	noneText: "Programs and websites send events, such as “order_placed”, with the API or the website script. Their names and properties then appear here and can be used in segments, sequences and automations.",

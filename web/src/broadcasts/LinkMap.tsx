@@ -20,7 +20,7 @@ const words = catalogue({
 	phone: "Phone",
 	desktop: "Desktop",
 	arm: "Arm",
-	mark: (label: string, n: number, share: string, places: number) => `${label}: ${plural(n, { one: "# person", other: "# people" })}, ${share}${places > 1 ? `, at ${full(places)} places` : ""}`,
+	mark: (shown: string, label: string, n: number, places: number) => `${shown}, ${label}: ${plural(n, { one: "# person", other: "# people" })}${places > 1 ? `, at ${full(places)} places` : ""}`,
 	gone: "The mail has no HTML.",
 });
 
@@ -91,20 +91,23 @@ export function LinkMap({ broadcast: b, links, people }: { broadcast: BroadcastS
 				<div className={css.stage}>
 					<div className={css.map} style={{ inlineSize: mailWidths[width] }}>
 						<Framed title={words.mail} html={mail.data.html} dark={false} onLinks={setPlaces} />
-						{marks.map((m, i) => (
-							<Link
-								key={`${m.link.link_id} ${i}`}
-								href={people(m.link.url)}
-								className={css.mark}
-								data-none={m.link.unique_clicks === 0 || undefined}
-								style={{ insetInlineStart: `min(${m.x + m.width + 4}px, 100% - ${markWidth}px)`, insetBlockStart: m.y + m.height / 2 }}
-								aria-label={words.mark(m.link.label || m.link.url, m.link.unique_clicks, percent(m.link.click_rate), count(m.link.link_id))}
-							>
-								{full(m.link.unique_clicks)}
-								{m.link.unique_clicks > 0 && ` · ${percent(m.link.click_rate)}`}
-								{count(m.link.link_id) > 1 && ` ×${full(count(m.link.link_id))}`}
-							</Link>
-						))}
+						{marks.map((m, i) => {
+							const n = m.link.unique_clicks;
+							const at = count(m.link.link_id);
+							const shown = `${full(n)}${n > 0 ? ` · ${percent(m.link.click_rate)}` : ""}${at > 1 ? ` ×${full(at)}` : ""}`;
+							return (
+								<Link
+									key={`${m.link.link_id} ${i}`}
+									href={people(m.link.url)}
+									className={css.mark}
+									data-none={n === 0 || undefined}
+									style={{ insetInlineStart: `min(${m.x + m.width + 4}px, 100% - ${markWidth}px)`, insetBlockStart: m.y + m.height / 2 }}
+									aria-label={words.mark(shown, m.link.label || m.link.url, n, at)}
+								>
+									{shown}
+								</Link>
+							);
+						})}
 					</div>
 				</div>
 			)}
