@@ -2,6 +2,7 @@ import { QueryClientProvider, useQueryClient } from "@tanstack/react-query";
 import { Component, lazy, type ReactNode, Suspense, useEffect, useLayoutEffect, useState } from "react";
 import { Redirect, Route, Router, Switch, useLocation } from "wouter";
 import { onRateLimit, setWorkspace } from "../api/client";
+import type { ShellView } from "../api/schema";
 import { Page } from "../ui/Page";
 import { countNavigation } from "../ui/Page";
 import { Empty, Failure, Skeleton } from "../ui/States";
@@ -126,9 +127,11 @@ function Workspace({ slug, user }: { slug: string; user: string }) {
 	useEffect(() => {
 		const account = cache.getQueryCache().subscribe((e) => {
 			if (e.type !== "updated" || e.query.queryKey[0] !== slug) return;
-			const data = e.query.state.data as { timezone?: string; account?: { timezone: string } } | undefined;
-			const zone = e.query.queryKey[1] === "account" ? data?.timezone : e.query.queryKey[1] === "shell" ? data?.account?.timezone : undefined;
-			if (zone) setTimeZone(zone);
+			const data = e.query.state.data;
+			if (e.query.queryKey[1] === "shell" && data) setTimeZone((data as ShellView).account.timezone);
+			// What a page reads or changes of the account is shown around it, too.
+			if (e.query.queryKey[1] === "account" && e.action.type === "success")
+				cache.setQueryData<ShellView>([slug, "shell"], (s) => s && { ...s, account: data as ShellView["account"] });
 		});
 		return account;
 	}, [cache, slug]);

@@ -1,4 +1,5 @@
 import type { QueryClient } from "@tanstack/react-query";
+import type { ShellView } from "../api/schema";
 
 // Answers that are kept in IndexedDB, so that the next visit paints at once and then loads them again. They
 // are those of set-up and of lists, by user and workspace. Nothing about contacts is kept, and signing out
@@ -9,6 +10,9 @@ const kinds = new Set([
 	"account", "automations", "blocks", "broadcasts", "custom-fields", "domains", "email-categories", "email-types", "forms", "identities",
 	"messages", "mta-configs", "overview", "segments", "seed-lists", "sequences", "shell", "stages", "template-starters", "templates",
 ]);
+
+/** keptOf is what is kept of an answer: the names of jobs may say something about contacts. */
+const keptOf = (kind: string, data: unknown) => (kind === "shell" ? { ...(data as ShellView), jobs: [] } : data);
 
 const database = "packetboat";
 const store = "answers";
@@ -65,7 +69,7 @@ export function keep(client: QueryClient, user: string, workspace: string): () =
 		const list: Kept[] = client
 			.getQueryCache()
 			.findAll({ predicate: (q) => q.queryKey[0] === workspace && kinds.has(String(q.queryKey[1])) && q.state.status === "success" })
-			.map((q) => ({ key: q.queryKey, data: q.state.data, at: q.state.dataUpdatedAt }))
+			.map((q) => ({ key: q.queryKey, data: keptOf(String(q.queryKey[1]), q.state.data), at: q.state.dataUpdatedAt }))
 			.sort((a, b) => b.at - a.at)
 			.filter((k) => JSON.stringify(k.data).length < largest)
 			.slice(0, most);

@@ -56,7 +56,7 @@ export function useFlow(server: Versioned<Sequence>, may: boolean) {
 	const latest = useRef({ graph, base, changed, dirty, mode });
 	latest.current = { graph, base, changed, dirty, mode };
 	const timer = useRef(0);
-	const running = useRef<Promise<unknown>>(Promise.resolve());
+	const running = useRef<Promise<boolean>>(Promise.resolve(true));
 	const stuck = useRef(false); // a conflict waits for a choice
 
 	const adopt = useCallback((got: Versioned<Sequence>, undoable = false) => {
@@ -124,19 +124,24 @@ export function useFlow(server: Versioned<Sequence>, may: boolean) {
 				setIssues(found.issues);
 				setUnready(found.unready);
 				setLeaving(found.leaving);
-				if (!found.valid || now.mode === "paused")
-					setSaving(equal(asked, now.base.graph) ? { state: "saved", at: null } : { state: "kept" });
+				if (equal(asked, now.base.graph)) setSaving((s) => (s.state === "saved" ? s : { state: "saved", at: null }));
+				else if (!found.valid || now.mode === "paused") setSaving({ state: "kept" });
 			}
 			return found.valid;
 		},
 		[id],
 	);
 
+	/**
+	 * Saves a draft that has changed, or a paused sequence on demand; else it only checks the graph. It reports whether
+	 * the graph is valid, and saved if it was to be.
+	 */
 	const send = useCallback(
-		async (save: boolean): Promise<boolean> => {
+		async (demanded: boolean): Promise<boolean> => {
 			for (let tries = 0; tries < 5; tries++) {
 				const now = latest.current;
 				if (now.mode === "read" || stuck.current) return false;
+				const save = demanded || (now.mode === "draft" && !equal(now.graph, now.base.graph));
 				if (save) setSaving({ state: "saving" });
 				try {
 					// What is not valid is not sent to be saved: the check tells all that is wrong with it.
@@ -157,7 +162,7 @@ export function useFlow(server: Versioned<Sequence>, may: boolean) {
 					client.setQueryData(key("sequence", id), stored);
 					void client.invalidateQueries({ queryKey: key("sequences") });
 					void client.invalidateQueries({ queryKey: key("sequence", id, "report") });
-					return true;
+					if (!latest.current.dirty) return true; // else it was changed meanwhile
 				} catch (e) {
 					if (e instanceof ApiError && e.code === "REVISION_CONFLICT") {
 						const theirs = await request("GET /sequences/{id}", { path: { id } });
@@ -182,11 +187,10 @@ export function useFlow(server: Versioned<Sequence>, may: boolean) {
 	);
 
 	const run = useCallback(
-		(save: boolean) => {
+		(demanded = false) => {
 			clearTimeout(timer.current);
-			const next = running.current.then(() => send(save));
-			running.current = next;
-			return next;
+			running.current = running.current.then(() => send(demanded));
+			return running.current;
 		},
 		[send],
 	);
@@ -195,7 +199,7 @@ export function useFlow(server: Versioned<Sequence>, may: boolean) {
 		clearTimeout(timer.current);
 		await running.current;
 		if (!latest.current.dirty) return true;
-		return latest.current.mode === "draft" ? run(true) : false;
+		return latest.current.mode === "draft" ? run() : false;
 	}, [run]);
 
 	// What is saved is checked too, when the page opens and when the trigger changes: a record that it refers to
@@ -206,11 +210,10 @@ export function useFlow(server: Versioned<Sequence>, may: boolean) {
 	useEffect(() => {
 		if (mode === "read" || stuck.current) return;
 		if (graph.steps.length === 0 && latest.current.base.graph.steps.length === 0) return;
-		const save = mode === "draft" && !equal(graph, latest.current.base.graph);
-		if (save) setSaving({ state: "saving" });
+		if (mode === "draft" && !equal(graph, latest.current.base.graph)) setSaving({ state: "saving" });
 		const wait = first.current ? 0 : pause;
 		first.current = false;
-		timer.current = window.setTimeout(() => void run(save), wait);
+		timer.current = window.setTimeout(() => void run(), wait);
 		return () => clearTimeout(timer.current);
 	}, [graph, mode, run, trigger]);
 	useSaveOnLeave(() => (latest.current.dirty && latest.current.mode === "draft" ? flush() : undefined));
@@ -275,7 +278,7 @@ export function useFlow(server: Versioned<Sequence>, may: boolean) {
 				if (saving.state !== "conflict") return;
 				stuck.current = false;
 				join(saving.conflict.theirs, saving.conflict.by, (id) => (theirs.has(id ?? "") ? "theirs" : "mine"));
-				void run(latest.current.mode === "draft");
+				void run();
 			},
 			show: (found: GraphIssue[]) => setUnready(found),
 		}),
