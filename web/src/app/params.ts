@@ -1,7 +1,8 @@
 import { useCallback } from "react";
 import { useLocation, useSearch } from "wouter";
 
-// The address bar is the state of a view: tab, filter, sort, open drawer.
+// The address bar is the state of a view: tab, filter, sort, open drawer. Each change of it is a step that the
+// browser's Back undoes. What changes with each key, such as the text of a search, replaces the step instead.
 
 /** useParams returns the parameters of the address, and a function that changes some of them. */
 export function useParams(): [URLSearchParams, (changes: { [name: string]: string | null }, options?: { replace?: boolean }) => void] {
@@ -15,7 +16,8 @@ export function useParams(): [URLSearchParams, (changes: { [name: string]: strin
 				else params.set(name, value);
 			}
 			const text = params.toString();
-			navigate(path + (text ? `?${text}` : ""), { replace: options?.replace ?? true });
+			const next = text ? `?${text}` : "";
+			if (next !== window.location.search) navigate(path + next, { replace: options?.replace ?? false });
 		},
 		[path, navigate],
 	);
@@ -23,7 +25,10 @@ export function useParams(): [URLSearchParams, (changes: { [name: string]: strin
 }
 
 /** useParam returns one parameter of the address, and a function that changes it. */
-export function useParam(name: string, initial = ""): [string, (value: string) => void] {
+export function useParam(name: string, initial = "", options?: { replace?: boolean }): [string, (value: string) => void] {
 	const [params, set] = useParams();
-	return [params.get(name) ?? initial, (value) => set({ [name]: value === initial ? null : value })];
+	return [params.get(name) ?? initial, (value) => set({ [name]: value === initial ? null : value }, options)];
 }
+
+/** useTyped is useParam for what is typed: Back does not undo it letter by letter. */
+export const useTyped = (name: string) => useParam(name, "", { replace: true });

@@ -3,7 +3,7 @@ import { useState } from "react";
 import { Link, useLocation } from "wouter";
 import { api } from "../api/client";
 import type { Automation } from "../api/schema";
-import { useParam } from "../app/params";
+import { useParam, useTyped } from "../app/params";
 import { useKey, useWhyNot } from "../app/session";
 import own from "../sequences/Sequences.module.css";
 import { type Names, titleOf, triggerWords, useNames } from "../sequences/steps";
@@ -59,7 +59,7 @@ export default function Automations() {
 	const [, navigate] = useLocation();
 	const names = useNames();
 	const why = useWhyNot("POST /automations");
-	const [search, setSearch] = useParam("q");
+	const [search, setSearch] = useTyped("q");
 	const [status, setStatus] = useParam("status");
 	const statuses = status === "all" ? undefined : status || "active,paused";
 	const list = useInfiniteQuery({

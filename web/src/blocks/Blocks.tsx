@@ -4,7 +4,7 @@ import { useState } from "react";
 import { Link, useLocation } from "wouter";
 import { api, newKey } from "../api/client";
 import type { BlockRow } from "../api/schema";
-import { useParam } from "../app/params";
+import { useParam, useTyped } from "../app/params";
 import { useKey, useWhyNot } from "../app/session";
 import { BlockThumb, Tags } from "../binding/Slot";
 import { Badge } from "../ui/Badge";
@@ -63,7 +63,7 @@ const begin = {
 export default function Blocks() {
 	const key = useKey();
 	const why = useWhyNot("POST /blocks");
-	const [search, setSearch] = useParam("q");
+	const [search, setSearch] = useTyped("q");
 	const [tag, setTag] = useParam("tag");
 	const [adding, setAdding] = useParam("new");
 	const blocks = useQuery({ queryKey: key("blocks", "full", "usage"), queryFn: ({ signal }) => api("GET /blocks", { query: { full: "true", include_usage: "true" }, signal }) });

@@ -2,7 +2,7 @@ import { RotateCw } from "lucide-react";
 import { useState } from "react";
 import { Link, useLocation } from "wouter";
 import type { LeanSession, MetricsRow } from "../api/schema";
-import { useParam } from "../app/params";
+import { useParam, useTyped } from "../app/params";
 import { useWhyNot } from "../app/session";
 import { Badge, StateBadge } from "../ui/Badge";
 import { Button } from "../ui/Button";
@@ -75,7 +75,7 @@ export default function Broadcasts() {
 	const [path, navigate] = useLocation();
 	const creating = path === "/broadcasts/new";
 	const [status, setStatus] = useParam("status");
-	const [search, setSearch] = useParam("q");
+	const [search, setSearch] = useTyped("q");
 	const [tag, setTag] = useParam("tag");
 	const [peek, setPeek] = useParam("peek");
 	const [selected, setSelected] = useState<Set<string>>(new Set());
@@ -187,6 +187,7 @@ export default function Broadcasts() {
 				)
 			) : (
 				<Table
+					found={`${status} ${search} ${tag}`}
 					fill
 					label={words.title}
 					rows={shown}

@@ -97,7 +97,7 @@ export function People({ broadcast: b }: { broadcast: BroadcastSessionView }) {
 	return who ? (
 		<Did broadcast={b} event={who} level={params.get("level") ?? ""} link={params.get("link") ?? ""} variant={params.get("variant") ?? ""} picker={picker} />
 	) : (
-		<Rows broadcast={b} status={status} search={params.get("q") ?? ""} variant={params.get("variant") ?? ""} onSearch={(q) => set({ q })} picker={picker} />
+		<Rows broadcast={b} status={status} search={params.get("q") ?? ""} variant={params.get("variant") ?? ""} onSearch={(q) => set({ q }, { replace: true })} picker={picker} />
 	);
 }
 
@@ -148,6 +148,7 @@ function Rows({ broadcast: b, status, search, variant, onSearch, picker }: RowsP
 				<Empty title={words.none} />
 			) : (
 				<Table
+					found={`${status} ${search} ${variant}`}
 					fill
 					label={words.title}
 					rows={rows}

@@ -1,6 +1,6 @@
 import { keepPreviousData, useInfiniteQuery, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Columns3, Search, Upload } from "lucide-react";
-import { useCallback, useDeferredValue, useEffect, useMemo, useState } from "react";
+import { useCallback, useDeferredValue, useEffect, useMemo, useRef, useState } from "react";
 import { useLocation } from "wouter";
 import { api, newKey } from "../api/client";
 import type { Contact, SavedFilterRow } from "../api/schema";
@@ -84,10 +84,22 @@ export default function Contacts() {
 	const widths = useMemo(() => parseWidths(widthText), [widthText]);
 	const chosen = params.get("columns")?.split(",").filter(Boolean) ?? initialColumns;
 
+	// What is typed goes into the address a moment later; Back and saved filters bring other words.
+	const inAddress = params.get("q") ?? "";
+	const written = useRef(inAddress);
 	useEffect(() => {
-		const timer = setTimeout(() => typed !== (params.get("q") ?? "") && setParams({ q: typed || null }), 250);
+		if (inAddress !== written.current) {
+			written.current = inAddress;
+			setTyped(inAddress);
+			return;
+		}
+		if (typed === inAddress) return;
+		const timer = setTimeout(() => {
+			written.current = typed;
+			setParams({ q: typed || null }, { replace: true });
+		}, 250);
 		return () => clearTimeout(timer);
-	}, [typed, params, setParams]);
+	}, [typed, inAddress, setParams]);
 
 	const selector = useMemo(() => ({ search: search || undefined, filters }), [search, filters]);
 	const rows = useInfiniteQuery({
@@ -242,6 +254,7 @@ export default function Contacts() {
 					rowKey={(c) => c.id}
 					rowName={nameOf}
 					total={total}
+					found={`${search} ${filterText}`}
 					sort={{ by: sort, dir }}
 					onSort={(by, d) => setParams({ sort: by === "created_at" ? null : by, dir: d === "desc" ? null : d })}
 					selected={selected}
@@ -251,7 +264,7 @@ export default function Contacts() {
 					}}
 					onOpen={open}
 					onPeek={(c) => setParams({ peek: c.id })}
-					onResize={(field, width) => setParams({ widths: Object.entries({ ...widths, [field]: width }).map((pair) => pair.join(":")).join(",") })}
+					onResize={(field, width) => setParams({ widths: Object.entries({ ...widths, [field]: width }).map((pair) => pair.join(":")).join(",") }, { replace: true })}
 					onEnd={onEnd}
 					card={(c) => (
 						<span className={css.card}>

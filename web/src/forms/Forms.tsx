@@ -4,7 +4,7 @@ import { Link, useLocation } from "wouter";
 import { api, newKey } from "../api/client";
 import type { FormFieldInput } from "../api/schema";
 import { pollEvery } from "../app/live";
-import { useParam } from "../app/params";
+import { useParam, useTyped } from "../app/params";
 import { useKey, useWhyNot } from "../app/session";
 import { StateBadge } from "../ui/Badge";
 import { Button } from "../ui/Button";
@@ -54,7 +54,7 @@ export default function Forms() {
 	const key = useKey();
 	const [, navigate] = useLocation();
 	const why = useWhyNot("POST /forms");
-	const [search, setSearch] = useParam("q");
+	const [search, setSearch] = useTyped("q");
 	const [status, setStatus] = useParam("status");
 	const [creating, setCreating] = useParam("new");
 	const forms = useQuery({ queryKey: key("forms", status), queryFn: () => api("GET /forms", { query: { status } }), refetchInterval: pollEvery(15_000), placeholderData: (b) => b });

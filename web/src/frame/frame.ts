@@ -26,12 +26,31 @@ function show(message: Show) {
 		a.setAttribute("href", "#");
 		a.removeAttribute("target");
 	}
+	for (const el of mail.querySelectorAll("style[media], link[media], source[media]")) el.setAttribute("media", chosen(el.getAttribute("media") ?? "", message.dark));
 	document.documentElement.style.colorScheme = message.dark ? "dark" : "light";
 	document.head.replaceChildren(...mail.head.childNodes);
 	const body = document.importNode(mail.body, true);
 	document.body.replaceWith(body);
+	for (const { sheet } of document.querySelectorAll("style")) if (sheet) choose(sheet.cssRules, message.dark);
 	report();
 	for (const img of document.images) img.addEventListener("load", report);
+}
+
+/** asked matches what a rule asks of the colours that the reader prefers. */
+const asked = /\(\s*prefers-color-scheme\s*:\s*(dark|light)\s*\)/gi;
+
+/** chosen replaces in a media query what it asks of colours by what is true, or untrue, of the colours chosen. */
+const chosen = (media: string, dark: boolean) => media.replace(asked, (_, scheme: string) => ((scheme.toLowerCase() === "dark") === dark ? "(min-width: 0px)" : "(max-width: 0px)"));
+
+/** choose lets the rules of the mail see the colours that were chosen here, and not those of the browser. */
+function choose(rules: CSSRuleList, dark: boolean) {
+	for (const rule of rules) {
+		if (rule instanceof CSSMediaRule || rule instanceof CSSImportRule) {
+			const media = chosen(rule.media.mediaText, dark);
+			if (media !== rule.media.mediaText) rule.media.mediaText = media;
+		}
+		if (rule instanceof CSSGroupingRule || rule instanceof CSSStyleRule) choose(rule.cssRules, dark);
+	}
 }
 
 function report() {

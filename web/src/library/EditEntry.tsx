@@ -125,7 +125,7 @@ function Form({ entry: e, revision, versions, from, merged }: Props & { from?: M
 	const whyNot = why ?? (work.clash ? words.clash : undefined) ?? (work.dirty || merged ? undefined : words.nothing);
 	const current = versions.find((v) => v.version === e.current_version);
 	const unpinned = holders((current?.usage ?? []).filter((u) => u.version === null));
-	const leave = () => setParams({ edit: null, v: null });
+	const leave = () => setParams({ edit: null, v: null }, { replace: true });
 	const save = async () => {
 		setBusy(true);
 		setFaults({ byPath: {}, general: [] });

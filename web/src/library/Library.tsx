@@ -4,7 +4,7 @@ import { type RefObject, useRef } from "react";
 import { Link, useLocation } from "wouter";
 import { api, newKey } from "../api/client";
 import type { MessageRow, MessageUse } from "../api/schema";
-import { useParam } from "../app/params";
+import { useParam, useTyped } from "../app/params";
 import { useKey, useWhyNot } from "../app/session";
 import { StateBadge } from "../ui/Badge";
 import { Button } from "../ui/Button";
@@ -94,7 +94,7 @@ function Used({ of }: { of: MessageRow }) {
 export default function Library() {
 	const key = useKey();
 	const why = useWhyNot("POST /messages");
-	const [search, setSearch] = useParam("q");
+	const [search, setSearch] = useTyped("q");
 	const [status, setStatus] = useParam("status");
 	const [offset, setOffset] = useParam("offset");
 	const [adding, setAdding] = useParam("new");

@@ -2,7 +2,7 @@ import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from "@tansta
 import { useState } from "react";
 import { Link, useLocation, useParams } from "wouter";
 import { api, url } from "../api/client";
-import { useParam } from "../app/params";
+import { useParam, useTyped } from "../app/params";
 import { useKey, useWhyNot } from "../app/session";
 import { Button } from "../ui/Button";
 import { Confirm } from "../ui/Dialog";
@@ -43,7 +43,7 @@ export default function Mailbox() {
 	const key = useKey();
 	const client = useQueryClient();
 	const [chosen, choose] = useParam("mta");
-	const [search, setSearch] = useParam("q");
+	const [search, setSearch] = useTyped("q");
 	const [clearing, setClearing] = useState(false);
 	const why = useWhyNot("DELETE /mta-configs/{id}/messages");
 	const lanes = useQuery({ queryKey: key("mta-configs"), queryFn: () => api("GET /mta-configs", {}) });

@@ -3,7 +3,7 @@ import { useCallback, useState } from "react";
 import { Link, useLocation } from "wouter";
 import { api, newKey } from "../api/client";
 import type { AddedMembers, SegmentSession } from "../api/schema";
-import { useParam } from "../app/params";
+import { useTyped } from "../app/params";
 import { useKey, useWhyNot } from "../app/session";
 import { nameOf } from "../contacts/columns";
 import { StateBadge } from "../ui/Badge";
@@ -49,7 +49,7 @@ export function Members({ segment: s }: { segment: SegmentSession }) {
 	const key = useKey();
 	const client = useQueryClient();
 	const [, navigate] = useLocation();
-	const [search, setSearch] = useParam("q");
+	const [search, setSearch] = useTyped("q");
 	const [selected, setSelected] = useState<Set<string>>(new Set());
 	const [adding, setAdding] = useState(false);
 	const why = useWhyNot("POST /segments/{key}/members");
@@ -106,6 +106,7 @@ export function Members({ segment: s }: { segment: SegmentSession }) {
 				<Empty title={words.none}>{list && words.noneText}</Empty>
 			) : (
 				<Table
+					found={search}
 					label={words.title}
 					rows={rows}
 					rowKey={(c) => c.id}

@@ -4,7 +4,7 @@ import { useState } from "react";
 import { Link, useLocation } from "wouter";
 import { api, newKey } from "../api/client";
 import { pollEvery } from "../app/live";
-import { useParam } from "../app/params";
+import { useParam, useTyped } from "../app/params";
 import { useKey, useWhyNot } from "../app/session";
 import { Badge } from "../ui/Badge";
 import { Button, LinkButton } from "../ui/Button";
@@ -48,7 +48,7 @@ export default function Segments() {
 	const key = useKey();
 	const [, navigate] = useLocation();
 	const why = useWhyNot("POST /segments");
-	const [search, setSearch] = useParam("q");
+	const [search, setSearch] = useTyped("q");
 	const [kind, setKind] = useParam("kind");
 	const [creating, setCreating] = useState(false);
 	const segments = useQuery({ queryKey: key("segments"), queryFn: () => api("GET /segments", {}), refetchInterval: pollEvery(15_000) });

@@ -4,7 +4,7 @@ import { useLocation, useParams } from "wouter";
 import { ApiError, api } from "../api/client";
 import type { SeedListRow, SeedRow } from "../api/schema";
 import { pollEvery } from "../app/live";
-import { useParam } from "../app/params";
+import { useParam, useTyped } from "../app/params";
 import { useKey, useWhyNot } from "../app/session";
 import { StateBadge } from "../ui/Badge";
 import { Button } from "../ui/Button";
@@ -172,7 +172,7 @@ const moves: { [status in SeedRow["status"]]: ("pause" | "resume" | "retire" | "
 function Addresses({ list: l, why, onUpdate }: { list: SeedListRow; why?: string; onUpdate: () => void }) {
 	const key = useKey();
 	const client = useQueryClient();
-	const [search, setSearch] = useParam("q");
+	const [search, setSearch] = useTyped("q");
 	const [status, setStatus] = useParam("status");
 	const seeds = useInfiniteQuery({
 		queryKey: key("seed-list", l.id, "seeds", search, status),
@@ -229,6 +229,7 @@ function Addresses({ list: l, why, onUpdate }: { list: SeedListRow; why?: string
 				)
 			) : (
 				<Table
+					found={`${status} ${search}`}
 					fill
 					label={words.addresses}
 					rows={rows}

@@ -474,7 +474,7 @@ export function FlowEditor({ flow, names, report, trigger, onTrigger, onPeople }
 					step={step}
 					onChange={(config) => flow.change((g) => configure(g, step.id, config), `edit ${step.id}`)}
 					onDelete={() => {
-						set({ node: null });
+						set({ node: null }, { replace: true });
 						opened.current = null;
 						drop(step.id);
 					}}

@@ -4,7 +4,7 @@ import { Link, useLocation } from "wouter";
 import { api, newKey } from "../api/client";
 import type { Sequence } from "../api/schema";
 import { pollEvery } from "../app/live";
-import { useParam } from "../app/params";
+import { useParam, useTyped } from "../app/params";
 import { useKey, useWhyNot } from "../app/session";
 import { StateBadge } from "../ui/Badge";
 import { Button, LinkButton } from "../ui/Button";
@@ -70,7 +70,7 @@ export default function Sequences() {
 	const [path, navigate] = useLocation();
 	const why = useWhyNot("POST /sequences");
 	const names = useNames();
-	const [search, setSearch] = useParam("q");
+	const [search, setSearch] = useTyped("q");
 	const [status, setStatus] = useParam("status");
 	const list = useQuery({
 		queryKey: key("sequences", "counts"),

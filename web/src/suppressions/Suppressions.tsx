@@ -2,7 +2,7 @@ import { useInfiniteQuery, useMutation, useQueryClient } from "@tanstack/react-q
 import { useCallback, useState } from "react";
 import { api, newKey } from "../api/client";
 import type { ImportedSuppressions, SuppressionRow } from "../api/schema";
-import { useParam } from "../app/params";
+import { useParam, useTyped } from "../app/params";
 import { useKey, useWhyNot } from "../app/session";
 import { Button } from "../ui/Button";
 import { Dialog } from "../ui/Dialog";
@@ -50,7 +50,7 @@ export default function Suppressions() {
 	const key = useKey();
 	const client = useQueryClient();
 	const why = useWhyNot("POST /suppressions");
-	const [search, setSearch] = useParam("q");
+	const [search, setSearch] = useTyped("q");
 	const [reason, setReason] = useParam("reason");
 	const [adding, setAdding] = useParam("add"); // "1", or the address to add
 	const list = useInfiniteQuery({
@@ -100,6 +100,7 @@ export default function Suppressions() {
 				<Table
 					fill
 					label={words.title}
+					found={`${search} ${reason}`}
 					rows={rows}
 					rowKey={(s) => s.email}
 					rowName={(s) => s.email}

@@ -3,7 +3,7 @@ import { useState } from "react";
 import { Link, useLocation } from "wouter";
 import { api, newKey } from "../api/client";
 import type { CreateTemplateRequestBody, TemplateLean, TemplateStarter } from "../api/schema";
-import { useParam } from "../app/params";
+import { useParam, useTyped } from "../app/params";
 import { useKey, useWhyNot } from "../app/session";
 import { Button } from "../ui/Button";
 import { Dialog } from "../ui/Dialog";
@@ -51,7 +51,7 @@ export default function Templates() {
 	const client = useQueryClient();
 	const [, navigate] = useLocation();
 	const why = useWhyNot("POST /templates");
-	const [search, setSearch] = useParam("q");
+	const [search, setSearch] = useTyped("q");
 	const [choosing, setChoosing] = useParam("new");
 	const templates = useQuery({ queryKey: key("templates", "usage"), queryFn: ({ signal }) => api("GET /templates", { query: { include_usage: "true" }, signal }) });
 	const all = (templates.data?.data ?? []) as TemplateLean[];

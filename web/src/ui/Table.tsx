@@ -1,6 +1,6 @@
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { ArrowDown, ArrowUp } from "lucide-react";
-import { type KeyboardEvent, type ReactNode, useEffect, useRef, useState, useSyncExternalStore } from "react";
+import { type KeyboardEvent, type ReactNode, useEffect, useLayoutEffect, useRef, useState, useSyncExternalStore } from "react";
 import { density, subscribeDensity } from "../app/density";
 import { catalogue, full, plural } from "../words/catalogue";
 import { useNarrow } from "./narrow";
@@ -44,6 +44,8 @@ type Props<T> = {
 	onEnd?: () => void;
 	/** The row on a phone: name, state, one figure. */
 	card: (row: T) => ReactNode;
+	/** What the rows were found by: search and filters. When it or the sort changes, the first row is shown. */
+	found?: string;
 	/** Rows fill the height of the page and scroll by themselves. */
 	fill?: boolean;
 };
@@ -80,6 +82,35 @@ export function Table<T>(p: Props<T>) {
 	useEffect(() => {
 		if (near) onEnd?.();
 	}, [near, onEnd]);
+
+	const view = `${p.found ?? ""} ${p.sort?.by ?? ""} ${p.sort?.dir ?? ""}`;
+	const shown = useRef(view);
+	useEffect(() => {
+		if (shown.current === view) return;
+		shown.current = view;
+		setAt(0);
+		anchor.current = 0;
+		if (scroller.current) scroller.current.scrollTop = 0;
+	}, [view]);
+
+	// When the row with the focus goes, the row in its place takes it.
+	const inside = useRef(false);
+	const count = p.rows.length;
+	useEffect(() => {
+		void count;
+		if (!inside.current || document.activeElement !== document.body) return;
+		const rows = scroller.current?.querySelectorAll<HTMLElement>('[data-index][tabindex="0"]');
+		rows?.[0]?.focus({ preventScroll: true });
+	}, [count]);
+
+	// When the table goes with the focus in it, the page's heading takes it.
+	useLayoutEffect(() => {
+		const table = scroller.current;
+		return () => {
+			if (!table?.contains(document.activeElement)) return;
+			requestAnimationFrame(() => document.activeElement === document.body && document.querySelector<HTMLElement>("main h1")?.focus({ preventScroll: true }));
+		};
+	}, []);
 
 	const selected = p.selected ?? new Set<string>();
 	const toggle = (index: number, range: boolean) => {
@@ -140,6 +171,13 @@ export function Table<T>(p: Props<T>) {
 			aria-colcount={p.columns.length + (p.onSelect ? 1 : 0)}
 			aria-multiselectable={p.onSelect ? true : undefined}
 			onKeyDown={key}
+			onFocus={() => {
+				inside.current = true;
+			}}
+			onBlur={({ target, relatedTarget }) => {
+				if (relatedTarget) inside.current = false;
+				else requestAnimationFrame(() => (inside.current &&= !target.isConnected));
+			}}
 			style={{ "--columns": template, "--width": phone ? "0px" : `${width}px` } as React.CSSProperties}
 		>
 			<div role="rowgroup" className={phone ? "visually-hidden" : css.head}>

@@ -17,7 +17,7 @@ export function Tabs({ label, tabs, current }: { label: string; tabs: { id: stri
 			<ul>
 				{tabs.map((t) => (
 					<li key={t.id}>
-						<Link href={to(t.id)} replace aria-current={t.id === current ? "page" : undefined}>
+						<Link href={to(t.id)} aria-current={t.id === current ? "page" : undefined}>
 							{t.name}
 							{t.count !== undefined && <span className={css.count}>{t.count}</span>}
 						</Link>
