@@ -8,7 +8,7 @@ import { pollEvery } from "../app/live";
 import { useParams } from "../app/params";
 import { useKey, useWhyNot } from "../app/session";
 import { type Filter, FilterBar } from "../rules/FilterBar";
-import { useFields } from "../rules/fields";
+import { useRuleFields } from "../rules/fields";
 import { StateBadge } from "../ui/Badge";
 import { Button, LinkButton } from "../ui/Button";
 import { Menu } from "../ui/Menu";
@@ -69,8 +69,9 @@ export default function Contacts() {
 	const client = useQueryClient();
 	const [params, setParams] = useParams();
 	const [, navigate] = useLocation();
-	const fields = useFields();
+	const fields = useRuleFields();
 	const whyNot = useWhyNot("POST /contacts");
+	const whyNotSegment = useWhyNot("POST /segments");
 	const whyNotImport = useWhyNot("POST /contacts/import");
 	const [selected, setSelected] = useState<Set<string>>(new Set());
 	const [everybody, setEverybody] = useState(false);
@@ -189,7 +190,7 @@ export default function Contacts() {
 					<Search aria-hidden size={16} />
 					<input type="search" aria-label={words.search} placeholder={words.search} value={typed} maxLength={200} onChange={(e) => setTyped(e.target.value)} />
 				</div>
-				<FilterBar filters={filters} fields={fields} onChange={(f) => setParams({ filters: f.length ? JSON.stringify(f) : null })} />
+				<FilterBar filters={filters} fields={fields} search={search} why={whyNotSegment} onChange={(f) => setParams({ filters: f.length ? JSON.stringify(f) : null })} />
 				<div className={css.end}>
 					<ColumnChooser all={all} chosen={chosen} onChange={(c) => setParams({ columns: c.join(",") === initialColumns.join(",") ? null : c.join(",") })} icon={<Columns3 aria-hidden />}>
 						{words.columns}

@@ -1,6 +1,6 @@
 import { Link } from "wouter";
 import type { Contact } from "../api/schema";
-import { type FieldInfo, useFields } from "../rules/fields";
+import { type FieldInfo, useRuleFields } from "../rules/fields";
 import { StateBadge } from "../ui/Badge";
 import { NotSet } from "../ui/Page";
 import type { Column } from "../ui/Table";
@@ -49,7 +49,7 @@ export function parseWidths(text: string | null): { [field: string]: number } {
 
 /** useColumns returns the columns of a table of contacts: name and address first, then those chosen. */
 export function useColumns(chosen: string[], stages: Map<string, string>, widths: { [field: string]: number }): { columns: Column<Contact>[]; all: FieldInfo[] } {
-	const all = useFields().filter((f) => f.kind !== "list" && f.kind !== "subscription");
+	const all = useRuleFields().filter((f) => f.kind !== "list" && f.kind !== "subscription");
 	const columns: Column<Contact>[] = [
 		{
 			id: "email",

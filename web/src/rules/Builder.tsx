@@ -5,7 +5,7 @@ import { Select, TextArea } from "../ui/Field";
 import { Menu } from "../ui/Menu";
 import { catalogue } from "../words/catalogue";
 import css from "./Builder.module.css";
-import { type FieldInfo, useFields } from "./fields";
+import { type FieldInfo, useRuleFields } from "./fields";
 import { EventRules, LeafEditor } from "./LeafEditor";
 import { type Condition, deepest, type Group, insertAt, isGroup, type Kind, type Leaf, leafWords, newLeaf, pathText, replaceAt } from "./leaves";
 
@@ -49,7 +49,7 @@ type Props = {
 
 /** Builder edits a rule: groups of conditions, as sentences or as JSON. */
 export function Builder({ value, onChange, fault }: Props) {
-	const fields = useFields();
+	const fields = useRuleFields();
 	const [text, setText] = useState<string | null>(null);
 	const [bad, setBad] = useState(false);
 	return (

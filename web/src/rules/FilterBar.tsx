@@ -1,13 +1,15 @@
-import { ListFilter, X } from "lucide-react";
+import { ListFilter, SlidersHorizontal, X } from "lucide-react";
 import { useState } from "react";
-import { Button } from "../ui/Button";
+import { Button, LinkButton } from "../ui/Button";
 import { Combo } from "../ui/Combo";
 import { Select } from "../ui/Field";
 import { Popup } from "../ui/Popup";
-import { and, catalogue, day } from "../words/catalogue";
+import { and, calendarDay, catalogue } from "../words/catalogue";
 import css from "./FilterBar.module.css";
 import { type FieldInfo, operatorName, operators, shapeOf } from "./fields";
+import { fieldOptions } from "./fieldOptions";
 import { initialValue, ValueEditor } from "./ValueEditor";
+import { meaning } from "./when";
 
 const words = catalogue({
 	add: "Filter",
@@ -17,13 +19,18 @@ const words = catalogue({
 	operator: "Condition",
 	apply: "Apply",
 	new: "New filter",
+	advanced: "Advanced",
+	advancedHint: "Opens these filters in the segment builder",
+	left: "Opens these filters in the segment builder. The search words are left out: a segment has none.",
+	yes: "yes",
+	no: "no",
 	ago: (n: number, unit: string) => `${n} ${unit}${n === 1 ? "" : "s"}`,
 });
 
 export type Filter = { field?: string; operator?: string; value?: unknown };
 
 function valueText(f: Filter, field: FieldInfo | undefined): string {
-	const name = (v: unknown) => field?.choices?.find((c) => c.value === v)?.label ?? (field?.kind === "date" && typeof v === "string" && v ? day(v) : String(v ?? ""));
+	const name = (v: unknown) => (typeof v === "boolean" ? (v ? words.yes : words.no) : undefined) ?? field?.choices?.find((c) => c.value === v)?.label ?? (field?.kind === "date" && typeof v === "string" && v ? calendarDay(v.slice(0, 10)) : String(v ?? ""));
 	switch (shapeOf(f.operator ?? "")) {
 		case "none":
 			return "";
@@ -48,14 +55,29 @@ export function sentence(f: Filter, fields: FieldInfo[]): string {
 	return operator.includes("…") ? `${field?.name ?? f.field} ${operator.replace("…", value)}` : [field?.name ?? f.field, operator, value].filter(Boolean).join(" ");
 }
 
-type Props = { filters: Filter[]; onChange: (filters: Filter[]) => void; fields: FieldInfo[] };
+type Props = {
+	filters: Filter[];
+	onChange: (filters: Filter[]) => void;
+	fields: FieldInfo[];
+	/** Words that are searched for beside the filters. */
+	search?: string;
+	/** Why no segment can be made. */
+	why?: string;
+};
+
+/** ruleOf writes filters as the rule of a segment. */
+const ruleOf = (filters: Filter[]) => ({
+	logic: "and",
+	conditions: filters.map((f) => (f.field === "list" ? { type: "list", operator: f.operator, segment_keys: f.value } : f)),
+});
 
 /** FilterBar shows filters as sentences, which are edited in place. All of them must match. */
-export function FilterBar({ filters, onChange, fields }: Props) {
+export function FilterBar({ filters, onChange, fields, search, why }: Props) {
 	return (
 		<div className={css.bar}>
 			{filters.map((f, i) => {
-				const text = sentence(f, fields);
+				const dates = meaning(f.operator, f.value);
+				const text = sentence(f, fields) + (dates && ` (${dates})`);
 				return (
 					<span key={`${i} ${text}`} className={css.chip}>
 						<Editor label={words.edit(text)} filter={f} fields={fields} onApply={(next) => onChange(filters.map((old, n) => (n === i ? next : old)))}>
@@ -68,6 +90,18 @@ export function FilterBar({ filters, onChange, fields }: Props) {
 				);
 			})}
 			<Editor label={words.new} fields={fields} onApply={(f) => onChange([...filters, f])} />
+			{filters.length > 0 && (
+				<LinkButton
+					small
+					look="quiet"
+					icon={<SlidersHorizontal aria-hidden />}
+					why={why}
+					hint={search ? words.left : words.advancedHint}
+					to={`/segments/new?${new URLSearchParams({ rule: JSON.stringify(ruleOf(filters)), ...(search ? { left: search } : {}) })}`}
+				>
+					{words.advanced}
+				</LinkButton>
+			)}
 		</div>
 	);
 }
@@ -115,7 +149,7 @@ function Form({ filter, fields, onApply }: { filter?: Filter; fields: FieldInfo[
 		>
 			<Combo
 				label={words.field}
-				options={fields.map((f) => ({ id: f.field, label: f.name, detail: f.group }))}
+				options={fieldOptions(fields)}
 				value={draft.field ?? null}
 				onChange={(id) => {
 					const next = fields.find((f) => f.field === id);

@@ -6,6 +6,7 @@ import { Combo, Picks } from "../ui/Combo";
 import { NumberField, Select, TextField } from "../ui/Field";
 import { catalogue } from "../words/catalogue";
 import css from "./Builder.module.css";
+import { fieldOptions } from "./fieldOptions";
 import { type FieldInfo, operatorName, operators, shapeOf } from "./fields";
 import { type Kind, kindOf, type Leaf, leafOperators, leafWords, newLeaf } from "./leaves";
 import { Condition } from "./Properties";
@@ -74,7 +75,7 @@ function FieldParts({ leaf, fields, onChange, error }: Props) {
 		<>
 			<Combo
 				label={words.field}
-				options={fields.filter((f) => f.kind !== "list").map((f) => ({ id: f.field, label: f.name, detail: f.group }))}
+				options={fieldOptions(fields.filter((f) => f.kind !== "list"))}
 				value={leaf.field ?? null}
 				onChange={(id) => {
 					const next = fields.find((f) => f.field === id);

@@ -5,7 +5,9 @@ import { useKey } from "../app/session";
 import { Combo, Picks } from "../ui/Combo";
 import { Columns, NumberField, Select, TextField } from "../ui/Field";
 import { catalogue } from "../words/catalogue";
+import css from "./ValueEditor.module.css";
 import { type FieldInfo, shapeOf } from "./fields";
+import { meaning } from "./when";
 
 const words = catalogue({
 	value: "Value",
@@ -15,6 +17,9 @@ const words = catalogue({
 	amount: "How many",
 	unit: "Of what",
 	units: { hour: "hours", day: "days", week: "weeks", month: "months", year: "years" },
+	yes: "Yes",
+	no: "No",
+	today: (dates: string) => `Today: ${dates}`,
 	help: "Press Enter after each value.",
 });
 
@@ -32,7 +37,7 @@ export function initialValue(operator: string, kind: FieldInfo["kind"]): unknown
 		case "period":
 			return { amount: 30, unit: "day" };
 		default:
-			return kind === "number" ? 0 : "";
+			return kind === "number" ? 0 : kind === "boolean" ? true : "";
 	}
 }
 
@@ -59,13 +64,30 @@ export function ValueEditor({ field, operator, value, onChange, error }: Props) 
 		case "period": {
 			const p = (value ?? {}) as Partial<Period>;
 			return (
+				<>
 				<Columns>
 					<NumberField label={words.amount} min={1} value={p.amount} onChange={(amount) => onChange({ ...p, amount })} error={error} />
 					<Select label={words.unit} value={p.unit ?? "day"} onChange={(unit) => onChange({ ...p, unit })} choices={Object.entries(words.units).map(([v, label]) => ({ value: v, label }))} />
 				</Columns>
+				{meaning(operator, p) && <p className={css.meaning}>{words.today(meaning(operator, p))}</p>}
+				</>
 			);
 		}
 		default:
+			if (field.kind === "boolean") {
+				return (
+					<Select
+						label={words.value}
+						value={value === true ? "yes" : value === false ? "no" : ""}
+						onChange={(v) => onChange(v === "yes")}
+						choices={[
+							...(typeof value === "boolean" ? [] : [{ value: "", label: "" }]),
+							{ value: "yes", label: words.yes },
+							{ value: "no", label: words.no },
+						]}
+					/>
+				);
+			}
 			if (field.choices?.length) {
 				return <Combo label={words.value} options={field.choices.map((c) => ({ id: c.value, label: c.label }))} value={String(value ?? "") || null} onChange={(id) => onChange(id ?? "")} error={error} />;
 			}
@@ -103,5 +125,6 @@ function Many({ field, values, onChange, error }: { field: FieldInfo; values: st
 	const known = field.choices?.map((c) => ({ id: c.value, label: c.label })) ?? (found.data?.data ?? []).map((s) => ({ id: s.value, label: s.value, detail: s.count }));
 	const fresh = typed.trim();
 	const options = !field.choices && fresh && !known.some((o) => o.id === fresh) ? [...known, { id: fresh, label: fresh }] : known;
-	return <Picks label={words.values} help={words.help} options={options} values={values} onChange={onChange} onSearch={field.choices ? undefined : setTyped} error={error} />;
+	const change = (all: string[]) => onChange(field.kind === "number" ? all.map(Number).filter(Number.isFinite) : all);
+	return <Picks label={words.values} help={words.help} options={options} values={values} onChange={change} onSearch={field.choices ? undefined : setTyped} error={error} />;
 }

@@ -11,7 +11,7 @@ export type FieldKind = "text" | "number" | "boolean" | "choice" | "date" | "tim
 export type FieldInfo = { field: string; name: string; group: string; kind: FieldKind; choices?: { value: string; label: string }[] };
 
 const words = catalogue({
-	groups: { person: "Person", status: "Status", address: "Address", activity: "Activity", custom: "Custom fields", membership: "Membership" },
+	groups: { person: "Person", status: "Status", address: "Address", activity: "Activity", custom: "Custom fields", membership: "Membership", origin: "Where they came from", subscriptions: "Subscriptions", categories: "Categories of mail" },
 	fields: {
 		email: "Email",
 		email_domain: "Email domain",
@@ -46,7 +46,22 @@ const words = catalogue({
 		created_at: "Created",
 		updated_at: "Changed",
 		list: "List",
+		last_page_viewed_at: "Last page view",
+		unsubscribed_at: "Unsubscribed",
+		suppressed_at: "Deleted",
+		bounce_type: "Bounce",
+		first_touch_source: "First source",
+		first_touch_medium: "First medium",
+		first_touch_campaign: "First campaign",
+		first_touch_referrer: "First referrer",
+		first_touch_landing_url: "First page",
+		first_touch_at: "First visit",
+		last_touch_source: "Last source",
+		last_touch_medium: "Last medium",
+		last_touch_campaign: "Last campaign",
+		last_touch_at: "Last visit",
 	},
+	bounces: { hard: "Hard", soft: "Soft" },
 	operators: {
 		equals: "is",
 		not_equals: "is not",
@@ -94,8 +109,8 @@ const text: Operator[] = ["equals", "not_equals", "contains", "not_contains", "s
 /** operators are those of each kind of field. */
 export const operators: { [K in FieldKind]: Operator[] } = {
 	text,
-	number: ["equals", "not_equals", "greater_than", "greater_or_equal", "less_than", "less_or_equal", "between", "is_set", "is_not_set"],
-	boolean: ["is_true", "is_false", "is_set", "is_not_set"],
+	number: ["equals", "not_equals", "greater_than", "greater_or_equal", "less_than", "less_or_equal", "between", "in", "not_in", "is_set", "is_not_set"],
+	boolean: ["is_true", "is_false", "equals", "is_set", "is_not_set"],
 	choice: ["in", "not_in", "equals", "not_equals", "is_set", "is_not_set"],
 	date: ["in_the_last", "not_in_the_last", "in_the_next", "more_than_ago", "on", "not_on", "before", "after", "on_or_before", "on_or_after", "between", "anniversary_in_next", "is_set", "is_not_set"],
 	time: ["equals", "before", "after", "between", "is_set", "is_not_set"],
@@ -116,9 +131,28 @@ export function shapeOf(o: string): "none" | "one" | "many" | "two" | "period" {
 
 const statuses = (kind: "contact" | "deliverability", all: string[]) => all.map((value) => ({ value, label: stateOf(kind, value).word }));
 
+const g = words.groups;
+const f = (field: keyof typeof words.fields, group: string, kind: FieldKind, choices?: FieldInfo["choices"]): FieldInfo => ({ field, name: words.fields[field], group, kind, choices });
+
+/** recorded are the fields that the program writes: rules can ask about them, but nobody sets them. */
+const recorded: FieldInfo[] = [
+	f("bounce_type", g.status, "choice", Object.entries(words.bounces).map(([value, label]) => ({ value, label }))),
+	f("unsubscribed_at", g.status, "date"),
+	f("suppressed_at", g.status, "date"),
+	f("last_page_viewed_at", g.activity, "date"),
+	f("first_touch_source", g.origin, "text"),
+	f("first_touch_medium", g.origin, "text"),
+	f("first_touch_campaign", g.origin, "text"),
+	f("first_touch_referrer", g.origin, "text"),
+	f("first_touch_landing_url", g.origin, "text"),
+	f("first_touch_at", g.origin, "date"),
+	f("last_touch_source", g.origin, "text"),
+	f("last_touch_medium", g.origin, "text"),
+	f("last_touch_campaign", g.origin, "text"),
+	f("last_touch_at", g.origin, "date"),
+];
+
 function standard(stages: StageRow[], lists: { value: string; label: string }[]): FieldInfo[] {
-	const g = words.groups;
-	const f = (field: keyof typeof words.fields, group: string, kind: FieldKind, choices?: FieldInfo["choices"]): FieldInfo => ({ field, name: words.fields[field], group, kind, choices });
 	return [
 		f("email", g.person, "text"),
 		f("email_domain", g.person, "text"),
@@ -189,4 +223,20 @@ export function useFields(): FieldInfo[] {
 		choices: c.enum_values?.map((value) => ({ value, label: value })),
 	}));
 	return [...standard(stages.data?.data ?? [], lists), ...own];
+}
+
+/** useRuleFields returns all that filters and rules can ask about, group by group. */
+export function useRuleFields(): FieldInfo[] {
+	const key = useKey();
+	const minute = 60_000;
+	const known = useFields();
+	const types = useQuery({ queryKey: key("email-types"), queryFn: () => api("GET /email-types", {}), staleTime: minute });
+	const categories = useQuery({ queryKey: key("email-categories"), queryFn: () => api("GET /email-categories", {}), staleTime: minute });
+	// A type with a category follows the category.
+	const consents = [
+		...(types.data?.data ?? []).filter((t) => t.category_id === null).map((t) => ({ field: `subscriptions.${t.type_key}`, name: t.display_name, group: words.groups.subscriptions })),
+		...(categories.data?.data ?? []).map((c) => ({ field: `category_subscriptions.${c.id}`, name: c.name, group: words.groups.categories })),
+	].map((c): FieldInfo => ({ ...c, kind: "subscription" }));
+	const groups = Object.values(words.groups);
+	return [...known, ...recorded, ...consents].sort((a, b) => groups.indexOf(a.group) - groups.indexOf(b.group));
 }

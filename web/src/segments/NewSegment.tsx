@@ -9,11 +9,11 @@ import { Button } from "../ui/Button";
 import { TextField } from "../ui/Field";
 import { FormProblems } from "../ui/FormProblems";
 import { useForm } from "../ui/form";
-import { Card, Page } from "../ui/Page";
+import { Card, Notice, Page } from "../ui/Page";
 import { catalogue } from "../words/catalogue";
 import { definitionFault, Rules } from "./Rules";
 
-const words = catalogue({ title: "New segment", segments: "Segments", name: "Name", save: "Create" });
+const words = catalogue({ title: "New segment", segments: "Segments", name: "Name", save: "Create", left: (search: string) => `The search for “${search}” was left out: a segment has conditions only. Add one on the name or the address, if it matters.` });
 
 /** The example that a new segment begins with. */
 const example: Group = {
@@ -70,6 +70,7 @@ export default function NewSegment() {
 			}
 		>
 			<FormProblems problems={form.problems} />
+			{params.get("left") && <Notice>{words.left(params.get("left") ?? "")}</Notice>}
 			<Card>
 				<TextField label={words.name} path="name" value={form.values.name} onChange={(name) => form.set({ name })} error={form.problems.byPath.name} maxLength={200} />
 			</Card>

@@ -69,7 +69,7 @@ export function Button({ kind, look = kind === "create" ? "primary" : "default",
 }
 
 /** LinkButton is a link with the look of a button. With `why` it leads nowhere, and says why like a button. */
-export function LinkButton({ to, kind, why, look = kind === "create" ? "primary" : "default", small, icon = kind === "create" && <Plus aria-hidden />, children }: { to: string; kind?: "create" | "edit"; why?: ReactNode; look?: Look; small?: boolean; icon?: ReactNode; children: ReactNode }) {
+export function LinkButton({ to, kind, why, look = kind === "create" ? "primary" : "default", small, icon = kind === "create" && <Plus aria-hidden />, hint, children }: { to: string; hint?: string; kind?: "create" | "edit"; why?: ReactNode; look?: Look; small?: boolean; icon?: ReactNode; children: ReactNode }) {
 	const [, navigate] = useLocation();
 	useOffers(why ? [] : offer(children, look, kind, undefined, () => navigate(to)));
 	if (why)
@@ -79,7 +79,7 @@ export function LinkButton({ to, kind, why, look = kind === "create" ? "primary"
 			</Button>
 		);
 	return (
-		<Link href={to} className={[css.button, css[look], small && css.small].filter(Boolean).join(" ")}>
+		<Link href={to} title={hint} className={[css.button, css[look], small && css.small].filter(Boolean).join(" ")}>
 			{icon}
 			<span>{children}</span>
 		</Link>

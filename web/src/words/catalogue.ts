@@ -100,6 +100,14 @@ export const exact = (at: string | Date) =>
 /** day writes a date as "9 May 2026". */
 export const day = (at: string | Date) => format("day", { day: "numeric", month: "short", year: "numeric" }).format(new Date(at));
 
+const days = {
+	full: new Intl.DateTimeFormat("en-GB", { timeZone: "UTC", day: "numeric", month: "short", year: "numeric" }),
+	short: new Intl.DateTimeFormat("en-GB", { timeZone: "UTC", day: "numeric", month: "short" }),
+};
+
+/** calendarDay writes a day that is the same in every zone, such as "2026-05-09" or 00:00 UTC of it. */
+export const calendarDay = (date: string | Date, form: "full" | "short" = "full") => days[form].format(new Date(date));
+
 /** clock writes a time of day as "14:02". */
 export const clock = (at: string | Date) => format("clock", { hour: "2-digit", minute: "2-digit" }).format(new Date(at));
 

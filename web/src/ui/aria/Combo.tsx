@@ -1,10 +1,12 @@
 import { Check, ChevronDown, X } from "lucide-react";
 import { type ReactNode, useRef, useState } from "react";
 import { Button as AriaButton } from "react-aria-components/Button";
+import { Collection } from "react-aria-components/Collection";
 import { ComboBox, type ComboBoxProps } from "react-aria-components/ComboBox";
+import { Header } from "react-aria-components/Header";
 import { Input } from "react-aria-components/Input";
 import { Label } from "react-aria-components/Label";
-import { ListBox, ListBoxItem } from "react-aria-components/ListBox";
+import { ListBox, ListBoxItem, ListBoxSection } from "react-aria-components/ListBox";
 import { Popover } from "react-aria-components/Popover";
 import { FieldError, Text } from "react-aria-components/TextField";
 import { catalogue } from "../../words/catalogue";
@@ -13,7 +15,33 @@ import field from "../Field.module.css";
 
 const words = catalogue({ none: "Nothing matches.", remove: (name: string) => `Remove ${name}`, open: "Show choices" });
 
-export type Option = { id: string; label: string; detail?: ReactNode };
+/** Options with a group stand under its heading; those of a group follow one another. */
+export type Option = { id: string; label: string; detail?: ReactNode; icon?: ReactNode; group?: string };
+
+type Section = { id: string; label: string; options: Option[] };
+
+function sections(options: Option[]): Section[] {
+	const all: Section[] = [];
+	for (const o of options) {
+		const last = all.at(-1);
+		if (last && last.label === (o.group ?? "")) last.options.push(o);
+		else all.push({ id: `group ${all.length}`, label: o.group ?? "", options: [o] });
+	}
+	return all;
+}
+
+const item = (o: Option) => (
+	<ListBoxItem id={o.id} textValue={o.label} className={css.option}>
+		{({ isSelected }) => (
+			<>
+				{o.icon && <span className={css.icon}>{o.icon}</span>}
+				<span className={css.name}>{o.label}</span>
+				{o.detail && <span className={css.detail}>{o.detail}</span>}
+				{isSelected && <Check aria-hidden size={16} />}
+			</>
+		)}
+	</ListBoxItem>
+);
 
 export type ComboProps = {
 	label: string;
@@ -38,7 +66,8 @@ export type PicksProps = Omit<ComboProps, "value" | "onChange"> & { values: stri
 export function Combo({ label, options, value, onChange, onSearch, free, placeholder, help, error, hideLabel, path, autoFocus }: ComboProps) {
 	const [typed, setTyped] = useState<string | null>(null);
 	const chosen = options.find((o) => o.id === value)?.label ?? (free ? (value ?? "") : "");
-	const props: Partial<ComboBoxProps<Option>> = onSearch ? { items: options } : { defaultItems: options };
+	const shown: (Option | Section)[] = options.some((o) => o.group) ? sections(options) : options;
+	const props: Partial<ComboBoxProps<Option | Section>> = onSearch ? { items: shown } : { defaultItems: shown };
 	return (
 		<ComboBox
 			{...props}
@@ -78,17 +107,16 @@ export function Combo({ label, options, value, onChange, onSearch, free, placeho
 			<FieldError className={field.error}>{error}</FieldError>
 			<Popover className={css.popover}>
 				<ListBox className={css.list} renderEmptyState={() => <p className={css.none}>{words.none}</p>}>
-					{(o: Option) => (
-						<ListBoxItem id={o.id} textValue={o.label} className={css.option}>
-							{({ isSelected }) => (
-								<>
-									<span className={css.name}>{o.label}</span>
-									{o.detail && <span className={css.detail}>{o.detail}</span>}
-									{isSelected && <Check aria-hidden size={16} />}
-								</>
-							)}
-						</ListBoxItem>
-					)}
+					{(o: Option | Section) =>
+						"options" in o ? (
+							<ListBoxSection id={o.id} aria-label={o.label}>
+								<Header className={css.heading}>{o.label}</Header>
+								<Collection items={o.options}>{item}</Collection>
+							</ListBoxSection>
+						) : (
+							item(o)
+						)
+					}
 				</ListBox>
 			</Popover>
 		</ComboBox>
