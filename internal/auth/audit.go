@@ -6,7 +6,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/netip"
+	"strconv"
+	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/packetboat/packetboat/internal/id"
 	"github.com/packetboat/packetboat/internal/sqldb"
@@ -77,17 +80,58 @@ func Audit(ctx context.Context, tx *sqldb.DB, e AuditEntry) error {
 	return nil
 }
 
-// AuditLog returns up to n entries before the given one, newest first; a zero time begins at the
-// newest.
-func AuditLog(ctx context.Context, db *sqldb.DB, tenant id.Tenant, olderThan time.Time, last id.AuditEntry, n int) ([]AuditEntry, error) {
+// AuditFilter selects entries. Each field that is set must match.
+type AuditFilter struct {
+	ActorType  string // api_key, user or system
+	ActorID    string
+	Action     string // an action, or the part of actions before the dot, such as api_key
+	TargetType string
+	TargetID   string
+	Since      time.Time // entries of this time and later
+	Before     time.Time // earlier entries
+}
+
+// where returns the conditions of the filter on the columns of audit, each after AND, and their values. The
+// first value is parameter $n.
+func (f AuditFilter) where(n int) (conditions string, args []any) {
+	add := func(condition string, value any) {
+		conditions += " AND " + strings.ReplaceAll(condition, "?", "$"+strconv.Itoa(n+len(args)))
+		args = append(args, value)
+	}
+	for _, c := range []struct{ column, value string }{
+		{"actor_type", f.ActorType}, {"actor_id", f.ActorID}, {"target_type", f.TargetType}, {"target_id", f.TargetID},
+	} {
+		if c.value != "" {
+			add(c.column+" = ?", c.value)
+		}
+	}
+	if strings.Contains(f.Action, ".") {
+		add("action = ?", f.Action)
+	} else if f.Action != "" {
+		// Numbers of characters are the same on all databases; LIKE is not, and "_" has a meaning in it.
+		add("substr(action, 1, "+strconv.Itoa(utf8.RuneCountInString(f.Action)+1)+") = ?", f.Action+".")
+	}
+	if !f.Since.IsZero() {
+		add("created_at >= ?", f.Since.UnixMicro())
+	}
+	if !f.Before.IsZero() {
+		add("created_at < ?", f.Before.UnixMicro())
+	}
+	return conditions, args
+}
+
+// AuditLog returns up to n entries that match the filter before the given one, newest first; a zero time begins
+// at the newest.
+func AuditLog(ctx context.Context, db *sqldb.DB, tenant id.Tenant, f AuditFilter, olderThan time.Time, last id.AuditEntry, n int) ([]AuditEntry, error) {
 	at := int64(1<<63 - 1)
 	if !olderThan.IsZero() {
 		at = olderThan.UnixMicro()
 	}
+	where, args := f.where(5)
 	rows, err := db.Query(ctx, `
 		SELECT id, actor_type, actor_id, actor_name, action, target_type, target_id, details, ip, created_at FROM audit
-		WHERE tenant_id = $1 AND (created_at, id) < ($2, $3)
-		ORDER BY created_at DESC, id DESC LIMIT $4`, tenant, at, last, n)
+		WHERE tenant_id = $1 AND (created_at, id) < ($2, $3)`+where+`
+		ORDER BY created_at DESC, id DESC LIMIT $4`, append([]any{tenant, at, last, n}, args...)...)
 	list, err := sqldb.Collect(rows, err, func(scan func(...any) error) (AuditEntry, error) {
 		e := AuditEntry{Tenant: tenant}
 		var details, ip sql.NullString

@@ -121,7 +121,7 @@ func TestTheAuditLogPagesThroughEveryEntryOfATenant(t *testing.T) {
 		var at time.Time
 		var last id.AuditEntry
 		for page := 0; ; page++ {
-			list, err := auth.AuditLog(t.Context(), db, acme.ID, at, last, 3)
+			list, err := auth.AuditLog(t.Context(), db, acme.ID, auth.AuditFilter{}, at, last, 3)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -66,7 +66,7 @@ func (h *History) end() time.Time { return h.Began.Add(past) }
 
 // Done reports whether the history was carried out.
 func (h *History) Done(ctx context.Context) (bool, error) {
-	list, err := auth.AuditLog(ctx, h.DB, h.Tenant, h.end().Add(time.Microsecond), id.AuditEntry{}, 1)
+	list, err := auth.AuditLog(ctx, h.DB, h.Tenant, auth.AuditFilter{}, h.end().Add(time.Microsecond), id.AuditEntry{}, 1)
 	return err == nil && len(list) == 1 && list[0].Action == historyDone, err
 }
 

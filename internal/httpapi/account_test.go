@@ -270,6 +270,36 @@ func TestOperationsOnAPIKeys(t *testing.T) {
 			t.Errorf("the audit log reads %q", got)
 		}
 		o.want(400, "INVALID_CURSOR", admin, "GET /audit-log?cursor=x", nil)
+		found := func(query string) []map[string]any {
+			var rows []map[string]any
+			for _, row := range o.want(200, "", admin, "GET /audit-log?limit=200&"+query, nil).body["data"].([]any) {
+				rows = append(rows, row.(map[string]any))
+			}
+			return rows
+		}
+		all := found("action=api_key")
+		first := all[len(all)-1]
+		ofFirst := 0
+		for _, row := range all {
+			if row["target_id"] == first["target_id"] {
+				ofFirst++
+			}
+		}
+		who := first["actor"].(map[string]any)["id"].(string)
+		at := url.QueryEscape(first["created_at"].(string))
+		for query, want := range map[string]int{
+			"action=api_key": 7, "action=api": 0, "action=api_ke_": 0, "action=api_key.revoke": 1, "action=api_key.": 0,
+			"target_type=api_key&target_id=" + first["target_id"].(string): ofFirst, "target_type=api_key&target_id=x": 0,
+			"action=api_key&actor_type=user&actor_id=" + who: 7, "action=api_key&actor_type=system": 0,
+			"action=api_key&actor_id=" + id.NewText(): 0, "action=api_key&since=" + at: 7,
+			"action=api_key&before=" + at: 0, "action=api_key&since=9000-01-01": 0,
+		} {
+			if got := found(query); len(got) != want {
+				t.Errorf("%s selects %d entries, want %d", query, len(got), want)
+			}
+		}
+		o.want(400, "INVALID_INPUT", admin, "GET /audit-log?actor_type=person", nil)
+		o.want(400, "INVALID_INPUT", admin, "GET /audit-log?since=yesterday", nil)
 	})
 }
 

@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"context"
+	"slices"
 
 	"github.com/packetboat/packetboat/internal/auth"
 	"github.com/packetboat/packetboat/internal/endpoint"
@@ -19,19 +20,48 @@ type auditAPI struct {
 // register adds the operations on the audit log.
 func (api auditAPI) register(r *endpoint.Router) {
 	endpoint.Handle(r, "GET /t/{tenant}/api/audit-log", endpoint.Op{
-		Name:       "listAuditLog",
-		Summary:    "List the entries of the audit log, newest first.",
-		Tag:        "audit log",
-		Session:    true,
-		Role:       auth.Admin,
-		Pagination: "cursor",
-		Faults:     []*fault.Error{endpoint.ErrCursor},
-	}.ExampleQuery("limit=2"), api.listAuditLog)
+		Name:        "listAuditLog",
+		Summary:     "List the entries of the audit log, newest first.",
+		Description: "Without parameters, all. Several parameters must all match; a cursor goes with those that it was given for.",
+		Tag:         "audit log",
+		Session:     true,
+		Role:        auth.Admin,
+		Pagination:  "cursor",
+		Faults:      []*fault.Error{endpoint.ErrCursor},
+	}.ExampleQuery("action=api_key&limit=2"), api.listAuditLog, checkAuditLog)
 }
 
 type auditLogRequest struct {
-	Limit  string `query:"limit"`
-	Cursor string `query:"cursor"`
+	ActorType  string `query:"actor_type" doc:"Who: user, api_key or system."`
+	ActorID    string `query:"actor_id" doc:"Who: the id of a user or an API key."`
+	Action     string `query:"action" doc:"What: an action such as api_key.create, or the part before the dot for all actions of a kind."`
+	TargetType string `query:"target_type" doc:"On what: the type of a record, such as contact."`
+	TargetID   string `query:"target_id" doc:"On what: the id of a record."`
+	Since      string `query:"since" doc:"When: at this time or later."`
+	Before     string `query:"before" doc:"When: before this time."`
+	Limit      string `query:"limit"`
+	Cursor     string `query:"cursor"`
+}
+
+// filter returns what the query selects.
+func (in *auditLogRequest) filter() (auth.AuditFilter, error) {
+	f := auth.AuditFilter{ActorType: in.ActorType, ActorID: in.ActorID, Action: in.Action, TargetType: in.TargetType, TargetID: in.TargetID}
+	var bad fault.Problems
+	if !slices.Contains([]string{"", "user", "api_key", "system"}, f.ActorType) {
+		bad.Add("actor_type", "must be user, api_key or system")
+	}
+	if t := queryTime(&bad, "since", in.Since); t != nil {
+		f.Since = *t
+	}
+	if t := queryTime(&bad, "before", in.Before); t != nil {
+		f.Before = *t
+	}
+	return f, bad.Err()
+}
+
+func checkAuditLog(_ auth.Principal, in *auditLogRequest) error {
+	_, err := in.filter()
+	return err
 }
 
 type auditRow struct {
@@ -46,15 +76,18 @@ type auditRow struct {
 }
 
 func (api auditAPI) listAuditLog(ctx context.Context, p auth.Principal, in *auditLogRequest) (endpoint.List[auditRow], error) {
+	f, err := in.filter()
+	if err != nil {
+		return endpoint.List[auditRow]{}, err
+	}
 	var after timePosition[id.AuditEntry]
 	if in.Cursor != "" {
-		var err error
 		if after, err = decodeTimePosition[id.AuditEntry](api.cursors, in.Cursor, "created_at"); err != nil {
 			return endpoint.List[auditRow]{}, err
 		}
 	}
 	limit := endpoint.Limit(in.Limit)
-	list, err := auth.AuditLog(ctx, api.db, p.Tenant, after.at, after.id, limit+1)
+	list, err := auth.AuditLog(ctx, api.db, p.Tenant, f, after.at, after.id, limit+1)
 	if err != nil {
 		return endpoint.List[auditRow]{}, err
 	}

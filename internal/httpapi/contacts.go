@@ -52,6 +52,7 @@ func (api contactsAPI) register(r *endpoint.Router) {
 		read("lookupContact", "Get a contact by address or external_id.", contact.ErrNotFound, contact.ErrMissingIdentifier).Revised(contact.Revisions).ExampleQuery("email=ann@example.org"), api.lookupContact)
 	endpoint.Handle(r, "GET /t/{tenant}/api/contacts/{id}",
 		read("getContact", "Get a contact.", contact.ErrNotFound).Revised(contact.Revisions), api.getContact)
+	api.consents(r)
 	api.eligibility(r)
 	endpoint.Handle(r, "GET /t/{tenant}/api/contacts/{id}/lists",
 		read("listContactLists", "List the static lists a contact is on.", contact.ErrNotFound), api.listContactLists)

@@ -65,7 +65,7 @@ func TestATenantsTestsAreBoundedByTheHour(t *testing.T) {
 				t.Errorf("%s: %v with %v, want a wait of %d s", tt.name, err, f.Details, tt.wait)
 			}
 		}
-		log, err := auth.AuditLog(t.Context(), db, acme.By.Tenant, time.Time{}, id.AuditEntry{}, 9)
+		log, err := auth.AuditLog(t.Context(), db, acme.By.Tenant, auth.AuditFilter{}, time.Time{}, id.AuditEntry{}, 9)
 		if err != nil || len(log) != 3 {
 			t.Fatalf("the audit log has %d entries, %v; want 3: a call that is refused did nothing", len(log), err)
 		}

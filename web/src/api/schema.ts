@@ -637,6 +637,21 @@ export type CodeCount = {
 	count: number;
 };
 
+export type ConsentRow = {
+	at: string;
+	category_id: string | null;
+	confirmed: boolean;
+	email_type_key: string | null;
+	granted: boolean;
+	id: string;
+	ip: string | null;
+	message_id: string | null;
+	page_url: string | null;
+	source: string;
+	user_agent: string | null;
+	wording: string | null;
+};
+
 export type Contact = {
 	address_line1: string | null;
 	address_line2: string | null;
@@ -2242,6 +2257,13 @@ export type ListBounceRow = {
 
 export type ListBroadcastRow = {
 	data: (LeanSession | FullSession)[];
+	has_more: boolean;
+	next_cursor: string | null;
+	total?: number;
+};
+
+export type ListConsentRow = {
+	data: ConsentRow[];
 	has_more: boolean;
 	next_cursor: string | null;
 	total?: number;
@@ -4626,7 +4648,7 @@ export type Routes = {
 	"GET /assets": { path: never; query: { q?: string }; body: never; answer: ListAssetRow };
 	"POST /assets": { path: never; query: never; body: globalThis.FormData; answer: AssetRow };
 	"DELETE /assets/{id}": { path: { id: string }; query: never; body: never; answer: undefined };
-	"GET /audit-log": { path: never; query: { limit?: string; cursor?: string }; body: never; answer: ListAuditRow };
+	"GET /audit-log": { path: never; query: { actor_type?: string; actor_id?: string; action?: string; target_type?: string; target_id?: string; since?: string; before?: string; limit?: string; cursor?: string }; body: never; answer: ListAuditRow };
 	"GET /auth/api-keys": { path: never; query: never; body: never; answer: ListAPIKey };
 	"POST /auth/api-keys": { path: never; query: never; body: CreateAPIKeyRequestBody; answer: NewAPIKey };
 	"GET /auth/api-keys/scopes": { path: never; query: never; body: never; answer: ListScopeRow };
@@ -4702,6 +4724,7 @@ export type Routes = {
 	"PUT /contacts/{id}": { path: { id: string }; query: { include_identity_token?: string }; body: UpdateContactRequestBody; answer: ContactWithIdentityToken };
 	"GET /contacts/{id}/activity": { path: { id: string }; query: { types?: string; cursor?: string; limit?: string }; body: never; answer: ListActivityRow };
 	"POST /contacts/{id}/anonymize": { path: { id: string }; query: never; body: AnonymizeContactRequestBody; answer: Contact };
+	"GET /contacts/{id}/consents": { path: { id: string }; query: never; body: never; answer: ListConsentRow };
 	"GET /contacts/{id}/eligibility": { path: { id: string }; query: { email_type_key?: string; broadcast_id?: string; sequence_id?: string }; body: never; answer: ContactEligibility };
 	"GET /contacts/{id}/export": { path: { id: string }; query: never; body: never; answer: { [key: string]: unknown } };
 	"GET /contacts/{id}/lists": { path: { id: string }; query: never; body: never; answer: ListContactListRow };

@@ -12,23 +12,22 @@ import { toast } from "../ui/Toast";
 import { catalogue, full, plural } from "../words/catalogue";
 import { explain } from "../words/errors";
 import css from "./Contacts.module.css";
+import { doneText, reasonOf } from "./skipped";
 
 const words = catalogue({
 	of: (n: number, total: number) => `${full(n)} of ${full(total)}`,
 	cancel: "Cancel",
 	cancelled: (n: number) => plural(n, { one: "Cancelled. # contact was changed before, and stays so.", other: "Cancelled. # contacts were changed before, and stay so." }),
-	done: (n: number, skipped: number) => plural(n, { one: "# contact changed", other: "# contacts changed" }) + (skipped ? `, ${full(skipped)} left as they were` : ""),
 	exported: (n: number) => plural(n, { one: "# contact exported", other: "# contacts exported" }),
 	download: "Download",
 	close: "Close",
-	refused: (code: string) => code.replaceAll("_", " ").toLowerCase(),
 	contact: "One contact",
 });
 
 const ended = ["completed", "failed", "cancelled"];
 const mostShown = 3; // errors
 
-type Result = { affected?: number; skipped?: number; rows?: number; errors?: { contact_id: string; code: string }[] };
+type Result = { affected?: number; skipped?: number; rows?: number; errors?: { contact_id: string; code: string }[]; results?: { status: string }[] };
 
 /** BulkJob shows a job that changes or exports contacts: its progress, a way to cancel it, and then its result. */
 export function BulkJob({ id, onClose }: { id: string; onClose: () => void }) {
@@ -67,7 +66,7 @@ export function BulkJob({ id, onClose }: { id: string; onClose: () => void }) {
 			? words.cancelled(r.affected ?? 0)
 			: j.type === "export"
 				? words.exported(r.rows ?? j.progress.processed)
-				: words.done(r.affected ?? 0, r.skipped ?? 0);
+				: doneText(r);
 	return (
 		<section ref={section} tabIndex={-1} className={css.bulk} aria-label={j.title}>
 			<p>
@@ -93,7 +92,7 @@ export function BulkJob({ id, onClose }: { id: string; onClose: () => void }) {
 				<ul className={css.refused}>
 					{r.errors.slice(0, mostShown).map((e) => (
 						<li key={e.contact_id}>
-							<Link href={`/contacts/${e.contact_id}`}>{words.contact}</Link>: {words.refused(e.code)}
+							<Link href={`/contacts/${e.contact_id}`}>{words.contact}</Link>: {reasonOf(e.code)}
 						</li>
 					))}
 				</ul>

@@ -22,7 +22,8 @@ export const initialColumns = ["global_status", "company", "country", "tags", "l
 /** exportOf returns the fields of an export of some columns: the address and the names, and then those of the columns. */
 export const exportOf = (columns: string[]) => [...new Set(["email", "first_name", "last_name", "full_name", ...columns.filter((c) => c !== "email_domain").map((c) => (c === "stage" ? "stage_id" : c))])];
 
-function fieldOf(c: Contact, field: string): unknown {
+/** fieldOf returns the value of a contact in a field. */
+export function fieldOf(c: Contact, field: string): unknown {
 	return field.startsWith("custom_fields.") ? c.custom_fields[field.slice("custom_fields.".length)] : (c as unknown as { [f: string]: unknown })[field];
 }
 

@@ -1,0 +1,39 @@
+import { and, catalogue, full, plural } from "../words/catalogue";
+
+const words = catalogue({
+	done: (n: number) => plural(n, { one: "# contact changed", other: "# contacts changed" }),
+	skipped: (n: number, reasons: string) => `${full(n)} left as they were${reasons && ` (${reasons})`}`,
+	reason: (n: number, reason: string) => `${full(n)} ${reason}`,
+	codes: {
+		UNSUBSCRIBED: "unsubscribed",
+		BOUNCED: "bounced",
+		COMPLAINED: "complained",
+		SUPPRESSED: "deleted",
+		ANONYMIZED: "anonymised",
+		CONTACT_NOT_FOUND: "not found",
+		duplicate: "in it already",
+		UNCHANGED: "needed no change",
+	},
+});
+
+/** reasonOf returns words for the code of a contact that an action left as it was. */
+export const reasonOf = (code: string) => (words.codes as { [code: string]: string })[code] ?? code.replaceAll("_", " ").toLowerCase();
+
+type Result = {
+	affected?: number;
+	skipped?: number;
+	errors?: { code: string }[];
+	/** Of enrolling. */
+	results?: { status: string }[];
+};
+
+/** doneText says how many contacts an action changed, and how many it left as they were, by reason. */
+export function doneText({ affected = 0, skipped = 0, errors = [], results = [] }: Result): string {
+	if (skipped === 0) return words.done(affected);
+	const counts = new Map<string, number>();
+	for (const code of [...errors.map((e) => e.code), ...results.map((r) => r.status).filter((s) => s === "duplicate")]) counts.set(code, (counts.get(code) ?? 0) + 1);
+	const explained = [...counts.values()].reduce((sum, n) => sum + n, 0);
+	// A job keeps the first errors only; without any, the contacts needed no change.
+	if (explained === 0) counts.set("UNCHANGED", skipped);
+	return `${words.done(affected)}, ${words.skipped(skipped, and([...counts].map(([code, n]) => words.reason(n, reasonOf(code)))))}`;
+}
