@@ -1,16 +1,19 @@
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { api, newKey } from "../api/client";
-import type { Contact } from "../api/schema";
+import type { Contact, EmailTypeRow } from "../api/schema";
 import { useKey, useWhyNot } from "../app/session";
 import { Button } from "../ui/Button";
 import { Confirm } from "../ui/Dialog";
+import { CsvButton } from "../ui/CsvButton";
 import { Switch } from "../ui/Field";
+import { List } from "../ui/List";
 import { Card, Notice } from "../ui/Page";
 import { Failure, Skeleton } from "../ui/States";
 import { toast } from "../ui/Toast";
-import { catalogue, day } from "../words/catalogue";
+import { catalogue, dateTime, day } from "../words/catalogue";
 import { explain } from "../words/errors";
+import css from "./Consent.module.css";
 
 const words = catalogue({
 	note: "Consent comes from the person. Change a subscription only when they asked you to.",
@@ -21,7 +24,37 @@ const words = catalogue({
 	reset: "Reset the status",
 	resetText: "The contact becomes active again, and the address leaves the suppression list. Do this only when you know that the address works and that the person wants your mail.",
 	from: "Turned off for this person.",
+	all: "All mail",
+	given: "Agreed",
+	withdrawn: "Left",
+	inherited: "No choice recorded: this person gets the type until they leave it.",
+	written: "Chosen, without a record: written through the API, by an import or here.",
+	last: (what: string, source: string, at: string) => `${what} ${source}, ${at}`,
+	log: "How consent came about",
+	logText: "Every choice that this person made, with its proof. Choices that were written through the API, by an import or here have no record.",
+	none: "This person has made no choice yet.",
+	what: "Choice",
+	of: "Of",
+	when: "When",
+	source: "Where",
+	proof: "Proof",
+	wording: (w: string) => `“${w}”`,
+	confirmed: "Confirmed by a link in a mail",
+	message: "By the link or the address in a mail",
+	agent: "Program",
+	sources: {
+		preferences_page: "on the preferences page",
+		unsubscribe_page: "on the unsubscribe page",
+		one_click: "with the button of a mail program",
+		mailto: "by a mail to the unsubscribe address",
+		complaint: "by reporting spam",
+		provider: "at the provider that sends the mail",
+	},
+	form: (name: string) => `on the form ${name}`,
 });
+
+const sourceOf = (source: string) =>
+	source.startsWith("form:") ? words.form(source.slice("form:".length)) : ((words.sources as { [source: string]: string })[source] ?? source.replaceAll("_", " "));
 
 /** Consent shows the email types by category, and whether the contact gets them. */
 export function Consent({ contact: c, onChanged }: { contact: Contact; onChanged: () => void }) {
@@ -31,6 +64,7 @@ export function Consent({ contact: c, onChanged }: { contact: Contact; onChanged
 	const [resetting, setResetting] = useState(false);
 	const types = useQuery({ queryKey: key("email-types"), queryFn: () => api("GET /email-types", {}), staleTime: 60_000 });
 	const categories = useQuery({ queryKey: key("email-categories"), queryFn: () => api("GET /email-categories", {}), staleTime: 60_000 });
+	const records = useQuery({ queryKey: key("contact", c.id, "consents"), queryFn: ({ signal }) => api("GET /contacts/{id}/consents", { path: { id: c.id }, signal }) });
 	const change = useMutation({
 		mutationFn: (v: { type: string; on: boolean }) =>
 			api("POST /contacts/bulk", {
@@ -50,6 +84,16 @@ export function Consent({ contact: c, onChanged }: { contact: Contact; onChanged
 	if (types.isPending || categories.isPending) return <Skeleton rows={6} />;
 	if (types.isError) return <Failure error={types.error} retry={() => void types.refetch()} />;
 	const stopped = ["unsubscribed", "bounced", "complained"].includes(c.global_status);
+	const all = records.data?.data ?? [];
+	// The newest record about a type: of the type, of its category, or of all mail.
+	const originOf = (t: EmailTypeRow) => {
+		const r = all.find((x) => (x.email_type_key === null && x.category_id === null) || x.email_type_key === t.type_key || (t.category_id !== null && x.category_id === t.category_id));
+		const written = c.subscriptions[t.type_key] !== undefined || (t.category_id !== null && c.category_subscriptions[t.category_id] !== undefined);
+		if (r) return words.last(r.granted ? words.given : words.withdrawn, sourceOf(r.source), dateTime(r.at));
+		return written ? words.written : words.inherited;
+	};
+	const nameOfChoice = (r: (typeof all)[number]) =>
+		types.data.data.find((t) => t.type_key === r.email_type_key)?.display_name ?? r.email_type_key ?? categories.data?.data.find((g) => g.id === r.category_id)?.name ?? r.category_id ?? words.all;
 	const groups = [...(categories.data?.data ?? []).map((g) => ({ id: g.id as string | null, name: g.name, description: g.description })), { id: null, name: words.others, description: null }];
 	return (
 		<>
@@ -71,7 +115,11 @@ export function Consent({ contact: c, onChanged }: { contact: Contact; onChanged
 								<Switch
 									key={t.id}
 									label={t.display_name}
-									help={t.description}
+									help={
+										<>
+											{t.description} <span className={css.origin}>{originOf(t)}</span>
+										</>
+									}
 									checked={!stopped && c.subscriptions[t.type_key] !== false && (g.id === null || c.category_subscriptions[g.id] !== false)}
 									why={stopped ? words.from : why}
 									onChange={(on) => change.mutate({ type: t.type_key, on })}
@@ -81,6 +129,57 @@ export function Consent({ contact: c, onChanged }: { contact: Contact; onChanged
 					)
 				);
 			})}
+			<Card
+				title={words.log}
+				actions={
+					all.length > 0 && (
+						<CsvButton
+							name={`${words.log} ${c.email}`}
+							header={["at", "choice", "email_type_key", "category_id", "source", "confirmed", "wording", "page_url", "ip", "user_agent", "message_id"]}
+							rows={all.map((r) => [r.at, r.granted ? "granted" : "withdrawn", r.email_type_key, r.category_id, r.source, String(r.confirmed), r.wording, r.page_url, r.ip, r.user_agent, r.message_id])}
+						/>
+					)
+				}
+			>
+				<p className={css.muted}>{words.logText}</p>
+				{records.isError ? (
+					<Failure error={records.error} retry={() => void records.refetch()} />
+				) : records.isPending ? (
+					<Skeleton rows={2} />
+				) : all.length === 0 ? (
+					<p>{words.none}</p>
+				) : (
+					<List
+						label={words.log}
+						rows={all}
+						rowKey={(r) => r.id}
+						columns={[
+							{ id: "what", name: words.what, cell: (r) => (r.granted ? words.given : words.withdrawn) },
+							{ id: "of", name: words.of, cell: nameOfChoice },
+							{ id: "when", name: words.when, cell: (r) => dateTime(r.at) },
+							{ id: "source", name: words.source, cell: (r) => sourceOf(r.source) },
+							{
+								id: "proof",
+								name: words.proof,
+								cell: (r) => (
+									<ul className={css.proof}>
+										{r.wording && <li>{words.wording(r.wording)}</li>}
+										{r.confirmed && <li>{words.confirmed}</li>}
+										{r.message_id && <li>{words.message}</li>}
+										{r.page_url && <li>{r.page_url}</li>}
+										{r.ip && <li>{r.ip}</li>}
+										{r.user_agent && (
+											<li>
+												{words.agent}: {r.user_agent}
+											</li>
+										)}
+									</ul>
+								),
+							},
+						]}
+					/>
+				)}
+			</Card>
 			{resetting && (
 				<Confirm
 					title={words.reset}

@@ -1,12 +1,15 @@
-import { useInfiniteQuery } from "@tanstack/react-query";
+import { keepPreviousData, useInfiniteQuery, useQuery } from "@tanstack/react-query";
+import { ListFilter } from "lucide-react";
 import { Link } from "wouter";
 import { api } from "../api/client";
+import { useParams } from "../app/params";
 import { useKey, useWhyNot } from "../app/session";
-import { Button } from "../ui/Button";
+import { Button, IconButton } from "../ui/Button";
+import { Select, TextField } from "../ui/Field";
 import { List } from "../ui/List";
 import { NotSet, Notice, Page } from "../ui/Page";
 import { Empty, Failure, Skeleton } from "../ui/States";
-import { catalogue, dateTime } from "../words/catalogue";
+import { catalogue, dateTime, timeZone } from "../words/catalogue";
 import css from "./Settings.module.css";
 
 const words = catalogue({
@@ -20,6 +23,37 @@ const words = catalogue({
 	from: "From",
 	more: "Earlier entries",
 	none: "Nothing has been done yet",
+	noMatch: "No entry matches",
+	noMatchText: "Nothing was done that matches all of these filters.",
+	clear: "Clear the filters",
+	everybody: "Everybody",
+	anything: "Anything",
+	since: "Since",
+	until: "Until",
+	keys: "API keys",
+	narrow: "Only entries on this",
+	only: (target: string) => `On ${target}`,
+	kinds: {
+		api_key: "API keys",
+		member: "Members",
+		login: "Signing in",
+		contact: "Contacts",
+		broadcast: "Broadcasts",
+		sequence: "Sequences",
+		automation: "Automations",
+		form: "Forms",
+		segment: "Segments",
+		template: "Templates",
+		block: "Blocks",
+		sending_domain: "Sending domains",
+		sending_identity: "Senders",
+		mta_config: "MTA configs",
+		email_type: "Email types",
+		seed_list: "Seed lists",
+		webhook: "Webhooks",
+		account: "Account",
+		scoring: "Scoring",
+	},
 });
 
 /** The pages of what was acted on, by its type. */
@@ -43,6 +77,22 @@ const pages: { [type: string]: (id: string) => string } = {
 	tenant: () => "/settings/account",
 };
 
+/** known are the kinds of actions, and the one chosen if it is another. */
+function known(chosen: string) {
+	const all = Object.entries(words.kinds).map(([value, label]) => ({ value, label }));
+	return !chosen || all.some((k) => k.value === chosen) ? all : [...all, { value: chosen, label: chosen }];
+}
+
+/** dayStart returns the first moment of a day of the account, or of one that many days later. */
+function dayStart(date: string, later = 0): string | undefined {
+	const noon = new Date(`${date}T12:00:00Z`);
+	if (Number.isNaN(noon.getTime())) return undefined;
+	const utc = Date.UTC(noon.getUTCFullYear(), noon.getUTCMonth(), noon.getUTCDate() + later);
+	// The zone's distance from UTC at about that time: what its clocks show then, read as UTC.
+	const clocks = new Date(`${new Date(utc).toLocaleString("sv-SE", { timeZone: timeZone() }).replace(" ", "T")}Z`);
+	return new Date(utc - (clocks.getTime() - utc)).toISOString();
+}
+
 /** targetOf names what was acted on, such as "sending domain …1c59bfb081ac". */
 const targetOf = (type: string, id: string) => `${type.replaceAll("_", " ")} ${id.length > 20 ? `…${id.slice(-12)}` : id}`;
 
@@ -50,16 +100,53 @@ const targetOf = (type: string, id: string) => `${type.replaceAll("_", " ")} ${i
 export default function Audit() {
 	const key = useKey();
 	const why = useWhyNot("GET /audit-log");
+	const [params, set] = useParams();
+	const of = (name: string) => params.get(name) ?? "";
+	const query = {
+		actor_type: ["system", "api_key"].includes(of("who")) ? of("who") : undefined,
+		actor_id: ["", "system", "api_key"].includes(of("who")) ? undefined : of("who"),
+		action: of("what") || undefined,
+		target_type: of("type") || undefined,
+		target_id: of("target") || undefined,
+		since: dayStart(of("since")),
+		before: dayStart(of("until"), 1),
+	};
+	const filtered = Object.values(query).some(Boolean);
+	const users = useQuery({ queryKey: key("users"), queryFn: () => api("GET /users", {}), enabled: !why });
+	const keys = useQuery({ queryKey: key("api-keys"), queryFn: () => api("GET /auth/api-keys", {}), enabled: !why });
+	const clear = () => set({ who: null, what: null, type: null, target: null, since: null, until: null });
 	const log = useInfiniteQuery({
-		queryKey: key("audit"),
+		placeholderData: keepPreviousData,
+		queryKey: key("audit", query),
 		enabled: !why,
 		initialPageParam: null as string | null,
-		queryFn: ({ pageParam, signal }) => api("GET /audit-log", { query: { cursor: pageParam ?? undefined, limit: "100" }, signal }),
+		queryFn: ({ pageParam, signal }) => api("GET /audit-log", { query: { ...query, cursor: pageParam ?? undefined, limit: "100" }, signal }),
 		getNextPageParam: (last) => last.next_cursor,
 	});
 	const rows = log.data?.pages.flatMap((p) => p.data) ?? [];
 	return (
 		<Page title={words.title} trail={[{ name: words.settings, to: "/settings" }]}>
+			{!why && (
+				<div className={css.filters}>
+					<Select
+						label={words.who}
+						value={of("who")}
+						onChange={(who) => set({ who })}
+						choices={[
+							{ value: "", label: words.everybody },
+							{ value: "system", label: words.system },
+							...(users.data?.data ?? []).map((u) => ({ value: u.id, label: u.name || u.email })),
+							{ value: "api_key", label: words.keys },
+							...(keys.data?.data ?? []).map((k) => ({ value: k.id, label: k.name })),
+						]}
+					/>
+					<Select label={words.what} value={of("what")} onChange={(what) => set({ what })} choices={[{ value: "", label: words.anything }, ...known(of("what"))]} />
+					<TextField label={words.since} type="date" value={of("since")} onChange={(since) => set({ since }, { replace: true })} />
+					<TextField label={words.until} type="date" value={of("until")} onChange={(until) => set({ until }, { replace: true })} />
+					{filtered && <Button onClick={clear}>{words.clear}</Button>}
+				</div>
+			)}
+			{of("target") && <p role="status">{words.only(targetOf(of("type"), of("target")))}</p>}
 			{why ? (
 				<Notice>{why}</Notice>
 			) : log.isPending ? (
@@ -67,7 +154,13 @@ export default function Audit() {
 			) : log.isError ? (
 				<Failure error={log.error} retry={() => void log.refetch()} />
 			) : rows.length === 0 ? (
-				<Empty title={words.none} />
+				filtered ? (
+					<Empty title={words.noMatch} action={<Button onClick={clear}>{words.clear}</Button>}>
+						{words.noMatchText}
+					</Empty>
+				) : (
+					<Empty title={words.none} />
+				)
 			) : (
 				<List
 					label={words.title}
@@ -89,6 +182,11 @@ export default function Audit() {
 									)}
 								</span>
 							),
+						},
+						{
+							id: "menu",
+							name: "",
+							cell: (r) => r.target_id && r.target_id !== of("target") && <IconButton small label={words.narrow} icon={<ListFilter aria-hidden />} onClick={() => set({ type: r.target_type, target: r.target_id })} />,
 						},
 						{ id: "from", name: words.from, cell: (r) => r.ip ?? <NotSet /> },
 					]}
