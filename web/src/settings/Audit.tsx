@@ -36,7 +36,6 @@ const words = catalogue({
 	kinds: {
 		api_key: "API keys",
 		member: "Members",
-		login: "Signing in",
 		contact: "Contacts",
 		broadcast: "Broadcasts",
 		sequence: "Sequences",
