@@ -207,7 +207,10 @@ type Page struct {
 	target   string
 	profile  string
 	script   string
-	problems []string // guarded by Browser.mu
+	problems []string // guarded by Browser.mu, like the rest
+
+	requests map[string]*exchange // by Chromium's id
+	order    []string             // of their ids
 }
 
 // Open opens an empty tab in a profile of its own. script is evaluated in each document before
@@ -272,6 +275,8 @@ func (p *Page) call(ctx context.Context, method string, params any, result any) 
 // observe collects errors, among them violations of a content security policy.
 func (p *Page) observe(e event) {
 	switch e.Method {
+	case "Network.requestWillBeSent", "Network.loadingFinished", "Network.loadingFailed":
+		p.observeRequest(e)
 	case "Runtime.exceptionThrown":
 		p.problems = append(p.problems, string(e.Params))
 	case "Log.entryAdded":
@@ -294,6 +299,7 @@ func (p *Page) Problems() []string {
 // Visit opens an address and waits until the document and its scripts are loaded.
 func (p *Page) Visit(ctx context.Context, url string) error {
 	var begun struct{ ErrorText string }
+	p.forget()
 	if err := p.call(ctx, "Page.navigate", map[string]any{"url": url}, &begun); err != nil {
 		return err
 	}
