@@ -135,7 +135,12 @@ func (api mtaConfigsAPI) showMTAConfig(ctx context.Context, p auth.Principal, c 
 	return rows[0], nil
 }
 
-func (api mtaConfigsAPI) getMTAConfig(ctx context.Context, p auth.Principal, in *RecordPath) (mtaConfigRow, error) {
+type getMTAConfigRequest struct {
+	RecordPath
+	Usage string `query:"include_usage" doc:"true: adds usage."`
+}
+
+func (api mtaConfigsAPI) getMTAConfig(ctx context.Context, p auth.Principal, in *getMTAConfigRequest) (mtaConfigRow, error) {
 	config, err := recordID[id.MTAConfig](in.ID, lane.ErrNotFound)
 	if err != nil {
 		return mtaConfigRow{}, err
@@ -144,7 +149,34 @@ func (api mtaConfigsAPI) getMTAConfig(ctx context.Context, p auth.Principal, in 
 	if err != nil {
 		return mtaConfigRow{}, err
 	}
-	return api.showMTAConfig(ctx, p, c)
+	row, err := api.showMTAConfig(ctx, p, c)
+	if err == nil && endpoint.Flag(in.Usage) {
+		row.Usage, err = api.usageOf(ctx, p, c)
+	}
+	return row, err
+}
+
+// usageOf returns the records that need an MTA config.
+func (api mtaConfigsAPI) usageOf(ctx context.Context, p auth.Principal, c lane.Config) (*mtaUsage, error) {
+	holders, err := api.usage.Find(ctx, api.db, p.Tenant, usage.Subject{Kind: usage.MTAConfig, ID: c.ID.String(), Key: c.Key})
+	if err != nil {
+		return nil, err
+	}
+	identities, err := sender.Identities(ctx, api.db, p.Tenant)
+	if err != nil {
+		return nil, err
+	}
+	account, err := tenant.ByID(ctx, api.db, p.Tenant)
+	if err != nil {
+		return nil, err
+	}
+	used := mtaUsage{endpoint.NonNil(holders["broadcasts"]), endpoint.NonNil(holders["sequences"]), []usage.Holder{}, account.Settings.DefaultMTAConfig == c.ID}
+	for _, i := range identities {
+		if i.DefaultMTA == c.ID {
+			used.SendingIdentities = append(used.SendingIdentities, usage.Holder{ID: i.ID.String(), Name: i.Address})
+		}
+	}
+	return &used, nil
 }
 
 type updateMTAConfigRequest struct {

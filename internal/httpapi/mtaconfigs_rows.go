@@ -7,6 +7,7 @@ import (
 	"github.com/packetboat/packetboat/internal/id"
 	"github.com/packetboat/packetboat/internal/lane"
 	"github.com/packetboat/packetboat/internal/mail/smtpclient"
+	"github.com/packetboat/packetboat/internal/usage"
 )
 
 type mtaConfigRow struct {
@@ -25,6 +26,15 @@ type mtaConfigRow struct {
 	HookURL           *string               `json:"hook_url" doc:"of type smtp: where the relay may post an array of {message_id, event, code, status, reason, at}; event is bounced, complained, delivered or deferred. Of type ses: the endpoint to subscribe to the topics in topic_arns"`
 	Health            mtaHealth             `json:"health"`
 	CreatedAt         endpoint.Stamp        `json:"created_at"`
+	Usage             *mtaUsage             `json:"usage,omitempty" doc:"with include_usage=true"`
+}
+
+// mtaUsage are the records that need an MTA config: without it they cannot send, or choose another.
+type mtaUsage struct {
+	Broadcasts        []usage.Holder `json:"broadcasts" doc:"as in the details of IN_USE"`
+	Sequences         []usage.Holder `json:"sequences" doc:"as in the details of IN_USE"`
+	SendingIdentities []usage.Holder `json:"sending_identities" doc:"that name it as theirs"`
+	Account           bool           `json:"account" doc:"it is the default of the account"`
 }
 
 type returnPathRecordRow struct {
@@ -39,6 +49,7 @@ type mtaCaps struct {
 	MaxPerMinute             *int `json:"max_per_minute"`
 	MaxPerHour               *int `json:"max_per_hour"`
 	MaxPerDay                *int `json:"max_per_day" doc:"of a day in the account's time zone"`
+	PerHour                  *int `json:"at_most_per_hour" doc:"the lowest of these in an hour"`
 	MaxConnections           int  `json:"max_connections"`
 	MaxMessagesPerConnection int  `json:"max_messages_per_connection"`
 }
@@ -48,6 +59,7 @@ type mtaThrottle struct {
 	MaxConnections *int   `json:"max_connections"`
 	MaxPerMinute   *int   `json:"max_per_minute"`
 	MaxPerHour     *int   `json:"max_per_hour"`
+	PerHour        *int   `json:"at_most_per_hour" doc:"the lowest of these in an hour"`
 }
 
 type mtaWarmup struct {
@@ -56,8 +68,27 @@ type mtaWarmup struct {
 	GrowthPct   int     `json:"growth_pct"`
 	StartedOn   *string `json:"started_on" doc:"a day in the account's time zone"`
 
+	Days    []mtaWarmupDay    `json:"days,omitempty" doc:"from the start, at most 60 days ago, to 14 days ahead"`
 	Sources []mtaSourceWarmup `json:"sources,omitempty" doc:"of type direct_mx: the limits of each address, to which start_per_day and growth_pct apply"`
 }
+
+// mtaWarmupDay is a day of a warm-up.
+type mtaWarmupDay struct {
+	Date    string `json:"date"`
+	Planned int    `json:"planned" doc:"the limit of the day if every day before was good"`
+	Limit   *int   `json:"limit" doc:"today: as it was earned; later: if every day from today on is good; before: null"`
+}
+
+func warmupDays(list []lane.WarmupDay) []mtaWarmupDay {
+	rows := make([]mtaWarmupDay, len(list))
+	for i, d := range list {
+		rows[i] = mtaWarmupDay{string(d.Date), d.Planned, orNull(d.Limit)}
+	}
+	return rows
+}
+
+// hourly returns a limit an hour, or nil.
+func hourly(n int, _ bool) *int { return orNull(n) }
 
 // mtaSourceWarmup is the warm-up of one address.
 type mtaSourceWarmup struct {
@@ -145,12 +176,12 @@ func rowOfMTAConfig(c lane.Config, stats lane.Stats, read lane.MailboxState) mta
 		ID: c.ID, TenantID: c.Tenant, Key: c.Key, Name: c.Name, Type: c.Type, Active: c.Active,
 		Caps: mtaCaps{
 			MaxPerSecond: orNull(c.Caps.MaxPerSecond), MaxPerMinute: orNull(c.Caps.MaxPerMinute),
-			MaxPerHour: orNull(c.Caps.MaxPerHour), MaxPerDay: orNull(c.Caps.MaxPerDay),
+			MaxPerHour: orNull(c.Caps.MaxPerHour), MaxPerDay: orNull(c.Caps.MaxPerDay), PerHour: hourly(c.Caps.Hourly()),
 			MaxConnections: c.Caps.MaxConnections, MaxMessagesPerConnection: c.Caps.MaxMessagesPerConnection,
 		},
 		DomainThrottles: make([]mtaThrottle, len(c.Throttles)),
 		Warmup: mtaWarmup{
-			Enabled: c.Warmup.Enabled, StartPerDay: c.Warmup.StartPerDay, GrowthPct: c.Warmup.GrowthPct, StartedOn: orNull(string(c.Warmup.StartedOn)), Sources: sourceWarmups(c.Warmup.Sources),
+			Enabled: c.Warmup.Enabled, StartPerDay: c.Warmup.StartPerDay, GrowthPct: c.Warmup.GrowthPct, StartedOn: orNull(string(c.Warmup.StartedOn)), Days: warmupDays(c.WarmupDays(stats.Today)), Sources: sourceWarmups(c.Warmup.Sources),
 		},
 		Retry: mtaRetry{int(c.RetryMaxAge / time.Hour)}, ReturnPathRecords: make([]returnPathRecordRow, len(c.ReturnPath)), CreatedAt: endpoint.At(c.CreatedAt),
 		Health: mtaHealth{
@@ -159,7 +190,7 @@ func rowOfMTAConfig(c lane.Config, stats lane.Stats, read lane.MailboxState) mta
 		},
 	}
 	for i, t := range c.Throttles {
-		row.DomainThrottles[i] = mtaThrottle{t.Pattern, orNull(t.MaxConnections), orNull(t.MaxPerMinute), orNull(t.MaxPerHour)}
+		row.DomainThrottles[i] = mtaThrottle{t.Pattern, orNull(t.MaxConnections), orNull(t.MaxPerMinute), orNull(t.MaxPerHour), hourly(t.Hourly())}
 	}
 	for i, r := range c.ReturnPath {
 		row.ReturnPathRecords[i] = returnPathRecordRow{Type: r.Type, Host: orNull(r.Host), Value: r.Value}

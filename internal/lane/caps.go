@@ -29,6 +29,25 @@ type Throttle struct {
 	MaxPerHour     int    `json:"max_per_hour,omitempty"`
 }
 
+// Hourly returns the maximum number of messages in any hour: the lowest of the limits that apply. Without any
+// of them, capped is false.
+func (c Caps) Hourly() (n int, capped bool) {
+	return lowest(c.MaxPerSecond*3600, c.MaxPerMinute*60, c.MaxPerHour, c.MaxPerDay)
+}
+
+// Hourly returns the maximum number of messages in any hour. Without one, capped is false.
+func (t Throttle) Hourly() (n int, capped bool) { return lowest(t.MaxPerMinute*60, t.MaxPerHour) }
+
+// lowest returns the lowest of limits, of which 0 is none.
+func lowest(limits ...int) (n int, capped bool) {
+	for _, l := range limits {
+		if l > 0 && (n == 0 || l < n) {
+			n = l
+		}
+	}
+	return n, n > 0
+}
+
 // Bound sets or removes a limit.
 type Bound struct {
 	To *int // nil removes the limit

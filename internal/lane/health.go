@@ -66,7 +66,8 @@ type Stats struct {
 	Health
 	SentToday      int  // messages accepted or permanently refused
 	RemainingToday *int // remaining attempts of the day; nil without a daily limit
-	HeldBounces    int  // bounces that wait for the operator's decision (package outage)
+	Today          spread.Day
+	HeldBounces    int // bounces that wait for the operator's decision (package outage)
 }
 
 // StatsOf returns the stats of a tenant's lanes. Days are those of the account's time zone.
@@ -94,7 +95,7 @@ func StatsOf(ctx context.Context, db *sqldb.DB, t id.Tenant, lanes []Config, now
 	all := make(map[id.MTAConfig]Stats, len(lanes))
 	for _, c := range lanes {
 		n := carried[c.ID]
-		f := Stats{Health: states[c.ID], SentToday: n.Delivered + n.Hard + n.Block}
+		f := Stats{Health: states[c.ID], Today: today, SentToday: n.Delivered + n.Hard + n.Block}
 		if f.Since.IsZero() {
 			f.Since = c.CreatedAt
 		}

@@ -193,8 +193,8 @@ func TestHealthIsStored(t *testing.T) {
 			t.Fatal(err)
 		}
 		want := map[id.MTAConfig]lane.Stats{
-			c.ID:     {Health: down, SentToday: 42, RemainingToday: new(50)},
-			other.ID: {Health: lane.Health{State: lane.Healthy, Since: noon}},
+			c.ID:     {Health: down, SentToday: 42, RemainingToday: new(50), Today: "2026-03-01"},
+			other.ID: {Health: lane.Health{State: lane.Healthy, Since: noon}, Today: "2026-03-01"},
 		}
 		if diff := cmp.Diff(want, fares); diff != "" {
 			t.Errorf("FaresOf (-want +got):\n%s", diff)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -277,4 +278,38 @@ func TestAnEnabledWarmupStartsAtTheLevelOfItsDays(t *testing.T) {
 			t.Error(err)
 		}
 	})
+}
+
+func TestTheDaysOfAWarmup(t *testing.T) {
+	c := lane.Config{Caps: lane.Caps{MaxPerDay: 300}, Warmup: lane.Warmup{Enabled: true, StartPerDay: 200, GrowthPct: 30, StartedOn: "2026-03-01", Level: 200, LevelDay: "2026-03-03"}}
+	days := c.WarmupDays("2026-03-03")
+	if len(days) != 3+lane.Ahead {
+		t.Fatalf("%d days, want %d", len(days), 3+lane.Ahead)
+	}
+	want := []lane.WarmupDay{{"2026-03-01", 200, 0}, {"2026-03-02", 260, 0}, {"2026-03-03", 338, 200}, {"2026-03-04", 439, 260}}
+	if got := days[:4]; !slices.Equal(got, want) {
+		t.Errorf("the first days are %v, want %v", got, want)
+	}
+	if days := (lane.Config{}).WarmupDays("2026-03-03"); len(days) != 0 {
+		t.Errorf("a lane without a warm-up has the days %v", days)
+	}
+	late := c
+	late.Warmup.StartedOn = "2025-03-01"
+	if days := late.WarmupDays("2026-03-03"); len(days) != 60+1+lane.Ahead {
+		t.Errorf("a long warm-up has %d days", len(days))
+	}
+}
+
+func TestTheLowestLimitCountsAnHour(t *testing.T) {
+	for _, tt := range []struct {
+		caps lane.Caps
+		want int
+	}{
+		{lane.Caps{}, 0}, {lane.Caps{MaxPerSecond: 2}, 7200}, {lane.Caps{MaxPerSecond: 2, MaxPerMinute: 100}, 6000},
+		{lane.Caps{MaxPerMinute: 100, MaxPerHour: 500}, 500}, {lane.Caps{MaxPerHour: 500, MaxPerDay: 300}, 300},
+	} {
+		if got, capped := tt.caps.Hourly(); got != tt.want || capped != (tt.want > 0) {
+			t.Errorf("%+v: %d an hour, %v; want %d", tt.caps, got, capped, tt.want)
+		}
+	}
 }

@@ -106,6 +106,41 @@ func (w Warmup) cap(day spread.Day) int {
 	return int(max(1, min(n+almost, maxRate)))
 }
 
+// WarmupDay is a day of a warm-up.
+type WarmupDay struct {
+	Date    spread.Day
+	Planned int // the limit if every day before was good
+	Limit   int // the limit as it was earned; in the future as it will be if every day is good; 0: a past day, of which only today's limit tells
+}
+
+// Ahead is the number of days after today that WarmupDays returns.
+const Ahead = 14
+
+// WarmupDays returns the days of the warm-up from its start, at most 60 days ago, to some days ahead, and none
+// if it is off.
+func (c Config) WarmupDays(today spread.Day) []WarmupDay {
+	if !c.Warmup.Enabled || today == "" {
+		return nil
+	}
+	sources := 1
+	if c.WarmsSources() {
+		sources = len(c.Direct.IPs)
+	}
+	plan := c.Warmup.at(c.Warmup.StartedOn, 0, "")
+	unlimited := c
+	unlimited.Caps.MaxPerDay = 0
+	from := max(min(c.Warmup.StartedOn, today), today.Add(-60))
+	days := []WarmupDay{}
+	for day := from; day <= today.Add(Ahead); day = day.Add(1) {
+		d := WarmupDay{Date: day, Planned: sources * plan.cap(day)}
+		if day >= today {
+			d.Limit, _ = unlimited.DayCap(day)
+		}
+		days = append(days, d)
+	}
+	return days
+}
+
 func daysBetween(from, to spread.Day) int {
 	a, err := time.Parse(time.DateOnly, string(from))
 	b, bad := time.Parse(time.DateOnly, string(to))
