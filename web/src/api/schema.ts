@@ -2629,6 +2629,7 @@ export type MetricsRow = {
 };
 
 export type MtaCaps = {
+	at_most_per_hour: number | null;
 	max_connections: number;
 	max_messages_per_connection: number;
 	max_per_day: number | null;
@@ -2673,6 +2674,7 @@ export type MtaConfigRow = {
 	settings: unknown;
 	tenant_id: string;
 	type: "smtp" | "direct_mx" | "ses" | "sink";
+	usage?: MtaUsage;
 	warmup: MtaWarmup;
 };
 
@@ -2725,6 +2727,7 @@ export type MtaSourceWarmup = {
 };
 
 export type MtaThrottle = {
+	at_most_per_hour: number | null;
 	max_connections: number | null;
 	max_per_hour: number | null;
 	max_per_minute: number | null;
@@ -2738,7 +2741,15 @@ export type MtaThrottleBody = {
 	pattern?: string;
 };
 
+export type MtaUsage = {
+	account: boolean;
+	broadcasts: Holder[];
+	sending_identities: Holder[];
+	sequences: Holder[];
+};
+
 export type MtaWarmup = {
+	days?: MtaWarmupDay[];
 	enabled: boolean;
 	growth_pct: number;
 	sources?: MtaSourceWarmup[];
@@ -2751,6 +2762,12 @@ export type MtaWarmupBody = {
 	growth_pct?: number;
 	start_per_day?: number;
 	started_on?: string | null;
+};
+
+export type MtaWarmupDay = {
+	date: string;
+	limit: number | null;
+	planned: number;
 };
 
 export type NewAPIKey = {
@@ -4767,7 +4784,7 @@ export type Routes = {
 	"GET /mta-configs": { path: never; query: never; body: never; answer: ListMtaConfigRow };
 	"POST /mta-configs": { path: never; query: never; body: MtaConfigBody; answer: MtaConfigRow };
 	"DELETE /mta-configs/{id}": { path: { id: string }; query: never; body: never; answer: undefined };
-	"GET /mta-configs/{id}": { path: { id: string }; query: never; body: never; answer: MtaConfigRow };
+	"GET /mta-configs/{id}": { path: { id: string }; query: { include_usage?: string }; body: never; answer: MtaConfigRow };
 	"PUT /mta-configs/{id}": { path: { id: string }; query: never; body: MtaConfigBody; answer: MtaConfigRow };
 	"DELETE /mta-configs/{id}/messages": { path: { id: string }; query: never; body: never; answer: undefined };
 	"GET /mta-configs/{id}/messages": { path: { id: string }; query: { search?: string; limit?: string; cursor?: string }; body: never; answer: ListSinkMessageRow };

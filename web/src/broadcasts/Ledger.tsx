@@ -27,6 +27,7 @@ const words = catalogue({
 	number: "People",
 	share: "Share",
 	seeds: (sent: number) => `Seed copies sent: ${full(sent)}. They are in no other number.`,
+	asOfNow: "The links to people who matched or were left out find who matches now. Since the send began, that may have changed by some.",
 	stale: (n: number) => `Seed copies not sent, because their list is stale: ${full(n)}.`,
 	show: (name: string) => `Show the people: ${name}`,
 });
@@ -108,6 +109,7 @@ export function Ledger({ broadcast: b, progress: p }: { broadcast: BroadcastSess
 					</tbody>
 				</table>
 			</div>
+			{out > 0 && <p className={css.muted}>{words.asOfNow}</p>}
 			{p.seed_copies.sent > 0 && <p className={css.muted}>{words.seeds(p.seed_copies.sent)}</p>}
 			{p.seed_copies.skipped_stale > 0 && <p className={css.muted}>{words.stale(p.seed_copies.skipped_stale)}</p>}
 		</Card>

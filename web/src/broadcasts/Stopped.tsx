@@ -58,7 +58,7 @@ export function PauseNotice({ broadcast: b }: { broadcast: BroadcastSessionView 
 				))}
 				{paused.map((d) => (
 					<li key={d.id}>
-						<Link href={`/sending/domains/${d.id}`}>{d.domain}</Link> {d.pause_reason}
+						<Link href={`/sending/domains/${d.id}`}>{d.domain}</Link> {stateOf("domainPause", d.pause_reason ?? "").word}
 					</li>
 				))}
 				{reason === "tenant_paused" && (

@@ -4,7 +4,7 @@ import { type KeyboardEvent, type PointerEvent, useState } from "react";
 import { full, number } from "../words/catalogue";
 import css from "./LinePlot.module.css";
 
-export type Line = { name: string; color: string; dash?: string; values: number[] };
+export type Line = { name: string; color: string; dash?: string; /** One for each point; null where there is none. */ values: (number | null)[] };
 
 type Props = {
 	/** What the plot shows, in a sentence. */
@@ -13,6 +13,8 @@ type Props = {
 	points: string[];
 	tick: (point: string) => string;
 	lines: Line[];
+	/** A point that is marked, such as today. */
+	mark?: string;
 };
 
 const width = 720;
@@ -20,14 +22,15 @@ const height = 240;
 const margin = { top: 16, right: 96, bottom: 28, left: 48 };
 
 /** LinePlot draws lines over time. Zero is in view. Arrow keys and the pointer walk along the points and say their values. */
-export function LinePlot({ sentence, points, tick, lines }: Props) {
+export function LinePlot({ sentence, points, tick, lines, mark }: Props) {
 	const [at, setAt] = useState<number | null>(null);
-	const most = Math.max(1, ...lines.flatMap((l) => l.values));
+	const most = Math.max(1, ...lines.flatMap((l) => l.values.map((v) => v ?? 0)));
 	const x = scalePoint<number>(points.map((_, i) => i), [margin.left, width - margin.right]);
 	const y = scaleLinear([0, most], [height - margin.bottom, margin.top]).nice(4);
-	const path = line<number>()
+	const path = line<number | null>()
+		.defined((v) => v !== null)
 		.x((_, i) => x(i) ?? 0)
-		.y((v) => y(v));
+		.y((v) => y(v ?? 0));
 	// Names of lines that end close to each other are moved apart.
 	const names = lines.map((l) => ({ name: l.name, y: y(l.values.at(-1) ?? 0) })).sort((a, b) => b.y - a.y);
 	for (const [i, n] of names.entries()) n.y = Math.min(n.y, (names[i - 1]?.y ?? Number.POSITIVE_INFINITY) - 15);
@@ -45,7 +48,7 @@ export function LinePlot({ sentence, points, tick, lines }: Props) {
 		const i = Math.round((((e.clientX - box.left) / box.width) * width - margin.left) / step);
 		setAt(Math.max(0, Math.min(points.length - 1, i)));
 	};
-	const said = at === null ? "" : `${tick(points[at] ?? "")}: ${lines.map((l) => `${l.name} ${full(l.values[at] ?? 0)}`).join(", ")}`;
+	const said = at === null ? "" : `${tick(points[at] ?? "")}: ${lines.flatMap((l) => (l.values[at] == null ? [] : [`${l.name} ${full(l.values[at])}`])).join(", ")}`;
 	return (
 		<figure className={css.figure}>
 			<figcaption>{sentence}</figcaption>
@@ -68,6 +71,7 @@ export function LinePlot({ sentence, points, tick, lines }: Props) {
 								</text>
 							),
 					)}
+					{mark !== undefined && <line className={css.mark} x1={x(points.indexOf(mark))} x2={x(points.indexOf(mark))} y1={margin.top} y2={height - margin.bottom} />}
 					{at !== null && <line className={css.cross} x1={x(at)} x2={x(at)} y1={margin.top} y2={height - margin.bottom} />}
 					{lines.map((l) => (
 						<g key={l.name}>
@@ -76,7 +80,7 @@ export function LinePlot({ sentence, points, tick, lines }: Props) {
 								{l.name}
 							</text>
 							{points.length === 1 && <circle cx={x(0)} cy={y(l.values[0] ?? 0)} r={3} fill={l.color} />}
-							{at !== null && <circle cx={x(at)} cy={y(l.values[at] ?? 0)} r={4} fill={l.color} />}
+							{at !== null && l.values[at] !== null && <circle cx={x(at)} cy={y(l.values[at] ?? 0)} r={4} fill={l.color} />}
 						</g>
 					))}
 				</svg>

@@ -1,5 +1,5 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { useState } from "react";
+import { type ReactNode, useState } from "react";
 import { useLocation, useParams } from "wouter";
 import { ApiError, api } from "../api/client";
 import type { SendingDomain } from "../api/schema";
@@ -8,6 +8,7 @@ import { StateBadge } from "../ui/Badge";
 import { Button } from "../ui/Button";
 import { Confirm } from "../ui/Dialog";
 import { Gone } from "../ui/Gone";
+import { InUse } from "../ui/Holders";
 import { Menu } from "../ui/Menu";
 import { Card, Facts, Notice, Page } from "../ui/Page";
 import { Failure, Skeleton } from "../ui/States";
@@ -15,8 +16,10 @@ import { Time } from "../ui/Time";
 import { toast } from "../ui/Toast";
 import { catalogue } from "../words/catalogue";
 import { explain } from "../words/errors";
+import { stateOf } from "../words/status";
 import { DomainHealth } from "./DomainHealth";
 import { Records } from "./Records";
+import { Rotation } from "./Rotation";
 
 const words = catalogue({
 	sending: "Sending set-up",
@@ -24,12 +27,14 @@ const words = catalogue({
 	rotate: "Change the signing key",
 	rotateText: "A new key is published beside the old one. It signs when its record is found; the old one can be removed seven days later.",
 	rotation: "The signing key is being changed",
-	paused: "This domain is paused",
 	resume: "Resume",
+	resumeText: "After that its rates are counted anew; the mails of before count no more.",
 	delete: "Delete the domain",
 	deleteTitle: (d: string) => `Delete ${d}?`,
-	deleteText: "Senders of this domain can send no more. Links in mail that was sent keep working only while their DNS leads here.",
+	deleteText: "Its records here and its signing keys are deleted for good, at once. Links in mail that was sent keep working only while their DNS leads here, and bounces of it are no longer understood.",
 	details: "Details",
+	since: "Failing since",
+	checked: "Checked",
 	verified: "Verified",
 	by: "by the operator",
 	returnPath: "Return path",
@@ -109,22 +114,34 @@ export default function DomainPage() {
 			}
 		>
 			{d.paused && (
-				<Notice tone="danger" title={words.paused}>
-					<p>{d.pause_reason?.replaceAll("_", " ")}</p>
+				<Notice tone="danger" title={stateOf("domainPause", d.pause_reason ?? "").word}>
+					<p>
+						{stateOf("domainPause", d.pause_reason ?? "").sentence} {words.resumeText}
+					</p>
 					<Button small why={why} busy={resume.isPending} onClick={() => resume.mutate()}>
 						{words.resume}
 					</Button>
 				</Notice>
 			)}
+			{d.dkim_rotation && <Rotation rotation={d.dkim_rotation} selector={d.dkim_selector} />}
 			<Records domain={d} />
 			{d.health && <DomainHealth health={d.health} />}
 			<Card title={words.details}>
 				<Facts
 					rows={[
-						[words.verified, d.verified_at && <Time key="v" at={d.verified_at} />],
+						[
+							words.verified,
+							d.verified_at && (
+								<span key="v">
+									<Time at={d.verified_at} /> {d.verified_by === "operator" && words.by}
+								</span>
+							),
+						],
+						...(d.failing_since ? [[words.since, <Time key="f" at={d.failing_since} />] as [string, ReactNode]] : []),
 						[words.returnPath, d.return_path_host],
 						[words.trackingHost, d.tracking_host],
 						[words.dmarc, d.dmarc_policy],
+						[words.checked, d.last_checked_at && <Time key="c" at={d.last_checked_at} />],
 						[words.next, d.next_check_at && <Time key="n" at={d.next_check_at} />],
 					]}
 				/>
@@ -140,7 +157,7 @@ export default function DomainPage() {
 					action={words.delete}
 					type={d.domain}
 					busy={remove.isPending}
-					error={remove.error && <p role="alert">{explain(remove.error)}</p>}
+					error={remove.error && <InUse error={remove.error} />}
 					onConfirm={() => remove.mutate()}
 					onClose={() => setDeleting(false)}
 				>

@@ -10,7 +10,7 @@ import { StateBadge } from "../ui/Badge";
 import { Button } from "../ui/Button";
 import { EditDrawer } from "../ui/EditDrawer";
 import { Checkbox, Columns, TextField } from "../ui/Field";
-import { useForm } from "../ui/form";
+import { useKeptForm } from "../ui/keptForm";
 import { List } from "../ui/List";
 import { NotSet, Page } from "../ui/Page";
 import { Empty, Failure, Skeleton } from "../ui/States";
@@ -103,7 +103,7 @@ export function EditSeedList({ list: l, onClose, onDone }: { list?: SeedListRow;
 	const why = useWhyNot(l ? "PUT /seed-lists/{id}" : "POST /seed-lists");
 	const [idempotencyKey] = useState(newKey);
 	const senders = useQuery({ queryKey: key("identities"), queryFn: () => api("GET /sending-identities", {}), staleTime: 60_000 });
-	const form = useForm({
+	const form = useKeptForm({
 		name: l?.name ?? "",
 		vendor_label: l?.vendor_label ?? "",
 		vendor_dashboard_url: l?.vendor_dashboard_url ?? "",
@@ -111,7 +111,7 @@ export function EditSeedList({ list: l, onClose, onDone }: { list?: SeedListRow;
 		rotation_days: l ? String(l.rotation_days ?? "") : "30",
 		rotation_grace_days: String(l?.rotation_grace_days ?? 5),
 		sending_identity_ids: l?.sending_identities.map((s) => s.id) ?? [],
-	});
+	}, { kind: "seed_list", id: l?.id, title: l?.name ?? words.add, may: !why });
 	const v = form.values;
 	const p = form.problems.byPath;
 	const refresh = () => Promise.all([client.invalidateQueries({ queryKey: key("seed-lists") }), client.invalidateQueries({ queryKey: key("seed-list", l?.id) })]);

@@ -5,7 +5,7 @@ import type { IdentityRow } from "../api/schema";
 import { useKey, useWhyNot } from "../app/session";
 import { EditDrawer } from "../ui/EditDrawer";
 import { Checkbox, Select, Switch, TextField } from "../ui/Field";
-import { useForm } from "../ui/form";
+import { useKeptForm } from "../ui/keptForm";
 import { catalogue } from "../words/catalogue";
 import css from "./Senders.module.css";
 
@@ -39,7 +39,7 @@ export function SenderEditor({ sender, onClose, onDeleted }: { sender?: Identity
 	const [idempotencyKey] = useState(newKey);
 	const types = useQuery({ queryKey: key("email-types"), queryFn: () => api("GET /email-types", {}) });
 	const lanes = useQuery({ queryKey: key("mta-configs"), queryFn: () => api("GET /mta-configs", {}) });
-	const form = useForm({
+	const form = useKeptForm({
 		email_address: sender?.email_address ?? "",
 		display_name: sender?.display_name ?? "",
 		reply_to: sender?.reply_to ?? "",
@@ -49,7 +49,7 @@ export function SenderEditor({ sender, onClose, onDeleted }: { sender?: Identity
 		content_rewrite_domain: sender?.content_rewrite_domain ?? "",
 		image_rewrite_domain: sender?.image_rewrite_domain ?? "",
 		active: sender?.active ?? true,
-	});
+	}, { kind: "sender", id: sender?.id, title: sender?.email_address ?? words.add, may: !why });
 	const v = form.values;
 	const p = form.problems.byPath;
 	const done = async () => {

@@ -1,7 +1,8 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { Check } from "lucide-react";
 import { useState } from "react";
 import { api, newKey } from "../api/client";
-import type { EmailTypeRow } from "../api/schema";
+import type { EmailCategoryRow, EmailTypeRow } from "../api/schema";
 import { useParam } from "../app/params";
 import { useKey, useWhyNot } from "../app/session";
 import { Badge } from "../ui/Badge";
@@ -9,7 +10,7 @@ import { Button } from "../ui/Button";
 import { Dialog } from "../ui/Dialog";
 import { Select, Switch, TextArea, TextField } from "../ui/Field";
 import { EditDrawer } from "../ui/EditDrawer";
-import { useForm } from "../ui/form";
+import { useKeptForm } from "../ui/keptForm";
 import { List } from "../ui/List";
 import { Card, NotSet, Page } from "../ui/Page";
 import { Empty, Failure, Skeleton } from "../ui/States";
@@ -21,7 +22,7 @@ import css from "./Senders.module.css";
 const words = catalogue({
 	title: "Email types",
 	sending: "Sending set-up",
-	about: "What readers can leave one by one. They see the names and descriptions on their preference page.",
+	about: "What readers can leave. They see the names and descriptions on their preference page.",
 	add: "Add a type",
 	edit: (name: string) => `Type ${name}`,
 	name: "Name",
@@ -38,7 +39,12 @@ const words = catalogue({
 	empty: "No type yet",
 	emptyText: "Newsletter, offers, events: each is a kind of mail that a reader may want or not.",
 	categories: "Categories",
-	categoriesAbout: "Group types on the preference page.",
+	categoriesAbout: "Types of a category are one choice on the preference page: readers keep or leave them together.",
+	preview: "The preference page",
+	previewAbout: "Readers choose among these:",
+	previewNone: "Readers have nothing to choose: no type is active.",
+	listKey: "Key of the List-ID header",
+	prefix: "Prefix of UTM campaigns",
 	addCategory: "Add a category",
 	save: "Save",
 	cancel: "Cancel",
@@ -132,6 +138,7 @@ export default function Types() {
 					))}
 				</ul>
 			</Card>
+			<Choices types={all} categories={categories.data?.data ?? []} />
 			{naming && (
 				<Dialog
 					title={words.addCategory}
@@ -154,19 +161,46 @@ export default function Types() {
 	);
 }
 
+/** Choices shows what readers choose among on their preference page: categories, and types without one. */
+function Choices({ types, categories }: { types: EmailTypeRow[]; categories: EmailCategoryRow[] }) {
+	const active = types.filter((t) => t.active);
+	const choices = [
+		...categories.filter((c) => active.some((t) => t.category_id === c.id)).map((c) => ({ id: c.id, name: c.name, about: c.description })),
+		...active.filter((t) => !t.category_id).map((t) => ({ id: t.id, name: t.display_name, about: t.description })),
+	];
+	return (
+		<Card title={words.preview}>
+			<p>{choices.length > 0 ? words.previewAbout : words.previewNone}</p>
+			<ul className={css.choices}>
+				{choices.map((c) => (
+					<li key={c.id}>
+						<Check aria-hidden size={18} />
+						<div>
+							<b>{c.name}</b>
+							{c.about && <p className={css.muted}>{c.about}</p>}
+						</div>
+					</li>
+				))}
+			</ul>
+		</Card>
+	);
+}
+
 function Editor({ type, categories, onClose }: { type?: EmailTypeRow; categories: { id: string; name: string }[]; onClose: () => void }) {
 	const key = useKey();
 	const client = useQueryClient();
 	const why = useWhyNot("PUT /email-types/{id}");
 	const [idempotencyKey] = useState(newKey);
-	const form = useForm({
+	const form = useKeptForm({
 		display_name: type?.display_name ?? "",
 		type_key: type?.type_key ?? "",
 		description: type?.description ?? "",
 		category_id: type?.category_id ?? "",
 		list_id_enabled: type?.list_id_enabled ?? true,
+		list_key: type?.list_key ?? "",
+		utm_campaign_prefix: type?.utm_campaign_prefix ?? "",
 		active: type?.active ?? true,
-	});
+	}, { kind: "email_type", id: type?.id, title: type?.display_name ?? words.add, may: !why });
 	const v = form.values;
 	const p = form.problems.byPath;
 	const done = async () => {
@@ -176,7 +210,7 @@ function Editor({ type, categories, onClose }: { type?: EmailTypeRow; categories
 	const send = () =>
 		form.submit(async () => {
 			const { type_key, ...rest } = v;
-			const body = { ...rest, description: v.description || null, category_id: v.category_id || null };
+			const body = { ...rest, description: v.description || null, category_id: v.category_id || null, list_key: v.list_key || null, utm_campaign_prefix: v.utm_campaign_prefix || null };
 			if (type) await api("PUT /email-types/{id}", { path: { id: type.id }, body });
 			else await api("POST /email-types", { body: { ...body, ...(type_key && { type_key }) }, idempotencyKey });
 			await done();
@@ -204,6 +238,8 @@ function Editor({ type, categories, onClose }: { type?: EmailTypeRow; categories
 			<TextArea label={words.description} optional path="description" value={v.description} onChange={(description) => form.set({ description })} error={p.description} />
 			<Select label={words.category} value={v.category_id} onChange={(category_id) => form.set({ category_id })} choices={[{ value: "", label: words.none }, ...categories.map((c) => ({ value: c.id, label: c.name }))]} />
 			<Switch label={words.listId} help={words.listIdHelp} checked={v.list_id_enabled} onChange={(list_id_enabled) => form.set({ list_id_enabled })} />
+			{v.list_id_enabled && <TextField label={words.listKey} optional path="list_key" value={v.list_key} onChange={(list_key) => form.set({ list_key })} error={p.list_key} autoComplete="off" spellCheck={false} />}
+			<TextField label={words.prefix} optional path="utm_campaign_prefix" value={v.utm_campaign_prefix} onChange={(utm_campaign_prefix) => form.set({ utm_campaign_prefix })} error={p.utm_campaign_prefix} autoComplete="off" spellCheck={false} />
 			<Switch label={words.active} checked={v.active} onChange={(active) => form.set({ active })} />
 		</EditDrawer>
 	);

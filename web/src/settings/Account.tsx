@@ -8,7 +8,7 @@ import { Combo } from "../ui/Combo";
 import { Confirm } from "../ui/Dialog";
 import { Columns, Select, Switch, TextField } from "../ui/Field";
 import { FormProblems } from "../ui/FormProblems";
-import { useForm } from "../ui/form";
+import { KeptNotice, useKeptForm } from "../ui/keptForm";
 import { Card, Notice, Page } from "../ui/Page";
 import { Failure, Skeleton } from "../ui/States";
 import { toast } from "../ui/Toast";
@@ -70,22 +70,27 @@ export default function Account() {
 
 /** Concern is a form of its own, with its own Save. */
 function Concern<T extends { [field: string]: string | boolean }>({
+	kind,
+	account,
 	title,
 	about,
 	initial,
 	body,
 	children,
 }: {
+	/** Of its working copy. */
+	kind: string;
+	account: AccountSessionView;
 	title: string;
 	about?: string;
 	initial: T;
 	body: (v: T) => UpdateAccountRequestBody;
-	children: (form: ReturnType<typeof useForm<T>>, text: (field: keyof T & string, label: string, help?: string) => ReactNode) => ReactNode;
+	children: (form: ReturnType<typeof useKeptForm<T>>, text: (field: keyof T & string, label: string, help?: string) => ReactNode) => ReactNode;
 }) {
 	const key = useKey();
 	const client = useQueryClient();
 	const why = useWhyNot("PUT /settings/account");
-	const form = useForm(initial);
+	const form = useKeptForm(initial, { kind, id: account.tenant_id, title, may: !why });
 	const send = () =>
 		form.submit(async () => {
 			const saved = await api("PUT /settings/account", { body: body(form.values) });
@@ -117,6 +122,7 @@ function Concern<T extends { [field: string]: string | boolean }>({
 				}}
 			>
 				{about && <p>{about}</p>}
+				<KeptNotice form={form} />
 				<FormProblems problems={form.problems} />
 				{children(form, text)}
 				<div>
@@ -141,6 +147,8 @@ function Forms({ account: a }: { account: AccountSessionView }) {
 	return (
 		<>
 			<Concern
+				kind="account_who"
+				account={a}
 				title={words.who}
 				initial={{ name: a.name, website_url: a.website_url ?? "", logo_url: a.logo_url ?? "", timezone: a.timezone, locale: a.locale, currency_code: a.currency_code }}
 				body={(v) => ({ ...v, website_url: v.website_url || null, logo_url: v.logo_url || null })}
@@ -161,6 +169,8 @@ function Forms({ account: a }: { account: AccountSessionView }) {
 				)}
 			</Concern>
 			<Concern
+				kind="account_address"
+				account={a}
 				title={words.address}
 				about={words.addressHelp}
 				initial={{
@@ -189,6 +199,8 @@ function Forms({ account: a }: { account: AccountSessionView }) {
 				)}
 			</Concern>
 			<Concern
+				kind="account_defaults"
+				account={a}
 				title={words.defaults}
 				initial={{ default_email_type_key: a.default_email_type_key ?? "", default_mta_config_key: a.default_mta_config_key ?? "", default_sending_identity_email: a.default_sending_identity_email ?? "" }}
 				body={(v) => Object.fromEntries(Object.entries(v).map(([k, x]) => [k, x || null]))}
@@ -219,7 +231,7 @@ function Forms({ account: a }: { account: AccountSessionView }) {
 					</Columns>
 				)}
 			</Concern>
-			<Concern title={words.leave} initial={{ unsubscribe_scope: a.unsubscribe_scope as string, double_opt_in_default: a.double_opt_in_default }} body={(v) => v}>
+			<Concern kind="account_leaving" account={a} title={words.leave} initial={{ unsubscribe_scope: a.unsubscribe_scope as string, double_opt_in_default: a.double_opt_in_default }} body={(v) => v}>
 				{(form) => (
 					<>
 						<Select

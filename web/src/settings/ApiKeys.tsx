@@ -46,15 +46,17 @@ const words = catalogue({
 	secret: "Your new API key",
 	rotate: "Rotate",
 	rotateTitle: (name: string) => `Rotate ${name}?`,
-	rotateText: "A new key is made. The old one works for another day, so that you can change your program without a gap.",
+	rotateText: "A new key is made. Until the old one ends you can change your program without a gap.",
+	grace: "The old key works for",
+	graces: { 0: "No longer", 3600: "Another hour", 86400: "Another day" },
+	search: "Search scopes",
+	noScope: "No scope has these words.",
 	revoke: "Revoke",
 	revokeTitle: (name: string) => `Revoke ${name}?`,
 	revokeText: "Programs with this key are refused at once. This cannot be undone.",
 	empty: "No API key yet",
 	emptyText: "A key lets a program add contacts, record events and send broadcasts.",
 });
-
-const graceSeconds = 86_400;
 
 /** ApiKeys lists the keys of programs. */
 export default function ApiKeys() {
@@ -63,13 +65,14 @@ export default function ApiKeys() {
 	const why = useWhyNot("POST /auth/api-keys");
 	const [creating, setCreating] = useState(false);
 	const [secret, setSecret] = useState<string | null>(null);
+	const [grace, setGrace] = useState("86400");
 	const [asking, setAsking] = useState<{ key: APIKey; what: "rotate" | "revoke" } | null>(null);
 	const keys = useQuery({ queryKey: key("api-keys"), enabled: !why, queryFn: () => api("GET /auth/api-keys", {}) });
 	const refresh = () => client.invalidateQueries({ queryKey: key("api-keys") });
 	const act = useMutation({
 		mutationFn: async (v: { key: APIKey; what: "rotate" | "revoke" }) => {
 			if (v.what === "rotate") {
-				const fresh = await api("POST /auth/api-keys/{id}/rotate", { path: { id: v.key.id }, body: { grace_seconds: graceSeconds }, idempotencyKey: newKey() });
+				const fresh = await api("POST /auth/api-keys/{id}/rotate", { path: { id: v.key.id }, body: { grace_seconds: Number(grace) }, idempotencyKey: newKey() });
 				setSecret(fresh.key);
 			} else await api("DELETE /auth/api-keys/{id}", { path: { id: v.key.id } });
 		},
@@ -150,6 +153,7 @@ export default function ApiKeys() {
 					onClose={() => setAsking(null)}
 				>
 					<p>{asking.what === "rotate" ? words.rotateText : words.revokeText}</p>
+					{asking.what === "rotate" && <Select label={words.grace} value={grace} onChange={setGrace} choices={Object.entries(words.graces).map(([value, label]) => ({ value, label }))} />}
 				</Confirm>
 			)}
 		</Page>
@@ -162,7 +166,10 @@ function Create({ onClose, onMade }: { onClose: () => void; onMade: (secret: str
 	const form = useForm({ name: "", scopes: [] as string[], expires: "" });
 	const scopes = useQuery({ queryKey: key("scopes"), queryFn: () => api("GET /auth/api-keys/scopes", {}), staleTime: 60_000 });
 	const all = scopes.data?.data ?? [];
-	const areas = [...new Set(all.map((s) => s.scope.split(":")[0] ?? ""))];
+	const [search, setSearch] = useState("");
+	const wanted = search.trim().toLowerCase();
+	const found = all.filter((s) => `${s.scope} ${s.description}`.toLowerCase().includes(wanted));
+	const areas = [...new Set(found.map((s) => s.scope.split(":")[0] ?? ""))];
 	const v = form.values;
 	const send = () =>
 		form.submit(async () => {
@@ -209,11 +216,13 @@ function Create({ onClose, onMade }: { onClose: () => void; onMade: (secret: str
 				]}
 				error={form.problems.byPath.scopes}
 			/>
+			<TextField label={words.search} type="search" value={search} onChange={setSearch} autoComplete="off" />
+			{found.length === 0 && all.length > 0 && <p>{words.noScope}</p>}
 			<div className={css.scopes} data-path="scopes" tabIndex={-1}>
 				{areas.map((area) => (
 					<fieldset key={area}>
 						<legend className={css.area}>{area.replaceAll("_", " ")}</legend>
-						{all
+						{found
 							.filter((s) => s.scope.split(":")[0] === area)
 							.map((s) => (
 								<Checkbox

@@ -3,12 +3,13 @@ import { Plus, Trash2 } from "lucide-react";
 import { useState } from "react";
 import { ApiError, api, type FieldProblem } from "../api/client";
 import type { ScoringView } from "../api/schema";
-import { useKey, useWhyNot } from "../app/session";
+import { useKey, useWhyNot, useWorkspace } from "../app/session";
 import { useShortcuts } from "../app/shortcuts";
 import { EventName } from "../rules/LeafEditor";
 import { filterWords, Properties, type PropertyFilter } from "../rules/Properties";
 import { Button, IconButton } from "../ui/Button";
 import { Checkbox, Columns, NumberField, Select, TextField } from "../ui/Field";
+import { KeptNotice, useKeptForm } from "../ui/keptForm";
 import { Card, Notice, Page } from "../ui/Page";
 import { Empty, Failure, Skeleton } from "../ui/States";
 import { toast } from "../ui/Toast";
@@ -123,15 +124,15 @@ function Form({ saved }: { saved: ScoringView }) {
 	const key = useKey();
 	const client = useQueryClient();
 	const why = useWhyNot("PUT /settings/scoring");
-	const [now, setNow] = useState(saved);
+	const workspace = useWorkspace();
+	const form = useKeptForm(saved, { kind: "scoring", id: workspace?.tenant_id, title: words.title, may: !why });
+	const { values: now, dirty, busy } = form;
 	const [open, setOpen] = useState<number | null>(null);
 	const [problems, setProblems] = useState<FieldProblem[]>([]);
 	const [error, setError] = useState("");
-	const [busy, setBusy] = useState(false);
-	const dirty = JSON.stringify(now) !== JSON.stringify(saved);
 	const set = (changes: Partial<ScoringView>) => {
 		setProblems((p) => p.filter((f) => !Object.keys(changes).some((part) => f.path.startsWith(part))));
-		setNow({ ...now, ...changes });
+		form.set(changes);
 	};
 	const setRules = (rules: Rule[]) => set({ rules });
 	const errorOf = (path: string) => problems.find((f) => f.path === path)?.message;
@@ -146,19 +147,17 @@ function Form({ saved }: { saved: ScoringView }) {
 		setProblems([]);
 		const empty = emptyIn(now);
 		if (empty.length > 0) return refuse(empty, words.problems(empty.length));
-		setBusy(true);
-		try {
-			const rules = now.rules.map((r) => ({ ...r, id: r.id || undefined }));
-			const next = await api("PUT /settings/scoring", { body: { ...now, rules } });
-			setNow(next);
-			client.setQueryData(key("scoring"), next);
-			toast(words.saved);
-		} catch (e) {
-			const fields = e instanceof ApiError ? e.fields : [];
-			refuse(fields, fields.length > 0 ? words.problems(fields.length) : explain(e));
-		} finally {
-			setBusy(false);
-		}
+		await form.submit(async () => {
+			try {
+				const rules = now.rules.map((r) => ({ ...r, id: r.id || undefined }));
+				client.setQueryData(key("scoring"), await api("PUT /settings/scoring", { body: { ...now, rules } }));
+				toast(words.saved);
+			} catch (e) {
+				const fields = e instanceof ApiError ? e.fields : [];
+				refuse(fields, fields.length > 0 ? words.problems(fields.length) : explain(e));
+				throw e;
+			}
+		});
 	};
 	useShortcuts({ "mod+s": () => dirty && !why && !busy && void save() });
 	const { after_days: days, percent } = now.decay;
@@ -176,6 +175,7 @@ function Form({ saved }: { saved: ScoringView }) {
 				</Button>
 			}
 		>
+			<KeptNotice form={form} />
 			{error && <Notice tone="danger" title={error} />}
 			<Card>
 				<Checkbox label={words.on} help={words.onHelp} why={why} checked={now.enabled} onChange={(enabled) => set({ enabled })} />

@@ -9,7 +9,7 @@ import { Button, IconButton } from "../ui/Button";
 import { Confirm, Dialog } from "../ui/Dialog";
 import { Select, TextField } from "../ui/Field";
 import { FormProblems } from "../ui/FormProblems";
-import { useForm } from "../ui/form";
+import { KeptNotice, useKeptForm } from "../ui/keptForm";
 import { List } from "../ui/List";
 import { Menu } from "../ui/Menu";
 import { Page } from "../ui/Page";
@@ -169,7 +169,7 @@ function Editor({ stage, onClose }: { stage?: StageRow; onClose: () => void }) {
 	const key = useKey();
 	const client = useQueryClient();
 	const [idempotencyKey] = useState(newKey);
-	const form = useForm({ name: stage?.name ?? "", category: (stage?.category ?? "prospect") as string });
+	const form = useKeptForm({ name: stage?.name ?? "", category: (stage?.category ?? "prospect") as string }, { kind: "stage", id: stage?.id, title: stage?.name ?? words.add, may: true });
 	const send = () =>
 		form.submit(async () => {
 			const body = { name: form.values.name, category: form.values.category as StageRow["category"] };
@@ -185,13 +185,21 @@ function Editor({ stage, onClose }: { stage?: StageRow; onClose: () => void }) {
 			onSubmit={() => void send()}
 			footer={
 				<>
-					<Button onClick={onClose}>{words.cancel}</Button>
+					<Button
+						onClick={() => {
+							form.discard();
+							onClose();
+						}}
+					>
+						{words.cancel}
+					</Button>
 					<Button type="submit" look="primary" busy={form.busy}>
 						{words.save}
 					</Button>
 				</>
 			}
 		>
+			<KeptNotice form={form} />
 			<FormProblems problems={form.problems} />
 			<TextField label={words.name} path="name" value={form.values.name} onChange={(name) => form.set({ name })} error={form.problems.byPath.name} autoFocus />
 			<Select label={words.category} value={form.values.category} onChange={(category) => form.set({ category })} choices={Object.entries(words.categories).map(([value, label]) => ({ value, label }))} error={form.problems.byPath.category} />

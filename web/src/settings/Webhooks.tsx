@@ -10,7 +10,7 @@ import { StateBadge } from "../ui/Badge";
 import { Button } from "../ui/Button";
 import { EditDrawer } from "../ui/EditDrawer";
 import { Checkbox, Radios, Switch, TextField } from "../ui/Field";
-import { useForm } from "../ui/form";
+import { useKeptForm } from "../ui/keptForm";
 import { List } from "../ui/List";
 import { Notice, Page } from "../ui/Page";
 import { Secret } from "../ui/Secret";
@@ -110,14 +110,13 @@ export function EditWebhook({ webhook: w, onClose, onMade, onDeleted }: Props) {
 	const client = useQueryClient();
 	const why = useWhyNot(w ? "PUT /settings/webhooks/{id}" : "POST /settings/webhooks");
 	const [idempotencyKey] = useState(newKey);
-	const [all, setAll] = useState(!w || w.event_types.includes("*"));
-	const form = useForm({ url: w?.url ?? "https://", description: w?.description ?? "", event_types: (w?.event_types.filter((t) => t !== "*") ?? []) as EventType[], active: w?.active ?? true });
+	const form = useKeptForm({ url: w?.url ?? "https://", description: w?.description ?? "", event_types: (w?.event_types.filter((t) => t !== "*") ?? []) as EventType[], all: !w || w.event_types.includes("*"), active: w?.active ?? true }, { kind: "webhook", id: w?.id, title: w?.url ?? words.add, may: !why });
 	const v = form.values;
 	const p = form.problems.byPath;
 	const refresh = () => Promise.all([client.invalidateQueries({ queryKey: key("webhooks") }), client.invalidateQueries({ queryKey: key("webhook", w?.id) })]);
 	const send = () =>
 		form.submit(async () => {
-			const body = { url: v.url.trim(), description: v.description || null, event_types: all ? ["*"] : v.event_types, active: v.active };
+			const body = { url: v.url.trim(), description: v.description || null, event_types: v.all ? ["*"] : v.event_types, active: v.active };
 			if (w) {
 				await api("PUT /settings/webhooks/{id}", { path: { id: w.id }, body });
 				await refresh();
@@ -153,14 +152,14 @@ export function EditWebhook({ webhook: w, onClose, onMade, onDeleted }: Props) {
 			{w && <Switch label={words.active} help={words.activeHelp} checked={v.active} onChange={(active) => form.set({ active })} />}
 			<Radios
 				label={words.events}
-				value={all ? "all" : "some"}
-				onChange={(x) => setAll(x === "all")}
+				value={v.all ? "all" : "some"}
+				onChange={(x) => form.set({ all: x === "all" })}
 				choices={[
 					{ value: "all", label: words.all },
 					{ value: "some", label: words.some },
 				]}
 			/>
-			{!all && (
+			{!v.all && (
 				<div className={css.groups} data-path="event_types">
 					{p.event_types && <p role="alert">{p.event_types}</p>}
 					{eventGroups.map((g) => (

@@ -9,7 +9,7 @@ import { Copy } from "../ui/Copy";
 import { Confirm } from "../ui/Dialog";
 import { Checkbox, Select, TextArea } from "../ui/Field";
 import { FormProblems } from "../ui/FormProblems";
-import { useForm } from "../ui/form";
+import { KeptNotice, useKeptForm } from "../ui/keptForm";
 import { Card, Notice, Page } from "../ui/Page";
 import { Secret } from "../ui/Secret";
 import { Source } from "../ui/Source";
@@ -169,12 +169,11 @@ function Domains({ account }: { account: AccountSessionView }) {
 	const key = useKey();
 	const client = useQueryClient();
 	const why = useWhyNot("PUT /settings/account");
-	const form = useForm({ tracked_domains: account.tracked_domains.join("\n") });
+	const form = useKeptForm({ tracked_domains: account.tracked_domains.join("\n") }, { kind: "tracked_domains", id: account.tenant_id, title: words.domains, may: !why });
 	const send = () =>
 		form.submit(async () => {
 			const saved = await api("PUT /settings/account", { body: { tracked_domains: form.values.tracked_domains.split(/[\s,]+/).filter(Boolean) } });
 			client.setQueryData(key("account"), saved);
-			form.reset({ tracked_domains: (saved as AccountSessionView).tracked_domains.join("\n") });
 			toast(words.saved);
 		});
 	return (
@@ -187,6 +186,7 @@ function Domains({ account }: { account: AccountSessionView }) {
 					if (!why) void send();
 				}}
 			>
+				<KeptNotice form={form} />
 				<FormProblems problems={form.problems} />
 				<div className={css.muted}>{words.domainsAbout}</div>
 				<TextArea code rows={3} label={words.hosts} help={words.hostsHelp} path="tracked_domains" value={form.values.tracked_domains} onChange={(tracked_domains) => form.set({ tracked_domains })} error={form.problems.byPath.tracked_domains} readOnly={why !== undefined} spellCheck={false} />

@@ -1,17 +1,17 @@
 import { useMutation } from "@tanstack/react-query";
 import { type ReactNode, useState } from "react";
 import { catalogue } from "../words/catalogue";
-import { explain } from "../words/errors";
 import { Button } from "./Button";
 import { Confirm, Dialog } from "./Dialog";
 import { FormProblems } from "./FormProblems";
-import type { Problems } from "./form";
+import { InUse } from "./Holders";
+import { type KeptForm, KeptNotice } from "./keptForm";
 
 const words = catalogue({ save: "Save", cancel: "Cancel", remove: "Delete" });
 
 type Props = {
 	title: string;
-	form: { busy: boolean; problems: Problems };
+	form: KeptForm;
 	/** Why the record cannot be changed. */
 	why?: string;
 	/** How the record is deleted, if there is one already. */
@@ -21,7 +21,7 @@ type Props = {
 	children: ReactNode;
 };
 
-/** EditDrawer is the drawer in which a record is created, changed or deleted. */
+/** EditDrawer is the drawer in which a record is created, changed or deleted. Cancel drops what was typed; closing it in another way keeps that for the next time. */
 export function EditDrawer({ title, form, why, remove, onSave, onClose, children }: Props) {
 	const [deleting, setDeleting] = useState(false);
 	const removing = useMutation({ mutationFn: async () => remove?.run() });
@@ -38,13 +38,21 @@ export function EditDrawer({ title, form, why, remove, onSave, onClose, children
 							{words.remove}
 						</Button>
 					)}
-					<Button onClick={onClose}>{words.cancel}</Button>
+					<Button
+						onClick={() => {
+							form.discard();
+							onClose();
+						}}
+					>
+						{words.cancel}
+					</Button>
 					<Button type="submit" look="primary" busy={form.busy} why={why}>
 						{words.save}
 					</Button>
 				</>
 			}
 		>
+			<KeptNotice form={form} />
 			<FormProblems problems={form.problems} />
 			{children}
 			{deleting && remove && (
@@ -52,7 +60,7 @@ export function EditDrawer({ title, form, why, remove, onSave, onClose, children
 					title={remove.title}
 					action={words.remove}
 					busy={removing.isPending}
-					error={removing.error && <p role="alert">{explain(removing.error)}</p>}
+					error={removing.error && <InUse error={removing.error} />}
 					onConfirm={() => removing.mutate()}
 					onClose={() => setDeleting(false)}
 				>

@@ -41,6 +41,12 @@ const words = {
 		domain_paused: s("Domain paused", "warning", "Its sending domain is paused."),
 		tenant_paused: s("Workspace paused", "warning", "The whole workspace is paused."),
 	},
+	domainPause: {
+		complaint_rate: s("Paused: many complaints", "danger", "Too many recipients complained of its mail."),
+		bounce_rate: s("Paused: many bounces", "danger", "Too many addresses that got its mail do not exist."),
+		dns_lost: s("Paused: DNS records are missing", "danger", "Its DNS records have not been found for some time. It can be resumed when they are there again."),
+		operator: s("Paused by the operator", "danger", "The operator of this installation has paused it."),
+	},
 	recipient: {
 		pending: s("Waiting", "neutral", "Not yet queued."),
 		queued: s("Queued", "progress", "Next to be sent."),

@@ -1,0 +1,52 @@
+import { Link } from "wouter";
+import { ApiError } from "../api/client";
+import type { Holder } from "../api/schema";
+import { catalogue, plural } from "../words/catalogue";
+import { explain } from "../words/errors";
+
+const words = catalogue({
+	counts: {
+		sending_identities: (n: number) => plural(n, { one: "It is used by # sender.", other: "It is used by # senders." }),
+	},
+});
+
+/** Where the records of each source are. */
+const pages: { [source: string]: (h: Holder) => string } = {
+	broadcasts: (h) => `/broadcasts/${h.id}`,
+	sequences: (h) => `/sequences/${h.id}`,
+	automations: (h) => `/automations/${h.id}`,
+	forms: (h) => `/forms/${h.id}`,
+	segments: (h) => `/segments/${h.segment_key ?? h.id}`,
+	sending_identities: (h) => `/sending/senders/${h.id}`,
+};
+
+type Usage = { [source: string]: Holder[] };
+
+/** Holders lists records that name another, with links to them. */
+export function Holders({ usage }: { usage: Usage }) {
+	const all = Object.entries(usage).flatMap(([source, list]) => list.map((h) => ({ ...h, to: pages[source]?.(h), key: `${source} ${h.id ?? h.segment_key}` })));
+	if (all.length === 0) return null;
+	return (
+		<ul>
+			{all.map((h) => (
+				<li key={h.key}>{h.to ? <Link href={h.to}>{h.name}</Link> : h.name}</li>
+			))}
+		</ul>
+	);
+}
+
+/** InUse explains an error. If a record could not be deleted because others name it, they are listed. */
+export function InUse({ error }: { error: unknown }) {
+	const usage = error instanceof ApiError ? ((error.details as { usage?: { [source: string]: unknown } }).usage ?? {}) : {};
+	const lists = Object.fromEntries(Object.entries(usage).filter(([, list]) => Array.isArray(list))) as Usage;
+	return (
+		<div role="alert">
+			<p>{explain(error)}</p>
+			{Object.entries(usage).map(([source, n]) => {
+				const say = (words.counts as { [source: string]: (n: number) => string })[source];
+				return typeof n === "number" && n > 0 && say ? <p key={source}>{say(n)}</p> : null;
+			})}
+			<Holders usage={lists} />
+		</div>
+	);
+}
