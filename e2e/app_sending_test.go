@@ -1,0 +1,201 @@
+package e2e
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/packetboat/packetboat/e2e/harness"
+	"github.com/packetboat/packetboat/internal/mail/dnstest"
+)
+
+// A domain gets a new key in three steps, says why it is paused, is resumed, and is deleted once nobody sends from it.
+func TestADomainIsKeptInTheApplication(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, address string) {
+		zone := dnstest.New(t, "mail.boat.example. 60 IN A 127.0.0.1", `mail.boat.example. 60 IN TXT "v=spf1 ip4:192.0.2.1 -all"`)
+		d := openApp(t, address, "PACKETBOAT_DNS_RESOLVER="+zone.Addr, "PACKETBOAT_MX_HOST=mail.boat.example", "PACKETBOAT_SPF_HOST=mail.boat.example", "PACKETBOAT_TRACK_HOST=mail.boat.example")
+		made := d.ask(http.MethodPost, "/sending-domains", map[string]any{"domain": "harbour.example"})
+		path := "/sending-domains/" + made["id"].(string)
+		read := func(method, action string) publishedDomain {
+			t.Helper()
+			a, err := d.r.Owner.Do(d.ctx, method, path+action, nil)
+			if err != nil || a.Status != http.StatusOK {
+				t.Fatalf("%s %s: %d %s, %v", method, action, a.Status, a.Body, err)
+			}
+			var got publishedDomain
+			d.must(a.Decode(&got))
+			return got
+		}
+		domain := read(http.MethodGet, "")
+		for _, purpose := range []string{"dkim", "return_path", "return_path_spf", "dmarc", "tracking"} {
+			domain.publish(t, zone, purpose)
+		}
+		read(http.MethodPost, "/verify")
+
+		d.open("/sending/domains/" + domain.ID)
+		d.sees("Next check")
+		d.hit("More")
+		d.item("Change the signing key")
+		d.confirm("Change the signing key")
+		d.sees("A new key is made. Publish its record, es2")
+		d.sees("Until then the old key does.")
+		read(http.MethodGet, "").publish(t, zone, "dkim")
+		d.pressText("Check now")
+		d.sees("Mail is signed with the key es2.")
+		d.sees("Keep the record of the old key, es1")
+
+		if _, err := database(t, d.p).Exec(d.ctx, `UPDATE sending_domain SET paused = TRUE, pause_reason = 'complaint_rate' WHERE domain = 'harbour.example'`); err != nil {
+			t.Fatal(err)
+		}
+		d.open("/sending/domains/" + domain.ID)
+		d.sees("Too many recipients complained of its mail.")
+		d.checkAccess(readAxe(t), "a paused domain")
+		d.pressText("Resume")
+		d.await(`!document.body.innerText.includes('Too many recipients complained')`)
+		if now := d.ask(http.MethodGet, path, nil); now["paused"] != false {
+			t.Errorf("after Resume the domain is %v", now)
+		}
+
+		sender := d.ask(http.MethodPost, "/sending-identities", map[string]any{"email_address": "hello@harbour.example", "display_name": "Harbour"})
+		d.hit("More")
+		d.item("Delete the domain")
+		d.fill("Type harbour.example", "harbour.example")
+		d.confirm("Delete the domain")
+		d.sees("It is used by 1 sender.")
+		d.ask(http.MethodDelete, "/sending-identities/"+sender["id"].(string), nil)
+		d.confirm("Delete the domain")
+		d.await(`location.pathname.endsWith('/sending') && ` + settled)
+		if a, err := d.r.Owner.Do(d.ctx, http.MethodGet, path, nil); err != nil || a.Status != http.StatusNotFound {
+			t.Errorf("the deleted domain: %d, %v", a.Status, err)
+		}
+	})
+}
+
+// An MTA config shows its warm-up and limits, keeps its password and what is typed, and lists who needs it before it is
+// switched off or deleted.
+func TestAnMTAConfigIsKeptInTheApplication(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, address string) {
+		d := openApp(t, address)
+		lane := d.ask(http.MethodPost, "/mta-configs", map[string]any{
+			"name": "Relay", "type": "smtp", "settings": map[string]any{"host": "smtp.example.net", "port": 587, "tls": "starttls", "auth": "plain", "username": "u", "password": "secret-of-the-relay"},
+			"caps": map[string]any{"max_per_second": 1, "max_per_hour": 5000}, "domain_throttles": []any{map[string]any{"pattern": "gmail", "max_per_minute": 20}},
+			"warmup": map[string]any{"enabled": true, "start_per_day": 200, "growth_pct": 30, "started_on": time.Now().UTC().Format(time.DateOnly)},
+		})
+		path := "/mta-configs/" + lane["id"].(string)
+		broadcast := d.create(map[string]any{"name": "By relay", "mta_config_key": lane["key"], "scheduled_at": time.Now().Add(24 * time.Hour).UTC().Format(time.RFC3339)})
+		d.ask(http.MethodPost, "/broadcasts/"+broadcast+"/schedule", nil)
+		route := "/sending/mta/" + lane["id"].(string)
+		d.open(route)
+		d.sees("Today at most 200 mails")
+		d.sees("3,600 an hour")
+		d.sees("1,200 an hour")
+		d.sees("Remaining today 200")
+		d.sees("Set. Leave empty to keep it.")
+		if d.text(`document.documentElement.outerHTML.includes('secret-of-the-relay')`) == "true" {
+			t.Error("the page has the password")
+		}
+		d.checkAccess(readAxe(t), "an MTA config that warms up")
+
+		d.fill("Mails a day", "900")
+		d.fill("Password", "never-kept")
+		copyOf := "/working-copies/mta_config/" + lane["id"].(string)
+		kept := eventually(t, func() (string, bool) {
+			a, err := d.r.Owner.Do(d.ctx, http.MethodGet, copyOf, nil)
+			return string(a.Body), err == nil && a.Status == http.StatusOK
+		})
+		if !strings.Contains(kept, "900") || strings.Contains(kept, "never-kept") {
+			t.Errorf("the working copy is %s", kept)
+		}
+		d.open(route)
+		d.sees("These changes were kept from last time.")
+		d.pressText("Save")
+		d.sees("Saved")
+		d.await(`!document.body.innerText.includes('These changes were kept')`)
+		if caps := d.ask(http.MethodGet, path, nil)["caps"].(map[string]any); caps["max_per_day"] != 900.0 || caps["max_per_second"] != 1.0 {
+			t.Errorf("saved caps are %v", caps)
+		}
+		gone := eventually(t, func() (bool, bool) {
+			a, err := d.r.Owner.Do(d.ctx, http.MethodGet, copyOf, nil)
+			ok := err == nil && a.Status == http.StatusNotFound
+			return ok, ok
+		})
+		if !gone {
+			t.Error("the working copy outlives the save")
+		}
+
+		d.eval(`[...document.querySelectorAll('[role=switch]')].find(s => document.getElementById(s.getAttribute('aria-labelledby')).textContent === 'Active').click()`)
+		d.sees("Once this is saved, no mail leaves through it.")
+		d.sees("By relay")
+		d.pressText("Delete")
+		d.fill("Type Relay", "Relay")
+		d.confirm("Delete")
+		d.await(`[...document.querySelectorAll('[role=dialog] [role=alert] a, [role=alertdialog] [role=alert] a')].some(a => a.getAttribute('href').endsWith('/broadcasts/` + broadcast + `'))`)
+		d.ask(http.MethodPost, "/broadcasts/"+broadcast+"/unschedule", nil)
+		d.confirm("Delete")
+		d.await(`location.pathname.endsWith('/sending') && ` + settled)
+	})
+}
+
+// What is typed into settings and not saved comes back, unless it was saved otherwise meanwhile; Cancel drops it.
+// The workspace is deleted by its address.
+func TestSettingsKeepWhatIsTyped(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, address string) {
+		d := openApp(t, address)
+		account := d.ask(http.MethodGet, "/settings/account", nil)
+		id := account["tenant_id"].(string)
+		copies := func(kind, record string) bool {
+			a, err := d.r.Owner.Do(d.ctx, http.MethodGet, "/working-copies/"+kind+"/"+record, nil)
+			return err == nil && a.Status == http.StatusOK
+		}
+		waits := func(kind, record string, there bool) {
+			t.Helper()
+			if !eventually(t, func() (bool, bool) { ok := copies(kind, record) == there; return ok, ok }) {
+				t.Errorf("a working copy of %s: never %v", kind, there)
+			}
+		}
+		d.open("/settings/account")
+		d.fill("City", "Kiel")
+		d.fill("Street", "Harbour Road 1")
+		waits("account_address", id, true)
+		// Somebody else saves the street: theirs stands, and the city comes back.
+		postal := account["postal_address"].(map[string]any)
+		postal["line1"] = "Quay 7"
+		d.ask(http.MethodPut, "/settings/account", map[string]any{"postal_address": postal})
+		d.open("/settings/account")
+		d.sees("These changes were kept from last time.")
+		field := func(path string) string { return d.text(`document.querySelector('[data-path="` + path + `"]').value`) }
+		if city, street := field("postal_address.city"), field("postal_address.line1"); city != "Kiel" || street != "Quay 7" {
+			t.Errorf("city %q and street %q came back", city, street)
+		}
+		d.eval(`[...document.querySelectorAll('form')].find(f => f.innerText.includes('Discard changes')).querySelector('button[type=submit]').click()`)
+		d.await(`!document.body.innerText.includes('Discard changes')`)
+		waits("account_address", id, false)
+		if got := d.ask(http.MethodGet, "/settings/account", nil)["postal_address"].(map[string]any); got["city"] != "Kiel" || got["line1"] != "Quay 7" {
+			t.Errorf("saved address: %v", got)
+		}
+
+		d.open("/sending/types?edit=new")
+		d.fill("Name", "Offers")
+		waits("email_type", "new-"+id, true)
+		d.press("Escape")
+		d.open("/sending/types?edit=new")
+		d.sees("These changes were kept from last time.")
+		d.presses("Cancel")
+		waits("email_type", "new-"+id, false)
+		d.open("/sending/types")
+		d.sees("Readers choose among these:")
+
+		d.open("/settings/account")
+		d.pressText("Delete the workspace")
+		d.sees("for good after 30 days")
+		d.fill("Type "+harness.Tenant, "wrong")
+		d.await(`[...document.querySelectorAll('[role=dialog] button, [role=alertdialog] button')].find(b => b.textContent.trim() === 'Delete the workspace').getAttribute('aria-disabled') === 'true'`)
+		d.fill("Type "+harness.Tenant, harness.Tenant)
+		d.confirm("Delete the workspace")
+		d.await(`!location.pathname.startsWith('/app/` + harness.Tenant + `')`)
+	})
+}
