@@ -270,7 +270,7 @@ function Loaded({ server, names }: { server: Versioned<Sequence>; names: Names }
 						<Skeleton rows={8} />
 					))}
 				{tab === "settings" && (
-					<SettingsForm key={server.revision ?? ""} server={server} names={names} why={why} onSaved={adopt} />
+					<SettingsForm server={server} names={names} why={why} onSaved={adopt} />
 				)}
 				{asked === "test" && (
 					<TestRun sequence={s} names={names} flush={flow.flush} unsaved={flow.dirty} onClose={() => setAsked(null)} />

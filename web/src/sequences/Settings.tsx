@@ -5,12 +5,11 @@ import type { Sequence } from "../api/schema";
 import { useKey } from "../app/session";
 import { EventName } from "../rules/LeafEditor";
 import type { Group } from "../rules/leaves";
-import { useWorkingCopy } from "../source/workingCopy";
 import { Button, IconButton } from "../ui/Button";
 import { Combo } from "../ui/Combo";
 import { Checkbox, TextField } from "../ui/Field";
 import { FormProblems } from "../ui/FormProblems";
-import { useForm } from "../ui/form";
+import { KeptNotice, useKeptForm } from "../ui/keptForm";
 import { Card, Notice } from "../ui/Page";
 import { toast } from "../ui/Toast";
 import { catalogue } from "../words/catalogue";
@@ -43,7 +42,7 @@ const words = catalogue({
 	saved: "Saved",
 	atOnce: "Changes apply at once to what happens from now on.",
 	clean: "Nothing has been changed.",
-	conflict: "Somebody else changed this sequence meanwhile. Load it again to see their change.",
+	conflict: "Somebody else changed this sequence meanwhile. Their change is shown where you changed nothing; look at it, and save again.",
 	archived: "An archived sequence is read-only.",
 });
 
@@ -66,19 +65,9 @@ export default function SettingsForm({ server, names, why: role, onSaved }: Prop
 	const client = useQueryClient();
 	const s = server.data;
 	const why = role ?? (s.status === "archived" ? words.archived : undefined);
-	const form = useForm<Values>(valuesOf(s));
+	const form = useKeptForm<Values>(valuesOf(s), { kind: "sequence_settings", id: s.id, title: s.name, may: !why });
 	const v = form.values;
 	const dirty = !same(v, valuesOf(s));
-	const copy = useWorkingCopy<Values>({
-		kind: "sequence_settings",
-		id: s.id,
-		title: s.name,
-		base: Number((server.revision ?? "").replace(/\D/g, "")) || null,
-		value: v,
-		dirty,
-		may: !why,
-		restore: (kept) => form.set(kept),
-	});
 	const problems = [
 		...Object.entries(form.problems.byPath).map(([path, m]) => `${path}: ${m}`),
 		...form.problems.general,
@@ -115,12 +104,12 @@ export default function SettingsForm({ server, names, why: role, onSaved }: Prop
 					},
 				});
 				void client.invalidateQueries({ queryKey: key("sequences") });
-				await copy.drop();
 				onSaved(got);
 				toast(words.saved);
 			} catch (e) {
-				if (e instanceof ApiError && e.code === "REVISION_CONFLICT") throw new Error(words.conflict);
-				throw e;
+				if (!(e instanceof ApiError && e.code === "REVISION_CONFLICT")) throw e;
+				await client.invalidateQueries({ queryKey: key("sequence", s.id), exact: true });
+				throw new Error(words.conflict);
 			}
 		});
 	const rule = v.trigger_config.definition as Group | undefined;
@@ -139,6 +128,7 @@ export default function SettingsForm({ server, names, why: role, onSaved }: Prop
 			}}
 		>
 			{why && <Notice>{why}</Notice>}
+			<KeptNotice form={form} />
 			<FormProblems problems={form.problems} />
 			<fieldset disabled={why !== undefined} className={css.bare}>
 				<Card title={words.name}>
