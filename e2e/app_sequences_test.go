@@ -305,6 +305,15 @@ func TestTwoPeopleEditOneFlow(t *testing.T) {
 	d.confirm("Save")
 	d.hasText("Both changes are kept")
 	d.must(d.Until(d.ctx, step("Wait 5 days")+` && `+step("Add second")))
+
+	// Changes of different steps are joined without a question.
+	d.must(d.Until(d.ctx, `!document.querySelector('[role=dialog]')`))
+	d.eval(step("Wait 5 days") + `.click()`)
+	d.must(d.Until(d.ctx, `document.querySelector('[data-path=amount]')`))
+	d.at("amount", "6")
+	d.closed("Wait 6 days")
+	call(http.MethodPut, path+"/graph", graph(5, "third"))
+	d.must(d.Until(d.ctx, step("Wait 6 days")+` && `+step("Add third")))
 	d.quiet()
 }
 

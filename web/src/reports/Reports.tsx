@@ -66,6 +66,8 @@ const words = catalogue({
 	clickRate: "Click rate",
 	few: "Of fewer than 100 mails a rate says little: look at the counts.",
 	noneOfType: "No mail of this type on these days",
+	noType: (type: string) => `There is no email type ${type}`,
+	noTypeText: "It may have been deleted. What was sent of it is in the figures of all types.",
 	noneOfTypeText: "Choose other days, or look at all types.",
 	none: "No mail was sent on these days",
 	noneText: "Choose other days. The last send was this one:",
@@ -112,6 +114,12 @@ export default function Reports() {
 	const typeName = (k: string | null) => types.data?.data.find((t) => t.type_key === k)?.display_name ?? k ?? words.unknownType;
 	const r = found.data;
 	const failed = account.error ?? found.error;
+	const unknown = type !== "" && types.data !== undefined && !types.data.data.some((t) => t.type_key === type);
+	const nothingOfType = (
+		<Empty title={unknown ? words.noType(type) : words.noneOfType} action={<Button onClick={() => set({ type: null })}>{words.allTypes}</Button>}>
+			{unknown ? words.noTypeText : words.noneOfTypeText}
+		</Empty>
+	);
 	return (
 		<Page title={words.title} description={words.about}>
 			<Choose range={range} zone={zone ?? "UTC"} problem={problem} set={set}>
@@ -126,14 +134,14 @@ export default function Reports() {
 					]}
 				/>
 			</Choose>
-			{problem ? null : failed && !r ? (
+			{problem ? null : unknown && found.isError ? (
+				nothingOfType
+			) : failed && !r ? (
 				<Failure error={failed} retry={() => void (account.isError ? account.refetch() : found.refetch())} />
 			) : !r ? (
 				<Skeleton rows={10} />
 			) : nothing(r.totals) && type ? (
-				<Empty title={words.noneOfType} action={<Button onClick={() => set({ type: null })}>{words.allTypes}</Button>}>
-					{words.noneOfTypeText}
-				</Empty>
+				nothingOfType
 			) : nothing(r.totals) ? (
 				<LastSend>
 					{(last) =>
