@@ -107,9 +107,9 @@ func (f AuditFilter) where(n int) (conditions string, args []any) {
 	}
 	if strings.Contains(f.Action, ".") {
 		add("action = ?", f.Action)
-	} else if f.Action != "" {
+	} else if f.Action != "" { // also an action without a dot, such as login
 		// Numbers of characters are the same on all databases; LIKE is not, and "_" has a meaning in it.
-		add("substr(action, 1, "+strconv.Itoa(utf8.RuneCountInString(f.Action)+1)+") = ?", f.Action+".")
+		add("substr(action || '.', 1, "+strconv.Itoa(utf8.RuneCountInString(f.Action)+1)+") = ?", f.Action+".")
 	}
 	if !f.Since.IsZero() {
 		add("created_at >= ?", f.Since.UnixMicro())

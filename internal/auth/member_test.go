@@ -145,6 +145,25 @@ func TestTheAuditLogPagesThroughEveryEntryOfATenant(t *testing.T) {
 	})
 }
 
+// A part of actions before the dot selects them all, and an action that has no dot.
+func TestTheAuditLogIsSelectedByAction(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		acme := makeTenant(t, db, "acme")
+		for _, action := range []string{"login", "login_link.create", "api_key.create", "api_key.revoke"} {
+			if err := auth.Audit(t.Context(), db, auth.BySystem.Did(acme.ID, action, "user", "u", noon)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for action, want := range map[string]int{"": 4, "login": 1, "api_key": 2, "api_key.create": 1, "api": 0, "log%": 0, "login_link": 1, "loginxlink": 0} {
+			list, err := auth.AuditLog(t.Context(), db, acme.ID, auth.AuditFilter{Action: action}, time.Time{}, id.AuditEntry{}, 10)
+			if err != nil || len(list) != want {
+				t.Errorf("%q selects %d entries, %v; want %d", action, len(list), err, want)
+			}
+		}
+	})
+}
+
 func TestCommonPasswordsAreRefused(t *testing.T) {
 	t.Parallel()
 	for password, ok := range map[string]bool{
