@@ -48,6 +48,9 @@ export function parseWidths(text: string | null): { [field: string]: number } {
 	return Object.fromEntries(pairs.filter(([, width]) => Number(width) >= 64 && Number(width) <= 800).map(([field, width]) => [field, Number(width)]));
 }
 
+/** The widths of columns whose texts are shorter or longer than most, in pixels. */
+const usualWidths: { [field: string]: number } = { tags: 200, country: 96, language: 104 };
+
 /** useColumns returns the columns of a table of contacts: name and address first, then those chosen. */
 export function useColumns(chosen: string[], stages: Map<string, string>, widths: { [field: string]: number }): { columns: Column<Contact>[]; all: FieldInfo[] } {
 	const all = useRuleFields().filter((f) => f.kind !== "list" && f.kind !== "subscription");
@@ -72,7 +75,7 @@ export function useColumns(chosen: string[], stages: Map<string, string>, widths
 			columns.push({
 				id: f.field,
 				name: f.name,
-				width: widths[f.field] ?? (f.field === "tags" ? 200 : f.kind === "number" ? 120 : 150),
+				width: widths[f.field] ?? usualWidths[f.field] ?? (f.kind === "number" || f.kind === "date" || f.kind === "time" ? 120 : 150),
 				align: f.kind === "number" ? "end" : undefined,
 				sortable: sortable.includes(f.field),
 				cell: cell(f, stages),
