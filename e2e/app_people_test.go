@@ -410,7 +410,7 @@ func (d desk) mendsOne() {
 	d.sees("Can be mailed? No")
 	d.sees("On the suppression list hard bounce, since")
 	d.sees("Machine")
-	d.sees("because: ")
+	d.sees("The program names itself as a bot, a library or a scanner")
 	d.hit("Open the suppression list")
 	d.await(`location.pathname.endsWith('/suppressions') && ` + settled)
 	d.hit("Remove")
