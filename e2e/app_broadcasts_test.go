@@ -110,7 +110,10 @@ func TestARefusedPartOfADraftIsKept(t *testing.T) {
 	})
 	d.open("/broadcasts")
 	d.shows("Not yet saved: 1 problem")
-	d.open("/broadcasts/" + broadcast + "/edit")
+	d.open("/")
+	d.shows("Unfinished work")
+	d.pressText("Kept")
+	d.must(d.Until(d.ctx, `location.pathname.endsWith('/broadcasts/`+broadcast+`/edit') && `+settled))
 	d.must(d.Until(d.ctx, `[...document.querySelectorAll('input')].some(i => i.value === '-5')`))
 	// What is corrected before the answer comes is saved, too.
 	d.eval(holdWrites)

@@ -15,6 +15,7 @@ import { Failure, Skeleton } from "../ui/States";
 import { Time } from "../ui/Time";
 import { catalogue, full, percent, plural } from "../words/catalogue";
 import css from "./Home.module.css";
+import { Unfinished } from "./Unfinished";
 
 const Setup = lazy(() => import("./Setup"));
 
@@ -65,7 +66,7 @@ const places: { [key: string]: string } = {
 	dmarc: "/sending",
 	second_owner: "/settings/members",
 	segment: "/segments/new",
-	webhooks: "/settings",
+	webhooks: "/settings/webhooks",
 };
 
 const optional = ["dmarc", "second_owner", "segment", "webhooks"];
@@ -78,6 +79,7 @@ const pages: { [type: string]: (id: string) => string } = {
 	broadcast: (id) => `/broadcasts/${id}`,
 	job: () => "/jobs",
 	form: (id) => `/forms/${id}`,
+	sequence: (id) => `/sequences/${id}`,
 	webhook: (id) => `/settings/webhooks/${id}`,
 	seed_list: (id) => `/sending/seeds/${id}`,
 };
@@ -183,6 +185,7 @@ export default function Home() {
 					))}
 				</Card>
 			)}
+			<Unfinished />
 			<Card title={words.month}>
 				<Figures>
 					<Figure name={words.sent} value={full(o.totals.total_recipients)} detail={words.before(full(o.previous.total_recipients))} />
