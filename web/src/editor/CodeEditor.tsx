@@ -9,6 +9,7 @@ import { Compartment, EditorState } from "@codemirror/state";
 import { drawSelection, EditorView, highlightActiveLine, keymap, lineNumbers } from "@codemirror/view";
 import { tags as t } from "@lezer/highlight";
 import { useEffect, useRef } from "react";
+import { useText } from "../app/leaving";
 import type { CodeProps } from "../ui/Code";
 
 // The editor stands in a shadow root: its styles are then adopted style sheets, which the content security
@@ -36,9 +37,8 @@ const look = EditorView.theme({
 	".cm-cursor": { borderInlineStartColor: "var(--text)" },
 	".cm-tooltip": { backgroundColor: "var(--raised)", border: "1px solid var(--line)", borderRadius: "6px" },
 	".cm-tooltip-autocomplete ul li[aria-selected]": { backgroundColor: "var(--selected)", color: "var(--text)" },
-	".cm-tooltip.cm-completionInfo": { padding: "8px 12px", maxInlineSize: "280px", fontFamily: "var(--sans)" },
 	".cm-completionDetail": { color: "var(--muted)" },
-	".cm-help": { padding: "8px 12px", maxInlineSize: "320px", fontFamily: "var(--sans)" },
+	".cm-help, .cm-tooltip.cm-completionInfo": { padding: "8px 12px", maxInlineSize: "320px", fontFamily: "var(--sans)" },
 	".cm-help code": { fontFamily: "var(--mono)", fontWeight: "600" },
 	".cm-panels": { backgroundColor: "var(--sunken)", color: "var(--text)" },
 	".cm-searchMatch": { backgroundColor: "var(--warning-tint)" },
@@ -48,14 +48,21 @@ const look = EditorView.theme({
 /** Above this many characters the code is not highlighted. */
 const plainAbove = 1_000_000;
 
-/** CodeEditor edits code. Escape, then Tab, leaves it. */
+/**
+ * CodeEditor edits code. Escape, then Tab, leaves it. It tells its text after a pause, or when the editor is
+ * left or somebody asks for it with handIn: the text of a long document costs too much at each key.
+ */
 export default function CodeEditor({ label, value, onChange, language, names, problems, readOnly, line, insert }: CodeProps) {
 	const host = useRef<HTMLDivElement>(null);
 	const view = useRef<EditorView | null>(null);
-	const change = useRef(onChange);
-	change.current = onChange;
 	const editable = useRef(new Compartment());
 	const assist = useRef(new Compartment());
+	const text = useText({
+		value,
+		read: () => view.current?.state.doc.toString(),
+		change: onChange,
+		receive: (insert) => view.current?.dispatch({ changes: { from: 0, to: view.current.state.doc.length, insert } }),
+	});
 	const known = useRef(names);
 	known.current = names;
 
@@ -86,7 +93,7 @@ export default function CodeEditor({ label, value, onChange, language, names, pr
 					EditorView.contentAttributes.of({ "aria-label": label }),
 					keymap.of([...closeBracketsKeymap, ...defaultKeymap, ...searchKeymap, ...historyKeymap, ...foldKeymap, ...completionKeymap]),
 					EditorView.updateListener.of((u) => {
-						if (u.docChanged) change.current(u.state.doc.toString());
+						if (u.docChanged) text.typed();
 					}),
 				],
 			}),
@@ -105,11 +112,6 @@ export default function CodeEditor({ label, value, onChange, language, names, pr
 			view.current = null;
 		};
 	}, []);
-
-	useEffect(() => {
-		const v = view.current;
-		if (v && value !== v.state.doc.toString()) v.dispatch({ changes: { from: 0, to: v.state.doc.length, insert: value } });
-	}, [value]);
 
 	useEffect(() => {
 		view.current?.dispatch({ effects: editable.current.reconfigure(EditorState.readOnly.of(readOnly ?? false)) });

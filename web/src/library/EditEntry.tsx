@@ -3,6 +3,7 @@ import { useState } from "react";
 import { ApiError, api, request } from "../api/client";
 import type { MessageSession, MessageVersionSession, PreviewProblem, RebasedMessage } from "../api/schema";
 import { useParams } from "../app/params";
+import { handIn } from "../app/leaving";
 import { useKey, useWhyNot } from "../app/session";
 import { useShortcuts } from "../app/shortcuts";
 import TemplateBinding from "../binding/BindingEditor";
@@ -118,7 +119,7 @@ function Form({ entry: e, revision, versions, from, merged }: Props & { from?: M
 	const [busy, setBusy] = useState(false);
 	const [faults, setFaults] = useState<Problems>({ byPath: {}, general: [] });
 	const templates = useQuery({ queryKey: key("templates"), queryFn: ({ signal }) => api("GET /templates", { signal }), enabled: made === "template" });
-	const preview = useLivePreview("message", e.id, { content: bodyOf(draft) }, null);
+	const preview = useLivePreview("message", e.id, () => ({ content: bodyOf(draft) }), null);
 	const problems: PreviewProblem[] = preview.query.data?.problems ?? [];
 	const next = e.current_version + 1;
 	const shown = preview.good?.answer ?? preview.query.data;
@@ -130,8 +131,10 @@ function Form({ entry: e, revision, versions, from, merged }: Props & { from?: M
 		setBusy(true);
 		setFaults({ byPath: {}, general: [] });
 		try {
-			const got = await request("PATCH /messages/{id}", { path: { id: e.id }, body: { content: bodyOf(draft) }, revision: work.base.revision ?? undefined });
-			work.saved(draft, { draft: editable(got.data.name, got.data.current_content), revision: got.revision });
+			handIn();
+			const now = work.newest();
+			const got = await request("PATCH /messages/{id}", { path: { id: e.id }, body: { content: bodyOf(now.draft) }, revision: now.base.revision ?? undefined });
+			work.saved(now.draft, { draft: editable(got.data.name, got.data.current_content), revision: got.revision });
 			client.setQueryData(key("message", e.id), got);
 			void client.invalidateQueries({ queryKey: key("messages") });
 			await client.invalidateQueries({ queryKey: key("message", e.id) });

@@ -2,6 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { type ReactNode, useMemo, useState } from "react";
 import type { PreviewProblem, PreviewSource } from "../api/schema";
 import { ApiError } from "../api/client";
+import { handIn } from "../app/leaving";
 import { useParam } from "../app/params";
 import { useKey } from "../app/session";
 import { useShortcuts } from "../app/shortcuts";
@@ -104,6 +105,7 @@ type Props = {
 export function SourceEditor(p: Props) {
 	const source = useSource(p.kind, p.id, p.server, p.why === undefined);
 	const { draft, set, dirty } = source;
+	const { schema: declared } = draft;
 	const [first = "mjml"] = p.bodies;
 	const [tab, setTab] = useParam("tab", first);
 	const [pane, setPane] = useParam("pane", "code");
@@ -121,20 +123,26 @@ export function SourceEditor(p: Props) {
 	const [faults, setFaults] = useState<Faults>({ byPath: {}, general: [] });
 	const key = useKey();
 	const touched = useQuery({ queryKey: key(p.kind, p.id, "touched"), enabled: reviewing, staleTime: 0, queryFn: p.touched });
-	const schema = useMemo(() => schemaOf(draft), [draft]);
+	const schema = useMemo(() => schemaOf({ schema: declared }), [declared]);
 	const names = useNames(schema);
-	const preview = useLivePreview(p.kind, p.id, schema ? p.source(draft, as === "own" ? own : null) : null, as === "contact" && contact ? contact : null);
-	const problems = preview.query.data?.problems ?? [];
+	const preview = useLivePreview(p.kind, p.id, () => (schema ? p.source(draft, as === "own" ? own : null) : null), as === "contact" && contact ? contact : null);
+	const found = preview.query.data?.problems;
+	const problems = found ?? [];
+	const faultsOf = useMemo(() => {
+		const of = (b: string) => (found ?? []).filter((x) => x.field.endsWith(`content_${b}`));
+		return { mjml: of("mjml"), html: of("html"), text: of("text") };
+	}, [found]);
 	const errors = problems.filter((x) => x.severity === "error").length;
 	const shown = preview.good?.answer ?? preview.query.data;
 	const readOnly = p.why !== undefined;
-	const bodyFault = (b: string) => problems.filter((x) => x.field.endsWith(`content_${b}`));
 
 	const save = async () => {
 		setBusy(true);
 		setFaults({ byPath: {}, general: [] });
 		try {
-			source.saved(draft, await p.save(draft, source.base.revision));
+			handIn();
+			const now = source.newest();
+			source.saved(now.draft, await p.save(now.draft, now.base.revision));
 			setReviewing(false);
 			toast(p.savedText);
 		} catch (e) {
@@ -226,11 +234,11 @@ export function SourceEditor(p: Props) {
 							tab === b && (
 								<div key={b} className={css.stack}>
 									{p.hasSubject && <TextField label={fieldNames.subject} path="subject" value={draft.subject} readOnly={readOnly} onChange={(subject) => set({ subject })} error={faults.byPath.subject ?? problems.find((x) => x.field === "subject")?.message} />}
-									<CodeWithImages format={b} label={b.toUpperCase()} value={draft[b]} names={names} readOnly={readOnly} onChange={(code) => set({ [b]: code })} problems={bodyFault(b)} line={line} />
+									<CodeWithImages format={b} label={b.toUpperCase()} value={draft[b]} names={names} readOnly={readOnly} onChange={(code) => set({ [b]: code })} problems={faultsOf[b]} line={line} />
 								</div>
 							),
 					)}
-					{tab === "text" && <Code label={fieldNames.text} value={draft.text} names={names} readOnly={readOnly} onChange={(text) => set({ text })} problems={bodyFault("text")} line={line} />}
+					{tab === "text" && <Code label={fieldNames.text} value={draft.text} names={names} readOnly={readOnly} onChange={(text) => set({ text })} problems={faultsOf.text} line={line} />}
 					{tab === "schema" && <SchemaEditor draft={draft} onChange={set} readOnly={readOnly} parts={p.schemaParts} eligible={p.eligible} tags={p.tags} />}
 					{tab === "settings" && (
 						<div className={css.stack}>

@@ -68,7 +68,7 @@ export function blockDraft(b: BlockRow): Draft {
 }
 
 /** schemaOf reads the schema of a draft; undefined while its text is not an object. */
-export function schemaOf(d: Draft): Schema | undefined {
+export function schemaOf(d: Pick<Draft, "schema">): Schema | undefined {
 	try {
 		const v: unknown = JSON.parse(d.schema);
 		if (typeof v !== "object" || v === null || Array.isArray(v)) return undefined;

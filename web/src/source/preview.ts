@@ -7,16 +7,22 @@ import { useKey } from "../app/session";
 export type Good = { answer: PreviewAnswer; at: Date };
 
 /** useLivePreview shows a source a moment after its last change: the newest request wins, and the last mail that could be made stays. */
-export function useLivePreview(kind: string, id: string, source: PreviewSource | null, contact: string | null) {
+export function useLivePreview(kind: string, id: string, source: () => PreviewSource | null, contact: string | null) {
 	const key = useKey();
-	const text = source ? JSON.stringify({ source, contact_id: contact }) : "";
-	const [asked, setAsked] = useState(text);
+	const write = () => {
+		const made = source();
+		return made ? JSON.stringify({ source: made, contact_id: contact }) : "";
+	};
+	const [asked, setAsked] = useState(write);
 	const [good, setGood] = useState<Good | null>(null);
+	// After each render: what the source is made of is compared as text, in the timer, and not at each key.
 	useEffect(() => {
-		if (text === "") return;
-		const timer = setTimeout(() => setAsked(text), 350);
+		const timer = setTimeout(() => {
+			const text = write();
+			if (text !== "") setAsked(text);
+		}, 350);
 		return () => clearTimeout(timer);
-	}, [text]);
+	});
 	const query = useQuery({
 		queryKey: key(kind, id, "preview", asked),
 		enabled: asked !== "",

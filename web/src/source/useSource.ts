@@ -1,4 +1,5 @@
-import { useEffect, useRef, useState } from "react";
+import { useEffect, useMemo, useRef, useState } from "react";
+import { handIn } from "../app/leaving";
 import { useWorkingCopy } from "./workingCopy";
 
 /** Named is what is written: an object of fields, one of which names it. */
@@ -12,7 +13,9 @@ export type Clash<T extends Named> = { theirs: Server<T>; merged: T; fields: (ke
 const ordered = (_name: string, v: unknown) =>
 	v !== null && typeof v === "object" && !Array.isArray(v) ? Object.fromEntries(Object.entries(v).sort(([a], [b]) => (a < b ? -1 : 1))) : v;
 
-const same = (a: unknown, b: unknown) => a === b || JSON.stringify(a, ordered) === JSON.stringify(b, ordered);
+const same = (a: unknown, b: unknown) => a === b || (typeof a === "object" && JSON.stringify(a, ordered) === JSON.stringify(b, ordered));
+/** sameFields compares drafts field by field: their texts are long, and are not written as JSON for it. */
+const sameFields = <T extends object>(a: T, b: T) => a === b || (Object.keys({ ...a, ...b }) as (keyof T)[]).every((f) => same(a[f], b[f]));
 const numberOf = (revision: string | null) => Number((revision ?? "").replace(/\D/g, "")) || 0;
 
 /** merge joins what two sides changed of a draft; fields that both changed stay as mine, and are named. */
@@ -40,14 +43,17 @@ function fits<T extends object>(v: T | undefined, like: T): v is T {
 
 /** useSource holds what somebody writes of a record between saves, and joins it with what others save meanwhile. */
 export function useSource<T extends Named>(kind: string, id: string, server: Server<T>, may: boolean) {
-	const [base, setBase] = useState(server);
-	const [draft, setDraft] = useState(server.draft);
+	const [held, setHeld] = useState({ base: server, draft: server.draft });
+	const { base, draft } = held;
 	const [restored, setRestored] = useState(false);
 	const [joined, setJoined] = useState<(keyof T)[]>([]);
 	const [clash, setClash] = useState<Clash<T> | null>(null);
-	const dirty = !same(draft, base.draft);
-	const now = useRef({ base, draft });
-	now.current = { base, draft };
+	const dirty = useMemo(() => !sameFields(held.draft, held.base.draft), [held]);
+	const now = useRef(held); // newer than what is rendered while a text is handed in
+	const hold = (next: Partial<typeof held>) => {
+		now.current = { ...now.current, ...next };
+		setHeld(now.current);
+	};
 
 	const receive = (from: Server<T>, theirs: Server<T>, mine: T) => {
 		const m = merge(from.draft, mine, theirs.draft);
@@ -55,12 +61,12 @@ export function useSource<T extends Named>(kind: string, id: string, server: Ser
 			setClash({ theirs, merged: m.merged, fields: m.clashes });
 			return;
 		}
-		setBase(theirs);
-		setDraft(m.merged);
-		if (!same(mine, from.draft)) setJoined(m.joined);
+		hold({ base: theirs, draft: m.merged });
+		if (!sameFields(mine, from.draft)) setJoined(m.joined);
 	};
 	// biome-ignore lint/correctness/useExhaustiveDependencies: when the server has a newer revision
 	useEffect(() => {
+		handIn();
 		const { base, draft } = now.current;
 		if (numberOf(server.revision) > numberOf(base.revision)) receive(base, server, draft);
 	}, [server.revision]);
@@ -70,12 +76,12 @@ export function useSource<T extends Named>(kind: string, id: string, server: Ser
 		id,
 		title: draft.name,
 		base: numberOf(base.revision) || null,
-		value: { mine: draft, from: base.draft },
+		value: () => ({ mark: now.current, value: { mine: now.current.draft, from: now.current.base.draft }, dirty: !sameFields(now.current.draft, now.current.base.draft) }),
 		dirty,
 		may,
 		restore: ({ mine, from }) => {
 			const { base } = now.current;
-			if (!fits(mine, base.draft) || !fits(from, base.draft) || same(mine, base.draft)) return;
+			if (!fits(mine, base.draft) || !fits(from, base.draft) || sameFields(mine, base.draft)) return;
 			setRestored(true);
 			receive({ draft: from, revision: null }, base, mine);
 		},
@@ -87,17 +93,21 @@ export function useSource<T extends Named>(kind: string, id: string, server: Ser
 		restored: restored && dirty,
 		joined,
 		clash,
-		set: (part: Partial<T>) => setDraft((d) => ({ ...d, ...part })),
+		/** What is written, newer than the last render if a text was handed in since. */
+		newest: () => now.current,
+		set: (part: Partial<T>) => hold({ draft: { ...now.current.draft, ...part } }),
 		/** Takes the answer to a save of a draft. */
 		saved: (sent: T, answer: Server<T>) => {
-			setBase(answer);
-			setDraft((d) => (d === sent ? answer.draft : merge(sent, d, answer.draft).merged));
+			handIn();
+			const { draft } = now.current;
+			hold({ base: answer, draft: draft === sent ? answer.draft : merge(sent, draft, answer.draft).merged });
 			setRestored(false);
 			setJoined([]);
 			void kept.drop();
 		},
 		discard: () => {
-			setDraft(base.draft);
+			handIn();
+			hold({ draft: now.current.base.draft });
 			setRestored(false);
 			setJoined([]);
 			void kept.drop();
@@ -107,8 +117,7 @@ export function useSource<T extends Named>(kind: string, id: string, server: Ser
 			if (!clash) return;
 			const next = { ...clash.merged };
 			for (const f of clash.fields) if (theirs(f)) Object.assign(next, { [f]: clash.theirs.draft[f] });
-			setBase(clash.theirs);
-			setDraft(next);
+			hold({ base: clash.theirs, draft: next });
 			setClash(null);
 		},
 	};

@@ -2,13 +2,17 @@ import { useEffect, useRef, useState } from "react";
 import { api } from "../api/client";
 import { useSaveOnLeave } from "../app/leaving";
 
+/** Newest is what is kept as it is now, which may be newer than the last render; its mark is another object after each change. */
+type Newest<T> = { mark: object; value: T; dirty: boolean };
+
 type Options<T extends object> = {
 	kind: string;
 	id: string;
 	title: string;
 	/** The revision that the work began with. */
 	base: number | null;
-	value: T;
+	/** What is kept. If it is long, a function tells it, so that it is not compared as text at each render. */
+	value: T | (() => Newest<T>);
 	dirty: boolean;
 	may: boolean;
 	restore: (value: Partial<T>, base: number | null) => void;
@@ -23,9 +27,10 @@ export function useWorkingCopy<T extends object>({ kind, id, title, base, value,
 	const stored = useRef(false);
 	const waiting = useRef(false);
 	const last = useRef<Promise<unknown>>(Promise.resolve()); // writes go one after the other
-	const text = JSON.stringify(value);
-	const latest = useRef({ title, base, text });
-	latest.current = { title, base, text };
+	const newest = typeof value === "function" ? (value as () => Newest<T>) : null;
+	const mark = newest ? newest().mark : JSON.stringify(value);
+	const latest = useRef({ title, base, value, newest, mark, open: may && asked });
+	latest.current = { title, base, value, newest, mark, open: may && asked };
 	const write = (send: () => Promise<unknown>) => {
 		last.current = last.current.then(send).catch(() => undefined);
 		return last.current;
@@ -33,8 +38,9 @@ export function useWorkingCopy<T extends object>({ kind, id, title, base, value,
 	const store = async () => {
 		waiting.current = false;
 		const now = latest.current;
+		const data = (now.newest ? now.newest().value : now.value) as { [key: string]: unknown };
 		stored.current = true;
-		await write(() => api("PUT /working-copies/{kind}/{id}", { path, body: { title: now.title.slice(0, 200), base_revision: now.base, data: JSON.parse(now.text) as { [key: string]: unknown } } }));
+		await write(() => api("PUT /working-copies/{kind}/{id}", { path, body: { title: now.title.slice(0, 200), base_revision: now.base, data } }));
 	};
 	const drop = async () => {
 		waiting.current = false;
@@ -55,13 +61,13 @@ export function useWorkingCopy<T extends object>({ kind, id, title, base, value,
 			.catch(() => undefined)
 			.finally(() => setAsked(true));
 	}, []);
-	// biome-ignore lint/correctness/useExhaustiveDependencies: what is kept is the text
+	// biome-ignore lint/correctness/useExhaustiveDependencies: each change starts the pause anew
 	useEffect(() => {
 		if (!may || !asked || !dirty) return;
 		waiting.current = true;
 		const timer = setTimeout(() => void store(), pause);
 		return () => clearTimeout(timer);
-	}, [asked, text, dirty]);
+	}, [asked, mark, dirty]);
 	const unsaved = useRef(false);
 	// biome-ignore lint/correctness/useExhaustiveDependencies: when nothing is left to save
 	useEffect(() => {
@@ -72,7 +78,9 @@ export function useWorkingCopy<T extends object>({ kind, id, title, base, value,
 	// biome-ignore lint/correctness/useExhaustiveDependencies: when the page is left
 	useEffect(
 		() => () => {
-			if (waiting.current) void store();
+			const { newest, mark, open } = latest.current;
+			const handed = open && newest?.(); // a text may have been handed in while the page went
+			if (waiting.current || (handed && handed.mark !== mark && handed.dirty)) void store();
 		},
 		[],
 	);
