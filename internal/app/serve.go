@@ -11,6 +11,7 @@ import (
 	"net/http/pprof"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -55,6 +56,8 @@ type Server struct {
 	// Before is called when the listeners are open, and the engines of a worker begin when it has
 	// returned; may be nil. An error is logged.
 	Before func(ctx context.Context) error
+
+	preparing atomic.Bool // the engines have not begun
 
 	clock func() time.Time // nil means time.Now
 }
@@ -169,6 +172,7 @@ func (s *Server) run(ctx context.Context, servers []*http.Server, listeners []ne
 	for _, l := range parts.loops {
 		run(l)
 	}
+	s.preparing.Store(s.Before != nil)
 	for i, server := range servers {
 		serving.Go(func() {
 			if err := server.Serve(listeners[i]); !errors.Is(err, http.ErrServerClosed) {
@@ -185,6 +189,7 @@ func (s *Server) run(ctx context.Context, servers []*http.Server, listeners []ne
 			if err := s.Before(ctx); err != nil && ctx.Err() == nil {
 				s.Log.Error("prepare what the engines work on failed", "err", err)
 			}
+			s.preparing.Store(false)
 		}
 		if ctx.Err() != nil {
 			return

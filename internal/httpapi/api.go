@@ -80,6 +80,9 @@ type API struct {
 	Demo    bool
 	Version string
 
+	// Preparing reports whether sends wait, because the demo still writes its history; nil: never.
+	Preparing func() bool
+
 	// AllowPrivateRelays allows MTA configs with hosts on private networks.
 	AllowPrivateRelays bool
 
@@ -125,7 +128,7 @@ func (a *API) Register(r *endpoint.Router) {
 	savedFiltersAPI{db: a.DB, now: a.Now}.register(r)
 	reader := &overview.Reader{DB: a.DB, Now: a.Now}
 	overviewAPI{db: a.DB, reader: reader, now: a.Now}.register(r)
-	shellAPI{account: account, jobs: jobs, reader: reader}.register(r)
+	shellAPI{account: account, jobs: jobs, reader: reader, preparing: a.Preparing}.register(r)
 	scoringAPI{db: a.DB, now: a.Now}.register(r)
 	searchAPI{db: a.DB}.register(r)
 	seedListsAPI{db: a.DB, now: a.Now}.register(r)

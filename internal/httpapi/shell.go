@@ -15,6 +15,8 @@ type shellAPI struct {
 	account accountAPI
 	jobs    jobsAPI
 	reader  *overview.Reader
+	// preparing reports whether sends wait for the demo's history; nil: never.
+	preparing func() bool
 }
 
 // shellJobs is how many jobs the shell has.
@@ -35,8 +37,10 @@ func (api shellAPI) register(r *endpoint.Router) {
 type ShellView struct {
 	Account accountSessionView `json:"account"`
 	Trial   bool               `json:"trial" doc:"Every active MTA config is a built-in mailbox, so that no mail leaves."`
-	Trouble *shellTrouble      `json:"trouble" doc:"An MTA config or a domain through which nothing is sent; null if there is none."`
-	Jobs    []JobSession       `json:"jobs" doc:"The newest 20."`
+	// Preparing is of the process that answers.
+	Preparing bool          `json:"preparing" doc:"The demo still writes what happened before its first start. What is due meanwhile is sent after that."`
+	Trouble   *shellTrouble `json:"trouble" doc:"An MTA config or a domain through which nothing is sent; null if there is none."`
+	Jobs      []JobSession  `json:"jobs" doc:"The newest 20."`
 }
 
 type shellTrouble struct {
@@ -64,7 +68,7 @@ func (api shellAPI) getShell(ctx context.Context, p auth.Principal, _ *struct{})
 	if err != nil {
 		return none, err
 	}
-	out := ShellView{Account: account, Trial: standing.Trial}
+	out := ShellView{Account: account, Trial: standing.Trial, Preparing: api.preparing != nil && api.preparing()}
 	if x := standing.Trouble; x != nil {
 		out.Trouble = &shellTrouble{x.Kind, x.State, x.ID, x.Name}
 	}

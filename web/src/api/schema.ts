@@ -3937,6 +3937,7 @@ export type ShellTrouble = {
 export type ShellView = {
 	account: AccountSessionView;
 	jobs: JobSession[];
+	preparing: boolean;
 	trial: boolean;
 	trouble: ShellTrouble | null;
 };

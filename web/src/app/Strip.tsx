@@ -16,6 +16,7 @@ const words = catalogue({
 	domainPaused: (name: string) => `Sending from ${name} is paused.`,
 	domainFailed: (name: string) => `DNS records of ${name} are missing.`,
 	look: "See why",
+	preparing: "The demo still writes what happened in the weeks before. What you send waits until that is complete.",
 	trial: "Trial: all mail goes to the built-in mailbox.",
 	open: "Open the mailbox",
 	change: "Change how mail leaves",
@@ -45,6 +46,7 @@ export function Strip() {
 			</p>
 		);
 	}
+	if (shell?.preparing) return <p className={css.strip}>{words.preparing}</p>;
 	if (shell?.trial) {
 		return (
 			<p className={css.strip}>
