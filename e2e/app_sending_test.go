@@ -158,6 +158,8 @@ func TestSettingsKeepWhatIsTyped(t *testing.T) {
 			}
 		}
 		d.open("/settings/account")
+		// The first attempts to keep it fail.
+		d.eval(`(() => { const real = window.fetch; window.failures = 0; window.fetch = (a, o) => o && o.method === 'PUT' && window.failures++ < 2 ? Promise.reject(new TypeError('Failed to fetch')) : real(a, o) })()`)
 		d.fill("City", "Kiel")
 		d.fill("Street", "Harbour Road 1")
 		waits("account_address", id, true)

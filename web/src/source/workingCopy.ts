@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from "react";
-import { api } from "../api/client";
+import { ApiError, api } from "../api/client";
 import { useSaveOnLeave } from "../app/leaving";
 
 /** Newest is what is kept as it is now, which may be newer than the last render; its mark is another object after each change. */
@@ -20,6 +20,9 @@ type Options<T extends object> = {
 
 const pause = 2000;
 
+/** How long after each failure of the server or the network the work is stored again. */
+const pauses = [1000, 3000, 9000, 30_000];
+
 /** useWorkingCopy keeps unsaved work on the server, and hands it back when the page is opened again. */
 export function useWorkingCopy<T extends object>({ kind, id, title, base, value, dirty, may, restore }: Options<T>) {
 	const path = { kind, id };
@@ -27,6 +30,9 @@ export function useWorkingCopy<T extends object>({ kind, id, title, base, value,
 	const stored = useRef(false);
 	const waiting = useRef(false);
 	const last = useRef<Promise<unknown>>(Promise.resolve()); // writes go one after the other
+	const failures = useRef(0);
+	const again = useRef(0); // the timer after a failure
+	const gone = useRef(false);
 	const newest = typeof value === "function" ? (value as () => Newest<T>) : null;
 	const mark = newest ? newest().mark : JSON.stringify(value);
 	const latest = useRef({ title, base, value, newest, mark, open: may && asked });
@@ -37,13 +43,25 @@ export function useWorkingCopy<T extends object>({ kind, id, title, base, value,
 	};
 	const store = async () => {
 		waiting.current = false;
+		clearTimeout(again.current);
 		const now = latest.current;
 		const data = (now.newest ? now.newest().value : now.value) as { [key: string]: unknown };
 		stored.current = true;
-		await write(() => api("PUT /working-copies/{kind}/{id}", { path, body: { title: now.title.slice(0, 200), base_revision: now.base, data } }));
+		await write(async () => {
+			try {
+				await api("PUT /working-copies/{kind}/{id}", { path, body: { title: now.title.slice(0, 200), base_revision: now.base, data } });
+				failures.current = 0;
+			} catch (e) {
+				if (!(e instanceof ApiError && (e.status === 0 || e.status >= 500)) || gone.current || !stored.current) return;
+				waiting.current = true;
+				clearTimeout(again.current);
+				again.current = window.setTimeout(() => void store(), pauses[Math.min(failures.current++, pauses.length - 1)]);
+			}
+		});
 	};
 	const drop = async () => {
 		waiting.current = false;
+		clearTimeout(again.current);
 		if (!stored.current) return;
 		stored.current = false;
 		await write(() => api("DELETE /working-copies/{kind}/{id}", { path }));
@@ -76,13 +94,15 @@ export function useWorkingCopy<T extends object>({ kind, id, title, base, value,
 	}, [dirty]);
 	useSaveOnLeave(() => (waiting.current ? store() : undefined));
 	// biome-ignore lint/correctness/useExhaustiveDependencies: when the page is left
-	useEffect(
-		() => () => {
+	useEffect(() => {
+		gone.current = false;
+		return () => {
+			gone.current = true;
+			clearTimeout(again.current);
 			const { newest, mark, open } = latest.current;
 			const handed = open && newest?.(); // a text may have been handed in while the page went
 			if (waiting.current || (handed && handed.mark !== mark && handed.dirty)) void store();
-		},
-		[],
-	);
+		};
+	}, []);
 	return { drop };
 }
