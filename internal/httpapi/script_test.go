@@ -158,6 +158,7 @@ var otherSteps = []step{
 	{op: "lookupContact", query: "email=ann@example.org", status: 200},
 	{op: "getContact", path: ofContact, status: 200},
 	{op: "listContactLists", path: ofContact, status: 200},
+	{op: "listContactConsents", path: ofContact, status: 200},
 	{op: "listContactActivity", path: ofContact, query: "types=contact_created,contact_updated&limit=5", status: 200},
 	{op: "upsertContact", body: `{"email": "ann@example.org", "external_id": "e-1", "full_name": "Ann C", "tags": ["y"], "custom_fields": {"plan": null}, "category_subscriptions": {}, "stage_id_if_new": "{stage}", "city": "B"}`, status: 200},
 	{op: "updateContact", path: ofContact, query: "include_identity_token=true", body: `{"email": "ann@example.org", "full_name": "Ann D", "tags": ["z"], "custom_fields": {"plan": "pro"}, "subscriptions": {"weekly": null}, "stage_id": "{stage}", "city": null, "do_not_contact": false}`, status: 200},

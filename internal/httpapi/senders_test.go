@@ -298,7 +298,7 @@ func TestMTAConfigsThroughTheAPI(t *testing.T) {
 				"helo_host": nil, "dkim_sign": true, "bounce_mailbox": nil,
 			},
 			"caps": map[string]any{
-				"max_per_second": nil, "max_per_minute": nil, "max_per_hour": nil, "max_per_day": nil, "max_connections": 3.0, "max_messages_per_connection": 100.0,
+				"max_per_second": nil, "max_per_minute": nil, "max_per_hour": nil, "max_per_day": nil, "max_connections": 3.0, "max_messages_per_connection": 100.0, "at_most_per_hour": nil,
 			},
 			"domain_throttles": []any{}, "warmup": map[string]any{"enabled": false, "start_per_day": 200.0, "growth_pct": 30.0, "started_on": nil},
 			"retry": map[string]any{"max_age_hours": 48.0}, "return_path_records": []any{}, "hook_url": made.str("hook_url"), "created_at": "2026-03-01T12:00:00.000Z",
@@ -376,13 +376,19 @@ func TestMTAConfigsThroughTheAPI(t *testing.T) {
 		limited := s.must(200, "admin", "PUT /mta-configs/"+config, `{"caps": {"max_per_second": 10, "max_per_hour": 20000, "max_per_day": 200000},
 			"domain_throttles": [{"pattern": "gmail", "max_connections": 5, "max_per_minute": 300, "max_per_hour": null}, {"pattern": "Bücher.example", "max_per_hour": 7}],
 			"warmup": {"enabled": true, "growth_pct": 40}}`)
+		warmup := limited.body["warmup"].(map[string]any)
+		days, _ := warmup["days"].([]any)
+		delete(warmup, "days")
+		if len(days) != 15 || !cmp.Equal(days[1], map[string]any{"date": "2026-03-02", "planned": 280.0, "limit": 280.0}) {
+			t.Errorf("the days of the warm-up are %v, want today and 14 more", days)
+		}
 		if diff := cmp.Diff(map[string]any{
 			"caps": map[string]any{
-				"max_per_second": 10.0, "max_per_minute": nil, "max_per_hour": 20000.0, "max_per_day": 200000.0, "max_connections": 3.0, "max_messages_per_connection": 100.0,
+				"max_per_second": 10.0, "max_per_minute": nil, "max_per_hour": 20000.0, "max_per_day": 200000.0, "max_connections": 3.0, "max_messages_per_connection": 100.0, "at_most_per_hour": 20000.0,
 			},
 			"domain_throttles": []any{
-				map[string]any{"pattern": "gmail", "max_connections": 5.0, "max_per_minute": 300.0, "max_per_hour": nil},
-				map[string]any{"pattern": "xn--bcher-kva.example", "max_connections": nil, "max_per_minute": nil, "max_per_hour": 7.0},
+				map[string]any{"pattern": "gmail", "max_connections": 5.0, "max_per_minute": 300.0, "max_per_hour": nil, "at_most_per_hour": 18000.0},
+				map[string]any{"pattern": "xn--bcher-kva.example", "max_connections": nil, "max_per_minute": nil, "max_per_hour": 7.0, "at_most_per_hour": 7.0},
 			},
 			"warmup": map[string]any{"enabled": true, "start_per_day": 200.0, "growth_pct": 40.0, "started_on": "2026-03-01"},
 			"health": map[string]any{"state": "healthy", "since": "2026-03-01T12:00:00.000Z", "last_error": nil, "sent_today": 0.0, "remaining_today": 200.0, "held_bounces": 0.0},

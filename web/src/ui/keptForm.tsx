@@ -52,12 +52,15 @@ export function useKeptForm<T extends Fields>(initial: T, { kind, id, title, may
 		if (moved.length > 0) form.set(pick(initial, moved));
 	});
 	const changed = Object.keys(initial).filter((f) => !secret.includes(f) && !same(form.values[f], initial[f]));
+	// What fields were when they were changed here, also if somebody else has saved them since.
+	const was = useRef<Partial<T>>({});
+	was.current = { ...pick(initial, changed), ...pick(was.current as T, changed.filter((f) => f in was.current)) };
 	const copy = useWorkingCopy<Kept<T>>({
 		kind,
 		id: id ?? `new-${workspace?.tenant_id}`,
 		title,
 		base: null,
-		value: { values: pick(form.values, changed), was: pick(initial, changed) },
+		value: { values: pick(form.values, changed), was: was.current },
 		dirty: changed.length > 0,
 		may,
 		restore: (kept) => {
