@@ -109,7 +109,7 @@ func (r *eventRecorders) record(ctx context.Context, name string, batch bool) {
 		keys = []string{name + "a", name + "b", name + "c"}
 		path, body = "/events/batch", map[string]any{"events": []any{event(keys[0]), event(keys[1]), event(keys[2])}}
 	}
-	deadline := time.Now().Add(2 * time.Minute)
+	deadline := time.Now().Add(patience)
 	for answers, wanted := 0, 1+rand.IntN(4)/3; answers < wanted; {
 		a, err := r.key.Do(ctx, http.MethodPost, path, body)
 		r.mu.Lock()

@@ -289,7 +289,7 @@ func (h *hits) requested(n int) {
 		defer h.mu.Unlock()
 		return len(h.answered)
 	}
-	for want, end := count()+n, time.Now().Add(time.Minute); count() < want; {
+	for want, end := count()+n, time.Now().Add(patience); count() < want; {
 		if time.Now().After(end) {
 			h.t.Fatalf("%d requests were answered, want %d", count(), want)
 		}

@@ -101,7 +101,7 @@ func (k *keyClients) request(n int, key string) {
 	case 5:
 		path, body = "/mta-configs/"+k.sink+"/test", map[string]any{"to": key + "@example.org"}
 	}
-	deadline := time.Now().Add(2 * time.Minute)
+	deadline := time.Now().Add(patience)
 	for answers := 0; answers < 1+n%2; {
 		a, err := c.Do(k.t.Context(), http.MethodPost, path, body)
 		switch {

@@ -90,7 +90,7 @@ func TestKilledProcessesDeleteOnlyWhatIsDue(t *testing.T) {
 			if err := p.Start(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			for end := time.Now().Add(90 * time.Second); phase(acme.rows(true)) == phase(before); wait(t, 5*time.Millisecond) {
+			for end := time.Now().Add(patience); phase(acme.rows(true)) == phase(before); wait(t, 5*time.Millisecond) {
 				if time.Now().After(end) {
 					t.Fatalf("nothing more is deleted of %+v", before)
 				}
