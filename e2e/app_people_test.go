@@ -266,9 +266,11 @@ func (d desk) imports() desk {
 func (d desk) changesMany() {
 	d.t.Helper()
 	d.await(`document.querySelector('[role=grid] [role=row][tabindex="0"]')`)
-	d.eval(`document.querySelector('[role=grid] [role=row][tabindex="0"]').focus()`)
+	// Rows are loaded again while the import's changes come in, which may take the focus away.
+	const refocus = `void (document.activeElement.closest('[role=grid]') || document.querySelector('[role=grid] [role=row][tabindex="0"]')?.focus())`
 	const far = `document.activeElement.getAttribute('aria-rowindex') > 1001`
 	eventually(d.t, func() (any, bool) { // more rows are loaded near the end of those that are there
+		d.eval(refocus)
 		d.press("End")
 		return nil, d.text(far) == "true"
 	})
