@@ -46,13 +46,24 @@ type authority struct {
 // validity is that of the authority's certificates.
 const validity = 90 * 24 * time.Hour
 
+// oneAtATime serves one request after the other: Pebble changes an account after it has stored it, which is
+// a race with a second registration of the same key.
+func oneAtATime(h http.Handler) http.Handler {
+	var mu sync.Mutex
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		defer mu.Unlock()
+		h.ServeHTTP(w, r)
+	})
+}
+
 // newAuthority starts one that connects to hosts at these ports.
 func newAuthority(t *testing.T, resolver string, httpPort, tlsPort int) authority {
 	t.Helper()
 	logger, store := log.New(io.Discard, "", 0), pebbledb.NewMemoryStore()
 	issuing := ca.New(logger, store, "", "ecdsa", 0, 1, map[string]ca.Profile{"default": {Description: "default", ValidityPeriod: uint64(validity.Seconds())}})
 	front := wfe.New(logger, store, va.New(logger, httpPort, tlsPort, true, resolver, store), issuing, []string{"ca.example"}, true, false, 0, 0)
-	a := authority{httptest.NewTLSServer(front.Handler()), x509.NewCertPool()}
+	a := authority{httptest.NewTLSServer(oneAtATime(front.Handler())), x509.NewCertPool()}
 	t.Cleanup(a.Close)
 	root, err := x509.ParseCertificate(issuing.GetRootCert(0).DER)
 	if err != nil {
