@@ -36,9 +36,14 @@ func (api overviewAPI) register(r *endpoint.Router) {
 	}, api.overview)
 }
 
+// dayRange is a range of days of the account's time zone.
+type dayRange struct {
+	From string `query:"from" doc:"First day, as YYYY-MM-DD; 29 days before to when absent."`
+	To   string `query:"to" doc:"Last day; today when absent. A range has at most 400 days."`
+}
+
 type overviewRequest struct {
-	From      string `query:"from" doc:"First day, as YYYY-MM-DD; 29 days before to when absent."`
-	To        string `query:"to" doc:"Last day; today when absent. A range has at most 400 days."`
+	dayRange
 	EmailType string `query:"email_type_key" doc:"Only sends of this email type."`
 }
 
@@ -139,7 +144,7 @@ func (api overviewAPI) overview(ctx context.Context, p auth.Principal, in *overv
 }
 
 // days parses the range of days, which ends at the given day if it is not given.
-func (in *overviewRequest) days(problems *fault.Problems, today spread.Day) (first, last spread.Day) {
+func (in dayRange) days(problems *fault.Problems, today spread.Day) (first, last spread.Day) {
 	parse := func(name, text string, absent spread.Day) spread.Day {
 		if text == "" {
 			return absent

@@ -272,6 +272,7 @@ var otherSteps = []step{
 	{op: "listContactEnrollments", path: map[string]string{"contact_id": "{contact}"}, status: 200},
 	{op: "exitEnrollment", path: map[string]string{"id": "{sequence}", "enrollment_id": "{enrollment}"}, status: 200},
 	{op: "getSequenceReport", path: ofSequence, status: 200},
+	{op: "getSequenceTiming", path: ofSequence, status: 200},
 	{op: "pauseSequence", path: ofSequence, status: 200},
 	{op: "resumeSequence", path: ofSequence, status: 200},
 	{op: "duplicateSequence", path: ofSequence, status: 201, remember: "copy"},

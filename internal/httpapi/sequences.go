@@ -70,6 +70,7 @@ func (api sequencesAPI) register(r *endpoint.Router) {
 	endpoint.Handle(r, "DELETE /t/{tenant}/api/sequences/{id}",
 		author("deleteSequence", "Delete a draft that was never active, and that nothing enrolls contacts in.", sequence.ErrNotFound, sequence.ErrInUse).IfMatch(sequence.Revisions), api.deleteSequence)
 	api.enrollments(r)
+	api.reports(r)
 	api.test(r)
 }
 

@@ -10,7 +10,6 @@ import (
 	"github.com/packetboat/packetboat/internal/fault"
 	"github.com/packetboat/packetboat/internal/field"
 	"github.com/packetboat/packetboat/internal/id"
-	"github.com/packetboat/packetboat/internal/report"
 	"github.com/packetboat/packetboat/internal/sequence"
 )
 
@@ -37,10 +36,6 @@ func (api sequencesAPI) enrollments(r *endpoint.Router) {
 		Name: "exitEnrollment", Summary: "End an enrollment.", Tag: "sequences", Session: true,
 		Faults: []*fault.Error{sequence.ErrNoEnrollment, sequence.ErrTransition},
 	}, api.exitEnrollment)
-	endpoint.Handle(r, "GET /t/{tenant}/api/sequences/{id}/report", endpoint.Op{
-		Name: "getSequenceReport", Summary: "Get the numbers of a sequence and its nodes.", Tag: "sequences", Scope: auth.ReportsRead,
-		Faults: []*fault.Error{sequence.ErrNotFound},
-	}, api.getSequenceReport)
 }
 
 type enrollContactRequest struct {
@@ -222,58 +217,4 @@ func (api sequencesAPI) exitEnrollment(ctx context.Context, p auth.Principal, in
 		return Enrollment{}, err
 	}
 	return rows[0], nil
-}
-
-// SequenceReport is the numbers of a sequence.
-type SequenceReport struct {
-	SequenceID id.Sequence          `json:"sequence_id" format:"uuid"`
-	Enrolled   int                  `json:"enrolled"`
-	Active     int                  `json:"active" doc:"In the sequence now, also while it is paused."`
-	Completed  int                  `json:"completed"`
-	Exited     int                  `json:"exited"`
-	Converted  int                  `json:"converted" doc:"Those of exited that reached a goal."`
-	Overdue    int                  `json:"overdue" doc:"Of a paused sequence: those of active whose wait was over when it was paused. They continue over 15 minutes when it is resumed."`
-	Nodes      []SequenceNodeReport `json:"nodes"`
-}
-
-// SequenceNodeReport is the numbers of a node.
-type SequenceNodeReport struct {
-	NodeID       string `json:"node_id"`
-	Entered      int    `json:"entered"`
-	Completed    int    `json:"completed"`
-	Waiting      int    `json:"waiting" doc:"Contacts at the node now."`
-	Sent         int    `json:"sent"`
-	Delivered    int    `json:"delivered"`
-	Opened       int    `json:"opened"`
-	Clicked      int    `json:"clicked"`
-	Bounced      int    `json:"bounced"`
-	Unsubscribed int    `json:"unsubscribed"`
-}
-
-func (api sequencesAPI) getSequenceReport(ctx context.Context, p auth.Principal, in *RecordPath) (SequenceReport, error) {
-	s, err := api.load(ctx, p, in.ID)
-	if err != nil {
-		return SequenceReport{}, err
-	}
-	r, err := sequence.LoadReport(ctx, api.db, s)
-	if err != nil {
-		return SequenceReport{}, err
-	}
-	out := SequenceReport{
-		SequenceID: s.ID, Enrolled: r.Entered, Active: r.Active, Completed: r.Completed, Exited: r.Exited, Converted: r.Converted, Overdue: r.Overdue,
-		Nodes: make([]SequenceNodeReport, len(r.Nodes)),
-	}
-	for i, n := range r.Nodes {
-		row := SequenceNodeReport{NodeID: n.Node.ID, Entered: n.Entered, Completed: n.Completed, Waiting: n.Waiting}
-		if !n.Send.IsZero() {
-			mails, err := report.Of(ctx, api.db, p.Tenant, n.Send)
-			if err != nil {
-				return SequenceReport{}, err
-			}
-			row.Sent, row.Delivered, row.Bounced = mails.Messages.Sent, mails.Messages.Delivered, mails.Messages.Bounced
-			row.Opened, row.Clicked, row.Unsubscribed = mails.People.VerifiedOpened, mails.People.HumanClicked, mails.People.Unsubscribed
-		}
-		out.Nodes[i] = row
-	}
-	return out, nil
 }

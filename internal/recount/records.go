@@ -2,6 +2,7 @@ package recount
 
 import (
 	"context"
+	"time"
 
 	"github.com/packetboat/packetboat/internal/automation"
 	"github.com/packetboat/packetboat/internal/form"
@@ -58,13 +59,11 @@ func (r *Recount) sequences(ctx context.Context, tenant id.Tenant, total *Result
 }
 
 func (r *Recount) sequence(ctx context.Context, tenant id.Tenant, s id.Sequence, total *Result) error {
-	var stored, counted sequence.NodeCount
-	err := r.DB.Evaluate(ctx, tenant.String(), func(ctx context.Context, db *sqldb.DB) error {
-		all, err := sequence.Counts(ctx, db, tenant, s)
-		if err != nil {
+	var stored, counted sequence.Tally
+	err := r.DB.Evaluate(ctx, tenant.String(), func(ctx context.Context, db *sqldb.DB) (err error) {
+		if stored, err = sequence.StoredTally(ctx, db, tenant, s); err != nil {
 			return err
 		}
-		stored = all[""]
 		counted, err = sequence.CountEnrollments(ctx, db, tenant, s)
 		return err
 	})
@@ -77,10 +76,19 @@ func (r *Recount) sequence(ctx context.Context, tenant id.Tenant, s id.Sequence,
 	return sequence.Correct(ctx, r.DB, tenant, s, stored, counted)
 }
 
-func enrollmentFields(n sequence.NodeCount) map[string]int64 {
-	return map[string]int64{
-		"entered": int64(n.Entered), "completed": int64(n.Completed), "exited": int64(n.Exited), "converted": int64(n.Converted), "failed": int64(n.Failed),
+// enrollmentFields returns the numbers of enrollments, in all and by the beginning of an interval, by name.
+func enrollmentFields(t sequence.Tally) map[string]int64 {
+	all := map[string]int64{}
+	add := func(n sequence.NodeCount, when string) {
+		for name, v := range map[string]int{"entered": n.Entered, "completed": n.Completed, "exited": n.Exited, "converted": n.Converted, "failed": n.Failed} {
+			all[name+when] = int64(v)
+		}
 	}
+	add(t.All, "")
+	for at, n := range t.Times {
+		add(n, " at "+at.Format(time.RFC3339))
+	}
+	return all
 }
 
 // automations compares the numbers of runs of a tenant's automations.

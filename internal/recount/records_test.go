@@ -125,6 +125,8 @@ func TestNumbersOfRecordsAreCountedAgain(t *testing.T) {
 			{`UPDATE form SET submission_count = submission_count + 1 WHERE tenant_id = $1`, 3},
 			{`UPDATE sequence_count SET entered = 0, completed = 7, exited = 0, converted = 0, failed = 2 WHERE tenant_id = $1 AND node_id = ''`, 5},
 			{`DELETE FROM sequence_count WHERE tenant_id = $1 AND node_id = ''`, 5},
+			{`UPDATE sequence_time_sum SET entered = entered - 1, failed = failed + 2 WHERE tenant_id = $1`, 4},
+			{`DELETE FROM sequence_time_sum WHERE tenant_id = $1`, 6},
 			{`UPDATE visitor_total SET visitors = 5, kept = 0 WHERE tenant_id = $1`, 2},
 			{`DELETE FROM visitor_total WHERE tenant_id = $1`, 2},
 		} {

@@ -67,7 +67,7 @@ func LoadOverview(ctx context.Context, db *sqldb.DB, tenant id.Tenant, first, la
 		o = Overview{}
 		clear(byDay)
 		clear(byType)
-		return eachTotals(ctx, db, tenant, startOf(first.Add(-days), zone), startOf(last.Add(1), zone), func(at time.Time, of id.EmailType, t Totals) {
+		return eachTotals(ctx, db, tenant, nil, first.Add(-days).Start(zone), last.Add(1).Start(zone), func(at time.Time, of id.EmailType, t Totals) {
 			if !typ.IsZero() && of != typ {
 				return
 			}
@@ -95,22 +95,34 @@ func LoadOverview(ctx context.Context, db *sqldb.DB, tenant id.Tenant, first, la
 	return o, nil
 }
 
-// startOf returns the beginning of a day in a zone.
-func startOf(day spread.Day, zone *time.Location) time.Time {
-	at, err := time.ParseInLocation(time.DateOnly, string(day), zone)
-	if err != nil { // days are valid
-		return time.Time{}
+// SendsByDay returns the results of some sends by day of a time zone, from the first to the last day.
+// Days on which nothing happened are not in it.
+func SendsByDay(ctx context.Context, db *sqldb.DB, tenant id.Tenant, sends []id.Send, first, last spread.Day, zone *time.Location) (map[spread.Day]Totals, error) {
+	byDay := map[spread.Day]Totals{}
+	if len(sends) == 0 {
+		return byDay, nil
 	}
-	return at
+	add := func(at time.Time, _ id.EmailType, t Totals) {
+		day := spread.DayOf(at, zone)
+		byDay[day] = byDay[day].plus(t)
+	}
+	if err := eachTotals(ctx, db, tenant, sends, first.Start(zone), last.Add(1).Start(zone), add); err != nil {
+		return nil, fmt.Errorf("add up the results of sends by day: %w", err)
+	}
+	return byDay, nil
 }
 
-// eachTotals calls f with the sums of all sends of a tenant from a time to before another, by
-// interval and email type. Copies for seeds do not count.
-func eachTotals(ctx context.Context, db *sqldb.DB, tenant id.Tenant, from, before time.Time, f func(at time.Time, typ id.EmailType, t Totals)) error {
+// eachTotals calls f with the sums of some sends of a tenant, or of all if sends is empty, from a time to
+// before another, by interval and email type. Copies for seeds do not count.
+func eachTotals(ctx context.Context, db *sqldb.DB, tenant id.Tenant, sends []id.Send, from, before time.Time, f func(at time.Time, typ id.EmailType, t Totals)) error {
+	args, only := []any{tenant, from.UnixMicro(), before.UnixMicro()}, ""
+	if len(sends) > 0 {
+		args, only = append(args, sqldb.List(db, sends)), " AND t.send_id"+db.In(4)
+	}
 	rows, err := db.Query(ctx, `
 		SELECT t.at, s.email_type_id, SUM(t.sent), SUM(t.delivered), SUM(t.bounced), SUM(t.failed)
 		FROM outbox_time_sum AS t JOIN send AS s ON s.tenant_id = $1 AND s.id = t.send_id AND s.source_kind <> 'seed_copy'
-		WHERE t.tenant_id = $1 AND t.at >= $2 AND t.at < $3 GROUP BY t.at, s.email_type_id`, tenant, from.UnixMicro(), before.UnixMicro())
+		WHERE t.tenant_id = $1 AND t.at >= $2 AND t.at < $3`+only+` GROUP BY t.at, s.email_type_id`, args...)
 	err = sqldb.Each(rows, err, func(scan func(...any) error) error {
 		var at time.Time
 		var typ id.EmailType
@@ -126,7 +138,7 @@ func eachTotals(ctx context.Context, db *sqldb.DB, tenant id.Tenant, from, befor
 	rows, err = db.Query(ctx, `
 		SELECT t.at, s.email_type_id, SUM(t.verified_opened), SUM(t.human_opened), SUM(t.human_clicked), SUM(t.unsubscribed), SUM(t.complained)
 		FROM engagement_time_sum AS t JOIN send AS s ON s.tenant_id = $1 AND s.id = t.send_id
-		WHERE t.tenant_id = $1 AND t.at >= $2 AND t.at < $3 GROUP BY t.at, s.email_type_id`, tenant, from.UnixMicro(), before.UnixMicro())
+		WHERE t.tenant_id = $1 AND t.at >= $2 AND t.at < $3`+only+` GROUP BY t.at, s.email_type_id`, args...)
 	return sqldb.Each(rows, err, func(scan func(...any) error) error {
 		var at time.Time
 		var typ id.EmailType

@@ -125,7 +125,7 @@ func EnrollAll(ctx context.Context, tx *sqldb.DB, s Sequence, list []Candidate, 
 		return results, nil
 	}
 	c := counts{}
-	c.add(s.ID, "", NodeCount{Entered: len(entries)})
+	c.addAt(s.ID, NodeCount{Entered: len(entries)}, now)
 	c.add(s.ID, s.Graph.Entry, NodeCount{Entered: len(entries)})
 	if err := c.write(ctx, tx, s.Tenant); err != nil {
 		return nil, err

@@ -3,8 +3,10 @@ package sequence
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/outbox"
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
@@ -21,40 +23,72 @@ func After(ctx context.Context, db *sqldb.DB, tenant id.Tenant, after id.Sequenc
 	return list, nil
 }
 
-// CountEnrollments counts the enrollments of a sequence by how they ended, as the count of the node ""
-// does. How often a node was left is not stored with enrollments, so the counts of nodes cannot be
+// Tally is the numbers of a sequence's enrollments: all together, which is the count of the node "", and
+// by time. How often a node was left is not stored with enrollments, so the counts of nodes cannot be
 // counted again.
-func CountEnrollments(ctx context.Context, db *sqldb.DB, tenant id.Tenant, seq id.Sequence) (NodeCount, error) {
+type Tally struct {
+	All   NodeCount
+	Times map[time.Time]NodeCount
+}
+
+// always is a time after all others.
+var always = time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// StoredTally returns the stored numbers of a sequence's enrollments.
+func StoredTally(ctx context.Context, db *sqldb.DB, tenant id.Tenant, seq id.Sequence) (Tally, error) {
+	all, err := Counts(ctx, db, tenant, seq)
+	if err != nil {
+		return Tally{}, err
+	}
+	times, err := CountsByTime(ctx, db, tenant, seq, time.Time{}, always)
+	return Tally{all[""], times}, err
+}
+
+// CountEnrollments counts the enrollments of a sequence by when they began, and by when and how they ended.
+func CountEnrollments(ctx context.Context, db *sqldb.DB, tenant id.Tenant, seq id.Sequence) (Tally, error) {
+	t := Tally{Times: map[time.Time]NodeCount{}}
+	add := func(at time.Time, n NodeCount) {
+		t.All, t.Times[at] = t.All.plus(n), t.Times[at].plus(n)
+	}
+	length := outbox.Interval.Microseconds()
 	rows, err := db.Query(ctx, `
-		SELECT status, exit_reason, COUNT(*) FROM enrollment WHERE tenant_id = $1 AND sequence_id = $2 GROUP BY status, exit_reason`, tenant, seq)
-	var all NodeCount
+		SELECT entered_at / $3, COUNT(*) FROM enrollment WHERE tenant_id = $1 AND sequence_id = $2 GROUP BY 1`, tenant, seq, length)
 	err = sqldb.Each(rows, err, func(scan func(...any) error) error {
-		e := Enrollment{Sequence: seq}
+		var interval int64
 		var n int
-		if err := scan(sqldb.ToText(&e.Status), sqldb.ToText(&e.Reason), &n); err != nil {
-			return err
-		}
-		all.Entered += n
-		if e.Status == InProgress || e.Status == Waiting {
-			return nil
-		}
-		one := counts{}
-		one.ended(e)
-		of := one[countKey{seq, ""}]
-		all = all.plus(NodeCount{Completed: n * of.Completed, Exited: n * of.Exited, Converted: n * of.Converted, Failed: n * of.Failed})
-		return nil
+		err := scan(&interval, &n)
+		add(time.UnixMicro(interval*length).UTC(), NodeCount{Entered: n})
+		return err
 	})
 	if err != nil {
-		return all, fmt.Errorf("count enrollments: %w", err)
+		return t, fmt.Errorf("count enrollments: %w", err)
 	}
-	return all, nil
+	rows, err = db.Query(ctx, `
+		SELECT exited_at / $3, status, exit_reason, COUNT(*) FROM enrollment
+		WHERE tenant_id = $1 AND sequence_id = $2 AND exited_at IS NOT NULL GROUP BY 1, status, exit_reason`, tenant, seq, length)
+	err = sqldb.Each(rows, err, func(scan func(...any) error) error {
+		var e Enrollment
+		var interval int64
+		var n int
+		err := scan(&interval, sqldb.ToText(&e.Status), sqldb.ToText(&e.Reason), &n)
+		add(time.UnixMicro(interval*length).UTC(), e.ending().times(n))
+		return err
+	})
+	if err != nil {
+		return t, fmt.Errorf("count ended enrollments: %w", err)
+	}
+	return t, nil
 }
 
 // Correct adds the difference between counted and stored numbers of enrollments to the stored ones.
-func Correct(ctx context.Context, db *sqldb.DB, tenant id.Tenant, seq id.Sequence, stored, counted NodeCount) error {
-	c := counts{countKey{seq, ""}: {
-		counted.Entered - stored.Entered, counted.Completed - stored.Completed, counted.Exited - stored.Exited,
-		counted.Converted - stored.Converted, counted.Failed - stored.Failed,
-	}}
+func Correct(ctx context.Context, db *sqldb.DB, tenant id.Tenant, seq id.Sequence, stored, counted Tally) error {
+	c := counts{nodes: map[countKey]NodeCount{{seq, ""}: counted.All.minus(stored.All)}, times: map[timeKey]NodeCount{}}
+	for at, n := range counted.Times {
+		c.times[timeKey{seq, at.UnixMicro()}] = n
+	}
+	for at, n := range stored.Times {
+		k := timeKey{seq, at.UnixMicro()}
+		c.times[k] = c.times[k].minus(n)
+	}
 	return db.InTx(ctx, func(tx *sqldb.DB) error { return c.write(ctx, tx, tenant) })
 }

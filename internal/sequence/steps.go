@@ -58,9 +58,6 @@ type Steps struct {
 
 // Pass counts that a node was left, and another entered unless it is "".
 func (s *Steps) Pass(seq id.Sequence, from, to string) {
-	if s.counts == nil {
-		s.counts = counts{}
-	}
 	s.counts.add(seq, from, NodeCount{Completed: 1})
 	if to != "" {
 		s.counts.add(seq, to, NodeCount{Entered: 1})
@@ -72,9 +69,6 @@ func (s *Steps) Pass(seq id.Sequence, from, to string) {
 func SaveSteps(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, steps Steps, now time.Time) error {
 	t := tx.Table("id UUID", "status TEXT", "exit_reason TEXT", "node_id TEXT", "arrived BOOLEAN", "met BOOLEAN", "converted BOOLEAN", "wait_event TEXT",
 		"visits JSONB", "due_at BIGINT", "timer_at BIGINT", "node_entered_at BIGINT", "exited_at BIGINT", "left_at BIGINT", "epoch INTEGER")
-	if steps.counts == nil {
-		steps.counts = counts{}
-	}
 	var ended []Enrollment
 	for _, e := range steps.Enrollments {
 		visits, err := json.Marshal(e.Visits)

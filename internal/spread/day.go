@@ -29,6 +29,16 @@ func (d Day) Add(n int) Day {
 	return Day(t.AddDate(0, 0, n).Format(time.DateOnly))
 }
 
+// Start returns when the day begins in a time zone: at midnight, or where the clock skips midnight, after the
+// change.
+func (d Day) Start(zone *time.Location) time.Time {
+	t, _ := time.ParseInLocation(time.DateOnly, string(d), zone) // a Day is always valid
+	if DayOf(t, zone) < d {
+		_, t = t.ZoneBounds()
+	}
+	return t
+}
+
 // Over returns those of the n days from first on that are not skipped.
 func Over(first Day, n int, skipped []Day) []Day {
 	list := make([]Day, 0, max(0, n))

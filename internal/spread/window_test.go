@@ -124,3 +124,25 @@ func TestDays(t *testing.T) {
 		t.Error(len(got))
 	}
 }
+
+// Where the clock skips midnight, the day begins after the change.
+func TestDaysBegin(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		day        spread.Day
+		zone, want string
+	}{
+		{"2026-03-02", "UTC", "2026-03-02T00:00:00Z"},
+		{"2026-03-02", "Asia/Kolkata", "2026-03-02T00:00:00+05:30"},
+		{"2026-09-06", "America/Santiago", "2026-09-06T01:00:00-03:00"},
+		{"2026-03-29", "Asia/Beirut", "2026-03-29T01:00:00+03:00"},
+	} {
+		zone, err := time.LoadLocation(test.zone)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := test.day.Start(zone).Format(time.RFC3339); got != test.want {
+			t.Errorf("%s begins at %s in %s, want %s", test.day, got, test.zone, test.want)
+		}
+	}
+}

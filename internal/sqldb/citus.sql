@@ -23,7 +23,7 @@ DECLARE
 		'segment', 'segment_member', 'segment_reference', 'segment_turn', 'saved_filter', 'consent_record', 'form', 'form_submission',
 		'broadcast', 'broadcast_run',
 		'segment_watcher', 'segment_watch', 'segment_inside', 'date_watch', 'date_due',
-		'sequence', 'enrollment', 'sequence_count', 'sequence_send', 'sequence_content', 'sequence_key',
+		'sequence', 'enrollment', 'sequence_count', 'sequence_time_sum', 'sequence_send', 'sequence_content', 'sequence_key',
 		'automation', 'automation_count', 'automation_run', 'automation_deleted',
 		'job', 'job_file', 'job_file_chunk',
 		'webhook_endpoint', 'webhook_queue', 'webhook_delivery', 'webhook_call_secret',

@@ -3804,6 +3804,21 @@ export type SequenceData = {
 	sequence_id: string;
 };
 
+export type SequenceDay = {
+	bounced: number;
+	clicked: number;
+	completed: number;
+	converted: number;
+	date: string;
+	delivered: number;
+	entered: number;
+	exited: number;
+	failed: number;
+	opened: number;
+	sent: number;
+	unsubscribed: number;
+};
+
 export type SequenceEdge = {
 	branch_label: string | null;
 	created_at: string;
@@ -3870,6 +3885,14 @@ export type SequenceReport = {
 	nodes: SequenceNodeReport[];
 	overdue: number;
 	sequence_id: string;
+};
+
+export type SequenceTiming = {
+	from: string;
+	sequence_id: string;
+	series: SequenceDay[];
+	timezone: string;
+	to: string;
 };
 
 export type SessionBegun = {
@@ -4856,6 +4879,7 @@ export type Routes = {
 	"GET /sequences/{id}/report": { path: { id: string }; query: never; body: never; answer: SequenceReport };
 	"POST /sequences/{id}/resume": { path: { id: string }; query: never; body: never; answer: Sequence };
 	"POST /sequences/{id}/test": { path: { id: string }; query: never; body: TestSequenceRequestBody; answer: TestSequenceAnswer };
+	"GET /sequences/{id}/timing": { path: { id: string }; query: { from?: string; to?: string }; body: never; answer: SequenceTiming };
 	"POST /sequences/{id}/unarchive": { path: { id: string }; query: never; body: never; answer: Sequence };
 	"DELETE /settings/account": { path: never; query: never; body: DeleteTenantRequestBody; answer: DeletionBegun };
 	"GET /settings/account": { path: never; query: never; body: never; answer: AccountSessionView };

@@ -5,11 +5,10 @@ import { api } from "../api/client";
 import type { OverviewDay, OverviewTotals, OverviewType, ReportsOverview } from "../api/schema";
 import { useParams } from "../app/params";
 import { useKey, useWhyNot } from "../app/session";
-import { useAccount } from "../app/around";
 import { LinePlot } from "../plots/LinePlot";
 import { Button } from "../ui/Button";
 import { CsvButton } from "../ui/CsvButton";
-import { Select, TextField } from "../ui/Field";
+import { Select } from "../ui/Field";
 import { Explained, Figure, Figures, Rate } from "../ui/Figure";
 import figure from "../ui/Figure.module.css";
 import { List } from "../ui/List";
@@ -17,21 +16,14 @@ import { Card, Page } from "../ui/Page";
 import { Empty, Failure, Skeleton } from "../ui/States";
 import { catalogue, full, percent, plural } from "../words/catalogue";
 import { type TermName, term } from "../words/glossary";
-import { today } from "../words/zone";
 import { LastSend } from "./LastSend";
-import { daysOf, mostDays, presets, type Range, rangeOf, usual } from "./range";
+import { DayRange, useDayRange } from "./DayRange";
+import { named, tick } from "./range";
 import css from "./Reports.module.css";
 
 const words = catalogue({
 	title: "Reports",
 	about: "All mail of this workspace together: broadcasts, sequences, automations and forms.",
-	range: "Days",
-	last: (n: number) => plural(n, { one: "Today", other: "The last # days" }),
-	own: "Chosen days",
-	from: "From",
-	to: "To",
-	backwards: "The first day is after the last.",
-	tooMany: `At most ${mostDays} days.`,
 	type: "Email type",
 	allTypes: "All email types",
 	unknownType: "Without a type",
@@ -81,13 +73,6 @@ const columns = ["total_recipients", "total_sent", "total_delivered", "total_fai
 const signed = new Intl.NumberFormat("en", { signDisplay: "exceptZero" });
 const points = new Intl.NumberFormat("en", { maximumFractionDigits: 1, minimumFractionDigits: 1, signDisplay: "exceptZero" });
 
-const dayName = new Intl.DateTimeFormat("en-GB", { timeZone: "UTC", day: "numeric", month: "short", year: "numeric" });
-const shortDay = new Intl.DateTimeFormat("en-GB", { timeZone: "UTC", day: "numeric", month: "short" });
-
-/** Days of reports are dates without a time, so no zone moves them. */
-const named = (date: string) => dayName.format(new Date(`${date}T00:00:00Z`));
-const tick = (date: string) => shortDay.format(new Date(`${date}T00:00:00Z`));
-
 /** nothing reports whether totals say that nothing happened. */
 const nothing = (t: OverviewTotals) => t.total_recipients + t.verified_opened + t.total_clicked + t.total_bounced + t.total_unsubscribed + t.total_complained === 0;
 
@@ -97,15 +82,13 @@ export default function Reports() {
 	const [params, set] = useParams();
 	const [, navigate] = useLocation();
 	const whyNew = useWhyNot("POST /broadcasts");
-	const account = useAccount();
 	const types = useQuery({ queryKey: key("email-types"), queryFn: () => api("GET /email-types", {}), staleTime: 60_000 });
 	const type = params.get("type") ?? "";
-	const zone = account.data?.timezone;
-	const range = rangeOf(params, zone ?? "UTC");
-	const problem = daysOf(range.from, range.to) < 1 ? words.backwards : daysOf(range.from, range.to) > mostDays ? words.tooMany : undefined;
+	const days = useDayRange();
+	const { range, problem } = days;
 	const found = useQuery({
 		queryKey: key("reports", range.from, range.to, type),
-		enabled: (zone !== undefined || range.days === null) && problem === undefined,
+		enabled: days.ready,
 		queryFn: ({ signal }) => api("GET /reports/overview", { query: { from: range.from, to: range.to, email_type_key: type || undefined }, signal }),
 		staleTime: 60_000,
 		refetchInterval: 60_000,
@@ -113,7 +96,7 @@ export default function Reports() {
 	});
 	const typeName = (k: string | null) => types.data?.data.find((t) => t.type_key === k)?.display_name ?? k ?? words.unknownType;
 	const r = found.data;
-	const failed = account.error ?? found.error;
+	const failed = days.account.error ?? found.error;
 	const unknown = type !== "" && types.data !== undefined && !types.data.data.some((t) => t.type_key === type);
 	const nothingOfType = (
 		<Empty title={unknown ? words.noType(type) : words.noneOfType} action={<Button onClick={() => set({ type: null })}>{words.allTypes}</Button>}>
@@ -122,7 +105,7 @@ export default function Reports() {
 	);
 	return (
 		<Page title={words.title} description={words.about}>
-			<Choose range={range} zone={zone ?? "UTC"} problem={problem} set={set}>
+			<DayRange days={days}>
 				<Select
 					label={words.type}
 					value={type}
@@ -133,11 +116,11 @@ export default function Reports() {
 						...(type && types.data && !types.data.data.some((t) => t.type_key === type) ? [{ value: type, label: type }] : []),
 					]}
 				/>
-			</Choose>
+			</DayRange>
 			{problem ? null : unknown && found.isError ? (
 				nothingOfType
 			) : failed && !r ? (
-				<Failure error={failed} retry={() => void (account.isError ? account.refetch() : found.refetch())} />
+				<Failure error={failed} retry={() => void (days.account.isError ? days.account.refetch() : found.refetch())} />
 			) : !r ? (
 				<Skeleton rows={10} />
 			) : nothing(r.totals) && type ? (
@@ -171,31 +154,6 @@ export default function Reports() {
 				</>
 			)}
 		</Page>
-	);
-}
-
-type ChooseProps = { range: Range; zone: string; problem?: string; set: (changes: { [name: string]: string | null }) => void; children: React.ReactNode };
-
-/** Choose is the row that chooses the days and the email type; both are in the address. */
-function Choose({ range, zone, problem, set, children }: ChooseProps) {
-	const choose = (v: string) => (v === "own" ? set({ days: null, from: range.from, to: range.to }) : set({ from: null, to: null, days: v === String(usual) ? null : v }));
-	const end = today(zone);
-	return (
-		<div className={css.choose}>
-			<Select
-				label={words.range}
-				value={range.days === null ? "own" : String(range.days)}
-				onChange={choose}
-				choices={[...presets.map((n) => ({ value: String(n), label: words.last(n) })), { value: "own", label: words.own }]}
-			/>
-			{range.days === null && (
-				<>
-					<TextField label={words.from} type="date" max={end} value={range.from} error={problem} onChange={(from) => from && set({ from })} />
-					<TextField label={words.to} type="date" max={end} value={range.to} onChange={(to) => to && set({ to })} />
-				</>
-			)}
-			{children}
-		</div>
 	);
 }
 

@@ -28,3 +28,12 @@ export function rangeOf(params: URLSearchParams, zone: string): Range {
 	const end = today(zone);
 	return { from: shifted(end, 1 - days), to: end, days };
 }
+
+const dayName = new Intl.DateTimeFormat("en-GB", { timeZone: "UTC", day: "numeric", month: "short", year: "numeric" });
+const shortDay = new Intl.DateTimeFormat("en-GB", { timeZone: "UTC", day: "numeric", month: "short" });
+
+/** named writes a day. Days of reports are dates without a time, so no zone moves them. */
+export const named = (date: string) => dayName.format(new Date(`${date}T00:00:00Z`));
+
+/** tick writes a day on the axis of a plot. */
+export const tick = (date: string) => shortDay.format(new Date(`${date}T00:00:00Z`));

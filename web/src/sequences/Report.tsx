@@ -8,6 +8,7 @@ import { Empty } from "../ui/States";
 import { catalogue, full, percent, plural } from "../words/catalogue";
 import { graphOf, order, stepOf } from "./graph";
 import css from "./Report.module.css";
+import { ReportDays } from "./ReportDays";
 import { kindOf, type Names, nameOfKind, titleOf } from "./steps";
 
 const words = catalogue({
@@ -133,6 +134,7 @@ export default function Report({
 					</ul>
 				</figure>
 			</Card>
+			<ReportDays sequence={s} />
 			<Card
 				title={words.table}
 				actions={
