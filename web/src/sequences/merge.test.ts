@@ -1,5 +1,5 @@
 import { equals, holds, Random, type Tests } from "../testing";
-import { configure, empty, equal, type Graph, insert, lead, prune, remove, stepOf } from "./graph";
+import { configure, empty, equal, type Graph, insert, lead, placesOf, prune, remove, stepOf } from "./graph";
 import { at, edit, isSound, line, step, wayTexts } from "./graph.test";
 import { merge, type Side } from "./merge";
 
@@ -41,12 +41,47 @@ const tests: Tests = {
 		equals(wayTexts(joined(mine, theirs, "mine").graph), ["a - x", "b - c", "c - d", "x - b"]);
 		equals(wayTexts(joined(mine, theirs, "theirs").graph), ["a - c", "c - d"]);
 	},
+	"steps that both put at the same place follow on each other, mine first"() {
+		const mine = insert(base, at("a"), step("x"));
+		const theirs = insert(insert(base, at("a"), step("y")), at("y"), step("z", "condition"));
+		const both = joined(mine, theirs);
+		equals([both.clashes, wayTexts(both.graph)], [[], ["a - x", "b - c", "c - d", "x - y", "y - z", "z true b"]]);
+		equals(both.taken.map((s) => s.id), ["x", "y", "z"], "what is taken over");
+		equals(wayTexts(joined(theirs, mine).graph), ["a - y", "b - c", "c - d", "x - b", "y - z", "z true x"]);
+	},
+	"steps that both put at the end follow on each other, and an exit comes last"() {
+		const mine = insert(base, at("d"), step("x", "exit"));
+		const theirs = insert(base, at("d"), step("y", "condition"));
+		for (const [m, t] of [
+			[mine, theirs],
+			[theirs, mine],
+		] as const)
+			equals([joined(m, t).clashes, wayTexts(joined(m, t).graph)], [[], ["a - b", "b - c", "c - d", "d - y", "y true x"]]);
+		equals(joined(mine, insert(base, at("d"), step("z", "exit"))).clashes.map((c) => c.id), ["d"]);
+	},
 	"the start is a part of its own"() {
 		const mine = insert(base, at(null), step("x"));
 		const theirs = insert(base, at(null), step("y"));
 		equals(joined(mine, base).graph.entry, "x");
-		equals(joined(mine, theirs).clashes.map((c) => [c.id, c.mine?.id, c.theirs?.id]), [[null, "x", "y"]]);
-		equals(joined(mine, theirs, "theirs").graph.entry, "y");
+		equals([joined(mine, theirs).clashes, joined(mine, theirs).graph.entry], [[], "x"]);
+		equals(wayTexts(joined(mine, theirs).graph), ["a - b", "b - c", "c - d", "x - y", "y - a"]);
+		const none = joined(insert(empty, at(null), step("x", "exit")), insert(empty, at(null), step("y", "exit")), "theirs", empty);
+		equals([none.clashes.map((c) => [c.id, c.mine?.id, c.theirs?.id]), none.graph.entry], [[[null, "x", "y"]], "y"]);
+	},
+	"both insert at one place, and no step of either is lost"() {
+		for (let seed = 1; seed <= 200; seed++) {
+			const random = new Random(seed);
+			let was = empty;
+			for (let i = 0; i < 8; i++) was = edit(was, random);
+			const place = random.of([at(null), ...was.steps.flatMap(placesOf)]);
+			const type = () => random.of(["tag", "condition", "send"] as const);
+			const mine = insert(was, place, step("x", type()));
+			const theirs = insert(insert(was, place, step("y", type())), place, step("z", type()));
+			const both = joined(mine, theirs, undefined, was);
+			isSound(both.graph, `seed ${seed}`);
+			equals(both.clashes, [], `seed ${seed}: the clashes`);
+			equals(both.graph.steps.length, was.steps.length + 3, `seed ${seed}: the number of steps`);
+		}
 	},
 	"ways of a branch are joined by their labels"() {
 		const labels = (...all: string[]) => ({ branches: all.map((label) => ({ label })) });

@@ -1,8 +1,9 @@
 import { type Graph, labelsOf, lead, lost, type Place, placesOf, prune, same, type Step, stepOf, targetOf } from "./graph";
 
 // Joining the changes that two people made to one graph. A step's configuration, each of its ways out and the
-// start are parts of their own: what only one side changed is taken over. A step of which both sides changed the
-// same part differently is a clash, for which somebody has to choose a side.
+// start are parts of their own: what only one side changed is taken over. If both sides put steps at the same place,
+// these follow on each other, mine first. A step of which both sides changed the same part differently otherwise is a
+// clash, for which somebody has to choose a side.
 
 /** Side is one of the two versions that are joined. */
 export type Side = "mine" | "theirs";
@@ -52,6 +53,7 @@ export function merge(base: Bases, mine: Graph, theirs: Graph, choose: (id: stri
 			if (clash(id) === side) kept.push({ step, from: side, restored: side });
 		}
 	}
+	const both = chains(base, mine, theirs);
 	const restored = (side: Side, id: string | null) => kept.some((k) => k.restored === side && k.step.id === id);
 	const there = (id: string | null) => (kept.some((k) => k.step.id === id) ? id : null);
 	const join = (p: Place): string | null => {
@@ -60,12 +62,14 @@ export function merge(base: Bases, mine: Graph, theirs: Graph, choose: (id: stri
 		if (restored("theirs", t)) return t;
 		if (m === t || t === targetOf(base.theirs, p)) return m;
 		if (m === targetOf(base.mine, p)) return t;
+		const chain = both.first.get(keyOf(p));
+		if (chain !== undefined) return chain;
 		return clash(p.from) === "mine" ? m : t;
 	};
 	let graph: Graph = { entry: there(join(start)), steps: kept.map((k) => k.step), ways: [] };
 	for (const { step, from } of kept)
 		for (const p of placesOf(step))
-			graph = lead(graph, p, there(from ? targetOf(from === "mine" ? mine : theirs, p) : join(p)));
+			graph = lead(graph, p, there(both.next.get(keyOf(p)) ?? (from ? targetOf(from === "mine" ? mine : theirs, p) : join(p))));
 	graph = prune(graph);
 	return {
 		graph,
@@ -100,3 +104,48 @@ const leadsElsewhere = (was: Graph, now: Graph, s: Step) =>
 
 const newTargets = (was: Graph, now: Graph) =>
 	new Set([...now.ways.filter((w) => targetOf(was, w) !== w.to).map((w) => w.to), ...(now.entry && now.entry !== was.entry ? [now.entry] : [])]);
+
+const keyOf = (p: Place) => JSON.stringify([p.from, p.label]);
+
+/**
+ * chains finds the places at which both sides put new steps before what followed there, and has those of one side
+ * follow on those of the other: `first` has the step that such a place leads to, `next` what the ends of the first
+ * steps lead to.
+ */
+function chains(base: Bases, mine: Graph, theirs: Graph): { first: Map<string, string>; next: Map<string, string> } {
+	const first = new Map<string, string>();
+	const next = new Map<string, string>();
+	for (const p of [start, ...base.mine.steps.flatMap(placesOf)]) {
+		const was = targetOf(base.mine, p);
+		const [m, t] = [targetOf(mine, p), targetOf(theirs, p)];
+		if (was !== targetOf(base.theirs, p) || m === t) continue;
+		const [endsM, endsT] = [endsOf(base.mine, mine, m, was), endsOf(base.theirs, theirs, t, was)];
+		if (!m || !t || !endsM || !endsT) continue;
+		// What follows must still follow: on both, or, where nothing does, on the one that comes last.
+		const order = was === null ? (endsM.length > 0 ? "mine" : endsT.length > 0 ? "theirs" : null) : endsM.length > 0 && endsT.length > 0 ? "mine" : null;
+		if (order === null) continue;
+		const ends = order === "mine" ? endsM : endsT;
+		first.set(keyOf(p), order === "mine" ? m : t);
+		for (const e of was === null ? ends.slice(0, 1) : ends) next.set(keyOf(e), order === "mine" ? t : m);
+	}
+	return { first, next };
+}
+
+/** endsOf returns the places after new steps, from a first one on, that lead to a step; null unless the first one is new. */
+function endsOf(was: Graph, now: Graph, first: string | null, to: string | null): Place[] | null {
+	if (!first || stepOf(was, first)) return null;
+	const ends: Place[] = [];
+	const seen = new Set<string>();
+	const walk = (id: string) => {
+		const step = stepOf(now, id);
+		if (!step || stepOf(was, id) || seen.has(id)) return;
+		seen.add(id);
+		for (const p of placesOf(step)) {
+			const target = targetOf(now, p);
+			if (target === to) ends.push(p);
+			else if (target) walk(target);
+		}
+	};
+	walk(first);
+	return ends;
+}
