@@ -2,7 +2,7 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Tag, X } from "lucide-react";
 import { useState } from "react";
 import { api, newKey } from "../api/client";
-import type { BulkContactsRequestBody, Contact, ContactSelectorBody } from "../api/schema";
+import type { BulkContactsRequestBody, Contact, ContactSelectorBody, ListContact } from "../api/schema";
 import { useKey, useWhyNot } from "../app/session";
 import { fieldOptions } from "../rules/fieldOptions";
 import { useFields } from "../rules/fields";
@@ -58,6 +58,15 @@ const words = catalogue({
 		"Names, addresses, fields, tags and events of these people are erased for good. What stays are counts in reports, which no longer lead to anybody.",
 	keep: "Keep the addresses on the suppression list, so that nobody mails them again",
 	resetTitle: (n: number) => plural(n, { one: "Reset the status of # contact?", other: "Reset the status of # contacts?" }),
+	dncTitle: (n: number) => plural(n, { one: "Mark # contact as not to be contacted?", other: "Mark # contacts as not to be contacted?" }),
+	dncText: "They get no more mail until the mark is taken away.",
+	undncTitle: (n: number) => plural(n, { one: "Take the mark “do not contact” from # contact?", other: "Take the mark “do not contact” from # contacts?" }),
+	undncText: "Those who still want mail get it again.",
+	restoreTitle: (n: number) => plural(n, { one: "Restore # contact?", other: "Restore # contacts?" }),
+	restoreText: "Deleted contacts get the status again that they had before.",
+	concerns: (n: number) => plural(n, { one: "# contact is selected.", other: "# contacts are selected." }),
+	cannotUndo: "This runs as a job. It can be cancelled, but not undone.",
+	undone: (n: number) => plural(n, { one: "Undone for # contact", other: "Undone for # contacts" }),
 	resetText: "People who unsubscribed, bounced or complained become active again, and their addresses leave the suppression list. Do this only when they asked for it.",
 	reason: "Reason, for you",
 	suppressText: "Nothing is ever sent to an address on this list, whoever imports it.",
@@ -69,6 +78,7 @@ type ActionName = BulkContactsRequestBody["action"];
 type Ask = "add_tags" | "remove_tags" | "add_to_list" | "remove_from_list" | "set_stage" | "subscribe" | "unsubscribe" | "enroll" | "exit_sequence" | "set_field";
 
 type Props = {
+	/** The selected contacts, as they were last seen. */
 	contacts: Contact[];
 	ids: string[];
 	everybody: boolean;
@@ -82,8 +92,60 @@ type Props = {
 	exported: string[];
 };
 
-/** Actions that are undone by another one with the same parameters. */
-const opposite: { [A in ActionName]?: ActionName } = { delete: "restore", restore: "delete", add_to_list: "remove_from_list", remove_from_list: "add_to_list" };
+/** One change that undoes a part of an action. */
+type Step = { action: ActionName; params?: { [name: string]: unknown }; ids: string[] };
+
+/** opposite returns the change that takes an action back from those contacts that were otherwise before. */
+function opposite(action: ActionName, contacts: Contact[], params: { [name: string]: unknown } = {}): Step[] {
+	const those = (is: (c: Contact) => boolean) => contacts.filter(is).map((c) => c.id);
+	const tags = Array.isArray(params.tags) ? (params.tags as string[]) : [];
+	switch (action) {
+		case "delete":
+			return [{ action: "restore", ids: those((c) => c.global_status !== "suppressed") }];
+		case "restore":
+			return [{ action: "delete", ids: those((c) => c.global_status === "suppressed") }];
+		case "add_tags":
+			return tags.map((t) => ({ action: "remove_tags", params: { tags: [t] }, ids: those((c) => !c.tags.includes(t)) }));
+		case "remove_tags":
+			return tags.map((t) => ({ action: "add_tags", params: { tags: [t] }, ids: those((c) => c.tags.includes(t)) }));
+		case "set_do_not_contact":
+			return [{ action, params: { value: !params.value }, ids: those((c) => c.do_not_contact !== params.value) }];
+		case "set_stage":
+			return [...new Set(contacts.map((c) => c.stage_id))].filter((stage) => stage !== params.stage_id).map((stage) => ({ action, params: { stage_id: stage }, ids: those((c) => c.stage_id === stage) }));
+		case "set_field": {
+			const field = String(params.field);
+			const before = new Map<string, { value: unknown; ids: string[] }>();
+			for (const c of contacts) {
+				const value = fieldOf(c, field) ?? null;
+				const same = before.get(JSON.stringify(value)) ?? { value, ids: [] };
+				same.ids.push(c.id);
+				before.set(JSON.stringify(value), same);
+			}
+			return [...before.values()].map(({ value, ids }) => ({ action, params: { field, value }, ids }));
+		}
+		default:
+			return [];
+	}
+}
+
+/** membersAmong returns which of some contacts are members of a list. */
+async function membersAmong(ids: string[], list: unknown): Promise<Set<string>> {
+	const members = new Set<string>();
+	let cursor: string | null = null;
+	do {
+		const page: ListContact = await api("POST /contacts/search", {
+			body: { filters: [{ field: "id", operator: "in", value: ids }, { field: "list", operator: "in", value: [list] }], limit: 200, cursor },
+		});
+		for (const c of page.data) members.add(c.id);
+		cursor = page.next_cursor;
+	} while (cursor);
+	return members;
+}
+
+/** Actions after which the contacts are gone from most views, so that nothing more is done with them. */
+const leaving: ActionName[] = ["delete", "anonymize"];
+
+type Question = "delete" | "suppress" | "anonymize" | "reset_status" | "restore" | "block" | "unblock";
 
 /** BulkBar acts on the selected contacts, or on all that match the filters. */
 export function BulkBar({ contacts, ids, everybody, total, selector, onEverybody, onClear, onJob, exported }: Props) {
@@ -92,75 +154,64 @@ export function BulkBar({ contacts, ids, everybody, total, selector, onEverybody
 	const why = useWhyNot("POST /contacts/bulk");
 	const adminOnly = useWhyNot("POST /contacts/{id}/anonymize");
 	const [ask, setAsk] = useState<Ask | null>(null);
-	const [confirm, setConfirm] = useState<"delete" | "suppress" | "anonymize" | "reset_status" | null>(null);
+	const [confirm, setConfirm] = useState<Question | null>(null);
 	const [suppress, setSuppress] = useState(true);
 	const [reason, setReason] = useState("");
 	const [error, setError] = useState("");
+	const [busy, setBusy] = useState(false);
 	const count = everybody ? (total ?? 0) : ids.length;
 	const tooMany = !everybody && ids.length > 1000 ? words.limit : undefined;
 
-	const send = async (action: ActionName, params?: { [name: string]: unknown }, only = ids, undoing = false) => {
+	const bulk = (body: BulkContactsRequestBody) => api("POST /contacts/bulk", { idempotencyKey: newKey(), body });
+	const changed = () => void client.invalidateQueries({ queryKey: key("contacts") });
+	const takeBack = async (steps: Step[]) => {
+		const done = new Set<string>();
 		try {
-			const answer = await api("POST /contacts/bulk", {
-				idempotencyKey: newKey(),
-				body: everybody && !undoing ? { action, params, selector } : { action, params, contact_ids: only },
-			});
-			void client.invalidateQueries({ queryKey: key("contacts") });
-			if (answer.job_id) {
-				onJob(answer.job_id);
-			} else {
-				const undo = undoing ? undefined : undoOf(action, params);
-				toast(doneText(answer), { undo });
+			for (const { action, params, ids } of steps) {
+				await bulk({ action, params, contact_ids: ids });
+				for (const id of ids) done.add(id);
 			}
+			toast(words.undone(done.size));
+		} catch (e) {
+			toast(explain(e), { tone: "danger" });
+		}
+		changed();
+	};
+	// An undo changes only the contacts that the action changed. It is offered if all are known as they were before.
+	const stepsBack = async (action: ActionName, params?: { [name: string]: unknown }): Promise<Step[]> => {
+		if (action === "add_to_list" || action === "remove_from_list") {
+			const members = await membersAmong(ids, params?.segment_key);
+			return action === "add_to_list"
+				? [{ action: "remove_from_list", params, ids: ids.filter((id) => !members.has(id)) }]
+				: [{ action: "add_to_list", params, ids: ids.filter((id) => members.has(id)) }];
+		}
+		return contacts.length === ids.length ? opposite(action, contacts, params) : [];
+	};
+	const send = async (action: ActionName, params?: { [name: string]: unknown }) => {
+		if (busy) return;
+		setBusy(true);
+		try {
+			if (everybody) {
+				const { job_id } = await bulk({ action, params, selector });
+				if (job_id) onJob(job_id);
+			} else {
+				const back = (await stepsBack(action, params)).filter((s) => s.ids.length > 0);
+				const answer = await bulk({ action, params, contact_ids: ids });
+				toast(doneText(answer), { undo: back.length > 0 && (answer.affected ?? 0) > 0 ? () => void takeBack(back) : undefined });
+				if (leaving.includes(action)) onClear();
+			}
+			changed();
 			setAsk(null);
 			setConfirm(null);
 			setError("");
 		} catch (e) {
-			setError(explain(e));
-			if (!ask && !confirm) toast(explain(e), { tone: "danger" });
+			if (ask || confirm) setError(explain(e));
+			else toast(explain(e), { tone: "danger" });
 		}
+		setBusy(false);
 	};
-	// An undo changes only the contacts that the action changed: those that were otherwise before.
-	const undoOf = (action: ActionName, params?: { [name: string]: unknown }): (() => void) | undefined => {
-		const back = opposite[action];
-		if (back) return () => void send(back, params, ids, true);
-		if (action === "add_tags" && Array.isArray(params?.tags)) {
-			const lacking = params.tags.map((t: string) => ({ t, ids: contacts.filter((c) => !c.tags.includes(t)).map((c) => c.id) }));
-			return () => {
-				for (const { t, ids: only } of lacking) if (only.length) void send("remove_tags", { tags: [t] }, only, true);
-			};
-		}
-		if (action === "remove_tags" && Array.isArray(params?.tags)) {
-			const having = params.tags.map((t: string) => ({ t, ids: contacts.filter((c) => c.tags.includes(t)).map((c) => c.id) }));
-			return () => {
-				for (const { t, ids: only } of having) if (only.length) void send("add_tags", { tags: [t] }, only, true);
-			};
-		}
-		if (action === "set_do_not_contact") {
-			const changed = contacts.filter((c) => c.do_not_contact !== params?.value).map((c) => c.id);
-			return () => void send("set_do_not_contact", { value: !params?.value }, changed, true);
-		}
-		if (action === "set_stage") {
-			const stages = new Set(contacts.map((c) => c.stage_id));
-			return () => {
-				for (const stage of stages) void send("set_stage", { stage_id: stage }, contacts.filter((c) => c.stage_id === stage).map((c) => c.id), true);
-			};
-		}
-		if (action === "set_field" && typeof params?.field === "string") {
-			const field = params.field;
-			const before = new Map<string, { value: unknown; ids: string[] }>();
-			for (const c of contacts) {
-				const value = fieldOf(c, field) ?? null;
-				const same = before.get(JSON.stringify(value)) ?? { value, ids: [] };
-				same.ids.push(c.id);
-				before.set(JSON.stringify(value), same);
-			}
-			return () => {
-				for (const { value, ids: only } of before.values()) void send("set_field", { field, value }, only, true);
-			};
-		}
-		return undefined;
-	};
+	// Jobs cannot be undone, so what else happens at once is asked about.
+	const oneOrAsk = (question: Question, action: ActionName, params?: { [name: string]: unknown }) => (everybody ? setConfirm(question) : void send(action, params));
 	const exportThem = async () => {
 		try {
 			const { job_id } = await api("POST /contacts/export", {
@@ -198,13 +249,13 @@ export function BulkBar({ contacts, ids, everybody, total, selector, onEverybody
 					{ id: "exit", label: words.exit, why: why ?? tooMany, run: () => setAsk("exit_sequence") },
 					{ id: "subscribe", label: words.subscribe, why: why ?? tooMany, run: () => setAsk("subscribe") },
 					{ id: "unsubscribe", label: words.unsubscribe, why: why ?? tooMany, run: () => setAsk("unsubscribe") },
-					{ id: "dnc", label: words.dnc, why: why ?? tooMany, run: () => void send("set_do_not_contact", { value: true }) },
-					{ id: "undnc", label: words.undnc, why: why ?? tooMany, run: () => void send("set_do_not_contact", { value: false }) },
+					{ id: "dnc", label: words.dnc, why: why ?? tooMany, run: () => oneOrAsk("block", "set_do_not_contact", { value: true }) },
+					{ id: "undnc", label: words.undnc, why: why ?? tooMany, run: () => oneOrAsk("unblock", "set_do_not_contact", { value: false }) },
 					{ id: "export", label: words.export, why, run: () => void exportThem() },
-					{ id: "restore", label: words.restore, why: why ?? tooMany, run: () => void send("restore") },
+					{ id: "restore", label: words.restore, why: why ?? tooMany, run: () => oneOrAsk("restore", "restore") },
 					{ id: "reset", label: words.reset, why: adminOnly ?? tooMany, run: () => setConfirm("reset_status") },
 					{ id: "suppress", label: words.suppress, danger: true, why: why ?? tooMany, run: () => setConfirm("suppress") },
-					{ id: "delete", label: words.delete, danger: true, why: why ?? tooMany, run: () => (everybody ? setConfirm("delete") : void send("delete")) },
+					{ id: "delete", label: words.delete, danger: true, why: why ?? tooMany, run: () => oneOrAsk("delete", "delete") },
 					{ id: "anonymize", label: words.anonymize, danger: true, why: adminOnly ?? tooMany, run: () => setConfirm("anonymize") },
 				]}
 			/>
@@ -214,6 +265,9 @@ export function BulkBar({ contacts, ids, everybody, total, selector, onEverybody
 			{ask && (
 				<AskDialog
 					kind={ask}
+					count={count}
+					job={everybody}
+					busy={busy}
 					error={error}
 					onClose={() => {
 						setAsk(null);
@@ -227,14 +281,17 @@ export function BulkBar({ contacts, ids, everybody, total, selector, onEverybody
 					title={asks[confirm].title(count)}
 					action={asks[confirm].action}
 					type={confirm === "anonymize" || confirm === "reset_status" ? String(count) : undefined}
-					error={error && <p>{error}</p>}
-					onConfirm={() => void send(confirm, confirm === "anonymize" ? { suppress } : confirm === "suppress" && reason ? { reason } : undefined)}
+					busy={busy}
+					danger={confirm !== "restore" && confirm !== "unblock"}
+					error={error && <p role="alert">{error}</p>}
+					onConfirm={() => void send(asks[confirm].does, confirm === "anonymize" ? { suppress } : confirm === "suppress" && reason ? { reason } : asks[confirm].params)}
 					onClose={() => {
 						setConfirm(null);
 						setError("");
 					}}
 				>
 					<p>{asks[confirm].text}</p>
+					{everybody && <p>{words.cannotUndo}</p>}
 					{confirm === "anonymize" && <Checkbox label={words.keep} checked={suppress} onChange={setSuppress} />}
 					{confirm === "suppress" && <TextField label={words.reason} optional value={reason} onChange={setReason} />}
 				</Confirm>
@@ -243,11 +300,14 @@ export function BulkBar({ contacts, ids, everybody, total, selector, onEverybody
 	);
 }
 
-const asks = {
-	delete: { title: words.deleteTitle, text: words.deleteText, action: words.delete },
-	suppress: { title: words.suppressTitle, text: words.suppressText, action: words.suppress },
-	anonymize: { title: words.anonymizeTitle, text: words.anonymizeText, action: words.anonymize },
-	reset_status: { title: words.resetTitle, text: words.resetText, action: words.reset },
+const asks: { [Q in Question]: { title: (n: number) => string; text: string; action: string; does: ActionName; params?: { [name: string]: unknown } } } = {
+	delete: { title: words.deleteTitle, text: words.deleteText, action: words.delete, does: "delete" },
+	suppress: { title: words.suppressTitle, text: words.suppressText, action: words.suppress, does: "suppress" },
+	anonymize: { title: words.anonymizeTitle, text: words.anonymizeText, action: words.anonymize, does: "anonymize" },
+	reset_status: { title: words.resetTitle, text: words.resetText, action: words.reset, does: "reset_status" },
+	restore: { title: words.restoreTitle, text: words.restoreText, action: words.restore, does: "restore" },
+	block: { title: words.dncTitle, text: words.dncText, action: words.dnc, does: "set_do_not_contact", params: { value: true } },
+	unblock: { title: words.undncTitle, text: words.undncText, action: words.undnc, does: "set_do_not_contact", params: { value: false } },
 };
 
 const titles: { [A in Ask]: string } = {
@@ -272,7 +332,18 @@ const allMail = "*";
 /** Fields that an action on many contacts cannot set: each has its own value, or an action of its own. */
 const notMany = ["email", "email_domain", "external_id", "stage", "tags", "list", "global_status", "deliverability_status", "do_not_contact"];
 
-function AskDialog({ kind, error, onClose, onApply }: { kind: Ask; error: string; onClose: () => void; onApply: (params: { [name: string]: unknown }) => void }) {
+type AskProps = {
+	kind: Ask;
+	count: number;
+	/** Whether it runs as a job. */
+	job: boolean;
+	busy: boolean;
+	error: string;
+	onClose: () => void;
+	onApply: (params: { [name: string]: unknown }) => void;
+};
+
+function AskDialog({ kind, count, job, busy, error, onClose, onApply }: AskProps) {
 	const key = useKey();
 	const [tags, setTags] = useState<string[]>([]);
 	const [typed, setTyped] = useState("");
@@ -297,7 +368,7 @@ function AskDialog({ kind, error, onClose, onApply }: { kind: Ask; error: string
 			: kind.endsWith("_list")
 				? (segments.data?.data ?? []).filter((s) => s.type === "static").map((s) => ({ id: s.segment_key, label: s.name }))
 				: ofSequence
-					? (sequences.data?.data ?? []).filter((q) => q.status !== "archived").map((q) => ({ id: q.id, label: q.name }))
+					? (sequences.data?.data ?? []).filter((q) => kind === "exit_sequence" || q.status === "active").map((q) => ({ id: q.id, label: q.name }))
 					: kind === "set_field"
 						? fieldOptions(settable)
 						: [...(types.data?.data ?? []).map((t) => ({ id: t.type_key, label: t.display_name })), { id: allMail, label: words.allMail }];
@@ -312,12 +383,15 @@ function AskDialog({ kind, error, onClose, onApply }: { kind: Ask; error: string
 			footer={
 				<>
 					<Button onClick={onClose}>{words.cancel}</Button>
-					<Button type="submit" look="primary" why={ready ? undefined : words.choose}>
+					<Button type="submit" look="primary" busy={busy} why={ready ? undefined : words.choose}>
 						{words.apply}
 					</Button>
 				</>
 			}
 		>
+			<p>
+				{words.concerns(count)} {job && words.cannotUndo}
+			</p>
 			{tagged ? (
 				<Picks autoFocus label={words.tags} options={tagOptions} values={tags} onChange={setTags} onSearch={setTyped} error={error} />
 			) : (

@@ -18,6 +18,8 @@ const words = catalogue({
 	of: (n: number, total: number) => `${full(n)} of ${full(total)}`,
 	cancel: "Cancel",
 	cancelled: (n: number) => plural(n, { one: "Cancelled. # contact was changed before, and stays so.", other: "Cancelled. # contacts were changed before, and stay so." }),
+	stopped: "Cancelled.",
+	failed: (message: string, done: string) => `${message}. ${done} before.`,
 	exported: (n: number) => plural(n, { one: "# contact exported", other: "# contacts exported" }),
 	download: "Download",
 	close: "Close",
@@ -27,7 +29,7 @@ const words = catalogue({
 const ended = ["completed", "failed", "cancelled"];
 const mostShown = 3; // errors
 
-type Result = { affected?: number; skipped?: number; rows?: number; errors?: { contact_id: string; code: string }[]; results?: { status: string }[] };
+type Result = { affected?: number; skipped?: number; errors_truncated?: boolean; rows?: number; errors?: { contact_id: string; code: string }[]; results?: { status: string }[] };
 
 /** BulkJob shows a job that changes or exports contacts: its progress, a way to cancel it, and then its result. */
 export function BulkJob({ id, onClose }: { id: string; onClose: () => void }) {
@@ -61,9 +63,13 @@ export function BulkJob({ id, onClose }: { id: string; onClose: () => void }) {
 	const over = ended.includes(j.status);
 	const r = (j.result ?? {}) as Result;
 	const text = j.error
-		? j.error.message
+		? r.affected
+			? words.failed(j.error.message, doneText(r))
+			: j.error.message
 		: j.status === "cancelled"
-			? words.cancelled(r.affected ?? 0)
+			? j.type === "bulk"
+				? words.cancelled(r.affected ?? 0)
+				: words.stopped
 			: j.type === "export"
 				? words.exported(r.rows ?? j.progress.processed)
 				: doneText(r);

@@ -122,6 +122,19 @@ export default function Contacts() {
 	const { columns, all } = useColumns(chosen, stageNames, widths);
 	const contacts = useMemo(() => rows.data?.pages.flatMap((p) => p.data) ?? [], [rows.data]);
 
+	// Contacts that are selected stay so when the table shows others. They are kept as they were last seen, for Undo.
+	const seen = useRef(new Map<string, Contact>());
+	const selectedContacts = useMemo(() => {
+		const shown = new Map(contacts.map((c) => [c.id, c]));
+		const known = new Map<string, Contact>();
+		for (const id of selected) {
+			const c = shown.get(id) ?? seen.current.get(id);
+			if (c) known.set(id, c);
+		}
+		seen.current = known;
+		return [...known.values()];
+	}, [contacts, selected]);
+
 	const { hasNextPage, isFetchingNextPage, fetchNextPage } = rows;
 	const onEnd = useCallback(() => {
 		if (hasNextPage && !isFetchingNextPage) void fetchNextPage();
@@ -199,7 +212,7 @@ export default function Contacts() {
 			</div>
 			{(selected.size > 0 || everybody) && (
 				<BulkBar
-					contacts={contacts.filter((c) => selected.has(c.id))}
+					contacts={selectedContacts}
 					ids={[...selected]}
 					everybody={everybody}
 					total={total}

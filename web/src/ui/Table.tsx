@@ -1,6 +1,6 @@
-import { useVirtualizer } from "@tanstack/react-virtual";
+import { defaultRangeExtractor, type Range, useVirtualizer } from "@tanstack/react-virtual";
 import { ArrowDown, ArrowUp } from "lucide-react";
-import { type KeyboardEvent, type ReactNode, useEffect, useLayoutEffect, useRef, useState, useSyncExternalStore } from "react";
+import { type KeyboardEvent, type ReactNode, useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState, useSyncExternalStore } from "react";
 import { density, subscribeDensity } from "../app/density";
 import { catalogue, full, plural } from "../words/catalogue";
 import { useNarrow } from "./narrow";
@@ -52,32 +52,64 @@ type Props<T> = {
 
 const coarse = typeof matchMedia === "undefined" ? null : matchMedia("(pointer: coarse)");
 
+/** Current is the row that Tab reaches: by its key, and where it is or was last. Without a key it is the row at that place. */
+type Current = { key: string | null; index: number };
+
+/** placeOf returns where a row is among rows. A row that has gone is replaced by the nearest one of before, following ones first. */
+function placeOf({ key, index }: Current, keys: string[], before: string[]): number {
+	if (keys === before || key === null) return Math.min(index, keys.length - 1);
+	const here = keys.indexOf(key);
+	if (here >= 0) return here;
+	const places = new Map(keys.map((k, i) => [k, i]));
+	const was = before.indexOf(key);
+	for (const k of was < 0 ? [] : [...before.slice(was + 1), ...before.slice(0, was).reverse()]) {
+		const place = places.get(k);
+		if (place !== undefined) return place;
+	}
+	return Math.min(index, keys.length - 1);
+}
+
+/** How many rows beyond those in view exist in the page, on each side. */
+const overscan = 12;
+
 /**
- * Table shows rows of which only those in view exist in the page. It is a grid with one tab stop: arrow keys
- * or j and k move, Enter opens, Space peeks, x selects and Shift selects a range,
- * and a dot opens the menu of the row.
+ * Table shows rows of which only those in view exist in the page, and the one that Tab reaches. It is a grid with one
+ * tab stop: arrow keys or j and k move, Enter opens, Space peeks, x selects and Shift selects a range,
+ * and a dot opens the menu of the row. When rows come, go or move, the focus and what is in view stay on their rows.
  */
 export function Table<T>(p: Props<T>) {
 	const phone = useNarrow();
 	const scroller = useRef<HTMLDivElement>(null);
-	const [at, setAt] = useState(0);
-	const anchor = useRef(0);
+	const [at, setAt] = useState<Current>({ key: null, index: 0 });
+	const anchor = useRef<string | null>(null); // where a range of selected rows begins
 	const extending = useRef(false); // whether the last move extended the selection from the anchor
 	const compact = useSyncExternalStore(subscribeDensity, density) === "compact";
 	const height = (phone ? 64 : coarse?.matches ? 44 : 36) - (compact ? 8 : 0);
+	const { rows, rowKey } = p;
+	const keyOf = useRef(rowKey);
+	keyOf.current = rowKey;
+	const keys = useMemo(() => rows.map(keyOf.current), [rows]);
+	const before = useRef(keys);
+	const current = useMemo(() => placeOf(at, keys, before.current), [at, keys]);
 	const virtual = useVirtualizer({
 		count: p.rows.length,
 		getScrollElement: () => scroller.current,
 		estimateSize: () => height,
-		overscan: 12,
+		overscan,
+		rangeExtractor: useCallback(
+			(range: Range) => {
+				const shown = defaultRangeExtractor(range);
+				return current < 0 || shown.includes(current) ? shown : [...shown, current].sort((a, b) => a - b);
+			},
+			[current],
+		),
 	});
 	useEffect(() => {
 		void height;
 		virtual.measure();
 	}, [virtual, height]);
 	const items = virtual.getVirtualItems();
-	const last = items.at(-1)?.index ?? 0;
-	const near = p.rows.length > 0 && last >= p.rows.length * 0.6;
+	const near = p.rows.length > 0 && (virtual.range?.endIndex ?? 0) + overscan >= p.rows.length * 0.6;
 	const { onEnd } = p;
 	useEffect(() => {
 		if (near) onEnd?.();
@@ -88,20 +120,33 @@ export function Table<T>(p: Props<T>) {
 	useEffect(() => {
 		if (shown.current === view) return;
 		shown.current = view;
-		setAt(0);
-		anchor.current = 0;
+		setAt({ key: null, index: 0 });
+		anchor.current = null;
 		if (scroller.current) scroller.current.scrollTop = 0;
 	}, [view]);
 
-	// When the row with the focus goes, the row in its place takes it.
-	const inside = useRef(false);
-	const count = p.rows.length;
-	useEffect(() => {
-		void count;
-		if (!inside.current || document.activeElement !== document.body) return;
-		const rows = scroller.current?.querySelectorAll<HTMLElement>('[data-index][tabindex="0"]');
-		rows?.[0]?.focus({ preventScroll: true });
-	}, [count]);
+	// What has the focus in a row. Rows that the browser moves or removes lose it without having been left.
+	const held = useRef<HTMLElement | null>(null);
+	const moving = useRef(false);
+	useLayoutEffect(() => {
+		const table = scroller.current;
+		const was = before.current;
+		if (table && was !== keys) {
+			before.current = keys;
+			const anchored = held.current ? at.key : table.scrollTop > 0 ? was[Math.floor(table.scrollTop / height)] : null;
+			const from = anchored ? was.indexOf(anchored) : -1;
+			const to = anchored && from >= 0 ? keys.indexOf(anchored) : -1;
+			if (to >= 0) table.scrollTop += (to - from) * height;
+			else if (held.current) virtual.scrollToIndex(current, { align: "auto" });
+			if (at.key !== null && (at.key !== keys[current] || at.index !== current)) setAt({ key: keys[current] ?? null, index: current });
+		}
+		const lost = held.current !== null && (document.activeElement === null || document.activeElement === document.body);
+		if (!moving.current && !lost) return;
+		const row = table?.querySelector<HTMLElement>(`[data-index="${current}"]`);
+		const control = !moving.current && held.current?.isConnected ? held.current : row;
+		moving.current = false;
+		control?.focus({ preventScroll: true });
+	});
 
 	// When the table goes with the focus in it, the page's heading takes it.
 	useLayoutEffect(() => {
@@ -119,29 +164,30 @@ export function Table<T>(p: Props<T>) {
 		const row = p.rows[index];
 		if (!row) return;
 		if (range) {
-			const [from, to] = [Math.min(anchor.current, index), Math.max(anchor.current, index)];
+			const begin = Math.max(0, keys.indexOf(anchor.current ?? keys[0] ?? ""));
+			const [from, to] = [Math.min(begin, index), Math.max(begin, index)];
 			for (const r of p.rows.slice(from, to + 1)) next.add(p.rowKey(r));
 		} else {
 			if (!next.delete(p.rowKey(row))) next.add(p.rowKey(row));
-			anchor.current = index;
+			anchor.current = p.rowKey(row);
 		}
 		p.onSelect(next);
 	};
 	const focus = (index: number) => {
 		const to = Math.max(0, Math.min(p.rows.length - 1, index));
-		setAt(to);
+		moving.current = true;
+		setAt({ key: keys[to] ?? null, index: to });
 		virtual.scrollToIndex(to, { align: "auto" });
-		requestAnimationFrame(() => scroller.current?.querySelector<HTMLElement>(`[data-index="${to}"]`)?.focus({ preventScroll: true }));
 	};
 	const key = (e: KeyboardEvent) => {
 		if ((e.target as HTMLElement).closest("input, button, select, [role=menu]")) return;
 		const page = Math.max(1, Math.floor((scroller.current?.clientHeight ?? 400) / height) - 1);
-		const moves: { [key: string]: number } = { ArrowDown: at + 1, j: at + 1, ArrowUp: at - 1, k: at - 1, PageDown: at + page, PageUp: at - page, Home: 0, End: p.rows.length - 1 };
-		const row = p.rows[at];
+		const moves: { [key: string]: number } = { ArrowDown: current + 1, j: current + 1, ArrowUp: current - 1, k: current - 1, PageDown: current + page, PageUp: current - page, Home: 0, End: p.rows.length - 1 };
+		const row = p.rows[current];
 		if (e.key in moves && !e.ctrlKey && !e.metaKey) {
-			const to = moves[e.key] ?? at;
+			const to = moves[e.key] ?? current;
 			if (e.shiftKey && p.onSelect) {
-				if (!extending.current) anchor.current = at;
+				if (!extending.current) anchor.current = keys[current] ?? null;
 				extending.current = true;
 				toggle(Math.max(0, Math.min(p.rows.length - 1, to)), true);
 			} else extending.current = false;
@@ -149,7 +195,7 @@ export function Table<T>(p: Props<T>) {
 		} else if (e.key === "Enter" && row && p.onOpen) p.onOpen(row);
 		else if (e.key === " " && row && p.onPeek) p.onPeek(row);
 		else if (e.key === ".") (e.target as HTMLElement).querySelector<HTMLElement>("[aria-haspopup=menu]")?.click();
-		else if (e.key.toLowerCase() === "x" && p.onSelect) toggle(at, e.shiftKey);
+		else if (e.key.toLowerCase() === "x" && p.onSelect) toggle(current, e.shiftKey);
 		else if (e.key === "Escape" && selected.size > 0) p.onSelect?.(new Set());
 		else return;
 		e.preventDefault();
@@ -158,7 +204,6 @@ export function Table<T>(p: Props<T>) {
 
 	const template = [p.onSelect && "40px", ...p.columns.map((c, i) => (c.width ? `${c.width}px` : `minmax(${i === 0 ? 220 : 120}px, ${i === 0 ? 2 : 1}fr)`))].filter(Boolean).join(" ");
 	const width = p.columns.reduce((sum, c, i) => sum + (c.width ?? (i === 0 ? 220 : 120)), p.onSelect ? 40 : 0);
-	const current = Math.min(at, p.rows.length - 1);
 	const loaded = p.onSelect ? p.rows.slice(0, mostSelected) : [];
 	const allSelected = selected.size > 0 && loaded.every((r) => selected.has(p.rowKey(r)));
 	return (
@@ -171,12 +216,16 @@ export function Table<T>(p: Props<T>) {
 			aria-colcount={p.columns.length + (p.onSelect ? 1 : 0)}
 			aria-multiselectable={p.onSelect ? true : undefined}
 			onKeyDown={key}
-			onFocus={() => {
-				inside.current = true;
+			onFocus={({ target }) => {
+				held.current = (target as HTMLElement).closest("[data-index]") ? (target as HTMLElement) : null;
 			}}
 			onBlur={({ target, relatedTarget }) => {
-				if (relatedTarget) inside.current = false;
-				else requestAnimationFrame(() => (inside.current &&= !target.isConnected));
+				if (relatedTarget) held.current = null;
+				else {
+					requestAnimationFrame(() => {
+						if (target.isConnected && held.current === target && document.activeElement !== target) held.current = null;
+					});
+				}
 			}}
 			style={{ "--columns": template, "--width": phone ? "0px" : `${width}px` } as React.CSSProperties}
 		>
@@ -237,7 +286,7 @@ export function Table<T>(p: Props<T>) {
 							tabIndex={item.index === current ? 0 : -1}
 							className={phone ? css.card : css.row}
 							style={{ transform: `translateY(${item.start}px)`, blockSize: item.size }}
-							onFocus={() => setAt(item.index)}
+							onFocus={() => setAt({ key: id, index: item.index })}
 							onClick={(e) => {
 								if ((e.target as HTMLElement).closest("a, button, input, [role=menu]")) return;
 								if (e.shiftKey) toggle(item.index, true);
