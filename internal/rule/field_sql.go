@@ -112,9 +112,17 @@ func (b *builder) key(x string, op Operator, v Value) string {
 	case op == IsSet:
 		return x + " IS NOT NULL"
 	case x == "c.tenant_id":
-		return x + " = " + b.arg(id.ReadTenant(v.Texts[0])) // an invalid value becomes 0, which is no tenant's id
+		tests := make([]string, len(v.Texts))
+		for i, s := range v.Texts {
+			tests[i] = x + " = " + b.arg(id.ReadTenant(s)) // an invalid value becomes 0, which is no tenant's id
+		}
+		return "(" + strings.Join(tests, " OR ") + ")"
 	}
-	return x + " = " + b.arg(id.Read[id.Contact](v.Texts[0]))
+	ids := make([]id.Contact, len(v.Texts))
+	for i, s := range v.Texts {
+		ids[i] = id.Read[id.Contact](s)
+	}
+	return x + in(b, ids)
 }
 
 // string renders the text of a field, or of a reference.

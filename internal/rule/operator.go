@@ -33,7 +33,7 @@ var operators = map[kind][]Operator{
 	momentKind:    dateOperators,
 	clockKind:     {Equals, Before, After, Between, IsSet, IsNotSet},
 	tagsKind:      {HasAny, HasAll, HasNone, IsSet, IsNotSet},
-	referenceKind: {Equals, NotEquals, IsSet, IsNotSet},
+	referenceKind: {Equals, NotEquals, In, NotIn, IsSet, IsNotSet},
 	listKind:      {In, NotIn},
 	consentKind:   {Subscribed, Unsubscribed},
 }

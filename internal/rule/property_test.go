@@ -378,7 +378,7 @@ var operators = map[string][]string{
 	"datetime":     {"on", "not_on", "before", "after", "on_or_before", "on_or_after", "between", "in_the_last", "not_in_the_last", "in_the_next", "more_than_ago", "anniversary_in_next", "is_set", "is_not_set"},
 	"time":         {"equals", "before", "after", "between", "is_set", "is_not_set"},
 	"tags":         {"has_any", "has_all", "has_none", "is_set", "is_not_set"},
-	"reference":    {"equals", "not_equals", "is_set", "is_not_set"},
+	"reference":    {"equals", "not_equals", "in", "not_in", "is_set", "is_not_set"},
 	"subscription": {"subscribed", "unsubscribed"},
 }
 

@@ -1,7 +1,7 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Tag, X } from "lucide-react";
-import { useState } from "react";
-import { api, newKey } from "../api/client";
+import { useEffect, useState } from "react";
+import { ApiError, api, newKey } from "../api/client";
 import type { BulkContactsRequestBody, Contact, ContactSelectorBody, ListContact } from "../api/schema";
 import { useKey, useWhyNot } from "../app/session";
 import { fieldOptions } from "../rules/fieldOptions";
@@ -162,6 +162,15 @@ export function BulkBar({ contacts, ids, everybody, total, selector, onEverybody
 	const count = everybody ? (total ?? 0) : ids.length;
 	const tooMany = !everybody && ids.length > 1000 ? words.limit : undefined;
 
+	// When the bar goes with the focus in it, the table takes it.
+	useEffect(
+		() => () => {
+			const give = () => document.activeElement === document.body && document.querySelector<HTMLElement>('main [role=grid] [role=row][tabindex="0"], main h1')?.focus({ preventScroll: true });
+			requestAnimationFrame(() => requestAnimationFrame(give)); // after a dialog that closes has given back the focus
+		},
+		[],
+	);
+
 	const bulk = (body: BulkContactsRequestBody) => api("POST /contacts/bulk", { idempotencyKey: newKey(), body });
 	const changed = () => void client.invalidateQueries({ queryKey: key("contacts") });
 	const takeBack = async (steps: Step[]) => {
@@ -205,7 +214,7 @@ export function BulkBar({ contacts, ids, everybody, total, selector, onEverybody
 			setConfirm(null);
 			setError("");
 		} catch (e) {
-			if (ask || confirm) setError(explain(e));
+			if (ask || confirm) setError((e instanceof ApiError && e.fields[0]?.message) || explain(e));
 			else toast(explain(e), { tone: "danger" });
 		}
 		setBusy(false);

@@ -1,5 +1,5 @@
 import { MoreHorizontal } from "lucide-react";
-import { lazy, type ReactNode, Suspense, useContext, useRef, useState } from "react";
+import { lazy, type ReactNode, Suspense, useContext, useEffect, useRef, useState } from "react";
 import { useOffers } from "../app/offers";
 import { catalogue } from "../words/catalogue";
 import button from "./Button.module.css";
@@ -39,6 +39,14 @@ export function Menu({ label = words.more, actions, children, small, className, 
 	const trigger = useRef<HTMLButtonElement>(null);
 	const current = useContext(CurrentRow);
 	const preload = () => void load();
+	// What is chosen runs when the list is gone: a dialog that it opens then gives the focus back to the button.
+	const [chosen, setChosen] = useState<Action | null>(null);
+	useEffect(() => {
+		if (!chosen || open) return;
+		setChosen(null);
+		if (document.activeElement === null || document.activeElement === document.body) trigger.current?.focus();
+		chosen.run();
+	}, [chosen, open]);
 	useOffers(actions.filter((a): a is Action => Boolean(a)).map((a) => ({ title: a.label, why: a.why, run: a.run })));
 	return (
 		<>
@@ -64,7 +72,7 @@ export function Menu({ label = words.more, actions, children, small, className, 
 			</button>
 			{open && (
 				<Suspense fallback={null}>
-					<MenuList label={label} actions={actions.filter((a): a is Action => Boolean(a))} trigger={trigger} start={start} onClose={() => setOpen(false)} />
+					<MenuList label={label} actions={actions.filter((a): a is Action => Boolean(a))} trigger={trigger} start={start} onChoose={setChosen} onClose={() => setOpen(false)} />
 				</Suspense>
 			)}
 		</>

@@ -1,5 +1,5 @@
 import { X } from "lucide-react";
-import { useEffect, useSyncExternalStore } from "react";
+import { useEffect, useRef, useSyncExternalStore } from "react";
 import { catalogue } from "../words/catalogue";
 import { Button, IconButton } from "./Button";
 import css from "./Toast.module.css";
@@ -56,8 +56,22 @@ export function Toasts() {
 		},
 		() => toasts,
 	);
+	// A message that goes with the focus in it gives it back to where it came from.
+	const from = useRef<HTMLElement | null>(null);
 	return (
-		<section aria-label={words.messages} className={css.region}>
+		<section
+			aria-label={words.messages}
+			className={css.region}
+			onFocus={({ relatedTarget, currentTarget }) => {
+				if (relatedTarget instanceof HTMLElement && !currentTarget.contains(relatedTarget)) from.current = relatedTarget;
+			}}
+			onClick={() =>
+				requestAnimationFrame(() => {
+					if (document.activeElement !== document.body) return;
+					(from.current?.isConnected ? from.current : document.querySelector<HTMLElement>("main h1"))?.focus({ preventScroll: true });
+				})
+			}
+		>
 			<div aria-live="polite" aria-atomic="false">
 				{all.map((t) => (
 					<Item key={t.id} toast={t} />

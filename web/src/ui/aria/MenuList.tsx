@@ -4,7 +4,7 @@ import { Popover } from "react-aria-components/Popover";
 import type { Action } from "../Menu";
 import css from "./Menu.module.css";
 
-type Props = { label: string; actions: Action[]; trigger: RefObject<HTMLElement | null>; start?: boolean; onClose: () => void };
+type Props = { label: string; actions: Action[]; trigger: RefObject<HTMLElement | null>; start?: boolean; onChoose: (a: Action) => void; onClose: () => void };
 
 /** focusItem moves the focus from a list to its current item. */
 function focusItem(e: FocusEvent<HTMLElement>) {
@@ -13,7 +13,7 @@ function focusItem(e: FocusEvent<HTMLElement>) {
 }
 
 /** MenuList is the list that a menu opens. */
-export function MenuList({ label, actions, trigger, start, onClose }: Props) {
+export function MenuList({ label, actions, trigger, start, onChoose, onClose }: Props) {
 	return (
 		<Popover className={css.popover} placement={start ? "bottom start" : "bottom end"} isOpen triggerRef={trigger} onOpenChange={(open) => !open && onClose()}>
 			{/* React Aria takes a click by a key for one of a screen reader, and then leaves the focus on the list. */}
@@ -25,7 +25,10 @@ export function MenuList({ label, actions, trigger, start, onClose }: Props) {
 					autoFocus="first"
 					onClose={onClose}
 					disabledKeys={actions.filter((a) => a.why).map((a) => a.id)}
-					onAction={(key) => actions.find((a) => a.id === key)?.run()}
+					onAction={(key) => {
+						const chosen = actions.find((a) => a.id === key);
+						if (chosen) onChoose(chosen);
+					}}
 				>
 					{actions.map((a) => (
 						<MenuItem key={a.id} id={a.id} textValue={a.label} className={`${css.item} ${a.danger ? css.danger : ""}`}>
