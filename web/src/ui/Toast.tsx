@@ -58,6 +58,11 @@ export function Toasts() {
 	);
 	// A message that goes with the focus in it gives it back to where it came from.
 	const from = useRef<HTMLElement | null>(null);
+	const giveBack = () =>
+		requestAnimationFrame(() => {
+			if (document.activeElement !== document.body) return;
+			(from.current?.isConnected ? from.current : document.querySelector<HTMLElement>("main h1"))?.focus({ preventScroll: true });
+		});
 	return (
 		<section
 			aria-label={words.messages}
@@ -65,23 +70,17 @@ export function Toasts() {
 			onFocus={({ relatedTarget, currentTarget }) => {
 				if (relatedTarget instanceof HTMLElement && !currentTarget.contains(relatedTarget)) from.current = relatedTarget;
 			}}
-			onClick={() =>
-				requestAnimationFrame(() => {
-					if (document.activeElement !== document.body) return;
-					(from.current?.isConnected ? from.current : document.querySelector<HTMLElement>("main h1"))?.focus({ preventScroll: true });
-				})
-			}
 		>
 			<div aria-live="polite" aria-atomic="false">
 				{all.map((t) => (
-					<Item key={t.id} toast={t} />
+					<Item key={t.id} toast={t} onGone={giveBack} />
 				))}
 			</div>
 		</section>
 	);
 }
 
-function Item({ toast: t }: { toast: Toast }) {
+function Item({ toast: t, onGone }: { toast: Toast; onGone: () => void }) {
 	useEffect(() => {
 		const timer = setTimeout(() => dismiss(t.id), shownFor);
 		return () => clearTimeout(timer);
@@ -90,11 +89,25 @@ function Item({ toast: t }: { toast: Toast }) {
 		<div className={`${css.toast} ${t.tone === "danger" ? css.danger : ""}`}>
 			<p>{t.text}</p>
 			{t.undo && (
-				<Button small onClick={() => undo(t.id)}>
+				<Button
+					small
+					onClick={() => {
+						undo(t.id);
+						onGone();
+					}}
+				>
 					{words.undo}
 				</Button>
 			)}
-			<IconButton small label={words.dismiss} icon={<X aria-hidden />} onClick={() => dismiss(t.id)} />
+			<IconButton
+				small
+				label={words.dismiss}
+				icon={<X aria-hidden />}
+				onClick={() => {
+					dismiss(t.id);
+					onGone();
+				}}
+			/>
 		</div>
 	);
 }
