@@ -1,6 +1,6 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Tag, X } from "lucide-react";
-import { useEffect, useState } from "react";
+import { useState } from "react";
 import { ApiError, api, newKey } from "../api/client";
 import type { BulkContactsRequestBody, Contact, ContactSelectorBody, ListContact } from "../api/schema";
 import { useKey, useWhyNot } from "../app/session";
@@ -12,6 +12,7 @@ import { Combo, Picks } from "../ui/Combo";
 import { Confirm, Dialog } from "../ui/Dialog";
 import { Checkbox, TextField } from "../ui/Field";
 import { Menu } from "../ui/Menu";
+import { useReturnToTable } from "../ui/Table";
 import { toast } from "../ui/Toast";
 import { catalogue, full, plural } from "../words/catalogue";
 import { explain } from "../words/errors";
@@ -162,16 +163,14 @@ export function BulkBar({ contacts, ids, everybody, total, selector, onEverybody
 	const count = everybody ? (total ?? 0) : ids.length;
 	const tooMany = !everybody && ids.length > 1000 ? words.limit : undefined;
 
-	// When the bar goes with the focus in it, the table takes it.
-	useEffect(
-		() => () => {
-			const give = () => document.activeElement === document.body && document.querySelector<HTMLElement>('main [role=grid] [role=row][tabindex="0"], main h1')?.focus({ preventScroll: true });
-			requestAnimationFrame(() => requestAnimationFrame(give)); // after a dialog that closes has given back the focus
-		},
-		[],
-	);
+	const back = useReturnToTable();
 
 	const bulk = (body: BulkContactsRequestBody) => api("POST /contacts/bulk", { idempotencyKey: newKey(), body });
+	// The job takes the focus.
+	const begun = (job: string) => {
+		back.stay();
+		onJob(job);
+	};
 	const changed = () => void client.invalidateQueries({ queryKey: key("contacts") });
 	const takeBack = async (steps: Step[]) => {
 		const done = new Set<string>();
@@ -202,11 +201,11 @@ export function BulkBar({ contacts, ids, everybody, total, selector, onEverybody
 		try {
 			if (everybody) {
 				const { job_id } = await bulk({ action, params, selector });
-				if (job_id) onJob(job_id);
+				if (job_id) begun(job_id);
 			} else {
-				const back = (await stepsBack(action, params)).filter((s) => s.ids.length > 0);
+				const steps = (await stepsBack(action, params)).filter((s) => s.ids.length > 0);
 				const answer = await bulk({ action, params, contact_ids: ids });
-				toast(doneText(answer), { undo: back.length > 0 && (answer.affected ?? 0) > 0 ? () => void takeBack(back) : undefined });
+				toast(doneText(answer), { undo: steps.length > 0 && (answer.affected ?? 0) > 0 ? () => void takeBack(steps) : undefined });
 				if (leaving.includes(action)) onClear();
 			}
 			changed();
@@ -227,7 +226,7 @@ export function BulkBar({ contacts, ids, everybody, total, selector, onEverybody
 				idempotencyKey: newKey(),
 				body: { format: "csv", fields: exported, selector: everybody ? selector : { filters: [{ field: "id", operator: "in", value: ids }] } },
 			});
-			onJob(job_id);
+			begun(job_id);
 		} catch (e) {
 			toast(explain(e), { tone: "danger" });
 		}

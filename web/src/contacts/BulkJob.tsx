@@ -8,6 +8,7 @@ import { jobsChanged } from "../app/around";
 import { StateBadge } from "../ui/Badge";
 import { Button, IconButton } from "../ui/Button";
 import { Progress } from "../ui/Progress";
+import { useReturnToTable } from "../ui/Table";
 import { toast } from "../ui/Toast";
 import { catalogue, full, plural } from "../words/catalogue";
 import { explain } from "../words/errors";
@@ -53,6 +54,7 @@ export function BulkJob({ id, onClose }: { id: string; onClose: () => void }) {
 		onError: (e) => toast(explain(e), { tone: "danger" }),
 	});
 	const j = job.data;
+	useReturnToTable();
 	const section = useRef<HTMLElement>(null);
 	const shown = j !== undefined;
 	useEffect(() => {

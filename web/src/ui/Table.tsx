@@ -52,6 +52,29 @@ type Props<T> = {
 
 const coarse = typeof matchMedia === "undefined" ? null : matchMedia("(pointer: coarse)");
 
+/**
+ * useReturnToTable gives the focus to the page's table, or else to its heading, when what calls it goes with the focus
+ * in it: the control of something that is done.
+ */
+export function useReturnToTable(): { stay: () => void } {
+	const away = useRef(false);
+	useEffect(
+		() => () => {
+			const give = () => {
+				if (away.current || document.activeElement !== document.body) return;
+				(document.querySelector<HTMLElement>('main [role=grid] [role=row][tabindex="0"]') ?? document.querySelector<HTMLElement>("main h1"))?.focus({ preventScroll: true });
+			};
+			requestAnimationFrame(() => requestAnimationFrame(give)); // a dialog that closes gives back the focus first
+		},
+		[],
+	);
+	/** Something else takes the focus. */
+	const stay = useCallback(() => {
+		away.current = true;
+	}, []);
+	return { stay };
+}
+
 /** Current is the row that Tab reaches: by its key, and where it is or was last. Without a key it is the row at that place. */
 type Current = { key: string | null; index: number };
 
