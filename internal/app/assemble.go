@@ -19,6 +19,7 @@ import (
 	"github.com/packetboat/packetboat/internal/consent"
 	"github.com/packetboat/packetboat/internal/contact"
 	"github.com/packetboat/packetboat/internal/content"
+	"github.com/packetboat/packetboat/internal/demo"
 	"github.com/packetboat/packetboat/internal/endpoint"
 	"github.com/packetboat/packetboat/internal/engine/classify"
 	"github.com/packetboat/packetboat/internal/engine/deliver"
@@ -358,11 +359,12 @@ func (s *Server) pages(ctx context.Context, mux *http.ServeMux, api *httpapi.API
 		Log: s.Log.With("part", "mailbox"), Now: t.now, ClientIP: t.clientIP,
 	}
 	if s.Demo != 0 && s.Config.LoopbackBaseURL() {
-		demo, err := tenant.ByID(ctx, s.Store.DB, s.Demo)
+		t, err := tenant.ByID(ctx, s.Store.DB, s.Demo)
 		if err != nil {
 			return err
 		}
-		mailbox.Open = []tenant.Tenant{demo}
+		mailbox.Open = []tenant.Tenant{t}
+		mux.Handle("POST "+demo.StockPath, demo.StockSystem{Began: t.CreatedAt})
 	}
 	mailbox.Routes(mux)
 	return (&webapp.App{Serves: s.showsApp, Log: s.Log.With("part", "app")}).Routes(mux)

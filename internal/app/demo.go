@@ -37,15 +37,19 @@ func Demo(ctx context.Context, cfg Config, log *slog.Logger, out io.Writer) (err
 	}
 	compiler := mjml.New()
 	defer compiler.Close()
+	stock := ""
+	if cfg.demoIsLocal() {
+		stock, cfg.AllowPrivateWebhooks = demo.StockURL(cfg.BaseURL), true
+	}
 	t, access, err := demo.Account{
-		DB: store.DB, Box: store.Box, Dir: cfg.DataDir, TrackingHost: cfg.BaseURL.Host,
+		DB: store.DB, Box: store.Box, Dir: cfg.DataDir, TrackingHost: cfg.BaseURL.Host, Stock: stock,
 		MJML: compiler, Setup: TenantSetup(), Now: now,
 	}.Prepare(ctx)
 	if err != nil {
 		return fmt.Errorf("prepare the demo: %w", err)
 	}
 	server := &Server{Config: cfg, Store: store, Roles: Roles(), Log: log}
-	if loopback(cfg.Listen) && cfg.LoopbackBaseURL() {
+	if cfg.demoIsLocal() {
 		server.Demo = t.ID
 	}
 	server.Before = func(ctx context.Context) error { return FillDemo(ctx, cfg, store, t, access, log) }
@@ -87,6 +91,10 @@ func (c *Config) claimAddresses(log *slog.Logger) error {
 	}
 	return errors.Join(err, l.Close())
 }
+
+// demoIsLocal reports whether only this machine can reach a demo. It then has what needs no login or may
+// reach this machine: the mailbox, and the receiver of its webhook.
+func (c Config) demoIsLocal() bool { return loopback(c.Listen) && c.LoopbackBaseURL() }
 
 // loopback reports whether only this machine can reach a listener at hostPort.
 func loopback(hostPort string) bool {

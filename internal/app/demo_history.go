@@ -14,6 +14,7 @@ import (
 	"github.com/packetboat/packetboat/internal/engine/deliver"
 	"github.com/packetboat/packetboat/internal/engine/dispatch"
 	"github.com/packetboat/packetboat/internal/engine/flow"
+	"github.com/packetboat/packetboat/internal/engine/notify"
 	"github.com/packetboat/packetboat/internal/id"
 	"github.com/packetboat/packetboat/internal/job"
 	"github.com/packetboat/packetboat/internal/journal"
@@ -48,6 +49,7 @@ func FillDemo(ctx context.Context, cfg Config, store *Store, t tenant.Tenant, ac
 		quiet = slog.New(slog.DiscardHandler)
 	}
 	cfg.InboundListen, cfg.SystemRelay, cfg.RateLimitPerMinute = "", nil, 1_000_000
+	cfg.AllowPrivateWebhooks = cfg.AllowPrivateWebhooks || cfg.demoIsLocal()
 	s := &Server{Config: cfg, Store: store, Roles: []Role{RoleAPI, RoleApp, RoleTrack}, Log: quiet, clock: clock.Now}
 	registry := prometheus.NewRegistry()
 	tools := s.tools(prometheus.NewRegistry())
@@ -57,6 +59,9 @@ func FillDemo(ctx context.Context, cfg Config, store *Store, t tenant.Tenant, ac
 	}
 	defer parts.changes.Close()
 	past := s.past(tools, parts.jobs)
+	if cfg.demoIsLocal() {
+		h.Stock = demo.StockURL(cfg.BaseURL)
+	}
 	h.API, h.Host, h.Keys, h.Clock, h.Settle = parts.handler, cfg.BaseURL.Host, tools.keys, clock, past.settle
 	running, stop := context.WithCancel(ctx)
 	defer stop()
@@ -82,6 +87,7 @@ type past struct {
 	now       func() time.Time
 	deliverer *deliver.Engine
 	journal   *journal.Engine
+	notifier  *notify.Engine
 	passes    []func(ctx context.Context) (more bool, err error)
 }
 
@@ -92,6 +98,7 @@ func (s *Server) past(t tools, jobs *job.Engine) *past {
 		db: db, now: t.now,
 		deliverer: s.deliverer(t, deliver.NewMetrics(prometheus.NewRegistry()), db.Subscribe(outbox.Wake)),
 		journal:   &journal.Engine{DB: db, Followers: followers(t.now, log), Log: log},
+		notifier:  s.notifier(t, notify.NewMetrics(prometheus.NewRegistry())),
 	}
 	visitors := &visitor.Engine{DB: db, Box: s.Store.Box, Log: log, Now: t.now}
 	classifier := s.classifier(t)
@@ -129,7 +136,10 @@ func (p *past) settle(ctx context.Context) error {
 		}
 		again = again || sent
 	}
-	return p.journal.Drain(ctx)
+	if err := p.journal.Drain(ctx); err != nil {
+		return err
+	}
+	return p.notifier.Tick(ctx)
 }
 
 // deliver waits until no message is due, and reports whether any was.

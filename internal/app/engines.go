@@ -119,10 +119,8 @@ func (s *Server) engines(registry prometheus.Registerer, jobs *job.Engine, t too
 	flowing := &flow.Engine{DB: db, Now: t.now, Log: s.Log.With("engine", "sequences"), Wake: db.Subscribe(sequence.Wake)}
 	automating := &flow.Automations{DB: db, Now: t.now, Log: s.Log.With("engine", "automations"), Wake: db.Subscribe(automation.Wake)}
 	visitors := &visitor.Engine{DB: db, Box: s.Store.Box, Log: s.Log.With("engine", "visitors"), Now: t.now}
-	notifying := &notify.Engine{
-		DB: db, Box: s.Store.Box, Owner: id.NewText(), Now: t.now, Log: s.Log.With("engine", "notify"), Wake: db.Subscribe(webhook.Wake),
-		Metrics: notify.NewMetrics(registry), Alone: alone(db), AllowPrivate: s.Config.AllowPrivateWebhooks, UserAgent: "Packetboat-Webhooks/1",
-	}
+	notifying := s.notifier(t, notify.NewMetrics(registry))
+	notifying.Wake = db.Subscribe(webhook.Wake)
 	mails := &notify.Mails{DB: db, Log: s.Log.With("engine", "notify"), Now: t.now, Wake: db.Subscribe(notice.Wake)}
 	notices := &notify.Notices{DB: db, Log: s.Log.With("engine", "notify")}
 	if s.Config.SystemRelay != nil {
@@ -222,5 +220,13 @@ func (s *Server) maintenance(limits *ratelimit.Limiter, login *auth.Login) []loo
 			login.Wait()
 			return nil
 		}},
+	}
+}
+
+// notifier returns what delivers events to webhooks.
+func (s *Server) notifier(t tools, metrics *notify.Metrics) *notify.Engine {
+	return &notify.Engine{
+		DB: s.Store.DB, Box: s.Store.Box, Owner: id.NewText(), Now: t.now, Log: s.Log.With("engine", "notify"),
+		Metrics: metrics, Alone: alone(s.Store.DB), AllowPrivate: s.Config.AllowPrivateWebhooks, UserAgent: "Packetboat-Webhooks/1",
 	}
 }

@@ -46,6 +46,7 @@ type Account struct {
 	Box          *secret.Box
 	Dir          string // of the file with the credentials
 	TrackingHost string // the host of links in mails, with its port
+	Stock        string // the URL of StockSystem; empty: it is not served
 	MJML         *mjml.Compiler
 	Setup        []tenant.Setup // of each new tenant
 	Now          time.Time
@@ -82,6 +83,9 @@ func (d Account) Prepare(ctx context.Context) (tenant.Tenant, Access, error) {
 		}
 		if access.APIKey, err = d.key(ctx, tx, t.ID, access.APIKey); err != nil {
 			return fmt.Errorf("API key: %w", err)
+		}
+		if err := d.moveStock(ctx, tx, t.ID); err != nil {
+			return err
 		}
 		return d.track(ctx, tx, t.ID)
 	})

@@ -36,6 +36,7 @@ type History struct {
 	Dir    string       // of the file with Access
 	API    http.Handler // answers at the time of Clock
 	Host   string       // of the API
+	Stock  string       // the URL of StockSystem; empty: it is not served
 	Keys   *track.Keys
 	Log    *slog.Logger
 	Clock  *Clock
@@ -74,7 +75,7 @@ func (h *History) Done(ctx context.Context) (bool, error) {
 func (h *History) Run(ctx context.Context) error {
 	h.people = contacts(h.end())
 	h.Clock.Forward(h.Access.Reached)
-	acts := slices.Concat(settingUp(), sending(), shopping(), subscribing())
+	acts := slices.Concat(settingUp(), seeding(), sending(), shopping(), subscribing())
 	slices.SortStableFunc(acts, func(a, b act) int { return int((a.at - b.at) / time.Second) })
 	for _, a := range acts {
 		at := h.end().Add(a.at)

@@ -3,6 +3,8 @@ package demo_test
 import (
 	"context"
 	"log/slog"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"strings"
 	"testing"
@@ -20,6 +22,7 @@ import (
 	"github.com/packetboat/packetboat/internal/outbox"
 	"github.com/packetboat/packetboat/internal/report"
 	"github.com/packetboat/packetboat/internal/secret"
+	"github.com/packetboat/packetboat/internal/sequence"
 	"github.com/packetboat/packetboat/internal/sqldb"
 	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
 	"github.com/packetboat/packetboat/internal/tenant"
@@ -46,12 +49,17 @@ func newWorld(t *testing.T, db *sqldb.DB) *world {
 	}
 	o := app.DefaultOptions()
 	o.DataDir = t.TempDir()
+	stock := http.NewServeMux()
+	server := httptest.NewServer(stock)
+	t.Cleanup(server.Close)
+	o.BaseURL = server.URL
 	cfg, err := o.Config()
 	if err != nil {
 		t.Fatal(err)
 	}
 	w := &world{t: t, db: db, cfg: cfg, store: &app.Store{DB: db, Box: box}}
 	w.prepare()
+	stock.Handle("POST "+demo.StockPath, demo.StockSystem{Began: w.tenant.CreatedAt})
 	return w
 }
 
@@ -62,7 +70,7 @@ func (w *world) prepare() {
 	defer compiler.Close()
 	var err error
 	w.tenant, w.access, err = demo.Account{
-		DB: w.db, Box: w.store.Box, Dir: w.cfg.DataDir, TrackingHost: w.cfg.BaseURL.Host, MJML: compiler, Setup: app.TenantSetup(), Now: noon,
+		DB: w.db, Box: w.store.Box, Dir: w.cfg.DataDir, TrackingHost: w.cfg.BaseURL.Host, Stock: demo.StockURL(w.cfg.BaseURL), MJML: compiler, Setup: app.TenantSetup(), Now: noon,
 	}.Prepare(w.t.Context())
 	w.must(err)
 }
@@ -113,6 +121,7 @@ type counts struct {
 	Finished   map[string]map[outbox.Status]int // messages of finished broadcasts, by name
 	Recipients map[string]int                   // of live ones
 	Bounces    map[reply.Class]int
+	Requests   map[string]int // to the webhook, by status
 	Rows       map[string]int // of tables
 }
 
@@ -125,20 +134,21 @@ var want = counts{
 	Finished: map[string]map[outbox.Status]int{
 		"Letter from the quay, number 1":    {outbox.StatusDelivered: 184, outbox.StatusBounced: 9},
 		"Catalogue of the season":           {outbox.StatusDelivered: 950, outbox.StatusBounced: 33},
-		"Reading club: which subject works": {outbox.StatusDelivered: 210, outbox.StatusBounced: 6},
+		"Reading club: which subject works": {outbox.StatusDelivered: 212, outbox.StatusBounced: 6},
 	},
-	Recipients: map[string]int{"A shelf for your office": 760, "Last copies of the year": 97},
+	Recipients: map[string]int{"A shelf for your office": 760, "Last copies of the year": 100},
 	Bounces:    map[reply.Class]int{reply.Hard: 18, reply.Soft: 30},
+	Requests:   map[string]int{"delivered": 47, "failed": 4},
 	Rows: map[string]int{
 		"automation_run": 15, "block": 4, "enrollment": 12, "form_submission": 16, "job": 2, "library_entry": 2, "library_version": 3,
-		"saved_filter": 3, "segment": 16, "suppression": 27, "template": 8, "visitor": 59,
+		"saved_filter": 3, "seed": 19, "seed_sync": 3, "segment": 16, "suppression": 27, "template": 8, "visitor": 59,
 	},
 }
 
 func (w *world) counts() counts {
 	w.t.Helper()
 	ctx, db, t := w.t.Context(), w.db, w.tenant.ID
-	c := counts{map[contact.Status]int{}, map[broadcast.Status]int{}, map[string]map[outbox.Status]int{}, map[string]int{}, map[reply.Class]int{}, map[string]int{}}
+	c := counts{map[contact.Status]int{}, map[broadcast.Status]int{}, map[string]map[outbox.Status]int{}, map[string]int{}, map[reply.Class]int{}, map[string]int{}, map[string]int{}}
 	for _, s := range contact.Statuses() {
 		n, err := contact.Count(ctx, db, t, contact.Selector{Statuses: []contact.Status{s}})
 		w.must(err)
@@ -160,6 +170,14 @@ func (w *world) counts() counts {
 			c.Recipients[b.Name] = len(messages)
 		}
 	}
+	rows, err := db.Query(ctx, `SELECT status, COUNT(*) FROM webhook_delivery WHERE tenant_id = $1 GROUP BY status`, t)
+	w.must(sqldb.Each(rows, err, func(scan func(...any) error) error {
+		var status string
+		var n int
+		err := scan(&status, &n)
+		c.Requests[status] = n
+		return err
+	}))
 	for table := range want.Rows {
 		var n int
 		w.must(db.QueryRow(ctx, `SELECT COUNT(*) FROM `+table+` WHERE tenant_id = $1`, t).Scan(&n))
@@ -234,6 +252,7 @@ func TestHistoryIsCarriedOutOnce(t *testing.T) {
 		for _, b := range w.broadcasts() {
 			w.addsUp(b)
 		}
+		w.sequenceIsRead()
 		w.must(w.fill(""))
 		if diff := cmp.Diff(want, w.counts()); diff != "" {
 			t.Errorf("a second call changed (-before +after):\n%s", diff)
@@ -242,6 +261,29 @@ func TestHistoryIsCarriedOutOnce(t *testing.T) {
 			t.Errorf("a second call changed the hits (-before +after):\n%s", diff)
 		}
 	})
+}
+
+// sequenceIsRead checks that people have read the mails of the sequence, and that some reached its goal.
+func (w *world) sequenceIsRead() {
+	w.t.Helper()
+	list, err := sequence.After(w.t.Context(), w.db, w.tenant.ID, id.Sequence{}, 2)
+	w.must(err)
+	if len(list) != 1 {
+		w.t.Fatalf("%d sequences, want 1", len(list))
+	}
+	all, err := sequence.Counts(w.t.Context(), w.db, w.tenant.ID, list[0])
+	w.must(err)
+	sends, err := sequence.Sends(w.t.Context(), w.db, w.tenant.ID, list[0])
+	w.must(err)
+	opened, clicked := 0, 0
+	for _, send := range sends {
+		r, err := report.Of(w.t.Context(), w.db, w.tenant.ID, send)
+		w.must(err)
+		opened, clicked = opened+r.People.VerifiedOpened, clicked+r.People.HumanClicked
+	}
+	if all[""].Converted != 3 || opened < 5 || clicked < 2 {
+		w.t.Errorf("of the sequence %d converted, %d opened and %d clicked; want 3, some and some", all[""].Converted, opened, clicked)
+	}
 }
 
 // addsUp checks that the sums of a finished broadcast's report are those of its rows.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"hash/fnv"
+	"maps"
 	"math/rand/v2"
 	"net/http"
 	"net/netip"
@@ -16,6 +17,7 @@ import (
 	"github.com/packetboat/packetboat/internal/id"
 	"github.com/packetboat/packetboat/internal/mail/links"
 	"github.com/packetboat/packetboat/internal/outbox"
+	"github.com/packetboat/packetboat/internal/sequence"
 	"github.com/packetboat/packetboat/internal/slug"
 	"github.com/packetboat/packetboat/internal/sqldb"
 	"github.com/packetboat/packetboat/internal/track"
@@ -109,29 +111,58 @@ func readAct(name string, interest float64) func(*History, context.Context) erro
 		if err != nil {
 			return err
 		}
-		contents := map[id.Content][]links.Link{}
-		var hits []track.Hit
-		for _, m := range h.delivered(ctx, b.Send, &err) {
-			if _, ok := contents[m.Content]; !ok {
-				c, err := content.Load(ctx, h.DB, h.Tenant, m.Content)
-				if err != nil {
-					return err
-				}
-				contents[m.Content] = c.Links
-			}
+		return h.read(ctx, b.Send, func(m outbox.Record, found []links.Link) []track.Hit {
 			keen := interest
 			if m.Variant == "named" {
 				keen *= 1.25
 			}
-			hits = append(hits, h.reads(name, m, contents[m.Content], keen)...)
-		}
+			return h.reads(name, m, found, keen)
+		})
+	}
+}
+
+// readSequence has the readers of a sequence's mails that were sent between two times read them. They are
+// new, and read more than others.
+func (h *History) readSequence(ctx context.Context, name string, from, before time.Time) error {
+	s, err := h.find(ctx, "/sequences", "name", name)
+	if s == nil || err != nil {
+		return err
+	}
+	seq, _ := id.Parse[id.Sequence](s.text("id"))
+	sends, err := sequence.Sends(ctx, h.DB, h.Tenant, seq)
+	if err != nil {
+		return err
+	}
+	for _, node := range slices.Sorted(maps.Keys(sends)) {
+		err := h.read(ctx, sends[node], func(m outbox.Record, found []links.Link) []track.Hit {
+			if m.SentAt == nil || m.SentAt.Before(from) || !m.SentAt.Before(before) {
+				return nil
+			}
+			return h.reads(name+node, m, found, 2)
+		})
 		if err != nil {
 			return err
 		}
-		h.hits = append(h.hits, hits...)
-		slices.SortFunc(h.hits, func(a, b track.Hit) int { return a.At.Compare(b.At) })
-		return nil
 	}
+	return nil
+}
+
+// read adds the requests that follow from the delivered messages of a send to those that are yet to come.
+func (h *History) read(ctx context.Context, send id.Send, of func(m outbox.Record, found []links.Link) []track.Hit) error {
+	contents := map[id.Content][]links.Link{}
+	var err error
+	for _, m := range h.delivered(ctx, send, &err) {
+		if _, ok := contents[m.Content]; !ok {
+			c, err := content.Load(ctx, h.DB, h.Tenant, m.Content)
+			if err != nil {
+				return err
+			}
+			contents[m.Content] = c.Links
+		}
+		h.hits = append(h.hits, of(m, contents[m.Content])...)
+	}
+	slices.SortFunc(h.hits, func(a, b track.Hit) int { return a.At.Compare(b.At) })
+	return err
 }
 
 // delivered returns the delivered messages of a send, in the order of their addresses.

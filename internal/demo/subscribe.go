@@ -27,6 +27,7 @@ func subscribing() []act {
 	acts := []act{
 		{-31*day + 10*time.Hour, "form", (*History).signUpForm, false},
 		{-30*day + 10*time.Hour, "sequence", (*History).welcomeSequence, false},
+		{-12*day + 9*time.Hour, "webhook", (*History).stockWebhook, false},
 		{-14*day + 9*time.Hour, "automation", (*History).largeOrders, false},
 		{-20*day + 9*time.Hour, "erasures", (*History).erasures, false},
 		{-10*day + 9*time.Hour, "unsubscriptions", (*History).unsubscriptions, false},
@@ -37,6 +38,17 @@ func subscribing() []act {
 		acts = append(acts, act{-time.Duration(p.daysAgo)*day + 15*time.Hour + time.Duration(n)*time.Minute, "sign-up of " + p.first, func(h *History, ctx context.Context) error {
 			return h.subscribe(ctx, p)
 		}, false})
+		if p.orders > 0 {
+			acts = append(acts, act{time.Duration(p.orders-p.daysAgo)*day + 19*time.Hour, "order of " + p.first, func(h *History, ctx context.Context) error {
+				return h.firstOrder(ctx, p)
+			}, false})
+		}
+	}
+	for d := -visitors[0].daysAgo; d < 0; d++ { // after the mails of the day
+		at := time.Duration(d)*day + 16*time.Hour
+		acts = append(acts, act{at, fmt.Sprintf("readers of %s, day %d", welcome, d), func(h *History, ctx context.Context) error {
+			return h.readSequence(ctx, welcome, h.end().Add(at-day), h.end().Add(at))
+		}, true})
 	}
 	return acts
 }
@@ -46,13 +58,18 @@ type newcomer struct {
 	first, last string
 	daysAgo     int
 	confirms    bool
+	orders      int // days later; 0: nothing
+}
+
+func (p newcomer) email() string {
+	return dotted(p.first) + "." + dotted(p.last) + "@" + domains[len(p.last)%len(domains)]
 }
 
 var visitors = [...]newcomer{
-	{"Marit", "Solberg", 29, true}, {"Pieter", "Vos", 27, true}, {"Sofia", "Conti", 24, false}, {"Yusuf", "Demir", 21, true},
-	{"Klara", "Weiss", 18, true}, {"Noah", "Lindgren", 15, true}, {"Aoife", "Byrne", 12, false}, {"Mehdi", "Rahimi", 10, true},
-	{"Julia", "Novak", 8, true}, {"Bastiaan", "Kok", 6, true}, {"Priya", "Raman", 5, false}, {"Léa", "Dubois", 4, true},
-	{"Tomás", "Reis", 3, true}, {"Ingrid", "Moen", 2, true}, {"Samuel", "Adeyemi", 1, true}, {"Hanna", "Koski", 1, false},
+	{"Marit", "Solberg", 29, true, 4}, {"Pieter", "Vos", 27, true, 0}, {"Sofia", "Conti", 24, false, 0}, {"Yusuf", "Demir", 21, true, 0},
+	{"Klara", "Weiss", 18, true, 5}, {"Noah", "Lindgren", 15, true, 0}, {"Aoife", "Byrne", 12, false, 0}, {"Mehdi", "Rahimi", 10, true, 0},
+	{"Julia", "Novak", 8, true, 0}, {"Bastiaan", "Kok", 6, true, 3}, {"Priya", "Raman", 5, false, 0}, {"Léa", "Dubois", 4, true, 0},
+	{"Tomás", "Reis", 3, true, 0}, {"Ingrid", "Moen", 2, true, 0}, {"Samuel", "Adeyemi", 1, true, 0}, {"Hanna", "Koski", 1, false, 0},
 }
 
 func (h *History) signUpForm(ctx context.Context) error {
@@ -120,6 +137,9 @@ func (h *History) welcomeSequence(ctx context.Context) error {
 			node("books", "send", second),
 			node("a_week", "wait", object{"mode": "duration", "amount": 7, "unit": "day"}),
 			node("welcomed", "tag", object{"action": "add", "tags": []string{"welcomed"}}),
+			node("bought", "goal", object{"definition": object{"logic": "and", "conditions": []object{
+				{"type": "event", "event_name": ordered, "operator": "did", "window": object{"in_the_last": object{"amount": 30, "unit": "day"}}},
+			}}}),
 		},
 		"edges": []object{
 			edge("welcome", "two_days", ""), edge("two_days", "halves", ""), edge("halves", "books", "books"), edge("halves", "a_week", "nothing"),
@@ -131,6 +151,20 @@ func (h *History) welcomeSequence(ctx context.Context) error {
 	}
 	_, err = h.call(ctx, http.MethodPost, "/sequences/"+s.text("id")+"/activate", nil)
 	return err
+}
+
+// firstOrder records that a newcomer, who may be in the sequence, bought a book in the shop: its goal.
+func (h *History) firstOrder(ctx context.Context, p newcomer) error {
+	b := books[len(p.last)%len(books)]
+	number := "HB-first-" + dotted(p.last)
+	_, err := h.call(ctx, http.MethodPost, "/events/batch", object{"events": []object{{
+		"event_name": ordered, "type": ordered, "contact_email": p.email(), "occurred_at": h.Clock.Now(), "idempotency_key": number,
+		"properties": object{"order_id": number, "value": b.price, "currency": "EUR", "items": []object{{"sku": b.path[len("/books/"):], "name": b.title, "price": b.price, "quantity": 1}}},
+	}}})
+	if err != nil {
+		return err
+	}
+	return h.Settle(ctx)
 }
 
 func (h *History) largeOrders(ctx context.Context) error {
@@ -151,7 +185,7 @@ func (h *History) largeOrders(ctx context.Context) error {
 
 // subscribe fills in the form, and follows the link of the mail that comes if the visitor confirms.
 func (h *History) subscribe(ctx context.Context, p newcomer) error {
-	email := dotted(p.first) + "." + dotted(p.last) + "@" + domains[len(p.last)%len(domains)]
+	email := p.email()
 	form, err := h.find(ctx, "/forms", "name", signUp)
 	if err != nil {
 		return err
