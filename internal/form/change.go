@@ -334,6 +334,16 @@ func Update(ctx context.Context, db *sqldb.DB, box *secret.Box, t id.Tenant, for
 	return f, nil
 }
 
+// With returns a form with a change, for a preview: nothing is stored, and what is wrong stays as it was sent.
+func (f Form) With(ctx context.Context, db *sqldb.DB, ch Change) (Form, error) {
+	var p fault.Problems
+	ch.texts(&p, &f.Settings)
+	if err := ch.references(ctx, db, &f, &p); err != nil {
+		return Form{}, fmt.Errorf("preview a form: %w", err)
+	}
+	return f, nil
+}
+
 // Publish makes a draft accept submissions. It fails with the problems of everything that the form
 // needs and does not have. Publishing a published form has no effect.
 func Publish(ctx context.Context, db *sqldb.DB, t id.Tenant, form id.Form, now time.Time) (Form, error) {

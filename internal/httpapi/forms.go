@@ -42,6 +42,9 @@ func (api formsAPI) register(r *endpoint.Router) {
 	endpoint.Handle(r, "GET /t/{tenant}/api/forms/{id}/embed", read("getFormEmbed", "Get the code that puts a form into a page.", forms.ErrNotFound), api.getFormEmbed)
 	endpoint.Handle(r, "PUT /t/{tenant}/api/forms/{id}", write("updateForm", "Update a form; absent fields are not changed. A published form must stay fit for publishing.", forms.ErrNotFound).IfMatch(forms.Revisions).
 		ExampleBody(`{"submit_label": "Sign up", "allowed_origins": ["https://www.example.com"]}`), api.updateForm, checkForm)
+	preview := write("previewForm", "Get the code of a form as if it had been updated.", forms.ErrNotFound)
+	preview.Role, preview.Description = auth.Viewer, "Stores nothing. What is wrong in the body is shown as it was sent."
+	endpoint.Handle(r, "POST /t/{tenant}/api/forms/{id}/preview", preview.ExampleBody(`{"submit_label": "Sign up"}`), api.previewForm)
 	endpoint.Handle(r, "DELETE /t/{tenant}/api/forms/{id}", write("deleteForm", "Delete an archived form and its submissions.", forms.ErrNotFound, forms.ErrTransition).IfMatch(forms.Revisions), api.deleteForm)
 	for _, move := range []struct {
 		path, name, summary string
@@ -221,6 +224,22 @@ func (api formsAPI) getFormEmbed(ctx context.Context, p auth.Principal, in *Reco
 	if err != nil {
 		return formEmbed{}, err
 	}
+	return api.embed(ctx, f)
+}
+
+func (api formsAPI) previewForm(ctx context.Context, p auth.Principal, in *updateFormRequest) (formEmbed, error) {
+	f, err := api.find(ctx, p, in.ID)
+	if err == nil {
+		f, err = f.With(ctx, api.db, in.Body.change())
+	}
+	if err != nil {
+		return formEmbed{}, err
+	}
+	return api.embed(ctx, f)
+}
+
+// embed returns the code of a form.
+func (api formsAPI) embed(ctx context.Context, f forms.Form) (formEmbed, error) {
 	e, err := forms.EmbedCode(ctx, api.db, f, api.baseURL.Scheme)
 	if err != nil {
 		return formEmbed{}, err

@@ -23,7 +23,7 @@ func leastRole(op operation) auth.Role {
 		return auth.Admin
 	case resource == "working-copies", resource == "assets":
 		return auth.Editor
-	case op.method == "GET", slices.Contains([]string{"searchContacts", "countContactsBySelector", "previewMail", "previewSend", "validateBinding", "renderTemplate", "rebaseMessagePreview", "previewSegment", "refreshSegmentCount"}, op.OperationID):
+	case op.method == "GET", slices.Contains([]string{"searchContacts", "countContactsBySelector", "previewForm", "previewMail", "previewSend", "validateBinding", "renderTemplate", "rebaseMessagePreview", "previewSegment", "refreshSegmentCount"}, op.OperationID):
 		return auth.Viewer
 	case slices.Contains([]string{"contacts", "segments", "broadcasts", "suppressions", "saved-filters", "jobs", "templates", "blocks", "messages", "events", "forms", "seed-lists", "sequences", "automations"}, resource):
 		return auth.Editor

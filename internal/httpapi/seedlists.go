@@ -260,8 +260,9 @@ func (api seedListsAPI) listSeeds(ctx context.Context, p auth.Principal, in *lis
 
 // SeedFlags are the flags of an update, which may be in the query too.
 type SeedFlags struct {
-	DryRun     string `query:"dry_run" doc:"true: return the result and change nothing."`
-	AllowLarge string `query:"allow_large_change" doc:"true: also if fewer than half of the addresses remain."`
+	DryRun         string `query:"dry_run" doc:"true: return the result and change nothing."`
+	AllowLarge     string `query:"allow_large_change" doc:"true: also if fewer than half of the addresses remain."`
+	IncludeChanges string `query:"include_changes" doc:"true: the result of a dry run lists what would become of each address."`
 }
 
 // seedEntry is an address in an update.
@@ -315,6 +316,7 @@ func (api seedListsAPI) updateSeeds(ctx context.Context, p auth.Principal, at Re
 	}
 	r.DryRun = r.DryRun || endpoint.Flag(flags.DryRun)
 	r.AllowLarge = r.AllowLarge || endpoint.Flag(flags.AllowLarge)
+	r.Changes = endpoint.Flag(flags.IncludeChanges)
 	r.RequestedBy = p.Actor()
 	return seedlist.Update(ctx, api.db, p.Tenant, list, r, api.now())
 }

@@ -27,7 +27,7 @@ var changed = map[string]change.Type{
 
 // silent are operations that write no such record, or only in a job.
 var silent = []string{
-	"countContactsBySelector", "createIdentitySecret", "createWebhookSecret", "deleteIdentitySecret", "previewMail", "previewSegment", "previewSend", "rebaseMessagePreview", "renderTemplate", "replayWebhookDelivery",
+	"countContactsBySelector", "createIdentitySecret", "createWebhookSecret", "deleteIdentitySecret", "previewForm", "previewMail", "previewSegment", "previewSend", "rebaseMessagePreview", "renderTemplate", "replayWebhookDelivery",
 	"searchContacts", "testMtaConfig", "testSendBroadcast", "testSequence", "testWebhook", "validateBinding", "verifySendingIdentityLane",
 }
 

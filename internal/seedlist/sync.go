@@ -26,6 +26,7 @@ type Request struct {
 	Add         []Entry
 	Remove      []string // with Changes; an address that is also in Add is kept
 	DryRun      bool
+	Changes     bool // of a dry run: the result has Changes
 	AllowLarge  bool // fewer than half of the active and paused seeds may remain
 	RequestedBy auth.Actor
 }
@@ -53,6 +54,56 @@ type Result struct {
 	LargeChange         bool         `json:"large_change" doc:"Fewer than half of the active and paused seeds remain."`
 	SendableBefore      int          `json:"sendable_before" doc:"Number of active and paused seeds."`
 	SendableAfter       int          `json:"sendable_after"`
+	Changes             []SeedChange `json:"changes,omitempty" doc:"Of a dry run with include_changes: what would become of each address that is named or retired, first those that are named."`
+}
+
+// SeedChange is what an update does to one address.
+type SeedChange struct {
+	Email    string   `json:"email" doc:"As sent, if it is invalid."`
+	Change   Outcome  `json:"change" enum:"added,reactivated,retired,unchanged,held_as_contact,hand_retired,invalid,removed_unknown"`
+	Provider Provider `json:"provider,omitempty" enum:"gmail,outlook,yahoo,aol,icloud,proton,other" doc:"Absent if it is invalid or unknown."`
+}
+
+// Outcome is what becomes of an address in an update.
+type Outcome string
+
+// The outcomes, which are counted by the fields of Result of the same names.
+const (
+	Added          Outcome = "added"
+	Reactivated    Outcome = "reactivated"
+	Left           Outcome = "retired"
+	Unchanged      Outcome = "unchanged"
+	Held           Outcome = "held_as_contact"
+	HandRetired    Outcome = "hand_retired"
+	Invalid        Outcome = "invalid"
+	RemovedUnknown Outcome = "removed_unknown"
+)
+
+// count counts what becomes of an address, and lists it if the changes are asked for.
+func (u *update) count(email string, o Outcome, p Provider) {
+	r := &u.result
+	switch o {
+	case Added:
+		r.Added++
+	case Reactivated:
+		r.Reactivated++
+	case Left:
+		r.Retired++
+	case Unchanged:
+		r.Unchanged++
+	case Held:
+		r.HeldAsContact.add(email)
+	case HandRetired:
+		r.HandRetired.add(email)
+	case Invalid:
+		email = invalidEntry(email)
+		r.Invalid.add(email)
+	case RemovedUnknown:
+		r.RemovedUnknown++
+	}
+	if u.list {
+		r.Changes = append(r.Changes, SeedChange{email, o, p})
+	}
 }
 
 // maxSample is how many addresses a Sample has at most.
@@ -74,12 +125,12 @@ func (s *Sample) add(entry string) {
 // maxEntry is the length in characters to which a sample of an invalid entry is cut.
 const maxEntry = 254
 
-// addInvalid adds an entry that is no address.
-func (s *Sample) addInvalid(entry string) {
+// invalidEntry returns an entry that is no address, as it is shown.
+func invalidEntry(entry string) string {
 	if utf8.RuneCountInString(entry) > maxEntry {
 		entry = string([]rune(entry)[:maxEntry])
 	}
-	s.add(strings.ReplaceAll(entry, "\x00", "\uFFFD"))
+	return strings.ReplaceAll(entry, "\x00", "\uFFFD")
 }
 
 // Sync is an update in the history of a list.
@@ -95,6 +146,7 @@ type update struct {
 	kind   Kind
 	add    []named
 	remove []string // without those in add
+	list   bool     // the result has Changes
 	result Result
 }
 
@@ -108,12 +160,12 @@ type named struct {
 // newUpdate normalizes a request. Of several entries with the same address, the first counts.
 func newUpdate(r Request) update {
 	empty := func() Sample { return Sample{Sample: []string{}} }
-	u := update{kind: r.Kind, result: Result{HeldAsContact: empty(), Invalid: empty(), HandRetired: empty(), ProviderCorrections: empty()}}
+	u := update{kind: r.Kind, list: r.DryRun && r.Changes, result: Result{HeldAsContact: empty(), Invalid: empty(), HandRetired: empty(), ProviderCorrections: empty()}}
 	seen := map[string]bool{}
 	for _, e := range r.Add {
 		email, err := address.Normalize(e.Email)
 		if err != nil {
-			u.result.Invalid.addInvalid(e.Email)
+			u.count(e.Email, Invalid, "")
 			continue
 		}
 		if seen[email] {
@@ -131,7 +183,7 @@ func newUpdate(r Request) update {
 	for _, text := range r.Remove {
 		email, err := address.Normalize(text)
 		if err != nil {
-			u.result.Invalid.addInvalid(text)
+			u.count(text, Invalid, "")
 			continue
 		}
 		if !seen[email] {
@@ -184,7 +236,7 @@ func (u *update) plan(list id.SeedList, known map[string]Seed, contacts map[stri
 		}
 	}
 	for _, s := range u.leaving(known, keep) {
-		r.Retired++
+		u.count(s.Email, Left, s.Provider)
 		r.SendableAfter -= s.sendable()
 		s.Status, s.Reason, s.RetiredAt = Retired, RemovedBySync, &now
 		changed = append(changed, s)
@@ -195,24 +247,22 @@ func (u *update) plan(list id.SeedList, known map[string]Seed, contacts map[stri
 
 // settle returns the state of a seed that the update names, and counts it.
 func (u *update) settle(s Seed, exists, isContact bool) Seed {
-	r := &u.result
+	outcome := Unchanged
 	switch {
 	case s.Status == Retired && s.Reason == RetiredByUser:
-		r.HandRetired.add(s.Email)
+		outcome = HandRetired
 	case s.Status == Retired && s.Reason == HardBounce:
-		r.Unchanged++
 	case isContact:
-		r.HeldAsContact.add(s.Email)
+		outcome = Held
 		s.Status, s.Reason, s.RetiredAt = Conflict, IsContact, nil
 	case !exists:
-		r.Added++
+		outcome = Added
 		s.Status = Active
 	case s.Status == Retired || s.Status == Conflict:
-		r.Reactivated++
+		outcome = Reactivated
 		s.Status, s.Reason, s.RetiredAt = Active, "", nil
-	default:
-		r.Unchanged++
 	}
+	u.count(s.Email, outcome, s.Provider)
 	return s
 }
 
@@ -232,9 +282,9 @@ func (u *update) leaving(known map[string]Seed, keep map[string]bool) []Seed {
 		s, ok := known[email]
 		switch {
 		case !ok:
-			u.result.RemovedUnknown++
+			u.count(email, RemovedUnknown, "")
 		case s.Status == Retired:
-			u.result.Unchanged++
+			u.count(email, Unchanged, s.Provider)
 		default:
 			list = append(list, s)
 		}

@@ -31,7 +31,7 @@ func TestUpdatesCountEachSeedOnce(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		list := id.New[id.SeedList]()
 		known, contacts := map[string]Seed{}, map[string]bool{}
-		r := Request{Kind: rapid.SampledFrom([]Kind{Replace, Changes}).Draw(rt, "kind")}
+		r := Request{Kind: rapid.SampledFrom([]Kind{Replace, Changes}).Draw(rt, "kind"), DryRun: true, Changes: true}
 		added, removed := map[string]bool{}, map[string]bool{}
 		for i := range 12 {
 			email := fmt.Sprintf("s%d@gmail.com", i)
@@ -58,6 +58,18 @@ func TestUpdatesCountEachSeedOnce(t *testing.T) {
 		maps.Copy(after, known)
 		u := newUpdate(r)
 		inserted, changed := u.plan(list, known, contacts, now)
+		listed := map[Outcome]int{}
+		for _, c := range u.result.Changes {
+			listed[c.Change]++
+		}
+		for o, n := range map[Outcome]int{
+			Added: u.result.Added, Reactivated: u.result.Reactivated, Left: u.result.Retired, Unchanged: u.result.Unchanged,
+			Held: u.result.HeldAsContact.Count, HandRetired: u.result.HandRetired.Count, RemovedUnknown: u.result.RemovedUnknown, Invalid: 0,
+		} {
+			if listed[o] != n {
+				rt.Fatalf("%d addresses are listed as %s, %d counted", listed[o], o, n)
+			}
+		}
 		for _, s := range append(inserted, changed...) {
 			after[s.Email] = s
 		}

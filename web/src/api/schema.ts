@@ -3355,6 +3355,7 @@ export type ResetPasswordRequestBody = {
 export type Result = {
 	added: number;
 	applied: boolean;
+	changes?: SeedChange[];
 	hand_retired: Sample;
 	held_as_contact: Sample;
 	invalid: Sample;
@@ -3591,6 +3592,12 @@ export type SectionEntry = {
 	required: boolean;
 };
 
+export type SeedChange = {
+	change: "added" | "reactivated" | "retired" | "unchanged" | "held_as_contact" | "hand_retired" | "invalid" | "removed_unknown";
+	email: string;
+	provider?: "gmail" | "outlook" | "yahoo" | "aol" | "icloud" | "proton" | "other";
+};
+
 export type SeedCopies = {
 	sent: number;
 	skipped_stale: number;
@@ -3647,6 +3654,7 @@ export type SeedSyncRow = {
 	actor: Actor;
 	added: number;
 	applied: boolean;
+	changes?: SeedChange[];
 	created_at: string;
 	hand_retired: Sample;
 	held_as_contact: Sample;
@@ -4787,6 +4795,7 @@ export type Routes = {
 	"PUT /forms/{id}": { path: { id: string }; query: never; body: FormBody; answer: FormRow };
 	"POST /forms/{id}/archive": { path: { id: string }; query: never; body: never; answer: FormRow };
 	"GET /forms/{id}/embed": { path: { id: string }; query: never; body: never; answer: FormEmbed };
+	"POST /forms/{id}/preview": { path: { id: string }; query: never; body: FormBody; answer: FormEmbed };
 	"POST /forms/{id}/publish": { path: { id: string }; query: never; body: never; answer: FormRow };
 	"GET /forms/{id}/submissions": { path: { id: string }; query: { cursor?: string; limit?: string }; body: never; answer: ListFormSubmission };
 	"POST /forms/{id}/unarchive": { path: { id: string }; query: never; body: never; answer: FormRow };
@@ -4830,8 +4839,8 @@ export type Routes = {
 	"GET /seed-lists/{id}": { path: { id: string }; query: never; body: never; answer: SeedListRow };
 	"PUT /seed-lists/{id}": { path: { id: string }; query: never; body: SeedListBody; answer: SeedListRow };
 	"GET /seed-lists/{id}/seeds": { path: { id: string }; query: { search?: string; status?: string; limit?: string; offset?: string }; body: never; answer: ListSeedRow };
-	"PUT /seed-lists/{id}/seeds": { path: { id: string }; query: { dry_run?: string; allow_large_change?: string }; body: ReplaceSeedsRequestBody; answer: Result };
-	"POST /seed-lists/{id}/seeds/changes": { path: { id: string }; query: { dry_run?: string; allow_large_change?: string }; body: ChangeSeedsRequestBody; answer: Result };
+	"PUT /seed-lists/{id}/seeds": { path: { id: string }; query: { dry_run?: string; allow_large_change?: string; include_changes?: string }; body: ReplaceSeedsRequestBody; answer: Result };
+	"POST /seed-lists/{id}/seeds/changes": { path: { id: string }; query: { dry_run?: string; allow_large_change?: string; include_changes?: string }; body: ChangeSeedsRequestBody; answer: Result };
 	"POST /seed-lists/{id}/seeds/{seed_id}/pause": { path: { id: string; seed_id: string }; query: never; body: never; answer: SeedRow };
 	"POST /seed-lists/{id}/seeds/{seed_id}/reactivate": { path: { id: string; seed_id: string }; query: never; body: never; answer: SeedRow };
 	"POST /seed-lists/{id}/seeds/{seed_id}/resume": { path: { id: string; seed_id: string }; query: never; body: never; answer: SeedRow };

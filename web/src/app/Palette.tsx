@@ -3,6 +3,7 @@ import { type ReactNode, useEffect, useId, useRef, useState } from "react";
 import { useLocation } from "wouter";
 import { api } from "../api/client";
 import { undoLast } from "../ui/Toast";
+import { useSettled } from "../ui/useSettled";
 import { catalogue, plural } from "../words/catalogue";
 import { navigation } from "./navigation";
 import css from "./Palette.module.css";
@@ -78,7 +79,6 @@ const paths: { [type: string]: (id: string) => string } = {
 /** Palette is a box that reaches every page, record and action. */
 export default function Palette({ onClose, onHelp }: { onClose: () => void; onHelp: () => void }) {
 	const [typed, setTyped] = useState("");
-	const [asked, setAsked] = useState("");
 	const [at, setAt] = useState(0);
 	const [, navigate] = useLocation();
 	const signOut = useSignOut();
@@ -87,14 +87,11 @@ export default function Palette({ onClose, onHelp }: { onClose: () => void; onHe
 	const dialog = useRef<HTMLDialogElement>(null);
 	const prefix = /^[@#>?]/.exec(typed)?.[0] ?? "";
 	const text = typed.slice(prefix.length).trim().toLowerCase();
+	const asked = useSettled(text, 120);
 
 	useEffect(() => {
 		dialog.current?.showModal();
 	}, []);
-	useEffect(() => {
-		const timer = setTimeout(() => setAsked(text), 120);
-		return () => clearTimeout(timer);
-	}, [text]);
 
 	const types = prefix === "@" ? "contact" : prefix === "#" ? "segment" : undefined;
 	const found = useQuery({

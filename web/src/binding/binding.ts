@@ -1,8 +1,8 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
-import { useEffect, useState } from "react";
 import { api } from "../api/client";
 import type { BindingOptions, Issue, ParameterEntry, SectionEntry, SlotOption } from "../api/schema";
 import { useKey } from "../app/session";
+import { useSettled } from "../ui/useSettled";
 
 // A binding is the values that fill a template: parameters, rows of sections, and what fills slots. It is
 // kept as it was typed, wrong values and unknown names included, until somebody changes them.
@@ -65,11 +65,7 @@ export function useBindingOptions(template: string | null | undefined) {
 export function useIssues(template: string | null | undefined, binding: unknown) {
 	const key = useKey();
 	const text = JSON.stringify(binding ?? {});
-	const [asked, setAsked] = useState(text);
-	useEffect(() => {
-		const timer = setTimeout(() => setAsked(text), 300);
-		return () => clearTimeout(timer);
-	}, [text]);
+	const asked = useSettled(text, 300);
 	const verdict = useQuery({
 		queryKey: key("template", template, "issues", asked),
 		enabled: Boolean(template),

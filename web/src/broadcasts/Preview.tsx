@@ -1,5 +1,5 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
-import { useEffect, useState } from "react";
+import { useState } from "react";
 import { api } from "../api/client";
 import type { BroadcastContent, BroadcastSessionView } from "../api/schema";
 import { useParam } from "../app/params";
@@ -8,6 +8,7 @@ import { Combo } from "../ui/Combo";
 import { Columns, Select } from "../ui/Field";
 import { MailFrame } from "../ui/MailFrame";
 import { Failure } from "../ui/States";
+import { useSettled } from "../ui/useSettled";
 import { catalogue, plural } from "../words/catalogue";
 import css from "./Composer.module.css";
 import { Problems } from "./Problems";
@@ -51,11 +52,7 @@ export function usePreview(b: BroadcastSessionView, arm = "", contact: string | 
 	const own = b.variants?.find((a) => a.id === arm)?.content_overrides;
 	const stored = Boolean(own && b.content.template_slug);
 	const text = stored ? b.updated_at : JSON.stringify(armContent(b, arm));
-	const [asked, setAsked] = useState(text);
-	useEffect(() => {
-		const timer = setTimeout(() => setAsked(text), 350);
-		return () => clearTimeout(timer);
-	}, [text]);
+	const asked = useSettled(text, 350);
 	const sender = b.sending_identity_emails?.[0] ?? null;
 	return useQuery({
 		queryKey: key("broadcast", b.id, "preview", stored ? arm : "", asked, sender, contact),

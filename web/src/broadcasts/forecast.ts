@@ -1,8 +1,8 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
-import { useEffect, useState } from "react";
 import { api } from "../api/client";
 import type { BroadcastSessionView } from "../api/schema";
 import { useKey } from "../app/session";
+import { useSettled } from "../ui/useSettled";
 import { catalogue } from "../words/catalogue";
 
 const reasons = catalogue({
@@ -22,11 +22,7 @@ export const reasonName = (reason: string) => (reasons as { [r: string]: string 
 export function useForecast(b: BroadcastSessionView | undefined, enabled = true) {
 	const key = useKey();
 	const version = b?.updated_at ?? "";
-	const [asked, setAsked] = useState(version);
-	useEffect(() => {
-		const timer = setTimeout(() => setAsked(version), 400);
-		return () => clearTimeout(timer);
-	}, [version]);
+	const asked = useSettled(version, 400);
 	return useQuery({
 		queryKey: key("broadcast", b?.id, "forecast", asked),
 		enabled: enabled && b !== undefined && b.include_segment_keys.length > 0,

@@ -2,6 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { Link } from "wouter";
 import { api } from "../api/client";
+import type { FormBody } from "../api/schema";
 import { useKey } from "../app/session";
 import { Button } from "../ui/Button";
 import { Combo, Picks } from "../ui/Combo";
@@ -9,9 +10,10 @@ import { Columns, Radios, Select, Switch, TextArea, TextField } from "../ui/Fiel
 import { Card, Notice } from "../ui/Page";
 import { Failure, Skeleton } from "../ui/States";
 import { toast } from "../ui/Toast";
+import { useSettled } from "../ui/useSettled";
 import { catalogue } from "../words/catalogue";
 import { explain } from "../words/errors";
-import { type FormWork, linesOf } from "./draft";
+import { type FormWork, linesOf, shownOf } from "./draft";
 import { Fields } from "./Fields";
 import css from "./Form.module.css";
 import { Preview } from "./Preview";
@@ -53,7 +55,6 @@ const words = catalogue({
 	store: "Store",
 	stored: "The secret key is stored.",
 	preview: "Preview",
-	lag: "The preview shows the form as it is saved.",
 });
 
 /** badOrigin returns the first line that is not the origin of a website. */
@@ -73,9 +74,10 @@ export function Build({ work, why }: { work: FormWork; why?: string }) {
 	const key = useKey();
 	const { draft: d, set, problem, form } = work;
 	const minute = 60_000;
+	const shown = useSettled(JSON.stringify(shownOf(d)), 350);
 	const embed = useQuery({
-		queryKey: key("form", form.id, "embed"),
-		queryFn: ({ signal }) => api("GET /forms/{id}/embed", { path: { id: form.id }, signal }),
+		queryKey: key("form", form.id, "preview", shown),
+		queryFn: ({ signal }) => api("POST /forms/{id}/preview", { path: { id: form.id }, body: JSON.parse(shown) as FormBody, signal }),
 		placeholderData: (b) => b,
 	});
 	const segments = useQuery({ queryKey: key("segments"), queryFn: () => api("GET /segments", {}), staleTime: 15_000 });
@@ -187,10 +189,9 @@ export function Build({ work, why }: { work: FormWork; why?: string }) {
 			</fieldset>
 			<section className={css.right} aria-label={words.preview}>
 				<h2>{words.preview}</h2>
-				{form.status !== "draft" && work.dirty && <Notice>{words.lag}</Notice>}
 				{embed.isPending ? (
 					<Skeleton rows={6} />
-				) : embed.isError ? (
+				) : embed.isError && !embed.data ? (
 					<Failure error={embed.error} retry={() => void embed.refetch()} />
 				) : (
 					<Preview html={embed.data.html} success={d.success_message} redirect={d.success_mode === "redirect" ? d.redirect_url : null} doubleOptIn={d.double_opt_in} />

@@ -51,6 +51,9 @@ export const linesOf = (text: string) => text.split("\n").map((l) => l.trim()).f
 
 const same = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b);
 
+/** shownOf returns the request that previews a draft: what the markup of a form depends on. */
+export const shownOf = (d: FormDraft): FormBody => bodyOf(d, ["fields", "submit_label", "captcha_provider", "captcha_site_key"]);
+
 /** bodyOf returns the request that saves some parts of a draft. */
 function bodyOf(d: FormDraft, parts: (keyof FormDraft)[]): FormBody {
 	const out: FormBody = {};

@@ -1,5 +1,4 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
-import { useEffect, useState } from "react";
 import { ApiError, api } from "../api/client";
 import type { SegmentPreview } from "../api/schema";
 import { useKey } from "../app/session";
@@ -7,6 +6,7 @@ import { nameOf } from "../contacts/columns";
 import { Builder, type Fault } from "../rules/Builder";
 import type { Group } from "../rules/leaves";
 import { Card } from "../ui/Page";
+import { useSettled } from "../ui/useSettled";
 import { catalogue, full, plural } from "../words/catalogue";
 import { explain } from "../words/errors";
 import css from "./Segment.module.css";
@@ -34,11 +34,7 @@ export function definitionFault(error: unknown): Fault | null {
 export function Rules({ value, onChange, saved, fault }: { value: Group; onChange: (g: Group) => void; saved?: number | null; fault?: Fault | null }) {
 	const key = useKey();
 	const text = JSON.stringify(value);
-	const [asked, setAsked] = useState(text);
-	useEffect(() => {
-		const timer = setTimeout(() => setAsked(text), 400);
-		return () => clearTimeout(timer);
-	}, [text]);
+	const asked = useSettled(text, 400);
 	const preview = useQuery({
 		queryKey: key("segments", "preview", asked),
 		enabled: value.conditions.length > 0,

@@ -24,6 +24,7 @@ import { explain } from "../words/errors";
 import { stateOf } from "../words/status";
 import broadcasts from "../broadcasts/Broadcasts.module.css";
 import { EditSeedList } from "./Seeds";
+import { providers } from "./seedProviders";
 import { summaryOf, UpdateSeeds } from "./UpdateSeeds";
 
 const words = catalogue({
@@ -57,7 +58,6 @@ const words = catalogue({
 	provider: "Provider",
 	reason: "Why",
 	reasons: { contact: "One of your contacts has it", removed_by_sync: "Not in the last update", retired_by_user: "Retired by hand", hard_bounce: "Mail to it was returned for good" },
-	providers: { gmail: "Gmail", outlook: "Outlook", yahoo: "Yahoo", aol: "AOL", icloud: "iCloud", proton: "Proton", other: "Other" },
 	pause: "Pause",
 	resume: "Resume",
 	retire: "Retire",
@@ -239,7 +239,7 @@ function Addresses({ list: l, why, onUpdate }: { list: SeedListRow; why?: string
 					onEnd={onEnd}
 					columns={[
 						{ id: "email", name: words.email, cell: (s) => s.email },
-						{ id: "provider", name: words.provider, width: 90, cell: (s) => words.providers[s.provider] },
+						{ id: "provider", name: words.provider, width: 90, cell: (s) => providers[s.provider] },
 						{ id: "status", name: words.status, width: 130, cell: (s) => <StateBadge kind="seed" state={s.status} /> },
 						{ id: "reason", name: words.reason, width: 210, cell: (s) => reason(s) ?? <NotSet /> },
 						{ id: "actions", name: "", width: 56, align: "end", cell: menu },
@@ -248,7 +248,7 @@ function Addresses({ list: l, why, onUpdate }: { list: SeedListRow; why?: string
 						<span className={broadcasts.card}>
 							<span className={broadcasts.name}>
 								<b>{s.email}</b>
-								<span>{reason(s) ?? words.providers[s.provider]}</span>
+								<span>{reason(s) ?? providers[s.provider]}</span>
 							</span>
 							<StateBadge kind="seed" state={s.status} />
 							{menu(s)}

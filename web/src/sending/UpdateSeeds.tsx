@@ -1,17 +1,19 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { api } from "../api/client";
-import type { Result, Sample, SeedListRow } from "../api/schema";
+import type { Result, Sample, SeedChange, SeedListRow } from "../api/schema";
 import { useKey, useWhyNot } from "../app/session";
 import { Button } from "../ui/Button";
 import { Dialog } from "../ui/Dialog";
-import { Radios, TextArea, TextField } from "../ui/Field";
+import { Radios, Select, TextArea, TextField } from "../ui/Field";
 import { FormProblems } from "../ui/FormProblems";
 import { problemsOf } from "../ui/form";
-import { Notice } from "../ui/Page";
+import { List } from "../ui/List";
+import { Notice, NotSet } from "../ui/Page";
 import { toast } from "../ui/Toast";
 import { and, catalogue, full, plural } from "../words/catalogue";
 import css from "./Seeds.module.css";
+import { providers } from "./seedProviders";
 
 const words = catalogue({
 	title: "Update the addresses",
@@ -45,7 +47,29 @@ const words = catalogue({
 	largeText: "Is it the whole list that you pasted?",
 	type: (n: number) => `Type ${n}, the number of addresses that are retired`,
 	diff: "What changes",
+	each: "Each address",
+	kind: "What becomes of it",
+	everything: "All",
+	kindOf: (name: string, n: number) => `${name} (${full(n)})`,
+	search: "Search",
+	address: "Address",
+	providerName: "Provider",
+	noneFound: "No address matches.",
+	pages: (from: number, to: number, of: number) => `${full(from)} to ${full(to)} of ${full(of)}`,
+	before: "Previous",
+	after: "Next",
 	summary: (r: { added: number; reactivated: number; retired: number; unchanged: number }) => `${r.added} new, ${r.reactivated} back, ${r.retired} retired, ${r.unchanged} unchanged`,
+});
+
+const outcomes: { [C in SeedChange["change"]]: string } = catalogue({
+	added: "New",
+	reactivated: "Comes back",
+	retired: "Is retired",
+	unchanged: "Stays",
+	held_as_contact: "Is a contact",
+	hand_retired: "Stays retired",
+	invalid: "Not an address",
+	removed_unknown: "Not on the list",
 });
 
 /** summaryOf says what an update did. */
@@ -75,9 +99,10 @@ export function UpdateSeeds({ list: l, onClose }: { list: SeedListRow; onClose: 
 	const send = useMutation({
 		mutationFn: (dry_run: boolean) => {
 			const flags = { dry_run, allow_large_change: !dry_run && tried?.large_change === true };
+			const query = { include_changes: dry_run ? "true" : undefined };
 			return mode === "replace"
-				? api("PUT /seed-lists/{id}/seeds", { path, body: { seeds: entriesOf(all), ...flags } })
-				: api("POST /seed-lists/{id}/seeds/changes", { path, body: { add: entriesOf(add), remove: entriesOf(remove).map((e) => e.email), ...flags } });
+				? api("PUT /seed-lists/{id}/seeds", { path, query, body: { seeds: entriesOf(all), ...flags } })
+				: api("POST /seed-lists/{id}/seeds/changes", { path, query, body: { add: entriesOf(add), remove: entriesOf(remove).map((e) => e.email), ...flags } });
 		},
 		onSuccess: (result) => {
 			if (!result.applied) {
@@ -166,6 +191,7 @@ function Tried({ result: r, typed, onType }: { result: Result; typed: string; on
 				{sample(r.provider_corrections, words.provider)}
 				{r.removed_unknown > 0 && <li>{words.unknown(r.removed_unknown)}</li>}
 			</ul>
+			<Addresses of={r.changes ?? []} />
 			{r.large_change && (
 				<>
 					<Notice tone="danger" title={words.large}>
@@ -175,5 +201,71 @@ function Tried({ result: r, typed, onType }: { result: Result; typed: string; on
 				</>
 			)}
 		</>
+	);
+}
+
+const pageSize = 50;
+
+/** Addresses lists what would become of each address, a page at a time. */
+function Addresses({ of: all }: { of: SeedChange[] }) {
+	const [kind, setKind] = useState<SeedChange["change"] | "">("");
+	const [search, setSearch] = useState("");
+	const [page, setPage] = useState(0);
+	if (all.length === 0) return null;
+	const counts = new Map<SeedChange["change"], number>();
+	for (const c of all) counts.set(c.change, (counts.get(c.change) ?? 0) + 1);
+	const wanted = search.trim().toLowerCase();
+	const found = all.filter((c) => (!kind || c.change === kind) && c.email.toLowerCase().includes(wanted));
+	const rows = found.slice(page * pageSize, (page + 1) * pageSize).map((c, i) => ({ ...c, key: page * pageSize + i }));
+	const where = words.pages(page * pageSize + 1, page * pageSize + rows.length, found.length);
+	return (
+		<section aria-label={words.each} className={css.each}>
+			<h3>{words.each}</h3>
+			<div className={css.tools}>
+				<Select
+					label={words.kind}
+					value={kind}
+					onChange={(k) => {
+						setKind(k as typeof kind);
+						setPage(0);
+					}}
+					choices={[{ value: "", label: words.kindOf(words.everything, all.length) }, ...[...counts].map(([value, n]) => ({ value, label: words.kindOf(outcomes[value], n) }))]}
+				/>
+				<TextField
+					label={words.search}
+					type="search"
+					value={search}
+					onChange={(text) => {
+						setSearch(text);
+						setPage(0);
+					}}
+				/>
+			</div>
+			{rows.length === 0 ? (
+				<p>{words.noneFound}</p>
+			) : (
+				<List
+					label={words.each}
+					rows={rows}
+					rowKey={(c) => String(c.key)}
+					columns={[
+						{ id: "email", name: words.address, cell: (c) => c.email },
+						{ id: "change", name: words.kind, cell: (c) => outcomes[c.change] },
+						{ id: "provider", name: words.providerName, cell: (c) => (c.provider ? providers[c.provider] : <NotSet />) },
+					]}
+				/>
+			)}
+			{found.length > pageSize && (
+				<div className={css.pages}>
+					<span role="status">{where}</span>
+					<Button small why={page === 0 ? where : undefined} onClick={() => setPage(page - 1)}>
+						{words.before}
+					</Button>
+					<Button small why={(page + 1) * pageSize >= found.length ? where : undefined} onClick={() => setPage(page + 1)}>
+						{words.after}
+					</Button>
+				</div>
+			)}
+		</section>
 	);
 }

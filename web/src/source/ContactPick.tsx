@@ -1,8 +1,9 @@
 import { useQuery } from "@tanstack/react-query";
-import { useEffect, useState } from "react";
+import { useState } from "react";
 import { api } from "../api/client";
 import { useKey } from "../app/session";
 import { Combo } from "../ui/Combo";
+import { useSettled } from "../ui/useSettled";
 
 type Props = { label: string; value: string | null; onChange: (id: string | null) => void; help?: string };
 
@@ -10,11 +11,7 @@ type Props = { label: string; value: string | null; onChange: (id: string | null
 export function ContactPick({ label, value, onChange, help }: Props) {
 	const key = useKey();
 	const [typed, setTyped] = useState("");
-	const [asked, setAsked] = useState("");
-	useEffect(() => {
-		const timer = setTimeout(() => setAsked(typed.trim()), 200);
-		return () => clearTimeout(timer);
-	}, [typed]);
+	const asked = useSettled(typed.trim(), 200);
 	const found = useQuery({
 		queryKey: key("contacts", "pick", asked),
 		staleTime: 30_000,
