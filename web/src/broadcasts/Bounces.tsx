@@ -42,7 +42,7 @@ const words = catalogue({
 });
 
 /** Bounces lists the mail that servers returned, with their words. */
-export function Bounces({ broadcast: b }: { broadcast: BroadcastSessionView }) {
+export default function Bounces({ broadcast: b }: { broadcast: BroadcastSessionView }) {
 	const key = useKey();
 	const id = b.id;
 	const found = useInfiniteQuery({

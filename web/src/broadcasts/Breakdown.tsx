@@ -92,7 +92,7 @@ function Hits({ title, report, rows }: { title: string; report: string; rows: { 
 }
 
 /** Breakdown compares variants, senders, providers, programs, devices and countries. */
-export function Breakdown({ broadcast: b, live }: { broadcast: BroadcastSessionView; live: boolean }) {
+export default function Breakdown({ broadcast: b, live }: { broadcast: BroadcastSessionView; live: boolean }) {
 	const key = useKey();
 	const found = useQuery({
 		queryKey: key("report", b.id, "engagement"),

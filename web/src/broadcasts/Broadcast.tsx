@@ -1,5 +1,5 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { useEffect, useRef, useState } from "react";
+import { lazy, Suspense, useEffect, useRef, useState } from "react";
 import { Redirect, useLocation, useParams } from "wouter";
 import { ApiError, api, newKey, type Route } from "../api/client";
 import type { BroadcastSessionView } from "../api/schema";
@@ -18,18 +18,19 @@ import { toast } from "../ui/Toast";
 import { catalogue, dateTime, full, plural } from "../words/catalogue";
 import { explain } from "../words/errors";
 import { useSegments } from "./Audience";
-import { Bounces } from "./Bounces";
-import { Breakdown } from "./Breakdown";
 import { Countdown } from "./Countdown";
 import { FirstResults } from "./FirstResults";
 import { Ledger } from "./Ledger";
 import { Links } from "./Links";
 import { MakeSegment } from "./MakeSegment";
 import { Overview } from "./Overview";
-import { People } from "./People";
 import { Plan } from "./Plan";
 import { FailureNotice, PauseNotice } from "./Stopped";
-import { Timing } from "./Timing";
+
+const Bounces = lazy(() => import("./Bounces"));
+const Breakdown = lazy(() => import("./Breakdown"));
+const People = lazy(() => import("./People"));
+const Timing = lazy(() => import("./Timing"));
 
 const words = catalogue({
 	broadcasts: "Broadcasts",
@@ -220,10 +221,14 @@ export default function BroadcastPage() {
 				</>
 			)}
 			{started && tab === "links" && <Links broadcast={b} live={live} />}
-			{started && tab === "time" && <Timing broadcast={b} live={live} />}
-			{started && tab === "breakdown" && <Breakdown broadcast={b} live={live} />}
-			{started && tab === "bounces" && <Bounces broadcast={b} />}
-			{started && tab === "people" && <People broadcast={b} />}
+			{started && (
+				<Suspense fallback={<Skeleton rows={8} />}>
+					{tab === "time" && <Timing broadcast={b} live={live} />}
+					{tab === "breakdown" && <Breakdown broadcast={b} live={live} />}
+					{tab === "bounces" && <Bounces broadcast={b} />}
+					{tab === "people" && <People broadcast={b} />}
+				</Suspense>
+			)}
 			{(!started || tab === "overview") && (
 				<Card title={words.details}>
 					<Facts

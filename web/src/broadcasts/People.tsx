@@ -80,7 +80,7 @@ const columns = [
 ] as const;
 
 /** People lists the recipients of a broadcast with what became of their mail, or those to whom something happened. */
-export function People({ broadcast: b }: { broadcast: BroadcastSessionView }) {
+export default function People({ broadcast: b }: { broadcast: BroadcastSessionView }) {
 	const [params, set] = useParams();
 	const who = params.get("who") ?? "";
 	const status = params.get("status") ?? "";

@@ -53,7 +53,7 @@ function duration(seconds: number | null): string {
 const columns = ["sent", "delivered", "opened", "clicked", "bounced", "unsubscribed"] as const;
 
 /** Timing shows sent, delivered, opened and clicked over time. */
-export function Timing({ broadcast: b, live }: { broadcast: BroadcastSessionView; live: boolean }) {
+export default function Timing({ broadcast: b, live }: { broadcast: BroadcastSessionView; live: boolean }) {
 	const key = useKey();
 	const [table, setTable] = useState(false);
 	const [interval, setInterval] = useParam("per");
