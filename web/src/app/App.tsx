@@ -8,6 +8,7 @@ import { countNavigation } from "../ui/Page";
 import { Empty, Failure, Skeleton } from "../ui/States";
 import { toast, undoLast } from "../ui/Toast";
 import { catalogue, plural, setTimeZone } from "../words/catalogue";
+import { openDevice } from "./device";
 import { keep, restore } from "./kept";
 import { showDensityOf } from "./density";
 import { saveAll } from "./leaving";
@@ -101,7 +102,7 @@ function SignedIn() {
 						setWorkspace(workspace.tenant_slug);
 						return (
 							<WorkspaceProvider workspace={workspace}>
-								<Workspace slug={workspace.tenant_slug} user={session.data?.user.id ?? ""} key={workspace.tenant_id} />
+								<Workspace slug={workspace.tenant_slug} id={workspace.tenant_id} user={session.data?.user.id ?? ""} key={workspace.tenant_id} />
 							</WorkspaceProvider>
 						);
 					}}
@@ -114,14 +115,14 @@ function SignedIn() {
 	);
 }
 
-function Workspace({ slug, user }: { slug: string; user: string }) {
+function Workspace({ slug, id, user }: { slug: string; id: string; user: string }) {
 	const [path, navigate] = useLocation();
 	const cache = useQueryClient();
 	const [restored, setRestored] = useState(false);
 	useEffect(() => {
-		void restore(cache, user, slug).finally(() => setRestored(true));
+		void Promise.all([restore(cache, user, slug), openDevice(user, id)]).finally(() => setRestored(true));
 		return keep(cache, user, slug);
-	}, [cache, user, slug]);
+	}, [cache, user, slug, id]);
 	useEffect(() => connect(cache, slug), [cache, slug]);
 	useEffect(prefetchAll, []);
 	useEffect(() => {

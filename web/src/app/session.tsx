@@ -4,6 +4,7 @@ import { ApiError, api, type Route, workspaceSlug } from "../api/client";
 import { roles, type SessionMembership, type SessionView } from "../api/schema";
 import { roleNames } from "../words/roles";
 import { and, catalogue } from "../words/catalogue";
+import { closeDevice } from "./device";
 import { forget } from "./kept";
 import { saveAll } from "./leaving";
 import { liveState, subscribeLive } from "./live";
@@ -94,7 +95,7 @@ export function useSignOut() {
 		await saveAll();
 		await api("POST /api/auth/logout", { quiet: true }).catch(() => undefined);
 		client.clear();
-		await forget();
+		await Promise.all([forget(), closeDevice()]);
 		location.assign(to);
 	};
 }

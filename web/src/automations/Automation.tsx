@@ -4,6 +4,7 @@ import { lazy, Suspense, useRef, useState } from "react";
 import { useLocation, useParams as useRoute } from "wouter";
 import { ApiError, api, newKey, request, type Versioned } from "../api/client";
 import type { Automation, AutomationAction, AutomationBody } from "../api/schema";
+import { heldIds } from "../app/device";
 import { useParam } from "../app/params";
 import { useKey, useWhyNot } from "../app/session";
 import type { Group } from "../rules/leaves";
@@ -13,13 +14,14 @@ import StepFields from "../sequences/StepFields";
 import fields from "../sequences/StepFields.module.css";
 import { type Names, nameOfKind, titleOf, triggerWords, useNames } from "../sequences/steps";
 import { TriggerFields } from "../sequences/Trigger";
-import { useWorkingCopy } from "../source/workingCopy";
+import { type Place, useWorkingCopy } from "../source/workingCopy";
 import { StateBadge } from "../ui/Badge";
 import { Button } from "../ui/Button";
 import { Cards } from "../ui/Cards";
 import { Checkbox, Switch, TextField } from "../ui/Field";
 import { Gone } from "../ui/Gone";
 import { Menu } from "../ui/Menu";
+import { keptText } from "../ui/keptForm";
 import { Card, Notice, Page } from "../ui/Page";
 import { Failure, Skeleton } from "../ui/States";
 import { Tabs } from "../ui/Tabs";
@@ -59,7 +61,6 @@ const words = catalogue({
 	unsaved: "Save your changes first.",
 	conflict: "Somebody else changed this automation meanwhile.",
 	reload: "Load it again",
-	kept: "Your unsaved changes were brought back.",
 	discard: "Discard them",
 });
 
@@ -119,7 +120,7 @@ function Fresh({ names }: { names: Names }) {
 	const why = useWhyNot("POST /automations");
 	const kept = useQuery({
 		queryKey: key("working-copies", "automation"),
-		queryFn: ({ signal }) => api("GET /working-copies", { query: { kind: "automation" }, signal }),
+		queryFn: async ({ signal }) => [...(await heldIds("automation")), ...(await api("GET /working-copies", { query: { kind: "automation" }, signal })).data.map((c) => c.id)],
 		enabled: !why,
 		gcTime: 0,
 		staleTime: Number.POSITIVE_INFINITY,
@@ -131,8 +132,8 @@ function Fresh({ names }: { names: Names }) {
 			</Page>
 		);
 	}
-	const newest = kept.data?.data.find((c) => c.id.startsWith("new-"));
-	return <Edit names={names} server={null} copyOf={newest?.id} reload={() => undefined} />;
+	const newest = kept.data?.find((c) => c.startsWith("new-"));
+	return <Edit names={names} server={null} copyOf={newest} reload={() => undefined} />;
 }
 
 type EditProps = {
@@ -156,7 +157,7 @@ function Edit({ names, server, copyOf, reload }: EditProps) {
 	const [problems, setProblems] = useState<string[]>([]);
 	const [conflict, setConflict] = useState(false);
 	const [busy, setBusy] = useState(false);
-	const [restored, setRestored] = useState(false);
+	const [restored, setRestored] = useState<Place | null>(null);
 	const dirty = !same(v, base.values);
 	// Runs raise counts but not the revision; what others changed is taken unless there is own work.
 	if (server && a && server.revision !== base.revision && !dirty) {
@@ -165,17 +166,23 @@ function Edit({ names, server, copyOf, reload }: EditProps) {
 	}
 	const idempotencyKey = useRef(newKey());
 	const copyId = useRef(a?.id ?? copyOf ?? `new-${crypto.randomUUID()}`);
-	const copy = useWorkingCopy<Values>({
+	const copy = useWorkingCopy<{ mine: Values; from: Values }>({
 		kind: "automation",
 		id: copyId.current,
 		title: v.name || words.fresh,
 		base: a ? Number((base.revision ?? "").replace(/\D/g, "")) || null : null,
-		value: v,
+		value: { mine: v, from: base.values },
 		dirty,
 		may: !why,
-		restore: (kept) => {
-			setValues((now) => ({ ...now, ...kept }));
-			setRestored(true);
+		restore: ({ mine, from }, revision, place) => {
+			if (!mine || same(mine, base.values)) {
+				void copy.drop();
+				return;
+			}
+			// If somebody has saved it since, saving says so.
+			if (a && from && revision !== null && !same(from, base.values)) setBase({ values: from, revision: `"${revision}"` });
+			setValues(mine);
+			setRestored(place);
 		},
 	});
 	const set = (part: Partial<Values>) => {
@@ -213,7 +220,7 @@ function Edit({ names, server, copyOf, reload }: EditProps) {
 				});
 				adopt(got);
 				setValues(valuesOf(got.data));
-				setRestored(false);
+				setRestored(null);
 				await copy.drop();
 				toast(words.saved);
 			} else {
@@ -290,12 +297,12 @@ function Edit({ names, server, copyOf, reload }: EditProps) {
 			) : (
 				<>
 					{restored && dirty && (
-						<Notice title={words.kept}>
+						<Notice title={keptText(restored)}>
 							<Button
 								small
 								onClick={() => {
 									setValues(base.values);
-									setRestored(false);
+									setRestored(null);
 								}}
 							>
 								{words.discard}

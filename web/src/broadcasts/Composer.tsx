@@ -44,6 +44,7 @@ const words = catalogue({
 	saving: "Saving",
 	saved: (at: Date) => `Saved ${clock(at)}`,
 	allSaved: "Saved",
+	brought: (saved: string) => `Brought back from this device. ${saved}`,
 	refused: (n: number, first: string) => plural(n, { one: `Not saved: ${first}`, other: `Not saved: # problems` }),
 	offline: (problem: string) => `Kept here: ${problem}`,
 	conflict: "Not saved: choose between two versions",
@@ -110,7 +111,7 @@ function stateText(draft: Draft): string {
 		case "offline":
 			return words.offline(s.problem);
 		default:
-			return s.at ? words.saved(s.at) : words.allSaved;
+			return draft.brought && s.at ? words.brought(words.saved(s.at)) : s.at ? words.saved(s.at) : words.allSaved;
 	}
 }
 
@@ -136,7 +137,7 @@ function Editor({ draft, saved, value: b }: { draft: Draft; saved: BroadcastSess
 	};
 	useShortcuts({ "mod+s": () => void draft.flush(), "mod+enter": () => !locked && !why && void openSchedule() });
 	useEffect(() => {
-		// What is refused is kept as a working copy; without the server there is only this page.
+		// What is refused is kept as a working copy; without the server there is only this device.
 		if (draft.saving.state !== "offline") return;
 		const stay = (e: BeforeUnloadEvent) => e.preventDefault();
 		window.addEventListener("beforeunload", stay);

@@ -2,16 +2,18 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useCallback, useEffect, useRef, useState } from "react";
 import { ApiError, request, type Versioned } from "../api/client";
 import type { Actor, BroadcastBody, BroadcastSessionView } from "../api/schema";
+import { held as heldHere, hold, release } from "../app/device";
 import { useSaveOnLeave } from "../app/leaving";
 import { liveState, subscribeLive } from "../app/live";
 import { useKey } from "../app/session";
 import { explain } from "../words/errors";
-import { bodyOf, type Clash, groupOf, merge, type Parts, partsOf, refusedGroups, same } from "./parts";
-import { useWorkingCopy } from "./workingCopy";
+import { bodyOf, type Clash, groupOf, merge, partOf, type Parts, partsOf, refusedGroups, same, withParts } from "./parts";
+import { type Found, useWorkingCopy } from "./workingCopy";
 
 // A draft saves itself: what was changed is sent a moment after the last change, on the revision that it
 // was made on. What the server refuses stays in the form and in a working copy, and the rest is saved all
-// the same. Changes by others are joined; where both sides changed the same part, the page asks.
+// the same. Changes by others are joined; where both sides changed the same part, the page asks. What has not
+// reached the server is kept on this device, and is joined in the same way when the draft is opened again.
 
 export type Refusal = { path: string; message: string };
 export type Saving = { state: "saved"; at: Date | null } | { state: "saving" } | { state: "refused"; problems: Refusal[] } | { state: "conflict" } | { state: "offline"; problem: string };
@@ -19,6 +21,9 @@ export type Conflict = { theirs: Versioned<BroadcastSessionView>; clashes: Clash
 export type Joined = { groups: string[]; by: Actor | null; at: string };
 
 const pause = 800;
+
+/** Held is what is kept on this device: the parts that are not saved, what they were when they were changed, what of them was sent last without an answer, and the working copies of the server that they go on from. */
+type Held = { parts: Parts; base: Parts; sent: Parts; revision: string | null; follows: string[] };
 
 /** How long after each failure of the server or the network the changes are sent again. They name the revision that they were made on, so that sending them twice does no harm. */
 const pauses = [1000, 3000, 9000, 30_000];
@@ -53,10 +58,32 @@ export function useDraft(id: string) {
 	const again = useRef<(() => void) | null>(null);
 	const revision = useRef<string | null>(null);
 
-	const setParts = useCallback((next: Parts) => {
-		parts.current = next;
-		setUnsaved(next);
-	}, []);
+	const began = useRef<Parts>({}); // what the parts were when they were changed
+	const underWay = useRef<Parts>({}); // what was sent last, until it is answered
+	const follows = useRef<string[]>([]);
+	const older = useRef<Held | null | undefined>(undefined); // what this device has, until it is brought back; undefined before it is read
+	const [brought, setBrought] = useState(false);
+	const setParts = useCallback(
+		(next: Parts) => {
+			const server = base.current?.data;
+			began.current = Object.fromEntries(Object.keys(next).map((p) => [p, p in began.current ? began.current[p] : server ? partOf(server, p) : null]));
+			parts.current = next;
+			setUnsaved(next);
+			const was = older.current;
+			if (was === undefined) return;
+			const all = { ...was?.parts, ...next };
+			if (Object.keys(all).length === 0) release("broadcast", id);
+			else
+				hold("broadcast", id, {
+					parts: all,
+					base: { ...was?.base, ...began.current },
+					sent: { ...was?.sent, ...underWay.current },
+					revision: was ? was.revision : revision.current,
+					follows: [...(was?.follows ?? []), ...follows.current],
+				} satisfies Held);
+		},
+		[id],
+	);
 	const adopt = useCallback((server: Server) => {
 		base.current = server;
 		revision.current = server.revision;
@@ -107,10 +134,14 @@ export function useDraft(id: string) {
 				const todo = Object.fromEntries(Object.entries(now).filter(([path]) => !held.current.has(groupOf(path))));
 				if (Object.keys(todo).length === 0) break;
 				setSaving({ state: "saving" });
+				underWay.current = { ...underWay.current, ...todo };
+				setParts(now);
 				try {
 					const got = await request("PUT /broadcasts/{broadcast_id}", { path: { broadcast_id: id }, body: bodyOf(todo), revision: revision.current ?? undefined });
 					failures.current = 0;
 					adopt(got);
+					underWay.current = {};
+					for (const path of Object.keys(todo)) delete began.current[path];
 					setParts(Object.fromEntries(Object.entries(parts.current).filter(([path, v]) => !(path in todo && same(v, todo[path])))));
 					client.setQueryData(key("broadcast", id, "draft"), got);
 					void client.invalidateQueries({ queryKey: key("broadcasts") });
@@ -185,14 +216,47 @@ export function useDraft(id: string) {
 		[conflict, adopt, flush, setParts],
 	);
 
+	/** Brings back what was kept on this device, and what of the working copy is not in the draft. */
+	const bringBack = useCallback(
+		async (found: Found, own: string) => {
+			await found.here;
+			const here = older.current;
+			older.current = null;
+			follows.current = [own, "", found.mark];
+			const server = base.current;
+			if (!server) return;
+			const value = (path: string) => partOf(server.data, path);
+			const known = here?.follows.includes(found.mark); // else another browser has stored it since
+			const kept = known ? {} : found.parts;
+			const mine: Parts = Object.fromEntries(Object.entries({ ...here?.parts, ...kept, ...parts.current }).filter(([path, v]) => !same(v, value(path))));
+			if (Object.keys(mine).length === 0) {
+				setParts({});
+				return;
+			}
+			const was = Object.fromEntries(Object.keys(mine).map((path) => [path, path in parts.current ? began.current[path] : path in kept || !here || same(here.sent[path], value(path)) ? value(path) : here.base[path]]));
+			base.current = { data: withParts(server.data, was), revision: here?.revision ?? server.revision };
+			began.current = was;
+			setParts(mine);
+			setBrought(!!here && Object.keys(here.parts).some((path) => path in mine));
+			if (receive(server, null)) return;
+			clearTimeout(timer.current);
+			timer.current = window.setTimeout(() => void flush(), pause);
+		},
+		[flush, receive, setParts],
+	);
+	const read = useCallback(async () => {
+		older.current = await heldHere<Held>("broadcast", id);
+		if (Object.keys(parts.current).length > 0) setParts(parts.current); // what was typed meanwhile
+	}, [id, setParts]);
+	const stored = useCallback(() => release("broadcast", id), [id]);
 	const kept = saving.state === "refused" || saving.state === "offline" || saving.state === "conflict";
-	useWorkingCopy(id, saved, kept ? unsaved : null, saving.state === "refused" ? saving.problems.length : 0, (left) => change(bodyOf(left)));
+	useWorkingCopy(id, saved, kept ? unsaved : null, saving.state === "refused" ? saving.problems.length : 0, { read, opened: bringBack, stored });
 
 	const changes = bodyOf(unsaved);
 	const value = saved ? ({ ...saved, ...changes, content: { ...saved.content, ...changes.content } } as BroadcastSessionView & BroadcastBody) : undefined;
 	/** The problem of a field, by the path of the field. */
 	const problem = (path: string) => (saving.state === "refused" ? saving.problems.find((p) => p.path === path || p.path.startsWith(`${path}[`) || p.path.startsWith(`${path}.`))?.message : undefined);
-	return { query, saved, value, changes, change, flush, saving, conflict, settle, joined, dismissJoined: () => setJoined(null), problem, revision };
+	return { query, saved, value, changes, change, flush, saving, conflict, settle, joined, dismissJoined: () => setJoined(null), problem, revision, brought };
 }
 
 export type Draft = ReturnType<typeof useDraft>;

@@ -94,6 +94,12 @@ export function sourceOf(c: BroadcastSessionView["content"] | BroadcastContent):
 	return c.body_mjml ? { body_mjml: c.body_mjml, ...text } : { body_html: c.body_html ?? null, ...text };
 }
 
+/** withParts returns a broadcast with other values of some parts. */
+export function withParts(b: BroadcastSessionView, parts: Parts): BroadcastSessionView {
+	const { content, ...rest } = bodyOf(parts);
+	return { ...b, ...rest, content: { ...b.content, ...content } } as BroadcastSessionView;
+}
+
 export const same = (a: unknown, b: unknown) => JSON.stringify(sorted(a ?? null)) === JSON.stringify(sorted(b ?? null));
 
 function sorted(v: unknown): unknown {

@@ -13,6 +13,7 @@ import { Button } from "../ui/Button";
 import { Confirm } from "../ui/Dialog";
 import { Gone } from "../ui/Gone";
 import { Menu } from "../ui/Menu";
+import { keptText } from "../ui/keptForm";
 import { Notice, Page } from "../ui/Page";
 import { Failure, Skeleton } from "../ui/States";
 import { Tabs } from "../ui/Tabs";
@@ -57,9 +58,9 @@ const words = catalogue({
 	blockedSave: (n: number) => plural(n, { one: "One thing keeps the changes from being saved", other: "# things keep the changes from being saved" }),
 	senders: "Senders",
 	live: "It is published. Changes show on your pages once you save them.",
-	restored: "These changes were kept from last time. They are not saved yet.",
 	joined: (fields: string) => `Somebody else changed ${fields} meanwhile. That is joined with your changes.`,
 	clash: "Somebody else changed the same parts meanwhile.",
+	brought: (saved: string) => `Brought back from this device. ${saved}`,
 	choose: "Choose",
 	isArchived: "It is archived: take it out of the archive to change it.",
 });
@@ -111,7 +112,7 @@ function savingText(work: FormWork): string {
 		case "waiting":
 			return words.unsaved;
 		default:
-			return work.dirty ? words.unsaved : s.at ? words.saved(s.at) : words.allSaved;
+			return work.dirty ? words.unsaved : s.at ? (work.brought ? words.brought(words.saved(s.at)) : words.saved(s.at)) : words.allSaved;
 	}
 }
 
@@ -233,7 +234,7 @@ function Editor({ server }: { server: Versioned<FormRow> }) {
 					{words.live} <Link href={`/forms/${f.id}?tab=embed`}>{words.toEmbed}</Link>
 				</Notice>
 			)}
-			{work.restored && !draft && <Notice tone="progress">{words.restored}</Notice>}
+			{work.restored && !draft && <Notice tone="progress">{keptText(work.restored)}</Notice>}
 			{work.joined.length > 0 && <Notice tone="progress">{words.joined(and(work.joined.map((p) => names[p])))}</Notice>}
 			{work.clash && (
 				<Notice tone="warning" title={words.clash}>

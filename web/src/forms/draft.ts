@@ -115,7 +115,7 @@ export function useFormDraft(server: Versioned<FormRow>, may: boolean) {
 	/** Sends what changed. It reports whether everything was saved. */
 	const send = useCallback(async (): Promise<boolean> => {
 		for (;;) {
-			const { draft, base, clash, saved } = now.current;
+			const { draft, base, clash, saved, sending } = now.current;
 			if (clash) return false;
 			const changed = (Object.keys(draft) as (keyof FormDraft)[]).filter((p) => !same(draft[p], base.draft[p]));
 			const todo = changed.filter((p) => refused.current.get(p) !== JSON.stringify(draft[p]));
@@ -125,6 +125,7 @@ export function useFormDraft(server: Versioned<FormRow>, may: boolean) {
 				return changed.length === 0;
 			}
 			setSaving({ state: "saving" });
+			sending(draft);
 			try {
 				const got = await request("PUT /forms/{id}", { path: { id: form.id }, body: bodyOf(draft, todo), revision: revision.current ?? undefined });
 				revision.current = got.revision;

@@ -22,6 +22,7 @@ import { Copy } from "../ui/Copy";
 import { Columns, Radios, TextArea, TextField } from "../ui/Field";
 import { type Problems, problemsOf } from "../ui/form";
 import { MailFrame } from "../ui/MailFrame";
+import { keptText } from "../ui/keptForm";
 import { Card, Notice, Page } from "../ui/Page";
 import { Failure, Skeleton } from "../ui/States";
 import { toast } from "../ui/Toast";
@@ -40,7 +41,6 @@ const words = catalogue({
 	discard: "Discard changes",
 	nothing: "Nothing is changed.",
 	unsaved: "Not saved",
-	restored: "These changes were kept from last time. They are not saved yet.",
 	joined: (fields: string) => `Somebody else saved ${fields} meanwhile. That is joined with your changes.`,
 	clash: "Somebody else saved a version with the same parts changed.",
 	choose: "Choose what stays",
@@ -178,7 +178,7 @@ function Form({ entry: e, revision, versions, from, merged }: Props & { from?: M
 				</>
 			}
 		>
-			{work.restored && !merged && <Notice tone="progress">{words.restored}</Notice>}
+			{work.restored && !merged && <Notice tone="progress">{keptText(work.restored)}</Notice>}
 			{work.joined.length > 0 && <Notice tone="progress">{words.joined(and(work.joined.map((f) => contentNames[f])))}</Notice>}
 			{work.clash && (
 				<Notice tone="warning" title={words.clash}>

@@ -16,6 +16,7 @@ import { FormProblems } from "../ui/FormProblems";
 import { useForm } from "../ui/form";
 import { Gone } from "../ui/Gone";
 import { Menu } from "../ui/Menu";
+import { keptText } from "../ui/keptForm";
 import { Card, Notice, Page } from "../ui/Page";
 import { Failure, Skeleton } from "../ui/States";
 import { Tabs } from "../ui/Tabs";
@@ -52,7 +53,6 @@ const words = catalogue({
 	mine: "Keep what is here",
 	theirs: "Take theirs",
 	joined: "Somebody else changed another part of this segment meanwhile. Their change is here too.",
-	restored: "What you had not saved is here again.",
 	discard: "Discard it",
 	clean: "Nothing has been changed.",
 });
@@ -215,7 +215,7 @@ function Edit({ server, why, onSaved }: { server: Versioned<SegmentSession>; why
 			) : source.joined.length > 0 ? (
 				<Notice title={words.joined} />
 			) : source.restored ? (
-				<Notice title={words.restored}>
+				<Notice title={keptText(source.restored)}>
 					<Button small onClick={source.discard}>
 						{words.discard}
 					</Button>

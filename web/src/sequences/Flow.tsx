@@ -79,7 +79,7 @@ const words = catalogue({
 	joinedSteps: (steps: string) => `Changed by them: ${steps}.`,
 	joinedWays: "Changed by them: ways between steps.",
 	dismiss: "Dismiss",
-	restored: "Unsaved work of yours was brought back",
+	restored: { server: "Unsaved work of yours was brought back", device: "Work of yours that was kept on this device was brought back" },
 	discard: "Discard it",
 	removed: (n: number) => plural(n, { one: "Removed # step", other: "Removed # steps" }),
 	added: (title: string) => `Added: ${title}`,
@@ -389,11 +389,13 @@ export function FlowEditor({ flow, names, report, trigger, onTrigger, onPeople }
 					</Button>
 				</Notice>
 			)}
-			{flow.restored && flow.dirty && (
-				<Notice title={words.restored}>
-					<button type="button" className={css.choice} onClick={flow.discard}>
-						{words.discard}
-					</button>
+			{flow.restored && (flow.dirty || flow.restored === "device") && (
+				<Notice title={words.restored[flow.restored]}>
+					{flow.dirty && (
+						<button type="button" className={css.choice} onClick={flow.discard}>
+							{words.discard}
+						</button>
+					)}
 				</Notice>
 			)}
 			<section aria-label={words.flow} aria-description={words.keys}>

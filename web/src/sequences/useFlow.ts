@@ -4,9 +4,9 @@ import { ApiError, api, request, type Versioned } from "../api/client";
 import type { Actor, GraphCheck, GraphIssue, Sequence } from "../api/schema";
 import { useSaveOnLeave } from "../app/leaving";
 import { useKey } from "../app/session";
-import { useWorkingCopy } from "../source/workingCopy";
+import { type Place, useWorkingCopy } from "../source/workingCopy";
 import { explain } from "../words/errors";
-import { begin, bodyOf, equal, type Graph, graphOf, type History, push, redo, type Step, undo } from "./graph";
+import { begin, bodyOf, equal, type Graph, graphOf, type History, push, redo, same, type Step, undo } from "./graph";
 import { type Clash, merge, type Side } from "./merge";
 
 // The graph of a sequence while it is edited. A draft saves itself a moment after the last change, if its
@@ -48,7 +48,7 @@ export function useFlow(server: Versioned<Sequence>, may: boolean) {
 	const [unready, setUnready] = useState<GraphIssue[]>([]);
 	const [leaving, setLeaving] = useState(0);
 	const [saving, setSaving] = useState<Saving>({ state: "saved", at: null });
-	const [restored, setRestored] = useState(false);
+	const [restored, setRestored] = useState<Place | null>(null);
 	const [joined, setJoined] = useState<Joined | null>(null);
 	const changed = !equal(history.now, base.graph);
 	const graph = mode === "read" ? base.graph : history.now; // changes are kept while somebody else has made it active
@@ -58,6 +58,7 @@ export function useFlow(server: Versioned<Sequence>, may: boolean) {
 	const timer = useRef(0);
 	const running = useRef<Promise<boolean>>(Promise.resolve(true));
 	const stuck = useRef(false); // a conflict waits for a choice
+	const underWay = useRef<Graph | null>(null); // what is sent, until it is answered
 
 	const adopt = useCallback((got: Versioned<Sequence>, undoable = false) => {
 		const g = graphOf(got.data);
@@ -142,7 +143,10 @@ export function useFlow(server: Versioned<Sequence>, may: boolean) {
 				const now = latest.current;
 				if (now.mode === "read" || stuck.current) return false;
 				const save = demanded || (now.mode === "draft" && !equal(now.graph, now.base.graph));
-				if (save) setSaving({ state: "saving" });
+				if (save) {
+					underWay.current = now.graph;
+					setSaving({ state: "saving" });
+				}
 				try {
 					// What is not valid is not sent to be saved: the check tells all that is wrong with it.
 					if (save && !(await check(now.graph))) return false;
@@ -152,6 +156,7 @@ export function useFlow(server: Versioned<Sequence>, may: boolean) {
 						body: bodyOf(now.graph),
 						revision: now.base.revision ?? undefined,
 					});
+					underWay.current = null;
 					const stored = got as Versioned<Sequence>;
 					const next = { graph: now.graph, stored: graphOf(stored.data), revision: stored.revision };
 					latest.current = { ...latest.current, base: next, dirty: !equal(latest.current.graph, now.graph) };
@@ -219,25 +224,31 @@ export function useFlow(server: Versioned<Sequence>, may: boolean) {
 	useSaveOnLeave(() => (latest.current.dirty && latest.current.mode === "draft" ? flush() : undefined));
 	useEffect(() => () => void flush(), [flush]);
 
-	const { drop } = useWorkingCopy<{ graph: Graph }>({
+	const newest = useRef(server);
+	newest.current = server;
+	const { drop } = useWorkingCopy<{ graph: Graph; from: Graph; sent: Graph | object }>({
 		kind: "sequence",
 		id,
 		title: server.data.name,
 		base: numberOf(base.revision),
-		value: { graph: history.now },
+		value: { graph: history.now, from: base.stored, sent: underWay.current ?? {} },
 		dirty: changed,
 		may,
-		restore: (copy) => {
-			if (
-				!copy.graph ||
-				!Array.isArray(copy.graph.steps) ||
-				latest.current.mode === "read" ||
-				equal(copy.graph, latest.current.graph)
-			)
+		restore: ({ graph: kept, from, sent }, _, place) => {
+			const now = latest.current;
+			if (now.mode === "read") return;
+			if (!kept || !Array.isArray(kept.steps) || equal(kept, now.graph)) {
+				if (!now.changed) void drop();
 				return;
-			const kept = copy.graph;
+			}
 			setHistory((h) => push(h, kept));
-			setRestored(true);
+			setRestored(place);
+			if (!from || !Array.isArray(from.steps) || equal(from, now.base.stored) || same(sent, now.base.stored)) return;
+			// Somebody has saved it since: it is joined with what the work began with.
+			const began = { graph: from, stored: from, revision: null };
+			latest.current = { ...now, base: began, graph: kept, changed: true, dirty: true };
+			setBase(began);
+			receive(newest.current, null);
 		},
 	});
 
@@ -266,7 +277,7 @@ export function useFlow(server: Versioned<Sequence>, may: boolean) {
 			/** Drops what is not saved. */
 			discard: () => {
 				setHistory((h) => push(h, latest.current.base.graph));
-				setRestored(false);
+				setRestored(null);
 				void drop();
 			},
 			/** Saves the graph of a paused sequence. */

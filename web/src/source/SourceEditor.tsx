@@ -14,6 +14,7 @@ import { Radios, TextField } from "../ui/Field";
 import { type Problems as Faults, problemsOf } from "../ui/form";
 import { MailFrame } from "../ui/MailFrame";
 import { type Action, Menu } from "../ui/Menu";
+import { keptText } from "../ui/keptForm";
 import { Notice, Page } from "../ui/Page";
 import { Failure, Skeleton } from "../ui/States";
 import { Tabs } from "../ui/Tabs";
@@ -42,7 +43,6 @@ const words = catalogue({
 	nothing: "Nothing is changed.",
 	unsaved: "Not saved",
 	discard: "Discard changes",
-	restored: "These changes were kept from last time. They are not saved yet.",
 	joined: (fields: string) => `Somebody else changed ${fields} meanwhile. That is joined with your changes.`,
 	clash: "Somebody else changed the same parts meanwhile.",
 	choose: "Choose what stays",
@@ -207,7 +207,7 @@ export function SourceEditor(p: Props) {
 				</>
 			}
 		>
-			{source.restored && <Notice tone="progress">{words.restored}</Notice>}
+			{source.restored && <Notice tone="progress">{keptText(source.restored)}</Notice>}
 			{source.joined.length > 0 && <Notice tone="progress">{words.joined(and(source.joined.map((f) => fieldNames[f])))}</Notice>}
 			{source.clash && (
 				<Notice tone="warning" title={words.clash}>

@@ -1,6 +1,6 @@
 import { useEffect, useMemo, useRef, useState } from "react";
 import { handIn } from "../app/leaving";
-import { useWorkingCopy } from "./workingCopy";
+import { type Place, useWorkingCopy } from "./workingCopy";
 
 /** Named is what is written: an object of fields, one of which names it. */
 export type Named = { name: string };
@@ -33,8 +33,14 @@ export function merge<T extends Named>(base: T, mine: T, theirs: T): { merged: T
 	return { merged, joined, clashes };
 }
 
-/** Copy is a working copy: what was written, and what the server had when that began. */
-type Copy<T extends Named> = { mine: T; from: T };
+/** Copy is a working copy: the fields that were changed, what the server had of them when that began, and what was sent of them without an answer yet. */
+type Copy<T extends Named> = { mine: Partial<T>; from: Partial<T>; sent: Partial<T> };
+
+function copyOf<T extends Named>({ draft, base, sent }: { draft: T; base: Server<T>; sent: T | null }): Copy<T> {
+	const changed = (Object.keys(draft) as (keyof T)[]).filter((f) => !same(draft[f], base.draft[f]));
+	const pick = (from: T) => Object.fromEntries(changed.map((f) => [f, from[f]])) as Partial<T>;
+	return { mine: pick(draft), from: pick(base.draft), sent: sent ? pick(sent) : {} };
+}
 
 /** fits reports whether a value has the fields of another, with the same types. */
 function fits<T extends object>(v: T | undefined, like: T): v is T {
@@ -43,9 +49,10 @@ function fits<T extends object>(v: T | undefined, like: T): v is T {
 
 /** useSource holds what somebody writes of a record between saves, and joins it with what others save meanwhile. */
 export function useSource<T extends Named>(kind: string, id: string, server: Server<T>, may: boolean) {
-	const [held, setHeld] = useState({ base: server, draft: server.draft });
+	const [held, setHeld] = useState({ base: server, draft: server.draft, sent: null as T | null });
 	const { base, draft } = held;
-	const [restored, setRestored] = useState(false);
+	const [restored, setRestored] = useState<Place | null>(null);
+	const [brought, setBrought] = useState(false);
 	const [joined, setJoined] = useState<(keyof T)[]>([]);
 	const [clash, setClash] = useState<Clash<T> | null>(null);
 	const dirty = useMemo(() => !sameFields(held.draft, held.base.draft), [held]);
@@ -76,39 +83,51 @@ export function useSource<T extends Named>(kind: string, id: string, server: Ser
 		id,
 		title: draft.name,
 		base: numberOf(base.revision) || null,
-		value: () => ({ mark: now.current, value: { mine: now.current.draft, from: now.current.base.draft }, dirty: !sameFields(now.current.draft, now.current.base.draft) }),
+		value: () => ({ mark: now.current, value: copyOf(now.current), dirty: !sameFields(now.current.draft, now.current.base.draft) }),
 		dirty,
 		may,
-		restore: ({ mine, from }) => {
+		restore: (copy, _, place) => {
 			const { base } = now.current;
-			if (!fits(mine, base.draft) || !fits(from, base.draft) || sameFields(mine, base.draft)) return;
-			setRestored(true);
-			receive({ draft: from, revision: null }, base, mine);
+			const mine = { ...base.draft, ...copy.mine };
+			const answered = (Object.keys(copy.sent ?? {}) as (keyof T)[]).filter((f) => same(copy.sent?.[f], base.draft[f]));
+			const from = { ...base.draft, ...copy.from, ...Object.fromEntries(answered.map((f) => [f, base.draft[f]])) };
+			if (!fits(mine, base.draft) || !fits(from, base.draft) || sameFields(mine, base.draft)) {
+				void kept.drop();
+				return;
+			}
+			setRestored(place);
+			setBrought(place === "device");
+			receive({ draft: from, revision: null }, base, { ...mine, ...copyOf(now.current).mine });
 		},
 	});
 	return {
 		base,
 		draft,
 		dirty,
-		restored: restored && dirty,
+		/** Where work was brought back from, while it is not saved. */
+		restored: dirty ? restored : null,
+		/** Whether work was brought back from this device when the page opened. */
+		brought,
 		joined,
 		clash,
 		/** What is written, newer than the last render if a text was handed in since. */
 		newest: () => now.current,
 		set: (part: Partial<T>) => hold({ draft: { ...now.current.draft, ...part } }),
+		/** Tells that a draft is being saved. */
+		sending: (sent: T) => hold({ sent }),
 		/** Takes the answer to a save of a draft. */
 		saved: (sent: T, answer: Server<T>) => {
 			handIn();
 			const { draft } = now.current;
-			hold({ base: answer, draft: draft === sent ? answer.draft : merge(sent, draft, answer.draft).merged });
-			setRestored(false);
+			hold({ sent: null, base: answer, draft: draft === sent ? answer.draft : merge(sent, draft, answer.draft).merged });
+			setRestored(null);
 			setJoined([]);
 			void kept.drop();
 		},
 		discard: () => {
 			handIn();
 			hold({ draft: now.current.base.draft });
-			setRestored(false);
+			setRestored(null);
 			setJoined([]);
 			void kept.drop();
 		},

@@ -1,9 +1,13 @@
-import { useEffect, useRef, useState } from "react";
+import { useEffect, useLayoutEffect, useRef, useState } from "react";
 import { ApiError, api } from "../api/client";
+import { held, hold, release } from "../app/device";
 import { useSaveOnLeave } from "../app/leaving";
 
 /** Newest is what is kept as it is now, which may be newer than the last render; its mark is another object after each change. */
 type Newest<T> = { mark: object; value: T; dirty: boolean };
+
+/** Place is where a working copy was kept. */
+export type Place = "server" | "device";
 
 type Options<T extends object> = {
 	kind: string;
@@ -11,32 +15,83 @@ type Options<T extends object> = {
 	title: string;
 	/** The revision that the work began with. */
 	base: number | null;
-	/** What is kept. If it is long, a function tells it, so that it is not compared as text at each render. */
+	/** What is kept: objects of fields. If it is long, a function tells it, so that it is not compared as text at each render. */
 	value: T | (() => Newest<T>);
 	dirty: boolean;
 	may: boolean;
-	restore: (value: Partial<T>, base: number | null) => void;
+	restore: (value: Partial<T>, base: number | null, place: Place) => void;
 };
+
+/** Held is what is kept on this device, with the copies of the server that it goes on from. */
+type Held<T> = { value: T; base: number | null; follows: string[] };
+
+type Found<T> = { value: Partial<T>; base: number | null };
 
 const pause = 2000;
 
 /** How long after each failure of the server or the network the work is stored again. */
 const pauses = [1000, 3000, 9000, 30_000];
 
-/** useWorkingCopy keeps unsaved work on the server, and hands it back when the page is opened again. */
+/** join returns the later of two copies, with what the earlier one has of fields that the later one does not name. */
+function join<T extends object>(earlier: Partial<T>, later: Partial<T>): Partial<T> {
+	const both = { ...earlier, ...later } as { [part: string]: object };
+	const [a, b] = [earlier, later] as { [part: string]: object | undefined }[];
+	return Object.fromEntries(Object.keys(both).map((part) => [part, { ...a?.[part], ...b?.[part] }])) as Partial<T>;
+}
+
+/** find returns the working copy of a record: that of the server, or what is newer on this device. */
+async function find<T extends object>(kind: string, id: string, own: Held<T> | null) {
+	let kept: (Found<T> & { mark: string }) | null = null;
+	try {
+		const row = (await api("GET /working-copies", { query: { kind } })).data.find((c) => c.id === id);
+		if (row) {
+			const { mark = "", ...value } = (await api("GET /working-copies/{kind}/{id}", { path: { kind, id } })).data as Partial<T> & { mark?: string };
+			kept = { value: value as Partial<T>, base: row.base_revision, mark };
+		}
+	} catch {
+		// What is on this device is found all the same.
+	}
+	if (!own) return { stored: kept !== null, mark: kept?.mark ?? "", found: kept, place: "server" as Place };
+	// Another browser has stored a copy that this device did not know: it is the later one.
+	const others = kept !== null && !own.follows.includes(kept.mark);
+	return { stored: kept !== null, mark: kept?.mark ?? "", found: { value: others && kept ? join(own.value, kept.value) : own.value, base: others && kept ? kept.base : own.base }, place: "device" as Place };
+}
+
+/**
+ * useWorkingCopy keeps unsaved work, and hands it back when the page is opened again: on this device as it is
+ * typed, until the server has it a moment later.
+ */
 export function useWorkingCopy<T extends object>({ kind, id, title, base, value, dirty, may, restore }: Options<T>) {
 	const path = { kind, id };
 	const [asked, setAsked] = useState(false);
+	const [read, setRead] = useState(false); // what this device has is known
+	const older = useRef<Held<T> | null>(null); // what this device has, until it is brought back
 	const stored = useRef(false);
 	const waiting = useRef(false);
 	const last = useRef<Promise<unknown>>(Promise.resolve()); // writes go one after the other
 	const failures = useRef(0);
 	const again = useRef(0); // the timer after a failure
 	const gone = useRef(false);
+	const [own] = useState(() => crypto.randomUUID()); // marks the copies that are stored from here
+	const follows = useRef([own, ""]);
 	const newest = typeof value === "function" ? (value as () => Newest<T>) : null;
 	const mark = newest ? newest().mark : JSON.stringify(value);
-	const latest = useRef({ title, base, value, newest, mark, open: may && asked });
-	latest.current = { title, base, value, newest, mark, open: may && asked };
+	const latest = useRef({ title, base, value, newest, mark, dirty, open: may && asked, read });
+	latest.current = { title, base, value, newest, mark, dirty, open: may && asked, read };
+	const now = () => {
+		const { newest, value, mark, dirty } = latest.current;
+		return newest?.() ?? { value: value as T, mark, dirty };
+	};
+	const keep = () => {
+		const { value, dirty } = now();
+		if (!dirty || !latest.current.read) return;
+		const was = older.current;
+		hold(kind, id, {
+			value: was ? (join(was.value, value) as T) : value,
+			base: was ? was.base : latest.current.base,
+			follows: [...(was?.follows ?? []), ...follows.current],
+		} satisfies Held<T>);
+	};
 	const write = (send: () => Promise<unknown>) => {
 		last.current = last.current.then(send).catch(() => undefined);
 		return last.current;
@@ -44,13 +99,15 @@ export function useWorkingCopy<T extends object>({ kind, id, title, base, value,
 	const store = async () => {
 		waiting.current = false;
 		clearTimeout(again.current);
-		const now = latest.current;
-		const data = (now.newest ? now.newest().value : now.value) as { [key: string]: unknown };
+		keep();
+		const { title, base } = latest.current;
+		const sent = now();
 		stored.current = true;
 		await write(async () => {
 			try {
-				await api("PUT /working-copies/{kind}/{id}", { path, body: { title: now.title.slice(0, 200), base_revision: now.base, data } });
+				await api("PUT /working-copies/{kind}/{id}", { path, body: { title: title.slice(0, 200), base_revision: base, data: { ...sent.value, mark: own } } });
 				failures.current = 0;
+				if (now().mark === sent.mark) release(kind, id);
 			} catch (e) {
 				if (!(e instanceof ApiError && (e.status === 0 || e.status >= 500)) || gone.current || !stored.current) return;
 				waiting.current = true;
@@ -62,6 +119,7 @@ export function useWorkingCopy<T extends object>({ kind, id, title, base, value,
 	const drop = async () => {
 		waiting.current = false;
 		clearTimeout(again.current);
+		release(kind, id);
 		if (!stored.current) return;
 		stored.current = false;
 		await write(() => api("DELETE /working-copies/{kind}/{id}", { path }));
@@ -69,16 +127,22 @@ export function useWorkingCopy<T extends object>({ kind, id, title, base, value,
 	// biome-ignore lint/correctness/useExhaustiveDependencies: it is read once, when the page opens
 	useEffect(() => {
 		if (!may) return;
-		api("GET /working-copies", { query: { kind } })
-			.then(async (list) => {
-				const found = list.data.find((c) => c.id === id);
-				if (!found) return;
-				stored.current = true;
-				restore((await api("GET /working-copies/{kind}/{id}", { path })).data as Partial<T>, found.base_revision);
+		held<Held<T>>(kind, id)
+			.then(async (own) => {
+				older.current = own;
+				setRead(true);
+				const { stored: there, mark, found, place } = await find(kind, id, own);
+				stored.current = there;
+				follows.current.push(mark);
+				older.current = null;
+				if (found) restore(found.value, found.base, place);
 			})
-			.catch(() => undefined)
 			.finally(() => setAsked(true));
 	}, []);
+	// biome-ignore lint/correctness/useExhaustiveDependencies: after each change
+	useLayoutEffect(() => {
+		if (may) keep();
+	}, [mark, dirty, read]);
 	// biome-ignore lint/correctness/useExhaustiveDependencies: each change starts the pause anew
 	useEffect(() => {
 		if (!may || !asked || !dirty) return;

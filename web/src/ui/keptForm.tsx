@@ -1,20 +1,33 @@
-import { useEffect, useRef, useState } from "react";
+import { type ReactNode, useLayoutEffect, useRef, useState } from "react";
+import { ApiError } from "../api/client";
 import { useWorkspace } from "../app/session";
-import { useWorkingCopy } from "../source/workingCopy";
-import { catalogue } from "../words/catalogue";
+import { type Place, useWorkingCopy } from "../source/workingCopy";
+import { and, catalogue } from "../words/catalogue";
 import { Button } from "./Button";
 import { type Problems, useForm } from "./form";
 import { Notice } from "./Page";
+import { toast } from "./Toast";
+import { Versions } from "./Versions";
 
 const words = catalogue({
-	kept: "These changes were kept from last time. They are not saved yet.",
+	kept: {
+		server: "These changes were kept from last time. They are not saved yet.",
+		device: "These changes were kept on this device. They are not saved yet.",
+	},
 	discard: "Discard changes",
+	joined: (parts: string) => `Somebody else changed ${parts} meanwhile. Both changes are kept.`,
+	clash: "Somebody else changed the same fields meanwhile. What only one of you changed is kept. Choose for the rest.",
+	yes: "On",
+	no: "Off",
 });
 
 type Fields = { [field: string]: unknown };
 
 /** Kept is what a working copy of a form holds: the changed fields, and what they were when they were changed. */
 type Kept<T> = { values: Partial<T>; was: Partial<T> };
+
+/** Stored is a record as the server has it: the values of the form, and the revision if it has any. */
+export type Stored<T> = { values: T; revision?: string | null };
 
 type Options<T> = {
 	kind: string;
@@ -24,26 +37,41 @@ type Options<T> = {
 	may: boolean;
 	/** Fields that never leave the page before they are saved. */
 	secret?: (keyof T)[];
+	/** Reads the record before it is saved, so that nothing that somebody else saved is overwritten. */
+	read?: () => Promise<Stored<T>>;
+	/** Names of fields, for the question about those that somebody else changed, too. */
+	names?: { [F in keyof T]?: string };
 };
 
 /** KeptForm is what parts around a form need of it. */
-export type KeptForm = { busy: boolean; problems: Problems; restored: boolean; discard: () => void };
+export type KeptForm = { busy: boolean; problems: Problems; restored: Place | null; discard: () => void; question: ReactNode };
+
+/** Send saves the values of a form on the revision of the record. */
+type Send<T> = (values: T, revision?: string) => Promise<void>;
 
 const same = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b);
 
 const pick = <T extends Fields>(from: T, fields: (keyof T)[]) => Object.fromEntries(fields.map((f) => [f, from[f]])) as Partial<T>;
 
+function shown(v: unknown): string {
+	if (typeof v === "boolean") return v ? words.yes : words.no;
+	if (Array.isArray(v) && v.every((x) => typeof x !== "object")) return v.join("\n");
+	return v === null || v === undefined ? "" : typeof v === "object" ? JSON.stringify(v, null, 2) : String(v);
+}
+
 /**
  * useKeptForm is a form that somebody saves by hand. What is not saved is kept as a working copy, and comes back
- * with the form; a field that was saved since then stands. Fields that nobody changed here follow the record.
+ * with the form. Fields that nobody changed here follow the record. Before it is saved the record is read, if the
+ * form can: what only one side changed is joined, and the form asks about fields that both changed.
  */
-export function useKeptForm<T extends Fields>(initial: T, { kind, id, title, may, secret = [] }: Options<T>) {
+export function useKeptForm<T extends Fields>(initial: T, { kind, id, title, may, secret = [], read, names }: Options<T>) {
 	const workspace = useWorkspace();
 	const form = useForm(initial);
-	const [restored, setRestored] = useState(false);
+	const [restored, setRestored] = useState<Place | null>(null);
+	const [clash, setClash] = useState<{ theirs: Stored<T>; fields: (keyof T)[]; send: Send<T> } | null>(null);
 	const known = useRef(initial);
 	const sent = useRef<T | null>(null);
-	useEffect(() => {
+	useLayoutEffect(() => {
 		const before = known.current;
 		if (same(before, initial)) return;
 		known.current = initial;
@@ -63,49 +91,99 @@ export function useKeptForm<T extends Fields>(initial: T, { kind, id, title, may
 		value: { values: pick(form.values, changed), was: was.current },
 		dirty: changed.length > 0,
 		may,
-		restore: (kept) => {
+		restore: (kept, _, place) => {
 			const values: Fields = kept.values ?? {};
-			const was: Fields = kept.was ?? {};
 			const now = known.current;
-			const left = Object.keys(values).filter((f) => f in now && same(was[f], now[f]) && !same(values[f], now[f]));
-			if (left.length === 0) void copy.drop();
-			else {
-				form.set(pick(values as T, left));
-				setRestored(true);
+			const left = Object.keys(values).filter((f) => f in now && !(f in was.current) && !same(values[f], now[f]) && (read || same(kept.was?.[f], now[f])));
+			if (left.length === 0) {
+				if (Object.keys(was.current).length === 0) void copy.drop();
+				return;
 			}
+			was.current = { ...was.current, ...pick((kept.was ?? {}) as T, left) };
+			form.set(pick(values as T, left));
+			setRestored(place);
 		},
 	});
+	const finish = async (values: T, send: Send<T>, revision?: string) => {
+		sent.current = values; // the record may write it in another way
+		try {
+			await send(values, revision);
+		} catch (e) {
+			sent.current = null;
+			throw e;
+		}
+		setRestored(null);
+		await copy.drop();
+	};
+	/** Joins the values with the record as it is now, saves them, and asks about what both sides changed. */
+	const save = async (values: T, base: Partial<T>, send: Send<T>): Promise<void> => {
+		if (!read || !id) return finish(values, send);
+		for (let tries = 0; ; tries++) {
+			const theirs = await read();
+			const moved = Object.keys(values).filter((f) => !secret.includes(f) && !same(theirs.values[f], f in base ? base[f] : known.current[f]) && !same(theirs.values[f], values[f]));
+			const fields = moved.filter((f) => f in base);
+			const joined = moved.filter((f) => !(f in base));
+			const merged = { ...values, ...pick(theirs.values, joined) };
+			if (joined.length > 0) form.set(pick(merged, joined));
+			if (fields.length > 0) {
+				setClash({ theirs, fields, send });
+				return;
+			}
+			try {
+				await finish(merged, send, theirs.revision ?? undefined);
+			} catch (e) {
+				if (e instanceof ApiError && e.code === "REVISION_CONFLICT" && tries < 5) continue;
+				throw e;
+			}
+			const told = joined.map((f) => names?.[f]).filter((name) => name !== undefined);
+			if (told.length > 0) toast(words.joined(and(told)));
+			return;
+		}
+	};
+	const settle = (taken: Set<string>) => {
+		if (!clash) return;
+		const { theirs, fields, send } = clash;
+		const values = { ...form.values, ...pick(theirs.values, fields.filter((f) => taken.has(String(f)))) };
+		form.set(values);
+		was.current = { ...was.current, ...pick(theirs.values, fields) };
+		setClash(null);
+		void form.submit(() => save(values, was.current, send));
+	};
 	return {
 		...form,
-		restored: restored && changed.length > 0,
+		restored: changed.length > 0 ? restored : null,
 		discard: () => {
 			form.reset();
-			setRestored(false);
+			setRestored(null);
 			void copy.drop();
 		},
-		submit: (send: () => Promise<void>) =>
-			form.submit(async () => {
-				sent.current = form.values; // the record may write it in another way
-				try {
-					await send();
-				} catch (e) {
-					sent.current = null;
-					throw e;
-				}
-				setRestored(false);
-				await copy.drop();
-			}),
+		submit: (send: Send<T>) => form.submit(() => save(form.values, was.current, send)),
+		question: clash && (
+			<Versions
+				text={words.clash}
+				versions={clash.fields.map((f) => ({ id: String(f), name: names?.[f] ?? String(f), mine: shown(form.values[f]), theirs: shown(clash.theirs.values[f]) }))}
+				onSettle={settle}
+				onClose={() => setClash(null)}
+			/>
+		),
 	};
 }
 
-/** KeptNotice says that changes came back with the form, and takes them away again. */
-export function KeptNotice({ form }: { form: Pick<KeptForm, "restored" | "discard"> }) {
-	if (!form.restored) return null;
+/** KeptNotice says that changes came back with the form and takes them away again; it asks about fields that somebody else changed, too. */
+export function KeptNotice({ form }: { form: Pick<KeptForm, "restored" | "discard" | "question"> }) {
 	return (
-		<Notice tone="progress" title={words.kept}>
-			<Button small onClick={form.discard}>
-				{words.discard}
-			</Button>
-		</Notice>
+		<>
+			{form.restored && (
+				<Notice tone="progress" title={words.kept[form.restored]}>
+					<Button small onClick={form.discard}>
+						{words.discard}
+					</Button>
+				</Notice>
+			)}
+			{form.question}
+		</>
 	);
 }
+
+/** keptText tells where unsaved changes were brought back from. */
+export const keptText = (place: Place) => words.kept[place];

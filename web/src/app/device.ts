@@ -1,0 +1,169 @@
+// What is typed and has not reached the server is kept in IndexedDB, so that a reload, a crash or a closed
+// laptop loses none of it: by user, workspace, kind and record, written in the task in which it is typed, and
+// deleted when the server has it. Signing out deletes everything, and so does signing in as somebody else.
+// Without storage nothing is kept here, and pages keep what they can on the server.
+
+const database = "packetboat-typed";
+const records = "records";
+const chunks = "chunks";
+/** Characters of a chunk. The browser writes longer values later than at once, which a reload does not wait for. */
+const chunk = 16_000;
+const largest = 3_000_000; // characters of a record; what is longer is not kept here
+const most = 20_000_000; // characters of all records
+const oldest = 30 * 24 * 3600_000; // milliseconds, as long as the server keeps working copies
+
+type Key = [user: string, workspace: string, kind: string, id: string];
+
+/** Row is what is known of a record; its text is in as many chunks. */
+type Row = { key: Key; size: number; chunks: number; at: number };
+
+let db: IDBDatabase | null = null;
+let scope: [user: string, workspace: string] | null = null;
+const written = new Map<string, string[]>(); // by key, the chunks that storage has
+
+function open(): Promise<IDBDatabase> {
+	return new Promise((done, fail) => {
+		const request = indexedDB.open(database, 1);
+		request.onupgradeneeded = () => {
+			request.result.createObjectStore(records, { keyPath: "key" });
+			request.result.createObjectStore(chunks);
+		};
+		request.onsuccess = () => done(request.result);
+		request.onerror = () => fail(request.error);
+		request.onblocked = () => fail(new Error("IndexedDB is in use"));
+	});
+}
+
+const answer = <T>(request: IDBRequest<T>) =>
+	new Promise<T>((done, fail) => {
+		request.onsuccess = () => done(request.result);
+		request.onerror = () => fail(request.error);
+	});
+
+/** Writes now: the browser carries it out although the page goes. */
+function write(act: (rows: IDBObjectStore, texts: IDBObjectStore) => void, failed?: () => void) {
+	try {
+		const t = db?.transaction([records, chunks], "readwrite");
+		if (!t) return;
+		t.onabort = () => failed?.();
+		act(t.objectStore(records), t.objectStore(chunks));
+		t.commit?.();
+	} catch {
+		failed?.();
+		db = null; // the browser has closed it
+	}
+}
+
+function erase(rows: IDBObjectStore, texts: IDBObjectStore, key: Key) {
+	rows.delete(key);
+	texts.delete(IDBKeyRange.bound([...key], [...key, []])); // numbers come before arrays
+}
+
+/** openDevice opens what is kept for a user in a workspace, and deletes what is of others, old, or too much. */
+export async function openDevice(user: string, workspace: string) {
+	scope = [user, workspace];
+	try {
+		if (!db) {
+			db = await open();
+			const lost = () => {
+				db = null;
+			};
+			db.onclose = lost;
+			db.onversionchange = () => {
+				db?.close();
+				lost();
+			};
+		}
+		const all = (await answer(db.transaction(records).objectStore(records).getAll())) as Row[];
+		let sum = 0;
+		const left = all
+			.sort((a, b) => b.at - a.at)
+			.filter((r) => {
+				sum += r.size;
+				return r.key[0] !== user || r.at < Date.now() - oldest || sum > most;
+			});
+		if (left.length === 0) return;
+		write((rows, texts) => {
+			for (const r of left) erase(rows, texts, r.key);
+		});
+	} catch {
+		db = null; // there is no storage
+	}
+}
+
+const keyOf = (kind: string, id: string): Key | null => scope && [...scope, kind, id];
+
+/** hold keeps what is typed of a record. */
+export function hold(kind: string, id: string, value: object) {
+	const key = keyOf(kind, id);
+	if (!key || !db) return;
+	const text = JSON.stringify(value);
+	if (text.length > largest) {
+		release(kind, id);
+		return;
+	}
+	const name = key.join(" ");
+	const before = written.get(name) ?? [];
+	const now: string[] = [];
+	for (let at = 0; at < text.length; at += chunk) now.push(text.slice(at, at + chunk));
+	if (now.length === before.length && now.every((c, n) => c === before[n])) return;
+	written.set(name, now);
+	write(
+		(rows, texts) => {
+			rows.put({ key, size: text.length, chunks: now.length, at: Date.now() } satisfies Row);
+			for (const [n, c] of now.entries()) if (c !== before[n]) texts.put(c, [...key, n]);
+		},
+		() => written.delete(name),
+	);
+}
+
+/** release deletes what is kept of a record. */
+export function release(kind: string, id: string) {
+	const key = keyOf(kind, id);
+	if (!key) return;
+	written.delete(key.join(" "));
+	write((rows, texts) => erase(rows, texts, key));
+}
+
+/** held returns what is kept of a record. */
+export async function held<T extends object>(kind: string, id: string): Promise<T | null> {
+	const key = keyOf(kind, id);
+	if (!key || !db) return null;
+	try {
+		const t = db.transaction([records, chunks]);
+		const [row, texts] = await Promise.all([
+			answer(t.objectStore(records).get(key)) as Promise<Row | undefined>,
+			answer(t.objectStore(chunks).getAll(IDBKeyRange.bound([...key], [...key, []]))) as Promise<string[]>,
+		]);
+		if (!row) return null;
+		const now = texts.slice(0, row.chunks);
+		const value: unknown = JSON.parse(now.join(""));
+		written.set(key.join(" "), now);
+		return value as T;
+	} catch {
+		return null;
+	}
+}
+
+/** heldIds returns the records of a kind of which something is kept, the newest first. */
+export async function heldIds(kind: string): Promise<string[]> {
+	if (!scope || !db) return [];
+	try {
+		const all = (await answer(db.transaction(records).objectStore(records).getAll(IDBKeyRange.bound([...scope, kind], [...scope, kind, []])))) as Row[];
+		return all.sort((a, b) => b.at - a.at).map((r) => r.key[3]);
+	} catch {
+		return [];
+	}
+}
+
+/** closeDevice deletes everything that is kept, and keeps nothing more. */
+export async function closeDevice() {
+	scope = null;
+	written.clear();
+	try {
+		const t = (db ?? (await open())).transaction([records, chunks], "readwrite");
+		await Promise.all([answer(t.objectStore(records).clear()), answer(t.objectStore(chunks).clear())]);
+	} catch {
+		// Nothing was kept.
+	}
+}
