@@ -110,7 +110,7 @@ func TestAnMTAConfigIsKeptInTheApplication(t *testing.T) {
 			t.Errorf("the working copy is %s", kept)
 		}
 		d.open(route)
-		d.sees("These changes were kept from last time.")
+		d.sees("They are not saved yet.")
 		d.pressText("Save")
 		d.sees("Saved")
 		d.await(`!document.body.innerText.includes('These changes were kept')`)
@@ -168,7 +168,7 @@ func TestSettingsKeepWhatIsTyped(t *testing.T) {
 		postal["line1"] = "Quay 7"
 		d.ask(http.MethodPut, "/settings/account", map[string]any{"postal_address": postal})
 		d.open("/settings/account")
-		d.sees("These changes were kept from last time.")
+		d.sees("They are not saved yet.")
 		field := func(path string) string { return d.text(`document.querySelector('[data-path="` + path + `"]').value`) }
 		if city, street := field("postal_address.city"), field("postal_address.line1"); city != "Kiel" || street != "Quay 7" {
 			t.Errorf("city %q and street %q came back", city, street)
@@ -185,7 +185,7 @@ func TestSettingsKeepWhatIsTyped(t *testing.T) {
 		waits("email_type", "new-"+id, true)
 		d.press("Escape")
 		d.open("/sending/types?edit=new")
-		d.sees("These changes were kept from last time.")
+		d.sees("They are not saved yet.")
 		d.presses("Cancel")
 		waits("email_type", "new-"+id, false)
 		d.open("/sending/types")
