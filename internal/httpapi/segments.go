@@ -65,6 +65,7 @@ type listSegmentsRequest struct {
 	Type   string `query:"type" enum:"dynamic,static,"`
 	Tags   string `query:"tags" doc:"Comma separated; any of them."`
 	Search string `query:"search" doc:"A part of the name."`
+	Usage  string `query:"include_usage" doc:"true: adds usage and warnings to each row. For sessions."`
 }
 
 type segmentForm = form[SegmentRow, segmentSession]
@@ -82,7 +83,7 @@ type SegmentRow struct {
 	Count                  *int              `json:"count,omitempty" doc:"Same as member_count; only in answers with a single segment."`
 	SystemKey              *string           `json:"system_key" doc:"Not null on built-in segments."`
 	Tags                   []string          `json:"tags"`
-	Warnings               *[]segmentWarning `json:"warnings,omitempty" doc:"References of the definition to deleted records; only in answers with a single segment."`
+	Warnings               *[]segmentWarning `json:"warnings,omitempty" doc:"References of the definition to deleted records; in answers with a single segment, and with include_usage=true."`
 	Usage                  *segmentUsage     `json:"usage,omitempty" doc:"With include_usage=true: the records that use it, as in the details of SEGMENT_IN_USE."`
 }
 
@@ -123,10 +124,30 @@ func (api segmentsAPI) listSegments(ctx context.Context, p auth.Principal, in *l
 	if err != nil {
 		return endpoint.List[segmentForm]{}, err
 	}
+	details := endpoint.Flag(in.Usage) && !p.IsKey()
 	for _, s := range list {
-		rows = append(rows, formOfSegment(p, s))
+		row := rowOfSegment(p, s)
+		if details {
+			if err := api.addWarnings(ctx, p, s, &row); err != nil {
+				return endpoint.List[segmentForm]{}, err
+			}
+			if row.Usage, err = api.usageOf(ctx, p, s); err != nil {
+				return endpoint.List[segmentForm]{}, err
+			}
+		}
+		rows = append(rows, formOfRow(p, s, row))
 	}
 	return endpoint.Whole(rows), nil
+}
+
+// addWarnings adds the references of a segment's definition to deleted records.
+func (api segmentsAPI) addWarnings(ctx context.Context, p auth.Principal, s segment.Segment, row *SegmentRow) error {
+	row.Warnings = &[]segmentWarning{}
+	warnings, err := segment.Warnings(ctx, api.db, p.Tenant, s)
+	for _, w := range warnings {
+		*row.Warnings = append(*row.Warnings, segmentWarning{w.Path, w.Code})
+	}
+	return err
 }
 
 // The scopes that operations on a segment of a type need.
@@ -201,11 +222,8 @@ func (api segmentsAPI) getSegment(ctx context.Context, p auth.Principal, in *get
 	}
 	endpoint.SetRevision(ctx, s.Revision)
 	row := rowOfSegment(p, s)
-	row.Count, row.Warnings = s.Members, &[]segmentWarning{}
-	warnings, err := segment.Warnings(ctx, api.db, p.Tenant, s)
-	for _, w := range warnings {
-		*row.Warnings = append(*row.Warnings, segmentWarning{w.Path, w.Code})
-	}
+	row.Count = s.Members
+	err = api.addWarnings(ctx, p, s, &row)
 	if err == nil && endpoint.Flag(in.Usage) && !p.IsKey() {
 		row.Usage, err = api.usageOf(ctx, p, s)
 	}

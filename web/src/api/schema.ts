@@ -4846,7 +4846,7 @@ export type Routes = {
 	"POST /seed-lists/{id}/seeds/{seed_id}/resume": { path: { id: string; seed_id: string }; query: never; body: never; answer: SeedRow };
 	"POST /seed-lists/{id}/seeds/{seed_id}/retire": { path: { id: string; seed_id: string }; query: never; body: never; answer: SeedRow };
 	"GET /seed-lists/{id}/syncs": { path: { id: string }; query: never; body: never; answer: ListSeedSyncRow };
-	"GET /segments": { path: never; query: { type?: "dynamic" | "static" | ""; tags?: string; search?: string }; body: never; answer: ListSegmentRow };
+	"GET /segments": { path: never; query: { type?: "dynamic" | "static" | ""; tags?: string; search?: string; include_usage?: string }; body: never; answer: ListSegmentRow };
 	"POST /segments": { path: never; query: never; body: CreateSegmentRequestBody; answer: SegmentSession };
 	"POST /segments/from-broadcast": { path: never; query: never; body: SegmentFromBroadcastRequestBody; answer: SegmentSession };
 	"POST /segments/preview": { path: never; query: never; body: PreviewSegmentRequestBody; answer: SegmentPreview };

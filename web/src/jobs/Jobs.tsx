@@ -15,7 +15,7 @@ import { Progress } from "../ui/Progress";
 import { Empty, Failure, Skeleton } from "../ui/States";
 import { Time } from "../ui/Time";
 import { toast } from "../ui/Toast";
-import { ago, catalogue, exact, full } from "../words/catalogue";
+import { catalogue, exact, full, plural } from "../words/catalogue";
 import { explain } from "../words/errors";
 import css from "../settings/Settings.module.css";
 
@@ -39,18 +39,35 @@ const words = catalogue({
 	whose: "Whose",
 	everybody: "Everybody's",
 	mine: "Only mine",
-	until: (when: string) => `until ${when}`,
+	left: (days: number) => (days === 0 ? "files for less than a day" : plural(days, { one: "files for # more day", other: "files for # more days" })),
+	failed: (message: string, done: string) => `${message}. Before: ${done}`,
+	counts: {
+		rows: (n: number) => plural(n, { one: "# row", other: "# rows" }),
+		created: (n: number) => `${full(n)} created`,
+		updated: (n: number) => `${full(n)} updated`,
+		affected: (n: number) => `${full(n)} changed`,
+		skipped: (n: number) => `${full(n)} left as they were`,
+		invalid: (n: number) => `${full(n)} invalid`,
+	},
 	of: (n: number, total: number) => `${full(n)} of ${full(total)}`,
 });
 
+/** resultOf says what a job has done, and why it failed. */
 function resultOf(j: JobSession): string {
-	if (j.error) return j.error.message;
-	const r = j.result as { [name: string]: unknown } | undefined;
-	if (!r) return "";
-	const counts = Object.entries(r).filter((e): e is [string, number] => typeof e[1] === "number");
-	const some = counts.filter(([, n]) => n > 0);
-	return (some.length > 0 ? some : counts).map(([name, n]) => `${full(n)} ${name.replaceAll("_", " ")}`).join(", ");
+	const r = (j.result ?? {}) as { [name: string]: unknown };
+	const counts = Object.entries(words.counts).flatMap(([name, say]) => {
+		const n = r[name];
+		return typeof n === "number" ? [{ n, text: say(n) }] : [];
+	});
+	const some = counts.filter((c) => c.n > 0);
+	const done = (some.length > 0 ? some : j.error ? [] : counts.slice(0, 1)).map((c) => c.text).join(", ");
+	return j.error ? (done ? words.failed(j.error.message, done) : j.error.message) : done;
 }
+
+/** pageOf is the page that shows a job with its first errors. */
+const pageOf = (j: JobSession) => (j.type === "import" ? `/contacts/import?job=${j.id}` : `/contacts?job=${j.id}`);
+
+const day = 86_400_000;
 
 /** Jobs lists imports, exports and bulk actions. */
 export default function Jobs() {
@@ -99,7 +116,7 @@ export default function Jobs() {
 					rows={rows}
 					rowKey={(j) => j.id}
 					columns={[
-						{ id: "what", name: words.what, cell: (j) => (j.type === "import" ? <Link href={`/contacts/import?job=${j.id}`}>{j.title}</Link> : <b>{j.title}</b>) },
+						{ id: "what", name: words.what, cell: (j) => <Link href={pageOf(j)}>{j.title}</Link> },
 						{ id: "status", name: words.status, cell: (j) => <StateBadge kind="job" state={j.status} /> },
 						{
 							id: "result",
@@ -136,7 +153,7 @@ export default function Jobs() {
 									) : null}
 									{j.files_until && (
 										<span className={css.muted} title={exact(j.files_until)}>
-											{words.until(ago(j.files_until))}
+											{words.left(Math.max(0, Math.floor((new Date(j.files_until).getTime() - Date.now()) / day)))}
 										</span>
 									)}
 								</span>

@@ -1,13 +1,13 @@
-import { ArrowDown, ArrowUp, Copy, FolderPlus, Plus, Trash2 } from "lucide-react";
-import { useContext, useState } from "react";
-import { Button, IconButton } from "../ui/Button";
+import { ArrowDown, ArrowUp, Copy, FolderPlus, GripVertical, Plus, Trash2 } from "lucide-react";
+import { createContext, type KeyboardEvent, type PointerEvent, useContext, useLayoutEffect, useRef, useState } from "react";
+import { Button } from "../ui/Button";
 import { Select, TextArea } from "../ui/Field";
 import { Menu } from "../ui/Menu";
 import { catalogue } from "../words/catalogue";
 import css from "./Builder.module.css";
 import { type FieldInfo, useRuleFields } from "./fields";
 import { EventRules, LeafEditor } from "./LeafEditor";
-import { type Condition, deepest, type Group, insertAt, isGroup, type Kind, type Leaf, leafWords, newLeaf, pathText, replaceAt } from "./leaves";
+import { type Condition, conditionAt, deepest, fits, type Group, heightOf, insertAt, isGroup, isNegative, type Kind, type Leaf, leafWords, moveTo, newLeaf, pathOf, pathText, replaceAt, stepTo } from "./leaves";
 
 const words = catalogue({
 	all: "all of these",
@@ -30,6 +30,12 @@ const words = catalogue({
 	bad: "This is not a group of conditions yet.",
 	condition: (n: number) => `Condition ${n}`,
 	groupName: (n: number) => `Group ${n}`,
+	move: (name: string) => `Move ${name}`,
+	moveHelp: "Drag it, or press Alt with an arrow: up, down, or right for a group of its own.",
+	gone: "It names something that was deleted, so it matches nobody.",
+	goneAll: "It names something that was deleted, so it matches everybody.",
+	goneOne: "It names something that was deleted. The others still count.",
+	at: (path: string, message: string) => (path ? `${path}: ${message}` : message),
 });
 
 /** Fault is a problem of the server with its path, and further ones that it found at once. */
@@ -45,22 +51,119 @@ type Props = {
 	onChange: (g: Group) => void;
 	/** A problem of the server with its path. */
 	fault?: Fault | null;
+	/** References to records that do not exist any more. */
+	warnings?: { path: string }[];
 };
 
+/** Where a condition that is dragged would go: before a place, with how that is shown. */
+type Drop = { to: number[]; at: number[]; edge: "before" | "after" | "inside" };
+
+/** Moves is what moves conditions: by keys, or by dragging. */
+type Moves = {
+	move: (from: number[], to: number[]) => void;
+	step: (path: number[], by: 1 | -1) => boolean;
+	begin: (path: number[], e: PointerEvent<HTMLElement>) => void;
+	dragged: number[] | null;
+	drop: Drop | null;
+	warning: (path: number[], leaf: Leaf) => string | undefined;
+};
+const Moving = createContext<Moves | null>(null);
+
+const dotted = (path: number[]) => path.join(".");
+
+/** dropAt returns where a condition would go that is let go at a point of the page. */
+function dropAt(root: Group, from: number[], x: number, y: number): Drop | null {
+	const under = document.elementsFromPoint(x, y).find((e) => e.closest("[data-path]"));
+	const item = under?.closest<HTMLElement>("[data-path]");
+	if (!item) return null;
+	const path = (item.dataset.path ?? "").split(".").filter(Boolean).map(Number);
+	const c = conditionAt(root, path);
+	const box = item.getBoundingClientRect();
+	const upper = y < box.top + box.height / 2;
+	let drop: Drop;
+	if (c && isGroup(c) && (path.length === 0 || (y > box.top + 12 && y < box.bottom - 12))) drop = upper ? { to: [...path, 0], at: path, edge: "inside" } : { to: [...path, c.conditions.length], at: path, edge: "inside" };
+	else drop = upper ? { to: path, at: path, edge: "before" } : { to: [...path.slice(0, -1), (path.at(-1) ?? 0) + 1], at: path, edge: "after" };
+	return fits(root, from, drop.to) ? drop : null;
+}
+
 /** Builder edits a rule: groups of conditions, as sentences or as JSON. */
-export function Builder({ value, onChange, fault }: Props) {
+export function Builder({ value, onChange, fault, warnings = [] }: Props) {
 	const fields = useRuleFields();
 	const [text, setText] = useState<string | null>(null);
 	const [bad, setBad] = useState(false);
+	const [drag, setDrag] = useState<{ from: number[]; drop: Drop | null } | null>(null);
+	const all = useRef<HTMLDivElement>(null);
+	// The control of a condition that has the focus keeps it when the condition moves.
+	const follow = useRef<{ path: number[]; control: number } | null>(null);
+	useLayoutEffect(() => {
+		const to = follow.current;
+		follow.current = null;
+		if (to) controlsOf(all.current, to.path)[to.control]?.focus();
+	});
+	const move = (from: number[], to: number[]) => {
+		if (!fits(value, from, to)) return;
+		const moved = moveTo(value, from, to);
+		follow.current = { path: moved.path, control: Math.max(0, controlsOf(all.current, from).indexOf(document.activeElement as HTMLElement)) };
+		onChange(moved.group);
+	};
+	const moves: Moves = {
+		move,
+		step: (path, by) => {
+			const to = stepTo(value, path, by);
+			if (to) move(path, to);
+			return to !== null;
+		},
+		begin: (from, e) => {
+			if (e.button !== 0) return;
+			const handle = e.currentTarget;
+			let drop: Drop | null = null;
+			const end = (to: Drop | null) => {
+				handle.removeEventListener("pointermove", over);
+				handle.removeEventListener("pointerup", release);
+				handle.removeEventListener("pointercancel", cancel);
+				document.removeEventListener("keydown", abort, true);
+				setDrag(null);
+				if (to) move(from, to.to);
+			};
+			const over = (p: globalThis.PointerEvent) => {
+				drop = dropAt(value, from, p.clientX, p.clientY);
+				setDrag({ from, drop });
+				const edge = 48;
+				if (p.clientY < edge * 2 || p.clientY > innerHeight - edge) handle.ownerDocument.scrollingElement?.scrollBy(0, p.clientY < edge * 2 ? -16 : 16);
+			};
+			const release = () => end(drop);
+			const cancel = () => end(null);
+			const abort = (k: globalThis.KeyboardEvent) => {
+				if (k.key !== "Escape") return;
+				k.stopPropagation();
+				end(null);
+			};
+			handle.setPointerCapture(e.pointerId);
+			handle.addEventListener("pointermove", over);
+			handle.addEventListener("pointerup", release);
+			handle.addEventListener("pointercancel", cancel);
+			document.addEventListener("keydown", abort, true);
+		},
+		dragged: drag?.from ?? null,
+		drop: drag?.drop ?? null,
+		warning: (path, leaf) => {
+			const found = warnings.find((w) => dotted(pathOf(w.path)) === dotted(path));
+			if (!found) return undefined;
+			if (/\[\d+\]$/.test(found.path.slice(pathText(path).length)) && (leaf.segment_keys ?? leaf.email_type_keys ?? []).length > 1) return words.goneOne;
+			return isNegative(leaf) ? words.goneAll : words.gone;
+		},
+	};
 	return (
-		<div className={css.builder}>
+		<div className={css.builder} ref={all}>
 			<div className={css.top}>
 				<Button small look="quiet" onClick={() => setText(text === null ? JSON.stringify(value, null, 2) : null)}>
 					{text === null ? words.json : words.builder}
 				</Button>
 			</div>
 			{text === null ? (
-				<GroupEditor group={value} path={[]} root={value} fields={fields} onChange={onChange} fault={fault} />
+				<Moving value={moves}>
+					<GroupEditor group={value} path={[]} root={value} fields={fields} onChange={onChange} fault={fault} />
+				</Moving>
 			) : (
 				<TextArea
 					code
@@ -68,7 +171,7 @@ export function Builder({ value, onChange, fault }: Props) {
 					label={words.json}
 					hideLabel
 					value={text}
-					error={bad ? words.bad : fault?.message}
+					error={bad ? words.bad : fault ? [fault, ...(fault.others ?? [])].map((f) => words.at(f.path, f.message)).join(" ") : undefined}
 					onChange={(t) => {
 						setText(t);
 						try {
@@ -86,6 +189,35 @@ export function Builder({ value, onChange, fault }: Props) {
 	);
 }
 
+/** controlsOf returns what can have the focus in the condition at a path. */
+function controlsOf(all: HTMLElement | null, path: number[]): HTMLElement[] {
+	const item = all?.querySelector<HTMLElement>(`[data-path="${dotted(path)}"]`);
+	return item ? [...item.querySelectorAll<HTMLElement>("button, input, select, textarea")] : [];
+}
+
+/** Handle is what a condition is dragged by. */
+function Handle({ path, name }: { path: number[]; name: string }) {
+	const moves = useContext(Moving);
+	return (
+		<button type="button" className={css.handle} aria-label={words.move(name)} title={words.moveHelp} onPointerDown={(e) => moves?.begin(path, e)}>
+			<GripVertical aria-hidden size={16} />
+		</button>
+	);
+}
+
+/** keysOf moves the condition at a path by Alt and an arrow. */
+function keysOf(moves: Moves | null, path: number[], wrap: (() => void) | null) {
+	return (e: KeyboardEvent) => {
+		if (!e.altKey || !moves) return;
+		if (e.key === "ArrowUp") moves.step(path, -1);
+		else if (e.key === "ArrowDown") moves.step(path, 1);
+		else if (e.key === "ArrowRight" && wrap) wrap();
+		else return;
+		e.preventDefault();
+		e.stopPropagation();
+	};
+}
+
 type Inner = { group: Group; path: number[]; root: Group; fields: FieldInfo[]; onChange: (g: Group) => void; fault?: Fault | null };
 
 function GroupEditor({ group, path, root, fields, onChange, fault }: Inner) {
@@ -94,11 +226,25 @@ function GroupEditor({ group, path, root, fields, onChange, fault }: Inner) {
 	const ofEvents = useContext(EventRules);
 	const kinds = (Object.entries(leafWords.kinds) as [Kind, string][]).filter(([kind]) => ofEvents || kind !== "trigger_event");
 	const here = pathText(path);
-	const faulty = messageAt(fault, (at) => at === here);
+	const faulty = messageAt(fault, (at) => [here, `${here}.conditions`, `${here}.logic`, `${here}.negate`].includes(at) || (here === "" && at === "conditions"));
+	const moves = useContext(Moving);
+	const name = path.length === 0 ? words.is : words.groupName((path.at(-1) ?? 0) + 1);
+	const top = path.length === 0;
+	const siblings = conditionAt(root, path.slice(0, -1));
+	const last = siblings && isGroup(siblings) ? (path.at(-1) ?? 0) === siblings.conditions.length - 1 : true;
+	const wrap = !top && path.length + heightOf(group) < deepest ? () => onChange(replaceAt(root, path, { logic: "and", conditions: [group] })) : null;
 	return (
-		<fieldset className={css.group} data-depth={path.length}>
-			<legend className="visually-hidden">{path.length === 0 ? words.is : words.groupName((path.at(-1) ?? 0) + 1)}</legend>
+		<fieldset
+			className={css.group}
+			data-depth={path.length}
+			data-path={dotted(path)}
+			data-drop={moves?.drop && dotted(moves.drop.at) === dotted(path) ? moves.drop.edge : undefined}
+			data-dragged={(!top && moves?.dragged && dotted(moves.dragged) === dotted(path)) || undefined}
+			onKeyDown={top ? undefined : keysOf(moves, path, wrap)}
+		>
+			<legend className="visually-hidden">{name}</legend>
 			<div className={css.head}>
+				{!top && <Handle path={path} name={name} />}
 				<Select
 					label={words.is}
 					hideLabel
@@ -119,7 +265,18 @@ function GroupEditor({ group, path, root, fields, onChange, fault }: Inner) {
 						{ value: "or", label: words.any },
 					]}
 				/>
-				{path.length > 0 && <IconButton small label={words.removeGroup} icon={<Trash2 aria-hidden />} onClick={() => onChange(replaceAt(root, path, null))} />}
+				{!top && (
+					<Menu
+						small
+						actions={[
+							(path.length > 1 || path[0] !== 0) && { id: "up", label: words.up, icon: <ArrowUp aria-hidden />, run: () => void moves?.step(path, -1) },
+							(path.length > 1 || !last) && { id: "down", label: words.down, icon: <ArrowDown aria-hidden />, run: () => void moves?.step(path, 1) },
+							{ id: "copy", label: words.duplicate, icon: <Copy aria-hidden />, run: () => onChange(insertAt(root, path, group)) },
+							wrap && { id: "wrap", label: words.wrap, icon: <FolderPlus aria-hidden />, run: wrap },
+							{ id: "remove", label: words.removeGroup, icon: <Trash2 aria-hidden />, danger: true, run: () => onChange(replaceAt(root, path, null)) },
+						]}
+					/>
+				)}
 			</div>
 			{faulty && (
 				<p role="alert" className={css.fault}>
@@ -155,37 +312,35 @@ function GroupEditor({ group, path, root, fields, onChange, fault }: Inner) {
 type Row = { leaf: Leaf; index: number; path: number[]; last: boolean; root: Group; fields: FieldInfo[]; onChange: (g: Group) => void; fault?: Fault | null };
 
 function LeafRow({ leaf, index, path, last, root, fields, onChange, fault }: Row) {
-	const move = (by: number) => {
-		const to = [...path.slice(0, -1), index + by];
-		onChange(insertAt(replaceAt(root, path, null), to, leaf));
-	};
+	const moves = useContext(Moving);
+	const name = words.condition(index + 1);
 	const put = (c: Condition | null) => onChange(replaceAt(root, path, c));
 	const here = pathText(path);
 	const faulty = messageAt(fault, (at) => at.startsWith(here));
+	const warning = moves?.warning(path, leaf);
+	const wrap = path.length < deepest ? () => put({ logic: "and", conditions: [leaf] }) : null;
 	return (
 		<fieldset
-			aria-label={words.condition(index + 1)}
+			aria-label={name}
 			className={css.leaf}
+			data-path={dotted(path)}
 			data-bad={faulty ? true : undefined}
-			onKeyDown={(e) => {
-				if (!e.altKey) return;
-				if (e.key === "ArrowUp" && index > 0) move(-1);
-				else if (e.key === "ArrowDown" && !last) move(1);
-				else if (e.key === "ArrowRight" && path.length < deepest) put({ logic: "and", conditions: [leaf] });
-				else return;
-				e.preventDefault();
-			}}
+			data-drop={moves?.drop && dotted(moves.drop.at) === dotted(path) ? moves.drop.edge : undefined}
+			data-dragged={(moves?.dragged && dotted(moves.dragged) === dotted(path)) || undefined}
+			onKeyDown={keysOf(moves, path, wrap)}
 		>
+			<Handle path={path} name={name} />
 			<div className={css.editor}>
 				<LeafEditor leaf={leaf} fields={fields} onChange={put} error={faulty} />
+				{warning && <p className={css.warning}>{warning}</p>}
 			</div>
 			<Menu
 				small
 				actions={[
-					index > 0 && { id: "up", label: words.up, icon: <ArrowUp aria-hidden />, run: () => move(-1) },
-					!last && { id: "down", label: words.down, icon: <ArrowDown aria-hidden />, run: () => move(1) },
+					(path.length > 1 || index > 0) && { id: "up", label: words.up, icon: <ArrowUp aria-hidden />, run: () => void moves?.step(path, -1) },
+					(path.length > 1 || !last) && { id: "down", label: words.down, icon: <ArrowDown aria-hidden />, run: () => void moves?.step(path, 1) },
 					{ id: "copy", label: words.duplicate, icon: <Copy aria-hidden />, run: () => onChange(insertAt(root, path, leaf)) },
-					path.length < deepest && { id: "wrap", label: words.wrap, icon: <FolderPlus aria-hidden />, run: () => put({ logic: "and", conditions: [leaf] }) },
+					wrap && { id: "wrap", label: words.wrap, icon: <FolderPlus aria-hidden />, run: wrap },
 					{ id: "remove", label: words.remove, icon: <Trash2 aria-hidden />, danger: true, run: () => put(null) },
 				]}
 			/>

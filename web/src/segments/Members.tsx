@@ -1,14 +1,16 @@
-import { useInfiniteQuery, useMutation, useQueryClient } from "@tanstack/react-query";
+import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useCallback, useState } from "react";
 import { Link, useLocation } from "wouter";
 import { api, newKey } from "../api/client";
-import type { AddedMembers, SegmentSession } from "../api/schema";
+import type { AddedMembers, MembersRequestBody, SegmentSession } from "../api/schema";
 import { useTyped } from "../app/params";
 import { useKey, useWhyNot } from "../app/session";
 import { nameOf } from "../contacts/columns";
 import { StateBadge } from "../ui/Badge";
 import { Button } from "../ui/Button";
 import { Dialog } from "../ui/Dialog";
+import { Picks } from "../ui/Combo";
+import { Copy } from "../ui/Copy";
 import { TextArea } from "../ui/Field";
 import { FormProblems } from "../ui/FormProblems";
 import { useForm } from "../ui/form";
@@ -21,6 +23,7 @@ import { Tools } from "../ui/Tools";
 import { catalogue, full, plural } from "../words/catalogue";
 import { explain } from "../words/errors";
 import css from "../broadcasts/Broadcasts.module.css";
+import own from "./Segment.module.css";
 
 const words = catalogue({
 	title: "Members",
@@ -32,11 +35,15 @@ const words = catalogue({
 	since: "Member since",
 	none: "Nobody yet",
 	noneText: "Add people by their addresses, or choose them among the contacts.",
-	emails: "Addresses, one a line",
+	people: "People, found by name or address",
+	emails: "Or addresses, one a line",
+	nothing: "Choose people, or paste addresses.",
 	help: "Only of contacts that exist; nobody is created.",
 	cancel: "Close",
 	added: (a: AddedMembers) => `${full(a.added)} added, ${full(a.already_members)} were members.`,
 	missing: (n: number) => plural(n, { one: "# address belongs to no contact:", other: "# addresses belong to no contact:" }),
+	them: "the addresses",
+	copy: "Copy the addresses",
 	removed: (n: number) => plural(n, { one: "Removed # member", other: "Removed # members" }),
 	selected: (n: number) => plural(n, { one: "# selected", other: "# selected" }),
 });
@@ -157,42 +164,72 @@ export function Members({ segment: s }: { segment: SegmentSession }) {
 }
 
 function Add({ segment: s, onClose }: { segment: SegmentSession; onClose: () => void }) {
+	const key = useKey();
 	const form = useForm({ emails: "" });
+	const [chosen, setChosen] = useState<{ id: string; label: string }[]>([]);
+	const [typed, setTyped] = useState("");
+	const found = useQuery({
+		queryKey: key("contacts", "pick", typed.trim()),
+		staleTime: 30_000,
+		queryFn: ({ signal }) => api("POST /contacts/search", { body: { search: typed.trim() || undefined, limit: 20 }, signal }),
+		placeholderData: (before) => before,
+	});
+	const options = [...chosen, ...(found.data?.data ?? []).filter((c) => !chosen.some((o) => o.id === c.id)).map((c) => ({ id: c.id, label: nameOf(c), detail: nameOf(c) === c.email ? undefined : c.email }))];
 	const [done, setDone] = useState<AddedMembers | null>(null);
 	const emails = [...new Set(form.values.emails.split(/[\s,;]+/).filter(Boolean))];
 	const send = () =>
 		form.submit(async () => {
 			const sum: AddedMembers = { added: 0, already_members: 0, not_found: [] };
-			for (let i = 0; i < emails.length; i += most) {
-				const part = await api("POST /segments/{key}/members", { path: { key: s.segment_key }, body: { emails: emails.slice(i, i + most) }, idempotencyKey: newKey() });
+			const parts: MembersRequestBody[] = chosen.length > 0 ? [{ contact_ids: chosen.map((c) => c.id) }] : [];
+			for (let i = 0; i < emails.length; i += most) parts.push({ emails: emails.slice(i, i + most) });
+			for (const body of parts) {
+				const part = await api("POST /segments/{key}/members", { path: { key: s.segment_key }, body, idempotencyKey: newKey() });
 				sum.added += part.added;
 				sum.already_members += part.already_members;
 				sum.not_found.push(...part.not_found);
 			}
 			setDone(sum);
+			setChosen([]);
+			form.set({ emails: "" });
 		});
+	const idle = emails.length === 0 && chosen.length === 0;
 	return (
 		<Dialog
 			title={words.add}
 			onClose={onClose}
-			onSubmit={() => emails.length > 0 && void send()}
+			onSubmit={() => !idle && void send()}
 			footer={
 				<>
 					<Button onClick={onClose}>{words.cancel}</Button>
-					<Button type="submit" look="primary" busy={form.busy} why={emails.length === 0 ? words.emails : undefined}>
+					<Button type="submit" look="primary" busy={form.busy} why={idle ? words.nothing : undefined}>
 						{words.add}
 					</Button>
 				</>
 			}
 		>
 			<FormProblems problems={form.problems} />
-			<TextArea rows={8} label={words.emails} help={words.help} path="emails" value={form.values.emails} onChange={(v) => form.set({ emails: v })} error={form.problems.byPath.emails} autoFocus />
+			<Picks
+				autoFocus
+				label={words.people}
+				options={options}
+				values={chosen.map((c) => c.id)}
+				onSearch={setTyped}
+				onChange={(ids) => setChosen(ids.flatMap((id) => options.find((o) => o.id === id) ?? []))}
+			/>
+			<TextArea rows={6} label={words.emails} help={words.help} path="emails" value={form.values.emails} onChange={(v) => form.set({ emails: v })} error={form.problems.byPath.emails} />
 			{done && (
 				<Notice tone={done.not_found.length ? "warning" : "success"} title={words.added(done)}>
 					{done.not_found.length > 0 && (
-						<p>
-							{words.missing(done.not_found.length)} {done.not_found.slice(0, 20).join(", ")}
-						</p>
+						<>
+							<p>{words.missing(done.not_found.length)}</p>
+							{/* biome-ignore lint/a11y/noNoninteractiveTabindex: it may scroll */}
+							<p className={own.missing} tabIndex={0}>
+								{done.not_found.join(", ")}
+							</p>
+							<Copy text={done.not_found.join("\n")} what={words.them}>
+								{words.copy}
+							</Copy>
+						</>
 					)}
 				</Notice>
 			)}

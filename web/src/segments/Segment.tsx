@@ -6,7 +6,7 @@ import type { SegmentSession } from "../api/schema";
 import { pollEvery } from "../app/live";
 import { useParam } from "../app/params";
 import { useKey, useWhyNot } from "../app/session";
-import type { Group } from "../rules/leaves";
+import { conditionAt, type Group, pathOf } from "../rules/leaves";
 import { type Server, useSource } from "../source/useSource";
 import { Badge } from "../ui/Badge";
 import { Button } from "../ui/Button";
@@ -55,6 +55,10 @@ const words = catalogue({
 	joined: "Somebody else changed another part of this segment meanwhile. Their change is here too.",
 	discard: "Discard it",
 	clean: "Nothing has been changed.",
+	namesTitle: "Save the new rule?",
+	names: "These use the segment, and follow its new rule from now on:",
+	broken: "The rule names something that was deleted",
+	brokenText: "Its conditions say what they match now.",
 });
 
 /** SegmentPage shows a segment: its rule, its members, what uses it. */
@@ -97,7 +101,7 @@ export default function SegmentPage() {
 	}
 	const system = s.system_key !== null;
 	const shown = tab || (s.type === "dynamic" && !system ? "rules" : "members");
-	const holders = Object.entries(s.usage ?? {}).flatMap(([kind, all]) => all.map((h) => ({ kind, name: h.name, id: h.id ?? h.segment_key ?? "" })));
+	const holders = holdersOf(s);
 	return (
 		<Page
 			wide
@@ -148,7 +152,13 @@ export default function SegmentPage() {
 	);
 }
 
-type Holder = { kind: string; name: string; id: string };
+type Holder = { kind: string; name: string; id: string; status: string };
+
+/** holdersOf returns the records that use a segment. */
+const holdersOf = (s: SegmentSession): Holder[] => Object.entries(s.usage ?? {}).flatMap(([kind, all]) => all.map((h) => ({ kind, name: h.name, id: h.id ?? h.segment_key ?? "", status: h.status ?? "" })));
+
+/** States in which a record does nothing by itself. */
+const quiet = ["draft", "archived"];
 
 /** Holders lists the records that use the segment, with links to them. */
 function Holders({ holders }: { holders: Holder[] }) {
@@ -178,7 +188,14 @@ function Edit({ server, why, onSaved }: { server: Versioned<SegmentSession>; why
 	const source = useSource<Draft>("segment", s.id, serverOf(server), why === undefined);
 	const { draft, clash } = source;
 	const [fault, setFault] = useState<ReturnType<typeof definitionFault>>(null);
+	const [asking, setAsking] = useState(false);
 	const form = useForm({ name: s.name });
+	// What is live follows the new rule at once, so it is named before.
+	const live = holdersOf(s).filter((h) => !quiet.includes(h.status));
+	const savedRule = JSON.stringify(server.data.definition ?? null);
+	const ruleChanged = JSON.stringify(draft.rule) !== savedRule;
+	const kept = (w: { path: string }) => JSON.stringify(conditionAt(draft.rule, pathOf(w.path))) === JSON.stringify(conditionAt(serverOf(server).draft.rule, pathOf(w.path)));
+	const warnings = (s.warnings ?? []).filter(kept);
 	const idle = source.dirty ? undefined : words.clean;
 	const send = () =>
 		form.submit(async () => {
@@ -222,6 +239,11 @@ function Edit({ server, why, onSaved }: { server: Versioned<SegmentSession>; why
 				</Notice>
 			) : null}
 			<FormProblems problems={form.problems} />
+			{warnings.length > 0 && (
+				<Notice tone="warning" title={words.broken}>
+					<p>{words.brokenText}</p>
+				</Notice>
+			)}
 			<Card>
 				<TextField
 					label={words.settings}
@@ -234,7 +256,7 @@ function Edit({ server, why, onSaved }: { server: Versioned<SegmentSession>; why
 					}}
 					error={form.problems.byPath.name}
 					after={
-						<Button look="primary" busy={form.busy} why={why ?? idle} onClick={() => void send()}>
+						<Button look="primary" busy={form.busy} why={why ?? idle} onClick={() => (ruleChanged && live.length > 0 ? setAsking(true) : void send())}>
 							{words.save}
 						</Button>
 					}
@@ -246,9 +268,25 @@ function Edit({ server, why, onSaved }: { server: Versioned<SegmentSession>; why
 					source.set({ rule });
 					setFault(null);
 				}}
-				saved={s.member_count_total}
+				saved={s.member_count_total !== null && s.member_count_evaluated_at ? { total: s.member_count_total, at: s.member_count_evaluated_at } : null}
 				fault={fault}
+				warnings={warnings}
 			/>
+			{asking && (
+				<Confirm
+					title={words.namesTitle}
+					action={words.save}
+					danger={false}
+					onConfirm={() => {
+						setAsking(false);
+						void send();
+					}}
+					onClose={() => setAsking(false)}
+				>
+					<p>{words.names}</p>
+					<Holders holders={live} />
+				</Confirm>
+			)}
 		</>
 	);
 }

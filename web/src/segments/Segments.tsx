@@ -3,11 +3,13 @@ import { Lock } from "lucide-react";
 import { useState } from "react";
 import { Link, useLocation } from "wouter";
 import { api, newKey } from "../api/client";
+import type { SegmentSession } from "../api/schema";
 import { pollEvery } from "../app/live";
 import { useParam, useTyped } from "../app/params";
 import { useKey, useWhyNot } from "../app/session";
 import { Badge } from "../ui/Badge";
 import { Button, LinkButton } from "../ui/Button";
+import { Combo } from "../ui/Combo";
 import { Dialog } from "../ui/Dialog";
 import { Select, TextField } from "../ui/Field";
 import { FormProblems } from "../ui/FormProblems";
@@ -17,8 +19,11 @@ import { NotSet, Page } from "../ui/Page";
 import { Empty, Failure, Skeleton } from "../ui/States";
 import { Time } from "../ui/Time";
 import { Tools } from "../ui/Tools";
-import { catalogue, full } from "../words/catalogue";
+import { catalogue, full, plural } from "../words/catalogue";
 import css from "../broadcasts/Broadcasts.module.css";
+import { type Criterion, criteria, segmentName } from "../broadcasts/criteria";
+import NameSegment from "../broadcasts/NameSegment";
+import own from "./Segment.module.css";
 
 const words = catalogue({
 	title: "Segments",
@@ -35,7 +40,24 @@ const words = catalogue({
 	sendable: "Can be mailed",
 	total: "Members",
 	age: "Counted",
+	usedBy: "Used by",
+	uses: (n: number) => plural(n, { one: "# use", other: "# uses" }),
+	unused: "Nothing",
 	warnings: "Broken reference",
+	builtIn: {
+		all_sendable_contacts: "Everybody who can be mailed",
+		engaged_30_days: "People who opened or clicked in the last 30 days",
+		engaged_90_days: "People who opened or clicked in the last 90 days",
+		new_contacts_30_days: "Contacts created in the last 30 days",
+		never_engaged: "People who were sent five mails or more and neither opened nor clicked",
+		soft_bouncing: "People whose mail is returned for now",
+		sunset_candidates: "People who get mail and have not reacted for long: think of ending it",
+	} as { [key: string]: string },
+	fromReport: "New from a report",
+	broadcast: "Broadcast",
+	who: "Who",
+	next: "Next",
+	choose: "Choose a broadcast and who of its people.",
 	empty: "No segment yet",
 	emptyText: "For example: people in Germany who clicked a mail in the last 30 days.",
 	none: "No segment matches",
@@ -51,17 +73,25 @@ export default function Segments() {
 	const [search, setSearch] = useTyped("q");
 	const [kind, setKind] = useParam("kind");
 	const [creating, setCreating] = useState(false);
+	const [reporting, setReporting] = useParam("from-report");
 	const segments = useQuery({ queryKey: key("segments"), queryFn: () => api("GET /segments", {}), refetchInterval: pollEvery(15_000) });
 	const all = segments.data?.data ?? [];
 	const rows = all
 		.filter((s) => s.name.toLowerCase().includes(search.toLowerCase()) && (!kind || (kind === "system" ? s.system_key !== null : s.system_key === null && s.type === kind)))
-		.sort((a, b) => Number(a.system_key !== null) - Number(b.system_key !== null));
+		.sort((a, b) => Number(b.system_key !== null) - Number(a.system_key !== null));
+	// What uses them comes after the rows.
+	const used = useQuery({ queryKey: key("segments", "usage"), queryFn: ({ signal }) => api("GET /segments", { query: { include_usage: "true" }, signal }), staleTime: 15_000 });
+	const more = new Map((used.data?.data ?? []).map((s) => [s.id, s]));
+	const usesOf = (s: SegmentSession) => Object.values(more.get(s.id)?.usage ?? {}).reduce((n, all) => n + all.length, 0);
 	return (
 		<Page
 			title={words.title}
 			description={words.about}
 			actions={
 				<>
+					<Button why={why} onClick={() => setReporting("1")}>
+						{words.fromReport}
+					</Button>
 					<Button why={why} onClick={() => setCreating(true)}>
 						{words.addList}
 					</Button>
@@ -101,7 +131,13 @@ export default function Segments() {
 					rows={rows}
 					rowKey={(s) => s.id}
 					columns={[
-						{ id: "name", name: words.name, cell: (s) => <Link href={`/segments/${s.segment_key}`}>{s.name}</Link> },
+						{ id: "name", name: words.name, cell: (s) => (
+								<span className={own.named}>
+									<Link href={`/segments/${s.segment_key}`}>{s.name}</Link>
+									{s.system_key && words.builtIn[s.system_key] && <span className={own.muted}>{words.builtIn[s.system_key]}</span>}
+								</span>
+							),
+						},
 						{
 							id: "kind",
 							name: words.kind,
@@ -119,12 +155,45 @@ export default function Segments() {
 						{ id: "sendable", name: words.sendable, end: true, cell: (s) => (s.member_count === null ? <NotSet /> : full(s.member_count)) },
 						{ id: "total", name: words.total, end: true, cell: (s) => (s.member_count_total === null ? <NotSet /> : full(s.member_count_total)) },
 						{ id: "age", name: words.age, cell: (s) => <Time at={s.member_count_evaluated_at} /> },
-						{ id: "warnings", name: "", cell: (s) => s.warnings && s.warnings.length > 0 && <Badge tone="warning">{words.warnings}</Badge> },
+						{ id: "used", name: words.usedBy, end: true, cell: (s) => (!used.data || s.system_key ? <NotSet /> : usesOf(s) === 0 ? words.unused : <Link href={`/segments/${s.segment_key}?tab=use`}>{words.uses(usesOf(s))}</Link>) },
+						{ id: "warnings", name: "", cell: (s) => (more.get(s.id)?.warnings?.length ?? 0) > 0 && <Badge tone="warning">{words.warnings}</Badge> },
 					]}
 				/>
 			)}
+			{reporting && <FromReport onClose={() => setReporting("")} />}
 			{creating && <NewList onClose={() => setCreating(false)} onMade={(k) => navigate(`/segments/${k}?tab=members`)} />}
 		</Page>
+	);
+}
+
+/** FromReport makes a segment of those to whom something happened by a broadcast. */
+function FromReport({ onClose }: { onClose: () => void }) {
+	const key = useKey();
+	const [broadcast, setBroadcast] = useState<string | null>(null);
+	const [criterion, setCriterion] = useState<Criterion | null>(null);
+	const [naming, setNaming] = useState(false);
+	const sent = useQuery({ queryKey: key("broadcasts", false), queryFn: () => api("GET /broadcasts", {}) });
+	const rows = (sent.data?.data ?? []).filter((b) => !["draft", "scheduled"].includes(b.status));
+	const chosen = rows.find((b) => b.id === broadcast);
+	const ready = chosen !== undefined && criterion !== null;
+	if (naming && ready) return <NameSegment id={chosen.id} criterion={criterion} initial={segmentName(chosen.name, criterion)} onClose={onClose} />;
+	return (
+		<Dialog
+			title={words.fromReport}
+			onClose={onClose}
+			onSubmit={() => ready && setNaming(true)}
+			footer={
+				<>
+					<Button onClick={onClose}>{words.cancel}</Button>
+					<Button type="submit" look="primary" why={ready ? undefined : words.choose}>
+						{words.next}
+					</Button>
+				</>
+			}
+		>
+			<Combo autoFocus label={words.broadcast} options={rows.map((b) => ({ id: b.id, label: b.name }))} value={broadcast} onChange={setBroadcast} />
+			<Combo label={words.who} options={criteria} value={criterion} onChange={(c) => setCriterion(c as Criterion | null)} />
+		</Dialog>
 	);
 }
 
