@@ -62,6 +62,7 @@ type Drop = { to: number[]; at: number[]; edge: "before" | "after" | "inside" };
 type Moves = {
 	move: (from: number[], to: number[]) => void;
 	step: (path: number[], by: 1 | -1) => boolean;
+	wrap: (path: number[]) => void;
 	begin: (path: number[], e: PointerEvent<HTMLElement>) => void;
 	dragged: number[] | null;
 	drop: Drop | null;
@@ -113,6 +114,13 @@ export function Builder({ value, onChange, fault, warnings = [] }: Props) {
 			if (to) move(path, to);
 			return to !== null;
 		},
+		wrap: (path) => {
+			const c = conditionAt(value, path);
+			if (!c) return;
+			const control = controlsOf(all.current, path).indexOf(document.activeElement as HTMLElement);
+			follow.current = { path: [...path, 0], control: Math.max(0, control) };
+			onChange(replaceAt(value, path, { logic: "and", conditions: [c] }));
+		},
 		begin: (from, e) => {
 			if (e.button !== 0) return;
 			const handle = e.currentTarget;
@@ -138,6 +146,8 @@ export function Builder({ value, onChange, fault, warnings = [] }: Props) {
 				k.stopPropagation();
 				end(null);
 			};
+			e.preventDefault(); // no text is selected meanwhile
+			handle.focus();
 			handle.setPointerCapture(e.pointerId);
 			handle.addEventListener("pointermove", over);
 			handle.addEventListener("pointerup", release);
@@ -232,7 +242,7 @@ function GroupEditor({ group, path, root, fields, onChange, fault }: Inner) {
 	const top = path.length === 0;
 	const siblings = conditionAt(root, path.slice(0, -1));
 	const last = siblings && isGroup(siblings) ? (path.at(-1) ?? 0) === siblings.conditions.length - 1 : true;
-	const wrap = !top && path.length + heightOf(group) < deepest ? () => onChange(replaceAt(root, path, { logic: "and", conditions: [group] })) : null;
+	const wrap = !top && path.length + heightOf(group) < deepest ? () => moves?.wrap(path) : null;
 	return (
 		<fieldset
 			className={css.group}
@@ -318,7 +328,7 @@ function LeafRow({ leaf, index, path, last, root, fields, onChange, fault }: Row
 	const here = pathText(path);
 	const faulty = messageAt(fault, (at) => at.startsWith(here));
 	const warning = moves?.warning(path, leaf);
-	const wrap = path.length < deepest ? () => put({ logic: "and", conditions: [leaf] }) : null;
+	const wrap = path.length < deepest ? () => moves?.wrap(path) : null;
 	return (
 		<fieldset
 			aria-label={name}

@@ -45,7 +45,7 @@ const words = catalogue({
 	unused: "Nothing",
 	warnings: "Broken reference",
 	builtIn: {
-		all_sendable_contacts: "Everybody who can be mailed",
+		all_sendable: "Everybody who can be mailed",
 		engaged_30_days: "People who opened or clicked in the last 30 days",
 		engaged_90_days: "People who opened or clicked in the last 90 days",
 		new_contacts_30_days: "Contacts created in the last 30 days",
@@ -155,7 +155,7 @@ export default function Segments() {
 						{ id: "sendable", name: words.sendable, end: true, cell: (s) => (s.member_count === null ? <NotSet /> : full(s.member_count)) },
 						{ id: "total", name: words.total, end: true, cell: (s) => (s.member_count_total === null ? <NotSet /> : full(s.member_count_total)) },
 						{ id: "age", name: words.age, cell: (s) => <Time at={s.member_count_evaluated_at} /> },
-						{ id: "used", name: words.usedBy, end: true, cell: (s) => (!used.data || s.system_key ? <NotSet /> : usesOf(s) === 0 ? words.unused : <Link href={`/segments/${s.segment_key}?tab=use`}>{words.uses(usesOf(s))}</Link>) },
+						{ id: "used", name: words.usedBy, end: true, cell: (s) => (!used.data ? <NotSet /> : usesOf(s) === 0 ? words.unused : <Link href={`/segments/${s.segment_key}?tab=use`}>{words.uses(usesOf(s))}</Link>) },
 						{ id: "warnings", name: "", cell: (s) => (more.get(s.id)?.warnings?.length ?? 0) > 0 && <Badge tone="warning">{words.warnings}</Badge> },
 					]}
 				/>
