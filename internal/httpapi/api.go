@@ -107,44 +107,65 @@ func (a *API) Register(r *endpoint.Router) {
 		limits = ratelimit.New(a.DB)
 	}
 	people := a.recipients()
-	broadcastsAPI{
+	broadcasts := broadcastsAPI{
 		db: a.DB, cursors: cursors, mjml: a.MJML, now: a.Now, tester: a.Tester,
 		summaries: &report.Summaries{DB: a.DB, Limits: limits, Now: a.Now},
 		evidence:  people, network: a.Lists.NetworkOf, forecaster: dispatch.NewForecaster(a.DB, a.Now),
-	}.register(r)
+	}
+	broadcasts.register(r)
 	contacts.register(r)
-	customFieldsAPI{db: a.DB, now: a.Now, usage: a.Usage}.register(r)
+	customFields := customFieldsAPI{db: a.DB, now: a.Now, usage: a.Usage}
+	customFields.register(r)
 	domainsAPI{db: a.DB, box: a.Box, baseURL: a.BaseURL, hosts: a.Hosts, checks: a.verifier(limits), now: a.Now}.register(r)
-	emailTypesAPI{db: a.DB, now: a.Now, usage: a.Usage}.register(r)
+	emailTypes := emailTypesAPI{db: a.DB, now: a.Now, usage: a.Usage}
+	emailTypes.register(r)
 	eventsAPI{db: a.DB, recorder: a.recorder()}.register(r)
-	formsAPI{db: a.DB, box: a.Box, cursors: cursors, baseURL: a.BaseURL, now: a.Now}.register(r)
-	identitiesAPI{db: a.DB, now: a.Now, tester: a.Tester, usage: a.Usage}.register(r)
+	forms := formsAPI{db: a.DB, box: a.Box, cursors: cursors, baseURL: a.BaseURL, now: a.Now}
+	forms.register(r)
+	identities := identitiesAPI{db: a.DB, now: a.Now, tester: a.Tester, usage: a.Usage}
+	identities.register(r)
 	jobs := jobsAPI{db: a.DB, cursors: cursors, baseURL: a.BaseURL, now: a.Now}
 	jobs.register(r)
 	mailboxAPI{db: a.DB, cursors: cursors}.register(r)
-	messagesAPI{db: a.DB, mjml: a.MJML, now: a.Now, usage: a.Usage}.register(r)
-	mtaConfigsAPI{db: a.DB, box: a.Box, allowPrivateRelays: a.AllowPrivateRelays, now: a.Now, tester: a.Tester, usage: a.Usage, keys: track.NewKeys(a.Box), hooks: a.BaseURL.String() + "/_q/hooks/"}.register(r)
-	previewAPI{preview.New(a.DB, a.MJML, people.Senders, people.Renderer, a.Now)}.register(r)
-	savedFiltersAPI{db: a.DB, now: a.Now}.register(r)
+	messages := messagesAPI{db: a.DB, mjml: a.MJML, now: a.Now, usage: a.Usage}
+	messages.register(r)
+	mtaConfigs := mtaConfigsAPI{db: a.DB, box: a.Box, allowPrivateRelays: a.AllowPrivateRelays, now: a.Now, tester: a.Tester, usage: a.Usage, keys: track.NewKeys(a.Box), hooks: a.BaseURL.String() + "/_q/hooks/"}
+	mtaConfigs.register(r)
+	previewer := preview.New(a.DB, a.MJML, people.Senders, people.Renderer, a.Now)
+	previewAPI{previewer}.register(r)
+	thumbnailsAPI{db: a.DB, preview: previewer}.register(r)
+	savedFilters := savedFiltersAPI{db: a.DB, now: a.Now}
+	savedFilters.register(r)
 	reader := &overview.Reader{DB: a.DB, Now: a.Now}
 	overviewAPI{db: a.DB, reader: reader, now: a.Now}.register(r)
 	shellAPI{account: account, jobs: jobs, reader: reader, preparing: a.Preparing}.register(r)
 	scoringAPI{db: a.DB, now: a.Now}.register(r)
 	searchAPI{db: a.DB}.register(r)
-	seedListsAPI{db: a.DB, now: a.Now}.register(r)
-	segmentsAPI{db: a.DB, contacts: contacts, counts: &segment.Counter{DB: a.DB, Now: a.Now}, now: a.Now, usage: a.Usage}.register(r)
-	sequencesAPI{
+	seedLists := seedListsAPI{db: a.DB, now: a.Now}
+	seedLists.register(r)
+	segments := segmentsAPI{db: a.DB, contacts: contacts, counts: &segment.Counter{DB: a.DB, Now: a.Now}, now: a.Now, usage: a.Usage}
+	segments.register(r)
+	sequences := sequencesAPI{
 		db: a.DB, enroller: cmp.Or(a.Enroller, &sequence.Enroller{DB: a.DB, Rules: sender.ContactRules, Now: a.Now}), tester: a.Tester,
 		rules: webhook.Rules{AllowPrivate: a.AllowPrivateWebhooks}, cursors: cursors, now: a.Now, usage: a.Usage,
-	}.register(r)
+	}
+	sequences.register(r)
 	sessionAPI{db: a.DB, baseURL: a.BaseURL, login: a.Login, now: a.Now, demo: a.Demo, version: a.Version}.register(r)
-	stagesAPI{db: a.DB, now: a.Now, usage: a.Usage}.register(r)
+	stages := stagesAPI{db: a.DB, now: a.Now, usage: a.Usage}
+	stages.register(r)
 	streamAPI{hub: cmp.Or(a.Changes, change.Ended())}.register(r)
 	suppressionsAPI{db: a.DB, cursors: cursors, now: a.Now}.register(r)
-	templatesAPI{db: a.DB, mjml: a.MJML, now: a.Now, sendCounts: a.SendCounts}.register(r)
+	templates := templatesAPI{db: a.DB, mjml: a.MJML, now: a.Now, sendCounts: a.SendCounts}
+	templates.register(r)
 	usersAPI{db: a.DB, login: a.Login, now: a.Now}.register(r)
-	workingCopiesAPI{db: a.DB, now: a.Now}.register(r)
+	workingCopies := workingCopiesAPI{db: a.DB, now: a.Now}
+	workingCopies.register(r)
 	webhooksAPI{db: a.DB, box: a.Box, cursors: cursors, rules: webhook.Rules{AllowPrivate: a.AllowPrivateWebhooks}, now: a.Now}.register(r)
+
+	collectionsAPI{
+		broadcasts: broadcasts, customFields: customFields, emailTypes: emailTypes, forms: forms, identities: identities, messages: messages, mtaConfigs: mtaConfigs,
+		savedFilters: savedFilters, seedLists: seedLists, segments: segments, sequences: sequences, stages: stages, templates: templates, workingCopies: workingCopies,
+	}.register(r)
 
 	publishDocuments(r, a.BaseURL)
 }

@@ -3,6 +3,7 @@ package httpapi
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"slices"
 
 	"github.com/packetboat/packetboat/internal/auth"
@@ -27,23 +28,87 @@ func (api contactsAPI) contactsSearch(r *endpoint.Router) {
 }
 
 type countRequest struct {
-	Body *ContactSelectorBody
+	Body *struct {
+		ContactSelectorBody
+		Lacking endpoint.Opt[[]string] `json:"lacking" doc:"Fields of contacts, at most 10: how many of the counted contacts lack each."`
+	}
+}
+
+// maxLacking is how many fields a count looks at.
+const maxLacking = 10
+
+type selectorCount struct {
+	Count   int             `json:"count"`
+	Lacking *[]lackingField `json:"lacking,omitempty" doc:"With lacking in the request, in its order."`
+}
+
+type lackingField struct {
+	Field string `json:"field"`
+	Count int    `json:"count" doc:"Contacts without a value."`
 }
 
 func (in *countRequest) selector() ContactSelectorBody {
 	if in.Body == nil {
 		return ContactSelectorBody{}
 	}
-	return *in.Body
+	return in.Body.ContactSelectorBody
+}
+
+// lacking returns the fields that contacts may lack.
+func (in *countRequest) lacking() []string {
+	if in.Body == nil {
+		return nil
+	}
+	return in.Body.Lacking.Or(nil)
 }
 
 func checkCount(_ auth.Principal, in *countRequest) error {
-	b := in.selector()
-	return contact.CheckSearch(b.Search.Or(""))
+	if err := contact.CheckSearch(in.selector().Search.Or("")); err != nil {
+		return err
+	}
+	var bad fault.Problems
+	if len(in.lacking()) > maxLacking {
+		bad.Add("lacking", fmt.Sprintf("must have at most %d fields", maxLacking))
+	}
+	return bad.Err()
 }
 
-func (api contactsAPI) countBySelector(ctx context.Context, p auth.Principal, in *countRequest) (count, error) {
-	return api.countSelected(ctx, p, in.selector().input())
+func (api contactsAPI) countBySelector(ctx context.Context, p auth.Principal, in *countRequest) (selectorCount, error) {
+	if err := checkCount(p, in); err != nil {
+		return selectorCount{}, err
+	}
+	all, err := api.countSelected(ctx, p, in.selector().input())
+	if err != nil || in.lacking() == nil {
+		return selectorCount{Count: all.Count}, err
+	}
+	lacking := make([]lackingField, len(in.lacking()))
+	for i, name := range in.lacking() {
+		within := in.selector().input()
+		if within.Filters, err = withFilter(within.Filters, name, "is_not_set"); err != nil {
+			return selectorCount{}, err
+		}
+		n, err := api.countSelected(ctx, p, within)
+		if err != nil {
+			return selectorCount{}, err
+		}
+		lacking[i] = lackingField{name, n.Count}
+	}
+	return selectorCount{all.Count, &lacking}, nil
+}
+
+// withFilter adds a filter to an array of filters.
+func withFilter(filters json.RawMessage, name, operator string) (json.RawMessage, error) {
+	var list []json.RawMessage
+	if len(filters) > 0 {
+		if err := json.Unmarshal(filters, &list); err != nil {
+			return nil, contact.ErrInvalidFilters.Because(err)
+		}
+	}
+	one, err := json.Marshal(map[string]string{"field": name, "operator": operator})
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(append(list, one))
 }
 
 type searchContactsRequest struct {

@@ -125,6 +125,14 @@ func TestContactsAreCountedByASelector(t *testing.T) {
 		} {
 			s.mustRefuse("viewer", "POST /contacts/count", body, 400, code)
 		}
+		lacking := s.must(200, "viewer", "POST /contacts/count", `{"filters": [{"field": "email", "operator": "is_set"}], "lacking": ["first_name", "email", "first_name"]}`)
+		named := s.must(200, "viewer", "POST /contacts/count", `{"filters": [{"field": "first_name", "operator": "is_not_set"}]}`).json("count")
+		lacking.wantFields(t, map[string]string{"lacking": `[{"count":` + named + `,"field":"first_name"},{"count":0,"field":"email"},{"count":` + named + `,"field":"first_name"}]`})
+		s.must(200, "viewer", "POST /contacts/count", `{"lacking": []}`).wantFields(t, map[string]string{"lacking": "[]"})
+		s.mustRefuse("viewer", "POST /contacts/count", `{"lacking": ["no_such_field"]}`, 400, "INVALID_FILTERS")
+		if r := s.mustRefuse("viewer", "POST /contacts/count", `{"lacking": ["a","a","a","a","a","a","a","a","a","a","a"]}`, 400, "INVALID_INPUT"); r.problems() != "lacking" {
+			t.Errorf("problems at %q", r.problems())
+		}
 		s.mustRefuse("key", "POST /contacts/count", `{}`, 403, "API_KEY_FORBIDDEN")
 	})
 }

@@ -637,6 +637,25 @@ export type CodeCount = {
 	count: number;
 };
 
+export type CollectionsView = {
+	blocks?: BlockRow[];
+	broadcasts?: (LeanSession | FullSession)[];
+	custom_fields?: CustomFieldRow[];
+	email_categories?: EmailCategoryRow[];
+	email_types?: EmailTypeRow[];
+	forms?: FormSummary[];
+	messages?: MessageRow[];
+	mta_configs?: MtaConfigRow[];
+	saved_filters?: SavedFilterRow[];
+	seed_lists?: SeedListRow[];
+	segments?: SegmentSession[];
+	sending_identities?: IdentityRow[];
+	sequences?: Sequence[];
+	stages?: StageRow[];
+	templates?: TemplateRow[];
+	working_copies?: WorkingCopyRow[];
+};
+
 export type ConsentRow = {
 	at: string;
 	category_id: string | null;
@@ -897,6 +916,22 @@ export type CountContactsError400 = Error & {
 	error?: {
 		code?: "INVALID_DEFINITION" | "INVALID_FILTERS" | "INVALID_INPUT" | "INVALID_STATUS";
 	};
+};
+
+export type CountRequestBody = {
+	definition?: {
+		conditions: unknown;
+		logic: unknown;
+		negate?: unknown;
+	};
+	filters?: {
+		field?: string;
+		operator?: string;
+		value?: unknown;
+	}[] | null;
+	lacking?: string[];
+	search?: string | null;
+	status?: string | null | string[];
 };
 
 export type CountryFigures = {
@@ -2103,6 +2138,11 @@ export type KeyRotation = {
 	started_at: string | null;
 };
 
+export type LackingField = {
+	count: number;
+	field: string;
+};
+
 export type LaneShareBody = {
 	mta_config_id?: unknown;
 	mta_config_key?: string | null;
@@ -2494,6 +2534,13 @@ export type ListTemplateRow = {
 
 export type ListTemplateStarter = {
 	data: TemplateStarter[];
+	has_more: boolean;
+	next_cursor: string | null;
+	total?: number;
+};
+
+export type ListThumbnail = {
+	data: Thumbnail[];
 	has_more: boolean;
 	next_cursor: string | null;
 	total?: number;
@@ -3731,6 +3778,11 @@ export type SegmentWarning = {
 	path: string;
 };
 
+export type SelectorCount = {
+	count: number;
+	lacking?: LackingField[];
+};
+
 export type SenderShareRow = {
 	email: string | null;
 	expected: number;
@@ -4266,6 +4318,12 @@ export type TestedMTAConfig = {
 	smtp_response: string;
 };
 
+export type Thumbnail = {
+	html: string | null;
+	kind: "template" | "block";
+	ref: string;
+};
+
 export type TimingPeriod = {
 	at: string;
 	bounced: number;
@@ -4757,12 +4815,13 @@ export type Routes = {
 	"GET /broadcasts/{broadcast_id}/timing": { path: { broadcast_id: string }; query: { interval?: "hour" | "day" | "" }; body: never; answer: BroadcastTiming };
 	"POST /broadcasts/{broadcast_id}/unarchive": { path: { broadcast_id: string }; query: never; body: never; answer: BroadcastSessionView };
 	"POST /broadcasts/{broadcast_id}/unschedule": { path: { broadcast_id: string }; query: never; body: never; answer: BroadcastSessionView };
+	"GET /collections": { path: never; query: { kinds?: string }; body: never; answer: CollectionsView };
 	"GET /contacts": { path: never; query: { status?: string; search?: string; filters?: string; definition?: string; cursor?: string; limit?: string; sort?: string; dir?: string }; body: never; answer: ListContact };
 	"POST /contacts": { path: never; query: { include_identity_token?: string }; body: ContactInput; answer: ContactWithIdentityToken };
 	"PUT /contacts": { path: never; query: { include_identity_token?: string }; body: UpsertContactRequestBody; answer: UpsertedContact };
 	"POST /contacts/bulk": { path: never; query: never; body: BulkContactsRequestBody; answer: BulkAnswer };
 	"GET /contacts/count": { path: never; query: { status?: string; search?: string; filters?: string; definition?: string }; body: never; answer: Count };
-	"POST /contacts/count": { path: never; query: never; body: ContactSelectorBody; answer: Count };
+	"POST /contacts/count": { path: never; query: never; body: CountRequestBody; answer: SelectorCount };
 	"POST /contacts/export": { path: never; query: never; body: ExportContactsRequestBody; answer: Accepted };
 	"POST /contacts/import": { path: never; query: never; body: globalThis.FormData; answer: Accepted };
 	"GET /contacts/lookup": { path: never; query: { email?: string; external_id?: string }; body: never; answer: Contact };
@@ -4936,6 +4995,7 @@ export type Routes = {
 	"POST /templates/{id}/render": { path: { id: string }; query: never; body: RenderTemplateRequestBody; answer: RenderedTemplate };
 	"GET /templates/{id}/schema": { path: { id: string }; query: never; body: never; answer: TemplateSchema };
 	"POST /templates/{id}/validate-binding": { path: { id: string }; query: never; body: ValidateBindingRequestBody; answer: BindingVerdict };
+	"GET /thumbnails": { path: never; query: { templates?: string; blocks?: string }; body: never; answer: ListThumbnail };
 	"GET /users": { path: never; query: never; body: never; answer: ListMember };
 	"POST /users/invite": { path: never; query: never; body: InviteMemberRequestBody; answer: InvitedMember };
 	"DELETE /users/{id}": { path: { id: string }; query: never; body: never; answer: undefined };
