@@ -2,8 +2,9 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Plus } from "lucide-react";
 import { lazy, Suspense, useRef, useState } from "react";
 import { useLocation, useParams as useRoute } from "wouter";
-import { ApiError, api, newKey, request, type Versioned } from "../api/client";
+import { ApiError, newKey, request, type Versioned } from "../api/client";
 import type { Automation, AutomationAction, AutomationBody } from "../api/schema";
+import { collection, useCollection } from "../app/collections";
 import { heldIds } from "../app/device";
 import { useParam } from "../app/params";
 import { useKey, useWhyNot } from "../app/session";
@@ -93,6 +94,8 @@ export default function AutomationPage() {
 	const { id = "" } = useRoute<{ id: string }>();
 	const key = useKey();
 	const names = useNames();
+	// With the names: the form asks for its copy when the automation is there.
+	useCollection("working_copies", { enabled: !useWhyNot("GET /working-copies") });
 	const fresh = id === "new";
 	const found = useQuery({
 		queryKey: key("automation", id),
@@ -120,7 +123,10 @@ function Fresh({ names }: { names: Names }) {
 	const why = useWhyNot("POST /automations");
 	const kept = useQuery({
 		queryKey: key("working-copies", "automation"),
-		queryFn: async ({ signal }) => [...(await heldIds("automation")), ...(await api("GET /working-copies", { query: { kind: "automation" }, signal })).data.map((c) => c.id)],
+		queryFn: async () => {
+			const [held, kept] = await Promise.all([heldIds("automation"), collection("working_copies")]);
+			return [...held, ...kept.data.filter((c) => c.kind === "automation").map((c) => c.id)];
+		},
 		enabled: !why,
 		gcTime: 0,
 		staleTime: Number.POSITIVE_INFINITY,

@@ -14,6 +14,7 @@ import css from "./Binding.module.css";
 import { nameOf, objectAt, type Scope, textOf, withMember } from "./binding";
 import { Control } from "./Control";
 import { type Faults, Rows } from "./Rows";
+import { useThumbnail } from "./thumbnails";
 
 const words = catalogue({
 	how: "What fills it",
@@ -88,7 +89,7 @@ export function Slot({ slot: s, path, value, onChange, faults, readOnly, templat
 				<div className={css.chosen} data-path={`${path}.block_id`} tabIndex={-1}>
 					{chosen.block ? (
 						<>
-							<BlockThumb slug={block} template={template} name={chosen.block.name} />
+							<BlockThumb slug={block} name={chosen.block.name} />
 							<div className={css.chosenText}>
 								<b>{chosen.block.name}</b>
 								<Tags tags={chosen.block.tags} />
@@ -163,27 +164,10 @@ function useBlock(s: SlotOption, block: string): { block?: Chosen; loading: bool
 	return { block: near ?? (block === "" ? undefined : far.data), loading: far.isLoading };
 }
 
-/** useBlockPreview renders a block from its samples. */
-function useBlockPreview(slug: string, template: string | undefined, wanted: boolean, full?: BlockRow) {
-	const key = useKey();
-	return useQuery({
-		queryKey: key("block", slug, "thumb", template, full?.updated_at),
-		enabled: wanted && slug !== "",
-		staleTime: 300_000,
-		retry: false,
-		queryFn: async ({ signal }) => {
-			const b = full ?? (await api("GET /blocks/{id}", { path: { id: slug }, signal }));
-			const { content_html, content_mjml, content_text, parameters_schema, sections_schema, groups_schema, tags, slot_keys, name } = b;
-			const block = { name, content_html, content_mjml, content_text, tags, slot_keys, template_slug: null, parameters_schema: parameters_schema as never, sections_schema: sections_schema as never, groups_schema: groups_schema as never };
-			return (await api("POST /preview", { body: { source: { block } }, signal })).html;
-		},
-	});
-}
-
 /** BlockThumb is a small picture of a block. */
-export function BlockThumb({ slug, template, name, full, width = 120, height = 80 }: { slug: string; template?: string; name: string; full?: BlockRow; width?: number; height?: number }) {
+export function BlockThumb({ slug, name, changed, width = 120, height = 80 }: { slug: string; name: string; changed?: string; width?: number; height?: number }) {
 	const [wanted, setWanted] = useState(false);
-	const html = useBlockPreview(slug, template, wanted, full);
+	const html = useThumbnail("block", slug, changed, wanted);
 	return <Thumb html={html.data} label={words.preview(name)} width={width} height={height} onView={() => setWanted(true)} />;
 }
 
@@ -200,7 +184,7 @@ export function Tags({ tags }: { tags: string[] }) {
 }
 
 /** BlockPicker chooses a block that fits a slot, by picture, name and tags. */
-function BlockPicker({ slot: s, template, current, onChoose, onClose }: { slot: SlotOption; template?: string; current: string; onChoose: (slug: string) => void; onClose: () => void }) {
+function BlockPicker({ slot: s, current, onChoose, onClose }: { slot: SlotOption; template?: string; current: string; onChoose: (slug: string) => void; onClose: () => void }) {
 	const key = useKey();
 	const [search, setSearch] = useState("");
 	const more = useQuery({
@@ -224,7 +208,7 @@ function BlockPicker({ slot: s, template, current, onChoose, onClose }: { slot: 
 					{found.map((b) => (
 						<li key={b.id}>
 							<button type="button" aria-label={words.use(b.name)} aria-pressed={b.slug === current || b.id === current} onClick={() => onChoose(b.slug)}>
-								<BlockThumb slug={b.slug} template={template} name={b.name} full={b} width={200} height={120} />
+								<BlockThumb slug={b.slug} name={b.name} changed={b.updated_at} width={200} height={120} />
 								<b>{b.name}</b>
 								<Tags tags={b.tags} />
 							</button>

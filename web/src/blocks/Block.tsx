@@ -1,8 +1,9 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useLocation, useParams } from "wouter";
 import { ApiError, api, request } from "../api/client";
-import type { BlockRow, PreviewBlock, TemplateRow, UpdateBlockRequestBody } from "../api/schema";
+import type { BlockRow, PreviewBlock, UpdateBlockRequestBody } from "../api/schema";
 import { useParam } from "../app/params";
+import { useCollection } from "../app/collections";
 import { useKey, useWhyNot } from "../app/session";
 import { ScopeFields } from "../binding/Slot";
 import { blockDraft, type Draft, schemaOf } from "../source/draft";
@@ -74,9 +75,9 @@ function Editor({ block: b, revision }: { block: BlockRow; revision: string | nu
 	const [, navigate] = useLocation();
 	const why = useWhyNot("PUT /blocks/{id}");
 	const [within, setWithin] = useParam("in");
-	const templates = useQuery({ queryKey: key("templates", "full"), staleTime: 60_000, queryFn: ({ signal }) => api("GET /templates", { query: { full: "true" }, signal }) });
-	const blocks = useQuery({ queryKey: key("blocks", "lean"), staleTime: 60_000, queryFn: ({ signal }) => api("GET /blocks", { signal }) });
-	const all = (templates.data?.data ?? []) as TemplateRow[];
+	const templates = useCollection("templates");
+	const blocks = useCollection("blocks");
+	const all = templates.data?.data ?? [];
 	const fits = (d: Draft) => all.filter((t) => (t.format === "mjml" ? d.mjml : d.html) !== "" && t.slots_schema.some((s) => s.tag_filter.every((x) => d.tags.includes(x))));
 	const fitting = fits(blockDraft(b));
 	const shownIn = within === "-" ? "" : within || (fitting[0]?.slug ?? "");
@@ -99,7 +100,8 @@ function Editor({ block: b, revision }: { block: BlockRow; revision: string | nu
 					<Switch label={words.active} help={d.active ? words.activeHelp : words.inactiveHelp} checked={d.active} onChange={(active) => set({ active })} why={why} />
 				</>
 			)}
-			source={(d, own) => ({ block: { ...(bodyOf(d) as PreviewBlock), template_slug: shownIn || null, ...(own ? { parameters: (own.parameters as PreviewBlock["parameters"]) ?? {}, sections: (own.sections as PreviewBlock["sections"]) ?? {} } : {}) } })}
+			// Which template it is shown in is known once the templates are.
+			source={(d, own) => templates.isPending ? null : ({ block: { ...(bodyOf(d) as PreviewBlock), template_slug: shownIn || null, ...(own ? { parameters: (own.parameters as PreviewBlock["parameters"]) ?? {}, sections: (own.sections as PreviewBlock["sections"]) ?? {} } : {}) } })}
 			values={(d, values, set, problems) => {
 				const s = schemaOf(d);
 				const issues = issuesOf(problems, "");

@@ -118,7 +118,7 @@ export default function Blocks() {
 							name: words.name,
 							cell: (b) => (
 								<span className={css.named}>
-									<BlockThumb slug={b.slug} name={b.name} full={b} width={96} height={56} />
+									<BlockThumb slug={b.slug} name={b.name} changed={b.updated_at} width={96} height={56} />
 									<Link href={`/blocks/${b.id}`}>{b.name}</Link>
 								</span>
 							),

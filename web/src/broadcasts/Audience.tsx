@@ -1,8 +1,7 @@
-import { useQuery } from "@tanstack/react-query";
 import { Link } from "wouter";
-import { api } from "../api/client";
 import type { BroadcastSessionView } from "../api/schema";
-import { useKey, useWhyNot } from "../app/session";
+import { useCollection } from "../app/collections";
+import { useWhyNot } from "../app/session";
 import { LinkButton } from "../ui/Button";
 import { Picks } from "../ui/Combo";
 import { Notice } from "../ui/Page";
@@ -31,9 +30,8 @@ const words = catalogue({
 });
 
 /** useSegments reads the segments and lists of the workspace. */
-export function useSegments() {
-	const key = useKey();
-	return useQuery({ queryKey: key("segments"), queryFn: () => api("GET /segments", {}), staleTime: 15_000 }).data?.data ?? [];
+export function useSegments(enabled = true) {
+	return useCollection("segments", { enabled }).data?.data ?? [];
 }
 
 /** Audience chooses who gets the broadcast, and says how many they are. */

@@ -1,9 +1,7 @@
-import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { Link } from "wouter";
-import { api } from "../api/client";
 import type { BroadcastSessionView, LaneShareBody } from "../api/schema";
-import { useKey } from "../app/session";
+import { useCollection } from "../app/collections";
 import { Badge } from "../ui/Badge";
 import { Button } from "../ui/Button";
 import { Picks } from "../ui/Combo";
@@ -54,11 +52,9 @@ const words = catalogue({
 
 /** useSending reads what mail is sent with: email types, senders and MTA configs. */
 export function useSending() {
-	const key = useKey();
-	const minute = 60_000;
-	const types = useQuery({ queryKey: key("email-types"), queryFn: () => api("GET /email-types", {}), staleTime: minute });
-	const senders = useQuery({ queryKey: key("identities"), queryFn: () => api("GET /sending-identities", {}), staleTime: minute });
-	const lanes = useQuery({ queryKey: key("mta-configs"), queryFn: () => api("GET /mta-configs", {}), staleTime: minute });
+	const types = useCollection("email_types");
+	const senders = useCollection("sending_identities");
+	const lanes = useCollection("mta_configs");
 	return { types: types.data?.data ?? [], senders: senders.data?.data ?? [], lanes: lanes.data?.data ?? [], ready: types.isSuccess && senders.isSuccess && lanes.isSuccess };
 }
 

@@ -3,6 +3,7 @@ import { useState } from "react";
 import { useLocation } from "wouter";
 import { ApiError, api, newKey } from "../api/client";
 import type { BroadcastContent } from "../api/schema";
+import { collection } from "../app/collections";
 import { useKey } from "../app/session";
 import { blankMjml } from "../templates/blank";
 import { Button } from "../ui/Button";
@@ -55,7 +56,7 @@ export function NewBroadcast({ onClose }: { onClose: () => void }) {
 				: (past.data?.data ?? []).map((b) => ({ id: b.id, label: b.name, detail: readable(b.content.subject ?? "") || undefined }));
 
 	const create = async (content: BroadcastContent, name: string) => {
-		const types = await api("GET /email-types", {});
+		const types = await collection("email_types");
 		return api("POST /broadcasts", { idempotencyKey, body: { name, email_type_key: types.data.find((t) => t.active)?.type_key, content } });
 	};
 	/** Creates a draft of a template. If values are missing, the choice is kept as a working copy of an empty draft. */
@@ -65,7 +66,7 @@ export function NewBroadcast({ onClose }: { onClose: () => void }) {
 			return await create(choice, name);
 		} catch (e) {
 			if (!(e instanceof ApiError) || e.status !== 400) throw e;
-			const types = await api("GET /email-types", {});
+			const types = await collection("email_types");
 			const made = await api("POST /broadcasts", { idempotencyKey: newKey(), body: { name, email_type_key: types.data.find((t) => t.active)?.type_key, content: { subject: name, body_mjml: blankMjml } } });
 			const parts = { "content.template_slug": slug, "content.template_binding": {} };
 			const data: Copy = { parts, base: { "content.template_slug": null, "content.template_binding": null }, problems: 1 };

@@ -3,6 +3,7 @@ import { Fragment, type ReactNode } from "react";
 import { Link } from "wouter";
 import { api } from "../api/client";
 import type { BroadcastReport, BroadcastSessionView, DeliveryProgress, MetricsRow } from "../api/schema";
+import { useCollection } from "../app/collections";
 import { useKey } from "../app/session";
 import { CsvButton } from "../ui/CsvButton";
 import { Explained, Figure, Figures, Rate } from "../ui/Figure";
@@ -61,20 +62,12 @@ const compared = 5;
 function useEarlier(b: BroadcastSessionView): MetricsRow[] {
 	const key = useKey();
 	const before = b.dispatch_started_at;
-	const list = useQuery({
-		queryKey: key("broadcasts", "earlier", b.id),
-		enabled: before !== null && b.email_type_key !== null,
-		staleTime: 300_000,
-		queryFn: async ({ signal }) => {
-			const all = await api("GET /broadcasts", { query: { status: "completed", before: before ?? undefined }, signal });
-			return all.data
-				.filter((x) => x.id !== b.id && x.email_type_key === b.email_type_key && x.dispatch_started_at && before && x.dispatch_started_at < before)
-				.sort((x, y) => ((x.dispatch_started_at ?? "") < (y.dispatch_started_at ?? "") ? 1 : -1))
-				.slice(0, compared)
-				.map((x) => x.id);
-		},
-	});
-	const ids = list.data ?? [];
+	const list = useCollection("broadcasts", { enabled: before !== null && b.email_type_key !== null });
+	const ids = (list.data?.data ?? [])
+		.filter((x) => x.status === "completed" && x.id !== b.id && x.email_type_key === b.email_type_key && x.dispatch_started_at && before && x.dispatch_started_at < before)
+		.sort((x, y) => ((x.dispatch_started_at ?? "") < (y.dispatch_started_at ?? "") ? 1 : -1))
+		.slice(0, compared)
+		.map((x) => x.id);
 	const metrics = useQuery({
 		queryKey: key("broadcasts", "metrics", ids.join()),
 		enabled: ids.length > 0,

@@ -74,14 +74,16 @@ export function usePreview(b: BroadcastSessionView, arm = "", contact: string | 
 export function ContactPick({ label, value, onChange, help }: { label: string; value: string | null; onChange: (id: string | null) => void; help?: string }) {
 	const key = useKey();
 	const [search, setSearch] = useState("");
+	const [opened, setOpened] = useState(false);
 	const found = useQuery({
 		queryKey: key("contacts", "pick", search),
 		queryFn: ({ signal }) => api("POST /contacts/search", { body: { search: search || undefined, limit: 10 }, signal }),
+		enabled: opened,
 		placeholderData: keepPreviousData,
 		staleTime: 15_000,
 	});
 	const options = (found.data?.data ?? []).map((c) => ({ id: c.id, label: c.email, detail: [c.first_name, c.last_name].filter(Boolean).join(" ") }));
-	return <Combo label={label} help={help} options={options} value={value} onSearch={setSearch} onChange={onChange} placeholder={words.samples} />;
+	return <Combo label={label} help={help} options={options} value={value} onSearch={setSearch} onOpen={() => setOpened(true)} loading={found.isPending} onChange={onChange} placeholder={words.samples} />;
 }
 
 /** Inbox shows sender, subject and preview text as a phone lists them. */

@@ -1,8 +1,6 @@
-import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { api } from "../api/client";
 import type { BroadcastSessionView, SeedListRow } from "../api/schema";
-import { useKey } from "../app/session";
+import { useCollection } from "../app/collections";
 import { StateBadge } from "../ui/Badge";
 import { Checkbox, Radios } from "../ui/Field";
 import { Time } from "../ui/Time";
@@ -25,8 +23,7 @@ const words = catalogue({
 
 /** Seeds chooses the seed lists that get copies, with how fresh they are. */
 export function Seeds({ draft, value: b }: { draft: Draft; value: BroadcastSessionView }) {
-	const key = useKey();
-	const lists = useQuery({ queryKey: key("seed-lists"), queryFn: () => api("GET /seed-lists", {}), staleTime: 60_000 });
+	const lists = useCollection("seed_lists");
 	const [choosing, setChoosing] = useState((b.seed_list_ids?.length ?? 0) > 0);
 	const all = lists.data?.data ?? [];
 	const ids = b.seed_list_ids;

@@ -2,6 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "wouter";
 import { api } from "../api/client";
 import type { BroadcastSessionView, FailureInfo } from "../api/schema";
+import { useCollection } from "../app/collections";
 import { pollEvery } from "../app/live";
 import { useKey } from "../app/session";
 import { StateBadge } from "../ui/Badge";
@@ -41,7 +42,7 @@ export function PauseNotice({ broadcast: b }: { broadcast: BroadcastSessionView 
 	const key = useKey();
 	const reason = b.pause_reason ?? "user";
 	const platform = reason !== "user";
-	const lanes = useQuery({ queryKey: key("mta-configs"), queryFn: () => api("GET /mta-configs", {}), enabled: reason === "capacity_collapsed", refetchInterval: pollEvery(10_000) });
+	const lanes = useCollection("mta_configs", { enabled: reason === "capacity_collapsed", refetchInterval: pollEvery(10_000) });
 	const domains = useQuery({ queryKey: key("domains"), queryFn: () => api("GET /sending-domains", {}), enabled: reason === "domain_paused", refetchInterval: pollEvery(10_000) });
 	const state = stateOf("pause", reason);
 	const can = b.view_model.available_actions.includes("resume");

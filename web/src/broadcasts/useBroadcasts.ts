@@ -3,6 +3,7 @@ import { useMemo } from "react";
 import { useLocation } from "wouter";
 import { api, newKey } from "../api/client";
 import type { LeanSession } from "../api/schema";
+import { collection } from "../app/collections";
 import { pollEvery } from "../app/live";
 import { useKey, useWhyNot } from "../app/session";
 import { toast } from "../ui/Toast";
@@ -80,8 +81,8 @@ export function useUnsaved(): Map<string, number> {
 		queryKey: key("working-copies", "broadcast"),
 		enabled: !why,
 		queryFn: async ({ signal }) => {
-			const all = await api("GET /working-copies", { query: { kind: "broadcast" }, signal });
-			return Promise.all(all.data.slice(0, 20).map(async (c) => [c.id, problemsIn((await api("GET /working-copies/{kind}/{id}", { path: { kind: "broadcast", id: c.id }, signal })).data as Copy)] as const));
+			const all = await collection("working_copies");
+			return Promise.all(all.data.filter((c) => c.kind === "broadcast").slice(0, 20).map(async (c) => [c.id, problemsIn((await api("GET /working-copies/{kind}/{id}", { path: { kind: "broadcast", id: c.id }, signal })).data as Copy)] as const));
 		},
 	});
 	return new Map(found.data ?? []);

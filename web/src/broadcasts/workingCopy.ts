@@ -2,6 +2,7 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
 import { api } from "../api/client";
 import type { BroadcastSessionView } from "../api/schema";
+import { collection } from "../app/collections";
 import { useKey, useWhyNot } from "../app/session";
 import { groupOf, type Parts, same, partOf } from "./parts";
 
@@ -33,8 +34,8 @@ export function useWorkingCopy(id: string, saved: BroadcastSessionView | undefin
 		const path = { kind: "broadcast", id };
 		const here = read();
 		const find = async () => {
-			const all = await api("GET /working-copies", { query: { kind: "broadcast" } });
-			if (!all.data.some((c) => c.id === id)) return { parts: {}, mark: "" };
+			const all = await collection("working_copies");
+			if (!all.data.some((c) => c.kind === "broadcast" && c.id === id)) return { parts: {}, mark: "" };
 			exists.current = Promise.resolve(true);
 			const { parts, base, mark = "" } = (await api("GET /working-copies/{kind}/{id}", { path })).data as Copy;
 			// Where the draft was changed since, what was saved later stands.

@@ -1,8 +1,6 @@
-import { useQuery } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
-import { api } from "../api/client";
 import type { Contact } from "../api/schema";
-import { useKey } from "../app/session";
+import { useCollection } from "../app/collections";
 import { Figure, Figures } from "../ui/Figure";
 import { Card } from "../ui/Page";
 import { catalogue, full, locale } from "../words/catalogue";
@@ -40,9 +38,8 @@ function localTime(zone: string | null, now: Date): string | null {
 
 /** About shows where a contact stands, and its tags. */
 export function About({ contact: c, off }: { contact: Contact; off: boolean }) {
-	const key = useKey();
 	const now = useClock();
-	const stages = useQuery({ queryKey: key("stages"), queryFn: () => api("GET /settings/stages", {}), staleTime: 60_000 });
+	const stages = useCollection("stages");
 	const stage = stages.data?.data.find((s) => s.id === c.stage_id);
 	const zone = c.timezone ?? c.first_touch_timezone;
 	const local = localTime(zone, now);

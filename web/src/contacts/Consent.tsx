@@ -2,6 +2,7 @@ import { useMutation, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { api, newKey } from "../api/client";
 import type { Contact, EmailTypeRow } from "../api/schema";
+import { useCollection } from "../app/collections";
 import { useKey, useWhyNot } from "../app/session";
 import { Button } from "../ui/Button";
 import { Confirm } from "../ui/Dialog";
@@ -62,8 +63,8 @@ export function Consent({ contact: c, onChanged }: { contact: Contact; onChanged
 	const why = useWhyNot("POST /contacts/bulk");
 	const whyNotReset = useWhyNot("POST /contacts/{id}/anonymize");
 	const [resetting, setResetting] = useState(false);
-	const types = useQuery({ queryKey: key("email-types"), queryFn: () => api("GET /email-types", {}), staleTime: 60_000 });
-	const categories = useQuery({ queryKey: key("email-categories"), queryFn: () => api("GET /email-categories", {}), staleTime: 60_000 });
+	const types = useCollection("email_types");
+	const categories = useCollection("email_categories");
 	const records = useQuery({ queryKey: key("contact", c.id, "consents"), queryFn: ({ signal }) => api("GET /contacts/{id}/consents", { path: { id: c.id }, signal }) });
 	const change = useMutation({
 		mutationFn: (v: { type: string; on: boolean }) =>

@@ -4,6 +4,7 @@ import { useCallback, useDeferredValue, useEffect, useMemo, useRef, useState } f
 import { useLocation } from "wouter";
 import { api, newKey } from "../api/client";
 import type { Contact, SavedFilterRow } from "../api/schema";
+import { useCollection } from "../app/collections";
 import { pollEvery } from "../app/live";
 import { useParams } from "../app/params";
 import { useKey, useWhyNot } from "../app/session";
@@ -117,7 +118,7 @@ export default function Contacts() {
 		queryFn: ({ signal }) => api("GET /contacts/count", { query: { search: selector.search, filters: JSON.stringify(filters) }, signal }),
 		placeholderData: keepPreviousData,
 	});
-	const stages = useQuery({ queryKey: key("stages"), queryFn: () => api("GET /settings/stages", {}), staleTime: 60_000 });
+	const stages = useCollection("stages");
 	const stageNames = useMemo(() => new Map((stages.data?.data ?? []).map((s) => [s.id, s.name])), [stages.data]);
 	const { columns, all } = useColumns(chosen, stageNames, widths);
 	const contacts = useMemo(() => rows.data?.pages.flatMap((p) => p.data) ?? [], [rows.data]);

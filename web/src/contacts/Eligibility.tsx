@@ -3,6 +3,7 @@ import { Check, X } from "lucide-react";
 import { Link } from "wouter";
 import { api } from "../api/client";
 import type { Contact, EligibilityRow } from "../api/schema";
+import { useCollection } from "../app/collections";
 import { useParam } from "../app/params";
 import { useKey } from "../app/session";
 import { useAccount } from "../app/around";
@@ -77,10 +78,10 @@ function whyOf(check: EligibilityRow): string | undefined {
 /** Eligibility answers whether the contact gets mail of a type, by the checks that sending makes. */
 export function Eligibility({ contact: c, onRestore, whyNot }: { contact: Contact; onRestore: () => void; whyNot?: string }) {
 	const key = useKey();
-	const types = useQuery({ queryKey: key("email-types"), queryFn: () => api("GET /email-types", {}), staleTime: 60_000 });
+	const types = useCollection("email_types");
 	const all = (types.data?.data ?? []).filter((t) => t.active);
-	const broadcasts = useQuery({ queryKey: key("broadcasts", false), queryFn: () => api("GET /broadcasts", {}), staleTime: 60_000 });
-	const sequences = useQuery({ queryKey: key("sequences"), queryFn: () => api("GET /sequences", {}), staleTime: 60_000 });
+	const broadcasts = useCollection("broadcasts");
+	const sequences = useCollection("sequences");
 	const account = useAccount();
 	const usual = all.find((t) => t.type_key === account.data?.default_email_type_key) ?? all[0];
 	const [chosen, choose] = useParam("for");

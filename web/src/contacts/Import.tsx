@@ -1,9 +1,9 @@
-import { useQuery } from "@tanstack/react-query";
 import { Upload } from "lucide-react";
 import { useEffect, useMemo, useState } from "react";
 import { api, newKey } from "../api/client";
+import { useCollection } from "../app/collections";
 import { useParam } from "../app/params";
-import { useKey, useWhyNot } from "../app/session";
+import { useWhyNot } from "../app/session";
 import { type FieldInfo, useFields } from "../rules/fields";
 import { AddField } from "../settings/Fields";
 import { Button } from "../ui/Button";
@@ -121,10 +121,9 @@ export default function Import() {
 }
 
 function Mapping({ file, sample, onStarted, onOther }: { file: File; sample: Sample; onStarted: (job: string) => void; onOther: () => void }) {
-	const key = useKey();
 	const whyNoField = useWhyNot("POST /settings/custom-fields");
 	const fields = useTargets();
-	const segments = useQuery({ queryKey: key("segments"), queryFn: () => api("GET /segments", {}) });
+	const segments = useCollection("segments");
 	const [chosen, setChosen] = useState<{ [column: string]: string }>({});
 	const [adding, setAdding] = useState<string | null>(null); // the column that becomes a new field
 	const [mode, setMode] = useState("upsert");
@@ -267,9 +266,8 @@ const plain = ["email", "first_name", "last_name", "full_name", "company", "titl
 
 /** useTargets returns what a column can become: fields of contacts, tags, and the consent to a type of mail. */
 function useTargets(): FieldInfo[] {
-	const key = useKey();
 	const fields = useFields();
-	const types = useQuery({ queryKey: key("email-types"), queryFn: () => api("GET /email-types", {}), staleTime: 60_000 });
+	const types = useCollection("email_types");
 	return useMemo(() => {
 		const own = fields
 			.filter((f) => plain.includes(f.field) || f.field.startsWith("custom_fields."))

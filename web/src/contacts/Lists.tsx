@@ -1,6 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "wouter";
 import { api, newKey } from "../api/client";
+import { useCollection } from "../app/collections";
 import { useKey, useWhyNot } from "../app/session";
 import { Button } from "../ui/Button";
 import { Combo } from "../ui/Combo";
@@ -27,7 +28,7 @@ export function Lists({ id }: { id: string }) {
 	const client = useQueryClient();
 	const why = useWhyNot("POST /contacts/bulk");
 	const lists = useQuery({ queryKey: key("contact", id, "lists"), queryFn: () => api("GET /contacts/{id}/lists", { path: { id } }) });
-	const segments = useQuery({ queryKey: key("segments"), queryFn: () => api("GET /segments", {}) });
+	const segments = useCollection("segments");
 	const change = useMutation({
 		mutationFn: (v: { add: boolean; segment: string; name: string; undone?: boolean }) =>
 			api("POST /contacts/bulk", { idempotencyKey: newKey(), body: { action: v.add ? "add_to_list" : "remove_from_list", contact_ids: [id], params: { segment_key: v.segment } } }),

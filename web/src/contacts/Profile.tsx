@@ -1,7 +1,8 @@
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { ApiError, api } from "../api/client";
 import type { Contact, UpdateContactRequestBody } from "../api/schema";
+import { useCollection } from "../app/collections";
 import { useKey, useWhyNot } from "../app/session";
 import { Combo } from "../ui/Combo";
 import { Columns, Select, Switch, TextField } from "../ui/Field";
@@ -65,8 +66,8 @@ export function Profile({ contact: c, readOnly, onSaved }: { contact: Contact; r
 	const why = useWhyNot("PUT /contacts/{id}");
 	const off = readOnly || why !== undefined;
 	const [problems, setProblems] = useState<{ [path: string]: string }>({});
-	const stages = useQuery({ queryKey: key("stages"), queryFn: () => api("GET /settings/stages", {}), staleTime: 60_000 });
-	const custom = useQuery({ queryKey: key("custom-fields"), queryFn: () => api("GET /settings/custom-fields", {}), staleTime: 60_000 });
+	const stages = useCollection("stages");
+	const custom = useCollection("custom_fields");
 	const save = useMutation({
 		mutationFn: (v: { path: string; body: UpdateContactRequestBody }) => api("PUT /contacts/{id}", { path: { id: c.id }, body: v.body }),
 		onSuccess: (next, v) => {

@@ -1,7 +1,8 @@
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { api } from "../api/client";
 import type { SavedFilterRow } from "../api/schema";
+import { useCollection } from "../app/collections";
 import { useKey, useSession } from "../app/session";
 import type { Filter } from "../rules/FilterBar";
 import { Button } from "../ui/Button";
@@ -52,7 +53,7 @@ export function SavedFilters({ current, state, onApply, onReset, onSave }: Props
 	const [naming, setNaming] = useState(false);
 	const [name, setName] = useState("");
 	const [shared, setShared] = useState(false);
-	const saved = useQuery({ queryKey: key("saved-filters"), queryFn: () => api("GET /saved-filters", {}), staleTime: 60_000 });
+	const saved = useCollection("saved_filters");
 	const all = saved.data?.data ?? [];
 	const now = all.find((f) => f.id === current);
 	const changed = now && !same(now, state);

@@ -16,12 +16,13 @@ export function Tags({ contact: c, off }: { contact: Contact; off: boolean }) {
 	const key = useKey();
 	const client = useQueryClient();
 	const [typed, setTyped] = useState("");
+	const [opened, setOpened] = useState(false);
 	const known = useQuery({
 		queryKey: key("suggestions", "tags", typed),
 		queryFn: () => api("GET /suggestions", { query: { for: "tags", q: typed } }),
 		retry: false,
 		placeholderData: (b) => b,
-		enabled: !off,
+		enabled: opened && !off,
 	});
 	const change = useMutation({
 		mutationFn: (v: { action: "add_tags" | "remove_tags"; tags: string[] }) =>
@@ -47,6 +48,8 @@ export function Tags({ contact: c, off }: { contact: Contact; off: boolean }) {
 			values={c.tags}
 			nameOf={(t) => t}
 			onSearch={setTyped}
+			onOpen={() => setOpened(true)}
+			loading={known.isPending}
 			onChange={(next) => {
 				const added = next.filter((t) => !c.tags.includes(t));
 				const removed = c.tags.filter((t) => !next.includes(t));

@@ -3,6 +3,7 @@ import { useState } from "react";
 import { Link } from "wouter";
 import { api } from "../api/client";
 import type { FormBody } from "../api/schema";
+import { useCollection } from "../app/collections";
 import { useKey } from "../app/session";
 import { Button } from "../ui/Button";
 import { Combo, Picks } from "../ui/Combo";
@@ -73,16 +74,16 @@ function badOrigin(text: string): string | undefined {
 export function Build({ work, why }: { work: FormWork; why?: string }) {
 	const key = useKey();
 	const { draft: d, set, problem, form } = work;
-	const minute = 60_000;
 	const shown = useSettled(JSON.stringify(shownOf(d)), 350);
 	const embed = useQuery({
 		queryKey: key("form", form.id, "preview", shown),
 		queryFn: ({ signal }) => api("POST /forms/{id}/preview", { path: { id: form.id }, body: JSON.parse(shown) as FormBody, signal }),
 		placeholderData: (b) => b,
 	});
-	const segments = useQuery({ queryKey: key("segments"), queryFn: () => api("GET /segments", {}), staleTime: 15_000 });
-	const stages = useQuery({ queryKey: key("stages"), queryFn: () => api("GET /settings/stages", {}), staleTime: minute });
-	const messages = useQuery({ queryKey: key("messages", "published"), queryFn: () => api("GET /messages", { query: { status: "published", limit: "200" } }), staleTime: minute, enabled: d.double_opt_in });
+	const segments = useCollection("segments");
+	const stages = useCollection("stages");
+	const messages = useCollection("messages", { enabled: d.double_opt_in });
+	const published = (messages.data?.data ?? []).filter((m) => m.status === "published");
 	const lists = (segments.data?.data ?? []).filter((s) => s.type === "static" && s.system_key === null);
 	const bad = badOrigin(d.allowed_origins);
 	const entry = messages.data?.data.find((m) => m.id === d.confirm_message_id);
@@ -126,7 +127,7 @@ export function Build({ work, why }: { work: FormWork; why?: string }) {
 								path="confirm_message_id"
 								value={d.confirm_message_id || "built-in"}
 								onChange={(id) => set({ confirm_message_id: !id || id === "built-in" ? "" : id })}
-								options={[{ id: "built-in", label: words.builtIn }, ...(messages.data?.data ?? []).map((m) => ({ id: m.id, label: m.name }))]}
+								options={[{ id: "built-in", label: words.builtIn }, ...published.map((m) => ({ id: m.id, label: m.name }))]}
 								error={problem("confirm_message_id")}
 							/>
 							{entry && <Link href={`/library/${entry.id}`}>{entry.name}</Link>}

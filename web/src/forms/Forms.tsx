@@ -3,6 +3,7 @@ import { useState } from "react";
 import { Link, useLocation } from "wouter";
 import { api, newKey } from "../api/client";
 import type { FormFieldInput } from "../api/schema";
+import { useCollection } from "../app/collections";
 import { pollEvery } from "../app/live";
 import { useParam, useTyped } from "../app/params";
 import { useKey, useWhyNot } from "../app/session";
@@ -122,7 +123,7 @@ function NewForm({ onClose, onMade }: { onClose: () => void; onMade: (id: string
 	const client = useQueryClient();
 	const form = useForm({ name: "", start: "newsletter" as Start });
 	const [idempotencyKey] = useState(newKey);
-	const types = useQuery({ queryKey: key("email-types"), queryFn: () => api("GET /email-types", {}), staleTime: 60_000 });
+	const types = useCollection("email_types");
 	const type = types.data?.data.find((t) => t.active);
 	const fields = (start: Start): FormFieldInput[] => {
 		const text = (binding: "first_name" | "last_name" | "company" | "phone"): FormFieldInput => ({ type: "contact", binding, label: words.labels[binding] });

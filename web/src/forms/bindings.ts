@@ -1,7 +1,5 @@
-import { useQuery } from "@tanstack/react-query";
-import { api } from "../api/client";
 import type { FormField } from "../api/schema";
-import { useKey } from "../app/session";
+import { useCollection } from "../app/collections";
 import { catalogue } from "../words/catalogue";
 
 // What fields of a form can be bound to, with names.
@@ -50,11 +48,9 @@ export const keyOf = (f: FormField): string | null =>
 
 /** useBindings returns all that fields can be bound to. */
 export function useBindings(): Binding[] {
-	const key = useKey();
-	const minute = 60_000;
-	const custom = useQuery({ queryKey: key("custom-fields"), queryFn: () => api("GET /settings/custom-fields", {}), staleTime: minute });
-	const types = useQuery({ queryKey: key("email-types"), queryFn: () => api("GET /email-types", {}), staleTime: minute });
-	const categories = useQuery({ queryKey: key("email-categories"), queryFn: () => api("GET /email-categories", {}), staleTime: minute });
+	const custom = useCollection("custom_fields");
+	const types = useCollection("email_types");
+	const categories = useCollection("email_categories");
 	const one = (type: FieldType, binding: string, name: string): Binding => ({ key: `${type}:${binding}`, type, binding, name, group: typeNames[type] });
 	return [
 		...Object.entries(words.columns).map(([binding, name]) => one("contact", binding, name)),

@@ -1,7 +1,8 @@
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { api, newKey } from "../api/client";
 import type { AccountSessionView, MtaConfigRow } from "../api/schema";
+import { useCollection } from "../app/collections";
 import { useKey, useWhyNot } from "../app/session";
 import { Health } from "../sending/Mta";
 import { Editor } from "../sending/MtaEditor";
@@ -36,7 +37,7 @@ export function LaneStep({ account: a }: { account: AccountSessionView }) {
 	const [choosing, setChoosing] = useState(false);
 	const [adding, setAdding] = useState(false);
 	const [idempotencyKey] = useState(newKey);
-	const lanes = useQuery({ queryKey: key("mta-configs"), queryFn: () => api("GET /mta-configs", {}) });
+	const lanes = useCollection("mta_configs");
 	const use = async (lane: MtaConfigRow) => {
 		client.setQueryData(key("account"), await api("PUT /settings/account", { body: { default_mta_config_key: lane.key } }));
 		setChoosing(false);
@@ -46,7 +47,7 @@ export function LaneStep({ account: a }: { account: AccountSessionView }) {
 	const choose = useMutation({
 		mutationFn: async (lane: MtaConfigRow | null) => use(lane ?? (await api("POST /mta-configs", { body: { name: words.mailboxName, type: "sink" }, idempotencyKey }))),
 	});
-	const senders = useQuery({ queryKey: key("identities"), queryFn: () => api("GET /sending-identities", {}) });
+	const senders = useCollection("sending_identities");
 	if (lanes.isPending) return <Skeleton rows={4} />;
 	if (lanes.isError) return <Failure error={lanes.error} retry={() => void lanes.refetch()} />;
 	const all = lanes.data.data;

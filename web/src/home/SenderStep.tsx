@@ -2,6 +2,7 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { api, newKey } from "../api/client";
 import type { AccountSessionView } from "../api/schema";
+import { useCollection } from "../app/collections";
 import { useKey, useWhyNot } from "../app/session";
 import senders from "../sending/Senders.module.css";
 import { Button } from "../ui/Button";
@@ -37,8 +38,8 @@ export function SenderStep({ account: a }: { account: AccountSessionView }) {
 	const why = useWhyNot("POST /sending-identities");
 	const [idempotencyKey] = useState(newKey);
 	const domains = useQuery({ queryKey: key("domains"), queryFn: () => api("GET /sending-domains", {}) });
-	const types = useQuery({ queryKey: key("email-types"), queryFn: () => api("GET /email-types", {}) });
-	const identities = useQuery({ queryKey: key("identities"), queryFn: () => api("GET /sending-identities", {}) });
+	const types = useCollection("email_types");
+	const identities = useCollection("sending_identities");
 	const form = useForm({ display_name: a.name, local: "news", domain: "", reply_to: "", email_type_ids: null as string[] | null });
 	const v = form.values;
 	const use = async (email: string) => {

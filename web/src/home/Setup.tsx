@@ -2,6 +2,7 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { api, newKey } from "../api/client";
 import type { AccountSessionView } from "../api/schema";
+import { useCollection } from "../app/collections";
 import { useKey, useSession, useWhyNot, useWorkspace } from "../app/session";
 import { AddContact } from "../contacts/AddContact";
 import { Button, LinkButton } from "../ui/Button";
@@ -168,12 +169,11 @@ function FreshKey() {
 }
 
 function FirstMailStep({ account }: { account: AccountSessionView }) {
-	const key = useKey();
 	const { user } = useSession();
 	const changed = useSetupChanged();
 	const why = useWhyNot("POST /sending-identities/{id}/verify-lane");
-	const senders = useQuery({ queryKey: key("identities"), queryFn: () => api("GET /sending-identities", {}) });
-	const lanes = useQuery({ queryKey: key("mta-configs"), queryFn: () => api("GET /mta-configs", {}) });
+	const senders = useCollection("sending_identities");
+	const lanes = useCollection("mta_configs");
 	const form = useForm({ to: user.email });
 	const [answer, setAnswer] = useState<{ accepted: boolean; smtp_response: string; message?: string } | null>(null);
 	if (senders.isPending || lanes.isPending) return <Skeleton rows={4} />;

@@ -1,8 +1,7 @@
-import { useQuery } from "@tanstack/react-query";
 import { Link } from "wouter";
-import { api } from "../api/client";
 import type { WorkingCopyRow } from "../api/schema";
-import { useKey, useWhyNot } from "../app/session";
+import { useCollection } from "../app/collections";
+import { useWhyNot } from "../app/session";
 import { Card } from "../ui/Page";
 import { Time } from "../ui/Time";
 import { catalogue } from "../words/catalogue";
@@ -82,13 +81,8 @@ const most = 8;
 
 /** Unfinished lists the working copies of the person, the latest first. Without any it shows nothing. */
 export function Unfinished() {
-	const key = useKey();
 	const why = useWhyNot("GET /working-copies");
-	const copies = useQuery({
-		queryKey: key("working-copies"),
-		queryFn: ({ signal }) => api("GET /working-copies", { signal }),
-		enabled: why === undefined,
-	});
+	const copies = useCollection("working_copies", { enabled: why === undefined });
 	const rows = (copies.data?.data ?? []).filter((c): c is WorkingCopyRow & { kind: Kind } => known(c.kind));
 	if (rows.length === 0) return null;
 	return (

@@ -2,6 +2,7 @@ import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from "@tansta
 import { useState } from "react";
 import { Link, useLocation, useParams } from "wouter";
 import { api, url } from "../api/client";
+import { useCollection } from "../app/collections";
 import { useParam, useTyped } from "../app/params";
 import { useKey, useWhyNot } from "../app/session";
 import { Button } from "../ui/Button";
@@ -46,7 +47,7 @@ export default function Mailbox() {
 	const [search, setSearch] = useTyped("q");
 	const [clearing, setClearing] = useState(false);
 	const why = useWhyNot("DELETE /mta-configs/{id}/messages");
-	const lanes = useQuery({ queryKey: key("mta-configs"), queryFn: () => api("GET /mta-configs", {}) });
+	const lanes = useCollection("mta_configs");
 	const sinks = (lanes.data?.data ?? []).filter((l) => l.type === "sink");
 	const lane = sinks.find((l) => l.id === chosen) ?? sinks[0];
 	const mails = useInfiniteQuery({

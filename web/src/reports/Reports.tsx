@@ -3,6 +3,7 @@ import { useState } from "react";
 import { useLocation } from "wouter";
 import { api } from "../api/client";
 import type { OverviewDay, OverviewTotals, OverviewType, ReportsOverview } from "../api/schema";
+import { useCollection } from "../app/collections";
 import { useParams } from "../app/params";
 import { useKey, useWhyNot } from "../app/session";
 import { LinePlot } from "../plots/LinePlot";
@@ -82,7 +83,7 @@ export default function Reports() {
 	const [params, set] = useParams();
 	const [, navigate] = useLocation();
 	const whyNew = useWhyNot("POST /broadcasts");
-	const types = useQuery({ queryKey: key("email-types"), queryFn: () => api("GET /email-types", {}), staleTime: 60_000 });
+	const types = useCollection("email_types");
 	const type = params.get("type") ?? "";
 	const days = useDayRange();
 	const { range, problem } = days;

@@ -1,6 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { createContext, useContext, useState } from "react";
 import { api } from "../api/client";
+import { useCollection } from "../app/collections";
 import { useKey } from "../app/session";
 import { Combo, Picks } from "../ui/Combo";
 import { NumberField, Select, TextField } from "../ui/Field";
@@ -141,15 +142,13 @@ function OtherParts({ kind, leaf, set, error }: { kind: Exclude<Kind, "field">; 
 type Part = { leaf: Leaf; set: (part: Partial<Leaf>) => void; error?: string };
 
 function Members({ kind, leaf, set, error }: Part & { kind: "list" | "segment" }) {
-	const key = useKey();
-	const segments = useQuery({ queryKey: key("segments"), queryFn: () => api("GET /segments", {}) });
+	const segments = useCollection("segments");
 	const options = (segments.data?.data ?? []).filter((s) => (s.type === "static") === (kind === "list")).map((s) => ({ id: s.segment_key, label: s.name }));
 	return <Picks label={kind === "list" ? words.lists : words.segments} options={options} values={leaf.segment_keys ?? []} onChange={(segment_keys) => set({ segment_keys })} error={error} />;
 }
 
 function useTypes() {
-	const key = useKey();
-	const types = useQuery({ queryKey: key("email-types"), queryFn: () => api("GET /email-types", {}) });
+	const types = useCollection("email_types");
 	return (types.data?.data ?? []).map((t) => ({ id: t.type_key, label: t.display_name }));
 }
 
@@ -191,14 +190,12 @@ export function EventName({ leaf, set, error }: Part) {
 }
 
 function FormName({ leaf, set, error }: Part) {
-	const key = useKey();
-	const forms = useQuery({ queryKey: key("forms"), queryFn: () => api("GET /forms", {}) });
+	const forms = useCollection("forms");
 	return <Combo label={words.form} options={(forms.data?.data ?? []).map((f) => ({ id: f.slug, label: f.name }))} value={leaf.form_slug ?? null} onChange={(s) => set({ form_slug: s ?? undefined })} error={error} />;
 }
 
 function Sequence({ leaf, set, error }: Part) {
-	const key = useKey();
-	const all = useQuery({ queryKey: key("sequences"), queryFn: () => api("GET /sequences", {}) });
+	const all = useCollection("sequences");
 	return <Combo label={words.sequence} options={(all.data?.data ?? []).map((s) => ({ id: s.id, label: s.name }))} value={leaf.sequence_id ?? null} onChange={(id) => set({ sequence_id: id ?? undefined })} error={error} />;
 }
 

@@ -1,7 +1,5 @@
-import { useQuery } from "@tanstack/react-query";
-import { api } from "../api/client";
 import type { CustomFieldRow, StageRow } from "../api/schema";
-import { useKey } from "../app/session";
+import { useCollection } from "../app/collections";
 import { catalogue } from "../words/catalogue";
 import { stateOf } from "../words/status";
 
@@ -209,11 +207,9 @@ const kinds: { [T in CustomFieldRow["field_type"]]: FieldKind } = {
 
 /** useFields returns the fields of the workspace's contacts: those that all have, and its own. */
 export function useFields(): FieldInfo[] {
-	const key = useKey();
-	const minute = 60_000;
-	const custom = useQuery({ queryKey: key("custom-fields"), queryFn: () => api("GET /settings/custom-fields", {}), staleTime: minute });
-	const stages = useQuery({ queryKey: key("stages"), queryFn: () => api("GET /settings/stages", {}), staleTime: minute });
-	const segments = useQuery({ queryKey: key("segments"), queryFn: () => api("GET /segments", {}), staleTime: 15_000 });
+	const custom = useCollection("custom_fields");
+	const stages = useCollection("stages");
+	const segments = useCollection("segments");
 	const lists = (segments.data?.data ?? []).filter((s) => s.type === "static").map((s) => ({ value: s.segment_key, label: s.name }));
 	const own = (custom.data?.data ?? []).map((c): FieldInfo => ({
 		field: `custom_fields.${c.field_key}`,
@@ -227,11 +223,9 @@ export function useFields(): FieldInfo[] {
 
 /** useRuleFields returns all that filters and rules can ask about, group by group. */
 export function useRuleFields(): FieldInfo[] {
-	const key = useKey();
-	const minute = 60_000;
 	const known = useFields();
-	const types = useQuery({ queryKey: key("email-types"), queryFn: () => api("GET /email-types", {}), staleTime: minute });
-	const categories = useQuery({ queryKey: key("email-categories"), queryFn: () => api("GET /email-categories", {}), staleTime: minute });
+	const types = useCollection("email_types");
+	const categories = useCollection("email_categories");
 	// A type with a category follows the category.
 	const consents = [
 		...(types.data?.data ?? []).filter((t) => t.category_id === null).map((t) => ({ field: `subscriptions.${t.type_key}`, name: t.display_name, group: words.groups.subscriptions })),

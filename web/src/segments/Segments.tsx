@@ -4,6 +4,7 @@ import { useState } from "react";
 import { Link, useLocation } from "wouter";
 import { api, newKey } from "../api/client";
 import type { SegmentSession } from "../api/schema";
+import { useCollection } from "../app/collections";
 import { pollEvery } from "../app/live";
 import { useParam, useTyped } from "../app/params";
 import { useKey, useWhyNot } from "../app/session";
@@ -67,14 +68,14 @@ const words = catalogue({
 
 /** Segments lists segments by rule and lists. */
 export default function Segments() {
-	const key = useKey();
 	const [, navigate] = useLocation();
 	const why = useWhyNot("POST /segments");
+	const key = useKey();
 	const [search, setSearch] = useTyped("q");
 	const [kind, setKind] = useParam("kind");
 	const [creating, setCreating] = useState(false);
 	const [reporting, setReporting] = useParam("from-report");
-	const segments = useQuery({ queryKey: key("segments"), queryFn: () => api("GET /segments", {}), refetchInterval: pollEvery(15_000) });
+	const segments = useCollection("segments", { refetchInterval: pollEvery(15_000) });
 	const all = segments.data?.data ?? [];
 	const rows = all
 		.filter((s) => s.name.toLowerCase().includes(search.toLowerCase()) && (!kind || (kind === "system" ? s.system_key !== null : s.system_key === null && s.type === kind)))
@@ -168,11 +169,10 @@ export default function Segments() {
 
 /** FromReport makes a segment of those to whom something happened by a broadcast. */
 function FromReport({ onClose }: { onClose: () => void }) {
-	const key = useKey();
 	const [broadcast, setBroadcast] = useState<string | null>(null);
 	const [criterion, setCriterion] = useState<Criterion | null>(null);
 	const [naming, setNaming] = useState(false);
-	const sent = useQuery({ queryKey: key("broadcasts", false), queryFn: () => api("GET /broadcasts", {}) });
+	const sent = useCollection("broadcasts");
 	const rows = (sent.data?.data ?? []).filter((b) => !["draft", "scheduled"].includes(b.status));
 	const chosen = rows.find((b) => b.id === broadcast);
 	const ready = chosen !== undefined && criterion !== null;

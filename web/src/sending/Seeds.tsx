@@ -1,8 +1,9 @@
-import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { Link, useLocation } from "wouter";
 import { api, newKey } from "../api/client";
 import type { SeedListRow } from "../api/schema";
+import { useCollection } from "../app/collections";
 import { pollEvery } from "../app/live";
 import { useParam } from "../app/params";
 import { useKey, useWhyNot } from "../app/session";
@@ -48,11 +49,10 @@ const words = catalogue({
 
 /** Seeds lists the seed lists. */
 export default function Seeds() {
-	const key = useKey();
 	const [, navigate] = useLocation();
 	const why = useWhyNot("POST /seed-lists");
 	const [creating, setCreating] = useParam("new");
-	const lists = useQuery({ queryKey: key("seed-lists"), queryFn: () => api("GET /seed-lists", {}), refetchInterval: pollEvery(60_000) });
+	const lists = useCollection("seed_lists", { refetchInterval: pollEvery(60_000) });
 	const button = (
 		<Button kind="create" why={why} onClick={() => setCreating("1")}>
 			{words.add}
@@ -102,7 +102,7 @@ export function EditSeedList({ list: l, onClose, onDone }: { list?: SeedListRow;
 	const client = useQueryClient();
 	const why = useWhyNot(l ? "PUT /seed-lists/{id}" : "POST /seed-lists");
 	const [idempotencyKey] = useState(newKey);
-	const senders = useQuery({ queryKey: key("identities"), queryFn: () => api("GET /sending-identities", {}), staleTime: 60_000 });
+	const senders = useCollection("sending_identities");
 	const form = useKeptForm({
 		name: l?.name ?? "",
 		vendor_label: l?.vendor_label ?? "",

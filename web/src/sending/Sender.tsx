@@ -1,6 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, useLocation, useParams } from "wouter";
 import { ApiError, api } from "../api/client";
+import { useCollection } from "../app/collections";
 import { useParam } from "../app/params";
 import { useKey, useWhyNot } from "../app/session";
 import { Badge } from "../ui/Badge";
@@ -43,8 +44,8 @@ export default function SenderPage() {
 	const why = useWhyNot("PUT /sending-identities/{id}");
 	const [edit, setEdit] = useParam("edit");
 	const sender = useQuery({ queryKey: key("identity", id), queryFn: ({ signal }) => api("GET /sending-identities/{id}", { path: { id }, signal }) });
-	const types = useQuery({ queryKey: key("email-types"), queryFn: () => api("GET /email-types", {}) });
-	const lanes = useQuery({ queryKey: key("mta-configs"), queryFn: () => api("GET /mta-configs", {}) });
+	const types = useCollection("email_types");
+	const lanes = useCollection("mta_configs");
 	const trail = [
 		{ name: words.sending, to: "/sending" },
 		{ name: words.senders, to: "/sending/senders" },

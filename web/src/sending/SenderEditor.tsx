@@ -1,7 +1,8 @@
-import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { api, newKey } from "../api/client";
 import type { IdentityRow } from "../api/schema";
+import { useCollection } from "../app/collections";
 import { useKey, useWhyNot } from "../app/session";
 import { EditDrawer } from "../ui/EditDrawer";
 import { Checkbox, Select, Switch, TextField } from "../ui/Field";
@@ -37,8 +38,8 @@ export function SenderEditor({ sender, onClose, onDeleted }: { sender?: Identity
 	const client = useQueryClient();
 	const why = useWhyNot("PUT /sending-identities/{id}");
 	const [idempotencyKey] = useState(newKey);
-	const types = useQuery({ queryKey: key("email-types"), queryFn: () => api("GET /email-types", {}) });
-	const lanes = useQuery({ queryKey: key("mta-configs"), queryFn: () => api("GET /mta-configs", {}) });
+	const types = useCollection("email_types");
+	const lanes = useCollection("mta_configs");
 	const form = useKeptForm({
 		email_address: sender?.email_address ?? "",
 		display_name: sender?.display_name ?? "",

@@ -1,8 +1,7 @@
-import { useQuery } from "@tanstack/react-query";
 import { Link } from "wouter";
-import { api } from "../api/client";
+import { useCollection } from "../app/collections";
 import { useParam } from "../app/params";
-import { useKey, useWhyNot } from "../app/session";
+import { useWhyNot } from "../app/session";
 import { Badge } from "../ui/Badge";
 import { Button } from "../ui/Button";
 import { List } from "../ui/List";
@@ -29,11 +28,10 @@ const words = catalogue({
 
 /** Senders lists the sending identities. */
 export default function Senders() {
-	const key = useKey();
 	const why = useWhyNot("POST /sending-identities");
 	const [open, setOpen] = useParam("edit");
-	const senders = useQuery({ queryKey: key("identities"), queryFn: () => api("GET /sending-identities", {}) });
-	const types = useQuery({ queryKey: key("email-types"), queryFn: () => api("GET /email-types", {}) });
+	const senders = useCollection("sending_identities");
+	const types = useCollection("email_types");
 	const all = senders.data?.data ?? [];
 	const typeName = new Map((types.data?.data ?? []).map((t) => [t.id, t.display_name]));
 	const button = (

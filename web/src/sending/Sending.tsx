@@ -2,6 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { Link, useLocation } from "wouter";
 import { api, newKey } from "../api/client";
+import { useCollection } from "../app/collections";
 import { pollEvery } from "../app/live";
 import { useKey, useWhyNot } from "../app/session";
 import { Badge, StateBadge } from "../ui/Badge";
@@ -59,8 +60,8 @@ export default function Sending() {
 	const whyDomain = useWhyNot("POST /sending-domains");
 	const whyLane = useWhyNot("POST /mta-configs");
 	const domains = useQuery({ queryKey: key("domains"), queryFn: () => api("GET /sending-domains", {}), refetchInterval: pollEvery(15_000) });
-	const lanes = useQuery({ queryKey: key("mta-configs"), queryFn: () => api("GET /mta-configs", {}), refetchInterval: pollEvery(15_000) });
-	const seeds = useQuery({ queryKey: key("seed-lists"), queryFn: () => api("GET /seed-lists", {}), refetchInterval: pollEvery(60_000) });
+	const lanes = useCollection("mta_configs", { refetchInterval: pollEvery(15_000) });
+	const seeds = useCollection("seed_lists", { refetchInterval: pollEvery(60_000) });
 	return (
 		<Page
 			title={words.title}

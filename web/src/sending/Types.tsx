@@ -1,8 +1,9 @@
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { Check } from "lucide-react";
 import { useState } from "react";
 import { api, newKey } from "../api/client";
 import type { EmailCategoryRow, EmailTypeRow } from "../api/schema";
+import { useCollection } from "../app/collections";
 import { useParam } from "../app/params";
 import { useKey, useWhyNot } from "../app/session";
 import { Badge } from "../ui/Badge";
@@ -61,8 +62,8 @@ export default function Types() {
 	const [open, setOpen] = useParam("edit");
 	const [naming, setNaming] = useState(false);
 	const [name, setName] = useState("");
-	const types = useQuery({ queryKey: key("email-types"), queryFn: () => api("GET /email-types", {}) });
-	const categories = useQuery({ queryKey: key("email-categories"), queryFn: () => api("GET /email-categories", {}) });
+	const types = useCollection("email_types");
+	const categories = useCollection("email_categories");
 	const all = types.data?.data ?? [];
 	const categoryName = new Map((categories.data?.data ?? []).map((c) => [c.id, c.name]));
 	const edited = all.find((t) => t.id === open);

@@ -5,6 +5,7 @@ import { ApiError, api, newKey, request, type Versioned } from "../api/client";
 import type { GraphIssue, Sequence } from "../api/schema";
 import { pollEvery } from "../app/live";
 import { useParams } from "../app/params";
+import { useCollection } from "../app/collections";
 import { useKey, useWhyNot } from "../app/session";
 import { StateBadge } from "../ui/Badge";
 import { Button } from "../ui/Button";
@@ -85,6 +86,8 @@ export default function SequencePage() {
 	const { id = "" } = useRoute<{ id: string }>();
 	const key = useKey();
 	const names = useNames();
+	// With the names: the steps and the settings ask for their copies when the sequence is there.
+	useCollection("working_copies", { enabled: !useWhyNot("GET /working-copies") });
 	const found = useQuery({
 		queryKey: key("sequence", id),
 		queryFn: ({ signal }) => request("GET /sequences/{id}", { path: { id }, signal }),

@@ -1,5 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { api } from "../api/client";
+import { useCollection } from "../app/collections";
 import { useKey } from "../app/session";
 import { EventName } from "../rules/LeafEditor";
 import { Properties, type PropertyFilter } from "../rules/Properties";
@@ -80,7 +81,7 @@ export function TriggerFields({ type, config: c, names, required, onChange, prob
 	const key = useKey();
 	const set = (part: Config) =>
 		onChange(type, Object.fromEntries(Object.entries({ ...c, ...part }).filter(([, v]) => v !== undefined)));
-	const segments = useQuery({ queryKey: key("segments"), queryFn: () => api("GET /segments", {}), staleTime: 15_000 });
+	const segments = useCollection("segments");
 	const broadcasts = useQuery({
 		queryKey: key("broadcasts", false),
 		queryFn: () => api("GET /broadcasts", {}),

@@ -1,5 +1,6 @@
 import { api, newKey } from "../api/client";
 import type { Sequence, SequenceBody } from "../api/schema";
+import { collection } from "../app/collections";
 import { catalogue } from "../words/catalogue";
 import { bodyOf, type Config, type Graph, type Step, type StepType, type Way } from "./graph";
 import { newId } from "./steps";
@@ -107,7 +108,7 @@ async function make(body: SequenceBody, graph: Graph): Promise<Sequence> {
 
 /** begin makes the draft of a starter. */
 export async function beginWith(which: Starter): Promise<Sequence> {
-	const types = await api("GET /email-types", {});
+	const types = await collection("email_types");
 	const type = types.data.find((t) => t.active)?.type_key;
 	if (!type) throw new Error(words.noType);
 	const send = async (of: keyof typeof mails) => step("send", { message_id: await library(of), email_type_key: type });
@@ -128,7 +129,7 @@ export async function beginWith(which: Starter): Promise<Sequence> {
 	}
 	if (which === "win_back") {
 		const quiet = "No opens in 90 days";
-		const segments = await api("GET /segments", {});
+		const segments = await collection("segments");
 		const segment =
 			segments.data.find((s) => s.name === quiet) ??
 			(await api("POST /segments", {
@@ -174,7 +175,7 @@ export async function beginWith(which: Starter): Promise<Sequence> {
 		);
 	}
 	const field = "trial_ends_at";
-	const fields = await api("GET /settings/custom-fields", {});
+	const fields = await collection("custom_fields");
 	if (!fields.data.some((f) => f.field_key === field))
 		await api("POST /settings/custom-fields", {
 			body: { name: "Trial ends at", field_key: field, field_type: "date" },

@@ -1,4 +1,3 @@
-import { useQuery } from "@tanstack/react-query";
 import {
 	Bell,
 	CalendarClock,
@@ -22,8 +21,7 @@ import {
 	UserCheck,
 	Zap,
 } from "lucide-react";
-import { api } from "../api/client";
-import { useKey } from "../app/session";
+import { useCollection } from "../app/collections";
 import { type FieldInfo, operatorName, shapeOf, useFields } from "../rules/fields";
 import { type Condition, type Group, isGroup, type Leaf } from "../rules/leaves";
 import { filterWords, type PropertyFilter } from "../rules/Properties";
@@ -325,18 +323,12 @@ export type Names = {
 
 /** useNames reads the names of records that steps refer to. */
 export function useNames(): Names {
-	const key = useKey();
-	const fresh = { staleTime: 30_000 };
-	const messages = useQuery({
-		queryKey: key("messages", "names"),
-		queryFn: () => api("GET /messages", { query: { limit: "200" } }),
-		...fresh,
-	});
-	const types = useQuery({ queryKey: key("email-types"), queryFn: () => api("GET /email-types", {}), ...fresh });
-	const segments = useQuery({ queryKey: key("segments"), queryFn: () => api("GET /segments", {}), ...fresh });
-	const stages = useQuery({ queryKey: key("stages"), queryFn: () => api("GET /settings/stages", {}), ...fresh });
-	const sequences = useQuery({ queryKey: key("sequences"), queryFn: () => api("GET /sequences", {}), ...fresh });
-	const forms = useQuery({ queryKey: key("forms"), queryFn: () => api("GET /forms", {}), ...fresh });
+	const messages = useCollection("messages");
+	const types = useCollection("email_types");
+	const segments = useCollection("segments");
+	const stages = useCollection("stages");
+	const sequences = useCollection("sequences");
+	const forms = useCollection("forms");
 	return {
 		messages: new Map(messages.data?.data.map((m) => [m.id, m.name])),
 		types: new Map(types.data?.data.map((t) => [t.type_key, t.display_name])),

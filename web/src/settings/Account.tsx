@@ -2,6 +2,7 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { type ReactNode, useState } from "react";
 import { api } from "../api/client";
 import type { AccountSessionView, UpdateAccountRequestBody } from "../api/schema";
+import { useCollection } from "../app/collections";
 import { useKey, useWhyNot, useWorkspace } from "../app/session";
 import { Button } from "../ui/Button";
 import { Combo } from "../ui/Combo";
@@ -139,10 +140,9 @@ function Concern<T extends { [field: string]: string | boolean }>({
 export const zones = typeof Intl.supportedValuesOf === "function" ? ["UTC", ...Intl.supportedValuesOf("timeZone")] : ["UTC"];
 
 function Forms({ account: a }: { account: AccountSessionView }) {
-	const key = useKey();
-	const types = useQuery({ queryKey: key("email-types"), queryFn: () => api("GET /email-types", {}) });
-	const lanes = useQuery({ queryKey: key("mta-configs"), queryFn: () => api("GET /mta-configs", {}) });
-	const senders = useQuery({ queryKey: key("identities"), queryFn: () => api("GET /sending-identities", {}) });
+	const types = useCollection("email_types");
+	const lanes = useCollection("mta_configs");
+	const senders = useCollection("sending_identities");
 	const p = a.postal_address;
 	return (
 		<>

@@ -2,6 +2,7 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { ApiError, api, newKey } from "../api/client";
 import type { CustomFieldRow } from "../api/schema";
+import { useCollection } from "../app/collections";
 import { useKey, useWhyNot } from "../app/session";
 import { Button } from "../ui/Button";
 import { Confirm, Dialog } from "../ui/Dialog";
@@ -54,11 +55,10 @@ const words = catalogue({
 
 /** Fields lists the workspace's own fields of contacts. */
 export default function Fields() {
-	const key = useKey();
 	const why = useWhyNot("POST /settings/custom-fields");
 	const [adding, setAdding] = useState(false);
 	const [removing, setRemoving] = useState<CustomFieldRow | null>(null);
-	const fields = useQuery({ queryKey: key("custom-fields"), queryFn: () => api("GET /settings/custom-fields", {}) });
+	const fields = useCollection("custom_fields");
 	const rows = fields.data?.data ?? [];
 	const add = (
 		<Button kind="create" why={why} onClick={() => setAdding(true)}>

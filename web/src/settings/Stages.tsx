@@ -1,8 +1,9 @@
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { ArrowDown, ArrowUp } from "lucide-react";
 import { type DragEvent, useState } from "react";
 import { api, newKey } from "../api/client";
 import type { StageRow } from "../api/schema";
+import { useCollection } from "../app/collections";
 import { useKey, useWhyNot } from "../app/session";
 import { Badge } from "../ui/Badge";
 import { Button, IconButton } from "../ui/Button";
@@ -50,7 +51,7 @@ export default function Stages() {
 	const why = useWhyNot("POST /settings/stages");
 	const [editing, setEditing] = useState<StageRow | "new" | null>(null);
 	const [removing, setRemoving] = useState<StageRow | null>(null);
-	const stages = useQuery({ queryKey: key("stages"), queryFn: () => api("GET /settings/stages", {}) });
+	const stages = useCollection("stages");
 	const rows = stages.data?.data ?? [];
 	const order = useMutation({
 		mutationFn: (ids: string[]) => api("PUT /settings/stages/order", { body: { ids } }),

@@ -1,4 +1,4 @@
-import { useQueries } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import { Link } from "wouter";
 import { api } from "../api/client";
 import { useKey } from "../app/session";
@@ -27,22 +27,22 @@ export function Missing({ paths }: { paths: string[] }) {
 		return fields.find((f) => f.field === bare || f.field === `custom_fields.${bare}`)?.field;
 	};
 	const list = paths.slice(0, counted).map((path) => ({ path, field: fieldOf(path) }));
-	const count = (filters: { field: string; operator: string }[]) => ({
-		queryKey: key("contacts", "count", filters),
+	const known = [...new Set(list.flatMap((l) => (l.field === undefined ? [] : [l.field])))];
+	const count = useQuery({
+		queryKey: key("contacts", "count", "lacking", known.join()),
+		enabled: known.length > 0,
 		staleTime: 60_000,
 		retry: false,
-		queryFn: ({ signal }: { signal: AbortSignal }) => api("POST /contacts/count", { body: { filters: filters as never }, signal }),
+		queryFn: ({ signal }) => api("POST /contacts/count", { body: { lacking: known }, signal }),
 	});
-	const known = list.filter((l) => l.field !== undefined);
-	const answers = useQueries({ queries: [count([]), ...known.map((l) => count([{ field: l.field ?? "", operator: "is_not_set" }]))] });
 	if (paths.length === 0) return null;
-	const total = answers[0]?.data?.count;
+	const total = count.data?.count;
 	return (
 		<section className={css.missing}>
 			<h3>{words.title}</h3>
 			<ul>
 				{list.map((l) => {
-					const lack = answers[known.indexOf(l) + 1]?.data?.count;
+					const lack = count.data?.lacking?.find((f) => f.field === l.field)?.count;
 					return (
 						<li key={l.path}>
 							{l.field === undefined ? words.none(l.path) : total === undefined || lack === undefined ? l.path : lack === 0 ? words.all(l.path) : words.lack(lack, total, l.path)}

@@ -85,8 +85,8 @@ type Props = {
 	schemaParts: ("parameters" | "sections" | "slots" | "groups" | "expects")[];
 	eligible?: (tags: string[]) => number | undefined;
 	tags: string[];
-	/** What is previewed; own values if there are some. */
-	source: (draft: Draft, values: { [name: string]: unknown } | null) => PreviewSource;
+	/** What is previewed, with own values if there are some; null while that is not known yet. */
+	source: (draft: Draft, values: { [name: string]: unknown } | null) => PreviewSource | null;
 	/** The form of own values; shown in place of the code. */
 	values: (draft: Draft, values: { [name: string]: unknown }, set: (values: { [name: string]: unknown }) => void, problems: PreviewProblem[]) => ReactNode;
 	/** Beside the choice of whom the preview is for. */

@@ -1,7 +1,10 @@
+import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useLayoutEffect, useRef, useState } from "react";
 import { ApiError, api } from "../api/client";
+import { type Collection, cachedCollection } from "../app/collections";
 import { held, hold, release } from "../app/device";
 import { useSaveOnLeave } from "../app/leaving";
+import { useKey } from "../app/session";
 
 /** Newest is what is kept as it is now, which may be newer than the last render; its mark is another object after each change. */
 type Newest<T> = { mark: object; value: T; dirty: boolean };
@@ -40,10 +43,10 @@ function join<T extends object>(earlier: Partial<T>, later: Partial<T>): Partial
 }
 
 /** find returns the working copy of a record: that of the server, or what is newer on this device. */
-async function find<T extends object>(kind: string, id: string, own: Held<T> | null) {
+async function find<T extends object>(kind: string, id: string, own: Held<T> | null, copies: Promise<Collection<"working_copies">>) {
 	let kept: (Found<T> & { mark: string }) | null = null;
 	try {
-		const row = (await api("GET /working-copies", { query: { kind } })).data.find((c) => c.id === id);
+		const row = (await copies).data.find((c) => c.kind === kind && c.id === id);
 		if (row) {
 			const { mark = "", ...value } = (await api("GET /working-copies/{kind}/{id}", { path: { kind, id } })).data as Partial<T> & { mark?: string };
 			kept = { value: value as Partial<T>, base: row.base_revision, mark };
@@ -63,6 +66,8 @@ async function find<T extends object>(kind: string, id: string, own: Held<T> | n
  */
 export function useWorkingCopy<T extends object>({ kind, id, title, base, value, dirty, may, restore }: Options<T>) {
 	const path = { kind, id };
+	const key = useKey();
+	const client = useQueryClient();
 	const [asked, setAsked] = useState(false);
 	const [read, setRead] = useState(false); // what this device has is known
 	const older = useRef<Held<T> | null>(null); // what this device has, until it is brought back
@@ -92,8 +97,10 @@ export function useWorkingCopy<T extends object>({ kind, id, title, base, value,
 			follows: [...(was?.follows ?? []), ...follows.current],
 		} satisfies Held<T>);
 	};
+	// The list of copies is read again where it is shown next, not after each write.
+	const stale = () => client.invalidateQueries({ queryKey: key("working-copies"), refetchType: "none" });
 	const write = (send: () => Promise<unknown>) => {
-		last.current = last.current.then(send).catch(() => undefined);
+		last.current = last.current.then(send).catch(() => undefined).finally(stale);
 		return last.current;
 	};
 	const store = async () => {
@@ -127,11 +134,14 @@ export function useWorkingCopy<T extends object>({ kind, id, title, base, value,
 	// biome-ignore lint/correctness/useExhaustiveDependencies: it is read once, when the page opens
 	useEffect(() => {
 		if (!may) return;
+		// Asked for with what else the page reads as it opens.
+		const copies = cachedCollection(client, key, "working_copies");
+		copies.catch(() => undefined);
 		held<Held<T>>(kind, id)
 			.then(async (own) => {
 				older.current = own;
 				setRead(true);
-				const { stored: there, mark, found, place } = await find(kind, id, own);
+				const { stored: there, mark, found, place } = await find(kind, id, own, copies);
 				stored.current = there;
 				follows.current.push(mark);
 				older.current = null;

@@ -1,7 +1,8 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useLocation, useParams } from "wouter";
 import { ApiError, api, request } from "../api/client";
-import type { BindingOptions, BlockRow, Issue, PreviewProblem, PreviewTemplate, TemplateRow, UpdateTemplateRequestBody } from "../api/schema";
+import type { BindingOptions, Issue, PreviewProblem, PreviewTemplate, TemplateRow, UpdateTemplateRequestBody } from "../api/schema";
+import { useCollection } from "../app/collections";
 import { useKey, useWhyNot } from "../app/session";
 import { BindingEditor } from "../binding/BindingEditor";
 import { type Draft, schemaOf, templateDraft } from "../source/draft";
@@ -62,8 +63,8 @@ function Editor({ template: t, revision }: { template: TemplateRow; revision: st
 	const client = useQueryClient();
 	const [, navigate] = useLocation();
 	const why = useWhyNot("PUT /templates/{id}");
-	const all = useQuery({ queryKey: key("blocks", "full", ""), staleTime: 60_000, queryFn: ({ signal }) => api("GET /blocks", { query: { full: "true" }, signal }) });
-	const blocks = ((all.data?.data ?? []) as BlockRow[]).filter((b) => b.active && (t.format === "mjml" ? b.content_mjml : b.content_html) !== null);
+	const all = useCollection("blocks");
+	const blocks = (all.data?.data ?? []).filter((b) => b.active && (t.format === "mjml" ? b.content_mjml : b.content_html) !== null);
 	const fitting = (tags: string[]) => blocks.filter((b) => tags.every((x) => b.tags.includes(x)));
 	const optionsOf = (d: Draft): BindingOptions => {
 		const s = schemaOf(d);

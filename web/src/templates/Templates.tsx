@@ -5,6 +5,7 @@ import { api, newKey } from "../api/client";
 import type { CreateTemplateRequestBody, TemplateLean, TemplateStarter } from "../api/schema";
 import { useParam, useTyped } from "../app/params";
 import { useKey, useWhyNot } from "../app/session";
+import { useThumbnail } from "../binding/thumbnails";
 import { Button } from "../ui/Button";
 import { Dialog } from "../ui/Dialog";
 import { List } from "../ui/List";
@@ -149,21 +150,8 @@ export default function Templates() {
 
 /** Picture shows a template with its samples, once it is in view. */
 function Picture({ template: t }: { template: TemplateLean }) {
-	const key = useKey();
 	const [wanted, setWanted] = useState(false);
-	const html = useQuery({
-		queryKey: key("template", t.id, "thumb", t.updated_at),
-		enabled: wanted,
-		staleTime: 300_000,
-		retry: false,
-		queryFn: async ({ signal }) => {
-			const whole = await api("GET /templates/{id}", { path: { id: t.id }, signal });
-			const { name, slug, format, subject, content_html, content_mjml, inline_css } = whole;
-			const { parameters_schema, sections_schema, slots_schema, expects_schema } = whole as unknown as { [part: string]: { [key: string]: unknown }[] };
-			const body = format === "mjml" ? { content_mjml } : { content_html };
-			return (await api("POST /preview", { body: { source: { template: { name, slug, format, subject, inline_css, ...body, parameters_schema, sections_schema, slots_schema, expects_schema } } }, signal })).html;
-		},
-	});
+	const html = useThumbnail("template", t.slug, t.updated_at, wanted);
 	return <Thumb html={html.data} label={words.picture(t.name)} width={72} height={72} onView={() => setWanted(true)} />;
 }
 

@@ -1,8 +1,6 @@
-import { useQuery } from "@tanstack/react-query";
+import { useCollection } from "../../app/collections";
 import { X } from "lucide-react";
 import { useState } from "react";
-import { api } from "../../api/client";
-import { useKey } from "../../app/session";
 import { IconButton } from "../../ui/Button";
 import { Combo } from "../../ui/Combo";
 import { Radios, TextField } from "../../ui/Field";
@@ -14,8 +12,7 @@ import { type Part, textOf, choicesOf, optionsOf } from "./part";
 
 /** ListChange edits which list a contact joins or leaves. */
 export function ListChange({ config: c, names, set, problem }: Part) {
-	const key = useKey();
-	const segments = useQuery({ queryKey: key("segments"), queryFn: () => api("GET /segments", {}), staleTime: 15_000 });
+	const segments = useCollection("segments");
 	const lists = (segments.data?.data ?? [])
 		.filter((s) => s.type === "static")
 		.map((s) => ({ id: s.segment_key, label: names.segments.get(s.segment_key) ?? s.name }));

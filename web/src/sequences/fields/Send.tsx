@@ -1,6 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "wouter";
 import { api } from "../../api/client";
+import { useCollection } from "../../app/collections";
 import { useKey } from "../../app/session";
 import { Combo, Picks } from "../../ui/Combo";
 import { Checkbox, Columns, Select, TextField } from "../../ui/Field";
@@ -18,21 +19,9 @@ export function Send({ config: c, names, set, problem }: Part) {
 	const key = useKey();
 	const message = textOf(c.message_id);
 	const version = typeof c.version === "number" ? c.version : undefined;
-	const messages = useQuery({
-		queryKey: key("messages", "names"),
-		queryFn: () => api("GET /messages", { query: { limit: "200" } }),
-		staleTime: 30_000,
-	});
-	const senders = useQuery({
-		queryKey: key("identities"),
-		queryFn: () => api("GET /sending-identities", {}),
-		staleTime: 60_000,
-	});
-	const lanes = useQuery({
-		queryKey: key("mta-configs"),
-		queryFn: () => api("GET /mta-configs", {}),
-		staleTime: 60_000,
-	});
+	const messages = useCollection("messages");
+	const senders = useCollection("sending_identities");
+	const lanes = useCollection("mta_configs");
 	const preview = useQuery({
 		queryKey: key("message", message, "preview", version),
 		enabled: message !== "",

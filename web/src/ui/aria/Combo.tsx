@@ -13,7 +13,7 @@ import { catalogue } from "../../words/catalogue";
 import css from "./Combo.module.css";
 import field from "../Field.module.css";
 
-const words = catalogue({ none: "Nothing matches.", remove: (name: string) => `Remove ${name}`, open: "Show choices" });
+const words = catalogue({ none: "Nothing matches.", loading: "Loading…", remove: (name: string) => `Remove ${name}`, open: "Show choices" });
 
 /** Options with a group stand under its heading; those of a group follow one another. */
 export type Option = { id: string; label: string; detail?: ReactNode; icon?: ReactNode; group?: string };
@@ -52,6 +52,10 @@ export type ComboProps = {
 	onSearch?: (text: string) => void;
 	/** Accept a value that is not an option. */
 	free?: boolean;
+	/** Called when the choices are shown, to load them then. */
+	onOpen?: () => void;
+	/** The choices are being loaded. */
+	loading?: boolean;
 	placeholder?: string;
 	help?: ReactNode;
 	error?: string;
@@ -63,7 +67,7 @@ export type ComboProps = {
 export type PicksProps = Omit<ComboProps, "value" | "onChange"> & { values: string[]; onChange: (values: string[]) => void; nameOf?: (id: string) => string };
 
 /** Combo is a field with a list of choices that typing narrows. */
-export function Combo({ label, options, value, onChange, onSearch, free, placeholder, help, error, hideLabel, path, autoFocus }: ComboProps) {
+export function Combo({ label, options, value, onChange, onSearch, onOpen, loading, free, placeholder, help, error, hideLabel, path, autoFocus }: ComboProps) {
 	const [typed, setTyped] = useState<string | null>(null);
 	const chosen = options.find((o) => o.id === value)?.label ?? (free ? (value ?? "") : "");
 	const shown: (Option | Section)[] = options.some((o) => o.group) ? sections(options) : options;
@@ -75,6 +79,8 @@ export function Combo({ label, options, value, onChange, onSearch, free, placeho
 			allowsCustomValue={free}
 			autoFocus={autoFocus}
 			allowsEmptyCollection
+			onOpenChange={(open) => open && onOpen?.()}
+			onFocus={onOpen}
 			menuTrigger="focus"
 			selectedKey={value}
 			inputValue={typed ?? chosen}
@@ -106,7 +112,7 @@ export function Combo({ label, options, value, onChange, onSearch, free, placeho
 			)}
 			<FieldError className={field.error}>{error}</FieldError>
 			<Popover className={css.popover}>
-				<ListBox className={css.list} renderEmptyState={() => <p className={css.none}>{words.none}</p>}>
+				<ListBox className={css.list} renderEmptyState={() => <p className={css.none}>{loading ? words.loading : words.none}</p>}>
 					{(o: Option | Section) =>
 						"options" in o ? (
 							<ListBoxSection id={o.id} aria-label={o.label}>
