@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -96,14 +97,14 @@ func TestFormsWebhooksAndDomainsInTheApplication(t *testing.T) {
 	})
 }
 
-// An image is pasted into the code of a template, and chosen for it again.
+// An image is pasted into the code of a template, and chosen for it again; it is chosen for the code of a broadcast, too,
+// which is saved with it. A broadcast begins with a finished mail, of which a template is made.
 func (d desk) imageIsInserted() {
 	d.t.Helper()
 	template, err := d.r.Owner.Must(d.ctx, http.MethodPost, "/templates", map[string]any{"name": "Plain", "format": "html", "content_html": "<h1>Hello</h1>"})
 	d.must(err)
 	d.open("/templates/" + template["id"].(string))
 	const insert = `[...document.querySelectorAll('button')].find(b => b.textContent.trim() === 'Insert an image')`
-	const code = `[...document.querySelectorAll('div')].find(e => e.shadowRoot)?.shadowRoot.querySelector('.cm-content')`
 	d.must(d.Until(d.ctx, insert+` && `+code))
 	d.eval(`(() => {
 		const data = new DataTransfer();
@@ -116,6 +117,32 @@ func (d desk) imageIsInserted() {
 	d.shows("257 × 257")
 	d.eval(`document.querySelector('[role=dialog] li button').click()`)
 	d.must(d.Until(d.ctx, images(2)))
+
+	broadcast := d.create(map[string]any{"content": map[string]any{"subject": "Hello", "body_mjml": "<mjml><mj-body><mj-section><mj-column><mj-text>Hello</mj-text></mj-column></mj-section></mj-body></mjml>"}})
+	d.open("/broadcasts/" + broadcast + "/edit")
+	d.must(d.Until(d.ctx, insert+` && `+code))
+	d.eval(code + `.focus()`)
+	d.press("Control+Home")
+	d.press(slices.Repeat([]string{"ArrowRight"}, len("<mjml><mj-body><mj-section><mj-column>"))...)
+	d.pressText("Insert an image")
+	d.shows("257 × 257")
+	d.eval(`document.querySelector('[role=dialog] li button').click()`)
+	eventually(d.t, func() (any, bool) {
+		body := fmt.Sprint(d.read(broadcast)["content"].(map[string]any)["body_mjml"])
+		return body, strings.Contains(body, `<mj-column><mj-image`) && strings.Contains(body, `alt="harbour"`)
+	})
+
+	d.open("/broadcasts/new")
+	d.tick("A finished mail to change")
+	d.fill("Mail to begin with", "Welcome")
+	d.must(d.Until(d.ctx, `document.querySelector('[role=option]')`))
+	d.press("ArrowDown", "Enter")
+	d.presses("Create")
+	d.must(d.Until(d.ctx, `/broadcasts\/[0-9a-f-]+\/edit$/.test(location.pathname) && `+settled))
+	content := d.read(d.text(`location.pathname.split('/').at(-2)`))["content"].(map[string]any)
+	if binding, _ := content["template_binding"].(map[string]any); content["template_slug"] != "welcome" || binding["parameters"] == nil {
+		d.t.Errorf("the broadcast has the template %v with %v", content["template_slug"], content["template_binding"])
+	}
 }
 
 // A key is created with two scopes, allows no more, and is revoked by typing its name.
@@ -183,6 +210,7 @@ func (d desk) webhookFailsAndIsReplayed() *hookReceiver {
 	d.must(d.Until(d.ctx, `[...document.querySelectorAll('tbody td')].some(c => c.textContent.trim() === '500')`))
 	d.pressText("A test")
 	d.shows("out of order")
+	d.shows("This is a test.")
 	d.shows("Retrying")
 	hooks.repair(secret)
 	d.presses("Replay")
@@ -220,6 +248,15 @@ func (d desk) formIsFilledIn() {
 	d.fill("Message", "Welcome aboard")
 	d.pressText("Publish")
 	d.shows("The form is published.")
+	// The preview shows what is typed, before it is saved.
+	stored := d.text(`document.querySelector('input[data-path=submit_label]').value`)
+	d.eval(`(() => { const real = window.fetch; window.fetch = async (...a) => { const r = await real(...a); if (String(a[0].url ?? a[0]).endsWith('/preview')) r.clone().json().then(j => { window.shown = j.html }); return r } })()`)
+	d.fill("Text of the button", "Come aboard")
+	d.must(d.Until(d.ctx, `document.querySelector('main iframe') && window.shown?.includes('Come aboard</button>')`))
+	if got := d.get("/forms/" + form)["submit_label"]; got != stored {
+		d.t.Errorf("the form is stored with the button %v before it is saved", got)
+	}
+	d.pressText("Discard changes")
 	d.pressText("Get the code")
 	d.must(d.Until(d.ctx, `document.querySelector('section[aria-label="With the script"] pre')`))
 	snippet := d.text(`document.querySelector('section[aria-label="With the script"] pre').textContent`)

@@ -105,6 +105,7 @@ func TestReportPagesAreAccessible(t *testing.T) {
 		"/reports", "/reports?days=7&type=newsletter", "/reports?type=no_such_type", "/reports?from=2020-01-01&to=2020-01-31", "/reports?from=2020-01-31&to=2020-01-01",
 		"/activity", "/activity?kind=website", "/activity?tab=seen", "/activity?tab=seen&name=order_placed", "/activity?tab=seen&q=nothing",
 		"/broadcasts/" + broadcast + "/recipients/" + contact, "/broadcasts/" + broadcast + "?tab=links",
+		"/broadcasts/" + broadcast + "?tab=time", "/broadcasts/" + broadcast + "?tab=breakdown", "/broadcasts/" + broadcast + "?tab=bounces", "/broadcasts/" + broadcast + "?tab=people",
 		"/broadcasts/" + broadcast + "/recipients/00000000-0000-7000-8000-000000000000",
 	})
 }

@@ -257,6 +257,28 @@ func TestASequenceIsBuiltInTheApplication(t *testing.T) {
 		d.pressText("Report")
 		d.hasText("Step by step")
 		d.must(d.Until(d.ctx, `[...document.querySelectorAll('dl div')].some(f => f.textContent.includes('Converted') && f.textContent.includes('50.0'))`))
+		// The days together have the numbers of the report.
+		timing := d.ask(http.MethodGet, "/sequences/"+sequence+"/timing", nil)["series"].([]any)
+		sums := map[string]float64{}
+		for _, day := range timing {
+			for name, v := range day.(map[string]any) {
+				if n, ok := v.(float64); ok {
+					sums[name] += n
+				}
+			}
+		}
+		if len(timing) != 30 || sums["entered"] != 2 || sums["completed"] != 1 || sums["converted"] != 1 || sums["delivered"] != 2 {
+			t.Errorf("%d days have together %v; want 30 days with 2 who entered, 1 who completed, 1 at the goal and 2 mails", len(timing), sums)
+		}
+		d.hasText("2 people.")
+		d.pressText("As a table")
+		d.await(`document.querySelectorAll('main section[aria-label="Per day"] tbody tr').length === 30`)
+		for n, name := range []string{"entered", "completed", "converted", "exited", "failed", "sent", "delivered", "opened", "clicked", "bounced", "unsubscribed"} {
+			d.await(fmt.Sprintf(`%s.reduce((a, b) => a + Number(b), 0) === %v`, column("Per day", n+1), sums[name]))
+		}
+		if file := d.saved(`document.querySelector('main [aria-label*=" 20"][aria-label^="Download"]')`); strings.Count(file, "\n") < 30 || !strings.Contains(file, "date,entered,completed,converted,exited,failed,sent") {
+			t.Errorf("the file of days is\n%s", file)
+		}
 		d.automation()
 		d.quiet()
 	})

@@ -1,7 +1,7 @@
 import { useId } from "react";
+import { CodeWithImages } from "../assets/CodeWithImages";
 import type { ParameterEntry } from "../api/schema";
 import { Button } from "../ui/Button";
-import { Code } from "../ui/Code";
 import { described, Frame, Select, Switch, TextField } from "../ui/Field";
 import field from "../ui/Field.module.css";
 import { ImageField } from "../assets/ImageField";
@@ -160,7 +160,7 @@ function Markup({ value, onChange, ...c }: Common & { value: string; onChange: (
 	return (
 		<Frame id={id} label={c.label} help={c.help} error={c.error} optional={c.optional}>
 			<div id={id} tabIndex={-1} data-path={c.path} className={css.markup} data-bad={c.error ? true : undefined}>
-				<Code label={c.label} value={value} onChange={onChange} readOnly={c.readOnly} />
+				<CodeWithImages format="html" label={c.label} value={value} onChange={onChange} readOnly={c.readOnly} />
 			</div>
 		</Frame>
 	);

@@ -3,7 +3,9 @@ import { lazy, Suspense, useState } from "react";
 import { api } from "../api/client";
 import type { BroadcastContent, BroadcastSessionView } from "../api/schema";
 import { useKey } from "../app/session";
+import { CodeWithImages } from "../assets/CodeWithImages";
 import { TokenField } from "../binding/Tokens";
+import { useNames } from "../source/names";
 import { Combo } from "../ui/Combo";
 import { Radios, TextArea } from "../ui/Field";
 import { Skeleton } from "../ui/States";
@@ -11,7 +13,7 @@ import { catalogue } from "../words/catalogue";
 import css from "./Composer.module.css";
 import type { Draft } from "./draft";
 import { EmojiMenu } from "./Emoji";
-import { Inbox, Preview } from "./Preview";
+import { Inbox, Preview, usePreview } from "./Preview";
 
 const TemplateBinding = lazy(() => import("../binding/BindingEditor"));
 
@@ -40,6 +42,9 @@ export function Content({ draft, value: b }: { draft: Draft; value: BroadcastSes
 	const kind = c.template_slug ? "template" : chosen;
 	const [format, setFormat] = useState<"mjml" | "html">(c.body_mjml || !c.body_html ? "mjml" : "html");
 	const templates = useQuery({ queryKey: key("templates"), queryFn: () => api("GET /templates", {}), enabled: kind === "template" });
+	const names = useNames();
+	const preview = usePreview(b);
+	const fault = draft.problem(`content.body_${format}`);
 	const change = (part: Partial<BroadcastContent>) => draft.change({ content: part as BroadcastContent });
 	return (
 		<>
@@ -107,16 +112,19 @@ export function Content({ draft, value: b }: { draft: Draft; value: BroadcastSes
 							{ value: "html", label: words.html },
 						]}
 					/>
-					<TextArea
-						code
-						rows={14}
-						spellCheck={false}
-						label={words.body[format]}
-						path={`content.body_${format}`}
-						error={draft.problem(`content.body_${format}`)}
-						value={(format === "mjml" ? c.body_mjml : c.body_html) ?? ""}
-						onChange={(text) => change(format === "mjml" ? { body_mjml: text, body_html: null } : { body_html: text, body_mjml: null })}
-					/>
+					<div className={css.codeField} data-path={`content.body_${format}`}>
+						<h3>{words.body[format]}</h3>
+						<CodeWithImages
+							key={format}
+							format={format}
+							label={words.body[format]}
+							names={names}
+							problems={preview.data?.problems.filter((x) => x.field === `content.body_${format}`)}
+							value={(format === "mjml" ? c.body_mjml : c.body_html) ?? ""}
+							onChange={(text) => change(format === "mjml" ? { body_mjml: text, body_html: null } : { body_html: text, body_mjml: null })}
+						/>
+						{fault && <p role="alert">{fault}</p>}
+					</div>
 					<TextArea rows={4} label={words.text} optional help={words.textHelp} value={draft.changes.content?.body_text ?? c.body_text ?? ""} onChange={(body_text) => change({ body_text: body_text || null })} />
 				</>
 			)}

@@ -3,10 +3,12 @@ import { Plus } from "lucide-react";
 import { type RefObject, useRef } from "react";
 import { Link, useLocation } from "wouter";
 import { api, newKey } from "../api/client";
-import type { MessageRow, MessageUse } from "../api/schema";
+import type { MessageRow, MessageUse, TemplateStarter } from "../api/schema";
 import { useParam, useTyped } from "../app/params";
 import { useKey, useWhyNot } from "../app/session";
 import { StateBadge } from "../ui/Badge";
+import { Starters } from "../templates/Starters";
+import { begin } from "../templates/fromStarter";
 import { Button } from "../ui/Button";
 import { Dialog } from "../ui/Dialog";
 import { Select, TextField } from "../ui/Field";
@@ -16,8 +18,10 @@ import { List } from "../ui/List";
 import { NotSet, Page } from "../ui/Page";
 import { Empty, Failure, Skeleton } from "../ui/States";
 import { Time } from "../ui/Time";
+import { toast } from "../ui/Toast";
 import { useInView } from "../ui/useInView";
 import { catalogue, number, plural } from "../words/catalogue";
+import { explain } from "../words/errors";
 import css from "./Library.module.css";
 
 const words = catalogue({
@@ -40,6 +44,7 @@ const words = catalogue({
 	changed: "Changed",
 	empty: "The library is empty",
 	emptyText: "Write a mail here, and the steps of a sequence and any broadcast can send it. A welcome mail is a good first entry: change it later, and everything that does not name a version takes the new one.",
+	starters: "Or begin with a finished mail, and change its texts:",
 	none: "No entry matches",
 	clear: "Clear search and status",
 	none0: "No content yet",
@@ -145,7 +150,7 @@ export default function Library() {
 			) : entries.isError ? (
 				<Failure error={entries.error} retry={() => void entries.refetch()} />
 			) : rows.length === 0 && !search && !status ? (
-				<Empty title={words.empty} action={add}>
+				<Empty title={words.empty} action={add} example={<FromStarter />}>
 					{words.emptyText}
 				</Empty>
 			) : rows.length === 0 ? (
@@ -193,6 +198,29 @@ export default function Library() {
 			)}
 			{adding && <NewEntry onClose={() => setAdding("")} />}
 		</Page>
+	);
+}
+
+/** FromStarter makes an entry of a starter: its template and its sample texts, to be changed. */
+function FromStarter() {
+	const key = useKey();
+	const client = useQueryClient();
+	const [, navigate] = useLocation();
+	const why = useWhyNot("POST /templates");
+	const make = useMutation({
+		mutationFn: async (t: TemplateStarter) => api("POST /messages", { body: { name: t.name, content: { ...(await begin(t)), subject: t.subject } }, idempotencyKey: newKey() }),
+		onSuccess: (made) => {
+			void client.invalidateQueries({ queryKey: key("messages") });
+			void client.invalidateQueries({ queryKey: key("templates") });
+			navigate(`/library/${made.id}?edit=1`);
+		},
+		onError: (e) => toast(explain(e), { tone: "danger" }),
+	});
+	return (
+		<>
+			<p>{words.starters}</p>
+			<Starters busy={make.isPending} why={why} onChoose={(t) => make.mutate(t)} />
+		</>
 	);
 }
 

@@ -2,7 +2,7 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { Link, useLocation } from "wouter";
 import { api, newKey } from "../api/client";
-import type { CreateTemplateRequestBody, TemplateLean, TemplateStarter } from "../api/schema";
+import type { CreateTemplateRequestBody, TemplateLean } from "../api/schema";
 import { useParam, useTyped } from "../app/params";
 import { useKey, useWhyNot } from "../app/session";
 import { useThumbnail } from "../binding/thumbnails";
@@ -17,9 +17,10 @@ import { toast } from "../ui/Toast";
 import { Tools } from "../ui/Tools";
 import { catalogue, plural } from "../words/catalogue";
 import { explain } from "../words/errors";
-import { readable } from "../words/placeholders";
 import { blankMjml } from "./blank";
+import { Starters } from "./Starters";
 import own from "./Starters.module.css";
+import { templateOf } from "./fromStarter";
 
 const words = catalogue({
 	title: "Templates",
@@ -74,26 +75,8 @@ export default function Templates() {
 		<Starters
 			busy={make.isPending}
 			why={why}
-			onChoose={(t) =>
-				make.mutate(
-					t
-						? {
-								name: t.name,
-								format: t.format,
-								content_html: t.content_html,
-								content_mjml: t.content_mjml,
-								content_text: t.content_text,
-								subject: t.subject,
-								tags: t.tags,
-								parameters_schema: t.parameters_schema as never,
-								sections_schema: t.sections_schema as never,
-								slots_schema: t.slots_schema as never,
-								groups_schema: t.groups_schema as never,
-								expects_schema: t.expects_schema as never,
-							}
-						: { name: words.blank, format: "mjml", content_mjml: blankMjml, content_html: "" },
-				)
-			}
+			own={{ name: words.blank, text: words.blankText, onChoose: () => make.mutate({ name: words.blank, format: "mjml", content_mjml: blankMjml, content_html: "" }) }}
+			onChoose={(t) => make.mutate({ ...templateOf(t), slug: undefined })}
 		/>
 	);
 	return (
@@ -153,27 +136,4 @@ function Picture({ template: t }: { template: TemplateLean }) {
 	const [wanted, setWanted] = useState(false);
 	const html = useThumbnail("template", t.slug, t.updated_at, wanted);
 	return <Thumb html={html.data} label={words.picture(t.name)} width={72} height={72} onView={() => setWanted(true)} />;
-}
-
-type StartersProps = { busy: boolean; why?: string; onChoose: (t: TemplateStarter | null) => void };
-
-/** Starters are what a template can begin with. */
-function Starters({ busy, why, onChoose }: StartersProps) {
-	const key = useKey();
-	const starters = useQuery({ queryKey: key("template-starters"), queryFn: () => api("GET /template-starters", {}), staleTime: 600_000, retry: false });
-	const off = why !== undefined || busy;
-	const one = (id: string, name: string, text: string, t: TemplateStarter | null) => (
-		<li key={id}>
-			<button type="button" aria-disabled={off || undefined} title={why} onClick={() => !off && onChoose(t)}>
-				<b>{name}</b>
-				<span>{text}</span>
-			</button>
-		</li>
-	);
-	return (
-		<ul className={own.starters} aria-busy={busy}>
-			{one("", words.blank, words.blankText, null)}
-			{starters.data?.data.map((t) => one(t.slug, t.name, readable(t.subject), t))}
-		</ul>
-	);
 }
