@@ -48,6 +48,7 @@ export function Dialog({ title, onClose, children, footer, drawer, firm, role = 
 								className={css.dialog}
 								onSubmit={(e: FormEvent) => {
 									e.preventDefault();
+									e.stopPropagation(); // not of a form that the dialog was opened from
 									onSubmit();
 								}}
 							>
