@@ -1,8 +1,8 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { useLocation } from "wouter";
-import { api, newKey } from "../api/client";
-import type { MtaConfigBody, MtaConfigRow } from "../api/schema";
+import { api, newKey, request } from "../api/client";
+import type { MtaConfigBody, MtaConfigRow, ReturnPathRecordRow } from "../api/schema";
 import { useKey, useWhyNot } from "../app/session";
 import { Button } from "../ui/Button";
 import { Confirm } from "../ui/Dialog";
@@ -16,7 +16,8 @@ import { catalogue } from "../words/catalogue";
 import css from "./Mta.module.css";
 import { MtaDependants } from "./MtaDependants";
 import { mtaTypes } from "./Sending";
-import { bodyOfThrottle, type Throttle, Throttles, throttleOf } from "./Throttles";
+import { MtaRows, type Row } from "./MtaRows";
+import { bodyOfThrottle, type Throttle, Throttles, throttleOf, throttlesTitle } from "./Throttles";
 
 const words = catalogue({
 	add: "Add an MTA config",
@@ -54,6 +55,33 @@ const words = catalogue({
 	warmupHelp: "Begin with few mails a day, and raise them while health is good.",
 	start: "Mails on the first day",
 	growth: "Growth a day, %",
+	started: "First day",
+	startedHelp: "Empty: the day on which it is switched on.",
+	each: "Each address warms up by itself, from its own first day.",
+	directTls: { opportunistic: "If the server offers it", required: "Always" },
+	ips: "Addresses that mail leaves from",
+	ipsAbout: "Addresses of this machine. The name must lead to the address, and the address back to the name.",
+	ip: "IP address",
+	helo: "Its name",
+	addIp: "Add an address",
+	removeIp: (ip: string) => `Remove the address ${ip}`,
+	patterns: "Mail that is refused",
+	patternsAbout: "To try out failures: an address or a domain, where * stands for any characters. The first that matches decides.",
+	pattern: "To",
+	response: "Answer",
+	addPattern: "Add a pattern",
+	removePattern: (pattern: string) => `Remove the pattern ${pattern}`,
+	failures: "When mail does not get through",
+	retry: "Tries again for, in hours",
+	retryHelp: "After 1, 5, 15 and 30 minutes, 1, 2 and 4 hours, then every 4 hours.",
+	records: "Records of the return path",
+	recordsAbout: "Only if bounces come back to the server instead of here: DNS records that it asks your sending domains for.",
+	recordType: "Type",
+	recordHost: "Host",
+	recordValue: "Value",
+	recordPriority: "Priority",
+	addRecord: "Add a record",
+	removeRecord: (name: string) => `Remove the record ${name}`,
 	save: "Save",
 	saved: "Saved",
 	remove: "Delete",
@@ -61,7 +89,40 @@ const words = catalogue({
 	removeText: "Its settings, its password and its health are deleted for good.",
 });
 
+const names = {
+	name: words.name,
+	"settings.host": words.host,
+	"settings.port": words.port,
+	"settings.tls": words.tls,
+	"settings.auth": words.auth,
+	"settings.username": words.username,
+	"settings.region": words.region,
+	"settings.access_key_id": words.accessKey,
+	"settings.configuration_set": words.configurationSet,
+	active: words.active,
+	"caps.max_per_second": words.perSecond,
+	"caps.max_per_minute": words.perMinute,
+	"caps.max_per_hour": words.perHour,
+	"caps.max_per_day": words.perDay,
+	"caps.max_connections": words.connections,
+	"caps.max_messages_per_connection": words.perConnection,
+	domain_throttles: throttlesTitle,
+	"warmup.enabled": words.warmup,
+	"warmup.start_per_day": words.start,
+	"warmup.growth_pct": words.growth,
+	"warmup.started_on": words.started,
+	"retry.max_age_hours": words.retry,
+	"settings.ips": words.ips,
+	"settings.fail_patterns": words.patterns,
+	return_path_records: words.records,
+};
+
 type Type = MtaConfigRow["type"];
+/** relays reports whether mail of a type leaves through a server of others, to which bounces may come back. */
+const relays = (type: string) => type === "smtp" || type === "ses";
+
+const bodyOfRecord = (r: Row) => ({ type: r.type, host: r.host?.trim() || null, value: r.value?.trim(), ...(r.type === "MX" && r.priority && { priority: Number(r.priority) }) });
+
 type Settings = { [name: string]: unknown };
 
 const caps = {
@@ -73,18 +134,13 @@ const caps = {
 	max_messages_per_connection: words.perConnection,
 } as const;
 
-/** Editor creates or changes an MTA config. The caller may say what follows; otherwise its page opens. */
-export function Editor({ lane, onSaved }: { lane?: MtaConfigRow; onSaved?: (lane: MtaConfigRow) => Promise<void> }) {
-	const key = useKey();
-	const client = useQueryClient();
-	const [, navigate] = useLocation();
-	const why = useWhyNot("POST /mta-configs");
-	const [deleting, setDeleting] = useState(false);
-	const [idempotencyKey] = useState(newKey);
+/** valuesOf returns the fields of the form. */
+function valuesOf(lane?: MtaConfigRow) {
 	const s = (lane?.settings ?? {}) as Settings;
 	const text = (name: string, initial = "") => String(s[name] ?? initial);
 	const limit = (n: number | null | undefined) => String(n ?? "");
-	const values = {
+	const list = <R,>(rows: unknown, of: (row: R) => Row) => ((rows ?? []) as R[]).map(of);
+	return {
 		type: (lane?.type ?? "smtp") as string,
 		name: lane?.name ?? "",
 		"settings.host": text("host"),
@@ -108,8 +164,35 @@ export function Editor({ lane, onSaved }: { lane?: MtaConfigRow; onSaved?: (lane
 		"warmup.enabled": lane?.warmup.enabled ?? false,
 		"warmup.start_per_day": limit(lane?.warmup.start_per_day),
 		"warmup.growth_pct": limit(lane?.warmup.growth_pct),
+		"warmup.started_on": lane?.warmup.started_on ?? "",
+		"retry.max_age_hours": limit(lane?.retry.max_age_hours),
+		"settings.ips": list<{ ip: string; helo_host: string }>(s.ips, (r) => ({ ip: r.ip, helo_host: r.helo_host })),
+		"settings.fail_patterns": list<{ pattern: string; response: string }>(s.fail_patterns, (r) => ({ pattern: r.pattern, response: r.response })),
+		return_path_records: list<ReturnPathRecordRow>(lane?.return_path_records, (r) => ({ type: r.type, host: r.host ?? "", value: r.value, priority: String(r.priority ?? "") })),
 	};
-	const form = useKeptForm(values, { kind: "mta_config", id: lane?.id, title: lane?.name ?? words.add, may: !why, secret: ["settings.password", "settings.secret_access_key"] });
+}
+
+/** Editor creates or changes an MTA config. The caller may say what follows; otherwise its page opens. */
+export function Editor({ lane, onSaved }: { lane?: MtaConfigRow; onSaved?: (lane: MtaConfigRow) => Promise<void> }) {
+	const key = useKey();
+	const client = useQueryClient();
+	const [, navigate] = useLocation();
+	const why = useWhyNot("POST /mta-configs");
+	const [deleting, setDeleting] = useState(false);
+	const [idempotencyKey] = useState(newKey);
+	const s = (lane?.settings ?? {}) as Settings;
+	const form = useKeptForm(valuesOf(lane), {
+		kind: "mta_config",
+		id: lane?.id,
+		title: lane?.name ?? words.add,
+		may: !why,
+		secret: ["settings.password", "settings.secret_access_key"],
+		read: async () => {
+			const got = await request("GET /mta-configs/{id}", { path: { id: lane?.id ?? "" }, query: {} });
+			return { values: valuesOf(got.data), revision: got.revision };
+		},
+		names,
+	});
 	const v = form.values;
 	const p = form.problems.byPath;
 	const type = v.type as Type;
@@ -118,7 +201,7 @@ export function Editor({ lane, onSaved }: { lane?: MtaConfigRow; onSaved?: (lane
 	);
 	const count = (x: string) => (x === "" ? null : Number(x));
 	const send = () =>
-		form.submit(async () => {
+		form.submit(async (v, revision) => {
 			const settings: { [name: string]: unknown } = {};
 			if (type === "smtp") {
 				Object.assign(settings, { host: v["settings.host"].trim(), port: Number(v["settings.port"]), tls: v["settings.tls"], auth: v["settings.auth"] });
@@ -126,6 +209,10 @@ export function Editor({ lane, onSaved }: { lane?: MtaConfigRow; onSaved?: (lane
 					settings.username = v["settings.username"];
 					if (v["settings.password"]) settings.password = v["settings.password"];
 				}
+			} else if (type === "direct_mx") {
+				Object.assign(settings, { tls: v["settings.tls"], ips: v["settings.ips"].map((r) => ({ ip: r.ip?.trim(), helo_host: r.helo_host?.trim() })) });
+			} else if (type === "sink") {
+				settings.fail_patterns = v["settings.fail_patterns"];
 			} else if (type === "ses") {
 				Object.assign(settings, { region: v["settings.region"], access_key_id: v["settings.access_key_id"], configuration_set: v["settings.configuration_set"] || null });
 				if (v["settings.secret_access_key"]) settings.secret_access_key = v["settings.secret_access_key"];
@@ -140,9 +227,10 @@ export function Editor({ lane, onSaved }: { lane?: MtaConfigRow; onSaved?: (lane
 			if (v["warmup.enabled"]) {
 				if (v["warmup.start_per_day"]) warmup.start_per_day = Number(v["warmup.start_per_day"]);
 				if (v["warmup.growth_pct"]) warmup.growth_pct = Number(v["warmup.growth_pct"]);
+				if (v["warmup.started_on"]) warmup.started_on = v["warmup.started_on"];
 			}
-			const body = { name: v.name, active: v.active, caps: bounds, domain_throttles: v.domain_throttles.map(bodyOfThrottle), warmup, ...(Object.keys(settings).length > 0 && { settings }), ...(!lane && { type }) } as MtaConfigBody;
-			const saved = lane ? await api("PUT /mta-configs/{id}", { path: { id: lane.id }, body }) : await api("POST /mta-configs", { body, idempotencyKey });
+			const body = { name: v.name, active: v.active, caps: bounds, domain_throttles: v.domain_throttles.map(bodyOfThrottle), warmup, ...(v["retry.max_age_hours"] && { retry: { max_age_hours: Number(v["retry.max_age_hours"]) } }), ...(relays(type) && { return_path_records: v.return_path_records.map(bodyOfRecord) }), ...(Object.keys(settings).length > 0 && { settings }), ...(!lane && { type }) } as MtaConfigBody;
+			const saved = lane ? await api("PUT /mta-configs/{id}", { path: { id: lane.id }, body, revision }) : await api("POST /mta-configs", { body, idempotencyKey });
 			void client.invalidateQueries({ queryKey: key("mta-configs") });
 			client.setQueryData(key("mta-config", saved.id), saved);
 			form.set({ "settings.password": "", "settings.secret_access_key": "" });
@@ -173,7 +261,7 @@ export function Editor({ lane, onSaved }: { lane?: MtaConfigRow; onSaved?: (lane
 					<Radios
 						label={words.type}
 						value={type}
-						onChange={(t) => form.set({ type: t })}
+						onChange={(t) => form.set({ type: t, "settings.tls": t === "direct_mx" ? "opportunistic" : "starttls" })}
 						choices={(["smtp", "ses", "direct_mx", "sink"] as const).map((t) => ({ value: t, label: mtaTypes[t], help: words.about[t] }))}
 					/>
 				</Card>
@@ -202,6 +290,47 @@ export function Editor({ lane, onSaved }: { lane?: MtaConfigRow; onSaved?: (lane
 						{field("settings.configuration_set", words.configurationSet, { optional: true })}
 					</Columns>
 				)}
+				{type === "direct_mx" && (
+					<>
+						<Columns>
+							<Select label={words.tls} value={v["settings.tls"]} onChange={(x) => form.set({ "settings.tls": x })} choices={Object.entries(words.directTls).map(([value, label]) => ({ value, label }))} error={p["settings.tls"]} />
+						</Columns>
+						<MtaRows
+							title={words.ips}
+							about={words.ipsAbout}
+							path="settings.ips"
+							columns={[
+								{ name: "ip", label: words.ip },
+								{ name: "helo_host", label: words.helo },
+							]}
+							rows={v["settings.ips"]}
+							blank={{ ip: "", helo_host: "" }}
+							add={words.addIp}
+							removeNamed={(r, n) => words.removeIp(r.ip || String(n + 1))}
+							problems={p}
+							why={why}
+							onChange={(rows) => form.set({ "settings.ips": rows })}
+						/>
+					</>
+				)}
+				{type === "sink" && (
+					<MtaRows
+						title={words.patterns}
+						about={words.patternsAbout}
+						path="settings.fail_patterns"
+						columns={[
+							{ name: "pattern", label: words.pattern },
+							{ name: "response", label: words.response },
+						]}
+						rows={v["settings.fail_patterns"]}
+						blank={{ pattern: "", response: "550 5.1.1 no such user" }}
+						add={words.addPattern}
+						removeNamed={(r, n) => words.removePattern(r.pattern || String(n + 1))}
+						problems={p}
+						why={why}
+						onChange={(rows) => form.set({ "settings.fail_patterns": rows })}
+					/>
+				)}
 				<Switch label={words.active} checked={v.active} onChange={(active) => form.set({ active })} why={why} />
 				{lane?.active && !v.active && (
 					<Notice tone="warning" title={words.off}>
@@ -217,7 +346,32 @@ export function Editor({ lane, onSaved }: { lane?: MtaConfigRow; onSaved?: (lane
 					<Columns>
 						{field("warmup.start_per_day", words.start, { type: "number", optional: true })}
 						{field("warmup.growth_pct", words.growth, { type: "number", optional: true })}
+						{field("warmup.started_on", words.started, { type: "date", optional: true, help: words.startedHelp })}
 					</Columns>
+				)}
+				{type === "direct_mx" && v["warmup.enabled"] && <p className={css.muted}>{words.each}</p>}
+			</Card>
+			<Card title={words.failures}>
+				<Columns>{field("retry.max_age_hours", words.retry, { type: "number", optional: !lane, help: words.retryHelp })}</Columns>
+				{relays(type) && (
+					<MtaRows
+						title={words.records}
+						about={words.recordsAbout}
+						path="return_path_records"
+						columns={[
+							{ name: "type", label: words.recordType, choices: ["MX", "TXT", "CNAME"].map((t) => ({ value: t, label: t })) },
+							{ name: "host", label: words.recordHost, optional: true },
+							{ name: "value", label: words.recordValue },
+							{ name: "priority", label: words.recordPriority, type: "number", optional: true, hidden: (r) => r.type !== "MX" },
+						]}
+						rows={v.return_path_records}
+						blank={{ type: "MX", host: "", value: "", priority: "" }}
+						add={words.addRecord}
+						removeNamed={(r, n) => words.removeRecord(`${r.type} ${r.value || n + 1}`)}
+						problems={p}
+						why={why}
+						onChange={(return_path_records) => form.set({ return_path_records })}
+					/>
 				)}
 			</Card>
 			<div className={css.end}>

@@ -96,6 +96,16 @@ export default function Seeds() {
 	);
 }
 
+const valuesOf = (l?: SeedListRow) => ({
+	name: l?.name ?? "",
+	vendor_label: l?.vendor_label ?? "",
+	vendor_dashboard_url: l?.vendor_dashboard_url ?? "",
+	include_by_default: l?.include_by_default ?? true,
+	rotation_days: l ? String(l.rotation_days ?? "") : "30",
+	rotation_grace_days: String(l?.rotation_grace_days ?? 5),
+	sending_identity_ids: l?.sending_identities.map((s) => s.id) ?? [],
+});
+
 /** EditSeedList is the drawer in which a seed list is created, changed or deleted. */
 export function EditSeedList({ list: l, onClose, onDone }: { list?: SeedListRow; onClose: () => void; onDone: (made: SeedListRow | null) => void }) {
 	const key = useKey();
@@ -103,20 +113,19 @@ export function EditSeedList({ list: l, onClose, onDone }: { list?: SeedListRow;
 	const why = useWhyNot(l ? "PUT /seed-lists/{id}" : "POST /seed-lists");
 	const [idempotencyKey] = useState(newKey);
 	const senders = useCollection("sending_identities");
-	const form = useKeptForm({
-		name: l?.name ?? "",
-		vendor_label: l?.vendor_label ?? "",
-		vendor_dashboard_url: l?.vendor_dashboard_url ?? "",
-		include_by_default: l?.include_by_default ?? true,
-		rotation_days: l ? String(l.rotation_days ?? "") : "30",
-		rotation_grace_days: String(l?.rotation_grace_days ?? 5),
-		sending_identity_ids: l?.sending_identities.map((s) => s.id) ?? [],
-	}, { kind: "seed_list", id: l?.id, title: l?.name ?? words.add, may: !why });
+	const form = useKeptForm(valuesOf(l), {
+		kind: "seed_list",
+		id: l?.id,
+		title: l?.name ?? words.add,
+		may: !why,
+		read: async () => ({ values: valuesOf(await api("GET /seed-lists/{id}", { path: { id: l?.id ?? "" } })) }),
+		names: { name: words.name, vendor_label: words.vendor, vendor_dashboard_url: words.dashboard, rotation_days: words.rotation, rotation_grace_days: words.grace, sending_identity_ids: words.senders },
+	});
 	const v = form.values;
 	const p = form.problems.byPath;
 	const refresh = () => Promise.all([client.invalidateQueries({ queryKey: key("seed-lists") }), client.invalidateQueries({ queryKey: key("seed-list", l?.id) })]);
 	const send = () =>
-		form.submit(async () => {
+		form.submit(async (v) => {
 			const body = {
 				...v,
 				vendor_label: v.vendor_label || null,

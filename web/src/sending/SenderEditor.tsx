@@ -1,6 +1,6 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { api, newKey } from "../api/client";
+import { api, newKey, request } from "../api/client";
 import type { IdentityRow } from "../api/schema";
 import { useCollection } from "../app/collections";
 import { useKey, useWhyNot } from "../app/session";
@@ -32,6 +32,18 @@ const words = catalogue({
 	imagesHelp: "Addresses of images are written with this host instead of their own.",
 });
 
+const valuesOf = (sender?: IdentityRow) => ({
+	email_address: sender?.email_address ?? "",
+	display_name: sender?.display_name ?? "",
+	reply_to: sender?.reply_to ?? "",
+	email_type_ids: sender?.email_type_ids ?? [],
+	default_mta_config_id: sender?.default_mta_config_id ?? "",
+	utm_code: sender?.utm_code ?? "",
+	content_rewrite_domain: sender?.content_rewrite_domain ?? "",
+	image_rewrite_domain: sender?.image_rewrite_domain ?? "",
+	active: sender?.active ?? true,
+});
+
 /** SenderEditor creates, changes or deletes a sender, in a drawer. */
 export function SenderEditor({ sender, onClose, onDeleted }: { sender?: IdentityRow; onClose: () => void; onDeleted?: () => void }) {
 	const key = useKey();
@@ -40,17 +52,27 @@ export function SenderEditor({ sender, onClose, onDeleted }: { sender?: Identity
 	const [idempotencyKey] = useState(newKey);
 	const types = useCollection("email_types");
 	const lanes = useCollection("mta_configs");
-	const form = useKeptForm({
-		email_address: sender?.email_address ?? "",
-		display_name: sender?.display_name ?? "",
-		reply_to: sender?.reply_to ?? "",
-		email_type_ids: sender?.email_type_ids ?? [],
-		default_mta_config_id: sender?.default_mta_config_id ?? "",
-		utm_code: sender?.utm_code ?? "",
-		content_rewrite_domain: sender?.content_rewrite_domain ?? "",
-		image_rewrite_domain: sender?.image_rewrite_domain ?? "",
-		active: sender?.active ?? true,
-	}, { kind: "sender", id: sender?.id, title: sender?.email_address ?? words.add, may: !why });
+	const form = useKeptForm(valuesOf(sender), {
+		kind: "sender",
+		id: sender?.id,
+		title: sender?.email_address ?? words.add,
+		may: !why,
+		read: async () => {
+			const got = await request("GET /sending-identities/{id}", { path: { id: sender?.id ?? "" } });
+			return { values: valuesOf(got.data), revision: got.revision };
+		},
+		names: {
+			email_address: words.email,
+			display_name: words.display,
+			reply_to: words.reply,
+			email_type_ids: words.types,
+			default_mta_config_id: words.mta,
+			utm_code: words.utm,
+			content_rewrite_domain: words.links,
+			image_rewrite_domain: words.images,
+			active: words.active,
+		},
+	});
 	const v = form.values;
 	const p = form.problems.byPath;
 	const done = async () => {
@@ -58,9 +80,9 @@ export function SenderEditor({ sender, onClose, onDeleted }: { sender?: Identity
 		onClose();
 	};
 	const send = () =>
-		form.submit(async () => {
+		form.submit(async (v, revision) => {
 			const body = { ...v, reply_to: v.reply_to || null, default_mta_config_id: v.default_mta_config_id || null, utm_code: v.utm_code || null, content_rewrite_domain: v.content_rewrite_domain || null, image_rewrite_domain: v.image_rewrite_domain || null };
-			if (sender) await api("PUT /sending-identities/{id}", { path: { id: sender.id }, body });
+			if (sender) await api("PUT /sending-identities/{id}", { path: { id: sender.id }, body, revision });
 			else await api("POST /sending-identities", { body, idempotencyKey });
 			await done();
 		});

@@ -28,6 +28,9 @@ export const throttleOf = (t: MtaThrottle): Throttle => ({ pattern: t.pattern, m
 
 export const bodyOfThrottle = (t: Throttle): MtaThrottleBody => ({ pattern: t.pattern.trim(), ...Object.fromEntries(names.map((n) => [n, t[n] === "" ? null : Number(t[n])])) });
 
+/** throttlesTitle names the list. */
+export const throttlesTitle = words.title;
+
 type Props = { list: Throttle[]; problems: { [path: string]: string }; why?: string; onChange: (list: Throttle[]) => void };
 
 /** Throttles edits the limits of an MTA config for single providers and domains. */

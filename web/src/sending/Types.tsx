@@ -11,7 +11,7 @@ import { Button } from "../ui/Button";
 import { Dialog } from "../ui/Dialog";
 import { Select, Switch, TextArea, TextField } from "../ui/Field";
 import { EditDrawer } from "../ui/EditDrawer";
-import { useKeptForm } from "../ui/keptForm";
+import { rowOf, useKeptForm } from "../ui/keptForm";
 import { List } from "../ui/List";
 import { Card, NotSet, Page } from "../ui/Page";
 import { Empty, Failure, Skeleton } from "../ui/States";
@@ -187,21 +187,30 @@ function Choices({ types, categories }: { types: EmailTypeRow[]; categories: Ema
 	);
 }
 
+const valuesOf = (type?: EmailTypeRow) => ({
+	display_name: type?.display_name ?? "",
+	type_key: type?.type_key ?? "",
+	description: type?.description ?? "",
+	category_id: type?.category_id ?? "",
+	list_id_enabled: type?.list_id_enabled ?? true,
+	list_key: type?.list_key ?? "",
+	utm_campaign_prefix: type?.utm_campaign_prefix ?? "",
+	active: type?.active ?? true,
+});
+
 function Editor({ type, categories, onClose }: { type?: EmailTypeRow; categories: { id: string; name: string }[]; onClose: () => void }) {
 	const key = useKey();
 	const client = useQueryClient();
 	const why = useWhyNot("PUT /email-types/{id}");
 	const [idempotencyKey] = useState(newKey);
-	const form = useKeptForm({
-		display_name: type?.display_name ?? "",
-		type_key: type?.type_key ?? "",
-		description: type?.description ?? "",
-		category_id: type?.category_id ?? "",
-		list_id_enabled: type?.list_id_enabled ?? true,
-		list_key: type?.list_key ?? "",
-		utm_campaign_prefix: type?.utm_campaign_prefix ?? "",
-		active: type?.active ?? true,
-	}, { kind: "email_type", id: type?.id, title: type?.display_name ?? words.add, may: !why });
+	const form = useKeptForm(valuesOf(type), {
+		kind: "email_type",
+		id: type?.id,
+		title: type?.display_name ?? words.add,
+		may: !why,
+		read: async () => ({ values: valuesOf(rowOf(await api("GET /email-types", {}), type?.id)) }),
+		names: { display_name: words.name, description: words.description, category_id: words.category, list_id_enabled: words.listId, list_key: words.listKey, utm_campaign_prefix: words.prefix, active: words.active },
+	});
 	const v = form.values;
 	const p = form.problems.byPath;
 	const done = async () => {
@@ -209,7 +218,7 @@ function Editor({ type, categories, onClose }: { type?: EmailTypeRow; categories
 		onClose();
 	};
 	const send = () =>
-		form.submit(async () => {
+		form.submit(async (v) => {
 			const { type_key, ...rest } = v;
 			const body = { ...rest, description: v.description || null, category_id: v.category_id || null, list_key: v.list_key || null, utm_campaign_prefix: v.utm_campaign_prefix || null };
 			if (type) await api("PUT /email-types/{id}", { path: { id: type.id }, body });

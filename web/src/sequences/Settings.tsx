@@ -1,6 +1,6 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { Plus, X } from "lucide-react";
-import { ApiError, request, type Versioned } from "../api/client";
+import { request, type Versioned } from "../api/client";
 import type { Sequence } from "../api/schema";
 import { useKey } from "../app/session";
 import { EventName } from "../rules/LeafEditor";
@@ -42,7 +42,6 @@ const words = catalogue({
 	saved: "Saved",
 	atOnce: "Changes apply at once to what happens from now on.",
 	clean: "Nothing has been changed.",
-	conflict: "Somebody else changed this sequence meanwhile. Their change is shown where you changed nothing; look at it, and save again.",
 	archived: "An archived sequence is read-only.",
 });
 
@@ -65,7 +64,18 @@ export default function SettingsForm({ server, names, why: role, onSaved }: Prop
 	const client = useQueryClient();
 	const s = server.data;
 	const why = role ?? (s.status === "archived" ? words.archived : undefined);
-	const form = useKeptForm<Values>(valuesOf(s), { kind: "sequence_settings", id: s.id, title: s.name, may: !why });
+	const form = useKeptForm<Values>(valuesOf(s), {
+		kind: "sequence_settings",
+		id: s.id,
+		title: s.name,
+		may: !why,
+		read: async () => {
+			const got = await request("GET /sequences/{id}", { path: { id: s.id } });
+			client.setQueryData(key("sequence", s.id), got);
+			return { values: valuesOf(got.data), revision: got.revision };
+		},
+		names: { name: words.nameLabel, allow_reentry: words.again, trigger_type: words.start, trigger_config: words.start, exits: words.exits },
+	});
 	const v = form.values;
 	const dirty = !same(v, valuesOf(s));
 	const problems = [
@@ -91,26 +101,20 @@ export default function SettingsForm({ server, names, why: role, onSaved }: Prop
 		});
 	};
 	const save = () =>
-		form.submit(async () => {
-			try {
-				const got = await request("PUT /sequences/{id}", {
-					path: { id: s.id },
-					revision: server.revision ?? undefined,
-					body: {
-						name: v.name,
-						allow_reentry: v.allow_reentry,
-						entry_trigger: v.trigger_type ? { trigger_type: v.trigger_type, trigger_config: v.trigger_config } : null,
-						exit_conditions: Object.keys(v.exits).length > 0 ? { ...v.exits } : null,
-					},
-				});
-				void client.invalidateQueries({ queryKey: key("sequences") });
-				onSaved(got);
-				toast(words.saved);
-			} catch (e) {
-				if (!(e instanceof ApiError && e.code === "REVISION_CONFLICT")) throw e;
-				await client.invalidateQueries({ queryKey: key("sequence", s.id), exact: true });
-				throw new Error(words.conflict);
-			}
+		form.submit(async (v, revision) => {
+			const got = await request("PUT /sequences/{id}", {
+				path: { id: s.id },
+				revision,
+				body: {
+					name: v.name,
+					allow_reentry: v.allow_reentry,
+					entry_trigger: v.trigger_type ? { trigger_type: v.trigger_type, trigger_config: v.trigger_config } : null,
+					exit_conditions: Object.keys(v.exits).length > 0 ? { ...v.exits } : null,
+				},
+			});
+			void client.invalidateQueries({ queryKey: key("sequences") });
+			onSaved(got);
+			toast(words.saved);
 		});
 	const rule = v.trigger_config.definition as Group | undefined;
 	const config = (part: Config) =>

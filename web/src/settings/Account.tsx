@@ -1,6 +1,6 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { type ReactNode, useState } from "react";
-import { api } from "../api/client";
+import { api, request } from "../api/client";
 import type { AccountSessionView, UpdateAccountRequestBody } from "../api/schema";
 import { useCollection } from "../app/collections";
 import { useKey, useWhyNot, useWorkspace } from "../app/session";
@@ -75,7 +75,8 @@ function Concern<T extends { [field: string]: string | boolean }>({
 	account,
 	title,
 	about,
-	initial,
+	valuesOf,
+	names,
 	body,
 	children,
 }: {
@@ -84,17 +85,28 @@ function Concern<T extends { [field: string]: string | boolean }>({
 	account: AccountSessionView;
 	title: string;
 	about?: string;
-	initial: T;
+	valuesOf: (a: AccountSessionView) => T;
+	names: { [F in keyof T]: string };
 	body: (v: T) => UpdateAccountRequestBody;
 	children: (form: ReturnType<typeof useKeptForm<T>>, text: (field: keyof T & string, label: string, help?: string) => ReactNode) => ReactNode;
 }) {
 	const key = useKey();
 	const client = useQueryClient();
 	const why = useWhyNot("PUT /settings/account");
-	const form = useKeptForm(initial, { kind, id: account.tenant_id, title, may: !why });
+	const form = useKeptForm(valuesOf(account), {
+		kind,
+		id: account.tenant_id,
+		title,
+		may: !why,
+		read: async () => {
+			const got = await request("GET /settings/account", {});
+			return { values: valuesOf(got.data), revision: got.revision };
+		},
+		names,
+	});
 	const send = () =>
-		form.submit(async () => {
-			const saved = await api("PUT /settings/account", { body: body(form.values) });
+		form.submit(async (v, revision) => {
+			const saved = await api("PUT /settings/account", { body: body(v), revision });
 			client.setQueryData(key("account"), saved);
 			void client.invalidateQueries({ queryKey: ["session"] });
 			toast(words.saved);
@@ -143,14 +155,14 @@ function Forms({ account: a }: { account: AccountSessionView }) {
 	const types = useCollection("email_types");
 	const lanes = useCollection("mta_configs");
 	const senders = useCollection("sending_identities");
-	const p = a.postal_address;
 	return (
 		<>
 			<Concern
 				kind="account_who"
 				account={a}
 				title={words.who}
-				initial={{ name: a.name, website_url: a.website_url ?? "", logo_url: a.logo_url ?? "", timezone: a.timezone, locale: a.locale, currency_code: a.currency_code }}
+				valuesOf={(a) => ({ name: a.name, website_url: a.website_url ?? "", logo_url: a.logo_url ?? "", timezone: a.timezone, locale: a.locale, currency_code: a.currency_code })}
+				names={{ name: words.name, website_url: words.website, logo_url: words.logo, timezone: words.zone, locale: words.locale, currency_code: words.currency }}
 				body={(v) => ({ ...v, website_url: v.website_url || null, logo_url: v.logo_url || null })}
 			>
 				{(form, text) => (
@@ -173,13 +185,21 @@ function Forms({ account: a }: { account: AccountSessionView }) {
 				account={a}
 				title={words.address}
 				about={words.addressHelp}
-				initial={{
+				valuesOf={({ postal_address: p }) => ({
 					"postal_address.line1": p.line1 ?? "",
 					"postal_address.line2": p.line2 ?? "",
 					"postal_address.postal_code": p.postal_code ?? "",
 					"postal_address.city": p.city ?? "",
 					"postal_address.state": p.state ?? "",
 					"postal_address.country": p.country ?? "",
+				})}
+				names={{
+					"postal_address.line1": words.line1,
+					"postal_address.line2": words.line2,
+					"postal_address.postal_code": words.postal,
+					"postal_address.city": words.city,
+					"postal_address.state": words.state,
+					"postal_address.country": words.country,
 				}}
 				body={(v) => ({ postal_address: Object.fromEntries(Object.entries(v).map(([k, x]) => [k.slice("postal_address.".length), x || null])) })}
 			>
@@ -202,7 +222,8 @@ function Forms({ account: a }: { account: AccountSessionView }) {
 				kind="account_defaults"
 				account={a}
 				title={words.defaults}
-				initial={{ default_email_type_key: a.default_email_type_key ?? "", default_mta_config_key: a.default_mta_config_key ?? "", default_sending_identity_email: a.default_sending_identity_email ?? "" }}
+				valuesOf={(a) => ({ default_email_type_key: a.default_email_type_key ?? "", default_mta_config_key: a.default_mta_config_key ?? "", default_sending_identity_email: a.default_sending_identity_email ?? "" })}
+				names={{ default_email_type_key: words.type, default_mta_config_key: words.mta, default_sending_identity_email: words.sender }}
 				body={(v) => Object.fromEntries(Object.entries(v).map(([k, x]) => [k, x || null]))}
 			>
 				{(form) => (
@@ -231,7 +252,7 @@ function Forms({ account: a }: { account: AccountSessionView }) {
 					</Columns>
 				)}
 			</Concern>
-			<Concern kind="account_leaving" account={a} title={words.leave} initial={{ unsubscribe_scope: a.unsubscribe_scope as string, double_opt_in_default: a.double_opt_in_default }} body={(v) => v}>
+			<Concern kind="account_leaving" account={a} title={words.leave} valuesOf={(a) => ({ unsubscribe_scope: a.unsubscribe_scope as string, double_opt_in_default: a.double_opt_in_default })} names={{ unsubscribe_scope: words.scope, double_opt_in_default: words.opt }} body={(v) => v}>
 				{(form) => (
 					<>
 						<Select

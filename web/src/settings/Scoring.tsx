@@ -125,7 +125,14 @@ function Form({ saved }: { saved: ScoringView }) {
 	const client = useQueryClient();
 	const why = useWhyNot("PUT /settings/scoring");
 	const workspace = useWorkspace();
-	const form = useKeptForm(saved, { kind: "scoring", id: workspace?.tenant_id, title: words.title, may: !why });
+	const form = useKeptForm(saved, {
+		kind: "scoring",
+		id: workspace?.tenant_id,
+		title: words.title,
+		may: !why,
+		read: async () => ({ values: await api("GET /settings/scoring", {}) }),
+		names: { enabled: words.on, rules: words.rules, min: words.min, max: words.max, decay: words.decay },
+	});
 	const { values: now, dirty, busy } = form;
 	const [open, setOpen] = useState<number | null>(null);
 	const [problems, setProblems] = useState<FieldProblem[]>([]);
@@ -147,10 +154,10 @@ function Form({ saved }: { saved: ScoringView }) {
 		setProblems([]);
 		const empty = emptyIn(now);
 		if (empty.length > 0) return refuse(empty, words.problems(empty.length));
-		await form.submit(async () => {
+		await form.submit(async (v) => {
 			try {
-				const rules = now.rules.map((r) => ({ ...r, id: r.id || undefined }));
-				client.setQueryData(key("scoring"), await api("PUT /settings/scoring", { body: { ...now, rules } }));
+				const rules = v.rules.map((r) => ({ ...r, id: r.id || undefined }));
+				client.setQueryData(key("scoring"), await api("PUT /settings/scoring", { body: { ...v, rules } }));
 				toast(words.saved);
 			} catch (e) {
 				const fields = e instanceof ApiError ? e.fields : [];

@@ -10,7 +10,7 @@ import { Button, IconButton } from "../ui/Button";
 import { Confirm, Dialog } from "../ui/Dialog";
 import { Select, TextField } from "../ui/Field";
 import { FormProblems } from "../ui/FormProblems";
-import { KeptNotice, useKeptForm } from "../ui/keptForm";
+import { KeptNotice, rowOf, useKeptForm } from "../ui/keptForm";
 import { List } from "../ui/List";
 import { Menu } from "../ui/Menu";
 import { Page } from "../ui/Page";
@@ -170,10 +170,18 @@ function Editor({ stage, onClose }: { stage?: StageRow; onClose: () => void }) {
 	const key = useKey();
 	const client = useQueryClient();
 	const [idempotencyKey] = useState(newKey);
-	const form = useKeptForm({ name: stage?.name ?? "", category: (stage?.category ?? "prospect") as string }, { kind: "stage", id: stage?.id, title: stage?.name ?? words.add, may: true });
+	const valuesOf = (s?: StageRow) => ({ name: s?.name ?? "", category: (s?.category ?? "prospect") as string });
+	const form = useKeptForm(valuesOf(stage), {
+		kind: "stage",
+		id: stage?.id,
+		title: stage?.name ?? words.add,
+		may: true,
+		read: async () => ({ values: valuesOf(rowOf(await api("GET /settings/stages", {}), stage?.id)) }),
+		names: { name: words.name, category: words.category },
+	});
 	const send = () =>
-		form.submit(async () => {
-			const body = { name: form.values.name, category: form.values.category as StageRow["category"] };
+		form.submit(async (v) => {
+			const body = { name: v.name, category: v.category as StageRow["category"] };
 			if (stage) await api("PUT /settings/stages/{id}", { path: { id: stage.id }, body });
 			else await api("POST /settings/stages", { body, idempotencyKey });
 			await client.invalidateQueries({ queryKey: key("stages") });

@@ -104,18 +104,33 @@ export default function Webhooks() {
 
 type Props = { webhook?: WebhookRow; onClose: () => void; onMade?: (id: string, secret: string) => void; onDeleted?: () => void };
 
+const valuesOf = (w?: WebhookRow) => ({
+	url: w?.url ?? "https://",
+	description: w?.description ?? "",
+	event_types: (w?.event_types.filter((t) => t !== "*") ?? []) as EventType[],
+	all: !w || w.event_types.includes("*"),
+	active: w?.active ?? true,
+});
+
 /** EditWebhook is the drawer in which an endpoint is created, changed or deleted. */
 export function EditWebhook({ webhook: w, onClose, onMade, onDeleted }: Props) {
 	const key = useKey();
 	const client = useQueryClient();
 	const why = useWhyNot(w ? "PUT /settings/webhooks/{id}" : "POST /settings/webhooks");
 	const [idempotencyKey] = useState(newKey);
-	const form = useKeptForm({ url: w?.url ?? "https://", description: w?.description ?? "", event_types: (w?.event_types.filter((t) => t !== "*") ?? []) as EventType[], all: !w || w.event_types.includes("*"), active: w?.active ?? true }, { kind: "webhook", id: w?.id, title: w?.url ?? words.add, may: !why });
+	const form = useKeptForm(valuesOf(w), {
+		kind: "webhook",
+		id: w?.id,
+		title: w?.url ?? words.add,
+		may: !why,
+		read: async () => ({ values: valuesOf(await api("GET /settings/webhooks/{id}", { path: { id: w?.id ?? "" } })) }),
+		names: { url: words.url, description: words.description, event_types: words.events, all: words.all, active: words.active },
+	});
 	const v = form.values;
 	const p = form.problems.byPath;
 	const refresh = () => Promise.all([client.invalidateQueries({ queryKey: key("webhooks") }), client.invalidateQueries({ queryKey: key("webhook", w?.id) })]);
 	const send = () =>
-		form.submit(async () => {
+		form.submit(async (v) => {
 			const body = { url: v.url.trim(), description: v.description || null, event_types: v.all ? ["*"] : v.event_types, active: v.active };
 			if (w) {
 				await api("PUT /settings/webhooks/{id}", { path: { id: w.id }, body });

@@ -1,6 +1,6 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { api, newKey } from "../api/client";
+import { api, newKey, request } from "../api/client";
 import type { AccountSessionView } from "../api/schema";
 import { useKey, useOptions, useWhyNot } from "../app/session";
 import { Badge } from "../ui/Badge";
@@ -169,10 +169,21 @@ function Domains({ account }: { account: AccountSessionView }) {
 	const key = useKey();
 	const client = useQueryClient();
 	const why = useWhyNot("PUT /settings/account");
-	const form = useKeptForm({ tracked_domains: account.tracked_domains.join("\n") }, { kind: "tracked_domains", id: account.tenant_id, title: words.domains, may: !why });
+	const valuesOf = (a: AccountSessionView) => ({ tracked_domains: a.tracked_domains.join("\n") });
+	const form = useKeptForm(valuesOf(account), {
+		kind: "tracked_domains",
+		id: account.tenant_id,
+		title: words.domains,
+		may: !why,
+		read: async () => {
+			const got = await request("GET /settings/account", {});
+			return { values: valuesOf(got.data), revision: got.revision };
+		},
+		names: { tracked_domains: words.hosts },
+	});
 	const send = () =>
-		form.submit(async () => {
-			const saved = await api("PUT /settings/account", { body: { tracked_domains: form.values.tracked_domains.split(/[\s,]+/).filter(Boolean) } });
+		form.submit(async (v, revision) => {
+			const saved = await api("PUT /settings/account", { body: { tracked_domains: v.tracked_domains.split(/[\s,]+/).filter(Boolean) }, revision });
 			client.setQueryData(key("account"), saved);
 			toast(words.saved);
 		});

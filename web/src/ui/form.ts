@@ -12,8 +12,11 @@ export function problemsOf(error: unknown, paths: string[]): Problems {
 	const out: Problems = { byPath: {}, general: [] };
 	if (error instanceof ApiError && error.fields.length > 0) {
 		for (const f of error.fields) {
-			const path = paths.find((p) => f.path === p) ?? paths.find((p) => f.path.startsWith(`${p}.`) || f.path.startsWith(`${p}[`));
-			if (path) out.byPath[path] ??= f.message;
+			const path = paths.find((p) => f.path === p) ?? paths.find((p) => under(f.path, p));
+			if (path) {
+				out.byPath[path] ??= f.message;
+				out.byPath[f.path] ??= f.message; // of an element, too
+			}
 			else out.general.push(f.path ? `${f.path}: ${f.message}` : f.message);
 		}
 		return out;
@@ -21,6 +24,9 @@ export function problemsOf(error: unknown, paths: string[]): Problems {
 	out.general.push(explain(error));
 	return out;
 }
+
+/** under reports whether a path is that of a field or of something in it. */
+const under = (path: string, field: string) => path === field || path.startsWith(`${field}.`) || path.startsWith(`${field}[`);
 
 /** useForm holds the values of a form, what is wrong with them, and whether they are being sent. */
 export function useForm<T extends { [field: string]: unknown }>(initial: T) {
@@ -35,7 +41,7 @@ export function useForm<T extends { [field: string]: unknown }>(initial: T) {
 		dirty: JSON.stringify(values) !== JSON.stringify(initial),
 		set: (changes: Partial<T>) => {
 			setValues((v) => ({ ...v, ...changes }));
-			setProblems((p) => ({ ...p, byPath: Object.fromEntries(Object.entries(p.byPath).filter(([path]) => !(path in changes))) }));
+			setProblems((p) => ({ ...p, byPath: Object.fromEntries(Object.entries(p.byPath).filter(([path]) => !Object.keys(changes).some((field) => under(path, field)))) }));
 		},
 		reset: (next: T = initial) => {
 			setValues(next);
@@ -50,8 +56,9 @@ export function useForm<T extends { [field: string]: unknown }>(initial: T) {
 			} catch (e) {
 				const found = problemsOf(e, paths);
 				setProblems(found);
-				const first = Object.keys(found.byPath)[0];
-				if (first) requestAnimationFrame(() => document.querySelector<HTMLElement>(`[data-path="${CSS.escape(first)}"]`)?.focus());
+				const find = (path: string) => document.querySelector<HTMLElement>(`[data-path="${CSS.escape(path)}"]`);
+				const [first = "", inside = ""] = Object.keys(found.byPath);
+				if (first) requestAnimationFrame(() => (under(inside, first) ? (find(inside) ?? find(first)) : find(first))?.focus());
 			} finally {
 				setBusy(false);
 			}

@@ -17,6 +17,7 @@ const words = catalogue({
 	discard: "Discard changes",
 	joined: (parts: string) => `Somebody else changed ${parts} meanwhile. Both changes are kept.`,
 	clash: "Somebody else changed the same fields meanwhile. What only one of you changed is kept. Choose for the rest.",
+	gone: "It does not exist any more.",
 	yes: "On",
 	no: "Off",
 });
@@ -187,3 +188,10 @@ export function KeptNotice({ form }: { form: Pick<KeptForm, "restored" | "discar
 
 /** keptText tells where unsaved changes were brought back from. */
 export const keptText = (place: Place) => words.kept[place];
+
+/** rowOf finds a record in a list, for what is not read by itself. */
+export function rowOf<R extends { id: string }>(list: { data: R[] }, id: string | undefined): R {
+	const found = list.data.find((r) => r.id === id);
+	if (!found) throw new ApiError(404, "NOT_FOUND", words.gone, {});
+	return found;
+}
