@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/packetboat/packetboat/e2e/harness"
+	"github.com/packetboat/packetboat/e2e/sink"
 	"github.com/packetboat/packetboat/internal/mail/dnstest"
 )
 
@@ -163,17 +164,20 @@ func TestSettingsKeepWhatIsTyped(t *testing.T) {
 		d.fill("City", "Kiel")
 		d.fill("Street", "Harbour Road 1")
 		waits("account_address", id, true)
-		// Somebody else saves the street: theirs stands, and the city comes back.
+		// Somebody else saves the street: the page asks about it before it saves.
 		postal := account["postal_address"].(map[string]any)
 		postal["line1"] = "Quay 7"
 		d.ask(http.MethodPut, "/settings/account", map[string]any{"postal_address": postal})
 		d.open("/settings/account")
 		d.sees("They are not saved yet.")
 		field := func(path string) string { return d.text(`document.querySelector('[data-path="` + path + `"]').value`) }
-		if city, street := field("postal_address.city"), field("postal_address.line1"); city != "Kiel" || street != "Quay 7" {
+		if city, street := field("postal_address.city"), field("postal_address.line1"); city != "Kiel" || street != "Harbour Road 1" {
 			t.Errorf("city %q and street %q came back", city, street)
 		}
 		d.eval(`[...document.querySelectorAll('form')].find(f => f.innerText.includes('Discard changes')).querySelector('button[type=submit]').click()`)
+		d.sees("Somebody else changed the same fields meanwhile.")
+		d.choose("Theirs")
+		d.confirm("Save")
 		d.await(`!document.body.innerText.includes('Discard changes')`)
 		waits("account_address", id, false)
 		if got := d.ask(http.MethodGet, "/settings/account", nil)["postal_address"].(map[string]any); got["city"] != "Kiel" || got["line1"] != "Quay 7" {
@@ -199,5 +203,135 @@ func TestSettingsKeepWhatIsTyped(t *testing.T) {
 		d.fill("Type "+harness.Tenant, harness.Tenant)
 		d.confirm("Delete the workspace")
 		d.await(`!location.pathname.startsWith('/app/` + harness.Tenant + `')`)
+	})
+}
+
+// Two people edit one sender. What only one of them changed is joined; for a field that both changed, the form asks.
+func TestTwoPeopleEditOneSender(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, address string) {
+		d := openApp(t, address)
+		rows := d.ask(http.MethodGet, "/sending-identities", nil)["data"].([]any)
+		path := "/sending-identities/" + rows[0].(map[string]any)["id"].(string)
+		field := func(name string) any { return d.ask(http.MethodGet, path, nil)[name] }
+		const drawerGone = `!document.querySelector('[role=dialog]')`
+		edit := strings.Replace(path, "/sending-identities", "/sending/senders", 1) + "?edit=1"
+
+		d.open(edit)
+		d.fill("Name that readers see", "Harbour news")
+		d.ask(http.MethodPut, path, map[string]any{"utm_code": "theirs"})
+		d.presses("Save")
+		d.await(drawerGone)
+		d.sees("Somebody else changed UTM source meanwhile. Both changes are kept.")
+		if name, utm := field("display_name"), field("utm_code"); name != "Harbour news" || utm != "theirs" {
+			t.Errorf("name %v, UTM source %v; want both changes", name, utm)
+		}
+
+		// Between the reading and the saving, too: the server refuses the revision, and the form joins again.
+		d.open(edit)
+		d.eval(`(() => { const real = window.fetch; window.conflicts = 0; window.fetch = async (a, o) => {
+			if (o && o.method === 'PUT' && o.headers['If-Match'] && window.conflicts === 0) await real(a, { ...o, headers: { 'Content-Type': 'application/json' }, body: JSON.stringify({ utm_code: 'between' }) })
+			const answer = await real(a, o)
+			if (answer.status === 412) window.conflicts++
+			return answer
+		} })()`)
+		d.fill("Name that readers see", "Harbour")
+		d.presses("Save")
+		d.await(drawerGone)
+		if name, utm, conflicts := field("display_name"), field("utm_code"), d.text(`window.conflicts`); name != "Harbour" || utm != "between" || conflicts != "1" {
+			t.Errorf("name %v, UTM source %v after %s conflicts", name, utm, conflicts)
+		}
+
+		d.open(edit)
+		d.fill("Name that readers see", "Mine")
+		d.ask(http.MethodPut, path, map[string]any{"display_name": "Theirs"})
+		d.presses("Save")
+		d.sees("Two versions of the same part")
+		d.checkAccess(readAxe(t), "two versions of a sender")
+		if name := field("display_name"); name != "Theirs" {
+			t.Errorf("before the choice the name is %v", name)
+		}
+		d.eval(`[...document.querySelectorAll('[role=dialog]')].at(-1).querySelector('button[type=submit]').click()`)
+		d.await(drawerGone)
+		if name := field("display_name"); name != "Mine" {
+			t.Errorf("after the choice the name is %v", name)
+		}
+	})
+}
+
+// An MTA config that delivers by itself has its addresses, its warm-up and how long it tries in the form, and what the
+// server refuses stands at its field; so have patterns of the mailbox and records of a relay. The test of a config shows
+// the server's words, also when it refuses.
+func TestEveryFieldOfAnMTAConfigIsInTheForm(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, address string) {
+		d := openApp(t, address)
+		read := func(id string) map[string]any { return d.ask(http.MethodGet, "/mta-configs/"+id, nil) }
+		made := func() string {
+			t.Helper()
+			d.await(`/mta\/[0-9a-f-]{36}$/.test(location.pathname) && ` + settled)
+			return d.text(`location.pathname.split('/').pop()`)
+		}
+
+		d.open("/sending/mta/new")
+		d.choose("Direct")
+		d.fill("Name", "Direct")
+		d.pressText("Add an address")
+		d.at("settings.ips[0].ip", "not an address")
+		d.fill("Its name", "mail.example.net")
+		d.pressText("Save")
+		d.sees("must be an IPv4 or IPv6 address")
+		d.await(`document.activeElement.dataset.path === 'settings.ips[0].ip' && document.activeElement.getAttribute('aria-invalid') === 'true'`)
+		d.at("settings.ips[0].ip", "203.0.113.7")
+		d.eval(`[...document.querySelectorAll('[role=switch]')].find(s => document.getElementById(s.getAttribute('aria-labelledby')).textContent === 'Warm-up').click()`)
+		d.fill("Mails on the first day", "40")
+		d.await(`document.querySelector('[data-path="warmup.started_on"]').type === 'date'`)
+		d.fill("Tries again for, in hours", "12")
+		d.checkAccess(readAxe(t), "a config that delivers by itself")
+		d.pressText("Save")
+		direct := read(made())
+		ips := direct["settings"].(map[string]any)["ips"].([]any)
+		if len(ips) != 1 || ips[0].(map[string]any)["ip"] != "203.0.113.7" || ips[0].(map[string]any)["helo_host"] != "mail.example.net" {
+			t.Errorf("its addresses are %v", ips)
+		}
+		if retry := direct["retry"].(map[string]any)["max_age_hours"]; retry != 12.0 {
+			t.Errorf("it tries for %v hours", retry)
+		}
+		if warmup := direct["warmup"].(map[string]any); warmup["enabled"] != true || warmup["start_per_day"] != 40.0 {
+			t.Errorf("its warm-up is %v", warmup)
+		}
+
+		d.open("/sending/mta/new")
+		d.choose("Built-in mailbox")
+		d.fill("Name", "Refusing")
+		d.pressText("Add a pattern")
+		d.at("settings.fail_patterns[0].pattern", "*@refused.example")
+		d.pressText("Save")
+		if patterns := read(made())["settings"].(map[string]any)["fail_patterns"].([]any); len(patterns) != 1 || patterns[0].(map[string]any)["pattern"] != "*@refused.example" {
+			t.Errorf("its patterns are %v", patterns)
+		}
+
+		relay := sink.Start(t, sink.Options{Rules: []sink.Rule{{Stage: sink.Rcpt, To: "nobody@example.com", Reply: "550 5.1.1 There is nobody of this name"}}})
+		smtp := d.ask(http.MethodPost, "/mta-configs", map[string]any{"name": "Relay", "type": "smtp", "settings": map[string]any{"host": "127.0.0.1", "port": relay.Port(), "tls": "none", "auth": "none"}})["id"].(string)
+		d.open("/sending/mta/" + smtp)
+		d.pressText("Add a record")
+		d.at("return_path_records[0].value", "not a host")
+		d.pressText("Save")
+		d.await(`document.activeElement.dataset.path === 'return_path_records[0].value' && document.activeElement.getAttribute('aria-invalid') === 'true'`)
+		d.at("return_path_records[0].value", "bounces.relay.example")
+		d.at("return_path_records[0].priority", "20")
+		d.pressText("Save")
+		d.sees("Saved")
+		if records := read(smtp)["return_path_records"].([]any); len(records) != 1 || records[0].(map[string]any)["value"] != "bounces.relay.example" || records[0].(map[string]any)["priority"] != 20.0 {
+			t.Errorf("its records are %v", records)
+		}
+		d.fill("To", "nobody@example.com")
+		d.pressText("Try it now")
+		d.sees("Refused")
+		d.sees("550 5.1.1 There is nobody of this name")
+		d.fill("To", "reader@example.com")
+		d.pressText("Try it now")
+		d.sees("Taken in")
+		d.await(`[...document.querySelectorAll('code')].some(c => c.textContent.startsWith('250 '))`)
 	})
 }
