@@ -23,6 +23,14 @@ func (p *Page) CountRequests(ctx context.Context) error {
 	return p.call(ctx, "Network.enable", nil, nil)
 }
 
+// Leave closes the document, and deletes what pages of an origin have kept in databases of the browser.
+func (p *Page) Leave(ctx context.Context, origin string) error {
+	if err := p.call(ctx, "Page.navigate", map[string]any{"url": "about:blank"}, nil); err != nil {
+		return err
+	}
+	return p.call(ctx, "Storage.clearDataForOrigin", map[string]any{"origin": origin, "storageTypes": "indexeddb"}, nil)
+}
+
 // Requests waits until no request is under way, and returns all that the page sent since it was visited, as
 // "METHOD path", in their order. Streams of events are left out: they do not end, and nothing waits for them.
 func (p *Page) Requests(ctx context.Context) ([]string, error) {

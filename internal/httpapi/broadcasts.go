@@ -164,7 +164,7 @@ func queryTime(p *fault.Problems, name, text string) *time.Time {
 
 type getBroadcastRequest struct {
 	broadcastPath
-	Embed string `query:"embed" enum:"none" doc:"none: the bodies of the content are null, and variants and the answer have no bodies and no recipients."`
+	Embed string `query:"embed" enum:"none,draft" doc:"none: the bodies of the content are null, and variants and the answer have no bodies and no recipients; draft: the same, unless it is a draft."`
 }
 
 func (api broadcastsAPI) getBroadcast(ctx context.Context, p auth.Principal, in *getBroadcastRequest) (broadcastAnswer, error) {
@@ -172,7 +172,7 @@ func (api broadcastsAPI) getBroadcast(ctx context.Context, p auth.Principal, in 
 	if err != nil {
 		return broadcastAnswer{}, err
 	}
-	if in.Embed == "none" {
+	if in.Embed == "none" || in.Embed == "draft" && b.Status != broadcast.Draft {
 		return api.showBroadcast(ctx, p, b, withoutEmbedded)
 	}
 	return api.viewBroadcast(ctx, p, b)

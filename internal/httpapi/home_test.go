@@ -76,6 +76,10 @@ func TestBroadcastsWithoutBodiesAndRecipients(t *testing.T) {
 			for _, caller := range []string{"key", "viewer"} {
 				whole := s.must(200, caller, "GET /broadcasts/"+at, "")
 				lean := s.must(200, caller, "GET /broadcasts/"+at+"?embed=none", "")
+				draftOr := s.must(200, caller, "GET /broadcasts/"+at+"?embed=draft", "")
+				if want := map[bool]response{true: whole, false: lean}[at == draft]; draftOr.text != want.text {
+					t.Errorf("embed=draft of %s: %s, want %s", want.json("status"), draftOr.text, want.text)
+				}
 				lean.wantFields(t, map[string]string{
 					"content.body_html": "null", "content.body_mjml": "null", "content.body_text": "null", "content.template_snapshot": "null", "recipients": "",
 					"content.subject": whole.json("content.subject"), "status": whole.json("status"), "total_recipients": whole.json("total_recipients"),

@@ -4795,7 +4795,7 @@ export type Routes = {
 	"GET /broadcasts/metrics-bulk": { path: never; query: { ids?: string; refresh?: string }; body: never; answer: MetricsRow[] };
 	"POST /broadcasts/preview-send": { path: never; query: never; body: PreviewSendRequestBody; answer: PreviewSendAnswer };
 	"DELETE /broadcasts/{broadcast_id}": { path: { broadcast_id: string }; query: never; body: never; answer: undefined };
-	"GET /broadcasts/{broadcast_id}": { path: { broadcast_id: string }; query: { embed?: "none" }; body: never; answer: BroadcastSessionView };
+	"GET /broadcasts/{broadcast_id}": { path: { broadcast_id: string }; query: { embed?: "none" | "draft" }; body: never; answer: BroadcastSessionView };
 	"PUT /broadcasts/{broadcast_id}": { path: { broadcast_id: string }; query: never; body: BroadcastBody; answer: BroadcastSessionView };
 	"POST /broadcasts/{broadcast_id}/archive": { path: { broadcast_id: string }; query: never; body: never; answer: BroadcastSessionView };
 	"GET /broadcasts/{broadcast_id}/bounces": { path: { broadcast_id: string }; query: { cursor?: string; limit?: string }; body: never; answer: ListBounceRow };

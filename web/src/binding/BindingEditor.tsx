@@ -1,12 +1,13 @@
 import { CircleX } from "lucide-react";
 import { useRef, useState } from "react";
-import type { BindingOptions, Issue } from "../api/schema";
+import type { BindingOptions, Issue, PreviewAnswer } from "../api/schema";
 import { Button } from "../ui/Button";
 import { Code } from "../ui/Code";
 import { Failure, Skeleton } from "../ui/States";
+import { useSettled } from "../ui/useSettled";
 import { catalogue, plural } from "../words/catalogue";
 import css from "./Binding.module.css";
-import { type Binding, formable, groupsOf, isUnknown, type Item, objectAt, useBindingOptions, useIssues, withMember, withoutUnknown } from "./binding";
+import { type Binding, formable, groupsOf, isUnknown, issuesOf, type Item, objectAt, useBindingOptions, withMember, withoutUnknown } from "./binding";
 import { Control } from "./Control";
 import { usePicked } from "./picked";
 import { Rows } from "./Rows";
@@ -174,12 +175,17 @@ type OfTemplate = {
 	value: unknown;
 	onChange: (value: Binding) => void;
 	readOnly?: boolean;
+	/** The preview of the content, which checks the values too. */
+	preview: { data?: PreviewAnswer; isPlaceholderData: boolean; error: Error | null };
 };
 
 /** TemplateBinding edits the values of a stored template, which the server checks while they are typed. */
-export default function TemplateBinding({ template, record, value, onChange, readOnly }: OfTemplate) {
+export default function TemplateBinding({ template, record, value, onChange, readOnly, preview }: OfTemplate) {
 	const options = useBindingOptions(template);
-	const { issues, checked, error } = useIssues(template, value);
+	const text = JSON.stringify(value ?? {});
+	const checked = useSettled(text, 350) === text && preview.data !== undefined && !preview.isPlaceholderData;
+	const { error } = preview;
+	const issues = issuesOf(preview.data?.problems ?? [], "content.template_binding.");
 	const picked = usePicked(template, record, value, options.data?.slots_schema ?? []);
 	if (options.isError) return <Failure error={options.error} retry={() => void options.refetch()} />;
 	if (!options.data) return <Skeleton rows={6} height={32} />;

@@ -1,8 +1,7 @@
-import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import { api } from "../api/client";
-import type { BindingOptions, Issue, ParameterEntry, SectionEntry, SlotOption } from "../api/schema";
+import type { BindingOptions, Issue, ParameterEntry, PreviewProblem, SectionEntry, SlotOption } from "../api/schema";
 import { useKey } from "../app/session";
-import { useSettled } from "../ui/useSettled";
 
 // A binding is the values that fill a template: parameters, rows of sections, and what fills slots. It is
 // kept as it was typed, wrong values and unknown names included, until somebody changes them.
@@ -61,22 +60,13 @@ export function useBindingOptions(template: string | null | undefined) {
 	});
 }
 
-/** useIssues asks the server for all problems of a binding, a moment after its last change. */
-export function useIssues(template: string | null | undefined, binding: unknown) {
-	const key = useKey();
-	const text = JSON.stringify(binding ?? {});
-	const asked = useSettled(text, 300);
-	const verdict = useQuery({
-		queryKey: key("template", template, "issues", asked),
-		enabled: Boolean(template),
-		staleTime: 0,
-		gcTime: 60_000,
-		retry: false,
-		placeholderData: keepPreviousData,
-		queryFn: ({ signal }) => api("POST /templates/{id}/validate-binding", { path: { id: template ?? "" }, body: { template_binding: JSON.parse(asked) as unknown }, signal }),
-	});
-	return { issues: verdict.data?.issues ?? [], checked: verdict.data !== undefined && !verdict.isPlaceholderData && asked === text, error: verdict.error };
-}
+/** templateOptions are the choices of a template: all, or the chosen one until they are loaded. */
+export const templateOptions = (all: { slug: string; name: string; format: string }[] | undefined, chosen: BindingOptions | undefined) =>
+	all ? all.map((t) => ({ id: t.slug, label: t.name, detail: t.format.toUpperCase() })) : chosen ? [{ id: chosen.slug, label: chosen.name }] : [];
+
+/** issuesOf returns the problems of values in a preview, by their paths in them. */
+export const issuesOf = (problems: PreviewProblem[], prefix: string): Issue[] =>
+	problems.filter((p) => p.field.startsWith(prefix) && p.code === p.code.toLowerCase()).map((p) => ({ path: p.field.slice(prefix.length), code: p.code, message: p.message, fix: p.fix ?? "" }));
 
 const unknownCodes = ["unknown_param", "unknown_section", "unknown_slot"];
 

@@ -10,7 +10,7 @@ import { blockDraft, type Draft, schemaOf } from "../source/draft";
 import { SourceEditor } from "../source/SourceEditor";
 import { TagPicks } from "../source/Schema";
 import css from "../source/Source.module.css";
-import { issuesOf } from "../templates/Template";
+import { issuesOf } from "../binding/binding";
 import { Badge } from "../ui/Badge";
 import { Select, Switch } from "../ui/Field";
 import { Gone } from "../ui/Gone";

@@ -1,7 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { lazy, Suspense, useEffect, useRef, useState } from "react";
 import { Redirect, useLocation, useParams } from "wouter";
-import { ApiError, api, newKey, type Route } from "../api/client";
+import { ApiError, api, newKey, type Route, request } from "../api/client";
 import type { BroadcastSessionView } from "../api/schema";
 import { useCollection } from "../app/collections";
 import { pollEvery } from "../app/live";
@@ -86,7 +86,12 @@ export default function BroadcastPage() {
 	const [cancelling, setCancelling] = useState(false);
 	const found = useQuery({
 		queryKey: key("broadcast", id),
-		queryFn: ({ signal }) => api("GET /broadcasts/{broadcast_id}", { path: { broadcast_id: id }, query: { embed: "none" }, signal }),
+		queryFn: async ({ signal }) => {
+			const got = await request("GET /broadcasts/{broadcast_id}", { path: { broadcast_id: id }, query: { embed: "draft" }, signal });
+			// A draft is edited: the composer goes on with this answer.
+			if (got.data.status === "draft") client.setQueryData(key("broadcast", id, "draft"), got);
+			return got.data;
+		},
 		staleTime: 2000,
 		refetchInterval: (q) => {
 			const now = q.state.data;

@@ -4,6 +4,7 @@ import { api } from "../api/client";
 import type { BroadcastContent, BroadcastSessionView } from "../api/schema";
 import { useKey } from "../app/session";
 import { CodeWithImages } from "../assets/CodeWithImages";
+import { templateOptions, useBindingOptions } from "../binding/binding";
 import { TokenField } from "../binding/Tokens";
 import { useNames } from "../source/names";
 import { Combo } from "../ui/Combo";
@@ -41,7 +42,9 @@ export function Content({ draft, value: b }: { draft: Draft; value: BroadcastSes
 	const [chosen, setKind] = useState("own");
 	const kind = c.template_slug ? "template" : chosen;
 	const [format, setFormat] = useState<"mjml" | "html">(c.body_mjml || !c.body_html ? "mjml" : "html");
-	const templates = useQuery({ queryKey: key("templates"), queryFn: () => api("GET /templates", {}), enabled: kind === "template" });
+	const [opened, setOpened] = useState(false);
+	const templates = useQuery({ queryKey: key("templates"), queryFn: () => api("GET /templates", {}), enabled: opened });
+	const named = useBindingOptions(c.template_slug).data;
 	const names = useNames();
 	const preview = usePreview(b);
 	const fault = draft.problem(`content.body_${format}`);
@@ -85,14 +88,16 @@ export function Content({ draft, value: b }: { draft: Draft; value: BroadcastSes
 				<>
 					<Combo
 						label={words.choose}
-						options={(templates.data?.data ?? []).map((t) => ({ id: t.slug, label: t.name, detail: t.format.toUpperCase() }))}
+						options={templateOptions(templates.data?.data, named)}
+						onOpen={() => setOpened(true)}
+						loading={templates.isPending}
 						value={c.template_slug}
 						onChange={(slug) => change({ template_slug: slug, template_binding: {}, body_html: null, body_mjml: null, body_text: null } as Partial<BroadcastContent>)}
 					/>
 					{c.template_slug && (
 						<section className={css.values} aria-label={words.values}>
 							<Suspense fallback={<Skeleton rows={6} height={32} />}>
-								<TemplateBinding template={c.template_slug} record={b.id} value={c.template_binding ?? {}} onChange={(template_binding) => change({ template_binding })} />
+								<TemplateBinding template={c.template_slug} record={b.id} value={c.template_binding ?? {}} preview={preview} onChange={(template_binding) => change({ template_binding })} />
 							</Suspense>
 						</section>
 					)}

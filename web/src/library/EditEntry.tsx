@@ -7,7 +7,7 @@ import { handIn } from "../app/leaving";
 import { useKey, useWhyNot } from "../app/session";
 import { useShortcuts } from "../app/shortcuts";
 import TemplateBinding from "../binding/BindingEditor";
-import { textOf } from "../binding/binding";
+import { templateOptions, textOf, useBindingOptions } from "../binding/binding";
 import { TokenField } from "../binding/Tokens";
 import { useNames } from "../source/names";
 import { ProblemList } from "../source/ProblemList";
@@ -31,6 +31,7 @@ import { and, catalogue, plural } from "../words/catalogue";
 import { bodyOf, type Content, contentCodes, contentNames, editable } from "./content";
 import css from "./Library.module.css";
 import { holders } from "./Library";
+import { useVersions } from "./versions";
 
 const words = catalogue({
 	library: "Library",
@@ -95,7 +96,7 @@ export function EditEntry(p: Props) {
 
 const count = (v: unknown): number => (Array.isArray(v) ? v.reduce((n: number, x) => n + count(x), 0) : typeof v === "object" && v !== null ? Object.values(v).reduce((n: number, x) => n + count(x), 0) : v === undefined || v === null ? 0 : 1);
 
-function Form({ entry: e, revision, versions, from, merged }: Props & { from?: MessageVersionSession; merged: RebasedMessage | null }) {
+function Form({ entry: e, revision, from, merged }: Props & { from?: MessageVersionSession; merged: RebasedMessage | null }) {
 	const key = useKey();
 	const client = useQueryClient();
 	const [, setParams] = useParams();
@@ -118,13 +119,15 @@ function Form({ entry: e, revision, versions, from, merged }: Props & { from?: M
 	const [choosing, setChoosing] = useState(false);
 	const [busy, setBusy] = useState(false);
 	const [faults, setFaults] = useState<Problems>({ byPath: {}, general: [] });
-	const templates = useQuery({ queryKey: key("templates"), queryFn: ({ signal }) => api("GET /templates", { signal }), enabled: made === "template" });
+	const [opened, setOpened] = useState(false);
+	const templates = useQuery({ queryKey: key("templates"), queryFn: ({ signal }) => api("GET /templates", { signal }), enabled: opened });
+	const named = useBindingOptions(made === "template" ? draft.template : "").data;
 	const preview = useLivePreview("message", e.id, () => ({ content: bodyOf(draft) }), null);
 	const problems: PreviewProblem[] = preview.query.data?.problems ?? [];
 	const next = e.current_version + 1;
 	const shown = preview.good?.answer ?? preview.query.data;
 	const whyNot = why ?? (work.clash ? words.clash : undefined) ?? (work.dirty || merged ? undefined : words.nothing);
-	const current = versions.find((v) => v.version === e.current_version);
+	const current = useVersions(e.id, reviewing).data?.data.find((v) => v.version === e.current_version);
 	const unpinned = holders((current?.usage ?? []).filter((u) => u.version === null));
 	const leave = () => setParams({ edit: null, v: null }, { replace: true });
 	const save = async () => {
@@ -214,8 +217,8 @@ function Form({ entry: e, revision, versions, from, merged }: Props & { from?: M
 					/>
 					{made === "template" ? (
 						<>
-							<Combo label={words.choice} options={(templates.data?.data ?? []).map((t) => ({ id: t.slug, label: t.name, detail: t.format.toUpperCase() }))} value={draft.template || null} onChange={(slug) => set({ template: slug ?? "", binding: {} })} />
-							{draft.template && <TemplateBinding template={draft.template} record={e.id} value={draft.binding} readOnly={why !== undefined} onChange={(binding) => set({ binding })} />}
+							<Combo label={words.choice} options={templateOptions(templates.data?.data, named)} onOpen={() => setOpened(true)} loading={templates.isPending} value={draft.template || null} onChange={(slug) => set({ template: slug ?? "", binding: {} })} />
+							{draft.template && <TemplateBinding template={draft.template} record={e.id} value={draft.binding} preview={preview.query} readOnly={why !== undefined} onChange={(binding) => set({ binding })} />}
 						</>
 					) : (
 						<>

@@ -28,6 +28,7 @@ import { comparable, contentCodes, contentNames } from "./content";
 import { EditEntry } from "./EditEntry";
 import { holders } from "./Library";
 import css from "./Library.module.css";
+import { useVersions } from "./versions";
 
 const words = catalogue({
 	library: "Library",
@@ -76,12 +77,13 @@ export default function EntryPage() {
 	const { id = "" } = useRoute<{ id: string }>();
 	const key = useKey();
 	const found = useQuery({ queryKey: key("message", id), queryFn: ({ signal }) => request("GET /messages/{id}", { path: { id }, signal }), refetchOnWindowFocus: false });
-	const versions = useQuery({ queryKey: key("message", id, "versions"), queryFn: ({ signal }) => api("GET /messages/{id}/versions", { path: { id }, signal }) });
 	const [edit] = useParam("edit");
+	const writes = edit !== "" && edit !== "rebase"; // the next version needs no other
+	const versions = useVersions(id, !writes);
 	if (found.error instanceof ApiError && (found.error.status === 404 || found.error.status === 400)) return <Gone list={words.library} to="/library" />;
 	if (found.isError) return <Failure error={found.error} retry={() => void found.refetch()} />;
 	if (versions.isError) return <Failure error={versions.error} retry={() => void versions.refetch()} />;
-	if (!found.data || !versions.data) {
+	if (!found.data || (!versions.data && !writes)) {
 		return (
 			<Page title=" " trail={[{ name: words.library, to: "/library" }]}>
 				<Skeleton rows={12} />
@@ -89,8 +91,8 @@ export default function EntryPage() {
 		);
 	}
 	const { data: entry, revision } = found.data;
-	if (edit) return <EditEntry key={`${entry.id} ${edit}`} entry={entry} revision={revision} rebase={edit === "rebase"} versions={versions.data.data} />;
-	return <Entry entry={entry} revision={revision} versions={versions.data.data} />;
+	if (edit) return <EditEntry key={`${entry.id} ${edit}`} entry={entry} revision={revision} rebase={edit === "rebase"} versions={versions.data?.data ?? []} />;
+	return <Entry entry={entry} revision={revision} versions={versions.data?.data ?? []} />;
 }
 
 function Entry({ entry: e, revision, versions }: { entry: MessageSession; revision: string | null; versions: MessageVersionSession[] }) {

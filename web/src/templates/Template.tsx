@@ -1,9 +1,10 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useLocation, useParams } from "wouter";
 import { ApiError, api, request } from "../api/client";
-import type { BindingOptions, Issue, PreviewProblem, PreviewTemplate, TemplateRow, UpdateTemplateRequestBody } from "../api/schema";
+import type { BindingOptions, PreviewTemplate, TemplateRow, UpdateTemplateRequestBody } from "../api/schema";
 import { useCollection } from "../app/collections";
 import { useKey, useWhyNot } from "../app/session";
+import { issuesOf } from "../binding/binding";
 import { BindingEditor } from "../binding/BindingEditor";
 import { type Draft, schemaOf, templateDraft } from "../source/draft";
 import { SourceEditor } from "../source/SourceEditor";
@@ -36,10 +37,6 @@ function bodyOf(d: Draft, format: "html" | "mjml"): UpdateTemplateRequestBody {
 		...(JSON.parse(d.schema) as object),
 	};
 }
-
-/** issuesOf returns the problems of the binding in a preview. */
-export const issuesOf = (problems: PreviewProblem[], prefix: string): Issue[] =>
-	problems.filter((p) => p.field.startsWith(prefix) && p.code === p.code.toLowerCase()).map((p) => ({ path: p.field.slice(prefix.length), code: p.code, message: p.message, fix: p.fix ?? "" }));
 
 /** TemplatePage is the editor of a template: its code, what it declares, and how it looks. */
 export default function TemplatePage() {
