@@ -5,6 +5,8 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -303,6 +305,64 @@ func (d desk) formIsFilledIn() {
 	d.shows("Active")
 	d.open(strings.TrimPrefix(d.text(`location.pathname`), "/app/"+harness.Tenant) + "?tab=consent")
 	d.must(d.Until(d.ctx, `[...document.querySelectorAll('[role=switch]')].some(s => s.getAttribute('aria-checked') === 'true' && document.getElementById(s.getAttribute('aria-labelledby')).textContent === 'Newsletter')`))
+	d.consentIsLogged()
+}
+
+// consentIsLogged leaves and comes back in the ways that a person has, and by the API: the contact's page shows each
+// choice with its proof, as the API lists them, and says what has no record.
+func (d desk) consentIsLogged() {
+	d.t.Helper()
+	contact := d.text(`location.pathname.split('/').at(-1)`)
+	page := "/contacts/" + contact + "?tab=consent"
+	d.shows("Agreed Newsletter")
+	d.shows("on the form Harbour news “Send me the")
+	d.shows("Confirmed by a link in a mail")
+
+	d.ask(http.MethodPost, "/segments/"+d.r.List+"/members", map[string]any{"contact_ids": []string{contact}})
+	broadcast := d.create(map[string]any{"content": map[string]any{"subject": "News", "body_html": `<p>News <a href="{{ preferences_url }}">Preferences</a></p>`}})
+	d.begin(broadcast)
+	d.until(broadcast, "completed")
+	lane := d.id("/mta-configs")
+	var mail map[string]any
+	for _, row := range d.get("/mta-configs/" + lane + "/messages?limit=100")["data"].([]any) {
+		if m := row.(map[string]any); strings.Contains(fmt.Sprint(m["to"]), "ann@example.org") && m["subject"] == "News" {
+			mail = d.get("/mta-configs/" + lane + "/messages/" + m["id"].(string))
+		}
+	}
+	if mail == nil {
+		d.t.Fatal("no mail to ann@example.org")
+	}
+	preferences := strings.ReplaceAll(regexp.MustCompile(`http://[^"\s]+/_q/p/[^"\s]+`).FindString(fmt.Sprint(mail["html"])), "&amp;", "&")
+	d.must(d.Visit(d.ctx, preferences))
+	d.tabTo("[name='type.newsletter']")
+	d.press("Space")
+	d.tabTo("button[value=save]")
+	d.press("Enter")
+	d.must(d.Until(d.ctx, `document.querySelector('[role=status]')`))
+	d.open(page)
+	d.shows("Left Newsletter")
+	d.shows("on the preferences page")
+
+	unsubscribe := regexp.MustCompile(`http://[^>\s"]+/_q/u/[^>\s"]+`).FindString(fmt.Sprint(mail["headers"]))
+	res, err := http.PostForm(unsubscribe, url.Values{"List-Unsubscribe": {"One-Click"}})
+	d.must(err)
+	d.must(res.Body.Close())
+	if res.StatusCode != http.StatusOK {
+		d.t.Fatalf("the button of a mail program at %q answers %s", unsubscribe, res.Status)
+	}
+	d.ask(http.MethodPost, "/contacts/bulk", map[string]any{"action": "subscribe", "contact_ids": []string{contact}, "params": map[string]any{"email_type_key": "newsletter"}})
+	d.open(page)
+	d.shows("with the button of a mail program")
+	d.shows("By the link or the address in a mail")
+	rows := d.get("/contacts/" + contact + "/consents")["data"].([]any)
+	if shown := d.text(`document.querySelectorAll('section[aria-label="How consent came about"] tbody tr').length`); shown != fmt.Sprint(len(rows)) || len(rows) != 3 {
+		d.t.Errorf("the page shows %s choices, the API has %d; want 3, as what is written by the API has no record", shown, len(rows))
+	}
+	d.checkAccess(readAxe(d.t), "the log of consents")
+	d.must(d.Screen(d.ctx, 390, 844, "dark"))
+	d.must(d.Until(d.ctx, `document.querySelector('ul[aria-label="How consent came about"] li')`))
+	d.checkAccess(readAxe(d.t), "the log of consents on a phone")
+	d.must(d.Screen(d.ctx, 1280, 900, "light"))
 }
 
 func (d desk) domainIsCorrected(zone *dnstest.Server) {

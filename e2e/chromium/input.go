@@ -60,6 +60,20 @@ func (p *Page) Press(ctx context.Context, key string) error {
 	return nil
 }
 
+// Drag presses the mouse at one point of the page, moves to another, and lets go.
+func (p *Page) Drag(ctx context.Context, fromX, fromY, toX, toY float64) error {
+	for _, m := range []struct {
+		kind    string
+		x, y    float64
+		buttons int
+	}{{"mousePressed", fromX, fromY, 1}, {"mouseMoved", (fromX + toX) / 2, (fromY + toY) / 2, 1}, {"mouseMoved", toX, toY, 1}, {"mouseReleased", toX, toY, 0}} {
+		if err := p.call(ctx, "Input.dispatchMouseEvent", map[string]any{"type": m.kind, "x": m.x, "y": m.y, "button": "left", "buttons": m.buttons, "clickCount": 1}, nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // Type enters a text where the focus is.
 func (p *Page) Type(ctx context.Context, text string) error {
 	return p.call(ctx, "Input.insertText", map[string]any{"text": text}, nil)

@@ -54,8 +54,9 @@ const words = catalogue({
 	form: (name: string) => `on the form ${name}`,
 });
 
-const sourceOf = (source: string) =>
-	source.startsWith("form:") ? words.form(source.slice("form:".length)) : ((words.sources as { [source: string]: string })[source] ?? source.replaceAll("_", " "));
+/** sourceOf says where a choice was made; a form that was deleted is named by its key. */
+const sourceOf = (source: string, forms: Map<string, string>) =>
+	source.startsWith("form:") ? words.form(forms.get(source.slice("form:".length)) ?? source.slice("form:".length)) : ((words.sources as { [source: string]: string })[source] ?? source.replaceAll("_", " "));
 
 /** Consent shows the email types by category, and whether the contact gets them. */
 export function Consent({ contact: c, onChanged }: { contact: Contact; onChanged: () => void }) {
@@ -66,6 +67,9 @@ export function Consent({ contact: c, onChanged }: { contact: Contact; onChanged
 	const types = useCollection("email_types");
 	const categories = useCollection("email_categories");
 	const records = useQuery({ queryKey: key("contact", c.id, "consents"), queryFn: ({ signal }) => api("GET /contacts/{id}/consents", { path: { id: c.id }, signal }) });
+	const ofForms = records.data?.data.some((r) => r.source.startsWith("form:")) ?? false;
+	const forms = useQuery({ queryKey: key("forms"), queryFn: () => api("GET /forms", {}), enabled: ofForms, staleTime: 60_000 });
+	const formNames = new Map((forms.data?.data ?? []).map((f) => [f.slug, f.name]));
 	const change = useMutation({
 		mutationFn: (v: { type: string; on: boolean }) =>
 			api("POST /contacts/bulk", {
@@ -90,7 +94,7 @@ export function Consent({ contact: c, onChanged }: { contact: Contact; onChanged
 	const originOf = (t: EmailTypeRow) => {
 		const r = all.find((x) => (x.email_type_key === null && x.category_id === null) || x.email_type_key === t.type_key || (t.category_id !== null && x.category_id === t.category_id));
 		const written = c.subscriptions[t.type_key] !== undefined || (t.category_id !== null && c.category_subscriptions[t.category_id] !== undefined);
-		if (r) return words.last(r.granted ? words.given : words.withdrawn, sourceOf(r.source), dateTime(r.at));
+		if (r) return words.last(r.granted ? words.given : words.withdrawn, sourceOf(r.source, formNames), dateTime(r.at));
 		return written ? words.written : words.inherited;
 	};
 	const nameOfChoice = (r: (typeof all)[number]) =>
@@ -158,7 +162,7 @@ export function Consent({ contact: c, onChanged }: { contact: Contact; onChanged
 							{ id: "what", name: words.what, cell: (r) => (r.granted ? words.given : words.withdrawn) },
 							{ id: "of", name: words.of, cell: nameOfChoice },
 							{ id: "when", name: words.when, cell: (r) => dateTime(r.at) },
-							{ id: "source", name: words.source, cell: (r) => sourceOf(r.source) },
+							{ id: "source", name: words.source, cell: (r) => sourceOf(r.source, formNames) },
 							{
 								id: "proof",
 								name: words.proof,
@@ -166,7 +170,7 @@ export function Consent({ contact: c, onChanged }: { contact: Contact; onChanged
 									<ul className={css.proof}>
 										{r.wording && <li>{words.wording(r.wording)}</li>}
 										{r.confirmed && <li>{words.confirmed}</li>}
-										{r.message_id && <li>{words.message}</li>}
+										{r.message_id && !r.confirmed && <li>{words.message}</li>}
 										{r.page_url && <li>{r.page_url}</li>}
 										{r.ip && <li>{r.ip}</li>}
 										{r.user_agent && (

@@ -1,5 +1,5 @@
 import { Plus } from "lucide-react";
-import { type ButtonHTMLAttributes, type ReactNode, type Ref, useContext, useId, useRef } from "react";
+import { type ButtonHTMLAttributes, type ReactNode, type Ref, useContext, useId, useLayoutEffect, useRef } from "react";
 import { Link, useLocation } from "wouter";
 import { type Offer, useOffers } from "../app/offers";
 import css from "./Button.module.css";
@@ -31,10 +31,27 @@ export function Button({ kind, look = kind === "create" ? "primary" : "default",
 	const current = useContext(CurrentRow);
 	useOffers(offer(children, look, kind, why, () => own.current?.click()));
 	const off = Boolean(why) || busy;
+	// A button that begins or ceases to say why is another element: it keeps the focus.
+	const focused = useRef(false);
+	const says = Boolean(why);
+	useLayoutEffect(() => {
+		if (says !== undefined && focused.current && document.activeElement === document.body) own.current?.focus({ preventScroll: true });
+	}, [says]);
 	const button = (
 		<button
 			tabIndex={current === false ? -1 : undefined}
 			{...rest}
+			onFocus={(e) => {
+				focused.current = true;
+				rest.onFocus?.(e);
+			}}
+			onBlur={(e) => {
+				const left = e.currentTarget;
+				requestAnimationFrame(() => {
+					if (left.isConnected) focused.current = document.activeElement === left;
+				});
+				rest.onBlur?.(e);
+			}}
 			ref={(el) => {
 				own.current = el;
 				if (typeof ref === "function") return ref(el);

@@ -1,6 +1,6 @@
 import { defaultRangeExtractor, type Range, useVirtualizer } from "@tanstack/react-virtual";
 import { ArrowDown, ArrowUp } from "lucide-react";
-import { type KeyboardEvent, type ReactNode, useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState, useSyncExternalStore } from "react";
+import { type KeyboardEvent, memo, type ReactNode, type RefObject, useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState, useSyncExternalStore } from "react";
 import { density, subscribeDensity } from "../app/density";
 import { catalogue, full, plural } from "../words/catalogue";
 import { useNarrow } from "./narrow";
@@ -225,6 +225,9 @@ export function Table<T>(p: Props<T>) {
 		e.stopPropagation();
 	};
 
+	const acts = useRef<Acts<T>>(null as unknown as Acts<T>);
+	acts.current = { focus: (id, index) => setAt({ key: id, index }), toggle, open: p.onOpen, name: p.rowName, card: p.card };
+
 	const template = [p.onSelect && "40px", ...p.columns.map((c, i) => (c.width ? `${c.width}px` : `minmax(${i === 0 ? 220 : 120}px, ${i === 0 ? 2 : 1}fr)`))].filter(Boolean).join(" ");
 	const width = p.columns.reduce((sum, c, i) => sum + (c.width ?? (i === 0 ? 220 : 120)), p.onSelect ? 40 : 0);
 	const loaded = p.onSelect ? p.rows.slice(0, mostSelected) : [];
@@ -299,54 +302,98 @@ export function Table<T>(p: Props<T>) {
 					const id = p.rowKey(row);
 					const chosen = selected.has(id);
 					return (
-						// biome-ignore lint/a11y/useKeyWithClickEvents: the grid handles keys
-						<div
+						<Row<T>
 							key={id}
-							role="row"
-							data-index={item.index}
-							aria-rowindex={item.index + 2}
-							aria-selected={p.onSelect ? chosen : undefined}
-							tabIndex={item.index === current ? 0 : -1}
-							className={phone ? css.card : css.row}
-							style={{ transform: `translateY(${item.start}px)`, blockSize: item.size }}
-							onFocus={() => setAt({ key: id, index: item.index })}
-							onClick={(e) => {
-								if ((e.target as HTMLElement).closest("a, button, input, [role=menu]")) return;
-								if (e.shiftKey) toggle(item.index, true);
-								else p.onOpen?.(row);
-							}}
-						>
-							{p.onSelect && (
-								<div role="gridcell" className={`${css.cell} ${css.pick}`}>
-									<input
-										type="checkbox"
-										tabIndex={-1}
-										aria-label={words.select(p.rowName(row))}
-										checked={chosen}
-										onChange={(e) => toggle(item.index, (e.nativeEvent as MouseEvent).shiftKey)}
-									/>
-								</div>
-							)}
-							{phone ? (
-								<div role="gridcell" className={css.cardBody}>
-									{p.card(row)}
-								</div>
-							) : (
-								<CurrentRow value={item.index === current}>
-									{p.columns.map((c, i) => (
-										<div key={c.id} role={i === 0 ? "rowheader" : "gridcell"} className={[css.cell, c.align && css.end, i === 0 && css.first].filter(Boolean).join(" ")}>
-											{c.cell(row)}
-										</div>
-									))}
-								</CurrentRow>
-							)}
-						</div>
+							id={id}
+							row={row}
+							index={item.index}
+							start={item.start}
+							size={item.size}
+							chosen={chosen}
+							current={item.index === current}
+							phone={phone}
+							columns={p.columns}
+							pick={p.onSelect !== undefined}
+							acts={acts}
+						/>
 					);
 				})}
 			</div>
 		</div>
 	);
 }
+
+/** Acts is what rows do; it is read when they do it. */
+type Acts<T> = {
+	focus: (id: string, index: number) => void;
+	toggle: (index: number, range: boolean) => void;
+	open?: (row: T) => void;
+	name: (row: T) => string;
+	card: (row: T) => ReactNode;
+};
+
+type RowProps<T> = {
+	id: string;
+	row: T;
+	index: number;
+	start: number;
+	size: number;
+	chosen: boolean;
+	current: boolean;
+	phone: boolean;
+	columns: Column<T>[];
+	pick: boolean;
+	acts: RefObject<Acts<T>>;
+};
+
+function RowOf<T>({ id, row, index, start, size, chosen, current, phone, columns, pick, acts }: RowProps<T>) {
+	return (
+		// biome-ignore lint/a11y/useKeyWithClickEvents: the grid handles keys
+		<div
+			role="row"
+			data-index={index}
+			aria-rowindex={index + 2}
+			aria-selected={pick ? chosen : undefined}
+			tabIndex={current ? 0 : -1}
+			className={phone ? css.card : css.row}
+			style={{ transform: `translateY(${start}px)`, blockSize: size }}
+			onFocus={() => acts.current.focus(id, index)}
+			onClick={(e) => {
+				if ((e.target as HTMLElement).closest("a, button, input, [role=menu]")) return;
+				if (e.shiftKey) acts.current.toggle(index, true);
+				else acts.current.open?.(row);
+			}}
+		>
+			{pick && (
+				<div role="gridcell" className={`${css.cell} ${css.pick}`}>
+					<input
+						type="checkbox"
+						tabIndex={-1}
+						aria-label={words.select(acts.current.name(row))}
+						checked={chosen}
+						onChange={(e) => acts.current.toggle(index, (e.nativeEvent as MouseEvent).shiftKey)}
+					/>
+				</div>
+			)}
+			{phone ? (
+				<div role="gridcell" className={css.cardBody}>
+					{acts.current.card(row)}
+				</div>
+			) : (
+				<CurrentRow value={current}>
+					{columns.map((c, i) => (
+						<div key={c.id} role={i === 0 ? "rowheader" : "gridcell"} className={[css.cell, c.align && css.end, i === 0 && css.first].filter(Boolean).join(" ")}>
+							{c.cell(row)}
+						</div>
+					))}
+				</CurrentRow>
+			)}
+		</div>
+	);
+}
+
+/** Row is drawn again only when something about it changes, so that scrolling draws only the rows that come into view. */
+const Row = memo(RowOf) as typeof RowOf;
 
 const narrowest = 64;
 const widest = 800;

@@ -1,0 +1,142 @@
+package e2e
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+)
+
+// A segment's rule is changed by keys, by dragging and as JSON; its count is compared with the saved one, and who uses
+// it is named before it is saved. A list gets people by name and by addresses. The list of segments says what uses
+// them, and makes one of a report.
+func TestSegmentsAreChangedInTheApplication(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, address string) {
+		d := openApp(t, address)
+		country := func(c string) map[string]any {
+			return map[string]any{"field": "country", "operator": "equals", "value": c}
+		}
+		d.ask(http.MethodPost, "/segments", map[string]any{"name": "Germans", "definition": map[string]any{"logic": "and", "conditions": []any{country("DE"), map[string]any{"logic": "or", "conditions": []any{country("DE"), country("AT")}}}}})
+		d.ask(http.MethodPost, "/segments", map[string]any{"name": "Parts", "definition": map[string]any{"logic": "and", "conditions": []any{map[string]any{"type": "segment", "operator": "in", "segment_keys": []string{"germans"}}}}})
+		sent := d.create(nil)
+		d.begin(sent)
+		d.until(sent, "completed")
+
+		d.open("/segments")
+		d.sees("All sendable contacts Everybody who can be mailed Built in")
+		d.sees("Germans By rule 25 25")
+		d.await(`[...document.querySelectorAll('tbody tr')].some(r => r.innerText.includes('Germans') && r.innerText.includes('1 use'))`)
+		d.hit("New from a report")
+		d.await(`document.activeElement.getAttribute('role') === 'combobox'`)
+		d.takes("News")
+		d.reach("Who")
+		d.takes("did not open")
+		d.checkAccess(readAxe(t), "a segment of a report")
+		d.hit("Next")
+		d.await(`document.activeElement.matches('[role=dialog] input') && document.activeElement.value === 'News: people who got it and did not open'`)
+		d.press("Enter")
+		d.await(`location.pathname.endsWith('did_not_open') && ` + settled)
+		d.sees("25 match, 25 of them can be mailed.")
+
+		d.open("/segments/germans")
+		d.sees("25 match, 25 of them can be mailed.")
+		d.sees("As many as of the saved rule")
+		d.changesARule()
+		d.fillsAList()
+		d.quiet()
+	})
+}
+
+// shape is the places of the conditions of the rule with their values.
+const shape = `(function f(e) { return [...e.querySelectorAll(':scope > ol > li > fieldset')].map(x => x.dataset.depth ? '(' + f(x) + ')' : [...x.querySelectorAll('input')].at(-1).value).join(' ') })(document.querySelector('fieldset[data-depth="0"]'))`
+
+func (d desk) changesARule() {
+	d.t.Helper()
+	is := func(want string) { d.t.Helper(); d.await(shape + ` === '` + want + `'`) }
+	is("DE (DE AT)")
+	focus := func(path string) { d.eval(`document.querySelector('[data-path="` + path + `"] select').focus()`) }
+	at := func(path string) {
+		d.t.Helper()
+		d.await(`document.activeElement.closest('[data-path]')?.dataset.path === '` + path + `'`)
+	}
+	focus("0")
+	d.press("Alt+ArrowDown") // into the group
+	is("(DE DE AT)")
+	at("0.0")
+	d.press("Alt+ArrowUp") // and out of it
+	is("DE (DE AT)")
+	at("0")
+	d.press("Alt+ArrowRight")
+	is("(DE) (DE AT)")
+	at("0.0")
+	d.press("Alt+ArrowUp")
+	is("DE () (DE AT)")
+	d.hit("Move Group 2")
+	d.hit("More actions")
+	d.item("Remove the group")
+	is("DE (DE AT)")
+
+	// Dragged before the first condition.
+	var from, to []float64
+	middle := func(selector string) string {
+		return `(() => { const b = document.querySelector('` + selector + `').getBoundingClientRect(); return [b.left + b.width / 2, b.top + b.height / 2, b.top, b.bottom] })()`
+	}
+	d.must(d.Screen(d.ctx, 1280, 2000, "light"))
+	d.eval(`scrollTo(0, 0)`)
+	d.must(d.Eval(d.ctx, middle(`[data-path="1.1"] > button`), &from))
+	d.must(d.Eval(d.ctx, middle(`[data-path="0"]`), &to))
+	d.must(d.Drag(d.ctx, from[0], from[1], to[0], to[2]+16))
+	is("AT DE (DE)")
+	d.must(d.Screen(d.ctx, 1280, 900, "light"))
+	d.sees("Nobody matches.")
+	d.sees("That is 25 fewer than the 25 of the saved rule")
+	d.checkAccess(readAxe(d.t), "a changed rule")
+
+	// As JSON, and back.
+	d.hit("JSON", "Shift+Tab")
+	d.reach("JSON")
+	d.press("Control+a")
+	d.must(d.Type(d.ctx, `{"logic": "or", "conditions": [{"field": "country", "operator": "equals", "value": "AT"}, {"field": "country", "operator": "nonsense"}]}`))
+	d.sees("conditions[1].operator: ")
+	d.press("Control+a")
+	d.must(d.Type(d.ctx, `{"logic": "or", "conditions": [{"field": "country", "operator": "equals", "value": "AT"}]}`))
+	d.hit("Builder", "Shift+Tab")
+	is("AT")
+
+	// A segment is built on this one: it is named before the rule is saved.
+	d.hit("Save", "Shift+Tab")
+	d.sees("These use the segment, and follow its new rule from now on: Parts segment")
+	d.checkAccess(readAxe(d.t), "who uses a segment")
+	d.hit("Save")
+	d.await(`document.activeElement.textContent === 'Save' && document.activeElement.getAttribute('aria-disabled') === 'true'`) // nothing is left to save
+	if rule, _ := d.get("/segments/germans")["definition"].(map[string]any); rule["logic"] != "or" {
+		d.t.Errorf("the saved rule is %v", rule)
+	}
+}
+
+func (d desk) fillsAList() {
+	d.t.Helper()
+	d.ask(http.MethodPost, "/segments", map[string]any{"name": "Crew", "type": "static"})
+	d.open("/segments/crew")
+	d.hit("Add people")
+	d.takes("reader7@")
+	d.reach("Or addresses")
+	var text strings.Builder
+	for _, email := range []string{"reader8@example.org", "nobody@example.org", "READER9@example.org"} {
+		text.WriteString(email + "\n")
+	}
+	d.must(d.Type(d.ctx, text.String()))
+	d.hit("Add people")
+	d.sees("3 added, 0 were members. 1 address belongs to no contact: nobody@example.org")
+	d.checkAccess(readAxe(d.t), "addresses that were not found")
+	d.press("Escape")
+	d.sees("reader7@example.org")
+	d.listen()
+	d.reach("Select the 3 rows")
+	d.press("Space")
+	d.hit("Remove", "Shift+Tab")
+	d.hears("Removed 3 members")
+	d.sees("Nobody yet")
+	d.press("Control+z")
+	d.sees("reader9@example.org")
+}
