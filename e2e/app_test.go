@@ -337,6 +337,7 @@ func TestABroadcastIsSentInTheApplication(t *testing.T) {
 		d.pressText("Undo")
 		broadcast := d.id("/broadcasts")
 		d.until(broadcast, "draft")
+		d.open("/broadcasts") // the composer would ask about a draft that is being sent
 		if _, err := d.r.Owner.Must(d.ctx, http.MethodPut, "/broadcasts/"+broadcast, map[string]any{"scheduled_at": time.Now().UTC().Format(time.RFC3339)}); err != nil {
 			t.Fatal(err)
 		}

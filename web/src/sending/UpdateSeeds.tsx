@@ -191,7 +191,6 @@ function Tried({ result: r, typed, onType }: { result: Result; typed: string; on
 				{sample(r.provider_corrections, words.provider)}
 				{r.removed_unknown > 0 && <li>{words.unknown(r.removed_unknown)}</li>}
 			</ul>
-			<Addresses of={r.changes ?? []} />
 			{r.large_change && (
 				<>
 					<Notice tone="danger" title={words.large}>
@@ -200,6 +199,7 @@ function Tried({ result: r, typed, onType }: { result: Result; typed: string; on
 					<TextField label={words.type(r.retired)} value={typed} onChange={onType} inputMode="numeric" autoComplete="off" autoFocus />
 				</>
 			)}
+			<Addresses of={r.changes ?? []} />
 		</>
 	);
 }
