@@ -66,9 +66,9 @@ func (p newcomer) email() string {
 }
 
 var visitors = [...]newcomer{
-	{"Marit", "Solberg", 29, true, 4}, {"Pieter", "Vos", 27, true, 0}, {"Sofia", "Conti", 24, false, 0}, {"Yusuf", "Demir", 21, true, 0},
-	{"Klara", "Weiss", 18, true, 5}, {"Noah", "Lindgren", 15, true, 0}, {"Aoife", "Byrne", 12, false, 0}, {"Mehdi", "Rahimi", 10, true, 0},
-	{"Julia", "Novak", 8, true, 0}, {"Bastiaan", "Kok", 6, true, 3}, {"Priya", "Raman", 5, false, 0}, {"Léa", "Dubois", 4, true, 0},
+	{"Marit", "Solberg", 29, true, 0}, {"Pieter", "Vos", 27, true, 0}, {"Sofia", "Conti", 24, false, 0}, {"Yusuf", "Demir", 21, true, 0},
+	{"Klara", "Weiss", 18, true, 0}, {"Noah", "Lindgren", 15, true, 0}, {"Aoife", "Byrne", 12, false, 0}, {"Mehdi", "Rahimi", 10, true, 6},
+	{"Julia", "Novak", 8, true, 4}, {"Bastiaan", "Kok", 6, true, 3}, {"Priya", "Raman", 5, false, 0}, {"Léa", "Dubois", 4, true, 0},
 	{"Tomás", "Reis", 3, true, 0}, {"Ingrid", "Moen", 2, true, 0}, {"Samuel", "Adeyemi", 1, true, 0}, {"Hanna", "Koski", 1, false, 0},
 }
 
