@@ -189,8 +189,17 @@ func (b Broadcast) FieldOf(arm Arm, field string) string {
 }
 
 func (b Broadcast) fieldOf(variant int, field string) string {
-	if name := strings.TrimPrefix(field, "content."); variant >= 0 && variant < len(b.Variants) && b.Variants[variant].overrides(name) {
-		return fmt.Sprintf("variants[%d].content_overrides.%s", variant, name)
+	if variant < 0 || variant >= len(b.Variants) {
+		return field
+	}
+	return b.Variants[variant].fieldOf(variant, field)
+}
+
+// fieldOf returns the name of a field of the content of the variant with an index: that of its override, if
+// there is one.
+func (v Variant) fieldOf(index int, field string) string {
+	if name := strings.TrimPrefix(field, "content."); v.overrides(name) {
+		return fmt.Sprintf("variants[%d].content_overrides.%s", index, name)
 	}
 	return field
 }

@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"slices"
 
+	"github.com/packetboat/packetboat/internal/content"
 	"github.com/packetboat/packetboat/internal/draft"
 	"github.com/packetboat/packetboat/internal/fault"
 	"github.com/packetboat/packetboat/internal/id"
@@ -130,6 +131,7 @@ func writeVariants(ctx context.Context, w draft.Author, b Broadcast, arms []Vari
 		v := &arms[i]
 		m, err := w.Override(ctx, b.Tenant, b.Content, v.parts())
 		if f, ok := fault.As(err); ok {
+			f = content.Renamed(f, func(field string) string { return v.fieldOf(i, field) })
 			return nil, f.Sayf("variants[%d] (%s): %s", i, v.ID, f.Message)
 		}
 		if err != nil {

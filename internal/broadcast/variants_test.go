@@ -3,7 +3,9 @@ package broadcast_test
 import (
 	"crypto/sha256"
 	"encoding/binary"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"math"
 	"math/big"
 	"strings"
@@ -118,16 +120,24 @@ func TestVariantsOverrideContent(t *testing.T) {
 			overrides map[draft.Field]string
 			want      *fault.Error
 			says      string
+			path      string
 		}{
-			"Liquid":     {map[draft.Field]string{draft.Subject: "{% if %}"}, content.ErrLiquid, "variants[1] (bad)"},
-			"MJML":       {map[draft.Field]string{draft.BodyMJML: "<mjml>"}, content.ErrMJML, "variants[1] (bad)"},
-			"line break": {map[draft.Field]string{draft.Subject: "a\nb"}, fault.ErrInput, "one line"},
-			"no subject": {map[draft.Field]string{draft.Subject: ""}, content.ErrNoContent, "subject"},
-			"no body":    {map[draft.Field]string{draft.BodyHTML: " "}, content.ErrNoContent, "body_html"},
+			"Liquid":     {map[draft.Field]string{draft.Subject: "{% if %}"}, content.ErrLiquid, "variants[1] (bad)", "subject"},
+			"MJML":       {map[draft.Field]string{draft.BodyMJML: "<mjml>"}, content.ErrMJML, "variants[1] (bad)", "body_mjml"},
+			"element":    {map[draft.Field]string{draft.BodyMJML: "<mjml><mj-body><mj-sect></mj-sect></mj-body></mjml>"}, content.ErrMJMLElement, "mj-sect", "body_mjml"},
+			"line break": {map[draft.Field]string{draft.Subject: "a\nb"}, fault.ErrInput, "one line", "subject"},
+			"no subject": {map[draft.Field]string{draft.Subject: ""}, content.ErrNoContent, "subject", "subject"},
+			"no body":    {map[draft.Field]string{draft.BodyHTML: " "}, content.ErrNoContent, "body_html", "body_html"},
 		} {
 			_, err := broadcast.Update(t.Context(), a.Author(now), a.Tenant, b.ID, arms(arm("good", map[draft.Field]string{draft.FromName: "Ann"}), arm("bad", c.overrides)))
 			if !errors.Is(err, c.want) || !strings.Contains(err.Error(), c.says) {
 				t.Errorf("%s: %v; want %s that says %q", name, err, c.want.Code, c.says)
+				continue
+			}
+			f, _ := fault.As(err)
+			details, err := json.Marshal(f.Details)
+			if want := fmt.Sprintf(`"variants[1].content_overrides.%s"`, c.path); err != nil || !strings.Contains(string(details), want) {
+				t.Errorf("%s: the details are %s, %v; want the field %s", name, details, err, want)
 			}
 		}
 	})

@@ -137,6 +137,25 @@ func CheckLiquid(field, source string) error {
 	return err
 }
 
+// Renamed returns a fault of a mail's content with other names for the fields in its details.
+func Renamed(f *fault.Error, name func(field string) string) *fault.Error {
+	switch d := f.Details.(type) {
+	case LiquidProblem:
+		d.Field = name(d.Field)
+		return f.With(d)
+	case UnknownElements:
+		d.Field = name(d.Field)
+		return f.With(d)
+	case fault.Fields:
+		d.Fields = slices.Clone(d.Fields)
+		for i := range d.Fields {
+			d.Fields[i].Path = name(d.Fields[i].Path)
+		}
+		return f.With(d)
+	}
+	return f
+}
+
 func paths(fields []fault.Field) string {
 	names := make([]string, len(fields))
 	for i, f := range fields {
