@@ -1,8 +1,10 @@
 import { CircleX } from "lucide-react";
 import { useRef, useState } from "react";
+import { ApiError } from "../api/client";
 import type { BindingOptions, Issue, PreviewAnswer } from "../api/schema";
 import { Button } from "../ui/Button";
 import { Code } from "../ui/Code";
+import { Notice } from "../ui/Page";
 import { Failure, Skeleton } from "../ui/States";
 import { useSettled } from "../ui/useSettled";
 import { catalogue, plural } from "../words/catalogue";
@@ -27,6 +29,8 @@ const words = catalogue({
 	notFormable: "These values do not have the shape of a form. Correct them here.",
 	nothing: "This template has nothing to fill in.",
 	checkFailed: "The values could not be checked",
+	gone: "The template was deleted",
+	goneText: "What was made from it stays as it is. To change it, choose another template, or write your own code.",
 });
 
 type Props = {
@@ -187,6 +191,13 @@ export default function TemplateBinding({ template, record, value, onChange, rea
 	const { error } = preview;
 	const issues = issuesOf(preview.data?.problems ?? [], "content.template_binding.");
 	const picked = usePicked(template, record, value, options.data?.slots_schema ?? []);
+	if (options.error instanceof ApiError && options.error.status === 404) {
+		return (
+			<Notice tone="warning" title={words.gone}>
+				{words.goneText}
+			</Notice>
+		);
+	}
 	if (options.isError) return <Failure error={options.error} retry={() => void options.refetch()} />;
 	if (!options.data) return <Skeleton rows={6} height={32} />;
 	return (

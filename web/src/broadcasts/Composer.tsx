@@ -19,6 +19,7 @@ import { Content } from "./Content";
 import { Countdown } from "./Countdown";
 import { Delivery } from "./Delivery";
 import { type Draft, useDraft } from "./draft";
+import { refusalText } from "./partNames";
 import { useForecast } from "./forecast";
 import { From, useSending } from "./From";
 import { JoinedNotice, Merge } from "./Merge";
@@ -105,7 +106,7 @@ function stateText(draft: Draft): string {
 		case "saving":
 			return words.saving;
 		case "refused":
-			return words.refused(s.problems.length, s.problems[0]?.message ?? "");
+			return words.refused(s.problems.length, s.problems[0] ? refusalText(s.problems[0]) : "");
 		case "conflict":
 			return words.conflict;
 		case "offline":

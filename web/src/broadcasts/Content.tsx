@@ -88,6 +88,7 @@ export function Content({ draft, value: b }: { draft: Draft; value: BroadcastSes
 				<>
 					<Combo
 						label={words.choose}
+						path="content.template_slug"
 						options={templateOptions(templates.data?.data, named)}
 						onOpen={() => setOpened(true)}
 						loading={templates.isPending}

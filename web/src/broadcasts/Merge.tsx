@@ -3,6 +3,7 @@ import { Notice } from "../ui/Page";
 import { Versions } from "../ui/Versions";
 import { and, catalogue, clock, dateTime, full } from "../words/catalogue";
 import type { Conflict, Joined } from "./draft";
+import { partName } from "./partNames";
 
 const words = catalogue({
 	text: (who: string, at: string) => `${who} changed this draft at ${at}. What only one of you changed is kept. Choose for the rest.`,
@@ -13,32 +14,6 @@ const words = catalogue({
 	yes: "On",
 	no: "Off",
 });
-
-const names = catalogue({
-	name: "Name",
-	include_segment_keys: "Audience",
-	exclude_segment_keys: "Who is left out",
-	email_type_key: "Email type",
-	sending_identity_emails: "Senders",
-	lanes: "How it leaves",
-	"content.subject": "Subject",
-	"content.preheader": "Preview text",
-	"content.from_name": "From name",
-	"content.reply_to": "Reply to",
-	"content.body": "Content",
-	variants: "Variants",
-	scheduled_at: "Start",
-	delivery: "How fast",
-	skipped_dates: "Skipped days",
-	overflow_mode: "What does not fit",
-	throttle_per_hour: "At most an hour",
-	tracking_enabled: "Counting of opens and clicks",
-	seed_list_ids: "Seed lists",
-	tags: "Tags",
-});
-
-/** partName names a group of parts. */
-export const partName = (group: string) => (names as { [group: string]: string })[group] ?? group;
 
 /** shown writes the value of a part, on several lines if it has some. */
 function shown(group: string, v: unknown): string {

@@ -7,6 +7,7 @@ import { AddressDrawer } from "./AddressDrawer";
 import { useSegments } from "./Audience";
 import css from "./Composer.module.css";
 import { useSending } from "./From";
+import { refusalText } from "./partNames";
 import { inAudience } from "./peopleLinks";
 import { useReveal } from "./sections";
 import { TemplateChanged } from "./TemplateChanged";
@@ -186,7 +187,7 @@ export function Readiness({ saved: b, unsaved = [], onLeave, onChanged }: Props)
 		}
 	};
 	const lacking = (field?: string) => (field ? inAudience(b, segments, { field: field.replace(/^contact\./, ""), operator: "is_not_set" }) : null);
-	const alone = ["NO_POSTAL_ADDRESS", "NO_UNSUBSCRIBE_LINK", "NO_DMARC", "TEMPLATE_CHANGED", "EXPECTED_DATA_MISSING"];
+	const alone = ["NO_POSTAL_ADDRESS", "NO_UNSUBSCRIBE_LINK", "NO_DMARC", "EXPECTED_DATA_MISSING"];
 	const missing = r.reasons.length + unsaved.length;
 	return (
 		<>
@@ -205,7 +206,7 @@ export function Readiness({ saved: b, unsaved = [], onLeave, onChanged }: Props)
 						<li key={`${u.path} ${u.message}`}>
 							<CircleX aria-label={words.error} size={16} />
 							<span>
-								{words.unsaved}: {u.message} {go({ section: sectionOf(u.path), path: u.path })}
+								{words.unsaved}: {refusalText(u)} {go({ section: sectionOf(u.path), path: u.path })}
 							</span>
 						</li>
 					))}

@@ -22,6 +22,7 @@ const words = catalogue({
 	difference: "Differences in the HTML",
 	take: "Render anew",
 	keep: "Keep it",
+	gone: "The template was deleted. Choose another one in the content, or write your own code.",
 });
 
 /** TemplateChanged compares a draft with what its template would make of it now. */
@@ -36,6 +37,7 @@ export function TemplateChanged({ saved: b, onClose, onDone }: { saved: Broadcas
 	});
 	const was = useQuery(read("kept", { broadcast_id: b.id }));
 	const now = useQuery(read("anew", { content: contentOf(b.content) }));
+	const gone = now.data?.problems.some((p) => p.code === "INVALID_TEMPLATE");
 	const take = useMutation({
 		mutationFn: () => api("PUT /broadcasts/{broadcast_id}", { path: { broadcast_id: b.id }, body: { content: { template_slug: b.content.template_slug, template_binding: b.content.template_binding ?? {} } as BroadcastContent } }),
 		onSuccess: () => {
@@ -51,7 +53,7 @@ export function TemplateChanged({ saved: b, onClose, onDone }: { saved: Broadcas
 			footer={
 				<>
 					<Button onClick={onClose}>{words.keep}</Button>
-					<Button look="primary" why={why} busy={take.isPending} onClick={() => take.mutate()}>
+					<Button look="primary" why={why ?? (gone ? words.gone : undefined)} busy={take.isPending} onClick={() => take.mutate()}>
 						{words.take}
 					</Button>
 				</>

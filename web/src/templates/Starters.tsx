@@ -1,3 +1,4 @@
+import type { ReactNode } from "react";
 import type { TemplateStarter } from "../api/schema";
 import { readable } from "../words/placeholders";
 import css from "./Starters.module.css";
@@ -15,7 +16,7 @@ type Props = {
 export function Starters({ busy, why, onChoose, own }: Props) {
 	const starters = useStarters();
 	const off = why !== undefined || busy;
-	const one = (id: string, name: string, text: string, choose: () => void) => (
+	const one = (id: string, name: string, text: ReactNode, choose: () => void) => (
 		<li key={id}>
 			<button type="button" aria-disabled={off || undefined} title={why} onClick={() => !off && choose()}>
 				<b>{name}</b>
@@ -26,7 +27,7 @@ export function Starters({ busy, why, onChoose, own }: Props) {
 	return (
 		<ul className={css.starters} aria-busy={busy}>
 			{own && one("", own.name, own.text, own.onChoose)}
-			{starters.data?.data.map((t) => one(t.slug, t.name, readable(t.subject), () => onChoose(t)))}
+			{starters.data?.data.map((t) => one(t.slug, t.name, <small>{readable(t.subject)}</small>, () => onChoose(t)))}
 		</ul>
 	);
 }
