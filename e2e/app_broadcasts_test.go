@@ -148,16 +148,12 @@ func TestABroadcastFromATemplateIsSentOnAPhone(t *testing.T) {
 		d.open("/broadcasts/new")
 		d.must(d.Until(d.ctx, `[...document.querySelectorAll('[role=dialog] label')].some(l => l.textContent === 'A template')`))
 		d.eval(`[...document.querySelectorAll('[role=dialog] label')].find(l => l.textContent === 'A template').click()`)
-		d.fill("Template", "Let")
-		d.must(d.Until(d.ctx, `document.querySelector('[role=option]')`))
-		d.press("ArrowDown", "Enter")
+		d.chooses("Template", "Let")
 		d.pressText("Create")
 		d.must(d.Until(d.ctx, `location.pathname.endsWith('/edit') && `+settled))
 		broadcast := d.id("/broadcasts")
 		d.fill("Headline", "Spring is here")
-		d.fill("Send to", "Every")
-		d.must(d.Until(d.ctx, `document.querySelector('[role=option]')`))
-		d.press("ArrowDown", "Enter")
+		d.chooses("Send to", "Every")
 		d.must(d.Until(d.ctx, `document.body.textContent.includes('25 recipients')`))
 		eventually(t, func() (any, bool) {
 			v := d.read(broadcast)["content"].(map[string]any)["template_slug"]
@@ -215,9 +211,7 @@ func TestEachMissingThingLeadsToItsField(t *testing.T) {
 			d.eval(fmt.Sprintf(`(() => { const s = document.getElementById([...document.querySelectorAll('label')].find(l => l.textContent.startsWith(%q)).htmlFor); Object.getOwnPropertyDescriptor(HTMLSelectElement.prototype, 'value').set.call(s, %q); s.dispatchEvent(new Event('change', { bubbles: true })) })()`, label, value))
 		}
 		choose("Email type", "newsletter")
-		d.fill("Send to", "Every")
-		d.must(d.Until(d.ctx, `document.querySelector('[role=option]')`))
-		d.press("ArrowDown", "Enter")
+		d.chooses("Send to", "Every")
 		d.shows("Ready to send")
 		if left := reasons(); len(left) != 0 {
 			t.Errorf("the page says it is ready, and %v are missing", left)
@@ -231,6 +225,85 @@ func TestEachMissingThingLeadsToItsField(t *testing.T) {
 		d.must(d.Until(d.ctx, `!document.querySelector('aside').textContent.includes('postal address')`))
 		d.quiet()
 	})
+}
+
+// What is wrong with the content of a draft, before and after it is saved, leads to the field where it is corrected.
+func TestFaultsOfContentLeadToTheirFields(t *testing.T) {
+	t.Parallel()
+	d := openApp(t, "")
+	d.ask(http.MethodPost, "/templates", map[string]any{
+		"name": "Letter", "format": "html", "subject": "News", "content_html": "<p>{{param:headline}} {{ contact.city }}</p>",
+		"parameters_schema": []any{map[string]any{"name": "headline", "label": "Headline", "type": "text", "required": true}},
+		"expects_schema":    []any{map[string]any{"path": "contact.city", "type": "string", "required": true}},
+	})
+	broadcast := d.create(nil)
+	d.open("/broadcasts/" + broadcast + "/edit")
+	// leads presses Open in a row of the list and waits for the focus in a field.
+	leads := func(row, field string) {
+		t.Helper()
+		d.must(d.Until(d.ctx, row))
+		d.eval(`document.activeElement.blur()`)
+		d.eval(row + `.querySelector('button').click()`)
+		d.must(d.Until(d.ctx, fmt.Sprintf(`document.activeElement.closest('[data-path=%q]')`, field)))
+	}
+	coded := func(code string) string { return fmt.Sprintf(`document.querySelector('aside li[data-code=%s]')`, code) }
+	unsaved := `[...document.querySelectorAll('aside li')].find(l => l.innerText.includes('Not saved'))`
+	clean := `document.querySelector('aside [data-ready]')?.innerText.includes('Ready to send')`
+
+	d.must(d.Until(d.ctx, `document.querySelector('[data-path="content.subject"]')`))
+	d.eval(`document.querySelector('[data-path="content.subject"]').focus(); document.activeElement.select()`)
+	d.press("Delete")
+	leads(unsaved, "content.subject")
+	d.must(d.Type(d.ctx, "{% nothing %}"))
+	leads(unsaved, "content.subject")
+	d.at("content.subject", "Hello")
+	d.must(d.Until(d.ctx, clean))
+
+	d.choose("MJML")
+	d.writes("<mjml><mj-body><mj-section><mj-colum>Hello</mj-colum></mj-section></mj-body></mjml>")
+	leads(unsaved, "content.body_mjml")
+	d.writes("<mjml><mj-body><mj-section><mj-column><mj-text>Hello</mj-text></mj-column></mj-section></mj-body></mjml>")
+	d.must(d.Until(d.ctx, clean))
+
+	d.pressText("Compare two versions")
+	d.at("variants[1].content_overrides.subject", "{{ contact.city | nothing }}")
+	leads(unsaved, "variants[1].content_overrides.subject")
+	d.pressText("Send one version to everybody")
+	d.must(d.Until(d.ctx, clean))
+
+	d.choose("From a template")
+	d.chooses("Template", "Let")
+	leads(unsaved, "parameters.headline")
+	if text := d.text(unsaved + `.innerText`); !strings.Contains(text, "headline") {
+		t.Errorf("the list says %q, want the name of the value", text)
+	}
+	d.fill("Headline", "Spring is here")
+	d.must(d.Until(d.ctx, clean))
+	eventually(t, func() (any, bool) {
+		v := d.read(broadcast)["content"].(map[string]any)["template_slug"]
+		return v, v == "letter"
+	})
+	// A value that the template needs is missing for everybody, and the list shows for whom.
+	lacking := coded("EXPECTED_DATA_MISSING")
+	d.must(d.Until(d.ctx, lacking))
+	if text := d.text(lacking + `.innerText`); !strings.Contains(text, "city") {
+		t.Errorf("the warning says %q, want the name of the field", text)
+	}
+	d.eval(lacking + `.querySelector('a').click()`)
+	d.must(d.Until(d.ctx, `location.pathname.endsWith('/segments/new') && `+settled))
+	d.shows("25 match, 25 of them can be mailed.")
+
+	template := d.id("/templates")
+	d.ask(http.MethodDelete, "/templates/"+template+"?force=true", nil)
+	d.open("/broadcasts/" + broadcast + "/edit")
+	leads(coded("TEMPLATE_CHANGED"), "content.template_slug")
+	d.shows("The template was deleted")
+	d.pressText("Compare, and render anew")
+	d.must(d.Until(d.ctx, `[...document.querySelectorAll('[role=dialog] button')].find(b => b.innerText === 'Render anew' && b.getAttribute('aria-disabled') === 'true')`))
+	d.pressText("Keep it")
+	d.choose("Own code")
+	d.writes("<p>Hello</p>")
+	d.must(d.Until(d.ctx, clean))
 }
 
 // ledger returns the numbers of the ledger on the page by their names.

@@ -136,9 +136,7 @@ func (d desk) imageIsInserted() {
 
 	d.open("/broadcasts/new")
 	d.tick("A finished mail to change")
-	d.fill("Mail to begin with", "Welcome")
-	d.must(d.Until(d.ctx, `document.querySelector('[role=option]')`))
-	d.press("ArrowDown", "Enter")
+	d.chooses("Mail to begin with", "Welcome")
 	d.presses("Create")
 	d.must(d.Until(d.ctx, `/broadcasts\/[0-9a-f-]+\/edit$/.test(location.pathname) && `+settled))
 	content := d.read(d.text(`location.pathname.split('/').at(-2)`))["content"].(map[string]any)
@@ -234,9 +232,7 @@ func (d desk) formIsFilledIn() {
 	d.presses("Create")
 	d.must(d.Until(d.ctx, `/\/forms\/[0-9a-f-]+$/.test(location.pathname) && `+settled))
 	form := d.text(`location.pathname.split('/').at(-1)`)
-	d.fill("Add a field", "First")
-	d.must(d.Until(d.ctx, `document.querySelector('[role=option]')`))
-	d.press("ArrowDown", "Enter")
+	d.chooses("Add a field", "First")
 	d.must(d.Until(d.ctx, `[...document.querySelectorAll('summary')].some(s => s.textContent.includes('First name'))`))
 	if d.text(`document.querySelector('[role=switch]').getAttribute('aria-checked')`) != "true" {
 		d.eval(`document.querySelector('[role=switch]').click()`)
