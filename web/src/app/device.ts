@@ -91,6 +91,9 @@ export async function openDevice(user: string, workspace: string) {
 	}
 }
 
+/** keepsTyped reports whether what is typed is kept here. */
+export const keepsTyped = () => db !== null;
+
 const keyOf = (kind: string, id: string): Key | null => scope && [...scope, kind, id];
 
 /** hold keeps what is typed of a record. */

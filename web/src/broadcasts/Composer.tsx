@@ -3,6 +3,7 @@ import { useCallback, useEffect, useRef, useState } from "react";
 import { Redirect, useLocation, useParams } from "wouter";
 import { ApiError, api } from "../api/client";
 import type { BroadcastSessionView } from "../api/schema";
+import { keepsTyped } from "../app/device";
 import { useWhyNot } from "../app/session";
 import { useShortcuts } from "../app/shortcuts";
 import { StateBadge } from "../ui/Badge";
@@ -138,8 +139,8 @@ function Editor({ draft, saved, value: b }: { draft: Draft; saved: BroadcastSess
 	};
 	useShortcuts({ "mod+s": () => void draft.flush(), "mod+enter": () => !locked && !why && void openSchedule() });
 	useEffect(() => {
-		// What is refused is kept as a working copy; without the server there is only this device.
-		if (draft.saving.state !== "offline") return;
+		// What is refused is kept as a working copy; without the server and without storage there is only this page.
+		if (draft.saving.state !== "offline" || keepsTyped()) return;
 		const stay = (e: BeforeUnloadEvent) => e.preventDefault();
 		window.addEventListener("beforeunload", stay);
 		return () => window.removeEventListener("beforeunload", stay);
