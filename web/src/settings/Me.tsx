@@ -1,7 +1,7 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useState, useSyncExternalStore } from "react";
 import { Link } from "wouter";
-import { api } from "../api/client";
+import { ApiError, api } from "../api/client";
 import { type Density, density, setDensity, subscribeDensity } from "../app/density";
 import { useSession, useSignOut } from "../app/session";
 import { setSingleKeys, singleKeys } from "../app/shortcuts";
@@ -14,7 +14,6 @@ import { NewPassword } from "../ui/NewPassword";
 import { Card, Facts, Page } from "../ui/Page";
 import { toast, Toasts } from "../ui/Toast";
 import { catalogue } from "../words/catalogue";
-import { explain } from "../words/errors";
 import { Sessions } from "./Sessions";
 import css from "./Settings.module.css";
 
@@ -32,6 +31,7 @@ const words = catalogue({
 	fresh: "New password",
 	change: "Change the password",
 	changed: "Password changed. Other sessions have ended.",
+	wrong: "This is not your password.",
 	look: "Appearance",
 	theme: "Theme",
 	system: "As the system",
@@ -132,39 +132,38 @@ function You() {
 }
 
 function Password() {
-	const [current, setCurrent] = useState("");
-	const [fresh, setFresh] = useState("");
-	const [error, setError] = useState("");
-	const [busy, setBusy] = useState(false);
 	const { user } = useSession();
-	const submit = async () => {
-		setBusy(true);
-		setError("");
-		try {
-			await api("POST /api/auth/password/change", { body: { current_password: current, new_password: fresh } });
+	const client = useQueryClient();
+	const form = useForm({ current_password: "", new_password: "" });
+	const { values: v, problems } = form;
+	const submit = () =>
+		form.submit(async () => {
+			try {
+				// A wrong password is not the end of the session.
+				await api("POST /api/auth/password/change", { body: v, quiet: true });
+			} catch (e) {
+				throw e instanceof ApiError && e.code === "INVALID_CREDENTIALS" ? new ApiError(e.status, e.code, words.wrong, { path: "current_password" }) : e;
+			}
 			toast(words.changed);
-			setCurrent("");
-			setFresh("");
-		} catch (e) {
-			setError(explain(e));
-		} finally {
-			setBusy(false);
-		}
-	};
+			form.reset();
+			void client.invalidateQueries({ queryKey: ["sessions"] });
+		});
 	return (
 		<Card title={words.password}>
 			<form
 				className={css.form}
+				noValidate
 				onSubmit={(e) => {
 					e.preventDefault();
 					void submit();
 				}}
 			>
+				<FormProblems problems={problems} />
 				<input type="email" autoComplete="username" value={user.email} readOnly hidden />
-				<TextField label={words.current} type="password" autoComplete="current-password" value={current} onChange={setCurrent} />
-				<NewPassword label={words.fresh} value={fresh} onChange={setFresh} error={error} />
+				<TextField label={words.current} type="password" path="current_password" autoComplete="current-password" value={v.current_password} onChange={(current_password) => form.set({ current_password })} error={problems.byPath.current_password} />
+				<NewPassword label={words.fresh} path="new_password" value={v.new_password} onChange={(new_password) => form.set({ new_password })} error={problems.byPath.new_password} />
 				<div>
-					<Button type="submit" busy={busy}>
+					<Button type="submit" busy={form.busy}>
 						{words.change}
 					</Button>
 				</div>

@@ -2,7 +2,7 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { api, newKey } from "../api/client";
 import type { InvitedMember, Member } from "../api/schema";
-import { useKey, useSession, useWhyNot } from "../app/session";
+import { useKey, useSession, useWhyNot, useWorkspace } from "../app/session";
 import { StateBadge } from "../ui/Badge";
 import { Button } from "../ui/Button";
 import { Copy } from "../ui/Copy";
@@ -50,10 +50,15 @@ const words = catalogue({
 	remove: "Remove",
 	removeTitle: (name: string) => `Remove ${name}?`,
 	removeText: "They can no longer open this workspace. What they made stays.",
+	again: "Make a new link",
+	owners: "Only owners of this workspace may change owners. Ask one of them.",
 	lastOwner: "The last owner stays: somebody must be able to do everything.",
 });
 
-const roles = ["viewer", "editor", "admin", "owner"] as const;
+const allRoles = ["viewer", "editor", "admin", "owner"] as const;
+
+/** rolesFor returns the roles that somebody with a role may give. */
+const rolesFor = (role: string | undefined) => allRoles.filter((r) => r !== "owner" || role === "owner");
 
 /** Members lists who works in the workspace. */
 export default function Members() {
@@ -62,13 +67,17 @@ export default function Members() {
 	const { user } = useSession();
 	const whyInvite = useWhyNot("POST /users/invite");
 	const why = useWhyNot("PUT /users/{id}");
-	const [inviting, setInviting] = useState(false);
+	const mine = useWorkspace()?.role;
+	const [inviting, setInviting] = useState<Member | "new" | null>(null);
 	const [removing, setRemoving] = useState<Member | null>(null);
 	const members = useQuery({ queryKey: key("users"), queryFn: () => api("GET /users", {}) });
 	const refresh = () => client.invalidateQueries({ queryKey: key("users") });
 	const update = useMutation({
 		mutationFn: (v: { id: string; role?: string; status?: string }) => api("PUT /users/{id}", { path: { id: v.id }, body: { role: v.role, status: v.status } }),
-		onSuccess: () => void refresh(),
+		onSuccess: (m) => {
+			void refresh();
+			if (m.id === user.id) void client.invalidateQueries({ queryKey: ["session"] });
+		},
 		onError: (e) => {
 			toast(explain(e), { tone: "danger" });
 			void refresh();
@@ -76,20 +85,24 @@ export default function Members() {
 	});
 	const remove = useMutation({
 		mutationFn: (m: Member) => api("DELETE /users/{id}", { path: { id: m.id } }),
-		onSuccess: () => {
+		onSuccess: (_, m) => {
+			if (m.id === user.id) return location.assign("/app/");
 			setRemoving(null);
 			void refresh();
 		},
 	});
 	const all = members.data?.data ?? [];
 	const owners = all.filter((m) => m.role === "owner" && m.status === "active").length;
-	const lastOwner = (m: Member) => (m.role === "owner" && m.status === "active" && owners === 1 ? words.lastOwner : undefined);
+	const offered = rolesFor(mine);
+	/** Why a member cannot be changed. */
+	const whyNot = (m: Member) =>
+		why ?? (m.role !== "owner" ? undefined : mine !== "owner" ? words.owners : m.status === "active" && owners === 1 ? words.lastOwner : undefined);
 	return (
 		<Page
 			title={words.title}
 			trail={[{ name: words.settings, to: "/settings" }]}
 			actions={
-				<Button kind="create" why={whyInvite} onClick={() => setInviting(true)}>
+				<Button kind="create" why={whyInvite} onClick={() => setInviting("new")}>
 					{words.invite}
 				</Button>
 			}
@@ -117,10 +130,10 @@ export default function Members() {
 							id: "role",
 							name: words.role,
 							cell: (m) =>
-								why || lastOwner(m) ? (
-									<span title={why ?? lastOwner(m)}>{roleName(m.role)}</span>
+								whyNot(m) ? (
+									<span title={whyNot(m)}>{roleName(m.role)}</span>
 								) : (
-									<Select label={`${words.role}: ${m.email}`} hideLabel value={m.role} onChange={(role) => update.mutate({ id: m.id, role })} choices={roles.map((r) => ({ value: r, label: roleName(r) }))} />
+									<Select label={`${words.role}: ${m.email}`} hideLabel value={m.role} onChange={(role) => update.mutate({ id: m.id, role })} choices={offered.map((r) => ({ value: r, label: roleName(r) }))} />
 								),
 						},
 						{ id: "status", name: words.status, cell: (m) => <StateBadge kind="member" state={m.status} /> },
@@ -134,9 +147,10 @@ export default function Members() {
 									small
 									label={words.actions(m.name || m.email)}
 									actions={[
-										m.status === "active" && { id: "disable", label: words.disable, why: why ?? lastOwner(m), run: () => update.mutate({ id: m.id, status: "disabled" }) },
-										m.status === "disabled" && { id: "enable", label: words.enable, why, run: () => update.mutate({ id: m.id, status: "active" }) },
-										{ id: "remove", label: words.remove, danger: true, why: why ?? lastOwner(m), run: () => setRemoving(m) },
+										m.status === "invited" && { id: "again", label: words.again, why: whyNot(m), run: () => setInviting(m) },
+										m.status === "active" && { id: "disable", label: words.disable, why: whyNot(m), run: () => update.mutate({ id: m.id, status: "disabled" }) },
+										m.status === "disabled" && { id: "enable", label: words.enable, why: whyNot(m), run: () => update.mutate({ id: m.id, status: "active" }) },
+										{ id: "remove", label: words.remove, danger: true, why: whyNot(m), run: () => setRemoving(m) },
 									]}
 								/>
 							),
@@ -146,8 +160,10 @@ export default function Members() {
 			)}
 			{inviting && (
 				<Invite
+					member={inviting === "new" ? undefined : inviting}
+					roles={offered}
 					onClose={() => {
-						setInviting(false);
+						setInviting(null);
 						void refresh();
 					}}
 				/>
@@ -168,10 +184,11 @@ export default function Members() {
 	);
 }
 
-function Invite({ onClose }: { onClose: () => void }) {
+/** Invite makes an invitation; one that is made again replaces the former link. */
+function Invite({ member, roles, onClose }: { member?: Member; roles: (typeof allRoles)[number][]; onClose: () => void }) {
 	const [idempotencyKey] = useState(newKey);
 	const [made, setMade] = useState<InvitedMember | null>(null);
-	const form = useForm({ email: "", role: "editor" });
+	const form = useForm({ email: member?.email ?? "", role: (member?.role ?? "editor") as string });
 	const send = () => form.submit(async () => setMade(await api("POST /users/invite", { body: { email: form.values.email.trim(), role: form.values.role }, idempotencyKey })));
 	if (made) {
 		return (

@@ -70,7 +70,7 @@ export function Sessions() {
 		<Card
 			title={words.title}
 			actions={
-				<Button small busy={end.isPending} why={sessions.data && others.length === 0 ? words.alone : undefined} onClick={() => end.mutate(others)}>
+				<Button small busy={end.isPending || sessions.isPending} why={sessions.data && others.length === 0 ? words.alone : undefined} onClick={() => end.mutate(others)}>
 					{words.others}
 				</Button>
 			}
