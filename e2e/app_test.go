@@ -241,14 +241,11 @@ func (d desk) countRequests(route string) {
 	}
 }
 
-// withoutRereads leaves out what is read again, because it has changed meanwhile: the same read, or collections that
+// withoutRereads leaves out what is asked again, because it has changed meanwhile: the same request, or collections that
 // were all read before.
 func withoutRereads(sent []string) []string {
 	read := map[string]bool{}
 	return slices.DeleteFunc(slices.Clone(sent), func(s string) bool {
-		if !strings.HasPrefix(s, http.MethodGet) {
-			return false
-		}
 		parts := []string{s}
 		if path, query, ok := strings.Cut(s, "/collections?"); ok {
 			values, _ := url.ParseQuery(query)

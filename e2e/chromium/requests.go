@@ -2,6 +2,7 @@ package chromium
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"net/url"
@@ -12,7 +13,7 @@ import (
 
 // exchange is a request of a page for data.
 type exchange struct {
-	name  string // METHOD path
+	name  string // METHOD path, with a hash of the body
 	ended bool
 	open  bool // a stream of events, which does not end
 }
@@ -32,7 +33,7 @@ func (p *Page) Leave(ctx context.Context, origin string) error {
 }
 
 // Requests waits until no request is under way, and returns all that the page sent since it was visited, as
-// "METHOD path", in their order. Streams of events are left out: they do not end, and nothing waits for them.
+// "METHOD path", followed by a hash of the body if there is one, in their order. Streams of events are left out: they do not end, and nothing waits for them.
 func (p *Page) Requests(ctx context.Context) ([]string, error) {
 	for quiet := 0; quiet < 5; {
 		p.browser.mu.Lock()
@@ -78,7 +79,7 @@ func (p *Page) observeRequest(e event) {
 	var r struct {
 		RequestID string `json:"requestId"`
 		Type      string
-		Request   struct{ Method, URL string }
+		Request   struct{ Method, URL, PostData string }
 	}
 	if json.Unmarshal(e.Params, &r) != nil {
 		return
@@ -95,6 +96,9 @@ func (p *Page) observeRequest(e event) {
 	name := r.Request.Method + " " + r.Request.URL
 	if u, err := url.Parse(r.Request.URL); err == nil {
 		name = strings.TrimSuffix(r.Request.Method+" "+u.Path+"?"+u.RawQuery, "?")
+	}
+	if r.Request.PostData != "" {
+		name += fmt.Sprintf(" %.4x", sha256.Sum256([]byte(r.Request.PostData)))
 	}
 	p.requests[r.RequestID] = &exchange{name: name, open: r.Type == "EventSource" || strings.Contains(name, "/stream")}
 	p.order = append(p.order, r.RequestID)

@@ -289,7 +289,7 @@ export function SourceEditor(p: Props) {
 							<b>{words.subjectLine}:</b> {shown.subject || words.noSubject}
 						</p>
 					)}
-					{preview.query.isLoading && <Skeleton rows={8} />}
+					{preview.query.isPending && schema && <Skeleton rows={8} />}
 					{shown && <MailFrame html={shown.html} text={shown.text} size={shown.size} />}
 					<Missing paths={(preview.query.data?.missing ?? []).map((m) => m.path)} />
 				</div>

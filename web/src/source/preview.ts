@@ -17,10 +17,12 @@ export function useLivePreview(kind: string, id: string, source: () => PreviewSo
 	const [good, setGood] = useState<Good | null>(null);
 	// After each render: what the source is made of is compared as text, in the timer, and not at each key.
 	useEffect(() => {
-		const timer = setTimeout(() => {
+		const ask = () => {
 			const text = write();
 			if (text !== "") setAsked(text);
-		}, 350);
+		};
+		if (asked === "") ask(); // the first is asked for at once
+		const timer = setTimeout(ask, 350);
 		return () => clearTimeout(timer);
 	});
 	const query = useQuery({
