@@ -338,6 +338,9 @@ func (d desk) consentIsLogged() {
 	d.open(page)
 	d.shows("Left Newsletter")
 	d.shows("on the preferences page")
+	d.ask(http.MethodPost, "/contacts/bulk", map[string]any{"action": "subscribe", "contact_ids": []string{contact}, "params": map[string]any{"email_type_key": "newsletter"}})
+	d.open(page)
+	d.shows("Chosen, without a record")
 
 	unsubscribe := regexp.MustCompile(`http://[^>\s"]+/_q/u/[^>\s"]+`).FindString(fmt.Sprint(mail["headers"]))
 	res, err := http.PostForm(unsubscribe, url.Values{"List-Unsubscribe": {"One-Click"}})
@@ -346,7 +349,6 @@ func (d desk) consentIsLogged() {
 	if res.StatusCode != http.StatusOK {
 		d.t.Fatalf("the button of a mail program at %q answers %s", unsubscribe, res.Status)
 	}
-	d.ask(http.MethodPost, "/contacts/bulk", map[string]any{"action": "subscribe", "contact_ids": []string{contact}, "params": map[string]any{"email_type_key": "newsletter"}})
 	d.open(page)
 	d.shows("with the button of a mail program")
 	d.shows("By the link or the address in a mail")

@@ -94,7 +94,9 @@ export function Consent({ contact: c, onChanged }: { contact: Contact; onChanged
 	const originOf = (t: EmailTypeRow) => {
 		const r = all.find((x) => (x.email_type_key === null && x.category_id === null) || x.email_type_key === t.type_key || (t.category_id !== null && x.category_id === t.category_id));
 		const written = c.subscriptions[t.type_key] !== undefined || (t.category_id !== null && c.category_subscriptions[t.category_id] !== undefined);
-		if (r) return words.last(r.granted ? words.given : words.withdrawn, sourceOf(r.source, formNames), dateTime(r.at));
+		const gets = !stopped && c.subscriptions[t.type_key] !== false && (t.category_id === null || c.category_subscriptions[t.category_id] !== false);
+		// What was written after the last choice of the person has no record.
+		if (r) return r.granted === gets ? words.last(r.granted ? words.given : words.withdrawn, sourceOf(r.source, formNames), dateTime(r.at)) : words.written;
 		return written ? words.written : words.inherited;
 	};
 	const nameOfChoice = (r: (typeof all)[number]) =>
