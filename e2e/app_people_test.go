@@ -470,7 +470,8 @@ func (d desk) groups() {
 	d.reach("Values", "Shift+Tab")
 	d.takes("FR")
 	d.await(faulty + ` === ''`)
-	d.sees("Nobody matches.") // no person has clicked
+	d.sees("Nobody matches.")            // no person has clicked
+	d.reach("Move Group 3", "Shift+Tab") // before it is the condition on clicks
 	d.hit("More actions", "Shift+Tab")
 	d.item("Remove")
 	d.sees("2 match, 2 of them can be mailed.")
