@@ -212,10 +212,15 @@ func (d desk) pagesAreAccessible(routes []string) {
 			d.must(d.Until(d.ctx, settled))
 			// What floats covers something at every place of a scrolled page. On a screen as high as the page it
 			// covers nothing, if the page leaves room for it at its end.
-			var height int
-			d.must(d.Eval(d.ctx, `document.documentElement.scrollHeight`, &height))
-			if height > screen.height {
-				d.must(d.Screen(d.ctx, screen.width, height, screen.scheme))
+			// What comes into view may make it higher still.
+			for shown := screen.height; ; {
+				var height int
+				d.must(d.Eval(d.ctx, `new Promise(done => setTimeout(() => done(document.documentElement.scrollHeight), 300))`, &height))
+				if height <= shown {
+					break
+				}
+				shown = height
+				d.must(d.Screen(d.ctx, screen.width, shown, screen.scheme))
 				d.must(d.Until(d.ctx, settled))
 			}
 			d.checkAccess(axe, fmt.Sprintf("%d px, %s, %s", screen.width, screen.scheme, route))
