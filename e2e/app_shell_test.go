@@ -17,6 +17,7 @@ func TestTheApplicationWorksOnAfterTheServerWasAway(t *testing.T) {
 	}
 	path := "/broadcasts/" + draft["id"].(string)
 	d.open(path + "/edit")
+	d.must(d.Until(d.ctx, codeEditor)) // it is loaded by itself
 	d.must(d.p.Kill())
 	d.fill("Name", "Written while away")
 	d.must(d.Until(d.ctx, `document.body.textContent.includes('You are offline')`))

@@ -99,13 +99,13 @@ export default function CodeEditor({ label, value, onChange, language, names, pr
 			}),
 		});
 		view.current = v;
-		// Completion and help of names come after the editor.
+		// Completion and help of names come after the editor; without the server it works without them.
 		if (names) {
 			void import("./hints").then(({ hints }) => {
 				if (view.current !== v) return;
 				const { source, help } = hints(() => known.current ?? [], value.trimStart().startsWith("<mj"));
 				v.dispatch({ effects: assist.current.reconfigure([autocompletion({ override: [source], icons: false }), help]) });
-			});
+			}, () => undefined);
 		}
 		return () => {
 			v.destroy();
