@@ -66,7 +66,7 @@ func TestATakenAddressIsExplained(t *testing.T) {
 	}
 	defer taken.Close()
 	address := taken.Addr().String()
-	db := dbtest.SQLite(t)
+	db := dbtest.One(t)
 	for option, set := range map[string]func(*Config){
 		"--listen: PACKETBOAT_LISTEN=":             func(c *Config) { c.Listen = address },
 		"--admin-listen: PACKETBOAT_ADMIN_LISTEN=": func(c *Config) { c.AdminListen = address },

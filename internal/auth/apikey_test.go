@@ -186,7 +186,7 @@ func second[T any](_ T, err error) error { return err }
 
 func TestATenantHasAtMostAHundredKeys(t *testing.T) {
 	t.Parallel()
-	db := dbtest.SQLite(t)
+	db := dbtest.One(t)
 	acme := makeTenant(t, db, "acme")
 	if err := db.InTx(t.Context(), func(tx *sqldb.DB) error {
 		for range 100 {

@@ -103,7 +103,7 @@ func TestSigningInBeginsASessionThatSlidesAndEnds(t *testing.T) {
 
 func TestGuessingPasswordsIsLimited(t *testing.T) {
 	t.Parallel()
-	db := dbtest.SQLite(t)
+	db := dbtest.One(t)
 	d := newLogin(t, db)
 	makeMember(t, db, makeTenant(t, db, "acme"), "ann", auth.Admin)
 	for range 3 { // success costs nothing
@@ -176,7 +176,7 @@ func TestAResetLinkWorksOnceForAnHour(t *testing.T) {
 
 func TestChangingAPasswordEndsTheOtherSessions(t *testing.T) {
 	t.Parallel()
-	db := dbtest.SQLite(t)
+	db := dbtest.One(t)
 	d := newLogin(t, db)
 	acme := makeTenant(t, db, "acme")
 	u := makeMember(t, db, acme, "ann", auth.Viewer)
@@ -235,7 +235,7 @@ func TestAnInvitationMakesANewcomerAMemberOnce(t *testing.T) {
 
 func TestAnInvitationLinkAloneDoesNotOpenAnotherPersonsLogin(t *testing.T) {
 	t.Parallel()
-	db := dbtest.SQLite(t)
+	db := dbtest.One(t)
 	d := newLogin(t, db)
 	acme, other := makeTenant(t, db, "acme"), makeTenant(t, db, "other")
 	victim := makeMember(t, db, other, "vic", auth.Owner)
@@ -263,7 +263,7 @@ func tokenOf(t *testing.T, link string) string {
 
 func TestAccountLinksAreLimited(t *testing.T) {
 	t.Parallel()
-	db := dbtest.SQLite(t)
+	db := dbtest.One(t)
 	d := newLogin(t, db)
 	for i := range 5 {
 		if err := d.Forgot(t.Context(), "ann@example.org", netip.AddrFrom4([4]byte{192, 0, 2, byte(i)}), noon); err != nil {

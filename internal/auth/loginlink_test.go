@@ -133,7 +133,7 @@ func TestALoginLinkBeginsOneSession(t *testing.T) {
 
 func TestLoginLinksAreLimited(t *testing.T) {
 	t.Parallel()
-	d := newLogin(t, dbtest.SQLite(t))
+	d := newLogin(t, dbtest.One(t))
 	for range 20 {
 		_, err := d.SignInByLink(t.Context(), "x", auth.Client{IP: home}, noon)
 		wantFault(t, "a forged link", err, auth.ErrInvalidToken)

@@ -32,7 +32,7 @@ func TestRolesLimitChangesOfMembers(t *testing.T) {
 	} {
 		t.Run(fmt.Sprintf("%s makes %s %s", tt.actor, tt.target, tt.to), func(t *testing.T) {
 			t.Parallel()
-			db := dbtest.SQLite(t)
+			db := dbtest.One(t)
 			acme := makeTenant(t, db, "acme")
 			makeMember(t, db, acme, "olga", auth.Owner)
 			actor := principal(acme, makeMember(t, db, acme, "actor", tt.actor), tt.actor)

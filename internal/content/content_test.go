@@ -254,7 +254,7 @@ func TestLinksAreTrackedWhateverTheirLiquidUses(t *testing.T) {
 		{"within a loop, but not of it", `{% for t in contact.tags %}<a href="https://example.org/{{ plan }}">x</a>{% endfor %}`, true, "{{ packetboat_link_0 }}"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			c := freeze(t, dbtest.SQLite(t), content.Source{Subject: "Hi", HTML: tt.html, Tracking: true})
+			c := freeze(t, dbtest.One(t), content.Source{Subject: "Hi", HTML: tt.html, Tracking: true})
 			if !strings.Contains(c.HTML, `href="`+tt.body+`"`) {
 				t.Errorf("the body is %s", c.HTML)
 			}
@@ -268,7 +268,7 @@ func TestLinksAreTrackedWhateverTheirLiquidUses(t *testing.T) {
 
 func TestTheHoneypotIsAnInvisibleLinkOfTheHTMLAlone(t *testing.T) {
 	t.Parallel()
-	db := dbtest.SQLite(t)
+	db := dbtest.One(t)
 	const body = `<p><a href="https://example.org/1">One</a></p><!--[if mso]><a href="https://example.org/1">One</a><![endif]--><p><a href="https://example.org/2">Two</a> <a href="{{ unsubscribe_url }}">Out</a></p>`
 	c := freeze(t, db, content.Source{Subject: "Hi", HTML: body, Tracking: true, Honeypot: true})
 	at := strings.Index(c.HTML, `<a href="{{ packetboat_honeypot }}" aria-hidden="true" tabindex="-1"`)

@@ -284,7 +284,7 @@ func TestWhatIsMissingIsFound(t *testing.T) {
 
 func TestCertificates(t *testing.T) {
 	t.Parallel()
-	c := newClinic(t, "sqlite:"+filepath.Join(t.TempDir(), "packetboat.db"))
+	c := newClinic(t, dbtest.OneAddress(t))
 	for _, tt := range []struct {
 		name, host string
 		end        time.Duration
@@ -323,7 +323,7 @@ func TestCertificates(t *testing.T) {
 // Without the database, everything else is examined, and no secret is shown.
 func TestWithoutADatabase(t *testing.T) {
 	t.Parallel()
-	c := newClinic(t, "sqlite:"+filepath.Join(t.TempDir(), "packetboat.db"))
+	c := newClinic(t, dbtest.OneAddress(t))
 	c.DatabaseURL = "postgres://boat:" + password + "@127.0.0.1:1/" + password
 	c.SystemRelay = &smtpclient.Config{Host: "127.0.0.1", Port: 1, TLS: smtpclient.None, Password: password}
 	r := doctor.Examine(t.Context(), c.Installation)
@@ -380,7 +380,7 @@ func TestFilesThatOthersMayRead(t *testing.T) {
 
 func TestAPortOfAnotherProgram(t *testing.T) {
 	t.Parallel()
-	c := newClinic(t, "sqlite:"+filepath.Join(t.TempDir(), "packetboat.db"))
+	c := newClinic(t, dbtest.OneAddress(t))
 	other := httptest.NewServer(http.NotFoundHandler())
 	t.Cleanup(other.Close)
 	same := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, `{"status":"ok"}`) }))

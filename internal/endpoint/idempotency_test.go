@@ -192,7 +192,7 @@ func TestAnExpiredAttemptIsReplacedAndCannotCommit(t *testing.T) {
 
 func TestWaitingForAnotherAttemptIsBounded(t *testing.T) {
 	t.Parallel()
-	db := dbtest.SQLite(t)
+	db := dbtest.One(t)
 	s := newServer(t, options{db: db})
 	if _, err := db.Exec(t.Context(), `INSERT INTO idempotency (tenant_id, key, holder, lease_until, expires_at) VALUES ($1, 'order_2026-03', 'x', $2, $2)`,
 		acme, sqldb.Micros(s.now.Add(time.Hour))); err != nil {

@@ -503,7 +503,7 @@ func TestAllProblemsOfASubmissionAreReported(t *testing.T) {
 
 func TestACaptchaIsVerifiedWithItsProvider(t *testing.T) {
 	t.Parallel()
-	db := dbtest.SQLite(t)
+	db := dbtest.One(t)
 	s := newSite(t, db, "acme")
 	var got url.Values
 	answer, status := `{"success": true}`, http.StatusOK

@@ -98,7 +98,7 @@ func TestNothingIsSentWhileSendsAreHeld(t *testing.T) {
 func TestAFailureOfASenderIsPassedOn(t *testing.T) {
 	t.Parallel()
 	broken := errors.New("broken")
-	err := hold.Run(t.Context(), dbtest.SQLite(t), nil, slog.New(slog.DiscardHandler), func(context.Context) error { return broken })
+	err := hold.Run(t.Context(), dbtest.One(t), nil, slog.New(slog.DiscardHandler), func(context.Context) error { return broken })
 	if !errors.Is(err, broken) {
 		t.Errorf("Run = %v", err)
 	}

@@ -203,7 +203,7 @@ func TestSignUpInvitationAndLogout(t *testing.T) {
 func TestFailedSignInsAreLimited(t *testing.T) {
 	sequential(t)
 	t.Parallel()
-	o := newAccountTest(t, dbtest.SQLite(t))
+	o := newAccountTest(t, dbtest.One(t))
 	for range 5 {
 		o.want(401, "INVALID_CREDENTIALS", "", "POST /api/auth/login", map[string]any{"email": "ann@example.org", "password": "wrong"})
 	}
@@ -306,7 +306,7 @@ func TestOperationsOnAPIKeys(t *testing.T) {
 func TestAccountOperationsCheckTheRole(t *testing.T) {
 	sequential(t)
 	t.Parallel()
-	o := newAccountTest(t, dbtest.SQLite(t))
+	o := newAccountTest(t, dbtest.One(t))
 	caller := map[auth.Role]string{}
 	for _, r := range auth.Roles() {
 		caller[r] = o.memberCookie(string(r), r)

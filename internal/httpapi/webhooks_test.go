@@ -118,7 +118,7 @@ func TestWebhooksOverHTTP(t *testing.T) {
 func TestProblemsOfWebhooksAreReportedTogether(t *testing.T) {
 	sequential(t)
 	t.Parallel()
-	s := newConformance(t, dbtest.SQLite(t))
+	s := newConformance(t, dbtest.One(t))
 	for body, want := range map[string][]string{
 		`{}`: {"url", "event_types"},
 		`{"url": "http://example.com", "event_types": ["x"], "description": 5, "active": null}`:                           {"active", "description", "event_types", "url"},

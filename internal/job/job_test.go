@@ -214,7 +214,7 @@ func TestAFaultFailsTheJobAndAnOutageDoesNot(t *testing.T) {
 
 func TestAJobWithoutProgressFails(t *testing.T) {
 	t.Parallel()
-	db := dbtest.SQLite(t)
+	db := dbtest.One(t)
 	b := newFixture(t, db, func(context.Context, *job.Work) error { return errors.New("a bug") })
 	j := b.create(idtest.Tenant(), job.Import)
 	for range 100 {
@@ -365,7 +365,7 @@ func TestALongJobYields(t *testing.T) {
 
 func TestOpenJobsOfATenantAreLimited(t *testing.T) {
 	t.Parallel()
-	db := dbtest.SQLite(t)
+	db := dbtest.One(t)
 	b := newFixture(t, db, countingRunner(noHook))
 	tenant := idtest.Tenant()
 	for range 100 {

@@ -38,7 +38,7 @@ func relay(host string) lane.Fields {
 
 func TestRules(t *testing.T) {
 	t.Parallel()
-	db, box := dbtest.SQLite(t), newBox(t)
+	db, box := dbtest.One(t), newBox(t)
 	login := func(f lane.Fields) lane.Fields {
 		f.Auth, f.Username, f.Password = new(smtpclient.AuthPlain), new("u"), new("p")
 		return f
@@ -227,7 +227,7 @@ func TestDeleteRefusesLanesInUse(t *testing.T) {
 
 func TestATenantHasAtMostFifty(t *testing.T) {
 	t.Parallel()
-	db, box, mine := dbtest.SQLite(t), newBox(t), idtest.Tenant()
+	db, box, mine := dbtest.One(t), newBox(t), idtest.Tenant()
 	f := lane.Fields{Name: new("Sink"), Type: new(lane.Sink)}
 	for range lane.MaxConfigs {
 		mustCreate(t, db, box, mine, f)

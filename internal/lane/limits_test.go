@@ -25,7 +25,7 @@ func to(n int) *lane.Bound { return &lane.Bound{To: &n} }
 
 func TestLimitsAreCheckedAllAtOnce(t *testing.T) {
 	t.Parallel()
-	db, box := dbtest.SQLite(t), newBox(t)
+	db, box := dbtest.One(t), newBox(t)
 	many := make([]lane.ThrottleFields, 101)
 	for i := range many {
 		many[i] = lane.ThrottleFields{Pattern: fmt.Sprintf("d%d.example", i), MaxPerHour: new(1)}

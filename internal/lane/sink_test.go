@@ -22,7 +22,7 @@ func sinkWith(list ...lane.FailPatternFields) lane.Fields {
 
 func TestTheFirstPatternThatMatchesRefusesMail(t *testing.T) {
 	t.Parallel()
-	db, box := dbtest.SQLite(t), newBox(t)
+	db, box := dbtest.One(t), newBox(t)
 	for _, tt := range []struct {
 		pattern       string
 		match, differ []string
@@ -62,7 +62,7 @@ func TestTheFirstPatternThatMatchesRefusesMail(t *testing.T) {
 
 func TestWrongPatternsAreReportedTogether(t *testing.T) {
 	t.Parallel()
-	db, box := dbtest.SQLite(t), newBox(t)
+	db, box := dbtest.One(t), newBox(t)
 	pattern := func(s string) lane.FailPatternFields {
 		return lane.FailPatternFields{Pattern: s, Response: "550 no"}
 	}

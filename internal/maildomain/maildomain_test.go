@@ -232,7 +232,7 @@ func TestManyProcessesAskAboutADomainOnce(t *testing.T) {
 
 func TestProvidersAreRememberedForAMoment(t *testing.T) {
 	t.Parallel()
-	db := dbtest.SQLite(t)
+	db := dbtest.One(t)
 	h := newHouse(t, db)
 	p := &maildomain.Providers{DB: db, Now: h.clock}
 	of := func() mx.Provider {
@@ -260,7 +260,7 @@ func TestProvidersAreRememberedForAMoment(t *testing.T) {
 
 func TestANewAddressBringsItsDomain(t *testing.T) {
 	t.Parallel()
-	db := dbtest.SQLite(t)
+	db := dbtest.One(t)
 	h := newHouse(t, db)
 	c := mustCreate(t, db, "a@one.example", contact.Change{})
 	h.follow()

@@ -99,7 +99,7 @@ func TestACaptchaIsSolvedInARealBrowser(t *testing.T) {
 	provider := httptest.NewServer(verifier)
 	defer provider.Close()
 
-	db, box := dbtest.SQLite(t), broadcasttest.Box(t)
+	db, box := dbtest.One(t), broadcasttest.Box(t)
 	acme := broadcasttest.New(t, db, "acme")
 	account, err := tenant.ByID(ctx, db, acme.Tenant)
 	ok(err)

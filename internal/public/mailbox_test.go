@@ -199,7 +199,7 @@ func TestTheMailboxNeedsALogin(t *testing.T) {
 
 func TestTheDemoIsOpenOnThisMachineOnly(t *testing.T) {
 	t.Parallel()
-	s := newSite(t, dbtest.SQLite(t), true)
+	s := newSite(t, dbtest.One(t), true)
 	mine := s.deliver(s.mine, "Subject: for Ann\r\n\r\nhello", noon)
 	theirs := s.deliver(s.other, "Subject: for others\r\n\r\nhello", noon)
 	as := func(host string) func(*http.Request) { return func(r *http.Request) { r.Host = host } }
@@ -233,7 +233,7 @@ func TestTheDemoIsOpenOnThisMachineOnly(t *testing.T) {
 
 func TestNothingOfAMailRunsOnOurPages(t *testing.T) {
 	t.Parallel()
-	s := newSite(t, dbtest.SQLite(t), true)
+	s := newSite(t, dbtest.One(t), true)
 	path := s.deliver(s.mine, hostile, noon)
 	for _, page := range []string{"/mailbox/", "/mailbox/?search=%3Cscript%3Ealert%3C/script%3E", path, path + "?part=text", path + "?part=headers", path + "?part=source", path + "?part=nonsense"} {
 		res, body := s.get(page)
@@ -273,7 +273,7 @@ func TestNothingOfAMailRunsOnOurPages(t *testing.T) {
 
 func TestTheFrameShowsTheMailAndRunsNoScriptOfIt(t *testing.T) {
 	t.Parallel()
-	s := newSite(t, dbtest.SQLite(t), true)
+	s := newSite(t, dbtest.One(t), true)
 	path := s.deliver(s.mine, hostile, noon)
 	res, body := s.get(path + "/html")
 	csp := res.Header.Get("Content-Security-Policy")
@@ -300,7 +300,7 @@ func TestTheFrameShowsTheMailAndRunsNoScriptOfIt(t *testing.T) {
 
 func TestOlderMailIsOnTheNextPage(t *testing.T) {
 	t.Parallel()
-	s := newSite(t, dbtest.SQLite(t), true)
+	s := newSite(t, dbtest.One(t), true)
 	for i := range 60 {
 		s.deliver(s.mine, "Subject: n\r\n\r\nx", noon.Add(time.Duration(i)*time.Second))
 	}

@@ -166,7 +166,7 @@ func TestCollectorsRefuseWhatIsTooLargeOrTooFrequent(t *testing.T) {
 
 func TestBrowsersMayAskAndUseNoOtherMethods(t *testing.T) {
 	t.Parallel()
-	s := newWebsite(t, newPost(t, dbtest.SQLite(t)))
+	s := newWebsite(t, newPost(t, dbtest.One(t)))
 	for _, kind := range []string{"page", "identify", "event"} {
 		w := s.do("OPTIONS", "/_q/"+kind, nil, "Origin", "https://shop.example", "Access-Control-Request-Method", "POST", "Access-Control-Request-Headers", "content-type")
 		if h := w.Header(); w.Code != http.StatusNoContent || h.Get("Access-Control-Allow-Origin") != "*" || h.Get("Access-Control-Allow-Methods") != "POST" || h.Get("Access-Control-Allow-Headers") != "Content-Type" {
@@ -185,7 +185,7 @@ func TestBrowsersMayAskAndUseNoOtherMethods(t *testing.T) {
 
 func TestTheScriptIsSmallAndCacheable(t *testing.T) {
 	t.Parallel()
-	s := newWebsite(t, newPost(t, dbtest.SQLite(t)))
+	s := newWebsite(t, newPost(t, dbtest.One(t)))
 	w := s.do("GET", "/_q/s.js?k="+s.account.SiteKey, nil)
 	h, script := w.Header(), w.Body.String()
 	if w.Code != 200 || len(script) >= 5000 || !strings.HasPrefix(h.Get("Content-Type"), "text/javascript") || h.Get("ETag") == "" || h.Get("Access-Control-Allow-Origin") != "*" {

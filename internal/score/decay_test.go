@@ -135,7 +135,7 @@ func TestConcurrentDecaysCountAPeriodOnce(t *testing.T) {
 
 func TestScoresAreWithinTheirBounds(t *testing.T) {
 	t.Parallel()
-	db := dbtest.SQLite(t)
+	db := dbtest.One(t)
 	w := begin(t, db, "acme")
 	rapid.Check(t, func(rt *rapid.T) {
 		if _, err := db.Exec(t.Context(), `UPDATE contact SET prospect_score = 0, customer_score = 0 WHERE tenant_id = $1`, w.tenant); err != nil {

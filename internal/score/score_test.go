@@ -373,7 +373,7 @@ func TestRulesMatchEntries(t *testing.T) {
 
 func TestAllProblemsOfSettingsAreReported(t *testing.T) {
 	t.Parallel()
-	db := dbtest.SQLite(t)
+	db := dbtest.One(t)
 	_, err := score.Change(t.Context(), db, idtest.TenantNamed("t"), rule.ScoringFilters, func(s *score.Settings) {
 		s.Rules = []score.Rule{
 			{ID: "a b", Trigger: "email_read", Points: 1001, DailyCap: -1},

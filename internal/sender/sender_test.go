@@ -225,7 +225,7 @@ func TestADeletedCategoryLeavesItsTypes(t *testing.T) {
 
 func TestLimitsOnCounts(t *testing.T) {
 	t.Parallel()
-	db, mine := dbtest.SQLite(t), idtest.Tenant()
+	db, mine := dbtest.One(t), idtest.Tenant()
 	for range sender.MaxCategories {
 		if _, err := sender.CreateCategory(t.Context(), db, mine, sender.CategoryFields{Name: new("c")}, noon); err != nil {
 			t.Fatal(err)

@@ -177,7 +177,7 @@ func TestAllProblemsOfSettingsAreReported(t *testing.T) {
 
 func TestSlugsAndNamesAreRefusedWithAReason(t *testing.T) {
 	t.Parallel()
-	db := dbtest.SQLite(t)
+	db := dbtest.One(t)
 	for _, slug := range []string{"", "a", "ab", "-acme", "acme-", "Acme", "ac me", "a/b", strings.Repeat("a", 41), "acme\n"} {
 		if _, err := tenant.Create(t.Context(), db, slug, "Acme", "", noon); !errors.Is(err, fault.ErrInput) {
 			t.Errorf("slug %q: %v, want INVALID_INPUT", slug, err)

@@ -108,7 +108,7 @@ func TestConnectionsAreKeptBetweenMessages(t *testing.T) {
 // A destination that takes long for each message gets more connections, but not more than it accepts.
 func TestASlowDestinationGetsMoreConnections(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, dbtest.SQLite(t))
+	h := newHouse(t, dbtest.One(t))
 	s := sink.Start(t, sink.Options{Addr: "127.0.0.2:0", Rules: []sink.Rule{{Stage: sink.Dot, Delay: 100 * time.Millisecond}}})
 	dns := dnstest.New(t, "example.com. 60 IN MX 10 mx.test.", "mx.test. 60 IN A 127.0.0.2")
 	h.direct(func(f *lane.Fields) { f.MaxConnections = new(30) })
@@ -163,7 +163,7 @@ func TestDomainsWithoutServersBounce(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			h := newHouse(t, dbtest.SQLite(t))
+			h := newHouse(t, dbtest.One(t))
 			h.direct()
 			h.send(3)
 			h.run(h.directEngine(dnstest.New(t, tt.records...), 25))
@@ -255,7 +255,7 @@ func (p *policy) Policy(context.Context, string) (mtasts.Policy, bool, error) {
 
 func TestMailWaitsUntilThePolicyOfItsDomainIsSatisfied(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, dbtest.SQLite(t))
+	h := newHouse(t, dbtest.One(t))
 	s := sink.Start(t, sink.Options{Addr: "127.0.0.2:0", STARTTLS: true})
 	dns := dnstest.New(t, "example.com. 60 IN MX 10 mx.test.", "mx.test. 60 IN A 127.0.0.2")
 	var p policy
@@ -278,7 +278,7 @@ func TestMailWaitsUntilThePolicyOfItsDomainIsSatisfied(t *testing.T) {
 func TestServersThatDemandEncryptionGetIt(t *testing.T) {
 	t.Parallel()
 	for _, refusal := range []string{"530 5.7.0 Must issue a STARTTLS command first", "550 5.7.10 encryption required"} {
-		h := newHouse(t, dbtest.SQLite(t))
+		h := newHouse(t, dbtest.One(t))
 		s := sink.Start(t, sink.Options{Addr: "127.0.0.2:0", Without: []string{"PIPELINING"}, Rules: []sink.Rule{{Stage: sink.Mail, Reply: refusal}}})
 		dns := dnstest.New(t, "example.com. 60 IN MX 10 mx.test.", "mx.test. 60 IN A 127.0.0.2")
 		h.direct(func(f *lane.Fields) { f.MaxConnections = new(1) })
@@ -294,7 +294,7 @@ func TestServersThatDemandEncryptionGetIt(t *testing.T) {
 // A provider that limits rates says nothing about the message, so its pauses stay short.
 func TestPausesDoNotGrowWhileAProviderLimitsRates(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, dbtest.SQLite(t))
+	h := newHouse(t, dbtest.One(t))
 	const times = 5
 	s := sink.Start(t, sink.Options{Addr: "127.0.0.2:0", Rules: []sink.Rule{
 		{Stage: sink.Mail, Reply: "421 4.7.28 our system has detected an unusual rate of mail", Times: times},

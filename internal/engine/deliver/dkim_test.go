@@ -15,7 +15,7 @@ import (
 func TestSignaturesVerifyAgainstTheDomainsRecord(t *testing.T) {
 	t.Parallel()
 	for _, sign := range []bool{true, false} {
-		h := newHouse(t, dbtest.SQLite(t))
+		h := newHouse(t, dbtest.One(t))
 		s := sink.Start(t, sink.Options{})
 		h.relay(s.Port(), func(f *lane.Fields) { f.DKIMSign = new(sign) })
 		h.send(3)

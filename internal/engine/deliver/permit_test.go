@@ -60,7 +60,7 @@ func TestALanesRateIsALimit(t *testing.T) {
 
 func TestABroadcastsRateIsALimit(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, dbtest.SQLite(t))
+	h := newHouse(t, dbtest.One(t))
 	s := sink.Start(t, sink.Options{})
 	h.relay(s.Port())
 	h.send(12, func(ch *broadcast.Change) { ch.Delivery = &broadcast.DeliveryChange{PerHour: new(new(3600))} })

@@ -273,7 +273,7 @@ func TestMailOfInactiveRecordsWaits(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			h := newHouse(t, dbtest.SQLite(t))
+			h := newHouse(t, dbtest.One(t))
 			s := sink.Start(t, sink.Options{})
 			h.relay(s.Port())
 			h.send(5)
@@ -295,7 +295,7 @@ func TestMailOfInactiveRecordsWaits(t *testing.T) {
 
 func TestADeletedTenantsMailStays(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, dbtest.SQLite(t))
+	h := newHouse(t, dbtest.One(t))
 	s := sink.Start(t, sink.Options{})
 	h.relay(s.Port())
 	h.send(5)
@@ -399,7 +399,7 @@ func TestAnEngineWaitsForItsDatabase(t *testing.T) {
 // When the lease is lost no attempt begins, and when it is renewed sending continues.
 func TestSendingContinuesAfterAClockJump(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, dbtest.SQLite(t))
+	h := newHouse(t, dbtest.One(t))
 	s := sink.Start(t, sink.Options{Rules: []sink.Rule{{Stage: sink.Dot, Delay: 10 * time.Millisecond}}})
 	h.relay(s.Port())
 	h.send(50)

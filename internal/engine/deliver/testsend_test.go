@@ -199,7 +199,7 @@ func TestATestSendEndsInTime(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			h := newHouse(t, dbtest.SQLite(t))
+			h := newHouse(t, dbtest.One(t))
 			s := sink.Start(t, sink.Options{Rules: []sink.Rule{test.rule}})
 			h.relay(s.Port())
 			b := h.Create(func(ch *broadcast.Change) { ch.MTAConfig = &h.Lane.ID })

@@ -20,7 +20,7 @@ import (
 
 func TestATrialReturnsTheServersAnswer(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, dbtest.SQLite(t))
+	h := newHouse(t, dbtest.One(t))
 	tester := h.tester()
 	trial, err := tester.Try(t.Context(), h.Tenant, h.Lane.ID, id.Identity{}, "me@example.com")
 	h.must(err)

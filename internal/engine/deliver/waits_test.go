@@ -61,7 +61,7 @@ func TestWaitsAndSpeedOfASendAreRecorded(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			h := newHouse(t, dbtest.SQLite(t))
+			h := newHouse(t, dbtest.One(t))
 			port := 0
 			if test.away {
 				port = refused(t)

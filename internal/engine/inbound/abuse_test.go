@@ -73,7 +73,7 @@ func (f *fixture) unchanged() {
 // with an envelope of the writer's choice.
 func TestMessagesCannotBeSmuggled(t *testing.T) {
 	t.Parallel()
-	f := setUp(t, dbtest.SQLite(t), 1)
+	f := setUp(t, dbtest.One(t), 1)
 	inside := "MAIL FROM:<>\r\nRCPT TO:<" + f.ReturnPath(0) + ">\r\nDATA\r\n" + inboundtest.Failure(f.People[0].Email, "550 5.1.1 no such user")
 	for _, end := range []string{"\n.\n", "\n.\r\n", "\r.\r", "\r\n.\n", "\r\n.\r", "\n.\r", "\r.\n", "\x00\n.\n"} {
 		c, err := net.Dial("tcp", f.Address)
@@ -101,7 +101,7 @@ func TestMessagesCannotBeSmuggled(t *testing.T) {
 // What a stranger inserts before the encryption begins is not processed after it.
 func TestCommandsBeforeTLSAreDropped(t *testing.T) {
 	t.Parallel()
-	f := setUp(t, dbtest.SQLite(t), 1)
+	f := setUp(t, dbtest.One(t), 1)
 	address := serveTLS(t, f.Receiver)
 	c, err := net.Dial("tcp", address)
 	if err != nil {
@@ -152,7 +152,7 @@ func serveTLS(t *testing.T, r *inbound.Receiver) string {
 // Who asks for many unknown recipients is refused on new connections, too, until some time has passed.
 func TestGuessesAreLimitedAcrossConnections(t *testing.T) {
 	t.Parallel()
-	f := setUp(t, dbtest.SQLite(t), 1)
+	f := setUp(t, dbtest.One(t), 1)
 	refused := false
 	for i := 0; i < 30 && !refused; i++ {
 		c, err := smtp.Dial(f.Address)
@@ -177,7 +177,7 @@ func TestGuessesAreLimitedAcrossConnections(t *testing.T) {
 // A token is accepted in any case, for 60 days, for one use and from the right host; nothing else is.
 func TestReportsNeedTheirToken(t *testing.T) {
 	t.Parallel()
-	f := setUp(t, dbtest.SQLite(t), 1)
+	f := setUp(t, dbtest.One(t), 1)
 	report := inboundtest.Failure(f.People[0].Email, "550 5.1.1 no such user")
 	token := string(f.Keys.ReturnPath(f.Messages[0].ID, broadcasttest.Now))
 	for i := range len(token) { // each character counts

@@ -181,7 +181,7 @@ func TestAReportBeforeTheResultIsStoredIsDeferred(t *testing.T) {
 }
 
 func TestTheServerIsBounded(t *testing.T) {
-	f := setUp(t, dbtest.SQLite(t), 1)
+	f := setUp(t, dbtest.One(t), 1)
 	if code := f.Deliver(f.ReturnPath(0), "Subject: x\n\n"+strings.Repeat(strings.Repeat("x", 70)+"\n", dsn.MaxSize/70)); code != 552 {
 		t.Errorf("a long message: %d", code)
 	}

@@ -77,7 +77,7 @@ func (s *site) direct(e webhook.Endpoint, url string) {
 
 func TestPrivateAddressesAreRefusedWhenConnecting(t *testing.T) {
 	t.Parallel()
-	s, r := newSite(t, dbtest.SQLite(t)), newReceiver(t, nil)
+	s, r := newSite(t, dbtest.One(t)), newReceiver(t, nil)
 	s.engine.AllowPrivate = false
 	e, _ := s.endpoint(s.tenant, "https://example.com/")
 	_, port, _ := strings.Cut(strings.TrimPrefix(r.URL, "http://"), ":")
@@ -109,7 +109,7 @@ func TestPrivateAddressesAreRefusedWhenConnecting(t *testing.T) {
 
 func TestANameThatBecomesPrivateIsRefused(t *testing.T) {
 	t.Parallel()
-	s, r, names := newSite(t, dbtest.SQLite(t)), newReceiver(t, status(http.StatusOK)), newNameServer(t)
+	s, r, names := newSite(t, dbtest.One(t)), newReceiver(t, status(http.StatusOK)), newNameServer(t)
 	_, port, _ := strings.Cut(strings.TrimPrefix(r.URL, "http://"), ":")
 	s.engine.Resolver = names.resolver()
 	names.answer.Store(&[4]byte{127, 0, 0, 1})
@@ -133,7 +133,7 @@ func TestANameThatBecomesPrivateIsRefused(t *testing.T) {
 
 func TestErrorsTellNothingAboutTheNetwork(t *testing.T) {
 	t.Parallel()
-	s := newSite(t, dbtest.SQLite(t))
+	s := newSite(t, dbtest.One(t))
 	closed, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -179,7 +179,7 @@ func TestErrorsTellNothingAboutTheNetwork(t *testing.T) {
 
 func TestCertificatesAreVerified(t *testing.T) {
 	t.Parallel()
-	s, r := newSite(t, dbtest.SQLite(t)), newReceiver(t, nil)
+	s, r := newSite(t, dbtest.One(t)), newReceiver(t, nil)
 	r.Close()
 	secure := newTLSReceiver(t)
 	e, key := s.endpoint(s.tenant, secure.URL)
@@ -198,7 +198,7 @@ func TestCertificatesAreVerified(t *testing.T) {
 
 func TestGiantAnswersAreCut(t *testing.T) {
 	t.Parallel()
-	s := newSite(t, dbtest.SQLite(t))
+	s := newSite(t, dbtest.One(t))
 	var written atomic.Int64
 	r := newReceiver(t, func(w http.ResponseWriter, _ *http.Request) {
 		for range 100_000 { // until the connection is closed
@@ -229,7 +229,7 @@ func TestGiantAnswersAreCut(t *testing.T) {
 
 func TestUnansweredRequestsOfAStoppedEngineDoNotCount(t *testing.T) {
 	t.Parallel()
-	s := newSite(t, dbtest.SQLite(t))
+	s := newSite(t, dbtest.One(t))
 	asked := make(chan struct{}, 8)
 	release := make(chan struct{})
 	r := newReceiver(t, func(_ http.ResponseWriter, req *http.Request) {
@@ -263,7 +263,7 @@ func TestUnansweredRequestsOfAStoppedEngineDoNotCount(t *testing.T) {
 
 func TestRequestsEndAfterTheirTime(t *testing.T) {
 	t.Parallel()
-	s := newSite(t, dbtest.SQLite(t))
+	s := newSite(t, dbtest.One(t))
 	s.engine.Timeout = 200 * time.Millisecond
 	silent := newReceiver(t, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
 	e, _ := s.endpoint(s.tenant, silent.URL)

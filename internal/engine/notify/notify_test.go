@@ -235,7 +235,7 @@ func TestASuccessBetweenFailuresBeginsAnew(t *testing.T) {
 
 func TestRedirectsAreFailures(t *testing.T) {
 	t.Parallel()
-	s := newSite(t, dbtest.SQLite(t))
+	s := newSite(t, dbtest.One(t))
 	target := newReceiver(t, nil)
 	for _, code := range []int{301, 302, 303, 307, 308} {
 		r := newReceiver(t, func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, target.URL, code) })

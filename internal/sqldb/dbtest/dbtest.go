@@ -60,11 +60,35 @@ func EachWith(t *testing.T, o sqldb.Options, f func(t *testing.T, db *sqldb.DB))
 // options are those of test databases.
 var options = sqldb.Options{MaxConns: 8}
 
+// One returns a database for a test whose result does not depend on the dialect: SQLite, unless
+// PACKETBOAT_TEST_DIALECT is postgres.
+func One(t testing.TB) *sqldb.DB {
+	t.Helper()
+	if onPostgres() {
+		return Postgres(t)
+	}
+	return SQLite(t)
+}
+
+// OneAddress is One for a test that opens the database itself.
+func OneAddress(t testing.TB) string {
+	t.Helper()
+	if onPostgres() {
+		return postgresAddress(t)
+	}
+	return sqliteAddress(t)
+}
+
+func onPostgres() bool { return os.Getenv("PACKETBOAT_TEST_DIALECT") == "postgres" }
+
 // Addresses runs f as subtests with the address of a new database of each dialect, for tests that
-// start the program.
+// start the program. PACKETBOAT_TEST_DIALECT limits it to one of them.
 func Addresses(t *testing.T, f func(t *testing.T, address string)) {
 	t.Helper()
 	t.Run("sqlite", func(t *testing.T) {
+		if only := os.Getenv("PACKETBOAT_TEST_DIALECT"); only != "" && only != "sqlite" {
+			t.Skip("PACKETBOAT_TEST_DIALECT=" + only)
+		}
 		f(t, "sqlite:"+filepath.Join(t.TempDir(), "packetboat.db"))
 	})
 	t.Run("postgres", func(t *testing.T) { f(t, postgresAddress(t)) })
