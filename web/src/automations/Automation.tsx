@@ -8,7 +8,7 @@ import { collection, useCollection } from "../app/collections";
 import { heldIds } from "../app/device";
 import { useParam } from "../app/params";
 import { useKey, useWhyNot } from "../app/session";
-import type { Group } from "../rules/leaves";
+import type { Group } from "../rules/groups";
 import { type Config, same } from "../sequences/graph";
 import { RuleField } from "../sequences/fields/Rule";
 import StepFields from "../sequences/StepFields";

@@ -1,5 +1,5 @@
 import type { BroadcastSessionView, SegmentSession } from "../api/schema";
-import type { Condition, Group } from "../rules/leaves";
+import type { Condition, Group } from "../rules/groups";
 
 // Links to people behind a number. They are rules as of segments, so that the people can be looked at,
 // exported, or made a segment.

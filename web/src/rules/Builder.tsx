@@ -7,7 +7,8 @@ import { catalogue } from "../words/catalogue";
 import css from "./Builder.module.css";
 import { type FieldInfo, useRuleFields } from "./fields";
 import { EventRules, LeafEditor } from "./LeafEditor";
-import { type Condition, conditionAt, deepest, fits, type Group, heightOf, insertAt, isGroup, isNegative, type Kind, type Leaf, leafWords, moveTo, newLeaf, pathOf, pathText, replaceAt, stepTo } from "./leaves";
+import { type Condition, conditionAt, deepest, fits, type Group, heightOf, insertAt, isGroup, moveTo, pathOf, pathText, replaceAt, stepTo } from "./groups";
+import { isNegative, type Kind, type Leaf, leafWords, newLeaf } from "./leaves";
 
 const words = catalogue({
 	all: "all of these",

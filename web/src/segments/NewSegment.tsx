@@ -4,7 +4,7 @@ import { useLocation } from "wouter";
 import { api, newKey } from "../api/client";
 import { useParams } from "../app/params";
 import { useKey, useWhyNot } from "../app/session";
-import type { Group } from "../rules/leaves";
+import type { Group } from "../rules/groups";
 import { Button } from "../ui/Button";
 import { TextField } from "../ui/Field";
 import { FormProblems } from "../ui/FormProblems";

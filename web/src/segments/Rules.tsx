@@ -5,7 +5,7 @@ import type { SegmentPreview } from "../api/schema";
 import { useKey } from "../app/session";
 import { nameOf } from "../contacts/columns";
 import { Builder, type Fault } from "../rules/Builder";
-import type { Group } from "../rules/leaves";
+import type { Group } from "../rules/groups";
 import { Card } from "../ui/Page";
 import { useSettled } from "../ui/useSettled";
 import { ago, catalogue, full, plural } from "../words/catalogue";

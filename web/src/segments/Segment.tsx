@@ -6,7 +6,7 @@ import type { SegmentSession } from "../api/schema";
 import { pollEvery } from "../app/live";
 import { useParam } from "../app/params";
 import { useKey, useWhyNot } from "../app/session";
-import { conditionAt, type Group, pathOf } from "../rules/leaves";
+import { conditionAt, type Group, pathOf } from "../rules/groups";
 import { type Server, useSource } from "../source/useSource";
 import { Badge } from "../ui/Badge";
 import { Button } from "../ui/Button";

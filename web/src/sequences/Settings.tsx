@@ -4,7 +4,7 @@ import { request, type Versioned } from "../api/client";
 import type { Sequence } from "../api/schema";
 import { useKey } from "../app/session";
 import { EventName } from "../rules/LeafEditor";
-import type { Group } from "../rules/leaves";
+import type { Group } from "../rules/groups";
 import { Button, IconButton } from "../ui/Button";
 import { Combo } from "../ui/Combo";
 import { Checkbox, TextField } from "../ui/Field";

@@ -23,7 +23,8 @@ import {
 } from "lucide-react";
 import { useCollection } from "../app/collections";
 import { type FieldInfo, operatorName, shapeOf, useFields } from "../rules/fields";
-import { type Condition, type Group, isGroup, type Leaf } from "../rules/leaves";
+import { type Condition, type Group, isGroup } from "../rules/groups";
+import type { Leaf } from "../rules/leaves";
 import { filterWords, type PropertyFilter } from "../rules/Properties";
 import { and, catalogue, dateTime, full, plural } from "../words/catalogue";
 import type { Config, Graph, Step, StepType } from "./graph";

@@ -1,6 +1,6 @@
 import { Builder } from "../../rules/Builder";
 import { EventRules } from "../../rules/LeafEditor";
-import type { Group } from "../../rules/leaves";
+import type { Group } from "../../rules/groups";
 import css from "../StepFields.module.css";
 import type { Part } from "./part";
 

@@ -1,5 +1,5 @@
 import { equals, holds, Random, type Tests } from "../testing";
-import { type Condition, conditionAt, deepest, fits, type Group, heightOf, isGroup, moveTo, pathOf, stepTo } from "./leaves";
+import { type Condition, conditionAt, deepest, fits, type Group, heightOf, isGroup, moveTo, pathOf, stepTo } from "./groups";
 
 const leaf = (field: string): Condition => ({ field, operator: "is_set" });
 const group = (...conditions: Condition[]): Group => ({ logic: "and", conditions });
