@@ -212,8 +212,9 @@ func (d desk) pagesAreAccessible(routes []string) {
 			d.must(d.Until(d.ctx, settled))
 			// What floats covers something at every place of a scrolled page. On a screen as high as the page it
 			// covers nothing, if the page leaves room for it at its end.
-			// What comes into view may make it higher still.
-			for shown := screen.height; ; {
+			// What comes into view may make it higher still, and so may a part whose height is that of the screen.
+			shown := screen.height
+			for range 3 {
 				var height int
 				d.must(d.Eval(d.ctx, `new Promise(done => setTimeout(() => done(document.documentElement.scrollHeight), 300))`, &height))
 				if height <= shown {
