@@ -1,5 +1,5 @@
 import { QueryClientProvider, useQueryClient } from "@tanstack/react-query";
-import { Component, lazy, type ReactNode, Suspense, useEffect, useLayoutEffect, useState } from "react";
+import { Component, type ReactNode, Suspense, useEffect, useLayoutEffect, useState } from "react";
 import { Redirect, Route, Router, Switch, useLocation } from "wouter";
 import { onRateLimit, setWorkspace } from "../api/client";
 import type { ShellView } from "../api/schema";
@@ -11,6 +11,7 @@ import { catalogue, plural, setTimeZone } from "../words/catalogue";
 import { openDevice } from "./device";
 import { keep, restore } from "./kept";
 import { showDensityOf } from "./density";
+import { later } from "./later";
 import { saveAll } from "./leaving";
 import { connect, watchAnswers } from "./live";
 import { newClient } from "./query";
@@ -22,15 +23,15 @@ import { startPrefix, useShortcuts } from "./shortcuts";
 import { navigation } from "./navigation";
 import { LinkButton } from "../ui/Button";
 
-const SignIn = lazy(() => import("../signin/SignIn"));
-const LoginLink = lazy(() => import("../signin/LoginLink"));
-const Forgot = lazy(() => import("../signin/Forgot"));
-const Chooser = lazy(() => import("../signin/Chooser"));
-const SignUp = lazy(() => import("../signin/SignUp"));
-const Accept = lazy(() => import("../signin/Accept"));
-const Reset = lazy(() => import("../signin/Reset"));
-const Me = lazy(() => import("../settings/Me"));
-const SignInDialog = lazy(() => import("./SignInDialog"));
+const SignIn = later(() => import("../signin/SignIn"));
+const LoginLink = later(() => import("../signin/LoginLink"));
+const Forgot = later(() => import("../signin/Forgot"));
+const Chooser = later(() => import("../signin/Chooser"));
+const SignUp = later(() => import("../signin/SignUp"));
+const Accept = later(() => import("../signin/Accept"));
+const Reset = later(() => import("../signin/Reset"));
+const Me = later(() => import("../settings/Me"));
+const SignInDialog = later(() => import("./SignInDialog"));
 
 const words = catalogue({
 	unknown: "There is no such page",

@@ -1,5 +1,5 @@
 import { ChevronsLeft, ChevronsRight, CircleHelp, MoreHorizontal, Search } from "lucide-react";
-import { lazy, type ReactNode, Suspense, useEffect, useRef, useState } from "react";
+import { type ReactNode, Suspense, useEffect, useRef, useState } from "react";
 import { Link, useLocation } from "wouter";
 import { IconButton } from "../ui/Button";
 import { Toasts } from "../ui/Toast";
@@ -7,6 +7,7 @@ import { catalogue } from "../words/catalogue";
 import { AccountMenu } from "./AccountMenu";
 import { JobsChip } from "./JobsChip";
 import { LiveIndicator } from "./LiveIndicator";
+import { later } from "./later";
 import { navigation } from "./navigation";
 import { prefetch } from "./routes";
 import css from "./Shell.module.css";
@@ -14,8 +15,8 @@ import { Strip } from "./Strip";
 import { useShortcuts } from "./shortcuts";
 import { Switcher } from "./Switcher";
 
-const Palette = lazy(() => import("./Palette"));
-const Help = lazy(() => import("./Help"));
+const Palette = later(() => import("./Palette"));
+const Help = later(() => import("./Help"));
 
 const words = catalogue({
 	skip: "Skip to the content",

@@ -1,4 +1,5 @@
-import { type ComponentType, lazy } from "react";
+import type { ComponentType } from "react";
+import { later } from "./later";
 
 // The pages of a workspace by address. Each is loaded when it is first opened, or when a link to it is
 // hovered or focused.
@@ -6,7 +7,7 @@ import { type ComponentType, lazy } from "react";
 type Module = { default: ComponentType };
 type Page = { path: string; load: () => Promise<Module>; component: ComponentType };
 
-const page = (path: string, load: () => Promise<Module>): Page => ({ path, load, component: lazy(load) });
+const page = (path: string, load: () => Promise<Module>): Page => ({ path, load, component: later(load) });
 
 export const pages: Page[] = [
 	page("/", () => import("../home/Home")),

@@ -1,6 +1,7 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { Image } from "lucide-react";
-import { lazy, Suspense, useState } from "react";
+import { Suspense, useState } from "react";
+import { later } from "../app/later";
 import { useKey, useWhyNot } from "../app/session";
 import { Button } from "../ui/Button";
 import { Code, type CodeProps } from "../ui/Code";
@@ -10,7 +11,7 @@ import { explain } from "../words/errors";
 import css from "./Assets.module.css";
 import { hasFiles, imagesOf, markupOf, upload } from "./assets";
 
-const AssetPicker = lazy(() => import("./AssetPicker"));
+const AssetPicker = later(() => import("./AssetPicker"));
 
 const words = catalogue({ insert: "Insert an image" });
 

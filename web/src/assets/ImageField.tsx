@@ -1,6 +1,7 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { Image } from "lucide-react";
-import { lazy, type ReactNode, Suspense, useState } from "react";
+import { type ReactNode, Suspense, useState } from "react";
+import { later } from "../app/later";
 import { useKey, useWhyNot } from "../app/session";
 import { Button } from "../ui/Button";
 import { toast } from "../ui/Toast";
@@ -9,7 +10,7 @@ import { explain } from "../words/errors";
 import css from "./Assets.module.css";
 import { hasFiles, imagesOf, upload } from "./assets";
 
-const AssetPicker = lazy(() => import("./AssetPicker"));
+const AssetPicker = later(() => import("./AssetPicker"));
 
 const words = catalogue({ choose: "Choose an image" });
 

@@ -1,11 +1,12 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Plus } from "lucide-react";
-import { lazy, Suspense, useRef, useState } from "react";
+import { Suspense, useRef, useState } from "react";
 import { useLocation, useParams as useRoute } from "wouter";
 import { ApiError, newKey, request, type Versioned } from "../api/client";
 import type { Automation, AutomationAction, AutomationBody } from "../api/schema";
 import { collection, useCollection } from "../app/collections";
 import { heldIds } from "../app/device";
+import { later } from "../app/later";
 import { useParam } from "../app/params";
 import { useKey, useWhyNot } from "../app/session";
 import type { Group } from "../rules/groups";
@@ -31,7 +32,7 @@ import { catalogue, plural } from "../words/catalogue";
 import { explain } from "../words/errors";
 import { actionKinds, actionStep, mostActions } from "./actions";
 
-const Runs = lazy(() => import("./Runs"));
+const Runs = later(() => import("./Runs"));
 
 const words = catalogue({
 	automations: "Automations",

@@ -1,9 +1,10 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { lazy, Suspense, useEffect, useRef, useState } from "react";
+import { Suspense, useEffect, useRef, useState } from "react";
 import { Redirect, useLocation, useParams } from "wouter";
 import { ApiError, api, newKey, type Route, request } from "../api/client";
 import type { BroadcastSessionView } from "../api/schema";
 import { useCollection } from "../app/collections";
+import { later } from "../app/later";
 import { pollEvery } from "../app/live";
 import { useParam } from "../app/params";
 import { useKey, useWhyNot } from "../app/session";
@@ -28,10 +29,10 @@ import { Overview } from "./Overview";
 import { Plan } from "./Plan";
 import { FailureNotice, PauseNotice } from "./Stopped";
 
-const Bounces = lazy(() => import("./Bounces"));
-const Breakdown = lazy(() => import("./Breakdown"));
-const People = lazy(() => import("./People"));
-const Timing = lazy(() => import("./Timing"));
+const Bounces = later(() => import("./Bounces"));
+const Breakdown = later(() => import("./Breakdown"));
+const People = later(() => import("./People"));
+const Timing = later(() => import("./Timing"));
 
 const words = catalogue({
 	broadcasts: "Broadcasts",

@@ -1,7 +1,8 @@
 import { useQuery } from "@tanstack/react-query";
-import { lazy, Suspense, useState } from "react";
+import { Suspense, useState } from "react";
 import { api } from "../api/client";
 import type { BroadcastContent, BroadcastSessionView } from "../api/schema";
+import { later } from "../app/later";
 import { useKey } from "../app/session";
 import { CodeWithImages } from "../assets/CodeWithImages";
 import { templateOptions, useBindingOptions } from "../binding/binding";
@@ -16,7 +17,7 @@ import type { Draft } from "./draft";
 import { EmojiMenu } from "./Emoji";
 import { Inbox, Preview, usePreview } from "./Preview";
 
-const TemplateBinding = lazy(() => import("../binding/BindingEditor"));
+const TemplateBinding = later(() => import("../binding/BindingEditor"));
 
 const words = catalogue({
 	kind: "How it is made",

@@ -1,4 +1,5 @@
-import { lazy, Suspense, useState } from "react";
+import { Suspense, useState } from "react";
+import { later } from "../app/later";
 import { useWhyNot } from "../app/session";
 import { Menu } from "../ui/Menu";
 import { catalogue } from "../words/catalogue";
@@ -6,7 +7,7 @@ import { type Criterion, criteria, segmentName } from "./criteria";
 
 const words = catalogue({ menu: "Make a segment of" });
 
-const NameSegment = lazy(() => import("./NameSegment"));
+const NameSegment = later(() => import("./NameSegment"));
 
 /** MakeSegment makes a segment of those to whom something happened by a broadcast. */
 export function MakeSegment({ id, name }: { id: string; name: string }) {

@@ -1,8 +1,9 @@
 import { useQuery } from "@tanstack/react-query";
 import { AlertTriangle, Check, Circle, X } from "lucide-react";
-import { lazy, Suspense, useState } from "react";
+import { Suspense, useState } from "react";
 import { Link } from "wouter";
 import { type Answer, api } from "../api/client";
+import { later } from "../app/later";
 import { pollEvery } from "../app/live";
 import { useParam } from "../app/params";
 import { useKey, useOptions } from "../app/session";
@@ -17,7 +18,7 @@ import { catalogue, full, percent, plural } from "../words/catalogue";
 import css from "./Home.module.css";
 import { Unfinished } from "./Unfinished";
 
-const Setup = lazy(() => import("./Setup"));
+const Setup = later(() => import("./Setup"));
 
 const words = catalogue({
 	title: "Home",

@@ -1,6 +1,7 @@
 import { AlertTriangle, ListTree, Network, Redo2, Undo2 } from "lucide-react";
-import { type KeyboardEvent, lazy, Suspense, useEffect, useMemo, useRef, useState } from "react";
+import { type KeyboardEvent, Suspense, useEffect, useMemo, useRef, useState } from "react";
 import type { GraphIssue, SequenceReport } from "../api/schema";
+import { later } from "../app/later";
 import { useParams } from "../app/params";
 import { Button, IconButton } from "../ui/Button";
 import { Card, Notice } from "../ui/Page";
@@ -42,7 +43,7 @@ import { StepMenu } from "./StepMenu";
 import { detailOf, type Kind, type Names, newId, problemWords, titleOf } from "./steps";
 import type { Flow } from "./useFlow";
 
-const Canvas = lazy(() => import("./canvas/Canvas"));
+const Canvas = later(() => import("./canvas/Canvas"));
 
 const words = catalogue({
 	views: "View",

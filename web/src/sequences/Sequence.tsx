@@ -1,8 +1,9 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { lazy, Suspense, useState } from "react";
+import { Suspense, useState } from "react";
 import { useLocation, useParams as useRoute } from "wouter";
 import { ApiError, api, newKey, request, type Versioned } from "../api/client";
 import type { GraphIssue, Sequence } from "../api/schema";
+import { later } from "../app/later";
 import { pollEvery } from "../app/live";
 import { useParams } from "../app/params";
 import { useCollection } from "../app/collections";
@@ -23,11 +24,11 @@ import type { Config } from "./graph";
 import { type Names, triggerWords, useNames } from "./steps";
 import { useFlow } from "./useFlow";
 
-const People = lazy(() => import("./People"));
-const Report = lazy(() => import("./Report"));
-const SettingsForm = lazy(() => import("./Settings"));
-const Review = lazy(() => import("./Review"));
-const TestRun = lazy(() => import("./TestRun"));
+const People = later(() => import("./People"));
+const Report = later(() => import("./Report"));
+const SettingsForm = later(() => import("./Settings"));
+const Review = later(() => import("./Review"));
+const TestRun = later(() => import("./TestRun"));
 
 const words = catalogue({
 	sequences: "Sequences",

@@ -1,5 +1,6 @@
-import { lazy, Suspense } from "react";
+import { Suspense } from "react";
 import { Link } from "wouter";
+import { later } from "../app/later";
 import { Button } from "../ui/Button";
 import { Dialog } from "../ui/Dialog";
 import { Facts, Notice } from "../ui/Page";
@@ -9,7 +10,7 @@ import { issuesOf, type View } from "./flowView";
 import { type Config, type Step, targetOf, placesOf, stepOf } from "./graph";
 import { detailOf, kindOf, labelOf, nameOfKind, problemWords, titleOf } from "./steps";
 
-const StepFields = lazy(() => import("./StepFields"));
+const StepFields = later(() => import("./StepFields"));
 
 const words = catalogue({
 	done: "Done",

@@ -1,21 +1,12 @@
 import { ClipboardPaste, CornerDownRight, OctagonX } from "lucide-react";
-import {
-	type KeyboardEvent,
-	lazy,
-	type ReactNode,
-	type RefObject,
-	Suspense,
-	useEffect,
-	useId,
-	useRef,
-	useState,
-} from "react";
+import { type KeyboardEvent, type ReactNode, type RefObject, Suspense, useEffect, useId, useRef, useState,  } from "react";
+import { later } from "../app/later";
 import { catalogue, plural } from "../words/catalogue";
 import { type Clip, type Graph, order, type Place, stepOf, targetOf } from "./graph";
 import { type Kind, kinds, type MenuGroup, type Names, nameOfKind, stepWords, titleOf } from "./steps";
 import css from "./StepMenu.module.css";
 
-const PopupPanel = lazy(() => import("../ui/aria/PopupPanel").then((m) => ({ default: m.PopupPanel })));
+const PopupPanel = later(() => import("../ui/aria/PopupPanel").then((m) => ({ default: m.PopupPanel })));
 
 const words = catalogue({
 	title: "Add a step",

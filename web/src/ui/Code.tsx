@@ -1,11 +1,12 @@
-import { lazy, Suspense } from "react";
+import { Suspense } from "react";
 import type { PreviewProblem } from "../api/schema";
+import { later } from "../app/later";
 import { catalogue } from "../words/catalogue";
 import css from "./Code.module.css";
 
 const words = catalogue({ leave: "Escape, then Tab, leaves the editor", help: "Ctrl Space completes, F1 explains" });
 
-const CodeEditor = lazy(() => import("../editor/CodeEditor"));
+const CodeEditor = later(() => import("../editor/CodeEditor"));
 
 /** Name is something that code may name, for completion and help. */
 export type Name = { kind: "parameter" | "section" | "item" | "slot" | "field"; name: string; label?: string | null; help?: string | null; of?: string };

@@ -1,12 +1,13 @@
-import { lazy, Suspense } from "react";
+import { Suspense } from "react";
+import { later } from "../app/later";
 import type { ComboProps, PicksProps } from "./aria/Combo";
 import css from "./Field.module.css";
 
 export type { Option } from "./aria/Combo";
 
 const load = () => import("./aria/Combo");
-const LazyCombo = lazy(() => load().then((m) => ({ default: m.Combo })));
-const LazyPicks = lazy(() => load().then((m) => ({ default: m.Picks })));
+const LazyCombo = later(() => load().then((m) => ({ default: m.Combo })));
+const LazyPicks = later(() => load().then((m) => ({ default: m.Picks })));
 
 /** Place keeps the place of a field while it is loaded. */
 function Place({ label, hideLabel }: { label: string; hideLabel?: boolean }) {

@@ -1,9 +1,10 @@
-import { lazy, Suspense } from "react";
+import { Suspense } from "react";
+import { later } from "../app/later";
 import type { ConfirmProps, DialogProps } from "./aria/Dialog";
 
 const load = () => import("./aria/Dialog");
-const LazyDialog = lazy(() => load().then((m) => ({ default: m.Dialog })));
-const LazyConfirm = lazy(() => load().then((m) => ({ default: m.Confirm })));
+const LazyDialog = later(() => load().then((m) => ({ default: m.Dialog })));
+const LazyConfirm = later(() => load().then((m) => ({ default: m.Confirm })));
 
 /** Dialog is a dialog or a drawer over the page. It keeps the focus, and gives it back. */
 export function Dialog(props: DialogProps) {

@@ -1,5 +1,6 @@
 import { MoreHorizontal } from "lucide-react";
-import { lazy, type ReactNode, Suspense, useContext, useEffect, useRef, useState } from "react";
+import { type ReactNode, Suspense, useContext, useEffect, useRef, useState } from "react";
+import { later } from "../app/later";
 import { useOffers } from "../app/offers";
 import { catalogue } from "../words/catalogue";
 import button from "./Button.module.css";
@@ -19,7 +20,7 @@ export type Action = {
 };
 
 const load = () => import("./aria/MenuList");
-const MenuList = lazy(() => load().then((m) => ({ default: m.MenuList })));
+const MenuList = later(() => load().then((m) => ({ default: m.MenuList })));
 
 type Props = {
 	label?: string;

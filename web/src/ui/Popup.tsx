@@ -1,8 +1,9 @@
-import { lazy, type ReactNode, Suspense, useRef, useState } from "react";
+import { type ReactNode, Suspense, useRef, useState } from "react";
+import { later } from "../app/later";
 import button from "./Button.module.css";
 
 const load = () => import("./aria/PopupPanel");
-const PopupPanel = lazy(() => load().then((m) => ({ default: m.PopupPanel })));
+const PopupPanel = later(() => load().then((m) => ({ default: m.PopupPanel })));
 
 type Props = {
 	/** What the panel is for. */
