@@ -17,12 +17,12 @@ func TestTheApplicationWorksOnAfterTheServerWasAway(t *testing.T) {
 	}
 	path := "/broadcasts/" + draft["id"].(string)
 	d.open(path + "/edit")
-	d.must(d.Until(d.ctx, codeEditor)) // it is loaded by itself
-	d.must(d.p.Kill())
+	d.must(d.p.Kill()) // parts of the page may not be loaded yet
 	d.fill("Name", "Written while away")
 	d.must(d.Until(d.ctx, `document.body.textContent.includes('You are offline')`))
 	d.must(d.p.Start(d.ctx))
 	d.must(d.Until(d.ctx, `!document.body.textContent.includes('You are offline') && document.body.textContent.includes('Saved')`))
+	d.must(d.Until(d.ctx, codeEditor))
 	saved, err := d.r.Owner.Must(d.ctx, http.MethodGet, path, nil)
 	if err != nil {
 		t.Fatal(err)
