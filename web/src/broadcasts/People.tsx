@@ -1,5 +1,4 @@
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
-import { useCallback } from "react";
 import { Link, useLocation } from "wouter";
 import { api } from "../api/client";
 import type { BroadcastSessionView, Contact, RecipientRow } from "../api/schema";
@@ -14,6 +13,7 @@ import { Empty, Failure, Skeleton } from "../ui/States";
 import { Table } from "../ui/Table";
 import { Time } from "../ui/Time";
 import { Tools } from "../ui/Tools";
+import { useMore } from "../ui/useMore";
 import { catalogue, plural } from "../words/catalogue";
 import { stateOf } from "../words/status";
 import css from "./Broadcasts.module.css";
@@ -116,10 +116,7 @@ function Rows({ broadcast: b, status, search, variant, onSearch, picker }: RowsP
 		placeholderData: (x) => x,
 		refetchInterval: pollEvery(30_000),
 	});
-	const { hasNextPage, isFetchingNextPage, fetchNextPage } = found;
-	const onEnd = useCallback(() => {
-		if (hasNextPage && !isFetchingNextPage) void fetchNextPage();
-	}, [hasNextPage, isFetchingNextPage, fetchNextPage]);
+	const onEnd = useMore(found);
 	const rows = found.data?.pages.flatMap((p) => p.data) ?? [];
 	const why = (r: RecipientRow) => r.error ?? (r.skip_reason ? reasonName(r.skip_reason) : null);
 	const arm = (id: string | null) => b.variants?.find((a) => a.id === id)?.name ?? id;
@@ -211,10 +208,7 @@ function Did({ broadcast: b, event, level, link, variant, picker }: DidProps) {
 		refetchInterval: pollEvery(30_000),
 	});
 	const count = useQuery({ queryKey: key("report", b.id, "did", "count", rule), queryFn: ({ signal }) => api("POST /contacts/count", { body: { definition: rule }, signal }) });
-	const { hasNextPage, isFetchingNextPage, fetchNextPage } = found;
-	const onEnd = useCallback(() => {
-		if (hasNextPage && !isFetchingNextPage) void fetchNextPage();
-	}, [hasNextPage, isFetchingNextPage, fetchNextPage]);
+	const onEnd = useMore(found);
 	const rows = found.data?.pages.flatMap((p) => p.data) ?? [];
 	const full = (c: Contact) => [c.first_name, c.last_name].filter(Boolean).join(" ");
 	return (

@@ -1,6 +1,6 @@
 import { keepPreviousData, useInfiniteQuery, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Columns3, Search, Upload } from "lucide-react";
-import { useCallback, useDeferredValue, useEffect, useMemo, useRef, useState } from "react";
+import { useDeferredValue, useEffect, useMemo, useRef, useState } from "react";
 import { useLocation } from "wouter";
 import { api, newKey } from "../api/client";
 import type { Contact, SavedFilterRow } from "../api/schema";
@@ -17,6 +17,7 @@ import { Page } from "../ui/Page";
 import { Empty, Failure, Skeleton } from "../ui/States";
 import { Table } from "../ui/Table";
 import { toast } from "../ui/Toast";
+import { useMore } from "../ui/useMore";
 import { catalogue, number, plural } from "../words/catalogue";
 import { explain } from "../words/errors";
 import { AddContact } from "./AddContact";
@@ -136,10 +137,7 @@ export default function Contacts() {
 		return [...known.values()];
 	}, [contacts, selected]);
 
-	const { hasNextPage, isFetchingNextPage, fetchNextPage } = rows;
-	const onEnd = useCallback(() => {
-		if (hasNextPage && !isFetchingNextPage) void fetchNextPage();
-	}, [hasNextPage, isFetchingNextPage, fetchNextPage]);
+	const onEnd = useMore(rows);
 
 	const apply = (f: SavedFilterRow) => {
 		setTyped(f.search ?? "");

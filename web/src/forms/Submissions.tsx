@@ -1,5 +1,4 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
-import { useCallback } from "react";
 import { Link } from "wouter";
 import { api } from "../api/client";
 import type { FormRow, FormSubmission } from "../api/schema";
@@ -13,6 +12,7 @@ import { Facts, NotSet } from "../ui/Page";
 import { Empty, Failure, Skeleton } from "../ui/States";
 import { Table } from "../ui/Table";
 import { Time } from "../ui/Time";
+import { useMore } from "../ui/useMore";
 import { catalogue, exact } from "../words/catalogue";
 import css from "../broadcasts/Broadcasts.module.css";
 import own from "./Form.module.css";
@@ -50,10 +50,7 @@ export function Submissions({ form }: { form: FormRow }) {
 		getNextPageParam: (last) => last.next_cursor,
 		refetchInterval: pollEvery(15_000),
 	});
-	const { hasNextPage, isFetchingNextPage, fetchNextPage } = list;
-	const onEnd = useCallback(() => {
-		if (hasNextPage && !isFetchingNextPage) void fetchNextPage();
-	}, [hasNextPage, isFetchingNextPage, fetchNextPage]);
+	const onEnd = useMore(list);
 	if (list.isPending) return <Skeleton rows={8} height={36} />;
 	if (list.isError) return <Failure error={list.error} retry={() => void list.refetch()} />;
 	const rows = list.data.pages.flatMap((p) => p.data);

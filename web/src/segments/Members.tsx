@@ -1,5 +1,5 @@
 import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { useCallback, useState } from "react";
+import { useState } from "react";
 import { Link, useLocation } from "wouter";
 import { api, newKey } from "../api/client";
 import type { AddedMembers, MembersRequestBody, SegmentSession } from "../api/schema";
@@ -20,6 +20,7 @@ import { Table } from "../ui/Table";
 import { Time } from "../ui/Time";
 import { toast } from "../ui/Toast";
 import { Tools } from "../ui/Tools";
+import { useMore } from "../ui/useMore";
 import { catalogue, full, plural } from "../words/catalogue";
 import { explain } from "../words/errors";
 import css from "../broadcasts/Broadcasts.module.css";
@@ -68,10 +69,7 @@ export function Members({ segment: s }: { segment: SegmentSession }) {
 		getNextPageParam: (last) => last.next_cursor,
 		placeholderData: (b) => b,
 	});
-	const { hasNextPage, isFetchingNextPage, fetchNextPage } = found;
-	const onEnd = useCallback(() => {
-		if (hasNextPage && !isFetchingNextPage) void fetchNextPage();
-	}, [hasNextPage, isFetchingNextPage, fetchNextPage]);
+	const onEnd = useMore(found);
 	const refresh = () => {
 		void client.invalidateQueries({ queryKey: key("segment", s.segment_key) });
 		void client.invalidateQueries({ queryKey: key("segments") });

@@ -1,5 +1,4 @@
 import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { useCallback } from "react";
 import { useLocation, useParams } from "wouter";
 import { ApiError, api } from "../api/client";
 import type { SeedListRow, SeedRow } from "../api/schema";
@@ -19,6 +18,7 @@ import { Tabs } from "../ui/Tabs";
 import { Time } from "../ui/Time";
 import { toast } from "../ui/Toast";
 import { Tools } from "../ui/Tools";
+import { useMore } from "../ui/useMore";
 import { and, catalogue, day, plural } from "../words/catalogue";
 import { explain } from "../words/errors";
 import { stateOf } from "../words/status";
@@ -181,10 +181,7 @@ function Addresses({ list: l, why, onUpdate }: { list: SeedListRow; why?: string
 		getNextPageParam: (last, all) => (last.has_more ? all.length * 200 : null),
 		placeholderData: (b) => b,
 	});
-	const { hasNextPage, isFetchingNextPage, fetchNextPage } = seeds;
-	const onEnd = useCallback(() => {
-		if (hasNextPage && !isFetchingNextPage) void fetchNextPage();
-	}, [hasNextPage, isFetchingNextPage, fetchNextPage]);
+	const onEnd = useMore(seeds);
 	const act = useMutation({
 		mutationFn: (v: { seed: SeedRow; what: "pause" | "resume" | "retire" | "reactivate" }) => api(`POST /seed-lists/{id}/seeds/{seed_id}/${v.what}`, { path: { id: l.id, seed_id: v.seed.id } }),
 		onSuccess: (now) => {
