@@ -257,6 +257,7 @@ func (d desk) imports() desk {
 	if n := d.counted(map[string]any{"field": "custom_fields.plan", "operator": "equals", "value": "pro"}); n != 6667-6 { // six of the rows with errors would have been pro
 		d.t.Errorf("%d contacts have the plan pro, want 6,661", n)
 	}
+	d.sees("See the contacts") // when the job has ended
 	d.hit("See the contacts")
 	d.sees("20,025 contacts")
 	return d
