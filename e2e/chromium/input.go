@@ -22,6 +22,7 @@ var keys = map[string]map[string]any{
 	"Delete":     {"key": "Delete", "code": "Delete", "windowsVirtualKeyCode": 46},
 	"F1":         {"key": "F1", "code": "F1", "windowsVirtualKeyCode": 112},
 	"F8":         {"key": "F8", "code": "F8", "windowsVirtualKeyCode": 119},
+	".":          {"key": ".", "code": "Period", "windowsVirtualKeyCode": 190, "text": "."},
 	"Space":      {"key": " ", "code": "Space", "windowsVirtualKeyCode": 32, "text": " "},
 }
 

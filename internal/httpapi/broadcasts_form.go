@@ -108,6 +108,7 @@ type leanSession struct {
 	BroadcastIDs // first, because its delivery_lanes replaces that of the public form
 	LeanBroadcast
 	Content broadcastLeanSession `json:"content"`
+	Actions []broadcast.Action   `json:"available_actions" doc:"The calls that the state allows. Resuming is among them even while the cause of the pause remains."`
 }
 
 // FullBroadcast is a row of a list with full=true, and most of a single one.
@@ -283,7 +284,7 @@ func (n broadcastNames) lean(b broadcast.Broadcast) LeanBroadcast {
 
 func (n broadcastNames) leanSession(b broadcast.Broadcast) leanSession {
 	lean := n.lean(b)
-	return leanSession{n.ids(b), lean, broadcastLeanSession{LeanSessionContent{lean.Content.LeanContent, templateOf(b.Content)}, messageOf(b)}}
+	return leanSession{n.ids(b), lean, broadcastLeanSession{LeanSessionContent{lean.Content.LeanContent, templateOf(b.Content)}, messageOf(b)}, b.Available()}
 }
 
 func (n broadcastNames) full(b broadcast.Broadcast) FullBroadcast {

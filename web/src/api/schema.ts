@@ -2157,6 +2157,7 @@ export type LargeChangeError = Error & {
 
 export type LeanSession = {
 	archived_at: string | null;
+	available_actions: string[];
 	completed_at: string | null;
 	content: BroadcastLeanSession;
 	content_version: number;

@@ -10,16 +10,16 @@ import { useParam } from "../app/params";
 import { useKey, useWhyNot } from "../app/session";
 import { StateBadge } from "../ui/Badge";
 import { Button, LinkButton } from "../ui/Button";
-import { Confirm } from "../ui/Dialog";
 import { Gone } from "../ui/Gone";
 import { Menu } from "../ui/Menu";
 import { Card, Facts, Notice, Page } from "../ui/Page";
 import { Failure, Skeleton } from "../ui/States";
 import { Tabs } from "../ui/Tabs";
 import { toast } from "../ui/Toast";
-import { catalogue, dateTime, full, plural } from "../words/catalogue";
+import { catalogue, dateTime } from "../words/catalogue";
 import { explain } from "../words/errors";
 import { useSegments } from "./Audience";
+import { CancelSend } from "./CancelSend";
 import { Countdown } from "./Countdown";
 import { FirstResults } from "./FirstResults";
 import { Ledger } from "./Ledger";
@@ -52,10 +52,8 @@ const words = catalogue({
 	edit: "Edit",
 	copy: "Copy",
 	archive: "Archive",
+	unarchive: "Move out of the archive",
 	starts: (when: string) => `It starts on ${when}.`,
-	cancelTitle: (name: string) => `Cancel ${name}?`,
-	cancelText: (n: number) => plural(n, { one: "# person will not get it.", other: "# people will not get it." }),
-	cancelNote: "Mail that is with servers already goes its way. This cannot be undone.",
 	subject: "Subject",
 	audience: "Sent to",
 	to: "To",
@@ -148,7 +146,6 @@ export default function BroadcastPage() {
 	const progress = b.view_model.delivery_progress;
 	const started = b.dispatch_started_at !== null;
 	const failure = b.view_model.failure_info;
-	const remaining = progress?.remaining ?? 0;
 	return (
 		<Page
 			title={b.name}
@@ -181,6 +178,7 @@ export default function BroadcastPage() {
 						actions={[
 							{ id: "copy", label: words.copy, why, run: () => copy.mutate() },
 							can("archive") && { id: "archive", label: words.archive, why, run: () => act.mutate("archive") },
+							can("unarchive") && { id: "unarchive", label: words.unarchive, why, run: () => act.mutate("unarchive") },
 							can("cancel") && { id: "cancel", label: words.cancel, danger: true, why, run: () => setCancelling(true) },
 						]}
 					/>
@@ -254,21 +252,7 @@ export default function BroadcastPage() {
 					/>
 				</Card>
 			)}
-			{cancelling && (
-				<Confirm
-					title={words.cancelTitle(b.name)}
-					action={words.cancel}
-					type={remaining > 1000 ? b.name : undefined}
-					busy={act.isPending}
-					onConfirm={() => act.mutate("cancel")}
-					onClose={() => setCancelling(false)}
-				>
-					<p>
-						<b>{words.cancelText(remaining)}</b> {words.cancelNote}
-					</p>
-					<p className="visually-hidden">{full(remaining)}</p>
-				</Confirm>
-			)}
+			{cancelling && <CancelSend broadcast={b} busy={act.isPending} onConfirm={() => act.mutate("cancel")} onClose={() => setCancelling(false)} />}
 		</Page>
 	);
 }

@@ -17,10 +17,11 @@ import { Tools } from "../ui/Tools";
 import { catalogue, dateTime, day, full, percent, plural } from "../words/catalogue";
 import { useSegments } from "./Audience";
 import css from "./Broadcasts.module.css";
+import { CancelSend } from "./CancelSend";
 import { NewBroadcast } from "./NewBroadcast";
 import { Peek } from "./Peek";
 import { Sparkline } from "./Sparkline";
-import { useActions, useBroadcasts, useMetrics, useUnsaved } from "./useBroadcasts";
+import { useActions, useBroadcasts, useCancelling, useMetrics, useUnsaved } from "./useBroadcasts";
 
 const words = catalogue({
 	title: "Broadcasts",
@@ -55,6 +56,7 @@ const words = catalogue({
 	pause: "Pause",
 	resume: "Resume",
 	unschedule: "Unschedule",
+	cancel: "Cancel the send",
 	report: "Report",
 	more: (name: string) => `Actions of ${name}`,
 	noSegment: "Nobody yet",
@@ -69,6 +71,9 @@ const words = catalogue({
 const filters = ["draft", "scheduled", "sending", "paused", "completed", "failed", "cancelled"] as const;
 
 const to = (b: LeanSession) => (b.status === "draft" ? `/broadcasts/${b.id}/edit` : `/broadcasts/${b.id}`);
+
+/** can reports whether the server allows an action. */
+const can = (b: LeanSession, action: string) => (b.available_actions ?? []).includes(action); // none in answers kept by an older version
 
 /** Broadcasts is the list of all broadcasts. */
 export default function Broadcasts() {
@@ -94,19 +99,21 @@ export default function Broadcasts() {
 	const segments = useSegments();
 	const segmentNames = new Map(segments.map((s) => [s.segment_key, s.name]));
 	const { act, archive, busy } = useActions();
+	const cancelling = useCancelling();
 	const peeked = all.find((b) => b.id === peek);
 	const chosen = shown.filter((b) => selected.has(b.id)).map((b) => b.id);
 	const rate = (m: MetricsRow | undefined, of: "opened_rate" | "clicked_rate") => (m ? percent(m[of]) : <NotSet />);
 	const actions = (b: LeanSession) => [
 		{ id: "open", label: b.status === "draft" ? words.edit : b.dispatch_started_at ? words.report : words.open, run: () => navigate(to(b)) },
 		{ id: "peek", label: words.peek, run: () => setPeek(b.id) },
-		b.status === "sending" && { id: "pause", label: words.pause, why: whySend, run: () => act({ id: b.id, do: "pause" }) },
-		b.status === "paused" && { id: "resume", label: words.resume, why: whySend, run: () => act({ id: b.id, do: "resume" }) },
-		b.status === "scheduled" && { id: "unschedule", label: words.unschedule, why: whySend, run: () => act({ id: b.id, do: "unschedule" }) },
-		{ id: "copy", label: words.copy, why, run: () => act({ id: b.id, do: "clone" }) },
-		!b.archived_at && b.status !== "sending" && { id: "archive", label: words.archive, why: whyArchive, run: () => archive([b.id]) },
-		b.archived_at !== null && { id: "unarchive", label: words.unarchive, why: whyArchive, run: () => act({ id: b.id, do: "unarchive" }) },
-		b.status === "draft" && { id: "delete", label: words.delete, danger: true, why, run: () => setDeleting(b) },
+		can(b, "pause") && { id: "pause", label: words.pause, why: whySend, run: () => act({ id: b.id, do: "pause" }) },
+		can(b, "resume") && { id: "resume", label: words.resume, why: whySend, run: () => act({ id: b.id, do: "resume" }) },
+		can(b, "unschedule") && { id: "unschedule", label: words.unschedule, why: whySend, run: () => act({ id: b.id, do: "unschedule" }) },
+		can(b, "clone") && { id: "copy", label: words.copy, why, run: () => act({ id: b.id, do: "clone" }) },
+		can(b, "archive") && { id: "archive", label: words.archive, why: whyArchive, run: () => archive([b.id]) },
+		can(b, "unarchive") && { id: "unarchive", label: words.unarchive, why: whyArchive, run: () => act({ id: b.id, do: "unarchive" }) },
+		can(b, "cancel") && { id: "cancel", label: words.cancel, danger: true, why: whySend, run: () => cancelling.ask(b.id) },
+		can(b, "delete") && { id: "delete", label: words.delete, danger: true, why, run: () => setDeleting(b) },
 	];
 	const addButton = (
 		<Button kind="create" why={why} onClick={() => navigate("/broadcasts/new")}>
@@ -150,7 +157,7 @@ export default function Broadcasts() {
 							why={whyArchive}
 							busy={busy}
 							onClick={() => {
-								archive(chosen.slice(0, 100));
+								archive(chosen);
 								setSelected(new Set());
 							}}
 						>
@@ -211,8 +218,8 @@ export default function Broadcasts() {
 							),
 						},
 						{ id: "status", name: words.status, width: 130, cell: (b) => <StateBadge kind="broadcast" state={b.status} /> },
-						{ id: "audience", name: words.audience, width: 180, cell: (b) => b.include_segment_keys.map((k) => segmentNames.get(k) ?? k).join(", ") || words.noSegment },
-						{ id: "when", name: words.when, width: 150, cell: (b) => (b.status === "scheduled" && b.scheduled_at ? dateTime(b.scheduled_at) : <Time at={b.dispatch_started_at ?? b.updated_at} />) },
+						{ id: "audience", name: words.audience, width: 160, cell: (b) => b.include_segment_keys.map((k) => segmentNames.get(k) ?? k).join(", ") || words.noSegment },
+						{ id: "when", name: words.when, width: 170, cell: (b) => (b.status === "scheduled" && b.scheduled_at ? dateTime(b.scheduled_at) : <Time at={b.dispatch_started_at ?? b.updated_at} />) },
 						{ id: "recipients", name: words.recipients, width: 100, align: "end", cell: (b) => (metrics.of.has(b.id) ? full(metrics.of.get(b.id)?.total_recipients ?? 0) : <NotSet />) },
 						{ id: "opened", name: words.opened, width: 90, align: "end", cell: (b) => rate(metrics.of.get(b.id), "opened_rate") },
 						{ id: "clicked", name: words.clicked, width: 90, align: "end", cell: (b) => rate(metrics.of.get(b.id), "clicked_rate") },
@@ -243,6 +250,17 @@ export default function Broadcasts() {
 			)}
 			{creating && !why && <NewBroadcast onClose={() => navigate("/broadcasts")} />}
 			{peeked && <Peek broadcast={peeked} to={to(peeked)} onClose={() => setPeek("")} />}
+			{cancelling.broadcast && (
+				<CancelSend
+					broadcast={cancelling.broadcast}
+					busy={busy}
+					onConfirm={() => {
+						act({ id: cancelling.broadcast?.id ?? "", do: "cancel" });
+						cancelling.done();
+					}}
+					onClose={cancelling.done}
+				/>
+			)}
 			{deleting && (
 				<Confirm
 					title={words.deleteTitle(deleting.name)}

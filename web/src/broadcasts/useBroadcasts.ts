@@ -1,8 +1,8 @@
 import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { useMemo } from "react";
+import { useMemo, useState } from "react";
 import { useLocation } from "wouter";
 import { api, newKey } from "../api/client";
-import type { LeanSession } from "../api/schema";
+import type { BroadcastSessionView, LeanSession } from "../api/schema";
 import { collection } from "../app/collections";
 import { pollEvery } from "../app/live";
 import { useKey, useWhyNot } from "../app/session";
@@ -13,7 +13,9 @@ import { type Copy, problemsIn } from "./workingCopy";
 
 const words = catalogue({
 	archived: (n: number) => plural(n, { one: "Archived # broadcast", other: "Archived # broadcasts" }),
-	skipped: (n: number) => plural(n, { one: "# is under way and stays", other: "# are under way and stay" }),
+	skipped: (n: number) => plural(n, { one: "# has not ended, and stays", other: "# have not ended, and stay" }),
+	restored: "Moved out of the archive",
+	deleted: "Deleted the draft",
 	counted: "Counted again",
 });
 
@@ -88,6 +90,17 @@ export function useUnsaved(): Map<string, number> {
 	return new Map(found.data ?? []);
 }
 
+/** How many broadcasts one request archives. */
+const most = 100;
+
+/** useCancelling reads a send before somebody is asked whether to cancel it: how many would not get it. */
+export function useCancelling() {
+	const [broadcast, setBroadcast] = useState<BroadcastSessionView | null>(null);
+	const ask = (id: string) =>
+		void api("GET /broadcasts/{broadcast_id}", { path: { broadcast_id: id }, query: { embed: "none" } }).then(setBroadcast, (e) => toast(explain(e), { tone: "danger" }));
+	return { broadcast, ask, done: () => setBroadcast(null) };
+}
+
 /** useActions returns what can be done with rows of the list. */
 export function useActions() {
 	const key = useKey();
@@ -95,29 +108,47 @@ export function useActions() {
 	const [, navigate] = useLocation();
 	const refresh = () => client.invalidateQueries({ queryKey: key("broadcasts") });
 	const fail = (e: unknown) => toast(explain(e), { tone: "danger" });
+	const unarchive = async (ids: string[]) => {
+		try {
+			for (const id of ids) await api("POST /broadcasts/{broadcast_id}/unarchive", { path: { broadcast_id: id } });
+		} catch (e) {
+			fail(e);
+		} finally {
+			void refresh();
+		}
+	};
 	const one = useMutation({
-		mutationFn: async (v: { id: string; do: "unarchive" | "delete" | "clone" | "pause" | "resume" | "unschedule" }) => {
+		mutationFn: async (v: { id: string; do: "unarchive" | "delete" | "clone" | "pause" | "resume" | "unschedule" | "cancel" }) => {
 			const path = { broadcast_id: v.id };
 			if (v.do === "unarchive") await api("POST /broadcasts/{broadcast_id}/unarchive", { path });
 			else if (v.do === "delete") await api("DELETE /broadcasts/{broadcast_id}", { path });
 			else if (v.do === "pause") await api("POST /broadcasts/{broadcast_id}/pause", { path });
 			else if (v.do === "resume") await api("POST /broadcasts/{broadcast_id}/resume", { path });
+			else if (v.do === "cancel") await api("POST /broadcasts/{broadcast_id}/cancel", { path });
 			else if (v.do === "unschedule") await api("POST /broadcasts/{broadcast_id}/unschedule", { path });
 			else navigate(`/broadcasts/${(await api("POST /broadcasts/{broadcast_id}/clone", { path, body: {}, idempotencyKey: newKey() })).id}/edit`);
 		},
 		onSettled: () => void refresh(),
+		onSuccess: (_, v) => {
+			if (v.do === "unarchive") toast(words.restored);
+			if (v.do === "delete") toast(words.deleted);
+		},
 		onError: fail,
 	});
 	const archive = useMutation({
-		mutationFn: (ids: string[]) => api("POST /broadcasts/bulk-archive", { body: { ids } }),
-		onSuccess: (done) => {
-			void refresh();
-			toast([words.archived(done.archived.length), done.skipped.length > 0 && words.skipped(done.skipped.length)].filter(Boolean).join(". "), {
-				undo: () =>
-					void Promise.all(done.archived.map((id) => api("POST /broadcasts/{broadcast_id}/unarchive", { path: { broadcast_id: id } })))
-						.catch(fail)
-						.finally(() => void refresh()),
-			});
+		mutationFn: async (ids: string[]) => {
+			const all: { archived: string[]; skipped: string[] } = { archived: [], skipped: [] };
+			for (let at = 0; at < ids.length; at += most) {
+				const done = await api("POST /broadcasts/bulk-archive", { body: { ids: ids.slice(at, at + most) } });
+				all.archived.push(...done.archived);
+				all.skipped.push(...done.skipped);
+			}
+			return all;
+		},
+		onSettled: () => void refresh(),
+		onSuccess: ({ archived, skipped }) => {
+			const text = [archived.length > 0 && words.archived(archived.length), skipped.length > 0 && words.skipped(skipped.length)].filter(Boolean).join(". ");
+			toast(text, archived.length === 0 ? {} : { undo: () => void unarchive(archived) });
 		},
 		onError: fail,
 	});

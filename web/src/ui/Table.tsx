@@ -16,6 +16,7 @@ const mostSelected = 1000;
 
 export type Column<T> = {
 	id: string;
+	/** Empty for the menu of the row, the last column, which stays in view. */
 	name: string;
 	/** Width in pixels; the first column and those without one share what is left. */
 	width?: number;
@@ -278,7 +279,7 @@ export function Table<T>(p: Props<T>) {
 								key={c.id}
 								role="columnheader"
 								aria-sort={sorted && (sorted === "asc" ? "ascending" : "descending")}
-								className={[css.cell, c.align && css.end, i === 0 && css.first].filter(Boolean).join(" ")}
+								className={[css.cell, c.align && css.end, i === 0 && css.first, !c.name && css.menu].filter(Boolean).join(" ")}
 							>
 								{c.sortable && p.onSort ? (
 									<button type="button" className={css.sort} tabIndex={phone ? -1 : undefined} onClick={() => p.onSort?.(c.id, sorted === "asc" ? "desc" : "asc")}>
@@ -382,7 +383,7 @@ function RowOf<T>({ id, row, index, start, size, chosen, current, phone, columns
 			) : (
 				<CurrentRow value={current}>
 					{columns.map((c, i) => (
-						<div key={c.id} role={i === 0 ? "rowheader" : "gridcell"} className={[css.cell, c.align && css.end, i === 0 && css.first].filter(Boolean).join(" ")}>
+						<div key={c.id} role={i === 0 ? "rowheader" : "gridcell"} className={[css.cell, c.align && css.end, i === 0 && css.first, !c.name && css.menu].filter(Boolean).join(" ")}>
 							{c.cell(row)}
 						</div>
 					))}
