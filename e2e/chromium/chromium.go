@@ -1,22 +1,24 @@
-// Package chromium drives a headless Chromium over the DevTools protocol, for tests of scripts in
-// real pages (https://chromedevtools.github.io/devtools-protocol/).
+// Package chromium drives a headless Chromium with rod, for tests of scripts in real pages. It adds what
+// the tests of this repository share: a profile for each page, the problems of its console, the requests
+// that it sends.
 package chromium
 
 import (
-	"bufio"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
 	"time"
 
-	"golang.org/x/net/websocket"
+	"github.com/go-rod/rod"
+	"github.com/go-rod/rod/lib/launcher"
+	"github.com/go-rod/rod/lib/launcher/flags"
+	"github.com/go-rod/rod/lib/proto"
 )
 
 // agent is the user agent of pages. Chromium's own one names it headless, which the program takes
@@ -35,94 +37,49 @@ func Find() (string, bool) {
 
 // Browser is a running Chromium.
 type Browser struct {
-	cmd  *exec.Cmd
-	dir  string
-	conn *websocket.Conn
-
-	mu      sync.Mutex
-	next    int
-	waiting map[int]chan message
-	pages   map[string]*Page // by session
-	ended   error            // set when the connection has ended
-}
-
-// message is a command, its answer, or an event.
-type message struct {
-	ID      int             `json:"id,omitempty"`
-	Session string          `json:"sessionId,omitempty"`
-	Method  string          `json:"method,omitempty"`
-	Params  any             `json:"params,omitempty"`
-	Result  json.RawMessage `json:"result,omitempty"`
-	Error   *struct {
-		Message string `json:"message"`
-	} `json:"error,omitempty"`
-}
-
-// event is a message of Chromium's own.
-type event struct {
-	Session string          `json:"sessionId"`
-	Method  string          `json:"method"`
-	Params  json.RawMessage `json:"params"`
+	launcher *launcher.Launcher
+	dir      string // of its profile
+	rod      *rod.Browser
 }
 
 // startWithin is how long Chromium may take to start on a busy machine.
 const startWithin = 2 * time.Minute
 
-// Start starts the Chromium at path with a fresh profile, and with more flags than the usual ones. Stop
-// ends it. Frames of other origins have processes of their own, as in a browser with windows, so that what a mail
-// in a frame is refused is not written to the console of its page.
-func Start(ctx context.Context, path string, flags ...string) (*Browser, error) {
+// Start starts the Chromium at path with a fresh profile, and with more flags than the usual ones, such as
+// "--mute-audio". Stop ends it. Frames of other origins have processes of their own, as in a browser with
+// windows, so that what a mail in a frame is refused is not written to the console of its page.
+func Start(ctx context.Context, path string, more ...string) (*Browser, error) {
 	dir, err := os.MkdirTemp("", "packetboat-browser")
 	if err != nil {
 		return nil, err
 	}
-	args := append([]string{"--headless=new", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-dev-shm-usage",
-		"--disable-background-networking", "--site-per-process", "--enable-features=IsolateSandboxedIframes", "--disable-component-update", "--disable-sync",
-		"--accept-lang=en-US,en", "--user-data-dir=" + dir,
-		"--user-agent=" + agent, "--remote-debugging-port=0", "--remote-allow-origins=*"}, flags...)
-	cmd := exec.Command(path, append(args, "about:blank")...)
-	b := &Browser{cmd: cmd, dir: dir, waiting: map[int]chan message{}, pages: map[string]*Page{}}
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // the program of a package may be a script that starts it
-	stderr, err := cmd.StderrPipe()
+	l := launcher.New()
+	l.Flags = map[flags.Flag][]string{ // rod's own make the page show that a program drives it
+		flags.Bin: {path}, flags.UserDataDir: {dir}, flags.RemoteDebuggingPort: {"0"}, flags.Headless: {"new"}, flags.NoSandbox: nil,
+		"accept-lang": {"en-US", "en"}, "user-agent": {agent}, "site-per-process": nil, "enable-features": {"IsolateSandboxedIframes"},
+		"disable-background-networking": nil, "disable-component-update": nil, "disable-dev-shm-usage": nil, "disable-gpu": nil,
+		"disable-quic": nil, "disable-sync": nil, "no-first-run": nil,
+		flags.Arguments: append(more, "about:blank"),
+	}
+	within, cancel := context.WithTimeout(ctx, startWithin)
+	defer cancel()
+	b := &Browser{launcher: l, dir: dir}
+	url, err := l.Context(within).Launch()
 	if err == nil {
-		err = cmd.Start()
-	}
-	if err != nil {
-		return nil, errors.Join(err, os.RemoveAll(dir))
-	}
-	address := make(chan string, 1)
-	go func() {
-		for lines := bufio.NewScanner(stderr); lines.Scan(); {
-			if _, url, found := strings.Cut(lines.Text(), "DevTools listening on "); found {
-				address <- url
-			}
-		}
-		_, _ = io.Copy(io.Discard, stderr)
-	}()
-	select {
-	case url := <-address:
-		b.conn, err = websocket.Dial(url, "", "http://127.0.0.1/")
-	case <-time.After(startWithin):
-		err = errors.New("chromium did not start")
-	case <-ctx.Done():
-		err = ctx.Err()
+		b.rod = rod.New().ControlURL(url).NoDefaultDevice()
+		err = b.rod.Connect()
 	}
 	if err != nil {
 		return nil, errors.Join(err, b.Stop())
 	}
-	b.conn.MaxPayloadBytes = 64 << 20
-	go b.read()
 	return b, nil
 }
 
 // Stop ends the browser and removes its profile.
 func (b *Browser) Stop() error {
-	if b.conn != nil {
-		_ = b.conn.Close()
-	}
-	if b.cmd.Process != nil {
-		_ = syscall.Kill(-b.cmd.Process.Pid, syscall.SIGKILL)
-		_ = b.cmd.Wait()
+	if pid := b.launcher.PID(); pid != 0 {
+		_ = syscall.Kill(-pid, syscall.SIGKILL) // the program of a package may be a script that starts it
+		b.launcher.Cleanup()
 	}
 	// Its helper processes end a little later, and may write meanwhile.
 	var err error
@@ -135,126 +92,47 @@ func (b *Browser) Stop() error {
 	return err
 }
 
-// read dispatches messages until the connection ends.
-func (b *Browser) read() {
-	for {
-		var text []byte
-		if err := websocket.Message.Receive(b.conn, &text); err != nil {
-			b.mu.Lock()
-			b.ended = fmt.Errorf("connection to chromium ended: %w", err)
-			for _, c := range b.waiting {
-				close(c)
-			}
-			clear(b.waiting)
-			b.mu.Unlock()
-			return
-		}
-		var m message
-		if err := json.Unmarshal(text, &m); err != nil {
-			continue
-		}
-		b.mu.Lock()
-		if c := b.waiting[m.ID]; m.ID != 0 && c != nil {
-			delete(b.waiting, m.ID)
-			c <- m
-		} else if p := b.pages[m.Session]; p != nil {
-			var e event
-			if json.Unmarshal(text, &e) == nil {
-				p.observe(e)
-			}
-		}
-		b.mu.Unlock()
-	}
-}
-
-// call sends a command and waits for its answer.
-func (b *Browser) call(ctx context.Context, session, method string, params any, result any) error {
-	answer := make(chan message, 1)
-	b.mu.Lock()
-	if b.ended != nil {
-		b.mu.Unlock()
-		return b.ended
-	}
-	b.next++
-	m := message{ID: b.next, Session: session, Method: method, Params: params}
-	b.waiting[m.ID] = answer
-	err := websocket.JSON.Send(b.conn, m)
-	b.mu.Unlock()
-	if err != nil {
-		return err
-	}
-	select {
-	case m, open := <-answer:
-		if !open {
-			return errors.New("connection to chromium ended")
-		}
-		if m.Error != nil {
-			return fmt.Errorf("%s: %s", method, m.Error.Message)
-		}
-		if result == nil {
-			return nil
-		}
-		return json.Unmarshal(m.Result, result)
-	case <-ctx.Done():
-		return fmt.Errorf("%s: %w", method, ctx.Err())
-	}
-}
-
-// Page is a tab. Pages of one browser share cookies and storage.
+// Page is a tab. Pages of one browser share cookies and storage if one was reopened from the other.
 type Page struct {
-	browser  *Browser
-	session  string
-	target   string
-	profile  string
-	script   string
-	problems []string // guarded by Browser.mu, like the rest
+	browser *Browser
+	profile *rod.Browser
+	rod     *rod.Page
+	script  string
 
-	requests map[string]*exchange // by Chromium's id
-	order    []string             // of their ids
+	mu       sync.Mutex
+	problems []string
+	requests map[proto.NetworkRequestID]*exchange
+	order    []proto.NetworkRequestID
 }
 
 // Open opens an empty tab in a profile of its own. script is evaluated in each document before
 // the document's scripts; it may be empty.
 func (b *Browser) Open(ctx context.Context, script string) (*Page, error) {
-	var profile struct {
-		ID string `json:"browserContextId"`
-	}
-	if err := b.call(ctx, "", "Target.createBrowserContext", nil, &profile); err != nil {
+	profile, err := b.rod.Context(ctx).Incognito()
+	if err != nil {
 		return nil, err
 	}
-	return b.tab(ctx, profile.ID, script)
+	return b.tab(ctx, profile.Context(context.Background()), script)
 }
 
 // tab opens an empty tab in a profile.
-func (b *Browser) tab(ctx context.Context, profile, script string) (*Page, error) {
-	var target struct {
-		ID string `json:"targetId"`
-	}
-	if err := b.call(ctx, "", "Target.createTarget", map[string]any{"url": "about:blank", "browserContextId": profile}, &target); err != nil {
+func (b *Browser) tab(ctx context.Context, profile *rod.Browser, script string) (*Page, error) {
+	tab, err := profile.Page(proto.TargetCreateTarget{})
+	if err != nil {
 		return nil, err
 	}
-	var attached struct {
-		Session string `json:"sessionId"`
-	}
-	if err := b.call(ctx, "", "Target.attachToTarget", map[string]any{"targetId": target.ID, "flatten": true}, &attached); err != nil {
-		return nil, err
-	}
-	p := &Page{browser: b, session: attached.Session, target: target.ID, profile: profile, script: script}
-	b.mu.Lock()
-	b.pages[p.session] = p
-	b.mu.Unlock()
-	for _, domain := range []string{"Page", "Runtime", "Log"} {
-		if err := p.call(ctx, domain+".enable", nil, nil); err != nil {
-			return nil, err
-		}
-	}
+	p := &Page{browser: b, profile: profile, rod: tab, script: script}
+	go tab.EachEvent(p.thrown, p.logged)()
 	if script != "" {
-		if err := p.call(ctx, "Page.addScriptToEvaluateOnNewDocument", map[string]any{"source": script}, nil); err != nil {
+		if _, err := (proto.PageAddScriptToEvaluateOnNewDocument{Source: script}).Call(p.in(ctx)); err != nil {
 			return nil, err
 		}
 	}
 	return p, nil
 }
+
+// in returns the tab, whose commands end with ctx.
+func (p *Page) in(ctx context.Context) *rod.Page { return p.rod.Context(ctx) }
 
 // Reopen opens another tab in the profile of p, with its cookies and storage, and closes p.
 func (p *Page) Reopen(ctx context.Context) (*Page, error) {
@@ -262,45 +140,51 @@ func (p *Page) Reopen(ctx context.Context) (*Page, error) {
 	if err != nil {
 		return nil, err
 	}
-	return next, p.browser.call(ctx, "", "Target.closeTarget", map[string]any{"targetId": p.target}, nil)
+	_, err = proto.TargetCloseTarget{TargetID: p.rod.TargetID}.Call(p.profile.Context(ctx))
+	return next, err
 }
 
 // Other opens an empty tab in another profile of the same browser: for another person.
 func (p *Page) Other(ctx context.Context) (*Page, error) { return p.browser.Open(ctx, p.script) }
 
-func (p *Page) call(ctx context.Context, method string, params any, result any) error {
-	return p.browser.call(ctx, p.session, method, params, result)
+// thrown collects an exception that no script caught.
+func (p *Page) thrown(e *proto.RuntimeExceptionThrown) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.problems = append(p.problems, exception(e.ExceptionDetails))
 }
 
-// observe collects errors, among them violations of a content security policy.
-func (p *Page) observe(e event) {
-	switch e.Method {
-	case "Network.requestWillBeSent", "Network.loadingFinished", "Network.loadingFailed":
-		p.observeRequest(e)
-	case "Runtime.exceptionThrown":
-		p.problems = append(p.problems, string(e.Params))
-	case "Log.entryAdded":
-		var entry struct {
-			Entry struct{ Level, Text, URL string }
-		}
-		if json.Unmarshal(e.Params, &entry) == nil && entry.Entry.Level == "error" && !strings.HasSuffix(entry.Entry.URL, "/favicon.ico") {
-			p.problems = append(p.problems, entry.Entry.Text+" "+entry.Entry.URL)
-		}
+// logged collects an error of the browser, such as a violation of a content security policy.
+func (p *Page) logged(e *proto.LogEntryAdded) {
+	if e.Entry.Level != proto.LogLogEntryLevelError || strings.HasSuffix(e.Entry.URL, "/favicon.ico") {
+		return
 	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.problems = append(p.problems, e.Entry.Text+" "+e.Entry.URL)
+}
+
+// exception describes an exception with its stack.
+func exception(e *proto.RuntimeExceptionDetails) string {
+	text := fmt.Sprintf("%s %s:%d:%d", e.Text, e.URL, e.LineNumber+1, e.ColumnNumber+1)
+	if e.Exception != nil {
+		text += " " + e.Exception.Description
+	}
+	return text
 }
 
 // Problems returns the errors of the page's console.
 func (p *Page) Problems() []string {
-	p.browser.mu.Lock()
-	defer p.browser.mu.Unlock()
-	return append([]string(nil), p.problems...)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.Clone(p.problems)
 }
 
 // Visit opens an address and waits until the document and its scripts are loaded.
 func (p *Page) Visit(ctx context.Context, url string) error {
-	var begun struct{ ErrorText string }
 	p.forget()
-	if err := p.call(ctx, "Page.navigate", map[string]any{"url": url}, &begun); err != nil {
+	begun, err := proto.PageNavigate{URL: url}.Call(p.in(ctx))
+	if err != nil {
 		return err
 	}
 	if begun.ErrorText != "" {
@@ -312,23 +196,17 @@ func (p *Page) Visit(ctx context.Context, url string) error {
 // Eval evaluates an expression, waits if it is a promise, and decodes its value into v, which may
 // be nil.
 func (p *Page) Eval(ctx context.Context, expression string, v any) error {
-	var out struct {
-		Result struct {
-			Value json.RawMessage `json:"value"`
-		} `json:"result"`
-		Exception json.RawMessage `json:"exceptionDetails"`
-	}
-	err := p.call(ctx, "Runtime.evaluate", map[string]any{"expression": expression, "awaitPromise": true, "returnByValue": true}, &out)
+	out, err := proto.RuntimeEvaluate{Expression: expression, AwaitPromise: true, ReturnByValue: true}.Call(p.in(ctx))
 	if err != nil {
 		return err
 	}
-	if len(out.Exception) > 0 {
-		return fmt.Errorf("evaluate %s: %s", expression, out.Exception)
+	if out.ExceptionDetails != nil {
+		return fmt.Errorf("evaluate %s: %s", expression, exception(out.ExceptionDetails))
 	}
-	if v == nil || len(out.Result.Value) == 0 {
+	if v == nil || out.Result.Value.Raw() == nil { // Nil would decode it, which can be done once
 		return nil
 	}
-	return json.Unmarshal(out.Result.Value, v)
+	return out.Result.Value.Unmarshal(v)
 }
 
 // untilWithin is how long one condition may take on a busy machine.

@@ -3,12 +3,13 @@ package chromium
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/json"
 	"fmt"
 	"net/url"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/go-rod/rod/lib/proto"
 )
 
 // exchange is a request of a page for data.
@@ -21,24 +22,28 @@ type exchange struct {
 // CountRequests makes a page record the requests that it sends for data: those of scripts, not those for
 // documents, scripts, styles and pictures. Visit begins a new record.
 func (p *Page) CountRequests(ctx context.Context) error {
-	return p.call(ctx, "Network.enable", nil, nil)
+	if err := (proto.NetworkEnable{}).Call(p.in(ctx)); err != nil {
+		return err
+	}
+	go p.rod.EachEvent(p.sent, func(e *proto.NetworkLoadingFinished) { p.ended(e.RequestID) }, func(e *proto.NetworkLoadingFailed) { p.ended(e.RequestID) })()
+	return nil
 }
 
 // Leave closes the document, and deletes what pages of an origin have kept in databases of the browser.
 func (p *Page) Leave(ctx context.Context, origin string) error {
-	if err := p.call(ctx, "Page.navigate", map[string]any{"url": "about:blank"}, nil); err != nil {
+	if _, err := (proto.PageNavigate{URL: "about:blank"}).Call(p.in(ctx)); err != nil {
 		return err
 	}
-	return p.call(ctx, "Storage.clearDataForOrigin", map[string]any{"origin": origin, "storageTypes": "indexeddb"}, nil)
+	return proto.StorageClearDataForOrigin{Origin: origin, StorageTypes: "indexeddb"}.Call(p.in(ctx))
 }
 
 // Requests waits until no request is under way, and returns all that the page sent since it was visited, as
 // "METHOD path", followed by a hash of the body if there is one, in their order. Streams of events are left out: they do not end, and nothing waits for them.
 func (p *Page) Requests(ctx context.Context) ([]string, error) {
 	for quiet := 0; quiet < 5; {
-		p.browser.mu.Lock()
+		p.mu.Lock()
 		waits := slices.ContainsFunc(p.exchanges(), func(x *exchange) bool { return !x.ended && !x.open })
-		p.browser.mu.Unlock()
+		p.mu.Unlock()
 		if quiet++; waits {
 			quiet = 0
 		}
@@ -48,8 +53,8 @@ func (p *Page) Requests(ctx context.Context) ([]string, error) {
 		case <-time.After(50 * time.Millisecond):
 		}
 	}
-	p.browser.mu.Lock()
-	defer p.browser.mu.Unlock()
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	var names []string
 	for _, x := range p.exchanges() {
 		if !x.open {
@@ -59,7 +64,7 @@ func (p *Page) Requests(ctx context.Context) ([]string, error) {
 	return names, nil
 }
 
-// exchanges returns the requests in their order. Browser.mu is held.
+// exchanges returns the requests in their order. The lock is held.
 func (p *Page) exchanges() (list []*exchange) {
 	for _, id := range p.order {
 		list = append(list, p.requests[id])
@@ -69,37 +74,35 @@ func (p *Page) exchanges() (list []*exchange) {
 
 // forget begins a new record of requests.
 func (p *Page) forget() {
-	p.browser.mu.Lock()
-	defer p.browser.mu.Unlock()
-	p.requests, p.order = map[string]*exchange{}, nil
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.requests, p.order = map[proto.NetworkRequestID]*exchange{}, nil
 }
 
-// observeRequest records the requests for data. Browser.mu is held.
-func (p *Page) observeRequest(e event) {
-	var r struct {
-		RequestID string `json:"requestId"`
-		Type      string
-		Request   struct{ Method, URL, PostData string }
-	}
-	if json.Unmarshal(e.Params, &r) != nil {
+// sent records a request for data.
+func (p *Page) sent(e *proto.NetworkRequestWillBeSent) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	data := []proto.NetworkResourceType{proto.NetworkResourceTypeFetch, proto.NetworkResourceTypeXHR, proto.NetworkResourceTypeEventSource}
+	if !slices.Contains(data, e.Type) || p.requests == nil || p.requests[e.RequestID] != nil {
 		return
 	}
-	if e.Method != "Network.requestWillBeSent" {
-		if x := p.requests[r.RequestID]; x != nil {
-			x.ended = true
-		}
-		return
+	name := e.Request.Method + " " + e.Request.URL
+	if u, err := url.Parse(e.Request.URL); err == nil {
+		name = strings.TrimSuffix(e.Request.Method+" "+u.Path+"?"+u.RawQuery, "?")
 	}
-	if !slices.Contains([]string{"Fetch", "XHR", "EventSource"}, r.Type) || p.requests == nil || p.requests[r.RequestID] != nil {
-		return
+	if e.Request.PostData != "" {
+		name += fmt.Sprintf(" %.4x", sha256.Sum256([]byte(e.Request.PostData)))
 	}
-	name := r.Request.Method + " " + r.Request.URL
-	if u, err := url.Parse(r.Request.URL); err == nil {
-		name = strings.TrimSuffix(r.Request.Method+" "+u.Path+"?"+u.RawQuery, "?")
+	p.requests[e.RequestID] = &exchange{name: name, open: e.Type == proto.NetworkResourceTypeEventSource || strings.Contains(name, "/stream")}
+	p.order = append(p.order, e.RequestID)
+}
+
+// ended records that a request has its answer, or failed.
+func (p *Page) ended(id proto.NetworkRequestID) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if x := p.requests[id]; x != nil {
+		x.ended = true
 	}
-	if r.Request.PostData != "" {
-		name += fmt.Sprintf(" %.4x", sha256.Sum256([]byte(r.Request.PostData)))
-	}
-	p.requests[r.RequestID] = &exchange{name: name, open: r.Type == "EventSource" || strings.Contains(name, "/stream")}
-	p.order = append(p.order, r.RequestID)
 }
