@@ -306,6 +306,77 @@ func TestFaultsOfContentLeadToTheirFields(t *testing.T) {
 	d.must(d.Until(d.ctx, clean))
 }
 
+// Seed lists that are stale, and arms of a test that are not complete, lead to their fields; the list empties once they
+// are corrected.
+func TestStaleSeedsAndIncompleteArmsLeadToTheirFields(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, address string) {
+		d := openApp(t, address)
+		seeds := d.ask(http.MethodPost, "/seed-lists", map[string]any{"name": "Placement", "include_by_default": true, "rotation_days": 7, "sending_identity_ids": []any{d.id("/sending-identities")}})
+		d.ask(http.MethodPost, "/seed-lists", map[string]any{"name": "Elsewhere", "include_by_default": true}) // of no sender: it gets no copies
+		at := "/seed-lists/" + seeds["id"].(string) + "/seeds"
+		body := map[string]any{"seeds": []any{map[string]any{"email": "seed@gmail.com"}}}
+		d.ask(http.MethodPut, at, body)
+		if _, err := database(t, d.p).Exec(d.ctx, `UPDATE seed_list SET refreshed_at = 1 /* all tenants: there is one */`); err != nil {
+			t.Fatal(err)
+		}
+		broadcast := d.create(nil)
+		stale := `document.querySelector('aside li[data-code=SEED_LIST_STALE]')`
+		leads := func(row, field string) {
+			t.Helper()
+			d.await(row)
+			d.eval(`document.activeElement.blur()`)
+			d.eval(row + `.querySelector('button').click()`)
+			d.await(fmt.Sprintf(`document.activeElement.closest('[data-path=%q]')`, field))
+		}
+		d.open("/broadcasts/" + broadcast + "/edit")
+		d.sees("Placement Stale")
+		if got := d.text(`document.querySelector('[data-path=seed_list_ids]').innerText`); strings.Contains(got, "Elsewhere") {
+			t.Errorf("the page shows a list that gets no copies: %s", got)
+		}
+		leads(stale, "seed_list_ids")
+		if got := d.text(stale + `.innerText`); !strings.Contains(got, "Placement") {
+			t.Errorf("the warning is %q, want the name of the list", got)
+		}
+		d.press("ArrowDown", "ArrowDown") // none
+		d.await(`!` + stale)
+		if got := d.read(broadcast)["seed_list_ids"]; fmt.Sprint(got) != "[]" {
+			t.Errorf("seed_list_ids is %v, want none", got)
+		}
+		d.press("ArrowUp", "ArrowUp")
+		d.await(stale)
+		d.eval(stale + `.querySelector('a').click()`)
+		d.await(`location.pathname.endsWith('/sending/seeds/` + seeds["id"].(string) + `') && ` + settled)
+		d.ask(http.MethodPut, at, body)
+		d.eval(`history.back()`)
+		d.await(`location.pathname.endsWith('/edit') && ` + settled)
+		d.await(`!` + stale + ` && document.querySelector('aside [data-ready]')`)
+
+		unsaved := `[...document.querySelectorAll('aside li')].find(l => l.innerText.includes('Not saved'))`
+		clean := `document.querySelector('aside [data-ready]')?.innerText.includes('Ready to send') && !document.querySelector('aside').innerText.includes('Not saved')`
+		d.pressText("Compare two versions")
+		d.await(`document.querySelector('[data-path="variants[1].name"]')`)
+		for path, good := range map[string]string{"variants[1].name": "Second", "variants[1].weight": "2", "variants[1].content_overrides.subject": "Another"} {
+			d.await(fmt.Sprintf(`document.querySelector('[data-path=%q]')`, path))
+			d.eval(fmt.Sprintf(`document.querySelector('[data-path=%q]').focus(), document.activeElement.select?.()`, path))
+			d.press("Control+a")
+			d.press("Delete")
+			leads(unsaved, path)
+			d.press("Control+a")
+			d.must(d.Type(d.ctx, good))
+			d.await(clean)
+		}
+		d.at("variants[1].weight", "-1")
+		d.await(unsaved + `?.innerText.includes('Arm 2, weight')`)
+		d.at("variants[1].weight", "2")
+		d.await(clean)
+		arms, _ := d.read(broadcast)["variants"].([]any)
+		if len(arms) != 2 || arms[1].(map[string]any)["name"] != "Second" || arms[1].(map[string]any)["weight"] != 2.0 {
+			t.Errorf("the saved arms are %v", arms)
+		}
+	})
+}
+
 // ledger returns the numbers of the ledger on the page by their names.
 func (d desk) ledger() map[string]int {
 	d.t.Helper()

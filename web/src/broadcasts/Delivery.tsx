@@ -112,7 +112,7 @@ export function Delivery({ draft, value: b, forecast }: { draft: Draft; value: B
 					)}
 				</div>
 			)}
-			<Seeds draft={draft} value={b} />
+			<Seeds draft={draft} value={b} forecast={p} />
 			<Switch label={words.tracking} checked={b.tracking_enabled} onChange={(tracking_enabled) => draft.change({ tracking_enabled })} />
 		</>
 	);

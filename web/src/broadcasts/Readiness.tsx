@@ -2,6 +2,7 @@ import { AlertTriangle, Check, CircleX } from "lucide-react";
 import { type ReactNode, useState } from "react";
 import { Link } from "wouter";
 import type { BroadcastSessionView, ScheduleWarning } from "../api/schema";
+import { useCollection } from "../app/collections";
 import { catalogue, plural } from "../words/catalogue";
 import { AddressDrawer } from "./AddressDrawer";
 import { useSegments } from "./Audience";
@@ -27,6 +28,7 @@ const words = catalogue({
 	config: (name: string) => `MTA config ${name}`,
 	types: "Email types",
 	unsaved: "Not saved",
+	update: (name: string) => `Update ${name}`,
 	codes: {
 		NO_SEGMENT: "No audience is chosen.",
 		INVALID_EMAIL_TYPE: "No email type is chosen, or it is not active.",
@@ -104,6 +106,8 @@ export function Readiness({ saved: b, unsaved = [], onLeave, onChanged }: Props)
 	const reveal = useReveal();
 	const { senders, lanes } = useSending();
 	const segments = useSegments();
+	const warned = b.view_model.schedule_readiness?.warnings.some((w) => w.code === "SEED_LIST_STALE") ?? false;
+	const stale = useCollection("seed_lists", { enabled: warned }).data?.data.filter((l) => l.freshness === "stale") ?? [];
 	const [address, setAddress] = useState(false);
 	const [comparing, setComparing] = useState(false);
 	const r = b.view_model.schedule_readiness;
@@ -133,7 +137,7 @@ export function Readiness({ saved: b, unsaved = [], onLeave, onChanged }: Props)
 	};
 	const used = b.delivery_lanes?.map((l) => l.mta_config_key) ?? (b.mta_config_key ? [b.mta_config_key] : []);
 	const off = lanes.filter((l) => !l.active && used.includes(l.key));
-	const more = (code: string, field?: string): ReactNode => {
+	const more = (code: string, message: string, field?: string): ReactNode => {
 		switch (code) {
 			case "NO_IDENTITY":
 			case "NO_DMARC":
@@ -180,6 +184,15 @@ export function Readiness({ saved: b, unsaved = [], onLeave, onChanged }: Props)
 						{words.footer}
 					</button>
 				);
+			case "SEED_LIST_STALE":
+				return stale
+					.filter((l) => message.includes(`"${l.name}"`))
+					.map((l) => (
+						<span key={l.id}>
+							{" "}
+							<Link href={`/sending/seeds/${l.id}`}>{words.update(l.name)}</Link>
+						</span>
+					));
 			case "EXPECTED_DATA_MISSING":
 				return lacking(field) && <Link href={lacking(field) ?? ""}>{words.people}</Link>;
 			default:
@@ -215,7 +228,7 @@ export function Readiness({ saved: b, unsaved = [], onLeave, onChanged }: Props)
 							<CircleX aria-label={words.error} size={16} />
 							<span>
 								{sentenceOf(x.code, x.message)} {go(placeOf(x.code, x.guard, pathIn(x.message)))}
-								{more(x.code)}
+								{more(x.code, x.message)}
 							</span>
 						</li>
 					))}
@@ -230,7 +243,7 @@ export function Readiness({ saved: b, unsaved = [], onLeave, onChanged }: Props)
 								<AlertTriangle aria-label={words.warning} size={16} />
 								<span>
 									{sentenceOf(w.code, w.message)} {!alone.includes(w.code) && go(placeOf(w.code, undefined, w.field))}
-									{more(w.code, w.field)}
+									{more(w.code, w.message, w.field)}
 								</span>
 							</li>
 						))}

@@ -1,5 +1,5 @@
 import { useState } from "react";
-import type { BroadcastSessionView, SeedListRow } from "../api/schema";
+import type { BroadcastSessionView, PreviewSendAnswer, SeedListRow } from "../api/schema";
 import { useCollection } from "../app/collections";
 import { StateBadge } from "../ui/Badge";
 import { Checkbox, Radios } from "../ui/Field";
@@ -13,6 +13,7 @@ const words = catalogue({
 	usual: "Those that are on by default for its senders",
 	chosen: "Chosen lists",
 	none: "None",
+	noUsual: "No list is on by default for its senders.",
 	addresses: (n: number) => plural(n, { one: "# address", other: "# addresses" }),
 	updated: "updated",
 	stale: "stale since",
@@ -22,14 +23,16 @@ const words = catalogue({
 });
 
 /** Seeds chooses the seed lists that get copies, with how fresh they are. */
-export function Seeds({ draft, value: b }: { draft: Draft; value: BroadcastSessionView }) {
+export function Seeds({ draft, value: b, forecast }: { draft: Draft; value: BroadcastSessionView; forecast?: PreviewSendAnswer }) {
 	const lists = useCollection("seed_lists");
 	const [choosing, setChoosing] = useState((b.seed_list_ids?.length ?? 0) > 0);
 	const all = lists.data?.data ?? [];
 	const ids = b.seed_list_ids;
 	if (lists.isSuccess && all.length === 0 && ids === null) return null;
+	const senders = forecast?.senders.map((s) => s.email);
+	const usual = all.filter((l) => l.include_by_default && l.sending_identities.some((s) => senders?.includes(s.email_address) ?? true));
 	const mode = ids === null ? "usual" : ids.length > 0 || choosing ? "chosen" : "none";
-	const shown = mode === "chosen" ? all : mode === "usual" ? all.filter((l) => l.include_by_default) : [];
+	const shown = mode === "chosen" ? all : mode === "usual" ? usual : [];
 	return (
 		<div className={css.seeds} data-path="seed_list_ids">
 			<Radios
@@ -37,7 +40,7 @@ export function Seeds({ draft, value: b }: { draft: Draft; value: BroadcastSessi
 				value={mode}
 				onChange={(m) => {
 					setChoosing(m === "chosen");
-					draft.change({ seed_list_ids: m === "usual" ? null : m === "none" ? [] : all.filter((l) => l.include_by_default).map((l) => l.id) });
+					draft.change({ seed_list_ids: m === "usual" ? null : m === "none" ? [] : usual.map((l) => l.id) });
 				}}
 				choices={[
 					{ value: "usual", label: words.usual },
@@ -45,6 +48,7 @@ export function Seeds({ draft, value: b }: { draft: Draft; value: BroadcastSessi
 					{ value: "none", label: words.none },
 				]}
 			/>
+			{mode === "usual" && usual.length === 0 && <p className={css.muted}>{words.noUsual}</p>}
 			<ul className={css.counts}>
 				{shown.map((l) => (
 					<li key={l.id}>
