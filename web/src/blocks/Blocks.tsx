@@ -51,7 +51,6 @@ const words = catalogue({
 	html: "HTML",
 	htmlHelp: "For templates in HTML.",
 	create: "Create",
-	cancel: "Cancel",
 });
 
 const begin = {
@@ -165,14 +164,7 @@ function NewBlock({ onClose }: { onClose: () => void }) {
 					navigate(`/blocks/${made.id}`);
 				})
 			}
-			footer={
-				<>
-					<Button onClick={onClose}>{words.cancel}</Button>
-					<Button type="submit" look="primary" busy={form.busy}>
-						{words.create}
-					</Button>
-				</>
-			}
+			submit={{ label: words.create, busy: form.busy }}
 		>
 			<FormProblems problems={form.problems} />
 			<TextField label={words.name} path="name" value={form.values.name} onChange={(name) => form.set({ name })} error={form.problems.byPath.name} autoFocus />

@@ -2,7 +2,6 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { api } from "../api/client";
 import type { AccountSessionView } from "../api/schema";
 import { useKey, useWhyNot } from "../app/session";
-import { Button } from "../ui/Button";
 import { Dialog } from "../ui/Dialog";
 import { Columns, TextField } from "../ui/Field";
 import { FormProblems } from "../ui/FormProblems";
@@ -21,7 +20,6 @@ const words = catalogue({
 	country: "Country",
 	countryHelp: "Two letters, such as DE.",
 	save: "Save",
-	cancel: "Cancel",
 });
 
 const fields = ["line1", "line2", "postal_code", "city", "state", "country"] as const;
@@ -62,14 +60,7 @@ function AddressForm({ account: a, onClose, onDone }: { account: AccountSessionV
 			title={words.title}
 			onClose={onClose}
 			onSubmit={() => !why && void send()}
-			footer={
-				<>
-					<Button onClick={onClose}>{words.cancel}</Button>
-					<Button type="submit" look="primary" busy={form.busy} why={why}>
-						{words.save}
-					</Button>
-				</>
-			}
+			submit={{ label: words.save, busy: form.busy, why: why }}
 		>
 			<p>{words.about}</p>
 			<FormProblems problems={form.problems} />

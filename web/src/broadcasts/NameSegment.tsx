@@ -3,7 +3,6 @@ import { useRef } from "react";
 import { useLocation } from "wouter";
 import { ApiError, api, newKey } from "../api/client";
 import { useKey } from "../app/session";
-import { Button } from "../ui/Button";
 import { Dialog } from "../ui/Dialog";
 import { TextField } from "../ui/Field";
 import { FormProblems } from "../ui/FormProblems";
@@ -16,7 +15,6 @@ const words = catalogue({
 	name: "Name",
 	about: "It counts again each time, so late opens and clicks are in it too.",
 	create: "Create the segment",
-	cancel: "Cancel",
 });
 
 /** NameSegment asks for the name of a segment of a broadcast, and makes it. */
@@ -42,14 +40,7 @@ export default function NameSegment({ id, criterion, initial, onClose }: { id: s
 			title={words.title}
 			onClose={onClose}
 			onSubmit={() => void send()}
-			footer={
-				<>
-					<Button onClick={onClose}>{words.cancel}</Button>
-					<Button type="submit" look="primary" busy={form.busy}>
-						{words.create}
-					</Button>
-				</>
-			}
+			submit={{ label: words.create, busy: form.busy }}
 		>
 			<FormProblems problems={form.problems} />
 			<p>

@@ -7,7 +7,6 @@ import { collection } from "../app/collections";
 import { useKey } from "../app/session";
 import { blankMjml } from "../templates/blank";
 import { begin, useStarters } from "../templates/fromStarter";
-import { Button } from "../ui/Button";
 import { Combo } from "../ui/Combo";
 import { Dialog } from "../ui/Dialog";
 import { Radios } from "../ui/Field";
@@ -35,7 +34,6 @@ const words = catalogue({
 	chooseLibrary: "Library entry",
 	choosePast: "Broadcast",
 	create: "Create",
-	cancel: "Cancel",
 	none: "Choose one first.",
 	untitled: "Untitled",
 });
@@ -116,14 +114,7 @@ export function NewBroadcast({ onClose }: { onClose: () => void }) {
 			title={words.title}
 			onClose={onClose}
 			onSubmit={() => !why && void send()}
-			footer={
-				<>
-					<Button onClick={onClose}>{words.cancel}</Button>
-					<Button type="submit" look="primary" busy={form.busy} why={why}>
-						{words.create}
-					</Button>
-				</>
-			}
+			submit={{ label: words.create, busy: form.busy, why: why }}
 		>
 			<FormProblems problems={form.problems} />
 			<Radios

@@ -137,14 +137,7 @@ export function Schedule({ draft, saved: b, onClose, onDone }: { draft: Draft; s
 			title={words.title(b.name)}
 			onClose={onClose}
 			onSubmit={() => confirmed && p && void start()}
-			footer={
-				<>
-					<Button onClick={onClose}>{words.cancel}</Button>
-					<Button type="submit" look="primary" busy={busy || sum.isPending} why={!p ? words.noForecast : confirmed ? undefined : unusual}>
-						{p ? (later ? words.schedule(n) : words.send(n)) : later ? words.schedulePlain : words.sendPlain}
-					</Button>
-				</>
-			}
+			submit={{ label: p ? (later ? words.schedule(n) : words.send(n)) : later ? words.schedulePlain : words.sendPlain, busy: busy || sum.isPending, why: !p ? words.noForecast : confirmed ? undefined : unusual }}
 		>
 			{sum.isPending && <Skeleton rows={4} />}
 			{sum.isError && (

@@ -2,7 +2,7 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { ApiError, api, newKey } from "../api/client";
 import { useKey } from "../app/session";
-import { Button, LinkButton } from "../ui/Button";
+import { LinkButton } from "../ui/Button";
 import { Dialog } from "../ui/Dialog";
 import { Columns, TextField } from "../ui/Field";
 import { FormProblems } from "../ui/FormProblems";
@@ -19,7 +19,6 @@ const words = catalogue({
 	tags: "Tags",
 	tagsHelp: "Separated by commas.",
 	add: "Add",
-	cancel: "Cancel",
 	exists: "This address belongs to a contact already.",
 	open: "Open that contact",
 });
@@ -65,14 +64,7 @@ export function AddContact({ onClose, onAdded }: { onClose: () => void; onAdded:
 			title={words.title}
 			onClose={onClose}
 			onSubmit={() => void send()}
-			footer={
-				<>
-					<Button onClick={onClose}>{words.cancel}</Button>
-					<Button type="submit" look="primary" busy={form.busy}>
-						{words.add}
-					</Button>
-				</>
-			}
+			submit={{ label: words.add, busy: form.busy }}
 		>
 			<FormProblems problems={form.problems} />
 			{other && (

@@ -41,7 +41,6 @@ const words = catalogue({
 	reset: "Reset the status",
 	export: "Export",
 	apply: "Apply",
-	cancel: "Cancel",
 	tags: "Tags",
 	choose: "Choose",
 	deleteTitle: (n: number) => plural(n, { one: "Delete # contact?", other: "Delete # contacts?" }),
@@ -389,14 +388,7 @@ function AskDialog({ kind, count, job, busy, error, onClose, onApply }: AskProps
 			title={titles[kind]}
 			onClose={onClose}
 			onSubmit={() => ready && onApply(params())}
-			footer={
-				<>
-					<Button onClick={onClose}>{words.cancel}</Button>
-					<Button type="submit" look="primary" busy={busy} why={ready ? undefined : words.choose}>
-						{words.apply}
-					</Button>
-				</>
-			}
+			submit={{ label: words.apply, busy: busy, why: ready ? undefined : words.choose }}
 		>
 			<p>
 				{words.concerns(count)} {job && words.cannotUndo}

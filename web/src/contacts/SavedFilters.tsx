@@ -25,7 +25,6 @@ const words = catalogue({
 	title: "Save this filter",
 	name: "Name",
 	share: "Share it with everybody in the workspace",
-	cancel: "Cancel",
 	remove: "Delete this filter",
 	removed: (name: string) => `Deleted “${name}”`,
 	saved: (name: string) => `Saved “${name}”`,
@@ -122,14 +121,7 @@ export function SavedFilters({ current, state, onApply, onReset, onSave }: Props
 						setNaming(false);
 						setName("");
 					}}
-					footer={
-						<>
-							<Button onClick={() => setNaming(false)}>{words.cancel}</Button>
-							<Button type="submit" look="primary" why={name.trim() ? undefined : words.name}>
-								{words.save}
-							</Button>
-						</>
-					}
+					submit={{ label: words.save, why: name.trim() ? undefined : words.name }}
 				>
 					<TextField label={words.name} value={name} onChange={setName} maxLength={100} autoFocus />
 					<Checkbox label={words.share} checked={shared} onChange={setShared} />

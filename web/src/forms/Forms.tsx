@@ -39,7 +39,6 @@ const words = catalogue({
 	none: "No form matches",
 	noneArchived: "No form is archived",
 	create: "Create",
-	cancel: "Cancel",
 	nameHelp: "For you. Visitors do not see it.",
 	start: "Begin with",
 	starts: {
@@ -143,14 +142,7 @@ function NewForm({ onClose, onMade }: { onClose: () => void; onMade: (id: string
 			title={words.add}
 			onClose={onClose}
 			onSubmit={() => void send()}
-			footer={
-				<>
-					<Button onClick={onClose}>{words.cancel}</Button>
-					<Button type="submit" look="primary" busy={form.busy}>
-						{words.create}
-					</Button>
-				</>
-			}
+			submit={{ label: words.create, busy: form.busy }}
 		>
 			<FormProblems problems={form.problems} />
 			<TextField label={words.name} help={words.nameHelp} path="name" value={form.values.name} onChange={(name) => form.set({ name })} error={form.problems.byPath.name} autoFocus />

@@ -66,7 +66,6 @@ const words = catalogue({
 	movedText: "This version stays as it is. To use the template as it is now, rebase: values that still fit are kept.",
 	rebase: "Rebase",
 	save: "Save",
-	cancel: "Cancel",
 	key: "Key",
 	holders: "Used by",
 	tags: "Tags",
@@ -326,14 +325,7 @@ function Settings({ entry: e, patch, onClose }: { entry: MessageSession; patch: 
 					onClose();
 				})
 			}
-			footer={
-				<>
-					<Button onClick={onClose}>{words.cancel}</Button>
-					<Button type="submit" look="primary" busy={form.busy}>
-						{words.save}
-					</Button>
-				</>
-			}
+			submit={{ label: words.save, busy: form.busy }}
 		>
 			<FormProblems problems={form.problems} />
 			<TextField label={contentNames.name} path="name" value={form.values.name} onChange={(name) => form.set({ name })} error={form.problems.byPath.name} />

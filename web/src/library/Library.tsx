@@ -50,7 +50,6 @@ const words = catalogue({
 	none0: "No content yet",
 	new: "New entry",
 	create: "Create and write",
-	cancel: "Cancel",
 	pages: (from: number, to: number, of: number) => `${number(from)} to ${number(to)} of ${number(of)}`,
 	before: "Previous",
 	after: "Next",
@@ -241,14 +240,7 @@ function NewEntry({ onClose }: { onClose: () => void }) {
 					navigate(`/library/${made.id}?edit=1`);
 				})
 			}
-			footer={
-				<>
-					<Button onClick={onClose}>{words.cancel}</Button>
-					<Button type="submit" look="primary" busy={form.busy}>
-						{words.create}
-					</Button>
-				</>
-			}
+			submit={{ label: words.create, busy: form.busy }}
 		>
 			<FormProblems problems={form.problems} />
 			<TextField label={words.name} path="name" value={form.values.name} onChange={(name) => form.set({ name })} error={form.problems.byPath.name} autoFocus />

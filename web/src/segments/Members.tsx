@@ -196,14 +196,7 @@ function Add({ segment: s, onClose }: { segment: SegmentSession; onClose: () => 
 			title={words.add}
 			onClose={onClose}
 			onSubmit={() => !idle && void send()}
-			footer={
-				<>
-					<Button onClick={onClose}>{words.cancel}</Button>
-					<Button type="submit" look="primary" busy={form.busy} why={idle ? words.nothing : undefined}>
-						{words.add}
-					</Button>
-				</>
-			}
+			submit={{ label: words.add, cancel: words.cancel, busy: form.busy, why: idle ? words.nothing : undefined }}
 		>
 			<FormProblems problems={form.problems} />
 			<Picks

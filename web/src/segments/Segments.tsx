@@ -63,7 +63,6 @@ const words = catalogue({
 	emptyText: "For example: people in Germany who clicked a mail in the last 30 days.",
 	none: "No segment matches",
 	create: "Create",
-	cancel: "Cancel",
 });
 
 /** Segments lists segments by rule and lists. */
@@ -182,14 +181,7 @@ function FromReport({ onClose }: { onClose: () => void }) {
 			title={words.fromReport}
 			onClose={onClose}
 			onSubmit={() => ready && setNaming(true)}
-			footer={
-				<>
-					<Button onClick={onClose}>{words.cancel}</Button>
-					<Button type="submit" look="primary" why={ready ? undefined : words.choose}>
-						{words.next}
-					</Button>
-				</>
-			}
+			submit={{ label: words.next, why: ready ? undefined : words.choose }}
 		>
 			<Combo autoFocus label={words.broadcast} options={rows.map((b) => ({ id: b.id, label: b.name }))} value={broadcast} onChange={setBroadcast} />
 			<Combo label={words.who} options={criteria} value={criterion} onChange={(c) => setCriterion(c as Criterion | null)} />
@@ -206,14 +198,7 @@ function NewList({ onClose, onMade }: { onClose: () => void; onMade: (key: strin
 			title={words.addList}
 			onClose={onClose}
 			onSubmit={() => void send()}
-			footer={
-				<>
-					<Button onClick={onClose}>{words.cancel}</Button>
-					<Button type="submit" look="primary" busy={form.busy}>
-						{words.create}
-					</Button>
-				</>
-			}
+			submit={{ label: words.create, busy: form.busy }}
 		>
 			<FormProblems problems={form.problems} />
 			<TextField label={words.name} path="name" value={form.values.name} onChange={(name) => form.set({ name })} error={form.problems.byPath.name} autoFocus />

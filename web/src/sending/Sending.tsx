@@ -33,7 +33,6 @@ const words = catalogue({
 	type: "Type",
 	today: "Sent today",
 	add: "Add",
-	cancel: "Cancel",
 	domainHelp: "Such as news.example.com. A subdomain keeps the reputation of your main domain apart.",
 	senders: "Senders",
 	types: "Email types",
@@ -164,14 +163,7 @@ function AddDomain({ onClose, onAdded }: { onClose: () => void; onAdded: (id: st
 			title={words.addDomain}
 			onClose={onClose}
 			onSubmit={() => void send()}
-			footer={
-				<>
-					<Button onClick={onClose}>{words.cancel}</Button>
-					<Button type="submit" look="primary" busy={form.busy}>
-						{words.add}
-					</Button>
-				</>
-			}
+			submit={{ label: words.add, busy: form.busy }}
 		>
 			<FormProblems problems={form.problems} />
 			<TextField label={words.domain} help={words.domainHelp} path="domain" value={form.values.domain} onChange={(domain) => form.set({ domain })} error={form.problems.byPath.domain} autoFocus autoCapitalize="off" spellCheck={false} />

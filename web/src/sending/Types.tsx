@@ -48,7 +48,6 @@ const words = catalogue({
 	prefix: "Prefix of UTM campaigns",
 	addCategory: "Add a category",
 	save: "Save",
-	cancel: "Cancel",
 	remove: "Delete",
 	removeTitle: (name: string) => `Delete ${name}?`,
 	removeText: "Readers' choices about it are deleted too.",
@@ -145,14 +144,7 @@ export default function Types() {
 					title={words.addCategory}
 					onClose={() => setNaming(false)}
 					onSubmit={() => add.mutate()}
-					footer={
-						<>
-							<Button onClick={() => setNaming(false)}>{words.cancel}</Button>
-							<Button type="submit" look="primary" busy={add.isPending}>
-								{words.save}
-							</Button>
-						</>
-					}
+					submit={{ label: words.save, busy: add.isPending }}
 				>
 					<TextField label={words.name} value={name} onChange={setName} error={add.error ? explain(add.error) : undefined} autoFocus />
 				</Dialog>

@@ -7,7 +7,7 @@ import { pollEvery } from "../app/live";
 import { useParam, useTyped } from "../app/params";
 import { useKey, useWhyNot } from "../app/session";
 import { StateBadge } from "../ui/Badge";
-import { Button, LinkButton } from "../ui/Button";
+import { LinkButton } from "../ui/Button";
 import { Confirm, Dialog } from "../ui/Dialog";
 import { Select, TextField } from "../ui/Field";
 import { FormProblems } from "../ui/FormProblems";
@@ -49,7 +49,6 @@ const words = catalogue({
 	begin: "Begin with",
 	nameLabel: "Name",
 	create: "Create",
-	cancel: "Cancel",
 	actions: (name: string) => `Actions of ${name}`,
 	pause: "Pause",
 	duplicate: "Duplicate",
@@ -292,14 +291,7 @@ function NewSequence({ why, onClose }: { why?: string; onClose: () => void }) {
 			title={words.add}
 			onClose={onClose}
 			onSubmit={() => !why && void send()}
-			footer={
-				<>
-					<Button onClick={onClose}>{words.cancel}</Button>
-					<Button type="submit" look="primary" busy={form.busy} why={why}>
-						{words.create}
-					</Button>
-				</>
-			}
+			submit={{ label: words.create, busy: form.busy, why: why }}
 		>
 			<FormProblems problems={form.problems} />
 			<section className={own.blank} aria-label={words.blank}>

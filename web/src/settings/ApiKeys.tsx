@@ -42,7 +42,6 @@ const words = catalogue({
 	never: "Never",
 	days: (n: number) => `In ${n} days`,
 	create: "Create",
-	cancel: "Cancel",
 	secret: "Your new API key",
 	rotate: "Rotate",
 	rotateTitle: (name: string) => `Rotate ${name}?`,
@@ -187,14 +186,7 @@ function Create({ onClose, onMade }: { onClose: () => void; onMade: (secret: str
 			title={words.add}
 			onClose={onClose}
 			onSubmit={() => void send()}
-			footer={
-				<>
-					<Button onClick={onClose}>{words.cancel}</Button>
-					<Button type="submit" look="primary" busy={form.busy}>
-						{words.create}
-					</Button>
-				</>
-			}
+			submit={{ label: words.create, busy: form.busy }}
 		>
 			<FormProblems problems={form.problems} />
 			<TextField label={words.name} help={words.nameHelp} path="name" value={v.name} onChange={(name) => form.set({ name })} error={form.problems.byPath.name} autoFocus />

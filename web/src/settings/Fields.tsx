@@ -44,7 +44,6 @@ const words = catalogue({
 	strict: "Only these choices are accepted",
 	currency: "Currency",
 	create: "Create",
-	cancel: "Cancel",
 	remove: "Delete",
 	removeTitle: (name: string) => `Delete the field ${name}?`,
 	removeText: "All contacts lose their value in it.",
@@ -134,14 +133,7 @@ export function AddField({ name = "", onClose, onAdded }: { name?: string; onClo
 			title={words.add}
 			onClose={onClose}
 			onSubmit={() => void send()}
-			footer={
-				<>
-					<Button onClick={onClose}>{words.cancel}</Button>
-					<Button type="submit" look="primary" busy={form.busy}>
-						{words.create}
-					</Button>
-				</>
-			}
+			submit={{ label: words.create, busy: form.busy }}
 		>
 			<FormProblems problems={form.problems} />
 			<TextField label={words.name} path="name" value={v.name} onChange={(name) => form.set({ name })} error={p.name} autoFocus />

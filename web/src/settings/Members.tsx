@@ -32,7 +32,6 @@ const words = catalogue({
 	last: "Last here",
 	email: "Email",
 	send: "Invite",
-	cancel: "Cancel",
 	close: "Close",
 	you: "you",
 	invited: "Invitation made",
@@ -213,14 +212,7 @@ function Invite({ member, roles, onClose }: { member?: Member; roles: (typeof al
 			title={words.invite}
 			onClose={onClose}
 			onSubmit={() => void send()}
-			footer={
-				<>
-					<Button onClick={onClose}>{words.cancel}</Button>
-					<Button type="submit" look="primary" busy={form.busy}>
-						{words.send}
-					</Button>
-				</>
-			}
+			submit={{ label: words.send, busy: form.busy }}
 		>
 			<FormProblems problems={form.problems} />
 			<TextField label={words.email} type="email" path="email" value={form.values.email} onChange={(email) => form.set({ email })} error={form.problems.byPath.email} autoFocus autoComplete="off" />

@@ -1,5 +1,4 @@
 import type { PreviewProblem } from "../api/schema";
-import { Button } from "../ui/Button";
 import { Dialog } from "../ui/Dialog";
 import { Radios } from "../ui/Field";
 import { FormProblems } from "../ui/FormProblems";
@@ -67,14 +66,7 @@ export function Review<T extends Named>({ before, after, names, codes, problems,
 			title={words.title}
 			onClose={onClose}
 			onSubmit={() => !busy && onSave()}
-			footer={
-				<>
-					<Button onClick={onClose}>{words.cancel}</Button>
-					<Button type="submit" look="primary" busy={busy} autoFocus>
-						{words.save}
-					</Button>
-				</>
-			}
+			submit={{ label: words.save, cancel: words.cancel, busy, autoFocus: true }}
 		>
 			<FormProblems problems={faults} />
 			{errors > 0 && <Notice tone="danger" title={words.errors(errors)} />}
@@ -106,14 +98,7 @@ export function Choose<T extends Named>({ clash, names, codes, onChoose, onClose
 			title={words.clash}
 			onClose={onClose}
 			onSubmit={() => onChoose((f) => taken[String(f)] === "theirs")}
-			footer={
-				<>
-					<Button onClick={onClose}>{words.cancel}</Button>
-					<Button type="submit" look="primary">
-						{words.take}
-					</Button>
-				</>
-			}
+			submit={{ label: words.take, cancel: words.cancel }}
 		>
 			<p>{words.clashText}</p>
 			{clash.fields.map((f) => (

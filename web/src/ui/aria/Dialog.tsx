@@ -15,6 +15,8 @@ export type DialogProps = {
 	onClose: () => void;
 	children: ReactNode;
 	footer?: ReactNode;
+	/** The button of the form, with Cancel (or another word) beside it, instead of a footer. why says why it cannot be pressed. */
+	submit?: { label: ReactNode; cancel?: string; busy?: boolean; why?: string; autoFocus?: boolean };
 	/** A drawer stands at the side, and fills the screen of a phone. */
 	drawer?: "narrow" | "wide";
 	/** Only an action closes it. */
@@ -24,7 +26,7 @@ export type DialogProps = {
 };
 
 /** Dialog is a dialog or a drawer over the page. It keeps the focus, and gives it back. */
-export function Dialog({ title, onClose, children, footer, drawer, firm, role = "dialog", onSubmit }: DialogProps) {
+export function Dialog({ title, onClose, children, footer, submit, drawer, firm, role = "dialog", onSubmit }: DialogProps) {
 	const inner = (
 		<>
 			<header className={css.header}>
@@ -35,6 +37,14 @@ export function Dialog({ title, onClose, children, footer, drawer, firm, role = 
 			</header>
 			<div className={css.body}>{children}</div>
 			{footer && <footer className={css.footer}>{footer}</footer>}
+			{submit && (
+				<footer className={css.footer}>
+					<Button onClick={onClose}>{submit.cancel ?? words.cancel}</Button>
+					<Button type="submit" look="primary" busy={submit.busy} why={submit.why} autoFocus={submit.autoFocus}>
+						{submit.label}
+					</Button>
+				</footer>
+			)}
 		</>
 	);
 	return (
