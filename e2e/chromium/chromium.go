@@ -144,6 +144,16 @@ func (p *Page) Reopen(ctx context.Context) (*Page, error) {
 	return next, err
 }
 
+// Tab opens another tab in the profile of p.
+func (p *Page) Tab(ctx context.Context) (*Page, error) {
+	return p.browser.tab(ctx, p.profile, p.script)
+}
+
+// With opens an empty tab in another profile, whose documents evaluate a script before theirs.
+func (p *Page) With(ctx context.Context, script string) (*Page, error) {
+	return p.browser.Open(ctx, script)
+}
+
 // Other opens an empty tab in another profile of the same browser: for another person.
 func (p *Page) Other(ctx context.Context) (*Page, error) { return p.browser.Open(ctx, p.script) }
 

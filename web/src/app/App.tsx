@@ -18,7 +18,7 @@ import { newClient } from "./query";
 import { runOffer } from "./offers";
 import { pages, prefetchAll } from "./routes";
 import { Shell } from "./Shell";
-import { SessionProvider, useSessionQuery, WorkspaceProvider } from "./session";
+import { SessionProvider, useOneSession, useSessionQuery, WorkspaceProvider } from "./session";
 import { startPrefix, useShortcuts } from "./shortcuts";
 import { navigation } from "./navigation";
 import { LinkButton } from "../ui/Button";
@@ -84,6 +84,7 @@ function SignedIn() {
 	const session = useSessionQuery();
 	const [path] = useLocation();
 	const person = session.data?.user.id;
+	useOneSession(person);
 	useLayoutEffect(() => {
 		if (person) showDensityOf(person);
 	}, [person]);

@@ -6,6 +6,7 @@ import { TextField } from "../ui/Field";
 import { catalogue } from "../words/catalogue";
 import { explain } from "../words/errors";
 import { useSession } from "./session";
+import { onTabs, tellTabs } from "./tabs";
 
 const words = catalogue({
 	title: "Your session has ended",
@@ -26,11 +27,22 @@ export default function SignInDialog() {
 		onSessionEnd(() => new Promise((done) => setWaiting((all) => [...all, done])));
 		return () => onSessionEnd(null);
 	}, []);
+	// Another tab has signed in again.
+	useEffect(
+		() =>
+			onTabs((other) => {
+				if (other !== user.id) return;
+				for (const done of waiting) done();
+				setWaiting([]);
+			}),
+		[user.id, waiting],
+	);
 	if (waiting.length === 0) return null;
 	const submit = async () => {
 		setBusy(true);
 		try {
 			await api("POST /api/auth/login", { body: { email: user.email, password }, quiet: true });
+			tellTabs(user.id);
 			for (const done of waiting) done();
 			setWaiting([]);
 			setPassword("");

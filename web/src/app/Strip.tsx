@@ -5,11 +5,14 @@ import { liveState, subscribeLive } from "./live";
 import { saveAll } from "./leaving";
 import css from "./Strip.module.css";
 import { useShell } from "./around";
+import { useKeepsTyped } from "./device";
 import { hasNewer, subscribeNewer } from "./version";
 
 const words = catalogue({
 	paused: "This workspace is paused. Nothing is sent.",
 	offline: "You are offline. What you write is kept on this device; sending and deleting wait.",
+	offlineAlone: "You are offline, and this browser keeps nothing. What you write is on this page alone until you are online again.",
+	alone: "This browser keeps nothing on this device. What you have not saved is kept on the server, a moment after you write it.",
 	newer: "A new version of the application is there.",
 	reload: "Reload",
 	down: (name: string) => `No mail leaves through ${name}.`,
@@ -27,6 +30,7 @@ const words = catalogue({
 export function Strip() {
 	const newer = useSyncExternalStore(subscribeNewer, hasNewer);
 	const live = useSyncExternalStore(subscribeLive, liveState);
+	const keeps = useKeepsTyped();
 	const shell = useShell().data;
 	if (shell?.account.status === "paused") {
 		return (
@@ -35,7 +39,7 @@ export function Strip() {
 			</p>
 		);
 	}
-	if (live === "offline") return <p className={`${css.strip} ${css.warning}`}>{words.offline}</p>;
+	if (live === "offline") return <p className={`${css.strip} ${css.warning}`}>{keeps ? words.offline : words.offlineAlone}</p>;
 	if (newer) {
 		return (
 			<p className={css.strip}>
@@ -46,6 +50,8 @@ export function Strip() {
 			</p>
 		);
 	}
+	const trouble = shell?.trouble;
+	if (!keeps && !trouble) return <p className={css.strip}>{words.alone}</p>;
 	if (shell?.preparing) return <p className={css.strip}>{words.preparing}</p>;
 	if (shell?.trial) {
 		return (
@@ -54,7 +60,6 @@ export function Strip() {
 			</p>
 		);
 	}
-	const trouble = shell?.trouble;
 	if (!trouble) return null;
 	const says = { down: words.down, paused: words.domainPaused, failed: words.domainFailed }[trouble.state];
 	return (

@@ -3,6 +3,8 @@
 // deleted when the server has it. Signing out deletes everything, and so does signing in as somebody else.
 // Without storage nothing is kept here, and pages keep what they can on the server.
 
+import { useSyncExternalStore } from "react";
+
 const database = "packetboat-typed";
 const records = "records";
 const chunks = "chunks";
@@ -18,11 +20,22 @@ type Key = [user: string, workspace: string, kind: string, id: string];
 type Row = { key: Key; size: number; chunks: number; at: number };
 
 let db: IDBDatabase | null = null;
+const listeners = new Set<() => void>();
+
+function use(next: IDBDatabase | null) {
+	if (next === db) return;
+	db = next;
+	for (const l of listeners) l();
+}
 let scope: [user: string, workspace: string] | null = null;
 const written = new Map<string, string[]>(); // by key, the chunks that storage has
 
+/** Some browsers never answer; pages do not wait longer than this many milliseconds. */
+const slowest = 3000;
+
 function open(): Promise<IDBDatabase> {
 	return new Promise((done, fail) => {
+		setTimeout(() => fail(new Error("IndexedDB does not answer")), slowest);
 		const request = indexedDB.open(database, 1);
 		request.onupgradeneeded = () => {
 			request.result.createObjectStore(records, { keyPath: "key" });
@@ -50,7 +63,7 @@ function write(act: (rows: IDBObjectStore, texts: IDBObjectStore) => void, faile
 		t.commit?.();
 	} catch {
 		failed?.();
-		db = null; // the browser has closed it
+		use(null); // the browser has closed it
 	}
 }
 
@@ -64,16 +77,16 @@ export async function openDevice(user: string, workspace: string) {
 	scope = [user, workspace];
 	try {
 		if (!db) {
-			db = await open();
-			const lost = () => {
-				db = null;
-			};
-			db.onclose = lost;
-			db.onversionchange = () => {
-				db?.close();
+			const opened = await open();
+			const lost = () => use(null);
+			opened.onclose = lost;
+			opened.onversionchange = () => {
+				opened.close();
 				lost();
 			};
+			use(opened);
 		}
+		if (!db) return;
 		const all = (await answer(db.transaction(records).objectStore(records).getAll())) as Row[];
 		let sum = 0;
 		const left = all
@@ -87,12 +100,23 @@ export async function openDevice(user: string, workspace: string) {
 			for (const r of left) erase(rows, texts, r.key);
 		});
 	} catch {
-		db = null; // there is no storage
+		use(null); // there is no storage
 	}
 }
 
 /** keepsTyped reports whether what is typed is kept here. */
 export const keepsTyped = () => db !== null;
+
+/** subscribeDevice calls a function when keepsTyped changes. */
+function subscribeDevice(listener: () => void) {
+	listeners.add(listener);
+	return () => {
+		listeners.delete(listener);
+	};
+}
+
+/** useKeepsTyped is keepsTyped in a component. */
+export const useKeepsTyped = () => useSyncExternalStore(subscribeDevice, keepsTyped);
 
 const keyOf = (kind: string, id: string): Key | null => scope && [...scope, kind, id];
 

@@ -23,8 +23,12 @@ const pause = 2000; // milliseconds from a change to its saving
 
 type Kept = { key: readonly unknown[]; data: unknown; at: number };
 
+/** Some browsers never answer; pages do not wait longer than this many milliseconds. */
+const slowest = 3000;
+
 function open(): Promise<IDBDatabase> {
 	return new Promise((done, fail) => {
+		setTimeout(() => fail(new Error("IndexedDB does not answer")), slowest);
 		const request = indexedDB.open(database, 1);
 		request.onupgradeneeded = () => request.result.createObjectStore(store);
 		request.onsuccess = () => done(request.result);
@@ -46,9 +50,13 @@ async function run<T>(mode: IDBTransactionMode, act: (s: IDBObjectStore) => IDBR
 	}
 }
 
-/** restore puts the kept answers of a user in a workspace into the cache. Without storage it does nothing. */
+/**
+ * restore puts the kept answers of a user in a workspace into the cache, and deletes those of other users. Without
+ * storage it does nothing.
+ */
 export async function restore(client: QueryClient, user: string, workspace: string) {
 	try {
+		for (const name of await run("readonly", (s) => s.getAllKeys())) if (!String(name).startsWith(`${user} `)) await run("readwrite", (s) => s.delete(name));
 		const kept = (await run("readonly", (s) => s.get(`${user} ${workspace}`))) as Kept[] | undefined;
 		for (const k of kept ?? []) {
 			if (k.at <= Date.now() - oldest || client.getQueryState(k.key)) continue;

@@ -80,6 +80,11 @@ export async function saveAll() {
 	await Promise.allSettled([...waiting].map((save) => save()));
 }
 
+/** abandonAll drops what waits to be saved: the session is of somebody else, who must not save it. */
+export function abandonAll() {
+	waiting.clear();
+}
+
 document.addEventListener("visibilitychange", () => {
 	if (document.visibilityState === "hidden") void saveAll();
 });

@@ -1,13 +1,14 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { createContext, type ReactNode, useCallback, useContext, useSyncExternalStore } from "react";
+import { createContext, type ReactNode, useCallback, useContext, useEffect, useSyncExternalStore } from "react";
 import { ApiError, api, type Route, workspaceSlug } from "../api/client";
 import { roles, type SessionMembership, type SessionView } from "../api/schema";
 import { roleNames } from "../words/roles";
 import { and, catalogue } from "../words/catalogue";
 import { closeDevice } from "./device";
 import { forget } from "./kept";
-import { saveAll } from "./leaving";
+import { abandonAll, saveAll } from "./leaving";
 import { liveState, subscribeLive } from "./live";
+import { onTabs, tellTabs } from "./tabs";
 
 const words = catalogue({
 	may: (who: string) => `Only ${who} of this workspace may do this. Ask one of them.`,
@@ -94,8 +95,28 @@ export function useSignOut() {
 	return async (to = "/app/-/login") => {
 		await saveAll();
 		await api("POST /api/auth/logout", { quiet: true }).catch(() => undefined);
+		tellTabs(null);
 		client.clear();
 		await Promise.all([forget(), closeDevice()]);
 		location.assign(to);
 	};
+}
+
+/**
+ * useOneSession keeps the tabs of a browser on one session. When another tab signs out, this one forgets everything and
+ * leaves; when somebody else has signed in there, this one loads again as theirs.
+ */
+export function useOneSession(user: string | undefined) {
+	const client = useQueryClient();
+	useEffect(() => {
+		if (!user) return;
+		tellTabs(user);
+		return onTabs((other) => {
+			if (other === user) return;
+			abandonAll();
+			client.clear();
+			if (other) location.reload();
+			else void Promise.all([forget(), closeDevice()]).finally(() => location.assign("/app/-/login"));
+		});
+	}, [user, client]);
 }

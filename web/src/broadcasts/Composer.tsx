@@ -49,6 +49,7 @@ const words = catalogue({
 	brought: (saved: string) => `Brought back from this device. ${saved}`,
 	refused: (n: number, first: string) => plural(n, { one: `Not saved: ${first}`, other: `Not saved: # problems` }),
 	offline: (problem: string) => `Kept here: ${problem}`,
+	alone: (problem: string) => `On this page alone: ${problem}`,
 	conflict: "Not saved: choose between two versions",
 	conflictTitle: "Somebody else changed the same parts of this draft",
 	choose: "Choose",
@@ -111,7 +112,7 @@ function stateText(draft: Draft): string {
 		case "conflict":
 			return words.conflict;
 		case "offline":
-			return words.offline(s.problem);
+			return keepsTyped() ? words.offline(s.problem) : words.alone(s.problem);
 		default:
 			return draft.brought && s.at ? words.brought(words.saved(s.at)) : s.at ? words.saved(s.at) : words.allSaved;
 	}

@@ -4,6 +4,7 @@ import { Link, useLocation, useParams } from "wouter";
 import { ApiError, request, type Versioned, api } from "../api/client";
 import type { FormRow } from "../api/schema";
 import { pollEvery } from "../app/live";
+import { keepsTyped } from "../app/device";
 import { useParam } from "../app/params";
 import { useKey, useWhyNot } from "../app/session";
 import { useShortcuts } from "../app/shortcuts";
@@ -52,6 +53,7 @@ const words = catalogue({
 	refused: (n: number, first: string) => plural(n, { one: `Not saved: ${first}`, other: "Not saved: # problems" }),
 	unsaved: "Not saved yet",
 	failed: (problem: string) => `Kept here: ${problem}`,
+	alone: (problem: string) => `On this page alone: ${problem}`,
 	published: "The form is published. Put its code into a page.",
 	toEmbed: "Get the code",
 	blocked: (n: number) => plural(n, { one: "One thing is missing before it can be published", other: "# things are missing before it can be published" }),
@@ -108,7 +110,7 @@ function savingText(work: FormWork): string {
 		case "refused":
 			return words.refused(work.problems.length, work.problems[0]?.message ?? "");
 		case "failed":
-			return words.failed(s.problem);
+			return keepsTyped() ? words.failed(s.problem) : words.alone(s.problem);
 		case "waiting":
 			return words.unsaved;
 		default:
