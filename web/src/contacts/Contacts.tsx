@@ -15,7 +15,7 @@ import { Button, LinkButton } from "../ui/Button";
 import { Menu } from "../ui/Menu";
 import { Page } from "../ui/Page";
 import { Empty, Failure, Skeleton } from "../ui/States";
-import { Table } from "../ui/Table";
+import { type Column, Table } from "../ui/Table";
 import { toast } from "../ui/Toast";
 import { useMore } from "../ui/useMore";
 import { catalogue, number, plural } from "../words/catalogue";
@@ -85,7 +85,8 @@ export default function Contacts() {
 	const sort = params.get("sort") ?? "created_at";
 	const dir = params.get("dir") === "asc" ? "asc" : "desc";
 	const widths = useMemo(() => parseWidths(widthText), [widthText]);
-	const chosen = params.get("columns")?.split(",").filter(Boolean) ?? initialColumns;
+	const columnText = params.get("columns");
+	const chosen = useMemo(() => columnText?.split(",").filter(Boolean) ?? initialColumns, [columnText]);
 
 	// What is typed goes into the address a moment later; Back and saved filters bring other words.
 	const inAddress = params.get("q") ?? "";
@@ -172,6 +173,31 @@ export default function Contacts() {
 		setEverybody(false);
 	};
 	const open = (c: Contact) => navigate(`/contacts/${c.id}`);
+	// The columns stay the same while rows come, so that those which are drawn are not drawn again.
+	const acts = useRef({ open, remove: remove.mutate, setParams });
+	acts.current = { open, remove: remove.mutate, setParams };
+	const withActions = useMemo<Column<Contact>[]>(
+		() => [
+			...columns,
+			{
+				id: "actions",
+				name: "",
+				width: 56,
+				cell: (c) => (
+					<Menu
+						small
+						label={words.menu(nameOf(c))}
+						actions={[
+							{ id: "open", label: words.open, run: () => acts.current.open(c) },
+							{ id: "peek", label: words.peek, run: () => acts.current.setParams({ peek: c.id }) },
+							c.global_status !== "suppressed" && { id: "delete", label: words.delete, danger: true, why: whyNot, run: () => acts.current.remove(c) },
+						]}
+					/>
+				),
+			},
+		],
+		[columns, whyNot],
+	);
 	const peeked = contacts.find((c) => c.id === params.get("peek"));
 	const filtered = search !== "" || filters.length > 0;
 	const total = count.data?.count;
@@ -243,26 +269,9 @@ export default function Contacts() {
 			) : (
 				<Table
 					fill
+					recycle
 					label={words.title}
-					columns={[
-						...columns,
-						{
-							id: "actions",
-							name: "",
-							width: 56,
-							cell: (c) => (
-								<Menu
-									small
-									label={words.menu(nameOf(c))}
-									actions={[
-										{ id: "open", label: words.open, run: () => open(c) },
-										{ id: "peek", label: words.peek, run: () => setParams({ peek: c.id }) },
-										c.global_status !== "suppressed" && { id: "delete", label: words.delete, danger: true, why: whyNot, run: () => remove.mutate(c) },
-									]}
-								/>
-							),
-						},
-					]}
+					columns={withActions}
 					rows={contacts}
 					rowKey={(c) => c.id}
 					rowName={nameOf}

@@ -1,3 +1,4 @@
+import { useMemo } from "react";
 import { Link } from "wouter";
 import type { Contact } from "../api/schema";
 import { type FieldInfo, useRuleFields } from "../rules/fields";
@@ -53,7 +54,13 @@ const usualWidths: { [field: string]: number } = { tags: 200, country: 96, langu
 
 /** useColumns returns the columns of a table of contacts: name and address first, then those chosen. */
 export function useColumns(chosen: string[], stages: Map<string, string>, widths: { [field: string]: number }): { columns: Column<Contact>[]; all: FieldInfo[] } {
-	const all = useRuleFields().filter((f) => f.kind !== "list" && f.kind !== "subscription");
+	const fields = useRuleFields();
+	const all = useMemo(() => fields.filter((f) => f.kind !== "list" && f.kind !== "subscription"), [fields]);
+	const columns = useMemo(() => columnsOf(chosen, all, stages, widths), [chosen, all, stages, widths]);
+	return { columns, all };
+}
+
+function columnsOf(chosen: string[], all: FieldInfo[], stages: Map<string, string>, widths: { [field: string]: number }): Column<Contact>[] {
 	const columns: Column<Contact>[] = [
 		{
 			id: "email",
@@ -82,5 +89,5 @@ export function useColumns(chosen: string[], stages: Map<string, string>, widths
 			});
 		}
 	}
-	return { columns, all };
+	return columns;
 }

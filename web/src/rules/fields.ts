@@ -1,3 +1,4 @@
+import { useMemo } from "react";
 import type { CustomFieldRow, StageRow } from "../api/schema";
 import { useCollection } from "../app/collections";
 import { catalogue } from "../words/catalogue";
@@ -210,15 +211,17 @@ export function useFields(): FieldInfo[] {
 	const custom = useCollection("custom_fields");
 	const stages = useCollection("stages");
 	const segments = useCollection("segments");
-	const lists = (segments.data?.data ?? []).filter((s) => s.type === "static").map((s) => ({ value: s.segment_key, label: s.name }));
-	const own = (custom.data?.data ?? []).map((c): FieldInfo => ({
-		field: `custom_fields.${c.field_key}`,
-		name: c.name,
-		group: words.groups.custom,
-		kind: kinds[c.field_type],
-		choices: c.enum_values?.map((value) => ({ value, label: value })),
-	}));
-	return [...standard(stages.data?.data ?? [], lists), ...own];
+	return useMemo(() => {
+		const lists = (segments.data?.data ?? []).filter((s) => s.type === "static").map((s) => ({ value: s.segment_key, label: s.name }));
+		const own = (custom.data?.data ?? []).map((c): FieldInfo => ({
+			field: `custom_fields.${c.field_key}`,
+			name: c.name,
+			group: words.groups.custom,
+			kind: kinds[c.field_type],
+			choices: c.enum_values?.map((value) => ({ value, label: value })),
+		}));
+		return [...standard(stages.data?.data ?? [], lists), ...own];
+	}, [custom.data, stages.data, segments.data]);
 }
 
 /** useRuleFields returns all that filters and rules can ask about, group by group. */
@@ -226,11 +229,13 @@ export function useRuleFields(): FieldInfo[] {
 	const known = useFields();
 	const types = useCollection("email_types");
 	const categories = useCollection("email_categories");
-	// A type with a category follows the category.
-	const consents = [
-		...(types.data?.data ?? []).filter((t) => t.category_id === null).map((t) => ({ field: `subscriptions.${t.type_key}`, name: t.display_name, group: words.groups.subscriptions })),
-		...(categories.data?.data ?? []).map((c) => ({ field: `category_subscriptions.${c.id}`, name: c.name, group: words.groups.categories })),
-	].map((c): FieldInfo => ({ ...c, kind: "subscription" }));
-	const groups = Object.values(words.groups);
-	return [...known, ...recorded, ...consents].sort((a, b) => groups.indexOf(a.group) - groups.indexOf(b.group));
+	return useMemo(() => {
+		// A type with a category follows the category.
+		const consents = [
+			...(types.data?.data ?? []).filter((t) => t.category_id === null).map((t) => ({ field: `subscriptions.${t.type_key}`, name: t.display_name, group: words.groups.subscriptions })),
+			...(categories.data?.data ?? []).map((c) => ({ field: `category_subscriptions.${c.id}`, name: c.name, group: words.groups.categories })),
+		].map((c): FieldInfo => ({ ...c, kind: "subscription" }));
+		const groups = Object.values(words.groups);
+		return [...known, ...recorded, ...consents].sort((a, b) => groups.indexOf(a.group) - groups.indexOf(b.group));
+	}, [known, types.data, categories.data]);
 }

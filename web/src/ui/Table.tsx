@@ -49,6 +49,11 @@ type Props<T> = {
 	found?: string;
 	/** Rows fill the height of the page and scroll by themselves. */
 	fill?: boolean;
+	/**
+	 * Cells keep nothing of their own that a person sees unless the focus is in them. While the table scrolls, the
+	 * elements of rows that leave then show those that come, which costs a part of making new ones.
+	 */
+	recycle?: boolean;
 };
 
 const coarse = typeof matchMedia === "undefined" ? null : matchMedia("(pointer: coarse)");
@@ -97,6 +102,36 @@ function placeOf({ key, index }: Current, keys: string[], before: string[]): num
 const overscan = 12;
 
 /**
+ * useSlots returns what gives each row in the page the number of an element, which it keeps as long as it stays. The
+ * number of a row that has left goes to the next one that comes. While still is false the elements keep their order,
+ * because moving one costs as much as making it; then they come into the order of the rows.
+ */
+function useSlots() {
+	const slots = useRef(new Map<string, number>());
+	const order = useRef<number[]>([]);
+	return (shown: string[], still: boolean): { id: string; at: number; slot: number }[] => {
+		const now = new Map<number, { id: string; at: number; slot: number }>();
+		const come: { id: string; at: number }[] = [];
+		for (const [at, id] of shown.entries()) {
+			const slot = slots.current.get(id);
+			if (slot === undefined) come.push({ id, at });
+			else now.set(slot, { id, at, slot });
+		}
+		const free = order.current.filter((slot) => !now.has(slot));
+		let fresh = Math.max(-1, ...order.current) + 1;
+		for (const c of come) {
+			const slot = free.shift() ?? fresh++;
+			now.set(slot, { ...c, slot });
+			if (!order.current.includes(slot)) order.current.push(slot);
+		}
+		const list = still ? [...now.values()].sort((a, b) => a.at - b.at) : order.current.flatMap((slot) => now.get(slot) ?? []);
+		order.current = list.map((l) => l.slot);
+		slots.current = new Map(list.map((l) => [l.id, l.slot]));
+		return list;
+	};
+}
+
+/**
  * Table shows rows of which only those in view exist in the page, and the one that Tab reaches. It is a grid with one
  * tab stop: arrow keys or j and k move, Enter opens, Space peeks, x selects and Shift selects a range,
  * and a dot opens the menu of the row. When rows come, go or move, the focus and what is in view stay on their rows.
@@ -132,7 +167,9 @@ export function Table<T>(p: Props<T>) {
 		void height;
 		virtual.measure();
 	}, [virtual, height]);
-	const items = virtual.getVirtualItems();
+	const items = virtual.getVirtualItems().filter((item) => item.index < p.rows.length);
+	const slotted = useSlots();
+	const drawn = p.recycle ? slotted(items.map((item) => keys[item.index] ?? ""), !virtual.isScrolling).map(({ at, slot }) => ({ item: items[at], slot })) : items.map((item) => ({ item, slot: null }));
 	const near = p.rows.length > 0 && (virtual.range?.endIndex ?? 0) + overscan >= p.rows.length * 0.6;
 	const { onEnd } = p;
 	useEffect(() => {
@@ -236,7 +273,7 @@ export function Table<T>(p: Props<T>) {
 	return (
 		<div
 			ref={scroller}
-			className={`${css.scroller} ${p.fill ? css.fill : ""}`}
+			className={[css.scroller, p.fill && css.fill, !phone && width > (virtual.scrollRect?.width ?? 0) && css.sideways].filter(Boolean).join(" ")}
 			role="grid"
 			aria-label={p.label}
 			aria-rowcount={(p.total ?? p.rows.length) + 1}
@@ -297,14 +334,14 @@ export function Table<T>(p: Props<T>) {
 				</div>
 			</div>
 			<div role="rowgroup" className={css.body} style={{ blockSize: virtual.getTotalSize() }}>
-				{items.map((item) => {
-					const row = p.rows[item.index];
-					if (row === undefined) return null;
+				{drawn.map(({ item, slot }) => {
+					const row = item && p.rows[item.index];
+					if (item === undefined || row === undefined) return null;
 					const id = p.rowKey(row);
 					const chosen = selected.has(id);
 					return (
 						<Row<T>
-							key={id}
+							key={slot ?? id}
 							id={id}
 							row={row}
 							index={item.index}
