@@ -5,7 +5,7 @@ import { onRateLimit, setWorkspace } from "../api/client";
 import type { ShellView } from "../api/schema";
 import { Page } from "../ui/Page";
 import { countNavigation } from "../ui/Page";
-import { Empty, Failure, Skeleton } from "../ui/States";
+import { Empty, Failure } from "../ui/States";
 import { toast, undoLast } from "../ui/Toast";
 import { catalogue, plural, setTimeZone } from "../words/catalogue";
 import { openDevice } from "./device";
@@ -16,7 +16,8 @@ import { saveAll } from "./leaving";
 import { connect, watchAnswers } from "./live";
 import { newClient } from "./query";
 import { runOffer } from "./offers";
-import { pages, prefetchAll } from "./routes";
+import { CodePage, Loading } from "./page";
+import { pages, prefetch, prefetchAll } from "./routes";
 import { Shell } from "./Shell";
 import { SessionProvider, useOneSession, useSessionQuery, WorkspaceProvider } from "./session";
 import { startPrefix, useShortcuts } from "./shortcuts";
@@ -49,6 +50,10 @@ const client = newClient();
 
 watchAnswers(client);
 onRateLimit((seconds) => toast(words.wait(seconds)));
+
+// The code of the page that the address names comes while the session is read.
+const first = /^\/app\/[^/-][^/]*(\/.*)?$/.exec(window.location.pathname);
+if (first) prefetch(first[1] || "/");
 
 /** App is the whole application. */
 export function App() {
@@ -157,7 +162,9 @@ function Workspace({ slug, id, user }: { slug: string; id: string; user: string 
 				<Suspense fallback={<Loading />}>
 					<Switch>
 						{pages.map((p) => (
-							<Route key={p.path} path={p.path} component={p.component} />
+							<Route key={p.path} path={p.path}>
+								<CodePage code={p.code} />
+							</Route>
 						))}
 						<Route>
 							<Page title={words.unknown}>
@@ -170,14 +177,6 @@ function Workspace({ slug, id, user }: { slug: string; id: string; user: string 
 				</Suspense>
 			</Boundary>
 		</Shell>
-	);
-}
-
-function Loading() {
-	return (
-		<div style={{ padding: 32 }}>
-			<Skeleton rows={8} />
-		</div>
 	);
 }
 

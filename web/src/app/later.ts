@@ -11,7 +11,7 @@ const answers = () =>
 	);
 
 /** patiently loads a module. While the server is away it waits; what the server does not have any more fails. */
-async function patiently<M>(load: () => Promise<M>): Promise<M> {
+export async function patiently<M>(load: () => Promise<M>): Promise<M> {
 	for (let n = 0; ; n++) {
 		try {
 			return await load();

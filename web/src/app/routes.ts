@@ -1,13 +1,13 @@
 import type { ComponentType } from "react";
-import { later } from "./later";
+import { Code } from "./page";
 
 // The pages of a workspace by address. Each is loaded when it is first opened, or when a link to it is
 // hovered or focused.
 
 type Module = { default: ComponentType };
-type Page = { path: string; load: () => Promise<Module>; component: ComponentType };
+type Page = { path: string; code: Code };
 
-const page = (path: string, load: () => Promise<Module>): Page => ({ path, load, component: later(load) });
+const page = (path: string, load: () => Promise<Module>): Page => ({ path, code: new Code(load) });
 
 export const pages: Page[] = [
 	page("/", () => import("../home/Home")),
@@ -73,7 +73,7 @@ export function prefetch(path: string) {
 		const want = p.path.split("/");
 		return want.length === parts.length && want.every((w, i) => w.startsWith(":") || w === parts[i]);
 	});
-	found?.load().catch(() => undefined);
+	found?.code.load().catch(() => undefined);
 }
 
 /**
@@ -86,7 +86,7 @@ export function prefetchAll() {
 	let at = 0;
 	const next = () => {
 		const p = pages[at++];
-		if (p) p.load().then(() => soon(next), () => undefined);
+		if (p) p.code.load().then(() => soon(next), () => undefined);
 	};
 	setTimeout(() => soon(next), 30_000);
 }
