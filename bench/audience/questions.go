@@ -15,6 +15,7 @@ type question struct {
 	relaxed      bool          // SQLite may take four times as long
 	depth        float64       // how far into the list the page is, of 1
 	segment      any           // definition of the segment that the path is about, whose key is appended
+	texts        []string      // texts that the box of the search is asked for in turn, as the owner
 }
 
 // object is a JSON object.
@@ -65,6 +66,7 @@ var (
 const (
 	pageTarget  = 50 * time.Millisecond
 	countTarget = 80 * time.Millisecond
+	boxTarget   = 100 * time.Millisecond
 	treeTarget  = 300 * time.Millisecond
 )
 
@@ -78,6 +80,9 @@ func questions() []question {
 		return q
 	}
 	search := func(name, text string) question { return page("search, "+name, "&search="+url.QueryEscape(text)) }
+	box := func(name string, texts ...string) question {
+		return question{name: "search box, " + name, method: "GET", path: "/search?q=", target: boxTarget, texts: texts}
+	}
 	chosen := func(rule any) string {
 		b, err := json.Marshal(rule)
 		if err != nil {
@@ -104,6 +109,12 @@ func questions() []question {
 		page("list of one status", "&status=complained"),
 		search("common", "anna"), search("rare", rare), search("nobody", "qxyzzyq"), search("two terms", "maria garnier"), search("company", "kestrel bakery"),
 		search("part of an address", "firm77"), search("two letters", "zo"),
+		box("name's beginning", "ann", "mari", "björ", "zen", "quen", "feather", "zimm", "iñi"),
+		box("address", "anna.keller", "@firm77.example", "gmx.example", "maria.smith1000@gmail.example", "ada.wolf@", "rosa.garcia4711@outlook.example"),
+		box("middle of a word", "mann", "ström", "stone", "light", "kery", "wich", "brick", "field"),
+		box("two words", "maria garnier", "kestrel bakery", "anna smith", "lang music", "ada rare", "paul roux"),
+		box("few letters", "zo", "x", "a", "bj", "9", "qu"),
+		box("nobody", "qxyzzyq", "annannannaq", "smith qxyzzyq", "nobody@nowhere.invalid", "zzzz"),
 		question{name: "count, everybody", method: "GET", path: "/contacts/count", target: countTarget, relaxed: true},
 		question{name: "count, search", method: "GET", path: "/contacts/count?search=anna"},
 		count("2 columns, few", pairSelective, countTarget), count("2 columns, many", pairBroad, countTarget),

@@ -139,6 +139,15 @@ func lookUp(ctx context.Context, db *sqldb.DB, tenant id.Tenant, words []string,
 		fmt.Fprintf(&likes, ` AND f.search_text LIKE $%d ESCAPE '\' `, len(args))
 		fmt.Fprintf(&likesOfRange, ` AND c.search_text LIKE $%d ESCAPE '\' `, len(args))
 	}
+	inRanges := `contact_search_range s JOIN contact c ON c.tenant_id = $1 AND c.id >= s.first_id AND c.id <= s.last_id
+			WHERE s.tenant_id = $1` + likesOfRange.String()
+	if db.Dialect() == sqldb.Postgres {
+		// PostgreSQL knows nothing about the ranges while there are none. It then takes them for many, and would compare all
+		// contacts before it looks for a range. With a LIMIT, the contacts are read for each range.
+		inRanges = `contact_search_range s CROSS JOIN LATERAL (
+				SELECT c.id FROM contact c WHERE c.tenant_id = $1 AND c.id >= s.first_id AND c.id <= s.last_id` + likesOfRange.String() + ` LIMIT $2) AS c
+			WHERE s.tenant_id = $1`
+	}
 	needed := gramsOfTerms(words)
 	t := db.Table("gram BIGINT", "bucket BIGINT")
 	for i, g := range needed {
@@ -150,9 +159,7 @@ func lookUp(ctx context.Context, db *sqldb.DB, tenant id.Tenant, words []string,
 			WHERE f.tenant_id = $1`+likes.String()+` LIMIT $2) AS queued
 		UNION ALL
 		SELECT contact_id, segment, gram, postings FROM (
-			SELECT c.id AS contact_id, 0 AS segment, -1 AS gram, CAST(NULL AS BYTEA) AS postings FROM contact_search_range s
-			JOIN contact c ON c.tenant_id = $1 AND c.id >= s.first_id AND c.id <= s.last_id
-			WHERE s.tenant_id = $1`+likesOfRange.String()+` LIMIT $2) AS ranges /* reads the tenant: its few ranges */
+			SELECT c.id AS contact_id, 0 AS segment, -1 AS gram, CAST(NULL AS BYTEA) AS postings FROM `+inRanges+` LIMIT $2) AS ranges /* reads the tenant: its few ranges */
 		UNION ALL
 		SELECT NULL, COALESCE((SELECT MIN(b.segment) FROM contact_search_block b WHERE b.tenant_id = $1), 0), -2, NULL
 		UNION ALL
