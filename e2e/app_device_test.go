@@ -154,6 +154,18 @@ func TestWhatIsTypedIsKeptOnTheDevice(t *testing.T) {
 			t.Errorf("the segment is called %q", got)
 		}
 
+		// The record is deleted meanwhile: what was typed is shown on its page, and can be deleted.
+		d.ask(http.MethodDelete, "/segments/"+segment["segment_key"].(string), nil)
+		d.open("/segments/" + segment["id"].(string))
+		d.sees("What you had not saved")
+		d.sees("People of Germany")
+		d.pressText("Delete it")
+		d.await(`!document.body.innerText.includes('People of Germany')`)
+		d.deviceHas("People of Germany", false)
+		d.pressText("Search")
+		d.await(`document.activeElement.getAttribute('role') === 'combobox'`)
+		d.press("Escape")
+
 		// Offline there is only the device; once the server is back, the value is there.
 		d.open("/settings/account")
 		d.must(d.p.Kill())

@@ -5,6 +5,7 @@ import { onRateLimit, setWorkspace } from "../api/client";
 import type { ShellView } from "../api/schema";
 import { Page } from "../ui/Page";
 import { countNavigation } from "../ui/Page";
+import { SearchButton } from "../ui/SearchButton";
 import { Empty, Failure } from "../ui/States";
 import { toast, undoLast } from "../ui/Toast";
 import { catalogue, plural, setTimeZone } from "../words/catalogue";
@@ -168,7 +169,15 @@ function Workspace({ slug, id, user }: { slug: string; id: string; user: string 
 						))}
 						<Route>
 							<Page title={words.unknown}>
-								<Empty title={words.unknown} action={<LinkButton to="/">{words.home}</LinkButton>}>
+								<Empty
+									title={words.unknown}
+									action={
+										<>
+											<LinkButton to="/">{words.home}</LinkButton>
+											<SearchButton />
+										</>
+									}
+								>
 									{words.unknownText}
 								</Empty>
 							</Page>

@@ -1,10 +1,11 @@
 import { ChevronsLeft, ChevronsRight, CircleHelp, MoreHorizontal, Search } from "lucide-react";
-import { type ReactNode, Suspense, useEffect, useRef, useState } from "react";
+import { type ReactNode, Suspense, useCallback, useEffect, useRef, useState } from "react";
 import { Link, useLocation } from "wouter";
 import { IconButton } from "../ui/Button";
 import { Toasts } from "../ui/Toast";
 import { catalogue } from "../words/catalogue";
 import { AccountMenu } from "./AccountMenu";
+import { OpenSearch } from "./find";
 import { JobsChip } from "./JobsChip";
 import { LiveIndicator } from "./LiveIndicator";
 import { later } from "./later";
@@ -45,6 +46,7 @@ export function Shell({ children }: { children: ReactNode }) {
 	const [palette, setPalette] = useState(false);
 	const [help, setHelp] = useState(false);
 	const main = useRef<HTMLElement>(null);
+	const openSearch = useCallback(() => setPalette(true), []);
 	const toggle = () => {
 		setCollapsed(!collapsed);
 		try {
@@ -54,8 +56,8 @@ export function Shell({ children }: { children: ReactNode }) {
 		}
 	};
 	useShortcuts({
-		"/": () => setPalette(true),
-		"mod+k": () => setPalette(true),
+		"/": openSearch,
+		"mod+k": openSearch,
 		"[": toggle,
 		"?": () => setHelp(true),
 	});
@@ -75,7 +77,7 @@ export function Shell({ children }: { children: ReactNode }) {
 			<Rail collapsed={collapsed} onToggle={toggle} />
 			<div className={css.column}>
 				<header className={css.top}>
-					<button type="button" className={css.search} onClick={() => setPalette(true)}>
+					<button type="button" className={css.search} onClick={openSearch}>
 						<Search aria-hidden size={16} />
 						<span>{words.search}</span>
 						<kbd aria-hidden>/</kbd>
@@ -89,7 +91,7 @@ export function Shell({ children }: { children: ReactNode }) {
 				</header>
 				<Strip />
 				<main id="main" ref={main} tabIndex={-1} className={css.main}>
-					{children}
+					<OpenSearch value={openSearch}>{children}</OpenSearch>
 				</main>
 			</div>
 			<BottomBar />

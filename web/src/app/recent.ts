@@ -9,9 +9,10 @@ const opened = new Map<string, Recent[]>();
 /** recent returns the records that were opened last in a workspace, the last one first. */
 export const recent = (workspace: string): Recent[] => opened.get(workspace) ?? [];
 
-/** remember puts the record of a page first. Pages of records have at least two parts in their address. */
-export function remember(workspace: string, to: string, title: string) {
+/** remember puts the record of a page first, or takes it out if it has no title. Pages of records have at least two parts in their address. */
+export function remember(workspace: string, to: string, title: string | null) {
 	if (!/^\/.+\/[^/]/.test(to) || /\/(new|import)$/.test(to)) return;
 	const of = to.replace(/\/(edit|report)$/, "");
-	opened.set(workspace, [{ to: of, title }, ...recent(workspace).filter((r) => r.to !== of)].slice(0, most));
+	const others = recent(workspace).filter((r) => r.to !== of);
+	opened.set(workspace, title === null ? others : [{ to: of, title }, ...others].slice(0, most));
 }

@@ -21,11 +21,11 @@ import { StateBadge } from "../ui/Badge";
 import { Button } from "../ui/Button";
 import { Cards } from "../ui/Cards";
 import { Checkbox, Switch, TextField } from "../ui/Field";
-import { Gone } from "../ui/Gone";
+import { isGone, Missing } from "../ui/Missing";
 import { Menu } from "../ui/Menu";
 import { keptText } from "../ui/keptForm";
 import { Card, Notice, Page } from "../ui/Page";
-import { Failure, Skeleton } from "../ui/States";
+import { Skeleton } from "../ui/States";
 import { Tabs } from "../ui/Tabs";
 import { toast } from "../ui/Toast";
 import { catalogue, plural } from "../words/catalogue";
@@ -105,16 +105,7 @@ export default function AutomationPage() {
 		refetchInterval: 15_000,
 	});
 	if (fresh) return <Fresh names={names} />;
-	if (found.error instanceof ApiError && found.error.status === 404)
-		return <Gone list={words.automations} to="/automations" />;
-	if (found.isError) return <Failure error={found.error} retry={() => void found.refetch()} />;
-	if (!found.data) {
-		return (
-			<Page title=" " trail={[{ name: words.automations, to: "/automations" }]}>
-				<Skeleton rows={8} />
-			</Page>
-		);
-	}
+	if (!found.data || isGone(found.error)) return <Missing query={found} list={words.automations} to="/automations" kept={{ kinds: ["automation"], id }} />;
 	return <Edit key={id} names={names} server={found.data} reload={() => void found.refetch()} />;
 }
 

@@ -13,9 +13,7 @@ import css from "../source/Source.module.css";
 import { issuesOf } from "../binding/binding";
 import { Badge } from "../ui/Badge";
 import { Select, Switch } from "../ui/Field";
-import { Gone } from "../ui/Gone";
-import { Page } from "../ui/Page";
-import { Failure, Skeleton } from "../ui/States";
+import { isGone, Missing } from "../ui/Missing";
 import { catalogue, plural } from "../words/catalogue";
 
 const words = catalogue({
@@ -57,15 +55,7 @@ export default function BlockPage() {
 	const { id = "" } = useParams<{ id: string }>();
 	const key = useKey();
 	const found = useQuery({ queryKey: key("block", id), queryFn: ({ signal }) => request("GET /blocks/{id}", { path: { id }, signal }), refetchOnWindowFocus: false });
-	if (found.error instanceof ApiError && found.error.status === 404) return <Gone list={words.blocks} to="/blocks" />;
-	if (found.isError) return <Failure error={found.error} retry={() => void found.refetch()} />;
-	if (!found.data) {
-		return (
-			<Page title=" " trail={[{ name: words.blocks, to: "/blocks" }]}>
-				<Skeleton rows={12} />
-			</Page>
-		);
-	}
+	if (!found.data || isGone(found.error)) return <Missing query={found} list={words.blocks} to="/blocks" kept={{ kinds: ["block"], id }} />;
 	return <Editor key={found.data.data.id} block={found.data.data} revision={found.data.revision} />;
 }
 

@@ -1,7 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Suspense, useEffect, useRef, useState } from "react";
 import { Redirect, useLocation, useParams } from "wouter";
-import { ApiError, api, newKey, type Route, request } from "../api/client";
+import { api, newKey, type Route, request } from "../api/client";
 import type { BroadcastSessionView } from "../api/schema";
 import { useCollection } from "../app/collections";
 import { later } from "../app/later";
@@ -10,10 +10,10 @@ import { useParam } from "../app/params";
 import { useKey, useWhyNot } from "../app/session";
 import { StateBadge } from "../ui/Badge";
 import { Button, LinkButton } from "../ui/Button";
-import { Gone } from "../ui/Gone";
+import { isGone, Missing } from "../ui/Missing";
 import { Menu } from "../ui/Menu";
 import { Card, Facts, Notice, Page } from "../ui/Page";
-import { Failure, Skeleton } from "../ui/States";
+import { Skeleton } from "../ui/States";
 import { Tabs } from "../ui/Tabs";
 import { toast } from "../ui/Toast";
 import { catalogue, dateTime } from "../words/catalogue";
@@ -132,15 +132,7 @@ export default function BroadcastPage() {
 	const segments = useSegments(named);
 	const types = useCollection("email_types", { enabled: named });
 	const trail = [{ name: words.broadcasts, to: "/broadcasts" }];
-	if (found.error instanceof ApiError && found.error.status === 404) return <Gone list={words.broadcasts} to="/broadcasts" />;
-	if (found.isError) return <Failure error={found.error} retry={() => void found.refetch()} />;
-	if (!b) {
-		return (
-			<Page title=" " trail={trail}>
-				<Skeleton rows={10} />
-			</Page>
-		);
-	}
+	if (!b || isGone(found.error)) return <Missing query={found} list={words.broadcasts} to="/broadcasts" trail={trail} />;
 	if (b.status === "draft") return <Redirect to={`/broadcasts/${id}/edit`} replace />;
 	const can = (action: string) => b.view_model.available_actions.includes(action);
 	const progress = b.view_model.delivery_progress;

@@ -1,7 +1,7 @@
 import { useMutation } from "@tanstack/react-query";
 import { useCallback, useEffect, useRef, useState } from "react";
 import { Redirect, useLocation, useParams } from "wouter";
-import { ApiError, api } from "../api/client";
+import { api } from "../api/client";
 import type { BroadcastSessionView } from "../api/schema";
 import { keepsTyped } from "../app/device";
 import { useWhyNot } from "../app/session";
@@ -9,9 +9,8 @@ import { useShortcuts } from "../app/shortcuts";
 import { StateBadge } from "../ui/Badge";
 import { Button } from "../ui/Button";
 import { TextField } from "../ui/Field";
-import { Gone } from "../ui/Gone";
+import { isGone, Missing } from "../ui/Missing";
 import { Card, Notice, Page } from "../ui/Page";
-import { Failure, Skeleton } from "../ui/States";
 import { and, catalogue, clock, dateTime, plural, timeZone } from "../words/catalogue";
 import { explain } from "../words/errors";
 import { Audience, useSegments } from "./Audience";
@@ -89,15 +88,7 @@ export default function Composer() {
 	const { id = "" } = useParams<{ id: string }>();
 	const draft = useDraft(id);
 	const trail = [{ name: words.broadcasts, to: "/broadcasts" }];
-	if (draft.query.error instanceof ApiError && draft.query.error.status === 404) return <Gone list={words.broadcasts} to="/broadcasts" />;
-	if (draft.query.isError) return <Failure error={draft.query.error} retry={() => void draft.query.refetch()} />;
-	if (!draft.value || !draft.saved) {
-		return (
-			<Page title=" " trail={trail}>
-				<Skeleton rows={12} />
-			</Page>
-		);
-	}
+	if (!draft.value || !draft.saved || isGone(draft.query.error)) return <Missing query={draft.query} list={words.broadcasts} to="/broadcasts" trail={trail} kept={{ kinds: ["broadcast"], id }} />;
 	if (draft.saved.status !== "draft" && draft.saved.status !== "scheduled") return <Redirect to={`/broadcasts/${id}`} replace />;
 	return <Editor draft={draft} saved={draft.saved} value={draft.value} />;
 }

@@ -1,12 +1,11 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, useParams } from "wouter";
-import { ApiError, api } from "../api/client";
+import { api } from "../api/client";
 import { useKey } from "../app/session";
 import { StateBadge } from "../ui/Badge";
 import { LinkButton } from "../ui/Button";
-import { Gone } from "../ui/Gone";
+import { isGone, Missing } from "../ui/Missing";
 import { Card, Facts, Page } from "../ui/Page";
-import { Failure, Skeleton } from "../ui/States";
 import { catalogue, dateTime } from "../words/catalogue";
 import { Attempts, Hits, SentMail, useEvidence } from "./Evidence";
 import { reasonName } from "./forecast";
@@ -50,15 +49,7 @@ export default function Recipient() {
 	const e = found.data;
 	const report = `/broadcasts/${id}?tab=people`;
 	const trail = [{ name: words.broadcasts, to: "/broadcasts" }, ...(b ? [{ name: b.name, to: `/broadcasts/${id}` }] : []), { name: words.people, to: report }];
-	if (found.error instanceof ApiError && found.error.status === 404) return <Gone list={words.people} to={report} />;
-	if (found.isError) return <Failure error={found.error} retry={() => void found.refetch()} />;
-	if (!e) {
-		return (
-			<Page title=" " trail={trail}>
-				<Skeleton rows={10} />
-			</Page>
-		);
-	}
+	if (!e || isGone(found.error)) return <Missing query={found} list={words.people} to={report} trail={trail} />;
 	const at = (t: string | null) => t && dateTime(t);
 	const facts: [string, string | null | undefined][] = [
 		[words.planned, e.planned_for],

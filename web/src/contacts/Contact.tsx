@@ -9,10 +9,9 @@ import { useKey, useWhyNot } from "../app/session";
 import { StateBadge } from "../ui/Badge";
 import { Confirm } from "../ui/Dialog";
 import { Checkbox } from "../ui/Field";
-import { Gone } from "../ui/Gone";
+import { isGone, Missing } from "../ui/Missing";
 import { Menu } from "../ui/Menu";
 import { Notice, Page } from "../ui/Page";
-import { Failure, Skeleton } from "../ui/States";
 import { Tabs } from "../ui/Tabs";
 import { toast } from "../ui/Toast";
 import { catalogue } from "../words/catalogue";
@@ -82,16 +81,8 @@ export default function ContactPage() {
 		},
 		onError: (e) => toast(explain(e), { tone: "danger" }),
 	});
-	if (contact.error instanceof ApiError && contact.error.status === 404) return <Gone list={words.contacts} to="/contacts" />;
-	if (contact.isError) return <Failure error={contact.error} retry={() => void contact.refetch()} />;
 	const c = contact.data;
-	if (!c) {
-		return (
-			<Page title=" " trail={[{ name: words.contacts, to: "/contacts" }]}>
-				<Skeleton rows={10} />
-			</Page>
-		);
-	}
+	if (!c || isGone(contact.error)) return <Missing query={contact} list={words.contacts} to="/contacts" />;
 	const gone = c.global_status === "suppressed";
 	const erased = c.anonymized_at !== null;
 	return (

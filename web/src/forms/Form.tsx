@@ -12,11 +12,10 @@ import { Choose } from "../source/Review";
 import { StateBadge } from "../ui/Badge";
 import { Button } from "../ui/Button";
 import { Confirm } from "../ui/Dialog";
-import { Gone } from "../ui/Gone";
+import { isGone, Missing } from "../ui/Missing";
 import { Menu } from "../ui/Menu";
 import { keptText } from "../ui/keptForm";
 import { Notice, Page } from "../ui/Page";
-import { Failure, Skeleton } from "../ui/States";
 import { Tabs } from "../ui/Tabs";
 import { toast } from "../ui/Toast";
 import { and, catalogue, clock, plural } from "../words/catalogue";
@@ -90,15 +89,7 @@ export default function FormPage() {
 	const { id = "" } = useParams<{ id: string }>();
 	const key = useKey();
 	const found = useQuery({ queryKey: key("form", id), queryFn: ({ signal }) => request("GET /forms/{id}", { path: { id }, signal }), refetchInterval: pollEvery(60_000), refetchOnWindowFocus: false });
-	if (found.error instanceof ApiError && found.error.status === 404) return <Gone list={words.forms} to="/forms" />;
-	if (found.isError) return <Failure error={found.error} retry={() => void found.refetch()} />;
-	if (!found.data) {
-		return (
-			<Page title=" " trail={[{ name: words.forms, to: "/forms" }]}>
-				<Skeleton rows={12} />
-			</Page>
-		);
-	}
+	if (!found.data || isGone(found.error)) return <Missing query={found} list={words.forms} to="/forms" kept={{ kinds: ["form"], id }} />;
 	return <Editor key={found.data.data.id} server={found.data} />;
 }
 

@@ -14,7 +14,7 @@ import { Confirm, Dialog } from "../ui/Dialog";
 import { Select, TextField } from "../ui/Field";
 import { FormProblems } from "../ui/FormProblems";
 import { useForm } from "../ui/form";
-import { Gone } from "../ui/Gone";
+import { isGone, Missing } from "../ui/Missing";
 import { MailFrame } from "../ui/MailFrame";
 import { Menu } from "../ui/Menu";
 import { Facts, Notice, Page } from "../ui/Page";
@@ -79,16 +79,8 @@ export default function EntryPage() {
 	const [edit] = useParam("edit");
 	const writes = edit !== "" && edit !== "rebase"; // the next version needs no other
 	const versions = useVersions(id, !writes);
-	if (found.error instanceof ApiError && (found.error.status === 404 || found.error.status === 400)) return <Gone list={words.library} to="/library" />;
-	if (found.isError) return <Failure error={found.error} retry={() => void found.refetch()} />;
-	if (versions.isError) return <Failure error={versions.error} retry={() => void versions.refetch()} />;
-	if (!found.data || (!versions.data && !writes)) {
-		return (
-			<Page title=" " trail={[{ name: words.library, to: "/library" }]}>
-				<Skeleton rows={12} />
-			</Page>
-		);
-	}
+	if (!found.data || isGone(found.error)) return <Missing query={found} list={words.library} to="/library" kept={{ kinds: ["message", "message_rebase"], id }} />;
+	if (!versions.data && !writes) return <Missing query={versions} list={words.library} to="/library" />;
 	const { data: entry, revision } = found.data;
 	if (edit) return <EditEntry key={`${entry.id} ${edit}`} entry={entry} revision={revision} rebase={edit === "rebase"} versions={versions.data?.data ?? []} />;
 	return <Entry entry={entry} revision={revision} versions={versions.data?.data ?? []} />;

@@ -14,11 +14,10 @@ import { Confirm } from "../ui/Dialog";
 import { TextField } from "../ui/Field";
 import { FormProblems } from "../ui/FormProblems";
 import { useForm } from "../ui/form";
-import { Gone } from "../ui/Gone";
+import { isGone, Missing } from "../ui/Missing";
 import { Menu } from "../ui/Menu";
 import { keptText } from "../ui/keptForm";
 import { Card, Notice, Page } from "../ui/Page";
-import { Failure, Skeleton } from "../ui/States";
 import { Tabs } from "../ui/Tabs";
 import { toast } from "../ui/Toast";
 import { catalogue, full } from "../words/catalogue";
@@ -89,16 +88,8 @@ export default function SegmentPage() {
 		onError: (e) => toast(explain(e), { tone: "danger" }),
 	});
 	const trail = [{ name: words.segments, to: "/segments" }];
-	if (found.error instanceof ApiError && found.error.status === 404) return <Gone list={words.segments} to="/segments" />;
-	if (found.isError) return <Failure error={found.error} retry={() => void found.refetch()} />;
 	const s = found.data?.data;
-	if (!s) {
-		return (
-			<Page title=" " trail={trail}>
-				<Skeleton rows={8} />
-			</Page>
-		);
-	}
+	if (!s || isGone(found.error)) return <Missing query={found} list={words.segments} to="/segments" trail={trail} kept={{ kinds: ["segment"], id }} />;
 	const system = s.system_key !== null;
 	const shown = tab || (s.type === "dynamic" && !system ? "rules" : "members");
 	const holders = holdersOf(s);

@@ -1,17 +1,16 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { type ReactNode, useState } from "react";
 import { useLocation, useParams } from "wouter";
-import { ApiError, api } from "../api/client";
+import { api } from "../api/client";
 import type { SendingDomain } from "../api/schema";
 import { useKey, useWhyNot } from "../app/session";
 import { StateBadge } from "../ui/Badge";
 import { Button } from "../ui/Button";
 import { Confirm } from "../ui/Dialog";
-import { Gone } from "../ui/Gone";
+import { isGone, Missing } from "../ui/Missing";
 import { InUse } from "../ui/Holders";
 import { Menu } from "../ui/Menu";
 import { Card, Facts, Notice, Page } from "../ui/Page";
-import { Failure, Skeleton } from "../ui/States";
 import { Time } from "../ui/Time";
 import { toast } from "../ui/Toast";
 import { catalogue } from "../words/catalogue";
@@ -79,16 +78,8 @@ export default function DomainPage() {
 		},
 	});
 	const trail = [{ name: words.sending, to: "/sending" }];
-	if (domain.error instanceof ApiError && domain.error.status === 404) return <Gone list={words.sending} to="/sending" />;
-	if (domain.isError) return <Failure error={domain.error} retry={() => void domain.refetch()} />;
 	const d = domain.data;
-	if (!d) {
-		return (
-			<Page title=" " trail={trail}>
-				<Skeleton rows={10} />
-			</Page>
-		);
-	}
+	if (!d || isGone(domain.error)) return <Missing query={domain} list={words.sending} to="/sending" trail={trail} />;
 	return (
 		<Page
 			title={d.domain}

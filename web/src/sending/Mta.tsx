@@ -1,16 +1,15 @@
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { useParams } from "wouter";
-import { ApiError, api, newKey } from "../api/client";
+import { api, newKey } from "../api/client";
 import type { MtaConfigRow } from "../api/schema";
 import { useKey, useSession, useWhyNot } from "../app/session";
 import { StateBadge } from "../ui/Badge";
 import { Button } from "../ui/Button";
 import { Columns, TextField } from "../ui/Field";
 import { Figure, Figures } from "../ui/Figure";
-import { Gone } from "../ui/Gone";
+import { isGone, Missing } from "../ui/Missing";
 import { Card, Notice, Page } from "../ui/Page";
-import { Failure, Skeleton } from "../ui/States";
 import { Time } from "../ui/Time";
 import { catalogue, full } from "../words/catalogue";
 import { explain } from "../words/errors";
@@ -45,15 +44,7 @@ export default function MtaPage() {
 		refetchInterval: 15_000,
 	});
 	const trail = [{ name: words.sending, to: "/sending" }];
-	if (found.error instanceof ApiError && found.error.status === 404) return <Gone list={words.sending} to="/sending" />;
-	if (found.isError) return <Failure error={found.error} retry={() => void found.refetch()} />;
-	if (id !== "new" && !found.data) {
-		return (
-			<Page title=" " trail={trail}>
-				<Skeleton rows={8} />
-			</Page>
-		);
-	}
+	if ((id !== "new" && !found.data) || isGone(found.error)) return <Missing query={found} list={words.sending} to="/sending" trail={trail} kept={{ kinds: ["mta_config"], id }} />;
 	return (
 		<Page title={found.data?.name ?? words.add} trail={trail} status={found.data && <StateBadge kind="mta" state={found.data.active ? found.data.health.state : "off"} />}>
 			{found.data && (

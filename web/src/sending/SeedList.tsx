@@ -1,6 +1,6 @@
 import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useLocation, useParams } from "wouter";
-import { ApiError, api } from "../api/client";
+import { api } from "../api/client";
 import type { SeedListRow, SeedRow } from "../api/schema";
 import { pollEvery } from "../app/live";
 import { useParam, useTyped } from "../app/params";
@@ -8,7 +8,7 @@ import { useKey, useWhyNot } from "../app/session";
 import { StateBadge } from "../ui/Badge";
 import { Button } from "../ui/Button";
 import { Select } from "../ui/Field";
-import { Gone } from "../ui/Gone";
+import { isGone, Missing } from "../ui/Missing";
 import { List } from "../ui/List";
 import { Menu } from "../ui/Menu";
 import { Card, Facts, NotSet, Notice, Page } from "../ui/Page";
@@ -93,16 +93,8 @@ export default function SeedList() {
 		{ name: words.sending, to: "/sending" },
 		{ name: words.lists, to: "/sending/seeds" },
 	];
-	if (list.error instanceof ApiError && list.error.status === 404) return <Gone list={words.lists} to="/sending/seeds" />;
-	if (list.isError) return <Failure error={list.error} retry={() => void list.refetch()} />;
 	const l = list.data;
-	if (!l) {
-		return (
-			<Page title=" " trail={trail}>
-				<Skeleton rows={10} />
-			</Page>
-		);
-	}
+	if (!l || isGone(list.error)) return <Missing query={list} list={words.lists} to="/sending/seeds" trail={trail} kept={{ kinds: ["seed_list"], id }} />;
 	const soon = l.freshness === "due_soon" || l.freshness === "grace";
 	return (
 		<Page

@@ -1,14 +1,13 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, useLocation, useParams } from "wouter";
-import { ApiError, api } from "../api/client";
+import { api } from "../api/client";
 import { useCollection } from "../app/collections";
 import { useParam } from "../app/params";
 import { useKey, useWhyNot } from "../app/session";
 import { Badge } from "../ui/Badge";
 import { Button } from "../ui/Button";
-import { Gone } from "../ui/Gone";
+import { isGone, Missing } from "../ui/Missing";
 import { Card, Facts, NotSet, Page } from "../ui/Page";
-import { Failure, Skeleton } from "../ui/States";
 import { catalogue } from "../words/catalogue";
 import { ConfirmLanes } from "./ConfirmLanes";
 import { SenderEditor } from "./SenderEditor";
@@ -50,16 +49,8 @@ export default function SenderPage() {
 		{ name: words.sending, to: "/sending" },
 		{ name: words.senders, to: "/sending/senders" },
 	];
-	if (sender.error instanceof ApiError && sender.error.status === 404) return <Gone list={words.senders} to="/sending/senders" />;
-	if (sender.isError) return <Failure error={sender.error} retry={() => void sender.refetch()} />;
 	const s = sender.data;
-	if (!s) {
-		return (
-			<Page title=" " trail={trail}>
-				<Skeleton rows={10} />
-			</Page>
-		);
-	}
+	if (!s || isGone(sender.error)) return <Missing query={sender} list={words.senders} to="/sending/senders" trail={trail} kept={{ kinds: ["sender"], id }} />;
 	const all = lanes.data?.data ?? [];
 	const lane = all.find((l) => l.id === s.default_mta_config_id);
 	const typeNames = (types.data?.data ?? []).filter((t) => s.email_type_ids.includes(t.id)).map((t) => t.display_name);

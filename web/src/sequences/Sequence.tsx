@@ -11,7 +11,7 @@ import { useKey, useWhyNot } from "../app/session";
 import { StateBadge } from "../ui/Badge";
 import { Button } from "../ui/Button";
 import { Confirm } from "../ui/Dialog";
-import { Gone } from "../ui/Gone";
+import { isGone, Missing } from "../ui/Missing";
 import { Menu } from "../ui/Menu";
 import { Notice, Page } from "../ui/Page";
 import { Failure, Skeleton } from "../ui/States";
@@ -94,16 +94,7 @@ export default function SequencePage() {
 		queryFn: ({ signal }) => request("GET /sequences/{id}", { path: { id }, signal }),
 		refetchInterval: pollEvery(15_000),
 	});
-	if (found.error instanceof ApiError && found.error.status === 404)
-		return <Gone list={words.sequences} to="/sequences" />;
-	if (found.isError) return <Failure error={found.error} retry={() => void found.refetch()} />;
-	if (!found.data) {
-		return (
-			<Page title=" " trail={[{ name: words.sequences, to: "/sequences" }]}>
-				<Skeleton rows={8} />
-			</Page>
-		);
-	}
+	if (!found.data || isGone(found.error)) return <Missing query={found} list={words.sequences} to="/sequences" kept={{ kinds: ["sequence", "sequence_settings"], id }} />;
 	return <Loaded key={id} server={found.data} names={names} />;
 }
 

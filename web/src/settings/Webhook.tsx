@@ -1,7 +1,7 @@
 import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { useLocation, useParams } from "wouter";
-import { ApiError, api, newKey } from "../api/client";
+import { api, newKey } from "../api/client";
 import type { DeliveryRow } from "../api/schema";
 import { pollEvery } from "../app/live";
 import { useParam } from "../app/params";
@@ -10,7 +10,7 @@ import { StateBadge } from "../ui/Badge";
 import { Button } from "../ui/Button";
 import { Copy } from "../ui/Copy";
 import { Confirm, Dialog } from "../ui/Dialog";
-import { Gone } from "../ui/Gone";
+import { isGone, Missing } from "../ui/Missing";
 import { List } from "../ui/List";
 import { Menu } from "../ui/Menu";
 import { Card, Facts, NotSet, Notice, Page } from "../ui/Page";
@@ -138,16 +138,8 @@ export default function WebhookPage() {
 			</Page>
 		);
 	}
-	if (hook.error instanceof ApiError && hook.error.status === 404) return <Gone list={words.webhooks} to="/settings/webhooks" />;
-	if (hook.isError) return <Failure error={hook.error} retry={() => void hook.refetch()} />;
 	const w = hook.data;
-	if (!w) {
-		return (
-			<Page title=" " trail={trail}>
-				<Skeleton rows={10} />
-			</Page>
-		);
-	}
+	if (!w || isGone(hook.error)) return <Missing query={hook} list={words.webhooks} to="/settings/webhooks" trail={trail} kept={{ kinds: ["webhook"], id }} />;
 	const rows = list.data?.pages.flatMap((p) => p.data) ?? [];
 	return (
 		<Page

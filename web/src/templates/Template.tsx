@@ -9,9 +9,7 @@ import { BindingEditor } from "../binding/BindingEditor";
 import { type Draft, schemaOf, templateDraft } from "../source/draft";
 import { SourceEditor } from "../source/SourceEditor";
 import { Switch } from "../ui/Field";
-import { Gone } from "../ui/Gone";
-import { Page } from "../ui/Page";
-import { Failure, Skeleton } from "../ui/States";
+import { isGone, Missing } from "../ui/Missing";
 import { catalogue, plural } from "../words/catalogue";
 
 const words = catalogue({
@@ -43,15 +41,7 @@ export default function TemplatePage() {
 	const { id = "" } = useParams<{ id: string }>();
 	const key = useKey();
 	const found = useQuery({ queryKey: key("template", id), queryFn: ({ signal }) => request("GET /templates/{id}", { path: { id }, signal }), refetchOnWindowFocus: false });
-	if (found.error instanceof ApiError && found.error.status === 404) return <Gone list={words.templates} to="/templates" />;
-	if (found.isError) return <Failure error={found.error} retry={() => void found.refetch()} />;
-	if (!found.data) {
-		return (
-			<Page title=" " trail={[{ name: words.templates, to: "/templates" }]}>
-				<Skeleton rows={12} />
-			</Page>
-		);
-	}
+	if (!found.data || isGone(found.error)) return <Missing query={found} list={words.templates} to="/templates" kept={{ kinds: ["template"], id }} />;
 	return <Editor key={found.data.data.id} template={found.data.data} revision={found.data.revision} />;
 }
 

@@ -25,19 +25,21 @@ type Props = {
 	description?: ReactNode;
 	actions?: ReactNode;
 	wide?: boolean;
+	/** There is no record at this address. */
+	gone?: boolean;
 	children: ReactNode;
 };
 
 /** Page is the frame of every page: its heading, which takes the focus after navigation, and its actions. */
-export function Page({ title, record, trail, status, description, actions, wide, children }: Props) {
+export function Page({ title, record, trail, status, description, actions, wide, gone, children }: Props) {
 	const heading = useRef<HTMLHeadingElement>(null);
 	const workspace = useWorkspace();
 	const name = workspace?.tenant_name;
 	const [path] = useLocation();
 	const slug = workspace?.tenant_slug;
 	useEffect(() => {
-		if (slug && trail && trail.length > 0 && !path.startsWith("/settings/")) remember(slug, path, record ?? title);
-	}, [slug, path, record, title, trail]);
+		if (slug && trail && trail.length > 0 && !path.startsWith("/settings/")) remember(slug, path, gone ? null : (record ?? title));
+	}, [slug, path, record, title, trail, gone]);
 	useEffect(() => {
 		document.title = [record ?? title, ...(trail ?? []).map((t) => t.name).reverse(), name, "Packetboat"].filter(Boolean).join(" · ");
 	}, [title, record, trail, name]);

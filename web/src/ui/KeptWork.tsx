@@ -1,0 +1,106 @@
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { api } from "../api/client";
+import { cachedCollection } from "../app/collections";
+import { held, release } from "../app/device";
+import { useKey, useWhyNot } from "../app/session";
+import { catalogue } from "../words/catalogue";
+import { explain } from "../words/errors";
+import { Button } from "./Button";
+import { Copy } from "./Copy";
+import css from "./KeptWork.module.css";
+import { Card } from "./Page";
+import { toast } from "./Toast";
+
+const words = catalogue({
+	title: "What you had not saved",
+	text: "It was kept, although the record is gone. Copy what you need to a new one.",
+	copy: "Copy all",
+	remove: "Delete it",
+	removed: "What you had not saved was deleted.",
+});
+
+type Part = { path: string; text: string };
+
+type Work = { kind: string; parts: Part[]; stored: boolean };
+
+/** Parts of a working copy that say what something was before, or which browser stored it. */
+const aside = new Set(["was", "from", "sent", "base", "mark", "follows"]);
+
+/** What is written itself, in working copies that have parts beside it. */
+const itself = new Set(["mine", "values", "parts", "graph", "value"]);
+
+/** partsOf returns the texts, numbers and switches of a working copy with their places. */
+function partsOf(value: unknown, path = ""): Part[] {
+	if (value === null || value === undefined || value === "") return [];
+	if (Array.isArray(value) && value.every((v) => typeof v !== "object")) return value.length > 0 ? [{ path, text: value.join("\n") }] : [];
+	if (typeof value !== "object") return [{ path, text: String(value) }];
+	return Object.entries(value).flatMap(([name, v]) => (aside.has(name) ? [] : partsOf(v, path ? `${path}.${name}` : itself.has(name) ? "" : name)));
+}
+
+/** KeptWork shows the working copies of a record that does not exist any more. Without any it shows nothing. */
+export function KeptWork({ kinds, id }: { kinds: string[]; id: string }) {
+	const key = useKey();
+	const client = useQueryClient();
+	const may = useWhyNot("GET /working-copies") === undefined;
+	const [busy, setBusy] = useState(false);
+	const found = useQuery({
+		queryKey: key("working-copies", "of", id),
+		gcTime: 0,
+		queryFn: async () => {
+			const copies = may ? (await cachedCollection(client, key, "working_copies")).data : [];
+			const list: Work[] = [];
+			for (const kind of kinds) {
+				const own = await held<{ value?: object }>(kind, id);
+				const stored = copies.some((c) => c.kind === kind && c.id === id);
+				const value = own?.value ?? (stored ? (await api("GET /working-copies/{kind}/{id}", { path: { kind, id } })).data : null);
+				const parts = partsOf(value);
+				if (parts.length > 0) list.push({ kind, parts, stored });
+			}
+			return list;
+		},
+	});
+	const list = found.data ?? [];
+	if (list.length === 0) return null;
+	const parts = list.flatMap((w) => w.parts);
+	const remove = async () => {
+		setBusy(true);
+		try {
+			for (const w of list) {
+				if (w.stored) await api("DELETE /working-copies/{kind}/{id}", { path: { kind: w.kind, id } });
+				release(w.kind, id);
+			}
+			await client.invalidateQueries({ queryKey: key("working-copies") });
+			toast(words.removed);
+		} catch (e) {
+			toast(explain(e), { tone: "danger" });
+		} finally {
+			setBusy(false);
+		}
+	};
+	return (
+		<Card
+			title={words.title}
+			actions={
+				<>
+					<Copy text={parts.map((p) => `${p.path}:\n${p.text}`).join("\n\n")} what={words.title}>
+						{words.copy}
+					</Copy>
+					<Button small busy={busy} onClick={() => void remove()}>
+						{words.remove}
+					</Button>
+				</>
+			}
+		>
+			<p>{words.text}</p>
+			<dl className={css.parts}>
+				{parts.map((p) => (
+					<div key={p.path}>
+						<dt>{p.path}</dt>
+						<dd dir="auto">{p.text}</dd>
+					</div>
+				))}
+			</dl>
+		</Card>
+	);
+}

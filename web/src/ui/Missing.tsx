@@ -1,0 +1,71 @@
+import { ApiError } from "../api/client";
+import { catalogue } from "../words/catalogue";
+import { LinkButton } from "./Button";
+import { KeptWork } from "./KeptWork";
+import { Page } from "./Page";
+import { SearchButton } from "./SearchButton";
+import { Empty, Failure, Skeleton } from "./States";
+
+const words = catalogue({
+	title: "It does not exist any more",
+	text: "The record was deleted, or the address is mistyped.",
+	back: (name: string) => `Back to ${name}`,
+});
+
+type Kept = { kinds: string[]; id: string };
+
+type Props = {
+	/** How the record is read. */
+	query: { error: Error | null; refetch: () => unknown };
+	/** The list that it is one of. */
+	list: string;
+	to: string;
+	trail?: { name: string; to: string }[];
+	/** What of it may be kept unsaved: the kinds of working copies, and the id. */
+	kept?: Kept;
+};
+
+/** isGone is true if the record does not exist, or its address is none. */
+export function isGone(error: Error | null): boolean {
+	return error instanceof ApiError && (error.status === 404 || error.status === 400);
+}
+
+/**
+ * Missing is the page of a record that is not there: it is loaded, could not be loaded, or does not exist any more. A
+ * record that was read once stays on the page when a later reading fails.
+ */
+export function Missing({ query, list, to, trail = [{ name: list, to }], kept }: Props) {
+	if (isGone(query.error)) return <Gone list={list} to={to} kept={kept} />;
+	if (query.error) {
+		return (
+			<Page title={list} trail={trail}>
+				<Failure error={query.error} retry={() => void query.refetch()} />
+			</Page>
+		);
+	}
+	return (
+		<Page title=" " trail={trail}>
+			<Skeleton rows={10} />
+		</Page>
+	);
+}
+
+/** Gone is the page of a record that does not exist. It shows what of it was kept unsaved. */
+function Gone({ list, to, kept }: { list: string; to: string; kept?: Kept }) {
+	return (
+		<Page title={words.title} trail={[{ name: list, to }]} gone>
+			<Empty
+				title={words.title}
+				action={
+					<>
+						<LinkButton to={to}>{words.back(list)}</LinkButton>
+						<SearchButton />
+					</>
+				}
+			>
+				{words.text}
+			</Empty>
+			{kept && <KeptWork {...kept} />}
+		</Page>
+	);
+}

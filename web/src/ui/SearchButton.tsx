@@ -1,0 +1,12 @@
+import { useContext } from "react";
+import { OpenSearch } from "../app/find";
+import { catalogue } from "../words/catalogue";
+import { Button } from "./Button";
+
+const words = catalogue({ search: "Search" });
+
+/** SearchButton opens the search, where there is one. */
+export function SearchButton() {
+	const open = useContext(OpenSearch);
+	return open && <Button onClick={open}>{words.search}</Button>;
+}
