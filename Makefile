@@ -7,7 +7,7 @@ export CGO_ENABLED ?= 0
 # glibc to start; `make build TAGS=` makes one that needs nothing.
 TAGS ?= $(shell scripts/tags)
 
-.PHONY: help mjml web web-dev web-types build run test check e2e crash fuzz bench release clean
+.PHONY: help mjml web web-dev web-types build run test check e2e screens crash fuzz bench release clean
 
 help: ## show the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -38,6 +38,9 @@ check: mjml web ## look for mistakes without running anything
 
 e2e: mjml web ## run only the tests that drive the whole program
 	@scripts/test e2e
+
+screens: mjml web ## take pictures of all pages of the application, and compare them with those of BASE (default: what the changes began from)
+	@scripts/screens
 
 crash: mjml web ## send N recipients (default 20000) while everything is killed CYCLES times (default 30), and take account
 	@scripts/crash

@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"github.com/packetboat/packetboat/e2e/harness"
 )
 
 // chosen is the number of contacts in the table whose names end in .example.
@@ -188,7 +190,7 @@ func (d desk) asJobs(sequence string) {
 	d.open("/jobs")
 	d.sees("Bulk action: enroll Failed the sequence is not active")
 	d.sees("Bulk action: set field Completed 28 changed")
-	d.pagesAreAccessible([]string{"/jobs"})
+	d.pagesAreAccessible(harness.Pages{"/jobs"}, nil)
 	d.must(d.Screen(d.ctx, 1280, 900, "light"))
 	d.hit("Bulk action: enroll")
 	d.sees("Failed the sequence is not active")

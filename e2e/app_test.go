@@ -98,8 +98,7 @@ func openBrowser(t *testing.T, p *harness.Program, address string) desk {
 	return d
 }
 
-// settled is true when a page has its heading and loads nothing.
-const settled = `document.querySelector('h1') && document.querySelector('h1').textContent.trim() && !document.querySelector('[aria-busy=true]')`
+const settled = harness.Settled
 
 func (d desk) open(route string) {
 	d.t.Helper()
@@ -176,16 +175,11 @@ func TestTheApplicationsPagesAreAccessible(t *testing.T) {
 	if _, err := d.r.Owner.Must(d.ctx, http.MethodPut, "/seed-lists/"+seeds+"/seeds", map[string]any{"seeds": []any{map[string]any{"email": "seed@gmail.com"}}}); err != nil {
 		t.Fatal(err)
 	}
-	routes := []string{
-		"/forms", "/forms?new=1", "/forms/" + form, "/forms/" + form + "?tab=embed", "/forms/" + form + "?tab=submissions", "/sending/seeds", "/sending/seeds/" + seeds, "/sending/seeds/" + seeds + "?update=1",
-		"/sending/seeds/" + seeds + "?tab=history", "/settings/webhooks", "/settings/webhooks?new=1", "/settings/webhooks/" + hook, "/settings/website",
-		"/", "/contacts", "/contacts?q=nobody-has-this", "/contacts?new=1", "/contacts/import", "/contacts/" + contact, "/contacts/" + contact + "?tab=profile", "/contacts/" + contact + "?tab=consent",
-		"/contacts/00000000-0000-7000-8000-000000000000", "/segments", "/segments/new", "/segments/" + d.r.List, "/suppressions",
-		"/templates", "/templates/" + template["id"].(string), "/broadcasts", "/broadcasts/new", "/broadcasts/" + broadcast["id"].(string) + "/edit",
-		"/sending", "/sending/domains/" + domain, "/sending/senders", "/sending/senders/" + d.id("/sending-identities"), "/sending/types", "/sending/mta/new", "/sending/mta/" + lane, "/mailbox",
-		"/settings", "/settings/account", "/settings/members", "/settings/api-keys", "/settings/fields", "/settings/stages", "/settings/scoring", "/settings/audit", "/jobs", "/no-such-page",
-	}
-	d.pagesAreAccessible(routes)
+	pages, _, _, _ := harness.Routes()
+	d.pagesAreAccessible(pages, map[string]string{
+		"contact": contact, "segment": d.r.List, "form": form, "template": template["id"].(string), "draft": broadcast["id"].(string),
+		"domain": domain, "sender": d.id("/sending-identities"), "mta": lane, "seeds": seeds, "webhook": hook,
+	})
 }
 
 // mostRequests is how many requests for data a page may send at its first load, with an empty cache.
@@ -193,8 +187,10 @@ const mostRequests = 6
 
 // pagesAreAccessible checks pages with axe on a wide and light screen and on a narrow and dark one, that they are no
 // wider than the screen, and that the console says nothing.
-func (d desk) pagesAreAccessible(routes []string) {
+func (d desk) pagesAreAccessible(pages harness.Pages, ids map[string]string) {
 	d.t.Helper()
+	routes, err := pages.Of(ids)
+	d.must(err)
 	axe := readAxe(d.t)
 	d.must(d.CountRequests(d.ctx))
 	screens := []struct {
@@ -306,7 +302,7 @@ func (d desk) checkAccess(axe, where string) {
 func (d desk) quiet() {
 	d.t.Helper()
 	for _, problem := range d.Problems() {
-		if !strings.Contains(problem, "00000000-0000-7000-8000-000000000000") && !strings.Contains(problem, "no_such_type") && !strings.HasSuffix(problem, "/api/auth/session") {
+		if !strings.Contains(problem, harness.Nobody) && !strings.Contains(problem, "no_such_type") && !strings.HasSuffix(problem, "/api/auth/session") {
 			d.t.Errorf("the console says: %s", problem)
 		}
 	}

@@ -155,3 +155,12 @@ func (p *Page) Offline(ctx context.Context, off bool) error {
 	}
 	return proto.NetworkEmulateNetworkConditions{Offline: off, DownloadThroughput: -1, UploadThroughput: -1}.Call(p.in(ctx))
 }
+
+// Screenshot returns a PNG picture of what the page shows.
+func (p *Page) Screenshot(ctx context.Context) ([]byte, error) {
+	shot, err := proto.PageCaptureScreenshot{Format: proto.PageCaptureScreenshotFormatPng}.Call(p.in(ctx))
+	if err != nil {
+		return nil, err
+	}
+	return shot.Data, nil
+}
