@@ -2,7 +2,9 @@ package e2e
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
+	"path"
 	"strings"
 	"testing"
 
@@ -59,6 +61,73 @@ func TestThePagesOfContentAreAccessible(t *testing.T) {
 	c := d.content()
 	_, pages, _, _ := harness.Routes()
 	d.pagesAreAccessible(pages, map[string]string{"template": c.template, "block": c.block, "entry": c.entry})
+}
+
+// The bound on the requests of a first load holds for what has more to read: mail of a template, a rebase, unsaved work,
+// and lists, which send the same requests for many rows as for one.
+func TestFirstLoadsOfFullPagesAskForLittle(t *testing.T) {
+	t.Parallel()
+	d := openApp(t, "")
+	c := d.content()
+	d.must(d.CountRequests(d.ctx))
+	filled := map[string]any{"subject": "Hello", "template_slug": "shop-news", "template_binding": map[string]any{
+		"parameters": map[string]any{"headline": "Hello"}, "sections": map[string]any{"products": []any{map[string]any{"name": "Tea", "price": 4}, map[string]any{"name": "Coffee", "price": 5}}},
+	}}
+	add := func(n int) (broadcast string) {
+		broadcast = d.create(map[string]any{"name": fmt.Sprint("Draft ", n), "content": filled})
+		d.ask(http.MethodPut, "/working-copies/broadcast/"+broadcast, map[string]any{"title": "Draft", "data": map[string]any{
+			"parts": map[string]any{"content.subject": strings.Repeat("x", 600)}, "base": map[string]any{"content.subject": "Hello"}, "problems": 1, "mark": "elsewhere",
+		}})
+		d.ask(http.MethodPost, "/messages", map[string]any{"name": fmt.Sprint("Entry ", n), "content": filled})
+		return broadcast
+	}
+	broadcast := add(0)
+	lists := []string{"/broadcasts", "/library"}
+	few := map[string][]string{}
+	for _, route := range lists {
+		few[route] = d.firstRequests(route)
+	}
+	for n := range 12 {
+		add(n + 1)
+	}
+	d.ask(http.MethodPut, "/templates/"+c.template, map[string]any{"subject": "News: {{param:headline}}"}) // the entry can be rebased
+	at, running := d.flows()
+	sequence, automation := path.Base(at), path.Base(running)
+	segment := d.get("/segments/" + d.r.List)["id"].(string)
+	keep := func(kind, record string, data map[string]any) {
+		d.ask(http.MethodPut, "/working-copies/"+kind+"/"+record, map[string]any{"title": "Unsaved", "data": data})
+	}
+	source := map[string]any{"mine": map[string]any{"name": "Renamed"}, "from": map[string]any{}}
+	for kind, record := range map[string]string{"template": c.template, "block": c.block, "message": c.entry, "message_rebase": c.entry, "segment": segment, "sequence": sequence} {
+		keep(kind, record, source)
+	}
+	rule := map[string]any{"name": "[Acme]", "trigger_type": "tag_added", "trigger_config": map[string]any{"tag": "acme"}, "definition": nil, "actions": []any{}}
+	renamed := maps.Clone(rule)
+	renamed["name"] = "Renamed"
+	keep("automation", automation, map[string]any{"mine": renamed, "from": rule})
+	kept := func(field string, value any) map[string]any {
+		return map[string]any{"values": map[string]any{field: value}, "was": map[string]any{}}
+	}
+	keep("sequence_settings", sequence, kept("name", "Renamed"))
+	tenant := d.get("/settings/account")["tenant_id"].(string)
+	keep("account_who", tenant, kept("name", "Renamed"))
+	keep("scoring", tenant, kept("max", 500))
+	sender, lane := d.id("/sending-identities"), d.id("/mta-configs")
+	keep("sender", sender, kept("display_name", "Renamed"))
+	keep("mta_config", lane, kept("name", "Renamed"))
+	for _, route := range []string{
+		"/broadcasts/" + broadcast + "/edit", "/library/" + c.entry + "?v=1&edit=rebase", "/library/" + c.entry + "?edit=1", "/templates/" + c.template, "/blocks/" + c.block,
+		"/segments/" + d.r.List, "/sequences/" + sequence, "/sequences/" + sequence + "?tab=settings", "/automations/" + automation,
+		"/settings/account", "/settings/scoring", "/sending/senders/" + sender, "/sending/mta/" + lane,
+	} {
+		d.countRequests(route)
+	}
+	d.await(`[...document.querySelectorAll('main input')].some(i => i.value === 'Renamed')`)
+	for _, route := range lists {
+		if many := d.firstRequests(route); len(many) > mostRequests || len(many) != len(few[route]) {
+			t.Errorf("%s: %d requests with many rows, %d with few: %s", route, len(many), len(few[route]), strings.Join(many, ", "))
+		}
+	}
 }
 
 // hasText waits until the page shows a text.

@@ -232,15 +232,19 @@ func (d desk) pagesAreAccessible(pages harness.Pages, ids map[string]string) {
 // countRequests loads a page with an empty cache, and reports when it sends too many requests for data.
 func (d desk) countRequests(route string) {
 	d.t.Helper()
+	if sent := d.firstRequests(route); len(sent) > mostRequests {
+		d.t.Errorf("%s: %d requests at its first load, want at most %d: %s", route, len(sent), mostRequests, strings.Join(sent, ", "))
+	}
+}
+
+// firstRequests loads a page with an empty cache, and returns its requests for data.
+func (d desk) firstRequests(route string) []string {
+	d.t.Helper()
 	d.must(d.Leave(d.ctx, d.p.BaseURL))
 	d.open(route)
 	sent, err := d.Requests(d.ctx)
 	d.must(err)
-	sent = slices.DeleteFunc(sent, func(s string) bool { return !strings.Contains(s, "/api/") })
-	sent = withoutRereads(sent)
-	if len(sent) > mostRequests {
-		d.t.Errorf("%s: %d requests at its first load, want at most %d: %s", route, len(sent), mostRequests, strings.Join(sent, ", "))
-	}
+	return withoutRereads(slices.DeleteFunc(sent, func(s string) bool { return !strings.Contains(s, "/api/") }))
 }
 
 // withoutRereads leaves out what is asked again, because it has changed meanwhile: the same request, or collections that
@@ -252,8 +256,12 @@ func withoutRereads(sent []string) []string {
 		if path, query, ok := strings.Cut(s, "/collections?"); ok {
 			values, _ := url.ParseQuery(query)
 			parts = nil
-			for kind := range strings.SplitSeq(values.Get("kinds"), ",") {
-				parts = append(parts, path+" "+kind)
+			for _, name := range []string{"kinds", "copies", "binding_options"} {
+				for part := range strings.SplitSeq(values.Get(name), ",") {
+					if part != "" {
+						parts = append(parts, path+" "+name+" "+part)
+					}
+				}
 			}
 		}
 		fresh := slices.ContainsFunc(parts, func(p string) bool { return !read[p] })

@@ -2,6 +2,8 @@ package httpapi
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -10,6 +12,7 @@ import (
 	"github.com/packetboat/packetboat/internal/fault"
 	"github.com/packetboat/packetboat/internal/library"
 	"github.com/packetboat/packetboat/internal/template"
+	"github.com/packetboat/packetboat/internal/workingcopy"
 )
 
 // collectionsAPI serves several collections at once.
@@ -34,14 +37,16 @@ type collectionsAPI struct {
 func (api collectionsAPI) register(r *endpoint.Router) {
 	endpoint.Handle(r, "GET /t/{tenant}/api/collections", endpoint.Op{
 		Name: "getCollections", Summary: "Get several collections at once, each with the rows of its own operation.", Tag: "account", Session: true,
-		Description: "It is one request instead of one for each collection that a page names or offers. Of library entries the 1,000 newest are in the answer, without the archived; templates and blocks are complete, as with full=true. Working copies need the role editor.",
+		Description: "It is one request instead of one for each collection that a page names or offers. Of library entries the 1,000 newest are in the answer, without the archived; templates and blocks are complete, as with full=true. Working copies need the role editor. Working copies with their data, and binding options of templates, are in the answer for those that the query names.",
 	}.ExampleQuery("kinds=segments,email_types,stages"), api.getCollections, checkCollections)
 }
 
 // CollectionsView has the requested collections.
 type CollectionsView struct {
+	BindingOptions    *[]bindingOptions   `json:"binding_options,omitempty" doc:"What the templates in binding_options can be filled with, without those that do not exist."`
 	Blocks            *[]BlockRow         `json:"blocks,omitempty"`
 	Broadcasts        *[]broadcastRow     `json:"broadcasts,omitempty"`
+	Copies            *[]workingCopy      `json:"copies,omitempty" doc:"The working copies in copies, without those that do not exist."`
 	CustomFields      *[]customFieldRow   `json:"custom_fields,omitempty"`
 	EmailCategories   *[]emailCategoryRow `json:"email_categories,omitempty"`
 	EmailTypes        *[]emailTypeRow     `json:"email_types,omitempty"`
@@ -153,8 +158,16 @@ const collectedMessages = 1000
 func rowsOf[T any](list endpoint.List[T], err error) (*[]T, error) { return &list.Data, err }
 
 type collectionsRequest struct {
-	Kinds string `query:"kinds" doc:"Comma list of blocks, broadcasts, custom_fields, email_categories, email_types, forms, messages, mta_configs, saved_filters, seed_lists, segments, sending_identities, sequences, stages, templates, working_copies."`
+	Kinds          string `query:"kinds" doc:"Comma list of blocks, broadcasts, custom_fields, email_categories, email_types, forms, messages, mta_configs, saved_filters, seed_lists, segments, sending_identities, sequences, stages, templates, working_copies. May be absent with copies or binding_options."`
+	Copies         string `query:"copies" doc:"Comma list of at most 20 working copies that are returned with their data, each as kind/id."`
+	BindingOptions string `query:"binding_options" doc:"Comma list of at most 5 templates, by id or slug, whose binding options are returned."`
 }
+
+// How many working copies and binding options an answer has at most.
+const (
+	collectedCopies  = 20
+	collectedOptions = 5
+)
 
 // collections returns the collections in the query.
 func (in *collectionsRequest) collections() ([]collection, error) {
@@ -167,9 +180,16 @@ func (in *collectionsRequest) collections() ([]collection, error) {
 			list = append(list, c)
 		}
 	}
+	copies, templates := endpoint.CommaList(in.Copies), endpoint.CommaList(in.BindingOptions)
 	var bad fault.Problems
-	if len(kinds) == 0 || slices.ContainsFunc(kinds, func(k string) bool { return !slices.Contains(known, k) }) {
+	if len(kinds)+len(copies)+len(templates) == 0 || slices.ContainsFunc(kinds, func(k string) bool { return !slices.Contains(known, k) }) {
 		bad.Add("kinds", "must be a comma list of "+strings.Join(known, ", "))
+	}
+	if len(copies) > collectedCopies {
+		bad.Add("copies", fmt.Sprintf("at most %d", collectedCopies))
+	}
+	if len(templates) > collectedOptions {
+		bad.Add("binding_options", fmt.Sprintf("at most %d", collectedOptions))
 	}
 	return list, bad.Err()
 }
@@ -193,5 +213,51 @@ func (api collectionsAPI) getCollections(ctx context.Context, p auth.Principal, 
 			return CollectionsView{}, err
 		}
 	}
-	return out, nil
+	if out.Copies, err = api.copies(ctx, p, endpoint.CommaList(in.Copies)); err != nil {
+		return CollectionsView{}, err
+	}
+	out.BindingOptions, err = api.bindingOptions(ctx, p, endpoint.CommaList(in.BindingOptions))
+	return out, err
+}
+
+// copies returns the working copies with the given kinds and ids; nil if none are requested.
+func (api collectionsAPI) copies(ctx context.Context, p auth.Principal, refs []string) (*[]workingCopy, error) {
+	if len(refs) == 0 {
+		return nil, nil
+	}
+	if !p.Role.AtLeast(auth.Editor) {
+		return nil, endpoint.ErrRole.Sayf("copies need the role %s", auth.Editor)
+	}
+	found := []workingCopy{}
+	for _, ref := range refs {
+		kind, record, _ := strings.Cut(ref, "/")
+		c, err := api.workingCopies.getWorkingCopy(ctx, p, &WorkingCopyPath{kind, record})
+		if errors.Is(err, workingcopy.ErrNotFound) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, c)
+	}
+	return &found, nil
+}
+
+// bindingOptions returns the binding options of templates; nil if none are requested.
+func (api collectionsAPI) bindingOptions(ctx context.Context, p auth.Principal, refs []string) (*[]bindingOptions, error) {
+	if len(refs) == 0 {
+		return nil, nil
+	}
+	found := []bindingOptions{}
+	for _, ref := range refs {
+		o, err := api.templates.getBindingOptions(ctx, p, &TemplatePath{ID: ref})
+		if errors.Is(err, template.ErrNotFound) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, o)
+	}
+	return &found, nil
 }

@@ -1,6 +1,7 @@
 package httpapi_test
 
 import (
+	"encoding/json"
 	"maps"
 	"slices"
 	"strings"
@@ -58,10 +59,28 @@ func TestCollections(t *testing.T) {
 		}
 		s.mustRefuse("viewer", "GET /collections?kinds=segments,working_copies", "", 403, "FORBIDDEN")
 		s.mustRefuse("key", "GET /collections?kinds=segments", "", 403, "API_KEY_FORBIDDEN")
+		few := s.must(200, "owner", "GET /collections?copies=template/01900000-0000-7000-8000-000000000071,segment/01900000-0000-7000-8000-000000000071,nothing&binding_options=letter,nothing&kinds=stages", "")
+		few.wantFields(t, map[string]string{
+			"copies": "[" + ordered(s.must(200, "owner", "GET /working-copies/template/01900000-0000-7000-8000-000000000071", "")) + "]", "binding_options": "[" + ordered(s.must(200, "owner", "GET /templates/letter/binding-options", "")) + "]",
+		})
+		s.must(200, "owner", "GET /t/other/api/collections?copies=template/01900000-0000-7000-8000-000000000071&binding_options=letter", "").wantFields(t, map[string]string{"copies": "[]", "binding_options": "[]"})
+		s.mustRefuse("viewer", "GET /collections?copies=template/01900000-0000-7000-8000-000000000071", "", 403, "FORBIDDEN")
+		s.must(200, "viewer", "GET /collections?binding_options=letter", "")
+		for query, problem := range map[string]string{"copies=" + strings.Repeat("a/b,", 21): "copies", "binding_options=" + strings.Repeat("a,", 6): "binding_options"} {
+			if r := s.mustRefuse("owner", "GET /collections?"+query, "", 400, "INVALID_INPUT"); r.problems() != problem {
+				t.Errorf("%.40s: problems at %q", query, r.problems())
+			}
+		}
 		for _, query := range []string{"", "?kinds=", "?kinds=,", "?kinds=segments,users", "?kinds=Segments"} {
 			if r := s.mustRefuse("viewer", "GET /collections"+query, "", 400, "INVALID_INPUT"); r.problems() != "kinds" {
 				t.Errorf("%s: problems at %q", query, r.problems())
 			}
 		}
 	})
+}
+
+// ordered returns the body of a response with its members in the order of their names.
+func ordered(r response) string {
+	text, _ := json.Marshal(r.body)
+	return string(text)
 }

@@ -66,6 +66,7 @@ type listMessagesRequest struct {
 	Search string `query:"search" doc:"A part of the name, ignoring case."`
 	Limit  string `query:"limit" doc:"1 to 200; other values become the nearest of them. 50 when absent."`
 	Offset string `query:"offset" doc:"Number of entries to skip; 0 when absent."`
+	Embed  string `query:"embed" enum:"use" doc:"use: rows have the template of the current version, and what uses it."`
 }
 
 // MessageRow is an entry of the library without its content.
@@ -79,6 +80,9 @@ type MessageRow struct {
 	CurrentVersion int             `json:"current_version" doc:"0 before there is any content."`
 	CreatedAt      endpoint.Stamp  `json:"created_at"`
 	UpdatedAt      endpoint.Stamp  `json:"updated_at"`
+	TemplateID     *id.Template    `json:"template_id,omitempty" format:"uuid" doc:"In lists with embed=use: the template of the current version; absent if it has own code."`
+	TemplateSlug   *string         `json:"template_slug,omitempty"`
+	Usage          *[]messageUse   `json:"usage,omitempty" doc:"In lists with embed=use: what uses the current version."`
 }
 
 func (api messagesAPI) listMessages(ctx context.Context, p auth.Principal, in *listMessagesRequest) (endpoint.List[MessageRow], error) {
@@ -100,8 +104,23 @@ func (api messagesAPI) listMessages(ctx context.Context, p auth.Principal, in *l
 	rows := make([]MessageRow, len(list))
 	for i, e := range list {
 		rows[i] = rowOfMessage(e)
+		if in.Embed == "use" && e.Version > 0 {
+			v, err := library.CurrentOf(ctx, api.db, e, api.usage)
+			if err != nil {
+				return none, err
+			}
+			rows[i].embed(v)
+		}
 	}
 	return endpoint.Window(rows, offset, total), nil
+}
+
+// embed shows the origin and the uses of the current version in the row.
+func (m *MessageRow) embed(v library.Version) {
+	if o := v.Content.Origin; o != nil {
+		m.TemplateID, m.TemplateSlug = &o.Template, &o.Slug
+	}
+	m.Usage = new(usesOfVersion(v))
 }
 
 func rowOfMessage(e library.Entry) MessageRow {

@@ -1,6 +1,7 @@
 package httpapi_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -236,5 +237,21 @@ func TestALibraryEntryOfATemplateInABroadcast(t *testing.T) {
 		}
 		s.must(200, "key", "GET "+at+"/versions/1", "").wantFields(t, map[string]string{"usage": use})
 		s.must(200, "key", "GET "+at+"/versions/2", "").wantFields(t, map[string]string{"usage": `[]`})
+		s.must(201, "key", "POST /broadcasts", broadcastJSON(t, fmt.Sprintf(`{"name": "April", "content": {"message_id": %q, "message_version": 2}}`, made.str("id"))))
+		for query, want := range map[string]string{"": `[null,null,null,null,null,null]`, "?embed=use": `[null,null,null,` + tpl.json("id") + `,"letter",[{"kind":"broadcast","name":"April","status":"draft","version":2}]]`} {
+			var parts []any // of the entry without content, then of the one of a template
+			rows := s.must(200, "key messages:read", "GET /messages"+query, "").body["data"].([]any)
+			slices.SortFunc(rows, func(a, b any) int {
+				return strings.Compare(a.(map[string]any)["slug"].(string), b.(map[string]any)["slug"].(string))
+			})
+			for _, row := range rows {
+				for _, name := range []string{"template_id", "template_slug", "usage"} {
+					parts = append(parts, row.(map[string]any)[name])
+				}
+			}
+			if got, _ := json.Marshal(parts); string(got) != want {
+				t.Errorf("entries%s: %s, want %s", query, got, want)
+			}
+		}
 	})
 }

@@ -71,14 +71,19 @@ func (api messagesAPI) listMessageVersions(ctx context.Context, p auth.Principal
 func formOfVersion(p auth.Principal, v library.Version) messageVersionForm {
 	head := MessageVersionHead{ID: v.ID, MessageID: v.Entry, Version: v.Number, CreatedAt: endpoint.At(v.CreatedAt)}
 	if v.Usage != nil {
-		head.Usage = new(make([]messageUse, len(v.Usage)))
-		for i, u := range v.Usage {
-			(*head.Usage)[i] = messageUse(u)
-		}
+		head.Usage = new(usesOfVersion(v))
 	}
 	return formFor(p,
 		func() messageVersion { return messageVersion{head, showContent(v.Content)} },
 		func() messageVersionSession { return messageVersionSession{head, sessionContent(v.Content)} })
+}
+
+func usesOfVersion(v library.Version) []messageUse {
+	uses := make([]messageUse, len(v.Usage))
+	for i, u := range v.Usage {
+		uses[i] = messageUse(u)
+	}
+	return uses
 }
 
 type messageVersionPath struct {
@@ -110,9 +115,14 @@ type rebaseMessageRequest struct {
 }
 
 type rebasedMessage struct {
-	Binding  anyJSON          `json:"merged_binding"`
-	Snapshot templateSnapshot `json:"merged_snapshot"`
-	Diff     binding.Diff     `json:"diff"`
+	Version   int              `json:"version" doc:"The version that the binding is of; what follows is of it, too."`
+	Subject   *string          `json:"subject"`
+	Preheader *string          `json:"preheader"`
+	FromName  *string          `json:"from_name"`
+	ReplyTo   *string          `json:"reply_to"`
+	Binding   anyJSON          `json:"merged_binding"`
+	Snapshot  templateSnapshot `json:"merged_snapshot"`
+	Diff      binding.Diff     `json:"diff"`
 }
 
 func (api messagesAPI) rebaseMessagePreview(ctx context.Context, p auth.Principal, in *rebaseMessageRequest) (rebasedMessage, error) {
@@ -128,5 +138,6 @@ func (api messagesAPI) rebaseMessagePreview(ctx context.Context, p auth.Principa
 	if err != nil {
 		return rebasedMessage{}, err
 	}
-	return rebasedMessage{anyJSON{r.Binding}, rowOfSnapshot(r.Snapshot), r.Diff}, nil
+	c := showContent(r.Version.Content)
+	return rebasedMessage{r.Version.Number, c.Subject, c.Preheader, c.FromName, c.ReplyTo, anyJSON{r.Binding}, rowOfSnapshot(r.Snapshot), r.Diff}, nil
 }

@@ -23,6 +23,7 @@ var (
 
 // Rebase is the binding of a version after merging it with the current schema of its template.
 type Rebase struct {
+	Version  Version
 	Binding  json.RawMessage   // values that remain valid, and defaults for new ones
 	Snapshot template.Snapshot // the current schema of the template
 	Diff     binding.Diff
@@ -65,7 +66,7 @@ func PreviewRebase(ctx context.Context, db *sqldb.DB, tenant id.Tenant, entry id
 		return Rebase{}, err
 	}
 	merged, diff := binding.Rebase(base.Schema, origin.Binding, theirs.Schema, pool)
-	r := Rebase{Binding: merged, Snapshot: theirs.Snapshot(now), Diff: diff}
+	r := Rebase{Version: v, Binding: merged, Snapshot: theirs.Snapshot(now), Diff: diff}
 	r.Diff.TemplateChanged = base.ContentHash != r.Snapshot.ContentHash
 	return r, nil
 }

@@ -66,6 +66,17 @@ func VersionOf(ctx context.Context, db *sqldb.DB, tenant id.Tenant, entry id.Lib
 	return v, err
 }
 
+// CurrentOf returns the current version of an entry that has one, with its uses.
+func CurrentOf(ctx context.Context, db *sqldb.DB, e Entry, who usage.Finder) (Version, error) {
+	v, err := versionOf(ctx, db, e.Tenant, e.ID, e.Version)
+	if err != nil {
+		return Version{}, err
+	}
+	uses, err := usesOf(ctx, db, e, who)
+	v.Usage = uses.ofVersion(e.Version, e.Version)
+	return v, err
+}
+
 // Versions yields the versions of an entry with their uses, newest first. Each is read by its own
 // query, since together they may be large.
 func Versions(ctx context.Context, db *sqldb.DB, tenant id.Tenant, entry id.LibraryEntry, who usage.Finder) iter.Seq2[Version, error] {

@@ -638,8 +638,10 @@ export type CodeCount = {
 };
 
 export type CollectionsView = {
+	binding_options?: BindingOptions[];
 	blocks?: BlockRow[];
 	broadcasts?: (LeanSession | FullSession)[];
+	copies?: WorkingCopy[];
 	custom_fields?: CustomFieldRow[];
 	email_categories?: EmailCategoryRow[];
 	email_types?: EmailTypeRow[];
@@ -2625,8 +2627,11 @@ export type MessageRow = {
 	slug: string;
 	status: "draft" | "published" | "archived";
 	tags: string[];
+	template_id?: string;
+	template_slug?: string;
 	tenant_id: string;
 	updated_at: string;
+	usage?: MessageUse[];
 };
 
 export type MessageSession = {
@@ -2638,8 +2643,11 @@ export type MessageSession = {
 	slug: string;
 	status: "draft" | "published" | "archived";
 	tags: string[];
+	template_id?: string;
+	template_slug?: string;
 	tenant_id: string;
 	updated_at: string;
+	usage?: MessageUse[];
 	warnings?: Trouble[];
 };
 
@@ -3219,8 +3227,13 @@ export type RebaseMessageRequestBody = {
 
 export type RebasedMessage = {
 	diff: Diff;
+	from_name: string | null;
 	merged_binding: { [key: string]: unknown };
 	merged_snapshot: TemplateSnapshot;
+	preheader: string | null;
+	reply_to: string | null;
+	subject: string | null;
+	version: number;
 };
 
 export type RecipientAttempt = {
@@ -4816,7 +4829,7 @@ export type Routes = {
 	"GET /broadcasts/{broadcast_id}/timing": { path: { broadcast_id: string }; query: { interval?: "hour" | "day" | "" }; body: never; answer: BroadcastTiming };
 	"POST /broadcasts/{broadcast_id}/unarchive": { path: { broadcast_id: string }; query: never; body: never; answer: BroadcastSessionView };
 	"POST /broadcasts/{broadcast_id}/unschedule": { path: { broadcast_id: string }; query: never; body: never; answer: BroadcastSessionView };
-	"GET /collections": { path: never; query: { kinds?: string }; body: never; answer: CollectionsView };
+	"GET /collections": { path: never; query: { kinds?: string; copies?: string; binding_options?: string }; body: never; answer: CollectionsView };
 	"GET /contacts": { path: never; query: { status?: string; search?: string; filters?: string; definition?: string; cursor?: string; limit?: string; sort?: string; dir?: string }; body: never; answer: ListContact };
 	"POST /contacts": { path: never; query: { include_identity_token?: string }; body: ContactInput; answer: ContactWithIdentityToken };
 	"PUT /contacts": { path: never; query: { include_identity_token?: string }; body: UpsertContactRequestBody; answer: UpsertedContact };
@@ -4864,7 +4877,7 @@ export type Routes = {
 	"GET /jobs/{id}": { path: { id: string }; query: never; body: never; answer: JobSession };
 	"POST /jobs/{id}/cancel": { path: { id: string }; query: never; body: never; answer: JobSession };
 	"GET /jobs/{id}/download": { path: { id: string }; query: { file?: "export" | "errors" }; body: never; answer: undefined };
-	"GET /messages": { path: never; query: { status?: string; search?: string; limit?: string; offset?: string }; body: never; answer: ListMessageRow };
+	"GET /messages": { path: never; query: { status?: string; search?: string; limit?: string; offset?: string; embed?: "use" }; body: never; answer: ListMessageRow };
 	"POST /messages": { path: never; query: never; body: MessageBody; answer: MessageSession };
 	"DELETE /messages/{id}": { path: { id: string }; query: never; body: never; answer: undefined };
 	"GET /messages/{id}": { path: { id: string }; query: never; body: never; answer: MessageSession };

@@ -1,12 +1,12 @@
 import { type QueryClient, useQuery } from "@tanstack/react-query";
 import { api, workspaceSlug } from "../api/client";
-import type { CollectionsView } from "../api/schema";
+import type { BindingOptions, CollectionsView, WorkingCopy } from "../api/schema";
 import { useKey } from "./session";
 
 // Collections that pages name or offer: fields, types, segments and the like. Those that are asked for at the same
 // time, by whichever parts of a page, come with one request. Each is cached by itself.
 
-export type Kind = keyof CollectionsView;
+export type Kind = Exclude<keyof CollectionsView, "copies" | "binding_options">;
 
 /** Collection has the rows of a kind, as the answer of its own operation has them. */
 export type Collection<K extends Kind> = { data: Required<CollectionsView>[K] };
@@ -34,32 +34,61 @@ const cached: { [K in Kind]: { key: unknown[]; fresh: number } } = {
 	working_copies: { key: ["working-copies"], fresh: quarter },
 };
 
-type Request = { workspace: string; kinds: Set<Kind>; answer: Promise<CollectionsView> };
+type Asked = { kinds: Set<string>; copies: Set<string>; binding_options: Set<string> };
+type Request = { workspace: string; asked: Asked; answer: Promise<CollectionsView> };
 
 let next: Request | null = null;
 
-/** collection reads the rows of a kind. Nothing waits: what one turn of the event loop asks for is one request. */
-export async function collection<K extends Kind>(kind: K): Promise<Collection<K>> {
+/** How many working copies and templates one request may name. */
+const most = { kinds: Number.POSITIVE_INFINITY, copies: 20, binding_options: 5 };
+
+/** ask asks for a part of the answer. Nothing waits: what one turn of the event loop asks for is one request. */
+function ask(part: keyof Asked, value: string): Promise<CollectionsView> {
 	const workspace = workspaceSlug();
-	if (next?.workspace !== workspace) {
-		const kinds = new Set<Kind>();
+	if (next?.workspace !== workspace || next.asked[part].size >= most[part]) {
+		const asked: Asked = { kinds: new Set(), copies: new Set(), binding_options: new Set() };
+		const list = (of: Set<string>) => [...of].sort().join() || undefined;
 		const mine: Request = {
 			workspace,
-			kinds,
+			asked,
 			answer: Promise.resolve().then(() => {
 				if (next === mine) next = null;
-				return api("GET /collections", { query: { kinds: [...kinds].sort().join() }, workspace });
+				return api("GET /collections", { query: { kinds: list(asked.kinds), copies: list(asked.copies), binding_options: list(asked.binding_options) }, workspace });
 			}),
 		};
 		next = mine;
 	}
-	next.kinds.add(kind);
-	return { data: (await next.answer)[kind] as Collection<K>["data"] };
+	next.asked[part].add(value);
+	return next.answer;
 }
 
-/** cachedCollection reads the rows of a kind, unless they were read a moment ago and nothing has made them stale. */
-export const cachedCollection = <K extends Kind>(client: QueryClient, key: ReturnType<typeof useKey>, kind: K) =>
-	client.fetchQuery({ queryKey: key(...cached[kind].key), queryFn: () => collection(kind), staleTime: 5000 });
+/** collection reads the rows of a kind. */
+export async function collection<K extends Kind>(kind: K): Promise<Collection<K>> {
+	return { data: (await ask("kinds", kind))[kind] as Collection<K>["data"] };
+}
+
+/** workingCopy reads a working copy with its data; null if there is none. */
+export async function workingCopy(kind: string, id: string): Promise<WorkingCopy | null> {
+	const { copies } = await ask("copies", `${kind}/${id}`);
+	return copies?.find((c) => c.kind === kind && c.id === id) ?? null;
+}
+
+/** bindingOptions reads what a template, by its id or slug, can be filled with; null if it does not exist. */
+export async function bindingOptions(template: string): Promise<BindingOptions | null> {
+	const { binding_options } = await ask("binding_options", template);
+	return binding_options?.find((o) => o.slug === template || o.template_id === template) ?? null;
+}
+
+const copyQuery = (key: ReturnType<typeof useKey>, kind: string, id: string) => ({ queryKey: key("working-copies", kind, id), queryFn: () => workingCopy(kind, id), staleTime: 5000, gcTime: 5000 });
+
+/** cachedCopy reads a working copy, unless it was read a moment ago. */
+export const cachedCopy = (client: QueryClient, key: ReturnType<typeof useKey>, kind: string, id: string) => client.fetchQuery(copyQuery(key, kind, id));
+
+/** useCopyAhead reads a working copy with what else a page asks for as it opens, for a form that is shown later. */
+export function useCopyAhead(kind: string, id: string, enabled: boolean) {
+	const key = useKey();
+	useQuery({ ...copyQuery(key, kind, id), enabled, refetchOnMount: false, refetchOnWindowFocus: false });
+}
 
 /** useCollection reads the rows of a kind. */
 export function useCollection<K extends Kind>(kind: K, options: { enabled?: boolean; refetchInterval?: () => number | false } = {}) {

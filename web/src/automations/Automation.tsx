@@ -4,7 +4,7 @@ import { Suspense, useRef, useState } from "react";
 import { useLocation, useParams as useRoute } from "wouter";
 import { ApiError, newKey, request, type Versioned } from "../api/client";
 import type { Automation, AutomationAction, AutomationBody } from "../api/schema";
-import { collection, useCollection } from "../app/collections";
+import { collection, useCopyAhead } from "../app/collections";
 import { heldIds } from "../app/device";
 import { later } from "../app/later";
 import { useParam } from "../app/params";
@@ -96,8 +96,8 @@ export default function AutomationPage() {
 	const key = useKey();
 	const names = useNames();
 	// With the names: the form asks for its copy when the automation is there.
-	useCollection("working_copies", { enabled: !useWhyNot("GET /working-copies") });
 	const fresh = id === "new";
+	useCopyAhead("automation", id, !useWhyNot("GET /working-copies") && !fresh);
 	const found = useQuery({
 		queryKey: key("automation", id),
 		enabled: !fresh,

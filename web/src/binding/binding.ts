@@ -1,6 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { api } from "../api/client";
 import type { BindingOptions, Issue, ParameterEntry, PreviewProblem, SectionEntry, SlotOption } from "../api/schema";
+import { bindingOptions } from "../app/collections";
 import { useKey } from "../app/session";
 
 // A binding is the values that fill a template: parameters, rows of sections, and what fills slots. It is
@@ -56,7 +57,8 @@ export function useBindingOptions(template: string | null | undefined) {
 	return useQuery({
 		queryKey: key("template", template, "options"),
 		enabled: Boolean(template),
-		queryFn: ({ signal }) => api("GET /templates/{id}/binding-options", { path: { id: template ?? "" }, signal }),
+		// One that does not exist is asked for by itself, so that the answer says so.
+		queryFn: async ({ signal }) => (await bindingOptions(template ?? "")) ?? api("GET /templates/{id}/binding-options", { path: { id: template ?? "" }, signal }),
 	});
 }
 

@@ -23,7 +23,7 @@ import { refusalText } from "./partNames";
 import { useForecast } from "./forecast";
 import { From, useSending } from "./From";
 import { JoinedNotice, Merge } from "./Merge";
-import { Preview } from "./Preview";
+import { Opened, Preview } from "./Preview";
 import { Readiness } from "./Readiness";
 import { Schedule } from "./Schedule";
 import { focusField, Reveal, Section } from "./sections";
@@ -90,7 +90,11 @@ export default function Composer() {
 	const trail = [{ name: words.broadcasts, to: "/broadcasts" }];
 	if (!draft.value || !draft.saved || isGone(draft.query.error)) return <Missing query={draft.query} list={words.broadcasts} to="/broadcasts" trail={trail} kept={{ kinds: ["broadcast"], id }} />;
 	if (draft.saved.status !== "draft" && draft.saved.status !== "scheduled") return <Redirect to={`/broadcasts/${id}`} replace />;
-	return <Editor draft={draft} saved={draft.saved} value={draft.value} />;
+	return (
+		<Opened value={draft.opened}>
+			<Editor draft={draft} saved={draft.saved} value={draft.value} />
+		</Opened>
+	);
 }
 
 function stateText(draft: Draft): string {

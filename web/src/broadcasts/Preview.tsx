@@ -1,5 +1,5 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
-import { useState } from "react";
+import { createContext, useContext, useRef, useState } from "react";
 import { api } from "../api/client";
 import type { BroadcastContent, BroadcastSessionView } from "../api/schema";
 import { useParam } from "../app/params";
@@ -43,6 +43,9 @@ function armContent(b: BroadcastSessionView, id: string): BroadcastContent {
 	return content;
 }
 
+/** Opened is whether the unsaved work of a draft has come back: before, a preview would show what nobody sees. */
+export const Opened = createContext(true);
+
 /**
  * usePreview shows a draft as it would be sent, a moment after the last change; newer requests replace older
  * ones. An arm of a mail from a template is shown as it is saved.
@@ -53,8 +56,12 @@ export function usePreview(b: BroadcastSessionView, arm = "", contact: string | 
 	const stored = Boolean(own && b.content.template_slug);
 	const text = stored ? b.updated_at : JSON.stringify(armContent(b, arm));
 	const asked = useSettled(text, 350);
+	const opened = useContext(Opened);
+	const begun = useRef(false); // the first preview is of what the page shows at first
+	if (opened && asked === text) begun.current = true;
 	const sender = b.sending_identity_emails?.[0] ?? null;
 	return useQuery({
+		enabled: begun.current,
 		queryKey: key("broadcast", b.id, "preview", stored ? arm : "", asked, sender, contact),
 		queryFn: ({ signal }) =>
 			api("POST /preview", {

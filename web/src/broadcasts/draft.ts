@@ -244,19 +244,21 @@ export function useDraft(id: string) {
 		},
 		[flush, receive, setParts],
 	);
+	const [opened, setOpened] = useState(false);
+	const open = useCallback((found: Found, own: string) => bringBack(found, own).finally(() => setOpened(true)), [bringBack]);
 	const read = useCallback(async () => {
 		older.current = await heldHere<Held>("broadcast", id);
 		if (Object.keys(parts.current).length > 0) setParts(parts.current); // what was typed meanwhile
 	}, [id, setParts]);
 	const stored = useCallback(() => release("broadcast", id), [id]);
 	const kept = saving.state === "refused" || saving.state === "offline" || saving.state === "conflict";
-	useWorkingCopy(id, saved, kept ? unsaved : null, saving.state === "refused" ? saving.problems.length : 0, { read, opened: bringBack, stored });
+	const { keeps } = useWorkingCopy(id, saved, kept ? unsaved : null, saving.state === "refused" ? saving.problems.length : 0, { read, opened: open, stored });
 
 	const changes = bodyOf(unsaved);
 	const value = saved ? ({ ...saved, ...changes, content: { ...saved.content, ...changes.content } } as BroadcastSessionView & BroadcastBody) : undefined;
 	/** The problem of a field, by the path of the field. */
 	const problem = (path: string) => (saving.state === "refused" ? saving.problems.find((p) => p.path === path || p.path.startsWith(`${path}[`) || p.path.startsWith(`${path}.`))?.message : undefined);
-	return { query, saved, value, changes, change, flush, saving, conflict, settle, joined, dismissJoined: () => setJoined(null), problem, revision, brought };
+	return { query, saved, value, changes, change, flush, saving, conflict, settle, joined, dismissJoined: () => setJoined(null), problem, revision, brought, /** Whether unsaved work has come back, if there is any. */ opened: opened || !keeps || (saved !== undefined && saved.status !== "draft") };
 }
 
 export type Draft = ReturnType<typeof useDraft>;

@@ -3,7 +3,7 @@ import { useMemo, useState } from "react";
 import { useLocation } from "wouter";
 import { api, newKey } from "../api/client";
 import type { BroadcastSessionView, LeanSession } from "../api/schema";
-import { collection } from "../app/collections";
+import { collection, workingCopy } from "../app/collections";
 import { pollEvery } from "../app/live";
 import { useKey, useWhyNot } from "../app/session";
 import { toast } from "../ui/Toast";
@@ -82,9 +82,10 @@ export function useUnsaved(): Map<string, number> {
 	const found = useQuery({
 		queryKey: key("working-copies", "broadcast"),
 		enabled: !why,
-		queryFn: async ({ signal }) => {
+		queryFn: async () => {
 			const all = await collection("working_copies");
-			return Promise.all(all.data.filter((c) => c.kind === "broadcast").slice(0, 20).map(async (c) => [c.id, problemsIn((await api("GET /working-copies/{kind}/{id}", { path: { kind: "broadcast", id: c.id }, signal })).data as Copy)] as const));
+			const copies = await Promise.all(all.data.filter((c) => c.kind === "broadcast").slice(0, 20).map((c) => workingCopy("broadcast", c.id)));
+			return copies.filter((c) => c !== null).map((c) => [c.id, problemsIn(c.data as Copy)] as const);
 		},
 	});
 	return new Map(found.data ?? []);

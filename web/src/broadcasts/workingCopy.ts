@@ -2,7 +2,7 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
 import { api } from "../api/client";
 import type { BroadcastSessionView } from "../api/schema";
-import { collection } from "../app/collections";
+import { workingCopy } from "../app/collections";
 import { useKey, useWhyNot } from "../app/session";
 import { groupOf, type Parts, same, partOf } from "./parts";
 
@@ -18,7 +18,7 @@ export type Found = { parts: Parts; mark: string; here: Promise<void> };
 const pause = 1000;
 
 /** useWorkingCopy keeps parts that cannot be saved, and hands them back when the draft is opened again. */
-export function useWorkingCopy(id: string, saved: BroadcastSessionView | undefined, unsaved: Parts | null, problems: number, { read, opened, stored }: { read: () => Promise<void>; opened: (found: Found, own: string) => void; stored: () => void }) {
+export function useWorkingCopy(id: string, saved: BroadcastSessionView | undefined, unsaved: Parts | null, problems: number, { read, opened, stored }: { read: () => Promise<void>; opened: (found: Found, own: string) => unknown; stored: () => void }) {
 	const key = useKey();
 	const client = useQueryClient();
 	const why = useWhyNot("PUT /working-copies/{kind}/{id}");
@@ -34,10 +34,10 @@ export function useWorkingCopy(id: string, saved: BroadcastSessionView | undefin
 		const path = { kind: "broadcast", id };
 		const here = read();
 		const find = async () => {
-			const all = await collection("working_copies");
-			if (!all.data.some((c) => c.kind === "broadcast" && c.id === id)) return { parts: {}, mark: "" };
+			const copy = await workingCopy("broadcast", id);
+			if (!copy) return { parts: {}, mark: "" };
 			exists.current = Promise.resolve(true);
-			const { parts, base, mark = "" } = (await api("GET /working-copies/{kind}/{id}", { path })).data as Copy;
+			const { parts, base, mark = "" } = copy.data as Copy;
 			// Where the draft was changed since, what was saved later stands.
 			const left = Object.fromEntries(Object.entries(parts ?? {}).filter(([p, v]) => same(base?.[p], partOf(saved, p)) && !same(v, partOf(saved, p))));
 			if (Object.keys(left).length === 0) {
@@ -80,6 +80,7 @@ export function useWorkingCopy(id: string, saved: BroadcastSessionView | undefin
 		}, pause);
 		return () => clearTimeout(timer);
 	}, [text, unsaved, saved, problems, id, why, client, key, own, stored]);
+	return { keeps: !why };
 }
 
 /** problemsIn counts the groups of parts in a working copy that are not saved. */

@@ -1,7 +1,7 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { ApiError, api, request } from "../api/client";
-import type { MessageSession, MessageVersionSession, PreviewProblem, RebasedMessage } from "../api/schema";
+import type { MessageSession, PreviewProblem, RebasedMessage } from "../api/schema";
 import { useParams } from "../app/params";
 import { handIn } from "../app/leaving";
 import { useKey, useWhyNot } from "../app/session";
@@ -69,41 +69,45 @@ const words = catalogue({
 	none: "Everything fits as it is.",
 });
 
-type Props = { entry: MessageSession; revision: string | null; versions: MessageVersionSession[]; rebase: boolean };
+type Props = { entry: MessageSession; revision: string | null; rebase: boolean };
 
 /** EditEntry writes the next version of a library entry, or rebases one on its template as it is now. */
 export function EditEntry(p: Props) {
 	const key = useKey();
 	const [params] = useParams();
-	const from = p.versions.find((v) => v.version === Number(params.get("v"))) ?? p.versions.find((v) => v.version === p.entry.current_version);
+	const chosen = Number(params.get("v"));
+	const version = Number.isInteger(chosen) && chosen > 0 && chosen < p.entry.current_version ? chosen : p.entry.current_version;
+	const rebase = p.rebase && version > 0;
 	const merged = useQuery({
-		queryKey: key("message", p.entry.id, "rebase", from?.version),
-		enabled: p.rebase && from !== undefined,
+		queryKey: key("message", p.entry.id, "rebase", version),
+		enabled: rebase,
 		staleTime: Number.POSITIVE_INFINITY,
 		retry: false,
-		queryFn: ({ signal }) => api("POST /messages/{id}/rebase-preview", { path: { id: p.entry.id }, body: { version: from?.version }, signal }),
+		queryFn: ({ signal }) => api("POST /messages/{id}/rebase-preview", { path: { id: p.entry.id }, body: { version }, signal }),
 	});
 	if (merged.isError) return <Failure error={merged.error} retry={() => void merged.refetch()} />;
-	if (p.rebase && from && !merged.data) {
+	if (rebase && !merged.data) {
 		return (
 			<Page title=" " trail={[{ name: words.library, to: "/library" }]}>
 				<Skeleton rows={12} />
 			</Page>
 		);
 	}
-	return <Form {...p} from={from} merged={p.rebase ? (merged.data ?? null) : null} />;
+	return <Form {...p} merged={rebase ? (merged.data ?? null) : null} />;
 }
 
 const count = (v: unknown): number => (Array.isArray(v) ? v.reduce((n: number, x) => n + count(x), 0) : typeof v === "object" && v !== null ? Object.values(v).reduce((n: number, x) => n + count(x), 0) : v === undefined || v === null ? 0 : 1);
 
-function Form({ entry: e, revision, from, merged }: Props & { from?: MessageVersionSession; merged: RebasedMessage | null }) {
+function Form({ entry: e, revision, merged }: Props & { merged: RebasedMessage | null }) {
 	const key = useKey();
 	const client = useQueryClient();
 	const [, setParams] = useParams();
 	const why = useWhyNot("PATCH /messages/{id}");
 	const stored = editable(e.name, e.current_content);
 	const work = useSource<Content>(merged ? "message_rebase" : "message", e.id, { draft: stored, revision }, why === undefined);
-	const [begun] = useState<Content | null>(() => (merged && from ? { ...editable(e.name, from.content), template: merged.merged_snapshot.slug, binding: merged.merged_binding } : null));
+	const [begun] = useState<Content | null>(() =>
+		merged ? { ...editable(e.name, null), subject: merged.subject ?? "", preheader: merged.preheader ?? "", from_name: merged.from_name ?? "", reply_to: merged.reply_to ?? "", template: merged.merged_snapshot.slug, binding: merged.merged_binding } : null,
+	);
 	const names = useNames();
 	const [applied, setApplied] = useState(false);
 	// A rebase begins with the merged values; they are unsaved work like any other.

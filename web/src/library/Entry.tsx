@@ -77,12 +77,12 @@ export default function EntryPage() {
 	const key = useKey();
 	const found = useQuery({ queryKey: key("message", id), queryFn: ({ signal }) => request("GET /messages/{id}", { path: { id }, signal }), refetchOnWindowFocus: false });
 	const [edit] = useParam("edit");
-	const writes = edit !== "" && edit !== "rebase"; // the next version needs no other
+	const writes = edit !== ""; // the next version needs no other
 	const versions = useVersions(id, !writes);
 	if (!found.data || isGone(found.error)) return <Missing query={found} list={words.library} to="/library" kept={{ kinds: ["message", "message_rebase"], id }} />;
 	if (!versions.data && !writes) return <Missing query={versions} list={words.library} to="/library" />;
 	const { data: entry, revision } = found.data;
-	if (edit) return <EditEntry key={`${entry.id} ${edit}`} entry={entry} revision={revision} rebase={edit === "rebase"} versions={versions.data?.data ?? []} />;
+	if (edit) return <EditEntry key={`${entry.id} ${edit}`} entry={entry} revision={revision} rebase={edit === "rebase"} />;
 	return <Entry entry={entry} revision={revision} versions={versions.data?.data ?? []} />;
 }
 

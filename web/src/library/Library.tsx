@@ -1,6 +1,5 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Plus } from "lucide-react";
-import { type RefObject, useRef } from "react";
 import { Link, useLocation } from "wouter";
 import { api, newKey } from "../api/client";
 import type { MessageRow, MessageUse, TemplateStarter } from "../api/schema";
@@ -19,7 +18,6 @@ import { NotSet, Page } from "../ui/Page";
 import { Empty, Failure, Skeleton } from "../ui/States";
 import { Time } from "../ui/Time";
 import { toast } from "../ui/Toast";
-import { useInView } from "../ui/useInView";
 import { catalogue, number, plural } from "../words/catalogue";
 import { explain } from "../words/errors";
 import css from "./Library.module.css";
@@ -66,32 +64,9 @@ export function holders(uses: MessageUse[]): string {
 	return [b > 0 && words.broadcasts(b), s > 0 && words.sequences(s)].filter(Boolean).join(", ");
 }
 
-/** useCurrent reads the current version of an entry, once its row is in view. */
-function useCurrent(m: MessageRow, row: RefObject<Element | null>) {
-	const key = useKey();
-	const near = useInView(row);
-	return useQuery({
-		queryKey: key("message", m.id, "version", m.current_version),
-		enabled: near && m.current_version > 0,
-		staleTime: 60_000,
-		queryFn: ({ signal }) => api("GET /messages/{id}/versions/{version}", { path: { id: m.id, version: String(m.current_version) }, signal }),
-	});
-}
-
-function Origin({ of }: { of: MessageRow }) {
-	const place = useRef<HTMLSpanElement>(null);
-	const current = useCurrent(of, place);
-	if (of.current_version === 0) return <NotSet />;
-	const c = current.data?.content;
-	if (!c) return <span ref={place}>{"\u00a0"}</span>;
-	return c.template_id ? <Link href={`/templates/${c.template_id}`}>{c.template_slug ?? c.template_id}</Link> : words.own;
-}
-
-function Used({ of }: { of: MessageRow }) {
-	const place = useRef<HTMLSpanElement>(null);
-	const current = useCurrent(of, place);
-	if (of.current_version > 0 && !current.data) return <span ref={place}>{"\u00a0"}</span>;
-	return holders(current.data?.usage ?? []) || <NotSet />;
+function Origin({ of: m }: { of: MessageRow }) {
+	if (m.current_version === 0) return <NotSet />;
+	return m.template_id ? <Link href={`/templates/${m.template_id}`}>{m.template_slug ?? m.template_id}</Link> : words.own;
 }
 
 /** Library lists the mails that are written once and used in many places. */
@@ -104,7 +79,7 @@ export default function Library() {
 	const [adding, setAdding] = useParam("new");
 	const entries = useQuery({
 		queryKey: key("messages", search, status, offset),
-		queryFn: ({ signal }) => api("GET /messages", { query: { search: search || undefined, status: status || undefined, limit: String(size), offset: offset || undefined }, signal }),
+		queryFn: ({ signal }) => api("GET /messages", { query: { search: search || undefined, status: status || undefined, limit: String(size), offset: offset || undefined, embed: "use" }, signal }),
 	});
 	const rows = entries.data?.data ?? [];
 	const total = entries.data?.total ?? rows.length;
@@ -177,7 +152,7 @@ export default function Library() {
 							{ id: "status", name: words.status, cell: (m) => <StateBadge kind="message" state={m.status} /> },
 							{ id: "version", name: words.version, end: true, cell: (m) => (m.current_version > 0 ? number(m.current_version) : words.none0) },
 							{ id: "template", name: words.template, cell: (m) => <Origin of={m} /> },
-							{ id: "used", name: words.used, cell: (m) => <Used of={m} /> },
+							{ id: "used", name: words.used, cell: (m) => holders(m.usage ?? []) || <NotSet /> },
 							{ id: "tags", name: words.tags, cell: (m) => m.tags.join(", ") || <NotSet /> },
 							{ id: "changed", name: words.changed, cell: (m) => <Time at={m.updated_at} /> },
 						]}

@@ -5,8 +5,8 @@ import { ApiError, api, newKey, request, type Versioned } from "../api/client";
 import type { GraphIssue, Sequence } from "../api/schema";
 import { later } from "../app/later";
 import { pollEvery } from "../app/live";
-import { useParams } from "../app/params";
-import { useCollection } from "../app/collections";
+import { useParam, useParams } from "../app/params";
+import { useCopyAhead } from "../app/collections";
 import { useKey, useWhyNot } from "../app/session";
 import { StateBadge } from "../ui/Badge";
 import { Button } from "../ui/Button";
@@ -88,7 +88,10 @@ export default function SequencePage() {
 	const key = useKey();
 	const names = useNames();
 	// With the names: the steps and the settings ask for their copies when the sequence is there.
-	useCollection("working_copies", { enabled: !useWhyNot("GET /working-copies") });
+	const mayKeep = !useWhyNot("GET /working-copies");
+	const [tab] = useParam("tab");
+	useCopyAhead("sequence", id, mayKeep);
+	useCopyAhead("sequence_settings", id, mayKeep && tab === "settings");
 	const found = useQuery({
 		queryKey: key("sequence", id),
 		queryFn: ({ signal }) => request("GET /sequences/{id}", { path: { id }, signal }),

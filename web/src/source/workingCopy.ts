@@ -1,7 +1,8 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useLayoutEffect, useRef, useState } from "react";
 import { ApiError, api } from "../api/client";
-import { type Collection, cachedCollection } from "../app/collections";
+import type { WorkingCopy } from "../api/schema";
+import { cachedCopy } from "../app/collections";
 import { held, hold, release } from "../app/device";
 import { useSaveOnLeave } from "../app/leaving";
 import { useKey } from "../app/session";
@@ -43,12 +44,12 @@ function join<T extends object>(earlier: Partial<T>, later: Partial<T>): Partial
 }
 
 /** find returns the working copy of a record: that of the server, or what is newer on this device. */
-async function find<T extends object>(kind: string, id: string, own: Held<T> | null, copies: Promise<Collection<"working_copies">>) {
+async function find<T extends object>(own: Held<T> | null, copy: Promise<WorkingCopy | null>) {
 	let kept: (Found<T> & { mark: string }) | null = null;
 	try {
-		const row = (await copies).data.find((c) => c.kind === kind && c.id === id);
+		const row = await copy;
 		if (row) {
-			const { mark = "", ...value } = (await api("GET /working-copies/{kind}/{id}", { path: { kind, id } })).data as Partial<T> & { mark?: string };
+			const { mark = "", ...value } = row.data as Partial<T> & { mark?: string };
 			kept = { value: value as Partial<T>, base: row.base_revision, mark };
 		}
 	} catch {
@@ -97,7 +98,7 @@ export function useWorkingCopy<T extends object>({ kind, id, title, base, value,
 			follows: [...(was?.follows ?? []), ...follows.current],
 		} satisfies Held<T>);
 	};
-	// The list of copies is read again where it is shown next, not after each write.
+	// The list of copies is read again where it is shown next, not after each write, and so is this one.
 	const stale = () => client.invalidateQueries({ queryKey: key("working-copies"), refetchType: "none" });
 	const write = (send: () => Promise<unknown>) => {
 		last.current = last.current.then(send).catch(() => undefined).finally(stale);
@@ -135,13 +136,13 @@ export function useWorkingCopy<T extends object>({ kind, id, title, base, value,
 	useEffect(() => {
 		if (!may) return;
 		// Asked for with what else the page reads as it opens.
-		const copies = cachedCollection(client, key, "working_copies");
-		copies.catch(() => undefined);
+		const copy = cachedCopy(client, key, kind, id);
+		copy.catch(() => undefined);
 		held<Held<T>>(kind, id)
 			.then(async (own) => {
 				older.current = own;
 				setRead(true);
-				const { stored: there, mark, found, place } = await find(kind, id, own, copies);
+				const { stored: there, mark, found, place } = await find(own, copy);
 				stored.current = there;
 				follows.current.push(mark);
 				older.current = null;

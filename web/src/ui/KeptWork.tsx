@@ -1,7 +1,7 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { api } from "../api/client";
-import { cachedCollection } from "../app/collections";
+import { workingCopy } from "../app/collections";
 import { held, release } from "../app/device";
 import { useKey, useWhyNot } from "../app/session";
 import { catalogue } from "../words/catalogue";
@@ -48,12 +48,12 @@ export function KeptWork({ kinds, id }: { kinds: string[]; id: string }) {
 		queryKey: key("working-copies", "of", id),
 		gcTime: 0,
 		queryFn: async () => {
-			const copies = may ? (await cachedCollection(client, key, "working_copies")).data : [];
+			const copies = await Promise.all(kinds.map((kind) => (may ? workingCopy(kind, id) : null)));
 			const list: Work[] = [];
-			for (const kind of kinds) {
+			for (const [i, kind] of kinds.entries()) {
 				const own = await held<{ value?: object }>(kind, id);
-				const stored = copies.some((c) => c.kind === kind && c.id === id);
-				const value = own?.value ?? (stored ? (await api("GET /working-copies/{kind}/{id}", { path: { kind, id } })).data : null);
+				const stored = copies[i] !== null;
+				const value = own?.value ?? copies[i]?.data ?? null;
 				const parts = partsOf(value);
 				if (parts.length > 0) list.push({ kind, parts, stored });
 			}
