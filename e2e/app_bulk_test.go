@@ -42,6 +42,7 @@ func TestManyContactsAreChangedInTheApplication(t *testing.T) {
 		d.byTheirIDs(sequence)
 		d.asJobs(sequence)
 		d.leavesTheAudience()
+		d.anonymizesAll()
 		d.quiet()
 	})
 }
@@ -163,6 +164,24 @@ func (d desk) asJobs(sequence string) {
 	d.job("Completed 28 contacts changed")
 	d.has(chosen, map[string]any{"field": "company", "operator": "equals", "value": "Everybody"})
 
+	inCrew := map[string]any{"field": "list", "operator": "in", "value": []any{"crew"}}
+	d.reach("person")
+	d.press("x")
+	d.hit("Select all 28 that match", "Shift+Tab")
+	d.hit("Add to a list")
+	d.takes("Crew")
+	d.hit("Apply")
+	d.job("Completed 27 contacts changed, 1 left as they were")
+	d.has(chosen, inCrew)
+	d.reach("person")
+	d.press("x")
+	d.hit("Select all 28 that match", "Shift+Tab")
+	d.more("Remove from a list")
+	d.takes("Crew")
+	d.hit("Apply")
+	d.job("Completed 28 contacts changed")
+	d.has(0, inCrew)
+
 	// The sequence is paused while somebody chooses it: the job fails.
 	d.reach("person")
 	d.press("x")
@@ -227,7 +246,39 @@ func (d desk) leavesTheAudience() {
 	if got := d.text(`document.activeElement.tagName`); got == "BODY" {
 		d.t.Error("the focus is lost after the table is empty")
 	}
-	if rows, _ := d.get("/suppressions?q=harbour.example")["data"].([]any); len(rows) != chosen {
+	if rows, _ := d.get("/suppressions?search=harbour.example&limit=100")["data"].([]any); len(rows) != chosen {
 		d.t.Errorf("the suppression list has %d of the addresses, want %d", len(rows), chosen)
+	}
+}
+
+// anonymizesAll anonymizes all contacts that match a search, as a job that begins when their number is typed.
+func (d desk) anonymizesAll() {
+	d.t.Helper()
+	d.open("/contacts?q=reader")
+	d.sees("25 contacts")
+	d.await(`document.querySelectorAll('[role=grid] [role=row][data-index]').length > 5`)
+	d.reach("Reader")
+	d.press("x")
+	d.hit("Select all 25 that match", "Shift+Tab")
+	d.more("Anonymise")
+	d.await(`document.activeElement.matches('[role=alertdialog] input')`)
+	d.sees("Anonymise 25 contacts?")
+	d.sees("This runs as a job. It can be cancelled, but not undone.")
+	d.must(d.Type(d.ctx, "24"))
+	d.press("Enter")
+	if d.text(`Boolean(document.querySelector('[role=alertdialog]'))`) != "true" {
+		d.t.Error("another number than theirs confirms it")
+	}
+	d.press("Control+a")
+	d.must(d.Type(d.ctx, "25"))
+	d.press("Enter")
+	d.sees("Completed 25 contacts changed")
+	d.job("Completed 25 contacts changed")
+	d.sees("Nobody matches")
+	if n := d.counted(map[string]any{"field": "first_name", "operator": "starts_with", "value": "Reader"}); n != 0 {
+		d.t.Errorf("%d of the anonymized contacts have their names", n)
+	}
+	if rows, _ := d.get("/suppressions?search=reader&limit=100")["data"].([]any); len(rows) != 25 {
+		d.t.Errorf("the suppression list has %d of the addresses, want 25", len(rows))
 	}
 }

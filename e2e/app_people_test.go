@@ -309,13 +309,52 @@ func (d desk) changesMany() {
 	}
 	d.press("Enter")
 	d.sees("Cancelled.")
-	slow()
 	said := d.text(`document.body.innerText.match(/Cancelled\. ([\d,]+) contacts? w/)[1].replace(',', '')`)
 	n := d.counted(map[string]any{"field": "stage", "operator": "equals", "value": "customer"})
 	if strconv.Itoa(n) != said || n == 0 || n >= 20025 {
 		d.t.Errorf("%d contacts have the stage, and the page says %s; want the same, and neither none nor all", n, said)
 	}
 	d.hit("Close")
+	d.cancelsOnThePageOfJobs()
+	slow()
+}
+
+// cancelsOnThePageOfJobs sets the stage of everybody, and cancels that half way where all jobs are listed, which is
+// reached from the top bar. The list says what was done.
+func (d desk) cancelsOnThePageOfJobs() {
+	d.t.Helper()
+	d.open("/contacts")
+	d.await(`document.querySelector('[role=grid] [role=row][tabindex="0"]')`)
+	d.eval(`document.querySelector('[role=grid] [role=row][tabindex="0"]').focus()`)
+	d.press("x")
+	d.hit("Select all", "Shift+Tab")
+	d.hit("More")
+	d.item("Set the stage")
+	d.takes("Partner")
+	d.hit("Apply")
+	chip := `[...document.querySelectorAll('header button')].find(b => /^1 job · \d+ %$/.test(b.textContent))`
+	d.await(chip)
+	d.eval(chip + `.focus()`)
+	d.press("Enter")
+	d.hit("All jobs")
+	d.await(`location.pathname.endsWith('/jobs') && ` + settled)
+	d.await(`!document.querySelector('[role=dialog]')`)
+	d.await(`document.querySelector('main tbody [role=progressbar]')?.getAttribute('aria-valuenow') > 0`)
+	d.eval(`document.querySelector('main h1').focus()`)
+	d.hit("Cancel")
+	row := `document.querySelector('main tbody tr').innerText.replace(/\s+/g, ' ')`
+	d.await(`/Cancelled [\d,]+ changed/.test(` + row + `)`)
+	said := d.text(row + `.match(/Cancelled ([\d,]+) changed/)[1].replace(',', '')`)
+	n := d.counted(map[string]any{"field": "stage", "operator": "equals", "value": "partner"})
+	if strconv.Itoa(n) != said || n == 0 || n >= 20025 {
+		d.t.Errorf("%d contacts have the stage, and the list of jobs says %s; want the same, and neither none nor all", n, said)
+	}
+	d.await(`!` + chip)
+	if got := d.text(`document.activeElement.tagName`); got == "BODY" {
+		d.t.Error("the focus is lost when the button of a cancelled job goes")
+	}
+	d.open("/contacts")
+	d.listen()
 }
 
 // slows makes changes of stages slow in the database, until the function that it returns is called.

@@ -81,7 +81,7 @@ export function JobsChip() {
 			</span>
 			{running.length > 0 && (
 				<Popup end label={words.title} button={words.chip(running.length, share === null ? null : Math.floor(share * 100))} className={css.chip}>
-					{() => (
+					{(close) => (
 						<div className={css.panel}>
 							<ul>
 								{running.map((j) => (
@@ -96,7 +96,9 @@ export function JobsChip() {
 									</li>
 								))}
 							</ul>
-							<Link href="/jobs">{words.all}</Link>
+							<Link href="/jobs" onClick={close}>
+								{words.all}
+							</Link>
 						</div>
 					)}
 				</Popup>

@@ -1,4 +1,5 @@
 import { useInfiniteQuery, useMutation, useQueryClient } from "@tanstack/react-query";
+import { useEffect, useRef } from "react";
 import { Link } from "wouter";
 import { api, url } from "../api/client";
 import type { JobSession } from "../api/schema";
@@ -137,9 +138,7 @@ export default function Jobs() {
 							cell: (j) => (
 								<span className={css.actions}>
 									{(j.status === "queued" || j.status === "running") && (
-										<Button small why={why} onClick={() => cancel.mutate(j.id)}>
-											{words.cancel}
-										</Button>
+										<Cancel why={why} busy={cancel.isPending && cancel.variables === j.id} onCancel={() => cancel.mutate(j.id)} />
 									)}
 									{j.type === "export" && j.status === "completed" && j.files_until && (
 										<a href={url("GET /jobs/{id}/download", { id: j.id })} download>
@@ -170,5 +169,23 @@ export default function Jobs() {
 				</div>
 			)}
 		</Page>
+	);
+}
+
+/** Cancel cancels a job. When it goes with the focus, the name of the job takes it. */
+function Cancel({ why, busy, onCancel }: { why?: string; busy: boolean; onCancel: () => void }) {
+	const here = useRef<HTMLSpanElement>(null);
+	useEffect(() => {
+		const row = here.current?.closest("tr, li");
+		return () => {
+			requestAnimationFrame(() => document.activeElement === document.body && row?.querySelector("a")?.focus({ preventScroll: true }));
+		};
+	}, []);
+	return (
+		<span ref={here}>
+			<Button small why={why} busy={busy} onClick={onCancel}>
+				{words.cancel}
+			</Button>
+		</span>
 	);
 }

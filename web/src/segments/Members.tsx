@@ -52,6 +52,8 @@ const words = catalogue({
 /** How many addresses one request takes. */
 const most = 1000;
 
+const inParts = (ids: string[]) => Array.from({ length: Math.ceil(ids.length / most) }, (_, n) => ids.slice(n * most, (n + 1) * most));
+
 /** Members lists the members of a segment; those of a list can be added and removed. */
 export function Members({ segment: s }: { segment: SegmentSession }) {
 	const key = useKey();
@@ -75,15 +77,24 @@ export function Members({ segment: s }: { segment: SegmentSession }) {
 		void client.invalidateQueries({ queryKey: key("segments") });
 	};
 	const remove = useMutation({
-		mutationFn: (ids: string[]) => api("POST /segments/{key}/members/remove", { path: { key: s.segment_key }, body: { contact_ids: ids } }),
-		onSuccess: (r, ids) => {
+		mutationFn: async (ids: string[]) => {
+			let removed = 0;
+			for (const contact_ids of inParts(ids)) removed += (await api("POST /segments/{key}/members/remove", { path: { key: s.segment_key }, body: { contact_ids } })).removed;
+			return removed;
+		},
+		onSuccess: (removed, ids) => {
 			setSelected(new Set());
-			refresh();
-			toast(words.removed(r.removed), {
-				undo: () => void api("POST /segments/{key}/members", { path: { key: s.segment_key }, body: { contact_ids: ids }, idempotencyKey: newKey() }).then(refresh),
-			});
+			toast(words.removed(removed), { undo: () => restore.mutate(ids) });
 		},
 		onError: (e) => toast(explain(e), { tone: "danger" }),
+		onSettled: refresh,
+	});
+	const restore = useMutation({
+		mutationFn: async (ids: string[]) => {
+			for (const contact_ids of inParts(ids)) await api("POST /segments/{key}/members", { path: { key: s.segment_key }, body: { contact_ids }, idempotencyKey: newKey() });
+		},
+		onError: (e) => toast(explain(e), { tone: "danger" }),
+		onSettled: refresh,
 	});
 	const rows = found.data?.pages.flatMap((p) => p.data) ?? [];
 	return (
@@ -174,21 +185,22 @@ function Add({ segment: s, onClose }: { segment: SegmentSession; onClose: () => 
 	});
 	const options = [...chosen, ...(found.data?.data ?? []).filter((c) => !chosen.some((o) => o.id === c.id)).map((c) => ({ id: c.id, label: nameOf(c), detail: nameOf(c) === c.email ? undefined : c.email }))];
 	const [done, setDone] = useState<AddedMembers | null>(null);
-	const emails = [...new Set(form.values.emails.split(/[\s,;]+/).filter(Boolean))];
+	const emails = [...new Map(form.values.emails.split(/[\s,;]+/).filter(Boolean).map((e) => [e.toLowerCase(), e])).values()];
 	const send = () =>
 		form.submit(async () => {
 			const sum: AddedMembers = { added: 0, already_members: 0, not_found: [] };
 			const parts: MembersRequestBody[] = chosen.length > 0 ? [{ contact_ids: chosen.map((c) => c.id) }] : [];
 			for (let i = 0; i < emails.length; i += most) parts.push({ emails: emails.slice(i, i + most) });
-			for (const body of parts) {
+			for (const [n, body] of parts.entries()) {
 				const part = await api("POST /segments/{key}/members", { path: { key: s.segment_key }, body, idempotencyKey: newKey() });
 				sum.added += part.added;
 				sum.already_members += part.already_members;
 				sum.not_found.push(...part.not_found);
+				// What is added is not sent again, should a later part fail.
+				setDone({ ...sum });
+				if (body.contact_ids) setChosen([]);
+				form.set({ emails: parts.slice(n + 1).flatMap((p) => p.emails ?? []).join("\n") });
 			}
-			setDone(sum);
-			setChosen([]);
-			form.set({ emails: "" });
 		});
 	const idle = emails.length === 0 && chosen.length === 0;
 	return (
