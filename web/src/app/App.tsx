@@ -37,7 +37,8 @@ const SignInDialog = later(() => import("./SignInDialog"));
 
 const words = catalogue({
 	unknown: "There is no such page",
-	unknownText: "The address may be mistyped, or it is of a newer version.",
+	unknownTitle: "Nothing is at this address",
+	unknownText: "It may be mistyped, or belong to a newer version.",
 	home: "Home",
 	notYours: "You are not a member of this workspace",
 	notYoursText: "Choose another, or ask somebody who is a member for an invitation.",
@@ -170,7 +171,7 @@ function Workspace({ slug, id, user }: { slug: string; id: string; user: string 
 						<Route>
 							<Page title={words.unknown}>
 								<Empty
-									title={words.unknown}
+									title={words.unknownTitle}
 									action={
 										<>
 											<LinkButton to="/">{words.home}</LinkButton>

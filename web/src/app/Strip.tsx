@@ -56,7 +56,7 @@ export function Strip() {
 	if (shell?.trial) {
 		return (
 			<p className={css.strip}>
-				{words.trial} <Link href="/mailbox">{words.open}</Link> · <Link href="/sending">{words.change}</Link>
+				{words.trial} <Link href="/mailbox">{words.open}</Link> <Link href="/sending">{words.change}</Link>
 			</p>
 		);
 	}

@@ -17,6 +17,7 @@ import { List } from "../ui/List";
 import { NotSet, Page } from "../ui/Page";
 import { Empty, Failure, Skeleton } from "../ui/States";
 import { Time } from "../ui/Time";
+import { Tools } from "../ui/Tools";
 import { toast } from "../ui/Toast";
 import { catalogue, number, plural } from "../words/catalogue";
 import { explain } from "../words/errors";
@@ -91,18 +92,14 @@ export default function Library() {
 	);
 	return (
 		<Page title={words.title} description={words.about} actions={add}>
-			<div className={css.tools}>
-				<TextField
-					label={words.search}
-					hideLabel
-					type="search"
-					placeholder={words.search}
-					value={search}
-					onChange={(v) => {
-						setSearch(v);
-						setOffset("");
-					}}
-				/>
+			<Tools
+				label={words.search}
+				value={search}
+				onChange={(v) => {
+					setSearch(v);
+					setOffset("");
+				}}
+			>
 				<Select
 					label={words.status}
 					hideLabel
@@ -118,7 +115,7 @@ export default function Library() {
 						{ value: "archived", label: words.archived },
 					]}
 				/>
-			</div>
+			</Tools>
 			{entries.isPending ? (
 				<Skeleton rows={6} />
 			) : entries.isError ? (

@@ -20,7 +20,7 @@ const words = catalogue({
 	lists: "Lists",
 	segments: "Segments",
 	event: "What happened",
-	types: "Of these email types (any if none)",
+	types: "Of the email types", anyType: "Any",
 	broadcast: "Broadcast",
 	link: "Link (any if empty)",
 	name: "Event",
@@ -153,7 +153,7 @@ function useTypes() {
 }
 
 function Types({ leaf, set }: Part) {
-	return <Picks label={words.types} options={useTypes()} values={leaf.email_type_keys ?? []} onChange={(k) => set({ email_type_keys: k.length ? k : undefined })} />;
+	return <Picks label={words.types} placeholder={words.anyType} options={useTypes()} values={leaf.email_type_keys ?? []} onChange={(k) => set({ email_type_keys: k.length ? k : undefined })} />;
 }
 
 function Type({ leaf, set, error }: Part) {

@@ -107,7 +107,7 @@ export default function Suppressions() {
 					onEnd={onEnd}
 					columns={[
 						{ id: "email", name: words.email, cell: (s) => s.email },
-						{ id: "reason", name: words.reason, width: 180, cell: (s) => reasonName(s.reason) ?? <NotSet /> },
+						{ id: "reason", name: words.reason, cell: (s) => reasonName(s.reason) ?? <NotSet /> },
 						{ id: "since", name: words.since, width: 140, cell: (s) => <Time at={s.created_at} /> },
 						{
 							id: "actions",

@@ -209,6 +209,18 @@ export function Table<T>(p: Props<T>) {
 		control?.focus({ preventScroll: true });
 	});
 
+	// A table that fills the page ends where the screen ends, so that only one of them scrolls.
+	useLayoutEffect(() => {
+		const table = scroller.current;
+		if (!p.fill || !table) return;
+		const fit = () => table.style.setProperty("--above", `${Math.round(table.getBoundingClientRect().top + scrollY)}px`);
+		fit();
+		const seen = new ResizeObserver(fit); // what is above becomes higher when it wraps, or shows filters
+		for (let e = table.previousElementSibling; e; e = e.previousElementSibling) seen.observe(e);
+		seen.observe(document.body);
+		return () => seen.disconnect();
+	}, [p.fill]);
+
 	// When the table goes with the focus in it, the page's heading takes it.
 	useLayoutEffect(() => {
 		const table = scroller.current;
