@@ -196,7 +196,7 @@ func (d desk) asJobs(sequence string) {
 	d.press("x")
 	d.hit("Select all 28 that match", "Shift+Tab")
 	d.more("Export")
-	d.sees("28 contacts exported")
+	d.sees("28 rows exported")
 	d.reach("Download")
 	var file string
 	d.must(d.Eval(d.ctx, `fetch(document.activeElement.href).then(r => r.text())`, &file))
@@ -204,7 +204,7 @@ func (d desk) asJobs(sequence string) {
 	if err != nil || len(rows) != 29 || strings.Join(rows[0], ",") != "email,first_name,last_name,full_name,global_status,company,country,tags,last_activity_at,created_at" {
 		d.t.Errorf("the export has %d rows, want 29 with the columns of the table: %v in %.300s", len(rows), err, file)
 	}
-	d.job("28 contacts exported")
+	d.job("28 rows exported")
 
 	d.open("/jobs")
 	d.sees("Bulk action: enroll Failed the sequence is not active")
@@ -234,7 +234,7 @@ func (d desk) leavesTheAudience() {
 	d.press("Enter")
 	d.has(chosen, status("active"))
 	d.more("Export")
-	d.job("3 contacts exported")
+	d.job("3 rows exported")
 	d.everyone()
 	d.more("Anonymise", "Shift+Tab")
 	d.await(`document.activeElement.matches('[role=alertdialog] input')`)

@@ -21,7 +21,7 @@ const words = catalogue({
 	cancelled: (n: number) => plural(n, { one: "Cancelled. # contact was changed before, and stays so.", other: "Cancelled. # contacts were changed before, and stay so." }),
 	stopped: "Cancelled.",
 	failed: (message: string, done: string) => `${message}. ${done} before.`,
-	exported: (n: number) => plural(n, { one: "# contact exported", other: "# contacts exported" }),
+	exported: (n: number) => plural(n, { one: "# row exported", other: "# rows exported" }),
 	download: "Download",
 	close: "Close",
 	contact: "One contact",
