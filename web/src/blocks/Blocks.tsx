@@ -17,6 +17,7 @@ import { List } from "../ui/List";
 import { NotSet, Page } from "../ui/Page";
 import { Empty, Failure, Skeleton } from "../ui/States";
 import { Time } from "../ui/Time";
+import { Tools } from "../ui/Tools";
 import { catalogue, number, plural } from "../words/catalogue";
 import css from "./Blocks.module.css";
 
@@ -77,10 +78,9 @@ export default function Blocks() {
 	return (
 		<Page title={words.title} description={words.about} actions={add}>
 			{all.length > 0 && (
-				<div className={css.tools}>
-					<TextField label={words.search} hideLabel type="search" placeholder={words.search} value={search} onChange={setSearch} />
+				<Tools label={words.search} value={search} onChange={setSearch}>
 					{tags.length > 0 && <Select label={words.tag} hideLabel value={tag} onChange={setTag} choices={[{ value: "", label: words.anyTag }, ...tags.map((t) => ({ value: t, label: t }))]} />}
-				</div>
+				</Tools>
 			)}
 			{blocks.isPending ? (
 				<Skeleton rows={6} height={64} />

@@ -7,7 +7,7 @@ import { CsvButton } from "../ui/CsvButton";
 import { List } from "../ui/List";
 import { Card } from "../ui/Page";
 import { Empty, Failure, Skeleton } from "../ui/States";
-import { catalogue, full, percent } from "../words/catalogue";
+import { catalogue, full, locale, percent } from "../words/catalogue";
 import css from "./Report.module.css";
 
 const words = catalogue({
@@ -33,6 +33,37 @@ const words = catalogue({
 	few: "Fewer than a hundred recipients: a few people make a large difference.",
 	hits: "Opens and clicks by people, by what their program says of itself.",
 });
+
+/** names are those of programs, devices and providers, by the API's words. */
+const names: { [word: string]: string } = catalogue({
+	apple_mail: "Apple Mail",
+	gmail: "Gmail",
+	yahoo_mail: "Yahoo Mail",
+	outlook: "Outlook",
+	thunderbird: "Thunderbird",
+	samsung_internet: "Samsung Internet",
+	edge: "Edge",
+	opera: "Opera",
+	firefox: "Firefox",
+	chrome: "Chrome",
+	safari: "Safari",
+	yahoo: "Yahoo",
+	icloud: "iCloud",
+	aol: "AOL",
+	proton: "Proton",
+	zoho: "Zoho",
+	google_workspace: "Google Workspace",
+	microsoft365: "Microsoft 365",
+	desktop: "Computer",
+	mobile: "Phone",
+	tablet: "Tablet",
+	unknown: "Unknown",
+	other: "Other",
+});
+const nameOf = (word: string) => names[word] ?? word;
+
+const regions = new Intl.DisplayNames(locale, { type: "region" });
+const country = (code: string) => (/^[A-Z]{2}$/.test(code) ? (regions.of(code) ?? code) : nameOf(code));
 
 type Whole = { id: string; name: string; recipients: number; delivered: number; opened: number; clicked: number; unsubscribed: number; bounced: number; open_rate: number; click_rate: number };
 
@@ -72,7 +103,8 @@ function Groups({ title, report, rows, people }: { title: string; report: string
 	);
 }
 
-function Hits({ title, report, rows }: { title: string; report: string; rows: { name: string; opens: number; clicks: number }[] }) {
+/** Hits shows opens and clicks; the file has the words of the API. */
+function Hits({ title, report, rows, say = nameOf }: { title: string; report: string; say?: (name: string) => string; rows: { name: string; opens: number; clicks: number }[] }) {
 	if (rows.length === 0) return null;
 	return (
 		<Card title={title} actions={<CsvButton name={`${report} ${title}`} header={["name", "opens", "clicks"]} rows={rows.map((r) => [r.name, r.opens, r.clicks])} />}>
@@ -81,7 +113,7 @@ function Hits({ title, report, rows }: { title: string; report: string; rows: { 
 				rows={rows}
 				rowKey={(r) => r.name}
 				columns={[
-					{ id: "name", name: words.name, cell: (r) => r.name },
+					{ id: "name", name: words.name, cell: (r) => say(r.name) },
 					{ id: "opens", name: words.opens, end: true, cell: (r) => full(r.opens) },
 					{ id: "clicks", name: words.clicks, end: true, cell: (r) => full(r.clicks) },
 				]}
@@ -108,10 +140,10 @@ export default function Breakdown({ broadcast: b, live }: { broadcast: Broadcast
 		<>
 			<Groups title={words.variants} report={b.name} rows={e.by_variant.map((v) => ({ ...v, id: v.variant_id }))} people={ofArm} />
 			<Groups title={words.senders} report={b.name} rows={e.by_identity.map((i) => ({ ...i, id: i.sending_identity_id, name: i.sending_identity_email ?? words.unknown }))} />
-			<Groups title={words.providers} report={b.name} rows={e.by_provider.map((p) => ({ ...p, id: p.provider, name: p.provider || words.unknown }))} />
+			<Groups title={words.providers} report={b.name} rows={e.by_provider.map((p) => ({ ...p, id: p.provider, name: p.provider ? nameOf(p.provider) : words.unknown }))} />
 			<Hits title={words.clients} report={b.name} rows={e.by_client.map((c) => ({ ...c, name: c.client || words.unknown }))} />
 			<Hits title={words.devices} report={b.name} rows={e.by_device.map((d) => ({ ...d, name: d.device }))} />
-			<Hits title={words.countries} report={b.name} rows={e.by_country.map((c) => ({ ...c, name: c.country ?? words.unknown }))} />
+			<Hits title={words.countries} report={b.name} say={country} rows={e.by_country.map((c) => ({ ...c, name: c.country ?? words.unknown }))} />
 		</>
 	);
 }

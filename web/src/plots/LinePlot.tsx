@@ -1,6 +1,6 @@
 import { scaleLinear, scalePoint } from "d3-scale";
 import { line } from "d3-shape";
-import { type KeyboardEvent, type PointerEvent, useState } from "react";
+import { type KeyboardEvent, type PointerEvent, useLayoutEffect, useRef, useState } from "react";
 import { full, number } from "../words/catalogue";
 import css from "./LinePlot.module.css";
 
@@ -17,13 +17,25 @@ type Props = {
 	mark?: string;
 };
 
-const width = 720;
+const least = 480; // a narrower plot is scrolled
 const height = 240;
 const margin = { top: 16, right: 96, bottom: 28, left: 48 };
 
 /** LinePlot draws lines over time. Zero is in view. Arrow keys and the pointer walk along the points and say their values. */
 export function LinePlot({ sentence, points, tick, lines, mark }: Props) {
 	const [at, setAt] = useState<number | null>(null);
+	// As wide as its place: texts keep their size, instead of growing with the plot.
+	const [width, setWidth] = useState(720);
+	const place = useRef<HTMLDivElement>(null);
+	useLayoutEffect(() => {
+		const e = place.current;
+		if (!e) return;
+		const fit = () => setWidth(Math.max(least, Math.round(e.clientWidth)));
+		fit();
+		const seen = new ResizeObserver(fit);
+		seen.observe(e);
+		return () => seen.disconnect();
+	}, []);
 	const most = Math.max(1, ...lines.flatMap((l) => l.values.map((v) => v ?? 0)));
 	const x = scalePoint<number>(points.map((_, i) => i), [margin.left, width - margin.right]);
 	const y = scaleLinear([0, most], [height - margin.bottom, margin.top]).nice(4);
@@ -52,7 +64,7 @@ export function LinePlot({ sentence, points, tick, lines, mark }: Props) {
 	return (
 		<figure className={css.figure}>
 			<figcaption>{sentence}</figcaption>
-			<div className={css.scroll}>
+			<div ref={place} className={css.scroll}>
 				{/* biome-ignore lint/a11y/noNoninteractiveTabindex: arrow keys walk along the points */}
 				<svg className={css.plot} viewBox={`0 0 ${width} ${height}`} role="img" aria-label={sentence} tabIndex={0} onKeyDown={key} onBlur={() => setAt(null)} onPointerMove={point} onPointerLeave={() => setAt(null)}>
 					{y.ticks(Math.min(4, most)).map((t) => (
