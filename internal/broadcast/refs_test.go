@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/packetboat/packetboat/internal/broadcast"
 	"github.com/packetboat/packetboat/internal/broadcast/broadcasttest"
@@ -68,7 +69,7 @@ func TestRefsResolveKeysAndIDsOfTheTenant(t *testing.T) {
 		}
 		typ, err := sender.EmailTypeByKey(t.Context(), db, a.Tenant, "newsletter")
 		if err == nil {
-			_, err = sender.UpdateEmailType(t.Context(), db, a.Tenant, typ.ID, sender.EmailTypeFields{Active: new(false)})
+			_, err = sender.UpdateEmailType(t.Context(), db, a.Tenant, typ.ID, sender.EmailTypeFields{Active: new(false)}, time.Now())
 		}
 		if err != nil {
 			t.Fatal(err)

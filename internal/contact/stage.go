@@ -13,6 +13,7 @@ import (
 
 	"github.com/packetboat/packetboat/internal/fault"
 	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/revision"
 	"github.com/packetboat/packetboat/internal/slug"
 	"github.com/packetboat/packetboat/internal/sqldb"
 	"github.com/packetboat/packetboat/internal/tenant"
@@ -29,7 +30,11 @@ type Stage struct {
 	SortOrder   int
 	Default     bool // exactly one of a tenant's stages
 	CreatedAt   time.Time
+	Revision    int64
 }
+
+// StageRevisions is the table of stages, for conditions on their revisions.
+var StageRevisions = revision.Table{Name: "contact_stage", At: "COALESCE(revised_at, created_at)"}
 
 // StageCategory determines which score of a contact in the stage changes.
 type StageCategory string
@@ -101,11 +106,11 @@ func queueShareLockStages(b *sqldb.Batch, tx *sqldb.DB, tenant id.Tenant) *[]Sta
 func queueStages(b *sqldb.Batch, tenant id.Tenant, lock string) *[]Stage {
 	list := &[]Stage{}
 	b.Queue(`
-		SELECT id, name, slug, category, color, description, sort_order, is_default, created_at
+		SELECT id, name, slug, category, color, description, sort_order, is_default, created_at, revision
 		FROM contact_stage WHERE tenant_id = $1 ORDER BY sort_order, created_at, id`+lock, func(row func(...any) error) error {
 		var s Stage
 		var created int64
-		err := row(&s.ID, &s.Name, &s.Slug, &s.Category, &s.Color, &s.Description, &s.SortOrder, &s.Default, &created)
+		err := row(&s.ID, &s.Name, &s.Slug, &s.Category, &s.Color, &s.Description, &s.SortOrder, &s.Default, &created, &s.Revision)
 		s.CreatedAt = sqldb.Time(created)
 		*list = append(*list, s)
 		return err
@@ -193,7 +198,7 @@ func (ch StageChange) apply(s *Stage) error {
 
 // CreateStage creates a stage. A tenant's first stage is always the default.
 func CreateStage(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ch StageChange, now time.Time) (Stage, error) {
-	s := Stage{ID: id.New[id.Stage](), CreatedAt: micros(now)}
+	s := Stage{ID: id.New[id.Stage](), CreatedAt: micros(now), Revision: 1}
 	if err := ch.apply(&s); err != nil {
 		return Stage{}, err
 	}
@@ -225,7 +230,7 @@ func (s *Stage) insert(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, ch S
 	}
 	s.Default = len(list) == 0 || ch.Default != nil && *ch.Default
 	if s.Default {
-		if err := clearDefaultStage(ctx, tx, tenant); err != nil {
+		if err := clearDefaultStage(ctx, tx, tenant, s.CreatedAt); err != nil {
 			return false, err
 		}
 	}
@@ -236,10 +241,10 @@ func (s *Stage) insert(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, ch S
 		return false, err
 	}
 	n, err := tx.Exec(ctx, `
-		INSERT INTO contact_stage (tenant_id, id, name, slug, category, color, description, sort_order, is_default, created_at)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+		INSERT INTO contact_stage (tenant_id, id, name, slug, category, color, description, sort_order, is_default, created_at, revised_by)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
 		ON CONFLICT (tenant_id, slug) DO NOTHING`,
-		tenant, s.ID, s.Name, s.Slug, s.Category, s.Color, s.Description, s.SortOrder, s.Default, sqldb.Micros(s.CreatedAt))
+		tenant, s.ID, s.Name, s.Slug, s.Category, s.Color, s.Description, s.SortOrder, s.Default, sqldb.Micros(s.CreatedAt), revision.By(ctx))
 	return n == 1, err
 }
 
@@ -269,15 +274,17 @@ func CreateDefaultStages(ctx context.Context, tx *sqldb.DB, t tenant.Tenant, now
 	return nil
 }
 
-func clearDefaultStage(ctx context.Context, tx *sqldb.DB, tenant id.Tenant) error {
-	_, err := tx.Exec(ctx, `UPDATE contact_stage SET is_default = FALSE WHERE tenant_id = $1 AND is_default`, tenant)
+func clearDefaultStage(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, now time.Time) error {
+	_, err := tx.Exec(ctx, `
+		UPDATE contact_stage SET is_default = FALSE, revision = revision + 1, revised_at = $2, revised_by = $3
+		WHERE tenant_id = $1 AND is_default`, tenant, sqldb.Micros(now), revision.By(ctx))
 	return err
 }
 
 // UpdateStage changes a stage, except its slug. Another category determines which score of
 // its contacts changes from now on; unlike a move to another stage, it does not reset their
 // scores.
-func UpdateStage(ctx context.Context, db *sqldb.DB, tenant id.Tenant, stage id.Stage, ch StageChange) (Stage, error) {
+func UpdateStage(ctx context.Context, db *sqldb.DB, tenant id.Tenant, stage id.Stage, ch StageChange, now time.Time) (Stage, error) {
 	var s Stage
 	err := db.InTx(ctx, func(tx *sqldb.DB) error {
 		list, err := lockStages(ctx, tx, tenant)
@@ -288,20 +295,25 @@ func UpdateStage(ctx context.Context, db *sqldb.DB, tenant id.Tenant, stage id.S
 		if i < 0 {
 			return ErrNoStage
 		}
+		if err := StageRevisions.Check(ctx, tx, tenant, stage); err != nil {
+			return err
+		}
 		s = list[i]
 		if err := ch.apply(&s); err != nil {
 			return err
 		}
 		if ch.Default != nil && *ch.Default && !s.Default {
-			if err := clearDefaultStage(ctx, tx, tenant); err != nil {
+			if err := clearDefaultStage(ctx, tx, tenant, now); err != nil {
 				return err
 			}
 			s.Default = true
 		}
 		_, err = tx.Exec(ctx, `
-			UPDATE contact_stage SET name = $3, category = $4, color = $5, description = $6, sort_order = $7, is_default = $8
+			UPDATE contact_stage SET name = $3, category = $4, color = $5, description = $6, sort_order = $7, is_default = $8,
+				revision = revision + 1, revised_at = $9, revised_by = $10
 			WHERE tenant_id = $1 AND id = $2`,
-			tenant, stage, s.Name, s.Category, s.Color, s.Description, s.SortOrder, s.Default)
+			tenant, stage, s.Name, s.Category, s.Color, s.Description, s.SortOrder, s.Default, sqldb.Micros(now), revision.By(ctx))
+		s.Revision++
 		return err
 	})
 	if err != nil {
@@ -311,7 +323,7 @@ func UpdateStage(ctx context.Context, db *sqldb.DB, tenant id.Tenant, stage id.S
 }
 
 // OrderStages sets the order of the stages; ids must contain each of them once.
-func OrderStages(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.Stage) ([]Stage, error) {
+func OrderStages(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.Stage, now time.Time) ([]Stage, error) {
 	var list []Stage
 	err := db.InTx(ctx, func(tx *sqldb.DB) error {
 		have, err := lockStages(ctx, tx, tenant)
@@ -338,8 +350,9 @@ func OrderStages(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.S
 		}
 		if len(ids) > 0 {
 			_, err = tx.Exec(ctx, `
-				UPDATE contact_stage SET sort_order = v.sort_order FROM `+t.As("v", 2)+`
-				WHERE contact_stage.tenant_id = $1 AND contact_stage.id = v.id`, t.Args(tenant)...)
+				UPDATE contact_stage SET sort_order = v.sort_order, revision = revision + 1, revised_at = $2, revised_by = `+tx.Param(3, "UUID")+` FROM `+t.As("v", 4)+`
+				WHERE contact_stage.tenant_id = $1 AND contact_stage.id = v.id AND contact_stage.sort_order <> v.sort_order`,
+				t.Args(tenant, sqldb.Micros(now), revision.By(ctx))...)
 			if err != nil {
 				return err
 			}

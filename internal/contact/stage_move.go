@@ -69,6 +69,9 @@ func DeleteStage(ctx context.Context, db *sqldb.DB, tenant id.Tenant, stage, rep
 		if i < 0 {
 			return ErrNoStage
 		}
+		if err := StageRevisions.Check(ctx, tx, tenant, stage); err != nil {
+			return err
+		}
 		if !replacement.IsZero() && (replacement == stage || !slices.ContainsFunc(stages, func(s Stage) bool { return s.ID == replacement })) {
 			return ErrInvalidStage.Sayf("replacement_stage_id is not another stage")
 		}

@@ -34,23 +34,23 @@ func (api emailTypesAPI) register(r *endpoint.Router) {
 		Tag: "email types", Scope: auth.SendingIdentitiesRead,
 	}, api.listEmailTypes)
 	endpoint.Handle(r, "POST /t/{tenant}/api/email-types",
-		made(write("createEmailType", "Create an email type.", sender.ErrTooManyEmailTypes).Once()).ExampleBody(`{"display_name": "Product news", "description": "Once a month", "list_key": "product-news"}`), once(api, api.db, emailTypesAPI.createEmailType), checkNewEmailType)
+		made(write("createEmailType", "Create an email type.", sender.ErrTooManyEmailTypes).Once().Revised(sender.EmailTypeRevisions)).ExampleBody(`{"display_name": "Product news", "description": "Once a month", "list_key": "product-news"}`), once(api, api.db, emailTypesAPI.createEmailType), checkNewEmailType)
 	endpoint.Handle(r, "PUT /t/{tenant}/api/email-types/{id}",
-		write("updateEmailType", "Update an email type.", sender.ErrEmailTypeNotFound).ExampleBody(`{"display_name": "Product news, monthly", "sort_order": 2}`), api.updateEmailType, checkEmailType)
+		write("updateEmailType", "Update an email type.", sender.ErrEmailTypeNotFound).IfMatch(sender.EmailTypeRevisions).ExampleBody(`{"display_name": "Product news, monthly", "sort_order": 2}`), api.updateEmailType, checkEmailType)
 	endpoint.Handle(r, "DELETE /t/{tenant}/api/email-types/{id}",
-		write("deleteEmailType", "Delete an email type.", sender.ErrEmailTypeNotFound, sender.ErrEmailTypeInUse), api.deleteEmailType)
+		write("deleteEmailType", "Delete an email type.", sender.ErrEmailTypeNotFound, sender.ErrEmailTypeInUse).IfMatch(sender.EmailTypeRevisions), api.deleteEmailType)
 
 	endpoint.Handle(r, "GET /t/{tenant}/api/email-categories", endpoint.Op{
 		Name: "listEmailCategories", Summary: "List email categories, in their order.",
 		Tag: "email types", Scope: auth.SendingIdentitiesRead,
 	}, api.listEmailCategories)
 	endpoint.Handle(r, "POST /t/{tenant}/api/email-categories",
-		made(write("createEmailCategory", "Create an email category.", sender.ErrTooManyCategories).Once()).ExampleBody(`{"name": "News", "description": "What is new", "sort_order": 1}`), once(api, api.db, emailTypesAPI.createEmailCategory), checkNewEmailCategory)
+		made(write("createEmailCategory", "Create an email category.", sender.ErrTooManyCategories).Once().Revised(sender.CategoryRevisions)).ExampleBody(`{"name": "News", "description": "What is new", "sort_order": 1}`), once(api, api.db, emailTypesAPI.createEmailCategory), checkNewEmailCategory)
 	endpoint.Handle(r, "PUT /t/{tenant}/api/email-categories/{id}",
-		write("updateEmailCategory", "Update an email category.", sender.ErrCategoryNotFound).ExampleBody(`{"name": "News and offers"}`), api.updateEmailCategory, checkEmailCategory)
+		write("updateEmailCategory", "Update an email category.", sender.ErrCategoryNotFound).IfMatch(sender.CategoryRevisions).ExampleBody(`{"name": "News and offers"}`), api.updateEmailCategory, checkEmailCategory)
 	endpoint.Handle(r, "DELETE /t/{tenant}/api/email-categories/{id}",
 		write("deleteEmailCategory", "Delete an email category; its types become uncategorised, and contacts' choices for it become choices for each type.",
-			sender.ErrCategoryNotFound), api.deleteEmailCategory)
+			sender.ErrCategoryNotFound).IfMatch(sender.CategoryRevisions), api.deleteEmailCategory)
 }
 
 type emailTypeRow struct {
@@ -66,6 +66,7 @@ type emailTypeRow struct {
 	ListIDEnabled     bool           `json:"list_id_enabled" doc:"Whether its mails have a List-ID header."`
 	ListKey           *string        `json:"list_key" doc:"Label of List-ID and Feedback-ID; null means type_key."`
 	CreatedAt         endpoint.Stamp `json:"created_at"`
+	Revision          int64          `json:"revision" doc:"Raised by each change; the value of If-Match."`
 }
 
 func (api emailTypesAPI) listEmailTypes(ctx context.Context, p auth.Principal, _ *struct{}) (endpoint.List[emailTypeRow], error) {
@@ -84,7 +85,7 @@ func rowOfEmailType(t sender.EmailType) emailTypeRow {
 	return emailTypeRow{
 		ID: t.ID, TenantID: t.Tenant, TypeKey: t.Key, DisplayName: t.DisplayName, Description: orNull(t.Description),
 		UTMCampaignPrefix: orNull(t.UTMCampaignPrefix), CategoryID: orNull(t.Category), SortOrder: t.SortOrder,
-		Active: t.Active, ListIDEnabled: t.ListIDEnabled, ListKey: orNull(t.ListKey), CreatedAt: endpoint.At(t.CreatedAt),
+		Active: t.Active, ListIDEnabled: t.ListIDEnabled, ListKey: orNull(t.ListKey), CreatedAt: endpoint.At(t.CreatedAt), Revision: t.Revision,
 	}
 }
 
@@ -111,6 +112,7 @@ func (api emailTypesAPI) createEmailType(ctx context.Context, p auth.Principal, 
 	if err != nil {
 		return emailTypeRow{}, err
 	}
+	endpoint.SetRevision(ctx, t.Revision)
 	return rowOfEmailType(t), nil
 }
 
@@ -154,10 +156,11 @@ func (api emailTypesAPI) updateEmailType(ctx context.Context, p auth.Principal, 
 	if err != nil {
 		return emailTypeRow{}, err
 	}
-	t, err := sender.UpdateEmailType(ctx, api.db, p.Tenant, typ, in.Body.fields())
+	t, err := sender.UpdateEmailType(ctx, api.db, p.Tenant, typ, in.Body.fields(), api.now())
 	if err != nil {
 		return emailTypeRow{}, err
 	}
+	endpoint.SetRevision(ctx, t.Revision)
 	return rowOfEmailType(t), nil
 }
 
@@ -176,6 +179,7 @@ type emailCategoryRow struct {
 	Description *string        `json:"description"`
 	SortOrder   int            `json:"sort_order"`
 	CreatedAt   endpoint.Stamp `json:"created_at"`
+	Revision    int64          `json:"revision" doc:"Raised by each change; the value of If-Match."`
 }
 
 func (api emailTypesAPI) listEmailCategories(ctx context.Context, p auth.Principal, _ *struct{}) (endpoint.List[emailCategoryRow], error) {
@@ -191,7 +195,7 @@ func (api emailTypesAPI) listEmailCategories(ctx context.Context, p auth.Princip
 }
 
 func rowOfEmailCategory(c sender.Category) emailCategoryRow {
-	return emailCategoryRow{c.ID, c.Tenant, c.Name, orNull(c.Description), c.SortOrder, endpoint.At(c.CreatedAt)}
+	return emailCategoryRow{c.ID, c.Tenant, c.Name, orNull(c.Description), c.SortOrder, endpoint.At(c.CreatedAt), c.Revision}
 }
 
 type createEmailCategoryRequest struct{ Body emailCategoryBody }
@@ -205,6 +209,7 @@ func (api emailTypesAPI) createEmailCategory(ctx context.Context, p auth.Princip
 	if err != nil {
 		return emailCategoryRow{}, err
 	}
+	endpoint.SetRevision(ctx, c.Revision)
 	return rowOfEmailCategory(c), nil
 }
 
@@ -222,10 +227,11 @@ func (api emailTypesAPI) updateEmailCategory(ctx context.Context, p auth.Princip
 	if err != nil {
 		return emailCategoryRow{}, err
 	}
-	c, err := sender.UpdateCategory(ctx, api.db, p.Tenant, category, in.Body.fields())
+	c, err := sender.UpdateCategory(ctx, api.db, p.Tenant, category, in.Body.fields(), api.now())
 	if err != nil {
 		return emailCategoryRow{}, err
 	}
+	endpoint.SetRevision(ctx, c.Revision)
 	return rowOfEmailCategory(c), nil
 }
 

@@ -102,13 +102,13 @@ func TestOneOfSeveralWritesOfARevisionSucceeds(t *testing.T) {
 			{"getTemplate", "updateTemplate"}, {"getBlock", "updateBlock"}, {"getMessage", "updateMessage"}, {"getBroadcast", "updateBroadcast"},
 			{"getSegment", "updateSegment"}, {"getSequence", "updateSequence"}, {"getAutomation", "updateAutomation"}, {"getForm", "updateForm"},
 			{"getContact", "updateContact"}, {"getContact", "deleteContact"}, {"getAccount", "updateAccount"}, {"getSendingIdentity", "updateSendingIdentity"},
-			{"getMtaConfig", "updateMtaConfig"}, {"getSendingDomain", "rotateSendingDomainKey"}, {"getSequence", "setSequenceGraph"}, {"getBroadcast", "deleteBroadcast"},
+			{"getMtaConfig", "updateMtaConfig"}, {"getWebhook", "updateWebhook"}, {"getSeedList", "updateSeedList"}, {"getScoring", "updateScoring"}, {"getSendingDomain", "rotateSendingDomainKey"}, {"getSequence", "setSequenceGraph"}, {"getBroadcast", "deleteBroadcast"},
 		} {
 			at := slices.IndexFunc(otherSteps, func(st step) bool { return st.op == pair[0] })
 			read := s.requestFor("acme", otherSteps[at])
 			tag := s.send(t, read).Header().Get("ETag")
 			body := map[string]string{
-				"updateMtaConfig": `{"caps": {"max_per_second": %d}}`, "updateSendingIdentity": `{"display_name": "N%d"}`, "updateContact": `{"city": "C%d"}`,
+				"updateWebhook": `{"description": "N%d"}`, "updateScoring": `{"max": 10%d}`, "updateMtaConfig": `{"caps": {"max_per_second": %d}}`, "updateSendingIdentity": `{"display_name": "N%d"}`, "updateContact": `{"city": "C%d"}`,
 				"deleteContact": "%.0s", "deleteBroadcast": "%.0s", "rotateSendingDomainKey": "%.0s",
 				"setSequenceGraph": `{"entry_node_id": "n%d", "nodes": [{"id": "n%[1]d", "type": "wait", "config": {"mode": "duration", "amount": 1, "unit": "day"}}], "edges": []}`,
 			}[pair[1]]
@@ -204,7 +204,7 @@ func TestRecordsHaveETags(t *testing.T) {
 	t.Parallel()
 	s := newConformance(t, sqliteOnly(t))
 	for _, name := range []string{
-		"Broadcast", "Template", "Block", "Message", "Segment", "Sequence", "Automation", "Form", "Contact", "SendingDomain", "SendingIdentity", "MtaConfig",
+		"Broadcast", "Template", "Block", "Message", "Segment", "Sequence", "Automation", "Form", "Contact", "SendingDomain", "SendingIdentity", "MtaConfig", "Webhook", "SeedList",
 	} {
 		for _, verb := range []string{"get", "create"} {
 			if !s.ops[verb+name].tagged() {

@@ -24,12 +24,12 @@ type scoringAPI struct {
 func (api scoringAPI) register(r *endpoint.Router) {
 	endpoint.Handle(r, "GET /t/{tenant}/api/settings/scoring", endpoint.Op{
 		Name: "getScoring", Summary: "Get the scoring settings.", Tag: "scoring", Session: true,
-	}, api.getScoring)
+	}.Revised(score.Revisions), api.getScoring)
 	endpoint.Handle(r, "PUT /t/{tenant}/api/settings/scoring", endpoint.Op{
 		Name: "updateScoring", Summary: "Update the scoring settings; absent fields keep their values.",
 		Description: "rules replace all stored rules. Points that were given stay, and a score outside new bounds stays until it next changes.",
 		Tag:         "scoring", Session: true, Role: auth.Admin, Faults: []*fault.Error{score.ErrLimit},
-	}.ExampleBody(`{"enabled": true, "rules": [{"id": "click", "trigger": "email_clicked", "points": 5, "daily_cap": 2}], "decay": {"after_days": 60, "percent": 10}, "min": 0, "max": 500}`), api.updateScoring, checkScoring)
+	}.ExampleBody(`{"enabled": true, "rules": [{"id": "click", "trigger": "email_clicked", "points": 5, "daily_cap": 2}], "decay": {"after_days": 60, "percent": 10}, "min": 0, "max": 500}`).IfMatch(score.Revisions), api.updateScoring, checkScoring)
 }
 
 // scoringView are the settings in answers.
@@ -69,6 +69,7 @@ type scoringDecay struct {
 
 func (api scoringAPI) getScoring(ctx context.Context, p auth.Principal, _ *struct{}) (scoringView, error) {
 	s, err := score.Load(ctx, api.db, p.Tenant)
+	endpoint.SetRevision(ctx, s.Revision)
 	return viewOfScoring(s), err
 }
 
@@ -130,6 +131,7 @@ func (api scoringAPI) updateScoring(ctx context.Context, p auth.Principal, in *u
 		s, err = score.Change(ctx, tx, p.Tenant, rule.ScoringFilters, in.apply, api.now())
 		return p.Tenant.String(), err
 	})
+	endpoint.SetRevision(ctx, s.Revision)
 	return viewOfScoring(s), err
 }
 

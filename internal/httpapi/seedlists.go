@@ -29,15 +29,15 @@ func (api seedListsAPI) register(r *endpoint.Router) {
 		return endpoint.Op{Name: name, Summary: summary, Tag: "seed lists", Session: true, Faults: faults}
 	}
 	endpoint.Handle(r, "GET /t/{tenant}/api/seed-lists", read("listSeedLists", "List seed lists, by name."), api.listSeedLists)
-	create := author("createSeedList", "Create a seed list without addresses.", seedlist.ErrDuplicate, seedlist.ErrLimit).Once()
+	create := author("createSeedList", "Create a seed list without addresses.", seedlist.ErrDuplicate, seedlist.ErrLimit).Once().Revised(seedlist.Revisions)
 	create.Status = http.StatusCreated
 	endpoint.Handle(r, "POST /t/{tenant}/api/seed-lists", create.ExampleBody(`{"name": "Vendor mailboxes", "vendor_label": "Vendor", "include_by_default": true, "rotation_days": 30, "rotation_grace_days": 5, "sending_identity_ids": ["$SENDING_IDENTITY_ID"]}`), once(api, api.db, seedListsAPI.createSeedList), checkNewSeedList)
-	endpoint.Handle(r, "GET /t/{tenant}/api/seed-lists/{id}", read("getSeedList", "Get a seed list.", seedlist.ErrNotFound), api.getSeedList)
+	endpoint.Handle(r, "GET /t/{tenant}/api/seed-lists/{id}", read("getSeedList", "Get a seed list.", seedlist.ErrNotFound).Revised(seedlist.Revisions), api.getSeedList)
 	endpoint.Handle(r, "PUT /t/{tenant}/api/seed-lists/{id}",
-		author("updateSeedList", "Update a seed list; absent fields and its addresses do not change.", seedlist.ErrNotFound, seedlist.ErrDuplicate).
+		author("updateSeedList", "Update a seed list; absent fields and its addresses do not change.", seedlist.ErrNotFound, seedlist.ErrDuplicate).IfMatch(seedlist.Revisions).
 			ExampleBody(`{"name": "Mailboxes of the vendor", "rotation_days": 14}`), api.updateSeedList, checkSeedList)
 	endpoint.Handle(r, "DELETE /t/{tenant}/api/seed-lists/{id}",
-		author("deleteSeedList", "Delete a seed list with its addresses and its history.", seedlist.ErrNotFound), api.deleteSeedList)
+		author("deleteSeedList", "Delete a seed list with its addresses and its history.", seedlist.ErrNotFound).IfMatch(seedlist.Revisions), api.deleteSeedList)
 	api.registerSeeds(r, read, author)
 }
 
@@ -166,6 +166,7 @@ func (api seedListsAPI) createSeedList(ctx context.Context, p auth.Principal, in
 	if err != nil {
 		return seedListRow{}, err
 	}
+	endpoint.SetRevision(ctx, l.Revision)
 	return api.rowOf(l), nil
 }
 
@@ -178,6 +179,7 @@ func (api seedListsAPI) getSeedList(ctx context.Context, p auth.Principal, in *R
 	if err != nil {
 		return seedListRow{}, err
 	}
+	endpoint.SetRevision(ctx, l.Revision)
 	return api.rowOf(l), nil
 }
 
@@ -199,6 +201,7 @@ func (api seedListsAPI) updateSeedList(ctx context.Context, p auth.Principal, in
 	if err != nil {
 		return seedListRow{}, err
 	}
+	endpoint.SetRevision(ctx, l.Revision)
 	return api.rowOf(l), nil
 }
 

@@ -29,16 +29,16 @@ func (api stagesAPI) register(r *endpoint.Router) {
 	endpoint.Handle(r, "GET /t/{tenant}/api/settings/stages", endpoint.Op{
 		Name: "listStages", Summary: "List the pipeline stages in display order.", Tag: "stages", Scope: auth.ContactsRead,
 	}, api.listStages)
-	create := write("createStage", "Create a stage.", contact.ErrLimit).Once()
+	create := write("createStage", "Create a stage.", contact.ErrLimit).Once().Revised(contact.StageRevisions)
 	create.Status = http.StatusCreated
 	endpoint.Handle(r, "POST /t/{tenant}/api/settings/stages", create.ExampleBody(`{"name": "Trial", "category": "prospect", "color": "#336699"}`), once(api, api.db, stagesAPI.createStage), checkNewStage)
 	endpoint.Handle(r, "PUT /t/{tenant}/api/settings/stages/order",
 		write("orderStages", "Set the order of the stages.").ExampleBody(`{"ids": ["$STAGE_ID"]}`), api.orderStages)
 	endpoint.Handle(r, "PUT /t/{tenant}/api/settings/stages/{id}",
-		write("updateStage", "Update a stage.", contact.ErrNoStage).ExampleBody(`{"name": "Qualified", "description": "Talked to us", "sort_order": 2}`), api.updateStage, checkStage)
+		write("updateStage", "Update a stage.", contact.ErrNoStage).IfMatch(contact.StageRevisions).ExampleBody(`{"name": "Qualified", "description": "Talked to us", "sort_order": 2}`), api.updateStage, checkStage)
 	endpoint.Handle(r, "DELETE /t/{tenant}/api/settings/stages/{id}",
 		write("deleteStage", "Delete a stage; its contacts move to replacement_stage_id.",
-			contact.ErrNoStage, contact.ErrStageInUse, contact.ErrInvalidStage), api.deleteStage)
+			contact.ErrNoStage, contact.ErrStageInUse, contact.ErrInvalidStage).IfMatch(contact.StageRevisions), api.deleteStage)
 }
 
 type stageRow struct {
@@ -52,6 +52,7 @@ type stageRow struct {
 	SortOrder   int                   `json:"sort_order"`
 	IsDefault   bool                  `json:"is_default"`
 	CreatedAt   endpoint.Stamp        `json:"created_at"`
+	Revision    int64                 `json:"revision" doc:"Raised by each change; the value of If-Match."`
 }
 
 func (api stagesAPI) listStages(ctx context.Context, p auth.Principal, _ *struct{}) (endpoint.List[stageRow], error) {
@@ -70,7 +71,7 @@ func stageRows(t id.Tenant, list []contact.Stage) endpoint.List[stageRow] {
 func rowOfStage(t id.Tenant, s contact.Stage) stageRow {
 	return stageRow{
 		ID: s.ID, TenantID: t, Name: s.Name, Slug: s.Slug, Category: s.Category, Color: s.Color, Description: s.Description,
-		SortOrder: s.SortOrder, IsDefault: s.Default, CreatedAt: endpoint.At(s.CreatedAt),
+		SortOrder: s.SortOrder, IsDefault: s.Default, CreatedAt: endpoint.At(s.CreatedAt), Revision: s.Revision,
 	}
 }
 
@@ -95,6 +96,7 @@ func (api stagesAPI) createStage(ctx context.Context, p auth.Principal, in *crea
 	if err != nil {
 		return stageRow{}, err
 	}
+	endpoint.SetRevision(ctx, s.Revision)
 	return rowOfStage(p.Tenant, s), nil
 }
 
@@ -116,7 +118,7 @@ func (api stagesAPI) orderStages(ctx context.Context, p auth.Principal, in *orde
 	for i, text := range in.Body.IDs {
 		ids[i], _ = id.Parse[id.Stage](text)
 	}
-	list, err := contact.OrderStages(ctx, api.db, p.Tenant, ids)
+	list, err := contact.OrderStages(ctx, api.db, p.Tenant, ids, api.now())
 	if err != nil {
 		return endpoint.List[stageRow]{}, err
 	}
@@ -135,10 +137,11 @@ func (api stagesAPI) updateStage(ctx context.Context, p auth.Principal, in *upda
 	if err != nil {
 		return stageRow{}, err
 	}
-	s, err := contact.UpdateStage(ctx, api.db, p.Tenant, stage, in.Body.change())
+	s, err := contact.UpdateStage(ctx, api.db, p.Tenant, stage, in.Body.change(), api.now())
 	if err != nil {
 		return stageRow{}, err
 	}
+	endpoint.SetRevision(ctx, s.Revision)
 	return rowOfStage(p.Tenant, s), nil
 }
 

@@ -33,14 +33,14 @@ func (api webhooksAPI) register(r *endpoint.Router) {
 		op.Status = http.StatusAccepted
 		return op
 	}
-	create := op("createWebhook", "Create a webhook endpoint; its secret is shown once.", webhook.ErrTooMany).Once()
+	create := op("createWebhook", "Create a webhook endpoint; its secret is shown once.", webhook.ErrTooMany).Once().Revised(webhook.Revisions)
 	create.Status = http.StatusCreated
 	endpoint.Handle(r, "GET "+path, op("listWebhooks", "List the webhook endpoints, newest first."), api.listWebhooks)
 	endpoint.Handle(r, "POST "+path, create.ExampleBody(`{"url": "https://example.com/hooks/mail", "description": "CRM", "event_types": ["email.bounced", "contact.unsubscribed"]}`), once(api, api.db, webhooksAPI.createWebhook), api.checkNewWebhook)
-	endpoint.Handle(r, "GET "+path+"/{id}", op("getWebhook", "Get a webhook endpoint.", webhook.ErrNotFound), api.getWebhook)
-	endpoint.Handle(r, "PUT "+path+"/{id}", op("updateWebhook", "Update a webhook endpoint; activating a disabled one makes it healthy.", webhook.ErrNotFound).ExampleBody(`{"event_types": ["*"], "active": true}`), api.updateWebhook, api.checkWebhook)
-	endpoint.Handle(r, "DELETE "+path+"/{id}", op("deleteWebhook", "Delete a webhook endpoint with its deliveries.", webhook.ErrNotFound), api.deleteWebhook)
-	endpoint.Handle(r, "POST "+path+"/{id}/rotate-secret", op("rotateWebhookSecret", "Replace the secret of a webhook endpoint; requests are signed with both for 24 hours.", webhook.ErrNotFound), api.rotateWebhookSecret)
+	endpoint.Handle(r, "GET "+path+"/{id}", op("getWebhook", "Get a webhook endpoint.", webhook.ErrNotFound).Revised(webhook.Revisions), api.getWebhook)
+	endpoint.Handle(r, "PUT "+path+"/{id}", op("updateWebhook", "Update a webhook endpoint; activating a disabled one makes it healthy.", webhook.ErrNotFound).IfMatch(webhook.Revisions).ExampleBody(`{"event_types": ["*"], "active": true}`), api.updateWebhook, api.checkWebhook)
+	endpoint.Handle(r, "DELETE "+path+"/{id}", op("deleteWebhook", "Delete a webhook endpoint with its deliveries.", webhook.ErrNotFound).IfMatch(webhook.Revisions), api.deleteWebhook)
+	endpoint.Handle(r, "POST "+path+"/{id}/rotate-secret", op("rotateWebhookSecret", "Replace the secret of a webhook endpoint; requests are signed with both for 24 hours.", webhook.ErrNotFound).IfMatch(webhook.Revisions), api.rotateWebhookSecret)
 	endpoint.Handle(r, "POST "+path+"/{id}/test", accepted(op("testWebhook", "Send the event webhook.test to a webhook endpoint.", webhook.ErrNotFound, webhook.ErrDisabled)).Once(), once(api, api.db, webhooksAPI.testWebhook))
 	list := op("listWebhookDeliveries", "List the deliveries to a webhook endpoint, newest first.", webhook.ErrNotFound, endpoint.ErrCursor)
 	list.Pagination = "cursor"
@@ -148,6 +148,7 @@ func (api webhooksAPI) createWebhook(ctx context.Context, p auth.Principal, in *
 	err := audited(ctx, api.db, p, "create", "webhook", api.now(), func(tx *sqldb.DB) (string, error) {
 		e, key, err := webhook.Create(ctx, tx, api.box, p.Tenant, in.Body.fields(), api.rules, api.now())
 		out = webhookWithSecret{rowOfWebhook(e), key}
+		endpoint.SetRevision(ctx, e.Revision)
 		return e.ID.String(), err
 	})
 	return out, err
@@ -162,6 +163,7 @@ func (api webhooksAPI) getWebhook(ctx context.Context, p auth.Principal, in *Rec
 	if err != nil {
 		return WebhookRow{}, err
 	}
+	endpoint.SetRevision(ctx, e.Revision)
 	return rowOfWebhook(e), nil
 }
 
@@ -183,6 +185,7 @@ func (api webhooksAPI) updateWebhook(ctx context.Context, p auth.Principal, in *
 	err = audited(ctx, api.db, p, "update", "webhook", api.now(), func(tx *sqldb.DB) (string, error) {
 		e, err := webhook.Update(ctx, tx, p.Tenant, which, in.Body.fields(), api.rules, api.now())
 		row = rowOfWebhook(e)
+		endpoint.SetRevision(ctx, e.Revision)
 		return which.String(), err
 	})
 	return row, err
@@ -207,6 +210,7 @@ func (api webhooksAPI) rotateWebhookSecret(ctx context.Context, p auth.Principal
 	err = audited(ctx, api.db, p, "rotate_secret", "webhook", api.now(), func(tx *sqldb.DB) (string, error) {
 		e, key, err := webhook.RotateSecret(ctx, tx, api.box, p.Tenant, which, api.now())
 		out = webhookWithSecret{rowOfWebhook(e), key}
+		endpoint.SetRevision(ctx, e.Revision)
 		return which.String(), err
 	})
 	return out, err

@@ -359,7 +359,7 @@ func TestTheScopeOfUnsubscribing(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := sender.UpdateEmailType(ctx, p.DB, p.Tenant, p.Type.ID, sender.EmailTypeFields{Category: &category.ID}); err != nil {
+		if _, err := sender.UpdateEmailType(ctx, p.DB, p.Tenant, p.Type.ID, sender.EmailTypeFields{Category: &category.ID}, time.Now()); err != nil {
 			t.Fatal(err)
 		}
 		page := p.do("GET", p.path(track.Unsubscribe, 0, ""), nil).Body.String()

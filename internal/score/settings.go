@@ -25,6 +25,7 @@ import (
 	"github.com/packetboat/packetboat/internal/fault"
 	"github.com/packetboat/packetboat/internal/id"
 	"github.com/packetboat/packetboat/internal/journal"
+	"github.com/packetboat/packetboat/internal/revision"
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
@@ -35,7 +36,12 @@ type Settings struct {
 	Decay   DecaySettings `json:"decay"`
 	Min     int           `json:"min"`
 	Max     int           `json:"max"`
+
+	Revision int64 `json:"-"`
 }
+
+// Revisions is the table of scoring settings, for conditions on their revisions.
+var Revisions = revision.Table{Name: "score_settings", Key: "tenant_id"}
 
 // Rule defines the points of a kind of action.
 type Rule struct {
@@ -203,13 +209,17 @@ func (m Match) validated(p *fault.Problems, path string, trigger journal.Type, p
 // Load returns a tenant's settings.
 func Load(ctx context.Context, db *sqldb.DB, tenant id.Tenant) (Settings, error) {
 	var text string
-	err := db.QueryRow(ctx, `SELECT settings FROM score_settings WHERE tenant_id = $1`, tenant).Scan(&text)
+	var number int64
+	err := db.QueryRow(ctx, `SELECT settings, revision FROM score_settings WHERE tenant_id = $1`, tenant).Scan(&text, &number)
 	if errors.Is(err, sqldb.ErrNoRows) {
-		return Defaults(), nil
+		s := Defaults()
+		s.Revision = 1
+		return s, nil
 	}
 	var s Settings
 	if err == nil {
 		err = json.Unmarshal([]byte(text), &s)
+		s.Revision = number
 	}
 	if err != nil {
 		return Settings{}, fmt.Errorf("read scoring settings: %w", err)
@@ -232,7 +242,7 @@ func Change(ctx context.Context, db *sqldb.DB, tenant id.Tenant, parse Parser, c
 	err := db.InTx(ctx, func(tx *sqldb.DB) error {
 		_, err := tx.Exec(ctx, `
 			INSERT INTO score_settings (tenant_id, settings, updated_at) VALUES ($1, $2, $3)
-			ON CONFLICT (tenant_id) DO UPDATE SET updated_at = excluded.updated_at`, // locks the row
+			ON CONFLICT (tenant_id) DO UPDATE SET updated_at = score_settings.updated_at`, // locks the row
 			tenant, Defaults().text(), sqldb.Micros(now))
 		if err != nil {
 			return fmt.Errorf("change scoring settings: %w", err)
@@ -240,11 +250,18 @@ func Change(ctx context.Context, db *sqldb.DB, tenant id.Tenant, parse Parser, c
 		if s, err = Load(ctx, tx, tenant); err != nil {
 			return err
 		}
+		if err := Revisions.Check(ctx, tx, tenant, tenant); err != nil {
+			return err
+		}
+		number := s.Revision + 1
 		change(&s)
 		if s, err = s.validated(parse); err != nil {
 			return err
 		}
-		_, err = tx.Exec(ctx, `UPDATE score_settings SET settings = $2 WHERE tenant_id = $1`, tenant, s.text())
+		s.Revision = number
+		_, err = tx.Exec(ctx, `
+			UPDATE score_settings SET settings = $2, updated_at = $3, revision = $4, revised_by = $5 WHERE tenant_id = $1`,
+			tenant, s.text(), sqldb.Micros(now), number, revision.By(ctx))
 		return err
 	})
 	return s, err

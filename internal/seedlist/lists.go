@@ -14,6 +14,7 @@ import (
 
 	"github.com/packetboat/packetboat/internal/fault"
 	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/revision"
 	"github.com/packetboat/packetboat/internal/sender"
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
@@ -117,9 +118,9 @@ func Create(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ch Change, now 
 		return List{ID: id.New[id.SeedList](), CreatedAt: now}, nil
 	}, func(tx *sqldb.DB, l List) error {
 		n, err := tx.Exec(ctx, `
-			INSERT INTO seed_list (tenant_id, id, name, vendor_label, vendor_dashboard_url, include_by_default, rotation_days, rotation_grace_days, created_at, updated_at)
-			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9) ON CONFLICT (tenant_id, name) DO NOTHING`,
-			tenant, l.ID, l.Name, l.VendorLabel, l.VendorURL, l.IncludeByDefault, l.RotationDays, l.GraceDays, sqldb.Micros(now))
+			INSERT INTO seed_list (tenant_id, id, name, vendor_label, vendor_dashboard_url, include_by_default, rotation_days, rotation_grace_days, created_at, updated_at, revised_by)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9, $10) ON CONFLICT (tenant_id, name) DO NOTHING`,
+			tenant, l.ID, l.Name, l.VendorLabel, l.VendorURL, l.IncludeByDefault, l.RotationDays, l.GraceDays, sqldb.Micros(now), revision.By(ctx))
 		if err == nil && n == 0 {
 			err = ErrDuplicate
 		}
@@ -131,6 +132,9 @@ func Create(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ch Change, now 
 func Edit(ctx context.Context, db *sqldb.DB, tenant id.Tenant, list id.SeedList, ch Change, now time.Time) (List, error) {
 	return write(ctx, db, tenant, ch, func(tx *sqldb.DB) (List, error) {
 		if err := lock(ctx, tx, tenant, list); err != nil {
+			return List{}, err
+		}
+		if err := Revisions.Check(ctx, tx, tenant, list); err != nil {
 			return List{}, err
 		}
 		return Find(ctx, tx, tenant, list)
@@ -145,9 +149,9 @@ func Edit(ctx context.Context, db *sqldb.DB, tenant id.Tenant, list id.SeedList,
 		}
 		_, err = tx.Exec(ctx, `
 			UPDATE seed_list SET name = $3, vendor_label = $4, vendor_dashboard_url = $5, include_by_default = $6,
-				rotation_days = $7, rotation_grace_days = $8, updated_at = $9
+				rotation_days = $7, rotation_grace_days = $8, updated_at = $9, revision = revision + 1, revised_by = $10
 			WHERE tenant_id = $1 AND id = $2`,
-			tenant, l.ID, l.Name, l.VendorLabel, l.VendorURL, l.IncludeByDefault, l.RotationDays, l.GraceDays, sqldb.Micros(now))
+			tenant, l.ID, l.Name, l.VendorLabel, l.VendorURL, l.IncludeByDefault, l.RotationDays, l.GraceDays, sqldb.Micros(now), revision.By(ctx))
 		return err
 	})
 }
@@ -232,12 +236,18 @@ func lock(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, list id.SeedList)
 
 // Delete deletes a list with its addresses and its history.
 func Delete(ctx context.Context, db *sqldb.DB, tenant id.Tenant, list id.SeedList) error {
-	n, err := db.Exec(ctx, `DELETE FROM seed_list WHERE tenant_id = $1 AND id = $2`, tenant, list)
+	err := db.InTx(ctx, func(tx *sqldb.DB) error {
+		if err := Revisions.Check(ctx, tx, tenant, list); err != nil {
+			return err
+		}
+		n, err := tx.Exec(ctx, `DELETE FROM seed_list WHERE tenant_id = $1 AND id = $2`, tenant, list)
+		if err == nil && n == 0 {
+			err = ErrNotFound
+		}
+		return err
+	})
 	if err != nil {
 		return fmt.Errorf("delete a seed list: %w", err)
-	}
-	if n == 0 {
-		return ErrNotFound
 	}
 	return nil
 }
@@ -280,7 +290,7 @@ func Names(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.SeedLis
 	return names, nil
 }
 
-const listColumns = `id, name, vendor_label, vendor_dashboard_url, include_by_default, rotation_days, rotation_grace_days, refreshed_at, created_at, updated_at`
+const listColumns = `id, name, vendor_label, vendor_dashboard_url, include_by_default, rotation_days, rotation_grace_days, refreshed_at, created_at, updated_at, revision`
 
 // load returns the lists that a statement selects, with their identities and counts.
 func load(ctx context.Context, db *sqldb.DB, tenant id.Tenant, text string, args ...any) ([]List, error) {
@@ -288,7 +298,7 @@ func load(ctx context.Context, db *sqldb.DB, tenant id.Tenant, text string, args
 	lists, err := sqldb.Collect(rows, err, func(scan func(...any) error) (l List, err error) {
 		l.Identities = []Identity{}
 		err = scan(&l.ID, &l.Name, &l.VendorLabel, &l.VendorURL, &l.IncludeByDefault, &l.RotationDays, &l.GraceDays,
-			sqldb.ToNullTime(&l.RefreshedAt), sqldb.ToTime(&l.CreatedAt), sqldb.ToTime(&l.UpdatedAt))
+			sqldb.ToNullTime(&l.RefreshedAt), sqldb.ToTime(&l.CreatedAt), sqldb.ToTime(&l.UpdatedAt), &l.Revision)
 		return l, err
 	})
 	if err == nil {

@@ -24,6 +24,7 @@ import (
 
 	"github.com/packetboat/packetboat/internal/fault"
 	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/revision"
 )
 
 // List is a seed list.
@@ -40,7 +41,11 @@ type List struct {
 	Counts           Counts
 	CreatedAt        time.Time
 	UpdatedAt        time.Time
+	Revision         int64 // of its fields, not of its addresses
 }
+
+// Revisions is the table of lists, for conditions on their revisions.
+var Revisions = revision.Table{Name: "seed_list"}
 
 // Identity is a sending identity that a list is attached to.
 type Identity struct {

@@ -10,6 +10,7 @@ import (
 	"github.com/packetboat/packetboat/internal/contact"
 	"github.com/packetboat/packetboat/internal/fault"
 	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/revision"
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
@@ -31,6 +32,7 @@ type Category struct {
 	Description string
 	SortOrder   int
 	CreatedAt   time.Time
+	Revision    int64
 }
 
 // CategoryFields are the fields of a request; nil means absent, an empty string clears an optional
@@ -71,19 +73,19 @@ func setOrder(p *fault.Problems, to, from *int) {
 	}
 }
 
-const categoryColumns = `id, name, description, sort_order, created_at`
+const categoryColumns = `id, name, description, sort_order, created_at, revision`
 
 // CreateCategory adds an email category.
 func CreateCategory(ctx context.Context, db *sqldb.DB, tenant id.Tenant, f CategoryFields, now time.Time) (Category, error) {
-	c, err := f.apply(Category{ID: id.New[id.Category](), Tenant: tenant, CreatedAt: sqldb.Time(now.UnixMicro())})
+	c, err := f.apply(Category{ID: id.New[id.Category](), Tenant: tenant, CreatedAt: sqldb.Time(now.UnixMicro()), Revision: 1})
 	if err != nil {
 		return Category{}, err
 	}
 	n, err := db.Exec(ctx, `
-		INSERT INTO email_category (tenant_id, id, name, description, sort_order, created_at)
-		SELECT `+db.Param(1, "INTEGER")+`, $2, $3, $4, $5, $6
-		WHERE (SELECT COUNT(*) FROM email_category WHERE tenant_id = $1) < $7`,
-		tenant, c.ID, c.Name, sqldb.Null(c.Description), c.SortOrder, now.UnixMicro(), MaxCategories)
+		INSERT INTO email_category (tenant_id, id, name, description, sort_order, created_at, revised_by)
+		SELECT `+db.Param(1, "INTEGER")+`, $2, $3, $4, $5, $6, `+db.Param(7, "UUID")+`
+		WHERE (SELECT COUNT(*) FROM email_category WHERE tenant_id = $1) < $8`,
+		tenant, c.ID, c.Name, sqldb.Null(c.Description), c.SortOrder, now.UnixMicro(), revision.By(ctx), MaxCategories)
 	if err != nil {
 		return Category{}, fmt.Errorf("create an email category: %w", err)
 	}
@@ -94,7 +96,7 @@ func CreateCategory(ctx context.Context, db *sqldb.DB, tenant id.Tenant, f Categ
 }
 
 // UpdateCategory changes the fields in f.
-func UpdateCategory(ctx context.Context, db *sqldb.DB, tenant id.Tenant, category id.Category, f CategoryFields) (Category, error) {
+func UpdateCategory(ctx context.Context, db *sqldb.DB, tenant id.Tenant, category id.Category, f CategoryFields, now time.Time) (Category, error) {
 	var c Category
 	err := db.InTx(ctx, func(tx *sqldb.DB) error {
 		before, err := scanCategory(tenant)(tx.QueryRow(ctx, `
@@ -102,12 +104,17 @@ func UpdateCategory(ctx context.Context, db *sqldb.DB, tenant id.Tenant, categor
 		if err != nil {
 			return notFoundFault(err, ErrCategoryNotFound)
 		}
+		if err := CategoryRevisions.Check(ctx, tx, tenant, category); err != nil {
+			return err
+		}
 		if c, err = f.apply(before); err != nil {
 			return err
 		}
 		_, err = tx.Exec(ctx, `
-			UPDATE email_category SET name = $3, description = $4, sort_order = $5 WHERE tenant_id = $1 AND id = $2`,
-			tenant, category, c.Name, sqldb.Null(c.Description), c.SortOrder)
+			UPDATE email_category SET name = $3, description = $4, sort_order = $5, revision = revision + 1, revised_at = $6, revised_by = $7
+			WHERE tenant_id = $1 AND id = $2`,
+			tenant, category, c.Name, sqldb.Null(c.Description), c.SortOrder, now.UnixMicro(), revision.By(ctx))
+		c.Revision++
 		return err
 	})
 	if err != nil {
@@ -120,7 +127,7 @@ func UpdateCategory(ctx context.Context, db *sqldb.DB, tenant id.Tenant, categor
 // for the category becomes its choice for each of them.
 func DeleteCategory(ctx context.Context, db *sqldb.DB, tenant id.Tenant, category id.Category, now time.Time) error {
 	return db.InTx(ctx, func(tx *sqldb.DB) error {
-		typeKeys, err := deleteCategory(ctx, tx, tenant, category)
+		typeKeys, err := deleteCategory(ctx, tx, tenant, category, now)
 		if err != nil {
 			return err
 		}
@@ -129,15 +136,19 @@ func DeleteCategory(ctx context.Context, db *sqldb.DB, tenant id.Tenant, categor
 }
 
 // deleteCategory returns the keys of the category's email types.
-func deleteCategory(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, category id.Category) (typeKeys []string, err error) {
+func deleteCategory(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, category id.Category, now time.Time) (typeKeys []string, err error) {
 	rows, err := tx.Query(ctx, `
-		UPDATE email_type SET category_id = NULL WHERE tenant_id = $1 AND category_id = $2 RETURNING type_key`, tenant, category)
+		UPDATE email_type SET category_id = NULL, revision = revision + 1, revised_at = $3, revised_by = $4
+		WHERE tenant_id = $1 AND category_id = $2 RETURNING type_key`, tenant, category, now.UnixMicro(), revision.By(ctx))
 	typeKeys, err = sqldb.Collect(rows, err, func(scan func(...any) error) (key string, err error) {
 		err = scan(&key)
 		return key, err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("take email types out of a category: %w", err)
+	}
+	if err := CategoryRevisions.Check(ctx, tx, tenant, category); err != nil { // locks the types first, as updates of them do
+		return nil, err
 	}
 	n, err := tx.Exec(ctx, `DELETE FROM email_category WHERE tenant_id = $1 AND id = $2`, tenant, category)
 	if err != nil {
@@ -175,7 +186,7 @@ func scanCategory(tenant id.Tenant) func(func(...any) error) (Category, error) {
 		c := Category{Tenant: tenant}
 		var description sql.NullString
 		var created int64
-		err := scan(&c.ID, &c.Name, &description, &c.SortOrder, &created)
+		err := scan(&c.ID, &c.Name, &description, &c.SortOrder, &created, &c.Revision)
 		c.Description, c.CreatedAt = description.String, sqldb.Time(created)
 		return c, err
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/packetboat/packetboat/internal/fault"
 	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/revision"
 	"github.com/packetboat/packetboat/internal/slug"
 	"github.com/packetboat/packetboat/internal/sqldb"
 	"github.com/packetboat/packetboat/internal/tenant"
@@ -44,6 +45,7 @@ type EmailType struct {
 	ListIDEnabled     bool   // whether its mails have a List-ID
 	ListKey           string // label of List-ID and Feedback-ID; empty means Key
 	CreatedAt         time.Time
+	Revision          int64
 }
 
 // Label returns the type's label in List-ID and Feedback-ID.
@@ -128,14 +130,14 @@ func (f EmailTypeFields) applyTexts(t *EmailType, p *fault.Problems) {
 }
 
 const typeColumns = `id, type_key, display_name, description, utm_campaign_prefix, category_id, sort_order,
-	active, list_id_enabled, list_key, created_at`
+	active, list_id_enabled, list_key, created_at, revision`
 
 // CreateEmailType creates an email type. If the key is taken, a number is appended.
 func CreateEmailType(ctx context.Context, db *sqldb.DB, tenant id.Tenant, f EmailTypeFields, now time.Time) (EmailType, error) {
 	var t EmailType
 	err := db.InTx(ctx, func(tx *sqldb.DB) (err error) {
 		t, err = f.apply(ctx, tx, EmailType{
-			ID: id.New[id.EmailType](), Tenant: tenant, Active: true, ListIDEnabled: true, CreatedAt: sqldb.Time(now.UnixMicro()),
+			ID: id.New[id.EmailType](), Tenant: tenant, Active: true, ListIDEnabled: true, CreatedAt: sqldb.Time(now.UnixMicro()), Revision: 1,
 		})
 		for inserted := int64(0); err == nil && inserted == 0; { // repeat if another transaction has just taken the key
 			if err = t.pickKey(ctx, tx); err != nil {
@@ -143,11 +145,11 @@ func CreateEmailType(ctx context.Context, db *sqldb.DB, tenant id.Tenant, f Emai
 			}
 			inserted, err = tx.Exec(ctx, `
 				INSERT INTO email_type (tenant_id, id, type_key, display_name, description, utm_campaign_prefix, category_id,
-					sort_order, active, list_id_enabled, list_key, created_at)
-				VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
+					sort_order, active, list_id_enabled, list_key, created_at, revised_by)
+				VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
 				ON CONFLICT (tenant_id, type_key) DO NOTHING`,
 				tenant, t.ID, t.Key, t.DisplayName, sqldb.Null(t.Description), sqldb.Null(t.UTMCampaignPrefix), sqldb.Null(t.Category),
-				t.SortOrder, t.Active, t.ListIDEnabled, sqldb.Null(t.ListKey), now.UnixMicro())
+				t.SortOrder, t.Active, t.ListIDEnabled, sqldb.Null(t.ListKey), now.UnixMicro(), revision.By(ctx))
 		}
 		return err
 	})
@@ -177,7 +179,7 @@ func (t *EmailType) pickKey(ctx context.Context, tx *sqldb.DB) error {
 }
 
 // UpdateEmailType changes the fields in f.
-func UpdateEmailType(ctx context.Context, db *sqldb.DB, tenant id.Tenant, typ id.EmailType, f EmailTypeFields) (EmailType, error) {
+func UpdateEmailType(ctx context.Context, db *sqldb.DB, tenant id.Tenant, typ id.EmailType, f EmailTypeFields, now time.Time) (EmailType, error) {
 	var t EmailType
 	err := db.InTx(ctx, func(tx *sqldb.DB) error {
 		before, err := scanEmailType(tenant)(tx.QueryRow(ctx, `
@@ -185,15 +187,19 @@ func UpdateEmailType(ctx context.Context, db *sqldb.DB, tenant id.Tenant, typ id
 		if err != nil {
 			return notFoundFault(err, ErrEmailTypeNotFound)
 		}
+		if err := EmailTypeRevisions.Check(ctx, tx, tenant, typ); err != nil {
+			return err
+		}
 		if t, err = f.apply(ctx, tx, before); err != nil {
 			return err
 		}
 		_, err = tx.Exec(ctx, `
 			UPDATE email_type SET display_name = $3, description = $4, utm_campaign_prefix = $5, category_id = $6,
-				sort_order = $7, active = $8, list_id_enabled = $9, list_key = $10
+				sort_order = $7, active = $8, list_id_enabled = $9, list_key = $10, revision = revision + 1, revised_at = $11, revised_by = $12
 			WHERE tenant_id = $1 AND id = $2`,
 			tenant, typ, t.DisplayName, sqldb.Null(t.Description), sqldb.Null(t.UTMCampaignPrefix), sqldb.Null(t.Category),
-			t.SortOrder, t.Active, t.ListIDEnabled, sqldb.Null(t.ListKey))
+			t.SortOrder, t.Active, t.ListIDEnabled, sqldb.Null(t.ListKey), now.UnixMicro(), revision.By(ctx))
+		t.Revision++
 		return err
 	})
 	if err != nil {
@@ -207,6 +213,9 @@ func DeleteEmailType(ctx context.Context, db *sqldb.DB, tenant id.Tenant, typ id
 	return db.InTx(ctx, func(tx *sqldb.DB) error {
 		t, err := EmailTypeByID(ctx, tx, tenant, typ)
 		if err != nil {
+			return err
+		}
+		if err := EmailTypeRevisions.Check(ctx, tx, tenant, typ); err != nil {
 			return err
 		}
 		holders, err := who.Find(ctx, tx, tenant, usage.Subject{Kind: usage.EmailType, ID: t.ID.String(), Key: t.Key})
@@ -282,7 +291,7 @@ func scanEmailType(tenant id.Tenant) func(func(...any) error) (EmailType, error)
 		var description, prefix, listKey sql.NullString
 		var created int64
 		err := scan(&t.ID, &t.Key, &t.DisplayName, &description, &prefix, &t.Category, &t.SortOrder,
-			&t.Active, &t.ListIDEnabled, &listKey, &created)
+			&t.Active, &t.ListIDEnabled, &listKey, &created, &t.Revision)
 		t.Description, t.UTMCampaignPrefix = description.String, prefix.String
 		t.ListKey, t.CreatedAt = listKey.String, sqldb.Time(created)
 		return t, err

@@ -55,11 +55,12 @@ type Identity struct {
 	Revision      int64 // increases with each change by users
 }
 
-// IdentityRevisions and DomainRevisions are the tables of sending identities and domains, for conditions on
-// their revisions.
+// The tables of records with revisions, for conditions on them.
 var (
-	IdentityRevisions = revision.Table{Name: "sending_identity", At: "COALESCE(revised_at, created_at)"}
-	DomainRevisions   = revision.Table{Name: "sending_domain", At: "COALESCE(revised_at, created_at)"}
+	IdentityRevisions  = revision.Table{Name: "sending_identity", At: "COALESCE(revised_at, created_at)"}
+	DomainRevisions    = revision.Table{Name: "sending_domain", At: "COALESCE(revised_at, created_at)"}
+	EmailTypeRevisions = revision.Table{Name: "email_type", At: "COALESCE(revised_at, created_at)"}
+	CategoryRevisions  = revision.Table{Name: "email_category", At: "COALESCE(revised_at, created_at)"}
 )
 
 // IdentityFields are the fields of a request; nil means absent, an empty string clears an optional

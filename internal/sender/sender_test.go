@@ -112,7 +112,7 @@ func TestEmailTypesHaveKeysThatStay(t *testing.T) {
 		}, noon)
 		want := sender.EmailType{
 			ID: typ.ID, Tenant: h.mine, Key: "product_uberblick", DisplayName: "Product Überblick", Description: "What is new",
-			UTMCampaignPrefix: "pn-", Category: category.ID, SortOrder: 2, Active: true, ListIDEnabled: true, ListKey: "product", CreatedAt: noon,
+			UTMCampaignPrefix: "pn-", Category: category.ID, SortOrder: 2, Active: true, ListIDEnabled: true, ListKey: "product", CreatedAt: noon, Revision: 1,
 		}
 		if err != nil || !cmp.Equal(typ, want) {
 			h.Fatalf("CreateEmailType: %v (-want +got):\n%s", err, cmp.Diff(want, typ))
@@ -124,8 +124,9 @@ func TestEmailTypesHaveKeysThatStay(t *testing.T) {
 		}
 		changed, err := sender.UpdateEmailType(ctx, h.db, h.mine, typ.ID, sender.EmailTypeFields{
 			Key: new("product_uberblick"), DisplayName: new("Product"), Category: new(id.Category{}), ListKey: new(""), Active: new(false),
-		})
+		}, noon)
 		want.DisplayName, want.Category, want.ListKey, want.Active = "Product", id.Category{}, "", false
+		want.Revision = 2
 		if err != nil || !cmp.Equal(changed, want) {
 			h.Errorf("UpdateEmailType: %v (-want +got):\n%s", err, cmp.Diff(want, changed))
 		}
@@ -135,7 +136,7 @@ func TestEmailTypesHaveKeysThatStay(t *testing.T) {
 		if want.Label() != "product_uberblick" || typ.Label() != "product" {
 			h.Errorf("labels %q and %q", want.Label(), typ.Label())
 		}
-		if _, err := sender.UpdateEmailType(ctx, h.db, h.mine, typ.ID, sender.EmailTypeFields{Key: new("other")}); !cmp.Equal(h.invalidPaths(err), []string{"type_key"}) {
+		if _, err := sender.UpdateEmailType(ctx, h.db, h.mine, typ.ID, sender.EmailTypeFields{Key: new("other")}, noon); !cmp.Equal(h.invalidPaths(err), []string{"type_key"}) {
 			h.Errorf("a change of key: %v", err)
 		}
 		if list, err := sender.EmailTypes(ctx, h.db, h.mine); err != nil || len(list) != 2 || list[0].ID != again.ID {
@@ -143,7 +144,7 @@ func TestEmailTypesHaveKeysThatStay(t *testing.T) {
 		}
 		for name, err := range map[string]error{
 			"get":    second(sender.EmailTypeByID(ctx, h.db, h.other, typ.ID)),
-			"update": second(sender.UpdateEmailType(ctx, h.db, h.other, typ.ID, sender.EmailTypeFields{})),
+			"update": second(sender.UpdateEmailType(ctx, h.db, h.other, typ.ID, sender.EmailTypeFields{}, noon)),
 			"delete": sender.DeleteEmailType(ctx, h.db, h.other, typ.ID, usage.Finders{}),
 		} {
 			if !errors.Is(err, sender.ErrEmailTypeNotFound) {
@@ -202,10 +203,10 @@ func TestADeletedCategoryLeavesItsTypes(t *testing.T) {
 			h.Fatal(err)
 		}
 		typ := h.emailType(h.mine, "Weekly")
-		if _, err := sender.UpdateEmailType(ctx, h.db, h.mine, typ.ID, sender.EmailTypeFields{Category: &c.ID}); err != nil {
+		if _, err := sender.UpdateEmailType(ctx, h.db, h.mine, typ.ID, sender.EmailTypeFields{Category: &c.ID}, noon); err != nil {
 			h.Fatal(err)
 		}
-		if c, err = sender.UpdateCategory(ctx, h.db, h.mine, c.ID, sender.CategoryFields{Name: new("All news")}); err != nil || c.Name != "All news" || c.Description != "d" {
+		if c, err = sender.UpdateCategory(ctx, h.db, h.mine, c.ID, sender.CategoryFields{Name: new("All news")}, noon); err != nil || c.Name != "All news" || c.Description != "d" {
 			h.Errorf("UpdateCategory = %+v, %v", c, err)
 		}
 		if list, err := sender.Categories(ctx, h.db, h.mine); err != nil || len(list) != 1 || list[0] != c {

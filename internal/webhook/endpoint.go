@@ -18,6 +18,7 @@ import (
 	"github.com/packetboat/packetboat/internal/id"
 	"github.com/packetboat/packetboat/internal/mail/address"
 	"github.com/packetboat/packetboat/internal/netguard"
+	"github.com/packetboat/packetboat/internal/revision"
 	"github.com/packetboat/packetboat/internal/secret"
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
@@ -69,7 +70,11 @@ type Endpoint struct {
 	LastSuccessAt  *time.Time
 	LastFailureAt  *time.Time
 	CreatedAt      time.Time
+	Revision       int64
 }
+
+// Revisions is the table of endpoints, for conditions on their revisions.
+var Revisions = revision.Table{Name: "webhook_endpoint", At: "COALESCE(revised_at, created_at)"}
 
 // Status returns the endpoint's health.
 func (e Endpoint) Status() Status {
@@ -215,14 +220,14 @@ func checkEventTypes(list []string, p *fault.Problems) []string {
 	return slices.DeleteFunc(all, func(t string) bool { return !slices.Contains(list, t) })
 }
 
-const endpointColumns = `id, url, description, event_types, active, disabled_reason, failing_since, last_success_at, last_failure_at, created_at`
+const endpointColumns = `id, url, description, event_types, active, disabled_reason, failing_since, last_success_at, last_failure_at, created_at, revision`
 
 func scanEndpoint(tenant id.Tenant) func(func(...any) error) (Endpoint, error) {
 	return func(row func(...any) error) (Endpoint, error) {
 		e := Endpoint{Tenant: tenant}
 		var types string
 		err := row(&e.ID, &e.URL, sqldb.ToText(&e.Description), &types, &e.Active, sqldb.ToText(&e.DisabledReason),
-			sqldb.ToNullTime(&e.FailingSince), sqldb.ToNullTime(&e.LastSuccessAt), sqldb.ToNullTime(&e.LastFailureAt), sqldb.ToTime(&e.CreatedAt))
+			sqldb.ToNullTime(&e.FailingSince), sqldb.ToNullTime(&e.LastSuccessAt), sqldb.ToNullTime(&e.LastFailureAt), sqldb.ToTime(&e.CreatedAt), &e.Revision)
 		if err == nil {
 			err = json.Unmarshal([]byte(types), &e.EventTypes)
 		}
@@ -263,7 +268,7 @@ func Create(ctx context.Context, db *sqldb.DB, box *secret.Box, tenant id.Tenant
 	if err := p.Err(); err != nil {
 		return Endpoint{}, "", err
 	}
-	e.ID, e.Tenant, e.CreatedAt = id.New[id.Webhook](), tenant, sqldb.Time(now.UnixMicro())
+	e.ID, e.Tenant, e.CreatedAt, e.Revision = id.New[id.Webhook](), tenant, sqldb.Time(now.UnixMicro()), 1
 	text, key := newSecret()
 	err := db.InTx(ctx, func(tx *sqldb.DB) error {
 		list, err := List(ctx, tx, tenant)
@@ -274,9 +279,9 @@ func Create(ctx context.Context, db *sqldb.DB, box *secret.Box, tenant id.Tenant
 			return ErrTooMany
 		}
 		_, err = tx.Exec(ctx, `
-			INSERT INTO webhook_endpoint (tenant_id, id, url, description, event_types, active, secret, created_at)
-			VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
-			tenant, e.ID, e.URL, sqldb.Null(e.Description), encode(e.EventTypes), e.Active, box.Seal(key, secretPlace(tenant, e.ID)), now.UnixMicro())
+			INSERT INTO webhook_endpoint (tenant_id, id, url, description, event_types, active, secret, created_at, revised_by)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+			tenant, e.ID, e.URL, sqldb.Null(e.Description), encode(e.EventTypes), e.Active, box.Seal(key, secretPlace(tenant, e.ID)), now.UnixMicro(), revision.By(ctx))
 		if err != nil {
 			return err
 		}
@@ -298,6 +303,9 @@ func Update(ctx context.Context, db *sqldb.DB, tenant id.Tenant, endpoint id.Web
 		if err != nil {
 			return err
 		}
+		if err := Revisions.Check(ctx, tx, tenant, endpoint); err != nil {
+			return err
+		}
 		var p fault.Problems
 		e = f.apply(before, rules, &p)
 		if err := p.Err(); err != nil {
@@ -305,9 +313,10 @@ func Update(ctx context.Context, db *sqldb.DB, tenant id.Tenant, endpoint id.Web
 		}
 		_, err = tx.Exec(ctx, `
 			UPDATE webhook_endpoint SET url = $3, description = $4, event_types = $5, active = $6, disabled_reason = $7, failing_since = $8,
-				notice_due = notice_due AND NOT $6
+				notice_due = notice_due AND NOT $6, revision = revision + 1, revised_at = $9, revised_by = $10
 			WHERE tenant_id = $1 AND id = $2`,
-			tenant, endpoint, e.URL, sqldb.Null(e.Description), encode(e.EventTypes), e.Active, sqldb.Null(e.DisabledReason), sqldb.NullMicros(e.FailingSince))
+			tenant, endpoint, e.URL, sqldb.Null(e.Description), encode(e.EventTypes), e.Active, sqldb.Null(e.DisabledReason), sqldb.NullMicros(e.FailingSince), now.UnixMicro(), revision.By(ctx))
+		e.Revision++
 		if err != nil || before.Active == e.Active {
 			return err
 		}
@@ -322,6 +331,9 @@ func Update(ctx context.Context, db *sqldb.DB, tenant id.Tenant, endpoint id.Web
 // Delete deletes an endpoint. Its deliveries are deleted in the background.
 func Delete(ctx context.Context, db *sqldb.DB, tenant id.Tenant, endpoint id.Webhook, now time.Time) error {
 	err := db.InTx(ctx, func(tx *sqldb.DB) error {
+		if err := Revisions.Check(ctx, tx, tenant, endpoint); err != nil {
+			return err
+		}
 		n, err := tx.Exec(ctx, `DELETE FROM webhook_endpoint WHERE tenant_id = $1 AND id = $2`, tenant, endpoint)
 		if err != nil {
 			return err

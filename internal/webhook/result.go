@@ -152,7 +152,8 @@ func (l Lease) setHealth(ctx context.Context, tx *sqldb.DB, h health) (Reason, e
 		return "", nil
 	}
 	_, err = tx.Exec(ctx, `
-		UPDATE webhook_endpoint SET active = FALSE, disabled_reason = $3, notice_due = TRUE
+		UPDATE webhook_endpoint SET active = FALSE, disabled_reason = $3, notice_due = TRUE,
+			revision = revision + 1, revised_at = COALESCE(last_failure_at, created_at), revised_by = NULL
 		WHERE tenant_id = $1 AND id = $2`, l.Tenant, l.Endpoint, reason)
 	return reason, err
 }

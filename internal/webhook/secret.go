@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/revision"
 	"github.com/packetboat/packetboat/internal/secret"
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
@@ -46,10 +47,15 @@ func RotateSecret(ctx context.Context, db *sqldb.DB, box *secret.Box, tenant id.
 		if e, err = byID(ctx, tx, tenant, endpoint, tx.ForUpdate()); err != nil {
 			return err
 		}
+		if err := Revisions.Check(ctx, tx, tenant, endpoint); err != nil {
+			return err
+		}
+		e.Revision++
 		_, err = tx.Exec(ctx, `
-			UPDATE webhook_endpoint SET previous_secret = secret, previous_until = $4, secret = $3
+			UPDATE webhook_endpoint SET previous_secret = secret, previous_until = $4, secret = $3,
+				revision = revision + 1, revised_at = $5, revised_by = $6
 			WHERE tenant_id = $1 AND id = $2`,
-			tenant, endpoint, box.Seal(key, secretPlace(tenant, endpoint)), now.Add(overlap).UnixMicro())
+			tenant, endpoint, box.Seal(key, secretPlace(tenant, endpoint)), now.Add(overlap).UnixMicro(), now.UnixMicro(), revision.By(ctx))
 		return err
 	})
 	if err != nil {

@@ -429,7 +429,7 @@ func TestContentIsFrozenWhenTheSendBegins(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		a := broadcasttest.New(t, db, "acme")
-		if _, err := sender.UpdateEmailType(t.Context(), db, a.Tenant, a.Type.ID, sender.EmailTypeFields{UTMCampaignPrefix: new("nl-")}); err != nil {
+		if _, err := sender.UpdateEmailType(t.Context(), db, a.Tenant, a.Type.ID, sender.EmailTypeFields{UTMCampaignPrefix: new("nl-")}, time.Now()); err != nil {
 			t.Fatal(err)
 		}
 		b := a.Schedule(func(ch *broadcast.Change) {

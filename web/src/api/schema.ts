@@ -1346,6 +1346,7 @@ export type EmailCategoryRow = {
 	description: string | null;
 	id: string;
 	name: string;
+	revision: number;
 	sort_order: number;
 	tenant_id: string;
 };
@@ -1371,6 +1372,7 @@ export type EmailTypeRow = {
 	id: string;
 	list_id_enabled: boolean;
 	list_key: string | null;
+	revision: number;
 	sort_order: number;
 	tenant_id: string;
 	type_key: string;
@@ -4125,6 +4127,7 @@ export type StageRow = {
 	id: string;
 	is_default: boolean;
 	name: string;
+	revision: number;
 	slug: string;
 	sort_order: number;
 	tenant_id: string;
