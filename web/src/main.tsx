@@ -4,6 +4,9 @@ import "./tokens.css";
 import "./base.css";
 import { App } from "./app/App";
 import { applyTheme, theme } from "./app/theme";
+import { combos } from "./ui/Combo";
+import { dialogs } from "./ui/Dialog";
+import { menus } from "./ui/Menu";
 
 applyTheme(theme(), false);
 
@@ -19,7 +22,7 @@ if (root) {
 // Parts that are needed soon, but not for the first page: dialogs, menus and combo boxes.
 const soon = window.requestIdleCallback ?? ((run: () => void) => setTimeout(run, 1000));
 soon(() => {
-	void import("./ui/aria/Dialog");
-	void import("./ui/aria/MenuList");
-	void import("./ui/aria/Combo");
+	dialogs.early();
+	menus.early();
+	combos.early();
 });

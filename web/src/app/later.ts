@@ -22,6 +22,36 @@ export async function patiently<M>(load: () => Promise<M>): Promise<M> {
 	}
 }
 
+/** Module loads a module, and keeps it. */
+export class Module<M> {
+	private loaded: M | null = null;
+
+	constructor(private readonly from: () => Promise<M>) {}
+
+	load = () =>
+		this.from().then((m) => {
+			this.loaded = m;
+			return m;
+		});
+
+	/** Loads it before it is needed. If that fails, it is loaded when it is. */
+	early = () => void this.load().catch(() => undefined);
+
+	/**
+	 * part is later for something that the module exports. If the module is there it is shown at once: React waits
+	 * even for a promise that is fulfilled, and then for 300 ms at least.
+	 */
+	// biome-ignore lint/suspicious/noExplicitAny: components of any properties, as lazy takes them.
+	part = <C extends ComponentType<any>>(choose: (m: M) => C) =>
+		lazy((): Promise<{ default: C }> => {
+			const { loaded } = this;
+			if (!loaded) return patiently(this.load).then((m) => ({ default: choose(m) }));
+			const now = { default: choose(loaded) };
+			// biome-ignore lint/suspicious/noThenProperty: lazy calls then at once, and takes what it is told meanwhile.
+			return { then: (done: (m: { default: C }) => void) => done(now) } as unknown as Promise<{ default: C }>;
+		});
+}
+
 /**
  * later is lazy for pages and parts of them. What is not loaded yet while the server is away comes when it is back,
  * and the rest of the page works on meanwhile.

@@ -1,13 +1,13 @@
 import { Suspense } from "react";
-import { later } from "../app/later";
+import { Module } from "../app/later";
 import type { ComboProps, PicksProps } from "./aria/Combo";
 import css from "./Field.module.css";
 
 export type { Option } from "./aria/Combo";
 
-const load = () => import("./aria/Combo");
-const LazyCombo = later(() => load().then((m) => ({ default: m.Combo })));
-const LazyPicks = later(() => load().then((m) => ({ default: m.Picks })));
+export const combos = new Module(() => import("./aria/Combo"));
+const LazyCombo = combos.part((m) => m.Combo);
+const LazyPicks = combos.part((m) => m.Picks);
 
 /** Place keeps the place of a field while it is loaded. */
 function Place({ label, hideLabel }: { label: string; hideLabel?: boolean }) {

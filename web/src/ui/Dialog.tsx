@@ -1,10 +1,10 @@
 import { Suspense } from "react";
-import { later } from "../app/later";
+import { Module } from "../app/later";
 import type { ConfirmProps, DialogProps } from "./aria/Dialog";
 
-const load = () => import("./aria/Dialog");
-const LazyDialog = later(() => load().then((m) => ({ default: m.Dialog })));
-const LazyConfirm = later(() => load().then((m) => ({ default: m.Confirm })));
+export const dialogs = new Module(() => import("./aria/Dialog"));
+const LazyDialog = dialogs.part((m) => m.Dialog);
+const LazyConfirm = dialogs.part((m) => m.Confirm);
 
 /** Dialog is a dialog or a drawer over the page. It keeps the focus, and gives it back. */
 export function Dialog(props: DialogProps) {

@@ -1,6 +1,6 @@
 import { MoreHorizontal } from "lucide-react";
 import { type ReactNode, Suspense, useContext, useEffect, useRef, useState } from "react";
-import { later } from "../app/later";
+import { Module } from "../app/later";
 import { useOffers } from "../app/offers";
 import { catalogue } from "../words/catalogue";
 import button from "./Button.module.css";
@@ -19,8 +19,8 @@ export type Action = {
 	run: () => void;
 };
 
-const load = () => import("./aria/MenuList");
-const MenuList = later(() => load().then((m) => ({ default: m.MenuList })));
+export const menus = new Module(() => import("./aria/MenuList"));
+const MenuList = menus.part((m) => m.MenuList);
 
 type Props = {
 	label?: string;
@@ -39,7 +39,6 @@ export function Menu({ label = words.more, actions, children, small, className, 
 	const [open, setOpen] = useState(false);
 	const trigger = useRef<HTMLButtonElement>(null);
 	const current = useContext(CurrentRow);
-	const preload = () => void load();
 	// What is chosen runs when the list is gone: a dialog that it opens then gives the focus back to the button.
 	const [chosen, setChosen] = useState<Action | null>(null);
 	useEffect(() => {
@@ -59,8 +58,8 @@ export function Menu({ label = words.more, actions, children, small, className, 
 				aria-haspopup="menu"
 				aria-expanded={open}
 				className={className ?? [button.button, children ? button.default : `${button.quiet} ${button.square}`, small && button.small].filter(Boolean).join(" ")}
-				onPointerEnter={preload}
-				onFocus={preload}
+				onPointerEnter={menus.early}
+				onFocus={menus.early}
 				onClick={() => setOpen(!open)}
 				onKeyDown={(e) => {
 					if (e.key === "ArrowDown" || e.key === "ArrowUp") {

@@ -1,9 +1,9 @@
 import { type ReactNode, Suspense, useRef, useState } from "react";
-import { later } from "../app/later";
+import { Module } from "../app/later";
 import button from "./Button.module.css";
 
-const load = () => import("./aria/PopupPanel");
-const PopupPanel = later(() => load().then((m) => ({ default: m.PopupPanel })));
+const panels = new Module(() => import("./aria/PopupPanel"));
+const PopupPanel = panels.part((m) => m.PopupPanel);
 
 type Props = {
 	/** What the panel is for. */
@@ -20,7 +20,6 @@ type Props = {
 export function Popup({ label, buttonLabel, button: content, className, end, children }: Props) {
 	const [open, setOpen] = useState(false);
 	const trigger = useRef<HTMLButtonElement>(null);
-	const preload = () => void load();
 	const close = () => setOpen(false);
 	return (
 		<>
@@ -31,8 +30,8 @@ export function Popup({ label, buttonLabel, button: content, className, end, chi
 				aria-haspopup="dialog"
 				aria-expanded={open}
 				className={className ?? `${button.button} ${button.quiet} ${button.small}`}
-				onPointerEnter={preload}
-				onFocus={preload}
+				onPointerEnter={panels.early}
+				onFocus={panels.early}
 				onClick={() => setOpen(!open)}
 			>
 				{content}
