@@ -55,7 +55,7 @@ export function usePreview(b: BroadcastSessionView, arm = "", contact: string | 
 	const own = b.variants?.find((a) => a.id === arm)?.content_overrides;
 	const stored = Boolean(own && b.content.template_slug);
 	const text = stored ? b.updated_at : JSON.stringify(armContent(b, arm));
-	const asked = useSettled(text, 350);
+	const asked = useSettled(text, 200);
 	const opened = useContext(Opened);
 	const begun = useRef(false); // the first preview is of what the page shows at first
 	if (opened && asked === text) begun.current = true;

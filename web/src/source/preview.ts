@@ -6,6 +6,9 @@ import { useKey } from "../app/session";
 
 export type Good = { answer: PreviewAnswer; at: Date };
 
+/** After this many milliseconds without a change a source is shown. The text of an editor comes after a pause of its own. */
+const pause = 200;
+
 /** useLivePreview shows a source a moment after its last change: the newest request wins, and the last mail that could be made stays. */
 export function useLivePreview(kind: string, id: string, source: () => PreviewSource | null, contact: string | null) {
 	const key = useKey();
@@ -22,7 +25,7 @@ export function useLivePreview(kind: string, id: string, source: () => PreviewSo
 			if (text !== "") setAsked(text);
 		};
 		if (asked === "") ask(); // the first is asked for at once
-		const timer = setTimeout(ask, 350);
+		const timer = setTimeout(ask, pause);
 		return () => clearTimeout(timer);
 	});
 	const query = useQuery({
