@@ -1,6 +1,6 @@
 import { defaultRangeExtractor, type Range, useVirtualizer } from "@tanstack/react-virtual";
 import { ArrowDown, ArrowUp } from "lucide-react";
-import { type KeyboardEvent, memo, type ReactNode, type RefObject, startTransition, useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState, useSyncExternalStore } from "react";
+import { type KeyboardEvent, memo, type ReactNode, type RefObject, useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState, useSyncExternalStore } from "react";
 import { density, subscribeDensity } from "../app/density";
 import { catalogue, full, plural } from "../words/catalogue";
 import { useNarrow } from "./narrow";
@@ -150,17 +150,11 @@ export function Table<T>(p: Props<T>) {
 	const keys = useMemo(() => rows.map(keyOf.current), [rows]);
 	const before = useRef(keys);
 	const current = useMemo(() => placeOf(at, keys, before.current), [at, keys]);
-	// The rows beyond those in view come after the first picture.
-	const [begun, setBegun] = useState(false);
-	useEffect(() => {
-		const frame = requestAnimationFrame(() => startTransition(() => setBegun(true)));
-		return () => cancelAnimationFrame(frame);
-	}, []);
 	const virtual = useVirtualizer({
 		count: p.rows.length,
 		getScrollElement: () => scroller.current,
 		estimateSize: () => height,
-		overscan: begun ? overscan : 2,
+		overscan,
 		rangeExtractor: useCallback(
 			(range: Range) => {
 				const shown = defaultRangeExtractor(range);
