@@ -95,6 +95,7 @@ func TestFormsWebhooksAndDomainsInTheApplication(t *testing.T) {
 			t.Errorf("the webhook accepted %q; its problems are %v", got, hooks.problems)
 		}
 		d.domainIsCorrected(zone)
+		d.imagesAreValues()
 		d.imageIsInserted()
 	})
 }
@@ -142,6 +143,73 @@ func (d desk) imageIsInserted() {
 	content := d.read(d.text(`location.pathname.split('/').at(-2)`))["content"].(map[string]any)
 	if binding, _ := content["template_binding"].(map[string]any); content["template_slug"] != "welcome" || binding["parameters"] == nil {
 		d.t.Errorf("the broadcast has the template %v with %v", content["template_slug"], content["template_binding"])
+	}
+}
+
+// imagesAreValues pastes, uploads and chooses images for the values of a template: an image, and HTML. Before, the
+// library is empty, and begins with one button.
+func (d desk) imagesAreValues() {
+	d.t.Helper()
+	d.open("/library")
+	d.sees("The library is empty")
+	d.sees("Event invitation Invitation: ‹") // what stands for a value in its subject
+	if n := d.text(`[...document.querySelectorAll('main button, main a')].filter(b => b.textContent.trim() === 'New entry').length`); n == "0" {
+		d.t.Error("the empty library has no button to begin with")
+	}
+	d.ask(http.MethodPost, "/templates", map[string]any{
+		"name": "Pictures", "format": "html", "subject": "News", "content_html": `<p><img alt="" src="{{param:picture}}"></p>{{param:inside}}`,
+		"parameters_schema": []any{map[string]any{"name": "picture", "label": "Picture", "type": "image"}, map[string]any{"name": "inside", "label": "Inside", "type": "html"}},
+	})
+	broadcast := d.create(map[string]any{"content": map[string]any{"template_slug": "pictures", "template_binding": map[string]any{"parameters": map[string]any{}}}})
+	value := func(name string, is func(string) bool) string {
+		return eventually(d.t, func() (string, bool) {
+			binding, _ := d.read(broadcast)["content"].(map[string]any)["template_binding"].(map[string]any)
+			parameters, _ := binding["parameters"].(map[string]any)
+			v, _ := parameters[name].(string)
+			return v, is(v)
+		})
+	}
+	image := func(name string) string {
+		return `new File([Uint8Array.from('GIF89a\x01\x01\x01\x01\x01\x01\x01;` + name + `', c => c.charCodeAt(0))], '` + name + `.gif', { type: 'image/gif' })`
+	}
+	d.open("/broadcasts/" + broadcast + "/edit")
+	field := `[...document.querySelectorAll('label')].filter(l => l.textContent.trim().startsWith('Picture')).map(l => document.getElementById(l.htmlFor)).find(e => e)`
+	d.await(field)
+	d.eval(`(() => {
+		const data = new DataTransfer();
+		data.items.add(` + image("pasted") + `);
+		` + field + `.dispatchEvent(new ClipboardEvent('paste', { clipboardData: data, bubbles: true, cancelable: true }));
+	})()`)
+	pasted := value("picture", func(v string) bool { return v != "" })
+	if !strings.Contains(pasted, "/_q/a/") {
+		d.t.Errorf("the pasted image is %q, want an address of the account's images", pasted)
+	}
+	d.pressText("Choose an image")
+	d.await(`document.querySelector('[role=dialog] input[type=file]')`)
+	d.eval(`(() => {
+		const input = document.querySelector('[role=dialog] input[type=file]'), files = new DataTransfer();
+		files.items.add(` + image("uploaded") + `);
+		input.files = files.files;
+		input.dispatchEvent(new Event('change', { bubbles: true }));
+	})()`)
+	if uploaded := value("picture", func(v string) bool { return v != pasted }); uploaded == pasted {
+		d.t.Error("the uploaded image is not the value")
+	}
+	d.await(`!document.querySelector('[role=dialog]')`)
+	d.pressText("Choose an image")
+	d.await(`document.querySelectorAll('[role=dialog] li button').length > 1`)
+	earlier := `[...document.querySelectorAll('[role=dialog] li')].find(l => l.innerHTML.includes('` + pasted[strings.LastIndex(pasted, "/")+1:] + `'))?.querySelector('button')`
+	d.await(earlier)
+	d.eval(earlier + `.click()`)
+	if chosen := value("picture", func(v string) bool { return v == pasted }); chosen != pasted {
+		d.t.Errorf("the chosen image is %q, want %q", chosen, pasted)
+	}
+	d.await(`!document.querySelector('[role=dialog]')`)
+	d.pressText("Insert an image")
+	d.await(`document.querySelectorAll('[role=dialog] li button').length > 0`)
+	d.eval(`document.querySelector('[role=dialog] li button').click()`)
+	if inside := value("inside", func(v string) bool { return strings.Contains(v, "<img") }); !strings.Contains(inside, "/_q/a/") {
+		d.t.Errorf("the HTML is %q, want an image", inside)
 	}
 }
 
