@@ -165,7 +165,7 @@ export default function Audit() {
 					rows={rows}
 					rowKey={(r) => r.id}
 					columns={[
-						{ id: "when", name: words.when, cell: (r) => <span className={css.line}>{dateTime(r.created_at)}</span> },
+						{ id: "when", name: words.when, cell: (r) => <time className={css.line} dateTime={r.created_at}>{dateTime(r.created_at)}</time> },
 						{ id: "who", name: words.who, cell: (r) => <span className={css.line}>{r.actor.type === "system" ? words.system : r.actor.name || r.actor.type}</span> },
 						{ id: "what", name: words.what, cell: (r) => <code>{r.action}</code> },
 						{
