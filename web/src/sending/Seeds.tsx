@@ -1,7 +1,7 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { Link, useLocation } from "wouter";
-import { api, newKey } from "../api/client";
+import { api, newKey, request } from "../api/client";
 import type { SeedListRow } from "../api/schema";
 import { useCollection } from "../app/collections";
 import { pollEvery } from "../app/live";
@@ -118,14 +118,17 @@ export function EditSeedList({ list: l, onClose, onDone }: { list?: SeedListRow;
 		id: l?.id,
 		title: l?.name ?? words.add,
 		may: !why,
-		read: async () => ({ values: valuesOf(await api("GET /seed-lists/{id}", { path: { id: l?.id ?? "" } })) }),
+		read: async () => {
+			const got = await request("GET /seed-lists/{id}", { path: { id: l?.id ?? "" } });
+			return { values: valuesOf(got.data), revision: got.revision };
+		},
 		names: { name: words.name, vendor_label: words.vendor, vendor_dashboard_url: words.dashboard, rotation_days: words.rotation, rotation_grace_days: words.grace, sending_identity_ids: words.senders },
 	});
 	const v = form.values;
 	const p = form.problems.byPath;
 	const refresh = () => Promise.all([client.invalidateQueries({ queryKey: key("seed-lists") }), client.invalidateQueries({ queryKey: key("seed-list", l?.id) })]);
 	const send = () =>
-		form.submit(async (v) => {
+		form.submit(async (v, revision) => {
 			const body = {
 				...v,
 				vendor_label: v.vendor_label || null,
@@ -133,7 +136,7 @@ export function EditSeedList({ list: l, onClose, onDone }: { list?: SeedListRow;
 				rotation_days: v.rotation_days ? Number(v.rotation_days) : null,
 				rotation_grace_days: Number(v.rotation_grace_days) || 0,
 			};
-			const made = l ? await api("PUT /seed-lists/{id}", { path: { id: l.id }, body }) : await api("POST /seed-lists", { body, idempotencyKey });
+			const made = l ? await api("PUT /seed-lists/{id}", { path: { id: l.id }, body, revision }) : await api("POST /seed-lists", { body, idempotencyKey });
 			await refresh();
 			onDone(made);
 		});

@@ -200,7 +200,10 @@ function Editor({ type, categories, onClose }: { type?: EmailTypeRow; categories
 		id: type?.id,
 		title: type?.display_name ?? words.add,
 		may: !why,
-		read: async () => ({ values: valuesOf(rowOf(await api("GET /email-types", {}), type?.id)) }),
+		read: async () => {
+			const row = rowOf(await api("GET /email-types", {}), type?.id);
+			return { values: valuesOf(row), revision: `"${row.revision}"` };
+		},
 		names: { display_name: words.name, description: words.description, category_id: words.category, list_id_enabled: words.listId, list_key: words.listKey, utm_campaign_prefix: words.prefix, active: words.active },
 	});
 	const v = form.values;
@@ -210,10 +213,10 @@ function Editor({ type, categories, onClose }: { type?: EmailTypeRow; categories
 		onClose();
 	};
 	const send = () =>
-		form.submit(async (v) => {
+		form.submit(async (v, revision) => {
 			const { type_key, ...rest } = v;
 			const body = { ...rest, description: v.description || null, category_id: v.category_id || null, list_key: v.list_key || null, utm_campaign_prefix: v.utm_campaign_prefix || null };
-			if (type) await api("PUT /email-types/{id}", { path: { id: type.id }, body });
+			if (type) await api("PUT /email-types/{id}", { path: { id: type.id }, body, revision });
 			else await api("POST /email-types", { body: { ...body, ...(type_key && { type_key }) }, idempotencyKey });
 			await done();
 		});

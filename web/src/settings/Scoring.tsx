@@ -1,7 +1,7 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Plus, Trash2 } from "lucide-react";
 import { useState } from "react";
-import { ApiError, api, type FieldProblem } from "../api/client";
+import { ApiError, api, type FieldProblem, request } from "../api/client";
 import type { ScoringView } from "../api/schema";
 import { useKey, useWhyNot, useWorkspace } from "../app/session";
 import { useShortcuts } from "../app/shortcuts";
@@ -130,7 +130,10 @@ function Form({ saved }: { saved: ScoringView }) {
 		id: workspace?.tenant_id,
 		title: words.title,
 		may: !why,
-		read: async () => ({ values: await api("GET /settings/scoring", {}) }),
+		read: async () => {
+			const got = await request("GET /settings/scoring", {});
+			return { values: got.data, revision: got.revision };
+		},
 		names: { enabled: words.on, rules: words.rules, min: words.min, max: words.max, decay: words.decay },
 	});
 	const { values: now, dirty, busy } = form;
@@ -154,12 +157,13 @@ function Form({ saved }: { saved: ScoringView }) {
 		setProblems([]);
 		const empty = emptyIn(now);
 		if (empty.length > 0) return refuse(empty, words.problems(empty.length));
-		await form.submit(async (v) => {
+		await form.submit(async (v, revision) => {
 			try {
 				const rules = v.rules.map((r) => ({ ...r, id: r.id || undefined }));
-				client.setQueryData(key("scoring"), await api("PUT /settings/scoring", { body: { ...v, rules } }));
+				client.setQueryData(key("scoring"), await api("PUT /settings/scoring", { body: { ...v, rules }, revision }));
 				toast(words.saved);
 			} catch (e) {
+				if (e instanceof ApiError && e.code === "REVISION_CONFLICT") throw e; // the form joins both changes
 				const fields = e instanceof ApiError ? e.fields : [];
 				refuse(fields, fields.length > 0 ? words.problems(fields.length) : explain(e));
 				throw e;

@@ -176,13 +176,16 @@ function Editor({ stage, onClose }: { stage?: StageRow; onClose: () => void }) {
 		id: stage?.id,
 		title: stage?.name ?? words.add,
 		may: true,
-		read: async () => ({ values: valuesOf(rowOf(await api("GET /settings/stages", {}), stage?.id)) }),
+		read: async () => {
+			const row = rowOf(await api("GET /settings/stages", {}), stage?.id);
+			return { values: valuesOf(row), revision: `"${row.revision}"` };
+		},
 		names: { name: words.name, category: words.category },
 	});
 	const send = () =>
-		form.submit(async (v) => {
+		form.submit(async (v, revision) => {
 			const body = { name: v.name, category: v.category as StageRow["category"] };
-			if (stage) await api("PUT /settings/stages/{id}", { path: { id: stage.id }, body });
+			if (stage) await api("PUT /settings/stages/{id}", { path: { id: stage.id }, body, revision });
 			else await api("POST /settings/stages", { body, idempotencyKey });
 			await client.invalidateQueries({ queryKey: key("stages") });
 			onClose();

@@ -1,7 +1,7 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { Link, useLocation } from "wouter";
-import { api, newKey } from "../api/client";
+import { api, newKey, request } from "../api/client";
 import type { WebhookRow } from "../api/schema";
 import { pollEvery } from "../app/live";
 import { useParam } from "../app/params";
@@ -123,17 +123,20 @@ export function EditWebhook({ webhook: w, onClose, onMade, onDeleted }: Props) {
 		id: w?.id,
 		title: w?.url ?? words.add,
 		may: !why,
-		read: async () => ({ values: valuesOf(await api("GET /settings/webhooks/{id}", { path: { id: w?.id ?? "" } })) }),
+		read: async () => {
+			const got = await request("GET /settings/webhooks/{id}", { path: { id: w?.id ?? "" } });
+			return { values: valuesOf(got.data), revision: got.revision };
+		},
 		names: { url: words.url, description: words.description, event_types: words.events, all: words.all, active: words.active },
 	});
 	const v = form.values;
 	const p = form.problems.byPath;
 	const refresh = () => Promise.all([client.invalidateQueries({ queryKey: key("webhooks") }), client.invalidateQueries({ queryKey: key("webhook", w?.id) })]);
 	const send = () =>
-		form.submit(async (v) => {
+		form.submit(async (v, revision) => {
 			const body = { url: v.url.trim(), description: v.description || null, event_types: v.all ? ["*"] : v.event_types, active: v.active };
 			if (w) {
-				await api("PUT /settings/webhooks/{id}", { path: { id: w.id }, body });
+				await api("PUT /settings/webhooks/{id}", { path: { id: w.id }, body, revision });
 				await refresh();
 				onClose();
 				return;
