@@ -85,6 +85,8 @@ func (d desk) changesARule() {
 	d.hit("More actions")
 	d.item("Remove the group")
 	is("DE (DE AT)")
+	// What takes the place of the removed group has the focus.
+	d.await(`document.activeElement.closest('[data-path]')?.dataset.path === '1'`)
 
 	// Dragged before the first condition.
 	var from, to []float64

@@ -290,6 +290,7 @@ func (d desk) checkAccess(axe, where string) {
 	if d.text(`typeof axe`) == "undefined" {
 		d.eval(axe)
 	}
+	d.eval(`scrollTo(0, 0)`) // what is scrolled halfway under the top bar can be scrolled out of it
 	var found []struct {
 		ID    string
 		Nodes []struct {

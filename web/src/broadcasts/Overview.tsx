@@ -10,7 +10,7 @@ import { Explained, Figure, Figures, Rate } from "../ui/Figure";
 import figure from "../ui/Figure.module.css";
 import { Card } from "../ui/Page";
 import { Failure, Skeleton } from "../ui/States";
-import { catalogue, clock, day, full, percent, plural } from "../words/catalogue";
+import { catalogue, clock, day, full, percent, plural, pointsOf } from "../words/catalogue";
 import { type TermName, term } from "../words/glossary";
 import { reasonName } from "./forecast";
 import css from "./Report.module.css";
@@ -77,8 +77,6 @@ function useEarlier(b: BroadcastSessionView): MetricsRow[] {
 	return metrics.data ?? [];
 }
 
-const signed = new Intl.NumberFormat("en", { maximumFractionDigits: 1, minimumFractionDigits: 1, signDisplay: "exceptZero" });
-
 /** Overview shows the six figures of a broadcast, where people fell away, and who opened it. */
 export function Overview({ broadcast: b, live, progress: p }: { broadcast: BroadcastSessionView; live: boolean; progress: DeliveryProgress | null }) {
 	const report = useReport(b.id, live);
@@ -96,7 +94,7 @@ export function Overview({ broadcast: b, live, progress: p }: { broadcast: Broad
 		const then = earlier.reduce((a, m) => a + m[of], 0) / whole;
 		return (
 			<span className={figure.before}>
-				{words.before(percent(then), earlier.length)} ({words.points(signed.format((now / r.total_recipients - then) * 100))})
+				{words.before(percent(then), earlier.length)} ({words.points(pointsOf(now / r.total_recipients - then))})
 			</span>
 		);
 	};

@@ -60,13 +60,14 @@ const words = catalogue({
 	keep: "Keep the addresses on the suppression list, so that nobody mails them again",
 	resetTitle: (n: number) => plural(n, { one: "Reset the status of # contact?", other: "Reset the status of # contacts?" }),
 	dncTitle: (n: number) => plural(n, { one: "Mark # contact as not to be contacted?", other: "Mark # contacts as not to be contacted?" }),
-	dncText: "They get no more mail until the mark is taken away.",
+	dncText: "They get no more mail until the mark is taken away, and leave the sequences they are in.",
 	undncTitle: (n: number) => plural(n, { one: "Take the mark “do not contact” from # contact?", other: "Take the mark “do not contact” from # contacts?" }),
 	undncText: "Those who still want mail get it again.",
 	restoreTitle: (n: number) => plural(n, { one: "Restore # contact?", other: "Restore # contacts?" }),
 	restoreText: "Deleted contacts get the status again that they had before.",
 	concerns: (n: number) => plural(n, { one: "# contact is selected.", other: "# contacts are selected." }),
 	cannotUndo: "This runs as a job. It can be cancelled, but not undone.",
+	leftSequences: "Sequences that they left because of the mark are not entered again.",
 	undone: (n: number) => plural(n, { one: "Undone for # contact", other: "Undone for # contacts" }),
 	resetText: "People who unsubscribed, bounced or complained become active again, and their addresses leave the suppression list. Do this only when they asked for it.",
 	reason: "Reason, for you",
@@ -179,7 +180,8 @@ export function BulkBar({ contacts, ids, everybody, total, selector, onEverybody
 				await bulk({ action, params, contact_ids: ids });
 				for (const id of ids) done.add(id);
 			}
-			toast(words.undone(done.size));
+			const marked = steps.some((s) => s.action === "set_do_not_contact" && s.params?.value === false);
+			toast(marked ? `${words.undone(done.size)}. ${words.leftSequences}` : words.undone(done.size));
 		} catch (e) {
 			toast(explain(e), { tone: "danger" });
 		}

@@ -15,7 +15,7 @@ import figure from "../ui/Figure.module.css";
 import { List } from "../ui/List";
 import { Card, Page } from "../ui/Page";
 import { Empty, Failure, Skeleton } from "../ui/States";
-import { catalogue, full, percent, plural } from "../words/catalogue";
+import { catalogue, change, full, percent, plural, pointsOf } from "../words/catalogue";
 import { type TermName, term } from "../words/glossary";
 import { LastSend } from "./LastSend";
 import { DayRange, useDayRange } from "./DayRange";
@@ -70,9 +70,6 @@ const words = catalogue({
 });
 
 const columns = ["total_recipients", "total_sent", "total_delivered", "total_failed", "total_bounced", "total_opened", "verified_opened", "total_clicked", "total_unsubscribed", "total_complained", "verified_open_rate", "open_rate", "click_rate", "bounce_rate"] as const;
-
-const signed = new Intl.NumberFormat("en", { signDisplay: "exceptZero" });
-const points = new Intl.NumberFormat("en", { maximumFractionDigits: 1, minimumFractionDigits: 1, signDisplay: "exceptZero" });
 
 /** nothing reports whether totals say that nothing happened. */
 const nothing = (t: OverviewTotals) => t.total_recipients + t.verified_opened + t.total_clicked + t.total_bounced + t.total_unsubscribed + t.total_complained === 0;
@@ -176,7 +173,7 @@ function Totals({ report: r, at }: { report: ReportsOverview; at: string }) {
 		const [a, b] = [now[of], then[of]];
 		const share = (n: number, all: number) => (all > 0 ? n / all : null);
 		const [sa, sb] = [share(a, now.total_recipients), share(b, then.total_recipients)];
-		const d = sa !== null && sb !== null && decimals === undefined ? words.points(points.format((sa - sb) * 100)) : signed.format(a - b);
+		const d = sa !== null && sb !== null && decimals === undefined ? words.points(pointsOf(sa - sb)) : change(a - b);
 		const few = then.total_recipients < 100;
 		return (
 			<Rate
@@ -196,7 +193,7 @@ function Totals({ report: r, at }: { report: ReportsOverview; at: string }) {
 				<Figure
 					name={term("mails").name}
 					value={full(now.total_recipients)}
-					detail={<Before value={full(then.total_recipients)} change={signed.format(now.total_recipients - then.total_recipients)} />}
+					detail={<Before value={full(then.total_recipients)} change={change(now.total_recipients - then.total_recipients)} />}
 					about={{ definition: term("mails").definition, asOf: at }}
 				/>
 				{rate("mailsDelivered", "total_delivered")}

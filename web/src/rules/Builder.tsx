@@ -64,6 +64,7 @@ type Moves = {
 	move: (from: number[], to: number[]) => void;
 	step: (path: number[], by: 1 | -1) => boolean;
 	wrap: (path: number[]) => void;
+	remove: (path: number[]) => void;
 	begin: (path: number[], e: PointerEvent<HTMLElement>) => void;
 	dragged: number[] | null;
 	drop: Drop | null;
@@ -100,7 +101,9 @@ export function Builder({ value, onChange, fault, warnings = [] }: Props) {
 	useLayoutEffect(() => {
 		const to = follow.current;
 		follow.current = null;
-		if (to) controlsOf(all.current, to.path)[to.control]?.focus();
+		if (!to) return;
+		const controls = controlsOf(all.current, to.path);
+		(controls[to.control] ?? controls.at(-1))?.focus();
 	});
 	const move = (from: number[], to: number[]) => {
 		if (!fits(value, from, to)) return;
@@ -121,6 +124,14 @@ export function Builder({ value, onChange, fault, warnings = [] }: Props) {
 			const control = controlsOf(all.current, path).indexOf(document.activeElement as HTMLElement);
 			follow.current = { path: [...path, 0], control: Math.max(0, control) };
 			onChange(replaceAt(value, path, { logic: "and", conditions: [c] }));
+		},
+		remove: (path) => {
+			const [up, at] = [path.slice(0, -1), path.at(-1) ?? 0];
+			const group = conditionAt(value, up);
+			const left = group && isGroup(group) ? group.conditions.length - 1 : 0;
+			// The condition that takes its place has the focus then, or the one before it, or the buttons of the group.
+			follow.current = left > 0 ? { path: [...up, Math.min(at, left - 1)], control: 0 } : { path: up, control: Number.POSITIVE_INFINITY };
+			onChange(replaceAt(value, path, null));
 		},
 		begin: (from, e) => {
 			if (e.button !== 0) return;
@@ -284,7 +295,7 @@ function GroupEditor({ group, path, root, fields, onChange, fault }: Inner) {
 							(path.length > 1 || !last) && { id: "down", label: words.down, icon: <ArrowDown aria-hidden />, run: () => void moves?.step(path, 1) },
 							{ id: "copy", label: words.duplicate, icon: <Copy aria-hidden />, run: () => onChange(insertAt(root, path, group)) },
 							wrap && { id: "wrap", label: words.wrap, icon: <FolderPlus aria-hidden />, run: wrap },
-							{ id: "remove", label: words.removeGroup, icon: <Trash2 aria-hidden />, danger: true, run: () => onChange(replaceAt(root, path, null)) },
+							{ id: "remove", label: words.removeGroup, icon: <Trash2 aria-hidden />, danger: true, run: () => moves?.remove(path) },
 						]}
 					/>
 				)}
@@ -325,7 +336,7 @@ type Row = { leaf: Leaf; index: number; path: number[]; last: boolean; root: Gro
 function LeafRow({ leaf, index, path, last, root, fields, onChange, fault }: Row) {
 	const moves = useContext(Moving);
 	const name = words.condition(index + 1);
-	const put = (c: Condition | null) => onChange(replaceAt(root, path, c));
+	const put = (c: Condition) => onChange(replaceAt(root, path, c));
 	const here = pathText(path);
 	const faulty = messageAt(fault, (at) => at.startsWith(here));
 	const warning = moves?.warning(path, leaf);
@@ -352,7 +363,7 @@ function LeafRow({ leaf, index, path, last, root, fields, onChange, fault }: Row
 					(path.length > 1 || !last) && { id: "down", label: words.down, icon: <ArrowDown aria-hidden />, run: () => void moves?.step(path, 1) },
 					{ id: "copy", label: words.duplicate, icon: <Copy aria-hidden />, run: () => onChange(insertAt(root, path, leaf)) },
 					wrap && { id: "wrap", label: words.wrap, icon: <FolderPlus aria-hidden />, run: wrap },
-					{ id: "remove", label: words.remove, icon: <Trash2 aria-hidden />, danger: true, run: () => put(null) },
+					{ id: "remove", label: words.remove, icon: <Trash2 aria-hidden />, danger: true, run: () => moves?.remove(path) },
 				]}
 			/>
 		</fieldset>

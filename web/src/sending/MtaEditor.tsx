@@ -56,7 +56,7 @@ const words = catalogue({
 	start: "Mails on the first day",
 	growth: "Growth a day, %",
 	started: "First day",
-	startedHelp: "Empty: the day on which it is switched on.",
+	startedHelp: "Empty: the day on which it is saved.",
 	each: "Each address warms up by itself, from its own first day.",
 	directTls: { opportunistic: "If the server offers it", required: "Always" },
 	ips: "Addresses that mail leaves from",
@@ -227,7 +227,7 @@ export function Editor({ lane, onSaved }: { lane?: MtaConfigRow; onSaved?: (lane
 			if (v["warmup.enabled"]) {
 				if (v["warmup.start_per_day"]) warmup.start_per_day = Number(v["warmup.start_per_day"]);
 				if (v["warmup.growth_pct"]) warmup.growth_pct = Number(v["warmup.growth_pct"]);
-				if (v["warmup.started_on"]) warmup.started_on = v["warmup.started_on"];
+				warmup.started_on = v["warmup.started_on"] || null;
 			}
 			const body = { name: v.name, active: v.active, caps: bounds, domain_throttles: v.domain_throttles.map(bodyOfThrottle), warmup, ...(v["retry.max_age_hours"] && { retry: { max_age_hours: Number(v["retry.max_age_hours"]) } }), ...(relays(type) && { return_path_records: v.return_path_records.map(bodyOfRecord) }), ...(Object.keys(settings).length > 0 && { settings }), ...(!lane && { type }) } as MtaConfigBody;
 			const saved = lane ? await api("PUT /mta-configs/{id}", { path: { id: lane.id }, body, revision }) : await api("POST /mta-configs", { body, idempotencyKey });

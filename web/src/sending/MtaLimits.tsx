@@ -38,17 +38,20 @@ export function MtaLimits({ lane: l }: { lane: MtaConfigRow }) {
 	const rows = [{ name: words.all, limits: limitsOf(l.caps), hour: l.caps.at_most_per_hour }, ...l.domain_throttles.map((t) => ({ name: t.pattern, limits: limitsOf(t), hour: t.at_most_per_hour }))];
 	return (
 		<Card title={words.title}>
-			{rows.every((r) => r.hour === null) && <p>{words.none}</p>}
-			<List
-				label={words.title}
-				rows={rows}
-				rowKey={(r) => r.name}
-				columns={[
-					{ id: "for", name: words.for, cell: (r) => r.name },
-					{ id: "limits", name: words.limits, cell: (r) => r.limits },
-					{ id: "hour", name: words.hour, end: true, cell: (r) => (r.hour === null ? <NotSet /> : words.anHour(r.hour)) },
-				]}
-			/>
+			{rows.every((r) => r.limits === "") ? (
+				<p>{words.none}</p>
+			) : (
+				<List
+					label={words.title}
+					rows={rows}
+					rowKey={(r) => r.name}
+					columns={[
+						{ id: "for", name: words.for, cell: (r) => r.name },
+						{ id: "limits", name: words.limits, cell: (r) => r.limits },
+						{ id: "hour", name: words.hour, end: true, cell: (r) => (r.hour === null ? <NotSet /> : words.anHour(r.hour)) },
+					]}
+				/>
+			)}
 		</Card>
 	);
 }

@@ -8,7 +8,7 @@ import { useShortcuts } from "../app/shortcuts";
 import { EventName } from "../rules/LeafEditor";
 import { filterWords, Properties, type PropertyFilter } from "../rules/Properties";
 import { Button, IconButton } from "../ui/Button";
-import { Checkbox, Columns, NumberField, Select, TextField } from "../ui/Field";
+import { Columns, NumberField, Select, Switch, TextField } from "../ui/Field";
 import { KeptNotice, useKeptForm } from "../ui/keptForm";
 import { Card, Notice, Page } from "../ui/Page";
 import { Empty, Failure, Skeleton } from "../ui/States";
@@ -189,7 +189,7 @@ function Form({ saved }: { saved: ScoringView }) {
 			<KeptNotice form={form} />
 			{error && <Notice tone="danger" title={error} />}
 			<Card>
-				<Checkbox label={words.on} help={words.onHelp} why={why} checked={now.enabled} onChange={(enabled) => set({ enabled })} />
+				<Switch label={words.on} help={words.onHelp} why={why} checked={now.enabled} onChange={(enabled) => set({ enabled })} />
 			</Card>
 			<Card
 				title={words.rules}

@@ -12,6 +12,7 @@ export function Tabs({ label, tabs, current }: { label: string; tabs: { id: stri
 		const text = params.toString();
 		return path + (text ? `?${text}` : "");
 	};
+	if (tabs.length < 2) return null;
 	return (
 		<nav aria-label={label} className={css.tabs}>
 			<ul>

@@ -52,6 +52,15 @@ export const number = (n: number) => (Math.abs(n) > 999_999 ? compact.format(n) 
 /** full writes a count with all its digits. */
 export const full = (n: number) => numbers.format(n);
 
+const changes = new Intl.NumberFormat(locale, { signDisplay: "exceptZero" });
+const changesOfRates = new Intl.NumberFormat(locale, { maximumFractionDigits: 1, minimumFractionDigits: 1, signDisplay: "exceptZero" });
+
+/** change writes a difference with its sign. */
+export const change = (n: number) => changes.format(n).replace("-", "−");
+
+/** pointsOf writes a difference of two rates with its sign, in percentage points. */
+export const pointsOf = (difference: number) => changesOfRates.format(difference * 100).replace("-", "−");
+
 /** percent writes a rate between 0 and 1 with one decimal, without rounding to 0 or to 100. */
 export function percent(rate: number | null | undefined, decimals = 1): string {
 	if (rate === null || rate === undefined || Number.isNaN(rate)) return "–";
