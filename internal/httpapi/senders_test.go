@@ -106,7 +106,7 @@ func TestEmailTypesThroughTheAPI(t *testing.T) {
 		typ := made.str("id")
 		want := map[string]any{
 			"type_key": "weekly_news", "display_name": "Weekly News", "description": nil, "utm_campaign_prefix": nil, "category_id": c,
-			"sort_order": 0.0, "active": true, "list_id_enabled": true, "list_key": "weekly", "created_at": "2026-03-01T12:00:00.000Z",
+			"sort_order": 0.0, "active": true, "list_id_enabled": true, "list_key": "weekly", "created_at": "2026-03-01T12:00:00.000Z", "revision": 1.0,
 		}
 		if diff := cmp.Diff(want, made.without("id", "tenant_id")); diff != "" {
 			t.Errorf("POST /email-types (-want +got):\n%s", diff)
