@@ -17,14 +17,25 @@ import (
 // identity and still need it. For segments and identities these are all unfinished broadcasts; for
 // email types and MTA configs only those scheduled, sending or paused, since a draft can do
 // without.
-func Finder() usage.Finder { return usage.Func(findUses) }
+func Finder() usage.Finder { return finder{usage.Func(findUses)} }
+
+type finder struct{ usage.Func }
+
+// FindAll looks up the messages of the library together, which their list shows with their uses.
+func (f finder) FindAll(ctx context.Context, db *sqldb.DB, tenant id.Tenant, kind usage.Kind, subjects []usage.Subject) (map[string]usage.Holders, error) {
+	if kind == usage.Library {
+		return findMessages(ctx, db, tenant, subjects)
+	}
+	return f.Func.FindAll(ctx, db, tenant, kind, subjects)
+}
 
 func findUses(ctx context.Context, db *sqldb.DB, tenant id.Tenant, s usage.Subject) (usage.Holders, error) {
 	var uses func(b Broadcast, routes []route.Route) bool
 	live := []Status{Scheduled, Sending, Paused}
 	switch s.Kind {
 	case usage.Library:
-		return findMessage(ctx, db, tenant, s.ID)
+		found, err := findMessages(ctx, db, tenant, []usage.Subject{s})
+		return found[s.ID], err
 	case usage.Segment:
 		live = append(live, Draft)
 		seg := id.Read[id.Segment](s.ID)
@@ -110,20 +121,31 @@ func Segments(ctx context.Context, db *sqldb.DB) ([]segment.Used, error) {
 	return used, nil
 }
 
-// findMessage returns every broadcast whose content is a version of a library entry. Ended
+// findMessages returns every broadcast whose content is a version of one of the library's entries. Ended
 // broadcasts are included, because their history shows the version.
-func findMessage(ctx context.Context, db *sqldb.DB, tenant id.Tenant, entry string) (usage.Holders, error) {
+func findMessages(ctx context.Context, db *sqldb.DB, tenant id.Tenant, subjects []usage.Subject) (map[string]usage.Holders, error) {
+	found := make(map[string]usage.Holders, len(subjects))
+	entries := make([]id.LibraryEntry, len(subjects))
+	for i, s := range subjects {
+		entries[i] = id.Read[id.LibraryEntry](s.ID)
+		found[s.ID] = usage.Holders{"broadcasts": []usage.Holder{}}
+	}
 	rows, err := db.Query(ctx, `
-		SELECT id, name, status, message_version FROM broadcast
-		WHERE tenant_id = $1 AND message_id = $2 ORDER BY created_at, id`, tenant, id.Read[id.LibraryEntry](entry))
-	list, err := sqldb.Collect(rows, err, func(scan func(...any) error) (h usage.Holder, err error) {
+		SELECT message_id, id, name, status, message_version FROM broadcast
+		WHERE tenant_id = $1 AND message_id`+db.In(2)+` ORDER BY created_at, id`, tenant, sqldb.List(db, entries))
+	err = sqldb.Each(rows, err, func(scan func(...any) error) error {
+		var entry id.LibraryEntry
 		var bid id.Broadcast
-		err = scan(&bid, &h.Name, &h.Status, &h.Version)
+		var h usage.Holder
+		err := scan(&entry, &bid, &h.Name, &h.Status, &h.Version)
 		h.ID = bid.String()
-		return h, err
+		if holders := found[entry.String()]; holders != nil {
+			holders["broadcasts"] = append(holders["broadcasts"], h)
+		}
+		return err
 	})
 	if err != nil {
-		return nil, fmt.Errorf("find broadcasts that use a message: %w", err)
+		return nil, fmt.Errorf("find broadcasts that use messages: %w", err)
 	}
-	return usage.Holders{"broadcasts": list}, nil
+	return found, nil
 }

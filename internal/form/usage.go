@@ -11,23 +11,23 @@ import (
 
 // Finder finds the forms that refer to a list, an email type, a custom field or a message of the
 // library: all that are not archived, and of those that use an email type only published ones.
-func Finder() usage.Finder { return usage.Func(holders) }
+func Finder() usage.Finder { return usage.Many(holders) }
 
-func holders(ctx context.Context, db *sqldb.DB, tenant id.Tenant, s usage.Subject) (usage.Holders, error) {
+func holders(ctx context.Context, db *sqldb.DB, tenant id.Tenant, kind usage.Kind, subjects []usage.Subject) (map[string]usage.Holders, error) {
 	live := []Status{Draft, Published}
-	var uses func(f Form) bool
-	switch s.Kind {
+	var uses func(f Form, s usage.Subject) bool
+	switch kind {
 	case usage.Segment:
-		uses = func(f Form) bool { return slices.Contains(f.Lists, id.Read[id.Segment](s.ID)) }
+		uses = func(f Form, s usage.Subject) bool { return slices.Contains(f.Lists, id.Read[id.Segment](s.ID)) }
 	case usage.Library:
-		uses = func(f Form) bool { return f.ConfirmMessage == id.Read[id.LibraryEntry](s.ID) }
+		uses = func(f Form, s usage.Subject) bool { return f.ConfirmMessage == id.Read[id.LibraryEntry](s.ID) }
 	case usage.EmailType:
 		live = []Status{Published}
-		uses = func(f Form) bool {
+		uses = func(f Form, s usage.Subject) bool {
 			return slices.ContainsFunc(f.Fields, func(one Field) bool { return one.Type == ConsentField && one.Binding == s.Key })
 		}
 	case usage.Field:
-		uses = func(f Form) bool {
+		uses = func(f Form, s usage.Subject) bool {
 			return slices.ContainsFunc(f.Fields, func(one Field) bool {
 				_, text := one.boundTo()
 				return (one.Type == CustomField || one.Type == HiddenField && !text) && one.Binding == s.Key
@@ -40,11 +40,15 @@ func holders(ctx context.Context, db *sqldb.DB, tenant id.Tenant, s usage.Subjec
 	if err != nil {
 		return nil, err
 	}
-	found := []usage.Holder{}
-	for _, f := range list {
-		if uses(f) {
-			found = append(found, usage.Holder{ID: f.ID.String(), Name: f.Name, Status: string(f.Status)})
+	found := make(map[string]usage.Holders, len(subjects))
+	for _, s := range subjects {
+		holders := []usage.Holder{}
+		for _, f := range list {
+			if uses(f, s) {
+				holders = append(holders, usage.Holder{ID: f.ID.String(), Name: f.Name, Status: string(f.Status)})
+			}
 		}
+		found[s.ID] = usage.Holders{"forms": holders}
 	}
-	return usage.Holders{"forms": found}, nil
+	return found, nil
 }

@@ -101,26 +101,28 @@ func (api messagesAPI) listMessages(ctx context.Context, p auth.Principal, in *l
 	if err != nil {
 		return none, err
 	}
+	var current map[id.LibraryEntry]library.Current
+	if in.Embed == "use" {
+		if current, err = library.CurrentOf(ctx, api.db, p.Tenant, list, api.usage); err != nil {
+			return none, err
+		}
+	}
 	rows := make([]MessageRow, len(list))
 	for i, e := range list {
 		rows[i] = rowOfMessage(e)
-		if in.Embed == "use" && e.Version > 0 {
-			v, err := library.CurrentOf(ctx, api.db, e, api.usage)
-			if err != nil {
-				return none, err
-			}
-			rows[i].embed(v)
+		if c, ok := current[e.ID]; ok {
+			rows[i].embed(c)
 		}
 	}
 	return endpoint.Window(rows, offset, total), nil
 }
 
 // embed shows the origin and the uses of the current version in the row.
-func (m *MessageRow) embed(v library.Version) {
-	if o := v.Content.Origin; o != nil {
+func (m *MessageRow) embed(c library.Current) {
+	if o := c.Origin; o != nil {
 		m.TemplateID, m.TemplateSlug = &o.Template, &o.Slug
 	}
-	m.Usage = new(usesOfVersion(v))
+	m.Usage = new(usesOf(c.Usage))
 }
 
 func rowOfMessage(e library.Entry) MessageRow {

@@ -3,9 +3,12 @@ package httpapi_test
 import (
 	"encoding/json"
 	"fmt"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
 const entryContent = `{"subject": "Hi {{ first_name }}", "body_html": "<p>Hi {{ first_name }}</p>", "preheader": "p"}`
@@ -252,6 +255,38 @@ func TestALibraryEntryOfATemplateInABroadcast(t *testing.T) {
 			if got, _ := json.Marshal(parts); string(got) != want {
 				t.Errorf("entries%s: %s, want %s", query, got, want)
 			}
+		}
+	})
+}
+
+// The list with uses runs as many statements for many rows as for one, whatever uses them.
+func TestAListOfMessagesWithUsesRunsFewStatements(t *testing.T) {
+	eachSending(t, func(t *testing.T, s *sendingTest) {
+		s.must(201, "editor", "POST /sequences", `{"name": "Tour"}`)
+		for i := range 7 {
+			made := s.must(201, "key", "POST /messages", fmt.Sprintf(`{"name": "Entry %d", "content": %s}`, i, entryContent)).str("id")
+			s.must(201, "key", "POST /broadcasts", broadcastJSON(t, fmt.Sprintf(`{"name": "Of %d", "content": {"message_id": %q, "message_version": 1}}`, i, made)))
+		}
+		s.must(201, "key", "POST /messages", `{"name": "Bare"}`)
+		count := func(limit, rows int) (n int) {
+			ctx := sqldb.WithQueryTrace(t.Context(), func(string, []any) { n++ })
+			r := httptest.NewRequestWithContext(ctx, "GET", fmt.Sprintf("/t/acme/api/messages?embed=use&search=entry&limit=%d", limit), nil)
+			r.Header.Set("X-API-Key", "key")
+			w := httptest.NewRecorder()
+			s.router.ServeHTTP(w, r)
+			text := w.Body.String()
+			if w.Code != 200 || strings.Count(text, `"usage":[{"version":1,"kind":"broadcast"`) != rows {
+				t.Errorf("limit=%d: %d %s", limit, w.Code, text)
+			}
+			for i := range 7 {
+				if rows == 7 && !strings.Contains(text, fmt.Sprintf(`"usage":[{"version":1,"kind":"broadcast","name":"Of %d","status":"draft"}]`, i)) {
+					t.Errorf("entry %d has not its use: %s", i, text)
+				}
+			}
+			return n
+		}
+		if one, all := count(1, 1), count(50, 7); one == 0 || one != all {
+			t.Errorf("%d statements for one row, %d for seven", one, all)
 		}
 	})
 }

@@ -71,16 +71,16 @@ func (api messagesAPI) listMessageVersions(ctx context.Context, p auth.Principal
 func formOfVersion(p auth.Principal, v library.Version) messageVersionForm {
 	head := MessageVersionHead{ID: v.ID, MessageID: v.Entry, Version: v.Number, CreatedAt: endpoint.At(v.CreatedAt)}
 	if v.Usage != nil {
-		head.Usage = new(usesOfVersion(v))
+		head.Usage = new(usesOf(v.Usage))
 	}
 	return formFor(p,
 		func() messageVersion { return messageVersion{head, showContent(v.Content)} },
 		func() messageVersionSession { return messageVersionSession{head, sessionContent(v.Content)} })
 }
 
-func usesOfVersion(v library.Version) []messageUse {
-	uses := make([]messageUse, len(v.Usage))
-	for i, u := range v.Usage {
+func usesOf(list []library.Use) []messageUse {
+	uses := make([]messageUse, len(list))
+	for i, u := range list {
 		uses[i] = messageUse(u)
 	}
 	return uses

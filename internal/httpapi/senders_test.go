@@ -93,7 +93,7 @@ func eachWithFakes(t *testing.T, f func(t *testing.T, s *apiTest, o *fakes)) {
 			Gate: g, Limiter: ratelimit.New(nil), DB: db, BaseURL: base, RatePerMinute: 100_000, Now: clock, Log: log,
 		})
 		o := &fakes{zone: dnstest.New(t)}
-		(&httpapi.API{DB: db, Box: box, Now: clock, BaseURL: base, Log: log, Usage: o, SendCounts: o, MJML: compiler(), Tester: o, Verifier: newVerifier(db, box, base, o.zone, clock)}).Register(s.router)
+		(&httpapi.API{DB: db, Box: box, Now: clock, BaseURL: base, Log: log, Usage: usage.Func(o.Find), SendCounts: o, MJML: compiler(), Tester: o, Verifier: newVerifier(db, box, base, o.zone, clock)}).Register(s.router)
 		f(t, s, o)
 	})
 }

@@ -32,10 +32,18 @@ func usesOf(ctx context.Context, db *sqldb.DB, e Entry, finder usage.Finder) (us
 	if finder == nil {
 		return nil, nil
 	}
-	holders, err := finder.Find(ctx, db, e.Tenant, usage.Subject{Kind: usage.Library, ID: e.ID.String(), Key: e.Slug})
+	holders, err := finder.Find(ctx, db, e.Tenant, subjectOf(e))
 	if err != nil {
 		return nil, ErrUnavailable.Because(err)
 	}
+	return usesBy(holders), nil
+}
+
+func subjectOf(e Entry) usage.Subject {
+	return usage.Subject{Kind: usage.Library, ID: e.ID.String(), Key: e.Slug}
+}
+
+func usesBy(holders usage.Holders) uses {
 	found := uses{}
 	for _, source := range slices.Sorted(maps.Keys(holders)) {
 		for _, h := range holders[source] {
@@ -46,7 +54,7 @@ func usesOf(ctx context.Context, db *sqldb.DB, e Entry, finder usage.Finder) (us
 			found = append(found, u)
 		}
 	}
-	return found, nil
+	return found
 }
 
 // finished are the statuses of holders that do not need the entry any more. They remain in the

@@ -17,10 +17,10 @@ import (
 // Finder finds the sequences whose steps, trigger or exit conditions refer to a record. Of email
 // types, identities and MTA configs it returns active and paused sequences only, which would lack
 // them; of other records drafts too.
-func Finder() usage.Finder { return usage.Func(holders) }
+func Finder() usage.Finder { return usage.Many(holders) }
 
-func holders(ctx context.Context, db *sqldb.DB, tenant id.Tenant, s usage.Subject) (usage.Holders, error) {
-	switch s.Kind {
+func holders(ctx context.Context, db *sqldb.DB, tenant id.Tenant, kind usage.Kind, subjects []usage.Subject) (map[string]usage.Holders, error) {
+	switch kind {
 	case usage.Segment, usage.Field, usage.Library, usage.EmailType, usage.Identity, usage.MTAConfig, usage.Sequence, usage.Stage:
 	default:
 		return nil, nil
@@ -42,17 +42,22 @@ func holders(ctx context.Context, db *sqldb.DB, tenant id.Tenant, s usage.Subjec
 	if err != nil {
 		return nil, fmt.Errorf("find sequences that use a record: %w", err)
 	}
-	found := []usage.Holder{}
+	found := make(map[string]usage.Holders, len(subjects))
+	for _, s := range subjects {
+		found[s.ID] = usage.Holders{"sequences": []usage.Holder{}}
+	}
 	for _, q := range ids {
 		p := Compile(all[q], rule.Env{Schema: schema})
-		if p.Status == Draft && slices.Contains([]usage.Kind{usage.EmailType, usage.Identity, usage.MTAConfig}, s.Kind) {
+		if p.Status == Draft && slices.Contains([]usage.Kind{usage.EmailType, usage.Identity, usage.MTAConfig}, kind) {
 			continue
 		}
-		if where, version, ok := p.uses(s); ok {
-			found = append(found, usage.Holder{ID: q.String(), Name: p.Name, Status: string(p.Status), Where: where, Version: version})
+		for _, s := range subjects {
+			if where, version, ok := p.uses(s); ok {
+				found[s.ID]["sequences"] = append(found[s.ID]["sequences"], usage.Holder{ID: q.String(), Name: p.Name, Status: string(p.Status), Where: where, Version: version})
+			}
 		}
 	}
-	return usage.Holders{"sequences": found}, nil
+	return found, nil
 }
 
 // uses returns where the sequence refers to a record: a node, "entry_trigger" or "exit_conditions".

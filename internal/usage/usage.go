@@ -78,9 +78,12 @@ func (h Holders) With(sources ...string) Holders {
 // subject was deleted. It is called in the transaction that deletes the subject.
 type Finder interface {
 	Find(ctx context.Context, db *sqldb.DB, tenant id.Tenant, s Subject) (Holders, error)
+	// FindAll looks up several subjects of one kind, for lists. It returns the holders by the id of the
+	// subject; subjects without any may be missing.
+	FindAll(ctx context.Context, db *sqldb.DB, tenant id.Tenant, kind Kind, subjects []Subject) (map[string]Holders, error)
 }
 
-// Func is a function that implements Finder.
+// Func is a function that implements Finder by looking up one subject at a time.
 type Func func(ctx context.Context, db *sqldb.DB, tenant id.Tenant, s Subject) (Holders, error)
 
 // Find calls f.
@@ -88,19 +91,58 @@ func (f Func) Find(ctx context.Context, db *sqldb.DB, tenant id.Tenant, s Subjec
 	return f(ctx, db, tenant, s)
 }
 
+// FindAll calls f for each subject.
+func (f Func) FindAll(ctx context.Context, db *sqldb.DB, tenant id.Tenant, _ Kind, subjects []Subject) (map[string]Holders, error) {
+	all := make(map[string]Holders, len(subjects))
+	for _, s := range subjects {
+		found, err := f(ctx, db, tenant, s)
+		if err != nil {
+			return nil, err
+		}
+		all[s.ID] = found
+	}
+	return all, nil
+}
+
+// Many is a function that implements Finder by looking up all subjects together, with a number of
+// statements that does not depend on theirs.
+type Many func(ctx context.Context, db *sqldb.DB, tenant id.Tenant, kind Kind, subjects []Subject) (map[string]Holders, error)
+
+// Find calls f for one subject.
+func (f Many) Find(ctx context.Context, db *sqldb.DB, tenant id.Tenant, s Subject) (Holders, error) {
+	found, err := f(ctx, db, tenant, s.Kind, []Subject{s})
+	return found[s.ID], err
+}
+
+// FindAll calls f.
+func (f Many) FindAll(ctx context.Context, db *sqldb.DB, tenant id.Tenant, kind Kind, subjects []Subject) (map[string]Holders, error) {
+	return f(ctx, db, tenant, kind, subjects)
+}
+
 // Finders combines several finders. An empty list finds nothing.
 type Finders []Finder
 
 // Find returns the results of all finders.
 func (fs Finders) Find(ctx context.Context, db *sqldb.DB, tenant id.Tenant, s Subject) (Holders, error) {
-	all := Holders{}
+	all, err := fs.FindAll(ctx, db, tenant, s.Kind, []Subject{s})
+	return all[s.ID], err
+}
+
+// FindAll returns the results of all finders.
+func (fs Finders) FindAll(ctx context.Context, db *sqldb.DB, tenant id.Tenant, kind Kind, subjects []Subject) (map[string]Holders, error) {
+	all := make(map[string]Holders, len(subjects))
+	for _, s := range subjects {
+		all[s.ID] = Holders{}
+	}
 	for _, f := range fs {
-		found, err := f.Find(ctx, db, tenant, s)
+		found, err := f.FindAll(ctx, db, tenant, kind, subjects)
 		if err != nil {
 			return nil, err
 		}
-		for source, list := range found {
-			all[source] = append(all[source], list...)
+		for subject, holders := range found {
+			for source, list := range holders {
+				all[subject][source] = append(all[subject][source], list...)
+			}
 		}
 	}
 	return all, nil
