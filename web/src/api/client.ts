@@ -56,6 +56,12 @@ export class ApiError extends Error {
 	}
 }
 
+/** isConflict reports whether a write was refused because somebody changed the record meanwhile. */
+export const isConflict = (e: unknown) => e instanceof ApiError && e.code === "REVISION_CONFLICT";
+
+/** tagOf returns the revision of a row as a write sends it. */
+export const tagOf = (row: { revision: number }) => `"${row.revision}"`;
+
 /** Versioned is an answer with the revision of the record, of which the next write is made. */
 export type Versioned<T> = { data: T; revision: string | null };
 

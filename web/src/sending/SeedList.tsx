@@ -1,6 +1,6 @@
 import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useLocation, useParams } from "wouter";
-import { api } from "../api/client";
+import { api, request } from "../api/client";
 import type { SeedListRow, SeedRow } from "../api/schema";
 import { pollEvery } from "../app/live";
 import { useParam, useTyped } from "../app/params";
@@ -88,7 +88,7 @@ export default function SeedList() {
 	const [tab] = useParam("tab", "addresses");
 	const [editing, setEditing] = useParam("edit");
 	const [updating, setUpdating] = useParam("update");
-	const list = useQuery({ queryKey: key("seed-list", id), queryFn: ({ signal }) => api("GET /seed-lists/{id}", { path: { id }, signal }), refetchInterval: pollEvery(60_000) });
+	const list = useQuery({ queryKey: key("seed-list", id), queryFn: ({ signal }) => request("GET /seed-lists/{id}", { path: { id }, signal }).then((a) => ({ ...a.data, revision: a.revision })), refetchInterval: pollEvery(60_000) });
 	const trail = [
 		{ name: words.sending, to: "/sending" },
 		{ name: words.lists, to: "/sending/seeds" },

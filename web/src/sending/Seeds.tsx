@@ -107,7 +107,7 @@ const valuesOf = (l?: SeedListRow) => ({
 });
 
 /** EditSeedList is the drawer in which a seed list is created, changed or deleted. */
-export function EditSeedList({ list: l, onClose, onDone }: { list?: SeedListRow; onClose: () => void; onDone: (made: SeedListRow | null) => void }) {
+export function EditSeedList({ list: l, onClose, onDone }: { list?: SeedListRow & { revision: string | null }; onClose: () => void; onDone: (made: SeedListRow | null) => void }) {
 	const key = useKey();
 	const client = useQueryClient();
 	const why = useWhyNot(l ? "PUT /seed-lists/{id}" : "POST /seed-lists");
@@ -151,10 +151,11 @@ export function EditSeedList({ list: l, onClose, onDone }: { list?: SeedListRow;
 					title: words.removeTitle(l.name),
 					text: words.removeText(all),
 					run: async () => {
-						await api("DELETE /seed-lists/{id}", { path: { id: l.id } });
+						await api("DELETE /seed-lists/{id}", { path: { id: l.id }, revision: l.revision ?? undefined });
 						void client.invalidateQueries({ queryKey: key("seed-lists") });
 						onDone(null);
 					},
+					reload: refresh,
 				}
 			}
 			onSave={() => void send()}

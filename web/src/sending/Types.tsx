@@ -1,7 +1,7 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { Check } from "lucide-react";
 import { useState } from "react";
-import { api, newKey } from "../api/client";
+import { api, isConflict, newKey, tagOf } from "../api/client";
 import type { EmailCategoryRow, EmailTypeRow } from "../api/schema";
 import { useCollection } from "../app/collections";
 import { useParam } from "../app/params";
@@ -76,9 +76,12 @@ export default function Types() {
 		},
 	});
 	const drop = useMutation({
-		mutationFn: (id: string) => api("DELETE /email-categories/{id}", { path: { id } }),
+		mutationFn: (c: EmailCategoryRow) => api("DELETE /email-categories/{id}", { path: { id: c.id }, revision: tagOf(c) }),
 		onSuccess: () => void refresh(),
-		onError: (e) => toast(explain(e), { tone: "danger" }),
+		onError: (e) => {
+			toast(explain(e), { tone: "danger" });
+			if (isConflict(e)) void refresh();
+		},
 	});
 	return (
 		<Page
@@ -131,7 +134,7 @@ export default function Types() {
 					{categories.data?.data.map((c) => (
 						<li key={c.id}>
 							<span>{c.name}</span>
-							<Button small look="quiet" why={why} onClick={() => drop.mutate(c.id)}>
+							<Button small look="quiet" why={why} onClick={() => drop.mutate(c)}>
 								{words.remove}
 							</Button>
 						</li>
@@ -202,7 +205,7 @@ function Editor({ type, categories, onClose }: { type?: EmailTypeRow; categories
 		may: !why,
 		read: async () => {
 			const row = rowOf(await api("GET /email-types", {}), type?.id);
-			return { values: valuesOf(row), revision: `"${row.revision}"` };
+			return { values: valuesOf(row), revision: tagOf(row) };
 		},
 		names: { display_name: words.name, description: words.description, category_id: words.category, list_id_enabled: words.listId, list_key: words.listKey, utm_campaign_prefix: words.prefix, active: words.active },
 	});
@@ -230,9 +233,10 @@ function Editor({ type, categories, onClose }: { type?: EmailTypeRow; categories
 					title: words.removeTitle(type.display_name),
 					text: words.removeText,
 					run: async () => {
-						await api("DELETE /email-types/{id}", { path: { id: type.id } });
+						await api("DELETE /email-types/{id}", { path: { id: type.id }, revision: tagOf(type) });
 						await done();
 					},
+					reload: () => client.invalidateQueries({ queryKey: key("email-types") }),
 				}
 			}
 			onSave={() => void send()}

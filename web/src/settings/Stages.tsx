@@ -1,7 +1,7 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { ArrowDown, ArrowUp } from "lucide-react";
 import { type DragEvent, useState } from "react";
-import { api, newKey } from "../api/client";
+import { api, isConflict, newKey, tagOf } from "../api/client";
 import type { StageRow } from "../api/schema";
 import { useCollection } from "../app/collections";
 import { useKey, useWhyNot } from "../app/session";
@@ -50,17 +50,18 @@ export default function Stages() {
 	const client = useQueryClient();
 	const why = useWhyNot("POST /settings/stages");
 	const [editing, setEditing] = useState<StageRow | "new" | null>(null);
-	const [removing, setRemoving] = useState<StageRow | null>(null);
+	const [removing, setRemoving] = useState("");
 	const stages = useCollection("stages");
 	const rows = stages.data?.data ?? [];
+	const removed = rows.find((s) => s.id === removing);
 	const order = useMutation({
 		mutationFn: (ids: string[]) => api("PUT /settings/stages/order", { body: { ids } }),
 		onSuccess: (next) => client.setQueryData(key("stages"), next),
 		onError: (e) => toast(explain(e), { tone: "danger" }),
 	});
 	const initial = useMutation({
-		mutationFn: (id: string) => api("PUT /settings/stages/{id}", { path: { id }, body: { is_default: true } }),
-		onSuccess: () => void client.invalidateQueries({ queryKey: key("stages") }),
+		mutationFn: (s: StageRow) => api("PUT /settings/stages/{id}", { path: { id: s.id }, body: { is_default: true }, revision: tagOf(s) }),
+		onSettled: () => void client.invalidateQueries({ queryKey: key("stages") }),
 		onError: (e) => toast(explain(e), { tone: "danger" }),
 	});
 	const [dragged, setDragged] = useState<number | null>(null);
@@ -151,8 +152,8 @@ export default function Stages() {
 									label={words.actions(s.name)}
 									actions={[
 										{ id: "edit", label: words.rename, why, run: () => setEditing(s) },
-										!s.is_default && { id: "initial", label: words.makeInitial, why, run: () => initial.mutate(s.id) },
-										{ id: "remove", label: words.remove, danger: true, why, run: () => setRemoving(s) },
+										!s.is_default && { id: "initial", label: words.makeInitial, why, run: () => initial.mutate(s) },
+										{ id: "remove", label: words.remove, danger: true, why, run: () => setRemoving(s.id) },
 									]}
 								/>
 							),
@@ -161,7 +162,7 @@ export default function Stages() {
 				/>
 			)}
 			{editing && <Editor stage={editing === "new" ? undefined : editing} onClose={() => setEditing(null)} />}
-			{removing && <Remove stage={removing} others={rows.filter((s) => s.id !== removing.id)} onClose={() => setRemoving(null)} />}
+			{removed && <Remove stage={removed} others={rows.filter((s) => s.id !== removed.id)} onClose={() => setRemoving("")} />}
 		</Page>
 	);
 }
@@ -178,7 +179,7 @@ function Editor({ stage, onClose }: { stage?: StageRow; onClose: () => void }) {
 		may: true,
 		read: async () => {
 			const row = rowOf(await api("GET /settings/stages", {}), stage?.id);
-			return { values: valuesOf(row), revision: `"${row.revision}"` };
+			return { values: valuesOf(row), revision: tagOf(row) };
 		},
 		names: { name: words.name, category: words.category },
 	});
@@ -224,7 +225,8 @@ function Remove({ stage, others, onClose }: { stage: StageRow; others: StageRow[
 	const client = useQueryClient();
 	const [replacement, setReplacement] = useState(others[0]?.id ?? "");
 	const remove = useMutation({
-		mutationFn: () => api("DELETE /settings/stages/{id}", { path: { id: stage.id }, query: { replacement_stage_id: replacement } }),
+		mutationFn: () => api("DELETE /settings/stages/{id}", { path: { id: stage.id }, query: { replacement_stage_id: replacement }, revision: tagOf(stage) }),
+		onError: (e) => isConflict(e) && void client.invalidateQueries({ queryKey: key("stages") }),
 		onSuccess: () => {
 			void client.invalidateQueries({ queryKey: key("stages") });
 			onClose();

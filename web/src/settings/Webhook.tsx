@@ -1,7 +1,7 @@
 import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { useLocation, useParams } from "wouter";
-import { api, newKey } from "../api/client";
+import { api, newKey, request } from "../api/client";
 import type { DeliveryRow } from "../api/schema";
 import { pollEvery } from "../app/live";
 import { useParam } from "../app/params";
@@ -92,7 +92,7 @@ export default function WebhookPage() {
 	const [open, setOpen] = useParam("delivery");
 	const [rotating, setRotating] = useState(false);
 	const [secret, setSecret] = useState<string | null>(null);
-	const hook = useQuery({ queryKey: key("webhook", id), enabled: !why, queryFn: ({ signal }) => api("GET /settings/webhooks/{id}", { path: { id }, signal }), refetchInterval: pollEvery(15_000) });
+	const hook = useQuery({ queryKey: key("webhook", id), enabled: !why, queryFn: ({ signal }) => request("GET /settings/webhooks/{id}", { path: { id }, signal }).then((a) => ({ ...a.data, revision: a.revision })), refetchInterval: pollEvery(15_000) });
 	const list = useInfiniteQuery({
 		queryKey: key("webhook", id, "deliveries"),
 		enabled: !why,

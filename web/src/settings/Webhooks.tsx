@@ -102,7 +102,7 @@ export default function Webhooks() {
 	);
 }
 
-type Props = { webhook?: WebhookRow; onClose: () => void; onMade?: (id: string, secret: string) => void; onDeleted?: () => void };
+type Props = { webhook?: WebhookRow & { revision: string | null }; onClose: () => void; onMade?: (id: string, secret: string) => void; onDeleted?: () => void };
 
 const valuesOf = (w?: WebhookRow) => ({
 	url: w?.url ?? "https://",
@@ -156,10 +156,11 @@ export function EditWebhook({ webhook: w, onClose, onMade, onDeleted }: Props) {
 					title: words.removeTitle(w.url),
 					text: words.removeText,
 					run: async () => {
-						await api("DELETE /settings/webhooks/{id}", { path: { id: w.id } });
+						await api("DELETE /settings/webhooks/{id}", { path: { id: w.id }, revision: w.revision ?? undefined });
 						void client.invalidateQueries({ queryKey: key("webhooks") });
 						onDeleted?.();
 					},
+					reload: refresh,
 				}
 			}
 			onSave={() => void send()}

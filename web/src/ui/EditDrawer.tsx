@@ -1,5 +1,6 @@
 import { useMutation } from "@tanstack/react-query";
 import { type ReactNode, useState } from "react";
+import { isConflict } from "../api/client";
 import { catalogue } from "../words/catalogue";
 import { Button } from "./Button";
 import { Confirm, Dialog } from "./Dialog";
@@ -15,7 +16,7 @@ type Props = {
 	/** Why the record cannot be changed. */
 	why?: string;
 	/** How the record is deleted, if there is one already. */
-	remove?: { title: string; text: string; run: () => Promise<void> };
+	remove?: { title: string; text: string; run: () => Promise<void>; /** Reads the record again when somebody changed it meanwhile. */ reload?: () => unknown };
 	onSave: () => void;
 	onClose: () => void;
 	children: ReactNode;
@@ -24,7 +25,7 @@ type Props = {
 /** EditDrawer is the drawer in which a record is created, changed or deleted. Cancel drops what was typed; closing it in another way keeps that for the next time. */
 export function EditDrawer({ title, form, why, remove, onSave, onClose, children }: Props) {
 	const [deleting, setDeleting] = useState(false);
-	const removing = useMutation({ mutationFn: async () => remove?.run() });
+	const removing = useMutation({ mutationFn: async () => remove?.run(), onError: (e) => isConflict(e) && void remove?.reload?.() });
 	return (
 		<Dialog
 			drawer="narrow"
