@@ -126,7 +126,7 @@ function Form({ entry: e, revision, merged }: Props & { merged: RebasedMessage |
 	const [opened, setOpened] = useState(false);
 	const templates = useQuery({ queryKey: key("templates"), queryFn: ({ signal }) => api("GET /templates", { signal }), enabled: opened });
 	const named = useBindingOptions(made === "template" ? draft.template : "").data;
-	const preview = useLivePreview("message", e.id, () => ({ content: bodyOf(draft) }), null);
+	const preview = useLivePreview("message", e.id, () => (begun && !applied ? null : { content: bodyOf(draft) }), null); // not of what a rebase replaces at once
 	const problems: PreviewProblem[] = preview.query.data?.problems ?? [];
 	const next = e.current_version + 1;
 	const shown = preview.good?.answer ?? preview.query.data;
