@@ -367,7 +367,11 @@ func (d desk) formIsFilledIn() {
 	d.presses("Open the contact")
 	d.must(d.Until(d.ctx, `location.pathname.includes('/contacts/') && `+settled))
 	d.shows("Active")
-	d.open(strings.TrimPrefix(d.text(`location.pathname`), "/app/"+harness.Tenant) + "?tab=consent")
+	contact := strings.TrimPrefix(d.text(`location.pathname`), "/app/"+harness.Tenant)
+	d.shows("Submitted the form Harbour news")
+	d.open(contact + "?tab=profile")
+	d.shows("Form Harbour news")
+	d.open(contact + "?tab=consent")
 	d.must(d.Until(d.ctx, `[...document.querySelectorAll('[role=switch]')].some(s => s.getAttribute('aria-checked') === 'true' && document.getElementById(s.getAttribute('aria-labelledby')).textContent === 'Newsletter')`))
 	d.consentIsLogged()
 }

@@ -21,6 +21,12 @@ function told(properties: object): string {
 		.join(" · ");
 }
 
+/** titleOf returns the title of an event. A form is called by its name, and not by its key. */
+function titleOf(row: ActivityRow): string {
+	const { form_slug: slug, form_name: name } = row.properties as { form_slug?: string; form_name?: string };
+	return slug && name && row.title.endsWith(slug) ? row.title.slice(0, -slug.length) + name : row.title;
+}
+
 /** detailOf returns what the title of an event does not say. */
 function detailOf(row: ActivityRow): string | undefined {
 	const p = row.properties as { url?: string; link_url?: string; subject?: string; reason?: string; form_name?: string; email_type_key?: string; subscribed?: boolean };
@@ -33,6 +39,7 @@ function detailOf(row: ActivityRow): string | undefined {
  * do. `who` stands before it where several contacts are listed.
  */
 export function ActivityEvent({ row: r, contact, who }: { row: ActivityRow; contact: string; who?: ReactNode }) {
+	const title = titleOf(r);
 	const detail = detailOf(r);
 	const to = r.broadcast_id ? `/broadcasts/${r.broadcast_id}` : r.sequence_id ? `/sequences/${r.sequence_id}` : null;
 	const mail = r.broadcast_id && r.source === "email";
@@ -44,10 +51,10 @@ export function ActivityEvent({ row: r, contact, who }: { row: ActivityRow; cont
 			<div>
 				{who}
 				<p className={css.what}>
-					{to ? <Link href={to}>{r.title}</Link> : <span>{r.title}</span>}
+					{to ? <Link href={to}>{title}</Link> : <span>{title}</span>}
 					{r.classification && <StateBadge kind="hit" state={r.classification} />}
 				</p>
-				{detail && !r.title.includes(detail) && <p className={css.about}>{detail}</p>}
+				{detail && !title.includes(detail) && <p className={css.about}>{detail}</p>}
 				{(mail || (r.rules && r.rules.length > 0)) && (
 					<p className={css.about}>
 						{r.rules?.map(ruleSentence).join(" ")} {mail && <Link href={`/broadcasts/${r.broadcast_id}/recipients/${contact}`}>{words.evidence}</Link>}

@@ -42,6 +42,7 @@ const words = catalogue({
 	saved: "Saved",
 	duplicate: "Another contact has this address.",
 	source: "Source",
+	form: (name: string) => `Form ${name}`,
 	touch: "First visit",
 	campaign: "Campaign",
 	landing: "First page",
@@ -68,6 +69,10 @@ export function Profile({ contact: c, readOnly, onSaved }: { contact: Contact; r
 	const [problems, setProblems] = useState<{ [path: string]: string }>({});
 	const stages = useCollection("stages");
 	const custom = useCollection("custom_fields");
+	// A form is called by its name; one that was deleted by its key.
+	const form = c.source?.startsWith("form:") ? c.source.slice("form:".length) : "";
+	const forms = useCollection("forms", { enabled: form !== "" });
+	const source = form ? words.form(forms.data?.data.find((f) => f.slug === form)?.name ?? form) : c.source;
 	const save = useMutation({
 		mutationFn: (v: { path: string; body: UpdateContactRequestBody }) => api("PUT /contacts/{id}", { path: { id: c.id }, body: v.body }),
 		onSuccess: (next, v) => {
@@ -178,7 +183,7 @@ export function Profile({ contact: c, readOnly, onSaved }: { contact: Contact; r
 			<Card title={words.first}>
 				<Facts
 					rows={[
-						[words.source, c.source],
+						[words.source, source],
 						[words.touch, c.first_touch_at && <Time key="t" at={c.first_touch_at} />],
 						[words.campaign, c.first_touch_campaign],
 						[words.landing, c.first_touch_landing_url],
