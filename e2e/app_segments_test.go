@@ -156,11 +156,12 @@ func (d desk) fillsAList() {
 	d.sees("reader9@example.org")
 }
 
-// pastesThousands pastes 5,000 addresses into a list, of which 200 belong to nobody, 50 are there twice, and 20 are no
-// addresses; then it removes a thousand members and takes that back.
+// pastesThousands pastes 1,420 addresses into a list, of which 200 belong to nobody, 50 are there twice, and 20 are no
+// addresses; then it removes members and takes that back. The page sends them in two parts. With thousands more, Chromium
+// takes half a minute to tell a screen reader of the field, which these tests do.
 func (d desk) pastesThousands() {
 	d.t.Helper()
-	const known = 4730
+	const known = 1150
 	d.must(harness.Seed(d.ctx, database(d.t, d.p), d.r.List, known, "harbour.example"))
 	d.ask(http.MethodPost, "/segments", map[string]any{"name": "Pasted", "type": "static"})
 	var text strings.Builder
@@ -181,7 +182,7 @@ func (d desk) pastesThousands() {
 	d.reach("Or addresses")
 	d.must(d.Type(d.ctx, text.String()))
 	d.hit("Add people")
-	d.sees("4,730 added, 0 were members. 220 addresses belong to no contact:")
+	d.sees("1,150 added, 0 were members. 220 addresses belong to no contact:")
 	lost := d.text(`document.querySelector('[role=dialog] p[tabindex="0"]').innerText`)
 	if n := strings.Count(lost, ",") + 1; n != 220 || !strings.Contains(lost, "stranger199@harbour.example") || !strings.Contains(lost, "no-address-19") || strings.Contains(lost, "person") {
 		d.t.Errorf("%d addresses were not found: %.300s", n, lost)
