@@ -21,6 +21,7 @@ import { CodePage, Loading } from "./page";
 import { pages, prefetch, prefetchAll } from "./routes";
 import { Shell } from "./Shell";
 import { SessionProvider, useOneSession, useSessionQuery, WorkspaceProvider } from "./session";
+import { holdRequests } from "./sessionEnd";
 import { startPrefix, useShortcuts } from "./shortcuts";
 import { navigation } from "./navigation";
 import { LinkButton } from "../ui/Button";
@@ -92,6 +93,7 @@ function SignedIn() {
 	const [path] = useLocation();
 	const person = session.data?.user.id;
 	useOneSession(person);
+	useEffect(() => (person ? holdRequests() : undefined), [person]);
 	useLayoutEffect(() => {
 		if (person) showDensityOf(person);
 	}, [person]);

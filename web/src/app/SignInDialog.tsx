@@ -1,11 +1,12 @@
-import { useEffect, useState } from "react";
-import { ApiError, api, onSessionEnd } from "../api/client";
+import { useEffect, useState, useSyncExternalStore } from "react";
+import { ApiError, api } from "../api/client";
 import { Button } from "../ui/Button";
 import { Dialog } from "../ui/Dialog";
 import { TextField } from "../ui/Field";
 import { catalogue } from "../words/catalogue";
 import { explain } from "../words/errors";
 import { useSession } from "./session";
+import { goOn, requestsWait, subscribeWaiting } from "./sessionEnd";
 import { onTabs, tellTabs } from "./tabs";
 
 const words = catalogue({
@@ -19,32 +20,19 @@ const words = catalogue({
 /** SignInDialog asks for the password over the page when the session ends, and then lets requests run again. */
 export default function SignInDialog() {
 	const { user } = useSession();
-	const [waiting, setWaiting] = useState<(() => void)[]>([]);
+	const waits = useSyncExternalStore(subscribeWaiting, requestsWait);
 	const [password, setPassword] = useState("");
 	const [error, setError] = useState("");
 	const [busy, setBusy] = useState(false);
-	useEffect(() => {
-		onSessionEnd(() => new Promise((done) => setWaiting((all) => [...all, done])));
-		return () => onSessionEnd(null);
-	}, []);
 	// Another tab has signed in again.
-	useEffect(
-		() =>
-			onTabs((other) => {
-				if (other !== user.id) return;
-				for (const done of waiting) done();
-				setWaiting([]);
-			}),
-		[user.id, waiting],
-	);
-	if (waiting.length === 0) return null;
+	useEffect(() => onTabs((other) => other === user.id && goOn()), [user.id]);
+	if (!waits) return null;
 	const submit = async () => {
 		setBusy(true);
 		try {
 			await api("POST /api/auth/login", { body: { email: user.email, password }, quiet: true });
 			tellTabs(user.id);
-			for (const done of waiting) done();
-			setWaiting([]);
+			goOn();
 			setPassword("");
 			setError("");
 		} catch (e) {

@@ -69,11 +69,15 @@ export async function restore(client: QueryClient, user: string, workspace: stri
 	}
 }
 
+let forgotten = 0; // how often everything was deleted: what was to be saved before is not saved any more
+
 /** keep saves answers of a workspace as they come, until the returned function is called. */
 export function keep(client: QueryClient, user: string, workspace: string): () => void {
 	let timer = 0;
+	const since = forgotten;
 	const save = () => {
 		timer = 0;
+		if (since !== forgotten) return;
 		const list: Kept[] = client
 			.getQueryCache()
 			.findAll({ predicate: (q) => q.queryKey[0] === workspace && kinds.has(String(q.queryKey[1])) && q.state.status === "success" })
@@ -95,6 +99,7 @@ export function keep(client: QueryClient, user: string, workspace: string): () =
 
 /** forget deletes everything that is kept. */
 export async function forget() {
+	forgotten++;
 	try {
 		await run("readwrite", (s) => s.clear());
 	} catch {
