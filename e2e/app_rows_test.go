@@ -65,6 +65,7 @@ func TestBroadcastsAreManagedFromTheirList(t *testing.T) {
 		d.checkAccess(readAxe(t), "the question before cancelling")
 		d.hit("Cancel the send")
 		d.until(later, "cancelled")
+		d.await(`[...document.querySelectorAll('[role=row]')].some(r => r.innerText.startsWith('Fourth') && r.innerText.includes('Cancelled'))`)
 		offers("Fourth", "Open, Preview, Copy, Archive")
 		d.press("Escape")
 

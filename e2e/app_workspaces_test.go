@@ -10,7 +10,7 @@ import (
 )
 
 // writes is what the page lets somebody do that changes records, by the names of its buttons and links.
-const writes = `[...document.querySelectorAll('main button:not([aria-disabled=true]):not([disabled]), main a')].map(` + nameOf + `).filter(n => /^(New (?!in )|Add (?!an emoji)|Create|Import|Invite|Delete|Archive|Restore|Save|Send|Publish|Duplicate|Edit|Rename|Remove|Schedule|Pause|Resume|Activate|Check now|Rotate|Empty|Upload|Use)\b/.test(n)).join('; ')`
+const writes = `[...document.querySelectorAll('main button:not([aria-disabled=true]):not(:disabled), main a')].map(` + nameOf + `).filter(n => /^(New (?!in )|Add (?!an emoji)|Create|Import|Invite|Delete|Archive|Restore|Save|Send|Publish|Duplicate|Edit|Rename|Remove|Schedule|Pause|Resume|Activate|Check now|Rotate|Empty|Upload|Use)\b/.test(n)).join('; ')`
 
 // Somebody with two workspaces switches by keyboard, and sees nothing of the first in the second. What they write
 // while the browser is offline is saved when it is online again. A viewer's tour of the second, on a phone in the

@@ -114,6 +114,8 @@ func (k *keyClients) request(n int, key string) {
 			k.mails[key] = false
 			k.interrupted++
 			k.mu.Unlock()
+		case err == nil && a.Code() == "LIMIT_EXCEEDED" && answers == 0: // jobs of a killed process still count as running: nothing was begun
+			return
 		case err == nil && a.Status < 500 && a.Code() != "IDEMPOTENCY_IN_PROGRESS":
 			k.t.Errorf("%s %s: %d %s", path, key, a.Status, a.Body)
 			return
