@@ -123,17 +123,19 @@ function NewForm({ onClose, onMade }: { onClose: () => void; onMade: (id: string
 	const form = useForm({ name: "", start: "newsletter" as Start });
 	const [idempotencyKey] = useState(newKey);
 	const types = useCollection("email_types");
-	const type = types.data?.data.find((t) => t.active);
-	const fields = (start: Start): FormFieldInput[] => {
+	const fields = async (start: Start): Promise<FormFieldInput[]> => {
 		const text = (binding: "first_name" | "last_name" | "company" | "phone"): FormFieldInput => ({ type: "contact", binding, label: words.labels[binding] });
 		const email: FormFieldInput = { type: "contact", binding: "email", label: words.labels.email, required: true };
 		if (start === "contact") return [text("first_name"), text("last_name"), text("company"), email, text("phone")];
-		if (start === "newsletter" && type) return [email, { type: "consent", binding: type.type_key, label: words.labels.consent(type.display_name), required: true }];
-		return [email];
+		if (start !== "newsletter") return [email];
+		// Create may be pressed before the types are loaded.
+		const all = types.data ?? (await types.refetch({ throwOnError: true, cancelRefetch: false })).data;
+		const type = all?.data.find((t) => t.active);
+		return type ? [email, { type: "consent", binding: type.type_key, label: words.labels.consent(type.display_name), required: true }] : [email];
 	};
 	const send = () =>
 		form.submit(async () => {
-			const made = await api("POST /forms", { body: { name: form.values.name, fields: fields(form.values.start) }, idempotencyKey });
+			const made = await api("POST /forms", { body: { name: form.values.name, fields: await fields(form.values.start) }, idempotencyKey });
 			void client.invalidateQueries({ queryKey: key("forms") });
 			onMade(made.id);
 		});
