@@ -114,7 +114,7 @@ func (k *keyClients) request(n int, key string) {
 			k.mails[key] = false
 			k.interrupted++
 			k.mu.Unlock()
-		case err == nil && a.Code() == "LIMIT_EXCEEDED" && answers == 0: // jobs of a killed process still count as running: nothing was begun
+		case err == nil && a.Code() == "LIMIT_EXCEEDED" && answers == 0: // too many jobs wait or run, perhaps of killed processes: this request is given up
 			return
 		case err == nil && a.Status < 500 && a.Code() != "IDEMPOTENCY_IN_PROGRESS":
 			k.t.Errorf("%s %s: %d %s", path, key, a.Status, a.Body)
