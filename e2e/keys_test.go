@@ -15,8 +15,8 @@ import (
 
 // TestKilledProcessesCarryOutEachKeyOnce kills the program with SIGKILL while clients create, copy, export and
 // send test mails, and repeat each request under its Idempotency-Key until it is answered. Then each record exists
-// once, under the id of the answer, and each test mail was sent at most once: exactly once, unless the answer
-// says that the request was interrupted.
+// once, under the id of the answer, each export completes, and each test mail was sent at most once: exactly once,
+// unless the answer says that the request was interrupted.
 func TestKilledProcessesCarryOutEachKeyOnce(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, address string) {
@@ -84,7 +84,11 @@ type keyClients struct {
 	repeats, interrupted int
 }
 
-// request sends one request until it is answered, and sometimes once more.
+// request sends one request until it is answered, and sometimes once more. The clients of this test export far
+// more often than people do: on PostgreSQL, where other processes may use the database, the export that a killed
+// process ran holds up the others for the rest of its lease of 15 seconds, and more than 100 of them wait by
+// then. The server refuses further ones with LIMIT_EXCEEDED. Like any client, this one repeats the export until
+// others have ended.
 func (k *keyClients) request(n int, key string) {
 	c := *k.owner
 	c.Key = key
@@ -114,9 +118,7 @@ func (k *keyClients) request(n int, key string) {
 			k.mails[key] = false
 			k.interrupted++
 			k.mu.Unlock()
-		case err == nil && a.Code() == "LIMIT_EXCEEDED" && answers == 0: // too many jobs wait or run, perhaps of killed processes: this request is given up
-			return
-		case err == nil && a.Status < 500 && a.Code() != "IDEMPOTENCY_IN_PROGRESS":
+		case err == nil && a.Status < 500 && a.Code() != "IDEMPOTENCY_IN_PROGRESS" && (a.Code() != "LIMIT_EXCEEDED" || n%6 != 4 || answers > 0):
 			k.t.Errorf("%s %s: %d %s", path, key, a.Status, a.Body)
 			return
 		case time.Now().After(deadline):
@@ -172,6 +174,12 @@ func (k *keyClients) check() {
 	k.t.Helper()
 	found := map[string][]string{} // ids by name
 	var jobs, answered int
+	if open := eventually(k.t, func() ([]any, bool) {
+		open := must(k.t, k.owner, http.MethodGet, "/jobs?status=queued,running", nil)["data"].([]any)
+		return open, len(open) == 0
+	}); len(open) > 0 {
+		k.t.Errorf("exports do not end: %v", open)
+	}
 	for path, name := range map[string]string{"/segments": "name", "/templates": "name", "/broadcasts": "name", "/contacts": "email", "/jobs": ""} {
 		for cursor := ""; ; {
 			list := must(k.t, k.owner, http.MethodGet, path+"?limit=200"+cursor, nil)
@@ -179,6 +187,9 @@ func (k *keyClients) check() {
 				row := one.(map[string]any)
 				if name == "" {
 					jobs++
+					if row["status"] != "completed" {
+						k.t.Errorf("an export is %v", row)
+					}
 					continue
 				}
 				text, _ := row[name].(string)
