@@ -1,23 +1,21 @@
-import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useQueryClient } from "@tanstack/react-query";
 import { Check } from "lucide-react";
 import { useState } from "react";
-import { api, isConflict, newKey, tagOf } from "../api/client";
+import { api, newKey, tagOf } from "../api/client";
 import type { EmailCategoryRow, EmailTypeRow } from "../api/schema";
 import { useCollection } from "../app/collections";
 import { useParam } from "../app/params";
 import { useKey, useWhyNot } from "../app/session";
 import { Badge } from "../ui/Badge";
 import { Button } from "../ui/Button";
-import { Dialog } from "../ui/Dialog";
 import { Select, Switch, TextArea, TextField } from "../ui/Field";
 import { EditDrawer } from "../ui/EditDrawer";
 import { rowOf, useKeptForm } from "../ui/keptForm";
 import { List } from "../ui/List";
 import { Card, NotSet, Page } from "../ui/Page";
 import { Empty, Failure, Skeleton } from "../ui/States";
-import { toast } from "../ui/Toast";
 import { catalogue } from "../words/catalogue";
-import { explain } from "../words/errors";
+import { Categories } from "./Categories";
 import css from "./Senders.module.css";
 
 const words = catalogue({
@@ -39,50 +37,24 @@ const words = catalogue({
 	state: "State",
 	empty: "No type yet",
 	emptyText: "Newsletter, offers, events: each is a kind of mail that a reader may want or not.",
-	categories: "Categories",
-	categoriesAbout: "Types of a category are one choice on the preference page: readers keep or leave them together.",
 	preview: "The preference page",
 	previewAbout: "Readers choose among these:",
 	previewNone: "Readers have nothing to choose: no type is active.",
 	listKey: "Key of the List-ID header",
 	prefix: "Prefix of UTM campaigns",
-	addCategory: "Add a category",
-	save: "Save",
-	remove: "Delete",
 	removeTitle: (name: string) => `Delete ${name}?`,
 	removeText: "Readers' choices about it are deleted too.",
 });
 
 /** Types lists the email types and their categories. */
 export default function Types() {
-	const key = useKey();
-	const client = useQueryClient();
 	const why = useWhyNot("POST /email-types");
 	const [open, setOpen] = useParam("edit");
-	const [naming, setNaming] = useState(false);
-	const [name, setName] = useState("");
 	const types = useCollection("email_types");
 	const categories = useCollection("email_categories");
 	const all = types.data?.data ?? [];
 	const categoryName = new Map((categories.data?.data ?? []).map((c) => [c.id, c.name]));
 	const edited = all.find((t) => t.id === open);
-	const refresh = () => client.invalidateQueries({ queryKey: key("email-categories") });
-	const add = useMutation({
-		mutationFn: () => api("POST /email-categories", { body: { name: name.trim() }, idempotencyKey: newKey() }),
-		onSuccess: () => {
-			setNaming(false);
-			setName("");
-			void refresh();
-		},
-	});
-	const drop = useMutation({
-		mutationFn: (c: EmailCategoryRow) => api("DELETE /email-categories/{id}", { path: { id: c.id }, revision: tagOf(c) }),
-		onSuccess: () => void refresh(),
-		onError: (e) => {
-			toast(explain(e), { tone: "danger" });
-			if (isConflict(e)) void refresh();
-		},
-	});
 	return (
 		<Page
 			title={words.title}
@@ -121,37 +93,8 @@ export default function Types() {
 					]}
 				/>
 			)}
-			<Card
-				title={words.categories}
-				actions={
-					<Button small why={why} onClick={() => setNaming(true)}>
-						{words.addCategory}
-					</Button>
-				}
-			>
-				<p>{words.categoriesAbout}</p>
-				<ul className={css.lanes}>
-					{categories.data?.data.map((c) => (
-						<li key={c.id}>
-							<span>{c.name}</span>
-							<Button small look="quiet" why={why} onClick={() => drop.mutate(c)}>
-								{words.remove}
-							</Button>
-						</li>
-					))}
-				</ul>
-			</Card>
+			<Categories types={all} />
 			<Choices types={all} categories={categories.data?.data ?? []} />
-			{naming && (
-				<Dialog
-					title={words.addCategory}
-					onClose={() => setNaming(false)}
-					onSubmit={() => add.mutate()}
-					submit={{ label: words.save, busy: add.isPending }}
-				>
-					<TextField label={words.name} value={name} onChange={setName} error={add.error ? explain(add.error) : undefined} autoFocus />
-				</Dialog>
-			)}
 			{open && (open === "new" || edited) && <Editor key={open} type={edited} categories={categories.data?.data ?? []} onClose={() => setOpen("")} />}
 		</Page>
 	);
