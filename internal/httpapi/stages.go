@@ -32,8 +32,10 @@ func (api stagesAPI) register(r *endpoint.Router) {
 	create := write("createStage", "Create a stage.", contact.ErrLimit).Once().Revised(contact.StageRevisions)
 	create.Status = http.StatusCreated
 	endpoint.Handle(r, "POST /t/{tenant}/api/settings/stages", create.ExampleBody(`{"name": "Trial", "category": "prospect", "color": "#336699"}`), once(api, api.db, stagesAPI.createStage), checkNewStage)
+	order := write("orderStages", "Set the order of the stages.")
+	order.Description = "ids names every stage once: an order that was made before a stage was created or deleted is refused. The order has no revision of its own; of two orders the later one holds."
 	endpoint.Handle(r, "PUT /t/{tenant}/api/settings/stages/order",
-		write("orderStages", "Set the order of the stages.").ExampleBody(`{"ids": ["$STAGE_ID"]}`), api.orderStages)
+		order.ExampleBody(`{"ids": ["$STAGE_ID"]}`), api.orderStages)
 	endpoint.Handle(r, "PUT /t/{tenant}/api/settings/stages/{id}",
 		write("updateStage", "Update a stage.", contact.ErrNoStage).IfMatch(contact.StageRevisions).ExampleBody(`{"name": "Qualified", "description": "Talked to us", "sort_order": 2}`), api.updateStage, checkStage)
 	endpoint.Handle(r, "DELETE /t/{tenant}/api/settings/stages/{id}",

@@ -1,6 +1,6 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useLocation, useParams } from "wouter";
-import { ApiError, api, request } from "../api/client";
+import { api, isConflict, request } from "../api/client";
 import type { BlockRow, PreviewBlock, UpdateBlockRequestBody } from "../api/schema";
 import { useParam } from "../app/params";
 import { useCollection } from "../app/collections";
@@ -126,12 +126,17 @@ function Editor({ block: b, revision }: { block: BlockRow; revision: string | nu
 					void client.invalidateQueries({ queryKey: key("blocks") });
 					return { draft: blockDraft(saved), revision: got.revision };
 				} catch (e) {
-					if (e instanceof ApiError && e.code === "REVISION_CONFLICT") await client.invalidateQueries({ queryKey: key("block", b.id) });
+					if (isConflict(e)) await client.invalidateQueries({ queryKey: key("block", b.id) });
 					throw e;
 				}
 			}}
 			remove={async (force) => {
-				await api("DELETE /blocks/{id}", { path: { id: b.id }, query: { force: force ? "true" : undefined } });
+				try {
+					await api("DELETE /blocks/{id}", { path: { id: b.id }, query: { force: force ? "true" : undefined }, revision: revision ?? undefined });
+				} catch (e) {
+					if (isConflict(e)) await client.invalidateQueries({ queryKey: key("block", b.id) });
+					throw e;
+				}
 				void client.invalidateQueries({ queryKey: key("blocks") });
 				navigate("/blocks");
 			}}

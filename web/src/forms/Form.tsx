@@ -1,7 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { Link, useLocation, useParams } from "wouter";
-import { ApiError, request, type Versioned, api } from "../api/client";
+import { ApiError, api, isConflict, request, type Versioned } from "../api/client";
 import type { FormRow } from "../api/schema";
 import { pollEvery } from "../app/live";
 import { keepsTyped } from "../app/device";
@@ -163,7 +163,8 @@ function Editor({ server }: { server: Versioned<FormRow> }) {
 		},
 	});
 	const remove = useMutation({
-		mutationFn: () => api("DELETE /forms/{id}", { path: { id: f.id } }),
+		mutationFn: () => api("DELETE /forms/{id}", { path: { id: f.id }, revision: work.revision() }),
+		onError: (e) => isConflict(e) && void client.invalidateQueries({ queryKey: key("form", f.id) }),
 		onSuccess: () => {
 			void client.invalidateQueries({ queryKey: key("forms") });
 			navigate("/forms");

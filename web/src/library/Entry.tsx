@@ -1,7 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { Link, useLocation, useParams as useRoute } from "wouter";
-import { ApiError, api, newKey, request } from "../api/client";
+import { ApiError, api, isConflict, newKey, request } from "../api/client";
 import type { MessageBody, MessageSession, MessageUse, MessageVersionSession } from "../api/schema";
 import { useParam, useParams } from "../app/params";
 import { useKey, useWhyNot } from "../app/session";
@@ -122,7 +122,8 @@ function Entry({ entry: e, revision, versions }: { entry: MessageSession; revisi
 		onError: (x) => toast(explain(x), { tone: "danger" }),
 	});
 	const remove = useMutation({
-		mutationFn: () => api("DELETE /messages/{id}", { path: { id: e.id } }),
+		mutationFn: () => api("DELETE /messages/{id}", { path: { id: e.id }, revision: revision ?? undefined }),
+		onError: (x) => isConflict(x) && void refresh(),
 		onSuccess: () => {
 			void client.invalidateQueries({ queryKey: key("messages") });
 			navigate("/library");

@@ -75,12 +75,12 @@ export default function SegmentPage() {
 		refetchInterval: pollEvery(30_000),
 	});
 	const remove = useMutation({
-		mutationFn: () => api("DELETE /segments/{key}", { path: { key: id } }),
+		mutationFn: () => api("DELETE /segments/{key}", { path: { key: id }, revision: found.data?.revision ?? undefined }),
 		onSuccess: () => {
 			void client.invalidateQueries({ queryKey: key("segments") });
 			navigate("/segments");
 		},
-		onError: () => void found.refetch(), // what uses it may be new
+		onError: () => void found.refetch(), // it, or what uses it, may be new
 	});
 	const recount = useMutation({
 		mutationFn: () => api("POST /segments/{key}/refresh-count", { path: { key: id } }),

@@ -8,7 +8,7 @@ import { useKey, useWhyNot } from "../app/session";
 import { Button } from "../ui/Button";
 import { EditDrawer } from "../ui/EditDrawer";
 import { TextArea, TextField } from "../ui/Field";
-import { rowOf, useKeptForm } from "../ui/keptForm";
+import { rowOf, useEdited, useKeptForm } from "../ui/keptForm";
 import { Card } from "../ui/Page";
 import { and, catalogue } from "../words/catalogue";
 import css from "./Senders.module.css";
@@ -30,7 +30,7 @@ export function Categories({ types }: { types: EmailTypeRow[] }) {
 	const why = useWhyNot("POST /email-categories");
 	const [open, setOpen] = useParam("category");
 	const rows = useCollection("email_categories").data?.data ?? [];
-	const edited = rows.find((c) => c.id === open);
+	const edited = useEdited(rows, open);
 	return (
 		<Card
 			title={words.title}

@@ -1,7 +1,7 @@
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { useParams } from "wouter";
-import { api, newKey } from "../api/client";
+import { api, newKey, request } from "../api/client";
 import type { MtaConfigRow } from "../api/schema";
 import { useKey, useSession, useWhyNot } from "../app/session";
 import { StateBadge } from "../ui/Badge";
@@ -40,7 +40,7 @@ export default function MtaPage() {
 	const found = useQuery({
 		queryKey: key("mta-config", id),
 		enabled: id !== "new",
-		queryFn: ({ signal }) => api("GET /mta-configs/{id}", { path: { id }, query: {}, signal }),
+		queryFn: ({ signal }) => request("GET /mta-configs/{id}", { path: { id }, query: {}, signal }).then((a) => ({ ...a.data, revision: a.revision })),
 		refetchInterval: 15_000,
 	});
 	const trail = [{ name: words.sending, to: "/sending" }];

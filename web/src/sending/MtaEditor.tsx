@@ -1,7 +1,7 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { useLocation } from "wouter";
-import { api, newKey, request } from "../api/client";
+import { api, isConflict, newKey, request } from "../api/client";
 import type { MtaConfigBody, MtaConfigRow, ReturnPathRecordRow } from "../api/schema";
 import { useKey, useWhyNot } from "../app/session";
 import { Button } from "../ui/Button";
@@ -173,7 +173,7 @@ function valuesOf(lane?: MtaConfigRow) {
 }
 
 /** Editor creates or changes an MTA config. The caller may say what follows; otherwise its page opens. */
-export function Editor({ lane, onSaved }: { lane?: MtaConfigRow; onSaved?: (lane: MtaConfigRow) => Promise<void> }) {
+export function Editor({ lane, onSaved }: { lane?: MtaConfigRow & { revision: string | null }; onSaved?: (lane: MtaConfigRow) => Promise<void> }) {
 	const key = useKey();
 	const client = useQueryClient();
 	const [, navigate] = useLocation();
@@ -230,16 +230,18 @@ export function Editor({ lane, onSaved }: { lane?: MtaConfigRow; onSaved?: (lane
 				warmup.started_on = v["warmup.started_on"] || null;
 			}
 			const body = { name: v.name, active: v.active, caps: bounds, domain_throttles: v.domain_throttles.map(bodyOfThrottle), warmup, ...(v["retry.max_age_hours"] && { retry: { max_age_hours: Number(v["retry.max_age_hours"]) } }), ...(relays(type) && { return_path_records: v.return_path_records.map(bodyOfRecord) }), ...(Object.keys(settings).length > 0 && { settings }), ...(!lane && { type }) } as MtaConfigBody;
-			const saved = lane ? await api("PUT /mta-configs/{id}", { path: { id: lane.id }, body, revision }) : await api("POST /mta-configs", { body, idempotencyKey });
+			const got = lane ? await request("PUT /mta-configs/{id}", { path: { id: lane.id }, body, revision }) : await request("POST /mta-configs", { body, idempotencyKey });
+			const saved = got.data;
 			void client.invalidateQueries({ queryKey: key("mta-configs") });
-			client.setQueryData(key("mta-config", saved.id), saved);
+			client.setQueryData(key("mta-config", saved.id), { ...saved, revision: got.revision });
 			form.set({ "settings.password": "", "settings.secret_access_key": "" });
 			toast(words.saved);
 			if (onSaved) await onSaved(saved);
 			else if (!lane) navigate(`/sending/mta/${saved.id}`, { replace: true });
 		});
 	const remove = useMutation({
-		mutationFn: () => api("DELETE /mta-configs/{id}", { path: { id: lane?.id ?? "" } }),
+		mutationFn: () => api("DELETE /mta-configs/{id}", { path: { id: lane?.id ?? "" }, revision: lane?.revision ?? undefined }),
+		onError: (e) => isConflict(e) && void client.invalidateQueries({ queryKey: key("mta-config", lane?.id) }),
 		onSuccess: () => {
 			void client.invalidateQueries({ queryKey: key("mta-configs") });
 			navigate("/sending");

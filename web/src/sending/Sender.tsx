@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, useLocation, useParams } from "wouter";
-import { api } from "../api/client";
+import { request } from "../api/client";
 import { useCollection } from "../app/collections";
 import { useParam } from "../app/params";
 import { useKey, useWhyNot } from "../app/session";
@@ -42,7 +42,7 @@ export default function SenderPage() {
 	const [, navigate] = useLocation();
 	const why = useWhyNot("PUT /sending-identities/{id}");
 	const [edit, setEdit] = useParam("edit");
-	const sender = useQuery({ queryKey: key("identity", id), queryFn: ({ signal }) => api("GET /sending-identities/{id}", { path: { id }, signal }) });
+	const sender = useQuery({ queryKey: key("identity", id), queryFn: ({ signal }) => request("GET /sending-identities/{id}", { path: { id }, signal }).then((a) => ({ ...a.data, revision: a.revision })) });
 	const types = useCollection("email_types");
 	const lanes = useCollection("mta_configs");
 	const trail = [

@@ -45,7 +45,7 @@ const valuesOf = (sender?: IdentityRow) => ({
 });
 
 /** SenderEditor creates, changes or deletes a sender, in a drawer. */
-export function SenderEditor({ sender, onClose, onDeleted }: { sender?: IdentityRow; onClose: () => void; onDeleted?: () => void }) {
+export function SenderEditor({ sender, onClose, onDeleted }: { sender?: IdentityRow & { revision: string | null }; onClose: () => void; onDeleted?: () => void }) {
 	const key = useKey();
 	const client = useQueryClient();
 	const why = useWhyNot("PUT /sending-identities/{id}");
@@ -75,8 +75,9 @@ export function SenderEditor({ sender, onClose, onDeleted }: { sender?: Identity
 	});
 	const v = form.values;
 	const p = form.problems.byPath;
+	const refresh = () => Promise.all([client.invalidateQueries({ queryKey: key("identities") }), sender && client.invalidateQueries({ queryKey: key("identity", sender.id) })]);
 	const done = async () => {
-		await Promise.all([client.invalidateQueries({ queryKey: key("identities") }), sender && client.invalidateQueries({ queryKey: key("identity", sender.id) })]);
+		await refresh();
 		onClose();
 	};
 	const send = () =>
@@ -96,10 +97,11 @@ export function SenderEditor({ sender, onClose, onDeleted }: { sender?: Identity
 					title: words.removeTitle(sender.email_address),
 					text: words.removeText,
 					run: async () => {
-						await api("DELETE /sending-identities/{id}", { path: { id: sender.id } });
+						await api("DELETE /sending-identities/{id}", { path: { id: sender.id }, revision: sender.revision ?? undefined });
 						await done();
 						onDeleted?.();
 					},
+					reload: refresh,
 				}
 			}
 			onSave={() => void send()}

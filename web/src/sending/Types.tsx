@@ -10,7 +10,7 @@ import { Badge } from "../ui/Badge";
 import { Button } from "../ui/Button";
 import { Select, Switch, TextArea, TextField } from "../ui/Field";
 import { EditDrawer } from "../ui/EditDrawer";
-import { rowOf, useKeptForm } from "../ui/keptForm";
+import { rowOf, useEdited, useKeptForm } from "../ui/keptForm";
 import { List } from "../ui/List";
 import { Card, NotSet, Page } from "../ui/Page";
 import { Empty, Failure, Skeleton } from "../ui/States";
@@ -54,7 +54,7 @@ export default function Types() {
 	const categories = useCollection("email_categories");
 	const all = types.data?.data ?? [];
 	const categoryName = new Map((categories.data?.data ?? []).map((c) => [c.id, c.name]));
-	const edited = all.find((t) => t.id === open);
+	const edited = useEdited(all, open);
 	return (
 		<Page
 			title={words.title}

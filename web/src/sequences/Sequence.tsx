@@ -1,7 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Suspense, useState } from "react";
 import { useLocation, useParams as useRoute } from "wouter";
-import { ApiError, api, newKey, request, type Versioned } from "../api/client";
+import { ApiError, api, isConflict, newKey, request, type Versioned } from "../api/client";
 import type { GraphIssue, Sequence } from "../api/schema";
 import { later } from "../app/later";
 import { pollEvery } from "../app/live";
@@ -127,7 +127,7 @@ function Loaded({ server, names }: { server: Versioned<Sequence>; names: Names }
 		mutationFn: async (what: Move) => {
 			const path = { id: s.id };
 			if (what === "delete") {
-				await api("DELETE /sequences/{id}", { path });
+				await api("DELETE /sequences/{id}", { path, revision: flow.revision() });
 				return null;
 			}
 			if (!(await flow.flush()) && what === "activate") return null;
@@ -144,6 +144,7 @@ function Loaded({ server, names }: { server: Versioned<Sequence>; names: Names }
 			}
 		},
 		onError: (e) => {
+			if (isConflict(e)) void client.invalidateQueries({ queryKey: key("sequence", s.id) });
 			if (!(e instanceof ApiError) || e.code !== "INVALID_GRAPH" || !Array.isArray(e.details.issues)) return;
 			flow.show(e.details.issues as GraphIssue[]);
 			set({ tab: null });

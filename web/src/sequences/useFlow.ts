@@ -292,6 +292,8 @@ export function useFlow(server: Versioned<Sequence>, may: boolean) {
 				void run();
 			},
 			show: (found: GraphIssue[]) => setUnready(found),
+			/** The newest revision of the sequence. */
+			revision: () => latest.current.base.revision ?? undefined,
 		}),
 		[mode, graph, base.graph, dirty, issues, unready, leaving, saving, restored, joined, flush, history, drop, run, join],
 	);

@@ -55,7 +55,15 @@ export default function Stages() {
 	const rows = stages.data?.data ?? [];
 	const removed = rows.find((s) => s.id === removing);
 	const order = useMutation({
-		mutationFn: (ids: string[]) => api("PUT /settings/stages/order", { body: { ids } }),
+		// The list is read first: this stage takes the place of another in the order that others have made meanwhile.
+		mutationFn: async ({ id, to }: { id: string; to: string }) => {
+			const list = await api("GET /settings/stages", {});
+			const now = list.data.map((s) => s.id);
+			if (!now.includes(id) || !now.includes(to)) return list;
+			const ids = now.filter((other) => other !== id);
+			ids.splice(now.indexOf(to), 0, id);
+			return api("PUT /settings/stages/order", { body: { ids } });
+		},
 		onSuccess: (next) => client.setQueryData(key("stages"), next),
 		onError: (e) => toast(explain(e), { tone: "danger" }),
 	});
@@ -66,10 +74,8 @@ export default function Stages() {
 	});
 	const [dragged, setDragged] = useState<number | null>(null);
 	const move = (index: number, by: number) => {
-		const ids = rows.map((s) => s.id);
-		const [id] = ids.splice(index, 1);
-		if (id) ids.splice(index + by, 0, id);
-		order.mutate(ids);
+		const [stage, other] = [rows[index], rows[index + by]];
+		if (stage && other) order.mutate({ id: stage.id, to: other.id });
 	};
 	/** dragOf returns what a row needs to be dragged, and to take another in its place. */
 	const dragOf = (index: number) => ({

@@ -1,7 +1,7 @@
 import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { useLocation, useParams } from "wouter";
-import { api, newKey, request } from "../api/client";
+import { api, isConflict, newKey, request } from "../api/client";
 import type { DeliveryRow } from "../api/schema";
 import { pollEvery } from "../app/live";
 import { useParam } from "../app/params";
@@ -103,7 +103,11 @@ export default function WebhookPage() {
 		refetchInterval: (q) => (q.state.data?.pages.some((p) => p.data.some((d) => d.status === "pending")) ? 1000 : pollEvery(15_000)()),
 	});
 	const refresh = () => Promise.all([client.invalidateQueries({ queryKey: key("webhook", id) }), client.invalidateQueries({ queryKey: key("webhooks") })]);
-	const failed = (e: unknown) => toast(explain(e), { tone: "danger" });
+	const failed = (e: unknown) => {
+		toast(explain(e), { tone: "danger" });
+		if (isConflict(e)) void refresh();
+	};
+	const revision = hook.data?.revision ?? undefined;
 	const test = useMutation({
 		mutationFn: () => api("POST /settings/webhooks/{id}/test", { path: { id }, idempotencyKey: newKey() }),
 		onSuccess: () => {
@@ -113,7 +117,7 @@ export default function WebhookPage() {
 		onError: failed,
 	});
 	const activate = useMutation({
-		mutationFn: () => api("PUT /settings/webhooks/{id}", { path: { id }, body: { active: true } }),
+		mutationFn: () => api("PUT /settings/webhooks/{id}", { path: { id }, body: { active: true }, revision }),
 		onSuccess: () => {
 			toast(words.activated);
 			void refresh();
@@ -121,11 +125,13 @@ export default function WebhookPage() {
 		onError: failed,
 	});
 	const rotate = useMutation({
-		mutationFn: () => api("POST /settings/webhooks/{id}/rotate-secret", { path: { id }, idempotencyKey: newKey() }),
+		mutationFn: () => api("POST /settings/webhooks/{id}/rotate-secret", { path: { id }, idempotencyKey: newKey(), revision }),
 		onSuccess: (made) => {
 			setRotating(false);
 			setSecret(made.secret);
+			void refresh();
 		},
+		onError: (e) => isConflict(e) && void refresh(),
 	});
 	const trail = [
 		{ name: words.settings, to: "/settings" },

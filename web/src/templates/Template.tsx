@@ -1,6 +1,6 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useLocation, useParams } from "wouter";
-import { ApiError, api, request } from "../api/client";
+import { api, isConflict, request } from "../api/client";
 import type { BindingOptions, PreviewTemplate, TemplateRow, UpdateTemplateRequestBody } from "../api/schema";
 import { useCollection } from "../app/collections";
 import { useKey, useWhyNot } from "../app/session";
@@ -99,12 +99,17 @@ function Editor({ template: t, revision }: { template: TemplateRow; revision: st
 					void client.invalidateQueries({ queryKey: key("templates") });
 					return { draft: templateDraft(saved), revision: got.revision };
 				} catch (e) {
-					if (e instanceof ApiError && e.code === "REVISION_CONFLICT") await client.invalidateQueries({ queryKey: key("template", t.id) });
+					if (isConflict(e)) await client.invalidateQueries({ queryKey: key("template", t.id) });
 					throw e;
 				}
 			}}
 			remove={async (force) => {
-				await api("DELETE /templates/{id}", { path: { id: t.id }, query: { force: force ? "true" : undefined } });
+				try {
+					await api("DELETE /templates/{id}", { path: { id: t.id }, query: { force: force ? "true" : undefined }, revision: revision ?? undefined });
+				} catch (e) {
+					if (isConflict(e)) await client.invalidateQueries({ queryKey: key("template", t.id) });
+					throw e;
+				}
 				void client.invalidateQueries({ queryKey: key("templates") });
 				navigate("/templates");
 			}}

@@ -195,3 +195,10 @@ export function rowOf<R extends { id: string }>(list: { data: R[] }, id: string 
 	if (!found) throw new ApiError(404, "NOT_FOUND", words.gone, {});
 	return found;
 }
+
+/** useEdited returns the record of a list that a drawer edits. It stays when somebody deletes it, so that what was typed is not lost with the drawer. */
+export function useEdited<R extends { id: string }>(rows: R[], id: string): R | undefined {
+	const last = useRef<R>(undefined);
+	last.current = rows.find((r) => r.id === id) ?? (last.current?.id === id ? last.current : undefined);
+	return last.current;
+}
