@@ -80,7 +80,7 @@ const guards: { [section: string]: string[] } = { audience: ["segment"], from: [
 function foldedAtFirst(b: BroadcastSessionView): Set<string> {
 	const r = b.view_model.schedule_readiness;
 	if (!r || !b.scheduled_at) return new Set();
-	return new Set(sections.filter((s) => !r.reasons.some((x) => guards[s]?.includes(x.guard)) && !(s === "audience" && r.warnings.some((w) => w.code === "EMPTY_AUDIENCE"))));
+	return new Set(sections.filter((s) => !r.reasons.some((x) => guards[s]?.includes(x.guard)) && !(s === "audience" && r.warnings.some((w) => w.code === "EMPTY_AUDIENCE" || w.code === "AUDIENCE_UNKNOWN"))));
 }
 
 /** Composer is the page on which a broadcast is written, from its audience to its sending. */

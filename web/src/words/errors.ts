@@ -17,6 +17,7 @@ const words = catalogue({
 	UNAVAILABLE: "The server is busy or starting. Try again in a moment.",
 	PAYLOAD_TOO_LARGE: "This is larger than the server accepts.",
 	IDEMPOTENCY_IN_PROGRESS: "The same request is still under way. Wait a moment, then try again.",
+	deadline: "It took too long, so the server gave up.",
 	interrupted: "The server stopped while it did this. Part of it may have been done: look, and do what is missing again.",
 	unknown: "Something went wrong.",
 });
@@ -25,6 +26,7 @@ const words = catalogue({
 export function explain(error: unknown): string {
 	if (error instanceof ApiError) {
 		if (error.details.reason === "interrupted") return words.interrupted;
+		if (error.details.reason === "deadline") return words.deadline;
 		return (words as { [code: string]: string })[error.code] ?? (error.message || words.unknown);
 	}
 	return error instanceof Error && error.message ? error.message : words.unknown;
