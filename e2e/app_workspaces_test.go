@@ -31,12 +31,14 @@ func TestASecondWorkspaceIsVisitedInTheApplication(t *testing.T) {
 		}
 		made := d.fillSecond()
 
-		d.open("/segments")
+		d.open("/segments/" + d.r.List)
 		d.sees("Everyone")
 		d.hit("Workspace " + harness.Tenant)
 		d.item("Second Ltd")
-		d.await(`location.pathname.startsWith('/app/second/segments') && ` + settled)
+		d.await(`location.pathname === '/app/second/segments' && ` + settled)
 		d.sees("Friends")
+		d.must(d.Visit(d.ctx, d.p.BaseURL+"/app"))
+		d.await(`location.pathname.startsWith('/app/second') && ` + settled)
 		in := func(route string) {
 			t.Helper()
 			d.must(d.Visit(d.ctx, d.p.BaseURL+"/app/second"+route))

@@ -12,6 +12,7 @@ import { catalogue, plural, setTimeZone } from "../words/catalogue";
 import { openDevice } from "./device";
 import { keep, restore } from "./kept";
 import { showDensityOf } from "./density";
+import { chooser, chooserQuery, lastWorkspace, rememberWorkspace } from "./last";
 import { later } from "./later";
 import { saveAll } from "./leaving";
 import { connect, watchAnswers } from "./live";
@@ -101,10 +102,12 @@ function SignedIn() {
 	if (session.isError) return <Failure error={session.error} retry={() => void session.refetch()} />;
 	if (!session.data) return <Redirect to={`/-/login?next=${encodeURIComponent(path + window.location.search)}`} replace />;
 	const { memberships } = session.data;
+	const last = lastWorkspace();
+	const home = memberships.length === 1 ? memberships[0] : window.location.search === chooserQuery ? undefined : memberships.find((m) => m.tenant_slug === last);
 	return (
 		<SessionProvider session={session.data}>
 			<Switch>
-				<Route path="/">{memberships.length === 1 ? <Redirect to={`/${memberships[0]?.tenant_slug}`} replace /> : <Chooser />}</Route>
+				<Route path="/">{home ? <Redirect to={`/${home.tenant_slug}`} replace /> : <Chooser />}</Route>
 				<Route path="/-/me" component={Me} />
 				<Route path="/:slug" nest>
 					{({ slug }) => {
@@ -135,6 +138,7 @@ function Workspace({ slug, id, user }: { slug: string; id: string; user: string 
 		return keep(cache, user, slug);
 	}, [cache, user, slug, id]);
 	useEffect(() => connect(cache, slug), [cache, slug]);
+	useEffect(() => rememberWorkspace(slug), [slug]);
 	useEffect(prefetchAll, []);
 	useEffect(() => {
 		const account = cache.getQueryCache().subscribe((e) => {
@@ -196,7 +200,7 @@ function NotMember() {
 	return (
 		<main>
 			<Page title={words.notYours}>
-				<Empty title={words.notYours} action={<LinkButton to="~/app/">{words.choose}</LinkButton>}>
+				<Empty title={words.notYours} action={<LinkButton to={`~${chooser}`}>{words.choose}</LinkButton>}>
 					{words.notYoursText}
 				</Empty>
 			</Page>

@@ -2,14 +2,14 @@ import { useQuery } from "@tanstack/react-query";
 import { type ReactNode, useEffect, useId, useRef, useState } from "react";
 import { useLocation } from "wouter";
 import { api } from "../api/client";
-import { undoLast } from "../ui/Toast";
+import { undoLast, undoText } from "../ui/Toast";
 import { useSettled } from "../ui/useSettled";
 import { catalogue, plural } from "../words/catalogue";
 import { navigation } from "./navigation";
 import css from "./Palette.module.css";
 import { pageOffers } from "./offers";
 import { recent } from "./recent";
-import { useKey, useSignOut } from "./session";
+import { useKey, useSignOut, useWhyNot } from "./session";
 import { density, setDensity } from "./density";
 import { applyTheme } from "./theme";
 
@@ -35,13 +35,31 @@ const words = catalogue({
 		broadcast: "New broadcast",
 		template: "New template",
 		segment: "New segment",
-		undo: "Undo the last change",
+		undo: (what: string) => `Undo: ${what}`,
 		light: "Light theme",
 		dark: "Dark theme",
 		system: "Theme of the system",
 		comfortable: "Comfortable rows in tables",
 		compact: "Compact rows in tables",
 		out: "Sign out",
+	},
+	more: {
+		importing: "Import contacts",
+		senders: "Senders",
+		types: "Email types and categories",
+		seeds: "Seed lists",
+		mailbox: "Mailbox",
+		jobs: "Jobs",
+		account: "Account settings",
+		members: "Members",
+		keys: "API keys",
+		webhooks: "Webhooks",
+		website: "Website",
+		fields: "Custom fields",
+		stages: "Stages",
+		scoring: "Scoring",
+		audit: "Audit log",
+		me: "Your account",
 	},
 	types: {
 		contact: "Contact",
@@ -59,6 +77,26 @@ const words = catalogue({
 });
 
 type Result = { id: string; title: string; kind: string; detail?: ReactNode; off?: boolean; run: () => void };
+
+/** Pages that the navigation leads to by way of another. They are listed once something is typed. */
+const more = {
+	importing: "/contacts/import",
+	senders: "/sending/senders",
+	types: "/sending/types",
+	seeds: "/sending/seeds",
+	mailbox: "/mailbox",
+	jobs: "/jobs",
+	account: "/settings/account",
+	members: "/settings/members",
+	keys: "/settings/api-keys",
+	webhooks: "/settings/webhooks",
+	website: "/settings/website",
+	fields: "/settings/fields",
+	stages: "/settings/stages",
+	scoring: "/settings/scoring",
+	audit: "/settings/audit",
+	me: "~/app/-/me",
+} as const;
 
 const anAddress = /^[^\s@]+@[^\s@]+\.[^\s@]+$/;
 
@@ -83,6 +121,13 @@ export default function Palette({ onClose, onHelp }: { onClose: () => void; onHe
 	const [, navigate] = useLocation();
 	const signOut = useSignOut();
 	const key = useKey();
+	const whyNot = {
+		contact: useWhyNot("POST /contacts"),
+		broadcast: useWhyNot("POST /broadcasts"),
+		template: useWhyNot("POST /templates"),
+		segment: useWhyNot("POST /segments"),
+		suppression: useWhyNot("POST /suppressions"),
+	};
 	const list = useId();
 	const dialog = useRef<HTMLDialogElement>(null);
 	const prefix = /^[@#>?]/.exec(typed)?.[0] ?? "";
@@ -126,20 +171,24 @@ export default function Palette({ onClose, onHelp }: { onClose: () => void; onHe
 	if (prefix === "") {
 		for (const r of recent(key()[0] as string)) local.push({ id: `recent ${r.to}`, title: r.title, kind: words.recent, run: go(r.to) });
 		for (const e of navigation.flatMap((g) => g.entries)) local.push({ id: `page ${e.to}`, title: e.name, kind: words.pages, run: go(e.to) });
+		if (text !== "") for (const [id, to] of Object.entries(more)) local.push({ id: `page ${to}`, title: words.more[id as keyof typeof more], kind: words.pages, run: go(to) });
 	}
 	if (prefix === "" || prefix === ">") {
 		const a = words.actions;
-		const add = (id: string, title: string, run: () => void) => {
-			if (!offers.some((o) => o.title === title)) local.push({ id, title, kind: words.action, run });
+		const add = (id: string, title: string, run: () => void, why?: string) => {
+			if (!offers.some((o) => o.title === title)) local.push({ id, title, kind: words.action, detail: why, off: Boolean(why), run: () => (why ? undefined : run()) });
 		};
-		add("contact", a.contact, go("/contacts?new=1"));
-		add("broadcast", a.broadcast, go("/broadcasts/new"));
-		add("template", a.template, go("/templates?new=1"));
-		add("segment", a.segment, go("/segments/new"));
-		add("undo", a.undo, () => {
-			onClose();
-			undoLast();
-		});
+		add("contact", a.contact, go("/contacts?new=1"), whyNot.contact);
+		add("broadcast", a.broadcast, go("/broadcasts/new"), whyNot.broadcast);
+		add("template", a.template, go("/templates?new=1"), whyNot.template);
+		add("segment", a.segment, go("/segments/new"), whyNot.segment);
+		const undo = undoText();
+		if (undo) {
+			add("undo", a.undo(undo), () => {
+				onClose();
+				undoLast();
+			});
+		}
 		for (const t of ["light", "dark", "system"] as const) {
 			add(t, a[t], () => {
 				onClose();
@@ -158,10 +207,16 @@ export default function Palette({ onClose, onHelp }: { onClose: () => void; onHe
 		local.push({ id: "reference", title: words.helps.reference, kind: words.help, run: () => void window.open("/docs", "_blank", "noopener") });
 	}
 	const email = typed.trim();
+	// The answer is the first card of the contact's page. An address of nobody leads to the empty table, which says so.
+	const answer = async () => {
+		const people = await api("GET /search", { query: { q: email, types: "contact", limit: "8" } }).catch(() => null);
+		const person = people?.data.find((r) => [r.title, r.subtitle].some((t) => t?.toLowerCase() === email.toLowerCase()));
+		go(person ? `/contacts/${person.id}` : `/contacts?q=${encodeURIComponent(email)}`)();
+	};
 	const ofAddress: Result[] = anAddress.test(email)
 		? [
-				{ id: "mailed", title: words.address.mailed(email), kind: words.action, run: go(`/contacts?q=${encodeURIComponent(email)}`) },
-				{ id: "suppress", title: words.address.suppress(email), kind: words.action, run: go(`/suppressions?add=${encodeURIComponent(email)}`) },
+				{ id: "mailed", title: words.address.mailed(email), kind: words.action, run: () => void answer() },
+				{ id: "suppress", title: words.address.suppress(email), kind: words.action, detail: whyNot.suppression, off: Boolean(whyNot.suppression), run: whyNot.suppression ? () => undefined : go(`/suppressions?add=${encodeURIComponent(email)}`) },
 			]
 		: [];
 	const results: Result[] = [

@@ -7,6 +7,8 @@ import { Menu } from "../ui/Menu";
 import { catalogue } from "../words/catalogue";
 import { roleName } from "../words/roles";
 import css from "./Switcher.module.css";
+import { withoutRecord } from "./routes";
+import { chooser } from "./last";
 import { useOptions, useSession, useWorkspace } from "./session";
 import { useShortcuts } from "./shortcuts";
 
@@ -28,9 +30,8 @@ export function Switcher({ collapsed }: { collapsed: boolean }) {
 	const [path] = useLocation();
 	const [creating, setCreating] = useState(false);
 	const name = workspace?.tenant_name ?? "";
-	const page = path.split("/")[1] ?? "";
 	const mark = (of: string) => <span className={css.mark} aria-hidden data-letter={of.slice(0, 1).toUpperCase()} />;
-	const open = (slug: string) => location.assign(`/app/${slug}/${page}`);
+	const open = (slug: string) => location.assign(`/app/${slug}${withoutRecord(path)}`);
 	useShortcuts(Object.fromEntries(memberships.slice(0, most).map((m, i) => [`mod+${i + 1}`, () => open(m.tenant_slug)])));
 	return (
 		<>
@@ -46,7 +47,7 @@ export function Switcher({ collapsed }: { collapsed: boolean }) {
 						icon: mark(m.tenant_name),
 						run: () => open(m.tenant_slug),
 					})),
-					memberships.length > most && { id: "-all", label: words.more, run: () => location.assign("/app/") },
+					memberships.length > most && { id: "-all", label: words.more, run: () => location.assign(chooser) },
 					{ id: "-new", label: words.add, run: () => setCreating(true) },
 				]}
 			>

@@ -32,6 +32,7 @@ export const pages: Page[] = [
 	page("/settings/website", () => import("../settings/Website")),
 	page("/settings/audit", () => import("../settings/Audit")),
 	page("/jobs", () => import("../jobs/Jobs")),
+	page("/jobs/:id", () => import("../jobs/Job")),
 	page("/templates", () => import("../templates/Templates")),
 	page("/templates/new", () => import("../templates/NewTemplate")),
 	page("/templates/:id", () => import("../templates/Template")),
@@ -66,14 +67,21 @@ export const pages: Page[] = [
 	page("/automations/:id", () => import("../automations/Automation")),
 ];
 
-/** prefetch loads the code of the page at a path. */
-export function prefetch(path: string) {
+/** find returns the page at a path. */
+function find(path: string): Page | undefined {
 	const parts = path.split("?")[0]?.split("/") ?? [];
-	const found = pages.find((p) => {
+	return pages.find((p) => {
 		const want = p.path.split("/");
 		return want.length === parts.length && want.every((w, i) => w.startsWith(":") || w === parts[i]);
 	});
-	found?.code.load().catch(() => undefined);
+}
+
+/** withoutRecord returns the path of the page that lists what the page at a path shows one of, or else the path. */
+export const withoutRecord = (path: string) => find(path)?.path.replace(/\/:.*$/, "") ?? "/";
+
+/** prefetch loads the code of the page at a path. */
+export function prefetch(path: string) {
+	find(path)?.code.load().catch(() => undefined);
 }
 
 /**

@@ -34,9 +34,9 @@ let prefixTimer = 0;
 
 /**
  * useShortcuts runs functions on keys: "/", "?", "mod+k" (Command or Control), or two keys one after the
- * other, such as "g c".
+ * other, such as "g c". Those of a drawer act in it; others of one key do nothing while a dialog is open.
  */
-export function useShortcuts(shortcuts: { [keys: string]: (e: KeyboardEvent) => void }) {
+export function useShortcuts(shortcuts: { [keys: string]: (e: KeyboardEvent) => void }, { drawer = false } = {}) {
 	const current = useRef(shortcuts);
 	current.current = shortcuts;
 	useEffect(() => {
@@ -47,7 +47,7 @@ export function useShortcuts(shortcuts: { [keys: string]: (e: KeyboardEvent) => 
 			let run = current.current[name];
 			if (name === "mod+z" && typing(e)) return; // the field undoes
 			if (!mod) {
-				if (e.altKey || typing(e) || !singleKeys() || document.querySelector("[role=dialog], [role=alertdialog], dialog[open]")) return;
+				if (e.altKey || typing(e) || !singleKeys() || (!drawer && document.querySelector("[role=dialog], [role=alertdialog], dialog[open]"))) return;
 				run = prefix ? current.current[`${prefix} ${e.key}`] : run;
 			}
 			if (!run) return;
@@ -57,7 +57,7 @@ export function useShortcuts(shortcuts: { [keys: string]: (e: KeyboardEvent) => 
 		};
 		document.addEventListener("keydown", press);
 		return () => document.removeEventListener("keydown", press);
-	}, []);
+	}, [drawer]);
 }
 
 /** startPrefix waits a second for the second key of a shortcut of two. */

@@ -199,6 +199,10 @@ export default function Contacts() {
 		[columns, whyNot],
 	);
 	const peeked = contacts.find((c) => c.id === params.get("peek"));
+	const walk = (by: number) => {
+		const next = peeked && contacts[contacts.indexOf(peeked) + by];
+		if (next) setParams({ peek: next.id }, { replace: true });
+	};
 	const filtered = search !== "" || filters.length > 0;
 	const total = count.data?.count;
 
@@ -301,7 +305,7 @@ export default function Contacts() {
 			)}
 			{contacts.length >= most && <p className={css.limit}>{words.loaded(most)}</p>}
 			{params.get("new") && <AddContact onClose={() => setParams({ new: null })} onAdded={(id) => navigate(`/contacts/${id}`)} />}
-			{peeked && <Peek contact={peeked} onClose={() => setParams({ peek: null })} />}
+			{peeked && <Peek contact={peeked} onWalk={walk} onClose={() => setParams({ peek: null })} />}
 		</Page>
 	);
 }

@@ -75,28 +75,45 @@ function whyOf(check: EligibilityRow): string | undefined {
 	return (check.check === "suppressed_address" ? reason : check.detail) || reason || undefined;
 }
 
+const queryOf = (key: ReturnType<typeof useKey>, c: Contact, about: string) => {
+	const [kind = "", value = ""] = about.split(/:(.*)/s);
+	return {
+		queryKey: key("contact", c.id, "eligibility", about, c.updated_at),
+		enabled: value !== "",
+		queryFn: ({ signal }: { signal: AbortSignal }) => api("GET /contacts/{id}/eligibility", { path: { id: c.id }, query: { [kind]: value }, signal }),
+	};
+};
+
+/** useTypes returns the active email types, and the one that mail has unless another is chosen. */
+function useTypes() {
+	const types = useCollection("email_types");
+	const account = useAccount();
+	const all = (types.data?.data ?? []).filter((t) => t.active);
+	return { all, usual: all.find((t) => t.type_key === account.data?.default_email_type_key) ?? all[0] };
+}
+
+/** useUsualVerdict says whether the contact gets mail of the account's default type, and if not, the first reason. */
+export function useUsualVerdict(c: Contact): { eligible: boolean; why: string } | undefined {
+	const { usual } = useTypes();
+	const verdict = useQuery(queryOf(useKey(), c, usual ? `email_type_key:${usual.type_key}` : "")).data;
+	const first = verdict?.checks.find((check) => !check.ok);
+	return verdict && { eligible: verdict.eligible, why: first ? [words.failed[first.check], whyOf(first)].filter(Boolean).join(", ") : "" };
+}
+
 /** Eligibility answers whether the contact gets mail of a type, by the checks that sending makes. */
 export function Eligibility({ contact: c, onRestore, whyNot }: { contact: Contact; onRestore: () => void; whyNot?: string }) {
 	const key = useKey();
-	const types = useCollection("email_types");
-	const all = (types.data?.data ?? []).filter((t) => t.active);
+	const { all, usual } = useTypes();
 	const broadcasts = useCollection("broadcasts");
 	const sequences = useCollection("sequences");
-	const account = useAccount();
-	const usual = all.find((t) => t.type_key === account.data?.default_email_type_key) ?? all[0];
 	const [chosen, choose] = useParam("for");
 	const about = chosen || (usual ? `email_type_key:${usual.type_key}` : "");
-	const [kind = "", value = ""] = about.split(/:(.*)/s);
 	const choices = [
 		...all.map((t) => ({ value: `email_type_key:${t.type_key}`, label: words.type(t.display_name) })),
 		...(broadcasts.data?.data ?? []).slice(0, 50).map((b) => ({ value: `broadcast_id:${b.id}`, label: words.broadcast(b.name) })),
 		...(sequences.data?.data ?? []).map((s) => ({ value: `sequence_id:${s.id}`, label: words.sequence(s.name) })),
 	];
-	const verdict = useQuery({
-		queryKey: key("contact", c.id, "eligibility", about, c.updated_at),
-		enabled: value !== "",
-		queryFn: ({ signal }) => api("GET /contacts/{id}/eligibility", { path: { id: c.id }, query: { [kind]: value }, signal }),
-	});
+	const verdict = useQuery(queryOf(key, c, about));
 	const v = verdict.data;
 	return (
 		<Card
@@ -109,7 +126,7 @@ export function Eligibility({ contact: c, onRestore, whyNot }: { contact: Contac
 				choices.length > 1 && <Select label={words.for} hideLabel value={about} onChange={choose} choices={choices} />
 			}
 		>
-			{verdict.isPending && value !== "" && <Skeleton rows={3} />}
+			{verdict.isPending && about !== "" && <Skeleton rows={3} />}
 			{verdict.isError && <Failure error={verdict.error} retry={() => void verdict.refetch()} />}
 			{v && (
 				<ol className={css.checks}>

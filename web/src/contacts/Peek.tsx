@@ -2,6 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { api } from "../api/client";
 import type { Contact } from "../api/schema";
 import { useKey } from "../app/session";
+import { useShortcuts } from "../app/shortcuts";
 import { StateBadge } from "../ui/Badge";
 import { LinkButton } from "../ui/Button";
 import { Dialog } from "../ui/Dialog";
@@ -9,21 +10,27 @@ import { Facts } from "../ui/Page";
 import { Time } from "../ui/Time";
 import { catalogue } from "../words/catalogue";
 import { nameOf } from "./columns";
+import { useUsualVerdict } from "./Eligibility";
 
 const words = catalogue({
 	open: "Open",
 	email: "Email",
 	status: "Status",
 	deliverability: "Deliverability",
+	mailed: "Can be mailed?",
+	yes: "Yes",
+	no: (why: string) => `No: ${why}`,
 	company: "Company",
 	tags: "Tags",
 	recent: "Last events",
 	none: "Nothing has happened yet.",
 });
 
-/** Peek shows one contact beside the table. */
-export function Peek({ contact: c, onClose }: { contact: Contact; onClose: () => void }) {
+/** Peek shows one contact beside the table; j and k walk to the next and the previous one. */
+export function Peek({ contact: c, onWalk, onClose }: { contact: Contact; onWalk: (by: number) => void; onClose: () => void }) {
 	const key = useKey();
+	useShortcuts({ j: () => onWalk(1), k: () => onWalk(-1) }, { drawer: true });
+	const verdict = useUsualVerdict(c);
 	const events = useQuery({ queryKey: key("contact", c.id, "activity", "peek"), queryFn: () => api("GET /contacts/{id}/activity", { path: { id: c.id }, query: { limit: "5" } }) });
 	return (
 		<Dialog
@@ -41,6 +48,7 @@ export function Peek({ contact: c, onClose }: { contact: Contact; onClose: () =>
 					[words.email, c.email],
 					[words.status, <StateBadge key="s" kind="contact" state={c.global_status} />],
 					[words.deliverability, <StateBadge key="d" kind="deliverability" state={c.deliverability_status} />],
+					[words.mailed, verdict && (verdict.eligible ? words.yes : words.no(verdict.why))],
 					[words.company, c.company],
 					[words.tags, c.tags.join(", ") || null],
 				]}

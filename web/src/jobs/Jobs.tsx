@@ -18,6 +18,7 @@ import { Time } from "../ui/Time";
 import { toast } from "../ui/Toast";
 import { catalogue, exact, full, plural } from "../words/catalogue";
 import { explain } from "../words/errors";
+import { pageOf } from "./place";
 import css from "../settings/Settings.module.css";
 
 const words = catalogue({
@@ -64,9 +65,6 @@ function resultOf(j: JobSession): string {
 	const done = (some.length > 0 ? some : j.error ? [] : counts.slice(0, 1)).map((c) => c.text).join(", ");
 	return j.error ? (done ? words.failed(j.error.message, done) : j.error.message) : done;
 }
-
-/** pageOf is the page that shows a job with its first errors. */
-const pageOf = (j: JobSession) => (j.type === "import" ? `/contacts/import?job=${j.id}` : `/contacts?job=${j.id}`);
 
 const day = 86_400_000;
 

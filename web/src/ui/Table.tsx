@@ -2,6 +2,7 @@ import { defaultRangeExtractor, type Range, useVirtualizer } from "@tanstack/rea
 import { ArrowDown, ArrowUp } from "lucide-react";
 import { type KeyboardEvent, memo, type ReactNode, type RefObject, useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState, useSyncExternalStore } from "react";
 import { density, subscribeDensity } from "../app/density";
+import { useShortcuts } from "../app/shortcuts";
 import { catalogue, full, plural } from "../words/catalogue";
 import { useNarrow } from "./narrow";
 import { CurrentRow } from "./row";
@@ -252,6 +253,9 @@ export function Table<T>(p: Props<T>) {
 		setAt({ key: keys[to] ?? null, index: to });
 		virtual.scrollToIndex(to, { align: "auto" });
 	};
+	// With the focus elsewhere on the page, j and k give it to the row that Tab reaches.
+	const enter = () => p.rows.length > 0 && focus(current);
+	useShortcuts({ j: enter, k: enter });
 	const key = (e: KeyboardEvent) => {
 		if ((e.target as HTMLElement).closest("input, button, select, [role=menu]")) return;
 		const page = Math.max(1, Math.floor((scroller.current?.clientHeight ?? 400) / height) - 1);

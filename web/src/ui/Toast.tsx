@@ -1,5 +1,5 @@
 import { X } from "lucide-react";
-import { useEffect, useRef, useSyncExternalStore } from "react";
+import { useEffect, useRef, useState, useSyncExternalStore } from "react";
 import { catalogue } from "../words/catalogue";
 import { Button, IconButton } from "./Button";
 import css from "./Toast.module.css";
@@ -11,7 +11,7 @@ type Toast = { id: number; text: string; undo?: () => void; tone: "neutral" | "d
 let toasts: Toast[] = [];
 
 /** What was done in the last minutes and can be undone, oldest first: longer than its message is shown. */
-let undoable: { id: number; undo: () => void; until: number }[] = [];
+let undoable: { id: number; text: string; undo: () => void; until: number }[] = [];
 const undoableFor = 5 * 60_000;
 
 let next = 1;
@@ -24,7 +24,7 @@ function set(all: Toast[]) {
 
 /** toast says that something was done, and offers to undo it. What stays wrong is shown at its place instead. */
 export function toast(text: string, options: { undo?: () => void; tone?: "danger" } = {}) {
-	if (options.undo) undoable = [...undoable.slice(-19), { id: next, undo: options.undo, until: Date.now() + undoableFor }];
+	if (options.undo) undoable = [...undoable.slice(-19), { id: next, text, undo: options.undo, until: Date.now() + undoableFor }];
 	set([...toasts.slice(-2), { id: next++, text, undo: options.undo, tone: options.tone ?? "neutral" }]);
 }
 
@@ -38,9 +38,14 @@ function undo(id: number) {
 	found?.undo();
 }
 
+const lastUndoable = () => undoable.findLast((u) => u.until > Date.now());
+
+/** undoText says what undoLast would undo. */
+export const undoText = () => lastUndoable()?.text;
+
 /** undoLast undoes the last thing of the last five minutes that can be undone. */
 export function undoLast(): boolean {
-	const last = undoable.findLast((u) => u.until > Date.now());
+	const last = lastUndoable();
 	if (last) undo(last.id);
 	return Boolean(last);
 }
@@ -81,12 +86,28 @@ export function Toasts() {
 }
 
 function Item({ toast: t, onGone }: { toast: Toast; onGone: () => void }) {
+	const left = useRef(shownFor);
+	const [hovered, setHovered] = useState(false);
+	const [focused, setFocused] = useState(false);
+	const held = hovered || focused;
 	useEffect(() => {
-		const timer = setTimeout(() => dismiss(t.id), shownFor);
-		return () => clearTimeout(timer);
-	}, [t.id]);
+		if (held) return;
+		const since = Date.now();
+		const timer = setTimeout(() => dismiss(t.id), left.current);
+		return () => {
+			clearTimeout(timer);
+			left.current -= Date.now() - since;
+		};
+	}, [t.id, held]);
 	return (
-		<div className={`${css.toast} ${t.tone === "danger" ? css.danger : ""}`}>
+		// biome-ignore lint/a11y/noStaticElementInteractions: it only waits while somebody reads it
+		<div
+			className={`${css.toast} ${t.tone === "danger" ? css.danger : ""}`}
+			onPointerEnter={() => setHovered(true)}
+			onPointerLeave={() => setHovered(false)}
+			onFocus={() => setFocused(true)}
+			onBlur={() => setFocused(false)}
+		>
 			<p>{t.text}</p>
 			{t.undo && (
 				<Button
