@@ -194,6 +194,7 @@ function Editor({ draft, saved, value: b }: { draft: Draft; saved: BroadcastSess
 					{unschedule.error && <p>{explain(unschedule.error)}</p>}
 				</Notice>
 			)}
+			{why && !locked && <Notice>{why}</Notice>}
 			{draft.joined && <JoinedNotice joined={draft.joined} onDismiss={draft.dismissJoined} />}
 			{draft.conflict && (
 				<Notice tone="warning" title={words.conflictTitle}>

@@ -1,7 +1,7 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { ApiError, api, newKey } from "../api/client";
-import { useKey } from "../app/session";
+import { useKey, useWhyNot } from "../app/session";
 import { LinkButton } from "../ui/Button";
 import { Dialog } from "../ui/Dialog";
 import { Columns, TextField } from "../ui/Field";
@@ -30,6 +30,7 @@ export function AddContact({ onClose, onAdded }: { onClose: () => void; onAdded:
 	const [idempotencyKey] = useState(newKey);
 	const client = useQueryClient();
 	const key = useKey();
+	const why = useWhyNot("POST /contacts");
 	const v = form.values;
 	const send = () =>
 		form.submit(async () => {
@@ -64,7 +65,7 @@ export function AddContact({ onClose, onAdded }: { onClose: () => void; onAdded:
 			title={words.title}
 			onClose={onClose}
 			onSubmit={() => void send()}
-			submit={{ label: words.add, busy: form.busy }}
+			submit={{ label: words.add, busy: form.busy, why }}
 		>
 			<FormProblems problems={form.problems} />
 			{other && (

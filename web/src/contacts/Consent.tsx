@@ -11,6 +11,7 @@ import { Switch } from "../ui/Field";
 import { List } from "../ui/List";
 import { Card, Notice } from "../ui/Page";
 import { Failure, Skeleton } from "../ui/States";
+import { Locked } from "../ui/Locked";
 import { toast } from "../ui/Toast";
 import { catalogue, dateTime, day } from "../words/catalogue";
 import { explain } from "../words/errors";
@@ -62,6 +63,7 @@ const sourceOf = (source: string, forms: Map<string, string>) =>
 export function Consent({ contact: c, onChanged }: { contact: Contact; onChanged: () => void }) {
 	const key = useKey();
 	const why = useWhyNot("POST /contacts/bulk");
+	const locked = useWhyNot("PUT /contacts/{id}");
 	const whyNotReset = useWhyNot("POST /contacts/{id}/anonymize");
 	const [resetting, setResetting] = useState(false);
 	const types = useCollection("email_types");
@@ -113,29 +115,31 @@ export function Consent({ contact: c, onChanged }: { contact: Contact; onChanged
 			) : (
 				<p>{words.note}</p>
 			)}
-			{groups.map((g) => {
-				const of = types.data.data.filter((t) => t.active && t.category_id === g.id);
-				return (
-					of.length > 0 && (
-						<Card key={g.id ?? ""} title={g.name}>
-							{of.map((t) => (
-								<Switch
-									key={t.id}
-									label={t.display_name}
-									help={
-										<>
-											{t.description} <span className={css.origin}>{originOf(t)}</span>
-										</>
-									}
-									checked={!stopped && c.subscriptions[t.type_key] !== false && (g.id === null || c.category_subscriptions[g.id] !== false)}
-									why={stopped ? words.from : why}
-									onChange={(on) => change.mutate({ type: t.type_key, on })}
-								/>
-							))}
-						</Card>
-					)
-				);
-			})}
+			<Locked why={locked}>
+				{groups.map((g) => {
+					const of = types.data.data.filter((t) => t.active && t.category_id === g.id);
+					return (
+						of.length > 0 && (
+							<Card key={g.id ?? ""} title={g.name}>
+								{of.map((t) => (
+									<Switch
+										key={t.id}
+										label={t.display_name}
+										help={
+											<>
+												{t.description} <span className={css.origin}>{originOf(t)}</span>
+											</>
+										}
+										checked={!stopped && c.subscriptions[t.type_key] !== false && (g.id === null || c.category_subscriptions[g.id] !== false)}
+										why={stopped ? words.from : locked ? undefined : why}
+										onChange={(on) => change.mutate({ type: t.type_key, on })}
+									/>
+								))}
+							</Card>
+						)
+					);
+				})}
+			</Locked>
 			<Card
 				title={words.log}
 				actions={

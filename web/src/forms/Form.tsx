@@ -223,7 +223,8 @@ function Editor({ server }: { server: Versioned<FormRow> }) {
 				]}
 			/>
 			{archived && <Notice>{words.isArchived}</Notice>}
-			{f.status === "published" && tab === "build" && (
+			{may && tab === "build" && <Notice>{may}</Notice>}
+			{f.status === "published" && tab === "build" && !may && (
 				<Notice tone="progress">
 					{words.live} <Link href={`/forms/${f.id}?tab=embed`}>{words.toEmbed}</Link>
 				</Notice>

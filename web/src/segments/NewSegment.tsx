@@ -9,6 +9,7 @@ import { Button } from "../ui/Button";
 import { TextField } from "../ui/Field";
 import { FormProblems } from "../ui/FormProblems";
 import { useForm } from "../ui/form";
+import { Locked } from "../ui/Locked";
 import { Card, Notice, Page } from "../ui/Page";
 import { catalogue } from "../words/catalogue";
 import { definitionFault, Rules } from "./Rules";
@@ -40,6 +41,7 @@ export default function NewSegment() {
 	const client = useQueryClient();
 	const [, navigate] = useLocation();
 	const why = useWhyNot("POST /segments");
+	const locked = useWhyNot("PUT /segments/{key}");
 	const [params] = useParams();
 	const [rule, setRule] = useState(() => ruleIn(params.get("rule")) ?? example);
 	const [fault, setFault] = useState<ReturnType<typeof definitionFault>>(null);
@@ -71,17 +73,19 @@ export default function NewSegment() {
 		>
 			<FormProblems problems={form.problems} />
 			{params.get("left") && <Notice>{words.left(params.get("left") ?? "")}</Notice>}
-			<Card>
-				<TextField label={words.name} path="name" value={form.values.name} onChange={(name) => form.set({ name })} error={form.problems.byPath.name} maxLength={200} />
-			</Card>
-			<Rules
-				value={rule}
-				onChange={(g) => {
-					setRule(g);
-					setFault(null);
-				}}
-				fault={fault}
-			/>
+			<Locked why={locked}>
+				<Card>
+					<TextField label={words.name} path="name" value={form.values.name} onChange={(name) => form.set({ name })} error={form.problems.byPath.name} maxLength={200} />
+				</Card>
+				<Rules
+					value={rule}
+					onChange={(g) => {
+						setRule(g);
+						setFault(null);
+					}}
+					fault={fault}
+				/>
+			</Locked>
 		</Page>
 	);
 }

@@ -11,6 +11,7 @@ import { FormProblems } from "../ui/FormProblems";
 import { InUse } from "../ui/Holders";
 import { KeptNotice, useKeptForm } from "../ui/keptForm";
 import { Card, Notice } from "../ui/Page";
+import { Locked } from "../ui/Locked";
 import { toast } from "../ui/Toast";
 import { catalogue } from "../words/catalogue";
 import css from "./Mta.module.css";
@@ -178,6 +179,7 @@ export function Editor({ lane, onSaved }: { lane?: MtaConfigRow & { revision: st
 	const client = useQueryClient();
 	const [, navigate] = useLocation();
 	const why = useWhyNot("POST /mta-configs");
+	const locked = useWhyNot("PUT /mta-configs/{id}");
 	const [deleting, setDeleting] = useState(false);
 	const [idempotencyKey] = useState(newKey);
 	const s = (lane?.settings ?? {}) as Settings;
@@ -258,124 +260,126 @@ export function Editor({ lane, onSaved }: { lane?: MtaConfigRow & { revision: st
 		>
 			<KeptNotice form={form} />
 			<FormProblems problems={form.problems} />
-			{!lane && (
-				<Card>
-					<Radios
-						label={words.type}
-						value={type}
-						onChange={(t) => form.set({ type: t, "settings.tls": t === "direct_mx" ? "opportunistic" : "starttls" })}
-						choices={(["smtp", "ses", "direct_mx", "sink"] as const).map((t) => ({ value: t, label: mtaTypes[t], help: words.about[t] }))}
-					/>
-				</Card>
-			)}
-			<Card title={mtaTypes[type]}>
-				{field("name", words.name)}
-				{type === "smtp" && (
-					<>
-						<Columns>
-							{field("settings.host", words.host)}
-							{field("settings.port", words.port, { type: "number" })}
-							<Select label={words.tls} value={v["settings.tls"]} onChange={(x) => form.set({ "settings.tls": x })} choices={Object.entries(words.tlsKinds).map(([value, label]) => ({ value, label }))} error={p["settings.tls"]} />
-						</Columns>
-						<Columns>
-							<Select label={words.auth} value={v["settings.auth"]} onChange={(x) => form.set({ "settings.auth": x })} choices={Object.entries(words.authKinds).map(([value, label]) => ({ value, label }))} error={p["settings.auth"]} />
-							{v["settings.auth"] !== "none" && field("settings.username", words.username)}
-							{v["settings.auth"] !== "none" && field("settings.password", words.password, { type: "password", help: s.has_password ? words.unchanged : undefined })}
-						</Columns>
-					</>
+			<Locked why={locked}>
+				{!lane && (
+					<Card>
+						<Radios
+							label={words.type}
+							value={type}
+							onChange={(t) => form.set({ type: t, "settings.tls": t === "direct_mx" ? "opportunistic" : "starttls" })}
+							choices={(["smtp", "ses", "direct_mx", "sink"] as const).map((t) => ({ value: t, label: mtaTypes[t], help: words.about[t] }))}
+						/>
+					</Card>
 				)}
-				{type === "ses" && (
-					<Columns>
-						{field("settings.region", words.region)}
-						{field("settings.access_key_id", words.accessKey)}
-						{field("settings.secret_access_key", words.secretKey, { type: "password", help: s.has_secret_access_key ? words.unchanged : undefined })}
-						{field("settings.configuration_set", words.configurationSet, { optional: true })}
-					</Columns>
-				)}
-				{type === "direct_mx" && (
-					<>
+				<Card title={mtaTypes[type]}>
+					{field("name", words.name)}
+					{type === "smtp" && (
+						<>
+							<Columns>
+								{field("settings.host", words.host)}
+								{field("settings.port", words.port, { type: "number" })}
+								<Select label={words.tls} value={v["settings.tls"]} onChange={(x) => form.set({ "settings.tls": x })} choices={Object.entries(words.tlsKinds).map(([value, label]) => ({ value, label }))} error={p["settings.tls"]} />
+							</Columns>
+							<Columns>
+								<Select label={words.auth} value={v["settings.auth"]} onChange={(x) => form.set({ "settings.auth": x })} choices={Object.entries(words.authKinds).map(([value, label]) => ({ value, label }))} error={p["settings.auth"]} />
+								{v["settings.auth"] !== "none" && field("settings.username", words.username)}
+								{v["settings.auth"] !== "none" && field("settings.password", words.password, { type: "password", help: s.has_password ? words.unchanged : undefined })}
+							</Columns>
+						</>
+					)}
+					{type === "ses" && (
 						<Columns>
-							<Select label={words.tls} value={v["settings.tls"]} onChange={(x) => form.set({ "settings.tls": x })} choices={Object.entries(words.directTls).map(([value, label]) => ({ value, label }))} error={p["settings.tls"]} />
+							{field("settings.region", words.region)}
+							{field("settings.access_key_id", words.accessKey)}
+							{field("settings.secret_access_key", words.secretKey, { type: "password", help: s.has_secret_access_key ? words.unchanged : undefined })}
+							{field("settings.configuration_set", words.configurationSet, { optional: true })}
 						</Columns>
+					)}
+					{type === "direct_mx" && (
+						<>
+							<Columns>
+								<Select label={words.tls} value={v["settings.tls"]} onChange={(x) => form.set({ "settings.tls": x })} choices={Object.entries(words.directTls).map(([value, label]) => ({ value, label }))} error={p["settings.tls"]} />
+							</Columns>
+							<MtaRows
+								title={words.ips}
+								about={words.ipsAbout}
+								path="settings.ips"
+								columns={[
+									{ name: "ip", label: words.ip },
+									{ name: "helo_host", label: words.helo },
+								]}
+								rows={v["settings.ips"]}
+								blank={{ ip: "", helo_host: "" }}
+								add={words.addIp}
+								removeNamed={(r, n) => words.removeIp(r.ip || String(n + 1))}
+								problems={p}
+								why={why}
+								onChange={(rows) => form.set({ "settings.ips": rows })}
+							/>
+						</>
+					)}
+					{type === "sink" && (
 						<MtaRows
-							title={words.ips}
-							about={words.ipsAbout}
-							path="settings.ips"
+							title={words.patterns}
+							about={words.patternsAbout}
+							path="settings.fail_patterns"
 							columns={[
-								{ name: "ip", label: words.ip },
-								{ name: "helo_host", label: words.helo },
+								{ name: "pattern", label: words.pattern },
+								{ name: "response", label: words.response },
 							]}
-							rows={v["settings.ips"]}
-							blank={{ ip: "", helo_host: "" }}
-							add={words.addIp}
-							removeNamed={(r, n) => words.removeIp(r.ip || String(n + 1))}
+							rows={v["settings.fail_patterns"]}
+							blank={{ pattern: "", response: "550 5.1.1 no such user" }}
+							add={words.addPattern}
+							removeNamed={(r, n) => words.removePattern(r.pattern || String(n + 1))}
 							problems={p}
 							why={why}
-							onChange={(rows) => form.set({ "settings.ips": rows })}
+							onChange={(rows) => form.set({ "settings.fail_patterns": rows })}
 						/>
-					</>
-				)}
-				{type === "sink" && (
-					<MtaRows
-						title={words.patterns}
-						about={words.patternsAbout}
-						path="settings.fail_patterns"
-						columns={[
-							{ name: "pattern", label: words.pattern },
-							{ name: "response", label: words.response },
-						]}
-						rows={v["settings.fail_patterns"]}
-						blank={{ pattern: "", response: "550 5.1.1 no such user" }}
-						add={words.addPattern}
-						removeNamed={(r, n) => words.removePattern(r.pattern || String(n + 1))}
-						problems={p}
-						why={why}
-						onChange={(rows) => form.set({ "settings.fail_patterns": rows })}
-					/>
-				)}
-				<Switch label={words.active} checked={v.active} onChange={(active) => form.set({ active })} why={why} />
-				{lane?.active && !v.active && (
-					<Notice tone="warning" title={words.off}>
-						<MtaDependants id={lane.id} />
-					</Notice>
-				)}
-			</Card>
-			<Card title={words.limits}>
-				<Columns>{(Object.keys(caps) as (keyof typeof caps)[]).map((name) => field(`caps.${name}`, caps[name], { type: "number", optional: true }))}</Columns>
-				<Throttles list={v.domain_throttles} problems={p} why={why} onChange={(domain_throttles) => form.set({ domain_throttles })} />
-				<Switch label={words.warmup} help={words.warmupHelp} checked={v["warmup.enabled"]} onChange={(x) => form.set({ "warmup.enabled": x })} why={why} />
-				{v["warmup.enabled"] && (
-					<Columns>
-						{field("warmup.start_per_day", words.start, { type: "number", optional: true })}
-						{field("warmup.growth_pct", words.growth, { type: "number", optional: true })}
-						{field("warmup.started_on", words.started, { type: "date", optional: true, help: words.startedHelp })}
-					</Columns>
-				)}
-				{type === "direct_mx" && v["warmup.enabled"] && <p className={css.muted}>{words.each}</p>}
-			</Card>
-			<Card title={words.failures}>
-				<Columns>{field("retry.max_age_hours", words.retry, { type: "number", optional: !lane, help: words.retryHelp })}</Columns>
-				{relays(type) && (
-					<MtaRows
-						title={words.records}
-						about={words.recordsAbout}
-						path="return_path_records"
-						columns={[
-							{ name: "type", label: words.recordType, choices: ["MX", "TXT", "CNAME"].map((t) => ({ value: t, label: t })) },
-							{ name: "host", label: words.recordHost, optional: true },
-							{ name: "value", label: words.recordValue },
-							{ name: "priority", label: words.recordPriority, type: "number", optional: true, hidden: (r) => r.type !== "MX" },
-						]}
-						rows={v.return_path_records}
-						blank={{ type: "MX", host: "", value: "", priority: "" }}
-						add={words.addRecord}
-						removeNamed={(r, n) => words.removeRecord(`${r.type} ${r.value || n + 1}`)}
-						problems={p}
-						why={why}
-						onChange={(return_path_records) => form.set({ return_path_records })}
-					/>
-				)}
-			</Card>
+					)}
+					<Switch label={words.active} checked={v.active} onChange={(active) => form.set({ active })} why={locked ? undefined : why} />
+					{lane?.active && !v.active && (
+						<Notice tone="warning" title={words.off}>
+							<MtaDependants id={lane.id} />
+						</Notice>
+					)}
+				</Card>
+				<Card title={words.limits}>
+					<Columns>{(Object.keys(caps) as (keyof typeof caps)[]).map((name) => field(`caps.${name}`, caps[name], { type: "number", optional: true }))}</Columns>
+					<Throttles list={v.domain_throttles} problems={p} why={why} onChange={(domain_throttles) => form.set({ domain_throttles })} />
+					<Switch label={words.warmup} help={words.warmupHelp} checked={v["warmup.enabled"]} onChange={(x) => form.set({ "warmup.enabled": x })} why={locked ? undefined : why} />
+					{v["warmup.enabled"] && (
+						<Columns>
+							{field("warmup.start_per_day", words.start, { type: "number", optional: true })}
+							{field("warmup.growth_pct", words.growth, { type: "number", optional: true })}
+							{field("warmup.started_on", words.started, { type: "date", optional: true, help: words.startedHelp })}
+						</Columns>
+					)}
+					{type === "direct_mx" && v["warmup.enabled"] && <p className={css.muted}>{words.each}</p>}
+				</Card>
+				<Card title={words.failures}>
+					<Columns>{field("retry.max_age_hours", words.retry, { type: "number", optional: !lane, help: words.retryHelp })}</Columns>
+					{relays(type) && (
+						<MtaRows
+							title={words.records}
+							about={words.recordsAbout}
+							path="return_path_records"
+							columns={[
+								{ name: "type", label: words.recordType, choices: ["MX", "TXT", "CNAME"].map((t) => ({ value: t, label: t })) },
+								{ name: "host", label: words.recordHost, optional: true },
+								{ name: "value", label: words.recordValue },
+								{ name: "priority", label: words.recordPriority, type: "number", optional: true, hidden: (r) => r.type !== "MX" },
+							]}
+							rows={v.return_path_records}
+							blank={{ type: "MX", host: "", value: "", priority: "" }}
+							add={words.addRecord}
+							removeNamed={(r, n) => words.removeRecord(`${r.type} ${r.value || n + 1}`)}
+							problems={p}
+							why={why}
+							onChange={(return_path_records) => form.set({ return_path_records })}
+						/>
+					)}
+				</Card>
+			</Locked>
 			<div className={css.end}>
 				<Button type="submit" look="primary" busy={form.busy} why={why}>
 					{words.save}

@@ -10,7 +10,7 @@ import { Combo } from "../ui/Combo";
 import { Checkbox, TextField } from "../ui/Field";
 import { FormProblems } from "../ui/FormProblems";
 import { KeptNotice, useKeptForm } from "../ui/keptForm";
-import { Card, Notice } from "../ui/Page";
+import { Card } from "../ui/Page";
 import { toast } from "../ui/Toast";
 import { catalogue } from "../words/catalogue";
 import type { Config } from "./graph";
@@ -131,7 +131,6 @@ export default function SettingsForm({ server, names, why: role, onSaved }: Prop
 				if (!why && dirty) void save();
 			}}
 		>
-			{why && <Notice>{why}</Notice>}
 			<KeptNotice form={form} />
 			<FormProblems problems={form.problems} />
 			<fieldset disabled={why !== undefined} className={css.bare}>

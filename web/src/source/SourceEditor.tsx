@@ -207,6 +207,7 @@ export function SourceEditor(p: Props) {
 				</>
 			}
 		>
+			{p.why && <Notice>{p.why}</Notice>}
 			{source.restored && <Notice tone="progress">{keptText(source.restored)}</Notice>}
 			{source.joined.length > 0 && <Notice tone="progress">{words.joined(and(source.joined.map((f) => fieldNames[f])))}</Notice>}
 			{source.clash && (
