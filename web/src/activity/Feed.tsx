@@ -83,24 +83,27 @@ export function Feed() {
 		document.getElementById("main")?.scrollTo({ top: 0 });
 	};
 	const options = (names.data?.data ?? []).map((n) => ({ id: n.value, label: n.value }));
+	const none = found.isSuccess && rows.length === 0 && !filtered;
 	let before = "";
 	return (
 		<div className={css.feed}>
-			<div className={css.filters}>
-				<Select label={words.kind} value={kind} onChange={(v) => set({ kind: v || null, ...(v && v !== "events" ? { event: null } : {}) })} choices={[{ value: "", label: words.all }, ...kinds]} />
-				<Combo
-					label={words.event}
-					options={event && !options.some((o) => o.id === event) ? [{ id: event, label: event }, ...options] : options}
-					value={event || null}
-					onChange={(v) => set({ event: v, ...(v && kind !== "events" ? { kind: null } : {}) })}
-				/>
-				<ContactPick label={words.contact} value={contact || null} onChange={(v) => set({ contact: v })} />
-				{filtered && (
-					<Button look="quiet" onClick={() => set({ kind: null, event: null, contact: null })}>
-						{words.clear}
-					</Button>
-				)}
-			</div>
+			{!none && (
+				<div className={css.filters}>
+					<Select label={words.kind} value={kind} onChange={(v) => set({ kind: v || null, ...(v && v !== "events" ? { event: null } : {}) })} choices={[{ value: "", label: words.all }, ...kinds]} />
+					<Combo
+						label={words.event}
+						options={event && !options.some((o) => o.id === event) ? [{ id: event, label: event }, ...options] : options}
+						value={event || null}
+						onChange={(v) => set({ event: v, ...(v && kind !== "events" ? { kind: null } : {}) })}
+					/>
+					<ContactPick label={words.contact} value={contact || null} onChange={(v) => set({ contact: v })} />
+					{filtered && (
+						<Button look="quiet" onClick={() => set({ kind: null, event: null, contact: null })}>
+							{words.clear}
+						</Button>
+					)}
+				</div>
+			)}
 			<p className="visually-hidden" role="status">
 				{newer.count > 0 ? words.said(newer.count) : ""}
 			</p>
@@ -118,7 +121,7 @@ export function Feed() {
 			) : rows.length === 0 && filtered ? (
 				<Empty title={words.noMatch}>{words.noMatchText}</Empty>
 			) : rows.length === 0 ? (
-				<Empty title={words.none} action={<LinkButton to="/settings/website">{words.website}</LinkButton>}>
+				<Empty title={words.none} action={<LinkButton look="primary" to="/settings/website">{words.website}</LinkButton>}>
 					{words.noneText}
 				</Empty>
 			) : (

@@ -10,7 +10,7 @@ import { Dialog } from "../ui/Dialog";
 import { Explained } from "../ui/Figure";
 import { List } from "../ui/List";
 import { Card, NotSet } from "../ui/Page";
-import { Empty, Failure, Skeleton } from "../ui/States";
+import { Empty, Failure, NoMatch, Skeleton, searched } from "../ui/States";
 import { Time } from "../ui/Time";
 import { Tools } from "../ui/Tools";
 import { and, catalogue, full } from "../words/catalogue";
@@ -38,6 +38,9 @@ const words = catalogue({
 	kindNames: { string: "text", number: "number", boolean: "yes or no", array: "list", object: "group", null: "empty" },
 });
 
+/** What a page or a program sends. */
+const example = `packetboat("event", "order_placed", { total: 119, currency: "EUR" })`;
+
 /** The most names that an answer has. */
 const most = 50;
 
@@ -63,7 +66,7 @@ export function Seen() {
 			) : found.isError ? (
 				<Failure error={found.error} retry={() => void found.refetch()} />
 			) : rows.length === 0 && !q ? (
-				<Empty title={words.none} action={<LinkButton to="/settings/website">{words.website}</LinkButton>}>
+				<Empty title={words.none} example={<pre>{example}</pre>} action={<LinkButton look="primary" to="/settings/website">{words.website}</LinkButton>}>
 					{words.noneText}
 				</Empty>
 			) : (
@@ -74,7 +77,7 @@ export function Seen() {
 						</span>
 					</Tools>
 					{rows.length === 0 ? (
-						<Empty title={words.noMatch} />
+						<NoMatch title={words.noMatch} filters={[searched(q, () => set({ q: null }))]} />
 					) : (
 						<List
 							label={words.title}

@@ -39,8 +39,7 @@ const SignInDialog = later(() => import("./SignInDialog"));
 
 const words = catalogue({
 	unknown: "There is no such page",
-	unknownTitle: "Nothing is at this address",
-	unknownText: "It may be mistyped, or belong to a newer version.",
+	unknownText: "The address may be mistyped, or belong to a newer version.",
 	home: "Home",
 	notYours: "You are not a member of this workspace",
 	notYoursText: "Choose another, or ask somebody who is a member for an invitation.",
@@ -177,7 +176,6 @@ function Workspace({ slug, id, user }: { slug: string; id: string; user: string 
 						<Route>
 							<Page title={words.unknown}>
 								<Empty
-									title={words.unknownTitle}
 									action={
 										<>
 											<LinkButton to="/">{words.home}</LinkButton>
@@ -200,7 +198,7 @@ function NotMember() {
 	return (
 		<main>
 			<Page title={words.notYours}>
-				<Empty title={words.notYours} action={<LinkButton to={`~${chooser}`}>{words.choose}</LinkButton>}>
+				<Empty action={<LinkButton to={`~${chooser}`}>{words.choose}</LinkButton>}>
 					{words.notYoursText}
 				</Empty>
 			</Page>

@@ -1,6 +1,6 @@
 import { useInfiniteQuery, useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { Link, useLocation } from "wouter";
+import { Link } from "wouter";
 import { api } from "../api/client";
 import type { Automation } from "../api/schema";
 import { useParam, useTyped } from "../app/params";
@@ -14,7 +14,7 @@ import { Select } from "../ui/Field";
 import { List } from "../ui/List";
 import { Menu } from "../ui/Menu";
 import { Page } from "../ui/Page";
-import { Empty, Failure, Skeleton } from "../ui/States";
+import { Empty, Failure, NoMatch, Skeleton, searched } from "../ui/States";
 import { Time } from "../ui/Time";
 import { toast } from "../ui/Toast";
 import { Tools } from "../ui/Tools";
@@ -56,7 +56,6 @@ export const whatWords = (a: Pick<Automation, "actions">, names: Names) =>
 /** Automations lists the automations. */
 export default function Automations() {
 	const key = useKey();
-	const [, navigate] = useLocation();
 	const names = useNames();
 	const why = useWhyNot("POST /automations");
 	const [search, setSearch] = useTyped("q");
@@ -80,33 +79,34 @@ export default function Automations() {
 			{words.add}
 		</LinkButton>
 	);
+	const none = list.isSuccess && rows.length === 0 && !search && !status;
+	const choices = [
+		{ value: "", label: words.all },
+		...["active", "paused", "archived"].map((s) => ({ value: s, label: stateOf("automation", s).word })),
+		{ value: "all", label: words.every },
+	];
 	return (
-		<Page title={words.title} description={words.about} actions={add}>
-			<Tools label={words.search} value={search} onChange={setSearch}>
-				<Select
-					label={words.status}
-					hideLabel
-					value={status}
-					onChange={setStatus}
-					choices={[
-						{ value: "", label: words.all },
-						...["active", "paused", "archived"].map((s) => ({ value: s, label: stateOf("automation", s).word })),
-						{ value: "all", label: words.every },
-					]}
-				/>
-			</Tools>
+		<Page title={words.title} description={words.about} actions={!none && add}>
+			{!none && (
+				<Tools label={words.search} value={search} onChange={setSearch}>
+					<Select label={words.status} hideLabel value={status} onChange={setStatus} choices={choices} />
+				</Tools>
+			)}
 			{list.isPending ? (
 				<Skeleton rows={6} />
 			) : list.isError ? (
 				<Failure error={list.error} retry={() => void list.refetch()} />
 			) : rows.length === 0 ? (
 				search || status ? (
-					<Empty title={words.none} />
+					<NoMatch
+						title={words.none}
+						filters={[
+							searched(search, setSearch),
+							status !== "" && { name: choices.find((c) => c.value === status)?.label ?? status, drop: () => setStatus("") },
+						]}
+					/>
 				) : (
-					<Empty
-						title={words.empty}
-						action={why ? undefined : <Button onClick={() => navigate("/automations/new")}>{words.add}</Button>}
-					>
+					<Empty title={words.empty} action={add}>
 						{words.emptyText}
 					</Empty>
 				)

@@ -12,7 +12,7 @@ import { Button } from "../ui/Button";
 import { Select } from "../ui/Field";
 import { List } from "../ui/List";
 import { NotSet } from "../ui/Page";
-import { Empty, Failure, Skeleton } from "../ui/States";
+import { Empty, Failure, NoMatch, Skeleton } from "../ui/States";
 import { Time } from "../ui/Time";
 import { catalogue } from "../words/catalogue";
 import type { Tone } from "../words/status";
@@ -83,8 +83,13 @@ export default function Runs({ automation: a }: { automation: Automation }) {
 				<Skeleton rows={6} />
 			) : found.isError ? (
 				<Failure error={found.error} retry={() => void found.refetch()} />
+			) : rows.length === 0 && status ? (
+				<NoMatch
+					title={words.noMatch}
+					filters={[{ name: (words.states as { [s: string]: string })[status] ?? status, drop: () => setStatus("") }]}
+				/>
 			) : rows.length === 0 ? (
-				<Empty title={status ? words.noMatch : words.none}>{status ? undefined : words.noneText}</Empty>
+				<Empty title={words.none}>{words.noneText}</Empty>
 			) : (
 				<List
 					label={words.title}

@@ -15,7 +15,7 @@ import { FormProblems } from "../ui/FormProblems";
 import { useForm } from "../ui/form";
 import { List } from "../ui/List";
 import { NotSet, Page } from "../ui/Page";
-import { Empty, Failure, Skeleton } from "../ui/States";
+import { Empty, Failure, NoMatch, Skeleton, searched } from "../ui/States";
 import { Time } from "../ui/Time";
 import { Tools } from "../ui/Tools";
 import { catalogue, number, plural } from "../words/catalogue";
@@ -43,8 +43,6 @@ const words = catalogue({
 	empty: "No block yet",
 	emptyText: "A block is written once and used in many mails. A template says with tags which blocks a slot takes; a block that has these tags is offered there.",
 	none: "No block matches",
-	noneText: "Drop the search or the tag.",
-	clear: "Clear search and tag",
 	new: "New block",
 	format: "Written in",
 	mjml: "MJML",
@@ -70,13 +68,14 @@ export default function Blocks() {
 	const all = (blocks.data?.data ?? []) as BlockRow[];
 	const rows = all.filter((b) => `${b.name} ${b.slug}`.toLowerCase().includes(search.trim().toLowerCase()) && (!tag || b.tags.includes(tag)));
 	const tags = [...new Set(all.flatMap((b) => b.tags))].sort();
+	const none = blocks.isSuccess && all.length === 0;
 	const add = (
 		<Button look="primary" icon={<Plus aria-hidden />} why={why} onClick={() => setAdding("1")}>
 			{words.add}
 		</Button>
 	);
 	return (
-		<Page title={words.title} description={words.about} actions={add}>
+		<Page title={words.title} description={words.about} actions={!none && add}>
 			{all.length > 0 && (
 				<Tools label={words.search} value={search} onChange={setSearch}>
 					{tags.length > 0 && <Select label={words.tag} hideLabel value={tag} onChange={setTag} choices={[{ value: "", label: words.anyTag }, ...tags.map((t) => ({ value: t, label: t }))]} />}
@@ -86,26 +85,12 @@ export default function Blocks() {
 				<Skeleton rows={6} height={64} />
 			) : blocks.isError ? (
 				<Failure error={blocks.error} retry={() => void blocks.refetch()} />
-			) : all.length === 0 ? (
+			) : none ? (
 				<Empty title={words.empty} action={add} example={<pre>{begin.mjml}</pre>}>
 					{words.emptyText}
 				</Empty>
 			) : rows.length === 0 ? (
-				<Empty
-					title={words.none}
-					action={
-						<Button
-							onClick={() => {
-								setSearch("");
-								setTag("");
-							}}
-						>
-							{words.clear}
-						</Button>
-					}
-				>
-					{words.noneText}
-				</Empty>
+				<NoMatch title={words.none} filters={[searched(search, setSearch), tag !== "" && { name: tag, drop: () => setTag("") }]} />
 			) : (
 				<List
 					label={words.title}

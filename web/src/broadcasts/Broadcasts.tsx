@@ -4,17 +4,19 @@ import { Link, useLocation } from "wouter";
 import type { LeanSession, MetricsRow } from "../api/schema";
 import { useParam, useTyped } from "../app/params";
 import { useWhyNot } from "../app/session";
+import { NextStep } from "../home/NextStep";
 import { Badge, StateBadge } from "../ui/Badge";
 import { Button } from "../ui/Button";
 import { Confirm } from "../ui/Dialog";
 import { Select } from "../ui/Field";
 import { Menu } from "../ui/Menu";
 import { NotSet, Page } from "../ui/Page";
-import { Empty, Failure, Skeleton } from "../ui/States";
+import { Empty, Failure, NoMatch, Skeleton, searched } from "../ui/States";
 import { Table } from "../ui/Table";
 import { Time } from "../ui/Time";
 import { Tools } from "../ui/Tools";
 import { catalogue, dateTime, day, full, percent, plural } from "../words/catalogue";
+import { stateOf } from "../words/status";
 import { useSegments } from "./Audience";
 import css from "./Broadcasts.module.css";
 import { CancelSend } from "./CancelSend";
@@ -43,7 +45,6 @@ const words = catalogue({
 	empty: "Your first broadcast",
 	emptyText: "Choose who gets it, write it, look at it, and send it now or later. Nothing is sent before you confirm.",
 	noMatch: "No broadcast matches",
-	clear: "Show all",
 	archive: "Archive",
 	unarchive: "Move out of the archive",
 	copy: "Copy",
@@ -115,39 +116,42 @@ export default function Broadcasts() {
 		can(b, "cancel") && { id: "cancel", label: words.cancel, danger: true, why: whySend, run: () => cancelling.ask(b.id) },
 		can(b, "delete") && { id: "delete", label: words.delete, danger: true, why, run: () => setDeleting(b) },
 	];
+	const none = list.isSuccess && all.length === 0 && !archived && !status && !search;
 	const addButton = (
 		<Button kind="create" why={why} onClick={() => navigate("/broadcasts/new")}>
 			{words.add}
 		</Button>
 	);
 	return (
-		<Page wide title={words.title} description={words.about} actions={addButton}>
-			<Tools label={words.search} value={search} onChange={setSearch}>
-				{(tags.length > 0 || tag) && <Select label={words.tag} hideLabel value={tag} onChange={setTag} choices={[{ value: "", label: words.allTags }, ...tags.map((t) => ({ value: t, label: t }))]} />}
-				<fieldset className={css.filters} aria-label={words.status}>
-					<Button small look="quiet" aria-pressed={!status} onClick={() => setStatus("")}>
-						{words.all}
-					</Button>
-					{filters.map((f) => {
-						const n = all.filter((b) => b.status === f).length;
-						return (
-							(n > 0 || status === f) && (
-								<Button key={f} small look="quiet" aria-pressed={status === f} onClick={() => setStatus(f)}>
-									<StateBadge kind="broadcast" state={f} /> {full(n)}
-								</Button>
-							)
-						);
-					})}
-					<Button small look="quiet" aria-pressed={archived} onClick={() => setStatus(archived ? "" : "archived")}>
-						{words.archived}
-					</Button>
-				</fieldset>
-				{metrics.some && (
-					<Button small look="quiet" icon={<RotateCw aria-hidden size={14} />} busy={metrics.recount.isPending} onClick={() => metrics.recount.mutate()}>
-						{words.recount}
-					</Button>
-				)}
-			</Tools>
+		<Page wide title={words.title} description={words.about} actions={!none && addButton}>
+			{!none && (
+				<Tools label={words.search} value={search} onChange={setSearch}>
+					{(tags.length > 0 || tag) && <Select label={words.tag} hideLabel value={tag} onChange={setTag} choices={[{ value: "", label: words.allTags }, ...tags.map((t) => ({ value: t, label: t }))]} />}
+					<fieldset className={css.filters} aria-label={words.status}>
+						<Button small look="quiet" aria-pressed={!status} onClick={() => setStatus("")}>
+							{words.all}
+						</Button>
+						{filters.map((f) => {
+							const n = all.filter((b) => b.status === f).length;
+							return (
+								(n > 0 || status === f) && (
+									<Button key={f} small look="quiet" aria-pressed={status === f} onClick={() => setStatus(f)}>
+										<StateBadge kind="broadcast" state={f} /> {full(n)}
+									</Button>
+								)
+							);
+						})}
+						<Button small look="quiet" aria-pressed={archived} onClick={() => setStatus(archived ? "" : "archived")}>
+							{words.archived}
+						</Button>
+					</fieldset>
+					{metrics.some && (
+						<Button small look="quiet" icon={<RotateCw aria-hidden size={14} />} busy={metrics.recount.isPending} onClick={() => metrics.recount.mutate()}>
+							{words.recount}
+						</Button>
+					)}
+				</Tools>
+			)}
 			{chosen.length > 0 && (
 				<div className={css.bulk} role="status">
 					<b>{words.selected(chosen.length)}</b>
@@ -174,22 +178,14 @@ export default function Broadcasts() {
 			) : list.isError ? (
 				<Failure error={list.error} retry={() => void list.refetch()} />
 			) : shown.length === 0 ? (
-				all.length === 0 && !archived && !status && !search ? (
-					<Empty title={words.empty} action={addButton}>
+				none ? (
+					<Empty title={words.empty} action={addButton} example={<NextStep />}>
 						{words.emptyText}
 					</Empty>
 				) : (
-					<Empty
+					<NoMatch
 						title={words.noMatch}
-						action={
-							<Button
-								onClick={() => {
-									navigate("/broadcasts", { replace: true });
-								}}
-							>
-								{words.clear}
-							</Button>
-						}
+						filters={[searched(search, setSearch), tag !== "" && { name: tag, drop: () => setTag("") }, status !== "" && { name: stateOf("broadcast", status).word, drop: () => setStatus("") }]}
 					/>
 				)
 			) : (

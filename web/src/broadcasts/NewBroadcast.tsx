@@ -6,7 +6,7 @@ import type { BroadcastContent } from "../api/schema";
 import { collection } from "../app/collections";
 import { useKey } from "../app/session";
 import { blankMjml } from "../templates/blank";
-import { begin, useStarters } from "../templates/fromStarter";
+import { aboutOf, begin, useStarters } from "../templates/fromStarter";
 import { Combo } from "../ui/Combo";
 import { Dialog } from "../ui/Dialog";
 import { Radios } from "../ui/Field";
@@ -54,7 +54,7 @@ export function NewBroadcast({ onClose }: { onClose: () => void }) {
 	const starters = useStarters(kind === "starter");
 	const options =
 		kind === "starter"
-			? (starters.data?.data ?? []).map((t) => ({ id: t.slug, label: t.name, detail: readable(t.subject) }))
+			? (starters.data?.data ?? []).map((t) => ({ id: t.slug, label: t.name, detail: aboutOf(t) }))
 			: kind === "template"
 			? (templates.data?.data ?? []).map((t) => ({ id: t.slug, label: t.name, detail: t.format.toUpperCase() }))
 			: kind === "library"

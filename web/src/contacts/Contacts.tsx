@@ -205,6 +205,7 @@ export default function Contacts() {
 	};
 	const filtered = search !== "" || filters.length > 0;
 	const total = count.data?.count;
+	const none = rows.isSuccess && contacts.length === 0 && !filtered && !typed;
 
 	return (
 		<Page
@@ -217,28 +218,34 @@ export default function Contacts() {
 			}
 			actions={
 				<>
-					<LinkButton to="/contacts/import" icon={<Upload aria-hidden />} why={whyNotImport}>
-						{words.import}
-					</LinkButton>
-					<Button kind="create" why={whyNot} onClick={() => setParams({ new: "1" })}>
+					{!none && (
+						<LinkButton to="/contacts/import" icon={<Upload aria-hidden />} why={whyNotImport}>
+							{words.import}
+						</LinkButton>
+					)}
+					<Button kind="create" look={none ? "default" : "primary"} why={whyNot} onClick={() => setParams({ new: "1" })}>
 						{words.add}
 					</Button>
 				</>
 			}
 		>
-			<SavedFilters current={params.get("saved")} state={{ search, filters, sort, dir, columns: chosen }} onApply={apply} onReset={clear} onSave={(name, shared) => save.mutate({ name, shared })} />
-			<div className={css.tools}>
-				<div className={css.search}>
-					<Search aria-hidden size={16} />
-					<input type="search" aria-label={words.search} placeholder={words.search} value={typed} maxLength={200} onChange={(e) => setTyped(e.target.value)} />
-				</div>
-				<FilterBar filters={filters} fields={fields} search={search} why={whyNotSegment} onChange={(f) => setParams({ filters: f.length ? JSON.stringify(f) : null })} />
-				<div className={css.end}>
-					<ColumnChooser all={all} chosen={chosen} onChange={(c) => setParams({ columns: c.join(",") === initialColumns.join(",") ? null : c.join(",") })} icon={<Columns3 aria-hidden />}>
-						{words.columns}
-					</ColumnChooser>
-				</div>
-			</div>
+			{!none && (
+				<>
+					<SavedFilters current={params.get("saved")} state={{ search, filters, sort, dir, columns: chosen }} onApply={apply} onReset={clear} onSave={(name, shared) => save.mutate({ name, shared })} />
+					<div className={css.tools}>
+						<div className={css.search}>
+							<Search aria-hidden size={16} />
+							<input type="search" aria-label={words.search} placeholder={words.search} value={typed} maxLength={200} onChange={(e) => setTyped(e.target.value)} />
+						</div>
+						<FilterBar filters={filters} fields={fields} search={search} why={whyNotSegment} onChange={(f) => setParams({ filters: f.length ? JSON.stringify(f) : null })} />
+						<div className={css.end}>
+							<ColumnChooser all={all} chosen={chosen} onChange={(c) => setParams({ columns: c.join(",") === initialColumns.join(",") ? null : c.join(",") })} icon={<Columns3 aria-hidden />}>
+								{words.columns}
+							</ColumnChooser>
+						</div>
+					</div>
+				</>
+			)}
 			{(selected.size > 0 || everybody) && (
 				<BulkBar
 					contacts={selectedContacts}
@@ -266,7 +273,7 @@ export default function Contacts() {
 						{words.noMatchText}
 					</Empty>
 				) : (
-					<Empty title={words.empty} example={<pre className={css.example}>{words.example}</pre>} action={<LinkButton to="/contacts/import" why={whyNotImport}>{words.import}</LinkButton>}>
+					<Empty title={words.empty} example={<pre className={css.example}>{words.example}</pre>} action={<LinkButton look="primary" to="/contacts/import" why={whyNotImport}>{words.import}</LinkButton>}>
 						{words.emptyText}
 					</Empty>
 				)

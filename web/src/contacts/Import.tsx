@@ -101,7 +101,7 @@ export default function Import() {
 					<Upload aria-hidden size={24} />
 					<b>{words.choose}</b>
 					<span>{words.drop}</span>
-					<input type="file" accept=".csv,.tsv,.txt,text/csv,text/tab-separated-values" onChange={(e) => void take(e.target.files?.[0])} />
+					<input className="visually-hidden" type="file" accept=".csv,.tsv,.txt,text/csv,text/tab-separated-values" onChange={(e) => void take(e.target.files?.[0])} />
 				</label>
 			)}
 			{!job && sample && file && (

@@ -15,7 +15,7 @@ import { FormProblems } from "../ui/FormProblems";
 import { useForm } from "../ui/form";
 import { List } from "../ui/List";
 import { NotSet, Page } from "../ui/Page";
-import { Empty, Failure, Skeleton } from "../ui/States";
+import { Empty, Failure, NoMatch, Skeleton, searched } from "../ui/States";
 import { Time } from "../ui/Time";
 import { Tools } from "../ui/Tools";
 import { catalogue, full } from "../words/catalogue";
@@ -65,32 +65,33 @@ export default function Forms() {
 			{words.add}
 		</Button>
 	);
+	const none = forms.isSuccess && all.length === 0 && !status;
+	const statuses = [
+		{ value: "", label: words.current },
+		{ value: "draft", label: words.draft },
+		{ value: "published", label: words.published },
+		{ value: "archived", label: words.archived },
+	];
 	return (
-		<Page title={words.title} description={words.about} actions={button}>
-			<Tools label={words.search} value={search} onChange={setSearch}>
-				<Select
-					label={words.status}
-					hideLabel
-					value={status}
-					onChange={setStatus}
-					choices={[
-						{ value: "", label: words.current },
-						{ value: "draft", label: words.draft },
-						{ value: "published", label: words.published },
-						{ value: "archived", label: words.archived },
-					]}
-				/>
-			</Tools>
+		<Page title={words.title} description={words.about} actions={!none && button}>
+			{!none && (
+				<Tools label={words.search} value={search} onChange={setSearch}>
+					<Select label={words.status} hideLabel value={status} onChange={setStatus} choices={statuses} />
+				</Tools>
+			)}
 			{forms.isPending ? (
 				<Skeleton rows={6} />
 			) : forms.isError ? (
 				<Failure error={forms.error} retry={() => void forms.refetch()} />
-			) : all.length === 0 && !status ? (
+			) : none ? (
 				<Empty title={words.empty} action={button}>
 					{words.emptyText}
 				</Empty>
 			) : rows.length === 0 ? (
-				<Empty title={status === "archived" && !search ? words.noneArchived : words.none} />
+				<NoMatch
+					title={status === "archived" && !search ? words.noneArchived : words.none}
+					filters={[searched(search, setSearch), status !== "" && { name: statuses.find((s) => s.value === status)?.label ?? status, drop: () => setStatus("") }]}
+				/>
 			) : (
 				<List
 					label={words.title}

@@ -2,13 +2,13 @@ import { useQuery } from "@tanstack/react-query";
 import { AlertTriangle, Check, Circle, X } from "lucide-react";
 import { Suspense, useState } from "react";
 import { Link } from "wouter";
-import { type Answer, api } from "../api/client";
+import { api } from "../api/client";
 import { later } from "../app/later";
 import { pollEvery } from "../app/live";
 import { useParam } from "../app/params";
-import { useKey, useOptions } from "../app/session";
+import { useKey, useOptions, useWhyNot } from "../app/session";
 import { StateBadge } from "../ui/Badge";
-import { IconButton, LinkButton } from "../ui/Button";
+import { Button, IconButton, LinkButton } from "../ui/Button";
 import { Figure, Figures } from "../ui/Figure";
 import { Card, Page } from "../ui/Page";
 import { Progress } from "../ui/Progress";
@@ -16,6 +16,7 @@ import { Failure, Skeleton } from "../ui/States";
 import { Time } from "../ui/Time";
 import { catalogue, full, percent, plural } from "../words/catalogue";
 import css from "./Home.module.css";
+import { missing, optional, type Step, stepWords } from "./steps";
 import { Unfinished } from "./Unfinished";
 
 const Setup = later(() => import("./Setup"));
@@ -27,22 +28,13 @@ const words = catalogue({
 	worth: "Worth doing",
 	hide: (name: string) => `Hide: ${name}`,
 	isDone: "Done",
+	progress: (done: number, all: number) => `${full(done)} of ${full(all)} done`,
+	begin: "Begin",
+	beginStep: (name: string) => `Begin: ${name}`,
 	isOpen: "To do",
 	left: (n: number) => plural(n, { one: "# step is left.", other: "# steps are left." }),
 	demo: "To send for real",
 	demoText: "The demo keeps all mail in its mailbox. An account of your own needs these two besides.",
-	steps: {
-		account: { name: "Who you are", about: "Name, time zone and postal address, which most laws ask for in each mail" },
-		mta_config: { name: "How mail leaves", about: "Through a relay, Amazon SES, straight to recipients, or into the built-in mailbox" },
-		sending_domain: { name: "Your domain", about: "DNS records prove that you may write for it" },
-		sending_identity: { name: "Who writes", about: "A name and an address on your domain" },
-		contacts: { name: "To whom", about: "Import contacts, or add one" },
-		first_mail: { name: "A first mail", about: "Confirm the sender with one mail to yourself" },
-		dmarc: { name: "A DMARC policy", about: "Large providers ask for one" },
-		second_owner: { name: "A second owner", about: "So that somebody can help when you are away" },
-		segment: { name: "A segment", about: "Write to those whom it concerns" },
-		webhooks: { name: "Webhooks", about: "Tell your programs what happens" },
-	},
 	live: "Under way",
 	attention: "Needs attention",
 	month: "Last 30 days",
@@ -57,10 +49,9 @@ const words = catalogue({
 	start: "What next?",
 	broadcast: "Write a broadcast",
 	segment: "Make a segment",
+	sequence: "Start a sequence",
 	mailbox: "Open the mailbox",
 });
-
-type Step = Answer<"GET /overview">["setup"][number];
 
 /** Where each optional step is made. */
 const places: { [key: string]: string } = {
@@ -69,8 +60,6 @@ const places: { [key: string]: string } = {
 	segment: "/segments/new",
 	webhooks: "/settings/webhooks",
 };
-
-const optional = ["dmarc", "second_owner", "segment", "webhooks"];
 
 const pages: { [type: string]: (id: string) => string } = {
 	domain: (id) => `/sending/domains/${id}`,
@@ -121,6 +110,7 @@ export default function Home() {
 	const [dismissed, dismiss] = useDismissed();
 	const [open, setOpen] = useParam("step");
 	const options = useOptions();
+	const why = useWhyNot("POST /broadcasts");
 	if (overview.isPending) {
 		return (
 			<Page title={words.title}>
@@ -141,11 +131,12 @@ export default function Home() {
 	const named = steps.map((s) => ({ ...s, ...stepWords(s.key) }));
 	const current = named.find((s) => s.key === open);
 	const done = steps.every((s) => s.done);
+	const sent = o.totals.total_recipients + o.previous.total_recipients;
 	return (
-		<Page title={words.title} actions={done && <LinkButton look="primary" to="/broadcasts">{words.broadcast}</LinkButton>}>
+		<Page title={words.title} actions={done && <LinkButton look="primary" to="/broadcasts/new" why={why}>{words.broadcast}</LinkButton>}>
 			{!done && (
-				<Card title={words.setup}>
-					<Steps steps={steps} onOpen={setOpen} />
+				<Card title={words.setup} actions={<span className={css.muted}>{words.progress(steps.filter((s) => s.done).length, steps.length)}</span>}>
+					<Steps steps={steps} next={named.find((s) => !s.done)?.key} onOpen={setOpen} />
 				</Card>
 			)}
 			{done && options.data?.demo && (
@@ -189,8 +180,8 @@ export default function Home() {
 			<Unfinished />
 			<Card title={words.month}>
 				<Figures>
-					<Figure name={words.sent} value={full(o.totals.total_recipients)} detail={words.before(full(o.previous.total_recipients))} />
-					<Figure name={words.delivered} value={full(o.totals.total_delivered)} detail={words.before(full(o.previous.total_delivered))} />
+					<Figure name={words.sent} value={full(o.totals.total_recipients)} detail={sent > 0 ? words.before(full(o.previous.total_recipients)) : undefined} />
+					<Figure name={words.delivered} value={full(o.totals.total_delivered)} detail={sent > 0 ? words.before(full(o.previous.total_delivered)) : undefined} />
 					<Figure name={words.opened} value={o.totals.total_recipients ? percent(o.totals.verified_open_rate) : "–"} detail={o.previous.total_recipients ? words.before(percent(o.previous.verified_open_rate)) : undefined} />
 					<Figure name={words.clicked} value={o.totals.total_recipients ? percent(o.totals.click_rate) : "–"} detail={o.previous.total_recipients ? words.before(percent(o.previous.click_rate)) : undefined} />
 					<Figure name={words.contacts} value={o.counts.contacts === null ? "–" : full(o.counts.contacts)} />
@@ -205,7 +196,7 @@ export default function Home() {
 			{done && (
 				<Card title={words.start}>
 					<div className={css.next}>
-						<LinkButton to="/broadcasts">{words.broadcast}</LinkButton>
+						<LinkButton to="/sequences">{words.sequence}</LinkButton>
 						<LinkButton to="/segments/new">{words.segment}</LinkButton>
 						<LinkButton to="/mailbox">{words.mailbox}</LinkButton>
 					</div>
@@ -220,14 +211,12 @@ export default function Home() {
 	);
 }
 
-const stepWords = (key: string) => (words.steps as { [key: string]: { name: string; about: string } })[key] ?? { name: key, about: "" };
-
 /** Steps lists rows of the checklist. Each opens its drawer, or the page where it is done. */
-function Steps({ steps, onOpen, onDismiss }: { steps: Step[]; onOpen?: (key: string) => void; onDismiss?: (key: string) => void }) {
+function Steps({ steps, next, onOpen, onDismiss }: { steps: Step[]; next?: string; onOpen?: (key: string) => void; onDismiss?: (key: string) => void }) {
 	return (
 		<ol className={css.steps}>
 			{steps.map((s) => {
-				const { name, about } = stepWords(s.key);
+				const { name } = stepWords(s.key);
 				return (
 					<li key={s.key} data-done={s.done || undefined}>
 						{s.done ? <Check aria-label={words.isDone} size={18} /> : <Circle aria-label={words.isOpen} size={18} />}
@@ -239,8 +228,13 @@ function Steps({ steps, onOpen, onDismiss }: { steps: Step[]; onOpen?: (key: str
 							) : (
 								<Link href={places[s.key] ?? "/"}>{name}</Link>
 							)}
-							<p>{s.done || !s.detail ? about : `${s.detail.slice(0, 1).toUpperCase()}${s.detail.slice(1)}`}</p>
+							<p>{missing(s)}</p>
 						</div>
+						{onOpen && s.key === next && (
+							<Button small look="primary" aria-label={words.beginStep(name)} onClick={() => onOpen(s.key)}>
+								{words.begin}
+							</Button>
+						)}
 						{onDismiss && <IconButton small label={words.hide(name)} icon={<X aria-hidden />} onClick={() => onDismiss(s.key)} />}
 					</li>
 				);

@@ -8,12 +8,12 @@ import { useParam } from "../app/params";
 import { useKey, useWhyNot } from "../app/session";
 import { jobsChanged } from "../app/around";
 import { StateBadge } from "../ui/Badge";
-import { Button } from "../ui/Button";
+import { Button, LinkButton } from "../ui/Button";
 import { Select } from "../ui/Field";
 import { List } from "../ui/List";
 import { Page } from "../ui/Page";
 import { Progress } from "../ui/Progress";
-import { Empty, Failure, Skeleton } from "../ui/States";
+import { Empty, Failure, NoMatch, Skeleton } from "../ui/States";
 import { Time } from "../ui/Time";
 import { toast } from "../ui/Toast";
 import { catalogue, exact, full, plural } from "../words/catalogue";
@@ -34,6 +34,8 @@ const words = catalogue({
 	errors: "Errors",
 	more: "Earlier jobs",
 	none: "No job yet",
+	noMatch: "No job matches",
+	import: "Import contacts",
 	noneText: "Imports, exports and changes to many contacts at once run as jobs.",
 	type: "Type",
 	all: "All jobs",
@@ -73,6 +75,7 @@ export default function Jobs() {
 	const key = useKey();
 	const client = useQueryClient();
 	const why = useWhyNot("POST /jobs/{id}/cancel");
+	const whyImport = useWhyNot("POST /contacts/import");
 	const [type, setType] = useParam("type");
 	const [mine, setMine] = useParam("mine");
 	const jobs = useInfiniteQuery({
@@ -88,27 +91,44 @@ export default function Jobs() {
 		onError: (e) => toast(explain(e), { tone: "danger" }),
 	});
 	const rows = jobs.data?.pages.flatMap((p) => p.data) ?? [];
+	const none = jobs.isSuccess && rows.length === 0 && !type && !mine;
 	return (
 		<Page title={words.title} description={words.about}>
-			<div className={css.filters}>
-				<Select label={words.type} hideLabel value={type} onChange={setType} choices={[{ value: "", label: words.all }, ...Object.entries(words.types).map(([value, label]) => ({ value, label }))]} />
-				<Select
-					label={words.whose}
-					hideLabel
-					value={mine}
-					onChange={setMine}
-					choices={[
-						{ value: "", label: words.everybody },
-						{ value: "true", label: words.mine },
-					]}
-				/>
-			</div>
+			{!none && (
+				<div className={css.filters}>
+					<Select label={words.type} hideLabel value={type} onChange={setType} choices={[{ value: "", label: words.all }, ...Object.entries(words.types).map(([value, label]) => ({ value, label }))]} />
+					<Select
+						label={words.whose}
+						hideLabel
+						value={mine}
+						onChange={setMine}
+						choices={[
+							{ value: "", label: words.everybody },
+							{ value: "true", label: words.mine },
+						]}
+					/>
+				</div>
+			)}
 			{jobs.isPending ? (
 				<Skeleton rows={6} />
 			) : jobs.isError ? (
 				<Failure error={jobs.error} retry={() => void jobs.refetch()} />
+			) : none ? (
+				<Empty
+					title={words.none}
+					action={
+						<LinkButton look="primary" to="/contacts/import" why={whyImport}>
+							{words.import}
+						</LinkButton>
+					}
+				>
+					{words.noneText}
+				</Empty>
 			) : rows.length === 0 ? (
-				<Empty title={words.none}>{words.noneText}</Empty>
+				<NoMatch
+					title={words.noMatch}
+					filters={[type !== "" && { name: (words.types as { [t: string]: string })[type] ?? type, drop: () => setType("") }, mine !== "" && { name: words.mine, drop: () => setMine("") }]}
+				/>
 			) : (
 				<List
 					label={words.title}

@@ -15,7 +15,7 @@ import { FormProblems } from "../ui/FormProblems";
 import { useForm } from "../ui/form";
 import { List } from "../ui/List";
 import { NotSet, Page } from "../ui/Page";
-import { Empty, Failure, Skeleton } from "../ui/States";
+import { Empty, Failure, NoMatch, Skeleton, searched } from "../ui/States";
 import { Time } from "../ui/Time";
 import { Tools } from "../ui/Tools";
 import { toast } from "../ui/Toast";
@@ -43,9 +43,8 @@ const words = catalogue({
 	changed: "Changed",
 	empty: "The library is empty",
 	emptyText: "Write a mail here, and the steps of a sequence and any broadcast can send it. A welcome mail is a good first entry: change it later, and everything that does not name a version takes the new one.",
-	starters: "Or begin with a finished mail, and change its texts:",
+	starters: "Or begin with a finished mail, and change its texts",
 	none: "No entry matches",
-	clear: "Clear search and status",
 	none0: "No content yet",
 	new: "New entry",
 	create: "Create and write",
@@ -90,54 +89,38 @@ export default function Library() {
 			{words.add}
 		</Button>
 	);
+	const none = entries.isSuccess && rows.length === 0 && !search && !status;
+	const statuses = [
+		{ value: "", label: words.current },
+		{ value: "draft", label: words.draft },
+		{ value: "published", label: words.published },
+		{ value: "archived", label: words.archived },
+	];
+	const find = (v: string) => {
+		setSearch(v);
+		setOffset("");
+	};
+	const choose = (v: string) => {
+		setStatus(v);
+		setOffset("");
+	};
 	return (
-		<Page title={words.title} description={words.about} actions={add}>
-			<Tools
-				label={words.search}
-				value={search}
-				onChange={(v) => {
-					setSearch(v);
-					setOffset("");
-				}}
-			>
-				<Select
-					label={words.status}
-					hideLabel
-					value={status}
-					onChange={(v) => {
-						setStatus(v);
-						setOffset("");
-					}}
-					choices={[
-						{ value: "", label: words.current },
-						{ value: "draft", label: words.draft },
-						{ value: "published", label: words.published },
-						{ value: "archived", label: words.archived },
-					]}
-				/>
-			</Tools>
+		<Page title={words.title} description={words.about} actions={!none && add}>
+			{!none && (
+				<Tools label={words.search} value={search} onChange={find}>
+					<Select label={words.status} hideLabel value={status} onChange={choose} choices={statuses} />
+				</Tools>
+			)}
 			{entries.isPending ? (
 				<Skeleton rows={6} />
 			) : entries.isError ? (
 				<Failure error={entries.error} retry={() => void entries.refetch()} />
-			) : rows.length === 0 && !search && !status ? (
-				<Empty title={words.empty} action={add} example={<FromStarter />}>
+			) : none ? (
+				<Empty title={words.empty} action={add} choices={<FromStarter />}>
 					{words.emptyText}
 				</Empty>
 			) : rows.length === 0 ? (
-				<Empty
-					title={words.none}
-					action={
-						<Button
-							onClick={() => {
-								setSearch("");
-								setStatus("");
-							}}
-						>
-							{words.clear}
-						</Button>
-					}
-				/>
+				<NoMatch title={words.none} filters={[searched(search, find), status !== "" && { name: statuses.find((s) => s.value === status)?.label ?? status, drop: () => choose("") }]} />
 			) : (
 				<>
 					<List
@@ -189,7 +172,7 @@ function FromStarter() {
 	});
 	return (
 		<>
-			<p>{words.starters}</p>
+			<h3 className={css.begin}>{words.starters}</h3>
 			<Starters busy={make.isPending} why={why} onChoose={(t) => make.mutate(t)} />
 		</>
 	);

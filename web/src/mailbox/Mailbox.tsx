@@ -5,13 +5,13 @@ import { api, url } from "../api/client";
 import { useCollection } from "../app/collections";
 import { useParam, useTyped } from "../app/params";
 import { useKey, useWhyNot } from "../app/session";
-import { Button } from "../ui/Button";
+import { Button, LinkButton } from "../ui/Button";
 import { Confirm } from "../ui/Dialog";
 import { Select } from "../ui/Field";
 import { List } from "../ui/List";
 import { MailFrame } from "../ui/MailFrame";
 import { Card, Facts, Page } from "../ui/Page";
-import { Empty, Failure, Skeleton } from "../ui/States";
+import { Empty, Failure, NoMatch, Skeleton, searched } from "../ui/States";
 import { Time } from "../ui/Time";
 import { Tools } from "../ui/Tools";
 import { catalogue, bytes } from "../words/catalogue";
@@ -23,7 +23,11 @@ const words = catalogue({
 	about: "What MTA configs of the built-in kind accepted. Opening a mail here counts as no open.",
 	none: "No mail yet",
 	noneText: "Send something with an MTA config of the built-in kind: it lands here.",
-	noSink: "There is no MTA config of the built-in kind.",
+	noSink: "There is no built-in mailbox yet",
+	noSinkText: "It is an MTA config that delivers to nobody: what you send with it lands here, so that you can try out everything.",
+	addSink: "Add an MTA config",
+	write: "Write a broadcast",
+	noMatch: "No mail matches",
 	search: "Search addresses and subjects",
 	mta: "Mailbox of",
 	to: "To",
@@ -47,6 +51,8 @@ export default function Mailbox() {
 	const [search, setSearch] = useTyped("q");
 	const [clearing, setClearing] = useState(false);
 	const why = useWhyNot("DELETE /mta-configs/{id}/messages");
+	const whyAdd = useWhyNot("POST /mta-configs");
+	const whyWrite = useWhyNot("POST /broadcasts");
 	const lanes = useCollection("mta_configs");
 	const sinks = (lanes.data?.data ?? []).filter((l) => l.type === "sink");
 	const lane = sinks.find((l) => l.id === chosen) ?? sinks[0];
@@ -79,17 +85,39 @@ export default function Mailbox() {
 				)
 			}
 		>
-			<Tools label={words.search} value={search} onChange={setSearch}>
-				{sinks.length > 1 && <Select label={words.mta} hideLabel value={lane?.id ?? ""} onChange={choose} choices={sinks.map((l) => ({ value: l.id, label: l.name }))} />}
-			</Tools>
+			{!(lanes.isSuccess && !lane) && (rows.length > 0 || search || sinks.length > 1 || mails.isPending) && (
+				<Tools label={words.search} value={search} onChange={setSearch}>
+					{sinks.length > 1 && <Select label={words.mta} hideLabel value={lane?.id ?? ""} onChange={choose} choices={sinks.map((l) => ({ value: l.id, label: l.name }))} />}
+				</Tools>
+			)}
 			{lanes.isSuccess && !lane ? (
-				<Empty title={words.noSink} />
+				<Empty
+					title={words.noSink}
+					action={
+						<LinkButton look="primary" to="/sending/mta/new" why={whyAdd}>
+							{words.addSink}
+						</LinkButton>
+					}
+				>
+					{words.noSinkText}
+				</Empty>
 			) : mails.isPending ? (
 				<Skeleton rows={8} />
 			) : mails.isError ? (
 				<Failure error={mails.error} retry={() => void mails.refetch()} />
+			) : rows.length === 0 && search ? (
+				<NoMatch title={words.noMatch} filters={[searched(search, setSearch)]} />
 			) : rows.length === 0 ? (
-				<Empty title={words.none}>{words.noneText}</Empty>
+				<Empty
+					title={words.none}
+					action={
+						<LinkButton look="primary" to="/broadcasts/new" why={whyWrite}>
+							{words.write}
+						</LinkButton>
+					}
+				>
+					{words.noneText}
+				</Empty>
 			) : (
 				<List
 					label={words.title}

@@ -17,7 +17,7 @@ import { FormProblems } from "../ui/FormProblems";
 import { useForm } from "../ui/form";
 import { List } from "../ui/List";
 import { NotSet, Page } from "../ui/Page";
-import { Empty, Failure, Skeleton } from "../ui/States";
+import { Empty, Failure, NoMatch, Skeleton, searched } from "../ui/States";
 import { Time } from "../ui/Time";
 import { Tools } from "../ui/Tools";
 import { catalogue, full, plural } from "../words/catalogue";
@@ -59,7 +59,8 @@ const words = catalogue({
 	who: "Who",
 	next: "Next",
 	choose: "Choose a broadcast and who of its people.",
-	empty: "No segment yet",
+	empty: "No segment of your own yet",
+	example: "Open this example",
 	emptyText: "For example: people in Germany who clicked a mail in the last 30 days.",
 	none: "No segment matches",
 	create: "Create",
@@ -83,6 +84,12 @@ export default function Segments() {
 	const used = useQuery({ queryKey: key("segments", "usage"), queryFn: ({ signal }) => api("GET /segments", { query: { include_usage: "true" }, signal }), staleTime: 15_000 });
 	const more = new Map((used.data?.data ?? []).map((s) => [s.id, s]));
 	const usesOf = (s: SegmentSession) => Object.values(more.get(s.id)?.usage ?? {}).reduce((n, all) => n + all.length, 0);
+	const kinds = [
+		{ value: "", label: words.all },
+		{ value: "dynamic", label: words.dynamic },
+		{ value: "static", label: words.static },
+		{ value: "system", label: words.system },
+	];
 	return (
 		<Page
 			title={words.title}
@@ -107,24 +114,15 @@ export default function Segments() {
 					hideLabel
 					value={kind}
 					onChange={setKind}
-					choices={[
-						{ value: "", label: words.all },
-						{ value: "dynamic", label: words.dynamic },
-						{ value: "static", label: words.static },
-						{ value: "system", label: words.system },
-					]}
+					choices={kinds}
 				/>
 			</Tools>
 			{segments.isPending ? (
 				<Skeleton rows={6} />
 			) : segments.isError ? (
 				<Failure error={segments.error} retry={() => void segments.refetch()} />
-			) : all.length === 0 ? (
-				<Empty title={words.empty} action={<LinkButton to="/segments/new" why={why}>{words.add}</LinkButton>}>
-					{words.emptyText}
-				</Empty>
 			) : rows.length === 0 ? (
-				<Empty title={words.none} />
+				<NoMatch title={words.none} filters={[searched(search, setSearch), kind !== "" && { name: kinds.find((k) => k.value === kind)?.label ?? kind, drop: () => setKind("") }]} />
 			) : (
 				<List
 					label={words.title}
@@ -159,6 +157,18 @@ export default function Segments() {
 						{ id: "warnings", name: "", cell: (s) => (more.get(s.id)?.warnings?.length ?? 0) > 0 && <Badge tone="warning">{words.warnings}</Badge> },
 					]}
 				/>
+			)}
+			{segments.isSuccess && !search && !kind && all.every((s) => s.system_key !== null) && (
+				<Empty
+					title={words.empty}
+					action={
+						<LinkButton to="/segments/new" why={why}>
+							{words.example}
+						</LinkButton>
+					}
+				>
+					{words.emptyText}
+				</Empty>
 			)}
 			{reporting && <FromReport onClose={() => setReporting("")} />}
 			{creating && <NewList onClose={() => setCreating(false)} onMade={(k) => navigate(`/segments/${k}?tab=members`)} />}

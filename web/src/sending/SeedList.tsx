@@ -12,7 +12,7 @@ import { isGone, Missing } from "../ui/Missing";
 import { List } from "../ui/List";
 import { Menu } from "../ui/Menu";
 import { Card, Facts, NotSet, Notice, Page } from "../ui/Page";
-import { Empty, Failure, Skeleton } from "../ui/States";
+import { Empty, Failure, NoMatch, Skeleton, searched } from "../ui/States";
 import { Table } from "../ui/Table";
 import { Tabs } from "../ui/Tabs";
 import { Time } from "../ui/Time";
@@ -85,6 +85,7 @@ export default function SeedList() {
 	const key = useKey();
 	const [, navigate] = useLocation();
 	const why = useWhyNot("PUT /seed-lists/{id}/seeds");
+	const whyEdit = useWhyNot("PUT /seed-lists/{id}");
 	const [tab] = useParam("tab", "addresses");
 	const [editing, setEditing] = useParam("edit");
 	const [updating, setUpdating] = useParam("update");
@@ -104,7 +105,7 @@ export default function SeedList() {
 			status={<StateBadge kind="freshness" state={l.freshness} />}
 			actions={
 				<>
-					<Button kind="edit" onClick={() => setEditing("1")}>
+					<Button kind="edit" why={whyEdit} onClick={() => setEditing("1")}>
 						{words.edit}
 					</Button>
 					<Button look="primary" why={why} onClick={() => setUpdating("1")}>
@@ -203,7 +204,7 @@ function Addresses({ list: l, why, onUpdate }: { list: SeedListRow; why?: string
 				<Failure error={seeds.error} retry={() => void seeds.refetch()} />
 			) : rows.length === 0 ? (
 				search || status ? (
-					<Empty title={words.noMatch} />
+					<NoMatch title={words.noMatch} filters={[searched(search, setSearch), status !== "" && { name: stateOf("seed", status).word, drop: () => setStatus("") }]} />
 				) : (
 					<Empty
 						title={words.empty}

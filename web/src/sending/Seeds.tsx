@@ -59,7 +59,7 @@ export default function Seeds() {
 		</Button>
 	);
 	return (
-		<Page title={words.title} trail={[{ name: words.sending, to: "/sending" }]} description={words.about} actions={button}>
+		<Page title={words.title} trail={[{ name: words.sending, to: "/sending" }]} description={words.about} actions={lists.data?.data.length !== 0 && button}>
 			{lists.isPending ? (
 				<Skeleton rows={4} />
 			) : lists.isError ? (

@@ -24,6 +24,7 @@ const words = catalogue({
 	confirmed: "Confirmed",
 	none: "No sender yet",
 	noneText: "A mail needs somebody who writes it. Choose a name that readers know.",
+	example: "From: Käthe of Käthe’s Books <news@books.example>",
 });
 
 /** Senders lists the sending identities. */
@@ -40,13 +41,13 @@ export default function Senders() {
 		</Button>
 	);
 	return (
-		<Page title={words.title} trail={[{ name: words.sending, to: "/sending" }]} description={words.about} actions={button}>
+		<Page title={words.title} trail={[{ name: words.sending, to: "/sending" }]} description={words.about} actions={(!senders.isSuccess || all.length > 0) && button}>
 			{senders.isPending ? (
 				<Skeleton rows={4} />
 			) : senders.isError ? (
 				<Failure error={senders.error} retry={() => void senders.refetch()} />
 			) : all.length === 0 ? (
-				<Empty title={words.none} action={button}>
+				<Empty title={words.none} action={button} example={<pre>{words.example}</pre>}>
 					{words.noneText}
 				</Empty>
 			) : (

@@ -27,7 +27,10 @@ const words = catalogue({
 	health: "Bounces, complaints in 24 h",
 	checked: "Checked",
 	addDomain: "Add a domain",
-	noDomain: "Mail comes from a domain of yours. Its DNS proves that you may write for it.",
+	noDomain: "No domain yet",
+	noDomainText: "Mail comes from a domain of yours. Its DNS records prove that you may write for it.",
+	noMta: "No MTA config yet",
+	noMtaText: "Mail leaves through a relay, Amazon SES or straight to the recipients’ servers, or lands in the built-in mailbox.",
 	mta: "MTA configs",
 	mtaAbout: "Through which servers mail leaves.",
 	type: "Type",
@@ -47,6 +50,9 @@ const words = catalogue({
 	addMta: "Add an MTA config",
 	name: "Name",
 });
+
+/** A record as the page of a domain shows it. */
+const dnsExample = "pb1._domainkey.news.example.com  TXT  v=DKIM1; k=rsa; p=MIIBIjANBg…";
 
 /** The names of the types of MTA configs. */
 export const mtaTypes = catalogue({ smtp: "SMTP relay", direct_mx: "Direct", ses: "Amazon SES", sink: "Built-in mailbox" });
@@ -77,9 +83,11 @@ export default function Sending() {
 			<Card
 				title={words.domains}
 				actions={
-					<Button small why={whyDomain} onClick={() => setAdding(true)}>
-						{words.addDomain}
-					</Button>
+					domains.data?.data.length !== 0 && (
+						<Button small why={whyDomain} onClick={() => setAdding(true)}>
+							{words.addDomain}
+						</Button>
+					)
 				}
 			>
 				{domains.isPending ? (
@@ -87,7 +95,17 @@ export default function Sending() {
 				) : domains.isError ? (
 					<Failure error={domains.error} retry={() => void domains.refetch()} />
 				) : domains.data.data.length === 0 ? (
-					<Empty title={words.addDomain}>{words.noDomain}</Empty>
+					<Empty
+						title={words.noDomain}
+						action={
+							<Button kind="create" why={whyDomain} onClick={() => setAdding(true)}>
+								{words.addDomain}
+							</Button>
+						}
+						example={<pre>{dnsExample}</pre>}
+					>
+						{words.noDomainText}
+					</Empty>
 				) : (
 					<List
 						label={words.domains}
@@ -106,16 +124,29 @@ export default function Sending() {
 			<Card
 				title={words.mta}
 				actions={
-					<LinkButton small to="/sending/mta/new" why={whyLane}>
-						{words.addMta}
-					</LinkButton>
+					lanes.data?.data.length !== 0 && (
+						<LinkButton small to="/sending/mta/new" why={whyLane}>
+							{words.addMta}
+						</LinkButton>
+					)
 				}
 			>
-				<p>{words.mtaAbout}</p>
+				{lanes.data?.data.length !== 0 && <p>{words.mtaAbout}</p>}
 				{lanes.isPending ? (
 					<Skeleton rows={2} />
 				) : lanes.isError ? (
 					<Failure error={lanes.error} retry={() => void lanes.refetch()} />
+				) : lanes.data.data.length === 0 ? (
+					<Empty
+						title={words.noMta}
+						action={
+							<LinkButton to="/sending/mta/new" why={whyLane}>
+								{words.addMta}
+							</LinkButton>
+						}
+					>
+						{words.noMtaText}
+					</Empty>
 				) : (
 					<List
 						label={words.mta}

@@ -11,7 +11,7 @@ import { Button } from "../ui/Button";
 import { Confirm } from "../ui/Dialog";
 import { Select } from "../ui/Field";
 import { NotSet } from "../ui/Page";
-import { Empty, Failure, Skeleton } from "../ui/States";
+import { Empty, Failure, NoMatch, Skeleton } from "../ui/States";
 import { Table } from "../ui/Table";
 import { Time } from "../ui/Time";
 import { catalogue } from "../words/catalogue";
@@ -37,7 +37,6 @@ const words = catalogue({
 	none: "Nobody has entered yet",
 	noneText: "People who enter appear here, with the step at which they are.",
 	noMatch: "Nobody matches",
-	all: "Show everybody",
 	exit: "Exit",
 	exitOf: (email: string) => `Let ${email} exit`,
 	question: (email: string) => `Let ${email} leave the sequence?`,
@@ -136,9 +135,12 @@ export default function People({ sequence: s, names }: { sequence: Sequence; nam
 				<Failure error={found.error} retry={() => void found.refetch()} />
 			) : rows.length === 0 ? (
 				step || status ? (
-					<Empty
+					<NoMatch
 						title={words.noMatch}
-						action={<Button onClick={() => set({ at: null, status: null })}>{words.all}</Button>}
+						filters={[
+							step !== "" && { name: title(step) ?? words.step, drop: () => set({ at: null }) },
+							status !== "" && { name: stateOf("enrollment", status).word, drop: () => set({ status: null }) },
+						]}
 					/>
 				) : (
 					<Empty title={words.none}>{words.noneText}</Empty>

@@ -15,7 +15,7 @@ import { useForm } from "../ui/form";
 import { List } from "../ui/List";
 import { Menu } from "../ui/Menu";
 import { NotSet, Page } from "../ui/Page";
-import { Empty, Failure, Skeleton } from "../ui/States";
+import { Empty, Failure, NoMatch, Skeleton, searched } from "../ui/States";
 import { Time } from "../ui/Time";
 import { toast } from "../ui/Toast";
 import { Tools } from "../ui/Tools";
@@ -83,6 +83,11 @@ export default function Sequences() {
 			(status === "all" || (status ? s.status === status : s.status !== "archived")),
 	);
 	const creating = path === "/sequences/new";
+	const choices = [
+		{ value: "", label: words.all },
+		...["active", "paused", "draft", "archived"].map((s) => ({ value: s, label: stateOf("sequence", s).word })),
+		{ value: "all", label: words.every },
+	];
 	return (
 		<Page
 			title={words.title}
@@ -98,29 +103,22 @@ export default function Sequences() {
 			) : list.isError ? (
 				<Failure error={list.error} retry={() => void list.refetch()} />
 			) : all.length === 0 ? (
-				<Empty title={words.empty} example={<Starters why={why} />}>
+				<Empty title={words.empty} choices={<Starters why={why} />}>
 					{words.emptyText}
 				</Empty>
 			) : (
 				<>
 					<Tools label={words.search} value={search} onChange={setSearch}>
-						<Select
-							label={words.status}
-							hideLabel
-							value={status}
-							onChange={setStatus}
-							choices={[
-								{ value: "", label: words.all },
-								...["active", "paused", "draft", "archived"].map((s) => ({
-									value: s,
-									label: stateOf("sequence", s).word,
-								})),
-								{ value: "all", label: words.every },
-							]}
-						/>
+						<Select label={words.status} hideLabel value={status} onChange={setStatus} choices={choices} />
 					</Tools>
 					{rows.length === 0 ? (
-						<Empty title={words.none} />
+						<NoMatch
+							title={words.none}
+							filters={[
+								searched(search, setSearch),
+								status !== "" && { name: choices.find((c) => c.value === status)?.label ?? status, drop: () => setStatus("") },
+							]}
+						/>
 					) : (
 						<List
 							label={words.title}

@@ -57,6 +57,9 @@ const words = catalogue({
 	emptyText: "A key lets a program add contacts, record events and send broadcasts.",
 });
 
+/** A request with a key. */
+const example = `curl ${location.origin}/t/shop/api/contacts -H 'X-API-Key: pbk_…' -d '{"email": "ada@example.com"}'`;
+
 /** ApiKeys lists the keys of programs. */
 export default function ApiKeys() {
 	const key = useKey();
@@ -87,7 +90,7 @@ export default function ApiKeys() {
 	);
 	const rows = keys.data?.data ?? [];
 	return (
-		<Page title={words.title} trail={[{ name: words.settings, to: "/settings" }]} description={words.about} actions={add}>
+		<Page title={words.title} trail={[{ name: words.settings, to: "/settings" }]} description={words.about} actions={(!keys.isSuccess || rows.length > 0) && add}>
 			{why ? (
 				<Notice>{why}</Notice>
 			) : keys.isPending ? (
@@ -95,7 +98,7 @@ export default function ApiKeys() {
 			) : keys.isError ? (
 				<Failure error={keys.error} retry={() => void keys.refetch()} />
 			) : rows.length === 0 ? (
-				<Empty title={words.empty} action={add}>
+				<Empty title={words.empty} action={add} example={<pre>{example}</pre>}>
 					{words.emptyText}
 				</Empty>
 			) : (

@@ -49,8 +49,11 @@ const words = catalogue({
 	removeText: "All contacts lose their value in it.",
 	usedBy: "It is in use",
 	empty: "No custom field yet",
-	emptyText: "Fields can be used in segments, in mails and in forms.",
+	emptyText: "A field, such as “Plan”, can be used in segments, in forms and in mails.",
 });
+
+/** How a template names a field. */
+const example = `Your plan is {{ contact.custom_fields.plan | default: "Free" }}.`;
 
 /** Fields lists the workspace's own fields of contacts. */
 export default function Fields() {
@@ -65,13 +68,13 @@ export default function Fields() {
 		</Button>
 	);
 	return (
-		<Page title={words.title} trail={[{ name: words.settings, to: "/settings" }]} description={words.about} actions={add}>
+		<Page title={words.title} trail={[{ name: words.settings, to: "/settings" }]} description={words.about} actions={(!fields.isSuccess || rows.length > 0) && add}>
 			{fields.isPending ? (
 				<Skeleton rows={4} />
 			) : fields.isError ? (
 				<Failure error={fields.error} retry={() => void fields.refetch()} />
 			) : rows.length === 0 ? (
-				<Empty title={words.empty} action={add}>
+				<Empty title={words.empty} action={add} example={<pre>{example}</pre>}>
 					{words.emptyText}
 				</Empty>
 			) : (

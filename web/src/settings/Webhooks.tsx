@@ -45,6 +45,10 @@ const words = catalogue({
 	removeText: "What waits for it is not sent any more, and its deliveries are deleted.",
 });
 
+/** A request that an endpoint gets, in short. */
+const example = `POST https://shop.example.com/mail
+{"type": "email.bounced", "data": {"email": "ada@example.com"}}`;
+
 /** Webhooks lists the endpoints of a workspace. */
 export default function Webhooks() {
 	const key = useKey();
@@ -60,7 +64,7 @@ export default function Webhooks() {
 		</Button>
 	);
 	return (
-		<Page title={words.title} trail={[{ name: words.settings, to: "/settings" }]} description={words.about} actions={button}>
+		<Page title={words.title} trail={[{ name: words.settings, to: "/settings" }]} description={words.about} actions={hooks.data?.data.length !== 0 && button}>
 			{why ? (
 				<Notice>{why}</Notice>
 			) : hooks.isPending ? (
@@ -68,7 +72,7 @@ export default function Webhooks() {
 			) : hooks.isError ? (
 				<Failure error={hooks.error} retry={() => void hooks.refetch()} />
 			) : hooks.data.data.length === 0 ? (
-				<Empty title={words.empty} action={button}>
+				<Empty title={words.empty} action={button} example={<pre>{example}</pre>}>
 					{words.emptyText}
 				</Empty>
 			) : (

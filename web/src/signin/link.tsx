@@ -13,6 +13,8 @@ const words = catalogue({
 	failed: "The link could not be checked",
 	invalid: "This link is not valid any more",
 	used: "It was used before, or it is too old.",
+	incomplete: "This link is not complete",
+	incompleteText: "Part of its address is missing. Open it again from where you got it, or copy all of it.",
 	signUp: "As long as nobody has signed up, the program logs a new link at each start. Find it in the log of packetboat serve; it begins with",
 	off: "Signing up is off",
 	offText: "Ask a colleague for an invitation, or the operator for a login. If you have one, sign in.",
@@ -62,8 +64,8 @@ export function WithLink({ kind, title, children }: { kind: Kind; title: string;
 		}
 		if (code === "INVALID_TOKEN") {
 			return (
-				<Welcome title={words.invalid}>
-					<p>{words.used}</p>
+				<Welcome title={link.token ? words.invalid : words.incomplete}>
+					<p>{link.token ? words.used : words.incompleteText}</p>
 					{kind === "signup" && (
 						<p>
 							{words.signUp} <code>{location.origin}/signup?setup_token=</code>

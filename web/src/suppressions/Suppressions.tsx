@@ -10,7 +10,7 @@ import { Select, TextArea, TextField } from "../ui/Field";
 import { FormProblems } from "../ui/FormProblems";
 import { useForm } from "../ui/form";
 import { NotSet, Notice, Page } from "../ui/Page";
-import { Empty, Failure, Skeleton } from "../ui/States";
+import { Empty, Failure, NoMatch, Skeleton, searched } from "../ui/States";
 import { Table } from "../ui/Table";
 import { Time } from "../ui/Time";
 import { toast } from "../ui/Toast";
@@ -79,18 +79,21 @@ export default function Suppressions() {
 			{words.add}
 		</Button>
 	);
+	const none = list.isSuccess && rows.length === 0 && !search && !reason;
 	return (
-		<Page wide title={words.title} description={words.about} actions={button}>
-			<Tools label={words.search} value={search} onChange={setSearch}>
-				<Select label={words.reason} hideLabel value={reason} onChange={setReason} choices={[{ value: "", label: words.all }, ...Object.entries(words.reasons).map(([value, label]) => ({ value, label }))]} />
-			</Tools>
+		<Page wide title={words.title} description={words.about} actions={!none && button}>
+			{!none && (
+				<Tools label={words.search} value={search} onChange={setSearch}>
+					<Select label={words.reason} hideLabel value={reason} onChange={setReason} choices={[{ value: "", label: words.all }, ...Object.entries(words.reasons).map(([value, label]) => ({ value, label }))]} />
+				</Tools>
+			)}
 			{list.isPending ? (
 				<Skeleton rows={8} height={36} />
 			) : list.isError ? (
 				<Failure error={list.error} retry={() => void list.refetch()} />
 			) : rows.length === 0 ? (
 				search || reason ? (
-					<Empty title={words.none} />
+					<NoMatch title={words.none} filters={[searched(search, setSearch), reason !== "" && { name: reasonName(reason) ?? reason, drop: () => setReason("") }]} />
 				) : (
 					<Empty title={words.empty} action={button}>
 						{words.emptyText}

@@ -1,8 +1,8 @@
 import type { ReactNode } from "react";
 import type { TemplateStarter } from "../api/schema";
-import { readable } from "../words/placeholders";
+import { Notice } from "../ui/Page";
 import css from "./Starters.module.css";
-import { useStarters } from "./fromStarter";
+import { aboutOf, useStarters } from "./fromStarter";
 
 type Props = {
 	busy: boolean;
@@ -25,9 +25,12 @@ export function Starters({ busy, why, onChoose, own }: Props) {
 		</li>
 	);
 	return (
-		<ul className={css.starters} aria-busy={busy}>
-			{own && one("", own.name, own.text, own.onChoose)}
-			{starters.data?.data.map((t) => one(t.slug, t.name, <small>{readable(t.subject)}</small>, () => onChoose(t)))}
-		</ul>
+		<>
+			{why && <Notice>{why}</Notice>}
+			<ul className={css.starters} aria-busy={busy}>
+				{own && one("", own.name, own.text, own.onChoose)}
+				{starters.data?.data.map((t) => one(t.slug, t.name, aboutOf(t), () => onChoose(t)))}
+			</ul>
+		</>
 	);
 }

@@ -10,7 +10,7 @@ import { Button } from "../ui/Button";
 import { Dialog } from "../ui/Dialog";
 import { List } from "../ui/List";
 import { NotSet, Page } from "../ui/Page";
-import { Empty, Failure, Skeleton } from "../ui/States";
+import { Empty, Failure, NoMatch, Skeleton, searched } from "../ui/States";
 import { Thumb } from "../ui/Thumb";
 import { Time } from "../ui/Time";
 import { toast } from "../ui/Toast";
@@ -66,6 +66,7 @@ export default function Templates() {
 		},
 		onError: (e) => toast(explain(e), { tone: "danger" }),
 	});
+	const none = templates.isSuccess && all.length === 0;
 	const add = (
 		<Button kind="create" why={why} onClick={() => setChoosing("1")}>
 			{words.add}
@@ -80,18 +81,18 @@ export default function Templates() {
 		/>
 	);
 	return (
-		<Page title={words.title} description={words.about} actions={add}>
-			<Tools label={words.search} value={search} onChange={setSearch} />
+		<Page title={words.title} description={words.about} actions={!none && add}>
+			{!none && <Tools label={words.search} value={search} onChange={setSearch} />}
 			{templates.isPending ? (
 				<Skeleton rows={6} />
 			) : templates.isError ? (
 				<Failure error={templates.error} retry={() => void templates.refetch()} />
-			) : all.length === 0 ? (
-				<Empty title={words.empty} example={starters}>
+			) : none ? (
+				<Empty title={words.empty} choices={starters}>
 					{words.emptyText}
 				</Empty>
 			) : rows.length === 0 ? (
-				<Empty title={words.none} />
+				<NoMatch title={words.none} filters={[searched(search, setSearch)]} />
 			) : (
 				<List
 					label={words.title}

@@ -2,12 +2,29 @@ import { useQuery } from "@tanstack/react-query";
 import { api, newKey } from "../api/client";
 import type { CreateTemplateRequestBody, TemplateStarter } from "../api/schema";
 import { useKey } from "../app/session";
+import { catalogue } from "../words/catalogue";
+import { readable } from "../words/placeholders";
+
+// What the starters of the server are for, by slug.
+const words = catalogue({
+	newsletter: "Several stories, each with a picture and a link",
+	announcement: "One piece of news and one button",
+	digest: "What is new, with pictures and prices",
+	welcome: "Thanks who signed up, and says how to begin",
+	receipt: "What was bought, with prices and the sum",
+	"event-invitation": "When, where, what for, and a button to say yes",
+	"re-engagement": "Asks who has gone quiet whether to stay",
+	"plain-letter": "Text alone, as written by one person",
+});
 
 /** useStarters reads the templates that an account can begin with. */
 export function useStarters(enabled = true) {
 	const key = useKey();
 	return useQuery({ queryKey: key("template-starters"), queryFn: () => api("GET /template-starters", {}), staleTime: 600_000, retry: false, enabled });
 }
+
+/** aboutOf says what a starter is for; one that has no words here shows its subject. */
+export const aboutOf = (t: TemplateStarter): string => (words as { [slug: string]: string })[t.slug] ?? readable(t.subject);
 
 /** templateOf returns the request that makes a template of a starter. */
 export const templateOf = (t: TemplateStarter): CreateTemplateRequestBody => ({

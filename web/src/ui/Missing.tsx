@@ -55,7 +55,6 @@ function Gone({ list, to, kept }: { list: string; to: string; kept?: Kept }) {
 	return (
 		<Page title={words.title} trail={[{ name: list, to }]} gone>
 			<Empty
-				title={words.title}
 				action={
 					<>
 						<LinkButton to={to}>{words.back(list)}</LinkButton>

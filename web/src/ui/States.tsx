@@ -1,5 +1,7 @@
+import { X } from "lucide-react";
 import { type ReactNode, useEffect, useState } from "react";
 import { ApiError } from "../api/client";
+import { Offering } from "../app/offers";
 import { catalogue } from "../words/catalogue";
 import { explain } from "../words/errors";
 import { Button } from "./Button";
@@ -10,16 +12,58 @@ const words = catalogue({
 	failed: "This could not be loaded",
 	request: "Request",
 	loading: "Loading",
+	drop: (name: string) => `Clear ${name}`,
+	quoted: (text: string) => `“${text}”`,
 });
 
+type EmptyProps = {
+	/** Missing where the heading of the page says it. */
+	title?: string;
+	children?: ReactNode;
+	/** The one button that begins. A page shows it here instead of among its actions. */
+	action?: ReactNode;
+	example?: ReactNode;
+	/** What can be begun with: cards. */
+	choices?: ReactNode;
+};
+
 /** Empty teaches what stands here once there is something: one sentence, an example, one button. */
-export function Empty({ title, children, action, example }: { title: string; children?: ReactNode; action?: ReactNode; example?: ReactNode }) {
+export function Empty({ title, children, action, example, choices }: EmptyProps) {
+	return (
+		<div className={css.empty}>
+			{title && <h2>{title}</h2>}
+			{children && <div className={css.text}>{children}</div>}
+			{example && <div className={css.example}>{example}</div>}
+			{action && (
+				<Offering value={true}>
+					<div className={css.actions}>{action}</div>
+				</Offering>
+			)}
+			{choices && <div className={css.choices}>{choices}</div>}
+		</div>
+	);
+}
+
+type Filter = { name: string; drop: () => void };
+
+/** searched is the filter of a search field, if it has a text. */
+export const searched = (text: string, onChange: (text: string) => void): Filter | false => text.trim() !== "" && { name: words.quoted(text.trim()), drop: () => onChange("") };
+
+/** NoMatch says that no row matches the filters. It names each, and offers to drop it. */
+export function NoMatch({ title, filters }: { title: string; filters: (Filter | false)[] }) {
 	return (
 		<div className={css.empty}>
 			<h2>{title}</h2>
-			{children && <div className={css.text}>{children}</div>}
-			{example && <div className={css.example}>{example}</div>}
-			{action && <div className={css.actions}>{action}</div>}
+			<div className={css.actions}>
+				{filters.map(
+					(f) =>
+						f && (
+							<Button key={f.name} icon={<X aria-hidden />} onClick={f.drop}>
+								{words.drop(f.name)}
+							</Button>
+						),
+				)}
+			</div>
 		</div>
 	);
 }
