@@ -3,6 +3,8 @@ package harness
 import (
 	"fmt"
 	"regexp"
+	"slices"
+	"strings"
 )
 
 // Pages are routes of the application below /app/{tenant}, by subject. {name} in one stands for the id of a record.
@@ -40,6 +42,26 @@ func Routes() (setUp, content, sequences, reports Pages) {
 		"/broadcasts/{sent}/recipients/" + Nobody,
 	}
 	return setUp, content, sequences, reports
+}
+
+// Fresh returns the pages of an account in which nothing was made yet.
+func Fresh() (fresh Pages) {
+	setUp, content, sequences, reports := Routes()
+	for _, page := range slices.Concat(setUp, content, sequences, reports) {
+		if !idIn.MatchString(page) && !strings.Contains(page, Nobody) && !slices.Contains(fresh, page) {
+			fresh = append(fresh, page)
+		}
+	}
+	return fresh
+}
+
+// Outside returns the pages before signing in: addresses below the root, in which {invitation} stands for the token of
+// an open invitation.
+func Outside() Pages {
+	return Pages{
+		"/app/-/login", "/app/-/login-link", "/app/-/forgot-password", "/reset-password", "/reset-password?token=used", "/signup", "/signup?setup_token=used",
+		"/accept-invitation", "/accept-invitation?token=used", "/accept-invitation?token={invitation}",
+	}
 }
 
 // Nobody is an id that no record has.

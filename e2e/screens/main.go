@@ -1,8 +1,9 @@
 // Command screens takes pictures of all pages of the application, of two programs with the same data, and compares
 // them. It writes the pictures and an index.html that shows those that differ side by side, and ends with 1 if any do.
 //
-// The data are those of the demo, made by the first program: the second serves a copy of them. No engine runs
-// meanwhile, so that nothing changes, and pages begin at the same moment of the browser's clock.
+// The pages are those that the owner of the demo's account sees, a viewer of it, the owner of an account in which
+// nothing was made yet, and somebody who is not signed in. The first program makes the data: the second serves a copy
+// of them. No engine runs meanwhile, so that nothing changes, and pages begin at the same moment of the browser's clock.
 package main
 
 import (
@@ -14,6 +15,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strings"
 	"syscall"
 
 	"github.com/packetboat/packetboat/e2e/chromium"
@@ -25,10 +27,11 @@ func main() {
 	head := flag.String("head", "bin/packetboat", "the program")
 	dir := flag.String("dir", "dist/screens", "directory of the pictures, which is emptied")
 	only := flag.String("only", "", "only the routes that match this expression, such as ^/contacts")
+	who := flag.String("who", "owner,viewer,fresh,outside", "who sees the pages")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	n, err := run(ctx, *base, *head, *dir, *only)
+	n, err := run(ctx, *base, *head, *dir, *only, strings.Split(*who, ","))
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "screens:", err)
 	}
@@ -38,7 +41,7 @@ func main() {
 }
 
 // run returns how many pictures differ.
-func run(ctx context.Context, base, head, dir, only string) (int, error) {
+func run(ctx context.Context, base, head, dir, only string, who []string) (int, error) {
 	match, err := regexp.Compile(only)
 	if err != nil {
 		return 0, err
@@ -55,21 +58,36 @@ func run(ctx context.Context, base, head, dir, only string) (int, error) {
 	if err := os.RemoveAll(dir); err != nil {
 		return 0, err
 	}
-	a := account{data: filepath.Join(data, "demo")}
-	if err := a.fill(ctx, base); err != nil {
-		return 0, fmt.Errorf("fill the demo: %w", err)
+	demo := &account{slug: "demo", data: filepath.Join(data, "demo")}
+	if err := demo.make(ctx, base, []string{"demo"}, demo.demo); err != nil {
+		return 0, fmt.Errorf("make the demo: %w", err)
+	}
+	fresh := &account{slug: "fresh", data: filepath.Join(data, "fresh")}
+	if err := fresh.make(ctx, base, []string{"serve"}, fresh.fresh); err != nil {
+		return 0, fmt.Errorf("make an account: %w", err)
 	}
 	browser, err := chromium.Start(ctx, path)
 	if err != nil {
 		return 0, err
 	}
 	defer func() { _ = browser.Stop() }()
-	var routes []string
 	setUp, content, sequences, reports := harness.Routes()
-	for _, page := range slices.Concat(setUp, content, sequences, reports) {
-		if match.MatchString(page) && !slices.Contains(routes, page) {
-			routes = append(routes, page)
+	all := slices.Concat(setUp, content, sequences, reports)
+	sights := []sight{
+		{who: "owner", account: demo, login: demo.owner, routes: all, screens: every},
+		{who: "viewer", account: demo, login: demo.viewer, routes: all, screens: few},
+		{who: "fresh", account: fresh, login: fresh.owner, routes: harness.Fresh(), screens: few},
+		{who: "outside", account: demo, routes: harness.Outside(), screens: few},
+	}
+	sights = slices.DeleteFunc(sights, func(s sight) bool { return !slices.Contains(who, s.who) })
+	for i, s := range sights {
+		var routes harness.Pages
+		for _, page := range s.routes {
+			if match.MatchString(page) && !slices.Contains(routes, page) {
+				routes = append(routes, page)
+			}
 		}
+		sights[i].routes = routes
 	}
 	var shots []shot
 	for i, program := range []string{base, head} {
@@ -78,12 +96,13 @@ func run(ctx context.Context, base, head, dir, only string) (int, error) {
 		if err := os.MkdirAll(out, 0o755); err != nil {
 			return 0, err
 		}
-		copied := filepath.Join(data, name)
-		if err := os.CopyFS(copied, os.DirFS(a.data)); err != nil {
-			return 0, err
-		}
-		if shots, err = a.photograph(ctx, browser, program, copied, routes, out); err != nil {
-			return 0, fmt.Errorf("%s: %w", name, err)
+		shots = nil
+		for _, s := range sights {
+			taken, err := s.photograph(ctx, browser, program, filepath.Join(data, name+"-"+s.who), out)
+			if err != nil {
+				return 0, fmt.Errorf("%s: %s: %w", name, s.who, err)
+			}
+			shots = append(shots, taken...)
 		}
 	}
 	n, err := report(dir, shots)

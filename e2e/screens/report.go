@@ -29,9 +29,9 @@ figure { margin: 0; min-width: 0 }
 img { max-width: 100%; border: 1px solid #808b98 }
 </style>
 <h1>{{len .Differ}} pictures differ, {{len .Same}} do not</h1>
-{{range .Differ}}<h2 id="{{.File}}">{{.Route}} · {{.Screen}} · {{.Pixels}} pixels</h2>
+{{range .Differ}}<h2 id="{{.File}}">{{.Who}} · {{.Route}} · {{.Screen}} · {{.Pixels}} pixels</h2>
 <div>{{$file := .File}}{{range $side := $.Sides}}<figure><figcaption>{{$side}}</figcaption><a href="{{$side}}/{{$file}}"><img loading="lazy" src="{{$side}}/{{$file}}" alt=""></a></figure>{{end}}</div>
-{{end}}{{range .Same}}<h2>{{.Route}} · {{.Screen}}</h2><a href="after/{{.File}}"><img loading="lazy" src="after/{{.File}}" alt=""></a>
+{{end}}{{range .Same}}<h2>{{.Who}} · {{.Route}} · {{.Screen}}</h2><a href="after/{{.File}}"><img loading="lazy" src="after/{{.File}}" alt=""></a>
 {{end}}</html>
 `))
 
@@ -57,7 +57,7 @@ func report(dir string, shots []shot) (int, error) {
 			continue
 		}
 		all.Differ = append(all.Differ, r)
-		fmt.Fprintf(os.Stderr, "%s, %s: %d pixels differ\n", s.Route, s.Screen, n)
+		fmt.Fprintf(os.Stderr, "%s: %s, %s: %d pixels differ\n", s.Who, s.Route, s.Screen, n)
 	}
 	slices.SortStableFunc(all.Differ, func(a, b result) int { return b.Pixels - a.Pixels })
 	var page bytes.Buffer
