@@ -502,7 +502,7 @@ func TestAReportLeadsFromALinkToASegment(t *testing.T) {
 		d.open("/broadcasts/" + broadcast)
 		d.shows("1 of 25")
 		d.eval(`[...document.querySelectorAll('main dt button')].find(b => b.textContent === 'Open rate').click()`)
-		d.shows("1 open rate ÷ 25 recipients")
+		d.shows("1 who opened ÷ 25 recipients")
 		saved := func(press string) string {
 			t.Helper()
 			d.eval(`(() => { const real = URL.createObjectURL; URL.createObjectURL = b => { b.text().then(t => { window.file = t }); return real.call(URL, b) }; window.file = undefined })()`)

@@ -24,6 +24,9 @@ func TestBroadcastsAreManagedFromTheirList(t *testing.T) {
 		d.ask(http.MethodPost, "/broadcasts/"+later+"/schedule", nil)
 
 		d.open("/broadcasts")
+		d.pressText("Open rate") // the head of a column tells what its figures are
+		d.sees("Opens by machines alone do not count.")
+		d.press("Escape")
 		d.listen()
 		row := func(name string) {
 			t.Helper()

@@ -19,6 +19,7 @@ import { Time } from "../ui/Time";
 import { toast } from "../ui/Toast";
 import { Tools } from "../ui/Tools";
 import { catalogue, full } from "../words/catalogue";
+import { term } from "../words/glossary";
 import { explain } from "../words/errors";
 import { stateOf } from "../words/status";
 import { actionStep } from "./actions";
@@ -131,7 +132,7 @@ export default function Automations() {
 							{ id: "status", name: words.status, cell: (a) => <StateBadge kind="automation" state={a.status} /> },
 							{
 								id: "runs",
-								name: words.runs,
+								name: words.runs, about: term("runs").definition,
 								end: true,
 								cell: (a) => <Link href={`/automations/${a.id}?tab=runs`}>{full(a.run_count)}</Link>,
 							},

@@ -13,6 +13,7 @@ import { Card } from "../ui/Page";
 import { Empty, Failure, Skeleton } from "../ui/States";
 import { Time } from "../ui/Time";
 import { catalogue, full, plural } from "../words/catalogue";
+import { term } from "../words/glossary";
 import css from "./Report.module.css";
 import { useExport } from "./useExport";
 
@@ -69,9 +70,9 @@ export default function Bounces({ broadcast: b }: { broadcast: BroadcastSessionV
 			{summary && (
 				<Card title={words.kinds}>
 					<Figures>
-						<Figure name={words.hard} value={full(summary.hard)} />
-						<Figure name={words.soft} value={full(summary.soft)} />
-						<Figure name={words.block} value={full(summary.block)} />
+						<Figure name={words.hard} about={{ definition: term("bouncedHard").definition }} value={full(summary.hard)} />
+						<Figure name={words.soft} about={{ definition: term("bouncedSoft").definition }} value={full(summary.soft)} />
+						<Figure name={words.block} about={{ definition: term("bouncedBlock").definition }} value={full(summary.block)} />
 					</Figures>
 				</Card>
 			)}
@@ -128,7 +129,7 @@ function Counts({ title, report, column, rows }: { title: string; report: string
 				rowKey={([name]) => name}
 				columns={[
 					{ id: "name", name: column, cell: ([name]) => name },
-					{ id: "count", name: words.count, end: true, cell: ([, n]) => full(n) },
+					{ id: "count", name: words.count, about: term("bounceCount").definition, end: true, cell: ([, n]) => full(n) },
 				]}
 			/>
 		</section>

@@ -8,6 +8,7 @@ import { List } from "../ui/List";
 import { Card } from "../ui/Page";
 import { Empty, Failure, Skeleton } from "../ui/States";
 import { catalogue, full, locale, percent } from "../words/catalogue";
+import { term } from "../words/glossary";
 import css from "./Report.module.css";
 
 const words = catalogue({
@@ -88,14 +89,14 @@ function Groups({ title, report, rows, people }: { title: string; report: string
 				rowKey={(r) => r.id}
 				columns={[
 					{ id: "name", name: words.name, cell: (r) => r.name },
-					{ id: "recipients", name: words.recipients, end: true, cell: (r) => full(r.recipients) },
-					{ id: "delivered", name: words.delivered, end: true, cell: (r) => full(r.delivered) },
-					{ id: "opened", name: words.opened, end: true, cell: (r) => count(r, r.opened, "opened") },
-					{ id: "openRate", name: words.openRate, end: true, cell: (r) => percent(r.recipients ? r.open_rate : null) },
-					{ id: "clicked", name: words.clicked, end: true, cell: (r) => count(r, r.clicked, "clicked") },
-					{ id: "clickRate", name: words.clickRate, end: true, cell: (r) => percent(r.recipients ? r.click_rate : null) },
-					{ id: "unsubscribed", name: words.unsubscribed, end: true, cell: (r) => count(r, r.unsubscribed, "unsubscribed") },
-					{ id: "bounced", name: words.bounced, end: true, cell: (r) => count(r, r.bounced, "bounced") },
+					{ id: "recipients", name: words.recipients, about: term("recipients").definition, end: true, cell: (r) => full(r.recipients) },
+					{ id: "delivered", name: words.delivered, about: term("delivered").definition, end: true, cell: (r) => full(r.delivered) },
+					{ id: "opened", name: words.opened, about: term("opened").definition, end: true, cell: (r) => count(r, r.opened, "opened") },
+					{ id: "openRate", name: words.openRate, about: term("opened").definition, end: true, cell: (r) => percent(r.recipients ? r.open_rate : null) },
+					{ id: "clicked", name: words.clicked, about: term("clicked").definition, end: true, cell: (r) => count(r, r.clicked, "clicked") },
+					{ id: "clickRate", name: words.clickRate, about: term("clicked").definition, end: true, cell: (r) => percent(r.recipients ? r.click_rate : null) },
+					{ id: "unsubscribed", name: words.unsubscribed, about: term("unsubscribed").definition, end: true, cell: (r) => count(r, r.unsubscribed, "unsubscribed") },
+					{ id: "bounced", name: words.bounced, about: term("bounced").definition, end: true, cell: (r) => count(r, r.bounced, "bounced") },
 				]}
 			/>
 			{rows.some((r) => r.recipients < 100) && <p className={css.muted}>{words.few}</p>}
@@ -114,8 +115,8 @@ function Hits({ title, report, rows, say = nameOf }: { title: string; report: st
 				rowKey={(r) => r.name}
 				columns={[
 					{ id: "name", name: words.name, cell: (r) => say(r.name) },
-					{ id: "opens", name: words.opens, end: true, cell: (r) => full(r.opens) },
-					{ id: "clicks", name: words.clicks, end: true, cell: (r) => full(r.clicks) },
+					{ id: "opens", name: words.opens, about: term("withOpens").definition, end: true, cell: (r) => full(r.opens) },
+					{ id: "clicks", name: words.clicks, about: term("withClicks").definition, end: true, cell: (r) => full(r.clicks) },
 				]}
 			/>
 			<p className={css.muted}>{words.hits}</p>

@@ -16,6 +16,7 @@ import { Table } from "../ui/Table";
 import { Time } from "../ui/Time";
 import { Tools } from "../ui/Tools";
 import { catalogue, dateTime, day, full, percent, plural } from "../words/catalogue";
+import { term } from "../words/glossary";
 import { stateOf } from "../words/status";
 import { useSegments } from "./Audience";
 import css from "./Broadcasts.module.css";
@@ -216,9 +217,9 @@ export default function Broadcasts() {
 						{ id: "status", name: words.status, width: 130, cell: (b) => <StateBadge kind="broadcast" state={b.status} /> },
 						{ id: "audience", name: words.audience, width: 160, cell: (b) => b.include_segment_keys.map((k) => segmentNames.get(k) ?? k).join(", ") || words.noSegment },
 						{ id: "when", name: words.when, width: 170, cell: (b) => (b.status === "scheduled" && b.scheduled_at ? dateTime(b.scheduled_at) : <Time at={b.dispatch_started_at ?? b.updated_at} />) },
-						{ id: "recipients", name: words.recipients, width: 100, align: "end", cell: (b) => (metrics.of.has(b.id) ? full(metrics.of.get(b.id)?.total_recipients ?? 0) : <NotSet />) },
-						{ id: "opened", name: words.opened, width: 90, align: "end", cell: (b) => rate(metrics.of.get(b.id), "opened_rate") },
-						{ id: "clicked", name: words.clicked, width: 90, align: "end", cell: (b) => rate(metrics.of.get(b.id), "clicked_rate") },
+						{ id: "recipients", name: words.recipients, about: term("recipients").definition, width: 100, align: "end", cell: (b) => (metrics.of.has(b.id) ? full(metrics.of.get(b.id)?.total_recipients ?? 0) : <NotSet />) },
+						{ id: "opened", name: words.opened, about: term("opened").definition, width: 90, align: "end", cell: (b) => rate(metrics.of.get(b.id), "opened_rate") },
+						{ id: "clicked", name: words.clicked, about: term("clicked").definition, width: 90, align: "end", cell: (b) => rate(metrics.of.get(b.id), "clicked_rate") },
 						{ id: "trend", name: words.trend, width: 110, cell: (b) => <Sparkline values={metrics.of.get(b.id)?.sparkline ?? []} /> },
 						{ id: "menu", name: "", width: 56, cell: (b) => <Menu small label={words.more(b.name)} actions={actions(b)} /> },
 					]}

@@ -61,9 +61,9 @@ export function Links({ broadcast: b, live }: { broadcast: BroadcastSessionView;
 					columns={[
 						{ id: "url", name: words.url, cell: (l) => <span className={css.url}>{l.url}</span> },
 						{ id: "label", name: words.label, cell: (l) => l.label },
-						{ id: "people", name: words.people, end: true, cell: (l) => (l.unique_clicks > 0 ? <Link href={people(l.url)}>{full(l.unique_clicks)}</Link> : full(0)) },
-						{ id: "clicks", name: words.clicks, end: true, cell: (l) => full(l.total_clicks) },
-						{ id: "rate", name: words.rate, end: true, cell: (l) => percent(l.click_rate) },
+						{ id: "people", name: words.people, about: term("linkPeople").definition, end: true, cell: (l) => (l.unique_clicks > 0 ? <Link href={people(l.url)}>{full(l.unique_clicks)}</Link> : full(0)) },
+						{ id: "clicks", name: words.clicks, about: term("clicks").definition, end: true, cell: (l) => full(l.total_clicks) },
+						{ id: "rate", name: words.rate, about: term("linkRate").definition, end: true, cell: (l) => percent(l.click_rate) },
 						{ id: "first", name: words.first, cell: (l) => <Time at={l.first_click_at} /> },
 						{ id: "last", name: words.last, cell: (l) => <Time at={l.last_click_at} /> },
 					]}

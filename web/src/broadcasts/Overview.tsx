@@ -11,7 +11,7 @@ import figure from "../ui/Figure.module.css";
 import { Card } from "../ui/Page";
 import { Failure, Skeleton } from "../ui/States";
 import { catalogue, clock, day, full, percent, plural, pointsOf } from "../words/catalogue";
-import { type TermName, term } from "../words/glossary";
+import { partOf, type TermName, term } from "../words/glossary";
 import { reasonName } from "./forecast";
 import css from "./Report.module.css";
 
@@ -98,7 +98,7 @@ export function Overview({ broadcast: b, live, progress: p }: { broadcast: Broad
 			</span>
 		);
 	};
-	const about = (name: TermName, n: number, people?: string) => ({ definition: term(name).definition, sum: words.sum(term(name).name.toLowerCase(), term("recipients").name.toLowerCase(), n, r.total_recipients), asOf: at, people });
+	const about = (name: TermName, n: number, people?: string) => ({ definition: term(name).definition, sum: words.sum(partOf(name), term("recipients").name.toLowerCase(), n, r.total_recipients), asOf: at, people });
 	const rate = (name: TermName, n: number, people: string, more?: ReactNode) => <Rate name={term(name).name} part={n} whole={r.total_recipients} of={words.of} about={about(name, n, people)} more={more} />;
 	const next = nextVerdict(r);
 	return (

@@ -4,6 +4,7 @@ import { useCollection } from "../app/collections";
 import { Figure, Figures } from "../ui/Figure";
 import { Card } from "../ui/Page";
 import { catalogue, full, locale } from "../words/catalogue";
+import { term } from "../words/glossary";
 import css from "./Contacts.module.css";
 import { Tags } from "./Tags";
 
@@ -47,8 +48,8 @@ export function About({ contact: c, off }: { contact: Contact; off: boolean }) {
 		<Card>
 			<Figures>
 				<Figure name={words.stage} value={stage?.name ?? words.none} />
-				<Figure name={words.prospect} value={full(c.prospect_score)} />
-				<Figure name={words.customer} value={full(c.customer_score)} />
+				<Figure name={words.prospect} about={{ definition: term("prospectScore").definition }} value={full(c.prospect_score)} />
+				<Figure name={words.customer} about={{ definition: term("customerScore").definition }} value={full(c.customer_score)} />
 				{local && <Figure name={words.local} value={local} detail={zone} />}
 			</Figures>
 			{c.deliverability_reason && (

@@ -19,6 +19,7 @@ import { Empty, Failure, NoMatch, Skeleton, searched } from "../ui/States";
 import { Time } from "../ui/Time";
 import { Tools } from "../ui/Tools";
 import { catalogue, full } from "../words/catalogue";
+import { term } from "../words/glossary";
 
 const words = catalogue({
 	title: "Forms",
@@ -102,7 +103,7 @@ export default function Forms() {
 						{ id: "status", name: words.status, cell: (f) => <StateBadge kind="form" state={f.status} /> },
 						{
 							id: "submissions",
-							name: words.submissions,
+							name: words.submissions, about: term("submissions").definition,
 							end: true,
 							cell: (f) => (f.submission_count > 0 ? <Link href={`/forms/${f.id}?tab=submissions`}>{full(f.submission_count)}</Link> : <NotSet />),
 						},

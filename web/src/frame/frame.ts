@@ -2,7 +2,12 @@
 // because the page's policy allows this script alone. It tells the application the height of the mail and
 // the address under the pointer; links lead nowhere.
 
-type Show = { kind: "show"; html: string; dark: boolean; images: boolean };
+type Show = { kind: "show"; html: string; dark: boolean; forced: boolean; images: boolean };
+
+/** What programs that force dark colours do, about: they turn light into dark and leave pictures. */
+const forcedDark = "html { background: #fff; filter: invert(0.93) hue-rotate(180deg) } img, video, [background] { filter: invert(1) hue-rotate(180deg) }";
+
+const noPictures = "* { background-image: none !important }";
 
 const send = (message: object) => parent.postMessage(message, "*");
 
@@ -20,6 +25,10 @@ function show(message: Show) {
 			img.removeAttribute("src");
 			img.removeAttribute("srcset");
 		}
+		for (const el of mail.querySelectorAll("source, [background]")) {
+			el.removeAttribute("srcset");
+			el.removeAttribute("background");
+		}
 	}
 	for (const a of mail.querySelectorAll("a, area")) {
 		a.setAttribute("data-address", a.getAttribute("href") ?? "");
@@ -31,6 +40,12 @@ function show(message: Show) {
 	document.head.replaceChildren(...mail.head.childNodes);
 	const body = document.importNode(mail.body, true);
 	document.body.replaceWith(body);
+	for (const [rules, on] of [
+		[forcedDark, message.forced],
+		[noPictures, !message.images],
+	] as const) {
+		if (on) document.head.append(Object.assign(document.createElement("style"), { textContent: rules }));
+	}
 	for (const { sheet } of document.querySelectorAll("style")) if (sheet) choose(sheet.cssRules, message.dark);
 	report();
 	for (const img of document.images) img.addEventListener("load", report);

@@ -15,6 +15,7 @@ import { Progress } from "../ui/Progress";
 import { Failure, Skeleton } from "../ui/States";
 import { Time } from "../ui/Time";
 import { catalogue, full, percent, plural } from "../words/catalogue";
+import { partOf, type TermName, term } from "../words/glossary";
 import css from "./Home.module.css";
 import { missing, optional, type Step, stepWords } from "./steps";
 import { Unfinished } from "./Unfinished";
@@ -46,6 +47,7 @@ const words = catalogue({
 	sendable: "Can be mailed",
 	before: (n: string) => `Before: ${n}`,
 	of: (n: number, all: number) => `${full(n)} of ${full(all)}`,
+	sum: (n: number, what: string, all: number) => `${full(n)} ${what} ÷ ${full(all)} mails`,
 	start: "What next?",
 	broadcast: "Write a broadcast",
 	segment: "Make a segment",
@@ -131,7 +133,14 @@ export default function Home() {
 	const named = steps.map((s) => ({ ...s, ...stepWords(s.key) }));
 	const current = named.find((s) => s.key === open);
 	const done = steps.every((s) => s.done);
-	const sent = o.totals.total_recipients + o.previous.total_recipients;
+	const { totals: now, previous: before } = o;
+	const about = (name: TermName, n?: number) => ({
+		definition: term(name).definition,
+		sum: n === undefined || now.total_recipients === 0 ? undefined : words.sum(n, partOf(name), now.total_recipients),
+		asOf: new Date(overview.dataUpdatedAt).toISOString(),
+		report: "/reports",
+	});
+	const sent = now.total_recipients + before.total_recipients;
 	return (
 		<Page title={words.title} actions={done && <LinkButton look="primary" to="/broadcasts/new" why={why}>{words.broadcast}</LinkButton>}>
 			{!done && (
@@ -180,12 +189,12 @@ export default function Home() {
 			<Unfinished />
 			<Card title={words.month}>
 				<Figures>
-					<Figure name={words.sent} value={full(o.totals.total_recipients)} detail={sent > 0 ? words.before(full(o.previous.total_recipients)) : undefined} />
-					<Figure name={words.delivered} value={full(o.totals.total_delivered)} detail={sent > 0 ? words.before(full(o.previous.total_delivered)) : undefined} />
-					<Figure name={words.opened} value={o.totals.total_recipients ? percent(o.totals.verified_open_rate) : "–"} detail={o.previous.total_recipients ? words.before(percent(o.previous.verified_open_rate)) : undefined} />
-					<Figure name={words.clicked} value={o.totals.total_recipients ? percent(o.totals.click_rate) : "–"} detail={o.previous.total_recipients ? words.before(percent(o.previous.click_rate)) : undefined} />
-					<Figure name={words.contacts} value={o.counts.contacts === null ? "–" : full(o.counts.contacts)} />
-					<Figure name={words.sendable} value={o.counts.sendable === null ? "–" : full(o.counts.sendable)} />
+					<Figure name={words.sent} value={full(now.total_recipients)} detail={sent > 0 ? words.before(full(before.total_recipients)) : undefined} about={about("mails")} />
+					<Figure name={words.delivered} value={full(now.total_delivered)} detail={sent > 0 ? words.before(full(before.total_delivered)) : undefined} about={about("mailsDelivered")} />
+					<Figure name={words.opened} value={now.total_recipients ? percent(now.verified_open_rate) : "–"} detail={before.total_recipients ? words.before(percent(before.verified_open_rate)) : undefined} about={about("openedThen", now.verified_opened)} />
+					<Figure name={words.clicked} value={now.total_recipients ? percent(now.click_rate) : "–"} detail={before.total_recipients ? words.before(percent(before.click_rate)) : undefined} about={about("clickedThen", now.total_clicked)} />
+					<Figure name={words.contacts} value={o.counts.contacts === null ? "–" : full(o.counts.contacts)} about={{ definition: term("contacts").definition, asOf: o.counts.counted_at, people: "/contacts" }} />
+					<Figure name={words.sendable} value={o.counts.sendable === null ? "–" : full(o.counts.sendable)} about={{ definition: term("mailable").definition, asOf: o.counts.counted_at, people: "/segments/all_sendable?tab=members" }} />
 				</Figures>
 			</Card>
 			{worth.length > 0 && (

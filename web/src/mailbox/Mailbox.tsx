@@ -31,7 +31,7 @@ const words = catalogue({
 	search: "Search addresses and subjects",
 	mta: "Mailbox of",
 	to: "To",
-	from: "From",
+	from: "Envelope sender",
 	subject: "Subject",
 	size: "Size",
 	received: "Received",

@@ -10,13 +10,13 @@ import { LinePlot } from "../plots/LinePlot";
 import { Button } from "../ui/Button";
 import { CsvButton } from "../ui/CsvButton";
 import { Select } from "../ui/Field";
-import { Explained, Figure, Figures, Rate } from "../ui/Figure";
+import { Figure, Figures, Rate } from "../ui/Figure";
 import figure from "../ui/Figure.module.css";
 import { List } from "../ui/List";
 import { Card, Page } from "../ui/Page";
 import { Empty, Failure, Skeleton } from "../ui/States";
 import { catalogue, change, full, percent, plural, pointsOf } from "../words/catalogue";
-import { type TermName, term } from "../words/glossary";
+import { partOf, type TermName, term } from "../words/glossary";
 import { LastSend } from "./LastSend";
 import { DayRange, useDayRange } from "./DayRange";
 import { named, tick } from "./range";
@@ -182,7 +182,7 @@ function Totals({ report: r, at }: { report: ReportsOverview; at: string }) {
 				whole={now.total_recipients}
 				of={words.of}
 				decimals={decimals}
-				about={{ definition: term(name).definition, sum: words.sum(a, term(name).name.toLowerCase(), now.total_recipients), asOf: at }}
+				about={{ definition: term(name).definition, sum: words.sum(a, partOf(name), now.total_recipients), asOf: at }}
 				more={<Before value={few || sb === null ? full(b) : percent(sb, decimals)} change={d} />}
 			/>
 		);
@@ -287,9 +287,6 @@ function Types({ report: r, name, onType }: { report: ReportsOverview; name: (ke
 	const rate = (n: number, t: OverviewType) => percent(t.total_recipients ? n / t.total_recipients : null);
 	return (
 		<Card title={words.types} actions={<CsvButton name={`report ${r.from} ${r.to} by email type`} header={["email_type_key", ...columns]} rows={rows.map((t) => [t.email_type_key, ...columns.map((c) => t[c])])} />}>
-			<p className={css.muted}>
-				<Explained name={words.openRate} about={{ definition: term("openedThen").definition }} /> · <Explained name={words.clickRate} about={{ definition: term("clickedThen").definition }} />
-			</p>
 			<List
 				label={words.types}
 				rows={rows}
@@ -309,14 +306,14 @@ function Types({ report: r, name, onType }: { report: ReportsOverview; name: (ke
 							);
 						},
 					},
-					{ id: "mails", name: words.mails, end: true, cell: (t) => full(t.total_recipients) },
-					{ id: "delivered", name: words.delivered, end: true, cell: (t) => full(t.total_delivered) },
-					{ id: "opened", name: words.opened, end: true, cell: (t) => full(t.verified_opened) },
-					{ id: "openRate", name: words.openRate, end: true, cell: (t) => rate(t.verified_opened, t) },
-					{ id: "clicked", name: words.clicked, end: true, cell: (t) => full(t.total_clicked) },
-					{ id: "clickRate", name: words.clickRate, end: true, cell: (t) => rate(t.total_clicked, t) },
-					{ id: "unsubscribed", name: words.unsubscribed, end: true, cell: (t) => full(t.total_unsubscribed) },
-					{ id: "bounced", name: words.bounced, end: true, cell: (t) => full(t.total_bounced) },
+					{ id: "mails", name: words.mails, about: term("mails").definition, end: true, cell: (t) => full(t.total_recipients) },
+					{ id: "delivered", name: words.delivered, about: term("mailsDelivered").definition, end: true, cell: (t) => full(t.total_delivered) },
+					{ id: "opened", name: words.opened, about: term("openedThen").definition, end: true, cell: (t) => full(t.verified_opened) },
+					{ id: "openRate", name: words.openRate, about: term("openedThen").definition, end: true, cell: (t) => rate(t.verified_opened, t) },
+					{ id: "clicked", name: words.clicked, about: term("clickedThen").definition, end: true, cell: (t) => full(t.total_clicked) },
+					{ id: "clickRate", name: words.clickRate, about: term("clickedThen").definition, end: true, cell: (t) => rate(t.total_clicked, t) },
+					{ id: "unsubscribed", name: words.unsubscribed, about: term("leftThen").definition, end: true, cell: (t) => full(t.total_unsubscribed) },
+					{ id: "bounced", name: words.bounced, about: term("mailsBounced").definition, end: true, cell: (t) => full(t.total_bounced) },
 				]}
 			/>
 			{rows.some((t) => t.total_recipients < 100) && <p className={css.muted}>{words.few}</p>}

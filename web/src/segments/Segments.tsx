@@ -21,6 +21,7 @@ import { Empty, Failure, NoMatch, Skeleton, searched } from "../ui/States";
 import { Time } from "../ui/Time";
 import { Tools } from "../ui/Tools";
 import { catalogue, full, plural } from "../words/catalogue";
+import { term } from "../words/glossary";
 import css from "../broadcasts/Broadcasts.module.css";
 import { type Criterion, criteria, segmentName } from "../broadcasts/criteria";
 import NameSegment from "../broadcasts/NameSegment";
@@ -150,8 +151,8 @@ export default function Segments() {
 									words.dynamic
 								),
 						},
-						{ id: "sendable", name: words.sendable, end: true, cell: (s) => (s.member_count === null ? <NotSet /> : full(s.member_count)) },
-						{ id: "total", name: words.total, end: true, cell: (s) => (s.member_count_total === null ? <NotSet /> : full(s.member_count_total)) },
+						{ id: "sendable", name: words.sendable, about: term("mailable").definition, end: true, cell: (s) => (s.member_count === null ? <NotSet /> : full(s.member_count)) },
+						{ id: "total", name: words.total, about: term("members").definition, end: true, cell: (s) => (s.member_count_total === null ? <NotSet /> : full(s.member_count_total)) },
 						{ id: "age", name: words.age, cell: (s) => <Time at={s.member_count_evaluated_at} /> },
 						{ id: "used", name: words.usedBy, end: true, cell: (s) => (!used.data ? <NotSet /> : usesOf(s) === 0 ? words.unused : <Link href={`/segments/${s.segment_key}?tab=use`}>{words.uses(usesOf(s))}</Link>) },
 						{ id: "warnings", name: "", cell: (s) => (more.get(s.id)?.warnings?.length ?? 0) > 0 && <Badge tone="warning">{words.warnings}</Badge> },

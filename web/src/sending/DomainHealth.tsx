@@ -4,6 +4,7 @@ import { Figure, Figures } from "../ui/Figure";
 import { Card, Notice } from "../ui/Page";
 import { Time } from "../ui/Time";
 import { catalogue, full, percent } from "../words/catalogue";
+import { term } from "../words/glossary";
 
 const words = catalogue({
 	title: "Health of the last 24 hours",
@@ -33,9 +34,9 @@ export function DomainHealth({ health }: { health: NonNullable<SendingDomain["he
 				<Warning key={`${w.metric} ${w.provider} ${w.broadcast_id}`} warning={w} />
 			))}
 			<Figures>
-				<Figure name={words.deliveries} value={full(health.deliveries)} />
-				<Figure name={words.bounces} value={percent(health.hard_bounce_rate)} tone={tone("hard_bounce_rate")} />
-				<Figure name={words.complaints} value={percent(health.complaint_rate, 3)} tone={tone("complaint_rate")} />
+				<Figure name={words.deliveries} about={{ definition: term("deliveries").definition }} value={full(health.deliveries)} />
+				<Figure name={words.bounces} about={{ definition: term("hardBounceRate").definition }} value={percent(health.hard_bounce_rate)} tone={tone("hard_bounce_rate")} />
+				<Figure name={words.complaints} about={{ definition: term("complaintRate").definition }} value={percent(health.complaint_rate, 3)} tone={tone("complaint_rate")} />
 			</Figures>
 		</Card>
 	);

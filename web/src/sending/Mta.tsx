@@ -12,6 +12,7 @@ import { isGone, Missing } from "../ui/Missing";
 import { Card, Notice, Page } from "../ui/Page";
 import { Time } from "../ui/Time";
 import { catalogue, full } from "../words/catalogue";
+import { term } from "../words/glossary";
 import { explain } from "../words/errors";
 import { Editor } from "./MtaEditor";
 import { MtaLimits } from "./MtaLimits";
@@ -71,8 +72,8 @@ export function Health({ lane: l }: { lane: MtaConfigRow }) {
 				<StateBadge kind="mta" state={l.active ? l.health.state : "off"} /> {words.since} <Time at={l.health.since} />
 			</p>
 			<Figures>
-				<Figure name={words.sent} value={full(l.health.sent_today)} />
-				<Figure name={words.left} value={l.health.remaining_today === null ? "–" : full(l.health.remaining_today)} detail={l.health.remaining_today === null ? words.noLimit : undefined} />
+				<Figure name={words.sent} about={{ definition: term("sentToday").definition }} value={full(l.health.sent_today)} />
+				<Figure name={words.left} about={{ definition: term("leftToday").definition }} value={l.health.remaining_today === null ? "–" : full(l.health.remaining_today)} detail={l.health.remaining_today === null ? words.noLimit : undefined} />
 			</Figures>
 			{l.health.last_error && (
 				<Notice tone="warning" title={words.lastError}>

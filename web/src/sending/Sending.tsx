@@ -16,6 +16,7 @@ import { Card, NotSet, Page } from "../ui/Page";
 import { Empty, Failure, Skeleton } from "../ui/States";
 import { Time } from "../ui/Time";
 import { catalogue, full, percent } from "../words/catalogue";
+import { term } from "../words/glossary";
 
 const words = catalogue({
 	title: "Sending set-up",
@@ -156,7 +157,7 @@ export default function Sending() {
 							{ id: "name", name: words.name, cell: (l) => <Link href={`/sending/mta/${l.id}`}>{l.name}</Link> },
 							{ id: "type", name: words.type, cell: (l) => mtaTypes[l.type] },
 							{ id: "status", name: words.status, cell: (l) => (l.active ? <StateBadge kind="mta" state={l.health.state} /> : <Badge tone="neutral">{words.off}</Badge>) },
-							{ id: "today", name: words.today, end: true, cell: (l) => full(l.health.sent_today) },
+							{ id: "today", name: words.today, about: term("sentToday").definition, end: true, cell: (l) => full(l.health.sent_today) },
 						]}
 					/>
 				)}

@@ -6,6 +6,7 @@ import { List } from "../ui/List";
 import { Card, NotSet } from "../ui/Page";
 import { Empty } from "../ui/States";
 import { catalogue, full, percent, plural } from "../words/catalogue";
+import { term } from "../words/glossary";
 import { graphOf, order, stepOf } from "./graph";
 import css from "./Report.module.css";
 import { ReportDays } from "./ReportDays";
@@ -183,21 +184,21 @@ export default function Report({
 								</Link>
 							),
 						},
-						{ id: "entered", name: words.entered, end: true, cell: (n) => full(n.entered) },
+						{ id: "entered", name: words.entered, about: term("entered").definition, end: true, cell: (n) => full(n.entered) },
 						{
 							id: "here",
-							name: words.here,
+							name: words.here, about: term("here").definition,
 							end: true,
 							cell: (n) =>
 								n.waiting > 0 ? <Link href={`${people}&at=${n.node_id}`}>{full(n.waiting)}</Link> : full(0),
 						},
-						{ id: "went", name: words.went, end: true, cell: (n) => full(n.completed) },
-						{ id: "sent", name: words.sent, end: true, cell: (n) => mail(n, n.sent) },
-						{ id: "delivered", name: words.delivered, end: true, cell: (n) => mail(n, n.delivered) },
-						{ id: "opened", name: words.opened, end: true, cell: (n) => mail(n, n.opened) },
-						{ id: "clicked", name: words.clicked, end: true, cell: (n) => mail(n, n.clicked) },
-						{ id: "bounced", name: words.bounced, end: true, cell: (n) => mail(n, n.bounced) },
-						{ id: "unsubscribed", name: words.unsubscribed, end: true, cell: (n) => mail(n, n.unsubscribed) },
+						{ id: "went", name: words.went, about: term("wentOn").definition, end: true, cell: (n) => full(n.completed) },
+						{ id: "sent", name: words.sent, about: term("sent").definition, end: true, cell: (n) => mail(n, n.sent) },
+						{ id: "delivered", name: words.delivered, about: term("delivered").definition, end: true, cell: (n) => mail(n, n.delivered) },
+						{ id: "opened", name: words.opened, about: term("opened").definition, end: true, cell: (n) => mail(n, n.opened) },
+						{ id: "clicked", name: words.clicked, about: term("clicked").definition, end: true, cell: (n) => mail(n, n.clicked) },
+						{ id: "bounced", name: words.bounced, about: term("bounced").definition, end: true, cell: (n) => mail(n, n.bounced) },
+						{ id: "unsubscribed", name: words.unsubscribed, about: term("unsubscribed").definition, end: true, cell: (n) => mail(n, n.unsubscribed) },
 					]}
 				/>
 			</Card>

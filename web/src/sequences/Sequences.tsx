@@ -20,6 +20,7 @@ import { Time } from "../ui/Time";
 import { toast } from "../ui/Toast";
 import { Tools } from "../ui/Tools";
 import { catalogue, full, percent } from "../words/catalogue";
+import { term } from "../words/glossary";
 import { explain } from "../words/errors";
 import { stateOf } from "../words/status";
 import own from "./Sequences.module.css";
@@ -144,7 +145,7 @@ export default function Sequences() {
 								{ id: "status", name: words.status, cell: (s) => <StateBadge kind="sequence" state={s.status} /> },
 								{
 									id: "inside",
-									name: words.inside,
+									name: words.inside, about: term("inside").definition,
 									end: true,
 									cell: (s) =>
 										s.counts?.active ? (
@@ -153,9 +154,9 @@ export default function Sequences() {
 											full(0)
 										),
 								},
-								{ id: "entered", name: words.entered, end: true, cell: (s) => full(s.counts?.enrolled ?? 0) },
-								{ id: "completed", name: words.completed, end: true, cell: (s) => share(s, s.counts?.completed) },
-								{ id: "converted", name: words.converted, end: true, cell: (s) => share(s, s.counts?.converted) },
+								{ id: "entered", name: words.entered, about: term("entered").definition, end: true, cell: (s) => full(s.counts?.enrolled ?? 0) },
+								{ id: "completed", name: words.completed, about: term("completed").definition, end: true, cell: (s) => share(s, s.counts?.completed) },
+								{ id: "converted", name: words.converted, about: term("converted").definition, end: true, cell: (s) => share(s, s.counts?.converted) },
 								{ id: "changed", name: words.changed, cell: (s) => <Time at={s.updated_at} /> },
 								{ id: "actions", name: "", end: true, cell: (s) => <RowMenu sequence={s} /> },
 							]}

@@ -8,6 +8,7 @@ const words = catalogue({
 	about: (name: string) => `What “${name}” means`,
 	asOf: (at: string) => `As of ${clock(at)}.`,
 	people: "Show the people",
+	report: "Open the report",
 });
 
 export type About = {
@@ -17,6 +18,8 @@ export type About = {
 	asOf?: string | null;
 	/** Where the people behind it are. */
 	people?: string | null;
+	/** Where a report of it is. */
+	report?: string;
 };
 
 /** Explained is a word that opens its definition. */
@@ -31,6 +34,11 @@ export function Explained({ name, about }: { name: string; about: About }) {
 					<p>{about.definition}</p>
 					{about.sum && <p className={css.sum}>{about.sum}</p>}
 					{about.asOf && <p>{words.asOf(about.asOf)}</p>}
+					{about.report && (
+						<p>
+							<Link href={about.report}>{words.report}</Link>
+						</p>
+					)}
 					{about.people && (
 						<p>
 							<Link href={about.people}>{words.people}</Link>
@@ -40,6 +48,11 @@ export function Explained({ name, about }: { name: string; about: About }) {
 			)}
 		</Popup>
 	);
+}
+
+/** Heading is the name of a column of figures. With a definition, it opens that. */
+export function Heading({ name, about }: { name: string; about?: string }) {
+	return about ? <Explained name={name} about={{ definition: about }} /> : name;
 }
 
 /** Figure is a number with its name. With `about`, the name opens its definition. */

@@ -1,11 +1,19 @@
 import type { ReactNode } from "react";
 import { catalogue } from "../words/catalogue";
+import { Heading } from "./Figure";
 import css from "./List.module.css";
 import { useNarrow } from "./narrow";
 
 const words = catalogue({ unnamed: "More" });
 
-export type Cell<T> = { id: string; name: string; end?: boolean; cell: (row: T) => ReactNode };
+export type Cell<T> = {
+	id: string;
+	name: string;
+	/** The definition of the figures in it. */
+	about?: string;
+	end?: boolean;
+	cell: (row: T) => ReactNode;
+};
 
 type Props<T> = { label: string; columns: Cell<T>[]; rows: T[]; rowKey: (row: T) => string };
 
@@ -27,7 +35,7 @@ function Wide<T>({ label, columns, rows, rowKey }: Props<T>) {
 					<tr>
 						{columns.map((c) => (
 							<th key={c.id} scope="col" className={c.end ? css.end : undefined}>
-								{c.name || <span className="visually-hidden">{words.unnamed}</span>}
+								{c.name ? <Heading name={c.name} about={c.about} /> : <span className="visually-hidden">{words.unnamed}</span>}
 							</th>
 						))}
 					</tr>

@@ -1,4 +1,5 @@
 import { useState } from "react";
+import { useParam } from "../app/params";
 import { bytes, catalogue } from "../words/catalogue";
 import { Checkbox, Select } from "./Field";
 import { Framed } from "./Framed";
@@ -13,13 +14,16 @@ const words = catalogue({
 	theme: "Colours",
 	light: "Light",
 	dark: "Dark",
+	forced: "Forced dark",
+	forcedNote: "An approximation: programs that force dark colours each do it in a way of their own.",
 	images: "Images",
 	view: "View",
 	html: "HTML",
 	text: "Text",
 	source: "Source",
 	address: (a: string) => `Leads to ${a}`,
-	large: "Gmail cuts mails above 102 KB.",
+	large: (size: string) => `${size}. Gmail cuts mails above 102 KB`,
+	cut: (size: string) => `${size}, above 102 KB: Gmail cuts it`,
 	nothing: "There is nothing to show.",
 });
 
@@ -32,10 +36,11 @@ type Props = { html: string | null; text: string | null; size?: number | null; t
 /** MailFrame shows a mail in a page with an origin of its own, in which nothing of the mail runs. */
 export function MailFrame({ html, text, size, tall }: Props) {
 	const [hovered, setHovered] = useState("");
-	const [width, setWidth] = useState("600");
-	const [theme, setTheme] = useState("light");
-	const [images, setImages] = useState(true);
-	const [view, setView] = useState(html ? "html" : "text");
+	const [width, setWidth] = useParam("device", "600");
+	const [theme, setTheme] = useParam("colours", "light");
+	const [images, setImages] = useParam("images", "on");
+	const [part, setView] = useParam("part", html ? "html" : "text");
+	const view = (part === "text" ? text : html) ? part : html ? "html" : "text";
 	const shown = size ?? (html ? new TextEncoder().encode(html).length : 0);
 	return (
 		<div className={css.mail}>
@@ -72,13 +77,14 @@ export function MailFrame({ html, text, size, tall }: Props) {
 							choices={[
 								{ value: "light", label: words.light },
 								{ value: "dark", label: words.dark },
+								{ value: "forced", label: words.forced },
 							]}
 						/>
-						<Checkbox label={words.images} checked={images} onChange={setImages} />
+						<Checkbox label={words.images} checked={images === "on"} onChange={(on) => setImages(on ? "on" : "off")} />
 					</>
 				)}
-				<span className={css.size} data-tone={shown > clipped ? "danger" : shown > nearlyClipped ? "warning" : undefined} title={shown > nearlyClipped ? words.large : undefined}>
-					{bytes(shown)}
+				<span className={css.size} data-tone={shown > clipped ? "danger" : shown > nearlyClipped ? "warning" : undefined} >
+					{shown > clipped ? words.cut(bytes(shown)) : shown > nearlyClipped ? words.large(bytes(shown)) : bytes(shown)}
 				</span>
 			</div>
 			<div className={css.stage} data-tall={tall || undefined} hidden={view !== "html"}>
@@ -87,7 +93,8 @@ export function MailFrame({ html, text, size, tall }: Props) {
 						title={words.mail}
 						html={html ?? ""}
 						dark={theme === "dark"}
-						images={images}
+						forced={theme === "forced"}
+						images={images === "on"}
 						className={css.frame}
 						width={width === "full" ? "100%" : `min(100%, ${width}px)`}
 						onHover={setHovered}
@@ -97,7 +104,7 @@ export function MailFrame({ html, text, size, tall }: Props) {
 			{view === "text" && <pre className={css.text}>{text || words.nothing}</pre>}
 			{view === "source" && <pre className={css.text}>{html}</pre>}
 			<p className={css.address} aria-live="off">
-				{hovered && view === "html" ? words.address(hovered) : "\u00a0"}
+				{hovered && view === "html" ? words.address(hovered) : view === "html" && theme === "forced" ? words.forcedNote : "\u00a0"}
 			</p>
 		</div>
 	);

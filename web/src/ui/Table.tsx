@@ -4,6 +4,7 @@ import { type KeyboardEvent, memo, type ReactNode, type RefObject, useCallback, 
 import { density, subscribeDensity } from "../app/density";
 import { useShortcuts } from "../app/shortcuts";
 import { catalogue, full, plural } from "../words/catalogue";
+import { Heading } from "./Figure";
 import { useNarrow } from "./narrow";
 import { CurrentRow } from "./row";
 import css from "./Table.module.css";
@@ -19,6 +20,8 @@ export type Column<T> = {
 	id: string;
 	/** Empty for the menu of the row, the last column, which stays in view. */
 	name: string;
+	/** The definition of the figures in it. */
+	about?: string;
 	/** Width in pixels; the first column and those without one share what is left. */
 	width?: number;
 	align?: "end";
@@ -341,7 +344,7 @@ export function Table<T>(p: Props<T>) {
 										{sorted === "desc" && <ArrowDown aria-hidden size={14} />}
 									</button>
 								) : (
-									c.name
+									<Heading name={c.name} about={c.about} />
 								)}
 								{p.onResize && c.width && c.name && <Handle name={c.name} width={c.width} onResize={(width) => p.onResize?.(c.id, width)} />}
 							</div>
