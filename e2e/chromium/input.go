@@ -73,6 +73,31 @@ func (p *Page) Drag(ctx context.Context, fromX, fromY, toX, toY float64) error {
 	return mouse.Up(proto.InputMouseButtonLeft, 1)
 }
 
+// Touch puts a finger on one point of the page, moves it to another, and lifts it.
+func (p *Page) Touch(ctx context.Context, fromX, fromY, toX, toY float64) error {
+	page := p.in(ctx)
+	if err := (proto.EmulationSetTouchEmulationEnabled{Enabled: true}).Call(page); err != nil {
+		return err
+	}
+	touch := func(kind proto.InputDispatchTouchEventType, points ...*proto.InputTouchPoint) error {
+		if points == nil {
+			points = []*proto.InputTouchPoint{}
+		}
+		return proto.InputDispatchTouchEvent{Type: kind, TouchPoints: points}.Call(page)
+	}
+	if err := touch(proto.InputDispatchTouchEventTypeTouchStart, &proto.InputTouchPoint{X: fromX, Y: fromY}); err != nil {
+		return err
+	}
+	const steps = 10
+	for i := 1.0; i <= steps; i++ {
+		at := &proto.InputTouchPoint{X: fromX + (toX-fromX)*i/steps, Y: fromY + (toY-fromY)*i/steps}
+		if err := touch(proto.InputDispatchTouchEventTypeTouchMove, at); err != nil {
+			return err
+		}
+	}
+	return touch(proto.InputDispatchTouchEventTypeTouchEnd)
+}
+
 // Type enters a text where the focus is.
 func (p *Page) Type(ctx context.Context, text string) error {
 	return p.in(ctx).InsertText(text)

@@ -3,7 +3,9 @@ import { type ReactNode, useState, useSyncExternalStore } from "react";
 import { density, setDensity, subscribeDensity } from "../app/density";
 import type { FieldInfo } from "../rules/fields";
 import { IconButton } from "../ui/Button";
+import { useSorting } from "../ui/drag";
 import { Checkbox, Switch, TextField } from "../ui/Field";
+import { Grip } from "../ui/Grip";
 import { Popup } from "../ui/Popup";
 import { catalogue } from "../words/catalogue";
 import css from "./Contacts.module.css";
@@ -25,13 +27,13 @@ export function ColumnChooser({ all, chosen, onChange, icon, children }: { all: 
 	const match = (f: FieldInfo) => f.name.toLowerCase().includes(typed.toLowerCase());
 	const shown = chosen.map((c) => all.find((f) => f.field === c)).filter((f): f is FieldInfo => Boolean(f));
 	const others = all.filter((f) => !chosen.includes(f.field) && f.field !== "email" && match(f));
-	const [dragged, setDragged] = useState<number | null>(null);
 	const move = (index: number, by: number) => {
 		const next = [...chosen];
 		const [field] = next.splice(index, 1);
 		if (field) next.splice(index + by, 0, field);
 		onChange(next);
 	};
+	const sorting = useSorting((from, to) => move(from, to - from));
 	return (
 		<Popup
 			label={words.title}
@@ -50,22 +52,8 @@ export function ColumnChooser({ all, chosen, onChange, icon, children }: { all: 
 						<h3>{words.shown}</h3>
 						<ul>
 							{shown.map((f, i) => (
-								<li
-									key={f.field}
-									draggable
-									data-over={dragged !== null && dragged !== i ? true : undefined}
-									onDragStart={(e) => {
-										e.dataTransfer.effectAllowed = "move";
-										setDragged(i);
-									}}
-									onDragOver={(e) => dragged !== null && e.preventDefault()}
-									onDrop={(e) => {
-										e.preventDefault();
-										if (dragged !== null && dragged !== i) move(dragged, i - dragged);
-										setDragged(null);
-									}}
-									onDragEnd={() => setDragged(null)}
-								>
+								<li key={f.field} {...sorting.item(i)}>
+									<Grip {...sorting.handle(i)} />
 									<Checkbox label={f.name} checked onChange={() => onChange(chosen.filter((c) => c !== f.field))} />
 									<span>
 										{i > 0 && <IconButton small label={words.up(f.name)} icon={<ArrowUp aria-hidden />} onClick={() => move(i, -1)} />}

@@ -1,6 +1,7 @@
 import { ArrowDown, ArrowUp, Copy, FolderPlus, GripVertical, Plus, Trash2 } from "lucide-react";
 import { createContext, type KeyboardEvent, type PointerEvent, useContext, useLayoutEffect, useRef, useState } from "react";
 import { Button } from "../ui/Button";
+import { follow as followPointer } from "../ui/drag";
 import { Select, TextArea } from "../ui/Field";
 import { Menu } from "../ui/Menu";
 import { catalogue } from "../words/catalogue";
@@ -135,36 +136,19 @@ export function Builder({ value, onChange, fault, warnings = [] }: Props) {
 		},
 		begin: (from, e) => {
 			if (e.button !== 0) return;
-			const handle = e.currentTarget;
 			let drop: Drop | null = null;
-			const end = (to: Drop | null) => {
-				handle.removeEventListener("pointermove", over);
-				handle.removeEventListener("pointerup", release);
-				handle.removeEventListener("pointercancel", cancel);
-				document.removeEventListener("keydown", abort, true);
-				setDrag(null);
-				if (to) move(from, to.to);
-			};
-			const over = (p: globalThis.PointerEvent) => {
-				drop = dropAt(value, from, p.clientX, p.clientY);
-				setDrag({ from, drop });
-				const edge = 48;
-				if (p.clientY < edge * 2 || p.clientY > innerHeight - edge) handle.ownerDocument.scrollingElement?.scrollBy(0, p.clientY < edge * 2 ? -16 : 16);
-			};
-			const release = () => end(drop);
-			const cancel = () => end(null);
-			const abort = (k: globalThis.KeyboardEvent) => {
-				if (k.key !== "Escape") return;
-				k.stopPropagation();
-				end(null);
-			};
-			e.preventDefault(); // no text is selected meanwhile
-			handle.focus();
-			handle.setPointerCapture(e.pointerId);
-			handle.addEventListener("pointermove", over);
-			handle.addEventListener("pointerup", release);
-			handle.addEventListener("pointercancel", cancel);
-			document.addEventListener("keydown", abort, true);
+			e.currentTarget.focus();
+			followPointer(
+				e,
+				(x, y) => {
+					drop = dropAt(value, from, x, y);
+					setDrag({ from, drop });
+				},
+				(dropped) => {
+					setDrag(null);
+					if (dropped && drop) move(from, drop.to);
+				},
+			);
 		},
 		dragged: drag?.from ?? null,
 		drop: drag?.drop ?? null,

@@ -1,12 +1,14 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { ArrowDown, ArrowUp } from "lucide-react";
-import { type DragEvent, useState } from "react";
+import { useState } from "react";
 import { api, isConflict, newKey, tagOf } from "../api/client";
 import type { StageRow } from "../api/schema";
 import { useCollection } from "../app/collections";
 import { useKey, useWhyNot } from "../app/session";
 import { Badge } from "../ui/Badge";
 import { Button, IconButton } from "../ui/Button";
+import { useSorting } from "../ui/drag";
+import { Grip } from "../ui/Grip";
 import { Confirm, Dialog } from "../ui/Dialog";
 import { Select, TextField } from "../ui/Field";
 import { FormProblems } from "../ui/FormProblems";
@@ -72,27 +74,11 @@ export default function Stages() {
 		onSettled: () => void client.invalidateQueries({ queryKey: key("stages") }),
 		onError: (e) => toast(explain(e), { tone: "danger" }),
 	});
-	const [dragged, setDragged] = useState<number | null>(null);
 	const move = (index: number, by: number) => {
 		const [stage, other] = [rows[index], rows[index + by]];
 		if (stage && other) order.mutate({ id: stage.id, to: other.id });
 	};
-	/** dragOf returns what a row needs to be dragged, and to take another in its place. */
-	const dragOf = (index: number) => ({
-		draggable: true,
-		"data-over": dragged !== null && dragged !== index ? true : undefined,
-		onDragStart: (e: DragEvent) => {
-			e.dataTransfer.effectAllowed = "move";
-			setDragged(index);
-		},
-		onDragOver: (e: DragEvent) => dragged !== null && e.preventDefault(),
-		onDrop: (e: DragEvent) => {
-			e.preventDefault();
-			if (dragged !== null && dragged !== index) move(dragged, index - dragged);
-			setDragged(null);
-		},
-		onDragEnd: () => setDragged(null),
-	});
+	const sorting = useSorting((from, to) => move(from, to - from));
 	return (
 		<Page
 			title={words.title}
@@ -118,7 +104,8 @@ export default function Stages() {
 							id: "name",
 							name: words.name,
 							cell: (s) => (
-								<div className={why ? undefined : css.grip} {...(why ? {} : dragOf(rows.indexOf(s)))}>
+								<div className={css.stage} {...sorting.item(rows.indexOf(s))}>
+									{!why && <Grip {...sorting.handle(rows.indexOf(s))} />}
 									{s.color && <span aria-hidden className={css.dot} style={{ background: s.color }} />}
 									<b>{s.name}</b> {s.is_default && <Badge tone="progress">{words.initial}</Badge>}
 								</div>

@@ -1,8 +1,10 @@
-import { ArrowDown, ArrowUp, Copy, GripVertical, Trash2 } from "lucide-react";
+import { ArrowDown, ArrowUp, Copy, Trash2 } from "lucide-react";
 import { type KeyboardEvent, type ReactNode, useRef, useState } from "react";
 import { catalogue } from "../words/catalogue";
 import { IconButton } from "./Button";
 import css from "./Cards.module.css";
+import { useSorting } from "./drag";
+import { Grip } from "./Grip";
 import { toast } from "./Toast";
 
 const words = catalogue({
@@ -11,7 +13,6 @@ const words = catalogue({
 	removed: (title: string) => `${title} was removed.`,
 	up: "Move up",
 	down: "Move down",
-	drag: "Drag to move",
 	first: "It is the first.",
 	last: "It is the last.",
 	moved: (title: string, to: number) => `${title} is now at place ${to}`,
@@ -38,8 +39,6 @@ let made = 0;
 /** Cards is a list of what has parts of its own: cards that are opened, moved (by buttons, Alt and arrows, or dragging), copied and removed. */
 export function Cards<T>({ items, onChange, title, children, copy, full, detail, open, readOnly }: Props<T>) {
 	const [said, setSaid] = useState("");
-	const [dragged, setDragged] = useState<number | null>(null);
-	const [over, setOver] = useState<number | null>(null);
 	const list = useRef<HTMLOListElement>(null);
 	// Items have no names of their own: each gets one here, which moves with it, so that its fields keep the focus.
 	const ids = useRef<number[]>([]);
@@ -65,6 +64,7 @@ export function Cards<T>({ items, onChange, title, children, copy, full, detail,
 		setSaid(words.moved(title(item, from), to + 1));
 		if (refocus) focus(to);
 	};
+	const sorting = useSorting((from, to) => move(from, to, false));
 	const duplicate = (i: number) => {
 		const item = items[i] as T;
 		put([...items.slice(0, i + 1), copy ? copy(item) : item, ...items.slice(i + 1)], [...ids.current.slice(0, i + 1), ++made, ...ids.current.slice(i + 1)]);
@@ -99,20 +99,7 @@ export function Cards<T>({ items, onChange, title, children, copy, full, detail,
 					<li
 						key={ids.current[i]}
 						className={css.card}
-						data-over={over === i || undefined}
-						data-dragged={dragged === i || undefined}
-						onDragOver={(e) => {
-							if (dragged === null) return;
-							e.preventDefault();
-							if (over !== i) setOver(i);
-						}}
-						onDrop={(e) => {
-							if (dragged === null) return;
-							e.preventDefault();
-							move(dragged, i, false);
-							setDragged(null);
-							setOver(null);
-						}}
+						{...sorting.item(i)}
 						onKeyDown={(e) => keys(e, i)}
 					>
 						<details open={open}>
@@ -123,23 +110,7 @@ export function Cards<T>({ items, onChange, title, children, copy, full, detail,
 						</details>
 						{!readOnly && (
 							<div className={css.tools}>
-								<span
-									className={css.grip}
-									draggable
-									title={words.drag}
-									aria-hidden
-									onDragStart={(e) => {
-										e.dataTransfer.effectAllowed = "move";
-										e.dataTransfer.setData("text/plain", String(i));
-										setDragged(i);
-									}}
-									onDragEnd={() => {
-										setDragged(null);
-										setOver(null);
-									}}
-								>
-									<GripVertical size={16} />
-								</span>
+								<Grip {...sorting.handle(i)} />
 								<IconButton small label={words.up} icon={<ArrowUp aria-hidden />} why={i === 0 ? words.first : undefined} onClick={() => move(i, i - 1)} />
 								<IconButton small label={words.down} icon={<ArrowDown aria-hidden />} why={i === items.length - 1 ? words.last : undefined} onClick={() => move(i, i + 1)} />
 								{copy && <IconButton small label={words.duplicate} icon={<Copy aria-hidden />} why={full} onClick={() => duplicate(i)} />}

@@ -1,0 +1,15 @@
+import { GripVertical } from "lucide-react";
+import type { PointerEvent } from "react";
+import { catalogue } from "../words/catalogue";
+import css from "./Grip.module.css";
+
+const words = catalogue({ drag: "Drag to move" });
+
+/** Grip is what an item of a list is dragged by. It is for pointers alone: buttons and keys move the item, too. */
+export function Grip(props: { onPointerDown: (e: PointerEvent<HTMLElement>) => void }) {
+	return (
+		<span className={css.grip} title={words.drag} aria-hidden {...props}>
+			<GripVertical size={16} />
+		</span>
+	);
+}

@@ -1,0 +1,93 @@
+import { type PointerEvent, useId, useState } from "react";
+
+/** How near an edge, in pixels, what is dragged makes the page scroll, and how far at each movement. */
+const edge = 48;
+const stride = 16;
+
+/** scrollerOf returns what an element scrolls in: a part of the page, or the page itself. */
+function scrollerOf(e: Element): Element | null {
+	for (let p = e.parentElement; p && p !== document.body; p = p.parentElement) {
+		if (p.scrollHeight > p.clientHeight && /auto|scroll/.test(getComputedStyle(p).overflowY)) return p;
+	}
+	return document.scrollingElement;
+}
+
+/**
+ * follow follows a mouse, a finger or a pen that has pressed a handle: over is called for each movement, and end when
+ * it is let go, with false if Escape or the browser ended it before. Near an edge the page scrolls. The handle has to
+ * have touch-action: none.
+ */
+export function follow(e: PointerEvent<HTMLElement>, over: (x: number, y: number) => void, end: (dropped: boolean) => void) {
+	if (e.button !== 0) return;
+	const handle = e.currentTarget;
+	const scroller = scrollerOf(handle);
+	const move = (p: globalThis.PointerEvent) => {
+		over(p.clientX, p.clientY);
+		const box = scroller === document.scrollingElement ? undefined : scroller?.getBoundingClientRect();
+		const [top, bottom] = box ? [box.top, box.bottom] : [edge, innerHeight]; // the page has a bar at its top
+		if (p.clientY < top + edge) scroller?.scrollBy(0, -stride);
+		else if (p.clientY > bottom - edge) scroller?.scrollBy(0, stride);
+	};
+	const stop = (dropped: boolean) => {
+		handle.removeEventListener("pointermove", move);
+		handle.removeEventListener("pointerup", release);
+		handle.removeEventListener("pointercancel", cancel);
+		document.removeEventListener("keydown", abort, true);
+		end(dropped);
+	};
+	const release = () => stop(true);
+	const cancel = () => stop(false);
+	const abort = (k: KeyboardEvent) => {
+		if (k.key !== "Escape") return;
+		k.stopPropagation();
+		stop(false);
+	};
+	e.preventDefault(); // no text is selected meanwhile
+	handle.setPointerCapture(e.pointerId);
+	handle.addEventListener("pointermove", move);
+	handle.addEventListener("pointerup", release);
+	handle.addEventListener("pointercancel", cancel);
+	document.addEventListener("keydown", abort, true);
+}
+
+/** placeAt returns the place of the item of a list that is nearest to a height of the window. */
+function placeAt(list: string, y: number): number | null {
+	let nearest: number | null = null;
+	let least = Number.POSITIVE_INFINITY;
+	for (const e of document.querySelectorAll<HTMLElement>(`[data-list="${CSS.escape(list)}"]`)) {
+		const { top, bottom } = e.getBoundingClientRect();
+		const away = Math.max(top - y, y - bottom, 0);
+		if (away < least) [nearest, least] = [Number(e.dataset.place), away];
+	}
+	return nearest;
+}
+
+/** useSorting makes the items of a list change places by dragging: item returns what an item needs, handle what it is dragged by needs. */
+export function useSorting(move: (from: number, to: number) => void) {
+	const list = useId();
+	const [drag, setDrag] = useState<{ from: number; over: number } | null>(null);
+	return {
+		item: (i: number) => ({
+			"data-list": list,
+			"data-place": i,
+			"data-over": (drag !== null && drag.over === i && drag.from !== i) || undefined,
+			"data-dragged": drag?.from === i || undefined,
+		}),
+		handle: (i: number) => ({
+			onPointerDown: (e: PointerEvent<HTMLElement>) => {
+				let to = i;
+				follow(
+					e,
+					(_, y) => {
+						to = placeAt(list, y) ?? to;
+						setDrag({ from: i, over: to });
+					},
+					(dropped) => {
+						setDrag(null);
+						if (dropped && to !== i) move(i, to);
+					},
+				);
+			},
+		}),
+	};
+}
