@@ -15,7 +15,9 @@ const words = catalogue({
 	host: "Host",
 	value: "Value",
 	found: "Found",
-	relative: "host without the domain",
+	copyHost: "Copy full name",
+	copyRelative: "Copy host",
+	copyValue: "Copy value",
 	optional: "optional",
 	priority: (n: number) => `priority ${n}`,
 	purposes: {
@@ -79,8 +81,14 @@ function Record({ record: r, domain }: { record: DNSRecord; domain: string }) {
 					<dt>{words.host}</dt>
 					<dd>
 						<code>{r.host}</code>
-						<Copy text={r.host} what={words.host} />
-						<Copy text={relative} what={words.relative} />
+						<span className={css.copies}>
+							<Copy text={relative} what={words.host}>
+								{words.copyRelative}
+							</Copy>
+							<Copy text={r.host} what={words.host}>
+								{words.copyHost}
+							</Copy>
+						</span>
 					</dd>
 				</div>
 				<div>
@@ -90,7 +98,11 @@ function Record({ record: r, domain }: { record: DNSRecord; domain: string }) {
 							{r.value}
 							{r.priority !== undefined && ` (${words.priority(r.priority)})`}
 						</code>
-						<Copy text={r.value} what={words.value} />
+						<span className={css.copies}>
+							<Copy text={r.value} what={words.value}>
+								{words.copyValue}
+							</Copy>
+						</span>
 					</dd>
 				</div>
 				{r.status !== "ok" && r.found && (
