@@ -132,9 +132,10 @@ function picture(address: string): string | null {
 	const img = page.createElement("img");
 	img.src = address;
 	img.alt = "";
-	img.width = 288;
+	img.style.cssText = "display: block; width: 100%; height: 100vh; object-fit: contain";
+	page.body.style.margin = "0";
 	page.body.append(img);
-	return page.body.innerHTML;
+	return page.documentElement.outerHTML;
 }
 
 type Common = { label: string; help?: string; error?: string; optional: boolean; path: string; placeholder?: string; readOnly?: boolean };

@@ -44,6 +44,7 @@ export function Thumb({ html, label, width = 160, height = 120, layout = 600, on
 					ref={frame}
 					title={label}
 					tabIndex={-1}
+					scrolling="no"
 					src="/app/-/frame"
 					sandbox="allow-scripts"
 					referrerPolicy="no-referrer"
