@@ -4,6 +4,7 @@ import { catalogue } from "../words/catalogue";
 import { IconButton } from "./Button";
 import css from "./Cards.module.css";
 import { useSorting } from "./drag";
+import field from "./Field.module.css";
 import { Grip } from "./Grip";
 import { toast } from "./Toast";
 
@@ -106,7 +107,7 @@ export function Cards<T>({ items, onChange, title, children, copy, full, detail,
 							<summary>
 								{title(item, i)} {detail && <span className={css.detail}>{detail(item)}</span>}
 							</summary>
-							<div className={css.fields}>{children(item, i)}</div>
+							<div className={`${css.fields} ${field.aligned}`}>{children(item, i)}</div>
 						</details>
 						{!readOnly && (
 							<div className={css.tools}>

@@ -275,5 +275,5 @@ export function Radios({
 
 /** Columns puts fields beside each other where there is room. */
 export function Columns({ children }: { children: ReactNode }) {
-	return <div className={css.columns}>{children}</div>;
+	return <div className={`${css.columns} ${css.aligned}`}>{children}</div>;
 }
