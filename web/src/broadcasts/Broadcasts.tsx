@@ -15,7 +15,7 @@ import { Empty, Failure, NoMatch, Skeleton, searched } from "../ui/States";
 import { Table } from "../ui/Table";
 import { Time } from "../ui/Time";
 import { Tools } from "../ui/Tools";
-import { catalogue, dateTime, day, full, percent, plural } from "../words/catalogue";
+import { catalogue, day, dayTime, exact, full, percent, plural } from "../words/catalogue";
 import { term } from "../words/glossary";
 import { stateOf } from "../words/status";
 import { useSegments } from "./Audience";
@@ -214,13 +214,13 @@ export default function Broadcasts() {
 								</span>
 							),
 						},
-						{ id: "status", name: words.status, width: 130, cell: (b) => <StateBadge kind="broadcast" state={b.status} /> },
-						{ id: "audience", name: words.audience, width: 160, cell: (b) => b.include_segment_keys.map((k) => segmentNames.get(k) ?? k).join(", ") || words.noSegment },
-						{ id: "when", name: words.when, width: 170, cell: (b) => (b.status === "scheduled" && b.scheduled_at ? dateTime(b.scheduled_at) : <Time at={b.dispatch_started_at ?? b.updated_at} />) },
-						{ id: "recipients", name: words.recipients, about: term("recipients").definition, width: 100, align: "end", cell: (b) => (metrics.of.has(b.id) ? full(metrics.of.get(b.id)?.total_recipients ?? 0) : <NotSet />) },
-						{ id: "opened", name: words.opened, about: term("opened").definition, width: 90, align: "end", cell: (b) => rate(metrics.of.get(b.id), "opened_rate") },
-						{ id: "clicked", name: words.clicked, about: term("clicked").definition, width: 90, align: "end", cell: (b) => rate(metrics.of.get(b.id), "clicked_rate") },
-						{ id: "trend", name: words.trend, width: 110, cell: (b) => <Sparkline values={metrics.of.get(b.id)?.sparkline ?? []} /> },
+						{ id: "status", name: words.status, width: 130, least: 124, cell: (b) => <StateBadge kind="broadcast" state={b.status} /> },
+						{ id: "audience", name: words.audience, width: 160, spare: true, cell: (b) => b.include_segment_keys.map((k) => segmentNames.get(k) ?? k).join(", ") || words.noSegment },
+						{ id: "when", name: words.when, width: 150, least: 126, cell: (b) => (b.status === "scheduled" && b.scheduled_at ? <time dateTime={b.scheduled_at} title={exact(b.scheduled_at)}>{dayTime(b.scheduled_at)}</time> : <Time at={b.dispatch_started_at ?? b.updated_at} />) },
+						{ id: "recipients", name: words.recipients, about: term("recipients").definition, width: 100, spare: true, align: "end", cell: (b) => (metrics.of.has(b.id) ? full(metrics.of.get(b.id)?.total_recipients ?? 0) : <NotSet />) },
+						{ id: "opened", name: words.opened, about: term("opened").definition, width: 90, least: 76, align: "end", cell: (b) => rate(metrics.of.get(b.id), "opened_rate") },
+						{ id: "clicked", name: words.clicked, about: term("clicked").definition, width: 90, least: 76, align: "end", cell: (b) => rate(metrics.of.get(b.id), "clicked_rate") },
+						{ id: "trend", name: words.trend, width: 110, spare: true, cell: (b) => <Sparkline values={metrics.of.get(b.id)?.sparkline ?? []} /> },
 						{ id: "menu", name: "", width: 56, cell: (b) => <Menu small label={words.more(b.name)} actions={actions(b)} /> },
 					]}
 					card={(b) => (

@@ -163,12 +163,12 @@ function Rows({ broadcast: b, status, search, variant, onSearch, picker }: RowsP
 								</Link>
 							),
 						},
-						{ id: "state", name: words.state, width: 160, cell: (r) => <StateBadge kind="recipient" state={r.status} /> },
-						...(b.variants?.length ? [{ id: "arm", name: words.arm, width: 100, cell: (r: RecipientRow) => arm(r.variant_id) ?? <NotSet /> }] : []),
-						{ id: "sent", name: words.sent, width: 120, cell: (r) => <Time at={r.sent_at} /> },
-						{ id: "opened", name: words.opened, width: 120, cell: (r) => <Time at={r.first_opened_at} /> },
-						{ id: "clicked", name: words.clicked, width: 120, cell: (r) => <Time at={r.first_clicked_at} /> },
-						{ id: "why", name: words.why, width: 240, cell: (r) => why(r) ?? <NotSet /> },
+						{ id: "state", name: words.state, width: 160, least: 132, cell: (r) => <StateBadge kind="recipient" state={r.status} /> },
+						...(b.variants?.length ? [{ id: "arm", name: words.arm, width: 100, least: 84, spare: true, cell: (r: RecipientRow) => arm(r.variant_id) ?? <NotSet /> }] : []),
+						{ id: "sent", name: words.sent, width: 120, least: 96, spare: true, cell: (r) => <Time at={r.sent_at} /> },
+						{ id: "opened", name: words.opened, width: 120, least: 100, cell: (r) => <Time at={r.first_opened_at} /> },
+						{ id: "clicked", name: words.clicked, width: 120, least: 100, cell: (r) => <Time at={r.first_clicked_at} /> },
+						{ id: "why", name: words.why, width: 240, least: 148, cell: (r) => why(r) ?? <NotSet /> },
 					]}
 					card={(r) => (
 						<span className={css.card}>

@@ -122,7 +122,7 @@ export default function Contacts() {
 	});
 	const stages = useCollection("stages");
 	const stageNames = useMemo(() => new Map((stages.data?.data ?? []).map((s) => [s.id, s.name])), [stages.data]);
-	const { columns, all } = useColumns(chosen, stageNames, widths);
+	const { columns, all } = useColumns(chosen, stageNames, widths, !columnText);
 	const contacts = useMemo(() => rows.data?.pages.flatMap((p) => p.data) ?? [], [rows.data]);
 
 	// Contacts that are selected stay so when the table shows others. They are kept as they were last seen, for Undo.

@@ -52,15 +52,18 @@ export function parseWidths(text: string | null): { [field: string]: number } {
 /** The widths of columns whose texts are shorter or longer than most, in pixels. */
 const usualWidths: { [field: string]: number } = { tags: 200, country: 96, language: 104 };
 
-/** useColumns returns the columns of a table of contacts: name and address first, then those chosen. */
-export function useColumns(chosen: string[], stages: Map<string, string>, widths: { [field: string]: number }): { columns: Column<Contact>[]; all: FieldInfo[] } {
+/** How narrow initial columns become where there is little room. The others go. */
+const leastWidths: { [field: string]: number } = { global_status: 140, tags: 130, last_activity_at: 126 };
+
+/** useColumns returns the columns of a table of contacts: name and address first, then those chosen. Initial ones fit their place. */
+export function useColumns(chosen: string[], stages: Map<string, string>, widths: { [field: string]: number }, initial: boolean): { columns: Column<Contact>[]; all: FieldInfo[] } {
 	const fields = useRuleFields();
 	const all = useMemo(() => fields.filter((f) => f.kind !== "list" && f.kind !== "subscription"), [fields]);
-	const columns = useMemo(() => columnsOf(chosen, all, stages, widths), [chosen, all, stages, widths]);
+	const columns = useMemo(() => columnsOf(chosen, all, stages, widths, initial), [chosen, all, stages, widths, initial]);
 	return { columns, all };
 }
 
-function columnsOf(chosen: string[], all: FieldInfo[], stages: Map<string, string>, widths: { [field: string]: number }): Column<Contact>[] {
+function columnsOf(chosen: string[], all: FieldInfo[], stages: Map<string, string>, widths: { [field: string]: number }, initial: boolean): Column<Contact>[] {
 	const columns: Column<Contact>[] = [
 		{
 			id: "email",
@@ -83,6 +86,8 @@ function columnsOf(chosen: string[], all: FieldInfo[], stages: Map<string, strin
 				id: f.field,
 				name: f.name,
 				width: widths[f.field] ?? usualWidths[f.field] ?? (f.kind === "number" || f.kind === "date" || f.kind === "time" ? 120 : 150),
+				least: initial && !widths[f.field] ? leastWidths[f.field] : undefined,
+				spare: initial && !widths[f.field] && !leastWidths[f.field],
 				align: f.kind === "number" ? "end" : undefined,
 				sortable: sortable.includes(f.field),
 				cell: cell(f, stages),

@@ -84,9 +84,9 @@ export function Submissions({ form }: { form: FormRow }) {
 				onPeek={(s) => setOpen(s.id)}
 				columns={[
 					{ id: "who", name: words.who, cell: name },
-					{ id: "outcome", name: words.outcome, width: 180, cell: (s) => <StateBadge kind="submission" state={s.outcome} /> },
-					{ id: "page", name: words.page, width: 280, cell: (s) => s.page_url ?? <NotSet /> },
-					{ id: "at", name: words.at, width: 130, cell: (s) => <Time at={s.submitted_at} /> },
+					{ id: "outcome", name: words.outcome, width: 180, least: 150, cell: (s) => <StateBadge kind="submission" state={s.outcome} /> },
+					{ id: "page", name: words.page, width: 280, least: 200, cell: (s) => s.page_url ?? <NotSet /> },
+					{ id: "at", name: words.at, width: 130, least: 116, cell: (s) => <Time at={s.submitted_at} /> },
 				]}
 				card={(s) => (
 					<span className={css.card}>

@@ -146,7 +146,7 @@ export function Members({ segment: s }: { segment: SegmentSession }) {
 							),
 						},
 						{ id: "status", name: words.status, width: 150, cell: (c) => <StateBadge kind="contact" state={c.global_status} /> },
-						{ id: "since", name: words.since, width: 150, cell: (c) => <Time at={c.member_added_at} /> },
+						...(list ? [{ id: "since", name: words.since, width: 150, cell: (c: (typeof rows)[number]) => <Time at={c.member_added_at} /> }] : []),
 					]}
 					card={(c) => (
 						<span className={css.card}>

@@ -230,8 +230,8 @@ function Addresses({ list: l, why, onUpdate }: { list: SeedListRow; why?: string
 					columns={[
 						{ id: "email", name: words.email, cell: (s) => s.email },
 						{ id: "provider", name: words.provider, width: 90, cell: (s) => providers[s.provider] },
-						{ id: "status", name: words.status, width: 130, cell: (s) => <StateBadge kind="seed" state={s.status} /> },
-						{ id: "reason", name: words.reason, width: 210, cell: (s) => reason(s) ?? <NotSet /> },
+						{ id: "status", name: words.status, width: 130, least: 116, cell: (s) => <StateBadge kind="seed" state={s.status} /> },
+						{ id: "reason", name: words.reason, width: 210, least: 140, cell: (s) => reason(s) ?? <NotSet /> },
 						{ id: "actions", name: "", width: 56, align: "end", cell: menu },
 					]}
 					card={(s) => (

@@ -163,20 +163,22 @@ export default function People({ sequence: s, names }: { sequence: Sequence; nam
 							id: "status",
 							name: words.status,
 							width: 128,
+							least: 124,
 							cell: (e) => (
 								<StateBadge kind={open(e) ? "enrollment" : "outcome"} state={open(e) ? e.status : e.outcome} />
 							),
 						},
 						{ id: "step", name: words.here, cell: (e) => (e.current_node_id ? title(e.current_node_id) : <NotSet />) },
-						{ id: "since", name: words.since, width: 128, cell: (e) => <Time at={e.entered_node_at} /> },
-						{ id: "until", name: words.until, width: 128, cell: (e) => <Time at={e.due_at} /> },
-						{ id: "entered", name: words.entered, width: 128, cell: (e) => <Time at={e.entered_at} /> },
-						{ id: "left", name: words.left, width: 128, cell: (e) => <Time at={e.exited_at} /> },
-						{ id: "why", name: words.why, width: 150, cell: (e) => reason(e.exit_reason) ?? <NotSet /> },
+						{ id: "since", name: words.since, width: 128, least: 122, spare: true, cell: (e) => <Time at={e.entered_node_at} /> },
+						{ id: "until", name: words.until, width: 128, least: 122, cell: (e) => <Time at={e.due_at} /> },
+						{ id: "entered", name: words.entered, width: 128, least: 100, spare: true, cell: (e) => <Time at={e.entered_at} /> },
+						{ id: "left", name: words.left, width: 128, least: 100, spare: true, cell: (e) => <Time at={e.exited_at} /> },
+						{ id: "why", name: words.why, width: 150, spare: true, cell: (e) => reason(e.exit_reason) ?? <NotSet /> },
 						{
 							id: "exit",
 							name: "",
 							width: 80,
+							least: 72,
 							cell: (e) =>
 								open(e) && (
 									<Button small look="quiet" aria-label={words.exitOf(e.email)} why={why} onClick={() => setLeaving(e)}>

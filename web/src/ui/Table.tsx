@@ -24,6 +24,10 @@ export type Column<T> = {
 	about?: string;
 	/** Width in pixels; the first column and those without one share what is left. */
 	width?: number;
+	/** How narrow the column becomes before the table scrolls sideways. */
+	least?: number;
+	/** The column goes where there is no room for it. */
+	spare?: boolean;
 	align?: "end";
 	sortable?: boolean;
 	cell: (row: T) => ReactNode;
@@ -101,6 +105,28 @@ function placeOf({ key, index }: Current, keys: string[], before: string[]): num
 	}
 	return Math.min(index, keys.length - 1);
 }
+
+/** The least widths of the first column and of others without a width. */
+const leastOf = (first: boolean) => (first ? 200 : 120);
+
+/** fitted returns the columns for some room: those to spare go, the last of them first, and then the others become narrower. */
+function fitted<T>(columns: Column<T>[], room: number): Column<T>[] {
+	const least = (c: Column<T>) => (c.width ? Math.min(c.width, c.least ?? c.width) : leastOf(c === columns[0]));
+	const sum = (of: Column<T>[], width: (c: Column<T>) => number) => of.reduce((all, c) => all + width(c), 0);
+	const shown = [...columns];
+	while (sum(shown, least) > room) {
+		const goes = shown.findLastIndex((c) => c.spare);
+		if (goes < 0) break;
+		shown.splice(goes, 1);
+	}
+	const widths = sum(shown, (c) => c.width ?? least(c));
+	const give = widths - sum(shown, least);
+	const part = give > 0 ? Math.min(1, Math.max(0, widths - room) / give) : 0;
+	return part === 0 ? shown : shown.map((c) => (c.width ? { ...c, width: Math.floor(c.width - (c.width - least(c)) * part) } : c));
+}
+
+/** The border of a table and the bar that it scrolls by. */
+const edges = 17;
 
 /** How many rows beyond those in view exist in the page, on each side. */
 const overscan = 12;
@@ -285,18 +311,20 @@ export function Table<T>(p: Props<T>) {
 	const acts = useRef<Acts<T>>(null as unknown as Acts<T>);
 	acts.current = { focus: (id, index) => setAt({ key: id, index }), toggle, open: p.onOpen, name: p.rowName, card: p.card };
 
-	const template = [p.onSelect && "40px", ...p.columns.map((c, i) => (c.width ? `${c.width}px` : `minmax(${i === 0 ? 220 : 120}px, ${i === 0 ? 2 : 1}fr)`))].filter(Boolean).join(" ");
-	const width = p.columns.reduce((sum, c, i) => sum + (c.width ?? (i === 0 ? 220 : 120)), p.onSelect ? 40 : 0);
+	const place = virtual.scrollRect?.width || Number.POSITIVE_INFINITY;
+	const columns = useMemo(() => (phone ? p.columns : fitted(p.columns, place - edges - (p.onSelect ? 40 : 0))), [phone, p.columns, place, p.onSelect]);
+	const template = [p.onSelect && "40px", ...columns.map((c, i) => (c.width ? `${c.width}px` : `minmax(${leastOf(i === 0)}px, ${i === 0 ? 2 : 1}fr)`))].filter(Boolean).join(" ");
+	const width = columns.reduce((sum, c, i) => sum + (c.width ?? leastOf(i === 0)), p.onSelect ? 40 : 0);
 	const loaded = p.onSelect ? p.rows.slice(0, mostSelected) : [];
 	const allSelected = selected.size > 0 && loaded.every((r) => selected.has(p.rowKey(r)));
 	return (
 		<div
 			ref={scroller}
-			className={[css.scroller, p.fill && css.fill, !phone && width > (virtual.scrollRect?.width ?? 0) && css.sideways].filter(Boolean).join(" ")}
+			className={[css.scroller, p.fill && css.fill, !phone && width > place && css.sideways].filter(Boolean).join(" ")}
 			role="grid"
 			aria-label={p.label}
 			aria-rowcount={(p.total ?? p.rows.length) + 1}
-			aria-colcount={p.columns.length + (p.onSelect ? 1 : 0)}
+			aria-colcount={columns.length + (p.onSelect ? 1 : 0)}
 			aria-multiselectable={p.onSelect ? true : undefined}
 			onKeyDown={key}
 			onFocus={({ target }) => {
@@ -328,7 +356,7 @@ export function Table<T>(p: Props<T>) {
 							/>
 						</div>
 					)}
-					{p.columns.map((c, i) => {
+					{columns.map((c, i) => {
 						const sorted = p.sort?.by === c.id ? p.sort.dir : undefined;
 						return (
 							<div
@@ -369,7 +397,7 @@ export function Table<T>(p: Props<T>) {
 							chosen={chosen}
 							current={item.index === current}
 							phone={phone}
-							columns={p.columns}
+							columns={columns}
 							pick={p.onSelect !== undefined}
 							acts={acts}
 						/>

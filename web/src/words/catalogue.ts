@@ -102,6 +102,10 @@ function format(kind: string, options: Intl.DateTimeFormatOptions): Intl.DateTim
 export const dateTime = (at: string | Date) =>
 	format("both", { day: "numeric", month: "short", year: "numeric", hour: "2-digit", minute: "2-digit" }).format(new Date(at));
 
+/** dayTime writes a time as "9 May, 14:02", with the year if that is far. */
+export const dayTime = (at: string | Date, now = Date.now()) =>
+	Math.abs(new Date(at).getTime() - now) < 300 * 86_400_000 ? format("day and time", { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit" }).format(new Date(at)) : dateTime(at);
+
 /** exact writes a time with seconds and the zone. */
 export const exact = (at: string | Date) =>
 	format("exact", { dateStyle: "full", timeStyle: "long" }).format(new Date(at));
