@@ -93,5 +93,9 @@ export function Rate({ name, part, whole, of, decimals, tone, about, more }: Rat
 
 /** Figures stand beside each other. */
 export function Figures({ children }: { children: ReactNode }) {
-	return <dl className={css.figures}>{children}</dl>;
+	return (
+		<div className={css.box}>
+			<dl className={css.figures}>{children}</dl>
+		</div>
+	);
 }
