@@ -5,8 +5,9 @@ import { Button } from "../ui/Button";
 import { described, Frame, Select, Switch, TextField } from "../ui/Field";
 import field from "../ui/Field.module.css";
 import { ImageField } from "../assets/ImageField";
+import { DateTime } from "../ui/DateTime";
 import { Thumb } from "../ui/Thumb";
-import { catalogue, plural, timeZone } from "../words/catalogue";
+import { catalogue, plural } from "../words/catalogue";
 import css from "./Binding.module.css";
 import { fromText, nameOf, optionsOf, textOf } from "./binding";
 import { RichText } from "./RichText";
@@ -17,7 +18,6 @@ const words = catalogue({
 	choose: "Not chosen",
 	other: (value: string) => `${value} (not a choice)`,
 	listHelp: "One on each line.",
-	zone: (name: string) => `In the time zone ${name}.`,
 	picture: (name: string) => `Picture of ${name}`,
 	pick: (name: string) => `Pick ${name}`,
 	items: (n: number) => plural(n, { one: "# entry", other: "# entries" }),
@@ -103,9 +103,8 @@ function Input({ p, path, value, onChange, error, readOnly }: Props) {
 			if (text !== "" && !/^\d{4}-\d\d-\d\d$/.test(text)) return <TextField {...common} value={text} onChange={write} />;
 			return <TextField {...common} type="date" value={text} onChange={write} />;
 		case "datetime": {
-			const local = localTime(text);
-			if (text !== "" && local === "") return <TextField {...common} value={text} onChange={write} />;
-			return <TextField {...common} type="datetime-local" help={help ?? words.zone(timeZone())} value={local} onChange={(t) => (t === "" ? write("") : onChange(atZone(t)))} />;
+			if (text !== "" && !(/^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d/.test(text) && !Number.isNaN(Date.parse(text)))) return <TextField {...common} value={text} onChange={write} />;
+			return <DateTime {...common} value={text || null} onChange={(at) => (at === null ? write("") : onChange(at.replace(".000Z", "Z")))} />;
 		}
 		case "select": {
 			const choices = optionsOf(p);
@@ -187,25 +186,4 @@ function Lines({ value, onChange, ...c }: Common & { value: unknown; onChange: (
 			/>
 		</Frame>
 	);
-}
-
-/** offset is what the account's zone adds to UTC at a time, in milliseconds. */
-function offset(at: Date): number {
-	const parts = new Intl.DateTimeFormat("en-US", { timeZone: timeZone(), hourCycle: "h23", year: "numeric", month: "numeric", day: "numeric", hour: "numeric", minute: "numeric", second: "numeric" }).formatToParts(at);
-	const n = (type: string) => Number(parts.find((p) => p.type === type)?.value);
-	return Date.UTC(n("year"), n("month") - 1, n("day"), n("hour"), n("minute"), n("second")) - Math.floor(at.getTime() / 1000) * 1000;
-}
-
-/** localTime shows a time of the API in the account's zone, as fields take it; "" if it is none. */
-function localTime(text: string): string {
-	if (!/^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d/.test(text)) return "";
-	const at = new Date(text);
-	return Number.isNaN(at.getTime()) ? "" : new Date(at.getTime() + offset(at)).toISOString().slice(0, 16);
-}
-
-/** atZone returns the time that a field shows in the account's zone. */
-function atZone(local: string): string {
-	const asUTC = new Date(`${local}:00Z`);
-	const first = new Date(asUTC.getTime() - offset(asUTC));
-	return new Date(asUTC.getTime() - offset(first)).toISOString().replace(".000Z", "Z");
 }

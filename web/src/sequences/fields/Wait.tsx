@@ -3,6 +3,7 @@ import { Properties, type PropertyFilter } from "../../rules/Properties";
 import { Combo } from "../../ui/Combo";
 import { Columns, Radios, Select, TextField } from "../../ui/Field";
 import { titleOf } from "../steps";
+import { DateTime } from "../../ui/DateTime";
 import { words } from "./words";
 import { type Part, textOf, choicesOf, optionsOf } from "./part";
 import { Days, Span, DateField, Offset } from "./When";
@@ -143,13 +144,7 @@ function WaitDate({ config: c, names, set, problem }: Part) {
 				]}
 			/>
 			{fixed ? (
-				<TextField
-					label={words.at}
-					type="datetime-local"
-					value={textOf(c.at).slice(0, 16)}
-					onChange={(v) => v && set({ at: `${v}:00Z` })}
-					error={problem("at")}
-				/>
+				<DateTime label={words.at} value={textOf(c.at) || null} onChange={(at) => at && set({ at })} error={problem("at")} />
 			) : (
 				<>
 					<DateField

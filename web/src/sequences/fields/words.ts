@@ -32,7 +32,7 @@ export const words = catalogue({
 	time: "Time of day",
 	timeHelp: "That of the date if empty.",
 	date: { label: "Until", at: "A fixed date and time", field: "A date of the contact" },
-	at: "Date and time (UTC)",
+	at: "Date and time",
 	field: "Field",
 	fieldHelp: "A date that is past lets the contact go on.",
 	offset: "When",

@@ -1,0 +1,72 @@
+import { useState } from "react";
+import { catalogue, timeZone } from "../words/catalogue";
+import { ownZone, timesOf, wallTime } from "../words/zone";
+import { Radios, TextField } from "./Field";
+
+const words = catalogue({
+	zone: (zone: string) => `Time in ${zone}, the account's zone.`,
+	own: (zone: string, account: string, own: string) => `Time in ${account}, the account's zone; in yours (${zone}) it is ${own}.`,
+	gap: "Clocks go forward over this time, so it does not exist. Choose another.",
+	twice: "Clocks go back, so this time comes twice",
+	first: "The first time",
+	second: "The second time, an hour later",
+});
+
+const shown = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", year: "numeric", hour: "2-digit", minute: "2-digit" });
+
+type Props = {
+	label: string;
+	optional?: boolean;
+	path?: string;
+	value: string | null;
+	onChange: (at: string | null) => void;
+	/** What is said besides the zone: in its place, or of an empty field after it. */
+	help?: string;
+	ifEmpty?: string;
+	error?: string;
+	readOnly?: boolean;
+};
+
+/**
+ * DateTime chooses a moment in the account's zone, which it names, with the time in the zone of the person below it. A
+ * time that a change of clocks leaves out is refused; of one that comes twice it asks which.
+ */
+export function DateTime({ label, optional, path, value, onChange, help, ifEmpty, error, readOnly }: Props) {
+	const zone = timeZone();
+	const [typed, setTyped] = useState<string | null>(null);
+	const wall = typed ?? (value ? wallTime(new Date(value), zone) : "");
+	const times = wall ? timesOf(wall, zone) : [];
+	const gap = wall !== "" && times.length === 0;
+	const where = value && ownZone() !== zone ? words.own(ownZone(), zone, shown.format(new Date(value))) : words.zone(zone);
+	return (
+		<>
+			<TextField
+				label={label}
+				optional={optional}
+				type="datetime-local"
+				path={path}
+				readOnly={readOnly}
+				help={help ?? (value || !ifEmpty ? where : `${where} ${ifEmpty}`)}
+				error={gap ? words.gap : error}
+				value={wall}
+				onChange={(v) => {
+					const found = v ? timesOf(v, zone) : [];
+					setTyped(v && found.length === 0 ? v : null);
+					if (!v) onChange(null);
+					else if (found[0]) onChange(found[0].toISOString());
+				}}
+			/>
+			{times.length > 1 && !readOnly && (
+				<Radios
+					label={words.twice}
+					value={value && new Date(value).getTime() === times[1]?.getTime() ? "second" : "first"}
+					onChange={(which) => onChange((which === "second" ? times[1] : times[0])?.toISOString() ?? null)}
+					choices={[
+						{ value: "first", label: words.first },
+						{ value: "second", label: words.second },
+					]}
+				/>
+			)}
+		</>
+	);
+}
