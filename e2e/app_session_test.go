@@ -70,6 +70,9 @@ func TestTheTabsOfABrowserFollowItsSession(t *testing.T) {
 		d.fill("Name", "Secret plan two")
 		d.deviceHas("Secret plan two", true)
 		d.open("/segments")
+		for _, tab := range []desk{d, other} { // one of them holds the stream
+			tab.await(`document.querySelector('header').innerText.includes('Live')`)
+		}
 		if all := eventually(t, func() (string, bool) { a := keeps(d); return a, strings.Contains(a, "Secret plan") }); !strings.Contains(all, "Secret plan") {
 			t.Error("the list of broadcasts is not kept for the next visit")
 		}

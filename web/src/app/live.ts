@@ -58,6 +58,9 @@ export function invalidate(client: QueryClient, workspace: string, hint: Hint) {
 	}
 }
 
+/** askState finds out whether the stream is open, here or in another tab. */
+let askState = () => {};
+
 const leastPause = 2000;
 const probePause = 5000;
 
@@ -76,6 +79,7 @@ export function watchAnswers(client: QueryClient) {
 		probe = 0;
 		if (state !== "offline") return;
 		setState("polling");
+		askState(); // the stream may have stayed open
 		void client.invalidateQueries();
 		void compareVersions();
 	};
@@ -109,7 +113,8 @@ export function connect(client: QueryClient, workspace: string): () => void {
 			waiting.clear();
 		}, leastPause / 4);
 	};
-	channel.onmessage = (e: MessageEvent<{ hints?: Hint[]; state?: LiveState; reset?: boolean }>) => {
+	channel.onmessage = (e: MessageEvent<{ hints?: Hint[]; state?: LiveState; reset?: boolean; ask?: boolean }>) => {
+		if (e.data.ask && source?.readyState === EventSource.OPEN) share({ state: "live" });
 		if (e.data.state) setState(e.data.state);
 		if (e.data.reset) client.invalidateQueries({ predicate: (q) => q.queryKey[0] === workspace });
 		if (e.data.hints) receive(e.data.hints);
@@ -142,6 +147,8 @@ export function connect(client: QueryClient, workspace: string): () => void {
 			}
 		};
 	};
+	askState = () => (source?.readyState === EventSource.OPEN ? setState("live") : channel.postMessage({ ask: true }));
+	askState(); // a tab that was opened later
 	// The lock is held until this tab closes or leaves the workspace; then another tab opens the stream.
 	navigator.locks
 		?.request(`packetboat-stream-${workspace}`, { signal: abort.signal }, () => {
@@ -151,6 +158,7 @@ export function connect(client: QueryClient, workspace: string): () => void {
 		.catch(() => undefined);
 	return () => {
 		ended = true;
+		askState = () => {};
 		abort.abort();
 		source?.close();
 		channel.close();

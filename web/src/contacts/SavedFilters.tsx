@@ -101,7 +101,14 @@ export function SavedFilters({ current, state, onApply, onReset, onSave }: Props
 							<Button small onClick={() => update.mutate(now)}>
 								{words.save}
 							</Button>
-							<Button small look="quiet" onClick={() => onApply(now)}>
+							<Button
+								small
+								look="quiet"
+								onClick={(e) => {
+									(e.currentTarget as HTMLElement).closest("fieldset")?.querySelector<HTMLElement>("[aria-pressed=true]")?.focus(); // this button goes
+									onApply(now);
+								}}
+							>
 								{words.reset}
 							</Button>
 						</>
