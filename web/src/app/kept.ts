@@ -1,5 +1,6 @@
 import type { QueryClient } from "@tanstack/react-query";
 import type { ShellView } from "../api/schema";
+import { forgetWorkspace } from "./last";
 
 // Answers that are kept in IndexedDB, so that the next visit paints at once and then loads them again. They
 // are those of set-up and of lists, by user and workspace. Nothing about contacts is kept, and signing out
@@ -99,6 +100,7 @@ export function keep(client: QueryClient, user: string, workspace: string): () =
 
 /** forget deletes everything that is kept. */
 export async function forget() {
+	forgetWorkspace();
 	forgotten++;
 	try {
 		await run("readwrite", (s) => s.clear());

@@ -25,3 +25,12 @@ export function rememberWorkspace(slug: string) {
 		// Storage is off: /app shows the list of workspaces.
 	}
 }
+
+/** forgetWorkspace forgets it, when the person signs out. */
+export function forgetWorkspace() {
+	try {
+		localStorage.removeItem(key);
+	} catch {
+		// Storage is off: there is nothing to forget.
+	}
+}
