@@ -25,7 +25,9 @@ import { SessionProvider, useOneSession, useSessionQuery, WorkspaceProvider } fr
 import { holdRequests } from "./sessionEnd";
 import { startPrefix, useShortcuts } from "./shortcuts";
 import { navigation } from "./navigation";
-import { LinkButton } from "../ui/Button";
+import { Welcome } from "../signin/Welcome";
+import { Button, LinkButton } from "../ui/Button";
+import { explain } from "../words/errors";
 
 const SignIn = later(() => import("../signin/SignIn"));
 const LoginLink = later(() => import("../signin/LoginLink"));
@@ -39,6 +41,8 @@ const SignInDialog = later(() => import("./SignInDialog"));
 
 const words = catalogue({
 	unknown: "There is no such page",
+	away: "The server does not answer as it should",
+	again: "Try again",
 	unknownText: "The address may be mistyped, or belong to a newer version.",
 	home: "Home",
 	notYours: "You are not a member of this workspace",
@@ -98,7 +102,14 @@ function SignedIn() {
 		if (person) showDensityOf(person);
 	}, [person]);
 	if (session.isPending) return null;
-	if (session.isError) return <Failure error={session.error} retry={() => void session.refetch()} />;
+	if (session.isError) {
+		return (
+			<Welcome title={words.away}>
+				<p role="alert">{explain(session.error)}</p>
+				<Button onClick={() => void session.refetch()}>{words.again}</Button>
+			</Welcome>
+		);
+	}
 	if (!session.data) return <Redirect to={`/-/login?next=${encodeURIComponent(path + window.location.search)}`} replace />;
 	const { memberships } = session.data;
 	const last = lastWorkspace();
@@ -111,7 +122,7 @@ function SignedIn() {
 				<Route path="/:slug" nest>
 					{({ slug }) => {
 						const workspace = memberships.find((m) => m.tenant_slug === slug);
-						if (!workspace) return <NotMember />;
+						if (!workspace) return <NotMember slug={slug} />;
 						setWorkspace(workspace.tenant_slug);
 						return (
 							<WorkspaceProvider workspace={workspace}>
@@ -194,15 +205,13 @@ function Workspace({ slug, id, user }: { slug: string; id: string; user: string 
 	);
 }
 
-function NotMember() {
+/** NotMember is the page of a workspace that is not one of the person's. No workspace is called "-". */
+function NotMember({ slug }: { slug: string }) {
 	return (
-		<main>
-			<Page title={words.notYours}>
-				<Empty action={<LinkButton to={`~${chooser}`}>{words.choose}</LinkButton>}>
-					{words.notYoursText}
-				</Empty>
-			</Page>
-		</main>
+		<Welcome title={slug === "-" ? words.unknown : words.notYours}>
+			<p>{slug === "-" ? words.unknownText : words.notYoursText}</p>
+			<LinkButton to={`~${chooser}`}>{words.choose}</LinkButton>
+		</Welcome>
 	);
 }
 
@@ -216,6 +225,10 @@ class Boundary extends Component<{ children: ReactNode }, { error: unknown }> {
 		const { error } = this.state;
 		if (error === null) return this.props.children;
 		const missing = error instanceof TypeError && /module|import/i.test(error.message); // its file is of another version
-		return <Failure title={missing ? words.changed : words.crashed} error={missing ? null : error} retry={() => void saveAll().then(() => window.location.reload())} />;
+		return (
+			<Page title={missing ? words.changed : words.crashed}>
+				<Failure title={null} error={missing ? null : error} retry={() => void saveAll().then(() => window.location.reload())} />
+			</Page>
+		);
 	}
 }

@@ -11,7 +11,7 @@ import { onTabs, tellTabs } from "./tabs";
 
 const words = catalogue({
 	title: "Your session has ended",
-	text: "Sign in again to go on. Nothing on the page is lost.",
+	text: (email: string) => `Sign in again as ${email} to go on. Nothing on the page is lost.`,
 	password: "Password",
 	enter: "Sign in",
 	leave: "Leave",
@@ -56,7 +56,7 @@ export default function SignInDialog() {
 				</>
 			}
 		>
-			<p>{words.text}</p>
+			<p>{words.text(user.email)}</p>
 			<input type="email" autoComplete="username" value={user.email} readOnly hidden />
 			<TextField label={words.password} type="password" autoComplete="current-password" value={password} onChange={setPassword} error={error} autoFocus />
 		</Dialog>

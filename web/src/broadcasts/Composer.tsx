@@ -116,6 +116,8 @@ function stateText(draft: Draft): string {
 function Editor({ draft, saved, value: b }: { draft: Draft; saved: BroadcastSessionView; value: BroadcastSessionView }) {
 	const [, navigate] = useLocation();
 	const why = useWhyNot("PUT /broadcasts/{broadcast_id}");
+	const whyTest = useWhyNot("POST /broadcasts/{broadcast_id}/test-send");
+	const whySend = useWhyNot("POST /broadcasts/{broadcast_id}/schedule");
 	const [testing, setTesting] = useState(false);
 	const [scheduling, setScheduling] = useState(false);
 	const [merging, setMerging] = useState(true);
@@ -133,7 +135,7 @@ function Editor({ draft, saved, value: b }: { draft: Draft; saved: BroadcastSess
 		await draft.query.refetch();
 		setScheduling(true);
 	};
-	useShortcuts({ "mod+s": () => void draft.flush(), "mod+enter": () => !locked && !why && void openSchedule() });
+	useShortcuts({ "mod+s": () => void draft.flush(), "mod+enter": () => !locked && !whySend && void openSchedule() });
 	useEffect(() => {
 		// What is refused is kept as a working copy; without the server and without storage there is only this page.
 		if (draft.saving.state !== "offline" || keepsTyped()) return;
@@ -172,11 +174,11 @@ function Editor({ draft, saved, value: b }: { draft: Draft; saved: BroadcastSess
 					<span className={css.saving} role="status" data-bad={s.state === "refused" || s.state === "conflict" || s.state === "offline" || undefined}>
 						{stateText(draft)}
 					</span>
-					<Button why={why} onClick={() => setTesting(true)}>
+					<Button why={whyTest} onClick={() => setTesting(true)}>
 						{words.test}
 					</Button>
 					{!locked && (
-						<Button look="primary" why={why ?? (s.state === "conflict" ? words.conflict : undefined)} onClick={() => void openSchedule()}>
+						<Button look="primary" why={whySend ?? (s.state === "conflict" ? words.conflict : undefined)} onClick={() => void openSchedule()}>
 							{words.send}
 						</Button>
 					)}
@@ -188,7 +190,7 @@ function Editor({ draft, saved, value: b }: { draft: Draft; saved: BroadcastSess
 					<p>
 						<Countdown to={saved.scheduled_at} />
 					</p>
-					<Button small busy={unschedule.isPending} why={why} onClick={() => unschedule.mutate()}>
+					<Button small busy={unschedule.isPending} why={whySend} onClick={() => unschedule.mutate()}>
 						{words.unschedule}
 					</Button>
 					{unschedule.error && <p>{explain(unschedule.error)}</p>}

@@ -213,7 +213,7 @@ export default function Contacts() {
 			title={words.title}
 			description={
 				<span role="status" className={count.isFetching ? css.counting : undefined}>
-					{total === undefined ? words.counting : words.count(total)}
+					{total !== undefined ? words.count(total) : count.isError ? "\u00a0" : words.counting}
 				</span>
 			}
 			actions={

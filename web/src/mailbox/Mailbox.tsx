@@ -1,6 +1,6 @@
 import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { Link, useLocation, useParams } from "wouter";
+import { Link, useParams } from "wouter";
 import { api, url } from "../api/client";
 import { useCollection } from "../app/collections";
 import { useParam, useTyped } from "../app/params";
@@ -10,6 +10,7 @@ import { Confirm } from "../ui/Dialog";
 import { Select } from "../ui/Field";
 import { List } from "../ui/List";
 import { MailFrame } from "../ui/MailFrame";
+import { isGone, Missing } from "../ui/Missing";
 import { Card, Facts, Page } from "../ui/Page";
 import { Empty, Failure, NoMatch, Skeleton, searched } from "../ui/States";
 import { Time } from "../ui/Time";
@@ -151,18 +152,10 @@ export default function Mailbox() {
 export function Message() {
 	const { lane = "", id = "" } = useParams<{ lane: string; id: string }>();
 	const key = useKey();
-	const [, navigate] = useLocation();
 	const mail = useQuery({ queryKey: key("mailbox", lane, "message", id), queryFn: () => api("GET /mta-configs/{id}/messages/{message_id}", { path: { id: lane, message_id: id } }) });
 	const trail = [{ name: words.title, to: "/mailbox" }];
-	if (mail.isError) return <Failure error={mail.error} retry={() => navigate("/mailbox")} />;
 	const m = mail.data;
-	if (!m) {
-		return (
-			<Page title=" " trail={trail}>
-				<Skeleton rows={10} />
-			</Page>
-		);
-	}
+	if (!m || isGone(mail.error)) return <Missing query={mail} list={words.title} to="/mailbox" trail={trail} />;
 	return (
 		<Page title={m.subject || "–"} trail={trail} actions={<a href={url("GET /mta-configs/{id}/messages/{message_id}/raw", { id: lane, message_id: id })}>{words.raw}</a>}>
 			<Card>

@@ -15,7 +15,7 @@ const words = catalogue({
 	email: "Email",
 	send: "Send a link",
 	sent: "If somebody signs in with this address, a link to choose a new password is on its way. It is valid for an hour.",
-	operator: "This installation sends no mail of its own. Its operator makes a link, with",
+	operator: "This installation sends no mail of its own. Its operator can make a link for you with",
 	copy: "Copy the command",
 	back: "Back to sign-in",
 });

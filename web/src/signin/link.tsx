@@ -2,6 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { useSearch } from "wouter";
 import { ApiError, api } from "../api/client";
+import { useOptions } from "../app/session";
 import { Button } from "../ui/Button";
 import { Skeleton } from "../ui/States";
 import { and, catalogue } from "../words/catalogue";
@@ -18,7 +19,7 @@ const words = catalogue({
 	signUp: "As long as nobody has signed up, the program logs a new link at each start. Find it in the log of packetboat serve; it begins with",
 	off: "Signing up is off",
 	offText: "Ask a colleague for an invitation, or the operator for a login. If you have one, sign in.",
-	reset: "Ask for a new link. Where this installation sends no mail of its own, its operator makes one:",
+	reset: "This installation sends no mail of its own. Its operator can make a new link for you with",
 	forgot: "Ask for a new link",
 	invitation: "Ask the person who invited you for a new one.",
 	expired: "This invitation has expired",
@@ -40,6 +41,19 @@ export function useLink(kind: Kind) {
 		queryFn: ({ signal }) => api("POST /api/auth/link", { body: { kind, token }, quiet: true, signal }),
 	});
 	return { token, ...query };
+}
+
+/** NewLink says how to get another link to choose a password. */
+function NewLink() {
+	const options = useOptions();
+	if (options.isPending) return <Skeleton rows={2} />;
+	if (options.data?.account_mail !== false) return <a href="/app/-/forgot-password">{words.forgot}</a>;
+	return (
+		<>
+			<p>{words.reset}</p>
+			<code>packetboat user reset-password --email you@example.com</code>
+		</>
+	);
 }
 
 /** WithLink shows what is wrong with a link, or else its page. */
@@ -72,11 +86,7 @@ export function WithLink({ kind, title, children }: { kind: Kind; title: string;
 						</p>
 					)}
 					{kind === "password_reset" && (
-						<>
-							<p>{words.reset}</p>
-							<code>packetboat user reset-password --email you@example.com</code>
-							<a href="/app/-/forgot-password">{words.forgot}</a>
-						</>
+						<NewLink />
 					)}
 					{kind === "invitation" && <p>{words.invitation}</p>}
 					{kind !== "signup" && <a href="/app/-/login">{words.enter}</a>}

@@ -12,8 +12,7 @@ const words = catalogue({
 	failed: "This could not be loaded",
 	request: "Request",
 	loading: "Loading",
-	drop: (name: string) => `Clear ${name}`,
-	quoted: (text: string) => `“${text}”`,
+	drop: (name: string) => `Clear “${name}”`,
 });
 
 type EmptyProps = {
@@ -47,7 +46,7 @@ export function Empty({ title, children, action, example, choices }: EmptyProps)
 type Filter = { name: string; drop: () => void };
 
 /** searched is the filter of a search field, if it has a text. */
-export const searched = (text: string, onChange: (text: string) => void): Filter | false => text.trim() !== "" && { name: words.quoted(text.trim()), drop: () => onChange("") };
+export const searched = (text: string, onChange: (text: string) => void): Filter | false => text.trim() !== "" && { name: text.trim(), drop: () => onChange("") };
 
 /** NoMatch says that no row matches the filters. It names each, and offers to drop it. */
 export function NoMatch({ title, filters }: { title: string; filters: (Filter | false)[] }) {
@@ -68,12 +67,12 @@ export function NoMatch({ title, filters }: { title: string; filters: (Filter | 
 	);
 }
 
-/** Failure shows that a part of the page could not be loaded; the rest of the page works on. */
-export function Failure({ error, retry, title = words.failed }: { error: unknown; retry?: () => void; title?: string }) {
+/** Failure shows that a part of the page could not be loaded; the rest of the page works on. Its title is null where a heading says it. */
+export function Failure({ error, retry, title = words.failed }: { error: unknown; retry?: () => void; title?: string | null }) {
 	const id = error instanceof ApiError ? error.requestId : null;
 	return (
 		<div className={css.failure} role="alert">
-			<h2>{title}</h2>
+			{title && <h2>{title}</h2>}
 			{error !== null && <p>{explain(error)}</p>}
 			{id && (
 				<p className={css.request}>
