@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/go-rod/rod/lib/input"
 	"github.com/go-rod/rod/lib/proto"
@@ -97,6 +98,43 @@ func (p *Page) Touch(ctx context.Context, fromX, fromY, toX, toY float64) error 
 		}
 	}
 	return touch(proto.InputDispatchTouchEventTypeTouchEnd)
+}
+
+// Point moves the mouse to a point of the page.
+func (p *Page) Point(ctx context.Context, x, y float64) error {
+	return p.in(ctx).Mouse.MoveTo(proto.NewPoint(x, y))
+}
+
+// Hold presses the left button of the mouse, and LetGo releases it.
+func (p *Page) Hold(ctx context.Context) error {
+	return p.in(ctx).Mouse.Down(proto.InputMouseButtonLeft, 1)
+}
+
+// LetGo releases the left button of the mouse.
+func (p *Page) LetGo(ctx context.Context) error {
+	return p.in(ctx).Mouse.Up(proto.InputMouseButtonLeft, 1)
+}
+
+// SlowDown makes the scripts of the page run so many times slower.
+func (p *Page) SlowDown(ctx context.Context, times float64) error {
+	return proto.EmulationSetCPUThrottlingRate{Rate: times}.Call(p.in(ctx))
+}
+
+// Busy returns how long the main thread of the page has been working since the page was opened.
+func (p *Page) Busy(ctx context.Context) (time.Duration, error) {
+	if err := (proto.PerformanceEnable{TimeDomain: proto.PerformanceEnableTimeDomainThreadTicks}).Call(p.in(ctx)); err != nil {
+		return 0, err
+	}
+	got, err := proto.PerformanceGetMetrics{}.Call(p.in(ctx))
+	if err != nil {
+		return 0, err
+	}
+	for _, m := range got.Metrics {
+		if m.Name == "TaskDuration" {
+			return time.Duration(m.Value * float64(time.Second)), nil
+		}
+	}
+	return 0, fmt.Errorf("no metric TaskDuration")
 }
 
 // Type enters a text where the focus is.
