@@ -206,6 +206,11 @@ func (d desk) pagesAreAccessible(pages harness.Pages, ids map[string]string) {
 				d.countRequests(route)
 			}
 			d.must(d.Until(d.ctx, settled))
+			if j == 0 {
+				for _, shift := range d.shifts() {
+					d.t.Errorf("%d px: %s moves while it loads: %s", screen.width, route, shift)
+				}
+			}
 			// What floats covers something at every place of a scrolled page. On a screen as high as the page it
 			// covers nothing, if the page leaves room for it at its end.
 			// What comes into view may make it higher still, and so may a part whose height is that of the screen.
@@ -227,6 +232,20 @@ func (d desk) pagesAreAccessible(pages harness.Pages, ids map[string]string) {
 		}
 	}
 	d.quiet()
+}
+
+// shifts returns what has moved on the page without an act of a person, for which a page has no reason: room is kept for
+// what comes later (https://web.dev/articles/cls).
+func (d desk) shifts() (list []string) {
+	d.t.Helper()
+	d.must(d.Eval(d.ctx, `new Promise(done => {
+		const list = [];
+		new PerformanceObserver(seen => {
+			for (const e of seen.getEntries()) if (!e.hadRecentInput) list.push(e.value.toFixed(5) + ' ' + e.sources.map(s => (s.node?.outerHTML ?? s.node?.data ?? 'gone').slice(0, 120) + ' ' + [s.previousRect, s.currentRect].map(r => [r.x, r.y, r.width, r.height].map(Math.round).join(' ')).join(' to ')).join('; '));
+		}).observe({ type: 'layout-shift', buffered: true });
+		setTimeout(() => done(list), 100);
+	})`, &list))
+	return list
 }
 
 // countRequests loads a page with an empty cache, and reports when it sends too many requests for data.

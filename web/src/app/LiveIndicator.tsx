@@ -15,13 +15,21 @@ const words = catalogue({
 	},
 });
 
+const states = ["live", "polling", "offline"] as const;
+
 /** LiveIndicator says how the page learns of changes. */
 export function LiveIndicator() {
 	const state = useSyncExternalStore(subscribeLive, liveState);
 	return (
 		<span className={css.live} data-state={state} title={words.about[state]}>
 			<Radio aria-hidden size={14} />
-			<span>{words[state]}</span>
+			<span className={css.words}>
+				{states.map((s) => (
+					<span key={s} data-shown={s === state || undefined}>
+						{words[s]}
+					</span>
+				))}
+			</span>
 		</span>
 	);
 }

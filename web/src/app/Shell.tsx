@@ -6,6 +6,7 @@ import { Toasts } from "../ui/Toast";
 import { catalogue } from "../words/catalogue";
 import { AccountMenu } from "./AccountMenu";
 import { OpenSearch } from "./find";
+import { useShell } from "./around";
 import { JobsChip } from "./JobsChip";
 import { LiveIndicator } from "./LiveIndicator";
 import { later } from "./later";
@@ -55,6 +56,9 @@ export function Shell({ children }: { children: ReactNode }) {
 			// Storage is off: it lasts until the page is closed.
 		}
 	};
+	// A strip would move the page, so the page is shown when it is known whether there is one.
+	const { isLoading, failureCount } = useShell();
+	const coming = isLoading && failureCount === 0;
 	useShortcuts({
 		"/": openSearch,
 		"mod+k": openSearch,
@@ -90,7 +94,7 @@ export function Shell({ children }: { children: ReactNode }) {
 					</div>
 				</header>
 				<Strip />
-				<main id="main" ref={main} tabIndex={-1} className={css.main}>
+				<main id="main" ref={main} tabIndex={-1} className={css.main} aria-busy={coming || undefined}>
 					<OpenSearch value={openSearch}>{children}</OpenSearch>
 				</main>
 			</div>

@@ -86,6 +86,7 @@ export function MailFrame({ html, text, size, tall }: Props) {
 				<span className={css.size} data-tone={shown > clipped ? "danger" : shown > nearlyClipped ? "warning" : undefined} >
 					{shown > clipped ? words.cut(bytes(shown)) : shown > nearlyClipped ? words.large(bytes(shown)) : bytes(shown)}
 				</span>
+				{view === "html" && theme === "forced" && <p className={css.note}>{words.forcedNote}</p>}
 			</div>
 			<div className={css.stage} data-tall={tall || undefined} hidden={view !== "html"}>
 				{view === "html" && (
@@ -104,7 +105,7 @@ export function MailFrame({ html, text, size, tall }: Props) {
 			{view === "text" && <pre className={css.text}>{text || words.nothing}</pre>}
 			{view === "source" && <pre className={css.text}>{html}</pre>}
 			<p className={css.address} aria-live="off">
-				{hovered && view === "html" ? words.address(hovered) : view === "html" && theme === "forced" ? words.forcedNote : "\u00a0"}
+				{hovered && view === "html" ? words.address(hovered) : ""}
 			</p>
 		</div>
 	);
