@@ -1,4 +1,4 @@
-import { type ComponentType, lazy } from "react";
+import { type ComponentType, lazy, useEffect, useSyncExternalStore } from "react";
 
 /** How long after each failure the server is asked again, in milliseconds. */
 const pauses = [500, 1000, 3000, 9000];
@@ -25,14 +25,43 @@ export async function patiently<M>(load: () => Promise<M>): Promise<M> {
 /** Module loads a module, and keeps it. */
 export class Module<M> {
 	private loaded: M | null = null;
+	private failure: { error: unknown } | null = null;
+	private readonly heard = new Set<() => void>();
 
 	constructor(private readonly from: () => Promise<M>) {}
 
 	load = () =>
 		this.from().then((m) => {
 			this.loaded = m;
+			for (const tell of this.heard) tell();
 			return m;
 		});
+
+	/**
+	 * useLoaded is the module, and null until it has come. A field that uses it is shown as soon as that, unlike what
+	 * Suspense waits for, which React shows after 300 ms at the earliest.
+	 */
+	useLoaded = (): M | null => {
+		const loaded = useSyncExternalStore(this.listen, this.here);
+		const failure = useSyncExternalStore(this.listen, this.failed);
+		useEffect(() => {
+			if (this.loaded) return;
+			patiently(this.load).catch((error: unknown) => {
+				this.failure = { error };
+				for (const tell of this.heard) tell();
+			});
+		}, []);
+		if (failure) throw failure.error;
+		return loaded;
+	};
+
+	private listen = (tell: () => void) => {
+		this.heard.add(tell);
+		return () => void this.heard.delete(tell);
+	};
+
+	private here = () => this.loaded;
+	private failed = () => this.failure;
 
 	/** Loads it before it is needed. If that fails, it is loaded when it is. */
 	early = () => void this.load().catch(() => undefined);

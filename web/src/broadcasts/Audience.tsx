@@ -36,7 +36,8 @@ export function useSegments(enabled = true) {
 
 /** Audience chooses who gets the broadcast, and says how many they are. */
 export function Audience({ draft, value: b, forecast }: { draft: Draft; value: BroadcastSessionView; forecast: Forecast }) {
-	const segments = useSegments();
+	const known = useCollection("segments");
+	const segments = known.data?.data ?? [];
 	const whyNot = useWhyNot("POST /segments");
 	const options = segments.map((s) => ({ id: s.segment_key, label: s.name, detail: s.member_count === null ? undefined : full(s.member_count) }));
 	const chosen = segments.filter((s) => b.include_segment_keys.includes(s.segment_key));
@@ -44,17 +45,19 @@ export function Audience({ draft, value: b, forecast }: { draft: Draft; value: B
 	const link = (reason: string | null) => draft.saved && peopleOf(draft.saved, segments, reason);
 	return (
 		<>
-			<Picks
-				label={words.include}
-				help={words.includeHelp}
-				path="include_segment_keys"
-				options={options}
-				values={b.include_segment_keys}
-				error={draft.problem("include_segment_keys")}
-				onChange={(include_segment_keys) => draft.change({ include_segment_keys })}
-			/>
-			<Picks label={words.exclude} path="exclude_segment_keys" options={options} values={b.exclude_segment_keys} onChange={(exclude_segment_keys) => draft.change({ exclude_segment_keys })} />
-			<div className={css.sum} role="status">
+			<div data-whole aria-busy={known.isPending || undefined} className={css.section}>
+				<Picks
+					label={words.include}
+					help={words.includeHelp}
+					path="include_segment_keys"
+					options={options}
+					values={b.include_segment_keys}
+					error={draft.problem("include_segment_keys")}
+					onChange={(include_segment_keys) => draft.change({ include_segment_keys })}
+				/>
+				<Picks label={words.exclude} path="exclude_segment_keys" options={options} values={b.exclude_segment_keys} onChange={(exclude_segment_keys) => draft.change({ exclude_segment_keys })} />
+			</div>
+			<div className={css.sum} role="status" aria-busy={forecast.isLoading || undefined}>
 				{b.include_segment_keys.length === 0 ? (
 					words.nobody
 				) : forecast.isError ? (

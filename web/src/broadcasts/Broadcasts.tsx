@@ -126,7 +126,7 @@ export default function Broadcasts() {
 	return (
 		<Page wide title={words.title} description={words.about} actions={!none && addButton}>
 			{!none && (
-				<Tools label={words.search} value={search} onChange={setSearch}>
+				<Tools label={words.search} value={search} onChange={setSearch} coming={list.isPending}>
 					{(tags.length > 0 || tag) && <Select label={words.tag} hideLabel value={tag} onChange={setTag} choices={[{ value: "", label: words.allTags }, ...tags.map((t) => ({ value: t, label: t }))]} />}
 					<fieldset className={css.filters} aria-label={words.status}>
 						<Button small look="quiet" aria-pressed={!status} onClick={() => setStatus("")}>

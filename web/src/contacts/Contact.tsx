@@ -108,7 +108,7 @@ export default function ContactPage() {
 			}
 		>
 			{erased ? <Notice>{words.anonymised}</Notice> : gone && <Notice tone="warning">{words.isDeleted}</Notice>}
-			{!erased && <Eligibility contact={c} onRestore={() => restore.mutate()} whyNot={whyNotEdit} />}
+			{!erased && <Eligibility key={c.id} contact={c} onRestore={() => restore.mutate()} whyNot={whyNotEdit} />}
 			<About contact={c} off={erased || whyNotEdit !== undefined} />
 			<Tabs
 				label={words.views}

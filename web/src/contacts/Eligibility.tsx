@@ -1,4 +1,4 @@
-import { useQuery } from "@tanstack/react-query";
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { Check, X } from "lucide-react";
 import { Link } from "wouter";
 import { api } from "../api/client";
@@ -89,7 +89,7 @@ function useTypes() {
 	const types = useCollection("email_types");
 	const account = useAccount();
 	const all = (types.data?.data ?? []).filter((t) => t.active);
-	return { all, usual: all.find((t) => t.type_key === account.data?.default_email_type_key) ?? all[0] };
+	return { all, pending: types.isPending, usual: all.find((t) => t.type_key === account.data?.default_email_type_key) ?? all[0] };
 }
 
 /** useUsualVerdict says whether the contact gets mail of the account's default type, and if not, the first reason. */
@@ -103,7 +103,7 @@ export function useUsualVerdict(c: Contact): { eligible: boolean; why: string } 
 /** Eligibility answers whether the contact gets mail of a type, by the checks that sending makes. */
 export function Eligibility({ contact: c, onRestore, whyNot }: { contact: Contact; onRestore: () => void; whyNot?: string }) {
 	const key = useKey();
-	const { all, usual } = useTypes();
+	const { all, usual, pending } = useTypes();
 	const broadcasts = useCollection("broadcasts");
 	const sequences = useCollection("sequences");
 	const [chosen, choose] = useParam("for");
@@ -113,46 +113,49 @@ export function Eligibility({ contact: c, onRestore, whyNot }: { contact: Contac
 		...(broadcasts.data?.data ?? []).slice(0, 50).map((b) => ({ value: `broadcast_id:${b.id}`, label: words.broadcast(b.name) })),
 		...(sequences.data?.data ?? []).map((s) => ({ value: `sequence_id:${s.id}`, label: words.sequence(s.name) })),
 	];
-	const verdict = useQuery(queryOf(key, c, about));
+	const verdict = useQuery({ ...queryOf(key, c, about), placeholderData: keepPreviousData });
 	const v = verdict.data;
+	const coming = !v && !verdict.isError && (pending || about !== "");
 	return (
-		<Card
-			title={
-				<span className={css.title}>
-					{words.title} {v && <Badge tone={v.eligible ? "success" : "danger"}>{v.eligible ? words.yes : words.no}</Badge>}
-				</span>
-			}
-			actions={
-				choices.length > 1 && <Select label={words.for} hideLabel value={about} onChange={choose} choices={choices} />
-			}
-		>
-			{verdict.isPending && about !== "" && <Skeleton rows={3} />}
-			{verdict.isError && <Failure error={verdict.error} retry={() => void verdict.refetch()} />}
-			{v && (
-				<ol className={css.checks}>
-					{v.checks.map((check) => (
-						<li key={check.check} data-ok={check.ok}>
-							{check.ok ? <Check aria-hidden size={16} /> : <X aria-hidden size={16} />}
-							<span>
-								<span className="visually-hidden">{check.ok ? words.yes : words.no}: </span>
-								{(check.ok ? words.checks : words.failed)[check.check]}
-								{!check.ok && (
-									<small>
-										{[whyOf(check), check.since && words.since(check.since)].filter(Boolean).join(", ")}{" "}
-										{check.action === "restore" ? (
-											<Button small why={whyNot} onClick={onRestore}>
-												{words.actions.restore}
-											</Button>
-										) : (
-											check.action && <Link href={place(c, check.action)}>{words.actions[check.action]}</Link>
-										)}
-									</small>
-								)}
-							</span>
-						</li>
-					))}
-				</ol>
-			)}
-		</Card>
+		<div data-whole aria-busy={coming || undefined}>
+			<Card
+				title={
+					<span className={css.title}>
+						{words.title} {v && <Badge tone={v.eligible ? "success" : "danger"}>{v.eligible ? words.yes : words.no}</Badge>}
+					</span>
+				}
+				actions={
+					choices.length > 1 && <Select label={words.for} hideLabel value={about} onChange={choose} choices={choices} />
+				}
+			>
+				{coming && <Skeleton rows={9} />}
+				{verdict.isError && <Failure error={verdict.error} retry={() => void verdict.refetch()} />}
+				{v && (
+					<ol className={css.checks}>
+						{v.checks.map((check) => (
+							<li key={check.check} data-ok={check.ok}>
+								{check.ok ? <Check aria-hidden size={16} /> : <X aria-hidden size={16} />}
+								<span>
+									<span className="visually-hidden">{check.ok ? words.yes : words.no}: </span>
+									{(check.ok ? words.checks : words.failed)[check.check]}
+									{!check.ok && (
+										<small>
+											{[whyOf(check), check.since && words.since(check.since)].filter(Boolean).join(", ")}{" "}
+											{check.action === "restore" ? (
+												<Button small why={whyNot} onClick={onRestore}>
+													{words.actions.restore}
+												</Button>
+											) : (
+												check.action && <Link href={place(c, check.action)}>{words.actions[check.action]}</Link>
+											)}
+										</small>
+									)}
+								</span>
+							</li>
+						))}
+					</ol>
+				)}
+			</Card>
+		</div>
 	);
 }

@@ -87,7 +87,7 @@ export default function Mailbox() {
 			}
 		>
 			{!(lanes.isSuccess && !lane) && (rows.length > 0 || search || sinks.length > 1 || mails.isPending) && (
-				<Tools label={words.search} value={search} onChange={setSearch}>
+				<Tools label={words.search} value={search} onChange={setSearch} coming={mails.isPending}>
 					{sinks.length > 1 && <Select label={words.mta} hideLabel value={lane?.id ?? ""} onChange={choose} choices={sinks.map((l) => ({ value: l.id, label: l.name }))} />}
 				</Tools>
 			)}

@@ -7,6 +7,7 @@ import { useKey, useWhyNot } from "../app/session";
 import { Badge } from "../ui/Badge";
 import { Button } from "../ui/Button";
 import { isGone, Missing } from "../ui/Missing";
+import { Skeleton } from "../ui/States";
 import { Card, Facts, NotSet, Page } from "../ui/Page";
 import { catalogue } from "../words/catalogue";
 import { ConfirmLanes } from "./ConfirmLanes";
@@ -71,7 +72,7 @@ export default function SenderPage() {
 				</p>
 			</Card>
 			<Card title={words.confirmed}>
-				<ConfirmLanes sender={s} lanes={all.filter((l) => l.active || s.verified_mta_config_ids.includes(l.id))} />
+				{lanes.isPending ? <Skeleton rows={2} /> : <ConfirmLanes sender={s} lanes={all.filter((l) => l.active || s.verified_mta_config_ids.includes(l.id))} />}
 			</Card>
 			<Card title={words.details}>
 				<Facts

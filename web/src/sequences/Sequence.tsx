@@ -237,7 +237,7 @@ function Loaded({ server, names }: { server: Versioned<Sequence>; names: Names }
 				current={tab}
 				tabs={[
 					{ id: "flow", name: words.flow },
-					{ id: "people", name: words.people, count: r?.active },
+					{ id: "people", name: words.people, count: report.isPending ? null : r?.active },
 					{ id: "report", name: words.report },
 					{ id: "settings", name: words.settings },
 				]}

@@ -249,7 +249,11 @@ export function SourceEditor(p: Props) {
 							{p.settings(draft, set, faults)}
 						</div>
 					)}
-					{tab === "own" && as === "own" && p.values(draft, own, setOwn, problems)}
+					{tab === "own" && as === "own" && (
+						<div data-whole aria-busy={preview.query.isPending || undefined}>
+							{p.values(draft, own, setOwn, problems)}
+						</div>
+					)}
 					<ProblemList checked={preview.query.data !== undefined} problems={problems} onGo={go} fixesFor={schema && !readOnly ? (x) => fixesFor(x, draft, schema, p.schemaParts.includes("slots")) : undefined} onFix={readOnly ? undefined : set} />
 				</div>
 				<div className={css.right}>

@@ -1,4 +1,4 @@
-import { type ReactNode, useEffect, useRef } from "react";
+import { type ReactNode, type RefObject, useEffect, useLayoutEffect, useRef } from "react";
 import { Link, useLocation } from "wouter";
 import { Offering } from "../app/offers";
 import { remember } from "../app/recent";
@@ -13,6 +13,32 @@ let navigations = 0;
 /** countNavigation tells pages that the address changed, so that the next heading takes the focus. */
 export function countNavigation() {
 	navigations++;
+}
+
+/** How long a part of a page may hold back what is below it, in milliseconds. */
+const patience = 4000;
+
+/**
+ * useArrival marks a page until all its parts have loaded for the first time. Meanwhile what stands below a part that
+ * loads keeps its place and is not shown, because it would move; nor are parts with data-whole whose own pieces would.
+ */
+function useArrival(page: RefObject<HTMLElement | null>) {
+	useLayoutEffect(() => {
+		const element = page.current;
+		if (!element) return;
+		const end = () => {
+			seen.disconnect();
+			clearTimeout(timer);
+			delete element.dataset.coming;
+		};
+		const check = () => element.querySelector("[aria-busy=true]") || end();
+		const seen = new MutationObserver(check);
+		const timer = setTimeout(end, patience);
+		element.dataset.coming = "";
+		seen.observe(element, { childList: true, subtree: true, attributeFilter: ["aria-busy"] });
+		check();
+		return end;
+	}, [page]);
 }
 
 type Props = {
@@ -33,6 +59,8 @@ type Props = {
 /** Page is the frame of every page: its heading, which takes the focus after navigation, and its actions. */
 export function Page({ title, record, trail, status, description, actions, wide, gone, children }: Props) {
 	const heading = useRef<HTMLHeadingElement>(null);
+	const page = useRef<HTMLDivElement>(null);
+	useArrival(page);
 	const workspace = useWorkspace();
 	const name = workspace?.tenant_name;
 	const [path] = useLocation();
@@ -47,7 +75,7 @@ export function Page({ title, record, trail, status, description, actions, wide,
 		if (navigations > 0) heading.current?.focus({ preventScroll: true });
 	}, []);
 	return (
-		<div className={wide ? css.wide : css.page}>
+		<div ref={page} className={wide ? css.wide : css.page}>
 			<header className={css.header}>
 				<div className={css.words}>
 					{trail && trail.length > 0 && (
