@@ -7,7 +7,7 @@ import { Page } from "../ui/Page";
 import { countNavigation } from "../ui/Page";
 import { SearchButton } from "../ui/SearchButton";
 import { Empty, Failure } from "../ui/States";
-import { toast, undoLast } from "../ui/Toast";
+import { countdown, undoLast } from "../ui/Toast";
 import { catalogue, plural, setTimeZone } from "../words/catalogue";
 import { openDevice } from "./device";
 import { keep, restore } from "./kept";
@@ -50,13 +50,13 @@ const words = catalogue({
 	choose: "Choose a workspace",
 	crashed: "This page has stopped",
 	changed: "This page could not be loaded. There may be a new version of the application.",
-	wait: (n: number) => plural(n, { one: "Too many requests. Going on in # second.", other: "Too many requests. Going on in # seconds." }),
+	wait: (n: number) => plural(n, { one: "Too many requests at once. Going on in # second.", other: "Too many requests at once. Going on in # seconds." }),
 });
 
 const client = newClient();
 
 watchAnswers(client);
-onRateLimit((seconds) => toast(words.wait(seconds)));
+onRateLimit((seconds) => countdown(seconds, words.wait));
 
 // The code of the page that the address names comes while the session is read.
 const first = /^\/app\/[^/-][^/]*(\/.*)?$/.exec(window.location.pathname);

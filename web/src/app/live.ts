@@ -115,6 +115,7 @@ export function connect(client: QueryClient, workspace: string): () => void {
 	};
 	channel.onmessage = (e: MessageEvent<{ hints?: Hint[]; state?: LiveState; reset?: boolean; ask?: boolean }>) => {
 		if (e.data.ask && source?.readyState === EventSource.OPEN) share({ state: "live" });
+		if (e.data.state === "live" && state !== "live") void compareVersions(); // the server may have been replaced
 		if (e.data.state) setState(e.data.state);
 		if (e.data.reset) client.invalidateQueries({ predicate: (q) => q.queryKey[0] === workspace });
 		if (e.data.hints) receive(e.data.hints);

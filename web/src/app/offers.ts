@@ -1,4 +1,4 @@
-import { createContext, useContext, useEffect, useRef } from "react";
+import { createContext, type ReactNode, useContext, useEffect, useRef } from "react";
 
 // What the page on the screen offers to do: the buttons and menus beside its heading. The palette lists
 // them, and keys run them: c creates, e edits, Control and Enter does the page's main action.
@@ -6,7 +6,7 @@ import { createContext, useContext, useEffect, useRef } from "react";
 export type Offer = {
 	title: string;
 	/** Why it cannot be done now. */
-	why?: string;
+	why?: ReactNode;
 	kind?: "primary" | "create" | "edit";
 	run: () => void;
 };

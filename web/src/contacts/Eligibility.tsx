@@ -97,7 +97,7 @@ export function useUsualVerdict(c: Contact): { eligible: boolean; why: string } 
 	const { usual } = useTypes();
 	const verdict = useQuery(queryOf(useKey(), c, usual ? `email_type_key:${usual.type_key}` : "")).data;
 	const first = verdict?.checks.find((check) => !check.ok);
-	return verdict && { eligible: verdict.eligible, why: first ? [words.failed[first.check], whyOf(first)].filter(Boolean).join(", ") : "" };
+	return verdict && { eligible: verdict.eligible, why: first ? words.failed[first.check] : "" };
 }
 
 /** Eligibility answers whether the contact gets mail of a type, by the checks that sending makes. */

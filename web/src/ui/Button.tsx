@@ -21,7 +21,7 @@ type Props = Omit<ButtonHTMLAttributes<HTMLButtonElement>, "disabled"> & {
 
 /** offer is what a button among the actions of a page offers, if its label is a text. */
 function offer(label: ReactNode, look: Look, kind: "create" | "edit" | undefined, why: ReactNode, run: () => void): Offer[] {
-	return typeof label === "string" ? [{ title: label, kind: kind ?? (look === "primary" ? "primary" : undefined), why: typeof why === "string" ? why : undefined, run }] : [];
+	return typeof label === "string" ? [{ title: label, kind: kind ?? (look === "primary" ? "primary" : undefined), why, run }] : [];
 }
 
 /** Button is a button. With `why` it is disabled, and says why on focus, hover and press. */

@@ -6,7 +6,10 @@ import css from "./Toast.module.css";
 
 const words = catalogue({ undo: "Undo", dismiss: "Dismiss", messages: "Messages" });
 
-type Toast = { id: number; text: string; undo?: () => void; tone: "neutral" | "danger" };
+/** Counts is what goes down to 0 each second, and how a message says it. */
+type Counts = { until: number; say: (seconds: number) => string };
+
+type Toast = { id: number; text: string; undo?: () => void; tone: "neutral" | "danger"; counts?: Counts };
 
 let toasts: Toast[] = [];
 
@@ -26,6 +29,12 @@ function set(all: Toast[]) {
 export function toast(text: string, options: { undo?: () => void; tone?: "danger" } = {}) {
 	if (options.undo) undoable = [...undoable.slice(-19), { id: next, text, undo: options.undo, until: Date.now() + undoableFor }];
 	set([...toasts.slice(-2), { id: next++, text, undo: options.undo, tone: options.tone ?? "neutral" }]);
+}
+
+/** countdown says for how many seconds something waits, in one message that stays until then. */
+export function countdown(seconds: number, say: Counts["say"]) {
+	const until = Math.max(Date.now() + seconds * 1000, ...toasts.map((t) => t.counts?.until ?? 0));
+	set([...toasts.filter((t) => !t.counts).slice(-2), { id: next++, text: say(seconds), tone: "neutral", counts: { until, say } }]);
 }
 
 const dismiss = (id: number) => set(toasts.filter((t) => t.id !== id));
@@ -90,15 +99,28 @@ function Item({ toast: t, onGone }: { toast: Toast; onGone: () => void }) {
 	const [hovered, setHovered] = useState(false);
 	const [focused, setFocused] = useState(false);
 	const held = hovered || focused;
+	const { counts } = t;
+	const [seconds, setSeconds] = useState(0);
 	useEffect(() => {
-		if (held) return;
+		if (!counts) return;
+		const tick = () => {
+			const left = Math.ceil((counts.until - Date.now()) / 1000);
+			if (left > 0) setSeconds(left);
+			else dismiss(t.id);
+		};
+		tick();
+		const timer = setInterval(tick, 250);
+		return () => clearInterval(timer);
+	}, [t.id, counts]);
+	useEffect(() => {
+		if (held || counts) return;
 		const since = Date.now();
 		const timer = setTimeout(() => dismiss(t.id), left.current);
 		return () => {
 			clearTimeout(timer);
 			left.current -= Date.now() - since;
 		};
-	}, [t.id, held]);
+	}, [t.id, held, counts]);
 	return (
 		// biome-ignore lint/a11y/noStaticElementInteractions: it only waits while somebody reads it
 		<div
@@ -108,7 +130,14 @@ function Item({ toast: t, onGone }: { toast: Toast; onGone: () => void }) {
 			onFocus={() => setFocused(true)}
 			onBlur={() => setFocused(false)}
 		>
-			<p>{t.text}</p>
+			{counts ? (
+				<p>
+					<span className="visually-hidden">{t.text}</span>
+					<span aria-hidden>{counts.say(seconds)}</span>
+				</p>
+			) : (
+				<p>{t.text}</p>
+			)}
 			{t.undo && (
 				<Button
 					small
