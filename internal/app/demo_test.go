@@ -77,6 +77,10 @@ func TestDemoServesOnAnyPort(t *testing.T) {
 	})
 }
 
+// countedSleep ends a shell whose loop has slept 600 times.
+const countedSleep = `n=0; sleep() { n=$((n + 1)); [ $n -lt 600 ] || { echo "the send does not end"; exit 1; }; command sleep "$@"; }
+`
+
 func TestDemoCommandsWorkAsPrinted(t *testing.T) {
 	t.Parallel()
 	for _, tool := range []string{"sh", "curl"} {
@@ -91,18 +95,27 @@ func TestDemoCommandsWorkAsPrinted(t *testing.T) {
 		var script strings.Builder
 		for line := range strings.Lines(text) {
 			switch {
-			case strings.HasPrefix(line, "B="), strings.HasPrefix(line, "curl "), strings.HasPrefix(line, "until "):
+			case strings.HasPrefix(line, "B="), strings.HasPrefix(line, "curl "), strings.HasPrefix(line, "while "):
 				script.WriteString(line)
 			}
 		}
-		got, err := exec.CommandContext(t.Context(), "sh", "-c", script.String()).CombinedOutput()
-		if err != nil {
-			t.Fatalf("the commands: %v\n%s", err, got)
+		run := func(script string) string {
+			t.Helper()
+			got, err := exec.CommandContext(t.Context(), "sh", "-c", countedSleep+script).CombinedOutput()
+			if err != nil {
+				t.Fatalf("the commands: %v\n%s", err, got)
+			}
+			return string(got)
 		}
+		got := run(script.String())
 		for _, want := range []string{"broadcast 0", `"status":"scheduled"`, `"status":"completed"`, `"total_delivered":183`} {
-			if !strings.Contains(string(got), want) {
+			if !strings.Contains(got, want) {
 				t.Errorf("the commands said %s; want %s in it", got, want)
 			}
+		}
+		_, follow, _ := strings.Cut(script.String(), "while ")
+		if got := run("B=none; while " + follow); !strings.Contains(got, `"NOT_FOUND"`) {
+			t.Errorf("without a broadcast the last command said %s", got)
 		}
 	})
 }

@@ -102,7 +102,7 @@ B=$(curl -s %API%/broadcasts -H 'X-API-Key: %KEY%' -H 'Content-Type: application
 
 curl -s -X POST %API%/broadcasts/$B/schedule -H 'X-API-Key: %KEY%' | grep -o '"status":"[a-z]*"' | head -n 1
 
-until curl -s %API%/broadcasts/$B/report -H 'X-API-Key: %KEY%' -w '\n' | grep '"completed"'; do sleep 1; done
+while R=$(curl -sS %API%/broadcasts/$B/report -H 'X-API-Key: %KEY%') && echo "$R" | grep -Eq '"status":"(scheduled|sending)"'; do sleep 1; done; echo "$R"
 
 Then open a mail at %BASE%/mailbox/, follow its link, and read the report again ten seconds later.
 Ctrl-C stops; the data stay.
