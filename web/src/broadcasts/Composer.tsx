@@ -11,6 +11,7 @@ import { Button } from "../ui/Button";
 import { TextField } from "../ui/Field";
 import { isGone, Missing } from "../ui/Missing";
 import { Card, Notice, Page } from "../ui/Page";
+import { Fixed } from "../ui/Locked";
 import { and, catalogue, clock, dateTime, plural, timeZone } from "../words/catalogue";
 import { explain } from "../words/errors";
 import { Audience, useSegments } from "./Audience";
@@ -160,7 +161,7 @@ function Editor({ draft, saved, value: b }: { draft: Draft; saved: BroadcastSess
 	const missing = (saved.view_model.schedule_readiness?.reasons.length ?? 0) + (s.state === "refused" ? s.problems.length : 0);
 	const section = (id: (typeof sections)[number], children: React.ReactNode) => (
 		<Section id={id} title={words[id]} summary={summaries[id]} open={!folded.has(id)} onOpen={(open) => fold(id, open)}>
-			{children}
+			<Fixed when={why !== undefined && id !== "content"}>{children}</Fixed>
 		</Section>
 	);
 	return (
@@ -217,14 +218,16 @@ function Editor({ draft, saved, value: b }: { draft: Draft; saved: BroadcastSess
 							))}
 						</div>
 					) : (
-						<fieldset className={css.sections} disabled={why !== undefined}>
+						<fieldset className={css.sections}>
 							<legend className="visually-hidden">{b.name}</legend>
 							<Card id="name">
-								<TextField label={words.name} value={b.name} path="name" maxLength={200} error={draft.problem("name")} onChange={(name) => draft.change({ name })} />
+								<Fixed when={why !== undefined}>
+									<TextField label={words.name} value={b.name} path="name" maxLength={200} error={draft.problem("name")} onChange={(name) => draft.change({ name })} />
+								</Fixed>
 							</Card>
 							{section("audience", <Audience draft={draft} value={b} forecast={forecast} />)}
 							{section("from", <From draft={draft} value={b} forecast={forecast} />)}
-							{section("content", <Content draft={draft} value={b} />)}
+							{section("content", <Content draft={draft} value={b} fixed={why !== undefined} />)}
 							{section("variants", <Variants draft={draft} value={b} forecast={forecast} />)}
 							{section("delivery", <Delivery draft={draft} value={b} forecast={forecast} />)}
 						</fieldset>

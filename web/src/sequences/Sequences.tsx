@@ -14,7 +14,7 @@ import { FormProblems } from "../ui/FormProblems";
 import { useForm } from "../ui/form";
 import { List } from "../ui/List";
 import { Menu } from "../ui/Menu";
-import { NotSet, Page } from "../ui/Page";
+import { NotSet, Notice, Page } from "../ui/Page";
 import { Empty, Failure, NoMatch, Skeleton, searched } from "../ui/States";
 import { Time } from "../ui/Time";
 import { toast } from "../ui/Toast";
@@ -253,22 +253,25 @@ function Starters({ why }: { why?: string }) {
 		},
 	});
 	return (
-		<ul className={own.starters} aria-busy={begin.isPending}>
-			{starters.map((s) => (
-				<li key={s.id}>
-					<button
-						type="button"
-						aria-disabled={why || begin.isPending ? true : undefined}
-						title={why}
-						onClick={() => !why && !begin.isPending && begin.mutate(s.id)}
-					>
-						<b>{s.name}</b>
-						<span>{s.text}</span>
-						<small>{s.makes}</small>
-					</button>
-				</li>
-			))}
-		</ul>
+		<>
+			{why && <Notice>{why}</Notice>}
+			<ul className={own.starters} aria-busy={begin.isPending}>
+				{starters.map((s) => (
+					<li key={s.id}>
+						<button
+							type="button"
+							aria-disabled={why || begin.isPending ? true : undefined}
+							title={why}
+							onClick={() => !why && !begin.isPending && begin.mutate(s.id)}
+						>
+							<b>{s.name}</b>
+							<span>{s.text}</span>
+							<small>{s.makes}</small>
+						</button>
+					</li>
+				))}
+			</ul>
+		</>
 	);
 }
 

@@ -81,7 +81,7 @@ export default function Templates() {
 		/>
 	);
 	return (
-		<Page title={words.title} description={words.about} actions={!none && add}>
+		<Page title={words.title} description={words.about} actions={add}>
 			{!none && <Tools label={words.search} value={search} onChange={setSearch} />}
 			{templates.isPending ? (
 				<Skeleton rows={6} />

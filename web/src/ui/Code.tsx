@@ -3,6 +3,7 @@ import type { PreviewProblem } from "../api/schema";
 import { later } from "../app/later";
 import { catalogue } from "../words/catalogue";
 import css from "./Code.module.css";
+import { useFixed } from "./Locked";
 
 const words = catalogue({ leave: "Escape, then Tab, leaves the editor", help: "Ctrl Space completes, F1 explains" });
 
@@ -29,10 +30,11 @@ export type CodeProps = {
 /** Code is a code editor. Until it is loaded it is a plain field with the same text. */
 export function Code(props: CodeProps) {
 	const label = [props.label, words.leave, props.names && words.help].filter(Boolean).join(". ");
+	const readOnly = useFixed() || props.readOnly;
 	return (
 		<div className={css.code}>
-			<Suspense fallback={<textarea aria-label={label} value={props.value} spellCheck={false} onChange={(e) => props.onChange(e.target.value)} />}>
-				<CodeEditor {...props} label={label} />
+			<Suspense fallback={<textarea aria-label={label} value={props.value} spellCheck={false} readOnly={readOnly} onChange={(e) => props.onChange(e.target.value)} />}>
+				<CodeEditor {...props} label={label} readOnly={readOnly} />
 			</Suspense>
 		</div>
 	);

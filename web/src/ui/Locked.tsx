@@ -1,4 +1,4 @@
-import type { ReactNode } from "react";
+import { createContext, type ReactNode, useContext } from "react";
 import css from "./Field.module.css";
 import { Notice } from "./Page";
 
@@ -7,9 +7,23 @@ export function Locked({ why, children }: { why?: string; children: ReactNode })
 	return (
 		<>
 			{why && <Notice>{why}</Notice>}
-			<fieldset className={css.locked} disabled={why !== undefined}>
+			<Fixed when={why !== undefined}>{children}</Fixed>
+		</>
+	);
+}
+
+const IsFixed = createContext(false);
+
+/** useFixed reports whether fields here cannot be changed, for what is no field of the browser. */
+export const useFixed = () => useContext(IsFixed);
+
+/** Fixed is around fields that cannot be changed at times. */
+export function Fixed({ when, children }: { when: boolean; children: ReactNode }) {
+	return (
+		<IsFixed value={useFixed() || when}>
+			<fieldset className={css.locked} disabled={when}>
 				{children}
 			</fieldset>
-		</>
+		</IsFixed>
 	);
 }
