@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
-import { Fragment, type ReactNode } from "react";
+import type { ReactNode } from "react";
 import { Link } from "wouter";
 import { api } from "../api/client";
 import type { BroadcastReport, BroadcastSessionView, DeliveryProgress, MetricsRow } from "../api/schema";
@@ -210,7 +210,7 @@ export function Bars({ whole, base, rows }: { whole: number; base: number; rows:
 	return (
 		<div className={css.bars}>
 			{rows.map((r) => (
-				<Fragment key={r.name}>
+				<div key={r.name} className={css.row}>
 					<span className={r.strong ? css.headline : undefined}>
 						<Explained name={r.label} about={{ definition: term(r.name).definition, people: r.to }} />
 					</span>
@@ -222,7 +222,7 @@ export function Bars({ whole, base, rows }: { whole: number; base: number; rows:
 						{r.name !== "matched" && ` · ${percent(base ? r.n / base : null)}`}
 					</span>
 					{r.note && <span className={css.sentence}>{r.note}</span>}
-				</Fragment>
+				</div>
 			))}
 		</div>
 	);

@@ -17,7 +17,7 @@ type Props = {
 	mark?: string;
 };
 
-const least = 480; // a narrower plot is scrolled
+const least = 280; // a narrower plot is scrolled
 const height = 240;
 const margin = { top: 16, right: 96, bottom: 28, left: 48 };
 
@@ -47,7 +47,8 @@ export function LinePlot({ sentence, points, tick, lines, mark }: Props) {
 	const names = lines.map((l) => ({ name: l.name, y: y(l.values.at(-1) ?? 0) })).sort((a, b) => b.y - a.y);
 	for (const [i, n] of names.entries()) n.y = Math.min(n.y, (names[i - 1]?.y ?? Number.POSITIVE_INFINITY) - 15);
 	const nameY = (name: string) => (names.find((n) => n.name === name)?.y ?? 0) + 4;
-	const every = Math.max(1, Math.ceil(points.length / 6));
+	const room = Math.max(2, Math.min(6, Math.floor((width - margin.left - margin.right) / 64))); // for names of points
+	const every = Math.max(1, Math.ceil(points.length / room));
 	const key = (e: KeyboardEvent) => {
 		const step = e.key === "ArrowRight" ? 1 : e.key === "ArrowLeft" ? -1 : 0;
 		if (step === 0) return;
