@@ -63,11 +63,12 @@ function Wide<T>({ label, columns, rows, rowKey }: Props<T>) {
 }
 
 /** The columns that stand beside the name on a card: the state, and those without a name, such as the menu. */
-const beside = new Set(["status", "state", "freshness"]);
+const beside = new Set(["status", "state", "kind", "freshness"]);
 
 function Cards<T>({ label, columns, rows, rowKey }: Props<T>) {
 	const [first, ...others] = columns;
-	const top = others.filter((c) => !c.name || beside.has(c.id));
+	const only = others.length === 1 && others[0]?.end;
+	const top = others.filter((c) => !c.name || beside.has(c.id) || only);
 	const rest = others.filter((c) => !top.includes(c));
 	return (
 		<ul className={css.cards} aria-label={label}>
@@ -77,7 +78,7 @@ function Cards<T>({ label, columns, rows, rowKey }: Props<T>) {
 						<div className={css.name}>{first?.cell(r)}</div>
 						{top.map((c) => (
 							<div key={c.id} className={css.beside}>
-								{c.name && <span className="visually-hidden">{c.name}: </span>}
+								{c.name && <span className={only ? css.about : "visually-hidden"}>{c.name}: </span>}
 								{c.cell(r)}
 							</div>
 						))}
