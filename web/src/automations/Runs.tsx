@@ -32,7 +32,7 @@ const words = catalogue({
 		error: "It could not be stored",
 	},
 	contact: "Contact",
-	event: "Started by",
+	event: "started by",
 	actions: "Actions",
 	at: "When",
 	none: "No run yet",
@@ -99,7 +99,16 @@ export default function Runs({ automation: a }: { automation: Automation }) {
 						{
 							id: "contact",
 							name: words.contact,
-							cell: (r) => <Link href={`/contacts/${r.contact_id}`}>{r.email || r.contact_id}</Link>,
+							cell: (r) => (
+								<span className={css.results}>
+									<Link href={`/contacts/${r.contact_id}`}>{r.email || r.contact_id}</Link>
+									{r.trigger && (
+										<small>
+											{words.event} {started(r.trigger)}
+										</small>
+									)}
+								</span>
+							),
 						},
 						{
 							id: "status",
@@ -111,7 +120,6 @@ export default function Runs({ automation: a }: { automation: Automation }) {
 								</span>
 							),
 						},
-						{ id: "event", name: words.event, cell: (r) => <Started run={r} /> },
 						{ id: "actions", name: words.actions, cell: (r) => <Results run={r} /> },
 						{ id: "at", name: words.at, cell: (r) => <Time at={r.created_at} /> },
 					]}
@@ -128,10 +136,7 @@ export default function Runs({ automation: a }: { automation: Automation }) {
 	);
 }
 
-function Started({ run: r }: { run: AutomationRun }) {
-	if (!r.trigger) return <NotSet />;
-	return r.trigger.name ?? r.trigger.type.replaceAll("_", " ");
-}
+const started = (t: NonNullable<AutomationRun["trigger"]>) => t.name ?? t.type.replaceAll("_", " ");
 
 function Results({ run: r }: { run: AutomationRun }) {
 	if (r.actions.length === 0) return <NotSet />;

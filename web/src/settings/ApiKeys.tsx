@@ -216,7 +216,7 @@ function Create({ onClose, onMade }: { onClose: () => void; onMade: (secret: str
 			<div className={css.scopes} data-path="scopes" tabIndex={-1}>
 				{areas.map((area) => (
 					<fieldset key={area}>
-						<legend className={css.area}>{area.replaceAll("_", " ")}</legend>
+						<legend className={css.area}>{area.replaceAll(/[_-]/g, " ")}</legend>
 						{found
 							.filter((s) => s.scope.split(":")[0] === area)
 							.map((s) => (

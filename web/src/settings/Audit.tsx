@@ -7,9 +7,9 @@ import { useKey, useWhyNot } from "../app/session";
 import { Button, IconButton } from "../ui/Button";
 import { Select, TextField } from "../ui/Field";
 import { List } from "../ui/List";
-import { NotSet, Notice, Page } from "../ui/Page";
+import { Notice, Page } from "../ui/Page";
 import { Empty, Failure, Skeleton } from "../ui/States";
-import { catalogue, dateTime, timeZone } from "../words/catalogue";
+import { catalogue, dayTime, exact, timeZone } from "../words/catalogue";
 import css from "./Settings.module.css";
 
 const words = catalogue({
@@ -20,7 +20,7 @@ const words = catalogue({
 	what: "What",
 	target: "On",
 	when: "When",
-	from: "From",
+	from: (ip: string) => ` from ${ip}`,
 	more: "Earlier entries",
 	none: "Nothing has been done yet",
 	noMatch: "No entry matches",
@@ -91,8 +91,8 @@ function dayStart(date: string, later = 0): string | undefined {
 	return new Date(utc - (clocks.getTime() - utc)).toISOString();
 }
 
-/** targetOf names what was acted on, such as "sending domain …1c59bfb081ac". */
-const targetOf = (type: string, id: string) => `${type.replaceAll("_", " ")} ${id.length > 20 ? `…${id.slice(-12)}` : id}`;
+/** targetOf names what was acted on, such as "sending domain …b081ac". */
+const targetOf = (type: string, id: string) => `${type.replaceAll("_", " ")} ${id.length > 20 ? `…${id.slice(-6)}` : id}`;
 
 /** Audit lists who did what. */
 export default function Audit() {
@@ -165,8 +165,17 @@ export default function Audit() {
 					rows={rows}
 					rowKey={(r) => r.id}
 					columns={[
-						{ id: "when", name: words.when, cell: (r) => <time className={css.line} dateTime={r.created_at}>{dateTime(r.created_at)}</time> },
-						{ id: "who", name: words.who, cell: (r) => <span className={css.line}>{r.actor.type === "system" ? words.system : r.actor.name || r.actor.type}</span> },
+						{ id: "when", name: words.when, cell: (r) => <time className={css.line} dateTime={r.created_at} title={exact(r.created_at)}>{dayTime(r.created_at)}</time> },
+						{
+							id: "who",
+							name: words.who,
+							cell: (r) => (
+								<span className={css.line}>
+									{r.actor.type === "system" ? words.system : r.actor.name || r.actor.type}
+									{r.ip && <small className={css.from}>{words.from(r.ip)}</small>}
+								</span>
+							),
+						},
 						{ id: "what", name: words.what, cell: (r) => <code>{r.action}</code> },
 						{
 							id: "target",
@@ -186,7 +195,6 @@ export default function Audit() {
 							name: "",
 							cell: (r) => r.target_id && r.target_id !== of("target") && <IconButton small label={words.narrow} icon={<ListFilter aria-hidden />} onClick={() => set({ type: r.target_type, target: r.target_id })} />,
 						},
-						{ id: "from", name: words.from, cell: (r) => r.ip ?? <NotSet /> },
 					]}
 				/>
 			)}

@@ -12,7 +12,7 @@ import { useForm } from "../ui/form";
 import { List } from "../ui/List";
 import { Notice, Page } from "../ui/Page";
 import { Empty, Failure, Skeleton } from "../ui/States";
-import { catalogue, full } from "../words/catalogue";
+import { catalogue, plural } from "../words/catalogue";
 import { explain } from "../words/errors";
 
 const words = catalogue({
@@ -48,6 +48,14 @@ const words = catalogue({
 	removeTitle: (name: string) => `Delete the field ${name}?`,
 	removeText: "All contacts lose their value in it.",
 	usedBy: "It is in use",
+	uses: {
+		contacts: (n: number) => plural(n, { one: "# contact", other: "# contacts" }),
+		segments: (n: number) => plural(n, { one: "# segment", other: "# segments" }),
+		saved_filters: (n: number) => plural(n, { one: "# saved filter", other: "# saved filters" }),
+		automations: (n: number) => plural(n, { one: "# automation", other: "# automations" }),
+		sequences: (n: number) => plural(n, { one: "# sequence", other: "# sequences" }),
+		forms: (n: number) => plural(n, { one: "# form", other: "# forms" }),
+	},
 	empty: "No custom field yet",
 	emptyText: "A field, such as “Plan”, can be used in segments, in forms and in mails.",
 });
@@ -178,7 +186,7 @@ function Remove({ field, onClose }: { field: CustomFieldRow; onClose: () => void
 			<p>{words.removeText}</p>
 			{used.length > 0 && (
 				<Notice tone="warning" title={words.usedBy}>
-					{used.map(([kind, n]) => `${full(n)} ${kind.replaceAll("_", " ")}`).join(", ")}
+					{used.map(([kind, n]) => words.uses[kind as keyof typeof words.uses]?.(n) ?? kind).join(", ")}
 				</Notice>
 			)}
 		</Confirm>

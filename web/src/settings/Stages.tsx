@@ -106,7 +106,7 @@ export default function Stages() {
 							cell: (s) => (
 								<div className={css.stage} {...sorting.item(rows.indexOf(s))}>
 									{!why && <Grip {...sorting.handle(rows.indexOf(s))} />}
-									{s.color && <span aria-hidden className={css.dot} style={{ background: s.color }} />}
+									<span aria-hidden className={css.dot} style={{ background: s.color ?? "var(--neutral-tint)" }} />
 									<b>{s.name}</b> {s.is_default && <Badge tone="progress">{words.initial}</Badge>}
 								</div>
 							),

@@ -19,7 +19,7 @@ import { Source } from "../ui/Source";
 import { Empty, Failure, Skeleton } from "../ui/States";
 import { Time } from "../ui/Time";
 import { toast } from "../ui/Toast";
-import { and, catalogue, exact, full, plural } from "../words/catalogue";
+import { catalogue, exact, full, plural } from "../words/catalogue";
 import { explain } from "../words/errors";
 import { eventNames } from "../words/events";
 import { EditWebhook } from "./Webhooks";
@@ -174,7 +174,7 @@ export default function WebhookPage() {
 			<Card>
 				<Facts
 					rows={[
-						[words.events, w.event_types.includes("*") ? eventNames["*"] : and(w.event_types.map((t) => eventNames[t] ?? t))],
+						[words.events, w.event_types.includes("*") ? eventNames["*"] : w.event_types.map((t) => eventNames[t] ?? t).join(" · ")],
 						...(w.description ? ([[words.note, w.description]] as [string, string][]) : []),
 						[words.success, w.last_success_at && <Time key="s" at={w.last_success_at} />],
 						[words.failure, w.last_failure_at && <Time key="f" at={w.last_failure_at} />],
