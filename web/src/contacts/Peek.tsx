@@ -10,6 +10,7 @@ import { Facts } from "../ui/Page";
 import { Time } from "../ui/Time";
 import { catalogue } from "../words/catalogue";
 import { nameOf } from "./columns";
+import css from "./Contacts.module.css";
 import { useUsualVerdict } from "./Eligibility";
 
 const words = catalogue({
@@ -55,10 +56,10 @@ export function Peek({ contact: c, onWalk, onClose }: { contact: Contact; onWalk
 			/>
 			<h3>{words.recent}</h3>
 			{events.data?.data.length === 0 && <p>{words.none}</p>}
-			<ul>
+			<ul className={css.recent}>
 				{events.data?.data.map((e) => (
 					<li key={e.id}>
-						<Time at={e.occurred_at} /> · {e.title}
+						{e.title} <Time at={e.occurred_at} />
 					</li>
 				))}
 			</ul>

@@ -45,7 +45,8 @@ const words = catalogue({
 	configurationSet: "Configuration set",
 	active: "Active",
 	off: "Once this is saved, no mail leaves through it.",
-	limits: "Change the limits",
+	limits: "Limits",
+	changeLimits: "Change the limits",
 	perSecond: "Mails a second",
 	perMinute: "Mails a minute",
 	perHour: "Mails an hour",
@@ -343,7 +344,7 @@ export function Editor({ lane, onSaved }: { lane?: MtaConfigRow & { revision: st
 						</Notice>
 					)}
 				</Card>
-				<Card title={words.limits}>
+				<Card title={lane ? words.changeLimits : words.limits}>
 					<Columns>{(Object.keys(caps) as (keyof typeof caps)[]).map((name) => field(`caps.${name}`, caps[name], { type: "number", optional: true }))}</Columns>
 					<Throttles list={v.domain_throttles} problems={p} why={why} onChange={(domain_throttles) => form.set({ domain_throttles })} />
 					<Switch label={words.warmup} help={words.warmupHelp} checked={v["warmup.enabled"]} onChange={(x) => form.set({ "warmup.enabled": x })} why={locked ? undefined : why} />

@@ -1,10 +1,7 @@
-import { Plus } from "lucide-react";
-import { Button } from "../ui/Button";
+import { Plus, Trash2 } from "lucide-react";
+import { Button, IconButton } from "../ui/Button";
 import { Select, TextField } from "../ui/Field";
-import { catalogue } from "../words/catalogue";
 import css from "./Mta.module.css";
-
-const words = catalogue({ remove: "Remove" });
 
 export type Row = { [field: string]: string };
 
@@ -48,9 +45,7 @@ export function MtaRows({ title, about, path, columns, rows, blank, add, removeN
 									<TextField key={c.name} label={c.label} help={c.help} optional={c.optional} type={c.type} path={at} value={r[c.name] ?? ""} onChange={(x) => change(i, { [c.name]: x })} error={problems[at]} readOnly={why !== undefined} autoComplete="off" spellCheck={false} />
 								);
 							})}
-						<Button look="quiet" why={why} aria-label={removeNamed(r, i)} onClick={() => onChange(rows.filter((_, j) => j !== i))}>
-							{words.remove}
-						</Button>
+						<IconButton label={removeNamed(r, i)} icon={<Trash2 aria-hidden />} why={why} onClick={() => onChange(rows.filter((_, j) => j !== i))} />
 					</li>
 				))}
 			</ul>

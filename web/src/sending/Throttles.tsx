@@ -1,6 +1,6 @@
-import { Plus } from "lucide-react";
+import { Plus, Trash2 } from "lucide-react";
 import type { MtaThrottle, MtaThrottleBody } from "../api/schema";
-import { Button } from "../ui/Button";
+import { Button, IconButton } from "../ui/Button";
 import { TextField } from "../ui/Field";
 import { catalogue } from "../words/catalogue";
 import css from "./Mta.module.css";
@@ -13,7 +13,6 @@ const words = catalogue({
 	perHour: "Mails an hour",
 	connections: "Connections",
 	add: "Add a limit for a provider",
-	remove: "Remove",
 	removeNamed: (pattern: string) => `Remove the limit for ${pattern}`,
 });
 
@@ -47,9 +46,7 @@ export function Throttles({ list, problems, why, onChange }: Props) {
 						{names.map((n) => (
 							<TextField key={n} label={bounds[n]} type="number" value={t[n]} onChange={(x) => change(i, { [n]: x })} readOnly={why !== undefined} autoComplete="off" />
 						))}
-						<Button look="quiet" why={why} aria-label={words.removeNamed(t.pattern)} onClick={() => onChange(list.filter((_, j) => j !== i))}>
-							{words.remove}
-						</Button>
+						<IconButton label={words.removeNamed(t.pattern)} icon={<Trash2 aria-hidden />} why={why} onClick={() => onChange(list.filter((_, j) => j !== i))} />
 					</li>
 				))}
 			</ul>
