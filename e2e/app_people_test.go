@@ -468,7 +468,10 @@ func (d desk) mendsOne() {
 	d.sees("The program names itself as a bot, a library or a scanner")
 	d.hit("Open the suppression list")
 	d.await(`location.pathname.endsWith('/suppressions') && ` + settled)
-	d.hit("Remove")
+	d.must(d.Screen(d.ctx, 1280, 900, "dark"))
+	d.await(`[...document.querySelectorAll('main [role=row] a')].some(a => a.textContent === 'Reader3')`) // who has the address
+	d.must(d.Screen(d.ctx, 390, 844, "dark"))
+	d.hit("Remove " + mailedTo)
 	d.sees("No address matches")
 	d.eval(`history.back()`)
 	d.sees("Can be mailed? Yes")

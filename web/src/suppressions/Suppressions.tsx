@@ -1,9 +1,11 @@
-import { useInfiniteQuery, useMutation, useQueryClient } from "@tanstack/react-query";
+import { useInfiniteQuery, useMutation, useQueries, useQueryClient } from "@tanstack/react-query";
 import { useCallback, useState } from "react";
+import { Link } from "wouter";
 import { api, newKey } from "../api/client";
-import type { ImportedSuppressions, SuppressionRow } from "../api/schema";
+import type { Contact, ImportedSuppressions, SuppressionRow } from "../api/schema";
 import { useParam, useTyped } from "../app/params";
 import { useKey, useWhyNot } from "../app/session";
+import { nameOf } from "../contacts/columns";
 import { Button } from "../ui/Button";
 import { Dialog } from "../ui/Dialog";
 import { Select, TextArea, TextField } from "../ui/Field";
@@ -21,20 +23,23 @@ import css from "../broadcasts/Broadcasts.module.css";
 
 const words = catalogue({
 	title: "Suppression list",
-	about: "Addresses that never get mail, whoever imports or adds them.",
+	about: "Addresses that never get mail, whoever imports or adds them. Removing one resubscribes nobody.",
 	add: "Add addresses",
 	search: "Search addresses",
 	reason: "Reason",
 	all: "All reasons",
 	email: "Address",
 	since: "Since",
+	contact: "Contact",
 	remove: "Remove",
+	removeOf: (email: string) => `Remove ${email}`,
 	removed: (email: string) => `Removed ${email}. It resubscribes nobody.`,
 	empty: "Nobody is on the list",
 	emptyText: "Addresses come here when mail to them is returned for good, when somebody complains, or when you add them.",
 	none: "No address matches",
 	addresses: "Addresses, one a line",
 	valid: (n: number) => plural(n, { one: "# address", other: "# addresses" }),
+	odd: (odd: string[]) => `${plural(odd.length, { one: "# does not look like an address", other: "# do not look like addresses" })}: ${odd.slice(0, 5).join(", ")}`,
 	tooMany: "At most 10,000 at a time.",
 	why: "Reason, for you",
 	cancel: "Cancel",
@@ -74,6 +79,7 @@ export default function Suppressions() {
 		onError: (e) => toast(explain(e), { tone: "danger" }),
 	});
 	const rows = list.data?.pages.flatMap((p) => p.data) ?? [];
+	const holders = useHolders(list.data?.pages.map((p) => p.data.map((s) => s.email)) ?? []);
 	const button = (
 		<Button kind="create" why={why} onClick={() => setAdding("1")}>
 			{words.add}
@@ -111,6 +117,21 @@ export default function Suppressions() {
 					columns={[
 						{ id: "email", name: words.email, cell: (s) => s.email },
 						{ id: "reason", name: words.reason, cell: (s) => reasonName(s.reason) ?? <NotSet /> },
+						{
+							id: "contact",
+							name: words.contact,
+							width: 200,
+							cell: (s) => {
+								const c = holders.get(s.email);
+								return c ? (
+									<Link href={`/contacts/${c.id}`} tabIndex={-1}>
+										{nameOf(c)}
+									</Link>
+								) : (
+									<NotSet />
+								);
+							},
+						},
 						{ id: "since", name: words.since, width: 140, cell: (s) => <Time at={s.created_at} /> },
 						{
 							id: "actions",
@@ -118,7 +139,7 @@ export default function Suppressions() {
 							width: 100,
 							align: "end",
 							cell: (s) => (
-								<Button small look="quiet" why={why} onClick={() => remove.mutate(s)}>
+								<Button small look="quiet" aria-label={words.removeOf(s.email)} why={why} onClick={() => remove.mutate(s)}>
 									{words.remove}
 								</Button>
 							),
@@ -130,7 +151,7 @@ export default function Suppressions() {
 								<b>{s.email}</b>
 								<span>{reasonName(s.reason)}</span>
 							</span>
-							<Button small look="quiet" why={why} onClick={() => remove.mutate(s)}>
+							<Button small look="quiet" aria-label={words.removeOf(s.email)} why={why} onClick={() => remove.mutate(s)}>
 								{words.remove}
 							</Button>
 						</span>
@@ -150,11 +171,28 @@ export default function Suppressions() {
 	);
 }
 
+/** useHolders returns the contacts that have the addresses of pages of the list, by address. */
+function useHolders(pages: string[][]): Map<string, Contact> {
+	const key = useKey();
+	const found = useQueries({
+		queries: pages.map((emails) => ({
+			queryKey: key("contacts", "holding", emails),
+			enabled: emails.length > 0,
+			staleTime: 15_000,
+			queryFn: ({ signal }: { signal: AbortSignal }) => api("POST /contacts/search", { body: { filters: [{ field: "email", operator: "in", value: emails }], limit: 200 }, signal }),
+		})),
+	});
+	return new Map(found.flatMap((f) => (f.data?.data ?? []).map((c) => [c.email, c] as const)));
+}
+
+const address = /^[^\s@]+@[^\s@]+$/;
+
 function Add({ first, onClose }: { first: string; onClose: () => void }) {
 	const form = useForm({ emails: first, reason: "" });
 	const [done, setDone] = useState<ImportedSuppressions | null>(null);
 	const [idempotencyKey] = useState(newKey);
 	const emails = form.values.emails.split(/[\s,;]+/).filter(Boolean);
+	const odd = emails.filter((e) => !address.test(e));
 	const send = () => form.submit(async () => setDone(await api("POST /suppressions/import", { body: { emails, reason: form.values.reason || null }, idempotencyKey })));
 	return (
 		<Dialog
@@ -171,7 +209,7 @@ function Add({ first, onClose }: { first: string; onClose: () => void }) {
 			}
 		>
 			<FormProblems problems={form.problems} />
-			<TextArea rows={8} label={words.addresses} help={words.valid(emails.length)} path="emails" value={form.values.emails} onChange={(v) => form.set({ emails: v })} error={form.problems.byPath.emails} autoFocus />
+			<TextArea rows={8} label={words.addresses} help={odd.length > 0 ? `${words.valid(emails.length - odd.length)}. ${words.odd(odd)}` : words.valid(emails.length)} path="emails" value={form.values.emails} onChange={(v) => form.set({ emails: v })} error={form.problems.byPath.emails} autoFocus />
 			<TextField label={words.why} optional path="reason" value={form.values.reason} onChange={(reason) => form.set({ reason })} error={form.problems.byPath.reason} />
 			{done && (
 				<Notice tone={done.invalid.length ? "warning" : "success"} title={words.added(done)}>
