@@ -304,13 +304,27 @@ func readAxe(t *testing.T) string {
 	return string(axe)
 }
 
-// checkAccess reports the violations of WCAG 2.2 AA that axe finds on the page.
+// checkAccess reports the violations of WCAG 2.2 AA that axe finds on the page: where it begins, and where it ends if
+// it is higher than the screen.
 func (d desk) checkAccess(axe, where string) {
 	d.t.Helper()
 	if d.text(`typeof axe`) == "undefined" {
 		d.eval(axe)
 	}
-	d.eval(`scrollTo(0, 0)`) // what is scrolled halfway under the top bar can be scrolled out of it
+	d.eval(`window.was = scrollY, scrollTo(0, 0)`)
+	d.violations(where)
+	d.eval(`scrollTo(0, document.documentElement.scrollHeight)`)
+	if d.text(`scrollY > 0`) == "true" {
+		d.must(d.Until(d.ctx, `!document.getElementById('app') || `+settled)) // what has come into view may load
+		d.violations(where + ", scrolled to its end")
+	}
+	d.eval(`scrollTo(0, window.was)`)
+}
+
+// violations reports those of the page as it is scrolled. A target of which a bar covers a part can be scrolled out of
+// it: its size counts where no bar covers it.
+func (d desk) violations(where string) {
+	d.t.Helper()
 	var found []struct {
 		ID    string
 		Nodes []struct {
@@ -318,7 +332,13 @@ func (d desk) checkAccess(axe, where string) {
 			FailureSummary string `json:"failureSummary"`
 		}
 	}
-	d.must(d.Eval(d.ctx, `axe.run({ runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'] }).then(r => r.violations.map(v => ({ id: v.id, nodes: v.nodes.slice(0, 3).map(n => ({ html: n.html.slice(0, 300), failureSummary: n.failureSummary })) })))`, &found))
+	d.must(d.Eval(d.ctx, `(async () => {
+		const overlap = (a, b) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom
+		const bars = scrollY === 0 ? [] : [...document.querySelectorAll('body *')].filter(e => ['sticky', 'fixed'].includes(getComputedStyle(e).position))
+		const covered = e => bars.some(b => !b.contains(e) && overlap(b.getBoundingClientRect(), e.getBoundingClientRect()))
+		const r = await axe.run({ elementRef: true, runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'] })
+		return r.violations.map(v => ({ id: v.id, nodes: v.nodes.filter(n => v.id !== 'target-size' || !covered(n.element)).slice(0, 3).map(n => ({ html: n.html.slice(0, 300), failureSummary: n.failureSummary })) }))
+	})()`, &found))
 	for _, v := range found {
 		for _, n := range v.Nodes {
 			d.t.Errorf("%s: %s: %s: %s", where, v.ID, n.HTML, n.FailureSummary)
