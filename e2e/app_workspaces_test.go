@@ -93,6 +93,10 @@ func TestASecondWorkspaceIsVisitedInTheApplication(t *testing.T) {
 				t.Errorf("%s is wider than the screen", route)
 			}
 		}
+		in("/broadcasts/" + made["broadcast"] + "/edit") // its sections open, though nothing in them can be changed
+		d.eval(`[...document.querySelectorAll('section h2 button[aria-expanded=false]')].forEach(b => b.click())`)
+		d.await(`document.querySelectorAll('section h2 button[aria-expanded=true]').length === 5`)
+		d.await(codeEditor + `?.ariaReadOnly === 'true' && !document.querySelector('[aria-label="Remove Friends"]')?.checkVisibility()`)
 	})
 }
 

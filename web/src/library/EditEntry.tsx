@@ -25,6 +25,7 @@ import { MailFrame } from "../ui/MailFrame";
 import { keptText } from "../ui/keptForm";
 import { Card, Notice, Page } from "../ui/Page";
 import { Failure, Skeleton } from "../ui/States";
+import { Fixed } from "../ui/Locked";
 import { toast } from "../ui/Toast";
 import { blankMjml } from "../templates/blank";
 import { and, catalogue, plural } from "../words/catalogue";
@@ -197,53 +198,56 @@ function Form({ entry: e, revision, merged }: Props & { merged: RebasedMessage |
 				</Notice>
 			)}
 			{merged && <Rebase merged={merged} />}
+			{why && <Notice>{why}</Notice>}
 			<div className={source.editor}>
 				<div className={source.left}>
-					<TokenField label={contentNames.subject} path="subject" value={draft.subject} onChange={(subject) => set({ subject })} readOnly={why !== undefined} />
-					<TokenField label={contentNames.preheader} optional help={words.preheaderHelp} path="preheader" value={draft.preheader} onChange={(preheader) => set({ preheader })} readOnly={why !== undefined} />
-					<Columns>
-						<TextField label={contentNames.from_name} optional path="from_name" value={draft.from_name} onChange={(from_name) => set({ from_name })} readOnly={why !== undefined} />
-						<TextField label={contentNames.reply_to} optional path="reply_to" value={draft.reply_to} onChange={(reply_to) => set({ reply_to })} readOnly={why !== undefined} />
-					</Columns>
-					<Radios
-						row
-						label={words.kind}
-						value={made}
-						onChange={(k) => {
-							setKind(k as "template" | "own");
-							if (k === "own") set({ template: "", binding: {}, mjml: draft.mjml || (draft.html ? "" : blankMjml) });
-							else set({ mjml: "", html: "", text: "" });
-						}}
-						choices={[
-							{ value: "template", label: words.template },
-							{ value: "own", label: words.own },
-						]}
-					/>
-					{made === "template" ? (
-						<>
-							<Combo label={words.choice} options={templateOptions(templates.data?.data, named)} onOpen={() => setOpened(true)} loading={templates.isPending} value={draft.template || null} onChange={(slug) => set({ template: slug ?? "", binding: {} })} />
-							{draft.template && <TemplateBinding template={draft.template} record={e.id} value={draft.binding} preview={preview.query} readOnly={why !== undefined} onChange={(binding) => set({ binding })} />}
-						</>
-					) : (
-						<>
-							<Radios
-								row
-								label={words.format}
-								value={format}
-								onChange={(f) => {
-									const code = draft.mjml || draft.html;
-									setFormat(f as "mjml" | "html");
-									set(f === "mjml" ? { mjml: code, html: "" } : { html: code, mjml: "" });
-								}}
-								choices={[
-									{ value: "mjml", label: contentNames.mjml },
-									{ value: "html", label: contentNames.html },
-								]}
-							/>
-							<CodeWithImages key={format} format={format} label={contentNames[format]} value={draft[format]} names={names} onChange={(code) => set({ [format]: code })} problems={problems.filter((x) => x.field === `content.body_${format}`)} readOnly={why !== undefined} />
-							<TextArea rows={4} label={contentNames.text} optional help={words.textHelp} value={draft.text} onChange={(text) => set({ text })} readOnly={why !== undefined} />
-						</>
-					)}
+					<Fixed when={why !== undefined}>
+						<TokenField label={contentNames.subject} path="subject" value={draft.subject} onChange={(subject) => set({ subject })} readOnly={why !== undefined} />
+						<TokenField label={contentNames.preheader} optional help={words.preheaderHelp} path="preheader" value={draft.preheader} onChange={(preheader) => set({ preheader })} readOnly={why !== undefined} />
+						<Columns>
+							<TextField label={contentNames.from_name} optional path="from_name" value={draft.from_name} onChange={(from_name) => set({ from_name })} readOnly={why !== undefined} />
+							<TextField label={contentNames.reply_to} optional path="reply_to" value={draft.reply_to} onChange={(reply_to) => set({ reply_to })} readOnly={why !== undefined} />
+						</Columns>
+						<Radios
+							row
+							label={words.kind}
+							value={made}
+							onChange={(k) => {
+								setKind(k as "template" | "own");
+								if (k === "own") set({ template: "", binding: {}, mjml: draft.mjml || (draft.html ? "" : blankMjml) });
+								else set({ mjml: "", html: "", text: "" });
+							}}
+							choices={[
+								{ value: "template", label: words.template },
+								{ value: "own", label: words.own },
+							]}
+						/>
+						{made === "template" ? (
+							<>
+								<Combo label={words.choice} options={templateOptions(templates.data?.data, named)} onOpen={() => setOpened(true)} loading={templates.isPending} value={draft.template || null} onChange={(slug) => set({ template: slug ?? "", binding: {} })} />
+								{draft.template && <TemplateBinding template={draft.template} record={e.id} value={draft.binding} preview={preview.query} readOnly={why !== undefined} onChange={(binding) => set({ binding })} />}
+							</>
+						) : (
+							<>
+								<Radios
+									row
+									label={words.format}
+									value={format}
+									onChange={(f) => {
+										const code = draft.mjml || draft.html;
+										setFormat(f as "mjml" | "html");
+										set(f === "mjml" ? { mjml: code, html: "" } : { html: code, mjml: "" });
+									}}
+									choices={[
+										{ value: "mjml", label: contentNames.mjml },
+										{ value: "html", label: contentNames.html },
+									]}
+								/>
+								<CodeWithImages key={format} format={format} label={contentNames[format]} value={draft[format]} names={names} onChange={(code) => set({ [format]: code })} problems={problems.filter((x) => x.field === `content.body_${format}`)} readOnly={why !== undefined} />
+								<TextArea rows={4} label={contentNames.text} optional help={words.textHelp} value={draft.text} onChange={(text) => set({ text })} readOnly={why !== undefined} />
+							</>
+						)}
+					</Fixed>
 				</div>
 				<div className={source.right}>
 					<h2>{words.preview}</h2>

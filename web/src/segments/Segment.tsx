@@ -19,6 +19,7 @@ import { Menu } from "../ui/Menu";
 import { keptText } from "../ui/keptForm";
 import { Card, Notice, Page } from "../ui/Page";
 import { Tabs } from "../ui/Tabs";
+import { Fixed } from "../ui/Locked";
 import { toast } from "../ui/Toast";
 import { catalogue, full } from "../words/catalogue";
 import { explain } from "../words/errors";
@@ -253,16 +254,18 @@ function Edit({ server, why, onSaved }: { server: Versioned<SegmentSession>; why
 					}
 				/>
 			</Card>
-			<Rules
-				value={draft.rule}
-				onChange={(rule) => {
-					source.set({ rule });
-					setFault(null);
-				}}
-				saved={s.member_count_total !== null && s.member_count_evaluated_at ? { total: s.member_count_total, at: s.member_count_evaluated_at } : null}
-				fault={fault}
-				warnings={warnings}
-			/>
+			<Fixed when={why !== undefined}>
+				<Rules
+					value={draft.rule}
+					onChange={(rule) => {
+						source.set({ rule });
+						setFault(null);
+					}}
+					saved={s.member_count_total !== null && s.member_count_evaluated_at ? { total: s.member_count_total, at: s.member_count_evaluated_at } : null}
+					fault={fault}
+					warnings={warnings}
+				/>
+			</Fixed>
 			{asking && (
 				<Confirm
 					title={words.namesTitle}
