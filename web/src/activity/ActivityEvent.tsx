@@ -1,6 +1,7 @@
 import type { ReactNode } from "react";
 import { Link } from "wouter";
 import type { ActivityRow } from "../api/schema";
+import { useCollection } from "../app/collections";
 import { StateBadge } from "../ui/Badge";
 import { catalogue, clock, exact, full } from "../words/catalogue";
 import { ruleSentence } from "../words/rules";
@@ -21,8 +22,11 @@ function told(properties: object): string {
 		.join(" · ");
 }
 
-/** titleOf returns the title of an event. A form is called by its name, and not by its key. */
-function titleOf(row: ActivityRow): string {
+/** useTitle returns the title of an event. A form is called by its name, and not by its key, and mail of a sequence by that of the sequence. */
+export function useTitle(row: Pick<ActivityRow, "title" | "properties" | "sequence_id" | "broadcast_id" | "source">): string {
+	const sequences = useCollection("sequences", { enabled: Boolean(row.sequence_id) });
+	const sequence = row.source === "email" && row.sequence_id ? sequences.data?.data.find((s) => s.id === row.sequence_id)?.name : undefined;
+	if (sequence) return `${row.title}: ${sequence}`;
 	const { form_slug: slug, form_name: name } = row.properties as { form_slug?: string; form_name?: string };
 	return slug && name && row.title.endsWith(slug) ? row.title.slice(0, -slug.length) + name : row.title;
 }
@@ -39,7 +43,7 @@ function detailOf(row: ActivityRow): string | undefined {
  * do. `who` stands before it where several contacts are listed.
  */
 export function ActivityEvent({ row: r, contact, who }: { row: ActivityRow; contact: string; who?: ReactNode }) {
-	const title = titleOf(r);
+	const title = useTitle(r);
 	const detail = detailOf(r);
 	const to = r.broadcast_id ? `/broadcasts/${r.broadcast_id}` : r.sequence_id ? `/sequences/${r.sequence_id}` : null;
 	const mail = r.broadcast_id && r.source === "email";

@@ -1,5 +1,6 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { Link } from "wouter";
+import { useTitle } from "../activity/ActivityEvent";
 import { api } from "../api/client";
 import { useParam } from "../app/params";
 import { useKey } from "../app/session";
@@ -54,7 +55,7 @@ export function Mail({ id }: { id: string }) {
 						name: words.mail,
 						cell: (r) => (
 							<>
-								{r.title} {subject(r.properties) && subject(r.properties) !== r.title && <span className={css.muted}>{subject(r.properties)}</span>}
+								<Name row={r} /> {subject(r.properties) && subject(r.properties) !== r.title && <span className={css.muted}>{subject(r.properties)}</span>}
 							</>
 						),
 					},
@@ -82,6 +83,12 @@ export function Mail({ id }: { id: string }) {
 			{open && <Sent contact={id} broadcast={open} onClose={() => setOpen("")} />}
 		</Card>
 	);
+}
+
+/** Name names a mail. That of a sequence leads to it. */
+function Name({ row: r }: { row: Parameters<typeof useTitle>[0] }) {
+	const title = useTitle(r);
+	return r.sequence_id && !r.broadcast_id ? <Link href={`/sequences/${r.sequence_id}`}>{title}</Link> : title;
 }
 
 function Sent({ contact, broadcast, onClose }: { contact: string; broadcast: string; onClose: () => void }) {

@@ -1,4 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
+import { useTitle } from "../activity/ActivityEvent";
 import { api } from "../api/client";
 import type { Contact } from "../api/schema";
 import { useKey } from "../app/session";
@@ -26,6 +27,10 @@ const words = catalogue({
 	recent: "Last events",
 	none: "Nothing has happened yet.",
 });
+
+function Title({ row }: { row: Parameters<typeof useTitle>[0] }) {
+	return useTitle(row);
+}
 
 /** Peek shows one contact beside the table; j and k walk to the next and the previous one. */
 export function Peek({ contact: c, onWalk, onClose }: { contact: Contact; onWalk: (by: number) => void; onClose: () => void }) {
@@ -59,7 +64,7 @@ export function Peek({ contact: c, onWalk, onClose }: { contact: Contact; onWalk
 			<ul className={css.recent}>
 				{events.data?.data.map((e) => (
 					<li key={e.id}>
-						{e.title} <Time at={e.occurred_at} />
+						<Title row={e} /> <Time at={e.occurred_at} />
 					</li>
 				))}
 			</ul>
