@@ -52,7 +52,7 @@ export function parseWidths(text: string | null): { [field: string]: number } {
 /** The widths of columns whose texts are shorter or longer than most, in pixels. */
 const usualWidths: { [field: string]: number } = { tags: 200, country: 96, language: 104 };
 
-/** How narrow initial columns become where there is little room. The others go. */
+/** How narrow columns become where there is little room. Initial ones that are not here go then. */
 const leastWidths: { [field: string]: number } = { global_status: 140, tags: 130, last_activity_at: 126 };
 
 /** useColumns returns the columns of a table of contacts: name and address first, then those chosen. Initial ones fit their place. */
@@ -86,7 +86,7 @@ function columnsOf(chosen: string[], all: FieldInfo[], stages: Map<string, strin
 				id: f.field,
 				name: f.name,
 				width: widths[f.field] ?? usualWidths[f.field] ?? (f.kind === "number" || f.kind === "date" || f.kind === "time" ? 120 : 150),
-				least: initial && !widths[f.field] ? leastWidths[f.field] : undefined,
+				least: widths[f.field] ? undefined : (leastWidths[f.field] ?? 108),
 				spare: initial && !widths[f.field] && !leastWidths[f.field],
 				align: f.kind === "number" ? "end" : undefined,
 				sortable: sortable.includes(f.field),
