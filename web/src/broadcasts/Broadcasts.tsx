@@ -214,9 +214,9 @@ export default function Broadcasts() {
 								</span>
 							),
 						},
-						{ id: "status", name: words.status, width: 130, least: 124, cell: (b) => <StateBadge kind="broadcast" state={b.status} /> },
+						{ id: "status", name: words.status, width: 130, least: 120, cell: (b) => <StateBadge kind="broadcast" state={b.status} /> },
 						{ id: "audience", name: words.audience, width: 160, spare: true, cell: (b) => b.include_segment_keys.map((k) => segmentNames.get(k) ?? k).join(", ") || words.noSegment },
-						{ id: "when", name: words.when, width: 150, least: 126, cell: (b) => (b.status === "scheduled" && b.scheduled_at ? <time dateTime={b.scheduled_at} title={exact(b.scheduled_at)}>{dayTime(b.scheduled_at)}</time> : <Time at={b.dispatch_started_at ?? b.updated_at} />) },
+						{ id: "when", name: words.when, width: 150, least: 132, cell: (b) => (b.status === "scheduled" && b.scheduled_at ? <time dateTime={b.scheduled_at} title={exact(b.scheduled_at)}>{dayTime(b.scheduled_at)}</time> : <Time at={b.dispatch_started_at ?? b.updated_at} />) },
 						{ id: "recipients", name: words.recipients, about: term("recipients").definition, width: 100, spare: true, align: "end", cell: (b) => (metrics.of.has(b.id) ? full(metrics.of.get(b.id)?.total_recipients ?? 0) : <NotSet />) },
 						{ id: "opened", name: words.opened, about: term("opened").definition, width: 90, least: 76, align: "end", cell: (b) => rate(metrics.of.get(b.id), "opened_rate") },
 						{ id: "clicked", name: words.clicked, about: term("clicked").definition, width: 90, least: 76, align: "end", cell: (b) => rate(metrics.of.get(b.id), "clicked_rate") },

@@ -275,18 +275,14 @@ export function Editor({ lane, onSaved }: { lane?: MtaConfigRow & { revision: st
 				<Card title={mtaTypes[type]}>
 					{field("name", words.name)}
 					{type === "smtp" && (
-						<>
-							<Columns>
-								{field("settings.host", words.host)}
-								{field("settings.port", words.port, { type: "number" })}
-								<Select label={words.tls} value={v["settings.tls"]} onChange={(x) => form.set({ "settings.tls": x })} choices={Object.entries(words.tlsKinds).map(([value, label]) => ({ value, label }))} error={p["settings.tls"]} />
-							</Columns>
-							<Columns>
-								<Select label={words.auth} value={v["settings.auth"]} onChange={(x) => form.set({ "settings.auth": x })} choices={Object.entries(words.authKinds).map(([value, label]) => ({ value, label }))} error={p["settings.auth"]} />
-								{v["settings.auth"] !== "none" && field("settings.username", words.username)}
-								{v["settings.auth"] !== "none" && field("settings.password", words.password, { type: "password", help: s.has_password ? words.unchanged : undefined })}
-							</Columns>
-						</>
+						<Columns>
+							{field("settings.host", words.host)}
+							{field("settings.port", words.port, { type: "number" })}
+							<Select label={words.tls} value={v["settings.tls"]} onChange={(x) => form.set({ "settings.tls": x })} choices={Object.entries(words.tlsKinds).map(([value, label]) => ({ value, label }))} error={p["settings.tls"]} />
+							<Select label={words.auth} value={v["settings.auth"]} onChange={(x) => form.set({ "settings.auth": x })} choices={Object.entries(words.authKinds).map(([value, label]) => ({ value, label }))} error={p["settings.auth"]} />
+							{v["settings.auth"] !== "none" && field("settings.username", words.username)}
+							{v["settings.auth"] !== "none" && field("settings.password", words.password, { type: "password", help: s.has_password ? words.unchanged : undefined })}
+						</Columns>
 					)}
 					{type === "ses" && (
 						<Columns>

@@ -166,18 +166,14 @@ function Forms({ account: a }: { account: AccountSessionView }) {
 				body={(v) => ({ ...v, website_url: v.website_url || null, logo_url: v.logo_url || null })}
 			>
 				{(form, text) => (
-					<>
-						<Columns>
-							{text("name", words.name)}
-							{text("website_url", words.website)}
-							{text("logo_url", words.logo, words.logoHelp)}
-						</Columns>
-						<Columns>
-							<Combo label={words.zone} help={words.zoneHelp} options={zones.map((z) => ({ id: z, label: z }))} value={form.values.timezone} onChange={(z) => z && form.set({ timezone: z })} error={form.problems.byPath.timezone} />
-							{text("locale", words.locale)}
-							{text("currency_code", words.currency)}
-						</Columns>
-					</>
+					<Columns>
+						{text("name", words.name)}
+						{text("website_url", words.website)}
+						{text("logo_url", words.logo, words.logoHelp)}
+						<Combo label={words.zone} help={words.zoneHelp} options={zones.map((z) => ({ id: z, label: z }))} value={form.values.timezone} onChange={(z) => z && form.set({ timezone: z })} error={form.problems.byPath.timezone} />
+						{text("locale", words.locale)}
+						{text("currency_code", words.currency)}
+					</Columns>
 				)}
 			</Concern>
 			<Concern
@@ -204,18 +200,14 @@ function Forms({ account: a }: { account: AccountSessionView }) {
 				body={(v) => ({ postal_address: Object.fromEntries(Object.entries(v).map(([k, x]) => [k.slice("postal_address.".length), x || null])) })}
 			>
 				{(_, text) => (
-					<>
-						<Columns>
-							{text("postal_address.line1", words.line1)}
-							{text("postal_address.line2", words.line2)}
-						</Columns>
-						<Columns>
-							{text("postal_address.postal_code", words.postal)}
-							{text("postal_address.city", words.city)}
-							{text("postal_address.state", words.state)}
-							{text("postal_address.country", words.country, words.countryHelp)}
-						</Columns>
-					</>
+					<Columns>
+						{text("postal_address.line1", words.line1)}
+						{text("postal_address.line2", words.line2)}
+						{text("postal_address.postal_code", words.postal)}
+						{text("postal_address.city", words.city)}
+						{text("postal_address.state", words.state)}
+						{text("postal_address.country", words.country, words.countryHelp)}
+					</Columns>
 				)}
 			</Concern>
 			<Concern
