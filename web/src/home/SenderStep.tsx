@@ -5,7 +5,7 @@ import type { AccountSessionView } from "../api/schema";
 import { useCollection } from "../app/collections";
 import { useKey, useWhyNot } from "../app/session";
 import senders from "../sending/Senders.module.css";
-import { Button } from "../ui/Button";
+import { Button, LinkButton } from "../ui/Button";
 import { Checkbox, Columns, Select, TextField } from "../ui/Field";
 import { FormProblems } from "../ui/FormProblems";
 import { useForm } from "../ui/form";
@@ -17,6 +17,7 @@ import { useSetupChanged } from "./Setup";
 
 const words = catalogue({
 	noDomain: "Add your domain first: a sender has an address on it.",
+	addDomain: "Add the domain",
 	name: "Name that readers see",
 	local: "Address before the @",
 	domain: "Domain",
@@ -60,7 +61,15 @@ export function SenderStep({ account: a }: { account: AccountSessionView }) {
 			await api("POST /sending-identities", { body: { email_address: email, display_name: v.display_name, reply_to: v.reply_to.trim() || null, email_type_ids: chosen, active: true }, idempotencyKey });
 			await use(email);
 		});
-	if (!domain) return <Notice tone="warning" title={words.noDomain} />;
+	if (!domain) {
+		return (
+			<Notice tone="warning" title={words.noDomain}>
+				<LinkButton small to="/?step=sending_domain">
+					{words.addDomain}
+				</LinkButton>
+			</Notice>
+		);
+	}
 	const p = form.problems.byPath;
 	const addressProblem = form.problems.general.find((g) => g.startsWith("email_address: "))?.slice("email_address: ".length);
 	return (
