@@ -365,6 +365,9 @@ func (d desk) cancelsOnThePageOfJobs() {
 	if got := d.text(`document.activeElement.tagName`); got == "BODY" {
 		d.t.Error("the focus is lost when the button of a cancelled job goes")
 	}
+	job := d.get("/jobs?limit=1")["data"].([]any)[0].(map[string]any)["id"].(string)
+	d.open("/jobs/" + job)
+	d.await(fmt.Sprintf(`location.pathname.endsWith('/contacts') && location.search === '?job=%s'`, job))
 	d.open("/contacts")
 	d.listen()
 }

@@ -14,7 +14,8 @@ import { Table } from "../ui/Table";
 import { Time } from "../ui/Time";
 import { Tools } from "../ui/Tools";
 import { useMore } from "../ui/useMore";
-import { catalogue, plural } from "../words/catalogue";
+import { useSettled } from "../ui/useSettled";
+import { catalogue, full, plural } from "../words/catalogue";
 import { stateOf } from "../words/status";
 import css from "./Broadcasts.module.css";
 import { reasonName } from "./forecast";
@@ -23,6 +24,8 @@ import { useExport } from "./useExport";
 
 const words = catalogue({
 	title: "Recipients",
+	searching: (n: number) => `Searching ${full(n)} recipients …`,
+	stop: "Stop",
 	search: "Search addresses",
 	show: "Show",
 	all: "All recipients",
@@ -103,13 +106,17 @@ export default function People({ broadcast: b }: { broadcast: BroadcastSessionVi
 
 type RowsProps = { broadcast: BroadcastSessionView; status: string; search: string; variant: string; onSearch: (text: string) => void; picker: React.ReactNode };
 
+/** Of more recipients than this a search takes a while, so that it says that it is under way and can be stopped. */
+const many = 10_000;
+
 /** Rows lists recipients by the state of their mail. */
 function Rows({ broadcast: b, status, search, variant, onSearch, picker }: RowsProps) {
 	const key = useKey();
 	const [, navigate] = useLocation();
-	const query = { status, search, variant_id: variant || undefined, limit: "200" };
+	const asked = useSettled(search, 250);
+	const query = { status, search: asked, variant_id: variant || undefined, limit: "200" };
 	const found = useInfiniteQuery({
-		queryKey: key("report", b.id, "recipients", status, search, variant),
+		queryKey: key("report", b.id, "recipients", status, asked, variant),
 		initialPageParam: null as string | null,
 		queryFn: ({ pageParam, signal }) => api("GET /broadcasts/{broadcast_id}/recipients", { path: { broadcast_id: b.id }, query: { ...query, cursor: pageParam ?? undefined }, signal }),
 		getNextPageParam: (last) => last.next_cursor,
@@ -117,6 +124,7 @@ function Rows({ broadcast: b, status, search, variant, onSearch, picker }: RowsP
 		refetchInterval: pollEvery(30_000),
 	});
 	const onEnd = useMore(found);
+	const searching = search !== "" && b.total_recipients > many && (found.isPending || found.isPlaceholderData || asked !== search);
 	const rows = found.data?.pages.flatMap((p) => p.data) ?? [];
 	const why = (r: RecipientRow) => r.error ?? (r.skip_reason ? reasonName(r.skip_reason) : null);
 	const arm = (id: string | null) => b.variants?.find((a) => a.id === id)?.name ?? id;
@@ -133,6 +141,14 @@ function Rows({ broadcast: b, status, search, variant, onSearch, picker }: RowsP
 		<>
 			<Tools label={words.search} value={search} onChange={onSearch}>
 				{picker}
+				{searching && (
+					<>
+						<span role="status">{words.searching(b.total_recipients)}</span>
+						<Button small onClick={() => onSearch("")}>
+							{words.stop}
+						</Button>
+					</>
+				)}
 				<Button small look="quiet" aria-label={words.csvLabel} busy={file.busy} why={file.why} onClick={file.save}>
 					{words.csv}
 				</Button>

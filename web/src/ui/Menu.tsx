@@ -47,7 +47,8 @@ export function Menu({ label = words.more, actions, children, small, className, 
 		if (document.activeElement === null || document.activeElement === document.body) trigger.current?.focus();
 		chosen.run();
 	}, [chosen, open]);
-	useOffers(actions.filter((a): a is Action => Boolean(a)).map((a) => ({ title: a.label, why: a.why, run: a.run })));
+	const of = typeof children === "string" ? `${children}: ` : "";
+	useOffers(actions.filter((a): a is Action => Boolean(a)).map((a) => ({ title: of + a.label, why: a.why, run: a.run })));
 	return (
 		<>
 			<button
