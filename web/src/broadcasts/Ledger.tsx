@@ -59,7 +59,7 @@ export function Ledger({ broadcast: b, progress: p }: { broadcast: BroadcastSess
 	const shown = rows.filter((r) => r.n > 0 || r.level === 0 || r.about === "sent" || (r.about === "waiting" && p.phase !== "done"));
 	const soon = p.eta && new Date(p.eta).getTime() - Date.now() < 12 * 3_600_000;
 	return (
-		<Card title={words.title} actions={<StateBadge kind="phase" state={p.phase} />}>
+		<Card title={words.title} actions={b.status === "failed" || b.status === "cancelled" ? <StateBadge kind="broadcast" state={b.status} /> : <StateBadge kind="phase" state={p.phase} />}>
 			<Progress
 				label={words.progress}
 				value={p.sent}

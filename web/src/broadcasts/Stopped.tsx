@@ -78,7 +78,10 @@ export function FailureNotice({ id, failure: f }: { id: string; failure: Failure
 	const page = fixPages[f.code];
 	return (
 		<Notice tone="danger" title={words.failed(dateTime(f.failed_at))}>
-			<p>{f.message}</p>
+			<p>
+				{f.message.charAt(0).toUpperCase()}
+				{f.message.slice(1)}.
+			</p>
 			{fix && (
 				<p>
 					{fix} {page && <Link href={page.to}>{page.name}</Link>}

@@ -86,7 +86,7 @@ function columnsOf(chosen: string[], all: FieldInfo[], stages: Map<string, strin
 				id: f.field,
 				name: f.name,
 				width: widths[f.field] ?? usualWidths[f.field] ?? (f.kind === "number" || f.kind === "date" || f.kind === "time" ? 120 : 150),
-				least: widths[f.field] ? undefined : (leastWidths[f.field] ?? 108),
+				least: widths[f.field] ? undefined : (leastWidths[f.field] ?? (f.kind === "date" ? 120 : 108)),
 				spare: initial && !widths[f.field] && !leastWidths[f.field],
 				align: f.kind === "number" ? "end" : undefined,
 				sortable: sortable.includes(f.field),

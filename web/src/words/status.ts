@@ -36,7 +36,7 @@ const words = {
 		skipped: s("Skipped", "warning"),
 	},
 	pause: {
-		user: s("Paused by you", "warning", "Somebody pressed Pause."),
+		user: s("Paused by hand", "warning", "It goes on when somebody presses Resume."),
 		capacity_collapsed: s("No MTA config up", "warning", "None of its MTA configs takes mail."),
 		domain_paused: s("Domain paused", "warning", "Its sending domain is paused."),
 		tenant_paused: s("Workspace paused", "warning", "The whole workspace is paused."),
