@@ -339,6 +339,13 @@ func (d desk) cancelsOnThePageOfJobs() {
 	d.press("Escape")
 	d.await(`!document.querySelector('[role=dialog]') && document.activeElement.matches('[role=row]')`)
 	d.press("x")
+	d.sees("1 selected")
+	d.eval(`document.querySelector('main h1').focus()`)
+	d.press("Escape") // clears the selection from anywhere, too
+	d.await(`!document.body.innerText.includes('1 selected')`)
+	d.press("j")
+	d.await(`document.activeElement.matches('[role=row]')`)
+	d.press("x")
 	d.hit("Select all", "Shift+Tab")
 	d.hit("More")
 	d.item("Set the stage")

@@ -198,9 +198,12 @@ export default function Contacts() {
 		],
 		[columns, whyNot],
 	);
-	const peeked = contacts.find((c) => c.id === params.get("peek"));
+	const peek = params.get("peek") ?? "";
+	const listed = contacts.find((c) => c.id === peek);
+	const other = useQuery({ queryKey: key("contact", peek, "peek"), enabled: peek !== "" && !listed && !rows.isPending, queryFn: ({ signal }) => api("GET /contacts/{id}", { path: { id: peek }, signal }) });
+	const peeked = peek === "" ? undefined : (listed ?? other.data);
 	const walk = (by: number) => {
-		const next = peeked && contacts[contacts.indexOf(peeked) + by];
+		const next = listed && contacts[contacts.indexOf(listed) + by];
 		if (next) setParams({ peek: next.id }, { replace: true });
 	};
 	const filtered = search !== "" || filters.length > 0;

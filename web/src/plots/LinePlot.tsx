@@ -50,7 +50,7 @@ export function LinePlot({ sentence, points, tick, lines, mark }: Props) {
 	const room = Math.max(2, Math.min(6, Math.floor((width - margin.left - margin.right) / 64))); // for names of points
 	const every = Math.max(1, Math.ceil(points.length / room));
 	const key = (e: KeyboardEvent) => {
-		const step = e.key === "ArrowRight" ? 1 : e.key === "ArrowLeft" ? -1 : 0;
+		const step = { ArrowRight: 1, ArrowLeft: -1, Home: -points.length, End: points.length }[e.key] ?? 0;
 		if (step === 0) return;
 		e.preventDefault();
 		setAt((now) => Math.max(0, Math.min(points.length - 1, (now ?? (step > 0 ? -1 : points.length)) + step)));

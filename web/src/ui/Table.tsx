@@ -284,7 +284,8 @@ export function Table<T>(p: Props<T>) {
 	};
 	// With the focus elsewhere on the page, j and k give it to the row that Tab reaches.
 	const enter = () => p.rows.length > 0 && focus(current);
-	useShortcuts({ j: enter, k: enter });
+	const deselect = () => p.onSelect?.(new Set());
+	useShortcuts(selected.size > 0 ? { j: enter, k: enter, Escape: deselect } : { j: enter, k: enter });
 	const key = (e: KeyboardEvent) => {
 		if ((e.target as HTMLElement).closest("input, button, select, [role=menu]")) return;
 		const page = Math.max(1, Math.floor((scroller.current?.clientHeight ?? 400) / height) - 1);
