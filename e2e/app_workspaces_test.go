@@ -39,6 +39,15 @@ func TestASecondWorkspaceIsVisitedInTheApplication(t *testing.T) {
 		d.sees("Friends")
 		d.must(d.Visit(d.ctx, d.p.BaseURL+"/app"))
 		d.await(`location.pathname.startsWith('/app/second') && ` + settled)
+		d.must(d.Visit(d.ctx, d.p.BaseURL+"/app/-/me"))
+		d.pressText("Workspaces") // leads to all of them
+		d.sees("Choose a workspace")
+		d.must(d.Screen(d.ctx, 390, 844, "light"))
+		d.open("/segments")
+		d.pressText("More")
+		d.pressText("Another workspace")
+		d.sees("Choose a workspace")
+		d.must(d.Screen(d.ctx, 1280, 900, "light"))
 		in := func(route string) {
 			t.Helper()
 			d.must(d.Visit(d.ctx, d.p.BaseURL+"/app/second"+route))

@@ -1,4 +1,4 @@
-import { ChevronsLeft, ChevronsRight, CircleHelp, MoreHorizontal, Search } from "lucide-react";
+import { ChevronsLeft, ChevronsRight, ChevronsUpDown, CircleHelp, MoreHorizontal, Search } from "lucide-react";
 import { type ReactNode, Suspense, useCallback, useEffect, useRef, useState } from "react";
 import { Link, useLocation } from "wouter";
 import { IconButton } from "../ui/Button";
@@ -9,11 +9,13 @@ import { OpenSearch } from "./find";
 import { useShell } from "./around";
 import { JobsChip } from "./JobsChip";
 import { LiveIndicator } from "./LiveIndicator";
+import { chooser } from "./last";
 import { later } from "./later";
 import { navigation } from "./navigation";
 import { prefetch } from "./routes";
 import css from "./Shell.module.css";
 import { Strip } from "./Strip";
+import { useSession } from "./session";
 import { useShortcuts } from "./shortcuts";
 import { Switcher } from "./Switcher";
 
@@ -29,6 +31,7 @@ const words = catalogue({
 	help: "Keyboard shortcuts and help",
 	more: "More",
 	all: "All pages",
+	workspaces: "Another workspace",
 });
 
 const railKey = "packetboat-rail";
@@ -180,6 +183,7 @@ function BottomBar() {
 	const [open, setOpen] = useState(false);
 	const dialog = useRef<HTMLDialogElement>(null);
 	const entries = navigation.flatMap((g) => g.entries);
+	const { memberships } = useSession();
 	useEffect(() => {
 		if (open) dialog.current?.showModal();
 		else dialog.current?.close();
@@ -213,6 +217,14 @@ function BottomBar() {
 							</Link>
 						</li>
 					))}
+					{memberships.length > 1 && (
+						<li>
+							<a href={chooser}>
+								<ChevronsUpDown aria-hidden size={20} strokeWidth={1.75} />
+								{words.workspaces}
+							</a>
+						</li>
+					)}
 				</ul>
 			</dialog>
 		</>

@@ -3,6 +3,7 @@ import { useState, useSyncExternalStore } from "react";
 import { Link } from "wouter";
 import { ApiError, api } from "../api/client";
 import { type Density, density, setDensity, subscribeDensity } from "../app/density";
+import { chooserQuery } from "../app/last";
 import { useSession, useSignOut } from "../app/session";
 import { setSingleKeys, singleKeys } from "../app/shortcuts";
 import { applyTheme, type Theme, theme } from "../app/theme";
@@ -53,7 +54,7 @@ export default function Me() {
 	const rows = useSyncExternalStore(subscribeDensity, density);
 	return (
 		<main>
-			<Page title={words.title} trail={[{ name: words.back, to: "/" }]} actions={<Button onClick={() => void signOut()}>{words.out}</Button>}>
+			<Page title={words.title} trail={[{ name: words.back, to: `/${chooserQuery}` }]} actions={<Button onClick={() => void signOut()}>{words.out}</Button>}>
 				<You />
 				<Password />
 				<Sessions />
@@ -91,7 +92,7 @@ export default function Me() {
 					/>
 				</Card>
 				<p>
-					<Link href="/">{words.back}</Link>
+					<Link href={`/${chooserQuery}`}>{words.back}</Link>
 				</p>
 			</Page>
 			<Toasts />
