@@ -222,42 +222,37 @@ func (api collectionsAPI) getCollections(ctx context.Context, p auth.Principal, 
 
 // copies returns the working copies with the given kinds and ids; nil if none are requested.
 func (api collectionsAPI) copies(ctx context.Context, p auth.Principal, refs []string) (*[]workingCopy, error) {
-	if len(refs) == 0 {
-		return nil, nil
-	}
-	if !p.Role.AtLeast(auth.Editor) {
+	if len(refs) > 0 && !p.Role.AtLeast(auth.Editor) {
 		return nil, endpoint.ErrRole.Sayf("copies need the role %s", auth.Editor)
 	}
-	found := []workingCopy{}
-	for _, ref := range refs {
+	return readEach(refs, workingcopy.ErrNotFound, func(ref string) (workingCopy, error) {
 		kind, record, _ := strings.Cut(ref, "/")
-		c, err := api.workingCopies.getWorkingCopy(ctx, p, &WorkingCopyPath{kind, record})
-		if errors.Is(err, workingcopy.ErrNotFound) {
-			continue
-		}
-		if err != nil {
-			return nil, err
-		}
-		found = append(found, c)
-	}
-	return &found, nil
+		return api.workingCopies.getWorkingCopy(ctx, p, &WorkingCopyPath{kind, record})
+	})
 }
 
 // bindingOptions returns the binding options of templates; nil if none are requested.
 func (api collectionsAPI) bindingOptions(ctx context.Context, p auth.Principal, refs []string) (*[]bindingOptions, error) {
+	return readEach(refs, template.ErrNotFound, func(ref string) (bindingOptions, error) {
+		return api.templates.getBindingOptions(ctx, p, &TemplatePath{ID: ref})
+	})
+}
+
+// readEach reads what refs name, and leaves out what is missing; nil if they name nothing.
+func readEach[T any](refs []string, missing error, read func(ref string) (T, error)) (*[]T, error) {
 	if len(refs) == 0 {
 		return nil, nil
 	}
-	found := []bindingOptions{}
+	found := []T{}
 	for _, ref := range refs {
-		o, err := api.templates.getBindingOptions(ctx, p, &TemplatePath{ID: ref})
-		if errors.Is(err, template.ErrNotFound) {
+		one, err := read(ref)
+		if errors.Is(err, missing) {
 			continue
 		}
 		if err != nil {
 			return nil, err
 		}
-		found = append(found, o)
+		found = append(found, one)
 	}
 	return &found, nil
 }
