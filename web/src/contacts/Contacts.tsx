@@ -1,7 +1,7 @@
 import { keepPreviousData, useInfiniteQuery, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Columns3, Search, Upload } from "lucide-react";
 import { useDeferredValue, useEffect, useMemo, useRef, useState } from "react";
-import { useLocation } from "wouter";
+import { Link, useLocation } from "wouter";
 import { api, newKey } from "../api/client";
 import type { Contact, SavedFilterRow } from "../api/schema";
 import { useCollection } from "../app/collections";
@@ -12,6 +12,7 @@ import { type Filter, FilterBar } from "../rules/FilterBar";
 import { useRuleFields } from "../rules/fields";
 import { StateBadge } from "../ui/Badge";
 import { Button, LinkButton } from "../ui/Button";
+import { CsvButton } from "../ui/CsvButton";
 import { Menu } from "../ui/Menu";
 import { Page } from "../ui/Page";
 import { Empty, Failure, Skeleton } from "../ui/States";
@@ -19,6 +20,7 @@ import { type Column, Table } from "../ui/Table";
 import { toast } from "../ui/Toast";
 import { useMore } from "../ui/useMore";
 import { catalogue, number, plural } from "../words/catalogue";
+import { csvText } from "../words/csv";
 import { explain } from "../words/errors";
 import { AddContact } from "./AddContact";
 import { BulkBar } from "./BulkBar";
@@ -45,7 +47,10 @@ const words = catalogue({
 	loaded: (n: number) => `The first ${number(n)} are shown. Filter or export to reach the others.`,
 	empty: "Your audience starts here",
 	emptyText: "A contact is a person you may write to: an address, a name, and what you know of them.",
-	example: "email,first_name,tags\nada@example.com,Ada,reader",
+	example: "contacts example",
+	others: "Contacts also come by:",
+	form: "a form on your website",
+	api: "the API",
 	noMatch: "Nobody matches",
 	noMatchText: "No contact matches the search and all the filters. Drop one of them, or begin again.",
 	clear: "Clear search and filters",
@@ -276,7 +281,7 @@ export default function Contacts() {
 						{words.noMatchText}
 					</Empty>
 				) : (
-					<Empty title={words.empty} example={<pre className={css.example}>{words.example}</pre>} action={<LinkButton look="primary" to="/contacts/import" why={whyNotImport}>{words.import}</LinkButton>}>
+					<Empty title={words.empty} example={<Example />} action={<LinkButton look="primary" to="/contacts/import" why={whyNotImport}>{words.import}</LinkButton>}>
 						{words.emptyText}
 					</Empty>
 				)
@@ -317,5 +322,20 @@ export default function Contacts() {
 			{params.get("new") && <AddContact onClose={() => setParams({ new: null })} onAdded={(id) => navigate(`/contacts/${id}`)} />}
 			{peeked && <Peek contact={peeked} onWalk={walk} onClose={() => setParams({ peek: null })} />}
 		</Page>
+	);
+}
+
+const example = { header: ["email", "first_name", "tags"], rows: [["ada@example.com", "Ada", "reader"], ["alan@example.com", "Alan", "customer"]] };
+
+/** Example is a small file to import, and the other ways to the first contacts. */
+function Example() {
+	return (
+		<>
+			<pre className={css.example}>{csvText(example.header, example.rows)}</pre>
+			<CsvButton name={words.example} header={example.header} rows={example.rows} />
+			<p>
+				{words.others} <Link href="/forms">{words.form}</Link> · <a href="/docs">{words.api}</a>
+			</p>
+		</>
 	);
 }
