@@ -40,16 +40,7 @@ func main() {
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	var errs []error
-	for _, dialect := range []string{"sqlite", "postgres"} {
-		if dialect == "postgres" && o.postgres == "" || o.only != "" && o.only != dialect {
-			continue
-		}
-		if err := measure(ctx, o, dialect); err != nil {
-			errs = append(errs, fmt.Errorf("%s: %w", dialect, err))
-		}
-	}
-	if err := errors.Join(errs...); err != nil {
+	if err := benchsite.OnEach(o.postgres, o.only, func(dialect string) error { return measure(ctx, o, dialect) }); err != nil {
 		fmt.Fprintln(os.Stderr, "applicationbench:", err)
 		os.Exit(1)
 	}

@@ -18,6 +18,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	benchsite "github.com/packetboat/packetboat/bench/site"
 	"github.com/packetboat/packetboat/internal/journal"
 )
 
@@ -37,16 +38,7 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	fmt.Printf("\n%d reports of 7 KB, on %d connections\n%-9s | %10s | %12s | %12s\n", o.reports, o.conns, "database", "accepted/s", "in effect/s", "CPU s/1000")
-	var errs []error
-	for _, database := range []string{"sqlite", "postgres"} {
-		if o.only != "" && o.only != database || database == "postgres" && o.postgres == "" {
-			continue
-		}
-		if err := measure(ctx, o, database); err != nil {
-			errs = append(errs, fmt.Errorf("%s: %w", database, err))
-		}
-	}
-	if err := errors.Join(errs...); err != nil {
+	if err := benchsite.OnEach(o.postgres, o.only, func(dialect string) error { return measure(ctx, o, dialect) }); err != nil {
 		fmt.Fprintln(os.Stderr, "inboundbench:", err)
 		os.Exit(1)
 	}

@@ -20,6 +20,7 @@ import (
 
 	_ "github.com/jackc/pgx/v5/stdlib" // makes the databases measured on
 
+	benchsite "github.com/packetboat/packetboat/bench/site"
 	"github.com/packetboat/packetboat/internal/id"
 	"github.com/packetboat/packetboat/internal/outbox"
 	"github.com/packetboat/packetboat/internal/ratelimit"
@@ -57,16 +58,7 @@ func main() {
 func run(ctx context.Context, o options) error {
 	fmt.Printf("\nreports of a send to %d recipients, with %d clicks and %d bounces; times in ms\n", o.recipients, o.clicks, o.bounces)
 	fmt.Printf("%-9s %-28s %8s %8s\n", "database", "report", "median", "p99")
-	var errs []error
-	for _, database := range []string{"sqlite", "postgres"} {
-		if o.only != "" && o.only != database || database == "postgres" && o.postgres == "" {
-			continue
-		}
-		if err := measure(ctx, o, database); err != nil {
-			errs = append(errs, fmt.Errorf("%s: %w", database, err))
-		}
-	}
-	return errors.Join(errs...)
+	return benchsite.OnEach(o.postgres, o.only, func(dialect string) error { return measure(ctx, o, dialect) })
 }
 
 func measure(ctx context.Context, o options, database string) (err error) {

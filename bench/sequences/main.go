@@ -9,12 +9,13 @@ package main
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"os"
 	"os/signal"
 	"time"
+
+	benchsite "github.com/packetboat/packetboat/bench/site"
 )
 
 func main() {
@@ -49,14 +50,5 @@ type options struct {
 }
 
 func run(ctx context.Context, o options) error {
-	var errs []error
-	for _, dialect := range []string{"sqlite", "postgres"} {
-		if dialect == "postgres" && o.postgres == "" || o.only != "" && o.only != dialect {
-			continue
-		}
-		if err := measure(ctx, o, dialect); err != nil {
-			errs = append(errs, fmt.Errorf("%s: %w", dialect, err))
-		}
-	}
-	return errors.Join(errs...)
+	return benchsite.OnEach(o.postgres, o.only, func(dialect string) error { return measure(ctx, o, dialect) })
 }

@@ -21,6 +21,20 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
+// OnEach measures on SQLite, and on PostgreSQL if it has an address; on one of them alone if only names it.
+func OnEach(postgres, only string, measure func(dialect string) error) error {
+	var errs []error
+	for _, dialect := range []string{"sqlite", "postgres"} {
+		if dialect == "postgres" && postgres == "" || only != "" && only != dialect {
+			continue
+		}
+		if err := measure(dialect); err != nil {
+			errs = append(errs, fmt.Errorf("%s: %w", dialect, err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
 // Site is a running program and its database.
 type Site struct {
 	*harness.Program
