@@ -1,6 +1,6 @@
-import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { useLocation, useParams } from "wouter";
-import { api, isConflict, request } from "../api/client";
+import { useQuery } from "@tanstack/react-query";
+import { useParams } from "wouter";
+import { api, request } from "../api/client";
 import type { BlockRow, PreviewBlock, UpdateBlockRequestBody } from "../api/schema";
 import { useParam } from "../app/params";
 import { useCollection } from "../app/collections";
@@ -8,6 +8,7 @@ import { useKey, useWhyNot } from "../app/session";
 import { ScopeFields } from "../binding/Slot";
 import { blockDraft, type Draft, schemaOf } from "../source/draft";
 import { SourceEditor } from "../source/SourceEditor";
+import { useStored } from "../source/useStored";
 import { TagPicks } from "../source/Schema";
 import css from "../source/Source.module.css";
 import { issuesOf } from "../binding/binding";
@@ -60,9 +61,14 @@ export default function BlockPage() {
 }
 
 function Editor({ block: b, revision }: { block: BlockRow; revision: string | null }) {
-	const key = useKey();
-	const client = useQueryClient();
-	const [, navigate] = useLocation();
+	const stored = useStored<BlockRow>({
+		kind: "block",
+		id: b.id,
+		list: "/blocks",
+		draftOf: blockDraft,
+		put: (d, made) => request("PUT /blocks/{id}", { path: { id: b.id }, body: bodyOf(d), revision: made }),
+		delete: (force) => api("DELETE /blocks/{id}", { path: { id: b.id }, query: { force: force ? "true" : undefined }, revision: revision ?? undefined }),
+	});
 	const why = useWhyNot("PUT /blocks/{id}");
 	const [within, setWithin] = useParam("in");
 	const templates = useCollection("templates");
@@ -118,28 +124,8 @@ function Editor({ block: b, revision }: { block: BlockRow; revision: string | nu
 			}}
 			deleteText={words.deleteText}
 			savedText={words.saved}
-			save={async (d, made) => {
-				try {
-					const got = await request("PUT /blocks/{id}", { path: { id: b.id }, body: bodyOf(d), revision: made ?? undefined });
-					const saved = { ...got.data } as BlockRow;
-					client.setQueryData(key("block", b.id), { data: saved, revision: got.revision });
-					void client.invalidateQueries({ queryKey: key("blocks") });
-					return { draft: blockDraft(saved), revision: got.revision };
-				} catch (e) {
-					if (isConflict(e)) await client.invalidateQueries({ queryKey: key("block", b.id) });
-					throw e;
-				}
-			}}
-			remove={async (force) => {
-				try {
-					await api("DELETE /blocks/{id}", { path: { id: b.id }, query: { force: force ? "true" : undefined }, revision: revision ?? undefined });
-				} catch (e) {
-					if (isConflict(e)) await client.invalidateQueries({ queryKey: key("block", b.id) });
-					throw e;
-				}
-				void client.invalidateQueries({ queryKey: key("blocks") });
-				navigate("/blocks");
-			}}
+			save={stored.save}
+			remove={stored.remove}
 		/>
 	);
 }

@@ -1,6 +1,6 @@
-import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { useLocation, useParams } from "wouter";
-import { api, isConflict, request } from "../api/client";
+import { useQuery } from "@tanstack/react-query";
+import { useParams } from "wouter";
+import { api, request } from "../api/client";
 import type { BindingOptions, PreviewTemplate, TemplateRow, UpdateTemplateRequestBody } from "../api/schema";
 import { useCollection } from "../app/collections";
 import { useKey, useWhyNot } from "../app/session";
@@ -8,6 +8,7 @@ import { issuesOf } from "../binding/binding";
 import { BindingEditor } from "../binding/BindingEditor";
 import { type Draft, schemaOf, templateDraft } from "../source/draft";
 import { SourceEditor } from "../source/SourceEditor";
+import { useStored } from "../source/useStored";
 import { Switch } from "../ui/Field";
 import { isGone, Missing } from "../ui/Missing";
 import { catalogue, plural } from "../words/catalogue";
@@ -46,9 +47,14 @@ export default function TemplatePage() {
 }
 
 function Editor({ template: t, revision }: { template: TemplateRow; revision: string | null }) {
-	const key = useKey();
-	const client = useQueryClient();
-	const [, navigate] = useLocation();
+	const stored = useStored<TemplateRow>({
+		kind: "template",
+		id: t.id,
+		list: "/templates",
+		draftOf: templateDraft,
+		put: (d, made) => request("PUT /templates/{id}", { path: { id: t.id }, body: bodyOf(d, t.format), revision: made }),
+		delete: (force) => api("DELETE /templates/{id}", { path: { id: t.id }, query: { force: force ? "true" : undefined }, revision: revision ?? undefined }),
+	});
 	const why = useWhyNot("PUT /templates/{id}");
 	const all = useCollection("blocks");
 	const blocks = (all.data?.data ?? []).filter((b) => b.active && (t.format === "mjml" ? b.content_mjml : b.content_html) !== null);
@@ -91,28 +97,8 @@ function Editor({ template: t, revision }: { template: TemplateRow; revision: st
 			}}
 			deleteText={words.deleteText}
 			savedText={words.saved}
-			save={async (d, made) => {
-				try {
-					const got = await request("PUT /templates/{id}", { path: { id: t.id }, body: bodyOf(d, t.format), revision: made ?? undefined });
-					const saved = { ...got.data } as TemplateRow;
-					client.setQueryData(key("template", t.id), { data: saved, revision: got.revision });
-					void client.invalidateQueries({ queryKey: key("templates") });
-					return { draft: templateDraft(saved), revision: got.revision };
-				} catch (e) {
-					if (isConflict(e)) await client.invalidateQueries({ queryKey: key("template", t.id) });
-					throw e;
-				}
-			}}
-			remove={async (force) => {
-				try {
-					await api("DELETE /templates/{id}", { path: { id: t.id }, query: { force: force ? "true" : undefined }, revision: revision ?? undefined });
-				} catch (e) {
-					if (isConflict(e)) await client.invalidateQueries({ queryKey: key("template", t.id) });
-					throw e;
-				}
-				void client.invalidateQueries({ queryKey: key("templates") });
-				navigate("/templates");
-			}}
+			save={stored.save}
+			remove={stored.remove}
 		/>
 	);
 }
