@@ -40,7 +40,6 @@ const words = catalogue({
 	clearTitle: "Empty this mailbox?",
 	clearText: "All its mail is deleted.",
 	more: "More",
-	headers: "Headers",
 	raw: "Download the raw mail",
 });
 
@@ -168,10 +167,7 @@ export function Message() {
 					]}
 				/>
 			</Card>
-			<MailFrame html={m.html} text={m.text} tall />
-			<Card title={words.headers}>
-				<Facts rows={m.headers.map(([name, value]) => [name, value])} />
-			</Card>
+			<MailFrame html={m.html} text={m.text} headers={m.headers} tall />
 		</Page>
 	);
 }

@@ -21,6 +21,7 @@ const words = catalogue({
 	html: "HTML",
 	text: "Text",
 	source: "Source",
+	headers: "Headers",
 	address: (a: string) => `Leads to ${a}`,
 	large: (size: string) => `${size}. Gmail cuts mails above 102 KB`,
 	cut: (size: string) => `${size}, above 102 KB: Gmail cuts it`,
@@ -31,16 +32,17 @@ const words = catalogue({
 const clipped = 102_000;
 const nearlyClipped = 90_000;
 
-type Props = { html: string | null; text: string | null; size?: number | null; tall?: boolean };
+type Props = { html: string | null; text: string | null; /** Name and value of each, in their order. */ headers?: string[][]; size?: number | null; tall?: boolean };
 
 /** MailFrame shows a mail in a page with an origin of its own, in which nothing of the mail runs. */
-export function MailFrame({ html, text, size, tall }: Props) {
+export function MailFrame({ html, text, headers, size, tall }: Props) {
 	const [hovered, setHovered] = useState("");
 	const [width, setWidth] = useParam("device", "600");
 	const [theme, setTheme] = useParam("colours", "light");
 	const [images, setImages] = useParam("images", "on");
 	const [part, setView] = useParam("part", html ? "html" : "text");
-	const view = (part === "text" ? text : html) ? part : html ? "html" : "text";
+	const parts: { [part: string]: unknown } = { html, text, source: html, headers };
+	const view = parts[part] ? part : html ? "html" : "text";
 	const shown = size ?? (html ? new TextEncoder().encode(html).length : 0);
 	return (
 		<div className={css.mail}>
@@ -54,6 +56,7 @@ export function MailFrame({ html, text, size, tall }: Props) {
 						{ value: "html", label: words.html, disabled: !html },
 						{ value: "text", label: words.text, disabled: !text },
 						{ value: "source", label: words.source, disabled: !html },
+						...(headers ? [{ value: "headers", label: words.headers }] : []),
 					]}
 				/>
 				{view === "html" && (
@@ -104,6 +107,7 @@ export function MailFrame({ html, text, size, tall }: Props) {
 			</div>
 			{view === "text" && <pre className={css.text}>{text || words.nothing}</pre>}
 			{view === "source" && <pre className={css.text}>{html}</pre>}
+			{view === "headers" && headers && <pre className={css.text}>{headers.map(([name, value]) => `${name}: ${value}\n`).join("")}</pre>}
 			<p className={css.address} aria-live="off">
 				{hovered && view === "html" ? words.address(hovered) : ""}
 			</p>
