@@ -14,6 +14,7 @@ func TestFingersMoveThings(t *testing.T) {
 	each(t, func(t *testing.T, address string) {
 		d := openApp(t, address)
 		d.must(d.Screen(d.ctx, 390, 844, "light"))
+		d.must(d.Fingers(d.ctx))
 		in := func(path, list, field string) string {
 			t.Helper()
 			var names []string

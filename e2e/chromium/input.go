@@ -75,12 +75,14 @@ func (p *Page) Drag(ctx context.Context, fromX, fromY, toX, toY float64) error {
 	return mouse.Up(proto.InputMouseButtonLeft, 1)
 }
 
-// Touch puts a finger on one point of the page, moves it to another, and lifts it.
+// Fingers makes the screen one that is touched, which may change how pages look.
+func (p *Page) Fingers(ctx context.Context) error {
+	return proto.EmulationSetTouchEmulationEnabled{Enabled: true}.Call(p.in(ctx))
+}
+
+// Touch puts a finger on one point of the page, moves it to another, and lifts it; Fingers has to be called before.
 func (p *Page) Touch(ctx context.Context, fromX, fromY, toX, toY float64) error {
 	page := p.in(ctx)
-	if err := (proto.EmulationSetTouchEmulationEnabled{Enabled: true}).Call(page); err != nil {
-		return err
-	}
 	touch := func(kind proto.InputDispatchTouchEventType, points ...*proto.InputTouchPoint) error {
 		if points == nil {
 			points = []*proto.InputTouchPoint{}
