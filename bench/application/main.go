@@ -23,7 +23,6 @@ import (
 type options struct {
 	program, postgres, only, what string
 	contacts, loads, frames, keys int
-	slowdown                      float64
 }
 
 func main() {
@@ -36,7 +35,6 @@ func main() {
 	flag.IntVar(&o.loads, "loads", 10, "how often Home is loaded, without what the browser keeps and with it")
 	flag.IntVar(&o.frames, "frames", 600, "frames of scrolling")
 	flag.IntVar(&o.keys, "keys", 60, "keys pressed in the code editor")
-	flag.Float64Var(&o.slowdown, "slowdown", 1, "how many times slower the scripts of pages run")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()

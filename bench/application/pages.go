@@ -66,7 +66,7 @@ func (b *bench) open(ctx context.Context, signedIn bool) (*chromium.Page, error)
 			return nil, fmt.Errorf("signing in is answered with %d", status)
 		}
 	}
-	return p, p.SlowDown(ctx, b.slowdown)
+	return p, nil
 }
 
 // root is the address of the workspace's pages.

@@ -117,11 +117,6 @@ func (p *Page) LetGo(ctx context.Context) error {
 	return p.in(ctx).Mouse.Up(proto.InputMouseButtonLeft, 1)
 }
 
-// SlowDown makes the scripts of the page run so many times slower.
-func (p *Page) SlowDown(ctx context.Context, times float64) error {
-	return proto.EmulationSetCPUThrottlingRate{Rate: times}.Call(p.in(ctx))
-}
-
 // Busy returns how long the main thread of the page has been working since the page was opened.
 func (p *Page) Busy(ctx context.Context) (time.Duration, error) {
 	if err := (proto.PerformanceEnable{TimeDomain: proto.PerformanceEnableTimeDomainThreadTicks}).Call(p.in(ctx)); err != nil {
