@@ -109,6 +109,9 @@ function placeOf({ key, index }: Current, keys: string[], before: string[]): num
 /** The least widths of the first column and of others without a width. */
 const leastOf = (first: boolean) => (first ? 200 : 120);
 
+/** The width of the first column at which the others stop becoming narrower for it. */
+const named = 290;
+
 /** fitted returns the columns for some room: those to spare go, the last of them first, and then the others become narrower. */
 function fitted<T>(columns: Column<T>[], room: number): Column<T>[] {
 	const least = (c: Column<T>) => (c.width ? Math.min(c.width, c.least ?? c.width) : leastOf(c === columns[0]));
@@ -119,8 +122,8 @@ function fitted<T>(columns: Column<T>[], room: number): Column<T>[] {
 		if (goes < 0) break;
 		shown.splice(goes, 1);
 	}
-	const widths = sum(shown, (c) => c.width ?? least(c));
-	const give = widths - sum(shown, least);
+	const widths = sum(shown, (c) => c.width ?? (c === columns[0] ? named : least(c)));
+	const give = sum(shown, (c) => c.width ?? least(c)) - sum(shown, least);
 	const part = give > 0 ? Math.min(1, Math.max(0, widths - room) / give) : 0;
 	return part === 0 ? shown : shown.map((c) => (c.width ? { ...c, width: Math.floor(c.width - (c.width - least(c)) * part) } : c));
 }
