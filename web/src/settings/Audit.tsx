@@ -52,7 +52,58 @@ const words = catalogue({
 		scoring: "Scoring",
 		tenant: "Workspace",
 	},
+	whole: { login: "Signed in", "demo.complete": "Demo completed", "member.accept": "Invitation accepted" },
+	nouns: {
+		login_link: "Link to sign in",
+		api_key: "API key",
+		member: "Member",
+		contact: "Contact",
+		broadcast: "Broadcast",
+		sequence: "Sequence",
+		automation: "Automation",
+		sending_domain: "Domain",
+		sending_identity: "Sender",
+		mta_config: "MTA config",
+		webhook: "Webhook",
+		webhook_secret: "Webhook secret",
+		identity_secret: "Identity secret",
+		account: "Account",
+		scoring: "Scoring",
+		tenant: "Workspace",
+	},
+	verbs: {
+		create: "created",
+		add: "added",
+		invite: "invited",
+		update: "changed",
+		set_graph: "given other steps",
+		activate: "activated",
+		pause: "paused",
+		resume: "resumed",
+		archive: "archived",
+		unarchive: "taken out of the archive",
+		verify: "checked",
+		verify_lane: "confirmed by a mail",
+		test: "tested",
+		test_send: "sent as a test",
+		rotate: "replaced",
+		rotate_secret: "given a new secret",
+		rotate_dkim: "given a new DKIM key",
+		revoke: "revoked",
+		anonymize: "anonymised",
+		withhold: "withheld",
+		remove: "removed",
+		delete: "deleted",
+	},
 });
+
+/** actionOf says what was done, such as "API key revoked"; actions that have no words are shown as they are. */
+function actionOf(action: string): string {
+	const of = (table: object, key = "") => (table as { [key: string]: string })[key];
+	const [noun, verb] = action.split(".");
+	const parts = [of(words.nouns, noun), of(words.verbs, verb)];
+	return of(words.whole, action) ?? (parts.every(Boolean) ? parts.join(" ") : action);
+}
 
 /** The pages of what was acted on, by its type. */
 const pages: { [type: string]: (id: string) => string } = {
@@ -176,7 +227,7 @@ export default function Audit() {
 								</span>
 							),
 						},
-						{ id: "what", name: words.what, cell: (r) => <code>{r.action}</code> },
+						{ id: "what", name: words.what, cell: (r) => <span title={r.action}>{actionOf(r.action)}</span> },
 						{
 							id: "target",
 							name: words.target,
