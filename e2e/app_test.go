@@ -185,14 +185,21 @@ func TestTheApplicationsPagesAreAccessible(t *testing.T) {
 // mostRequests is how many requests for data a page may send at its first load, with an empty cache.
 const mostRequests = 6
 
-// pagesAreAccessible checks pages with axe on a wide and light screen and on a narrow and dark one, that they are no
-// wider than the screen, and that the console says nothing.
+// pagesAreAccessible takes a tour of pages, and checks that they send few requests and write nothing to the console.
 func (d desk) pagesAreAccessible(pages harness.Pages, ids map[string]string) {
 	d.t.Helper()
 	routes, err := pages.Of(ids)
 	d.must(err)
-	axe := readAxe(d.t)
 	d.must(d.CountRequests(d.ctx))
+	d.tour(routes, d.countRequests)
+	d.quiet()
+}
+
+// tour checks routes with axe on a wide and light screen and on a narrow and dark one, that they are no wider than the
+// screen, and that nothing on them moves while they load.
+func (d desk) tour(routes []string, load func(route string)) {
+	d.t.Helper()
+	axe := readAxe(d.t)
 	screens := []struct {
 		width, height int
 		scheme        string
@@ -203,7 +210,7 @@ func (d desk) pagesAreAccessible(pages harness.Pages, ids map[string]string) {
 			screen := screens[(i+j)%len(screens)]
 			d.must(d.Screen(d.ctx, screen.width, screen.height, screen.scheme))
 			if j == 0 {
-				d.countRequests(route)
+				load(route)
 			}
 			d.must(d.Until(d.ctx, settled))
 			if j == 0 {
@@ -231,7 +238,6 @@ func (d desk) pagesAreAccessible(pages harness.Pages, ids map[string]string) {
 			}
 		}
 	}
-	d.quiet()
 }
 
 // shifts returns what has moved on the page without an act of a person: room is kept for what comes later, so that its
@@ -242,7 +248,7 @@ func (d desk) shifts() (list []string) {
 	d.must(d.Eval(d.ctx, `new Promise(done => {
 		const list = [];
 		new PerformanceObserver(seen => {
-			for (const e of seen.getEntries()) if (!e.hadRecentInput && e.value >= 0.0001) list.push(e.value.toFixed(5) + ' ' + e.sources.map(s => (s.node?.outerHTML ?? s.node?.data ?? 'gone').slice(0, 120) + ' ' + [s.previousRect, s.currentRect].map(r => [r.x, r.y, r.width, r.height].map(Math.round).join(' ')).join(' to ')).join('; '));
+			for (const e of seen.getEntries()) if (!e.hadRecentInput && e.value >= 0.0001) list.push(e.value.toFixed(5) + ' ' + e.sources.map(s => (s.node?.outerHTML ?? s.node?.data ?? 'gone').slice(0, 160) + ' ' + [s.previousRect, s.currentRect].map(r => [r.x, r.y, r.width, r.height].map(Math.round).join(' ')).join(' to ')).join('; '));
 		}).observe({ type: 'layout-shift', buffered: true });
 		setTimeout(() => done(list), 100);
 	})`, &list))

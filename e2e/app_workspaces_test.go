@@ -82,6 +82,7 @@ func TestASecondWorkspaceIsVisitedInTheApplication(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		axe := readAxe(t)
 		d.must(d.Screen(d.ctx, 390, 844, "dark"))
 		d.must(d.Visit(d.ctx, d.p.BaseURL+strings.TrimSpace(out[strings.Index(out, "/app/-/login-link#"):])))
 		d.pressText("Sign in as vi@example.org")
@@ -92,6 +93,7 @@ func TestASecondWorkspaceIsVisitedInTheApplication(t *testing.T) {
 			"/settings/account", "/settings/members", "/settings/fields", "/settings/stages", "/settings/scoring", "/settings/webhooks", "/settings/website", "/jobs",
 		} {
 			in(route)
+			d.checkAccess(axe, "a viewer's "+route)
 			if offered := d.text(writes); offered != "" {
 				t.Errorf("%s offers a viewer: %s", route, offered)
 			}

@@ -225,7 +225,7 @@ export default function Contacts() {
 				</span>
 			}
 			actions={
-				<>
+				<div className={css.actions} data-coming={rows.isPending || undefined}>
 					{!none && (
 						<LinkButton to="/contacts/import" icon={<Upload aria-hidden />} why={whyNotImport}>
 							{words.import}
@@ -234,7 +234,7 @@ export default function Contacts() {
 					<Button kind="create" look={none ? "default" : "primary"} why={whyNot} onClick={() => setParams({ new: "1" })}>
 						{words.add}
 					</Button>
-				</>
+				</div>
 			}
 		>
 			{!none && (

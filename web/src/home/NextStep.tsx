@@ -18,7 +18,7 @@ export function NextStep() {
 	const next = steps.find((s) => !s.done);
 	if (steps.length > 0 && !next) return <p>{words.ready}</p>;
 	return (
-		<p>
+		<p data-whole aria-busy={overview.isPending || undefined}>
 			{words.open}
 			<br />
 			{next ? (

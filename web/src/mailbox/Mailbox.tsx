@@ -32,6 +32,7 @@ const words = catalogue({
 	search: "Search addresses and subjects",
 	mta: "Mailbox of",
 	to: "To",
+	author: "From",
 	from: "Envelope sender",
 	subject: "Subject",
 	size: "Size",
@@ -160,6 +161,7 @@ export function Message() {
 			<Card>
 				<Facts
 					rows={[
+						[words.author, m.headers.find(([name]) => name?.toLowerCase() === "from")?.[1]],
 						[words.from, m.mail_from],
 						[words.to, m.to],
 						[words.received, <Time key="r" at={m.received_at} />],

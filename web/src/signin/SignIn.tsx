@@ -45,7 +45,6 @@ export default function SignIn() {
 	};
 	return (
 		<Welcome title={words.title} onSubmit={() => void submit()}>
-			{options?.setup_required && <p>{words.setup}</p>}
 			<TextField label={words.email} type="email" name="email" autoComplete="username" value={email} onChange={setEmail} required autoFocus />
 			<TextField label={words.password} type="password" name="password" autoComplete="current-password" value={password} onChange={setPassword} error={error} required />
 			<Wait wait={wait} />
@@ -54,6 +53,7 @@ export default function SignIn() {
 			</Button>
 			<Link href="/-/forgot-password">{words.forgot}</Link>
 			{options?.signup_enabled && <a href="/signup">{words.signUp}</a>}
+			{options?.setup_required && <p>{words.setup}</p>}
 		</Welcome>
 	);
 }

@@ -11,6 +11,7 @@ import { SourceEditor } from "../source/SourceEditor";
 import { useStored } from "../source/useStored";
 import { Switch } from "../ui/Field";
 import { isGone, Missing } from "../ui/Missing";
+import { Skeleton } from "../ui/States";
 import { catalogue, plural } from "../words/catalogue";
 
 const words = catalogue({
@@ -89,7 +90,7 @@ function Editor({ template: t, revision }: { template: TemplateRow; revision: st
 			tags={[...new Set(blocks.flatMap((b) => b.tags))].sort()}
 			settings={(d, set) => <Switch label={words.inline} checked={d.inline_css} onChange={(inline_css) => set({ inline_css })} why={why} />}
 			source={(d, binding) => ({ template: { format: t.format, ...(bodyOf(d, t.format) as PreviewTemplate), ...(binding ? { binding } : {}) } })}
-			values={(d, values, set, problems) => <BindingEditor options={optionsOf(d)} value={values} onChange={set} issues={issuesOf(problems, "binding.")} />}
+			values={(d, values, set, problems) => (all.isPending ? <Skeleton rows={8} /> : <BindingEditor options={optionsOf(d)} value={values} onChange={set} issues={issuesOf(problems, "binding.")} />)}
 			touched={async () => {
 				const { usage } = await api("GET /templates/{id}", { path: { id: t.id }, query: { include_usage: "true" } });
 				if (!usage) return [];
