@@ -121,6 +121,7 @@ export default function Suppressions() {
 							id: "contact",
 							name: words.contact,
 							width: 200,
+							least: 140,
 							cell: (s) => {
 								const c = holders.get(s.email);
 								return c ? (
@@ -132,7 +133,7 @@ export default function Suppressions() {
 								);
 							},
 						},
-						{ id: "since", name: words.since, width: 140, cell: (s) => <Time at={s.created_at} /> },
+						{ id: "since", name: words.since, width: 140, least: 88, cell: (s) => <Time at={s.created_at} /> },
 						{
 							id: "actions",
 							name: "",
