@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/packetboat/packetboat/internal/contact"
-	"github.com/packetboat/packetboat/internal/event"
 	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/journal"
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
@@ -21,11 +21,11 @@ func PersonalData() contact.PersonalData {
 
 // exported is a run as a personal export shows it.
 type exported struct {
-	Automation id.Automation `json:"automation_id"`
-	Event      event.Trigger `json:"trigger"`
-	Status     RunStatus     `json:"status"`
-	CreatedAt  time.Time     `json:"created_at"`
-	EndedAt    *time.Time    `json:"ended_at"`
+	Automation id.Automation   `json:"automation_id"`
+	Event      journal.Trigger `json:"trigger"`
+	Status     RunStatus       `json:"status"`
+	CreatedAt  time.Time       `json:"created_at"`
+	EndedAt    *time.Time      `json:"ended_at"`
 }
 
 // exportPage is how many runs of a contact are read at a time.

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/packetboat/packetboat/internal/event"
 	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/journal"
 	"github.com/packetboat/packetboat/internal/sequence"
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
@@ -76,14 +76,14 @@ type Run struct {
 	Contact    id.Contact
 	Status     RunStatus
 	Reason     Reason          // empty: none
-	Trigger    json.RawMessage // an encoded event.Trigger; nil after the contact was erased
+	Trigger    json.RawMessage // an encoded journal.Trigger; nil after the contact was erased
 	Results    []Result        // of the actions, in order; none unless it was completed or failed
 	CreatedAt  time.Time
 	EndedAt    *time.Time // nil: it is pending
 }
 
 // Event returns what started the run; zero if that was erased.
-func (r Run) Event() (event.Trigger, error) { return event.DecodeTrigger(r.Trigger) }
+func (r Run) Event() (journal.Trigger, error) { return journal.DecodeTrigger(r.Trigger) }
 
 const runColumns = `id, automation_id, contact_id, status, reason, trigger_data, actions, created_at, ended_at`
 

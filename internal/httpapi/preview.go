@@ -11,9 +11,9 @@ import (
 	"github.com/packetboat/packetboat/internal/content"
 	"github.com/packetboat/packetboat/internal/draft"
 	"github.com/packetboat/packetboat/internal/endpoint"
-	"github.com/packetboat/packetboat/internal/event"
 	"github.com/packetboat/packetboat/internal/fault"
 	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/journal"
 	"github.com/packetboat/packetboat/internal/library"
 	"github.com/packetboat/packetboat/internal/preview"
 	"github.com/packetboat/packetboat/internal/sender"
@@ -172,8 +172,8 @@ func rawOrNil(o endpoint.Opt[anyJSON]) json.RawMessage {
 	return o.Value.RawMessage
 }
 
-func (e *previewEvent) parse(bad *fault.Problems) event.Trigger {
-	t := event.Trigger{Name: e.Name.Value, Type: "event"}
+func (e *previewEvent) parse(bad *fault.Problems) journal.Trigger {
+	t := journal.Trigger{Name: e.Name.Value, Type: "event"}
 	if e.OccurredAt.Given() {
 		at, err := endpoint.ParseTime(e.OccurredAt.Value)
 		if err != nil {
@@ -187,7 +187,7 @@ func (e *previewEvent) parse(bad *fault.Problems) event.Trigger {
 		if err := d.Decode(&t.Properties); err != nil {
 			bad.Add("event.properties", "must be an object")
 		}
-		if len(raw) > event.MaxTrigger {
+		if len(raw) > journal.MaxTrigger {
 			bad.Add("event.properties", "must have at most 64 KB")
 		}
 	}

@@ -19,10 +19,10 @@ import (
 	"time"
 
 	"github.com/packetboat/packetboat/internal/contact"
-	"github.com/packetboat/packetboat/internal/event"
 	"github.com/packetboat/packetboat/internal/fault"
 	"github.com/packetboat/packetboat/internal/field"
 	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/journal"
 	"github.com/packetboat/packetboat/internal/mail/links"
 	"github.com/packetboat/packetboat/internal/mail/mjml"
 	"github.com/packetboat/packetboat/internal/render"
@@ -65,11 +65,11 @@ func New(db *sqldb.DB, c *mjml.Compiler, senders *render.Senders, r *render.Rend
 
 // Request is what to preview, and for whom.
 type Request struct {
-	Source  Source        // exactly one of its kinds
-	Contact id.Contact    // zero: a contact with the samples of what the template expects
-	Event   event.Trigger // zero: none
-	Variant *string       // of a broadcast; nil: its first
-	Sender  string        // the address of a sending identity; empty: the one that would be used
+	Source  Source          // exactly one of its kinds
+	Contact id.Contact      // zero: a contact with the samples of what the template expects
+	Event   journal.Trigger // zero: none
+	Variant *string         // of a broadcast; nil: its first
+	Sender  string          // the address of a sending identity; empty: the one that would be used
 }
 
 // Preview is a rendered mail. A part that cannot be made is nil.
@@ -195,7 +195,7 @@ func (w *work) hosted(s *render.Sender) *render.Sender {
 }
 
 // render renders the source and sets the parts of the preview.
-func (w *work) render(ctx context.Context, out *Preview, from *render.Sender, to *contact.Contact, e event.Trigger) error {
+func (w *work) render(ctx context.Context, out *Preview, from *render.Sender, to *contact.Contact, e journal.Trigger) error {
 	compiled, err := w.compile()
 	if err != nil || w.lost {
 		return err

@@ -15,9 +15,9 @@ import (
 	"github.com/packetboat/packetboat/internal/broadcast/broadcasttest"
 	"github.com/packetboat/packetboat/internal/contact"
 	"github.com/packetboat/packetboat/internal/draft"
-	"github.com/packetboat/packetboat/internal/event"
 	"github.com/packetboat/packetboat/internal/fault"
 	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/journal"
 	"github.com/packetboat/packetboat/internal/library"
 	"github.com/packetboat/packetboat/internal/mail/binding"
 	"github.com/packetboat/packetboat/internal/preview"
@@ -162,7 +162,7 @@ func TestAPreviewShowsWhatTheContactGets(t *testing.T) {
 		html := `<p>Dear {{ first_name }} {{ contact.company }}, {{ event.plan }}{{ event.nothing }} {{ now | date: "%Y" }} <a href="https://example.org/{{ first_name }}?a=1">one</a> ` +
 			`<a href="https://example.org/two">two</a> <a href="{{ unsubscribe_url }}">leave</a> {{ param.x }}{{ account.name }}</p>`
 		r := ofContent(parts("subject", "For {{ first_name }}", "preheader", "psst {{ first_name }}", "from_name", "{{ first_name }}'s friend", "body_html", html))
-		r.Contact, r.Event = ann.ID, event.Trigger{Properties: map[string]any{"plan": "pro"}}
+		r.Contact, r.Event = ann.ID, journal.Trigger{Properties: map[string]any{"plan": "pro"}}
 		p := s.make(r)
 		if *p.Subject != "For Ann" || *p.Preheader != "psst Ann" || *p.From != "Ann's friend <"+s.Identity.Address+">" {
 			s.Errorf("subject %q, preheader %q, from %q", *p.Subject, *p.Preheader, *p.From)

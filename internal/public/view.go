@@ -5,8 +5,8 @@ import (
 	"net/http"
 
 	"github.com/packetboat/packetboat/internal/contact"
-	"github.com/packetboat/packetboat/internal/event"
 	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/journal"
 	"github.com/packetboat/packetboat/internal/outbox"
 	"github.com/packetboat/packetboat/internal/render"
 	"github.com/packetboat/packetboat/internal/sequence"
@@ -42,7 +42,7 @@ func (p *Recipient) view(w http.ResponseWriter, r *http.Request) {
 		p.refuse(w, r, err)
 		return
 	}
-	var events map[outbox.Addressed]event.Trigger
+	var events map[outbox.Addressed]journal.Trigger
 	to := outbox.Addressed{Contact: m.Contact, Visit: m.Visit}
 	if render.ReadsEvent(c) {
 		if events, err = sequence.TriggersOf(r.Context(), p.DB, m.Tenant, m.Send, []outbox.Addressed{to}); err != nil {

@@ -13,8 +13,8 @@ import (
 
 	"github.com/packetboat/packetboat/internal/contact"
 	"github.com/packetboat/packetboat/internal/content"
-	"github.com/packetboat/packetboat/internal/event"
 	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/journal"
 	"github.com/packetboat/packetboat/internal/mail/compose"
 	"github.com/packetboat/packetboat/internal/mail/liquid"
 	"github.com/packetboat/packetboat/internal/track"
@@ -27,7 +27,7 @@ type Mail struct {
 	Contact *contact.Contact
 	Content *content.Compiled
 	Sender  *Sender
-	Event   event.Trigger // that enrolled the contact in the sequence; zero in other mails
+	Event   journal.Trigger // that enrolled the contact in the sequence; zero in other mails
 	Now     time.Time
 	// WithoutPixel renders the address of the open pixel as an empty image, for pages that count
 	// the view themselves.

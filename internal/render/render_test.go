@@ -13,10 +13,10 @@ import (
 
 	"github.com/packetboat/packetboat/internal/contact"
 	"github.com/packetboat/packetboat/internal/content"
-	"github.com/packetboat/packetboat/internal/event"
 	"github.com/packetboat/packetboat/internal/field"
 	"github.com/packetboat/packetboat/internal/id"
 	"github.com/packetboat/packetboat/internal/id/idtest"
+	"github.com/packetboat/packetboat/internal/journal"
 	"github.com/packetboat/packetboat/internal/mail/links"
 	"github.com/packetboat/packetboat/internal/render"
 	"github.com/packetboat/packetboat/internal/secret"
@@ -104,13 +104,13 @@ func TestWhatLiquidPrints(t *testing.T) {
 			l.Contact.Timezone = new("America/New_York")
 			l.Contact.CustomFields = map[string]any{"plan": "gold", "seats": float64(7), "ratio": 1.5, "rank": "first", "email": "wrong", "nulled": nil}
 			l.Contact.Company = new("Acme")
-			data, err := event.Trigger{Name: "ordered", At: noon, Properties: map[string]any{
+			data, err := journal.Trigger{Name: "ordered", At: noon, Properties: map[string]any{
 				"plan": "pro<", "seats": 3, "items": []any{map[string]any{"sku": "a"}, map[string]any{"sku": "b"}},
 			}}.Encode()
 			if err != nil {
 				t.Fatal(err)
 			}
-			if l.Event, err = event.DecodeTrigger(data); err != nil {
+			if l.Event, err = journal.DecodeTrigger(data); err != nil {
 				t.Fatal(err)
 			}
 			l.Sender.Fields = field.Catalog{

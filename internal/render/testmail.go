@@ -3,8 +3,8 @@ package render
 import (
 	"github.com/packetboat/packetboat/internal/contact"
 	"github.com/packetboat/packetboat/internal/content"
-	"github.com/packetboat/packetboat/internal/event"
 	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/journal"
 	"github.com/packetboat/packetboat/internal/lane"
 )
 
@@ -15,7 +15,7 @@ type TestMail struct {
 	EmailType id.EmailType
 	To        string          // the canonical address
 	Contact   contact.Contact // whose data are merged
-	Event     event.Trigger   // of a sequence; zero: none
+	Event     journal.Trigger // of a sequence; zero: none
 	Content   *content.Compiled
 	Variant   string // its name, shown in the subject
 	Identity  id.Identity

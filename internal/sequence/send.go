@@ -14,9 +14,9 @@ import (
 
 	"github.com/packetboat/packetboat/internal/contact"
 	"github.com/packetboat/packetboat/internal/content"
-	"github.com/packetboat/packetboat/internal/event"
 	"github.com/packetboat/packetboat/internal/fault"
 	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/journal"
 	"github.com/packetboat/packetboat/internal/lane"
 	"github.com/packetboat/packetboat/internal/library"
 	"github.com/packetboat/packetboat/internal/mail/mx"
@@ -335,7 +335,7 @@ func (s Sequence) Engaged(ctx context.Context, db *sqldb.DB, w WaitStep, list []
 
 // TriggersOf returns the events that triggered the enrollments whose steps queued messages, by
 // message. An enrollment by a call has none. The send is that of a node.
-func TriggersOf(ctx context.Context, db *sqldb.DB, tenant id.Tenant, send id.Send, messages []outbox.Addressed) (map[outbox.Addressed]event.Trigger, error) {
+func TriggersOf(ctx context.Context, db *sqldb.DB, tenant id.Tenant, send id.Send, messages []outbox.Addressed) (map[outbox.Addressed]journal.Trigger, error) {
 	if len(messages) == 0 {
 		return nil, nil
 	}
@@ -351,14 +351,14 @@ func TriggersOf(ctx context.Context, db *sqldb.DB, tenant id.Tenant, send id.Sen
 		JOIN enrollment AS e ON e.tenant_id = s.tenant_id AND e.sequence_id = s.sequence_id
 		WHERE s.tenant_id = $1 AND s.send_id = $2 AND e.tenant_id = $1 AND e.contact_id`+db.In(3)+` AND e.trigger_data IS NOT NULL`,
 		tenant, send, sqldb.List(db, contacts))
-	found := map[outbox.Addressed]event.Trigger{}
+	found := map[outbox.Addressed]journal.Trigger{}
 	err = sqldb.Each(rows, err, func(scan func(...any) error) error {
 		var k outbox.Addressed
 		var data string
 		if err := scan(&k.Contact, &k.Visit, sqldb.ToText(&data)); err != nil || wanted[k] == nil {
 			return err
 		}
-		t, err := event.DecodeTrigger(json.RawMessage(data))
+		t, err := journal.DecodeTrigger(json.RawMessage(data))
 		for _, m := range wanted[k] {
 			found[m] = t
 		}

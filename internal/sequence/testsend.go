@@ -7,9 +7,9 @@ import (
 
 	"github.com/packetboat/packetboat/internal/contact"
 	"github.com/packetboat/packetboat/internal/content"
-	"github.com/packetboat/packetboat/internal/event"
 	"github.com/packetboat/packetboat/internal/fault"
 	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/journal"
 	"github.com/packetboat/packetboat/internal/lane"
 	"github.com/packetboat/packetboat/internal/render"
 	"github.com/packetboat/packetboat/internal/sender"
@@ -143,16 +143,16 @@ func (s Sequence) testMail(ctx context.Context, db *sqldb.DB, account tenant.Ten
 }
 
 // latestTrigger returns the event of a contact's latest enrollment.
-func latestTrigger(ctx context.Context, db *sqldb.DB, s Sequence, c id.Contact) (event.Trigger, error) {
+func latestTrigger(ctx context.Context, db *sqldb.DB, s Sequence, c id.Contact) (journal.Trigger, error) {
 	list, err := OfContact(ctx, db, s.Tenant, c)
 	if err != nil {
-		return event.Trigger{}, err
+		return journal.Trigger{}, err
 	}
 	i := slices.IndexFunc(list, func(e Enrollment) bool { return e.Sequence == s.ID })
 	if i < 0 {
-		return event.Trigger{}, nil
+		return journal.Trigger{}, nil
 	}
-	return event.DecodeTrigger(list[i].Trigger)
+	return journal.DecodeTrigger(list[i].Trigger)
 }
 
 // SendTest sends the mails of a test and returns their results in the same order. Nothing of them is

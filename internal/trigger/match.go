@@ -28,7 +28,7 @@ func EntryTypes() []journal.Type {
 type Match struct {
 	Entry   id.Entry // contacts that were created together may share it
 	Contact id.Contact
-	Data    json.RawMessage // an encoded event.Trigger
+	Data    json.RawMessage // an encoded journal.Trigger
 }
 
 // Matcher finds those of a tenant's entries that fire triggers. It is for one transaction.
@@ -76,7 +76,7 @@ func (m *Matcher) Fired(ctx context.Context, h Holder, t Trigger) ([]Match, erro
 		if !fires {
 			continue
 		}
-		kept, err := event.Trigger{Name: e.Name, Type: string(e.Type), At: e.At, Properties: properties}.Encode()
+		kept, err := journal.Trigger{Name: e.Name, Type: string(e.Type), At: e.At, Properties: properties}.Encode()
 		if err != nil {
 			return nil, err
 		}

@@ -7,8 +7,8 @@ import (
 
 	"github.com/packetboat/packetboat/internal/contact"
 	"github.com/packetboat/packetboat/internal/content"
-	"github.com/packetboat/packetboat/internal/event"
 	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/journal"
 	"github.com/packetboat/packetboat/internal/lane"
 	"github.com/packetboat/packetboat/internal/mail/directmx"
 	"github.com/packetboat/packetboat/internal/mail/dkim"
@@ -29,7 +29,7 @@ const checkValid = 5 * time.Second
 type job struct {
 	item     outbox.Item
 	contact  *contact.Contact
-	event    event.Trigger // that enrolled the contact in the sequence; zero unless the content reads it
+	event    journal.Trigger // that enrolled the contact in the sequence; zero unless the content reads it
 	content  *content.Compiled
 	sender   *render.Sender
 	signer   *dkim.Signer // set if its lane's mail is signed
@@ -239,7 +239,7 @@ func (e *Engine) recipients(ctx context.Context, tenant id.Tenant, items []outbo
 
 // events returns the events that enrolled the contacts of messages in the sequence that sends them,
 // if the content of one of the messages reads them.
-func (e *Engine) events(ctx context.Context, tenant id.Tenant, items []outbox.Item) (map[outbox.Addressed]event.Trigger, error) {
+func (e *Engine) events(ctx context.Context, tenant id.Tenant, items []outbox.Item) (map[outbox.Addressed]journal.Trigger, error) {
 	reads := map[id.Content]bool{}
 	var list []outbox.Addressed
 	for _, it := range items {

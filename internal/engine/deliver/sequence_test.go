@@ -17,7 +17,7 @@ import (
 	"github.com/packetboat/packetboat/e2e/sink"
 	"github.com/packetboat/packetboat/internal/draft"
 	"github.com/packetboat/packetboat/internal/engine/flow"
-	"github.com/packetboat/packetboat/internal/event"
+	"github.com/packetboat/packetboat/internal/journal"
 	"github.com/packetboat/packetboat/internal/library"
 	"github.com/packetboat/packetboat/internal/mail/mx"
 	"github.com/packetboat/packetboat/internal/outbox"
@@ -59,7 +59,7 @@ func TestMailsPrintTheEventThatEnrolled(t *testing.T) {
 			t.Helper()
 			var data json.RawMessage
 			if plan != "" {
-				data, err = event.Trigger{Name: "ordered", Type: "event", At: h.now(), Properties: map[string]any{"plan": plan, "seats": seats}}.Encode()
+				data, err = journal.Trigger{Name: "ordered", Type: "event", At: h.now(), Properties: map[string]any{"plan": plan, "seats": seats}}.Encode()
 				h.must(err)
 			}
 			h.must(db.InTx(t.Context(), func(tx *sqldb.DB) error {

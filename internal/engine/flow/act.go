@@ -12,6 +12,7 @@ import (
 	"github.com/packetboat/packetboat/internal/event"
 	"github.com/packetboat/packetboat/internal/fault"
 	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/journal"
 	"github.com/packetboat/packetboat/internal/mail/liquid"
 	"github.com/packetboat/packetboat/internal/notice"
 	"github.com/packetboat/packetboat/internal/segment"
@@ -164,7 +165,7 @@ func (e *effects) call(group []*subject, s sequence.WebhookStep) error {
 func (e *effects) standardBody(t *subject) (string, error) {
 	data := map[string]any{"contact_id": t.contact, "email": e.people[t.contact].Email, t.actor.kind + "_id": t.actor.id}
 	maps.Copy(data, t.data)
-	if trigger, err := event.DecodeTrigger(t.trigger); err == nil && trigger.Type != "" {
+	if trigger, err := journal.DecodeTrigger(t.trigger); err == nil && trigger.Type != "" {
 		data["event"] = trigger
 	}
 	body, err := json.Marshal(map[string]any{

@@ -57,7 +57,7 @@ type entrant struct {
 // subject is a contact for which a step or an action is carried out.
 type subject struct {
 	contact id.Contact
-	trigger json.RawMessage // an encoded event.Trigger; nil: none
+	trigger json.RawMessage // an encoded journal.Trigger; nil: none
 	actor   *actor
 	data    map[string]any      // of the actor, in requests without a body of their own
 	skipped func(reason string) // called if there is nothing to do for the contact

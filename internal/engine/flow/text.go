@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/packetboat/packetboat/internal/contact"
-	"github.com/packetboat/packetboat/internal/event"
+	"github.com/packetboat/packetboat/internal/journal"
 	"github.com/packetboat/packetboat/internal/mail/liquid"
 	"github.com/packetboat/packetboat/internal/tenant"
 )
@@ -40,7 +40,7 @@ func (e *effects) render(s *subject, source string) string {
 }
 
 func (e *effects) renderTemplate(s *subject, template *liquid.Template) (string, error) {
-	trigger, err := event.DecodeTrigger(s.trigger)
+	trigger, err := journal.DecodeTrigger(s.trigger)
 	if err != nil {
 		return "", err
 	}
@@ -51,7 +51,7 @@ func (e *effects) renderTemplate(s *subject, template *liquid.Template) (string,
 // scope resolves the names in the Liquid of steps.
 type scope struct {
 	contact *contact.Contact
-	event   event.Trigger
+	event   journal.Trigger
 	actor   *actor
 	account *tenant.Tenant
 	now     time.Time

@@ -16,8 +16,8 @@ import (
 	"github.com/packetboat/packetboat/internal/auth"
 	"github.com/packetboat/packetboat/internal/contact"
 	"github.com/packetboat/packetboat/internal/engine/flow"
-	custom "github.com/packetboat/packetboat/internal/event"
 	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/journal"
 	"github.com/packetboat/packetboat/internal/notice"
 	"github.com/packetboat/packetboat/internal/sequence"
 	"github.com/packetboat/packetboat/internal/sqldb"
@@ -51,7 +51,7 @@ func (s *site) lead(nodes ...sequence.Node) contact.Contact {
 		Texts: map[contact.Text]*string{contact.FirstName: new(`Ann "A"` + "\r\nX-Bad: 1")},
 	}, contact.Rules{}, s.clock())
 	must(err)
-	data, err := custom.Trigger{Name: "ordered", Type: "event", At: s.clock(), Properties: object{"plan": "pro", "seats": 3}}.Encode()
+	data, err := journal.Trigger{Name: "ordered", Type: "event", At: s.clock(), Properties: object{"plan": "pro", "seats": 3}}.Encode()
 	must(err)
 	must(s.db.InTx(ctx, func(tx *sqldb.DB) error {
 		_, err := sequence.EnrollAll(ctx, tx, seq, []sequence.Candidate{{Contact: c.ID, Trigger: data}}, s.clock())

@@ -1,11 +1,10 @@
-package event_test
+package journal_test
 
 import (
 	"encoding/json"
 	"testing"
 	"time"
 
-	"github.com/packetboat/packetboat/internal/event"
 	"github.com/packetboat/packetboat/internal/journal"
 	"github.com/packetboat/packetboat/internal/mail/liquid"
 )
@@ -18,11 +17,11 @@ func TestTriggersKeepAllDigits(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	kept, err := event.Trigger{Type: "event", Properties: properties}.Encode()
+	kept, err := journal.Trigger{Type: "event", Properties: properties}.Encode()
 	if err != nil {
 		t.Fatal(err)
 	}
-	trigger, err := event.DecodeTrigger(kept)
+	trigger, err := journal.DecodeTrigger(kept)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,7 +36,7 @@ func TestTriggersKeepAllDigits(t *testing.T) {
 }
 
 // scope is an environment with {{ event }}.
-type scope struct{ event event.Trigger }
+type scope struct{ event journal.Trigger }
 
 func (s scope) Lookup(name string) (any, bool) { return s.event, name == "event" }
 
