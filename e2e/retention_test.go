@@ -8,12 +8,12 @@ import (
 	"time"
 
 	"github.com/packetboat/packetboat/e2e/harness"
-	"github.com/packetboat/packetboat/internal/event"
-	"github.com/packetboat/packetboat/internal/id"
-	"github.com/packetboat/packetboat/internal/outbox"
+	"github.com/packetboat/packetboat/internal/account/tenant"
+	"github.com/packetboat/packetboat/internal/audience/event"
+	"github.com/packetboat/packetboat/internal/base/id"
+	"github.com/packetboat/packetboat/internal/message/outbox"
+	"github.com/packetboat/packetboat/internal/message/track"
 	"github.com/packetboat/packetboat/internal/sqldb"
-	"github.com/packetboat/packetboat/internal/tenant"
-	"github.com/packetboat/packetboat/internal/track"
 )
 
 const (

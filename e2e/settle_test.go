@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/packetboat/packetboat/e2e/harness"
-	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/base/id"
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 

@@ -6,10 +6,10 @@ import (
 	"strconv"
 	"testing"
 
+	"github.com/packetboat/packetboat/internal/base/netguard"
 	"github.com/packetboat/packetboat/internal/mail/imapbox/dovecottest"
 	"github.com/packetboat/packetboat/internal/mail/reply"
 	"github.com/packetboat/packetboat/internal/mail/smtpclient"
-	"github.com/packetboat/packetboat/internal/netguard"
 )
 
 // tlsFromTheFirstByte is Postfix's setting for implicit TLS.

@@ -14,7 +14,7 @@ import (
 	"testing"
 
 	"github.com/packetboat/packetboat/e2e/harness"
-	"github.com/packetboat/packetboat/internal/template/starter"
+	"github.com/packetboat/packetboat/internal/content/template/starter"
 )
 
 // maxSpamScore is the score of SpamAssassin that a starter may have. A mail with 5 is spam.

@@ -40,7 +40,7 @@ func TestNoIDIsCastToAnother(t *testing.T) {
 			t.Fatal(err)
 		}
 		exports[p.ImportPath] = p.Export
-		if p.Module != nil && p.Module.Path == "github.com/packetboat/packetboat" && p.ImportPath != "github.com/packetboat/packetboat/internal/id" {
+		if p.Module != nil && p.Module.Path == "github.com/packetboat/packetboat" && p.ImportPath != "github.com/packetboat/packetboat/internal/base/id" {
 			ours = append(ours, p)
 		}
 	}
@@ -132,7 +132,7 @@ func origin(info *types.Info, e ast.Expr) string {
 // kindOf returns the kind of record that a type identifies; empty if it is not an identifier.
 func kindOf(t types.Type) string {
 	n, ok := types.Unalias(t).(*types.Named)
-	if !ok || n.Obj().Pkg() == nil || n.Obj().Pkg().Path() != "github.com/packetboat/packetboat/internal/id" {
+	if !ok || n.Obj().Pkg() == nil || n.Obj().Pkg().Path() != "github.com/packetboat/packetboat/internal/base/id" {
 		return ""
 	}
 	if n.TypeArgs().Len() == 1 {

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/base/id"
 )
 
 // TestUUIDsOfThePastAreInOrder makes ids of moments, as the program would have.

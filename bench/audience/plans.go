@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"github.com/packetboat/packetboat/e2e/harness"
-	"github.com/packetboat/packetboat/internal/contact"
-	"github.com/packetboat/packetboat/internal/id"
-	"github.com/packetboat/packetboat/internal/segment"
+	"github.com/packetboat/packetboat/internal/audience/segment"
+	"github.com/packetboat/packetboat/internal/base/id"
+	"github.com/packetboat/packetboat/internal/people/contact"
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/base/id"
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 

@@ -16,7 +16,7 @@ import (
 
 	"github.com/packetboat/packetboat/bench/press"
 	"github.com/packetboat/packetboat/e2e/harness"
-	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/base/id"
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 

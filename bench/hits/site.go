@@ -6,9 +6,9 @@ import (
 	"time"
 
 	benchsite "github.com/packetboat/packetboat/bench/site"
-	"github.com/packetboat/packetboat/internal/id"
-	"github.com/packetboat/packetboat/internal/outbox"
-	"github.com/packetboat/packetboat/internal/track"
+	"github.com/packetboat/packetboat/internal/base/id"
+	"github.com/packetboat/packetboat/internal/message/outbox"
+	"github.com/packetboat/packetboat/internal/message/track"
 )
 
 // site is a running program with a send that is over, and the paths of its links.

@@ -19,7 +19,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	benchsite "github.com/packetboat/packetboat/bench/site"
-	"github.com/packetboat/packetboat/internal/journal"
+	"github.com/packetboat/packetboat/internal/account/journal"
 )
 
 type options struct {

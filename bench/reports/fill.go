@@ -6,12 +6,12 @@ import (
 	"strings"
 	"time"
 
-	"github.com/packetboat/packetboat/internal/content"
-	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/base/id"
+	"github.com/packetboat/packetboat/internal/content/content"
 	"github.com/packetboat/packetboat/internal/mail/mx"
-	"github.com/packetboat/packetboat/internal/outbox"
+	"github.com/packetboat/packetboat/internal/message/outbox"
+	"github.com/packetboat/packetboat/internal/message/track"
 	"github.com/packetboat/packetboat/internal/sqldb"
-	"github.com/packetboat/packetboat/internal/track"
 )
 
 const (

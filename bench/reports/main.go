@@ -21,14 +21,14 @@ import (
 	_ "github.com/jackc/pgx/v5/stdlib" // makes the databases measured on
 
 	benchsite "github.com/packetboat/packetboat/bench/site"
-	"github.com/packetboat/packetboat/internal/id"
-	"github.com/packetboat/packetboat/internal/outbox"
-	"github.com/packetboat/packetboat/internal/ratelimit"
-	"github.com/packetboat/packetboat/internal/recount"
-	"github.com/packetboat/packetboat/internal/report"
-	"github.com/packetboat/packetboat/internal/spread"
+	"github.com/packetboat/packetboat/internal/account/ratelimit"
+	"github.com/packetboat/packetboat/internal/account/tenant"
+	"github.com/packetboat/packetboat/internal/base/id"
+	"github.com/packetboat/packetboat/internal/base/spread"
+	"github.com/packetboat/packetboat/internal/message/outbox"
 	"github.com/packetboat/packetboat/internal/sqldb"
-	"github.com/packetboat/packetboat/internal/tenant"
+	"github.com/packetboat/packetboat/internal/view/recount"
+	"github.com/packetboat/packetboat/internal/view/report"
 )
 
 type options struct {

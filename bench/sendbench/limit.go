@@ -23,7 +23,7 @@ import (
 	"github.com/packetboat/packetboat/bench/page"
 	"github.com/packetboat/packetboat/e2e/harness"
 	"github.com/packetboat/packetboat/e2e/sink"
-	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/base/id"
 	"github.com/packetboat/packetboat/internal/sqldb"
 	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
 )

@@ -14,7 +14,7 @@ import (
 	"github.com/packetboat/packetboat/bench/press"
 	"github.com/packetboat/packetboat/bench/site"
 	"github.com/packetboat/packetboat/e2e/harness"
-	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/base/id"
 )
 
 // bench is a running program with contacts and a receiving server.

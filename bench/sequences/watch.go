@@ -9,10 +9,10 @@ import (
 	"time"
 
 	"github.com/packetboat/packetboat/bench/site"
-	"github.com/packetboat/packetboat/internal/contact"
-	"github.com/packetboat/packetboat/internal/journal"
+	"github.com/packetboat/packetboat/internal/account/journal"
+	"github.com/packetboat/packetboat/internal/audience/trigger"
+	"github.com/packetboat/packetboat/internal/people/contact"
 	"github.com/packetboat/packetboat/internal/sqldb"
-	"github.com/packetboat/packetboat/internal/trigger"
 )
 
 // rules returns the rule of segment i of those that triggers follow. One in ten depends on the city,

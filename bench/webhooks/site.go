@@ -12,8 +12,8 @@ import (
 
 	"github.com/packetboat/packetboat/bench/meter"
 	benchsite "github.com/packetboat/packetboat/bench/site"
-	"github.com/packetboat/packetboat/internal/id"
-	"github.com/packetboat/packetboat/internal/journal"
+	"github.com/packetboat/packetboat/internal/account/journal"
+	"github.com/packetboat/packetboat/internal/base/id"
 )
 
 // contacts is how many contacts have the events.

@@ -6,12 +6,12 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"github.com/packetboat/packetboat/internal/app"
-	"github.com/packetboat/packetboat/internal/auth"
-	"github.com/packetboat/packetboat/internal/endpoint"
-	"github.com/packetboat/packetboat/internal/httpapi"
-	"github.com/packetboat/packetboat/internal/id"
-	"github.com/packetboat/packetboat/internal/tenant"
+	"github.com/packetboat/packetboat/internal/account/auth"
+	"github.com/packetboat/packetboat/internal/account/tenant"
+	"github.com/packetboat/packetboat/internal/base/id"
+	"github.com/packetboat/packetboat/internal/edge/app"
+	"github.com/packetboat/packetboat/internal/edge/endpoint"
+	"github.com/packetboat/packetboat/internal/edge/httpapi"
 )
 
 type apiKeyCommands struct {

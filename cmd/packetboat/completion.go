@@ -8,7 +8,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"github.com/packetboat/packetboat/internal/app"
+	"github.com/packetboat/packetboat/internal/edge/app"
 )
 
 // The scripts are generated from kong's model of the command line. The libraries

@@ -12,7 +12,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"github.com/packetboat/packetboat/internal/app"
+	"github.com/packetboat/packetboat/internal/edge/app"
 )
 
 // configFile holds the options of a configuration file, by name.

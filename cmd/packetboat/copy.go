@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/packetboat/packetboat/internal/app"
+	"github.com/packetboat/packetboat/internal/edge/app"
 	"github.com/packetboat/packetboat/internal/sqldb/dbcopy"
 )
 

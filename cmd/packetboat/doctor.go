@@ -3,7 +3,7 @@ package main
 import (
 	"fmt"
 
-	"github.com/packetboat/packetboat/internal/app"
+	"github.com/packetboat/packetboat/internal/edge/app"
 )
 
 type doctorCommand struct {

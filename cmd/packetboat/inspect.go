@@ -11,8 +11,8 @@ import (
 	"os"
 	"strings"
 
+	"github.com/packetboat/packetboat/internal/edge/inspect"
 	"github.com/packetboat/packetboat/internal/engine/classify"
-	"github.com/packetboat/packetboat/internal/inspect"
 )
 
 // inspectCommands read standard input and write JSON or bytes. They use neither the database nor the

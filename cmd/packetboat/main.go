@@ -15,10 +15,10 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"github.com/packetboat/packetboat/internal/app"
-	"github.com/packetboat/packetboat/internal/fault"
-	"github.com/packetboat/packetboat/internal/id"
-	"github.com/packetboat/packetboat/internal/tenant"
+	"github.com/packetboat/packetboat/internal/account/tenant"
+	"github.com/packetboat/packetboat/internal/base/fault"
+	"github.com/packetboat/packetboat/internal/base/id"
+	"github.com/packetboat/packetboat/internal/edge/app"
 )
 
 // Exit statuses.

@@ -3,10 +3,10 @@ package main
 import (
 	"fmt"
 
-	"github.com/packetboat/packetboat/internal/app"
-	"github.com/packetboat/packetboat/internal/id"
-	"github.com/packetboat/packetboat/internal/recount"
-	"github.com/packetboat/packetboat/internal/tenant"
+	"github.com/packetboat/packetboat/internal/account/tenant"
+	"github.com/packetboat/packetboat/internal/base/id"
+	"github.com/packetboat/packetboat/internal/edge/app"
+	"github.com/packetboat/packetboat/internal/view/recount"
 )
 
 type recountCommand struct {

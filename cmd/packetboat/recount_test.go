@@ -4,10 +4,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/packetboat/packetboat/internal/id"
-	"github.com/packetboat/packetboat/internal/outbox"
+	"github.com/packetboat/packetboat/internal/account/tenant"
+	"github.com/packetboat/packetboat/internal/base/id"
+	"github.com/packetboat/packetboat/internal/message/outbox"
 	"github.com/packetboat/packetboat/internal/sqldb"
-	"github.com/packetboat/packetboat/internal/tenant"
 )
 
 func TestRecountReportsAndCorrectsDifferences(t *testing.T) {

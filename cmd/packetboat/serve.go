@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/packetboat/packetboat/internal/app"
-	"github.com/packetboat/packetboat/internal/auth"
-	"github.com/packetboat/packetboat/internal/hold"
+	"github.com/packetboat/packetboat/internal/account/auth"
+	"github.com/packetboat/packetboat/internal/edge/app"
+	"github.com/packetboat/packetboat/internal/senders/hold"
 )
 
 type serveCommand struct {

@@ -5,9 +5,9 @@ import (
 	"context"
 	"crypto/rsa"
 
-	"github.com/packetboat/packetboat/internal/id"
-	"github.com/packetboat/packetboat/internal/secret"
-	"github.com/packetboat/packetboat/internal/sender"
+	"github.com/packetboat/packetboat/internal/base/id"
+	"github.com/packetboat/packetboat/internal/base/secret"
+	"github.com/packetboat/packetboat/internal/senders/sender"
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 

@@ -25,7 +25,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/packetboat/packetboat/internal/porttest"
+	"github.com/packetboat/packetboat/internal/base/porttest"
 )
 
 // What the program is bootstrapped with.

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/packetboat/packetboat/internal/id"
-	"github.com/packetboat/packetboat/internal/segment"
+	"github.com/packetboat/packetboat/internal/audience/segment"
+	"github.com/packetboat/packetboat/internal/base/id"
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 

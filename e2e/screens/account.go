@@ -16,7 +16,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/packetboat/packetboat/internal/porttest"
+	"github.com/packetboat/packetboat/internal/base/porttest"
 )
 
 // account is an account in a data directory.

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/base/id"
 )
 
 // dueScan is how many due rows are read to find their tenants. If there are more, each tenant is

@@ -8,7 +8,7 @@ import (
 	"hash/fnv"
 	"time"
 
-	"github.com/packetboat/packetboat/internal/fault"
+	"github.com/packetboat/packetboat/internal/base/fault"
 )
 
 // An evaluation is work that may read every row of a tenant: a rule, a search, a count. Evaluations

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/base/id"
 )
 
 // Insert inserts the rows of t into the columns of the same names of a tenant's table, and reports

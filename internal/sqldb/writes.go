@@ -7,7 +7,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/base/id"
 )
 
 // Write is a row that a statement of this process wrote, or rows of a table that its parameters do

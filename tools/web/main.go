@@ -1,5 +1,5 @@
 // Command web builds the browser application: it fetches the packages of web/package-lock.json, bundles
-// web/src with esbuild, compresses the result and writes it to internal/webapp/dist, where the server
+// web/src with esbuild, compresses the result and writes it to internal/edge/webapp/dist, where the server
 // embeds it. It needs no Node.
 //
 //	web build    fetch, bundle, compress; does nothing when the inputs have not changed
@@ -32,7 +32,7 @@ func main() {
 	if err != nil {
 		fail(err)
 	}
-	p := project{root: abs, web: filepath.Join(abs, "web"), dist: filepath.Join(abs, "internal", "webapp", "dist")}
+	p := project{root: abs, web: filepath.Join(abs, "web"), dist: filepath.Join(abs, "internal", "edge", "webapp", "dist")}
 	switch flag.Arg(0) {
 	case "build":
 		err = p.build(*release)

@@ -16,7 +16,7 @@ import (
 // The description of the API for signed-in users, which a test of the server holds against its
 // operations, and the types made from it.
 const (
-	descriptionFile = "internal/httpapi/testdata/openapi-app.json"
+	descriptionFile = "internal/edge/httpapi/testdata/openapi-app.json"
 	schemaFile      = "src/api/schema.ts"
 )
 

@@ -7,8 +7,8 @@ import (
 
 	"github.com/x-way/crawlerdetect"
 
-	"github.com/packetboat/packetboat/internal/cache"
-	"github.com/packetboat/packetboat/internal/track"
+	"github.com/packetboat/packetboat/internal/base/cache"
+	"github.com/packetboat/packetboat/internal/message/track"
 )
 
 // machinePatterns matches agents of programs: libraries, crawlers, link checkers and scanners of

@@ -8,11 +8,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/packetboat/packetboat/internal/content"
-	"github.com/packetboat/packetboat/internal/id"
-	"github.com/packetboat/packetboat/internal/outbox"
+	"github.com/packetboat/packetboat/internal/base/id"
+	"github.com/packetboat/packetboat/internal/content/content"
+	"github.com/packetboat/packetboat/internal/message/outbox"
+	"github.com/packetboat/packetboat/internal/message/track"
 	"github.com/packetboat/packetboat/internal/sqldb"
-	"github.com/packetboat/packetboat/internal/track"
 )
 
 // What is judged in one transaction, for which other writers wait on SQLite.

@@ -12,11 +12,11 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/packetboat/packetboat/internal/id"
-	"github.com/packetboat/packetboat/internal/outbox"
+	"github.com/packetboat/packetboat/internal/base/id"
+	"github.com/packetboat/packetboat/internal/message/outbox"
+	"github.com/packetboat/packetboat/internal/message/track"
 	"github.com/packetboat/packetboat/internal/sqldb"
 	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
-	"github.com/packetboat/packetboat/internal/track"
 )
 
 func TestAgents(t *testing.T) {

@@ -8,9 +8,9 @@ import (
 	"slices"
 	"time"
 
-	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/base/id"
+	"github.com/packetboat/packetboat/internal/message/track"
 	"github.com/packetboat/packetboat/internal/sqldb"
-	"github.com/packetboat/packetboat/internal/track"
 )
 
 // window is a span of at most fanOutWindow that moves over the hits of one source and counts the

@@ -8,11 +8,11 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/packetboat/packetboat/internal/id"
-	"github.com/packetboat/packetboat/internal/id/idtest"
+	"github.com/packetboat/packetboat/internal/base/id"
+	"github.com/packetboat/packetboat/internal/base/id/idtest"
+	"github.com/packetboat/packetboat/internal/message/track"
 	"github.com/packetboat/packetboat/internal/sqldb"
 	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
-	"github.com/packetboat/packetboat/internal/track"
 )
 
 // fanOutDefined is the definition of rule R7: some span of 60 seconds that contains the time of a hit

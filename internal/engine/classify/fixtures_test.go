@@ -12,10 +12,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/base/id"
+	"github.com/packetboat/packetboat/internal/message/track"
 	"github.com/packetboat/packetboat/internal/sqldb"
 	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
-	"github.com/packetboat/packetboat/internal/track"
 )
 
 // fixtures returns the scenarios of testdata/*.jsonl: known behaviours of mailbox providers, mail

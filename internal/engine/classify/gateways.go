@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"github.com/packetboat/packetboat/internal/mail/mx"
-	"github.com/packetboat/packetboat/internal/maildomain"
+	"github.com/packetboat/packetboat/internal/people/maildomain"
 )
 
 // gateways are suffixes of the names of mail servers that scan links, with their vendors.

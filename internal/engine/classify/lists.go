@@ -10,7 +10,7 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/packetboat/packetboat/internal/track"
+	"github.com/packetboat/packetboat/internal/message/track"
 )
 
 // Lists are the networks and agents that rules use: the bundled ones, and those of an operator. They

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/packetboat/packetboat/internal/mail/mx"
-	"github.com/packetboat/packetboat/internal/maildomain"
+	"github.com/packetboat/packetboat/internal/people/maildomain"
 )
 
 func TestListsOfAnOperator(t *testing.T) {

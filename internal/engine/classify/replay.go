@@ -7,8 +7,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/packetboat/packetboat/internal/id"
-	"github.com/packetboat/packetboat/internal/track"
+	"github.com/packetboat/packetboat/internal/base/id"
+	"github.com/packetboat/packetboat/internal/message/track"
 )
 
 // Replay is the result of a scenario.

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/packetboat/packetboat/internal/track"
+	"github.com/packetboat/packetboat/internal/message/track"
 )
 
 // The bounds of the rules (docs/api.md, Opens and clicks).

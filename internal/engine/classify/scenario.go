@@ -12,9 +12,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/packetboat/packetboat/internal/id"
-	"github.com/packetboat/packetboat/internal/maildomain"
-	"github.com/packetboat/packetboat/internal/track"
+	"github.com/packetboat/packetboat/internal/base/id"
+	"github.com/packetboat/packetboat/internal/message/track"
+	"github.com/packetboat/packetboat/internal/people/maildomain"
 )
 
 // Scenario is a message with its recipients and the requests of its links, as in a file of JSON Lines

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/packetboat/packetboat/internal/track"
+	"github.com/packetboat/packetboat/internal/message/track"
 )
 
 // machineScore is the sum of points from which a hit is a machine's.

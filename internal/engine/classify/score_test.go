@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/packetboat/packetboat/internal/track"
+	"github.com/packetboat/packetboat/internal/message/track"
 )
 
 // The rules and signals that decide, by id. Each case is also judged in other orders of arrival.

@@ -9,19 +9,19 @@ import (
 	"time"
 
 	"github.com/packetboat/packetboat/e2e/sink"
-	"github.com/packetboat/packetboat/internal/broadcast"
-	"github.com/packetboat/packetboat/internal/contact"
+	"github.com/packetboat/packetboat/internal/audience/segment"
+	"github.com/packetboat/packetboat/internal/base/id"
+	"github.com/packetboat/packetboat/internal/campaign/broadcast"
 	"github.com/packetboat/packetboat/internal/engine/dispatch"
-	"github.com/packetboat/packetboat/internal/id"
-	"github.com/packetboat/packetboat/internal/lane"
-	"github.com/packetboat/packetboat/internal/outbox"
-	"github.com/packetboat/packetboat/internal/render"
-	"github.com/packetboat/packetboat/internal/segment"
+	"github.com/packetboat/packetboat/internal/message/outbox"
+	"github.com/packetboat/packetboat/internal/message/render"
+	"github.com/packetboat/packetboat/internal/people/contact"
+	"github.com/packetboat/packetboat/internal/people/suppression"
+	"github.com/packetboat/packetboat/internal/senders/lane"
 	"github.com/packetboat/packetboat/internal/sqldb"
 	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
-	"github.com/packetboat/packetboat/internal/suppression"
 
-	"github.com/packetboat/packetboat/internal/broadcast/broadcasttest"
+	"github.com/packetboat/packetboat/internal/campaign/broadcast/broadcasttest"
 )
 
 // readers creates n contacts on a list, at several domains in turn. Their addresses begin with the name of

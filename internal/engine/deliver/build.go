@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"github.com/packetboat/packetboat/internal/mail/compose"
-	"github.com/packetboat/packetboat/internal/render"
-	"github.com/packetboat/packetboat/internal/track"
+	"github.com/packetboat/packetboat/internal/message/render"
+	"github.com/packetboat/packetboat/internal/message/track"
 )
 
 // builder builds finished messages, one after the other, in buffers that it reuses.

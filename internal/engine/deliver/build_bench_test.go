@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/packetboat/packetboat/bench/page"
-	"github.com/packetboat/packetboat/internal/content"
+	"github.com/packetboat/packetboat/internal/content/content"
 )
 
 // BenchmarkBuild builds the mails of a broadcast's recipients, without the DKIM signature: in one

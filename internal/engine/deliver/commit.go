@@ -4,8 +4,8 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/packetboat/packetboat/internal/id"
-	"github.com/packetboat/packetboat/internal/outbox"
+	"github.com/packetboat/packetboat/internal/base/id"
+	"github.com/packetboat/packetboat/internal/message/outbox"
 )
 
 // How many steps one transaction commits: at most maxCommit, and half of the workers that are

@@ -3,7 +3,7 @@ package deliver
 import (
 	"time"
 
-	"github.com/packetboat/packetboat/internal/lane"
+	"github.com/packetboat/packetboat/internal/senders/lane"
 )
 
 // shareEvery is how often a lane renews its part of the connections, which all processes share.

@@ -29,16 +29,16 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/packetboat/packetboat/internal/content"
-	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/base/id"
+	"github.com/packetboat/packetboat/internal/base/secret"
+	"github.com/packetboat/packetboat/internal/content/content"
 	"github.com/packetboat/packetboat/internal/mail/directmx"
-	"github.com/packetboat/packetboat/internal/maildomain"
-	"github.com/packetboat/packetboat/internal/outbox"
-	"github.com/packetboat/packetboat/internal/pace"
-	"github.com/packetboat/packetboat/internal/render"
-	"github.com/packetboat/packetboat/internal/secret"
+	"github.com/packetboat/packetboat/internal/message/outbox"
+	"github.com/packetboat/packetboat/internal/message/render"
+	"github.com/packetboat/packetboat/internal/message/track"
+	"github.com/packetboat/packetboat/internal/people/maildomain"
+	"github.com/packetboat/packetboat/internal/senders/pace"
 	"github.com/packetboat/packetboat/internal/sqldb"
-	"github.com/packetboat/packetboat/internal/track"
 )
 
 // lookEvery is how often the engine reads which sends have due messages.

@@ -15,19 +15,19 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/packetboat/packetboat/e2e/sink"
-	"github.com/packetboat/packetboat/internal/broadcast"
-	"github.com/packetboat/packetboat/internal/broadcast/broadcasttest"
-	"github.com/packetboat/packetboat/internal/contact"
-	"github.com/packetboat/packetboat/internal/content"
+	"github.com/packetboat/packetboat/internal/base/id"
+	"github.com/packetboat/packetboat/internal/campaign/broadcast"
+	"github.com/packetboat/packetboat/internal/campaign/broadcast/broadcasttest"
+	"github.com/packetboat/packetboat/internal/content/content"
 	"github.com/packetboat/packetboat/internal/engine/deliver"
 	"github.com/packetboat/packetboat/internal/engine/dispatch"
-	"github.com/packetboat/packetboat/internal/id"
-	"github.com/packetboat/packetboat/internal/lane"
 	"github.com/packetboat/packetboat/internal/mail/smtpclient"
-	"github.com/packetboat/packetboat/internal/outbox"
-	"github.com/packetboat/packetboat/internal/render"
+	"github.com/packetboat/packetboat/internal/message/outbox"
+	"github.com/packetboat/packetboat/internal/message/render"
+	"github.com/packetboat/packetboat/internal/message/track"
+	"github.com/packetboat/packetboat/internal/people/contact"
+	"github.com/packetboat/packetboat/internal/senders/lane"
 	"github.com/packetboat/packetboat/internal/sqldb"
-	"github.com/packetboat/packetboat/internal/track"
 )
 
 // maxWaitInMemory is the timeout of every wait in these tests, generous for a busy machine.

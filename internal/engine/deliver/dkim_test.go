@@ -8,7 +8,7 @@ import (
 	verifier "github.com/emersion/go-msgauth/dkim"
 
 	"github.com/packetboat/packetboat/e2e/sink"
-	"github.com/packetboat/packetboat/internal/lane"
+	"github.com/packetboat/packetboat/internal/senders/lane"
 	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
 )
 

@@ -6,8 +6,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/packetboat/packetboat/internal/id"
-	"github.com/packetboat/packetboat/internal/pace"
+	"github.com/packetboat/packetboat/internal/base/id"
+	"github.com/packetboat/packetboat/internal/senders/pace"
 )
 
 const (

@@ -5,18 +5,18 @@ import (
 	"errors"
 	"time"
 
-	"github.com/packetboat/packetboat/internal/contact"
-	"github.com/packetboat/packetboat/internal/content"
-	"github.com/packetboat/packetboat/internal/id"
-	"github.com/packetboat/packetboat/internal/journal"
-	"github.com/packetboat/packetboat/internal/lane"
+	"github.com/packetboat/packetboat/internal/account/journal"
+	"github.com/packetboat/packetboat/internal/base/id"
+	"github.com/packetboat/packetboat/internal/campaign/sequence"
+	"github.com/packetboat/packetboat/internal/content/content"
 	"github.com/packetboat/packetboat/internal/mail/directmx"
 	"github.com/packetboat/packetboat/internal/mail/dkim"
-	"github.com/packetboat/packetboat/internal/outbox"
-	"github.com/packetboat/packetboat/internal/pace"
-	"github.com/packetboat/packetboat/internal/render"
-	"github.com/packetboat/packetboat/internal/sequence"
-	"github.com/packetboat/packetboat/internal/suppression"
+	"github.com/packetboat/packetboat/internal/message/outbox"
+	"github.com/packetboat/packetboat/internal/message/render"
+	"github.com/packetboat/packetboat/internal/people/contact"
+	"github.com/packetboat/packetboat/internal/people/suppression"
+	"github.com/packetboat/packetboat/internal/senders/lane"
+	"github.com/packetboat/packetboat/internal/senders/pace"
 )
 
 // claimBatch is how many messages a feeder claims at once.

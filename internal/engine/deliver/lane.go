@@ -8,11 +8,11 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/packetboat/packetboat/internal/id"
-	"github.com/packetboat/packetboat/internal/lane"
+	"github.com/packetboat/packetboat/internal/base/id"
 	"github.com/packetboat/packetboat/internal/mail/directmx"
 	"github.com/packetboat/packetboat/internal/mail/ses"
 	"github.com/packetboat/packetboat/internal/mail/smtpclient"
+	"github.com/packetboat/packetboat/internal/senders/lane"
 )
 
 // How long a lane backs off after it could not be reached: doubled each time.

@@ -6,15 +6,15 @@ import (
 	"time"
 
 	"github.com/packetboat/packetboat/e2e/sink"
-	"github.com/packetboat/packetboat/internal/broadcast"
-	"github.com/packetboat/packetboat/internal/id"
-	"github.com/packetboat/packetboat/internal/lane"
-	"github.com/packetboat/packetboat/internal/outbox"
+	"github.com/packetboat/packetboat/internal/base/id"
+	"github.com/packetboat/packetboat/internal/campaign/broadcast"
+	"github.com/packetboat/packetboat/internal/message/outbox"
+	"github.com/packetboat/packetboat/internal/senders/lane"
+	"github.com/packetboat/packetboat/internal/senders/traffic"
 	"github.com/packetboat/packetboat/internal/sqldb"
 	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
-	"github.com/packetboat/packetboat/internal/traffic"
 
-	"github.com/packetboat/packetboat/internal/broadcast/broadcasttest"
+	"github.com/packetboat/packetboat/internal/campaign/broadcast/broadcasttest"
 )
 
 // evenly fails the test if a message arrived before its slot. The first burst messages have theirs when

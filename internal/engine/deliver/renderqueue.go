@@ -3,7 +3,7 @@ package deliver
 import (
 	"sync"
 
-	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/base/id"
 )
 
 // fairQueue limits how many workers render messages at a time, which is what takes CPU time. When

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"github.com/packetboat/packetboat/internal/id/idtest"
+	"github.com/packetboat/packetboat/internal/base/id/idtest"
 )
 
 // Tenants with waiting workers are served in turns, however many workers each has, and the workers

@@ -7,7 +7,7 @@ import (
 
 	"github.com/packetboat/packetboat/internal/mail/reply"
 	"github.com/packetboat/packetboat/internal/mail/smtpclient"
-	"github.com/packetboat/packetboat/internal/outbox"
+	"github.com/packetboat/packetboat/internal/message/outbox"
 )
 
 // resultOf returns the result of an attempt, from the class of its outcome (package reply) and the

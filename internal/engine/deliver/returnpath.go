@@ -3,10 +3,10 @@ package deliver
 import (
 	"context"
 
-	"github.com/packetboat/packetboat/internal/cache"
-	"github.com/packetboat/packetboat/internal/id"
-	"github.com/packetboat/packetboat/internal/lane"
-	"github.com/packetboat/packetboat/internal/sender"
+	"github.com/packetboat/packetboat/internal/base/cache"
+	"github.com/packetboat/packetboat/internal/base/id"
+	"github.com/packetboat/packetboat/internal/senders/lane"
+	"github.com/packetboat/packetboat/internal/senders/sender"
 )
 
 // returnPaths caches where the bounces of tenants come back to, for laneCacheFor.

@@ -4,10 +4,10 @@ import (
 	"context"
 	"time"
 
-	"github.com/packetboat/packetboat/internal/cache"
-	"github.com/packetboat/packetboat/internal/id"
-	"github.com/packetboat/packetboat/internal/outbox"
-	"github.com/packetboat/packetboat/internal/route"
+	"github.com/packetboat/packetboat/internal/base/cache"
+	"github.com/packetboat/packetboat/internal/base/id"
+	"github.com/packetboat/packetboat/internal/message/outbox"
+	"github.com/packetboat/packetboat/internal/senders/route"
 )
 
 // send is the terms of a send, as delivering its messages needs them.

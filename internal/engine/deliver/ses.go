@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/packetboat/packetboat/internal/mail/reply"
-	"github.com/packetboat/packetboat/internal/outbox"
+	"github.com/packetboat/packetboat/internal/message/outbox"
 )
 
 // sendBySES sends a message by SES, and notes the id that SES gives to it.

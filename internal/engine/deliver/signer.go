@@ -4,11 +4,11 @@ import (
 	"context"
 	"time"
 
-	"github.com/packetboat/packetboat/internal/cache"
-	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/base/cache"
+	"github.com/packetboat/packetboat/internal/base/id"
+	"github.com/packetboat/packetboat/internal/base/secret"
 	"github.com/packetboat/packetboat/internal/mail/dkim"
-	"github.com/packetboat/packetboat/internal/secret"
-	"github.com/packetboat/packetboat/internal/sender"
+	"github.com/packetboat/packetboat/internal/senders/sender"
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 

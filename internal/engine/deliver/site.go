@@ -6,9 +6,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/packetboat/packetboat/internal/destination"
 	"github.com/packetboat/packetboat/internal/mail/directmx"
 	"github.com/packetboat/packetboat/internal/mail/reply"
+	"github.com/packetboat/packetboat/internal/senders/destination"
 )
 
 // How the number of connections to a site adapts.

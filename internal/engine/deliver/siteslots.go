@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/packetboat/packetboat/internal/pace"
+	"github.com/packetboat/packetboat/internal/senders/pace"
 )
 
 // How processes share the connections to a site.

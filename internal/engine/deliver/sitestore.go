@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/packetboat/packetboat/internal/destination"
+	"github.com/packetboat/packetboat/internal/senders/destination"
 )
 
 // How often the states of sites are exchanged with other processes, and by how much of the past two

@@ -8,11 +8,11 @@ import (
 	"time"
 
 	"github.com/packetboat/packetboat/e2e/sink"
+	"github.com/packetboat/packetboat/internal/base/netguard"
 	"github.com/packetboat/packetboat/internal/mail/directmx"
 	"github.com/packetboat/packetboat/internal/mail/dnstest"
 	"github.com/packetboat/packetboat/internal/mail/reply"
 	"github.com/packetboat/packetboat/internal/mail/smtpclient"
-	"github.com/packetboat/packetboat/internal/netguard"
 	"github.com/packetboat/packetboat/internal/sqldb"
 	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
 )

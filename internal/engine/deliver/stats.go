@@ -6,9 +6,9 @@ import (
 	"time"
 
 	"github.com/packetboat/packetboat/internal/mail/reply"
-	"github.com/packetboat/packetboat/internal/outage"
-	"github.com/packetboat/packetboat/internal/outbox"
-	"github.com/packetboat/packetboat/internal/traffic"
+	"github.com/packetboat/packetboat/internal/message/outbox"
+	"github.com/packetboat/packetboat/internal/people/outage"
+	"github.com/packetboat/packetboat/internal/senders/traffic"
 	"github.com/prometheus/client_golang/prometheus"
 )
 

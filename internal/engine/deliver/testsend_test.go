@@ -19,17 +19,17 @@ import (
 	verifier "github.com/emersion/go-msgauth/dkim"
 
 	"github.com/packetboat/packetboat/e2e/sink"
-	"github.com/packetboat/packetboat/internal/broadcast"
-	"github.com/packetboat/packetboat/internal/broadcast/broadcasttest"
-	"github.com/packetboat/packetboat/internal/draft"
+	"github.com/packetboat/packetboat/internal/campaign/broadcast"
+	"github.com/packetboat/packetboat/internal/campaign/broadcast/broadcasttest"
+	"github.com/packetboat/packetboat/internal/content/draft"
 	"github.com/packetboat/packetboat/internal/engine/deliver"
 	"github.com/packetboat/packetboat/internal/mail/compose"
-	"github.com/packetboat/packetboat/internal/render"
-	"github.com/packetboat/packetboat/internal/sender"
+	"github.com/packetboat/packetboat/internal/message/render"
+	"github.com/packetboat/packetboat/internal/message/track"
+	"github.com/packetboat/packetboat/internal/people/suppression"
+	"github.com/packetboat/packetboat/internal/senders/sender"
 	"github.com/packetboat/packetboat/internal/sqldb"
 	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
-	"github.com/packetboat/packetboat/internal/suppression"
-	"github.com/packetboat/packetboat/internal/track"
 )
 
 func (h *house) tester() *deliver.Tester {

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/packetboat/packetboat/internal/id"
-	"github.com/packetboat/packetboat/internal/outbox"
-	"github.com/packetboat/packetboat/internal/pace"
+	"github.com/packetboat/packetboat/internal/base/id"
+	"github.com/packetboat/packetboat/internal/message/outbox"
+	"github.com/packetboat/packetboat/internal/senders/pace"
 )
 
 // waits collects why messages of sends wait, until that is written. The API shows it.

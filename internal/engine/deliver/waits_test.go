@@ -5,12 +5,12 @@ import (
 	"time"
 
 	"github.com/packetboat/packetboat/e2e/sink"
-	"github.com/packetboat/packetboat/internal/broadcast"
-	"github.com/packetboat/packetboat/internal/lane"
-	"github.com/packetboat/packetboat/internal/outbox"
+	"github.com/packetboat/packetboat/internal/campaign/broadcast"
+	"github.com/packetboat/packetboat/internal/message/outbox"
+	"github.com/packetboat/packetboat/internal/senders/lane"
 	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
 
-	"github.com/packetboat/packetboat/internal/broadcast/broadcasttest"
+	"github.com/packetboat/packetboat/internal/campaign/broadcast/broadcasttest"
 )
 
 // The API shows why a send waits, and its speed.

@@ -6,12 +6,12 @@ import (
 	"time"
 
 	"github.com/packetboat/packetboat/e2e/sink"
-	"github.com/packetboat/packetboat/internal/broadcast/broadcasttest"
-	"github.com/packetboat/packetboat/internal/lane"
+	"github.com/packetboat/packetboat/internal/base/spread"
+	"github.com/packetboat/packetboat/internal/campaign/broadcast/broadcasttest"
 	"github.com/packetboat/packetboat/internal/mail/dnstest"
-	"github.com/packetboat/packetboat/internal/outbox"
-	"github.com/packetboat/packetboat/internal/sender"
-	"github.com/packetboat/packetboat/internal/spread"
+	"github.com/packetboat/packetboat/internal/message/outbox"
+	"github.com/packetboat/packetboat/internal/senders/lane"
+	"github.com/packetboat/packetboat/internal/senders/sender"
 	"github.com/packetboat/packetboat/internal/sqldb"
 	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
 )

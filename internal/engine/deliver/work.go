@@ -5,11 +5,11 @@ import (
 	"errors"
 	"time"
 
-	"github.com/packetboat/packetboat/internal/lane"
 	"github.com/packetboat/packetboat/internal/mail/reply"
 	"github.com/packetboat/packetboat/internal/mail/smtpclient"
-	"github.com/packetboat/packetboat/internal/outage"
-	"github.com/packetboat/packetboat/internal/outbox"
+	"github.com/packetboat/packetboat/internal/message/outbox"
+	"github.com/packetboat/packetboat/internal/people/outage"
+	"github.com/packetboat/packetboat/internal/senders/lane"
 )
 
 // maxStale is how many connections are tried for one attempt, if each turns out to have been closed

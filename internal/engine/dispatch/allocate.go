@@ -6,13 +6,13 @@ import (
 	"math"
 	"slices"
 
-	"github.com/packetboat/packetboat/internal/broadcast"
-	"github.com/packetboat/packetboat/internal/id"
-	"github.com/packetboat/packetboat/internal/lane"
-	"github.com/packetboat/packetboat/internal/outbox"
-	"github.com/packetboat/packetboat/internal/route"
-	"github.com/packetboat/packetboat/internal/spread"
-	"github.com/packetboat/packetboat/internal/tenant"
+	"github.com/packetboat/packetboat/internal/account/tenant"
+	"github.com/packetboat/packetboat/internal/base/id"
+	"github.com/packetboat/packetboat/internal/base/spread"
+	"github.com/packetboat/packetboat/internal/campaign/broadcast"
+	"github.com/packetboat/packetboat/internal/message/outbox"
+	"github.com/packetboat/packetboat/internal/senders/lane"
+	"github.com/packetboat/packetboat/internal/senders/route"
 )
 
 // allocator assigns an identity and a lane to each message of a broadcast. The routes and weights

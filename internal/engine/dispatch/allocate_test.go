@@ -6,9 +6,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/packetboat/packetboat/internal/id"
-	"github.com/packetboat/packetboat/internal/id/idtest"
-	"github.com/packetboat/packetboat/internal/route"
+	"github.com/packetboat/packetboat/internal/base/id"
+	"github.com/packetboat/packetboat/internal/base/id/idtest"
+	"github.com/packetboat/packetboat/internal/senders/route"
 )
 
 func TestCapacityOfSenders(t *testing.T) {

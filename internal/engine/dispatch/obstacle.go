@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/packetboat/packetboat/internal/broadcast"
+	"github.com/packetboat/packetboat/internal/campaign/broadcast"
 )
 
 // stopIfBlocked pauses or fails a broadcast that cannot be prepared, and reports whether it did. If

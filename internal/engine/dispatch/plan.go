@@ -8,12 +8,12 @@ import (
 	"slices"
 	"time"
 
-	"github.com/packetboat/packetboat/internal/broadcast"
-	"github.com/packetboat/packetboat/internal/contact"
-	"github.com/packetboat/packetboat/internal/id"
-	"github.com/packetboat/packetboat/internal/route"
-	"github.com/packetboat/packetboat/internal/spread"
-	"github.com/packetboat/packetboat/internal/tenant"
+	"github.com/packetboat/packetboat/internal/account/tenant"
+	"github.com/packetboat/packetboat/internal/base/id"
+	"github.com/packetboat/packetboat/internal/base/spread"
+	"github.com/packetboat/packetboat/internal/campaign/broadcast"
+	"github.com/packetboat/packetboat/internal/people/contact"
+	"github.com/packetboat/packetboat/internal/senders/route"
 )
 
 // needsPlan reports whether the messages of b are assigned to days: if it is spread over several, a

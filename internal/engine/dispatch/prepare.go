@@ -6,18 +6,18 @@ import (
 	"slices"
 	"time"
 
-	"github.com/packetboat/packetboat/internal/broadcast"
-	"github.com/packetboat/packetboat/internal/contact"
-	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/account/tenant"
+	"github.com/packetboat/packetboat/internal/audience/segment"
+	"github.com/packetboat/packetboat/internal/base/id"
+	"github.com/packetboat/packetboat/internal/base/spread"
+	"github.com/packetboat/packetboat/internal/campaign/broadcast"
 	"github.com/packetboat/packetboat/internal/mail/address"
-	"github.com/packetboat/packetboat/internal/maildomain"
-	"github.com/packetboat/packetboat/internal/outbox"
-	"github.com/packetboat/packetboat/internal/route"
-	"github.com/packetboat/packetboat/internal/segment"
-	"github.com/packetboat/packetboat/internal/spread"
+	"github.com/packetboat/packetboat/internal/message/outbox"
+	"github.com/packetboat/packetboat/internal/people/contact"
+	"github.com/packetboat/packetboat/internal/people/maildomain"
+	"github.com/packetboat/packetboat/internal/people/suppression"
+	"github.com/packetboat/packetboat/internal/senders/route"
 	"github.com/packetboat/packetboat/internal/sqldb"
-	"github.com/packetboat/packetboat/internal/suppression"
-	"github.com/packetboat/packetboat/internal/tenant"
 )
 
 // prepare puts the next pages of a broadcast's audience into the outbox. It reports whether there

@@ -4,11 +4,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/packetboat/packetboat/internal/broadcast"
-	"github.com/packetboat/packetboat/internal/broadcast/broadcasttest"
-	"github.com/packetboat/packetboat/internal/content"
-	"github.com/packetboat/packetboat/internal/draft"
-	"github.com/packetboat/packetboat/internal/outbox"
+	"github.com/packetboat/packetboat/internal/campaign/broadcast"
+	"github.com/packetboat/packetboat/internal/campaign/broadcast/broadcasttest"
+	"github.com/packetboat/packetboat/internal/content/content"
+	"github.com/packetboat/packetboat/internal/content/draft"
+	"github.com/packetboat/packetboat/internal/message/outbox"
 	"github.com/packetboat/packetboat/internal/sqldb"
 	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
 )

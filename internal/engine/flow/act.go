@@ -8,16 +8,16 @@ import (
 	"strings"
 	"time"
 
-	"github.com/packetboat/packetboat/internal/contact"
-	"github.com/packetboat/packetboat/internal/event"
-	"github.com/packetboat/packetboat/internal/fault"
-	"github.com/packetboat/packetboat/internal/id"
-	"github.com/packetboat/packetboat/internal/journal"
+	"github.com/packetboat/packetboat/internal/account/journal"
+	"github.com/packetboat/packetboat/internal/audience/event"
+	"github.com/packetboat/packetboat/internal/audience/segment"
+	"github.com/packetboat/packetboat/internal/base/fault"
+	"github.com/packetboat/packetboat/internal/base/id"
+	"github.com/packetboat/packetboat/internal/campaign/notice"
+	"github.com/packetboat/packetboat/internal/campaign/sequence"
+	"github.com/packetboat/packetboat/internal/campaign/webhook"
 	"github.com/packetboat/packetboat/internal/mail/liquid"
-	"github.com/packetboat/packetboat/internal/notice"
-	"github.com/packetboat/packetboat/internal/segment"
-	"github.com/packetboat/packetboat/internal/sequence"
-	"github.com/packetboat/packetboat/internal/webhook"
+	"github.com/packetboat/packetboat/internal/people/contact"
 )
 
 // act carries out a step of a sequence, or an action of an automation, that changes contacts or other

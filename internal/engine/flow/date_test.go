@@ -4,10 +4,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/packetboat/packetboat/internal/contact"
-	fields "github.com/packetboat/packetboat/internal/field"
-	"github.com/packetboat/packetboat/internal/id"
-	"github.com/packetboat/packetboat/internal/sequence"
+	"github.com/packetboat/packetboat/internal/base/id"
+	"github.com/packetboat/packetboat/internal/campaign/sequence"
+	"github.com/packetboat/packetboat/internal/people/contact"
+	fields "github.com/packetboat/packetboat/internal/people/field"
 	"github.com/packetboat/packetboat/internal/sqldb"
 	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
 )

@@ -10,13 +10,13 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/packetboat/packetboat/internal/contact"
-	"github.com/packetboat/packetboat/internal/id"
-	"github.com/packetboat/packetboat/internal/sender"
-	"github.com/packetboat/packetboat/internal/sequence"
+	"github.com/packetboat/packetboat/internal/base/id"
+	"github.com/packetboat/packetboat/internal/campaign/sequence"
+	"github.com/packetboat/packetboat/internal/people/contact"
+	"github.com/packetboat/packetboat/internal/people/suppression"
+	"github.com/packetboat/packetboat/internal/senders/sender"
 	"github.com/packetboat/packetboat/internal/sqldb"
 	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
-	"github.com/packetboat/packetboat/internal/suppression"
 )
 
 // TestManyCallersEnrollAtOnce makes requests at the same time, of which some fail, repeat a key or name

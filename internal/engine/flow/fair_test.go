@@ -3,9 +3,9 @@ package flow
 import (
 	"testing"
 
-	"github.com/packetboat/packetboat/internal/broadcast/broadcasttest"
-	"github.com/packetboat/packetboat/internal/id"
-	"github.com/packetboat/packetboat/internal/sequence"
+	"github.com/packetboat/packetboat/internal/base/id"
+	"github.com/packetboat/packetboat/internal/campaign/broadcast/broadcasttest"
+	"github.com/packetboat/packetboat/internal/campaign/sequence"
 	"github.com/packetboat/packetboat/internal/sqldb"
 	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
 )

@@ -14,17 +14,17 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/packetboat/packetboat/internal/auth"
-	"github.com/packetboat/packetboat/internal/contact"
-	fields "github.com/packetboat/packetboat/internal/field"
-	"github.com/packetboat/packetboat/internal/id"
-	"github.com/packetboat/packetboat/internal/journal"
-	"github.com/packetboat/packetboat/internal/rule"
-	"github.com/packetboat/packetboat/internal/segment"
-	"github.com/packetboat/packetboat/internal/sequence"
+	"github.com/packetboat/packetboat/internal/account/auth"
+	"github.com/packetboat/packetboat/internal/account/journal"
+	"github.com/packetboat/packetboat/internal/audience/rule"
+	"github.com/packetboat/packetboat/internal/audience/segment"
+	"github.com/packetboat/packetboat/internal/base/id"
+	"github.com/packetboat/packetboat/internal/campaign/sequence"
+	"github.com/packetboat/packetboat/internal/message/track"
+	"github.com/packetboat/packetboat/internal/people/contact"
+	fields "github.com/packetboat/packetboat/internal/people/field"
 	"github.com/packetboat/packetboat/internal/sqldb"
 	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
-	"github.com/packetboat/packetboat/internal/track"
 )
 
 // TestRandomLivesInRandomGraphs leads contacts with random lives through random graphs, and the same

@@ -7,9 +7,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/packetboat/packetboat/internal/contact"
-	"github.com/packetboat/packetboat/internal/id"
-	"github.com/packetboat/packetboat/internal/sequence"
+	"github.com/packetboat/packetboat/internal/base/id"
+	"github.com/packetboat/packetboat/internal/campaign/sequence"
+	"github.com/packetboat/packetboat/internal/people/contact"
 	"github.com/packetboat/packetboat/internal/sqldb"
 	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
 )

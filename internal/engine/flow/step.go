@@ -6,11 +6,11 @@ import (
 	"slices"
 	"time"
 
-	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/base/id"
+	"github.com/packetboat/packetboat/internal/campaign/sequence"
 	"github.com/packetboat/packetboat/internal/mail/address"
-	"github.com/packetboat/packetboat/internal/outbox"
-	"github.com/packetboat/packetboat/internal/sequence"
-	"github.com/packetboat/packetboat/internal/suppression"
+	"github.com/packetboat/packetboat/internal/message/outbox"
+	"github.com/packetboat/packetboat/internal/people/suppression"
 )
 
 // step carries out the step of enrollments that are at the same node.

@@ -17,11 +17,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/packetboat/packetboat/internal/broadcast/broadcasttest"
-	"github.com/packetboat/packetboat/internal/contact"
+	"github.com/packetboat/packetboat/internal/campaign/broadcast/broadcasttest"
 	"github.com/packetboat/packetboat/internal/engine/inbound"
 	"github.com/packetboat/packetboat/internal/engine/inbound/inboundtest"
-	"github.com/packetboat/packetboat/internal/outbox"
+	"github.com/packetboat/packetboat/internal/message/outbox"
+	"github.com/packetboat/packetboat/internal/people/contact"
 	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
 )
 

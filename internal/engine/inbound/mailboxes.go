@@ -9,13 +9,13 @@ import (
 	"sync"
 	"time"
 
-	"github.com/packetboat/packetboat/internal/id"
-	"github.com/packetboat/packetboat/internal/lane"
+	"github.com/packetboat/packetboat/internal/base/id"
+	"github.com/packetboat/packetboat/internal/base/netguard"
+	"github.com/packetboat/packetboat/internal/base/poll"
+	"github.com/packetboat/packetboat/internal/base/secret"
 	"github.com/packetboat/packetboat/internal/mail/dsn"
 	"github.com/packetboat/packetboat/internal/mail/imapbox"
-	"github.com/packetboat/packetboat/internal/netguard"
-	"github.com/packetboat/packetboat/internal/poll"
-	"github.com/packetboat/packetboat/internal/secret"
+	"github.com/packetboat/packetboat/internal/senders/lane"
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 

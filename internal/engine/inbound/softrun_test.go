@@ -5,11 +5,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/packetboat/packetboat/internal/broadcast/broadcasttest"
-	"github.com/packetboat/packetboat/internal/contact"
-	"github.com/packetboat/packetboat/internal/id"
-	"github.com/packetboat/packetboat/internal/journal"
-	"github.com/packetboat/packetboat/internal/outbox"
+	"github.com/packetboat/packetboat/internal/account/journal"
+	"github.com/packetboat/packetboat/internal/base/id"
+	"github.com/packetboat/packetboat/internal/campaign/broadcast/broadcasttest"
+	"github.com/packetboat/packetboat/internal/message/outbox"
+	"github.com/packetboat/packetboat/internal/people/contact"
 	"github.com/packetboat/packetboat/internal/sqldb"
 	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
 )

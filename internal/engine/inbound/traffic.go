@@ -4,14 +4,14 @@ import (
 	"context"
 	"time"
 
-	"github.com/packetboat/packetboat/internal/id"
-	"github.com/packetboat/packetboat/internal/lane"
+	"github.com/packetboat/packetboat/internal/base/id"
 	"github.com/packetboat/packetboat/internal/mail/address"
-	"github.com/packetboat/packetboat/internal/maildomain"
-	"github.com/packetboat/packetboat/internal/outbox"
-	"github.com/packetboat/packetboat/internal/sender"
+	"github.com/packetboat/packetboat/internal/message/outbox"
+	"github.com/packetboat/packetboat/internal/people/maildomain"
+	"github.com/packetboat/packetboat/internal/senders/lane"
+	"github.com/packetboat/packetboat/internal/senders/sender"
+	"github.com/packetboat/packetboat/internal/senders/traffic"
 	"github.com/packetboat/packetboat/internal/sqldb"
-	"github.com/packetboat/packetboat/internal/traffic"
 )
 
 // reported collects what reports mean for the health of lanes and sending domains.

@@ -14,8 +14,8 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/packetboat/packetboat/internal/netguard"
-	"github.com/packetboat/packetboat/internal/webhook"
+	"github.com/packetboat/packetboat/internal/base/netguard"
+	"github.com/packetboat/packetboat/internal/campaign/webhook"
 )
 
 const (

@@ -22,10 +22,10 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/packetboat/packetboat/internal/id"
-	"github.com/packetboat/packetboat/internal/secret"
+	"github.com/packetboat/packetboat/internal/base/id"
+	"github.com/packetboat/packetboat/internal/base/secret"
+	"github.com/packetboat/packetboat/internal/campaign/webhook"
 	"github.com/packetboat/packetboat/internal/sqldb"
-	"github.com/packetboat/packetboat/internal/webhook"
 )
 
 // Limits of one process.

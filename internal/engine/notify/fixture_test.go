@@ -12,12 +12,12 @@ import (
 
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 
-	"github.com/packetboat/packetboat/internal/id"
-	"github.com/packetboat/packetboat/internal/journal"
-	"github.com/packetboat/packetboat/internal/secret"
+	"github.com/packetboat/packetboat/internal/account/journal"
+	"github.com/packetboat/packetboat/internal/account/tenant"
+	"github.com/packetboat/packetboat/internal/base/id"
+	"github.com/packetboat/packetboat/internal/base/secret"
+	"github.com/packetboat/packetboat/internal/campaign/webhook"
 	"github.com/packetboat/packetboat/internal/sqldb"
-	"github.com/packetboat/packetboat/internal/tenant"
-	"github.com/packetboat/packetboat/internal/webhook"
 )
 
 // site is an installation with one tenant, whose clock the test sets.

@@ -5,10 +5,10 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/packetboat/packetboat/internal/auth"
-	"github.com/packetboat/packetboat/internal/id"
-	"github.com/packetboat/packetboat/internal/notice"
-	"github.com/packetboat/packetboat/internal/poll"
+	"github.com/packetboat/packetboat/internal/account/auth"
+	"github.com/packetboat/packetboat/internal/base/id"
+	"github.com/packetboat/packetboat/internal/base/poll"
+	"github.com/packetboat/packetboat/internal/campaign/notice"
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 

@@ -3,7 +3,7 @@ package notify
 import (
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/packetboat/packetboat/internal/webhook"
+	"github.com/packetboat/packetboat/internal/campaign/webhook"
 )
 
 // Metrics are the engine's metrics. A nil *Metrics counts nothing.

@@ -13,8 +13,8 @@ import (
 
 	"golang.org/x/net/dns/dnsmessage"
 
+	"github.com/packetboat/packetboat/internal/campaign/webhook"
 	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
-	"github.com/packetboat/packetboat/internal/webhook"
 )
 
 // nameServer is a DNS server that answers with addresses that the test sets.

@@ -7,11 +7,11 @@ import (
 	"net/url"
 	"time"
 
-	"github.com/packetboat/packetboat/internal/auth"
-	"github.com/packetboat/packetboat/internal/poll"
+	"github.com/packetboat/packetboat/internal/account/auth"
+	"github.com/packetboat/packetboat/internal/account/tenant"
+	"github.com/packetboat/packetboat/internal/base/poll"
+	"github.com/packetboat/packetboat/internal/campaign/webhook"
 	"github.com/packetboat/packetboat/internal/sqldb"
-	"github.com/packetboat/packetboat/internal/tenant"
-	"github.com/packetboat/packetboat/internal/webhook"
 )
 
 // noticeEvery is how often Notices looks for disabled endpoints.

@@ -8,10 +8,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/packetboat/packetboat/internal/auth"
+	"github.com/packetboat/packetboat/internal/account/auth"
+	"github.com/packetboat/packetboat/internal/account/tenant"
 	"github.com/packetboat/packetboat/internal/sqldb"
 	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
-	"github.com/packetboat/packetboat/internal/tenant"
 )
 
 func TestAdminsAreMailedOnceAboutADisabledEndpoint(t *testing.T) {

@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/packetboat/packetboat/internal/campaign/webhook"
 	"github.com/packetboat/packetboat/internal/sqldb"
 	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
-	"github.com/packetboat/packetboat/internal/webhook"
 )
 
 func TestTheReferenceLibraryAcceptsTheSignature(t *testing.T) {

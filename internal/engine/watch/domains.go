@@ -5,8 +5,8 @@ import (
 	"errors"
 	"time"
 
-	"github.com/packetboat/packetboat/internal/sender"
-	"github.com/packetboat/packetboat/internal/traffic"
+	"github.com/packetboat/packetboat/internal/senders/sender"
+	"github.com/packetboat/packetboat/internal/senders/traffic"
 )
 
 // The thresholds at which a domain is paused.

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/packetboat/packetboat/internal/outage"
+	"github.com/packetboat/packetboat/internal/people/outage"
 )
 
 // checkOutages opens and ends outages of providers' directories, and moves a page of the bounces that

@@ -9,10 +9,10 @@ import (
 	"sync"
 	"time"
 
-	"github.com/packetboat/packetboat/internal/lane"
+	"github.com/packetboat/packetboat/internal/base/netguard"
 	"github.com/packetboat/packetboat/internal/mail/smtpclient"
-	"github.com/packetboat/packetboat/internal/netguard"
-	"github.com/packetboat/packetboat/internal/traffic"
+	"github.com/packetboat/packetboat/internal/senders/lane"
+	"github.com/packetboat/packetboat/internal/senders/traffic"
 )
 
 const (

@@ -5,9 +5,9 @@ import (
 	"errors"
 	"time"
 
-	"github.com/packetboat/packetboat/internal/lane"
-	"github.com/packetboat/packetboat/internal/sender"
-	"github.com/packetboat/packetboat/internal/traffic"
+	"github.com/packetboat/packetboat/internal/senders/lane"
+	"github.com/packetboat/packetboat/internal/senders/sender"
+	"github.com/packetboat/packetboat/internal/senders/traffic"
 )
 
 // pauseStuckSends calls every Pauser to pause sends whose lanes have all been down for a while, and

@@ -5,11 +5,11 @@ import (
 	"slices"
 	"time"
 
-	"github.com/packetboat/packetboat/internal/hold"
-	"github.com/packetboat/packetboat/internal/id"
-	"github.com/packetboat/packetboat/internal/outbox"
-	"github.com/packetboat/packetboat/internal/sender"
-	"github.com/packetboat/packetboat/internal/traffic"
+	"github.com/packetboat/packetboat/internal/base/id"
+	"github.com/packetboat/packetboat/internal/message/outbox"
+	"github.com/packetboat/packetboat/internal/senders/hold"
+	"github.com/packetboat/packetboat/internal/senders/sender"
+	"github.com/packetboat/packetboat/internal/senders/traffic"
 )
 
 // When warnings are given. A rate counts by the lower bound of its estimate (traffic.AtLeast), so that a

@@ -1,6 +1,6 @@
 package binding
 
-import "github.com/packetboat/packetboat/internal/fault"
+import "github.com/packetboat/packetboat/internal/base/fault"
 
 // The faults of schemas and bindings.
 var (

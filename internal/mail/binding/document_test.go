@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/packetboat/packetboat/internal/fault"
+	"github.com/packetboat/packetboat/internal/base/fault"
 )
 
 // everything declares a parameter of each type, a section with the same fields,

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/packetboat/packetboat/internal/id"
-	"github.com/packetboat/packetboat/internal/id/idtest"
+	"github.com/packetboat/packetboat/internal/base/id"
+	"github.com/packetboat/packetboat/internal/base/id/idtest"
 	"github.com/packetboat/packetboat/internal/mail/binding"
 )
 

@@ -3,7 +3,7 @@ package binding
 import (
 	"encoding/json"
 
-	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/base/id"
 )
 
 // Format is the body that is sent.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/packetboat/packetboat/internal/fault"
+	"github.com/packetboat/packetboat/internal/base/fault"
 )
 
 // RawSchema is a schema in a request. A part that is nil was not sent;

@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"github.com/packetboat/packetboat/e2e/sink"
+	"github.com/packetboat/packetboat/internal/base/netguard"
 	"github.com/packetboat/packetboat/internal/mail/directmx"
 	"github.com/packetboat/packetboat/internal/mail/smtpclient"
-	"github.com/packetboat/packetboat/internal/netguard"
 )
 
 // open returns a connection to a server that took a place in a pool.

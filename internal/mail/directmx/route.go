@@ -10,11 +10,11 @@ import (
 	"sync"
 	"time"
 
-	"github.com/packetboat/packetboat/internal/cache"
+	"github.com/packetboat/packetboat/internal/base/cache"
+	"github.com/packetboat/packetboat/internal/base/netguard"
 	"github.com/packetboat/packetboat/internal/mail/dane"
 	"github.com/packetboat/packetboat/internal/mail/mtasts"
 	"github.com/packetboat/packetboat/internal/mail/mx"
-	"github.com/packetboat/packetboat/internal/netguard"
 )
 
 // How long answers of the DNS are used.

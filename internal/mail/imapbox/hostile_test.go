@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/packetboat/packetboat/internal/base/netguard"
 	"github.com/packetboat/packetboat/internal/mail/imapbox"
 	"github.com/packetboat/packetboat/internal/mail/smtpclient"
-	"github.com/packetboat/packetboat/internal/netguard"
 )
 
 // serve accepts one connection, answers each line with one of the answers, in order, and then closes

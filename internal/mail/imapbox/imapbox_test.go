@@ -10,10 +10,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/packetboat/packetboat/internal/base/netguard"
 	"github.com/packetboat/packetboat/internal/mail/imapbox"
 	"github.com/packetboat/packetboat/internal/mail/imapbox/dovecottest"
 	"github.com/packetboat/packetboat/internal/mail/smtpclient"
-	"github.com/packetboat/packetboat/internal/netguard"
 )
 
 const maxSize = 1 << 20

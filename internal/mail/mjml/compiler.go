@@ -12,7 +12,7 @@ import (
 
 	"modernc.org/quickjs"
 
-	"github.com/packetboat/packetboat/internal/turns"
+	"github.com/packetboat/packetboat/internal/base/turns"
 )
 
 const (

@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/packetboat/packetboat/internal/base/netguard"
 	"github.com/packetboat/packetboat/internal/mail/reply"
-	"github.com/packetboat/packetboat/internal/netguard"
 )
 
 var now = time.Date(2015, 8, 30, 12, 36, 0, 0, time.UTC)

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/packetboat/packetboat/internal/base/netguard"
 	"github.com/packetboat/packetboat/internal/mail/smtpclient"
-	"github.com/packetboat/packetboat/internal/netguard"
 )
 
 // BenchmarkSend hands messages of 16 KB to a server on loopback that does nothing.

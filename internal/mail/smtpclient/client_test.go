@@ -12,9 +12,9 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/packetboat/packetboat/e2e/sink"
+	"github.com/packetboat/packetboat/internal/base/netguard"
 	"github.com/packetboat/packetboat/internal/mail/reply"
 	"github.com/packetboat/packetboat/internal/mail/smtpclient"
-	"github.com/packetboat/packetboat/internal/netguard"
 )
 
 const letter = "From: a@sender.example\r\nTo: ann@example.org\r\nMessage-ID: <1@sender.example>\r\n" +

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/packetboat/packetboat/internal/netguard"
+	"github.com/packetboat/packetboat/internal/base/netguard"
 )
 
 // TLSMode is when a connection is encrypted, and whether the certificate must be valid for

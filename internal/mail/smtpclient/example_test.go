@@ -8,8 +8,8 @@ import (
 	"net/textproto"
 	"strings"
 
+	"github.com/packetboat/packetboat/internal/base/netguard"
 	"github.com/packetboat/packetboat/internal/mail/smtpclient"
-	"github.com/packetboat/packetboat/internal/netguard"
 )
 
 func ExampleConn_Send() {

@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"github.com/packetboat/packetboat/e2e/sink"
+	"github.com/packetboat/packetboat/internal/base/netguard"
 	"github.com/packetboat/packetboat/internal/mail/reply"
-	"github.com/packetboat/packetboat/internal/netguard"
 )
 
 func TestGuardIsAskedWhenConnecting(t *testing.T) {

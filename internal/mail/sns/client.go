@@ -10,8 +10,8 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/packetboat/packetboat/internal/cache"
-	"github.com/packetboat/packetboat/internal/netguard"
+	"github.com/packetboat/packetboat/internal/base/cache"
+	"github.com/packetboat/packetboat/internal/base/netguard"
 )
 
 const (

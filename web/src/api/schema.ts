@@ -1,4 +1,4 @@
-// Made from internal/httpapi/testdata/openapi-app.json by `make web-types`. Do not edit.
+// Made from internal/edge/httpapi/testdata/openapi-app.json by `make web-types`. Do not edit.
 
 export type APIKey = {
 	created_at: string;

@@ -13,9 +13,9 @@ import (
 	"testing"
 
 	"github.com/packetboat/packetboat/e2e/sink"
+	"github.com/packetboat/packetboat/internal/base/netguard"
 	"github.com/packetboat/packetboat/internal/mail/reply"
 	"github.com/packetboat/packetboat/internal/mail/smtpclient"
-	"github.com/packetboat/packetboat/internal/netguard"
 )
 
 // TestMain lets the test binary stand in for the command.

@@ -13,17 +13,17 @@ import (
 	"testing"
 	"time"
 
-	"github.com/packetboat/packetboat/internal/broadcast/broadcasttest"
-	"github.com/packetboat/packetboat/internal/contact"
-	"github.com/packetboat/packetboat/internal/content"
+	"github.com/packetboat/packetboat/internal/account/journal"
+	"github.com/packetboat/packetboat/internal/base/id"
+	"github.com/packetboat/packetboat/internal/campaign/broadcast/broadcasttest"
+	"github.com/packetboat/packetboat/internal/content/content"
 	"github.com/packetboat/packetboat/internal/engine/inbound"
-	"github.com/packetboat/packetboat/internal/id"
-	"github.com/packetboat/packetboat/internal/journal"
-	"github.com/packetboat/packetboat/internal/outbox"
-	"github.com/packetboat/packetboat/internal/render"
+	"github.com/packetboat/packetboat/internal/message/outbox"
+	"github.com/packetboat/packetboat/internal/message/render"
+	"github.com/packetboat/packetboat/internal/message/track"
+	"github.com/packetboat/packetboat/internal/people/contact"
+	"github.com/packetboat/packetboat/internal/people/suppression"
 	"github.com/packetboat/packetboat/internal/sqldb"
-	"github.com/packetboat/packetboat/internal/suppression"
-	"github.com/packetboat/packetboat/internal/track"
 )
 
 // Fixture is a send whose messages a relay has accepted, and a server for the mail that comes back.

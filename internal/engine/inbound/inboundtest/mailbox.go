@@ -3,12 +3,12 @@ package inboundtest
 import (
 	"log/slog"
 
-	"github.com/packetboat/packetboat/internal/broadcast/broadcasttest"
+	"github.com/packetboat/packetboat/internal/base/id"
+	"github.com/packetboat/packetboat/internal/campaign/broadcast/broadcasttest"
 	"github.com/packetboat/packetboat/internal/engine/inbound"
-	"github.com/packetboat/packetboat/internal/id"
-	"github.com/packetboat/packetboat/internal/lane"
 	"github.com/packetboat/packetboat/internal/mail/imapbox/dovecottest"
 	"github.com/packetboat/packetboat/internal/mail/smtpclient"
+	"github.com/packetboat/packetboat/internal/senders/lane"
 )
 
 // Mailbox gives the tenant a lane with the mailbox at a port.

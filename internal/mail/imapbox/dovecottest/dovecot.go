@@ -21,7 +21,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/packetboat/packetboat/internal/porttest"
+	"github.com/packetboat/packetboat/internal/base/porttest"
 )
 
 // The login of the only user.

@@ -1,0 +1,141 @@
+package journal
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/packetboat/packetboat/internal/base/id"
+	"github.com/packetboat/packetboat/internal/sqldb"
+)
+
+// minRoundInterval is the shortest interval between rounds that read all entries: with many small
+// writes, each round then processes more of them.
+const minRoundInterval = 40 * time.Millisecond
+
+// drainInterval is how long Drain waits between polls for transactions that append.
+const drainInterval = 2 * time.Millisecond
+
+// Follower processes entries.
+type Follower struct {
+	Name  string // of its cursors; must never change
+	Types []Type // types it processes; empty: all
+	// Tenants returns those of the tenants whose entries it processes; nil: all. It is called once for
+	// the entries of many tenants, after they were read and before the transaction, so entries that
+	// no tenant wants cost no transaction of their own. A tenant that is included from some
+	// transaction on gets all entries that were appended after it.
+	Tenants func(ctx context.Context, db *sqldb.DB, tenants []id.Tenant) (map[id.Tenant]bool, error)
+	// Follow applies entries within tx: those of the follower's types, each once. They may belong
+	// to several groups; those of a group, and so of a tenant, are in order.
+	Follow func(ctx context.Context, tx *sqldb.DB, entries []Entry) error
+}
+
+// Engine passes entries to the followers. Its methods must not be called concurrently, but any
+// number of processes may run one Engine each. They share the work through rows of journal_cursor:
+// a process skips cursors that another has locked, so that different groups are processed in
+// parallel.
+type Engine struct {
+	DB        *sqldb.DB
+	Followers []Follower
+	Log       *slog.Logger
+	Wake      <-chan struct{} // notified when entries are appended; may be nil
+	Every     time.Duration   // interval of polling; 0 means 250 ms
+
+	horizon     horizons
+	begun       map[int32]int  // number of followers that have cursors, by group
+	firstGroup  int32          // the next round begins with this group or the one after it
+	mostlyPacks map[int32]bool // groups in which most of the rows last read are packs
+
+	lastFullPoll time.Time      // distributed tables: when all nodes were last queried,
+	unread       map[int32]bool // and which groups had entries to read at the last poll
+}
+
+// Run processes entries until ctx ends.
+func (e *Engine) Run(ctx context.Context) error {
+	every := e.Every
+	if every == 0 {
+		every = 250 * time.Millisecond
+	}
+	tick := time.NewTicker(every)
+	defer tick.Stop()
+	failed := map[cursor]bool{} // retried at the next tick
+	for {
+		sum, err := e.round(ctx, failed)
+		if ctx.Err() != nil {
+			return nil
+		}
+		if err != nil {
+			e.Log.Error("follow journal failed", "err", err)
+		}
+		if sum.more {
+			continue
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(minRoundInterval):
+		}
+		var again chan struct{}
+		if e.horizon.behind() { // also poll for entries that are committed but not final yet
+			again = make(chan struct{})
+			close(again)
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+			clear(failed)
+		case <-e.Wake:
+		case <-again:
+		}
+	}
+}
+
+// Tick has every follower process one batch of the entries that are final. It reports whether there
+// are more, so that it should be called again at once. If a follower fails in a group, its cursor
+// there stays where it is, and other groups and followers continue.
+func (e *Engine) Tick(ctx context.Context) (more bool, err error) {
+	sum, err := e.round(ctx, map[cursor]bool{})
+	return sum.more, err
+}
+
+// Drain calls Tick until all entries committed before the call are processed, or a follower fails.
+// It waits for transactions that may still commit entries before those, and for other processes
+// that follow.
+func (e *Engine) Drain(ctx context.Context) error {
+	var goals map[int32]int64
+	for {
+		sum, err := e.round(ctx, map[cursor]bool{})
+		if err != nil {
+			return err
+		}
+		if goals == nil && e.horizon.groups != nil {
+			goals = e.horizon.ends()
+		}
+		if sum.more {
+			continue
+		}
+		if !sum.waiting && e.horizon.reached(goals) {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(drainInterval):
+		}
+	}
+}
+
+// CaughtUp reports whether a follower has processed all entries of a tenant.
+func CaughtUp(ctx context.Context, db *sqldb.DB, tenant id.Tenant, follower string) (bool, error) {
+	var behind bool
+	err := db.QueryRow(ctx, `
+		SELECT EXISTS (SELECT 1 FROM journal WHERE grp = $1 AND tenant_id = $2
+			AND pos > COALESCE((SELECT c.pos FROM journal_cursor AS c WHERE c.grp = $1 AND c.follower = $3), 0))`,
+		tenant.Group(), tenant, follower).Scan(&behind)
+	if err != nil {
+		return false, fmt.Errorf("compare a follower with the journal: %w", err)
+	}
+	return !behind, nil
+}

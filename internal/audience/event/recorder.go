@@ -1,0 +1,130 @@
+package event
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/packetboat/packetboat/internal/base/fault"
+	"github.com/packetboat/packetboat/internal/base/id"
+	"github.com/packetboat/packetboat/internal/sqldb"
+)
+
+// Recorder records the events of many requests in common transactions: requests that arrive while
+// one transaction commits are recorded together by the next. Each request gets its own results,
+// after its events are durable.
+//
+// A Recorder not created by NewRecorder records each request in a transaction of its own.
+type Recorder struct {
+	DB  *sqldb.DB
+	Now func() time.Time
+
+	small, large *sqldb.Group[*request]
+}
+
+// request are the events of one request that wait to be recorded.
+type request struct {
+	work
+	err error
+}
+
+const (
+	maxTogether   = 200              // requests of one transaction
+	maxSmall      = 20               // events of a small request
+	enoughEvents  = 4000             // of large requests in one transaction, which then takes no more
+	recordTimeout = 30 * time.Second // after which a call fails
+)
+
+// NewRecorder returns a Recorder that groups requests. Record works while Run does.
+func NewRecorder(db *sqldb.DB, now func() time.Time) *Recorder {
+	r := &Recorder{DB: db, Now: now}
+	r.small = sqldb.NewGroup(maxTogether, r.flush)
+	// Transactions with many events write each page of an index once for many entries, but others wait for them.
+	r.large = sqldb.NewGroup(maxTogether, r.flush)
+	r.large.Weigh(func(e *request) int { return len(e.events) }, enoughEvents)
+	return r
+}
+
+// Run records events until ctx ends. Where the database has more than one writer, Run may be called
+// more than once at a time.
+func (r *Recorder) Run(ctx context.Context) error {
+	var wait sync.WaitGroup
+	wait.Go(func() { _ = r.large.Run(ctx) }) // it returns nil
+	err := r.small.Run(ctx)
+	wait.Wait()
+	return err
+}
+
+// Record records events of a tenant and waits until they are durable. It returns their results in
+// the same order.
+func (r *Recorder) Record(ctx context.Context, t id.Tenant, list []Input) ([]Result, error) {
+	e := &request{work: work{tenant: t, events: prepare(list, r.Now())}}
+	var err error
+	switch {
+	case r.small == nil:
+		err = r.flush(ctx, []*request{e})
+	case len(list) <= maxSmall:
+		err = r.small.Within(ctx, e)
+	default:
+		err = r.large.Within(ctx, e)
+	}
+	if errors.Is(err, sqldb.ErrAbandoned) { // the group may still write to e
+		return nil, err
+	}
+	if err == nil {
+		err = e.err
+	}
+	if err != nil {
+		return nil, err
+	}
+	return results(e.events), nil
+}
+
+// flush records requests in one transaction. If that fails, each is tried alone, so that the events
+// of one request do not fail another.
+func (r *Recorder) flush(ctx context.Context, batch []*request) error {
+	ctx, cancel := fault.Within(ctx, recordTimeout)
+	defer cancel()
+	err := r.recordTogether(ctx, batch)
+	if err == nil {
+		return nil
+	}
+	if len(batch) == 1 {
+		batch[0].err = err
+		return nil
+	}
+	if ctx.Err() != nil { // the database does not answer
+		return err
+	}
+	for _, e := range batch {
+		e.err = r.recordTogether(ctx, []*request{e})
+	}
+	return nil
+}
+
+func (r *Recorder) recordTogether(ctx context.Context, batch []*request) error {
+	list := byTenant(batch)
+	err := r.DB.InTx(ctx, func(tx *sqldb.DB) error { return record(ctx, tx, list, r.Now()) })
+	if err != nil {
+		return fault.Timely(ctx, fmt.Errorf("record events of several requests: %w", err))
+	}
+	return nil
+}
+
+// byTenant returns the events of requests by tenant.
+func byTenant(batch []*request) []*work {
+	var list []*work
+	of := map[id.Tenant]*work{}
+	for _, e := range batch {
+		w := of[e.tenant]
+		if w == nil {
+			w = &work{tenant: e.tenant}
+			of[e.tenant] = w
+			list = append(list, w)
+		}
+		w.events = append(w.events, e.events...)
+	}
+	return list
+}

@@ -1,0 +1,53 @@
+package segment
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/packetboat/packetboat/internal/base/id"
+	"github.com/packetboat/packetboat/internal/sqldb"
+)
+
+// allSendable is the system key of the built-in segment of all contacts that could be mailed.
+const allSendable = "all_sendable"
+
+// SendableCount returns how many contacts of a tenant could be mailed when they were last counted, and
+// when that was; nil before the first count.
+func SendableCount(ctx context.Context, db *sqldb.DB, tenant id.Tenant) (n *int, at *time.Time, err error) {
+	var counted sql.NullInt64
+	err = db.QueryRow(ctx, `SELECT member_count, member_count_evaluated_at FROM segment WHERE tenant_id = $1 AND segment_key = $2`, tenant, allSendable).Scan(&n, &counted)
+	if errors.Is(err, sqldb.ErrNoRows) {
+		return nil, nil, nil
+	}
+	if err != nil {
+		return nil, nil, fmt.Errorf("read the number of sendable contacts: %w", err)
+	}
+	return n, sqldb.NullTime(counted), nil
+}
+
+// newest is how many of the newest contacts AnySendable looks at.
+const newest = 1000
+
+// AnySendable reports whether one of the newest contacts of a tenant could be mailed.
+func AnySendable(ctx context.Context, db *sqldb.DB, tenant id.Tenant) (found bool, err error) {
+	err = db.QueryRow(ctx, `
+		SELECT EXISTS (SELECT 1 FROM (
+			SELECT tenant_id, id, email, global_status, do_not_contact FROM contact WHERE tenant_id = $1 ORDER BY id DESC LIMIT $2
+		) AS c WHERE `+isSendable+`)`, tenant, newest).Scan(&found)
+	if err != nil {
+		return false, fmt.Errorf("find a sendable contact: %w", err)
+	}
+	return found, nil
+}
+
+// AnyOwn reports whether a tenant has a list or segment besides the built-in ones.
+func AnyOwn(ctx context.Context, db *sqldb.DB, tenant id.Tenant) (found bool, err error) {
+	err = db.QueryRow(ctx, `SELECT EXISTS (SELECT 1 FROM segment WHERE tenant_id = $1 AND system_key IS NULL)`, tenant).Scan(&found)
+	if err != nil {
+		return false, fmt.Errorf("find a segment: %w", err)
+	}
+	return found, nil
+}

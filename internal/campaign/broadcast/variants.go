@@ -1,0 +1,205 @@
+package broadcast
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+
+	"github.com/packetboat/packetboat/internal/base/fault"
+	"github.com/packetboat/packetboat/internal/base/id"
+	"github.com/packetboat/packetboat/internal/content/content"
+	"github.com/packetboat/packetboat/internal/content/draft"
+	"github.com/packetboat/packetboat/internal/senders/route"
+)
+
+// Limits on the variants of a broadcast.
+const (
+	minArms = 2
+	maxArms = 10
+
+	maxWeight = 1_000_000
+)
+
+var (
+	armID       = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
+	armFields   = []string{"subject", "preheader", "from_name", "reply_to", "body_html", "body_mjml", "body_text"}
+	armDelivery = []string{"sending_identity_id", "sending_identity_ids", "sending_identity_email", "sending_identity_emails", "mta_config_id", "mta_config_key"}
+)
+
+// Variant is one arm of a split test: its differences from the broadcast's content.
+type Variant struct {
+	ID        string                 `json:"id"`
+	Name      string                 `json:"name"`
+	Weight    float64                `json:"weight"` // relative to the others
+	Overrides map[draft.Field]string `json:"content_overrides,omitempty"`
+
+	// HTML is compiled from the variant's MJML; nil if its HTML is its own or the broadcast's.
+	HTML *string `json:"html,omitempty"`
+}
+
+// ReadVariants parses and validates the variants of a request. A variant with a sender or an MTA
+// config of its own is reported before all other problems.
+func ReadVariants(raw []byte) ([]Variant, error) {
+	var arms []map[string]json.RawMessage
+	if err := json.Unmarshal(raw, &arms); err != nil || arms == nil {
+		return nil, variantFault("variants", "must be an array of objects")
+	}
+	for i, arm := range arms {
+		if key := deliveryKey(arm); key != "" {
+			return nil, ErrArmDelivery.With(fault.Fields{Fields: []fault.Field{
+				{Path: fmt.Sprintf("variants[%d].%s", i, key), Message: "a variant cannot have this of its own"},
+			}})
+		}
+	}
+	if len(arms) < minArms || len(arms) > maxArms {
+		return nil, variantFault("variants", "must have 2 to 10 arms")
+	}
+	list := make([]Variant, len(arms))
+	seen := map[string]bool{}
+	for i, arm := range arms {
+		v, path := &list[i], fmt.Sprintf("variants[%d]", i)
+		switch {
+		case json.Unmarshal(arm["id"], &v.ID) != nil || !armID.MatchString(v.ID):
+			return nil, variantFault(path+".id", "must be 1 to 64 letters, digits, - or _")
+		case seen[v.ID]:
+			return nil, variantFault(path+".id", "is taken by another arm")
+		case json.Unmarshal(arm["name"], &v.Name) != nil || v.Name == "" || len([]rune(v.Name)) > 200:
+			return nil, variantFault(path+".name", "must be 1 to 200 characters")
+		case json.Unmarshal(arm["weight"], &v.Weight) != nil || !(v.Weight > 0) || v.Weight > maxWeight:
+			return nil, variantFault(path+".weight", "must be a number above 0, at most 1,000,000")
+		}
+		seen[v.ID] = true
+		var err error
+		if v.Overrides, err = readOverrides(path+".content_overrides", arm["content_overrides"]); err != nil {
+			return nil, err
+		}
+	}
+	return list, nil
+}
+
+func readOverrides(path string, raw json.RawMessage) (map[draft.Field]string, error) {
+	var fields map[string]json.RawMessage
+	if json.Unmarshal(raw, &fields) != nil || len(fields) == 0 {
+		return nil, variantFault(path, "must be an object with at least one field")
+	}
+	overrides := map[draft.Field]string{}
+	for key, value := range fields {
+		var text *string
+		if !slices.Contains(armFields, key) {
+			return nil, variantFault(path, "may hold only subject, preheader, from_name, reply_to, body_html, body_mjml and body_text")
+		}
+		if json.Unmarshal(value, &text) != nil {
+			return nil, variantFault(path+"."+key, "must be a string")
+		}
+		if text != nil { // null is treated as absent
+			overrides[draft.Field(key)] = *text
+		}
+	}
+	if len(overrides) == 0 {
+		return nil, variantFault(path, "must be an object with at least one field")
+	}
+	return overrides, nil
+}
+
+// parts returns the overrides as a change.
+func (v Variant) parts() map[draft.Field]*string {
+	parts := make(map[draft.Field]*string, len(v.Overrides))
+	for f, text := range v.Overrides {
+		parts[f] = &text
+	}
+	return parts
+}
+
+// content returns the complete content of the variant.
+func (v Variant) content(base draft.Content) draft.Content {
+	m := base.Overridden(v.parts())
+	if v.HTML != nil {
+		m.HTML = v.HTML
+	}
+	return m
+}
+
+// writeVariants validates each variant together with the content it overrides, and compiles its
+// MJML.
+func writeVariants(ctx context.Context, w draft.Author, b Broadcast, arms []Variant) ([]Variant, error) {
+	arms = slices.Clone(arms)
+	for i := range arms {
+		v := &arms[i]
+		m, err := w.Override(ctx, b.Tenant, b.Content, v.parts())
+		if f, ok := fault.As(err); ok {
+			f = content.Renamed(f, func(field string) string { return v.fieldOf(i, field) })
+			return nil, f.Sayf("variants[%d] (%s): %s", i, v.ID, f.Message)
+		}
+		if err != nil {
+			return nil, err
+		}
+		if v.HTML = nil; m.MJML != nil {
+			v.HTML = m.HTML
+		}
+	}
+	return arms, nil
+}
+
+// Arm is the content for one share of the recipients.
+type Arm struct {
+	ID      string // id of the variant; empty: all recipients
+	Content draft.Content
+}
+
+// Arms returns one arm for each variant, or a single one without variants.
+func (b Broadcast) Arms() []Arm {
+	if len(b.Variants) == 0 {
+		return []Arm{{Content: b.Content}}
+	}
+	arms := make([]Arm, len(b.Variants))
+	for i, v := range b.Variants {
+		arms[i] = Arm{v.ID, v.content(b.Content)}
+	}
+	return arms
+}
+
+// Assign returns the id of a contact's arm, or "" without variants. It depends on the two ids
+// alone, so that it is the same in each process and at each call.
+func (b Broadcast) Assign(contact id.Contact) string {
+	if len(b.Variants) == 0 {
+		return ""
+	}
+	weights := make([]float64, len(b.Variants))
+	for i, v := range b.Variants {
+		weights[i] = v.Weight
+	}
+	return b.Variants[route.Weighted(b.ID.String()+":"+contact.String(), weights)].ID
+}
+
+// deliveryKey returns the first key of an arm that would change its delivery.
+func deliveryKey(arm map[string]json.RawMessage) string {
+	var overrides map[string]json.RawMessage
+	if bytes.HasPrefix(bytes.TrimSpace(arm["content_overrides"]), []byte("{")) {
+		_ = json.Unmarshal(arm["content_overrides"], &overrides) // checked later
+	}
+	for _, key := range armDelivery {
+		if _, ok := arm[key]; ok {
+			return key
+		}
+		if _, ok := overrides[key]; ok {
+			return "content_overrides." + key
+		}
+	}
+	return ""
+}
+
+func variantFault(path, message string) error {
+	f := fault.Field{Path: path, Message: message}
+	return ErrVariants.Sayf("%s: %s", path, message).With(fault.Fields{Fields: []fault.Field{f}})
+}
+
+// sameArms reports whether both lists are equal.
+func sameArms(a, b []Variant) bool {
+	return slices.EqualFunc(a, b, func(v, w Variant) bool {
+		return v.ID == w.ID && v.Name == w.Name && v.Weight == w.Weight && maps.Equal(v.Overrides, w.Overrides)
+	})
+}

@@ -1,0 +1,44 @@
+package content_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/packetboat/packetboat/internal/content/content"
+	"github.com/packetboat/packetboat/internal/people/field"
+)
+
+func TestTryReportsWhatFails(t *testing.T) {
+	t.Parallel()
+	fields := field.Catalog{"seats": {Type: field.Number}, "plan": {Type: field.Enum, EnumValues: []string{"gold"}}, "since": {Type: field.Date}, "level": {Type: field.Number, Default: "none"}}
+	for source, want := range map[string]string{
+		"Hi {{ first_name }}": "",
+		`{% if seats > 5 %}{{ plan | upcase }}{% endif %}{{ since | date: "%Y" }}{{ tags | join }}`:                                "",
+		"{{ contact.custom_fields.plan }} {{ account.name }} {{ broadcast.name }} {{ email }} {{ email.subject }} {{ param.max }}": "",
+		"{{ unsubscribe_url }} {{ now | date: '%Y' }} {{ nosuch }}":                                                                "",
+		"{% if param.max > 1 %}x{% endif %}":                                                                                       "",
+		"a\nb {% if first_name > 18 %}x{% endif %}":                                                                                "line 2: a text and a number cannot be compared by >",
+		"{% if contact.first_name < 1 %}x{% endif %}":                                                                              "line 1: a text and a number cannot be compared by <",
+		"{% if plan >= 1 %}x{% endif %}":                                                                                           "line 1: a text and a number cannot be compared by >=",
+		"{{ 10 | divided_by: seats }} {{ prospect_score | modulo: 0 }}":                                                            "line 1: divided by 0",
+		"{{ 10 | divided_by: nosuch }}":                                                                                            "line 1: divided by 0",
+		"{% if first_name %}{% else %}{{ 1 | divided_by: 0 }}{% endif %}":                                                          "line 1: divided by 0",
+		"{% if level > 1 %}x{% endif %}":                                                                                           "line 1: a text and a number cannot be compared by >",
+		"{% for i in (1..99999) %}{% endfor %}":                                                                                    "line 0: it takes more than a recipient's mail may: loop turns, output or time",
+		"{% if %}":                                                                                                                 "",
+	} {
+		found, err := content.Try(t.Context(), []content.Text{{Field: "f", Source: source}}, fields, []byte(`{"max": 3}`), noon)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		if len(found) > 0 {
+			got = sprintTrouble(found[0])
+		}
+		if got != want || len(found) > 1 || len(found) == 1 && (found[0].Field != "f" || found[0].Code != "LIQUID_MAY_FAIL") {
+			t.Errorf("%s: %+v, want %q", source, found, want)
+		}
+	}
+}
+
+func sprintTrouble(t content.Trouble) string { return fmt.Sprintf("line %d: %s", t.Line, t.Message) }

@@ -1,0 +1,133 @@
+package app
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/packetboat/packetboat/internal/account/change"
+	"github.com/packetboat/packetboat/internal/audience/segment"
+	"github.com/packetboat/packetboat/internal/base/id"
+	"github.com/packetboat/packetboat/internal/base/secret"
+	"github.com/packetboat/packetboat/internal/campaign/sequence"
+	"github.com/packetboat/packetboat/internal/message/outbox"
+	"github.com/packetboat/packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/sqldb/dbcopy"
+)
+
+// Store is the opened database and the box that seals values with the secret key.
+type Store struct {
+	DB  *sqldb.DB
+	Box *secret.Box
+
+	changes *change.Relay
+}
+
+// patience is how long OpenWhenUp waits for PostgreSQL.
+const patience = time.Minute
+
+// Open opens the configured database and applies migrations. The secret key is created at the first
+// start, unless cfg has one.
+func Open(ctx context.Context, cfg Config) (*Store, error) {
+	return open(ctx, cfg, sqldb.Options{DataDir: cfg.DataDir})
+}
+
+// OpenWhenUp is Open for programs that are started together with PostgreSQL: it waits up to a
+// minute until the server is reachable.
+func OpenWhenUp(ctx context.Context, cfg Config, log *slog.Logger) (*Store, error) {
+	return open(ctx, cfg, sqldb.Options{DataDir: cfg.DataDir, ServerWait: patience, OnServerWait: func(err error) {
+		log.Warn("waiting for PostgreSQL", "err", err, "at_most", patience)
+	}})
+}
+
+func open(ctx context.Context, cfg Config, o sqldb.Options) (*Store, error) {
+	db, err := sqldb.Open(ctx, cfg.DatabaseURL, o)
+	if err != nil {
+		return nil, err
+	}
+	if err := db.CheckSchema(ctx); err != nil { // before a secret key is created
+		return nil, errors.Join(err, db.Close())
+	}
+	if err := dbcopy.Unfinished(ctx, db); err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	box, err := openBox(cfg)
+	if err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	if _, err := db.Migrate(ctx); err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	if err := sameKey(ctx, db, box); err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	if err := segment.InstallAll(ctx, db, time.Now()); err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	if err := sequence.WatchAll(ctx, db, time.Now()); err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	s := &Store{DB: db, Box: box, changes: &change.Relay{DB: db, Now: time.Now, Log: slog.Default(), Sources: changedBySends}}
+	s.changes.Watch()
+	return s, nil
+}
+
+// changedBySends returns the broadcasts and sequences that sends belong to, as changes.
+func changedBySends(ctx context.Context, db *sqldb.DB, tenant id.Tenant, sends []id.Send) (map[id.Send]change.Change, error) {
+	sources, err := outbox.Sources(ctx, db, tenant, sends)
+	found := map[id.Send]change.Change{}
+	for send, s := range sources {
+		switch s.Kind {
+		case outbox.KindBroadcast, outbox.KindSeedCopy:
+			found[send] = change.Change{Type: change.Broadcast, ID: s.ID.String()}
+		case outbox.KindSequenceStep:
+			found[send] = change.Change{Type: change.Sequence, ID: s.ID.String()}
+		}
+	}
+	return found, err
+}
+
+// openBox returns what seals and signs with the secret key, which is created if there is none.
+func openBox(cfg Config) (*secret.Box, error) {
+	key := cfg.SecretKey
+	if key == nil {
+		var err error
+		if key, err = secret.FromFile(cfg.DataDir); err != nil {
+			return nil, fmt.Errorf("secret key in %s: %w", cfg.DataDir, err)
+		}
+	}
+	return secret.NewBox(key)
+}
+
+// Close stores the last hints of what changed, and closes the database.
+func (s *Store) Close() error {
+	if s.changes != nil {
+		ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+		defer cancel()
+		_, _ = s.changes.Flush(ctx) // without hints, pages are read again later
+	}
+	return s.DB.Close()
+}
+
+// fingerprint returns a hash that identifies a secret key without revealing it.
+func fingerprint(box *secret.Box) string { return hex.EncodeToString(box.Derive("fingerprint")[:8]) }
+
+// sameKey checks that the secret key is the one the database was created with. With another, sealed
+// passwords could not be opened, and all links in sent mails would be invalid.
+func sameKey(ctx context.Context, db *sqldb.DB, box *secret.Box) error {
+	mine := fingerprint(box)
+	if _, err := db.Exec(ctx, `INSERT INTO secret_key (name, fingerprint) VALUES ('main', $1) ON CONFLICT DO NOTHING`, mine); err != nil {
+		return fmt.Errorf("store the secret key's fingerprint: %w", err)
+	}
+	var begun string
+	if err := db.QueryRow(ctx, `SELECT fingerprint FROM secret_key WHERE name = 'main'`).Scan(&begun); err != nil {
+		return fmt.Errorf("check the secret key: %w", err)
+	}
+	if begun != mine {
+		return errors.New("the secret key is not the one this database was begun with: bring back its secret.key into the data directory, or set PACKETBOAT_SECRET_KEY to what that file held")
+	}
+	return nil
+}

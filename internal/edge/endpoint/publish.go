@@ -1,0 +1,93 @@
+package endpoint
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+
+	"github.com/packetboat/packetboat/internal/account/auth"
+	"github.com/packetboat/packetboat/internal/account/ratelimit"
+)
+
+// Operation is an operation as discovery lists it.
+type Operation struct {
+	ID          string    `json:"operation_id"`
+	Method      string    `json:"method"`
+	Path        string    `json:"path"`
+	Summary     string    `json:"summary"`
+	Tag         string    `json:"tag"`
+	Scopes      []string  `json:"scopes"`
+	ScopeMode   ScopeMode `json:"scope_mode"`
+	Pagination  string    `json:"pagination"`
+	Idempotency bool      `json:"idempotency_header"`
+	Deprecated  bool      `json:"deprecated"`
+	Successor   string    `json:"successor,omitempty"`
+}
+
+// Operations returns the operations that keys may call, by path and method.
+func (r *Router) Operations() []Operation {
+	list := []Operation{}
+	for _, rt := range r.listedRoutes() {
+		list = append(list, Operation{
+			ID: rt.Name, Method: rt.method, Path: rt.documentedPath(), Summary: rt.Summary, Tag: rt.Tag,
+			Scopes: rt.scopeNames(), ScopeMode: rt.mode(), Pagination: rt.pagination(),
+			Idempotency: rt.Idempotent, Deprecated: !rt.DeprecatedAt.IsZero(), Successor: rt.Successor,
+		})
+	}
+	return list
+}
+
+// Publish serves a text without a credential, limited by the caller's address and cacheable for five
+// minutes. It is written once, at the first request.
+func (r *Router) Publish(route, contentType string, write func() ([]byte, error)) {
+	made := sync.OnceValues(func() (publishedText, error) {
+		text, err := write()
+		sum := sha256.Sum256(text)
+		// Weak, since the text may be sent compressed (RFC 9110 section 8.8.1).
+		return publishedText{text, `W/"` + base64.RawURLEncoding.EncodeToString(sum[:12]) + `"`}, err
+	})
+	r.mux.Handle(route, operationHandler(func(w http.ResponseWriter, req *http.Request) {
+		x := callOf(req.Context())
+		x.principal = auth.Principal{IP: x.ip}
+		if err := x.countRequest(req.Context(), discoveryRule, ratelimit.Address(x.ip)); err != nil {
+			x.refuse(err)
+			return
+		}
+		p, err := made()
+		if err != nil {
+			x.refuse(fmt.Errorf("write %s: %w", route, err))
+			return
+		}
+		h := w.Header()
+		h.Set("Cache-Control", "public, max-age=300")
+		h.Set("ETag", p.tag)
+		if etagMatches(req.Header.Values("If-None-Match"), p.tag) {
+			w.WriteHeader(http.StatusNotModified)
+			return
+		}
+		h.Set("Content-Type", contentType)
+		_, _ = w.Write(p.text)
+	}))
+}
+
+// publishedText is a text and its entity tag.
+type publishedText struct {
+	text []byte
+	tag  string
+}
+
+// etagMatches reports whether one of the caller's tags is ours, by weak comparison (RFC 9110 section 13.1.2).
+func etagMatches(headers []string, tag string) bool {
+	for _, h := range headers {
+		for have := range strings.SplitSeq(h, ",") {
+			have = strings.TrimSpace(have)
+			if have == "*" || strings.TrimPrefix(have, "W/") == strings.TrimPrefix(tag, "W/") {
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,77 @@
+package httpapi
+
+import (
+	"context"
+
+	"github.com/packetboat/packetboat/internal/account/auth"
+	"github.com/packetboat/packetboat/internal/account/job"
+	"github.com/packetboat/packetboat/internal/account/tenant"
+	"github.com/packetboat/packetboat/internal/edge/endpoint"
+	"github.com/packetboat/packetboat/internal/view/overview"
+)
+
+// shellAPI serves what an application shows around every page.
+type shellAPI struct {
+	account accountAPI
+	jobs    jobsAPI
+	reader  *overview.Reader
+	// preparing reports whether sends wait for the demo's history; nil: never.
+	preparing func() bool
+}
+
+// shellJobs is how many jobs the shell has.
+const shellJobs = 20
+
+// register adds the operation.
+func (api shellAPI) register(r *endpoint.Router) {
+	endpoint.Handle(r, "GET /t/{tenant}/api/shell", endpoint.Op{
+		Name:        "getShell",
+		Summary:     "Get what an application shows around every page: the account, what concerns all that it sends, and the newest jobs.",
+		Description: "It is one request instead of those for the account, the MTA configs, the domains and the jobs.",
+		Tag:         "account",
+		Session:     true,
+	}, api.getShell)
+}
+
+// ShellView is what an application shows around every page.
+type ShellView struct {
+	Account accountSessionView `json:"account"`
+	Trial   bool               `json:"trial" doc:"Every active MTA config is a built-in mailbox, so that no mail leaves."`
+	// Preparing is of the process that answers.
+	Preparing bool          `json:"preparing" doc:"The demo still writes what happened before its first start. What is due meanwhile is sent after that."`
+	Trouble   *shellTrouble `json:"trouble" doc:"An MTA config or a domain through which nothing is sent; null if there is none."`
+	Jobs      []JobSession  `json:"jobs" doc:"The newest 20."`
+}
+
+type shellTrouble struct {
+	Kind     overview.Kind         `json:"kind" enum:"mta,domain"`
+	State    overview.TroubleState `json:"state" enum:"down,paused,failed" doc:"down: an MTA config cannot be reached; paused, failed: a domain is paused, or its DNS records are missing or wrong."`
+	TargetID string                `json:"target_id" format:"uuid"`
+	Name     string                `json:"name"`
+}
+
+func (api shellAPI) getShell(ctx context.Context, p auth.Principal, _ *struct{}) (ShellView, error) {
+	var none ShellView
+	t, err := tenant.ByID(ctx, api.account.db, p.Tenant)
+	if err != nil {
+		return none, err
+	}
+	account, err := api.account.viewOf(ctx, t)
+	if err != nil {
+		return none, err
+	}
+	standing, err := api.reader.Standing(ctx, p.Tenant)
+	if err != nil {
+		return none, err
+	}
+	list, _, err := job.List(ctx, api.jobs.db, p.Tenant, job.Filter{}, nil, shellJobs)
+	if err != nil {
+		return none, err
+	}
+	out := ShellView{Account: account, Trial: standing.Trial, Preparing: api.preparing != nil && api.preparing()}
+	if x := standing.Trouble; x != nil {
+		out.Trouble = &shellTrouble{x.Kind, x.State, x.ID, x.Name}
+	}
+	out.Jobs, err = api.jobs.sessionRows(ctx, p, list...)
+	return out, err
+}

@@ -1,0 +1,59 @@
+package httpapi
+
+import (
+	"context"
+
+	"github.com/packetboat/packetboat/internal/account/auth"
+	"github.com/packetboat/packetboat/internal/account/change"
+	"github.com/packetboat/packetboat/internal/base/fault"
+	"github.com/packetboat/packetboat/internal/edge/endpoint"
+)
+
+// streamAPI serves streams of changes.
+type streamAPI struct{ hub *change.Hub }
+
+func (api streamAPI) register(r *endpoint.Router) {
+	endpoint.Handle(r, "GET /t/{tenant}/api/stream", endpoint.Op{
+		Name:    "streamChanges",
+		Summary: "Receive server-sent events that say which records have changed.",
+		Description: `An event change has data such as {"changes": [{"type": "broadcast", "id": "…"}]}, at most once a second. It has no content: read the record again. ` +
+			"A change without id stands for any number of records of its type. Types are account, block, broadcast, contact, domain, form, job, mailbox, message, mta_config, segment, sequence, template and, for admins, webhook. " +
+			"A comment every 20 seconds keeps the connection open. The stream ends after 15 minutes; open it again with Last-Event-ID, as browsers do, within 5 minutes. If changes may have been missed, an event reset comes first. The stream ends within 20 seconds, and before the next event, when the session has ended or the role has changed.",
+		Tag: "account", Session: true, Produces: []string{endpoint.Events}, Timeout: -1, Faults: []*fault.Error{change.ErrTooMany},
+	}.WithTitle("Stream changes"), api.stream)
+}
+
+type streamRequest struct {
+	LastEventID string `header:"Last-Event-ID" doc:"The id of the last event received."`
+}
+
+// readableBy returns the least role that may read records of a type.
+func readableBy(t change.Type) auth.Role {
+	if t == change.Webhook {
+		return auth.Admin
+	}
+	return auth.Viewer
+}
+
+func (api streamAPI) stream(ctx context.Context, p auth.Principal, in *streamRequest) (endpoint.EventStream, error) {
+	s, err := api.hub.Open(ctx, change.Caller{
+		Tenant: p.Tenant, User: p.User, After: in.LastEventID,
+		May: func(t change.Type) bool { return p.Role.AtLeast(readableBy(t)) },
+	})
+	if err != nil {
+		return endpoint.EventStream{}, err
+	}
+	return endpoint.EventStream{Run: func(ctx context.Context, w *endpoint.EventWriter) { s.Run(ctx, eventWriter{w}) }}, nil
+}
+
+// eventWriter sends the events of a stream.
+type eventWriter struct{ *endpoint.EventWriter }
+
+func (w eventWriter) Event(e change.Event) error {
+	if e.Reset {
+		return w.Send("reset", e.Position, struct{}{})
+	}
+	return w.Send("change", e.Position, map[string][]change.Change{"changes": e.Changes})
+}
+
+func (w eventWriter) Comment(position string) error { return w.EventWriter.Comment("ping", position) }

@@ -1,0 +1,38 @@
+package transfer_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/packetboat/packetboat/internal/account/job"
+	"github.com/packetboat/packetboat/internal/engine/transfer"
+)
+
+// A dry run that is interrupted continues with the same numbers, although its contacts are not stored.
+func TestAnInterruptedDryRunContinues(t *testing.T) {
+	each(t, func(d *fixture) {
+		const n = 5000
+		var file strings.Builder
+		file.WriteString("email,first_name\n")
+		for i := range n {
+			if i%10 == 3 {
+				fmt.Fprintf(&file, "wrong%d,X\n", i)
+			} else {
+				fmt.Fprintf(&file, "Person%d@Example.org,Person\n", i%(n/2)) // each address twice
+			}
+		}
+		died := 0
+		d.e.Runners[job.Import] = d.interruptedRunner(transfer.Import, &died)
+		j := d.load(file.String(), transfer.Options{DryRun: true})
+		if got, want := d.resultText(j), fmt.Sprintf("completed %d: %d+%d+0+%d", n, n*9/20, n*9/20, n/10); got != want || d.count() != 0 {
+			d.Errorf("after %d deaths the dry run = %s, want %s; %d contacts", died, got, want, d.count())
+		}
+		if rows := d.errors(j); len(rows) != 1+n/10 {
+			d.Errorf("%d rows of errors", len(rows)-1)
+		}
+		if died < 3 {
+			d.Errorf("it was interrupted %d times", died)
+		}
+	})
+}

@@ -1,0 +1,345 @@
+package transfer
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+
+	"golang.org/x/text/unicode/norm"
+
+	"github.com/packetboat/packetboat/internal/account/auth"
+	"github.com/packetboat/packetboat/internal/account/job"
+	"github.com/packetboat/packetboat/internal/audience/segment"
+	"github.com/packetboat/packetboat/internal/base/fault"
+	"github.com/packetboat/packetboat/internal/base/id"
+	"github.com/packetboat/packetboat/internal/people/contact"
+	"github.com/packetboat/packetboat/internal/people/field"
+	"github.com/packetboat/packetboat/internal/senders/sender"
+	"github.com/packetboat/packetboat/internal/sqldb"
+)
+
+// Mode selects what an import may do.
+type Mode string
+
+// The modes.
+const (
+	Upsert Mode = "upsert" // create contacts and update existing ones
+	Create Mode = "create" // skip existing contacts
+	Update Mode = "update" // skip unknown addresses
+)
+
+// Options are the options of an import.
+type Options struct {
+	Mapping       map[string]string // column → target; an empty target ignores the column
+	Mode          Mode              // empty: Upsert
+	Tags          []string          // added to each contact
+	SegmentKey    string            // a static list to which each contact is added; may be empty
+	Subscriptions map[string]bool   // by email type, set for each contact
+	UpdateBlank   bool              // an empty cell clears the field; otherwise it is ignored
+	FileName      string            // what the caller calls the file; may be empty
+	DryRun        bool              // count what would happen, and change nothing
+}
+
+// title returns the title of the job.
+func (o Options) title() string {
+	name := []rune(strings.Map(func(r rune) rune {
+		if unicode.IsPrint(r) {
+			return r
+		}
+		return -1
+	}, o.FileName))
+	title := "Import of contacts"
+	if len(name) > 0 {
+		title = "Import of " + string(name[:min(len(name), maxFileName)])
+	}
+	if o.DryRun {
+		title += " (dry run)"
+	}
+	return title
+}
+
+// maxFileName is how many characters of a file's name a job's title has.
+const maxFileName = 100
+
+// importParams are the parameters of an import's job.
+type importParams struct {
+	Format        Format          `json:"format"`
+	Columns       []column        `json:"columns"`
+	At            int64           `json:"at"`  // offset of the first row
+	Row           int64           `json:"row"` // number of the header's row
+	Mode          Mode            `json:"mode"`
+	Tags          []string        `json:"tags,omitempty"`
+	Segment       id.Segment      `json:"segment_id,omitzero"`
+	Subscriptions map[string]bool `json:"subscriptions,omitempty"`
+	UpdateBlank   bool            `json:"update_blank,omitempty"`
+	DryRun        bool            `json:"dry_run,omitempty"`
+}
+
+// column is one column of a file and the field it maps to.
+type column struct {
+	Name   string `json:"name"`
+	Target string `json:"target,omitempty"` // empty: ignored
+}
+
+// Upload stores a file to import, as it is received. A caller that does not continue with
+// StartImport must delete it.
+func Upload(ctx context.Context, db *sqldb.DB, tenant id.Tenant, file io.Reader, now time.Time) (job.File, error) {
+	f, err := job.NewFile(ctx, db, tenant, id.Job{}, job.Input, "text/csv", now)
+	if err != nil {
+		return job.File{}, err
+	}
+	w := f.Writer(ctx, db)
+	if _, err := io.Copy(w, file); err != nil {
+		return f, fmt.Errorf("store an upload: %w", err)
+	}
+	return f, w.Close()
+}
+
+// StartImport validates the options of an import against the file's header and the tenant's schema,
+// reports all problems together, and queues the job.
+func StartImport(ctx context.Context, db *sqldb.DB, tenant id.Tenant, file job.File, o Options, by auth.Actor, now time.Time) (job.Job, error) {
+	in, err := prepare(ctx, db, tenant, file, o)
+	if err != nil {
+		return job.Job{}, err
+	}
+	var j job.Job
+	err = db.InTx(ctx, func(tx *sqldb.DB) error {
+		var err error
+		j, err = job.Create(ctx, tx, job.Draft{Tenant: tenant, Kind: job.Import, Title: o.title(), Scope: auth.ContactsWrite, Params: in, By: by}, now)
+		if err != nil {
+			return err
+		}
+		return file.Assign(ctx, tx, j.ID)
+	})
+	return j, err
+}
+
+func prepare(ctx context.Context, db *sqldb.DB, tenant id.Tenant, file job.File, o Options) (importParams, error) {
+	var p problems
+	head, err := readHeader(func(at int64) io.Reader { return file.Reader(ctx, db, at) })
+	if p.addAll("", err) != nil {
+		return importParams{}, err
+	}
+	in := importParams{
+		Format: head.format, At: head.at, Row: head.number,
+		Mode: o.Mode, Tags: o.Tags, Subscriptions: o.Subscriptions, UpdateBlank: o.UpdateBlank, DryRun: o.DryRun,
+	}
+	if in.Mode == "" {
+		in.Mode = Upsert
+	}
+	if !slices.Contains([]Mode{Upsert, Create, Update}, in.Mode) {
+		p.Add("options.mode", "must be create, update or upsert")
+	}
+	rules, err := sender.ContactRules(ctx, db, tenant)
+	if err != nil {
+		return importParams{}, err
+	}
+	if head.names != nil {
+		catalog, err := field.Load(ctx, db, tenant)
+		if err != nil {
+			return importParams{}, err
+		}
+		in.Columns = targets{catalog, rules.Types}.of(head.names, o.Mapping, &p)
+	}
+	all := contact.Change{Tags: &o.Tags, Subscriptions: consentOf(o.Subscriptions)}
+	if err := p.addAll("options.", all.Check(ctx, db, tenant, rules)); err != nil {
+		return importParams{}, err
+	}
+	if o.SegmentKey != "" {
+		s, err := segment.Find(ctx, db, tenant, o.SegmentKey)
+		switch {
+		case errors.Is(err, segment.ErrNotFound) || err == nil && s.Key != o.SegmentKey:
+			p.refuse(segment.ErrInvalid, "options.segment_key", "there is no such list")
+		case err != nil:
+			return importParams{}, err
+		case s.Type != segment.Static:
+			p.specific(segment.ErrNotStatic)
+		}
+		in.Segment = s.ID
+	}
+	return in, p.err()
+}
+
+func consentOf(m map[string]bool) map[string]*bool {
+	out := make(map[string]*bool, len(m))
+	for k, v := range m {
+		out[k] = &v
+	}
+	return out
+}
+
+// problems collects the problems of a request. A fault with a code of its own is returned unchanged
+// if it is the only problem.
+type problems struct {
+	fault.Problems
+	own *fault.Error
+}
+
+// addAll adds the problems of a fault, with a path prefix; it returns an error that is no fault.
+func (p *problems) addAll(prefix string, err error) error {
+	f, ok := fault.As(err)
+	if !ok {
+		return err
+	}
+	details, _ := f.Details.(fault.Fields)
+	fields := make([]fault.Field, len(details.Fields))
+	for i, d := range details.Fields {
+		fields[i] = fault.Field{Path: prefix + d.Path, Message: d.Message}
+	}
+	if f.Code != fault.ErrInput.Code {
+		p.specific(f.With(fault.Fields{Fields: fields}))
+		return nil
+	}
+	for _, d := range fields {
+		p.Add(d.Path, d.Message)
+	}
+	return nil
+}
+
+// refuse records a problem that has a fault code of its own.
+func (p *problems) refuse(f *fault.Error, path, message string) {
+	p.specific(f.Sayf("%s: %s", path, message).With(fault.Fields{Fields: []fault.Field{{Path: path, Message: message}}}))
+}
+
+func (p *problems) specific(f *fault.Error) {
+	if p.own == nil {
+		p.own = f
+	}
+}
+
+func (p *problems) err() error {
+	if !p.Any() && p.own != nil {
+		return p.own
+	}
+	if p.own != nil {
+		details, _ := p.own.Details.(fault.Fields)
+		for _, d := range details.Fields {
+			p.Add(d.Path, d.Message)
+		}
+	}
+	return p.Err()
+}
+
+// targets resolves the fields that columns can map to.
+type targets struct {
+	fields field.Catalog
+	types  contact.Types
+}
+
+// The targets besides text columns, custom fields and subscriptions.
+const (
+	emailTarget   = "email"
+	tagsTarget    = "tags"
+	stageTarget   = "stage_id"
+	blockTarget   = "do_not_contact"
+	customPrefix  = "custom_fields."
+	consentPrefix = "subscriptions."
+)
+
+// of maps columns to targets: by the mapping, or else by name. Unknown columns are ignored.
+func (t targets) of(names []string, mapping map[string]string, p *problems) []column {
+	columns := make([]column, len(names))
+	given := map[string]bool{}
+	for i, name := range names {
+		columns[i].Name = name
+		target, mapped := mapping[name]
+		switch {
+		case mapped:
+			given[name] = true
+			columns[i].Target = target
+			if why := t.refusal(target); why != "" {
+				p.Add("options.mapping."+name, why)
+				columns[i].Target = ""
+			}
+		default:
+			columns[i].Target = t.named(name)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(mapping)) {
+		if !given[name] {
+			p.Add("options.mapping."+name, "the file has no such column")
+		}
+	}
+	first := map[string]string{}
+	for _, c := range columns {
+		if before, twice := first[c.Target]; twice && c.Target != "" && c.Target != tagsTarget {
+			p.Add("options.mapping."+c.Name, fmt.Sprintf("%s is what the column %q is about already", c.Target, before))
+			continue
+		}
+		first[c.Target] = c.Name
+	}
+	if _, ok := first[emailTarget]; !ok {
+		p.Add("options.mapping", "no column is email")
+	}
+	return columns
+}
+
+// refusal returns why a column cannot map to a target, or "".
+func (t targets) refusal(target string) string {
+	key, custom := strings.CutPrefix(target, customPrefix)
+	typ, consent := strings.CutPrefix(target, consentPrefix)
+	switch {
+	case custom:
+		if _, ok := t.fields[key]; !ok {
+			return "not a declared custom field"
+		}
+	case consent:
+		if !slices.ContainsFunc(t.types.EmailTypes, func(e contact.EmailType) bool { return e.Key == typ }) {
+			return "there is no such email type"
+		}
+	case target != "" && !t.plain(target):
+		return "is not a field that can be imported; custom fields are custom_fields.<key>, consent is subscriptions.<type_key>"
+	}
+	return ""
+}
+
+// plain reports whether a target is a built-in field.
+func (t targets) plain(target string) bool {
+	_, text := contact.ParseText(target)
+	return text || slices.Contains([]string{emailTarget, tagsTarget, stageTarget, blockTarget}, target)
+}
+
+// named returns the target for the name of a column: a built-in field, ignoring case and with
+// spaces for underscores; else a custom field; else "".
+func (t targets) named(name string) string {
+	if name == "" || t.refusal(name) == "" {
+		return name
+	}
+	key := strings.NewReplacer(" ", "_", "-", "_").Replace(strings.ToLower(norm.NFKC.String(name)))
+	if t.plain(key) {
+		return key
+	}
+	if _, ok := t.fields[key]; ok && !slices.Contains(contact.ColumnNames(), key) {
+		return customPrefix + key
+	}
+	return ""
+}
+
+// ImportResult is the result of an import so far.
+type ImportResult struct {
+	Rows    int64 `json:"rows"`    // that are not empty
+	Created int64 `json:"created"` // contacts
+	Updated int64 `json:"updated"` // rows for an existing contact, changed or not
+	Skipped int64 `json:"skipped"` // rows skipped because of the mode
+	Invalid int64 `json:"invalid"` // rows written to the errors file
+	DryRun  bool  `json:"dry_run,omitempty"`
+}
+
+// ImportResultOf decodes the result of an import's job; false if there is none yet.
+func ImportResultOf(j job.Job) (ImportResult, bool, error) {
+	var r ImportResult
+	if j.Result == nil {
+		return r, false, nil
+	}
+	if err := json.Unmarshal(j.Result, &r); err != nil {
+		return r, false, fmt.Errorf("the result of job %s: %w", j.ID, err)
+	}
+	return r, true, nil
+}

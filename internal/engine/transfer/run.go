@@ -1,0 +1,362 @@
+package transfer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"io"
+	"sync"
+
+	"github.com/packetboat/packetboat/internal/account/job"
+	"github.com/packetboat/packetboat/internal/audience/segment"
+	"github.com/packetboat/packetboat/internal/base/fault"
+	"github.com/packetboat/packetboat/internal/base/id"
+	"github.com/packetboat/packetboat/internal/mail/address"
+	"github.com/packetboat/packetboat/internal/people/contact"
+	"github.com/packetboat/packetboat/internal/people/field"
+	"github.com/packetboat/packetboat/internal/senders/sender"
+	"github.com/packetboat/packetboat/internal/sqldb"
+)
+
+// Limits of a batch, which is what one step saves.
+const (
+	batchRows  = 1000
+	batchBytes = 4 << 20
+)
+
+// batch is some rows and the drafts made from them.
+type batch struct {
+	rows    []row
+	drafts  []contact.Draft
+	at, row int64 // offset and number after the last row
+	last    bool  // the file ends here
+	err     error // reading failed after these rows
+}
+
+// row is a row with its draft, or its error.
+type row struct {
+	number int64
+	cells  []string
+	draft  int // index in batch.drafts
+	err    *rowError
+
+	created uint64 // hash of the address of a contact that a dry run would create
+}
+
+// checkpoint is the state of an import.
+type checkpoint struct {
+	At    int64        `json:"at"`  // offset in the file
+	Row   int64        `json:"row"` // number of the last row done
+	Total int64        `json:"total"`
+	Done  bool         `json:"done"` // all rows are done
+	Sum   ImportResult `json:"sum"`
+}
+
+// Import is the job.Runner of imports. While one batch is saved, the next is read.
+func Import(ctx context.Context, w *job.Work) error {
+	im := &importRun{Work: w}
+	at := checkpoint{}
+	if err := errors.Join(w.Params(&im.importParams), w.State(&at)); err != nil {
+		return err
+	}
+	if im.DryRun {
+		w.MarkTrial()
+	}
+	if at.Done {
+		return nil
+	}
+	file, err := job.FileOf(ctx, w.DB, w.Job.Tenant, w.Job.ID, job.Input)
+	if err != nil {
+		return err
+	}
+	im.open = func(at int64) io.Reader { return file.Reader(ctx, w.DB, at) }
+	if w.Job.State == nil {
+		if at, err = im.countRows(ctx); err != nil {
+			return err
+		}
+	}
+	if im.fields, err = field.Load(ctx, w.DB, w.Job.Tenant); err != nil {
+		return err
+	}
+	if im.stages, err = contact.Stages(ctx, w.DB, w.Job.Tenant); err != nil {
+		return err
+	}
+	if im.DryRun {
+		im.seen = map[uint64]bool{}
+		if w.Job.State != nil {
+			if err := im.readAgain(at.At); err != nil {
+				return err
+			}
+		}
+	}
+	ctx, stop := context.WithCancel(ctx)
+	batches := make(chan batch)
+	var reading sync.WaitGroup
+	reading.Go(func() {
+		defer close(batches)
+		im.readBatches(ctx, at, batches)
+	})
+	defer reading.Wait()
+	defer stop()
+	for b := range batches {
+		if b.err != nil {
+			return b.err
+		}
+		if at, err = im.saveBatch(ctx, at, b); err != nil {
+			return err
+		}
+	}
+	return ctx.Err()
+}
+
+// importRun is the state of a running import.
+type importRun struct {
+	*job.Work
+	drafter
+	open  func(at int64) io.Reader
+	guess modeGuess
+	seen  map[uint64]bool // of a dry run: hashes of the addresses that it would have created; nil otherwise
+}
+
+// countRows counts the rows, which takes little time compared with saving them.
+func (im *importRun) countRows(ctx context.Context) (checkpoint, error) {
+	at := checkpoint{At: im.At, Row: im.Row, Sum: ImportResult{DryRun: im.DryRun}}
+	rows := NewRows(im.open, im.Format, len(im.Columns), im.At, im.Row)
+	for {
+		_, err := rows.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return at, err
+		}
+		at.Total++
+	}
+	return at, im.Step(ctx, func(*sqldb.DB) (job.Progress, error) { return at.progress(), nil })
+}
+
+func (at checkpoint) progress() job.Progress {
+	return job.Progress{Processed: at.Sum.Rows, Total: &at.Total, State: at, Result: at.Sum}
+}
+
+// readBatches sends batches of the remaining rows to out.
+func (im *importRun) readBatches(ctx context.Context, at checkpoint, out chan<- batch) {
+	rows := NewRows(im.open, im.Format, len(im.Columns), at.At, at.Row)
+	for last := false; !last; {
+		b := im.readBatch(rows, at.At, at.Row)
+		last, at.At, at.Row = b.last || b.err != nil, b.at, b.row
+		select {
+		case out <- b:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+func (im *importRun) readBatch(rows *Rows, at, number int64) batch {
+	b := batch{at: at, row: number, rows: make([]row, 0, batchRows), drafts: make([]contact.Draft, 0, batchRows)}
+	for len(b.rows) < batchRows && b.at-at < batchBytes {
+		read, err := rows.Next()
+		if errors.Is(err, io.EOF) {
+			b.last = true
+			return b
+		}
+		if err != nil {
+			b.err = fmt.Errorf("read an import: %w", err)
+			return b
+		}
+		b.at, b.row = read.End, read.Number
+		t := row{number: read.Number, cells: append([]string(nil), read.Cells...)}
+		if read.Flaw != "" {
+			t.err = &rowError{"", fault.ErrInput.Code, read.Flaw}
+		} else {
+			var d contact.Draft
+			if d, t.err = im.draft(t.cells); t.err == nil {
+				t.draft = len(b.drafts)
+				b.drafts = append(b.drafts, d)
+			}
+		}
+		b.rows = append(b.rows, t)
+	}
+	return b
+}
+
+// saveBatch saves one batch as a step of the job. If a concurrent transaction inserts the same address or key, it is
+// retried.
+func (im *importRun) saveBatch(ctx context.Context, at checkpoint, b batch) (checkpoint, error) {
+	for try := 1; ; try++ {
+		var next checkpoint
+		var err error
+		if im.DryRun {
+			next, err = im.tryBatch(ctx, at, b)
+		} else {
+			err = im.Step(ctx, func(tx *sqldb.DB) (job.Progress, error) {
+				var errs errorRows
+				var err error
+				if next, errs, err = im.applyBatch(ctx, tx, at, b); err == nil {
+					err = errs.write(ctx, tx, im)
+				}
+				return next.progress(), err
+			})
+		}
+		if err == nil || try == 5 || !sqldb.IsUniqueViolation(err) {
+			return next, err
+		}
+		im.guess.recordFailure()
+	}
+}
+
+// errDryRun rolls the transaction of a dry run back.
+var errDryRun = errors.New("dry run")
+
+// tryBatch is applyBatch in a transaction that is rolled back. Only the progress and the rows that were refused
+// are stored.
+func (im *importRun) tryBatch(ctx context.Context, at checkpoint, b batch) (next checkpoint, err error) {
+	var errs errorRows
+	err = im.DB.InTx(ctx, func(tx *sqldb.DB) (err error) {
+		if next, errs, err = im.applyBatch(ctx, tx, at, b); err == nil {
+			err = errDryRun
+		}
+		return err
+	})
+	if !errors.Is(err, errDryRun) {
+		return at, err
+	}
+	im.recordCreated(b)
+	return next, im.Step(ctx, func(tx *sqldb.DB) (job.Progress, error) {
+		return next.progress(), errs.write(ctx, tx, im)
+	})
+}
+
+// recordCreated records the addresses of a batch that a dry run would have created.
+func (im *importRun) recordCreated(b batch) {
+	for _, t := range b.rows {
+		if t.created != 0 {
+			im.seen[t.created] = true
+		}
+	}
+}
+
+// readAgain records the addresses of the rows before an offset, when a dry run continues. Those that existed
+// before are recorded too; they are counted as existing anyway.
+func (im *importRun) readAgain(before int64) error {
+	rows := NewRows(im.open, im.Format, len(im.Columns), im.At, im.Row)
+	for at, number := im.At, im.Row; at < before; {
+		b := im.readBatch(rows, at, number)
+		if b.err != nil {
+			return b.err
+		}
+		for _, d := range b.drafts {
+			if email, err := address.Normalize(d.Email); err == nil {
+				im.seen[hashOf(email)] = true
+			}
+		}
+		if at, number = b.at, b.row; b.last {
+			return nil
+		}
+	}
+	return nil
+}
+
+// hashOf returns a hash of a normalized address, never 0.
+func hashOf(email string) uint64 {
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(email))
+	return max(h.Sum64(), 1)
+}
+
+// applyBatch saves a batch's drafts and counts the results. It returns the rows that were refused.
+func (im *importRun) applyBatch(ctx context.Context, tx *sqldb.DB, at checkpoint, b batch) (checkpoint, errorRows, error) {
+	var errs errorRows
+	tenant, now := im.Job.Tenant, im.Now()
+	rules, err := sender.ContactRules(ctx, tx, tenant)
+	if err != nil {
+		return at, errs, err
+	}
+	save := contact.SaveAll
+	if im.guess.fresh {
+		save = contact.LoadAll
+	}
+	outcomes, err := save(ctx, tx, tenant, b.drafts, rules, now)
+	if err != nil {
+		return at, errs, err
+	}
+	created := at.Sum.Created
+	at.At, at.Row, at.Done = b.at, b.row, b.last
+	var members []id.Contact
+	for i, t := range b.rows {
+		at.Sum.Rows++
+		if t.err == nil {
+			o := outcomes[t.draft]
+			refused, _ := fault.As(o.Err)
+			switch {
+			case o.Err == nil:
+				members = append(members, o.Contact.ID)
+				again := false // an earlier batch of a dry run would have created it
+				if im.seen != nil && o.Created {
+					hash := hashOf(o.Contact.Email)
+					again, b.rows[i].created = im.seen[hash], hash
+				}
+				switch {
+				case again && im.Mode == Create:
+					at.Sum.Skipped++
+				case o.Created && !again:
+					at.Sum.Created++
+				default:
+					at.Sum.Updated++
+				}
+				continue
+			case im.isSkipped(o.Err):
+				at.Sum.Skipped++
+				continue
+			case refused == nil:
+				return at, errs, o.Err
+			}
+			t.err = im.rowErrorOf(refused)
+		}
+		at.Sum.Invalid++
+		errs.add(t)
+	}
+	im.guess.recordBatch(at.Sum.Created-created, len(b.drafts))
+	if b.last {
+		at.Total = at.Sum.Rows
+	}
+	if !im.Segment.IsZero() && len(members) > 0 {
+		if _, err := segment.Add(ctx, tx, tenant, im.Segment, segment.People{IDs: members}, now); err != nil {
+			return at, errs, err
+		}
+	}
+	return at, errs, nil
+}
+
+// modeGuess predicts whether the next batch has only new contacts, which LoadAll writes faster. If
+// that fails, the batch is saved again with SaveAll, and a number of batches that doubles with each
+// failure follows before the next guess.
+type modeGuess struct {
+	fresh        bool
+	pause, times int // remaining batches without a guess; number of failures
+}
+
+// recordBatch records how many contacts of a batch were new.
+func (g *modeGuess) recordBatch(created int64, drafts int) {
+	g.pause = max(g.pause-1, 0)
+	g.fresh = g.pause == 0 && 50*created >= 49*int64(drafts) && drafts > 0
+}
+
+func (g *modeGuess) recordFailure() {
+	if g.fresh {
+		g.fresh, g.pause, g.times = false, 2<<min(g.times, 6), g.times+1
+	}
+}
+
+// isSkipped reports whether an error is one that the mode ignores.
+func (im *importRun) isSkipped(err error) bool {
+	switch im.Mode {
+	case Create:
+		return errors.Is(err, contact.ErrDuplicateEmail)
+	case Update:
+		return errors.Is(err, contact.ErrNotFound)
+	}
+	return false
+}

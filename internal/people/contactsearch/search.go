@@ -1,0 +1,254 @@
+package contactsearch
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+
+	"golang.org/x/text/unicode/norm"
+
+	"github.com/packetboat/packetboat/internal/base/id"
+	"github.com/packetboat/packetboat/internal/sqldb"
+)
+
+// MaxSearch is the longest search text.
+const MaxSearch = 200
+
+// Terms are the words of a search, each of which must occur.
+func Terms(search string) []string { return strings.Fields(Fold(search)) }
+
+// Pattern returns the LIKE pattern of a term, with \ as escape character.
+func Pattern(term string) string { return "%" + sqldb.EscapeLike(term) + "%" }
+
+// Fold removes case and accents from a text, for comparison.
+func Fold(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.Is(unicode.Mn, r) || r == 0 {
+			return -1
+		}
+		return unicode.ToLower(r)
+	}, norm.NFKD.String(s))
+}
+
+// Text returns the text that searches compare, made of parts of a contact. A term contains
+// no space, so it matches within one of the parts.
+func Text(parts ...*string) string {
+	var list []string
+	for _, p := range parts {
+		if p != nil {
+			list = append(list, *p)
+		}
+	}
+	return Fold(strings.Join(list, "\n"))
+}
+
+// Numbers of queued contacts with the terms above which a search does not use the index.
+const (
+	maxQueuedPage  = 500
+	maxQueuedCount = 5000
+)
+
+// Candidates returns, in order of ids, every contact that a search may find. It reports
+// false if the caller should read all contacts: the search has no terms, too many contacts
+// match, or the index changed meanwhile. ordered says that the caller reads one page in the
+// order of a database index.
+func Candidates(ctx context.Context, db *sqldb.DB, tenant id.Tenant, search string, ordered bool) ([]id.Contact, bool, error) {
+	words := Terms(search)
+	if len(words) == 0 {
+		return nil, false, nil
+	}
+	list, ok, err := candidates(ctx, db, tenant, words, ordered)
+	if err != nil {
+		return nil, false, fmt.Errorf("search the index of contacts: %w", err)
+	}
+	return list, ok, nil
+}
+
+func candidates(ctx context.Context, db *sqldb.DB, tenant id.Tenant, words []string, ordered bool) ([]id.Contact, bool, error) {
+	bound := maxQueuedCount
+	if ordered {
+		bound = maxQueuedPage
+	}
+	f, err := lookUp(ctx, db, tenant, words, bound)
+	if err != nil || len(f.queued) > bound || !f.selective(ordered) {
+		return nil, false, err
+	}
+	list, ok, err := f.resolve(ctx, db, tenant)
+	if err != nil || !ok {
+		return nil, false, err
+	}
+	list = append(list, f.queued...)
+	slices.SortFunc(list, id.Compare)
+	return slices.Compact(list), true, nil
+}
+
+// indexHits is the result of an index lookup.
+type indexHits struct {
+	queued      []id.Contact           // not indexed yet, with the terms in their texts
+	segments    map[int64]*segmentHits // indexed, with the grams of the terms
+	first, last int64                  // of all segments; 0: there is none
+}
+
+// segmentHits is the result in one segment.
+type segmentHits struct {
+	members members // contacts with all the grams so far
+	grams   int     // number of grams found in the segment
+	matches int     // number of contacts with all grams of the terms
+}
+
+// selective reports whether reading the candidates by id is faster than reading contacts in
+// the order of a database index: all of them or, if ordered, as many as fill a page.
+// Reading one by id takes about ten times as long.
+func (f *indexHits) selective(ordered bool) bool {
+	n := 0
+	for _, s := range f.segments {
+		n += s.matches
+	}
+	if ordered {
+		return 12*n <= max(f.estimateScan(f.first, 1), f.estimateScan(f.last, -1))
+	}
+	return 10*n <= int(f.last-f.first+1)*segmentSize
+}
+
+// estimateScan estimates how many contacts are read, beginning with a segment, until a page
+// is full. step is the direction, 1 or -1. Segments are about as old as their contacts.
+func (f *indexHits) estimateScan(from, step int64) int {
+	read, missing := 0, 50
+	for n := from; n >= f.first && n <= f.last; n += step {
+		if s := f.segments[n]; s != nil {
+			if s.matches >= missing {
+				return read + segmentSize*missing/s.matches
+			}
+			missing -= s.matches
+		}
+		read += segmentSize
+	}
+	return read
+}
+
+// lookUp reads the postings of the words' grams, and the queued contacts that contain the
+// words, at bound one more than the bound. It is one statement, so that a contact that an
+// indexer moves from the queue to a segment is seen in one of them.
+func lookUp(ctx context.Context, db *sqldb.DB, tenant id.Tenant, words []string, bound int) (*indexHits, error) {
+	args := []any{tenant, bound + 1}
+	var likes, likesOfRange strings.Builder
+	for _, w := range words {
+		args = append(args, Pattern(w))
+		fmt.Fprintf(&likes, ` AND f.search_text LIKE $%d ESCAPE '\' `, len(args))
+		fmt.Fprintf(&likesOfRange, ` AND c.search_text LIKE $%d ESCAPE '\' `, len(args))
+	}
+	inRanges := `contact_search_range s JOIN contact c ON c.tenant_id = $1 AND c.id >= s.first_id AND c.id <= s.last_id
+			WHERE s.tenant_id = $1` + likesOfRange.String()
+	if db.Dialect() == sqldb.Postgres {
+		// PostgreSQL knows nothing about the ranges while there are none. It then takes them for many, and would compare all
+		// contacts before it looks for a range. With a LIMIT, the contacts are read for each range.
+		inRanges = `contact_search_range s CROSS JOIN LATERAL (
+				SELECT c.id FROM contact c WHERE c.tenant_id = $1 AND c.id >= s.first_id AND c.id <= s.last_id` + likesOfRange.String() + ` LIMIT $2) AS c
+			WHERE s.tenant_id = $1`
+	}
+	needed := gramsOfTerms(words)
+	t := db.Table("gram BIGINT", "bucket BIGINT")
+	for i, g := range needed {
+		t.Add(i, g.bucket())
+	}
+	rows, err := db.Query(ctx, `
+		SELECT contact_id, segment, gram, postings FROM (
+			SELECT f.contact_id, 0 AS segment, -1 AS gram, CAST(NULL AS BYTEA) AS postings FROM contact_search_queue f
+			WHERE f.tenant_id = $1`+likes.String()+` LIMIT $2) AS queued
+		UNION ALL
+		SELECT contact_id, segment, gram, postings FROM (
+			SELECT c.id AS contact_id, 0 AS segment, -1 AS gram, CAST(NULL AS BYTEA) AS postings FROM `+inRanges+` LIMIT $2) AS ranges /* reads the tenant: its few ranges */
+		UNION ALL
+		SELECT NULL, COALESCE((SELECT MIN(b.segment) FROM contact_search_block b WHERE b.tenant_id = $1), 0), -2, NULL
+		UNION ALL
+		SELECT NULL, COALESCE((SELECT MAX(b.segment) FROM contact_search_block b WHERE b.tenant_id = $1), 0), -3, NULL
+		UNION ALL
+		SELECT NULL, p.segment, v.gram, p.postings
+		FROM `+t.As("v", len(args)+1)+`
+		JOIN contact_search_postings p ON p.tenant_id = $1 AND p.bucket = v.bucket`, t.Args(args...)...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	f := &indexHits{segments: map[int64]*segmentHits{}}
+	for rows.Next() {
+		var c id.Contact
+		var segment, gram int64
+		var postings []byte
+		if err := rows.Scan(&c, &segment, &gram, &postings); err != nil {
+			return nil, err
+		}
+		switch gram {
+		case -1:
+			f.queued = append(f.queued, c)
+		case -2:
+			f.first = segment
+		case -3:
+			f.last = segment
+		default:
+			if err := f.intersect(segment, postings, needed[gram]); err != nil {
+				return nil, fmt.Errorf("segment %d: %w", segment, err)
+			}
+		}
+	}
+	for n, s := range f.segments {
+		// A segment without one of the grams may have no row for its bucket.
+		if s.matches = s.members.count(); s.grams < len(needed) || s.matches == 0 {
+			delete(f.segments, n)
+		}
+	}
+	return f, rows.Err()
+}
+
+// intersect intersects the candidates of a segment with the contacts that contain a gram.
+func (f *indexHits) intersect(segment int64, postings []byte, g gram) error {
+	with, err := decode(postings, g)
+	if err != nil {
+		return err
+	}
+	s := f.segments[segment]
+	if s == nil {
+		f.segments[segment] = &segmentHits{members: with, grams: 1}
+		return nil
+	}
+	s.members.intersect(&with)
+	s.grams++
+	return nil
+}
+
+// resolve returns the ids of the indexed candidates. It reports false if a segment was
+// deleted meanwhile.
+func (f *indexHits) resolve(ctx context.Context, db *sqldb.DB, tenant id.Tenant) ([]id.Contact, bool, error) {
+	list := []id.Contact{}
+	t := db.Table("segment BIGINT", "block BIGINT")
+	for n, s := range f.segments {
+		for b := range segmentSize / blockSize {
+			if s.members.block(b) != 0 {
+				t.Add(n, b)
+			}
+		}
+	}
+	if t.Len() == 0 {
+		return list, true, nil
+	}
+	rows, err := db.Query(ctx, `
+		SELECT b.segment, b.block, b.contacts FROM `+t.As("v", 2)+`
+		JOIN contact_search_block b ON b.tenant_id = $1 AND b.segment = v.segment AND b.block = v.block`, t.Args(tenant)...)
+	read, err := sqldb.Collect(rows, err, func(row func(...any) error) (struct{}, error) {
+		var segment, block int64
+		var contacts []byte
+		if err := row(&segment, &block, &contacts); err != nil {
+			return struct{}{}, err
+		}
+		mask := f.segments[segment].members.block(int(block))
+		for i, c := range unpackIDs(contacts) {
+			if mask&(1<<i) != 0 {
+				list = append(list, c)
+			}
+		}
+		return struct{}{}, nil
+	})
+	return list, len(read) == t.Len(), err
+}

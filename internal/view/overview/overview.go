@@ -1,0 +1,150 @@
+// Package overview summarizes a tenant for its first page: which steps of the set-up are done, and what
+// needs attention. It has no tables of its own.
+package overview
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/packetboat/packetboat/internal/account/tenant"
+	"github.com/packetboat/packetboat/internal/audience/segment"
+	"github.com/packetboat/packetboat/internal/base/cache"
+	"github.com/packetboat/packetboat/internal/base/fault"
+	"github.com/packetboat/packetboat/internal/base/id"
+	"github.com/packetboat/packetboat/internal/people/contact"
+	"github.com/packetboat/packetboat/internal/senders/lane"
+	"github.com/packetboat/packetboat/internal/senders/sender"
+	"github.com/packetboat/packetboat/internal/sqldb"
+)
+
+// Reader reads overviews. It keeps the last number of contacts of each tenant.
+type Reader struct {
+	DB  *sqldb.DB
+	Now func() time.Time
+
+	contacts cache.Cache[id.Tenant, counted]
+}
+
+// counted is a number of contacts, when they were counted, and when that was last tried.
+type counted struct {
+	n         *int // nil: it took too long so far
+	at, tried time.Time
+}
+
+const (
+	keepCount = time.Minute // how long a number of contacts is used
+	countTime = time.Second // how long a count may take; then the number before is used again
+)
+
+// Counts are the numbers of contacts of a tenant, which may be some time old.
+type Counts struct {
+	Contacts  *int // without deleted ones; nil: counting takes too long
+	Sendable  *int // who could be mailed; nil: not counted yet
+	CountedAt *time.Time
+}
+
+// Counts returns the numbers of contacts. CountedAt is when the older of them was counted.
+func (r *Reader) Counts(ctx context.Context, t id.Tenant) (Counts, error) {
+	all, err := r.countContacts(ctx, t)
+	if err != nil {
+		return Counts{}, err
+	}
+	c := Counts{Contacts: all.n}
+	if c.Contacts != nil {
+		c.CountedAt = &all.at
+	}
+	var at *time.Time
+	if c.Sendable, at, err = segment.SendableCount(ctx, r.DB, t); err != nil {
+		return Counts{}, err
+	}
+	if at != nil && (c.CountedAt == nil || at.Before(*c.CountedAt)) {
+		c.CountedAt = at
+	}
+	return c, nil
+}
+
+// countContacts returns the number of contacts of a tenant: that of the last minute, else a new one or, if
+// counting takes too long, the last one.
+func (r *Reader) countContacts(ctx context.Context, t id.Tenant) (counted, error) {
+	now := r.Now()
+	last, ok := r.contacts.Get(t, now)
+	if ok && now.Sub(last.tried) < keepCount {
+		return last, nil
+	}
+	within, cancel := fault.Within(ctx, countTime)
+	defer cancel()
+	n, err := contact.Count(within, r.DB, t, contact.Selector{})
+	switch {
+	case err == nil:
+		last = counted{&n, now, now}
+	case fault.Late(within) && ctx.Err() == nil:
+		last.tried = now
+	default:
+		return counted{}, err
+	}
+	r.contacts.Put(t, last, now, 0)
+	return last, nil
+}
+
+// setting is what a tenant has set up for sending.
+type setting struct {
+	account    tenant.Tenant
+	lanes      []lane.Config
+	domains    []sender.Domain
+	identities []sender.Identity
+}
+
+func (r *Reader) load(ctx context.Context, t id.Tenant) (s setting, err error) {
+	if s.account, err = tenant.ByID(ctx, r.DB, t); err != nil {
+		return s, err
+	}
+	if s.lanes, err = lane.List(ctx, r.DB, t); err != nil {
+		return s, err
+	}
+	if s.domains, err = sender.Domains(ctx, r.DB, t); err != nil {
+		return s, err
+	}
+	s.identities, err = sender.Identities(ctx, r.DB, t)
+	return s, err
+}
+
+// Overview is the set-up of a tenant, and what needs attention.
+type Overview struct {
+	Setup     []Step
+	Attention []Notice
+}
+
+// Load returns the overview of a tenant.
+func (r *Reader) Load(ctx context.Context, t id.Tenant) (Overview, error) {
+	s, err := r.load(ctx, t)
+	var o Overview
+	if err == nil {
+		o.Setup, err = r.setup(ctx, s)
+	}
+	if err == nil {
+		o.Attention, err = r.attention(ctx, s)
+	}
+	if err != nil {
+		return o, fmt.Errorf("read the overview: %w", err)
+	}
+	slices.SortStableFunc(o.Attention, func(a, b Notice) int {
+		return cmp.Or(cmp.Compare(a.Severity.rank(), b.Severity.rank()), compareTimes(b.Since, a.Since))
+	})
+	o.Attention = o.Attention[:min(len(o.Attention), maxNotices)]
+	return o, nil
+}
+
+func compareTimes(a, b *time.Time) int {
+	switch {
+	case a == nil && b == nil:
+		return 0
+	case a == nil:
+		return -1
+	case b == nil:
+		return 1
+	}
+	return a.Compare(*b)
+}

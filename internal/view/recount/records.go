@@ -1,0 +1,145 @@
+package recount
+
+import (
+	"context"
+	"time"
+
+	"github.com/packetboat/packetboat/internal/audience/form"
+	"github.com/packetboat/packetboat/internal/audience/visitor"
+	"github.com/packetboat/packetboat/internal/base/id"
+	"github.com/packetboat/packetboat/internal/campaign/automation"
+	"github.com/packetboat/packetboat/internal/campaign/sequence"
+	"github.com/packetboat/packetboat/internal/message/outbox"
+	"github.com/packetboat/packetboat/internal/sqldb"
+)
+
+// forms compares the numbers of submissions of a tenant's forms.
+func (r *Recount) forms(ctx context.Context, tenant id.Tenant, total *Result) error {
+	var after id.Form
+	for more := true; more; {
+		var list []form.Count
+		err := r.DB.Evaluate(ctx, tenant.String(), func(ctx context.Context, db *sqldb.DB) (err error) {
+			list, err = form.CountAfter(ctx, db, tenant, after, r.page())
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		for _, c := range list {
+			after = c.Form
+			if !r.reportAs(total, tenant, Form, c.Form.String(), map[string]int64{"submission_count": c.Stored}, map[string]int64{"submission_count": c.Counted}) || !r.Repair {
+				continue
+			}
+			if err := form.Correct(ctx, r.DB, tenant, c); err != nil {
+				return err
+			}
+		}
+		more = len(list) == r.page()
+	}
+	return nil
+}
+
+// sequences compares the numbers of enrollments of a tenant's sequences.
+func (r *Recount) sequences(ctx context.Context, tenant id.Tenant, total *Result) error {
+	var after id.Sequence
+	for more := true; more; {
+		list, err := sequence.After(ctx, r.DB, tenant, after, r.page())
+		if err != nil {
+			return err
+		}
+		for _, s := range list {
+			after = s
+			if err := r.sequence(ctx, tenant, s, total); err != nil {
+				return err
+			}
+		}
+		more = len(list) == r.page()
+	}
+	return nil
+}
+
+func (r *Recount) sequence(ctx context.Context, tenant id.Tenant, s id.Sequence, total *Result) error {
+	var stored, counted sequence.Tally
+	err := r.DB.Evaluate(ctx, tenant.String(), func(ctx context.Context, db *sqldb.DB) (err error) {
+		if stored, err = sequence.StoredTally(ctx, db, tenant, s); err != nil {
+			return err
+		}
+		counted, err = sequence.CountEnrollments(ctx, db, tenant, s)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if !r.reportAs(total, tenant, Sequence, s.String(), enrollmentFields(stored), enrollmentFields(counted)) || !r.Repair {
+		return nil
+	}
+	return sequence.Correct(ctx, r.DB, tenant, s, stored, counted)
+}
+
+// enrollmentFields returns the numbers of enrollments, in all and by the beginning of an interval, by name.
+func enrollmentFields(t sequence.Tally) map[string]int64 {
+	all := map[string]int64{}
+	add := func(n sequence.NodeCount, when string) {
+		for name, v := range map[string]int{"entered": n.Entered, "completed": n.Completed, "exited": n.Exited, "converted": n.Converted, "failed": n.Failed} {
+			all[name+when] = int64(v)
+		}
+	}
+	add(t.All, "")
+	for at, n := range t.Times {
+		add(n, " at "+at.Format(time.RFC3339))
+	}
+	return all
+}
+
+// automations compares the numbers of runs of a tenant's automations.
+func (r *Recount) automations(ctx context.Context, tenant id.Tenant, total *Result) error {
+	var after id.Automation
+	for more := true; more; {
+		var list []automation.Count
+		err := r.DB.Evaluate(ctx, tenant.String(), func(ctx context.Context, db *sqldb.DB) (err error) {
+			list, err = automation.CountAfter(ctx, db, tenant, after, r.page())
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		for _, c := range list {
+			after = c.Automation
+			if !r.reportAs(total, tenant, Automation, c.Automation.String(), map[string]int64{"run_count": c.Stored}, map[string]int64{"run_count": c.Counted}) || !r.Repair {
+				continue
+			}
+			if err := automation.Correct(ctx, r.DB, tenant, c); err != nil {
+				return err
+			}
+		}
+		more = len(list) == r.page()
+	}
+	return nil
+}
+
+// visitors compares the numbers of a tenant's visitors.
+func (r *Recount) visitors(ctx context.Context, tenant id.Tenant, total *Result) error {
+	var stored, counted visitor.Totals
+	err := r.DB.Evaluate(ctx, tenant.String(), func(ctx context.Context, db *sqldb.DB) (err error) {
+		if stored, err = visitor.StoredTotals(ctx, db, tenant); err != nil {
+			return err
+		}
+		counted, err = visitor.CountTotals(ctx, db, tenant)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	fields := func(t visitor.Totals) map[string]int64 {
+		return map[string]int64{"visitors": t.Visitors, "kept": t.Kept}
+	}
+	if !r.reportAs(total, tenant, Visitors, tenant.String(), fields(stored), fields(counted)) || !r.Repair {
+		return nil
+	}
+	return visitor.Correct(ctx, r.DB, tenant, stored, counted)
+}
+
+// reportAs reports the differences between the stored and the counted values of a record.
+func (r *Recount) reportAs(total *Result, tenant id.Tenant, kind Kind, of string, stored, counted map[string]int64) bool {
+	return r.report(total, tenant, kind, of, outbox.DiffFields(stored, counted))
+}
