@@ -217,7 +217,7 @@ func (h *history) fill(ago time.Duration) {
 	var messages []outbox.Message
 	for i, c := range h.contacts {
 		messages = append(messages, outbox.Message{
-			ID: id.New[id.Message](), Contact: c, Email: fmt.Sprintf("p%d@example.org", i), Content: id.New[id.Content](), Lane: id.New[id.MTAConfig](), DueAt: at,
+			ID: id.New[id.Message](), Contact: c, Email: fmt.Sprintf("p%d@example.org", i), Content: id.New[id.Content](), Lane: id.New[id.Lane](), DueAt: at,
 		})
 	}
 	h.must(h.db.InTx(h.Context(), func(tx *sqldb.DB) error {

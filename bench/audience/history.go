@@ -132,7 +132,7 @@ func (h *history) period(ctx context.Context, p int) error {
 func (h *history) broadcast(ctx context.Context, send id.Send, from time.Time, length time.Duration, known, n int) (sent, bounced int, err error) {
 	delivered := n * partDelivered / 1000
 	opens, clicks, bounces := partOpened*1000/partDelivered, partClicked*1000/partOpened, partBounced*1000/partDelivered
-	content, identity, lane := uuidAt[id.Content](h.r, from), uuidAt[id.Identity](h.r, from), uuidAt[id.MTAConfig](h.r, from)
+	content, identity, lane := uuidAt[id.Content](h.r, from), uuidAt[id.Identity](h.r, from), uuidAt[id.Lane](h.r, from)
 	_, err = h.db.Exec(ctx, `
 		INSERT INTO outbox_mix (tenant_id, send_id, n, content_id, content_version, identity_id) VALUES ($1, $2, 1, $3, 1, $4)`,
 		h.tenant, send, content, identity)

@@ -41,7 +41,7 @@ func (f *filler) send(ctx context.Context, n, clicks, bounces int) (id.Send, err
 	if err != nil {
 		return send, err
 	}
-	identities, lane := []id.Identity{id.New[id.Identity](), id.New[id.Identity]()}, id.New[id.MTAConfig]()
+	identities, lane := []id.Identity{id.New[id.Identity](), id.New[id.Identity]()}, id.New[id.Lane]()
 	providers := []mx.Provider{mx.Gmail, mx.Outlook, mx.Yahoo, mx.ICloud, mx.GoogleWorkspace, mx.Microsoft365, mx.Other}
 	for from := 0; from < n; from += page {
 		var messages []outbox.Message

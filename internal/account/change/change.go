@@ -34,7 +34,7 @@ const (
 	Job       Type = "job"
 	Mailbox   Type = "mailbox" // messages of a built-in mailbox
 	Message   Type = "message" // of the library
-	MTAConfig Type = "mta_config"
+	Lane      Type = "mta_config"
 	Segment   Type = "segment"
 	Sequence  Type = "sequence"
 	Template  Type = "template"
@@ -43,7 +43,7 @@ const (
 
 // Types returns all types.
 func Types() []Type {
-	return []Type{Account, Block, Broadcast, Contact, Domain, Form, Job, Mailbox, Message, MTAConfig, Segment, Sequence, Template, Webhook}
+	return []Type{Account, Block, Broadcast, Contact, Domain, Form, Job, Mailbox, Message, Lane, Segment, Sequence, Template, Webhook}
 }
 
 // sends is the table of writes that belong to a send, and so to its source.
@@ -68,7 +68,7 @@ var tables = map[string]table{
 	"job":           {Job, sqldb.ParamOf[id.Job]()},
 	"sink_message":  {Mailbox, nil},
 	"library_entry": {Message, sqldb.ParamOf[id.LibraryEntry]()}, "library_version": {Message, sqldb.ParamOf[id.LibraryEntry]()},
-	"mta_config": {MTAConfig, sqldb.ParamOf[id.MTAConfig]()}, "mta_health": {MTAConfig, sqldb.ParamOf[id.MTAConfig]()},
+	"mta_config": {Lane, sqldb.ParamOf[id.Lane]()}, "mta_health": {Lane, sqldb.ParamOf[id.Lane]()},
 	"segment": {Segment, sqldb.ParamOf[id.Segment]()}, "segment_member": {Segment, sqldb.ParamOf[id.Segment]()},
 	"sequence": {Sequence, sqldb.ParamOf[id.Sequence]()}, "enrollment": {Sequence, sqldb.ParamOf[id.Sequence]()},
 	"template":         {Template, sqldb.ParamOf[id.Template]()},

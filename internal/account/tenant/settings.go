@@ -34,7 +34,7 @@ type Settings struct {
 
 	DefaultIdentity  id.Identity // zero: none
 	DefaultEmailType id.EmailType
-	DefaultMTAConfig id.MTAConfig
+	DefaultLane      id.Lane
 
 	AutoCreateOnEvent  bool
 	Tracking           Tracking

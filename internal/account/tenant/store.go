@@ -28,7 +28,7 @@ func (s Settings) changeable() []any {
 	domains, _ := json.Marshal(s.TrackedDomains)
 	return []any{
 		s.Timezone, s.Locale, s.CurrencyCode, s.WebsiteURL, s.LogoURL, string(address),
-		sqldb.Null(s.DefaultIdentity), sqldb.Null(s.DefaultEmailType), sqldb.Null(s.DefaultMTAConfig),
+		sqldb.Null(s.DefaultIdentity), sqldb.Null(s.DefaultEmailType), sqldb.Null(s.DefaultLane),
 		s.AutoCreateOnEvent, s.Tracking.Enabled, s.Tracking.UTM, s.Tracking.Honeypot,
 		s.SendWindow.Start, s.SendWindow.End, s.SunsetDays, s.SunsetMinSends,
 		s.UnsubscribeScope, s.DoubleOptInDefault, string(domains),
@@ -98,7 +98,7 @@ func scan(row func(...any) error) (Tenant, error) {
 	err := row(
 		&t.ID, &t.Slug, &t.Name, &t.Status, &reason, &limit, &t.SiteKey,
 		&s.Timezone, &s.Locale, &s.CurrencyCode, &s.WebsiteURL, &s.LogoURL, &address,
-		&s.DefaultIdentity, &s.DefaultEmailType, &s.DefaultMTAConfig,
+		&s.DefaultIdentity, &s.DefaultEmailType, &s.DefaultLane,
 		&s.AutoCreateOnEvent, &s.Tracking.Enabled, &s.Tracking.UTM, &s.Tracking.Honeypot,
 		&s.SendWindow.Start, &s.SendWindow.End, &s.SunsetDays, &s.SunsetMinSends,
 		&s.UnsubscribeScope, &s.DoubleOptInDefault, &domains,

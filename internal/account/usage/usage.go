@@ -21,7 +21,7 @@ const (
 	Field     Kind = "custom_field"
 	EmailType Kind = "email_type"
 	Identity  Kind = "sending_identity"
-	MTAConfig Kind = "mta_config"
+	Lane      Kind = "mta_config"
 	Domain    Kind = "sending_domain"
 	Template  Kind = "template"
 	Block     Kind = "block"

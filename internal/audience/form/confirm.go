@@ -151,7 +151,7 @@ func pick(ctx context.Context, db *sqldb.DB, t id.Tenant, routes []route.Route, 
 	if err != nil {
 		return route.Route{}, err
 	}
-	down := map[id.MTAConfig]bool{}
+	down := map[id.Lane]bool{}
 	for l, health := range states {
 		down[l] = health.State == lane.Down
 	}

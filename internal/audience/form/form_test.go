@@ -49,7 +49,7 @@ func newSite(t *testing.T, db *sqldb.DB, slug string) *site {
 	s := &site{Account: broadcasttest.New(t, db, slug), t: t, now: noon}
 	account, err := tenant.ByID(t.Context(), db, s.Tenant)
 	s.ok(err)
-	account.Settings.DefaultMTAConfig = s.Lane.ID
+	account.Settings.DefaultLane = s.Lane.ID
 	s.ok(tenant.SaveSettings(t.Context(), db, s.Tenant, account.Name, account.Settings, noon))
 	_, err = field.Create(t.Context(), db, s.Tenant, field.Draft{Name: "Plan", Key: "plan", Type: field.Enum, EnumValues: []string{"free", "pro"}}, noon)
 	s.ok(err)

@@ -39,7 +39,7 @@ type (
 	category       struct{}
 	domain         struct{}
 	identity       struct{}
-	mtaConfig      struct{}
+	lane           struct{}
 	broadcast      struct{}
 	send           struct{}
 	source         struct{}
@@ -94,7 +94,7 @@ type (
 	Category       = UUID[category]
 	Domain         = UUID[domain]
 	Identity       = UUID[identity]
-	MTAConfig      = UUID[mtaConfig]
+	Lane           = UUID[lane]
 	Broadcast      = UUID[broadcast]
 	Send           = UUID[send]   // the mail of one source: of a broadcast, of a step of a sequence
 	Source         = UUID[source] // what a send belongs to, whatever its kind

@@ -17,7 +17,7 @@ var (
 	ErrTransition   = fault.New(fault.Conflict, "INVALID_TRANSITION", "the broadcast's status does not allow this")
 	ErrCauseActive  = fault.New(fault.Conflict, "PAUSE_CAUSE_ACTIVE", "the reason for the pause still holds")
 	ErrEmailType    = fault.New(fault.Invalid, "INVALID_EMAIL_TYPE", "the email type is missing, unknown or not active")
-	ErrMTAConfig    = fault.New(fault.Invalid, "INVALID_MTA_CONFIG", "no MTA config has this key")
+	ErrLane         = fault.New(fault.Invalid, "INVALID_MTA_CONFIG", "no MTA config has this key")
 	ErrSegment      = fault.New(fault.Invalid, "INVALID_SEGMENT", "no list or segment has this key")
 	ErrIdentity     = fault.New(fault.Invalid, "INVALID_SENDING_IDENTITY", "no sending identity has this address")
 	ErrVariants     = fault.New(fault.Invalid, "INVALID_VARIANTS", "variants need at least two complete arms")
@@ -88,7 +88,7 @@ type Plan struct {
 	Variants    []Variant    // nil: all recipients get the same
 	Message     *Message     // the library version that the content is a copy of; nil: none, or edited since
 	EmailType   id.EmailType // zero: not set
-	MTAConfig   id.MTAConfig // zero: the identity's, else the account's
+	Lane        id.Lane      // zero: the identity's, else the account's
 	Include     []id.Segment
 	Exclude     []id.Segment
 	Identities  []id.Identity // nil: all identities of the email type
@@ -146,7 +146,7 @@ type FailureCode string
 // The failure codes.
 const (
 	EmailTypeDeleted FailureCode = "EMAIL_TYPE_DELETED"
-	MTAConfigDeleted FailureCode = "MTA_CONFIG_DELETED"
+	LaneDeleted      FailureCode = "MTA_CONFIG_DELETED"
 	NoIdentity       FailureCode = "NO_IDENTITY"
 	RenderFailed     FailureCode = "RENDER_FAILED"
 	AllFailed        FailureCode = "ALL_FAILED"
@@ -157,7 +157,7 @@ func (c FailureCode) Message() string {
 	switch c {
 	case EmailTypeDeleted:
 		return "the email type was deleted before the send was prepared"
-	case MTAConfigDeleted:
+	case LaneDeleted:
 		return "no active MTA config was left to send through"
 	case NoIdentity:
 		return "no sending identity was left that could send"

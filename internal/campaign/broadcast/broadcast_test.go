@@ -229,15 +229,15 @@ func TestUsage(t *testing.T) {
 			{usage.Segment, other.List.ID.String(), 0},
 			{usage.Identity, a.Identity.ID.String(), 1},
 			{usage.EmailType, a.Type.ID.String(), 0},
-			{usage.MTAConfig, a.Lane.ID.String(), 0},
+			{usage.Lane, a.Lane.ID.String(), 0},
 		} {
 			if got := held(tt.kind, tt.id); got != tt.draft {
 				t.Errorf("a draft: %d broadcasts hold %s %s, want %d", got, tt.kind, tt.id, tt.draft)
 			}
 		}
 		a.Schedule() // names no identity
-		for kind, want := range map[usage.Kind]int{usage.Segment: 2, usage.Identity: 1, usage.EmailType: 1, usage.MTAConfig: 1} {
-			subject := map[usage.Kind]string{usage.Segment: a.List.ID.String(), usage.Identity: a.Identity.ID.String(), usage.EmailType: a.Type.ID.String(), usage.MTAConfig: a.Lane.ID.String()}[kind]
+		for kind, want := range map[usage.Kind]int{usage.Segment: 2, usage.Identity: 1, usage.EmailType: 1, usage.Lane: 1} {
+			subject := map[usage.Kind]string{usage.Segment: a.List.ID.String(), usage.Identity: a.Identity.ID.String(), usage.EmailType: a.Type.ID.String(), usage.Lane: a.Lane.ID.String()}[kind]
 			if got := held(kind, subject); got != want {
 				t.Errorf("scheduled: %d broadcasts hold the %s, want %d", got, kind, want)
 			}

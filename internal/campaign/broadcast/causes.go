@@ -24,7 +24,7 @@ func (r Run) LanesDown(ctx context.Context, db *sqldb.DB) (since time.Time, down
 		return time.Time{}, false, err
 	}
 	ours := route.Lanes(terms.Routes)
-	var usable []id.MTAConfig
+	var usable []id.Lane
 	for _, c := range all {
 		if slices.Contains(ours, c.ID) && c.Active {
 			usable = append(usable, c.ID)

@@ -19,7 +19,7 @@ type Change struct {
 	Message    *Message      // copy this library version first (0: the current one), then apply Content to it
 	Variants   *[]Variant    // empty: none
 	EmailType  *id.EmailType // empty: none
-	MTAConfig  *id.MTAConfig // empty: none
+	Lane       *id.Lane      // empty: none
 	Include    *[]id.Segment
 	Exclude    *[]id.Segment
 	Identities *[]id.Identity // empty: any of the email type
@@ -84,7 +84,7 @@ func (ch *Change) Check() error {
 func (ch Change) apply(p Plan) Plan {
 	set(&p.Name, ch.Name)
 	set(&p.EmailType, ch.EmailType)
-	set(&p.MTAConfig, ch.MTAConfig)
+	set(&p.Lane, ch.Lane)
 	set(&p.Include, ch.Include)
 	set(&p.Exclude, ch.Exclude)
 	set(&p.Tags, ch.Tags)

@@ -59,8 +59,8 @@ func (b *Broadcast) dropMissingReferences(ctx context.Context, db *sqldb.DB) err
 	if _, ok := there.Types[b.EmailType]; !ok {
 		b.EmailType = id.EmailType{}
 	}
-	if _, ok := there.Lanes[b.MTAConfig]; !ok {
-		b.MTAConfig = id.MTAConfig{}
+	if _, ok := there.Lanes[b.Lane]; !ok {
+		b.Lane = id.Lane{}
 	}
 	b.Include, b.Exclude = existing(there.Segments, b.Include), existing(there.Segments, b.Exclude)
 	if left := existing(there.Identities, b.Identities); len(left) > 0 {

@@ -161,7 +161,7 @@ func TestCloneWithoutWhatWasDeleted(t *testing.T) {
 		ok(lane.Delete(t.Context(), db, a.Tenant, a.Lane.ID, usage.Finders{}))
 		ok(sender.DeleteEmailType(t.Context(), db, a.Tenant, a.Type.ID, usage.Finders{}))
 		got = copyOf(t, a, from.ID)
-		if len(got.Include) != 0 || len(got.Exclude) != 0 || !got.EmailType.IsZero() || !got.MTAConfig.IsZero() || len(got.Identities) != 2 {
+		if len(got.Include) != 0 || len(got.Exclude) != 0 || !got.EmailType.IsZero() || !got.Lane.IsZero() || len(got.Identities) != 2 {
 			t.Errorf("the copy of one whose references are all gone: %+v", got.Plan)
 		}
 		ready, err := broadcast.Ready(t.Context(), db, got, now)

@@ -38,13 +38,13 @@ type Delivery struct {
 }
 
 // names reports whether the list contains a lane.
-func (d Delivery) names(l id.MTAConfig) bool {
+func (d Delivery) names(l id.Lane) bool {
 	return slices.ContainsFunc(d.Lanes, func(s LaneShare) bool { return s.Lane == l })
 }
 
 // LaneShare is a lane and its weight: the share of each sender's mail it should carry, relative to
 // the others.
 type LaneShare struct {
-	Lane   id.MTAConfig `json:"lane"`
-	Weight float64      `json:"weight"`
+	Lane   id.Lane `json:"lane"`
+	Weight float64 `json:"weight"`
 }

@@ -71,7 +71,7 @@ func checkDays(p *fault.Problems, days []string) {
 }
 
 func checkLanes(p *fault.Problems, lanes []LaneShare) {
-	seen := map[id.MTAConfig]bool{}
+	seen := map[id.Lane]bool{}
 	for i, s := range lanes {
 		path := fmt.Sprintf("delivery_lanes[%d]", i)
 		if seen[s.Lane] && !s.Lane.IsZero() {

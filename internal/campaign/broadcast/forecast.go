@@ -59,7 +59,7 @@ func (ch Change) onlySkips() bool {
 			return false
 		}
 	}
-	return ch.Name == nil && ch.Content == nil && ch.Message == nil && ch.Variants == nil && ch.EmailType == nil && ch.MTAConfig == nil &&
+	return ch.Name == nil && ch.Content == nil && ch.Message == nil && ch.Variants == nil && ch.EmailType == nil && ch.Lane == nil &&
 		ch.Include == nil && ch.Exclude == nil && ch.Identities == nil && ch.Tags == nil && ch.Metadata == nil && ch.Start == nil &&
 		ch.Tracking == nil && ch.SeedLists == nil
 }
@@ -95,7 +95,7 @@ type ForecastDay struct {
 
 // PlanAhead returns the plan for numbers of messages by lane that MakePlan would make for b at a time,
 // now or later. It stores and reserves nothing.
-func PlanAhead(ctx context.Context, db *sqldb.DB, t tenant.Tenant, b Broadcast, waiting map[id.MTAConfig]int, routes []route.Route, at, now time.Time) (Forecast, error) {
+func PlanAhead(ctx context.Context, db *sqldb.DB, t tenant.Tenant, b Broadcast, waiting map[id.Lane]int, routes []route.Route, at, now time.Time) (Forecast, error) {
 	counts := outbox.PlanCounts{Movable: waiting, Fixed: map[outbox.LaneDay]int{}}
 	return forecast(ctx, db, t, b, counts, routes, spread.DayOf(at, t.Location()), at, now)
 }

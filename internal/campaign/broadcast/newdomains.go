@@ -16,14 +16,14 @@ import (
 // send of it in a day. Only lanes are in it that have mail from no other domain.
 type newDomains struct {
 	today spread.Day
-	of    map[id.MTAConfig][]sender.Domain
+	of    map[id.Lane][]sender.Domain
 	used  map[id.Domain]int // attempts today
 }
 
 // newDomainsOf returns the new domains of the lanes of a send with these routes.
-func newDomainsOf(ctx context.Context, db *sqldb.DB, t id.Tenant, routes []route.Route, lanes map[id.MTAConfig]lane.Config, c Calendar) (newDomains, error) {
-	n := newDomains{c.today(), map[id.MTAConfig][]sender.Domain{}, map[id.Domain]int{}}
-	byLane := map[id.MTAConfig][]id.Identity{}
+func newDomainsOf(ctx context.Context, db *sqldb.DB, t id.Tenant, routes []route.Route, lanes map[id.Lane]lane.Config, c Calendar) (newDomains, error) {
+	n := newDomains{c.today(), map[id.Lane][]sender.Domain{}, map[id.Domain]int{}}
+	byLane := map[id.Lane][]id.Identity{}
 	var identities []id.Identity
 	for _, r := range routes {
 		if lanes[r.Lane].Warmup.Enabled {
@@ -104,7 +104,7 @@ func (n newDomains) byLane(c lane.Config, day spread.Day) spread.Cap {
 
 // ofAll returns how many messages all lanes together may send on a day, which share the limits of domains. A
 // domain has the highest of its limits.
-func (n newDomains) ofAll(lanes map[id.MTAConfig]lane.Config, day spread.Day) spread.Cap {
+func (n newDomains) ofAll(lanes map[id.Lane]lane.Config, day spread.Day) spread.Cap {
 	most := map[id.Domain]int{}
 	for l, c := range lanes {
 		if len(n.of[l]) == 0 {

@@ -67,7 +67,7 @@ func (r *Run) MakePlan(ctx context.Context, db *sqldb.DB, t tenant.Tenant, b Bro
 		p.Quotas, p.HeldBack = load.Plan()
 		planned := maps.Clone(counts.Fixed)
 		for _, q := range p.Quotas {
-			planned[outbox.LaneDay{Lane: id.Read[id.MTAConfig](q.Lane), Day: q.Day}] += q.N
+			planned[outbox.LaneDay{Lane: id.Read[id.Lane](q.Lane), Day: q.Day}] += q.N
 		}
 		if err := outbox.Reserve(ctx, tx, t.ID, b.Send, planned); err != nil {
 			return err
@@ -85,8 +85,8 @@ func (r *Run) MakePlan(ctx context.Context, db *sqldb.DB, t tenant.Tenant, b Bro
 type planner struct {
 	Calendar
 	counts outbox.PlanCounts
-	lanes  map[id.MTAConfig]lane.Config
-	stats  map[id.MTAConfig]lane.Stats
+	lanes  map[id.Lane]lane.Config
+	stats  map[id.Lane]lane.Stats
 	fresh  newDomains
 }
 
@@ -110,7 +110,7 @@ func (p planner) load(b Broadcast, start spread.Day, busy map[outbox.LaneDay]out
 		return spread.Cap{Max: most.Max - waits[day], Capped: most.Capped}
 	}
 	load.Lane = func(name string, day spread.Day) spread.Cap {
-		l := id.Read[id.MTAConfig](name)
+		l := id.Read[id.Lane](name)
 		most, capped := p.lanes[l].DayCap(day)
 		at := outbox.LaneDay{Lane: l, Day: day}
 		carried := busy[at].Sent
@@ -126,12 +126,12 @@ func (p planner) load(b Broadcast, start spread.Day, busy map[outbox.LaneDay]out
 }
 
 // lanesOf returns the lanes that carry the movable messages of counts.
-func lanesOf(ctx context.Context, db *sqldb.DB, t id.Tenant, counts outbox.PlanCounts) (map[id.MTAConfig]lane.Config, error) {
+func lanesOf(ctx context.Context, db *sqldb.DB, t id.Tenant, counts outbox.PlanCounts) (map[id.Lane]lane.Config, error) {
 	all, err := lane.List(ctx, db, t)
 	if err != nil {
 		return nil, err
 	}
-	lanes := map[id.MTAConfig]lane.Config{}
+	lanes := map[id.Lane]lane.Config{}
 	for l := range counts.Movable {
 		lanes[l] = lane.Config{ID: l} // a deleted lane has no limits
 	}

@@ -20,19 +20,19 @@ import (
 // Guards are checked in order: the first that fails determines the code, and all are listed.
 func TestGuards(t *testing.T) {
 	t.Parallel()
-	mine, his, theirs := idtest.Named[id.MTAConfig]("broadcast's"), idtest.Named[id.MTAConfig]("identity's"), idtest.Named[id.MTAConfig]("account's")
+	mine, his, theirs := idtest.Named[id.Lane]("broadcast's"), idtest.Named[id.Lane]("identity's"), idtest.Named[id.Lane]("account's")
 	typ := sender.EmailType{ID: idtest.Named[id.EmailType]("t"), Active: true}
-	lanes := map[id.MTAConfig]lane.Config{
-		mine:                              {ID: mine, Type: lane.SMTP, Active: true},
-		his:                               {ID: his, Type: lane.SMTP, Active: true},
-		theirs:                            {ID: theirs, Type: lane.Sink, Active: true},
-		idtest.Named[id.MTAConfig]("off"): {ID: idtest.Named[id.MTAConfig]("off"), Type: lane.SMTP},
+	lanes := map[id.Lane]lane.Config{
+		mine:                         {ID: mine, Type: lane.SMTP, Active: true},
+		his:                          {ID: his, Type: lane.SMTP, Active: true},
+		theirs:                       {ID: theirs, Type: lane.Sink, Active: true},
+		idtest.Named[id.Lane]("off"): {ID: idtest.Named[id.Lane]("off"), Type: lane.SMTP},
 	}
 	news := sender.Candidate{
-		Identity: sender.Identity{ID: idtest.Named[id.Identity]("news"), VerifiedLanes: []id.MTAConfig{mine}},
+		Identity: sender.Identity{ID: idtest.Named[id.Identity]("news"), VerifiedLanes: []id.Lane{mine}},
 		Domain:   sender.Domain{DMARCPolicy: "none"},
 	}
-	with := func(c sender.Candidate, l id.MTAConfig) sender.Candidate { c.Identity.DefaultMTA = l; return c }
+	with := func(c sender.Candidate, l id.Lane) sender.Candidate { c.Identity.DefaultLane = l; return c }
 	for _, tt := range []struct {
 		name     string
 		edit     func(*broadcast.Broadcast, *broadcast.Preconditions)
@@ -46,43 +46,43 @@ func TestGuards(t *testing.T) {
 			f.EmailType = &sender.EmailType{ID: idtest.Named[id.EmailType]("t")}
 		}, []string{"INVALID_EMAIL_TYPE"}, nil},
 		{"lane off", func(b *broadcast.Broadcast, f *broadcast.Preconditions) {
-			b.MTAConfig, f.DefaultLane = idtest.Named[id.MTAConfig]("off"), theirs
+			b.Lane, f.DefaultLane = idtest.Named[id.Lane]("off"), theirs
 		}, []string{"NO_MTA"}, nil},
-		{"no lane anywhere", func(b *broadcast.Broadcast, _ *broadcast.Preconditions) { b.MTAConfig = id.MTAConfig{} }, []string{"NO_MTA"}, nil},
+		{"no lane anywhere", func(b *broadcast.Broadcast, _ *broadcast.Preconditions) { b.Lane = id.Lane{} }, []string{"NO_MTA"}, nil},
 		{"deleted lane is none", func(b *broadcast.Broadcast, f *broadcast.Preconditions) {
-			b.MTAConfig, f.DefaultLane = idtest.Named[id.MTAConfig]("gone"), theirs
+			b.Lane, f.DefaultLane = idtest.Named[id.Lane]("gone"), theirs
 		}, nil, nil},
 		{"the identity's lane", func(b *broadcast.Broadcast, f *broadcast.Preconditions) {
-			b.MTAConfig, f.Candidates = id.MTAConfig{}, []sender.Candidate{with(news, his)}
+			b.Lane, f.Candidates = id.Lane{}, []sender.Candidate{with(news, his)}
 		}, nil, []string{"LANE_UNVERIFIED"}},
 		{"the account's lane", func(b *broadcast.Broadcast, f *broadcast.Preconditions) {
-			b.MTAConfig, f.DefaultLane = id.MTAConfig{}, theirs
+			b.Lane, f.DefaultLane = id.Lane{}, theirs
 		}, nil, nil},
 		{"shared lanes", func(b *broadcast.Broadcast, f *broadcast.Preconditions) {
-			b.MTAConfig, b.Delivery.Lanes = idtest.Named[id.MTAConfig]("off"), []broadcast.LaneShare{{Lane: mine, Weight: 1}, {Lane: theirs, Weight: 2}}
+			b.Lane, b.Delivery.Lanes = idtest.Named[id.Lane]("off"), []broadcast.LaneShare{{Lane: mine, Weight: 1}, {Lane: theirs, Weight: 2}}
 		}, nil, nil},
 		{"one of the shared lanes was not tried", func(b *broadcast.Broadcast, f *broadcast.Preconditions) {
 			b.Delivery.Lanes = []broadcast.LaneShare{{Lane: mine, Weight: 1}, {Lane: his, Weight: 2}}
 		}, nil, []string{"LANE_UNVERIFIED"}},
 		{"one of the shared lanes is off", func(b *broadcast.Broadcast, f *broadcast.Preconditions) {
-			b.Delivery.Lanes = []broadcast.LaneShare{{Lane: mine, Weight: 1}, {Lane: idtest.Named[id.MTAConfig]("off"), Weight: 2}}
+			b.Delivery.Lanes = []broadcast.LaneShare{{Lane: mine, Weight: 1}, {Lane: idtest.Named[id.Lane]("off"), Weight: 2}}
 		}, nil, nil},
 		{"nothing takes the place of shared lanes that are off", func(b *broadcast.Broadcast, f *broadcast.Preconditions) {
-			b.Delivery.Lanes = []broadcast.LaneShare{{Lane: idtest.Named[id.MTAConfig]("off"), Weight: 1}, {Lane: idtest.Named[id.MTAConfig]("gone"), Weight: 1}}
+			b.Delivery.Lanes = []broadcast.LaneShare{{Lane: idtest.Named[id.Lane]("off"), Weight: 1}, {Lane: idtest.Named[id.Lane]("gone"), Weight: 1}}
 		}, []string{"NO_MTA"}, nil},
 		{"shared lanes that are all gone are none", func(b *broadcast.Broadcast, f *broadcast.Preconditions) {
-			b.Delivery.Lanes = []broadcast.LaneShare{{Lane: idtest.Named[id.MTAConfig]("gone"), Weight: 1}, {Lane: idtest.Named[id.MTAConfig]("gone too"), Weight: 1}}
+			b.Delivery.Lanes = []broadcast.LaneShare{{Lane: idtest.Named[id.Lane]("gone"), Weight: 1}, {Lane: idtest.Named[id.Lane]("gone too"), Weight: 1}}
 		}, nil, nil},
 		{"shared lanes and no sender", func(b *broadcast.Broadcast, f *broadcast.Preconditions) {
-			b.MTAConfig, b.Delivery.Lanes, f.Candidates = id.MTAConfig{}, []broadcast.LaneShare{{Lane: theirs, Weight: 1}}, nil
+			b.Lane, b.Delivery.Lanes, f.Candidates = id.Lane{}, []broadcast.LaneShare{{Lane: theirs, Weight: 1}}, nil
 		}, []string{"NO_IDENTITY"}, nil},
 		{"no DMARC record", func(b *broadcast.Broadcast, f *broadcast.Preconditions) { f.Candidates[0].Domain.DMARCPolicy = "" },
 			nil, []string{"NO_DMARC"}},
 		{"the mailbox needs no DMARC record", func(b *broadcast.Broadcast, f *broadcast.Preconditions) {
-			b.MTAConfig, f.Candidates[0].Domain.DMARCPolicy = theirs, ""
+			b.Lane, f.Candidates[0].Domain.DMARCPolicy = theirs, ""
 		}, nil, nil},
 		{"one sender of two has a lane", func(b *broadcast.Broadcast, f *broadcast.Preconditions) {
-			b.MTAConfig, f.Candidates = id.MTAConfig{}, []sender.Candidate{with(news, idtest.Named[id.MTAConfig]("off")), with(news, mine)}
+			b.Lane, f.Candidates = id.Lane{}, []sender.Candidate{with(news, idtest.Named[id.Lane]("off")), with(news, mine)}
 		}, nil, nil},
 		{"no content", func(_ *broadcast.Broadcast, f *broadcast.Preconditions) { f.Content = content.ErrNoContent }, []string{"NO_CONTENT"}, nil},
 		{"no identity", func(_ *broadcast.Broadcast, f *broadcast.Preconditions) { f.Candidates = nil }, []string{"NO_IDENTITY"}, nil},
@@ -95,7 +95,7 @@ func TestGuards(t *testing.T) {
 		}, nil, []string{"NO_SCHEDULED_AT", "NO_POSTAL_ADDRESS", "NO_UNSUBSCRIBE_LINK", "EMPTY_AUDIENCE"}},
 	} {
 		b := broadcast.Broadcast{Plan: broadcast.Plan{
-			Include: []id.Segment{idtest.Named[id.Segment]("s")}, MTAConfig: mine, ScheduledAt: &now,
+			Include: []id.Segment{idtest.Named[id.Segment]("s")}, Lane: mine, ScheduledAt: &now,
 			Content: draft.Content{HTML: new(`<a href="{{ unsubscribe_url }}">leave</a>`)},
 		}}
 		f := broadcast.Preconditions{EmailType: &typ, Routing: sender.Routing{Lanes: lanes, Candidates: []sender.Candidate{news}}, HasAddress: true}
@@ -129,7 +129,7 @@ func TestScheduleChecksTheGuards(t *testing.T) {
 		}{
 			{"no segment", func(ch *broadcast.Change) { ch.Include = nil }, broadcast.ErrNoSegment},
 			{"no email type", func(ch *broadcast.Change) { ch.EmailType = nil }, broadcast.ErrEmailType},
-			{"no lane", func(ch *broadcast.Change) { ch.MTAConfig = nil }, broadcast.ErrNoMTA},
+			{"no lane", func(ch *broadcast.Change) { ch.Lane = nil }, broadcast.ErrNoMTA},
 			{"a sender that is gone", func(ch *broadcast.Change) { ch.Identities = &[]id.Identity{id.New[id.Identity]()} }, broadcast.ErrNoIdentity},
 			{"no time", func(ch *broadcast.Change) { ch.Start = nil }, nil},
 			{"all is well", func(*broadcast.Change) {}, nil},

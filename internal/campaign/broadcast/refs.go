@@ -31,11 +31,11 @@ type RefList[ID comparable] struct {
 type Refs struct {
 	EmailType    *Ref[id.EmailType]
 	TypeRequired bool // of API keys: they cannot do without an email type
-	MTAConfig    *Ref[id.MTAConfig]
+	Lane         *Ref[id.Lane]
 	Include      *RefList[id.Segment]
 	Exclude      *RefList[id.Segment]
 	Identities   *RefList[id.Identity] // by address
-	Lanes        []Ref[id.MTAConfig]   // of Change.Delivery.Lanes, in their order
+	Lanes        []Ref[id.Lane]        // of Change.Delivery.Lanes, in their order
 }
 
 // Resolve looks up what the request names and puts it into the change.
@@ -44,8 +44,8 @@ func (r Refs) Resolve(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ch *C
 	if ch.EmailType, err = r.emailType(ctx, db, tenant); err != nil {
 		return err
 	}
-	if r.MTAConfig != nil {
-		if ch.MTAConfig, err = mtaConfig(ctx, db, tenant, *r.MTAConfig); err != nil {
+	if r.Lane != nil {
+		if ch.Lane, err = mtaConfig(ctx, db, tenant, *r.Lane); err != nil {
 			return err
 		}
 	}
@@ -96,13 +96,13 @@ func (r Refs) emailType(ctx context.Context, db *sqldb.DB, tenant id.Tenant) (*i
 	return &typ.ID, err
 }
 
-func mtaConfig(ctx context.Context, db *sqldb.DB, tenant id.Tenant, r Ref[id.MTAConfig]) (*id.MTAConfig, error) {
+func mtaConfig(ctx context.Context, db *sqldb.DB, tenant id.Tenant, r Ref[id.Lane]) (*id.Lane, error) {
 	var c lane.Config
 	var err error
 	switch {
 	case !r.ID.IsZero():
 		c, err = lane.ByID(ctx, db, tenant, r.ID)
-		err = replaceFault(err, lane.ErrNotFound, ErrMTAConfig)
+		err = replaceFault(err, lane.ErrNotFound, ErrLane)
 	case r.Key != nil:
 		c, err = lane.ByKey(ctx, db, tenant, *r.Key)
 	}
@@ -144,7 +144,7 @@ func (r Refs) lanes(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ch *Cha
 	for i, l := range r.Lanes {
 		found, err := mtaConfig(ctx, db, tenant, l)
 		if f, ok := fault.As(err); ok && f.Kind == fault.Invalid || err == nil && found.IsZero() {
-			return ErrMTAConfig.Sayf("delivery_lanes[%d] names no MTA config", i)
+			return ErrLane.Sayf("delivery_lanes[%d] names no MTA config", i)
 		}
 		if err != nil {
 			return fmt.Errorf("look up lanes: %w", err)
@@ -189,7 +189,7 @@ func replaceFault(err error, from, to *fault.Error) error {
 // deleted has none.
 type RefNames struct {
 	Types      map[id.EmailType]string
-	Lanes      map[id.MTAConfig]string
+	Lanes      map[id.Lane]string
 	Segments   map[id.Segment]string
 	Identities map[id.Identity]string // addresses
 	SeedLists  map[id.SeedList]string
@@ -198,12 +198,12 @@ type RefNames struct {
 // LoadRefNames reads the names of what broadcasts refer to.
 func LoadRefNames(ctx context.Context, db *sqldb.DB, tenant id.Tenant, list ...Broadcast) (RefNames, error) {
 	var types []id.EmailType
-	var lanes []id.MTAConfig
+	var lanes []id.Lane
 	var segments []id.Segment
 	var identities []id.Identity
 	var seeds []id.SeedList
 	for _, b := range list {
-		types, lanes = append(types, b.EmailType), append(lanes, b.MTAConfig)
+		types, lanes = append(types, b.EmailType), append(lanes, b.Lane)
 		for _, s := range b.Delivery.Lanes {
 			lanes = append(lanes, s.Lane)
 		}
@@ -228,7 +228,7 @@ func LoadRefNames(ctx context.Context, db *sqldb.DB, tenant id.Tenant, list ...B
 }
 
 // LoadRouteNames reads the names of lanes and of sending identities alone.
-func LoadRouteNames(ctx context.Context, db *sqldb.DB, tenant id.Tenant, lanes []id.MTAConfig, from []id.Identity) (n RefNames, err error) {
+func LoadRouteNames(ctx context.Context, db *sqldb.DB, tenant id.Tenant, lanes []id.Lane, from []id.Identity) (n RefNames, err error) {
 	if n.Lanes, err = lane.Keys(ctx, db, tenant, lanes); err != nil {
 		return n, err
 	}

@@ -26,7 +26,7 @@ func TestRefsResolveKeysAndIDsOfTheTenant(t *testing.T) {
 		}
 		ch, err := resolve(broadcast.Refs{
 			EmailType: &broadcast.Ref[id.EmailType]{Key: new("newsletter")},
-			MTAConfig: &broadcast.Ref[id.MTAConfig]{},
+			Lane:      &broadcast.Ref[id.Lane]{},
 			Include:   &broadcast.RefList[id.Segment]{Keys: []string{list.Key, list.Key}},
 			Exclude:   &broadcast.RefList[id.Segment]{IDs: []id.Segment{list.ID}, Keys: []string{"ignored"}},
 			Identities: &broadcast.RefList[id.Identity]{
@@ -36,8 +36,8 @@ func TestRefsResolveKeysAndIDsOfTheTenant(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if ch.EmailType == nil || ch.EmailType.IsZero() || ch.MTAConfig == nil || !ch.MTAConfig.IsZero() {
-			t.Errorf("email type %v and MTA config %v, want one and none", ch.EmailType, ch.MTAConfig)
+		if ch.EmailType == nil || ch.EmailType.IsZero() || ch.Lane == nil || !ch.Lane.IsZero() {
+			t.Errorf("email type %v and MTA config %v, want one and none", ch.EmailType, ch.Lane)
 		}
 		if want := []id.Segment{list.ID}; !slices.Equal(*ch.Include, want) || !slices.Equal(*ch.Exclude, want) {
 			t.Errorf("segments %v and %v, want %v twice", *ch.Include, *ch.Exclude, want)
@@ -58,7 +58,7 @@ func TestRefsResolveKeysAndIDsOfTheTenant(t *testing.T) {
 		}{
 			"type required":      {broadcast.Refs{EmailType: &broadcast.Ref[id.EmailType]{}, TypeRequired: true}, broadcast.ErrEmailType},
 			"unknown type":       {broadcast.Refs{EmailType: &broadcast.Ref[id.EmailType]{ID: id.New[id.EmailType]()}}, broadcast.ErrEmailType},
-			"empty key":          {broadcast.Refs{MTAConfig: &broadcast.Ref[id.MTAConfig]{Key: new("")}}, broadcast.ErrMTAConfig},
+			"empty key":          {broadcast.Refs{Lane: &broadcast.Ref[id.Lane]{Key: new("")}}, broadcast.ErrLane},
 			"another tenant's":   {broadcast.Refs{Include: &broadcast.RefList[id.Segment]{IDs: []id.Segment{theirs.ID}}}, broadcast.ErrSegment},
 			"too many segments":  {broadcast.Refs{Exclude: &broadcast.RefList[id.Segment]{Keys: many}}, broadcast.ErrLimit},
 			"another's identity": {broadcast.Refs{Identities: &broadcast.RefList[id.Identity]{IDs: []id.Identity{b.Identity.ID}}}, broadcast.ErrIdentity},

@@ -11,7 +11,7 @@ import (
 
 // selection returns the senders and lanes that b names.
 func (b Broadcast) selection() sender.Selection {
-	s := sender.Selection{Identities: b.Identities, EmailType: b.EmailType, Lane: b.MTAConfig}
+	s := sender.Selection{Identities: b.Identities, EmailType: b.EmailType, Lane: b.Lane}
 	for _, share := range b.Delivery.Lanes {
 		s.Shares = append(s.Shares, sender.LaneShare(share))
 	}
@@ -31,23 +31,23 @@ func (f Preconditions) Routes(b Broadcast) []route.Route { return f.Routing.Rout
 
 // Obstacle returns why b cannot be prepared, or "".
 func (f Preconditions) Obstacle(b Broadcast) FailureCode {
-	var named []id.MTAConfig
+	var named []id.Lane
 	for _, s := range b.Delivery.Lanes {
 		named = append(named, s.Lane)
 	}
-	if len(named) == 0 && !b.MTAConfig.IsZero() {
-		named = append(named, b.MTAConfig)
+	if len(named) == 0 && !b.Lane.IsZero() {
+		named = append(named, b.Lane)
 	}
-	gone := func(l id.MTAConfig) bool { _, ok := f.Lanes[l]; return !ok }
+	gone := func(l id.Lane) bool { _, ok := f.Lanes[l]; return !ok }
 	switch {
 	case f.EmailType == nil:
 		return EmailTypeDeleted
-	case len(named) > 0 && !slices.ContainsFunc(named, func(l id.MTAConfig) bool { return !gone(l) }):
-		return MTAConfigDeleted
+	case len(named) > 0 && !slices.ContainsFunc(named, func(l id.Lane) bool { return !gone(l) }):
+		return LaneDeleted
 	case len(f.Candidates) == 0:
 		return NoIdentity
 	case len(f.Routes(b)) == 0:
-		return MTAConfigDeleted
+		return LaneDeleted
 	}
 	return ""
 }

@@ -157,7 +157,7 @@ func (b Broadcast) written() []any {
 		seeds = jsonArray(*b.SeedLists)
 	}
 	return append(columns,
-		sqldb.Null(b.EmailType), sqldb.Null(b.MTAConfig),
+		sqldb.Null(b.EmailType), sqldb.Null(b.Lane),
 		jsonArray(b.Include), jsonArray(b.Exclude), identities, jsonArray(b.Tags), b.Metadata.JSON(),
 		sqldb.NullMicros(b.ScheduledAt), b.Tracking, string(delivery), seeds)
 }
@@ -347,7 +347,7 @@ func scanBroadcast(row func(...any) error) (Broadcast, error) {
 		&b.Content.Subject, &b.Content.Preheader, &b.Content.FromName, &b.Content.ReplyTo,
 		&b.Bodies.HTML, &b.Bodies.MJML, &b.Bodies.Text, &b.Bodies.Snapshot,
 		&origin.template, &origin.slug, &origin.subject, &origin.binding, &message, &version, &arms,
-		&b.ContentVersion, &b.EmailType, &b.MTAConfig,
+		&b.ContentVersion, &b.EmailType, &b.Lane,
 		&include, &exclude, &identities, &tags, &metadata, &scheduled, &b.Tracking, &delivery, &seeds, &pause,
 		&archived, &started, &completed, &failure, &creator, &created, &updated,
 		&b.Content.HTML, &b.Content.MJML, &b.Content.Text, &origin.snapshot, &origin.params, &origin.blocks, &variants)

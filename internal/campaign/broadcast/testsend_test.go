@@ -68,7 +68,7 @@ func TestATestTakesTheHeaviestLane(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		a := newAccount(t, db)
-		add := func(name string) id.MTAConfig {
+		add := func(name string) id.Lane {
 			t.Helper()
 			c, err := lane.Create(t.Context(), db, broadcasttest.Box(t), a.Tenant, lane.Fields{Name: &name, Type: new(lane.Sink)}, lane.Rules{}, now)
 			if err != nil {

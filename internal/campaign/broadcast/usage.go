@@ -52,10 +52,10 @@ func findUses(ctx context.Context, db *sqldb.DB, tenant id.Tenant, s usage.Subje
 	case usage.EmailType:
 		emailType := id.Read[id.EmailType](s.ID)
 		uses = func(b Broadcast, _ []route.Route) bool { return b.EmailType == emailType }
-	case usage.MTAConfig:
-		config := id.Read[id.MTAConfig](s.ID)
+	case usage.Lane:
+		config := id.Read[id.Lane](s.ID)
 		uses = func(b Broadcast, routes []route.Route) bool {
-			return b.MTAConfig == config || b.Delivery.names(config) ||
+			return b.Lane == config || b.Delivery.names(config) ||
 				slices.ContainsFunc(b.Delivery.Lanes, func(l LaneShare) bool { return l.Lane == config }) ||
 				slices.ContainsFunc(routes, func(r route.Route) bool { return r.Lane == config })
 		}
@@ -72,7 +72,7 @@ func findUses(ctx context.Context, db *sqldb.DB, tenant id.Tenant, s usage.Subje
 	holders := []usage.Holder{}
 	for _, b := range list {
 		var routes []route.Route
-		if s.Kind == usage.MTAConfig || s.Kind == usage.Identity {
+		if s.Kind == usage.Lane || s.Kind == usage.Identity {
 			if routes, err = routesInUse(ctx, db, b); err != nil {
 				return nil, err
 			}

@@ -185,9 +185,9 @@ func (c *checker) referSend(ctx context.Context, s SendStep) (IssueCode, error, 
 			wrong = errors.Join(wrong, fmt.Errorf("sending_identity_emails[%d]: no sending identity has the address %q", i, a))
 		}
 	}
-	if s.MTAConfig != nil {
-		if _, ok := c.lanes[*s.MTAConfig]; !ok {
-			wrong = errors.Join(wrong, fmt.Errorf("mta_config_key: there is no MTA config %q", *s.MTAConfig))
+	if s.Lane != nil {
+		if _, ok := c.lanes[*s.Lane]; !ok {
+			wrong = errors.Join(wrong, fmt.Errorf("mta_config_key: there is no MTA config %q", *s.Lane))
 		}
 	}
 	version := 0

@@ -32,7 +32,7 @@ type SendStep struct {
 	Version    *int            `json:"version,omitempty"` // nil: the current one, when the mail is queued
 	EmailType  string          `json:"email_type_key"`
 	Identities []string        `json:"sending_identity_emails,omitempty"`
-	MTAConfig  *string         `json:"mta_config_key,omitempty"`
+	Lane       *string         `json:"mta_config_key,omitempty"`
 	FromName   *string         `json:"from_name,omitempty"`
 	ReplyTo    *string         `json:"reply_to,omitempty"`
 	Tracking   *bool           `json:"tracking_enabled,omitempty"` // nil: true

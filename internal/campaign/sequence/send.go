@@ -37,7 +37,7 @@ type Mail struct {
 	Consent contact.Consent
 	Type    id.EmailType
 	Picker  *route.Picker
-	Down    map[id.MTAConfig]bool
+	Down    map[id.Lane]bool
 }
 
 // visitsPerEnrollment is more than an enrollment can visit a node.
@@ -67,8 +67,8 @@ func (s SendStep) selection(ctx context.Context, db *sqldb.DB, tenant id.Tenant)
 			sel.Identities = append(sel.Identities, i.ID)
 		}
 	}
-	if s.MTAConfig != nil {
-		l, err := lane.ByKey(ctx, db, tenant, *s.MTAConfig)
+	if s.Lane != nil {
+		l, err := lane.ByKey(ctx, db, tenant, *s.Lane)
 		if err != nil {
 			return sel, t, err
 		}
@@ -193,7 +193,7 @@ func (s Sequence) mail(ctx context.Context, tx *sqldb.DB, account tenant.Tenant,
 	if err != nil {
 		return Mail{}, err
 	}
-	m := Mail{Version: version, Type: t.ID, Consent: contact.Consent{TypeKey: t.Key, Category: t.Category}, Down: map[id.MTAConfig]bool{}}
+	m := Mail{Version: version, Type: t.ID, Consent: contact.Consent{TypeKey: t.Key, Category: t.Category}, Down: map[id.Lane]bool{}}
 	if m.Send, err = s.send(ctx, tx, node, t.ID, routes, now); err != nil {
 		return Mail{}, err
 	}

@@ -56,7 +56,7 @@ func (s Sequence) firstUnsendable(ctx context.Context, db *sqldb.DB, account ten
 		if err != nil || !ok {
 			continue
 		}
-		key, err := json.Marshal([]any{step.EmailType, step.Identities, step.MTAConfig})
+		key, err := json.Marshal([]any{step.EmailType, step.Identities, step.Lane})
 		if err != nil {
 			return "", err
 		}

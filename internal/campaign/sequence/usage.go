@@ -21,7 +21,7 @@ func Finder() usage.Finder { return usage.Many(holders) }
 
 func holders(ctx context.Context, db *sqldb.DB, tenant id.Tenant, kind usage.Kind, subjects []usage.Subject) (map[string]usage.Holders, error) {
 	switch kind {
-	case usage.Segment, usage.Field, usage.Library, usage.EmailType, usage.Identity, usage.MTAConfig, usage.Sequence, usage.Stage:
+	case usage.Segment, usage.Field, usage.Library, usage.EmailType, usage.Identity, usage.Lane, usage.Sequence, usage.Stage:
 	default:
 		return nil, nil
 	}
@@ -48,7 +48,7 @@ func holders(ctx context.Context, db *sqldb.DB, tenant id.Tenant, kind usage.Kin
 	}
 	for _, q := range ids {
 		p := Compile(all[q], rule.Env{Schema: schema})
-		if p.Status == Draft && slices.Contains([]usage.Kind{usage.EmailType, usage.Identity, usage.MTAConfig}, kind) {
+		if p.Status == Draft && slices.Contains([]usage.Kind{usage.EmailType, usage.Identity, usage.Lane}, kind) {
 			continue
 		}
 		for _, s := range subjects {
@@ -86,8 +86,8 @@ func (p *Program) stepUses(st Step, s usage.Subject) (version int, ok bool) {
 			return deref(st.Version), st.Message.String() == s.ID
 		case usage.EmailType:
 			return 0, st.EmailType == s.Key
-		case usage.MTAConfig:
-			return 0, st.MTAConfig != nil && *st.MTAConfig == s.Key
+		case usage.Lane:
+			return 0, st.Lane != nil && *st.Lane == s.Key
 		case usage.Identity:
 			return 0, slices.Contains(st.Identities, s.Key)
 		}

@@ -195,8 +195,8 @@ type PauseRate struct {
 }
 
 type mtaData struct {
-	MTAConfigID  id.MTAConfig `json:"mta_config_id" format:"uuid"`
-	MTAConfigKey *string      `json:"mta_config_key" doc:"Null if the MTA config was deleted meanwhile."`
+	MTAConfigID  id.Lane `json:"mta_config_id" format:"uuid"`
+	MTAConfigKey *string `json:"mta_config_key" doc:"Null if the MTA config was deleted meanwhile."`
 }
 
 type importData struct {

@@ -189,7 +189,7 @@ type facts struct {
 	typeKeys   map[id.EmailType]string
 	broadcasts map[id.Broadcast]string
 	domains    map[id.Domain]string
-	lanes      map[id.MTAConfig]string
+	lanes      map[id.Lane]string
 	answers    map[id.FormSubmission]form.Answers
 }
 
@@ -202,7 +202,7 @@ func loadFacts(ctx context.Context, tx *sqldb.DB, t id.Tenant, events []occurren
 	}
 	f.slug = account.Slug
 	contacts, messages, sends := map[id.Contact]bool{}, map[id.Message]bool{}, map[id.Send]bool{}
-	broadcasts, lanes := map[id.Broadcast]bool{}, map[id.MTAConfig]bool{}
+	broadcasts, lanes := map[id.Broadcast]bool{}, map[id.Lane]bool{}
 	var submissions []id.FormSubmission
 	domains := false
 	for _, ev := range events {
@@ -221,7 +221,7 @@ func loadFacts(ctx context.Context, tx *sqldb.DB, t id.Tenant, events []occurren
 			journal.BroadcastCompleted, journal.BroadcastFailed, journal.BroadcastCancelled:
 			broadcasts[id.Read[id.Broadcast](e.Name)] = true
 		case journal.MTADown, journal.MTARecovered:
-			lanes[id.Read[id.MTAConfig](e.Name)] = true
+			lanes[id.Read[id.Lane](e.Name)] = true
 		case journal.DomainVerified, journal.DomainFailed, journal.DomainPaused:
 			domains = true
 		case journal.FormSubmitted:
@@ -446,7 +446,7 @@ func (f *facts) unpersonal(ev occurrence) (any, about, error) {
 		}
 		return domainTrouble{d, why.Reason}, subject, err
 	case MTADown, MTARecovered:
-		config := id.Read[id.MTAConfig](e.Name)
+		config := id.Read[id.Lane](e.Name)
 		return mtaData{config, orNil(f.lanes[config])}, about{subject: id.ToSource(config)}, nil
 	case ImportCompleted:
 		d := importData{JobID: e.Name}

@@ -42,7 +42,7 @@ var (
 	mail    = MailData{ContactData: ann, MessageID: exampleID[id.Message](0x0b), BroadcastID: new(spring.BroadcastID), EmailTypeKey: new("newsletter")}
 	welcome = SequenceData{ann, exampleID[id.Sequence](0x0d).String(), exampleID[id.Enrollment](0x15).String()}
 	acme    = DomainData{exampleID[id.Domain](0x0e), new("acme.example")}
-	relay   = mtaData{exampleID[id.MTAConfig](0x0f), new("relay")}
+	relay   = mtaData{exampleID[id.Lane](0x0f), new("relay")}
 )
 
 var kinds = []Kind{

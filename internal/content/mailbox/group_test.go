@@ -21,7 +21,7 @@ func TestGroupsAreReadAndDeletedAlone(t *testing.T) {
 		ctx, mine, other := t.Context(), idtest.Tenant(), idtest.Tenant()
 		put := func(tenant id.Tenant, send id.Send, at time.Time) {
 			t.Helper()
-			d := mailbox.Delivery{Tenant: tenant, Lane: idtest.Named[id.MTAConfig]("lane"), Send: send, From: "b@example.com", To: "ann@example.org", Raw: []byte("Subject: x\r\n\r\nx")}
+			d := mailbox.Delivery{Tenant: tenant, Lane: idtest.Named[id.Lane]("lane"), Send: send, From: "b@example.com", To: "ann@example.org", Raw: []byte("Subject: x\r\n\r\nx")}
 			if err := mailbox.Deliver(ctx, db, d, at); err != nil {
 				t.Fatal(err)
 			}

@@ -33,7 +33,7 @@ var ErrNotFound = fault.New(fault.NotFound, "NOT_FOUND", "no such message")
 // Message is one caught mail, as lists show it.
 type Message struct {
 	ID         id.SinkMessage
-	Lane       id.MTAConfig
+	Lane       id.Lane
 	MailFrom   string // envelope
 	To         string // envelope
 	Author     string // the From header, decoded
@@ -46,7 +46,7 @@ type Message struct {
 // Delivery is a message that a sink accepts.
 type Delivery struct {
 	Tenant id.Tenant
-	Lane   id.MTAConfig
+	Lane   id.Lane
 	Send   id.Send // the send that the message belongs to, or empty
 	From   string  // envelope
 	To     string  // envelope
@@ -69,10 +69,10 @@ func Deliver(ctx context.Context, tx *sqldb.DB, d Delivery, now time.Time) error
 
 // Query chooses what List returns.
 type Query struct {
-	Lane   id.MTAConfig // empty: all of the tenant's
-	Send   *id.Send     // of this send; a pointer to "" means of no send; nil: all
-	Search string       // part of the subject or of an address, in any case
-	After  *Position    // the last message of the page before
+	Lane   id.Lane   // empty: all of the tenant's
+	Send   *id.Send  // of this send; a pointer to "" means of no send; nil: all
+	Search string    // part of the subject or of an address, in any case
+	After  *Position // the last message of the page before
 	Limit  int
 }
 
@@ -115,7 +115,7 @@ func List(ctx context.Context, db *sqldb.DB, tenant id.Tenant, q Query) (list []
 
 // Raw returns a message with its bytes as they were handed over. An empty lane
 // means any of the tenant's.
-func Raw(ctx context.Context, db *sqldb.DB, tenant id.Tenant, lane id.MTAConfig, message id.SinkMessage) (Message, []byte, error) {
+func Raw(ctx context.Context, db *sqldb.DB, tenant id.Tenant, lane id.Lane, message id.SinkMessage) (Message, []byte, error) {
 	var m Message
 	var raw []byte
 	err := db.QueryRow(ctx, `
@@ -131,7 +131,7 @@ func Raw(ctx context.Context, db *sqldb.DB, tenant id.Tenant, lane id.MTAConfig,
 }
 
 // Get returns a message and its parts. An empty lane means any of the tenant's.
-func Get(ctx context.Context, db *sqldb.DB, tenant id.Tenant, lane id.MTAConfig, message id.SinkMessage) (Message, Parts, error) {
+func Get(ctx context.Context, db *sqldb.DB, tenant id.Tenant, lane id.Lane, message id.SinkMessage) (Message, Parts, error) {
 	m, raw, err := Raw(ctx, db, tenant, lane, message)
 	if err != nil {
 		return Message{}, Parts{}, err
@@ -140,7 +140,7 @@ func Get(ctx context.Context, db *sqldb.DB, tenant id.Tenant, lane id.MTAConfig,
 }
 
 // Clear removes all messages of one MTA config.
-func Clear(ctx context.Context, db *sqldb.DB, tenant id.Tenant, lane id.MTAConfig) error {
+func Clear(ctx context.Context, db *sqldb.DB, tenant id.Tenant, lane id.Lane) error {
 	if _, err := db.Exec(ctx, `DELETE FROM sink_message WHERE tenant_id = $1 AND mta_config_id = $2`, tenant, lane); err != nil {
 		return fmt.Errorf("clear the mailbox: %w", err)
 	}
@@ -172,7 +172,7 @@ func Prune(ctx context.Context, db *sqldb.DB, now time.Time) (more bool, err err
 func pruneSurplus(ctx context.Context, db *sqldb.DB) (more bool, err error) {
 	type box struct {
 		tenant id.Tenant
-		lane   id.MTAConfig
+		lane   id.Lane
 	}
 	rows, err := db.Query(ctx, `
 		/* all tenants: each config has a surplus of its own */

@@ -26,7 +26,7 @@ const newsletter = "From: =?UTF-8?Q?S=C3=B8ren?= <news@example.com>\r\nTo: ann@e
 	"--b\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Transfer-Encoding: quoted-printable\r\n\r\nHej =C3=A5\r\n" +
 	"--b\r\nContent-Type: text/html; charset=utf-8\r\nContent-Transfer-Encoding: quoted-printable\r\n\r\n<p>Hej =C3=A5</p>\r\n--b--\r\n"
 
-func deliver(t *testing.T, db *sqldb.DB, tenant id.Tenant, lane id.MTAConfig, to, raw string, at time.Time) {
+func deliver(t *testing.T, db *sqldb.DB, tenant id.Tenant, lane id.Lane, to, raw string, at time.Time) {
 	t.Helper()
 	if err := mailbox.Deliver(t.Context(), db, mailbox.Delivery{Tenant: tenant, Lane: lane, From: "b.x@bounce.example.com", To: to, Raw: []byte(raw)}, at); err != nil {
 		t.Fatal(err)
@@ -36,7 +36,7 @@ func deliver(t *testing.T, db *sqldb.DB, tenant id.Tenant, lane id.MTAConfig, to
 func TestAMessageIsKeptAsItCame(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		ctx, mine, other, lane := t.Context(), idtest.Tenant(), idtest.Tenant(), id.New[id.MTAConfig]()
+		ctx, mine, other, lane := t.Context(), idtest.Tenant(), idtest.Tenant(), id.New[id.Lane]()
 		deliver(t, db, mine, lane, "ann@example.org", newsletter, noon)
 		list, more, err := mailbox.List(ctx, db, mine, mailbox.Query{Limit: 10})
 		if err != nil || more || len(list) != 1 {
@@ -52,14 +52,14 @@ func TestAMessageIsKeptAsItCame(t *testing.T) {
 		if m, raw, err := mailbox.Raw(ctx, db, mine, lane, want.ID); err != nil || m != want || string(raw) != newsletter {
 			t.Errorf("Raw = %+v, %q, %v", m, raw, err)
 		}
-		_, parts, err := mailbox.Get(ctx, db, mine, id.MTAConfig{}, want.ID)
+		_, parts, err := mailbox.Get(ctx, db, mine, id.Lane{}, want.ID)
 		if err != nil || strings.TrimSpace(parts.Text) != "Hej å" || strings.TrimSpace(parts.HTML) != "<p>Hej å</p>" || len(parts.Headers) != 5 || parts.Headers[1] != [2]string{"To", "ann@example.org"} {
 			t.Errorf("Get = %+v, %v", parts, err)
 		}
 		for name, where := range map[string]struct {
 			tenant id.Tenant
-			lane   id.MTAConfig
-		}{"another tenant": {other, lane}, "another lane": {mine, id.New[id.MTAConfig]()}} {
+			lane   id.Lane
+		}{"another tenant": {other, lane}, "another lane": {mine, id.New[id.Lane]()}} {
 			if _, _, err := mailbox.Raw(ctx, db, where.tenant, where.lane, want.ID); !errors.Is(err, mailbox.ErrNotFound) {
 				t.Errorf("Raw for %s: %v, want %v", name, err, mailbox.ErrNotFound)
 			}
@@ -70,7 +70,7 @@ func TestAMessageIsKeptAsItCame(t *testing.T) {
 func TestListPagesAndSearches(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		ctx, mine, other, lane, spare := t.Context(), idtest.Tenant(), idtest.Tenant(), id.New[id.MTAConfig](), id.New[id.MTAConfig]()
+		ctx, mine, other, lane, spare := t.Context(), idtest.Tenant(), idtest.Tenant(), id.New[id.Lane](), id.New[id.Lane]()
 		for i := range 7 {
 			at := noon.Add(time.Duration(i/3) * time.Second) // some at the same moment
 			deliver(t, db, mine, lane, fmt.Sprintf("r%d@example.org", i), "Subject: N"+fmt.Sprint(i)+" 100%_\\ ÅÄÖ\r\n\r\nx", at)
@@ -125,7 +125,7 @@ func TestListPagesAndSearches(t *testing.T) {
 func TestPruneKeepsAWeekAndTheNewest(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		ctx, mine, other, lane := t.Context(), idtest.Tenant(), idtest.Tenant(), id.New[id.MTAConfig]()
+		ctx, mine, other, lane := t.Context(), idtest.Tenant(), idtest.Tenant(), id.New[id.Lane]()
 		deliver(t, db, other, lane, "fresh@example.org", "Subject: fresh\r\n\r\nx", noon)
 		deliver(t, db, other, lane, "old@example.org", "Subject: old\r\n\r\nx", noon.Add(-mailbox.KeepFor-time.Second))
 		rows := db.Table("id UUID", "received_at BIGINT")

@@ -41,7 +41,7 @@ func export(ctx context.Context, db *sqldb.DB, tenant id.Tenant, who contact.Per
 			return
 		}
 		for _, one := range ids { // one at a time, for mails are large
-			m, raw, err := Raw(ctx, db, tenant, id.MTAConfig{}, one)
+			m, raw, err := Raw(ctx, db, tenant, id.Lane{}, one)
 			if errors.Is(err, ErrNotFound) {
 				continue // cleared meanwhile
 			}

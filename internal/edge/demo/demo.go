@@ -199,7 +199,7 @@ func (d Account) create(ctx context.Context, tx *sqldb.DB) (tenant.Tenant, error
 		return t, err
 	}
 	s := t.Settings
-	s.DefaultMTAConfig, s.DefaultIdentity = sink.ID, from.ID
+	s.DefaultLane, s.DefaultIdentity = sink.ID, from.ID
 	s.WebsiteURL = new("https://www.example.com")
 	s.PostalAddress = tenant.PostalAddress{Line1: new("Quay 7"), PostalCode: new("3011 AA"), City: new("Rotterdam"), Country: new("NL")}
 	if err := tenant.SaveSettings(ctx, tx, t.ID, t.Name, s, began); err != nil {

@@ -109,7 +109,7 @@ type accountSessionView struct {
 	AccountView
 	DefaultSendingIdentityID *id.Identity  `json:"default_sending_identity_id"`
 	DefaultEmailTypeID       *id.EmailType `json:"default_email_type_id"`
-	DefaultMTAConfigID       *id.MTAConfig `json:"default_mta_config_id"`
+	DefaultMTAConfigID       *id.Lane      `json:"default_mta_config_id"`
 	Status                   tenant.Status `json:"status" enum:"active,paused"`
 	PauseReason              *string       `json:"pause_reason"`
 }
@@ -179,8 +179,8 @@ func (api accountAPI) viewOf(ctx context.Context, t tenant.Tenant) (accountSessi
 			return v, err
 		}
 	}
-	if !s.DefaultMTAConfig.IsZero() {
-		switch c, err := lane.ByID(ctx, api.db, t.ID, s.DefaultMTAConfig); {
+	if !s.DefaultLane.IsZero() {
+		switch c, err := lane.ByID(ctx, api.db, t.ID, s.DefaultLane); {
 		case err == nil:
 			v.DefaultMTAConfigID, v.DefaultMTAConfigKey = &c.ID, &c.Key
 		case !errors.Is(err, lane.ErrNotFound):
@@ -348,12 +348,12 @@ func (in *updateAccountRequest) resolve(ctx context.Context, tx *sqldb.DB, t *te
 	if err != nil {
 		return err
 	}
-	return setDefault(&s.DefaultMTAConfig, b.DefaultMTAConfigID, b.DefaultMTAConfigKey,
-		func(v id.MTAConfig) (id.MTAConfig, error) {
+	return setDefault(&s.DefaultLane, b.DefaultMTAConfigID, b.DefaultMTAConfigKey,
+		func(v id.Lane) (id.Lane, error) {
 			c, err := lane.ByID(ctx, tx, t.ID, v)
 			return c.ID, replaceFault(err, lane.ErrNotFound, lane.ErrUnknown)
 		},
-		func(key string) (id.MTAConfig, error) {
+		func(key string) (id.Lane, error) {
 			c, err := lane.ByKey(ctx, tx, t.ID, key)
 			return c.ID, err
 		})

@@ -68,7 +68,7 @@ func addHistory(t *testing.T, s *apiTest, list, first, last string) person {
 				return err
 			}
 			_, err := outbox.AddMessages(t.Context(), tx, s.acme, send, []outbox.Message{{
-				Contact: p.id, Email: to, Content: idtest.Named[id.Content]("content"), ContentVersion: 1, Identity: idtest.Named[id.Identity]("identity"), Lane: idtest.Named[id.MTAConfig]("lane"), DueAt: s.now,
+				Contact: p.id, Email: to, Content: idtest.Named[id.Content]("content"), ContentVersion: 1, Identity: idtest.Named[id.Identity]("identity"), Lane: idtest.Named[id.Lane]("lane"), DueAt: s.now,
 			}})
 			if err != nil {
 				return err
@@ -86,7 +86,7 @@ func addHistory(t *testing.T, s *apiTest, list, first, last string) person {
 		}
 		tx(func(tx *sqldb.DB) error {
 			raw := "Subject: Dear " + first + "\r\nTo: " + to + "\r\n\r\nHi " + last + "\r\n"
-			return mailbox.Deliver(t.Context(), tx, mailbox.Delivery{Tenant: s.acme, Lane: idtest.Named[id.MTAConfig]("lane"), From: "b@bounce.example.com", To: to, Raw: []byte(raw)}, s.now)
+			return mailbox.Deliver(t.Context(), tx, mailbox.Delivery{Tenant: s.acme, Lane: idtest.Named[id.Lane]("lane"), From: "b@bounce.example.com", To: to, Raw: []byte(raw)}, s.now)
 		})
 		return items[0]
 	}

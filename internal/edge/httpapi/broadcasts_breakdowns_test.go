@@ -82,7 +82,7 @@ func (s *sendingTest) newSend(t *testing.T, n int, began time.Time) *aSend {
 		for i := range n {
 			m := outbox.Message{
 				ID: id.New[id.Message](), Contact: id.New[id.Contact](), Email: fmt.Sprintf("p%d@a%d.example", i, i%2), Content: id.New[id.Content](),
-				Identity: id.New[id.Identity](), Lane: id.New[id.MTAConfig](), DueAt: began, Provider: mx.Gmail,
+				Identity: id.New[id.Identity](), Lane: id.New[id.Lane](), DueAt: began, Provider: mx.Gmail,
 			}
 			if i > 0 {
 				m.Content, m.Identity, m.Lane = b.messages[0].Content, b.messages[0].Identity, b.messages[0].Lane

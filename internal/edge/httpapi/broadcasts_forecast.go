@@ -133,7 +133,7 @@ func (api broadcastsAPI) showForecast(ctx context.Context, account id.Tenant, f 
 	for _, v := range f.Variants {
 		out.Variants = append(out.Variants, variantShareRow{v.Of, v.Expected})
 	}
-	var lanes []id.MTAConfig
+	var lanes []id.Lane
 	var from []id.Identity
 	for _, s := range f.Senders {
 		lanes, from = append(lanes, s.Of.Lane), append(from, s.Of.Identity)

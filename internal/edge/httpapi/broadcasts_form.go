@@ -68,7 +68,7 @@ type BroadcastIDs struct {
 
 type sessionLane struct {
 	DeliveryLane
-	MTAConfigID id.MTAConfig `json:"mta_config_id"`
+	MTAConfigID id.Lane `json:"mta_config_id"`
 }
 
 // BroadcastMessage is the version of a library entry that equals the content.
@@ -213,7 +213,7 @@ func nameOf[K comparable](names map[K]string, v K) *string {
 func (n broadcastNames) base(b broadcast.Broadcast) BroadcastBase {
 	base := BroadcastBase{
 		ID: b.ID, Name: b.Name, Status: b.Status, Kind: b.Kind, Mode: "blast", ContentVersion: b.ContentVersion,
-		EmailTypeKey: nameOf(n.Types, b.EmailType), MTAConfigKey: nameOf(n.Lanes, b.MTAConfig),
+		EmailTypeKey: nameOf(n.Types, b.EmailType), MTAConfigKey: nameOf(n.Lanes, b.Lane),
 		IncludeKeys: namesOf(n.Segments, b.Include), ExcludeKeys: namesOf(n.Segments, b.Exclude),
 		Tags: b.Tags, Metadata: b.Metadata, ScheduledAt: endpoint.AtOr(b.ScheduledAt), Tracking: b.Tracking,
 		DeliveryMode: cmp.Or(b.Delivery.Mode, broadcast.Now), SkippedDates: endpoint.NonNil(b.Delivery.Skipped),
@@ -248,8 +248,8 @@ func (n broadcastNames) ids(b broadcast.Broadcast) BroadcastIDs {
 	if _, ok := n.Types[b.EmailType]; ok {
 		ids.EmailTypeID = new(b.EmailType.String())
 	}
-	if _, ok := n.Lanes[b.MTAConfig]; ok {
-		ids.MTAConfigID = new(b.MTAConfig.String())
+	if _, ok := n.Lanes[b.Lane]; ok {
+		ids.MTAConfigID = new(b.Lane.String())
 	}
 	if b.Delivery.Lanes != nil {
 		ids.Lanes = n.sessionLanes(b.Delivery.Lanes)

@@ -94,7 +94,7 @@ func (api broadcastsAPI) getBroadcastRecipient(ctx context.Context, p auth.Princ
 	if err != nil {
 		return none, err
 	}
-	lanes := make([]id.MTAConfig, len(found.Attempts))
+	lanes := make([]id.Lane, len(found.Attempts))
 	for i, a := range found.Attempts {
 		lanes[i] = a.Lane
 	}

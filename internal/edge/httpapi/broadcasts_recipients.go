@@ -105,7 +105,7 @@ const byContact = "contact_id"
 // as a machine's.
 func (api broadcastsAPI) recipientRows(ctx context.Context, tenant id.Tenant, records []outbox.Record) ([]RecipientRow, error) {
 	sent := make(map[id.Message]id.Contact, len(records))
-	var lanes []id.MTAConfig
+	var lanes []id.Lane
 	var senders []id.Identity
 	for _, r := range records {
 		sent[r.ID] = r.Contact

@@ -261,7 +261,7 @@ func addLimit(ctx context.Context, db *sqldb.DB, t id.Tenant, out *deliveryProgr
 	if p.Limit == nil {
 		return nil
 	}
-	lanes, err := lane.Keys(ctx, db, t, []id.MTAConfig{p.Limit.Lane})
+	lanes, err := lane.Keys(ctx, db, t, []id.Lane{p.Limit.Lane})
 	if err != nil {
 		return err
 	}

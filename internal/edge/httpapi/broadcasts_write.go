@@ -16,14 +16,14 @@ import (
 
 // writeFaults are the faults of create and update.
 var writeFaults = append([]*fault.Error{
-	broadcast.ErrEmailType, broadcast.ErrMTAConfig, broadcast.ErrSegment, broadcast.ErrIdentity,
+	broadcast.ErrEmailType, broadcast.ErrLane, broadcast.ErrSegment, broadcast.ErrIdentity,
 	broadcast.ErrMetadata, broadcast.ErrVariants, broadcast.ErrArmDelivery, broadcast.ErrSplitTest, broadcast.ErrLimit,
 }, contentFaults...)
 
 // broadcastFieldFaults are the fields with a code of their own.
 var broadcastFieldFaults = withContent(map[string]*fault.Error{
 	"email_type_key":          broadcast.ErrEmailType,
-	"mta_config_key":          broadcast.ErrMTAConfig,
+	"mta_config_key":          broadcast.ErrLane,
 	"include_segment_keys":    broadcast.ErrSegment,
 	"exclude_segment_keys":    broadcast.ErrSegment,
 	"sending_identity_emails": broadcast.ErrIdentity,
@@ -236,17 +236,17 @@ func (c broadcastContent) message(bad *fault.Problems) *broadcast.Message {
 // sessionIDs are the references by id, which only sessions may send; nil: absent.
 type sessionIDs struct {
 	emailType        *id.EmailType
-	lane             *id.MTAConfig
+	lane             *id.Lane
 	include, exclude *[]id.Segment
 	senders          *[]id.Identity
-	lanes            []broadcast.Ref[id.MTAConfig] // by id or key
+	lanes            []broadcast.Ref[id.Lane] // by id or key
 }
 
 // refs returns the references of the body.
 func (in *BroadcastBody) refs(p auth.Principal) (broadcast.Refs, error) {
 	ids, err := in.sessionIDs(p)
 	return broadcast.Refs{
-		EmailType: refOf(ids.emailType, in.EmailTypeKey), TypeRequired: p.IsKey(), MTAConfig: refOf(ids.lane, in.MTAConfigKey),
+		EmailType: refOf(ids.emailType, in.EmailTypeKey), TypeRequired: p.IsKey(), Lane: refOf(ids.lane, in.MTAConfigKey),
 		Include: refsOf(ids.include, in.IncludeKeys), Exclude: refsOf(ids.exclude, in.ExcludeKeys),
 		Identities: refsOf(ids.senders, in.Senders), Lanes: ids.lanes,
 	}, err
@@ -255,7 +255,7 @@ func (in *BroadcastBody) refs(p auth.Principal) (broadcast.Refs, error) {
 // sessionIDs returns the references by id. From an API key there are none, but the keys of lanes.
 func (in *BroadcastBody) sessionIDs(p auth.Principal) (sessionIDs, error) {
 	var ids sessionIDs
-	ids.lanes = make([]broadcast.Ref[id.MTAConfig], len(in.Lanes.Value))
+	ids.lanes = make([]broadcast.Ref[id.Lane], len(in.Lanes.Value))
 	for i, l := range in.Lanes.Value {
 		ids.lanes[i].Key = new(l.MTAConfigKey.Value)
 	}
@@ -264,12 +264,12 @@ func (in *BroadcastBody) sessionIDs(p auth.Principal) (sessionIDs, error) {
 	}
 	var bad fault.Problems
 	for i, l := range in.Lanes.Value {
-		if v := readID[id.MTAConfig](&bad, fmt.Sprintf("delivery_lanes[%d].mta_config_id", i), l.MTAConfigID); v != nil {
+		if v := readID[id.Lane](&bad, fmt.Sprintf("delivery_lanes[%d].mta_config_id", i), l.MTAConfigID); v != nil {
 			ids.lanes[i].ID = *v
 		}
 	}
 	ids.emailType = readID[id.EmailType](&bad, "email_type_id", in.EmailTypeID)
-	ids.lane = readID[id.MTAConfig](&bad, "mta_config_id", in.MTAConfigID)
+	ids.lane = readID[id.Lane](&bad, "mta_config_id", in.MTAConfigID)
 	ids.include = readIDs[id.Segment](&bad, "include_segment_ids", in.IncludeIDs)
 	ids.exclude = readIDs[id.Segment](&bad, "exclude_segment_ids", in.ExcludeIDs)
 	ids.senders = readIDs[id.Identity](&bad, "sending_identity_ids", in.SenderIDs)

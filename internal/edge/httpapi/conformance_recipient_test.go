@@ -36,7 +36,7 @@ func (s *conformance) addRecipient(t testing.TB, tenant id.Tenant, slug string) 
 		}
 		message := outbox.Message{
 			ID: id.New[id.Message](), Contact: id.Read[id.Contact](m["contact"]), Email: "ann@example.org", Content: c, ContentVersion: 1,
-			Identity: from.ID, Lane: id.Read[id.MTAConfig](m["lane"]), DueAt: s.now,
+			Identity: from.ID, Lane: id.Read[id.Lane](m["lane"]), DueAt: s.now,
 		}
 		if _, err := outbox.AddMessages(ctx, tx, tenant, b.Send, []outbox.Message{message}); err != nil {
 			return err

@@ -206,7 +206,7 @@ func newConformance(t testing.TB, db *sqldb.DB) *conformance {
 		}
 		_, err = exports.Tick(ctx)
 		ok(err)
-		ok(mailbox.Deliver(ctx, db, mailbox.Delivery{Tenant: in.ID, Lane: id.Read[id.MTAConfig](s.records[slug]["lane"]), From: "a@" + slug + ".example.com", To: "b@example.org", Raw: []byte("Subject: Hi\r\n\r\nHi.\r\n")}, s.now))
+		ok(mailbox.Deliver(ctx, db, mailbox.Delivery{Tenant: in.ID, Lane: id.Read[id.Lane](s.records[slug]["lane"]), From: "a@" + slug + ".example.com", To: "b@example.org", Raw: []byte("Subject: Hi\r\n\r\nHi.\r\n")}, s.now))
 		s.addRecipient(t, in.ID, slug)
 		a := s.send(t, testRequest{op: s.ops["listSinkMessages"], slug: slug, caller: cookies[auth.Owner], path: map[string]string{"id": s.records[slug]["lane"]}})
 		s.records[slug]["message"] = a.first("id")

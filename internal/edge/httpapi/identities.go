@@ -63,8 +63,8 @@ type identityRow struct {
 	ContentRewriteDomain *string        `json:"content_rewrite_domain" doc:"Host of the pages we serve; null means tracking_domain."`
 	ImageRewriteDomain   *string        `json:"image_rewrite_domain" doc:"Host of the images we serve; null means tracking_domain."`
 	UTMCode              *string        `json:"utm_code" doc:"utm_source of tracked links; null means the tenant's slug."`
-	DefaultMTAConfigID   *id.MTAConfig  `json:"default_mta_config_id" format:"uuid"`
-	VerifiedMTAConfigIDs []id.MTAConfig `json:"verified_mta_config_ids" doc:"Those that accepted a test mail from the address."`
+	DefaultMTAConfigID   *id.Lane       `json:"default_mta_config_id" format:"uuid"`
+	VerifiedMTAConfigIDs []id.Lane      `json:"verified_mta_config_ids" doc:"Those that accepted a test mail from the address."`
 	Active               bool           `json:"active"`
 	CreatedAt            endpoint.Stamp `json:"created_at"`
 }
@@ -85,7 +85,7 @@ func rowOfIdentity(i sender.Identity) identityRow {
 	return identityRow{
 		ID: i.ID, TenantID: i.Tenant, EmailAddress: i.Address, DisplayName: i.DisplayName, ReplyTo: orNull(i.ReplyTo),
 		EmailTypeIDs: i.EmailTypes, SendingDomainID: i.Domain, TrackingDomain: i.TrackingHost, ContentRewriteDomain: i.ContentHost,
-		UTMCode: orNull(i.UTMCode), DefaultMTAConfigID: orNull(i.DefaultMTA), VerifiedMTAConfigIDs: i.VerifiedLanes,
+		UTMCode: orNull(i.UTMCode), DefaultMTAConfigID: orNull(i.DefaultLane), VerifiedMTAConfigIDs: i.VerifiedLanes,
 		Active: i.Active, CreatedAt: endpoint.At(i.CreatedAt),
 	}
 }
@@ -142,7 +142,7 @@ func (b identityBody) fields() sender.IdentityFields {
 	f := sender.IdentityFields{
 		Address: b.EmailAddress.Pointer(), DisplayName: b.DisplayName.Pointer(), ReplyTo: nullAsZero(b.ReplyTo), UTMCode: nullAsZero(b.UTMCode),
 		ContentHost: nullAsZero(b.ContentRewriteDomain), ImageHost: nullAsZero(b.ImageRewriteDomain),
-		DefaultMTA: nullableID[id.MTAConfig](b.DefaultMTAConfigID), Active: b.Active.Pointer(),
+		DefaultLane: nullableID[id.Lane](b.DefaultMTAConfigID), Active: b.Active.Pointer(),
 	}
 	if b.EmailTypeIDs.Set {
 		list := []id.EmailType{}
@@ -234,10 +234,10 @@ func (api identitiesAPI) verifyLane(ctx context.Context, p auth.Principal, in *v
 }
 
 // parse returns the address and the MTA config of the body, or its problems.
-func (in *verifyLaneRequest) parse() (to string, config id.MTAConfig, _ error) {
+func (in *verifyLaneRequest) parse() (to string, config id.Lane, _ error) {
 	var problems fault.Problems
 	to = parseAddress(&problems, "to", in.Body.To)
-	config, ok := id.Parse[id.MTAConfig](in.Body.MTAConfigID)
+	config, ok := id.Parse[id.Lane](in.Body.MTAConfigID)
 	if !ok {
 		problems.Add("mta_config_id", "must be the id of an MTA config")
 	}

@@ -80,10 +80,10 @@ func (api mailboxAPI) listSinkMessages(ctx context.Context, p auth.Principal, in
 }
 
 // sink returns the id of the MTA config that a path names, if there is one.
-func (api mailboxAPI) sink(ctx context.Context, p auth.Principal, in RecordPath) (id.MTAConfig, error) {
-	config, err := recordID[id.MTAConfig](in.ID, lane.ErrNotFound)
+func (api mailboxAPI) sink(ctx context.Context, p auth.Principal, in RecordPath) (id.Lane, error) {
+	config, err := recordID[id.Lane](in.ID, lane.ErrNotFound)
 	if err != nil {
-		return id.MTAConfig{}, err
+		return id.Lane{}, err
 	}
 	_, err = lane.ByID(ctx, api.db, p.Tenant, config)
 	return config, err

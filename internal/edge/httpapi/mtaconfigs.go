@@ -25,7 +25,7 @@ import (
 // Tester sends test mails. Try sends one mail through an MTA config, from an identity that it
 // chooses if none is given, and returns the server's reply. An error means that no mail was tried.
 type Tester interface {
-	Try(ctx context.Context, tenant id.Tenant, config id.MTAConfig, identity id.Identity, to string) (lane.Trial, error)
+	Try(ctx context.Context, tenant id.Tenant, config id.Lane, identity id.Identity, to string) (lane.Trial, error)
 	render.TestSender
 }
 
@@ -141,7 +141,7 @@ type getMTAConfigRequest struct {
 }
 
 func (api mtaConfigsAPI) getMTAConfig(ctx context.Context, p auth.Principal, in *getMTAConfigRequest) (mtaConfigRow, error) {
-	config, err := recordID[id.MTAConfig](in.ID, lane.ErrNotFound)
+	config, err := recordID[id.Lane](in.ID, lane.ErrNotFound)
 	if err != nil {
 		return mtaConfigRow{}, err
 	}
@@ -158,7 +158,7 @@ func (api mtaConfigsAPI) getMTAConfig(ctx context.Context, p auth.Principal, in 
 
 // usageOf returns the records that need an MTA config.
 func (api mtaConfigsAPI) usageOf(ctx context.Context, p auth.Principal, c lane.Config) (*mtaUsage, error) {
-	holders, err := api.usage.Find(ctx, api.db, p.Tenant, usage.Subject{Kind: usage.MTAConfig, ID: c.ID.String(), Key: c.Key})
+	holders, err := api.usage.Find(ctx, api.db, p.Tenant, usage.Subject{Kind: usage.Lane, ID: c.ID.String(), Key: c.Key})
 	if err != nil {
 		return nil, err
 	}
@@ -170,9 +170,9 @@ func (api mtaConfigsAPI) usageOf(ctx context.Context, p auth.Principal, c lane.C
 	if err != nil {
 		return nil, err
 	}
-	used := mtaUsage{endpoint.NonNil(holders["broadcasts"]), endpoint.NonNil(holders["sequences"]), []usage.Holder{}, account.Settings.DefaultMTAConfig == c.ID}
+	used := mtaUsage{endpoint.NonNil(holders["broadcasts"]), endpoint.NonNil(holders["sequences"]), []usage.Holder{}, account.Settings.DefaultLane == c.ID}
 	for _, i := range identities {
-		if i.DefaultMTA == c.ID {
+		if i.DefaultLane == c.ID {
 			used.SendingIdentities = append(used.SendingIdentities, usage.Holder{ID: i.ID.String(), Name: i.Address})
 		}
 	}
@@ -189,7 +189,7 @@ func (api mtaConfigsAPI) checkMTAConfig(_ auth.Principal, in *updateMTAConfigReq
 }
 
 func (api mtaConfigsAPI) updateMTAConfig(ctx context.Context, p auth.Principal, in *updateMTAConfigRequest) (mtaConfigRow, error) {
-	config, err := recordID[id.MTAConfig](in.ID, lane.ErrNotFound)
+	config, err := recordID[id.Lane](in.ID, lane.ErrNotFound)
 	if err != nil {
 		return mtaConfigRow{}, err
 	}
@@ -212,7 +212,7 @@ func (api mtaConfigsAPI) updateMTAConfig(ctx context.Context, p auth.Principal, 
 }
 
 func (api mtaConfigsAPI) deleteMTAConfig(ctx context.Context, p auth.Principal, in *RecordPath) (endpoint.None, error) {
-	config, err := recordID[id.MTAConfig](in.ID, lane.ErrNotFound)
+	config, err := recordID[id.Lane](in.ID, lane.ErrNotFound)
 	if err != nil {
 		return endpoint.None{}, err
 	}
@@ -230,34 +230,34 @@ type testMTAConfigRequest struct {
 	}
 }
 
-type testedMTAConfig struct {
+type testedLane struct {
 	Accepted     bool   `json:"accepted"`
 	SMTPCode     *int   `json:"smtp_code" doc:"null when no server answered"`
 	SMTPResponse string `json:"smtp_response"`
 	LatencyMS    int64  `json:"latency_ms"`
 }
 
-func (api mtaConfigsAPI) testMTAConfig(ctx context.Context, p auth.Principal, in *testMTAConfigRequest) (testedMTAConfig, error) {
+func (api mtaConfigsAPI) testMTAConfig(ctx context.Context, p auth.Principal, in *testMTAConfigRequest) (testedLane, error) {
 	var problems fault.Problems
 	to := parseAddress(&problems, "to", in.Body.To)
 	if err := problems.Err(); err != nil {
-		return testedMTAConfig{}, err
+		return testedLane{}, err
 	}
-	config, err := recordID[id.MTAConfig](in.ID, lane.ErrNotFound)
+	config, err := recordID[id.Lane](in.ID, lane.ErrNotFound)
 	if err != nil {
-		return testedMTAConfig{}, err
+		return testedLane{}, err
 	}
 	if _, err := lane.ByID(ctx, api.db, p.Tenant, config); err != nil {
-		return testedMTAConfig{}, err
+		return testedLane{}, err
 	}
 	if err := beginTest(ctx, api.db, testmail.Call{By: p, Action: "mta_config.test", Target: "mta_config", ID: config.String(), To: []string{to}, Mails: 1}, api.now()); err != nil {
-		return testedMTAConfig{}, err
+		return testedLane{}, err
 	}
 	trial, err := api.tester.Try(ctx, p.Tenant, config, id.Identity{}, to)
 	if err != nil {
-		return testedMTAConfig{}, err
+		return testedLane{}, err
 	}
-	row := testedMTAConfig{Accepted: trial.Accepted, SMTPResponse: trial.Response, LatencyMS: trial.Latency.Milliseconds()}
+	row := testedLane{Accepted: trial.Accepted, SMTPResponse: trial.Response, LatencyMS: trial.Latency.Milliseconds()}
 	if trial.Code != 0 {
 		row.SMTPCode = &trial.Code
 	}

@@ -11,7 +11,7 @@ import (
 )
 
 type mtaConfigRow struct {
-	ID                id.MTAConfig          `json:"id" format:"uuid"`
+	ID                id.Lane               `json:"id" format:"uuid"`
 	TenantID          id.Tenant             `json:"tenant_id" format:"uuid"`
 	Key               string                `json:"key" doc:"The value of mta_config_key."`
 	Name              string                `json:"name"`

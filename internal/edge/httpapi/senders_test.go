@@ -56,7 +56,7 @@ func (o *fakes) Count(_ context.Context, _ *sqldb.DB, _ id.Tenant, _ usage.Kind,
 // compiler is shared by all tests, because starting it is slow.
 var compiler = sync.OnceValue(mjml.New)
 
-func (o *fakes) Try(_ context.Context, _ id.Tenant, _ id.MTAConfig, from id.Identity, to string) (lane.Trial, error) {
+func (o *fakes) Try(_ context.Context, _ id.Tenant, _ id.Lane, from id.Identity, to string) (lane.Trial, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.tried = append(o.tried, from.String()+" "+to)
@@ -421,7 +421,7 @@ func TestMTAConfigsThroughTheAPI(t *testing.T) {
 		if r := s.must(200, "admin", "POST /mta-configs/"+config+"/test", `{"to": "ann@example.org"}`); r.body["smtp_code"] != nil || r.body["accepted"] != false {
 			t.Errorf("test of one that is down = %s", r.text)
 		}
-		o.inUse = usage.MTAConfig
+		o.inUse = usage.Lane
 		s.must(409, "admin", "DELETE /mta-configs/"+config, "")
 		o.inUse = ""
 		s.must(204, "admin", "DELETE /mta-configs/"+config, "")
@@ -445,7 +445,7 @@ func TestTheBuiltInMailboxThroughTheAPI(t *testing.T) {
 		}
 		const raw = "From: a@example.com\r\nSubject: =?utf-8?q?Hej_=C3=A5?=\r\nContent-Type: text/html; charset=utf-8\r\n\r\n<p>Hej \xc3\xa5</p>\r\n"
 		for i := range 3 {
-			if err := mailbox.Deliver(t.Context(), s.db, mailbox.Delivery{Tenant: s.acme, Lane: id.Read[id.MTAConfig](sink), From: "b@bounce.example.com", To: "ann@example.org", Raw: []byte(raw)}, s.now.Add(time.Duration(i)*time.Second)); err != nil {
+			if err := mailbox.Deliver(t.Context(), s.db, mailbox.Delivery{Tenant: s.acme, Lane: id.Read[id.Lane](sink), From: "b@bounce.example.com", To: "ann@example.org", Raw: []byte(raw)}, s.now.Add(time.Duration(i)*time.Second)); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -488,7 +488,7 @@ func TestTheBuiltInMailboxThroughTheAPI(t *testing.T) {
 		}
 		s.must(403, "editor", "DELETE /mta-configs/"+sink+"/messages", "")
 		s.must(204, "admin", "DELETE /mta-configs/"+sink+"/messages", "")
-		if _, _, err := mailbox.Raw(t.Context(), s.db, s.acme, id.MTAConfig{}, id.Read[id.SinkMessage](next.data("id")[0])); !errors.Is(err, mailbox.ErrNotFound) {
+		if _, _, err := mailbox.Raw(t.Context(), s.db, s.acme, id.Lane{}, id.Read[id.SinkMessage](next.data("id")[0])); !errors.Is(err, mailbox.ErrNotFound) {
 			t.Errorf("after the mailbox was cleared: %v", err)
 		}
 	})

@@ -20,7 +20,7 @@ import (
 // changed are the types of what operations on a resource change.
 var changed = map[string]change.Type{
 	"blocks": change.Block, "broadcasts": change.Broadcast, "contacts": change.Contact, "email-categories": change.Account, "email-types": change.Account,
-	"forms": change.Form, "jobs": change.Job, "messages": change.Message, "mta-configs": change.MTAConfig, "segments": change.Segment,
+	"forms": change.Form, "jobs": change.Job, "messages": change.Message, "mta-configs": change.Lane, "segments": change.Segment,
 	"sending-domains": change.Domain, "sending-identities": change.Account, "sequences": change.Sequence, "settings": change.Account,
 	"settings/webhooks": change.Webhook, "suppressions": change.Contact, "templates": change.Template, "events": change.Contact,
 }
@@ -246,7 +246,7 @@ func TestStreamsFollowTheRolesOfOperations(t *testing.T) {
 	ops := operations(t, newRouter(t))
 	for typ, name := range map[change.Type]string{
 		change.Account: "getAccount", change.Block: "getBlock", change.Broadcast: "getBroadcast", change.Contact: "getContact", change.Domain: "getSendingDomain",
-		change.Form: "getForm", change.Job: "getJob", change.Mailbox: "getSinkMessage", change.Message: "getMessage", change.MTAConfig: "getMtaConfig",
+		change.Form: "getForm", change.Job: "getJob", change.Mailbox: "getSinkMessage", change.Message: "getMessage", change.Lane: "getMtaConfig",
 		change.Segment: "getSegment", change.Sequence: "getSequence", change.Template: "getTemplate", change.Webhook: "getWebhook",
 	} {
 		op, ok := ops[name]

@@ -103,7 +103,7 @@ func TestACaptchaIsSolvedInARealBrowser(t *testing.T) {
 	acme := broadcasttest.New(t, db, "acme")
 	account, err := tenant.ByID(ctx, db, acme.Tenant)
 	ok(err)
-	account.Settings.DefaultMTAConfig, account.Settings.DefaultIdentity = acme.Lane.ID, acme.Identity.ID
+	account.Settings.DefaultLane, account.Settings.DefaultIdentity = acme.Lane.ID, acme.Identity.ID
 	ok(tenant.SaveSettings(ctx, db, acme.Tenant, account.Name, account.Settings, broadcasttest.Now))
 	form, err := forms.Create(ctx, db, box, acme.Tenant, forms.Change{
 		Name: new("Newsletter"), DoubleOptIn: new(false),

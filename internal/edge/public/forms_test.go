@@ -43,7 +43,7 @@ func eachForm(t *testing.T, ch forms.Change, f func(p *formFixture)) {
 		p := &formFixture{Account: broadcasttest.New(t, db, "acme"), t: t, now: broadcasttest.Now, ip: "192.0.2.7", mux: http.NewServeMux(), keys: track.NewKeys(box)}
 		account, err := tenant.ByID(t.Context(), db, p.Tenant)
 		p.ok(err)
-		account.Settings.DefaultMTAConfig, account.Settings.DefaultIdentity = p.Lane.ID, p.Identity.ID
+		account.Settings.DefaultLane, account.Settings.DefaultIdentity = p.Lane.ID, p.Identity.ID
 		p.ok(tenant.SaveSettings(t.Context(), db, p.Tenant, account.Name, account.Settings, p.now))
 		ch.Name = new("Newsletter")
 		ch.Fields = &[]forms.Field{

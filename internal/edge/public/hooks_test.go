@@ -45,7 +45,7 @@ func TestARelayReportsBouncesByItsHook(t *testing.T) {
 			code       int
 		}{
 			"no token":          {"/_q/hooks/mta/x", `[]`, http.StatusNotFound},
-			"token of no lane":  {"/_q/hooks/mta/" + p.keys.Hook(p.Tenant, id.New[id.MTAConfig]()), `[]`, http.StatusNotFound},
+			"token of no lane":  {"/_q/hooks/mta/" + p.keys.Hook(p.Tenant, id.New[id.Lane]()), `[]`, http.StatusNotFound},
 			"another tenant":    {"/_q/hooks/mta/" + p.keys.Hook(p.Tenant+1, p.Lane.ID), `[]`, http.StatusNotFound},
 			"no JSON":           {path, `x`, http.StatusBadRequest},
 			"no array":          {path, `{}`, http.StatusBadRequest},

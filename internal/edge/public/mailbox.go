@@ -231,7 +231,7 @@ func (b *Mailbox) find(w http.ResponseWriter, r *http.Request) (auth.Membership,
 		b.notFound(w, r)
 		return t, mailbox.Message{}, nil, false
 	}
-	m, raw, err := mailbox.Raw(r.Context(), b.DB, t.Tenant, id.MTAConfig{}, message)
+	m, raw, err := mailbox.Raw(r.Context(), b.DB, t.Tenant, id.Lane{}, message)
 	switch {
 	case errors.Is(err, mailbox.ErrNotFound):
 		b.notFound(w, r)

@@ -104,7 +104,7 @@ func newSite(t *testing.T, db *sqldb.DB, open bool) *mailboxFixture {
 // deliver puts a mail into a tenant's mailbox and returns its path.
 func (s *mailboxFixture) deliver(t tenant.Tenant, raw string, at time.Time) string {
 	s.Helper()
-	if err := mailbox.Deliver(s.Context(), s.db, mailbox.Delivery{Tenant: t.ID, Lane: id.New[id.MTAConfig](), Send: s.send, From: "b@bounce.example.com", To: "ann@example.org", Raw: []byte(raw)}, at); err != nil {
+	if err := mailbox.Deliver(s.Context(), s.db, mailbox.Delivery{Tenant: t.ID, Lane: id.New[id.Lane](), Send: s.send, From: "b@bounce.example.com", To: "ann@example.org", Raw: []byte(raw)}, at); err != nil {
 		s.Fatal(err)
 	}
 	list, _, err := mailbox.List(s.Context(), s.db, t.ID, mailbox.Query{Limit: 1})

@@ -82,7 +82,7 @@ func (h *Hooks) ses(w http.ResponseWriter, r *http.Request) {
 }
 
 // recordSES records events of SES about messages of a lane.
-func (h *Hooks) recordSES(ctx context.Context, tenant id.Tenant, config id.MTAConfig, events []hook.Event) error {
+func (h *Hooks) recordSES(ctx context.Context, tenant id.Tenant, config id.Lane, events []hook.Event) error {
 	if len(events) == 0 {
 		return nil
 	}

@@ -125,7 +125,7 @@ func TestForgedNotificationsOfSESChangeNothing(t *testing.T) {
 			code       int
 		}{
 			"no token":             {"/_q/hooks/ses/x", s.Sign(snstest.Notification(bounce)), 404},
-			"no lane":              {"/_q/hooks/ses/" + s.keys.Hook(s.Tenant, id.New[id.MTAConfig]()), s.Sign(snstest.Notification(bounce)), 404},
+			"no lane":              {"/_q/hooks/ses/" + s.keys.Hook(s.Tenant, id.New[id.Lane]()), s.Sign(snstest.Notification(bounce)), 404},
 			"another tenant":       {"/_q/hooks/ses/" + s.keys.Hook(s.Tenant+1, s.config.ID), s.Sign(snstest.Notification(bounce)), 404},
 			"a lane of type smtp":  {"/_q/hooks/ses/" + s.keys.Hook(s.Tenant, s.Lane.ID), s.Sign(snstest.Notification(bounce)), 404},
 			"no JSON":              {s.path, "x", 400},

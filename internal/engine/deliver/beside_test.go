@@ -226,7 +226,7 @@ func TestATestSendIsNotBehindALargeSend(t *testing.T) {
 		large := h.begin(h.audience("large", 100))
 		h.run(h.engine())
 		h.awaitSink(s, 5)
-		b := h.Create(func(ch *broadcast.Change) { ch.MTAConfig = &h.Lane.ID })
+		b := h.Create(func(ch *broadcast.Change) { ch.Lane = &h.Lane.ID })
 		prepared, err := broadcast.PrepareTest(t.Context(), db, h.Tenant, b.ID, broadcast.TestRequest{To: []string{"author@example.org"}})
 		h.must(err)
 		results, err := broadcast.SendTest(t.Context(), h.DB, prepared, h.tester(), h.now())

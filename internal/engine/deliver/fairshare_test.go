@@ -98,7 +98,7 @@ func TestSendsShareAProvidersRate(t *testing.T) {
 	e := &Engine{DB: dbtest.SQLite(t), Log: slog.New(slog.DiscardHandler), Now: func() time.Time { return *clock.Load() }, writeCtx: t.Context()}
 	e.lanes.engine, e.pacer = e, pace.New(e.DB, "node", e.Now)
 	t.Cleanup(e.lanes.closeAll)
-	settings := &laneSettings{config: lane.Config{Tenant: idtest.TenantNamed("acme"), ID: idtest.Named[id.MTAConfig]("lane"), Type: lane.Sink, Caps: lane.Caps{MaxConnections: 1}}}
+	settings := &laneSettings{config: lane.Config{Tenant: idtest.TenantNamed("acme"), ID: idtest.Named[id.Lane]("lane"), Type: lane.Sink, Caps: lane.Caps{MaxConnections: 1}}}
 	throttle := &lane.Throttle{Pattern: "example.com", MaxPerMinute: 2400}
 	large, small := class{settings, throttle, &send{id: idtest.Named[id.Send]("large")}, nil, warming{}}, class{settings, throttle, &send{id: idtest.Named[id.Send]("small")}, nil, warming{}}
 	ask := func(c class, n int) grant {

@@ -26,7 +26,7 @@ const laneIdle = 2 * time.Minute
 
 type laneKey struct {
 	tenant id.Tenant
-	config id.MTAConfig
+	config id.Lane
 }
 
 // lanes are the lanes in use, each with its workers.

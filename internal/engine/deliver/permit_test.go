@@ -142,7 +142,7 @@ func TestALaneThatIsDownIsReplaced(t *testing.T) {
 				t.Errorf("the lane of a message is %s", r.Lane)
 			}
 		}
-		carried, err := traffic.ByLane(t.Context(), db, h.Tenant, []id.MTAConfig{up.ID}, h.now().Add(-time.Hour), h.now().Add(time.Hour))
+		carried, err := traffic.ByLane(t.Context(), db, h.Tenant, []id.Lane{up.ID}, h.now().Add(-time.Hour), h.now().Add(time.Hour))
 		h.must(err)
 		if c := carried[up.ID]; c.Delivered != 40 || c.Tries == 0 || c.Unreached > 0 {
 			t.Errorf("counts of the other lane: %+v", c)

@@ -13,9 +13,9 @@ import (
 // send is the terms of a send, as delivering its messages needs them.
 type send struct {
 	id      id.Send
-	perHour int            // 0: no limit
-	picker  *route.Picker  // nil: its terms have no routes
-	lanes   []id.MTAConfig // of its routes
+	perHour int           // 0: no limit
+	picker  *route.Picker // nil: its terms have no routes
+	lanes   []id.Lane     // of its routes
 }
 
 // sendCacheFor is how long the terms of a send are used before they are read again.

@@ -69,12 +69,12 @@ type settings struct {
 	kept   cache.Cache[laneKey, *laneSettings]
 }
 
-func (s *settings) get(ctx context.Context, t id.Tenant, config id.MTAConfig) (*laneSettings, error) {
+func (s *settings) get(ctx context.Context, t id.Tenant, config id.Lane) (*laneSettings, error) {
 	now := s.engine.Now()
 	return s.kept.Load(laneKey{t, config}, now, laneCacheFor, func() (*laneSettings, error) { return s.load(ctx, t, config, now) })
 }
 
-func (s *settings) load(ctx context.Context, t id.Tenant, config id.MTAConfig, now time.Time) (*laneSettings, error) {
+func (s *settings) load(ctx context.Context, t id.Tenant, config id.Lane, now time.Time) (*laneSettings, error) {
 	c, err := lane.ByID(ctx, s.engine.DB, t, config)
 	if err != nil {
 		return nil, noSenderIfNotFound(err)
@@ -95,7 +95,7 @@ func (s *settings) load(ctx context.Context, t id.Tenant, config id.MTAConfig, n
 			return nil, err
 		}
 	}
-	states, err := lane.StatesOf(ctx, s.engine.DB, t, []id.MTAConfig{config})
+	states, err := lane.StatesOf(ctx, s.engine.DB, t, []id.Lane{config})
 	fresh.health = states[config]
 	return fresh, err
 }
@@ -149,7 +149,7 @@ func (e *Engine) laneFor(ctx context.Context, it *outbox.Item, d *send) (*laneSe
 	if err != nil || own.health.State != lane.Down || d.picker == nil {
 		return own, err
 	}
-	down := map[id.MTAConfig]bool{}
+	down := map[id.Lane]bool{}
 	for _, l := range d.lanes {
 		s, err := e.settings.get(ctx, it.Tenant, l)
 		if err != nil && !errors.Is(err, errNoSender) {

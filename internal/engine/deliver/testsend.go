@@ -31,7 +31,7 @@ var errTestLate = errors.New("not tried: the mails before took too long")
 func (t *Tester) SendTest(ctx context.Context, tenant id.Tenant, mails []render.TestMail) ([]render.TestOutcome, error) {
 	ctx, cancel := context.WithTimeout(ctx, testWithin)
 	defer cancel()
-	lanes := map[id.MTAConfig]*testLane{}
+	lanes := map[id.Lane]*testLane{}
 	for i := range mails {
 		m := &mails[i]
 		l, err := t.testLane(ctx, tenant, m, lanes)
@@ -64,7 +64,7 @@ type testMail struct {
 }
 
 // testLane returns the lane of a mail, after loading the mail's sender.
-func (t *Tester) testLane(ctx context.Context, tenant id.Tenant, m *render.TestMail, lanes map[id.MTAConfig]*testLane) (*testLane, error) {
+func (t *Tester) testLane(ctx context.Context, tenant id.Tenant, m *render.TestMail, lanes map[id.Lane]*testLane) (*testLane, error) {
 	l := lanes[m.Lane.ID]
 	if l == nil {
 		l = &testLane{settings: &laneSettings{config: m.Lane}, senders: map[id.Identity]*render.Sender{}}

@@ -44,7 +44,7 @@ func (h *house) tester() *deliver.Tester {
 
 // arms are two variants; the name of the second would break a header.
 func arms(ch *broadcast.Change) {
-	ch.MTAConfig = nil
+	ch.Lane = nil
 	ch.Content.Parts[draft.BodyHTML] = new(`<p>Hi {{ first_name | default: "there" }} <a href="https://example.org/a?x=1">A</a> <a href="https://example.org/{{ email }}">B</a></p>`)
 	ch.Variants = &[]broadcast.Variant{
 		{ID: "a", Name: "Short", Weight: 1, Overrides: map[draft.Field]string{draft.Subject: "Grüße"}},
@@ -87,7 +87,7 @@ func TestATestSendIsRealMailAndWritesNoRows(t *testing.T) {
 		s := sink.Start(t, sink.Options{Keep: true, Rules: []sink.Rule{{Stage: sink.Rcpt, To: `^no@`, Reply: "550 5.1.1 no such user"}}})
 		h.relay(s.Port())
 		lane := h.Lane.ID
-		b := h.Create(arms, func(ch *broadcast.Change) { ch.MTAConfig = &lane })
+		b := h.Create(arms, func(ch *broadcast.Change) { ch.Lane = &lane })
 		_, err := suppression.Add(t.Context(), db, h.Tenant, "gone@example.com", "manual", h.now())
 		h.must(err)
 		before := rows(t, db)
@@ -202,7 +202,7 @@ func TestATestSendEndsInTime(t *testing.T) {
 			h := newHouse(t, dbtest.One(t))
 			s := sink.Start(t, sink.Options{Rules: []sink.Rule{test.rule}})
 			h.relay(s.Port())
-			b := h.Create(func(ch *broadcast.Change) { ch.MTAConfig = &h.Lane.ID })
+			b := h.Create(func(ch *broadcast.Change) { ch.Lane = &h.Lane.ID })
 			prepared, err := broadcast.PrepareTest(t.Context(), h.DB, h.Tenant, b.ID, broadcast.TestRequest{To: []string{"a@example.com", "b@example.com", "c@example.com"}})
 			h.must(err)
 			within := maxWaitInMemory

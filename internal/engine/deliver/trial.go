@@ -47,7 +47,7 @@ const trialWithin = 25 * time.Second
 // Try sends one mail by a lane and returns the server's answer. Without an identity, the mail is
 // from the tenant's first active one. It is signed, and has an envelope sender of the same form, as
 // all mail of the lane.
-func (t *Tester) Try(ctx context.Context, tenant id.Tenant, config id.MTAConfig, identity id.Identity, to string) (lane.Trial, error) {
+func (t *Tester) Try(ctx context.Context, tenant id.Tenant, config id.Lane, identity id.Identity, to string) (lane.Trial, error) {
 	ctx, cancel := context.WithTimeout(ctx, trialWithin)
 	defer cancel()
 	c, err := lane.ByID(ctx, t.DB, tenant, config)

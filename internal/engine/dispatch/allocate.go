@@ -23,7 +23,7 @@ type allocator struct {
 	b        broadcast.Broadcast
 	recorded []route.Route // in the terms of the send; some may have become unusable
 	picker   *route.Picker
-	down     map[id.MTAConfig]bool
+	down     map[id.Lane]bool
 }
 
 // newAllocator stores the routes of b in the terms of its send, and returns the allocator for those
@@ -35,7 +35,7 @@ func (e *Engine) newAllocator(ctx context.Context, b broadcast.Broadcast, facts 
 	}
 	usable := facts.Routes(b)
 	routes := slices.DeleteFunc(slices.Clone(recorded), func(r route.Route) bool { return !route.Contains(usable, r) })
-	a := &allocator{engine: e, b: b, recorded: recorded, picker: route.NewPicker(routes), down: map[id.MTAConfig]bool{}}
+	a := &allocator{engine: e, b: b, recorded: recorded, picker: route.NewPicker(routes), down: map[id.Lane]bool{}}
 	states, err := lane.StatesOf(ctx, e.DB, b.Tenant, route.Lanes(routes))
 	for l, health := range states {
 		a.down[l] = health.State == lane.Down
@@ -84,7 +84,7 @@ func (e *Engine) loadCapacities(ctx context.Context, b broadcast.Broadcast, fact
 		return err
 	}
 	today := spread.DayOf(now, account.Location())
-	most := map[id.MTAConfig]int{}
+	most := map[id.Lane]int{}
 	var lanes []lane.Config
 	for _, r := range routes {
 		n, capped := facts.Lanes[r.Lane].DayCap(today)
@@ -104,7 +104,7 @@ func (e *Engine) loadCapacities(ctx context.Context, b broadcast.Broadcast, fact
 	if err != nil {
 		return err
 	}
-	left := map[id.MTAConfig]int{}
+	left := map[id.Lane]int{}
 	for l, n := range most {
 		others := busy[outbox.LaneDay{Lane: l, Day: today}]
 		left[l] = max(0, n-max(fares[l].SentToday, others.Sent)-others.Reserved)
@@ -120,8 +120,8 @@ const unlimited = 1_000_000
 // setCapacities sets the capacity of each route to that of its identity: the sum of what its lanes have
 // left today. Lanes that are not in left have no limit. A lane shared by several identities counts
 // in equal parts for each.
-func setCapacities(routes []route.Route, left map[id.MTAConfig]int) {
-	users, most := map[id.MTAConfig]int{}, unlimited
+func setCapacities(routes []route.Route, left map[id.Lane]int) {
+	users, most := map[id.Lane]int{}, unlimited
 	for _, r := range routes {
 		users[r.Lane]++
 		most = max(most, left[r.Lane])

@@ -17,20 +17,20 @@ func TestCapacityOfSenders(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
 		routes []way
-		left   map[id.MTAConfig]int
+		left   map[id.Lane]int
 		want   map[id.Identity]int
 	}{
-		{"no caps", []way{{Identity: idtest.Named[id.Identity]("a"), Lane: idtest.Named[id.MTAConfig]("x")}, {Identity: idtest.Named[id.Identity]("b"), Lane: idtest.Named[id.MTAConfig]("x")}, {Identity: idtest.Named[id.Identity]("c"), Lane: idtest.Named[id.MTAConfig]("y")}}, nil,
+		{"no caps", []way{{Identity: idtest.Named[id.Identity]("a"), Lane: idtest.Named[id.Lane]("x")}, {Identity: idtest.Named[id.Identity]("b"), Lane: idtest.Named[id.Lane]("x")}, {Identity: idtest.Named[id.Identity]("c"), Lane: idtest.Named[id.Lane]("y")}}, nil,
 			map[id.Identity]int{idtest.Named[id.Identity]("a"): unlimited, idtest.Named[id.Identity]("b"): unlimited, idtest.Named[id.Identity]("c"): unlimited}},
-		{"what their lanes have left", []way{{Identity: idtest.Named[id.Identity]("a"), Lane: idtest.Named[id.MTAConfig]("x")}, {Identity: idtest.Named[id.Identity]("b"), Lane: idtest.Named[id.MTAConfig]("y")}}, map[id.MTAConfig]int{idtest.Named[id.MTAConfig]("x"): 200, idtest.Named[id.MTAConfig]("y"): 0},
+		{"what their lanes have left", []way{{Identity: idtest.Named[id.Identity]("a"), Lane: idtest.Named[id.Lane]("x")}, {Identity: idtest.Named[id.Identity]("b"), Lane: idtest.Named[id.Lane]("y")}}, map[id.Lane]int{idtest.Named[id.Lane]("x"): 200, idtest.Named[id.Lane]("y"): 0},
 			map[id.Identity]int{idtest.Named[id.Identity]("a"): 200, idtest.Named[id.Identity]("b"): 0}},
-		{"a lane of two", []way{{Identity: idtest.Named[id.Identity]("a"), Lane: idtest.Named[id.MTAConfig]("x")}, {Identity: idtest.Named[id.Identity]("b"), Lane: idtest.Named[id.MTAConfig]("x")}, {Identity: idtest.Named[id.Identity]("c"), Lane: idtest.Named[id.MTAConfig]("y")}}, map[id.MTAConfig]int{idtest.Named[id.MTAConfig]("x"): 201, idtest.Named[id.MTAConfig]("y"): 200},
+		{"a lane of two", []way{{Identity: idtest.Named[id.Identity]("a"), Lane: idtest.Named[id.Lane]("x")}, {Identity: idtest.Named[id.Identity]("b"), Lane: idtest.Named[id.Lane]("x")}, {Identity: idtest.Named[id.Identity]("c"), Lane: idtest.Named[id.Lane]("y")}}, map[id.Lane]int{idtest.Named[id.Lane]("x"): 201, idtest.Named[id.Lane]("y"): 200},
 			map[id.Identity]int{idtest.Named[id.Identity]("a"): 101, idtest.Named[id.Identity]("b"): 101, idtest.Named[id.Identity]("c"): 200}},
-		{"two lanes of one", []way{{Identity: idtest.Named[id.Identity]("a"), Lane: idtest.Named[id.MTAConfig]("x"), Weight: 1}, {Identity: idtest.Named[id.Identity]("a"), Lane: idtest.Named[id.MTAConfig]("y"), Weight: 9}}, map[id.MTAConfig]int{idtest.Named[id.MTAConfig]("x"): 10, idtest.Named[id.MTAConfig]("y"): 20},
+		{"two lanes of one", []way{{Identity: idtest.Named[id.Identity]("a"), Lane: idtest.Named[id.Lane]("x"), Weight: 1}, {Identity: idtest.Named[id.Identity]("a"), Lane: idtest.Named[id.Lane]("y"), Weight: 9}}, map[id.Lane]int{idtest.Named[id.Lane]("x"): 10, idtest.Named[id.Lane]("y"): 20},
 			map[id.Identity]int{idtest.Named[id.Identity]("a"): 30}},
-		{"no cap is at least the largest cap", []way{{Identity: idtest.Named[id.Identity]("a"), Lane: idtest.Named[id.MTAConfig]("x")}, {Identity: idtest.Named[id.Identity]("b"), Lane: idtest.Named[id.MTAConfig]("y")}}, map[id.MTAConfig]int{idtest.Named[id.MTAConfig]("x"): 7_000_000},
+		{"no cap is at least the largest cap", []way{{Identity: idtest.Named[id.Identity]("a"), Lane: idtest.Named[id.Lane]("x")}, {Identity: idtest.Named[id.Identity]("b"), Lane: idtest.Named[id.Lane]("y")}}, map[id.Lane]int{idtest.Named[id.Lane]("x"): 7_000_000},
 			map[id.Identity]int{idtest.Named[id.Identity]("a"): 7_000_000, idtest.Named[id.Identity]("b"): 7_000_000}},
-		{"beyond all bounds", []way{{Identity: idtest.Named[id.Identity]("a"), Lane: idtest.Named[id.MTAConfig]("x")}, {Identity: idtest.Named[id.Identity]("a"), Lane: idtest.Named[id.MTAConfig]("y")}}, map[id.MTAConfig]int{idtest.Named[id.MTAConfig]("x"): math.MaxInt},
+		{"beyond all bounds", []way{{Identity: idtest.Named[id.Identity]("a"), Lane: idtest.Named[id.Lane]("x")}, {Identity: idtest.Named[id.Identity]("a"), Lane: idtest.Named[id.Lane]("y")}}, map[id.Lane]int{idtest.Named[id.Lane]("x"): math.MaxInt},
 			map[id.Identity]int{idtest.Named[id.Identity]("a"): math.MaxInt}},
 	} {
 		setCapacities(tt.routes, tt.left)

@@ -33,13 +33,13 @@ func (e *Engine) createSlots(ctx context.Context, b broadcast.Broadcast, run *br
 			n += slots[i].N
 			ends[i] = n
 		}
-		places, err := outbox.Boundaries(ctx, e.DB, b.Tenant, send, id.Read[id.MTAConfig](name), p.Scope, ends)
+		places, err := outbox.Boundaries(ctx, e.DB, b.Tenant, send, id.Read[id.Lane](name), p.Scope, ends)
 		if err != nil {
 			return err
 		}
 		places = append([]outbox.Boundary{{}}, places...)
 		for i, after := range places {
-			list = append(list, outbox.Slot{Lane: id.Read[id.MTAConfig](name), After: after, Due: slots[i].Due, Day: slots[i].Day})
+			list = append(list, outbox.Slot{Lane: id.Read[id.Lane](name), After: after, Due: slots[i].Due, Day: slots[i].Day})
 		}
 	}
 	p.SlotsCreated, p.Quotas, p.HeldBack = true, nil, nil

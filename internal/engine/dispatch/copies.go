@@ -33,7 +33,7 @@ func (e *Engine) addCopies(ctx context.Context, run broadcast.Run) (more bool, e
 	if err != nil {
 		return false, err
 	}
-	c := copies{b: b, contents: run.Contents, picker: route.NewPicker(terms.Routes), down: map[id.MTAConfig]bool{}}
+	c := copies{b: b, contents: run.Contents, picker: route.NewPicker(terms.Routes), down: map[id.Lane]bool{}}
 	for l, health := range states {
 		c.down[l] = health.State == lane.Down
 	}
@@ -49,7 +49,7 @@ type copies struct {
 	b        broadcast.Broadcast
 	contents map[string]id.Content // by arm
 	picker   *route.Picker
-	down     map[id.MTAConfig]bool
+	down     map[id.Lane]bool
 }
 
 // messages returns the copies for seeds: one from each identity in use, without addresses that are

@@ -320,11 +320,11 @@ func TestABroadcastThatCannotBePreparedFails(t *testing.T) {
 			}, broadcast.EmailTypeDeleted},
 			{"lane", func(ctx context.Context, a *broadcasttest.Account) error {
 				return deleteTenantRows(ctx, a, "mta_config")
-			}, broadcast.MTAConfigDeleted},
+			}, broadcast.LaneDeleted},
 			{"lanes", func(ctx context.Context, a *broadcasttest.Account) error {
 				_, err := db.Exec(ctx, `DELETE FROM mta_config WHERE tenant_id = $1 AND name <> 'Unnamed'`, a.Tenant)
 				return err
-			}, broadcast.MTAConfigDeleted},
+			}, broadcast.LaneDeleted},
 			{"sender", func(ctx context.Context, a *broadcasttest.Account) error {
 				_, err := sender.UpdateIdentity(ctx, db, a.Tenant, a.Identity.ID, sender.IdentityFields{Active: new(false)}, broadcasttest.Now)
 				return err
@@ -336,7 +336,7 @@ func TestABroadcastThatCannotBePreparedFails(t *testing.T) {
 				unnamed, wide := addLane(t, a, "Unnamed", 0), addLane(t, a, "Wide", 0)
 				b := a.Schedule(func(ch *broadcast.Change) {
 					if tt.name == "lanes" { // if all lanes of the delivery are unusable, no other replaces them
-						ch.MTAConfig = &unnamed.ID
+						ch.Lane = &unnamed.ID
 						ch.Delivery = &broadcast.DeliveryChange{Lanes: &[]broadcast.LaneShare{{Lane: a.Lane.ID, Weight: 1}, {Lane: wide.ID, Weight: 1}}}
 					}
 				})

@@ -63,7 +63,7 @@ type Share[T any] struct {
 // Sender is an identity and the lane of its messages; zero: several or none.
 type Sender struct {
 	Identity id.Identity
-	Lane     id.MTAConfig
+	Lane     id.Lane
 }
 
 // Forecaster forecasts sends by the code that prepares them. It writes nothing. It is safe for
@@ -161,7 +161,7 @@ func (f *Forecaster) ahead(ctx context.Context, t tenant.Tenant, b broadcast.Bro
 	for _, v := range b.Variants {
 		out.Variants = append(out.Variants, Share[string]{v.ID, n.arms[v.ID]})
 	}
-	lanes := map[id.MTAConfig]int{}
+	lanes := map[id.Lane]int{}
 	var routes []route.Route
 	for r, count := range n.routes {
 		lanes[r.Lane] += count
@@ -185,7 +185,7 @@ func (f *Forecaster) ahead(ctx context.Context, t tenant.Tenant, b broadcast.Bro
 // allocator returns the allocator for the routes that b would use. Unlike newAllocator it stores nothing.
 func (f *Forecaster) allocator(ctx context.Context, b broadcast.Broadcast, facts broadcast.Preconditions) (*allocator, error) {
 	e := &Engine{DB: f.DB, Now: f.Now}
-	a := &allocator{engine: e, b: b, recorded: facts.Routes(b), down: map[id.MTAConfig]bool{}}
+	a := &allocator{engine: e, b: b, recorded: facts.Routes(b), down: map[id.Lane]bool{}}
 	if len(a.recorded) > 0 {
 		if err := e.loadCapacities(ctx, b, facts, a.recorded); err != nil {
 			return nil, err
@@ -364,7 +364,7 @@ func (f *Forecaster) rest(ctx context.Context, t tenant.Tenant, b broadcast.Broa
 		s := Sender{Identity: identity}
 		for i, r := range slices.DeleteFunc(slices.Clone(terms.Routes), func(r route.Route) bool { return r.Identity != identity }) {
 			if s.Lane = r.Lane; i > 0 {
-				s.Lane = id.MTAConfig{} // by several lanes
+				s.Lane = id.Lane{} // by several lanes
 				break
 			}
 		}

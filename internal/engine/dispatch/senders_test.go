@@ -140,7 +140,7 @@ func TestLanesShareABroadcast(t *testing.T) {
 		}
 		at := now
 		b := prepareSend(t, a, &at, shared)
-		count := map[id.MTAConfig]int{}
+		count := map[id.Lane]int{}
 		first := routesOf(t, a, b)
 		for _, way := range first {
 			count[way.Lane]++
@@ -176,11 +176,11 @@ func TestSharesAreFixedWhenThePreparationBegins(t *testing.T) {
 		senders := map[id.Identity]int{}
 		for _, s := range []struct {
 			name string
-			lane id.MTAConfig
+			lane id.Lane
 			left int
 		}{{"small", small.ID, 10}, {"full", full.ID, 0}, {"large", large.ID, 70}} {
 			i := a.AddIdentity(s.name)
-			if _, err := sender.UpdateIdentity(t.Context(), db, a.Tenant, i.ID, sender.IdentityFields{DefaultMTA: &s.lane}, broadcasttest.Now); err != nil {
+			if _, err := sender.UpdateIdentity(t.Context(), db, a.Tenant, i.ID, sender.IdentityFields{DefaultLane: &s.lane}, broadcasttest.Now); err != nil {
 				t.Fatal(err)
 			}
 			senders[i.ID] = s.left
@@ -188,7 +188,7 @@ func TestSharesAreFixedWhenThePreparationBegins(t *testing.T) {
 		if _, err := sender.UpdateIdentity(t.Context(), db, a.Tenant, a.Identity.ID, sender.IdentityFields{Active: new(false)}, broadcasttest.Now); err != nil {
 			t.Fatal(err)
 		}
-		carry := func(l id.MTAConfig, n int) {
+		carry := func(l id.Lane, n int) {
 			t.Helper()
 			if err := traffic.Add(t.Context(), db, now, map[traffic.Key]traffic.Counts{{Tenant: a.Tenant, Lane: l}: {Delivered: n}}); err != nil {
 				t.Fatal(err)
@@ -206,7 +206,7 @@ func TestSharesAreFixedWhenThePreparationBegins(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		b := a.Schedule(func(ch *broadcast.Change) { ch.MTAConfig = new(id.MTAConfig{}) })
+		b := a.Schedule(func(ch *broadcast.Change) { ch.Lane = new(id.Lane{}) })
 		at := now
 		first := engine(db, "first", &at)
 		for range 3 {

@@ -21,7 +21,7 @@ type reported struct {
 }
 
 type reportedCount struct {
-	lane     id.MTAConfig
+	lane     id.Lane
 	identity id.Identity
 	domain   string // of the recipient's address
 	traffic.Counts

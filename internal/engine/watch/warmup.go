@@ -77,7 +77,7 @@ func (e *Engine) raiseWarmup(ctx context.Context, c lane.Config, zone *time.Loca
 		next = c.OnSources(today, carried)
 		next.LevelDay = today
 	} else {
-		carried, err := traffic.ByLane(ctx, e.DB, c.Tenant, []id.MTAConfig{c.ID}, from, to)
+		carried, err := traffic.ByLane(ctx, e.DB, c.Tenant, []id.Lane{c.ID}, from, to)
 		if err != nil {
 			return err
 		}

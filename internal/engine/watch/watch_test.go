@@ -64,7 +64,7 @@ func (w *fixture) tickAfter(after time.Duration) {
 }
 
 // addTraffic adds counts to a lane and the account's domain.
-func (w *fixture) addTraffic(l id.MTAConfig, c traffic.Counts) {
+func (w *fixture) addTraffic(l id.Lane, c traffic.Counts) {
 	w.t.Helper()
 	w.must(traffic.Add(w.t.Context(), w.DB, w.now, map[traffic.Key]traffic.Counts{{Tenant: w.Tenant, Lane: l, Domain: w.Domain.ID}: c}))
 }
@@ -81,9 +81,9 @@ func (w *fixture) addLane(name string, port int, edits ...func(*lane.Fields)) la
 	return c
 }
 
-func (w *fixture) health(l id.MTAConfig) lane.Health {
+func (w *fixture) health(l id.Lane) lane.Health {
 	w.t.Helper()
-	all, err := lane.StatesOf(w.t.Context(), w.DB, w.Tenant, []id.MTAConfig{l})
+	all, err := lane.StatesOf(w.t.Context(), w.DB, w.Tenant, []id.Lane{l})
 	w.must(err)
 	return all[l]
 }

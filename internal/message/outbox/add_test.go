@@ -45,7 +45,7 @@ func TestPutKeepsTheFirstMessageOfEachContact(t *testing.T) {
 					} else {
 						m.Content, m.ContentVersion = idtest.Named[id.Content](some("content")), rapid.IntRange(1, 2).Draw(rt, "version")
 						m.Variant = rapid.SampledFrom([]string{"", "a", "b"}).Draw(rt, "variant")
-						m.Identity, m.Lane = idtest.Named[id.Identity](some("identity")), idtest.Named[id.MTAConfig](some("lane"))
+						m.Identity, m.Lane = idtest.Named[id.Identity](some("identity")), idtest.Named[id.Lane](some("lane"))
 						m.DueAt = noon.Add(time.Duration(rapid.IntRange(0, 1).Draw(rt, "due")) * time.Hour)
 						m.Rank = rapid.SampledFrom([]string{"", "1", "2"}).Draw(rt, "rank")
 					}

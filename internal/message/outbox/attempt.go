@@ -17,7 +17,7 @@ import (
 type attempt struct {
 	Message id.Message
 	Epoch   int64 // of the message when the attempt began
-	Lane    id.MTAConfig
+	Lane    id.Lane
 	FirstAt int64 // Item.FirstAt, in microseconds
 }
 

@@ -116,7 +116,7 @@ func TestReapCountsAttemptsInFlight(t *testing.T) {
 		dead := f.node(t, "dead")
 		items := f.claim(t, dead, 3)
 		first := noon.Add(-time.Second)
-		items[0].FirstAt, items[0].Lane = &first, idtest.Named[id.MTAConfig]("another")
+		items[0].FirstAt, items[0].Lane = &first, idtest.Named[id.Lane]("another")
 		f.begin(t, dead, items...)
 		if _, err := dead.Commit(t.Context(), []outbox.Result{
 			{Item: items[1], State: outbox.Queued, At: noon, Due: noon.Add(time.Second)},
@@ -136,7 +136,7 @@ func TestReapCountsAttemptsInFlight(t *testing.T) {
 		for _, it := range all {
 			switch it.ID {
 			case items[0].ID:
-				if it.Attempts != 1 || it.Lane != idtest.Named[id.MTAConfig]("another") || it.FirstAt == nil || !it.FirstAt.Equal(first) {
+				if it.Attempts != 1 || it.Lane != idtest.Named[id.Lane]("another") || it.FirstAt == nil || !it.FirstAt.Equal(first) {
 					t.Errorf("the uncertain message: %d attempts, lane %s, first at %v", it.Attempts, it.Lane, it.FirstAt)
 				}
 			case items[1].ID:
@@ -227,7 +227,7 @@ func TestMessagesInFlightAreNotClaimed(t *testing.T) {
 			if _, err := tx.Exec(t.Context(), `UPDATE outbox SET rank = `+tx.UUIDText("id")+` WHERE tenant_id = $1`, f.tenant); err != nil {
 				return err
 			}
-			if err := outbox.CreateSlots(t.Context(), tx, f.tenant, f.send, []outbox.Slot{{Lane: idtest.Named[id.MTAConfig]("lane"), Due: noon.Add(-time.Hour), Day: "2026-03-01"}}); err != nil {
+			if err := outbox.CreateSlots(t.Context(), tx, f.tenant, f.send, []outbox.Slot{{Lane: idtest.Named[id.Lane]("lane"), Due: noon.Add(-time.Hour), Day: "2026-03-01"}}); err != nil {
 				return err
 			}
 			_, _, err := outbox.AssignDueTimes(t.Context(), tx, f.tenant, f.send, outbox.Batch{Scope: outbox.PlanScope{After: noon.Add(-time.Hour)}, Limit: 10}, noon)

@@ -30,7 +30,7 @@ type Item struct {
 	ContentVersion int
 	Variant        string
 	Identity       id.Identity
-	Lane           id.MTAConfig
+	Lane           id.Lane
 	Day            spread.Day // assigned by the send's plan; empty: not planned
 	QueuedAt       time.Time
 	DueAt          time.Time

@@ -18,7 +18,7 @@ import (
 type PastAttempt struct {
 	Message id.Message
 	At      time.Time // when the result came, or if it is unknown, when the attempt began
-	Lane    id.MTAConfig
+	Lane    id.Lane
 	Code    int    // of the SMTP reply; 0: no server answered
 	Reply   string // enhanced status code and text of the server, or what kept it from answering; empty: not stored, or erased
 }
@@ -103,7 +103,7 @@ func newFailedAttempts(tx *sqldb.DB) *failedAttempts {
 }
 
 // add adds an attempt on a lane with its result, unless the message was accepted or not handed over.
-func (f *failedAttempts) add(r Result, lane id.MTAConfig) {
+func (f *failedAttempts) add(r Result, lane id.Lane) {
 	if r.Unsent || r.State == Delivered || r.State == Sent {
 		return
 	}

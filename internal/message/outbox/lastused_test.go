@@ -27,7 +27,7 @@ func TestLastSenders(t *testing.T) {
 				}
 				var list []outbox.Message
 				for _, c := range contacts {
-					list = append(list, outbox.Message{Contact: c, Email: c.String() + "@example.org", Content: idtest.Named[id.Content]("content"), Identity: from, Lane: idtest.Named[id.MTAConfig]("lane"), DueAt: noon})
+					list = append(list, outbox.Message{Contact: c, Email: c.String() + "@example.org", Content: idtest.Named[id.Content]("content"), Identity: from, Lane: idtest.Named[id.Lane]("lane"), DueAt: noon})
 				}
 				if _, err := outbox.AddMessages(t.Context(), tx, tenant, send, list); err != nil {
 					return err
@@ -83,7 +83,7 @@ func TestLastSendersInOldSends(t *testing.T) {
 				var list []outbox.Message
 				for c := range 60 { // contact 0 is in all, 1 in every other, ...; never in the last sends
 					if contact := idtest.Named[id.Contact](fmt.Sprint("c", c)); n%(c+1) == 0 && n < 60-c {
-						list = append(list, outbox.Message{Contact: contact, Email: "c@example.org", Content: idtest.Named[id.Content]("content"), Identity: from, Lane: idtest.Named[id.MTAConfig]("lane"), DueAt: noon})
+						list = append(list, outbox.Message{Contact: contact, Email: "c@example.org", Content: idtest.Named[id.Content]("content"), Identity: from, Lane: idtest.Named[id.Lane]("lane"), DueAt: noon})
 						want[contact] = from
 					}
 				}

@@ -48,7 +48,7 @@ func (l line) put(n int, due time.Time) {
 	list := make([]Message, n)
 	for i := range list {
 		list[i] = Message{Contact: id.New[id.Contact](), Email: "x@example.org", Content: idtest.Named[id.Content]("content"),
-			Identity: idtest.Named[id.Identity]("identity"), Lane: idtest.Named[id.MTAConfig]("lane"), DueAt: due}
+			Identity: idtest.Named[id.Identity]("identity"), Lane: idtest.Named[id.Lane]("lane"), DueAt: due}
 	}
 	if added, err := AddMessages(l.Context(), l.db, l.tenant, l.send, list); err != nil || added != n {
 		l.Fatalf("AddMessages = %d, %v", added, err)

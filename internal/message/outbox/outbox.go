@@ -104,7 +104,7 @@ type Message struct {
 	Variant        string // empty: no variants
 	Identity       id.Identity
 	Provider       mx.Provider // of the recipient; empty: unknown
-	Lane           id.MTAConfig
+	Lane           id.Lane
 	DueAt          time.Time
 	Rank           string // its position in the order of a planned send; empty: not planned
 }

@@ -55,7 +55,7 @@ func messages(n int) []outbox.Message {
 	for i := range list {
 		list[i] = outbox.Message{
 			Contact: idtest.Named[id.Contact](fmt.Sprintf("c%05d", i)), Email: fmt.Sprintf("c%d@example.org", i), Content: idtest.Named[id.Content]("content"),
-			ContentVersion: 1, Identity: idtest.Named[id.Identity]("identity"), Lane: idtest.Named[id.MTAConfig]("lane"), DueAt: noon,
+			ContentVersion: 1, Identity: idtest.Named[id.Identity]("identity"), Lane: idtest.Named[id.Lane]("lane"), DueAt: noon,
 		}
 	}
 	return list

@@ -40,7 +40,7 @@ func newCrowd(t *testing.T, db *sqldb.DB, n int) crowd {
 		}
 		c.contacts = append(c.contacts, made.ID)
 		list = append(list, outbox.Message{
-			Contact: made.ID, Email: email, Content: idtest.Named[id.Content]("content"), ContentVersion: 1, Identity: idtest.Named[id.Identity]("identity"), Lane: idtest.Named[id.MTAConfig]("lane"),
+			Contact: made.ID, Email: email, Content: idtest.Named[id.Content]("content"), ContentVersion: 1, Identity: idtest.Named[id.Identity]("identity"), Lane: idtest.Named[id.Lane]("lane"),
 			DueAt: noon.Add(time.Duration(i) * time.Second),
 		})
 	}

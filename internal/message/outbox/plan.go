@@ -38,19 +38,19 @@ func (c PlanScope) args(db *sqldb.DB, inFlight []id.Message, before ...any) []an
 
 // LaneDay is a day of a lane.
 type LaneDay struct {
-	Lane id.MTAConfig
+	Lane id.Lane
 	Day  spread.Day
 }
 
 // PlanCounts counts the messages of a send before a pass of planning.
 type PlanCounts struct {
-	Movable map[id.MTAConfig]int // in scope
-	Fixed   map[LaneDay]int      // not in scope and planned for a day, including those that have ended
+	Movable map[id.Lane]int // in scope
+	Fixed   map[LaneDay]int // not in scope and planned for a day, including those that have ended
 }
 
 // CountForPlan counts the messages of a send. It reads all of them.
 func CountForPlan(ctx context.Context, db *sqldb.DB, tenant id.Tenant, send id.Send, scope PlanScope) (PlanCounts, error) {
-	c := PlanCounts{Movable: map[id.MTAConfig]int{}, Fixed: map[LaneDay]int{}}
+	c := PlanCounts{Movable: map[id.Lane]int{}, Fixed: map[LaneDay]int{}}
 	inFlight, err := InFlight(ctx, db, tenant, send)
 	if err != nil {
 		return c, err
@@ -94,7 +94,7 @@ type LaneLoad struct {
 // Reservations returns the loads of lanes from a day on, without the send's own reservations, which
 // are about to be planned. It locks these lanes for planning until tx ends, so that of two sends
 // that are planned concurrently, one sees the reservations of the other.
-func Reservations(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, send id.Send, lanes []id.MTAConfig, from spread.Day) (map[LaneDay]LaneLoad, error) {
+func Reservations(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, send id.Send, lanes []id.Lane, from spread.Day) (map[LaneDay]LaneLoad, error) {
 	for _, lane := range slices.SortedFunc(slices.Values(lanes), id.Compare) {
 		// A row without send and day, which locks the lane.
 		_, err := tx.Exec(ctx, `
@@ -108,7 +108,7 @@ func Reservations(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, send id.S
 }
 
 // LaneLoads is Reservations without locking the lanes, for forecasts.
-func LaneLoads(ctx context.Context, db *sqldb.DB, tenant id.Tenant, send id.Send, lanes []id.MTAConfig, from spread.Day) (map[LaneDay]LaneLoad, error) {
+func LaneLoads(ctx context.Context, db *sqldb.DB, tenant id.Tenant, send id.Send, lanes []id.Lane, from spread.Day) (map[LaneDay]LaneLoad, error) {
 	rows, err := db.Query(ctx, `
 		SELECT d.lane_id, d.day, CAST(SUM(d.sent) AS BIGINT),
 			CAST(SUM(CASE WHEN s.phase IN ('held', 'open', 'paused') AND d.planned > d.sent AND d.send_id <> $2 THEN d.planned - d.sent ELSE 0 END) AS BIGINT)

@@ -28,7 +28,7 @@ func queueProviderIDs(b *sqldb.Batch, tx *sqldb.DB, tenant id.Tenant, results []
 
 // ByProviderIDs returns the messages to which the provider of a lane gave the ids when it accepted
 // them, by these ids.
-func ByProviderIDs(ctx context.Context, db *sqldb.DB, tenant id.Tenant, lane id.MTAConfig, ids []string) (map[string]id.Message, error) {
+func ByProviderIDs(ctx context.Context, db *sqldb.DB, tenant id.Tenant, lane id.Lane, ids []string) (map[string]id.Message, error) {
 	rows, err := db.Query(ctx, `
 		SELECT provider_id, message_id FROM outbox_provider_id
 		WHERE tenant_id = $1 AND lane_id = $2 AND provider_id`+db.In(3), tenant, lane, sqldb.List(db, ids))

@@ -81,7 +81,7 @@ func TestWaitsAreReturnedWhileTheyAreValid(t *testing.T) {
 			return w
 		}
 		rate := outbox.Wait{
-			Tenant: tenant, Send: idtest.Named[id.Send]("a"), Kind: outbox.WaitProviderRate, Lane: id.New[id.MTAConfig](), Provider: "gmail",
+			Tenant: tenant, Send: idtest.Named[id.Send]("a"), Kind: outbox.WaitProviderRate, Lane: id.New[id.Lane](), Provider: "gmail",
 			Max: 50, Per: time.Minute, Until: noon.Add(2 * time.Second), Reason: "no faster",
 		}
 		day := outbox.Wait{Tenant: tenant, Send: idtest.Named[id.Send]("a"), Kind: outbox.WaitLaneDay, Lane: rate.Lane, Until: noon.Add(time.Hour), Reason: "tomorrow"}

@@ -24,7 +24,7 @@ type Boundary struct {
 // Slot is a time at which messages of a lane are due: those after a boundary, up to that of the
 // lane's next slot.
 type Slot struct {
-	Lane  id.MTAConfig
+	Lane  id.Lane
 	After Boundary // zero: begins with the first message
 	Due   time.Time
 	Day   spread.Day // empty: none, and its messages are held back
@@ -33,7 +33,7 @@ type Slot struct {
 // Boundaries numbers the messages of a lane that are in scope from 1, best engaged recipients
 // first, and returns the boundaries after the messages with the given numbers, in order; fewer if
 // there are fewer messages.
-func Boundaries(ctx context.Context, db *sqldb.DB, tenant id.Tenant, send id.Send, lane id.MTAConfig, scope PlanScope, numbers []int) ([]Boundary, error) {
+func Boundaries(ctx context.Context, db *sqldb.DB, tenant id.Tenant, send id.Send, lane id.Lane, scope PlanScope, numbers []int) ([]Boundary, error) {
 	if len(numbers) == 0 {
 		return nil, nil
 	}
@@ -111,11 +111,11 @@ func slotOf(columns string) string {
 }
 
 // slotLanes returns the lanes that have slots, and those of them in which messages are held back.
-func slotLanes(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, send id.Send) (lanes, unfit []id.MTAConfig, err error) {
+func slotLanes(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, send id.Send) (lanes, unfit []id.Lane, err error) {
 	rows, err := tx.Query(ctx, `
 		SELECT lane_id, MAX(CASE WHEN day = '' THEN 1 ELSE 0 END) FROM outbox_slot
 		WHERE tenant_id = $1 AND send_id = $2 GROUP BY lane_id`, tenant, send)
-	lanes, err = sqldb.Collect(rows, err, func(scan func(...any) error) (lane id.MTAConfig, err error) {
+	lanes, err = sqldb.Collect(rows, err, func(scan func(...any) error) (lane id.Lane, err error) {
 		var some int
 		if err = scan(&lane, &some); some == 1 {
 			unfit = append(unfit, lane)

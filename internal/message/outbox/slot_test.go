@@ -21,7 +21,7 @@ func TestMessagesAreAssignedTheTimesOfTheirSlots(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		const n = 40
-		lanes := []id.MTAConfig{idtest.Named[id.MTAConfig]("one"), idtest.Named[id.MTAConfig]("two")}
+		lanes := []id.Lane{idtest.Named[id.Lane]("one"), idtest.Named[id.Lane]("two")}
 		for seed := range uint64(6) {
 			chance := rand.New(rand.NewPCG(seed, 1))
 			f := setup(t, db, 0)
@@ -77,7 +77,7 @@ func TestMessagesAreAssignedTheTimesOfTheirSlots(t *testing.T) {
 						s.After = places[i-1]
 					}
 					is := "queued " + s.Due.String()
-					if i == len(numbers) && lane == idtest.Named[id.MTAConfig]("two") {
+					if i == len(numbers) && lane == idtest.Named[id.Lane]("two") {
 						s.Day, is = "", "held_back "+outbox.Unplanned().String()
 					}
 					slots = append(slots, s)
@@ -87,7 +87,7 @@ func TestMessagesAreAssignedTheTimesOfTheirSlots(t *testing.T) {
 					from = end
 				}
 			}
-			if err := outbox.CreateSlots(t.Context(), db, f.tenant, f.send, append(slots, outbox.Slot{Lane: idtest.Named[id.MTAConfig]("gone"), Day: "2026-03-02"})); err != nil {
+			if err := outbox.CreateSlots(t.Context(), db, f.tenant, f.send, append(slots, outbox.Slot{Lane: idtest.Named[id.Lane]("gone"), Day: "2026-03-02"})); err != nil {
 				t.Fatal(err)
 			}
 			if err := outbox.CreateSlots(t.Context(), db, f.tenant, f.send, slots); err != nil { // again
@@ -143,7 +143,7 @@ func TestMessagesOfLanesWithoutSlotsKeepTheirTimes(t *testing.T) {
 		if _, err := db.Exec(t.Context(), `UPDATE outbox SET rank = `+db.UUIDText("id")+` WHERE tenant_id = $1`, f.tenant); err != nil {
 			t.Fatal(err)
 		}
-		if err := outbox.CreateSlots(t.Context(), db, f.tenant, f.send, []outbox.Slot{{Lane: idtest.Named[id.MTAConfig]("another"), Due: noon.Add(time.Hour), Day: "2026-03-02"}}); err != nil {
+		if err := outbox.CreateSlots(t.Context(), db, f.tenant, f.send, []outbox.Slot{{Lane: idtest.Named[id.Lane]("another"), Due: noon.Add(time.Hour), Day: "2026-03-02"}}); err != nil {
 			t.Fatal(err)
 		}
 		if err := db.InTx(t.Context(), func(tx *sqldb.DB) error {

@@ -37,10 +37,10 @@ func TestTermsOfASend(t *testing.T) {
 				t.Errorf("terms (-want +got):\n%s", diff)
 			}
 		}
-		first := route.Route{Identity: idtest.Named[id.Identity]("a"), Lane: idtest.Named[id.MTAConfig]("x"), Weight: 2, Capacity: 10}
+		first := route.Route{Identity: idtest.Named[id.Identity]("a"), Lane: idtest.Named[id.Lane]("x"), Weight: 2, Capacity: 10}
 		again := first
 		again.Weight, again.Capacity = 5, 0
-		second := route.Route{Identity: first.Identity, Lane: idtest.Named[id.MTAConfig]("y")}
+		second := route.Route{Identity: first.Identity, Lane: idtest.Named[id.Lane]("y")}
 
 		want(acme, outbox.Terms{}) // the send does not exist
 		if all, err := outbox.AddRoutes(ctx, db, acme, send, []route.Route{first}); err != nil || all != nil {

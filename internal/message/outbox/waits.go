@@ -30,9 +30,9 @@ type Wait struct {
 	Tenant   id.Tenant
 	Send     id.Send
 	Kind     WaitKind
-	Lane     id.MTAConfig // zero: no particular one
-	Provider string       // the provider the limit is for; empty: none
-	Max      int          // for rates: the maximum number of messages in Per; otherwise 0
+	Lane     id.Lane // zero: no particular one
+	Provider string  // the provider the limit is for; empty: none
+	Max      int     // for rates: the maximum number of messages in Per; otherwise 0
 	Per      time.Duration
 	Until    time.Time // when messages may be sent again, or the wait is evaluated again
 	Reason   string

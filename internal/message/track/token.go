@@ -221,7 +221,7 @@ func (k *Keys) VerifyMessageID(text string) (m id.Message, host string, err erro
 const hook Kind = 'h'
 
 // Hook returns the token in the address of a lane's hooks: tenant, lane, and a MAC.
-func (k *Keys) Hook(tenant id.Tenant, lane id.MTAConfig) string {
+func (k *Keys) Hook(tenant id.Tenant, lane id.Lane) string {
 	raw := append([]byte{tokenVersion}, 0, 0, 0, 0)
 	binary.BigEndian.PutUint32(raw[1:], uint32(tenant))
 	raw = append(raw, lane[:]...)
@@ -229,14 +229,14 @@ func (k *Keys) Hook(tenant id.Tenant, lane id.MTAConfig) string {
 }
 
 // VerifyHook returns the tenant and the lane of a token.
-func (k *Keys) VerifyHook(text string) (id.Tenant, id.MTAConfig, error) {
+func (k *Keys) VerifyHook(text string) (id.Tenant, id.Lane, error) {
 	raw, err := base64.RawURLEncoding.Strict().DecodeString(text)
 	if err != nil || len(raw) != 1+4+16+macBytes || raw[0] != tokenVersion || strings.ContainsAny(text, "\r\n") {
-		return 0, id.MTAConfig{}, ErrBadToken
+		return 0, id.Lane{}, ErrBadToken
 	}
 	body, mac := raw[:len(raw)-macBytes], raw[len(raw)-macBytes:]
 	if !hmac.Equal(mac, k.mac(nil, hook, body)) {
-		return 0, id.MTAConfig{}, ErrBadToken
+		return 0, id.Lane{}, ErrBadToken
 	}
-	return id.Tenant(binary.BigEndian.Uint32(body[1:5])), id.MTAConfig(body[5:21]), nil
+	return id.Tenant(binary.BigEndian.Uint32(body[1:5])), id.Lane(body[5:21]), nil
 }

@@ -14,9 +14,9 @@ import (
 
 // Guard marks the journal entry of a bounce that takes effect by Follower.
 type Guard struct {
-	Site string       `json:"site"` // the provider whose answer it was: a mx.Operator
-	Lane id.MTAConfig `json:"lane"`
-	Sent time.Time    `json:"sent"` // when the message was sent
+	Site string    `json:"site"` // the provider whose answer it was: a mx.Operator
+	Lane id.Lane   `json:"lane"`
+	Sent time.Time `json:"sent"` // when the message was sent
 }
 
 // Data is the part of the data of a bounce's journal entry that this package reads.

@@ -148,7 +148,7 @@ func Decide(ctx context.Context, db *sqldb.DB, outage id.Outage, d Decision, now
 // Held is bounces of a tenant that are held because of one outage.
 type Held struct {
 	Tenant id.Tenant
-	Lane   id.MTAConfig
+	Lane   id.Lane
 	Outage id.Outage
 	Count  int
 }

@@ -25,7 +25,7 @@ type fixture struct {
 	*testing.T
 	db     *sqldb.DB
 	tenant id.Tenant
-	lane   id.MTAConfig
+	lane   id.Lane
 	people []contact.Contact
 	theirs contact.Contact // of the other tenant, with a mailbox at another provider
 	other  id.Tenant
@@ -35,7 +35,7 @@ type fixture struct {
 func each(t *testing.T, people int, f func(f *fixture)) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		x := &fixture{T: t, db: db, tenant: idtest.Tenant(), other: idtest.Tenant(), lane: id.New[id.MTAConfig]()}
+		x := &fixture{T: t, db: db, tenant: idtest.Tenant(), other: idtest.Tenant(), lane: id.New[id.Lane]()}
 		create := func(tenant id.Tenant, email string) contact.Contact {
 			c, err := contact.Create(t.Context(), db, tenant, email, contact.Change{}, contact.Rules{Listed: suppression.QueueListed}, noon)
 			x.must(err)

@@ -19,12 +19,12 @@ type MailboxState struct {
 }
 
 // MailboxStates returns the states of the bounce mailboxes of lanes.
-func MailboxStates(ctx context.Context, db *sqldb.DB, t id.Tenant, lanes []id.MTAConfig) (map[id.MTAConfig]MailboxState, error) {
-	all := map[id.MTAConfig]MailboxState{}
+func MailboxStates(ctx context.Context, db *sqldb.DB, t id.Tenant, lanes []id.Lane) (map[id.Lane]MailboxState, error) {
+	all := map[id.Lane]MailboxState{}
 	rows, err := db.Query(ctx, `
 		SELECT mta_config_id, read_at, last_error FROM bounce_mailbox WHERE tenant_id = $1 AND mta_config_id`+db.In(2), t, sqldb.List(db, lanes))
 	err = sqldb.Each(rows, err, func(scan func(...any) error) error {
-		var l id.MTAConfig
+		var l id.Lane
 		var read sql.NullInt64
 		var last sql.NullString
 		err := scan(&l, &read, &last)
@@ -65,7 +65,7 @@ func (f Fields) queueMailbox(ctx context.Context, tx *sqldb.DB, before, after Co
 // DueMailbox is a bounce mailbox that a process has leased to read it.
 type DueMailbox struct {
 	Tenant   id.Tenant
-	Lane     id.MTAConfig
+	Lane     id.Lane
 	Cursor   imapbox.Cursor
 	Failures int // sessions that failed since the last one that did not
 

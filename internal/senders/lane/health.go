@@ -32,8 +32,8 @@ type Health struct {
 }
 
 // StatesOf returns the health of each of the lanes.
-func StatesOf(ctx context.Context, db *sqldb.DB, t id.Tenant, lanes []id.MTAConfig) (map[id.MTAConfig]Health, error) {
-	all := make(map[id.MTAConfig]Health, len(lanes))
+func StatesOf(ctx context.Context, db *sqldb.DB, t id.Tenant, lanes []id.Lane) (map[id.Lane]Health, error) {
+	all := make(map[id.Lane]Health, len(lanes))
 	for _, l := range lanes {
 		all[l] = Health{State: Healthy}
 	}
@@ -41,7 +41,7 @@ func StatesOf(ctx context.Context, db *sqldb.DB, t id.Tenant, lanes []id.MTAConf
 		SELECT mta_config_id, state, since, last_error, probed_at FROM mta_health
 		WHERE tenant_id = $1 AND mta_config_id`+db.In(2), t, sqldb.List(db, lanes))
 	err = sqldb.Each(rows, err, func(scan func(...any) error) error {
-		var l id.MTAConfig
+		var l id.Lane
 		h, err := scanHealth(func(dest ...any) error { return scan(append([]any{&l}, dest...)...) })
 		all[l] = h
 		return err
@@ -53,8 +53,8 @@ func StatesOf(ctx context.Context, db *sqldb.DB, t id.Tenant, lanes []id.MTAConf
 }
 
 // IDs returns the ids of configs.
-func IDs(list []Config) []id.MTAConfig {
-	ids := make([]id.MTAConfig, len(list))
+func IDs(list []Config) []id.Lane {
+	ids := make([]id.Lane, len(list))
 	for i, c := range list {
 		ids[i] = c.ID
 	}
@@ -71,7 +71,7 @@ type Stats struct {
 }
 
 // StatsOf returns the stats of a tenant's lanes. Days are those of the account's time zone.
-func StatsOf(ctx context.Context, db *sqldb.DB, t id.Tenant, lanes []Config, now time.Time) (map[id.MTAConfig]Stats, error) {
+func StatsOf(ctx context.Context, db *sqldb.DB, t id.Tenant, lanes []Config, now time.Time) (map[id.Lane]Stats, error) {
 	ids := IDs(lanes)
 	states, err := StatesOf(ctx, db, t, ids)
 	if err != nil {
@@ -92,7 +92,7 @@ func StatsOf(ctx context.Context, db *sqldb.DB, t id.Tenant, lanes []Config, now
 	if err != nil {
 		return nil, err
 	}
-	all := make(map[id.MTAConfig]Stats, len(lanes))
+	all := make(map[id.Lane]Stats, len(lanes))
 	for _, c := range lanes {
 		n := carried[c.ID]
 		f := Stats{Health: states[c.ID], Today: today, SentToday: n.Delivered + n.Hard + n.Block}

@@ -176,7 +176,7 @@ func TestHealthIsStored(t *testing.T) {
 		limited.MaxPerDay = to(100)
 		c, other := mustCreate(t, db, box, mine, limited), mustCreate(t, db, box, mine, relay("smtp.example.net"))
 		down := lane.Health{State: lane.Down, Since: noon.Add(time.Minute), LastError: "421 busy", ProbedAt: new(noon.Add(2 * time.Minute))}
-		for _, l := range []id.MTAConfig{c.ID, id.New[id.MTAConfig]()} { // the second does not exist
+		for _, l := range []id.Lane{c.ID, id.New[id.Lane]()} { // the second does not exist
 			if err := lane.StoreHealth(ctx, db, traffic.Lane{Tenant: mine, Lane: l}, lane.Health{State: lane.Healthy}, down); err != nil {
 				t.Fatal(err)
 			}
@@ -192,14 +192,14 @@ func TestHealthIsStored(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := map[id.MTAConfig]lane.Stats{
+		want := map[id.Lane]lane.Stats{
 			c.ID:     {Health: down, SentToday: 42, RemainingToday: new(50), Today: "2026-03-01"},
 			other.ID: {Health: lane.Health{State: lane.Healthy, Since: noon}, Today: "2026-03-01"},
 		}
 		if diff := cmp.Diff(want, fares); diff != "" {
 			t.Errorf("FaresOf (-want +got):\n%s", diff)
 		}
-		if states, err := lane.StatesOf(ctx, db, idtest.Tenant(), []id.MTAConfig{c.ID}); err != nil || states[c.ID].State != lane.Healthy {
+		if states, err := lane.StatesOf(ctx, db, idtest.Tenant(), []id.Lane{c.ID}); err != nil || states[c.ID].State != lane.Healthy {
 			t.Errorf("another tenant sees %+v, %v", states, err)
 		}
 		if _, err := lane.Update(ctx, db, box, mine, c.ID, lane.Fields{Port: new(25)}, lane.Rules{}, noon); err != nil {

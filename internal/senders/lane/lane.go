@@ -66,7 +66,7 @@ var (
 
 // Config is one MTA config.
 type Config struct {
-	ID          id.MTAConfig
+	ID          id.Lane
 	Tenant      id.Tenant
 	Key         string // public name; never changes
 	Name        string

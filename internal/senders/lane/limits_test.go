@@ -231,7 +231,7 @@ func TestAnEnabledWarmupStartsAtTheLevelOfItsDays(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		ctx, box, mine := t.Context(), newBox(t), idtest.Tenant()
-		change := func(f lane.WarmupFields, today spread.Day, config id.MTAConfig) lane.Config {
+		change := func(f lane.WarmupFields, today spread.Day, config id.Lane) lane.Config {
 			t.Helper()
 			c, err := lane.Update(ctx, db, box, mine, config, lane.Fields{Warmup: f}, lane.Rules{Today: today}, noon)
 			if err != nil {

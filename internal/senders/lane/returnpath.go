@@ -47,7 +47,7 @@ type ReturnPath struct {
 // ReturnPathOf returns where the bounces of a tenant with these lanes come back to. That is its relay if
 // all active lanes that send mail have one, and the preferred lane, or else the oldest, has records.
 // Preferred is the account's lane, or zero.
-func ReturnPathOf(lanes []Config, preferred id.MTAConfig) ReturnPath {
+func ReturnPathOf(lanes []Config, preferred id.Lane) ReturnPath {
 	var found *Config
 	for i, c := range lanes {
 		switch {

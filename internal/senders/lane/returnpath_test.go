@@ -117,7 +117,7 @@ func TestReturnPathRecordsAreStored(t *testing.T) {
 func TestTheLaneThatDecidesTheReturnPath(t *testing.T) {
 	t.Parallel()
 	config := func(name string, kind lane.Type, edits ...func(*lane.Config)) lane.Config {
-		c := lane.Config{ID: idtest.Named[id.MTAConfig](name), Name: name, Type: kind, Active: true, CreatedAt: noon}
+		c := lane.Config{ID: idtest.Named[id.Lane](name), Name: name, Type: kind, Active: true, CreatedAt: noon}
 		if kind == lane.SMTP || kind == lane.SES {
 			c.ReturnPath = []lane.ReturnPathRecord{{Type: "MX", Value: name + ".example", Priority: 10}}
 		}
@@ -150,9 +150,9 @@ func TestTheLaneThatDecidesTheReturnPath(t *testing.T) {
 		{"the account's has none", []lane.Config{config("a", lane.SMTP), config("b", lane.SES, without)}, "b", ""},
 		{"another than the account's has none", []lane.Config{config("a", lane.SMTP, older, without), config("b", lane.SES)}, "b", "b"},
 	} {
-		var preferred id.MTAConfig
+		var preferred id.Lane
 		if tt.preferred != "" {
-			preferred = idtest.Named[id.MTAConfig](tt.preferred)
+			preferred = idtest.Named[id.Lane](tt.preferred)
 		}
 		got := lane.ReturnPathOf(tt.lanes, preferred)
 		if got.Lane != tt.want || (len(got.Records) == 1) != (tt.want != "") {

@@ -28,7 +28,7 @@ func Create(ctx context.Context, db *sqldb.DB, box *secret.Box, tenant id.Tenant
 	if err := p.Err(); err != nil {
 		return Config{}, err
 	}
-	c.ID, c.Tenant, c.CreatedAt, c.Revision = id.New[id.MTAConfig](), tenant, sqldb.Time(now.UnixMicro()), 1
+	c.ID, c.Tenant, c.CreatedAt, c.Revision = id.New[id.Lane](), tenant, sqldb.Time(now.UnixMicro()), 1
 	err := db.InTx(ctx, func(tx *sqldb.DB) error {
 		for {
 			if err := c.pickKey(ctx, tx); err != nil {
@@ -75,7 +75,7 @@ func (c *Config) pickKey(ctx context.Context, tx *sqldb.DB) error {
 }
 
 // Update changes the fields in f.
-func Update(ctx context.Context, db *sqldb.DB, box *secret.Box, tenant id.Tenant, config id.MTAConfig, f Fields, rules Rules, now time.Time) (Config, error) {
+func Update(ctx context.Context, db *sqldb.DB, box *secret.Box, tenant id.Tenant, config id.Lane, f Fields, rules Rules, now time.Time) (Config, error) {
 	var c Config
 	err := db.InTx(ctx, func(tx *sqldb.DB) error {
 		before, err := scanOne(tx.QueryRow(ctx, `SELECT `+columns+` FROM mta_config WHERE tenant_id = $1 AND id = $2`+tx.ForUpdate(), tenant, config), tenant)
@@ -125,7 +125,7 @@ func Update(ctx context.Context, db *sqldb.DB, box *secret.Box, tenant id.Tenant
 
 // Delete removes an MTA config that is not in use. The caller must have removed it from sending
 // identities in the same transaction.
-func Delete(ctx context.Context, db *sqldb.DB, tenant id.Tenant, config id.MTAConfig, who usage.Finder) error {
+func Delete(ctx context.Context, db *sqldb.DB, tenant id.Tenant, config id.Lane, who usage.Finder) error {
 	return db.InTx(ctx, func(tx *sqldb.DB) error {
 		c, err := ByID(ctx, tx, tenant, config)
 		if err != nil {
@@ -134,7 +134,7 @@ func Delete(ctx context.Context, db *sqldb.DB, tenant id.Tenant, config id.MTACo
 		if err := Revisions.Check(ctx, tx, tenant, config); err != nil {
 			return err
 		}
-		holders, err := who.Find(ctx, tx, tenant, usage.Subject{Kind: usage.MTAConfig, ID: c.ID.String(), Key: c.Key})
+		holders, err := who.Find(ctx, tx, tenant, usage.Subject{Kind: usage.Lane, ID: c.ID.String(), Key: c.Key})
 		if err != nil {
 			return fmt.Errorf("find uses of MTA config: %w", err)
 		}
@@ -159,12 +159,12 @@ func List(ctx context.Context, db *sqldb.DB, tenant id.Tenant) ([]Config, error)
 }
 
 // Keys returns the keys of those MTA configs that exist.
-func Keys(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.MTAConfig) (map[id.MTAConfig]string, error) {
+func Keys(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.Lane) (map[id.Lane]string, error) {
 	if len(ids) == 0 {
 		return nil, nil
 	}
 	rows, err := db.Query(ctx, `SELECT id, key FROM mta_config WHERE tenant_id = $1 AND id`+db.In(2), tenant, sqldb.List(db, ids))
-	names, err := sqldb.Names[id.MTAConfig](rows, err)
+	names, err := sqldb.Names[id.Lane](rows, err)
 	if err != nil {
 		return nil, fmt.Errorf("read the keys of MTA configs: %w", err)
 	}
@@ -172,7 +172,7 @@ func Keys(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.MTAConfi
 }
 
 // ByID returns one MTA config, or ErrNotFound.
-func ByID(ctx context.Context, db *sqldb.DB, tenant id.Tenant, config id.MTAConfig) (Config, error) {
+func ByID(ctx context.Context, db *sqldb.DB, tenant id.Tenant, config id.Lane) (Config, error) {
 	return scanOne(db.QueryRow(ctx, `SELECT `+columns+` FROM mta_config WHERE tenant_id = $1 AND id = $2`, tenant, config), tenant)
 }
 
@@ -187,13 +187,13 @@ func ByKey(ctx context.Context, db *sqldb.DB, tenant id.Tenant, key string) (Con
 
 // Password opens the password of an MTA config, or the secret access key of one of type ses; "" if
 // there is none.
-func Password(ctx context.Context, db *sqldb.DB, box *secret.Box, tenant id.Tenant, config id.MTAConfig) (string, error) {
+func Password(ctx context.Context, db *sqldb.DB, box *secret.Box, tenant id.Tenant, config id.Lane) (string, error) {
 	row := db.QueryRow(ctx, `SELECT password FROM mta_config WHERE tenant_id = $1 AND id = $2`, tenant, config)
 	return open(row, box, secretPlace(tenant, config))
 }
 
 // BouncePassword opens the password of an MTA config's bounce mailbox; "" if there is none.
-func BouncePassword(ctx context.Context, db *sqldb.DB, box *secret.Box, tenant id.Tenant, config id.MTAConfig) (string, error) {
+func BouncePassword(ctx context.Context, db *sqldb.DB, box *secret.Box, tenant id.Tenant, config id.Lane) (string, error) {
 	row := db.QueryRow(ctx, `SELECT bounce_password FROM mta_config WHERE tenant_id = $1 AND id = $2`, tenant, config)
 	return open(row, box, bounceSecretPlace(tenant, config))
 }
@@ -218,11 +218,11 @@ func open(row *sqldb.Row, box *secret.Box, place string) (string, error) {
 }
 
 // secretPlace and bounceSecretPlace are what the secrets of an MTA config are sealed for.
-func secretPlace(tenant id.Tenant, config id.MTAConfig) string {
+func secretPlace(tenant id.Tenant, config id.Lane) string {
 	return fmt.Sprintf("mta_config:%s:%s:password", tenant, config)
 }
 
-func bounceSecretPlace(tenant id.Tenant, config id.MTAConfig) string {
+func bounceSecretPlace(tenant id.Tenant, config id.Lane) string {
 	return fmt.Sprintf("mta_config:%s:%s:bounce_password", tenant, config)
 }
 

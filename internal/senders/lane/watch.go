@@ -61,7 +61,7 @@ func StoreHealth(ctx context.Context, db *sqldb.DB, l traffic.Lane, before, afte
 }
 
 // makeProbeDue makes an unhealthy lane due for a probe, because it was changed.
-func makeProbeDue(ctx context.Context, tx *sqldb.DB, t id.Tenant, config id.MTAConfig) error {
+func makeProbeDue(ctx context.Context, tx *sqldb.DB, t id.Tenant, config id.Lane) error {
 	_, err := tx.Exec(ctx, `UPDATE mta_health SET probed_at = NULL WHERE tenant_id = $1 AND mta_config_id = $2`, t, config)
 	return err
 }

@@ -18,7 +18,7 @@ import (
 // Lanes of an identity are picked the same way.
 type Picker struct {
 	identities []option[id.Identity]
-	lanes      map[id.Identity][]option[id.MTAConfig]
+	lanes      map[id.Identity][]option[id.Lane]
 }
 
 // option is an identity or a lane to choose from.
@@ -29,12 +29,12 @@ type option[ID ~[16]byte] struct {
 
 // NewPicker returns a picker among routes, of which there must be at least one.
 func NewPicker(routes []Route) *Picker {
-	p := &Picker{lanes: map[id.Identity][]option[id.MTAConfig]{}}
+	p := &Picker{lanes: map[id.Identity][]option[id.Lane]{}}
 	for _, r := range routes {
 		if _, known := p.lanes[r.Identity]; !known {
 			p.identities = append(p.identities, option[id.Identity]{r.Identity, float64(r.Capacity)})
 		}
-		p.lanes[r.Identity] = append(p.lanes[r.Identity], option[id.MTAConfig]{r.Lane, r.Weight})
+		p.lanes[r.Identity] = append(p.lanes[r.Identity], option[id.Lane]{r.Lane, r.Weight})
 	}
 	return p
 }
@@ -45,7 +45,7 @@ func (p *Picker) Several() bool { return len(p.identities) > 1 }
 // Pick returns the route of a contact's message: from the identity that the contact last got mail
 // from if that is still among the routes, otherwise from the one with the highest number, by a lane
 // that is not down unless all of the identity's are.
-func (p *Picker) Pick(contact id.Contact, last id.Identity, down map[id.MTAConfig]bool) Route {
+func (p *Picker) Pick(contact id.Contact, last id.Identity, down map[id.Lane]bool) Route {
 	identity := last
 	if _, ok := p.lanes[identity]; !ok {
 		identity = draw(contact, p.identities, nil)
@@ -58,7 +58,7 @@ func (p *Picker) Pick(contact id.Contact, last id.Identity, down map[id.MTAConfi
 // The contacts of a lane that is down are divided among the others by weight,
 // and no other contact changes its lane. Routes may contain lanes that were switched
 // off or deleted since: the caller counts them as down.
-func (p *Picker) Failover(contact id.Contact, identity id.Identity, given id.MTAConfig, down map[id.MTAConfig]bool) id.MTAConfig {
+func (p *Picker) Failover(contact id.Contact, identity id.Identity, given id.Lane, down map[id.Lane]bool) id.Lane {
 	if !down[given] {
 		return given
 	}

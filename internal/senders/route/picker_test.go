@@ -23,7 +23,7 @@ func someRoutes(rt *rapid.T) []route.Route {
 	for i, c := range rapid.SliceOfN(capacity, 1, 5).Draw(rt, "senders") {
 		for l, w := range weights {
 			routes = append(routes, route.Route{
-				Identity: idtest.Named[id.Identity](fmt.Sprint("i", i)), Lane: idtest.Named[id.MTAConfig](fmt.Sprint("l", l)), Weight: w, Capacity: c,
+				Identity: idtest.Named[id.Identity](fmt.Sprint("i", i)), Lane: idtest.Named[id.Lane](fmt.Sprint("l", l)), Weight: w, Capacity: c,
 			})
 		}
 	}
@@ -71,12 +71,12 @@ func TestSendersAndLanesGetTheirShares(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		routes, contact := someRoutes(rt), someone(rt)
 		picker := route.NewPicker(routes)
-		capacities, weights := map[id.Identity]float64{}, map[id.MTAConfig]float64{}
+		capacities, weights := map[id.Identity]float64{}, map[id.Lane]float64{}
 		for _, r := range routes {
 			capacities[r.Identity], weights[r.Lane] = float64(r.Capacity), r.Weight
 		}
 		const n = 2000
-		identities, lanes := map[id.Identity]int{}, map[id.MTAConfig]int{}
+		identities, lanes := map[id.Identity]int{}, map[id.Lane]int{}
 		for i := range n {
 			r := picker.Pick(contact(i), id.Identity{}, nil)
 			identities[r.Identity]++
@@ -173,7 +173,7 @@ func TestALaneThatIsDownIsReplaced(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		routes, contact := someRoutes(rt), someone(rt)
 		picker := route.NewPicker(routes)
-		down, up := map[id.MTAConfig]bool{}, 0
+		down, up := map[id.Lane]bool{}, 0
 		for _, r := range routes[:slices.IndexFunc(append(routes, route.Route{}), func(r route.Route) bool { return r.Identity != routes[0].Identity })] {
 			if rapid.Bool().Draw(rt, "down") {
 				down[r.Lane] = true
@@ -201,17 +201,17 @@ func TestALaneThatIsDownIsReplaced(t *testing.T) {
 
 func TestFailoverKeepsUnknownRoutes(t *testing.T) {
 	t.Parallel()
-	picker := route.NewPicker([]route.Route{{Identity: idtest.Named[id.Identity]("a"), Lane: idtest.Named[id.MTAConfig]("x")}, {Identity: idtest.Named[id.Identity]("b"), Lane: idtest.Named[id.MTAConfig]("y")}})
-	down := map[id.MTAConfig]bool{idtest.Named[id.MTAConfig]("x"): true, idtest.Named[id.MTAConfig]("z"): true}
+	picker := route.NewPicker([]route.Route{{Identity: idtest.Named[id.Identity]("a"), Lane: idtest.Named[id.Lane]("x")}, {Identity: idtest.Named[id.Identity]("b"), Lane: idtest.Named[id.Lane]("y")}})
+	down := map[id.Lane]bool{idtest.Named[id.Lane]("x"): true, idtest.Named[id.Lane]("z"): true}
 	for _, tt := range []struct {
 		identity    id.Identity
-		given, want id.MTAConfig
+		given, want id.Lane
 	}{
-		{idtest.Named[id.Identity]("a"), idtest.Named[id.MTAConfig]("x"), idtest.Named[id.MTAConfig]("x")},        // it has no other
-		{idtest.Named[id.Identity]("b"), idtest.Named[id.MTAConfig]("x"), idtest.Named[id.MTAConfig]("y")},        // its former lane
-		{idtest.Named[id.Identity]("b"), idtest.Named[id.MTAConfig]("y"), idtest.Named[id.MTAConfig]("y")},        // up
-		{idtest.Named[id.Identity]("gone"), idtest.Named[id.MTAConfig]("z"), idtest.Named[id.MTAConfig]("z")},     // no other route
-		{idtest.Named[id.Identity]("gone"), idtest.Named[id.MTAConfig]("new"), idtest.Named[id.MTAConfig]("new")}, // nor whether it is down
+		{idtest.Named[id.Identity]("a"), idtest.Named[id.Lane]("x"), idtest.Named[id.Lane]("x")},        // it has no other
+		{idtest.Named[id.Identity]("b"), idtest.Named[id.Lane]("x"), idtest.Named[id.Lane]("y")},        // its former lane
+		{idtest.Named[id.Identity]("b"), idtest.Named[id.Lane]("y"), idtest.Named[id.Lane]("y")},        // up
+		{idtest.Named[id.Identity]("gone"), idtest.Named[id.Lane]("z"), idtest.Named[id.Lane]("z")},     // no other route
+		{idtest.Named[id.Identity]("gone"), idtest.Named[id.Lane]("new"), idtest.Named[id.Lane]("new")}, // nor whether it is down
 	} {
 		if got := picker.Failover(idtest.Named[id.Contact]("c"), tt.identity, tt.given, down); got != tt.want {
 			t.Errorf("Instead(%s, %s) = %s, want %s", tt.identity, tt.given, got, tt.want)

@@ -11,10 +11,10 @@ import (
 // Route is a sending identity and the lane that
 // sends its mail.
 type Route struct {
-	Identity id.Identity  `json:"identity"`
-	Lane     id.MTAConfig `json:"lane"`
-	Weight   float64      `json:"weight,omitempty"`   // of the lane among those of the identity; 0: there is only one
-	Capacity int          `json:"capacity,omitempty"` // messages the identity could send that day, when the send was prepared; 0 for all: equal shares
+	Identity id.Identity `json:"identity"`
+	Lane     id.Lane     `json:"lane"`
+	Weight   float64     `json:"weight,omitempty"`   // of the lane among those of the identity; 0: there is only one
+	Capacity int         `json:"capacity,omitempty"` // messages the identity could send that day, when the send was prepared; 0 for all: equal shares
 }
 
 // Same reports whether both are the same route, whatever their weights.
@@ -36,8 +36,8 @@ func Merge(routes, more []Route) []Route {
 }
 
 // Lanes returns the lanes of routes, each once, in their order.
-func Lanes(routes []Route) []id.MTAConfig {
-	lanes := make([]id.MTAConfig, 0, len(routes))
+func Lanes(routes []Route) []id.Lane {
+	lanes := make([]id.Lane, 0, len(routes))
 	for _, r := range routes {
 		if !slices.Contains(lanes, r.Lane) {
 			lanes = append(lanes, r.Lane)

@@ -169,7 +169,7 @@ func loadLinks(ctx context.Context, db *sqldb.DB, tenant id.Tenant, list []Ident
 	if err != nil {
 		return fmt.Errorf("read the email types of identities: %w", err)
 	}
-	lanes, err := linked[id.MTAConfig](ctx, db, `SELECT identity_id, mta_config_id FROM identity_lane WHERE tenant_id = $1 AND identity_id`+db.In(2), tenant, ids)
+	lanes, err := linked[id.Lane](ctx, db, `SELECT identity_id, mta_config_id FROM identity_lane WHERE tenant_id = $1 AND identity_id`+db.In(2), tenant, ids)
 	if err != nil {
 		return fmt.Errorf("read the lanes of identities: %w", err)
 	}

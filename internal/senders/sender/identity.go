@@ -47,9 +47,9 @@ type Identity struct {
 	Domain        id.Domain
 	TrackingHost  *string // the domain's, if tracking is live
 	ContentHost   *string // host of public pages; nil means TrackingHost
-	DefaultMTA    id.MTAConfig
+	DefaultLane   id.Lane
 	EmailTypes    []id.EmailType
-	VerifiedLanes []id.MTAConfig // those that accepted a test mail
+	VerifiedLanes []id.Lane // those that accepted a test mail
 	Active        bool
 	CreatedAt     time.Time
 	Revision      int64 // increases with each change by users
@@ -72,7 +72,7 @@ type IdentityFields struct {
 	UTMCode     *string
 	ContentHost *string
 	ImageHost   *string // not implemented, so it must be empty
-	DefaultMTA  *id.MTAConfig
+	DefaultLane *id.Lane
 	EmailTypes  *[]id.EmailType
 	Active      *bool
 }
@@ -180,10 +180,10 @@ func (f IdentityFields) applyTexts(i *Identity, p *fault.Problems) {
 }
 
 func (f IdentityFields) applyReferences(ctx context.Context, tx *sqldb.DB, i *Identity, p *fault.Problems) error {
-	if f.DefaultMTA != nil {
-		i.DefaultMTA = *f.DefaultMTA
-		if !i.DefaultMTA.IsZero() {
-			_, err := lane.ByID(ctx, tx, i.Tenant, i.DefaultMTA)
+	if f.DefaultLane != nil {
+		i.DefaultLane = *f.DefaultLane
+		if !i.DefaultLane.IsZero() {
+			_, err := lane.ByID(ctx, tx, i.Tenant, i.DefaultLane)
 			if errors.Is(err, lane.ErrNotFound) {
 				p.Add("default_mta_config_id", "no such MTA config")
 			} else if err != nil {
@@ -217,7 +217,7 @@ func CreateIdentity(ctx context.Context, db *sqldb.DB, tenant id.Tenant, f Ident
 		var err error
 		i, err = f.apply(ctx, tx, Identity{
 			ID: id.New[id.Identity](), Tenant: tenant, CreatedAt: sqldb.Time(now.UnixMicro()), Revision: 1,
-			EmailTypes: []id.EmailType{}, VerifiedLanes: []id.MTAConfig{},
+			EmailTypes: []id.EmailType{}, VerifiedLanes: []id.Lane{},
 		}, true)
 		if err != nil {
 			return err
@@ -235,7 +235,7 @@ func CreateIdentity(ctx context.Context, db *sqldb.DB, tenant id.Tenant, f Ident
 			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
 			ON CONFLICT (tenant_id, email_address) DO NOTHING`,
 			tenant, i.ID, i.Address, i.DisplayName, sqldb.Null(i.ReplyTo), i.Domain,
-			i.ContentHost, sqldb.Null(i.UTMCode), sqldb.Null(i.DefaultMTA), i.Active, now.UnixMicro(), revision.By(ctx))
+			i.ContentHost, sqldb.Null(i.UTMCode), sqldb.Null(i.DefaultLane), i.Active, now.UnixMicro(), revision.By(ctx))
 		if err != nil {
 			return err
 		}
@@ -279,7 +279,7 @@ func UpdateIdentity(ctx context.Context, db *sqldb.DB, tenant id.Tenant, identit
 			if _, err := tx.Exec(ctx, `DELETE FROM identity_lane WHERE tenant_id = $1 AND identity_id = $2`, tenant, identity); err != nil {
 				return err
 			}
-			i.VerifiedLanes = []id.MTAConfig{}
+			i.VerifiedLanes = []id.Lane{}
 		}
 		if _, err := tx.Exec(ctx, `
 			UPDATE sending_identity SET email_address = $3, display_name = $4, reply_to = $5, sending_domain_id = $6,
@@ -287,7 +287,7 @@ func UpdateIdentity(ctx context.Context, db *sqldb.DB, tenant id.Tenant, identit
 				revision = revision + 1, revised_at = $11, revised_by = $12
 			WHERE tenant_id = $1 AND id = $2`,
 			tenant, identity, i.Address, i.DisplayName, sqldb.Null(i.ReplyTo), i.Domain,
-			i.ContentHost, sqldb.Null(i.UTMCode), sqldb.Null(i.DefaultMTA), i.Active, now.UnixMicro(), revision.By(ctx)); err != nil {
+			i.ContentHost, sqldb.Null(i.UTMCode), sqldb.Null(i.DefaultLane), i.Active, now.UnixMicro(), revision.By(ctx)); err != nil {
 			return err
 		}
 		i.Revision++
@@ -348,7 +348,7 @@ func DeleteIdentity(ctx context.Context, db *sqldb.DB, tenant id.Tenant, identit
 }
 
 // LaneVerified records that an MTA config accepted a test mail of the identity.
-func LaneVerified(ctx context.Context, db *sqldb.DB, tenant id.Tenant, identity id.Identity, config id.MTAConfig, now time.Time) error {
+func LaneVerified(ctx context.Context, db *sqldb.DB, tenant id.Tenant, identity id.Identity, config id.Lane, now time.Time) error {
 	_, err := db.Exec(ctx, `
 		INSERT INTO identity_lane (tenant_id, identity_id, mta_config_id, verified_at) VALUES ($1, $2, $3, $4)
 		ON CONFLICT (tenant_id, identity_id, mta_config_id) DO UPDATE SET verified_at = excluded.verified_at`,
@@ -360,7 +360,7 @@ func LaneVerified(ctx context.Context, db *sqldb.DB, tenant id.Tenant, identity 
 }
 
 // RemoveLane deletes an MTA config that is not in use, and removes it from every identity.
-func RemoveLane(ctx context.Context, db *sqldb.DB, tenant id.Tenant, config id.MTAConfig, who usage.Finder, now time.Time) error {
+func RemoveLane(ctx context.Context, db *sqldb.DB, tenant id.Tenant, config id.Lane, who usage.Finder, now time.Time) error {
 	return db.InTx(ctx, func(tx *sqldb.DB) error {
 		if err := lane.Revisions.Check(ctx, tx, tenant, config); err != nil {
 			return err
@@ -386,11 +386,11 @@ const identityTables = ` FROM sending_identity AS i
 
 func scanIdentity(tenant id.Tenant) func(func(...any) error) (Identity, error) {
 	return func(scan func(...any) error) (Identity, error) {
-		i := Identity{Tenant: tenant, EmailTypes: []id.EmailType{}, VerifiedLanes: []id.MTAConfig{}}
+		i := Identity{Tenant: tenant, EmailTypes: []id.EmailType{}, VerifiedLanes: []id.Lane{}}
 		var replyTo, utm sql.NullString
 		var created int64
 		err := scan(&i.ID, &i.Address, &i.DisplayName, &replyTo, &i.Domain, &i.TrackingHost,
-			&i.ContentHost, &utm, &i.DefaultMTA, &i.Active, &created, &i.Revision)
+			&i.ContentHost, &utm, &i.DefaultLane, &i.Active, &created, &i.Revision)
 		i.ReplyTo, i.UTMCode = replyTo.String, utm.String
 		i.CreatedAt = sqldb.Time(created)
 		return i, err

@@ -144,7 +144,7 @@ func ReturnPathOf(ctx context.Context, db *sqldb.DB, t id.Tenant) (lane.ReturnPa
 	if err != nil {
 		return lane.ReturnPath{}, err
 	}
-	return lane.ReturnPathOf(lanes, account.Settings.DefaultMTAConfig), nil
+	return lane.ReturnPathOf(lanes, account.Settings.DefaultLane), nil
 }
 
 // Records returns the DNS records for the domain, including those without a value because a host is

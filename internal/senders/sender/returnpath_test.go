@@ -217,7 +217,7 @@ func TestTheAccountsLaneDecidesTheReturnPath(t *testing.T) {
 		if err != nil {
 			h.Fatal(err)
 		}
-		account.Settings.DefaultMTAConfig = preferred.ID
+		account.Settings.DefaultLane = preferred.ID
 		if err := tenant.SaveSettings(h.Context(), h.db, c.mine, account.Name, account.Settings, c.now); err != nil {
 			h.Fatal(err)
 		}

@@ -14,7 +14,7 @@ import (
 
 // LaneShare is a lane and its weight among the lanes of a send.
 type LaneShare struct {
-	Lane   id.MTAConfig
+	Lane   id.Lane
 	Weight float64
 }
 
@@ -22,21 +22,21 @@ type LaneShare struct {
 type Selection struct {
 	Identities []id.Identity // none: all of the email type
 	EmailType  id.EmailType
-	Shares     []LaneShare  // lanes that share the send; none: one lane for each identity
-	Lane       id.MTAConfig // without shares; zero: that of the identity, or the account's
+	Shares     []LaneShare // lanes that share the send; none: one lane for each identity
+	Lane       id.Lane     // without shares; zero: that of the identity, or the account's
 }
 
 // Routing is the data by which messages get their identities and lanes.
 type Routing struct {
-	Lanes       map[id.MTAConfig]lane.Config
-	DefaultLane id.MTAConfig // the account's; zero: none
-	Candidates  []Candidate  // identities that may send
-	Paused      []Candidate  // identities that may not send, only because their domain is paused
+	Lanes       map[id.Lane]lane.Config
+	DefaultLane id.Lane     // the account's; zero: none
+	Candidates  []Candidate // identities that may send
+	Paused      []Candidate // identities that may not send, only because their domain is paused
 }
 
 // LoadRouting loads the routing of a selection. Settings are those of the tenant.
 func LoadRouting(ctx context.Context, db *sqldb.DB, t id.Tenant, settings tenant.Settings, s Selection) (Routing, error) {
-	r := Routing{Lanes: map[id.MTAConfig]lane.Config{}, DefaultLane: settings.DefaultMTAConfig}
+	r := Routing{Lanes: map[id.Lane]lane.Config{}, DefaultLane: settings.DefaultLane}
 	lanes, err := lane.List(ctx, db, t)
 	if err != nil {
 		return Routing{}, err
@@ -73,7 +73,7 @@ func (r Routing) Carriers(s Selection, identity Identity) []WeightedLane {
 		slices.SortStableFunc(shared, func(a, b WeightedLane) int { return cmp.Compare(b.Weight, a.Weight) })
 		return shared
 	}
-	for _, l := range []id.MTAConfig{s.Lane, identity.DefaultMTA, r.DefaultLane} {
+	for _, l := range []id.Lane{s.Lane, identity.DefaultLane, r.DefaultLane} {
 		if c, ok := r.Lanes[l]; ok && !l.IsZero() {
 			if c.Active {
 				return []WeightedLane{{Config: c}}

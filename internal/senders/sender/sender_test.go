@@ -353,12 +353,12 @@ func TestAnIdentityNeedsItsDomain(t *testing.T) {
 		}
 		i, err := sender.CreateIdentity(ctx, h.db, h.mine, sender.IdentityFields{
 			Address: new(" News@ACME.example "), DisplayName: new("Acme"), ReplyTo: new("Help@acme.example"), UTMCode: new("acme"),
-			ContentHost: new("pages.acme.example"), DefaultMTA: &mta.ID, EmailTypes: &[]id.EmailType{typ.ID, typ.ID},
+			ContentHost: new("pages.acme.example"), DefaultLane: &mta.ID, EmailTypes: &[]id.EmailType{typ.ID, typ.ID},
 		}, noon)
 		want := sender.Identity{
 			ID: i.ID, Tenant: h.mine, Address: "news@acme.example", DisplayName: "Acme", ReplyTo: "help@acme.example", UTMCode: "acme",
-			Domain: d.ID, TrackingHost: new("127.0.0.1:8080"), ContentHost: new("pages.acme.example"), DefaultMTA: mta.ID,
-			EmailTypes: []id.EmailType{typ.ID}, VerifiedLanes: []id.MTAConfig{}, Active: true, CreatedAt: noon, Revision: 1,
+			Domain: d.ID, TrackingHost: new("127.0.0.1:8080"), ContentHost: new("pages.acme.example"), DefaultLane: mta.ID,
+			EmailTypes: []id.EmailType{typ.ID}, VerifiedLanes: []id.Lane{}, Active: true, CreatedAt: noon, Revision: 1,
 		}
 		if err != nil || !cmp.Equal(i, want) {
 			h.Fatalf("CreateIdentity: %v (-want +got):\n%s", err, cmp.Diff(want, i))
@@ -382,7 +382,7 @@ func TestAnIdentityNeedsItsDomain(t *testing.T) {
 			{"active on a pending domain", sender.IdentityFields{Address: new("b@pending.example"), DisplayName: new("x"), Active: new(true)}, sender.ErrDomainNotVerified, nil},
 			{"everything", sender.IdentityFields{
 				Address: new("Ann <a@acme.example>"), DisplayName: new("a\nb"), ReplyTo: new("x"), UTMCode: new("a\tb"), ContentHost: new("a/b"), ImageHost: new("img.example.com"),
-				DefaultMTA: new(id.New[id.MTAConfig]()), EmailTypes: &[]id.EmailType{typ.ID, foreign.ID},
+				DefaultLane: new(id.New[id.Lane]()), EmailTypes: &[]id.EmailType{typ.ID, foreign.ID},
 			}, fault.ErrInput, []string{"email_address", "display_name", "reply_to", "utm_code", "content_rewrite_domain", "image_rewrite_domain", "default_mta_config_id", "email_type_ids"}},
 		} {
 			_, err := sender.CreateIdentity(ctx, h.db, h.mine, tt.fields, noon)
@@ -416,8 +416,8 @@ func TestChangesOfAnIdentity(t *testing.T) {
 			return err
 		}
 		was := i.ID
-		if err := update(sender.IdentityFields{DisplayName: new("New"), DefaultMTA: &mta.ID}); err != nil || i.DisplayName != "New" ||
-			!cmp.Equal(i.EmailTypes, []id.EmailType{typ.ID}) || !cmp.Equal(i.VerifiedLanes, []id.MTAConfig{mta.ID}) {
+		if err := update(sender.IdentityFields{DisplayName: new("New"), DefaultLane: &mta.ID}); err != nil || i.DisplayName != "New" ||
+			!cmp.Equal(i.EmailTypes, []id.EmailType{typ.ID}) || !cmp.Equal(i.VerifiedLanes, []id.Lane{mta.ID}) {
 			h.Fatalf("after a change of name: %+v, %v", i, err)
 		}
 		for _, tt := range []struct {
@@ -447,7 +447,7 @@ func TestChangesOfAnIdentity(t *testing.T) {
 		if err := sender.RemoveLane(ctx, h.db, h.mine, mta.ID, usage.Finders{}, noon); err != nil {
 			h.Fatal(err)
 		}
-		if i, err := sender.IdentityByID(ctx, h.db, h.mine, was); err != nil || !i.DefaultMTA.IsZero() || len(i.VerifiedLanes) != 0 {
+		if i, err := sender.IdentityByID(ctx, h.db, h.mine, was); err != nil || !i.DefaultLane.IsZero() || len(i.VerifiedLanes) != 0 {
 			h.Errorf("after its lane went: %+v, %v", i, err)
 		}
 		if _, err := sender.UpdateIdentity(ctx, h.db, h.other, was, sender.IdentityFields{}, noon); !errors.Is(err, sender.ErrIdentityNotFound) {

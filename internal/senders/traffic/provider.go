@@ -109,7 +109,7 @@ type SourceProvider struct {
 
 // BySource returns the counts of a lane in buckets that begin in [since, until), by source address and
 // provider.
-func BySource(ctx context.Context, db *sqldb.DB, tenant id.Tenant, lane id.MTAConfig, since, until time.Time) (map[SourceProvider]ProviderCounts, error) {
+func BySource(ctx context.Context, db *sqldb.DB, tenant id.Tenant, lane id.Lane, since, until time.Time) (map[SourceProvider]ProviderCounts, error) {
 	all := map[SourceProvider]ProviderCounts{}
 	rows, err := db.Query(ctx, `SELECT source, provider, `+providerSums+` FROM traffic_provider
 		WHERE tenant_id = $1 AND lane_id = $2 AND bucket >= $3 AND bucket < $4 GROUP BY source, provider`,

@@ -19,13 +19,13 @@ func (c *Counts) fields() []any {
 
 // ByLane returns the counts of lanes in buckets that begin in [since, until). Lanes without traffic
 // are left out.
-func ByLane(ctx context.Context, db *sqldb.DB, tenant id.Tenant, lanes []id.MTAConfig, since, until time.Time) (map[id.MTAConfig]Counts, error) {
-	all := map[id.MTAConfig]Counts{}
+func ByLane(ctx context.Context, db *sqldb.DB, tenant id.Tenant, lanes []id.Lane, since, until time.Time) (map[id.Lane]Counts, error) {
+	all := map[id.Lane]Counts{}
 	rows, err := db.Query(ctx, `SELECT lane_id, `+sums+` FROM traffic
 		WHERE tenant_id = $1 AND bucket >= $2 AND bucket < $3 AND lane_id`+db.In(4)+`GROUP BY lane_id`,
 		tenant, since.UnixMicro(), until.UnixMicro(), sqldb.List(db, lanes))
 	err = sqldb.Each(rows, err, func(scan func(...any) error) error {
-		var lane id.MTAConfig
+		var lane id.Lane
 		var c Counts
 		err := scan(append([]any{&lane}, c.fields()...)...)
 		all[lane] = c
@@ -75,7 +75,7 @@ func OfDomains(ctx context.Context, db *sqldb.DB, tenant id.Tenant, since time.T
 // Lane identifies a lane of any tenant.
 type Lane struct {
 	Tenant id.Tenant
-	Lane   id.MTAConfig
+	Lane   id.Lane
 }
 
 // Domain identifies a sending domain of any tenant.

@@ -27,7 +27,7 @@ const Keep = 48 * time.Hour
 // Key identifies what is counted.
 type Key struct {
 	Tenant id.Tenant
-	Lane   id.MTAConfig
+	Lane   id.Lane
 	Domain id.Domain // the sender's; zero if unknown
 }
 

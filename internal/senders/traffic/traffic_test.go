@@ -21,7 +21,7 @@ func TestCountsByLaneAndDomain(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		ctx := t.Context()
 		mine, theirs := idtest.Tenant(), idtest.Tenant()
-		a, b, shop, news := id.New[id.MTAConfig](), id.New[id.MTAConfig](), id.New[id.Domain](), id.New[id.Domain]()
+		a, b, shop, news := id.New[id.Lane](), id.New[id.Lane](), id.New[id.Domain](), id.New[id.Domain]()
 		add := func(at time.Time, counts map[traffic.Key]traffic.Counts) {
 			t.Helper()
 			if err := traffic.Add(ctx, db, at, counts); err != nil {
@@ -50,8 +50,8 @@ func TestCountsByLaneAndDomain(t *testing.T) {
 		if got := traffic.Sum(want, noon.Add(time.Second)); got != want[1].Counts {
 			t.Errorf("Sum = %+v", got)
 		}
-		byLane, err := traffic.ByLane(ctx, db, mine, []id.MTAConfig{a, b, id.New[id.MTAConfig]()}, noon, noon.Add(30*time.Second))
-		if diff := cmp.Diff(map[id.MTAConfig]traffic.Counts{a: want[0].Counts, b: {Tries: 2, Unreached: 2, Delivered: 2}}, byLane); err != nil || diff != "" {
+		byLane, err := traffic.ByLane(ctx, db, mine, []id.Lane{a, b, id.New[id.Lane]()}, noon, noon.Add(30*time.Second))
+		if diff := cmp.Diff(map[id.Lane]traffic.Counts{a: want[0].Counts, b: {Tries: 2, Unreached: 2, Delivered: 2}}, byLane); err != nil || diff != "" {
 			t.Errorf("ByLane: %v (-want +got):\n%s", err, diff)
 		}
 		if got, err := traffic.OfDomain(ctx, db, mine, shop, noon.Add(30*time.Second)); err != nil || got != all.Plus(traffic.Counts{Delivered: 1}) {

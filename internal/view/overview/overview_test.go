@@ -105,7 +105,7 @@ func TestStepsOfTheSetupAreDoneInTurn(t *testing.T) {
 		config, err := lane.Create(ctx, s.db, s.box, s.mine.ID, lane.Fields{Name: new("Sink"), Type: new(lane.Sink)}, lane.Rules{}, noon)
 		s.ok(err)
 		want("account")
-		s.save(func(a *tenant.Settings) { a.DefaultMTAConfig = config.ID })
+		s.save(func(a *tenant.Settings) { a.DefaultLane = config.ID })
 		want("account mta_config")
 		_, err = sender.CreateDomain(ctx, s.db, s.box, s.mine.ID, sender.DomainDraft{Domain: "example.com"}, noon)
 		s.ok(err)

@@ -19,7 +19,7 @@ type StepKey string
 // The steps, in their order. Those from DMARC on are not needed for sending.
 const (
 	Account     StepKey = "account"          // it has a name, a time zone and a postal address
-	MTAConfig   StepKey = "mta_config"       // the default MTA config is active
+	Lane        StepKey = "mta_config"       // the default MTA config is active
 	Domain      StepKey = "sending_domain"   // a domain is verified, and its tracking host live
 	Identity    StepKey = "sending_identity" // the default identity is active on such a domain, with an email type
 	Contacts    StepKey = "contacts"         // someone could be mailed
@@ -32,7 +32,7 @@ const (
 
 // StepKeys returns the keys of all steps.
 func StepKeys() []StepKey {
-	return []StepKey{Account, MTAConfig, Domain, Identity, Contacts, FirstMail, DMARC, SecondOwner, Segment, Webhooks}
+	return []StepKey{Account, Lane, Domain, Identity, Contacts, FirstMail, DMARC, SecondOwner, Segment, Webhooks}
 }
 
 // Step is a step of the set-up.
@@ -89,7 +89,7 @@ func (s setting) aboutAccount() Step {
 }
 
 // lane returns an MTA config.
-func (s setting) lane(config id.MTAConfig) (lane.Config, bool) {
+func (s setting) lane(config id.Lane) (lane.Config, bool) {
 	i := slices.IndexFunc(s.lanes, func(c lane.Config) bool { return c.ID == config })
 	if i < 0 {
 		return lane.Config{}, false
@@ -98,8 +98,8 @@ func (s setting) lane(config id.MTAConfig) (lane.Config, bool) {
 }
 
 func (s setting) aboutLane() Step {
-	step := Step{Key: MTAConfig}
-	c, ok := s.lane(s.account.Settings.DefaultMTAConfig)
+	step := Step{Key: Lane}
+	c, ok := s.lane(s.account.Settings.DefaultLane)
 	switch {
 	case !ok && len(s.lanes) > 0:
 		step.Detail = "the account has no default MTA config"
@@ -184,9 +184,9 @@ func (s setting) aboutIdentity() Step {
 func (s setting) aboutFirstMail() Step {
 	step := Step{Key: FirstMail}
 	for _, i := range s.identities {
-		config := i.DefaultMTA
+		config := i.DefaultLane
 		if config.IsZero() {
-			config = s.account.Settings.DefaultMTAConfig
+			config = s.account.Settings.DefaultLane
 		}
 		if i.Active && slices.Contains(i.VerifiedLanes, config) {
 			return Step{Key: FirstMail, Done: true, Target: i.ID.String()}

@@ -51,7 +51,7 @@ func (r *Reader) Standing(ctx context.Context, t id.Tenant) (Standing, error) {
 	return standingOf(lanes, states, domains), nil
 }
 
-func standingOf(lanes []lane.Config, states map[id.MTAConfig]lane.Health, domains []sender.Domain) (s Standing) {
+func standingOf(lanes []lane.Config, states map[id.Lane]lane.Health, domains []sender.Domain) (s Standing) {
 	active, mailboxes := 0, 0
 	for _, c := range lanes {
 		if !c.Active {

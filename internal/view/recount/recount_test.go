@@ -55,7 +55,7 @@ func newLife(t *testing.T, db *sqldb.DB, seed uint64) *life {
 		l.must(err)
 		l.contacts = append(l.contacts, c.ID)
 	}
-	content, lane := id.New[id.Content](), id.New[id.MTAConfig]()
+	content, lane := id.New[id.Content](), id.New[id.Lane]()
 	for range 2 {
 		send := id.New[id.Send]()
 		l.sends = append(l.sends, send)

@@ -137,7 +137,7 @@ func (a *Account) Change() broadcast.Change {
 			draft.Subject:  new("Spring news"),
 			draft.BodyHTML: new(`<p>Hello {{ first_name }}, <a href="https://example.org/a">read on</a></p>`),
 		}},
-		EmailType: &a.Type.ID, MTAConfig: &a.Lane.ID, Include: &[]id.Segment{a.List.ID},
+		EmailType: &a.Type.ID, Lane: &a.Lane.ID, Include: &[]id.Segment{a.List.ID},
 		Start: &broadcast.Start{At: new(Now)},
 	}
 }

@@ -46,7 +46,7 @@ func (f *Fixture) Read(m *inbound.Mailboxes) {
 // MailboxState returns how the last reading of a mailbox went.
 func (f *Fixture) MailboxState(c lane.Config) lane.MailboxState {
 	f.t.Helper()
-	states, err := lane.MailboxStates(f.t.Context(), f.DB, f.Tenant, []id.MTAConfig{c.ID})
+	states, err := lane.MailboxStates(f.t.Context(), f.DB, f.Tenant, []id.Lane{c.ID})
 	if err != nil {
 		f.t.Fatal(err)
 	}
