@@ -24,6 +24,8 @@ func AddMessages(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, send id.Se
 	if len(messages) == 0 {
 		return 0, nil
 	}
+	// Without ON CONFLICT a page that another transaction adds meanwhile fails by the unique key: the
+	// key, not this check, keeps a contact from having two messages.
 	fresh, err := appendsOnly(ctx, tx, tenant, send, messages)
 	if err != nil {
 		return 0, err
@@ -70,6 +72,8 @@ func AddMessages(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, send id.Se
 	if err := b.Run(ctx); err != nil {
 		return 0, fmt.Errorf("count added messages: %w", err)
 	}
+	// The row of the send comes last, as in Commit. It counts what was inserted, not what was given,
+	// since a page that is put again may add nothing.
 	var phase Phase
 	err = tx.QueryRow(ctx, `
 		UPDATE send SET total = total + $3, waiting = waiting + $3, `+lowerMarkSQL(4)+` WHERE tenant_id = $1 AND id = $2 RETURNING phase`,
@@ -80,7 +84,7 @@ func AddMessages(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, send id.Se
 	if err != nil {
 		return 0, fmt.Errorf("count added messages: %w", err)
 	}
-	if phase == Open && added > 0 {
+	if phase == Open && added > 0 { // a send that is not open is enqueued by Start
 		tx.Notify(Wake)
 		err = enqueue(ctx, tx, tenant, send)
 	}

@@ -153,7 +153,10 @@ func insertAttempts(b *sqldb.Batch, tx *sqldb.DB, owner string, rows []*attemptR
 			t.Add(r.send, r.claim, r.seq, encodeAttempts(r.attempts))
 			bySeq[r.seq] = r
 		}
-		// A claim some of whose messages were put back has several rows.
+		// The claim's row is read and locked in the statement that stores the attempts: Reap and
+		// revokeClaims delete it in a transaction of their own, which either comes first, so that nothing
+		// begins here, or waits and finds the attempts. A claim some of whose messages were put back has
+		// several rows, hence ON CONFLICT.
 		b.Queue(`
 			INSERT INTO outbox_attempt (tenant_id, owner, seq, send_id, begun_at, messages)
 			SELECT c.tenant_id, c.owner, v.seq, c.send_id, CAST($3 AS BIGINT), v.messages
@@ -185,6 +188,8 @@ func forUpdateOf(tx *sqldb.DB, table string) string {
 // removes their messages from begun.
 func dropStopped(ctx context.Context, tx *sqldb.DB, owner string, rows []*attemptRow, after map[sendKey]*sendState, begun map[id.Message]bool) error {
 	for _, r := range rows {
+		// A sealed send whose last message is this intent is still open: it waits. Any other phase was
+		// set by a pause or cancellation, after which nothing may begin.
 		if after[sendKey{r.tenant, r.send}].phase == Open {
 			continue
 		}
@@ -202,6 +207,9 @@ func dropStopped(ctx context.Context, tx *sqldb.DB, owner string, rows []*attemp
 // deleteFinishedAttempts deletes the rows whose messages are all settled.
 func (n *Node) deleteFinishedAttempts(ctx context.Context) error {
 	f := &n.attempts
+	// Both are read under one lock: a row that is being written has a seq up to last, and is in
+	// unsettled until noteWritten. Without the row, Reap would take its messages for some that were
+	// never handed over.
 	f.mu.Lock()
 	tenants, last := slices.Sorted(maps.Keys(f.tidy)), f.lastSeq
 	clear(f.tidy)

@@ -98,13 +98,21 @@ func (n *Node) Claim(ctx context.Context, tenant id.Tenant, send id.Send, limit 
 // A claim that seems to fail may have been committed. It is then deleted with the next claims that
 // the node writes.
 func (n *Node) ClaimAfter(ctx context.Context, tenant id.Tenant, send id.Send, after Position, limit int, now time.Time) ([]Item, error) {
+	// A row of outbox_claim hides all messages between its ends, also those that this node has put
+	// back. Unless it is shortened first, they are not found, and the send seems to have nothing due.
 	if err := n.FlushReleased(ctx); err != nil {
 		return nil, err
 	}
+	// Chosen before the transaction: if the answer to its commit is lost, the row may exist, and
+	// markChanged below deletes it by this id. Otherwise the messages would be hidden until this node
+	// ends.
 	claim := id.New[id.Claim]()
 	var items []Item
 	err := n.DB.InTx(ctx, func(tx *sqldb.DB) error {
 		items = nil
+		// Must be the first statement. Claims lock no messages, and two of them share no key: without
+		// the lock, two nodes that read the same free messages would both send them. What is read
+		// after it includes the claim that its previous holder committed.
 		if err := lockTurn(ctx, tx, tenant, send); err != nil {
 			return err
 		}
@@ -132,7 +140,7 @@ func (n *Node) ClaimAfter(ctx context.Context, tenant id.Tenant, send id.Send, a
 			tenant, send, claim, n.Owner, first.DueAt.UnixMicro(), first.ID, last.DueAt.UnixMicro(), last.ID)
 		return err
 	})
-	if err != nil {
+	if err != nil { // it may have been committed all the same
 		n.claims.markChanged(claimKey{tenant, send, claim})
 		return nil, fmt.Errorf("claim messages: %w", err)
 	}
@@ -183,6 +191,9 @@ func excludeClaimed(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, send id
 		epoch, ok := epochs[it.ID]
 		return ok && epoch == it.Epoch
 	}
+	// A claim can be revoked while attempts run under it, for example when its send is planned again.
+	// Their messages are still queued, but a server may be accepting them: claimed again, they are
+	// sent twice.
 	for len(items) > 0 && inFlight(items[0]) {
 		items = items[1:]
 	}
@@ -196,6 +207,9 @@ func excludeClaimed(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, send id
 		p.DueAt = sqldb.Time(due)
 		return p, err
 	})
+	// The query has left out messages inside other claims, but not those behind them. A stretch that
+	// spanned the claim of another node would take its messages along when Reap takes the stretch
+	// back: that node's results would be void, and its messages sent twice.
 	for _, p := range begins {
 		for i, it := range items {
 			if i > 0 && it.position().compare(p) > 0 && items[0].position().compare(p) < 0 {
@@ -238,6 +252,8 @@ func delay(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, items []Item) er
 			first[it.Send] = it.DueAt
 		}
 	}
+	// From here on another node may claim these messages. The new epoch voids what this one may still
+	// write about them, and a recorded attempt that did not begin.
 	_, err := tx.Exec(ctx, `
 		UPDATE outbox SET due_at = v.due_at, queued_at = COALESCE(outbox.queued_at, outbox.due_at), epoch = outbox.epoch + 1
 		FROM `+t.As("v", 2)+`
@@ -245,6 +261,7 @@ func delay(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, items []Item) er
 	if err != nil {
 		return err
 	}
+	// Sends are locked in the order of their ids, as by Commit: two orders would deadlock.
 	for _, send := range slices.SortedFunc(maps.Keys(first), id.Compare) {
 		if err := lowerMark(ctx, tx, tenant, send, first[send]); err != nil {
 			return err

@@ -68,103 +68,152 @@ type lateRefusal struct {
 func RecordBounces(ctx context.Context, db *sqldb.DB, tenant id.Tenant, bounces []Bounce) ([]id.Message, error) {
 	var moved []id.Message
 	err := db.InTx(ctx, func(tx *sqldb.DB) error {
-		moved = nil
-		byID := make(map[id.Message]Bounce, len(bounces))
-		var ids []id.Message
-		for _, b := range bounces {
-			if b.Class == "" {
-				return errors.New("a bounce without a class")
-			}
-			if _, twice := byID[b.Message]; !twice {
-				byID[b.Message] = b
-				ids = append(ids, b.Message)
-			}
+		moved = nil // a transaction that is retried counts again
+		first, ids, err := firstOfEach(bounces)
+		if err != nil {
+			return err
 		}
+		// A report of the same message in another transaction waits here. It then finds the message
+		// bounced, and counts nothing.
 		accepted, err := lockAccepted(ctx, tx, tenant, ids)
 		if err != nil || len(accepted) == 0 {
 			return err
 		}
-		sends := make([]id.Send, len(accepted))
-		for i, m := range accepted {
-			sends[i] = m.Send
-		}
-		slices.SortFunc(sends, id.Compare)
-		closed, err := ClosedSends(ctx, tx, tenant, slices.Compact(sends))
+		late, err := newLateBounces(ctx, tx, tenant, accepted)
 		if err != nil {
 			return err
 		}
-		of, err := Sends(ctx, tx, tenant, slices.Compact(sends))
-		if err != nil {
-			return err
-		}
-		changes, noted := changes{}, newNotes(tx)
-		var late []id.Message
-		var soft []id.Contact // that bounced softly
-		var entries []journal.Entry
 		for _, m := range accepted {
-			b := byID[m.ID]
-			if !b.At.After(m.sentAt) { // a refusal during the attempt ends when it was sent
-				b.At = m.sentAt.Add(time.Microsecond)
-			}
-			e, about := journal.Entry{
-				Tenant: tenant, Type: journal.EmailBounced, Contact: m.Contact, Send: m.Send, Message: m.ID, At: b.At, Data: lateRefusal{Refusal: b.Refusal},
-			}, true
-			if of[m.Send].Source.Kind == KindSeedCopy {
-				e, about = seedEntry(e, Bounced, b.Class)
-			}
-			if about {
-				entries = append(entries, e)
-			}
-			if end, ok := closed[m.Send]; ok && b.At.After(end) {
-				continue
-			}
-			late = append(late, m.ID)
-			if about && b.Class == classSoft {
-				soft = append(soft, m.Contact)
-			}
-			r := Result{
-				Item: m.Item, State: Bounced, At: b.At, BounceType: b.Class, Category: b.Category, Code: b.Code, Enhanced: b.Enhanced, Error: b.Text,
-			}
-			noted.add(r)
-			key := sendKey{tenant, m.Send}
-			c := changes[key]
-			c.Delivered--
-			c.Bounced++
-			c.addParts(m.mix, MixSums{Delivered: -1, Bounced: 1}, b.At, TimeSums{Bounced: 1})
-			c.addBounce(r, 1)
-			c.addParts(m.mix, MixSums{}, m.sentAt, TimeSums{Delivered: -1})
-			changes[key] = c
+			late.add(m, first[m.ID])
 		}
-		moved = late
-		_, err = tx.Exec(ctx, `UPDATE outbox SET state = 'bounced' WHERE tenant_id = $1 AND id`+tx.In(2), tenant, sqldb.List(tx, late))
-		if err != nil {
-			return err
-		}
-		if err := noted.write(ctx, tx, tenant); err != nil {
-			return err
-		}
-		b := tx.Batch()
-		changes.queue(b, tx)
-		if err := b.Run(ctx); err != nil {
-			return err
-		}
-		runs, err := softRuns(ctx, tx, tenant, soft)
-		if err != nil {
-			return err
-		}
-		for i, e := range entries {
-			if r, ok := e.Data.(lateRefusal); ok && r.Class == classSoft {
-				run := append([]int64{}, runs[e.Contact]...)
-				r.Run = &run
-				entries[i].Data = r
-			}
-		}
-		return journal.Append(ctx, tx, entries...)
+		moved = late.moved
+		return late.write(ctx, tx)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("record bounces: %w", err)
 	}
 	return moved, nil
+}
+
+// firstOfEach returns the first bounce of each message, and the messages in the order of the list.
+func firstOfEach(bounces []Bounce) (map[id.Message]Bounce, []id.Message, error) {
+	first := make(map[id.Message]Bounce, len(bounces))
+	var ids []id.Message
+	for _, b := range bounces {
+		if b.Class == "" {
+			return nil, nil, errors.New("a bounce without a class")
+		}
+		if _, twice := first[b.Message]; !twice {
+			first[b.Message] = b
+			ids = append(ids, b.Message)
+		}
+	}
+	return first, ids, nil
+}
+
+// lateBounces is what the bounces of accepted messages change.
+type lateBounces struct {
+	tenant  id.Tenant
+	sends   map[id.Send]Send
+	closed  map[id.Send]time.Time // when their reports close
+	moved   []id.Message          // to Bounced
+	soft    []id.Contact          // that bounced softly
+	notes   *notes
+	changes changes
+	entries []journal.Entry
+}
+
+func newLateBounces(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, accepted []acceptedMessage) (*lateBounces, error) {
+	list := make([]id.Send, len(accepted))
+	for i, m := range accepted {
+		list[i] = m.Send
+	}
+	slices.SortFunc(list, id.Compare)
+	list = slices.Compact(list)
+	closed, err := ClosedSends(ctx, tx, tenant, list)
+	if err != nil {
+		return nil, err
+	}
+	sends, err := Sends(ctx, tx, tenant, list)
+	if err != nil {
+		return nil, err
+	}
+	return &lateBounces{tenant: tenant, sends: sends, closed: closed, notes: newNotes(tx), changes: changes{}}, nil
+}
+
+// add adds the bounce of a message.
+func (l *lateBounces) add(m acceptedMessage, b Bounce) {
+	// Recount takes a note that ends when its message was sent, or before, for a refusal during the
+	// attempt. The clock of a relay may be slow.
+	if !b.At.After(m.sentAt) {
+		b.At = m.sentAt.Add(time.Microsecond)
+	}
+	entry, reportable := journal.Entry{
+		Tenant: l.tenant, Type: journal.EmailBounced, Contact: m.Contact, Send: m.Send, Message: m.ID, At: b.At, Data: lateRefusal{Refusal: b.Refusal},
+	}, true
+	if l.sends[m.Send].Source.Kind == KindSeedCopy {
+		entry, reportable = seedEntry(entry, Bounced, b.Class)
+	}
+	// The address is bad however late the report is, so followers hear of it in any case. Only the
+	// figures of a closed report stay as they were shown.
+	if reportable {
+		l.entries = append(l.entries, entry)
+	}
+	if end, ok := l.closed[m.Send]; ok && b.At.After(end) {
+		return
+	}
+	l.moved = append(l.moved, m.ID)
+	if reportable && b.Class == classSoft {
+		l.soft = append(l.soft, m.Contact)
+	}
+	l.count(m, Result{
+		Item: m.Item, State: Bounced, At: b.At, BounceType: b.Class, Category: b.Category, Code: b.Code, Enhanced: b.Enhanced, Error: b.Text,
+	})
+}
+
+// count moves a message in the sums of its send from delivered to bounced.
+func (l *lateBounces) count(m acceptedMessage, r Result) {
+	l.notes.add(r)
+	key := sendKey{l.tenant, m.Send}
+	c := l.changes[key]
+	c.Delivered--
+	c.Bounced++
+	c.addParts(m.mix, MixSums{Delivered: -1, Bounced: 1}, r.At, TimeSums{Bounced: 1})
+	c.addBounce(r, 1)
+	// The acceptance was counted in the interval of its own time, which may be another one.
+	c.addParts(m.mix, MixSums{}, m.sentAt, TimeSums{Delivered: -1})
+	l.changes[key] = c
+}
+
+// write stores the bounces.
+func (l *lateBounces) write(ctx context.Context, tx *sqldb.DB) error {
+	_, err := tx.Exec(ctx, `UPDATE outbox SET state = 'bounced' WHERE tenant_id = $1 AND id`+tx.In(2), l.tenant, sqldb.List(tx, l.moved))
+	if err != nil {
+		return err
+	}
+	if err := l.notes.write(ctx, tx, l.tenant); err != nil {
+		return err
+	}
+	// Messages are locked before their send, as by Commit: the other order would deadlock with it.
+	b := tx.Batch()
+	l.changes.queue(b, tx)
+	if err := b.Run(ctx); err != nil {
+		return err
+	}
+	// A run includes the bounces of this transaction, so it is read after their notes are written.
+	runs, err := softRuns(ctx, tx, l.tenant, l.soft)
+	if err != nil {
+		return err
+	}
+	for i, e := range l.entries {
+		if r, ok := e.Data.(lateRefusal); ok && r.Class == classSoft {
+			run := append([]int64{}, runs[e.Contact]...)
+			r.Run = &run
+			l.entries[i].Data = r
+		}
+	}
+	// Last: from its first entry on, this transaction holds up all followers of the tenant's group.
+	return journal.Append(ctx, tx, l.entries...)
 }
 
 // acceptedMessage is a message that was accepted.

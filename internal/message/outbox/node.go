@@ -139,6 +139,8 @@ func (n *Node) Claimed() (messages int) {
 
 // FlushReleased writes the claims that have ended, and those with messages that were put back.
 func (n *Node) FlushReleased(ctx context.Context) error {
+	// One at a time: a second call that found no marks would return before the first has written, and
+	// ClaimAfter would not find what was put back.
 	n.claims.writing.Lock()
 	defer n.claims.writing.Unlock()
 	if err := n.deleteFinishedAttempts(ctx); err != nil {
@@ -156,7 +158,7 @@ func (n *Node) FlushReleased(ctx context.Context) error {
 		}
 		return nil
 	})
-	if err != nil {
+	if err != nil { // or the messages would be hidden until this node ends
 		for _, h := range changed {
 			n.claims.markChanged(h.claimKey)
 		}
@@ -179,10 +181,13 @@ func writeReleased(ctx context.Context, tx *sqldb.DB, owner string, tenant id.Te
 	if err != nil {
 		return err
 	}
+	// The messages that are left keep the id of their claim, so that intents for them still find it.
 	rest := tx.Table("send_id UUID", "id UUID", "due BIGINT", "message_id UUID")
 	for _, h := range changed {
+		// It was revoked, or taken back by Reap. Inserted again, it would let attempts begin that another
+		// node may make, too.
 		if !slices.Contains(existing, h.claim) {
-			continue // revoked, or taken back by Reap
+			continue
 		}
 		for m, p := range h.left {
 			rest.Add(h.send, h.claim, p.DueAt.UnixMicro(), m)

@@ -29,7 +29,9 @@ func (n *Node) Reap(ctx context.Context, now time.Time, alone bool) (requeued, u
 		if err != nil {
 			return err
 		}
-		// While the claims are locked, no attempt begins under them.
+		// The order matters. While the claims are locked, no attempt begins under them: insertAttempts
+		// of a node that is slow, not dead, waits for this transaction and then finds no claim. So each
+		// message has either an attempt that is read here, or none.
 		inFlight, err := reapAttempts(ctx, tx, dead)
 		if err != nil {
 			return err
@@ -104,6 +106,9 @@ func reapAttempts(ctx context.Context, tx *sqldb.DB, dead []string) (map[id.Mess
 		for _, a := range own {
 			t.Add(a.Message, a.Epoch, a.Lane, a.FirstAt)
 		}
+		// The row of a settled attempt stays until its node deletes it. That message has ended, or has
+		// another epoch, and is not uncertain. first_at is set although no result is known, since the
+		// repetition must have the same Date.
 		rows, err := tx.Query(ctx, `
 			UPDATE outbox SET epoch = outbox.epoch + 1, uncertain = uncertain + 1, attempts = attempts + 1,
 				first_at = COALESCE(outbox.first_at, v.first_at), lane_id = v.lane_id
@@ -158,7 +163,7 @@ func (c deadClaim) requeue(ctx context.Context, tx *sqldb.DB, inFlight map[id.Me
 		return 0, err
 	}
 	for _, m := range waiting {
-		if !inFlight[m] {
+		if !inFlight[m] { // reapAttempts has counted the others
 			free++
 		}
 	}

@@ -83,6 +83,8 @@ const cancelPage = 5000
 func CancelWaiting(ctx context.Context, db *sqldb.DB, tenant id.Tenant, send id.Send, now time.Time) (int, error) {
 	n := 0
 	err := db.InTx(ctx, func(tx *sqldb.DB) error {
+		// The phase is 'cancelled', so no attempt begins any more. Those that have begun end as what their
+		// servers answer: a mail that arrived must not count as cancelled.
 		inFlight, err := InFlight(ctx, tx, tenant, send)
 		if err != nil {
 			return err

@@ -48,6 +48,7 @@ type Result struct {
 func (n *Node) Commit(ctx context.Context, results []Result, intents []Item, now time.Time) (begun map[id.Message]bool, err error) {
 	rows, tried := n.attempts.newRows(intents, now), n.attempts.attemptsOf(results)
 	own := lastResults(results)
+	// Each round drops at least one result, so the loop ends.
 	for {
 		var settled map[id.Message]bool
 		err = n.DB.InTx(ctx, func(tx *sqldb.DB) (err error) {
@@ -57,12 +58,19 @@ func (n *Node) Commit(ctx context.Context, results []Result, intents []Item, now
 		if !errors.Is(err, errNotOwned) {
 			break
 		}
+		// The others were settled by an earlier try of this call, whose answer was lost, or Reap gave
+		// them to another node. Either way they are counted there. Counted here, too, the sums would
+		// never agree with the rows again.
 		own = slices.DeleteFunc(own, func(r Result) bool { return !settled[r.Item.ID] })
 	}
 	if err != nil {
+		// The rows may have been committed all the same. Nothing begins under them, and they are deleted
+		// with those that are settled. If the node dies before, their messages count as uncertain.
 		n.attempts.noteWritten(rows, nil, nil)
 		return nil, fmt.Errorf("commit results and intents: %w", err)
 	}
+	// Only now, since a result that is not durable keeps its message claimed and its attempt recorded.
+	// This includes results that were dropped above: their messages are no longer this node's.
 	n.attempts.noteWritten(rows, begun, results)
 	n.claims.remove(func(yield func(Item) bool) {
 		for _, r := range results {
@@ -105,7 +113,9 @@ func (n *Node) commit(ctx context.Context, tx *sqldb.DB, results []Result, tried
 		return nil, nil, err
 	}
 	insertAttempts(b, tx, n.Owner, rows, now, begun)
-	for _, it := range intents { // an empty change reads whether the send is open
+	// An empty change locks the row of the send and reads its phase. Without it, an attempt could begin
+	// after the transaction that pauses or cancels the send was answered.
+	for _, it := range intents {
 		if _, ok := changes[sendOf(it)]; !ok {
 			changes[sendOf(it)] = change{}
 		}
@@ -116,9 +126,12 @@ func (n *Node) commit(ctx context.Context, tx *sqldb.DB, results []Result, tried
 	if err := b.Run(ctx); err != nil {
 		return nil, nil, err
 	}
+	// The sums above were computed for all results. The error rolls them back.
 	if len(settled) < len(results) {
 		return settled, nil, errNotOwned
 	}
+	// The row of the send is locked, so of all transactions that settle its messages, only the one
+	// that settles the last of them finds it over, and it ends once.
 	for _, at := range order {
 		if after[at].over {
 			if err := endSend(ctx, tx, at.tenant, at.id, now); err != nil {
@@ -197,6 +210,8 @@ func settle(b *sqldb.Batch, tx *sqldb.DB, results []Result, tried map[id.Message
 			entries = append(entries, e)
 		}
 	}
+	// Entries hold up followers from here on, and should come last. But the row of a send holds up all
+	// other transactions that settle its messages, so the sends come last.
 	if err := journal.QueueUnnoticed(b, tx, entries...); err != nil {
 		return nil, err
 	}
@@ -246,6 +261,8 @@ func settleDelivered(b *sqldb.Batch, tx *sqldb.DB, tenant id.Tenant, results []R
 		n, first, lane := attemptValues(r, tried)
 		t.Add(r.Item.ID, r.Item.Epoch, n, first, lane, r.At.UnixMicro(), sqldb.Null(r.acceptance()))
 	}
+	// The epoch makes this node's write void if Reap took the message back meanwhile. It need not
+	// increase: no later write expects the state 'queued' of a message that has ended.
 	b.Queue(`
 		UPDATE outbox SET `+setAttempt+`, state = 'delivered', sent_at = v.at, answered = TRUE, accept_reply = v.reply
 		FROM `+t.As("v", 2)+`
@@ -277,6 +294,8 @@ func settleOthers(b *sqldb.Batch, tx *sqldb.DB, tenant id.Tenant, results []Resu
 		n, first, lane := attemptValues(r, tried)
 		t.Add(r.Item.ID, r.Item.Epoch, n, first, lane, r.State, due, sent, r.Answered || r.Item.Answered, uncertain, sqldb.Null(r.acceptance()))
 	}
+	// A deferred message stays 'queued', so its epoch must increase: the row of its attempt may be
+	// deleted only later, and would make it look as if it were in flight when it is due again.
 	b.Queue(`
 		UPDATE outbox SET `+setAttempt+`, state = v.state, epoch = outbox.epoch + 1, sent_at = v.sent_at,
 			due_at = COALESCE(v.due_at, outbox.due_at),
@@ -358,7 +377,7 @@ func (r Result) entry() (journal.Entry, bool) {
 		e.Type = journal.EmailFailed
 		e.Data = Refusal{Category: r.Category, Code: r.Code, Enhanced: r.Enhanced, Text: r.Error}
 	case Queued:
-		if !r.Answered || r.Unsent {
+		if !r.Answered || r.Unsent { // no server deferred it
 			return journal.Entry{}, false
 		}
 		e.Type = journal.EmailDeferred
