@@ -68,7 +68,7 @@ func TestTheTabsOfAReportShowWhatTheAPIAnswers(t *testing.T) {
 
 		d.pressText("Breakdown")
 		engagement := get("/engagement")
-		for label, name := range map[string]string{"Senders": "by_identity", "Mail providers": "by_provider"} {
+		for label, name := range map[string]string{"Senders": "by_identity", "Mailbox providers": "by_provider"} {
 			rows := list(engagement[name])
 			if len(rows) == 0 || rows[0]["recipients"] != 25.0 || rows[0]["delivered"] != 23.0 || rows[0]["bounced"] != 2.0 {
 				t.Errorf("%s: the API answers %v", name, rows)

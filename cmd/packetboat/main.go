@@ -48,7 +48,7 @@ type commandLine struct {
 	User       userCommands      `cmd:"" help:"Make users, reset their passwords."`
 	APIKey     apiKeyCommands    `cmd:"" name:"apikey" help:"Make and manage API keys."`
 	Domain     domainCommands    `cmd:"" help:"Manage sending domains."`
-	Outage     outageCommands    `cmd:"" help:"Decide about bounces that are held because a mail provider may be wrong."`
+	Outage     outageCommands    `cmd:"" help:"Decide about bounces that are held because a mailbox provider may be wrong."`
 	Version    versionCommand    `cmd:"" help:"Print the version."`
 
 	Completion completionCommand `cmd:"" help:"Print a script that completes commands in bash, zsh or fish."`

@@ -53,7 +53,7 @@ func viewOfOutage(o outage.Outage) outageView {
 		return new(endpoint.At(*t))
 	}
 	v := outageView{
-		ID: o.ID, Provider: o.Site, Since: endpoint.At(o.Since), EndedAt: stamp(o.EndedAt), Recipients: o.Answered, Unknown: o.Unknown,
+		ID: o.ID, Provider: o.Directory, Since: endpoint.At(o.Since), EndedAt: stamp(o.EndedAt), Recipients: o.Answered, Unknown: o.Unknown,
 		DecidedAt: stamp(o.DecidedAt), DoneAt: stamp(o.DoneAt), Held: []heldView{},
 	}
 	if o.Decision != "" {
@@ -185,6 +185,6 @@ func (cmd outageName) decide(c *console, d outage.Decision, next string) error {
 		if err != nil {
 			return err
 		}
-		return c.show(viewOfOutage(decided), "outage of %s: %s\n", decided.Site, next)
+		return c.show(viewOfOutage(decided), "outage of %s: %s\n", decided.Directory, next)
 	})
 }

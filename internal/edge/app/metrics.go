@@ -36,7 +36,7 @@ func newRegistry(db *sqldb.DB) *prometheus.Registry {
 			prometheus.NewDesc("packetboat_queue_age_seconds", "How long the message that is due longest has been due.", nil, nil),
 			prometheus.NewDesc("packetboat_journal_lag", "Journal entries that the slowest follower has still to read.", nil, nil),
 			prometheus.NewDesc("packetboat_sends_held", "1 while all sends of the installation are held, else 0.", nil, nil),
-			prometheus.NewDesc("packetboat_outages", "Outages of mail providers' directories about which the operator has not decided.", nil, nil),
+			prometheus.NewDesc("packetboat_outages", "Outages of mailbox providers' directories about which the operator has not decided.", nil, nil),
 			prometheus.NewDesc("packetboat_bounces_held", "Bounces that are held because of outages.", nil, nil),
 			prometheus.NewDesc("packetboat_webhook_queue_age_seconds", "How long the webhook delivery that is due longest has been due.", nil, nil),
 			prometheus.NewDesc("packetboat_visitor_requests_waiting", "Requests of websites that are to be applied; at most 100000.", nil, nil),

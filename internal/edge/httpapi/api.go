@@ -54,7 +54,7 @@ type API struct {
 	Saver      *contact.Saver        // saves the contacts of many requests together; nil: a saver of its own
 	Recorder   *event.Recorder       // records the events of many requests together; nil: a recorder of its own
 	Enroller   *sequence.Enroller    // enrolls the contacts of many requests together; nil: an enroller of its own
-	Providers  *maildomain.Providers // mail providers of contacts' domains; nil: a cache of its own
+	Providers  *maildomain.Providers // mailbox providers of contacts' domains; nil: a cache of its own
 	Usage      usage.Finder          // finds the records that refer to one that is to be deleted
 	SendCounts usage.Counter         // counts the broadcasts that use a template or a block; nil: none
 	MJML       *mjml.Compiler        // compiles MJML to HTML

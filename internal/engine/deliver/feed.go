@@ -27,25 +27,25 @@ const checkValid = 5 * time.Second
 
 // job is a claimed message on its way to a worker, with what is needed to send it.
 type job struct {
-	item     outbox.Item
-	contact  *contact.Contact
-	event    journal.Trigger // that enrolled the contact in the sequence; zero unless the content reads it
-	content  *content.Compiled
-	sender   *render.Sender
-	signer   *dkim.Signer // set if its lane's mail is signed
-	lane     *laneSettings
-	send     *send
-	throttle *lane.Throttle // of the recipient's provider, or nil
-	route    directmx.Route // set if its lane is of type direct_mx
-	site     *site          // where the route leads; nil for other lanes
-	from     directmx.From  // how it connects to the site
-	provider string         // that limits and counts are kept for: a lane.WarmupProvider
-	operator string         // who runs the recipient's mailbox (mx.Operator); empty if that is not known
-	target   directmx.Target
-	days     []pace.Day // the daily limits of which it has a permit
-	checked  time.Time  // when all of this was loaded
-	receives bool       // mail for the return path of its domain arrives here
-	testMark string     // the prefix of a test's subject; empty: not a test
+	item      outbox.Item
+	contact   *contact.Contact
+	event     journal.Trigger // that enrolled the contact in the sequence; zero unless the content reads it
+	content   *content.Compiled
+	sender    *render.Sender
+	signer    *dkim.Signer // set if its lane's mail is signed
+	lane      *laneSettings
+	send      *send
+	throttle  *lane.Throttle // of the recipient's provider, or nil
+	route     directmx.Route // set if its lane is of type direct_mx
+	site      *site          // where the route leads; nil for other lanes
+	from      directmx.From  // how it connects to the site
+	provider  string         // that limits and counts are kept for: a lane.WarmupProvider
+	directory string         // who runs the recipient's mailbox (mx.Directory); empty if that is not known
+	target    directmx.Target
+	days      []pace.Day // the daily limits of which it has a permit
+	checked   time.Time  // when all of this was loaded
+	receives  bool       // mail for the return path of its domain arrives here
+	testMark  string     // the prefix of a test's subject; empty: not a test
 }
 
 // feed claims the due messages of a send batch by batch and passes them to their lanes, until none

@@ -186,7 +186,7 @@ func (e *Engine) acquirePermits(ctx context.Context, c class, zone *time.Locatio
 	return l, err
 }
 
-// findProviders sets the operator of each job's mailbox, and the throttle of its lane for it, if any.
+// findProviders sets the provider and the directory of each job's mailbox, and the throttle of its lane for it, if any.
 func (e *Engine) findProviders(ctx context.Context, jobs []*job) error {
 	var domains []string
 	for _, j := range jobs {
@@ -204,7 +204,7 @@ func (e *Engine) findProviders(ctx context.Context, jobs []*job) error {
 		}
 		j.provider = lane.WarmupProvider(string(known.Provider.Or(d)))
 		if j.lane.config.Type != lane.Sink { // what a sink answers says nothing about a provider
-			j.operator = mx.Operator(d, known.Provider, known.Record)
+			j.directory = mx.Directory(d, known.Provider, known.Record)
 		}
 		j.throttle = j.lane.config.Throttle(string(known.Provider), d)
 	}

@@ -58,12 +58,12 @@ func (t *stats) addByProvider(k traffic.ProviderKey, c traffic.ProviderCounts) {
 
 // result counts the result of an attempt, which was refused for a reason unless that is empty.
 func (t *stats) result(j *job, r outbox.Result, why reply.Reason) {
-	if r.State != outbox.Queued && j.operator != "" {
+	if r.State != outbox.Queued && j.directory != "" {
 		n := outage.Traffic{Answered: 1}
 		if r.Guard != nil {
 			n.Unknown = 1
 		}
-		t.addAnswers(outage.KeyAt(j.operator, r.At), n)
+		t.addAnswers(outage.KeyAt(j.directory, r.At), n)
 	}
 	var c traffic.Counts
 	switch {

@@ -231,8 +231,8 @@ func (w *worker) deliverJob(j *job) bool {
 		w.acceptedBySES(&r)
 	}
 	why := reply.Classify(outcome).Reason
-	if r.State == outbox.Bounced && j.operator != "" && why == reply.InvalidRecipient {
-		r.Guard = &outage.Guard{Site: j.operator, Lane: r.Item.Lane, Sent: r.At}
+	if r.State == outbox.Bounced && j.directory != "" && why == reply.InvalidRecipient {
+		r.Guard = &outage.Guard{Directory: j.directory, Lane: r.Item.Lane, Sent: r.At}
 	}
 	e.stats.result(j, r, why)
 	w.last = []outbox.Result{r}
@@ -256,7 +256,7 @@ func (w *worker) recheck(j *job) bool {
 		fresh := *jobs[0]
 		fresh.days, fresh.throttle = j.days, j.throttle // its permits are of these
 		fresh.route, fresh.site, fresh.target, fresh.from = j.route, j.site, j.target, j.from
-		fresh.provider, fresh.operator = j.provider, j.operator
+		fresh.provider, fresh.directory = j.provider, j.directory
 		*j = fresh
 		return true
 	}

@@ -62,7 +62,7 @@ type Engine struct {
 	Page  int             // contacts per transaction; 0 means 2000, both for inserting and for assigning due times
 	Pages int             // pages of one broadcast per Tick; 0 means 20
 
-	Providers *maildomain.Providers // mail providers of recipients' domains; nil: a cache of its own
+	Providers *maildomain.Providers // mailbox providers of recipients' domains; nil: a cache of its own
 
 	preparing int                                // number of sends in preparation; used by Tick only
 	audiences map[id.Broadcast]*segment.Audience // of the sends in preparation; used by Tick only

@@ -183,7 +183,7 @@ func (r *Recorder) recordTenant(ctx context.Context, tenant id.Tenant, list []*r
 				if b.Class == string(reply.Hard) && slices.Contains(moved, b.Message) {
 					counted.add(messages[b.Message], b.At, traffic.Counts{Late: 1})
 					if b.Guard != nil {
-						key := outage.KeyAt(b.Guard.Site, b.Guard.Sent)
+						key := outage.KeyAt(b.Guard.Directory, b.Guard.Sent)
 						answers[key] = answers[key].Plus(outage.Traffic{Unknown: 1})
 					}
 					moved = slices.DeleteFunc(moved, func(m id.Message) bool { return m == b.Message }) // reported twice
@@ -247,8 +247,8 @@ func (r *Recorder) guard(ctx context.Context, tx *sqldb.DB, bounces []outbox.Bou
 		m := messages[b.Message]
 		domain := address.Domain(m.Email)
 		bounces[i].Guard = nil
-		if site := mx.Operator(domain, known[domain].Provider, known[domain].Record); site != "" {
-			bounces[i].Guard = &outage.Guard{Site: site, Lane: m.Lane, Sent: *m.SentAt}
+		if directory := mx.Directory(domain, known[domain].Provider, known[domain].Record); directory != "" {
+			bounces[i].Guard = &outage.Guard{Directory: directory, Lane: m.Lane, Sent: *m.SentAt}
 		}
 	}
 	return nil

@@ -12,7 +12,7 @@ import (
 func (e *Engine) checkOutages(ctx context.Context, now time.Time) (more bool, err error) {
 	changed, err := outage.Evaluate(ctx, e.DB, now)
 	for _, o := range changed {
-		log := e.Log.With("outage", o.ID, "provider", o.Site, "unknown", o.Unknown, "recipients", o.Answered)
+		log := e.Log.With("outage", o.ID, "provider", o.Directory, "unknown", o.Unknown, "recipients", o.Answered)
 		if o.EndedAt == nil {
 			log.Warn("provider reports many recipients as unknown; their bounces are held until the operator decides", "since", o.Since)
 		} else {

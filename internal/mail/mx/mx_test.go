@@ -182,7 +182,7 @@ func TestClassify(t *testing.T) {
 	}
 }
 
-func TestOperator(t *testing.T) {
+func TestDirectory(t *testing.T) {
 	for _, tt := range []struct {
 		domain   string
 		provider mx.Provider
@@ -198,8 +198,8 @@ func TestOperator(t *testing.T) {
 		{"shop.example", mx.Other, mx.Null, ""},
 		{"shop.example", "", "", ""},
 	} {
-		if got := mx.Operator(tt.domain, tt.provider, tt.server); got != tt.want {
-			t.Errorf("Operator(%q, %q, %q) = %q, want %q", tt.domain, tt.provider, tt.server, got, tt.want)
+		if got := mx.Directory(tt.domain, tt.provider, tt.server); got != tt.want {
+			t.Errorf("Directory(%q, %q, %q) = %q, want %q", tt.domain, tt.provider, tt.server, got, tt.want)
 		}
 	}
 }

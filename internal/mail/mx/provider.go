@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Provider is the operator of a domain's mailboxes.
+// Provider is the mailbox provider of a domain.
 type Provider string
 
 // The providers. Gmail and Outlook are the consumer services,
@@ -80,7 +80,7 @@ var servers = []struct {
 	{"zoho.com", Zoho}, {"zoho.eu", Zoho}, {"zoho.in", Zoho}, {"zoho.com.au", Zoho}, {"zoho.com.cn", Zoho}, {"zoho.jp", Zoho}, {"zohomail.com", Zoho},
 }
 
-// Classify returns the operator of a domain with these mail servers, given in order of preference. A
+// Classify returns the provider of a domain with these mail servers, given in order of preference. A
 // filter in front of a provider's servers hides the provider.
 func Classify(domain string, hosts []string) Provider {
 	if p, ok := Consumer(domain); ok {
@@ -106,10 +106,10 @@ func (p Provider) Or(domain string) Provider {
 	return p
 }
 
-// Operator returns a name for those who run the mailboxes of a domain: the provider, which is the same for
-// its own domains and those of its customers, or the server that is tried first. It is empty if neither
-// is known.
-func Operator(domain string, p Provider, server string) string {
+// Directory returns a name for the directory in which the servers of a domain look up recipients: the provider's,
+// which is the same for its own domains and those of its customers, or that of the server that is tried first. It is
+// empty if neither is known.
+func Directory(domain string, p Provider, server string) string {
 	switch p = p.Or(domain); p {
 	case GoogleWorkspace:
 		return string(Gmail)

@@ -14,7 +14,7 @@ import (
 )
 
 // mix is what many messages of a send have in common: the content, the identity, and the recipient's
-// mail provider.
+// mailbox provider.
 // Their rows refer to it by a number.
 type mix struct {
 	content  id.Content

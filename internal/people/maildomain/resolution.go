@@ -161,7 +161,7 @@ func (r *Resolution) listen(asked []due, answered bool) {
 		if d, ok := errors.AsType[*net.DNSError](asked[0].err); ok {
 			cause = d.Err // without the name that was asked for
 		}
-		r.Log.Warn("DNS does not answer; mail providers of contacts stay unknown", "err", cause)
+		r.Log.Warn("DNS does not answer; mailbox providers of contacts stay unknown", "err", cause)
 	}
 }
 

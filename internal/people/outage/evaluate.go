@@ -22,23 +22,23 @@ func Evaluate(ctx context.Context, db *sqldb.DB, now time.Time) ([]Outage, error
 		return nil, err
 	}
 	var changed []Outage
-	for _, site := range slices.Sorted(maps.Keys(traffic)) {
-		o, ok := open[site]
+	for _, directory := range slices.Sorted(maps.Keys(traffic)) {
+		o, ok := open[directory]
 		before := o
 		switch {
 		case ok && o.EndedAt == nil:
-			t := sum(traffic[site], now.Add(-Window), now.Add(width))
+			t := sum(traffic[directory], now.Add(-Window), now.Add(width))
 			if t.Answered < minToEnd || t.share() > endShare {
 				continue
 			}
 			o.EndedAt = new(sqldb.Time(now.UnixMicro()))
 		default:
-			since, t, bad := worst(traffic[site], from[site])
+			since, t, bad := worst(traffic[directory], from[directory])
 			if !bad {
 				continue
 			}
 			if !ok {
-				o = Outage{ID: id.New[id.Outage](), Site: site, Since: since, OpenedAt: sqldb.Time(now.UnixMicro())}
+				o = Outage{ID: id.New[id.Outage](), Directory: directory, Since: since, OpenedAt: sqldb.Time(now.UnixMicro())}
 			}
 			o.EndedAt, o.Answered, o.Unknown = nil, t.Answered, t.Unknown
 		}
@@ -50,7 +50,7 @@ func Evaluate(ctx context.Context, db *sqldb.DB, now time.Time) ([]Outage, error
 	return changed, nil
 }
 
-// known returns the outages without a decision, and from when on traffic of sites may open one again.
+// known returns the outages without a decision, and from when on traffic of directories may open one again.
 func known(ctx context.Context, db *sqldb.DB, now time.Time) (open map[string]Outage, from map[string]time.Time, err error) {
 	rows, err := db.Query(ctx, `SELECT `+columns+` FROM outage WHERE decision IS NULL OR decided_at >= $1`, now.Add(-Rest-back).UnixMicro())
 	list, err := sqldb.Collect(rows, err, scanOutage)
@@ -62,14 +62,14 @@ func known(ctx context.Context, db *sqldb.DB, now time.Time) (open map[string]Ou
 		at := o.EndedAt
 		switch o.Decision {
 		case "":
-			open[o.Site] = o
+			open[o.Directory] = o
 		case Apply:
 			at = new(o.DecidedAt.Add(Rest))
 		case Dismiss:
 			at = o.DecidedAt
 		}
-		if at != nil && at.After(from[o.Site]) {
-			from[o.Site] = *at
+		if at != nil && at.After(from[o.Directory]) {
+			from[o.Directory] = *at
 		}
 	}
 	return open, from, nil
@@ -77,8 +77,8 @@ func known(ctx context.Context, db *sqldb.DB, now time.Time) (open map[string]Ou
 
 func save(ctx context.Context, db *sqldb.DB, o Outage, fresh bool) (err error) {
 	if fresh {
-		_, err = db.Exec(ctx, `INSERT INTO outage (id, site, since, opened_at, answered, unknown) VALUES ($1, $2, $3, $4, $5, $6)`,
-			o.ID, o.Site, o.Since.UnixMicro(), o.OpenedAt.UnixMicro(), o.Answered, o.Unknown)
+		_, err = db.Exec(ctx, `INSERT INTO outage (id, directory, since, opened_at, answered, unknown) VALUES ($1, $2, $3, $4, $5, $6)`,
+			o.ID, o.Directory, o.Since.UnixMicro(), o.OpenedAt.UnixMicro(), o.Answered, o.Unknown)
 	} else { // the operator may have decided meanwhile
 		_, err = db.Exec(ctx, `UPDATE outage SET ended_at = $2, answered = $3, unknown = $4 WHERE id = $1 AND decision IS NULL`,
 			o.ID, sqldb.NullMicros(o.EndedAt), o.Answered, o.Unknown)

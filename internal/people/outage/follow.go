@@ -14,9 +14,9 @@ import (
 
 // Guard marks the journal entry of a bounce that takes effect by Follower.
 type Guard struct {
-	Site string    `json:"site"` // the provider whose answer it was: a mx.Operator
-	Lane id.Lane   `json:"lane"`
-	Sent time.Time `json:"sent"` // when the message was sent
+	Directory string    `json:"site"` // whose answer it was (mx.Directory)
+	Lane      id.Lane   `json:"lane"`
+	Sent      time.Time `json:"sent"` // when the message was sent
 }
 
 // Data is the part of the data of a bounce's journal entry that this package reads.
@@ -66,21 +66,21 @@ func follow(ctx context.Context, tx *sqldb.DB, entries []journal.Entry) error {
 
 // store stores guarded bounces of a tenant, and returns the entries of those that take effect.
 func store(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, list []bounce, outages []Outage) ([]journal.Entry, error) {
-	t := tx.Table("message_id UUID", "contact_id UUID", "send_id UUID", "lane_id UUID", "site TEXT", "at BIGINT", "outage_id UUID")
+	t := tx.Table("message_id UUID", "contact_id UUID", "send_id UUID", "lane_id UUID", "directory TEXT", "at BIGINT", "outage_id UUID")
 	var passed []journal.Entry
 	for _, b := range list {
 		var o id.Outage
-		if i := slices.IndexFunc(outages, func(o Outage) bool { return o.Site == b.Site && o.holds(b.Sent) }); i >= 0 {
+		if i := slices.IndexFunc(outages, func(o Outage) bool { return o.Directory == b.Directory && o.holds(b.Sent) }); i >= 0 {
 			o = outages[i].ID
 		}
-		t.Add(b.Message, b.Contact, b.Send, b.Lane, b.Site, b.Sent.UnixMicro(), sqldb.Null(o))
+		t.Add(b.Message, b.Contact, b.Send, b.Lane, b.Directory, b.Sent.UnixMicro(), sqldb.Null(o))
 		if o.IsZero() {
 			passed = append(passed, effect(journal.BounceApplied, tenant, b.Contact, b.Send, b.Message, b.At))
 		}
 	}
 	_, err := tx.Exec(ctx, `
-		INSERT INTO outage_bounce (tenant_id, message_id, contact_id, send_id, lane_id, site, at, outage_id)
-		SELECT h.tenant_id, v.message_id, v.contact_id, v.send_id, v.lane_id, v.site, v.at, v.outage_id
+		INSERT INTO outage_bounce (tenant_id, message_id, contact_id, send_id, lane_id, directory, at, outage_id)
+		SELECT h.tenant_id, v.message_id, v.contact_id, v.send_id, v.lane_id, v.directory, v.at, v.outage_id
 		FROM `+tx.Home(1)+` CROSS JOIN `+t.As("v", 2)+` WHERE true
 		ON CONFLICT (tenant_id, message_id) DO NOTHING`, t.Args(tenant)...)
 	return passed, err

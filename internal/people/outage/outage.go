@@ -1,4 +1,4 @@
-// Package outage protects contacts from failures of mail providers' directories. A provider whose
+// Package outage protects contacts from failures of mailbox providers' directories. A provider whose
 // directory fails may say of mailboxes that exist that there is no such user, and each of these
 // bounces would end the mail to a contact for good.
 //
@@ -66,7 +66,7 @@ const (
 // Outage is a time at which a provider said of too many recipients that they do not exist.
 type Outage struct {
 	ID        id.Outage
-	Site      string    // the provider, or the name of a mail server
+	Directory string    // mx.Directory: the provider, or the name of a mail server
 	Since     time.Time // bounces of messages that were sent from then on are held
 	OpenedAt  time.Time
 	EndedAt   *time.Time // when the answers were normal again
@@ -99,13 +99,13 @@ var (
 	ErrDecided = fault.New(fault.Conflict, "OUTAGE_DECIDED", "the outage has been decided about already")
 )
 
-const columns = `id, site, since, opened_at, ended_at, answered, unknown, decision, decided_at, done_at`
+const columns = `id, directory, since, opened_at, ended_at, answered, unknown, decision, decided_at, done_at`
 
 func scanOutage(scan func(...any) error) (o Outage, err error) {
 	var since, opened int64
 	var ended, decided, done sql.NullInt64
 	var decision sql.NullString
-	err = scan(&o.ID, &o.Site, &since, &opened, &ended, &o.Answered, &o.Unknown, &decision, &decided, &done)
+	err = scan(&o.ID, &o.Directory, &since, &opened, &ended, &o.Answered, &o.Unknown, &decision, &decided, &done)
 	o.Since, o.OpenedAt, o.EndedAt = sqldb.Time(since), sqldb.Time(opened), sqldb.NullTime(ended)
 	o.Decision, o.DecidedAt, o.DoneAt = Decision(decision.String), sqldb.NullTime(decided), sqldb.NullTime(done)
 	return o, err

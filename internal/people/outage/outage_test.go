@@ -63,11 +63,11 @@ func (f *fixture) must(err error) {
 }
 
 // bounce records that a provider said that a contact's mailbox does not exist.
-func (f *fixture) bounce(tenant id.Tenant, c contact.Contact, site string, sent, at time.Time) {
+func (f *fixture) bounce(tenant id.Tenant, c contact.Contact, directory string, sent, at time.Time) {
 	f.Helper()
 	f.must(journal.Append(f.Context(), f.db, journal.Entry{
 		Tenant: tenant, Type: journal.EmailBounced, Contact: c.ID, Send: id.New[id.Send](), Message: id.New[id.Message](), At: at,
-		Data: map[string]any{"class": "hard", "guard": outage.Guard{Site: site, Lane: f.lane, Sent: sent}},
+		Data: map[string]any{"class": "hard", "guard": outage.Guard{Directory: directory, Lane: f.lane, Sent: sent}},
 	}))
 }
 
@@ -138,7 +138,7 @@ func TestBouncesDuringAnOutageWaitForADecision(t *testing.T) {
 
 				now := noon.Add(time.Minute)
 				opened := f.evaluate(now)
-				if len(opened) != 1 || opened[0].Site != "gmail" || opened[0].Answered != 100 || opened[0].Unknown != 60 || !opened[0].Since.Equal(noon) {
+				if len(opened) != 1 || opened[0].Directory != "gmail" || opened[0].Answered != 100 || opened[0].Unknown != 60 || !opened[0].Since.Equal(noon) {
 					f.Fatalf("Evaluate = %+v", opened)
 				}
 				if again := f.evaluate(now); len(again) != 0 {

@@ -81,7 +81,7 @@ func withdraw(ctx context.Context, db *sqldb.DB, o Outage, now time.Time) (n int
 	}
 	rows, err := db.Query(ctx, `/* all tenants: outages are the installation's */
 		SELECT tenant_id, message_id FROM outage_bounce
-		WHERE site = $1 AND at >= $2 AND at <= $3 AND outage_id IS NULL LIMIT $4`, o.Site, o.Since.UnixMicro(), until.UnixMicro(), page)
+		WHERE directory = $1 AND at >= $2 AND at <= $3 AND outage_id IS NULL LIMIT $4`, o.Directory, o.Since.UnixMicro(), until.UnixMicro(), page)
 	found, err := messagesOf(rows, err)
 	if err != nil {
 		return 0, err

@@ -13,12 +13,12 @@ import (
 
 // Key identifies a bucket of traffic.
 type Key struct {
-	Site   string
-	Bucket time.Time
+	Directory string
+	Bucket    time.Time
 }
 
-// KeyAt returns the bucket of messages that were sent to a site at a time.
-func KeyAt(site string, sent time.Time) Key { return Key{site, sent.UTC().Truncate(width)} }
+// KeyAt returns the bucket of messages to a directory's recipients that were sent at a time.
+func KeyAt(directory string, sent time.Time) Key { return Key{directory, sent.UTC().Truncate(width)} }
 
 // Traffic is how many recipients a provider answered about.
 type Traffic struct {
@@ -45,24 +45,24 @@ func (t Traffic) share() float64 {
 // after the last message of it.
 func Count(ctx context.Context, db *sqldb.DB, traffic map[Key]Traffic, now time.Time) error {
 	keys := slices.SortedFunc(maps.Keys(traffic), func(a, b Key) int { // in the same order in all transactions
-		if a.Site != b.Site {
-			return strings.Compare(a.Site, b.Site)
+		if a.Directory != b.Directory {
+			return strings.Compare(a.Directory, b.Directory)
 		}
 		return a.Bucket.Compare(b.Bucket)
 	})
-	t := db.Table("site TEXT", "bucket BIGINT", "answered BIGINT", "unknown BIGINT")
+	t := db.Table("directory TEXT", "bucket BIGINT", "answered BIGINT", "unknown BIGINT")
 	for _, k := range keys {
-		if c := traffic[k]; c != (Traffic{}) && k.Site != "" && now.Sub(k.Bucket) < back {
-			t.Add(k.Site, k.Bucket.UnixMicro(), c.Answered, c.Unknown)
+		if c := traffic[k]; c != (Traffic{}) && k.Directory != "" && now.Sub(k.Bucket) < back {
+			t.Add(k.Directory, k.Bucket.UnixMicro(), c.Answered, c.Unknown)
 		}
 	}
 	if t.Len() == 0 {
 		return nil
 	}
 	_, err := db.Exec(ctx, `
-		INSERT INTO outage_traffic (site, bucket, answered, unknown)
-		SELECT v.site, v.bucket, v.answered, v.unknown FROM `+t.As("v", 1)+` WHERE true
-		ON CONFLICT (site, bucket) DO UPDATE SET
+		INSERT INTO outage_traffic (directory, bucket, answered, unknown)
+		SELECT v.directory, v.bucket, v.answered, v.unknown FROM `+t.As("v", 1)+` WHERE true
+		ON CONFLICT (directory, bucket) DO UPDATE SET
 			answered = outage_traffic.answered + excluded.answered, unknown = outage_traffic.unknown + excluded.unknown`, t.Args()...)
 	if err != nil {
 		return fmt.Errorf("count answers of providers: %w", err)
@@ -76,24 +76,24 @@ type bucket struct {
 	Traffic
 }
 
-// suspects returns the recent buckets of the sites with enough unknown recipients to open an outage,
+// suspects returns the recent buckets of the directories with enough unknown recipients to open an outage,
 // and of those given, ordered by time.
 func suspects(ctx context.Context, db *sqldb.DB, also []string, now time.Time) (map[string][]bucket, error) {
 	since := now.Add(-back).UnixMicro()
-	rows, err := db.Query(ctx, `SELECT site FROM outage_traffic WHERE bucket >= $1 GROUP BY site HAVING SUM(unknown) >= $2`, since, minUnknown)
-	sites, err := sqldb.Collect(rows, err, func(scan func(...any) error) (s string, err error) {
+	rows, err := db.Query(ctx, `SELECT directory FROM outage_traffic WHERE bucket >= $1 GROUP BY directory HAVING SUM(unknown) >= $2`, since, minUnknown)
+	directories, err := sqldb.Collect(rows, err, func(scan func(...any) error) (s string, err error) {
 		err = scan(&s)
 		return s, err
 	})
 	found := map[string][]bucket{}
-	if sites = append(sites, also...); err == nil && len(sites) > 0 {
-		rows, err = db.Query(ctx, `SELECT site, bucket, answered, unknown FROM outage_traffic
-			WHERE bucket >= $1 AND site`+db.In(2)+` ORDER BY bucket`, since, sqldb.List(db, sites))
+	if directories = append(directories, also...); err == nil && len(directories) > 0 {
+		rows, err = db.Query(ctx, `SELECT directory, bucket, answered, unknown FROM outage_traffic
+			WHERE bucket >= $1 AND directory`+db.In(2)+` ORDER BY bucket`, since, sqldb.List(db, directories))
 		err = sqldb.Each(rows, err, func(scan func(...any) error) error {
-			var site string
+			var directory string
 			var b bucket
-			err := scan(&site, sqldb.ToTime(&b.at), &b.Answered, &b.Unknown)
-			found[site] = append(found[site], b)
+			err := scan(&directory, sqldb.ToTime(&b.at), &b.Answered, &b.Unknown)
+			found[directory] = append(found[directory], b)
 			return err
 		})
 	}

@@ -14,7 +14,7 @@ import css from "./Report.module.css";
 const words = catalogue({
 	variants: "Variants",
 	senders: "Senders",
-	providers: "Mail providers",
+	providers: "Mailbox providers",
 	clients: "Mail programs",
 	devices: "Devices",
 	countries: "Countries",
