@@ -92,7 +92,7 @@ func (b *Browser) Stop() error {
 	return err
 }
 
-// Page is a tab. Pages of one browser share cookies and storage if one was reopened from the other.
+// Page is a tab. Pages of one browser share cookies and storage if one was opened from the other.
 type Page struct {
 	browser *Browser
 	profile *rod.Browser
@@ -134,14 +134,10 @@ func (b *Browser) tab(ctx context.Context, profile *rod.Browser, script string) 
 // in returns the tab, whose commands end with ctx.
 func (p *Page) in(ctx context.Context) *rod.Page { return p.rod.Context(ctx) }
 
-// Reopen opens another tab in the profile of p, with its cookies and storage, and closes p.
-func (p *Page) Reopen(ctx context.Context) (*Page, error) {
-	next, err := p.browser.tab(ctx, p.profile, p.script)
-	if err != nil {
-		return nil, err
-	}
-	_, err = proto.TargetCloseTarget{TargetID: p.rod.TargetID}.Call(p.profile.Context(ctx))
-	return next, err
+// Close closes the tab.
+func (p *Page) Close(ctx context.Context) error {
+	_, err := proto.TargetCloseTarget{TargetID: p.rod.TargetID}.Call(p.profile.Context(ctx))
+	return err
 }
 
 // Tab opens another tab in the profile of p.
@@ -153,9 +149,6 @@ func (p *Page) Tab(ctx context.Context) (*Page, error) {
 func (p *Page) With(ctx context.Context, script string) (*Page, error) {
 	return p.browser.Open(ctx, script)
 }
-
-// Other opens an empty tab in another profile of the same browser: for another person.
-func (p *Page) Other(ctx context.Context) (*Page, error) { return p.browser.Open(ctx, p.script) }
 
 // thrown collects an exception that no script caught.
 func (p *Page) thrown(e *proto.RuntimeExceptionThrown) {
