@@ -1,6 +1,8 @@
 package internal
 
 import (
+	"go/parser"
+	"go/token"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -72,6 +74,37 @@ func TestLinksOfDocumentsLeadToFiles(t *testing.T) {
 			if _, err := os.Stat(filepath.Join(filepath.Dir(page), m[1])); err != nil {
 				t.Errorf("%s links to %s, which does not exist", page, m[1])
 			}
+		}
+	}
+}
+
+// TestEveryPackageHasAComment checks that each directory of Go code says what its package is for.
+func TestEveryPackageHasAComment(t *testing.T) {
+	described := map[string]bool{}
+	for _, root := range []string{"../cmd", ".", "../e2e", "../bench", "../tools"} {
+		err := filepath.WalkDir(root, func(path string, _ fs.DirEntry, err error) error {
+			if err != nil || filepath.Ext(path) != ".go" || strings.HasSuffix(path, "_test.go") {
+				return err
+			}
+			file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.PackageClauseOnly|parser.ParseComments)
+			if err != nil {
+				return err
+			}
+			begins := "Package " + file.Name.Name + " "
+			if file.Name.Name == "main" {
+				begins = "Command "
+			}
+			dir := filepath.Dir(path)
+			described[dir] = described[dir] || strings.HasPrefix(file.Doc.Text(), begins)
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for dir, ok := range described {
+		if !ok {
+			t.Errorf("no file of %s has a package comment", dir)
 		}
 	}
 }
