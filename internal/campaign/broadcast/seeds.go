@@ -156,6 +156,8 @@ func (s *Seeding) begin(ctx context.Context, tx *sqldb.DB, b Broadcast, now time
 func (r Run) AddCopies(ctx context.Context, db *sqldb.DB, page int, now time.Time, make func(ctx context.Context, tx *sqldb.DB, s Seeding, seeds []seedlist.Seed) ([]outbox.Message, error)) (more bool, err error) {
 	err = db.InTx(ctx, func(tx *sqldb.DB) error {
 		more = false
+		// The broadcast's row is the lock: two dispatchers, of which one has lost its leadership without
+		// knowing it, add one page after the other, and the second reads where the first ended.
 		b, err := lockBroadcast(ctx, tx, r.Tenant, r.Broadcast)
 		if err != nil {
 			return err
@@ -183,6 +185,8 @@ func (r Run) AddCopies(ctx context.Context, db *sqldb.DB, page int, now time.Tim
 			if _, err := outbox.AddMessages(ctx, tx, r.Tenant, s.Send, messages); err != nil {
 				return err
 			}
+			// Behind the last seed that was read, not the last that got a copy: a page whose addresses are
+			// all suppressed would be read for ever.
 			if len(seeds) == limit {
 				s.After = seeds[len(seeds)-1].ID
 			} else {
@@ -214,6 +218,8 @@ func (r Run) writeSeeding(ctx context.Context, tx *sqldb.DB) error {
 // startCopies opens the send of copies after its last page. If the broadcast's send has ended
 // meanwhile, the copies are sent at once.
 func (r Run) startCopies(ctx context.Context, tx *sqldb.DB, now time.Time) error {
+	// The follower that ends the broadcast makes the copies due, if it finds them. If the send ended before
+	// the last page, nobody else does.
 	p, err := outbox.Load(ctx, tx, r.Tenant, r.Send)
 	if err != nil {
 		return err
@@ -223,6 +229,7 @@ func (r Run) startCopies(ctx context.Context, tx *sqldb.DB, now time.Time) error
 			return err
 		}
 	}
+	// Sealed while it is held, so that a send without copies ends when it is opened.
 	if err := outbox.Seal(ctx, tx, r.Tenant, r.Seeding.Send, now); err != nil {
 		return err
 	}

@@ -48,6 +48,8 @@ func EnrollAll(ctx context.Context, tx *sqldb.DB, s Sequence, list []Candidate, 
 	for i, c := range list {
 		ids[i] = c.Contact
 	}
+	// A change of the sequence reaches its enrollments page by page. One that it has ended, but whose row
+	// still says active, must not keep its contact from being enrolled again.
 	if len(s.pending) > 0 {
 		if err := s.settleContacts(ctx, tx, ids, now); err != nil {
 			return nil, err
@@ -61,77 +63,126 @@ func EnrollAll(ctx context.Context, tx *sqldb.DB, s Sequence, list []Candidate, 
 	if err != nil {
 		return nil, err
 	}
-	results := make([]Enrolled, len(list))
-	t := tx.Table("id UUID", "contact_id UUID", "number INTEGER", "trigger_data JSONB")
-	at := map[id.Contact]int{}
+	results, fresh := decide(s, list, earlier, recent)
+	if len(fresh) == 0 {
+		return results, nil
+	}
+	added, err := insertEnrollments(ctx, tx, s, fresh, now)
+	if err != nil {
+		return nil, err
+	}
+	// What was read above is not locked. Another transaction may have enrolled some of the contacts
+	// since. Its enrollment is the result.
+	if len(added) < len(fresh) {
+		if earlier, err = pastOf(ctx, tx, s, ids); err != nil {
+			return nil, err
+		}
+		for i, r := range results {
+			if r.New && !added[r.Enrollment] {
+				results[i] = Enrolled{Contact: r.Contact, Enrollment: earlier[r.Contact].last}
+			}
+		}
+	}
+	shareEnrollments(results)
+	if len(added) == 0 {
+		return results, nil
+	}
+	return results, recordEnrolled(ctx, tx, s, results, now)
+}
+
+// entrant is a contact with its new enrollment.
+type entrant struct {
+	Candidate
+	enrollment id.Enrollment
+	number     int // of earlier enrollments
+}
+
+// decide returns the results as they are if no other transaction enrolls a contact meanwhile, and
+// those to insert. A contact that is in the list again has a result without an enrollment.
+func decide(s Sequence, list []Candidate, earlier map[id.Contact]past, recent map[id.Contact]int) (results []Enrolled, fresh []entrant) {
+	results, seen := make([]Enrolled, len(list)), make(map[id.Contact]bool, len(list))
 	for i, c := range list {
 		p := earlier[c.Contact]
-		_, twice := at[c.Contact]
 		switch {
 		case p.open, p.number > 0 && !s.AllowReentry:
 			results[i] = Enrolled{Contact: c.Contact, Enrollment: p.last}
-		case twice:
+		case seen[c.Contact]:
 			results[i] = Enrolled{Contact: c.Contact}
+		// Sequences can enroll each other's contacts in a circle. The limit ends it.
 		case recent[c.Contact] >= maxPerHour:
 			results[i] = Enrolled{Contact: c.Contact, Limited: true}
 		default:
-			results[i] = Enrolled{Contact: c.Contact, Enrollment: id.New[id.Enrollment](), New: true}
-			at[c.Contact] = i
-			t.Add(results[i].Enrollment, c.Contact, p.number, sqldb.Null(string(c.Trigger)))
+			seen[c.Contact] = true
+			e := entrant{c, id.New[id.Enrollment](), p.number}
+			results[i] = Enrolled{Contact: c.Contact, Enrollment: e.enrollment, New: true}
+			fresh = append(fresh, e)
 		}
 	}
-	if t.Len() == 0 {
-		return results, nil
+	return results, fresh
+}
+
+// shareEnrollments gives the results of contacts that are in the list again the enrollment of their
+// first.
+func shareEnrollments(results []Enrolled) {
+	first := make(map[id.Contact]id.Enrollment, len(results))
+	for i, r := range results {
+		if _, ok := first[r.Contact]; !ok {
+			first[r.Contact] = r.Enrollment
+		}
+		if !r.Limited {
+			results[i].Enrollment = first[r.Contact]
+		}
 	}
+}
+
+// insertEnrollments inserts enrollments at the entry of their sequence, due at once, and returns those
+// that no other transaction kept out.
+func insertEnrollments(ctx context.Context, tx *sqldb.DB, s Sequence, fresh []entrant, now time.Time) (map[id.Enrollment]bool, error) {
+	t := tx.Table("id UUID", "contact_id UUID", "number INTEGER", "trigger_data JSONB")
+	for _, e := range fresh {
+		t.Add(e.enrollment, e.Contact, e.number, sqldb.Null(string(e.Trigger)))
+	}
+	// A contact has at most one open enrollment in a sequence, by a unique index: of two transactions, one
+	// inserts. If an enrollment began and ended since earlier ones were read, this one has the same
+	// number; its mails then have the visits of that one, and outbox adds none of them again.
 	rows, err := tx.Query(ctx, `
 		INSERT INTO enrollment (tenant_id, id, sequence_id, contact_id, number, trigger_data, status, node_id, visits, epoch, due_at, timer_at, entered_at, node_entered_at)
 		SELECT h.tenant_id, v.id, `+tx.Param(2, "UUID")+`, v.contact_id, v.number, v.trigger_data, 'active', `+tx.Param(3, "TEXT")+`, `+tx.Param(5, "JSONB")+`, `+tx.Param(6, "INTEGER")+`,
 			`+tx.Param(4, "BIGINT")+`, `+tx.Param(4, "BIGINT")+`, `+tx.Param(4, "BIGINT")+`, `+tx.Param(4, "BIGINT")+`
 		FROM `+tx.Home(1)+` CROSS JOIN `+t.As("v", 7)+`
-		WHERE true ON CONFLICT DO NOTHING RETURNING id, contact_id`, t.Args(s.Tenant, s.ID, s.Graph.Entry, sqldb.Micros(now), `{"`+s.Graph.Entry+`":1}`, s.Epoch)...)
-	added := map[id.Contact]bool{}
-	var entries []journal.Entry
+		WHERE true ON CONFLICT DO NOTHING RETURNING id`, t.Args(s.Tenant, s.ID, s.Graph.Entry, sqldb.Micros(now), `{"`+s.Graph.Entry+`":1}`, s.Epoch)...)
+	added := make(map[id.Enrollment]bool, len(fresh))
 	err = sqldb.Each(rows, err, func(scan func(...any) error) error {
 		var e id.Enrollment
-		var c id.Contact
-		err := scan(&e, &c)
-		added[c] = true
-		entries = append(entries, journal.Entry{
-			Tenant: s.Tenant, Type: journal.SequenceEnrolled, Name: s.ID.String(), Contact: c, At: now,
-			Data: map[string]any{"enrollment_id": e},
-		})
+		err := scan(&e)
+		added[e] = true
 		return err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("enroll contacts: %w", err)
 	}
-	if len(added) < t.Len() { // another transaction enrolled some of them
-		again, err := pastOf(ctx, tx, s, ids)
-		if err != nil {
-			return nil, err
+	return added, nil
+}
+
+// recordEnrolled counts the new enrollments among results and records them in the journal.
+func recordEnrolled(ctx context.Context, tx *sqldb.DB, s Sequence, results []Enrolled, now time.Time) error {
+	var entries []journal.Entry
+	for _, r := range results {
+		if r.New {
+			entries = append(entries, journal.Entry{
+				Tenant: s.Tenant, Type: journal.SequenceEnrolled, Name: s.ID.String(), Contact: r.Contact, At: now,
+				Data: map[string]any{"enrollment_id": r.Enrollment},
+			})
 		}
-		for i, r := range results {
-			if r.New && !added[r.Contact] {
-				results[i] = Enrolled{Contact: r.Contact, Enrollment: again[r.Contact].last}
-			}
-		}
-	}
-	for i, r := range results {
-		if r.Enrollment.IsZero() && !r.Limited {
-			results[i].Enrollment = results[at[r.Contact]].Enrollment
-		}
-	}
-	if len(entries) == 0 {
-		return results, nil
 	}
 	c := counts{}
 	c.addAt(s.ID, NodeCount{Entered: len(entries)}, now)
 	c.add(s.ID, s.Graph.Entry, NodeCount{Entered: len(entries)})
 	if err := c.write(ctx, tx, s.Tenant); err != nil {
-		return nil, err
+		return err
 	}
 	tx.Notify(Wake)
-	return results, journal.Append(ctx, tx, entries...)
+	return journal.Append(ctx, tx, entries...)
 }
 
 func pastOf(ctx context.Context, tx *sqldb.DB, s Sequence, contacts []id.Contact) (map[id.Contact]past, error) {

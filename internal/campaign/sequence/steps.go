@@ -14,6 +14,8 @@ import (
 // Due returns enrollments of a tenant that are due, locked until the transaction ends. Those that
 // another process has locked are skipped.
 func Due(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, limit int, now time.Time) ([]Enrollment, error) {
+	// The lock is the claim: it ends with tx, in which the steps and the next due times commit. So a killed
+	// process leaves enrollments as they were, and two processes never carry out the same step.
 	rows, err := tx.Query(ctx, `
 		SELECT `+enrollmentColumns+` FROM enrollment
 		WHERE tenant_id = $1 AND due_at <= $2 ORDER BY due_at LIMIT $3`+tx.SkipLocked(), tenant, sqldb.Micros(now), limit)

@@ -74,6 +74,8 @@ func (c copies) messages(ctx context.Context, tx *sqldb.DB, s broadcast.Seeding,
 		}
 		to := outbox.ForSeed(seed.ID)
 		arm := c.b.Assign(to)
+		// All that a copy consists of is derived from ids. A page that is made again after a crash has the
+		// same visits, which the outbox leaves out, and the same times.
 		for n, identity := range s.Identities {
 			hash := sha256.Sum256([]byte(s.Send.String() + ":" + seed.ID.String() + ":" + identity.String()))
 			list = append(list, outbox.Message{

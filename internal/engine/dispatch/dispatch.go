@@ -203,6 +203,8 @@ func (e *Engine) begin(ctx context.Context, t tenant.Tenant, bid id.Broadcast) e
 			failure = broadcast.RenderFailed
 		}
 	}
+	// All of the above was read before the transaction. Begin compares the revision of b: a broadcast that
+	// was edited or paused meanwhile is read again by the next tick, and is never sent with old content.
 	err = e.DB.InTx(ctx, func(tx *sqldb.DB) error {
 		if failure != "" {
 			if err := broadcast.Begin(ctx, tx, b, nil, now); err != nil {

@@ -158,12 +158,16 @@ func (e *Engine) insertPage(ctx context.Context, p preparation, r audiencePage) 
 	ids, excluded, last := r.ids, r.excluded, r.last
 	now := e.Now()
 	err := e.DB.InTx(ctx, func(tx *sqldb.DB) error {
+		// First: from here on, a pause and the lease of another process come after this page. If they came
+		// before, nothing is written.
 		if err := p.run.Hold(ctx, tx); err != nil {
 			return err
 		}
 		if _, err := outbox.AddMessages(ctx, tx, p.b.Tenant, p.b.Send, r.messages); err != nil {
 			return err
 		}
+		// The checkpoint and the counts commit with the page, so that the next process reads no page twice
+		// and leaves none out.
 		if len(ids) > 0 {
 			if err := p.run.Advance(ctx, tx, ids[len(ids)-1], excluded, now.Add(lease)); err != nil {
 				return err
@@ -177,11 +181,13 @@ func (e *Engine) insertPage(ctx context.Context, p preparation, r audiencePage) 
 			planning.Stage = broadcast.ToPlan
 			return p.run.Plan(ctx, tx, planning, now.Add(lease))
 		}
+		// The send opens with its last page. Opened earlier, it could end between two pages.
 		return p.run.Prepared(ctx, tx, now)
 	})
 	if err != nil {
 		return err
 	}
+	// After the commit: a page whose transaction failed is read again from the checkpoint in memory.
 	p.run.NoteAdvanced(ids, excluded)
 	if last {
 		delete(e.audiences, p.b.ID)

@@ -45,7 +45,7 @@ func (w *work) step(ctx context.Context, group []*traveler) error {
 			}
 		}
 		return nil
-	case nil:
+	case nil: // the graph was checked when it was stored; an error here would hold up the whole tenant for ever
 		for _, t := range group {
 			w.log.Warn("enrollment failed", "tenant", w.tenant, "sequence", t.Sequence, "enrollment", t.ID, "reason", errStep, "node", node)
 			w.end(t, sequence.Failed, sequence.ReasonError)
@@ -123,6 +123,8 @@ func (w *work) hold(ctx context.Context, group []*traveler, s sequence.WaitStep)
 	if err != nil {
 		return err
 	}
+	// A wait is looked at when it begins, when something may have met it, and when its timer ends. Only the
+	// first of these sets the timer: it would never end if each look set it again.
 	for _, t := range group {
 		first := !t.Arrived
 		if first {
@@ -168,7 +170,7 @@ func (w *work) engaged(ctx context.Context, group []*traveler, s sequence.WaitSt
 func (w *work) send(ctx context.Context, group []*traveler, s sequence.SendStep) error {
 	node := group[0].Node
 	mail, err := group[0].program.Mail(ctx, w.tx, w.account, node, s, w.now)
-	if errors.Is(err, sequence.ErrNoMail) {
+	if errors.Is(err, sequence.ErrNoMail) { // it may be missing for long: contacts do not wait for it
 		w.log.Warn("mail of a sequence skipped", "tenant", w.tenant, "sequence", group[0].Sequence, "node", node, "contacts", len(group), "reason", err)
 		for _, t := range group {
 			w.goTo(t, "")
@@ -195,6 +197,9 @@ func (w *work) send(ctx context.Context, group []*traveler, s sequence.SendStep)
 		return err
 	}
 	var messages []outbox.Message
+	// The message and the enrollment's next node commit together: killed in between, a process that
+	// continues would queue the mail again, or never. VisitNumber belongs to the node that goTo leaves,
+	// so the message is made first. A contact that may not be mailed goes on without its mail.
 	for i, t := range group {
 		c := w.people[t.Contact]
 		due := w.now
@@ -206,6 +211,7 @@ func (w *work) send(ctx context.Context, group []*traveler, s sequence.SendStep)
 		}
 		w.goTo(t, "")
 	}
+	// A message that the outbox has for this contact and visit is left out: no step mails a visit twice.
 	_, err = outbox.AddMessages(ctx, w.tx, w.tenant, mail.Send, sortedByContact(messages))
 	return err
 }

@@ -82,6 +82,8 @@ func newWork(ctx context.Context, tx *sqldb.DB, t id.Tenant, list []sequence.Enr
 
 // run carries out steps until every enrollment waits or has ended, and stores the result.
 func (w *work) run(ctx context.Context) error {
+	// A change of the sequence holds from its commit on, but reaches enrollments page by page. Each follows
+	// it here before it does anything, so that nothing is sent from a sequence that was paused.
 	for _, t := range w.all {
 		behind := t.program != nil && t.program.Settle(t.Enrollment)
 		switch {
@@ -99,6 +101,9 @@ func (w *work) run(ctx context.Context) error {
 			w.end(t, sequence.Exited, sequence.ReasonArchived)
 		}
 	}
+	// Exits and goals are looked at before each step: the step before may have changed the contact. A loop
+	// of steps without waits would otherwise keep the transaction open until it fails; the rest of its
+	// enrollments are still due, and the next Tick continues them.
 	for range maxRounds {
 		if err := w.leave(ctx); err != nil {
 			return err
@@ -116,7 +121,8 @@ func (w *work) run(ctx context.Context) error {
 	for _, t := range w.all {
 		w.steps.Enrollments = append(w.steps.Enrollments, *t.Enrollment)
 	}
-	// These append to the journal, so they come last.
+	// Both append to the journal, so they come last: from then on, this transaction holds up all followers
+	// of the tenant's group.
 	if err := w.finish(ctx); err != nil {
 		return err
 	}
@@ -178,6 +184,8 @@ func (w *work) enter(t *traveler, node string) {
 	if t.Visits == nil {
 		t.Visits = map[string]int{}
 	}
+	// VisitNumber leaves room for MaxVisits in an enrollment. One more would have the number of a visit of
+	// the next enrollment, whose mail the outbox would leave out.
 	if t.Visits[node]++; t.Visits[node] > sequence.MaxVisits {
 		w.log.Warn("enrollment failed", "tenant", w.tenant, "sequence", t.Sequence, "enrollment", t.ID, "reason", "a node was entered too often", "node", node)
 		w.end(t, sequence.Failed, sequence.ReasonError)

@@ -128,101 +128,160 @@ func (r *Recorder) flush(ctx context.Context, batch []*request) error {
 
 // recordTenant records reports of one tenant. An error of a single report is stored in it.
 func (r *Recorder) recordTenant(ctx context.Context, tenant id.Tenant, list []*request) error {
-	var results []error
+	var e effects
 	err := r.DB.InTx(ctx, func(tx *sqldb.DB) error {
-		results = make([]error, len(list))
-		ids := make([]id.Message, len(list))
-		for i, q := range list {
-			ids[i] = q.Message
-		}
-		messages, err := outbox.FindAll(ctx, tx, tenant, ids)
-		if err != nil {
-			return err
-		}
-		of, err := outbox.Sources(ctx, tx, tenant, sendsOf(messages))
-		if err != nil {
-			return err
-		}
-		var counted reported
-		var bounces []outbox.Bounce
-		var deliveries []outbox.Delivery
-		for i, q := range list {
-			m, ok := messages[q.Message]
-			q.none = false
-			switch {
-			case !ok:
-				results[i] = ErrNoMessage
-			case m.SentAt == nil && m.State == outbox.Queued:
-				results[i] = ErrUnsettled
-			case m.SentAt == nil || q.At.Sub(*m.SentAt) > maxAge: // too late to mean anything
-				q.none = q.Effect != Unsubscribed
-			case q.Effect == Bounced:
-				b, ok := bounceOf(m, q.Event)
-				if q.none = !ok; ok {
-					bounces = append(bounces, b)
-				}
-			case q.Effect == Delivered:
-				deliveries = append(deliveries, outbox.Delivery{Message: m.ID, At: q.At})
-			}
-		}
-		if len(deliveries) > 0 {
-			if _, err := outbox.RecordDeliveries(ctx, tx, tenant, deliveries); err != nil {
-				return err
-			}
-		}
-		answers := map[outage.Key]outage.Traffic{}
-		if len(bounces) > 0 {
-			if err := r.guard(ctx, tx, bounces, messages); err != nil {
-				return err
-			}
-			moved, err := outbox.RecordBounces(ctx, tx, tenant, bounces)
-			if err != nil {
-				return err
-			}
-			for _, b := range bounces {
-				if b.Class == string(reply.Hard) && slices.Contains(moved, b.Message) {
-					counted.add(messages[b.Message], b.At, traffic.Counts{Late: 1})
-					if b.Guard != nil {
-						key := outage.KeyAt(b.Guard.Directory, b.Guard.Sent)
-						answers[key] = answers[key].Plus(outage.Traffic{Unknown: 1})
-					}
-					moved = slices.DeleteFunc(moved, func(m id.Message) bool { return m == b.Message }) // reported twice
-				}
-			}
-		}
-		for i, q := range list {
-			m, ok := messages[q.Message]
-			if !ok || results[i] != nil || m.SentAt == nil || of[m.Send].Kind == outbox.KindSeedCopy { // a seed is no person
-				continue
-			}
-			switch q.Effect {
-			case Complained:
-				if q.At.Sub(*m.SentAt) <= maxAge {
-					fresh, err := track.RecordComplaint(ctx, tx, m, q.At)
-					if err != nil {
-						return err
-					}
-					if fresh {
-						counted.add(m, q.At, traffic.Counts{Complained: 1})
-					}
-				}
-			case Unsubscribed: // at any age
-				err = track.RecordUnsubscribe(ctx, tx, m, q.Scope, consent.Proof{Source: cmp.Or(q.Source, consent.Mailto)}, q.At)
-			}
-			if err != nil {
-				return err
-			}
-		}
-		if err := counted.store(ctx, tx, tenant, &r.providers); err != nil {
-			return err
-		}
-		return outage.Count(ctx, tx, answers, r.Now())
+		// All that a try collects is in a new value, and reaches the requests only after the commit: a
+		// transaction that is retried starts over.
+		e = effects{Recorder: r, tx: tx, tenant: tenant, list: list, outcomes: make([]outcome, len(list)), answers: map[outage.Key]outage.Traffic{}}
+		return e.record(ctx)
 	})
 	if err != nil {
 		return fault.Timely(ctx, fmt.Errorf("record reports: %w", err))
 	}
 	for i, q := range list {
-		q.err = results[i]
+		q.err, q.none = e.outcomes[i].err, e.outcomes[i].none
+	}
+	return nil
+}
+
+// effects is what reports of one tenant change in one transaction.
+type effects struct {
+	*Recorder
+	tx       *sqldb.DB
+	tenant   id.Tenant
+	list     []*request
+	outcomes []outcome // of the list
+	messages map[id.Message]outbox.Record
+	sources  map[id.Send]outbox.Source
+
+	bounces    []outbox.Bounce
+	deliveries []outbox.Delivery
+	counted    reported
+	answers    map[outage.Key]outage.Traffic
+}
+
+// outcome is what became of one report.
+type outcome struct {
+	err  error
+	none bool // it has no effect
+}
+
+// record writes the effects. Everything in it may be done again: a sender repeats a report whose answer
+// it did not get, and providers report the same bounce by mail and by a hook.
+func (e *effects) record(ctx context.Context) (err error) {
+	ids := make([]id.Message, len(e.list))
+	for i, q := range e.list {
+		ids[i] = q.Message
+	}
+	if e.messages, err = outbox.FindAll(ctx, e.tx, e.tenant, ids); err != nil {
+		return err
+	}
+	if e.sources, err = outbox.Sources(ctx, e.tx, e.tenant, sendsOf(e.messages)); err != nil {
+		return err
+	}
+	for i, q := range e.list {
+		e.outcomes[i] = e.sort(q)
+	}
+	// A message that was relayed and then bounced ends as a bounce in any order. Deliveries come first,
+	// so that its timeline shows both.
+	if len(e.deliveries) > 0 {
+		if _, err := outbox.RecordDeliveries(ctx, e.tx, e.tenant, e.deliveries); err != nil {
+			return err
+		}
+	}
+	if err := e.recordBounces(ctx); err != nil {
+		return err
+	}
+	for i, q := range e.list {
+		if err := e.recordChoice(ctx, q, e.outcomes[i]); err != nil {
+			return err
+		}
+	}
+	// These rows belong to many messages, and outage's to all tenants: other transactions wait for them
+	// until this one ends, so they come last.
+	if err := e.counted.store(ctx, e.tx, e.tenant, &e.providers); err != nil {
+		return err
+	}
+	return outage.Count(ctx, e.tx, e.answers, e.Now())
+}
+
+// sort collects bounces and deliveries, and returns what becomes of a report as far as its message
+// determines it.
+func (e *effects) sort(q *request) outcome {
+	m, ok := e.messages[q.Message]
+	switch {
+	case !ok:
+		return outcome{err: ErrNoMessage}
+	// A server that accepts and bounces at once can be faster than our commit of its acceptance.
+	// RecordBounces would ignore the bounce, and it would be lost: the error makes the reporter try again.
+	case m.SentAt == nil && m.State == outbox.Queued:
+		return outcome{err: ErrUnsettled}
+	// It was never sent, or the report is too late to mean anything. A person's choice counts at any age.
+	case m.SentAt == nil || q.At.Sub(*m.SentAt) > maxAge:
+		return outcome{none: q.Effect != Unsubscribed}
+	case q.Effect == Bounced:
+		b, ok := bounceOf(m, q.Event)
+		if !ok {
+			return outcome{none: true}
+		}
+		e.bounces = append(e.bounces, b)
+	case q.Effect == Delivered:
+		e.deliveries = append(e.deliveries, outbox.Delivery{Message: m.ID, At: q.At})
+	}
+	return outcome{}
+}
+
+// recordBounces records the bounces, and counts those that are new.
+func (e *effects) recordBounces(ctx context.Context) error {
+	if len(e.bounces) == 0 {
+		return nil
+	}
+	// A guard is part of the journal entry that RecordBounces appends. Without it, the contact's follower
+	// would apply at once a bounce that outage may hold.
+	if err := e.guard(ctx, e.tx, e.bounces, e.messages); err != nil {
+		return err
+	}
+	moved, err := outbox.RecordBounces(ctx, e.tx, e.tenant, e.bounces)
+	if err != nil {
+		return err
+	}
+	isNew := make(map[id.Message]bool, len(moved))
+	for _, m := range moved {
+		isNew[m] = true
+	}
+	for _, b := range e.bounces {
+		first := isNew[b.Message]
+		isNew[b.Message] = false // of several reports about a message, the first was recorded
+		if !first || b.Class != string(reply.Hard) {
+			continue
+		}
+		e.counted.add(e.messages[b.Message], b.At, traffic.Counts{Late: 1})
+		if b.Guard != nil {
+			key := outage.KeyAt(b.Guard.Directory, b.Guard.Sent)
+			e.answers[key] = e.answers[key].Plus(outage.Traffic{Unknown: 1})
+		}
+	}
+	return nil
+}
+
+// recordChoice records a complaint, or that a person unsubscribed.
+func (e *effects) recordChoice(ctx context.Context, q *request, o outcome) error {
+	m, ok := e.messages[q.Message]
+	if !ok || o.err != nil || m.SentAt == nil || e.sources[m.Send].Kind == outbox.KindSeedCopy { // a seed is no person
+		return nil
+	}
+	switch q.Effect {
+	case Complained:
+		if q.At.Sub(*m.SentAt) > maxAge {
+			return nil
+		}
+		fresh, err := track.RecordComplaint(ctx, e.tx, m, q.At)
+		if fresh {
+			e.counted.add(m, q.At, traffic.Counts{Complained: 1})
+		}
+		return err
+	case Unsubscribed:
+		return track.RecordUnsubscribe(ctx, e.tx, m, q.Scope, consent.Proof{Source: cmp.Or(q.Source, consent.Mailto)}, q.At)
 	}
 	return nil
 }
