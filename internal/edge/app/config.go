@@ -172,17 +172,39 @@ func (o Options) Config() (Config, error) {
 		LogFormat: o.LogFormat,
 		Bootstrap: Bootstrap{o.BootstrapTenantSlug, o.BootstrapAdminEmail, o.BootstrapAdminPassword, o.BootstrapAPIKey},
 	}
+	c.storage(&m)
+	c.baseURL(o.BaseURL, &m)
+	c.acme(o, &m)
+	c.access(o, &m)
+	c.inbound(o, &m)
+	c.limits(o, &m)
+	c.clients(o, &m)
+	c.sending(o, &m)
+	c.dns(o, &m)
+	c.standIns(o, &m)
+	c.logs(o, &m)
+	c.Bootstrap.check(&m)
+	if len(m) > 0 {
+		return Config{}, m
+	}
+	return c, nil
+}
+
+// storage checks where data are stored.
+func (c *Config) storage(m *Mistakes) {
 	if c.DataDir == "" {
 		m.add("PACKETBOAT_DATA_DIR", "is empty; name a directory, such as ./data")
 	}
 	if file, ok := strings.CutPrefix(c.DatabaseURL, "sqlite:"); ok && file == "" || !ok && !strings.HasPrefix(c.DatabaseURL, "postgres://") && !strings.HasPrefix(c.DatabaseURL, "postgresql://") {
 		m.add("PACKETBOAT_DATABASE_URL", "must be sqlite:FILE, such as sqlite:packetboat.db, or postgres://user:password@host/database")
 	}
+}
+
+// access sets where the program listens, its key, and what tenants may do.
+func (c *Config) access(o Options, m *Mistakes) {
 	if !hostPort(c.Listen) {
 		m.add("PACKETBOAT_LISTEN", "is %q; write host:port, such as 127.0.0.1:8080 or :8080", o.Listen)
 	}
-	c.baseURL(o.BaseURL, &m)
-	c.acme(o, &m)
 	if o.SecretKey != "" {
 		key, err := secret.Parse(o.SecretKey)
 		if err != nil {
@@ -197,7 +219,13 @@ func (o Options) Config() (Config, error) {
 	default:
 		c.AdminListen = o.AdminListen
 	}
-	c.inbound(o, &m)
+	c.SignupEnabled = flag("PACKETBOAT_SIGNUP_ENABLED", o.SignupEnabled, m)
+	c.AllowPrivateRelays = flag("PACKETBOAT_ALLOW_PRIVATE_RELAYS", o.AllowPrivateRelays, m)
+	c.AllowPrivateWebhooks = flag("PACKETBOAT_ALLOW_PRIVATE_WEBHOOKS", o.AllowPrivateWebhooks, m)
+}
+
+// limits sets how many requests and connections there may be.
+func (c *Config) limits(o Options, m *Mistakes) {
 	n, err := strconv.Atoi(o.RateLimitPerMinute)
 	if err != nil || n < 1 || n > 1_000_000_000 {
 		m.add("PACKETBOAT_RATE_LIMIT_PER_MINUTE", "is %q; write a whole number from 1, such as 1000", o.RateLimitPerMinute)
@@ -206,58 +234,68 @@ func (o Options) Config() (Config, error) {
 	if c.MaxConnections, err = strconv.Atoi(o.MaxConnections); err != nil || c.MaxConnections < 1 || c.MaxConnections > 1_000_000 {
 		m.add("PACKETBOAT_MAX_CONNECTIONS", "is %q; write a whole number from 1 to 1000000, such as 4000", o.MaxConnections)
 	}
-	c.TrustedProxies = prefixes(o.TrustedProxies, &m)
+}
+
+// clients sets how the addresses of clients, their countries, and programs among them are recognised.
+func (c *Config) clients(o Options, m *Mistakes) {
+	c.TrustedProxies = prefixes(o.TrustedProxies, m)
 	if o.CountryHeader != "" && !headerNames.MatchString(o.CountryHeader) {
 		m.add("PACKETBOAT_COUNTRY_HEADER", "is %q; write the name of a header, such as CF-IPCountry", o.CountryHeader)
 	}
+	var err error
 	if o.GeoIPDB != "" {
 		if c.GeoIP, err = geoip.Open(o.GeoIPDB); err != nil {
 			m.add("PACKETBOAT_GEOIP_DB", "cannot be read: %s", err)
 		}
-	}
-	if !feedbackIDs.MatchString(o.FeedbackSenderID) {
-		m.add("PACKETBOAT_FEEDBACK_SENDER_ID", "is %q; write 5 to 15 letters, digits, hyphens or underscores", o.FeedbackSenderID)
-	}
-	c.SignupEnabled = flag("PACKETBOAT_SIGNUP_ENABLED", o.SignupEnabled, &m)
-	c.AllowPrivateRelays = flag("PACKETBOAT_ALLOW_PRIVATE_RELAYS", o.AllowPrivateRelays, &m)
-	c.AllowPrivateWebhooks = flag("PACKETBOAT_ALLOW_PRIVATE_WEBHOOKS", o.AllowPrivateWebhooks, &m)
-	if o.SystemSMTPURL != "" {
-		if c.SystemRelay, err = ParseRelay(o.SystemSMTPURL); err != nil {
-			m.add("PACKETBOAT_SYSTEM_SMTP_URL", "%s; write smtp://user:password@host:587?from=address", err)
-		}
-	}
-	c.NodeLease = span("PACKETBOAT_NODE_LEASE", o.NodeLease, 6*time.Second, 10*time.Minute, &m)
-	c.Libcrypto = flag("PACKETBOAT_LIBCRYPTO", o.Libcrypto, &m)
-	if o.DNSResolver != "" {
-		c.DNSResolver = resolver(o.DNSResolver, &m)
-	}
-	if c.DANE = flag("PACKETBOAT_DANE", o.DANE, &m); c.DANE {
-		if at, err := netip.ParseAddrPort(c.DNSResolver); err != nil || !at.Addr().Unmap().IsLoopback() {
-			m.add("PACKETBOAT_DANE", "is set; it needs a resolver that validates DNSSEC on this machine, so set PACKETBOAT_DNS_RESOLVER to a loopback address such as 127.0.0.1")
-		}
-	}
-	c.standIns(o, &m)
-	c.Hosts = sender.Hosts{
-		MX:    hostname("PACKETBOAT_MX_HOST", o.MXHost, &m),
-		SPF:   hostname("PACKETBOAT_SPF_HOST", o.SPFHost, &m),
-		Track: hostname("PACKETBOAT_TRACK_HOST", o.TrackHost, &m),
 	}
 	if o.ClassifierLists != "" {
 		if c.ClassifierLists, err = classify.LoadLists(o.ClassifierLists); err != nil {
 			m.add("PACKETBOAT_CLASSIFIER_LISTS", "cannot be used: %s", strings.ReplaceAll(err.Error(), "\n", "; "))
 		}
 	}
+}
+
+// sending sets what sending mail depends on, apart from DNS.
+func (c *Config) sending(o Options, m *Mistakes) {
+	if !feedbackIDs.MatchString(o.FeedbackSenderID) {
+		m.add("PACKETBOAT_FEEDBACK_SENDER_ID", "is %q; write 5 to 15 letters, digits, hyphens or underscores", o.FeedbackSenderID)
+	}
+	if o.SystemSMTPURL != "" {
+		var err error
+		if c.SystemRelay, err = ParseRelay(o.SystemSMTPURL); err != nil {
+			m.add("PACKETBOAT_SYSTEM_SMTP_URL", "%s; write smtp://user:password@host:587?from=address", err)
+		}
+	}
+	c.NodeLease = span("PACKETBOAT_NODE_LEASE", o.NodeLease, 6*time.Second, 10*time.Minute, m)
+	c.Libcrypto = flag("PACKETBOAT_LIBCRYPTO", o.Libcrypto, m)
+}
+
+// dns sets the resolver, and the hosts that tenants' DNS records lead to.
+func (c *Config) dns(o Options, m *Mistakes) {
+	if o.DNSResolver != "" {
+		c.DNSResolver = resolver(o.DNSResolver, m)
+	}
+	// The AD bit of a resolver elsewhere could be forged on its way.
+	if c.DANE = flag("PACKETBOAT_DANE", o.DANE, m); c.DANE {
+		if at, err := netip.ParseAddrPort(c.DNSResolver); err != nil || !at.Addr().Unmap().IsLoopback() {
+			m.add("PACKETBOAT_DANE", "is set; it needs a resolver that validates DNSSEC on this machine, so set PACKETBOAT_DNS_RESOLVER to a loopback address such as 127.0.0.1")
+		}
+	}
+	c.Hosts = sender.Hosts{
+		MX:    hostname("PACKETBOAT_MX_HOST", o.MXHost, m),
+		SPF:   hostname("PACKETBOAT_SPF_HOST", o.SPFHost, m),
+		Track: hostname("PACKETBOAT_TRACK_HOST", o.TrackHost, m),
+	}
+}
+
+// logs sets the form and the level of logs.
+func (c *Config) logs(o Options, m *Mistakes) {
 	if o.LogFormat != "text" && o.LogFormat != "json" {
 		m.add("PACKETBOAT_LOG_FORMAT", "is %q; write text or json", o.LogFormat)
 	}
 	if err := c.LogLevel.UnmarshalText([]byte(o.LogLevel)); err != nil {
 		m.add("PACKETBOAT_LOG_LEVEL", "is %q; write debug, info, warn or error", o.LogLevel)
 	}
-	c.Bootstrap.check(&m)
-	if len(m) > 0 {
-		return Config{}, m
-	}
-	return c, nil
 }
 
 // acme sets what is configured for certificates. The base URL was set before.

@@ -2,6 +2,7 @@ package transfer
 
 import (
 	"bytes"
+	"errors"
 	"io"
 	"strings"
 	"unicode/utf8"
@@ -156,71 +157,25 @@ func (r *Rows) quoted(first int, whole bool) (Row, error) {
 		if err := r.want(p + 1); err != nil {
 			return Row{}, err
 		}
+		read := r.bareCell
 		if p < len(r.buf) && r.buf[p] == '"' {
-			from := p + 1
-			escaped := false
-			for p++; ; {
-				i := bytes.IndexByte(r.bounded(p), '"')
-				if i < 0 {
-					if len(r.buf) >= r.max {
-						return r.overlong(max(p, r.max), true)
-					}
-					p = len(r.buf)
-					if err := r.want(p + 1); err != nil {
-						return Row{}, err
-					}
-					if len(r.buf) == p {
-						return r.broken(first, whole, "a quote is never closed")
-					}
-					continue
-				}
-				p += i + 1
-				if err := r.want(p + 1); err != nil {
-					return Row{}, err
-				}
-				if p == len(r.buf) || r.buf[p] != '"' {
-					break
-				}
-				p++
-				escaped = true
-			}
-			cell := r.buf[from : p-1]
-			if escaped {
-				cell = bytes.ReplaceAll(cell, []byte(`""`), []byte(`"`))
-			}
-			b.add(string(cell))
-			for p < len(r.buf) && r.buf[p] == ' ' && p < r.max {
-				p++
-				if err := r.want(p + 1); err != nil {
-					return Row{}, err
-				}
-			}
-		} else {
-			i := bytes.IndexAny(r.bounded(p), string([]byte{r.format.Comma, r.eol()}))
-			if i < 0 {
-				if len(r.buf) >= r.max {
-					return r.overlong(r.max, false)
-				}
-				n := len(r.buf)
-				if err := r.want(n + 1); err != nil {
-					return Row{}, err
-				}
-				if len(r.buf) > n {
-					continue // the cell continues
-				}
-				i = n - p
-			}
-			cell := r.buf[p : p+i]
-			p += i
-			if p == len(r.buf) || r.buf[p] == r.eol() {
-				cell = bytes.TrimSuffix(cell, []byte{'\r'})
-			}
-			b.add(string(cell))
+			read = r.quotedCell
 		}
-		if p >= r.max {
+		next, err := read(&b, p)
+		switch {
+		case errors.Is(err, errUnclosed):
+			return r.broken(first, whole, "a quote is never closed")
+		case errors.Is(err, errQuotedTooLong):
+			return r.overlong(next, true)
+		case errors.Is(err, errTooLong):
+			return r.overlong(next, false)
+		case err != nil:
+			return Row{}, err
+		}
+		if p = next; p >= r.max {
 			return r.overlong(p, false)
 		}
-		if p < len(r.buf) && r.buf[p] == '\r' && !r.format.CR {
+		if p < len(r.buf) && r.buf[p] == '\r' && !r.format.CR { // of CRLF
 			if err := r.want(p + 2); err != nil {
 				return Row{}, err
 			}
@@ -239,6 +194,81 @@ func (r *Rows) quoted(first int, whole bool) (Row, error) {
 			return r.broken(first, whole, "something follows the quote that closes a cell")
 		}
 	}
+}
+
+// The ways in which a cell ends its row.
+var (
+	errUnclosed      = errors.New("a quote is never closed")
+	errQuotedTooLong = errors.New("the row is too long, and ends in a quoted cell")
+	errTooLong       = errors.New("the row is too long")
+)
+
+// quotedCell adds the quoted cell at p, and returns where it ends, after the spaces behind it.
+func (r *Rows) quotedCell(b *builder, p int) (int, error) {
+	from, escaped := p+1, false
+	for p++; ; {
+		i := bytes.IndexByte(r.bounded(p), '"')
+		if i < 0 {
+			if len(r.buf) >= r.max {
+				return max(p, r.max), errQuotedTooLong
+			}
+			p = len(r.buf)
+			if err := r.want(p + 1); err != nil {
+				return 0, err
+			}
+			if len(r.buf) == p {
+				return p, errUnclosed
+			}
+			continue
+		}
+		p += i + 1
+		if err := r.want(p + 1); err != nil {
+			return 0, err
+		}
+		if p == len(r.buf) || r.buf[p] != '"' {
+			break
+		}
+		p++ // two quotes stand for one
+		escaped = true
+	}
+	cell := r.buf[from : p-1]
+	if escaped {
+		cell = bytes.ReplaceAll(cell, []byte(`""`), []byte(`"`))
+	}
+	b.add(string(cell)) // a copy, since reading on may move r.buf
+	for p < len(r.buf) && r.buf[p] == ' ' && p < r.max {
+		p++
+		if err := r.want(p + 1); err != nil {
+			return 0, err
+		}
+	}
+	return p, nil
+}
+
+// bareCell adds the cell without quotes at p, and returns where it ends.
+func (r *Rows) bareCell(b *builder, p int) (int, error) {
+	i := bytes.IndexAny(r.bounded(p), string([]byte{r.format.Comma, r.eol()}))
+	for i < 0 {
+		if len(r.buf) >= r.max {
+			return r.max, errTooLong
+		}
+		n := len(r.buf)
+		if err := r.want(n + 1); err != nil {
+			return 0, err
+		}
+		if len(r.buf) == n { // the input ends with the cell
+			i = n - p
+			break
+		}
+		i = bytes.IndexAny(r.bounded(p), string([]byte{r.format.Comma, r.eol()}))
+	}
+	cell := r.buf[p : p+i]
+	p += i
+	if p == len(r.buf) || r.buf[p] == r.eol() {
+		cell = bytes.TrimSuffix(cell, []byte{'\r'})
+	}
+	b.add(string(cell))
+	return p, nil
 }
 
 // close ends a row with quotes after n bytes.

@@ -101,27 +101,79 @@ var delayed = regexp.MustCompile(`(?i)(this is a warning( message)? only|will (b
 // textRecipients reads the recipients and the reasons from the text of a bounce.
 func (f *found) textRecipients(text string) []Recipient {
 	text = text[:min(len(text), 64<<10)]
+	failed := f.failedRecipients()
+	places, mentions := f.placesOf(text, failed)
+	if len(failed) == 0 && len(places) > 1 {
+		places = listed(text, places)
+	}
+	if len(places) == 0 {
+		if !hasFailureWords(text) { // it is no bounce
+			return nil
+		}
+		places = []place{{address: f.returnedTo}}
+	}
+	places = places[:min(len(places), maxRecipients)]
+	action := "failed"
+	if f.triesOn(text) {
+		action = "delayed"
+	}
+	var list []Recipient
+	for _, p := range places {
+		section, whole := text, text
+		if p.to > 0 && (len(places) > 1 || p.first) {
+			section = p.section(text, places, mentions)
+		}
+		if len(places) > 1 {
+			whole = section // the rest is about others
+		}
+		r := Recipient{Address: p.address, Action: action}
+		r.readText(f.meter, section, whole)
+		list = append(list, r)
+	}
+	return list
+}
+
+// triesOn reports whether the server says that it still tries to deliver the message.
+func (f *found) triesOn(text string) bool {
 	subject := strings.ToLower(f.top.text("subject"))
-	late := delayed.MatchString(text[:min(len(text), 8<<10)]) && !strings.Contains(strings.ToLower(text), "giving up") ||
+	return delayed.MatchString(text[:min(len(text), 8<<10)]) && !strings.Contains(strings.ToLower(text), "giving up") ||
 		strings.Contains(subject, "delayed") || strings.HasPrefix(subject, "warning: could not send") || strings.HasPrefix(subject, "warning: message")
-	ignored := []string{bareAddress(f.top.get("from")), bareAddress(f.top.get("to")), bareAddress(f.top.get("sender"))}
+}
+
+// failedRecipients returns the addresses of the header X-Failed-Recipients, by which Exim and some
+// others name all recipients that a bounce is about.
+func (f *found) failedRecipients() []string {
 	var failed []string
 	for a := range strings.SplitSeq(f.top.get("x-failed-recipients"), ",") {
 		if a = bareAddress(a); a != "" && len(failed) < maxRecipients {
 			failed = append(failed, a)
 		}
 	}
-	type place struct {
-		address  string
-		from, to int  // of the line, if the address is at its beginning, and the end of the address
-		first    bool // it is
-	}
-	var places, mentions []place // mentions are all that stand at the beginning of a line
+	return failed
+}
+
+// place is where the text of a bounce has an address.
+type place struct {
+	address  string
+	from, to int  // of the line, if the address is at its beginning, and the end of the address
+	first    bool // it is at the beginning of its line
+}
+
+func isAbout(places []place, address string) bool {
+	return slices.ContainsFunc(places, func(p place) bool { return p.address == address })
+}
+
+// placesOf returns the first place of each address that may be a recipient's, and all places at the
+// beginning of a line. If the header names the failed recipients, all others are left out.
+func (f *found) placesOf(text string, failed []string) (places, mentions []place) {
+	ignored := []string{bareAddress(f.top.get("from")), bareAddress(f.top.get("to")), bareAddress(f.top.get("sender"))}
 	for _, m := range f.addresses(text, maxAddresses) {
 		a := strings.ToLower(strings.TrimLeft(strings.TrimRight(text[m.from:m.to], "."), "'"))
 		from, first := beginsLine(text, m.from)
-		listed := first && m.from > 0 && text[m.from-1] == '<' // not an address to write to
-		if slices.Contains(ignored, a) || isSystemAddress(a) && a != f.returnedTo && !listed {
+		// Texts name addresses to write to, such as postmaster. One in angle brackets at the beginning of
+		// a line is the recipient all the same.
+		bracketed := first && m.from > 0 && text[m.from-1] == '<'
+		if slices.Contains(ignored, a) || isSystemAddress(a) && a != f.returnedTo && !bracketed {
 			continue
 		}
 		if len(failed) > 0 && !slices.Contains(failed, a) {
@@ -135,62 +187,45 @@ func (f *found) textRecipients(text string) []Recipient {
 		} else {
 			from = m.to
 		}
-		if slices.ContainsFunc(places, func(p place) bool { return p.address == a }) {
-			continue
+		if !isAbout(places, a) {
+			places = append(places, place{a, from, m.to, first})
 		}
-		places = append(places, place{a, from, m.to, first})
 	}
 	for _, a := range failed {
-		if !slices.ContainsFunc(places, func(p place) bool { return p.address == a }) {
+		if !isAbout(places, a) {
 			places = append(places, place{address: a})
 		}
 	}
-	if len(failed) == 0 && len(places) > 1 {
-		// Only addresses at the beginning of a line are those of a list; others are in sentences.
-		list := slices.DeleteFunc(slices.Clone(places), func(p place) bool { return !p.first })
-		if len(list) == 0 {
-			i := max(slices.IndexFunc(places, func(p place) bool {
-				return toRecipient.MatchString(text[max(p.to-len(p.address)-20, 0) : p.to-len(p.address)])
-			}), 0)
-			list = places[i : i+1]
-		}
-		places = list
+	return places, mentions
+}
+
+// listed returns those of several places that are of recipients: those at the beginning of a line, which
+// form a list. If there are none, all are in sentences, and it is the one that a sentence calls the
+// recipient, or else the first.
+func listed(text string, places []place) []place {
+	list := slices.DeleteFunc(slices.Clone(places), func(p place) bool { return !p.first })
+	if len(list) > 0 {
+		return list
 	}
-	if len(places) == 0 {
-		if !hasFailureWords(text) {
-			return nil
-		}
-		places = []place{{address: f.returnedTo}}
+	i := max(slices.IndexFunc(places, func(p place) bool {
+		return toRecipient.MatchString(text[max(p.to-len(p.address)-20, 0) : p.to-len(p.address)])
+	}), 0)
+	return places[i : i+1]
+}
+
+// section returns the part of a text that is about the address: up to where another recipient follows,
+// or the list is repeated.
+func (p place) section(text string, places, mentions []place) string {
+	begin := p.to
+	if p.first && p.from < p.to && text[p.from] >= '4' && text[p.from] <= '5' {
+		begin = p.from // the code is before the address
 	}
-	places = places[:min(len(places), maxRecipients)]
-	var list []Recipient
-	for _, p := range places {
-		section := text
-		if p.to > 0 && (len(places) > 1 || p.first) {
-			begin := p.to
-			if p.first && p.from < p.to && text[p.from] >= '4' && text[p.from] <= '5' {
-				begin = p.from // the code is before the address
-			}
-			section = text[begin:]
-			for _, next := range mentions { // another one follows, or the list is repeated
-				if next.from >= p.to && next.address != p.address && slices.ContainsFunc(places, func(p place) bool { return p.address == next.address }) {
-					section = text[begin:next.from]
-					break
-				}
-			}
+	for _, next := range mentions {
+		if next.from >= p.to && next.address != p.address && isAbout(places, next.address) {
+			return text[begin:next.from]
 		}
-		r := Recipient{Address: p.address, Action: "failed"}
-		if late {
-			r.Action = "delayed"
-		}
-		whole := text
-		if len(places) > 1 {
-			whole = section // the rest is about others
-		}
-		r.readText(f.meter, section, whole)
-		list = append(list, r)
 	}
-	return list
+	return text[begin:]
 }
 
 // indentation returns the number of spaces at the beginning of the line at a position of a text.
