@@ -24,8 +24,8 @@ func (r *laneWorkers) shareConnections() {
 		if r.pool != nil {
 			r.pool.Resize(granted)
 		}
-		if r.sitePool != nil {
-			r.sitePool.Resize(granted)
+		if r.directPool != nil {
+			r.directPool.Resize(granted)
 		}
 		for ; have < granted; have++ {
 			r.tokens <- struct{}{}
@@ -79,8 +79,8 @@ func (r *laneWorkers) returnConnections(key string) {
 
 // track adds n to the number of jobs in flight under the job's throttle.
 func (r *laneWorkers) track(j *job, n int) {
-	if j.site != nil {
-		j.site.track(n)
+	if j.dest != nil {
+		j.dest.track(n)
 	}
 	if j.throttle == nil {
 		return

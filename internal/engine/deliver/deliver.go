@@ -84,7 +84,7 @@ type Engine struct {
 	SESEndpoint string
 
 	routerOnce  sync.Once
-	sites       sites
+	dests       dests
 	node        *outbox.Node
 	leaseUntil  atomic.Pointer[time.Time]
 	commits     *sqldb.Group[*step]
@@ -110,7 +110,7 @@ func (e *Engine) Run(ctx context.Context) error {
 	e.commits.Limit(e.commitBatch)
 	e.settings.engine, e.lanes.engine, e.sends.engine = e, e, e
 	e.pacer = pace.New(e.DB, e.node.Owner, e.Now)
-	e.sites.shared, e.sites.conns = e.DB.Dialect() == sqldb.Postgres, directmx.NewSites()
+	e.dests.shared, e.dests.conns = e.DB.Dialect() == sqldb.Postgres, directmx.NewDestinations()
 	e.renderQueue = newFairQueue(runtime.GOMAXPROCS(0))
 	e.providers.DB, e.providers.Now = e.DB, e.Now
 	e.feeders.init()
@@ -129,7 +129,7 @@ func (e *Engine) Run(ctx context.Context) error {
 	writers.Go(func() { _ = e.commits.Run(background) })
 	writers.Go(func() { e.keepLease(background) })
 	writers.Go(func() { e.keepStats(background) })
-	writers.Go(func() { e.keepSites(background) })
+	writers.Go(func() { e.keepDestinations(background) })
 	slotsCtx, endSlots := context.WithCancel(background)
 	defer endSlots()
 	var slots sync.WaitGroup
@@ -147,20 +147,20 @@ func (e *Engine) Run(ctx context.Context) error {
 	endSlots()
 	slots.Wait()
 	e.writeStats(e.writeCtx)
-	err := errors.Join(e.exchangeSites(e.writeCtx), e.node.EndLease(e.writeCtx), e.pacer.Close(e.writeCtx))
+	err := errors.Join(e.exchangeDestinations(e.writeCtx), e.node.EndLease(e.writeCtx), e.pacer.Close(e.writeCtx))
 	end()
 	writers.Wait()
 	return err
 }
 
 // prepare takes the node's lease, reclaims the messages of dead nodes, and reads what earlier
-// processes found out about sites. It repeats a step that fails, as a busy database lets it, until ctx
+// processes found out about destinations. It repeats a step that fails, as a busy database lets it, until ctx
 // ends; it then returns false.
 func (e *Engine) prepare(ctx context.Context) bool {
 	for _, step := range []func(context.Context) error{
 		e.renew,
 		func(ctx context.Context) error { return e.reap(ctx, e.Alone) },
-		e.exchangeSites,
+		e.exchangeDestinations,
 	} {
 		for wait := 50 * time.Millisecond; ; wait = min(2*wait, 5*time.Second) {
 			err := step(ctx)

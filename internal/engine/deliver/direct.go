@@ -19,6 +19,7 @@ import (
 	"github.com/packetboat/packetboat/internal/mail/smtpclient"
 	"github.com/packetboat/packetboat/internal/message/outbox"
 	"github.com/packetboat/packetboat/internal/people/maildomain"
+	"github.com/packetboat/packetboat/internal/senders/destination"
 	"github.com/packetboat/packetboat/internal/senders/lane"
 )
 
@@ -51,9 +52,9 @@ type routed struct {
 	err   error
 }
 
-// routeJobs looks up where the mail of lanes of type direct_mx goes, and sets the site of each job. It
+// routeJobs looks up where the mail of lanes of type direct_mx goes, and sets the destination of each job. It
 // returns the jobs that can be sent, the results of those whose domain accepts no mail, and those that
-// wait because their site is left alone.
+// wait because their destination is left alone.
 func (e *Engine) routeJobs(ctx context.Context, jobs []*job) (ready []*job, ends []outbox.Result, waiting []deferredItem) {
 	routes := map[string]routed{}
 	for _, j := range jobs {
@@ -76,7 +77,7 @@ func (e *Engine) routeJobs(ctx context.Context, jobs []*job) (ready []*job, ends
 			ends = append(ends, r)
 			continue
 		}
-		if h := j.site.blocked(now); h != nil {
+		if h := j.dest.blocked(now); h != nil {
 			if r, over := expired(j.item, h.down, j.lane.config.RetryMaxAge, now); over {
 				ends = append(ends, r)
 			} else {
@@ -117,7 +118,7 @@ func (e *Engine) lookUp(ctx context.Context, routes map[string]routed) {
 	}
 }
 
-// direct sets the site of a job, or returns the result of a message that cannot be sent there now.
+// direct sets the destination of a job, or returns the result of a message that cannot be sent there now.
 func (e *Engine) direct(ctx context.Context, j *job, to routed, now time.Time) (outbox.Result, bool) {
 	since := waitingSince(j.item, time.Time{})
 	end := func(o reply.Outcome, due time.Time) (outbox.Result, bool) {
@@ -148,8 +149,8 @@ func (e *Engine) direct(ctx context.Context, j *job, to routed, now time.Time) (
 	}
 	j.route = to.route
 	j.from = from(j, now)
-	j.site = e.sites.get(siteKey{Source: j.from.Primary().IP, Site: to.route.Site}, to.route.Shape, now)
-	j.target = j.site.target(to.route.Security())
+	j.dest = e.dests.get(destination.Key{Source: j.from.Primary().IP, Name: to.route.Destination}, to.route.Shape, now)
+	j.target = j.dest.target(to.route.Security())
 	return outbox.Result{}, false
 }
 
@@ -195,13 +196,13 @@ func (w *worker) returnKept() {
 	conn := w.kept
 	if w.kept = nil; conn != nil {
 		messages, _ := w.terms()
-		w.sitePool.Put(w.at.Target, conn, messages, w.at.site.most(w.engine.Now()))
+		w.directPool.Put(w.at.Target, conn, messages, w.at.dest.most(w.engine.Now()))
 	}
 }
 
 // terms returns how many messages a connection may carry, and whether it must be encrypted.
 func (w *worker) terms() (messages int, requireTLS bool) {
-	messages, requireTLS = w.at.site.terms()
+	messages, requireTLS = w.at.dest.terms()
 	return min(messages, w.settings.config.Caps.MaxMessagesPerConnection), requireTLS
 }
 
@@ -215,31 +216,31 @@ func (w *worker) takeKept() *smtpclient.Conn {
 	for {
 		conn, idle := w.kept, w.idle
 		if conn == nil {
-			if conn, idle = w.sitePool.Take(w.at.Key); conn == nil {
+			if conn, idle = w.directPool.Take(w.at.Key); conn == nil {
 				return nil
 			}
 		}
 		w.kept = nil
 		switch {
 		case !conn.Usable() || conn.Sent() >= messages:
-			w.sitePool.Put(w.at.Target, conn, messages, 0) // closes it
+			w.directPool.Put(w.at.Target, conn, messages, 0) // closes it
 		case requireTLS && conn.TLS() == nil:
-			w.sitePool.Put(w.at.Target, conn, 0, 0)
+			w.directPool.Put(w.at.Target, conn, 0, 0)
 		case idle >= probeAfter && !conn.Alive():
-			w.sitePool.Discard(w.at.Target, conn)
+			w.directPool.Discard(w.at.Target, conn)
 		default:
 			return conn
 		}
 	}
 }
 
-// connectSite returns a connection to the servers of a job's domain.
-func (w *worker) connectSite(j *job) (*smtpclient.Conn, error) {
-	e, s := w.engine, j.site
-	if h := s.blocked(e.Now()); h != nil {
+// connectDirect returns a connection to the servers of a job's domain.
+func (w *worker) connectDirect(j *job) (*smtpclient.Conn, error) {
+	e, d := w.engine, j.dest
+	if h := d.blocked(e.Now()); h != nil {
 		return nil, h
 	}
-	most := func() int { return s.most(e.Now()) }
+	most := func() int { return d.most(e.Now()) }
 	if most() < 1 {
 		return nil, withoutSlots(e.Now())
 	}
@@ -247,7 +248,7 @@ func (w *worker) connectSite(j *job) (*smtpclient.Conn, error) {
 		return conn, nil
 	}
 	_, requireTLS := w.terms()
-	if !w.sitePool.Reserve(w.at.Target, most) {
+	if !w.directPool.Reserve(w.at.Target, most) {
 		return nil, withoutSlots(e.Now())
 	}
 	f := j.from
@@ -256,11 +257,11 @@ func (w *worker) connectSite(j *job) (*smtpclient.Conn, error) {
 	}
 	conn, err := e.router().Dial(w.quit, j.route, f)
 	if err == nil {
-		s.connected()
+		d.connected()
 		e.stats.connection(w.settings, true)
 		return conn, nil
 	}
-	w.sitePool.Release(w.at.Target)
+	w.directPool.Release(w.at.Target)
 	if _, ok := errors.AsType[*smtpclient.DialError](err); ok {
 		e.stats.connection(w.settings, !isOurs(err))
 	}
@@ -278,8 +279,8 @@ func isOurs(err error) bool {
 	return false
 }
 
-// handleNoSite handles a message for which there is no connection to its domain's servers.
-func (w *worker) handleNoSite(j *job, it outbox.Item, err error) {
+// handleUnreachable handles a message for which there is no connection to its domain's servers.
+func (w *worker) handleUnreachable(j *job, it outbox.Item, err error) {
 	e, now := w.engine, w.engine.Now()
 	if h, ok := errors.AsType[*deferral](err); ok {
 		if r, over := expired(it, h.down, w.settings.config.RetryMaxAge, now); over {
@@ -298,11 +299,11 @@ func (w *worker) handleNoSite(j *job, it outbox.Item, err error) {
 	switch v := reply.Classify(o); {
 	case errors.Is(err, directmx.ErrPolicy): // the servers work, and other domains may use them
 	case v.Class == reply.Lane:
-		j.site.unreachable(now)
+		j.dest.unreachable(now)
 	default:
-		j.site.observe(o, v, now)
+		j.dest.observe(o, v, now)
 	}
-	until, down := j.site.resume()
+	until, down := j.dest.resume()
 	r := resultOf(it, o, w.settings.config.RetryMaxAge, waitingSince(it, down), now)
 	if r.State == outbox.Queued && r.Due.Before(until) {
 		r.Due = until
@@ -324,9 +325,9 @@ func atMail(o reply.Outcome) reply.Outcome {
 func (w *worker) reactToReply(j *job, o reply.Outcome, r *outbox.Result) {
 	now, v := w.engine.Now(), reply.Classify(o)
 	if o.Code == 0 {
-		j.site.unreachable(now)
+		j.dest.unreachable(now)
 	} else {
-		j.site.observe(o, v, now)
+		j.dest.observe(o, v, now)
 	}
 	if refusedInClear(o, v) && r.State == outbox.Bounced { // the next attempt encrypts, or fails
 		r.State, r.BounceType, r.Due = outbox.Queued, "", now.Add(time.Minute)
@@ -334,7 +335,7 @@ func (w *worker) reactToReply(j *job, o reply.Outcome, r *outbox.Result) {
 	if r.State != outbox.Queued {
 		return
 	}
-	earliest, _ := j.site.resume()
+	earliest, _ := j.dest.resume()
 	switch {
 	case v.Reason == reply.Greylisted && j.item.Attempts == 0:
 		earliest = later(earliest, now.Add(6*time.Minute+time.Duration(rand.Int64N(int64(4*time.Minute)))))

@@ -325,8 +325,8 @@ func TestASuspendedProviderDelaysOnlyItsOwnRecipients(t *testing.T) {
 		h.readers(list.ID, "b", big, "big.test")
 		h.readers(list.ID, "s", small, "small.test")
 		h.begin(list.ID)
-		site := destination.Key{Source: netip.MustParseAddr("127.0.0.1"), Site: "mx.big.test"}
-		h.must(destination.Save(t.Context(), db, []destination.State{{Key: site, Suspended: h.now().Add(2 * time.Hour), Reason: "asked to wait"}}, h.now()))
+		dest := destination.Key{Source: netip.MustParseAddr("127.0.0.1"), Name: "mx.big.test"}
+		h.must(destination.Save(t.Context(), db, []destination.State{{Key: dest, Suspended: h.now().Add(2 * time.Hour), Reason: "asked to wait"}}, h.now()))
 		h.run(h.directEngine(dns, s.Port()))
 		h.await("the others have got their mail", func(p outbox.Progress) bool { return p.Delivered == small })
 		for _, r := range h.messages() {

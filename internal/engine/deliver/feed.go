@@ -37,8 +37,8 @@ type job struct {
 	send      *send
 	throttle  *lane.Throttle // of the recipient's provider, or nil
 	route     directmx.Route // set if its lane is of type direct_mx
-	site      *site          // where the route leads; nil for other lanes
-	from      directmx.From  // how it connects to the site
+	dest      *dest          // where the route leads; nil for other lanes
+	from      directmx.From  // how it connects to the destination
 	provider  string         // that limits and counts are kept for: a lane.WarmupProvider
 	directory string         // who runs the recipient's mailbox (mx.Directory); empty if that is not known
 	target    directmx.Target

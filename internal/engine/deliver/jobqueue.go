@@ -70,7 +70,7 @@ type jobQueue struct {
 // target is the queued jobs that the same connections can send, oldest first.
 type target struct {
 	directmx.Target
-	site   *site // nil if any worker can send the jobs
+	dest   *dest // nil if any worker can send the jobs
 	jobs   []queuedJob
 	busy   int // workers that send its jobs
 	served int // jobs that were taken of all targets when one of this was taken last
@@ -133,7 +133,7 @@ func (q *jobQueue) put(ctx context.Context, quit <-chan struct{}, j *job) error 
 	defer q.mu.Unlock()
 	t := q.byKey[j.target.Key]
 	if t == nil {
-		t = &target{Target: j.target, site: j.site}
+		t = &target{Target: j.target, dest: j.dest}
 		q.byKey[t.Key] = t
 		q.targets = append(q.targets, t)
 		q.fitRoom()
@@ -161,7 +161,7 @@ func (q *jobQueue) mostBefore() int { return 2 * q.room }
 func (q *jobQueue) next(at *target) *job {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if at == nil || len(at.jobs) == 0 || q.taken >= q.look || at.site != nil && !at.site.mayContinue(q.now()) {
+	if at == nil || len(at.jobs) == 0 || q.taken >= q.look || at.dest != nil && !at.dest.mayContinue(q.now()) {
 		return nil
 	}
 	return q.remove(at)
@@ -175,7 +175,7 @@ func (q *jobQueue) pick(wait bool) (p picked, ok bool) {
 	defer q.mu.Unlock()
 	now := q.now()
 	best, more := q.best(now)
-	for best != nil && best.site != nil && !best.site.begin(now) { // another lane was faster
+	for best != nil && best.dest != nil && !best.dest.begin(now) { // another lane was faster
 		best, more = q.best(now)
 	}
 	if best == nil {
@@ -211,7 +211,7 @@ func (q *jobQueue) best(now time.Time) (best *target, more bool) {
 	spare := q.conns.Spare(q.idleLongEnough())
 	q.look = q.taken + q.mostBefore()
 	for _, t := range q.targets {
-		if len(t.jobs) == 0 || t.site != nil && !t.site.mayBegin(now) {
+		if len(t.jobs) == 0 || t.dest != nil && !t.dest.mayBegin(now) {
 			continue
 		}
 		oldest := t.jobs[0]
@@ -274,8 +274,8 @@ func (q *jobQueue) remove(t *target) *job {
 
 // leave ends the work of a worker on a target. Its connection was given back before.
 func (q *jobQueue) leave(t *target) {
-	if t.site != nil {
-		t.site.end()
+	if t.dest != nil {
+		t.dest.end()
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()

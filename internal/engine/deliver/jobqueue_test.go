@@ -10,6 +10,7 @@ import (
 
 	"github.com/packetboat/packetboat/internal/mail/directmx"
 	"github.com/packetboat/packetboat/internal/mail/smtpclient"
+	"github.com/packetboat/packetboat/internal/senders/destination"
 )
 
 // fakeConns are idle connections by target. A place is free unless full is set; then the connection that
@@ -36,7 +37,7 @@ type queueModel struct {
 	q      *jobQueue
 	conns  *fakeConns
 	clock  time.Time
-	sites  []*site
+	dests  []*dest
 	queued []*job
 	since  map[*job]time.Time
 	before map[*job]int // jobs that were taken since the last one of its target
@@ -68,7 +69,7 @@ func (m *queueModel) took(j *job) {
 		}
 	}
 	for _, k := range m.queued {
-		if k.target.Key == j.target.Key || k.site.active >= k.site.limit(m.clock) {
+		if k.target.Key == j.target.Key || k.dest.active >= k.dest.limit(m.clock) {
 			m.before[k] = 0
 			continue
 		}
@@ -88,7 +89,7 @@ func TestJobsWaitForConnectionsInUse(t *testing.T) {
 		m := &queueModel{T: t, conns: &fakeConns{idle: map[string]int{}}, clock: time.Unix(1e9, 0), since: map[*job]time.Time{}, before: map[*job]int{}, busy: map[string][]*target{}}
 		m.q = newJobQueue(size, workers, m.conns, func() time.Time { return m.clock })
 		for _, limit := range []int{1, 2, 10} {
-			m.sites = append(m.sites, newSite(siteKey{}, directmx.Shape{Connections: limit}))
+			m.dests = append(m.dests, newDest(destination.Key{}, directmx.Shape{Connections: limit}))
 		}
 		keys, inUse := []string{"a", "b", "c"}, 0
 		draw := func(n int, label string) int { return rapid.IntRange(0, n-1).Draw(t, label) }
@@ -100,7 +101,7 @@ func TestJobsWaitForConnectionsInUse(t *testing.T) {
 				m.clock = m.clock.Add(time.Duration(draw(60, "ms")) * time.Millisecond)
 				m.conns.full = rapid.Bool().Draw(t, "full")
 			case step == 1 && len(m.queued) < size:
-				j := &job{site: m.sites[which], target: directmx.Target{Key: key}}
+				j := &job{dest: m.dests[which], target: directmx.Target{Key: key}}
 				if err := m.q.put(context.Background(), nil, j); err != nil {
 					t.Fatal(err)
 				}
@@ -125,7 +126,7 @@ func TestJobsWaitForConnectionsInUse(t *testing.T) {
 					t.Errorf("a job that waited for %s got an additional connection; full: %t", waited, m.conns.full)
 				}
 				m.busy[k], inUse = append(m.busy[k], p.at), inUse+1
-				if n, most := len(m.busy[k]), p.job.site.shape.Connections; n > most {
+				if n, most := len(m.busy[k]), p.job.dest.shape.Connections; n > most {
 					t.Errorf("%d workers for a destination that accepts %d", n, most)
 				}
 				m.took(p.job)
@@ -144,7 +145,7 @@ func TestJobsWaitForConnectionsInUse(t *testing.T) {
 func (m *queueModel) none(keys []string) {
 	for _, key := range keys {
 		list := m.of(key)
-		if len(list) == 0 || list[0].site.active >= list[0].site.limit(m.clock) {
+		if len(list) == 0 || list[0].dest.active >= list[0].dest.limit(m.clock) {
 			continue
 		}
 		if len(m.busy[key]) == 0 || m.conns.idle[key] > 0 || !m.conns.full && m.clock.Sub(m.since[list[0]]) >= connPatience {
@@ -159,11 +160,11 @@ type testQueue struct {
 	t     *testing.T
 	conns *fakeConns
 	clock time.Time
-	sites map[string]*site
+	dests map[string]*dest
 }
 
 func newTestQueue(t *testing.T) *testQueue {
-	q := &testQueue{t: t, conns: &fakeConns{idle: map[string]int{}, full: true}, clock: time.Unix(1e9, 0), sites: map[string]*site{}}
+	q := &testQueue{t: t, conns: &fakeConns{idle: map[string]int{}, full: true}, clock: time.Unix(1e9, 0), dests: map[string]*dest{}}
 	q.jobQueue = newJobQueue(4, 4, q.conns, func() time.Time { return q.clock })
 	return q
 }
@@ -171,10 +172,10 @@ func newTestQueue(t *testing.T) *testQueue {
 // add queues a job for a target.
 func (q *testQueue) add(key string) {
 	q.t.Helper()
-	if q.sites[key] == nil {
-		q.sites[key] = newSite(siteKey{}, directmx.Shape{Connections: 10})
+	if q.dests[key] == nil {
+		q.dests[key] = newDest(destination.Key{}, directmx.Shape{Connections: 10})
 	}
-	if err := q.put(q.t.Context(), nil, &job{site: q.sites[key], target: directmx.Target{Key: key}}); err != nil {
+	if err := q.put(q.t.Context(), nil, &job{dest: q.dests[key], target: directmx.Target{Key: key}}); err != nil {
 		q.t.Fatal(err)
 	}
 }
@@ -322,9 +323,9 @@ func TestJobsOfARelayAreTakenInOrder(t *testing.T) {
 func TestAWorkerIsWokenForAnOverdueJob(t *testing.T) {
 	t.Parallel()
 	q := newJobQueue(4, 2, &fakeConns{idle: map[string]int{}}, time.Now)
-	s := newSite(siteKey{}, directmx.Shape{Connections: 2})
+	s := newDest(destination.Key{}, directmx.Shape{Connections: 2})
 	for range 2 {
-		if err := q.put(t.Context(), nil, &job{site: s, target: directmx.Target{Key: "a"}}); err != nil {
+		if err := q.put(t.Context(), nil, &job{dest: s, target: directmx.Target{Key: "a"}}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -369,7 +370,7 @@ func TestTheQueueHasRoomForJobsOfManyDestinations(t *testing.T) {
 		t.Helper()
 		for i := 0; ; i++ {
 			key := string(rune('a' + i%destinations))
-			switch err := q.put(full, nil, &job{target: directmx.Target{Site: key, Key: key}}); {
+			switch err := q.put(full, nil, &job{target: directmx.Target{Destination: key, Key: key}}); {
 			case err == nil:
 				n++
 			case !errors.Is(err, context.Canceled):

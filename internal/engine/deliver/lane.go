@@ -39,19 +39,19 @@ type lanes struct {
 
 // laneWorkers are the workers of a lane, with one version of its settings.
 type laneWorkers struct {
-	engine    *Engine
-	settings  *laneSettings
-	pool      *smtpclient.Pool // of a relay; nil for other types
-	sitePool  *directmx.Pool   // of direct delivery; nil for other types
-	ses       *ses.Client      // nil for other types
-	jobs      *jobQueue
-	tokens    chan struct{}   // one for each connection that may be used and is not
-	shrink    chan struct{}   // takes one token from a worker
-	used      atomic.Int64    // when it last got a job, in microseconds
-	quit      context.Context // canceled when the lane closes
-	stop      context.CancelFunc
-	workers   sync.WaitGroup
-	connShare sync.WaitGroup
+	engine     *Engine
+	settings   *laneSettings
+	pool       *smtpclient.Pool // of a relay; nil for other types
+	directPool *directmx.Pool   // of direct delivery; nil for other types
+	ses        *ses.Client      // nil for other types
+	jobs       *jobQueue
+	tokens     chan struct{}   // one for each connection that may be used and is not
+	shrink     chan struct{}   // takes one token from a worker
+	used       atomic.Int64    // when it last got a job, in microseconds
+	quit       context.Context // canceled when the lane closes
+	stop       context.CancelFunc
+	workers    sync.WaitGroup
+	connShare  sync.WaitGroup
 
 	gate   sync.RWMutex // read-locked while a job is put into jobs
 	closed bool         // no worker receives from jobs any more; guarded by gate
@@ -131,8 +131,8 @@ func (l *lanes) workersFor(s *laneSettings) *laneWorkers {
 		run.pool = smtpclient.NewPool(s.smtp, smtpclient.Limits{Connections: n, Messages: s.config.Caps.MaxMessagesPerConnection})
 	}
 	if s.config.Type == lane.DirectMX { // more jobs, so that workers find some for the connections that they have
-		run.sitePool = directmx.NewPool(n, l.engine.sites.conns)
-		run.jobs = newJobQueue(4*n, n, run.sitePool, l.engine.Now)
+		run.directPool = directmx.NewPool(n, l.engine.dests.conns)
+		run.jobs = newJobQueue(4*n, n, run.directPool, l.engine.Now)
 	} else {
 		run.jobs = newJobQueue(2*n, n, nil, l.engine.Now)
 	}
@@ -192,8 +192,8 @@ func (r *laneWorkers) finish() {
 	if r.pool != nil {
 		r.pool.Close()
 	}
-	if r.sitePool != nil {
-		r.sitePool.Close()
+	if r.directPool != nil {
+		r.directPool.Close()
 	}
 	if r.ses != nil {
 		r.ses.Close()
@@ -255,15 +255,15 @@ func (r *laneWorkers) connectRelay() (*smtpclient.Conn, error) {
 
 // connect returns a connection for a job.
 func (w *worker) connect(j *job) (*smtpclient.Conn, error) {
-	if w.sitePool != nil {
-		return w.connectSite(j)
+	if w.directPool != nil {
+		return w.connectDirect(j)
 	}
 	return w.connectRelay()
 }
 
 // disconnect returns a connection of a job to the pool, or keeps it for the next job.
 func (w *worker) disconnect(conn *smtpclient.Conn, j *job) {
-	if w.sitePool != nil {
+	if w.directPool != nil {
 		w.kept, w.idle = conn, 0
 		return
 	}

@@ -31,7 +31,7 @@ type class struct {
 	lane     *laneSettings
 	throttle *lane.Throttle // of the recipient's provider, or nil
 	send     *send
-	site     *site // of direct delivery, or nil
+	dest     *dest // of direct delivery, or nil
 	warming  warming
 }
 
@@ -48,8 +48,8 @@ func warmingOf(j *job) (w warming) {
 	if !j.lane.config.Warmup.Enabled {
 		return w
 	}
-	if j.site != nil && j.lane.config.WarmsSources() {
-		w.source, w.provider = j.site.key.Source, j.provider
+	if j.dest != nil && j.lane.config.WarmsSources() {
+		w.source, w.provider = j.dest.key.Source, j.provider
 	}
 	if d := j.sender.Domain; d.IsNew() {
 		w.domain, w.days = d.ID, d.WarmDays
@@ -58,7 +58,7 @@ func warmingOf(j *job) (w warming) {
 }
 
 func (c class) same(o class) bool {
-	return c.lane.config.ID == o.lane.config.ID && c.send.id == o.send.id && c.pattern() == o.pattern() && c.site == o.site && c.warming == o.warming
+	return c.lane.config.ID == o.lane.config.ID && c.send.id == o.send.id && c.pattern() == o.pattern() && c.dest == o.dest && c.warming == o.warming
 }
 
 // pattern returns the pattern of the throttle, or "".
@@ -92,7 +92,7 @@ func (c class) limits() []pace.Limit {
 // interval returns the interval between messages of the class under its slowest limit.
 func (c class) interval() time.Duration {
 	longest := time.Millisecond
-	if c.site != nil || c.throttle != nil && c.throttle.MaxConnections > 0 {
+	if c.dest != nil || c.throttle != nil && c.throttle.MaxConnections > 0 {
 		longest = connectionRetry
 	}
 	for _, l := range c.limits() {
@@ -148,12 +148,12 @@ func (e *Engine) acquirePermits(ctx context.Context, c class, zone *time.Locatio
 		n, l.denied = free, &deferral{until: now.Add(connectionRetry), reason: "its provider's connections are in use"}
 		l.wait = outbox.Wait{Kind: outbox.WaitProviderConnections, Provider: c.pattern(), Reason: "the connections to this provider are in use"}
 	}
-	if c.site != nil {
-		if free, again := c.site.free(now, len(limits) > 0); free < n {
-			c.site.demands(n, now)
+	if c.dest != nil {
+		if free, again := c.dest.free(now, len(limits) > 0); free < n {
+			c.dest.demands(n, now)
 			n, l.denied = free, &deferral{until: again, reason: "the connections to its destination are in use"}
-			l.wait = outbox.Wait{Kind: outbox.WaitProviderConnections, Provider: c.site.key.Site, Reason: "the connections to this destination are in use"}
-			if h := c.site.blocked(now); h != nil {
+			l.wait = outbox.Wait{Kind: outbox.WaitProviderConnections, Provider: c.dest.key.Name, Reason: "the connections to this destination are in use"}
+			if h := c.dest.blocked(now); h != nil {
 				l.denied, l.wait.Reason = h, h.reason
 			}
 		}
@@ -190,7 +190,7 @@ func (e *Engine) acquirePermits(ctx context.Context, c class, zone *time.Locatio
 func (e *Engine) findProviders(ctx context.Context, jobs []*job) error {
 	var domains []string
 	for _, j := range jobs {
-		if j.site == nil && (j.lane.config.Type != lane.Sink || len(j.lane.config.Throttles) > 0) {
+		if j.dest == nil && (j.lane.config.Type != lane.Sink || len(j.lane.config.Throttles) > 0) {
 			domains = append(domains, domainOf(j.item.Email))
 		}
 	}
@@ -199,7 +199,7 @@ func (e *Engine) findProviders(ctx context.Context, jobs []*job) error {
 	for _, j := range jobs {
 		d := domainOf(j.item.Email)
 		known := found[d]
-		if j.site != nil {
+		if j.dest != nil {
 			known = maildomain.Domain{Record: j.route.Servers.Hosts[0].Name, Provider: j.route.Servers.Provider}
 		}
 		j.provider = lane.WarmupProvider(string(known.Provider.Or(d)))
@@ -235,7 +235,7 @@ type group struct {
 func groups(jobs []*job) []group {
 	var list []group
 	for _, j := range jobs {
-		c := class{j.lane, j.throttle, j.send, j.site, warmingOf(j)}
+		c := class{j.lane, j.throttle, j.send, j.dest, warmingOf(j)}
 		i := slices.IndexFunc(list, func(g group) bool { return g.same(c) })
 		if i < 0 {
 			i, list = len(list), append(list, group{class: c})
@@ -300,14 +300,14 @@ func (e *Engine) passJobs(ctx context.Context, jobs []*job) (passed int, ends []
 // freesSoon reports whether the jobs of a group wait here for connections to their destination,
 // because the workers of their lane have others to send meanwhile.
 func (e *Engine) freesSoon(g *group, denied *deferral) bool {
-	return g.site != nil && denied.until.Sub(e.Now()) <= connectionRetry && e.lanes.workersFor(g.lane).jobs.len() > 0
+	return g.dest != nil && denied.until.Sub(e.Now()) <= connectionRetry && e.lanes.workersFor(g.lane).jobs.len() > 0
 }
 
 // portion returns how many jobs of a group are passed before those of the other groups: so many that a full
 // queue has jobs for as many destinations as there are connections. With fewer jobs to more destinations
 // each connection would carry fewer messages.
 func (e *Engine) portion(g *group, groups int) int {
-	if g.site == nil || groups == 1 {
+	if g.dest == nil || groups == 1 {
 		return len(g.jobs)
 	}
 	return max(1, e.lanes.workersFor(g.lane).jobs.size/min(groups, g.lane.config.Caps.MaxConnections))

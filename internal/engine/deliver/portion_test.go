@@ -13,6 +13,7 @@ import (
 	"github.com/packetboat/packetboat/internal/mail/smtpclient"
 	"github.com/packetboat/packetboat/internal/message/outbox"
 	"github.com/packetboat/packetboat/internal/message/render"
+	"github.com/packetboat/packetboat/internal/senders/destination"
 	"github.com/packetboat/packetboat/internal/senders/lane"
 )
 
@@ -30,15 +31,15 @@ func newIdleLane(t *testing.T, space int) (*Engine, *laneWorkers) {
 }
 
 // jobsTo returns jobs of one send to a number of destinations, ordered by these.
-func jobsTo(run *laneWorkers, sites, each int) (jobs []*job) {
+func jobsTo(run *laneWorkers, dests, each int) (jobs []*job) {
 	one := &send{id: id.New[id.Send]()}
-	for i := range sites {
-		name := fmt.Sprint("site", i)
-		s := newSite(siteKey{Site: name}, directmx.Shape{Connections: 10})
+	for i := range dests {
+		name := fmt.Sprint("destination", i)
+		s := newDest(destination.Key{Name: name}, directmx.Shape{Connections: 10})
 		for range each {
 			jobs = append(jobs, &job{
-				item: outbox.Item{Email: "a@" + name + ".test"}, lane: run.settings, sender: new(render.Sender), send: one, site: s,
-				target: directmx.Target{Site: name, Key: name}, route: directmx.Route{Servers: mx.Servers{Hosts: []mx.Host{{Name: name + ".test"}}}},
+				item: outbox.Item{Email: "a@" + name + ".test"}, lane: run.settings, sender: new(render.Sender), send: one, dest: s,
+				target: directmx.Target{Destination: name, Key: name}, route: directmx.Route{Servers: mx.Servers{Hosts: []mx.Host{{Name: name + ".test"}}}},
 			})
 		}
 	}
@@ -49,12 +50,12 @@ func jobsTo(run *laneWorkers, sites, each int) (jobs []*job) {
 // connections to them is idle.
 func TestAFullQueueHasJobsToAllDestinations(t *testing.T) {
 	t.Parallel()
-	const space, sites, each = 32, 8, 10
+	const space, dests, each = 32, 8, 10
 	e, run := newIdleLane(t, space)
 	ctx, cancel := context.WithCancel(t.Context())
 	passed := make(chan int)
 	go func() {
-		n, _, _ := e.passJobs(ctx, jobsTo(run, sites, each))
+		n, _, _ := e.passJobs(ctx, jobsTo(run, dests, each))
 		passed <- n
 	}()
 	first := map[string]int{}
@@ -74,7 +75,7 @@ func TestAFullQueueHasJobsToAllDestinations(t *testing.T) {
 		t.Errorf("%d jobs were passed, and %d taken, %d left", n, space, left)
 	}
 	for key, n := range first {
-		if n != space/sites || len(first) != sites {
+		if n != space/dests || len(first) != dests {
 			t.Errorf("%d of the first %d jobs are for %s; there are jobs for %d destinations", n, space, key, len(first))
 		}
 	}

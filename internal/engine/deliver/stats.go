@@ -84,8 +84,8 @@ func (t *stats) result(j *job, r outbox.Result, why reply.Reason) {
 		return
 	}
 	to, n := traffic.ProviderKey{Key: key, Provider: j.provider}, traffic.ProviderCounts{Counts: c}
-	if j.site != nil {
-		to.Source = j.site.key.Source
+	if j.dest != nil {
+		to.Source = j.dest.key.Source
 	}
 	switch why {
 	case reply.SpamContent, reply.ReputationBlock:

@@ -181,10 +181,10 @@ func (w *worker) deliverJob(j *job) bool {
 		return false
 	}
 	var conn *smtpclient.Conn
-	if w.pool != nil || w.sitePool != nil {
+	if w.pool != nil || w.directPool != nil {
 		if conn, err = w.connect(j); err != nil {
-			if w.sitePool != nil {
-				w.handleNoSite(j, queued, err)
+			if w.directPool != nil {
+				w.handleUnreachable(j, queued, err)
 			} else {
 				w.handleNoConnection(queued, err)
 			}
@@ -213,7 +213,7 @@ func (w *worker) deliverJob(j *job) bool {
 	var outcome reply.Outcome
 	sending := time.Now()
 	outcome, conn, err = w.sendMessage(conn, j, raw)
-	if w.sitePool != nil {
+	if w.directPool != nil {
 		w.jobs.note(time.Since(sending), time.Since(began))
 	}
 	if d, ok := errors.AsType[*smtpclient.DialError](err); ok {
@@ -224,7 +224,7 @@ func (w *worker) deliverJob(j *job) bool {
 		return false
 	}
 	r := resultOf(j.item, outcome, w.settings.config.RetryMaxAge, *j.item.FirstAt, e.Now())
-	if j.site != nil {
+	if j.dest != nil {
 		w.reactToReply(j, outcome, &r)
 	}
 	if w.ses != nil {
@@ -255,7 +255,7 @@ func (w *worker) recheck(j *job) bool {
 	default:
 		fresh := *jobs[0]
 		fresh.days, fresh.throttle = j.days, j.throttle // its permits are of these
-		fresh.route, fresh.site, fresh.target, fresh.from = j.route, j.site, j.target, j.from
+		fresh.route, fresh.dest, fresh.target, fresh.from = j.route, j.dest, j.target, j.from
 		fresh.provider, fresh.directory = j.provider, j.directory
 		*j = fresh
 		return true

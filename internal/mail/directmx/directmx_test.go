@@ -132,20 +132,20 @@ func TestRoutes(t *testing.T) {
 		"null.test. 60 IN MX 0 .", "work.test. 60 IN MX 1 aspmx.l.google.com.", "gmail.com. 60 IN MX 1 gmail-smtp-in.l.google.com.",
 	)
 	r := newRouter(dns, 25, true)
-	site := func(domain string) directmx.Route {
+	dest := func(domain string) directmx.Route {
 		route, err := r.Route(t.Context(), domain)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return route
 	}
-	if b, c := site("b.test"), site("c.test"); b.Site != c.Site || !strings.Contains(b.Site, "x.test") {
-		t.Errorf("the same servers are at the sites %q and %q", b.Site, c.Site)
+	if b, c := dest("b.test"), dest("c.test"); b.Destination != c.Destination || !strings.Contains(b.Destination, "x.test") {
+		t.Errorf("the same servers are at the destinations %q and %q", b.Destination, c.Destination)
 	}
-	if w, g := site("work.test"), site("gmail.com"); w.Site != "gmail" || g.Site != "gmail" || w.Servers.Provider != mx.GoogleWorkspace || !w.Shape.TLS {
-		t.Errorf("mailboxes at Google are at the sites %+v and %+v", w, g)
+	if w, g := dest("work.test"), dest("gmail.com"); w.Destination != "gmail" || g.Destination != "gmail" || w.Servers.Provider != mx.GoogleWorkspace || !w.Shape.TLS {
+		t.Errorf("mailboxes at Google are at the destinations %+v and %+v", w, g)
 	}
-	if !site("null.test").Servers.Null || !site("nowhere.test").Servers.Missing {
+	if !dest("null.test").Servers.Null || !dest("nowhere.test").Servers.Missing {
 		t.Error("domains that accept no mail have servers")
 	}
 }

@@ -5,7 +5,7 @@
 // MAIL command lead to the next server. Addresses that a netguard.Guard refuses, and those of this
 // machine, are never connected to, since anyone can publish a domain that points there.
 //
-// Domains with the same servers have the same Route.Site, and those of a large provider share its
+// Domains with the same servers have the same Route.Destination, and those of a large provider share its
 // name, so that callers can limit connections and rates for the destination instead of the domain. A
-// Pool keeps connections to many sites open for reuse.
+// Pool keeps connections to many destinations open for reuse.
 package directmx

@@ -13,13 +13,13 @@ const idleFor = 30 * time.Second
 
 // Target is what a connection leads to. Connections with the same target can be used for each other.
 type Target struct {
-	Site string // the servers, and our address
-	Key  string // these and what was verified
+	Destination string // the servers, and our address
+	Key         string // these and what was verified
 }
 
-// Sites counts the connections of several pools by site, since servers count them by our address. It is safe
-// for concurrent use.
-type Sites struct {
+// Destinations counts the connections of several pools by destination, since servers count them by our address. It
+// is safe for concurrent use.
+type Destinations struct {
 	mu     sync.Mutex // guards the pools, too
 	ended  *sync.Cond // signaled when a connection was closed or became idle, or more may be open
 	open   map[string]count
@@ -27,35 +27,35 @@ type Sites struct {
 	wanted int // calls of Reserve that wait
 }
 
-// NewSites returns an empty Sites.
-func NewSites() *Sites {
-	s := &Sites{open: map[string]count{}, pools: map[*Pool]bool{}}
-	s.ended = sync.NewCond(&s.mu)
-	return s
+// NewDestinations returns an empty Destinations.
+func NewDestinations() *Destinations {
+	d := &Destinations{open: map[string]count{}, pools: map[*Pool]bool{}}
+	d.ended = sync.NewCond(&d.mu)
+	return d
 }
 
-// Open returns how many connections to a site are open, being made or being closed.
-func (s *Sites) Open(site string) int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.open[site].open
+// Open returns how many connections to a destination are open, being made or being closed.
+func (d *Destinations) Open(dest string) int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.open[dest].open
 }
 
-// Limit closes idle connections to a site until it has no more than most, as far as there are any, and lets
+// Limit closes idle connections to a destination until it has no more than most, as far as there are any, and lets
 // calls of Reserve look at their maximum again.
-func (s *Sites) Limit(site string, most int) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for s.open[site].staying() > most && s.endIdle(site) {
+func (d *Destinations) Limit(dest string, most int) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for d.open[dest].staying() > most && d.endIdle(dest) {
 	}
-	s.ended.Broadcast()
+	d.ended.Broadcast()
 }
 
-// endIdle closes the connection to a site that was idle longest in its pool, and reports whether there was
-// one. The caller holds s.mu.
-func (s *Sites) endIdle(site string) bool {
-	for p := range s.pools {
-		if i := slices.IndexFunc(p.idle, func(c idleConn) bool { return c.to.Site == site }); i >= 0 {
+// endIdle closes the connection to a destination that was idle longest in its pool, and reports whether there was
+// one. The caller holds d.mu.
+func (d *Destinations) endIdle(dest string) bool {
+	for p := range d.pools {
+		if i := slices.IndexFunc(p.idle, func(c idleConn) bool { return c.to.Destination == dest }); i >= 0 {
 			c := p.idle[i]
 			p.remove(i)
 			p.end(c.to, c.conn)
@@ -65,11 +65,11 @@ func (s *Sites) endIdle(site string) bool {
 	return false
 }
 
-// Pool keeps connections for reuse. It counts them, and its Sites counts them by site. It closes the one that was
-// idle longest to make place for a new one. Each user has at most one connection at a time, and there are at
-// most as many users as the pool has places. It is safe for concurrent use.
+// Pool keeps connections for reuse. It counts them, and its Destinations counts them by destination. It closes the
+// one that was idle longest to make place for a new one. Each user has at most one connection at a time, and there
+// are at most as many users as the pool has places. It is safe for concurrent use.
 type Pool struct {
-	sites  *Sites
+	dests  *Destinations
 	places int
 	wanted int // calls of Reserve that wait
 	all    count
@@ -96,33 +96,33 @@ type idleConn struct {
 }
 
 // NewPool returns a pool with a number of places.
-func NewPool(places int, sites *Sites) *Pool {
-	p := &Pool{places: places, sites: sites, free: map[string]int{}}
-	sites.mu.Lock()
-	defer sites.mu.Unlock()
-	sites.pools[p] = true
+func NewPool(places int, dests *Destinations) *Pool {
+	p := &Pool{places: places, dests: dests, free: map[string]int{}}
+	dests.mu.Lock()
+	defer dests.mu.Unlock()
+	dests.pools[p] = true
 	return p
 }
 
 // Idle reports whether there is an idle connection with a key.
 func (p *Pool) Idle(key string) bool {
-	p.sites.mu.Lock()
-	defer p.sites.mu.Unlock()
+	p.dests.mu.Lock()
+	defer p.dests.mu.Unlock()
 	return p.free[key] > 0
 }
 
 // Spare reports whether a connection can be made without closing one that was idle for less than a time.
 func (p *Pool) Spare(idle time.Duration) bool {
-	p.sites.mu.Lock()
-	defer p.sites.mu.Unlock()
+	p.dests.mu.Lock()
+	defer p.dests.mu.Unlock()
 	return p.all.open < p.places || len(p.idle) > 0 && time.Since(p.idle[0].since) >= idle
 }
 
 // Take returns the idle connection with a key that was used last, and for how long it was idle, or nil.
 // The caller gives it back with Put or Discard.
 func (p *Pool) Take(key string) (*smtpclient.Conn, time.Duration) {
-	p.sites.mu.Lock()
-	defer p.sites.mu.Unlock()
+	p.dests.mu.Lock()
+	defer p.dests.mu.Unlock()
 	if p.free[key] == 0 {
 		return nil, 0
 	}
@@ -136,24 +136,24 @@ func (p *Pool) Take(key string) (*smtpclient.Conn, time.Duration) {
 }
 
 // Reserve takes a place for a new connection, which the caller gives back with Put, Discard or Release.
-// It closes idle connections if there are no other places, or if the site has as many as most returns, which
+// It closes idle connections if there are no other places, or if the destination has as many as most returns, which
 // other pools may have opened. It waits until they are closed, or connections in use become idle. It returns
-// false if the site may have no connections at all.
+// false if the destination may have no connections at all.
 func (p *Pool) Reserve(to Target, most func() int) bool {
-	s := p.sites
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	d := p.dests
+	d.mu.Lock()
+	defer d.mu.Unlock()
 	p.wanted++
-	s.wanted++
-	defer func() { p.wanted--; s.wanted-- }()
+	d.wanted++
+	defer func() { p.wanted--; d.wanted-- }()
 	for {
-		allowed, at := most(), s.open[to.Site]
+		allowed, at := most(), d.open[to.Destination]
 		if allowed < 1 {
 			return false
 		}
 		crowded, full := at.open >= allowed, p.all.open >= p.places
 		switch {
-		case at.staying() >= allowed && s.endIdle(to.Site):
+		case at.staying() >= allowed && d.endIdle(to.Destination):
 			continue
 		case crowded:
 		case full && p.all.staying()+p.wanted > p.places && len(p.idle) > 0:
@@ -163,16 +163,16 @@ func (p *Pool) Reserve(to Target, most func() int) bool {
 			p.add(to, 1)
 			return true
 		}
-		s.ended.Wait()
+		d.ended.Wait()
 	}
 }
 
 // Release gives back a place without a connection.
 func (p *Pool) Release(to Target) {
-	p.sites.mu.Lock()
-	defer p.sites.mu.Unlock()
+	p.dests.mu.Lock()
+	defer p.dests.mu.Unlock()
 	p.add(to, -1)
-	p.sites.ended.Broadcast()
+	p.dests.ended.Broadcast()
 }
 
 // Discard closes a connection that the server has ended.
@@ -182,16 +182,16 @@ func (p *Pool) Discard(to Target, c *smtpclient.Conn) {
 }
 
 // Put gives back a connection, which may have carried up to a number of messages. One that cannot or
-// must not be used again is closed, also if its site has more than most.
+// must not be used again is closed, also if its destination has more than most.
 func (p *Pool) Put(to Target, c *smtpclient.Conn, messages, most int) {
-	p.sites.mu.Lock()
-	defer p.sites.mu.Unlock()
-	if p.closed || !c.Usable() || c.Sent() >= messages || p.all.staying() > p.places || p.sites.open[to.Site].staying() > most {
+	p.dests.mu.Lock()
+	defer p.dests.mu.Unlock()
+	if p.closed || !c.Usable() || c.Sent() >= messages || p.all.staying() > p.places || p.dests.open[to.Destination].staying() > most {
 		p.end(to, c)
 		return
 	}
-	if p.sites.wanted > 0 {
-		p.sites.ended.Broadcast()
+	if p.dests.wanted > 0 {
+		p.dests.ended.Broadcast()
 	}
 	p.idle = append(p.idle, idleConn{to, c, time.Now()})
 	p.free[to.Key]++
@@ -202,37 +202,37 @@ func (p *Pool) Put(to Target, c *smtpclient.Conn, messages, most int) {
 
 // Resize changes the number of places.
 func (p *Pool) Resize(places int) {
-	p.sites.mu.Lock()
-	defer p.sites.mu.Unlock()
+	p.dests.mu.Lock()
+	defer p.dests.mu.Unlock()
 	p.places = places
 	p.endIdle(min(max(p.all.staying()-places, 0), len(p.idle)))
 }
 
 // Close closes all idle connections and waits until they are closed.
 func (p *Pool) Close() {
-	p.sites.mu.Lock()
+	p.dests.mu.Lock()
 	p.closed = true
-	delete(p.sites.pools, p)
+	delete(p.dests.pools, p)
 	p.endIdle(len(p.idle))
 	if p.reap != nil {
 		p.reap.Stop()
 	}
-	p.sites.mu.Unlock()
+	p.dests.mu.Unlock()
 	p.ending.Wait()
 }
 
-// add adds n to the number of open connections. The caller holds the lock of p.sites.
+// add adds n to the number of open connections. The caller holds the lock of p.dests.
 func (p *Pool) add(to Target, n int) {
 	p.all.open += n
-	at := p.sites.open[to.Site]
+	at := p.dests.open[to.Destination]
 	if at.open += n; at.open == 0 {
-		delete(p.sites.open, to.Site)
+		delete(p.dests.open, to.Destination)
 		return
 	}
-	p.sites.open[to.Site] = at
+	p.dests.open[to.Destination] = at
 }
 
-// remove removes an idle connection from the list. The caller holds the lock of p.sites.
+// remove removes an idle connection from the list. The caller holds the lock of p.dests.
 func (p *Pool) remove(i int) {
 	key := p.idle[i].to.Key
 	if p.free[key]--; p.free[key] == 0 {
@@ -241,7 +241,7 @@ func (p *Pool) remove(i int) {
 	p.idle = slices.Delete(p.idle, i, i+1)
 }
 
-// endIdle closes the n connections that were idle longest. The caller holds the lock of p.sites.
+// endIdle closes the n connections that were idle longest. The caller holds the lock of p.dests.
 func (p *Pool) endIdle(n int) {
 	for range n {
 		c := p.idle[0]
@@ -250,29 +250,29 @@ func (p *Pool) endIdle(n int) {
 	}
 }
 
-// end closes a connection, with QUIT if possible. The caller holds the lock of p.sites.
+// end closes a connection, with QUIT if possible. The caller holds the lock of p.dests.
 func (p *Pool) end(to Target, c *smtpclient.Conn) {
 	mark := func(n int) {
 		p.all.closing += n
-		at := p.sites.open[to.Site]
+		at := p.dests.open[to.Destination]
 		at.closing += n
-		p.sites.open[to.Site] = at
+		p.dests.open[to.Destination] = at
 	}
 	mark(1)
 	p.ending.Go(func() {
 		_ = c.Quit()
-		p.sites.mu.Lock()
-		defer p.sites.mu.Unlock()
+		p.dests.mu.Lock()
+		defer p.dests.mu.Unlock()
 		mark(-1)
 		p.add(to, -1)
-		p.sites.ended.Broadcast()
+		p.dests.ended.Broadcast()
 	})
 }
 
 // reapIdle closes connections that were idle for too long.
 func (p *Pool) reapIdle() {
-	p.sites.mu.Lock()
-	defer p.sites.mu.Unlock()
+	p.dests.mu.Lock()
+	defer p.dests.mu.Unlock()
 	p.reap = nil
 	if p.closed {
 		return

@@ -25,16 +25,16 @@ func open(t *testing.T, p *directmx.Pool, s *sink.Server, to directmx.Target, mo
 	return c
 }
 
-func site(name, verified string) directmx.Target {
-	return directmx.Target{Site: name, Key: name + " " + verified}
+func dest(name, verified string) directmx.Target {
+	return directmx.Target{Destination: name, Key: name + " " + verified}
 }
 
 func TestConnectionsAreKeptForTheirTarget(t *testing.T) {
 	t.Parallel()
 	s := sink.Start(t, sink.Options{})
-	p := directmx.NewPool(3, directmx.NewSites())
+	p := directmx.NewPool(3, directmx.NewDestinations())
 	defer p.Close()
-	a, b := site("one", ""), site("one", "sts")
+	a, b := dest("one", ""), dest("one", "sts")
 	first, second := open(t, p, s, a, 10), open(t, p, s, a, 10)
 	p.Put(a, first, 100, 10)
 	p.Put(a, second, 100, 10)
@@ -57,13 +57,13 @@ func TestConnectionsAreKeptForTheirTarget(t *testing.T) {
 	p.Discard(a, first)
 }
 
-// A connection that was idle is closed if there is no other place, or if its site would get more than it
+// A connection that was idle is closed if there is no other place, or if its destination would get more than it
 // accepts.
 func TestIdleConnectionsMakePlace(t *testing.T) {
 	t.Parallel()
 	s := sink.Start(t, sink.Options{})
-	p := directmx.NewPool(3, directmx.NewSites())
-	one, other, two := site("one", ""), site("one", "sts"), site("two", "")
+	p := directmx.NewPool(3, directmx.NewDestinations())
+	one, other, two := dest("one", ""), dest("one", "sts"), dest("two", "")
 	c := open(t, p, s, one, 2)
 	d := open(t, p, s, two, 2)
 	p.Put(two, d, 100, 10)
@@ -73,7 +73,7 @@ func TestIdleConnectionsMakePlace(t *testing.T) {
 	}
 	p.Put(other, open(t, p, s, other, 1), 100, 10)
 	if p.Idle(one.Key) || !p.Idle(two.Key) {
-		t.Error("the site has more connections than it accepts, or another site's was closed")
+		t.Error("the destination has more connections than it accepts, or another destination's was closed")
 	}
 	e := open(t, p, s, one, 2)
 	if p.Spare(time.Minute) {
@@ -95,33 +95,33 @@ func TestIdleConnectionsMakePlace(t *testing.T) {
 	}
 }
 
-// Many users of many sites never have more connections than places, nor more to a site than it accepts.
+// Many users of many destinations never have more connections than places, nor more to a destination than it accepts.
 func TestThePoolStaysWithinItsBounds(t *testing.T) {
 	t.Parallel()
 	const places, users, most = 6, 6, 2
 	s := sink.Start(t, sink.Options{MaxConns: places + users}) // the server notices late that a connection has ended
-	p := directmx.NewPool(places, directmx.NewSites())
+	p := directmx.NewPool(places, directmx.NewDestinations())
 	var mu sync.Mutex
 	inUse := map[string]int{}
 	var all sync.WaitGroup
 	for u := range users {
 		all.Go(func() {
 			for i := range 60 {
-				to := site(fmt.Sprint(u/most, "-", i/20), fmt.Sprint(i%3)) // never more than most users of a site
+				to := dest(fmt.Sprint(u/most, "-", i/20), fmt.Sprint(i%3)) // never more than most users of a destination
 				c, _ := p.Take(to.Key)
 				if c == nil {
 					c = open(t, p, s, to, most)
 				}
 				mu.Lock()
-				if inUse[to.Site]++; inUse[to.Site] > most {
-					t.Errorf("%d connections to one site are in use", inUse[to.Site])
+				if inUse[to.Destination]++; inUse[to.Destination] > most {
+					t.Errorf("%d connections to one destination are in use", inUse[to.Destination])
 				}
 				mu.Unlock()
 				if o, err := c.Send(t.Context(), smtpclient.Envelope{From: "a@example.net", To: "b@example.org"}, []byte("Subject: x\r\n\r\ny\r\n")); err != nil || !o.Accepted {
 					t.Errorf("Send = %+v, %v", o, err)
 				}
 				mu.Lock()
-				inUse[to.Site]--
+				inUse[to.Destination]--
 				mu.Unlock()
 				p.Put(to, c, 100, 10)
 			}

@@ -60,13 +60,13 @@ type Router struct {
 
 // Route is the way to the mailboxes of a domain.
 type Route struct {
-	Domain   string
-	Site     string // the same for all domains with the same servers, or at the same large provider
-	Servers  mx.Servers
-	Shape    Shape
-	Resolved time.Time     // when the DNS was asked
-	Policy   mtasts.Policy // of MTA-STS; without a mode if there is none
-	Proven   bool          // DNSSEC proves the names of the servers
+	Domain      string
+	Destination string // the same for all domains with the same servers, or at the same large provider
+	Servers     mx.Servers
+	Shape       Shape
+	Resolved    time.Time     // when the DNS was asked
+	Policy      mtasts.Policy // of MTA-STS; without a mode if there is none
+	Proven      bool          // DNSSEC proves the names of the servers
 }
 
 // Security distinguishes connections by what was verified when they were made: one that was made for
@@ -147,16 +147,16 @@ func (r *Router) Route(ctx context.Context, domain string) (Route, error) {
 	} else if err := r.addPolicies(ctx, &route); err != nil {
 		return Route{}, err
 	}
-	route.Site, route.Shape = siteOf(route.Servers), shapeOf(route.Servers.Hosts)
+	route.Destination, route.Shape = destinationOf(route.Servers), shapeOf(route.Servers.Hosts)
 	r.routes.Put(domain, route, now, keep)
 	return route, nil
 }
 
-// rolledUp are the names of the sites of providers that several kinds of domains share.
+// rolledUp are the names of the destinations of providers that several kinds of domains share.
 var rolledUp = map[mx.Provider]string{mx.GoogleWorkspace: string(mx.Gmail), mx.Microsoft365: string(mx.Outlook), mx.Other: ""}
 
-// siteOf returns the name of a site: the provider, or the names of the servers. Long lists are hashed.
-func siteOf(s mx.Servers) string {
+// destinationOf returns the name of a destination: the provider, or the names of the servers. Long lists are hashed.
+func destinationOf(s mx.Servers) string {
 	name, ok := rolledUp[s.Provider]
 	if !ok {
 		name = string(s.Provider)
@@ -165,7 +165,7 @@ func siteOf(s mx.Servers) string {
 		return name
 	}
 	const longest = 128
-	if name = s.Site(); len(name) > longest {
+	if name = s.Name(); len(name) > longest {
 		sum := sha256.Sum256([]byte(name))
 		name = hex.EncodeToString(sum[:])
 	}

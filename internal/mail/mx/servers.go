@@ -54,8 +54,8 @@ func LookupServers(ctx context.Context, r Resolver, domain string) (Servers, err
 	return Servers{Hosts: hosts, Provider: Classify(domain, names(hosts))}, nil
 }
 
-// Site returns a name for the mail servers that is the same for all domains with the same servers.
-func (s Servers) Site() string {
+// Name returns a name for the mail servers that is the same for all domains with the same servers.
+func (s Servers) Name() string {
 	list := names(s.Hosts)
 	slices.Sort(list)
 	return strings.Join(slices.Compact(list), ",")

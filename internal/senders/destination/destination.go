@@ -21,7 +21,7 @@ const Keep = 72 * time.Hour
 // Key identifies a destination, as it sees one of the installation's addresses.
 type Key struct {
 	Source netip.Addr
-	Site   string // a directmx.Route.Site
+	Name   string // a directmx.Route.Destination
 }
 
 // State is what is known of a destination. Times are zero if there is none.
@@ -57,20 +57,20 @@ func Save(ctx context.Context, db *sqldb.DB, list []State, now time.Time) error 
 	if len(list) == 0 {
 		return nil
 	}
-	t := db.Table("source TEXT", "site TEXT", "suspended_until BIGINT", "reason TEXT", "slow_at BIGINT", "hint_at BIGINT",
+	t := db.Table("source TEXT", "name TEXT", "suspended_until BIGINT", "reason TEXT", "slow_at BIGINT", "hint_at BIGINT",
 		"tls_required_at BIGINT", "down_at BIGINT", "retry_at BIGINT", "backoff BIGINT")
 	for _, s := range list {
-		t.Add(s.Source.String(), s.Site, micros(s.Suspended), s.Reason, micros(s.Slow), micros(s.Hint), micros(s.TLSRequired),
+		t.Add(s.Source.String(), s.Name, micros(s.Suspended), s.Reason, micros(s.Slow), micros(s.Hint), micros(s.TLSRequired),
 			micros(s.Down), micros(s.Retry), s.Backoff.Microseconds())
 	}
 	later := func(column string) string {
 		return column + " = " + db.Greatest("destination."+column, "excluded."+column)
 	}
 	_, err := db.Exec(ctx, `
-		INSERT INTO destination (source, site, suspended_until, reason, slow_at, hint_at, tls_required_at, down_at, retry_at, backoff, changed_at)
-		SELECT v.source, v.site, v.suspended_until, v.reason, v.slow_at, v.hint_at, v.tls_required_at, v.down_at, v.retry_at, v.backoff, $1
+		INSERT INTO destination (source, name, suspended_until, reason, slow_at, hint_at, tls_required_at, down_at, retry_at, backoff, changed_at)
+		SELECT v.source, v.name, v.suspended_until, v.reason, v.slow_at, v.hint_at, v.tls_required_at, v.down_at, v.retry_at, v.backoff, $1
 		FROM `+t.As("v", 2)+` WHERE true
-		ON CONFLICT (source, site) DO UPDATE SET
+		ON CONFLICT (source, name) DO UPDATE SET
 			reason = CASE WHEN excluded.suspended_until > destination.suspended_until THEN excluded.reason ELSE destination.reason END,
 			`+later("suspended_until")+`, `+later("slow_at")+`, `+later("hint_at")+`, `+later("tls_required_at")+`,
 			down_at = excluded.down_at, retry_at = excluded.retry_at, backoff = excluded.backoff, changed_at = excluded.changed_at`,
@@ -86,18 +86,18 @@ func SaveWindows(ctx context.Context, db *sqldb.DB, list []Window, now time.Time
 	if len(list) == 0 {
 		return nil
 	}
-	keys := db.Table("source TEXT", "site TEXT")
-	t := db.Table("source TEXT", "site TEXT", "own BIGINT", "change BIGINT", "most BIGINT")
+	keys := db.Table("source TEXT", "name TEXT")
+	t := db.Table("source TEXT", "name TEXT", "own BIGINT", "change BIGINT", "most BIGINT")
 	for _, w := range list {
-		keys.Add(w.Source.String(), w.Site)
-		t.Add(w.Source.String(), w.Site, milli(w.Window), milli(w.Change), milli(w.Most))
+		keys.Add(w.Source.String(), w.Name)
+		t.Add(w.Source.String(), w.Name, milli(w.Window), milli(w.Change), milli(w.Most))
 	}
 	err := db.InTx(ctx, func(tx *sqldb.DB) error {
 		// Locks the rows in one order, so that processes do not block each other.
 		if _, err := tx.Exec(ctx, `
-			INSERT INTO destination (source, site, suspended_until, reason, slow_at, hint_at, tls_required_at, down_at, retry_at, backoff, changed_at)
-			SELECT v.source, v.site, 0, '', 0, 0, 0, 0, 0, 0, CAST($1 AS BIGINT) FROM `+keys.As("v", 2)+` WHERE true ORDER BY v.source, v.site
-			ON CONFLICT (source, site) DO UPDATE SET changed_at = `+db.Greatest("destination.changed_at", "excluded.changed_at"),
+			INSERT INTO destination (source, name, suspended_until, reason, slow_at, hint_at, tls_required_at, down_at, retry_at, backoff, changed_at)
+			SELECT v.source, v.name, 0, '', 0, 0, 0, 0, 0, 0, CAST($1 AS BIGINT) FROM `+keys.As("v", 2)+` WHERE true ORDER BY v.source, v.name
+			ON CONFLICT (source, name) DO UPDATE SET changed_at = `+db.Greatest("destination.changed_at", "excluded.changed_at"),
 			keys.Args(now.UnixMicro())...); err != nil {
 			return err
 		}
@@ -105,7 +105,7 @@ func SaveWindows(ctx context.Context, db *sqldb.DB, list []Window, now time.Time
 			UPDATE destination SET window_at = $1, window_milli = CASE WHEN destination.window_at < $2 THEN v.own
 				WHEN destination.window_milli + v.change < 1000 THEN 1000
 				WHEN destination.window_milli + v.change > v.most THEN v.most ELSE destination.window_milli + v.change END
-			FROM `+t.As("v", 3)+` WHERE destination.source = v.source AND destination.site = v.site`,
+			FROM `+t.As("v", 3)+` WHERE destination.source = v.source AND destination.name = v.name`,
 			t.Args(now.UnixMicro(), now.Add(-WindowLasts).UnixMicro())...)
 		return err
 	})
@@ -118,12 +118,12 @@ func SaveWindows(ctx context.Context, db *sqldb.DB, list []Window, now time.Time
 // Changed returns the states that were stored since a time.
 func Changed(ctx context.Context, db *sqldb.DB, since time.Time) ([]State, error) {
 	rows, err := db.Query(ctx, `
-		SELECT source, site, suspended_until, reason, slow_at, hint_at, tls_required_at, down_at, retry_at, backoff, window_milli, window_at
+		SELECT source, name, suspended_until, reason, slow_at, hint_at, tls_required_at, down_at, retry_at, backoff, window_milli, window_at
 		FROM destination WHERE changed_at >= $1`, since.UnixMicro())
 	list, err := sqldb.Collect(rows, err, func(scan func(...any) error) (s State, err error) {
 		var source string
 		var suspended, slow, hint, tls, down, retry, backoff, window, windowAt int64
-		if err := scan(&source, &s.Site, &suspended, &s.Reason, &slow, &hint, &tls, &down, &retry, &backoff, &window, &windowAt); err != nil {
+		if err := scan(&source, &s.Name, &suspended, &s.Reason, &slow, &hint, &tls, &down, &retry, &backoff, &window, &windowAt); err != nil {
 			return s, err
 		}
 		s.Window, s.WindowAt = float64(window)/1000, moment(windowAt)

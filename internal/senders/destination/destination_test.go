@@ -13,7 +13,7 @@ import (
 
 var (
 	noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-	key  = destination.Key{Source: netip.MustParseAddr("2001:db8::25"), Site: "gmail"}
+	key  = destination.Key{Source: netip.MustParseAddr("2001:db8::25"), Name: "gmail"}
 )
 
 func read(t *testing.T, db *sqldb.DB, since time.Time) []destination.State {

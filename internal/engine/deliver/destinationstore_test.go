@@ -13,6 +13,7 @@ import (
 	"github.com/packetboat/packetboat/internal/mail/dnstest"
 	"github.com/packetboat/packetboat/internal/mail/reply"
 	"github.com/packetboat/packetboat/internal/mail/smtpclient"
+	"github.com/packetboat/packetboat/internal/senders/destination"
 	"github.com/packetboat/packetboat/internal/sqldb"
 	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
 )
@@ -33,18 +34,18 @@ func newProcess(t *testing.T, db *sqldb.DB, now *time.Time) process {
 
 func (p process) exchange() {
 	p.t.Helper()
-	if err := p.exchangeSites(p.t.Context()); err != nil {
+	if err := p.exchangeDestinations(p.t.Context()); err != nil {
 		p.t.Fatal(err)
 	}
 }
 
-func (p process) at(name string) *site {
-	key := siteKey{Source: netip.MustParseAddr("192.0.2.1"), Site: name}
-	return p.sites.get(key, directmx.Shape{Connections: 10, Messages: 100}, *p.now)
+func (p process) at(name string) *dest {
+	key := destination.Key{Source: netip.MustParseAddr("192.0.2.1"), Name: name}
+	return p.dests.get(key, directmx.Shape{Connections: 10, Messages: 100}, *p.now)
 }
 
 // answers notes an answer with which a provider asks for less mail.
-func (p process) answers(s *site, text string) {
+func (p process) answers(s *dest, text string) {
 	o := reply.Outcome{Stage: reply.Mail, Code: 421, Enhanced: "4.7.28", Text: text}
 	s.observe(o, reply.Classify(o), *p.now)
 }
@@ -93,7 +94,7 @@ func TestSuspensionsHoldForAllProcesses(t *testing.T) {
 	})
 }
 
-func TestUnreachableSitesAreKnownToAllProcesses(t *testing.T) {
+func TestUnreachableDestinationsAreKnownToAllProcesses(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
@@ -102,17 +103,17 @@ func TestUnreachableSitesAreKnownToAllProcesses(t *testing.T) {
 		a.exchange()
 		b.exchange()
 		h := b.at("mx.test").blocked(now)
-		if h == nil || !h.until.Equal(now.Add(siteFirst)) || !h.down.Equal(now) {
+		if h == nil || !h.until.Equal(now.Add(retryFirst)) || !h.down.Equal(now) {
 			t.Fatalf("blocked = %+v", h)
 		}
-		now = now.Add(siteFirst)
+		now = now.Add(retryFirst)
 		b.at("mx.test").unreachable(now) // the pause doubles, whichever process tried
-		if h := b.at("mx.test").blocked(now); h == nil || !h.until.Equal(now.Add(2*siteFirst)) {
+		if h := b.at("mx.test").blocked(now); h == nil || !h.until.Equal(now.Add(2*retryFirst)) {
 			t.Errorf("after the second failure: %+v", h)
 		}
 		b.exchange()
 		a.exchange()
-		now = now.Add(2 * siteFirst)
+		now = now.Add(2 * retryFirst)
 		a.at("mx.test").connected()
 		a.exchange()
 		b.exchange()
@@ -191,7 +192,7 @@ func TestTheNumberOfConnectionsIsKnownToAllProcesses(t *testing.T) {
 		shared := db.Dialect() == sqldb.Postgres
 		start := func() process {
 			p := newProcess(t, db, &now)
-			p.sites.shared = shared
+			p.dests.shared = shared
 			p.exchange()
 			return p
 		}
@@ -252,7 +253,7 @@ func TestTheNumberOfConnectionsIsKnownToAllProcesses(t *testing.T) {
 		}
 		high := accepts(b)
 		later := start()
-		later.sites.dropStored(now)
+		later.dests.dropStored(now)
 		check("a process that starts later", map[string]int{"c": other(high, 5)}, map[string]process{"c": later})
 		now = now.Add(7 * time.Hour)
 		check("hours later", map[string]int{"d": 5}, map[string]process{"d": start()})
