@@ -15,9 +15,13 @@ package sqldb
 import (
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
+	"net"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -204,6 +208,25 @@ func (db *DB) AfterCommit(f func()) {
 func retryable(err error) bool {
 	pg, ok := errors.AsType[*pgconn.PgError](err)
 	return ok && (pg.Code == "40001" || pg.Code == "40P01") || pgconn.SafeToRetry(err)
+}
+
+// IsOutage reports whether err means that the database cannot be reached or is out of resources, as
+// opposed to an error of the statement.
+func IsOutage(err error) bool {
+	if pg, ok := errors.AsType[*pgconn.PgError](err); ok {
+		// 08: connection; 53: out of resources; 57P: shutting down or starting.
+		return strings.HasPrefix(pg.Code, "08") || strings.HasPrefix(pg.Code, "53") || strings.HasPrefix(pg.Code, "57P")
+	}
+	if lite, ok := errors.AsType[*sqlite3.Error](err); ok { // it has the methods of a net.Error too
+		return slices.Contains([]sqlite3.ErrorCode{sqlite3.BUSY, sqlite3.NOMEM, sqlite3.INTERRUPT, sqlite3.IOERR, sqlite3.FULL, sqlite3.CANTOPEN}, lite.Code())
+	}
+	if _, ok := errors.AsType[*pgconn.ConnectError](err); ok {
+		return true
+	}
+	if _, ok := errors.AsType[net.Error](err); ok {
+		return true
+	}
+	return errors.Is(err, driver.ErrBadConn) || errors.Is(err, sql.ErrConnDone) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, context.DeadlineExceeded) || pgconn.SafeToRetry(err)
 }
 
 // IsUniqueViolation reports whether err means that a unique key exists already.

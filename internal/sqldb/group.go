@@ -4,16 +4,25 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
+
+	"github.com/packetboat/packetboat/internal/base/fault"
+	"github.com/packetboat/packetboat/internal/base/id"
 )
+
+// groupTimeout limits the time for one batch, including the writes of its values alone.
+const groupTimeout = 30 * time.Second
 
 // Group commits values of many goroutines in one transaction: each goroutine waits until its value
 // is stored. While a batch is written, the next one collects, so the size of batches grows with the
-// number of goroutines, and a single one does not wait for others.
+// number of goroutines, and a single one does not wait for others. A value that cannot be stored
+// fails only its own caller.
 type Group[T any] struct {
-	flush func(ctx context.Context, batch []T) error
-	max   int
-	limit func() int // nil: max alone bounds a batch
-	in    chan grouped[T]
+	write  func(ctx context.Context, batch []T) error
+	max    int
+	limit  func() int        // nil: max alone bounds a batch
+	tenant func(T) id.Tenant // nil: a batch may have values of many tenants
+	in     chan grouped[T]
 
 	weight func(T) int // nil: only the number of values bounds a batch
 	enough int         // weight of a batch to which no value is added
@@ -24,14 +33,18 @@ type grouped[T any] struct {
 	done  chan error
 }
 
-// NewGroup returns a group that writes batches of at most max with flush. An error of flush is
-// returned for each value of the batch.
-func NewGroup[T any](max int, flush func(ctx context.Context, batch []T) error) *Group[T] {
-	return &Group[T]{flush: flush, max: max, in: make(chan grouped[T])}
+// NewGroup returns a group that writes batches of at most max with write, which stores all values of
+// a batch or returns an error and stores none. It may be called again with one value of a batch that
+// failed, so it sets all results in a value anew. The end of its context is 30 seconds away.
+func NewGroup[T any](max int, write func(ctx context.Context, batch []T) error) *Group[T] {
+	return &Group[T]{write: write, max: max, in: make(chan grouped[T])}
 }
 
 // Limit also limits each batch to the result of n when the batch begins. It is called before Run.
 func (g *Group[T]) Limit(n func() int) { g.limit = n }
+
+// PerTenant writes the values of each tenant in a batch of their own. It is called before Run.
+func (g *Group[T]) PerTenant(tenant func(T) id.Tenant) { g.tenant = tenant }
 
 // Weigh also ends a batch with the value by which its weight reaches enough. It is called before Run.
 func (g *Group[T]) Weigh(weight func(T) int, enough int) { g.weight, g.enough = weight, enough }
@@ -68,6 +81,9 @@ func (g *Group[T]) Within(ctx context.Context, v T) error {
 	case err := <-e.done:
 		return err
 	case <-ctx.Done():
+		// The batch with v goes on and may commit at any time: it holds values of other callers, and a
+		// COMMIT that was sent cannot be taken back. So nothing is known about v, as after a lost
+		// connection, and the caller reports that it may have succeeded.
 		return fmt.Errorf("%w: %w", ErrAbandoned, context.Cause(ctx))
 	}
 }
@@ -78,13 +94,12 @@ var ErrAbandoned = errors.New("the write may or may not succeed")
 // Run writes batches until ctx ends. A batch in progress is finished.
 func (g *Group[T]) Run(ctx context.Context) error {
 	end := context.WithoutCancel(ctx)
-	values := make([]T, 0, g.max)
-	waiting := make([]chan error, 0, g.max)
+	batch := make([]grouped[T], 0, g.max)
 	for {
-		values, waiting = values[:0], waiting[:0]
+		batch = batch[:0]
 		select {
 		case e := <-g.in:
-			values, waiting = append(values, e.value), append(waiting, e.done)
+			batch = append(batch, e)
 		case <-ctx.Done():
 			return nil
 		}
@@ -92,21 +107,69 @@ func (g *Group[T]) Run(ctx context.Context) error {
 		if g.limit != nil {
 			most = min(most, g.limit())
 		}
-		sum := g.weigh(values[0])
+		sum := g.weigh(batch[0].value)
 	gather:
-		for len(values) < most && (g.weight == nil || sum < g.enough) {
+		for len(batch) < most && (g.weight == nil || sum < g.enough) {
 			select {
 			case e := <-g.in:
-				values, waiting = append(values, e.value), append(waiting, e.done)
+				batch = append(batch, e)
 				sum += g.weigh(e.value)
 			default:
 				break gather
 			}
 		}
-		err := g.flush(end, values)
-		for _, done := range waiting {
-			done <- err
+		for _, part := range g.parts(batch) {
+			g.commit(end, part)
 		}
-		clear(values)
+		clear(batch)
 	}
+}
+
+// parts splits a batch by tenant, in the order of arrival.
+func (g *Group[T]) parts(batch []grouped[T]) [][]grouped[T] {
+	if g.tenant == nil {
+		return [][]grouped[T]{batch}
+	}
+	var parts [][]grouped[T]
+	at := map[id.Tenant]int{}
+	for _, e := range batch {
+		tenant := g.tenant(e.value)
+		i, ok := at[tenant]
+		if !ok {
+			i = len(parts)
+			at[tenant], parts = i, append(parts, nil)
+		}
+		parts[i] = append(parts[i], e)
+	}
+	return parts
+}
+
+// commit writes a batch and reports the result of each value to its caller.
+func (g *Group[T]) commit(ctx context.Context, batch []grouped[T]) {
+	ctx, cancel := fault.Within(ctx, groupTimeout)
+	defer cancel()
+	values := make([]T, len(batch))
+	for i, e := range batch {
+		values[i] = e.value
+	}
+	err := g.write(ctx, values)
+	if err == nil || len(batch) == 1 || futile(ctx, err) {
+		for _, e := range batch {
+			e.done <- fault.Timely(ctx, err)
+		}
+		return
+	}
+	// One value that cannot be stored undoes the transaction of all, and err does not say which one.
+	// Written alone, it fails only its own caller: no other may get an error about a value that is not
+	// its own, and all would fail again if they were repeated together.
+	for i, e := range batch {
+		e.done <- fault.Timely(ctx, g.write(ctx, values[i:i+1]))
+	}
+}
+
+// futile reports whether the values of a failed batch are not written alone, because err is not about
+// one of them: time is up, the write was canceled, or the database cannot store anything. Each attempt would end in the same way while more callers queue. Besides, if the connection
+// was lost during COMMIT, the batch may be durable, and writing its values again would store them twice.
+func futile(ctx context.Context, err error) bool {
+	return ctx.Err() != nil || errors.Is(err, context.Canceled) || IsOutage(err)
 }

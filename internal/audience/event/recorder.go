@@ -2,12 +2,10 @@ package event
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"sync"
 	"time"
 
-	"github.com/packetboat/packetboat/internal/base/fault"
 	"github.com/packetboat/packetboat/internal/base/id"
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
@@ -21,29 +19,22 @@ type Recorder struct {
 	DB  *sqldb.DB
 	Now func() time.Time
 
-	small, large *sqldb.Group[*request]
-}
-
-// request are the events of one request that wait to be recorded.
-type request struct {
-	work
-	err error
+	small, large *sqldb.Group[*work]
 }
 
 const (
-	maxTogether   = 200              // requests of one transaction
-	maxSmall      = 20               // events of a small request
-	enoughEvents  = 4000             // of large requests in one transaction, which then takes no more
-	recordTimeout = 30 * time.Second // after which a call fails
+	maxTogether  = 200  // requests of one transaction
+	maxSmall     = 20   // events of a small request
+	enoughEvents = 4000 // of large requests in one transaction, which then takes no more
 )
 
 // NewRecorder returns a Recorder that groups requests. Record works while Run does.
 func NewRecorder(db *sqldb.DB, now func() time.Time) *Recorder {
 	r := &Recorder{DB: db, Now: now}
-	r.small = sqldb.NewGroup(maxTogether, r.flush)
+	r.small = sqldb.NewGroup(maxTogether, r.write)
 	// Transactions with many events write each page of an index once for many entries, but others wait for them.
-	r.large = sqldb.NewGroup(maxTogether, r.flush)
-	r.large.Weigh(func(e *request) int { return len(e.events) }, enoughEvents)
+	r.large = sqldb.NewGroup(maxTogether, r.write)
+	r.large.Weigh(func(e *work) int { return len(e.events) }, enoughEvents)
 	return r
 }
 
@@ -60,21 +51,15 @@ func (r *Recorder) Run(ctx context.Context) error {
 // Record records events of a tenant and waits until they are durable. It returns their results in
 // the same order.
 func (r *Recorder) Record(ctx context.Context, t id.Tenant, list []Input) ([]Result, error) {
-	e := &request{work: work{tenant: t, events: prepare(list, r.Now())}}
+	e := &work{tenant: t, events: prepare(list, r.Now())}
 	var err error
 	switch {
 	case r.small == nil:
-		err = r.flush(ctx, []*request{e})
+		err = r.write(ctx, []*work{e})
 	case len(list) <= maxSmall:
 		err = r.small.Within(ctx, e)
 	default:
 		err = r.large.Within(ctx, e)
-	}
-	if errors.Is(err, sqldb.ErrAbandoned) { // the group may still write to e
-		return nil, err
-	}
-	if err == nil {
-		err = e.err
 	}
 	if err != nil {
 		return nil, err
@@ -82,39 +67,18 @@ func (r *Recorder) Record(ctx context.Context, t id.Tenant, list []Input) ([]Res
 	return results(e.events), nil
 }
 
-// flush records requests in one transaction. If that fails, each is tried alone, so that the events
-// of one request do not fail another.
-func (r *Recorder) flush(ctx context.Context, batch []*request) error {
-	ctx, cancel := fault.Within(ctx, recordTimeout)
-	defer cancel()
-	err := r.recordTogether(ctx, batch)
-	if err == nil {
-		return nil
-	}
-	if len(batch) == 1 {
-		batch[0].err = err
-		return nil
-	}
-	if ctx.Err() != nil { // the database does not answer
-		return err
-	}
-	for _, e := range batch {
-		e.err = r.recordTogether(ctx, []*request{e})
-	}
-	return nil
-}
-
-func (r *Recorder) recordTogether(ctx context.Context, batch []*request) error {
+// write records requests in one transaction.
+func (r *Recorder) write(ctx context.Context, batch []*work) error {
 	list := byTenant(batch)
 	err := r.DB.InTx(ctx, func(tx *sqldb.DB) error { return record(ctx, tx, list, r.Now()) })
 	if err != nil {
-		return fault.Timely(ctx, fmt.Errorf("record events of several requests: %w", err))
+		return fmt.Errorf("record events of several requests: %w", err)
 	}
 	return nil
 }
 
 // byTenant returns the events of requests by tenant.
-func byTenant(batch []*request) []*work {
+func byTenant(batch []*work) []*work {
 	var list []*work
 	of := map[id.Tenant]*work{}
 	for _, e := range batch {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"time"
 
 	"github.com/packetboat/packetboat/internal/base/id"
 	"github.com/packetboat/packetboat/internal/message/track"
@@ -60,8 +59,6 @@ func (c *Collector) Accept(ctx context.Context, tenant id.Tenant, r Request, bin
 }
 
 func (c *Collector) write(ctx context.Context, batch []accepted) error {
-	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
-	defer cancel()
 	of := map[id.Tenant]*sqldb.Table{}
 	for _, a := range batch {
 		t := of[a.tenant]

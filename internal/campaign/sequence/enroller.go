@@ -38,19 +38,17 @@ type waitingRequest struct {
 	sequence id.Sequence
 	Request
 	receipt Receipt
-	err     error
-	alone   bool // it must have a transaction of its own
+	alone   bool  // it must have a transaction of its own
+	err     error // of that transaction
 }
 
-const (
-	maxTogether   = 100              // requests of one transaction
-	enrollTimeout = 30 * time.Second // after which a call fails
-)
+// maxTogether is the maximal number of requests in one transaction.
+const maxTogether = 100
 
 // NewEnroller returns an Enroller that groups requests. Enroll works while Run does.
 func NewEnroller(db *sqldb.DB, rules ContactRules, now func() time.Time) *Enroller {
 	e := &Enroller{DB: db, Rules: rules, Now: now}
-	e.group = sqldb.NewGroup(maxTogether, e.flush)
+	e.group = sqldb.NewGroup(maxTogether, e.write)
 	return e
 }
 
@@ -64,35 +62,30 @@ func (e *Enroller) Enroll(ctx context.Context, tenant id.Tenant, seq id.Sequence
 		return Receipt{}, err
 	}
 	w := &waitingRequest{tenant: tenant, sequence: seq, Request: r}
+	var err error
 	if e.group == nil {
-		e.enrollAlone(ctx, w)
-		return w.receipt, w.err
+		err = e.enrollAlone(ctx, w)
+	} else {
+		err = e.group.Within(ctx, w)
 	}
-	err := e.group.Within(ctx, w)
-	if errors.Is(err, sqldb.ErrAbandoned) { // the group may still write to w
+	if err != nil {
 		return Receipt{}, err
 	}
-	return w.receipt, cmp.Or(err, w.err)
+	return w.receipt, w.err
 }
 
-// flush carries out requests in one transaction, and those that need one of their own after it. If it
-// fails, each is tried alone, so that one caller's request does not fail another's.
-func (e *Enroller) flush(ctx context.Context, batch []*waitingRequest) error {
-	ctx, cancel := fault.Within(ctx, enrollTimeout)
-	defer cancel()
+// write carries out requests in one transaction, and those that need one of their own after it.
+func (e *Enroller) write(ctx context.Context, batch []*waitingRequest) error {
+	if len(batch) == 1 {
+		return e.enrollAlone(ctx, batch[0])
+	}
 	markRepeats(batch)
 	if err := e.enrollTogether(ctx, batch); err != nil {
-		if ctx.Err() != nil { // the database does not answer
-			return fault.Timely(ctx, err)
-		}
-		for _, w := range batch {
-			w.alone = true
-		}
+		return err
 	}
 	for _, w := range batch {
 		if w.alone {
-			w.receipt, w.err = Receipt{}, nil
-			e.enrollAlone(ctx, w)
+			w.err = fault.Timely(ctx, e.enrollAlone(ctx, w))
 		}
 	}
 	return nil
@@ -124,13 +117,13 @@ func markRepeats(batch []*waitingRequest) {
 	}
 }
 
-func (e *Enroller) enrollAlone(ctx context.Context, w *waitingRequest) {
+func (e *Enroller) enrollAlone(ctx context.Context, w *waitingRequest) error {
 	rules, err := e.Rules(ctx, e.DB, w.tenant)
 	if err != nil {
-		w.err = err
-		return
+		return err
 	}
-	w.receipt, w.err = Enroll(ctx, e.DB, w.tenant, w.sequence, w.Request, rules, e.Now())
+	w.receipt, err = Enroll(ctx, e.DB, w.tenant, w.sequence, w.Request, rules, e.Now())
+	return err
 }
 
 // enrollTogether carries out the requests that are not marked. It marks those that need more than the
@@ -151,10 +144,7 @@ func (e *Enroller) enrollTogether(ctx context.Context, batch []*waitingRequest) 
 	targets := slices.SortedFunc(maps.Keys(groups), func(a, b target) int {
 		return cmp.Or(cmp.Compare(a.tenant, b.tenant), id.Compare(a.sequence, b.sequence))
 	})
-	if len(targets) == 0 || len(batch) == 1 {
-		for _, w := range batch {
-			w.alone = true
-		}
+	if len(targets) == 0 {
 		return nil
 	}
 	return e.DB.InTx(ctx, func(tx *sqldb.DB) error {

@@ -2,16 +2,12 @@ package endpoint
 
 import (
 	"context"
-	"database/sql"
-	"database/sql/driver"
 	"errors"
-	"io"
-	"net"
 	"net/http"
 	"strings"
 
-	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/packetboat/packetboat/internal/base/fault"
+	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
 // envelope is the body of every error.
@@ -108,28 +104,12 @@ func (r *Router) faultOf(x *call, err error) *fault.Error {
 		return f
 	case errors.Is(err, context.Canceled):
 		return ErrUnavailable // the caller has disconnected
-	case outage(err):
+	case sqldb.IsOutage(err):
 		r.Log.Error("database does not answer", "err", err, "request", x.id)
 		return ErrUnavailable
 	}
 	r.Log.Error("request failed", "err", err, "request", x.id, "operation", x.operationName())
 	return ErrInternal.With(map[string]string{"request_id": x.id})
-}
-
-// outage reports whether err means that the database cannot be reached, as opposed to an error of the
-// statement.
-func outage(err error) bool {
-	if pg, ok := errors.AsType[*pgconn.PgError](err); ok {
-		// 08: connection; 53: out of resources; 57P: shutting down or starting.
-		return strings.HasPrefix(pg.Code, "08") || strings.HasPrefix(pg.Code, "53") || strings.HasPrefix(pg.Code, "57P")
-	}
-	if _, ok := errors.AsType[*pgconn.ConnectError](err); ok {
-		return true
-	}
-	if _, ok := errors.AsType[net.Error](err); ok {
-		return true
-	}
-	return errors.Is(err, driver.ErrBadConn) || errors.Is(err, sql.ErrConnDone) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, context.DeadlineExceeded) || pgconn.SafeToRetry(err)
 }
 
 // The faults that any operation may return. Packages tenant and auth declare those of tenants and

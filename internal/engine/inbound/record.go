@@ -71,14 +71,19 @@ type request struct {
 
 const (
 	maxTogether   = 500              // reports of one transaction
-	recordTimeout = 30 * time.Second // after which a call fails
+	recordTimeout = 30 * time.Second // after which Record fails
 	maxAge        = 60 * 24 * time.Hour
 )
 
 // NewRecorder returns a Recorder. Record works while Run does.
 func NewRecorder(db *sqldb.DB, now func() time.Time) *Recorder {
 	r := &Recorder{DB: db, Now: now, providers: maildomain.Providers{DB: db, Now: now}}
-	r.group = sqldb.NewGroup(maxTogether, r.flush)
+	r.group = sqldb.NewGroup(maxTogether, func(ctx context.Context, batch []*request) error {
+		return r.recordTenant(ctx, batch[0].Tenant, batch)
+	})
+	// A transaction ends with counts that all tenants share (outage.Count), so it must not go on to lock
+	// rows of another tenant: two processes would wait for each other.
+	r.group.PerTenant(func(q *request) id.Tenant { return q.Tenant })
 	return r
 }
 
@@ -88,7 +93,7 @@ func (r *Recorder) Run(ctx context.Context) error { return r.group.Run(ctx) }
 // Record records one report, and returns its effect when it is durable. The error may be ErrUnsettled or
 // ErrNoMessage.
 func (r *Recorder) Record(ctx context.Context, e Event) (Effect, error) {
-	ctx, cancel := context.WithTimeout(ctx, recordTimeout)
+	ctx, cancel := fault.Within(ctx, recordTimeout)
 	defer cancel()
 	q := &request{Event: e}
 	if err := r.group.Within(ctx, q); err != nil {
@@ -98,32 +103,6 @@ func (r *Recorder) Record(ctx context.Context, e Event) (Effect, error) {
 		return None, q.err
 	}
 	return e.Effect, nil
-}
-
-// flush records reports with one transaction for each tenant. If that fails, each is tried alone, so
-// that one report does not fail another.
-func (r *Recorder) flush(ctx context.Context, batch []*request) error {
-	ctx, cancel := fault.Within(ctx, recordTimeout)
-	defer cancel()
-	byTenant := map[id.Tenant][]*request{}
-	for _, q := range batch {
-		byTenant[q.Tenant] = append(byTenant[q.Tenant], q)
-	}
-	for tenant, list := range byTenant {
-		err := r.recordTenant(ctx, tenant, list)
-		if err == nil {
-			continue
-		}
-		for _, q := range list {
-			if q.err = err; len(list) > 1 && ctx.Err() == nil {
-				q.err = r.recordTenant(ctx, tenant, []*request{q})
-				if q.err == nil {
-					continue
-				}
-			}
-		}
-	}
-	return nil
 }
 
 // recordTenant records reports of one tenant. An error of a single report is stored in it.
@@ -136,7 +115,7 @@ func (r *Recorder) recordTenant(ctx context.Context, tenant id.Tenant, list []*r
 		return e.record(ctx)
 	})
 	if err != nil {
-		return fault.Timely(ctx, fmt.Errorf("record reports: %w", err))
+		return fmt.Errorf("record reports: %w", err)
 	}
 	for i, q := range list {
 		q.err, q.none = e.outcomes[i].err, e.outcomes[i].none

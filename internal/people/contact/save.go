@@ -1,13 +1,10 @@
 package contact
 
 import (
-	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
-	"github.com/packetboat/packetboat/internal/base/fault"
 	"github.com/packetboat/packetboat/internal/base/id"
 	"github.com/packetboat/packetboat/internal/sqldb"
 	"github.com/packetboat/packetboat/internal/sqldb/revision"
@@ -78,18 +75,15 @@ type saveRequest struct {
 	tenant id.Tenant
 	draft  Draft
 	saved  Outcome
-	err    error
 }
 
-const (
-	maxTogether = 200              // drafts in one transaction
-	saveTimeout = 30 * time.Second // after which a call fails
-)
+// maxTogether is the maximal number of drafts in one transaction.
+const maxTogether = 200
 
 // NewSaver returns a Saver that groups drafts. Save works while Run does.
 func NewSaver(db *sqldb.DB, rules QueueRules, now func() time.Time) *Saver {
 	s := &Saver{DB: db, Rules: rules, Now: now}
-	s.group = sqldb.NewGroup(maxTogether, s.flush)
+	s.group = sqldb.NewGroup(maxTogether, s.write)
 	return s
 }
 
@@ -106,39 +100,18 @@ func (s *Saver) Save(ctx context.Context, tenant id.Tenant, d Draft) (Outcome, e
 	e := &saveRequest{tenant: tenant, draft: d}
 	var err error
 	if s.group == nil {
-		err = s.flush(ctx, []*saveRequest{e})
+		err = s.write(ctx, []*saveRequest{e})
 	} else {
 		err = s.group.Within(ctx, e)
-		if errors.Is(err, sqldb.ErrAbandoned) {
-			return Outcome{}, err
-		}
 	}
-	return e.saved, cmp.Or(e.saved.Err, err, e.err)
+	if err != nil {
+		return Outcome{}, err
+	}
+	return e.saved, e.saved.Err
 }
 
-// flush saves a batch in one transaction. If that fails, each draft is tried alone, so that
-// one caller's draft does not fail another's.
-func (s *Saver) flush(ctx context.Context, batch []*saveRequest) error {
-	ctx, cancel := fault.Within(ctx, saveTimeout)
-	defer cancel()
-	err := s.saveTogether(ctx, batch)
-	if err == nil {
-		return nil
-	}
-	if len(batch) == 1 {
-		batch[0].err = err
-		return nil
-	}
-	if ctx.Err() != nil { // the database does not answer
-		return err
-	}
-	for _, e := range batch {
-		e.err = s.saveTogether(ctx, []*saveRequest{e})
-	}
-	return nil
-}
-
-func (s *Saver) saveTogether(ctx context.Context, batch []*saveRequest) error {
+// write saves a batch in one transaction.
+func (s *Saver) write(ctx context.Context, batch []*saveRequest) error {
 	var order []id.Tenant
 	byTenant := map[id.Tenant][]*saveRequest{}
 	for _, e := range batch {
@@ -156,7 +129,7 @@ func (s *Saver) saveTogether(ctx context.Context, batch []*saveRequest) error {
 		return nil
 	})
 	if err != nil {
-		return fault.Timely(ctx, fmt.Errorf("save contacts of several callers: %w", err))
+		return fmt.Errorf("save contacts of several callers: %w", err)
 	}
 	return nil
 }
