@@ -125,7 +125,7 @@ func (t texts) number() int {
 // unix returns the time of seconds since 1970, with an optional fraction.
 func (t texts) unix() time.Time {
 	n, err := strconv.ParseFloat(string(t), 64)
-	if err != nil || n <= 0 || n > 1e11 {
+	if err != nil || !(n > 0 && n <= 1e11) { // NaN is neither
 		return time.Time{}
 	}
 	return time.UnixMicro(int64(n * 1e6)).UTC()
