@@ -48,13 +48,18 @@ func (c *Client) query(ctx context.Context, name string, kind uint16) (answer, e
 	case reply.Rcode != dns.RcodeSuccess && reply.Rcode != dns.RcodeNameError:
 		return answer{}, fmt.Errorf("look up %s of %s: %s", dns.TypeToString[kind], name, dns.RcodeToString[reply.Rcode])
 	}
+	return read(reply, kind), nil
+}
+
+// read returns the records of a type that a message has.
+func read(reply *dns.Msg, kind uint16) answer {
 	a := answer{secure: reply.AuthenticatedData}
 	for _, rr := range reply.Answer {
 		if rr.Header().Rrtype == kind && len(a.records) < maxRecords {
 			a.records = append(a.records, rr)
 		}
 	}
-	return a, nil
+	return a
 }
 
 // MX looks up whether the MX records of a domain, or that it has none, are proven by DNSSEC, and
@@ -64,10 +69,15 @@ func (c *Client) MX(ctx context.Context, domain string) (hosts []string, secure 
 	if err != nil {
 		return nil, false, err
 	}
+	return a.hosts(), a.secure, nil
+}
+
+// hosts returns the names of the servers in MX records.
+func (a answer) hosts() (names []string) {
 	for _, rr := range a.records {
-		hosts = append(hosts, strings.ToLower(strings.TrimSuffix(rr.(*dns.MX).Mx, ".")))
+		names = append(names, strings.ToLower(strings.TrimSuffix(rr.(*dns.MX).Mx, ".")))
 	}
-	return hosts, a.secure, nil
+	return names
 }
 
 // Records are the TLSA records of a mail server.
@@ -94,11 +104,16 @@ func (c *Client) TLSA(ctx context.Context, host string, port int) (Records, erro
 	if err != nil || !a.secure {
 		return Records{}, err
 	}
+	return a.tlsa(), nil
+}
+
+// tlsa returns what TLSA records say.
+func (a answer) tlsa() Records {
 	r := Records{Present: len(a.records) > 0}
 	for _, rr := range a.records {
 		if one, ok := usable(rr.(*dns.TLSA)); ok {
 			r.usable = append(r.usable, one)
 		}
 	}
-	return r, nil
+	return r
 }
