@@ -1,4 +1,4 @@
-package main
+package application
 
 import (
 	"context"
@@ -32,7 +32,7 @@ func (b *bench) loads(ctx context.Context) error {
 		kinds[kind].paints, kinds[kind].completes = append(kinds[kind].paints, l.Painted), append(kinds[kind].completes, l.Settled)
 		return err
 	}
-	for range b.options.loads {
+	for range b.Loads {
 		p, err := b.open(ctx, false)
 		if err != nil {
 			return err
@@ -204,7 +204,7 @@ func (b *bench) scrolling(ctx context.Context) error {
 				return err
 			}
 			var took []float64
-			if err := p.Eval(ctx, fmt.Sprintf(scrolled, by, b.frames), &took); err != nil {
+			if err := p.Eval(ctx, fmt.Sprintf(scrolled, by, b.Frames), &took); err != nil {
 				return err
 			}
 			ended, err := p.Busy(ctx)
@@ -293,7 +293,7 @@ func (b *bench) keys(ctx context.Context) error {
 	if err := bare.Eval(ctx, `document.querySelector('textarea').focus()`, nil); err != nil {
 		return err
 	}
-	took, err := b.write(ctx, bare, b.options.keys, 90*time.Millisecond)
+	took, err := b.write(ctx, bare, b.Keys, 90*time.Millisecond)
 	if err != nil {
 		return err
 	}
@@ -303,7 +303,7 @@ func (b *bench) keys(ctx context.Context) error {
 		return err
 	}
 	for _, every := range []time.Duration{90 * time.Millisecond, 300 * time.Millisecond} {
-		if took, err = b.write(ctx, p, b.options.keys, every); err != nil {
+		if took, err = b.write(ctx, p, b.Keys, every); err != nil {
 			return err
 		}
 		b.row(fmt.Sprintf("code editor: the same, a key every %d ms", every.Milliseconds()), took, 30)

@@ -1,4 +1,4 @@
-package main
+package application
 
 import (
 	"context"
@@ -7,15 +7,15 @@ import (
 	"net/http"
 	"time"
 
-	benchsite "github.com/packetboat/packetboat/bench/site"
+	"github.com/packetboat/packetboat/bench/site"
 	"github.com/packetboat/packetboat/e2e/chromium"
 	"github.com/packetboat/packetboat/e2e/harness"
 )
 
 // bench is a running program, and a browser to show its application in.
 type bench struct {
-	options
-	site    *benchsite.Site
+	*Command
+	site    *site.Site
 	browser *chromium.Browser
 	bare    string // address of the bare page
 }

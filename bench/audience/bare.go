@@ -1,4 +1,4 @@
-package main
+package audience
 
 import (
 	"bufio"
@@ -13,10 +13,13 @@ import (
 	"strings"
 )
 
-// serveBare answers every request with as many bytes as it asks for, and does
+// Nothing is a server that answers every request with as many bytes as it asks for, and does
 // nothing else: what net/http and the client of this benchmark leave for a
 // program to do. It runs in a process of its own, as the program does.
-func serveBare() error {
+type Nothing struct{}
+
+// Run serves, and prints its address first.
+func (*Nothing) Run() error {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return err
@@ -39,14 +42,14 @@ func serveBare() error {
 // sizeHeader says how long a bare answer is to be.
 const sizeHeader = "X-Size"
 
-// startBare starts serveBare in a process and returns its address.
+// startBare starts this program as Nothing and returns its address.
 func startBare(ctx context.Context) (address string, stop func(), err error) {
 	self, err := os.Executable()
 	if err != nil {
 		return "", nil, err
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	cmd := exec.CommandContext(ctx, self, "-bare")
+	cmd := exec.CommandContext(ctx, self, "nothing")
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()
 	if err != nil {

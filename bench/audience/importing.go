@@ -1,4 +1,4 @@
-package main
+package audience
 
 import (
 	"bufio"
@@ -9,14 +9,14 @@ import (
 	"strings"
 	"time"
 
-	"github.com/packetboat/packetboat/bench/upload"
+	"github.com/packetboat/packetboat/bench/site"
 )
 
 // importing measures how many rows of a file become contacts in a second: the
 // first import into a fresh database, which PostgreSQL has no statistics of; the
 // same file again, when all rows are known; and another file of new rows.
 func importing(ctx context.Context, o options, dialect string) (err error) {
-	o.keep = "" // it is written to
+	o.KeepIn = "" // it is written to
 	s, err := open(ctx, o, dialect, extent{})
 	if err != nil {
 		return err
@@ -24,55 +24,43 @@ func importing(ctx context.Context, o options, dialect string) (err error) {
 	defer func() { err = errors.Join(err, s.close()) }()
 	fmt.Printf("\n%-9s %-20s %8s %8s %8s %8s %8s %11s %11s %8s\n", dialect, "import", "rows", "rows/s", "target", "s", "upload s", "CPU s/1000", "server", "peak MB")
 	for _, name := range []string{"first, all new", "all known", "more, all new"} {
-		if err := s.importOnce(ctx, name, o.rows); err != nil {
+		if err := s.importOnce(ctx, name, o.Rows); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (s *site) importOnce(ctx context.Context, name string, rows int) error {
-	before, err := s.Usage()
-	if err != nil {
+func (s *instance) importOnce(ctx context.Context, name string, rows int) error {
+	var uploaded time.Duration
+	var done site.Job
+	cost, err := site.During(ctx, s.Program, func() error {
+		began := time.Now()
+		job, err := site.Upload(ctx, s.Program, `{"mode":"upsert"}`, func(w io.Writer) error { return s.write(w, name, rows) })
+		if err != nil {
+			return err
+		}
+		uploaded = time.Since(began)
+		done, err = site.AwaitJob(ctx, s.Program, job)
 		return err
-	}
-	server, err := s.serverTime(ctx)
-	if err != nil {
-		return err
-	}
-	began := time.Now()
-	job, err := upload.Send(ctx, s.Program, `{"mode":"upsert"}`, func(w io.Writer) error { return s.write(w, name, rows) })
-	if err != nil {
-		return err
-	}
-	uploaded := time.Since(began)
-	done, err := upload.Await(ctx, s.Program, job)
-	if err != nil {
-		return err
-	}
-	took := time.Since(began)
-	after, err := s.Usage()
-	if err != nil {
-		return err
-	}
-	used, err := s.serverTime(ctx)
+	})
 	if err != nil {
 		return err
 	}
 	perThousand := "-"
-	if used > 0 {
-		perThousand = fmt.Sprintf("%.3f", (used-server).Seconds()*1000/float64(rows))
+	if cost.Server > 0 {
+		perThousand = fmt.Sprintf("%.3f", cost.Server.Seconds()*1000/float64(rows))
 	}
 	if done.Status != "completed" || done.Result.Created+done.Result.Updated != rows {
 		return fmt.Errorf("import: %s, %+v %s", done.Status, done.Result, done.Error)
 	}
-	fmt.Printf("%-9s %-20s %8d %8.0f %8d %8.2f %8.2f %11.3f %11s %8.0f\n", s.dialect, name, rows, float64(rows)/took.Seconds(), 50_000,
-		took.Seconds(), uploaded.Seconds(), (after.CPU-before.CPU).Seconds()*1000/float64(rows), perThousand, float64(after.PeakMemory)/(1<<20))
+	fmt.Printf("%-9s %-20s %8d %8.0f %8d %8.2f %8.2f %11.3f %11s %8.0f\n", s.dialect, name, rows, float64(rows)/cost.Took.Seconds(), 50_000,
+		cost.Took.Seconds(), uploaded.Seconds(), cost.CPU.Seconds()*1000/float64(rows), perThousand, float64(cost.Peak)/(1<<20))
 	return nil
 }
 
 // write writes a file of so many rows.
-func (s *site) write(to io.Writer, name string, rows int) error {
+func (s *instance) write(to io.Writer, name string, rows int) error {
 	w := bufio.NewWriterSize(to, 64<<10)
 	fmt.Fprintln(w, "email,first_name,last_name,company,country,city,custom_fields.plan,custom_fields.age,tags")
 	prefix := "i"

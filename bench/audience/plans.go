@@ -1,4 +1,4 @@
-package main
+package audience
 
 import (
 	"context"
@@ -25,7 +25,7 @@ type plannedQuery struct {
 // showPlans prints the plans of a large database for the statements of the
 // questions: of PostgreSQL with the measured numbers, of SQLite the query plan.
 func showPlans(ctx context.Context, o options, dialect string) (err error) {
-	s, err := open(ctx, o, dialect, extent{o.contacts, o.entries})
+	s, err := open(ctx, o, dialect, extent{o.Contacts, o.Entries})
 	if err != nil {
 		return err
 	}
@@ -40,7 +40,7 @@ func showPlans(ctx context.Context, o options, dialect string) (err error) {
 		return err
 	}
 	for _, q := range plansOf() {
-		if !strings.Contains(q.name, o.operation) {
+		if !strings.Contains(q.name, o.Operation) {
 			continue
 		}
 		type statement struct {

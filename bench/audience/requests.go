@@ -1,4 +1,4 @@
-package main
+package audience
 
 import (
 	"bytes"
@@ -15,12 +15,13 @@ import (
 	"time"
 
 	"github.com/packetboat/packetboat/bench/press"
+	"github.com/packetboat/packetboat/bench/site"
 )
 
 // requests measures how many requests a second each operation on contacts
 // answers in a database of ordinary size.
 func requests(ctx context.Context, o options, dialect string) (err error) {
-	o.keep = "" // it is written to
+	o.KeepIn = "" // it is written to
 	s, err := open(ctx, o, dialect, extent{20_000, 100_000})
 	if err != nil {
 		return err
@@ -38,7 +39,7 @@ func requests(ctx context.Context, o options, dialect string) (err error) {
 	fmt.Printf("\n%-9s %-20s %8s %8s %6s %8s %7s %7s %7s %8s %8s %8s\n",
 		dialect, "requests", "req/s", "bare", "ratio", "target", "p50 ms", "p95 ms", "p99 ms", "CPU µs", "server", "peak MB")
 	for _, l := range loads {
-		if !strings.Contains(l.Name, o.operation) {
+		if !strings.Contains(l.Name, o.Operation) {
 			continue
 		}
 		if err := s.measure(ctx, o, l, bare); err != nil {
@@ -49,26 +50,14 @@ func requests(ctx context.Context, o options, dialect string) (err error) {
 }
 
 // measure presses one load on the program and on the bare server, and prints both.
-func (s *site) measure(ctx context.Context, o options, l press.Load, bare string) error {
-	p := press.Pace{Conns: o.conns, Warm: max(o.span/5, 200*time.Millisecond), Span: o.span}
-	before, err := s.Usage()
-	if err != nil {
-		return err
-	}
-	server, err := s.serverTime(ctx)
-	if err != nil {
-		return err
-	}
-	profiled := o.profile(s.dialect+" "+l.Name, p)
-	got, err := press.Press(ctx, s.account.Address, p, l, "")
-	if err != nil {
-		return err
-	}
-	after, err := s.Usage()
-	if err := errors.Join(err, profiled()); err != nil {
-		return err
-	}
-	served, err := s.serverTime(ctx)
+func (s *instance) measure(ctx context.Context, o options, l press.Load, bare string) error {
+	p := press.Pace{Conns: o.Connections, Warm: max(o.Span/5, 200*time.Millisecond), Span: o.Span}
+	var got press.Result
+	cost, err := site.During(ctx, s.Program, func() (err error) {
+		profiled := o.Profile(ctx, s.dialect+" "+l.Name, p.Warm, p.Span)
+		got, err = press.Press(ctx, s.account.Address, p, l, "")
+		return errors.Join(err, profiled())
+	})
 	if err != nil {
 		return err
 	}
@@ -85,7 +74,7 @@ func (s *site) measure(ctx context.Context, o options, l press.Load, bare string
 	each := func(d time.Duration) float64 { return d.Seconds() * 1e6 * share / float64(max(len(got.Took), 1)) }
 	fmt.Printf("%-9s %-20s %8.0f %8.0f %6.2f %8s %7.2f %7.2f %7.2f %8.1f %8.1f %8.0f\n", s.dialect, l.Name, got.Rate, limit.Rate, got.Rate/limit.Rate, target,
 		ms(got.At(.5)), ms(got.At(.95)), ms(got.At(.99)),
-		each(after.CPU-before.CPU), each(served-server), float64(after.PeakMemory)/(1<<20))
+		each(cost.CPU), each(cost.Server), float64(cost.Peak)/(1<<20))
 	return nil
 }
 
@@ -95,7 +84,7 @@ func ms(d time.Duration) float64 { return float64(d) / float64(time.Millisecond)
 var made atomic.Int64
 
 // loads are the operations that are measured.
-func (s *site) loads(ctx context.Context) ([]press.Load, error) {
+func (s *instance) loads(ctx context.Context) ([]press.Load, error) {
 	ids, err := s.ids(ctx)
 	if err != nil {
 		return nil, err
@@ -158,7 +147,7 @@ func (p person) body() []byte {
 }
 
 // ids returns the ids of a thousand contacts from all over the table.
-func (s *site) ids(ctx context.Context) ([]string, error) {
+func (s *instance) ids(ctx context.Context) ([]string, error) {
 	c := s.Keyed()
 	var ids []string
 	for i := range 1000 {
@@ -181,7 +170,7 @@ func (s *site) ids(ctx context.Context) ([]string, error) {
 const walkAtMost = 15 * time.Second
 
 // walk pages through the list until it has passed a number of contacts, and returns the cursor there.
-func (s *site) walk(ctx context.Context, query string, depth int) (cursor string, err error) {
+func (s *instance) walk(ctx context.Context, query string, depth int) (cursor string, err error) {
 	c, err := press.Dial(s.account.Address)
 	if err != nil {
 		return "", err

@@ -1,4 +1,4 @@
-package main
+package audience
 
 import (
 	"context"
@@ -33,18 +33,15 @@ const (
 
 // scale asks the questions of a large database and of one a tenth of its size.
 func scale(ctx context.Context, o options) error {
-	sizes := []extent{{o.contacts / 10, o.entries / 10}, {o.contacts, o.entries}}
+	sizes := []extent{{o.Contacts / 10, o.Entries / 10}, {o.Contacts, o.Entries}}
 	var asked []question
 	for _, q := range questions() {
-		if strings.Contains(q.name, o.operation) {
+		if strings.Contains(q.name, o.Operation) {
 			asked = append(asked, q)
 		}
 	}
 	answers := map[string][][]answer{}
-	for _, dialect := range []string{"sqlite", "postgres"} {
-		if !o.wants(dialect, "scale") {
-			continue
-		}
+	for _, dialect := range o.Dialects() {
 		for _, x := range sizes {
 			list, err := ask(ctx, o, dialect, x, asked)
 			if err != nil {
@@ -91,7 +88,7 @@ func (a answer) String() string {
 	return fmt.Sprintf("%9.2f ms, p95 %9.2f ms, CPU %8.2f ms (%d times)", ms(a.at(.5)), ms(a.at(.95)), ms(a.cpu), len(a.took))
 }
 
-func (s *site) ask(ctx context.Context, c *press.Conn, q question, cursors map[string]string) (answer, error) {
+func (s *instance) ask(ctx context.Context, c *press.Conn, q question, cursors map[string]string) (answer, error) {
 	if q.segment != nil {
 		made, err := s.Keyed().Must(ctx, "POST", "/segments", object{"name": q.name, "type": "dynamic", "definition": q.segment})
 		if err != nil {

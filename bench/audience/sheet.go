@@ -1,4 +1,4 @@
-package main
+package audience
 
 import (
 	"context"

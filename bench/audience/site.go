@@ -1,4 +1,4 @@
-package main
+package audience
 
 import (
 	"context"
@@ -20,8 +20,8 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// site is a running program and what its database holds.
-type site struct {
+// instance is a running program and what its database holds.
+type instance struct {
 	*harness.Program
 	dialect string
 	extent  extent
@@ -38,12 +38,12 @@ const key = "pbk_audience2026_" + "ABenchHasNoSecretsABenchHasNoSecretsABench1"
 const loaded, loadedAs = "loaded", "3"
 
 // open starts the program on a database that is filled to an extent. With
-// o.keep the database stays, and is taken as it is by the next run.
-func open(ctx context.Context, o options, dialect string, x extent) (s *site, err error) {
-	s = &site{dialect: dialect, extent: x, Program: &harness.Program{Path: o.program, Admin: o.admin, Key: key}, drop: func() error { return nil }}
+// o.KeepIn the database stays, and is taken as it is by the next run.
+func open(ctx context.Context, o options, dialect string, x extent) (s *instance, err error) {
+	s = &instance{dialect: dialect, extent: x, Program: &harness.Program{Path: o.Program, Admin: o.Admin, Key: key}, drop: func() error { return nil }}
 	name := "audiencebench_" + strings.ReplaceAll(x.String(), "-", "_")
-	if o.keep != "" {
-		s.Dir = filepath.Join(o.keep, dialect+"-"+x.String())
+	if o.KeepIn != "" {
+		s.Dir = filepath.Join(o.KeepIn, dialect+"-"+x.String())
 		err = os.MkdirAll(s.Dir, 0o700)
 	} else {
 		name += fmt.Sprintf("_%d", os.Getpid())
@@ -106,7 +106,7 @@ const indexedFrom = 8192
 
 // awaitIndex waits until the program has all contacts in the index of the search,
 // or gets no further.
-func (s *site) awaitIndex(ctx context.Context) error {
+func (s *instance) awaitIndex(ctx context.Context) error {
 	db, err := s.database(ctx, 1)
 	if err != nil {
 		return err
@@ -134,15 +134,15 @@ func (s *site) awaitIndex(ctx context.Context) error {
 }
 
 // close stops the program and removes what is not kept.
-func (s *site) close() error { return errors.Join(s.Stop(), s.drop()) }
+func (s *instance) close() error { return errors.Join(s.Stop(), s.drop()) }
 
 // postgres finds or makes the site's database, and reports whether it is to be filled.
-func (s *site) postgres(ctx context.Context, o options, name string, fresh bool) (bool, error) {
-	u, err := url.Parse(o.postgres)
+func (s *instance) postgres(ctx context.Context, o options, name string, fresh bool) (bool, error) {
+	u, err := url.Parse(o.Postgres)
 	if err != nil {
 		return false, err
 	}
-	admin, err := sql.Open("pgx", o.postgres)
+	admin, err := sql.Open("pgx", o.Postgres)
 	if err != nil {
 		return false, err
 	}
@@ -164,10 +164,10 @@ func (s *site) postgres(ctx context.Context, o options, name string, fresh bool)
 	}
 	u.Path = "/" + name
 	s.Database = u.String()
-	if o.keep == "" {
+	if o.KeepIn == "" {
 		files := s.drop
 		s.drop = func() error {
-			admin, err := sql.Open("pgx", o.postgres)
+			admin, err := sql.Open("pgx", o.Postgres)
 			if err != nil {
 				return err
 			}
@@ -180,7 +180,7 @@ func (s *site) postgres(ctx context.Context, o options, name string, fresh bool)
 }
 
 // database opens the site's database beside the program.
-func (s *site) database(ctx context.Context, connections int) (*sqldb.DB, error) {
+func (s *instance) database(ctx context.Context, connections int) (*sqldb.DB, error) {
 	address := s.Database
 	if address == "" {
 		address = "sqlite:packetboat.db"
@@ -190,7 +190,7 @@ func (s *site) database(ctx context.Context, connections int) (*sqldb.DB, error)
 
 // migrate brings a kept database up to date, which may take longer than the
 // start of a program is waited for.
-func (s *site) migrate(ctx context.Context) error {
+func (s *instance) migrate(ctx context.Context) error {
 	db, err := s.database(ctx, 4)
 	if err != nil {
 		return err
@@ -204,7 +204,7 @@ func (s *site) migrate(ctx context.Context) error {
 
 // fill makes the account in a running program, and the rest of its data while
 // it is stopped.
-func (s *site) fill(ctx context.Context) (err error) {
+func (s *instance) fill(ctx context.Context) (err error) {
 	began := time.Now()
 	if err := s.Start(ctx); err != nil {
 		return err
@@ -247,7 +247,7 @@ func (s *site) fill(ctx context.Context) (err error) {
 }
 
 // declare makes the custom fields and the lists.
-func (s *site) declare(ctx context.Context) ([]list, error) {
+func (s *instance) declare(ctx context.Context) ([]list, error) {
 	owner, err := s.SignIn(ctx)
 	if err != nil {
 		return nil, err
@@ -303,4 +303,4 @@ func awaitFollowers(ctx context.Context, db *sqldb.DB) error {
 func progressf(format string, args ...any) { fmt.Fprintf(os.Stderr, format+"\n", args...) }
 
 // randomContact returns the number of any contact.
-func (s *site) randomContact(r *rand.Rand) int { return r.IntN(s.extent.contacts) }
+func (s *instance) randomContact(r *rand.Rand) int { return r.IntN(s.extent.contacts) }

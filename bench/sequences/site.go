@@ -1,4 +1,4 @@
-package main
+package sequences
 
 import (
 	"context"
@@ -7,7 +7,6 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"slices"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -36,7 +35,7 @@ func measure(ctx context.Context, o options, dialect string) (err error) {
 	row := func(what string, format string, args ...any) {
 		fmt.Printf("%-9s %-40s %s\n", dialect, what, fmt.Sprintf(format, args...))
 	}
-	if o.watchOnly {
+	if o.Watch {
 		return s.watch(ctx, o, row)
 	}
 	mail, err := s.mail(ctx)
@@ -50,7 +49,7 @@ func measure(ctx context.Context, o options, dialect string) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := s.wait(ctx, o.waiting); err != nil {
+	if err := s.wait(ctx, o.Waiting); err != nil {
 		return err
 	}
 	full, err := s.rest(ctx, o)
@@ -143,7 +142,7 @@ func (s *bench) mail(ctx context.Context) (string, error) {
 // that it triggers, one at a time.
 func (s *bench) latency(ctx context.Context, o options, _ string, row func(string, string, ...any), when string) error {
 	var took []time.Duration
-	for i := range o.mails {
+	for i := range o.Mails {
 		before, err := s.sink.Messages()
 		if err != nil {
 			return err
@@ -180,12 +179,12 @@ func (s *bench) rest(ctx context.Context, o options) (float64, error) {
 		return 0, err
 	}
 	select {
-	case <-time.After(o.span):
+	case <-time.After(o.Span):
 	case <-ctx.Done():
 		return 0, ctx.Err()
 	}
 	after, err := s.Usage()
-	return (after.CPU - before.CPU).Seconds() * 1000 / o.span.Seconds(), err
+	return (after.CPU - before.CPU).Seconds() * 1000 / o.Span.Seconds(), err
 }
 
 // wait stores enrollments of another sequence that wait for a year.
@@ -223,7 +222,7 @@ func (s *bench) enroll(ctx context.Context, o options, seq string, row func(stri
 		c := s.contacts[int(next.Add(1)-1)%len(s.contacts)]
 		return s.target.Request(b, "POST", "/sequences/"+seq+"/enroll", []byte(`{"contact_id":"`+c+`"}`))
 	}}
-	got, err := press.Press(ctx, s.target.Address, press.Pace{Conns: o.conns, Warm: o.span / 5, Span: o.span}, load, "")
+	got, err := press.Press(ctx, s.target.Address, press.Pace{Conns: o.Connections, Warm: o.Span / 5, Span: o.Span}, load, "")
 	if err != nil {
 		return err
 	}
@@ -305,12 +304,12 @@ func (s *bench) pause(ctx context.Context, row func(string, string, ...any)) err
 
 // open starts the program and a receiving server.
 func open(ctx context.Context, o options, dialect string) (*bench, error) {
-	at, err := site.Open(ctx, site.Options{Name: "sequences", Program: o.program, Dialect: dialect, Postgres: o.postgres, Admin: o.admin, Contacts: o.contacts})
+	at, err := o.Open(ctx, dialect, site.Options{Contacts: o.Contacts})
 	if err != nil {
 		return nil, err
 	}
-	s := &bench{Site: at, target: press.Account{Address: strings.TrimPrefix(at.BaseURL, "http://"), Prefix: "/t/" + harness.Tenant + "/api", Key: at.Key}}
-	if s.sink, err = harness.StartSink(ctx, o.sink, at.Dir); err != nil {
+	s := &bench{Site: at, target: at.API()}
+	if s.sink, err = harness.StartSink(ctx, o.Sink, at.Dir); err != nil {
 		return nil, errors.Join(err, s.close())
 	}
 	if s.people, err = at.Contacts(ctx); err != nil {

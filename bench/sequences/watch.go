@@ -1,4 +1,4 @@
-package main
+package sequences
 
 import (
 	"context"
@@ -43,7 +43,7 @@ func rules(i int) object {
 // how long the rules take that the change may touch, and the time from the answer to the request until
 // the contact is enrolled.
 func (s *bench) watch(ctx context.Context, o options, row func(string, string, ...any)) error {
-	for i := range o.segments {
+	for i := range o.Segments {
 		made, err := s.Account.Owner.Must(ctx, http.MethodPost, "/segments", object{"name": fmt.Sprint("Watched ", i), "definition": rules(i)})
 		if err != nil {
 			return err
@@ -63,16 +63,16 @@ func (s *bench) watch(ctx context.Context, o options, row func(string, string, .
 			return errors.New("the members of the watched segments were not recorded within an hour")
 		}
 	}
-	row("members of watched segments recorded", "%d segments, %d contacts, %.0f s", o.segments, len(s.people), time.Since(began).Seconds())
+	row("members of watched segments recorded", "%d segments, %d contacts, %.0f s", o.Segments, len(s.people), time.Since(began).Seconds())
 	var evaluated, enrolled []time.Duration
-	for i := range max(o.mails, 1) {
+	for i := range max(o.Mails, 1) {
 		c := s.people[(i*997+1)%len(s.people)]
 		took, err := s.evaluate(ctx, c)
 		if err != nil {
 			return err
 		}
 		evaluated = append(evaluated, took)
-		if took, err = s.enter(ctx, c, fmt.Sprint("Town ", i*10%o.segments)); err != nil {
+		if took, err = s.enter(ctx, c, fmt.Sprint("Town ", i*10%o.Segments)); err != nil {
 			return err
 		}
 		enrolled = append(enrolled, took)

@@ -1,38 +1,59 @@
-// Package site starts the program for a benchmark, on a fresh database with contacts and, if wanted, a
-// send that is over.
+// Package site is the set-up that the measurements share: the program on a fresh database with contacts and, if
+// wanted, a send that is over; a sink for its mails; and what the program and PostgreSQL cost meanwhile.
 package site
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
 	"fmt"
 	"net/url"
 	"os"
+	"strings"
 	"time"
 
 	_ "github.com/jackc/pgx/v5/stdlib" // makes the databases measured on
 
-	"github.com/packetboat/packetboat/bench/page"
+	"github.com/packetboat/packetboat/bench/press"
 	"github.com/packetboat/packetboat/e2e/harness"
 	"github.com/packetboat/packetboat/internal/base/id"
 	"github.com/packetboat/packetboat/internal/content/content"
 	"github.com/packetboat/packetboat/internal/message/outbox"
 	"github.com/packetboat/packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
 )
 
-// OnEach measures on SQLite, and on PostgreSQL if it has an address; on one of them alone if only names it.
-func OnEach(postgres, only string, measure func(dialect string) error) error {
+// Target is what is measured, and on which databases.
+type Target struct {
+	Program  string `env:"PACKETBOAT_BIN" default:"bin/packetboat" help:"The program."`
+	Sink     string `default:"bin/smtpsink" help:"The SMTP sink."`
+	Postgres string `env:"PACKETBOAT_TEST_POSTGRES_URL" help:"Address of a PostgreSQL server; without it only SQLite is measured."`
+	Database string `enum:",sqlite,postgres" default:"" help:"Measure only on this database: sqlite or postgres."`
+	Admin    string `help:"Address of the program's admin listener, to take profiles from."`
+	Profiles string `help:"Directory for processor profiles of the program, taken from --admin."`
+	Keep     bool   `help:"Keep the data and logs of each run."`
+}
+
+// OnEach measures on SQLite, and on PostgreSQL if it has an address.
+func (t *Target) OnEach(measure func(dialect string) error) error {
 	var errs []error
-	for _, dialect := range []string{"sqlite", "postgres"} {
-		if dialect == "postgres" && postgres == "" || only != "" && only != dialect {
-			continue
-		}
+	for _, dialect := range t.Dialects() {
 		if err := measure(dialect); err != nil {
 			errs = append(errs, fmt.Errorf("%s: %w", dialect, err))
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// Dialects are the databases that are measured.
+func (t *Target) Dialects() (list []string) {
+	for _, dialect := range []string{"sqlite", "postgres"} {
+		if (dialect == "sqlite" || t.Postgres != "") && (t.Database == "" || t.Database == dialect) {
+			list = append(list, dialect)
+		}
+	}
+	return list
 }
 
 // Site is a running program and its database.
@@ -44,36 +65,37 @@ type Site struct {
 	drop    func() error
 }
 
-// Options are what a benchmark needs.
+// Options are what a measurement needs.
 type Options struct {
-	Name     string // of the benchmark: part of the names of directories and databases
-	Program  string // path of the program
-	Dialect  string // sqlite or postgres
-	Postgres string // address of a PostgreSQL server
-	Admin    string // address of the program's admin listener; empty: any
-	Env      []string
-	Contacts int
+	Env      []string // of the program
+	Contacts int      // in the account's list
 }
 
 // Open starts the program on a new database with contacts. Close stops it, and removes what was made.
-func Open(ctx context.Context, o Options) (s *Site, err error) {
-	s = &Site{Dialect: o.Dialect, drop: func() error { return nil }}
-	dir, err := os.MkdirTemp("", "packetboat-"+o.Name)
+func (t *Target) Open(ctx context.Context, dialect string, o Options) (s *Site, err error) {
+	s = &Site{Dialect: dialect, drop: func() error { return nil }}
+	dir, err := os.MkdirTemp("", "packetboat-bench")
 	if err != nil {
 		return nil, err
 	}
-	s.Program = &harness.Program{Path: o.Program, Dir: dir, Admin: o.Admin, Env: append([]string{
+	s.Program = &harness.Program{Path: t.Program, Dir: dir, Admin: t.Admin, Env: append([]string{
 		"PACKETBOAT_DNS_RESOLVER=127.0.0.1:9", // no DNS is asked about the contacts
 	}, o.Env...)}
+	if !t.Keep {
+		s.drop = func() error { return os.RemoveAll(dir) }
+	}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, s.Close())
 		}
 	}()
-	if o.Dialect == "postgres" {
-		if err := s.createDatabase(ctx, o); err != nil {
+	if dialect == "postgres" {
+		address, drop, err := NewDatabase(ctx, t.Postgres)
+		if err != nil {
 			return s, err
 		}
+		files := s.drop
+		s.Database, s.drop = address, func() error { return errors.Join(drop(), files()) }
 	}
 	if err := s.Start(ctx); err != nil {
 		return s, err
@@ -81,11 +103,7 @@ func Open(ctx context.Context, o Options) (s *Site, err error) {
 	if s.Account, err = s.Ready(ctx); err != nil {
 		return s, err
 	}
-	address := s.Database
-	if address == "" {
-		address = "sqlite:packetboat.db"
-	}
-	if s.DB, err = sqldb.Open(ctx, address, sqldb.Options{DataDir: dir, MaxConns: 2}); err != nil {
+	if s.DB, err = sqldb.Open(ctx, cmp.Or(s.Database, "sqlite:packetboat.db"), sqldb.Options{DataDir: dir, MaxConns: 2}); err != nil {
 		return s, err
 	}
 	return s, harness.Seed(ctx, s.DB, s.Account.List, o.Contacts, "example.net")
@@ -97,29 +115,51 @@ func (s *Site) Close() error {
 	if s.DB != nil {
 		err = errors.Join(err, s.DB.Close())
 	}
-	return errors.Join(err, s.drop(), os.RemoveAll(s.Dir))
+	return errors.Join(err, s.drop())
 }
 
-func (s *Site) createDatabase(ctx context.Context, o Options) error {
-	u, err := url.Parse(o.Postgres)
+// During returns what do costs the program and its database.
+func (s *Site) During(ctx context.Context, do func() error) (Cost, error) {
+	return During(ctx, s.Program, do)
+}
+
+// API is where requests go, and as whom.
+func (s *Site) API() press.Account {
+	return press.Account{Address: strings.TrimPrefix(s.BaseURL, "http://"), Prefix: "/t/" + harness.Tenant + "/api", Key: s.Key}
+}
+
+// NewDatabase creates an empty database on a PostgreSQL server, distributed if it is a coordinator, and returns
+// its address and a function that drops it.
+func NewDatabase(ctx context.Context, server string) (address string, drop func() error, err error) {
+	nodes, err := dbtest.CitusNodes(server)
 	if err != nil {
-		return err
+		return "", nil, err
 	}
-	admin, err := sql.Open("pgx", o.Postgres)
+	if nodes != nil {
+		return dbtest.NewDistributed(nodes)
+	}
+	return CopyDatabase(ctx, server, "template1")
+}
+
+// CopyDatabase is NewDatabase, with what the database template contains.
+func CopyDatabase(ctx context.Context, server, template string) (address string, drop func() error, err error) {
+	u, err := url.Parse(server)
 	if err != nil {
-		return err
+		return "", nil, err
 	}
-	name := fmt.Sprintf("%sbench_%d", o.Name, os.Getpid())
-	if _, err := admin.ExecContext(ctx, `CREATE DATABASE `+name); err != nil {
-		return errors.Join(err, admin.Close())
+	admin, err := sql.Open("pgx", server)
+	if err != nil {
+		return "", nil, err
+	}
+	name := "bench_" + strings.ReplaceAll(id.NewText(), "-", "")
+	if _, err := admin.ExecContext(ctx, `CREATE DATABASE `+name+` TEMPLATE `+template); err != nil {
+		return "", nil, errors.Join(err, admin.Close())
 	}
 	u.Path = "/" + name
-	s.Database = u.String()
-	s.drop = func() error {
+	return u.String(), func() error {
 		_, err := admin.Exec(`DROP DATABASE IF EXISTS ` + name + ` WITH (FORCE)`)
 		return errors.Join(err, admin.Close())
-	}
-	return nil
+	}, nil
 }
 
 // Contact is a contact of the only tenant.
@@ -156,7 +196,7 @@ func (s *Site) FinishedSend(ctx context.Context, each func(id.Tenant, outbox.Mes
 	sent := time.Now().Add(-time.Hour)
 	of, send := id.New[id.Broadcast](), id.New[id.Send]()
 	frozen, err := content.Freeze(ctx, s.DB, tenant, content.Source{
-		Subject: "News", HTML: page.HTML(), Tracking: true,
+		Subject: "News", HTML: HTML(), Tracking: true,
 		Context: content.Context{Broadcast: of, EmailType: emailType, UTM: true, UTMCampaign: "news"},
 	}, sent)
 	if err != nil {

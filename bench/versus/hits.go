@@ -1,4 +1,4 @@
-package main
+package versus
 
 import (
 	"bytes"
@@ -29,8 +29,8 @@ var (
 // hits measures how many opens and clicks a second are answered, nine opens to a
 // click, and what they cost until all that follows from them is done. The links are
 // those of mails that were sent.
-func hits(ctx context.Context, o options, s *site) (f figures, err error) {
-	opens, clicks, err := s.links(ctx, o.messages)
+func hits(ctx context.Context, o options, s *instance) (f figures, err error) {
+	opens, clicks, err := s.links(ctx, o.Messages)
 	if err != nil {
 		return f, err
 	}
@@ -52,7 +52,7 @@ func hits(ctx context.Context, o options, s *site) (f figures, err error) {
 	var answered time.Duration
 	_, t, err := s.during(ctx, func() (err error) {
 		began := time.Now()
-		if got, err = press.Press(ctx, s.account().Address, press.Pace{Conns: o.connections, Span: o.span}, flood, ""); err != nil {
+		if got, err = press.Press(ctx, s.account().Address, press.Pace{Conns: o.Connections, Span: o.Span}, flood, ""); err != nil {
 			return err
 		}
 		answered = time.Since(began)
@@ -73,13 +73,13 @@ func hits(ctx context.Context, o options, s *site) (f figures, err error) {
 	f.add("requests/s", float64(len(got.Took))/answered.Seconds(), 0)
 	f.add("p50 ms", float64(got.At(.5).Microseconds())/1000, 1)
 	f.add("p99 ms", float64(got.At(.99).Microseconds())/1000, 1)
-	f.add("mails whose opens are counted, of all", opened/float64(o.messages), 2)
+	f.add("mails whose opens are counted, of all", opened/float64(o.Messages), 2)
 	f.spent("", t, len(got.Took))
 	return f, f.peak(s)
 }
 
 // links sends mail to n contacts and returns the paths of its pixels and links.
-func (s *site) links(ctx context.Context, n int) (opens, clicks []string, err error) {
+func (s *instance) links(ctx context.Context, n int) (opens, clicks []string, err error) {
 	ready, _, err := s.audience(ctx, n)
 	if err != nil {
 		return nil, nil, err

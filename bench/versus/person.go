@@ -1,4 +1,4 @@
-package main
+package versus
 
 import "fmt"
 

@@ -1,4 +1,4 @@
-package main
+package versus
 
 import (
 	"cmp"
@@ -13,16 +13,16 @@ import (
 )
 
 // importing measures an import into an empty database, and the same file again.
-func importing(ctx context.Context, o options, s *site) (f figures, err error) {
+func importing(ctx context.Context, o options, s *instance) (f figures, err error) {
 	if err := s.declare(ctx); err != nil {
 		return f, err
 	}
-	took, t, err := s.during(ctx, func() error { return s.people(ctx, "", o.rows) })
+	took, t, err := s.during(ctx, func() error { return s.people(ctx, "", o.Rows) })
 	if err != nil {
 		return f, err
 	}
-	f.add("rows/s", float64(o.rows)/took.Seconds(), 0)
-	f.spent("", t, o.rows)
+	f.add("rows/s", float64(o.Rows)/took.Seconds(), 0)
+	f.spent("", t, o.Rows)
 	return f, f.peak(s)
 }
 
@@ -31,7 +31,7 @@ const requestConns = 32
 
 // requests measures how many requests a second are answered, of those that programs
 // make most: creating contacts, bringing them up to date, reading one, and a page of 50.
-func requests(ctx context.Context, o options, s *site) (f figures, err error) {
+func requests(ctx context.Context, o options, s *instance) (f figures, err error) {
 	const known = 20_000
 	if err := s.declare(ctx); err != nil {
 		return f, err
@@ -66,7 +66,7 @@ func requests(ctx context.Context, o options, s *site) (f figures, err error) {
 		if err := s.idle(ctx); err != nil {
 			return f, err
 		}
-		p := press.Pace{Conns: requestConns, Warm: max(o.span/5, 200*time.Millisecond), Span: o.span}
+		p := press.Pace{Conns: requestConns, Warm: max(o.Span/5, 200*time.Millisecond), Span: o.Span}
 		var got press.Result
 		took, t, err := s.during(ctx, func() (err error) {
 			got, err = press.Press(ctx, a.Address, p, l, "")

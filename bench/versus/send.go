@@ -1,4 +1,4 @@
-package main
+package versus
 
 import (
 	"context"
@@ -7,12 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"time"
 
 	"github.com/packetboat/packetboat/bench/bare"
-	"github.com/packetboat/packetboat/bench/page"
+	"github.com/packetboat/packetboat/bench/site"
 	"github.com/packetboat/packetboat/e2e/harness"
 	"github.com/packetboat/packetboat/e2e/sink"
 )
@@ -22,16 +21,16 @@ const limited = 100_000
 
 // send measures one send to n recipients, and before and after it a plain client that
 // sends the same bytes to the same sink.
-func send(ctx context.Context, o options, s *site, n int, sign bool) (f figures, err error) {
+func send(ctx context.Context, o options, s *instance, n int, sign bool) (f figures, err error) {
 	ready, sample, err := s.audience(ctx, n)
 	if err != nil {
 		return f, err
 	}
-	into, stop, err := sinkProcess(ctx, o)
+	into, err := o.StartSink(ctx)
 	if err != nil {
 		return f, err
 	}
-	defer func() { err = errors.Join(err, stop()) }()
+	defer into.Stop()
 	var signer func([]byte) ([]byte, error)
 	if sign {
 		key, err := rsa.GenerateKey(rand.Reader, 2048)
@@ -42,11 +41,11 @@ func send(ctx context.Context, o options, s *site, n int, sign bool) (f figures,
 			return f, err
 		}
 	}
-	plain, err := bare.Plain(into, o.connections, min(n, limited), sample, signer)
+	plain, err := bare.Plain(into.Address, o.Connections, min(n, limited), sample, signer)
 	if err != nil {
 		return f, err
 	}
-	lane, err := ready.Lane(ctx, "Bench", into, o.connections, sign)
+	lane, err := ready.Lane(ctx, "Bench", into.Address, o.Connections, sign)
 	if err != nil {
 		return f, err
 	}
@@ -58,11 +57,11 @@ func send(ctx context.Context, o options, s *site, n int, sign bool) (f figures,
 	if err != nil {
 		return f, err
 	}
-	again, err := bare.Plain(into, o.connections, min(n, limited), sample, signer)
+	again, err := bare.Plain(into.Address, o.Connections, min(n, limited), sample, signer)
 	if err != nil {
 		return f, err
 	}
-	source, err := bare.Source(ctx, o.connections, min(n, limited), len(sample))
+	source, err := bare.Source(ctx, o.Connections, min(n, limited), len(sample))
 	if err != nil {
 		return f, err
 	}
@@ -80,22 +79,22 @@ func send(ctx context.Context, o options, s *site, n int, sign bool) (f figures,
 }
 
 // workers sends with one worker process, with two, with two, and with one.
-func workers(ctx context.Context, o options, s *site) (f figures, err error) {
-	ready, _, err := s.audience(ctx, o.n)
+func workers(ctx context.Context, o options, s *instance) (f figures, err error) {
+	ready, _, err := s.audience(ctx, o.N)
 	if err != nil {
 		return f, err
 	}
-	into, stop, err := sinkProcess(ctx, o)
+	into, err := o.StartSink(ctx)
 	if err != nil {
 		return f, err
 	}
-	defer func() { err = errors.Join(err, stop()) }()
+	defer into.Stop()
 	for _, sign := range []bool{false, true} {
-		name, n := "", o.n
+		name, n := "", o.N
 		if sign {
 			name = ", signed"
 		}
-		lane, err := ready.Lane(ctx, "Bench"+name, into, o.connections, sign)
+		lane, err := ready.Lane(ctx, "Bench"+name, into.Address, o.Connections, sign)
 		if err != nil {
 			return f, err
 		}
@@ -120,7 +119,7 @@ func workers(ctx context.Context, o options, s *site) (f figures, err error) {
 }
 
 // staff sees to it that so many processes send: the program, and workers beside it.
-func (s *site) staff(ctx context.Context, count int) error {
+func (s *instance) staff(ctx context.Context, count int) error {
 	for len(s.beside) > count-1 {
 		last := len(s.beside) - 1
 		if err := s.beside[last].Stop(); err != nil {
@@ -144,8 +143,8 @@ func (s *site) staff(ctx context.Context, count int) error {
 
 // prepare measures how long it takes until an audience is in the outbox, and how
 // long requests that read take meanwhile.
-func prepare(ctx context.Context, o options, s *site) (f figures, err error) {
-	ready, _, err := s.audience(ctx, o.audience)
+func prepare(ctx context.Context, o options, s *instance) (f figures, err error) {
+	ready, _, err := s.audience(ctx, o.Audience)
 	if err != nil {
 		return f, err
 	}
@@ -154,7 +153,7 @@ func prepare(ctx context.Context, o options, s *site) (f figures, err error) {
 	if err != nil {
 		return f, err
 	}
-	id, err := ready.Broadcast(ctx, lane, mail())
+	id, err := ready.Broadcast(ctx, lane, site.Mail())
 	if err != nil {
 		return f, err
 	}
@@ -185,15 +184,15 @@ func prepare(ctx context.Context, o options, s *site) (f figures, err error) {
 	}
 	slices.Sort(reads)
 	f.add("s", took.Seconds(), 1)
-	f.add("recipients/s", float64(o.audience)/took.Seconds(), 0)
+	f.add("recipients/s", float64(o.Audience)/took.Seconds(), 0)
 	f.add("reads meanwhile, p95 ms", float64(reads[len(reads)*95/100].Microseconds())/1000, 1)
-	f.spent("", t, o.audience)
+	f.spent("", t, o.Audience)
 	return f, f.peak(s)
 }
 
 // audience makes an account that can send, with n contacts in its list, and returns
 // a mail as one of them gets it.
-func (s *site) audience(ctx context.Context, n int) (*harness.Ready, []byte, error) {
+func (s *instance) audience(ctx context.Context, n int) (*harness.Ready, []byte, error) {
 	ready, err := s.Ready(ctx)
 	if err != nil {
 		return nil, nil, err
@@ -216,7 +215,7 @@ func (s *site) audience(ctx context.Context, n int) (*harness.Ready, []byte, err
 }
 
 // sample sends the mail to one contact and returns its bytes.
-func (s *site) sample(ctx context.Context, ready *harness.Ready) ([]byte, error) {
+func (s *instance) sample(ctx context.Context, ready *harness.Ready) ([]byte, error) {
 	into, err := sink.Listen(sink.Options{Keep: true})
 	if err != nil {
 		return nil, err
@@ -244,14 +243,10 @@ func (s *site) sample(ctx context.Context, ready *harness.Ready) ([]byte, error)
 	return into.Messages()[0].Raw, nil
 }
 
-func mail() map[string]any {
-	return map[string]any{"subject": "News for {{ first_name }}", "body_html": page.HTML()}
-}
-
 // timed sends the mail to the list, and returns how long it took until the broadcast
 // was completed, and what was spent.
-func (s *site) timed(ctx context.Context, ready *harness.Ready, lane string, n int) (time.Duration, spent, error) {
-	id, err := ready.Broadcast(ctx, lane, mail())
+func (s *instance) timed(ctx context.Context, ready *harness.Ready, lane string, n int) (time.Duration, spent, error) {
+	id, err := ready.Broadcast(ctx, lane, site.Mail())
 	if err != nil {
 		return 0, spent{}, err
 	}
@@ -268,21 +263,4 @@ func (s *site) timed(ctx context.Context, ready *harness.Ready, lane string, n i
 		}
 		return err
 	})
-}
-
-// sinkProcess starts a sink that counts and discards.
-func sinkProcess(ctx context.Context, o options) (address string, stop func() error, err error) {
-	dir, err := os.MkdirTemp("", "packetboat-sink")
-	if err != nil {
-		return "", nil, err
-	}
-	path, err := filepath.Abs(o.sink)
-	if err != nil {
-		return "", nil, err
-	}
-	p, err := harness.StartSink(ctx, path, dir, "-discard")
-	if err != nil {
-		return "", nil, errors.Join(err, os.RemoveAll(dir))
-	}
-	return p.Address, func() error { return errors.Join(p.Stop(), os.RemoveAll(dir)) }, nil
 }

@@ -1,28 +1,23 @@
-package main
+package versus
 
 import (
 	"bufio"
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"io"
-	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
 	"time"
 
-	_ "github.com/jackc/pgx/v5/stdlib" // makes the databases measured on
-
-	"github.com/packetboat/packetboat/bench/meter"
 	"github.com/packetboat/packetboat/bench/press"
-	"github.com/packetboat/packetboat/bench/upload"
+	"github.com/packetboat/packetboat/bench/site"
 	"github.com/packetboat/packetboat/e2e/harness"
 )
 
-// site is a program that runs on a fresh database.
-type site struct {
+// instance is a program that runs on a fresh database.
+type instance struct {
 	*harness.Program
 	dialect string
 	beside  []*harness.Program // further workers
@@ -30,8 +25,8 @@ type site struct {
 	drop    func() error
 }
 
-func open(ctx context.Context, o options, p program, dialect string) (s *site, err error) {
-	s = &site{dialect: dialect, drop: func() error { return nil }}
+func open(ctx context.Context, o options, p program, dialect string) (s *instance, err error) {
+	s = &instance{dialect: dialect, drop: func() error { return nil }}
 	dir, err := os.MkdirTemp("", "packetboat-versus")
 	if err != nil {
 		return nil, err
@@ -44,7 +39,7 @@ func open(ctx context.Context, o options, p program, dialect string) (s *site, e
 		"PACKETBOAT_TRUSTED_PROXIES=127.0.0.1/32", // the addresses are in X-Forwarded-For
 		"PACKETBOAT_DNS_RESOLVER=127.0.0.1:9",     // no DNS is asked about the contacts
 	}}
-	if !o.keep {
+	if !o.Keep {
 		s.drop = func() error { return os.RemoveAll(dir) }
 	}
 	defer func() {
@@ -53,7 +48,7 @@ func open(ctx context.Context, o options, p program, dialect string) (s *site, e
 		}
 	}()
 	if dialect == "postgres" {
-		address, drop, err := database(ctx, o.postgres, "")
+		address, drop, err := site.NewDatabase(ctx, o.Postgres)
 		if err != nil {
 			return s, err
 		}
@@ -63,7 +58,7 @@ func open(ctx context.Context, o options, p program, dialect string) (s *site, e
 	return s, s.Start(ctx)
 }
 
-func (s *site) close() error {
+func (s *instance) close() error {
 	var errs []error
 	for _, w := range s.beside {
 		errs = append(errs, w.Stop())
@@ -71,60 +66,37 @@ func (s *site) close() error {
 	return errors.Join(append(errs, s.Stop(), s.drop())...)
 }
 
-// database makes a database on a server, as a copy of template if that is not
-// empty, and returns its address and what drops it.
-func database(ctx context.Context, server, template string) (string, func() error, error) {
-	u, err := url.Parse(server)
-	if err != nil {
-		return "", nil, err
-	}
-	admin, err := sql.Open("pgx", server)
-	if err != nil {
-		return "", nil, err
-	}
-	name := fmt.Sprintf("versusbench_%d_%d", os.Getpid(), time.Now().UnixNano())
-	text := `CREATE DATABASE ` + name
-	if template != "" {
-		text += ` TEMPLATE ` + template
-	}
-	if _, err := admin.ExecContext(ctx, text); err != nil {
-		return "", nil, errors.Join(err, admin.Close())
-	}
-	u.Path = "/" + name
-	return u.String(), func() error {
-		_, err := admin.Exec(`DROP DATABASE IF EXISTS ` + name + ` WITH (FORCE)`)
-		return errors.Join(err, admin.Close())
-	}, nil
-}
-
 // spent is processor time: of the program in all its processes, and of PostgreSQL.
 type spent struct{ program, server time.Duration }
 
-func (s *site) spent(ctx context.Context) (t spent, err error) {
-	for _, p := range append([]*harness.Program{s.Program}, s.beside...) {
-		u, err := p.Usage()
+// during returns how long do took, and what was spent meanwhile.
+func (s *instance) during(ctx context.Context, do func() error) (time.Duration, spent, error) {
+	var workers time.Duration
+	cost, err := site.During(ctx, s.Program, func() error {
+		before, err := s.workers()
 		if err != nil {
-			return t, err
+			return err
 		}
-		t.program += u.CPU
-	}
-	t.server, err = meter.Server(ctx, s.Database)
-	return t, err
+		if err := do(); err != nil {
+			return err
+		}
+		after, err := s.workers()
+		workers = after - before
+		return err
+	})
+	return cost.Took, spent{cost.CPU + workers, cost.Server}, err
 }
 
-// during returns how long do took, and what was spent meanwhile.
-func (s *site) during(ctx context.Context, do func() error) (took time.Duration, t spent, err error) {
-	before, err := s.spent(ctx)
-	if err != nil {
-		return 0, t, err
+// workers returns the processor time of the workers beside the program.
+func (s *instance) workers() (sum time.Duration, err error) {
+	for _, w := range s.beside {
+		u, err := w.Usage()
+		if err != nil {
+			return 0, err
+		}
+		sum += u.CPU
 	}
-	began := time.Now()
-	if err := do(); err != nil {
-		return 0, t, err
-	}
-	took = time.Since(began)
-	after, err := s.spent(ctx)
-	return took, spent{after.program - before.program, after.server - before.server}, err
+	return sum, nil
 }
 
 // spent adds what was spent on a thousand of n things.
@@ -135,7 +107,7 @@ func (f *figures) spent(when string, t spent, n int) {
 	}
 }
 
-func (f *figures) peak(s *site) error {
+func (f *figures) peak(s *instance) error {
 	u, err := s.Usage()
 	f.add("peak MB", float64(u.PeakMemory)/(1<<20), 0)
 	return err
@@ -143,7 +115,7 @@ func (f *figures) peak(s *site) error {
 
 // idle waits until neither the program nor PostgreSQL has anything left to do:
 // what follows the journal and what indexes have been brought up to date.
-func (s *site) idle(ctx context.Context) error {
+func (s *instance) idle(ctx context.Context) error {
 	const look, share = 500 * time.Millisecond, 25 // a twenty-fifth of a processor is idle
 	began := time.Now()
 	for quiet := 0; quiet < 4; {
@@ -171,12 +143,12 @@ func (s *site) idle(ctx context.Context) error {
 }
 
 // account is where requests go to.
-func (s *site) account() press.Account {
+func (s *instance) account() press.Account {
 	return press.Account{Address: strings.TrimPrefix(s.BaseURL, "http://"), Prefix: "/t/" + harness.Tenant + "/api", Key: s.Key}
 }
 
 // declare makes the custom fields that people have.
-func (s *site) declare(ctx context.Context) error {
+func (s *instance) declare(ctx context.Context) error {
 	owner, err := s.SignIn(ctx)
 	for name, typ := range map[string]string{"plan": "string", "age": "number"} {
 		if err != nil {
@@ -188,16 +160,16 @@ func (s *site) declare(ctx context.Context) error {
 }
 
 // people imports n of them, into a list if that is not empty.
-func (s *site) people(ctx context.Context, list string, n int) error {
+func (s *instance) people(ctx context.Context, list string, n int) error {
 	return s.peopleFrom(ctx, list, 0, n)
 }
 
-func (s *site) peopleFrom(ctx context.Context, list string, first, n int) error {
+func (s *instance) peopleFrom(ctx context.Context, list string, first, n int) error {
 	options := `{"mode":"upsert"}`
 	if list != "" {
 		options = fmt.Sprintf(`{"mode":"upsert","segment_key":%q}`, list)
 	}
-	job, err := upload.Send(ctx, s.Program, options, func(w io.Writer) error {
+	job, err := site.Upload(ctx, s.Program, options, func(w io.Writer) error {
 		b := bufio.NewWriter(w)
 		fmt.Fprintln(b, "email,first_name,last_name,company,country,city,custom_fields.plan,custom_fields.age,tags")
 		for i := range n {
@@ -209,7 +181,7 @@ func (s *site) peopleFrom(ctx context.Context, list string, first, n int) error 
 	if err != nil {
 		return err
 	}
-	done, err := upload.Await(ctx, s.Program, job)
+	done, err := site.AwaitJob(ctx, s.Program, job)
 	if err == nil && (done.Status != "completed" || done.Result.Created+done.Result.Updated != n) {
 		err = fmt.Errorf("import: %s, %+v %s", done.Status, done.Result, done.Error)
 	}

@@ -1,4 +1,4 @@
-package main
+package versus
 
 import (
 	"cmp"
@@ -16,6 +16,8 @@ import (
 	"strings"
 
 	_ "github.com/ncruces/go-sqlite3/driver" // reads the size of databases
+
+	"github.com/packetboat/packetboat/bench/site"
 )
 
 // extent is how large a database is, without the files of jobs: those of our imports
@@ -38,7 +40,7 @@ func withoutFiles(whole int64, objects map[string]int64) int64 {
 // size measures how many bytes of the database are taken by a contact that was
 // imported, by its membership of a list, and by a message that was sent, each with its
 // entries of the journal.
-func size(ctx context.Context, o options, s *site) (f figures, err error) {
+func size(ctx context.Context, o options, s *instance) (f figures, err error) {
 	ready, _, err := s.audience(ctx, 1)
 	if err != nil {
 		return f, err
@@ -52,37 +54,37 @@ func size(ctx context.Context, o options, s *site) (f figures, err error) {
 		return f, err
 	}
 	ready.List, _ = list["segment_key"].(string)
-	if err := s.peopleFrom(ctx, "", 1, o.n); err != nil {
+	if err := s.peopleFrom(ctx, "", 1, o.N); err != nil {
 		return f, err
 	}
 	people, err := s.extent(ctx, o)
 	if err != nil {
 		return f, err
 	}
-	if err := s.peopleFrom(ctx, ready.List, 1, o.n); err != nil { // known contacts, which become members
+	if err := s.peopleFrom(ctx, ready.List, 1, o.N); err != nil { // known contacts, which become members
 		return f, err
 	}
 	members, err := s.extent(ctx, o)
 	if err != nil {
 		return f, err
 	}
-	into, stop, err := sinkProcess(ctx, o)
+	into, err := o.StartSink(ctx)
 	if err != nil {
 		return f, err
 	}
-	defer func() { err = errors.Join(err, stop()) }()
-	lane, err := ready.Lane(ctx, "Bench", into, o.connections, false)
+	defer into.Stop()
+	lane, err := ready.Lane(ctx, "Bench", into.Address, o.Connections, false)
 	if err != nil {
 		return f, err
 	}
-	if _, _, err := s.timed(ctx, ready, lane, o.n); err != nil {
+	if _, _, err := s.timed(ctx, ready, lane, o.N); err != nil {
 		return f, err
 	}
 	sent, err := s.extent(ctx, o)
 	if err != nil {
 		return f, err
 	}
-	per := func(a, b int64) float64 { return float64(a-b) / float64(o.n) }
+	per := func(a, b int64) float64 { return float64(a-b) / float64(o.N) }
 	f.add("bytes a contact", per(people.size, empty.size), 0)
 	f.add("bytes a contact, packed", per(people.packed, empty.packed), 0)
 	f.add("bytes a membership", per(members.size, people.size), 0)
@@ -91,7 +93,7 @@ func size(ctx context.Context, o options, s *site) (f figures, err error) {
 	f.add("bytes a message, packed", per(sent.packed, members.packed), 0)
 	f.add("bytes all", per(sent.size, empty.size), 0)
 	f.add("bytes all, packed", per(sent.packed, empty.packed), 0)
-	f.note = breakdown([]extent{empty, people, members, sent}, o.n)
+	f.note = breakdown([]extent{empty, people, members, sent}, o.N)
 	return f, nil
 }
 
@@ -118,12 +120,12 @@ func breakdown(steps []extent, n int) string {
 }
 
 // extent stops the program once it has nothing to do, looks, and starts it again.
-func (s *site) extent(ctx context.Context, o options) (x extent, err error) {
+func (s *instance) extent(ctx context.Context, o options) (x extent, err error) {
 	if err := errors.Join(s.idle(ctx), s.Stop()); err != nil {
 		return x, err
 	}
 	if s.dialect == "postgres" {
-		x, err = postgresExtent(ctx, o.postgres, s.Database)
+		x, err = postgresExtent(ctx, o.Postgres, s.Database)
 	} else {
 		x, err = sqliteExtent(ctx, filepath.Join(s.Dir, "packetboat.db"))
 	}
@@ -138,7 +140,7 @@ func postgresExtent(ctx context.Context, server, address string) (x extent, err 
 	if err != nil {
 		return x, err
 	}
-	copied, drop, err := database(ctx, server, strings.TrimPrefix(u.Path, "/"))
+	copied, drop, err := site.CopyDatabase(ctx, server, strings.TrimPrefix(u.Path, "/"))
 	if err != nil {
 		return x, err
 	}

@@ -5,14 +5,14 @@ import (
 	"testing"
 	"time"
 
-	"github.com/packetboat/packetboat/bench/page"
+	bench "github.com/packetboat/packetboat/bench/site"
 	"github.com/packetboat/packetboat/internal/content/content"
 )
 
 // BenchmarkBuild builds the mails of a broadcast's recipients, without the DKIM signature: in one
 // worker, and in as many as a lane may have, whose memory does not fit into the processor's caches.
 func BenchmarkBuild(b *testing.B) {
-	draft, err := content.Draft(content.Source{Subject: "News for {{ first_name }}", HTML: page.HTML(), Tracking: true})
+	draft, err := content.Draft(content.Source{Subject: "News for {{ first_name }}", HTML: bench.HTML(), Tracking: true})
 	if err != nil {
 		b.Fatal(err)
 	}

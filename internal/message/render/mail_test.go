@@ -14,7 +14,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	bench "github.com/packetboat/packetboat/bench/page"
+	"github.com/packetboat/packetboat/bench/site"
 	"github.com/packetboat/packetboat/internal/base/id"
 	"github.com/packetboat/packetboat/internal/content/content"
 	"github.com/packetboat/packetboat/internal/mail/compose"
@@ -26,7 +26,7 @@ import (
 func broadcastMail(t testing.TB) render.Mail {
 	t.Helper()
 	l := newsletter(t, 100, 0)
-	c, err := content.Draft(content.Source{Subject: "News for {{ first_name }}", HTML: bench.HTML(), Tracking: true})
+	c, err := content.Draft(content.Source{Subject: "News for {{ first_name }}", HTML: site.HTML(), Tracking: true})
 	if err != nil {
 		t.Fatal(err)
 	}
