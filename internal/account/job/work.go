@@ -73,6 +73,8 @@ func (w *Work) State(into any) error {
 func (w *Work) Step(ctx context.Context, fn func(tx *sqldb.DB) (Progress, error)) error {
 	next := w.Job
 	err := w.DB.InTx(ctx, func(tx *sqldb.DB) error {
+		// First: a process whose lease ended, because it was stopped or slow, does nothing from here on. The
+		// epoch tells it apart from itself before the job was leased again.
 		if err := w.lockJob(ctx, tx); err != nil {
 			return err
 		}
@@ -88,7 +90,7 @@ func (w *Work) Step(ctx context.Context, fn func(tx *sqldb.DB) (Progress, error)
 	if err != nil {
 		return err
 	}
-	w.Job = next
+	w.Job = next // after the commit: a step that failed is done again from the checkpoint before it
 	if w.shouldYield != nil && w.shouldYield(ctx) {
 		return errYield
 	}

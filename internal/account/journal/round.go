@@ -193,6 +193,8 @@ func (e *Engine) filterTenants(ctx context.Context, list []*stretch) error {
 		if f.Tenants == nil {
 			continue
 		}
+		// After the entries were read, never before: a tenant that becomes one of Tenants in between may
+		// already have entries here, and would lose them.
 		present := map[id.Tenant]bool{}
 		for _, s := range list {
 			if !slices.Contains(s.followers, f) {
@@ -252,6 +254,8 @@ func (e *Engine) skipUnwanted(ctx context.Context, list []*stretch, sum *roundRe
 	if t.Len() == 0 {
 		return nil
 	}
+	// The condition on pos, twice, is the lock here: a cursor that another process has moved or holds is
+	// left alone, and never goes back.
 	n, err := e.DB.Exec(ctx, `
 		UPDATE journal_cursor SET pos = x.upto FROM (
 			SELECT c.grp, c.follower, v.since, v.upto FROM `+t.As("v", 1)+`
@@ -310,6 +314,8 @@ func advance(ctx context.Context, db *sqldb.DB, f *Follower, list []*stretch, su
 		if err != nil {
 			return err
 		}
+		// The entries were read before the cursors were locked. A cursor that has moved since belongs to
+		// another process, which has applied them: they must not be applied twice.
 		done = nil
 		var entries []Entry
 		t := tx.Table("grp INTEGER", "pos BIGINT")
@@ -328,6 +334,8 @@ func advance(ctx context.Context, db *sqldb.DB, f *Follower, list []*stretch, su
 		if len(done) == 0 {
 			return nil
 		}
+		// The cursor moves in the transaction of the effects. This is why followers need not recognise
+		// entries that they have seen, and why Follow must do nothing that a rollback does not undo.
 		if err := f.Follow(ctx, tx, entries); err != nil {
 			return err
 		}

@@ -34,6 +34,8 @@ func Acquire(ctx context.Context, db *sqldb.DB, owner string, limit int, slow bo
 	if err != nil {
 		return nil, fmt.Errorf("find webhook endpoints with due deliveries: %w", err)
 	}
+	// The epoch in the condition makes this safe without a lock on what was read above: only one process
+	// finds it unchanged.
 	own := list[:0]
 	for _, l := range list {
 		n, err := db.Exec(ctx, `

@@ -55,6 +55,9 @@ func commitTenant(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, results [
 		}
 		t.Add(r.Item.ID, r.Lease.Endpoint, r.Lease.epoch, status, sqldb.NullMicros(due), a.At.UnixMicro(), code, ms, sqldb.Null(a.Body), sqldb.Null(a.Error))
 	}
+	// The join drops results under a lease that was lost: the process that has it now makes the attempt again,
+	// with the same id, and its result is the one that counts. A delivery without due_at has ended meanwhile:
+	// its endpoint was disabled, or its contact erased.
 	_, err := tx.Exec(ctx, `
 		UPDATE webhook_delivery SET status = v.status, due_at = v.due_at, attempted_at = v.attempted_at, attempts = webhook_delivery.attempts + 1,
 			tries = webhook_delivery.tries + 1, response_code = v.response_code, response_ms = v.response_ms,

@@ -158,6 +158,8 @@ func (b *Inbox) recordPacks(ctx context.Context, list []packRef) error {
 	switch {
 	case err == nil || !sqldb.IsInvalidData(err) && !errors.Is(err, errPack):
 		return err
+	// Data that the database refuses fail again each time. Packs, and then hits, are divided until one is
+	// alone, so that it costs no other.
 	case len(list) > 1:
 		var errs []error
 		for _, w := range list {
@@ -183,6 +185,8 @@ func (b *Inbox) processPacks(ctx context.Context, list []packRef, do func(ctx co
 		n += w.n
 	}
 	return b.DB.InTx(ctx, func(tx *sqldb.DB) error {
+		// Deleting is the claim: of two processes, one gets the rows. Killed before the commit, the packs are
+		// there again, and nothing is counted.
 		hits := make([]Hit, 0, n)
 		for _, tenant := range slices.Sorted(maps.Keys(of)) {
 			rows, err := tx.Query(ctx, `DELETE FROM hit_inbox WHERE tenant_id = $1 AND id`+tx.In(2)+` RETURNING hits`, tenant, sqldb.List(tx, of[tenant]))

@@ -63,6 +63,8 @@ func recordTenant(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, hits []Hi
 	if err != nil {
 		return changes{}, fmt.Errorf("record hits: %w", err)
 	}
+	// Only those that were inserted count: the same hit may have been accepted twice, when a write seemed
+	// to fail and was retried.
 	return countHits(ctx, tx, tenant, inserted)
 }
 

@@ -111,7 +111,8 @@ func Run(ctx context.Context, source *sqldb.DB, address string, o Options) (_ Re
 	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
 	var report Report
 	// The transaction writes nothing. It prevents other processes from writing to the source, since
-	// their changes would be missing from the target.
+	// their changes would be missing from the target: mail that a process sends meanwhile would be sent
+	// again from there.
 	err = source.InTx(ctx, func(*sqldb.DB) error {
 		return source.Evaluate(ctx, "copy", func(ctx context.Context, source *sqldb.DB) (err error) {
 			c := &copier{source: source, target: conn, Options: o}
@@ -188,6 +189,7 @@ func (c *copier) run(ctx context.Context) (Report, error) {
 			return report, fmt.Errorf("copy table %s: %w", t.name, err)
 		}
 	}
+	// Only finish lets the program start on the target. A run that is killed before verifies again.
 	if report.Tables, err = c.verify(ctx); err != nil {
 		return report, err
 	}

@@ -149,6 +149,8 @@ func (c *copier) finish(ctx context.Context, tables []Table) (time.Time, error) 
 	}
 	now := time.Now().Truncate(time.Microsecond)
 	err := pgx.BeginFunc(ctx, c.target, func(tx pgx.Tx) error {
+		// Rows were copied with their numbers. A sequence that begins at 1 again would give new entries of the
+		// journal positions before the cursors of all followers.
 		if err := c.sequences(ctx, tx); err != nil {
 			return err
 		}

@@ -24,6 +24,8 @@ func (c *copier) copyTable(ctx context.Context, t table) error {
 		return err
 	}
 	defer rows.Close()
+	// A batch commits with its last key. Killed in between, a run would copy rows again, which fails by
+	// their keys, or leave rows out, which verify finds; messages left out would never be sent.
 	for !s.ended {
 		b := &batch{rows: rows, table: t, maxRows: c.batchRows, maxBytes: c.batchBytes, values: make([]any, len(t.columns))}
 		err := pgx.BeginFunc(ctx, c.target, func(tx pgx.Tx) error {
