@@ -36,6 +36,8 @@ func (e *Engine) commit(_ context.Context, batch []*step) error {
 	}
 	var begun map[id.Message]bool
 	err := e.retryWrite("write results failed, will retry", func() (err error) {
+		// In each try anew: while the database is away the lease expires, and what another node took back must
+		// not begin here. Results are written without a lease, too: Commit drops those of others by their epochs.
 		var intents []outbox.Item
 		for _, s := range batch {
 			if s.intent != nil && e.leased() {

@@ -225,6 +225,7 @@ func (e *Engine) keepLease(ctx context.Context) {
 func (e *Engine) renew(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, e.lease()/9)
 	defer cancel()
+	// The time is taken before the write: this process must think that its lease ends before others do.
 	until := e.Now().Add(e.lease())
 	if err := e.node.Renew(ctx, until); err != nil {
 		return err
@@ -236,6 +237,8 @@ func (e *Engine) renew(ctx context.Context) error {
 // leased reports whether the lease lasts long enough to begin an attempt, by the wall clock and by
 // the monotonic clock.
 func (e *Engine) leased() bool {
+	// A machine that slept has a monotonic clock that stood still, and one whose time was set has a wrong wall
+	// clock. The last third is for the attempt itself and for writing its result.
 	until, last := e.leaseUntil.Load(), e.Now().Add(e.lease()/3)
 	return until != nil && last.Before(*until) && last.Round(0).Before(until.Round(0))
 }

@@ -81,6 +81,8 @@ func (e *Engine) deliverItems(ctx context.Context, tenant id.Tenant, items []out
 		return nil, err
 	}
 	e.noteWaits(waiting)
+	// Jobs are passed before anything is written about the others, so that workers begin at once. From then
+	// on they belong to the workers: an error below must not release them.
 	passed, over, later := e.passJobs(ctx, jobs)
 	ends, waiting = append(ends, over...), append(waiting, later...)
 	if _, err := e.writeStep(&step{results: ends}); err != nil {
@@ -197,6 +199,7 @@ func (e *Engine) loadContacts(ctx context.Context, tenant id.Tenant, items []out
 
 // claim claims due messages of a send.
 func (e *Engine) claim(ctx context.Context, tenant id.Tenant, send id.Send, after outbox.Position) ([]outbox.Item, error) {
+	// Not cancelled: of a claim whose commit was interrupted, it is unknown whether it exists.
 	return e.node.ClaimAfter(context.WithoutCancel(ctx), tenant, send, after, claimBatch, e.Now())
 }
 

@@ -27,6 +27,8 @@ func resultOf(it outbox.Item, o reply.Outcome, maxAge time.Duration, since, now 
 	case reply.Hard, reply.Soft, reply.Block:
 		r.State, r.BounceType = outbox.Bounced, string(v.Class)
 	default:
+		// Also an uncertain attempt: the server may have the message, or may not. It is sent again with the
+		// same Message-ID and date, so that the copy can be recognised.
 		r.Due = reply.NextTry(it.Attempts+1, now, rand.Float64())
 		r.State = outbox.Queued
 		if r.Due.Sub(since) > maxAge {

@@ -147,7 +147,7 @@ func (w *worker) flush() {
 	if w.last == nil {
 		return
 	}
-	_, _ = w.engine.writeStep(&step{results: w.last}) // write logs the results that are lost
+	_, _ = w.engine.writeStep(&step{results: w.last}) // logs the results that are lost
 	w.last = nil
 }
 
@@ -169,17 +169,20 @@ func (r *laneWorkers) abandon(j *job) {
 // deliverJob makes one attempt, and reports whether the message was given to a server.
 func (w *worker) deliverJob(j *job) bool {
 	e, began := w.engine, time.Now()
+	// The contact may have unsubscribed while the message waited here.
 	if e.Now().Sub(j.checked) > checkValid && !w.recheck(j) {
 		return false
 	}
+	// Building sets FirstAt, the date of all attempts. A message whose attempt does not begin must keep none,
+	// or its time would count from here.
 	queued := j.item
-	e.renderQueue.acquire(j.item.Tenant)
-	raw, err := w.builder.build(j)
-	e.renderQueue.release()
+	raw, err := w.build(j)
 	if err != nil {
 		w.setResult(failedResult(j.item, err.Error(), e.Now()))
 		return false
 	}
+	// Rendering and connecting come before the intent: they take the longest, and a process that is killed
+	// between the intent and the result sends the message again.
 	var conn *smtpclient.Conn
 	if w.pool != nil || w.directPool != nil {
 		if conn, err = w.connect(j); err != nil {
@@ -197,8 +200,45 @@ func (w *worker) deliverJob(j *job) bool {
 			}
 		}()
 	}
+	if !w.begin(j) {
+		return false
+	}
+	// From here to writeStep with w.last, what becomes of the message is known to this worker alone. Every
+	// path sets w.last; a path that did not would leave the message in flight until the node ends.
+	sending := time.Now()
+	outcome, left, err := w.sendMessage(conn, j, raw)
+	conn = left
+	if w.directPool != nil {
+		w.jobs.note(time.Since(sending), time.Since(began))
+	}
+	// A stale connection was replaced, and the server cannot be reached any more: an outcome like others.
+	if d, ok := errors.AsType[*smtpclient.DialError](err); ok {
+		outcome, err = d.Outcome, nil
+	}
+	if err != nil { // nothing was sent
+		w.last = []outbox.Result{unsentResult(j.item, err, e.Now())}
+		return false
+	}
+	w.last = []outbox.Result{w.judge(j, outcome)}
+	return true
+}
+
+// build renders, composes and signs the message of a job.
+func (w *worker) build(j *job) ([]byte, error) {
+	w.engine.renderQueue.acquire(j.item.Tenant)
+	defer w.engine.renderQueue.release()
+	return w.builder.build(j)
+}
+
+// begin records that the attempt of a job begins, and reports whether it may.
+func (w *worker) begin(j *job) bool {
+	e := w.engine
+	// One transaction has the result of the last message and the intent for this one, so a worker never has
+	// two messages whose results are not durable. This bounds what a kill sends twice: one message for each
+	// connection. The write is waited for: begun earlier, an attempt that was not recorded would look as if
+	// it had never been made.
 	begun, err := e.writeStep(&step{results: w.last, intent: &j.item})
-	w.last = nil
+	w.last = nil // stored, or lost with the node
 	if err != nil {
 		e.Log.Error("begin attempt failed", "message", j.item.ID, "err", err)
 	}
@@ -206,23 +246,18 @@ func (w *worker) deliverJob(j *job) bool {
 		e.release(j.item)
 		return false
 	}
-	if !e.leased() { // the write took too long
+	// The write may have waited for the database longer than the lease lasts. Another node may then take the
+	// message back and send it, so this one must not begin, whatever was recorded.
+	if !e.leased() {
 		w.last = []outbox.Result{unsentResult(j.item, nil, e.Now())}
 		return false
 	}
-	var outcome reply.Outcome
-	sending := time.Now()
-	outcome, conn, err = w.sendMessage(conn, j, raw)
-	if w.directPool != nil {
-		w.jobs.note(time.Since(sending), time.Since(began))
-	}
-	if d, ok := errors.AsType[*smtpclient.DialError](err); ok {
-		outcome, err = d.Outcome, nil
-	}
-	if err != nil {
-		w.last = []outbox.Result{unsentResult(j.item, err, e.Now())}
-		return false
-	}
+	return true
+}
+
+// judge returns the result of an attempt that a server has answered, or left without an answer.
+func (w *worker) judge(j *job, outcome reply.Outcome) outbox.Result {
+	e := w.engine
 	r := resultOf(j.item, outcome, w.settings.config.RetryMaxAge, *j.item.FirstAt, e.Now())
 	if j.dest != nil {
 		w.reactToReply(j, outcome, &r)
@@ -230,13 +265,14 @@ func (w *worker) deliverJob(j *job) bool {
 	if w.ses != nil {
 		w.acceptedBySES(&r)
 	}
+	// A provider whose directory fails refuses mailboxes that exist. The guard lets package outage hold the
+	// effect of this bounce on its contact; the message itself has bounced.
 	why := reply.Classify(outcome).Reason
 	if r.State == outbox.Bounced && j.directory != "" && why == reply.InvalidRecipient {
 		r.Guard = &outage.Guard{Directory: j.directory, Lane: r.Item.Lane, Sent: r.At}
 	}
 	e.stats.result(j, r, why)
-	w.last = []outbox.Result{r}
-	return true
+	return r
 }
 
 // recheck checks a message again that has waited in the queue, and reports whether it can be sent.
@@ -253,8 +289,9 @@ func (w *worker) recheck(j *job) bool {
 	case !jobs[0].lane.same(w.settings):
 		e.release(j.item) // for workers with the new settings
 	default:
+		// What was counted for this message, and chosen by it, stays: its permits, its limits, its connection.
 		fresh := *jobs[0]
-		fresh.days, fresh.throttle = j.days, j.throttle // its permits are of these
+		fresh.days, fresh.throttle = j.days, j.throttle
 		fresh.route, fresh.dest, fresh.target, fresh.from = j.route, j.dest, j.target, j.from
 		fresh.provider, fresh.directory = j.provider, j.directory
 		*j = fresh
@@ -309,11 +346,14 @@ func (w *worker) sendMessage(conn *smtpclient.Conn, j *job, raw []byte) (reply.O
 	}
 	env := smtpclient.Envelope{From: w.builder.envelope, To: j.item.Email}
 	for try := 1; ; try++ {
-		// Send ignores ctx after the final dot, so only closing the connection ends it.
+		// Send ignores ctx after the final dot, so only closing the connection ends it. connCtx ends with
+		// the grace of a shutdown, not when it begins: an answer that is not waited for is a mail sent twice.
 		used := conn
 		stop := context.AfterFunc(e.connCtx, func() { used.Close() })
 		o, err := conn.Send(e.connCtx, env, raw)
 		stop()
+		// ErrClosed and Stale say that the server had closed the connection before it had the message. In any
+		// other case it may have it, and sending again here would not even be counted as uncertain.
 		if try > maxStale || !errors.Is(err, smtpclient.ErrClosed) && (err != nil || !conn.Stale(o)) {
 			return o, conn, err
 		}
