@@ -52,9 +52,6 @@ func NewHub(db *sqldb.DB, now func() time.Time, log *slog.Logger) *Hub {
 	}
 }
 
-// Ended returns a hub that was closed: its streams end at once.
-func Ended() *Hub { return &Hub{Now: time.Now, closed: true} }
-
 // Caller is who opens a stream.
 type Caller struct {
 	Tenant id.Tenant

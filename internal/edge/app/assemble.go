@@ -288,7 +288,7 @@ func (s *Server) api(registry prometheus.Registerer, t tools) (*httpapi.API, *en
 		Limits:     t.limiter,
 		Changes:    change.NewHub(db, t.now, log),
 		Verifier:   t.checks,
-		Lists:      s.Config.ClassifierLists,
+		Network:    s.Config.ClassifierLists.NetworkOf,
 		Recipients: &recipient.Reader{DB: db, Contents: t.contents, Senders: t.senders, Renderer: t.renderer},
 		Providers:  &maildomain.Providers{DB: db, Now: t.now},
 		MJML:       mjml.New(), SendCounts: broadcast.Sends{},

@@ -173,7 +173,7 @@ func (s *Server) jobs(api *httpapi.API, t tools) *job.Engine {
 		DB: db, Owner: id.NewText(), Now: t.now, Log: s.Log.With("engine", "jobs"), Wake: db.Subscribe(job.Wake), Alone: alone(db),
 		Runners: map[job.Kind]job.Runner{
 			job.Import: transfer.Import,
-			job.Export: transfer.Exporter{Encode: api.EncodeContacts, Recipients: api.EncodeRecipients, Bounces: httpapi.EncodeBounces}.Run,
+			job.Export: api.Exporter().Run,
 			job.Bulk:   bulk.Runner{PersonalData: api.PersonalData}.Run,
 		},
 	}

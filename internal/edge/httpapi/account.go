@@ -26,6 +26,14 @@ type accountAPI struct {
 	now  func() time.Time
 }
 
+// newAccount returns the operations on the account of a tenant.
+func newAccount(e Env, gate *auth.Gate) accountAPI {
+	return accountAPI{db: e.DB, box: e.Box, gate: gate, now: e.Now}
+}
+
+// on returns the operations on another handle.
+func (api accountAPI) on(db *sqldb.DB) accountAPI { api.db = db; return api }
+
 // register adds the operations on the account of a tenant.
 func (api accountAPI) register(r *endpoint.Router) {
 	api.identitySecret(r)

@@ -16,9 +16,7 @@ import (
 	"github.com/packetboat/packetboat/internal/account/ratelimit"
 	"github.com/packetboat/packetboat/internal/account/tenant"
 	"github.com/packetboat/packetboat/internal/base/id"
-	"github.com/packetboat/packetboat/internal/base/secret"
 	"github.com/packetboat/packetboat/internal/edge/endpoint"
-	"github.com/packetboat/packetboat/internal/edge/httpapi"
 	"github.com/packetboat/packetboat/internal/senders/sender"
 	"github.com/packetboat/packetboat/internal/sqldb"
 	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
@@ -50,22 +48,15 @@ func newAccountTest(t *testing.T, db *sqldb.DB) *accountTest {
 	if err != nil {
 		t.Fatal(err)
 	}
-	box, err := secret.NewBox(make([]byte, secret.KeyBytes))
-	if err != nil {
-		t.Fatal(err)
-	}
 	clock := func() time.Time { return o.now }
 	log := slog.New(slog.NewTextHandler(t.Output(), nil))
 	limits := ratelimit.New(db)
-	o.login = &auth.Login{
-		DB: db, Passwords: auth.NewPasswords(), Limits: limits, BaseURL: base, Log: log,
-		Setups: []tenant.Setup{sender.Newsletter},
-	}
-	gate := auth.NewGate(db, clock, log)
+	api := newAPI(t, db, base, clock, log)
+	api.Login.Limits, api.Limits = limits, limits
+	o.login = api.Login
 	o.router = endpoint.New(endpoint.Options{
-		Gate: gate, Limiter: limits, DB: db, BaseURL: base, Now: clock, Log: log,
+		Gate: api.Gate, Limiter: limits, DB: db, BaseURL: base, Now: clock, Log: log,
 	})
-	api := &httpapi.API{DB: db, Box: box, Now: clock, BaseURL: base, Login: o.login, Gate: gate, Log: log}
 	api.Register(o.router)
 	for _, slug := range []string{"other", "acme"} {
 		if o.acme, err = tenant.Create(t.Context(), db, slug, "The "+slug, "UTC", o.now, sender.Newsletter); err != nil {

@@ -21,6 +21,9 @@ type activityAPI struct {
 	cursors *endpoint.Cursors
 }
 
+// newActivity returns the operations on the activity of all contacts, and suggestions of values that occur.
+func newActivity(e Env) activityAPI { return activityAPI{db: e.DB, cursors: e.Cursors} }
+
 // register adds the operations on activity.
 func (api activityAPI) register(r *endpoint.Router) {
 	endpoint.Handle(r, "GET /t/{tenant}/api/activity", endpoint.Op{

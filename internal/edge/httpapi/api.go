@@ -7,9 +7,11 @@
 package httpapi
 
 import (
-	"cmp"
+	"context"
 	"log/slog"
 	"net/url"
+	"reflect"
+	"strings"
 	"time"
 
 	"github.com/packetboat/packetboat/internal/account/auth"
@@ -17,19 +19,15 @@ import (
 	"github.com/packetboat/packetboat/internal/account/ratelimit"
 	"github.com/packetboat/packetboat/internal/account/usage"
 	"github.com/packetboat/packetboat/internal/audience/event"
-	"github.com/packetboat/packetboat/internal/audience/segment"
-	"github.com/packetboat/packetboat/internal/base/netguard"
+	"github.com/packetboat/packetboat/internal/base/id"
 	"github.com/packetboat/packetboat/internal/base/secret"
 	"github.com/packetboat/packetboat/internal/campaign/sequence"
 	"github.com/packetboat/packetboat/internal/campaign/webhook"
-	"github.com/packetboat/packetboat/internal/content/content"
 	"github.com/packetboat/packetboat/internal/edge/endpoint"
-	"github.com/packetboat/packetboat/internal/engine/classify"
 	"github.com/packetboat/packetboat/internal/engine/dispatch"
-	"github.com/packetboat/packetboat/internal/mail/dnscheck"
+	"github.com/packetboat/packetboat/internal/engine/transfer"
 	"github.com/packetboat/packetboat/internal/mail/mjml"
-	"github.com/packetboat/packetboat/internal/message/render"
-	"github.com/packetboat/packetboat/internal/message/track"
+	"github.com/packetboat/packetboat/internal/message/outbox"
 	"github.com/packetboat/packetboat/internal/people/contact"
 	"github.com/packetboat/packetboat/internal/people/maildomain"
 	"github.com/packetboat/packetboat/internal/senders/sender"
@@ -40,7 +38,8 @@ import (
 	"github.com/packetboat/packetboat/internal/view/report"
 )
 
-// API is the configuration of the operations, which Register adds to a router.
+// API is the configuration of the operations, which Register adds to a router. It must be complete: only
+// the fields that say so may be zero.
 type API struct {
 	DB      *sqldb.DB
 	Box     *secret.Box
@@ -48,39 +47,34 @@ type API struct {
 	BaseURL *url.URL
 	Hosts   sender.Hosts // the targets of tenants' DNS records; an empty one is the host of BaseURL
 	Login   *auth.Login  // for signing in and members
-	Gate    *auth.Gate   // its cache is cleared when keys or tenants change; may be nil
+	Gate    *auth.Gate   // its cache is cleared when keys or tenants change
 	Log     *slog.Logger
 
-	Saver      *contact.Saver        // saves the contacts of many requests together; nil: a saver of its own
-	Recorder   *event.Recorder       // records the events of many requests together; nil: a recorder of its own
-	Enroller   *sequence.Enroller    // enrolls the contacts of many requests together; nil: an enroller of its own
-	Providers  *maildomain.Providers // mailbox providers of contacts' domains; nil: a cache of its own
+	Saver      *contact.Saver        // saves the contacts of many requests together
+	Recorder   *event.Recorder       // records the events of many requests together
+	Enroller   *sequence.Enroller    // enrolls the contacts of many requests together
+	Providers  *maildomain.Providers // mailbox providers of contacts' domains
 	Usage      usage.Finder          // finds the records that refer to one that is to be deleted
-	SendCounts usage.Counter         // counts the broadcasts that use a template or a block; nil: none
+	SendCounts usage.Counter         // counts the broadcasts that use a template or a block
 	MJML       *mjml.Compiler        // compiles MJML to HTML
 	Tester     Tester                // sends test mails
+	Recipients *recipient.Reader     // shows the mails of single recipients
+	Limits     *ratelimit.Limiter    // the rate limits of all processes
+	Verifier   *sender.Verifier      // checks sending domains
+	Changes    *change.Hub           // the streams of changes
 
-	// Recipients shows the mails of single recipients; nil: a reader with caches of its own.
-	Recipients *recipient.Reader
-	Lists      *classify.Lists // of networks, to describe addresses; nil: the bundled ones
+	// Network describes the network of an address.
+	Network func(ip string) string
 
 	// PersonalData are the tables with personal data, for exporting and erasing it.
 	PersonalData []contact.PersonalData
 
-	// Limits are the rate limits of all processes; nil: some of its own.
-	Limits *ratelimit.Limiter
-
-	// Verifier checks sending domains; nil: one that asks the machine's name servers.
-	Verifier *sender.Verifier
-
-	// Changes are the streams of changes; nil: streams end at once.
-	Changes *change.Hub
-
-	// Demo and Version are shown before signing in: whether this is the demo, and the version of the program.
+	// Demo and Version are shown before signing in: whether this is the demo, and the version of the program,
+	// which may be empty.
 	Demo    bool
 	Version string
 
-	// Preparing reports whether sends wait, because the demo still writes its history; nil: never.
+	// Preparing reports whether sends wait, because the demo still writes its history.
 	Preparing func() bool
 
 	// AllowPrivateRelays allows MTA configs with hosts on private networks.
@@ -90,125 +84,94 @@ type API struct {
 	AllowPrivateWebhooks bool
 }
 
-// Register adds the operations of all resources to r, and the documents that describe them.
+// Register adds the operations of all resources to r, and the documents that describe them. It panics if
+// the configuration is incomplete.
 func (a *API) Register(r *endpoint.Router) {
-	cursors, contacts := endpoint.NewCursors(a.Box), a.contacts()
-	contacts.cursors = cursors
-
-	account := accountAPI{db: a.DB, box: a.Box, gate: a.Gate, now: a.Now}
-	account.register(r)
-	assetsAPI{db: a.DB, baseURL: a.BaseURL, now: a.Now}.register(r)
-	activityAPI{db: a.DB, cursors: cursors}.register(r)
-	apiKeysAPI{db: a.DB, gate: a.Gate, now: a.Now}.register(r)
-	auditAPI{db: a.DB, cursors: cursors}.register(r)
-	automationsAPI{db: a.DB, cursors: cursors, rules: webhook.Rules{AllowPrivate: a.AllowPrivateWebhooks}, now: a.Now}.register(r)
-	limits := a.Limits
-	if limits == nil {
-		limits = ratelimit.New(a.DB)
+	if missing := a.missing(); missing != nil {
+		panic("httpapi: API lacks " + strings.Join(missing, ", "))
 	}
-	people := a.recipients()
-	broadcasts := broadcastsAPI{
-		db: a.DB, cursors: cursors, mjml: a.MJML, now: a.Now, tester: a.Tester,
-		summaries: &report.Summaries{DB: a.DB, Limits: limits, Now: a.Now},
-		evidence:  people, network: a.Lists.NetworkOf, forecaster: dispatch.NewForecaster(a.DB, a.Now),
-	}
-	broadcasts.register(r)
-	contacts.register(r)
-	customFields := customFieldsAPI{db: a.DB, now: a.Now, usage: a.Usage}
-	customFields.register(r)
-	domainsAPI{db: a.DB, box: a.Box, baseURL: a.BaseURL, hosts: a.Hosts, checks: a.verifier(limits), now: a.Now}.register(r)
-	emailTypes := emailTypesAPI{db: a.DB, now: a.Now, usage: a.Usage}
-	emailTypes.register(r)
-	eventsAPI{db: a.DB, recorder: a.recorder()}.register(r)
-	forms := formsAPI{db: a.DB, box: a.Box, cursors: cursors, baseURL: a.BaseURL, now: a.Now}
-	forms.register(r)
-	identities := identitiesAPI{db: a.DB, now: a.Now, tester: a.Tester, usage: a.Usage}
-	identities.register(r)
-	jobs := jobsAPI{db: a.DB, cursors: cursors, baseURL: a.BaseURL, now: a.Now}
-	jobs.register(r)
-	mailboxAPI{db: a.DB, cursors: cursors}.register(r)
-	messages := messagesAPI{db: a.DB, mjml: a.MJML, now: a.Now, usage: a.Usage}
-	messages.register(r)
-	mtaConfigs := mtaConfigsAPI{db: a.DB, box: a.Box, allowPrivateRelays: a.AllowPrivateRelays, now: a.Now, tester: a.Tester, usage: a.Usage, keys: track.NewKeys(a.Box), hooks: a.BaseURL.String() + "/_q/hooks/"}
-	mtaConfigs.register(r)
-	previewer := preview.New(a.DB, a.MJML, people.Senders, people.Renderer, a.Now)
-	previewAPI{previewer}.register(r)
-	thumbnailsAPI{db: a.DB, preview: previewer}.register(r)
-	savedFilters := savedFiltersAPI{db: a.DB, now: a.Now}
-	savedFilters.register(r)
+	e, rules := a.env(), webhook.Rules{AllowPrivate: a.AllowPrivateWebhooks}
 	reader := &overview.Reader{DB: a.DB, Now: a.Now}
-	overviewAPI{db: a.DB, reader: reader, now: a.Now}.register(r)
-	shellAPI{account: account, jobs: jobs, reader: reader, preparing: a.Preparing}.register(r)
-	scoringAPI{db: a.DB, now: a.Now}.register(r)
-	searchAPI{db: a.DB}.register(r)
-	seedLists := seedListsAPI{db: a.DB, now: a.Now}
-	seedLists.register(r)
-	segments := segmentsAPI{db: a.DB, contacts: contacts, counts: &segment.Counter{DB: a.DB, Now: a.Now}, now: a.Now, usage: a.Usage}
-	segments.register(r)
-	sequences := sequencesAPI{
-		db: a.DB, enroller: cmp.Or(a.Enroller, &sequence.Enroller{DB: a.DB, Rules: sender.ContactRules, Now: a.Now}), tester: a.Tester,
-		rules: webhook.Rules{AllowPrivate: a.AllowPrivateWebhooks}, cursors: cursors, now: a.Now, usage: a.Usage,
-	}
-	sequences.register(r)
-	sessionAPI{db: a.DB, baseURL: a.BaseURL, login: a.Login, now: a.Now, demo: a.Demo, version: a.Version}.register(r)
-	stages := stagesAPI{db: a.DB, now: a.Now, usage: a.Usage}
-	stages.register(r)
-	streamAPI{hub: cmp.Or(a.Changes, change.Ended())}.register(r)
-	suppressionsAPI{db: a.DB, cursors: cursors, now: a.Now}.register(r)
-	templates := templatesAPI{db: a.DB, mjml: a.MJML, now: a.Now, sendCounts: a.SendCounts}
-	templates.register(r)
-	usersAPI{db: a.DB, login: a.Login, now: a.Now}.register(r)
-	workingCopies := workingCopiesAPI{db: a.DB, now: a.Now}
-	workingCopies.register(r)
-	webhooksAPI{db: a.DB, box: a.Box, cursors: cursors, rules: webhook.Rules{AllowPrivate: a.AllowPrivateWebhooks}, now: a.Now}.register(r)
+	previewer := preview.New(a.DB, a.MJML, a.Recipients.Senders, a.Recipients.Renderer, a.Now)
 
+	account, contacts, jobs := newAccount(e, a.Gate), a.contacts(), newJobs(e)
+	broadcasts := newBroadcasts(e, broadcastOptions{
+		MJML: a.MJML, Tester: a.Tester, Summaries: &report.Summaries{DB: a.DB, Limits: a.Limits, Now: a.Now},
+		Evidence: a.Recipients, Network: a.Network, Forecaster: dispatch.NewForecaster(a.DB, a.Now),
+	})
+	customFields, emailTypes, forms := newCustomFields(e, a.Usage), newEmailTypes(e, a.Usage), newForms(e)
+	identities, messages := newIdentities(e, a.Tester, a.Usage), newMessages(e, a.MJML, a.Usage)
+	mtaConfigs := newMTAConfigs(e, a.Tester, a.Usage, a.AllowPrivateRelays)
+	savedFilters, seedLists, segments := newSavedFilters(e), newSeedLists(e), newSegments(e, contacts, a.Usage)
+	sequences := newSequences(e, sequenceOptions{Enroller: a.Enroller, Rules: rules, Tester: a.Tester, Usage: a.Usage})
+	stages, templates, workingCopies := newStages(e, a.Usage), newTemplates(e, a.MJML, a.SendCounts), newWorkingCopies(e)
+
+	// The documents list the operations in this order.
+	for _, resource := range []interface{ register(*endpoint.Router) }{
+		account, newAssets(e), newActivity(e), newAPIKeys(e, a.Gate), newAuditLog(e), newAutomations(e, rules), broadcasts, contacts,
+		customFields, newDomains(e, a.Hosts, a.Verifier), emailTypes, newEvents(e, a.Recorder), forms, identities, jobs, newMailbox(e),
+		messages, mtaConfigs, newPreviews(previewer), newThumbnails(e, previewer), savedFilters, overviewAPI{db: a.DB, reader: reader, now: a.Now},
+		shellAPI{db: a.DB, account: account, jobs: jobs, reader: reader, preparing: a.Preparing}, newScoring(e), searchAPI{db: a.DB}, seedLists, segments,
+		sequences, newSessions(e, a.Login, a.Version, a.Demo), stages, streamAPI{hub: a.Changes}, newSuppressions(e), templates,
+		newUsers(e, a.Login), workingCopies, newWebhooks(e, rules),
+	} {
+		resource.register(r)
+	}
 	collectionsAPI{
-		broadcasts: broadcasts, customFields: customFields, emailTypes: emailTypes, forms: forms, identities: identities, messages: messages, mtaConfigs: mtaConfigs,
-		savedFilters: savedFilters, seedLists: seedLists, segments: segments, sequences: sequences, stages: stages, templates: templates, workingCopies: workingCopies,
+		list: []collection{
+			collect("blocks", auth.Viewer, templates.allBlocks, func(v *CollectionsView) **[]BlockRow { return &v.Blocks }),
+			collect("broadcasts", auth.Viewer, every(broadcasts.listBroadcasts), func(v *CollectionsView) **[]broadcastRow { return &v.Broadcasts }),
+			collect("custom_fields", auth.Viewer, every(customFields.listCustomFields), func(v *CollectionsView) **[]customFieldRow { return &v.CustomFields }),
+			collect("email_categories", auth.Viewer, every(emailTypes.listEmailCategories), func(v *CollectionsView) **[]emailCategoryRow { return &v.EmailCategories }),
+			collect("email_types", auth.Viewer, every(emailTypes.listEmailTypes), func(v *CollectionsView) **[]emailTypeRow { return &v.EmailTypes }),
+			collect("forms", auth.Viewer, every(forms.listForms), func(v *CollectionsView) **[]FormSummary { return &v.Forms }),
+			collect("messages", auth.Viewer, messages.newest, func(v *CollectionsView) **[]MessageRow { return &v.Messages }),
+			collect("mta_configs", auth.Viewer, every(mtaConfigs.listMTAConfigs), func(v *CollectionsView) **[]mtaConfigRow { return &v.MTAConfigs }),
+			collect("saved_filters", auth.Viewer, every(savedFilters.listSavedFilters), func(v *CollectionsView) **[]savedFilterRow { return &v.SavedFilters }),
+			collect("seed_lists", auth.Viewer, every(seedLists.listSeedLists), func(v *CollectionsView) **[]seedListRow { return &v.SeedLists }),
+			collect("segments", auth.Viewer, every(segments.listSegments), func(v *CollectionsView) **[]segmentForm { return &v.Segments }),
+			collect("sending_identities", auth.Viewer, every(identities.listIdentities), func(v *CollectionsView) **[]identityRow { return &v.SendingIdentities }),
+			collect("sequences", auth.Viewer, every(sequences.listSequences), func(v *CollectionsView) **[]Sequence { return &v.Sequences }),
+			collect("stages", auth.Viewer, every(stages.listStages), func(v *CollectionsView) **[]stageRow { return &v.Stages }),
+			collect("templates", auth.Viewer, templates.all, func(v *CollectionsView) **[]TemplateRow { return &v.Templates }),
+			collect("working_copies", auth.Editor, every(workingCopies.listWorkingCopies), func(v *CollectionsView) **[]WorkingCopyRow { return &v.WorkingCopies }),
+		},
+		workingCopy: workingCopies.getWorkingCopy, bindingOptions: templates.getBindingOptions,
 	}.register(r)
 
 	publishDocuments(r, a.BaseURL)
 }
 
-// contacts returns the operations on contacts, without the cursors of lists.
+// missing returns the names of the fields that are nil: each pointer, function, interface and list of the
+// configuration is needed.
+func (a *API) missing() (names []string) {
+	for field, v := range reflect.ValueOf(a).Elem().Fields() {
+		switch v.Kind() {
+		case reflect.Pointer, reflect.Func, reflect.Interface, reflect.Slice:
+			if v.IsNil() {
+				names = append(names, field.Name)
+			}
+		}
+	}
+	return names
+}
+
+// env returns what the resources share.
+func (a *API) env() Env {
+	return Env{DB: a.DB, Box: a.Box, Cursors: endpoint.NewCursors(a.Box), BaseURL: a.BaseURL, Log: a.Log, Now: a.Now}
+}
+
 func (a *API) contacts() contactsAPI {
-	c := contactsAPI{
-		db: a.DB, box: a.Box, log: a.Log, now: a.Now,
-		saver: a.Saver, providers: a.Providers, personalData: a.PersonalData,
-	}
-	if c.saver == nil {
-		c.saver = &contact.Saver{DB: a.DB, Rules: sender.QueueContactRules, Now: a.Now}
-	}
-	if c.providers == nil {
-		c.providers = &maildomain.Providers{DB: a.DB, Now: a.Now}
-	}
-	return c
+	return newContacts(a.env(), a.Saver, a.Providers, a.PersonalData)
 }
 
-func (a *API) recipients() *recipient.Reader {
-	if a.Recipients != nil {
-		return a.Recipients
-	}
-	return &recipient.Reader{
-		DB: a.DB, Contents: &content.Cache{DB: a.DB}, Senders: &render.Senders{DB: a.DB, Now: a.Now},
-		Renderer: &render.Renderer{Keys: track.NewKeys(a.Box), BaseURL: a.BaseURL},
-	}
-}
-
-func (a *API) recorder() *event.Recorder {
-	if a.Recorder != nil {
-		return a.Recorder
-	}
-	return &event.Recorder{DB: a.DB, Now: a.Now}
-}
-
-func (a *API) verifier(limits *ratelimit.Limiter) *sender.Verifier {
-	if a.Verifier != nil {
-		return a.Verifier
-	}
-	dns := dnscheck.NewResolver("")
-	return &sender.Verifier{
-		DB: a.DB, DNS: dns, Hosts: a.Hosts.Or(a.BaseURL.Hostname()), Limits: limits, Log: a.Log, Now: a.Now,
-		Tracking: sender.NewPinger(sender.NewNonce(a.Box), a.BaseURL.Scheme, dns.Resolver, netguard.Guard{AllowPrivate: a.AllowPrivateRelays}, nil),
+// Exporter returns the runner of export jobs, whose files have the rows of answers.
+func (a *API) Exporter() transfer.Exporter {
+	return transfer.Exporter{
+		Encode: a.contacts().encode,
+		Recipients: func(ctx context.Context, t id.Tenant, list []outbox.Record) ([][]byte, error) {
+			return encodeRecipients(ctx, a.DB, t, list)
+		},
+		Bounces: encodeBounces,
 	}
 }

@@ -18,6 +18,14 @@ type apiKeysAPI struct {
 	now  func() time.Time
 }
 
+// newAPIKeys returns the operations on API keys.
+func newAPIKeys(e Env, gate *auth.Gate) apiKeysAPI {
+	return apiKeysAPI{db: e.DB, gate: gate, now: e.Now}
+}
+
+// on returns the operations on another handle.
+func (api apiKeysAPI) on(db *sqldb.DB) apiKeysAPI { api.db = db; return api }
+
 // register adds the operations on API keys.
 func (api apiKeysAPI) register(r *endpoint.Router) {
 	op := func(name, summary string, faults ...*fault.Error) endpoint.Op {

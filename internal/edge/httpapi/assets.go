@@ -22,6 +22,9 @@ type assetsAPI struct {
 	now     func() time.Time
 }
 
+// newAssets returns the operations on the images of tenants.
+func newAssets(e Env) assetsAPI { return assetsAPI{db: e.DB, baseURL: e.BaseURL, now: e.Now} }
+
 // register adds the operations on assets.
 func (api assetsAPI) register(r *endpoint.Router) {
 	op := func(name, summary string, faults ...*fault.Error) endpoint.Op {

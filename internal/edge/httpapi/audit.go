@@ -17,6 +17,9 @@ type auditAPI struct {
 	cursors *endpoint.Cursors
 }
 
+// newAuditLog returns the operations on the audit log.
+func newAuditLog(e Env) auditAPI { return auditAPI{db: e.DB, cursors: e.Cursors} }
+
 // register adds the operations on the audit log.
 func (api auditAPI) register(r *endpoint.Router) {
 	endpoint.Handle(r, "GET /t/{tenant}/api/audit-log", endpoint.Op{

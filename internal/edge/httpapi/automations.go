@@ -26,6 +26,14 @@ type automationsAPI struct {
 	now     func() time.Time
 }
 
+// newAutomations returns the operations on automations and their runs. rules are those of webhook actions.
+func newAutomations(e Env, rules webhook.Rules) automationsAPI {
+	return automationsAPI{db: e.DB, cursors: e.Cursors, rules: rules, now: e.Now}
+}
+
+// on returns the operations on another handle.
+func (api automationsAPI) on(db *sqldb.DB) automationsAPI { api.db = db; return api }
+
 // register adds the operations on automations.
 func (api automationsAPI) register(r *endpoint.Router) {
 	const path = "/t/{tenant}/api/automations"

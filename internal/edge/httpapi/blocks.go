@@ -229,3 +229,13 @@ type deleteBlockRequest struct {
 func (api templatesAPI) deleteBlock(ctx context.Context, p auth.Principal, in *deleteBlockRequest) (endpoint.None, error) {
 	return endpoint.None{}, template.DeleteBlock(ctx, api.db, p.Tenant, in.ID, endpoint.Flag(in.Force), api.sendCounts, api.now())
 }
+
+// allBlocks returns every block, complete, as in a list with full=true.
+func (api templatesAPI) allBlocks(ctx context.Context, p auth.Principal) ([]BlockRow, error) {
+	list, err := template.ListBlocks(ctx, api.db, p.Tenant, template.Filter{}, true)
+	rows := make([]BlockRow, len(list))
+	for i, b := range list {
+		rows[i] = rowOfBlock(b, nil)
+	}
+	return rows, err
+}

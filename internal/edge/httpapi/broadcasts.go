@@ -32,6 +32,27 @@ type broadcastsAPI struct {
 	forecaster *dispatch.Forecaster
 }
 
+// broadcastOptions are what broadcasts need beside the environment.
+type broadcastOptions struct {
+	MJML       *mjml.Compiler
+	Tester     Tester
+	Summaries  *report.Summaries
+	Evidence   *recipient.Reader
+	Network    func(ip string) string // describes the network of an address
+	Forecaster *dispatch.Forecaster
+}
+
+// newBroadcasts returns the operations on broadcasts, their recipients and their reports.
+func newBroadcasts(e Env, o broadcastOptions) broadcastsAPI {
+	return broadcastsAPI{
+		db: e.DB, cursors: e.Cursors, mjml: o.MJML, now: e.Now, tester: o.Tester,
+		summaries: o.Summaries, evidence: o.Evidence, network: o.Network, forecaster: o.Forecaster,
+	}
+}
+
+// on returns the operations on another handle.
+func (api broadcastsAPI) on(db *sqldb.DB) broadcastsAPI { api.db = db; return api }
+
 // register adds the operations on broadcasts, their recipients and their reports.
 func (api broadcastsAPI) register(r *endpoint.Router) {
 	api.recipients(r)
@@ -147,19 +168,6 @@ func (in *listBroadcastsRequest) parse() (broadcast.Filter, error) {
 		f.Metadata = &c
 	}
 	return f, p.Err()
-}
-
-// queryTime parses a time in a query; nil if it is absent.
-func queryTime(p *fault.Problems, name, text string) *time.Time {
-	if text == "" {
-		return nil
-	}
-	t, err := endpoint.ParseTime(text)
-	if err != nil {
-		p.Add(name, err.Error())
-		return nil
-	}
-	return &t
 }
 
 type getBroadcastRequest struct {

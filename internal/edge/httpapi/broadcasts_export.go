@@ -13,6 +13,7 @@ import (
 	"github.com/packetboat/packetboat/internal/edge/endpoint"
 	"github.com/packetboat/packetboat/internal/engine/transfer"
 	"github.com/packetboat/packetboat/internal/message/outbox"
+	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
 // export registers the export of recipients and bounces.
@@ -52,17 +53,17 @@ func (api broadcastsAPI) exportBroadcast(ctx context.Context, p auth.Principal, 
 	return accepted{j.ID}, err
 }
 
-// EncodeRecipients encodes recipients for exports, as in lists.
-func (a *API) EncodeRecipients(ctx context.Context, t id.Tenant, list []outbox.Record) ([][]byte, error) {
-	rows, err := broadcastsAPI{db: a.DB}.recipientRows(ctx, t, list)
+// encodeRecipients encodes recipients for exports, as in lists.
+func encodeRecipients(ctx context.Context, db *sqldb.DB, t id.Tenant, list []outbox.Record) ([][]byte, error) {
+	rows, err := recipientRows(ctx, db, t, list)
 	if err != nil {
 		return nil, err
 	}
 	return encodeRows(rows)
 }
 
-// EncodeBounces encodes bounces for exports, as in lists.
-func EncodeBounces(list []outbox.BounceRecord) ([][]byte, error) { return encodeRows(bounceRows(list)) }
+// encodeBounces encodes bounces for exports, as in lists.
+func encodeBounces(list []outbox.BounceRecord) ([][]byte, error) { return encodeRows(bounceRows(list)) }
 
 func encodeRows[T any](rows []T) ([][]byte, error) {
 	docs := make([][]byte, len(rows))

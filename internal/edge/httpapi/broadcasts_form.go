@@ -202,14 +202,6 @@ func idsWithName[K interface {
 	return list
 }
 
-// nameOf returns the name of an id, or nil.
-func nameOf[K comparable](names map[K]string, v K) *string {
-	if name, ok := names[v]; ok {
-		return &name
-	}
-	return nil
-}
-
 func (n broadcastNames) base(b broadcast.Broadcast) BroadcastBase {
 	base := BroadcastBase{
 		ID: b.ID, Name: b.Name, Status: b.Status, Kind: b.Kind, Mode: "blast", ContentVersion: b.ContentVersion,

@@ -90,7 +90,7 @@ func (api broadcastsAPI) getBroadcastRecipient(ctx context.Context, p auth.Princ
 	if err != nil {
 		return none, err
 	}
-	rows, err := api.recipientRows(ctx, p.Tenant, []outbox.Record{found.Record})
+	rows, err := recipientRows(ctx, api.db, p.Tenant, []outbox.Record{found.Record})
 	if err != nil {
 		return none, err
 	}

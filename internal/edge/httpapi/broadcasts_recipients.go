@@ -11,6 +11,7 @@ import (
 	"github.com/packetboat/packetboat/internal/edge/endpoint"
 	"github.com/packetboat/packetboat/internal/message/outbox"
 	"github.com/packetboat/packetboat/internal/message/track"
+	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
 // recipients registers the list of recipients.
@@ -75,7 +76,7 @@ func (api broadcastsAPI) listBroadcastRecipients(ctx context.Context, p auth.Pri
 	if err != nil {
 		return none, err
 	}
-	rows, err := api.recipientRows(ctx, p.Tenant, records)
+	rows, err := recipientRows(ctx, api.db, p.Tenant, records)
 	if err != nil {
 		return none, err
 	}
@@ -103,7 +104,7 @@ const byContact = "contact_id"
 
 // recipientRows returns the rows of messages, with the first opens and clicks that are not classified
 // as a machine's.
-func (api broadcastsAPI) recipientRows(ctx context.Context, tenant id.Tenant, records []outbox.Record) ([]RecipientRow, error) {
+func recipientRows(ctx context.Context, db *sqldb.DB, tenant id.Tenant, records []outbox.Record) ([]RecipientRow, error) {
 	sent := make(map[id.Message]id.Contact, len(records))
 	var lanes []id.Lane
 	var senders []id.Identity
@@ -116,11 +117,11 @@ func (api broadcastsAPI) recipientRows(ctx context.Context, tenant id.Tenant, re
 			senders = append(senders, r.Identity)
 		}
 	}
-	names, err := broadcast.LoadRouteNames(ctx, api.db, tenant, lanes, senders)
+	names, err := broadcast.LoadRouteNames(ctx, db, tenant, lanes, senders)
 	if err != nil {
 		return nil, err
 	}
-	did, err := track.LoadFirstTimes(ctx, api.db, tenant, sent)
+	did, err := track.LoadFirstTimes(ctx, db, tenant, sent)
 	if err != nil {
 		return nil, err
 	}

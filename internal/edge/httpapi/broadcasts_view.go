@@ -207,8 +207,7 @@ func (api broadcastsAPI) progressOf(ctx context.Context, b broadcast.Broadcast, 
 		return out, nil
 	}
 	out.TotalRecipients, out.Sent, out.Failed, out.ProgressPct = progress.Total, progress.Sent, progress.Failed, progress.Percent
-	out.ViewModel.Progress = showProgress(progress)
-	if err := addLimit(ctx, api.db, b.Tenant, out.ViewModel.Progress, progress); err != nil {
+	if out.ViewModel.Progress, err = showProgress(ctx, api.db, b.Tenant, progress); err != nil {
 		return out, err
 	}
 	if !embed {
@@ -220,7 +219,7 @@ func (api broadcastsAPI) progressOf(ctx context.Context, b broadcast.Broadcast, 
 		return out, err
 	}
 	out.Truncated = progress.Total > len(records)
-	out.Recipients, err = api.recipientRows(ctx, b.Tenant, records)
+	out.Recipients, err = recipientRows(ctx, api.db, b.Tenant, records)
 	return out, err
 }
 
@@ -240,7 +239,8 @@ func (api broadcastsAPI) failureOf(ctx context.Context, b broadcast.Broadcast, p
 	return info, nil
 }
 
-func showProgress(p *broadcast.Progress) *deliveryProgress {
+// showProgress returns the progress of a send, with what delays its messages.
+func showProgress(ctx context.Context, db *sqldb.DB, t id.Tenant, p *broadcast.Progress) (*deliveryProgress, error) {
 	out := &deliveryProgress{
 		Phase: p.Phase, TotalRecipients: p.Total, Queued: p.Waiting, Sent: p.Sent, Delivered: p.Delivered, Deferred: p.Deferred, Bounced: p.Bounced, Failed: p.Failed, Cancelled: p.Cancelled,
 		Skipped: p.Skipped, HeldBack: p.HeldBack, Excluded: p.Excluded, Remaining: p.Waiting, ProgressPct: p.Percent,
@@ -253,20 +253,15 @@ func showProgress(p *broadcast.Progress) *deliveryProgress {
 	for i, d := range p.Plan {
 		out.Plan[i] = planDay{d.Day.Day, d.Planned, d.Sent, d.Status}
 	}
-	return out
-}
-
-// addLimit adds what delays messages to the answer with the progress of a send.
-func addLimit(ctx context.Context, db *sqldb.DB, t id.Tenant, out *deliveryProgress, p *broadcast.Progress) error {
 	if p.Limit == nil {
-		return nil
+		return out, nil
 	}
 	lanes, err := lane.Keys(ctx, db, t, []id.Lane{p.Limit.Lane})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	out.LimitedBy = showLimit(*p.Limit, lanes[p.Limit.Lane])
-	return nil
+	return out, nil
 }
 
 func showLimit(w outbox.Wait, laneKey string) *limitedBy {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"maps"
 
 	"github.com/packetboat/packetboat/internal/account/auth"
 	"github.com/packetboat/packetboat/internal/base/fault"
@@ -78,13 +77,6 @@ type metadataBody struct{ json.RawMessage }
 // Schema is that of a flat object.
 func (metadataBody) Schema(endpoint.Registry) *endpoint.Schema {
 	return &endpoint.Schema{Type: endpoint.TypeObject, AdditionalProperties: true, MaxProperties: new(20)}
-}
-
-// broadcastContent is the content of a broadcast, which may be copied from a library entry.
-type broadcastContent struct {
-	ContentBody
-	MessageID      endpoint.Opt[string] `json:"message_id" doc:"Copies the content of this library entry; other fields change the copy."`
-	MessageVersion endpoint.Opt[int]    `json:"message_version" doc:"Of that entry. Default: the current one."`
 }
 
 // laneShareBody is one of the lanes of a broadcast with its weight.
@@ -215,24 +207,6 @@ func (in *BroadcastBody) seedChoice(bad *fault.Problems) *broadcast.SeedChoice {
 	return &c
 }
 
-// message returns the version of a library entry that the body copies, or nil.
-func (c broadcastContent) message(bad *fault.Problems) *broadcast.Message {
-	if !c.MessageID.Given() {
-		if c.MessageVersion.Given() {
-			bad.Add("content.message_version", "needs content.message_id")
-		}
-		return nil
-	}
-	entry, ok := id.Parse[id.LibraryEntry](c.MessageID.Value)
-	if !ok {
-		bad.Add("content.message_id", "must be the uuid of an entry of the library")
-	}
-	if c.MessageVersion.Given() && c.MessageVersion.Value < 1 {
-		bad.Add("content.message_version", "must be a positive integer")
-	}
-	return &broadcast.Message{Entry: entry, Version: c.MessageVersion.Value}
-}
-
 // sessionIDs are the references by id, which only sessions may send; nil: absent.
 type sessionIDs struct {
 	emailType        *id.EmailType
@@ -329,10 +303,4 @@ func (api broadcastsAPI) deleteBroadcast(ctx context.Context, p auth.Principal, 
 		return endpoint.None{}, err
 	}
 	return endpoint.None{}, broadcast.Delete(ctx, api.db, p.Tenant, bid)
-}
-
-// withContent adds the faults of the fields of content to faults.
-func withContent(faults map[string]*fault.Error) map[string]*fault.Error {
-	maps.Copy(faults, contentFieldFaults)
-	return faults
 }

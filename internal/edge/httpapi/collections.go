@@ -10,27 +10,39 @@ import (
 	"github.com/packetboat/packetboat/internal/account/auth"
 	"github.com/packetboat/packetboat/internal/account/workingcopy"
 	"github.com/packetboat/packetboat/internal/base/fault"
-	"github.com/packetboat/packetboat/internal/content/library"
 	"github.com/packetboat/packetboat/internal/content/template"
 	"github.com/packetboat/packetboat/internal/edge/endpoint"
 )
 
-// collectionsAPI serves several collections at once.
+// collectionsAPI serves several collections at once. It reads them by the operations of their resources.
 type collectionsAPI struct {
-	broadcasts    broadcastsAPI
-	customFields  customFieldsAPI
-	emailTypes    emailTypesAPI
-	forms         formsAPI
-	identities    identitiesAPI
-	messages      messagesAPI
-	mtaConfigs    mtaConfigsAPI
-	savedFilters  savedFiltersAPI
-	seedLists     seedListsAPI
-	segments      segmentsAPI
-	sequences     sequencesAPI
-	stages        stagesAPI
-	templates     templatesAPI
-	workingCopies workingCopiesAPI
+	list           []collection
+	workingCopy    func(context.Context, auth.Principal, *WorkingCopyPath) (workingCopy, error)
+	bindingOptions func(context.Context, auth.Principal, *TemplatePath) (bindingOptions, error)
+}
+
+// collection is what can be requested: its kind, the role that its own operation needs, and what reads it.
+type collection struct {
+	kind string
+	role auth.Role
+	read func(context.Context, auth.Principal, *CollectionsView) error
+}
+
+// collect returns a collection whose rows read returns, and which is shown in a field.
+func collect[Row any](kind string, role auth.Role, read func(context.Context, auth.Principal) ([]Row, error), field func(*CollectionsView) **[]Row) collection {
+	return collection{kind, role, func(ctx context.Context, p auth.Principal, v *CollectionsView) error {
+		rows, err := read(ctx, p)
+		*field(v) = &rows
+		return err
+	}}
+}
+
+// every returns a function that returns the rows of a list without filters.
+func every[In, Row any](list func(context.Context, auth.Principal, *In) (endpoint.List[Row], error)) func(context.Context, auth.Principal) ([]Row, error) {
+	return func(ctx context.Context, p auth.Principal) ([]Row, error) {
+		out, err := list(ctx, p, new(In))
+		return out.Data, err
+	}
 }
 
 // register adds the operation.
@@ -38,7 +50,7 @@ func (api collectionsAPI) register(r *endpoint.Router) {
 	endpoint.Handle(r, "GET /t/{tenant}/api/collections", endpoint.Op{
 		Name: "getCollections", Summary: "Get several collections at once, each with the rows of its own operation.", Tag: "account", Session: true,
 		Description: "It is one request instead of one for each collection that a page names or offers. Of library entries the 1,000 newest are in the answer, without the archived; templates and blocks are complete, as with full=true. Working copies need the role editor. Working copies with their data, and binding options of templates, are in the answer for those that the query names.",
-	}.ExampleQuery("kinds=segments,email_types,stages"), api.getCollections, checkCollections)
+	}.ExampleQuery("kinds=segments,email_types,stages"), api.getCollections, api.check)
 }
 
 // CollectionsView has the requested collections.
@@ -63,100 +75,6 @@ type CollectionsView struct {
 	WorkingCopies     *[]WorkingCopyRow   `json:"working_copies,omitempty"`
 }
 
-// collection is what can be requested: its kind, the role that its own operation needs, and what reads it.
-type collection struct {
-	kind string
-	role auth.Role
-	read func(collectionsAPI, context.Context, auth.Principal, *CollectionsView) error
-}
-
-var collections = []collection{
-	{"blocks", auth.Viewer, func(api collectionsAPI, ctx context.Context, p auth.Principal, v *CollectionsView) error {
-		list, err := template.ListBlocks(ctx, api.templates.db, p.Tenant, template.Filter{}, true)
-		rows := make([]BlockRow, len(list))
-		for i, b := range list {
-			rows[i] = rowOfBlock(b, nil)
-		}
-		v.Blocks = &rows
-		return err
-	}},
-	{"broadcasts", auth.Viewer, func(api collectionsAPI, ctx context.Context, p auth.Principal, v *CollectionsView) (err error) {
-		v.Broadcasts, err = rowsOf(api.broadcasts.listBroadcasts(ctx, p, &listBroadcastsRequest{}))
-		return err
-	}},
-	{"custom_fields", auth.Viewer, func(api collectionsAPI, ctx context.Context, p auth.Principal, v *CollectionsView) (err error) {
-		v.CustomFields, err = rowsOf(api.customFields.listCustomFields(ctx, p, nil))
-		return err
-	}},
-	{"email_categories", auth.Viewer, func(api collectionsAPI, ctx context.Context, p auth.Principal, v *CollectionsView) (err error) {
-		v.EmailCategories, err = rowsOf(api.emailTypes.listEmailCategories(ctx, p, nil))
-		return err
-	}},
-	{"email_types", auth.Viewer, func(api collectionsAPI, ctx context.Context, p auth.Principal, v *CollectionsView) (err error) {
-		v.EmailTypes, err = rowsOf(api.emailTypes.listEmailTypes(ctx, p, nil))
-		return err
-	}},
-	{"forms", auth.Viewer, func(api collectionsAPI, ctx context.Context, p auth.Principal, v *CollectionsView) (err error) {
-		v.Forms, err = rowsOf(api.forms.listForms(ctx, p, &listFormsRequest{}))
-		return err
-	}},
-	{"messages", auth.Viewer, func(api collectionsAPI, ctx context.Context, p auth.Principal, v *CollectionsView) error {
-		list, _, err := library.List(ctx, api.messages.db, p.Tenant, library.Filter{Limit: collectedMessages})
-		rows := make([]MessageRow, len(list))
-		for i, e := range list {
-			rows[i] = rowOfMessage(e)
-		}
-		v.Messages = &rows
-		return err
-	}},
-	{"mta_configs", auth.Viewer, func(api collectionsAPI, ctx context.Context, p auth.Principal, v *CollectionsView) (err error) {
-		v.MTAConfigs, err = rowsOf(api.mtaConfigs.listMTAConfigs(ctx, p, nil))
-		return err
-	}},
-	{"saved_filters", auth.Viewer, func(api collectionsAPI, ctx context.Context, p auth.Principal, v *CollectionsView) (err error) {
-		v.SavedFilters, err = rowsOf(api.savedFilters.listSavedFilters(ctx, p, nil))
-		return err
-	}},
-	{"seed_lists", auth.Viewer, func(api collectionsAPI, ctx context.Context, p auth.Principal, v *CollectionsView) (err error) {
-		v.SeedLists, err = rowsOf(api.seedLists.listSeedLists(ctx, p, nil))
-		return err
-	}},
-	{"segments", auth.Viewer, func(api collectionsAPI, ctx context.Context, p auth.Principal, v *CollectionsView) (err error) {
-		v.Segments, err = rowsOf(api.segments.listSegments(ctx, p, &listSegmentsRequest{}))
-		return err
-	}},
-	{"sending_identities", auth.Viewer, func(api collectionsAPI, ctx context.Context, p auth.Principal, v *CollectionsView) (err error) {
-		v.SendingIdentities, err = rowsOf(api.identities.listIdentities(ctx, p, nil))
-		return err
-	}},
-	{"sequences", auth.Viewer, func(api collectionsAPI, ctx context.Context, p auth.Principal, v *CollectionsView) (err error) {
-		v.Sequences, err = rowsOf(api.sequences.listSequences(ctx, p, &listSequencesRequest{}))
-		return err
-	}},
-	{"stages", auth.Viewer, func(api collectionsAPI, ctx context.Context, p auth.Principal, v *CollectionsView) (err error) {
-		v.Stages, err = rowsOf(api.stages.listStages(ctx, p, nil))
-		return err
-	}},
-	{"templates", auth.Viewer, func(api collectionsAPI, ctx context.Context, p auth.Principal, v *CollectionsView) error {
-		list, err := template.List(ctx, api.templates.db, p.Tenant, template.Filter{}, true)
-		rows := make([]TemplateRow, len(list))
-		for i, t := range list {
-			rows[i] = rowOfTemplate(t, nil)
-		}
-		v.Templates = &rows
-		return err
-	}},
-	{"working_copies", auth.Editor, func(api collectionsAPI, ctx context.Context, p auth.Principal, v *CollectionsView) (err error) {
-		v.WorkingCopies, err = rowsOf(api.workingCopies.listWorkingCopies(ctx, p, &listWorkingCopiesRequest{}))
-		return err
-	}},
-}
-
-// collectedMessages is how many library entries an answer has.
-const collectedMessages = 1000
-
-func rowsOf[T any](list endpoint.List[T], err error) (*[]T, error) { return &list.Data, err }
-
 type collectionsRequest struct {
 	Kinds          string `query:"kinds" doc:"Comma list of blocks, broadcasts, custom_fields, email_categories, email_types, forms, messages, mta_configs, saved_filters, seed_lists, segments, sending_identities, sequences, stages, templates, working_copies. May be absent with copies or binding_options."`
 	Copies         string `query:"copies" doc:"Comma list of at most 20 working copies that are returned with their data, each as kind/id."`
@@ -169,12 +87,12 @@ const (
 	collectedOptions = 5
 )
 
-// collections returns the collections in the query.
-func (in *collectionsRequest) collections() ([]collection, error) {
+// requested returns the collections in the query.
+func (api collectionsAPI) requested(in *collectionsRequest) ([]collection, error) {
 	var list []collection
 	var known []string
 	kinds := endpoint.CommaList(in.Kinds)
-	for _, c := range collections {
+	for _, c := range api.list {
 		known = append(known, c.kind)
 		if slices.Contains(kinds, c.kind) {
 			list = append(list, c)
@@ -194,13 +112,13 @@ func (in *collectionsRequest) collections() ([]collection, error) {
 	return list, bad.Err()
 }
 
-func checkCollections(_ auth.Principal, in *collectionsRequest) error {
-	_, err := in.collections()
+func (api collectionsAPI) check(_ auth.Principal, in *collectionsRequest) error {
+	_, err := api.requested(in)
 	return err
 }
 
 func (api collectionsAPI) getCollections(ctx context.Context, p auth.Principal, in *collectionsRequest) (CollectionsView, error) {
-	list, err := in.collections()
+	list, err := api.requested(in)
 	if err != nil {
 		return CollectionsView{}, err
 	}
@@ -209,14 +127,14 @@ func (api collectionsAPI) getCollections(ctx context.Context, p auth.Principal, 
 		if !p.Role.AtLeast(c.role) {
 			return CollectionsView{}, endpoint.ErrRole.Sayf("%s need the role %s", c.kind, c.role)
 		}
-		if err := c.read(api, ctx, p, &out); err != nil {
+		if err := c.read(ctx, p, &out); err != nil {
 			return CollectionsView{}, err
 		}
 	}
 	if out.Copies, err = api.copies(ctx, p, endpoint.CommaList(in.Copies)); err != nil {
 		return CollectionsView{}, err
 	}
-	out.BindingOptions, err = api.bindingOptions(ctx, p, endpoint.CommaList(in.BindingOptions))
+	out.BindingOptions, err = api.options(ctx, p, endpoint.CommaList(in.BindingOptions))
 	return out, err
 }
 
@@ -227,14 +145,14 @@ func (api collectionsAPI) copies(ctx context.Context, p auth.Principal, refs []s
 	}
 	return readEach(refs, workingcopy.ErrNotFound, func(ref string) (workingCopy, error) {
 		kind, record, _ := strings.Cut(ref, "/")
-		return api.workingCopies.getWorkingCopy(ctx, p, &WorkingCopyPath{kind, record})
+		return api.workingCopy(ctx, p, &WorkingCopyPath{kind, record})
 	})
 }
 
-// bindingOptions returns the binding options of templates; nil if none are requested.
-func (api collectionsAPI) bindingOptions(ctx context.Context, p auth.Principal, refs []string) (*[]bindingOptions, error) {
+// options returns the binding options of templates; nil if none are requested.
+func (api collectionsAPI) options(ctx context.Context, p auth.Principal, refs []string) (*[]bindingOptions, error) {
 	return readEach(refs, template.ErrNotFound, func(ref string) (bindingOptions, error) {
-		return api.templates.getBindingOptions(ctx, p, &TemplatePath{ID: ref})
+		return api.bindingOptions(ctx, p, &TemplatePath{ID: ref})
 	})
 }
 

@@ -27,13 +27,12 @@ import (
 	"github.com/packetboat/packetboat/internal/account/tenant"
 	"github.com/packetboat/packetboat/internal/account/usage"
 	"github.com/packetboat/packetboat/internal/base/id"
-	"github.com/packetboat/packetboat/internal/base/secret"
 	"github.com/packetboat/packetboat/internal/campaign/broadcast"
 	"github.com/packetboat/packetboat/internal/content/mailbox"
 	"github.com/packetboat/packetboat/internal/edge/endpoint"
 	"github.com/packetboat/packetboat/internal/edge/httpapi"
-	"github.com/packetboat/packetboat/internal/engine/transfer"
 	"github.com/packetboat/packetboat/internal/mail/dnstest"
+	"github.com/packetboat/packetboat/internal/people/contact"
 	"github.com/packetboat/packetboat/internal/senders/sender"
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
@@ -122,25 +121,16 @@ func (s conformance) withDatabase(t testing.TB, db *sqldb.DB) *conformance {
 	s.db, s.checked = db, &atomic.Int64{}
 	s.records = map[string]map[string]string{"acme": maps.Clone(s.records["acme"]), "other": maps.Clone(s.records["other"])}
 	base := &url.URL{Scheme: "https", Host: "mail.example.org"}
-	box, err := secret.NewBox(make([]byte, secret.KeyBytes))
-	if err != nil {
-		t.Fatal(err)
-	}
 	clock := func() time.Time { return s.now }
 	log := slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelError}))
 	limits := ratelimit.New(db)
-	door := &auth.Login{
-		DB: db, Passwords: auth.NewPasswords(), Limits: limits, BaseURL: base, Log: log,
-		Setups: []tenant.Setup{sender.Newsletter},
-	}
+	api := newAPI(t, db, base, clock, log)
+	api.Login.Limits, api.Limits = limits, limits
+	api.Usage, api.Tester, api.Version, api.AllowPrivateRelays = usage.Finders{broadcast.Finder()}, &fakes{}, "1.4.0", true
+	api.Verifier, api.PersonalData = newVerifier(db, api.Box, base, dnstest.New(t).Addr, clock), []contact.PersonalData{}
 	s.router = endpoint.New(endpoint.Options{
-		Gate: auth.NewGate(db, clock, log), Limiter: limits, DB: db, Box: box, BaseURL: base, RatePerMinute: 10_000_000, Now: clock, Log: log,
+		Gate: api.Gate, Limiter: limits, DB: db, Box: api.Box, BaseURL: base, RatePerMinute: 10_000_000, Now: clock, Log: log,
 	})
-	api := &httpapi.API{
-		DB: db, Box: box, Now: clock, BaseURL: base, Login: door, Log: log,
-		Usage: usage.Finders{broadcast.Finder()}, MJML: compiler(), Tester: &fakes{}, Version: "1.4.0", AllowPrivateRelays: true,
-		Verifier: newVerifier(db, box, base, dnstest.New(t), clock),
-	}
 	api.Register(s.router)
 	s.api = api
 	return &s
@@ -202,7 +192,7 @@ func newConformance(t testing.TB, db *sqldb.DB) *conformance {
 		}
 		exports := job.Engine{
 			DB: db, Owner: "test", Now: func() time.Time { return s.now }, Log: slog.New(slog.DiscardHandler),
-			Runners: map[job.Kind]job.Runner{job.Export: transfer.Exporter{Encode: s.api.EncodeContacts}.Run},
+			Runners: map[job.Kind]job.Runner{job.Export: s.api.Exporter().Run},
 		}
 		_, err = exports.Tick(ctx)
 		ok(err)

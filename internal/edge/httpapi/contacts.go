@@ -32,6 +32,19 @@ type contactsAPI struct {
 	personalData []contact.PersonalData
 }
 
+// newContacts returns the operations on contacts. personal are the tables with data to export and to erase.
+func newContacts(e Env, saver *contact.Saver, providers *maildomain.Providers, personal []contact.PersonalData) contactsAPI {
+	return contactsAPI{
+		db: e.DB, box: e.Box, cursors: e.Cursors, log: e.Log, now: e.Now, saver: saver, providers: providers, personalData: personal,
+	}
+}
+
+// on also replaces the saver, since one that saves the contacts of many requests together has its own transactions.
+func (api contactsAPI) on(db *sqldb.DB) contactsAPI {
+	api.db, api.saver = db, &contact.Saver{DB: db, Rules: api.saver.Rules, Now: api.saver.Now}
+	return api
+}
+
 // register adds the operations on contacts.
 func (api contactsAPI) register(r *endpoint.Router) {
 	api.contactActivity(r)

@@ -51,11 +51,6 @@ type importOptions struct {
 	DryRun        bool                 `json:"dry_run,omitempty" doc:"Only count what would happen, and write the refused rows to the errors file."`
 }
 
-// accepted is the answer to a request that a job performs.
-type accepted struct {
-	JobID id.Job `json:"job_id" format:"uuid"`
-}
-
 func (api contactsAPI) importContacts(ctx context.Context, p auth.Principal, in *importContactsRequest) (out accepted, err error) {
 	var file job.File
 	defer func() {
@@ -106,9 +101,9 @@ func (api contactsAPI) exportContacts(ctx context.Context, p auth.Principal, in 
 	return accepted{j.ID}, err
 }
 
-// EncodeContacts encodes contacts for exports, as in answers to reads.
-func (a *API) EncodeContacts(ctx context.Context, t id.Tenant, list []contact.Contact) ([][]byte, error) {
-	rows, err := a.contacts().rowsForRead(ctx, t, list...)
+// encode encodes contacts for exports, as in answers to reads.
+func (api contactsAPI) encode(ctx context.Context, t id.Tenant, list []contact.Contact) ([][]byte, error) {
+	rows, err := api.rowsForRead(ctx, t, list...)
 	if err != nil {
 		return nil, err
 	}

@@ -2,11 +2,13 @@ package httpapi
 
 import (
 	"encoding/json"
+	"maps"
 	"time"
 
 	"github.com/packetboat/packetboat/internal/account/auth"
 	"github.com/packetboat/packetboat/internal/base/fault"
 	"github.com/packetboat/packetboat/internal/base/id"
+	"github.com/packetboat/packetboat/internal/campaign/broadcast"
 	"github.com/packetboat/packetboat/internal/content/content"
 	"github.com/packetboat/packetboat/internal/content/draft"
 	"github.com/packetboat/packetboat/internal/edge/endpoint"
@@ -33,6 +35,12 @@ var contentFieldFaults = map[string]*fault.Error{
 	"content.message_version":  fault.ErrInput,
 	"content.template_binding": binding.ErrBinding,
 	"content.template_slug":    draft.ErrTemplate,
+}
+
+// withContent adds the faults of the fields of content to faults.
+func withContent(faults map[string]*fault.Error) map[string]*fault.Error {
+	maps.Copy(faults, contentFieldFaults)
+	return faults
 }
 
 // ContentBody is the content in a body, of a broadcast or of an entry of the library.
@@ -81,6 +89,31 @@ func (c ContentBody) change(p auth.Principal) (*draft.Change, error) {
 		}
 	}
 	return ch, nil
+}
+
+// broadcastContent is the content of a broadcast, which may be copied from a library entry.
+type broadcastContent struct {
+	ContentBody
+	MessageID      endpoint.Opt[string] `json:"message_id" doc:"Copies the content of this library entry; other fields change the copy."`
+	MessageVersion endpoint.Opt[int]    `json:"message_version" doc:"Of that entry. Default: the current one."`
+}
+
+// message returns the version of a library entry that the body copies, or nil.
+func (c broadcastContent) message(bad *fault.Problems) *broadcast.Message {
+	if !c.MessageID.Given() {
+		if c.MessageVersion.Given() {
+			bad.Add("content.message_version", "needs content.message_id")
+		}
+		return nil
+	}
+	entry, ok := id.Parse[id.LibraryEntry](c.MessageID.Value)
+	if !ok {
+		bad.Add("content.message_id", "must be the uuid of an entry of the library")
+	}
+	if c.MessageVersion.Given() && c.MessageVersion.Value < 1 {
+		bad.Add("content.message_version", "must be a positive integer")
+	}
+	return &broadcast.Message{Entry: entry, Version: c.MessageVersion.Value}
 }
 
 // authorOf returns the author with which a request writes content.

@@ -15,22 +15,17 @@ import (
 
 	"github.com/packetboat/packetboat/internal/account/auth"
 	"github.com/packetboat/packetboat/internal/account/ratelimit"
-	"github.com/packetboat/packetboat/internal/base/secret"
 	"github.com/packetboat/packetboat/internal/edge/endpoint"
-	"github.com/packetboat/packetboat/internal/edge/httpapi"
 	"github.com/packetboat/packetboat/internal/edge/public"
+	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
 // newRouter returns a router with all operations and without a database.
 func newRouter(t *testing.T) *endpoint.Router {
 	t.Helper()
-	box, err := secret.NewBox(make([]byte, secret.KeyBytes))
-	if err != nil {
-		t.Fatal(err)
-	}
-	base := &url.URL{Scheme: "https", Host: "mail.example.com"}
-	r := endpoint.New(endpoint.Options{Limiter: ratelimit.New(nil), BaseURL: base, Now: time.Now, Log: slog.New(slog.DiscardHandler)})
-	(&httpapi.API{Box: box, BaseURL: base, Now: time.Now, Log: slog.New(slog.DiscardHandler)}).Register(r)
+	base, log := &url.URL{Scheme: "https", Host: "mail.example.com"}, slog.New(slog.DiscardHandler)
+	r := endpoint.New(endpoint.Options{Limiter: ratelimit.New(nil), BaseURL: base, Now: time.Now, Log: log})
+	newAPI(t, &sqldb.DB{}, base, time.Now, log).Register(r)
 	return r
 }
 

@@ -26,6 +26,14 @@ type domainsAPI struct {
 	now     func() time.Time
 }
 
+// newDomains returns the operations on sending domains. hosts are the targets of their DNS records.
+func newDomains(e Env, hosts sender.Hosts, checks *sender.Verifier) domainsAPI {
+	return domainsAPI{db: e.DB, box: e.Box, baseURL: e.BaseURL, hosts: hosts, checks: checks, now: e.Now}
+}
+
+// on returns the operations on another handle.
+func (api domainsAPI) on(db *sqldb.DB) domainsAPI { api.db = db; return api }
+
 // register adds the operations on sending domains.
 func (api domainsAPI) register(r *endpoint.Router) {
 	op := func(name, summary string, faults ...*fault.Error) endpoint.Op {

@@ -20,7 +20,6 @@ import (
 	"github.com/packetboat/packetboat/internal/base/netguard"
 	"github.com/packetboat/packetboat/internal/base/secret"
 	"github.com/packetboat/packetboat/internal/mail/dnscheck"
-	"github.com/packetboat/packetboat/internal/mail/dnstest"
 	"github.com/packetboat/packetboat/internal/senders/sender"
 	"github.com/packetboat/packetboat/internal/senders/traffic"
 	"github.com/packetboat/packetboat/internal/sqldb"
@@ -28,9 +27,9 @@ import (
 
 // newVerifier returns a Verifier that asks a name server, and tracking hosts of which none can be
 // reached.
-func newVerifier(db *sqldb.DB, box *secret.Box, base *url.URL, zone *dnstest.Server, now func() time.Time) *sender.Verifier {
+func newVerifier(db *sqldb.DB, box *secret.Box, base *url.URL, nameServer string, now func() time.Time) *sender.Verifier {
 	return &sender.Verifier{
-		DB: db, DNS: dnscheck.NewResolver(zone.Addr), Hosts: sender.Hosts{}.Or(base.Hostname()), Limits: ratelimit.New(nil), Log: slog.New(slog.DiscardHandler), Now: now,
+		DB: db, DNS: dnscheck.NewResolver(nameServer), Hosts: sender.Hosts{}.Or(base.Hostname()), Limits: ratelimit.New(nil), Log: slog.New(slog.DiscardHandler), Now: now,
 		Tracking: sender.NewPinger(sender.NewNonce(box), base.Scheme, nil, netguard.Guard{}, &http.Transport{
 			DialContext: func(context.Context, string, string) (net.Conn, error) { return nil, errors.New("no route") },
 		}),

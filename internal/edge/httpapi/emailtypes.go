@@ -20,6 +20,14 @@ type emailTypesAPI struct {
 	usage usage.Finder
 }
 
+// newEmailTypes returns the operations on email types and categories.
+func newEmailTypes(e Env, uses usage.Finder) emailTypesAPI {
+	return emailTypesAPI{db: e.DB, now: e.Now, usage: uses}
+}
+
+// on returns the operations on another handle.
+func (api emailTypesAPI) on(db *sqldb.DB) emailTypesAPI { api.db = db; return api }
+
 // register adds the operations on email types and categories.
 func (api emailTypesAPI) register(r *endpoint.Router) {
 	write := func(name, summary string, faults ...*fault.Error) endpoint.Op {

@@ -22,6 +22,11 @@ type eventsAPI struct {
 	recorder *event.Recorder
 }
 
+// newEvents returns the operations on custom events.
+func newEvents(e Env, recorder *event.Recorder) eventsAPI {
+	return eventsAPI{db: e.DB, recorder: recorder}
+}
+
 // register adds the operations on custom events.
 func (api eventsAPI) register(r *endpoint.Router) {
 	endpoint.Handle(r, "POST /t/{tenant}/api/events", endpoint.Op{

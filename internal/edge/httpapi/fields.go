@@ -22,6 +22,14 @@ type customFieldsAPI struct {
 	usage usage.Finder
 }
 
+// newCustomFields returns the operations on custom fields.
+func newCustomFields(e Env, uses usage.Finder) customFieldsAPI {
+	return customFieldsAPI{db: e.DB, now: e.Now, usage: uses}
+}
+
+// on returns the operations on another handle.
+func (api customFieldsAPI) on(db *sqldb.DB) customFieldsAPI { api.db = db; return api }
+
 // register adds the operations on custom fields.
 func (api customFieldsAPI) register(r *endpoint.Router) {
 	read := func(name, summary string, faults ...*fault.Error) endpoint.Op {

@@ -26,6 +26,14 @@ type formsAPI struct {
 	now     func() time.Time
 }
 
+// newForms returns the operations on forms.
+func newForms(e Env) formsAPI {
+	return formsAPI{db: e.DB, box: e.Box, cursors: e.Cursors, baseURL: e.BaseURL, now: e.Now}
+}
+
+// on returns the operations on another handle.
+func (api formsAPI) on(db *sqldb.DB) formsAPI { api.db = db; return api }
+
 // register adds the operations on forms.
 func (api formsAPI) register(r *endpoint.Router) {
 	read := func(name, summary string, faults ...*fault.Error) endpoint.Op {

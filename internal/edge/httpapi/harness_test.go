@@ -13,9 +13,11 @@ import (
 	"time"
 
 	"github.com/packetboat/packetboat/internal/account/auth"
+	"github.com/packetboat/packetboat/internal/account/change"
 	"github.com/packetboat/packetboat/internal/account/ratelimit"
 	"github.com/packetboat/packetboat/internal/account/tenant"
 	"github.com/packetboat/packetboat/internal/account/usage"
+	"github.com/packetboat/packetboat/internal/audience/event"
 	"github.com/packetboat/packetboat/internal/audience/form"
 	"github.com/packetboat/packetboat/internal/audience/savedfilter"
 	"github.com/packetboat/packetboat/internal/audience/segment"
@@ -27,18 +29,23 @@ import (
 	"github.com/packetboat/packetboat/internal/campaign/automation"
 	"github.com/packetboat/packetboat/internal/campaign/broadcast"
 	"github.com/packetboat/packetboat/internal/campaign/sequence"
+	"github.com/packetboat/packetboat/internal/content/content"
 	"github.com/packetboat/packetboat/internal/content/mailbox"
 	"github.com/packetboat/packetboat/internal/edge/endpoint"
 	"github.com/packetboat/packetboat/internal/edge/httpapi"
+	"github.com/packetboat/packetboat/internal/engine/classify"
 	"github.com/packetboat/packetboat/internal/message/outbox"
+	letters "github.com/packetboat/packetboat/internal/message/render"
 	"github.com/packetboat/packetboat/internal/message/track"
 	"github.com/packetboat/packetboat/internal/people/consent"
 	"github.com/packetboat/packetboat/internal/people/contact"
+	"github.com/packetboat/packetboat/internal/people/maildomain"
 	"github.com/packetboat/packetboat/internal/people/suppression"
 	"github.com/packetboat/packetboat/internal/senders/seedlist"
 	"github.com/packetboat/packetboat/internal/senders/sender"
 	"github.com/packetboat/packetboat/internal/sqldb"
 	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
+	"github.com/packetboat/packetboat/internal/view/recipient"
 )
 
 // gate authenticates test callers. The API key "key" has every scope, "key a:b c:d" has these; a
@@ -121,10 +128,6 @@ func eachAPIWith(t *testing.T, o sqldb.Options, f func(t *testing.T, s *apiTest)
 		if err != nil {
 			t.Fatal(err)
 		}
-		box, err := secret.NewBox(make([]byte, secret.KeyBytes))
-		if err != nil {
-			t.Fatal(err)
-		}
 		var moving sync.Mutex // several requests ask at the same time
 		clock := func() time.Time {
 			moving.Lock()
@@ -136,9 +139,40 @@ func eachAPIWith(t *testing.T, o sqldb.Options, f func(t *testing.T, s *apiTest)
 		s.router = endpoint.New(endpoint.Options{
 			Gate: g, Limiter: ratelimit.New(nil), DB: db, BaseURL: base, RatePerMinute: 100_000, Now: clock, Log: log,
 		})
-		(&httpapi.API{DB: db, Box: box, Now: clock, BaseURL: base, Log: log, Tester: newTester(db, box, base, func() time.Time { return s.now }), PersonalData: personalData(), MJML: compiler(), Usage: usage.Finders{broadcast.Finder(), savedfilter.Finder(), segment.Finder(), form.Finder(), sequence.Finder(), automation.Finder()}}).Register(s.router)
+		api := newAPI(t, db, base, clock, log)
+		api.Tester = newTester(db, api.Box, base, func() time.Time { return s.now })
+		api.Register(s.router)
 		f(t, s)
 	})
+}
+
+// newAPI returns the complete configuration of an API without background loops: requests save, record and
+// enroll by themselves, streams end at once, and domains are checked by a name server that does not answer.
+func newAPI(t testing.TB, db *sqldb.DB, base *url.URL, clock func() time.Time, log *slog.Logger) *httpapi.API {
+	t.Helper()
+	box, err := secret.NewBox(make([]byte, secret.KeyBytes))
+	if err != nil {
+		t.Fatal(err)
+	}
+	limits, keys, hub := ratelimit.New(nil), track.NewKeys(box), &change.Hub{DB: db, Now: clock, Log: log}
+	hub.Close()
+	return &httpapi.API{
+		DB: db, Box: box, Now: clock, BaseURL: base, Log: log, Gate: auth.NewGate(db, clock, log),
+		Login: &auth.Login{
+			DB: db, Passwords: auth.NewPasswords(), Limits: limits, BaseURL: base, Log: log, Setups: []tenant.Setup{sender.Newsletter},
+		},
+		Saver:     &contact.Saver{DB: db, Rules: sender.QueueContactRules, Now: clock},
+		Recorder:  &event.Recorder{DB: db, Now: clock},
+		Enroller:  &sequence.Enroller{DB: db, Rules: sender.ContactRules, Now: clock},
+		Providers: &maildomain.Providers{DB: db, Now: clock},
+		Usage:     usage.Finders{broadcast.Finder(), savedfilter.Finder(), segment.Finder(), form.Finder(), sequence.Finder(), automation.Finder()},
+		Recipients: &recipient.Reader{
+			DB: db, Contents: &content.Cache{DB: db}, Senders: &letters.Senders{DB: db, Now: clock}, Renderer: &letters.Renderer{Keys: keys, BaseURL: base},
+		},
+		SendCounts: broadcast.Sends{}, MJML: compiler(), Tester: newTester(db, box, base, clock), Limits: limits,
+		Verifier: newVerifier(db, box, base, "127.0.0.1:9", clock), Changes: hub, PersonalData: personalData(),
+		Network: (*classify.Lists)(nil).NetworkOf, Preparing: func() bool { return false },
+	}
 }
 
 // response is an answer with its decoded body.

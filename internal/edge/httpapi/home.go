@@ -107,8 +107,7 @@ func (api overviewAPI) live(ctx context.Context, t id.Tenant) ([]liveBroadcast, 
 		}
 		row := liveBroadcast{ID: b.ID, Name: b.Name, Status: b.Status, PauseReason: orNull(b.PauseReason)}
 		if progress != nil {
-			row.Progress = showProgress(progress)
-			if err := addLimit(ctx, api.db, t, row.Progress, progress); err != nil {
+			if row.Progress, err = showProgress(ctx, api.db, t, progress); err != nil {
 				return nil, err
 			}
 		}

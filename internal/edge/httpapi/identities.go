@@ -23,6 +23,14 @@ type identitiesAPI struct {
 	usage  usage.Finder
 }
 
+// newIdentities returns the operations on sending identities.
+func newIdentities(e Env, tester Tester, uses usage.Finder) identitiesAPI {
+	return identitiesAPI{db: e.DB, now: e.Now, tester: tester, usage: uses}
+}
+
+// on returns the operations on another handle.
+func (api identitiesAPI) on(db *sqldb.DB) identitiesAPI { api.db = db; return api }
+
 // register adds the operations on sending identities.
 func (api identitiesAPI) register(r *endpoint.Router) {
 	write := func(name, summary string, faults ...*fault.Error) endpoint.Op {

@@ -25,6 +25,11 @@ type jobsAPI struct {
 	now     func() time.Time
 }
 
+// newJobs returns the operations on jobs.
+func newJobs(e Env) jobsAPI {
+	return jobsAPI{db: e.DB, cursors: e.Cursors, baseURL: e.BaseURL, now: e.Now}
+}
+
 // register adds the operations on jobs.
 func (api jobsAPI) register(r *endpoint.Router) {
 	op := func(name, summary string, faults ...*fault.Error) endpoint.Op {

@@ -13,7 +13,6 @@ import (
 
 	"github.com/packetboat/packetboat/internal/account/job"
 	"github.com/packetboat/packetboat/internal/base/id"
-	"github.com/packetboat/packetboat/internal/edge/httpapi"
 	"github.com/packetboat/packetboat/internal/engine/transfer"
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
@@ -67,12 +66,11 @@ func (s *apiTest) importFile(caller, file, options string) (status int, body map
 func (s *apiTest) runJobs() {
 	s.t.Helper()
 	clock := func() time.Time { return s.now }
-	api := &httpapi.API{DB: s.db, Now: clock}
 	e := job.Engine{
 		DB: s.db, Owner: "test", Now: clock, Log: slog.New(slog.DiscardHandler),
 		Runners: map[job.Kind]job.Runner{
 			job.Import: transfer.Import,
-			job.Export: transfer.Exporter{Encode: api.EncodeContacts, Recipients: api.EncodeRecipients, Bounces: httpapi.EncodeBounces}.Run,
+			job.Export: newAPI(s.t, s.db, s.router.BaseURL, clock, s.router.Log).Exporter().Run,
 		},
 	}
 	for {

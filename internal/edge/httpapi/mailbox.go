@@ -19,6 +19,9 @@ type mailboxAPI struct {
 	cursors *endpoint.Cursors
 }
 
+// newMailbox returns the operations on the messages that sinks accepted.
+func newMailbox(e Env) mailboxAPI { return mailboxAPI{db: e.DB, cursors: e.Cursors} }
+
 // register adds the operations on the messages that sinks accepted.
 func (api mailboxAPI) register(r *endpoint.Router) {
 	op := func(name, summary string, faults ...*fault.Error) endpoint.Op {

@@ -26,6 +26,14 @@ type messagesAPI struct {
 	usage usage.Finder
 }
 
+// newMessages returns the operations on the library.
+func newMessages(e Env, compiler *mjml.Compiler, uses usage.Finder) messagesAPI {
+	return messagesAPI{db: e.DB, mjml: compiler, now: e.Now, usage: uses}
+}
+
+// on returns the operations on another handle.
+func (api messagesAPI) on(db *sqldb.DB) messagesAPI { api.db = db; return api }
+
 // register adds the operations on the library.
 func (api messagesAPI) register(r *endpoint.Router) {
 	op := func(name, summary string, scope auth.Scope, faults ...*fault.Error) endpoint.Op {
@@ -306,4 +314,17 @@ func (api messagesAPI) duplicateMessage(ctx context.Context, p auth.Principal, i
 	return api.entryForm(ctx, p, in, func(entry id.LibraryEntry) (library.Entry, error) {
 		return library.Duplicate(ctx, api.db, p.Tenant, entry, api.now())
 	})
+}
+
+// maxNewest is the length of the list of the newest entries.
+const maxNewest = 1000
+
+// newest returns the newest entries, without the archived.
+func (api messagesAPI) newest(ctx context.Context, p auth.Principal) ([]MessageRow, error) {
+	list, _, err := library.List(ctx, api.db, p.Tenant, library.Filter{Limit: maxNewest})
+	rows := make([]MessageRow, len(list))
+	for i, e := range list {
+		rows[i] = rowOfMessage(e)
+	}
+	return rows, err
 }

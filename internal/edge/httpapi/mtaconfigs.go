@@ -14,20 +14,12 @@ import (
 	"github.com/packetboat/packetboat/internal/base/spread"
 	"github.com/packetboat/packetboat/internal/edge/endpoint"
 	"github.com/packetboat/packetboat/internal/mail/address"
-	"github.com/packetboat/packetboat/internal/message/render"
 	"github.com/packetboat/packetboat/internal/message/track"
 	"github.com/packetboat/packetboat/internal/senders/lane"
 	"github.com/packetboat/packetboat/internal/senders/sender"
 	"github.com/packetboat/packetboat/internal/senders/testmail"
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
-
-// Tester sends test mails. Try sends one mail through an MTA config, from an identity that it
-// chooses if none is given, and returns the server's reply. An error means that no mail was tried.
-type Tester interface {
-	Try(ctx context.Context, tenant id.Tenant, config id.Lane, identity id.Identity, to string) (lane.Trial, error)
-	render.TestSender
-}
 
 // mtaConfigsAPI serves MTA configs.
 type mtaConfigsAPI struct {
@@ -40,6 +32,17 @@ type mtaConfigsAPI struct {
 	keys               *track.Keys
 	hooks              string // the address of hooks, without a token
 }
+
+// newMTAConfigs returns the operations on MTA configs. allowPrivate allows hosts on private networks.
+func newMTAConfigs(e Env, tester Tester, uses usage.Finder, allowPrivate bool) mtaConfigsAPI {
+	return mtaConfigsAPI{
+		db: e.DB, box: e.Box, allowPrivateRelays: allowPrivate, now: e.Now, tester: tester, usage: uses,
+		keys: track.NewKeys(e.Box), hooks: e.BaseURL.String() + "/_q/hooks/",
+	}
+}
+
+// on returns the operations on another handle.
+func (api mtaConfigsAPI) on(db *sqldb.DB) mtaConfigsAPI { api.db = db; return api }
 
 // register adds the operations on MTA configs.
 func (api mtaConfigsAPI) register(r *endpoint.Router) {

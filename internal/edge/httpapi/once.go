@@ -6,8 +6,6 @@ import (
 
 	"github.com/packetboat/packetboat/internal/account/auth"
 	"github.com/packetboat/packetboat/internal/edge/endpoint"
-	"github.com/packetboat/packetboat/internal/people/contact"
-	"github.com/packetboat/packetboat/internal/senders/testmail"
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
@@ -32,38 +30,13 @@ func once[A resource[A], In, Out any](api A, db *sqldb.DB, op func(A, context.Co
 	}
 }
 
-func (api accountAPI) on(db *sqldb.DB) accountAPI           { api.db = db; return api }
-func (api apiKeysAPI) on(db *sqldb.DB) apiKeysAPI           { api.db = db; return api }
-func (api automationsAPI) on(db *sqldb.DB) automationsAPI   { api.db = db; return api }
-func (api broadcastsAPI) on(db *sqldb.DB) broadcastsAPI     { api.db = db; return api }
-func (api customFieldsAPI) on(db *sqldb.DB) customFieldsAPI { api.db = db; return api }
-func (api domainsAPI) on(db *sqldb.DB) domainsAPI           { api.db = db; return api }
-func (api emailTypesAPI) on(db *sqldb.DB) emailTypesAPI     { api.db = db; return api }
-func (api formsAPI) on(db *sqldb.DB) formsAPI               { api.db = db; return api }
-func (api identitiesAPI) on(db *sqldb.DB) identitiesAPI     { api.db = db; return api }
-func (api messagesAPI) on(db *sqldb.DB) messagesAPI         { api.db = db; return api }
-func (api mtaConfigsAPI) on(db *sqldb.DB) mtaConfigsAPI     { api.db = db; return api }
-func (api savedFiltersAPI) on(db *sqldb.DB) savedFiltersAPI { api.db = db; return api }
-func (api seedListsAPI) on(db *sqldb.DB) seedListsAPI       { api.db = db; return api }
-func (api segmentsAPI) on(db *sqldb.DB) segmentsAPI         { api.db = db; return api }
-func (api sequencesAPI) on(db *sqldb.DB) sequencesAPI       { api.db = db; return api }
-func (api stagesAPI) on(db *sqldb.DB) stagesAPI             { api.db = db; return api }
-func (api suppressionsAPI) on(db *sqldb.DB) suppressionsAPI { api.db = db; return api }
-func (api webhooksAPI) on(db *sqldb.DB) webhooksAPI         { api.db = db; return api }
-
-// on also replaces the saver, since one that saves the contacts of many requests together has its own transactions.
-func (api contactsAPI) on(db *sqldb.DB) contactsAPI {
-	api.db, api.saver = db, &contact.Saver{DB: db, Rules: api.saver.Rules, Now: api.saver.Now}
-	return api
-}
-
-// beginTest counts the mails of a test and writes it to the audit log, before they are sent. With an
-// Idempotency-Key, a test that has begun is not repeated.
-func beginTest(ctx context.Context, db *sqldb.DB, c testmail.Call, now time.Time) error {
+// audited calls do and writes an entry about it to the audit log, in one transaction.
+func audited(ctx context.Context, db *sqldb.DB, p auth.Principal, action, target string, now time.Time, do func(tx *sqldb.DB) (targetID string, err error)) error {
 	return db.InTx(ctx, func(tx *sqldb.DB) error {
-		if err := testmail.Begin(ctx, tx, c, now); err != nil {
+		targetID, err := do(tx)
+		if err != nil {
 			return err
 		}
-		return endpoint.Begin(ctx, tx)
+		return auth.Audit(ctx, tx, p.Did(target+"."+action, target, targetID, now))
 	})
 }

@@ -3,7 +3,6 @@ package httpapi
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/packetboat/packetboat/internal/account/auth"
@@ -34,12 +33,6 @@ func (api overviewAPI) register(r *endpoint.Router) {
 		Tag:         "reports",
 		Session:     true,
 	}, api.overview)
-}
-
-// dayRange is a range of days of the account's time zone.
-type dayRange struct {
-	From string `query:"from" doc:"First day, as YYYY-MM-DD; 29 days before to when absent."`
-	To   string `query:"to" doc:"Last day; today when absent. A range has at most 400 days."`
 }
 
 type overviewRequest struct {
@@ -141,28 +134,4 @@ func (api overviewAPI) overview(ctx context.Context, p auth.Principal, in *overv
 		out.ByEmailType[i] = overviewType{orNull(t.Type), nameOf(keys, t.Type), totalsOf(t.Totals)}
 	}
 	return out, nil
-}
-
-// days parses the range of days, which ends at the given day if it is not given.
-func (in dayRange) days(problems *fault.Problems, today spread.Day) (first, last spread.Day) {
-	parse := func(name, text string, absent spread.Day) spread.Day {
-		if text == "" {
-			return absent
-		}
-		d, err := spread.ParseDay(text)
-		if err != nil || d < "0002-01-01" || d > "9998-12-31" {
-			problems.Add(name, "must be a day as YYYY-MM-DD")
-			return absent
-		}
-		return d
-	}
-	last = parse("to", in.To, today)
-	first = parse("from", in.From, last.Add(-29))
-	switch {
-	case first > last:
-		problems.Add("from", "must not be after to")
-	case first.Add(report.MaxOverviewDays) <= last:
-		problems.Add("from", fmt.Sprintf("must be at most %d days before to", report.MaxOverviewDays-1))
-	}
-	return first, last
 }

@@ -23,6 +23,9 @@ import (
 // previewAPI serves previews of mails.
 type previewAPI struct{ preview *preview.Previewer }
 
+// newPreviews returns the operation that previews mails.
+func newPreviews(previewer *preview.Previewer) previewAPI { return previewAPI{previewer} }
+
 // register adds the preview.
 func (api previewAPI) register(r *endpoint.Router) {
 	endpoint.Handle(r, "POST /t/{tenant}/api/preview", endpoint.Op{

@@ -22,6 +22,12 @@ type savedFiltersAPI struct {
 	now func() time.Time
 }
 
+// newSavedFilters returns the operations on saved filters.
+func newSavedFilters(e Env) savedFiltersAPI { return savedFiltersAPI{db: e.DB, now: e.Now} }
+
+// on returns the operations on another handle.
+func (api savedFiltersAPI) on(db *sqldb.DB) savedFiltersAPI { api.db = db; return api }
+
 // register adds the operations on saved filters.
 func (api savedFiltersAPI) register(r *endpoint.Router) {
 	op := func(name, summary string, faults ...*fault.Error) endpoint.Op {

@@ -20,6 +20,9 @@ type scoringAPI struct {
 	now func() time.Time
 }
 
+// newScoring returns the operations on scoring settings.
+func newScoring(e Env) scoringAPI { return scoringAPI{db: e.DB, now: e.Now} }
+
 // register adds the operations on scoring settings.
 func (api scoringAPI) register(r *endpoint.Router) {
 	endpoint.Handle(r, "GET /t/{tenant}/api/settings/scoring", endpoint.Op{

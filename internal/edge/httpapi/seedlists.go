@@ -20,6 +20,12 @@ type seedListsAPI struct {
 	now func() time.Time
 }
 
+// newSeedLists returns the operations on seed lists and their addresses.
+func newSeedLists(e Env) seedListsAPI { return seedListsAPI{db: e.DB, now: e.Now} }
+
+// on returns the operations on another handle.
+func (api seedListsAPI) on(db *sqldb.DB) seedListsAPI { api.db = db; return api }
+
 // register adds the operations on seed lists.
 func (api seedListsAPI) register(r *endpoint.Router) {
 	read := func(name, summary string, faults ...*fault.Error) endpoint.Op {

@@ -24,6 +24,16 @@ type segmentsAPI struct {
 	usage    usage.Finder
 }
 
+// newSegments returns the operations on segments and their members.
+func newSegments(e Env, contacts contactsAPI, uses usage.Finder) segmentsAPI {
+	return segmentsAPI{
+		db: e.DB, contacts: contacts, counts: &segment.Counter{DB: e.DB, Now: e.Now}, now: e.Now, usage: uses,
+	}
+}
+
+// on returns the operations on another handle.
+func (api segmentsAPI) on(db *sqldb.DB) segmentsAPI { api.db = db; return api }
+
 // register adds the operations on segments and their members.
 func (api segmentsAPI) register(r *endpoint.Router) {
 	read := func(name, summary string, faults ...*fault.Error) endpoint.Op {

@@ -18,10 +18,8 @@ import (
 	"github.com/packetboat/packetboat/internal/account/tenant"
 	"github.com/packetboat/packetboat/internal/account/usage"
 	"github.com/packetboat/packetboat/internal/base/id"
-	"github.com/packetboat/packetboat/internal/base/secret"
 	"github.com/packetboat/packetboat/internal/content/mailbox"
 	"github.com/packetboat/packetboat/internal/edge/endpoint"
-	"github.com/packetboat/packetboat/internal/edge/httpapi"
 	"github.com/packetboat/packetboat/internal/mail/dnstest"
 	"github.com/packetboat/packetboat/internal/mail/mjml"
 	letters "github.com/packetboat/packetboat/internal/message/render"
@@ -83,17 +81,16 @@ func eachWithFakes(t *testing.T, f func(t *testing.T, s *apiTest, o *fakes)) {
 		}
 		s.acme = g.tenants["acme"]
 		base := &url.URL{Scheme: "https", Host: "mail.example.com:8443"}
-		box, err := secret.NewBox(make([]byte, secret.KeyBytes))
-		if err != nil {
-			t.Fatal(err)
-		}
 		clock := func() time.Time { return s.now }
 		log := slog.New(slog.NewTextHandler(t.Output(), nil))
 		s.router = endpoint.New(endpoint.Options{
 			Gate: g, Limiter: ratelimit.New(nil), DB: db, BaseURL: base, RatePerMinute: 100_000, Now: clock, Log: log,
 		})
 		o := &fakes{zone: dnstest.New(t)}
-		(&httpapi.API{DB: db, Box: box, Now: clock, BaseURL: base, Log: log, Usage: usage.Func(o.Find), SendCounts: o, MJML: compiler(), Tester: o, Verifier: newVerifier(db, box, base, o.zone, clock)}).Register(s.router)
+		api := newAPI(t, db, base, clock, log)
+		api.Usage, api.SendCounts, api.Tester = usage.Func(o.Find), o, o
+		api.Verifier = newVerifier(db, api.Box, base, o.zone.Addr, clock)
+		api.Register(s.router)
 		f(t, s, o)
 	})
 }

@@ -28,6 +28,24 @@ type sequencesAPI struct {
 	usage    usage.Finder
 }
 
+// sequenceOptions are what sequences need beside the environment.
+type sequenceOptions struct {
+	Enroller *sequence.Enroller
+	Rules    webhook.Rules // of webhook nodes
+	Tester   Tester
+	Usage    usage.Finder
+}
+
+// newSequences returns the operations on sequences and enrollments.
+func newSequences(e Env, o sequenceOptions) sequencesAPI {
+	return sequencesAPI{
+		db: e.DB, enroller: o.Enroller, rules: o.Rules, cursors: e.Cursors, tester: o.Tester, now: e.Now, usage: o.Usage,
+	}
+}
+
+// on returns the operations on another handle.
+func (api sequencesAPI) on(db *sqldb.DB) sequencesAPI { api.db = db; return api }
+
 // register adds the operations on sequences.
 func (api sequencesAPI) register(r *endpoint.Router) {
 	read := func(name, summary string, faults ...*fault.Error) endpoint.Op {

@@ -24,6 +24,11 @@ type sessionAPI struct {
 	version string
 }
 
+// newSessions returns the operations on signing in and sessions. demo and version are shown before signing in.
+func newSessions(e Env, login *auth.Login, version string, demo bool) sessionAPI {
+	return sessionAPI{db: e.DB, baseURL: e.BaseURL, login: login, now: e.Now, demo: demo, version: version}
+}
+
 // register adds the operations on signing in and sessions.
 func (api sessionAPI) register(r *endpoint.Router) {
 	public := func(name, summary string, status int, faults ...*fault.Error) endpoint.Op {

@@ -7,15 +7,17 @@ import (
 	"github.com/packetboat/packetboat/internal/account/job"
 	"github.com/packetboat/packetboat/internal/account/tenant"
 	"github.com/packetboat/packetboat/internal/edge/endpoint"
+	"github.com/packetboat/packetboat/internal/sqldb"
 	"github.com/packetboat/packetboat/internal/view/overview"
 )
 
 // shellAPI serves what an application shows around every page.
 type shellAPI struct {
+	db      *sqldb.DB
 	account accountAPI
 	jobs    jobsAPI
 	reader  *overview.Reader
-	// preparing reports whether sends wait for the demo's history; nil: never.
+	// preparing reports whether sends wait for the demo's history.
 	preparing func() bool
 }
 
@@ -52,7 +54,7 @@ type shellTrouble struct {
 
 func (api shellAPI) getShell(ctx context.Context, p auth.Principal, _ *struct{}) (ShellView, error) {
 	var none ShellView
-	t, err := tenant.ByID(ctx, api.account.db, p.Tenant)
+	t, err := tenant.ByID(ctx, api.db, p.Tenant)
 	if err != nil {
 		return none, err
 	}
@@ -64,11 +66,11 @@ func (api shellAPI) getShell(ctx context.Context, p auth.Principal, _ *struct{})
 	if err != nil {
 		return none, err
 	}
-	list, _, err := job.List(ctx, api.jobs.db, p.Tenant, job.Filter{}, nil, shellJobs)
+	list, _, err := job.List(ctx, api.db, p.Tenant, job.Filter{}, nil, shellJobs)
 	if err != nil {
 		return none, err
 	}
-	out := ShellView{Account: account, Trial: standing.Trial, Preparing: api.preparing != nil && api.preparing()}
+	out := ShellView{Account: account, Trial: standing.Trial, Preparing: api.preparing()}
 	if x := standing.Trouble; x != nil {
 		out.Trouble = &shellTrouble{x.Kind, x.State, x.ID, x.Name}
 	}

@@ -21,6 +21,14 @@ type stagesAPI struct {
 	usage usage.Finder
 }
 
+// newStages returns the operations on pipeline stages.
+func newStages(e Env, uses usage.Finder) stagesAPI {
+	return stagesAPI{db: e.DB, now: e.Now, usage: uses}
+}
+
+// on returns the operations on another handle.
+func (api stagesAPI) on(db *sqldb.DB) stagesAPI { api.db = db; return api }
+
 // register adds the operations on pipeline stages.
 func (api stagesAPI) register(r *endpoint.Router) {
 	write := func(name, summary string, faults ...*fault.Error) endpoint.Op {

@@ -12,7 +12,6 @@ import (
 	"github.com/packetboat/packetboat/internal/account/auth"
 	"github.com/packetboat/packetboat/internal/account/change"
 	"github.com/packetboat/packetboat/internal/account/tenant"
-	"github.com/packetboat/packetboat/internal/base/secret"
 	"github.com/packetboat/packetboat/internal/edge/endpoint"
 	"github.com/packetboat/packetboat/internal/edge/httpapi"
 )
@@ -128,12 +127,10 @@ func eachStreaming(t *testing.T, f func(t *testing.T, s *streamTest)) {
 		x.relay = &change.Relay{DB: s.db, Now: s.router.Now, Log: s.router.Log}
 		x.relay.Watch()
 		x.hub = change.NewHub(s.db, s.router.Now, s.router.Log)
-		box, err := secret.NewBox(make([]byte, secret.KeyBytes))
-		if err != nil {
-			t.Fatal(err)
-		}
 		r := endpoint.New(s.router.Options)
-		(&httpapi.API{DB: s.db, Box: box, Now: s.router.Now, BaseURL: s.router.BaseURL, Log: s.router.Log, Changes: x.hub, MJML: compiler()}).Register(r)
+		api := newAPI(t, s.db, s.router.BaseURL, s.router.Now, s.router.Log)
+		api.Changes = x.hub
+		api.Register(r)
 		s.router = r
 		x.server = httptest.NewServer(r)
 		t.Cleanup(func() { x.hub.Close(); x.server.Close() })

@@ -21,6 +21,14 @@ type suppressionsAPI struct {
 	now     func() time.Time
 }
 
+// newSuppressions returns the operations on the suppression list.
+func newSuppressions(e Env) suppressionsAPI {
+	return suppressionsAPI{db: e.DB, cursors: e.Cursors, now: e.Now}
+}
+
+// on returns the operations on another handle.
+func (api suppressionsAPI) on(db *sqldb.DB) suppressionsAPI { api.db = db; return api }
+
 // register adds the operations on the suppression list.
 func (api suppressionsAPI) register(r *endpoint.Router) {
 	write := func(name, summary string, faults ...*fault.Error) endpoint.Op {

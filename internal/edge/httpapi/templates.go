@@ -39,6 +39,11 @@ type templatesAPI struct {
 	sendCounts usage.Counter
 }
 
+// newTemplates returns the operations on templates and blocks. sendCounts counts the broadcasts that use one.
+func newTemplates(e Env, compiler *mjml.Compiler, sendCounts usage.Counter) templatesAPI {
+	return templatesAPI{db: e.DB, mjml: compiler, now: e.Now, sendCounts: sendCounts}
+}
+
 // register adds the operations on templates and blocks.
 func (api templatesAPI) register(r *endpoint.Router) {
 	api.blocks(r)
@@ -106,9 +111,6 @@ type sendCounts map[string]usage.Sends
 func (api templatesAPI) countSends(ctx context.Context, p auth.Principal, kind usage.Kind, thing, flag string) (sendCounts, error) {
 	if !endpoint.Flag(flag) {
 		return nil, nil
-	}
-	if api.sendCounts == nil {
-		return sendCounts{}, nil
 	}
 	counts, err := api.sendCounts.Count(ctx, api.db, p.Tenant, kind, thing, api.now())
 	if counts == nil {
@@ -208,4 +210,14 @@ type deleteTemplateRequest struct {
 
 func (api templatesAPI) deleteTemplate(ctx context.Context, p auth.Principal, in *deleteTemplateRequest) (endpoint.None, error) {
 	return endpoint.None{}, template.Delete(ctx, api.db, p.Tenant, in.ID, endpoint.Flag(in.Force), api.sendCounts, api.now())
+}
+
+// all returns every template, complete, as in a list with full=true.
+func (api templatesAPI) all(ctx context.Context, p auth.Principal) ([]TemplateRow, error) {
+	list, err := template.List(ctx, api.db, p.Tenant, template.Filter{}, true)
+	rows := make([]TemplateRow, len(list))
+	for i, t := range list {
+		rows[i] = rowOfTemplate(t, nil)
+	}
+	return rows, err
 }

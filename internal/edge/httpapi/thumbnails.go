@@ -20,6 +20,11 @@ type thumbnailsAPI struct {
 	preview *preview.Previewer
 }
 
+// newThumbnails returns the operations on what small pictures of templates and blocks show.
+func newThumbnails(e Env, previewer *preview.Previewer) thumbnailsAPI {
+	return thumbnailsAPI{db: e.DB, preview: previewer}
+}
+
 // maxThumbnails is how many a request may ask for.
 const maxThumbnails = 25
 

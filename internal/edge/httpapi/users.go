@@ -19,6 +19,9 @@ type usersAPI struct {
 	now   func() time.Time
 }
 
+// newUsers returns the operations on the members of a tenant.
+func newUsers(e Env, login *auth.Login) usersAPI { return usersAPI{db: e.DB, login: login, now: e.Now} }
+
 // register adds the operations on the members of a tenant.
 func (api usersAPI) register(r *endpoint.Router) {
 	endpoint.Handle(r, "GET /t/{tenant}/api/users", endpoint.Op{

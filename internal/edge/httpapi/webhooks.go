@@ -23,6 +23,14 @@ type webhooksAPI struct {
 	now     func() time.Time
 }
 
+// newWebhooks returns the operations on webhook endpoints and their deliveries.
+func newWebhooks(e Env, rules webhook.Rules) webhooksAPI {
+	return webhooksAPI{db: e.DB, box: e.Box, cursors: e.Cursors, rules: rules, now: e.Now}
+}
+
+// on returns the operations on another handle.
+func (api webhooksAPI) on(db *sqldb.DB) webhooksAPI { api.db = db; return api }
+
 // register adds the operations on webhook endpoints.
 func (api webhooksAPI) register(r *endpoint.Router) {
 	const path = "/t/{tenant}/api/settings/webhooks"

@@ -19,6 +19,9 @@ type workingCopiesAPI struct {
 	now func() time.Time
 }
 
+// newWorkingCopies returns the operations on the working copies of users.
+func newWorkingCopies(e Env) workingCopiesAPI { return workingCopiesAPI{db: e.DB, now: e.Now} }
+
 // register adds the operations on working copies.
 func (api workingCopiesAPI) register(r *endpoint.Router) {
 	op := func(name, summary string, faults ...*fault.Error) endpoint.Op {
