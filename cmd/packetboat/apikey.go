@@ -11,7 +11,7 @@ import (
 	"github.com/packetboat/packetboat/internal/base/id"
 	"github.com/packetboat/packetboat/internal/edge/app"
 	"github.com/packetboat/packetboat/internal/edge/endpoint"
-	"github.com/packetboat/packetboat/internal/edge/httpapi"
+	"github.com/packetboat/packetboat/internal/edge/httpapi/accountapi"
 )
 
 type apiKeyCommands struct {
@@ -47,7 +47,7 @@ func (cmd apiKeyCreate) Run(c *console) error {
 		if err != nil {
 			return err
 		}
-		return c.show(httpapi.NewAPIKey{APIKey: httpapi.ShowAPIKey(k, now), Key: secret}, "%s\n", secret)
+		return c.show(accountapi.NewAPIKey{APIKey: accountapi.ShowAPIKey(k, now), Key: secret}, "%s\n", secret)
 	})
 }
 
@@ -63,12 +63,12 @@ func (cmd apiKeyList) Run(c *console) error {
 		if err != nil {
 			return err
 		}
-		rows := []httpapi.APIKey{}
+		rows := []accountapi.APIKey{}
 		var text strings.Builder
 		table := tabwriter.NewWriter(&text, 0, 8, 2, ' ', 0)
 		fmt.Fprintln(table, "ID\tNAME\tPREFIX\tSTATUS\tLAST USED")
 		for _, k := range list {
-			rows = append(rows, httpapi.ShowAPIKey(k, now))
+			rows = append(rows, accountapi.ShowAPIKey(k, now))
 			used := "never"
 			if k.LastUsedAt != nil {
 				used = k.LastUsedAt.Format(time.DateTime)
@@ -100,6 +100,6 @@ func (cmd apiKeyRevoke) Run(c *console) error {
 		if err != nil {
 			return err
 		}
-		return c.show(httpapi.ShowAPIKey(k, now), "API key %s is revoked\n", k.ID)
+		return c.show(accountapi.ShowAPIKey(k, now), "API key %s is revoked\n", k.ID)
 	})
 }

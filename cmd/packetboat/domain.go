@@ -7,7 +7,7 @@ import (
 	"github.com/packetboat/packetboat/internal/account/auth"
 	"github.com/packetboat/packetboat/internal/account/tenant"
 	"github.com/packetboat/packetboat/internal/edge/app"
-	"github.com/packetboat/packetboat/internal/edge/httpapi"
+	"github.com/packetboat/packetboat/internal/edge/httpapi/sendingapi"
 	"github.com/packetboat/packetboat/internal/senders/lane"
 	"github.com/packetboat/packetboat/internal/senders/sender"
 	"github.com/packetboat/packetboat/internal/sqldb"
@@ -48,7 +48,7 @@ func (cmd domainVerify) Run(c *console) error {
 		if err != nil {
 			return err
 		}
-		return c.show(httpapi.ShowSendingDomain(d, c.cfg.RecordHosts(), bounces), "domain %s is verified\n", d.Name)
+		return c.show(sendingapi.ShowSendingDomain(d, c.cfg.RecordHosts(), bounces), "domain %s is verified\n", d.Name)
 	})
 }
 
@@ -104,6 +104,6 @@ func (n namedDomain) change(c *console, verb, now string, do func(tx *sqldb.DB, 
 		if err != nil {
 			return err
 		}
-		return c.show(httpapi.ShowSendingDomain(d, c.cfg.RecordHosts(), bounces), "domain %s is %s\n", d.Name, now)
+		return c.show(sendingapi.ShowSendingDomain(d, c.cfg.RecordHosts(), bounces), "domain %s is %s\n", d.Name, now)
 	})
 }

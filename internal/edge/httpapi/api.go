@@ -1,9 +1,12 @@
-// Package httpapi is the API of a tenant. Each resource has a file with its operations and the
-// structs of their requests and answers.
+// Package httpapi is the API of a tenant. It constructs the resources, which are in a package for each
+// subject (accountapi, audienceapi, contentapi, campaignapi, sendingapi), publishes the documents that
+// describe them, and has the operations that read across subjects: the overview, the search, collections
+// and the stream of changes.
 //
-// Handlers translate between HTTP and the domain packages, which contain the rules. A caller with
-// an API key gets the public form of a record, a signed-in user the session form; the two are
-// different structs.
+// In each of these packages a resource has a file with its operations and the structs of their requests and
+// answers. Handlers translate between HTTP and the domain packages, which contain the rules. A caller with
+// an API key gets the public form of a record, a signed-in user the session form; the two are different
+// structs.
 package httpapi
 
 import (
@@ -24,6 +27,12 @@ import (
 	"github.com/packetboat/packetboat/internal/campaign/sequence"
 	"github.com/packetboat/packetboat/internal/campaign/webhook"
 	"github.com/packetboat/packetboat/internal/edge/endpoint"
+	"github.com/packetboat/packetboat/internal/edge/httpapi/accountapi"
+	"github.com/packetboat/packetboat/internal/edge/httpapi/audienceapi"
+	"github.com/packetboat/packetboat/internal/edge/httpapi/campaignapi"
+	"github.com/packetboat/packetboat/internal/edge/httpapi/contentapi"
+	"github.com/packetboat/packetboat/internal/edge/httpapi/sendingapi"
+	"github.com/packetboat/packetboat/internal/edge/httpapi/wire"
 	"github.com/packetboat/packetboat/internal/engine/dispatch"
 	"github.com/packetboat/packetboat/internal/engine/transfer"
 	"github.com/packetboat/packetboat/internal/mail/mjml"
@@ -57,7 +66,7 @@ type API struct {
 	Usage      usage.Finder          // finds the records that refer to one that is to be deleted
 	SendCounts usage.Counter         // counts the broadcasts that use a template or a block
 	MJML       *mjml.Compiler        // compiles MJML to HTML
-	Tester     Tester                // sends test mails
+	Tester     wire.Tester           // sends test mails
 	Recipients *recipient.Reader     // shows the mails of single recipients
 	Limits     *ratelimit.Limiter    // the rate limits of all processes
 	Verifier   *sender.Verifier      // checks sending domains
@@ -94,50 +103,51 @@ func (a *API) Register(r *endpoint.Router) {
 	reader := &overview.Reader{DB: a.DB, Now: a.Now}
 	previewer := preview.New(a.DB, a.MJML, a.Recipients.Senders, a.Recipients.Renderer, a.Now)
 
-	account, contacts, jobs := newAccount(e, a.Gate), a.contacts(), newJobs(e)
-	broadcasts := newBroadcasts(e, broadcastOptions{
+	account, jobs, workingCopies := accountapi.NewAccount(e, a.Gate), accountapi.NewJobs(e), accountapi.NewWorkingCopies(e)
+	contacts, customFields, forms := a.contacts(), audienceapi.NewCustomFields(e, a.Usage), audienceapi.NewForms(e)
+	savedFilters, segments, stages := audienceapi.NewSavedFilters(e), audienceapi.NewSegments(e, contacts, a.Usage), audienceapi.NewStages(e, a.Usage)
+	messages, templates := contentapi.NewMessages(e, a.MJML, a.Usage), contentapi.NewTemplates(e, a.MJML, a.SendCounts)
+	emailTypes, seedLists := sendingapi.NewEmailTypes(e, a.Usage), sendingapi.NewSeedLists(e)
+	identities, mtaConfigs := sendingapi.NewIdentities(e, a.Tester, a.Usage), sendingapi.NewMTAConfigs(e, a.Tester, a.Usage, a.AllowPrivateRelays)
+	broadcasts := campaignapi.NewBroadcasts(e, campaignapi.BroadcastOptions{
 		MJML: a.MJML, Tester: a.Tester, Summaries: &report.Summaries{DB: a.DB, Limits: a.Limits, Now: a.Now},
 		Evidence: a.Recipients, Network: a.Network, Forecaster: dispatch.NewForecaster(a.DB, a.Now),
 	})
-	customFields, emailTypes, forms := newCustomFields(e, a.Usage), newEmailTypes(e, a.Usage), newForms(e)
-	identities, messages := newIdentities(e, a.Tester, a.Usage), newMessages(e, a.MJML, a.Usage)
-	mtaConfigs := newMTAConfigs(e, a.Tester, a.Usage, a.AllowPrivateRelays)
-	savedFilters, seedLists, segments := newSavedFilters(e), newSeedLists(e), newSegments(e, contacts, a.Usage)
-	sequences := newSequences(e, sequenceOptions{Enroller: a.Enroller, Rules: rules, Tester: a.Tester, Usage: a.Usage})
-	stages, templates, workingCopies := newStages(e, a.Usage), newTemplates(e, a.MJML, a.SendCounts), newWorkingCopies(e)
+	sequences := campaignapi.NewSequences(e, campaignapi.SequenceOptions{Enroller: a.Enroller, Rules: rules, Tester: a.Tester, Usage: a.Usage})
 
 	// The documents list the operations in this order.
-	for _, resource := range []interface{ register(*endpoint.Router) }{
-		account, newAssets(e), newActivity(e), newAPIKeys(e, a.Gate), newAuditLog(e), newAutomations(e, rules), broadcasts, contacts,
-		customFields, newDomains(e, a.Hosts, a.Verifier), emailTypes, newEvents(e, a.Recorder), forms, identities, jobs, newMailbox(e),
-		messages, mtaConfigs, newPreviews(previewer), newThumbnails(e, previewer), savedFilters, overviewAPI{db: a.DB, reader: reader, now: a.Now},
-		shellAPI{db: a.DB, account: account, jobs: jobs, reader: reader, preparing: a.Preparing}, newScoring(e), searchAPI{db: a.DB}, seedLists, segments,
-		sequences, newSessions(e, a.Login, a.Version, a.Demo), stages, streamAPI{hub: a.Changes}, newSuppressions(e), templates,
-		newUsers(e, a.Login), workingCopies, newWebhooks(e, rules),
+	for _, resource := range []interface{ Register(*endpoint.Router) }{
+		account, contentapi.NewAssets(e), audienceapi.NewActivity(e), accountapi.NewAPIKeys(e, a.Gate), accountapi.NewAuditLog(e),
+		campaignapi.NewAutomations(e, rules), broadcasts, contacts, customFields, sendingapi.NewDomains(e, a.Hosts, a.Verifier), emailTypes,
+		audienceapi.NewEvents(e, a.Recorder), forms, identities, jobs, sendingapi.NewMailbox(e), messages, mtaConfigs,
+		contentapi.NewPreviews(previewer), contentapi.NewThumbnails(e, previewer), savedFilters, overviewAPI{db: a.DB, reader: reader, now: a.Now},
+		shellAPI{db: a.DB, account: account, jobs: jobs, reader: reader, preparing: a.Preparing}, audienceapi.NewScoring(e), searchAPI{db: a.DB},
+		seedLists, segments, sequences, accountapi.NewSessions(e, a.Login, a.Version, a.Demo), stages, streamAPI{hub: a.Changes},
+		audienceapi.NewSuppressions(e), templates, accountapi.NewUsers(e, a.Login), workingCopies, accountapi.NewWebhooks(e, rules),
 	} {
-		resource.register(r)
+		resource.Register(r)
 	}
 	collectionsAPI{
 		list: []collection{
-			collect("blocks", auth.Viewer, templates.allBlocks, func(v *CollectionsView) **[]BlockRow { return &v.Blocks }),
-			collect("broadcasts", auth.Viewer, every(broadcasts.listBroadcasts), func(v *CollectionsView) **[]broadcastRow { return &v.Broadcasts }),
-			collect("custom_fields", auth.Viewer, every(customFields.listCustomFields), func(v *CollectionsView) **[]customFieldRow { return &v.CustomFields }),
-			collect("email_categories", auth.Viewer, every(emailTypes.listEmailCategories), func(v *CollectionsView) **[]emailCategoryRow { return &v.EmailCategories }),
-			collect("email_types", auth.Viewer, every(emailTypes.listEmailTypes), func(v *CollectionsView) **[]emailTypeRow { return &v.EmailTypes }),
-			collect("forms", auth.Viewer, every(forms.listForms), func(v *CollectionsView) **[]FormSummary { return &v.Forms }),
-			collect("messages", auth.Viewer, messages.newest, func(v *CollectionsView) **[]MessageRow { return &v.Messages }),
-			collect("mta_configs", auth.Viewer, every(mtaConfigs.listMTAConfigs), func(v *CollectionsView) **[]mtaConfigRow { return &v.MTAConfigs }),
-			collect("saved_filters", auth.Viewer, every(savedFilters.listSavedFilters), func(v *CollectionsView) **[]savedFilterRow { return &v.SavedFilters }),
-			collect("seed_lists", auth.Viewer, every(seedLists.listSeedLists), func(v *CollectionsView) **[]seedListRow { return &v.SeedLists }),
-			collect("segments", auth.Viewer, every(segments.listSegments), func(v *CollectionsView) **[]segmentForm { return &v.Segments }),
-			collect("sending_identities", auth.Viewer, every(identities.listIdentities), func(v *CollectionsView) **[]identityRow { return &v.SendingIdentities }),
-			collect("sequences", auth.Viewer, every(sequences.listSequences), func(v *CollectionsView) **[]Sequence { return &v.Sequences }),
-			collect("stages", auth.Viewer, every(stages.listStages), func(v *CollectionsView) **[]stageRow { return &v.Stages }),
-			collect("templates", auth.Viewer, templates.all, func(v *CollectionsView) **[]TemplateRow { return &v.Templates }),
-			collect("working_copies", auth.Editor, every(workingCopies.listWorkingCopies), func(v *CollectionsView) **[]WorkingCopyRow { return &v.WorkingCopies }),
+			collect("blocks", auth.Viewer, templates.AllBlocks, func(v *CollectionsView) **[]contentapi.BlockRow { return &v.Blocks }),
+			collect("broadcasts", auth.Viewer, every(broadcasts.ListBroadcasts), func(v *CollectionsView) **[]campaignapi.BroadcastRow { return &v.Broadcasts }),
+			collect("custom_fields", auth.Viewer, every(customFields.ListCustomFields), func(v *CollectionsView) **[]audienceapi.CustomFieldRow { return &v.CustomFields }),
+			collect("email_categories", auth.Viewer, every(emailTypes.ListEmailCategories), func(v *CollectionsView) **[]sendingapi.EmailCategoryRow { return &v.EmailCategories }),
+			collect("email_types", auth.Viewer, every(emailTypes.ListEmailTypes), func(v *CollectionsView) **[]sendingapi.EmailTypeRow { return &v.EmailTypes }),
+			collect("forms", auth.Viewer, every(forms.ListForms), func(v *CollectionsView) **[]audienceapi.FormSummary { return &v.Forms }),
+			collect("messages", auth.Viewer, messages.Newest, func(v *CollectionsView) **[]contentapi.MessageRow { return &v.Messages }),
+			collect("mta_configs", auth.Viewer, every(mtaConfigs.ListMTAConfigs), func(v *CollectionsView) **[]sendingapi.MtaConfigRow { return &v.MTAConfigs }),
+			collect("saved_filters", auth.Viewer, every(savedFilters.ListSavedFilters), func(v *CollectionsView) **[]audienceapi.SavedFilterRow { return &v.SavedFilters }),
+			collect("seed_lists", auth.Viewer, every(seedLists.ListSeedLists), func(v *CollectionsView) **[]sendingapi.SeedListRow { return &v.SeedLists }),
+			collect("segments", auth.Viewer, every(segments.ListSegments), func(v *CollectionsView) **[]audienceapi.SegmentForm { return &v.Segments }),
+			collect("sending_identities", auth.Viewer, every(identities.ListIdentities), func(v *CollectionsView) **[]sendingapi.IdentityRow { return &v.SendingIdentities }),
+			collect("sequences", auth.Viewer, every(sequences.ListSequences), func(v *CollectionsView) **[]campaignapi.Sequence { return &v.Sequences }),
+			collect("stages", auth.Viewer, every(stages.ListStages), func(v *CollectionsView) **[]audienceapi.StageRow { return &v.Stages }),
+			collect("templates", auth.Viewer, templates.All, func(v *CollectionsView) **[]contentapi.TemplateRow { return &v.Templates }),
+			collect("working_copies", auth.Editor, every(workingCopies.ListWorkingCopies), func(v *CollectionsView) **[]accountapi.WorkingCopyRow { return &v.WorkingCopies }),
 		},
-		workingCopy: workingCopies.getWorkingCopy, bindingOptions: templates.getBindingOptions,
-	}.register(r)
+		workingCopy: workingCopies.GetWorkingCopy, bindingOptions: templates.GetBindingOptions,
+	}.Register(r)
 
 	publishDocuments(r, a.BaseURL)
 }
@@ -157,21 +167,21 @@ func (a *API) missing() (names []string) {
 }
 
 // env returns what the resources share.
-func (a *API) env() Env {
-	return Env{DB: a.DB, Box: a.Box, Cursors: endpoint.NewCursors(a.Box), BaseURL: a.BaseURL, Log: a.Log, Now: a.Now}
+func (a *API) env() wire.Env {
+	return wire.Env{DB: a.DB, Box: a.Box, Cursors: endpoint.NewCursors(a.Box), BaseURL: a.BaseURL, Log: a.Log, Now: a.Now}
 }
 
-func (a *API) contacts() contactsAPI {
-	return newContacts(a.env(), a.Saver, a.Providers, a.PersonalData)
+func (a *API) contacts() audienceapi.Contacts {
+	return audienceapi.NewContacts(a.env(), a.Saver, a.Providers, a.PersonalData)
 }
 
 // Exporter returns the runner of export jobs, whose files have the rows of answers.
 func (a *API) Exporter() transfer.Exporter {
 	return transfer.Exporter{
-		Encode: a.contacts().encode,
+		Encode: a.contacts().Encode,
 		Recipients: func(ctx context.Context, t id.Tenant, list []outbox.Record) ([][]byte, error) {
-			return encodeRecipients(ctx, a.DB, t, list)
+			return campaignapi.EncodeRecipients(ctx, a.DB, t, list)
 		},
-		Bounces: encodeBounces,
+		Bounces: campaignapi.EncodeBounces,
 	}
 }

@@ -12,13 +12,18 @@ import (
 	"github.com/packetboat/packetboat/internal/base/fault"
 	"github.com/packetboat/packetboat/internal/content/template"
 	"github.com/packetboat/packetboat/internal/edge/endpoint"
+	"github.com/packetboat/packetboat/internal/edge/httpapi/accountapi"
+	"github.com/packetboat/packetboat/internal/edge/httpapi/audienceapi"
+	"github.com/packetboat/packetboat/internal/edge/httpapi/campaignapi"
+	"github.com/packetboat/packetboat/internal/edge/httpapi/contentapi"
+	"github.com/packetboat/packetboat/internal/edge/httpapi/sendingapi"
 )
 
 // collectionsAPI serves several collections at once. It reads them by the operations of their resources.
 type collectionsAPI struct {
 	list           []collection
-	workingCopy    func(context.Context, auth.Principal, *WorkingCopyPath) (workingCopy, error)
-	bindingOptions func(context.Context, auth.Principal, *TemplatePath) (bindingOptions, error)
+	workingCopy    func(context.Context, auth.Principal, *accountapi.WorkingCopyPath) (accountapi.WorkingCopy, error)
+	bindingOptions func(context.Context, auth.Principal, *contentapi.TemplatePath) (contentapi.BindingOptions, error)
 }
 
 // collection is what can be requested: its kind, the role that its own operation needs, and what reads it.
@@ -45,8 +50,8 @@ func every[In, Row any](list func(context.Context, auth.Principal, *In) (endpoin
 	}
 }
 
-// register adds the operation.
-func (api collectionsAPI) register(r *endpoint.Router) {
+// Register adds the operation.
+func (api collectionsAPI) Register(r *endpoint.Router) {
 	endpoint.Handle(r, "GET /t/{tenant}/api/collections", endpoint.Op{
 		Name: "getCollections", Summary: "Get several collections at once, each with the rows of its own operation.", Tag: "account", Session: true,
 		Description: "It is one request instead of one for each collection that a page names or offers. Of library entries the 1,000 newest are in the answer, without the archived; templates and blocks are complete, as with full=true. Working copies need the role editor. Working copies with their data, and binding options of templates, are in the answer for those that the query names.",
@@ -55,24 +60,24 @@ func (api collectionsAPI) register(r *endpoint.Router) {
 
 // CollectionsView has the requested collections.
 type CollectionsView struct {
-	BindingOptions    *[]bindingOptions   `json:"binding_options,omitempty" doc:"What the templates in binding_options can be filled with, without those that do not exist."`
-	Blocks            *[]BlockRow         `json:"blocks,omitempty"`
-	Broadcasts        *[]broadcastRow     `json:"broadcasts,omitempty"`
-	Copies            *[]workingCopy      `json:"copies,omitempty" doc:"The working copies in copies, without those that do not exist."`
-	CustomFields      *[]customFieldRow   `json:"custom_fields,omitempty"`
-	EmailCategories   *[]emailCategoryRow `json:"email_categories,omitempty"`
-	EmailTypes        *[]emailTypeRow     `json:"email_types,omitempty"`
-	Forms             *[]FormSummary      `json:"forms,omitempty"`
-	Messages          *[]MessageRow       `json:"messages,omitempty"`
-	MTAConfigs        *[]mtaConfigRow     `json:"mta_configs,omitempty"`
-	SavedFilters      *[]savedFilterRow   `json:"saved_filters,omitempty"`
-	SeedLists         *[]seedListRow      `json:"seed_lists,omitempty"`
-	Segments          *[]segmentForm      `json:"segments,omitempty"`
-	SendingIdentities *[]identityRow      `json:"sending_identities,omitempty"`
-	Sequences         *[]Sequence         `json:"sequences,omitempty"`
-	Stages            *[]stageRow         `json:"stages,omitempty"`
-	Templates         *[]TemplateRow      `json:"templates,omitempty"`
-	WorkingCopies     *[]WorkingCopyRow   `json:"working_copies,omitempty"`
+	BindingOptions    *[]contentapi.BindingOptions   `json:"binding_options,omitempty" doc:"What the templates in binding_options can be filled with, without those that do not exist."`
+	Blocks            *[]contentapi.BlockRow         `json:"blocks,omitempty"`
+	Broadcasts        *[]campaignapi.BroadcastRow    `json:"broadcasts,omitempty"`
+	Copies            *[]accountapi.WorkingCopy      `json:"copies,omitempty" doc:"The working copies in copies, without those that do not exist."`
+	CustomFields      *[]audienceapi.CustomFieldRow  `json:"custom_fields,omitempty"`
+	EmailCategories   *[]sendingapi.EmailCategoryRow `json:"email_categories,omitempty"`
+	EmailTypes        *[]sendingapi.EmailTypeRow     `json:"email_types,omitempty"`
+	Forms             *[]audienceapi.FormSummary     `json:"forms,omitempty"`
+	Messages          *[]contentapi.MessageRow       `json:"messages,omitempty"`
+	MTAConfigs        *[]sendingapi.MtaConfigRow     `json:"mta_configs,omitempty"`
+	SavedFilters      *[]audienceapi.SavedFilterRow  `json:"saved_filters,omitempty"`
+	SeedLists         *[]sendingapi.SeedListRow      `json:"seed_lists,omitempty"`
+	Segments          *[]audienceapi.SegmentForm     `json:"segments,omitempty"`
+	SendingIdentities *[]sendingapi.IdentityRow      `json:"sending_identities,omitempty"`
+	Sequences         *[]campaignapi.Sequence        `json:"sequences,omitempty"`
+	Stages            *[]audienceapi.StageRow        `json:"stages,omitempty"`
+	Templates         *[]contentapi.TemplateRow      `json:"templates,omitempty"`
+	WorkingCopies     *[]accountapi.WorkingCopyRow   `json:"working_copies,omitempty"`
 }
 
 type collectionsRequest struct {
@@ -139,20 +144,20 @@ func (api collectionsAPI) getCollections(ctx context.Context, p auth.Principal, 
 }
 
 // copies returns the working copies with the given kinds and ids; nil if none are requested.
-func (api collectionsAPI) copies(ctx context.Context, p auth.Principal, refs []string) (*[]workingCopy, error) {
+func (api collectionsAPI) copies(ctx context.Context, p auth.Principal, refs []string) (*[]accountapi.WorkingCopy, error) {
 	if len(refs) > 0 && !p.Role.AtLeast(auth.Editor) {
 		return nil, endpoint.ErrRole.Sayf("copies need the role %s", auth.Editor)
 	}
-	return readEach(refs, workingcopy.ErrNotFound, func(ref string) (workingCopy, error) {
+	return readEach(refs, workingcopy.ErrNotFound, func(ref string) (accountapi.WorkingCopy, error) {
 		kind, record, _ := strings.Cut(ref, "/")
-		return api.workingCopy(ctx, p, &WorkingCopyPath{kind, record})
+		return api.workingCopy(ctx, p, &accountapi.WorkingCopyPath{Kind: kind, ID: record})
 	})
 }
 
 // options returns the binding options of templates; nil if none are requested.
-func (api collectionsAPI) options(ctx context.Context, p auth.Principal, refs []string) (*[]bindingOptions, error) {
-	return readEach(refs, template.ErrNotFound, func(ref string) (bindingOptions, error) {
-		return api.bindingOptions(ctx, p, &TemplatePath{ID: ref})
+func (api collectionsAPI) options(ctx context.Context, p auth.Principal, refs []string) (*[]contentapi.BindingOptions, error) {
+	return readEach(refs, template.ErrNotFound, func(ref string) (contentapi.BindingOptions, error) {
+		return api.bindingOptions(ctx, p, &contentapi.TemplatePath{ID: ref})
 	})
 }
 

@@ -9,6 +9,8 @@ import (
 	"github.com/packetboat/packetboat/internal/base/spread"
 	"github.com/packetboat/packetboat/internal/campaign/broadcast"
 	"github.com/packetboat/packetboat/internal/edge/endpoint"
+	"github.com/packetboat/packetboat/internal/edge/httpapi/campaignapi"
+	"github.com/packetboat/packetboat/internal/edge/httpapi/wire"
 	"github.com/packetboat/packetboat/internal/view/overview"
 	"github.com/packetboat/packetboat/internal/view/report"
 )
@@ -35,11 +37,11 @@ type setupStep struct {
 }
 
 type liveBroadcast struct {
-	ID          id.Broadcast           `json:"id" format:"uuid"`
-	Name        string                 `json:"name"`
-	Status      broadcast.Status       `json:"status" enum:"sending,paused"`
-	PauseReason *broadcast.PauseReason `json:"pause_reason"`
-	Progress    *deliveryProgress      `json:"delivery_progress" doc:"As of a single broadcast; null before preparation."`
+	ID          id.Broadcast                  `json:"id" format:"uuid"`
+	Name        string                        `json:"name"`
+	Status      broadcast.Status              `json:"status" enum:"sending,paused"`
+	PauseReason *broadcast.PauseReason        `json:"pause_reason"`
+	Progress    *campaignapi.DeliveryProgress `json:"delivery_progress" doc:"As of a single broadcast; null before preparation."`
 }
 
 type notice struct {
@@ -79,7 +81,7 @@ func (api overviewAPI) overviewOfAccount(ctx context.Context, p auth.Principal, 
 	}
 	out := AccountOverview{Setup: []setupStep{}, Attention: []notice{}, Counts: accountCounts{counts.Contacts, counts.Sendable, endpoint.AtOr(counts.CountedAt)}}
 	for _, s := range o.Setup {
-		out.Setup = append(out.Setup, setupStep{s.Key, s.Done, orNull(s.Detail), orNull(s.Target)})
+		out.Setup = append(out.Setup, setupStep{s.Key, s.Done, wire.OrNull(s.Detail), wire.OrNull(s.Target)})
 	}
 	for _, n := range o.Attention {
 		if p.Role.AtLeast(n.Kind.Least()) {
@@ -105,9 +107,9 @@ func (api overviewAPI) live(ctx context.Context, t id.Tenant) ([]liveBroadcast, 
 		if err != nil {
 			return nil, err
 		}
-		row := liveBroadcast{ID: b.ID, Name: b.Name, Status: b.Status, PauseReason: orNull(b.PauseReason)}
+		row := liveBroadcast{ID: b.ID, Name: b.Name, Status: b.Status, PauseReason: wire.OrNull(b.PauseReason)}
 		if progress != nil {
-			if row.Progress, err = showProgress(ctx, api.db, t, progress); err != nil {
+			if row.Progress, err = campaignapi.ShowProgress(ctx, api.db, t, progress); err != nil {
 				return nil, err
 			}
 		}

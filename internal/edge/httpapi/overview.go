@@ -11,6 +11,7 @@ import (
 	"github.com/packetboat/packetboat/internal/base/id"
 	"github.com/packetboat/packetboat/internal/base/spread"
 	"github.com/packetboat/packetboat/internal/edge/endpoint"
+	"github.com/packetboat/packetboat/internal/edge/httpapi/wire"
 	"github.com/packetboat/packetboat/internal/senders/sender"
 	"github.com/packetboat/packetboat/internal/sqldb"
 	"github.com/packetboat/packetboat/internal/view/overview"
@@ -24,7 +25,7 @@ type overviewAPI struct {
 	now    func() time.Time
 }
 
-func (api overviewAPI) register(r *endpoint.Router) {
+func (api overviewAPI) Register(r *endpoint.Router) {
 	api.home(r)
 	endpoint.Handle(r, "GET /t/{tenant}/api/reports/overview", endpoint.Op{
 		Name:        "getReportsOverview",
@@ -36,7 +37,7 @@ func (api overviewAPI) register(r *endpoint.Router) {
 }
 
 type overviewRequest struct {
-	dayRange
+	wire.DayRange
 	EmailType string `query:"email_type_key" doc:"Only sends of this email type."`
 }
 
@@ -96,7 +97,7 @@ func (api overviewAPI) overview(ctx context.Context, p auth.Principal, in *overv
 	}
 	zone := account.Location()
 	var problems fault.Problems
-	first, last := in.days(&problems, spread.DayOf(api.now(), zone))
+	first, last := in.Days(&problems, spread.DayOf(api.now(), zone))
 	var typ id.EmailType
 	if in.EmailType != "" {
 		t, err := sender.EmailTypeByKey(ctx, api.db, p.Tenant, in.EmailType)
@@ -131,7 +132,7 @@ func (api overviewAPI) overview(ctx context.Context, p auth.Principal, in *overv
 		out.Series[i] = overviewDay{d.Day, totalsOf(d.Totals)}
 	}
 	for i, t := range o.ByType {
-		out.ByEmailType[i] = overviewType{orNull(t.Type), nameOf(keys, t.Type), totalsOf(t.Totals)}
+		out.ByEmailType[i] = overviewType{wire.OrNull(t.Type), wire.NameOf(keys, t.Type), totalsOf(t.Totals)}
 	}
 	return out, nil
 }

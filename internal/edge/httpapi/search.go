@@ -11,6 +11,7 @@ import (
 	"github.com/packetboat/packetboat/internal/account/auth"
 	"github.com/packetboat/packetboat/internal/base/fault"
 	"github.com/packetboat/packetboat/internal/edge/endpoint"
+	"github.com/packetboat/packetboat/internal/edge/httpapi/wire"
 	"github.com/packetboat/packetboat/internal/sqldb"
 	"github.com/packetboat/packetboat/internal/view/search"
 )
@@ -18,8 +19,8 @@ import (
 // searchAPI serves the search for records of all kinds.
 type searchAPI struct{ db *sqldb.DB }
 
-// register adds the search.
-func (api searchAPI) register(r *endpoint.Router) {
+// Register adds the search.
+func (api searchAPI) Register(r *endpoint.Router) {
 	endpoint.Handle(r, "GET /t/{tenant}/api/search", endpoint.Op{
 		Name: "search", Title: "Search", Summary: "Find contacts, segments, broadcasts and other records by their names.", Tag: "search", Session: true,
 		Description: "Contacts are found by parts of their names, addresses and companies, other records by the beginnings of words of their names, slugs or subjects; each word of q must match, without regard to case and accents. " +
@@ -95,7 +96,7 @@ func (api searchAPI) search(ctx context.Context, p auth.Principal, in *recordSea
 	}
 	out := recordSearchAnswer{Data: make([]recordSearchResult, len(list))}
 	for i, r := range list {
-		row := recordSearchResult{Type: r.Type, ID: r.ID, Title: r.Title, Subtitle: orNull(r.Subtitle), Status: orNull(r.Status)}
+		row := recordSearchResult{Type: r.Type, ID: r.ID, Title: r.Title, Subtitle: wire.OrNull(r.Subtitle), Status: wire.OrNull(r.Status)}
 		if r.Match != nil {
 			row.Match = new(r.Match[:])
 		}

@@ -15,7 +15,7 @@ import (
 	"github.com/packetboat/packetboat/internal/audience/savedfilter"
 	"github.com/packetboat/packetboat/internal/base/id"
 	"github.com/packetboat/packetboat/internal/base/id/idtest"
-	"github.com/packetboat/packetboat/internal/edge/httpapi"
+	"github.com/packetboat/packetboat/internal/edge/httpapi/audienceapi"
 	"github.com/packetboat/packetboat/internal/engine/bulk"
 	"github.com/packetboat/packetboat/internal/people/contact"
 )
@@ -238,7 +238,7 @@ func TestSavedFilters(t *testing.T) {
 // The columns of saved filters are the fields of contacts.
 func TestColumnsAreTheFieldsOfAContact(t *testing.T) {
 	var shown []string
-	for _, f := range reflect.VisibleFields(reflect.TypeFor[httpapi.Contact]()) {
+	for _, f := range reflect.VisibleFields(reflect.TypeFor[audienceapi.Contact]()) {
 		if name, _, _ := strings.Cut(f.Tag.Get("json"), ","); name != "" {
 			shown = append(shown, name)
 		}

@@ -7,6 +7,7 @@ import (
 	"github.com/packetboat/packetboat/internal/account/job"
 	"github.com/packetboat/packetboat/internal/account/tenant"
 	"github.com/packetboat/packetboat/internal/edge/endpoint"
+	"github.com/packetboat/packetboat/internal/edge/httpapi/accountapi"
 	"github.com/packetboat/packetboat/internal/sqldb"
 	"github.com/packetboat/packetboat/internal/view/overview"
 )
@@ -14,8 +15,8 @@ import (
 // shellAPI serves what an application shows around every page.
 type shellAPI struct {
 	db      *sqldb.DB
-	account accountAPI
-	jobs    jobsAPI
+	account accountapi.Account
+	jobs    accountapi.Jobs
 	reader  *overview.Reader
 	// preparing reports whether sends wait for the demo's history.
 	preparing func() bool
@@ -24,8 +25,8 @@ type shellAPI struct {
 // shellJobs is how many jobs the shell has.
 const shellJobs = 20
 
-// register adds the operation.
-func (api shellAPI) register(r *endpoint.Router) {
+// Register adds the operation.
+func (api shellAPI) Register(r *endpoint.Router) {
 	endpoint.Handle(r, "GET /t/{tenant}/api/shell", endpoint.Op{
 		Name:        "getShell",
 		Summary:     "Get what an application shows around every page: the account, what concerns all that it sends, and the newest jobs.",
@@ -37,12 +38,12 @@ func (api shellAPI) register(r *endpoint.Router) {
 
 // ShellView is what an application shows around every page.
 type ShellView struct {
-	Account accountSessionView `json:"account"`
-	Trial   bool               `json:"trial" doc:"Every active MTA config is a built-in mailbox, so that no mail leaves."`
+	Account accountapi.AccountSessionView `json:"account"`
+	Trial   bool                          `json:"trial" doc:"Every active MTA config is a built-in mailbox, so that no mail leaves."`
 	// Preparing is of the process that answers.
-	Preparing bool          `json:"preparing" doc:"The demo still writes what happened before its first start. What is due meanwhile is sent after that."`
-	Trouble   *shellTrouble `json:"trouble" doc:"An MTA config or a domain through which nothing is sent; null if there is none."`
-	Jobs      []JobSession  `json:"jobs" doc:"The newest 20."`
+	Preparing bool                    `json:"preparing" doc:"The demo still writes what happened before its first start. What is due meanwhile is sent after that."`
+	Trouble   *shellTrouble           `json:"trouble" doc:"An MTA config or a domain through which nothing is sent; null if there is none."`
+	Jobs      []accountapi.JobSession `json:"jobs" doc:"The newest 20."`
 }
 
 type shellTrouble struct {
@@ -58,7 +59,7 @@ func (api shellAPI) getShell(ctx context.Context, p auth.Principal, _ *struct{})
 	if err != nil {
 		return none, err
 	}
-	account, err := api.account.viewOf(ctx, t)
+	account, err := api.account.View(ctx, t)
 	if err != nil {
 		return none, err
 	}
@@ -74,6 +75,6 @@ func (api shellAPI) getShell(ctx context.Context, p auth.Principal, _ *struct{})
 	if x := standing.Trouble; x != nil {
 		out.Trouble = &shellTrouble{x.Kind, x.State, x.ID, x.Name}
 	}
-	out.Jobs, err = api.jobs.sessionRows(ctx, p, list...)
+	out.Jobs, err = api.jobs.SessionRows(ctx, p, list...)
 	return out, err
 }

@@ -12,7 +12,7 @@ import (
 // streamAPI serves streams of changes.
 type streamAPI struct{ hub *change.Hub }
 
-func (api streamAPI) register(r *endpoint.Router) {
+func (api streamAPI) Register(r *endpoint.Router) {
 	endpoint.Handle(r, "GET /t/{tenant}/api/stream", endpoint.Op{
 		Name:    "streamChanges",
 		Summary: "Receive server-sent events that say which records have changed.",

@@ -1,0 +1,120 @@
+package accountapi
+
+import (
+	"context"
+	"slices"
+
+	"github.com/packetboat/packetboat/internal/account/auth"
+	"github.com/packetboat/packetboat/internal/base/fault"
+	"github.com/packetboat/packetboat/internal/base/id"
+	"github.com/packetboat/packetboat/internal/edge/endpoint"
+	"github.com/packetboat/packetboat/internal/edge/httpapi/wire"
+	"github.com/packetboat/packetboat/internal/sqldb"
+)
+
+// AuditLog serves the audit log.
+type AuditLog struct {
+	db      *sqldb.DB
+	cursors *endpoint.Cursors
+}
+
+// NewAuditLog returns the operations on the audit log.
+func NewAuditLog(e wire.Env) AuditLog { return AuditLog{db: e.DB, cursors: e.Cursors} }
+
+// Register adds the operations on the audit log.
+func (api AuditLog) Register(r *endpoint.Router) {
+	endpoint.Handle(r, "GET /t/{tenant}/api/audit-log", endpoint.Op{
+		Name:        "listAuditLog",
+		Summary:     "List the entries of the audit log, newest first.",
+		Description: "Without parameters, all. Several parameters must all match; a cursor goes with those that it was given for.",
+		Tag:         "audit log",
+		Session:     true,
+		Role:        auth.Admin,
+		Pagination:  "cursor",
+		Faults:      []*fault.Error{endpoint.ErrCursor},
+	}.ExampleQuery("action=api_key&limit=2"), api.listAuditLog, checkAuditLog)
+}
+
+type auditLogRequest struct {
+	ActorType  string `query:"actor_type" doc:"Who: user, api_key or system."`
+	ActorID    string `query:"actor_id" doc:"Who: the id of a user or an API key."`
+	Action     string `query:"action" doc:"What: an action such as api_key.create, or the part before the dot for all actions of a kind."`
+	TargetType string `query:"target_type" doc:"On what: the type of a record, such as contact."`
+	TargetID   string `query:"target_id" doc:"On what: the id of a record."`
+	Since      string `query:"since" doc:"When: at this time or later."`
+	Before     string `query:"before" doc:"When: before this time."`
+	Limit      string `query:"limit"`
+	Cursor     string `query:"cursor"`
+}
+
+// filter returns what the query selects.
+func (in *auditLogRequest) filter() (auth.AuditFilter, error) {
+	f := auth.AuditFilter{ActorType: in.ActorType, ActorID: in.ActorID, Action: in.Action, TargetType: in.TargetType, TargetID: in.TargetID}
+	var bad fault.Problems
+	if !slices.Contains([]string{"", "user", "api_key", "system"}, f.ActorType) {
+		bad.Add("actor_type", "must be user, api_key or system")
+	}
+	if t := wire.QueryTime(&bad, "since", in.Since); t != nil {
+		f.Since = *t
+	}
+	if t := wire.QueryTime(&bad, "before", in.Before); t != nil {
+		f.Before = *t
+	}
+	return f, bad.Err()
+}
+
+func checkAuditLog(_ auth.Principal, in *auditLogRequest) error {
+	_, err := in.filter()
+	return err
+}
+
+type auditRow struct {
+	ID         id.AuditEntry  `json:"id"`
+	Actor      auth.Actor     `json:"actor"`
+	Action     string         `json:"action"`
+	TargetType string         `json:"target_type"`
+	TargetID   string         `json:"target_id"`
+	Details    any            `json:"details,omitempty" doc:"Of a test: the addresses it went to, and the number of mails."`
+	IP         *string        `json:"ip"`
+	CreatedAt  endpoint.Stamp `json:"created_at"`
+}
+
+func (api AuditLog) listAuditLog(ctx context.Context, p auth.Principal, in *auditLogRequest) (endpoint.List[auditRow], error) {
+	f, err := in.filter()
+	if err != nil {
+		return endpoint.List[auditRow]{}, err
+	}
+	var after wire.TimePosition[id.AuditEntry]
+	if in.Cursor != "" {
+		if after, err = wire.DecodeTimePosition[id.AuditEntry](api.cursors, in.Cursor, "created_at"); err != nil {
+			return endpoint.List[auditRow]{}, err
+		}
+	}
+	limit := endpoint.Limit(in.Limit)
+	list, err := auth.AuditLog(ctx, api.db, p.Tenant, f, after.At, after.ID, limit+1)
+	if err != nil {
+		return endpoint.List[auditRow]{}, err
+	}
+	next := ""
+	if len(list) > limit {
+		list = list[:limit]
+		last := list[limit-1]
+		next = wire.TimePosition[id.AuditEntry]{At: last.At, ID: last.ID}.Encode(api.cursors, "created_at")
+	}
+	rows := make([]auditRow, len(list))
+	for i, e := range list {
+		rows[i] = rowOfAudit(e)
+	}
+	return endpoint.Page(rows, next), nil
+}
+
+func rowOfAudit(e auth.AuditEntry) auditRow {
+	row := auditRow{
+		ID: e.ID, Actor: e.Actor, Action: e.Action, TargetType: e.TargetType, TargetID: e.TargetID, Details: e.Details,
+		CreatedAt: endpoint.At(e.At),
+	}
+	if e.IP.IsValid() {
+		row.IP = new(e.IP.String())
+	}
+	return row
+}

@@ -1,0 +1,118 @@
+package audienceapi
+
+import (
+	"context"
+	"io"
+	"net/http"
+
+	"github.com/packetboat/packetboat/internal/account/auth"
+	"github.com/packetboat/packetboat/internal/account/job"
+	"github.com/packetboat/packetboat/internal/audience/segment"
+	"github.com/packetboat/packetboat/internal/base/fault"
+	"github.com/packetboat/packetboat/internal/base/id"
+	"github.com/packetboat/packetboat/internal/edge/endpoint"
+	"github.com/packetboat/packetboat/internal/edge/httpapi/wire"
+	"github.com/packetboat/packetboat/internal/engine/transfer"
+	"github.com/packetboat/packetboat/internal/people/contact"
+	"github.com/packetboat/packetboat/internal/sqldb"
+)
+
+// contactsTransfer registers import and export.
+func (api Contacts) contactsTransfer(r *endpoint.Router) {
+	endpoint.Handle(r, "POST /t/{tenant}/api/contacts/import", endpoint.Op{
+		Name: "importContacts", Summary: "Import contacts from a CSV file, in a job.",
+		Description: `The file is UTF-8 with a header row; its delimiter (comma, semicolon, tab or |) is detected from that row. A row may have 1 MB, the body 100 MB.
+
+mapping names the target of a column: a field of contacts, custom_fields.<key>, subscriptions.<type_key>, tags (comma separated, of any number of columns), stage_id (an id or a slug), do_not_contact; "" ignores the column. A column that is not mapped is written to the field of the same name, ignoring case and with spaces for underscores; if there is none, it is ignored. Booleans are true, false, yes, no, 1 or 0.
+
+Each row is saved as by PUT /contacts, but a file never turns a refused subscription into consent, and never reactivates a contact that unsubscribed, bounced, complained or was deleted. An invalid row does not stop the others: it is written to the errors file (errors_url of the result), which can be corrected and imported.`,
+		Tag: "contacts", Scope: auth.ContactsWrite, Status: http.StatusAccepted, MaxBody: 100 * endpoint.Megabyte,
+		Faults: []*fault.Error{segment.ErrInvalid, segment.ErrNotStatic, contact.ErrInvalidEmailType, job.ErrLimit},
+	}.ExampleUpload("contacts.csv", "email,First name\nada@example.com,Ada\ngrace@example.com,Grace\n", `{"mapping": {"First name": "first_name"}, "mode": "upsert", "tags": ["import"]}`).Once(), api.importContacts)
+	endpoint.Handle(r, "POST /t/{tenant}/api/contacts/export", endpoint.Op{
+		Name: "exportContacts", Summary: "Export contacts to a file, in a job.",
+		Description: `The file has the contacts in the order in which they were created. Fields are named as in a contact, with custom_fields.<key> and subscriptions.<type_key>. Without fields a CSV file has the fields of the profile, every custom field and every subscription, and NDJSON has whole contacts as GET /contacts shows them. The file is at GET /jobs/{id}/download.`,
+		Tag:         "contacts", Scope: auth.ContactsRead, Status: http.StatusAccepted,
+		Faults:      []*fault.Error{job.ErrLimit},
+		FieldFaults: selectorFaults("selector."),
+	}.ExampleBody(`{"format": "csv", "selector": {"status": "active"}, "fields": ["email", "first_name", "country"]}`).Once(), wire.Once(api, api.db, Contacts.exportContacts))
+}
+
+type importContactsRequest struct {
+	Upload endpoint.Upload[importOptions]
+}
+
+type importOptions struct {
+	Mapping       map[string]string    `json:"mapping,omitempty" doc:"By column."`
+	Mode          transfer.Mode        `json:"mode,omitempty" enum:"create,update,upsert" doc:"create skips addresses that a contact has, update those that no contact has; upsert when absent."`
+	Tags          []string             `json:"tags,omitempty" doc:"For every contact."`
+	SegmentKey    endpoint.Opt[string] `json:"segment_key" doc:"A static list to which every contact is added."`
+	Subscriptions map[string]bool      `json:"subscriptions,omitempty" doc:"By email type key, for every contact that has not refused the type."`
+	UpdateBlank   bool                 `json:"update_blank,omitempty" doc:"Whether a blank cell clears the field."`
+	DryRun        bool                 `json:"dry_run,omitempty" doc:"Only count what would happen, and write the refused rows to the errors file."`
+}
+
+func (api Contacts) importContacts(ctx context.Context, p auth.Principal, in *importContactsRequest) (out wire.Accepted, err error) {
+	var file job.File
+	defer func() {
+		if err != nil && !file.ID.IsZero() {
+			if err := file.Delete(context.WithoutCancel(ctx), api.db); err != nil {
+				api.log.Warn("remove upload failed", "err", err)
+			}
+		}
+	}()
+	o, err := in.Upload.Receive(func(r io.Reader) (err error) {
+		file, err = transfer.Upload(ctx, api.db, p.Tenant, r, api.now())
+		return err
+	})
+	if err != nil {
+		return out, err
+	}
+	err = api.db.InTx(ctx, func(tx *sqldb.DB) error {
+		j, err := transfer.StartImport(ctx, tx, p.Tenant, file, transfer.Options{
+			Mapping: o.Mapping, Mode: o.Mode, Tags: o.Tags, SegmentKey: o.SegmentKey.Or(""),
+			Subscriptions: o.Subscriptions, UpdateBlank: o.UpdateBlank, FileName: in.Upload.FileName(), DryRun: o.DryRun,
+		}, p.Actor(), api.now())
+		if err != nil {
+			return err
+		}
+		out = wire.Accepted{JobID: j.ID}
+		return endpoint.Remember(ctx, tx, out)
+	})
+	return out, err
+}
+
+type exportContactsRequest struct {
+	Body *struct {
+		Format   transfer.FileFormat  `json:"format,omitempty" enum:"csv,ndjson" doc:"csv when absent."`
+		Selector *ContactSelectorBody `json:"selector,omitempty" doc:"All contacts but suppressed ones, when absent."`
+		Fields   []string             `json:"fields,omitempty"`
+	}
+}
+
+func (api Contacts) exportContacts(ctx context.Context, p auth.Principal, in *exportContactsRequest) (wire.Accepted, error) {
+	var r transfer.ExportRequest
+	if b := in.Body; b != nil {
+		r.Format, r.Fields = b.Format, b.Fields
+		if b.Selector != nil {
+			r.Selector = b.Selector.input()
+		}
+	}
+	j, err := transfer.StartExport(ctx, api.db, p.Tenant, r, p.Actor(), api.now())
+	return wire.Accepted{JobID: j.ID}, err
+}
+
+// Encode encodes contacts for exports, as in answers to reads.
+func (api Contacts) Encode(ctx context.Context, t id.Tenant, list []contact.Contact) ([][]byte, error) {
+	rows, err := api.rowsForRead(ctx, t, list...)
+	if err != nil {
+		return nil, err
+	}
+	docs := make([][]byte, len(rows))
+	for i := range rows {
+		if docs[i], err = rows[i].AppendJSON(nil); err != nil {
+			return nil, err
+		}
+	}
+	return docs, nil
+}

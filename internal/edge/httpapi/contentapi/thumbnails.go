@@ -1,0 +1,124 @@
+package contentapi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/packetboat/packetboat/internal/account/auth"
+	"github.com/packetboat/packetboat/internal/base/fault"
+	"github.com/packetboat/packetboat/internal/content/content"
+	"github.com/packetboat/packetboat/internal/content/template"
+	"github.com/packetboat/packetboat/internal/edge/endpoint"
+	"github.com/packetboat/packetboat/internal/edge/httpapi/wire"
+	"github.com/packetboat/packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/view/preview"
+)
+
+// Thumbnails serves what small pictures of templates and blocks show.
+type Thumbnails struct {
+	db      *sqldb.DB
+	preview *preview.Previewer
+}
+
+// NewThumbnails returns the operations on what small pictures of templates and blocks show.
+func NewThumbnails(e wire.Env, previewer *preview.Previewer) Thumbnails {
+	return Thumbnails{db: e.DB, preview: previewer}
+}
+
+// maxThumbnails is how many a request may ask for.
+const maxThumbnails = 25
+
+// Register adds the operation.
+func (api Thumbnails) Register(r *endpoint.Router) {
+	endpoint.Handle(r, "GET /t/{tenant}/api/thumbnails", endpoint.Op{
+		Name: "listThumbnails", Summary: "Render stored templates and blocks with their samples.", Tag: "previews", Session: true,
+		Description: "It is one request for all that a list shows of them. Each is rendered as by a preview; html is null for what does not exist or cannot be rendered.",
+		Faults:      []*fault.Error{content.ErrMJMLCompiler, content.ErrMJMLWaiting, content.ErrMJMLBusy, preview.ErrWaiting, preview.ErrBusy},
+	}.ExampleQuery("templates=shop-news"), api.listThumbnails, checkThumbnails)
+}
+
+type thumbnailsRequest struct {
+	Templates string `query:"templates" doc:"Comma list of ids or slugs."`
+	Blocks    string `query:"blocks" doc:"Comma list of ids or slugs. Of both lists together at most 25."`
+}
+
+type thumbnailKind string
+
+const (
+	templateThumbnail thumbnailKind = "template"
+	blockThumbnail    thumbnailKind = "block"
+)
+
+type thumbnail struct {
+	Kind thumbnailKind `json:"kind" enum:"template,block"`
+	Ref  string        `json:"ref" doc:"The id or slug of the request."`
+	HTML *string       `json:"html"`
+}
+
+// asked returns what the query names, without its HTML.
+func (in *thumbnailsRequest) asked() ([]thumbnail, error) {
+	var list []thumbnail
+	for _, ref := range endpoint.CommaList(in.Templates) {
+		list = append(list, thumbnail{Kind: templateThumbnail, Ref: ref})
+	}
+	for _, ref := range endpoint.CommaList(in.Blocks) {
+		list = append(list, thumbnail{Kind: blockThumbnail, Ref: ref})
+	}
+	var bad fault.Problems
+	if len(list) == 0 || len(list) > maxThumbnails {
+		bad.Add("templates", fmt.Sprintf("must have 1 to %d ids or slugs, together with those of blocks", maxThumbnails))
+	}
+	return list, bad.Err()
+}
+
+func checkThumbnails(_ auth.Principal, in *thumbnailsRequest) error {
+	_, err := in.asked()
+	return err
+}
+
+func (api Thumbnails) listThumbnails(ctx context.Context, p auth.Principal, in *thumbnailsRequest) (endpoint.List[thumbnail], error) {
+	list, err := in.asked()
+	if err != nil {
+		return endpoint.List[thumbnail]{}, err
+	}
+	for i := range list {
+		if list[i].HTML, err = api.render(ctx, p, list[i]); err != nil {
+			return endpoint.List[thumbnail]{}, err
+		}
+	}
+	return endpoint.Whole(list), nil
+}
+
+// render returns the HTML of a stored template or block, or nil.
+func (api Thumbnails) render(ctx context.Context, p auth.Principal, t thumbnail) (*string, error) {
+	source, err := api.source(ctx, p, t)
+	if errors.Is(err, template.ErrNotFound) || errors.Is(err, template.ErrNoBlock) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	made, err := api.preview.Make(ctx, p.Tenant, preview.Request{Source: source})
+	if err != nil {
+		return nil, err
+	}
+	return made.HTML, nil
+}
+
+func (api Thumbnails) source(ctx context.Context, p auth.Principal, t thumbnail) (preview.Source, error) {
+	if t.Kind == blockThumbnail {
+		b, err := template.BlockByRef(ctx, api.db, p.Tenant, t.Ref)
+		if err != nil {
+			return preview.Source{}, err
+		}
+		ch, err := b.Change()
+		return preview.Source{Block: &preview.Block{Change: ch}}, err
+	}
+	stored, err := template.ByRef(ctx, api.db, p.Tenant, t.Ref)
+	if err != nil {
+		return preview.Source{}, err
+	}
+	ch, err := stored.Change()
+	return preview.Source{Template: &preview.Template{Change: ch}}, err
+}
