@@ -236,34 +236,34 @@ type testMTAConfigRequest struct {
 	}
 }
 
-type testedLane struct {
+type testedMTAConfig struct {
 	Accepted     bool   `json:"accepted"`
 	SMTPCode     *int   `json:"smtp_code" doc:"null when no server answered"`
 	SMTPResponse string `json:"smtp_response"`
 	LatencyMS    int64  `json:"latency_ms"`
 }
 
-func (api MTAConfigs) testMTAConfig(ctx context.Context, p auth.Principal, in *testMTAConfigRequest) (testedLane, error) {
+func (api MTAConfigs) testMTAConfig(ctx context.Context, p auth.Principal, in *testMTAConfigRequest) (testedMTAConfig, error) {
 	var problems fault.Problems
 	to := parseAddress(&problems, "to", in.Body.To)
 	if err := problems.Err(); err != nil {
-		return testedLane{}, err
+		return testedMTAConfig{}, err
 	}
 	config, err := wire.RecordID[id.Lane](in.ID, lane.ErrNotFound)
 	if err != nil {
-		return testedLane{}, err
+		return testedMTAConfig{}, err
 	}
 	if _, err := lane.ByID(ctx, api.db, p.Tenant, config); err != nil {
-		return testedLane{}, err
+		return testedMTAConfig{}, err
 	}
 	if err := wire.BeginTest(ctx, api.db, testmail.Call{By: p, Action: "mta_config.test", Target: "mta_config", ID: config.String(), To: []string{to}, Mails: 1}, api.now()); err != nil {
-		return testedLane{}, err
+		return testedMTAConfig{}, err
 	}
 	trial, err := api.tester.Try(ctx, p.Tenant, config, id.Identity{}, to)
 	if err != nil {
-		return testedLane{}, err
+		return testedMTAConfig{}, err
 	}
-	row := testedLane{Accepted: trial.Accepted, SMTPResponse: trial.Response, LatencyMS: trial.Latency.Milliseconds()}
+	row := testedMTAConfig{Accepted: trial.Accepted, SMTPResponse: trial.Response, LatencyMS: trial.Latency.Milliseconds()}
 	if trial.Code != 0 {
 		row.SMTPCode = &trial.Code
 	}
