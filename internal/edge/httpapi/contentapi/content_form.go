@@ -169,6 +169,7 @@ type (
 	}
 )
 
+// HeadOf returns the fields that lean and full content share.
 func HeadOf(m draft.Content) ContentHead {
 	h := ContentHead{Subject: m.Subject, FromName: m.FromName, ReplyTo: m.ReplyTo, Preheader: m.Preheader}
 	if m.Origin != nil {
@@ -177,6 +178,7 @@ func HeadOf(m draft.Content) ContentHead {
 	return h
 }
 
+// ShowContent returns content with its bodies.
 func ShowContent(m draft.Content) FullContent {
 	c := FullContent{ContentHead: HeadOf(m), HTML: m.HTML, MJML: m.MJML, Text: m.Text}
 	if m.Origin != nil && len(m.Origin.Snapshot) > 0 {
@@ -185,6 +187,7 @@ func ShowContent(m draft.Content) FullContent {
 	return c
 }
 
+// TemplateOf returns the additional fields of the session form.
 func TemplateOf(m draft.Content) TemplateRef {
 	if m.Origin == nil {
 		return TemplateRef{}
