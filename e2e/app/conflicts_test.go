@@ -42,34 +42,34 @@ func sharedRecords() []shared {
 
 // Somebody deletes a record that another has just changed: nothing is deleted, the page says so and shows the change,
 // and the next try deletes it.
-func TestWhatAnotherHasChangedIsNotDeletedUnseen(t *testing.T) {
+func TestDeletingARecordThatChangedMeanwhileIsRefusedOnce(t *testing.T) {
 	t.Parallel()
 	dbtest.Addresses(t, func(t *testing.T, address string) {
-		d := openApp(t, address)
+		page := openApp(t, address)
 		for _, s := range sharedRecords() {
-			id := d.creates(s)
-			d.open(s.page + id + s.drawer)
+			id := page.createRecord(s)
+			page.open(s.page + id + s.drawer)
 			if s.drawer != "" {
-				d.presses("Delete")
+				page.Dialog().Click("Delete")
 			} else {
-				d.asksToDelete()
+				page.clickDelete()
 			}
 			if s.typed {
-				d.fill("Type ", "Spare")
+				page.Fill("Type ", "Spare")
 			}
-			d.overtake(http.MethodDelete, s.path(id), cmp.Or(s.method, http.MethodPut), s.change)
-			d.deletes()
-			d.sees("Somebody else has changed it meanwhile.")
-			d.await(`document.body.innerText.includes('Renamed') || [...document.querySelectorAll('input')].some(i => i.value === 'Renamed')`)
-			if status := d.status(s.path(id)); status != http.StatusOK {
+			page.changeBeforeRequest(http.MethodDelete, s.path(id), cmp.Or(s.method, http.MethodPut), s.change)
+			page.confirmDelete()
+			page.Dialog().ExpectText("Somebody else has changed it meanwhile.")
+			page.WaitFor(`document.body.innerText.includes('Renamed') || [...document.querySelectorAll('input')].some(i => i.value === 'Renamed')`)
+			if status := page.statusOf(s.path(id)); status != http.StatusOK {
 				t.Errorf("%s: after the first try it answers %d", s.name, status)
 			}
 			if s.typed {
-				d.fill("Type ", "Renamed")
+				page.Fill("Type ", "Renamed")
 			}
-			d.deletes()
-			d.await(fmt.Sprintf(`!location.pathname.includes(%q)`, id))
-			if status := d.status(s.path(id)); status != http.StatusNotFound {
+			page.confirmDelete()
+			page.WaitFor(fmt.Sprintf(`!location.pathname.includes(%q)`, id))
+			if status := page.statusOf(s.path(id)); status != http.StatusNotFound {
 				t.Errorf("%s: after the second try it answers %d", s.name, status)
 			}
 		}
@@ -77,99 +77,95 @@ func TestWhatAnotherHasChangedIsNotDeletedUnseen(t *testing.T) {
 }
 
 // Somebody types while another deletes the record: saving says that it is gone, and what was typed is still there.
-func TestWhatIsTypedOutlivesTheRecord(t *testing.T) {
+func TestUnsavedInputIsShownAfterItsRecordIsDeleted(t *testing.T) {
 	t.Parallel()
 	dbtest.Addresses(t, func(t *testing.T, address string) {
-		d := openApp(t, address)
+		page := openApp(t, address)
 		for _, s := range sharedRecords() {
 			if s.field == "" {
 				continue
 			}
-			id := d.creates(s)
-			d.open(s.page + id + s.drawer)
+			id := page.createRecord(s)
+			page.open(s.page + id + s.drawer)
 			typed := "Typed into a " + s.name
-			d.fill(s.field, typed)
-			d.ask(http.MethodDelete, s.path(id), nil)
-			d.Evaluate(`[...document.querySelectorAll('button')].findLast(b => b.textContent.trim() === 'Save' && b.getAttribute('aria-disabled') !== 'true')?.click()`)
-			d.sees("It does not exist any more")
-			d.open(s.page + id)
-			d.sees("It does not exist any more")
-			d.sees(typed)
+			page.Fill(s.field, typed)
+			page.call(http.MethodDelete, s.path(id), nil)
+			page.Evaluate(`[...document.querySelectorAll('button')].findLast(b => b.textContent.trim() === 'Save' && b.getAttribute('aria-disabled') !== 'true')?.click()`)
+			page.All().ExpectText("It does not exist any more")
+			page.open(s.page + id)
+			page.Main().ExpectText("It does not exist any more")
+			page.In("region", "What you had not saved").ExpectText(typed)
 		}
 	})
 }
 
 // A webhook that somebody else has just changed is neither switched on nor given a new secret before its page shows
 // the change.
-func TestAWebhookIsChangedAsItIsShown(t *testing.T) {
+func TestActionsOnAWebhookThatChangedMeanwhileAreRefused(t *testing.T) {
 	t.Parallel()
 	dbtest.Addresses(t, func(t *testing.T, address string) {
-		d := openApp(t, address)
+		page := openApp(t, address)
 		const hooks = "/settings/webhooks"
-		id := d.ask(http.MethodPost, hooks, map[string]any{"url": "https://www.example.com/hook", "event_types": []string{"mta.down"}, "active": false})["id"].(string)
-		d.open(hooks + "/" + id)
-		d.overtake(http.MethodPut, hooks+"/"+id, http.MethodPut, `{"description": "Do not switch it on"}`)
-		d.pressText("Switch it on")
-		d.sees("Somebody else has changed it meanwhile.")
-		d.sees("Do not switch it on")
-		if d.ask(http.MethodGet, hooks+"/"+id, nil)["active"] != false {
+		id := page.call(http.MethodPost, hooks, map[string]any{"url": "https://www.example.com/hook", "event_types": []string{"mta.down"}, "active": false})["id"].(string)
+		page.open(hooks + "/" + id)
+		page.changeBeforeRequest(http.MethodPut, hooks+"/"+id, http.MethodPut, `{"description": "Do not switch it on"}`)
+		page.Click("Switch it on")
+		page.Messages().ExpectText("Somebody else has changed it meanwhile.")
+		page.Main().ExpectText("Do not switch it on")
+		if page.call(http.MethodGet, hooks+"/"+id, nil)["active"] != false {
 			t.Error("it was switched on all the same")
 		}
-		d.pressText("Switch it on")
-		d.sees("It is on again.")
+		page.Click("Switch it on")
+		page.Messages().ExpectText("It is on again.")
 
 		const menu = `document.querySelector('main button[aria-label="More actions"]')`
-		d.Evaluate(menu + `.click()`)
-		d.item("Rotate the secret")
-		d.overtake(http.MethodPost, hooks+"/"+id, http.MethodPut, `{"description": "Do not rotate it"}`)
-		d.confirm("Rotate the secret")
-		d.await(`document.querySelector('[role=alertdialog] [role=alert]')?.innerText === 'Somebody else has changed it meanwhile.'`)
-		d.sees("Do not rotate it")
-		d.confirm("Rotate the secret")
-		d.await(`document.querySelector('[role=dialog] code')?.textContent.startsWith('whsec_')`)
+		page.Evaluate(menu + `.click()`)
+		page.ChooseMenuItem("Rotate the secret")
+		page.changeBeforeRequest(http.MethodPost, hooks+"/"+id, http.MethodPut, `{"description": "Do not rotate it"}`)
+		page.Dialog().Click("Rotate the secret")
+		page.WaitFor(`document.querySelector('[role=alertdialog] [role=alert]')?.innerText === 'Somebody else has changed it meanwhile.'`)
+		page.Main().ExpectText("Do not rotate it")
+		page.Dialog().Click("Rotate the secret")
+		page.WaitFor(`document.querySelector('[role=dialog] code')?.textContent.startsWith('whsec_')`)
 	})
 }
 
-// creates creates a record, and returns its id.
-func (d desk) creates(s shared) string {
-	d.T.Helper()
-	return d.ask(http.MethodPost, s.list, json.RawMessage(s.create))["id"].(string)
+// createRecord creates a record, and returns its id.
+func (page appPage) createRecord(s shared) string {
+	page.T.Helper()
+	return page.call(http.MethodPost, s.list, json.RawMessage(s.create))["id"].(string)
 }
 
-// asksToDelete presses Delete on the page, or chooses it in its menu.
-func (d desk) asksToDelete() {
-	d.T.Helper()
+// clickDelete presses Delete on the page, or chooses it in its menu.
+func (page appPage) clickDelete() {
+	page.T.Helper()
 	const enabled = `b.getAttribute('aria-disabled') !== 'true'`
 	const button = `[...document.querySelectorAll('main button')].find(b => b.textContent.trim() === 'Delete' && ` + enabled + `)`
 	const menu = `document.querySelector('main button[aria-label="More actions"]')`
-	d.await(button + ` ?? ` + menu)
-	d.Evaluate(`(` + button + ` ?? ` + menu + `).click()`)
+	page.WaitFor(button + ` ?? ` + menu)
+	page.Evaluate(`(` + button + ` ?? ` + menu + `).click()`)
 	const item = `[...document.querySelectorAll('[role=menuitem]')].find(b => b.textContent.trim() === 'Delete' && ` + enabled + `)`
-	d.await(`document.querySelector('[role=alertdialog]') ?? ` + item)
-	d.Evaluate(item + `?.click()`)
+	page.WaitFor(`document.querySelector('[role=alertdialog]') ?? ` + item)
+	page.Evaluate(item + `?.click()`)
 }
 
-// status returns what a GET of a path answers.
-func (d desk) status(path string) int {
-	d.T.Helper()
-	a, err := d.r.Owner.Do(d.Ctx, http.MethodGet, path, nil)
-	d.Must(err)
+// statusOf returns what a GET of a path answers.
+func (page appPage) statusOf(path string) int {
+	page.T.Helper()
+	a, err := page.account.Owner.Do(page.Ctx, http.MethodGet, path, nil)
+	page.Must(err)
 	return a.Status
 }
 
-// overtake has somebody else change a record right before the next request of the page with a method arrives.
-func (d desk) overtake(request, path, method, change string) {
-	d.T.Helper()
-	d.Evaluate(fmt.Sprintf(`(() => { const real = window.fetch; let once = true; window.fetch = async (a, o) => {
-		if (once && o && o.method === %q) { once = false; await real('/t/%s/api' + %q, { method: %q, headers: { 'Content-Type': 'application/json' }, body: %q }) }
-		return real(a, o)
-	} })()`, request, harness.Tenant, path, method, change))
+// changeBeforeRequest has somebody else change a record right before the next request of the page with a method arrives.
+func (page appPage) changeBeforeRequest(request, path, method, change string) {
+	page.T.Helper()
+	page.Evaluate(fmt.Sprintf(`$.sendBefore(%q, %q, { method: %q, body: %q })`, request, "/t/"+harness.Tenant+"/api"+path, method, change))
 }
 
-// deletes presses Delete in the last dialog.
-func (d desk) deletes() {
-	d.T.Helper()
+// confirmDelete presses Delete in the last dialog.
+func (page appPage) confirmDelete() {
+	page.T.Helper()
 	const button = `[...document.querySelectorAll('[role=alertdialog] button, [role=dialog] button')].findLast(b => b.textContent.trim() === 'Delete' && b.getAttribute('aria-disabled') !== 'true')`
-	d.await(button)
-	d.Evaluate(button + `.click()`)
+	page.ClickElement(button)
 }

@@ -20,13 +20,13 @@ const shopMJML = `<mjml><mj-body><mj-section><mj-column>
 {{#section products}}<mj-text>{{item:name}} {{item:price}}</mj-text>{{/section}}
 </mj-column></mj-section>{{slot:promo}}</mj-body></mjml>`
 
-func (d desk) content() content {
-	d.T.Helper()
+func (page appPage) createContent() content {
+	page.T.Helper()
 	make := func(path string, body map[string]any) string {
-		d.T.Helper()
-		made, err := d.r.Owner.Must(d.Ctx, http.MethodPost, path, body)
+		page.T.Helper()
+		made, err := page.account.Owner.Must(page.Ctx, http.MethodPost, path, body)
 		if err != nil {
-			d.T.Fatal(err)
+			page.T.Fatal(err)
 		}
 		return made["id"].(string)
 	}
@@ -49,8 +49,8 @@ func (d desk) content() content {
 		}}
 	}
 	c.entry = make("/messages", map[string]any{"name": "Welcome", "content": filling("Welcome")})
-	if _, err := d.r.Owner.Must(d.Ctx, http.MethodPatch, "/messages/"+c.entry, map[string]any{"content": filling("Welcome to the shop")}); err != nil {
-		d.T.Fatal(err)
+	if _, err := page.account.Owner.Must(page.Ctx, http.MethodPatch, "/messages/"+c.entry, map[string]any{"content": filling("Welcome to the shop")}); err != nil {
+		page.T.Fatal(err)
 	}
 	return c
 }
@@ -58,45 +58,45 @@ func (d desk) content() content {
 // The pages of templates, blocks and the library are accessible.
 func TestThePagesOfContentAreAccessible(t *testing.T) {
 	t.Parallel()
-	d := openApp(t, "")
-	c := d.content()
+	page := openApp(t, "")
+	c := page.createContent()
 	_, pages, _, _ := harness.Routes()
-	d.pagesAreAccessible(pages, map[string]string{"template": c.template, "block": c.block, "entry": c.entry})
+	page.expectPagesAccessible(pages, map[string]string{"template": c.template, "block": c.block, "entry": c.entry})
 }
 
 // The bound on the requests of a first load holds for what has more to read: mail of a template, a rebase, unsaved work,
 // and lists, which send the same requests for many rows as for one.
-func TestFirstLoadsOfFullPagesAskForLittle(t *testing.T) {
+func TestFirstLoadsOfPagesWithManyRowsSendFewRequests(t *testing.T) {
 	t.Parallel()
-	d := openApp(t, "")
-	c := d.content()
-	d.Must(d.CountRequests(d.Ctx))
+	page := openApp(t, "")
+	c := page.createContent()
+	page.Must(page.CountRequests(page.Ctx))
 	filled := map[string]any{"subject": "Hello", "template_slug": "shop-news", "template_binding": map[string]any{
 		"parameters": map[string]any{"headline": "Hello"}, "sections": map[string]any{"products": []any{map[string]any{"name": "Tea", "price": 4}, map[string]any{"name": "Coffee", "price": 5}}},
 	}}
 	add := func(n int) (broadcast string) {
-		broadcast = d.create(map[string]any{"name": fmt.Sprint("Draft ", n), "content": filled})
-		d.ask(http.MethodPut, "/working-copies/broadcast/"+broadcast, map[string]any{"title": "Draft", "data": map[string]any{
+		broadcast = page.createDraft(map[string]any{"name": fmt.Sprint("Draft ", n), "content": filled})
+		page.call(http.MethodPut, "/working-copies/broadcast/"+broadcast, map[string]any{"title": "Draft", "data": map[string]any{
 			"parts": map[string]any{"content.subject": strings.Repeat("x", 600)}, "base": map[string]any{"content.subject": "Hello"}, "problems": 1, "mark": "elsewhere",
 		}})
-		d.ask(http.MethodPost, "/messages", map[string]any{"name": fmt.Sprint("Entry ", n), "content": filled})
+		page.call(http.MethodPost, "/messages", map[string]any{"name": fmt.Sprint("Entry ", n), "content": filled})
 		return broadcast
 	}
 	broadcast := add(0)
 	lists := []string{"/broadcasts", "/library"}
 	few := map[string][]string{}
 	for _, route := range lists {
-		few[route] = d.firstRequests(route)
+		few[route] = page.firstRequests(route)
 	}
 	for n := range 12 {
 		add(n + 1)
 	}
-	d.ask(http.MethodPut, "/templates/"+c.template, map[string]any{"subject": "News: {{param:headline}}"}) // the entry can be rebased
-	at, running := d.flows()
+	page.call(http.MethodPut, "/templates/"+c.template, map[string]any{"subject": "News: {{param:headline}}"}) // the entry can be rebased
+	at, running := page.createFlows()
 	sequence, automation := path.Base(at), path.Base(running)
-	segment := d.get("/segments/" + d.r.List)["id"].(string)
+	segment := page.get("/segments/" + page.account.List)["id"].(string)
 	keep := func(kind, record string, data map[string]any) {
-		d.ask(http.MethodPut, "/working-copies/"+kind+"/"+record, map[string]any{"title": "Unsaved", "data": data})
+		page.call(http.MethodPut, "/working-copies/"+kind+"/"+record, map[string]any{"title": "Unsaved", "data": data})
 	}
 	source := map[string]any{"mine": map[string]any{"name": "Renamed"}, "from": map[string]any{}}
 	for kind, record := range map[string]string{"template": c.template, "block": c.block, "message": c.entry, "message_rebase": c.entry, "segment": segment, "sequence": sequence} {
@@ -110,79 +110,65 @@ func TestFirstLoadsOfFullPagesAskForLittle(t *testing.T) {
 		return map[string]any{"values": map[string]any{field: value}, "was": map[string]any{}}
 	}
 	keep("sequence_settings", sequence, kept("name", "Renamed"))
-	tenant := d.get("/settings/account")["tenant_id"].(string)
+	tenant := page.get("/settings/account")["tenant_id"].(string)
 	keep("account_who", tenant, kept("name", "Renamed"))
 	keep("scoring", tenant, kept("max", 500))
-	sender, lane := d.id("/sending-identities"), d.id("/mta-configs")
+	sender, lane := page.firstID("/sending-identities"), page.firstID("/mta-configs")
 	keep("sender", sender, kept("display_name", "Renamed"))
 	keep("mta_config", lane, kept("name", "Renamed"))
 	for _, route := range []string{
 		"/broadcasts/" + broadcast + "/edit", "/library/" + c.entry + "?v=1&edit=rebase", "/library/" + c.entry + "?edit=1", "/templates/" + c.template, "/blocks/" + c.block,
-		"/segments/" + d.r.List, "/sequences/" + sequence, "/sequences/" + sequence + "?tab=settings", "/automations/" + automation,
+		"/segments/" + page.account.List, "/sequences/" + sequence, "/sequences/" + sequence + "?tab=settings", "/automations/" + automation,
 		"/settings/account", "/settings/scoring", "/sending/senders/" + sender, "/sending/mta/" + lane,
 	} {
-		d.countRequests(route)
+		page.expectFewRequests(route)
 	}
-	d.await(`[...document.querySelectorAll('main input')].some(i => i.value === 'Renamed')`)
+	page.WaitFor(`[...document.querySelectorAll('main input')].some(i => i.value === 'Renamed')`)
 	for _, route := range lists {
-		if many := d.firstRequests(route); len(many) > mostRequests || len(many) != len(few[route]) {
+		if many := page.firstRequests(route); len(many) > mostRequests || len(many) != len(few[route]) {
 			t.Errorf("%s: %d requests with many rows, %d with few: %s", route, len(many), len(few[route]), strings.Join(many, ", "))
 		}
 	}
 }
 
-// hasText waits until the page shows a text.
-func (d desk) hasText(text string) {
-	d.T.Helper()
-	d.WaitFor(fmt.Sprintf(`document.body.innerText.includes(%q)`, text))
-}
-
-// choose presses the radio button with a label.
-func (d desk) choose(label string) {
-	d.T.Helper()
-	find := fmt.Sprintf(`[...document.querySelectorAll('label')].find(l => l.textContent.trim() === %q)`, label)
-	d.WaitFor(find)
-	d.Evaluate(find + `.click()`)
-}
-
-// at puts a text into the field with a path.
-func (d desk) at(path, text string) {
-	d.T.Helper()
+// fillField puts a text into the field with a path.
+func (page appPage) fillField(path, text string) {
+	page.T.Helper()
 	find := fmt.Sprintf(`document.querySelector('[data-path=%q]')`, path)
-	d.WaitFor(find)
-	d.Evaluate(find + `.focus(); ` + find + `.select()`)
-	d.Type(text)
+	page.WaitFor(find)
+	page.Evaluate(find + `.focus(); ` + find + `.select()`)
+	page.Type(text)
 }
 
 // get returns a record.
-func (d desk) get(path string) map[string]any {
-	d.T.Helper()
-	got, err := d.r.Owner.Must(d.Ctx, http.MethodGet, path, nil)
+func (page appPage) get(path string) map[string]any {
+	page.T.Helper()
+	got, err := page.account.Owner.Must(page.Ctx, http.MethodGet, path, nil)
 	if err != nil {
-		d.T.Fatal(err)
+		page.T.Fatal(err)
 	}
 	return got
 }
 
-// completes types into the code editor, where letters are no shortcuts of the page: it offers names, explains them, and
+// completeCode types into the code editor, where letters are no shortcuts of the page: it offers names, explains them, and
 // undoes all of it.
-func (d desk) completes() {
-	d.T.Helper()
+func (page appPage) completeCode() {
+	page.T.Helper()
 	root := `[...document.querySelectorAll('main div')].find(e => e.shadowRoot)?.shadowRoot`
-	d.WaitFor(root + `?.querySelector('.cm-content')?.ariaLabel?.includes('F1')`)
-	before := d.EvaluateString(root + `.querySelector('.cm-content').textContent`)
-	d.Evaluate(root + `.querySelector('.cm-content').focus()`)
+	page.WaitFor(root + `?.querySelector('.cm-content')?.ariaLabel?.includes('F1')`)
+	before := page.EvaluateString(root + `.querySelector('.cm-content').textContent`)
+	page.Evaluate(root + `.querySelector('.cm-content').focus()`)
 	for _, c := range []struct{ typed, want string }{{"{{ contact.first_nam", "contact.first_name"}, {" | upcas", "upcase"}} {
-		d.Type(c.typed)
-		d.Press("e")
-		d.WaitFor(root + fmt.Sprintf(`.querySelector('[role=option]')?.textContent === %q`, c.want))
-		d.Press("Escape", "F1")
-		d.WaitFor(root + fmt.Sprintf(`.querySelector('.cm-help code')?.textContent === %q`, c.want))
+		page.Type(c.typed)
+		page.Press("e")
+		page.WaitFor(root + fmt.Sprintf(`.querySelector('[role=option]')?.textContent === %q`, c.want))
+		page.Press("Escape", "F1")
+		page.WaitFor(root + fmt.Sprintf(`.querySelector('.cm-help code')?.textContent === %q`, c.want))
 	}
 	for range 10 {
-		d.Press("Control+z")
+		page.Press("Control+z")
 	}
-	d.WaitFor(root + fmt.Sprintf(`.querySelector('.cm-content').textContent === %q`, before))
+	page.WaitFor(root + fmt.Sprintf(`.querySelector('.cm-content').textContent === %q`, before))
 }
 
 // A template is begun from a starter, names something that it does not declare, is corrected by a quick fix, is
@@ -190,46 +176,44 @@ func (d desk) completes() {
 func TestATemplateIsWrittenInTheApplication(t *testing.T) {
 	t.Parallel()
 	dbtest.Addresses(t, func(t *testing.T, address string) {
-		d := openApp(t, address)
-		d.open("/templates")
-		d.pressText("New template")
+		page := openApp(t, address)
+		page.open("/templates")
+		page.Click("New template")
 		blank := `[...document.querySelectorAll('[role=dialog] li button')].find(b => b.textContent.startsWith('Empty MJML'))`
-		d.WaitFor(blank)
-		d.Evaluate(blank + `.click()`)
-		d.WaitFor(`/templates\/[0-9a-f-]{36}$/.test(location.pathname) && ` + settled)
-		template := d.EvaluateString(`location.pathname.split('/').pop()`)
-		d.completes()
-		draft, err := d.r.Owner.Must(d.Ctx, http.MethodPost, "/broadcasts", map[string]any{
-			"name": "May", "email_type_key": "newsletter", "include_segment_keys": []any{d.r.List},
-			"content": map[string]any{"subject": "May", "template_slug": d.get("/templates/" + template)["slug"], "template_binding": map[string]any{}},
+		page.ClickElement(blank)
+		page.expectURL(`templates/[0-9a-f-]{36}$`)
+		template := page.EvaluateString(`location.pathname.split('/').pop()`)
+		page.completeCode()
+		draft, err := page.account.Owner.Must(page.Ctx, http.MethodPost, "/broadcasts", map[string]any{
+			"name": "May", "email_type_key": "newsletter", "include_segment_keys": []any{page.account.List},
+			"content": map[string]any{"subject": "May", "template_slug": page.get("/templates/" + template)["slug"], "template_binding": map[string]any{}},
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
-		d.fill("Subject", "Hello {{ contact.first_name }}, only {{param:price}}")
-		d.hasText("{{param:price}} names nothing")
-		d.pressText("Fix")
+		page.Fill("Subject", "Hello {{ contact.first_name }}, only {{param:price}}")
+		page.Main().ExpectText("{{param:price}} names nothing")
+		page.Click("Fix")
 		declare := `[...document.querySelectorAll('[role=menuitem]')].find(m => m.textContent.includes('Declare price as number'))`
-		d.WaitFor(declare)
-		d.Evaluate(declare + `.click()`)
-		d.WaitFor(`![...document.querySelectorAll('[data-severity=error]')].length && !document.body.innerText.includes('names nothing')`)
-		d.choose("A contact")
-		d.fill("Contact", "reader1@")
-		d.WaitFor(`[...document.querySelectorAll('[role=option]')].some(o => o.textContent.includes('reader1@example.org'))`)
-		d.Press("ArrowDown", "Enter")
-		d.hasText("Hello Reader1")
-		d.pressText("Save")
-		d.hasText("1 draft keeps the old text until it is saved again.")
-		d.Evaluate(`[...document.querySelectorAll('[role=dialog] button')].find(b => b.textContent === 'Save').click()`)
-		d.WaitFor(`!document.querySelector('[role=dialog]')`)
-		saved := d.get("/templates/" + template)
+		page.ClickElement(declare)
+		page.WaitFor(`!document.querySelector('[data-severity=error]') && !$.text(document.body).includes('names nothing')`)
+		page.Check("A contact")
+		page.Fill("Contact", "reader1@")
+		page.WaitFor(`[...document.querySelectorAll('[role=option]')].some(o => o.textContent.includes('reader1@example.org'))`)
+		page.Press("ArrowDown", "Enter")
+		page.Main().ExpectText("Hello Reader1")
+		page.Click("Save")
+		page.In("dialog", "Save these changes?").ExpectText("1 draft keeps the old text until it is saved again.")
+		page.Dialog().Click("Save")
+		page.expectNoDialog()
+		saved := page.get("/templates/" + template)
 		parameters, _ := saved["parameters_schema"].([]any)
 		if len(parameters) != 1 || parameters[0].(map[string]any)["name"] != "price" || parameters[0].(map[string]any)["type"] != "number" || !strings.Contains(saved["subject"].(string), "{{param:price}}") {
 			t.Errorf("saved the template %v", saved)
 		}
-		d.open("/broadcasts/" + draft["id"].(string) + "/edit")
-		d.hasText("Compare, and render anew") // beside the warning that the template changed
-		d.quiet()
+		page.open("/broadcasts/" + draft["id"].(string) + "/edit")
+		page.In("region", "Review").ExpectText("Compare, and render anew") // beside the warning that the template changed
+		page.expectNoProblems()
 	})
 }
 
@@ -238,42 +222,41 @@ func TestATemplateIsWrittenInTheApplication(t *testing.T) {
 func TestATemplateIsFilledInTheApplication(t *testing.T) {
 	t.Parallel()
 	dbtest.Addresses(t, func(t *testing.T, address string) {
-		d := openApp(t, address)
-		c := d.content()
-		d.open("/library/" + c.entry)
-		d.pressText("Edit")
-		d.hasText("All values fit the template.")
-		d.pressText("Paste from a spreadsheet")
-		d.fill("Rows of the spreadsheet", "Product\tPrice\nCake\t3.5\nPie\tfour\nTart\t6")
-		d.choose("Replace them")
-		d.pressText("Insert 3 rows")
-		d.at("parameters.headline", strings.Repeat("long ", 12))
-		d.choose("A block that you choose")
-		d.hasText("3 problems to solve") // too long, not a number, no block
-		d.pressText("Choose a block")
+		page := openApp(t, address)
+		c := page.createContent()
+		page.open("/library/" + c.entry)
+		page.Click("Edit")
+		page.Main().ExpectText("All values fit the template.")
+		page.Click("Paste from a spreadsheet")
+		page.Fill("Rows of the spreadsheet", "Product\tPrice\nCake\t3.5\nPie\tfour\nTart\t6")
+		page.Check("Replace them")
+		page.Click("Insert 3 rows")
+		page.fillField("parameters.headline", strings.Repeat("long ", 12))
+		page.Check("A block that you choose")
+		page.Main().ExpectText("3 problems to solve") // too long, not a number, no block
+		page.Click("Choose a block")
 		use := `document.querySelector('[aria-label="Use Spring offer"]')`
-		d.WaitFor(use)
-		d.Evaluate(use + `.click()`)
-		d.WaitFor(`document.querySelector('[data-path="slots.promo.parameters.title"]')`)
-		d.hasText("slots.promo.parameters.title is required")
-		d.at("slots.promo.parameters.title", "Ten percent off")
-		d.at("sections.products[1].price", "4")
-		d.at("parameters.headline", "Cakes")
-		d.hasText("All values fit the template.")
-		d.Evaluate(`[...document.querySelectorAll('details')].find(e => e.textContent.startsWith('Row 3')).closest('li').querySelector('[aria-label="Move up"]').click()`)
-		d.WaitFor(`[...document.querySelectorAll('summary')].some(s => s.textContent.trim() === 'Row 2: Tart')`)
-		d.pressText("Save version 3")
-		d.WaitFor(`[...document.querySelectorAll('[role=dialog] button')].some(b => b.textContent === 'Save')`)
-		d.Evaluate(`[...document.querySelectorAll('[role=dialog] button')].find(b => b.textContent === 'Save').click()`)
-		d.hasText("Version 3 is saved.")
-		content := d.get("/messages/" + c.entry)["current_content"].(map[string]any)
+		page.ClickElement(use)
+		page.WaitFor(`document.querySelector('[data-path="slots.promo.parameters.title"]')`)
+		page.Main().ExpectText("slots.promo.parameters.title is required")
+		page.fillField("slots.promo.parameters.title", "Ten percent off")
+		page.fillField("sections.products[1].price", "4")
+		page.fillField("parameters.headline", "Cakes")
+		page.Main().ExpectText("All values fit the template.")
+		page.Evaluate(`[...document.querySelectorAll('details')].find(e => e.textContent.startsWith('Row 3')).closest('li').querySelector('[aria-label="Move up"]').click()`)
+		page.WaitFor(`[...document.querySelectorAll('summary')].some(s => s.textContent.trim() === 'Row 2: Tart')`)
+		page.Click("Save version 3")
+		page.WaitFor(`[...document.querySelectorAll('[role=dialog] button')].some(b => b.textContent === 'Save')`)
+		page.Dialog().Click("Save")
+		page.Messages().ExpectText("Version 3 is saved.")
+		content := page.get("/messages/" + c.entry)["current_content"].(map[string]any)
 		const want = `map[parameters:map[headline:Cakes] sections:map[products:[map[name:Cake price:3.5] map[name:Tart price:6] map[name:Pie price:4]]] slots:map[promo:map[block_id:spring-offer parameters:map[title:Ten percent off] strategy:fixed]]]`
 		if got := fmt.Sprint(content["template_binding"]); got != want {
 			t.Errorf("saved the binding %s, want %s", got, want)
 		}
-		d.open("/library/" + c.entry + "?v=3&compare=2")
-		d.hasText("From version 2 to version 3")
-		d.hasText("Ten percent off")
-		d.quiet()
+		page.open("/library/" + c.entry + "?v=3&compare=2")
+		page.Main().ExpectText("From version 2 to version 3")
+		page.Main().ExpectText("Ten percent off")
+		page.expectNoProblems()
 	})
 }

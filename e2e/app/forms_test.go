@@ -71,101 +71,95 @@ func (r *hookReceiver) accepted() string {
 	return strings.Join(r.types, " ")
 }
 
-// tick presses the radio button or the checkbox with a label.
-func (d desk) tick(label string) {
-	d.T.Helper()
-	find := fmt.Sprintf(`[...document.querySelectorAll('label')].find(l => l.textContent.trim() === %q)`, label)
-	d.WaitFor(find)
-	d.Evaluate(`document.getElementById(` + find + `.htmlFor).click()`)
-}
-
 // A key with two scopes does what they allow, until it is revoked. A webhook with a secret fails, its deliveries say why, and one is replayed. A form is built, says what keeps it from
 // being published, and is published; it is embedded in a page and submitted there, and the address is confirmed by
 // mail: contact, consent and submission are in the application, and the event reaches the webhook. A domain whose
 // record is wrong shows what differs, and is verified without a reload. An image is inserted into a template.
-func TestFormsWebhooksAndDomainsInTheApplication(t *testing.T) {
+func TestKeysWebhooksFormsAndDomainsAreSetUpInTheApplication(t *testing.T) {
 	t.Parallel()
 	dbtest.Addresses(t, func(t *testing.T, address string) {
 		zone := dnstest.New(t, "mail.boat.example. 60 IN A 127.0.0.1", `mail.boat.example. 60 IN TXT "v=spf1 ip4:192.0.2.1 -all"`)
-		d := openApp(t, address, "PACKETBOAT_ALLOW_PRIVATE_WEBHOOKS=true", "PACKETBOAT_DNS_RESOLVER="+zone.Addr,
+		page := openApp(t, address, "PACKETBOAT_ALLOW_PRIVATE_WEBHOOKS=true", "PACKETBOAT_DNS_RESOLVER="+zone.Addr,
 			"PACKETBOAT_MX_HOST=mail.boat.example", "PACKETBOAT_SPF_HOST=mail.boat.example", "PACKETBOAT_TRACK_HOST=mail.boat.example")
-		d.keyHasTwoScopes()
-		hooks := d.webhookFailsAndIsReplayed()
-		d.formIsFilledIn()
+		page.createKeyWithTwoScopes()
+		hooks := page.replayFailedDelivery()
+		page.fillInForm()
 		e2etest.Eventually(t, func() (string, bool) { got := hooks.accepted(); return got, strings.Contains(got, "form.submitted") })
 		if got := hooks.accepted(); !strings.Contains(got, "form.submitted") || len(hooks.problems) > 0 {
 			t.Errorf("the webhook accepted %q; its problems are %v", got, hooks.problems)
 		}
-		d.domainIsCorrected(zone)
-		d.imagesAreValues()
-		d.imageIsInserted()
+		page.correctDomain(zone)
+		page.fillImageValues()
+		page.insertImage()
 	})
 }
 
 // An image is pasted into the code of a template, and chosen for it again; it is chosen for the code of a broadcast, too,
 // which is saved with it. A broadcast begins with a finished mail, of which a template is made.
-func (d desk) imageIsInserted() {
-	d.T.Helper()
-	template, err := d.r.Owner.Must(d.Ctx, http.MethodPost, "/templates", map[string]any{"name": "Plain", "format": "html", "content_html": "<h1>Hello</h1>"})
-	d.Must(err)
-	d.open("/templates/" + template["id"].(string))
+func (page appPage) insertImage() {
+	page.T.Helper()
+	template, err := page.account.Owner.Must(page.Ctx, http.MethodPost, "/templates", map[string]any{"name": "Plain", "format": "html", "content_html": "<h1>Hello</h1>"})
+	page.Must(err)
+	page.open("/templates/" + template["id"].(string))
 	const insert = `[...document.querySelectorAll('button')].find(b => b.textContent.trim() === 'Insert an image')`
-	d.WaitFor(insert + ` && ` + code)
-	d.Evaluate(`(() => {
+	page.WaitFor(insert + ` && $.code()`)
+	page.Evaluate(`(() => {
 		const data = new DataTransfer();
 		data.items.add(new File([Uint8Array.from('GIF89a\x01\x01\x01\x01\x01\x01\x01;', c => c.charCodeAt(0))], 'harbour.gif', { type: 'image/gif' }));
 		` + insert + `.dispatchEvent(new ClipboardEvent('paste', { clipboardData: data, bubbles: true, cancelable: true }));
 	})()`)
-	images := func(n int) string { return fmt.Sprintf(code+`.textContent.split('alt="harbour"').length === %d`, n+1) }
-	d.WaitFor(images(1))
-	d.pressText("Insert an image")
-	d.shows("257 × 257")
-	d.Evaluate(`document.querySelector('[role=dialog] li button').click()`)
-	d.WaitFor(images(2))
+	images := func(n int) string {
+		return fmt.Sprintf(`$.code().textContent.split('alt="harbour"').length === %d`, n+1)
+	}
+	page.WaitFor(images(1))
+	page.Click("Insert an image")
+	page.Dialog().ExpectText("257 × 257")
+	page.Evaluate(`document.querySelector('[role=dialog] li button').click()`)
+	page.WaitFor(images(2))
 
-	broadcast := d.create(map[string]any{"content": map[string]any{"subject": "Hello", "body_mjml": "<mjml><mj-body><mj-section><mj-column><mj-text>Hello</mj-text></mj-column></mj-section></mj-body></mjml>"}})
-	d.open("/broadcasts/" + broadcast + "/edit")
-	d.WaitFor(insert + ` && ` + code)
-	d.Evaluate(code + `.focus()`)
-	d.Press("Control+Home")
-	d.Press(slices.Repeat([]string{"ArrowRight"}, len("<mjml><mj-body><mj-section><mj-column>"))...)
-	d.pressText("Insert an image")
-	d.shows("257 × 257")
-	d.Evaluate(`document.querySelector('[role=dialog] li button').click()`)
-	e2etest.Eventually(d.T, func() (any, bool) {
-		body := fmt.Sprint(d.read(broadcast)["content"].(map[string]any)["body_mjml"])
+	broadcast := page.createDraft(map[string]any{"content": map[string]any{"subject": "Hello", "body_mjml": "<mjml><mj-body><mj-section><mj-column><mj-text>Hello</mj-text></mj-column></mj-section></mj-body></mjml>"}})
+	page.open("/broadcasts/" + broadcast + "/edit")
+	page.WaitFor(insert + ` && $.code()`)
+	page.Evaluate(`$.code().focus()`)
+	page.Press("Control+Home")
+	page.Press(slices.Repeat([]string{"ArrowRight"}, len("<mjml><mj-body><mj-section><mj-column>"))...)
+	page.Click("Insert an image")
+	page.Dialog().ExpectText("257 × 257")
+	page.Evaluate(`document.querySelector('[role=dialog] li button').click()`)
+	e2etest.Eventually(page.T, func() (any, bool) {
+		body := fmt.Sprint(page.getBroadcast(broadcast)["content"].(map[string]any)["body_mjml"])
 		return body, strings.Contains(body, `<mj-column><mj-image`) && strings.Contains(body, `alt="harbour"`)
 	})
 
-	d.open("/broadcasts/new")
-	d.tick("A finished mail to change")
-	d.chooses("Mail to begin with", "Welcome")
-	d.presses("Create")
-	d.WaitFor(`/broadcasts\/[0-9a-f-]+\/edit$/.test(location.pathname) && ` + settled)
-	content := d.read(d.EvaluateString(`location.pathname.split('/').at(-2)`))["content"].(map[string]any)
+	page.open("/broadcasts/new")
+	page.Check("A finished mail to change")
+	page.SelectOption("Mail to begin with", "Welcome")
+	page.Dialog().Click("Create")
+	page.expectURL(`broadcasts/[0-9a-f-]+/edit$`)
+	content := page.getBroadcast(page.EvaluateString(`location.pathname.split('/').at(-2)`))["content"].(map[string]any)
 	if binding, _ := content["template_binding"].(map[string]any); content["template_slug"] != "welcome" || binding["parameters"] == nil {
-		d.T.Errorf("the broadcast has the template %v with %v", content["template_slug"], content["template_binding"])
+		page.T.Errorf("the broadcast has the template %v with %v", content["template_slug"], content["template_binding"])
 	}
 }
 
-// imagesAreValues pastes, uploads and chooses images for the values of a template: an image, and HTML. Before, the
+// fillImageValues pastes, uploads and chooses images for the values of a template: an image, and HTML. Before, the
 // library is empty, and begins with one button.
-func (d desk) imagesAreValues() {
-	d.T.Helper()
-	d.open("/library")
-	d.sees("The library is empty")
-	d.sees("Event invitation When, where, what for")
-	if n := d.EvaluateString(`[...document.querySelectorAll('main button, main a')].filter(b => b.textContent.trim() === 'New entry').length`); n != "1" {
-		d.T.Errorf("the empty library has %s buttons to begin with, want 1", n)
+func (page appPage) fillImageValues() {
+	page.T.Helper()
+	page.open("/library")
+	page.Main().ExpectText("The library is empty")
+	page.Main().ExpectText("Event invitation When, where, what for")
+	if n := page.EvaluateString(`[...document.querySelectorAll('main button, main a')].filter(b => b.textContent.trim() === 'New entry').length`); n != "1" {
+		page.T.Errorf("the empty library has %s buttons to begin with, want 1", n)
 	}
-	d.ask(http.MethodPost, "/templates", map[string]any{
+	page.call(http.MethodPost, "/templates", map[string]any{
 		"name": "Pictures", "format": "html", "subject": "News", "content_html": `<p><img alt="" src="{{param:picture}}"></p>{{param:inside}}`,
 		"parameters_schema": []any{map[string]any{"name": "picture", "label": "Picture", "type": "image"}, map[string]any{"name": "inside", "label": "Inside", "type": "html"}},
 	})
-	broadcast := d.create(map[string]any{"content": map[string]any{"template_slug": "pictures", "template_binding": map[string]any{"parameters": map[string]any{}}}})
+	broadcast := page.createDraft(map[string]any{"content": map[string]any{"template_slug": "pictures", "template_binding": map[string]any{"parameters": map[string]any{}}}})
 	value := func(name string, is func(string) bool) string {
-		return e2etest.Eventually(d.T, func() (string, bool) {
-			binding, _ := d.read(broadcast)["content"].(map[string]any)["template_binding"].(map[string]any)
+		return e2etest.Eventually(page.T, func() (string, bool) {
+			binding, _ := page.getBroadcast(broadcast)["content"].(map[string]any)["template_binding"].(map[string]any)
 			parameters, _ := binding["parameters"].(map[string]any)
 			v, _ := parameters[name].(string)
 			return v, is(v)
@@ -174,70 +168,69 @@ func (d desk) imagesAreValues() {
 	image := func(name string) string {
 		return `new File([Uint8Array.from('GIF89a\x01\x01\x01\x01\x01\x01\x01;` + name + `', c => c.charCodeAt(0))], '` + name + `.gif', { type: 'image/gif' })`
 	}
-	d.open("/broadcasts/" + broadcast + "/edit")
+	page.open("/broadcasts/" + broadcast + "/edit")
 	field := `[...document.querySelectorAll('label')].filter(l => l.textContent.trim().startsWith('Picture')).map(l => document.getElementById(l.htmlFor)).find(e => e)`
-	d.await(field)
-	d.Evaluate(`(() => {
+	page.WaitFor(field)
+	page.Evaluate(`(() => {
 		const data = new DataTransfer();
 		data.items.add(` + image("pasted") + `);
 		` + field + `.dispatchEvent(new ClipboardEvent('paste', { clipboardData: data, bubbles: true, cancelable: true }));
 	})()`)
 	pasted := value("picture", func(v string) bool { return v != "" })
 	if !strings.Contains(pasted, "/_q/a/") {
-		d.T.Errorf("the pasted image is %q, want an address of the account's images", pasted)
+		page.T.Errorf("the pasted image is %q, want an address of the account's images", pasted)
 	}
-	d.pressText("Choose an image")
-	d.await(`document.querySelector('[role=dialog] input[type=file]')`)
-	d.Evaluate(`(() => {
+	page.Click("Choose an image")
+	page.WaitFor(`document.querySelector('[role=dialog] input[type=file]')`)
+	page.Evaluate(`(() => {
 		const input = document.querySelector('[role=dialog] input[type=file]'), files = new DataTransfer();
 		files.items.add(` + image("uploaded") + `);
 		input.files = files.files;
 		input.dispatchEvent(new Event('change', { bubbles: true }));
 	})()`)
 	if uploaded := value("picture", func(v string) bool { return v != pasted }); uploaded == pasted {
-		d.T.Error("the uploaded image is not the value")
+		page.T.Error("the uploaded image is not the value")
 	}
-	d.await(`!document.querySelector('[role=dialog]')`)
-	d.pressText("Choose an image")
-	d.await(`document.querySelectorAll('[role=dialog] li button').length > 1`)
+	page.expectNoDialog()
+	page.Click("Choose an image")
+	page.WaitFor(`document.querySelectorAll('[role=dialog] li button').length > 1`)
 	earlier := `[...document.querySelectorAll('[role=dialog] li')].find(l => l.innerHTML.includes('` + pasted[strings.LastIndex(pasted, "/")+1:] + `'))?.querySelector('button')`
-	d.await(earlier)
-	d.Evaluate(earlier + `.click()`)
+	page.ClickElement(earlier)
 	if chosen := value("picture", func(v string) bool { return v == pasted }); chosen != pasted {
-		d.T.Errorf("the chosen image is %q, want %q", chosen, pasted)
+		page.T.Errorf("the chosen image is %q, want %q", chosen, pasted)
 	}
-	d.await(`!document.querySelector('[role=dialog]')`)
-	d.pressText("Insert an image")
-	d.await(`document.querySelectorAll('[role=dialog] li button').length > 0`)
-	d.Evaluate(`document.querySelector('[role=dialog] li button').click()`)
+	page.expectNoDialog()
+	page.Click("Insert an image")
+	page.WaitFor(`document.querySelectorAll('[role=dialog] li button').length > 0`)
+	page.Evaluate(`document.querySelector('[role=dialog] li button').click()`)
 	if inside := value("inside", func(v string) bool { return strings.Contains(v, "<img") }); !strings.Contains(inside, "/_q/a/") {
-		d.T.Errorf("the HTML is %q, want an image", inside)
+		page.T.Errorf("the HTML is %q, want an image", inside)
 	}
 }
 
 // A key is created with two scopes, allows no more, and is revoked by typing its name.
-func (d desk) keyHasTwoScopes() {
-	d.T.Helper()
-	d.open("/settings/api-keys")
-	d.pressText("New API key")
-	d.fill("Name", "Web shop")
-	d.tick("contacts:read")
-	d.tick("segments:read")
-	d.presses("Create")
-	d.WaitFor(`document.querySelector('[role=dialog] code')?.textContent.startsWith('pbk_')`)
-	key := d.EvaluateString(`document.querySelector('[role=dialog] code').textContent`)
-	d.tick("I have stored it")
-	d.presses("Done")
-	d.shows("2 scopes")
+func (page appPage) createKeyWithTwoScopes() {
+	page.T.Helper()
+	page.open("/settings/api-keys")
+	page.Click("New API key")
+	page.Fill("Name", "Web shop")
+	page.Check("contacts:read")
+	page.Check("segments:read")
+	page.Dialog().Click("Create")
+	page.WaitFor(`document.querySelector('[role=dialog] code')?.textContent.startsWith('pbk_')`)
+	key := page.EvaluateString(`document.querySelector('[role=dialog] code').textContent`)
+	page.Check("I have stored it")
+	page.Dialog().Click("Done")
+	page.Main().ExpectText("2 scopes")
 	answers := func(method, path string) int {
-		d.T.Helper()
-		req, err := http.NewRequestWithContext(d.Ctx, method, d.p.BaseURL+"/t/"+harness.Tenant+"/api"+path, strings.NewReader("{}"))
-		d.Must(err)
+		page.T.Helper()
+		req, err := http.NewRequestWithContext(page.Ctx, method, page.program.BaseURL+"/t/"+harness.Tenant+"/api"+path, strings.NewReader("{}"))
+		page.Must(err)
 		req.Header.Set("X-API-Key", key)
 		req.Header.Set("Content-Type", "application/json")
 		res, err := http.DefaultClient.Do(req)
-		d.Must(err)
-		d.Must(res.Body.Close())
+		page.Must(err)
+		page.Must(res.Body.Close())
 		return res.StatusCode
 	}
 	for _, x := range []struct {
@@ -248,230 +241,230 @@ func (d desk) keyHasTwoScopes() {
 		{http.MethodPost, "/contacts", 403}, {http.MethodPost, "/segments", 403}, {http.MethodGet, "/broadcasts", 403},
 	} {
 		if got := answers(x.method, x.path); got != x.want {
-			d.T.Errorf("the key gets %d for %s %s, want %d", got, x.method, x.path, x.want)
+			page.T.Errorf("the key gets %d for %s %s, want %d", got, x.method, x.path, x.want)
 		}
 	}
-	d.Evaluate(`document.querySelector('[aria-label="Actions for Web shop"]').click()`)
-	d.WaitFor(`document.querySelector('[role=menuitem]')`)
-	d.Evaluate(`[...document.querySelectorAll('[role=menuitem]')].find(i => i.textContent.startsWith('Revoke')).click()`)
-	d.fill("Type Web shop to confirm", "Web shop")
-	d.Evaluate(`document.querySelector('[role=alertdialog] button[type=submit]').click()`)
-	d.WaitFor(`!document.querySelector('[role=alertdialog]')`)
+	page.Evaluate(`document.querySelector('[aria-label="Actions for Web shop"]').click()`)
+	page.WaitFor(`document.querySelector('[role=menuitem]')`)
+	page.Evaluate(`[...document.querySelectorAll('[role=menuitem]')].find(i => i.textContent.startsWith('Revoke')).click()`)
+	page.Fill("Type Web shop to confirm", "Web shop")
+	page.Evaluate(`document.querySelector('[role=alertdialog] button[type=submit]').click()`)
+	page.WaitFor(`!document.querySelector('[role=alertdialog]')`)
 	if got := answers(http.MethodGet, "/contacts"); got != 401 {
-		d.T.Errorf("a revoked key gets %d, want 401", got)
+		page.T.Errorf("a revoked key gets %d, want 401", got)
 	}
 }
 
-func (d desk) webhookFailsAndIsReplayed() *hookReceiver {
-	d.T.Helper()
-	hooks := newHookReceiver(d.T)
-	d.open("/settings/webhooks")
-	d.pressText("New webhook")
-	d.fill("Address", hooks.URL)
-	d.tick("Chosen events")
-	d.tick("A form was submitted")
-	d.presses("Save")
-	d.WaitFor(`document.querySelector('[role=dialog] code')?.textContent.startsWith('whsec_')`)
-	secret := d.EvaluateString(`document.querySelector('[role=dialog] code').textContent`)
-	d.tick("I have stored it")
-	d.presses("Done")
-	d.WaitFor(`location.pathname.includes('/settings/webhooks/') && ` + settled)
-	d.pressText("Send a test")
-	d.WaitFor(`[...document.querySelectorAll('tbody td')].some(c => c.textContent.trim() === '500')`)
-	d.pressText("A test")
-	d.shows("out of order")
-	d.shows("This is a test.")
-	d.shows("Retrying")
+func (page appPage) replayFailedDelivery() *hookReceiver {
+	page.T.Helper()
+	hooks := newHookReceiver(page.T)
+	page.open("/settings/webhooks")
+	page.Click("New webhook")
+	page.Fill("Address", hooks.URL)
+	page.Check("Chosen events")
+	page.Check("A form was submitted")
+	page.Dialog().Click("Save")
+	page.WaitFor(`document.querySelector('[role=dialog] code')?.textContent.startsWith('whsec_')`)
+	secret := page.EvaluateString(`document.querySelector('[role=dialog] code').textContent`)
+	page.Check("I have stored it")
+	page.Dialog().Click("Done")
+	page.expectURL("/settings/webhooks/")
+	page.Click("Send a test")
+	page.WaitFor(`[...document.querySelectorAll('tbody td')].some(c => c.textContent.trim() === '500')`)
+	page.Click("A test")
+	page.Dialog().ExpectText("out of order")
+	page.Dialog().ExpectText("This is a test.")
+	page.Dialog().ExpectText("Retrying")
 	hooks.repair(secret)
-	d.presses("Replay")
-	d.shows("thank you")
-	d.shows("Delivered")
+	page.Dialog().Click("Replay")
+	page.Dialog().ExpectText("thank you")
+	page.Dialog().ExpectText("Delivered")
 	// The retry that was due, and the replay.
 	if got := hooks.accepted(); !strings.HasPrefix(got, "webhook.test") {
-		d.T.Errorf("the replay is accepted as %q", got)
+		page.T.Errorf("the replay is accepted as %q", got)
 	}
-	d.presses("Close")
+	page.Dialog().Click("Close")
 	return hooks
 }
 
-func (d desk) formIsFilledIn() {
-	d.T.Helper()
-	d.open("/forms")
-	d.pressText("New form")
-	d.fill("Name", "Harbour news")
-	d.presses("Create")
-	d.WaitFor(`/\/forms\/[0-9a-f-]+$/.test(location.pathname) && ` + settled)
-	form := d.EvaluateString(`location.pathname.split('/').at(-1)`)
-	d.chooses("Add a field", "First")
-	d.WaitFor(`[...document.querySelectorAll('summary')].some(s => s.textContent.includes('First name'))`)
-	if d.EvaluateString(`document.querySelector('[role=switch]').getAttribute('aria-checked')`) != "true" {
-		d.Evaluate(`document.querySelector('[role=switch]').click()`)
+func (page appPage) fillInForm() {
+	page.T.Helper()
+	page.open("/forms")
+	page.Click("New form")
+	page.Fill("Name", "Harbour news")
+	page.Dialog().Click("Create")
+	page.expectURL(`/forms/[0-9a-f-]+$`)
+	form := page.EvaluateString(`location.pathname.split('/').at(-1)`)
+	page.SelectOption("Add a field", "First")
+	page.WaitFor(`[...document.querySelectorAll('summary')].some(s => s.textContent.includes('First name'))`)
+	if page.EvaluateString(`document.querySelector('[role=switch]').getAttribute('aria-checked')`) != "true" {
+		page.Evaluate(`document.querySelector('[role=switch]').click()`)
 	}
-	d.tick("Another page")
-	d.pressText("Publish")
-	d.shows("One thing is missing before it can be published")
-	d.Evaluate(`[...document.querySelectorAll('button')].find(b => b.textContent.startsWith('Address of the page')).click()`)
-	d.WaitFor(`document.activeElement.dataset.path === 'redirect_url'`)
-	d.tick("A message in place of the form")
-	d.fill("Message", "Welcome aboard")
-	d.pressText("Publish")
-	d.shows("The form is published.")
+	page.Check("Another page")
+	page.Click("Publish")
+	page.Main().ExpectText("One thing is missing before it can be published")
+	page.Evaluate(`[...document.querySelectorAll('button')].find(b => b.textContent.startsWith('Address of the page')).click()`)
+	page.WaitFor(`document.activeElement.dataset.path === 'redirect_url'`)
+	page.Check("A message in place of the form")
+	page.Fill("Message", "Welcome aboard")
+	page.Click("Publish")
+	page.Messages().ExpectText("The form is published.")
 	// The preview shows what is typed, before it is saved.
-	stored := d.EvaluateString(`document.querySelector('input[data-path=submit_label]').value`)
-	d.Evaluate(`(() => { const real = window.fetch; window.fetch = async (...a) => { const r = await real(...a); if (String(a[0].url ?? a[0]).endsWith('/preview')) r.clone().json().then(j => { window.shown = j.html }); return r } })()`)
-	d.fill("Text of the button", "Come aboard")
-	d.WaitFor(`document.querySelector('main iframe') && window.shown?.includes('Come aboard</button>')`)
-	if got := d.get("/forms/" + form)["submit_label"]; got != stored {
-		d.T.Errorf("the form is stored with the button %v before it is saved", got)
+	stored := page.EvaluateString(`document.querySelector('input[data-path=submit_label]').value`)
+	page.Evaluate(`(() => { const real = window.fetch; window.fetch = async (...a) => { const r = await real(...a); if (String(a[0].url ?? a[0]).endsWith('/preview')) r.clone().json().then(j => { window.shown = j.html }); return r } })()`)
+	page.Fill("Text of the button", "Come aboard")
+	page.WaitFor(`document.querySelector('main iframe') && window.shown?.includes('Come aboard</button>')`)
+	if got := page.get("/forms/" + form)["submit_label"]; got != stored {
+		page.T.Errorf("the form is stored with the button %v before it is saved", got)
 	}
-	d.pressText("Discard changes")
-	d.pressText("Get the code")
-	d.WaitFor(`document.querySelector('section[aria-label="With the script"] pre')`)
-	snippet := d.EvaluateString(`document.querySelector('section[aria-label="With the script"] pre').textContent`)
+	page.Click("Discard changes")
+	page.Click("Get the code")
+	page.WaitFor(`document.querySelector('section[aria-label="With the script"] pre')`)
+	snippet := page.EvaluateString(`document.querySelector('section[aria-label="With the script"] pre').textContent`)
 
-	site := e2etest.FormSite(d.T, d.p, &snippet)
-	d.Goto(site.URL + "/join")
-	d.WaitFor(`document.querySelector('form').packetboat`)
-	d.TabTo("[name=email]")
-	d.Type("ann@example.org")
-	d.TabTo("[type=checkbox]")
-	d.Press("Space")
-	d.TabTo("[name=first_name]")
-	d.Type("Ann")
-	d.TabTo("button")
-	d.Press("Enter")
-	d.WaitFor(`document.querySelector('form').dataset.packetboatState === 'confirmation_sent'`)
-	lane := d.id("/mta-configs")
-	confirm := e2etest.Eventually(d.T, func() (string, bool) {
-		list, err := d.r.Owner.Must(d.Ctx, http.MethodGet, "/mta-configs/"+lane+"/messages", nil)
+	site := e2etest.FormSite(page.T, page.program, &snippet)
+	page.Goto(site.URL + "/join")
+	page.WaitFor(`document.querySelector('form').packetboat`)
+	page.TabToElement("[name=email]")
+	page.Type("ann@example.org")
+	page.TabToElement("[type=checkbox]")
+	page.Press("Space")
+	page.TabToElement("[name=first_name]")
+	page.Type("Ann")
+	page.TabToElement("button")
+	page.Press("Enter")
+	page.WaitFor(`document.querySelector('form').dataset.packetboatState === 'confirmation_sent'`)
+	lane := page.firstID("/mta-configs")
+	confirm := e2etest.Eventually(page.T, func() (string, bool) {
+		list, err := page.account.Owner.Must(page.Ctx, http.MethodGet, "/mta-configs/"+lane+"/messages", nil)
 		if err != nil {
-			d.T.Fatal(err)
+			page.T.Fatal(err)
 		}
 		rows, _ := list["data"].([]any)
 		if len(rows) == 0 {
 			return "", false
 		}
-		mail, err := d.r.Owner.Must(d.Ctx, http.MethodGet, "/mta-configs/"+lane+"/messages/"+rows[0].(map[string]any)["id"].(string), nil)
+		mail, err := page.account.Owner.Must(page.Ctx, http.MethodGet, "/mta-configs/"+lane+"/messages/"+rows[0].(map[string]any)["id"].(string), nil)
 		if err != nil {
-			d.T.Fatal(err)
+			page.T.Fatal(err)
 		}
 		link := e2etest.ConfirmLink.FindString(fmt.Sprint(mail["html"]))
 		return link, link != ""
 	})
-	d.Goto(confirm)
-	d.Evaluate(`document.querySelector('button').click()`)
-	d.WaitFor(`document.querySelector('h1').textContent.startsWith('Confirmed')`)
+	page.Goto(confirm)
+	page.Evaluate(`document.querySelector('button').click()`)
+	page.WaitFor(`document.querySelector('h1').textContent.startsWith('Confirmed')`)
 
-	submission := d.id("/forms/" + form + "/submissions")
-	d.open("/forms/" + form + "?tab=submissions&submission=" + submission)
-	d.shows("Confirmed")
-	d.shows("“Send me the")
-	d.presses("Open the contact")
-	d.WaitFor(`location.pathname.includes('/contacts/') && ` + settled)
-	d.shows("Active")
-	contact := strings.TrimPrefix(d.EvaluateString(`location.pathname`), "/app/"+harness.Tenant)
-	d.shows("Submitted the form Harbour news")
-	d.open(contact + "?tab=profile")
-	d.shows("Form Harbour news")
-	d.open(contact + "?tab=consent")
-	d.WaitFor(`[...document.querySelectorAll('[role=switch]')].some(s => s.getAttribute('aria-checked') === 'true' && document.getElementById(s.getAttribute('aria-labelledby')).textContent === 'Newsletter')`)
-	d.consentIsLogged()
+	submission := page.firstID("/forms/" + form + "/submissions")
+	page.open("/forms/" + form + "?tab=submissions&submission=" + submission)
+	page.Dialog().ExpectText("Confirmed")
+	page.Dialog().ExpectText("“Send me the")
+	page.Dialog().Click("Open the contact")
+	page.expectURL("/contacts/")
+	page.Main().ExpectText("Active")
+	contact := strings.TrimPrefix(page.EvaluateString(`location.pathname`), "/app/"+harness.Tenant)
+	page.Main().ExpectText("Submitted the form Harbour news")
+	page.open(contact + "?tab=profile")
+	page.Main().ExpectText("Form Harbour news")
+	page.open(contact + "?tab=consent")
+	page.WaitFor(`[...document.querySelectorAll('[role=switch]')].some(s => s.getAttribute('aria-checked') === 'true' && document.getElementById(s.getAttribute('aria-labelledby')).textContent === 'Newsletter')`)
+	page.checkConsentLog()
 }
 
-// consentIsLogged leaves and comes back in the ways that a person has, and by the API: the contact's page shows each
+// checkConsentLog leaves and comes back in the ways that a person has, and by the API: the contact's page shows each
 // choice with its proof, as the API lists them, and says what has no record.
-func (d desk) consentIsLogged() {
-	d.T.Helper()
-	contact := d.EvaluateString(`location.pathname.split('/').at(-1)`)
-	page := "/contacts/" + contact + "?tab=consent"
-	d.shows("Agreed Newsletter")
-	d.shows("on the form Harbour news “Send me the")
-	d.shows("Confirmed by a link in a mail")
+func (page appPage) checkConsentLog() {
+	page.T.Helper()
+	contact := page.EvaluateString(`location.pathname.split('/').at(-1)`)
+	tab := "/contacts/" + contact + "?tab=consent"
+	page.Main().ExpectText("Agreed Newsletter")
+	page.Main().ExpectText("on the form Harbour news “Send me the")
+	page.Main().ExpectText("Confirmed by a link in a mail")
 
-	d.ask(http.MethodPost, "/segments/"+d.r.List+"/members", map[string]any{"contact_ids": []string{contact}})
-	broadcast := d.create(map[string]any{"content": map[string]any{"subject": "News", "body_html": `<p>News <a href="{{ preferences_url }}">Preferences</a></p>`}})
-	d.begin(broadcast)
-	d.until(broadcast, "completed")
-	lane := d.id("/mta-configs")
+	page.call(http.MethodPost, "/segments/"+page.account.List+"/members", map[string]any{"contact_ids": []string{contact}})
+	broadcast := page.createDraft(map[string]any{"content": map[string]any{"subject": "News", "body_html": `<p>News <a href="{{ preferences_url }}">Preferences</a></p>`}})
+	page.startSend(broadcast)
+	page.waitForStatus(broadcast, "completed")
+	lane := page.firstID("/mta-configs")
 	var mail map[string]any
-	for _, row := range d.get("/mta-configs/" + lane + "/messages?limit=100")["data"].([]any) {
+	for _, row := range page.get("/mta-configs/" + lane + "/messages?limit=100")["data"].([]any) {
 		if m := row.(map[string]any); strings.Contains(fmt.Sprint(m["to"]), "ann@example.org") && m["subject"] == "News" {
-			mail = d.get("/mta-configs/" + lane + "/messages/" + m["id"].(string))
+			mail = page.get("/mta-configs/" + lane + "/messages/" + m["id"].(string))
 		}
 	}
 	if mail == nil {
-		d.T.Fatal("no mail to ann@example.org")
+		page.T.Fatal("no mail to ann@example.org")
 	}
 	preferences := strings.ReplaceAll(regexp.MustCompile(`http://[^"\s]+/_q/p/[^"\s]+`).FindString(fmt.Sprint(mail["html"])), "&amp;", "&")
-	d.Goto(preferences)
-	d.TabTo("[name='type.newsletter']")
-	d.Press("Space")
-	d.TabTo("button[value=save]")
-	d.Press("Enter")
-	d.WaitFor(`document.querySelector('[role=status]')`)
-	d.open(page)
-	d.shows("Left Newsletter")
-	d.shows("on the preferences page")
-	d.ask(http.MethodPost, "/contacts/bulk", map[string]any{"action": "subscribe", "contact_ids": []string{contact}, "params": map[string]any{"email_type_key": "newsletter"}})
-	d.open(page)
-	d.shows("Chosen, without a record")
+	page.Goto(preferences)
+	page.TabToElement("[name='type.newsletter']")
+	page.Press("Space")
+	page.TabToElement("button[value=save]")
+	page.Press("Enter")
+	page.WaitFor(`document.querySelector('[role=status]')`)
+	page.open(tab)
+	page.Main().ExpectText("Left Newsletter")
+	page.Main().ExpectText("on the preferences page")
+	page.call(http.MethodPost, "/contacts/bulk", map[string]any{"action": "subscribe", "contact_ids": []string{contact}, "params": map[string]any{"email_type_key": "newsletter"}})
+	page.open(tab)
+	page.Main().ExpectText("Chosen, without a record")
 
 	unsubscribe := regexp.MustCompile(`http://[^>\s"]+/_q/u/[^>\s"]+`).FindString(fmt.Sprint(mail["headers"]))
 	res, err := http.PostForm(unsubscribe, url.Values{"List-Unsubscribe": {"One-Click"}})
-	d.Must(err)
-	d.Must(res.Body.Close())
+	page.Must(err)
+	page.Must(res.Body.Close())
 	if res.StatusCode != http.StatusOK {
-		d.T.Fatalf("the button of a mail program at %q answers %s", unsubscribe, res.Status)
+		page.T.Fatalf("the button of a mail program at %q answers %s", unsubscribe, res.Status)
 	}
-	d.open(page)
-	d.shows("with the button of a mail program")
-	d.shows("By the link or the address in a mail")
-	rows := d.get("/contacts/" + contact + "/consents")["data"].([]any)
-	if shown := d.EvaluateString(`document.querySelectorAll('section[aria-label="How consent came about"] tbody tr').length`); shown != fmt.Sprint(len(rows)) || len(rows) != 3 {
-		d.T.Errorf("the page shows %s choices, the API has %d; want 3, as what is written by the API has no record", shown, len(rows))
+	page.open(tab)
+	page.Main().ExpectText("with the button of a mail program")
+	page.Main().ExpectText("By the link or the address in a mail")
+	rows := page.get("/contacts/" + contact + "/consents")["data"].([]any)
+	if shown := page.EvaluateString(`document.querySelectorAll('section[aria-label="How consent came about"] tbody tr').length`); shown != fmt.Sprint(len(rows)) || len(rows) != 3 {
+		page.T.Errorf("the page shows %s choices, the API has %d; want 3, as what is written by the API has no record", shown, len(rows))
 	}
-	d.checkAccess(readAxe(d.T), "the log of consents")
-	d.SetScreen(390, 844, "dark")
-	d.WaitFor(`document.querySelector('ul[aria-label="How consent came about"] li')`)
-	d.checkAccess(readAxe(d.T), "the log of consents on a phone")
-	d.SetScreen(1280, 900, "light")
+	page.expectAccessible("the log of consents")
+	page.SetScreen(390, 844, "dark")
+	page.WaitFor(`document.querySelector('ul[aria-label="How consent came about"] li')`)
+	page.expectAccessible("the log of consents on a phone")
+	page.SetScreen(1280, 900, "light")
 }
 
-func (d desk) domainIsCorrected(zone *dnstest.Server) {
-	d.T.Helper()
-	d.open("/sending")
-	d.pressText("Add a domain")
-	d.fill("Domain", "harbour.example")
-	d.presses("Add")
-	d.WaitFor(`location.pathname.includes('/sending/domains/') && ` + settled)
-	d.shows("Missing")
-	id := d.EvaluateString(`location.pathname.split('/').at(-1)`)
-	d.Evaluate(`window.stayed = true`)
+func (page appPage) correctDomain(zone *dnstest.Server) {
+	page.T.Helper()
+	page.open("/sending")
+	page.Click("Add a domain")
+	page.Fill("Domain", "harbour.example")
+	page.Dialog().Click("Add")
+	page.expectURL("/sending/domains/")
+	page.Main().ExpectText("Missing")
+	id := page.EvaluateString(`location.pathname.split('/').at(-1)`)
+	page.Evaluate(`window.stayed = true`)
 	read := func(method, path string) e2etest.Domain {
-		d.T.Helper()
-		a, err := d.r.Owner.Do(d.Ctx, method, "/sending-domains/"+id+path, nil)
+		page.T.Helper()
+		a, err := page.account.Owner.Do(page.Ctx, method, "/sending-domains/"+id+path, nil)
 		if err != nil || a.Status != http.StatusOK {
-			d.T.Fatalf("%s %s: %d %s, %v", method, path, a.Status, a.Body, err)
+			page.T.Fatalf("%s %s: %d %s, %v", method, path, a.Status, a.Body, err)
 		}
 		var got e2etest.Domain
-		d.Must(a.Decode(&got))
+		page.Must(a.Decode(&got))
 		return got
 	}
 	domain := read(http.MethodGet, "")
-	zone.Add(d.T, domain.DKIMSelector+`._domainkey.harbour.example. 60 IN TXT "v=DKIM1; k=rsa; p=MIGfMA0GCSqGSIb3DQEBAQUAA4GNADCBiQKBgQC"`)
-	d.pressText("Check now")
-	d.shows("Differs")
-	d.WaitFor(`document.querySelector('mark')`)
+	zone.Add(page.T, domain.DKIMSelector+`._domainkey.harbour.example. 60 IN TXT "v=DKIM1; k=rsa; p=MIGfMA0GCSqGSIb3DQEBAQUAA4GNADCBiQKBgQC"`)
+	page.Click("Check now")
+	page.Main().ExpectText("Differs")
+	page.WaitFor(`document.querySelector('mark')`)
 	zone.Remove(domain.DKIMSelector + "._domainkey.harbour.example")
 	for _, purpose := range []string{"dkim", "return_path", "return_path_spf", "dmarc", "tracking"} {
-		domain.Publish(d.T, zone, purpose)
+		domain.Publish(page.T, zone, purpose)
 	}
 	// A colleague checks; this page learns of it.
 	if got := read(http.MethodPost, "/verify"); got.Status != "verified" {
-		d.T.Fatalf("the domain is %s: %+v", got.Status, got.DNSRecords)
+		page.T.Fatalf("the domain is %s: %+v", got.Status, got.DNSRecords)
 	}
-	d.WaitFor(`[...document.querySelectorAll('header span')].some(s => s.textContent === 'Verified')`)
-	if d.EvaluateString(`window.stayed`) != "true" {
-		d.T.Error("the page was loaded again")
+	page.WaitFor(`[...document.querySelectorAll('header span')].some(s => s.textContent === 'Verified')`)
+	if page.EvaluateString(`window.stayed`) != "true" {
+		page.T.Error("the page was loaded again")
 	}
 }

@@ -14,21 +14,21 @@ import (
 )
 
 // A domain gets a new key in three steps, says why it is paused, is resumed, and is deleted once nobody sends from it.
-func TestADomainIsKeptInTheApplication(t *testing.T) {
+func TestADomainIsManagedInTheApplication(t *testing.T) {
 	t.Parallel()
 	dbtest.Addresses(t, func(t *testing.T, address string) {
 		zone := dnstest.New(t, "mail.boat.example. 60 IN A 127.0.0.1", `mail.boat.example. 60 IN TXT "v=spf1 ip4:192.0.2.1 -all"`)
-		d := openApp(t, address, "PACKETBOAT_DNS_RESOLVER="+zone.Addr, "PACKETBOAT_MX_HOST=mail.boat.example", "PACKETBOAT_SPF_HOST=mail.boat.example", "PACKETBOAT_TRACK_HOST=mail.boat.example")
-		made := d.ask(http.MethodPost, "/sending-domains", map[string]any{"domain": "harbour.example"})
+		page := openApp(t, address, "PACKETBOAT_DNS_RESOLVER="+zone.Addr, "PACKETBOAT_MX_HOST=mail.boat.example", "PACKETBOAT_SPF_HOST=mail.boat.example", "PACKETBOAT_TRACK_HOST=mail.boat.example")
+		made := page.call(http.MethodPost, "/sending-domains", map[string]any{"domain": "harbour.example"})
 		path := "/sending-domains/" + made["id"].(string)
 		read := func(method, action string) e2etest.Domain {
 			t.Helper()
-			a, err := d.r.Owner.Do(d.Ctx, method, path+action, nil)
+			a, err := page.account.Owner.Do(page.Ctx, method, path+action, nil)
 			if err != nil || a.Status != http.StatusOK {
 				t.Fatalf("%s %s: %d %s, %v", method, action, a.Status, a.Body, err)
 			}
 			var got e2etest.Domain
-			d.Must(a.Decode(&got))
+			page.Must(a.Decode(&got))
 			return got
 		}
 		domain := read(http.MethodGet, "")
@@ -37,40 +37,40 @@ func TestADomainIsKeptInTheApplication(t *testing.T) {
 		}
 		read(http.MethodPost, "/verify")
 
-		d.open("/sending/domains/" + domain.ID)
-		d.sees("Next check")
-		d.hit("More")
-		d.item("Change the signing key")
-		d.confirm("Change the signing key")
-		d.sees("A new key is made. Publish its record, es2")
-		d.sees("Until then the old key does.")
+		page.open("/sending/domains/" + domain.ID)
+		page.In("region", "Details").ExpectText("Next check")
+		page.PressEnterOn("More")
+		page.ChooseMenuItem("Change the signing key")
+		page.Dialog().Click("Change the signing key")
+		page.In("region", "The signing key is being changed").ExpectText("A new key is made. Publish its record, es2")
+		page.In("region", "The signing key is being changed").ExpectText("Until then the old key does.")
 		read(http.MethodGet, "").Publish(t, zone, "dkim")
-		d.pressText("Check now")
-		d.sees("Mail is signed with the key es2.")
-		d.sees("Keep the record of the old key, es1")
+		page.Click("Check now")
+		page.In("region", "The signing key is being changed").ExpectText("Mail is signed with the key es2.")
+		page.In("region", "The signing key is being changed").ExpectText("Keep the record of the old key, es1")
 
-		if _, err := e2etest.Database(t, d.p).Exec(d.Ctx, `UPDATE sending_domain SET paused = TRUE, pause_reason = 'complaint_rate' WHERE domain = 'harbour.example'`); err != nil {
+		if _, err := e2etest.Database(t, page.program).Exec(page.Ctx, `UPDATE sending_domain SET paused = TRUE, pause_reason = 'complaint_rate' WHERE domain = 'harbour.example'`); err != nil {
 			t.Fatal(err)
 		}
-		d.open("/sending/domains/" + domain.ID)
-		d.sees("Too many recipients complained of its mail.")
-		d.checkAccess(readAxe(t), "a paused domain")
-		d.pressText("Resume")
-		d.await(`!document.body.innerText.includes('Too many recipients complained')`)
-		if now := d.ask(http.MethodGet, path, nil); now["paused"] != false {
+		page.open("/sending/domains/" + domain.ID)
+		page.Main().ExpectText("Too many recipients complained of its mail.")
+		page.expectAccessible("a paused domain")
+		page.Click("Resume")
+		page.All().ExpectNoText("Too many recipients complained")
+		if now := page.call(http.MethodGet, path, nil); now["paused"] != false {
 			t.Errorf("after Resume the domain is %v", now)
 		}
 
-		sender := d.ask(http.MethodPost, "/sending-identities", map[string]any{"email_address": "hello@harbour.example", "display_name": "Harbour"})
-		d.hit("More")
-		d.item("Delete the domain")
-		d.fill("Type harbour.example", "harbour.example")
-		d.confirm("Delete the domain")
-		d.sees("It is used by 1 sender.")
-		d.ask(http.MethodDelete, "/sending-identities/"+sender["id"].(string), nil)
-		d.confirm("Delete the domain")
-		d.await(`location.pathname.endsWith('/sending') && ` + settled)
-		if a, err := d.r.Owner.Do(d.Ctx, http.MethodGet, path, nil); err != nil || a.Status != http.StatusNotFound {
+		sender := page.call(http.MethodPost, "/sending-identities", map[string]any{"email_address": "hello@harbour.example", "display_name": "Harbour"})
+		page.PressEnterOn("More")
+		page.ChooseMenuItem("Delete the domain")
+		page.Fill("Type harbour.example", "harbour.example")
+		page.Dialog().Click("Delete the domain")
+		page.In("dialog", "Delete harbour.example?").ExpectText("It is used by 1 sender.")
+		page.call(http.MethodDelete, "/sending-identities/"+sender["id"].(string), nil)
+		page.Dialog().Click("Delete the domain")
+		page.expectURL("/sending$")
+		if a, err := page.account.Owner.Do(page.Ctx, http.MethodGet, path, nil); err != nil || a.Status != http.StatusNotFound {
 			t.Errorf("the deleted domain: %d, %v", a.Status, err)
 		}
 	})
@@ -78,50 +78,50 @@ func TestADomainIsKeptInTheApplication(t *testing.T) {
 
 // An MTA config shows its warm-up and limits, keeps its password and what is typed, and lists who needs it before it is
 // switched off or deleted.
-func TestAnMTAConfigIsKeptInTheApplication(t *testing.T) {
+func TestAnMTAConfigIsManagedInTheApplication(t *testing.T) {
 	t.Parallel()
 	dbtest.Addresses(t, func(t *testing.T, address string) {
-		d := openApp(t, address)
-		lane := d.ask(http.MethodPost, "/mta-configs", map[string]any{
+		page := openApp(t, address)
+		lane := page.call(http.MethodPost, "/mta-configs", map[string]any{
 			"name": "Relay", "type": "smtp", "settings": map[string]any{"host": "smtp.example.net", "port": 587, "tls": "starttls", "auth": "plain", "username": "u", "password": "secret-of-the-relay"},
 			"caps": map[string]any{"max_per_second": 1, "max_per_hour": 5000}, "domain_throttles": []any{map[string]any{"pattern": "gmail", "max_per_minute": 20}},
 			"warmup": map[string]any{"enabled": true, "start_per_day": 200, "growth_pct": 30, "started_on": time.Now().UTC().Format(time.DateOnly)},
 		})
 		path := "/mta-configs/" + lane["id"].(string)
-		broadcast := d.create(map[string]any{"name": "By relay", "mta_config_key": lane["key"], "scheduled_at": time.Now().Add(24 * time.Hour).UTC().Format(time.RFC3339)})
-		d.ask(http.MethodPost, "/broadcasts/"+broadcast+"/schedule", nil)
+		broadcast := page.createDraft(map[string]any{"name": "By relay", "mta_config_key": lane["key"], "scheduled_at": time.Now().Add(24 * time.Hour).UTC().Format(time.RFC3339)})
+		page.call(http.MethodPost, "/broadcasts/"+broadcast+"/schedule", nil)
 		route := "/sending/mta/" + lane["id"].(string)
-		d.open(route)
-		d.sees("Today at most 200 mails")
-		d.sees("3,600 an hour")
-		d.sees("1,200 an hour")
-		d.sees("Remaining today 200")
-		d.sees("Set. Leave empty to keep it.")
-		if d.EvaluateString(`document.documentElement.outerHTML.includes('secret-of-the-relay')`) == "true" {
+		page.open(route)
+		page.In("region", "Warm-up").ExpectText("Today at most 200 mails")
+		page.In("region", "Limits").ExpectText("3,600 an hour")
+		page.In("region", "Limits").ExpectText("1,200 an hour")
+		page.In("region", "Health").ExpectText("Remaining today 200")
+		page.In("region", "SMTP relay").ExpectText("Set. Leave empty to keep it.")
+		if page.EvaluateString(`document.documentElement.outerHTML.includes('secret-of-the-relay')`) == "true" {
 			t.Error("the page has the password")
 		}
-		d.checkAccess(readAxe(t), "an MTA config that warms up")
+		page.expectAccessible("an MTA config that warms up")
 
-		d.fill("Mails a day", "900")
-		d.fill("Password", "never-kept")
+		page.Fill("Mails a day", "900")
+		page.Fill("Password", "never-kept")
 		copyOf := "/working-copies/mta_config/" + lane["id"].(string)
 		kept := e2etest.Eventually(t, func() (string, bool) {
-			a, err := d.r.Owner.Do(d.Ctx, http.MethodGet, copyOf, nil)
+			a, err := page.account.Owner.Do(page.Ctx, http.MethodGet, copyOf, nil)
 			return string(a.Body), err == nil && a.Status == http.StatusOK
 		})
 		if !strings.Contains(kept, "900") || strings.Contains(kept, "never-kept") {
 			t.Errorf("the working copy is %s", kept)
 		}
-		d.open(route)
-		d.sees("They are not saved yet.")
-		d.pressText("Save")
-		d.sees("Saved")
-		d.await(`!document.body.innerText.includes('These changes were kept')`)
-		if caps := d.ask(http.MethodGet, path, nil)["caps"].(map[string]any); caps["max_per_day"] != 900.0 || caps["max_per_second"] != 1.0 {
+		page.open(route)
+		page.Main().ExpectText("They are not saved yet.")
+		page.Click("Save")
+		page.Messages().ExpectText("Saved")
+		page.All().ExpectNoText("These changes were kept")
+		if caps := page.call(http.MethodGet, path, nil)["caps"].(map[string]any); caps["max_per_day"] != 900.0 || caps["max_per_second"] != 1.0 {
 			t.Errorf("saved caps are %v", caps)
 		}
 		gone := e2etest.Eventually(t, func() (bool, bool) {
-			a, err := d.r.Owner.Do(d.Ctx, http.MethodGet, copyOf, nil)
+			a, err := page.account.Owner.Do(page.Ctx, http.MethodGet, copyOf, nil)
 			ok := err == nil && a.Status == http.StatusNotFound
 			return ok, ok
 		})
@@ -129,29 +129,29 @@ func TestAnMTAConfigIsKeptInTheApplication(t *testing.T) {
 			t.Error("the working copy outlives the save")
 		}
 
-		d.Evaluate(`[...document.querySelectorAll('[role=switch]')].find(s => document.getElementById(s.getAttribute('aria-labelledby')).textContent === 'Active').click()`)
-		d.sees("Once this is saved, no mail leaves through it.")
-		d.sees("By relay")
-		d.pressText("Delete")
-		d.fill("Type Relay", "Relay")
-		d.confirm("Delete")
-		d.await(`[...document.querySelectorAll('[role=dialog] [role=alert] a, [role=alertdialog] [role=alert] a')].some(a => a.getAttribute('href').endsWith('/broadcasts/` + broadcast + `'))`)
-		d.ask(http.MethodPost, "/broadcasts/"+broadcast+"/unschedule", nil)
-		d.confirm("Delete")
-		d.await(`location.pathname.endsWith('/sending') && ` + settled)
+		page.Evaluate(`[...document.querySelectorAll('[role=switch]')].find(s => document.getElementById(s.getAttribute('aria-labelledby')).textContent === 'Active').click()`)
+		page.In("region", "SMTP relay").ExpectText("Once this is saved, no mail leaves through it.")
+		page.In("region", "SMTP relay").ExpectText("By relay")
+		page.Click("Delete")
+		page.Fill("Type Relay", "Relay")
+		page.Dialog().Click("Delete")
+		page.WaitFor(`[...document.querySelectorAll('[role=dialog] [role=alert] a, [role=alertdialog] [role=alert] a')].some(a => a.getAttribute('href').endsWith('/broadcasts/` + broadcast + `'))`)
+		page.call(http.MethodPost, "/broadcasts/"+broadcast+"/unschedule", nil)
+		page.Dialog().Click("Delete")
+		page.expectURL("/sending$")
 	})
 }
 
 // What is typed into settings and not saved comes back, unless it was saved otherwise meanwhile; Cancel drops it.
 // The workspace is deleted by its address.
-func TestSettingsKeepWhatIsTyped(t *testing.T) {
+func TestUnsavedSettingsAreRestored(t *testing.T) {
 	t.Parallel()
 	dbtest.Addresses(t, func(t *testing.T, address string) {
-		d := openApp(t, address)
-		account := d.ask(http.MethodGet, "/settings/account", nil)
+		page := openApp(t, address)
+		account := page.call(http.MethodGet, "/settings/account", nil)
 		id := account["tenant_id"].(string)
 		copies := func(kind, record string) bool {
-			a, err := d.r.Owner.Do(d.Ctx, http.MethodGet, "/working-copies/"+kind+"/"+record, nil)
+			a, err := page.account.Owner.Do(page.Ctx, http.MethodGet, "/working-copies/"+kind+"/"+record, nil)
 			return err == nil && a.Status == http.StatusOK
 		}
 		waits := func(kind, record string, there bool) {
@@ -160,103 +160,103 @@ func TestSettingsKeepWhatIsTyped(t *testing.T) {
 				t.Errorf("a working copy of %s: never %v", kind, there)
 			}
 		}
-		d.open("/settings/account")
+		page.open("/settings/account")
 		// The first attempts to keep it fail.
-		d.Evaluate(`(() => { const real = window.fetch; window.failures = 0; window.fetch = (a, o) => o && o.method === 'PUT' && window.failures++ < 2 ? Promise.reject(new TypeError('Failed to fetch')) : real(a, o) })()`)
-		d.fill("City", "Kiel")
-		d.fill("Street", "Harbour Road 1")
+		page.Evaluate(`$.failWrites(2)`)
+		page.Fill("City", "Kiel")
+		page.Fill("Street", "Harbour Road 1")
 		waits("account_address", id, true)
 		// Somebody else saves the street: the page asks about it before it saves.
 		postal := account["postal_address"].(map[string]any)
 		postal["line1"] = "Quay 7"
-		d.ask(http.MethodPut, "/settings/account", map[string]any{"postal_address": postal})
-		d.open("/settings/account")
-		d.sees("They are not saved yet.")
+		page.call(http.MethodPut, "/settings/account", map[string]any{"postal_address": postal})
+		page.open("/settings/account")
+		page.In("region", "Postal address").ExpectText("They are not saved yet.")
 		field := func(path string) string {
-			return d.EvaluateString(`document.querySelector('[data-path="` + path + `"]').value`)
+			return page.EvaluateString(`document.querySelector('[data-path="` + path + `"]').value`)
 		}
 		if city, street := field("postal_address.city"), field("postal_address.line1"); city != "Kiel" || street != "Harbour Road 1" {
 			t.Errorf("city %q and street %q came back", city, street)
 		}
-		d.Evaluate(`[...document.querySelectorAll('form')].find(f => f.innerText.includes('Discard changes')).querySelector('button[type=submit]').click()`)
-		d.sees("Somebody else changed the same fields meanwhile.")
-		d.choose("Theirs")
-		d.confirm("Save")
-		d.await(`!document.body.innerText.includes('Discard changes')`)
+		page.Evaluate(`[...document.querySelectorAll('form')].find(f => f.innerText.includes('Discard changes')).querySelector('button[type=submit]').click()`)
+		page.In("dialog", "Two versions of the same part").ExpectText("Somebody else changed the same fields meanwhile.")
+		page.Check("Theirs")
+		page.Dialog().Click("Save")
+		page.All().ExpectNoText("Discard changes")
 		waits("account_address", id, false)
-		if got := d.ask(http.MethodGet, "/settings/account", nil)["postal_address"].(map[string]any); got["city"] != "Kiel" || got["line1"] != "Quay 7" {
+		if got := page.call(http.MethodGet, "/settings/account", nil)["postal_address"].(map[string]any); got["city"] != "Kiel" || got["line1"] != "Quay 7" {
 			t.Errorf("saved address: %v", got)
 		}
 
-		d.open("/sending/types?edit=new")
-		d.fill("Name", "Offers")
+		page.open("/sending/types?edit=new")
+		page.Fill("Name", "Offers")
 		waits("email_type", "new-"+id, true)
-		d.Press("Escape")
-		d.open("/sending/types?edit=new")
-		d.sees("They are not saved yet.")
-		d.presses("Cancel")
+		page.Press("Escape")
+		page.open("/sending/types?edit=new")
+		page.In("dialog", "Add a type").ExpectText("They are not saved yet.")
+		page.Dialog().Click("Cancel")
 		waits("email_type", "new-"+id, false)
-		d.open("/sending/types")
-		d.sees("Readers choose among these:")
+		page.open("/sending/types")
+		page.In("region", "The preference page").ExpectText("Readers choose among these:")
 
-		d.open("/settings/account")
-		d.pressText("Delete the workspace")
-		d.sees("for good after 30 days")
-		d.fill("Type "+harness.Tenant, "wrong")
-		d.await(`[...document.querySelectorAll('[role=dialog] button, [role=alertdialog] button')].find(b => b.textContent.trim() === 'Delete the workspace').getAttribute('aria-disabled') === 'true'`)
-		d.fill("Type "+harness.Tenant, harness.Tenant)
-		d.confirm("Delete the workspace")
-		d.await(`!location.pathname.startsWith('/app/` + harness.Tenant + `')`)
+		page.open("/settings/account")
+		page.Click("Delete the workspace")
+		page.In("dialog", "Delete acme?").ExpectText("for good after 30 days")
+		page.Fill("Type "+harness.Tenant, "wrong")
+		page.WaitFor(`[...document.querySelectorAll('[role=dialog] button, [role=alertdialog] button')].find(b => b.textContent.trim() === 'Delete the workspace').getAttribute('aria-disabled') === 'true'`)
+		page.Fill("Type "+harness.Tenant, harness.Tenant)
+		page.Dialog().Click("Delete the workspace")
+		page.WaitFor(`!location.pathname.startsWith('/app/` + harness.Tenant + `')`)
 	})
 }
 
 // Two people edit one sender. What only one of them changed is joined; for a field that both changed, the form asks.
-func TestTwoPeopleEditOneSender(t *testing.T) {
+func TestEditsOfOneSenderByTwoPeopleAreMerged(t *testing.T) {
 	t.Parallel()
 	dbtest.Addresses(t, func(t *testing.T, address string) {
-		d := openApp(t, address)
-		rows := d.ask(http.MethodGet, "/sending-identities", nil)["data"].([]any)
+		page := openApp(t, address)
+		rows := page.call(http.MethodGet, "/sending-identities", nil)["data"].([]any)
 		path := "/sending-identities/" + rows[0].(map[string]any)["id"].(string)
-		field := func(name string) any { return d.ask(http.MethodGet, path, nil)[name] }
+		field := func(name string) any { return page.call(http.MethodGet, path, nil)[name] }
 		const drawerGone = `!document.querySelector('[role=dialog]')`
 		edit := strings.Replace(path, "/sending-identities", "/sending/senders", 1) + "?edit=1"
 
-		d.open(edit)
-		d.fill("Name that readers see", "Harbour news")
-		d.ask(http.MethodPut, path, map[string]any{"utm_code": "theirs"})
-		d.presses("Save")
-		d.await(drawerGone)
-		d.sees("Somebody else changed UTM source meanwhile. Both changes are kept.")
+		page.open(edit)
+		page.Fill("Name that readers see", "Harbour news")
+		page.call(http.MethodPut, path, map[string]any{"utm_code": "theirs"})
+		page.Dialog().Click("Save")
+		page.WaitFor(drawerGone)
+		page.Messages().ExpectText("Somebody else changed UTM source meanwhile. Both changes are kept.")
 		if name, utm := field("display_name"), field("utm_code"); name != "Harbour news" || utm != "theirs" {
 			t.Errorf("name %v, UTM source %v; want both changes", name, utm)
 		}
 
 		// Between the reading and the saving, too: the server refuses the revision, and the form joins again.
-		d.open(edit)
-		d.Evaluate(`(() => { const real = window.fetch; window.conflicts = 0; window.fetch = async (a, o) => {
+		page.open(edit)
+		page.Evaluate(`(() => { const real = window.fetch; window.conflicts = 0; window.fetch = async (a, o) => {
 			if (o && o.method === 'PUT' && o.headers['If-Match'] && window.conflicts === 0) await real(a, { ...o, headers: { 'Content-Type': 'application/json' }, body: JSON.stringify({ utm_code: 'between' }) })
 			const answer = await real(a, o)
 			if (answer.status === 412) window.conflicts++
 			return answer
 		} })()`)
-		d.fill("Name that readers see", "Harbour")
-		d.presses("Save")
-		d.await(drawerGone)
-		if name, utm, conflicts := field("display_name"), field("utm_code"), d.EvaluateString(`window.conflicts`); name != "Harbour" || utm != "between" || conflicts != "1" {
+		page.Fill("Name that readers see", "Harbour")
+		page.Dialog().Click("Save")
+		page.WaitFor(drawerGone)
+		if name, utm, conflicts := field("display_name"), field("utm_code"), page.EvaluateString(`window.conflicts`); name != "Harbour" || utm != "between" || conflicts != "1" {
 			t.Errorf("name %v, UTM source %v after %s conflicts", name, utm, conflicts)
 		}
 
-		d.open(edit)
-		d.fill("Name that readers see", "Mine")
-		d.ask(http.MethodPut, path, map[string]any{"display_name": "Theirs"})
-		d.presses("Save")
-		d.sees("Two versions of the same part")
-		d.checkAccess(readAxe(t), "two versions of a sender")
+		page.open(edit)
+		page.Fill("Name that readers see", "Mine")
+		page.call(http.MethodPut, path, map[string]any{"display_name": "Theirs"})
+		page.Dialog().Click("Save")
+		page.Dialog().ExpectText("Two versions of the same part")
+		page.expectAccessible("two versions of a sender")
 		if name := field("display_name"); name != "Theirs" {
 			t.Errorf("before the choice the name is %v", name)
 		}
-		d.Evaluate(`[...document.querySelectorAll('[role=dialog]')].at(-1).querySelector('button[type=submit]').click()`)
-		d.await(drawerGone)
+		page.Evaluate(`[...document.querySelectorAll('[role=dialog]')].at(-1).querySelector('button[type=submit]').click()`)
+		page.WaitFor(drawerGone)
 		if name := field("display_name"); name != "Mine" {
 			t.Errorf("after the choice the name is %v", name)
 		}
@@ -269,30 +269,30 @@ func TestTwoPeopleEditOneSender(t *testing.T) {
 func TestEveryFieldOfAnMTAConfigIsInTheForm(t *testing.T) {
 	t.Parallel()
 	dbtest.Addresses(t, func(t *testing.T, address string) {
-		d := openApp(t, address)
-		read := func(id string) map[string]any { return d.ask(http.MethodGet, "/mta-configs/"+id, nil) }
+		page := openApp(t, address)
+		read := func(id string) map[string]any { return page.call(http.MethodGet, "/mta-configs/"+id, nil) }
 		made := func() string {
 			t.Helper()
-			d.await(`/mta\/[0-9a-f-]{36}$/.test(location.pathname) && ` + settled)
-			return d.EvaluateString(`location.pathname.split('/').pop()`)
+			page.expectURL(`mta/[0-9a-f-]{36}$`)
+			return page.EvaluateString(`location.pathname.split('/').pop()`)
 		}
 
-		d.open("/sending/mta/new")
-		d.choose("Direct")
-		d.fill("Name", "Direct")
-		d.pressText("Add an address")
-		d.at("settings.ips[0].ip", "not an address")
-		d.fill("Its name", "mail.example.net")
-		d.pressText("Save")
-		d.sees("must be an IPv4 or IPv6 address")
-		d.await(`document.activeElement.dataset.path === 'settings.ips[0].ip' && document.activeElement.getAttribute('aria-invalid') === 'true'`)
-		d.at("settings.ips[0].ip", "203.0.113.7")
-		d.Evaluate(`[...document.querySelectorAll('[role=switch]')].find(s => document.getElementById(s.getAttribute('aria-labelledby')).textContent === 'Warm-up').click()`)
-		d.fill("Mails on the first day", "40")
-		d.await(`document.querySelector('[data-path="warmup.started_on"]').type === 'date'`)
-		d.fill("Tries again for, in hours", "12")
-		d.checkAccess(readAxe(t), "a config that delivers by itself")
-		d.pressText("Save")
+		page.open("/sending/mta/new")
+		page.Check("Direct")
+		page.Fill("Name", "Direct")
+		page.Click("Add an address")
+		page.fillField("settings.ips[0].ip", "not an address")
+		page.Fill("Its name", "mail.example.net")
+		page.Click("Save")
+		page.In("region", "Direct").ExpectText("must be an IPv4 or IPv6 address")
+		page.WaitFor(`document.activeElement.dataset.path === 'settings.ips[0].ip' && document.activeElement.getAttribute('aria-invalid') === 'true'`)
+		page.fillField("settings.ips[0].ip", "203.0.113.7")
+		page.Evaluate(`[...document.querySelectorAll('[role=switch]')].find(s => document.getElementById(s.getAttribute('aria-labelledby')).textContent === 'Warm-up').click()`)
+		page.Fill("Mails on the first day", "40")
+		page.WaitFor(`document.querySelector('[data-path="warmup.started_on"]').type === 'date'`)
+		page.Fill("Tries again for, in hours", "12")
+		page.expectAccessible("a config that delivers by itself")
+		page.Click("Save")
 		direct := read(made())
 		ips := direct["settings"].(map[string]any)["ips"].([]any)
 		if len(ips) != 1 || ips[0].(map[string]any)["ip"] != "203.0.113.7" || ips[0].(map[string]any)["helo_host"] != "mail.example.net" {
@@ -305,37 +305,37 @@ func TestEveryFieldOfAnMTAConfigIsInTheForm(t *testing.T) {
 			t.Errorf("its warm-up is %v", warmup)
 		}
 
-		d.open("/sending/mta/new")
-		d.choose("Built-in mailbox")
-		d.fill("Name", "Refusing")
-		d.pressText("Add a pattern")
-		d.at("settings.fail_patterns[0].pattern", "*@refused.example")
-		d.pressText("Save")
+		page.open("/sending/mta/new")
+		page.Check("Built-in mailbox")
+		page.Fill("Name", "Refusing")
+		page.Click("Add a pattern")
+		page.fillField("settings.fail_patterns[0].pattern", "*@refused.example")
+		page.Click("Save")
 		if patterns := read(made())["settings"].(map[string]any)["fail_patterns"].([]any); len(patterns) != 1 || patterns[0].(map[string]any)["pattern"] != "*@refused.example" {
 			t.Errorf("its patterns are %v", patterns)
 		}
 
 		relay := sink.Start(t, sink.Options{Rules: []sink.Rule{{Stage: sink.Rcpt, To: "nobody@example.com", Reply: "550 5.1.1 There is nobody of this name"}}})
-		smtp := d.ask(http.MethodPost, "/mta-configs", map[string]any{"name": "Relay", "type": "smtp", "settings": map[string]any{"host": "127.0.0.1", "port": relay.Port(), "tls": "none", "auth": "none"}})["id"].(string)
-		d.open("/sending/mta/" + smtp)
-		d.pressText("Add a record")
-		d.at("return_path_records[0].value", "not a host")
-		d.pressText("Save")
-		d.await(`document.activeElement.dataset.path === 'return_path_records[0].value' && document.activeElement.getAttribute('aria-invalid') === 'true'`)
-		d.at("return_path_records[0].value", "bounces.relay.example")
-		d.at("return_path_records[0].priority", "20")
-		d.pressText("Save")
-		d.sees("Saved")
+		smtp := page.call(http.MethodPost, "/mta-configs", map[string]any{"name": "Relay", "type": "smtp", "settings": map[string]any{"host": "127.0.0.1", "port": relay.Port(), "tls": "none", "auth": "none"}})["id"].(string)
+		page.open("/sending/mta/" + smtp)
+		page.Click("Add a record")
+		page.fillField("return_path_records[0].value", "not a host")
+		page.Click("Save")
+		page.WaitFor(`document.activeElement.dataset.path === 'return_path_records[0].value' && document.activeElement.getAttribute('aria-invalid') === 'true'`)
+		page.fillField("return_path_records[0].value", "bounces.relay.example")
+		page.fillField("return_path_records[0].priority", "20")
+		page.Click("Save")
+		page.Messages().ExpectText("Saved")
 		if records := read(smtp)["return_path_records"].([]any); len(records) != 1 || records[0].(map[string]any)["value"] != "bounces.relay.example" || records[0].(map[string]any)["priority"] != 20.0 {
 			t.Errorf("its records are %v", records)
 		}
-		d.fill("To", "nobody@example.com")
-		d.pressText("Try it now")
-		d.sees("Refused")
-		d.sees("550 5.1.1 There is nobody of this name")
-		d.fill("To", "reader@example.com")
-		d.pressText("Try it now")
-		d.sees("Taken in")
-		d.await(`[...document.querySelectorAll('code')].some(c => c.textContent.startsWith('250 '))`)
+		page.Fill("To", "nobody@example.com")
+		page.Click("Try it now")
+		page.In("region", "Health").ExpectText("Refused")
+		page.In("region", "Health").ExpectText("550 5.1.1 There is nobody of this name")
+		page.Fill("To", "reader@example.com")
+		page.Click("Try it now")
+		page.In("region", "Health").ExpectText("Taken in")
+		page.WaitFor(`[...document.querySelectorAll('code')].some(c => c.textContent.startsWith('250 '))`)
 	})
 }

@@ -15,14 +15,14 @@ import (
 func TestPagesWithoutDataAreAccessible(t *testing.T) {
 	t.Parallel()
 	p := &harness.Program{Empty: true}
-	d := openBrowser(t, p, "")
+	page := openBrowser(t, p, "")
 	var outside []string
 	for _, route := range harness.Outside() {
 		if !strings.Contains(route, "{") {
 			outside = append(outside, route)
 		}
 	}
-	d.tour(outside, func(route string) { d.Goto(p.BaseURL + route) })
+	page.visitRoutes(outside, func(route string) { page.Goto(p.BaseURL + route) })
 
 	log, err := os.ReadFile(p.Log)
 	if err != nil {
@@ -35,22 +35,21 @@ func TestPagesWithoutDataAreAccessible(t *testing.T) {
 	body := fmt.Sprintf(`{"setup_token": %q, "tenant_name": "Fresh Fields", "tenant_slug": %q, "name": "Fiona", "email": %q, "password": %q}`, token, harness.Tenant, harness.Owner, harness.Password)
 	signUp := `fetch('/api/auth/signup', { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: ` + fmt.Sprintf("%q", body) + ` }).then(r => r.status)`
 	var status int
-	if d.EvaluateInto(signUp, &status); status != http.StatusCreated {
+	if page.EvaluateInto(signUp, &status); status != http.StatusCreated {
 		t.Fatalf("signing up is answered with %d", status)
 	}
-	d.tour(harness.Fresh(), d.open)
+	page.visitRoutes(harness.Fresh(), page.open)
 
 	// Pages of which nothing is kept, without a connection.
-	axe := readAxe(t)
-	d.Must(d.Leave(d.Ctx, p.BaseURL))
-	d.open("/settings")
-	d.Must(d.Offline(d.Ctx, true))
+	page.Must(page.Leave(page.Ctx, p.BaseURL))
+	page.open("/settings")
+	page.Must(page.Offline(page.Ctx, true))
 	for _, link := range []string{"/jobs", "/settings/members", "/settings/audit", "/settings/webhooks"} {
-		d.Evaluate(fmt.Sprintf(`document.querySelector('main a[href$="%s"]').click()`, link))
-		d.await(fmt.Sprintf(`location.pathname.endsWith('%s') && document.querySelector('h1')?.textContent.trim()`, link))
-		d.sees("You are offline")
-		d.checkAccess(axe, "offline, "+link)
-		d.Evaluate(`history.back()`)
-		d.await(`location.pathname.endsWith('/settings')`)
+		page.Evaluate(fmt.Sprintf(`document.querySelector('main a[href$="%s"]').click()`, link))
+		page.WaitFor(fmt.Sprintf(`location.pathname.endsWith('%s') && document.querySelector('h1')?.textContent.trim()`, link))
+		page.All().ExpectText("You are offline")
+		page.expectAccessible("offline, " + link)
+		page.Evaluate(`history.back()`)
+		page.expectURL("/settings$")
 	}
 }

@@ -32,17 +32,17 @@ func jsonOf(t *testing.T, texts []string) string {
 func TestTheTabsOfAReportShowWhatTheAPIAnswers(t *testing.T) {
 	t.Parallel()
 	dbtest.Addresses(t, func(t *testing.T, address string) {
-		d := openApp(t, address)
-		lane := d.ask(http.MethodPost, "/mta-configs", map[string]any{"name": "Refusing", "type": "sink", "settings": map[string]any{"fail_patterns": []any{
+		page := openApp(t, address)
+		lane := page.call(http.MethodPost, "/mta-configs", map[string]any{"name": "Refusing", "type": "sink", "settings": map[string]any{"fail_patterns": []any{
 			map[string]any{"pattern": "reader3@example.org", "response": "550 5.1.1 no such user"},
 			map[string]any{"pattern": "reader4@example.org", "response": "550 5.7.1 refused by policy"},
 		}}})
-		broadcast := d.create(map[string]any{"mta_config_key": lane["key"]})
-		d.begin(broadcast)
-		d.until(broadcast, "completed")
+		broadcast := page.createDraft(map[string]any{"mta_config_key": lane["key"]})
+		page.startSend(broadcast)
+		page.waitForStatus(broadcast, "completed")
 		at := "/broadcasts/" + broadcast
 		number := func(v any) string { return fmt.Sprint(v) }
-		get := func(path string) map[string]any { return d.ask(http.MethodGet, at+path, nil) }
+		get := func(path string) map[string]any { return page.call(http.MethodGet, at+path, nil) }
 		list := func(v any) (rows []map[string]any) {
 			all, _ := v.([]any)
 			for _, one := range all {
@@ -52,11 +52,11 @@ func TestTheTabsOfAReportShowWhatTheAPIAnswers(t *testing.T) {
 		}
 		shows := func(label string, n int, want ...string) {
 			t.Helper()
-			d.await(fmt.Sprintf(`JSON.stringify(%s) === %s`, column(label, n), jsonOf(t, want)))
+			page.WaitFor(fmt.Sprintf(`JSON.stringify(%s) === %s`, column(label, n), jsonOf(t, want)))
 		}
 
-		d.open(at + "?tab=time&per=day")
-		d.pressText("As a table")
+		page.open(at + "?tab=time&per=day")
+		page.Click("As a table")
 		for n, name := range []string{"sent", "delivered", "opened", "clicked", "bounced", "unsubscribed"} {
 			var want []string
 			for _, p := range list(get("/timing?interval=day")["series"]) {
@@ -64,11 +64,11 @@ func TestTheTabsOfAReportShowWhatTheAPIAnswers(t *testing.T) {
 			}
 			shows("Over time", n+1, want...)
 		}
-		if file := d.saved(`document.querySelector('main [aria-label*="over time"]')`); !strings.Contains(file, ",25,23,0,0,2,0") {
+		if file := page.download(`document.querySelector('main [aria-label*="over time"]')`); !strings.Contains(file, ",25,23,0,0,2,0") {
 			t.Errorf("the file of days is\n%s", file)
 		}
 
-		d.pressText("Breakdown")
+		page.Click("Breakdown")
 		engagement := get("/engagement")
 		for label, name := range map[string]string{"Senders": "by_identity", "Mailbox providers": "by_provider"} {
 			rows := list(engagement[name])
@@ -83,11 +83,11 @@ func TestTheTabsOfAReportShowWhatTheAPIAnswers(t *testing.T) {
 				shows(label, n, want...)
 			}
 		}
-		if file := d.saved(`document.querySelector('main [aria-label*="Senders"][aria-label^="Download"]')`); !strings.Contains(file, d.r.Sender+",25,23,0,0,0,0,0,2") {
+		if file := page.download(`document.querySelector('main [aria-label*="Senders"][aria-label^="Download"]')`); !strings.Contains(file, page.account.Sender+",25,23,0,0,0,0,0,2") {
 			t.Errorf("the file of senders is\n%s", file)
 		}
 
-		d.pressText("Bounces")
+		page.Click("Bounces")
 		bounces := get("/bounces")
 		codes := map[string]string{}
 		for _, c := range list(bounces["summary"].(map[string]any)["by_code"]) {
@@ -96,21 +96,21 @@ func TestTheTabsOfAReportShowWhatTheAPIAnswers(t *testing.T) {
 		if want := map[string]string{"550 5.1.1": "1", "550 5.7.1": "1"}; !maps.Equal(codes, want) {
 			t.Errorf("the API counts %v by code, want %v", codes, want)
 		}
-		d.await(`[` + column("By code", 0) + `.sort().join()].includes('550 5.1.1,550 5.7.1')`)
+		page.WaitFor(`[` + column("By code", 0) + `.sort().join()].includes('550 5.1.1,550 5.7.1')`)
 		shows("By domain", 0, "example.org")
 		shows("By domain", 1, "2")
-		d.await(column("Returned mail", 0) + `.sort().join() === 'reader3@example.org,reader4@example.org'`)
-		file := d.saved(`document.querySelector('[aria-label="Download the returned mail as CSV"]')`)
+		page.WaitFor(column("Returned mail", 0) + `.sort().join() === 'reader3@example.org,reader4@example.org'`)
+		file := page.download(`document.querySelector('[aria-label="Download the returned mail as CSV"]')`)
 		for _, row := range list(bounces["data"]) {
 			if want := fmt.Sprintf("%s,%s,%s,%s,%v,%s,", row["contact_id"], row["email"], row["type"], row["category"], row["smtp_code"], row["enhanced_code"]); !strings.Contains(file, want) {
 				t.Errorf("the file of returned mail lacks %q:\n%s", want, file)
 			}
 		}
 
-		d.pressText("People")
+		page.Click("People")
 		people := `[...document.querySelectorAll('main [role=row], main tbody tr')].filter(r => r.textContent.includes('@example.org')).map(r => /reader\d+@example.org/.exec(r.textContent)[0])`
-		d.await(people + `.length > 10`)
-		file = d.saved(`document.querySelector('[aria-label="Download the recipients as CSV"]')`)
+		page.WaitFor(people + `.length > 10`)
+		file = page.download(`document.querySelector('[aria-label="Download the recipients as CSV"]')`)
 		var states []string
 		for _, row := range list(get("/recipients?limit=50")["data"]) {
 			states = append(states, fmt.Sprint(row["status"]))
@@ -122,12 +122,12 @@ func TestTheTabsOfAReportShowWhatTheAPIAnswers(t *testing.T) {
 		if n := len(states); n != 25 || states[0] != "bounced" || states[1] != "bounced" || states[2] != "delivered" {
 			t.Errorf("the API answers %d recipients in the states %v", n, states)
 		}
-		d.open(at + "?tab=people&status=bounced")
-		d.await(people + `.sort().join() === 'reader3@example.org,reader4@example.org'`)
-		d.open(at + "?tab=people&q=reader17")
-		d.await(people + `.join() === 'reader17@example.org'`)
-		d.Evaluate(`document.querySelector('main [role=row] a, main tbody a').click()`)
-		d.await(`location.pathname.includes('/recipients/') && ` + settled)
+		page.open(at + "?tab=people&status=bounced")
+		page.WaitFor(people + `.sort().join() === 'reader3@example.org,reader4@example.org'`)
+		page.open(at + "?tab=people&q=reader17")
+		page.WaitFor(people + `.join() === 'reader17@example.org'`)
+		page.Evaluate(`document.querySelector('main [role=row] a, main tbody a').click()`)
+		page.expectURL("/recipients/")
 	})
 }
 
@@ -136,8 +136,8 @@ func TestTheTabsOfAReportShowWhatTheAPIAnswers(t *testing.T) {
 func TestSeedsAreUpdatedInTheApplication(t *testing.T) {
 	t.Parallel()
 	dbtest.Addresses(t, func(t *testing.T, address string) {
-		d := openApp(t, address)
-		l := d.ask(http.MethodPost, "/seed-lists", map[string]any{"name": "Placement"})
+		page := openApp(t, address)
+		l := page.call(http.MethodPost, "/seed-lists", map[string]any{"name": "Placement"})
 		path := "/seed-lists/" + l["id"].(string)
 		seeds := func(from, to int) (list []any, text string) {
 			for i := from; i < to; i++ {
@@ -147,33 +147,33 @@ func TestSeedsAreUpdatedInTheApplication(t *testing.T) {
 			return list, text
 		}
 		before, _ := seeds(0, 120)
-		d.ask(http.MethodPut, path+"/seeds", map[string]any{"seeds": before})
+		page.call(http.MethodPut, path+"/seeds", map[string]any{"seeds": before})
 
-		d.open("/sending/seeds/" + l["id"].(string))
-		d.pressText("Update the addresses")
+		page.open("/sending/seeds/" + l["id"].(string))
+		page.Click("Update the addresses")
 		_, after := seeds(110, 130)
-		d.fill("The vendor's addresses", after+"no address\nreader1@example.org\n")
-		d.presses("Check what changes")
-		d.sees("Fewer than half of the addresses would remain")
-		d.sees("1 to 50 of 132")
+		page.Fill("The vendor's addresses", after+"no address\nreader1@example.org\n")
+		page.Dialog().Click("Check what changes")
+		page.In("dialog", "Update the addresses").ExpectText("Fewer than half of the addresses would remain")
+		page.In("dialog", "Update the addresses").ExpectText("1 to 50 of 132")
 		kinds := `[...document.querySelectorAll('[role=dialog] select option')].map(o => o.textContent).join('|')`
-		if got, want := d.EvaluateString(kinds), "All (132)|Not an address (1)|Stays (10)|New (10)|Is a contact (1)|Is retired (110)"; got != want {
+		if got, want := page.EvaluateString(kinds), "All (132)|Not an address (1)|Stays (10)|New (10)|Is a contact (1)|Is retired (110)"; got != want {
 			t.Errorf("the outcomes are %s, want %s", got, want)
 		}
-		d.pressText("Next")
-		d.pressText("Next")
-		d.sees("101 to 132 of 132")
-		d.sees("seed109@gmail.com")
-		d.Evaluate(`document.querySelector('[role=dialog] input[type=search]').focus()`)
-		d.Type("seed12")
-		d.await(`[...document.querySelectorAll('[role=dialog] tbody tr')].map(r => r.children[0].textContent).join() === 'seed120@gmail.com,seed121@gmail.com,seed122@gmail.com,seed123@gmail.com,seed124@gmail.com,seed125@gmail.com,seed126@gmail.com,seed127@gmail.com,seed128@gmail.com,seed129@gmail.com'`)
-		if why := d.EvaluateString(`document.querySelector('[role=dialog] button[type=submit]').getAttribute('aria-disabled')`); why != "true" {
+		page.Click("Next")
+		page.Click("Next")
+		page.In("dialog", "Update the addresses").ExpectText("101 to 132 of 132")
+		page.In("dialog", "Update the addresses").ExpectText("seed109@gmail.com")
+		page.Evaluate(`document.querySelector('[role=dialog] input[type=search]').focus()`)
+		page.Type("seed12")
+		page.WaitFor(`[...document.querySelectorAll('[role=dialog] tbody tr')].map(r => r.children[0].textContent).join() === 'seed120@gmail.com,seed121@gmail.com,seed122@gmail.com,seed123@gmail.com,seed124@gmail.com,seed125@gmail.com,seed126@gmail.com,seed127@gmail.com,seed128@gmail.com,seed129@gmail.com'`)
+		if why := page.EvaluateString(`document.querySelector('[role=dialog] button[type=submit]').getAttribute('aria-disabled')`); why != "true" {
 			t.Errorf("a large change can be done without its number: %s", why)
 		}
-		d.fill("Type 110", "110")
-		d.presses("Update")
-		d.await(`!document.querySelector('[role=dialog]')`)
-		counts := d.ask(http.MethodGet, path, nil)["address_counts"].(map[string]any)
+		page.Fill("Type 110", "110")
+		page.Dialog().Click("Update")
+		page.expectNoDialog()
+		counts := page.call(http.MethodGet, path, nil)["address_counts"].(map[string]any)
 		if counts["active"] != 20.0 || counts["retired"] != 110.0 || counts["conflict"] != 1.0 {
 			t.Errorf("the list has %v, want 20 active, 110 retired, one contact", counts)
 		}

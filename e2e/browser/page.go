@@ -4,8 +4,9 @@ package browser
 
 import (
 	"context"
-	"fmt"
+	_ "embed"
 	"os"
+	"strings"
 	"testing"
 
 	"github.com/packetboat/packetboat/e2e/chromium"
@@ -18,9 +19,13 @@ type Page struct {
 	Ctx context.Context
 }
 
-// Start starts a Chromium that stops when the test ends. Without one the test is skipped, and fails in CI.
-func Start(ctx context.Context, t *testing.T) *chromium.Browser {
+// Start starts a Chromium that stops when the test ends, with more flags than the usual ones. Without one the test is
+// skipped, and fails in CI. PACKETBOAT_TEST_SERVERS=none skips it.
+func Start(ctx context.Context, t *testing.T, more ...string) *chromium.Browser {
 	t.Helper()
+	if os.Getenv("PACKETBOAT_TEST_SERVERS") == "none" {
+		t.Skip("PACKETBOAT_TEST_SERVERS=none")
+	}
 	path, found := chromium.Find()
 	if !found && os.Getenv("CI") == "true" {
 		t.Fatal("no Chromium; install Debian's package chromium-headless-shell")
@@ -28,7 +33,7 @@ func Start(ctx context.Context, t *testing.T) *chromium.Browser {
 	if !found {
 		t.Skip("no Chromium: install Debian's package chromium-headless-shell")
 	}
-	b, err := chromium.Start(ctx, path)
+	b, err := chromium.Start(ctx, path, more...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,22 +69,44 @@ func (p *Page) Goto(url string) {
 	p.Must(p.Visit(p.Ctx, url))
 }
 
+//go:embed elements.js
+var elements string
+
+//go:embed checks.js
+var checks string
+
+//go:embed requests.js
+var requests string
+
+// with gives an expression the functions of the scripts beside this file as properties of $, if it uses any.
+func with(expression string) string {
+	if !strings.Contains(expression, "$.") {
+		return expression
+	}
+	return "(($) => (" + expression + "))(" + functions() + ")"
+}
+
+func functions() string { return "Object.assign(" + elements + "," + checks + "," + requests + ")" }
+
 // WaitFor waits until an expression is true.
 func (p *Page) WaitFor(expression string) {
 	p.T.Helper()
-	p.Must(p.Until(p.Ctx, expression))
+	if err := p.Until(p.Ctx, with(expression)); err != nil {
+		message := strings.ReplaceAll(err.Error(), functions(), "…")
+		p.T.Fatalf("%s\nthe focus is on %s", message, p.EvaluateString(`document.activeElement?.outerHTML.slice(0, 300)`))
+	}
 }
 
 // Evaluate evaluates an expression, and waits if it is a promise.
 func (p *Page) Evaluate(expression string) {
 	p.T.Helper()
-	p.Must(p.Eval(p.Ctx, expression, nil))
+	p.EvaluateInto(expression, nil)
 }
 
 // EvaluateInto evaluates an expression, waits if it is a promise, and decodes its value into v.
 func (p *Page) EvaluateInto(expression string, v any) {
 	p.T.Helper()
-	p.Must(p.Eval(p.Ctx, expression, v))
+	p.Must(p.Eval(p.Ctx, with(expression), v))
 }
 
 // EvaluateString returns the value of an expression as a string.
@@ -107,18 +134,6 @@ func (p *Page) Type(text string) {
 func (p *Page) SetScreen(width, height int, scheme string) {
 	p.T.Helper()
 	p.Must(p.Screen(p.Ctx, width, height, scheme))
-}
-
-// TabTo presses Tab until the element that a selector matches has the focus.
-func (p *Page) TabTo(selector string) {
-	p.T.Helper()
-	for range 20 {
-		if p.EvaluateString(fmt.Sprintf(`document.activeElement && document.activeElement.matches(%q)`, selector)) == "true" {
-			return
-		}
-		p.Press("Tab")
-	}
-	p.T.Fatalf("Tab does not reach %s", selector)
 }
 
 // NewTab opens another tab in the profile of p.

@@ -58,8 +58,8 @@ func action(kind string, config map[string]any) map[string]any {
 	return map[string]any{"type": kind, "config": config}
 }
 
-// TestAnEventCarriesOutAnAutomation sends an event, and reads what the automation did.
-func TestAnEventCarriesOutAnAutomation(t *testing.T) {
+// TestAnEventRunsAnAutomation sends an event, and reads what the automation did.
+func TestAnEventRunsAnAutomation(t *testing.T) {
 	t.Parallel()
 	dbtest.Addresses(t, func(t *testing.T, address string) {
 		t.Parallel()
@@ -107,10 +107,10 @@ const (
 	automateKills = 4
 )
 
-// TestKilledProcessesCarryOutEachRunOnce kills the program without a warning, at random moments, while
+// TestKilledProcessesExecuteEachAutomationRunOnce kills the program without a warning, at random moments, while
 // events start automations. In the end each event has one run of each automation, with one of each
 // effect.
-func TestKilledProcessesCarryOutEachRunOnce(t *testing.T) {
+func TestKilledProcessesExecuteEachAutomationRunOnce(t *testing.T) {
 	t.Parallel()
 	dbtest.Addresses(t, func(t *testing.T, address string) {
 		t.Parallel()

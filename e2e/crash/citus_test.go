@@ -16,11 +16,11 @@ import (
 // a worker of the Citus cluster. The worker's host:port is their argument.
 const citusStop, citusStart = "PACKETBOAT_TEST_CITUS_STOP", "PACKETBOAT_TEST_CITUS_START"
 
-// TestASendOutlivesAStoppedWorker stops each worker of a Citus cluster for a while in
+// TestASendContinuesAfterACitusWorkerStops stops each worker of a Citus cluster for a while in
 // the middle of a send, the one that has the tenant's rows among them. Requests may
 // fail meanwhile. Afterwards the send continues, no mail is lost, and none is sent
 // twice.
-func TestASendOutlivesAStoppedWorker(t *testing.T) {
+func TestASendContinuesAfterACitusWorkerStops(t *testing.T) {
 	workers := os.Getenv(dbtest.CitusWorkers)
 	if workers == "" || os.Getenv(citusStop) == "" || os.Getenv(citusStart) == "" {
 		t.Skipf("%s, %s and %s are not set: no worker can be stopped", dbtest.CitusWorkers, citusStop, citusStart)

@@ -14,10 +14,10 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
 )
 
-// TestKilledProcessesApplyEachAnsweredRequestOnce kills the program with SIGKILL while a website's
+// TestKilledProcessesApplyEachAnsweredWebsiteRequestOnce kills the program with SIGKILL while a website's
 // visitor views pages. Each page view that was answered is in the contact's activity once, one
 // that was not at most once.
-func TestKilledProcessesApplyEachAnsweredRequestOnce(t *testing.T) {
+func TestKilledProcessesApplyEachAnsweredWebsiteRequestOnce(t *testing.T) {
 	t.Parallel()
 	dbtest.Addresses(t, func(t *testing.T, address string) {
 		t.Parallel()

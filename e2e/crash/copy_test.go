@@ -14,10 +14,10 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
 )
 
-// TestASendGoesOnInAnotherDatabase kills the program in the middle of a send, copies
+// TestASendContinuesInACopiedDatabase kills the program in the middle of a send, copies
 // its SQLite database to PostgreSQL, and starts it there: no mail is lost, and only
 // mails without an answer at the kill are sent twice.
-func TestASendGoesOnInAnotherDatabase(t *testing.T) {
+func TestASendContinuesInACopiedDatabase(t *testing.T) {
 	recipients := crashRecipients
 	if text := os.Getenv("PACKETBOAT_TEST_COPY_RECIPIENTS"); text != "" {
 		var err error

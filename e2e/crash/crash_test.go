@@ -80,9 +80,9 @@ func TestKilledSendersLoseNoMail(t *testing.T) {
 	})
 }
 
-// TestStoppedSendersNeverRepeat ends the program as an operator does, in the
+// TestStoppedSendersRepeatNoMail ends the program as an operator does, in the
 // middle of a send: then no mail goes out twice.
-func TestStoppedSendersNeverRepeat(t *testing.T) {
+func TestStoppedSendersRepeatNoMail(t *testing.T) {
 	t.Parallel()
 	dbtest.Addresses(t, func(t *testing.T, address string) {
 		t.Parallel()
@@ -107,10 +107,10 @@ const (
 	crashCopyPeople = 300
 )
 
-// TestKilledSendersLoseNoCopy kills the program while copies for seeds are added and sent. As with mails to
+// TestKilledSendersLoseNoSeedCopy kills the program while copies for seeds are added and sent. As with mails to
 // contacts, each seed has one copy, none is lost, and one is repeated only if its final answer was pending
 // at a kill.
-func TestKilledSendersLoseNoCopy(t *testing.T) {
+func TestKilledSendersLoseNoSeedCopy(t *testing.T) {
 	t.Parallel()
 	dbtest.Addresses(t, func(t *testing.T, address string) {
 		t.Parallel()

@@ -15,11 +15,11 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
 )
 
-// TestKilledProcessesCarryOutEachKeyOnce kills the program with SIGKILL while clients create, copy, export and
+// TestKilledProcessesExecuteEachIdempotencyKeyOnce kills the program with SIGKILL while clients create, copy, export and
 // send test mails, and repeat each request under its Idempotency-Key until it is answered. Then each record exists
 // once, under the id of the answer, each export completes, and each test mail was sent at most once: exactly once,
 // unless the answer says that the request was interrupted.
-func TestKilledProcessesCarryOutEachKeyOnce(t *testing.T) {
+func TestKilledProcessesExecuteEachIdempotencyKeyOnce(t *testing.T) {
 	t.Parallel()
 	dbtest.Addresses(t, func(t *testing.T, address string) {
 		t.Parallel()

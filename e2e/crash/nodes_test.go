@@ -51,11 +51,11 @@ func (n *nodes) oldest() *harness.Program {
 	return w
 }
 
-// TestWorkersComeAndGo sends with several processes on one database, which are
+// TestWorkersAddedAndKilledDuringASendLoseNoMail sends with several processes on one database, which are
 // killed, frozen, drained and added while they send. Every recipient gets the mail;
 // repeated mails are at most those in flight at a kill, with the same
 // Message-ID; and only one process starts the broadcast.
-func TestWorkersComeAndGo(t *testing.T) {
+func TestWorkersAddedAndKilledDuringASendLoseNoMail(t *testing.T) {
 	t.Parallel()
 	dbtest.Addresses(t, func(t *testing.T, address string) {
 		if _, sqlite := e2etest.SQLiteDir(address); sqlite {

@@ -25,11 +25,11 @@ const (
 	walkKills       = 4
 )
 
-// TestKilledProcessesLeadContactsOnce kills the program without a warning, at random moments, while
+// TestKilledProcessesExecuteEachSequenceStepOnce kills the program without a warning, at random moments, while
 // events enroll contacts in a sequence with a loop and its steps change them. In the end each contact
 // has taken its path once: in its enrollment, its tags and list, the journal, the counts, and its
 // mails, of which one may arrive twice for each connection and kill.
-func TestKilledProcessesLeadContactsOnce(t *testing.T) {
+func TestKilledProcessesExecuteEachSequenceStepOnce(t *testing.T) {
 	t.Parallel()
 	dbtest.Addresses(t, func(t *testing.T, address string) {
 		t.Parallel()

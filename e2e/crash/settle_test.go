@@ -19,9 +19,9 @@ import (
 // settlers is how many contacts are in the sequence that is changed while the program is killed.
 const settlers = 20_000
 
-// TestKilledProcessesFinishPauses kills the program while the contacts in a sequence follow, page by
+// TestKilledProcessesApplyChangesOfASequenceToAllItsContacts kills the program while the contacts in a sequence follow, page by
 // page, a pause, a resumption, the removal of a node and the archiving of the sequence.
-func TestKilledProcessesFinishPauses(t *testing.T) {
+func TestKilledProcessesApplyChangesOfASequenceToAllItsContacts(t *testing.T) {
 	t.Parallel()
 	dbtest.Addresses(t, func(t *testing.T, address string) {
 		t.Parallel()
@@ -143,9 +143,9 @@ func settle(t *testing.T, db *sqldb.DB, seq string) {
 // celebrators is how many contacts reach a date while the program is killed.
 const celebrators = 6000
 
-// TestKilledProcessesFireDatesOnce kills the program while it reads the dates of contacts, and again while
+// TestKilledProcessesFireEachDateTriggerOnce kills the program while it reads the dates of contacts, and again while
 // all of them are due.
-func TestKilledProcessesFireDatesOnce(t *testing.T) {
+func TestKilledProcessesFireEachDateTriggerOnce(t *testing.T) {
 	t.Parallel()
 	dbtest.Addresses(t, func(t *testing.T, address string) {
 		t.Parallel()

@@ -22,10 +22,10 @@ import (
 // webhookClients create contacts at a time.
 const webhookClients = 4
 
-// TestKilledProcessesDeliverEachEvent kills the program with SIGKILL while clients create contacts and
+// TestKilledProcessesDeliverEachWebhookEvent kills the program with SIGKILL while clients create contacts and
 // a receiver takes the events, slowly and with failures. Afterwards each contact whose creation was
 // answered has one event, under one id in all its deliveries, and there is no event of any other.
-func TestKilledProcessesDeliverEachEvent(t *testing.T) {
+func TestKilledProcessesDeliverEachWebhookEvent(t *testing.T) {
 	t.Parallel()
 	dbtest.Addresses(t, func(t *testing.T, address string) {
 		t.Parallel()

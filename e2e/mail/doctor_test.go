@@ -47,7 +47,7 @@ func (r doctorRun) has(check, status, text string) bool {
 
 // The doctor examines a program while it runs and after it has ended, and with a configuration that does
 // not work.
-func TestTheDoctorFindsWhatIsWrong(t *testing.T) {
+func TestTheDoctorReportsMistakesOfTheConfiguration(t *testing.T) {
 	t.Parallel()
 	dbtest.Addresses(t, func(t *testing.T, address string) {
 		zone := dnstest.New(t, "mail.boat.example. 60 IN A 127.0.0.1")

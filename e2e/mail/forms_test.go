@@ -17,29 +17,10 @@ import (
 	"github.com/packetboat/packetboat/e2e/e2etest"
 )
 
-// pageFaults returns what hinders readers with a screen reader, a keyboard or a small screen: see WCAG 2.2,
-// success criteria 1.1.1, 1.4.10, 2.4.2, 2.5.8 and 3.1.1.
-const pageFaults = `(() => {
-	const out = [], ids = new Set();
-	if (!document.documentElement.lang) out.push('no language');
-	if (!document.title) out.push('no title');
-	if (document.querySelectorAll('h1').length !== 1) out.push('not one h1');
-	for (const e of document.querySelectorAll('[id]')) { if (ids.has(e.id)) out.push('the id ' + e.id + ' twice'); ids.add(e.id); }
-	for (const e of document.querySelectorAll('img:not([alt])')) out.push('no alt: ' + e.src);
-	for (const e of document.querySelectorAll('[aria-describedby], label[for]'))
-		for (const id of (e.getAttribute('aria-describedby') || e.htmlFor).split(' ')) if (!document.getElementById(id)) out.push('no element ' + id);
-	for (const e of document.querySelectorAll('main button, main input:not([type=hidden])')) {
-		const b = e.getBoundingClientRect();
-		if (b.width < 24 || b.height < 24) out.push('small: ' + e.outerHTML);
-	}
-	if (document.documentElement.scrollWidth > innerWidth) out.push('wider than the screen');
-	return out.join('; ');
-})()`
-
 // accessible checks the page, and that each control has a name.
 func (r reader) accessible() []chromium.Control {
 	r.T.Helper()
-	if got := r.EvaluateString(pageFaults); got != "" {
+	if got := r.EvaluateString(`$.faults()`); got != "" {
 		r.T.Errorf("%s: %s", r.EvaluateString("location.pathname.slice(0, 5)"), got)
 	}
 	list, err := r.Controls(r.Ctx)
@@ -108,7 +89,7 @@ func TestAPersonSubscribesAndChoosesInARealBrowser(t *testing.T) {
 	r.Goto(site.URL + "/join")
 	r.WaitFor(`document.querySelector('form').packetboat`)
 	r.accessible()
-	r.TabTo("button")
+	r.TabToElement("button")
 	r.Press("Enter")
 	r.WaitFor(`document.querySelector('form').dataset.packetboatState === 'error'`)
 	invalid := map[string]chromium.Control{}
@@ -155,7 +136,7 @@ func TestAPersonSubscribesAndChoosesInARealBrowser(t *testing.T) {
 	if got := r.EvaluateString(`document.documentElement.lang + ' ' + document.querySelector('button').textContent`); got != "fr Confirmer" {
 		t.Errorf("the page is %q", got)
 	}
-	r.TabTo("button")
+	r.TabToElement("button")
 	r.Press("Enter")
 	r.WaitFor(`document.querySelector('h1').textContent === 'Confirmé'`)
 	if got := status("ann@example.org"); got != "active" {
@@ -166,11 +147,11 @@ func TestAPersonSubscribesAndChoosesInARealBrowser(t *testing.T) {
 	r = openPage(ctx, t, b)
 	r.Must(r.WithoutScripts(ctx))
 	r.Goto(site.URL + "/join")
-	r.TabTo("[name=email]")
+	r.TabToElement("[name=email]")
 	r.Type("ben@example.org")
-	r.TabTo("[type=checkbox]")
+	r.TabToElement("[type=checkbox]")
 	r.Press("Space")
-	r.TabTo("button")
+	r.TabToElement("button")
 	r.Press("Enter")
 	r.WaitFor(`location.pathname.startsWith('/_q/f/') && document.querySelector('h1')`)
 	if got := r.EvaluateString(`document.querySelector('h1').textContent`); got != "Thank you" {
@@ -208,9 +189,9 @@ func TestAPersonSubscribesAndChoosesInARealBrowser(t *testing.T) {
 	r.Must(r.WithoutScripts(ctx))
 	r.Goto(preferences)
 	r.accessible()
-	r.TabTo("[name='type.newsletter']")
+	r.TabToElement("[name='type.newsletter']")
 	r.Press("Space")
-	r.TabTo("button[value=save]")
+	r.TabToElement("button[value=save]")
 	r.Press("Enter")
 	r.WaitFor(`document.querySelector('[role=status]')`)
 	controls := r.accessible()
@@ -221,7 +202,7 @@ func TestAPersonSubscribesAndChoosesInARealBrowser(t *testing.T) {
 	if contact["global_status"] != "active" || contact["subscriptions"].(map[string]any)["newsletter"] != false {
 		t.Errorf("the contact is %v, %v", contact["global_status"], contact["subscriptions"])
 	}
-	r.TabTo("button[value=unsubscribe_all]")
+	r.TabToElement("button[value=unsubscribe_all]")
 	r.Press("Enter")
 	r.WaitFor(`document.querySelector('button[value=resubscribe]') && !document.querySelector('button[value=unsubscribe_all]')`)
 	if got := status("ann@example.org"); got != "unsubscribed" {

@@ -14,7 +14,7 @@ import (
 
 // A relay accepts all mail and sends its reports to a mailbox of Dovecot. The program is killed while it
 // reads them; each report has its effect once.
-func TestABounceMailboxIsReadThroughAKill(t *testing.T) {
+func TestAKilledProcessAppliesEachReportOfAMailboxOnce(t *testing.T) {
 	t.Parallel()
 	dbtest.Addresses(t, func(t *testing.T, address string) {
 		t.Parallel()

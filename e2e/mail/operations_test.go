@@ -23,7 +23,7 @@ var walk = regexp.MustCompile("(?s)```sh walk\n(.*?)```")
 
 // The lines of docs/operations.md lead from a fresh serve to a delivered mail, by
 // a relay that wants STARTTLS and AUTH.
-func TestTheLinesForOperatorsDeliverAMail(t *testing.T) {
+func TestTheCommandsOfTheOperationsPageDeliverAMail(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("../../docs/operations.md")
 	if err != nil {

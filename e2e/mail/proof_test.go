@@ -13,12 +13,12 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
 )
 
-// TestWhatOnlyAPersonDoesProvesClicks follows links of mails as security scanners do, from a cloud and
+// TestUnsubscribingOnAPageMakesClicksPersonal follows links of mails as security scanners do, from a cloud and
 // without the headers of a browser, until reports say that machines clicked. Then recipients do what
 // programs do not do: one unsubscribes with the button of the page, another saves preferences. Their
 // clicks are now a person's in the report, the links, the contact and its timeline. A one-click
 // unsubscribe proves nothing, since mail programs send it.
-func TestWhatOnlyAPersonDoesProvesClicks(t *testing.T) {
+func TestUnsubscribingOnAPageMakesClicksPersonal(t *testing.T) {
 	t.Parallel()
 	dbtest.Addresses(t, func(t *testing.T, address string) {
 		t.Parallel()

@@ -17,7 +17,7 @@ const tlsFromTheFirstByte = "smtpd_tls_wrappermode = yes"
 
 // Postfix, which lets Dovecot check logins, relays only for those who logged in. Each mechanism works over
 // STARTTLS and implicit TLS, and a wrong password is a failure of the lane.
-func TestLoginsAtPostfix(t *testing.T) {
+func TestEachLoginMechanismWorksAtPostfix(t *testing.T) {
 	t.Parallel()
 	s := dovecottest.Start(t)
 	login := []string{

@@ -21,9 +21,9 @@ import (
 // maxSpamScore is the score of SpamAssassin that a starter may have. A mail with 5 is spam.
 const maxSpamScore = 1.0
 
-// TestStartersAreNotSpam sends each starter with its sample, and lets Debian's SpamAssassin score what
+// TestSpamAssassinAcceptsTheStarterTemplates sends each starter with its sample, and lets Debian's SpamAssassin score what
 // arrived, with its local rules.
-func TestStartersAreNotSpam(t *testing.T) {
+func TestSpamAssassinAcceptsTheStarterTemplates(t *testing.T) {
 	t.Parallel()
 	filter, err := exec.LookPath("spamassassin")
 	if err != nil && os.Getuid() == 0 && os.Getenv("CI") == "true" {

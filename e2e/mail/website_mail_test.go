@@ -13,10 +13,10 @@ import (
 	"github.com/packetboat/packetboat/e2e/harness"
 )
 
-// TestAClickInADeliveredMailNamesTheVisitor follows the link of a delivered mail in a browser, to a tracked
+// TestAClickInADeliveredMailIdentifiesTheVisitor follows the link of a delivered mail in a browser, to a tracked
 // domain with the script: the token _ev is taken and removed from the address, and once the click is
 // classified as a person's, the page views are the recipient's, without any identify.
-func TestAClickInADeliveredMailNamesTheVisitor(t *testing.T) {
+func TestAClickInADeliveredMailIdentifiesTheVisitor(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithTimeout(t.Context(), e2etest.Stay)
 	defer cancel()

@@ -8,14 +8,13 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
-	"os"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
-	"github.com/packetboat/packetboat/e2e/chromium"
+	"github.com/packetboat/packetboat/e2e/browser"
 	"github.com/packetboat/packetboat/internal/account/ratelimit"
 	"github.com/packetboat/packetboat/internal/account/tenant"
 	forms "github.com/packetboat/packetboat/internal/audience/form"
@@ -71,13 +70,6 @@ func (s *siteverify) tokens() []string {
 // provider refuses, and with a valid one, under a strict content security policy.
 func TestACaptchaIsSolvedInARealBrowser(t *testing.T) {
 	t.Parallel()
-	path, found := chromium.Find()
-	if !found && os.Getenv("CI") == "true" {
-		t.Fatal("no Chromium; install Debian's package chromium")
-	}
-	if !found {
-		t.Skip("no Chromium: install it with apt-get install chromium")
-	}
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	ok := func(err error) {
@@ -132,9 +124,7 @@ func TestACaptchaIsSolvedInARealBrowser(t *testing.T) {
 	site := httptest.NewServer(mux)
 	defer site.Close()
 
-	b, err := chromium.Start(ctx, path, "--host-resolver-rules=MAP challenges.cloudflare.com "+scripts.Listener.Addr().String(), "--ignore-certificate-errors")
-	ok(err)
-	defer func() { ok(b.Stop()) }()
+	b := browser.Start(ctx, t, "--host-resolver-rules=MAP challenges.cloudflare.com "+scripts.Listener.Addr().String(), "--ignore-certificate-errors")
 	page, err := b.Open(ctx, "")
 	ok(err)
 	ok(page.Visit(ctx, site.URL+"/join"))

@@ -22,6 +22,7 @@ const words = catalogue({
 	larger: "Zoom in",
 	smaller: "Zoom out",
 	fit: "Show everything",
+	canvas: "Canvas",
 	zoom: (share: string) => `Zoom ${share}`,
 	goals: "From anywhere",
 	end: "End",
@@ -37,7 +38,7 @@ export default function Canvas({ view: v, clip }: { view: View; clip: boolean })
 	const height = numbers ? counted : bare;
 	const layout = useMemo(() => arranged(v.graph, height), [v.graph, height]);
 	const [zoom, setZoom] = useState(1);
-	const box = useRef<HTMLDivElement>(null);
+	const box = useRef<HTMLElement>(null);
 	const [seen, setSeen] = useState({ x: 0, y: 0, width: 0, height: 0 });
 	const look = useCallback(() => {
 		const b = box.current;
@@ -123,8 +124,9 @@ export default function Canvas({ view: v, clip }: { view: View; clip: boolean })
 	return (
 		// biome-ignore lint/a11y/noStaticElementInteractions: keys of the steps within
 		<div className={css.canvas} onKeyDown={key}>
-			<div
+			<section
 				ref={box}
+				aria-label={words.canvas}
 				className={css.scroll}
 				onScroll={look}
 				onPointerDown={down}
@@ -249,7 +251,7 @@ export default function Canvas({ view: v, clip }: { view: View; clip: boolean })
 						))}
 					</div>
 				</div>
-			</div>
+			</section>
 			<div className={css.tools}>
 				<IconButton small label={words.smaller} icon={<Minus aria-hidden />} onClick={smaller} />
 				<span className={css.zoom} role="status" aria-label={words.zoom(percent(zoom, 0))}>
