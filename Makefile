@@ -7,10 +7,10 @@ export CGO_ENABLED ?= 0
 # glibc to start; `make build TAGS=` makes one that needs nothing.
 TAGS ?= $(shell scripts/tags)
 
-.PHONY: help mjml web web-dev web-types build run test check e2e screens crash fuzz bench release clean
+.PHONY: help mjml web web-dev web-types build run test test-fast check e2e screens crash fuzz bench release clean
 
 help: ## show the targets
-	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 mjml: # bring the MJML compiler, which is embedded, unless it is there
 	@scripts/mjml
@@ -32,6 +32,9 @@ run: build ## start a demo on an embedded database in ./data, ready to send
 
 test: mjml web ## run every test on SQLite and on PostgreSQL, with the race detector where it is worth it
 	@scripts/test
+
+test-fast: mjml ## run the tests of packages, on SQLite, without browsers and other servers
+	@scripts/test fast
 
 check: mjml web ## look for mistakes without running anything
 	@scripts/check

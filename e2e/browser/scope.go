@@ -107,11 +107,14 @@ func (p *Page) ClickElement(expression string) {
 	p.Evaluate(expression + `.click()`)
 }
 
-// FillElement replaces the text of the field that an expression finds, once it is there.
+// FillElement replaces the text of the field that an expression finds, once it is there and has the focus: a page may
+// replace a field that gets the focus.
 func (p *Page) FillElement(expression, text string) {
 	p.T.Helper()
 	p.WaitFor(expression)
-	p.Evaluate(fmt.Sprintf(`[%s].forEach(e => { e.focus(); e.select?.() })`, expression))
+	p.Evaluate(expression + `.focus()`)
+	p.WaitFor(expression + ` === document.activeElement`)
+	p.Evaluate(`document.activeElement.select?.()`)
 	p.Type(text)
 }
 
