@@ -25,6 +25,7 @@ func FuzzRecords(f *testing.F) {
 	f.Add("example.com", ".\nmx.example.com")
 	f.Add("yahoo.co.jp", "..\n\n.")
 	f.Add("x.invalid", "aspmx.l.google.com")
+	f.Add("example.com", "mx\xed.example.com\nmx.example.com") // would become longer in lower case
 	f.Fuzz(func(t *testing.T, domain, hosts string) {
 		var list fixedRecords
 		for i, h := range strings.Split(hosts, "\n") {

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 )
 
 // Resolver queries the DNS; *net.Resolver implements it.
@@ -65,9 +66,11 @@ func isNotFound(err error) bool {
 	return ok && d.IsNotFound
 }
 
-// sorted returns the hosts in order of preference. The null record counts only if it is the only one.
+// sorted returns the hosts in order of preference, without names that no host can have. The null record counts only if it is the only one.
 func sorted(records []*net.MX) []Host {
-	records = slices.DeleteFunc(slices.Clone(records), func(m *net.MX) bool { return m == nil || m.Host == "" || len(m.Host) > 255 })
+	records = slices.DeleteFunc(slices.Clone(records), func(m *net.MX) bool {
+		return m == nil || m.Host == "" || len(m.Host) > 255 || strings.ContainsFunc(m.Host, func(r rune) bool { return r > unicode.MaxASCII })
+	})
 	if len(records) == 1 && records[0].Host == Null {
 		return []Host{{Name: Null}}
 	}
