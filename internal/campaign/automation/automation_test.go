@@ -226,7 +226,7 @@ func TestTheNumberOfAutomationsIsLimited(t *testing.T) {
 		a := w.onEvent("paid")
 		rows := db.Table("id UUID", "name TEXT")
 		for i := range 499 {
-			rows.Add(id.New[id.Automation](), fmt.Sprintf("copy %d", i))
+			rows.Add(id.New[id.Automation](), fmt.Sprintf("Übung copy %d", i))
 		}
 		_, err := db.Exec(t.Context(), `
 			INSERT INTO automation (tenant_id, id, name, created_at, updated_at, active_after, status, trigger_key, entry_trigger, actions)
@@ -240,7 +240,7 @@ func TestTheNumberOfAutomationsIsLimited(t *testing.T) {
 			t.Errorf("the 501st automation: %v", err)
 		}
 		var all []string
-		q := automation.Query{Limit: 200, Search: "COPY"}
+		q := automation.Query{Limit: 200, Search: "Übung COPY"}
 		for more := true; more; {
 			var page []automation.Automation
 			page, more, err = automation.List(t.Context(), db, w.Tenant, q)
@@ -251,7 +251,7 @@ func TestTheNumberOfAutomationsIsLimited(t *testing.T) {
 		}
 		want := make([]string, 499)
 		for i := range want {
-			want[i] = fmt.Sprintf("copy %d", 498-i)
+			want[i] = fmt.Sprintf("Übung copy %d", 498-i)
 		}
 		if diff := cmp.Diff(want, all); diff != "" {
 			t.Errorf("the pages (-want +got): %s", diff)

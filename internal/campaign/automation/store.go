@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
-	"strings"
 	"time"
 
 	"github.com/packetboat/packetboat/internal/account/journal"
@@ -99,8 +98,8 @@ func List(ctx context.Context, db *sqldb.DB, tenant id.Tenant, q Query) ([]Autom
 		where += ` AND status || ''` + db.In(len(args))
 	}
 	if q.Search != "" {
-		args = append(args, "%"+sqldb.EscapeLike(strings.ToLower(q.Search))+"%")
-		where += ` AND ` + db.Lower("name") + fmt.Sprintf(` LIKE $%d ESCAPE '\'`, len(args))
+		args = append(args, "%"+sqldb.EscapeLike(q.Search)+"%")
+		where += ` AND ` + db.Lower("name") + ` LIKE ` + db.Lower(db.Param(len(args), "TEXT")) + ` ESCAPE '\'`
 	}
 	if !q.Before.IsZero() {
 		args = append(args, q.Before)

@@ -90,10 +90,6 @@ func List(ctx context.Context, db *sqldb.DB, tenant id.Tenant, f Filter) ([]Sequ
 		args = append(args, sqldb.List(db, f.Statuses))
 		where += ` AND status` + db.In(len(args))
 	}
-	if f.Search != "" {
-		args = append(args, "%"+sqldb.EscapeLike(strings.ToLower(f.Search))+"%")
-		where += ` AND ` + db.Lower("name") + fmt.Sprintf(` LIKE $%d ESCAPE '\'`, len(args))
-	}
 	rows, err := db.Query(ctx, `SELECT `+head+`, `+db.JSONText("graph", "entry_node_id")+` FROM sequence WHERE tenant_id = $1`+where+` ORDER BY created_at DESC, id DESC`, args...)
 	list, err := sqldb.Collect(rows, err, func(row func(...any) error) (Sequence, error) {
 		var entry string
@@ -104,7 +100,8 @@ func List(ctx context.Context, db *sqldb.DB, tenant id.Tenant, f Filter) ([]Sequ
 	if err != nil {
 		return nil, fmt.Errorf("list sequences: %w", err)
 	}
-	return list, nil
+	part := strings.ToLower(f.Search)
+	return slices.DeleteFunc(list, func(s Sequence) bool { return !strings.Contains(strings.ToLower(s.Name), part) }), nil
 }
 
 // Create creates a draft with an empty graph.
