@@ -169,3 +169,32 @@ func TestImagesAreStoredUntilNothingNamesThem(t *testing.T) {
 		}
 	})
 }
+
+// FuzzCheck reads files that users upload: each is refused, or an image of a known type that programs have memory for.
+func FuzzCheck(f *testing.F) {
+	for _, text := range []string{lossyWebP, losslessWebP} {
+		content, err := base64.StdEncoding.DecodeString(text)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(content)
+		f.Add(content[:20])
+	}
+	f.Add([]byte("RIFF\x16\x00\x00\x00WEBPVP8X\x0a\x00\x00\x00\x00\x00\x00\x00\xff\xff\xff\xff\xff\xff"))
+	f.Add([]byte("GIF89a\x01\x00\x01\x00\x80\x00\x00\x00\x00\x00\xff\xff\xff"))
+	f.Add([]byte("\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x7f\xff\xff\xff\x7f\xff\xff\xff\x08\x06\x00\x00\x00"))
+	f.Add([]byte("\xff\xd8\xff\xe0\x00\x10JFIF\x00"))
+	f.Add([]byte("<svg onload='alert(1)'/>"))
+	f.Fuzz(func(t *testing.T, content []byte) {
+		got, err := asset.Check(content)
+		if _, isFault := fault.As(err); err != nil {
+			if !isFault || got != (asset.Image{}) {
+				t.Errorf("%+v, %v", got, err)
+			}
+			return
+		}
+		if got.Type.Extension() == "" || got.Width < 1 || got.Height < 1 || got.Width > 8000 || got.Height > 8000 || got.Width*got.Height > 40_000_000 {
+			t.Errorf("%+v is accepted", got)
+		}
+	})
+}
