@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/packetboat/packetboat/internal/base/fault"
+	"github.com/packetboat/packetboat/internal/base/turns"
 )
 
 // An evaluation is work that may read every row of a tenant: a rule, a search, a count. Evaluations
@@ -41,18 +42,16 @@ func postgresEvaluations(conns int) (callers, background int) {
 
 // evaluations are the limits of evaluations of a database.
 type evaluations struct {
-	callers, background *turns
+	callers, background *turns.Turns[string] // by owner
 	timeout             time.Duration
 	readers             *sql.DB // SQLite only
 }
 
 // Evaluations returns how many evaluations run, and how many wait for a turn.
 func (db *DB) Evaluations() (running, waiting int) {
-	for _, t := range []*turns{db.evaluations.callers, db.evaluations.background} {
-		t.mu.Lock()
-		running += t.busy
-		waiting += len(t.waiting)
-		t.mu.Unlock()
+	for _, t := range []*turns.Turns[string]{db.evaluations.callers, db.evaluations.background} {
+		running += t.Held()
+		waiting += t.Waiting()
 	}
 	return running, waiting
 }
@@ -77,17 +76,17 @@ func (db *DB) Evaluate(ctx context.Context, owner string, fn func(ctx context.Co
 		return fn(ctx, db)
 	}
 	e := db.evaluations
-	turns := e.background
+	queue := e.background
 	if isForCaller(ctx) {
-		turns = e.callers
+		queue = e.callers
 		var cancel context.CancelFunc
 		ctx, cancel = db.WithDeadline(ctx)
 		defer cancel()
 	}
-	err := turns.acquire(ctx, owner)
+	err := queue.Acquire(ctx, owner)
 	if err == nil {
 		err = db.evaluate(ctx, owner, fn)
-		turns.release(owner)
+		queue.Release(owner)
 	}
 	return fault.Timely(ctx, err)
 }

@@ -24,6 +24,8 @@ import (
 	"github.com/ncruces/go-sqlite3/driver"
 	"github.com/pressly/goose/v3"
 	"github.com/pressly/goose/v3/lock"
+
+	"github.com/packetboat/packetboat/internal/base/turns"
 )
 
 //go:embed migrations/*.sql
@@ -260,9 +262,8 @@ func postgresPools(ctx context.Context, cfg *pgxpool.Config, o Options) (*DB, er
 }
 
 func newEvaluations(callers, background int, o Options) *evaluations {
-	return &evaluations{
-		callers:    newTurns(callers, evaluationsPerOwner),
-		background: newTurns(background, evaluationsPerOwner),
-		timeout:    cmp.Or(o.EvaluationTime, evaluationTime),
+	limited := func(slots int) *turns.Turns[string] {
+		return &turns.Turns[string]{Policy: turns.FewestTurns, Slots: slots, OwnerSlots: evaluationsPerOwner}
 	}
+	return &evaluations{callers: limited(callers), background: limited(background), timeout: cmp.Or(o.EvaluationTime, evaluationTime)}
 }

@@ -1,10 +1,10 @@
-// Package turns shares the use of a resource fairly between owners: after the work of one owner
-// comes that of each other waiting owner, in the order of arrival.
+// Package turns shares the use of a resource fairly between owners.
 package turns
 
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 )
 
@@ -14,177 +14,243 @@ var ErrOwnerBusy = errors.New("too much work of this owner is waiting")
 // ErrBusy means that too much work of other owners is waiting.
 var ErrBusy = errors.New("too much work is waiting")
 
-// Turns decides what is done next. Its exported fields must be set before it is used. It is safe for
-// concurrent use.
-type Turns struct {
+// Policy chooses the waiting owner that has the next turn. The work of one owner is done in the order
+// of arrival.
+type Policy int
+
+const (
+	// RoundRobin: after a turn of one owner comes one of each other waiting owner.
+	RoundRobin Policy = iota
+	// FewestTurns: the owner with the fewest turns in progress is next, and among these the one whose
+	// work has waited longest.
+	FewestTurns
+)
+
+// Turns decides what is done next. Its exported fields must be set before it is used; 0 is no limit,
+// except for Slots. It is safe for concurrent use.
+type Turns[Owner comparable] struct {
+	Policy          Policy
 	Slots           int // how many turns there are at the same time
+	OwnerSlots      int // how many of them one owner has
 	MaxWaiting      int // how many may wait, of all owners
 	MaxOwnerWaiting int // of one owner
 
-	mu      sync.Mutex
-	held    int
-	queues  map[string][]*waiter // by owner; an owner without waiters has no entry
-	order   []string             // the owners in queues, the next one first
-	waiting int
+	mu       sync.Mutex
+	held     int
+	owned    map[Owner]int      // turns in progress; nil where neither Policy nor OwnerSlots needs them
+	queues   map[Owner][]waiter // an owner without waiters has no entry
+	order    []Owner            // the owners in queues, by RoundRobin
+	waiting  int
+	arrivals uint64
 }
 
-// waiter waits for a turn: it receives nil, or an error if it is refused.
-type waiter struct{ ready chan error }
+// waiter waits for a turn: it receives true, or false if it loses its place.
+type waiter struct {
+	ready   chan bool
+	arrival uint64
+}
 
-// Acquire waits for a turn of the owner, which ends with Release. If all places are taken, an owner
-// without any gets the last place of the owner with most. The error is ErrOwnerBusy, ErrBusy or the
-// cause of the end of ctx.
-func (t *Turns) Acquire(ctx context.Context, owner string) error {
+// Acquire waits for a turn of the owner, which ends with Release. If all places to wait are taken, an
+// owner without any gets the last place of the owner with most. The error is ErrOwnerBusy, ErrBusy or
+// the cause of the end of ctx.
+func (t *Turns[Owner]) Acquire(ctx context.Context, owner Owner) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	w, err := t.enqueue(owner)
-	if w == nil {
+	ready, err := t.enqueue(owner)
+	if ready == nil {
 		return err
 	}
 	select {
-	case err := <-w.ready:
-		return err
+	case granted := <-ready:
+		if !granted {
+			return ErrBusy
+		}
+		return nil
 	case <-ctx.Done():
-		t.cancel(owner, w)
+		t.cancel(owner, ready)
 		return context.Cause(ctx)
 	}
 }
 
-// enqueue takes a turn if one is free, otherwise a place. The waiter is nil if a turn was free or there
-// is no place.
-func (t *Turns) enqueue(owner string) (*waiter, error) {
+// enqueue takes a turn if one is free, otherwise a place. The channel is nil if a turn was free or
+// there is no place.
+func (t *Turns[Owner]) enqueue(owner Owner) (chan bool, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	switch {
-	case t.held < t.Slots:
-		t.held++
+	case t.isFree(owner):
+		t.begin(owner)
 		return nil, nil
-	case len(t.queues[owner]) >= t.MaxOwnerWaiting:
+	case t.MaxOwnerWaiting > 0 && len(t.queues[owner]) >= t.MaxOwnerWaiting:
 		return nil, ErrOwnerBusy
-	case t.waiting >= t.MaxWaiting && !t.makeRoom(owner):
+	case t.MaxWaiting > 0 && t.waiting >= t.MaxWaiting && !t.makeRoom(owner):
 		return nil, ErrBusy
 	}
-	w := &waiter{ready: make(chan error, 1)}
-	t.appendWaiter(owner, w)
-	return w, nil
+	return t.appendWaiter(owner), nil
+}
+
+// isFree reports whether an owner may have a turn now. Then no other owner waits for the slot: end
+// gives it to a waiter if there is one that may have it. The caller holds mu.
+func (t *Turns[Owner]) isFree(owner Owner) bool {
+	return t.held < t.Slots && (t.OwnerSlots == 0 || t.owned[owner] < t.OwnerSlots)
+}
+
+// begin counts a turn. The caller holds mu.
+func (t *Turns[Owner]) begin(owner Owner) {
+	t.held++
+	if t.Policy == FewestTurns || t.OwnerSlots > 0 {
+		if t.owned == nil {
+			t.owned = map[Owner]int{}
+		}
+		t.owned[owner]++
+	}
 }
 
 // appendWaiter appends a waiter. The caller holds mu.
-func (t *Turns) appendWaiter(owner string, w *waiter) {
+func (t *Turns[Owner]) appendWaiter(owner Owner) chan bool {
 	if t.queues == nil {
-		t.queues = map[string][]*waiter{}
+		t.queues = map[Owner][]waiter{}
 	}
-	if len(t.queues[owner]) == 0 {
+	queue := t.queues[owner]
+	if len(queue) == 0 {
 		t.order = append(t.order, owner)
 	}
-	t.queues[owner] = append(t.queues[owner], w)
+	ready := make(chan bool, 1) // so that end does not wait for a waiter that has left
+	t.queues[owner] = append(queue, waiter{ready, t.arrivals})
+	t.arrivals++
 	t.waiting++
+	return ready
 }
 
-// makeRoom refuses the last waiter of the owner with most, if the given owner has none and the other
+// makeRoom takes the last place of the owner with most, if the given owner has none and the other
 // has more than one. The caller holds mu.
-func (t *Turns) makeRoom(owner string) bool {
+func (t *Turns[Owner]) makeRoom(owner Owner) bool {
 	if len(t.queues[owner]) > 0 {
 		return false
 	}
-	most := ""
-	for _, o := range t.order {
-		if len(t.queues[o]) > len(t.queues[most]) {
-			most = o
-		}
-	}
-	q := t.queues[most]
-	if len(q) < 2 {
+	most := slices.MaxFunc(t.order, func(a, b Owner) int { return len(t.queues[a]) - len(t.queues[b]) })
+	queue := t.queues[most]
+	if len(queue) < 2 {
 		return false
 	}
-	q[len(q)-1].ready <- ErrBusy
-	t.removeWaiter(most, len(q)-1)
+	queue[len(queue)-1].ready <- false
+	t.removeWaiter(most, len(queue)-1)
 	return true
 }
 
 // cancel removes a waiter from its queue, or passes on the turn if it has just received it.
-func (t *Turns) cancel(owner string, w *waiter) {
+func (t *Turns[Owner]) cancel(owner Owner, ready chan bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	for i, other := range t.queues[owner] {
-		if other == w {
-			t.removeWaiter(owner, i)
-			return
+	i := slices.IndexFunc(t.queues[owner], func(w waiter) bool { return w.ready == ready })
+	if i >= 0 {
+		t.removeWaiter(owner, i)
+	} else if <-ready {
+		t.end(owner)
+	}
+}
+
+// Release ends a turn of the owner, and passes it to the next waiting owner.
+func (t *Turns[Owner]) Release(owner Owner) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.end(owner)
+}
+
+// end is Release for a caller that holds mu.
+func (t *Turns[Owner]) end(owner Owner) {
+	t.held--
+	if t.owned != nil {
+		if t.owned[owner]--; t.owned[owner] == 0 {
+			delete(t.owned, owner)
 		}
 	}
-	if err := <-w.ready; err == nil {
-		t.releaseLocked()
-	}
-}
-
-// Release ends a turn, and passes it to the next waiting owner.
-func (t *Turns) Release() {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.releaseLocked()
-}
-
-// releaseLocked is Release for a caller that holds mu.
-func (t *Turns) releaseLocked() {
-	if len(t.order) == 0 {
-		t.held--
+	i := t.next()
+	if i < 0 {
 		return
 	}
-	owner := t.order[0]
-	w := t.queues[owner][0]
-	t.removeWaiter(owner, 0)
-	if len(t.queues[owner]) > 0 { // after the other owners
-		t.order = append(t.order[1:], owner)
+	next := t.order[i]
+	w := t.queues[next][0]
+	if t.removeWaiter(next, 0); len(t.queues[next]) > 0 { // after the other owners
+		t.order = append(slices.Delete(t.order, i, i+1), next)
 	}
-	w.ready <- nil
+	t.begin(next)
+	w.ready <- true
+}
+
+// next returns the index in order of the owner that has the next turn, or -1. The caller holds mu.
+func (t *Turns[Owner]) next() int {
+	best := -1
+	for i, o := range t.order {
+		switch {
+		case !t.isFree(o):
+		case t.Policy == RoundRobin:
+			return i
+		case best < 0 || t.precedes(o, t.order[best]):
+			best = i
+		}
+	}
+	return best
+}
+
+// precedes reports whether FewestTurns prefers the waiting owner a to b. The caller holds mu.
+func (t *Turns[Owner]) precedes(a, b Owner) bool {
+	if t.owned[a] != t.owned[b] {
+		return t.owned[a] < t.owned[b]
+	}
+	return t.queues[a][0].arrival < t.queues[b][0].arrival
 }
 
 // removeWaiter removes the waiter with index i from a queue. The caller holds mu.
-func (t *Turns) removeWaiter(owner string, i int) {
-	q := append(t.queues[owner][:i:i], t.queues[owner][i+1:]...)
+func (t *Turns[Owner]) removeWaiter(owner Owner, i int) {
 	t.waiting--
-	if len(q) > 0 {
-		t.queues[owner] = q
+	queue := slices.Delete(t.queues[owner], i, i+1)
+	if len(queue) > 0 {
+		t.queues[owner] = queue
 		return
 	}
 	delete(t.queues, owner)
-	for n, o := range t.order {
-		if o == owner {
-			t.order = append(t.order[:n:n], t.order[n+1:]...)
-			return
-		}
-	}
+	n := slices.Index(t.order, owner)
+	t.order = slices.Delete(t.order, n, n+1)
 }
 
-// TryAcquire takes a turn if one is free.
-func (t *Turns) TryAcquire() bool {
+// TryAcquire takes a turn of the owner if one is free.
+func (t *Turns[Owner]) TryAcquire(owner Owner) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.held >= t.Slots {
+	if !t.isFree(owner) {
 		return false
 	}
-	t.held++
+	t.begin(owner)
 	return true
 }
 
+// AcquireUnlimited waits for a turn of the owner, however many are waiting.
+func (t *Turns[Owner]) AcquireUnlimited(owner Owner) {
+	t.mu.Lock()
+	if t.isFree(owner) {
+		t.begin(owner)
+		t.mu.Unlock()
+		return
+	}
+	ready := t.appendWaiter(owner)
+	t.mu.Unlock()
+	if !<-ready {
+		t.AcquireUnlimited(owner)
+	}
+}
+
 // Waiting returns how many wait for a turn.
-func (t *Turns) Waiting() int {
+func (t *Turns[Owner]) Waiting() int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.waiting
 }
 
-// AcquireUnqueued waits for a turn without a place in a queue.
-func (t *Turns) AcquireUnqueued() {
+// Held returns how many turns are in progress.
+func (t *Turns[Owner]) Held() int {
 	t.mu.Lock()
-	if t.held < t.Slots {
-		t.held++
-		t.mu.Unlock()
-		return
-	}
-	w := &waiter{ready: make(chan error, 1)}
-	t.appendWaiter("", w)
-	t.mu.Unlock()
-	<-w.ready
+	defer t.mu.Unlock()
+	return t.held
 }

@@ -13,7 +13,7 @@ import (
 func TestOwnersTakeTurnsOnEachSlot(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		q := &Turns{Slots: 2, MaxWaiting: 10, MaxOwnerWaiting: 4}
+		q := &Turns[string]{Slots: 2, MaxWaiting: 10, MaxOwnerWaiting: 4}
 		var mu sync.Mutex
 		var began []string
 		end := make(chan struct{})
@@ -25,7 +25,7 @@ func TestOwnersTakeTurnsOnEachSlot(t *testing.T) {
 				mu.Unlock()
 				if err == nil {
 					<-end
-					q.Release()
+					q.Release(owner)
 				}
 			}()
 			synctest.Wait()
@@ -56,27 +56,8 @@ func TestACallThatHasEndedGetsNoTurn(t *testing.T) {
 	gone := errors.New("gone")
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(gone)
-	q := &Turns{Slots: 1}
-	if err := q.Acquire(ctx, "a"); !errors.Is(err, gone) || !q.TryAcquire() {
+	q := &Turns[string]{Slots: 1}
+	if err := q.Acquire(ctx, "a"); !errors.Is(err, gone) || !q.TryAcquire("a") {
 		t.Errorf("Acquire = %v; want the cause, and the turn free", err)
-	}
-}
-
-// TestATurnGivenToARequestThatIsGoneIsPassedOn: the turn may come in the moment
-// in which the request goes away.
-func TestATurnGivenToARequestThatIsGoneIsPassedOn(t *testing.T) {
-	t.Parallel()
-	q := &Turns{Slots: 1, MaxWaiting: 1, MaxOwnerWaiting: 1}
-	if err := q.Acquire(t.Context(), "a"); err != nil {
-		t.Fatal(err)
-	}
-	w, err := q.enqueue("b")
-	if w == nil || err != nil {
-		t.Fatalf("b got %v, %v", w, err)
-	}
-	q.Release()
-	q.cancel("b", w)
-	if !q.TryAcquire() {
-		t.Error("the turn is lost")
 	}
 }

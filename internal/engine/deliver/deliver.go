@@ -31,6 +31,7 @@ import (
 
 	"github.com/packetboat/packetboat/internal/base/id"
 	"github.com/packetboat/packetboat/internal/base/secret"
+	"github.com/packetboat/packetboat/internal/base/turns"
 	"github.com/packetboat/packetboat/internal/content/content"
 	"github.com/packetboat/packetboat/internal/mail/directmx"
 	"github.com/packetboat/packetboat/internal/message/outbox"
@@ -97,7 +98,7 @@ type Engine struct {
 	returnPaths returnPaths
 	feeders     feeders
 	stats       stats
-	renderQueue *fairQueue
+	rendering   *turns.Turns[id.Tenant] // rendering takes CPU time, however many connections a tenant uses
 	pacer       *pace.Pacer
 	providers   maildomain.Providers
 }
@@ -111,7 +112,7 @@ func (e *Engine) Run(ctx context.Context) error {
 	e.settings.engine, e.lanes.engine, e.sends.engine = e, e, e
 	e.pacer = pace.New(e.DB, e.node.Owner, e.Now)
 	e.dests.shared, e.dests.conns = e.DB.Dialect() == sqldb.Postgres, directmx.NewDestinations()
-	e.renderQueue = newFairQueue(runtime.GOMAXPROCS(0))
+	e.rendering = &turns.Turns[id.Tenant]{Slots: runtime.GOMAXPROCS(0)}
 	e.providers.DB, e.providers.Now = e.DB, e.Now
 	e.feeders.init()
 	// The writers outlive ctx: results of attempts in flight must be stored.

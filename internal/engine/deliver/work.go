@@ -225,8 +225,8 @@ func (w *worker) deliverJob(j *job) bool {
 
 // build renders, composes and signs the message of a job.
 func (w *worker) build(j *job) ([]byte, error) {
-	w.engine.renderQueue.acquire(j.item.Tenant)
-	defer w.engine.renderQueue.release()
+	w.engine.rendering.AcquireUnlimited(j.item.Tenant)
+	defer w.engine.rendering.Release(j.item.Tenant)
 	return w.builder.build(j)
 }
 

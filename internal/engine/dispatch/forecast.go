@@ -77,12 +77,12 @@ type Forecaster struct {
 	Contacts int
 	Page     int // contacts read at once; 0: 2000
 
-	turns turns.Turns
+	turns turns.Turns[id.Tenant]
 }
 
 // NewForecaster returns a Forecaster that uses at most half of the processors.
 func NewForecaster(db *sqldb.DB, now func() time.Time) *Forecaster {
-	return &Forecaster{DB: db, Now: now, turns: turns.Turns{
+	return &Forecaster{DB: db, Now: now, turns: turns.Turns[id.Tenant]{
 		Slots: max(1, runtime.GOMAXPROCS(0)/2), MaxWaiting: maxForecasts, MaxOwnerWaiting: maxOfAnyOwner,
 	}}
 }
@@ -92,7 +92,7 @@ func NewForecaster(db *sqldb.DB, now func() time.Time) *Forecaster {
 func (f *Forecaster) Forecast(ctx context.Context, b broadcast.Broadcast) (*Forecast, error) {
 	ctx, cancel := fault.Within(ctx, forecastTime)
 	defer cancel()
-	switch err := f.turns.Acquire(ctx, b.Tenant.String()); {
+	switch err := f.turns.Acquire(ctx, b.Tenant); {
 	case errors.Is(err, turns.ErrOwnerBusy):
 		return nil, ErrWaiting.With(fault.Wait{Seconds: 5})
 	case errors.Is(err, turns.ErrBusy):
@@ -100,7 +100,7 @@ func (f *Forecaster) Forecast(ctx context.Context, b broadcast.Broadcast) (*Fore
 	case err != nil:
 		return nil, fault.Timely(ctx, err)
 	}
-	defer f.turns.Release()
+	defer f.turns.Release(b.Tenant)
 	out, err := f.forecast(ctx, b)
 	return out, fault.Timely(ctx, err)
 }

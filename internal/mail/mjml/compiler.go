@@ -36,7 +36,7 @@ var (
 // Compiler compiles documents, one at a time. It is safe for concurrent use.
 type Compiler struct {
 	limit   time.Duration // of one document
-	turns   turns.Turns
+	turns   turns.Turns[string]
 	compile func(ctx context.Context, source string) (output, error) // run, or a function of a test
 
 	// The following fields belong to the goroutine whose turn it is.
@@ -49,7 +49,7 @@ type Compiler struct {
 
 // New returns a compiler that has not been opened yet.
 func New() *Compiler {
-	c := &Compiler{limit: maxTime, turns: turns.Turns{Slots: 1, MaxWaiting: maxWaiting, MaxOwnerWaiting: maxOwnerWaiting}}
+	c := &Compiler{limit: maxTime, turns: turns.Turns[string]{Slots: 1, MaxWaiting: maxWaiting, MaxOwnerWaiting: maxOwnerWaiting}}
 	c.compile = c.run
 	return c
 }
@@ -73,7 +73,7 @@ func (c *Compiler) Compile(ctx context.Context, owner, source string) (Result, e
 	if err := c.turns.Acquire(ctx, owner); err != nil {
 		return Result{}, err
 	}
-	defer c.releaseTurn()
+	defer c.releaseTurn(owner)
 	if r, ok := c.cache.get(key); ok { // compiled while waiting
 		return r, nil
 	}
@@ -147,7 +147,7 @@ func (c *Compiler) run(ctx context.Context, source string) (o output, err error)
 
 // releaseTurn passes the turn to the next owner, and schedules closing the interpreter if no document comes
 // for a minute.
-func (c *Compiler) releaseTurn() {
+func (c *Compiler) releaseTurn(owner string) {
 	c.used = time.Now()
 	if c.machine != nil {
 		if c.idle == nil {
@@ -156,26 +156,26 @@ func (c *Compiler) releaseTurn() {
 			c.idle.Reset(idleTime)
 		}
 	}
-	c.turns.Release()
+	c.turns.Release(owner)
 }
 
 // closeIfIdle closes an interpreter that has not been used for a minute.
 func (c *Compiler) closeIfIdle() {
-	if !c.turns.TryAcquire() {
+	if !c.turns.TryAcquire("") {
 		return // it is in use, which schedules expire again
 	}
 	if time.Since(c.used) >= idleTime {
 		c.closeMachine()
 	}
-	c.turns.Release()
+	c.turns.Release("")
 }
 
 // Close closes the interpreter, after the document that is being compiled. The Compiler may be used
 // again.
 func (c *Compiler) Close() {
-	c.turns.AcquireUnqueued()
+	c.turns.AcquireUnlimited("")
 	c.closeMachine()
-	c.turns.Release()
+	c.turns.Release("")
 }
 
 // closeMachine closes the interpreter and clears the cache. The caller has the turn.

@@ -123,8 +123,8 @@ func TestAnIdleInterpreterIsClosed(t *testing.T) {
 
 // held says whether a compiler has an interpreter, and how many bytes it keeps.
 func held(c *Compiler) (machine bool, cached int) {
-	c.turns.AcquireUnqueued()
-	defer c.turns.Release()
+	c.turns.AcquireUnlimited("")
+	defer c.turns.Release("")
 	return c.machine != nil, c.cache.bytes
 }
 

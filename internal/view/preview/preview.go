@@ -51,7 +51,7 @@ type Previewer struct {
 	senders  *render.Senders
 	renderer *render.Renderer
 	now      func() time.Time
-	turns    turns.Turns
+	turns    turns.Turns[id.Tenant]
 }
 
 // New returns a Previewer. Previews use at most half of the processors.
@@ -59,7 +59,7 @@ func New(db *sqldb.DB, c *mjml.Compiler, senders *render.Senders, r *render.Rend
 	slots := max(1, runtime.GOMAXPROCS(0)/2)
 	return &Previewer{
 		db: db, mjml: c, senders: senders, renderer: r, now: now,
-		turns: turns.Turns{Slots: slots, MaxWaiting: maxWaiting, MaxOwnerWaiting: maxOwnerWaiting},
+		turns: turns.Turns[id.Tenant]{Slots: slots, MaxWaiting: maxWaiting, MaxOwnerWaiting: maxOwnerWaiting},
 	}
 }
 
@@ -92,7 +92,7 @@ const sampleAddress = "ann@example.com"
 func (p *Previewer) Make(ctx context.Context, account id.Tenant, r Request) (*Preview, error) {
 	ctx, cancel := fault.Within(ctx, timeLimit)
 	defer cancel()
-	switch err := p.turns.Acquire(ctx, account.String()); {
+	switch err := p.turns.Acquire(ctx, account); {
 	case errors.Is(err, turns.ErrOwnerBusy):
 		return nil, ErrWaiting.With(fault.Wait{Seconds: 5})
 	case errors.Is(err, turns.ErrBusy):
@@ -100,7 +100,7 @@ func (p *Previewer) Make(ctx context.Context, account id.Tenant, r Request) (*Pr
 	case err != nil:
 		return nil, fault.Timely(ctx, err)
 	}
-	defer p.turns.Release()
+	defer p.turns.Release(account)
 	out, err := p.make(ctx, account, r)
 	return out, fault.Timely(ctx, err)
 }

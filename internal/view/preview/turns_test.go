@@ -15,7 +15,7 @@ func TestPreviewsOfATenantDoNotDelayThoseOfOthers(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		p := New(nil, nil, nil, nil, time.Now)
-		for p.turns.TryAcquire() { // previews that do not end
+		for p.turns.TryAcquire(0) { // previews that do not end
 			continue
 		}
 		answers := make(chan error, 2*maxOwnerWaiting)
