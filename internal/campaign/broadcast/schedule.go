@@ -15,6 +15,7 @@ import (
 	"github.com/packetboat/packetboat/internal/senders/route"
 	"github.com/packetboat/packetboat/internal/senders/sender"
 	"github.com/packetboat/packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/sqldb/revision"
 )
 
 // Schedule moves a draft to scheduled after checking every guard. The move fails if the broadcast
@@ -22,7 +23,7 @@ import (
 //
 // A time in the past means at once. Without a time the broadcast is scheduled and does not start.
 func Schedule(ctx context.Context, db *sqldb.DB, account id.Tenant, bid id.Broadcast, now time.Time) error {
-	_, err := retryRevised(func() (Broadcast, error) {
+	_, err := revision.Retry(func() (Broadcast, error) {
 		b, err := Load(ctx, db, account, bid)
 		if err != nil {
 			return Broadcast{}, err
@@ -49,7 +50,7 @@ func Schedule(ctx context.Context, db *sqldb.DB, account id.Tenant, bid id.Broad
 				return err
 			}
 			if at.Revision != b.Revision {
-				return errRevised
+				return revision.ErrOvertaken
 			}
 			return transition{from: ActionSchedule.from(), to: Scheduled, entry: journal.BroadcastScheduled}.apply(ctx, tx, account, bid, now)
 		})

@@ -177,7 +177,7 @@ func Update(ctx context.Context, w draft.Author, account id.Tenant, bid id.Broad
 	if err != nil {
 		return Broadcast{}, err
 	}
-	return retryRevised(func() (Broadcast, error) {
+	return revision.Retry(func() (Broadcast, error) {
 		b, err := Load(ctx, w.DB, account, bid)
 		if err != nil {
 			return Broadcast{}, err
@@ -224,7 +224,7 @@ func Update(ctx context.Context, w draft.Author, account id.Tenant, bid id.Broad
 			return Broadcast{}, fmt.Errorf("edit a broadcast: %w", err)
 		}
 		if n == 0 {
-			return Broadcast{}, errRevised
+			return Broadcast{}, revision.ErrOvertaken
 		}
 		return Load(ctx, w.DB, account, bid)
 	})
@@ -239,20 +239,7 @@ func (b Broadcast) compare(ctx context.Context, db *sqldb.DB) error {
 	if err := Revisions.Check(ctx, db, b.Tenant, b.ID); err != nil {
 		return err
 	}
-	return errRevised // it was written since b was read
-}
-
-// errRevised means that the row was written since it was read.
-var errRevised = errors.New("the broadcast was written meanwhile")
-
-// retryRevised calls f again, up to 10 times, while it returns errRevised.
-func retryRevised(f func() (Broadcast, error)) (Broadcast, error) {
-	for try := 1; ; try++ {
-		b, err := f()
-		if !errors.Is(err, errRevised) || try == 10 {
-			return b, err
-		}
-	}
+	return revision.ErrOvertaken // it was written since b was read
 }
 
 // Delete deletes a draft.

@@ -2,7 +2,6 @@ package library
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -12,6 +11,7 @@ import (
 	"github.com/packetboat/packetboat/internal/base/slug"
 	"github.com/packetboat/packetboat/internal/content/draft"
 	"github.com/packetboat/packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/sqldb/revision"
 )
 
 // Create creates an entry, by default a draft. Without a slug, one is derived from the name, with a
@@ -80,21 +80,12 @@ func Update(ctx context.Context, a draft.Author, tenant id.Tenant, entry id.Libr
 	if err := ch.Check(); err != nil {
 		return Entry{}, err
 	}
-	for { // each retry means that another writer has succeeded
-		e, err := update(ctx, a, tenant, entry, ch)
-		if errors.Is(err, errOvertaken) {
-			continue
-		}
-		if err != nil {
-			return Entry{}, fmt.Errorf("change a library entry: %w", err)
-		}
-		return e, nil
+	e, err := revision.Retry(func() (Entry, error) { return update(ctx, a, tenant, entry, ch) })
+	if err != nil {
+		return Entry{}, fmt.Errorf("change a library entry: %w", err)
 	}
+	return e, nil
 }
-
-// errOvertaken means that a version was appended after the one was read that the change was merged
-// into.
-var errOvertaken = errors.New("another version was appended meanwhile")
 
 func update(ctx context.Context, a draft.Author, tenant id.Tenant, entry id.LibraryEntry, ch Change) (Entry, error) {
 	next, err := Load(ctx, a.DB, tenant, entry)
@@ -115,8 +106,8 @@ func update(ctx context.Context, a draft.Author, tenant id.Tenant, entry id.Libr
 		if err := Revisions.Check(ctx, tx, tenant, entry); err != nil {
 			return err
 		}
-		if e.Version != before {
-			return errOvertaken
+		if e.Version != before { // only the content was made from what was read: ch applies to any revision
+			return revision.ErrOvertaken
 		}
 		e.Version, e.Content, e.UpdatedAt = next.Version, next.Content, sqldb.Time(sqldb.Micros(a.Now))
 		ch.apply(&e)

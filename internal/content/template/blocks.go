@@ -10,6 +10,7 @@ import (
 	"github.com/packetboat/packetboat/internal/mail/binding"
 	"github.com/packetboat/packetboat/internal/mail/mjml"
 	"github.com/packetboat/packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/sqldb/revision"
 )
 
 // blockHead are the columns of a listing; blockAll are all columns.
@@ -73,15 +74,16 @@ func CreateBlock(ctx context.Context, db *sqldb.DB, c *mjml.Compiler, tenant id.
 
 // UpdateBlock applies a change to a block and validates the result.
 func UpdateBlock(ctx context.Context, db *sqldb.DB, c *mjml.Compiler, tenant id.Tenant, ref string, ch BlockChange, now time.Time) (b Block, warnings []binding.Warning, err error) {
-	err = retry(func() error {
-		if b, err = BlockByRef(ctx, db, tenant, ref); err != nil {
-			return err
+	b, err = revision.Retry(func() (Block, error) {
+		b, err := BlockByRef(ctx, db, tenant, ref)
+		if err != nil {
+			return Block{}, err
 		}
 		warnings, err = updateRecord(ctx, db, c, "block", `
 			UPDATE block SET slug = $4, updated_at = $5, revision = revision + 1, revised_by = $6, name = $7, active = $8, tags = $9, slot_keys = $10,
 				parameters = $11, sections = $12, groups = $13, content_html = $14, content_mjml = $15, content_text = $16
-			WHERE tenant_id = $1 AND id = $2 AND updated_at = $3`, &b, ch, now)
-		return err
+			WHERE tenant_id = $1 AND id = $2 AND revision = $3`, &b, ch, now)
+		return b, err
 	})
 	if err != nil {
 		return Block{}, nil, err

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/packetboat/packetboat/internal/base/id"
 	"github.com/packetboat/packetboat/internal/mail/binding"
@@ -18,7 +17,7 @@ import (
 type blockPool struct {
 	named      map[string]*binding.Block // by id and by slug: the blocks that the binding names
 	candidates []*binding.Block          // for random slots, by name, then id
-	updatedAt  map[id.Block]time.Time    // of each block that was loaded
+	revisions  map[id.Block]int64        // of each block that was loaded
 }
 
 // Find returns the block with an id or a slug.
@@ -103,7 +102,7 @@ func (t Template) loadPool(ctx context.Context, db *sqldb.DB, raw json.RawMessag
 // loadBlocks loads the blocks that the binding names, and all that fit the open slots. The latter
 // are also needed if a named block does not fit, for the error message.
 func (t Template) loadBlocks(ctx context.Context, db *sqldb.DB, choices map[string]slotChoice, refs []string, open []binding.Slot) (*blockPool, error) {
-	pool := &blockPool{named: map[string]*binding.Block{}, updatedAt: map[id.Block]time.Time{}}
+	pool := &blockPool{named: map[string]*binding.Block{}, revisions: map[id.Block]int64{}}
 	var all, list []candidate
 	var err error
 	if len(open) > 0 {
@@ -145,7 +144,7 @@ func (t Template) loadBlocks(ctx context.Context, db *sqldb.DB, choices map[stri
 // decode decodes a block with its schema.
 func (p *blockPool) decode(c candidate) (*binding.Block, error) {
 	b, err := c.withoutBodies()
-	p.updatedAt[b.ID] = b.UpdatedAt
+	p.revisions[b.ID] = b.Revision
 	return &binding.Block{ID: b.ID, Slug: b.Slug, Name: b.Name, Tags: b.Tags, Schema: b.Schema}, err
 }
 
@@ -212,13 +211,13 @@ type candidate struct {
 	slotKeys, parameters, sections string
 }
 
-const candidateColumns = `tenant_id, id, slug, name, active, tags, slot_keys, parameters, sections, created_at, updated_at`
+const candidateColumns = `tenant_id, id, slug, name, active, tags, slot_keys, parameters, sections, created_at, updated_at, revision`
 
 func scanCandidate(row func(...any) error) (candidate, error) {
 	var c candidate
 	var tags string
 	var created, updated int64
-	err := row(&c.Tenant, &c.ID, &c.Slug, &c.Name, &c.Active, &tags, &c.slotKeys, &c.parameters, &c.sections, &created, &updated)
+	err := row(&c.Tenant, &c.ID, &c.Slug, &c.Name, &c.Active, &tags, &c.slotKeys, &c.parameters, &c.sections, &created, &updated, &c.Revision)
 	if err != nil {
 		return candidate{}, err
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/packetboat/packetboat/internal/mail/binding"
 	"github.com/packetboat/packetboat/internal/mail/mjml"
 	"github.com/packetboat/packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/sqldb/revision"
 )
 
 // Previewed is a template or a block that was rendered without being stored.
@@ -137,12 +138,11 @@ func (t Template) renderWith(ctx context.Context, db *sqldb.DB, c *mjml.Compiler
 	if err != nil {
 		return Rendered{}, err
 	}
-	var bound binding.Bound
 	var issues []binding.Issue
-	err = retry(func() error {
+	bound, err := revision.Retry(func() (bound binding.Bound, err error) {
 		pool, err := t.loadPool(ctx, db, []byte(`{}`)) // the other slots
 		if err != nil {
-			return err
+			return binding.Bound{}, err
 		}
 		schema := b.Schema
 		pool.named[b.ID.String()] = &binding.Block{ID: b.ID, Slug: b.Slug, Name: b.Name, Tags: b.Tags, Schema: schema, Bodies: b.bodies()}
@@ -154,7 +154,7 @@ func (t Template) renderWith(ctx context.Context, db *sqldb.DB, c *mjml.Compiler
 				others.Slots[name] = f
 			}
 		}
-		return t.loadBodies(ctx, db, pool, others)
+		return bound, t.loadBodies(ctx, db, pool, others)
 	})
 	if err != nil {
 		return Rendered{}, err

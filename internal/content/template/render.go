@@ -19,6 +19,7 @@ import (
 	"github.com/packetboat/packetboat/internal/mail/mjml"
 	"github.com/packetboat/packetboat/internal/mail/textpart"
 	"github.com/packetboat/packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/sqldb/revision"
 )
 
 // Validate returns the issues of a binding of the template.
@@ -39,11 +40,10 @@ func (t Template) Render(ctx context.Context, db *sqldb.DB, c *mjml.Compiler, te
 	if seed == "" {
 		seed = t.ID.String()
 	}
-	var bound binding.Bound
 	var issues []binding.Issue
-	err := retry(func() (err error) {
+	bound, err := revision.Retry(func() (bound binding.Bound, err error) {
 		bound, issues, err = t.bind(ctx, db, raw, o.Lenient, seed)
-		return err
+		return bound, err
 	})
 	if err != nil {
 		return Rendered{}, err
@@ -57,7 +57,7 @@ func (t Template) Render(ctx context.Context, db *sqldb.DB, c *mjml.Compiler, te
 }
 
 // bind validates a binding and loads the bodies of the chosen blocks. If one of these changed
-// meanwhile, the error is errMeanwhile.
+// meanwhile, the error is revision.ErrOvertaken.
 func (t Template) bind(ctx context.Context, db *sqldb.DB, raw json.RawMessage, lenient bool, seed string) (binding.Bound, []binding.Issue, error) {
 	pool, err := t.loadPool(ctx, db, raw)
 	if err != nil {
@@ -107,11 +107,11 @@ func (t Template) loadBodies(ctx context.Context, db *sqldb.DB, pool *blockPool,
 		return fmt.Errorf("read the blocks of a template: %w", err)
 	}
 	if len(list) < len(ids) {
-		return errMeanwhile
+		return revision.ErrOvertaken
 	}
 	for _, b := range list {
-		if !b.UpdatedAt.Equal(pool.updatedAt[b.ID]) {
-			return errMeanwhile
+		if b.Revision != pool.revisions[b.ID] {
+			return revision.ErrOvertaken
 		}
 		for _, to := range chosen[b.ID] {
 			to.Bodies = b.bodies()

@@ -157,7 +157,7 @@ func createRecord[C anyChange](ctx context.Context, db *sqldb.DB, c *mjml.Compil
 
 // updateRecord applies a change to a record and validates the result as a whole. It is stored only
 // if the row has not changed since it was read, so that schema and bodies always fit, and the condition of
-// ctx applies to what is replaced; otherwise the error is errMeanwhile.
+// ctx applies to what is replaced; otherwise the error is revision.ErrOvertaken.
 func updateRecord[C anyChange](ctx context.Context, db *sqldb.DB, c *mjml.Compiler, table, update string, r record[C], ch C, now time.Time) (warnings []binding.Warning, err error) {
 	h := r.head()
 	if err := (revision.Table{Name: table}).Check(ctx, db, h.tenant, h.id); err != nil {
@@ -171,44 +171,22 @@ func updateRecord[C anyChange](ctx context.Context, db *sqldb.DB, c *mjml.Compil
 			return nil, err
 		}
 	}
-	before := *h.updated
-	*h.updated = after(before, now)
+	*h.updated = sqldb.Time(sqldb.Micros(now))
 	values, err := r.values()
 	if err != nil {
 		return nil, fmt.Errorf("write a %s: %w", table, err)
 	}
-	n, err := db.Exec(ctx, update, append([]any{h.tenant, h.id, sqldb.Micros(before), *h.slug, sqldb.Micros(*h.updated), revision.By(ctx)}, values...)...)
+	n, err := db.Exec(ctx, update, append([]any{h.tenant, h.id, *h.revision, *h.slug, sqldb.Micros(*h.updated), revision.By(ctx)}, values...)...)
 	switch {
 	case sqldb.IsUniqueViolation(err):
 		return nil, ErrSlug.Sayf("another %s has the slug %s", table, *h.slug)
 	case err != nil:
 		return nil, fmt.Errorf("update a %s: %w", table, err)
 	case n == 0:
-		return nil, errMeanwhile
+		return nil, revision.ErrOvertaken
 	}
 	*h.revision++
 	return warnings, nil
-}
-
-// after returns the time of a change: now, but later than the previous one, since a writer detects
-// concurrent changes by it.
-func after(before, now time.Time) time.Time {
-	if next := before.Add(time.Microsecond); now.Before(next) {
-		return next
-	}
-	return sqldb.Time(now.UnixMicro())
-}
-
-// errMeanwhile means that the row was written since it was read.
-var errMeanwhile = errors.New("the row was written meanwhile")
-
-// retry calls f again, up to 10 times, while it returns errMeanwhile.
-func retry(f func() error) error {
-	for try := 1; ; try++ {
-		if err := f(); !errors.Is(err, errMeanwhile) || try == 10 {
-			return err
-		}
-	}
 }
 
 // deleteRecord deletes the record whose id find returns. Unless forced, drafts and recent

@@ -10,6 +10,7 @@ import (
 	"github.com/packetboat/packetboat/internal/mail/binding"
 	"github.com/packetboat/packetboat/internal/mail/mjml"
 	"github.com/packetboat/packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/sqldb/revision"
 )
 
 // templateHead are the columns of a listing; templateAll are all columns.
@@ -76,16 +77,17 @@ func Create(ctx context.Context, db *sqldb.DB, c *mjml.Compiler, tenant id.Tenan
 
 // Update applies a change to a template and validates the result.
 func Update(ctx context.Context, db *sqldb.DB, c *mjml.Compiler, tenant id.Tenant, ref string, ch Change, now time.Time) (t Template, warnings []binding.Warning, err error) {
-	err = retry(func() error {
-		if t, err = ByRef(ctx, db, tenant, ref); err != nil {
-			return err
+	t, err = revision.Retry(func() (Template, error) {
+		t, err := ByRef(ctx, db, tenant, ref)
+		if err != nil {
+			return Template{}, err
 		}
 		warnings, err = updateRecord(ctx, db, c, "template", `
 			UPDATE template SET slug = $4, updated_at = $5, revision = revision + 1, revised_by = $6, name = $7, format = $8, tags = $9, counts = $10,
 				subject = $11, content_html = $12, content_mjml = $13, content_text = $14, inline_css = $15,
 				parameters = $16, sections = $17, slots = $18, groups = $19, expects = $20
-			WHERE tenant_id = $1 AND id = $2 AND updated_at = $3`, &t, ch, now)
-		return err
+			WHERE tenant_id = $1 AND id = $2 AND revision = $3`, &t, ch, now)
+		return t, err
 	})
 	if err != nil {
 		return Template{}, nil, err
