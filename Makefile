@@ -51,7 +51,7 @@ crash: mjml web ## send N recipients (default 20000) while everything is killed 
 fuzz: mjml ## fuzz every parser of strangers' bytes for FUZZTIME (default 30s) each
 	@scripts/fuzz
 
-bench: mjml web ## measure a send of N recipients (default 100000), the audience of CONTACTS (default 1000000), content, and HITS (default 200000) opens and clicks
+bench: mjml web ## measure a send of N recipients (default 100000), the audience of CONTACTS (default 1000000), HITS (default 200000) opens and clicks, and all else
 	@scripts/bench
 
 release: mjml ## build the archives of a release into dist/: static programs and their checksums

@@ -41,7 +41,7 @@ const loaded, loadedAs = "loaded", "3"
 // o.KeepIn the database stays, and is taken as it is by the next run.
 func open(ctx context.Context, o options, dialect string, x extent) (s *instance, err error) {
 	s = &instance{dialect: dialect, extent: x, Program: &harness.Program{Path: o.Program, Admin: o.Admin, Key: key}, drop: func() error { return nil }}
-	name := "audiencebench_" + strings.ReplaceAll(x.String(), "-", "_")
+	name := "bench_audience_" + strings.ReplaceAll(x.String(), "-", "_")
 	if o.KeepIn != "" {
 		s.Dir = filepath.Join(o.KeepIn, dialect+"-"+x.String())
 		err = os.MkdirAll(s.Dir, 0o700)
