@@ -43,23 +43,33 @@ var (
 	joined = regexp.MustCompile(`(?i)\btenant_id\s*=\s*(\w+)\.tenant_id`)
 )
 
-// tenantTables returns the tables whose rows belong to tenants, read from the migrations.
-func tenantTables(t *testing.T) map[string]bool {
+// allTables returns the tables of the migrations, and the text of their columns.
+func allTables(t *testing.T) map[string]string {
 	t.Helper()
 	files, err := filepath.Glob("sqldb/migrations/*.sql")
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no migrations: %v", err)
 	}
-	tables := map[string]bool{}
+	tables := map[string]string{}
 	for _, f := range files {
 		text, err := os.ReadFile(f)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, m := range createTable.FindAllStringSubmatch(string(text), -1) {
-			if ownsTenant.MatchString(m[2]) {
-				tables[m[1]] = true
-			}
+			tables[m[1]] = m[2]
+		}
+	}
+	return tables
+}
+
+// tenantTables returns the tables whose rows belong to tenants.
+func tenantTables(t *testing.T) map[string]bool {
+	t.Helper()
+	tables := map[string]bool{}
+	for name, columns := range allTables(t) {
+		if ownsTenant.MatchString(columns) {
+			tables[name] = true
 		}
 	}
 	return tables

@@ -20,7 +20,5 @@
 //   - A range of times of day may include midnight: 23:00 is between 22:00 and 06:00.
 //   - A reference to a deleted record is ignored: of two lists, one of them deleted, the other counts.
 //
-// Its statements read tables of other packages, some of which are above it, and write none:
-// segment_member, suppression, journal, outbox, outbox_mix, outbox_note, send, hit, engagement and
-// mail_domain.
+// Its statements read tables of other packages, which ARCHITECTURE.md lists, and write none.
 package rule

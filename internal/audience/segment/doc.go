@@ -13,7 +13,6 @@
 // changes such references, or deletes a segment, first takes the tenant's lock (lockReferences), so
 // that concurrent changes cannot create a cycle or a reference to a deleted segment.
 //
-// Its statements also read tables of other packages, and never write them: contact,
-// contact_activity, suppression, the tables that rules read, and broadcast (only whether a row
-// exists, since that package is above this one).
+// Its statements also read tables of other packages, which ARCHITECTURE.md lists, and never write
+// them.
 package segment

@@ -1,8 +1,8 @@
 // Package report computes the reports of sends from sums that are updated with each event.
 //
 // Package outbox counts the results of messages, track the engagement of recipients; a report reads
-// both, by send, mix, time and attribute. Some functions read tables of these packages with statements of
-// their own: Bounces reads outbox_note, LoadOverview and SendsByDay add up the sums by time of many sends.
+// both, by send, mix, time and attribute. LoadOverview and SendsByDay add up the sums by time of many
+// sends with statements of their own.
 package report
 
 import (
