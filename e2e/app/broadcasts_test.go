@@ -302,7 +302,7 @@ func TestContentErrorsLinkToTheirFields(t *testing.T) {
 	page.WaitFor(clean)
 }
 
-// Seed lists that are stale, and arms of a test that are not complete, lead to their fields; the list empties once they
+// Seed lists that are stale, and variants of a test that are not complete, lead to their fields; the list empties once they
 // are corrected.
 func TestStaleSeedListsAndIncompleteVariantsLinkToTheirFields(t *testing.T) {
 	t.Parallel()
@@ -363,12 +363,12 @@ func TestStaleSeedListsAndIncompleteVariantsLinkToTheirFields(t *testing.T) {
 			page.WaitFor(clean)
 		}
 		page.fillField("variants[1].weight", "-1")
-		page.WaitFor(unsaved + `?.innerText.includes('Arm 2, weight')`)
+		page.WaitFor(unsaved + `?.innerText.includes('Variant 2, weight')`)
 		page.fillField("variants[1].weight", "2")
 		page.WaitFor(clean)
-		arms, _ := page.getBroadcast(broadcast)["variants"].([]any)
-		if len(arms) != 2 || arms[1].(map[string]any)["name"] != "Second" || arms[1].(map[string]any)["weight"] != 2.0 {
-			t.Errorf("the saved arms are %v", arms)
+		variants, _ := page.getBroadcast(broadcast)["variants"].([]any)
+		if len(variants) != 2 || variants[1].(map[string]any)["name"] != "Second" || variants[1].(map[string]any)["weight"] != 2.0 {
+			t.Errorf("the saved variants are %v", variants)
 		}
 	})
 }

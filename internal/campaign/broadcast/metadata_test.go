@@ -125,27 +125,27 @@ func FuzzVariants(f *testing.F) {
 
 func TestVariantRules(t *testing.T) {
 	t.Parallel()
-	arm := func(id, more string) string {
+	variant := func(id, more string) string {
 		return `{"id": "` + id + `", "name": "N", "weight": 1, "content_overrides": {"subject": "s"}` + more + `}`
 	}
-	many := strings.TrimSuffix(strings.Repeat(arm("a", "")+",", 11), ",")
+	many := strings.TrimSuffix(strings.Repeat(variant("a", "")+",", 11), ",")
 	for _, tt := range []struct {
 		name, in string
 		want     error
 	}{
-		{"two arms", `[` + arm("a", "") + `,` + arm("b", "") + `]`, nil},
+		{"two variants", `[` + variant("a", "") + `,` + variant("b", "") + `]`, nil},
 		{"none", `[]`, broadcast.ErrVariants},
-		{"one", `[` + arm("a", "") + `]`, broadcast.ErrVariants},
+		{"one", `[` + variant("a", "") + `]`, broadcast.ErrVariants},
 		{"eleven", `[` + many + `]`, broadcast.ErrVariants},
 		{"not an array", `{}`, broadcast.ErrVariants},
 		{"not objects", `[1, 2]`, broadcast.ErrVariants},
-		{"same id", `[` + arm("a", "") + `,` + arm("a", "") + `]`, broadcast.ErrVariants},
-		{"odd id", `[` + arm("a b", "") + `,` + arm("b", "") + `]`, broadcast.ErrVariants},
-		{"weight zero", `[` + arm("a", `, "weight": 0`) + `,` + arm("b", "") + `]`, broadcast.ErrVariants},
-		{"no overrides", `[` + arm("a", `, "content_overrides": {}`) + `,` + arm("b", "") + `]`, broadcast.ErrVariants},
-		{"unknown override", `[` + arm("a", `, "content_overrides": {"from": "x"}`) + `,` + arm("b", "") + `]`, broadcast.ErrVariants},
-		{"a sender of its own", `[` + arm("a", `, "sending_identity_id": "x"`) + `]`, broadcast.ErrArmDelivery},
-		{"a lane of its own", `[` + arm("a", `, "content_overrides": {"mta_config_key": "x"}`) + `,` + arm("b", "") + `]`, broadcast.ErrArmDelivery},
+		{"same id", `[` + variant("a", "") + `,` + variant("a", "") + `]`, broadcast.ErrVariants},
+		{"odd id", `[` + variant("a b", "") + `,` + variant("b", "") + `]`, broadcast.ErrVariants},
+		{"weight zero", `[` + variant("a", `, "weight": 0`) + `,` + variant("b", "") + `]`, broadcast.ErrVariants},
+		{"no overrides", `[` + variant("a", `, "content_overrides": {}`) + `,` + variant("b", "") + `]`, broadcast.ErrVariants},
+		{"unknown override", `[` + variant("a", `, "content_overrides": {"from": "x"}`) + `,` + variant("b", "") + `]`, broadcast.ErrVariants},
+		{"a sender of its own", `[` + variant("a", `, "sending_identity_id": "x"`) + `]`, broadcast.ErrVariantDelivery},
+		{"a lane of its own", `[` + variant("a", `, "content_overrides": {"mta_config_key": "x"}`) + `,` + variant("b", "") + `]`, broadcast.ErrVariantDelivery},
 	} {
 		if _, err := broadcast.ReadVariants([]byte(tt.in)); !errors.Is(err, tt.want) {
 			t.Errorf("%s: ReadVariants = %v, want %v", tt.name, err, tt.want)

@@ -112,7 +112,7 @@ func Check(b Broadcast, f Preconditions) Readiness {
 	}
 	warn(b.ScheduledAt == nil, "NO_SCHEDULED_AT", "scheduled_at is not set: the broadcast will wait and never start")
 	warn(!f.HasAddress, "NO_POSTAL_ADDRESS", "the account has no postal address, which many laws ask for")
-	warn(slices.ContainsFunc(b.Arms(), func(a Arm) bool { return a.Content.HTML != nil && !links.HasUnsubscribe(*a.Content.HTML) }),
+	warn(slices.ContainsFunc(b.VariantContents(), func(c VariantContent) bool { return c.Content.HTML != nil && !links.HasUnsubscribe(*c.Content.HTML) }),
 		"NO_UNSUBSCRIBE_LINK", "the content has no unsubscribe link; a footer with one will be added")
 	warn(f.anyExternalRoute(b, unverified), "LANE_UNVERIFIED", "an MTA config has not been tried with one of the sending identities")
 	warn(f.Template != "", "TEMPLATE_CHANGED", "the template "+f.Template)
@@ -135,7 +135,7 @@ func Ready(ctx context.Context, db *sqldb.DB, b Broadcast, now time.Time) (Readi
 	if err != nil {
 		return Readiness{}, err
 	}
-	if err := f.checkContent(b, b.Arms()); err != nil {
+	if err := f.checkContent(b, b.VariantContents()); err != nil {
 		return Readiness{}, err
 	}
 	if len(b.Include) > 0 {
@@ -166,8 +166,8 @@ func Warnings(ctx context.Context, db *sqldb.DB, b Broadcast, now time.Time) ([]
 	}
 	list := []ScheduleWarning{}
 	seen := map[content.Trouble]bool{} // report what variants share once
-	for i, arm := range b.Arms() {
-		found, err := arm.Content.Try(ctx, fields, now)
+	for i, c := range b.VariantContents() {
+		found, err := c.Content.Try(ctx, fields, now)
 		if err != nil {
 			return nil, fmt.Errorf("try the content of broadcast %s: %w", b.ID, err)
 		}
@@ -182,10 +182,10 @@ func Warnings(ctx context.Context, db *sqldb.DB, b Broadcast, now time.Time) ([]
 	return list, nil
 }
 
-// FieldOf returns the name of a field of an arm's content, such as content.subject, in the broadcast: that
+// FieldOf returns the name of a field of a variant's content, such as content.subject, in the broadcast: that
 // of the variant's override, if there is one.
-func (b Broadcast) FieldOf(arm Arm, field string) string {
-	return b.fieldOf(slices.IndexFunc(b.Variants, func(v Variant) bool { return v.ID == arm.ID }), field)
+func (b Broadcast) FieldOf(c VariantContent, field string) string {
+	return b.fieldOf(slices.IndexFunc(b.Variants, func(v Variant) bool { return v.ID == c.Variant }), field)
 }
 
 func (b Broadcast) fieldOf(variant int, field string) string {
@@ -210,10 +210,10 @@ func (v Variant) overrides(name string) bool {
 	return own
 }
 
-// checkContent calls content.Check for each arm and stores the first fault.
-func (f *Preconditions) checkContent(b Broadcast, arms []Arm) error {
-	for _, arm := range arms {
-		if f.Content = content.Check(b.Source(arm)); f.Content == nil {
+// checkContent calls content.Check for each content and stores the first fault.
+func (f *Preconditions) checkContent(b Broadcast, contents []VariantContent) error {
+	for _, c := range contents {
+		if f.Content = content.Check(b.Source(c)); f.Content == nil {
 			continue
 		}
 		if _, ok := fault.As(f.Content); !ok {
@@ -264,19 +264,19 @@ func templateNow(ctx context.Context, db *sqldb.DB, b Broadcast) (string, error)
 	return "", nil
 }
 
-// Source returns the content of an arm for checking and freezing, without the names that SourceFor
+// Source returns the content of a variant for checking and freezing, without the names that SourceFor
 // adds.
-func (b Broadcast) Source(arm Arm) content.Source {
-	s := arm.Content.Source()
-	s.Context.UTMContent = arm.ID
+func (b Broadcast) Source(c VariantContent) content.Source {
+	s := c.Content.Source()
+	s.Context.UTMContent = c.Variant
 	s.Tracking, s.Send = b.Tracking, b.Send
 	s.Context.Broadcast, s.Context.BroadcastName, s.Context.EmailType = b.ID, b.Name, b.EmailType
 	return s
 }
 
 // SourceFor returns Source with the UTM parameters from the account and the email type.
-func (b Broadcast) SourceFor(t tenant.Tenant, arm Arm, f Preconditions) content.Source {
-	s := b.Source(arm)
+func (b Broadcast) SourceFor(t tenant.Tenant, c VariantContent, f Preconditions) content.Source {
+	s := b.Source(c)
 	s.Honeypot = t.Settings.Tracking.Honeypot
 	s.Context.UTM = t.Settings.Tracking.UTM
 	s.Context.UTMCampaign = slug.Derive(b.Name, '-')

@@ -20,7 +20,7 @@ type Run struct {
 	Tenant     id.Tenant
 	Broadcast  id.Broadcast
 	Send       id.Send
-	Contents   map[string]id.Content // frozen when the send began, by arm id
+	Contents   map[string]id.Content // frozen when the send began, by id of the variant
 	After      id.Contact            // checkpoint: the last contact processed
 	Excluded   map[string]int        // contacts of the audience that get no message, by reason
 	PreparedAt *time.Time            // when the whole audience was in the outbox

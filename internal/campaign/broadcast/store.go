@@ -77,7 +77,7 @@ func (b Broadcast) Insert(ctx context.Context, db *sqldb.DB) error {
 		INSERT INTO broadcast (tenant_id, id, send_id, revision, status, kind, content_version, created_by, created_at, updated_at,
 			name, subject, preheader, from_name, reply_to, body_html, body_mjml, body_text,
 			template_id, template_slug, authored_subject, template_binding, template_snapshot, template_params, block_ids,
-			message_id, message_version, arms, variants, email_type_id, mta_config_id,
+			message_id, message_version, variant_shares, variants, email_type_id, mta_config_id,
 			include_segments, exclude_segments, identities, tags, metadata, scheduled_at, tracking, delivery, seed_lists, revised_by)
 		VALUES ($1, $2, $35, 1, 'draft', 'regular', 1, $3, $4, $4,
 			$5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31, $32, $33, $34, $36)`,
@@ -141,13 +141,13 @@ func (b Broadcast) written() []any {
 		columns = append(columns, nil, nil)
 	}
 	if b.Variants != nil {
-		short := slices.Clone(b.Variants)
-		for i := range short {
-			short[i].Overrides, short[i].HTML = nil, nil
+		withoutContent := slices.Clone(b.Variants)
+		for i := range withoutContent {
+			withoutContent[i].Overrides, withoutContent[i].HTML = nil, nil
 		}
-		arms, _ := json.Marshal(short) // strings and numbers always encode
+		shares, _ := json.Marshal(withoutContent) // strings and numbers always encode
 		all, _ := json.Marshal(b.Variants)
-		columns = append(columns, string(arms), string(all))
+		columns = append(columns, string(shares), string(all))
 	} else {
 		columns = append(columns, nil, nil)
 	}
@@ -188,7 +188,7 @@ func Update(ctx context.Context, w draft.Author, account id.Tenant, bid id.Broad
 		if !b.Can(ActionUpdate) {
 			return Broadcast{}, ErrNotDraft
 		}
-		before, arms := b.Content, b.Variants
+		before, variants := b.Content, b.Variants
 		if ch.Content != nil || ch.Message != nil || before.Origin != nil {
 			if b.Plan, err = ch.rewrite(ctx, w, b); err != nil {
 				return Broadcast{}, err
@@ -207,7 +207,7 @@ func Update(ctx context.Context, w draft.Author, account id.Tenant, bid id.Broad
 		if err := ch.Delivery.checkRequiredAfter(b.Delivery, spread.DayOf(w.Now, t.Location())); err != nil {
 			return Broadcast{}, err
 		}
-		if changed || !sameArms(arms, b.Variants) {
+		if changed || !sameVariants(variants, b.Variants) {
 			b.ContentVersion++
 		}
 		n, err := w.DB.Exec(ctx, `
@@ -215,7 +215,7 @@ func Update(ctx context.Context, w draft.Author, account id.Tenant, bid id.Broad
 				name = $6, subject = $7, preheader = $8, from_name = $9, reply_to = $10, body_html = $11, body_mjml = $12, body_text = $13,
 				template_id = $14, template_slug = $15, authored_subject = $16, template_binding = $17, template_snapshot = $18,
 				template_params = $19, block_ids = $20, message_id = $21, message_version = $22,
-				arms = $23, variants = $24,
+				variant_shares = $23, variants = $24,
 				email_type_id = $25, mta_config_id = $26, include_segments = $27, exclude_segments = $28, identities = $29,
 				tags = $30, metadata = $31, scheduled_at = $32, tracking = $33, delivery = $34, seed_lists = $35, revised_by = $36
 			WHERE tenant_id = $1 AND id = $2 AND revision = $3 AND status = 'draft'`,
@@ -282,7 +282,7 @@ func statusOf(ctx context.Context, db *sqldb.DB, tenant id.Tenant, bid id.Broadc
 const (
 	columns = `tenant_id, id, send_id, revision, name, status, kind, subject, preheader, from_name, reply_to,
 		body_html IS NOT NULL, body_mjml IS NOT NULL, body_text IS NOT NULL, template_snapshot IS NOT NULL,
-		template_id, template_slug, authored_subject, template_binding, message_id, message_version, arms,
+		template_id, template_slug, authored_subject, template_binding, message_id, message_version, variant_shares,
 		content_version, email_type_id, mta_config_id,
 		include_segments, exclude_segments, identities, tags, metadata, scheduled_at, tracking, delivery, seed_lists, pause_reason,
 		archived_at, dispatch_started_at, completed_at, failure, created_by, created_at, updated_at`
@@ -328,12 +328,12 @@ func scanBroadcast(row func(...any) error) (Broadcast, error) {
 	var created, updated int64
 	var origin originRow
 	var message id.LibraryEntry
-	var arms, variants sql.NullString
+	var shares, variants sql.NullString
 	var version sql.NullInt64
 	err := row(&b.Tenant, &b.ID, &b.Send, &b.Revision, &b.Name, &b.Status, &b.Kind,
 		&b.Content.Subject, &b.Content.Preheader, &b.Content.FromName, &b.Content.ReplyTo,
 		&b.Bodies.HTML, &b.Bodies.MJML, &b.Bodies.Text, &b.Bodies.Snapshot,
-		&origin.template, &origin.slug, &origin.subject, &origin.binding, &message, &version, &arms,
+		&origin.template, &origin.slug, &origin.subject, &origin.binding, &message, &version, &shares,
 		&b.ContentVersion, &b.EmailType, &b.Lane,
 		&include, &exclude, &identities, &tags, &metadata, &scheduled, &b.Tracking, &delivery, &seeds, &pause,
 		&archived, &started, &completed, &failure, &creator, &created, &updated,
@@ -354,10 +354,10 @@ func scanBroadcast(row func(...any) error) (Broadcast, error) {
 		b.Message = &Message{message, int(version.Int64)}
 	}
 	if variants.Valid {
-		arms = variants
+		shares = variants
 	}
-	if arms.Valid {
-		errs = append(errs, json.Unmarshal([]byte(arms.String), &b.Variants))
+	if shares.Valid {
+		errs = append(errs, json.Unmarshal([]byte(shares.String), &b.Variants))
 	}
 	if !origin.template.IsZero() {
 		b.Content.Origin, err = origin.decode()

@@ -28,14 +28,14 @@ type TestRequest struct {
 	Variants []string   // ids; empty: all
 }
 
-// Test is a prepared test send: each arm goes to each address from each identity. It is sent within
+// Test is a prepared test send: each variant goes to each address from each identity. It is sent within
 // the request and not stored.
 type Test struct {
 	Tenant     id.Tenant
 	Broadcast  id.Broadcast
 	Send       id.Send // the broadcast's send, for links and headers
 	EmailType  id.EmailType
-	Arms       []TestArm
+	Variants   []TestVariant
 	Routes     []TestRoute
 	To         []string
 	Suppressed map[string]bool  // addresses of To that are on the suppression list
@@ -44,8 +44,8 @@ type Test struct {
 	expects draft.Samples
 }
 
-// TestArm is the compiled content of one variant.
-type TestArm struct {
+// TestVariant is the compiled content of one variant.
+type TestVariant struct {
 	ID      string // empty without variants
 	Name    string // shown in the subject
 	Content *content.Compiled
@@ -66,7 +66,7 @@ type TestResult struct {
 }
 
 // Mails is the number of mails of the test.
-func (t Test) Mails() int { return len(t.To) * len(t.Arms) * len(t.Routes) }
+func (t Test) Mails() int { return len(t.To) * len(t.Variants) * len(t.Routes) }
 
 // Recipient returns the contact whose data the mail to an address shows.
 func (t Test) Recipient(to string) contact.Contact {
@@ -90,7 +90,7 @@ func PrepareTest(ctx context.Context, db *sqldb.DB, account id.Tenant, bid id.Br
 	if err != nil {
 		return Test{}, err
 	}
-	arms, err := b.chosen(r.Variants)
+	contents, err := b.chosen(r.Variants)
 	if err != nil {
 		return Test{}, err
 	}
@@ -108,7 +108,7 @@ func PrepareTest(ctx context.Context, db *sqldb.DB, account id.Tenant, bid id.Br
 	if err != nil {
 		return Test{}, err
 	}
-	if err := f.checkContent(b, arms); err != nil {
+	if err := f.checkContent(b, contents); err != nil {
 		return Test{}, err
 	}
 	if err := testable(b, f).Err(); err != nil {
@@ -119,31 +119,31 @@ func PrepareTest(ctx context.Context, db *sqldb.DB, account id.Tenant, bid id.Br
 			test.Routes = append(test.Routes, TestRoute{c.Identity, l})
 		}
 	}
-	if n := len(to) * len(arms) * len(test.Routes); n > render.MaxTestMails {
+	if n := len(to) * len(contents) * len(test.Routes); n > render.MaxTestMails {
 		return Test{}, render.ErrTestRecipients.Sayf("%d addresses, %d variants and %d senders make %d mails, and a test has at most %d",
-			len(to), len(arms), len(test.Routes), n, render.MaxTestMails)
+			len(to), len(contents), len(test.Routes), n, render.MaxTestMails)
 	}
-	if test.Arms, err = b.compile(ctx, db, arms, f); err != nil {
+	if test.Variants, err = b.compile(ctx, db, contents, f); err != nil {
 		return Test{}, err
 	}
 	test.Suppressed, err = suppression.Listed(ctx, db, account, to)
 	return test, err
 }
 
-// chosen returns the arms of some variants, in the broadcast's order.
-func (b Broadcast) chosen(variants []string) ([]Arm, error) {
-	arms := b.Arms()
+// chosen returns the contents of some variants, in the broadcast's order.
+func (b Broadcast) chosen(variants []string) ([]VariantContent, error) {
+	contents := b.VariantContents()
 	if len(variants) == 0 {
-		return arms, nil
+		return contents, nil
 	}
 	var p fault.Problems
 	for i, v := range variants {
-		if v == "" || !slices.ContainsFunc(arms, func(a Arm) bool { return a.ID == v }) {
+		if v == "" || !slices.ContainsFunc(contents, func(c VariantContent) bool { return c.Variant == v }) {
 			p.Add(fmt.Sprintf("variant_ids[%d]", i), "the broadcast has no such variant")
 		}
 	}
-	arms = slices.DeleteFunc(arms, func(a Arm) bool { return !slices.Contains(variants, a.ID) })
-	return arms, p.Err()
+	contents = slices.DeleteFunc(contents, func(c VariantContent) bool { return !slices.Contains(variants, c.Variant) })
+	return contents, p.Err()
 }
 
 // testable checks the guards that a test depends on. The email type need not be active, but it must
@@ -162,8 +162,8 @@ func testable(b Broadcast, f Preconditions) Readiness {
 	return r
 }
 
-// compile compiles arms for rendering.
-func (b Broadcast) compile(ctx context.Context, db *sqldb.DB, arms []Arm, f Preconditions) ([]TestArm, error) {
+// compile compiles contents for rendering.
+func (b Broadcast) compile(ctx context.Context, db *sqldb.DB, contents []VariantContent, f Preconditions) ([]TestVariant, error) {
 	account, err := tenant.ByID(ctx, db, b.Tenant)
 	if err != nil {
 		return nil, err
@@ -172,13 +172,13 @@ func (b Broadcast) compile(ctx context.Context, db *sqldb.DB, arms []Arm, f Prec
 	for _, v := range b.Variants {
 		names[v.ID] = v.Name
 	}
-	made := make([]TestArm, len(arms))
-	for i, arm := range arms {
-		c, err := content.Draft(b.SourceFor(account, arm, f))
+	made := make([]TestVariant, len(contents))
+	for i, variant := range contents {
+		c, err := content.Draft(b.SourceFor(account, variant, f))
 		if err != nil {
 			return nil, err
 		}
-		made[i] = TestArm{arm.ID, strings.Join(strings.Fields(names[arm.ID]), " "), c}
+		made[i] = TestVariant{variant.Variant, strings.Join(strings.Fields(names[variant.Variant]), " "), c}
 	}
 	return made, nil
 }
@@ -189,10 +189,10 @@ func SendTest(ctx context.Context, db *sqldb.DB, t Test, by render.TestSender, n
 	results := make([]TestResult, 0, t.Mails())
 	planned := make([]render.PlannedTest, 0, t.Mails())
 	for _, to := range t.To {
-		for _, arm := range t.Arms {
+		for _, variant := range t.Variants {
 			for _, route := range t.Routes {
-				results = append(results, TestResult{To: to, Variant: arm.ID, Sender: route.Identity.Address})
-				planned = append(planned, render.PlannedTest{Mail: t.mail(to, arm, route), Suppressed: t.Suppressed[to]})
+				results = append(results, TestResult{To: to, Variant: variant.ID, Sender: route.Identity.Address})
+				planned = append(planned, render.PlannedTest{Mail: t.mail(to, variant, route), Suppressed: t.Suppressed[to]})
 			}
 		}
 	}
@@ -206,9 +206,9 @@ func SendTest(ctx context.Context, db *sqldb.DB, t Test, by render.TestSender, n
 	return results, verifyRoutes(context.WithoutCancel(ctx), db, t, results, now)
 }
 
-func (t Test) mail(to string, arm TestArm, route TestRoute) render.TestMail {
+func (t Test) mail(to string, variant TestVariant, route TestRoute) render.TestMail {
 	return render.TestMail{
-		Send: t.Send, EmailType: t.EmailType, To: to, Contact: t.Recipient(to), Content: arm.Content, Variant: arm.Name,
+		Send: t.Send, EmailType: t.EmailType, To: to, Contact: t.Recipient(to), Content: variant.Content, Variant: variant.Name,
 		Identity: route.Identity.ID, Lane: route.Lane,
 	}
 }

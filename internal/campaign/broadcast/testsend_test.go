@@ -22,7 +22,7 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
 )
 
-func twoArms(ch *broadcast.Change) {
+func twoVariants(ch *broadcast.Change) {
 	ch.Variants = &[]broadcast.Variant{
 		{ID: "a", Name: "Short", Weight: 1, Overrides: map[draft.Field]string{draft.Subject: "Hi"}},
 		{ID: "b", Name: "Long", Weight: 2, Overrides: map[draft.Field]string{draft.Subject: "Good morning"}},
@@ -34,7 +34,7 @@ func TestATestTakesEveryVariantAndSender(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		a := newAccount(t, db)
 		a.AddIdentity("more")
-		b := a.Create(twoArms)
+		b := a.Create(twoVariants)
 		for _, tt := range []struct {
 			variants []string
 			want     []string
@@ -48,17 +48,17 @@ func TestATestTakesEveryVariantAndSender(t *testing.T) {
 				t.Fatal(err)
 			}
 			var got []string
-			for _, arm := range test.Arms {
-				got = append(got, arm.ID+" "+arm.Name)
+			for _, variant := range test.Variants {
+				got = append(got, variant.ID+" "+variant.Name)
 			}
 			if !slices.Equal(got, tt.want) || !slices.Equal(test.To, []string{"ann@example.com"}) || len(test.Routes) != 2 {
-				t.Errorf("%v: arms %v to %v by %d routes", tt.variants, got, test.To, len(test.Routes))
+				t.Errorf("%v: variants %v to %v by %d routes", tt.variants, got, test.To, len(test.Routes))
 			}
 		}
 		plain := a.Create()
 		test, err := broadcast.PrepareTest(t.Context(), db, a.Tenant, plain.ID, broadcast.TestRequest{To: []string{"ann@example.com"}})
-		if err != nil || len(test.Arms) != 1 || test.Arms[0].ID != "" || test.Arms[0].Name != "main" {
-			t.Errorf("without variants: %+v, %v", test.Arms, err)
+		if err != nil || len(test.Variants) != 1 || test.Variants[0].ID != "" || test.Variants[0].Name != "main" {
+			t.Errorf("without variants: %+v, %v", test.Variants, err)
 		}
 	})
 }
@@ -112,7 +112,7 @@ func TestATestChecksItsGuards(t *testing.T) {
 				t.Errorf("%s: %v, want %v", what, err, want)
 			}
 		}
-		b := a.Create(twoArms)
+		b := a.Create(twoVariants)
 		expect("no addresses", b, broadcast.TestRequest{}, render.ErrTestRecipients)
 		expect("eleven", b, broadcast.TestRequest{To: append(many, "x@example.com")}, render.ErrTestRecipients)
 		expect("no address", b, broadcast.TestRequest{To: []string{"ann@example.com", "ann"}}, render.ErrTestRecipients)

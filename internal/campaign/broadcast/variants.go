@@ -18,19 +18,19 @@ import (
 
 // Limits on the variants of a broadcast.
 const (
-	minArms = 2
-	maxArms = 10
+	minVariants = 2
+	maxVariants = 10
 
 	maxWeight = 1_000_000
 )
 
 var (
-	armID       = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
-	armFields   = []string{"subject", "preheader", "from_name", "reply_to", "body_html", "body_mjml", "body_text"}
-	armDelivery = []string{"sending_identity_id", "sending_identity_ids", "sending_identity_email", "sending_identity_emails", "mta_config_id", "mta_config_key"}
+	variantID    = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
+	overridable  = []string{"subject", "preheader", "from_name", "reply_to", "body_html", "body_mjml", "body_text"}
+	deliveryKeys = []string{"sending_identity_id", "sending_identity_ids", "sending_identity_email", "sending_identity_emails", "mta_config_id", "mta_config_key"}
 )
 
-// Variant is one arm of a split test: its differences from the broadcast's content.
+// Variant is one variant of a split test: its differences from the broadcast's content.
 type Variant struct {
 	ID        string                 `json:"id"`
 	Name      string                 `json:"name"`
@@ -44,37 +44,37 @@ type Variant struct {
 // ReadVariants parses and validates the variants of a request. A variant with a sender or an MTA
 // config of its own is reported before all other problems.
 func ReadVariants(raw []byte) ([]Variant, error) {
-	var arms []map[string]json.RawMessage
-	if err := json.Unmarshal(raw, &arms); err != nil || arms == nil {
+	var objects []map[string]json.RawMessage
+	if err := json.Unmarshal(raw, &objects); err != nil || objects == nil {
 		return nil, variantFault("variants", "must be an array of objects")
 	}
-	for i, arm := range arms {
-		if key := deliveryKey(arm); key != "" {
-			return nil, ErrArmDelivery.With(fault.Fields{Fields: []fault.Field{
+	for i, object := range objects {
+		if key := deliveryKey(object); key != "" {
+			return nil, ErrVariantDelivery.With(fault.Fields{Fields: []fault.Field{
 				{Path: fmt.Sprintf("variants[%d].%s", i, key), Message: "a variant cannot have this of its own"},
 			}})
 		}
 	}
-	if len(arms) < minArms || len(arms) > maxArms {
-		return nil, variantFault("variants", "must have 2 to 10 arms")
+	if len(objects) < minVariants || len(objects) > maxVariants {
+		return nil, variantFault("variants", "must have 2 to 10 variants")
 	}
-	list := make([]Variant, len(arms))
+	list := make([]Variant, len(objects))
 	seen := map[string]bool{}
-	for i, arm := range arms {
+	for i, object := range objects {
 		v, path := &list[i], fmt.Sprintf("variants[%d]", i)
 		switch {
-		case json.Unmarshal(arm["id"], &v.ID) != nil || !armID.MatchString(v.ID):
+		case json.Unmarshal(object["id"], &v.ID) != nil || !variantID.MatchString(v.ID):
 			return nil, variantFault(path+".id", "must be 1 to 64 letters, digits, - or _")
 		case seen[v.ID]:
-			return nil, variantFault(path+".id", "is taken by another arm")
-		case json.Unmarshal(arm["name"], &v.Name) != nil || v.Name == "" || len([]rune(v.Name)) > 200:
+			return nil, variantFault(path+".id", "is taken by another variant")
+		case json.Unmarshal(object["name"], &v.Name) != nil || v.Name == "" || len([]rune(v.Name)) > 200:
 			return nil, variantFault(path+".name", "must be 1 to 200 characters")
-		case json.Unmarshal(arm["weight"], &v.Weight) != nil || !(v.Weight > 0) || v.Weight > maxWeight:
+		case json.Unmarshal(object["weight"], &v.Weight) != nil || !(v.Weight > 0) || v.Weight > maxWeight:
 			return nil, variantFault(path+".weight", "must be a number above 0, at most 1,000,000")
 		}
 		seen[v.ID] = true
 		var err error
-		if v.Overrides, err = readOverrides(path+".content_overrides", arm["content_overrides"]); err != nil {
+		if v.Overrides, err = readOverrides(path+".content_overrides", object["content_overrides"]); err != nil {
 			return nil, err
 		}
 	}
@@ -89,7 +89,7 @@ func readOverrides(path string, raw json.RawMessage) (map[draft.Field]string, er
 	overrides := map[draft.Field]string{}
 	for key, value := range fields {
 		var text *string
-		if !slices.Contains(armFields, key) {
+		if !slices.Contains(overridable, key) {
 			return nil, variantFault(path, "may hold only subject, preheader, from_name, reply_to, body_html, body_mjml and body_text")
 		}
 		if json.Unmarshal(value, &text) != nil {
@@ -125,10 +125,10 @@ func (v Variant) content(base draft.Content) draft.Content {
 
 // writeVariants validates each variant together with the content it overrides, and compiles its
 // MJML.
-func writeVariants(ctx context.Context, w draft.Author, b Broadcast, arms []Variant) ([]Variant, error) {
-	arms = slices.Clone(arms)
-	for i := range arms {
-		v := &arms[i]
+func writeVariants(ctx context.Context, w draft.Author, b Broadcast, variants []Variant) ([]Variant, error) {
+	variants = slices.Clone(variants)
+	for i := range variants {
+		v := &variants[i]
 		m, err := w.Override(ctx, b.Tenant, b.Content, v.parts())
 		if f, ok := fault.As(err); ok {
 			f = content.Renamed(f, func(field string) string { return v.fieldOf(i, field) })
@@ -141,28 +141,28 @@ func writeVariants(ctx context.Context, w draft.Author, b Broadcast, arms []Vari
 			v.HTML = m.HTML
 		}
 	}
-	return arms, nil
+	return variants, nil
 }
 
-// Arm is the content for one share of the recipients.
-type Arm struct {
-	ID      string // id of the variant; empty: all recipients
+// VariantContent is the content for one share of the recipients: those of a variant, or all.
+type VariantContent struct {
+	Variant string // its id; empty: all recipients
 	Content draft.Content
 }
 
-// Arms returns one arm for each variant, or a single one without variants.
-func (b Broadcast) Arms() []Arm {
+// VariantContents returns the content of each variant, or the single one without variants.
+func (b Broadcast) VariantContents() []VariantContent {
 	if len(b.Variants) == 0 {
-		return []Arm{{Content: b.Content}}
+		return []VariantContent{{Content: b.Content}}
 	}
-	arms := make([]Arm, len(b.Variants))
+	contents := make([]VariantContent, len(b.Variants))
 	for i, v := range b.Variants {
-		arms[i] = Arm{v.ID, v.content(b.Content)}
+		contents[i] = VariantContent{v.ID, v.content(b.Content)}
 	}
-	return arms
+	return contents
 }
 
-// Assign returns the id of a contact's arm, or "" without variants. It depends on the two ids
+// Assign returns the id of a contact's variant, or "" without variants. It depends on the two ids
 // alone, so that it is the same in each process and at each call.
 func (b Broadcast) Assign(contact id.Contact) string {
 	if len(b.Variants) == 0 {
@@ -175,14 +175,14 @@ func (b Broadcast) Assign(contact id.Contact) string {
 	return b.Variants[route.Weighted(b.ID.String()+":"+contact.String(), weights)].ID
 }
 
-// deliveryKey returns the first key of an arm that would change its delivery.
-func deliveryKey(arm map[string]json.RawMessage) string {
+// deliveryKey returns the first key of a variant that would change its delivery.
+func deliveryKey(variant map[string]json.RawMessage) string {
 	var overrides map[string]json.RawMessage
-	if bytes.HasPrefix(bytes.TrimSpace(arm["content_overrides"]), []byte("{")) {
-		_ = json.Unmarshal(arm["content_overrides"], &overrides) // checked later
+	if bytes.HasPrefix(bytes.TrimSpace(variant["content_overrides"]), []byte("{")) {
+		_ = json.Unmarshal(variant["content_overrides"], &overrides) // checked later
 	}
-	for _, key := range armDelivery {
-		if _, ok := arm[key]; ok {
+	for _, key := range deliveryKeys {
+		if _, ok := variant[key]; ok {
 			return key
 		}
 		if _, ok := overrides[key]; ok {
@@ -197,8 +197,8 @@ func variantFault(path, message string) error {
 	return ErrVariants.Sayf("%s: %s", path, message).With(fault.Fields{Fields: []fault.Field{f}})
 }
 
-// sameArms reports whether both lists are equal.
-func sameArms(a, b []Variant) bool {
+// sameVariants reports whether both lists are equal.
+func sameVariants(a, b []Variant) bool {
 	return slices.EqualFunc(a, b, func(v, w Variant) bool {
 		return v.ID == w.ID && v.Name == w.Name && v.Weight == w.Weight && maps.Equal(v.Overrides, w.Overrides)
 	})

@@ -29,7 +29,7 @@ func TestAssignmentIsTheHashOfBothIDs(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		b := broadcast.Broadcast{ID: id.New[id.Broadcast]()}
 		total := new(big.Rat)
-		for i := range rapid.IntRange(2, 10).Draw(t, "arms") {
+		for i := range rapid.IntRange(2, 10).Draw(t, "variants") {
 			w := rapid.SampledFrom([]float64{1, 2, 3, 0.5, 0.25, 97}).Draw(t, "weight")
 			b.Variants = append(b.Variants, broadcast.Variant{ID: string(rune('a' + i)), Weight: w})
 			total.Add(total, new(big.Rat).SetFloat64(w))
@@ -60,13 +60,13 @@ func TestSharesFollowTheWeights(t *testing.T) {
 	for range n {
 		count[b.Assign(id.New[id.Contact]())]++
 	}
-	for arm, share := range map[string]float64{"a": 0.1, "b": 0.2, "c": 0.7} {
-		if got := float64(count[arm]) / n; math.Abs(got-share) > 6*math.Sqrt(share*(1-share)/n) {
-			t.Errorf("arm %s has %.3f of all, want %.1f", arm, got, share)
+	for variant, share := range map[string]float64{"a": 0.1, "b": 0.2, "c": 0.7} {
+		if got := float64(count[variant]) / n; math.Abs(got-share) > 6*math.Sqrt(share*(1-share)/n) {
+			t.Errorf("variant %s has %.3f of all, want %.1f", variant, got, share)
 		}
 	}
 	if got := (broadcast.Broadcast{}).Assign(id.New[id.Contact]()); got != "" {
-		t.Errorf("without variants the arm is %q", got)
+		t.Errorf("without variants the variant is %q", got)
 	}
 }
 
@@ -74,8 +74,8 @@ func TestVariantsOverrideContent(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		a := newAccount(t, db)
-		arms := func(list ...broadcast.Variant) broadcast.Change { return broadcast.Change{Variants: &list} }
-		arm := func(name string, overrides map[draft.Field]string) broadcast.Variant {
+		variants := func(list ...broadcast.Variant) broadcast.Change { return broadcast.Change{Variants: &list} }
+		variant := func(name string, overrides map[draft.Field]string) broadcast.Variant {
 			return broadcast.Variant{ID: name, Name: name, Weight: 1, Overrides: overrides}
 		}
 		b := a.Create()
@@ -88,32 +88,32 @@ func TestVariantsOverrideContent(t *testing.T) {
 			return got
 		}
 		const doc = `<mjml><mj-body><mj-section><mj-column><mj-text>compiled</mj-text></mj-column></mj-section></mj-body></mjml>`
-		got := edit(arms(
-			arm("plain", map[draft.Field]string{draft.Subject: "Other news"}),
-			arm("mjml", map[draft.Field]string{draft.BodyMJML: doc, draft.Preheader: "psst"}),
+		got := edit(variants(
+			variant("plain", map[draft.Field]string{draft.Subject: "Other news"}),
+			variant("mjml", map[draft.Field]string{draft.BodyMJML: doc, draft.Preheader: "psst"}),
 		))
 		if got.ContentVersion != b.ContentVersion+1 || len(got.Variants) != 2 || got.Variants[1].Overrides[draft.BodyMJML] != doc {
 			t.Fatalf("version %d, variants %+v", got.ContentVersion, got.Variants)
 		}
-		list := got.Arms()
+		list := got.VariantContents()
 		if *list[0].Content.Subject != "Other news" || *list[0].Content.HTML != *b.Content.HTML || list[0].Content.Text != b.Content.Text {
-			t.Errorf("the plain arm: %+v", list[0])
+			t.Errorf("the plain variant: %+v", list[0])
 		}
 		html := *list[1].Content.HTML
 		if *list[1].Content.Subject != "Spring news" || !strings.Contains(html, "compiled") || strings.Count(html, "psst") != 1 || list[1].Content.Text != nil {
-			t.Errorf("the arm of MJML: %+v", list[1])
+			t.Errorf("the variant of MJML: %+v", list[1])
 		}
 		if s := got.Source(list[1]); s.Context.UTMContent != "mjml" || !s.Previewed {
 			t.Errorf("its source: %+v", s)
 		}
-		if again := edit(arms(got.Variants...)); again.ContentVersion != got.ContentVersion {
+		if again := edit(variants(got.Variants...)); again.ContentVersion != got.ContentVersion {
 			t.Error("the same variants are a new version")
 		}
 		lean, err := broadcast.Head(t.Context(), db, a.Tenant, b.ID)
 		if err != nil || len(lean.Variants) != 2 || lean.Variants[0].ID != "plain" || lean.Variants[0].Weight != 1 || lean.Variants[1].Overrides != nil {
 			t.Errorf("a lean reading: %+v, %v", lean.Variants, err)
 		}
-		if none := edit(arms()); none.Variants != nil || none.ContentVersion != got.ContentVersion+1 {
+		if none := edit(variants()); none.Variants != nil || none.ContentVersion != got.ContentVersion+1 {
 			t.Errorf("without variants: %+v", none.Variants)
 		}
 		for name, c := range map[string]struct {
@@ -129,7 +129,7 @@ func TestVariantsOverrideContent(t *testing.T) {
 			"no subject": {map[draft.Field]string{draft.Subject: ""}, content.ErrNoContent, "subject", "subject"},
 			"no body":    {map[draft.Field]string{draft.BodyHTML: " "}, content.ErrNoContent, "body_html", "body_html"},
 		} {
-			_, err := broadcast.Update(t.Context(), a.Author(now), a.Tenant, b.ID, arms(arm("good", map[draft.Field]string{draft.FromName: "Ann"}), arm("bad", c.overrides)))
+			_, err := broadcast.Update(t.Context(), a.Author(now), a.Tenant, b.ID, variants(variant("good", map[draft.Field]string{draft.FromName: "Ann"}), variant("bad", c.overrides)))
 			if !errors.Is(err, c.want) || !strings.Contains(err.Error(), c.says) {
 				t.Errorf("%s: %v; want %s that says %q", name, err, c.want.Code, c.says)
 				continue

@@ -70,8 +70,8 @@ func TestOverviewShowsWhatIsBeingSent(t *testing.T) {
 // With embed=none a broadcast is shown without bodies and recipients, before and during its send.
 func TestBroadcastsWithoutBodiesAndRecipients(t *testing.T) {
 	eachSending(t, func(t *testing.T, s *sendingTest) {
-		arms := `{"name": "Two", "variants": [{"id": "a", "name": "A", "weight": 1, "content_overrides": {"preheader": "One"}}, {"id": "b", "name": "B", "weight": 1, "content_overrides": {"subject": "Other", "body_html": "<p>Other</p>"}}]}`
-		draft := s.must(201, "key", "POST /broadcasts", broadcastJSON(t, arms)).str("id")
+		variants := `{"name": "Two", "variants": [{"id": "a", "name": "A", "weight": 1, "content_overrides": {"preheader": "One"}}, {"id": "b", "name": "B", "weight": 1, "content_overrides": {"subject": "Other", "body_html": "<p>Other</p>"}}]}`
+		draft := s.must(201, "key", "POST /broadcasts", broadcastJSON(t, variants)).str("id")
 		for _, at := range []string{draft, s.sending(t)} {
 			for _, caller := range []string{"key", "viewer"} {
 				whole := s.must(200, caller, "GET /broadcasts/"+at, "")

@@ -42,8 +42,8 @@ func (h *house) tester() *deliver.Tester {
 	}
 }
 
-// arms are two variants; the name of the second would break a header.
-func arms(ch *broadcast.Change) {
+// twoVariants are two variants; the name of the second would break a header.
+func twoVariants(ch *broadcast.Change) {
 	ch.Lane = nil
 	ch.Content.Parts[draft.BodyHTML] = new(`<p>Hi {{ first_name | default: "there" }} <a href="https://example.org/a?x=1">A</a> <a href="https://example.org/{{ email }}">B</a></p>`)
 	ch.Variants = &[]broadcast.Variant{
@@ -87,7 +87,7 @@ func TestATestSendIsRealMailAndWritesNoRows(t *testing.T) {
 		s := sink.Start(t, sink.Options{Keep: true, Rules: []sink.Rule{{Stage: sink.Rcpt, To: `^no@`, Reply: "550 5.1.1 no such user"}}})
 		h.relay(s.Port())
 		lane := h.Lane.ID
-		b := h.Create(arms, func(ch *broadcast.Change) { ch.Lane = &lane })
+		b := h.Create(twoVariants, func(ch *broadcast.Change) { ch.Lane = &lane })
 		_, err := suppression.Add(t.Context(), db, h.Tenant, "gone@example.com", "manual", h.now())
 		h.must(err)
 		before := rows(t, db)

@@ -47,7 +47,7 @@ func (e *Engine) addCopies(ctx context.Context, run broadcast.Run) (more bool, e
 // copies makes the seed copies of a broadcast.
 type copies struct {
 	b        broadcast.Broadcast
-	contents map[string]id.Content // by arm
+	contents map[string]id.Content // by variant
 	picker   *route.Picker
 	down     map[id.Lane]bool
 }
@@ -73,13 +73,13 @@ func (c copies) messages(ctx context.Context, tx *sqldb.DB, s broadcast.Seeding,
 			continue
 		}
 		to := outbox.ForSeed(seed.ID)
-		arm := c.b.Assign(to)
+		variant := c.b.Assign(to)
 		// All that a copy consists of is derived from ids. A page that is made again after a crash has the
 		// same visits, which the outbox leaves out, and the same times.
 		for n, identity := range s.Identities {
 			hash := sha256.Sum256([]byte(s.Send.String() + ":" + seed.ID.String() + ":" + identity.String()))
 			list = append(list, outbox.Message{
-				Contact: to, Visit: n, Email: seed.Email, Content: c.contents[arm], ContentVersion: c.b.ContentVersion, Variant: arm,
+				Contact: to, Visit: n, Email: seed.Email, Content: c.contents[variant], ContentVersion: c.b.ContentVersion, Variant: variant,
 				Identity: identity, Lane: c.picker.Pick(to, identity, c.down).Lane, DueAt: s.DueTime(binary.BigEndian.Uint64(hash[:])),
 			})
 		}

@@ -194,9 +194,9 @@ func (e *Engine) begin(ctx context.Context, t tenant.Tenant, bid id.Broadcast) e
 	now := e.Now()
 	failure := beginFailure(b, facts)
 	sources := map[string]content.Source{}
-	for _, arm := range b.Arms() {
-		sources[arm.ID] = b.SourceFor(t, arm, facts)
-		if err := content.Check(sources[arm.ID]); failure == "" && err != nil {
+	for _, c := range b.VariantContents() {
+		sources[c.Variant] = b.SourceFor(t, c, facts)
+		if err := content.Check(sources[c.Variant]); failure == "" && err != nil {
 			if _, ok := fault.As(err); !ok {
 				return err
 			}
@@ -213,9 +213,9 @@ func (e *Engine) begin(ctx context.Context, t tenant.Tenant, bid id.Broadcast) e
 			return broadcast.Fail(ctx, tx, t.ID, bid, failure, now)
 		}
 		frozen := make(map[string]id.Content, len(sources))
-		for arm, source := range sources {
+		for variant, source := range sources {
 			var err error
-			if frozen[arm], err = content.Freeze(ctx, tx, t.ID, source, now); err != nil {
+			if frozen[variant], err = content.Freeze(ctx, tx, t.ID, source, now); err != nil {
 				return err
 			}
 		}

@@ -159,7 +159,7 @@ func (f *Forecaster) ahead(ctx context.Context, t tenant.Tenant, b broadcast.Bro
 		out.Recipients += r
 	}
 	for _, v := range b.Variants {
-		out.Variants = append(out.Variants, Share[string]{v.ID, n.arms[v.ID]})
+		out.Variants = append(out.Variants, Share[string]{v.ID, n.variants[v.ID]})
 	}
 	lanes := map[id.Lane]int{}
 	var routes []route.Route
@@ -203,14 +203,14 @@ func (f *Forecaster) allocator(ctx context.Context, b broadcast.Broadcast, facts
 type numbers struct {
 	matched  int
 	excluded map[string]int
-	arms     map[string]int // recipients by variant
+	variants map[string]int // recipients by variant
 	routes   map[Sender]int // and by route
 	more     bool           // there are more contacts
 }
 
 // read reads the audience, as far as time allows.
 func (f *Forecaster) read(ctx context.Context, a *allocator, consent contact.Consent) (numbers, error) {
-	n := numbers{excluded: map[string]int{}, arms: map[string]int{}, routes: map[Sender]int{}}
+	n := numbers{excluded: map[string]int{}, variants: map[string]int{}, routes: map[Sender]int{}}
 	if len(a.b.Include) == 0 {
 		return n, nil
 	}
@@ -241,7 +241,7 @@ func (f *Forecaster) read(ctx context.Context, a *allocator, consent contact.Con
 			n.excluded[reason] += count
 		}
 		for _, r := range chosen {
-			n.arms[r.arm]++
+			n.variants[r.variant]++
 			n.routes[Sender{r.Identity, r.Lane}]++
 		}
 		if len(ids) < size {
@@ -264,7 +264,7 @@ func (f *Forecaster) estimate(ctx context.Context, b broadcast.Broadcast, n *num
 		for _, v := range b.Variants {
 			weights[v.ID] = int(math.Ceil(v.Weight * 1000))
 		}
-		n.arms = scale(weights, out.Matched)
+		n.variants = scale(weights, out.Matched)
 		return nil
 	}
 	all := map[string]int{"": n.matched}
@@ -276,7 +276,7 @@ func (f *Forecaster) estimate(ctx context.Context, b broadcast.Broadcast, n *num
 	recipients := all[""]
 	delete(all, "")
 	out.Excluded = all
-	n.arms, n.routes = scale(n.arms, recipients), scale(n.routes, recipients)
+	n.variants, n.routes = scale(n.variants, recipients), scale(n.routes, recipients)
 	return nil
 }
 
@@ -352,13 +352,13 @@ func (f *Forecaster) rest(ctx context.Context, t tenant.Tenant, b broadcast.Broa
 	if err != nil {
 		return err
 	}
-	arms, senders := map[string]int{}, map[id.Identity]int{}
+	variants, senders := map[string]int{}, map[id.Identity]int{}
 	for _, m := range mixes {
-		arms[m.Variant] += m.Total
+		variants[m.Variant] += m.Total
 		senders[m.Identity] += m.Total
 	}
 	for _, v := range b.Variants {
-		out.Variants = append(out.Variants, Share[string]{v.ID, arms[v.ID]})
+		out.Variants = append(out.Variants, Share[string]{v.ID, variants[v.ID]})
 	}
 	for identity, n := range senders {
 		s := Sender{Identity: identity}

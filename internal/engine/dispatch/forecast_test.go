@@ -50,7 +50,7 @@ func planned(f *dispatch.Forecast) string {
 	return strings.TrimSuffix(text.String(), ", ")
 }
 
-var arms = []broadcast.Variant{
+var variants = []broadcast.Variant{
 	{ID: "a", Name: "A", Weight: 1, Overrides: map[draft.Field]string{draft.Subject: "A"}},
 	{ID: "b", Name: "B", Weight: 2, Overrides: map[draft.Field]string{draft.Subject: "B"}},
 }
@@ -63,7 +63,7 @@ func TestAForecastIsWhatTheSendBecomes(t *testing.T) {
 			"over days": overDays(3),
 			"skipping":  overDays(3, func(d *broadcast.DeliveryChange) { d.Skipped = &[]string{"2026-03-03"} }),
 			"held back": overDays(2, holdback, func(d *broadcast.DeliveryChange) { d.PerHour = new(new(1)) }),
-			"variants":  func(ch *broadcast.Change) { ch.Variants = &arms },
+			"variants":  func(ch *broadcast.Change) { ch.Variants = &variants },
 		} {
 			a := broadcasttest.New(t, db, "acme"+strings.ReplaceAll(name, " ", "-"))
 			a.AddIdentity("more")
@@ -163,7 +163,7 @@ func TestTheForecastOfALiveSendIsThatOfTheRest(t *testing.T) {
 		a := broadcasttest.New(t, db, "acme")
 		a.AddContacts(a.List.ID, "x", 30)
 		now := broadcasttest.Now
-		bid := prepareSend(t, a, &now, overDays(3), func(ch *broadcast.Change) { ch.Variants = &arms })
+		bid := prepareSend(t, a, &now, overDays(3), func(ch *broadcast.Change) { ch.Variants = &variants })
 		now = now.Add(15*time.Hour - time.Second)
 		if n := sendDue(t, a, bid, now); n != 10 {
 			t.Fatalf("%d were sent on the first day", n)
@@ -221,7 +221,7 @@ func TestTheRestOfALargeAudienceIsEstimated(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		b := a.Create(overDays(2), func(ch *broadcast.Change) { ch.Variants = &arms })
+		b := a.Create(overDays(2), func(ch *broadcast.Change) { ch.Variants = &variants })
 		f := forecastOf(t, a, b, broadcasttest.Now, func(f *dispatch.Forecaster) { f.Contacts = 14 })
 		if !f.Estimated || f.Matched != 60 || !maps.Equal(f.Excluded, map[string]int{"do_not_contact": 30}) || f.Recipients != 30 {
 			t.Errorf("half of those that were read are excluded: %+v", f)

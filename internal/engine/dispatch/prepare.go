@@ -200,7 +200,7 @@ func (e *Engine) insertPage(ctx context.Context, p preparation, r audiencePage) 
 type recipient struct {
 	contact.Contact
 	route.Route
-	arm string
+	variant string
 }
 
 // recipients returns the contacts that may get a message of b, in the order of ids, and counts the
@@ -262,7 +262,7 @@ func (e *Engine) chooseRecipients(ctx context.Context, p preparation, ids []id.C
 	messages := make([]outbox.Message, len(chosen))
 	for i, r := range chosen {
 		messages[i] = outbox.Message{
-			Contact: r.ID, Email: r.Email, Content: p.run.Contents[r.arm], ContentVersion: p.b.ContentVersion, Variant: r.arm,
+			Contact: r.ID, Email: r.Email, Content: p.run.Contents[r.variant], ContentVersion: p.b.ContentVersion, Variant: r.variant,
 			Identity: r.Identity, Provider: known[domains[i]].Provider, Lane: r.Lane, DueAt: p.due, Rank: ranks[r.ID],
 		}
 	}

@@ -13,15 +13,17 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
 )
 
-func TestEachContactGetsItsAssignedArm(t *testing.T) {
+func TestEachContactGetsItsAssignedVariant(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		a := broadcasttest.New(t, db, "acme")
 		a.AddContacts(a.List.ID, "a", 60)
-		arm := func(name string) broadcast.Variant {
+		variant := func(name string) broadcast.Variant {
 			return broadcast.Variant{ID: name, Name: name, Weight: 1, Overrides: map[draft.Field]string{draft.Subject: "Subject " + name}}
 		}
-		b := a.Schedule(func(ch *broadcast.Change) { ch.Variants = &[]broadcast.Variant{arm("a"), arm("b"), arm("c")} })
+		b := a.Schedule(func(ch *broadcast.Change) {
+			ch.Variants = &[]broadcast.Variant{variant("a"), variant("b"), variant("c")}
+		})
 		at := now
 		settle(t, engine(db, "one", &at))
 		run, err := broadcast.LoadRun(t.Context(), db, a.Tenant, b.ID)
@@ -31,7 +33,7 @@ func TestEachContactGetsItsAssignedArm(t *testing.T) {
 		for name, frozen := range run.Contents {
 			c, err := content.Load(t.Context(), db, a.Tenant, frozen)
 			if err != nil || c.Subject != "Subject "+name || c.Context.UTMContent != name {
-				t.Errorf("arm %s: subject %q, utm_content %q, %v", name, c.Subject, c.Context.UTMContent, err)
+				t.Errorf("variant %s: subject %q, utm_content %q, %v", name, c.Subject, c.Context.UTMContent, err)
 			}
 		}
 		n := outbox.Node{DB: db, Owner: "test"}
@@ -46,11 +48,11 @@ func TestEachContactGetsItsAssignedArm(t *testing.T) {
 		for _, it := range items {
 			shares[it.Variant]++
 			if want := b.Assign(it.Contact); it.Variant != want || it.Content != run.Contents[want] {
-				t.Errorf("contact %s has arm %q and content %s, want %q", it.Contact, it.Variant, it.Content, want)
+				t.Errorf("contact %s has variant %q and content %s, want %q", it.Contact, it.Variant, it.Content, want)
 			}
 		}
 		if len(shares) != 3 {
-			t.Errorf("shares %v, want all arms", shares)
+			t.Errorf("shares %v, want all variants", shares)
 		}
 	})
 }

@@ -126,14 +126,14 @@ func (w *work) loadBroadcast(ctx context.Context, bid id.Broadcast, variant *str
 	if err != nil {
 		return err
 	}
-	arms := b.Arms()
-	arm := arms[0]
+	contents := b.VariantContents()
+	chosen := contents[0]
 	if variant != nil {
-		i := slices.IndexFunc(arms, func(a broadcast.Arm) bool { return *variant != "" && a.ID == *variant })
+		i := slices.IndexFunc(contents, func(c broadcast.VariantContent) bool { return *variant != "" && c.Variant == *variant })
 		if i < 0 {
 			return fault.Input(fault.Field{Path: "variant_id", Message: "the broadcast has no such variant"})
 		}
-		arm = arms[i]
+		chosen = contents[i]
 	}
 	f, err := broadcast.LoadPreconditions(ctx, w.db, b)
 	if err != nil {
@@ -148,10 +148,10 @@ func (w *work) loadBroadcast(ctx context.Context, bid id.Broadcast, variant *str
 		w.identity = b.Identities[0]
 	}
 	w.emailType = b.EmailType
-	if err := w.adopt(ctx, arm.Content, func(field string) string { return b.FieldOf(arm, field) }); err != nil {
+	if err := w.adopt(ctx, chosen.Content, func(field string) string { return b.FieldOf(chosen, field) }); err != nil {
 		return err
 	}
-	w.source = b.SourceFor(w.tenant, arm, f)
+	w.source = b.SourceFor(w.tenant, chosen, f)
 	return nil
 }
 

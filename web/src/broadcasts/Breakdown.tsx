@@ -136,10 +136,10 @@ export default function Breakdown({ broadcast: b, live }: { broadcast: Broadcast
 	if (found.isError) return <Failure error={found.error} retry={() => void found.refetch()} />;
 	const e = found.data;
 	if (e.by_provider.length === 0) return <Empty title={words.none} />;
-	const ofArm = (r: Whole, event: string) => `/broadcasts/${b.id}?${new URLSearchParams({ tab: "people", who: event, variant: r.id })}`;
+	const ofVariant = (r: Whole, event: string) => `/broadcasts/${b.id}?${new URLSearchParams({ tab: "people", who: event, variant: r.id })}`;
 	return (
 		<>
-			<Groups title={words.variants} report={b.name} rows={e.by_variant.map((v) => ({ ...v, id: v.variant_id }))} people={ofArm} />
+			<Groups title={words.variants} report={b.name} rows={e.by_variant.map((v) => ({ ...v, id: v.variant_id }))} people={ofVariant} />
 			<Groups title={words.senders} report={b.name} rows={e.by_identity.map((i) => ({ ...i, id: i.sending_identity_id, name: i.sending_identity_email ?? words.unknown }))} />
 			<Groups title={words.providers} report={b.name} rows={e.by_provider.map((p) => ({ ...p, id: p.provider, name: p.provider ? nameOf(p.provider) : words.unknown }))} />
 			<Hits title={words.clients} report={b.name} rows={e.by_client.map((c) => ({ ...c, name: c.client || words.unknown }))} />

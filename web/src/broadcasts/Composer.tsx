@@ -63,7 +63,7 @@ const words = catalogue({
 	noType: "No email type is chosen yet.",
 	noSubject: "No subject yet.",
 	one: "One version for everybody.",
-	arms: (n: number, names: string) => plural(n, { one: "One arm.", other: `# arms: ${names}.` }),
+	compared: (n: number, names: string) => plural(n, { one: "One variant.", other: `# variants: ${names}.` }),
 	now: "Begins when you send it.",
 	at: (when: string, zone: string) => `Begins ${when} (${zone}).`,
 	days: (n: number) => plural(n, { one: "Over # day.", other: "Over # days." }),
@@ -264,7 +264,7 @@ function useSummaries(b: BroadcastSessionView): { [section in (typeof sections)[
 					: words.to(names(b.include_segment_keys)),
 		from: type ? words.typeFrom(type, b.sending_identity_emails?.length ? and(b.sending_identity_emails) : words.anySender) : words.noType,
 		content: b.content.subject || words.noSubject,
-		variants: b.variants?.length ? words.arms(b.variants.length, and(b.variants.map((a) => a.name))) : words.one,
+		variants: b.variants?.length ? words.compared(b.variants.length, and(b.variants.map((a) => a.name))) : words.one,
 		delivery: [
 			b.scheduled_at ? words.at(dateTime(b.scheduled_at), timeZone()) : words.now,
 			b.delivery_mode === "over_days" && b.delivery_window_days && words.days(b.delivery_window_days),

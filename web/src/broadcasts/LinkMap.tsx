@@ -19,7 +19,7 @@ const words = catalogue({
 	width: "Width",
 	phone: "Phone",
 	desktop: "Desktop",
-	arm: "Arm",
+	variant: "Variant",
 	mark: (shown: string, label: string, n: number, places: number) => `${shown}, ${label}: ${plural(n, { one: "# person", other: "# people" })}${places > 1 ? `, at ${full(places)} places` : ""}`,
 	gone: "The mail has no HTML.",
 });
@@ -43,13 +43,13 @@ const mailWidths = { "600": 600, "375": 375 } as const;
 /** LinkMap shows the mail with the clicks of each link at its place. The table of links says the same in words. */
 export function LinkMap({ broadcast: b, links, people }: { broadcast: BroadcastSessionView; links: LinkRow[]; people: (url: string) => string }) {
 	const key = useKey();
-	const arms = b.variants ?? [];
-	const [arm, setArm] = useState(arms[0]?.id ?? "");
+	const variants = b.variants ?? [];
+	const [variant, setVariant] = useState(variants[0]?.id ?? "");
 	const [width, setWidth] = useState<keyof typeof mailWidths>("600");
 	const [places, setPlaces] = useState<Place[]>([]);
 	const mail = useQuery({
-		queryKey: key("broadcast", b.id, "as-sent", arm),
-		queryFn: ({ signal }) => api("POST /preview", { body: { source: { broadcast_id: b.id }, variant_id: arm || undefined }, signal }),
+		queryKey: key("broadcast", b.id, "as-sent", variant),
+		queryFn: ({ signal }) => api("POST /preview", { body: { source: { broadcast_id: b.id }, variant_id: variant || undefined }, signal }),
 		staleTime: 300_000,
 	});
 	const of = new Map(links.map((l) => [addressOf(l.url), l]));
@@ -64,7 +64,7 @@ export function LinkMap({ broadcast: b, links, people }: { broadcast: BroadcastS
 			title={words.title}
 			actions={
 				<div className={css.mapTools}>
-					{arms.length > 0 && <Select label={words.arm} hideLabel value={arm} onChange={setArm} choices={arms.map((a) => ({ value: a.id, label: a.name }))} />}
+					{variants.length > 0 && <Select label={words.variant} hideLabel value={variant} onChange={setVariant} choices={variants.map((a) => ({ value: a.id, label: a.name }))} />}
 					<Select
 						label={words.width}
 						hideLabel

@@ -36,7 +36,7 @@ const words = catalogue({
 	opened: "First open",
 	clicked: "First click",
 	why: "Reason",
-	arm: "Arm",
+	variant: "Variant",
 	none: "Nobody matches",
 	csv: "CSV",
 	csvLabel: "Download the recipients as CSV",
@@ -54,7 +54,7 @@ const words = catalogue({
 		bounced: "Bounced",
 	},
 	link: (url: string) => `Clicked ${url}`,
-	inArm: (name: string) => `, arm ${name}`,
+	inVariant: (name: string) => `, variant ${name}`,
 	levels: { confirmed: ", confirmed", apparent: ", machines counted" },
 });
 
@@ -127,7 +127,7 @@ function Rows({ broadcast: b, status, search, variant, onSearch, picker }: RowsP
 	const searching = search !== "" && b.total_recipients > many && (found.isPending || found.isPlaceholderData || asked !== search);
 	const rows = found.data?.pages.flatMap((p) => p.data) ?? [];
 	const why = (r: RecipientRow) => r.error ?? (r.skip_reason ? reasonName(r.skip_reason) : null);
-	const arm = (id: string | null) => b.variants?.find((a) => a.id === id)?.name ?? id;
+	const variantName = (id: string | null) => b.variants?.find((a) => a.id === id)?.name ?? id;
 	const whole = !status && !search && !variant;
 	const file = useExport<RecipientRow>({
 		broadcast: b,
@@ -180,7 +180,7 @@ function Rows({ broadcast: b, status, search, variant, onSearch, picker }: RowsP
 							),
 						},
 						{ id: "state", name: words.state, width: 160, least: 132, cell: (r) => <StateBadge kind="recipient" state={r.status} /> },
-						...(b.variants?.length ? [{ id: "arm", name: words.arm, width: 100, least: 84, spare: true, cell: (r: RecipientRow) => arm(r.variant_id) ?? <NotSet /> }] : []),
+						...(b.variants?.length ? [{ id: "variant", name: words.variant, width: 100, least: 84, spare: true, cell: (r: RecipientRow) => variantName(r.variant_id) ?? <NotSet /> }] : []),
 						{ id: "sent", name: words.sent, width: 120, least: 96, spare: true, cell: (r) => <Time at={r.sent_at} /> },
 						{ id: "opened", name: words.opened, width: 120, least: 100, cell: (r) => <Time at={r.first_opened_at} /> },
 						{ id: "clicked", name: words.clicked, width: 120, least: 100, cell: (r) => <Time at={r.first_clicked_at} /> },
@@ -210,7 +210,7 @@ function Did({ broadcast: b, event, level, link, variant, picker }: DidProps) {
 	const rule = didRule(b.id, event, { ...(link ? { link_url: link } : {}), ...(variant ? { variant_id: variant } : {}), ...(level ? { level } : {}) });
 	const name = [
 		link ? words.link(link) : ((words.did as { [e: string]: string })[event] ?? event),
-		variant && words.inArm(b.variants?.find((a) => a.id === variant)?.name ?? variant),
+		variant && words.inVariant(b.variants?.find((a) => a.id === variant)?.name ?? variant),
 		(words.levels as { [l: string]: string })[level],
 	]
 		.filter(Boolean)

@@ -17,8 +17,8 @@ const words = catalogue({
 	preview: "Preview",
 	as: "As it looks for",
 	samples: "Sample values",
-	arm: "Arm",
-	without: "Without an arm",
+	variant: "Variant",
+	without: "Without a variant",
 	inbox: "In the inbox of a phone",
 	noSubject: "No subject yet",
 	sender: "Sender",
@@ -34,8 +34,8 @@ export function contentOf(c: BroadcastSessionView["content"]): BroadcastContent 
 	return { ...common, body_html: c.body_mjml ? null : c.body_html, body_mjml: c.body_mjml, body_text: c.body_text } as BroadcastContent;
 }
 
-/** armContent returns the content of an arm: that of all, with what differs. */
-function armContent(b: BroadcastSessionView, id: string): BroadcastContent {
+/** variantContent returns the content of a variant: that of all, with what differs. */
+function variantContent(b: BroadcastSessionView, id: string): BroadcastContent {
 	const own = b.variants?.find((a) => a.id === id)?.content_overrides ?? {};
 	const content = { ...contentOf(b.content), ...own } as BroadcastContent;
 	if (own.body_html) content.body_mjml = null;
@@ -48,13 +48,13 @@ export const Opened = createContext(true);
 
 /**
  * usePreview shows a draft as it would be sent, a moment after the last change; newer requests replace older
- * ones. An arm of a mail from a template is shown as it is saved.
+ * ones. A variant of a mail from a template is shown as it is saved.
  */
-export function usePreview(b: BroadcastSessionView, arm = "", contact: string | null = null) {
+export function usePreview(b: BroadcastSessionView, variant = "", contact: string | null = null) {
 	const key = useKey();
-	const own = b.variants?.find((a) => a.id === arm)?.content_overrides;
+	const own = b.variants?.find((a) => a.id === variant)?.content_overrides;
 	const stored = Boolean(own && b.content.template_slug);
-	const text = stored ? b.updated_at : JSON.stringify(armContent(b, arm));
+	const text = stored ? b.updated_at : JSON.stringify(variantContent(b, variant));
 	const asked = useSettled(text, 200);
 	const opened = useContext(Opened);
 	const begun = useRef(false); // the first preview is of what the page shows at first
@@ -62,12 +62,12 @@ export function usePreview(b: BroadcastSessionView, arm = "", contact: string | 
 	const sender = b.sending_identity_emails?.[0] ?? null;
 	return useQuery({
 		enabled: begun.current,
-		queryKey: key("broadcast", b.id, "preview", stored ? arm : "", asked, sender, contact),
+		queryKey: key("broadcast", b.id, "preview", stored ? variant : "", asked, sender, contact),
 		queryFn: ({ signal }) =>
 			api("POST /preview", {
 				body: asked.startsWith("{")
 					? { source: { content: JSON.parse(asked) as BroadcastContent }, sending_identity_email: sender, contact_id: contact }
-					: { source: { broadcast_id: b.id }, variant_id: arm, sending_identity_email: sender, contact_id: contact },
+					: { source: { broadcast_id: b.id }, variant_id: variant, sending_identity_email: sender, contact_id: contact },
 				signal,
 			}),
 		staleTime: 0,
@@ -95,8 +95,8 @@ export function ContactPick({ label, value, onChange, help }: { label: string; v
 
 /** Inbox shows sender, subject and preview text as a phone lists them. */
 export function Inbox({ value: b }: { value: BroadcastSessionView }) {
-	const [arm] = useParam("arm");
-	const preview = usePreview(b, arm);
+	const [variant] = useParam("variant");
+	const preview = usePreview(b, variant);
 	const p = preview.data;
 	const subject = p?.subject || b.content.subject || "";
 	return (
@@ -115,9 +115,9 @@ export function Inbox({ value: b }: { value: BroadcastSessionView }) {
 
 /** Preview shows the mail as one recipient would get it, with what is wrong with it. */
 export function Preview({ value: b }: { value: BroadcastSessionView }) {
-	const [arm, setArm] = useParam("arm");
+	const [variant, setVariant] = useParam("variant");
 	const [contact, setContact] = useState<string | null>(null);
-	const preview = usePreview(b, arm, contact);
+	const preview = usePreview(b, variant, contact);
 	const p = preview.data;
 	return (
 		<section className={css.section} aria-label={words.preview} id="preview">
@@ -125,7 +125,7 @@ export function Preview({ value: b }: { value: BroadcastSessionView }) {
 			<Columns>
 				<ContactPick label={words.as} value={contact} onChange={setContact} />
 				{b.variants && b.variants.length > 0 && (
-					<Select label={words.arm} value={arm} onChange={setArm} choices={[{ value: "", label: words.without }, ...b.variants.map((a) => ({ value: a.id, label: a.name }))]} />
+					<Select label={words.variant} value={variant} onChange={setVariant} choices={[{ value: "", label: words.without }, ...b.variants.map((a) => ({ value: a.id, label: a.name }))]} />
 				)}
 			</Columns>
 			{preview.isError && <Failure error={preview.error} retry={() => void preview.refetch()} />}

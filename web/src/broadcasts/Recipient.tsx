@@ -28,7 +28,7 @@ const words = catalogue({
 	reason: "Reason",
 	sender: "Sender",
 	config: "MTA config",
-	arm: "Arm",
+	variant: "Variant",
 	version: "Version of the content",
 	mail: "The mail as it was sent",
 	servers: "What the servers said",
@@ -63,7 +63,7 @@ export default function Recipient() {
 		[words.reason, e.error ?? (e.skip_reason && reasonName(e.skip_reason))],
 		[words.sender, e.sending_identity_email],
 		[words.config, e.mta_config_key],
-		[words.arm, e.variant_id && (b?.variants?.find((v) => v.id === e.variant_id)?.name ?? e.variant_id)],
+		[words.variant, e.variant_id && (b?.variants?.find((v) => v.id === e.variant_id)?.name ?? e.variant_id)],
 		[words.version, String(e.content_version)],
 	];
 	const always = new Set<string>([words.sent, words.delivered, words.opened, words.clicked]);

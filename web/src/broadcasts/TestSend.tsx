@@ -23,34 +23,34 @@ const words = catalogue({
 	suppressed: "On the suppression list",
 	failed: "Failed",
 	address: "Write at least one address.",
-	arm: "Choose at least one arm.",
+	variant: "Choose at least one variant.",
 	most: "Ten addresses at most.",
 	as: "With the data of",
 	asHelp: "Without a contact, sample values stand in the mail.",
-	arms: "Arms",
-	copies: (addresses: number, arms: number, senders: number) =>
-		[plural(addresses, { one: "# address", other: "# addresses" }), arms > 1 && plural(arms, { one: "# arm", other: "# arms" }), senders > 1 && plural(senders, { one: "# sender", other: "# senders" })].filter(Boolean).join(" × "),
+	variants: "Variants",
+	copies: (addresses: number, variants: number, senders: number) =>
+		[plural(addresses, { one: "# address", other: "# addresses" }), variants > 1 && plural(variants, { one: "# variant", other: "# variants" }), senders > 1 && plural(senders, { one: "# sender", other: "# senders" })].filter(Boolean).join(" × "),
 	from: (sender: string) => `from ${sender}`,
-	armOf: (name: string) => `arm ${name}`,
+	variantOf: (name: string) => `variant ${name}`,
 });
 
 /** TestSend sends the draft to a few addresses. */
 export function TestSend({ draft, value: b, senders, onClose }: { draft: Draft; value: BroadcastSessionView; senders: number; onClose: () => void }) {
 	const { user } = useSession();
 	const form = useForm({ to: user.email });
-	const arms = b.variants ?? [];
+	const variants = b.variants ?? [];
 	const [contact, setContact] = useState<string | null>(null);
-	const [chosen, setChosen] = useState(() => arms.map((a) => a.id));
+	const [chosen, setChosen] = useState(() => variants.map((a) => a.id));
 	const [answer, setAnswer] = useState<TestSendAnswer | null>(null);
 	const to = [...new Set(form.values.to.split(/[,\s]+/).filter(Boolean))];
 	const copies = to.length * Math.max(1, chosen.length) * senders;
-	const why = to.length === 0 ? words.address : to.length > 10 ? words.most : arms.length > 0 && chosen.length === 0 ? words.arm : undefined;
+	const why = to.length === 0 ? words.address : to.length > 10 ? words.most : variants.length > 0 && chosen.length === 0 ? words.variant : undefined;
 	const idempotencyKey = useRef(newKey());
 	const send = () =>
 		form.submit(async () => {
 			setAnswer(null);
 			await draft.flush();
-			const body = { to, contact_id: contact, ...(arms.length > 0 ? { variant_ids: chosen } : {}) };
+			const body = { to, contact_id: contact, ...(variants.length > 0 ? { variant_ids: chosen } : {}) };
 			try {
 				setAnswer(await api("POST /broadcasts/{broadcast_id}/test-send", { path: { broadcast_id: b.id }, body, idempotencyKey: idempotencyKey.current }));
 				idempotencyKey.current = newKey();
@@ -78,10 +78,10 @@ export function TestSend({ draft, value: b, senders, onClose }: { draft: Draft; 
 			<FormProblems problems={form.problems} />
 			<TextField label={words.to} help={words.help} path="to" value={form.values.to} onChange={(v) => form.set({ to: v })} error={form.problems.byPath.to} autoFocus />
 			<ContactPick label={words.as} help={words.asHelp} value={contact} onChange={setContact} />
-			{arms.length > 0 && (
+			{variants.length > 0 && (
 				<fieldset className={css.choices}>
-					<legend>{words.arms}</legend>
-					{arms.map((a) => (
+					<legend>{words.variants}</legend>
+					{variants.map((a) => (
 						<Checkbox key={a.id} label={a.name} checked={chosen.includes(a.id)} onChange={(on) => setChosen(on ? [...chosen, a.id] : chosen.filter((x) => x !== a.id))} />
 					))}
 				</fieldset>
@@ -96,7 +96,7 @@ export function TestSend({ draft, value: b, senders, onClose }: { draft: Draft; 
 							</Badge>{" "}
 							{r.to}{" "}
 							<span className={css.muted}>
-								{[words.from(r.sending_identity_email), r.variant_id && words.armOf(arms.find((a) => a.id === r.variant_id)?.name ?? r.variant_id)].filter(Boolean).join(", ")}
+								{[words.from(r.sending_identity_email), r.variant_id && words.variantOf(variants.find((a) => a.id === r.variant_id)?.name ?? r.variant_id)].filter(Boolean).join(", ")}
 							</span>{" "}
 							{r.error && <span className={css.muted}>{r.error}</span>}
 						</li>

@@ -11,22 +11,22 @@ import type { Draft } from "./draft";
 import type { Forecast } from "./forecast";
 
 const words = catalogue({
-	about: "Every recipient gets one of the arms, always the same one. An arm holds what differs from the content above.",
+	about: "Every recipient gets one of the variants, always the same one. A variant holds what differs from the content above.",
 	start: "Compare two versions",
 	stop: "Send one version to everybody",
-	arm: (name: string) => `Arm ${name}`,
+	variant: (name: string) => `Variant ${name}`,
 	name: "Name",
 	weight: "Weight",
 	expected: (n: number, share: string) => plural(n, { one: `# person expected, ${share} by weight`, other: `# people expected, ${share} by weight` }),
 	byWeight: (share: string) => `${share} by weight`,
-	add: "Add an arm",
-	remove: "Remove this arm",
-	removeOf: (name: string) => `Remove the arm ${name}`,
-	differ: "Change another field in this arm",
-	same: (field: string) => `As above: drop the ${field} of this arm`,
+	add: "Add a variant",
+	remove: "Remove this variant",
+	removeOf: (name: string) => `Remove the variant ${name}`,
+	differ: "Change another field in this variant",
+	same: (field: string) => `As above: drop the ${field} of this variant`,
 	drop: "As above",
 	none: "Nothing differs yet. Change at least one field.",
-	last: "A test needs two arms. Send one version to everybody instead.",
+	last: "A test needs two variants. Send one version to everybody instead.",
 	fields: {
 		subject: "Subject",
 		preheader: "Preview text",
@@ -42,19 +42,19 @@ type Field = keyof typeof words.fields;
 const fields = Object.keys(words.fields) as Field[];
 const long = (f: Field) => f.startsWith("body_");
 
-/** The most arms a test has; the server refuses more. */
+/** The most variants a test has; the server refuses more. */
 const letters = "ABCDEFGHIJ";
 
-/** Variants compares versions of a mail: arms with what differs in each, and the share of people that gets it. */
+/** Variants compares versions of a mail: variants with what differs in each, and the share of people that gets it. */
 export function Variants({ draft, value: b, forecast }: { draft: Draft; value: BroadcastSessionView; forecast: Forecast }) {
-	const arms = b.variants ?? [];
+	const variants = b.variants ?? [];
 	const set = (variants: BroadcastVariant[] | null) => draft.change({ variants });
-	const total = arms.reduce((sum, a) => sum + a.weight, 0);
+	const total = variants.reduce((sum, a) => sum + a.weight, 0);
 	const fresh = (used: BroadcastVariant[]): BroadcastVariant => {
 		const letter = [...letters].find((l) => !used.some((a) => a.id === l.toLowerCase())) ?? "A";
 		return { id: letter.toLowerCase(), name: letter, weight: 1, content_overrides: { subject: b.content.subject ?? "" } };
 	};
-	if (arms.length === 0) {
+	if (variants.length === 0) {
 		return (
 			<>
 				<p>{words.about}</p>
@@ -73,13 +73,13 @@ export function Variants({ draft, value: b, forecast }: { draft: Draft; value: B
 		);
 	}
 	const general = draft.problem("variants");
-	const change = (i: number, part: Partial<BroadcastVariant>) => set(arms.map((a, j) => (i === j ? { ...a, ...part } : a)));
+	const change = (i: number, part: Partial<BroadcastVariant>) => set(variants.map((a, j) => (i === j ? { ...a, ...part } : a)));
 	return (
 		<>
 			<p>{words.about}</p>
-			{general && !arms.some((_, i) => draft.problem(`variants[${i}]`)) && <Notice tone="danger">{general}</Notice>}
-			<div className={css.arms} data-path="variants">
-				{arms.map((a, i) => {
+			{general && !variants.some((_, i) => draft.problem(`variants[${i}]`)) && <Notice tone="danger">{general}</Notice>}
+			<div className={css.variants} data-path="variants">
+				{variants.map((a, i) => {
 					const own = fields.filter((f) => f in a.content_overrides);
 					const expected = forecast.data?.variants.find((v) => v.id === a.id)?.expected;
 					const share = total > 0 ? percent(a.weight / total) : "–";
@@ -87,7 +87,7 @@ export function Variants({ draft, value: b, forecast }: { draft: Draft; value: B
 					const override = (f: Field, v: string) => change(i, { content_overrides: { ...a.content_overrides, [f]: v } });
 					const drop = (f: Field) => change(i, { content_overrides: Object.fromEntries(Object.entries(a.content_overrides).filter(([k]) => k !== f)) });
 					return (
-						<section key={a.id} className={css.arm} aria-label={words.arm(a.name)}>
+						<section key={a.id} className={css.variant} aria-label={words.variant(a.name)}>
 							<Columns>
 								<TextField label={words.name} value={a.name} path={`${path}.name`} error={draft.problem(`${path}.name`)} onChange={(name) => change(i, { name })} maxLength={100} />
 								<TextField
@@ -128,7 +128,7 @@ export function Variants({ draft, value: b, forecast }: { draft: Draft; value: B
 								>
 									{words.differ}
 								</Menu>
-								<Button small look="quiet" aria-label={words.removeOf(a.name)} why={arms.length <= 2 ? words.last : undefined} onClick={() => set(arms.filter((_, j) => i !== j))}>
+								<Button small look="quiet" aria-label={words.removeOf(a.name)} why={variants.length <= 2 ? words.last : undefined} onClick={() => set(variants.filter((_, j) => i !== j))}>
 									{words.remove}
 								</Button>
 							</div>
@@ -137,8 +137,8 @@ export function Variants({ draft, value: b, forecast }: { draft: Draft; value: B
 				})}
 			</div>
 			<div className={css.actions}>
-				{arms.length < letters.length && (
-					<Button small icon={<Plus aria-hidden />} onClick={() => set([...arms, fresh(arms)])}>
+				{variants.length < letters.length && (
+					<Button small icon={<Plus aria-hidden />} onClick={() => set([...variants, fresh(variants)])}>
 						{words.add}
 					</Button>
 				)}

@@ -24,14 +24,14 @@ const names = catalogue({
 	tracking_enabled: "Counting of opens and clicks",
 	seed_list_ids: "Seed lists",
 	tags: "Tags",
-	arm: (n: number, field: string) => `Arm ${n}, ${field}`,
-	ofArm: { name: "name", weight: "weight", subject: "subject", preheader: "preview text", from_name: "from name", reply_to: "reply to", body_html: "HTML", body_mjml: "MJML", body_text: "plain text" },
+	variant: (n: number, field: string) => `Variant ${n}, ${field}`,
+	ofVariant: { name: "name", weight: "weight", subject: "subject", preheader: "preview text", from_name: "from name", reply_to: "reply to", body_html: "HTML", body_mjml: "MJML", body_text: "plain text" },
 });
 
-/** armName names a field of an arm by its path, such as variants[1].weight. */
-function armName(path: string): string | null {
+/** variantName names a field of a variant by its path, such as variants[1].weight. */
+function variantName(path: string): string | null {
 	const [, index, field] = path.match(/^variants\[(\d+)\]\.(?:content_overrides\.)?(\w+)/) ?? [];
-	return index && field ? names.arm(Number(index) + 1, (names.ofArm as { [field: string]: string })[field] ?? field) : null;
+	return index && field ? names.variant(Number(index) + 1, (names.ofVariant as { [field: string]: string })[field] ?? field) : null;
 }
 
 /** partName names a group of parts. */
@@ -42,6 +42,6 @@ export function refusalText({ path, message }: Refusal): string {
 	const group = groupOf(path);
 	const first = path.split(/[.[]/)[0] ?? "";
 	if (message.startsWith(first)) return message; // names it already
-	const name = armName(path) ?? partName(group);
+	const name = variantName(path) ?? partName(group);
 	return `${name === group ? path : name}: ${message}`;
 }

@@ -18,7 +18,7 @@ import (
 // writeFaults are the faults of create and update.
 var writeFaults = append([]*fault.Error{
 	broadcast.ErrEmailType, broadcast.ErrLane, broadcast.ErrSegment, broadcast.ErrIdentity,
-	broadcast.ErrMetadata, broadcast.ErrVariants, broadcast.ErrArmDelivery, broadcast.ErrSplitTest, broadcast.ErrLimit,
+	broadcast.ErrMetadata, broadcast.ErrVariants, broadcast.ErrVariantDelivery, broadcast.ErrSplitTest, broadcast.ErrLimit,
 }, contentapi.ContentFaults...)
 
 // broadcastFieldFaults are the fields with a code of their own.
