@@ -74,7 +74,7 @@ type (
 	visitorRequest struct{}
 	webhook        struct{}
 	delivery       struct{}
-	notice         struct{}
+	userMail       struct{}
 	holder         struct{}
 	hint           struct{}
 	asset          struct{}
@@ -128,7 +128,7 @@ type (
 	VisitorRequest = UUID[visitorRequest] // one request of a website's script
 	Webhook        = UUID[webhook]
 	Delivery       = UUID[delivery] // one event for one webhook endpoint
-	Notice         = UUID[notice]   // a mail to a user of a tenant
+	UserMail       = UUID[userMail] // a mail to a user of a tenant
 	Holder         = UUID[holder]   // of a trigger: a sequence or an automation
 	Hint           = UUID[hint]     // of what changed
 	Asset          = UUID[asset]    // an image of a tenant

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/packetboat/packetboat/internal/account/auth"
-	"github.com/packetboat/packetboat/internal/campaign/notice"
+	"github.com/packetboat/packetboat/internal/campaign/usermail"
 	"github.com/packetboat/packetboat/internal/campaign/webhook"
 	"github.com/packetboat/packetboat/internal/mail/liquid"
 )
@@ -185,8 +185,8 @@ func (s NotifyStep) check() error {
 	if len(s.To) == 0 || len(s.To) > maxNotified {
 		err = fmt.Errorf("to: must be 1 to %d addresses of users of the account", maxNotified)
 	}
-	if s.Subject == "" || len([]rune(s.Subject)) > notice.MaxSubject {
-		err = errors.Join(err, fmt.Errorf("subject: must be 1 to %d characters", notice.MaxSubject))
+	if s.Subject == "" || len([]rune(s.Subject)) > usermail.MaxSubject {
+		err = errors.Join(err, fmt.Errorf("subject: must be 1 to %d characters", usermail.MaxSubject))
 	}
 	err = errors.Join(err, required("body", s.Body != ""))
 	return errors.Join(err, checkValue("subject", s.Subject), checkValue("body", s.Body))

@@ -29,8 +29,8 @@ import (
 	"github.com/packetboat/packetboat/internal/base/netguard"
 	"github.com/packetboat/packetboat/internal/campaign/automation"
 	"github.com/packetboat/packetboat/internal/campaign/broadcast"
-	"github.com/packetboat/packetboat/internal/campaign/notice"
 	"github.com/packetboat/packetboat/internal/campaign/sequence"
+	"github.com/packetboat/packetboat/internal/campaign/usermail"
 	"github.com/packetboat/packetboat/internal/campaign/webhook"
 	"github.com/packetboat/packetboat/internal/content/content"
 	"github.com/packetboat/packetboat/internal/content/mailbox"
@@ -329,7 +329,7 @@ func storedResponses() contact.PersonalData {
 
 // personalData lists the packages with personal data, in the order of an export.
 func personalData(now func() time.Time) []contact.PersonalData {
-	return []contact.PersonalData{segment.PersonalData(), outbox.PersonalData(), track.PersonalData(), mailbox.PersonalData(), transfer.PersonalData(now), suppression.PersonalData(), seedlist.PersonalData(), visitor.PersonalData(), form.PersonalData(), consent.PersonalData(), webhook.PersonalData(), sequence.PersonalData(), automation.PersonalData(), notice.PersonalData(), trigger.PersonalData(), workingCopies(), storedResponses()}
+	return []contact.PersonalData{segment.PersonalData(), outbox.PersonalData(), track.PersonalData(), mailbox.PersonalData(), transfer.PersonalData(now), suppression.PersonalData(), seedlist.PersonalData(), visitor.PersonalData(), form.PersonalData(), consent.PersonalData(), webhook.PersonalData(), sequence.PersonalData(), automation.PersonalData(), usermail.PersonalData(), trigger.PersonalData(), workingCopies(), storedResponses()}
 }
 
 // reference adds the page that documents the API.

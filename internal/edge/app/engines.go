@@ -23,8 +23,8 @@ import (
 	"github.com/packetboat/packetboat/internal/base/id"
 	"github.com/packetboat/packetboat/internal/campaign/automation"
 	"github.com/packetboat/packetboat/internal/campaign/broadcast"
-	"github.com/packetboat/packetboat/internal/campaign/notice"
 	"github.com/packetboat/packetboat/internal/campaign/sequence"
+	"github.com/packetboat/packetboat/internal/campaign/usermail"
 	"github.com/packetboat/packetboat/internal/campaign/webhook"
 	"github.com/packetboat/packetboat/internal/content/mailbox"
 	"github.com/packetboat/packetboat/internal/edge/endpoint"
@@ -121,14 +121,14 @@ func (s *Server) engines(registry prometheus.Registerer, jobs *job.Engine, t too
 	visitors := &visitor.Engine{DB: db, Box: s.Store.Box, Log: s.Log.With("engine", "visitors"), Now: t.now}
 	notifying := s.notifier(t, notify.NewMetrics(registry))
 	notifying.Wake = db.Subscribe(webhook.Wake)
-	mails := &notify.Mails{DB: db, Log: s.Log.With("engine", "notify"), Now: t.now, Wake: db.Subscribe(notice.Wake)}
-	notices := &notify.Notices{DB: db, Log: s.Log.With("engine", "notify")}
+	mails := &notify.UserMails{DB: db, Log: s.Log.With("engine", "notify"), Now: t.now, Wake: db.Subscribe(usermail.Wake)}
+	disabled := &notify.DisabledEndpoints{DB: db, Log: s.Log.With("engine", "notify")}
 	if s.Config.SystemRelay != nil {
-		notices.Mail, mails.Mail = s.Config.SystemRelay.Mail, s.Config.SystemRelay.Mail
+		disabled.Mail, mails.Mail = s.Config.SystemRelay.Mail, s.Config.SystemRelay.Mail
 	}
 	return []loop{
 		{"journal", followed.Run},
-		s.led("scheduler", dispatching, loop{"watch", watcher.Run}, loop{"webhook notices", notices.Run}, loop{"notices", mails.Run}),
+		s.led("scheduler", dispatching, loop{"watch", watcher.Run}, loop{"disabled endpoints", disabled.Run}, loop{"mails to users", mails.Run}),
 		delivering,
 		s.led("classifier", loop{"classify", classifier.Run}, loop{"inbox", inbox.Run}),
 		s.led("visitors", loop{"visitors", visitors.Run}),

@@ -13,8 +13,8 @@ import (
 	"github.com/packetboat/packetboat/internal/audience/segment"
 	"github.com/packetboat/packetboat/internal/base/fault"
 	"github.com/packetboat/packetboat/internal/base/id"
-	"github.com/packetboat/packetboat/internal/campaign/notice"
 	"github.com/packetboat/packetboat/internal/campaign/sequence"
+	"github.com/packetboat/packetboat/internal/campaign/usermail"
 	"github.com/packetboat/packetboat/internal/campaign/webhook"
 	"github.com/packetboat/packetboat/internal/mail/liquid"
 	"github.com/packetboat/packetboat/internal/people/contact"
@@ -50,7 +50,7 @@ func (e *effects) act(ctx context.Context, group []*subject, s sequence.Step) er
 	case sequence.NotifyStep:
 		for _, t := range group {
 			for _, to := range s.To {
-				e.notices = append(e.notices, written{t, notice.Notice{
+				e.mails = append(e.mails, written{t, usermail.Mail{
 					Contact: t.contact, To: strings.ToLower(strings.TrimSpace(to)), Subject: e.render(t, s.Subject), Body: e.render(t, s.Body),
 				}})
 			}

@@ -11,8 +11,8 @@ import (
 	"github.com/packetboat/packetboat/internal/audience/event"
 	"github.com/packetboat/packetboat/internal/base/fault"
 	"github.com/packetboat/packetboat/internal/base/id"
-	"github.com/packetboat/packetboat/internal/campaign/notice"
 	"github.com/packetboat/packetboat/internal/campaign/sequence"
+	"github.com/packetboat/packetboat/internal/campaign/usermail"
 	"github.com/packetboat/packetboat/internal/campaign/webhook"
 	"github.com/packetboat/packetboat/internal/people/contact"
 	"github.com/packetboat/packetboat/internal/senders/sender"
@@ -30,11 +30,11 @@ type effects struct {
 	log     *slog.Logger
 	people  map[id.Contact]*contact.Contact
 
-	texts   texts
-	events  []recorded
-	enroll  map[id.Sequence][]entrant
-	calls   []webhook.Call
-	notices []written
+	texts  texts
+	events []recorded
+	enroll map[id.Sequence][]entrant
+	calls  []webhook.Call
+	mails  []written
 }
 
 // recorded is an event to record for a subject.
@@ -46,7 +46,7 @@ type recorded struct {
 // written is a mail to a user about a subject.
 type written struct {
 	subject *subject
-	notice  notice.Notice
+	mail    usermail.Mail
 }
 
 // entrant is a subject to enroll in another sequence.
@@ -112,16 +112,16 @@ func (e *effects) finish(ctx context.Context) error {
 
 // write adds the mails to users, as far as there is room for them.
 func (e *effects) write(ctx context.Context) error {
-	list := make([]notice.Notice, len(e.notices))
-	for i, w := range e.notices {
-		list[i] = w.notice
+	list := make([]usermail.Mail, len(e.mails))
+	for i, w := range e.mails {
+		list[i] = w.mail
 	}
-	added, err := notice.Add(ctx, e.tx, e.tenant, list, e.now)
+	added, err := usermail.Add(ctx, e.tx, e.tenant, list, e.now)
 	if err != nil {
 		return err
 	}
-	if dropped := e.notices[added:]; len(dropped) > 0 {
-		e.log.Warn("notices dropped", "tenant", e.tenant, "notices", len(dropped), "reason", "too many are waiting")
+	if dropped := e.mails[added:]; len(dropped) > 0 {
+		e.log.Warn("mails to users dropped", "tenant", e.tenant, "mails", len(dropped), "reason", "too many are waiting")
 		for _, w := range dropped {
 			w.subject.failed("too many mails to users are waiting")
 		}

@@ -164,7 +164,7 @@ func TestGoneDisablesAtOnce(t *testing.T) {
 			t.Error("a disabled endpoint can be tested")
 		}
 		var mails []string
-		n := &Notices{DB: db, Log: s.engine.Log, Mail: func(_ context.Context, to, subject, text string) error {
+		n := &DisabledEndpoints{DB: db, Log: s.engine.Log, Mail: func(_ context.Context, to, subject, text string) error {
 			mails = append(mails, to+": "+subject)
 			return nil
 		}}

@@ -16,8 +16,8 @@ import (
 	"github.com/packetboat/packetboat/internal/account/auth"
 	"github.com/packetboat/packetboat/internal/account/journal"
 	"github.com/packetboat/packetboat/internal/base/id"
-	"github.com/packetboat/packetboat/internal/campaign/notice"
 	"github.com/packetboat/packetboat/internal/campaign/sequence"
+	"github.com/packetboat/packetboat/internal/campaign/usermail"
 	"github.com/packetboat/packetboat/internal/campaign/webhook"
 	"github.com/packetboat/packetboat/internal/engine/flow"
 	"github.com/packetboat/packetboat/internal/people/contact"
@@ -173,7 +173,7 @@ func TestErasedContactsAreNotSent(t *testing.T) {
 			stepNode("tell", sequence.NotifyNode, object{"to": []string{"ann@acme.example"}, "subject": "Hi", "body": "{{ email }}"}),
 		)
 		who := contact.Person{ID: c.ID}
-		for _, p := range []contact.PersonalData{webhook.PersonalData(), notice.PersonalData()} {
+		for _, p := range []contact.PersonalData{webhook.PersonalData(), usermail.PersonalData()} {
 			n := 0
 			for record, err := range p.Export(t.Context(), db, s.tenant, who) {
 				text, wrong := json.Marshal(record)
@@ -209,11 +209,11 @@ func (s *site) user(email string) {
 	}
 }
 
-// mails sends notices until none is due, and returns them.
+// mails sends mails to users until none is due, and returns them.
 func (s *site) mails(failing error) []string {
 	s.t.Helper()
 	var sent []string
-	m := &Mails{DB: s.db, Log: slog.New(slog.DiscardHandler), Now: s.clock, Mail: func(_ context.Context, to, subject, text string) error {
+	m := &UserMails{DB: s.db, Log: slog.New(slog.DiscardHandler), Now: s.clock, Mail: func(_ context.Context, to, subject, text string) error {
 		if failing == nil {
 			sent = append(sent, to+"|"+subject+"|"+text)
 		}
@@ -228,8 +228,8 @@ func (s *site) mails(failing error) []string {
 	return sent
 }
 
-// TestNoticesGoToUsers mails users, one of whom has left, and keeps to the limit of an hour.
-func TestNoticesGoToUsers(t *testing.T) {
+// TestMailsGoToUsers mails users, one of whom has left, and keeps to the limit of an hour.
+func TestMailsGoToUsers(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		s := newSite(t, db)
@@ -242,19 +242,19 @@ func TestNoticesGoToUsers(t *testing.T) {
 		if diff := cmp.Diff([]string{`ann@acme.example|Ann "A" X-Bad: 1 ordered|pro by ` + c.Email}, s.mails(nil)); diff != "" {
 			t.Error(diff)
 		}
-		list := []notice.Notice{{To: "left@acme.example", Subject: "a", Body: "b"}}
-		for range notice.MaxWaiting {
-			list = append(list, notice.Notice{To: "ann@acme.example", Subject: "a", Body: "b"})
+		list := []usermail.Mail{{To: "left@acme.example", Subject: "a", Body: "b"}}
+		for range usermail.MaxWaiting {
+			list = append(list, usermail.Mail{To: "ann@acme.example", Subject: "a", Body: "b"})
 		}
-		added, err := notice.Add(t.Context(), db, s.tenant, list, s.clock())
-		if err != nil || added != notice.MaxWaiting {
-			t.Fatalf("%d notices were added, %v", added, err)
+		added, err := usermail.Add(t.Context(), db, s.tenant, list, s.clock())
+		if err != nil || added != usermail.MaxWaiting {
+			t.Fatalf("%d mails were added, %v", added, err)
 		}
-		if sent := s.mails(nil); len(sent) != notice.MaxPerHour-1 {
+		if sent := s.mails(nil); len(sent) != usermail.MaxPerHour-1 {
 			t.Errorf("%d mails were sent in the hour", len(sent))
 		}
 		s.advance(time.Hour)
-		if sent := s.mails(nil); len(sent) != notice.MaxPerHour {
+		if sent := s.mails(nil); len(sent) != usermail.MaxPerHour {
 			t.Errorf("%d mails were sent in the next hour", len(sent))
 		}
 	})

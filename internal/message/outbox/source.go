@@ -18,7 +18,7 @@ const (
 	KindSequenceStep Kind = "sequence_step"
 	KindAutomation   Kind = "automation"
 	KindConfirmation Kind = "confirmation" // of a subscription, by a form
-	KindNotice       Kind = "notice"       // to users of the tenant
+	KindUserMail     Kind = "notice"       // to users of the tenant
 	KindSeedCopy     Kind = "seed_copy"    // copies of a broadcast's mail for seeds
 )
 

@@ -40,7 +40,7 @@ func TestAdminsAreMailedOnceAboutADisabledEndpoint(t *testing.T) {
 		s.tick()
 		var to []string
 		broken := true
-		n := &Notices{DB: db, Log: s.engine.Log, Mail: func(_ context.Context, address, subject, text string) error {
+		n := &DisabledEndpoints{DB: db, Log: s.engine.Log, Mail: func(_ context.Context, address, subject, text string) error {
 			if broken {
 				return errors.New("no relay")
 			}

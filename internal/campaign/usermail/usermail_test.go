@@ -1,4 +1,4 @@
-package notice_test
+package usermail_test
 
 import (
 	"fmt"
@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/packetboat/packetboat/internal/base/id"
-	"github.com/packetboat/packetboat/internal/campaign/notice"
+	"github.com/packetboat/packetboat/internal/campaign/usermail"
 	"github.com/packetboat/packetboat/internal/people/contact"
 	"github.com/packetboat/packetboat/internal/sqldb"
 	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
@@ -21,52 +21,52 @@ var (
 	ann   = id.New[id.Contact]()
 )
 
-// each runs f on both databases. A notice of a second tenant about the same contact must stay as it is.
+// each runs f on both databases. A mail of a second tenant about the same contact must stay as it is.
 func each(t *testing.T, f func(t *testing.T, db *sqldb.DB)) {
 	t.Helper()
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		add(t, db, other, noon, notice.Notice{Contact: ann, To: "their@example.org", Subject: "theirs", Body: "their text"})
+		add(t, db, other, noon, usermail.Mail{Contact: ann, To: "their@example.org", Subject: "theirs", Body: "their text"})
 		f(t, db)
 		list := due(t, db, other, noon.Add(24*time.Hour))
 		if len(list) != 1 || list[0].Subject != "theirs" || list[0].Body != "their text" || list[0].Contact != ann {
-			t.Errorf("the other tenant's notices: %+v", list)
+			t.Errorf("the other tenant's mails: %+v", list)
 		}
 	})
 }
 
-func add(t *testing.T, db *sqldb.DB, tenant id.Tenant, at time.Time, list ...notice.Notice) int {
+func add(t *testing.T, db *sqldb.DB, tenant id.Tenant, at time.Time, list ...usermail.Mail) int {
 	t.Helper()
-	n, err := notice.Add(t.Context(), db, tenant, list, at)
+	n, err := usermail.Add(t.Context(), db, tenant, list, at)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return n
 }
 
-func due(t *testing.T, db *sqldb.DB, tenant id.Tenant, at time.Time) []notice.Notice {
+func due(t *testing.T, db *sqldb.DB, tenant id.Tenant, at time.Time) []usermail.Mail {
 	t.Helper()
-	list, err := notice.Due(t.Context(), db, tenant, at)
+	list, err := usermail.Due(t.Context(), db, tenant, at)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return list
 }
 
-func numbered(n int) (list []notice.Notice) {
+func numbered(n int) (list []usermail.Mail) {
 	for i := range n {
-		list = append(list, notice.Notice{To: "team@example.org", Subject: fmt.Sprint("notice ", i)})
+		list = append(list, usermail.Mail{To: "team@example.org", Subject: fmt.Sprint("notice ", i)})
 	}
 	return list
 }
 
-// TestNoticesWaitUntilTheyAreSent adds a notice, which is due at once, and sends it.
-func TestNoticesWaitUntilTheyAreSent(t *testing.T) {
+// TestMailsWaitUntilTheyAreSent adds a mail, which is due at once, and sends it.
+func TestMailsWaitUntilTheyAreSent(t *testing.T) {
 	each(t, func(t *testing.T, db *sqldb.DB) {
 		if n := add(t, db, acme, noon); n != 0 {
-			t.Errorf("%d of no notices were added", n)
+			t.Errorf("%d of no mails were added", n)
 		}
-		add(t, db, acme, noon, notice.Notice{Contact: ann, To: "team@example.org", Subject: "New\r\nlead", Body: "Ann\x00 asks"})
+		add(t, db, acme, noon, usermail.Mail{Contact: ann, To: "team@example.org", Subject: "New\r\nlead", Body: "Ann\x00 asks"})
 		if list := due(t, db, acme, noon.Add(-time.Second)); len(list) != 0 {
 			t.Errorf("due before they were added: %+v", list)
 		}
@@ -74,7 +74,7 @@ func TestNoticesWaitUntilTheyAreSent(t *testing.T) {
 		if len(list) != 1 || list[0].To != "team@example.org" || list[0].Subject != "New lead" || list[0].Body != "Ann asks" || list[0].Contact != ann {
 			t.Fatalf("due: %+v", list)
 		}
-		if err := notice.Sent(t.Context(), db, acme, list[0], noon); err != nil {
+		if err := usermail.Sent(t.Context(), db, acme, list[0], noon); err != nil {
 			t.Fatal(err)
 		}
 		if list := due(t, db, acme, noon.Add(time.Hour)); len(list) != 0 {
@@ -82,7 +82,7 @@ func TestNoticesWaitUntilTheyAreSent(t *testing.T) {
 		}
 		var left int
 		if err := db.QueryRow(t.Context(), `SELECT COUNT(*) FROM notice WHERE tenant_id = $1 AND (contact_id IS NOT NULL OR subject <> '' OR body <> '')`, acme).Scan(&left); err != nil || left != 0 {
-			t.Errorf("%d sent notices still have content, %v", left, err)
+			t.Errorf("%d sent mails still have content, %v", left, err)
 		}
 	})
 }
@@ -90,11 +90,11 @@ func TestNoticesWaitUntilTheyAreSent(t *testing.T) {
 // TestSubjectsAreOneLine shortens subjects by characters.
 func TestSubjectsAreOneLine(t *testing.T) {
 	t.Parallel()
-	long := strings.Repeat("é", notice.MaxSubject)
+	long := strings.Repeat("é", usermail.MaxSubject)
 	for text, want := range map[string]string{
 		"": "(no subject)", " \r\n\t": "(no subject)", "a\r\nBcc: x@example.org": "a Bcc: x@example.org", "a \xff b": "a b", long: long, long + "é": long,
 	} {
-		if got := notice.Subject(text); got != want {
+		if got := usermail.Subject(text); got != want {
 			t.Errorf("%q: %q, want %q", text, got, want)
 		}
 	}
@@ -103,9 +103,9 @@ func TestSubjectsAreOneLine(t *testing.T) {
 // TestBodiesAreCutAtACharacter stores no more than MaxBody, and nothing that is not UTF-8.
 func TestBodiesAreCutAtACharacter(t *testing.T) {
 	each(t, func(t *testing.T, db *sqldb.DB) {
-		add(t, db, acme, noon, notice.Notice{To: "team@example.org", Body: "x" + strings.Repeat("é", notice.MaxBody/2)})
+		add(t, db, acme, noon, usermail.Mail{To: "team@example.org", Body: "x" + strings.Repeat("é", usermail.MaxBody/2)})
 		body := due(t, db, acme, noon)[0].Body
-		if len(body) != notice.MaxBody-1 || !utf8.ValidString(body) {
+		if len(body) != usermail.MaxBody-1 || !utf8.ValidString(body) {
 			t.Errorf("%d bytes, which are UTF-8: %v", len(body), utf8.ValidString(body))
 		}
 	})
@@ -114,7 +114,7 @@ func TestBodiesAreCutAtACharacter(t *testing.T) {
 // TestATenantHasAtMostSoManyWaiting adds only as many as there is room for, again after some were sent.
 func TestATenantHasAtMostSoManyWaiting(t *testing.T) {
 	each(t, func(t *testing.T, db *sqldb.DB) {
-		if n := add(t, db, acme, noon, numbered(notice.MaxWaiting-1)...); n != notice.MaxWaiting-1 {
+		if n := add(t, db, acme, noon, numbered(usermail.MaxWaiting-1)...); n != usermail.MaxWaiting-1 {
 			t.Errorf("%d were added", n)
 		}
 		if n := add(t, db, acme, noon, numbered(3)...); n != 1 {
@@ -123,7 +123,7 @@ func TestATenantHasAtMostSoManyWaiting(t *testing.T) {
 		if n := add(t, db, acme, noon, numbered(1)...); n != 0 {
 			t.Errorf("%d were added beyond the limit", n)
 		}
-		if err := notice.Sent(t.Context(), db, acme, due(t, db, acme, noon)[0], noon); err != nil {
+		if err := usermail.Sent(t.Context(), db, acme, due(t, db, acme, noon)[0], noon); err != nil {
 			t.Fatal(err)
 		}
 		if n := add(t, db, acme, noon, numbered(2)...); n != 1 {
@@ -135,14 +135,14 @@ func TestATenantHasAtMostSoManyWaiting(t *testing.T) {
 // TestATenantSendsAtMostSoManyAnHour postpones the rest to an hour after the first.
 func TestATenantSendsAtMostSoManyAnHour(t *testing.T) {
 	each(t, func(t *testing.T, db *sqldb.DB) {
-		add(t, db, acme, noon, numbered(notice.MaxPerHour+1)...)
-		for sent := 0; sent < notice.MaxPerHour; {
+		add(t, db, acme, noon, numbered(usermail.MaxPerHour+1)...)
+		for sent := 0; sent < usermail.MaxPerHour; {
 			list := due(t, db, acme, noon.Add(time.Duration(sent)*time.Second))
 			if len(list) == 0 || len(list) > 20 {
 				t.Fatalf("%d at a time after %d", len(list), sent)
 			}
 			for _, n := range list {
-				if err := notice.Sent(t.Context(), db, acme, n, noon.Add(time.Duration(sent)*time.Second)); err != nil {
+				if err := usermail.Sent(t.Context(), db, acme, n, noon.Add(time.Duration(sent)*time.Second)); err != nil {
 					t.Fatal(err)
 				}
 				sent++
@@ -160,13 +160,13 @@ func TestATenantSendsAtMostSoManyAnHour(t *testing.T) {
 	})
 }
 
-// TestFailuresAreRepeatedFourTimes doubles the pause, and deletes the notice after the fifth attempt.
+// TestFailuresAreRepeatedFourTimes doubles the pause, and deletes the mail after the fifth attempt.
 func TestFailuresAreRepeatedFourTimes(t *testing.T) {
 	each(t, func(t *testing.T, db *sqldb.DB) {
 		at := noon
 		add(t, db, acme, at, numbered(1)...)
 		for _, pause := range []time.Duration{time.Minute, 2 * time.Minute, 4 * time.Minute, 8 * time.Minute} {
-			again, err := notice.Failed(t.Context(), db, acme, due(t, db, acme, at)[0], at)
+			again, err := usermail.Failed(t.Context(), db, acme, due(t, db, acme, at)[0], at)
 			if err != nil || !again {
 				t.Fatalf("no further attempt before %s: %v", pause, err)
 			}
@@ -175,7 +175,7 @@ func TestFailuresAreRepeatedFourTimes(t *testing.T) {
 			}
 			at = at.Add(pause)
 		}
-		again, err := notice.Failed(t.Context(), db, acme, due(t, db, acme, at)[0], at)
+		again, err := usermail.Failed(t.Context(), db, acme, due(t, db, acme, at)[0], at)
 		if err != nil || again {
 			t.Errorf("a sixth attempt: %v, %v", again, err)
 		}
@@ -185,13 +185,13 @@ func TestFailuresAreRepeatedFourTimes(t *testing.T) {
 	})
 }
 
-// TestTenantsThatWaitedLongestComeFirst lists the tenants with due notices.
+// TestTenantsThatWaitedLongestComeFirst lists the tenants with due mails.
 func TestTenantsThatWaitedLongestComeFirst(t *testing.T) {
 	each(t, func(t *testing.T, db *sqldb.DB) {
 		add(t, db, acme, noon.Add(-time.Minute), numbered(2)...)
 		add(t, db, 103, noon.Add(time.Minute), numbered(1)...)
 		for at, want := range map[time.Time]string{noon.Add(-time.Hour): "[]", noon: fmt.Sprint([]id.Tenant{acme, other}), noon.Add(time.Minute): fmt.Sprint([]id.Tenant{acme, other, 103})} {
-			list, err := notice.DueTenants(t.Context(), db, at)
+			list, err := usermail.DueTenants(t.Context(), db, at)
 			if err != nil || fmt.Sprint(list) != want {
 				t.Errorf("at %s: %v, %v; want %s", at, list, err, want)
 			}
@@ -199,18 +199,18 @@ func TestTenantsThatWaitedLongestComeFirst(t *testing.T) {
 	})
 }
 
-// TestSentNoticesAreDeletedAfterADay deletes rows that no limit counts any more.
-func TestSentNoticesAreDeletedAfterADay(t *testing.T) {
+// TestSentMailsAreDeletedAfterADay deletes rows that no limit counts any more.
+func TestSentMailsAreDeletedAfterADay(t *testing.T) {
 	each(t, func(t *testing.T, db *sqldb.DB) {
 		add(t, db, acme, noon, numbered(2)...)
-		if err := notice.Sent(t.Context(), db, acme, due(t, db, acme, noon)[0], noon); err != nil {
+		if err := usermail.Sent(t.Context(), db, acme, due(t, db, acme, noon)[0], noon); err != nil {
 			t.Fatal(err)
 		}
 		for _, tt := range []struct {
 			after time.Duration
 			want  int
 		}{{24 * time.Hour, 2}, {24*time.Hour + time.Second, 1}} {
-			if err := notice.Prune(t.Context(), db, noon.Add(tt.after)); err != nil {
+			if err := usermail.Prune(t.Context(), db, noon.Add(tt.after)); err != nil {
 				t.Fatal(err)
 			}
 			var n int
@@ -221,11 +221,11 @@ func TestSentNoticesAreDeletedAfterADay(t *testing.T) {
 	})
 }
 
-// TestErasingAContactDeletesItsNotices exports what waits about a contact, and deletes it.
-func TestErasingAContactDeletesItsNotices(t *testing.T) {
+// TestErasingAContactDeletesItsMails exports what waits about a contact, and deletes it.
+func TestErasingAContactDeletesItsMails(t *testing.T) {
 	each(t, func(t *testing.T, db *sqldb.DB) {
-		add(t, db, acme, noon, notice.Notice{Contact: ann, To: "team@example.org", Subject: "lead", Body: "Ann"}, notice.Notice{To: "team@example.org", Subject: "all"})
-		data, person := notice.PersonalData(), contact.Person{ID: ann}
+		add(t, db, acme, noon, usermail.Mail{Contact: ann, To: "team@example.org", Subject: "lead", Body: "Ann"}, usermail.Mail{To: "team@example.org", Subject: "all"})
+		data, person := usermail.PersonalData(), contact.Person{ID: ann}
 		exported := func() (list []string) {
 			for e, err := range data.Export(t.Context(), db, acme, person) {
 				if err != nil {

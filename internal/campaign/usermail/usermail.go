@@ -1,9 +1,9 @@
-// Package notice stores mails to users of a tenant, which steps of sequences and actions of
+// Package usermail stores mails to users of a tenant, which steps of sequences and actions of
 // automations write, until engine/notify has sent them over the installation's relay.
 //
 // They are for few recipients and few in number: a tenant may have MaxWaiting of them waiting, and
 // MaxPerHour are sent in an hour. A step that writes more writes nothing.
-package notice
+package usermail
 
 import (
 	"context"
@@ -19,22 +19,22 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// Wake is notified when notices were added.
+// Wake is notified when mails were added.
 const Wake sqldb.Signal = "notice"
 
-// Limits of notices.
+// Limits of mails.
 const (
 	MaxPerHour = 100 // of a tenant
 	MaxWaiting = 1000
 	MaxSubject = 200      // characters
 	MaxBody    = 64 << 10 // bytes
 	maxTries   = 5
-	keep       = 24 * time.Hour // how long sent notices are known
+	keep       = 24 * time.Hour // how long sent mails are known
 )
 
-// Notice is a mail to a user.
-type Notice struct {
-	ID      id.Notice
+// Mail is a mail to a user.
+type Mail struct {
+	ID      id.UserMail
 	Contact id.Contact // whom it is about; zero: nobody
 	To      string     // the address of a user
 	Subject string
@@ -42,29 +42,29 @@ type Notice struct {
 	tries   int
 }
 
-// Add adds notices as far as the limit of waiting ones allows, and returns how many it added.
-func Add(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, list []Notice, now time.Time) (int, error) {
+// Add adds mails as far as the limit of waiting ones allows, and returns how many it added.
+func Add(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, list []Mail, now time.Time) (int, error) {
 	if len(list) == 0 {
 		return 0, nil
 	}
 	var waiting int
 	if err := tx.QueryRow(ctx, `SELECT COUNT(*) FROM notice WHERE tenant_id = $1 AND next_at IS NOT NULL`, tenant).Scan(&waiting); err != nil {
-		return 0, fmt.Errorf("count waiting notices: %w", err)
+		return 0, fmt.Errorf("count waiting mails: %w", err)
 	}
 	list = list[:min(len(list), max(MaxWaiting-waiting, 0))]
 	if len(list) == 0 {
 		return 0, nil
 	}
 	t := tx.Table("id UUID", "contact_id UUID", "recipient TEXT", "subject TEXT", "body TEXT")
-	for _, n := range list {
-		t.Add(id.New[id.Notice](), sqldb.Null(n.Contact), n.To, Subject(n.Subject), cut(n.Body, MaxBody))
+	for _, m := range list {
+		t.Add(id.New[id.UserMail](), sqldb.Null(m.Contact), m.To, Subject(m.Subject), cut(m.Body, MaxBody))
 	}
 	_, err := tx.Exec(ctx, `
 		INSERT INTO notice (tenant_id, id, contact_id, recipient, subject, body, created_at, next_at)
 		SELECT h.tenant_id, v.id, v.contact_id, v.recipient, v.subject, v.body, `+tx.Param(2, "BIGINT")+`, `+tx.Param(2, "BIGINT")+`
 		FROM `+tx.Home(1)+` CROSS JOIN `+t.As("v", 3), t.Args(tenant, sqldb.Micros(now))...)
 	if err != nil {
-		return 0, fmt.Errorf("add notices: %w", err)
+		return 0, fmt.Errorf("add mails: %w", err)
 	}
 	tx.Notify(Wake)
 	return len(list), nil
@@ -87,7 +87,7 @@ func cut(text string, n int) string {
 	return strings.ReplaceAll(strings.ToValidUTF8(text[:min(len(text), n)], ""), "\x00", "")
 }
 
-// DueTenants returns the tenants with notices to send, those first whose notices have waited longest.
+// DueTenants returns the tenants with mails to send, those first whose mails have waited longest.
 func DueTenants(ctx context.Context, db *sqldb.DB, now time.Time) ([]id.Tenant, error) {
 	rows, err := db.Query(ctx, `/* all tenants: one process sends for them */
 		SELECT tenant_id FROM notice WHERE next_at <= $1 GROUP BY tenant_id ORDER BY MIN(next_at) LIMIT 100`, sqldb.Micros(now))
@@ -96,20 +96,20 @@ func DueTenants(ctx context.Context, db *sqldb.DB, now time.Time) ([]id.Tenant, 
 		return t, err
 	})
 	if err != nil {
-		return nil, fmt.Errorf("find tenants with notices: %w", err)
+		return nil, fmt.Errorf("find tenants with mails: %w", err)
 	}
 	return list, nil
 }
 
-// Due returns notices of a tenant that are due, as many as may still be sent in this hour. If there
+// Due returns mails of a tenant that are due, as many as may still be sent in this hour. If there
 // are none left for the hour, it postpones those that are due to its end.
-func Due(ctx context.Context, db *sqldb.DB, tenant id.Tenant, now time.Time) ([]Notice, error) {
+func Due(ctx context.Context, db *sqldb.DB, tenant id.Tenant, now time.Time) ([]Mail, error) {
 	var sent int
 	var first *time.Time
 	err := db.QueryRow(ctx, `SELECT COUNT(*), MIN(sent_at) FROM notice WHERE tenant_id = $1 AND sent_at > $2`, tenant, sqldb.Micros(now.Add(-time.Hour))).
 		Scan(&sent, sqldb.ToNullTime(&first))
 	if err != nil {
-		return nil, fmt.Errorf("count sent notices: %w", err)
+		return nil, fmt.Errorf("count sent mails: %w", err)
 	}
 	if sent >= MaxPerHour {
 		_, err := db.Exec(ctx, `UPDATE notice SET next_at = $3 WHERE tenant_id = $1 AND next_at <= $2`, tenant, sqldb.Micros(now), sqldb.Micros(first.Add(time.Hour)))
@@ -118,57 +118,57 @@ func Due(ctx context.Context, db *sqldb.DB, tenant id.Tenant, now time.Time) ([]
 	rows, err := db.Query(ctx, `
 		SELECT id, contact_id, recipient, subject, body, tries FROM notice
 		WHERE tenant_id = $1 AND next_at <= $2 ORDER BY next_at, id LIMIT $3`, tenant, sqldb.Micros(now), min(MaxPerHour-sent, 20))
-	list, err := sqldb.Collect(rows, err, func(scan func(...any) error) (n Notice, err error) {
-		err = scan(&n.ID, &n.Contact, &n.To, &n.Subject, &n.Body, &n.tries)
-		return n, err
+	list, err := sqldb.Collect(rows, err, func(scan func(...any) error) (m Mail, err error) {
+		err = scan(&m.ID, &m.Contact, &m.To, &m.Subject, &m.Body, &m.tries)
+		return m, err
 	})
 	if err != nil {
-		return nil, fmt.Errorf("read notices: %w", err)
+		return nil, fmt.Errorf("read mails: %w", err)
 	}
 	return list, nil
 }
 
-// Sent notes that a notice was sent.
-func Sent(ctx context.Context, db *sqldb.DB, tenant id.Tenant, n Notice, now time.Time) error {
+// Sent notes that a mail was sent.
+func Sent(ctx context.Context, db *sqldb.DB, tenant id.Tenant, m Mail, now time.Time) error {
 	_, err := db.Exec(ctx, `
 		UPDATE notice SET sent_at = $3, next_at = NULL, contact_id = NULL, subject = '', body = ''
-		WHERE tenant_id = $1 AND id = $2`, tenant, n.ID, sqldb.Micros(now))
+		WHERE tenant_id = $1 AND id = $2`, tenant, m.ID, sqldb.Micros(now))
 	return err
 }
 
-// Drop deletes a notice that is not sent.
-func Drop(ctx context.Context, db *sqldb.DB, tenant id.Tenant, n Notice) error {
-	_, err := db.Exec(ctx, `DELETE FROM notice WHERE tenant_id = $1 AND id = $2`, tenant, n.ID)
+// Drop deletes a mail that is not sent.
+func Drop(ctx context.Context, db *sqldb.DB, tenant id.Tenant, m Mail) error {
+	_, err := db.Exec(ctx, `DELETE FROM notice WHERE tenant_id = $1 AND id = $2`, tenant, m.ID)
 	return err
 }
 
 // Failed notes that an attempt failed, and reports whether there will be another, after a pause that
-// doubles each time, from one minute on. After the last the notice is deleted.
-func Failed(ctx context.Context, db *sqldb.DB, tenant id.Tenant, n Notice, now time.Time) (again bool, err error) {
-	if n.tries+1 >= maxTries {
-		return false, Drop(ctx, db, tenant, n)
+// doubles each time, from one minute on. After the last the mail is deleted.
+func Failed(ctx context.Context, db *sqldb.DB, tenant id.Tenant, m Mail, now time.Time) (again bool, err error) {
+	if m.tries+1 >= maxTries {
+		return false, Drop(ctx, db, tenant, m)
 	}
 	_, err = db.Exec(ctx, `UPDATE notice SET tries = tries + 1, next_at = $3 WHERE tenant_id = $1 AND id = $2`,
-		tenant, n.ID, sqldb.Micros(now.Add(time.Minute<<n.tries)))
+		tenant, m.ID, sqldb.Micros(now.Add(time.Minute<<m.tries)))
 	return true, err
 }
 
-// Prune deletes the rows of notices of all tenants that were sent long ago.
+// Prune deletes the rows of mails of all tenants that were sent long ago.
 func Prune(ctx context.Context, db *sqldb.DB, now time.Time) error {
 	_, err := db.Exec(ctx, `/* all tenants: rows without content */ DELETE FROM notice WHERE sent_at < $1`, sqldb.Micros(now.Add(-keep)))
 	if err != nil {
-		return fmt.Errorf("prune notices: %w", err)
+		return fmt.Errorf("prune mails: %w", err)
 	}
 	return nil
 }
 
-// PersonalData returns access to the notices about contacts that wait to be sent. Erasing a contact
+// PersonalData returns access to the mails about contacts that wait to be sent. Erasing a contact
 // deletes them.
 func PersonalData() contact.PersonalData {
 	return contact.PersonalData{Name: "notices", Export: export, Erase: erase}
 }
 
-// exported is a notice in an export of personal data.
+// exported is a mail in an export of personal data.
 type exported struct {
 	Subject string `json:"subject"`
 	Body    string `json:"body"`
@@ -182,7 +182,7 @@ func export(ctx context.Context, db *sqldb.DB, tenant id.Tenant, p contact.Perso
 			return e, err
 		})
 		if err != nil {
-			yield(nil, fmt.Errorf("export notices: %w", err))
+			yield(nil, fmt.Errorf("export mails: %w", err))
 			return
 		}
 		for _, e := range list {
@@ -203,7 +203,7 @@ func erase(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, people []contact
 	})
 	_, err := tx.Exec(ctx, `DELETE FROM notice WHERE tenant_id = $1 AND contact_id`+tx.In(2), tenant, sqldb.List(tx, ids))
 	if err != nil {
-		return fmt.Errorf("erase notices: %w", err)
+		return fmt.Errorf("erase mails: %w", err)
 	}
 	return nil
 }

@@ -8,9 +8,9 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// Notices returns the endpoints of all tenants that the program disabled and about which the admins
+// DisabledUnmailed returns the endpoints of all tenants that the program disabled and about which the admins
 // are to be mailed.
-func Notices(ctx context.Context, db *sqldb.DB) ([]Endpoint, error) {
+func DisabledUnmailed(ctx context.Context, db *sqldb.DB) ([]Endpoint, error) {
 	rows, err := db.Query(ctx, `
 		/* all tenants: one process mails their admins */
 		SELECT e.tenant_id, e.id, e.url, e.description, e.disabled_reason FROM webhook_endpoint AS e WHERE e.notice_due ORDER BY e.tenant_id, e.id LIMIT 100`)
@@ -24,8 +24,8 @@ func Notices(ctx context.Context, db *sqldb.DB) ([]Endpoint, error) {
 	return list, nil
 }
 
-// NoticeSent notes that the admins were mailed about an endpoint.
-func NoticeSent(ctx context.Context, db *sqldb.DB, tenant id.Tenant, endpoint id.Webhook) error {
+// MarkMailed notes that the admins were mailed about an endpoint.
+func MarkMailed(ctx context.Context, db *sqldb.DB, tenant id.Tenant, endpoint id.Webhook) error {
 	_, err := db.Exec(ctx, `UPDATE webhook_endpoint SET notice_due = FALSE WHERE tenant_id = $1 AND id = $2`, tenant, endpoint)
 	return err
 }

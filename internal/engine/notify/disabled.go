@@ -14,12 +14,12 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// noticeEvery is how often Notices looks for disabled endpoints.
-const noticeEvery = 30 * time.Second
+// disabledEvery is how often DisabledEndpoints looks for disabled endpoints.
+const disabledEvery = 30 * time.Second
 
-// Notices mails the admins and owners of tenants whose endpoints the program disabled. One process at
+// DisabledEndpoints mails the admins and owners of tenants whose endpoints the program disabled. One process at
 // a time runs it. A mail that failed is sent again at the next interval, to all of them.
-type Notices struct {
+type DisabledEndpoints struct {
 	DB  *sqldb.DB
 	Log *slog.Logger
 	// Mail sends a mail over the installation's relay; nil without one: then it is only logged.
@@ -27,54 +27,54 @@ type Notices struct {
 }
 
 // Run mails until ctx ends.
-func (n *Notices) Run(ctx context.Context) error {
-	tick := func(ctx context.Context) (bool, error) { return false, n.Tick(ctx) }
-	return poll.Loop{Poll: tick, Every: noticeEvery, Log: n.Log, Failed: "mail admins about webhook endpoints failed"}.Run(ctx)
+func (d *DisabledEndpoints) Run(ctx context.Context) error {
+	tick := func(ctx context.Context) (bool, error) { return false, d.Tick(ctx) }
+	return poll.Loop{Poll: tick, Every: disabledEvery, Log: d.Log, Failed: "mail admins about webhook endpoints failed"}.Run(ctx)
 }
 
 // Tick mails about the endpoints that were disabled since.
-func (n *Notices) Tick(ctx context.Context) error {
-	list, err := webhook.Notices(ctx, n.DB)
+func (d *DisabledEndpoints) Tick(ctx context.Context) error {
+	list, err := webhook.DisabledUnmailed(ctx, d.DB)
 	if err != nil {
 		return err
 	}
 	for _, e := range list {
-		if err := n.notify(ctx, e); err != nil {
+		if err := d.notify(ctx, e); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (n *Notices) notify(ctx context.Context, e webhook.Endpoint) error {
-	account, err := tenant.ByID(ctx, n.DB, e.Tenant)
+func (d *DisabledEndpoints) notify(ctx context.Context, e webhook.Endpoint) error {
+	account, err := tenant.ByID(ctx, d.DB, e.Tenant)
 	if err != nil {
 		return err
 	}
-	members, err := auth.Members(ctx, n.DB, e.Tenant)
+	members, err := auth.Members(ctx, d.DB, e.Tenant)
 	if err != nil {
 		return err
 	}
-	subject, text := noticeText(account, e)
+	subject, text := disabledText(account, e)
 	mailed := 0
 	for _, m := range members {
-		if n.Mail == nil || m.Status != auth.MemberActive || m.Role != auth.Admin && m.Role != auth.Owner {
+		if d.Mail == nil || m.Status != auth.MemberActive || m.Role != auth.Admin && m.Role != auth.Owner {
 			continue
 		}
-		if err := n.Mail(ctx, m.Email, subject, text); err != nil {
+		if err := d.Mail(ctx, m.Email, subject, text); err != nil {
 			return fmt.Errorf("mail an admin: %w", err)
 		}
 		mailed++
 	}
 	if mailed == 0 {
-		n.Log.Warn("webhook endpoint disabled, and no admin was mailed", "tenant", e.Tenant, "endpoint", e.ID, "reason", e.DisabledReason)
+		d.Log.Warn("webhook endpoint disabled, and no admin was mailed", "tenant", e.Tenant, "endpoint", e.ID, "reason", e.DisabledReason)
 	}
-	return webhook.NoticeSent(ctx, n.DB, e.Tenant, e.ID)
+	return webhook.MarkMailed(ctx, d.DB, e.Tenant, e.ID)
 }
 
-// noticeText returns the mail about an endpoint. It names the host alone, since the rest of a URL may
+// disabledText returns the mail about an endpoint. It names the host alone, since the rest of a URL may
 // be secret.
-func noticeText(account tenant.Tenant, e webhook.Endpoint) (subject, text string) {
+func disabledText(account tenant.Tenant, e webhook.Endpoint) (subject, text string) {
 	host := "unknown host"
 	if u, err := url.Parse(e.URL); err == nil {
 		host = u.Host
