@@ -298,7 +298,7 @@ func load(ctx context.Context, db *sqldb.DB, tenant id.Tenant, text string, args
 	lists, err := sqldb.Collect(rows, err, func(scan func(...any) error) (l List, err error) {
 		l.Identities = []Identity{}
 		err = scan(&l.ID, &l.Name, &l.VendorLabel, &l.VendorURL, &l.IncludeByDefault, &l.RotationDays, &l.GraceDays,
-			sqldb.ToNullTime(&l.RefreshedAt), sqldb.ToTime(&l.CreatedAt), sqldb.ToTime(&l.UpdatedAt), &l.Revision)
+			sqldb.ToNullTime(&l.SeedsUpdatedAt), sqldb.ToTime(&l.CreatedAt), sqldb.ToTime(&l.UpdatedAt), &l.Revision)
 		return l, err
 	})
 	if err == nil {

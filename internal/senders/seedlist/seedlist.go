@@ -6,10 +6,10 @@
 // vendors replace their mailboxes from time to time, and copies to old ones say nothing about
 // placement. A list that was not updated in time is stale and gets no copies.
 //
-//	          resume              gone from a sync, by hand, hard bounce
+//	          resume              gone from an update, by hand, hard bounce
 //	paused ◄─────────► active ─────────────────────────────────────────► retired
 //	          pause       │  ◄──────────────────────────────────────────
-//	                      │            named by a sync, by hand
+//	                      │            named by an update, by hand
 //	                      ▼
 //	                  conflict      while the address is that of a contact
 //
@@ -36,7 +36,7 @@ type List struct {
 	IncludeByDefault bool    // for broadcasts from an attached identity
 	RotationDays     *int    // nil: the list never becomes stale
 	GraceDays        int     // after the rotation, until the list is stale
-	RefreshedAt      *time.Time
+	SeedsUpdatedAt   *time.Time
 	Identities       []Identity // attached, by address
 	Counts           Counts
 	CreatedAt        time.Time
@@ -92,10 +92,10 @@ type Reason string
 // The reasons. A seed that was retired by hand or by a hard bounce stays retired when an update
 // names it.
 const (
-	IsContact     Reason = "contact"
-	RemovedBySync Reason = "removed_by_sync"
-	RetiredByUser Reason = "retired_by_user"
-	HardBounce    Reason = "hard_bounce"
+	IsContact       Reason = "contact"
+	RemovedByUpdate Reason = "removed_by_sync"
+	RetiredByUser   Reason = "retired_by_user"
+	HardBounce      Reason = "hard_bounce"
 )
 
 // The faults of this package.
@@ -115,57 +115,3 @@ const (
 )
 
 var errTooMany = ErrLimit.Sayf("a seed list may have at most %d seeds that are not retired", MaxSeeds)
-
-// Freshness says whether a list is up to date.
-type Freshness string
-
-// The states of freshness, in their order in the life of a list.
-const (
-	NeverSynced Freshness = "never_synced"
-	NoRotation  Freshness = "no_rotation"
-	Fresh       Freshness = "fresh"
-	DueSoon     Freshness = "due_soon"
-	Grace       Freshness = "grace"
-	Stale       Freshness = "stale"
-)
-
-const (
-	day     = 24 * time.Hour
-	dueSoon = 5 * day // before the rotation
-)
-
-// RotatesAt returns when the list is due for an update, or nil.
-func (l List) RotatesAt() *time.Time {
-	if l.RefreshedAt == nil || l.RotationDays == nil {
-		return nil
-	}
-	return new(l.RefreshedAt.Add(time.Duration(*l.RotationDays) * day))
-}
-
-// StaleAt returns from when on the list is stale, or nil.
-func (l List) StaleAt() *time.Time {
-	at := l.RotatesAt()
-	if at != nil {
-		*at = at.Add(time.Duration(l.GraceDays) * day)
-	}
-	return at
-}
-
-// Freshness returns the state of the list. The list is due soon in the last five days before its
-// rotation, or in the second half of a period of less than ten days.
-func (l List) Freshness(now time.Time) Freshness {
-	rotates := l.RotatesAt()
-	switch {
-	case l.RefreshedAt == nil:
-		return NeverSynced
-	case rotates == nil:
-		return NoRotation
-	case !now.Before(*l.StaleAt()):
-		return Stale
-	case !now.Before(*rotates):
-		return Grace
-	case !now.Before(rotates.Add(-min(dueSoon, time.Duration(*l.RotationDays)*day/2))):
-		return DueSoon
-	}
-	return Fresh
-}

@@ -184,15 +184,15 @@ func TestFreshnessFollowsTheRotation(t *testing.T) {
 		{1, 0, 0.5, seedlist.DueSoon},
 		{1, 0, 0.4, seedlist.Fresh},
 	} {
-		l := seedlist.List{RefreshedAt: &noon, GraceDays: tt.grace}
+		l := seedlist.List{SeedsUpdatedAt: &noon, GraceDays: tt.grace}
 		if tt.rotation > 0 {
 			l.RotationDays = &tt.rotation
 		}
 		if got := l.Freshness(days(tt.at)); got != tt.want {
 			t.Errorf("a list of %d and %d days is %s after %v days, want %s", tt.rotation, tt.grace, got, tt.at, tt.want)
 		}
-		l.RefreshedAt = nil
-		if got := l.Freshness(days(tt.at)); got != seedlist.NeverSynced || l.RotatesAt() != nil || l.StaleAt() != nil {
+		l.SeedsUpdatedAt = nil
+		if got := l.Freshness(days(tt.at)); got != seedlist.NeverUpdated || l.RotatesAt() != nil || l.StaleAt() != nil {
 			t.Errorf("a list that was never updated is %s", got)
 		}
 	}
@@ -208,7 +208,7 @@ func TestListsHaveUniqueNamesAndValidFields(t *testing.T) {
 			Name: new("Boxes"), VendorURL: new(new("https://vendor.example/x")), RotationDays: new(new(30)), GraceDays: new(5), IncludeByDefault: new(true),
 		}, noon)
 		h.must(err)
-		if second.Name != "Boxes" || *second.RotationDays != 30 || second.GraceDays != 5 || !second.IncludeByDefault || second.RefreshedAt != nil {
+		if second.Name != "Boxes" || *second.RotationDays != 30 || second.GraceDays != 5 || !second.IncludeByDefault || second.SeedsUpdatedAt != nil {
 			h.Errorf("Create = %+v", second)
 		}
 		if _, err := seedlist.Edit(ctx, h.db, acme, second.ID, seedlist.Change{Name: new("Vendor")}, noon); !errors.Is(err, seedlist.ErrDuplicate) {
@@ -361,10 +361,10 @@ func TestAnUpdateRestartsTheRotationAndIsInTheHistory(t *testing.T) {
 		h.update(acme, h.list, same, later)
 		l, err = seedlist.Find(ctx, h.db, acme, h.list)
 		h.must(err)
-		if !l.RefreshedAt.Equal(later) || l.Freshness(later) != seedlist.Fresh {
-			h.Errorf("after the update the list is %s, of %s", l.Freshness(later), l.RefreshedAt)
+		if !l.SeedsUpdatedAt.Equal(later) || l.Freshness(later) != seedlist.Fresh {
+			h.Errorf("after the update the list is %s, of %s", l.Freshness(later), l.SeedsUpdatedAt)
 		}
-		syncs, err := seedlist.Syncs(ctx, h.db, acme, h.list)
+		syncs, err := seedlist.History(ctx, h.db, acme, h.list)
 		h.must(err)
 		if len(syncs) != 2 || syncs[0].Kind != seedlist.Changes || syncs[1].Kind != seedlist.Replace || syncs[0].Actor != by || !syncs[0].At.Equal(later) {
 			h.Fatalf("the history is %+v", syncs)
@@ -372,7 +372,7 @@ func TestAnUpdateRestartsTheRotationAndIsInTheHistory(t *testing.T) {
 		if r := syncs[1].Result; !r.Applied || r.SyncID == nil || !slices.Equal(r.Invalid.Sample, []string{"bad"}) || !slices.Equal(r.HeldAsContact.Sample, []string{"ann@example.org"}) {
 			h.Errorf("the first update in the history is %+v", r)
 		}
-		if _, err := seedlist.Syncs(ctx, h.db, other, h.list); !errors.Is(err, seedlist.ErrNotFound) {
+		if _, err := seedlist.History(ctx, h.db, other, h.list); !errors.Is(err, seedlist.ErrNotFound) {
 			h.Errorf("another tenant reads the history: %v", err)
 		}
 	})
@@ -400,7 +400,7 @@ func TestAnAddressOfAContactIsInConflict(t *testing.T) {
 		_, err := suppression.Anonymize(ctx, h.db, acme, []id.Contact{ann.ID}, false, []contact.PersonalData{seedlist.PersonalData()}, noon)
 		h.must(err)
 		h.wantStates("ann@example.org active", "bob@example.org conflict contact", "eve@example.org conflict contact")
-		syncs, err := seedlist.Syncs(ctx, h.db, acme, h.list)
+		syncs, err := seedlist.History(ctx, h.db, acme, h.list)
 		h.must(err)
 		if r := syncs[0].HeldAsContact; r.Count != 1 || len(r.Sample) != 0 {
 			h.Errorf("the history of an anonymised contact is %+v", r)

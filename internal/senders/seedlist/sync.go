@@ -133,8 +133,8 @@ func invalidEntry(entry string) string {
 	return strings.ReplaceAll(entry, "\x00", "\uFFFD")
 }
 
-// Sync is an update in the history of a list.
-type Sync struct {
+// PastUpdate is an update in the history of a list.
+type PastUpdate struct {
 	Result
 	Kind  Kind
 	Actor auth.Actor
@@ -238,7 +238,7 @@ func (u *update) plan(list id.SeedList, known map[string]Seed, contacts map[stri
 	for _, s := range u.leaving(known, keep) {
 		u.count(s.Email, Left, s.Provider)
 		r.SendableAfter -= s.sendable()
-		s.Status, s.Reason, s.RetiredAt = Retired, RemovedBySync, &now
+		s.Status, s.Reason, s.RetiredAt = Retired, RemovedByUpdate, &now
 		changed = append(changed, s)
 	}
 	r.LargeChange = 2*r.SendableAfter < r.SendableBefore

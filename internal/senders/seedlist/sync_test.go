@@ -39,7 +39,7 @@ func TestUpdatesCountEachSeedOnce(t *testing.T) {
 			s.Status = rapid.SampledFrom(append(Statuses(), "")).Draw(rt, "status")
 			switch s.Status {
 			case Retired:
-				s.Reason, s.RetiredAt = rapid.SampledFrom([]Reason{RemovedBySync, RetiredByUser, HardBounce}).Draw(rt, "reason"), &now
+				s.Reason, s.RetiredAt = rapid.SampledFrom([]Reason{RemovedByUpdate, RetiredByUser, HardBounce}).Draw(rt, "reason"), &now
 			case Conflict:
 				s.Reason = IsContact
 			}
@@ -80,7 +80,7 @@ func TestUpdatesCountEachSeedOnce(t *testing.T) {
 			if before.Status != Retired && s.Status == Retired {
 				retired++
 			}
-			stays := before.Status == Retired && before.Reason != RemovedBySync
+			stays := before.Status == Retired && before.Reason != RemovedByUpdate
 			leaves := r.Kind == Replace && !added[email] || removed[email] && !added[email]
 			var want Status
 			switch {

@@ -12,8 +12,8 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// maxSyncs is how many updates of a list its history has.
-const maxSyncs = 500
+// maxHistory is how many updates of a list its history has.
+const maxHistory = 500
 
 // Update replaces or changes the seeds of a list. It restarts the list's rotation and adds the result
 // to its history, also if no seed changes. A dry run returns the same result and writes nothing.
@@ -53,7 +53,7 @@ func Update(ctx context.Context, db *sqldb.DB, tenant id.Tenant, list id.SeedLis
 			return err
 		}
 		result.Applied, result.SyncID = true, new(id.New[id.SeedSync]())
-		return writeSync(ctx, tx, tenant, list, result, r.Kind, r.RequestedBy, now)
+		return addToHistory(ctx, tx, tenant, list, result, r.Kind, r.RequestedBy, now)
 	})
 	if err != nil {
 		return Result{}, fmt.Errorf("update a seed list: %w", err)
@@ -135,9 +135,9 @@ func (r *Result) samples() map[string]*Sample {
 	}
 }
 
-// writeSync adds an update to the history of a list, removes the oldest beyond maxSyncs, and restarts
+// addToHistory adds an update to the history of a list, removes the oldest beyond maxHistory, and restarts
 // the rotation.
-func writeSync(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, list id.SeedList, r Result, kind Kind, by auth.Actor, now time.Time) error {
+func addToHistory(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, list id.SeedList, r Result, kind Kind, by auth.Actor, now time.Time) error {
 	t := tx.Table("sync_id UUID", "kind TEXT", "n INTEGER", "entry TEXT")
 	for kind, s := range r.samples() {
 		for n, entry := range s.Sample {
@@ -170,7 +170,7 @@ func writeSync(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, list id.Seed
 	_, err = tx.Exec(ctx, `
 		DELETE FROM seed_sync WHERE tenant_id = $1 AND id IN (
 			SELECT o.id FROM seed_sync AS o WHERE o.tenant_id = $1 AND o.seed_list_id = $2
-			ORDER BY o.created_at DESC, o.id DESC LIMIT 1000 OFFSET $3)`, tenant, list, maxSyncs)
+			ORDER BY o.created_at DESC, o.id DESC LIMIT 1000 OFFSET $3)`, tenant, list, maxHistory)
 	if err != nil {
 		return err
 	}
@@ -178,32 +178,32 @@ func writeSync(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, list id.Seed
 	return err
 }
 
-// Syncs returns the history of a list, newest first: at most its last 500 updates.
-func Syncs(ctx context.Context, db *sqldb.DB, tenant id.Tenant, list id.SeedList) ([]Sync, error) {
+// History returns the history of a list, newest first: at most its last 500 updates.
+func History(ctx context.Context, db *sqldb.DB, tenant id.Tenant, list id.SeedList) ([]PastUpdate, error) {
 	if _, err := Find(ctx, db, tenant, list); err != nil {
 		return nil, err
 	}
 	rows, err := db.Query(ctx, `
 		SELECT kind, actor, counts, created_at FROM seed_sync
-		WHERE tenant_id = $1 AND seed_list_id = $2 ORDER BY created_at DESC, id DESC LIMIT $3`, tenant, list, maxSyncs)
-	syncs, err := sqldb.Collect(rows, err, func(scan func(...any) error) (s Sync, err error) {
+		WHERE tenant_id = $1 AND seed_list_id = $2 ORDER BY created_at DESC, id DESC LIMIT $3`, tenant, list, maxHistory)
+	updates, err := sqldb.Collect(rows, err, func(scan func(...any) error) (s PastUpdate, err error) {
 		err = scan(&s.Kind, sqldb.ToJSON(&s.Actor), sqldb.ToJSON(&s.Result), sqldb.ToTime(&s.At))
 		return s, err
 	})
 	if err == nil {
-		err = addSamples(ctx, db, tenant, syncs)
+		err = addSamples(ctx, db, tenant, updates)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("list the updates of a seed list: %w", err)
 	}
-	return syncs, nil
+	return updates, nil
 }
 
-func addSamples(ctx context.Context, db *sqldb.DB, tenant id.Tenant, syncs []Sync) error {
-	at, ids := map[id.SeedSync]*Sync{}, make([]id.SeedSync, len(syncs))
-	for i := range syncs {
-		ids[i] = *syncs[i].SyncID
-		at[ids[i]] = &syncs[i]
+func addSamples(ctx context.Context, db *sqldb.DB, tenant id.Tenant, updates []PastUpdate) error {
+	at, ids := map[id.SeedSync]*PastUpdate{}, make([]id.SeedSync, len(updates))
+	for i := range updates {
+		ids[i] = *updates[i].SyncID
+		at[ids[i]] = &updates[i]
 	}
 	if len(ids) == 0 {
 		return nil

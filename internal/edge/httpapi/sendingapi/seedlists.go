@@ -109,7 +109,7 @@ type seedListSender struct {
 func (api SeedLists) rowOf(l seedlist.List) SeedListRow {
 	row := SeedListRow{
 		ID: l.ID, Name: l.Name, VendorLabel: l.VendorLabel, VendorDashboardURL: l.VendorURL, IncludeByDefault: l.IncludeByDefault,
-		RotationDays: l.RotationDays, RotationGraceDays: l.GraceDays, RefreshedAt: endpoint.AtOr(l.RefreshedAt),
+		RotationDays: l.RotationDays, RotationGraceDays: l.GraceDays, RefreshedAt: endpoint.AtOr(l.SeedsUpdatedAt),
 		RotatesAt: endpoint.AtOr(l.RotatesAt()), StaleAt: endpoint.AtOr(l.StaleAt()), Freshness: l.Freshness(api.now()),
 		AddressCounts: l.Counts, SendingIdentities: make([]seedListSender, len(l.Identities)),
 		CreatedAt: endpoint.At(l.CreatedAt), UpdatedAt: endpoint.At(l.UpdatedAt),
@@ -352,7 +352,7 @@ func (api SeedLists) listSeedSyncs(ctx context.Context, p auth.Principal, in *wi
 	if err != nil {
 		return none, err
 	}
-	syncs, err := seedlist.Syncs(ctx, api.db, p.Tenant, list)
+	syncs, err := seedlist.History(ctx, api.db, p.Tenant, list)
 	if err != nil {
 		return none, err
 	}
