@@ -13,6 +13,9 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
+// FollowerName is the name of Follower, which also counts the totals of contacts.
+const FollowerName = "contact"
+
 // Follower updates contacts' activity, bounces and deliverability from journal entries
 // about mail and page views. It reads from their data:
 //
@@ -35,7 +38,7 @@ import (
 // The follower of package suppression adds the address of a hard bounce or a complaint to
 // the suppression list.
 func Follower() journal.Follower {
-	return journal.Follower{Name: "contact", Types: followedTypes[:], Follow: follow}
+	return journal.Follower{Name: FollowerName, Types: followedTypes[:], Follow: follow}
 }
 
 // followedTypes are the types of these entries.

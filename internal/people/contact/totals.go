@@ -14,9 +14,6 @@ type Totals struct {
 	Sent, Opened, Clicked int
 }
 
-// FollowerName is the name of the follower that counts them.
-const FollowerName = "contact"
-
 // TotalsAfter returns the stored totals of up to limit contacts after one of them, in the order of
 // their ids.
 func TotalsAfter(ctx context.Context, db *sqldb.DB, tenant id.Tenant, after id.Contact, limit int) ([]Totals, error) {

@@ -54,28 +54,3 @@ func EndOwnSession(ctx context.Context, db *sqldb.DB, user id.User, s id.Session
 	}
 	return nil
 }
-
-// CheckName validates the name of a user.
-func CheckName(name string) error {
-	var p fault.Problems
-	checkPersonName(&p, "name", name)
-	return p.Err()
-}
-
-// Rename changes the name of a signed-in user, and returns their session with it.
-func (d *Login) Rename(ctx context.Context, p Principal, name string) (SignedIn, error) {
-	var problems fault.Problems
-	name = checkPersonName(&problems, "name", name)
-	if err := problems.Err(); err != nil {
-		return SignedIn{}, err
-	}
-	n, err := d.DB.Exec(ctx, `UPDATE app_user SET name = $2 WHERE id = $1 /* all tenants: a user belongs to the installation */`, p.User, name)
-	if err != nil {
-		return SignedIn{}, fmt.Errorf("rename a user: %w", err)
-	}
-	if n == 0 {
-		return SignedIn{}, ErrNoSession
-	}
-	p.UserName = name
-	return d.Current(ctx, p)
-}
