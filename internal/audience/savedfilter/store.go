@@ -60,11 +60,11 @@ func (f Filter) values() ([]any, error) {
 
 // List returns the filters visible to p, by name.
 func List(ctx context.Context, db *sqldb.DB, p auth.Principal) ([]Filter, error) {
-	all, err := all(ctx, db, p.Tenant)
+	filters, err := all(ctx, db, p.Tenant)
 	if err != nil {
 		return nil, err
 	}
-	return slices.DeleteFunc(all, func(f Filter) bool { return !f.sees(p) }), nil
+	return slices.DeleteFunc(filters, func(f Filter) bool { return !f.sees(p) }), nil
 }
 
 func all(ctx context.Context, db *sqldb.DB, tenant id.Tenant) ([]Filter, error) {

@@ -98,27 +98,27 @@ func (m *Matcher) admit(ctx context.Context, t Trigger, list []Match) ([]Match, 
 	if err != nil {
 		return nil, err
 	}
-	there := map[id.Contact]bool{}
+	reachable := map[id.Contact]bool{}
 	for _, c := range people {
-		there[c.ID] = c.AnonymizedAt == nil && c.Status != contact.Suppressed
+		reachable[c.ID] = c.AnonymizedAt == nil && c.Status != contact.Suppressed
 	}
-	list = slices.DeleteFunc(list, func(f Match) bool { return !there[f.Contact] })
+	list = slices.DeleteFunc(list, func(f Match) bool { return !reachable[f.Contact] })
 	for _, definition := range t.rules() {
 		subjects := make([]Subject, len(list))
 		for i, f := range list {
 			subjects[i] = Subject{Contact: f.Contact, Trigger: f.Data}
 		}
-		holds, err := Holding(ctx, m.tx, m.env, definition, subjects)
+		satisfies, err := Holding(ctx, m.tx, m.env, definition, subjects)
 		if err != nil {
 			return nil, err
 		}
-		var admitted []Match
+		var satisfying []Match
 		for i, f := range list {
-			if holds[i] {
-				admitted = append(admitted, f)
+			if satisfies[i] {
+				satisfying = append(satisfying, f)
 			}
 		}
-		list = admitted
+		list = satisfying
 	}
 	return list, nil
 }

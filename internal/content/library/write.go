@@ -114,7 +114,8 @@ func update(ctx context.Context, a draft.Author, tenant id.Tenant, entry id.Libr
 		if err := e.save(ctx, tx); err != nil {
 			return err
 		}
-		if next = e; ch.Content == nil {
+		next = e
+		if ch.Content == nil {
 			return nil
 		}
 		return appendVersion(ctx, tx, e, text)

@@ -74,7 +74,7 @@ func (e *examination) eachDomain(ctx context.Context, n *notes, f func(tenant.Te
 // owned is a record with the tenant that it belongs to.
 type owned[T any] struct {
 	tenant tenant.Tenant
-	is     T
+	record T
 }
 
 // domains examines the sending domains.
@@ -95,7 +95,7 @@ func (e *examination) domains(ctx context.Context, n *notes) {
 		DB: e.db.Load(), DNS: e.dns, Hosts: e.Hosts, Log: slog.New(slog.DiscardHandler), Now: e.Now,
 		Tracking: sender.NewPinger(sender.NewNonce(box), e.BaseURL.Scheme, e.dns.Resolver, netguard.Guard{AllowPrivate: e.AllowPrivate}, e.transport()),
 	}
-	inParallel(len(list), func(i int) { e.domain(ctx, n, v, list[i].tenant, list[i].is) })
+	inParallel(len(list), func(i int) { e.domain(ctx, n, v, list[i].tenant, list[i].record) })
 }
 
 // warningAdvice is what to do about warnings.
@@ -212,7 +212,7 @@ func (e *examination) relays(ctx context.Context, n *notes) {
 	}
 	prober := &watch.Engine{DB: e.db.Load(), Box: box, AllowPrivate: e.AllowPrivate, SESEndpoint: e.SESEndpoint, Now: e.Now, Log: slog.New(slog.DiscardHandler)}
 	inParallel(len(list), func(i int) {
-		t, c := list[i].tenant, list[i].is
+		t, c := list[i].tenant, list[i].record
 		subject := t.Slug + "/" + c.Key
 		failure, err := prober.Probe(ctx, c)
 		switch {
@@ -253,10 +253,10 @@ func (e *examination) sources(ctx context.Context, n *notes) {
 	seen := map[string]bool{}
 	var all []lane.Source
 	for _, l := range list {
-		if len(l.is.Direct.IPs) == 0 {
-			n.warn(l.tenant.Slug+"/"+l.is.Key, "name the addresses and their names in the MTA config, so that they can be checked", "it sends from whatever address the machine has")
+		if len(l.record.Direct.IPs) == 0 {
+			n.warn(l.tenant.Slug+"/"+l.record.Key, "name the addresses and their names in the MTA config, so that they can be checked", "it sends from whatever address the machine has")
 		}
-		for _, s := range l.is.Direct.IPs {
+		for _, s := range l.record.Direct.IPs {
 			if key := s.IP.String() + " " + s.HELO; !seen[key] {
 				seen[key] = true
 				all = append(all, s)

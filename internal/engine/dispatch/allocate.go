@@ -96,7 +96,7 @@ func (e *Engine) loadCapacities(ctx context.Context, b broadcast.Broadcast, fact
 		setCapacities(routes, nil)
 		return nil
 	}
-	fares, err := lane.StatsOf(ctx, e.DB, b.Tenant, lanes, now)
+	stats, err := lane.StatsOf(ctx, e.DB, b.Tenant, lanes, now)
 	if err != nil {
 		return err
 	}
@@ -107,7 +107,7 @@ func (e *Engine) loadCapacities(ctx context.Context, b broadcast.Broadcast, fact
 	left := map[id.Lane]int{}
 	for l, n := range most {
 		others := busy[outbox.LaneDay{Lane: l, Day: today}]
-		left[l] = max(0, n-max(fares[l].SentToday, others.Sent)-others.Reserved)
+		left[l] = max(0, n-max(stats[l].SentToday, others.Sent)-others.Reserved)
 	}
 	setCapacities(routes, left)
 	return nil

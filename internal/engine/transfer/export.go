@@ -147,8 +147,8 @@ type Exporter struct {
 
 // ExportResult is the result of an export so far.
 type ExportResult struct {
-	Rows int64 `json:"rows"`
-	What What  `json:"what,omitempty"` // of a send; empty: contacts
+	Rows    int64   `json:"rows"`
+	Subject Subject `json:"what,omitempty"` // of a send; empty: contacts
 }
 
 // exportPage is the number of rows written in one step.
@@ -190,7 +190,7 @@ func (e Exporter) Run(ctx context.Context, w *job.Work) error {
 	}
 	x := &export{Work: w, format: r.Format, fields: r.Fields}
 	if r.Send != nil {
-		x.what, x.format, x.fields = r.Send.What, r.Send.Format, r.Send.fields()
+		x.subject, x.format, x.fields = r.Send.Subject, r.Send.Format, r.Send.fields()
 		x.listing = r.Send.listing(w, e)
 	} else {
 		sel, err := segment.SelectQueued(ctx, w.DB, w.Job.Tenant, r.Selector, w.Job.CreatedAt)
@@ -216,9 +216,9 @@ func (e Exporter) Run(ctx context.Context, w *job.Work) error {
 type export struct {
 	*job.Work
 	listing
-	what   What
-	format FileFormat
-	fields []string
+	subject Subject
+	format  FileFormat
+	fields  []string
 }
 
 // begin creates the file and writes the header.
@@ -244,7 +244,7 @@ func (x *export) begin(ctx context.Context, at *written) error {
 }
 
 func (x *export) progress(at *written) job.Progress {
-	return job.Progress{Processed: at.Rows, Total: &at.Total, State: at, Result: ExportResult{at.Rows, x.what}}
+	return job.Progress{Processed: at.Rows, Total: &at.Total, State: at, Result: ExportResult{at.Rows, x.subject}}
 }
 
 // page writes the next rows. They are read before the step begins, so that its transaction is short.

@@ -12,19 +12,19 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// What is what an export of a send writes.
-type What string
+// Subject selects what an export of a send contains.
+type Subject string
 
-// What can be exported of a send.
+// The subjects of exports.
 const (
-	Recipients What = "recipients"
-	Bounces    What = "bounces"
+	Recipients Subject = "recipients"
+	Bounces    Subject = "bounces"
 )
 
 // SendExport is a request for a file of the recipients or the bounces of a send.
 type SendExport struct {
 	Send    id.Send         `json:"send"`
-	What    What            `json:"what"`
+	Subject Subject         `json:"what"`
 	Format  FileFormat      `json:"format"` // empty: CSV
 	Status  []outbox.Status `json:"status,omitempty"`
 	Variant string          `json:"variant,omitempty"`
@@ -32,7 +32,7 @@ type SendExport struct {
 }
 
 // sendFields are the columns of CSV files.
-var sendFields = map[What][]string{
+var sendFields = map[Subject][]string{
 	Recipients: {
 		"contact_id", "email", "status", "variant_id", "sending_identity_email", "mta_config_key", "content_version", "planned_for",
 		"sent_at", "delivered_at", "first_opened_at", "first_clicked_at", "bounced_at", "bounce_type", "complained_at",
@@ -50,10 +50,10 @@ func StartSendExport(ctx context.Context, db *sqldb.DB, tenant id.Tenant, name s
 	if mediaTypes[r.Format] == "" {
 		p.Add("format", "must be csv or ndjson")
 	}
-	if sendFields[r.What] == nil {
+	if sendFields[r.Subject] == nil {
 		p.Add("what", "must be recipients or bounces")
 	}
-	if r.What == Bounces {
+	if r.Subject == Bounces {
 		const only = "is for recipients"
 		if len(r.Status) > 0 {
 			p.Add("status", only)
@@ -68,7 +68,7 @@ func StartSendExport(ctx context.Context, db *sqldb.DB, tenant id.Tenant, name s
 	if err := p.err(); err != nil {
 		return job.Job{}, err
 	}
-	title := map[What]string{Recipients: "Recipients of %s", Bounces: "Bounces of %s"}[r.What]
+	title := map[Subject]string{Recipients: "Recipients of %s", Bounces: "Bounces of %s"}[r.Subject]
 	return job.Create(ctx, db, job.Draft{
 		Tenant: tenant, Kind: job.Export, Title: fmt.Sprintf(title, name), Scope: auth.ReportsRead, Params: exportParams{Send: &r}, By: by,
 	}, now)
@@ -79,11 +79,11 @@ func (r SendExport) fields() []string {
 	if r.Format == NDJSON {
 		return nil
 	}
-	return sendFields[r.What]
+	return sendFields[r.Subject]
 }
 
 func (r SendExport) listing(w *job.Work, e Exporter) listing {
-	if r.What == Bounces {
+	if r.Subject == Bounces {
 		return bounces{w, r.Send, e}
 	}
 	return recipients{w, r.Send, outbox.Recipients{Status: r.Status, Variant: r.Variant, Search: r.Search}, e}

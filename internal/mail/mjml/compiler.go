@@ -109,18 +109,18 @@ func (c *Compiler) run(ctx context.Context, source string) (o output, err error)
 			return output{}, err
 		}
 	}
-	sound := false
+	reusable := false
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("mjml: the interpreter failed: %v", p)
 		}
-		if !sound {
+		if !reusable {
 			c.machine.close()
 			c.machine = nil
 		}
 	}()
 	if err := ctx.Err(); err != nil {
-		sound = true
+		reusable = true
 		return output{}, context.Cause(ctx)
 	}
 	defer context.AfterFunc(ctx, c.machine.interrupt)()
@@ -129,18 +129,18 @@ func (c *Compiler) run(ctx context.Context, source string) (o output, err error)
 	thrown, isThrown := errors.AsType[*quickjs.Error](err)
 	switch {
 	case err == nil && len(o.HTML) > maxOutput:
-		sound = true
+		reusable = true
 		return output{}, ErrTooMuch
 	case err == nil:
-		sound = true
+		reusable = true
 		return o, nil
 	case ctx.Err() != nil:
 		return output{}, context.Cause(ctx)
 	case isThrown && thrown.Name == "InternalError": // limits of time, memory, depth of calls
 		return output{}, ErrTooMuch
 	case isThrown:
-		sound = true
-		return output{}, &Error{Message: "the compiler cannot make anything of it: " + thrown.Message}
+		reusable = true
+		return output{}, &Error{Message: "the compiler cannot compile it: " + thrown.Message}
 	}
 	return output{}, err
 }

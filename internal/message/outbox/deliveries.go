@@ -50,7 +50,7 @@ func RecordDeliveries(ctx context.Context, db *sqldb.DB, tenant id.Tenant, deliv
 			ids, sends = append(ids, m.ID), append(sends, m.Send)
 		}
 		slices.SortFunc(sends, id.Compare)
-		of, err := Sends(ctx, tx, tenant, slices.Compact(sends))
+		bySend, err := Sends(ctx, tx, tenant, slices.Compact(sends))
 		if err != nil {
 			return err
 		}
@@ -59,7 +59,7 @@ func RecordDeliveries(ctx context.Context, db *sqldb.DB, tenant id.Tenant, deliv
 		}
 		var entries []journal.Entry
 		for _, m := range accepted {
-			if of[m.Send].Source.Kind == KindSeedCopy {
+			if bySend[m.Send].Source.Kind == KindSeedCopy {
 				continue
 			}
 			when := at[m.ID]

@@ -26,11 +26,11 @@ type PastAttempt struct {
 // Attempts returns the attempts of a message, in order of time. Of messages from before attempts were
 // stored, it returns only the last.
 func Attempts(ctx context.Context, db *sqldb.DB, r Record) ([]PastAttempt, error) {
-	of, err := failedAttemptsOf(ctx, db, r.Tenant, []id.Message{r.ID})
+	attempts, err := failedAttemptsOf(ctx, db, r.Tenant, []id.Message{r.ID})
 	if err != nil {
 		return nil, err
 	}
-	list := of[r.ID]
+	list := attempts[r.ID]
 	accepted := r.State == Sent || r.State == Delivered ||
 		r.State == Bounced && r.SentAt != nil && r.EndedAt != nil && r.EndedAt.After(*r.SentAt) // it bounced afterwards
 	if accepted && r.SentAt != nil {

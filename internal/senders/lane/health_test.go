@@ -188,7 +188,7 @@ func TestHealthIsStored(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		fares, err := lane.StatsOf(ctx, db, mine, []lane.Config{c, other}, noon)
+		stats, err := lane.StatsOf(ctx, db, mine, []lane.Config{c, other}, noon)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -196,7 +196,7 @@ func TestHealthIsStored(t *testing.T) {
 			c.ID:     {Health: down, SentToday: 42, RemainingToday: new(50), Today: "2026-03-01"},
 			other.ID: {Health: lane.Health{State: lane.Healthy, Since: noon}, Today: "2026-03-01"},
 		}
-		if diff := cmp.Diff(want, fares); diff != "" {
+		if diff := cmp.Diff(want, stats); diff != "" {
 			t.Errorf("FaresOf (-want +got):\n%s", diff)
 		}
 		if states, err := lane.StatesOf(ctx, db, idtest.Tenant(), []id.Lane{c.ID}); err != nil || states[c.ID].State != lane.Healthy {

@@ -269,8 +269,8 @@ func fileName(j job.Job, f job.File) string {
 	switch {
 	case f.Name == transfer.ErrorsFile:
 		what = "import-errors"
-	case json.Unmarshal(j.Result, &r) == nil && r.What != "":
-		what = string(r.What)
+	case json.Unmarshal(j.Result, &r) == nil && r.Subject != "":
+		what = string(r.Subject)
 	}
 	name := what + "-" + j.CreatedAt.UTC().Format("2006-01-02")
 	if strings.HasPrefix(f.MediaType, "application/x-ndjson") {

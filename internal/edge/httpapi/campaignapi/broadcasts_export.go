@@ -30,7 +30,7 @@ func (api Broadcasts) export(r *endpoint.Router) {
 type exportBroadcastRequest struct {
 	ID   string `path:"broadcast_id" doc:"The broadcast's id."`
 	Body struct {
-		What      transfer.What       `json:"what" enum:"recipients,bounces"`
+		What      transfer.Subject    `json:"what" enum:"recipients,bounces"`
 		Format    transfer.FileFormat `json:"format,omitempty" enum:"csv,ndjson" doc:"csv when absent."`
 		Status    string              `json:"status,omitempty" doc:"Comma list of statuses."`
 		VariantID string              `json:"variant_id,omitempty" doc:"Recipients of this variant."`
@@ -49,7 +49,7 @@ func (api Broadcasts) exportBroadcast(ctx context.Context, p auth.Principal, in 
 		return wire.Accepted{}, err
 	}
 	j, err := transfer.StartSendExport(ctx, api.db, p.Tenant, of.Name, transfer.SendExport{
-		Send: of.Send, What: b.What, Format: b.Format, Status: status, Variant: b.VariantID, Search: b.Search,
+		Send: of.Send, Subject: b.What, Format: b.Format, Status: status, Variant: b.VariantID, Search: b.Search,
 	}, p.Actor(), api.now())
 	return wire.Accepted{JobID: j.ID}, err
 }
