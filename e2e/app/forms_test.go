@@ -403,7 +403,7 @@ func (page appPage) checkConsentLog() {
 	page.Press("Enter")
 	page.WaitFor(`document.querySelector('[role=status]')`)
 	page.open(tab)
-	page.Main().ExpectText("Left Newsletter")
+	page.Main().ExpectText("Unsubscribed Newsletter")
 	page.Main().ExpectText("on the preferences page")
 	page.call(http.MethodPost, "/contacts/bulk", map[string]any{"action": "subscribe", "contact_ids": []string{contact}, "params": map[string]any{"email_type_key": "newsletter"}})
 	page.open(tab)

@@ -24,7 +24,7 @@ var (
 // pageView is the data of a page.
 type pageView struct {
 	Title, Text string
-	Notices     []string // above the text, such as that something was saved
+	Messages    []string // above the text, such as that something was saved
 	Form        *form
 	Choices     *choicesForm
 	Links       []link

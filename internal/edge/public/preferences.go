@@ -54,13 +54,13 @@ func (p *Recipient) findPreferences(r *http.Request) (outbox.Record, *render.Sen
 	return m, s, err
 }
 
-func (p *Recipient) showPreferences(w http.ResponseWriter, r *http.Request, status int, m outbox.Record, s *render.Sender, c preference.Choices, notices ...string) {
+func (p *Recipient) showPreferences(w http.ResponseWriter, r *http.Request, status int, m outbox.Record, s *render.Sender, c preference.Choices, messages ...string) {
 	to := personOf(r, &s.Tenant)
 	if c.Unsubscribed {
-		notices = append(notices, to.text("text_left", "sender", s.Tenant.Name))
+		messages = append(messages, to.text("text_unsubscribed_all", "sender", s.Tenant.Name))
 	}
 	if c.Stopped {
-		notices = append(notices, to.text("text_stopped"))
+		messages = append(messages, to.text("text_stopped"))
 	}
 	f := &choicesForm{Action: r.URL.Path, Question: to.question(m, s), Items: c.Items}
 	if len(c.Items) > 0 {
@@ -70,9 +70,9 @@ func (p *Recipient) showPreferences(w http.ResponseWriter, r *http.Request, stat
 		f.Buttons = append(f.Buttons, choicesButton{preference.Resubscribe, to.resubscribeButton(of), true})
 	}
 	if !c.Unsubscribed {
-		f.Buttons = append(f.Buttons, choicesButton{preference.UnsubscribeAll, to.text("button_leave"), true})
+		f.Buttons = append(f.Buttons, choicesButton{preference.UnsubscribeAll, to.text("button_unsubscribe_all"), true})
 	}
-	to.show(w, r, status, pageView{Title: to.text("title_preferences"), Notices: notices, Choices: f})
+	to.show(w, r, status, pageView{Title: to.text("title_preferences"), Messages: messages, Choices: f})
 }
 
 func (p person) question(m outbox.Record, s *render.Sender) string {
@@ -81,9 +81,9 @@ func (p person) question(m outbox.Record, s *render.Sender) string {
 
 func (p person) resubscribeButton(of *preference.Item) string {
 	if of == nil {
-		return p.text("button_return")
+		return p.text("button_resubscribe")
 	}
-	return p.text("button_return_type", "type", of.Name)
+	return p.text("button_resubscribe_type", "type", of.Name)
 }
 
 // choosePreferences stores the choices of the preferences page at once, and shows it again.
@@ -112,7 +112,7 @@ func (p *Recipient) choosePreferences(w http.ResponseWriter, r *http.Request) {
 	switch action {
 	case preference.Save:
 	case preference.UnsubscribeAll:
-		a.Proof.Wording = to.text("button_leave")
+		a.Proof.Wording = to.text("button_unsubscribe_all")
 	case preference.Resubscribe:
 		a.Proof.Wording = to.resubscribeButton(before.OfMail())
 	default: // not by our page

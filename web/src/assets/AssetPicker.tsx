@@ -7,7 +7,7 @@ import { useKey, useWhyNot } from "../app/session";
 import { Button, IconButton } from "../ui/Button";
 import { Confirm, Dialog } from "../ui/Dialog";
 import { TextField } from "../ui/Field";
-import { Notice } from "../ui/Page";
+import { Callout } from "../ui/Page";
 import { Empty, Failure, Skeleton } from "../ui/States";
 import { bytes, catalogue } from "../words/catalogue";
 import { explain } from "../words/errors";
@@ -98,7 +98,7 @@ export default function AssetPicker({ onPick, onClose }: { onPick: (a: AssetRow)
 				<p>
 					{words.hint} {words.public}
 				</p>
-				{problem && <Notice tone="danger">{problem}</Notice>}
+				{problem && <Callout tone="danger">{problem}</Callout>}
 				{list.isPending ? (
 					<Skeleton rows={4} height={80} />
 				) : list.isError ? (

@@ -24,7 +24,7 @@ import { Checkbox, Switch, TextField } from "../ui/Field";
 import { isGone, Missing } from "../ui/Missing";
 import { Menu } from "../ui/Menu";
 import { keptText } from "../ui/keptForm";
-import { Card, Notice, Page } from "../ui/Page";
+import { Card, Callout, Page } from "../ui/Page";
 import { Skeleton } from "../ui/States";
 import { Tabs } from "../ui/Tabs";
 import { toast } from "../ui/Toast";
@@ -287,7 +287,7 @@ function Edit({ names, server, copyOf, reload }: EditProps) {
 					]}
 				/>
 			)}
-			{why && <Notice>{why}</Notice>}
+			{why && <Callout>{why}</Callout>}
 			{tab === "runs" && a ? (
 				<Suspense fallback={<Skeleton rows={8} />}>
 					<Runs automation={a} />
@@ -295,7 +295,7 @@ function Edit({ names, server, copyOf, reload }: EditProps) {
 			) : (
 				<>
 					{restored && dirty && (
-						<Notice title={keptText(restored)}>
+						<Callout title={keptText(restored)}>
 							<Button
 								small
 								onClick={() => {
@@ -305,10 +305,10 @@ function Edit({ names, server, copyOf, reload }: EditProps) {
 							>
 								{words.discard}
 							</Button>
-						</Notice>
+						</Callout>
 					)}
 					{conflict && (
-						<Notice tone="warning" title={words.conflict}>
+						<Callout tone="warning" title={words.conflict}>
 							<Button
 								small
 								onClick={() => {
@@ -319,16 +319,16 @@ function Edit({ names, server, copyOf, reload }: EditProps) {
 							>
 								{words.reload}
 							</Button>
-						</Notice>
+						</Callout>
 					)}
 					{problems.length > 0 && (
-						<Notice tone="danger" title={words.problems(problems.length)}>
+						<Callout tone="danger" title={words.problems(problems.length)}>
 							<ul>
 								{problems.map((p) => (
 									<li key={p}>{p}</li>
 								))}
 							</ul>
-						</Notice>
+						</Callout>
 					)}
 					<fieldset disabled={why !== undefined} className={fields.bare}>
 						<Card title={words.name}>

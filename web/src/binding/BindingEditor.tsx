@@ -4,7 +4,7 @@ import { ApiError } from "../api/client";
 import type { BindingOptions, Issue, PreviewAnswer } from "../api/schema";
 import { Button } from "../ui/Button";
 import { Code } from "../ui/Code";
-import { Notice } from "../ui/Page";
+import { Callout } from "../ui/Page";
 import { Failure, Skeleton } from "../ui/States";
 import { useSettled } from "../ui/useSettled";
 import { catalogue, plural } from "../words/catalogue";
@@ -193,9 +193,9 @@ export default function TemplateBinding({ template, record, value, onChange, rea
 	const picked = usePicked(template, record, value, options.data?.slots_schema ?? []);
 	if (options.error instanceof ApiError && options.error.status === 404) {
 		return (
-			<Notice tone="warning" title={words.gone}>
+			<Callout tone="warning" title={words.gone}>
 				{words.goneText}
-			</Notice>
+			</Callout>
 		);
 	}
 	if (options.isError) return <Failure error={options.error} retry={() => void options.refetch()} />;

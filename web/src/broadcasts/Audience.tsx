@@ -4,7 +4,7 @@ import { useCollection } from "../app/collections";
 import { useWhyNot } from "../app/session";
 import { LinkButton } from "../ui/Button";
 import { Picks } from "../ui/Combo";
-import { Notice } from "../ui/Page";
+import { Callout } from "../ui/Page";
 import { Time } from "../ui/Time";
 import { catalogue, clock, full } from "../words/catalogue";
 import { explain } from "../words/errors";
@@ -100,7 +100,7 @@ export function Audience({ draft, value: b, forecast }: { draft: Draft; value: B
 					))}
 				</ul>
 			)}
-			{draft.saving.state === "offline" && <Notice tone="warning">{draft.saving.problem}</Notice>}
+			{draft.saving.state === "offline" && <Callout tone="warning">{draft.saving.problem}</Callout>}
 			<div>
 				<LinkButton small to="/segments/new" why={whyNot}>
 					{words.make}

@@ -12,7 +12,7 @@ import { StateBadge } from "../ui/Badge";
 import { Button, LinkButton } from "../ui/Button";
 import { isGone, Missing } from "../ui/Missing";
 import { Menu } from "../ui/Menu";
-import { Card, Facts, Notice, Page } from "../ui/Page";
+import { Card, Facts, Callout, Page } from "../ui/Page";
 import { Skeleton } from "../ui/States";
 import { Tabs } from "../ui/Tabs";
 import { toast } from "../ui/Toast";
@@ -27,7 +27,7 @@ import { Links } from "./Links";
 import { MakeSegment } from "./MakeSegment";
 import { Overview } from "./Overview";
 import { Plan } from "./Plan";
-import { FailureNotice, PauseNotice } from "./Stopped";
+import { FailureCallout, PauseCallout } from "./Stopped";
 
 const Bounces = later(() => import("./Bounces"));
 const Breakdown = later(() => import("./Breakdown"));
@@ -177,17 +177,17 @@ export default function BroadcastPage() {
 				</>
 			}
 		>
-			{failure && <FailureNotice id={id} failure={failure} />}
-			{b.status === "paused" && <PauseNotice broadcast={b} />}
+			{failure && <FailureCallout id={id} failure={failure} />}
+			{b.status === "paused" && <PauseCallout broadcast={b} />}
 			{b.status === "scheduled" && b.scheduled_at && (
-				<Notice tone="progress" title={words.starts(dateTime(b.scheduled_at))}>
+				<Callout tone="progress" title={words.starts(dateTime(b.scheduled_at))}>
 					<p>
 						<Countdown to={b.scheduled_at} />
 					</p>
 					<LinkButton small to={`/broadcasts/${id}/edit`}>
 						{words.edit}
 					</LinkButton>
-				</Notice>
+				</Callout>
 			)}
 			{started && (
 				<Tabs

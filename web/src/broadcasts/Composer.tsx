@@ -10,7 +10,7 @@ import { StateBadge } from "../ui/Badge";
 import { Button } from "../ui/Button";
 import { TextField } from "../ui/Field";
 import { isGone, Missing } from "../ui/Missing";
-import { Card, Notice, Page } from "../ui/Page";
+import { Card, Callout, Page } from "../ui/Page";
 import { Fixed } from "../ui/Locked";
 import { and, catalogue, clock, dateTime, plural, timeZone } from "../words/catalogue";
 import { explain } from "../words/errors";
@@ -23,7 +23,7 @@ import { type Draft, useDraft } from "./draft";
 import { refusalText } from "./partNames";
 import { useForecast } from "./forecast";
 import { From, useSending } from "./From";
-import { JoinedNotice, Merge } from "./Merge";
+import { JoinedCallout, Merge } from "./Merge";
 import { Opened, Preview } from "./Preview";
 import { Readiness } from "./Readiness";
 import { Schedule } from "./Schedule";
@@ -187,7 +187,7 @@ function Editor({ draft, saved, value: b }: { draft: Draft; saved: BroadcastSess
 			}
 		>
 			{locked && saved.scheduled_at && (
-				<Notice tone="progress" title={words.scheduled(dateTime(saved.scheduled_at))}>
+				<Callout tone="progress" title={words.scheduled(dateTime(saved.scheduled_at))}>
 					<p>
 						<Countdown to={saved.scheduled_at} />
 					</p>
@@ -195,16 +195,16 @@ function Editor({ draft, saved, value: b }: { draft: Draft; saved: BroadcastSess
 						{words.unschedule}
 					</Button>
 					{unschedule.error && <p>{explain(unschedule.error)}</p>}
-				</Notice>
+				</Callout>
 			)}
-			{why && !locked && <Notice>{why}</Notice>}
-			{draft.joined && <JoinedNotice joined={draft.joined} onDismiss={draft.dismissJoined} />}
+			{why && !locked && <Callout>{why}</Callout>}
+			{draft.joined && <JoinedCallout joined={draft.joined} onDismiss={draft.dismissJoined} />}
 			{draft.conflict && (
-				<Notice tone="warning" title={words.conflictTitle}>
+				<Callout tone="warning" title={words.conflictTitle}>
 					<Button small onClick={() => setMerging(true)}>
 						{words.choose}
 					</Button>
-				</Notice>
+				</Callout>
 			)}
 			<Reveal value={reveal}>
 				<div className={css.composer}>

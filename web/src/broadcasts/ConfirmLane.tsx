@@ -7,7 +7,7 @@ import { Dialog } from "../ui/Dialog";
 import { TextField } from "../ui/Field";
 import { FormProblems } from "../ui/FormProblems";
 import { useForm } from "../ui/form";
-import { Notice } from "../ui/Page";
+import { Callout } from "../ui/Page";
 import { catalogue } from "../words/catalogue";
 
 const words = catalogue({
@@ -47,9 +47,9 @@ export function ConfirmLane({ identity, lane, onClose, onDone }: { identity: str
 			<FormProblems problems={form.problems} />
 			<TextField label={words.to} type="email" path="to" value={form.values.to} onChange={(to) => form.set({ to })} error={form.problems.byPath.to} autoFocus />
 			{answer && (
-				<Notice tone={answer.accepted ? "success" : "danger"} title={answer.accepted ? words.accepted : words.refused}>
+				<Callout tone={answer.accepted ? "success" : "danger"} title={answer.accepted ? words.accepted : words.refused}>
 					<code>{answer.smtp_response}</code>
-				</Notice>
+				</Callout>
 			)}
 		</Dialog>
 	);

@@ -1,6 +1,6 @@
 import type { BroadcastSessionView } from "../api/schema";
 import { Columns, Radios, Switch, TextField } from "../ui/Field";
-import { Notice } from "../ui/Page";
+import { Callout } from "../ui/Page";
 import { catalogue, dateTime, plural, timeZone } from "../words/catalogue";
 import { today } from "../words/zone";
 import { Calendar } from "./Calendar";
@@ -92,7 +92,7 @@ export function Delivery({ draft, value: b, forecast }: { draft: Draft; value: B
 					{ value: "holdback", label: words.holdback },
 				]}
 			/>
-			{p && p.held_back > 0 && <Notice tone="warning">{words.held(p.held_back)}</Notice>}
+			{p && p.held_back > 0 && <Callout tone="warning">{words.held(p.held_back)}</Callout>}
 			{p && (
 				<div className={css.plan} data-path="skipped_dates">
 					<h3>{words.plan}</h3>

@@ -16,7 +16,7 @@ import type { Forecast } from "./forecast";
 
 const words = catalogue({
 	type: "Email type",
-	typeHelp: "What a reader can leave without leaving everything.",
+	typeHelp: "What a reader can unsubscribe from without unsubscribing from everything.",
 	inactive: "This email type is not active.",
 	types: "Email types",
 	sender: "Senders",

@@ -1,5 +1,5 @@
 import { Button } from "../ui/Button";
-import { Notice } from "../ui/Page";
+import { Callout } from "../ui/Page";
 import { Versions } from "../ui/Versions";
 import { and, catalogue, clock, dateTime, full } from "../words/catalogue";
 import type { Conflict, Joined } from "./draft";
@@ -53,14 +53,14 @@ export function Merge({ conflict, onSettle, onClose }: { conflict: Conflict; onS
 	);
 }
 
-/** JoinedNotice says which changes by others were taken over. */
-export function JoinedNotice({ joined, onDismiss }: { joined: Joined; onDismiss: () => void }) {
+/** JoinedCallout says which changes by others were taken over. */
+export function JoinedCallout({ joined, onDismiss }: { joined: Joined; onDismiss: () => void }) {
 	return (
-		<Notice tone="progress" title={words.joinedTitle(joined.by?.name || words.somebody, clock(joined.at))}>
+		<Callout tone="progress" title={words.joinedTitle(joined.by?.name || words.somebody, clock(joined.at))}>
 			<p>{words.joinedParts(and(joined.groups.map(partName)))}</p>
 			<Button small onClick={onDismiss}>
 				{words.dismiss}
 			</Button>
-		</Notice>
+		</Callout>
 	);
 }

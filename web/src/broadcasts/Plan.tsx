@@ -4,7 +4,7 @@ import { api } from "../api/client";
 import type { BroadcastSessionView, PlanDay } from "../api/schema";
 import { useKey, useWhyNot } from "../app/session";
 import { Button } from "../ui/Button";
-import { Card, Notice } from "../ui/Page";
+import { Card, Callout } from "../ui/Page";
 import { Skeleton } from "../ui/States";
 import { toast } from "../ui/Toast";
 import { catalogue, dateTime, plural, timeZone } from "../words/catalogue";
@@ -78,8 +78,8 @@ function Reschedule({ broadcast: b, skipped, onChange, onClose }: { broadcast: B
 	return (
 		<>
 			<p>{words.editing}</p>
-			{preview.isError && <Notice tone="danger">{explain(preview.error)}</Notice>}
-			{save.error && <Notice tone="danger">{explain(save.error)}</Notice>}
+			{preview.isError && <Callout tone="danger">{explain(preview.error)}</Callout>}
+			{save.error && <Callout tone="danger">{explain(save.error)}</Callout>}
 			{preview.isPending && <Skeleton rows={4} />}
 			{p?.plan && (
 				<>

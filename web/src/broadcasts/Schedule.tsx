@@ -7,7 +7,7 @@ import { Button } from "../ui/Button";
 import { Dialog } from "../ui/Dialog";
 import { Diff } from "../ui/Diff";
 import { TextField } from "../ui/Field";
-import { Notice } from "../ui/Page";
+import { Callout } from "../ui/Page";
 import { Skeleton } from "../ui/States";
 import { toast } from "../ui/Toast";
 import { catalogue, dateTime, full, plural, timeZone } from "../words/catalogue";
@@ -118,14 +118,14 @@ export function Schedule({ draft, saved: b, onClose, onDone }: { draft: Draft; s
 	if (blocked) {
 		return (
 			<Dialog title={words.notReady} onClose={onClose} footer={<Button onClick={onClose}>{words.cancel}</Button>}>
-				{unsaved.length > 0 && <Notice tone="warning">{words.unsaved}</Notice>}
+				{unsaved.length > 0 && <Callout tone="warning">{words.unsaved}</Callout>}
 				{draft.saving.state === "offline" && (
-					<Notice tone="warning">
+					<Callout tone="warning">
 						{words.waiting(draft.saving.problem)}{" "}
 						<Button small onClick={() => void draft.flush()}>
 							{words.again}
 						</Button>
-					</Notice>
+					</Callout>
 				)}
 				<Readiness saved={b} unsaved={unsaved} onLeave={onClose} onChanged={() => void draft.query.refetch()} />
 			</Dialog>
@@ -141,12 +141,12 @@ export function Schedule({ draft, saved: b, onClose, onDone }: { draft: Draft; s
 		>
 			{sum.isPending && <Skeleton rows={4} />}
 			{sum.isError && (
-				<Notice tone="danger">
+				<Callout tone="danger">
 					{explain(sum.error)}{" "}
 					<Button small onClick={() => void sum.refetch()}>
 						{words.again}
 					</Button>
-				</Notice>
+				</Callout>
 			)}
 			{p && (
 				<ul className={css.facts}>
@@ -163,14 +163,14 @@ export function Schedule({ draft, saved: b, onClose, onDone }: { draft: Draft; s
 				</ul>
 			)}
 			{changed && (
-				<Notice tone="warning" title={words.changed}>
+				<Callout tone="warning" title={words.changed}>
 					{changed.was.content.subject !== changed.now.content.subject && <p>{words.subject(changed.was.content.subject ?? "", changed.now.content.subject ?? "")}</p>}
 					<Diff label={words.differences} was={changed.was.content.body_html ?? ""} now={changed.now.content.body_html ?? ""} />
-				</Notice>
+				</Callout>
 			)}
 			<Readiness saved={b} onLeave={onClose} onChanged={() => void draft.query.refetch()} />
 			{unusual && p && <TextField label={words.type} help={unusual} value={typed} onChange={setTyped} inputMode="numeric" autoComplete="off" />}
-			{error && <Notice tone="danger">{error}</Notice>}
+			{error && <Callout tone="danger">{error}</Callout>}
 		</Dialog>
 	);
 }

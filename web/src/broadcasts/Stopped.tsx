@@ -6,7 +6,7 @@ import { useCollection } from "../app/collections";
 import { pollEvery } from "../app/live";
 import { useKey } from "../app/session";
 import { StateBadge } from "../ui/Badge";
-import { Notice } from "../ui/Page";
+import { Callout } from "../ui/Page";
 import { catalogue, dateTime, plural } from "../words/catalogue";
 import { stateOf } from "../words/status";
 import css from "./Report.module.css";
@@ -37,8 +37,8 @@ const fixPages: { [code: string]: { to: string; name: string } } = {
 	NO_IDENTITY: { to: "/sending/senders", name: words.senders },
 };
 
-/** PauseNotice says why a send is paused, what is behind it, and whether it can go on. */
-export function PauseNotice({ broadcast: b }: { broadcast: BroadcastSessionView }) {
+/** PauseCallout says why a send is paused, what is behind it, and whether it can go on. */
+export function PauseCallout({ broadcast: b }: { broadcast: BroadcastSessionView }) {
 	const key = useKey();
 	const reason = b.pause_reason ?? "user";
 	const platform = reason !== "user";
@@ -49,7 +49,7 @@ export function PauseNotice({ broadcast: b }: { broadcast: BroadcastSessionView 
 	const down = (lanes.data?.data ?? []).filter((l) => l.health.state !== "healthy");
 	const paused = (domains.data?.data ?? []).filter((d) => d.paused);
 	return (
-		<Notice tone="warning" title={`${state.word}. ${state.sentence ?? ""}`}>
+		<Callout tone="warning" title={`${state.word}. ${state.sentence ?? ""}`}>
 			{platform && <p>{can ? words.gone : words.active}</p>}
 			<ul className={css.causes}>
 				{down.map((l) => (
@@ -68,16 +68,16 @@ export function PauseNotice({ broadcast: b }: { broadcast: BroadcastSessionView 
 					</li>
 				)}
 			</ul>
-		</Notice>
+		</Callout>
 	);
 }
 
-/** FailureNotice says why a send failed, with samples and what to do. */
-export function FailureNotice({ id, failure: f }: { id: string; failure: FailureInfo }) {
+/** FailureCallout says why a send failed, with samples and what to do. */
+export function FailureCallout({ id, failure: f }: { id: string; failure: FailureInfo }) {
 	const fix = (words.fixes as { [code: string]: string })[f.code];
 	const page = fixPages[f.code];
 	return (
-		<Notice tone="danger" title={words.failed(dateTime(f.failed_at))}>
+		<Callout tone="danger" title={words.failed(dateTime(f.failed_at))}>
 			<p>
 				{f.message.charAt(0).toUpperCase()}
 				{f.message.slice(1)}.
@@ -101,6 +101,6 @@ export function FailureNotice({ id, failure: f }: { id: string; failure: Failure
 					))}
 				</ul>
 			)}
-		</Notice>
+		</Callout>
 	);
 }

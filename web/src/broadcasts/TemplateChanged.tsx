@@ -6,7 +6,7 @@ import { Button } from "../ui/Button";
 import { Dialog } from "../ui/Dialog";
 import { Diff } from "../ui/Diff";
 import { MailFrame } from "../ui/MailFrame";
-import { Notice } from "../ui/Page";
+import { Callout } from "../ui/Page";
 import { Skeleton } from "../ui/States";
 import { catalogue } from "../words/catalogue";
 import { explain } from "../words/errors";
@@ -60,7 +60,7 @@ export function TemplateChanged({ saved: b, onClose, onDone }: { saved: Broadcas
 			}
 		>
 			<p>{words.about}</p>
-			{take.error && <Notice tone="danger">{explain(take.error)}</Notice>}
+			{take.error && <Callout tone="danger">{explain(take.error)}</Callout>}
 			{!was.data || !now.data ? (
 				<Skeleton rows={8} />
 			) : (

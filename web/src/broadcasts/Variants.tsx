@@ -4,7 +4,7 @@ import { TokenField } from "../binding/Tokens";
 import { Button } from "../ui/Button";
 import { Columns, TextArea, TextField } from "../ui/Field";
 import { Menu } from "../ui/Menu";
-import { Notice } from "../ui/Page";
+import { Callout } from "../ui/Page";
 import { catalogue, percent, plural } from "../words/catalogue";
 import css from "./Composer.module.css";
 import type { Draft } from "./draft";
@@ -77,7 +77,7 @@ export function Variants({ draft, value: b, forecast }: { draft: Draft; value: B
 	return (
 		<>
 			<p>{words.about}</p>
-			{general && !variants.some((_, i) => draft.problem(`variants[${i}]`)) && <Notice tone="danger">{general}</Notice>}
+			{general && !variants.some((_, i) => draft.problem(`variants[${i}]`)) && <Callout tone="danger">{general}</Callout>}
 			<div className={css.variants} data-path="variants">
 				{variants.map((a, i) => {
 					const own = fields.filter((f) => f in a.content_overrides);

@@ -7,7 +7,7 @@ import { Dialog } from "../ui/Dialog";
 import { Columns, TextField } from "../ui/Field";
 import { FormProblems } from "../ui/FormProblems";
 import { useForm } from "../ui/form";
-import { Notice } from "../ui/Page";
+import { Callout } from "../ui/Page";
 import { catalogue } from "../words/catalogue";
 
 const words = catalogue({
@@ -69,11 +69,11 @@ export function AddContact({ onClose, onAdded }: { onClose: () => void; onAdded:
 		>
 			<FormProblems problems={form.problems} />
 			{other && (
-				<Notice tone="warning" title={words.exists}>
+				<Callout tone="warning" title={words.exists}>
 					<LinkButton small to={`/contacts/${other}`}>
 						{words.open}
 					</LinkButton>
-				</Notice>
+				</Callout>
 			)}
 			<TextField label={words.email} type="email" path="email" value={v.email} onChange={(email) => form.set({ email })} error={form.problems.byPath.email} autoFocus autoComplete="off" />
 			<Columns>

@@ -9,7 +9,7 @@ import { Confirm } from "../ui/Dialog";
 import { CsvButton } from "../ui/CsvButton";
 import { Switch } from "../ui/Field";
 import { List } from "../ui/List";
-import { Card, Notice } from "../ui/Page";
+import { Card, Callout } from "../ui/Page";
 import { Failure, Skeleton } from "../ui/States";
 import { Locked } from "../ui/Locked";
 import { toast } from "../ui/Toast";
@@ -20,7 +20,7 @@ import css from "./Consent.module.css";
 const words = catalogue({
 	note: "Consent comes from the person. Change a subscription only when they asked you to.",
 	others: "Other types",
-	left: (at: string | null) => (at ? `This person unsubscribed from everything on ${day(at)}. Only they can come back.` : "This person unsubscribed from everything. Only they can come back."),
+	unsubscribed: (at: string | null) => (at ? `This person unsubscribed from everything on ${day(at)}. Only they can come back.` : "This person unsubscribed from everything. Only they can come back."),
 	bounced: "Mail to this address was returned.",
 	complained: "This person reported mail as spam.",
 	reset: "Reset the status",
@@ -28,8 +28,8 @@ const words = catalogue({
 	from: "Turned off for this person.",
 	all: "All mail",
 	given: "Agreed",
-	withdrawn: "Left",
-	inherited: "No choice recorded: this person gets the type until they leave it.",
+	withdrawn: "Unsubscribed",
+	inherited: "No choice recorded: this person gets the type until they unsubscribe from it.",
 	written: "Chosen, without a record: written through the API, by an import or here.",
 	last: (what: string, source: string, at: string) => `${what} ${source}, ${at}`,
 	log: "How consent came about",
@@ -107,11 +107,11 @@ export function Consent({ contact: c, onChanged }: { contact: Contact; onChanged
 	return (
 		<>
 			{stopped ? (
-				<Notice tone="warning" title={c.global_status === "unsubscribed" ? words.left(c.unsubscribed_at) : c.global_status === "bounced" ? words.bounced : words.complained}>
+				<Callout tone="warning" title={c.global_status === "unsubscribed" ? words.unsubscribed(c.unsubscribed_at) : c.global_status === "bounced" ? words.bounced : words.complained}>
 					<Button small why={whyNotReset} onClick={() => setResetting(true)}>
 						{words.reset}
 					</Button>
-				</Notice>
+				</Callout>
 			) : (
 				<p>{words.note}</p>
 			)}

@@ -11,7 +11,7 @@ import { Confirm } from "../ui/Dialog";
 import { Checkbox } from "../ui/Field";
 import { isGone, Missing } from "../ui/Missing";
 import { Menu } from "../ui/Menu";
-import { Notice, Page } from "../ui/Page";
+import { Callout, Page } from "../ui/Page";
 import { Tabs } from "../ui/Tabs";
 import { toast } from "../ui/Toast";
 import { catalogue } from "../words/catalogue";
@@ -107,7 +107,7 @@ export default function ContactPage() {
 				/>
 			}
 		>
-			{erased ? <Notice>{words.anonymised}</Notice> : gone && <Notice tone="warning">{words.isDeleted}</Notice>}
+			{erased ? <Callout>{words.anonymised}</Callout> : gone && <Callout tone="warning">{words.isDeleted}</Callout>}
 			{!erased && <Eligibility key={c.id} contact={c} onRestore={() => restore.mutate()} whyNot={whyNotEdit} />}
 			<About contact={c} off={erased || whyNotEdit !== undefined} />
 			<Tabs

@@ -8,7 +8,7 @@ import { type FieldInfo, useFields } from "../rules/fields";
 import { AddField } from "../settings/Fields";
 import { Button } from "../ui/Button";
 import { Checkbox, Columns, Radios, Select, TextField } from "../ui/Field";
-import { Card, Notice, Page } from "../ui/Page";
+import { Card, Callout, Page } from "../ui/Page";
 import { Failure } from "../ui/States";
 import { catalogue, full, plural } from "../words/catalogue";
 import { guess, readSample, type Sample } from "./csv";
@@ -43,7 +43,7 @@ const words = catalogue({
 	noList: "No list",
 	tags: "Tags for everybody",
 	tagsHelp: "Separated by commas. A tag of this import makes its people easy to find.",
-	consent: "Importing never brings back people who left. Import only people who agreed to your mail.",
+	consent: "Importing never brings back people who unsubscribed. Import only people who agreed to your mail.",
 	check: "Check the file",
 	checkHelp: "Nothing is written yet.",
 	run: "Import",
@@ -73,7 +73,7 @@ export default function Import() {
 	};
 	return (
 		<Page title={words.title} trail={[{ name: words.contacts, to: "/contacts" }]} description={words.about}>
-			{why && <Notice>{why}</Notice>}
+			{why && <Callout>{why}</Callout>}
 			{job && (
 				<ImportJob
 					id={job}

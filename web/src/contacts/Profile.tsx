@@ -7,7 +7,7 @@ import { useKey, useWhyNot } from "../app/session";
 import { Combo } from "../ui/Combo";
 import { Columns, Select, Switch, TextField } from "../ui/Field";
 import { problemsOf } from "../ui/form";
-import { Card, Facts, Notice } from "../ui/Page";
+import { Card, Facts, Callout } from "../ui/Page";
 import { Time } from "../ui/Time";
 import { catalogue, number } from "../words/catalogue";
 import { explain } from "../words/errors";
@@ -99,7 +99,7 @@ export function Profile({ contact: c, readOnly, onSaved }: { contact: Contact; r
 	);
 	return (
 		<>
-			{why && <Notice>{why}</Notice>}
+			{why && <Callout>{why}</Callout>}
 			<Card title={words.person}>
 				<Columns>{person.map((f) => text(f))}</Columns>
 				<Columns>

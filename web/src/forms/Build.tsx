@@ -8,7 +8,7 @@ import { useKey } from "../app/session";
 import { Button } from "../ui/Button";
 import { Combo, Picks } from "../ui/Combo";
 import { Columns, Radios, Select, Switch, TextArea, TextField } from "../ui/Field";
-import { Card, Notice } from "../ui/Page";
+import { Card, Callout } from "../ui/Page";
 import { Failure, Skeleton } from "../ui/States";
 import { toast } from "../ui/Toast";
 import { useSettled } from "../ui/useSettled";
@@ -96,7 +96,7 @@ export function Build({ work, why }: { work: FormWork; why?: string }) {
 				</Card>
 				<Card title={words.fields}>
 					<p className={css.muted}>{words.fieldsAbout}</p>
-					{problem("fields") && d.fields.length > 0 && !work.problems.some((p) => p.path.startsWith("fields[")) && <Notice tone="danger">{problem("fields")}</Notice>}
+					{problem("fields") && d.fields.length > 0 && !work.problems.some((p) => p.path.startsWith("fields[")) && <Callout tone="danger">{problem("fields")}</Callout>}
 					<Fields fields={d.fields} onChange={(fields) => set({ fields })} problem={problem} readOnly={why !== undefined} />
 					<TextField label={words.button} path="submit_label" maxLength={100} value={d.submit_label} onChange={(submit_label) => set({ submit_label })} error={problem("submit_label")} />
 				</Card>
@@ -118,7 +118,7 @@ export function Build({ work, why }: { work: FormWork; why?: string }) {
 				</Card>
 				<Card title={words.optIn}>
 					<Switch label={words.double} help={words.doubleHelp} checked={d.double_opt_in} onChange={(double_opt_in) => set({ double_opt_in })} path="double_opt_in" />
-					{problem("double_opt_in") && <Notice tone="danger">{problem("double_opt_in")}</Notice>}
+					{problem("double_opt_in") && <Callout tone="danger">{problem("double_opt_in")}</Callout>}
 					{d.double_opt_in && (
 						<>
 							<Combo

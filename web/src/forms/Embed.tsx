@@ -4,7 +4,7 @@ import { api } from "../api/client";
 import type { FormRow } from "../api/schema";
 import { useKey } from "../app/session";
 import { Copy } from "../ui/Copy";
-import { Card, Notice } from "../ui/Page";
+import { Card, Callout } from "../ui/Page";
 import { Source } from "../ui/Source";
 import { Failure, Skeleton } from "../ui/States";
 import { and, catalogue } from "../words/catalogue";
@@ -40,12 +40,12 @@ export function Embed({ form: f }: { form: FormRow }) {
 	const e = embed.data;
 	return (
 		<>
-			{f.status !== "published" && <Notice tone="warning">{f.status === "draft" ? words.draft : words.archived}</Notice>}
+			{f.status !== "published" && <Callout tone="warning">{f.status === "draft" ? words.draft : words.archived}</Callout>}
 			{e.tracking_domain === null && (
-				<Notice tone="warning" title={words.noHost}>
+				<Callout tone="warning" title={words.noHost}>
 					<p>{words.noHostText}</p>
 					<Link href="/sending">{words.domains}</Link>
-				</Notice>
+				</Callout>
 			)}
 			<Card
 				title={words.snippet}

@@ -15,7 +15,7 @@ import { Confirm } from "../ui/Dialog";
 import { isGone, Missing } from "../ui/Missing";
 import { Menu } from "../ui/Menu";
 import { keptText } from "../ui/keptForm";
-import { Notice, Page } from "../ui/Page";
+import { Callout, Page } from "../ui/Page";
 import { Tabs } from "../ui/Tabs";
 import { toast } from "../ui/Toast";
 import { and, catalogue, clock, plural } from "../words/catalogue";
@@ -222,24 +222,24 @@ function Editor({ server }: { server: Versioned<FormRow> }) {
 					{ id: "submissions", name: words.submissions, count: f.submission_count },
 				]}
 			/>
-			{archived && <Notice>{words.isArchived}</Notice>}
-			{may && tab === "build" && <Notice>{may}</Notice>}
+			{archived && <Callout>{words.isArchived}</Callout>}
+			{may && tab === "build" && <Callout>{may}</Callout>}
 			{f.status === "published" && tab === "build" && !may && (
-				<Notice tone="progress">
+				<Callout tone="progress">
 					{words.live} <Link href={`/forms/${f.id}?tab=embed`}>{words.toEmbed}</Link>
-				</Notice>
+				</Callout>
 			)}
-			{work.restored && !draft && <Notice tone="progress">{keptText(work.restored)}</Notice>}
-			{work.joined.length > 0 && <Notice tone="progress">{words.joined(and(work.joined.map((p) => names[p])))}</Notice>}
+			{work.restored && !draft && <Callout tone="progress">{keptText(work.restored)}</Callout>}
+			{work.joined.length > 0 && <Callout tone="progress">{words.joined(and(work.joined.map((p) => names[p])))}</Callout>}
 			{work.clash && (
-				<Notice tone="warning" title={words.clash}>
+				<Callout tone="warning" title={words.clash}>
 					<Button small onClick={() => setChoosing(true)}>
 						{words.choose}
 					</Button>
-				</Notice>
+				</Callout>
 			)}
 			{blocked && work.problems.length > 0 && (
-				<Notice tone="danger" title={draft ? words.blocked(work.problems.length) : words.blockedSave(work.problems.length)}>
+				<Callout tone="danger" title={draft ? words.blocked(work.problems.length) : words.blockedSave(work.problems.length)}>
 					<ul className={css.blocks}>
 						{work.problems.map((p) => (
 							<li key={`${p.path} ${p.message}`}>
@@ -255,7 +255,7 @@ function Editor({ server }: { server: Versioned<FormRow> }) {
 							</li>
 						))}
 					</ul>
-				</Notice>
+				</Callout>
 			)}
 			{tab === "embed" ? <Embed form={f} /> : tab === "submissions" ? <Submissions form={f} /> : <Build work={work} why={why} />}
 			{asking === "unpublish" && (

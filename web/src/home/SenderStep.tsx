@@ -9,7 +9,7 @@ import { Button, LinkButton } from "../ui/Button";
 import { Checkbox, Columns, Select, TextField } from "../ui/Field";
 import { FormProblems } from "../ui/FormProblems";
 import { useForm } from "../ui/form";
-import { Card, Notice } from "../ui/Page";
+import { Card, Callout } from "../ui/Page";
 import { Skeleton } from "../ui/States";
 import { catalogue } from "../words/catalogue";
 import { explain } from "../words/errors";
@@ -63,11 +63,11 @@ export function SenderStep({ account: a }: { account: AccountSessionView }) {
 		});
 	if (!domain) {
 		return (
-			<Notice tone="warning" title={words.noDomain}>
+			<Callout tone="warning" title={words.noDomain}>
 				<LinkButton small to="/?step=sending_domain">
 					{words.addDomain}
 				</LinkButton>
-			</Notice>
+			</Callout>
 		);
 	}
 	const p = form.problems.byPath;

@@ -11,7 +11,7 @@ import { Dialog } from "../ui/Dialog";
 import { TextField } from "../ui/Field";
 import { FormProblems } from "../ui/FormProblems";
 import { useForm } from "../ui/form";
-import { Card, Notice } from "../ui/Page";
+import { Card, Callout } from "../ui/Page";
 import { Failure, Skeleton } from "../ui/States";
 import { catalogue } from "../words/catalogue";
 import css from "./Home.module.css";
@@ -70,7 +70,7 @@ export default function Setup({ step, next, onOpen, onClose }: { step: Step; nex
 			}
 		>
 			<p>{step.about}</p>
-			<div role="status">{step.done && <Notice tone="success" title={words.done} />}</div>
+			<div role="status">{step.done && <Callout tone="success" title={words.done} />}</div>
 			{account.isPending ? <Skeleton rows={6} /> : account.isError ? <Failure error={account.error} retry={() => void account.refetch()} /> : <Body step={step.key} account={account.data} />}
 		</Dialog>
 	);
@@ -207,7 +207,7 @@ function FirstMailStep({ account }: { account: AccountSessionView }) {
 				</Button>
 			</div>
 			{answer && (
-				<Notice tone={answer.accepted ? "success" : "danger"} title={answer.accepted ? words.accepted : words.refused}>
+				<Callout tone={answer.accepted ? "success" : "danger"} title={answer.accepted ? words.accepted : words.refused}>
 					<p>
 						<code>{answer.smtp_response}</code>
 					</p>
@@ -216,7 +216,7 @@ function FirstMailStep({ account }: { account: AccountSessionView }) {
 							{words.open}
 						</LinkButton>
 					)}
-				</Notice>
+				</Callout>
 			)}
 			<div>
 				<LinkButton to="/templates">{words.starters}</LinkButton>

@@ -23,7 +23,7 @@ import { Columns, Radios, TextArea, TextField } from "../ui/Field";
 import { type Problems, problemsOf } from "../ui/form";
 import { MailFrame } from "../ui/MailFrame";
 import { keptText } from "../ui/keptForm";
-import { Card, Notice, Page } from "../ui/Page";
+import { Card, Callout, Page } from "../ui/Page";
 import { Failure, Skeleton } from "../ui/States";
 import { Fixed } from "../ui/Locked";
 import { toast } from "../ui/Toast";
@@ -186,19 +186,19 @@ function Form({ entry: e, revision, merged }: Props & { merged: RebasedMessage |
 				</>
 			}
 		>
-			{work.restored && !merged && <Notice tone="progress">{keptText(work.restored)}</Notice>}
-			{work.joined.length > 0 && <Notice tone="progress">{words.joined(and(work.joined.map((f) => contentNames[f])))}</Notice>}
+			{work.restored && !merged && <Callout tone="progress">{keptText(work.restored)}</Callout>}
+			{work.joined.length > 0 && <Callout tone="progress">{words.joined(and(work.joined.map((f) => contentNames[f])))}</Callout>}
 			{work.clash && (
-				<Notice tone="warning" title={words.clash}>
-					<div className={source.noticeActions}>
+				<Callout tone="warning" title={words.clash}>
+					<div className={source.calloutActions}>
 						<Button small onClick={() => setChoosing(true)}>
 							{words.choose}
 						</Button>
 					</div>
-				</Notice>
+				</Callout>
 			)}
 			{merged && <Rebase merged={merged} />}
-			{why && <Notice>{why}</Notice>}
+			{why && <Callout>{why}</Callout>}
 			<div className={source.editor}>
 				<div className={source.left}>
 					<Fixed when={why !== undefined}>

@@ -17,7 +17,7 @@ import { useForm } from "../ui/form";
 import { isGone, Missing } from "../ui/Missing";
 import { MailFrame } from "../ui/MailFrame";
 import { Menu } from "../ui/Menu";
-import { Facts, Notice, Page } from "../ui/Page";
+import { Facts, Callout, Page } from "../ui/Page";
 import { Empty, Failure, Skeleton } from "../ui/States";
 import { Time } from "../ui/Time";
 import { toast } from "../ui/Toast";
@@ -260,14 +260,14 @@ function Version({ entry: e, version: v, why }: { entry: MessageSession; version
 	return (
 		<>
 			{rebase.data?.diff.template_changed && (
-				<Notice tone="warning" title={words.moved}>
+				<Callout tone="warning" title={words.moved}>
 					<p>{words.movedText}</p>
-					<div className={source.noticeActions}>
+					<div className={source.calloutActions}>
 						<Button small why={why} onClick={() => setParams({ edit: "rebase", v: String(v.version) }, { replace: false })}>
 							{words.rebase}
 						</Button>
 					</div>
-				</Notice>
+				</Callout>
 			)}
 			<Facts
 				rows={[

@@ -14,7 +14,7 @@ import { Copy } from "../ui/Copy";
 import { TextArea } from "../ui/Field";
 import { FormProblems } from "../ui/FormProblems";
 import { useForm } from "../ui/form";
-import { Notice } from "../ui/Page";
+import { Callout } from "../ui/Page";
 import { Empty, Failure, Skeleton } from "../ui/States";
 import { Table } from "../ui/Table";
 import { Time } from "../ui/Time";
@@ -221,7 +221,7 @@ function Add({ segment: s, onClose }: { segment: SegmentSession; onClose: () => 
 			/>
 			<TextArea rows={6} label={words.emails} help={words.help} path="emails" value={form.values.emails} onChange={(v) => form.set({ emails: v })} error={form.problems.byPath.emails} />
 			{done && (
-				<Notice tone={done.not_found.length ? "warning" : "success"} title={words.added(done)}>
+				<Callout tone={done.not_found.length ? "warning" : "success"} title={words.added(done)}>
 					{done.not_found.length > 0 && (
 						<>
 							<p>{words.missing(done.not_found.length)}</p>
@@ -234,7 +234,7 @@ function Add({ segment: s, onClose }: { segment: SegmentSession; onClose: () => 
 							</Copy>
 						</>
 					)}
-				</Notice>
+				</Callout>
 			)}
 		</Dialog>
 	);

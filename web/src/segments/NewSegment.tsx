@@ -10,7 +10,7 @@ import { TextField } from "../ui/Field";
 import { FormProblems } from "../ui/FormProblems";
 import { useForm } from "../ui/form";
 import { Locked } from "../ui/Locked";
-import { Card, Notice, Page } from "../ui/Page";
+import { Card, Callout, Page } from "../ui/Page";
 import { catalogue } from "../words/catalogue";
 import { definitionFault, Rules } from "./Rules";
 
@@ -72,7 +72,7 @@ export default function NewSegment() {
 			}
 		>
 			<FormProblems problems={form.problems} />
-			{params.get("left") && <Notice>{words.left(params.get("left") ?? "")}</Notice>}
+			{params.get("left") && <Callout>{words.left(params.get("left") ?? "")}</Callout>}
 			<Locked why={locked}>
 				<Card>
 					<TextField label={words.name} path="name" value={form.values.name} onChange={(name) => form.set({ name })} error={form.problems.byPath.name} maxLength={200} />

@@ -17,7 +17,7 @@ import { useForm } from "../ui/form";
 import { isGone, Missing } from "../ui/Missing";
 import { Menu } from "../ui/Menu";
 import { keptText } from "../ui/keptForm";
-import { Card, Notice, Page } from "../ui/Page";
+import { Card, Callout, Page } from "../ui/Page";
 import { Tabs } from "../ui/Tabs";
 import { Fixed } from "../ui/Locked";
 import { toast } from "../ui/Toast";
@@ -134,9 +134,9 @@ export default function SegmentPage() {
 				>
 					<p>{words.deleteText}</p>
 					{holders.length > 0 && (
-						<Notice tone="warning" title={words.inUse}>
+						<Callout tone="warning" title={words.inUse}>
 							<Holders holders={holders} />
-						</Notice>
+						</Callout>
 					)}
 				</Confirm>
 			)}
@@ -209,9 +209,9 @@ function Edit({ server, why, onSaved }: { server: Versioned<SegmentSession>; why
 		});
 	return (
 		<>
-			{why && <Notice>{why}</Notice>}
+			{why && <Callout>{why}</Callout>}
 			{clash ? (
-				<Notice tone="warning" title={words.conflict}>
+				<Callout tone="warning" title={words.conflict}>
 					<div className={css.choices}>
 						<Button small onClick={() => source.choose(() => false)}>
 							{words.mine}
@@ -220,21 +220,21 @@ function Edit({ server, why, onSaved }: { server: Versioned<SegmentSession>; why
 							{words.theirs}
 						</Button>
 					</div>
-				</Notice>
+				</Callout>
 			) : source.joined.length > 0 ? (
-				<Notice title={words.joined} />
+				<Callout title={words.joined} />
 			) : source.restored ? (
-				<Notice title={keptText(source.restored)}>
+				<Callout title={keptText(source.restored)}>
 					<Button small onClick={source.discard}>
 						{words.discard}
 					</Button>
-				</Notice>
+				</Callout>
 			) : null}
 			<FormProblems problems={form.problems} />
 			{warnings.length > 0 && (
-				<Notice tone="warning" title={words.broken}>
+				<Callout tone="warning" title={words.broken}>
 					<p>{words.brokenText}</p>
-				</Notice>
+				</Callout>
 			)}
 			<Card>
 				<TextField

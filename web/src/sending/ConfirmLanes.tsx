@@ -4,7 +4,7 @@ import type { IdentityRow } from "../api/schema";
 import { useKey, useSession, useWhyNot } from "../app/session";
 import { Badge } from "../ui/Badge";
 import { Button } from "../ui/Button";
-import { Notice } from "../ui/Page";
+import { Callout } from "../ui/Page";
 import { catalogue } from "../words/catalogue";
 import { explain } from "../words/errors";
 import css from "./Senders.module.css";
@@ -45,11 +45,11 @@ export function ConfirmLanes({ sender, lanes }: { sender: IdentityRow; lanes: { 
 				))}
 			</ul>
 			{verify.data && (
-				<Notice tone={verify.data.accepted ? "success" : "danger"} title={verify.data.accepted ? words.accepted : words.refused}>
+				<Callout tone={verify.data.accepted ? "success" : "danger"} title={verify.data.accepted ? words.accepted : words.refused}>
 					<code>{verify.data.smtp_response}</code>
-				</Notice>
+				</Callout>
 			)}
-			{verify.error && <Notice tone="danger">{explain(verify.error)}</Notice>}
+			{verify.error && <Callout tone="danger">{explain(verify.error)}</Callout>}
 		</>
 	);
 }

@@ -10,7 +10,7 @@ import { Confirm } from "../ui/Dialog";
 import { isGone, Missing } from "../ui/Missing";
 import { InUse } from "../ui/Holders";
 import { Menu } from "../ui/Menu";
-import { Card, Facts, Notice, Page } from "../ui/Page";
+import { Card, Facts, Callout, Page } from "../ui/Page";
 import { Time } from "../ui/Time";
 import { toast } from "../ui/Toast";
 import { catalogue } from "../words/catalogue";
@@ -105,14 +105,14 @@ export default function DomainPage() {
 			}
 		>
 			{d.paused && (
-				<Notice tone="danger" title={stateOf("domainPause", d.pause_reason ?? "").word}>
+				<Callout tone="danger" title={stateOf("domainPause", d.pause_reason ?? "").word}>
 					<p>
 						{stateOf("domainPause", d.pause_reason ?? "").sentence} {words.resumeText}
 					</p>
 					<Button small why={why} busy={resume.isPending} onClick={() => resume.mutate()}>
 						{words.resume}
 					</Button>
-				</Notice>
+				</Callout>
 			)}
 			{d.dkim_rotation && <Rotation rotation={d.dkim_rotation} selector={d.dkim_selector} />}
 			<Records domain={d} />

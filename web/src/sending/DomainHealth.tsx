@@ -1,7 +1,7 @@
 import { Link } from "wouter";
 import type { DomainWarning, SendingDomain } from "../api/schema";
 import { Figure, Figures } from "../ui/Figure";
-import { Card, Notice } from "../ui/Page";
+import { Card, Callout } from "../ui/Page";
 import { Time } from "../ui/Time";
 import { catalogue, full, percent } from "../words/catalogue";
 import { term } from "../words/glossary";
@@ -45,9 +45,9 @@ export function DomainHealth({ health }: { health: NonNullable<SendingDomain["he
 function Warning({ warning: w }: { warning: DomainWarning }) {
 	const sentence = words.metrics[w.metric] ?? w.metric;
 	return (
-		<Notice tone="warning" title={w.provider ? words.at(sentence, w.provider) : sentence}>
+		<Callout tone="warning" title={w.provider ? words.at(sentence, w.provider) : sentence}>
 			{words.of(full(w.count), full(w.of), percent(w.rate))} {words.since} <Time at={w.since} />.{" "}
 			{w.broadcast_id && <Link href={`/broadcasts/${w.broadcast_id}`}>{words.broadcast}</Link>}
-		</Notice>
+		</Callout>
 	);
 }

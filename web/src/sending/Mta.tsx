@@ -9,7 +9,7 @@ import { Button } from "../ui/Button";
 import { Columns, TextField } from "../ui/Field";
 import { Figure, Figures } from "../ui/Figure";
 import { isGone, Missing } from "../ui/Missing";
-import { Card, Notice, Page } from "../ui/Page";
+import { Card, Callout, Page } from "../ui/Page";
 import { Time } from "../ui/Time";
 import { catalogue, full } from "../words/catalogue";
 import { term } from "../words/glossary";
@@ -76,9 +76,9 @@ export function Health({ lane: l }: { lane: MtaConfigRow }) {
 				<Figure name={words.left} about={{ definition: term("leftToday").definition }} value={l.health.remaining_today === null ? "–" : full(l.health.remaining_today)} detail={l.health.remaining_today === null ? words.noLimit : undefined} />
 			</Figures>
 			{l.health.last_error && (
-				<Notice tone="warning" title={words.lastError}>
+				<Callout tone="warning" title={words.lastError}>
 					{l.health.last_error}
-				</Notice>
+				</Callout>
 			)}
 			<form
 				onSubmit={(e) => {
@@ -91,11 +91,11 @@ export function Health({ lane: l }: { lane: MtaConfigRow }) {
 				</Columns>
 			</form>
 			{test.data && (
-				<Notice tone={test.data.accepted ? "success" : "danger"} title={test.data.accepted ? words.took(test.data.latency_ms) : words.refused}>
+				<Callout tone={test.data.accepted ? "success" : "danger"} title={test.data.accepted ? words.took(test.data.latency_ms) : words.refused}>
 					<code>{[test.data.smtp_code, test.data.smtp_response].filter(Boolean).join(" ")}</code>
-				</Notice>
+				</Callout>
 			)}
-			{test.error && <Notice tone="danger">{explain(test.error)}</Notice>}
+			{test.error && <Callout tone="danger">{explain(test.error)}</Callout>}
 		</Card>
 	);
 }

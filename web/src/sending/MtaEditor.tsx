@@ -9,8 +9,8 @@ import { Confirm } from "../ui/Dialog";
 import { Columns, Radios, Select, Switch, TextField } from "../ui/Field";
 import { FormProblems } from "../ui/FormProblems";
 import { InUse } from "../ui/Holders";
-import { KeptNotice, useKeptForm } from "../ui/keptForm";
-import { Card, Notice } from "../ui/Page";
+import { KeptCallout, useKeptForm } from "../ui/keptForm";
+import { Card, Callout } from "../ui/Page";
 import { Locked } from "../ui/Locked";
 import { toast } from "../ui/Toast";
 import { catalogue } from "../words/catalogue";
@@ -259,7 +259,7 @@ export function Editor({ lane, onSaved }: { lane?: MtaConfigRow & { revision: st
 				if (!why) void send();
 			}}
 		>
-			<KeptNotice form={form} />
+			<KeptCallout form={form} />
 			<FormProblems problems={form.problems} />
 			<Locked why={locked}>
 				{!lane && (
@@ -335,9 +335,9 @@ export function Editor({ lane, onSaved }: { lane?: MtaConfigRow & { revision: st
 					)}
 					<Switch label={words.active} checked={v.active} onChange={(active) => form.set({ active })} why={locked ? undefined : why} />
 					{lane?.active && !v.active && (
-						<Notice tone="warning" title={words.off}>
+						<Callout tone="warning" title={words.off}>
 							<MtaDependants id={lane.id} />
-						</Notice>
+						</Callout>
 					)}
 				</Card>
 				<Card title={lane ? words.changeLimits : words.limits}>

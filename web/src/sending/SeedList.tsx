@@ -11,7 +11,7 @@ import { Select } from "../ui/Field";
 import { isGone, Missing } from "../ui/Missing";
 import { List } from "../ui/List";
 import { Menu } from "../ui/Menu";
-import { Card, Facts, NotSet, Notice, Page } from "../ui/Page";
+import { Card, Facts, NotSet, Callout, Page } from "../ui/Page";
 import { Empty, Failure, NoMatch, Skeleton, searched } from "../ui/States";
 import { Table } from "../ui/Table";
 import { Tabs } from "../ui/Tabs";
@@ -115,14 +115,14 @@ export default function SeedList() {
 			}
 		>
 			{l.freshness === "stale" && (
-				<Notice tone="danger" title={words.staleTitle}>
+				<Callout tone="danger" title={words.staleTitle}>
 					{words.staleText}
-				</Notice>
+				</Callout>
 			)}
 			{soon && (
-				<Notice tone="warning" title={words.soonTitle}>
+				<Callout tone="warning" title={words.soonTitle}>
 					{l.rotates_at && words.dueText(day(l.rotates_at))}
-				</Notice>
+				</Callout>
 			)}
 			<Card>
 				<Facts

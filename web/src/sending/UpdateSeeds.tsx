@@ -9,7 +9,7 @@ import { Radios, Select, TextArea, TextField } from "../ui/Field";
 import { FormProblems } from "../ui/FormProblems";
 import { problemsOf } from "../ui/form";
 import { List } from "../ui/List";
-import { Notice, NotSet } from "../ui/Page";
+import { Callout, NotSet } from "../ui/Page";
 import { toast } from "../ui/Toast";
 import { and, catalogue, full, plural } from "../words/catalogue";
 import css from "./Seeds.module.css";
@@ -193,9 +193,9 @@ function Tried({ result: r, typed, onType }: { result: Result; typed: string; on
 			</ul>
 			{r.large_change && (
 				<>
-					<Notice tone="danger" title={words.large}>
+					<Callout tone="danger" title={words.large}>
 						{words.largeText}
-					</Notice>
+					</Callout>
 					<TextField label={words.type(r.retired)} value={typed} onChange={onType} inputMode="numeric" autoComplete="off" autoFocus />
 				</>
 			)}

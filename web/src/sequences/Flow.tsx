@@ -4,7 +4,7 @@ import type { GraphIssue, SequenceReport } from "../api/schema";
 import { later } from "../app/later";
 import { useParams } from "../app/params";
 import { Button, IconButton } from "../ui/Button";
-import { Card, Notice } from "../ui/Page";
+import { Card, Callout } from "../ui/Page";
 import { Skeleton } from "../ui/States";
 import { useNarrow } from "../ui/narrow";
 import { toast } from "../ui/Toast";
@@ -356,12 +356,12 @@ export function FlowEditor({ flow, names, report, trigger, onTrigger, onPeople }
 				{said}
 			</p>
 			{s.state === "conflict" && (
-				<Notice tone="warning" title={words.conflict}>
+				<Callout tone="warning" title={words.conflict}>
 					<p>{words.conflictText}</p>
 					<Button small onClick={() => setComparing(true)}>
 						{words.choose}
 					</Button>
-				</Notice>
+				</Callout>
 			)}
 			{s.state === "conflict" && comparing && (
 				<Versions
@@ -379,7 +379,7 @@ export function FlowEditor({ flow, names, report, trigger, onTrigger, onPeople }
 				/>
 			)}
 			{flow.joined && s.state !== "conflict" && (
-				<Notice tone="progress" title={words.joined(flow.joined.by?.name || words.somebody, clock(flow.joined.at))}>
+				<Callout tone="progress" title={words.joined(flow.joined.by?.name || words.somebody, clock(flow.joined.at))}>
 					<p>
 						{flow.joined.steps.length > 0
 							? words.joinedSteps(and(flow.joined.steps.map((x) => titleOf(x, names, graph))))
@@ -388,16 +388,16 @@ export function FlowEditor({ flow, names, report, trigger, onTrigger, onPeople }
 					<Button small onClick={flow.dismissJoined}>
 						{words.dismiss}
 					</Button>
-				</Notice>
+				</Callout>
 			)}
 			{flow.restored && (flow.dirty || flow.restored === "device") && (
-				<Notice title={words.restored[flow.restored]}>
+				<Callout title={words.restored[flow.restored]}>
 					{flow.dirty && (
 						<button type="button" className={css.choice} onClick={flow.discard}>
 							{words.discard}
 						</button>
 					)}
-				</Notice>
+				</Callout>
 			)}
 			<section aria-label={words.flow} aria-description={words.keys}>
 				{canvas ? (

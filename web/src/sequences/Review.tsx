@@ -1,7 +1,7 @@
 import { useState } from "react";
 import { Button } from "../ui/Button";
 import { Dialog } from "../ui/Dialog";
-import { Notice } from "../ui/Page";
+import { Callout } from "../ui/Page";
 import { toast } from "../ui/Toast";
 import { catalogue, plural } from "../words/catalogue";
 import { difference, type Step } from "./graph";
@@ -96,9 +96,9 @@ export default function Review({
 			{list(words.removed(d.removed.length), d.removed, flow.base)}
 			{d.moved && <p>{words.moved}</p>}
 			{flow.leaving > 0 ? (
-				<Notice tone="warning" title={words.leave(flow.leaving)}>
+				<Callout tone="warning" title={words.leave(flow.leaving)}>
 					{words.leaveText}
-				</Notice>
+				</Callout>
 			) : (
 				<p>{words.nobody}</p>
 			)}

@@ -13,7 +13,7 @@ import { Button } from "../ui/Button";
 import { Confirm } from "../ui/Dialog";
 import { isGone, Missing } from "../ui/Missing";
 import { Menu } from "../ui/Menu";
-import { Notice, Page } from "../ui/Page";
+import { Callout, Page } from "../ui/Page";
 import { Failure, Skeleton } from "../ui/States";
 import { Tabs } from "../ui/Tabs";
 import { toast } from "../ui/Toast";
@@ -242,11 +242,11 @@ function Loaded({ server, names }: { server: Versioned<Sequence>; names: Names }
 					{ id: "settings", name: words.settings },
 				]}
 			/>
-			{why && <Notice>{why}</Notice>}
+			{why && <Callout>{why}</Callout>}
 			{s.status === "paused" && tab === "flow" && (
-				<Notice tone="warning" title={words.paused}>
+				<Callout tone="warning" title={words.paused}>
 					{words.pausedText}
-				</Notice>
+				</Callout>
 			)}
 			{tab === "flow" && (
 				<FlowEditor

@@ -14,7 +14,7 @@ import { FormProblems } from "../ui/FormProblems";
 import { useForm } from "../ui/form";
 import { List } from "../ui/List";
 import { Menu } from "../ui/Menu";
-import { NotSet, Notice, Page } from "../ui/Page";
+import { NotSet, Callout, Page } from "../ui/Page";
 import { Empty, Failure, NoMatch, Skeleton, searched } from "../ui/States";
 import { Time } from "../ui/Time";
 import { toast } from "../ui/Toast";
@@ -254,7 +254,7 @@ function Starters({ why }: { why?: string }) {
 	});
 	return (
 		<>
-			{why && <Notice>{why}</Notice>}
+			{why && <Callout>{why}</Callout>}
 			<ul className={own.starters} aria-busy={begin.isPending}>
 				{starters.map((s) => (
 					<li key={s.id}>

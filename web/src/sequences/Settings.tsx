@@ -9,7 +9,7 @@ import { Button, IconButton } from "../ui/Button";
 import { Combo } from "../ui/Combo";
 import { Checkbox, TextField } from "../ui/Field";
 import { FormProblems } from "../ui/FormProblems";
-import { KeptNotice, useKeptForm } from "../ui/keptForm";
+import { KeptCallout, useKeptForm } from "../ui/keptForm";
 import { Card } from "../ui/Page";
 import { toast } from "../ui/Toast";
 import { catalogue } from "../words/catalogue";
@@ -131,7 +131,7 @@ export default function SettingsForm({ server, names, why: role, onSaved }: Prop
 				if (!why && dirty) void save();
 			}}
 		>
-			<KeptNotice form={form} />
+			<KeptCallout form={form} />
 			<FormProblems problems={form.problems} />
 			<fieldset disabled={why !== undefined} className={css.bare}>
 				<Card title={words.name}>

@@ -3,7 +3,7 @@ import { Link } from "wouter";
 import { later } from "../app/later";
 import { Button } from "../ui/Button";
 import { Dialog } from "../ui/Dialog";
-import { Facts, Notice } from "../ui/Page";
+import { Facts, Callout } from "../ui/Page";
 import { Skeleton } from "../ui/States";
 import { catalogue, full } from "../words/catalogue";
 import { issuesOf, type View } from "./flowView";
@@ -77,13 +77,13 @@ export function StepDrawer({ view: v, step: s, onChange, onDelete, onClose }: Pr
 			}
 		>
 			{others.length > 0 && (
-				<Notice tone="warning" title={words.problems}>
+				<Callout tone="warning" title={words.problems}>
 					<ul>
 						{others.map((p, i) => (
 							<li key={i}>{problemWords(p.message)}</li>
 						))}
 					</ul>
-				</Notice>
+				</Callout>
 			)}
 			{v.editable ? (
 				<Suspense fallback={<Skeleton rows={6} height={32} />}>
@@ -98,7 +98,7 @@ export function StepDrawer({ view: v, step: s, onChange, onDelete, onClose }: Pr
 				</Suspense>
 			) : (
 				<>
-					<Notice>{words.readOnly}</Notice>
+					<Callout>{words.readOnly}</Callout>
 					<Facts
 						rows={[
 							[words.does, [titleOf(s, v.names, v.graph), detailOf(s, v.names)].filter(Boolean).join(". ")],

@@ -9,7 +9,7 @@ import { Dialog } from "../ui/Dialog";
 import { TextField } from "../ui/Field";
 import { FormProblems } from "../ui/FormProblems";
 import { useForm } from "../ui/form";
-import { Notice } from "../ui/Page";
+import { Callout } from "../ui/Page";
 import { catalogue, plural } from "../words/catalogue";
 import { graphOf, stepOf } from "./graph";
 import { type Names, titleOf } from "./steps";
@@ -82,7 +82,7 @@ export default function TestRun({ sequence: s, names, flush, unsaved, onClose }:
 			}
 		>
 			<p>{words.text}</p>
-			{unsaved && <Notice tone="warning">{words.unsaved}</Notice>}
+			{unsaved && <Callout tone="warning">{words.unsaved}</Callout>}
 			<FormProblems problems={form.problems} />
 			<ContactPick
 				label={words.as}

@@ -9,8 +9,8 @@ import { Combo } from "../ui/Combo";
 import { Confirm } from "../ui/Dialog";
 import { Columns, Select, Switch, TextField } from "../ui/Field";
 import { FormProblems } from "../ui/FormProblems";
-import { KeptNotice, useKeptForm } from "../ui/keptForm";
-import { Card, Notice, Page } from "../ui/Page";
+import { KeptCallout, useKeptForm } from "../ui/keptForm";
+import { Card, Callout, Page } from "../ui/Page";
 import { Failure, Skeleton } from "../ui/States";
 import { toast } from "../ui/Toast";
 import { catalogue } from "../words/catalogue";
@@ -42,7 +42,7 @@ const words = catalogue({
 	mta: "MTA config",
 	sender: "Sender",
 	none: "None",
-	leave: "Leaving",
+	unsubscribing: "Unsubscribing",
 	scope: "“Unsubscribe” in a mail leaves",
 	scopeType: "mail of its type",
 	scopeGlobal: "all mail",
@@ -63,7 +63,7 @@ export default function Account() {
 	const why = useWhyNot("PUT /settings/account");
 	return (
 		<Page title={words.title} trail={[{ name: words.settings, to: "/settings" }]}>
-			{why && <Notice>{why}</Notice>}
+			{why && <Callout>{why}</Callout>}
 			{account.isPending ? <Skeleton rows={10} /> : account.isError ? <Failure error={account.error} retry={() => void account.refetch()} /> : <Forms account={account.data} />}
 		</Page>
 	);
@@ -135,7 +135,7 @@ function Concern<T extends { [field: string]: string | boolean }>({
 				}}
 			>
 				{about && <p>{about}</p>}
-				<KeptNotice form={form} />
+				<KeptCallout form={form} />
 				<FormProblems problems={form.problems} />
 				{children(form, text)}
 				<div>
@@ -244,7 +244,7 @@ function Forms({ account: a }: { account: AccountSessionView }) {
 					</Columns>
 				)}
 			</Concern>
-			<Concern kind="account_leaving" account={a} title={words.leave} valuesOf={(a) => ({ unsubscribe_scope: a.unsubscribe_scope as string, double_opt_in_default: a.double_opt_in_default })} names={{ unsubscribe_scope: words.scope, double_opt_in_default: words.opt }} body={(v) => v}>
+			<Concern kind="account_leaving" account={a} title={words.unsubscribing} valuesOf={(a) => ({ unsubscribe_scope: a.unsubscribe_scope as string, double_opt_in_default: a.double_opt_in_default })} names={{ unsubscribe_scope: words.scope, double_opt_in_default: words.opt }} body={(v) => v}>
 				{(form) => (
 					<>
 						<Select

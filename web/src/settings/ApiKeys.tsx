@@ -11,7 +11,7 @@ import { FormProblems } from "../ui/FormProblems";
 import { useForm } from "../ui/form";
 import { List } from "../ui/List";
 import { Menu } from "../ui/Menu";
-import { NotSet, Notice, Page } from "../ui/Page";
+import { NotSet, Callout, Page } from "../ui/Page";
 import { Secret } from "../ui/Secret";
 import { Empty, Failure, Skeleton } from "../ui/States";
 import { Time } from "../ui/Time";
@@ -92,7 +92,7 @@ export default function ApiKeys() {
 	return (
 		<Page title={words.title} trail={[{ name: words.settings, to: "/settings" }]} description={words.about} actions={(!keys.isSuccess || rows.length > 0) && add}>
 			{why ? (
-				<Notice>{why}</Notice>
+				<Callout>{why}</Callout>
 			) : keys.isPending ? (
 				<Skeleton rows={4} />
 			) : keys.isError ? (

@@ -7,7 +7,7 @@ import { useKey, useWhyNot } from "../app/session";
 import { Button, IconButton } from "../ui/Button";
 import { Select, TextField } from "../ui/Field";
 import { List } from "../ui/List";
-import { Notice, Page } from "../ui/Page";
+import { Callout, Page } from "../ui/Page";
 import { Empty, Failure, Skeleton } from "../ui/States";
 import { catalogue, dayTime, exact, timeZone } from "../words/catalogue";
 import css from "./Settings.module.css";
@@ -197,7 +197,7 @@ export default function Audit() {
 			)}
 			{of("target") && <p role="status">{words.only(targetOf(of("type"), of("target")))}</p>}
 			{why ? (
-				<Notice>{why}</Notice>
+				<Callout>{why}</Callout>
 			) : log.isPending ? (
 				<Skeleton rows={8} />
 			) : log.isError ? (

@@ -10,7 +10,7 @@ import { Checkbox, Select, TextArea, TextField } from "../ui/Field";
 import { FormProblems } from "../ui/FormProblems";
 import { useForm } from "../ui/form";
 import { List } from "../ui/List";
-import { Notice, Page } from "../ui/Page";
+import { Callout, Page } from "../ui/Page";
 import { Empty, Failure, Skeleton } from "../ui/States";
 import { catalogue, plural } from "../words/catalogue";
 import { explain } from "../words/errors";
@@ -185,9 +185,9 @@ function Remove({ field, onClose }: { field: CustomFieldRow; onClose: () => void
 		>
 			<p>{words.removeText}</p>
 			{used.length > 0 && (
-				<Notice tone="warning" title={words.usedBy}>
+				<Callout tone="warning" title={words.usedBy}>
 					{used.map(([kind, n]) => words.uses[kind as keyof typeof words.uses]?.(n) ?? kind).join(", ")}
-				</Notice>
+				</Callout>
 			)}
 		</Confirm>
 	);

@@ -12,7 +12,7 @@ import { FormProblems } from "../ui/FormProblems";
 import { useForm } from "../ui/form";
 import { List } from "../ui/List";
 import { Menu } from "../ui/Menu";
-import { Notice, Page } from "../ui/Page";
+import { Callout, Page } from "../ui/Page";
 import { Failure, Skeleton } from "../ui/States";
 import { Time } from "../ui/Time";
 import { toast } from "../ui/Toast";
@@ -193,14 +193,14 @@ function Invite({ member, roles, onClose }: { member?: Member; roles: (typeof al
 		return (
 			<Dialog title={words.invited} onClose={onClose} footer={<Button onClick={onClose}>{words.close}</Button>}>
 				{made.accept_url ? (
-					<Notice tone="success" title={words.link}>
+					<Callout tone="success" title={words.link}>
 						<p>
 							<code>{made.accept_url}</code>
 						</p>
 						<Copy text={made.accept_url} what={words.link}>
 							{words.copy}
 						</Copy>
-					</Notice>
+					</Callout>
 				) : (
 					<p>{words.mailed}</p>
 				)}

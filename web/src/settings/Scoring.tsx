@@ -9,8 +9,8 @@ import { EventName } from "../rules/LeafEditor";
 import { filterWords, Properties, type PropertyFilter } from "../rules/Properties";
 import { Button, IconButton } from "../ui/Button";
 import { Columns, NumberField, Select, Switch, TextField } from "../ui/Field";
-import { KeptNotice, useKeptForm } from "../ui/keptForm";
-import { Card, Notice, Page } from "../ui/Page";
+import { KeptCallout, useKeptForm } from "../ui/keptForm";
+import { Card, Callout, Page } from "../ui/Page";
 import { Empty, Failure, Skeleton } from "../ui/States";
 import { toast } from "../ui/Toast";
 import { and, catalogue, full, plural } from "../words/catalogue";
@@ -186,8 +186,8 @@ function Form({ saved }: { saved: ScoringView }) {
 				</Button>
 			}
 		>
-			<KeptNotice form={form} />
-			{error && <Notice tone="danger" title={error} />}
+			<KeptCallout form={form} />
+			{error && <Callout tone="danger" title={error} />}
 			<Card>
 				<Switch label={words.on} help={words.onHelp} why={why} checked={now.enabled} onChange={(enabled) => set({ enabled })} />
 			</Card>

@@ -12,7 +12,7 @@ import { Grip } from "../ui/Grip";
 import { Confirm, Dialog } from "../ui/Dialog";
 import { Select, TextField } from "../ui/Field";
 import { FormProblems } from "../ui/FormProblems";
-import { KeptNotice, rowOf, useKeptForm } from "../ui/keptForm";
+import { KeptCallout, rowOf, useKeptForm } from "../ui/keptForm";
 import { List } from "../ui/List";
 import { Menu } from "../ui/Menu";
 import { Page } from "../ui/Page";
@@ -205,7 +205,7 @@ function Editor({ stage, onClose }: { stage?: StageRow; onClose: () => void }) {
 				</>
 			}
 		>
-			<KeptNotice form={form} />
+			<KeptCallout form={form} />
 			<FormProblems problems={form.problems} />
 			<TextField label={words.name} path="name" value={form.values.name} onChange={(name) => form.set({ name })} error={form.problems.byPath.name} autoFocus />
 			<Select label={words.category} value={form.values.category} onChange={(category) => form.set({ category })} choices={Object.entries(words.categories).map(([value, label]) => ({ value, label }))} error={form.problems.byPath.category} />

@@ -13,7 +13,7 @@ import { Confirm, Dialog } from "../ui/Dialog";
 import { isGone, Missing } from "../ui/Missing";
 import { List } from "../ui/List";
 import { Menu } from "../ui/Menu";
-import { Card, Facts, NotSet, Notice, Page } from "../ui/Page";
+import { Card, Facts, NotSet, Callout, Page } from "../ui/Page";
 import { Secret } from "../ui/Secret";
 import { Source } from "../ui/Source";
 import { Empty, Failure, Skeleton } from "../ui/States";
@@ -140,7 +140,7 @@ export default function WebhookPage() {
 	if (why) {
 		return (
 			<Page title={words.webhooks} trail={trail.slice(0, 1)}>
-				<Notice>{why}</Notice>
+				<Callout>{why}</Callout>
 			</Page>
 		);
 	}
@@ -165,11 +165,11 @@ export default function WebhookPage() {
 			}
 		>
 			{w.status === "disabled" && (
-				<Notice tone={w.disabled_reason ? "danger" : "warning"} title={w.disabled_reason === "gone" ? words.gone : w.disabled_reason === "failing" ? words.failing : words.byUser}>
+				<Callout tone={w.disabled_reason ? "danger" : "warning"} title={w.disabled_reason === "gone" ? words.gone : w.disabled_reason === "failing" ? words.failing : words.byUser}>
 					<Button small busy={activate.isPending} onClick={() => activate.mutate()}>
 						{words.activate}
 					</Button>
-				</Notice>
+				</Callout>
 			)}
 			<Card>
 				<Facts
@@ -276,7 +276,7 @@ function Delivery({ webhook, id, active, onChanged, onClose }: { webhook: string
 						<p>
 							<StateBadge kind="delivery" state={d.status} /> {words.count(d.attempts)}
 						</p>
-						{d.error && <Notice tone={d.status === "failed" ? "danger" : "warning"} title={d.error} />}
+						{d.error && <Callout tone={d.status === "failed" ? "danger" : "warning"} title={d.error} />}
 						<Facts
 							rows={[
 								[words.created, exact(d.created_at)],

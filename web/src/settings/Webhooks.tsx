@@ -12,7 +12,7 @@ import { EditDrawer } from "../ui/EditDrawer";
 import { Checkbox, Radios, Switch, TextField } from "../ui/Field";
 import { useKeptForm } from "../ui/keptForm";
 import { List } from "../ui/List";
-import { Notice, Page } from "../ui/Page";
+import { Callout, Page } from "../ui/Page";
 import { Secret } from "../ui/Secret";
 import { Empty, Failure, Skeleton } from "../ui/States";
 import { Time } from "../ui/Time";
@@ -66,7 +66,7 @@ export default function Webhooks() {
 	return (
 		<Page title={words.title} trail={[{ name: words.settings, to: "/settings" }]} description={words.about} actions={hooks.data?.data.length !== 0 && button}>
 			{why ? (
-				<Notice>{why}</Notice>
+				<Callout>{why}</Callout>
 			) : hooks.isPending ? (
 				<Skeleton rows={4} />
 			) : hooks.isError ? (

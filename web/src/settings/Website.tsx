@@ -9,8 +9,8 @@ import { Copy } from "../ui/Copy";
 import { Confirm } from "../ui/Dialog";
 import { Checkbox, Select, TextArea } from "../ui/Field";
 import { FormProblems } from "../ui/FormProblems";
-import { KeptNotice, useKeptForm } from "../ui/keptForm";
-import { Card, Notice, Page } from "../ui/Page";
+import { KeptCallout, useKeptForm } from "../ui/keptForm";
+import { Card, Callout, Page } from "../ui/Page";
 import { Secret } from "../ui/Secret";
 import { Source } from "../ui/Source";
 import { Failure, Skeleton } from "../ui/States";
@@ -197,7 +197,7 @@ function Domains({ account }: { account: AccountSessionView }) {
 					if (!why) void send();
 				}}
 			>
-				<KeptNotice form={form} />
+				<KeptCallout form={form} />
 				<FormProblems problems={form.problems} />
 				<div className={css.muted}>{words.domainsAbout}</div>
 				<TextArea code rows={3} label={words.hosts} help={words.hostsHelp} path="tracked_domains" value={form.values.tracked_domains} onChange={(tracked_domains) => form.set({ tracked_domains })} error={form.problems.byPath.tracked_domains} readOnly={why !== undefined} spellCheck={false} />
@@ -255,7 +255,7 @@ function Identity({ account }: { account: AccountSessionView }) {
 			}
 		>
 			<p>{words.identityAbout}</p>
-			{act.error && !asking && <Notice tone="danger">{explain(act.error)}</Notice>}
+			{act.error && !asking && <Callout tone="danger">{explain(act.error)}</Callout>}
 			<div className={css.samples}>
 				<Select label={words.language} value={language} onChange={setLanguage} choices={Object.entries(samples).map(([value, s]) => ({ value, label: s.name }))} />
 				<Source text={sample.code} label={sample.name} />

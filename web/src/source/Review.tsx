@@ -3,7 +3,7 @@ import { Dialog } from "../ui/Dialog";
 import { Radios } from "../ui/Field";
 import { FormProblems } from "../ui/FormProblems";
 import type { Problems } from "../ui/form";
-import { Notice } from "../ui/Page";
+import { Callout } from "../ui/Page";
 import { catalogue, plural } from "../words/catalogue";
 import { useState } from "react";
 import { Diff } from "./Diff";
@@ -69,12 +69,12 @@ export function Review<T extends Named>({ before, after, names, codes, problems,
 			submit={{ label: words.save, cancel: words.cancel, busy, autoFocus: true }}
 		>
 			<FormProblems problems={faults} />
-			{errors > 0 && <Notice tone="danger" title={words.errors(errors)} />}
+			{errors > 0 && <Callout tone="danger" title={words.errors(errors)} />}
 			{touched.map((t) => (
 				<p key={t}>{t}</p>
 			))}
 			{warnings.length > 0 && (
-				<Notice tone="warning" title={words.warnings(warnings.length)}>
+				<Callout tone="warning" title={words.warnings(warnings.length)}>
 					<ul>
 						{warnings.map((w) => (
 							<li key={`${w.field} ${w.line} ${w.message}`}>
@@ -82,7 +82,7 @@ export function Review<T extends Named>({ before, after, names, codes, problems,
 							</li>
 						))}
 					</ul>
-				</Notice>
+				</Callout>
 			)}
 			<Changes before={before} after={after} names={names} codes={codes} />
 		</Dialog>

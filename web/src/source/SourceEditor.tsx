@@ -15,7 +15,7 @@ import { type Problems as Faults, problemsOf } from "../ui/form";
 import { MailFrame } from "../ui/MailFrame";
 import { type Action, Menu } from "../ui/Menu";
 import { keptText } from "../ui/keptForm";
-import { Notice, Page } from "../ui/Page";
+import { Callout, Page } from "../ui/Page";
 import { Failure, Skeleton } from "../ui/States";
 import { Tabs } from "../ui/Tabs";
 import { toast } from "../ui/Toast";
@@ -207,17 +207,17 @@ export function SourceEditor(p: Props) {
 				</>
 			}
 		>
-			{p.why && <Notice>{p.why}</Notice>}
-			{source.restored && <Notice tone="progress">{keptText(source.restored)}</Notice>}
-			{source.joined.length > 0 && <Notice tone="progress">{words.joined(and(source.joined.map((f) => fieldNames[f])))}</Notice>}
+			{p.why && <Callout>{p.why}</Callout>}
+			{source.restored && <Callout tone="progress">{keptText(source.restored)}</Callout>}
+			{source.joined.length > 0 && <Callout tone="progress">{words.joined(and(source.joined.map((f) => fieldNames[f])))}</Callout>}
 			{source.clash && (
-				<Notice tone="warning" title={words.clash}>
-					<div className={css.noticeActions}>
+				<Callout tone="warning" title={words.clash}>
+					<div className={css.calloutActions}>
 						<Button small onClick={() => setChoosing(true)}>
 							{words.choose}
 						</Button>
 					</div>
-				</Notice>
+				</Callout>
 			)}
 			<div className={css.panes}>
 				<Button small aria-pressed={pane === "code"} look={pane === "code" ? "primary" : "default"} onClick={() => setPane("code")}>

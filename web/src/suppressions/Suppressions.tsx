@@ -11,7 +11,7 @@ import { Dialog } from "../ui/Dialog";
 import { Select, TextArea, TextField } from "../ui/Field";
 import { FormProblems } from "../ui/FormProblems";
 import { useForm } from "../ui/form";
-import { NotSet, Notice, Page } from "../ui/Page";
+import { NotSet, Callout, Page } from "../ui/Page";
 import { Empty, Failure, NoMatch, Skeleton, searched } from "../ui/States";
 import { Table } from "../ui/Table";
 import { Time } from "../ui/Time";
@@ -213,13 +213,13 @@ function Add({ first, onClose }: { first: string; onClose: () => void }) {
 			<TextArea rows={8} label={words.addresses} help={odd.length > 0 ? `${words.valid(emails.length - odd.length)}. ${words.odd(odd)}` : words.valid(emails.length)} path="emails" value={form.values.emails} onChange={(v) => form.set({ emails: v })} error={form.problems.byPath.emails} autoFocus />
 			<TextField label={words.why} optional path="reason" value={form.values.reason} onChange={(reason) => form.set({ reason })} error={form.problems.byPath.reason} />
 			{done && (
-				<Notice tone={done.invalid.length ? "warning" : "success"} title={words.added(done)}>
+				<Callout tone={done.invalid.length ? "warning" : "success"} title={words.added(done)}>
 					{done.invalid.length > 0 && (
 						<p>
 							{words.invalid(done.invalid.length)} {done.invalid.slice(0, 10).join(", ")}
 						</p>
 					)}
-				</Notice>
+				</Callout>
 			)}
 		</Dialog>
 	);

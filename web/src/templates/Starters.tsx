@@ -1,6 +1,6 @@
 import type { ReactNode } from "react";
 import type { TemplateStarter } from "../api/schema";
-import { Notice } from "../ui/Page";
+import { Callout } from "../ui/Page";
 import css from "./Starters.module.css";
 import { aboutOf, useStarters } from "./fromStarter";
 
@@ -26,7 +26,7 @@ export function Starters({ busy, why, onChoose, own }: Props) {
 	);
 	return (
 		<>
-			{why && <Notice>{why}</Notice>}
+			{why && <Callout>{why}</Callout>}
 			<ul className={css.starters} aria-busy={busy}>
 				{own && one("", own.name, own.text, own.onChoose)}
 				{starters.data?.data.map((t) => one(t.slug, t.name, aboutOf(t), () => onChoose(t)))}

@@ -6,7 +6,7 @@ import { Button } from "./Button";
 import { Confirm, Dialog } from "./Dialog";
 import { FormProblems } from "./FormProblems";
 import { InUse } from "./Holders";
-import { type KeptForm, KeptNotice } from "./keptForm";
+import { type KeptForm, KeptCallout } from "./keptForm";
 
 const words = catalogue({ save: "Save", cancel: "Cancel", remove: "Delete" });
 
@@ -53,7 +53,7 @@ export function EditDrawer({ title, form, why, remove, onSave, onClose, children
 				</>
 			}
 		>
-			<KeptNotice form={form} />
+			<KeptCallout form={form} />
 			<FormProblems problems={form.problems} />
 			{children}
 			{deleting && remove && (

@@ -1,12 +1,12 @@
 import { createContext, type ReactNode, useContext } from "react";
 import css from "./Field.module.css";
-import { Notice } from "./Page";
+import { Callout } from "./Page";
 
 /** Locked is around fields that a person may look at. With `why` it says who may change them, and they cannot be changed. */
 export function Locked({ why, children }: { why?: string; children: ReactNode }) {
 	return (
 		<>
-			{why && <Notice>{why}</Notice>}
+			{why && <Callout>{why}</Callout>}
 			<Fixed when={why !== undefined}>{children}</Fixed>
 		</>
 	);

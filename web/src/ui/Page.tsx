@@ -147,11 +147,11 @@ export function NotSet() {
 	);
 }
 
-/** Notice is a message that stays at its place. */
-export function Notice({ tone = "neutral", title, children }: { tone?: "neutral" | "progress" | "success" | "warning" | "danger"; title?: ReactNode; children?: ReactNode }) {
+/** Callout is a message that stays at its place. */
+export function Callout({ tone = "neutral", title, children }: { tone?: "neutral" | "progress" | "success" | "warning" | "danger"; title?: ReactNode; children?: ReactNode }) {
 	return (
-		<div className={`${css.notice} ${css[`notice_${tone}`]}`} role={tone === "danger" ? "alert" : undefined}>
-			{title && <p className={css.noticeTitle}>{title}</p>}
+		<div className={`${css.callout} ${css[`callout_${tone}`]}`} role={tone === "danger" ? "alert" : undefined}>
+			{title && <p className={css.calloutTitle}>{title}</p>}
 			{children && <div>{children}</div>}
 		</div>
 	);

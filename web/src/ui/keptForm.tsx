@@ -5,7 +5,7 @@ import { type Place, useWorkingCopy } from "../source/workingCopy";
 import { and, catalogue } from "../words/catalogue";
 import { Button } from "./Button";
 import { type Problems, useForm } from "./form";
-import { Notice } from "./Page";
+import { Callout } from "./Page";
 import { toast } from "./Toast";
 import { Versions } from "./Versions";
 
@@ -170,16 +170,16 @@ export function useKeptForm<T extends Fields>(initial: T, { kind, id, title, may
 	};
 }
 
-/** KeptNotice says that changes came back with the form and takes them away again; it asks about fields that somebody else changed, too. */
-export function KeptNotice({ form }: { form: Pick<KeptForm, "restored" | "discard" | "question"> }) {
+/** KeptCallout says that changes came back with the form and takes them away again; it asks about fields that somebody else changed, too. */
+export function KeptCallout({ form }: { form: Pick<KeptForm, "restored" | "discard" | "question"> }) {
 	return (
 		<>
 			{form.restored && (
-				<Notice tone="progress" title={words.kept[form.restored]}>
+				<Callout tone="progress" title={words.kept[form.restored]}>
 					<Button small onClick={form.discard}>
 						{words.discard}
 					</Button>
-				</Notice>
+				</Callout>
 			)}
 			{form.question}
 		</>
