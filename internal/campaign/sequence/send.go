@@ -140,7 +140,7 @@ func (c *checker) unsendable(ctx context.Context, s Sequence) ([]Issue, error) {
 }
 
 // errNoRoute reports that a mail has no sender or no lane.
-var errNoRoute = fault.New(fault.Invalid, "NO_IDENTITY", "no sending identity and lane of the node can send: an identity must be active, its domain verified and its tracking host live, and its MTA config active")
+var errNoRoute = fault.New(fault.Invalid, "NO_IDENTITY", "no sending identity and MTA config of the step can send: an identity must be active, its domain verified and its tracking host live, and its MTA config active")
 
 // routes returns the routes of the step's mail, of which there is at least one.
 func (s SendStep) routes(ctx context.Context, db *sqldb.DB, account tenant.Tenant) ([]route.Route, error) {
