@@ -1,10 +1,8 @@
 package trigger
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
@@ -13,6 +11,7 @@ import (
 	"github.com/packetboat/packetboat/internal/base/fault"
 	"github.com/packetboat/packetboat/internal/base/id"
 	"github.com/packetboat/packetboat/internal/base/slug"
+	"github.com/packetboat/packetboat/internal/base/strictjson"
 )
 
 // Type is the kind of a trigger.
@@ -90,7 +89,7 @@ func Parse(raw json.RawMessage, path string, p *fault.Problems) *Trigger {
 		Type   Type            `json:"trigger_type"`
 		Config json.RawMessage `json:"trigger_config"`
 	}
-	if err := decodeStrictly(raw, &parts); err != nil {
+	if err := strictjson.Decode(raw, maxBytes, &parts); err != nil {
 		p.Add(path, err.Error())
 		return nil
 	}
@@ -113,7 +112,7 @@ func ParseConfig(typ Type, config json.RawMessage, path string, p *fault.Problem
 	if len(config) == 0 {
 		config = json.RawMessage(`{}`)
 	}
-	if err := decodeStrictly(config, &t.Config); err != nil {
+	if err := strictjson.Decode(config, maxBytes, &t.Config); err != nil {
 		p.Add(at, err.Error())
 		return nil
 	}
@@ -132,22 +131,6 @@ func below(path, name string) string {
 		return name
 	}
 	return path + "." + name
-}
-
-// decodeStrictly decodes one JSON object without unknown fields.
-func decodeStrictly(raw []byte, v any) error {
-	if len(raw) > maxBytes {
-		return fmt.Errorf("it is larger than %d KB", maxBytes>>10)
-	}
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.DisallowUnknownFields()
-	if err := d.Decode(v); err != nil {
-		return fmt.Errorf("%s", strings.TrimPrefix(err.Error(), "json: "))
-	}
-	if _, err := d.Token(); err != io.EOF {
-		return fmt.Errorf("it must be one object")
-	}
-	return nil
 }
 
 // check checks what the trigger says by itself, and sets optional fields.

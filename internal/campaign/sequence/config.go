@@ -4,13 +4,13 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/packetboat/packetboat/internal/base/calendar"
 	"github.com/packetboat/packetboat/internal/base/id"
+	"github.com/packetboat/packetboat/internal/base/strictjson"
 )
 
 // Step is the parsed configuration of a node.
@@ -306,27 +306,11 @@ func parseStep(n Node) (Step, error) {
 	if len(bytes.TrimSpace(config)) == 0 {
 		config = json.RawMessage(`{}`)
 	}
-	if err := decodeStrictly(config, p); err != nil {
+	if err := strictjson.Decode(config, maxNodeBytes, p); err != nil {
 		return nil, err
 	}
 	s := step(p)
 	return s, checkStep(s)
-}
-
-// decodeStrictly decodes one JSON object without unknown fields.
-func decodeStrictly(raw []byte, p any) error {
-	if len(raw) > maxNodeBytes {
-		return fmt.Errorf("it is larger than %d KB", maxNodeBytes>>10)
-	}
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.DisallowUnknownFields()
-	if err := d.Decode(p); err != nil {
-		return fmt.Errorf("%s", strings.TrimPrefix(err.Error(), "json: "))
-	}
-	if _, err := d.Token(); err != io.EOF {
-		return fmt.Errorf("it must be one object")
-	}
-	return nil
 }
 
 // encodeStep returns the canonical configuration of a step.

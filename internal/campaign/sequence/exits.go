@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/packetboat/packetboat/internal/audience/rule"
+	"github.com/packetboat/packetboat/internal/base/strictjson"
 )
 
 // ExitEvent is a custom event that ends an enrollment.
@@ -30,7 +31,7 @@ func ParseExits(raw json.RawMessage) (*Exits, error) {
 		return nil, nil
 	}
 	var x Exits
-	if err := decodeStrictly(raw, &x); err != nil {
+	if err := strictjson.Decode(raw, maxNodeBytes, &x); err != nil {
 		return nil, err
 	}
 	if len(x.Events) > maxExitEvents {
