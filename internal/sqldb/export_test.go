@@ -8,9 +8,7 @@ func (g *Group[T]) CommitTogether(ctx context.Context, values ...T) []error {
 	for i, v := range values {
 		batch[i] = grouped[T]{v, make(chan error, 1)}
 	}
-	for _, part := range g.parts(batch) {
-		g.commit(ctx, part)
-	}
+	g.flush(ctx, batch)
 	errs := make([]error, len(values))
 	for i, e := range batch {
 		errs[i] = <-e.done

@@ -118,30 +118,20 @@ func (g *Group[T]) Run(ctx context.Context) error {
 				break gather
 			}
 		}
-		for _, part := range g.parts(batch) {
-			g.commit(end, part)
-		}
+		g.flush(end, batch)
 		clear(batch)
 	}
 }
 
-// parts splits a batch by tenant, in the order of arrival.
-func (g *Group[T]) parts(batch []grouped[T]) [][]grouped[T] {
+// flush writes a batch, or the part of each tenant.
+func (g *Group[T]) flush(ctx context.Context, batch []grouped[T]) {
 	if g.tenant == nil {
-		return [][]grouped[T]{batch}
+		g.commit(ctx, batch)
+		return
 	}
-	var parts [][]grouped[T]
-	at := map[id.Tenant]int{}
-	for _, e := range batch {
-		tenant := g.tenant(e.value)
-		i, ok := at[tenant]
-		if !ok {
-			i = len(parts)
-			at[tenant], parts = i, append(parts, nil)
-		}
-		parts[i] = append(parts[i], e)
+	for _, part := range id.ByTenant(batch, func(e grouped[T]) id.Tenant { return g.tenant(e.value) }) {
+		g.commit(ctx, part)
 	}
-	return parts
 }
 
 // commit writes a batch and reports the result of each value to its caller.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/packetboat/packetboat/internal/base/id"
@@ -29,6 +30,44 @@ type Follower struct {
 	// Follow applies entries within tx: those of the follower's types, each once. They may belong
 	// to several groups; those of a group, and so of a tenant, are in order.
 	Follow func(ctx context.Context, tx *sqldb.DB, entries []Entry) error
+}
+
+// PerTenant returns a function for Follower.Follow that calls follow for each tenant, with those of its
+// entries that are about a contact.
+func PerTenant(follow func(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, entries []Entry) error) func(ctx context.Context, tx *sqldb.DB, entries []Entry) error {
+	return func(ctx context.Context, tx *sqldb.DB, entries []Entry) error {
+		of := slices.DeleteFunc(slices.Clone(entries), func(e Entry) bool { return e.Contact.IsZero() })
+		for tenant, own := range id.ByTenant(of, func(e Entry) id.Tenant { return e.Tenant }) {
+			if err := follow(ctx, tx, tenant, own); err != nil {
+				return fmt.Errorf("follow the entries of tenant %s: %w", tenant, err)
+			}
+		}
+		return nil
+	}
+}
+
+// TenantsWith returns a function for Follower.Tenants: it returns those for which a condition on
+// v.tenant_id holds.
+func TenantsWith(condition string) func(ctx context.Context, db *sqldb.DB, tenants []id.Tenant) (map[id.Tenant]bool, error) {
+	return func(ctx context.Context, db *sqldb.DB, tenants []id.Tenant) (map[id.Tenant]bool, error) {
+		t := db.Table("tenant_id INTEGER")
+		for _, one := range tenants {
+			t.Add(one)
+		}
+		rows, err := db.Query(ctx, `
+			SELECT v.tenant_id FROM `+t.As("v", 1)+` WHERE `+condition+` /* all tenants: followers read the entries of many */`, t.Args()...)
+		found := map[id.Tenant]bool{}
+		err = sqldb.Each(rows, err, func(scan func(...any) error) error {
+			var one id.Tenant
+			err := scan(&one)
+			found[one] = true
+			return err
+		})
+		if err != nil {
+			return nil, fmt.Errorf("find the tenants whose entries are followed: %w", err)
+		}
+		return found, nil
+	}
 }
 
 // Engine passes entries to the followers. Its methods must not be called concurrently, but any

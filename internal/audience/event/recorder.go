@@ -69,26 +69,17 @@ func (r *Recorder) Record(ctx context.Context, t id.Tenant, list []Input) ([]Res
 
 // write records requests in one transaction.
 func (r *Recorder) write(ctx context.Context, batch []*work) error {
-	list := byTenant(batch)
+	var list []*work
+	for t, own := range id.ByTenant(batch, func(w *work) id.Tenant { return w.tenant }) {
+		all := &work{tenant: t}
+		for _, w := range own {
+			all.events = append(all.events, w.events...)
+		}
+		list = append(list, all)
+	}
 	err := r.DB.InTx(ctx, func(tx *sqldb.DB) error { return record(ctx, tx, list, r.Now()) })
 	if err != nil {
 		return fmt.Errorf("record events of several requests: %w", err)
 	}
 	return nil
-}
-
-// byTenant returns the events of requests by tenant.
-func byTenant(batch []*work) []*work {
-	var list []*work
-	of := map[id.Tenant]*work{}
-	for _, e := range batch {
-		w := of[e.tenant]
-		if w == nil {
-			w = &work{tenant: e.tenant}
-			of[e.tenant] = w
-			list = append(list, w)
-		}
-		w.events = append(w.events, e.events...)
-	}
-	return list
 }

@@ -60,51 +60,16 @@ func Follower(now func() time.Time) journal.Follower {
 			journal.CustomEvent, journal.PageViewed, journal.FormSubmitted, journal.OptInConfirmed,
 			journal.SequenceEnrolled, journal.SequenceCompleted, journal.SequenceExited,
 		},
-		Tenants: watching,
-		Follow: func(ctx context.Context, tx *sqldb.DB, entries []journal.Entry) error {
-			byTenant := map[id.Tenant][]journal.Entry{}
-			for _, e := range entries {
-				if !e.Contact.IsZero() {
-					byTenant[e.Tenant] = append(byTenant[e.Tenant], e)
-				}
+		Tenants: journal.TenantsWith(`EXISTS (SELECT 1 FROM segment_watch AS w WHERE w.tenant_id = v.tenant_id)
+			OR EXISTS (SELECT 1 FROM date_watch AS w WHERE w.tenant_id = v.tenant_id)`),
+		Follow: journal.PerTenant(func(ctx context.Context, tx *sqldb.DB, t id.Tenant, entries []journal.Entry) error {
+			schema := sync.OnceValues(func() (rule.Schema, error) { return segment.Schema(ctx, tx, t) })
+			if err := followDates(ctx, tx, t, entries, schema); err != nil {
+				return fmt.Errorf("follow the dates of contacts: %w", err)
 			}
-			for _, t := range slices.Sorted(maps.Keys(byTenant)) {
-				schema := sync.OnceValues(func() (rule.Schema, error) { return segment.Schema(ctx, tx, t) })
-				if err := followDates(ctx, tx, t, byTenant[t], schema); err != nil {
-					return fmt.Errorf("follow the dates of contacts of tenant %s: %w", t, err)
-				}
-			}
-			for _, t := range slices.Sorted(maps.Keys(byTenant)) {
-				if err := follow(ctx, tx, t, byTenant[t], now()); err != nil {
-					return fmt.Errorf("follow the segments of tenant %s: %w", t, err)
-				}
-			}
-			return nil
-		},
+			return follow(ctx, tx, t, entries, now())
+		}),
 	}
-}
-
-// watching returns those of some tenants that have watched segments or dates.
-func watching(ctx context.Context, db *sqldb.DB, tenants []id.Tenant) (map[id.Tenant]bool, error) {
-	t := db.Table("tenant_id INTEGER")
-	for _, one := range tenants {
-		t.Add(one)
-	}
-	rows, err := db.Query(ctx, `
-		SELECT v.tenant_id FROM `+t.As("v", 1)+`
-		WHERE EXISTS (SELECT 1 FROM segment_watch AS w WHERE w.tenant_id = v.tenant_id)
-			OR EXISTS (SELECT 1 FROM date_watch AS w WHERE w.tenant_id = v.tenant_id) /* all tenants: followers read the entries of many */`, t.Args()...)
-	found := map[id.Tenant]bool{}
-	err = sqldb.Each(rows, err, func(scan func(...any) error) error {
-		var t id.Tenant
-		err := scan(&t)
-		found[t] = true
-		return err
-	})
-	if err != nil {
-		return nil, fmt.Errorf("find tenants that watch segments or dates: %w", err)
-	}
-	return found, nil
 }
 
 // state is the state of a watch.

@@ -4,7 +4,10 @@ import (
 	"database/sql/driver"
 	"encoding/binary"
 	"fmt"
+	"iter"
+	"maps"
 	"math"
+	"slices"
 
 	"github.com/google/uuid"
 )
@@ -84,3 +87,19 @@ func (t *Tenant) Scan(src any) error {
 
 // Value returns the number for the database.
 func (t Tenant) Value() (driver.Value, error) { return int64(t), nil }
+
+// ByTenant yields the parts of a list by tenant, whose elements keep their order. Tenants are in the
+// order of their numbers, so that transactions that write their rows do not deadlock.
+func ByTenant[T any](list []T, of func(T) Tenant) iter.Seq2[Tenant, []T] {
+	return func(yield func(Tenant, []T) bool) {
+		parts := map[Tenant][]T{}
+		for _, v := range list {
+			parts[of(v)] = append(parts[of(v)], v)
+		}
+		for _, tenant := range slices.Sorted(maps.Keys(parts)) {
+			if !yield(tenant, parts[tenant]) {
+				return
+			}
+		}
+	}
+}

@@ -22,44 +22,11 @@ const MaxPerHour = 100
 // Follower adds runs for the entries that fire the triggers of active automations.
 func Follower(now func() time.Time) journal.Follower {
 	return journal.Follower{
-		Name: "automation", Types: trigger.EntryTypes(), Tenants: withActive,
-		Follow: func(ctx context.Context, tx *sqldb.DB, entries []journal.Entry) error {
-			byTenant := map[id.Tenant][]journal.Entry{}
-			for _, e := range entries {
-				if !e.Contact.IsZero() {
-					byTenant[e.Tenant] = append(byTenant[e.Tenant], e)
-				}
-			}
-			for _, t := range slices.Sorted(maps.Keys(byTenant)) {
-				if err := follow(ctx, tx, t, byTenant[t], now()); err != nil {
-					return fmt.Errorf("start automations of tenant %s: %w", t, err)
-				}
-			}
-			return nil
-		},
+		Name: "automation", Types: trigger.EntryTypes(), Tenants: journal.TenantsWith(`EXISTS (SELECT 1 FROM automation AS a WHERE a.tenant_id = v.tenant_id AND a.status = 'active')`),
+		Follow: journal.PerTenant(func(ctx context.Context, tx *sqldb.DB, t id.Tenant, entries []journal.Entry) error {
+			return follow(ctx, tx, t, entries, now())
+		}),
 	}
-}
-
-// withActive returns those of some tenants that have active automations.
-func withActive(ctx context.Context, db *sqldb.DB, tenants []id.Tenant) (map[id.Tenant]bool, error) {
-	t := db.Table("tenant_id INTEGER")
-	for _, one := range tenants {
-		t.Add(one)
-	}
-	rows, err := db.Query(ctx, `
-		SELECT v.tenant_id FROM `+t.As("v", 1)+`
-		WHERE EXISTS (SELECT 1 FROM automation AS a WHERE a.tenant_id = v.tenant_id AND a.status = 'active') /* all tenants: followers read the entries of many */`, t.Args()...)
-	found := map[id.Tenant]bool{}
-	err = sqldb.Each(rows, err, func(scan func(...any) error) error {
-		var t id.Tenant
-		err := scan(&t)
-		found[t] = true
-		return err
-	})
-	if err != nil {
-		return nil, fmt.Errorf("find tenants with automations: %w", err)
-	}
-	return found, nil
 }
 
 // follow adds the runs that entries of a tenant start, in the order of the entries.

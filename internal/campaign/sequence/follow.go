@@ -29,20 +29,9 @@ func Follower(now func() time.Time) journal.Follower {
 			journal.EmailOpened, journal.EmailClicked, journal.EmailBounced, journal.BounceApplied, journal.EmailComplained, journal.EmailUnsubscribed,
 			journal.SegmentEntered, journal.SegmentLeft, journal.DateReached, journal.SubscriptionChanged, journal.SuppressionAdded, journal.ScoreChanged, journal.ContactDeleted, journal.ContactAnonymized,
 		},
-		Follow: func(ctx context.Context, tx *sqldb.DB, entries []journal.Entry) error {
-			byTenant := map[id.Tenant][]journal.Entry{}
-			for _, e := range entries {
-				if !e.Contact.IsZero() {
-					byTenant[e.Tenant] = append(byTenant[e.Tenant], e)
-				}
-			}
-			for _, t := range slices.Sorted(maps.Keys(byTenant)) {
-				if err := follow(ctx, tx, t, byTenant[t], now()); err != nil {
-					return fmt.Errorf("follow sequences of tenant %s: %w", t, err)
-				}
-			}
-			return nil
-		},
+		Follow: journal.PerTenant(func(ctx context.Context, tx *sqldb.DB, t id.Tenant, entries []journal.Entry) error {
+			return follow(ctx, tx, t, entries, now())
+		}),
 	}
 }
 

@@ -24,42 +24,16 @@ import (
 // of tenants without endpoints are skipped before a transaction begins.
 func Follower(now func() time.Time) journal.Follower {
 	return journal.Follower{
-		Name: "webhook", Types: followedTypes(), Tenants: withEndpoints,
+		Name: "webhook", Types: followedTypes(), Tenants: journal.TenantsWith(`EXISTS (SELECT 1 FROM webhook_endpoint AS e WHERE e.tenant_id = v.tenant_id AND e.active)`),
 		Follow: func(ctx context.Context, tx *sqldb.DB, entries []journal.Entry) error {
 			return follow(ctx, tx, entries, now())
 		},
 	}
 }
 
-// withEndpoints returns those of the tenants that have active endpoints.
-func withEndpoints(ctx context.Context, db *sqldb.DB, tenants []id.Tenant) (map[id.Tenant]bool, error) {
-	t := db.Table("tenant_id INTEGER")
-	for _, one := range tenants {
-		t.Add(one)
-	}
-	rows, err := db.Query(ctx, `
-		SELECT DISTINCT e.tenant_id FROM webhook_endpoint AS e JOIN `+t.As("v", 1)+` ON v.tenant_id = e.tenant_id
-		WHERE e.active /* all tenants: followers read the entries of many */`, t.Args()...)
-	found := map[id.Tenant]bool{}
-	err = sqldb.Each(rows, err, func(scan func(...any) error) error {
-		var one id.Tenant
-		err := scan(&one)
-		found[one] = true
-		return err
-	})
-	if err != nil {
-		return nil, fmt.Errorf("find tenants with webhook endpoints: %w", err)
-	}
-	return found, nil
-}
-
 func follow(ctx context.Context, tx *sqldb.DB, entries []journal.Entry, now time.Time) error {
-	of := map[id.Tenant][]journal.Entry{}
-	for _, e := range entries {
-		of[e.Tenant] = append(of[e.Tenant], e)
-	}
-	for _, t := range slices.Sorted(maps.Keys(of)) {
-		if err := followTenant(ctx, tx, t, of[t], now); err != nil {
+	for t, own := range id.ByTenant(entries, func(e journal.Entry) id.Tenant { return e.Tenant }) {
+		if err := followTenant(ctx, tx, t, own, now); err != nil {
 			return fmt.Errorf("add webhook deliveries: %w", err)
 		}
 	}

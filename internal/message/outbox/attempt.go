@@ -146,7 +146,7 @@ func (f *attemptTracker) attemptsOf(results []Result) map[id.Message]attempt {
 // node still has. No other transaction revokes these before tx ends. The messages are added to
 // begun.
 func insertAttempts(b *sqldb.Batch, tx *sqldb.DB, owner string, rows []*attemptRow, now time.Time, begun map[id.Message]bool) {
-	for tenant, own := range byTenant(rows, func(r *attemptRow) id.Tenant { return r.tenant }) {
+	for tenant, own := range id.ByTenant(rows, func(r *attemptRow) id.Tenant { return r.tenant }) {
 		t := tx.Table("send_id UUID", "claim UUID", "seq BIGINT", "messages BYTEA")
 		bySeq := make(map[int64]*attemptRow, len(own))
 		for _, r := range own {

@@ -5,7 +5,6 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
-	"iter"
 	"maps"
 	"slices"
 	"time"
@@ -228,7 +227,7 @@ func (n *Node) Delay(ctx context.Context, items []Item) error {
 		return nil
 	}
 	err := n.DB.InTx(ctx, func(tx *sqldb.DB) error {
-		for tenant, own := range byTenant(items, func(it Item) id.Tenant { return it.Tenant }) {
+		for tenant, own := range id.ByTenant(items, func(it Item) id.Tenant { return it.Tenant }) {
 			if err := delay(ctx, tx, tenant, own); err != nil {
 				return err
 			}
@@ -268,20 +267,4 @@ func delay(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, items []Item) er
 		}
 	}
 	return nil
-}
-
-// byTenant yields the parts of a list by tenant, in the order of tenants. A statement writes rows
-// of one tenant only, which is a parameter.
-func byTenant[T any](list []T, of func(T) id.Tenant) iter.Seq2[id.Tenant, []T] {
-	return func(yield func(id.Tenant, []T) bool) {
-		parts := map[id.Tenant][]T{}
-		for _, v := range list {
-			parts[of(v)] = append(parts[of(v)], v)
-		}
-		for _, tenant := range slices.Sorted(maps.Keys(parts)) {
-			if !yield(tenant, parts[tenant]) {
-				return
-			}
-		}
-	}
 }

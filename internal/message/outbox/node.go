@@ -151,7 +151,7 @@ func (n *Node) FlushReleased(ctx context.Context) error {
 		return nil
 	}
 	err := n.DB.InTx(ctx, func(tx *sqldb.DB) error {
-		for tenant, own := range byTenant(changed, func(h openClaim) id.Tenant { return h.tenant }) {
+		for tenant, own := range id.ByTenant(changed, func(h openClaim) id.Tenant { return h.tenant }) {
 			if err := writeReleased(ctx, tx, n.Owner, tenant, own); err != nil {
 				return err
 			}

@@ -269,7 +269,7 @@ func countDays(ctx context.Context, tx *sqldb.DB, sent map[sendDay]int) error {
 	order := slices.SortedFunc(maps.Keys(sent), func(a, b sendDay) int { // the same in all transactions, to avoid deadlocks
 		return cmp.Or(cmp.Compare(a.tenant, b.tenant), id.Compare(a.send, b.send), id.Compare(a.Lane, b.Lane), cmp.Compare(a.Day, b.Day))
 	})
-	for tenant, days := range byTenant(order, func(d sendDay) id.Tenant { return d.tenant }) {
+	for tenant, days := range id.ByTenant(order, func(d sendDay) id.Tenant { return d.tenant }) {
 		t := tx.Table("send_id UUID", "lane_id UUID", "day TEXT", "n BIGINT")
 		for _, d := range days {
 			t.Add(d.send, d.Lane, d.Day, sent[d])

@@ -101,7 +101,7 @@ func reapAttempts(ctx context.Context, tx *sqldb.DB, dead []string) (map[id.Mess
 	if err != nil {
 		return inFlight, err
 	}
-	for tenant, own := range byTenant(all, func(a tenantAttempt) id.Tenant { return a.tenant }) {
+	for tenant, own := range id.ByTenant(all, func(a tenantAttempt) id.Tenant { return a.tenant }) {
 		t := tx.Table("id UUID", "epoch BIGINT", "lane_id UUID", "first_at BIGINT")
 		for _, a := range own {
 			t.Add(a.Message, a.Epoch, a.Lane, a.FirstAt)

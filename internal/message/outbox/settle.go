@@ -181,7 +181,7 @@ func (c changes) queue(b *sqldb.Batch, tx *sqldb.DB) (order []sendKey, after map
 // changes of their sends. Messages that the node still has are added to settled; if some are
 // missing, the transaction must be rolled back.
 func settle(b *sqldb.Batch, tx *sqldb.DB, results []Result, tried map[id.Message]attempt, settled map[id.Message]bool) (changes, error) {
-	for tenant, own := range byTenant(results, func(r Result) id.Tenant { return r.Item.Tenant }) {
+	for tenant, own := range id.ByTenant(results, func(r Result) id.Tenant { return r.Item.Tenant }) {
 		settleOf(b, tx, tenant, own, tried, func(scan func(...any) error) error {
 			var m id.Message
 			err := scan(&m)

@@ -49,7 +49,7 @@ func SaveWaits(ctx context.Context, db *sqldb.DB, waits []Wait, now time.Time) e
 	if len(waits) == 0 {
 		return nil
 	}
-	for tenant, own := range byTenant(waits, func(w Wait) id.Tenant { return w.Tenant }) {
+	for tenant, own := range id.ByTenant(waits, func(w Wait) id.Tenant { return w.Tenant }) {
 		t := db.Table("send_id UUID", "kind TEXT", "lane_id UUID", "provider TEXT", "most BIGINT", "per BIGINT", "until BIGINT", "reason TEXT")
 		for _, w := range own {
 			t.Add(w.Send, w.Kind, w.Lane, w.Provider, w.Max, w.Per.Microseconds(), w.Until.UnixMicro(), w.Reason)

@@ -38,7 +38,7 @@ const FollowerName = "contact"
 // The follower of package suppression adds the address of a hard bounce or a complaint to
 // the suppression list.
 func Follower() journal.Follower {
-	return journal.Follower{Name: FollowerName, Types: followedTypes[:], Follow: follow}
+	return journal.Follower{Name: FollowerName, Types: followedTypes[:], Follow: journal.PerTenant(follow)}
 }
 
 // followedTypes are the types of these entries.
@@ -58,22 +58,7 @@ type entryData struct {
 	outage.Data
 }
 
-func follow(ctx context.Context, tx *sqldb.DB, entries []journal.Entry) error {
-	byTenant := map[id.Tenant][]journal.Entry{}
-	for _, e := range entries {
-		if !e.Contact.IsZero() && slices.Contains(followedTypes[:], e.Type) {
-			byTenant[e.Tenant] = append(byTenant[e.Tenant], e)
-		}
-	}
-	for _, tenant := range slices.Sorted(maps.Keys(byTenant)) {
-		if err := followTenant(ctx, tx, tenant, byTenant[tenant]); err != nil {
-			return fmt.Errorf("follow mail of contacts: %w", err)
-		}
-	}
-	return nil
-}
-
-func followTenant(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, entries []journal.Entry) error {
+func follow(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, entries []journal.Entry) error {
 	entries, err := countSent(ctx, tx, tenant, entries)
 	if err != nil || len(entries) == 0 {
 		return err

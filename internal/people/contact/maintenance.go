@@ -82,11 +82,11 @@ func (u *Maintenance) evaluateNext(ctx context.Context, now time.Time) (more boo
 		u.next, u.roundEnded = position{}, now
 		return false, nil
 	}
-	byTenant := map[id.Tenant][]id.Contact{}
-	for _, p := range page {
-		byTenant[p.tenant] = append(byTenant[p.tenant], p.contact)
-	}
-	for t, ids := range byTenant {
+	for t, own := range id.ByTenant(page, func(p position) id.Tenant { return p.tenant }) {
+		ids := make([]id.Contact, len(own))
+		for i, p := range own {
+			ids[i] = p.contact
+		}
 		if err := Evaluate(ctx, u.DB, t, ids, now); err != nil {
 			return false, err
 		}

@@ -112,17 +112,9 @@ func (s *Saver) Save(ctx context.Context, tenant id.Tenant, d Draft) (Outcome, e
 
 // write saves a batch in one transaction.
 func (s *Saver) write(ctx context.Context, batch []*saveRequest) error {
-	var order []id.Tenant
-	byTenant := map[id.Tenant][]*saveRequest{}
-	for _, e := range batch {
-		if byTenant[e.tenant] == nil {
-			order = append(order, e.tenant)
-		}
-		byTenant[e.tenant] = append(byTenant[e.tenant], e)
-	}
 	err := s.DB.InTx(ctx, func(tx *sqldb.DB) error {
-		for _, t := range order {
-			if err := s.saveTenant(ctx, tx, t, byTenant[t]); err != nil {
+		for t, own := range id.ByTenant(batch, func(e *saveRequest) id.Tenant { return e.tenant }) {
+			if err := s.saveTenant(ctx, tx, t, own); err != nil {
 				return err
 			}
 		}

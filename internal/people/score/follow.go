@@ -3,7 +3,6 @@ package score
 import (
 	"context"
 	"errors"
-	"fmt"
 	"maps"
 	"slices"
 	"time"
@@ -37,21 +36,9 @@ type Broadcasts func(ctx context.Context, db *sqldb.DB, tenant id.Tenant, sends 
 
 // Follower adds points for journal entries.
 func Follower(parse Parser, of Broadcasts, now func() time.Time) journal.Follower {
-	return journal.Follower{Name: "score", Types: Triggers(), Follow: func(ctx context.Context, tx *sqldb.DB, entries []journal.Entry) error {
-		triggers := Triggers()
-		byTenant := map[id.Tenant][]journal.Entry{}
-		for _, e := range entries {
-			if !e.Contact.IsZero() && slices.Contains(triggers, e.Type) {
-				byTenant[e.Tenant] = append(byTenant[e.Tenant], e)
-			}
-		}
-		for _, t := range slices.Sorted(maps.Keys(byTenant)) {
-			if err := follow(ctx, tx, t, byTenant[t], parse, of, now()); err != nil {
-				return fmt.Errorf("score contacts: %w", err)
-			}
-		}
-		return nil
-	}}
+	return journal.Follower{Name: "score", Types: Triggers(), Follow: journal.PerTenant(func(ctx context.Context, tx *sqldb.DB, t id.Tenant, entries []journal.Entry) error {
+		return follow(ctx, tx, t, entries, parse, of, now())
+	})}
 }
 
 // award is an entry with a rule that matches it.
