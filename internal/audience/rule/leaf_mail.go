@@ -228,28 +228,28 @@ const rare = "x.type IN ('email_bounced', 'email_complained', 'email_unsubscribe
 
 // count returns the number of a contact's messages that meet m.
 func (m mails) count(env Env, s *Subject) int {
-	of := map[id.Message]bool{}
+	found := map[id.Message]bool{}
 	switch m.event {
 	case Opened, Clicked, Engaged:
 		for _, h := range s.Hits {
 			if m.shows(h) && m.means(s, h.Send, h.Message) && m.window.holds(env, h.At) && (m.link == "" || h.Click && h.URL == m.link) {
-				of[h.Message] = true
+				found[h.Message] = true
 			}
 		}
 	case Complained, LeftBy:
 		for _, e := range s.Complaints {
 			if e.Complaint == (m.event == Complained) && m.means(s, e.Send, e.Message) && m.window.holds(env, e.At) {
-				of[e.Message] = true
+				found[e.Message] = true
 			}
 		}
 	default:
 		for _, x := range s.Messages {
 			if m.matchesLevel(env, x) && m.means(s, x.Send, x.ID) {
-				of[x.ID] = true
+				found[x.ID] = true
 			}
 		}
 	}
-	return len(of)
+	return len(found)
 }
 
 // matchesLevel reports whether a message is in the required state.

@@ -202,7 +202,7 @@ func changed(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, s Segment, con
 // the next refresh corrects it.
 const smallList = 20_000
 
-func adjust(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, s Segment, contacts []id.Contact, came bool, now time.Time) error {
+func adjust(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, s Segment, contacts []id.Contact, joined bool, now time.Time) error {
 	if s.MembersAll == nil || s.Members == nil || *s.MembersAll <= smallList {
 		return s.recount(ctx, tx, tenant, now)
 	}
@@ -214,7 +214,7 @@ func adjust(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, s Segment, cont
 		return err
 	}
 	all := len(contacts)
-	if !came {
+	if !joined {
 		all, sendable = -all, -sendable
 	}
 	return s.store(ctx, tx, tenant, Counts{max(0, *s.Members+sendable), max(0, *s.MembersAll+all)}, now)

@@ -80,12 +80,12 @@ func (r *Refresher) claim(ctx context.Context) ([]Used, error) {
 		if err != nil {
 			return nil, fmt.Errorf("ask which segments are in use: %w", err)
 		}
-		of := map[id.Tenant][]id.Segment{}
+		byTenant := map[id.Tenant][]id.Segment{}
 		for _, u := range used {
-			of[u.Tenant] = append(of[u.Tenant], u.Segment)
+			byTenant[u.Tenant] = append(byTenant[u.Tenant], u.Segment)
 		}
-		for _, t := range slices.Sorted(maps.Keys(of)) {
-			list, err := r.claimStale(ctx, t, ` AND s.id`+r.DB.In(5), refreshBatch-len(due), now, now.Add(-freshInUse), sqldb.List(r.DB, of[t]))
+		for _, t := range slices.Sorted(maps.Keys(byTenant)) {
+			list, err := r.claimStale(ctx, t, ` AND s.id`+r.DB.In(5), refreshBatch-len(due), now, now.Add(-freshInUse), sqldb.List(r.DB, byTenant[t]))
 			if err != nil {
 				return nil, err
 			}

@@ -96,12 +96,12 @@ func (e *Engine) ResolveClaims(ctx context.Context) error {
 		if err != nil {
 			return errors.Join(append(errs, fmt.Errorf("list the clicks of visitors: %w", err))...)
 		}
-		of := map[id.Tenant][]openClaim{}
+		byTenant := map[id.Tenant][]openClaim{}
 		for _, c := range page {
-			of[c.tenant] = append(of[c.tenant], c)
+			byTenant[c.tenant] = append(byTenant[c.tenant], c)
 		}
-		for _, t := range slices.Sorted(maps.Keys(of)) {
-			for part := range slices.Chunk(of[t], applyAtOnce) {
+		for _, t := range slices.Sorted(maps.Keys(byTenant)) {
+			for part := range slices.Chunk(byTenant[t], applyAtOnce) {
 				if err := e.resolve(ctx, t, part, now); err != nil {
 					errs = append(errs, err)
 				}

@@ -59,19 +59,19 @@ func (c *Collector) Accept(ctx context.Context, tenant id.Tenant, r Request, bin
 }
 
 func (c *Collector) write(ctx context.Context, batch []accepted) error {
-	of := map[id.Tenant]*sqldb.Table{}
+	byTenant := map[id.Tenant]*sqldb.Table{}
 	for _, a := range batch {
-		t := of[a.tenant]
+		t := byTenant[a.tenant]
 		if t == nil {
 			t = c.db.Table("id UUID", "data BYTEA")
-			of[a.tenant] = t
+			byTenant[a.tenant] = t
 		}
 		t.Add(a.id, a.data)
 	}
 	err := c.db.InTx(ctx, func(tx *sqldb.DB) error {
 		b := tx.Batch()
-		for _, tenant := range slices.Sorted(maps.Keys(of)) {
-			of[tenant].QueueInsert(b, tx, "visitor_inbox", tenant)
+		for _, tenant := range slices.Sorted(maps.Keys(byTenant)) {
+			byTenant[tenant].QueueInsert(b, tx, "visitor_inbox", tenant)
 		}
 		tx.Notify(Wake)
 		return b.Run(ctx)

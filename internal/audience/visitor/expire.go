@@ -140,20 +140,20 @@ func (x *expiry) kept(ctx context.Context, before time.Time, limit int64) error 
 		DELETE FROM visitor_kept WHERE tenant_id = $1 AND (visitor_id, id) IN (
 			SELECT visitor_id, id FROM visitor_kept WHERE tenant_id = $1 AND at < $2 ORDER BY at LIMIT $3)
 		RETURNING visitor_id`, x.tenant, sqldb.Micros(before), limit)
-	of := map[id.Visitor]int64{}
+	byVisitor := map[id.Visitor]int64{}
 	err = sqldb.Each(rows, err, func(scan func(...any) error) error {
 		var v id.Visitor
 		err := scan(&v)
-		of[v]++
+		byVisitor[v]++
 		x.add.kept--
 		return err
 	})
-	if err != nil || len(of) == 0 {
+	if err != nil || len(byVisitor) == 0 {
 		return err
 	}
 	t := x.tx.Table("id UUID", "n BIGINT")
-	for _, v := range slices.SortedFunc(maps.Keys(of), id.Compare) {
-		t.Add(v, of[v])
+	for _, v := range slices.SortedFunc(maps.Keys(byVisitor), id.Compare) {
+		t.Add(v, byVisitor[v])
 	}
 	_, err = x.tx.Exec(ctx, `
 		UPDATE visitor SET kept = visitor.kept - v.n FROM `+t.As("v", 2)+`

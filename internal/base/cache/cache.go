@@ -58,7 +58,7 @@ func (c *Cache[K, V]) put(key K, value V, now time.Time, keep time.Duration) {
 	if c.new == nil {
 		c.new = map[K]entry[V]{}
 	}
-	if _, there := c.new[key]; !there && len(c.new) >= max(limit/2, 1) {
+	if _, found := c.new[key]; !found && len(c.new) >= max(limit/2, 1) {
 		c.old, c.new = c.new, map[K]entry[V]{}
 	}
 	c.new[key] = entry[V]{value, now, keep}

@@ -74,10 +74,10 @@ func (f Preconditions) hasLane(b Broadcast) bool {
 
 // anyExternalRoute reports whether the predicate holds for some candidate and a lane that carries
 // its mail off this machine, which excludes the built-in mailbox.
-func (f Preconditions) anyExternalRoute(b Broadcast, such func(sender.Candidate, lane.Config) bool) bool {
+func (f Preconditions) anyExternalRoute(b Broadcast, usable func(sender.Candidate, lane.Config) bool) bool {
 	selected := b.selection()
 	return slices.ContainsFunc(f.Candidates, func(c sender.Candidate) bool {
-		return slices.ContainsFunc(f.Carriers(selected, c.Identity), func(l sender.WeightedLane) bool { return l.Type != lane.Sink && such(c, l.Config) })
+		return slices.ContainsFunc(f.Carriers(selected, c.Identity), func(l sender.WeightedLane) bool { return l.Type != lane.Sink && usable(c, l.Config) })
 	})
 }
 

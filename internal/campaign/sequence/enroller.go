@@ -246,12 +246,12 @@ func markKnown(ctx context.Context, tx *sqldb.DB, s Sequence, list []*waitingReq
 			return fmt.Errorf("find the receipts of requests: %w", err)
 		}
 	}
-	there, err := contact.Existing(ctx, tx, s.Tenant, contacts)
+	existing, err := contact.Existing(ctx, tx, s.Tenant, contacts)
 	if err != nil {
 		return err
 	}
 	for _, w := range list {
-		w.alone = w.alone || used[w.Key] || !w.Contact.IsZero() && !there[w.Contact]
+		w.alone = w.alone || used[w.Key] || !w.Contact.IsZero() && !existing[w.Contact]
 	}
 	return nil
 }

@@ -75,11 +75,11 @@ func follow(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, entries []journ
 }
 
 // contactsOf returns the contacts of entries for which a predicate holds.
-func (f *following) contactsOf(such func(journal.Entry) bool) []id.Contact {
+func (f *following) contactsOf(selected func(journal.Entry) bool) []id.Contact {
 	seen := map[id.Contact]bool{}
 	var list []id.Contact
 	for _, e := range f.entries {
-		if !seen[e.Contact] && such(e) {
+		if !seen[e.Contact] && selected(e) {
 			seen[e.Contact] = true
 			list = append(list, e.Contact)
 		}

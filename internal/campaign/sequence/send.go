@@ -307,10 +307,10 @@ func (s Sequence) Engaged(ctx context.Context, db *sqldb.DB, w WaitStep, list []
 		contact id.Contact
 		number  int
 	}
-	of := map[place]id.Enrollment{}
+	enrollments := map[place]id.Enrollment{}
 	contacts := make([]id.Contact, len(list))
 	for i, e := range list {
-		of[place{e.Contact, e.Number}], contacts[i] = e.ID, e.Contact
+		enrollments[place{e.Contact, e.Number}], contacts[i] = e.ID, e.Contact
 	}
 	visits, err := outbox.Visits(ctx, db, s.Tenant, send, contacts)
 	if err != nil {
@@ -318,7 +318,7 @@ func (s Sequence) Engaged(ctx context.Context, db *sqldb.DB, w WaitStep, list []
 	}
 	mails := map[id.Message]id.Enrollment{}
 	for _, v := range visits {
-		if e, ok := of[place{v.Contact, v.Number / visitsPerEnrollment}]; ok {
+		if e, ok := enrollments[place{v.Contact, v.Number / visitsPerEnrollment}]; ok {
 			mails[v.Message] = e
 		}
 	}

@@ -49,7 +49,7 @@ type TestResult struct {
 // PrepareTest prepares a test of a sequence in any status but archived, with the data of a contact
 // and of the event of its latest enrollment, if there is one. The mails are those that the nodes
 // would send now; a node that could not send has its reason in its mails.
-func PrepareTest(ctx context.Context, db *sqldb.DB, account id.Tenant, seq id.Sequence, of id.Contact, to []string) (Test, error) {
+func PrepareTest(ctx context.Context, db *sqldb.DB, account id.Tenant, seq id.Sequence, sample id.Contact, to []string) (Test, error) {
 	s, err := Load(ctx, db, account, seq)
 	if err != nil {
 		return Test{}, err
@@ -61,7 +61,7 @@ func PrepareTest(ctx context.Context, db *sqldb.DB, account id.Tenant, seq id.Se
 	if t.To, err = render.TestAddresses(to); err != nil {
 		return Test{}, err
 	}
-	c, err := contact.ByID(ctx, db, account, of)
+	c, err := contact.ByID(ctx, db, account, sample)
 	if err != nil {
 		return Test{}, err
 	}
@@ -69,7 +69,7 @@ func PrepareTest(ctx context.Context, db *sqldb.DB, account id.Tenant, seq id.Se
 	if err != nil {
 		return Test{}, err
 	}
-	trigger, err := latestTrigger(ctx, db, s, of)
+	trigger, err := latestTrigger(ctx, db, s, sample)
 	if err != nil {
 		return Test{}, err
 	}

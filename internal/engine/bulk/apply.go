@@ -45,12 +45,12 @@ func (d Runner) Apply(ctx context.Context, db *sqldb.DB, tenant id.Tenant, r Req
 	var res Result
 	err := db.InTx(ctx, func(tx *sqldb.DB) error {
 		w := &applyState{Runner: d, tenant: tenant, request: r, now: now, codes: make(map[id.Contact]string)}
-		there, err := w.admit(ctx, tx, ids)
+		admitted, err := w.admit(ctx, tx, ids)
 		if err != nil {
 			return err
 		}
-		if len(there) > 0 {
-			if err := w.applyTo(ctx, tx, there); err != nil {
+		if len(admitted) > 0 {
+			if err := w.applyTo(ctx, tx, admitted); err != nil {
 				return err
 			}
 		}

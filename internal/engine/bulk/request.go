@@ -168,11 +168,11 @@ func (c *validation) resolve(ctx context.Context, p auth.Principal, a Action, pa
 }
 
 func (c *validation) stage(ctx context.Context, params *Params) error {
-	v, there := c.params["stage_id"]
+	v, found := c.params["stage_id"]
 	text, ok := v.(string)
 	stage, isID := id.Parse[id.Stage](text)
 	switch {
-	case !there:
+	case !found:
 		c.refuse(contact.ErrInvalidStage, "stage_id", "required; null takes contacts out of their stage")
 	case v == nil:
 	case !ok || !isID:

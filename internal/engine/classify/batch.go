@@ -140,13 +140,13 @@ func (e *Engine) judgeProofs(ctx context.Context) (more bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	of := map[id.Tenant][]track.Proof{}
+	byTenant := map[id.Tenant][]track.Proof{}
 	for _, p := range list {
-		of[p.Tenant] = append(of[p.Tenant], p)
+		byTenant[p.Tenant] = append(byTenant[p.Tenant], p)
 	}
-	for _, tenant := range slices.Sorted(maps.Keys(of)) {
+	for _, tenant := range slices.Sorted(maps.Keys(byTenant)) {
 		proofs := map[id.Message][]track.Proof{}
-		for _, p := range of[tenant] {
+		for _, p := range byTenant[tenant] {
 			proofs[p.Message] = append(proofs[p.Message], p)
 		}
 		messages := slices.SortedFunc(maps.Keys(proofs), id.Compare)
@@ -182,21 +182,21 @@ func (e *Engine) verdicts(ctx context.Context, tx *sqldb.DB, b batch, found *tra
 	if err != nil {
 		return nil, err
 	}
-	of := map[id.Message][]track.Hit{}
+	byMessage := map[id.Message][]track.Hit{}
 	for _, h := range found.Hits {
 		r := records[h.Message]
 		if h.SinceSent == nil && r.SentAt != nil { // recorded before the message's acceptance was stored
 			h.SinceSent = new(h.At.Sub(*r.SentAt))
 		}
-		of[h.Message] = append(of[h.Message], h)
+		byMessage[h.Message] = append(byMessage[h.Message], h)
 	}
-	gateways, err := e.gateways(ctx, records, of)
+	gateways, err := e.gateways(ctx, records, byMessage)
 	if err != nil {
 		return nil, err
 	}
 	var changed []track.Hit
 	for _, m := range b.messages {
-		old := of[m]
+		old := byMessage[m]
 		judge := func(familiar func(*track.Hit) bool) []track.Hit {
 			c := Case{
 				Hits: slices.Clone(old), Links: links[records[m].Content], Agents: &e.agents, Lists: e.Lists,
@@ -242,13 +242,13 @@ func isFamiliar(h *track.Hit, known []track.Familiar) bool {
 
 // gateways returns the vendors of the recipients' mail gateways, for messages with clicks so soon that
 // it matters.
-func (e *Engine) gateways(ctx context.Context, records map[id.Message]outbox.Record, of map[id.Message][]track.Hit) (map[id.Message]string, error) {
+func (e *Engine) gateways(ctx context.Context, records map[id.Message]outbox.Record, byMessage map[id.Message][]track.Hit) (map[id.Message]string, error) {
 	if e.Domains == nil {
 		return nil, nil
 	}
 	domains := map[id.Message]string{}
 	var list []string
-	for m, hits := range of {
+	for m, hits := range byMessage {
 		if slices.ContainsFunc(hits, func(h track.Hit) bool { return h.Click && h.SinceSent != nil && *h.SinceSent < gatewayTime }) {
 			_, domain, _ := strings.Cut(records[m].Email, "@")
 			domains[m] = strings.ToLower(domain)

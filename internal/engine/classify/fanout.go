@@ -186,23 +186,23 @@ type fanOutHits struct {
 
 func findFanOut(ctx context.Context, db *sqldb.DB, tenant id.Tenant, due []track.Hit) (*fanOutHits, error) {
 	f := &fanOutHits{due: map[id.Hit]bool{}, settled: map[id.Hit]bool{}}
-	of := map[track.Source][]track.SourceHit{}
+	bySource := map[track.Source][]track.SourceHit{}
 	for _, h := range due {
 		if h.IP != "" && !h.Proxied() {
 			s := track.Source{Send: h.Send, Net: track.Network(h.IP)}
-			of[s] = append(of[s], track.SourceHit{ID: h.ID, Message: h.Message, IP: h.IP, At: h.At})
+			bySource[s] = append(bySource[s], track.SourceHit{ID: h.ID, Message: h.Message, IP: h.IP, At: h.At})
 		}
 	}
-	if len(of) == 0 {
+	if len(bySource) == 0 {
 		return f, nil
 	}
-	sources := slices.SortedFunc(maps.Keys(of), func(a, b track.Source) int {
+	sources := slices.SortedFunc(maps.Keys(bySource), func(a, b track.Source) int {
 		return cmp.Or(id.Compare(a.Send, b.Send), cmp.Compare(a.Net, b.Net))
 	})
 	stretches := make([]track.Window, len(sources))
 	for i, s := range sources {
-		slices.SortFunc(of[s], func(a, b track.SourceHit) int { return a.At.Compare(b.At) })
-		stretches[i] = around(s, of[s][0].At, of[s][len(of[s])-1].At)
+		slices.SortFunc(bySource[s], func(a, b track.SourceHit) int { return a.At.Compare(b.At) })
+		stretches[i] = around(s, bySource[s][0].At, bySource[s][len(bySource[s])-1].At)
 	}
 	frequent, err := track.Frequent(ctx, db, tenant, stretches, fanOut) // most networks are not
 	if err != nil {
@@ -212,7 +212,7 @@ func findFanOut(ctx context.Context, db *sqldb.DB, tenant id.Tenant, due []track
 		if !frequent[i] {
 			continue
 		}
-		if err := f.addSource(ctx, db, tenant, s, of[s]); err != nil {
+		if err := f.addSource(ctx, db, tenant, s, bySource[s]); err != nil {
 			return nil, err
 		}
 	}

@@ -61,17 +61,17 @@ var counterFlags = map[string]track.Flags{
 func (s *Scenario) Classify(lists *Lists) Replay {
 	stored, first := s.store()
 	fanOut := fanOutOf(stored)
-	of := map[id.Message][]track.Hit{}
+	byMessage := map[id.Message][]track.Hit{}
 	for _, h := range stored {
-		of[h.Message] = append(of[h.Message], h)
+		byMessage[h.Message] = append(byMessage[h.Message], h)
 	}
 	extra := s.others()
 	agents := NewAgents(lists)
 	found := map[id.Hit]track.Hit{}
 	out := Replay{Scenario: s.Name, Events: []Verdict{}, Differences: []string{}}
 	counters := out.Counters.named()
-	for _, m := range slices.SortedFunc(maps.Keys(of), id.Compare) {
-		hits := s.judge(of[m], extra[m], Case{
+	for _, m := range slices.SortedFunc(maps.Keys(byMessage), id.Compare) {
+		hits := s.judge(byMessage[m], extra[m], Case{
 			Links: s.Links, Agents: agents, Lists: lists, Gateway: s.Gateway,
 			FanOut: func(h *track.Hit) bool { return fanOut[h.ID] },
 		})
@@ -123,14 +123,14 @@ func (s *Scenario) store() (stored []track.Hit, first map[id.Hit]int) {
 
 // others returns the events that are no opens or clicks until AsOf, by message.
 func (s *Scenario) others() map[id.Message][]event {
-	of := map[id.Message][]event{}
+	byMessage := map[id.Message][]event{}
 	for _, e := range s.events {
 		if e.hit < 0 && !e.at.After(s.AsOf) {
 			m := recipientMessage(e.recipient)
-			of[m] = append(of[m], e)
+			byMessage[m] = append(byMessage[m], e)
 		}
 	}
-	return of
+	return byMessage
 }
 
 // judge sets the verdicts of a message's hits; those that are not due are pending.

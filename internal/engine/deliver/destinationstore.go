@@ -91,17 +91,17 @@ func (e *Engine) exchangeDestinations(ctx context.Context) error {
 	l.mu.Unlock()
 	var changed []destination.State
 	var windows []destination.Window
-	var of, moved []*dest
+	var stored, moved []*dest
 	for _, d := range all {
 		if state, ok := d.state(); ok {
-			changed, of = append(changed, state), append(of, d)
+			changed, stored = append(changed, state), append(stored, d)
 		}
 		if w, ok := d.windowChange(); ok {
 			windows, moved = append(windows, w), append(moved, d)
 		}
 	}
 	if err := destination.Save(ctx, e.DB, changed, now); err != nil {
-		for _, d := range of {
+		for _, d := range stored {
 			d.markChanged()
 		}
 		return err

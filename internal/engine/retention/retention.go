@@ -151,28 +151,28 @@ func oldEntries(tenants []tenant.Tenant, now time.Time) []journal.Old {
 		class journal.Class
 		days  int
 	}
-	of := map[key]*journal.Old{}
+	byKey := map[key]*journal.Old{}
 	for _, t := range tenants {
 		for class, days := range map[journal.Class]int{
 			journal.ClassEvents: t.Settings.Retention.Events, journal.ClassEngagement: t.Settings.Retention.Engagement,
 		} {
 			k := key{t.ID.Group(), class, days}
-			if of[k] == nil {
-				of[k] = &journal.Old{
+			if byKey[k] == nil {
+				byKey[k] = &journal.Old{
 					Group: k.group, Class: class, Days: days, Tenants: map[id.Tenant]bool{}, Before: now.Add(-time.Duration(days) * day),
 				}
 			}
-			of[k].Tenants[t.ID] = true
-			if t.RetentionAt.After(of[k].Changed) {
-				of[k].Changed = t.RetentionAt
+			byKey[k].Tenants[t.ID] = true
+			if t.RetentionAt.After(byKey[k].Changed) {
+				byKey[k].Changed = t.RetentionAt
 			}
 		}
 	}
-	list := make([]journal.Old, 0, len(of))
-	for _, k := range slices.SortedFunc(maps.Keys(of), func(a, b key) int {
+	list := make([]journal.Old, 0, len(byKey))
+	for _, k := range slices.SortedFunc(maps.Keys(byKey), func(a, b key) int {
 		return cmp.Or(cmp.Compare(a.group, b.group), cmp.Compare(a.class, b.class), cmp.Compare(a.days, b.days))
 	}) {
-		list = append(list, *of[k])
+		list = append(list, *byKey[k])
 	}
 	return list
 }

@@ -99,11 +99,11 @@ func (d *drafter) setCell(out *contact.Draft, tags *[]string, target, cell strin
 		if cell == "" {
 			return ""
 		}
-		yes, ok := parseBoolean(cell)
+		value, ok := parseBoolean(cell)
 		if !ok {
 			return notBoolean
 		}
-		ch.DoNotContact = &yes
+		ch.DoNotContact = &value
 	default:
 		if cell == "" {
 			ch.Texts[contact.Text(target)] = nil
@@ -140,8 +140,8 @@ func customValue(t field.Type, cell string) any {
 			return n
 		}
 	case field.Boolean:
-		if yes, ok := parseBoolean(cell); ok {
-			return yes
+		if value, ok := parseBoolean(cell); ok {
+			return value
 		}
 	case field.Tags:
 		var values []any

@@ -85,11 +85,11 @@ func unreadable(begin []byte) string {
 // delimiter. It returns the delimiter and the length of the line, or 0.
 func declaredSeparator(begin []byte) (comma byte, n int) {
 	line, _, _ := bytes.Cut(begin, []byte("\n"))
-	said := bytes.TrimSuffix(line, []byte("\r"))
-	if len(said) != 5 || !strings.EqualFold(string(said[:4]), "sep=") || !strings.ContainsRune(",;\t|", rune(said[4])) {
+	directive := bytes.TrimSuffix(line, []byte("\r"))
+	if len(directive) != 5 || !strings.EqualFold(string(directive[:4]), "sep=") || !strings.ContainsRune(",;\t|", rune(directive[4])) {
 		return 0, 0
 	}
-	return said[4], min(len(line)+1, len(begin))
+	return directive[4], min(len(line)+1, len(begin))
 }
 
 // sniff detects the format from the header row: the delimiter is the one that occurs most often;

@@ -59,8 +59,8 @@ func (c *checker) binding(s *Schema, raw json.RawMessage) Bound {
 }
 
 // reporting returns a checker that reports its issues, or one that drops them.
-func (c *checker) reporting(yes bool) *checker {
-	if yes {
+func (c *checker) reporting(report bool) *checker {
+	if report {
 		return c
 	}
 	return &checker{pool: c.pool, seed: c.seed}
@@ -103,8 +103,8 @@ func (c *checker) parameters(s scope) map[string]Value {
 	known := 0
 	for i := range list {
 		p := &list[i]
-		v, there := s.values[p.Name]
-		if there {
+		v, found := s.values[p.Name]
+		if found {
 			known++
 		}
 		out[p.Name] = c.parameter(location{slot: s.slot, name: p.Name}, p, v)
@@ -141,8 +141,8 @@ func (c *checker) sections(s scope) map[string][]map[string]Value {
 	out := make(map[string][]map[string]Value, len(list))
 	known := 0
 	for i := range list {
-		v, there := s.rows[list[i].Name]
-		if there {
+		v, found := s.rows[list[i].Name]
+		if found {
 			known++
 		}
 		out[list[i].Name] = c.section(s, &list[i], v)
@@ -195,8 +195,8 @@ func (c *checker) row(at location, sec *Section, row map[string]any, s scope) ma
 	known := 0
 	for i := range sec.Item {
 		f := &sec.Item[i]
-		v, there := row[f.Name]
-		if there {
+		v, found := row[f.Name]
+		if found {
 			known++
 		}
 		at.name = f.Name

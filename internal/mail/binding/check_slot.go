@@ -14,8 +14,8 @@ func (c *checker) slots(s *Schema, bound map[string]any) map[string]Filling {
 	known := 0
 	for i := range s.Slots {
 		sl := &s.Slots[i]
-		v, there := bound[sl.Name]
-		if there {
+		v, found := bound[sl.Name]
+		if found {
 			known++
 		}
 		out[sl.Name] = c.slot(sl, v)

@@ -59,8 +59,8 @@ func (r *schemaReader) parameter(path string, m map[string]any) Parameter {
 
 // typeOf reads the type and returns the rules that apply to it.
 func (r *schemaReader) typeOf(path string, m map[string]any, p *Parameter) ([]string, bool) {
-	v, there := m["type"]
-	if !there {
+	v, found := m["type"]
+	if !found {
 		r.problem(path+".type", "is required")
 		return nil, false
 	}

@@ -131,7 +131,7 @@ func (r *schemaReader) groupsOnce(groups []Group) {
 	for i, g := range groups {
 		for list, names := range g.lists() {
 			for j, n := range names {
-				if k, there := first[list+n]; there {
+				if k, found := first[list+n]; found {
 					r.problem(fmt.Sprintf("groups_schema[%d].%s[%d]", i, list, j), "%q stands in groups_schema[%d] already", n, k)
 					continue
 				}

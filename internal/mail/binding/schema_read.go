@@ -175,10 +175,10 @@ func (r *schemaReader) list(path string, v any) []any {
 
 // named reads the name of an entry; "" if it is not valid.
 func (r *schemaReader) named(path string, m map[string]any) string {
-	v, there := m["name"]
+	v, found := m["name"]
 	s, ok := v.(string)
 	switch {
-	case !there:
+	case !found:
 		r.problem(path+".name", "is required")
 	case !ok || !isName(s):
 		r.problem(path+".name", nameRule)
@@ -220,9 +220,9 @@ func (r *schemaReader) words(path string, v any, most int) *string {
 
 // flag reads an optional boolean; the default is false.
 func (r *schemaReader) flag(path string, m map[string]any, key string) bool {
-	v, there := m[key]
+	v, found := m[key]
 	b, ok := v.(bool)
-	if there && !ok {
+	if found && !ok {
 		r.problem(path+"."+key, "must be true or false, not %s", kind(v))
 	}
 	return b

@@ -85,16 +85,16 @@ func (f *attemptTracker) newRows(intents []Item, now time.Time) []*attemptRow {
 		f.begun, f.rowOf, f.unsettled, f.tidy = map[id.Message]attempt{}, map[id.Message]int64{}, map[int64]int{}, map[id.Tenant]bool{}
 	}
 	var rows []*attemptRow
-	of := map[claimKey]*attemptRow{}
+	byClaim := map[claimKey]*attemptRow{}
 	for _, it := range intents {
 		s := claimKey{it.Tenant, it.Send, it.Claim}
-		if of[s] == nil {
+		if byClaim[s] == nil {
 			f.lastSeq++
-			of[s] = &attemptRow{claimKey: s, seq: f.lastSeq}
+			byClaim[s] = &attemptRow{claimKey: s, seq: f.lastSeq}
 			f.unsettled[f.lastSeq] = 1
-			rows = append(rows, of[s])
+			rows = append(rows, byClaim[s])
 		}
-		of[s].attempts = append(of[s].attempts, newAttempt(it, now))
+		byClaim[s].attempts = append(byClaim[s].attempts, newAttempt(it, now))
 	}
 	return rows
 }

@@ -71,13 +71,13 @@ func (e *Evidence) ApplyVerdicts(ctx context.Context, verdicts []Hit) error {
 	if err != nil {
 		return fmt.Errorf("write verdicts: %w", err)
 	}
-	of := map[id.Message][]Hit{}
+	byMessage := map[id.Message][]Hit{}
 	for _, h := range e.Hits {
 		if v := given[key{h.Message, h.ID}]; v != nil {
 			h.Class, h.Rule = v.Class, v.Rule
 		}
 		if judged[h.Message] != nil {
-			of[h.Message] = append(of[h.Message], h)
+			byMessage[h.Message] = append(byMessage[h.Message], h)
 		}
 	}
 	var entries []journal.Entry
@@ -85,12 +85,12 @@ func (e *Evidence) ApplyVerdicts(ctx context.Context, verdicts []Hit) error {
 	for _, k := range slices.SortedFunc(maps.Keys(judged), id.Compare) {
 		m := judged[k]
 		if m.pruned > 0 { // what is left of the hits no longer determines the flags
-			entries = append(entries, engagementEntries(m.old, m.old, of[k])...)
+			entries = append(entries, engagementEntries(m.old, m.old, byMessage[k])...)
 			continue
 		}
-		m.flags = Derive(of[k]) | m.old&notFromHits
-		c.addSummary(m, summarize(of[k], func(h *Hit) Class { return h.oldClass }), summarize(of[k], func(h *Hit) Class { return h.Class }))
-		entries = append(entries, engagementEntries(m.old, m.flags, of[k])...)
+		m.flags = Derive(byMessage[k]) | m.old&notFromHits
+		c.addSummary(m, summarize(byMessage[k], func(h *Hit) Class { return h.oldClass }), summarize(byMessage[k], func(h *Hit) Class { return h.Class }))
+		entries = append(entries, engagementEntries(m.old, m.flags, byMessage[k])...)
 	}
 	if err := journal.Append(ctx, e.tx, entries...); err != nil {
 		return err

@@ -59,11 +59,11 @@ func LoadFirstTimes(ctx context.Context, db *sqldb.DB, tenant id.Tenant, sent ma
 	for i, m := range left {
 		contacts[i] = sent[m]
 	}
-	said, err := journal.FirstOf(ctx, db, tenant, contacts, left, journal.EmailUnsubscribed, journal.EmailComplained)
+	refused, err := journal.FirstOf(ctx, db, tenant, contacts, left, journal.EmailUnsubscribed, journal.EmailComplained)
 	if err != nil {
 		return nil, err
 	}
-	for _, s := range said {
+	for _, s := range refused {
 		m := found[s.Message]
 		if s.Type == journal.EmailComplained {
 			m.Complained = &s.At

@@ -21,17 +21,17 @@ const Wake sqldb.Signal = "hits"
 // requests can be answered. An Inbox records them later. Only the data of the request is
 // stored; send and contact are looked up when the hit is recorded.
 func Accept(ctx context.Context, db *sqldb.DB, hits []Hit) error {
-	of := map[id.Tenant][]Hit{}
+	byTenant := map[id.Tenant][]Hit{}
 	for _, h := range hits {
-		of[h.Tenant] = append(of[h.Tenant], h)
+		byTenant[h.Tenant] = append(byTenant[h.Tenant], h)
 	}
 	var err error
-	if len(of) == 1 && !db.InTransaction() { // commits by itself, in one round trip
+	if len(byTenant) == 1 && !db.InTransaction() { // commits by itself, in one round trip
 		err = insertPack(ctx, db, hits)
 	} else {
 		err = db.InTx(ctx, func(tx *sqldb.DB) error {
-			for _, tenant := range slices.Sorted(maps.Keys(of)) {
-				if err := insertPack(ctx, tx, of[tenant]); err != nil {
+			for _, tenant := range slices.Sorted(maps.Keys(byTenant)) {
+				if err := insertPack(ctx, tx, byTenant[tenant]); err != nil {
 					return err
 				}
 			}
@@ -178,18 +178,18 @@ func (b *Inbox) recordPacks(ctx context.Context, list []packRef) error {
 // processPacks deletes packs from the inbox and calls do with their hits, in one
 // transaction. Packs that another process deleted meanwhile are skipped.
 func (b *Inbox) processPacks(ctx context.Context, list []packRef, do func(ctx context.Context, tx *sqldb.DB, hits []Hit) error) error {
-	of := map[id.Tenant][]id.HitPack{}
+	byTenant := map[id.Tenant][]id.HitPack{}
 	n := 0
 	for _, w := range list {
-		of[w.tenant] = append(of[w.tenant], w.id)
+		byTenant[w.tenant] = append(byTenant[w.tenant], w.id)
 		n += w.n
 	}
 	return b.DB.InTx(ctx, func(tx *sqldb.DB) error {
 		// Deleting is the claim: of two processes, one gets the rows. Killed before the commit, the packs are
 		// there again, and nothing is counted.
 		hits := make([]Hit, 0, n)
-		for _, tenant := range slices.Sorted(maps.Keys(of)) {
-			rows, err := tx.Query(ctx, `DELETE FROM hit_inbox WHERE tenant_id = $1 AND id`+tx.In(2)+` RETURNING hits`, tenant, sqldb.List(tx, of[tenant]))
+		for _, tenant := range slices.Sorted(maps.Keys(byTenant)) {
+			rows, err := tx.Query(ctx, `DELETE FROM hit_inbox WHERE tenant_id = $1 AND id`+tx.In(2)+` RETURNING hits`, tenant, sqldb.List(tx, byTenant[tenant]))
 			_, err = sqldb.Collect(rows, err, func(scan func(...any) error) (none struct{}, err error) {
 				var packed []byte
 				if err := scan(&packed); err != nil {

@@ -143,20 +143,20 @@ const proofWindow = time.Hour
 // that programs of the tenant send (from the API) prove nothing.
 func ProofFollower() journal.Follower {
 	return journal.Follower{Name: "hit_proof", Types: proofTypes, Follow: func(ctx context.Context, tx *sqldb.DB, entries []journal.Entry) error {
-		of := map[id.Tenant][]journal.Entry{}
+		byTenant := map[id.Tenant][]journal.Entry{}
 		var tenants []id.Tenant
 		for _, e := range entries {
 			if e.Contact.IsZero() || e.Type == journal.CustomEvent && !fromWebsite(e) {
 				continue
 			}
-			if of[e.Tenant] == nil {
+			if byTenant[e.Tenant] == nil {
 				tenants = append(tenants, e.Tenant)
 			}
-			of[e.Tenant] = append(of[e.Tenant], e)
+			byTenant[e.Tenant] = append(byTenant[e.Tenant], e)
 		}
 		slices.Sort(tenants)
 		for _, tenant := range tenants {
-			if err := addProofs(ctx, tx, tenant, of[tenant]); err != nil {
+			if err := addProofs(ctx, tx, tenant, byTenant[tenant]); err != nil {
 				return fmt.Errorf("prove clicks: %w", err)
 			}
 		}

@@ -22,15 +22,15 @@ import (
 // order of tenants and messages, so that transactions do not deadlock; the sums, which many
 // transactions write, come last.
 func Record(ctx context.Context, tx *sqldb.DB, hits []Hit) error {
-	of := map[id.Tenant][]Hit{}
+	byTenant := map[id.Tenant][]Hit{}
 	for _, h := range hits {
-		of[h.Tenant] = append(of[h.Tenant], h)
+		byTenant[h.Tenant] = append(byTenant[h.Tenant], h)
 	}
-	tenants := slices.Sorted(maps.Keys(of))
+	tenants := slices.Sorted(maps.Keys(byTenant))
 	changes := make([]changes, len(tenants))
 	for i, tenant := range tenants {
 		var err error
-		if changes[i], err = recordTenant(ctx, tx, tenant, of[tenant]); err != nil {
+		if changes[i], err = recordTenant(ctx, tx, tenant, byTenant[tenant]); err != nil {
 			return err
 		}
 	}

@@ -70,12 +70,12 @@ func CountMessages(ctx context.Context, db *sqldb.DB, tenant id.Tenant, c *Count
 	if err != nil {
 		return err
 	}
-	of := map[id.Message][]Hit{}
+	byMessage := map[id.Message][]Hit{}
 	for _, h := range hits {
-		of[h.Message] = append(of[h.Message], h)
+		byMessage[h.Message] = append(byMessage[h.Message], h)
 	}
 	for _, m := range engaged {
-		c.add(m, rows[m], mixes[m], of[m])
+		c.add(m, rows[m], mixes[m], byMessage[m])
 	}
 	return nil
 }

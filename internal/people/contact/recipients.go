@@ -53,7 +53,7 @@ func (r *FieldSet) Add(name string) {
 		}
 		name = "custom_fields"
 	}
-	if i, there := slices.BinarySearch(r.columns, name); !there {
+	if i, found := slices.BinarySearch(r.columns, name); !found {
 		r.columns = slices.Insert(r.columns, i, name)
 	}
 }

@@ -42,9 +42,9 @@ func startRebuild(ctx context.Context, db *sqldb.DB, tenant id.Tenant) error {
 // continueRebuild queues the next page of contacts of a rebuild or, after the last page,
 // deletes the next old segment. It reports whether there was a rebuild.
 func continueRebuild(ctx context.Context, db *sqldb.DB, tenant id.Tenant) (bool, error) {
-	var there bool // first, so that an idle program does not write
-	err := db.QueryRow(ctx, `SELECT EXISTS (SELECT 1 FROM contact_search_rebuild WHERE tenant_id = $1)`, tenant).Scan(&there)
-	if err != nil || !there {
+	var pending bool // first, so that an idle program does not write
+	err := db.QueryRow(ctx, `SELECT EXISTS (SELECT 1 FROM contact_search_rebuild WHERE tenant_id = $1)`, tenant).Scan(&pending)
+	if err != nil || !pending {
 		return false, err
 	}
 	return true, db.InTx(ctx, func(tx *sqldb.DB) error {
