@@ -158,8 +158,9 @@ func (g *Group[T]) commit(ctx context.Context, batch []grouped[T]) {
 }
 
 // futile reports whether the values of a failed batch are not written alone, because err is not about
-// one of them: time is up, the write was canceled, or the database cannot store anything. Each attempt would end in the same way while more callers queue. Besides, if the connection
-// was lost during COMMIT, the batch may be durable, and writing its values again would store them twice.
+// one of them: time is up, the write was canceled, or the database cannot store anything. Each attempt
+// would end in the same way while more callers queue. Besides, if the connection was lost during COMMIT,
+// the batch may be durable, and writing its values again would store them twice.
 func futile(ctx context.Context, err error) bool {
 	return ctx.Err() != nil || errors.Is(err, context.Canceled) || IsOutage(err)
 }
