@@ -29,6 +29,8 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/ncruces/go-sqlite3"
+
+	"github.com/packetboat/packetboat/internal/sqldb/filelock"
 )
 
 // Dialect is the kind of a database.
@@ -69,8 +71,8 @@ type shared struct {
 	distributed      *atomic.Bool // PostgreSQL only: see Distributed
 	homes            sync.Map     // PostgreSQL only: keys that the table home has; see requireHome
 	closers          []func() error
-	file             string    // SQLite only
-	lock             *fileLock // SQLite only
+	file             string         // SQLite only
+	lock             *filelock.File // SQLite only
 	trace            func(text string, args []any)
 	subscribers      subscribers
 	watch            atomic.Pointer[writeWatch] // see WatchWrites

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/packetboat/packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/sqldb/filelock"
 )
 
 func openFile(t *testing.T, path string) *sqldb.DB {
@@ -75,11 +76,11 @@ func TestOneProcessServesAFileWhateverItsName(t *testing.T) {
 		if _, err := second.Exec(t.Context(), `INSERT INTO scratch (tenant_id, id) VALUES ($1, 'a')`, name); err != nil {
 			t.Errorf("a command that opened %s: %v", name, err)
 		}
-		if _, err := second.Serve(); !errors.Is(err, sqldb.ErrServed) {
+		if _, err := second.Serve(); !errors.Is(err, filelock.ErrServed) {
 			t.Errorf("a second server that opened %s: %v, want ErrServed", name, err)
 		}
 	}
-	if _, err := sqldb.Open(t.Context(), "sqlite:"+hard, sqldb.Options{}); !errors.Is(err, sqldb.ErrOtherName) {
+	if _, err := sqldb.Open(t.Context(), "sqlite:"+hard, sqldb.Options{}); !errors.Is(err, filelock.ErrOtherName) {
 		t.Errorf("opened by a hard link: %v, want ErrOtherName", err)
 	}
 	var n int
@@ -106,7 +107,7 @@ func TestAHardLinkCanBeUsedAlone(t *testing.T) {
 		t.Fatalf("while no other process has the file open: %v", err)
 	}
 	defer stop()
-	if _, err := sqldb.Open(t.Context(), "sqlite:"+file, sqldb.Options{}); !errors.Is(err, sqldb.ErrOtherName) || !strings.Contains(err.Error(), file) {
+	if _, err := sqldb.Open(t.Context(), "sqlite:"+file, sqldb.Options{}); !errors.Is(err, filelock.ErrOtherName) || !strings.Contains(err.Error(), file) {
 		t.Errorf("the first name while the second is in use: %v, want ErrOtherName", err)
 	}
 }

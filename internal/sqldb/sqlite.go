@@ -14,6 +14,8 @@ import (
 
 	"github.com/ncruces/go-sqlite3"
 	"github.com/ncruces/go-sqlite3/driver"
+
+	"github.com/packetboat/packetboat/internal/sqldb/filelock"
 )
 
 // Limits of an SQLite database. Each connection has a page cache of its own, so their number bounds
@@ -53,13 +55,13 @@ func openSQLite(ctx context.Context, path string, o Options) (_ *DB, err error) 
 	if path, err = filepath.EvalSymlinks(path); err != nil { // as SQLite does
 		return nil, err
 	}
-	lock, err := lockFile(path)
+	lock, err := filelock.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, lock.close())
+			err = errors.Join(err, lock.Close())
 		}
 	}()
 	w, err := driver.Open(dsn(path, true), configureConn)
@@ -101,7 +103,7 @@ func openSQLite(ctx context.Context, path string, o Options) (_ *DB, err error) 
 		return nil, errors.Join(append(errs, db.Close())...)
 	}
 	db.evaluations.readers.SetConnMaxIdleTime(time.Minute) // to free their memory
-	db.closers = append(db.closers, lock.close)
+	db.closers = append(db.closers, lock.Close)
 	for _, p := range []*sql.DB{db.pool, db.callerPool} {
 		s := &statements{pool: p, stmts: map[string]*sql.Stmt{}}
 		db.reads[p] = s

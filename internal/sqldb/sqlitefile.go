@@ -50,20 +50,12 @@ func setPrivateMode(path string, flag int) error {
 	return nil
 }
 
-var (
-	// ErrServed means that another process serves the SQLite database.
-	ErrServed = errors.New("another process already serves the database")
-	// ErrOtherName means that another process has the SQLite database open by another name, for
-	// which SQLite uses another log.
-	ErrOtherName = errors.New("the database is in use under another name")
-)
-
 // Serve makes this process the one that serves an SQLite database, until unlock is called or the
-// process ends. Other processes get ErrServed, whatever name they opened the file by, but may use
+// process ends. Other processes get filelock.ErrServed, whatever name they opened the file by, but may use
 // the database. A PostgreSQL database can be served by any number of processes.
 func (db *DB) Serve() (unlock func(), err error) {
 	if db.lock == nil {
 		return func() {}, nil
 	}
-	return db.lock.lockServing()
+	return db.lock.Serve()
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/packetboat/packetboat/internal/base/id"
 	"github.com/packetboat/packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/sqldb/groupcommit"
 )
 
 // Recorder records the events of many requests in common transactions: requests that arrive while
@@ -19,7 +20,7 @@ type Recorder struct {
 	DB  *sqldb.DB
 	Now func() time.Time
 
-	small, large *sqldb.Group[*work]
+	small, large *groupcommit.Group[*work]
 }
 
 const (
@@ -31,9 +32,9 @@ const (
 // NewRecorder returns a Recorder that groups requests. Record works while Run does.
 func NewRecorder(db *sqldb.DB, now func() time.Time) *Recorder {
 	r := &Recorder{DB: db, Now: now}
-	r.small = sqldb.NewGroup(maxTogether, r.write)
+	r.small = groupcommit.New(maxTogether, r.write)
 	// Transactions with many events write each page of an index once for many entries, but others wait for them.
-	r.large = sqldb.NewGroup(maxTogether, r.write)
+	r.large = groupcommit.New(maxTogether, r.write)
 	r.large.Weigh(func(e *work) int { return len(e.events) }, enoughEvents)
 	return r
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/packetboat/packetboat/internal/base/id"
 	"github.com/packetboat/packetboat/internal/message/track"
 	"github.com/packetboat/packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/sqldb/groupcommit"
 )
 
 // Wake is notified when requests were accepted.
@@ -23,7 +24,7 @@ const acceptTogether = 500
 type Collector struct {
 	db    *sqldb.DB
 	keys  *track.Keys
-	group *sqldb.Group[accepted]
+	group *groupcommit.Group[accepted]
 }
 
 // accepted is a request of a tenant's website.
@@ -36,7 +37,7 @@ type accepted struct {
 // NewCollector returns a collector that verifies binding tokens with keys.
 func NewCollector(db *sqldb.DB, keys *track.Keys) *Collector {
 	c := &Collector{db: db, keys: keys}
-	c.group = sqldb.NewGroup(acceptTogether, c.write)
+	c.group = groupcommit.New(acceptTogether, c.write)
 	return c
 }
 

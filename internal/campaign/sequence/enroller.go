@@ -14,6 +14,7 @@ import (
 	"github.com/packetboat/packetboat/internal/base/id"
 	"github.com/packetboat/packetboat/internal/people/contact"
 	"github.com/packetboat/packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/sqldb/groupcommit"
 )
 
 // Enroller carries out requests of many callers in common transactions: requests that arrive while one
@@ -26,7 +27,7 @@ type Enroller struct {
 	Rules ContactRules
 	Now   func() time.Time
 
-	group *sqldb.Group[*waitingRequest]
+	group *groupcommit.Group[*waitingRequest]
 }
 
 // ContactRules reads the rules of a tenant's contacts.
@@ -48,7 +49,7 @@ const maxTogether = 100
 // NewEnroller returns an Enroller that groups requests. Enroll works while Run does.
 func NewEnroller(db *sqldb.DB, rules ContactRules, now func() time.Time) *Enroller {
 	e := &Enroller{DB: db, Rules: rules, Now: now}
-	e.group = sqldb.NewGroup(maxTogether, e.write)
+	e.group = groupcommit.New(maxTogether, e.write)
 	return e
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/packetboat/packetboat/internal/base/secret"
 	"github.com/packetboat/packetboat/internal/sqldb"
 	"github.com/packetboat/packetboat/internal/sqldb/dbcopy"
+	"github.com/packetboat/packetboat/internal/sqldb/filelock"
 )
 
 // Copy copies the installation in the SQLite database at from to the PostgreSQL database at to,
@@ -38,7 +39,7 @@ func copySource(ctx context.Context, cfg Config, from string) (source *sqldb.DB,
 		return nil, nil, fmt.Errorf("open the source: %w", err)
 	}
 	unlock, err := soleServer(db)
-	if errors.Is(err, sqldb.ErrServed) {
+	if errors.Is(err, filelock.ErrServed) {
 		err = fmt.Errorf("a process serves the database %s: stop it first, or copy when it has ended", db.File())
 	}
 	if err != nil {

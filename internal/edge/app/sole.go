@@ -9,6 +9,7 @@ import (
 	"syscall"
 
 	"github.com/packetboat/packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/sqldb/filelock"
 )
 
 // soleServer makes sure that no other process serves the SQLite database: a second one would
@@ -24,9 +25,9 @@ func soleServer(db *sqldb.DB) (unlock func(), err error) {
 	if file == "" {
 		return func() {}, nil
 	}
-	taken := fmt.Errorf("%w %s: stop it first, or give this one a --data-dir of its own; several processes need PostgreSQL", sqldb.ErrServed, file)
+	taken := fmt.Errorf("%w %s: stop it first, or give this one a --data-dir of its own; several processes need PostgreSQL", filelock.ErrServed, file)
 	giveUp, err := db.Serve()
-	if errors.Is(err, sqldb.ErrServed) {
+	if errors.Is(err, filelock.ErrServed) {
 		return nil, taken
 	}
 	if err != nil {

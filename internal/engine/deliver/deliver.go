@@ -40,6 +40,7 @@ import (
 	"github.com/packetboat/packetboat/internal/people/maildomain"
 	"github.com/packetboat/packetboat/internal/senders/pace"
 	"github.com/packetboat/packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/sqldb/groupcommit"
 )
 
 // lookEvery is how often the engine reads which sends have due messages.
@@ -88,7 +89,7 @@ type Engine struct {
 	dests       dests
 	node        *outbox.Node
 	leaseUntil  atomic.Pointer[time.Time]
-	commits     *sqldb.Group[*step]
+	commits     *groupcommit.Group[*step]
 	working     atomic.Int64    // workers that have a message, or a result to write
 	connCtx     context.Context // of connections; canceled when the grace of a shutdown is over
 	writeCtx    context.Context // of writes; canceled when the engine gives up
@@ -107,7 +108,7 @@ type Engine struct {
 // returns all other claimed messages to the queue.
 func (e *Engine) Run(ctx context.Context) error {
 	e.node = &outbox.Node{DB: e.DB, Owner: id.NewText()}
-	e.commits = sqldb.NewGroup(maxCommit, e.commit)
+	e.commits = groupcommit.New(maxCommit, e.commit)
 	e.commits.Limit(e.commitBatch)
 	e.settings.engine, e.lanes.engine, e.sends.engine = e, e, e
 	e.pacer = pace.New(e.DB, e.node.Owner, e.Now)

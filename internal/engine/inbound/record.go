@@ -22,6 +22,7 @@ import (
 	"github.com/packetboat/packetboat/internal/people/outage"
 	"github.com/packetboat/packetboat/internal/senders/traffic"
 	"github.com/packetboat/packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/sqldb/groupcommit"
 )
 
 // Effect is what a report changes.
@@ -59,7 +60,7 @@ var (
 type Recorder struct {
 	DB        *sqldb.DB
 	Now       func() time.Time
-	group     *sqldb.Group[*request]
+	group     *groupcommit.Group[*request]
 	providers maildomain.Providers
 }
 
@@ -78,7 +79,7 @@ const (
 // NewRecorder returns a Recorder. Record works while Run does.
 func NewRecorder(db *sqldb.DB, now func() time.Time) *Recorder {
 	r := &Recorder{DB: db, Now: now, providers: maildomain.Providers{DB: db, Now: now}}
-	r.group = sqldb.NewGroup(maxTogether, func(ctx context.Context, batch []*request) error {
+	r.group = groupcommit.New(maxTogether, func(ctx context.Context, batch []*request) error {
 		return r.recordTenant(ctx, batch[0].Tenant, batch)
 	})
 	// A transaction ends with counts that all tenants share (outage.Count), so it must not go on to lock

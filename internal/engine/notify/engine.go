@@ -26,6 +26,7 @@ import (
 	"github.com/packetboat/packetboat/internal/base/secret"
 	"github.com/packetboat/packetboat/internal/campaign/webhook"
 	"github.com/packetboat/packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/sqldb/groupcommit"
 )
 
 // Limits of one process.
@@ -64,7 +65,7 @@ type Engine struct {
 	Timeout  time.Duration // of one request; 0 means 15 s
 
 	client  *client
-	results *sqldb.Group[*result]
+	results *groupcommit.Group[*result]
 	crowded atomic.Bool // more endpoints may be waiting than were leased
 
 	mu       sync.Mutex
@@ -140,7 +141,7 @@ func (e *Engine) begin(ctx context.Context) (end func()) {
 	requests, abort := context.WithCancel(context.WithoutCancel(ctx))
 	stopping := context.AfterFunc(ctx, func() { time.AfterFunc(grace, abort) })
 	e.client = newClient(requests, e)
-	e.results = sqldb.NewGroup(maxResults, e.commit)
+	e.results = groupcommit.New(maxResults, e.commit)
 	e.servers, e.tenants, e.requests = map[*server]bool{}, map[id.Tenant]int{}, 0
 	background, stop := context.WithCancel(context.WithoutCancel(ctx))
 	var all sync.WaitGroup

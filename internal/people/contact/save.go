@@ -7,6 +7,7 @@ import (
 
 	"github.com/packetboat/packetboat/internal/base/id"
 	"github.com/packetboat/packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/sqldb/groupcommit"
 	"github.com/packetboat/packetboat/internal/sqldb/revision"
 )
 
@@ -63,7 +64,7 @@ type Saver struct {
 	Rules QueueRules
 	Now   func() time.Time
 
-	group *sqldb.Group[*saveRequest]
+	group *groupcommit.Group[*saveRequest]
 }
 
 // QueueRules reads the rules of a tenant as part of a batch. It returns a function to be
@@ -83,7 +84,7 @@ const maxTogether = 200
 // NewSaver returns a Saver that groups drafts. Save works while Run does.
 func NewSaver(db *sqldb.DB, rules QueueRules, now func() time.Time) *Saver {
 	s := &Saver{DB: db, Rules: rules, Now: now}
-	s.group = sqldb.NewGroup(maxTogether, s.write)
+	s.group = groupcommit.New(maxTogether, s.write)
 	return s
 }
 

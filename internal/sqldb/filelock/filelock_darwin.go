@@ -1,4 +1,4 @@
-package sqldb
+package filelock
 
 // From bsd/sys/fcntl.h of Apple's kernel, as in the SQLite driver.
 const (

@@ -1,4 +1,4 @@
-package sqldb_test
+package groupcommit_test
 
 import (
 	"context"
@@ -16,6 +16,7 @@ import (
 	"github.com/packetboat/packetboat/internal/base/id"
 	"github.com/packetboat/packetboat/internal/sqldb"
 	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
+	"github.com/packetboat/packetboat/internal/sqldb/groupcommit"
 )
 
 // numbered makes the table thing, and returns a function that stores things with numbers from 0 to 99
@@ -57,7 +58,7 @@ func TestAValueThatCannotBeStoredFailsOnlyItsCaller(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		store := numbered(t, db)
-		g := sqldb.NewGroup(10, func(ctx context.Context, batch []int) error { return store(ctx, batch, nothing) })
+		g := groupcommit.New(10, func(ctx context.Context, batch []int) error { return store(ctx, batch, nothing) })
 		for i, err := range g.CommitTogether(t.Context(), 1, 2, 100, 3, 4) {
 			if bad := i == 2; sqldb.IsInvalidData(err) != bad || (err != nil) != bad {
 				t.Errorf("value %d: %v", i, err)
@@ -74,7 +75,7 @@ func TestABatchIsNotWrittenInPartsWhenTheDatabaseFails(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		store, calls := numbered(t, db), 0
-		g := sqldb.NewGroup(10, func(ctx context.Context, batch []int) error {
+		g := groupcommit.New(10, func(ctx context.Context, batch []int) error {
 			calls++
 			return store(ctx, batch, func(tx *sqldb.DB) error {
 				if db.Dialect() == sqldb.Postgres {
@@ -107,7 +108,7 @@ func TestABatchThatMayBeDurableIsNotStoredTwice(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		store := numbered(t, db)
-		g := sqldb.NewGroup(10, func(ctx context.Context, batch []int) error {
+		g := groupcommit.New(10, func(ctx context.Context, batch []int) error {
 			return errors.Join(store(ctx, batch, nothing), fmt.Errorf("commit: %w", io.ErrUnexpectedEOF))
 		})
 		for i, err := range g.CommitTogether(t.Context(), 1, 2) {
@@ -124,7 +125,7 @@ func TestABatchThatMayBeDurableIsNotStoredTwice(t *testing.T) {
 func TestABatchEndsAtItsDeadline(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		calls, refused := 0, errors.New("refused")
-		g := sqldb.NewGroup(10, func(ctx context.Context, batch []int) error {
+		g := groupcommit.New(10, func(ctx context.Context, batch []int) error {
 			if calls++; calls == 1 {
 				return refused // so each value is written alone
 			}
@@ -155,7 +156,7 @@ func TestAnAbandonedValueIsStillStored(t *testing.T) {
 		store := numbered(t, db)
 		caller, leave := context.WithCancel(t.Context())
 		left := make(chan struct{})
-		g := sqldb.NewGroup(10, func(ctx context.Context, batch []int) error {
+		g := groupcommit.New(10, func(ctx context.Context, batch []int) error {
 			leave()
 			<-left
 			return store(ctx, batch, nothing)
@@ -163,7 +164,7 @@ func TestAnAbandonedValueIsStillStored(t *testing.T) {
 		running, stop := context.WithCancel(t.Context())
 		ended := make(chan error)
 		go func() { ended <- g.Run(running) }()
-		if err := g.Within(caller, 7); !errors.Is(err, sqldb.ErrAbandoned) || !errors.Is(err, context.Canceled) {
+		if err := g.Within(caller, 7); !errors.Is(err, groupcommit.ErrAbandoned) || !errors.Is(err, context.Canceled) {
 			t.Errorf("the caller got %v, want ErrAbandoned and the cause", err)
 		}
 		close(left)
@@ -184,7 +185,7 @@ func TestTheEndOfAGroupFinishesItsBatch(t *testing.T) {
 		store := numbered(t, db)
 		running, stop := context.WithCancel(t.Context())
 		defer stop()
-		g := sqldb.NewGroup(10, func(ctx context.Context, batch []int) error {
+		g := groupcommit.New(10, func(ctx context.Context, batch []int) error {
 			stop()
 			return store(ctx, batch, nothing)
 		})
@@ -196,7 +197,7 @@ func TestTheEndOfAGroupFinishesItsBatch(t *testing.T) {
 		if err := <-ended; err != nil {
 			t.Error(err)
 		}
-		if err := g.Within(running, 2); !errors.Is(err, context.Canceled) || errors.Is(err, sqldb.ErrAbandoned) {
+		if err := g.Within(running, 2); !errors.Is(err, context.Canceled) || errors.Is(err, groupcommit.ErrAbandoned) {
 			t.Errorf("after Run ended: %v, want only that the context was canceled", err)
 		}
 		if diff := cmp.Diff([]int{1}, storedNumbers(t, db)); diff != "" {
@@ -208,7 +209,7 @@ func TestTheEndOfAGroupFinishesItsBatch(t *testing.T) {
 func TestTenantsDoNotShareABatch(t *testing.T) {
 	t.Parallel()
 	var batches [][]id.Tenant
-	g := sqldb.NewGroup(10, func(_ context.Context, batch []id.Tenant) error {
+	g := groupcommit.New(10, func(_ context.Context, batch []id.Tenant) error {
 		batches = append(batches, slices.Clone(batch))
 		return nil
 	})

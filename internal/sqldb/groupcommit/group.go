@@ -1,4 +1,5 @@
-package sqldb
+// Package groupcommit writes what many goroutines store in transactions together.
+package groupcommit
 
 import (
 	"context"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/packetboat/packetboat/internal/base/fault"
 	"github.com/packetboat/packetboat/internal/base/id"
+	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
 // groupTimeout limits the time for one batch, including the writes of its values alone.
@@ -33,10 +35,10 @@ type grouped[T any] struct {
 	done  chan error
 }
 
-// NewGroup returns a group that writes batches of at most max with write, which stores all values of
+// New returns a group that writes batches of at most max with write, which stores all values of
 // a batch or returns an error and stores none. It may be called again with one value of a batch that
 // failed, so it sets all results in a value anew. The end of its context is 30 seconds away.
-func NewGroup[T any](max int, write func(ctx context.Context, batch []T) error) *Group[T] {
+func New[T any](max int, write func(ctx context.Context, batch []T) error) *Group[T] {
 	return &Group[T]{write: write, max: max, in: make(chan grouped[T])}
 }
 
@@ -162,5 +164,5 @@ func (g *Group[T]) commit(ctx context.Context, batch []grouped[T]) {
 // would end in the same way while more callers queue. Besides, if the connection was lost during COMMIT,
 // the batch may be durable, and writing its values again would store them twice.
 func futile(ctx context.Context, err error) bool {
-	return ctx.Err() != nil || errors.Is(err, context.Canceled) || IsOutage(err)
+	return ctx.Err() != nil || errors.Is(err, context.Canceled) || sqldb.IsOutage(err)
 }

@@ -1,4 +1,4 @@
-package sqldb
+package groupcommit
 
 import "context"
 

@@ -1,4 +1,4 @@
-package sqldb_test
+package groupcommit_test
 
 import (
 	"context"
@@ -7,12 +7,12 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/packetboat/packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/sqldb/groupcommit"
 )
 
 func TestWithinReturnsWhenItsContextEnds(t *testing.T) {
 	begun, hang := make(chan struct{}), make(chan struct{})
-	g := sqldb.NewGroup(10, func(context.Context, []int) error {
+	g := groupcommit.New(10, func(context.Context, []int) error {
 		close(begun)
 		<-hang
 		return nil
@@ -26,10 +26,10 @@ func TestWithinReturnsWhenItsContextEnds(t *testing.T) {
 		<-begun
 		giveUp(why)
 	}()
-	if err := g.Within(caller, 1); !errors.Is(err, sqldb.ErrAbandoned) || !errors.Is(err, why) {
+	if err := g.Within(caller, 1); !errors.Is(err, groupcommit.ErrAbandoned) || !errors.Is(err, why) {
 		t.Errorf("while the write hangs: %v, want ErrAbandoned and the cause", err)
 	}
-	if err := g.Within(caller, 2); !errors.Is(err, context.Canceled) || errors.Is(err, sqldb.ErrAbandoned) {
+	if err := g.Within(caller, 2); !errors.Is(err, context.Canceled) || errors.Is(err, groupcommit.ErrAbandoned) {
 		t.Errorf("before the write: %v, want only that the context was cancelled", err)
 	}
 	close(hang)
@@ -45,7 +45,7 @@ func TestTheWeightOfABatchIsLimited(t *testing.T) {
 	begun, goOn := make(chan struct{}), make(chan struct{})
 	var batches [][]int
 	first := true
-	g := sqldb.NewGroup(100, func(_ context.Context, batch []int) error {
+	g := groupcommit.New(100, func(_ context.Context, batch []int) error {
 		if first { // so that the others wait
 			first = false
 			close(begun)
