@@ -313,6 +313,14 @@ func plainArgs(args []any) ([]any, error) {
 // Micros returns t as stored in the database: UTC microseconds.
 func Micros(t time.Time) int64 { return t.UnixMicro() }
 
+// MicrosOrZero is Micros, or 0 for the zero time.
+func MicrosOrZero(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.UnixMicro()
+}
+
 // NullMicros is Micros, or nil for a nil or zero time.
 func NullMicros(t *time.Time) any {
 	if t == nil || t.IsZero() {

@@ -6,8 +6,8 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
+	"github.com/packetboat/packetboat/internal/base/clip"
 	"github.com/packetboat/packetboat/internal/base/fault"
 )
 
@@ -66,7 +66,7 @@ func ParseJSON(body []byte) (Submitted, error) {
 	for _, name := range slices.Sorted(maps.Keys(consents)) {
 		var v *bool
 		if json.Unmarshal(consents[name], &v) != nil {
-			p.Add(consentPrefix+clip(name), "must be true or false")
+			p.Add(consentPrefix+clip.Runes(storable(name), maxUnchecked), "must be true or false")
 			continue
 		}
 		s.Consents[name] = v != nil && *v
@@ -128,11 +128,14 @@ func ParseForm(v url.Values) Submitted {
 
 // clean makes the texts fit for the database.
 func (s *Submitted) clean() {
-	s.VisitorID = clip(storable(s.VisitorID))
+	s.VisitorID = clip.Runes(storable(s.VisitorID), maxUnchecked)
 	if s.PageURL = storable(s.PageURL); !isWebURL(s.PageURL) {
 		s.PageURL = ""
 	}
 }
+
+// maxUnchecked limits the characters of texts that are stored or shown although nothing else limits them.
+const maxUnchecked = 200
 
 // storable removes what not every database stores.
 func storable(s string) string {
@@ -142,14 +145,4 @@ func storable(s string) string {
 		}
 		return c
 	}, strings.ToValidUTF8(s, "\uFFFD"))
-}
-
-// clip returns the first characters of a text.
-func clip(s string) string {
-	const most = 200
-	s = strings.ToValidUTF8(s, "\uFFFD")
-	if utf8.RuneCountInString(s) > most {
-		return string([]rune(s)[:most])
-	}
-	return s
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/packetboat/packetboat/internal/account/journal"
 	"github.com/packetboat/packetboat/internal/audience/segment"
+	"github.com/packetboat/packetboat/internal/base/clip"
 	"github.com/packetboat/packetboat/internal/base/fault"
 	"github.com/packetboat/packetboat/internal/base/id"
 	"github.com/packetboat/packetboat/internal/people/consent"
@@ -375,7 +376,7 @@ func (s *submission) store(ctx context.Context, tx *sqldb.DB) error {
 		INSERT INTO form_submission (tenant_id, id, form_id, contact_id, email, outcome, submitted_at, ip, agent, page_url, answers, consents, message_id, mailed_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
 		s.form.Tenant, s.id, s.form.ID, sqldb.Null(s.contact.ID), sqldb.Null(s.email), s.outcome, sqldb.Micros(s.at),
-		s.in.IP, clip(storable(s.in.Agent)), s.in.PageURL, string(answers), string(consents), sqldb.Null(s.message), mailed)
+		s.in.IP, clip.Runes(storable(s.in.Agent), maxUnchecked), s.in.PageURL, string(answers), string(consents), sqldb.Null(s.message), mailed)
 	if err != nil {
 		return fmt.Errorf("store a submission: %w", err)
 	}

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/packetboat/packetboat/internal/base/clip"
 	"github.com/packetboat/packetboat/internal/mail/mx"
 	"github.com/packetboat/packetboat/internal/people/contact"
 	"github.com/packetboat/packetboat/internal/people/field"
@@ -67,19 +68,19 @@ func (s Schema) field(name string) (t target, problem, code string) {
 	if key, ok := strings.CutPrefix(name, customPrefix); ok {
 		f, ok := s.Fields[key]
 		if !ok {
-			return target{}, "there is no custom field " + clip(key), codeField
+			return target{}, "there is no custom field " + clip.Ellipsis(key, maxQuoted), codeField
 		}
 		return custom(f), "", ""
 	}
 	if key, ok := strings.CutPrefix(name, typePrefix); ok {
 		if _, ok := s.emailType(key); !ok {
-			return target{kind: consentKind, place: elsewhere}, "there is no email type " + clip(key), codeType
+			return target{kind: consentKind, place: elsewhere}, "there is no email type " + clip.Ellipsis(key, maxQuoted), codeType
 		}
 		return target{kind: consentKind, place: elsewhere}, "", ""
 	}
 	if key, ok := strings.CutPrefix(name, categoryPrefix); ok {
 		if !s.categoryNamed(key) {
-			return target{kind: consentKind, place: elsewhere}, "there is no category " + clip(key), codeCategory
+			return target{kind: consentKind, place: elsewhere}, "there is no category " + clip.Ellipsis(key, maxQuoted), codeCategory
 		}
 		return target{kind: consentKind, place: elsewhere}, "", ""
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/packetboat/packetboat/internal/base/clip"
 	"github.com/packetboat/packetboat/internal/base/id"
 	"github.com/packetboat/packetboat/internal/mail/address"
 )
@@ -188,7 +189,7 @@ func (p *parser) stage(s, path string, t target) string {
 	st, ok := p.schema.stage(s)
 	switch {
 	case !ok:
-		p.missing(path, "there is no stage %s", clip(s))
+		p.missing(path, "there is no stage %s", clip.Ellipsis(s, maxQuoted))
 		return s
 	case t.name == "stage_id":
 		return st.ID.String()

@@ -10,6 +10,8 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
+
+	"github.com/packetboat/packetboat/internal/base/clip"
 )
 
 // Limits of the input.
@@ -133,10 +135,10 @@ func (r reader) members(depth int) (*node, error) {
 		}
 		name, _ := t.(string)
 		if _, twice := n.object[name]; twice {
-			return nil, &flaw{"", fmt.Sprintf("names the member %q twice", clip(name))}
+			return nil, &flaw{"", fmt.Sprintf("names the member %q twice", clip.Ellipsis(name, maxQuoted))}
 		}
 		if n.object[name], err = r.value(depth + 1); err != nil {
-			return nil, within("."+clip(name), err)
+			return nil, within("."+clip.Ellipsis(name, maxQuoted), err)
 		}
 	}
 	_, err := r.dec.Token()
@@ -151,11 +153,5 @@ func within(place string, err error) error {
 	return err
 }
 
-// clip shortens a name for a message.
-func clip(s string) string {
-	const most = 80
-	if utf8.RuneCountInString(s) <= most {
-		return s
-	}
-	return string([]rune(s)[:most]) + "…"
-}
+// maxQuoted limits the characters of a name in a message.
+const maxQuoted = 80

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/packetboat/packetboat/internal/base/clip"
 	"github.com/packetboat/packetboat/internal/base/id"
 	"github.com/packetboat/packetboat/internal/base/slug"
 )
@@ -140,7 +141,7 @@ func (p *parser) only(n *node, path string, known ...string) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(n.object)) {
 		if !slices.Contains(known, name) {
-			p.add(path+"."+clip(name), "is not a field of this object; its fields are %s", strings.Join(known, ", "))
+			p.add(path+"."+clip.Ellipsis(name, maxQuoted), "is not a field of this object; its fields are %s", strings.Join(known, ", "))
 		}
 	}
 }
@@ -281,13 +282,13 @@ func (p *parser) segment(key string, static bool, path string) string {
 	s, ok := p.schema.Segments(key)
 	switch {
 	case !ok && static:
-		p.missing(path, "there is no list %q", clip(key))
+		p.missing(path, "there is no list %q", clip.Ellipsis(key, maxQuoted))
 	case !ok:
-		p.missing(path, "there is no segment %q", clip(key))
+		p.missing(path, "there is no segment %q", clip.Ellipsis(key, maxQuoted))
 	case static && !s.Static:
-		p.missing(path, `%q is a segment: ask for it with type "segment"`, clip(key))
+		p.missing(path, `%q is a segment: ask for it with type "segment"`, clip.Ellipsis(key, maxQuoted))
 	case !static && s.Static:
-		p.missing(path, `%q is a list: ask for it with type "list"`, clip(key))
+		p.missing(path, `%q is a list: ask for it with type "list"`, clip.Ellipsis(key, maxQuoted))
 	}
 	if ok && s.Key != "" {
 		return s.Key
@@ -335,7 +336,7 @@ func (l leafReader) email() Email {
 	for i, key := range e.Types {
 		t, ok := l.schema.emailType(key)
 		if !ok {
-			l.missing(fmt.Sprintf("%s.%s[%d]", l.path, member, i), "there is no email type %q", clip(key))
+			l.missing(fmt.Sprintf("%s.%s[%d]", l.path, member, i), "there is no email type %q", clip.Ellipsis(key, maxQuoted))
 			continue
 		}
 		e.Types[i] = t.Key
@@ -393,7 +394,7 @@ func (l leafReader) subscription() Subscription {
 func (p *parser) typeKey(key, path string) string {
 	t, ok := p.schema.emailType(key)
 	if !ok {
-		p.missing(path, "there is no email type %q", clip(key))
+		p.missing(path, "there is no email type %q", clip.Ellipsis(key, maxQuoted))
 		return key
 	}
 	return t.Key

@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/packetboat/packetboat/internal/audience/rule"
+	"github.com/packetboat/packetboat/internal/base/clip"
 	"github.com/packetboat/packetboat/internal/base/id"
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
@@ -58,16 +58,9 @@ func FromBroadcast(ctx context.Context, db *sqldb.DB, tenant id.Tenant, m Mailin
 		return Segment{}, err
 	}
 	if ch.Name == nil {
-		ch.Name = new(clipped(m.Name, maxName-len(" - ")-len(c)) + " - " + string(c))
+		ch.Name = new(clip.Runes(m.Name, maxName-len(" - ")-len(c)) + " - " + string(c))
 	}
 	return createOf(ctx, db, tenant, ch, tree, now)
-}
-
-func clipped(s string, most int) string {
-	if utf8.RuneCountInString(s) <= most {
-		return s
-	}
-	return string([]rune(s)[:most])
 }
 
 // does are the criteria that require one event. lacks are those that require a delivery and the

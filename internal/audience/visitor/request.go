@@ -9,6 +9,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/packetboat/packetboat/internal/base/clip"
 	"github.com/packetboat/packetboat/internal/base/id"
 	"github.com/packetboat/packetboat/internal/message/track"
 	"github.com/packetboat/packetboat/internal/people/field"
@@ -128,11 +129,11 @@ func (r *Request) page(b body) (binding string, ok bool) {
 	if !ok {
 		return "", false
 	}
-	r.Title, r.Referrer = cut(plain(b.Title), maxTitle), plain(b.Referrer)
+	r.Title, r.Referrer = clip.Runes(plain(b.Title), maxTitle), plain(b.Referrer)
 	if u, err := url.Parse(r.Referrer); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
 		r.Referrer = ""
 	} else { // the query of another site's page may contain personal data
-		r.Referrer = cut((&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path, RawPath: u.RawPath}).String(), maxReferrer)
+		r.Referrer = clip.Runes((&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path, RawPath: u.RawPath}).String(), maxReferrer)
 	}
 	if field.ValidTimeZone(b.Timezone) {
 		r.Timezone = b.Timezone
@@ -196,7 +197,7 @@ func (r *Request) event(b body) bool {
 	if n == 0 || n > maxEventName || r.EventName != plain(r.EventName) {
 		return false
 	}
-	r.EventType = cut(plain(strings.TrimSpace(b.Type)), maxEventName)
+	r.EventType = clip.Runes(plain(strings.TrimSpace(b.Type)), maxEventName)
 	if len(b.Properties) == 0 || string(b.Properties) == "null" {
 		return true
 	}
@@ -254,17 +255,6 @@ func plain(s string) string {
 		}
 		return c
 	}, strings.ToValidUTF8(s, "\uFFFD"))
-}
-
-// cut returns the first n characters of s.
-func cut(s string, n int) string {
-	for i := range s {
-		if n == 0 {
-			return s[:i]
-		}
-		n--
-	}
-	return s
 }
 
 // claim sets the click that led to the page, if it is one of the tenant's mails.

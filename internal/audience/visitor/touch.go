@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/net/publicsuffix"
 
+	"github.com/packetboat/packetboat/internal/base/clip"
 	"github.com/packetboat/packetboat/internal/people/contact"
 )
 
@@ -50,7 +51,7 @@ func touchOf(r Request, tracked []string) (touch, origin) {
 		source, medium, t.Referrer, o.external = host, referral, host+path, true
 	}
 	values := page.Query()
-	utm := func(name string) string { return cut(plain(strings.TrimSpace(values.Get(name))), maxUTM) }
+	utm := func(name string) string { return clip.Runes(plain(strings.TrimSpace(values.Get(name))), maxUTM) }
 	t.Source, t.Medium, t.Campaign = utm("utm_source"), utm("utm_medium"), utm("utm_campaign")
 	o.campaign = t.Source != "" || t.Medium != "" || t.Campaign != ""
 	t.Source, t.Medium = cmp.Or(t.Source, source), cmp.Or(t.Medium, medium)

@@ -16,6 +16,7 @@ import (
 	"github.com/packetboat/packetboat/internal/account/tenant"
 	"github.com/packetboat/packetboat/internal/base/fault"
 	"github.com/packetboat/packetboat/internal/base/id"
+	"github.com/packetboat/packetboat/internal/base/optional"
 	"github.com/packetboat/packetboat/internal/base/slug"
 	"github.com/packetboat/packetboat/internal/content/content"
 	"github.com/packetboat/packetboat/internal/content/library"
@@ -79,20 +80,13 @@ func (s SendStep) selection(ctx context.Context, db *sqldb.DB, tenant id.Tenant)
 
 // source returns the content of the step's mail, and its version.
 func (s SendStep) source(ctx context.Context, db *sqldb.DB, tenant id.Tenant) (content.Source, int, error) {
-	c, version, err := library.Content(ctx, db, tenant, s.Message, deref(s.Version))
+	c, version, err := library.Content(ctx, db, tenant, s.Message, optional.Value(s.Version))
 	if err != nil {
 		return content.Source{}, 0, err
 	}
 	c.FromName, c.ReplyTo = cmp.Or(s.FromName, c.FromName), cmp.Or(s.ReplyTo, c.ReplyTo)
 	src := c.Source()
 	return src, version, content.Check(src)
-}
-
-func deref(n *int) int {
-	if n == nil {
-		return 0
-	}
-	return *n
 }
 
 // unready returns what keeps a draft with a valid graph from being activated: mails that cannot be sent now,

@@ -11,6 +11,7 @@ import (
 	"github.com/packetboat/packetboat/internal/audience/segment"
 	"github.com/packetboat/packetboat/internal/audience/trigger"
 	"github.com/packetboat/packetboat/internal/base/id"
+	"github.com/packetboat/packetboat/internal/base/optional"
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
@@ -83,7 +84,7 @@ func (p *Program) stepUses(st Step, s usage.Subject) (version int, ok bool) {
 	case SendStep:
 		switch s.Kind {
 		case usage.Library:
-			return deref(st.Version), st.Message.String() == s.ID
+			return optional.Value(st.Version), st.Message.String() == s.ID
 		case usage.EmailType:
 			return 0, st.EmailType == s.Key
 		case usage.Lane:

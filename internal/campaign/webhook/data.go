@@ -254,11 +254,3 @@ func redact(body string) (string, bool, error) {
 	text, err := encodeEvent(e.Event)
 	return text, true, err
 }
-
-// orNil returns nil for a zero value.
-func orNil[T comparable](v T) *T {
-	if v == *new(T) {
-		return nil
-	}
-	return &v
-}

@@ -11,6 +11,7 @@ import (
 	"github.com/packetboat/packetboat/internal/account/tenant"
 	"github.com/packetboat/packetboat/internal/audience/form"
 	"github.com/packetboat/packetboat/internal/base/id"
+	"github.com/packetboat/packetboat/internal/base/optional"
 	"github.com/packetboat/packetboat/internal/campaign/broadcast"
 	"github.com/packetboat/packetboat/internal/message/outbox"
 	"github.com/packetboat/packetboat/internal/message/track"
@@ -250,20 +251,20 @@ func loadFacts(ctx context.Context, tx *sqldb.DB, t id.Tenant, events []occurren
 
 // contact returns the data about an entry's contact.
 func (f *facts) contact(e journal.Entry) ContactData {
-	return ContactData{e.Contact, orNil(f.emails[e.Contact])}
+	return ContactData{e.Contact, optional.Pointer(f.emails[e.Contact])}
 }
 
 // mail returns the data about an entry's message.
 func (f *facts) mail(e journal.Entry) MailData {
 	m := MailData{ContactData: f.contact(e), MessageID: e.Message}
 	if r, ok := f.messages[e.Message]; ok {
-		m.VariantID = orNil(r.Variant)
+		m.VariantID = optional.Pointer(r.Variant)
 		if m.Email != nil { // otherwise the contact is anonymised
 			m.Email = &r.Email
 		}
 	}
 	m.BroadcastID, m.SequenceID = f.source(e)
-	m.EmailTypeKey = orNil(f.typeKeys[f.sends[e.Send].EmailType])
+	m.EmailTypeKey = optional.Pointer(f.typeKeys[f.sends[e.Send].EmailType])
 	return m
 }
 
@@ -312,14 +313,14 @@ func (f *facts) data(ev occurrence) (any, about, error) {
 	case FormSubmitted:
 		var s form.Entry
 		err := e.Decode(&s)
-		return formData{f.contact(e), s.Form, e.Name, s.Submission, orNil(s.URL), f.answers[s.Submission].Values()}, person, err
+		return formData{f.contact(e), s.Form, e.Name, s.Submission, optional.Pointer(s.URL), f.answers[s.Submission].Values()}, person, err
 	case EventRecorded:
 		said := struct {
 			Type       string     `json:"type"`
 			Properties properties `json:"properties"`
 		}{Properties: properties{}}
 		err := e.Decode(&said)
-		return recordedData{f.contact(e), e.ID, e.Name, orNil(said.Type), said.Properties}, person, err
+		return recordedData{f.contact(e), e.ID, e.Name, optional.Pointer(said.Type), said.Properties}, person, err
 	case ListMemberAdded, ListMemberRemoved:
 		d := memberData{ContactData: f.contact(e)}
 		err := e.Decode(&d)
@@ -350,7 +351,7 @@ func (f *facts) subscription(e journal.Entry) (any, about, error) {
 func (f *facts) refusal(ev occurrence) (any, about, error) {
 	var r outbox.Refusal
 	err := ev.entry.Decode(&r)
-	d := RefusalData{f.mail(ev.entry), orNil(r.Category), orNil(r.Code), orNil(r.Enhanced), orNil(r.Text)}
+	d := RefusalData{f.mail(ev.entry), optional.Pointer(r.Category), optional.Pointer(r.Code), optional.Pointer(r.Enhanced), optional.Pointer(r.Text)}
 	person := aboutContact(ev.entry.Contact)
 	switch ev.eventType {
 	case EmailBounced:
@@ -386,7 +387,7 @@ func (f *facts) sequence(ev occurrence) (any, about, error) {
 func (f *facts) suppression(e journal.Entry) (any, about, error) {
 	var d suppressionData
 	err := e.Decode(&d)
-	d.ContactID = orNil(e.Contact)
+	d.ContactID = optional.Pointer(e.Contact)
 	if !e.Contact.IsZero() {
 		if _, ok := f.emails[e.Contact]; !ok { // it is anonymised
 			d.Email, d.Reason = nil, nil
@@ -411,7 +412,7 @@ func (f *facts) unpersonal(ev occurrence) (any, about, error) {
 			PauseRate
 		}
 		err := e.Decode(&why)
-		d, subject := DomainData{domain, orNil(f.domains[domain])}, about{subject: id.ToSource(domain)}
+		d, subject := DomainData{domain, optional.Pointer(f.domains[domain])}, about{subject: id.ToSource(domain)}
 		switch ev.eventType {
 		case DomainVerified:
 			return d, subject, err
@@ -421,7 +422,7 @@ func (f *facts) unpersonal(ev occurrence) (any, about, error) {
 		return domainTrouble{d, why.Reason}, subject, err
 	case MTADown, MTARecovered:
 		config := id.Read[id.Lane](e.Name)
-		return mtaData{config, orNil(f.lanes[config])}, about{subject: id.ToSource(config)}, nil
+		return mtaData{config, optional.Pointer(f.lanes[config])}, about{subject: id.ToSource(config)}, nil
 	case ImportCompleted:
 		d := importData{JobID: e.Name}
 		err := e.Decode(&d.Result)
@@ -437,7 +438,7 @@ func (f *facts) broadcast(ev occurrence) (any, about, error) {
 		Code        string `json:"code"`
 	}
 	err := ev.entry.Decode(&why)
-	d, subject := BroadcastData{b, orNil(f.broadcasts[b])}, about{subject: id.ToSource(b)}
+	d, subject := BroadcastData{b, optional.Pointer(f.broadcasts[b])}, about{subject: id.ToSource(b)}
 	switch ev.eventType {
 	case BroadcastPaused:
 		return broadcastPaused{d, why.PauseReason}, subject, err

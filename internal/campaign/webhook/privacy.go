@@ -7,6 +7,7 @@ import (
 	"iter"
 
 	"github.com/packetboat/packetboat/internal/base/id"
+	"github.com/packetboat/packetboat/internal/base/optional"
 	"github.com/packetboat/packetboat/internal/people/contact"
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
@@ -86,7 +87,7 @@ func export(ctx context.Context, db *sqldb.DB, tenant id.Tenant, who contact.Per
 				if !json.Valid(request) { // the body of a call is any text
 					request, _ = json.Marshal(s.body) // texts always encode
 				}
-				if !yield(exported{s.id, request, orNil(s.answer)}, nil) {
+				if !yield(exported{s.id, request, optional.Pointer(s.answer)}, nil) {
 					return
 				}
 			}

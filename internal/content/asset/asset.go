@@ -68,7 +68,7 @@ func scanner(t id.Tenant) func(scan func(...any) error) (Asset, error) {
 func List(ctx context.Context, db *sqldb.DB, t id.Tenant, text string) ([]Asset, error) {
 	rows, err := db.Query(ctx, `
 		SELECT `+columns+` FROM asset WHERE tenant_id = $1 AND folded_name LIKE $2 ESCAPE '\' ORDER BY created_at DESC, id DESC`,
-		t, "%"+escape(fold(text))+"%")
+		t, "%"+sqldb.EscapeLike(fold(text))+"%")
 	list, err := sqldb.Collect(rows, err, scanner(t))
 	if err != nil {
 		return nil, fmt.Errorf("list assets: %w", err)
@@ -242,10 +242,5 @@ func nameOf(name string, t Type) string {
 
 // fold returns a text as names are compared.
 func fold(text string) string { return strings.ToLower(norm.NFC.String(strings.TrimSpace(text))) }
-
-// escape returns a text in which LIKE finds no wildcards.
-func escape(text string) string {
-	return strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(text)
-}
 
 func problem(message string) error { return fault.Input(fault.Field{Path: "file", Message: message}) }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/packetboat/packetboat/internal/base/fault"
 	"github.com/packetboat/packetboat/internal/base/id"
+	"github.com/packetboat/packetboat/internal/base/optional"
 	"github.com/packetboat/packetboat/internal/content/content"
 	"github.com/packetboat/packetboat/internal/content/template"
 	"github.com/packetboat/packetboat/internal/mail/binding"
@@ -217,20 +218,13 @@ func (a Author) compile(ctx context.Context, tenant id.Tenant, source string, pr
 // knows.
 func (m Content) Source() content.Source {
 	s := content.Source{
-		Subject: deref(m.Subject), Preheader: deref(m.Preheader), FromName: deref(m.FromName), ReplyTo: deref(m.ReplyTo),
-		HTML: deref(m.HTML), Text: deref(m.Text), Previewed: m.MJML != nil && m.Preheader != nil,
+		Subject: optional.Value(m.Subject), Preheader: optional.Value(m.Preheader), FromName: optional.Value(m.FromName), ReplyTo: optional.Value(m.ReplyTo),
+		HTML: optional.Value(m.HTML), Text: optional.Value(m.Text), Previewed: m.MJML != nil && m.Preheader != nil,
 	}
 	if m.Origin != nil && binding.HasValue(m.Origin.Params) {
 		s.Context.Params = m.Origin.Params
 	}
 	return s
-}
-
-func deref(s *string) string {
-	if s == nil {
-		return ""
-	}
-	return *s
 }
 
 // Equal reports whether both are equal.
@@ -248,13 +242,13 @@ func (m Content) Equal(n Content) bool {
 // fails. Line numbers are those of the source: of the MJML, if there is any.
 func (m Content) Try(ctx context.Context, fields field.Catalog, now time.Time) ([]content.Trouble, error) {
 	texts := []content.Text{
-		{Field: "content.subject", Source: deref(m.Subject)}, {Field: "content.preheader", Source: deref(m.Preheader)}, {Field: "content.from_name", Source: deref(m.FromName)},
+		{Field: "content.subject", Source: optional.Value(m.Subject)}, {Field: "content.preheader", Source: optional.Value(m.Preheader)}, {Field: "content.from_name", Source: optional.Value(m.FromName)},
 	}
 	if m.MJML != nil {
 		texts = append(texts, content.Text{Field: "content.body_mjml", Source: *m.MJML})
 	} else {
-		texts = append(texts, content.Text{Field: "content.body_html", Source: deref(m.HTML)})
+		texts = append(texts, content.Text{Field: "content.body_html", Source: optional.Value(m.HTML)})
 	}
-	texts = append(texts, content.Text{Field: "content.body_text", Source: deref(m.Text)})
+	texts = append(texts, content.Text{Field: "content.body_text", Source: optional.Value(m.Text)})
 	return content.Try(ctx, texts, fields, m.Source().Context.Params, now)
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/packetboat/packetboat/internal/account/usage"
+	"github.com/packetboat/packetboat/internal/base/optional"
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
@@ -74,16 +75,9 @@ func (u uses) ofVersion(number, current int) []Use {
 	}
 	list := []Use{}
 	for _, one := range u {
-		if cmp.Or(deref(one.Version), current) == number {
+		if cmp.Or(optional.Value(one.Version), current) == number {
 			list = append(list, one)
 		}
 	}
 	return list
-}
-
-func deref(n *int) int {
-	if n == nil {
-		return 0
-	}
-	return *n
 }

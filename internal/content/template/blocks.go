@@ -7,6 +7,7 @@ import (
 
 	"github.com/packetboat/packetboat/internal/account/usage"
 	"github.com/packetboat/packetboat/internal/base/id"
+	"github.com/packetboat/packetboat/internal/base/optional"
 	"github.com/packetboat/packetboat/internal/mail/binding"
 	"github.com/packetboat/packetboat/internal/mail/mjml"
 	"github.com/packetboat/packetboat/internal/sqldb"
@@ -36,7 +37,7 @@ func (b *Block) head() head {
 
 func (b *Block) values() ([]any, error) {
 	s := b.Schema
-	list, err := encodeColumns(b.Tags, b.SlotKeys, nonNil(s.Parameters), nonNil(s.Sections), nonNil(s.Groups))
+	list, err := encodeColumns(b.Tags, b.SlotKeys, optional.List(s.Parameters), optional.List(s.Sections), optional.List(s.Groups))
 	if err != nil {
 		return nil, err
 	}

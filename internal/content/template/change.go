@@ -168,13 +168,6 @@ func nilIfBlank(s *string) *string {
 	return s
 }
 
-func deref(s *string) string {
-	if s == nil {
-		return ""
-	}
-	return *s
-}
-
 // BlockChange holds the changes that a request makes to a block; nil leaves a part unchanged, and
 // an empty string clears an optional one.
 type BlockChange struct {

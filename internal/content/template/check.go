@@ -11,6 +11,7 @@ import (
 
 	"github.com/packetboat/packetboat/internal/base/fault"
 	"github.com/packetboat/packetboat/internal/base/id"
+	"github.com/packetboat/packetboat/internal/base/optional"
 	"github.com/packetboat/packetboat/internal/content/content"
 	"github.com/packetboat/packetboat/internal/mail/binding"
 	"github.com/packetboat/packetboat/internal/mail/mjml"
@@ -26,7 +27,7 @@ func (t *Template) check(ctx context.Context, db *sqldb.DB, c *mjml.Compiler, ch
 	if t.Schema, err = t.Schema.With(ch.Schema); err != nil {
 		return nil, err
 	}
-	b := binding.Bodies{Subject: deref(t.Subject), MJML: deref(t.MJML), Text: deref(t.Text)}
+	b := binding.Bodies{Subject: optional.Value(t.Subject), MJML: optional.Value(t.MJML), Text: optional.Value(t.Text)}
 	if t.Format == binding.HTML || ch.HTML != nil {
 		b.HTML = t.HTML // written by the author, not compiled from the MJML
 	}

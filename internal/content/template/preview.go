@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/packetboat/packetboat/internal/base/id"
+	"github.com/packetboat/packetboat/internal/base/optional"
 	"github.com/packetboat/packetboat/internal/content/content"
 	"github.com/packetboat/packetboat/internal/mail/binding"
 	"github.com/packetboat/packetboat/internal/mail/mjml"
@@ -89,7 +90,7 @@ func PreviewBlock(ctx context.Context, db *sqldb.DB, c *mjml.Compiler, tenant id
 
 // renderAlone renders a block as if it was a template.
 func (b Block) renderAlone(ctx context.Context, c *mjml.Compiler, use BlockUse) (Rendered, error) {
-	t := Template{Tenant: b.Tenant, ID: id.New[id.Template](), Format: binding.HTML, HTML: deref(b.HTML), Text: b.Text, Schema: b.Schema}
+	t := Template{Tenant: b.Tenant, ID: id.New[id.Template](), Format: binding.HTML, HTML: optional.Value(b.HTML), Text: b.Text, Schema: b.Schema}
 	if b.MJML != nil {
 		document, err := mjml.FragmentDocument(*b.MJML)
 		if err != nil {

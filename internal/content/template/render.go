@@ -13,6 +13,7 @@ import (
 
 	"github.com/packetboat/packetboat/internal/base/fault"
 	"github.com/packetboat/packetboat/internal/base/id"
+	"github.com/packetboat/packetboat/internal/base/optional"
 	"github.com/packetboat/packetboat/internal/content/content"
 	"github.com/packetboat/packetboat/internal/mail/binding"
 	"github.com/packetboat/packetboat/internal/mail/inline"
@@ -122,14 +123,14 @@ func (t Template) loadBodies(ctx context.Context, db *sqldb.DB, pool *blockPool,
 
 // bodies returns the bodies of a block.
 func (b Block) bodies() binding.Bodies {
-	return binding.Bodies{HTML: deref(b.HTML), MJML: deref(b.MJML), Text: deref(b.Text)}
+	return binding.Bodies{HTML: optional.Value(b.HTML), MJML: optional.Value(b.MJML), Text: optional.Value(b.Text)}
 }
 
 // bodies returns the bodies whose placeholders are filled when the template is rendered.
 func (t Template) bodies() binding.Bodies {
-	b := binding.Bodies{Subject: deref(t.Subject), Text: deref(t.Text)}
+	b := binding.Bodies{Subject: optional.Value(t.Subject), Text: optional.Value(t.Text)}
 	if t.Format == binding.MJML {
-		b.MJML = deref(t.MJML)
+		b.MJML = optional.Value(t.MJML)
 	} else {
 		b.HTML = t.HTML
 	}
@@ -212,7 +213,7 @@ func (t Template) ContentHash() string {
 	// These values were decoded from JSON, so they encode.
 	_ = json.NewEncoder(h).Encode([]any{
 		t.Format, t.Subject, b.HTML, b.MJML, t.Text, t.InlineCSS && t.Format == binding.HTML,
-		nonNil(s.Parameters), nonNil(s.Sections), nonNil(s.Slots),
+		optional.List(s.Parameters), optional.List(s.Sections), optional.List(s.Slots),
 	})
 	return hex.EncodeToString(h.Sum(nil))
 }
@@ -223,7 +224,7 @@ func (t Template) Snapshot(now time.Time) Snapshot {
 	return Snapshot{
 		TemplateID: t.ID, Slug: t.Slug, Name: t.Name, Format: t.Format, ContentHash: t.ContentHash(),
 		Schema: binding.Schema{
-			Parameters: nonNil(s.Parameters), Sections: nonNil(s.Sections), Slots: nonNil(s.Slots), Groups: nonNil(s.Groups), Expects: nonNil(s.Expects),
+			Parameters: optional.List(s.Parameters), Sections: optional.List(s.Sections), Slots: optional.List(s.Slots), Groups: optional.List(s.Groups), Expects: optional.List(s.Expects),
 		},
 		CapturedAt: now.UTC().Truncate(time.Millisecond),
 	}

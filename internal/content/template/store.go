@@ -237,11 +237,3 @@ func encodeColumns(values ...any) ([]any, error) {
 	}
 	return values, nil
 }
-
-// nonNil returns list, never nil, so that its JSON is an array.
-func nonNil[T any](list []T) []T {
-	if list == nil {
-		return []T{}
-	}
-	return list
-}

@@ -3,6 +3,7 @@ package template
 import (
 	"encoding/json"
 
+	"github.com/packetboat/packetboat/internal/base/optional"
 	"github.com/packetboat/packetboat/internal/mail/binding"
 )
 
@@ -31,7 +32,7 @@ func rawSchema(s binding.Schema) (raw binding.RawSchema, err error) {
 		to   *json.RawMessage
 		from any
 	}{
-		{&raw.Parameters, nonNil(s.Parameters)}, {&raw.Sections, nonNil(s.Sections)}, {&raw.Slots, nonNil(s.Slots)}, {&raw.Groups, nonNil(s.Groups)}, {&raw.Expects, nonNil(s.Expects)},
+		{&raw.Parameters, optional.List(s.Parameters)}, {&raw.Sections, optional.List(s.Sections)}, {&raw.Slots, optional.List(s.Slots)}, {&raw.Groups, optional.List(s.Groups)}, {&raw.Expects, optional.List(s.Expects)},
 	} {
 		if *part.to, err = json.Marshal(part.from); err != nil {
 			return raw, err

@@ -7,6 +7,7 @@ import (
 
 	"github.com/packetboat/packetboat/internal/account/usage"
 	"github.com/packetboat/packetboat/internal/base/id"
+	"github.com/packetboat/packetboat/internal/base/optional"
 	"github.com/packetboat/packetboat/internal/mail/binding"
 	"github.com/packetboat/packetboat/internal/mail/mjml"
 	"github.com/packetboat/packetboat/internal/sqldb"
@@ -39,7 +40,7 @@ func (t *Template) head() head {
 func (t *Template) values() ([]any, error) {
 	s := t.Schema
 	t.Counts = Counts{len(s.Parameters), len(s.Sections), len(s.Slots), len(s.Groups)}
-	list, err := encodeColumns(t.Tags, t.Counts, nonNil(s.Parameters), nonNil(s.Sections), nonNil(s.Slots), nonNil(s.Groups), nonNil(s.Expects))
+	list, err := encodeColumns(t.Tags, t.Counts, optional.List(s.Parameters), optional.List(s.Sections), optional.List(s.Slots), optional.List(s.Groups), optional.List(s.Expects))
 	if err != nil {
 		return nil, err
 	}

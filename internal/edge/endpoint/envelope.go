@@ -4,11 +4,14 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"strings"
 
+	"github.com/packetboat/packetboat/internal/base/clip"
 	"github.com/packetboat/packetboat/internal/base/fault"
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
+
+// maxMessage limits the characters of a message, which may quote what was sent.
+const maxMessage = 500
 
 // envelope is the body of every error.
 type envelope struct {
@@ -68,11 +71,11 @@ func statusOf(k fault.Kind) int {
 
 func enveloped(f *fault.Error) (int, envelope) {
 	status := statusOf(f.Kind)
-	e := envelope{Reason: reason{f.Code, clipped(f.Message), f.Details}}
+	e := envelope{Reason: reason{f.Code, clip.Ellipsis(f.Message, maxMessage), f.Details}}
 	if details, ok := f.Details.(fault.Fields); ok {
 		fields := make([]fault.Field, len(details.Fields))
 		for i, one := range details.Fields {
-			fields[i] = fault.Field{Path: clipped(one.Path), Message: clipped(one.Message)}
+			fields[i] = fault.Field{Path: clip.Ellipsis(one.Path, maxMessage), Message: clip.Ellipsis(one.Message, maxMessage)}
 		}
 		e.Reason.Details = fault.Fields{Fields: fields, Truncated: details.Truncated}
 	}
@@ -80,15 +83,6 @@ func enveloped(f *fault.Error) (int, envelope) {
 		e.StatusCode = status
 	}
 	return status, e
-}
-
-// clipped truncates s to 500 bytes, since messages may quote what was sent.
-func clipped(s string) string {
-	const most = 500
-	if len(s) <= most {
-		return s
-	}
-	return strings.ToValidUTF8(s[:most], "") + "…"
 }
 
 // faultOf returns the fault for err. An error that is not a fault is logged once, with its chain, and

@@ -6,11 +6,11 @@ import (
 	"github.com/packetboat/packetboat/internal/account/auth"
 	"github.com/packetboat/packetboat/internal/account/tenant"
 	"github.com/packetboat/packetboat/internal/base/id"
+	"github.com/packetboat/packetboat/internal/base/optional"
 	"github.com/packetboat/packetboat/internal/base/spread"
 	"github.com/packetboat/packetboat/internal/campaign/broadcast"
 	"github.com/packetboat/packetboat/internal/edge/endpoint"
 	"github.com/packetboat/packetboat/internal/edge/httpapi/campaignapi"
-	"github.com/packetboat/packetboat/internal/edge/httpapi/wire"
 	"github.com/packetboat/packetboat/internal/view/overview"
 	"github.com/packetboat/packetboat/internal/view/report"
 )
@@ -81,7 +81,7 @@ func (api overviewAPI) overviewOfAccount(ctx context.Context, p auth.Principal, 
 	}
 	out := AccountOverview{Setup: []setupStep{}, Attention: []notice{}, Counts: accountCounts{counts.Contacts, counts.Sendable, endpoint.AtOr(counts.CountedAt)}}
 	for _, s := range o.Setup {
-		out.Setup = append(out.Setup, setupStep{s.Key, s.Done, wire.OrNull(s.Detail), wire.OrNull(s.Target)})
+		out.Setup = append(out.Setup, setupStep{s.Key, s.Done, optional.Pointer(s.Detail), optional.Pointer(s.Target)})
 	}
 	for _, n := range o.Attention {
 		if p.Role.AtLeast(n.Kind.Least()) {
@@ -107,7 +107,7 @@ func (api overviewAPI) live(ctx context.Context, t id.Tenant) ([]liveBroadcast, 
 		if err != nil {
 			return nil, err
 		}
-		row := liveBroadcast{ID: b.ID, Name: b.Name, Status: b.Status, PauseReason: wire.OrNull(b.PauseReason)}
+		row := liveBroadcast{ID: b.ID, Name: b.Name, Status: b.Status, PauseReason: optional.Pointer(b.PauseReason)}
 		if progress != nil {
 			if row.Progress, err = campaignapi.ShowProgress(ctx, api.db, t, progress); err != nil {
 				return nil, err

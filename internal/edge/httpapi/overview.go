@@ -9,6 +9,7 @@ import (
 	"github.com/packetboat/packetboat/internal/account/tenant"
 	"github.com/packetboat/packetboat/internal/base/fault"
 	"github.com/packetboat/packetboat/internal/base/id"
+	"github.com/packetboat/packetboat/internal/base/optional"
 	"github.com/packetboat/packetboat/internal/base/spread"
 	"github.com/packetboat/packetboat/internal/edge/endpoint"
 	"github.com/packetboat/packetboat/internal/edge/httpapi/wire"
@@ -132,7 +133,7 @@ func (api overviewAPI) overview(ctx context.Context, p auth.Principal, in *overv
 		out.Series[i] = overviewDay{d.Day, totalsOf(d.Totals)}
 	}
 	for i, t := range o.ByType {
-		out.ByEmailType[i] = overviewType{wire.OrNull(t.Type), wire.NameOf(keys, t.Type), totalsOf(t.Totals)}
+		out.ByEmailType[i] = overviewType{optional.Pointer(t.Type), wire.NameOf(keys, t.Type), totalsOf(t.Totals)}
 	}
 	return out, nil
 }

@@ -10,8 +10,8 @@ import (
 
 	"github.com/packetboat/packetboat/internal/account/auth"
 	"github.com/packetboat/packetboat/internal/base/fault"
+	"github.com/packetboat/packetboat/internal/base/optional"
 	"github.com/packetboat/packetboat/internal/edge/endpoint"
-	"github.com/packetboat/packetboat/internal/edge/httpapi/wire"
 	"github.com/packetboat/packetboat/internal/sqldb"
 	"github.com/packetboat/packetboat/internal/view/search"
 )
@@ -96,7 +96,7 @@ func (api searchAPI) search(ctx context.Context, p auth.Principal, in *recordSea
 	}
 	out := recordSearchAnswer{Data: make([]recordSearchResult, len(list))}
 	for i, r := range list {
-		row := recordSearchResult{Type: r.Type, ID: r.ID, Title: r.Title, Subtitle: wire.OrNull(r.Subtitle), Status: wire.OrNull(r.Status)}
+		row := recordSearchResult{Type: r.Type, ID: r.ID, Title: r.Title, Subtitle: optional.Pointer(r.Subtitle), Status: optional.Pointer(r.Status)}
 		if r.Match != nil {
 			row.Match = new(r.Match[:])
 		}

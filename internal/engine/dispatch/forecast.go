@@ -13,6 +13,7 @@ import (
 	"github.com/packetboat/packetboat/internal/audience/segment"
 	"github.com/packetboat/packetboat/internal/base/fault"
 	"github.com/packetboat/packetboat/internal/base/id"
+	"github.com/packetboat/packetboat/internal/base/optional"
 	"github.com/packetboat/packetboat/internal/base/spread"
 	"github.com/packetboat/packetboat/internal/base/turns"
 	"github.com/packetboat/packetboat/internal/campaign/broadcast"
@@ -173,7 +174,7 @@ func (f *Forecaster) ahead(ctx context.Context, t tenant.Tenant, b broadcast.Bro
 	out.sortSenders()
 	if needsPlan(b, facts, append(facts.Routes(b), routes...), spread.DayOf(out.StartsAt, t.Location())) {
 		plan, err := broadcast.PlanAhead(ctx, f.DB, t, b, lanes, routes, out.StartsAt, out.At)
-		out.Plan, out.HeldBack, out.FinishesAt = nonNil(plan.Days), plan.HeldBack, plan.FinishesAt
+		out.Plan, out.HeldBack, out.FinishesAt = optional.List(plan.Days), plan.HeldBack, plan.FinishesAt
 		return err
 	}
 	if perHour := b.Delivery.PerHour; perHour > 0 && out.Recipients > 0 {
@@ -384,7 +385,7 @@ func (f *Forecaster) rest(ctx context.Context, t tenant.Tenant, b broadcast.Broa
 	if err != nil && ctx.Err() == nil && errors.Is(fault.Timely(brief, err), fault.ErrDeadline) {
 		return f.present(ctx, b, out)
 	}
-	out.Plan, out.FinishesAt = nonNil(plan.Days), plan.FinishesAt
+	out.Plan, out.FinishesAt = optional.List(plan.Days), plan.FinishesAt
 	out.HeldBack += plan.HeldBack
 	return err
 }
@@ -409,11 +410,4 @@ func (f *Forecast) sortSenders() {
 	slices.SortFunc(f.Senders, func(a, b Share[Sender]) int {
 		return cmp.Or(cmp.Compare(b.Expected, a.Expected), id.Compare(a.Of.Identity, b.Of.Identity), id.Compare(a.Of.Lane, b.Of.Lane))
 	})
-}
-
-func nonNil[T any](list []T) []T {
-	if list == nil {
-		return []T{}
-	}
-	return list
 }

@@ -14,6 +14,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/packetboat/packetboat/internal/base/clip"
 	"github.com/packetboat/packetboat/internal/base/netguard"
 	"github.com/packetboat/packetboat/internal/campaign/webhook"
 )
@@ -137,7 +138,7 @@ func errorText(ctx context.Context, err error) string {
 	case errors.As(err, &dns):
 		return "the host name could not be resolved"
 	case errors.As(err, &certificate):
-		return "the TLS certificate is not valid: " + shortened(certificate.Err.Error())
+		return "the TLS certificate is not valid: " + clip.Bytes(certificate.Err.Error(), 300)
 	case errors.As(err, &record), errors.As(err, &alert):
 		return "TLS failed"
 	case errors.Is(err, syscall.ECONNREFUSED):
@@ -153,13 +154,4 @@ func errorText(ctx context.Context, err error) string {
 func isTimeout(err error) bool {
 	var t net.Error
 	return errors.As(err, &t) && t.Timeout()
-}
-
-// shortened cuts a text.
-func shortened(text string) string {
-	const most = 300
-	if len(text) > most {
-		text = strings.ToValidUTF8(text[:most], "")
-	}
-	return text
 }

@@ -29,7 +29,7 @@ func Hostname(s string) (string, error) {
 		return "", refuse("the domain is longer than 253 characters")
 	}
 	host := strings.ToLower(s)
-	if !isASCII(host) || strings.HasPrefix(host, "xn--") || strings.Contains(host, ".xn--") {
+	if !IsASCII(host) || strings.HasPrefix(host, "xn--") || strings.Contains(host, ".xn--") {
 		// Lookup maps, checks code points, hyphens, bidi and joiners, and
 		// verifies that labels which claim to be A-labels decode to such.
 		ascii, err := idna.Lookup.ToASCII(s)
@@ -85,7 +85,8 @@ func checkLabel(label string) error {
 	return nil
 }
 
-func isASCII(s string) bool {
+// IsASCII reports whether s has only ASCII characters.
+func IsASCII(s string) bool {
 	for i := range len(s) {
 		if s[i] >= utf8.RuneSelf {
 			return false

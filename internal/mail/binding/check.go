@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"strconv"
+
+	"github.com/packetboat/packetboat/internal/base/clip"
 )
 
 // maxIssues is the maximum number of problems that are reported for a binding.
@@ -75,7 +77,7 @@ func (c *checker) object(raw json.RawMessage) (map[string]any, bool) {
 	}
 	v, err := decode(raw)
 	if err != nil {
-		c.shape("", "the binding must be JSON: "+clip(err.Error()), fix)
+		c.shape("", "the binding must be JSON: "+clip.Ellipsis(err.Error(), maxQuoted), fix)
 		return nil, false
 	}
 	m, ok := v.(map[string]any)

@@ -4,7 +4,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
+
+	"github.com/packetboat/packetboat/internal/base/clip"
 )
 
 // location is a position in a binding. It is formatted only for issues. Numbers count from 1; 0
@@ -26,7 +27,7 @@ func (p location) path() string {
 		if len(b) > 0 {
 			b = append(b, '.')
 		}
-		b = append(b, clip(name)...)
+		b = append(b, clip.Ellipsis(name, maxQuoted)...)
 	}
 	if p.slot != "" {
 		step("slots")
@@ -173,18 +174,5 @@ func edits(a, b string, most int) int {
 	return min(row[len(b)], most)
 }
 
-// clip truncates a caller's text for a message.
-func clip(s string) string {
-	const most = 80
-	if len(s) <= most || utf8.RuneCountInString(s) <= most {
-		return s
-	}
-	n := 0
-	for i := range s {
-		if n == most {
-			return s[:i] + "…"
-		}
-		n++
-	}
-	return s
-}
+// maxQuoted limits the characters of a caller's text in a message.
+const maxQuoted = 80

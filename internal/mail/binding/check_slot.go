@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/packetboat/packetboat/internal/base/clip"
 )
 
 // slots fills each slot of a template.
@@ -72,7 +74,7 @@ func (c *checker) strategy(at location, sl *Slot, m map[string]any) (Strategy, b
 	if slices.Contains(sl.Allowed, s) {
 		return s, true
 	}
-	c.issue(at, InvalidStrategy, fmt.Sprintf("%q is not a strategy that the slot allows", clip(string(s))), "Set %s to one of: "+join(sl.Allowed))
+	c.issue(at, InvalidStrategy, fmt.Sprintf("%q is not a strategy that the slot allows", clip.Ellipsis(string(s), maxQuoted)), "Set %s to one of: "+join(sl.Allowed))
 	return "", false
 }
 
@@ -90,7 +92,7 @@ func (c *checker) fixed(at location, sl *Slot, m map[string]any) Filling {
 	}
 	b, found := c.findBlock(ref)
 	if !found {
-		c.issue(at, BlockNotEligible, fmt.Sprintf("there is no active block %q with a body of the template's format", clip(ref)), "Set %s to the slug of a block that fits: "+c.choices(sl))
+		c.issue(at, BlockNotEligible, fmt.Sprintf("there is no active block %q with a body of the template's format", clip.Ellipsis(ref, maxQuoted)), "Set %s to the slug of a block that fits: "+c.choices(sl))
 		return noticeFilling(sl)
 	}
 	if lacking := missingTags(b, sl); len(lacking) > 0 {

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
+
+	"github.com/packetboat/packetboat/internal/base/optional"
 )
 
 // Diff is the changes to a binding after its template changed.
@@ -54,10 +56,10 @@ func Rebase(base Schema, raw json.RawMessage, theirs Schema, pool Pool) (json.Ra
 	out := written(merged)
 	_, issues := Lenient(theirs, out, pool, "")
 	return out, Diff{
-		Added:   nonNil(r.added),
-		Removed: nonNil(r.removed),
-		Changed: nonNil(r.changed),
-		Issues:  nonNil(issues),
+		Added:   optional.List(r.added),
+		Removed: optional.List(r.removed),
+		Changed: optional.List(r.changed),
+		Issues:  optional.List(issues),
 	}
 }
 

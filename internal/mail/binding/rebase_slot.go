@@ -3,6 +3,9 @@ package binding
 import (
 	"maps"
 	"slices"
+
+	"github.com/packetboat/packetboat/internal/base/clip"
+	"github.com/packetboat/packetboat/internal/base/optional"
 )
 
 // slots rebases what fills each slot.
@@ -101,7 +104,7 @@ func (r *rebase) ofBlocks(path string, filled map[string]any, part string, code 
 			kept[name] = bound[name]
 			continue
 		}
-		r.removed = append(r.removed, Removed{Path: path + clip(name), Value: written(bound[name])})
+		r.removed = append(r.removed, Removed{Path: path + clip.Ellipsis(name, maxQuoted), Value: written(bound[name])})
 	}
 	filled[part] = kept
 }
@@ -109,7 +112,7 @@ func (r *rebase) ofBlocks(path string, filled map[string]any, part string, code 
 func slotFacets(sl *Slot) map[string]any {
 	return map[string]any{
 		"required":           sl.Required,
-		"tag_filter":         written(nonNil(sl.TagFilter)),
-		"allowed_strategies": written(nonNil(sl.Allowed)),
+		"tag_filter":         written(optional.List(sl.TagFilter)),
+		"allowed_strategies": written(optional.List(sl.Allowed)),
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/packetboat/packetboat/internal/base/optional"
 )
 
 // The limits of sections and expectations.
@@ -65,7 +67,7 @@ func (r *schemaReader) slot(path string, m map[string]any) Slot {
 		Required: r.flag(path, m, "required"),
 		Allowed:  strategies(),
 	}
-	s.TagFilter = nonNil(r.texts(path+".tag_filter", m["tag_filter"], maxTags, isTag, "must be a tag of 1 to 64 characters"))
+	s.TagFilter = optional.List(r.texts(path+".tag_filter", m["tag_filter"], maxTags, isTag, "must be a tag of 1 to 64 characters"))
 	const rule = "must be fixed, random or empty"
 	if v := m["allowed_strategies"]; v != nil {
 		at := path + ".allowed_strategies"
@@ -112,7 +114,7 @@ func (g Group) name() string { return g.Name }
 
 func (r *schemaReader) group(path string, m map[string]any) Group {
 	names := func(key string) []string {
-		return nonNil(r.texts(path+"."+key, m[key], maxParameters, isName, nameRule))
+		return optional.List(r.texts(path+"."+key, m[key], maxParameters, isName, nameRule))
 	}
 	return Group{
 		Name:       r.named(path, m),
@@ -225,7 +227,7 @@ func (r *schemaReader) expectation(path string, m map[string]any) Expectation {
 	}
 	x.Type = r.expectedType(path, m)
 	if x.Type == "array" {
-		x.Item = nonNil(entries(r, path+".item_schema", m["item_schema"], maxParameters, r.property))
+		x.Item = optional.List(entries(r, path+".item_schema", m["item_schema"], maxParameters, r.property))
 	} else if items := r.list(path+".item_schema", m["item_schema"]); len(items) > 0 && x.Type != "" {
 		r.problem(path+".item_schema", "is only for type array")
 	}

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/packetboat/packetboat/internal/base/fault"
+	"github.com/packetboat/packetboat/internal/base/optional"
 )
 
 // RawSchema is a schema in a request. A part that is nil was not sent;
@@ -80,19 +81,12 @@ func (s Schema) With(raw RawSchema) (Schema, error) {
 
 // withoutNil returns s with empty lists in place of nil, which would be null in JSON.
 func (s Schema) withoutNil() Schema {
-	s.Parameters = nonNil(s.Parameters)
-	s.Sections = nonNil(s.Sections)
-	s.Slots = nonNil(s.Slots)
-	s.Groups = nonNil(s.Groups)
-	s.Expects = nonNil(s.Expects)
+	s.Parameters = optional.List(s.Parameters)
+	s.Sections = optional.List(s.Sections)
+	s.Slots = optional.List(s.Slots)
+	s.Groups = optional.List(s.Groups)
+	s.Expects = optional.List(s.Expects)
 	return s
-}
-
-func nonNil[T any](list []T) []T {
-	if list == nil {
-		return []T{}
-	}
-	return list
 }
 
 // schemaReader reads a schema and collects problems.

@@ -11,6 +11,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/packetboat/packetboat/internal/base/clip"
 	"github.com/packetboat/packetboat/internal/mail/address"
 )
 
@@ -146,7 +147,7 @@ func (c *checker) text(at location, p *Parameter, s string) bool {
 	switch p.Type {
 	case Email:
 		if _, err := address.Parse(s); err != nil {
-			return c.invalid(at, "must be an email address: "+clip(err.Error()), "Set %s to "+p.Type.describeValues())
+			return c.invalid(at, "must be an email address: "+clip.Ellipsis(err.Error(), maxQuoted), "Set %s to "+p.Type.describeValues())
 		}
 		return true
 	case Color:
@@ -303,7 +304,7 @@ func (c *checker) list(at location, p *Parameter, v []any) (any, bool) {
 func options(p *Parameter) string {
 	names := make([]string, 0, len(p.Validation.Options))
 	for _, o := range p.Validation.Options {
-		names = append(names, clip(o.Value))
+		names = append(names, clip.Ellipsis(o.Value, maxQuoted))
 	}
 	return listNames(names)
 }

@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/net/idna"
 
+	"github.com/packetboat/packetboat/internal/base/clip"
 	"github.com/packetboat/packetboat/internal/mail/markup"
 )
 
@@ -146,7 +147,7 @@ func (s *scan) reportScript(a markup.Attribute) {
 		literal = url[:spans[0].Start]
 	}
 	if scheme, _ := schemeIn(literal); scheme == "javascript" || scheme == "vbscript" {
-		s.problems = append(s.problems, Problem{cut(url, maxLabel), "the scheme " + scheme + ": is not allowed"})
+		s.problems = append(s.problems, Problem{clip.Bytes(url, maxLabel), "the scheme " + scheme + ": is not allowed"})
 	}
 }
 
@@ -161,7 +162,7 @@ func (s *scan) href(a markup.Attribute, track bool) int {
 	}
 	ok, problem := decide(url)
 	if problem != "" {
-		s.problems = append(s.problems, Problem{cut(url, maxLabel), problem})
+		s.problems = append(s.problems, Problem{clip.Bytes(url, maxLabel), problem})
 	}
 	if !ok || !track {
 		return -1
@@ -199,23 +200,12 @@ func (s *scan) closeLabel() {
 	}
 	l := &s.links[s.open]
 	if l.Label == "" {
-		l.Label = cut(strings.Join(strings.Fields(strings.ToValidUTF8(string(s.label), "")), " "), maxLabel)
+		l.Label = clip.Bytes(strings.Join(strings.Fields(strings.ToValidUTF8(string(s.label), "")), " "), maxLabel)
 	}
 	if l.Label == "" {
-		l.Label = cut(strings.Join(strings.Fields(strings.ToValidUTF8(s.alt, "")), " "), maxLabel)
+		l.Label = clip.Bytes(strings.Join(strings.Fields(strings.ToValidUTF8(s.alt, "")), " "), maxLabel)
 	}
 	s.open, s.label, s.alt = -1, nil, ""
-}
-
-// cut shortens s to at most n bytes of whole characters.
-func cut(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	for n > 0 && !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return s[:n]
 }
 
 // resolve prepends the origin and folder of base to a relative url. Dot segments stay, since clients

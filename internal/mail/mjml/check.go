@@ -7,6 +7,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/packetboat/packetboat/internal/base/clip"
 	"github.com/packetboat/packetboat/internal/mail/markup"
 )
 
@@ -224,11 +225,4 @@ func isSpace(r rune) bool { return unicode.IsSpace(r) || r == '\ufeff' }
 func isEmpty(text string) bool { return strings.TrimLeftFunc(text, isSpace) == "" }
 
 // shorten truncates a long text for a message.
-func shorten(text string) string {
-	const most = 60
-	runes := []rune(strings.Join(strings.Fields(text), " "))
-	if len(runes) > most {
-		return string(runes[:most]) + "…"
-	}
-	return string(runes)
-}
+func shorten(text string) string { return clip.Ellipsis(strings.Join(strings.Fields(text), " "), 60) }

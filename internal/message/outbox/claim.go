@@ -160,7 +160,7 @@ func lockTurn(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, send id.Send)
 
 // loadClaimable returns due messages of an open send that no node has claimed.
 func loadClaimable(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, send id.Send, after Position, limit int, now time.Time) ([]Item, error) {
-	from, first, behind := micros(after.DueAt), after.ID, ">"
+	from, first, behind := sqldb.MicrosOrZero(after.DueAt), after.ID, ">"
 	if after == (Position{}) {
 		var err error
 		if from, first, err = lowMark(ctx, tx, tenant, send); err != nil {

@@ -24,19 +24,11 @@ func lowerMarkSQL(n int) string {
 
 // lowerMark lowers the mark of a send: messages may wait that are due at or after a time.
 func lowerMark(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, send id.Send, due time.Time) error {
-	_, err := tx.Exec(ctx, `UPDATE send SET `+lowerMarkSQL(3)+` WHERE tenant_id = $1 AND id = $2`, tenant, send, micros(due))
+	_, err := tx.Exec(ctx, `UPDATE send SET `+lowerMarkSQL(3)+` WHERE tenant_id = $1 AND id = $2`, tenant, send, sqldb.MicrosOrZero(due))
 	if err != nil {
 		return fmt.Errorf("lower the mark of a send: %w", err)
 	}
 	return nil
-}
-
-// micros returns a time as stored in the database: microseconds, 0 for the zero time.
-func micros(t time.Time) int64 {
-	if t.IsZero() {
-		return 0
-	}
-	return t.UnixMicro()
 }
 
 // lowMark returns the mark of a send: no message before this position waits.

@@ -183,9 +183,9 @@ type sendState struct {
 // queue adds a change of a send to a batch. The returned state is set when the batch has run.
 func (c change) queue(b *sqldb.Batch, tenant id.Tenant, send id.Send) *sendState {
 	s, set := c.Sums, ""
-	args := []any{tenant, send, s.Waiting, s.Deferred, s.Sent, s.Delivered, s.Bounced, s.Failed, s.Skipped, s.Cancelled, micros(c.lastSent), s.HeldBack}
+	args := []any{tenant, send, s.Waiting, s.Deferred, s.Sent, s.Delivered, s.Bounced, s.Failed, s.Skipped, s.Cancelled, sqldb.MicrosOrZero(c.lastSent), s.HeldBack}
 	if !c.firstWait.IsZero() {
-		set, args = ", "+lowerMarkSQL(13), append(args, micros(c.firstWait))
+		set, args = ", "+lowerMarkSQL(13), append(args, sqldb.MicrosOrZero(c.firstWait))
 	}
 	var after sendState
 	b.Queue(`

@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/text/unicode/norm"
 
+	"github.com/packetboat/packetboat/internal/base/clip"
 	"github.com/packetboat/packetboat/internal/base/fault"
 	"github.com/packetboat/packetboat/internal/base/id"
 	"github.com/packetboat/packetboat/internal/mail/address"
@@ -470,18 +471,10 @@ func (c checked) splitName() {
 	name := strings.Join(strings.Fields(*full), " ")
 	i := strings.LastIndexByte(name, ' ')
 	if i < 0 {
-		c.texts[FirstName] = new(clip(name))
+		c.texts[FirstName] = new(clip.Runes(name, maxLength[FirstName]))
 		return
 	}
-	c.texts[FirstName], c.texts[LastName] = new(clip(name[:i])), new(clip(name[i+1:]))
-}
-
-// clip cuts a part of a full name to the maximal length of its column.
-func clip(s string) string {
-	if r := []rune(s); len(r) > maxLength[FirstName] {
-		return string(r[:maxLength[FirstName]])
-	}
-	return s
+	c.texts[FirstName], c.texts[LastName] = new(clip.Runes(name[:i], maxLength[FirstName])), new(clip.Runes(name[i+1:], maxLength[FirstName]))
 }
 
 func equalText(a, b *string) bool {

@@ -60,8 +60,8 @@ func Save(ctx context.Context, db *sqldb.DB, list []State, now time.Time) error 
 	t := db.Table("source TEXT", "name TEXT", "suspended_until BIGINT", "reason TEXT", "slow_at BIGINT", "hint_at BIGINT",
 		"tls_required_at BIGINT", "down_at BIGINT", "retry_at BIGINT", "backoff BIGINT")
 	for _, s := range list {
-		t.Add(s.Source.String(), s.Name, micros(s.Suspended), s.Reason, micros(s.Slow), micros(s.Hint), micros(s.TLSRequired),
-			micros(s.Down), micros(s.Retry), s.Backoff.Microseconds())
+		t.Add(s.Source.String(), s.Name, sqldb.MicrosOrZero(s.Suspended), s.Reason, sqldb.MicrosOrZero(s.Slow), sqldb.MicrosOrZero(s.Hint), sqldb.MicrosOrZero(s.TLSRequired),
+			sqldb.MicrosOrZero(s.Down), sqldb.MicrosOrZero(s.Retry), s.Backoff.Microseconds())
 	}
 	later := func(column string) string {
 		return column + " = " + db.Greatest("destination."+column, "excluded."+column)
@@ -188,13 +188,6 @@ func Sweep(ctx context.Context, db *sqldb.DB, now time.Time) error {
 }
 
 func milli(n float64) int64 { return int64(math.Round(n * 1000)) }
-
-func micros(t time.Time) int64 {
-	if t.IsZero() {
-		return 0
-	}
-	return t.UnixMicro()
-}
 
 func moment(us int64) time.Time {
 	if us == 0 {

@@ -146,17 +146,13 @@ func domainPattern(text string) (string, error) {
 		switch {
 		case !strings.Contains(label, "*"):
 			labels[i] = strings.TrimSuffix(name, ".example")
-		case !isASCII(label):
+		case !address.IsASCII(label):
 			return "", errors.New("a part of the domain with a * may hold only ASCII characters")
 		default:
 			labels[i] = strings.ToLower(label)
 		}
 	}
 	return strings.Join(labels, "."), nil
-}
-
-func isASCII(s string) bool {
-	return !strings.ContainsFunc(s, func(r rune) bool { return r >= utf8.RuneSelf })
 }
 
 // failCode is the start of a reply that refuses something, of one line.

@@ -6,8 +6,8 @@ import (
 
 	"github.com/packetboat/packetboat/internal/account/auth"
 	"github.com/packetboat/packetboat/internal/base/fault"
+	"github.com/packetboat/packetboat/internal/base/optional"
 	"github.com/packetboat/packetboat/internal/edge/endpoint"
-	"github.com/packetboat/packetboat/internal/edge/httpapi/wire"
 )
 
 // links registers what the pages of links show, and accepting an invitation while signed in.
@@ -48,7 +48,7 @@ type linkView struct {
 func (api Sessions) checkLink(ctx context.Context, _ auth.Principal, in *checkLinkRequest) (linkView, error) {
 	l, err := api.login.LinkOf(ctx, in.Body.Kind, in.Body.Token, api.now())
 	v := linkView{
-		Kind: l.Kind, Expired: l.Expired, Email: wire.OrNull(l.Email), Name: wire.OrNull(l.Name), TenantName: wire.OrNull(l.Tenant), Role: wire.OrNull(l.Role),
+		Kind: l.Kind, Expired: l.Expired, Email: optional.Pointer(l.Email), Name: optional.Pointer(l.Name), TenantName: optional.Pointer(l.Tenant), Role: optional.Pointer(l.Role),
 		Password: l.Password, Senders: []string{},
 	}
 	v.Senders = append(v.Senders, l.Senders...)

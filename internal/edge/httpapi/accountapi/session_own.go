@@ -8,6 +8,7 @@ import (
 	"github.com/packetboat/packetboat/internal/account/auth"
 	"github.com/packetboat/packetboat/internal/base/fault"
 	"github.com/packetboat/packetboat/internal/base/id"
+	"github.com/packetboat/packetboat/internal/base/optional"
 	"github.com/packetboat/packetboat/internal/edge/endpoint"
 	"github.com/packetboat/packetboat/internal/edge/httpapi/wire"
 )
@@ -64,7 +65,7 @@ func (api Sessions) listOwnSessions(ctx context.Context, p auth.Principal, _ *st
 	for i, s := range list {
 		rows[i] = ownSession{
 			ID: s.ID, Current: s.ID == p.Session, CreatedAt: endpoint.At(s.CreatedAt), LastSeenAt: endpoint.At(s.LastSeenAt),
-			IP: wire.OrNull(s.IP), UserAgent: wire.OrNull(s.Agent), ExpiresAt: endpoint.At(s.ExpiresAt),
+			IP: optional.Pointer(s.IP), UserAgent: optional.Pointer(s.Agent), ExpiresAt: endpoint.At(s.ExpiresAt),
 		}
 	}
 	return endpoint.Whole(rows), nil

@@ -8,6 +8,7 @@ import (
 	"github.com/packetboat/packetboat/internal/account/auth"
 	"github.com/packetboat/packetboat/internal/base/fault"
 	"github.com/packetboat/packetboat/internal/base/id"
+	"github.com/packetboat/packetboat/internal/base/optional"
 	"github.com/packetboat/packetboat/internal/edge/endpoint"
 	"github.com/packetboat/packetboat/internal/edge/httpapi/wire"
 	"github.com/packetboat/packetboat/internal/sqldb"
@@ -108,7 +109,7 @@ func checkInvitation(_ auth.Principal, in *inviteMemberRequest) error {
 func (api Users) inviteMember(ctx context.Context, p auth.Principal, in *inviteMemberRequest) (invitedMember, error) {
 	var out invitedMember
 	_, _, err := api.login.Invite(ctx, p, in.Body.Email, in.Body.Role, api.now(), func(tx *sqldb.DB, m auth.Member, link string) error {
-		out = invitedMember{rowOfMember(m), wire.OrNull(link)}
+		out = invitedMember{rowOfMember(m), optional.Pointer(link)}
 		return endpoint.Remember(ctx, tx, out)
 	})
 	return out, err

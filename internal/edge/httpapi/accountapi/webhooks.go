@@ -8,6 +8,7 @@ import (
 	"github.com/packetboat/packetboat/internal/account/auth"
 	"github.com/packetboat/packetboat/internal/base/fault"
 	"github.com/packetboat/packetboat/internal/base/id"
+	"github.com/packetboat/packetboat/internal/base/optional"
 	"github.com/packetboat/packetboat/internal/base/secret"
 	"github.com/packetboat/packetboat/internal/campaign/webhook"
 	"github.com/packetboat/packetboat/internal/edge/endpoint"
@@ -112,8 +113,8 @@ type webhookWithSecret struct {
 
 func rowOfWebhook(e webhook.Endpoint) WebhookRow {
 	row := WebhookRow{
-		ID: e.ID, URL: e.URL, Description: wire.OrNull(e.Description), EventTypes: make([]webhookEvent, len(e.EventTypes)), Active: e.Active,
-		Status: e.Status(), DisabledReason: wire.OrNull(e.DisabledReason), LastSuccessAt: endpoint.AtOr(e.LastSuccessAt),
+		ID: e.ID, URL: e.URL, Description: optional.Pointer(e.Description), EventTypes: make([]webhookEvent, len(e.EventTypes)), Active: e.Active,
+		Status: e.Status(), DisabledReason: optional.Pointer(e.DisabledReason), LastSuccessAt: endpoint.AtOr(e.LastSuccessAt),
 		LastFailureAt: endpoint.AtOr(e.LastFailureAt), CreatedAt: endpoint.At(e.CreatedAt),
 	}
 	for i, t := range e.EventTypes {
@@ -248,7 +249,7 @@ type fullDelivery struct {
 func rowOfDelivery(d webhook.Delivery) DeliveryRow {
 	return DeliveryRow{
 		ID: d.ID, EventType: webhookEvent(d.EventType), Status: d.Status, Attempts: d.Attempts, ResponseCode: d.ResponseCode, ResponseMS: d.ResponseMS,
-		Error: wire.OrNull(d.Error), NextAttemptAt: endpoint.AtOr(d.NextAttemptAt), LastAttemptAt: endpoint.AtOr(d.LastAttemptAt), CreatedAt: endpoint.At(d.CreatedAt),
+		Error: optional.Pointer(d.Error), NextAttemptAt: endpoint.AtOr(d.NextAttemptAt), LastAttemptAt: endpoint.AtOr(d.LastAttemptAt), CreatedAt: endpoint.At(d.CreatedAt),
 	}
 }
 
@@ -323,7 +324,7 @@ func (api Webhooks) getWebhookDelivery(ctx context.Context, p auth.Principal, in
 	if err != nil {
 		return fullDelivery{}, err
 	}
-	return fullDelivery{rowOfDelivery(d), d.RequestBody, wire.OrNull(d.ResponseBody)}, nil
+	return fullDelivery{rowOfDelivery(d), d.RequestBody, optional.Pointer(d.ResponseBody)}, nil
 }
 
 func (api Webhooks) replayWebhookDelivery(ctx context.Context, p auth.Principal, in *deliveryPath) (DeliveryRow, error) {

@@ -8,6 +8,7 @@ import (
 	"github.com/packetboat/packetboat/internal/audience/event"
 	"github.com/packetboat/packetboat/internal/base/fault"
 	"github.com/packetboat/packetboat/internal/base/id"
+	"github.com/packetboat/packetboat/internal/base/optional"
 	"github.com/packetboat/packetboat/internal/campaign/broadcast"
 	"github.com/packetboat/packetboat/internal/edge/endpoint"
 	"github.com/packetboat/packetboat/internal/edge/httpapi/wire"
@@ -81,7 +82,7 @@ func (api Activity) listActivity(ctx context.Context, p auth.Principal, in *list
 			return none, err
 		}
 		l := labels[it.Contact]
-		rows[i] = feedRow{row, feedContact{it.Contact, l.Email, wire.OrNull(l.Name)}}
+		rows[i] = feedRow{row, feedContact{it.Contact, l.Email, optional.Pointer(l.Name)}}
 	}
 	return endpoint.Page(rows, activityCursor(api.cursors, next)), nil
 }

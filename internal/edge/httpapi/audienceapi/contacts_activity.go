@@ -9,6 +9,7 @@ import (
 	"github.com/packetboat/packetboat/internal/account/journal"
 	"github.com/packetboat/packetboat/internal/base/fault"
 	"github.com/packetboat/packetboat/internal/base/id"
+	"github.com/packetboat/packetboat/internal/base/optional"
 	"github.com/packetboat/packetboat/internal/campaign/broadcast"
 	"github.com/packetboat/packetboat/internal/edge/endpoint"
 	"github.com/packetboat/packetboat/internal/edge/httpapi/wire"
@@ -80,7 +81,7 @@ func rowOfActivity(it activity.Item) (ActivityRow, error) {
 		return ActivityRow{}, fmt.Errorf("properties of %s: %w", it.ID, err)
 	}
 	return ActivityRow{
-		ID: it.ID, Type: it.Type, EventName: wire.OrNull(it.EventName), EventType: wire.OrNull(it.EventType), OccurredAt: endpoint.At(it.At), Source: it.Source, Title: it.Title,
-		Properties: properties, BroadcastID: wire.OrNull(it.Broadcast), SequenceID: wire.OrNull(it.Sequence), Classification: wire.OrNull(it.Classification), Rules: it.Rules,
+		ID: it.ID, Type: it.Type, EventName: optional.Pointer(it.EventName), EventType: optional.Pointer(it.EventType), OccurredAt: endpoint.At(it.At), Source: it.Source, Title: it.Title,
+		Properties: properties, BroadcastID: optional.Pointer(it.Broadcast), SequenceID: optional.Pointer(it.Sequence), Classification: optional.Pointer(it.Classification), Rules: it.Rules,
 	}, nil
 }

@@ -8,9 +8,9 @@ import (
 	"github.com/packetboat/packetboat/internal/audience/segment"
 	"github.com/packetboat/packetboat/internal/base/fault"
 	"github.com/packetboat/packetboat/internal/base/id"
+	"github.com/packetboat/packetboat/internal/base/optional"
 	"github.com/packetboat/packetboat/internal/campaign/sequence"
 	"github.com/packetboat/packetboat/internal/edge/endpoint"
-	"github.com/packetboat/packetboat/internal/edge/httpapi/wire"
 	"github.com/packetboat/packetboat/internal/engine/bulk"
 	"github.com/packetboat/packetboat/internal/people/contact"
 	"github.com/packetboat/packetboat/internal/people/field"
@@ -119,7 +119,7 @@ func answerOfBulk(r bulk.Result) bulkAnswer {
 	}
 	answer := bulkAnswer{Action: r.Action, Matched: &r.Matched, Affected: &r.Affected, Skipped: &r.Skipped, Errors: &errors}
 	for _, e := range r.Results {
-		answer.Results = append(answer.Results, bulkEnrolled{e.Contact, e.Status, wire.OrNull(e.Enrollment)})
+		answer.Results = append(answer.Results, bulkEnrolled{e.Contact, e.Status, optional.Pointer(e.Enrollment)})
 	}
 	return answer
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/packetboat/packetboat/internal/account/auth"
 	"github.com/packetboat/packetboat/internal/base/fault"
 	"github.com/packetboat/packetboat/internal/base/id"
+	"github.com/packetboat/packetboat/internal/base/optional"
 	"github.com/packetboat/packetboat/internal/edge/endpoint"
 	"github.com/packetboat/packetboat/internal/edge/httpapi/wire"
 	"github.com/packetboat/packetboat/internal/people/consent"
@@ -56,8 +57,8 @@ func (api Contacts) listContactConsents(ctx context.Context, p auth.Principal, i
 	rows := make([]consentRow, len(list))
 	for i, c := range list {
 		row := consentRow{
-			ID: c.ID, TypeKey: wire.OrNull(c.TypeKey), Granted: c.Granted, At: endpoint.At(c.At), Source: c.Source, Confirmed: c.Confirmed,
-			Category: wire.OrNull(c.Category), Message: wire.OrNull(c.Message), Wording: wire.OrNull(c.Wording), IP: wire.OrNull(c.IP), Agent: wire.OrNull(c.Agent), PageURL: wire.OrNull(c.PageURL),
+			ID: c.ID, TypeKey: optional.Pointer(c.TypeKey), Granted: c.Granted, At: endpoint.At(c.At), Source: c.Source, Confirmed: c.Confirmed,
+			Category: optional.Pointer(c.Category), Message: optional.Pointer(c.Message), Wording: optional.Pointer(c.Wording), IP: optional.Pointer(c.IP), Agent: optional.Pointer(c.Agent), PageURL: optional.Pointer(c.PageURL),
 		}
 		rows[len(list)-1-i] = row
 	}

@@ -6,6 +6,7 @@ import (
 	"github.com/packetboat/packetboat/internal/account/auth"
 	"github.com/packetboat/packetboat/internal/base/fault"
 	"github.com/packetboat/packetboat/internal/base/id"
+	"github.com/packetboat/packetboat/internal/base/optional"
 	"github.com/packetboat/packetboat/internal/campaign/broadcast"
 	"github.com/packetboat/packetboat/internal/campaign/sequence"
 	"github.com/packetboat/packetboat/internal/edge/endpoint"
@@ -93,9 +94,9 @@ func (api Contacts) getContactEligibility(ctx context.Context, p auth.Principal,
 	if err != nil {
 		return contactEligibility{}, err
 	}
-	out := contactEligibility{Eligible: v.Eligible, FirstReason: wire.OrNull(v.FirstReason), Checks: make([]eligibilityRow, len(v.Checks))}
+	out := contactEligibility{Eligible: v.Eligible, FirstReason: optional.Pointer(v.FirstReason), Checks: make([]eligibilityRow, len(v.Checks))}
 	for i, c := range v.Checks {
-		row := eligibilityRow{Check: c.Name, OK: c.OK, Reason: wire.OrNull(c.Reason), Detail: wire.OrNull(c.Detail)}
+		row := eligibilityRow{Check: c.Name, OK: c.OK, Reason: optional.Pointer(c.Reason), Detail: optional.Pointer(c.Detail)}
 		if c.Since != nil {
 			row.Since = new(endpoint.At(*c.Since))
 		}

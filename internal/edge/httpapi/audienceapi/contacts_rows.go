@@ -4,8 +4,8 @@ import (
 	"context"
 
 	"github.com/packetboat/packetboat/internal/base/id"
+	"github.com/packetboat/packetboat/internal/base/optional"
 	"github.com/packetboat/packetboat/internal/edge/endpoint"
-	"github.com/packetboat/packetboat/internal/edge/httpapi/wire"
 	"github.com/packetboat/packetboat/internal/people/contact"
 	"github.com/packetboat/packetboat/internal/people/maildomain"
 	"github.com/packetboat/packetboat/internal/senders/sender"
@@ -62,10 +62,10 @@ func rowOfContact(c contact.Contact, types contact.Types, domain maildomain.Doma
 		ID: c.ID, TenantID: c.Tenant, Email: c.Email, ExternalID: c.ExternalID, FirstName: c.FirstName, LastName: c.LastName,
 		FullName: c.FullName, Title: c.Title, Company: c.Company, Phone: c.Phone, Website: c.Website, Timezone: c.Timezone,
 		AddressLine1: c.AddressLine1, AddressLine2: c.AddressLine2, City: c.City, State: c.State, PostalCode: c.PostalCode,
-		Country: c.Country, Source: c.Source, StageID: wire.OrNull(c.Stage),
+		Country: c.Country, Source: c.Source, StageID: optional.Pointer(c.Stage),
 		CustomFields: c.CustomFields, Tags: c.Tags, Subscriptions: c.EffectiveSubscriptions(types), CategorySubscriptions: c.CategorySubscriptions,
-		GlobalStatus: c.Status, StatusBeforeSuppress: wire.OrNull(c.StatusBeforeSuppress), DoNotContact: c.DoNotContact,
-		BounceType: wire.OrNull(c.BounceType), DeliverabilityStatus: c.DeliverabilityStatus, DeliverabilityReason: wire.OrNull(c.DeliverabilityReason),
+		GlobalStatus: c.Status, StatusBeforeSuppress: optional.Pointer(c.StatusBeforeSuppress), DoNotContact: c.DoNotContact,
+		BounceType: optional.Pointer(c.BounceType), DeliverabilityStatus: c.DeliverabilityStatus, DeliverabilityReason: optional.Pointer(c.DeliverabilityReason),
 		DeliverabilityUpdatedAt: endpoint.At(c.DeliverabilityUpdatedAt),
 		CreatedAt:               endpoint.At(c.CreatedAt), UpdatedAt: endpoint.At(c.UpdatedAt), AnonymizedAt: endpoint.AtOr(c.AnonymizedAt),
 		SuppressedAt: endpoint.AtOr(c.SuppressedAt), UnsubscribedAt: endpoint.AtOr(c.UnsubscribedAt),
@@ -75,6 +75,6 @@ func rowOfContact(c contact.Contact, types contact.Types, domain maildomain.Doma
 		LastPageViewedAt: endpoint.AtOr(c.LastPageViewedAt), TotalEmailsSent: c.TotalEmailsSent,
 		TotalEmailsOpened: c.TotalEmailsOpened, TotalEmailsClicked: c.TotalEmailsClicked,
 		ProspectScore: c.ProspectScore, CustomerScore: c.CustomerScore, ContactTouches: touchesOf(&c), EmailDomain: c.EmailDomain,
-		MXRecord: wire.OrNull(domain.Record), SMTPProvider: wire.OrNull(string(domain.Provider)),
+		MXRecord: optional.Pointer(domain.Record), SMTPProvider: optional.Pointer(string(domain.Provider)),
 	}
 }

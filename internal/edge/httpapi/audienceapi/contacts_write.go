@@ -6,6 +6,7 @@ import (
 
 	"github.com/packetboat/packetboat/internal/account/auth"
 	"github.com/packetboat/packetboat/internal/base/id"
+	"github.com/packetboat/packetboat/internal/base/optional"
 	"github.com/packetboat/packetboat/internal/edge/endpoint"
 	"github.com/packetboat/packetboat/internal/edge/httpapi/wire"
 	"github.com/packetboat/packetboat/internal/people/contact"
@@ -145,7 +146,7 @@ func (api Contacts) writtenContact(ctx context.Context, t id.Tenant, in IncludeI
 	if err != nil {
 		return ContactWithIdentityToken{}, err
 	}
-	row.IdentityToken = wire.OrNull(signer.Token(s.Contact.ID, now))
+	row.IdentityToken = optional.Pointer(signer.Token(s.Contact.ID, now))
 	return row, nil
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/packetboat/packetboat/internal/account/usage"
 	"github.com/packetboat/packetboat/internal/base/fault"
 	"github.com/packetboat/packetboat/internal/base/id"
+	"github.com/packetboat/packetboat/internal/base/optional"
 	"github.com/packetboat/packetboat/internal/edge/endpoint"
 	"github.com/packetboat/packetboat/internal/edge/httpapi/wire"
 	"github.com/packetboat/packetboat/internal/people/contact"
@@ -87,7 +88,7 @@ func (api CustomFields) ListCustomFields(ctx context.Context, p auth.Principal, 
 func rowOfCustomField(t id.Tenant, f field.Field) CustomFieldRow {
 	return CustomFieldRow{
 		ID: f.ID, TenantID: t, Name: f.Name, FieldKey: f.Key, FieldType: f.Type, EnumValues: f.EnumValues,
-		ValueConstraint: f.Constraint, CurrencyCode: wire.OrNull(f.CurrencyCode), DefaultValue: f.Default, CreatedAt: endpoint.At(f.CreatedAt),
+		ValueConstraint: f.Constraint, CurrencyCode: optional.Pointer(f.CurrencyCode), DefaultValue: f.Default, CreatedAt: endpoint.At(f.CreatedAt),
 	}
 }
 

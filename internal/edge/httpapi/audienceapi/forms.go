@@ -12,6 +12,7 @@ import (
 	"github.com/packetboat/packetboat/internal/audience/segment"
 	"github.com/packetboat/packetboat/internal/base/fault"
 	"github.com/packetboat/packetboat/internal/base/id"
+	"github.com/packetboat/packetboat/internal/base/optional"
 	"github.com/packetboat/packetboat/internal/base/secret"
 	"github.com/packetboat/packetboat/internal/edge/endpoint"
 	"github.com/packetboat/packetboat/internal/edge/httpapi/wire"
@@ -182,9 +183,9 @@ func summaryOfForm(f forms.Form, keys map[id.Segment]string) FormSummary {
 	}
 	return FormSummary{
 		ID: f.ID, TenantID: f.Tenant, Name: f.Name, Slug: f.Slug, Status: f.Status, AllowedOrigins: f.Origins, SubmitLabel: f.SubmitLabel,
-		SuccessMode: f.SuccessMode, SuccessMessage: f.SuccessMessage, RedirectURL: wire.OrNull(f.RedirectURL), DoubleOptIn: f.DoubleOptIn,
-		ConfirmMessageID: wire.OrNull(f.ConfirmMessage), ConfirmRedirectURL: wire.OrNull(f.ConfirmRedirectURL), ListSegmentKeys: lists, Tags: f.Tags,
-		StageID: wire.OrNull(f.Stage), Captcha: formCaptcha{f.CaptchaProvider, wire.OrNull(f.CaptchaSiteKey)}, SubmissionCount: f.SubmissionCount,
+		SuccessMode: f.SuccessMode, SuccessMessage: f.SuccessMessage, RedirectURL: optional.Pointer(f.RedirectURL), DoubleOptIn: f.DoubleOptIn,
+		ConfirmMessageID: optional.Pointer(f.ConfirmMessage), ConfirmRedirectURL: optional.Pointer(f.ConfirmRedirectURL), ListSegmentKeys: lists, Tags: f.Tags,
+		StageID: optional.Pointer(f.Stage), Captcha: formCaptcha{f.CaptchaProvider, optional.Pointer(f.CaptchaSiteKey)}, SubmissionCount: f.SubmissionCount,
 		LastSubmissionAt: endpoint.AtOr(f.LastSubmissionAt), CreatedAt: endpoint.At(f.CreatedAt), UpdatedAt: endpoint.At(f.UpdatedAt),
 	}
 }
@@ -195,8 +196,8 @@ func (api Forms) rowOf(ctx context.Context, f forms.Form) (formRow, error) {
 	row := formRow{summaryOfForm(f, keys), make([]formField, len(f.Fields))}
 	for i, one := range f.Fields {
 		row.Fields[i] = formField{
-			ID: one.ID, Type: one.Type, Binding: wire.OrNull(one.Binding), Label: one.Label, Placeholder: wire.OrNull(one.Placeholder), HelpText: wire.OrNull(one.HelpText),
-			Required: one.Required, Input: wire.OrNull(one.Input), Options: one.Options, DefaultValue: fieldDefault{one.Default}, Param: wire.OrNull(one.Param), SortOrder: one.SortOrder,
+			ID: one.ID, Type: one.Type, Binding: optional.Pointer(one.Binding), Label: one.Label, Placeholder: optional.Pointer(one.Placeholder), HelpText: optional.Pointer(one.HelpText),
+			Required: one.Required, Input: optional.Pointer(one.Input), Options: one.Options, DefaultValue: fieldDefault{one.Default}, Param: optional.Pointer(one.Param), SortOrder: one.SortOrder,
 		}
 	}
 	return row, err
@@ -253,7 +254,7 @@ func (api Forms) embed(ctx context.Context, f forms.Form) (formEmbed, error) {
 	if err != nil {
 		return formEmbed{}, err
 	}
-	out := formEmbed{f.ID, f.Slug, wire.OrNull(e.TrackingDomain), e.HTML, e.ScriptTag, e.HTML + e.ScriptTag, nil}
+	out := formEmbed{f.ID, f.Slug, optional.Pointer(e.TrackingDomain), e.HTML, e.ScriptTag, e.HTML + e.ScriptTag, nil}
 	if e.TrackingDomain == "" {
 		out.Installable = new(false)
 	}
@@ -422,8 +423,8 @@ func (api Forms) listSubmissions(ctx context.Context, p auth.Principal, in *list
 
 func rowOfSubmission(s forms.Submission) formSubmission {
 	row := formSubmission{
-		ID: s.ID, Outcome: s.Outcome, ContactID: wire.OrNull(s.Contact), Email: wire.OrNull(s.Email), Fields: map[string]any{}, Consents: []formConsent{},
-		PageURL: wire.OrNull(s.PageURL), IP: wire.OrNull(s.IP), UserAgent: wire.OrNull(s.Agent), SubmittedAt: endpoint.At(s.At), ConfirmedAt: endpoint.AtOr(s.ConfirmedAt),
+		ID: s.ID, Outcome: s.Outcome, ContactID: optional.Pointer(s.Contact), Email: optional.Pointer(s.Email), Fields: map[string]any{}, Consents: []formConsent{},
+		PageURL: optional.Pointer(s.PageURL), IP: optional.Pointer(s.IP), UserAgent: optional.Pointer(s.Agent), SubmittedAt: endpoint.At(s.At), ConfirmedAt: endpoint.AtOr(s.ConfirmedAt),
 	}
 	for t, text := range s.Answers.Texts {
 		row.Fields[string(t)] = text

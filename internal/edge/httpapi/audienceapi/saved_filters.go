@@ -11,6 +11,7 @@ import (
 	"github.com/packetboat/packetboat/internal/audience/savedfilter"
 	"github.com/packetboat/packetboat/internal/base/fault"
 	"github.com/packetboat/packetboat/internal/base/id"
+	"github.com/packetboat/packetboat/internal/base/optional"
 	"github.com/packetboat/packetboat/internal/edge/endpoint"
 	"github.com/packetboat/packetboat/internal/edge/httpapi/wire"
 	"github.com/packetboat/packetboat/internal/people/contact"
@@ -87,7 +88,7 @@ func rowOfSavedFilter(f savedfilter.Filter) SavedFilterRow {
 	}
 	row := SavedFilterRow{
 		ID: f.ID, Name: f.Name, Filters: filterArray(f.Filters), Definition: ruleObject(f.Definition),
-		Search: wire.OrNull(f.Search), Status: wire.OrNull(strings.Join(statuses, ",")), Sort: f.Sort, Dir: "desc",
+		Search: optional.Pointer(f.Search), Status: optional.Pointer(strings.Join(statuses, ",")), Sort: f.Sort, Dir: "desc",
 		Columns: f.Columns, Shared: f.Shared, CreatedBy: f.CreatedBy,
 		CreatedAt: endpoint.At(f.CreatedAt), UpdatedAt: endpoint.At(f.UpdatedAt),
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/packetboat/packetboat/internal/audience/segment"
 	"github.com/packetboat/packetboat/internal/base/fault"
 	"github.com/packetboat/packetboat/internal/base/id"
+	"github.com/packetboat/packetboat/internal/base/optional"
 	"github.com/packetboat/packetboat/internal/edge/endpoint"
 	"github.com/packetboat/packetboat/internal/edge/httpapi/wire"
 	"github.com/packetboat/packetboat/internal/sqldb"
@@ -179,7 +180,7 @@ func rowOfSegment(p auth.Principal, s segment.Segment) SegmentRow {
 	return SegmentRow{
 		SegmentKey: s.Key, TenantID: p.Tenant, Name: s.Name, Type: s.Type, Definition: ruleObject(s.Definition),
 		MemberCount: s.Members, MemberCountTotal: s.MembersAll, MemberCountEvaluatedAt: endpoint.AtOr(s.EvaluatedAt),
-		SystemKey: wire.OrNull(s.SystemKey), Tags: s.Tags,
+		SystemKey: optional.Pointer(s.SystemKey), Tags: s.Tags,
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/packetboat/packetboat/internal/account/auth"
 	"github.com/packetboat/packetboat/internal/base/fault"
 	"github.com/packetboat/packetboat/internal/base/id"
+	"github.com/packetboat/packetboat/internal/base/optional"
 	"github.com/packetboat/packetboat/internal/edge/endpoint"
 	"github.com/packetboat/packetboat/internal/edge/httpapi/wire"
 	"github.com/packetboat/packetboat/internal/people/suppression"
@@ -118,7 +119,7 @@ func (api Suppressions) pageOfSuppressions(ctx context.Context, t id.Tenant, f s
 }
 
 func rowOfSuppression(t id.Tenant, e suppression.Entry) suppressionRow {
-	return suppressionRow{t, e.Email, wire.OrNull(e.Reason), endpoint.At(e.AddedAt)}
+	return suppressionRow{t, e.Email, optional.Pointer(e.Reason), endpoint.At(e.AddedAt)}
 }
 
 type addSuppressionRequest struct {

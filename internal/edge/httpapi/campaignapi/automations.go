@@ -10,6 +10,7 @@ import (
 	"github.com/packetboat/packetboat/internal/audience/trigger"
 	"github.com/packetboat/packetboat/internal/base/fault"
 	"github.com/packetboat/packetboat/internal/base/id"
+	"github.com/packetboat/packetboat/internal/base/optional"
 	"github.com/packetboat/packetboat/internal/campaign/automation"
 	"github.com/packetboat/packetboat/internal/campaign/sequence"
 	"github.com/packetboat/packetboat/internal/campaign/webhook"
@@ -320,18 +321,18 @@ func (api Automations) runRows(ctx context.Context, p auth.Principal, list []aut
 	rows := make([]AutomationRun, len(list))
 	for i, r := range list {
 		row := AutomationRun{
-			ID: r.ID, AutomationID: r.Automation, ContactID: r.Contact, Email: emails[r.Contact], Status: r.Status, Reason: wire.OrNull(r.Reason),
+			ID: r.ID, AutomationID: r.Automation, ContactID: r.Contact, Email: emails[r.Contact], Status: r.Status, Reason: optional.Pointer(r.Reason),
 			Actions: make([]AutomationResult, len(r.Results)), CreatedAt: endpoint.At(r.CreatedAt), EndedAt: endpoint.AtOr(r.EndedAt),
 		}
 		for n, a := range r.Results {
-			row.Actions[n] = AutomationResult{a.Type, a.Status, wire.OrNull(a.Reason)}
+			row.Actions[n] = AutomationResult{a.Type, a.Status, optional.Pointer(a.Reason)}
 		}
 		started, err := r.Event()
 		if err != nil {
 			return nil, err
 		}
 		if started.Type != "" {
-			row.Trigger = &AutomationEvent{started.Type, wire.OrNull(started.Name), started.Properties, endpoint.At(started.At)}
+			row.Trigger = &AutomationEvent{started.Type, optional.Pointer(started.Name), started.Properties, endpoint.At(started.At)}
 			if row.Trigger.Properties == nil {
 				row.Trigger.Properties = map[string]any{}
 			}

@@ -8,6 +8,7 @@ import (
 	"github.com/packetboat/packetboat/internal/account/tenant"
 	"github.com/packetboat/packetboat/internal/base/fault"
 	"github.com/packetboat/packetboat/internal/base/id"
+	"github.com/packetboat/packetboat/internal/base/optional"
 	"github.com/packetboat/packetboat/internal/campaign/broadcast"
 	"github.com/packetboat/packetboat/internal/edge/endpoint"
 	"github.com/packetboat/packetboat/internal/edge/httpapi/wire"
@@ -194,8 +195,8 @@ func bounceRows(list []outbox.BounceRecord) []bounceRow {
 			category = string(reply.Other)
 		}
 		rows[i] = bounceRow{
-			ContactID: r.Contact, Email: r.Email, Type: outbox.Record{BounceType: r.Class}.Bounce(), Category: category, SMTPCode: wire.OrNull(r.Code),
-			EnhancedCode: wire.OrNull(r.Enhanced), Message: wire.OrNull(r.Text), BouncedAt: endpoint.At(r.At),
+			ContactID: r.Contact, Email: r.Email, Type: outbox.Record{BounceType: r.Class}.Bounce(), Category: category, SMTPCode: optional.Pointer(r.Code),
+			EnhancedCode: optional.Pointer(r.Enhanced), Message: optional.Pointer(r.Text), BouncedAt: endpoint.At(r.At),
 		}
 	}
 	return rows
@@ -365,7 +366,7 @@ func engagementOf[Identity any](b broadcast.Broadcast, e report.Breakdown) Engag
 		out.ByDevice = append(out.ByDevice, deviceFigures{c.Value, c.Opened, c.Clicked})
 	}
 	for _, c := range e.Countries {
-		out.ByCountry = append(out.ByCountry, countryFigures{wire.OrNull(c.Value), c.Opened, c.Clicked})
+		out.ByCountry = append(out.ByCountry, countryFigures{optional.Pointer(c.Value), c.Opened, c.Clicked})
 	}
 	return out
 }

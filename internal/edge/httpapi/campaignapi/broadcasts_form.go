@@ -7,6 +7,7 @@ import (
 
 	"github.com/packetboat/packetboat/internal/account/auth"
 	"github.com/packetboat/packetboat/internal/base/id"
+	"github.com/packetboat/packetboat/internal/base/optional"
 	"github.com/packetboat/packetboat/internal/base/spread"
 	"github.com/packetboat/packetboat/internal/campaign/broadcast"
 	"github.com/packetboat/packetboat/internal/content/draft"
@@ -211,8 +212,8 @@ func (n broadcastNames) base(b broadcast.Broadcast) BroadcastBase {
 		IncludeKeys: namesOf(n.Segments, b.Include), ExcludeKeys: namesOf(n.Segments, b.Exclude),
 		Tags: b.Tags, Metadata: b.Metadata, ScheduledAt: endpoint.AtOr(b.ScheduledAt), Tracking: b.Tracking,
 		DeliveryMode: cmp.Or(b.Delivery.Mode, broadcast.Now), SkippedDates: endpoint.NonNil(b.Delivery.Skipped),
-		OverflowMode: cmp.Or(b.Delivery.Overflow, broadcast.Extend), WindowDays: wire.OrNull(b.Delivery.WindowDays),
-		Throttle: wire.OrNull(b.Delivery.PerHour), Lanes: n.laneShares(b.Delivery.Lanes),
+		OverflowMode: cmp.Or(b.Delivery.Overflow, broadcast.Extend), WindowDays: optional.Pointer(b.Delivery.WindowDays),
+		Throttle: optional.Pointer(b.Delivery.PerHour), Lanes: n.laneShares(b.Delivery.Lanes),
 		ArchivedAt: endpoint.AtOr(b.ArchivedAt), StartedAt: endpoint.AtOr(b.StartedAt), CompletedAt: endpoint.AtOr(b.CompletedAt),
 		LastSendAt: endpoint.AtOr(n.sends[b.Send].LastSendAt),
 		CreatedBy:  b.CreatedBy, CreatedAt: endpoint.At(b.CreatedAt), UpdatedAt: endpoint.At(b.UpdatedAt),

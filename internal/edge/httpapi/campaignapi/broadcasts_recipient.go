@@ -7,6 +7,7 @@ import (
 	"github.com/packetboat/packetboat/internal/account/auth"
 	"github.com/packetboat/packetboat/internal/base/fault"
 	"github.com/packetboat/packetboat/internal/base/id"
+	"github.com/packetboat/packetboat/internal/base/optional"
 	"github.com/packetboat/packetboat/internal/campaign/broadcast"
 	"github.com/packetboat/packetboat/internal/edge/endpoint"
 	"github.com/packetboat/packetboat/internal/edge/httpapi/wire"
@@ -105,7 +106,7 @@ func (api Broadcasts) getBroadcastRecipient(ctx context.Context, p auth.Principa
 	}
 	out := recipientEvidence{RecipientRow: rows[0], Message: recipientMessageOf(found), Attempts: []recipientAttempt{}, Hits: []recipientHit{}, HitsDeleted: found.Deleted}
 	for _, a := range found.Attempts {
-		row := recipientAttempt{At: endpoint.At(a.At), MTAConfigKey: wire.NameOf(names.Lanes, a.Lane), Reply: wire.OrNull(a.Reply)}
+		row := recipientAttempt{At: endpoint.At(a.At), MTAConfigKey: wire.NameOf(names.Lanes, a.Lane), Reply: optional.Pointer(a.Reply)}
 		if a.Code != 0 {
 			row.Code = &a.Code
 		}
@@ -121,7 +122,7 @@ func recipientMessageOf(r *recipient.Recipient) *recipientMessage {
 	if r.Mail == nil {
 		return nil
 	}
-	m := &recipientMessage{Subject: r.Mail.Subject, HTML: r.Mail.HTML, Text: r.Mail.Text, VariantID: wire.OrNull(r.Variant), ContentVersion: r.ContentVersion}
+	m := &recipientMessage{Subject: r.Mail.Subject, HTML: r.Mail.HTML, Text: r.Mail.Text, VariantID: optional.Pointer(r.Variant), ContentVersion: r.ContentVersion}
 	if r.Mail.From != "" {
 		m.From = new(render.Mailbox(r.Mail.FromName, r.Mail.From))
 	}
@@ -130,8 +131,8 @@ func recipientMessageOf(r *recipient.Recipient) *recipientMessage {
 
 func (api Broadcasts) recipientHit(h track.Hit) recipientHit {
 	row := recipientHit{
-		Kind: "open", At: endpoint.At(h.At), LinkURL: wire.OrNull(h.URL), Class: h.Class,
-		Rules: append([]string{}, strings.Fields(h.Rule)...), Agent: wire.OrNull(h.Agent), Network: wire.OrNull(api.network(h.IP)),
+		Kind: "open", At: endpoint.At(h.At), LinkURL: optional.Pointer(h.URL), Class: h.Class,
+		Rules: append([]string{}, strings.Fields(h.Rule)...), Agent: optional.Pointer(h.Agent), Network: optional.Pointer(api.network(h.IP)),
 	}
 	if h.Click {
 		row.Kind = "click"

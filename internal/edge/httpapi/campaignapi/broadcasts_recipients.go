@@ -7,6 +7,7 @@ import (
 	"github.com/packetboat/packetboat/internal/account/auth"
 	"github.com/packetboat/packetboat/internal/base/fault"
 	"github.com/packetboat/packetboat/internal/base/id"
+	"github.com/packetboat/packetboat/internal/base/optional"
 	"github.com/packetboat/packetboat/internal/campaign/broadcast"
 	"github.com/packetboat/packetboat/internal/edge/endpoint"
 	"github.com/packetboat/packetboat/internal/edge/httpapi/wire"
@@ -135,11 +136,11 @@ func recipientRows(ctx context.Context, db *sqldb.DB, tenant id.Tenant, records 
 
 func recipientOf(r outbox.Record, did track.FirstTimes, names broadcast.RefNames) RecipientRow {
 	row := RecipientRow{
-		ContactID: r.Contact, Email: r.Email, VariantID: wire.OrNull(r.Variant), Sender: wire.NameOf(names.Identities, r.Identity),
+		ContactID: r.Contact, Email: r.Email, VariantID: optional.Pointer(r.Variant), Sender: wire.NameOf(names.Identities, r.Identity),
 		MTAConfigKey: wire.NameOf(names.Lanes, r.Lane), Status: r.Status(), ContentVersion: r.ContentVersion,
 		SentAt: endpoint.AtOr(r.SentAt), FirstOpenedAt: endpoint.AtOr(did.Opened), FirstClickedAt: endpoint.AtOr(did.Clicked),
 		ComplainedAt: endpoint.AtOr(did.Complained), UnsubscribedAt: endpoint.AtOr(did.Unsubscribed),
-		BounceType: wire.OrNull(string(r.Bounce())), SkipReason: wire.OrNull(r.SkipReason), Error: wire.OrNull(r.Error),
+		BounceType: optional.Pointer(string(r.Bounce())), SkipReason: optional.Pointer(r.SkipReason), Error: optional.Pointer(r.Error),
 	}
 	switch r.State {
 	case outbox.Queued:

@@ -6,6 +6,7 @@ import (
 	"github.com/packetboat/packetboat/internal/account/auth"
 	"github.com/packetboat/packetboat/internal/base/fault"
 	"github.com/packetboat/packetboat/internal/base/id"
+	"github.com/packetboat/packetboat/internal/base/optional"
 	"github.com/packetboat/packetboat/internal/campaign/broadcast"
 	"github.com/packetboat/packetboat/internal/content/content"
 	"github.com/packetboat/packetboat/internal/edge/endpoint"
@@ -105,7 +106,7 @@ func (api Broadcasts) testSendBroadcast(ctx context.Context, p auth.Principal, i
 		case render.TestFailed:
 			out.Failed++
 		}
-		out.Results[i] = testSendResult{r.To, wire.OrNull(r.Variant), r.Sender, r.Status, wire.OrNull(r.MessageID), wire.OrNull(r.Error)}
+		out.Results[i] = testSendResult{r.To, optional.Pointer(r.Variant), r.Sender, r.Status, optional.Pointer(r.MessageID), optional.Pointer(r.Error)}
 	}
 	return out, nil
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/packetboat/packetboat/internal/account/auth"
 	"github.com/packetboat/packetboat/internal/base/id"
+	"github.com/packetboat/packetboat/internal/base/optional"
 	"github.com/packetboat/packetboat/internal/base/spread"
 	"github.com/packetboat/packetboat/internal/campaign/broadcast"
 	"github.com/packetboat/packetboat/internal/content/content"
@@ -266,7 +267,7 @@ func ShowProgress(ctx context.Context, db *sqldb.DB, t id.Tenant, p *broadcast.P
 }
 
 func showLimit(w outbox.Wait, laneKey string) *limitedBy {
-	out := &limitedBy{Kind: w.Kind, MTAConfigKey: wire.OrNull(laneKey), Provider: wire.OrNull(w.Provider), Until: endpoint.At(w.Until), Message: w.Reason}
+	out := &limitedBy{Kind: w.Kind, MTAConfigKey: optional.Pointer(laneKey), Provider: optional.Pointer(w.Provider), Until: endpoint.At(w.Until), Message: w.Reason}
 	if w.Max > 0 && w.Per > 0 {
 		out.PerMinute = new(float64(w.Max) / w.Per.Minutes())
 	}

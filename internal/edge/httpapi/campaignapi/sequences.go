@@ -11,6 +11,7 @@ import (
 	"github.com/packetboat/packetboat/internal/account/usage"
 	"github.com/packetboat/packetboat/internal/base/fault"
 	"github.com/packetboat/packetboat/internal/base/id"
+	"github.com/packetboat/packetboat/internal/base/optional"
 	"github.com/packetboat/packetboat/internal/campaign/sequence"
 	"github.com/packetboat/packetboat/internal/campaign/webhook"
 	"github.com/packetboat/packetboat/internal/edge/endpoint"
@@ -173,7 +174,7 @@ func (api Sequences) ListSequences(ctx context.Context, p auth.Principal, in *li
 
 func rowOfSequence(s sequence.Sequence) Sequence {
 	return Sequence{
-		ID: s.ID, TenantID: s.Tenant, Name: s.Name, Status: s.Status, AllowReentry: s.AllowReentry, EntryNodeID: wire.OrNull(s.Graph.Entry),
+		ID: s.ID, TenantID: s.Tenant, Name: s.Name, Status: s.Status, AllowReentry: s.AllowReentry, EntryNodeID: optional.Pointer(s.Graph.Entry),
 		EntryTrigger: objectOf(s.Trigger), ExitConditions: objectOf(s.Exits), CreatedAt: endpoint.At(s.CreatedAt), UpdatedAt: endpoint.At(s.UpdatedAt),
 	}
 }
@@ -214,7 +215,7 @@ func wholeSequence(ctx context.Context, s sequence.Sequence) (Sequence, error) {
 		}
 	}
 	for i, e := range s.Graph.Edges {
-		edges[i] = SequenceEdge{e.ID, s.ID, e.From, e.To, wire.OrNull(e.Label), endpoint.At(e.CreatedAt)}
+		edges[i] = SequenceEdge{e.ID, s.ID, e.From, e.To, optional.Pointer(e.Label), endpoint.At(e.CreatedAt)}
 	}
 	row.Nodes, row.Edges = &nodes, &edges
 	return row, nil

@@ -7,6 +7,7 @@ import (
 	"github.com/packetboat/packetboat/internal/account/auth"
 	"github.com/packetboat/packetboat/internal/base/fault"
 	"github.com/packetboat/packetboat/internal/base/id"
+	"github.com/packetboat/packetboat/internal/base/optional"
 	"github.com/packetboat/packetboat/internal/campaign/sequence"
 	"github.com/packetboat/packetboat/internal/edge/endpoint"
 	"github.com/packetboat/packetboat/internal/edge/httpapi/wire"
@@ -150,7 +151,7 @@ func (api Sequences) rows(ctx context.Context, p auth.Principal, list []sequence
 	for i, e := range list {
 		rows[i] = Enrollment{
 			EnrollmentID: e.ID, SequenceID: e.Sequence, SequenceName: names[e.Sequence], Status: e.Status, Outcome: e.Outcome(),
-			CurrentNodeID: wire.OrNull(e.Node), EnteredAt: endpoint.At(e.EnteredAt), ExitedAt: endpoint.AtOr(e.ExitedAt), ExitReason: wire.OrNull(e.Reason),
+			CurrentNodeID: optional.Pointer(e.Node), EnteredAt: endpoint.At(e.EnteredAt), ExitedAt: endpoint.AtOr(e.ExitedAt), ExitReason: optional.Pointer(e.Reason),
 			EnteredNodeAt: endpoint.AtOr(e.NodeEnteredAt), DueAt: endpoint.AtOr(e.TimerAt), ContactID: e.Contact, Email: emails[e.Contact],
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"github.com/packetboat/packetboat/internal/account/auth"
 	"github.com/packetboat/packetboat/internal/base/fault"
 	"github.com/packetboat/packetboat/internal/base/id"
+	"github.com/packetboat/packetboat/internal/base/optional"
 	"github.com/packetboat/packetboat/internal/campaign/sequence"
 	"github.com/packetboat/packetboat/internal/edge/endpoint"
 	"github.com/packetboat/packetboat/internal/edge/httpapi/wire"
@@ -74,7 +75,7 @@ func (api Sequences) testSequence(ctx context.Context, p auth.Principal, in *tes
 		case render.TestFailed:
 			out.Failed++
 		}
-		out.Results[i] = testSequenceResult{r.Node, r.To, wire.OrNull(r.Sender), r.Status, wire.OrNull(r.MessageID), wire.OrNull(r.Error)}
+		out.Results[i] = testSequenceResult{r.Node, r.To, optional.Pointer(r.Sender), r.Status, optional.Pointer(r.MessageID), optional.Pointer(r.Error)}
 	}
 	return out, nil
 }

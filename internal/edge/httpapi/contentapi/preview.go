@@ -9,13 +9,13 @@ import (
 	"github.com/packetboat/packetboat/internal/account/journal"
 	"github.com/packetboat/packetboat/internal/base/fault"
 	"github.com/packetboat/packetboat/internal/base/id"
+	"github.com/packetboat/packetboat/internal/base/optional"
 	"github.com/packetboat/packetboat/internal/campaign/broadcast"
 	"github.com/packetboat/packetboat/internal/content/content"
 	"github.com/packetboat/packetboat/internal/content/draft"
 	"github.com/packetboat/packetboat/internal/content/library"
 	"github.com/packetboat/packetboat/internal/content/template"
 	"github.com/packetboat/packetboat/internal/edge/endpoint"
-	"github.com/packetboat/packetboat/internal/edge/httpapi/wire"
 	"github.com/packetboat/packetboat/internal/people/contact"
 	"github.com/packetboat/packetboat/internal/senders/sender"
 	"github.com/packetboat/packetboat/internal/view/preview"
@@ -251,7 +251,7 @@ func (api Previews) previewMail(ctx context.Context, p auth.Principal, in *previ
 		out.Size = new(len(*made.HTML))
 	}
 	for i, q := range made.Problems {
-		out.Problems[i] = previewProblem{q.Severity, q.Code, q.Field, positive(q.Line), positive(q.Column), q.Message, wire.OrNull(q.Fix)}
+		out.Problems[i] = previewProblem{q.Severity, q.Code, q.Field, positive(q.Line), positive(q.Column), q.Message, optional.Pointer(q.Fix)}
 	}
 	for i, path := range made.Missing {
 		out.Missing[i] = previewMissing{path}

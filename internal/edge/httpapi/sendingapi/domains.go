@@ -9,6 +9,7 @@ import (
 	"github.com/packetboat/packetboat/internal/base/fault"
 	"github.com/packetboat/packetboat/internal/base/id"
 	"github.com/packetboat/packetboat/internal/base/netguard"
+	"github.com/packetboat/packetboat/internal/base/optional"
 	"github.com/packetboat/packetboat/internal/base/secret"
 	"github.com/packetboat/packetboat/internal/edge/endpoint"
 	"github.com/packetboat/packetboat/internal/edge/httpapi/wire"
@@ -187,7 +188,7 @@ func (api Domains) showDomains(ctx context.Context, p auth.Principal, list []sen
 
 func showWarning(w sender.Warning) DomainWarning {
 	row := DomainWarning{
-		Metric: w.Metric, Provider: wire.OrNull(w.Provider), Rate: w.Rate(), Count: w.Count, Of: w.Of, Threshold: w.Threshold,
+		Metric: w.Metric, Provider: optional.Pointer(w.Provider), Rate: w.Rate(), Count: w.Count, Of: w.Of, Threshold: w.Threshold,
 		Minutes: int(w.Window / time.Minute), Since: endpoint.At(w.Since),
 	}
 	if !w.Broadcast.IsZero() {
@@ -202,13 +203,13 @@ func ShowSendingDomain(d sender.Domain, hosts sender.Hosts, bounces lane.ReturnP
 	row := SendingDomain{
 		ID: d.ID, TenantID: d.Tenant, Domain: d.Name, Status: d.Status, DKIMSelector: d.DKIMSelector,
 		ReturnPathHost: d.ReturnPathHost, TrackingHost: d.TrackingHost, TrackingStatus: d.TrackingStatus,
-		DMARCPolicy: wire.OrNull(d.DMARCPolicy), Paused: d.Paused, PauseReason: wire.OrNull(d.PauseReason),
-		VerifiedBy: wire.OrNull(d.VerifiedBy), VerifiedAt: endpoint.AtOr(d.VerifiedAt), LastCheckedAt: endpoint.AtOr(d.LastCheckedAt),
+		DMARCPolicy: optional.Pointer(d.DMARCPolicy), Paused: d.Paused, PauseReason: optional.Pointer(d.PauseReason),
+		VerifiedBy: optional.Pointer(d.VerifiedBy), VerifiedAt: endpoint.AtOr(d.VerifiedAt), LastCheckedAt: endpoint.AtOr(d.LastCheckedAt),
 		NextCheckAt: endpoint.At(d.NextCheckAt), FailingSince: endpoint.AtOr(d.FailingSince),
 		CreatedAt: endpoint.At(d.CreatedAt), DNSRecords: []DNSRecord{}, DNSOmitted: []OmittedRecord{},
 	}
 	if r, ok := d.Rotation(); ok {
-		row.Rotation = &KeyRotation{wire.OrNull(r.NextSelector), endpoint.AtOr(r.StartedAt), wire.OrNull(r.RetiredSelector), endpoint.AtOr(r.RetireAt)}
+		row.Rotation = &KeyRotation{optional.Pointer(r.NextSelector), endpoint.AtOr(r.StartedAt), optional.Pointer(r.RetiredSelector), endpoint.AtOr(r.RetireAt)}
 	}
 	for _, r := range d.Records(hosts, bounces) {
 		if r.Omitted != "" {
@@ -221,7 +222,7 @@ func ShowSendingDomain(d sender.Domain, hosts sender.Hosts, bounces lane.ReturnP
 		}
 		row.DNSRecords = append(row.DNSRecords, DNSRecord{
 			Purpose: r.Purpose, Type: r.Type, Host: r.Host, Value: r.Value, Priority: priority, Required: r.Required,
-			Status: string(r.Status), Found: wire.OrNull(r.Found), Problem: wire.OrNull(r.Problem), Note: wire.OrNull(r.Note), CheckedAt: endpoint.AtOr(r.CheckedAt),
+			Status: string(r.Status), Found: optional.Pointer(r.Found), Problem: optional.Pointer(r.Problem), Note: optional.Pointer(r.Note), CheckedAt: endpoint.AtOr(r.CheckedAt),
 		})
 	}
 	return row

@@ -8,6 +8,7 @@ import (
 	"github.com/packetboat/packetboat/internal/account/usage"
 	"github.com/packetboat/packetboat/internal/base/fault"
 	"github.com/packetboat/packetboat/internal/base/id"
+	"github.com/packetboat/packetboat/internal/base/optional"
 	"github.com/packetboat/packetboat/internal/edge/endpoint"
 	"github.com/packetboat/packetboat/internal/edge/httpapi/wire"
 	"github.com/packetboat/packetboat/internal/senders/sender"
@@ -92,9 +93,9 @@ func (api EmailTypes) ListEmailTypes(ctx context.Context, p auth.Principal, _ *s
 
 func rowOfEmailType(t sender.EmailType) EmailTypeRow {
 	return EmailTypeRow{
-		ID: t.ID, TenantID: t.Tenant, TypeKey: t.Key, DisplayName: t.DisplayName, Description: wire.OrNull(t.Description),
-		UTMCampaignPrefix: wire.OrNull(t.UTMCampaignPrefix), CategoryID: wire.OrNull(t.Category), SortOrder: t.SortOrder,
-		Active: t.Active, ListIDEnabled: t.ListIDEnabled, ListKey: wire.OrNull(t.ListKey), CreatedAt: endpoint.At(t.CreatedAt), Revision: t.Revision,
+		ID: t.ID, TenantID: t.Tenant, TypeKey: t.Key, DisplayName: t.DisplayName, Description: optional.Pointer(t.Description),
+		UTMCampaignPrefix: optional.Pointer(t.UTMCampaignPrefix), CategoryID: optional.Pointer(t.Category), SortOrder: t.SortOrder,
+		Active: t.Active, ListIDEnabled: t.ListIDEnabled, ListKey: optional.Pointer(t.ListKey), CreatedAt: endpoint.At(t.CreatedAt), Revision: t.Revision,
 	}
 }
 
@@ -204,7 +205,7 @@ func (api EmailTypes) ListEmailCategories(ctx context.Context, p auth.Principal,
 }
 
 func rowOfEmailCategory(c sender.Category) EmailCategoryRow {
-	return EmailCategoryRow{c.ID, c.Tenant, c.Name, wire.OrNull(c.Description), c.SortOrder, endpoint.At(c.CreatedAt), c.Revision}
+	return EmailCategoryRow{c.ID, c.Tenant, c.Name, optional.Pointer(c.Description), c.SortOrder, endpoint.At(c.CreatedAt), c.Revision}
 }
 
 type createEmailCategoryRequest struct{ Body emailCategoryBody }

@@ -8,6 +8,7 @@ import (
 	"github.com/packetboat/packetboat/internal/account/usage"
 	"github.com/packetboat/packetboat/internal/base/fault"
 	"github.com/packetboat/packetboat/internal/base/id"
+	"github.com/packetboat/packetboat/internal/base/optional"
 	"github.com/packetboat/packetboat/internal/edge/endpoint"
 	"github.com/packetboat/packetboat/internal/edge/httpapi/wire"
 	"github.com/packetboat/packetboat/internal/senders/lane"
@@ -92,9 +93,9 @@ func (api Identities) ListIdentities(ctx context.Context, p auth.Principal, _ *s
 
 func rowOfIdentity(i sender.Identity) IdentityRow {
 	return IdentityRow{
-		ID: i.ID, TenantID: i.Tenant, EmailAddress: i.Address, DisplayName: i.DisplayName, ReplyTo: wire.OrNull(i.ReplyTo),
+		ID: i.ID, TenantID: i.Tenant, EmailAddress: i.Address, DisplayName: i.DisplayName, ReplyTo: optional.Pointer(i.ReplyTo),
 		EmailTypeIDs: i.EmailTypes, SendingDomainID: i.Domain, TrackingDomain: i.TrackingHost, ContentRewriteDomain: i.ContentHost,
-		UTMCode: wire.OrNull(i.UTMCode), DefaultMTAConfigID: wire.OrNull(i.DefaultLane), VerifiedMTAConfigIDs: i.VerifiedLanes,
+		UTMCode: optional.Pointer(i.UTMCode), DefaultMTAConfigID: optional.Pointer(i.DefaultLane), VerifiedMTAConfigIDs: i.VerifiedLanes,
 		Active: i.Active, CreatedAt: endpoint.At(i.CreatedAt),
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/packetboat/packetboat/internal/account/auth"
 	"github.com/packetboat/packetboat/internal/base/fault"
 	"github.com/packetboat/packetboat/internal/base/id"
+	"github.com/packetboat/packetboat/internal/base/optional"
 	"github.com/packetboat/packetboat/internal/content/mailbox"
 	"github.com/packetboat/packetboat/internal/edge/endpoint"
 	"github.com/packetboat/packetboat/internal/edge/httpapi/wire"
@@ -122,7 +123,7 @@ func (api Mailbox) getSinkMessage(ctx context.Context, p auth.Principal, in *sin
 	if err != nil {
 		return sinkMessage{}, err
 	}
-	return sinkMessage{rowOfSinkMessage(m), parts.Headers, wire.OrNull(parts.HTML), wire.OrNull(parts.Text)}, nil
+	return sinkMessage{rowOfSinkMessage(m), parts.Headers, optional.Pointer(parts.HTML), optional.Pointer(parts.Text)}, nil
 }
 
 func (in sinkMessagePath) message() (id.SinkMessage, error) {

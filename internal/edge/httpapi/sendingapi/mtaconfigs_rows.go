@@ -5,8 +5,8 @@ import (
 
 	"github.com/packetboat/packetboat/internal/account/usage"
 	"github.com/packetboat/packetboat/internal/base/id"
+	"github.com/packetboat/packetboat/internal/base/optional"
 	"github.com/packetboat/packetboat/internal/edge/endpoint"
-	"github.com/packetboat/packetboat/internal/edge/httpapi/wire"
 	"github.com/packetboat/packetboat/internal/mail/smtpclient"
 	"github.com/packetboat/packetboat/internal/senders/lane"
 )
@@ -84,13 +84,13 @@ type mtaWarmupDay struct {
 func warmupDays(list []lane.WarmupDay) []mtaWarmupDay {
 	rows := make([]mtaWarmupDay, len(list))
 	for i, d := range list {
-		rows[i] = mtaWarmupDay{string(d.Date), d.Planned, wire.OrNull(d.Limit)}
+		rows[i] = mtaWarmupDay{string(d.Date), d.Planned, optional.Pointer(d.Limit)}
 	}
 	return rows
 }
 
 // hourly returns a limit an hour, or nil.
-func hourly(n int, _ bool) *int { return wire.OrNull(n) }
+func hourly(n int, _ bool) *int { return optional.Pointer(n) }
 
 // mtaSourceWarmup is the warm-up of one address.
 type mtaSourceWarmup struct {
@@ -177,25 +177,25 @@ func rowOfMTAConfig(c lane.Config, stats lane.Stats, read lane.MailboxState) Mta
 	row := MtaConfigRow{
 		ID: c.ID, TenantID: c.Tenant, Key: c.Key, Name: c.Name, Type: c.Type, Active: c.Active,
 		Caps: mtaCaps{
-			MaxPerSecond: wire.OrNull(c.Caps.MaxPerSecond), MaxPerMinute: wire.OrNull(c.Caps.MaxPerMinute),
-			MaxPerHour: wire.OrNull(c.Caps.MaxPerHour), MaxPerDay: wire.OrNull(c.Caps.MaxPerDay), PerHour: hourly(c.Caps.Hourly()),
+			MaxPerSecond: optional.Pointer(c.Caps.MaxPerSecond), MaxPerMinute: optional.Pointer(c.Caps.MaxPerMinute),
+			MaxPerHour: optional.Pointer(c.Caps.MaxPerHour), MaxPerDay: optional.Pointer(c.Caps.MaxPerDay), PerHour: hourly(c.Caps.Hourly()),
 			MaxConnections: c.Caps.MaxConnections, MaxMessagesPerConnection: c.Caps.MaxMessagesPerConnection,
 		},
 		DomainThrottles: make([]mtaThrottle, len(c.Throttles)),
 		Warmup: mtaWarmup{
-			Enabled: c.Warmup.Enabled, StartPerDay: c.Warmup.StartPerDay, GrowthPct: c.Warmup.GrowthPct, StartedOn: wire.OrNull(string(c.Warmup.StartedOn)), Days: warmupDays(c.WarmupDays(stats.Today)), Sources: sourceWarmups(c.Warmup.Sources),
+			Enabled: c.Warmup.Enabled, StartPerDay: c.Warmup.StartPerDay, GrowthPct: c.Warmup.GrowthPct, StartedOn: optional.Pointer(string(c.Warmup.StartedOn)), Days: warmupDays(c.WarmupDays(stats.Today)), Sources: sourceWarmups(c.Warmup.Sources),
 		},
 		Retry: mtaRetry{int(c.RetryMaxAge / time.Hour)}, ReturnPathRecords: make([]returnPathRecordRow, len(c.ReturnPath)), CreatedAt: endpoint.At(c.CreatedAt),
 		Health: mtaHealth{
-			State: stats.State, Since: endpoint.At(stats.Since), LastError: wire.OrNull(stats.LastError),
+			State: stats.State, Since: endpoint.At(stats.Since), LastError: optional.Pointer(stats.LastError),
 			SentToday: stats.SentToday, RemainingToday: stats.RemainingToday, HeldBounces: stats.HeldBounces,
 		},
 	}
 	for i, t := range c.Throttles {
-		row.DomainThrottles[i] = mtaThrottle{t.Pattern, wire.OrNull(t.MaxConnections), wire.OrNull(t.MaxPerMinute), wire.OrNull(t.MaxPerHour), hourly(t.Hourly())}
+		row.DomainThrottles[i] = mtaThrottle{t.Pattern, optional.Pointer(t.MaxConnections), optional.Pointer(t.MaxPerMinute), optional.Pointer(t.MaxPerHour), hourly(t.Hourly())}
 	}
 	for i, r := range c.ReturnPath {
-		row.ReturnPathRecords[i] = returnPathRecordRow{Type: r.Type, Host: wire.OrNull(r.Host), Value: r.Value}
+		row.ReturnPathRecords[i] = returnPathRecordRow{Type: r.Type, Host: optional.Pointer(r.Host), Value: r.Value}
 		if r.Type == "MX" {
 			row.ReturnPathRecords[i].Priority = new(r.Priority)
 		}
@@ -211,7 +211,7 @@ func rowOfMTAConfig(c lane.Config, stats lane.Stats, read lane.MailboxState) Mta
 		row.Settings = settings
 	case lane.SES:
 		row.Settings = sesSettings{
-			Region: c.SES.Region, AccessKeyID: c.SES.AccessKeyID, HasSecretAccessKey: c.SES.HasSecret, ConfigurationSet: wire.OrNull(c.SES.ConfigurationSet),
+			Region: c.SES.Region, AccessKeyID: c.SES.AccessKeyID, HasSecretAccessKey: c.SES.HasSecret, ConfigurationSet: optional.Pointer(c.SES.ConfigurationSet),
 			TopicARNs: append([]string{}, c.SES.TopicARNs...),
 		}
 	case lane.Sink:
@@ -226,13 +226,13 @@ func rowOfMTAConfig(c lane.Config, stats lane.Stats, read lane.MailboxState) Mta
 
 func smtpSettingsOf(s lane.SMTPSettings, read lane.MailboxState) smtpSettings {
 	row := smtpSettings{
-		Host: s.Host, Port: s.Port, TLS: s.TLS, Auth: s.Auth, Username: wire.OrNull(s.Username),
-		HasPassword: s.HasPassword, HELOHost: wire.OrNull(s.HELO), DKIMSign: s.DKIMSign,
+		Host: s.Host, Port: s.Port, TLS: s.TLS, Auth: s.Auth, Username: optional.Pointer(s.Username),
+		HasPassword: s.HasPassword, HELOHost: optional.Pointer(s.HELO), DKIMSign: s.DKIMSign,
 	}
 	if m := s.BounceMailbox; m != nil {
 		row.BounceMailbox = &bounceMailboxRow{
 			Host: m.Host, Port: m.Port, Username: m.Username, HasPassword: m.HasPassword, TLS: m.TLS,
-			LastReadAt: endpoint.AtOr(read.ReadAt), LastError: wire.OrNull(read.LastError),
+			LastReadAt: endpoint.AtOr(read.ReadAt), LastError: optional.Pointer(read.LastError),
 		}
 	}
 	return row

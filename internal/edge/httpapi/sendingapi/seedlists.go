@@ -9,6 +9,7 @@ import (
 	"github.com/packetboat/packetboat/internal/account/auth"
 	"github.com/packetboat/packetboat/internal/base/fault"
 	"github.com/packetboat/packetboat/internal/base/id"
+	"github.com/packetboat/packetboat/internal/base/optional"
 	"github.com/packetboat/packetboat/internal/edge/endpoint"
 	"github.com/packetboat/packetboat/internal/edge/httpapi/wire"
 	"github.com/packetboat/packetboat/internal/senders/seedlist"
@@ -238,7 +239,7 @@ type seedRow struct {
 }
 
 func rowOfSeed(s seedlist.Seed) seedRow {
-	return seedRow{s.ID, s.Email, s.Provider, s.Status, wire.OrNull(s.Reason), endpoint.AtOr(s.RetiredAt)}
+	return seedRow{s.ID, s.Email, s.Provider, s.Status, optional.Pointer(s.Reason), endpoint.AtOr(s.RetiredAt)}
 }
 
 func (api SeedLists) listSeeds(ctx context.Context, p auth.Principal, in *listSeedsRequest) (endpoint.List[seedRow], error) {

@@ -8,14 +8,6 @@ import (
 	"github.com/packetboat/packetboat/internal/edge/endpoint"
 )
 
-// OrNull returns nil for a zero value, so that it is null in JSON.
-func OrNull[T comparable](s T) *T {
-	if s == *new(T) {
-		return nil
-	}
-	return &s
-}
-
 // NullAsZero returns the value of a field, the zero value for null, and nil if the field is absent.
 func NullAsZero[T any](o endpoint.Opt[T]) *T {
 	if !o.Set {
