@@ -42,7 +42,7 @@ type Engine struct {
 // Run runs jobs until ctx ends and each running job has stopped.
 func (e *Engine) Run(ctx context.Context) error {
 	if e.Alone {
-		if err := releaseOthers(ctx, e.DB, e.Owner); err != nil && ctx.Err() == nil {
+		if err := releaseOthers(ctx, e.DB, e.Owner, e.Now()); err != nil && ctx.Err() == nil {
 			e.Log.Error("release leases of jobs failed", "err", err)
 		}
 	}
@@ -184,7 +184,10 @@ func (e *Engine) finish(ctx context.Context, stopping bool, w *Work, err error) 
 	case err == nil:
 		w.Log.Info("job completed", "processed", j.Processed)
 		return j.end(ctx, e.DB, nil, now)
-	case errors.Is(err, ErrCancelled), errors.Is(err, errLost):
+	case errors.Is(err, errLost):
+		w.Log.Info("job stopped", "reason", err)
+		return j.forgive(ctx, e.DB)
+	case errors.Is(err, ErrCancelled):
 		w.Log.Info("job stopped", "reason", err)
 		return nil
 	case errors.Is(err, errYield):

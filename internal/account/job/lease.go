@@ -23,34 +23,57 @@ func ready(db *sqldb.DB) string {
 // first.
 const candidates = 8
 
-// claim leases the next job of the given kinds until a time, and reports whether there was one. The
-// tenant with the fewest running jobs comes first, then the one served longest ago.
-func claim(ctx context.Context, db *sqldb.DB, kinds []Kind, owner string, now, until time.Time) (Job, bool, error) {
-	type ref struct {
-		tenant id.Tenant
-		job    id.Job
-		epoch  int64
+// A job is suspected of ending the processes that run it, as one does that needs more memory than there is, when it was
+// leased by a process that ended within survival, twice in a row. It then waits behind all others, so that a process
+// that starts again works for other tenants, and fails after maxDeaths.
+const (
+	survival      = time.Minute
+	suspectDeaths = 2 // one alone says nothing: processes end for many reasons
+	maxDeaths     = 5
+	deathPause    = 2 * time.Minute // doubles with each further death
+)
+
+// candidate is a job that is ready, as claim finds it.
+type candidate struct {
+	tenant           id.Tenant
+	job              id.Job
+	epoch, deaths    int64
+	owner            string // not empty: the process that leased the job has ended without releasing it
+	served, leasedTo time.Time
+}
+
+// deathsNow returns how many processes in a row have ended soon after they leased the job.
+func (c candidate) deathsNow() int64 {
+	switch {
+	case c.owner == "":
+		return c.deaths
+	case c.leasedTo.Add(-lease).Sub(c.served) >= survival: // the last sign of life
+		return 1
 	}
-	rows, err := db.Query(ctx, `
-		/* all tenants: jobs of all tenants share the workers */
-		SELECT j.tenant_id, j.id, j.epoch FROM job j WHERE `+ready(db)+`
-		ORDER BY (SELECT COUNT(*) FROM job r WHERE r.tenant_id = j.tenant_id AND r.status = 'running' AND r.lease_until > $1),
-			(SELECT MAX(r.served_at) FROM job r WHERE r.tenant_id = j.tenant_id), j.created_at, j.id LIMIT $3`,
-		now.UnixMicro(), sqldb.List(db, kinds), candidates)
-	next, err := sqldb.Collect(rows, err, func(row func(...any) error) (ref, error) {
-		var r ref
-		err := row(&r.tenant, &r.job, &r.epoch)
-		return r, err
-	})
+	return c.deaths + 1
+}
+
+// claim leases the next job of the given kinds until a time, and reports whether there was one. Jobs that are
+// suspected of ending their process come last. Before that, the tenant with the fewest running jobs comes first, then
+// the one served longest ago.
+func claim(ctx context.Context, db *sqldb.DB, kinds []Kind, owner string, now, until time.Time) (Job, bool, error) {
+	next, err := candidatesFor(ctx, db, kinds, now)
 	if err != nil {
 		return Job{}, false, fmt.Errorf("find a job: %w", err)
 	}
-	for _, r := range next {
+	for _, c := range next {
+		deaths := c.deathsNow()
+		if c.owner != "" && deaths >= suspectDeaths {
+			if err := c.postpone(ctx, db, deaths, now); err != nil {
+				return Job{}, false, err
+			}
+			return claim(ctx, db, kinds, owner, now, until) // others of its tenant and kind are ready now
+		}
 		j, err := scan(db.QueryRow(ctx, `
-			UPDATE job SET status = 'running', owner = $4, lease_until = $5, epoch = epoch + 1, tries = tries + 1, served_at = $6
+			UPDATE job SET status = 'running', owner = $4, lease_until = $5, epoch = epoch + 1, tries = tries + 1, served_at = $6, deaths = $7
 			WHERE tenant_id = $1 AND id = $2 AND epoch = $3 AND lease_until <= $6 AND status IN ('queued', 'running')
 			RETURNING `+columns,
-			r.tenant, r.job, r.epoch, owner, until.UnixMicro(), now.UnixMicro()).Scan)
+			c.tenant, c.job, c.epoch, owner, until.UnixMicro(), now.UnixMicro(), deaths).Scan)
 		switch {
 		case err == nil:
 			return j, true, nil
@@ -60,6 +83,41 @@ func claim(ctx context.Context, db *sqldb.DB, kinds []Kind, owner string, now, u
 		return Job{}, false, fmt.Errorf("lease a job: %w", err)
 	}
 	return Job{}, false, nil
+}
+
+// candidatesFor returns the jobs that may be leased, the next one first.
+func candidatesFor(ctx context.Context, db *sqldb.DB, kinds []Kind, now time.Time) ([]candidate, error) {
+	rows, err := db.Query(ctx, `
+		/* all tenants: jobs of all tenants share the workers */
+		SELECT j.tenant_id, j.id, j.epoch, j.deaths, j.owner, j.served_at, j.lease_until FROM job j WHERE `+ready(db)+`
+		ORDER BY CASE WHEN j.deaths < $4 THEN 0 ELSE 1 END,
+			(SELECT COUNT(*) FROM job r WHERE r.tenant_id = j.tenant_id AND r.status = 'running' AND r.lease_until > $1),
+			(SELECT MAX(r.served_at) FROM job r WHERE r.tenant_id = j.tenant_id), j.created_at, j.id LIMIT $3`,
+		now.UnixMicro(), sqldb.List(db, kinds), candidates, suspectDeaths)
+	return sqldb.Collect(rows, err, func(row func(...any) error) (candidate, error) {
+		var c candidate
+		var served, leasedTo int64
+		err := row(&c.tenant, &c.job, &c.epoch, &c.deaths, &c.owner, &served, &leasedTo)
+		c.served, c.leasedTo = sqldb.Time(served), sqldb.Time(leasedTo)
+		return c, err
+	})
+}
+
+// postpone queues a job again that ended its process, so that others of its tenant and kind may run before it. It
+// fails the job after maxDeaths.
+func (c candidate) postpone(ctx context.Context, db *sqldb.DB, deaths int64, now time.Time) error {
+	if deaths >= maxDeaths {
+		j := Job{Tenant: c.tenant, ID: c.job, epoch: c.epoch}
+		return j.end(ctx, db, &Failure{Code: "INTERNAL_ERROR", Message: "the job was interrupted too often; please report the job's id"}, now)
+	}
+	_, err := db.Exec(ctx, `
+		UPDATE job SET status = 'queued', owner = '', lease_until = $4, deaths = $5, epoch = epoch + 1
+		WHERE tenant_id = $1 AND id = $2 AND epoch = $3 AND status = 'running'`,
+		c.tenant, c.job, c.epoch, now.Add(deathPause<<(deaths-suspectDeaths)).UnixMicro(), deaths)
+	if err != nil {
+		return fmt.Errorf("postpone a job: %w", err)
+	}
+	return nil
 }
 
 // waiting reports whether a job could be leased.
@@ -76,10 +134,10 @@ func waiting(ctx context.Context, db *sqldb.DB, kinds []Kind, now time.Time) (bo
 
 // releaseOthers ends the leases of all other processes. It is called if this process is the only
 // one on the database, so that the others are dead.
-func releaseOthers(ctx context.Context, db *sqldb.DB, owner string) error {
+func releaseOthers(ctx context.Context, db *sqldb.DB, owner string, now time.Time) error {
 	_, err := db.Exec(ctx, `
 		/* all tenants: the processes are dead */
-		UPDATE job SET lease_until = 0 WHERE status = 'running' AND owner NOT IN ('', $1)`, owner)
+		UPDATE job SET lease_until = $2 WHERE status = 'running' AND owner NOT IN ('', $1) AND lease_until > $2`, owner, now.UnixMicro())
 	if err != nil {
 		return fmt.Errorf("release jobs of dead processes: %w", err)
 	}
@@ -102,6 +160,17 @@ func (j *Job) release(ctx context.Context, db *sqldb.DB, tries int64, from time.
 		j.Tenant, j.ID, j.epoch, from.UnixMicro(), tries)
 	if err != nil {
 		return fmt.Errorf("release a job: %w", err)
+	}
+	return nil
+}
+
+// forgive takes back that the end of a lease was counted as the death of this process, which lives.
+func (j *Job) forgive(ctx context.Context, db *sqldb.DB) error {
+	_, err := db.Exec(ctx, `
+		UPDATE job SET deaths = deaths - 1 WHERE tenant_id = $1 AND id = $2 AND epoch > $3 AND deaths > 0 AND status IN ('queued', 'running')`,
+		j.Tenant, j.ID, j.epoch)
+	if err != nil {
+		return fmt.Errorf("count the deaths of a job: %w", err)
 	}
 	return nil
 }

@@ -34,7 +34,7 @@ func (d *drafter) draft(cells []string) (contact.Draft, *rowError) {
 	ch := &out.Change
 	ch.KeepRefusals = true
 	ch.SourceIfNew = "import"
-	ch.Texts = make(map[contact.Text]*string, len(d.Columns))
+	ch.Texts = map[contact.Text]*string{}
 	if len(d.Subscriptions) > 0 {
 		ch.Subscriptions = consentOf(d.Subscriptions)
 	}

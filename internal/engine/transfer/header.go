@@ -6,14 +6,18 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
 
 	"github.com/packetboat/packetboat/internal/base/fault"
 )
 
-// maxColumns is the maximum number of columns of a file.
-const maxColumns = 4096
+// Limits of the header row. A column's name is written again with each row that the column has a problem with.
+const (
+	maxColumns    = 4096
+	maxColumnName = 200 // characters
+)
 
 // header is the parsed beginning of a file.
 type header struct {
@@ -58,6 +62,9 @@ func readHeader(open func(at int64) io.Reader) (header, error) {
 	h.names = make([]string, len(row.Cells))
 	for i, name := range row.Cells {
 		h.names[i] = unescapeFormula(strings.TrimSpace(norm.NFC.String(name)))
+		if utf8.RuneCountInString(h.names[i]) > maxColumnName {
+			return header{}, badFile(fmt.Sprintf("has a header row whose column %d has a name of more than %d characters", i+1, maxColumnName))
+		}
 	}
 	return h, nil
 }

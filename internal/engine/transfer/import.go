@@ -324,11 +324,12 @@ func (t targets) named(name string) string {
 
 // ImportResult is the result of an import so far.
 type ImportResult struct {
-	Rows    int64 `json:"rows"`    // that are not empty
-	Created int64 `json:"created"` // contacts
-	Updated int64 `json:"updated"` // rows for an existing contact, changed or not
-	Skipped int64 `json:"skipped"` // rows skipped because of the mode
-	Invalid int64 `json:"invalid"` // rows written to the errors file
+	Rows    int64 `json:"rows"`                     // that are not empty
+	Created int64 `json:"created"`                  // contacts
+	Updated int64 `json:"updated"`                  // rows for an existing contact, changed or not
+	Skipped int64 `json:"skipped"`                  // rows skipped because of the mode
+	Invalid int64 `json:"invalid"`                  // rows refused
+	Omitted int64 `json:"errors_omitted,omitempty"` // refused rows that are not in the errors file, since it is full
 	DryRun  bool  `json:"dry_run,omitempty"`
 }
 

@@ -8,9 +8,9 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/packetboat/packetboat/internal/account/job"
+	"github.com/packetboat/packetboat/internal/base/clip"
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
@@ -22,25 +22,28 @@ const ErrorsFile = "errors"
 // it concerns one, and the reason.
 var errorColumns = []string{"error_row", "error_column", "error_code", "error_message"}
 
-// maxMessage is the maximum length of a message.
-const maxMessage = 500
+// Limits of what an import writes about the rows that it refuses. Each such row is longer in the errors file than it was
+// in the input, so that without a limit a file of one letter a row would become one that is thirty times as large.
+const (
+	maxErrorRows  = 10_000
+	maxErrorBytes = 20 << 20
+	maxMessage    = 500 // characters
+)
 
 // errorRows collects the rows that a step refused.
 type errorRows struct{ rows []row }
 
 func (e *errorRows) add(t row) { e.rows = append(e.rows, t) }
 
-// write appends the rows to the errors file, which is created with the first of them.
-func (e *errorRows) write(ctx context.Context, tx *sqldb.DB, im *importRun) error {
+// write appends the rows to the errors file, which is created with the first of them, and counts in at those that
+// are omitted because the file is full. Behind the first such row no other is written.
+func (e *errorRows) write(ctx context.Context, tx *sqldb.DB, im *importRun, at *checkpoint) error {
 	if len(e.rows) == 0 {
 		return nil
 	}
 	file, err := job.FileOf(ctx, tx, im.Job.Tenant, im.Job.ID, ErrorsFile)
 	fresh := errors.Is(err, job.ErrNoFile)
-	if fresh {
-		file, err = job.NewFile(ctx, tx, im.Job.Tenant, im.Job.ID, ErrorsFile, "text/csv; charset=utf-8", im.Now())
-	}
-	if err != nil {
+	if err != nil && !fresh {
 		return err
 	}
 	var text bytes.Buffer
@@ -53,20 +56,42 @@ func (e *errorRows) write(ctx context.Context, tx *sqldb.DB, im *importRun) erro
 		if err := w.Write(names); err != nil {
 			return fmt.Errorf("write the errors file: %w", err)
 		}
+		w.Flush()
 	}
-	for _, t := range e.rows {
-		message := t.err.message
-		if len(message) > maxMessage {
-			message = strings.ToValidUTF8(message[:maxMessage], "") + "…"
+	full := at.Sum.Omitted > 0
+	listed := at.Sum.Invalid - at.Sum.Omitted - int64(len(e.rows)) // rows in the file so far
+	for i, t := range e.rows {
+		before := text.Len()
+		if full = full || listed == maxErrorRows; !full {
+			if err := w.Write(t.errorCells()); err != nil {
+				return fmt.Errorf("write the errors file: %w", err)
+			}
+			w.Flush()
+			full = file.Size+int64(text.Len()) > maxErrorBytes
 		}
-		cells := append([]string{strconv.FormatInt(t.number, 10), escapeFormula(t.err.column), t.err.code, escapeFormula(message)}, t.cells...)
-		for i := len(errorColumns); i < len(cells); i++ {
-			cells[i] = escapeFormula(unescapeFormula(cells[i]))
+		if full {
+			text.Truncate(before)
+			at.Sum.Omitted += int64(len(e.rows) - i)
+			break
 		}
-		if err := w.Write(cells); err != nil {
-			return fmt.Errorf("write the errors file: %w", err)
+		listed++
+	}
+	if text.Len() > 0 && fresh {
+		file, err = job.NewFile(ctx, tx, im.Job.Tenant, im.Job.ID, ErrorsFile, "text/csv; charset=utf-8", im.Now())
+		if err != nil {
+			return err
 		}
 	}
-	w.Flush()
 	return file.Append(ctx, tx, text.Bytes())
+}
+
+// errorCells returns the row as it is in the errors file.
+func (t row) errorCells() []string {
+	cells := append([]string{
+		strconv.FormatInt(t.number, 10), escapeFormula(t.err.column), t.err.code, escapeFormula(clip.Ellipsis(t.err.message, maxMessage)),
+	}, t.cells...)
+	for i := len(errorColumns); i < len(cells); i++ {
+		cells[i] = escapeFormula(unescapeFormula(cells[i]))
+	}
+	return cells
 }

@@ -23,6 +23,7 @@ import (
 const (
 	batchRows  = 1000
 	batchBytes = 4 << 20
+	batchCells = 100_000 // an empty cell is one byte of a file, and some thirty in memory
 )
 
 // batch is some rows and the drafts made from them.
@@ -156,7 +157,7 @@ func (im *importRun) readBatches(ctx context.Context, at checkpoint, out chan<- 
 
 func (im *importRun) readBatch(rows *Rows, at, number int64) batch {
 	b := batch{at: at, row: number, rows: make([]row, 0, batchRows), drafts: make([]contact.Draft, 0, batchRows)}
-	for len(b.rows) < batchRows && b.at-at < batchBytes {
+	for cells := 0; len(b.rows) < batchRows && b.at-at < batchBytes && cells < batchCells; {
 		read, err := rows.Next()
 		if errors.Is(err, io.EOF) {
 			b.last = true
@@ -167,6 +168,7 @@ func (im *importRun) readBatch(rows *Rows, at, number int64) batch {
 			return b
 		}
 		b.at, b.row = read.End, read.Number
+		cells += len(read.Cells)
 		t := row{number: read.Number, cells: append([]string(nil), read.Cells...)}
 		if read.Flaw != "" {
 			t.err = &rowError{"", fault.ErrInput.Code, read.Flaw}
@@ -195,7 +197,7 @@ func (im *importRun) saveBatch(ctx context.Context, at checkpoint, b batch) (che
 				var errs errorRows
 				var err error
 				if next, errs, err = im.applyBatch(ctx, tx, at, b); err == nil {
-					err = errs.write(ctx, tx, im)
+					err = errs.write(ctx, tx, im, &next)
 				}
 				return next.progress(), err
 			})
@@ -212,10 +214,11 @@ var errDryRun = errors.New("dry run")
 
 // tryBatch is applyBatch in a transaction that is rolled back. Only the progress and the rows that were refused
 // are stored.
-func (im *importRun) tryBatch(ctx context.Context, at checkpoint, b batch) (next checkpoint, err error) {
+func (im *importRun) tryBatch(ctx context.Context, at checkpoint, b batch) (checkpoint, error) {
+	var tried, next checkpoint
 	var errs errorRows
-	err = im.DB.InTx(ctx, func(tx *sqldb.DB) (err error) {
-		if next, errs, err = im.applyBatch(ctx, tx, at, b); err == nil {
+	err := im.DB.InTx(ctx, func(tx *sqldb.DB) (err error) {
+		if tried, errs, err = im.applyBatch(ctx, tx, at, b); err == nil {
 			err = errDryRun
 		}
 		return err
@@ -224,9 +227,12 @@ func (im *importRun) tryBatch(ctx context.Context, at checkpoint, b batch) (next
 		return at, err
 	}
 	im.recordCreated(b)
-	return next, im.Step(ctx, func(tx *sqldb.DB) (job.Progress, error) {
-		return next.progress(), errs.write(ctx, tx, im)
+	err = im.Step(ctx, func(tx *sqldb.DB) (job.Progress, error) {
+		next = tried
+		err := errs.write(ctx, tx, im, &next)
+		return next.progress(), err
 	})
+	return next, err
 }
 
 // recordCreated records the addresses of a batch that a dry run would have created.
