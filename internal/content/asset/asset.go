@@ -3,7 +3,6 @@
 package asset
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -86,20 +85,6 @@ func ByID(ctx context.Context, db *sqldb.DB, t id.Tenant, asset id.Asset) (Asset
 		return Asset{}, fmt.Errorf("load an asset: %w", err)
 	}
 	return a, nil
-}
-
-// Content returns the bytes of an image.
-func (a Asset) Content(ctx context.Context, db *sqldb.DB) ([]byte, error) {
-	rows, err := db.Query(ctx, `SELECT data FROM asset_chunk WHERE tenant_id = $1 AND asset_id = $2 ORDER BY at`, a.Tenant, a.ID)
-	parts, err := sqldb.Collect(rows, err, func(scan func(...any) error) (b []byte, err error) { return b, scan(&b) })
-	if err != nil {
-		return nil, fmt.Errorf("load the content of an asset: %w", err)
-	}
-	content := bytes.Join(parts, nil)
-	if len(content) != a.Size {
-		return nil, ErrNotFound // it was deleted meanwhile
-	}
-	return content, nil
 }
 
 // Read reads an image of at most MaxSize bytes and checks it, without storing it.

@@ -3,15 +3,20 @@ package asset_test
 import (
 	"bytes"
 	"encoding/base64"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"image"
 	"image/color"
 	"image/gif"
 	"image/jpeg"
 	"image/png"
+	"io"
 	"testing"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/packetboat/packetboat/internal/base/fault"
 	"github.com/packetboat/packetboat/internal/base/id"
@@ -122,7 +127,7 @@ func TestImagesAreStoredUntilNothingNamesThem(t *testing.T) {
 				t.Errorf("%q finds %d, %v, want %d", text, len(list), err, want)
 			}
 		}
-		if got, err := a.Content(t.Context(), db); err != nil || !bytes.Equal(got, content) {
+		if got, err := read(t, db, a); err != nil || !bytes.Equal(got, content) {
 			t.Errorf("the content has %d bytes, %v, want %d", len(got), err, len(content))
 		}
 		if list, err := asset.List(t.Context(), db, other, ""); err != nil || len(list) != 0 {
@@ -195,6 +200,63 @@ func FuzzCheck(f *testing.F) {
 		}
 		if got.Type.Extension() == "" || got.Width < 1 || got.Height < 1 || got.Width > 8000 || got.Height > 8000 || got.Width*got.Height > 40_000_000 {
 			t.Errorf("%+v is accepted", got)
+		}
+	})
+}
+
+// read returns the content of an image.
+func read(t *testing.T, db *sqldb.DB, a asset.Asset) ([]byte, error) {
+	t.Helper()
+	r, err := asset.NewContents(db).Open(t.Context(), a)
+	if err != nil {
+		return nil, err
+	}
+	return io.ReadAll(r)
+}
+
+// Any part of an image can be read, by many at the same time, and no more than the limit stays in memory.
+func TestPartsOfImages(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		content := encoded(t, asset.PNG, 30, 20)
+		for i := range 90_000 {
+			content = binary.BigEndian.AppendUint64(content, uint64(i))
+		}
+		image, err := asset.Check(content)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a, err := asset.Add(t.Context(), db, id.Tenant(101), "x.png", content, image, noon)
+		if err != nil {
+			t.Fatal(err)
+		}
+		contents := asset.NewContents(db)
+		var all errgroup.Group
+		for range 20 {
+			all.Go(func() error {
+				r, err := contents.Open(t.Context(), a)
+				if err != nil {
+					return err
+				}
+				for _, at := range []int{0, 1, 256<<10 - 1, 256 << 10, len(content) - 1, len(content)} {
+					if _, err := r.Seek(int64(at-len(content)), io.SeekEnd); err != nil {
+						return err
+					}
+					if got, err := io.ReadAll(r); err != nil || !bytes.Equal(got, content[at:]) {
+						return fmt.Errorf("from %d: %d bytes, %w", at, len(got), err)
+					}
+				}
+				return nil
+			})
+		}
+		if err := all.Wait(); err != nil {
+			t.Error(err)
+		}
+		if err := asset.Delete(t.Context(), db, a.Tenant, a.ID); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := asset.NewContents(db).Open(t.Context(), a); !errors.Is(err, asset.ErrNotFound) {
+			t.Errorf("a deleted image: %v", err)
 		}
 	})
 }

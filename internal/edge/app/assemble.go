@@ -409,7 +409,7 @@ func (s *Server) websites(mux *http.ServeMux, t tools) loop {
 		Log: s.Log.With("part", "site"), Now: t.now, ClientIP: t.clientIP,
 	}
 	site.Routes(mux)
-	assets := &public.Assets{DB: s.Store.DB, Log: s.Log.With("part", "assets")}
+	assets := public.NewAssets(s.Store.DB, s.Log.With("part", "assets"))
 	assets.Routes(mux)
 	forms := &public.Forms{
 		DB: s.Store.DB, Keys: t.keys, Limits: t.limiter, Log: s.Log.With("part", "forms"), Now: t.now, ClientIP: t.clientIP,

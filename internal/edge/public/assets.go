@@ -1,8 +1,8 @@
 package public
 
 import (
-	"bytes"
 	"errors"
+	"io"
 	"log/slog"
 	"net/http"
 	"path"
@@ -18,6 +18,13 @@ import (
 type Assets struct {
 	DB  *sqldb.DB
 	Log *slog.Logger
+
+	contents *images.Contents
+}
+
+// NewAssets returns the server of images.
+func NewAssets(db *sqldb.DB, log *slog.Logger) *Assets {
+	return &Assets{db, log, images.NewContents(db)}
 }
 
 // Routes adds the routes to mux.
@@ -47,10 +54,9 @@ func (p *Assets) serve(w http.ResponseWriter, r *http.Request) {
 		p.missing(w, r)
 		return
 	}
-	var content []byte
-	etag := `"` + a.ID.String() + `"`
-	if err == nil && r.Header.Get("If-None-Match") != etag && r.Method != http.MethodHead {
-		content, err = a.Content(r.Context(), p.DB)
+	var content io.ReadSeeker
+	if err == nil {
+		content, err = p.contents.Open(r.Context(), a)
 	}
 	if errors.Is(err, images.ErrNotFound) {
 		p.missing(w, r)
@@ -64,8 +70,8 @@ func (p *Assets) serve(w http.ResponseWriter, r *http.Request) {
 	}
 	h.Set("Content-Type", string(a.Type))
 	h.Set("Cache-Control", "public, max-age=31536000, immutable")
-	h.Set("ETag", etag)
-	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(content))
+	h.Set("ETag", `"`+a.ID.String()+`"`)
+	http.ServeContent(w, r, "", time.Time{}, content)
 }
 
 func (p *Assets) missing(w http.ResponseWriter, r *http.Request) {

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -32,7 +33,7 @@ func TestImagesArePublicAtTheirAddress(t *testing.T) {
 			t.Fatal(err)
 		}
 		mux := http.NewServeMux()
-		(&Assets{DB: db, Log: slog.New(slog.DiscardHandler)}).Routes(mux)
+		NewAssets(db, slog.New(slog.DiscardHandler)).Routes(mux)
 		get := func(method, path, etag string) *httptest.ResponseRecorder {
 			r := httptest.NewRequest(method, path, nil)
 			if etag != "" {
@@ -57,7 +58,7 @@ func TestImagesArePublicAtTheirAddress(t *testing.T) {
 		if w := get("GET", a.Path(), w.Header().Get("ETag")); w.Code != http.StatusNotModified || w.Body.Len() > 0 {
 			t.Errorf("with its ETag: %d and %d bytes", w.Code, w.Body.Len())
 		}
-		if w := get("HEAD", a.Path(), ""); w.Code != 200 || w.Body.Len() > 0 || w.Header().Get("Content-Type") != "image/png" {
+		if w := get("HEAD", a.Path(), ""); w.Code != 200 || w.Body.Len() > 0 || w.Header().Get("Content-Type") != "image/png" || w.Header().Get("Content-Length") != strconv.Itoa(b.Len()) {
 			t.Errorf("HEAD: %d, %d bytes of %s", w.Code, w.Body.Len(), w.Header().Get("Content-Type"))
 		}
 		for _, path := range []string{
