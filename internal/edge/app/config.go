@@ -45,6 +45,7 @@ type Options struct {
 	FeedbackAddress        string `name:"feedback-address" env:"PACKETBOAT_FEEDBACK_ADDRESS" help:"Address that abuse reports of mailbox providers are sent to, at a host whose mail is received here. Default: only postmaster and abuse."`
 	RateLimitPerMinute     string `name:"rate-limit-per-minute" env:"PACKETBOAT_RATE_LIMIT_PER_MINUTE" default:"1000" help:"Requests a minute per API key, and per session."`
 	MaxConnections         string `name:"max-connections" env:"PACKETBOAT_MAX_CONNECTIONS" default:"4000" help:"Connections that are kept open at once on the public listener; health checks are answered beyond."`
+	MaxPerAddress          string `name:"max-connections-per-address" env:"PACKETBOAT_MAX_CONNECTIONS_PER_ADDRESS" default:"200" help:"Of these, connections from one address, or one IPv6 network of /64. Trusted proxies may have more."`
 	TrustedProxies         string `name:"trusted-proxies" env:"PACKETBOAT_TRUSTED_PROXIES" help:"Networks whose X-Forwarded-For is believed, as CIDRs with commas between them. Default: none."`
 	CountryHeader          string `name:"country-header" env:"PACKETBOAT_COUNTRY_HEADER" help:"Header in which a trusted proxy names the country of the client, such as CF-IPCountry. Default: none."`
 	GeoIPDB                string `name:"geoip-db" env:"PACKETBOAT_GEOIP_DB" help:"File in the MaxMind DB format with the countries of addresses, for visitors of websites. Default: none."`
@@ -89,6 +90,7 @@ type Config struct {
 	FeedbackAddress    string
 	RateLimitPerMinute int
 	MaxConnections     int
+	MaxPerAddress      int
 	TrustedProxies     []netip.Prefix
 	CountryHeader      string    // empty: none
 	GeoIP              *geoip.DB // nil: none
@@ -233,6 +235,9 @@ func (c *Config) limits(o Options, m *Mistakes) {
 	c.RateLimitPerMinute = n
 	if c.MaxConnections, err = strconv.Atoi(o.MaxConnections); err != nil || c.MaxConnections < 1 || c.MaxConnections > 1_000_000 {
 		m.add("PACKETBOAT_MAX_CONNECTIONS", "is %q; write a whole number from 1 to 1000000, such as 4000", o.MaxConnections)
+	}
+	if c.MaxPerAddress, err = strconv.Atoi(o.MaxPerAddress); err != nil || c.MaxPerAddress < 1 || c.MaxPerAddress > 1_000_000 {
+		m.add("PACKETBOAT_MAX_CONNECTIONS_PER_ADDRESS", "is %q; write a whole number from 1 to 1000000, such as 200", o.MaxPerAddress)
 	}
 }
 

@@ -99,7 +99,8 @@ func (s *Server) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	bounded := limitConnections(public, s.Config.MaxConnections)
+	limits := connectionLimits{all: s.Config.MaxConnections, perAddress: s.Config.MaxPerAddress, unlimited: s.trustedProxy}
+	bounded := limitConnections(public, limits)
 	plain := parts.handler
 	if parts.tls != nil {
 		plain = s.upgrade(plain)
@@ -112,7 +113,7 @@ func (s *Server) Run(ctx context.Context) error {
 			return errors.Join(err, public.Close())
 		}
 		s.Log.Info("https is served", "listen", secure.Addr().String())
-		bounded := limitConnections(secure, s.Config.MaxConnections)
+		bounded := limitConnections(secure, limits)
 		servers, listeners = append(servers, publicServer(parts.handler, bounded)), append(listeners, tls.NewListener(bounded, parts.tls))
 	}
 	if s.Config.AdminListen != "" {
@@ -140,7 +141,7 @@ func profiles(mux *http.ServeMux) {
 
 // publicServer returns the server of a listener whose connections are bounded.
 func publicServer(h http.Handler, bounded *connections) *http.Server {
-	server := httpServer(sparing(h), 30*time.Second) // the API extends it for uploads
+	server := httpServer(bounded.handler(endStalled(h)), 30*time.Second) // the API extends it for uploads
 	server.ConnState, server.ConnContext = bounded.watch, bounded.mark
 	return server
 }

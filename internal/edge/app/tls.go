@@ -75,6 +75,10 @@ func (s *Server) redirects(r *http.Request) bool {
 	if err != nil || peer.Addr().IsLoopback() {
 		return false
 	}
-	ip := peer.Addr().Unmap()
-	return !slices.ContainsFunc(s.Config.TrustedProxies, func(p netip.Prefix) bool { return p.Contains(ip) })
+	return !s.trustedProxy(peer.Addr().Unmap())
+}
+
+// trustedProxy reports whether an address is that of a proxy, whose connections carry the requests of many clients.
+func (s *Server) trustedProxy(ip netip.Addr) bool {
+	return slices.ContainsFunc(s.Config.TrustedProxies, func(p netip.Prefix) bool { return p.Contains(ip) })
 }
