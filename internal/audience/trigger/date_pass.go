@@ -17,8 +17,8 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// datePass does the next page of a watch of dates, and reports whether another one is due.
-func (e *Engine) datePass(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, h id.Holder) (more bool, err error) {
+// datePass does the next page of a watch of dates, unless another process does it.
+func (e *Engine) datePass(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, h id.Holder) (did bool, err error) {
 	now := e.now()
 	w, err := scanDateWatch(tx.QueryRow(ctx, `SELECT `+dateWatchColumns+` FROM date_watch
 		WHERE tenant_id = $1 AND holder_id = $2 AND next_at <= $3`+tx.SkipLocked(), tenant, h, sqldb.Micros(now)).Scan)
@@ -29,7 +29,7 @@ func (e *Engine) datePass(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, h
 		return false, err
 	}
 	if w.state == ending {
-		return w.end(ctx, tx, e.page())
+		return true, w.end(ctx, tx, e.page())
 	}
 	s, err := segment.Schema(ctx, tx, tenant)
 	if err != nil {
@@ -37,7 +37,7 @@ func (e *Engine) datePass(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, h
 	}
 	if w.state == ready {
 		if w.zone == s.Zone.String() {
-			return false, w.save(ctx, tx, now.Add(passEvery))
+			return true, w.save(ctx, tx, now.Add(passEvery))
 		}
 		w.state, w.since = filling, now // the account has another time zone
 	}
@@ -58,7 +58,7 @@ func (e *Engine) datePass(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, h
 	if w.passed = end; !more {
 		w.state, w.passed, next = ready, id.Contact{}, now.Add(passEvery)
 	}
-	return more, w.save(ctx, tx, next)
+	return true, w.save(ctx, tx, next)
 }
 
 // fill computes what is to come for the contacts from the last one of the pass up to end that have a
@@ -91,15 +91,15 @@ func (w dateWatch) save(ctx context.Context, tx *sqldb.DB, next time.Time) error
 }
 
 // end deletes a page of what is to come for a trigger that is not active any more, and then the watch.
-func (w dateWatch) end(ctx context.Context, tx *sqldb.DB, page int) (more bool, err error) {
+func (w dateWatch) end(ctx context.Context, tx *sqldb.DB, page int) error {
 	n, err := tx.Exec(ctx, `
 		DELETE FROM date_due WHERE tenant_id = $1 AND holder_id = $2 AND contact_id IN (
 			SELECT contact_id FROM date_due WHERE tenant_id = $1 AND holder_id = $2 ORDER BY contact_id LIMIT $3)`, w.tenant, w.holder, page)
 	if err != nil || n == int64(page) {
-		return true, err
+		return err
 	}
 	_, err = tx.Exec(ctx, `DELETE FROM date_watch WHERE tenant_id = $1 AND holder_id = $2`, w.tenant, w.holder)
-	return false, err
+	return err
 }
 
 const (

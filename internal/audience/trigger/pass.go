@@ -32,7 +32,7 @@ type Engine struct {
 	Now  func() time.Time
 	Log  *slog.Logger
 	Wake <-chan struct{} // notified when there is something to watch; may be nil
-	Page int             // contacts in one transaction; 0 means 5000
+	Page int             // contacts in one transaction; 0: as many as the database is for
 }
 
 const (
@@ -43,16 +43,19 @@ const (
 	passEvery = 5 * time.Minute
 	// fullPassEvery is the interval of passes through the other segments.
 	fullPassEvery = time.Hour
-	defaultPage   = 5000
+	postgresPage  = 5000
+	sqlitePage    = 1000 // fewer, since the sends of all tenants wait for the one writer
 	watchesATick  = 50
 )
 
 // Run works until ctx ends.
 func (e *Engine) Run(ctx context.Context) error {
-	return poll.Loop{Poll: e.Tick, Every: tickEvery, Wake: e.Wake, Log: e.Log, Failed: "evaluate triggers failed"}.Run(ctx)
+	return poll.Loop{
+		Poll: e.Tick, Every: tickEvery, Wake: e.Wake, Rest: e.DB.Dialect() == sqldb.SQLite, Log: e.Log, Failed: "evaluate triggers failed",
+	}.Run(ctx)
 }
 
-// Tick does a page of each piece of work that is due. It reports whether there may be more.
+// Tick does a page of each kind of work for each tenant that has some. It reports whether there may be more.
 func (e *Engine) Tick(ctx context.Context) (more bool, err error) {
 	var errs []error
 	for _, work := range []func(context.Context) (bool, error){e.passes, e.reportExisting, e.datePasses, e.reportDates} {
@@ -67,25 +70,34 @@ func (e *Engine) page() int {
 	if e.Page > 0 {
 		return e.Page
 	}
-	return defaultPage
+	if e.DB.Dialect() == sqldb.SQLite {
+		return sqlitePage
+	}
+	return postgresPage
 }
 
 func (e *Engine) now() time.Time { return e.Now().UTC().Truncate(time.Microsecond) }
 
-// passes does a page of each watch that is due.
+// passes does a page of one watch of each tenant.
 func (e *Engine) passes(ctx context.Context) (more bool, err error) {
 	return passesOf(ctx, e, "segment_watch", "segment_id", e.pass)
 }
 
-// passesOf does a page of each watch of a table that is due. A watch is identified by a column beside
-// its tenant.
+// passesOf does a page of one watch of each tenant that is due in a table, and reports whether it did any: a tenant
+// with many watches takes no more time than one with a single watch. A pass that is under way goes first. A watch is
+// identified by a column beside its tenant. pass reports whether it did a page; another process may be doing it.
 func passesOf[T any](ctx context.Context, e *Engine, table, column string, pass func(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, of T) (bool, error)) (more bool, err error) {
 	type place struct {
 		tenant id.Tenant
 		of     T
 	}
 	rows, err := e.DB.Query(ctx, `
-		SELECT tenant_id, `+column+` FROM `+table+` WHERE next_at <= $1 ORDER BY next_at LIMIT $2 /* all tenants: one index has what is due */`,
+		/* all tenants: one index has what is due */
+		SELECT tenant_id, `+column+` FROM (
+			SELECT tenant_id, `+column+`, next_at,
+				ROW_NUMBER() OVER (PARTITION BY tenant_id ORDER BY CASE WHEN passed IS NULL THEN 1 ELSE 0 END, next_at, `+column+`) AS place
+			FROM `+table+` WHERE next_at <= $1) AS due
+		WHERE place = 1 ORDER BY next_at LIMIT $2`,
 		sqldb.Micros(e.now()), watchesATick)
 	due, err := sqldb.Collect(rows, err, func(scan func(...any) error) (place, error) {
 		var p place
@@ -97,21 +109,21 @@ func passesOf[T any](ctx context.Context, e *Engine, table, column string, pass 
 	}
 	var errs []error
 	for _, p := range due {
-		again := false
+		did := false
 		err := e.DB.InTx(ctx, func(tx *sqldb.DB) (err error) {
-			again, err = pass(ctx, tx, p.tenant, p.of)
+			did, err = pass(ctx, tx, p.tenant, p.of)
 			return err
 		})
 		if err != nil {
 			errs = append(errs, fmt.Errorf("do a page of %s for %v of tenant %s: %w", table, p.of, p.tenant, err))
 		}
-		more = more || again
+		more = more || did
 	}
-	return more || len(due) == watchesATick && len(errs) == 0, errors.Join(errs...)
+	return more, errors.Join(errs...)
 }
 
-// pass does the next page of a watch, and reports whether another one is due.
-func (e *Engine) pass(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, of id.Segment) (more bool, err error) {
+// pass does the next page of a watch, unless another process does it.
+func (e *Engine) pass(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, of id.Segment) (did bool, err error) {
 	now := e.now()
 	w, err := scanWatch(tx.QueryRow(ctx, `SELECT `+watchColumns+` FROM segment_watch
 		WHERE tenant_id = $1 AND segment_id = $2 AND next_at <= $3`+tx.SkipLocked(), tenant, of, sqldb.Micros(now)).Scan)
@@ -122,7 +134,7 @@ func (e *Engine) pass(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, of id
 		return false, err
 	}
 	if w.state == ending {
-		return w.end(ctx, tx, e.page())
+		return true, w.end(ctx, tx, e.page())
 	}
 	env, err := segment.Env(ctx, tx, tenant, now)
 	if err != nil {
@@ -135,7 +147,7 @@ func (e *Engine) pass(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, of id
 	if w.passed.IsZero() { // a pass begins
 		rule := ruleDigest(env.Schema, r)
 		if w.state == ready && rule == w.digest && now.Sub(w.passAt) < fullPassEvery && !segment.Tree(r).Inputs(env.Schema).Passing {
-			return false, w.save(ctx, tx, now.Add(passEvery))
+			return true, w.save(ctx, tx, now.Add(passEvery))
 		}
 		w.digest, w.passAt = rule, now
 	}
@@ -157,7 +169,7 @@ func (e *Engine) pass(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, of id
 	if err := w.save(ctx, tx, next); err != nil {
 		return false, err
 	}
-	return more, m.write(ctx)
+	return true, m.write(ctx)
 }
 
 // lastID is not before the id of any contact.
@@ -259,24 +271,24 @@ func ruleDigest(s rule.Schema, r rule.SegmentRule) string {
 
 // end deletes a page of the members of a segment that nothing follows any more, and then the watch. If
 // something follows it again, it is filled again.
-func (w watch) end(ctx context.Context, tx *sqldb.DB, page int) (more bool, err error) {
+func (w watch) end(ctx context.Context, tx *sqldb.DB, page int) error {
 	n, err := tx.Exec(ctx, `
 		DELETE FROM segment_inside WHERE tenant_id = $1 AND segment_id = $2 AND contact_id IN (
 			SELECT contact_id FROM segment_inside WHERE tenant_id = $1 AND segment_id = $2 ORDER BY contact_id LIMIT $3)`, w.tenant, w.segment, page)
 	if err != nil || n == int64(page) {
-		return true, err
+		return err
 	}
 	n, err = tx.Exec(ctx, `
 		UPDATE segment_watch SET state = 'filling', passed = NULL WHERE tenant_id = $1 AND segment_id = $2
 			AND EXISTS (SELECT 1 FROM segment_watcher WHERE tenant_id = $1 AND segment_id = $2)`, w.tenant, w.segment)
 	if err != nil || n > 0 {
-		return true, err
+		return err
 	}
 	_, err = tx.Exec(ctx, `DELETE FROM segment_watch WHERE tenant_id = $1 AND segment_id = $2`, w.tenant, w.segment)
-	return false, err
+	return err
 }
 
-// reportExisting reports a page of the members that were inside before a trigger began, to each trigger
+// reportExisting reports a page of the members that were inside before a trigger began, to one trigger of each tenant
 // that wants them.
 func (e *Engine) reportExisting(ctx context.Context) (more bool, err error) {
 	type task struct {
@@ -285,9 +297,14 @@ func (e *Engine) reportExisting(ctx context.Context) (more bool, err error) {
 		holder  id.Holder
 	}
 	rows, err := e.DB.Query(ctx, `
-		SELECT w.tenant_id, w.segment_id, w.holder_id FROM segment_watcher AS w
-		JOIN segment_watch AS s ON s.tenant_id = w.tenant_id AND s.segment_id = w.segment_id AND s.state = 'ready'
-		WHERE w.existing_since IS NOT NULL ORDER BY w.existing_since LIMIT $1 /* all tenants: one index has what is due */`, watchesATick)
+		/* all tenants: one index has what is due */
+		SELECT tenant_id, segment_id, holder_id FROM (
+			SELECT w.tenant_id, w.segment_id, w.holder_id, w.existing_since,
+				ROW_NUMBER() OVER (PARTITION BY w.tenant_id ORDER BY w.existing_since, w.segment_id, w.holder_id) AS place
+			FROM segment_watcher AS w
+			JOIN segment_watch AS s ON s.tenant_id = w.tenant_id AND s.segment_id = w.segment_id AND s.state = 'ready'
+			WHERE w.existing_since IS NOT NULL) AS due
+		WHERE place = 1 ORDER BY existing_since LIMIT $1`, watchesATick)
 	due, err := sqldb.Collect(rows, err, func(scan func(...any) error) (task, error) {
 		var t task
 		err := scan(&t.tenant, &t.segment, &t.holder)

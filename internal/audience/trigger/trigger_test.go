@@ -3,6 +3,7 @@ package trigger_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -444,6 +445,83 @@ func TestInputs(t *testing.T) {
 			if text := fmt.Sprint(got); text != "["+tt.want+"]" {
 				t.Errorf("%s depends on %s, want [%s]", tt.leaf, text, tt.want)
 			}
+		}
+	})
+}
+
+// A tenant with many watched segments takes no more of the writer than one with a single one: each tick does a page for
+// each tenant.
+func TestTenantsTakeTurns(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		busy, other := newWorld(t, db, "busy"), newWorld(t, db, "other")
+		const everybody = `{"logic": "and", "conditions": [{"field": "email", "operator": "is_set"}]}`
+		for _, w := range []*world{busy, other} {
+			w.AddContacts(w.AddList("People").ID, "p", 4)
+		}
+		for i := range 5 {
+			s := busy.segment(fmt.Sprint("Segment ", i), everybody)
+			busy.watch(`{"trigger_type": "segment_entered", "trigger_config": {"segment_key": "`+s.Key+`"}}`, false)
+		}
+		one := other.segment("Segment", everybody)
+		other.watch(`{"trigger_type": "segment_entered", "trigger_config": {"segment_key": "`+one.Key+`"}}`, false)
+		e := &trigger.Engine{DB: db, Now: func() time.Time { return busy.now }, Log: quiet, Page: 2}
+		inside := func(w *world) (n, segments int) {
+			t.Helper()
+			w.must(db.QueryRow(t.Context(), `SELECT COUNT(*), COUNT(DISTINCT segment_id) FROM segment_inside WHERE tenant_id = $1`, w.Tenant).Scan(&n, &segments))
+			return n, segments
+		}
+		for tick := 1; ; tick++ {
+			more, err := e.Tick(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !more {
+				break
+			}
+			n, segments := inside(busy)
+			if others, _ := inside(other); n > 2*tick || segments > (tick+2)/3 || others < min(2*tick, 4) {
+				t.Fatalf("after %d ticks, the busy tenant has %d rows of %d segments, and the other one %d rows", tick, n, segments, others)
+			}
+		}
+		if n, segments := inside(busy); n != 20 || segments != 5 {
+			t.Errorf("in the end the busy tenant has %d rows of %d segments, want 20 of 5", n, segments)
+		}
+	})
+}
+
+func TestWatchedSegmentsAreLimited(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		w := newWorld(t, db, "acme")
+		const everybody = `{"logic": "and", "conditions": [{"field": "email", "operator": "is_set"}]}`
+		watch := func(key string) (trigger.Holder, error) {
+			var p fault.Problems
+			tr := trigger.Parse(json.RawMessage(`{"trigger_type": "segment_entered", "trigger_config": {"segment_key": "`+key+`"}}`), "t", &p)
+			w.must(p.Err())
+			h := trigger.AutomationHolder(id.New[id.Automation]())
+			return h, db.InTx(t.Context(), func(tx *sqldb.DB) error {
+				return trigger.Watch(t.Context(), tx, w.Tenant, h, trigger.Watched{Trigger: tr}, w.now)
+			})
+		}
+		var last trigger.Holder
+		for i := range 100 {
+			var err error
+			last, err = watch(w.segment(fmt.Sprint("Segment ", i), everybody).Key)
+			w.must(err)
+		}
+		if _, err := watch("segment_7"); err != nil {
+			t.Errorf("another holder of a watched segment: %v", err)
+		}
+		more := w.segment("One more", everybody).Key
+		if _, err := watch(more); !errors.Is(err, trigger.ErrLimit) {
+			t.Errorf("the segment after 100: %v, want ErrLimit", err)
+		}
+		w.must(db.InTx(t.Context(), func(tx *sqldb.DB) error {
+			return trigger.Watch(t.Context(), tx, w.Tenant, last, trigger.Watched{}, w.now)
+		}))
+		if _, err := watch(more); err != nil {
+			t.Errorf("after one ended: %v", err)
 		}
 	})
 }

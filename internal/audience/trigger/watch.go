@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/packetboat/packetboat/internal/audience/segment"
+	"github.com/packetboat/packetboat/internal/base/fault"
 	"github.com/packetboat/packetboat/internal/base/id"
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
@@ -38,7 +39,16 @@ type Watched struct {
 	Trigger  *Trigger // nil: none
 	Segments []string // keys of segments to whose entries the holder reacts besides its trigger
 	Existing bool     // report existing members, if the trigger wants them; set when the trigger is new
+	Active   bool     // the holder was active before, so that no limit ends it
 }
+
+// maxWatched is how many segments of a tenant may be watched: each has a row for each member, and each is evaluated
+// for every contact that changes.
+const maxWatched = 100
+
+// ErrLimit means that a holder would follow one segment too many.
+var ErrLimit = fault.New(fault.Invalid, "LIMIT_EXCEEDED", fmt.Sprintf(
+	"automations and sequences of a tenant may follow %d segments at most; deactivate some, or let several follow the same segment", maxWatched))
 
 // Wake is notified when there is something to watch.
 const Wake sqldb.Signal = "trigger"
@@ -73,6 +83,7 @@ func watchSegments(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, h Holder
 		return err
 	}
 	var wanted []id.Segment
+	fresh := false
 	for _, s := range list {
 		wanted = append(wanted, s.ID)
 		var existing any
@@ -82,6 +93,7 @@ func watchSegments(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, h Holder
 		if slices.Contains(old, s.ID) && existing == nil {
 			continue
 		}
+		fresh = fresh || !slices.Contains(old, s.ID)
 		_, err := tx.Exec(ctx, `
 			INSERT INTO segment_watcher (tenant_id, segment_id, holder_id, kind, since, existing_since) VALUES ($1, $2, $3, $4, $5, $6)
 			ON CONFLICT (tenant_id, segment_id, holder_id) DO UPDATE
@@ -101,6 +113,19 @@ func watchSegments(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, h Holder
 		}
 	}
 	gone := slices.DeleteFunc(old, func(s id.Segment) bool { return slices.Contains(wanted, s) })
+	if err := unwatch(ctx, tx, tenant, h, gone, now); err != nil || !fresh || w.Active {
+		return err
+	}
+	var watched int
+	err = tx.QueryRow(ctx, `SELECT COUNT(*) FROM segment_watch WHERE tenant_id = $1 AND state <> 'ending'`, tenant).Scan(&watched)
+	if err == nil && watched > maxWatched {
+		return ErrLimit
+	}
+	return err
+}
+
+// unwatch records that a holder does not follow segments any more.
+func unwatch(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, h Holder, gone []id.Segment, now time.Time) error {
 	if len(gone) == 0 {
 		return nil
 	}
@@ -108,7 +133,7 @@ func watchSegments(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, h Holder
 		DELETE FROM segment_watcher WHERE tenant_id = $1 AND holder_id = $2 AND segment_id`+tx.In(3), tenant, h.ID, sqldb.List(tx, gone)); err != nil {
 		return err
 	}
-	_, err = tx.Exec(ctx, `
+	_, err := tx.Exec(ctx, `
 		UPDATE segment_watch SET state = 'ending', passed = NULL, next_at = $3
 		WHERE tenant_id = $1 AND segment_id`+tx.In(2)+` AND NOT EXISTS (
 			SELECT 1 FROM segment_watcher AS w WHERE w.tenant_id = segment_watch.tenant_id AND w.segment_id = segment_watch.segment_id)`,

@@ -83,6 +83,26 @@ func TestLoopAsksHowLongToPause(t *testing.T) {
 	})
 }
 
+func TestLoopRestsAsLongAsItWorked(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		wake := make(chan struct{}, 1)
+		works := func(d time.Duration) func() (bool, error) {
+			return func() (bool, error) {
+				time.Sleep(d)
+				select {
+				case wake <- struct{}{}: // does not end the rest
+				default:
+				}
+				return more()
+			}
+		}
+		began, _ := run(t, Loop{Every: time.Hour, Rest: true, Wake: wake}, []func() (bool, error){works(time.Second), works(3 * time.Second), nothing, nothing})
+		if began[1] != 2*time.Second || began[2] != 8*time.Second || began[3] != 8*time.Second {
+			t.Errorf("looked at %v, want at 0s, 2s, 8s, and 8s because it was woken", began)
+		}
+	})
+}
+
 func TestLoopIsWoken(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		wake := make(chan struct{})

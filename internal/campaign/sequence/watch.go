@@ -73,7 +73,9 @@ func WatchAll(ctx context.Context, db *sqldb.DB, now time.Time) error {
 			if err != nil {
 				return err
 			}
-			return trigger.Watch(ctx, tx, p.tenant, trigger.SequenceHolder(p.id), s.watched(), now)
+			w := s.watched()
+			w.Active = true
+			return trigger.Watch(ctx, tx, p.tenant, trigger.SequenceHolder(p.id), w, now)
 		})
 		if err != nil {
 			return fmt.Errorf("watch what sequence %s reacts to: %w", p.id, err)

@@ -1976,15 +1976,15 @@ export type InvalidFieldOrInvalidInputOrInvalidJsonError = Error & {
 	};
 };
 
-export type InvalidGraphOrInvalidInputError = Error & {
-	error?: {
-		code?: "INVALID_GRAPH" | "INVALID_INPUT";
-	};
-};
-
 export type InvalidGraphOrInvalidInputOrInvalidJsonError = Error & {
 	error?: {
 		code?: "INVALID_GRAPH" | "INVALID_INPUT" | "INVALID_JSON";
+	};
+};
+
+export type InvalidGraphOrInvalidInputOrLimitExceededError = Error & {
+	error?: {
+		code?: "INVALID_GRAPH" | "INVALID_INPUT" | "LIMIT_EXCEEDED";
 	};
 };
 

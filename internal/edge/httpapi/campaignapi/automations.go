@@ -51,7 +51,7 @@ func (api Automations) Register(r *endpoint.Router) {
 	endpoint.Handle(r, "POST "+path, create.ExampleBody(`{"name": "Big orders", "trigger_type": "event", "trigger_config": {"event_name": "order_placed", "filters": [{"property": "value", "operator": "greater_than", "value": 100}]}, "definition": {"logic": "and", "conditions": [{"field": "tags", "operator": "has_none", "value": ["wholesale"]}]}, "actions": [{"type": "tag", "config": {"action": "add", "tags": ["vip"]}}, {"type": "update_contact", "config": {"fields": {"company": "{{ event.company }}"}}}]}`),
 		wire.Once(api, api.db, Automations.createAutomation), api.checkNewAutomation)
 	endpoint.Handle(r, "GET "+path+"/{id}", op("getAutomation", "Get an automation.", automation.ErrNotFound).Revised(automation.Revisions), api.getAutomation)
-	update := op("updateAutomation", "Update an automation; absent fields are not changed.", automation.ErrNotFound, automation.ErrTransition).IfMatch(automation.Revisions)
+	update := op("updateAutomation", "Update an automation; absent fields are not changed.", automation.ErrNotFound, automation.ErrTransition, trigger.ErrLimit).IfMatch(automation.Revisions)
 	update.Description = "A new trigger, and that of an automation that becomes active, applies to what happens from then on. An archived automation can be changed only if it becomes active or paused in the same request."
 	endpoint.Handle(r, "PUT "+path+"/{id}", update.ExampleBody(`{"status": "paused"}`), api.updateAutomation, api.checkAutomation)
 	endpoint.Handle(r, "DELETE "+path+"/{id}", op("deleteAutomation", "Delete an automation with its runs.", automation.ErrNotFound).IfMatch(automation.Revisions), api.deleteAutomation)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/packetboat/packetboat/internal/account/auth"
 	"github.com/packetboat/packetboat/internal/account/usage"
+	"github.com/packetboat/packetboat/internal/audience/trigger"
 	"github.com/packetboat/packetboat/internal/base/fault"
 	"github.com/packetboat/packetboat/internal/base/id"
 	"github.com/packetboat/packetboat/internal/base/optional"
@@ -64,7 +65,7 @@ func (api Sequences) Register(r *endpoint.Router) {
 	endpoint.Handle(r, "POST /t/{tenant}/api/sequences", create.ExampleBody(`{"name": "Onboarding", "entry_trigger": {"trigger_type": "event", "trigger_config": {"event_name": "signed_up"}}, "exit_conditions": {"events": [{"event_name": "cancelled"}]}}`),
 		wire.Once(api, api.db, Sequences.createSequence), checkNewSequence)
 	endpoint.Handle(r, "PUT /t/{tenant}/api/sequences/{id}",
-		author("updateSequence", "Update a sequence that is not archived; absent fields are not changed. New triggers and exit conditions apply at once.", sequence.ErrNotFound, sequence.ErrTransition).IfMatch(sequence.Revisions).
+		author("updateSequence", "Update a sequence that is not archived; absent fields are not changed. New triggers and exit conditions apply at once.", sequence.ErrNotFound, sequence.ErrTransition, trigger.ErrLimit).IfMatch(sequence.Revisions).
 			ExampleBody(`{"name": "Welcome", "allow_reentry": true}`), api.updateSequence, checkSequence)
 	graph := author("setSequenceGraph", "Replace the graph of a draft or a paused sequence.", sequence.ErrNotFound, sequence.ErrNotEditable, sequence.ErrGraph).IfMatch(sequence.Revisions)
 	graph.Description = "dry_run stores nothing and answers with what is wrong with the graph, and how many contacts would leave the sequence because their node is gone."
@@ -75,9 +76,9 @@ func (api Sequences) Register(r *endpoint.Router) {
 		to              func(context.Context, *sqldb.DB, id.Tenant, id.Sequence, time.Time) (sequence.Sequence, error)
 		faults          []*fault.Error
 	}{
-		{"activate", "Activate a draft.", sequence.Activate, []*fault.Error{sequence.ErrGraph}},
+		{"activate", "Activate a draft.", sequence.Activate, []*fault.Error{sequence.ErrGraph, trigger.ErrLimit}},
 		{"pause", "Pause an active sequence. The waits of its contacts stand still.", sequence.Pause, nil},
-		{"resume", "Resume a paused sequence. What became due meanwhile continues over 15 minutes.", sequence.Resume, []*fault.Error{sequence.ErrGraph}},
+		{"resume", "Resume a paused sequence. What became due meanwhile continues over 15 minutes.", sequence.Resume, []*fault.Error{sequence.ErrGraph, trigger.ErrLimit}},
 		{"archive", "Archive a sequence. Its contacts leave it.", sequence.Archive, nil},
 		{"unarchive", "Make an archived sequence a draft.", sequence.Unarchive, nil},
 	} {
