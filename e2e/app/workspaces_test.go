@@ -63,7 +63,7 @@ func TestWorkspacesOfOneUserShowNothingOfEachOther(t *testing.T) {
 				}
 			}
 		}
-		page.Main().ExpectText("not")
+		page.Main().ExpectText("It does not exist any more")
 
 		in("/broadcasts/" + made["broadcast"] + "/edit")
 		page.Must(page.Offline(page.Ctx, true))
