@@ -7,6 +7,7 @@ import (
 	"net/netip"
 	"slices"
 
+	"github.com/packetboat/packetboat/internal/base/fault"
 	"github.com/packetboat/packetboat/internal/base/id"
 )
 
@@ -82,6 +83,28 @@ func (p Principal) Has(s Scope) bool {
 		return true
 	}
 	return false
+}
+
+// ErrScope reports a key without a scope that it needs.
+var ErrScope = fault.New(fault.Forbidden, "INSUFFICIENT_SCOPE", "the API key lacks the scope this needs")
+
+// LacksScope returns the ErrScope of a key that has none of scopes.
+func LacksScope(scopes ...Scope) error {
+	names := Set(scopes).Strings()
+	f := ErrScope.With(map[string][]string{"scopes": names})
+	if len(names) == 1 {
+		return f.Sayf("the API key lacks the scope %s", names[0])
+	}
+	return f
+}
+
+// Need returns ErrScope unless the caller's key grants s. It is for what depends on the body or the
+// record of a request; the scope of an operation itself is checked before it runs. Sessions pass.
+func (p Principal) Need(s Scope) error {
+	if p.IsKey() && !p.Has(s) {
+		return LacksScope(s)
+	}
+	return nil
 }
 
 // Actor identifies the author of a change, in records that remain when the key or user is deleted.

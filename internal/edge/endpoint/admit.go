@@ -85,32 +85,12 @@ func (x *call) authorize(op *route) error {
 	switch op.mode() {
 	case All:
 		if i := slices.IndexFunc(need, missing); i >= 0 {
-			return LacksScope(need[i])
+			return auth.LacksScope(need[i])
 		}
 	case Any, ByType, ByJob:
 		if len(need) > 0 && !slices.ContainsFunc(need, p.Has) {
-			return LacksScope(need...)
+			return auth.LacksScope(need...)
 		}
-	}
-	return nil
-}
-
-// LacksScope returns the fault for a key that has none of scopes, for operations whose scope depends on
-// the record.
-func LacksScope(scopes ...auth.Scope) error {
-	names := auth.Set(scopes).Strings()
-	f := ErrScope.With(map[string][]string{"scopes": names})
-	if len(names) == 1 {
-		return f.Sayf("the API key lacks the scope %s", names[0])
-	}
-	return f
-}
-
-// Need returns a fault unless a key has the scope. Operations in mode ByType or ByJob call it after
-// loading the record. Sessions pass.
-func Need(p auth.Principal, s auth.Scope) error {
-	if p.IsKey() && !p.Has(s) {
-		return LacksScope(s)
 	}
 	return nil
 }

@@ -302,7 +302,7 @@ func (rt *route) errorCodes(session bool) map[int][]string {
 		faults = append(faults, ErrTenant)
 	}
 	if len(rt.scopes()) > 0 && !session {
-		faults = append(faults, ErrScope)
+		faults = append(faults, auth.ErrScope)
 	}
 	if rt.method != http.MethodGet {
 		faults = append(faults, ErrCSRF)

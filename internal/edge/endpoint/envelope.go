@@ -115,7 +115,6 @@ var (
 	ErrCSRF         = fault.New(fault.Forbidden, "CSRF_FAILED", "a browser may change things only from our own origin")
 	ErrRateLimited  = fault.New(fault.Limited, "RATE_LIMITED", "too many requests")
 	ErrKeyForbidden = fault.New(fault.Forbidden, "API_KEY_FORBIDDEN", "this route is not open to API keys")
-	ErrScope        = fault.New(fault.Forbidden, "INSUFFICIENT_SCOPE", "the API key lacks the scope this needs")
 	ErrRole         = fault.New(fault.Forbidden, "FORBIDDEN", "your role does not allow this")
 	ErrTooLarge     = fault.New(fault.TooLarge, "PAYLOAD_TOO_LARGE", "the body is too large")
 	ErrMediaType    = fault.New(fault.Unsupported, "UNSUPPORTED_MEDIA_TYPE", "send JSON, as application/json")

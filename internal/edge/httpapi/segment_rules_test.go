@@ -71,7 +71,7 @@ func TestDynamicSegments(t *testing.T) {
 		if n := s.must(200, "key", "POST /segments/germans/refresh-count", ""); n.body["member_count"] != 2.0 || n.body["member_count_total"] != 2.0 || n.str("segment_key") != "germans" {
 			t.Errorf("refreshed %s", n.text)
 		}
-		preview := s.must(200, "key segments:read", "POST /segments/preview", `{"definition": `+germans+`}`)
+		preview := s.must(200, "key segments:read contacts:read", "POST /segments/preview", `{"definition": `+germans+`}`)
 		if preview.body["member_count"] != 1.0 || preview.body["member_count_total"] != 2.0 || len(preview.body["sample"].([]any)) != 2 {
 			t.Errorf("preview %s", preview.text)
 		}

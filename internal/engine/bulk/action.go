@@ -43,20 +43,42 @@ func Actions() []Action {
 // ErrNotAvailable is returned to an API key for actions that require a signed-in user.
 var ErrNotAvailable = fault.New(fault.Forbidden, "ACTION_NOT_AVAILABLE", "this action is not available to API keys")
 
-// Admit reports whether p may request an action at all. It is called before the rest of the request
-// is validated. API keys may neither reset a status nor anonymize; users need the role admin for
-// both. An unknown action passes, and is refused later.
-func Admit(p auth.Principal, action string) error {
-	switch Action(action) {
+// permission is what a caller needs for an action, besides being allowed to write contacts.
+type permission struct {
+	scope   auth.Scope // of a key; empty: no other
+	session bool       // keys may not request it
+	role    auth.Role  // of a user; empty: that of any action
+}
+
+// permission returns what the action needs. It is what the operation needs that has the same effect on
+// one contact: a key that cannot do something to one contact must not be able to do it to many.
+func (a Action) permission() permission {
+	switch a {
+	case AddToList, RemoveFromList:
+		return permission{scope: auth.ListsWrite}
+	case Suppress:
+		return permission{scope: auth.SuppressionWrite}
+	case Enroll:
+		return permission{scope: auth.SequencesEnroll}
+	case ExitSequence:
+		return permission{session: true}
 	case ResetStatus, Anonymize:
-	default:
-		return nil
+		return permission{session: true, role: auth.Admin}
 	}
-	if p.IsKey() {
+	return permission{}
+}
+
+// Admit reports whether p may request an action at all. It is called before the rest of the request
+// is validated. An unknown action passes, and is refused later.
+func Admit(p auth.Principal, action string) error {
+	need := Action(action).permission()
+	switch {
+	case p.IsKey() && need.session:
 		return ErrNotAvailable.Sayf("%s is not available to API keys", action)
-	}
-	if !p.Role.AtLeast(auth.Admin) {
-		return auth.ErrForbidden.Sayf("%s needs the role %s", action, auth.Admin)
+	case p.IsKey() && need.scope != "":
+		return p.Need(need.scope)
+	case !p.IsKey() && need.role != "" && !p.Role.AtLeast(need.role):
+		return auth.ErrForbidden.Sayf("%s needs the role %s", action, need.role)
 	}
 	return nil
 }

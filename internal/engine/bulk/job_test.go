@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/packetboat/packetboat/internal/account/auth"
 	"github.com/packetboat/packetboat/internal/account/job"
 	"github.com/packetboat/packetboat/internal/audience/segment"
 	"github.com/packetboat/packetboat/internal/base/id"
@@ -192,7 +193,7 @@ func TestSequenceActionsEnrollAndExit(t *testing.T) {
 		if got.Affected != 1 || got.Skipped != 1 || len(got.Results) != 2 || got.Results[0].Status != "duplicate" || got.Results[1].Status != "enrolled" {
 			d.Errorf("enroll = %+v", got)
 		}
-		if got := d.do(d.key(), bulk.ExitSequence, in, append(ids, d.addContacts(1)...)...); got.Affected != 2 || got.Skipped != 1 {
+		if got := d.do(d.userWith(auth.Editor), bulk.ExitSequence, in, append(ids, d.addContacts(1)...)...); got.Affected != 2 || got.Skipped != 1 {
 			d.Errorf("exit_sequence = %+v", got)
 		}
 	})

@@ -81,7 +81,7 @@ func (d *fixture) upload(text string) job.File {
 // start queues an import.
 func (d *fixture) start(text string, o transfer.Options) (job.Job, error) {
 	d.Helper()
-	return transfer.StartImport(d.Context(), d.db, d.tenant, d.upload(text), o, auth.System, d.now)
+	return transfer.StartImport(d.Context(), d.db, d.tenant, d.upload(text), o, auth.Principal{}, d.now)
 }
 
 // load imports a file, and returns the job when it has ended.

@@ -103,8 +103,12 @@ func Upload(ctx context.Context, db *sqldb.DB, tenant id.Tenant, file io.Reader,
 }
 
 // StartImport validates the options of an import against the file's header and the tenant's schema,
-// reports all problems together, and queues the job.
-func StartImport(ctx context.Context, db *sqldb.DB, tenant id.Tenant, file job.File, o Options, by auth.Actor, now time.Time) (job.Job, error) {
+// reports all problems together, and queues the job. The error is auth.ErrScope if an option needs a
+// scope that the caller's key lacks.
+func StartImport(ctx context.Context, db *sqldb.DB, tenant id.Tenant, file job.File, o Options, by auth.Principal, now time.Time) (job.Job, error) {
+	if err := o.admit(by); err != nil {
+		return job.Job{}, err
+	}
 	in, err := prepare(ctx, db, tenant, file, o)
 	if err != nil {
 		return job.Job{}, err
@@ -112,13 +116,21 @@ func StartImport(ctx context.Context, db *sqldb.DB, tenant id.Tenant, file job.F
 	var j job.Job
 	err = db.InTx(ctx, func(tx *sqldb.DB) error {
 		var err error
-		j, err = job.Create(ctx, tx, job.Draft{Tenant: tenant, Kind: job.Import, Title: o.title(), Scope: auth.ContactsWrite, Params: in, By: by}, now)
+		j, err = job.Create(ctx, tx, job.Draft{Tenant: tenant, Kind: job.Import, Title: o.title(), Scope: auth.ContactsWrite, Params: in, By: by.Actor()}, now)
 		if err != nil {
 			return err
 		}
 		return file.Assign(ctx, tx, j.ID)
 	})
 	return j, err
+}
+
+// admit checks the scopes of what the options do besides writing contacts.
+func (o Options) admit(by auth.Principal) error {
+	if o.SegmentKey != "" {
+		return by.Need(auth.ListsWrite)
+	}
+	return nil
 }
 
 func prepare(ctx context.Context, db *sqldb.DB, tenant id.Tenant, file job.File, o Options) (importParams, error) {

@@ -440,7 +440,7 @@ func TestForeignFilesAreNotTaken(t *testing.T) {
 	each(t, func(d *fixture) {
 		f := d.upload("email\nann@example.org\n")
 		other := idtest.Tenant()
-		if _, err := transfer.StartImport(d.Context(), d.db, other, f, transfer.Options{}, auth.System, d.now); err == nil {
+		if _, err := transfer.StartImport(d.Context(), d.db, other, f, transfer.Options{}, auth.Principal{}, d.now); err == nil {
 			d.Error("another tenant imports the file")
 		}
 		if n := open(d.T, d.db); n != 0 {

@@ -3753,7 +3753,7 @@ export type SegmentInUseOrSystemSegmentLockedError = Error & {
 	};
 };
 
-export type SegmentPreview = {
+export type SegmentPreviewSession = {
 	member_count: number;
 	member_count_total: number;
 	sample: Contact[];
@@ -4925,7 +4925,7 @@ export type Routes = {
 	"GET /segments": { path: never; query: { type?: "dynamic" | "static" | ""; tags?: string; search?: string; include_usage?: string }; body: never; answer: ListSegmentRow };
 	"POST /segments": { path: never; query: never; body: CreateSegmentRequestBody; answer: SegmentSession };
 	"POST /segments/from-broadcast": { path: never; query: never; body: SegmentFromBroadcastRequestBody; answer: SegmentSession };
-	"POST /segments/preview": { path: never; query: never; body: PreviewSegmentRequestBody; answer: SegmentPreview };
+	"POST /segments/preview": { path: never; query: never; body: PreviewSegmentRequestBody; answer: SegmentPreviewSession };
 	"DELETE /segments/{key}": { path: { key: string }; query: never; body: never; answer: undefined };
 	"GET /segments/{key}": { path: { key: string }; query: { include_usage?: string }; body: never; answer: SegmentSession };
 	"PUT /segments/{key}": { path: { key: string }; query: never; body: UpdateSegmentRequestBody; answer: SegmentSession };

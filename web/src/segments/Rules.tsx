@@ -1,7 +1,7 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { Clock } from "lucide-react";
 import { ApiError, api } from "../api/client";
-import type { SegmentPreview } from "../api/schema";
+import type { SegmentPreviewSession } from "../api/schema";
 import { useKey } from "../app/session";
 import { nameOf } from "../contacts/columns";
 import { Builder, type Fault } from "../rules/Builder";
@@ -63,7 +63,7 @@ export function Rules({ value, onChange, saved, fault, warnings }: Props) {
 		staleTime: 0,
 		retry: false,
 		placeholderData: keepPreviousData,
-		queryFn: ({ signal }) => api("POST /segments/preview", { body: { definition: JSON.parse(asked) }, signal }) as Promise<SegmentPreview>,
+		queryFn: ({ signal }) => api("POST /segments/preview", { body: { definition: JSON.parse(asked) }, signal }) as Promise<SegmentPreviewSession>,
 	});
 	const p = preview.data;
 	const found = definitionFault(preview.error);

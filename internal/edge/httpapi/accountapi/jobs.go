@@ -182,7 +182,7 @@ func (api Jobs) job(ctx context.Context, p auth.Principal, in wire.RecordPath) (
 	if err != nil {
 		return job.Job{}, err
 	}
-	return j, endpoint.Need(p, j.Scope)
+	return j, p.Need(j.Scope)
 }
 
 type importResult struct {

@@ -23,7 +23,9 @@ func (api Contacts) contactsBulk(r *endpoint.Router) {
 		Name: "bulkContacts", Summary: "Apply an action to many contacts: at once to those named (200), or in a job to those selected (202).",
 		Description: `contact_ids names 1 to 1000 contacts; selector chooses any number, which a job processes in the order of their ids, each once, even if the action changes the selection. Exactly one of the two is required.
 
-params by action: add_tags, remove_tags {tags}; set_stage {stage_id}, where null takes contacts out of their stage; set_field {field, value}, where field is a text field of the contact or custom_fields.<field_key> and null clears; set_do_not_contact {value}; subscribe, unsubscribe {email_type_key?}, which without it apply to all mail; add_to_list, remove_from_list {segment_key}; suppress {reason?}; enroll, exit_sequence {sequence_id}; delete; restore; reset_status and anonymize {suppress = true}, which are not available to API keys.
+params by action: add_tags, remove_tags {tags}; set_stage {stage_id}, where null takes contacts out of their stage; set_field {field, value}, where field is a text field of the contact or custom_fields.<field_key> and null clears; set_do_not_contact {value}; subscribe, unsubscribe {email_type_key?}, which without it apply to all mail; add_to_list, remove_from_list {segment_key}; suppress {reason?}; enroll, exit_sequence {sequence_id}; delete; restore; reset_status; anonymize {suppress = true}.
+
+Besides contacts:write, an API key needs lists:write for add_to_list and remove_from_list, suppression:write for suppress, and sequences:enroll for enroll. exit_sequence, reset_status and anonymize are not available to API keys.
 
 affected counts the contacts that changed, skipped all others: those that needed no change, and those that are in errors with a code. From an API key, subscribe without a type does not end an unsubscription: such contacts are skipped with UNSUBSCRIBED.`,
 		Tag: "contacts", Scope: auth.ContactsWrite, Statuses: []int{http.StatusAccepted},

@@ -46,7 +46,7 @@ type importOptions struct {
 	Mapping       map[string]string    `json:"mapping,omitempty" doc:"By column."`
 	Mode          transfer.Mode        `json:"mode,omitempty" enum:"create,update,upsert" doc:"create skips addresses that a contact has, update those that no contact has; upsert when absent."`
 	Tags          []string             `json:"tags,omitempty" doc:"For every contact."`
-	SegmentKey    endpoint.Opt[string] `json:"segment_key" doc:"A static list to which every contact is added."`
+	SegmentKey    endpoint.Opt[string] `json:"segment_key" doc:"A static list to which every contact is added. An API key needs lists:write for it."`
 	Subscriptions map[string]bool      `json:"subscriptions,omitempty" doc:"By email type key, for every contact that has not refused the type."`
 	UpdateBlank   bool                 `json:"update_blank,omitempty" doc:"Whether a blank cell clears the field."`
 	DryRun        bool                 `json:"dry_run,omitempty" doc:"Only count what would happen, and write the refused rows to the errors file."`
@@ -72,7 +72,7 @@ func (api Contacts) importContacts(ctx context.Context, p auth.Principal, in *im
 		j, err := transfer.StartImport(ctx, tx, p.Tenant, file, transfer.Options{
 			Mapping: o.Mapping, Mode: o.Mode, Tags: o.Tags, SegmentKey: o.SegmentKey.Or(""),
 			Subscriptions: o.Subscriptions, UpdateBlank: o.UpdateBlank, FileName: in.Upload.FileName(), DryRun: o.DryRun,
-		}, p.Actor(), api.now())
+		}, p, api.now())
 		if err != nil {
 			return err
 		}

@@ -199,7 +199,7 @@ func checkNewSegment(_ auth.Principal, in *createSegmentRequest) error {
 
 func (api Segments) createSegment(ctx context.Context, p auth.Principal, in *createSegmentRequest) (SegmentForm, error) {
 	t := segment.Type(in.Body.Type.Or(string(segment.Dynamic)))
-	if err := endpoint.Need(p, segmentWrites[t]); err != nil {
+	if err := p.Need(segmentWrites[t]); err != nil {
 		return SegmentForm{}, err
 	}
 	make, ch := segment.CreateList, segment.Change{Name: &in.Body.Name, Tags: &in.Body.Tags}
@@ -261,7 +261,7 @@ func (api Segments) segmentFor(ctx context.Context, p auth.Principal, in Segment
 	if err != nil {
 		return segment.Segment{}, err
 	}
-	return s, endpoint.Need(p, scopes[s.Type])
+	return s, p.Need(scopes[s.Type])
 }
 
 type updateSegmentRequest struct {

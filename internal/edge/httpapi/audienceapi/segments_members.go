@@ -41,7 +41,7 @@ func (api Segments) listSegmentMembers(ctx context.Context, p auth.Principal, in
 	if err != nil {
 		return endpoint.List[Contact]{}, err
 	}
-	if err := endpoint.Need(p, auth.ContactsRead); err != nil {
+	if err := p.Need(auth.ContactsRead); err != nil {
 		return endpoint.List[Contact]{}, err
 	}
 	q, err := api.contacts.parsePage(in.ContactPage, contact.Selector{Search: in.Search}, s.MemberSort(in.Sort))

@@ -84,24 +84,43 @@ type previewSegmentRequest struct {
 	}
 }
 
+// segmentPreview is the public form of a preview.
 type segmentPreview struct {
+	MemberCount      int        `json:"member_count" doc:"Those that could be mailed."`
+	MemberCountTotal int        `json:"member_count_total"`
+	Sample           *[]Contact `json:"sample,omitempty" doc:"At most ten contacts. Only for keys with contacts:read."`
+}
+
+// segmentPreviewSession is the session form of a preview.
+type segmentPreviewSession struct {
 	MemberCount      int       `json:"member_count" doc:"Those that could be mailed."`
 	MemberCountTotal int       `json:"member_count_total"`
 	Sample           []Contact `json:"sample" doc:"At most ten."`
 }
 
-func (api Segments) previewSegment(ctx context.Context, p auth.Principal, in *previewSegmentRequest) (segmentPreview, error) {
+// segmentPreviewForm is a preview in the form for its caller.
+type segmentPreviewForm = wire.Form[segmentPreview, segmentPreviewSession]
+
+func (api Segments) previewSegment(ctx context.Context, p auth.Principal, in *previewSegmentRequest) (segmentPreviewForm, error) {
 	tree, err := segment.Parse(ctx, api.db, p.Tenant, json.RawMessage(in.Body.Definition.Or(nil)))
 	if err != nil {
-		return segmentPreview{}, err
+		return segmentPreviewForm{}, err
 	}
 	found, err := segment.Try(ctx, api.db, p.Tenant, tree, api.now())
 	if err != nil {
-		return segmentPreview{}, err
+		return segmentPreviewForm{}, err
 	}
 	sample, err := api.contacts.rowsForRead(ctx, p.Tenant, found.Sample...)
 	if err != nil {
-		return segmentPreview{}, err
+		return segmentPreviewForm{}, err
 	}
-	return segmentPreview{MemberCount: found.Sendable, MemberCountTotal: found.All, Sample: sample}, nil
+	return wire.FormFor(p, func() segmentPreview {
+		out := segmentPreview{MemberCount: found.Sendable, MemberCountTotal: found.All}
+		if p.Has(auth.ContactsRead) {
+			out.Sample = &sample
+		}
+		return out
+	}, func() segmentPreviewSession {
+		return segmentPreviewSession{found.Sendable, found.All, sample}
+	}), nil
 }
