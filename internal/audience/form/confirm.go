@@ -409,3 +409,22 @@ func (s stored) activate(ctx context.Context, tx *sqldb.DB, f Form, b bindings, 
 	}
 	return nil
 }
+
+// AwaitingContacts returns those of contacts that have a link to confirm a submission, which has not expired.
+func AwaitingContacts(ctx context.Context, db *sqldb.DB, t id.Tenant, contacts []id.Contact, now time.Time) (map[id.Contact]bool, error) {
+	rows, err := db.Query(ctx, `
+		SELECT contact_id FROM form_submission
+		WHERE tenant_id = $1 AND contact_id IS NOT NULL AND contact_id`+db.In(2)+` AND outcome = 'awaiting_confirmation' AND submitted_at >= $3`,
+		t, sqldb.List(db, contacts), sqldb.Micros(now.Add(-linkLasts)))
+	found := map[id.Contact]bool{}
+	err = sqldb.Each(rows, err, func(scan func(...any) error) error {
+		var c id.Contact
+		err := scan(&c)
+		found[c] = true
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("find submissions that wait for a confirmation: %w", err)
+	}
+	return found, nil
+}

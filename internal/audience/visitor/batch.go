@@ -166,6 +166,11 @@ func (b *batch) finish(ctx context.Context) error {
 			return err
 		}
 	}
+	if b.add.pending > 0 {
+		if _, err := addPendingToday(ctx, b.tx, tenant, b.engine.Now(), b.add.pending); err != nil {
+			return err
+		}
+	}
 	if err := contact.SaveVisits(ctx, b.tx, tenant, b.visits); err != nil {
 		return err
 	}

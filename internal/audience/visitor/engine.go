@@ -12,6 +12,7 @@ import (
 	"github.com/packetboat/packetboat/internal/account/tenant"
 	"github.com/packetboat/packetboat/internal/base/id"
 	"github.com/packetboat/packetboat/internal/base/secret"
+	"github.com/packetboat/packetboat/internal/people/contact"
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
@@ -23,7 +24,11 @@ type Engine struct {
 	Log *slog.Logger
 	Now func() time.Time
 
-	maxPending int64 // replaces maxPending in tests
+	// PersonalData is the data of contacts in other packages, for those that are erased because nobody
+	// has confirmed them.
+	PersonalData []contact.PersonalData
+
+	maxPending, maxPendingDay int64 // replace the constants in tests
 }
 
 // Intervals of the engine's tasks.

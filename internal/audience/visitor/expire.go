@@ -33,7 +33,8 @@ const expireStep = 1000
 // limits are maxVisitors and maxKeptAll; tests have smaller ones.
 type limits struct{ visitors, kept int64 }
 
-// Expire deletes what has expired or exceeds the limits, of all tenants.
+// Expire deletes what has expired or exceeds the limits, of all tenants, and erases contacts that nobody
+// has confirmed.
 func (e *Engine) Expire(ctx context.Context) error {
 	return e.expire(ctx, limits{maxVisitors, maxKeptAll})
 }
@@ -60,6 +61,9 @@ func (e *Engine) expire(ctx context.Context, most limits) error {
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
+		}
+		if err := e.eraseUnconfirmed(ctx, t); err != nil {
+			return fmt.Errorf("erase unconfirmed contacts of tenant %d: %w", t, err)
 		}
 	}
 	return nil

@@ -11,8 +11,8 @@ func (e *Engine) ExpireTo(ctx context.Context, visitors, kept int64) error {
 	return e.expire(ctx, limits{visitors, kept})
 }
 
-// LimitPending sets the maximal number of pending contacts.
-func (e *Engine) LimitPending(n int64) { e.maxPending = n }
+// LimitPending sets the maximal number of pending contacts, and of those of a day.
+func (e *Engine) LimitPending(n, day int64) { e.maxPending, e.maxPendingDay = n, day }
 
 // Round applies a page of requests of each tenant.
 func (e *Engine) Round(ctx context.Context) (int, error) {

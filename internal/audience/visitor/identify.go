@@ -1,7 +1,6 @@
 package visitor
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -17,13 +16,6 @@ import (
 	"github.com/packetboat/packetboat/internal/people/field"
 	"github.com/packetboat/packetboat/internal/senders/sender"
 )
-
-// maxPending is the maximal number of contacts of a tenant that unverified visitors have
-// created and nobody has confirmed, since anyone can send any address.
-const maxPending = 100_000
-
-// source is the source of contacts that identify calls create.
-const source = "identify"
 
 // identify applies an identify call: it finds or creates the contact, changes it, and links
 // the visitor to it. A call that cannot be applied changes nothing.
@@ -68,7 +60,7 @@ func (b *batch) draft(ctx context.Context, r Request, email string) (contact.Dra
 		return contact.Draft{}, 0, err
 	}
 	ch := b.traits(r.Traits)
-	ch.SourceIfNew = source
+	ch.SourceIfNew = contact.FromVisitor
 	d := contact.Draft{Email: email, Change: ch}
 	if r.IdentityToken != "" || r.EmailHash != "" {
 		signer, err := b.signer(ctx, r.At)
@@ -154,45 +146,4 @@ func (b *batch) traits(traits map[string]json.RawMessage) contact.Change {
 		}
 	}
 	return ch
-}
-
-// pendingFull reports whether no more contacts may be created by unverified visitors, and
-// there is none with the address. The number is counted again when it seems to be reached,
-// since contacts that were confirmed meanwhile do not count any more.
-func (b *batch) pendingFull(ctx context.Context, email string) (bool, error) {
-	if b.pending == nil {
-		t, err := addTotals(ctx, b.tx, b.account.ID, totals{})
-		if err != nil {
-			return false, err
-		}
-		b.pending = new(b.mostPending() - t.pending)
-		if *b.pending <= 0 {
-			if err := b.recountPending(ctx); err != nil {
-				return false, err
-			}
-		}
-	}
-	if *b.pending > 0 {
-		return false, nil
-	}
-	found, err := contact.IDsByEmail(ctx, b.tx, b.account.ID, []string{email})
-	return len(found) == 0, err
-}
-
-// mostPending is the maximal number of pending contacts.
-func (b *batch) mostPending() int64 { return cmp.Or(b.engine.maxPending, maxPending) }
-
-// recountPending counts the pending contacts of the tenant.
-func (b *batch) recountPending(ctx context.Context) error {
-	most := b.mostPending()
-	n, err := contact.CountPending(ctx, b.tx, b.account.ID, most)
-	if err != nil {
-		return err
-	}
-	_, err = b.tx.Exec(ctx, `UPDATE visitor_total SET pending = $2 WHERE tenant_id = $1`, b.account.ID, n)
-	if err != nil {
-		return fmt.Errorf("count pending contacts: %w", err)
-	}
-	b.pending = new(most - n)
-	return nil
 }

@@ -426,7 +426,7 @@ func TestContactsThatMayNotChangeDoNot(t *testing.T) {
 
 func TestUnverifiedVisitorsCreateALimitedNumberOfContacts(t *testing.T) {
 	each(t, func(t *testing.T, w *website) {
-		w.engine.LimitPending(3)
+		w.engine.LimitPending(3, 100)
 		known := w.create("known@example.org", contact.Change{})
 		identify := func(n int) {
 			w.identify(fmt.Sprintf("v%d", n), fmt.Sprintf("p%d@example.org", n))

@@ -329,7 +329,14 @@ func storedResponses() contact.PersonalData {
 
 // personalData lists the packages with personal data, in the order of an export.
 func personalData(now func() time.Time) []contact.PersonalData {
-	return []contact.PersonalData{segment.PersonalData(), outbox.PersonalData(), track.PersonalData(), mailbox.PersonalData(), transfer.PersonalData(now), suppression.PersonalData(), seedlist.PersonalData(), visitor.PersonalData(), form.PersonalData(), consent.PersonalData(), webhook.PersonalData(), sequence.PersonalData(), automation.PersonalData(), usermail.PersonalData(), trigger.PersonalData(), workingCopies(), storedResponses()}
+	return append(ownPersonalData(), transfer.PersonalData(now), storedResponses())
+}
+
+// ownPersonalData lists those whose rows belong to single contacts. Erasing one contact from the others
+// deletes files and responses that are about many, which would be too much for contacts that merely
+// expire: those files and responses expire within days.
+func ownPersonalData() []contact.PersonalData {
+	return []contact.PersonalData{segment.PersonalData(), outbox.PersonalData(), track.PersonalData(), mailbox.PersonalData(), suppression.PersonalData(), seedlist.PersonalData(), visitor.PersonalData(), form.PersonalData(), consent.PersonalData(), webhook.PersonalData(), sequence.PersonalData(), automation.PersonalData(), usermail.PersonalData(), trigger.PersonalData(), workingCopies()}
 }
 
 // reference adds the page that documents the API.

@@ -118,7 +118,9 @@ func (s *Server) engines(registry prometheus.Registerer, jobs *job.Engine, t too
 	triggering := &trigger.Engine{DB: db, Now: t.now, Log: s.Log.With("engine", "triggers"), Wake: db.Subscribe(trigger.Wake)}
 	flowing := &flow.Engine{DB: db, Now: t.now, Log: s.Log.With("engine", "sequences"), Wake: db.Subscribe(sequence.Wake)}
 	automating := &flow.Automations{DB: db, Now: t.now, Log: s.Log.With("engine", "automations"), Wake: db.Subscribe(automation.Wake)}
-	visitors := &visitor.Engine{DB: db, Box: s.Store.Box, Log: s.Log.With("engine", "visitors"), Now: t.now}
+	visitors := &visitor.Engine{
+		DB: db, Box: s.Store.Box, Log: s.Log.With("engine", "visitors"), Now: t.now, PersonalData: ownPersonalData(),
+	}
 	notifying := s.notifier(t, notify.NewMetrics(registry))
 	notifying.Wake = db.Subscribe(webhook.Wake)
 	mails := &notify.UserMails{DB: db, Log: s.Log.With("engine", "notify"), Now: t.now, Wake: db.Subscribe(usermail.Wake)}
