@@ -48,29 +48,61 @@ func (d *Login) Invite(ctx context.Context, p Principal, email string, role Role
 	return m, "", err
 }
 
-// mustChoosePassword reports whether accepting an invitation sets the password: if the login is not proven, or
-// has no password and the link proves it.
-func (u User) mustChoosePassword(o oneTime) bool {
-	return !u.Proven() || !u.HasPassword() && o.proves
+// invitation is an invitation that is followed.
+type invitation struct {
+	oneTime
+	login     User
+	elsewhere bool // the login is an active member of another tenant
 }
 
-// errNoPassword refuses a link that does not prove the login, for a proven login without a
-// password.
+// setsPassword reports whether accepting the invitation sets the password. A link that was only mailed
+// proves the login, so it sets the password of a login that was not proven or has none. A link that others
+// have seen sets nothing but a first password, of a login that nobody has used.
+func (i invitation) setsPassword() bool {
+	if i.proves {
+		return !i.login.Proven() || !i.login.HasPassword()
+	}
+	return !i.login.Proven() && !i.login.HasPassword() && !i.elsewhere
+}
+
+// followInvitation returns the invitation with a token, and limits attempts.
+func (d *Login) followInvitation(ctx context.Context, token string, from Client, now time.Time) (invitation, error) {
+	o, u, err := d.tokenHolder(ctx, forInvite, token, from.IP, now)
+	if err != nil {
+		return invitation{}, err
+	}
+	return loadInvitation(ctx, d.DB, o, u)
+}
+
+// loadInvitation returns the invitation of a token for a login.
+func loadInvitation(ctx context.Context, db *sqldb.DB, o oneTime, u User) (invitation, error) {
+	i := invitation{oneTime: o, login: u}
+	err := db.QueryRow(ctx, `
+		SELECT EXISTS (SELECT 1 FROM membership
+			WHERE user_id = $1 AND tenant_id <> $2 AND status = 'active') /* all tenants: a person works in several */`,
+		u.ID, o.tenant).Scan(&i.elsewhere)
+	if err != nil {
+		return invitation{}, fmt.Errorf("look for other memberships: %w", err)
+	}
+	return i, nil
+}
+
+// errNoPassword refuses a link that may not set the password of a login without one.
 var errNoPassword = ErrCredentials.Sayf("this login has no password yet: choose one with the link from the operator, or ask for a new link, and then accept")
 
-// Accept redeems an invitation and begins a session.
+// Accept redeems an invitation and begins a session. The person gives the password of their login, or chooses
+// one where setsPassword allows it: whoever has seen the link cannot replace a password.
 //
-// A proven login gains the membership, and its user must give their current password: the link
-// alone does not suffice, since the inviter has seen it. Any other person chooses a password, and
-// older sessions end; proof.go explains the effect on memberships in other tenants.
+// The name is stored only if the link proves the login. Other people set theirs in the session that begins.
 func (d *Login) Accept(ctx context.Context, token, name, password string, from Client, now time.Time) (SignedIn, error) {
-	o, u, err := d.tokenHolder(ctx, forInvite, token, from.IP, now)
+	i, err := d.followInvitation(ctx, token, from, now)
 	if err != nil {
 		return SignedIn{}, err
 	}
-	a := acceptance{oneTime: o, was: u, user: u, token: token, by: By{IP: from.IP}}
+	u := i.login
+	a := acceptance{invitation: i, user: u, token: token, by: By{IP: from.IP}}
 	switch {
-	case u.mustChoosePassword(o):
+	case i.setsPassword():
 		if err := d.setCredentials(ctx, &a, name, password); err != nil {
 			return SignedIn{}, err
 		}
@@ -99,17 +131,18 @@ func (d *Login) Accept(ctx context.Context, token, name, password string, from C
 // Join redeems an invitation for the user of a session, which takes the place of the password. The user
 // must be the invited one, and one that Accept would ask for the current password.
 func (d *Login) Join(ctx context.Context, p Principal, token string, now time.Time) (SignedIn, error) {
-	o, u, err := d.tokenHolder(ctx, forInvite, token, p.IP, now)
+	i, err := d.followInvitation(ctx, token, Client{IP: p.IP}, now)
 	if err != nil {
 		return SignedIn{}, err
 	}
+	u := i.login
 	switch {
 	case u.ID != p.User:
 		return SignedIn{}, ErrForbidden.Sayf("the invitation is for another login")
-	case u.mustChoosePassword(o):
+	case i.setsPassword():
 		return SignedIn{}, ErrForbidden.Sayf("this login must choose its password to accept the invitation")
 	}
-	a := acceptance{oneTime: o, was: u, user: u, token: token, by: By{Actor: Actor{Type: "user", ID: u.ID.String(), Name: u.Name}, IP: p.IP}}
+	a := acceptance{invitation: i, user: u, token: token, by: By{Actor: Actor{Type: "user", ID: u.ID.String(), Name: u.Name}, IP: p.IP}}
 	if err := d.DB.InTx(ctx, func(tx *sqldb.DB) error { return a.commit(ctx, tx, now) }); err != nil {
 		return SignedIn{}, err
 	}
@@ -118,9 +151,9 @@ func (d *Login) Join(ctx context.Context, p Principal, token string, now time.Ti
 
 // acceptance is an invitation that is being accepted.
 type acceptance struct {
-	oneTime
+	invitation
 	token     string
-	was, user User // the login before and after
+	user      User // the login afterwards
 	chosen    bool // the password was just chosen
 	sameHands bool // it equals the login's previous password
 	by        By
@@ -130,17 +163,19 @@ type acceptance struct {
 // password keeps its name if none is given.
 func (d *Login) setCredentials(ctx context.Context, a *acceptance, name, password string) error {
 	var p fault.Problems
-	if name != "" || !a.was.HasPassword() {
-		a.user.Name = checkPersonName(&p, "name", name)
+	if name != "" || !a.login.HasPassword() {
+		if name = checkPersonName(&p, "name", name); a.proves {
+			a.user.Name = name
+		}
 	}
-	CheckNewPassword(&p, "password", password, a.was.Email, a.user.Name)
+	CheckNewPassword(&p, "password", password, a.login.Email, name)
 	if err := p.Err(); err != nil {
 		return err
 	}
 	a.chosen = true
-	if a.was.HasPassword() {
+	if a.login.HasPassword() {
 		var err error
-		if a.sameHands, err = d.Passwords.Check(ctx, password, a.was.passwordHash); err != nil || a.sameHands {
+		if a.sameHands, err = d.Passwords.Check(ctx, password, a.login.passwordHash); err != nil || a.sameHands {
 			return err
 		}
 	}
@@ -151,14 +186,19 @@ func (d *Login) setCredentials(ctx context.Context, a *acceptance, name, passwor
 
 // commit redeems the token and activates the membership.
 func (a *acceptance) commit(ctx context.Context, tx *sqldb.DB, now time.Time) error {
-	if _, err := redeemToken(ctx, tx, forInvite, a.token, now); err != nil {
-		return err
-	}
-	u, err := lockUser(ctx, tx, a.was.ID)
+	o, err := redeemToken(ctx, tx, forInvite, a.token, now)
 	if err != nil {
 		return err
 	}
-	if u.passwordHash != a.was.passwordHash || u.Proven() != a.was.Proven() {
+	u, err := lockUser(ctx, tx, a.login.ID)
+	if err != nil {
+		return err
+	}
+	i, err := loadInvitation(ctx, tx, o, u)
+	if err != nil {
+		return err
+	}
+	if u.passwordHash != a.login.passwordHash || u.Proven() != a.login.Proven() || i.setsPassword() != a.setsPassword() {
 		return ErrInvalidToken // the login was changed concurrently
 	}
 	if a.chosen {
@@ -180,10 +220,6 @@ func (a *acceptance) commit(ctx context.Context, tx *sqldb.DB, now time.Time) er
 
 // storePassword stores the chosen password and revokes the access of a previous holder.
 func (a *acceptance) storePassword(ctx context.Context, tx *sqldb.DB, now time.Time) error {
-	if _, err := tx.Exec(ctx, `
-		UPDATE app_user SET name = $2 WHERE id = $1 /* all tenants: a user belongs to the installation */`, a.user.ID, a.user.Name); err != nil {
-		return fmt.Errorf("accept invitation: %w", err)
-	}
 	if err := setPassword(ctx, tx, a.user.ID, a.user.passwordHash, id.Session{}); err != nil {
 		return err
 	}
@@ -192,14 +228,15 @@ func (a *acceptance) storePassword(ctx context.Context, tx *sqldb.DB, now time.T
 			return err
 		}
 	}
-	switch {
-	case a.proves:
-		if err := setProven(ctx, tx, a.user.ID, now); err != nil {
-			return err
-		}
-		return revokeTokens(ctx, tx, forReset, a.user.ID)
-	case !a.sameHands:
-		return suspendMemberships(ctx, tx, a.user.ID, a.tenant, a.by, now)
+	if !a.proves {
+		return nil
 	}
-	return nil
+	if _, err := tx.Exec(ctx, `
+		UPDATE app_user SET name = $2 WHERE id = $1 /* all tenants: a user belongs to the installation */`, a.user.ID, a.user.Name); err != nil {
+		return fmt.Errorf("accept invitation: %w", err)
+	}
+	if err := setProven(ctx, tx, a.user.ID, now); err != nil {
+		return err
+	}
+	return revokeTokens(ctx, tx, forReset, a.user.ID)
 }

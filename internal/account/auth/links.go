@@ -33,7 +33,7 @@ type LinkPassword string
 const (
 	PasswordNew     LinkPassword = "new"
 	PasswordCurrent LinkPassword = "current"
-	// PasswordEither is a new one, or the current one, which keeps memberships in other tenants active.
+	// PasswordEither is a new one, or the current one: of a login with a password that the link proves.
 	PasswordEither LinkPassword = "either"
 	PasswordNone   LinkPassword = "none"
 )
@@ -43,7 +43,7 @@ type Link struct {
 	Kind     LinkKind
 	Expired  bool   // invitations only; other expired links are invalid
 	Email    string // of the login, unless the link is for signing up
-	Name     string
+	Name     string // of the login, unless others have seen the link
 	Tenant   string // the name of the tenant that an invitation is for
 	Role     Role   // in it
 	Password LinkPassword
@@ -110,8 +110,15 @@ func (d *Login) invitationOf(ctx context.Context, token string, now time.Time) (
 	if err != nil {
 		return Link{}, err
 	}
-	l := Link{Kind: LinkInvitation, Email: u.Email, Name: u.Name, Tenant: t.Name, Role: m.Role, Password: PasswordCurrent, Expired: !expires.After(now)}
-	if u.mustChoosePassword(o) {
+	l := Link{Kind: LinkInvitation, Email: u.Email, Tenant: t.Name, Role: m.Role, Password: PasswordCurrent, Expired: !expires.After(now)}
+	i, err := loadInvitation(ctx, d.DB, o, u)
+	if err != nil {
+		return Link{}, err
+	}
+	if i.proves { // otherwise the inviter sees this, and learns nothing about the login
+		l.Name = u.Name
+	}
+	if i.setsPassword() {
 		l.Password = PasswordNew
 		if u.HasPassword() {
 			l.Password = PasswordEither

@@ -68,7 +68,7 @@ func TestLinksAreDescribed(t *testing.T) {
 		}
 		late := noon.Add(7 * day)
 		bob := invite("bob@example.org", auth.Editor)
-		link := auth.Link{Kind: auth.LinkInvitation, Email: "bob@example.org", Name: "bob", Tenant: "acme", Role: auth.Editor, Password: auth.PasswordNew}
+		link := auth.Link{Kind: auth.LinkInvitation, Email: "bob@example.org", Tenant: "acme", Role: auth.Editor, Password: auth.PasswordNew}
 		want("an invitation", auth.LinkInvitation, bob, late.Add(-time.Second), link)
 		link.Expired, link.Senders = true, []string{"ann", "olga"}
 		want("an expired one", auth.LinkInvitation, bob, late, link)
@@ -77,10 +77,10 @@ func TestLinksAreDescribed(t *testing.T) {
 		}
 		owner := invite("zoe@example.org", auth.Owner)
 		want("an expired invitation of an owner", auth.LinkInvitation, owner, late, auth.Link{
-			Kind: auth.LinkInvitation, Email: "zoe@example.org", Name: "zoe", Tenant: "acme", Role: auth.Owner, Password: auth.PasswordNew, Expired: true, Senders: []string{"olga"},
+			Kind: auth.LinkInvitation, Email: "zoe@example.org", Tenant: "acme", Role: auth.Owner, Password: auth.PasswordNew, Expired: true, Senders: []string{"olga"},
 		})
 		want("one for a proven login", auth.LinkInvitation, invite("oscar@example.org", auth.Viewer), noon, auth.Link{
-			Kind: auth.LinkInvitation, Email: "oscar@example.org", Name: "oscar", Tenant: "acme", Role: auth.Viewer, Password: auth.PasswordCurrent,
+			Kind: auth.LinkInvitation, Email: "oscar@example.org", Tenant: "acme", Role: auth.Viewer, Password: auth.PasswordCurrent,
 		})
 		if err := auth.DeleteExpired(t.Context(), db, late.Add(30*day-time.Second)); err != nil {
 			t.Fatal(err)
@@ -93,7 +93,8 @@ func TestLinksAreDescribed(t *testing.T) {
 	})
 }
 
-// A signed-in user accepts an invitation to their own proven address without a password, once.
+// A signed-in user accepts an invitation to their own address without a password, once, unless it was mailed to an
+// address that they have not proven.
 func TestASignedInUserJoinsATenant(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
@@ -130,12 +131,21 @@ func TestASignedInUserJoinsATenant(t *testing.T) {
 		_, err = d.Join(t.Context(), self, token, noon)
 		wantFault(t, "the link again", err, auth.ErrInvalidToken)
 
-		// Mallory, who claimed the CFO's address, cannot join the CFO's company by her session.
+		// A session takes the place of the password of a login that is not proven, too.
 		claimed := signIn(w.cfo, ownPassword)
-		_, err = d.Join(t.Context(), claimed, invite(w.cfo), noon)
-		wantFault(t, "a login that is not proven", err, auth.ErrForbidden)
-		w.wantTenants(ownPassword, "evil")
-		if got := w.statusIn(w.corp); got != auth.MemberInvited {
+		if e, err := d.Join(t.Context(), claimed, invite(w.cfo), noon); err != nil || len(e.Memberships) != 2 {
+			t.Errorf("Join = %+v, %v; want a second membership", e, err)
+		}
+		third := makeTenant(t, db, "third")
+		tina := principal(third, makeMember(t, db, third, "tina", auth.Admin), auth.Admin)
+		_, mailed, err := auth.Invite(t.Context(), db, tina, w.cfo, auth.Editor, true, noon)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = d.Join(t.Context(), claimed, mailed, noon)
+		wantFault(t, "a mailed link for a login that is not proven", err, auth.ErrForbidden)
+		w.wantTenants(ownPassword, "corp", "evil")
+		if got := w.statusIn(third); got != auth.MemberInvited {
 			t.Errorf("the membership is %s, want invited", got)
 		}
 	})

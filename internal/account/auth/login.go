@@ -88,7 +88,8 @@ type SignUp struct {
 }
 
 // SignUp creates a tenant and its owner. The first user of the installation needs the setup token
-// that the command serve logs; afterwards sign-up must be enabled.
+// that the command serve logs, which only the operator has seen, so it proves the login; afterwards
+// sign-up must be enabled.
 func (d *Login) SignUp(ctx context.Context, s SignUp, from Client, now time.Time) (SignedIn, error) {
 	set, err := AnyUser(ctx, d.DB)
 	if err != nil {
@@ -126,6 +127,9 @@ func (d *Login) SignUp(ctx context.Context, s SignUp, from Client, now time.Time
 			}
 		}
 		u := newUser(s.Email, s.Name, passwordHash, now)
+		if !set {
+			u.ProvenAt = &u.CreatedAt
+		}
 		if err := insertUser(ctx, tx, u); err != nil {
 			return err
 		}

@@ -38,6 +38,9 @@ func TestTheFirstUserSignsUpWithASetupToken(t *testing.T) {
 		if err != nil || len(e.Memberships) != 1 || e.Memberships[0].Role != auth.Owner || e.Session.User.Email != "ann@example.org" {
 			t.Fatalf("SignUp = %+v, %v; want an owner of acme", e, err)
 		}
+		if u, err := auth.UserByID(t.Context(), db, e.Session.User.ID); err != nil || !u.Proven() {
+			t.Errorf("the first user is %+v, %v; want them proven", u, err)
+		}
 		s.SetupToken, s.TenantSlug, s.Email = spare, "other", "bob@example.org"
 		_, err = d.SignUp(t.Context(), s, auth.Client{IP: home}, noon)
 		wantFault(t, "a second sign-up", err, auth.ErrSignupDisabled)
@@ -46,8 +49,11 @@ func TestTheFirstUserSignsUpWithASetupToken(t *testing.T) {
 		_, err = d.SignUp(t.Context(), s, auth.Client{IP: home}, noon)
 		wantFault(t, "a taken slug", err, tenant.ErrDuplicateSlug)
 		s.TenantSlug = "other"
-		if _, err := d.SignUp(t.Context(), s, auth.Client{IP: home}, noon); err != nil {
-			t.Errorf("an enabled sign-up: %v", err)
+		if e, err = d.SignUp(t.Context(), s, auth.Client{IP: home}, noon); err != nil {
+			t.Fatalf("an enabled sign-up: %v", err)
+		}
+		if u, err := auth.UserByID(t.Context(), db, e.Session.User.ID); err != nil || u.Proven() {
+			t.Errorf("the second user is %+v, %v; want them not proven", u, err)
 		}
 		_, err = d.SignUp(t.Context(), auth.SignUp{Password: "password123"}, auth.Client{IP: home}, noon)
 		wantFault(t, "an empty sign-up", err, fault.ErrInput)
@@ -223,7 +229,7 @@ func TestAnInvitationMakesANewcomerAMemberOnce(t *testing.T) {
 		_, err = d.Accept(t.Context(), tokenOf(t, link), "Bob", testPassword, auth.Client{IP: home}, noon.Add(7*24*time.Hour))
 		wantFault(t, "after a week", err, auth.ErrInvalidToken)
 		e, err := d.Accept(t.Context(), tokenOf(t, link), "Bob", testPassword, auth.Client{IP: home}, noon)
-		if err != nil || len(e.Memberships) != 1 || e.Memberships[0].Role != auth.Editor || e.Session.User.Name != "Bob" {
+		if err != nil || len(e.Memberships) != 1 || e.Memberships[0].Role != auth.Editor || e.Session.User.Name != "bob" {
 			t.Fatalf("Accept = %+v, %v", e, err)
 		}
 		_, err = d.Accept(t.Context(), tokenOf(t, link), "Bob", testPassword, auth.Client{IP: home}, noon)

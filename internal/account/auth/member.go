@@ -196,8 +196,8 @@ func ChangeMember(ctx context.Context, db *sqldb.DB, p Principal, user id.User, 
 		if m.Role == Owner && !p.Role.AtLeast(Owner) || c.Role != nil && *c.Role == Owner && !p.Role.AtLeast(Owner) {
 			return ErrForbidden.Sayf("only an owner may change owners")
 		}
-		if c.Status != nil && m.Status == MemberInvited && *c.Status == MemberActive {
-			return fault.Input(fault.Field{Path: "status", Message: "the invitation has not been accepted yet"})
+		if c.Status != nil && m.Status == MemberInvited { // a disabled member could be enabled without having accepted
+			return fault.Input(fault.Field{Path: "status", Message: "the invitation has not been accepted yet; remove the member to withdraw it"})
 		}
 		if c.Role != nil {
 			m.Role = *c.Role

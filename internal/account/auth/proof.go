@@ -11,13 +11,15 @@ import (
 
 // Anyone can claim an address: by signing up with it, or by inviting it and following the link they
 // get. Such a login is not proven. It becomes proven when its user follows a link that was only
-// mailed to the address, or when the operator creates it or sets its password.
+// mailed to the address, when the operator creates it or sets its password, or when it is that of the first
+// user, who has the link from the operator's log.
 //
-// A login that is not proven gives access only to what its current holder was granted:
+// A login that is not proven gives access only to what its current holder was granted, and only its holder
+// or a proof replaces its password:
 //
 //   - The operator adds it to a tenant (ConfirmEmail): its sessions end, its password is voided, and a new link sets the password.
-//   - An invitation is accepted with its password: the holder has both the password and the link.
-//   - An invitation is accepted without it: the login has a new holder, and its memberships in other tenants are withheld, until they are granted again or the login is proven.
+//   - An invitation that others have seen is accepted with its password or in its session: the holder has both the login and the link.
+//   - An invitation that was mailed is accepted: the link proves the login and sets its password, and older sessions end.
 
 // ConfirmEmail makes a login that is not proven a proven one, on behalf of the operator: its
 // sessions end, and its password is replaced by the given one or, without one, voided. It reports
@@ -52,7 +54,8 @@ func lockUser(ctx context.Context, tx *sqldb.DB, user id.User) (User, error) {
 		SELECT`+userColumns+`FROM app_user WHERE id = $1`+tx.ForUpdate()+` /* all tenants: a user belongs to the installation */`, user))
 }
 
-// setProven marks the login as proven and ends the withholding of its memberships.
+// setProven marks the login as proven. It also restores memberships that are withheld, which former versions
+// did when somebody replaced the password by an invitation that others had seen.
 func setProven(ctx context.Context, tx *sqldb.DB, user id.User, now time.Time) error {
 	if _, err := tx.Exec(ctx, `
 		UPDATE app_user SET proven_at = COALESCE(proven_at, $2)
@@ -63,28 +66,6 @@ func setProven(ctx context.Context, tx *sqldb.DB, user id.User, now time.Time) e
 		UPDATE membership SET withheld = false
 		WHERE user_id = $1 AND withheld /* all tenants: a person works in several */`, user); err != nil {
 		return fmt.Errorf("restore memberships: %w", err)
-	}
-	return nil
-}
-
-// suspendMemberships withholds the memberships of a login with a new holder, except for the one in
-// the tenant that invited the holder.
-func suspendMemberships(ctx context.Context, tx *sqldb.DB, user id.User, but id.Tenant, by By, now time.Time) error {
-	rows, err := tx.Query(ctx, `
-		UPDATE membership SET withheld = true
-		WHERE user_id = $1 AND tenant_id <> $2 AND status <> 'invited' AND NOT withheld
-		RETURNING tenant_id /* all tenants: a person works in several */`, user, but)
-	closed, err := sqldb.Collect(rows, err, func(scan func(...any) error) (t id.Tenant, err error) {
-		err = scan(&t)
-		return t, err
-	})
-	if err != nil {
-		return fmt.Errorf("withhold memberships: %w", err)
-	}
-	for _, t := range closed {
-		if err := Audit(ctx, tx, by.Did(t, "member.withhold", "user", user.String(), now)); err != nil {
-			return err
-		}
 	}
 	return nil
 }

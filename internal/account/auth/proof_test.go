@@ -8,6 +8,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/packetboat/packetboat/internal/account/auth"
 	"github.com/packetboat/packetboat/internal/account/tenant"
 	"github.com/packetboat/packetboat/internal/base/fault"
@@ -154,82 +156,173 @@ func TestAProvenLoginKeepsItsPasswordWhenItIsAdded(t *testing.T) {
 	})
 }
 
-func TestAnInvitationRevokesAnEarlierClaimOfTheAddress(t *testing.T) {
+func TestAShownInvitationReplacesNoPassword(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name string
+		made func(w *fixture) // makes the login of ann@shop.example with a membership in shop, of its own
+	}{
+		{"the first user", func(w *fixture) {
+			token, err := auth.SetupToken(w.Context(), w.db, noon)
+			if err != nil {
+				w.Fatal(err)
+			}
+			w.signUp(token)
+		}},
+		{"a signed-up user", func(w *fixture) {
+			w.evil = makeTenant(w.T, w.db, "evil")
+			w.mallory = principal(w.evil, makeMember(w.T, w.db, w.evil, "mallory", auth.Admin), auth.Admin)
+			w.login.SignupEnabled = true
+			w.signUp("")
+		}},
+		{"an invited user", func(w *fixture) {
+			shop := makeTenant(w.T, w.db, "shop")
+			w.accept(w.invite(principal(shop, makeMember(w.T, w.db, shop, "olga", auth.Owner), auth.Owner)), ownPassword)
+		}},
+		{"a removed member", func(w *fixture) {
+			shop := makeTenant(w.T, w.db, "shop")
+			owner := principal(shop, makeMember(w.T, w.db, shop, "olga", auth.Owner), auth.Owner)
+			e := w.accept(w.invite(owner), ownPassword)
+			if err := auth.RemoveMember(w.Context(), w.db, owner, e.Session.User.ID, noon); err != nil {
+				w.Fatal(err)
+			}
+		}},
+		{"one that the operator made", func(w *fixture) {
+			shop := makeTenant(w.T, w.db, "shop")
+			hash, err := w.login.Passwords.Hash(w.Context(), ownPassword)
+			if err != nil {
+				w.Fatal(err)
+			}
+			u, err := auth.CreateUser(w.Context(), w.db, w.cfo, "Ann", hash, noon)
+			if err != nil {
+				w.Fatal(err)
+			}
+			if err := auth.AddMember(w.Context(), w.db, shop.ID, u.ID, auth.Owner, auth.BySystem, noon); err != nil {
+				w.Fatal(err)
+			}
+		}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+				w := &fixture{T: t, db: db, login: newLogin(t, db), cfo: "ann@shop.example"}
+				tt.made(w)
+				if w.mallory.User.IsZero() {
+					w.evil = makeTenant(t, db, "evil")
+					w.mallory = principal(w.evil, makeMember(t, db, w.evil, "mallory", auth.Admin), auth.Admin)
+				}
+				before, err := w.login.SignIn(t.Context(), w.cfo, ownPassword, auth.Client{IP: home}, noon)
+				if err != nil {
+					t.Fatal(err)
+				}
+				token := w.invite(w.mallory)
+				if l, err := w.login.LinkOf(t.Context(), auth.LinkInvitation, token, noon); err != nil || l.Password != auth.PasswordCurrent || l.Name != "" {
+					t.Errorf("LinkOf = %+v, %v; want it to ask for the current password, without the name", l, err)
+				}
+				_, err = w.login.Accept(t.Context(), token, "gone", newPassword, auth.Client{IP: home}, noon)
+				wantFault(t, "the inviter", err, auth.ErrCredentials)
+				s, err := auth.FindSession(t.Context(), db, before.Token, noon)
+				if err != nil || s.User.Name == "gone" {
+					t.Errorf("the session is %+v, %v; want it as it was", s.User, err)
+				}
+				after, err := w.login.SignIn(t.Context(), w.cfo, ownPassword, auth.Client{IP: home}, noon)
+				if diff := cmp.Diff(before.Memberships, after.Memberships); err != nil || diff != "" {
+					t.Errorf("signing in again: %v %s", err, diff)
+				}
+				if got := w.statusIn(w.evil); got != auth.MemberInvited {
+					t.Errorf("the membership is %s, want invited", got)
+				}
+				// With the password the person joins, and keeps session and name.
+				if e := w.accept(token, ownPassword); len(e.Memberships) != len(before.Memberships)+1 || e.Session.User.Name != s.User.Name {
+					t.Errorf("accepting with the password = %+v; want one more membership of %s", e, s.User.Name)
+				}
+				if _, err := auth.FindSession(t.Context(), db, before.Token, noon); err != nil {
+					t.Errorf("the session: %v", err)
+				}
+			})
+		})
+	}
+}
+
+// signUp makes the login with a tenant of its own.
+func (w *fixture) signUp(setup string) {
+	w.Helper()
+	up := auth.SignUp{TenantName: "Shop", TenantSlug: "shop", Name: "Ann", Email: w.cfo, Password: ownPassword, SetupToken: setup}
+	if _, err := w.login.SignUp(w.Context(), up, auth.Client{IP: home}, noon); err != nil {
+		w.Fatal(err)
+	}
+}
+
+func TestAShownInvitationSetsAFirstPasswordOnce(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		w := newFixture(t, db)
+		w.cfo = "new@corp.example"
+		first, second := w.invite(w.mallory), w.invite(w.boss)
+		if e := w.accept(first, ownPassword); e.Session.User.Name != "new" {
+			t.Errorf("the name is %q, want the one of the address, since nothing was proven", e.Session.User.Name)
+		}
+		_, err := w.login.Accept(t.Context(), second, "CFO", newPassword, auth.Client{IP: home}, noon)
+		wantFault(t, "a second first password", err, auth.ErrCredentials)
+		w.wantTenants(ownPassword, "evil")
+
+		// A login without a password that is an active member of another tenant cannot get one either.
+		w.cfo = "another@corp.example"
 		token := w.invite(w.boss)
-		w.wantTenants(ownPassword, "evil") // nothing changes until the link is followed
-		if got := w.statusIn(w.corp); got != auth.MemberInvited {
-			t.Errorf("before it is followed the membership is %s", got)
+		w.invite(w.mallory)
+		if _, err := db.Exec(t.Context(), `UPDATE membership SET status = 'active' WHERE tenant_id = $1 AND status = 'invited'`, w.evil.ID); err != nil {
+			t.Fatal(err)
 		}
-		e := w.accept(token, newPassword)
-		if len(e.Memberships) != 1 || e.Memberships[0].Slug != "corp" {
-			t.Errorf("the link opens %v, want corp alone", e.Memberships)
-		}
-		w.wantNoAccess()
-		w.wantTenants(newPassword, "corp")
-		_, err := w.login.Accept(t.Context(), token, "CFO", newPassword, auth.Client{IP: home}, noon)
-		wantFault(t, "the link again", err, auth.ErrInvalidToken)
+		_, err = w.login.Accept(t.Context(), token, "CFO", newPassword, auth.Client{IP: home}, noon)
+		wantFault(t, "a first password of a member of another tenant", err, auth.ErrCredentials)
 	})
 }
 
-// For the same reason an inviter cannot take over the tenants of the people they invite.
-func TestAnInviterGainsNoAccessToTheInvitedLogin(t *testing.T) {
+// Otherwise, enabling them would make them a member without having accepted.
+func TestInvitedPeopleAreNotDisabled(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		d := newLogin(t, db)
-		d.SignupEnabled = true
-		evil := makeTenant(t, db, "evil")
-		mallory := principal(evil, makeMember(t, db, evil, "mallory", auth.Admin), auth.Admin)
-		up := auth.SignUp{TenantName: "Shop", TenantSlug: "shop", Name: "Ann", Email: "ann@shop.example", Password: ownPassword}
-		if _, err := d.SignUp(t.Context(), up, auth.Client{IP: home}, noon); err != nil {
-			t.Fatal(err)
-		}
-		w := &fixture{T: t, db: db, login: d, evil: evil, mallory: mallory, cfo: up.Email}
-		shop, err := tenant.BySlug(t.Context(), db, "shop")
+		w := newFixture(t, db)
+		w.invite(w.boss)
+		u, err := auth.UserByEmail(t.Context(), db, w.cfo)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if e := w.accept(w.invite(mallory), newPassword); len(e.Memberships) != 1 || e.Memberships[0].Slug != "evil" {
-			t.Fatalf("Mallory's own link opens %v, want evil alone", e.Memberships)
+		for _, to := range []auth.MemberStatus{auth.MemberDisabled, auth.MemberActive} {
+			_, err = auth.ChangeMember(t.Context(), db, w.boss, u.ID, auth.MemberChange{Status: new(to)}, noon)
+			wantFault(t, string(to), err, fault.ErrInput)
 		}
-		if got := w.statusIn(shop); got != auth.MemberInvited {
-			t.Errorf("in shop the membership is %s, want it to wait for a new invitation", got)
+		if got := w.statusIn(w.corp); got != auth.MemberInvited {
+			t.Errorf("the membership is %s, want invited", got)
 		}
-		var noted int
-		if err := db.QueryRow(t.Context(), `SELECT COUNT(*) FROM audit WHERE tenant_id = $1 AND action = 'member.withhold'`, shop.ID).Scan(&noted); err != nil || noted != 1 {
-			t.Errorf("shop's audit log holds %d entries of it, %v", noted, err)
-		}
-		// Ann proves her login and regains everything; Mallory regains nothing.
-		u, err := auth.UserByEmail(t.Context(), db, up.Email)
+	})
+}
+
+// Memberships that former versions withheld come back when the login is proven.
+func TestProvingALoginRestoresWithheldMemberships(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		w := newFixture(t, db)
+		w.accept(w.invite(w.boss), ownPassword)
+		u, err := auth.UserByEmail(t.Context(), db, w.cfo)
 		if err != nil {
 			t.Fatal(err)
+		}
+		if _, err := db.Exec(t.Context(), `UPDATE membership SET withheld = true WHERE tenant_id = $1 AND user_id = $2`, w.corp.ID, u.ID); err != nil {
+			t.Fatal(err)
+		}
+		w.wantTenants(ownPassword, "evil")
+		if got := w.statusIn(w.corp); got != auth.MemberInvited {
+			t.Errorf("the membership is %s, want it to wait for a new invitation", got)
 		}
 		token, err := auth.ResetToken(t.Context(), db, u.ID, noon)
 		if err != nil {
 			t.Fatal(err)
 		}
-		const third = "nineteen calm windmills"
-		if err := d.Reset(t.Context(), token, third, home, noon); err != nil {
+		if err := w.login.Reset(t.Context(), token, newPassword, home, noon); err != nil {
 			t.Fatal(err)
 		}
-		w.wantTenants(third, "evil", "shop")
-		_, err = w.tenantsOf(newPassword)
-		wantFault(t, "Mallory's password", err, auth.ErrCredentials)
-	})
-}
-
-func TestAClaimedLoginKeepsItsTenantsWithItsPassword(t *testing.T) {
-	t.Parallel()
-	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		w := newFixture(t, db) // the same person is a member of both
-		if e := w.accept(w.invite(w.boss), ownPassword); len(e.Memberships) != 2 {
-			t.Errorf("the link opens %v, want both", e.Memberships)
-		}
-		_, err := auth.FindSession(t.Context(), db, w.oldCookie, noon)
-		wantFault(t, "the old session", err, auth.ErrNoSession)
-		w.wantTenants(ownPassword, "corp", "evil")
+		w.wantTenants(newPassword, "corp", "evil")
 	})
 }
 
@@ -255,7 +348,12 @@ func TestAMailedInvitationProvesALoginAndIsNotShown(t *testing.T) {
 			t.Fatalf("the mail is %q", mail)
 		}
 		token := tokenOf(t, strings.Fields(mail[at:])[0])
-		w.accept(token, newPassword)
+		if l, err := w.login.LinkOf(t.Context(), auth.LinkInvitation, token, noon); err != nil || l.Password != auth.PasswordEither || l.Name != "cfo" {
+			t.Errorf("LinkOf = %+v, %v; want a new password or the current one", l, err)
+		}
+		if e := w.accept(token, newPassword); e.Session.User.Name != "CFO" {
+			t.Errorf("the name is %q, want that of the person who proved the address", e.Session.User.Name)
+		}
 		w.wantNoAccess()
 		w.wantTenants(newPassword, "corp", "evil")
 		if u, err := auth.UserByEmail(t.Context(), db, w.cfo); err != nil || !u.Proven() {

@@ -12,7 +12,7 @@ import { NewPassword } from "../ui/NewPassword";
 import { catalogue } from "../words/catalogue";
 import { explain } from "../words/errors";
 import { roleName } from "../words/roles";
-import { WithLink } from "./link";
+import { NewLink, WithLink } from "./link";
 import { useWait, Wait } from "./Wait";
 import { Welcome } from "./Welcome";
 
@@ -24,14 +24,21 @@ const words = catalogue({
 	choose: "Password",
 	current: "Password",
 	currentHelp: "The one that you sign in with.",
-	either: "If you have signed in with this address before, give that password: you keep your other workspaces. Otherwise choose one of at least 10 characters.",
+	unknown: "If you do not know this password, or never chose one:",
+	either: "Choose one of at least 10 characters, or give the one that you sign in with.",
 	submit: "Accept",
 	join: (email: string) => `Accept as ${email}`,
 	other: (email: string, invited: string) => `You are signed in as ${email}; the invitation is for ${invited}. Accepting it signs you in as ${invited}.`,
 	out: "Sign out",
 });
 
-/** Accept is the page of an invitation. Whoever is signed in with its address, and has proven it, needs one button. */
+/** named gives a new login its name, which accepting did not set if the link was not mailed. If that fails, it can be set later. */
+async function named(begun: SessionView, name: string): Promise<SessionView> {
+	if (begun.user.name === name) return begun;
+	return api("PUT /api/auth/profile", { body: { name }, quiet: true }).catch(() => begun);
+}
+
+/** Accept is the page of an invitation. Whoever is signed in with its address needs one button, unless the link asks for a new password. */
 export default function Accept() {
 	return (
 		<WithLink kind="invitation" title={words.title}>
@@ -62,7 +69,8 @@ function Accepting({ link, token }: { link: LinkView; token: string }) {
 	const send = () =>
 		form.submit(async () => {
 			try {
-				enter(await api("POST /api/auth/invitations/accept", { body: { token, name: v.name, password: v.password }, quiet: true }));
+				const begun = await api("POST /api/auth/invitations/accept", { body: { token, name: v.name, password: v.password }, quiet: true });
+				enter(link.password === "new" ? await named(begun, v.name.trim()) : begun);
 			} catch (e) {
 				wait.catch(e);
 				throw e instanceof ApiError && e.code === "INVALID_CREDENTIALS" ? new ApiError(e.status, e.code, e.message, { path: "password" }) : e;
@@ -106,18 +114,22 @@ function Accepting({ link, token }: { link: LinkView; token: string }) {
 			{!wait.seconds && <FormProblems problems={problems} />}
 			<TextField label={words.login} type="email" name="email" autoComplete="username" value={email} onChange={() => undefined} readOnly />
 			{link.password === "current" ? (
-				<TextField
-					label={words.current}
-					path="password"
-					type="password"
-					autoComplete="current-password"
-					help={words.currentHelp}
-					value={v.password}
-					onChange={(password) => form.set({ password })}
-					error={problems.byPath.password}
-					autoFocus
-					required
-				/>
+				<>
+					<TextField
+						label={words.current}
+						path="password"
+						type="password"
+						autoComplete="current-password"
+						help={words.currentHelp}
+						value={v.password}
+						onChange={(password) => form.set({ password })}
+						error={problems.byPath.password}
+						autoFocus
+						required
+					/>
+					<p>{words.unknown}</p>
+					<NewLink />
+				</>
 			) : (
 				<>
 					<TextField label={words.name} path="name" autoComplete="name" value={v.name} onChange={(name) => form.set({ name })} error={problems.byPath.name} autoFocus required />

@@ -44,7 +44,7 @@ export function useLink(kind: Kind) {
 }
 
 /** NewLink says how to get another link to choose a password. */
-function NewLink() {
+export function NewLink() {
 	const options = useOptions();
 	if (options.isPending) return <Skeleton rows={2} />;
 	if (options.data?.account_mail !== false) return <a href="/app/-/forgot-password">{words.forgot}</a>;

@@ -15,7 +15,7 @@ func (api Sessions) links(r *endpoint.Router, public func(string, string, int, .
 	endpoint.Handle(r, "POST /api/auth/link",
 		public("checkLink", "Describe a link for signing up, signing in, resetting a password or accepting an invitation, without redeeming it.", http.StatusOK, auth.ErrInvalidToken, auth.ErrSignupDisabled).WithTitle("Check link").ExampleBody(`{"kind": "password_reset", "token": "$TOKEN"}`), api.checkLink, checkLinkKind)
 	endpoint.Handle(r, "POST /api/auth/invitations/join",
-		person("joinTenant", "Accept an invitation as the signed-in user, whose address must be proven.", auth.ErrInvalidToken, auth.ErrTooOften, auth.ErrForbidden).ExampleBody(`{"token": "$TOKEN"}`), api.joinTenant)
+		person("joinTenant", "Accept an invitation as the signed-in user.", auth.ErrInvalidToken, auth.ErrTooOften, auth.ErrForbidden).ExampleBody(`{"token": "$TOKEN"}`), api.joinTenant)
 }
 
 type checkLinkRequest struct {
@@ -38,10 +38,10 @@ type linkView struct {
 	Kind       auth.LinkKind     `json:"kind" enum:"signup,password_reset,invitation,login"`
 	Expired    bool              `json:"expired" doc:"Of an invitation. Other expired links are INVALID_TOKEN."`
 	Email      *string           `json:"email" doc:"Of the login; null for signup."`
-	Name       *string           `json:"name"`
+	Name       *string           `json:"name" doc:"Of the login; null for an invitation that was not mailed."`
 	TenantName *string           `json:"tenant_name" doc:"Of the tenant that the invitation is for."`
 	Role       *auth.Role        `json:"role" enum:"viewer,editor,admin,owner"`
-	Password   auth.LinkPassword `json:"password" enum:"new,current,either,none" doc:"What to send: a new password, that of the login, or either of both; with the present one, other memberships stay active. A link for signing in needs none."`
+	Password   auth.LinkPassword `json:"password" enum:"new,current,either,none" doc:"What to send: a new password, that of the login, or either of both. A link for signing in needs none."`
 	Senders    []string          `json:"senders" doc:"Names of at most 5 members who can send a new invitation, if this one is expired."`
 }
 
