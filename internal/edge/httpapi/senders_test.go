@@ -363,7 +363,15 @@ func TestMTAConfigsThroughTheAPI(t *testing.T) {
 		})) {
 			t.Errorf("with a bounce mailbox: %s", withMailbox.text)
 		}
-		if r := s.must(200, "admin", "PUT /mta-configs/"+config, `{"settings": {"bounce_mailbox": {"port": 143, "tls": "starttls"}}}`); r.body["settings"].(map[string]any)["bounce_mailbox"].(map[string]any)["has_password"] != true {
+		for body, path := range map[string]string{
+			`{"settings": {"bounce_mailbox": {"host": "imap.example.org"}}}`: "settings.bounce_mailbox.password",
+			`{"settings": {"host": "smtp.example.org"}}`:                     "settings.password",
+		} {
+			if r := s.call("admin", "PUT /mta-configs/"+config, body); r.status != 400 || r.code != "INVALID_INPUT" || !sameItems(r.paths(), []string{path}) {
+				t.Errorf("%s answered %d %s, want 400 at %s", body, r.status, r.text, path)
+			}
+		}
+		if r := s.must(200, "admin", "PUT /mta-configs/"+config, `{"settings": {"bounce_mailbox": {"port": 993, "tls": "implicit"}}}`); r.body["settings"].(map[string]any)["bounce_mailbox"].(map[string]any)["has_password"] != true {
 			t.Errorf("a change lost the password of the bounce mailbox: %s", r.text)
 		}
 		put := s.must(200, "admin", "PUT /mta-configs/"+config, `{"settings": {"bounce_mailbox": null, "password": null, "username": null, "auth": "none", "port": 25, "tls": "none"}, "active": false}`)

@@ -202,6 +202,69 @@ func TestPasswordsAreSealedForTheirRow(t *testing.T) {
 	})
 }
 
+// Otherwise, an admin who may change an MTA config, and not know its passwords, could have them sent elsewhere.
+func TestPasswordsStayWhereTheyAreSent(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		ctx, box, mine := t.Context(), newBox(t), idtest.Tenant()
+		private := lane.Rules{AllowPrivate: true}
+		f := relay("127.0.0.1")
+		f.Auth, f.Username, f.Password = new(smtpclient.AuthPlain), new("u"), new("relay secret")
+		f.BounceMailbox = &lane.BounceMailboxFields{Host: new("imap.example.net"), Username: new("b"), Password: new("mailbox secret")}
+		c, err := lane.Create(ctx, db, box, mine, f, private, noon)
+		if err != nil {
+			t.Fatal(err)
+		}
+		mailbox := func(m lane.BounceMailboxFields) lane.Fields { return lane.Fields{BounceMailbox: &m} }
+		for _, tt := range []struct {
+			name   string
+			fields lane.Fields
+			wrong  []string
+		}{
+			{"another host", lane.Fields{Host: new("smtp.attacker.example")}, []string{"settings.password"}},
+			{"another port", lane.Fields{Port: new(2525)}, []string{"settings.password"}},
+			{"another user name", lane.Fields{Username: new("v")}, []string{"settings.password"}},
+			{"no TLS", lane.Fields{TLS: new(smtpclient.None)}, []string{"settings.password"}},
+			{"a host without a login, for now", lane.Fields{Host: new("smtp.attacker.example"), Auth: new(smtpclient.AuthNone)}, []string{"settings.password"}},
+			{"the same spelled differently", lane.Fields{Host: new(" 127.0.0.1"), Port: new(587), Username: new("u"), TLS: new(smtpclient.StartTLS), Auth: new(smtpclient.AuthLogin)}, nil},
+			{"another host of the mailbox", mailbox(lane.BounceMailboxFields{Host: new("imap.attacker.example")}), []string{"settings.bounce_mailbox.password"}},
+			{"another port of the mailbox", mailbox(lane.BounceMailboxFields{Port: new(143)}), []string{"settings.bounce_mailbox.password"}},
+			{"another user name of the mailbox", mailbox(lane.BounceMailboxFields{Username: new("c")}), []string{"settings.bounce_mailbox.password"}},
+			{"weaker TLS of the mailbox", mailbox(lane.BounceMailboxFields{TLS: new(smtpclient.StartTLS)}), []string{"settings.bounce_mailbox.password"}},
+			{"the same mailbox", mailbox(lane.BounceMailboxFields{Host: new("IMAP.example.net"), Port: new(993)}), nil},
+		} {
+			_, err := lane.Update(ctx, db, box, mine, c.ID, tt.fields, private, noon)
+			if diff := cmp.Diff(tt.wrong, invalidPaths(t, err)); diff != "" {
+				t.Errorf("%s: %v; wrong fields (-want +got):\n%s", tt.name, err, diff)
+			}
+		}
+		want := func(what, relay, mailbox string) {
+			t.Helper()
+			got, err := lane.Password(ctx, db, box, mine, c.ID)
+			bounces, err2 := lane.BouncePassword(ctx, db, box, mine, c.ID)
+			if got != relay || bounces != mailbox || err != nil || err2 != nil {
+				t.Errorf("%s: passwords %q, %q, %v, %v; want %q and %q", what, got, bounces, err, err2, relay, mailbox)
+			}
+		}
+		want("after refused changes", "relay secret", "mailbox secret")
+		moved := lane.Fields{Host: new("smtp.example.org"), Password: new("its secret"), BounceMailbox: &lane.BounceMailboxFields{Host: new("imap.example.org"), Password: new("its mailbox")}}
+		if _, err := lane.Update(ctx, db, box, mine, c.ID, moved, private, noon); err != nil {
+			t.Fatal(err)
+		}
+		want("after a change with passwords", "its secret", "its mailbox")
+		// A mailbox that is removed and made again has no password, nor has a relay after its login was removed.
+		if _, err := lane.Update(ctx, db, box, mine, c.ID, lane.Fields{Host: new("smtp.attacker.example"), Auth: new(smtpclient.AuthNone), Password: new(""), BounceMailbox: &lane.BounceMailboxFields{Remove: true}}, private, noon); err != nil {
+			t.Fatal(err)
+		}
+		want("after their removal", "", "")
+		again := lane.Fields{Auth: new(smtpclient.AuthPlain), BounceMailbox: &lane.BounceMailboxFields{Host: new("imap.attacker.example"), Username: new("b")}}
+		_, err = lane.Update(ctx, db, box, mine, c.ID, again, private, noon)
+		if diff := cmp.Diff([]string{"settings.password", "settings.bounce_mailbox.password"}, invalidPaths(t, err)); diff != "" {
+			t.Errorf("a login again: %v; wrong fields (-want +got):\n%s", err, diff)
+		}
+	})
+}
+
 func TestDeleteRefusesLanesInUse(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {

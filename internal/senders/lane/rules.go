@@ -102,6 +102,7 @@ func (f Fields) Check(rules Rules) error {
 
 // apply sets the fields in f and validates the result.
 func (f Fields) apply(c Config, rules Rules, p *fault.Problems) Config {
+	stored := c
 	set(&c.Active, f.Active)
 	if f.Name != nil {
 		c.Name = norm.NFC.String(strings.TrimSpace(*f.Name))
@@ -135,6 +136,9 @@ func (f Fields) apply(c Config, rules Rules, p *fault.Problems) Config {
 		c.RetryMaxAge = time.Duration(*f.RetryMaxAgeHours) * time.Hour
 	}
 	c.ReturnPath = f.applyReturnPath(c.ReturnPath, c.Type, p)
+	if !stored.ID.IsZero() {
+		f.checkBound(stored, c, p)
+	}
 	return c
 }
 
@@ -222,6 +226,42 @@ func checkLogin(s SMTPSettings, p *fault.Problems) {
 	if s.TLS == smtpclient.None && !loopback(s.Host) {
 		p.Add("settings.tls", "a login needs starttls or implicit, except at a loopback host")
 	}
+}
+
+// login is where and how a password is sent, and whose it is.
+type login struct {
+	host     string
+	port     int
+	username string
+	tls      smtpclient.TLSMode
+}
+
+// checkBound requires the passwords of logins that change. Otherwise, somebody who may change an MTA config
+// but does not know its password could have it sent to a server of their own.
+func (f Fields) checkBound(before, after Config, p *fault.Problems) {
+	if s, t := before.SMTP, after.SMTP; s.HasPassword && f.Password == nil {
+		checkLogins(p, "settings.password", login{s.Host, s.Port, s.Username, s.TLS}, login{t.Host, t.Port, t.Username, t.TLS})
+	}
+	if m, n := before.SMTP.BounceMailbox, after.SMTP.BounceMailbox; m != nil && n != nil && m.HasPassword && f.bouncePassword() == nil {
+		checkLogins(p, "settings.bounce_mailbox.password", login{m.Host, m.Port, m.Username, m.TLS}, login{n.Host, n.Port, n.Username, n.TLS})
+	}
+}
+
+func checkLogins(p *fault.Problems, path string, before, after login) {
+	var what string
+	switch {
+	case before.host != after.host:
+		what = "host"
+	case before.port != after.port:
+		what = "port"
+	case before.username != after.username:
+		what = "user name"
+	case before.tls != after.tls:
+		what = "encryption"
+	default:
+		return
+	}
+	p.Add(path, "required, since the "+what+" changes")
 }
 
 // canonicalHost returns a host as stored: names as lower-case A-labels, addresses without brackets.

@@ -39,6 +39,7 @@ const words = catalogue({
 	username: "User name",
 	password: "Password",
 	unchanged: "Set. Leave empty to keep it.",
+	again: "Enter it again, since the host, port, encryption or user name changes.",
 	region: "Region",
 	accessKey: "Access key id",
 	secretKey: "Secret access key",
@@ -202,6 +203,8 @@ export function Editor({ lane, onSaved }: { lane?: MtaConfigRow & { revision: st
 	const field = (name: keyof typeof v, label: string, more: { type?: string; help?: string; optional?: boolean } = {}) => (
 		<TextField key={name} label={label} path={name} value={String(v[name])} onChange={(x) => form.set({ [name]: x })} error={p[name]} autoComplete="off" spellCheck={false} {...more} />
 	);
+	/** Whether the stored password would be sent to another server, or in another way, which the server refuses. */
+	const moved = (["host", "port", "tls", "username"] as const).some((name) => v[`settings.${name}`].trim() !== String(s[name] ?? ""));
 	const count = (x: string) => (x === "" ? null : Number(x));
 	const send = () =>
 		form.submit(async (v, revision) => {
@@ -211,7 +214,7 @@ export function Editor({ lane, onSaved }: { lane?: MtaConfigRow & { revision: st
 				if (v["settings.auth"] !== "none") {
 					settings.username = v["settings.username"];
 					if (v["settings.password"]) settings.password = v["settings.password"];
-				}
+				} else if (s.has_password) settings.password = null; // which stays with its host, and is not needed any more
 			} else if (type === "direct_mx") {
 				Object.assign(settings, { tls: v["settings.tls"], ips: v["settings.ips"].map((r) => ({ ip: r.ip?.trim(), helo_host: r.helo_host?.trim() })) });
 			} else if (type === "sink") {
@@ -281,7 +284,7 @@ export function Editor({ lane, onSaved }: { lane?: MtaConfigRow & { revision: st
 							<Select label={words.tls} value={v["settings.tls"]} onChange={(x) => form.set({ "settings.tls": x })} choices={Object.entries(words.tlsKinds).map(([value, label]) => ({ value, label }))} error={p["settings.tls"]} />
 							<Select label={words.auth} value={v["settings.auth"]} onChange={(x) => form.set({ "settings.auth": x })} choices={Object.entries(words.authKinds).map(([value, label]) => ({ value, label }))} error={p["settings.auth"]} />
 							{v["settings.auth"] !== "none" && field("settings.username", words.username)}
-							{v["settings.auth"] !== "none" && field("settings.password", words.password, { type: "password", help: s.has_password ? words.unchanged : undefined })}
+							{v["settings.auth"] !== "none" && field("settings.password", words.password, { type: "password", help: s.has_password ? (moved ? words.again : words.unchanged) : undefined })}
 						</Columns>
 					)}
 					{type === "ses" && (
