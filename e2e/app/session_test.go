@@ -105,6 +105,41 @@ func TestSigningOutInOneTabSignsOutTheOthers(t *testing.T) {
 	})
 }
 
+// A session that is ended from another device leaves only what was typed, for a day.
+func TestAnEndedSessionLeavesOnlyWhatWasTyped(t *testing.T) {
+	t.Parallel()
+	dbtest.Addresses(t, func(t *testing.T, address string) {
+		page := openApp(t, address)
+		keeps := func(text string, want bool) {
+			t.Helper()
+			e2etest.Eventually(t, func() (bool, bool) {
+				var all string
+				page.EvaluateInto(`$.kept()`, &all)
+				has := strings.Contains(all, text)
+				return has, has == want
+			})
+		}
+		broadcast := page.createDraft(map[string]any{"name": "Open plan"})
+		page.createDraft(map[string]any{"name": "Secret plan"})
+		page.open("/broadcasts")
+		page.Main().ExpectText("Secret plan")
+		keeps("Secret plan", true)
+		page.open("/broadcasts/" + broadcast + "/edit")
+		page.Evaluate(`$.loseWrites()`)
+		page.Fill("Name", "Half written")
+		page.expectOnDevice("Half written", true)
+		page.Evaluate(`fetch('/api/auth/logout', {method: 'POST'})`) // not by the application
+		page.Goto(page.program.BaseURL + "/app/acme/broadcasts")
+		page.WaitFor(`location.pathname === '/app/-/login' && document.querySelector('input[type=password]')`)
+		keeps("Secret plan", false)
+		keeps("Half written", true)
+		page.Evaluate(`$.ageTyped(25)`)
+		page.Goto(page.program.BaseURL + "/app/acme/broadcasts")
+		page.WaitFor(`location.pathname === '/app/-/login' && document.querySelector('input[type=password]')`)
+		keeps("Half written", false)
+	})
+}
+
 // noStorage refuses every kind of storage, as private windows of some browsers do.
 const noStorage = `(() => {
 	IDBFactory.prototype.open = () => { throw new DOMException('refused', 'InvalidStateError') }

@@ -104,5 +104,13 @@
 		return all.join(" ");
 	};
 
-	return { untranslated, layoutShifts, violations, faults, stored, kept };
+	/** Makes what is typed and kept on the device older. @param {number} hours */
+	const ageTyped = async (hours) => {
+		const db = await result(indexedDB.open("packetboat-typed"));
+		const store = db.transaction("records", "readwrite").objectStore("records");
+		for (const r of await result(store.getAll())) await result(store.put({ ...r, at: r.at - hours * 3600_000 }));
+		db.close();
+	};
+
+	return { untranslated, layoutShifts, violations, faults, stored, kept, ageTyped };
 })()

@@ -104,6 +104,19 @@ export async function openDevice(user: string, workspace: string) {
 	}
 }
 
+/** forgetTyped deletes what was typed before a time, of all users. It is called while nobody is signed in. */
+export async function forgetTyped(before: number) {
+	try {
+		const opened = db ?? (await open());
+		const t = opened.transaction([records, chunks], "readwrite");
+		const rows = t.objectStore(records);
+		for (const r of (await answer(rows.getAll())) as Row[]) if (r.at < before) erase(rows, t.objectStore(chunks), r.key);
+		if (opened !== db) opened.close();
+	} catch {
+		// Nothing was kept.
+	}
+}
+
 /** keepsTyped reports whether what is typed is kept here. */
 export const keepsTyped = () => db !== null;
 

@@ -4,7 +4,7 @@ import { ApiError, api, type Route, workspaceSlug } from "../api/client";
 import { roles, type SessionMembership, type SessionView } from "../api/schema";
 import { roleNames } from "../words/roles";
 import { and, catalogue } from "../words/catalogue";
-import { closeDevice } from "./device";
+import { closeDevice, forgetTyped } from "./device";
 import { forget } from "./kept";
 import { abandonAll, saveAll } from "./leaving";
 import { liveState, subscribeLive } from "./live";
@@ -19,6 +19,9 @@ export type Role = "viewer" | "editor" | "admin" | "owner";
 
 const order: Role[] = ["viewer", "editor", "admin", "owner"];
 
+/** For how many milliseconds what was typed stays on the device when nobody is signed in: whose session ends while they write signs in again. */
+const typedWithoutSession = 24 * 3600_000;
+
 /** useSessionQuery reads the session; its data is null when nobody is signed in. */
 export function useSessionQuery() {
 	return useQuery({
@@ -28,8 +31,10 @@ export function useSessionQuery() {
 			try {
 				return await api("GET /api/auth/session", { quiet: true });
 			} catch (e) {
-				if (e instanceof ApiError && e.status === 401) return null;
-				throw e;
+				if (!(e instanceof ApiError) || e.status !== 401) throw e;
+				// The session may have been ended because the device was lost.
+				await Promise.all([forget(), forgetTyped(Date.now() - typedWithoutSession)]);
+				return null;
 			}
 		},
 	});

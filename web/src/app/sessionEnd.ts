@@ -1,4 +1,5 @@
 import { onSessionEnd } from "../api/client";
+import { forget } from "./kept";
 
 // Requests that a session's end has stopped wait here until somebody has signed in again. The list is filled
 // before the dialog that asks for the password is loaded.
@@ -13,7 +14,10 @@ function set(next: typeof waiting) {
 
 /** holdRequests makes requests wait when the session ends, until the returned function is called. */
 export function holdRequests() {
-	onSessionEnd(() => new Promise<void>((done) => set([...waiting, done])));
+	onSessionEnd(() => {
+		void forget(); // the session may have been ended because the device was lost
+		return new Promise<void>((done) => set([...waiting, done]));
+	});
 	return () => onSessionEnd(null);
 }
 
