@@ -53,7 +53,7 @@ func TestMembersAreManagedInTheApplication(t *testing.T) {
 		page.WaitFor(code)
 		lost := page.EvaluateString(code + `.textContent`)
 		page.Dialog().Click("Close")
-		page.openMemberMenu("mia")
+		page.openMemberMenu("mia@example.org")
 		page.ChooseMenuItem("Make a new link")
 		page.WaitFor(`document.querySelector('[role=dialog] input[type=email]')?.value === 'mia@example.org'`)
 		page.Dialog().Click("Invite")

@@ -10,44 +10,6 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// Invite invites a person to become a member by following a link. If the installation has a relay,
-// the link is mailed and the returned link is empty; following it then proves that the person owns
-// the address. Otherwise the inviter gets the link.
-//
-// Each function of then is called in the transaction, with the member and the link that is returned.
-func (d *Login) Invite(ctx context.Context, p Principal, email string, role Role, now time.Time, then ...func(tx *sqldb.DB, m Member, link string) error) (m Member, shown string, err error) {
-	var link string
-	err = d.DB.InTx(ctx, func(tx *sqldb.DB) error {
-		var token string
-		if m, token, err = Invite(ctx, tx, p, email, role, d.Mail != nil, now); err != nil {
-			return err
-		}
-		if link = InviteLink(d.BaseURL, token); d.Mail == nil {
-			shown = link
-		}
-		for _, f := range then {
-			if err := f(tx, m, shown); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	if err != nil {
-		return Member{}, "", err
-	}
-	if d.Mail == nil {
-		return m, shown, nil
-	}
-	err = d.background.run(ctx, func(ctx context.Context) {
-		if err := d.Mail(ctx, m.Email, "You are invited to "+p.TenantSlug, fmt.Sprintf(
-			"Hello,\n\n%s invites you to work with them in %s, as %s.\nWithin seven days, accept here:\n\n%s\n",
-			p.UserName, p.TenantSlug, m.Role, link)); err != nil {
-			d.Log.Error("mail invitation failed", "tenant", p.Tenant, "err", err)
-		}
-	})
-	return m, "", err
-}
-
 // invitation is an invitation that is followed.
 type invitation struct {
 	oneTime
@@ -207,7 +169,7 @@ func (a *acceptance) commit(ctx context.Context, tx *sqldb.DB, now time.Time) er
 		}
 	}
 	n, err := tx.Exec(ctx, `
-		UPDATE membership SET status = 'active', withheld = false
+		UPDATE membership SET status = 'active', withheld = false, mail_due_at = NULL, mail_error = NULL
 		WHERE tenant_id = $1 AND user_id = $2 AND status = 'invited'`, a.tenant, u.ID)
 	if err != nil {
 		return fmt.Errorf("accept invitation: %w", err)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
+	"strings"
 	"time"
 
 	"github.com/packetboat/packetboat/internal/account/ratelimit"
@@ -49,9 +50,13 @@ func (d *Login) mailReset(ctx context.Context, email string, now time.Time) erro
 	if err != nil || u.ID.IsZero() {
 		return err
 	}
+	hello := "Hello"
+	if u.Proven() { // otherwise somebody else may have chosen the name
+		hello = strings.TrimSpace("Hello " + plainName(u.Name))
+	}
 	return d.Mail(ctx, u.Email, "Choose a new password", fmt.Sprintf(
-		"Hello %s,\n\nsomeone, hopefully you, asked for a new password for your login.\nWithin an hour, choose it here:\n\n%s\n\nIf it was not you, do nothing: your password stays as it is.\n",
-		u.Name, ResetLink(d.BaseURL, token)))
+		"%s,\n\nsomeone, hopefully you, asked for a new password for your login.\nWithin an hour, choose it here:\n\n%s\n\nIf it was not you, do nothing: your password stays as it is.\n",
+		hello, ResetLink(d.BaseURL, token)))
 }
 
 // Reset redeems a link for choosing a password. All sessions end. The link was mailed, or came from

@@ -41,6 +41,7 @@ type Member struct {
 	Status      MemberStatus
 	LastLoginAt *time.Time
 	CreatedAt   time.Time
+	MailFailed  string // why the invitation could not be mailed; empty if it was, or may still be
 }
 
 // Membership is one tenant of a user.
@@ -69,10 +70,13 @@ func Memberships(ctx context.Context, db *sqldb.DB, user id.User) ([]Membership,
 	return list, nil
 }
 
-// memberQuery shows a withheld membership as invited, since both end with a new invitation.
+// memberQuery shows a withheld membership as invited, since both end with a new invitation. The login of
+// somebody who has not accepted may be a stranger's: only its address, which the inviter gave, is shown.
 const memberQuery = `
-	SELECT u.id, u.email, u.name, m.role,
-		CASE WHEN m.withheld AND m.status = 'active' THEN 'invited' ELSE m.status END, u.last_login_at, m.created_at
+	SELECT u.id, u.email, CASE WHEN m.withheld OR m.status = 'invited' THEN u.email ELSE u.name END, m.role,
+		CASE WHEN m.withheld AND m.status = 'active' THEN 'invited' ELSE m.status END,
+		CASE WHEN m.withheld OR m.status = 'invited' THEN NULL ELSE u.last_login_at END, m.created_at,
+		CASE WHEN m.status = 'invited' AND m.mail_due_at IS NULL THEN COALESCE(m.mail_error, '') ELSE '' END
 	FROM membership m JOIN app_user u ON u.id = m.user_id
 	WHERE m.tenant_id = $1 `
 
@@ -80,7 +84,7 @@ func scanMember(scan func(...any) error) (Member, error) {
 	var m Member
 	var login sql.NullInt64
 	var created int64
-	if err := scan(&m.User, &m.Email, &m.Name, &m.Role, &m.Status, &login, &created); err != nil {
+	if err := scan(&m.User, &m.Email, &m.Name, &m.Role, &m.Status, &login, &created, &m.MailFailed); err != nil {
 		return Member{}, err
 	}
 	m.LastLoginAt, m.CreatedAt = sqldb.NullTime(login), sqldb.Time(created)
@@ -97,17 +101,22 @@ func Members(ctx context.Context, db *sqldb.DB, tenant id.Tenant) ([]Member, err
 	return list, nil
 }
 
-// MemberAddresses returns the addresses of a tenant's active members.
+// MemberAddresses returns the addresses of a tenant's active members whose logins are proven. Anybody can sign
+// up with the address of somebody else, who must not receive mail that the tenant writes.
 func MemberAddresses(ctx context.Context, db *sqldb.DB, tenant id.Tenant) (map[string]bool, error) {
-	list, err := Members(ctx, db, tenant)
+	rows, err := db.Query(ctx, `
+		SELECT u.email FROM membership m JOIN app_user u ON u.id = m.user_id
+		WHERE m.tenant_id = $1 AND m.status = 'active' AND NOT m.withheld AND u.proven_at IS NOT NULL`, tenant)
+	list, err := sqldb.Collect(rows, err, func(scan func(...any) error) (s string, err error) {
+		err = scan(&s)
+		return s, err
+	})
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("list addresses of members: %w", err)
 	}
 	addresses := map[string]bool{}
-	for _, m := range list {
-		if m.Status == MemberActive {
-			addresses[m.Email] = true
-		}
+	for _, a := range list {
+		addresses[a] = true
 	}
 	return addresses, nil
 }
@@ -152,7 +161,7 @@ func upsertMember(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, user id.U
 	_, err := tx.Exec(ctx, `
 		INSERT INTO membership (tenant_id, user_id, role, status, created_at)
 		VALUES ($1, $2, $3, $4, $5)
-		ON CONFLICT (tenant_id, user_id) DO UPDATE SET role = excluded.role, status = excluded.status`,
+		ON CONFLICT (tenant_id, user_id) DO UPDATE SET role = excluded.role, status = excluded.status, mail_due_at = NULL, mail_error = NULL`,
 		tenant, user, role, status, now.UnixMicro())
 	if err != nil {
 		return fmt.Errorf("save membership: %w", err)

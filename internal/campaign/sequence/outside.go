@@ -200,7 +200,7 @@ func (c *checker) referNotify(ctx context.Context, s NotifyStep) (code IssueCode
 	}
 	for i, to := range s.To {
 		if !users[strings.ToLower(strings.TrimSpace(to))] {
-			wrong = errors.Join(wrong, fmt.Errorf("to[%d]: no user of the account has the address %q", i, to))
+			wrong = errors.Join(wrong, fmt.Errorf("to[%d]: no user of the account has the address %q, or they have not proven it", i, to))
 		}
 	}
 	return UnknownReference, wrong, nil

@@ -207,8 +207,8 @@ func (s *Server) led(name string, loops ...loop) loop {
 	}}
 }
 
-// maintenance returns the loops that delete expired sessions and rate windows, and wait for mail of
-// sign-ins that is being sent.
+// maintenance returns the loops that delete expired sessions and rate windows, try mail of invitations again,
+// and wait for mail of sign-ins that is being sent.
 func (s *Server) maintenance(limits *ratelimit.Limiter, login *auth.Login) []loop {
 	return []loop{
 		s.every("sweep sessions and limits", 10*time.Minute, func(ctx context.Context) error {
@@ -216,6 +216,13 @@ func (s *Server) maintenance(limits *ratelimit.Limiter, login *auth.Login) []loo
 				return err
 			}
 			return auth.DeleteExpired(ctx, s.Store.DB, time.Now())
+		}),
+		s.every("mail invitations", 15*time.Second, func(ctx context.Context) error {
+			for {
+				if more, err := login.MailInvitations(ctx, time.Now()); err != nil || !more {
+					return err
+				}
+			}
 		}),
 		{"system mail", func(ctx context.Context) error {
 			<-ctx.Done()

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/packetboat/packetboat/internal/account/auth"
 	"github.com/packetboat/packetboat/internal/base/id"
 	"github.com/packetboat/packetboat/internal/base/netguard"
 	"github.com/packetboat/packetboat/internal/mail/address"
@@ -23,7 +24,8 @@ type Relay struct {
 }
 
 // ParseRelay parses smtp[s]://user:password@host:port?from=address. The default port is 587, or 465
-// for smtps. With smtp the server must offer STARTTLS, unless the parameters contain tls=none.
+// for smtps. With smtp the server must offer STARTTLS, unless the parameters contain tls=none. A server on a
+// loopback host need not, and its certificate is not checked.
 func ParseRelay(text string) (*Relay, error) {
 	u, err := url.Parse(text)
 	if err != nil || u.Hostname() == "" || u.Scheme != "smtp" && u.Scheme != "smtps" {
@@ -33,6 +35,9 @@ func ParseRelay(text string) (*Relay, error) {
 		Host: u.Hostname(), Port: 587, TLS: smtpclient.StartTLS, Auth: smtpclient.AuthNone,
 		Guard: netguard.Guard{AllowPrivate: true}, // configured by the operator
 	}}
+	if netguard.IsLoopback(r.Client.Host) {
+		r.Client.TLS = smtpclient.Opportunistic
+	}
 	if u.Scheme == "smtps" {
 		r.Client.TLS, r.Client.Port = smtpclient.Implicit, 465
 	}
@@ -79,7 +84,7 @@ func (r *Relay) Mail(ctx context.Context, to, subject, text string) error {
 		return fmt.Errorf("send system mail: %w", err)
 	}
 	if !out.Accepted {
-		return fmt.Errorf("system mail refused: %s", out)
+		return fmt.Errorf("send system mail: %w", &auth.MailRefusal{Reply: out.String()})
 	}
 	return nil
 }

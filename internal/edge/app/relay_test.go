@@ -2,6 +2,7 @@ package app_test
 
 import (
 	"bytes"
+	"errors"
 	"io"
 	"net"
 	"strconv"
@@ -11,7 +12,9 @@ import (
 
 	"github.com/emersion/go-smtp"
 
+	"github.com/packetboat/packetboat/internal/account/auth"
 	"github.com/packetboat/packetboat/internal/edge/app"
+	"github.com/packetboat/packetboat/internal/mail/smtpclient"
 )
 
 // caught is a relay that stores what it receives.
@@ -51,7 +54,8 @@ func TestSystemMailGoesOverTheRelay(t *testing.T) {
 		_ = server.Close()
 		<-done
 	})
-	relay, err := app.ParseRelay("smtp://127.0.0.1:" + strconv.Itoa(l.Addr().(*net.TCPAddr).Port) + "?tls=none&from=accounts@example.org")
+	// A relay on a loopback host need not offer STARTTLS.
+	relay, err := app.ParseRelay("smtp://127.0.0.1:" + strconv.Itoa(l.Addr().(*net.TCPAddr).Port) + "?from=accounts@example.org")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,7 +68,27 @@ func TestSystemMailGoesOverTheRelay(t *testing.T) {
 			t.Errorf("the relay got no %q in\n%s", want, c.mail.String())
 		}
 	}
-	if err := relay.Mail(t.Context(), "refused@example.org", "x", "x"); err == nil || !strings.Contains(err.Error(), "550 5.1.1") {
+	var refused *auth.MailRefusal
+	if err := relay.Mail(t.Context(), "refused@example.org", "x", "x"); !errors.As(err, &refused) || !strings.Contains(refused.Reply, "550 5.1.1") {
 		t.Errorf("a refused mail: %v, want the relay's words", err)
+	}
+}
+
+func TestOnlyARelayOnThisMachineMayGoWithoutTLS(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]smtpclient.TLSMode{
+		"smtp://localhost:25?from=a@example.org":                   smtpclient.Opportunistic,
+		"smtp://u:p@127.0.0.1?from=a@example.org":                  smtpclient.Opportunistic,
+		"smtp://[::1]?from=a@example.org":                          smtpclient.Opportunistic,
+		"smtps://localhost?from=a@example.org":                     smtpclient.Implicit,
+		"smtp://localhost?tls=none&from=a@example.org":             smtpclient.None,
+		"smtp://relay.example.org?from=a@example.org":              smtpclient.StartTLS,
+		"smtp://10.0.0.5?from=a@example.org":                       smtpclient.StartTLS,
+		"smtp://localhost.relay.example.org:25?from=a@example.org": smtpclient.StartTLS,
+	} {
+		r, err := app.ParseRelay(text)
+		if err != nil || r.Client.TLS != want || r.Client.Check() != nil {
+			t.Errorf("%s: %+v, %v; want TLS %s", text, r, err, want)
+		}
 	}
 }

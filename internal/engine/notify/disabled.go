@@ -55,10 +55,14 @@ func (d *DisabledEndpoints) notify(ctx context.Context, e webhook.Endpoint) erro
 	if err != nil {
 		return err
 	}
+	proven, err := auth.MemberAddresses(ctx, d.DB, e.Tenant)
+	if err != nil {
+		return err
+	}
 	subject, text := disabledText(account, e)
 	mailed := 0
 	for _, m := range members {
-		if d.Mail == nil || m.Status != auth.MemberActive || m.Role != auth.Admin && m.Role != auth.Owner {
+		if d.Mail == nil || !proven[m.Email] || m.Role != auth.Admin && m.Role != auth.Owner {
 			continue
 		}
 		if err := d.Mail(ctx, m.Email, subject, text); err != nil {

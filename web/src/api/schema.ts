@@ -2088,6 +2088,7 @@ export type InvitedMember = {
 	created_at: string;
 	email: string;
 	id: string;
+	invitation_failed: string | null;
 	last_login_at: string | null;
 	name: string;
 	role: "viewer" | "editor" | "admin" | "owner";
@@ -2596,6 +2597,7 @@ export type Member = {
 	created_at: string;
 	email: string;
 	id: string;
+	invitation_failed: string | null;
 	last_login_at: string | null;
 	name: string;
 	role: "viewer" | "editor" | "admin" | "owner";

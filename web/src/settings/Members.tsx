@@ -50,6 +50,8 @@ const words = catalogue({
 	removeTitle: (name: string) => `Remove ${name}?`,
 	removeText: "They can no longer open this workspace. What they made stays.",
 	again: "Make a new link",
+	failed: (reason: string) => `The invitation could not be mailed: ${reason}`,
+	copyLink: "Make a link to copy",
 	owners: "Only owners of this workspace may change owners. Ask one of them.",
 	lastOwner: "The last owner stays: somebody must be able to do everything.",
 });
@@ -121,7 +123,8 @@ export default function Members() {
 							name: words.name,
 							cell: (m) => (
 								<>
-									<b>{m.name || m.email}</b> {m.id === user.id && `(${words.you})`} <span className={css.muted}>{m.email}</span>
+									<b>{m.name || m.email}</b> {m.id === user.id && `(${words.you})`} {m.name !== m.email && <span className={css.muted}>{m.email}</span>}
+									{m.invitation_failed && <span className={css.muted}>{words.failed(m.invitation_failed)}</span>}
 								</>
 							),
 						},
@@ -146,7 +149,7 @@ export default function Members() {
 									small
 									label={words.actions(m.name || m.email)}
 									actions={[
-										m.status === "invited" && { id: "again", label: words.again, why: whyNot(m), run: () => setInviting(m) },
+										m.status === "invited" && { id: "again", label: m.invitation_failed ? words.copyLink : words.again, why: whyNot(m), run: () => setInviting(m) },
 										m.status === "active" && { id: "disable", label: words.disable, why: whyNot(m), run: () => update.mutate({ id: m.id, status: "disabled" }) },
 										m.status === "disabled" && { id: "enable", label: words.enable, why: whyNot(m), run: () => update.mutate({ id: m.id, status: "active" }) },
 										{ id: "remove", label: words.remove, danger: true, why: whyNot(m), run: () => setRemoving(m) },

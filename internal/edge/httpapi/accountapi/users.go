@@ -35,12 +35,12 @@ func (api Users) Register(r *endpoint.Router) {
 	}, api.listMembers)
 	endpoint.Handle(r, "POST /t/{tenant}/api/users/invite", endpoint.Op{
 		Name:    "inviteMember",
-		Summary: "Invite a person; the response contains the invitation link unless it is mailed.",
+		Summary: "Invite a person; the response contains the invitation link unless it is mailed. A member whose invitation could not be mailed gets a link that is shown.",
 		Tag:     "members",
 		Session: true,
 		Role:    auth.Admin,
 		Status:  http.StatusCreated,
-		Faults:  []*fault.Error{auth.ErrForbidden, auth.ErrMember},
+		Faults:  []*fault.Error{auth.ErrForbidden, auth.ErrMember, auth.ErrTooManyInvited, auth.ErrTooOften},
 	}.ExampleBody(`{"email": "grace@example.com", "role": "editor"}`).Once(), api.inviteMember, checkInvitation)
 	endpoint.Handle(r, "PUT /t/{tenant}/api/users/{id}", endpoint.Op{
 		Name:    "updateMember",
@@ -64,11 +64,13 @@ func (api Users) Register(r *endpoint.Router) {
 type Member struct {
 	ID          id.User           `json:"id"`
 	Email       string            `json:"email"`
-	Name        string            `json:"name"`
+	Name        string            `json:"name" doc:"The address until the person accepts."`
 	Role        auth.Role         `json:"role" enum:"viewer,editor,admin,owner"`
 	Status      auth.MemberStatus `json:"status" enum:"invited,active,disabled"`
-	LastLoginAt *endpoint.Stamp   `json:"last_login_at"`
+	LastLoginAt *endpoint.Stamp   `json:"last_login_at" doc:"Null until the person accepts."`
 	CreatedAt   endpoint.Stamp    `json:"created_at"`
+
+	InvitationFailed *string `json:"invitation_failed" doc:"Why the invitation could not be mailed within an hour; null otherwise. Inviting again shows the link."`
 }
 
 func (api Users) listMembers(ctx context.Context, p auth.Principal, _ *struct{}) (endpoint.List[Member], error) {
@@ -87,6 +89,7 @@ func rowOfMember(m auth.Member) Member {
 	return Member{
 		ID: m.User, Email: m.Email, Name: m.Name, Role: m.Role, Status: m.Status,
 		LastLoginAt: endpoint.AtOr(m.LastLoginAt), CreatedAt: endpoint.At(m.CreatedAt),
+		InvitationFailed: optional.Pointer(m.MailFailed),
 	}
 }
 
