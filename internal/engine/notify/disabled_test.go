@@ -22,7 +22,7 @@ func TestAdminsAreMailedOnceAboutADisabledEndpoint(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for email, role := range map[string]auth.Role{"owner@a.example": auth.Owner, "admin@a.example": auth.Admin, "editor@a.example": auth.Editor, "theirs@a.example": auth.Owner} {
+		for email, role := range map[string]auth.Role{"owner@a.example": auth.Owner, "admin@a.example": auth.Admin, "editor@a.example": auth.Editor, "theirs@a.example": auth.Owner, "claimed@a.example": auth.Owner} {
 			u, err := auth.CreateUser(t.Context(), db, email, "Ann", "", s.clock())
 			if err != nil {
 				t.Fatal(err)
@@ -34,6 +34,10 @@ func TestAdminsAreMailedOnceAboutADisabledEndpoint(t *testing.T) {
 			if err := auth.AddMember(t.Context(), db, of, u.ID, role, auth.BySystem, s.clock()); err != nil {
 				t.Fatal(err)
 			}
+		}
+		// Somebody signed up with this address, and has not proven that it is theirs.
+		if _, err := db.Exec(t.Context(), `UPDATE app_user SET proven_at = NULL WHERE email = 'claimed@a.example' /* all tenants: a user belongs to the installation */`); err != nil {
+			t.Fatal(err)
 		}
 		e, _ := s.endpoint(s.tenant, r.URL+"/secret-path?token=abc")
 		s.test(e)
