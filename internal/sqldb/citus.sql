@@ -19,7 +19,7 @@ DECLARE
 		'send', 'send_terms', 'send_ready', 'outbox', 'outbox_mix', 'outbox_note', 'outbox_failed_attempt', 'outbox_provider_id', 'outbox_claim', 'outbox_turn', 'outbox_attempt',
 		'outbox_day', 'outbox_slot', 'outbox_sample', 'outbox_wait', 'outbox_mix_sum', 'outbox_time_sum', 'outbox_bounce_sum',
 		'hit_inbox', 'hit', 'hit_proof', 'hit_cleared', 'engagement', 'engagement_sum', 'engagement_time_sum', 'engagement_attribute_sum', 'link_sum', 'report_cache', 'event_key', 'event_seen',
-		'visitor_inbox', 'visitor', 'visitor_kept', 'visitor_total',
+		'visitor_inbox', 'visitor', 'visitor_kept', 'visitor_total', 'quota',
 		'segment', 'segment_member', 'segment_reference', 'segment_turn', 'saved_filter', 'consent_record', 'form', 'form_submission',
 		'broadcast', 'broadcast_run',
 		'segment_watcher', 'segment_watch', 'segment_inside', 'date_watch', 'date_due',

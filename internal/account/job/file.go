@@ -7,6 +7,7 @@ import (
 	"io"
 	"time"
 
+	"github.com/packetboat/packetboat/internal/account/quota"
 	"github.com/packetboat/packetboat/internal/base/id"
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
@@ -95,6 +96,9 @@ func (f *File) Append(ctx context.Context, db *sqldb.DB, p []byte) error {
 		if err != nil {
 			return fmt.Errorf("append to a file: %w", err)
 		}
+		if err := quota.Add(ctx, tx, f.Tenant, quota.JobFiles, int64(len(p))); err != nil {
+			return err
+		}
 		for at, rest := size-int64(len(p)), p; len(rest) > 0; {
 			part := rest[:min(len(rest), ChunkSize)]
 			_, err := tx.Exec(ctx, `INSERT INTO job_file_chunk (tenant_id, file_id, at, data) VALUES ($1, $2, $3, $4)`,
@@ -115,8 +119,15 @@ func (f File) Delete(ctx context.Context, db *sqldb.DB) error {
 		if _, err := tx.Exec(ctx, `DELETE FROM job_file_chunk WHERE tenant_id = $1 AND file_id = $2`, f.Tenant, f.ID); err != nil {
 			return err
 		}
-		_, err := tx.Exec(ctx, `DELETE FROM job_file WHERE tenant_id = $1 AND id = $2`, f.Tenant, f.ID)
-		return err
+		var size int64
+		err := tx.QueryRow(ctx, `DELETE FROM job_file WHERE tenant_id = $1 AND id = $2 RETURNING size`, f.Tenant, f.ID).Scan(&size)
+		if errors.Is(err, sqldb.ErrNoRows) {
+			return nil // another process was first
+		}
+		if err != nil {
+			return err
+		}
+		return quota.Add(ctx, tx, f.Tenant, quota.JobFiles, -size)
 	})
 	if err != nil {
 		return fmt.Errorf("delete a file: %w", err)

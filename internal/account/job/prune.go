@@ -20,7 +20,7 @@ const (
 const pruneBatch = 100
 
 // Prune removes a batch of files and jobs past their retention time; more reports whether there may
-// be others.
+// be others. The file of an export that did not complete cannot be downloaded, so it only takes room.
 func Prune(ctx context.Context, db *sqldb.DB, now time.Time) (more bool, err error) {
 	rows, err := db.Query(ctx, `
 		/* all tenants: files go by age */
@@ -28,7 +28,7 @@ func Prune(ctx context.Context, db *sqldb.DB, now time.Time) (more bool, err err
 		UNION ALL
 		SELECT f.tenant_id, f.id, f.job_id, f.name, f.media_type, f.size, f.created_at
 		FROM job_file f JOIN job j ON j.tenant_id = f.tenant_id AND j.id = f.job_id
-		WHERE j.finished_at IS NOT NULL AND (f.name = 'input' OR j.finished_at < $2)
+		WHERE j.finished_at IS NOT NULL AND (f.name = 'input' OR j.kind = 'export' AND j.status <> 'completed' OR j.finished_at < $2)
 		LIMIT $3`, now.Add(-keepStray).UnixMicro(), now.Add(-KeepFor).UnixMicro(), pruneBatch)
 	files, err := sqldb.Collect(rows, err, scanFile)
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/packetboat/packetboat/internal/account/quota"
 	"github.com/packetboat/packetboat/internal/base/id"
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
@@ -76,7 +77,17 @@ func Store(ctx context.Context, db *sqldb.DB, tenant id.Tenant, user id.User, ke
 		if others >= maxCopies {
 			return ErrLimit.Sayf("a user may have at most %d working copies", maxCopies)
 		}
-		_, err := tx.Exec(ctx, `
+		var before int64 // of the copy that is replaced
+		err := tx.QueryRow(ctx, `
+			SELECT size FROM working_copy WHERE tenant_id = $1 AND user_id = $2 AND kind = $3 AND record = $4`+tx.ForUpdate(),
+			tenant, user, key.Kind, key.Record).Scan(&before)
+		if err != nil && !errors.Is(err, sqldb.ErrNoRows) {
+			return err
+		}
+		if err := quota.Add(ctx, tx, tenant, quota.WorkingCopies, int64(len(in.Data))-before); err != nil {
+			return err
+		}
+		_, err = tx.Exec(ctx, `
 			INSERT INTO working_copy (tenant_id, user_id, kind, record, title, base_revision, size, updated_at, data)
 			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
 			ON CONFLICT (tenant_id, user_id, kind, record) DO UPDATE SET title = excluded.title,
@@ -92,9 +103,7 @@ func Store(ctx context.Context, db *sqldb.DB, tenant id.Tenant, user id.User, ke
 
 // Delete deletes a copy of a user, or returns ErrNotFound.
 func Delete(ctx context.Context, db *sqldb.DB, tenant id.Tenant, user id.User, key Key) error {
-	n, err := db.Exec(ctx, `
-		DELETE FROM working_copy WHERE tenant_id = $1 AND user_id = $2 AND kind = $3 AND record = $4`,
-		tenant, user, key.Kind, key.Record)
+	n, err := remove(ctx, db, tenant, `user_id = $2 AND kind = $3 AND record = $4`, user, key.Kind, key.Record)
 	if err != nil {
 		return fmt.Errorf("delete a working copy: %w", err)
 	}
@@ -104,10 +113,30 @@ func Delete(ctx context.Context, db *sqldb.DB, tenant id.Tenant, user id.User, k
 	return nil
 }
 
+// remove deletes the copies of a tenant for which a condition holds, whose parameters begin with $2, and
+// returns how many it deleted.
+func remove(ctx context.Context, db *sqldb.DB, tenant id.Tenant, condition string, args ...any) (n int, err error) {
+	err = db.InTx(ctx, func(tx *sqldb.DB) error {
+		rows, err := tx.Query(ctx, `DELETE FROM working_copy WHERE tenant_id = $1 AND `+condition+` RETURNING size`, append([]any{tenant}, args...)...)
+		var bytes int64
+		n = 0
+		err = sqldb.Each(rows, err, func(scan func(...any) error) error {
+			var size int64
+			err := scan(&size)
+			n, bytes = n+1, bytes+size
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		return quota.Add(ctx, tx, tenant, quota.WorkingCopies, -bytes)
+	})
+	return n, err
+}
+
 // DeleteOfUser deletes all copies of a user who leaves the tenant.
 func DeleteOfUser(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, user id.User) error {
-	_, err := tx.Exec(ctx, `DELETE FROM working_copy WHERE tenant_id = $1 AND user_id = $2`, tenant, user)
-	if err != nil {
+	if _, err := remove(ctx, tx, tenant, `user_id = $2`, user); err != nil {
 		return fmt.Errorf("delete the working copies of a user: %w", err)
 	}
 	return nil
@@ -115,8 +144,7 @@ func DeleteOfUser(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, user id.U
 
 // Erase deletes all users' copies for records that are erased.
 func Erase(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, records []string) error {
-	_, err := tx.Exec(ctx, `DELETE FROM working_copy WHERE tenant_id = $1 AND record`+tx.In(2), tenant, sqldb.List(tx, records))
-	if err != nil {
+	if _, err := remove(ctx, tx, tenant, `record`+tx.In(2), sqldb.List(tx, records)); err != nil {
 		return fmt.Errorf("erase working copies: %w", err)
 	}
 	return nil
@@ -125,13 +153,12 @@ func Erase(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, records []string
 // Prune deletes up to limit copies of a tenant that were last stored before a time, oldest first, and
 // returns how many it deleted.
 func Prune(ctx context.Context, db *sqldb.DB, tenant id.Tenant, before time.Time, limit int) (int, error) {
-	n, err := db.Exec(ctx, `
-		DELETE FROM working_copy WHERE tenant_id = $1 AND (user_id, kind, record) IN (
+	n, err := remove(ctx, db, tenant, `(user_id, kind, record) IN (
 			SELECT w.user_id, w.kind, w.record FROM working_copy AS w
 			WHERE w.tenant_id = $1 AND w.updated_at <= $2 ORDER BY w.updated_at LIMIT $3)`,
-		tenant, sqldb.Micros(before), limit)
+		sqldb.Micros(before), limit)
 	if err != nil {
 		return 0, fmt.Errorf("delete old working copies: %w", err)
 	}
-	return int(n), nil
+	return n, nil
 }

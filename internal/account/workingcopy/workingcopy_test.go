@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/packetboat/packetboat/internal/account/quota"
 	"github.com/packetboat/packetboat/internal/account/tenant"
 	"github.com/packetboat/packetboat/internal/account/workingcopy"
 	"github.com/packetboat/packetboat/internal/base/fault"
@@ -219,4 +220,51 @@ func TestKeys(t *testing.T) {
 			t.Errorf("%s: %v, want NOT_FOUND", fmt.Sprint(k), err)
 		}
 	}
+}
+
+// TestCopiesOfATenantAreBounded counts the bytes of all users' copies through replacement, deletion, erasure and expiry.
+func TestCopiesOfATenantAreBounded(t *testing.T) {
+	each(t, func(o *office) {
+		ctx := quota.With(o.Context(), quota.Limits{WorkingCopies: 100})
+		put := func(user id.User, k workingcopy.Key, size int, at time.Time) error {
+			data := json.RawMessage(`{"a":"` + strings.Repeat("x", size-8) + `"}`)
+			return workingcopy.Store(ctx, o.db, o.tenant, user, k, workingcopy.Input{Data: data}, at)
+		}
+		used := func(want int64) {
+			o.Helper()
+			var size int64
+			o.ok(o.db.QueryRow(ctx, `SELECT COALESCE(SUM(size), 0) FROM working_copy WHERE tenant_id = $1`, o.tenant).Scan(&size))
+			if n, err := quota.Used(ctx, o.db, o.tenant, quota.WorkingCopies); err != nil || n != want || size != want {
+				o.Errorf("%d bytes are counted and %d stored, %v; want %d", n, size, err, want)
+			}
+		}
+		a, b, c, d := key("form"), key("form"), key("form"), key("form")
+		o.ok(put(o.ann, a, 40, noon))
+		o.ok(put(o.ann, a, 30, noon))
+		used(30)
+		o.ok(put(o.bob, a, 30, noon.Add(time.Hour)))
+		o.ok(put(o.bob, b, 40, noon.Add(time.Hour)))
+		used(100)
+		if err := put(o.ann, c, 8, noon); !errors.Is(err, quota.ErrFull) {
+			o.Errorf("beyond the limit: %v", err)
+		}
+		if err := put(o.ann, a, 31, noon); !errors.Is(err, quota.ErrFull) {
+			o.Errorf("a longer copy beyond the limit: %v", err)
+		}
+		o.ok(put(o.ann, a, 29, noon))
+		used(99)
+		o.ok(workingcopy.Delete(ctx, o.db, o.tenant, o.bob, b))
+		used(59)
+		o.ok(workingcopy.Erase(ctx, o.db, o.tenant, []string{a.Record}))
+		used(0)
+		o.ok(put(o.ann, c, 50, noon))
+		o.ok(put(o.bob, d, 50, noon.Add(time.Hour)))
+		n, err := workingcopy.Prune(ctx, o.db, o.tenant, noon, 10)
+		if err != nil || n != 1 {
+			o.Errorf("%d expired, %v", n, err)
+		}
+		used(50)
+		o.ok(workingcopy.DeleteOfUser(ctx, o.db, o.tenant, o.bob))
+		used(0)
+	})
 }

@@ -127,6 +127,9 @@ func (b *batch) attribute(v *visitor, s stored) {
 	if v.kept >= maxKept {
 		return
 	}
+	if len(s.Properties) > maxKeptProperties {
+		s.Properties = nil
+	}
 	v.kept++
 	b.add.kept++
 	b.kept = append(b.kept, keptRow{v.id, s.id, s.Request})
@@ -154,9 +157,11 @@ func (b *batch) finish(ctx context.Context) error {
 		return err
 	}
 	tenant := b.account.ID
-	if err := keep(ctx, b.tx, tenant, b.kept); err != nil {
+	bytes, err := keep(ctx, b.tx, tenant, b.kept)
+	if err != nil {
 		return err
 	}
+	b.add.bytes += bytes
 	list := slices.SortedFunc(maps.Values(b.visitors), func(x, y *visitor) int { return id.Compare(x.id, y.id) })
 	if err := save(ctx, b.tx, tenant, list); err != nil {
 		return err

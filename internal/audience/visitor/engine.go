@@ -28,6 +28,8 @@ type Engine struct {
 	// has confirmed them.
 	PersonalData []contact.PersonalData
 
+	MaxKept int64 // bytes of kept requests of a tenant; zero: the default
+
 	maxPending, maxPendingDay int64 // replace the constants in tests
 }
 

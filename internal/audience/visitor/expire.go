@@ -1,6 +1,7 @@
 package visitor
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -25,18 +26,21 @@ const (
 	maxKept     = 500 // page views and events of one unknown visitor
 	maxVisitors = 1_000_000
 	maxKeptAll  = 2_000_000
+
+	maxKeptBytes      = 200 << 20 // of all that is kept, unless Engine.MaxKept is set
+	maxKeptProperties = 2 << 10   // bytes of an event
 )
 
 // expireStep is the number of rows that a transaction deletes.
 const expireStep = 1000
 
-// limits are maxVisitors and maxKeptAll; tests have smaller ones.
-type limits struct{ visitors, kept int64 }
+// limits are maxVisitors, maxKeptAll and maxKeptBytes; tests have smaller ones.
+type limits struct{ visitors, kept, bytes int64 }
 
 // Expire deletes what has expired or exceeds the limits, of all tenants, and erases contacts that nobody
 // has confirmed.
 func (e *Engine) Expire(ctx context.Context) error {
-	return e.expire(ctx, limits{maxVisitors, maxKeptAll})
+	return e.expire(ctx, limits{maxVisitors, maxKeptAll, cmp.Or(e.MaxKept, maxKeptBytes)})
 }
 
 func (e *Engine) expire(ctx context.Context, most limits) error {
@@ -98,6 +102,15 @@ func (e *Engine) expireSome(ctx context.Context, t id.Tenant, most limits) (more
 				return err
 			}
 		}
+		if over := have.bytes + x.add.bytes - most.bytes; over > 0 {
+			n, err := x.oldest(ctx, over)
+			if err != nil {
+				return err
+			}
+			if err := x.kept(ctx, now, n); err != nil {
+				return err
+			}
+		}
 		if more = x.add != (totals{}); more {
 			_, err = addTotals(ctx, tx, t, x.add)
 		}
@@ -127,15 +140,40 @@ func (x *expiry) visitors(ctx context.Context, condition string, before time.Tim
 	if err != nil || len(gone) == 0 {
 		return err
 	}
-	n, err := deleteKept(ctx, x.tx, x.tenant, gone)
+	n, bytes, err := deleteKept(ctx, x.tx, x.tenant, gone)
 	x.add.visitors -= int64(len(gone))
 	x.add.kept -= n
+	x.add.bytes -= bytes
 	return err
 }
 
-// deleteKept deletes what was kept of visitors.
-func deleteKept(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, list []id.Visitor) (int64, error) {
-	return tx.Exec(ctx, `DELETE FROM visitor_kept WHERE tenant_id = $1 AND visitor_id`+tx.In(2), tenant, sqldb.List(tx, list))
+// deleteKept deletes what was kept of visitors, and returns the number of rows and of their bytes.
+func deleteKept(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, list []id.Visitor) (n, bytes int64, err error) {
+	rows, err := tx.Query(ctx, `DELETE FROM visitor_kept WHERE tenant_id = $1 AND visitor_id`+tx.In(2)+` RETURNING LENGTH(data)`, tenant, sqldb.List(tx, list))
+	err = sqldb.Each(rows, err, func(scan func(...any) error) error {
+		var size int64
+		err := scan(&size)
+		n, bytes = n+1, bytes+size
+		return err
+	})
+	return n, bytes, err
+}
+
+// oldest returns how many of the oldest kept requests have a number of bytes together, at most
+// expireStep.
+func (x *expiry) oldest(ctx context.Context, bytes int64) (n int64, err error) {
+	rows, err := x.tx.Query(ctx, `
+		SELECT LENGTH(data) FROM visitor_kept WHERE tenant_id = $1 ORDER BY at LIMIT $2`, x.tenant, expireStep)
+	err = sqldb.Each(rows, err, func(scan func(...any) error) error {
+		var size int64
+		err := scan(&size)
+		if bytes > 0 {
+			n++
+		}
+		bytes -= size
+		return err
+	})
+	return n, err
 }
 
 // kept deletes kept page views and events from before a time, the oldest first.
@@ -143,13 +181,15 @@ func (x *expiry) kept(ctx context.Context, before time.Time, limit int64) error 
 	rows, err := x.tx.Query(ctx, `
 		DELETE FROM visitor_kept WHERE tenant_id = $1 AND (visitor_id, id) IN (
 			SELECT visitor_id, id FROM visitor_kept WHERE tenant_id = $1 AND at < $2 ORDER BY at LIMIT $3)
-		RETURNING visitor_id`, x.tenant, sqldb.Micros(before), limit)
+		RETURNING visitor_id, LENGTH(data)`, x.tenant, sqldb.Micros(before), limit)
 	byVisitor := map[id.Visitor]int64{}
 	err = sqldb.Each(rows, err, func(scan func(...any) error) error {
 		var v id.Visitor
-		err := scan(&v)
+		var size int64
+		err := scan(&v, &size)
 		byVisitor[v]++
 		x.add.kept--
+		x.add.bytes -= size
 		return err
 	})
 	if err != nil || len(byVisitor) == 0 {

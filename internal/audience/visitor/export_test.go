@@ -8,7 +8,7 @@ import (
 
 // ExpireTo is Expire with other limits.
 func (e *Engine) ExpireTo(ctx context.Context, visitors, kept int64) error {
-	return e.expire(ctx, limits{visitors, kept})
+	return e.expire(ctx, limits{visitors, kept, maxKeptBytes})
 }
 
 // LimitPending sets the maximal number of pending contacts, and of those of a day.

@@ -39,7 +39,7 @@ func (b *batch) link(ctx context.Context, v *visitor, c id.Contact, s Strength, 
 // releaseKept attributes the kept requests of a visitor to its contact, also those that this
 // batch has kept.
 func (b *batch) releaseKept(ctx context.Context, v *visitor) error {
-	list, err := takeKept(ctx, b.tx, b.account.ID, v.id)
+	list, bytes, err := takeKept(ctx, b.tx, b.account.ID, v.id)
 	if err != nil {
 		return err
 	}
@@ -47,6 +47,7 @@ func (b *batch) releaseKept(ctx context.Context, v *visitor) error {
 		b.done = append(b.done, attributed{v.contact, r})
 	}
 	b.add.kept -= int64(len(list))
+	b.add.bytes -= bytes
 	kept := b.kept[:0]
 	for _, k := range b.kept {
 		if k.visitor == v.id {

@@ -88,10 +88,10 @@ func erase(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, people []contact
 	if err != nil || len(gone) == 0 {
 		return err
 	}
-	n, err := deleteKept(ctx, tx, tenant, gone)
+	n, bytes, err := deleteKept(ctx, tx, tenant, gone)
 	if err != nil {
 		return err
 	}
-	_, err = addTotals(ctx, tx, tenant, totals{visitors: -int64(len(gone)), kept: -n})
+	_, err = addTotals(ctx, tx, tenant, totals{visitors: -int64(len(gone)), kept: -n, bytes: -bytes})
 	return err
 }

@@ -149,53 +149,56 @@ type keptRow struct {
 	request Request
 }
 
-// takeKept deletes the kept requests of a visitor and returns them, oldest first.
-func takeKept(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, v id.Visitor) ([]Request, error) {
+// takeKept deletes the kept requests of a visitor and returns them, oldest first, with the number of their
+// bytes.
+func takeKept(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, v id.Visitor) (list []Request, bytes int64, err error) {
 	rows, err := tx.Query(ctx, `DELETE FROM visitor_kept WHERE tenant_id = $1 AND visitor_id = $2 RETURNING data`, tenant, v)
-	list, err := sqldb.Collect(rows, err, func(scan func(...any) error) (Request, error) {
+	list, err = sqldb.Collect(rows, err, func(scan func(...any) error) (Request, error) {
 		var r Request
 		var data []byte
 		if err := scan(&data); err != nil {
 			return r, err
 		}
+		bytes += int64(len(data))
 		err := json.Unmarshal(data, &r)
 		return r, err
 	})
 	if err != nil {
-		return nil, fmt.Errorf("read the kept requests of a visitor: %w", err)
+		return nil, 0, fmt.Errorf("read the kept requests of a visitor: %w", err)
 	}
 	slices.SortStableFunc(list, func(a, b Request) int { return a.At.Compare(b.At) })
-	return list, nil
+	return list, bytes, nil
 }
 
-// keep stores requests of visitors without a contact.
-func keep(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, list []keptRow) error {
+// keep stores requests of visitors without a contact, and returns the number of their bytes.
+func keep(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, list []keptRow) (bytes int64, err error) {
 	t := tx.Table("id UUID", "visitor_id UUID", "at BIGINT", "data BYTEA")
 	for _, k := range list {
 		data, err := json.Marshal(k.request)
 		if err != nil {
-			return err
+			return 0, err
 		}
+		bytes += int64(len(data))
 		t.Add(k.id, k.visitor, sqldb.Micros(k.request.At), data)
 	}
 	if _, err := t.Insert(ctx, tx, "visitor_kept", tenant); err != nil {
-		return fmt.Errorf("keep requests of visitors: %w", err)
+		return 0, fmt.Errorf("keep requests of visitors: %w", err)
 	}
-	return nil
+	return bytes, nil
 }
 
-// totals are the numbers of a tenant's rows.
-type totals struct{ visitors, kept, pending int64 }
+// totals are the numbers of a tenant's rows; bytes are those of what is kept.
+type totals struct{ visitors, kept, bytes, pending int64 }
 
 // addTotals adds to the numbers of a tenant and returns the sums. It locks their row until the
 // transaction ends.
 func addTotals(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, add totals) (totals, error) {
 	var t totals
 	err := tx.QueryRow(ctx, `
-		INSERT INTO visitor_total (tenant_id, visitors, kept, pending) VALUES ($1, $2, $3, $4)
+		INSERT INTO visitor_total (tenant_id, visitors, kept, kept_bytes, pending) VALUES ($1, $2, $3, $4, $5)
 		ON CONFLICT (tenant_id) DO UPDATE SET visitors = visitor_total.visitors + excluded.visitors,
-			kept = visitor_total.kept + excluded.kept, pending = visitor_total.pending + excluded.pending
-		RETURNING visitors, kept, pending`, tenant, add.visitors, add.kept, add.pending).Scan(&t.visitors, &t.kept, &t.pending)
+			kept = visitor_total.kept + excluded.kept, kept_bytes = visitor_total.kept_bytes + excluded.kept_bytes, pending = visitor_total.pending + excluded.pending
+		RETURNING visitors, kept, kept_bytes, pending`, tenant, add.visitors, add.kept, add.bytes, add.pending).Scan(&t.visitors, &t.kept, &t.bytes, &t.pending)
 	if err != nil {
 		return t, fmt.Errorf("count visitors: %w", err)
 	}

@@ -195,6 +195,10 @@ func (w *website) wantTotals() {
 	if err := w.db.QueryRow(w.t.Context(), `SELECT COALESCE(SUM(kept), 0) FROM visitor WHERE tenant_id = $1`, w.tenant.ID).Scan(&sum); err != nil {
 		w.t.Fatal(err)
 	}
+	if bad := w.count(`(SELECT t.tenant_id FROM visitor_total AS t
+		WHERE t.kept_bytes <> (SELECT COALESCE(SUM(LENGTH(k.data)), 0) FROM visitor_kept AS k WHERE k.tenant_id = t.tenant_id)) AS t`); bad != 0 {
+		w.t.Error("the bytes of kept requests are not those that are counted")
+	}
 	if sum != kept {
 		w.t.Errorf("visitors have %d kept requests, of %d", sum, kept)
 	}

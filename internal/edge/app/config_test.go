@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/packetboat/packetboat/internal/account/quota"
 	"github.com/packetboat/packetboat/internal/edge/app"
 	"github.com/packetboat/packetboat/internal/senders/sender"
 )
@@ -48,7 +49,7 @@ func TestTheDefaultsWorkOnOneMachine(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c.BaseURL.String() != "http://127.0.0.1:8080" || !c.LoopbackBaseURL() || c.RateLimitPerMinute != 1000 || c.SecretKey != nil || c.SystemRelay != nil {
+	if c.BaseURL.String() != "http://127.0.0.1:8080" || !c.LoopbackBaseURL() || c.RateLimitPerMinute != 1000 || c.Quota != (quota.Limits{JobFiles: 1 << 30, WorkingCopies: 200 << 20}) || c.MaxVisitorRequests != 200<<20 || c.SecretKey != nil || c.SystemRelay != nil {
 		t.Errorf("the defaults are %+v", c)
 	}
 }
@@ -122,6 +123,7 @@ func TestEveryMistakeIsReportedAtOnce(t *testing.T) {
 	o.SignupEnabled, o.AllowPrivateRelays, o.SystemSMTPURL, o.LogFormat, o.LogLevel = "yes", "1", "http://x", "xml", "loud"
 	o.DNSResolver, o.MXHost, o.SPFHost, o.TrackHost = "ns.example.org", "192.0.2.1", "localhost", "https://t.example.org"
 	o.BootstrapTenantSlug, o.BootstrapAdminEmail, o.BootstrapAPIKey = "A", "ann@example.org", "pbk_x"
+	o.MaxJobFilesMB, o.MaxWorkingCopiesMB, o.MaxVisitorRequestsMB = "1 GB", "0", "-1"
 	_, err := o.Config()
 	m, ok := errors.AsType[app.Mistakes](err)
 	if !ok {
@@ -136,7 +138,7 @@ func TestEveryMistakeIsReportedAtOnce(t *testing.T) {
 		}
 	}
 	want := strings.Fields(`DATA_DIR DATABASE_URL LISTEN SECRET_KEY ADMIN_LISTEN SIGNUP_ENABLED ALLOW_PRIVATE_RELAYS RATE_LIMIT_PER_MINUTE
-		TRUSTED_PROXIES FEEDBACK_SENDER_ID SYSTEM_SMTP_URL DNS_RESOLVER MX_HOST SPF_HOST TRACK_HOST LOG_FORMAT LOG_LEVEL BOOTSTRAP_TENANT_SLUG BOOTSTRAP_ADMIN_EMAIL BOOTSTRAP_API_KEY`)
+		MAX_JOB_FILES_MB MAX_WORKING_COPIES_MB MAX_VISITOR_REQUESTS_MB TRUSTED_PROXIES FEEDBACK_SENDER_ID SYSTEM_SMTP_URL DNS_RESOLVER MX_HOST SPF_HOST TRACK_HOST LOG_FORMAT LOG_LEVEL BOOTSTRAP_TENANT_SLUG BOOTSTRAP_ADMIN_EMAIL BOOTSTRAP_API_KEY`)
 	if !slices.Equal(named, want) {
 		t.Errorf("mistakes in %v, want %v\n%v", named, want, err)
 	}

@@ -120,6 +120,7 @@ func (s *Server) engines(registry prometheus.Registerer, jobs *job.Engine, t too
 	automating := &flow.Automations{DB: db, Now: t.now, Log: s.Log.With("engine", "automations"), Wake: db.Subscribe(automation.Wake)}
 	visitors := &visitor.Engine{
 		DB: db, Box: s.Store.Box, Log: s.Log.With("engine", "visitors"), Now: t.now, PersonalData: ownPersonalData(),
+		MaxKept: s.Config.MaxVisitorRequests,
 	}
 	notifying := s.notifier(t, notify.NewMetrics(registry))
 	notifying.Wake = db.Subscribe(webhook.Wake)

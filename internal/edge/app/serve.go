@@ -17,6 +17,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	"github.com/packetboat/packetboat/internal/account/quota"
 	"github.com/packetboat/packetboat/internal/base/id"
 	"github.com/packetboat/packetboat/internal/base/poll"
 	"github.com/packetboat/packetboat/internal/sqldb"
@@ -105,7 +106,7 @@ func (s *Server) Run(ctx context.Context) error {
 	if parts.tls != nil {
 		plain = s.upgrade(plain)
 	}
-	servers := []*http.Server{publicServer(plain, bounded)}
+	servers := []*http.Server{s.publicServer(plain, bounded)}
 	listeners := []net.Listener{bounded}
 	if parts.tls != nil {
 		secure, err := listen("PACKETBOAT_TLS_LISTEN", s.Config.TLSListen)
@@ -114,7 +115,7 @@ func (s *Server) Run(ctx context.Context) error {
 		}
 		s.Log.Info("https is served", "listen", secure.Addr().String())
 		bounded := limitConnections(secure, limits)
-		servers, listeners = append(servers, publicServer(parts.handler, bounded)), append(listeners, tls.NewListener(bounded, parts.tls))
+		servers, listeners = append(servers, s.publicServer(parts.handler, bounded)), append(listeners, tls.NewListener(bounded, parts.tls))
 	}
 	if s.Config.AdminListen != "" {
 		admin, err := listen("PACKETBOAT_ADMIN_LISTEN", s.Config.AdminListen)
@@ -140,9 +141,10 @@ func profiles(mux *http.ServeMux) {
 }
 
 // publicServer returns the server of a listener whose connections are bounded.
-func publicServer(h http.Handler, bounded *connections) *http.Server {
+func (s *Server) publicServer(h http.Handler, bounded *connections) *http.Server {
 	server := httpServer(bounded.handler(endStalled(h)), 30*time.Second) // the API extends it for uploads
 	server.ConnState, server.ConnContext = bounded.watch, bounded.mark
+	server.BaseContext = func(net.Listener) context.Context { return quota.With(context.Background(), s.Config.Quota) }
 	return server
 }
 
@@ -159,7 +161,7 @@ func httpServer(h http.Handler, read time.Duration) *http.Server {
 
 func (s *Server) run(ctx context.Context, servers []*http.Server, listeners []net.Listener, parts *parts) error {
 	// The engines stop after the requests, which may still create work for them.
-	working, stop := context.WithCancel(context.WithoutCancel(ctx))
+	working, stop := context.WithCancel(quota.With(context.WithoutCancel(ctx), s.Config.Quota))
 	defer stop()
 	failed := make(chan error, len(servers)+len(parts.loops)+len(parts.engines))
 	var loops, serving sync.WaitGroup

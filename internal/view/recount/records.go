@@ -131,7 +131,7 @@ func (r *Recount) visitors(ctx context.Context, tenant id.Tenant, total *Result)
 		return err
 	}
 	fields := func(t visitor.Totals) map[string]int64 {
-		return map[string]int64{"visitors": t.Visitors, "kept": t.Kept}
+		return map[string]int64{"visitors": t.Visitors, "kept": t.Kept, "kept_bytes": t.Bytes}
 	}
 	if !r.reportAs(total, tenant, Visitors, tenant.String(), fields(stored), fields(counted)) || !r.Repair {
 		return nil

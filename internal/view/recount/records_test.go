@@ -43,7 +43,7 @@ func newSite(t *testing.T, db *sqldb.DB, slug string) *site {
 		s.exec(`INSERT INTO visitor (tenant_id, id, first_seen_at, seen_at, session_at) VALUES ($1, $2, 1, 1, 1)`, s.tenant, v)
 		s.exec(`INSERT INTO visitor_kept (tenant_id, visitor_id, id, at, data) VALUES ($1, $2, $3, 1, $4)`, s.tenant, v, id.New[id.VisitorRequest](), []byte("x"))
 	}
-	s.exec(`INSERT INTO visitor_total (tenant_id, visitors, kept, pending) VALUES ($1, 4, 4, 2)`, s.tenant)
+	s.exec(`INSERT INTO visitor_total (tenant_id, visitors, kept, kept_bytes, pending) VALUES ($1, 4, 4, 4, 2)`, s.tenant)
 	return s
 }
 
@@ -127,8 +127,8 @@ func TestNumbersOfRecordsAreCountedAgain(t *testing.T) {
 			{`DELETE FROM sequence_count WHERE tenant_id = $1 AND node_id = ''`, 5},
 			{`UPDATE sequence_time_sum SET entered = entered - 1, failed = failed + 2 WHERE tenant_id = $1`, 4},
 			{`DELETE FROM sequence_time_sum WHERE tenant_id = $1`, 6},
-			{`UPDATE visitor_total SET visitors = 5, kept = 0 WHERE tenant_id = $1`, 2},
-			{`DELETE FROM visitor_total WHERE tenant_id = $1`, 2},
+			{`UPDATE visitor_total SET visitors = 5, kept = 0, kept_bytes = 9 WHERE tenant_id = $1`, 3},
+			{`DELETE FROM visitor_total WHERE tenant_id = $1`, 3},
 		} {
 			acme.exec(change.text, acme.tenant)
 			if found := acme.differences(false); len(found) != change.want {
