@@ -51,7 +51,7 @@ func Scopes() []ScopeInfo {
 	return []ScopeInfo{
 		{BlocksRead, "List and get blocks", []Scope{}},
 		{BroadcastsRead, "List and get broadcasts", []Scope{}},
-		{BroadcastsSchedule, "Schedule, unschedule, pause, resume, cancel and reschedule broadcasts, and send tests of them; with contacts:read also with the data of a contact", []Scope{}},
+		{BroadcastsSchedule, "Schedule, unschedule, pause, resume, cancel and reschedule broadcasts, and send tests of them, also with the data of a contact", []Scope{}},
 		{BroadcastsWrite, "Create, change, delete and archive broadcasts", []Scope{}},
 		{ContactsRead, "List, count, search, look up and export contacts; list stages", []Scope{}},
 		{ContactsWrite, "Create, change, delete, restore and import contacts; changing lists, suppressing and enrolling need their own scopes", []Scope{}},

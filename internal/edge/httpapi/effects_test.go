@@ -42,7 +42,6 @@ func TestEffectsNeedTheScopeOfTheOperationThatHasThemAlone(t *testing.T) {
 		seq := "/sequences/" + s.must(201, "editor", "POST /sequences", `{"name": "Welcome"}`).str("id")
 		s.must(200, "editor", "PUT "+seq+"/graph", `{"entry_node_id": "a", "nodes": [{"id": "a", "type": "tag", "config": {"action": "add", "tags": ["in"]}}], "edges": []}`)
 		s.must(200, "editor", "POST "+seq+"/activate", "")
-		draft := "/broadcasts/" + s.createDraft("Spring", "")
 		contacts := 0
 		fresh := func() string {
 			contacts++
@@ -76,8 +75,6 @@ func TestEffectsNeedTheScopeOfTheOperationThatHasThemAlone(t *testing.T) {
 		}
 		list := []effect{
 			{"a sample of contacts", "previewSegment", auth.SegmentsRead, "POST /segments/preview", `{"definition": ` + germans + `}`, "GET /contacts", "", "sample"},
-			{"a test with the data of a contact", "testSendBroadcast", auth.BroadcastsSchedule, "POST " + draft + "/test-send",
-				`{"to": ["ann@example.org"], "contact_id": "$CONTACT"}`, "GET /contacts/$CONTACT", "", ""},
 		}
 		for _, a := range bulk.Actions() {
 			c, known := actions[a]

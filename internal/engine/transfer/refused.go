@@ -10,6 +10,7 @@ import (
 	"strconv"
 
 	"github.com/packetboat/packetboat/internal/account/job"
+	"github.com/packetboat/packetboat/internal/account/quota"
 	"github.com/packetboat/packetboat/internal/base/clip"
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
@@ -58,7 +59,8 @@ func (e *errorRows) write(ctx context.Context, tx *sqldb.DB, im *importRun, at *
 		}
 		w.Flush()
 	}
-	full := at.Sum.Omitted > 0
+	omitted := at.Sum.Omitted
+	full := omitted > 0
 	listed := at.Sum.Invalid - at.Sum.Omitted - int64(len(e.rows)) // rows in the file so far
 	for i, t := range e.rows {
 		before := text.Len()
@@ -82,7 +84,11 @@ func (e *errorRows) write(ctx context.Context, tx *sqldb.DB, im *importRun, at *
 			return err
 		}
 	}
-	return file.Append(ctx, tx, text.Bytes())
+	if err = file.Append(ctx, tx, text.Bytes()); errors.Is(err, quota.ErrFull) {
+		at.Sum.Omitted = omitted + int64(len(e.rows)) // the import goes on
+		return nil
+	}
+	return err
 }
 
 // errorCells returns the row as it is in the errors file.

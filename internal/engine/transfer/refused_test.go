@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/packetboat/packetboat/internal/account/job"
+	"github.com/packetboat/packetboat/internal/account/quota"
 	"github.com/packetboat/packetboat/internal/base/fault"
 	"github.com/packetboat/packetboat/internal/engine/transfer"
 )
@@ -54,6 +55,24 @@ func TestTheErrorsFileIsBounded(t *testing.T) {
 					d.Errorf("%s: the errors file has %d rows and %d bytes, want %d rows", name, lines, file.Size, c.lines)
 				}
 			}
+		}
+	})
+}
+
+// An import goes on when the account has no room for the rows that it refuses.
+func TestAnImportGoesOnWithoutRoomForItsErrors(t *testing.T) {
+	each(t, func(d *fixture) {
+		j, err := d.start("email\na\nann@example.org\nb\n", transfer.Options{})
+		d.ok(err)
+		_, err = d.db.Exec(d.Context(), `UPDATE quota SET bytes = $2 WHERE tenant_id = $1`, d.tenant, quota.DefaultJobFiles)
+		d.ok(err)
+		d.run()
+		j, err = job.ByID(d.Context(), d.db, d.tenant, j.ID)
+		d.ok(err)
+		r, _, err := transfer.ImportResultOf(j)
+		d.ok(err)
+		if got := d.resultText(j); got != "completed 3: 1+0+0+2" || r.Omitted != 2 {
+			d.Errorf("the import = %s, %d rows omitted, want 2", got, r.Omitted)
 		}
 	})
 }
