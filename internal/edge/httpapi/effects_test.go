@@ -182,7 +182,7 @@ func TestEffectsNeedTheScopeOfTheOperationThatHasThemAlone(t *testing.T) {
 			words string
 		}{
 			"recordEvent": {auth.EventsWrite, "create contacts"}, "recordEvents": {auth.EventsWrite, "create contacts"}, "enrollContact": {auth.SequencesEnroll, "creating them and changing their fields"},
-			"suppressContacts": {auth.SuppressionWrite, "unsubscribes their contacts"}, "createSegmentFromBroadcast": {auth.SegmentsWrite, "from a broadcast"},
+			"suppressContacts": {auth.SuppressionWrite, "unsubscribes their contacts"}, "testSendBroadcast": {auth.BroadcastsSchedule, "with the data of a contact"}, "createSegmentFromBroadcast": {auth.SegmentsWrite, "from a broadcast"},
 		}
 		for _, operations := range doc.Paths {
 			for method, raw := range operations {

@@ -65,6 +65,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 		if server.Shutdown(grace) != nil {
 			_ = server.Close()
 		}
+		_ = l.Close() // which they do not close if ctx ended before the server knew it
 		<-served
 	}
 	return nil
