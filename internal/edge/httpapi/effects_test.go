@@ -170,7 +170,7 @@ func TestEffectsNeedTheScopeOfTheOperationThatHasThemAlone(t *testing.T) {
 		for _, e := range list {
 			compared[e.operation] = true
 		}
-		for _, o := range strings.Fields(`createBroadcast bulkArchiveBroadcasts deleteBroadcast updateBroadcast archiveBroadcast cancelBroadcast cloneBroadcast
+		for o := range strings.FieldsSeq(`createBroadcast bulkArchiveBroadcasts deleteBroadcast updateBroadcast archiveBroadcast cancelBroadcast cloneBroadcast
 			pauseBroadcast rescheduleBroadcast resumeBroadcast scheduleBroadcast unarchiveBroadcast unscheduleBroadcast createContact upsertContact exportContacts
 			searchContacts deleteContact patchContact updateContact restoreContact cancelJob createMessage deleteMessage updateMessage archiveMessage duplicateMessage
 			rebaseMessagePreview replaceSeeds changeSeeds createSegment deleteSegment updateSegment addSegmentMembers removeSegmentMembers removeSegmentMember
