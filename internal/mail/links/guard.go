@@ -1,7 +1,6 @@
 package links
 
 import (
-	"html"
 	"iter"
 	"regexp"
 	"strings"
@@ -70,7 +69,7 @@ func (g *Guard) settled(name, value string, safe func(string) bool) bool {
 	if len(spans) > 0 {
 		prefix = value[:spans[0].Start]
 	}
-	scheme, known := schemeIn(html.UnescapeString(prefix))
+	scheme, known := schemeIn(markup.UnescapeValue(prefix))
 	if scheme != "" {
 		g.authored[name+" "+scheme] = true
 	}
@@ -90,7 +89,7 @@ func (g *Guard) Clean(rendered []byte) ([]byte, bool) {
 	last := 0
 	for t := range tags(in, 0) {
 		for a := range in.Attributes(t) {
-			if !isURLAttribute(a.Name) || g.allows(a.Name, html.UnescapeString(text[a.Start:a.End])) || a.Before < last {
+			if !isURLAttribute(a.Name) || g.allows(a.Name, markup.UnescapeValue(text[a.Start:a.End])) || a.Before < last {
 				continue
 			}
 			out = append(out, text[last:a.Before]...)

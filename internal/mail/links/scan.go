@@ -182,13 +182,13 @@ func (s *scan) href(a markup.Attribute, track bool) int {
 // value returns the decoded value of a, without the line breaks and tabs that
 // browsers ignore in a URL.
 func (s *scan) value(a markup.Attribute) string {
-	v := markup.Outside(s.in.Source[a.Start:a.End], func(piece string) string {
+	v := markup.DecodeValue(s.in.Source[a.Start:a.End], func(piece string) string {
 		return strings.Map(func(r rune) rune {
 			if r == '\t' || r == '\r' || r == '\n' {
 				return -1
 			}
 			return r
-		}, html.UnescapeString(piece))
+		}, piece)
 	})
 	return strings.Trim(v, " \f")
 }

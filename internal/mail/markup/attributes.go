@@ -1,7 +1,6 @@
 package markup
 
 import (
-	"html"
 	"iter"
 	"slices"
 )
@@ -101,7 +100,7 @@ func (s *Scanner) Within(start, end int) []Span {
 
 // Value returns the value of an attribute, with entities decoded and Liquid kept.
 func (s *Scanner) Value(a Attribute) string {
-	return Outside(s.Source[a.Start:a.End], html.UnescapeString)
+	return DecodeValue(s.Source[a.Start:a.End], nil)
 }
 
 // Lookup returns the value of the first attribute of that name in the text of a

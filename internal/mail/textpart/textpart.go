@@ -6,7 +6,6 @@
 package textpart
 
 import (
-	"html"
 	"slices"
 	"strconv"
 	"strings"
@@ -76,7 +75,7 @@ func readNodes(in *markup.Scanner) []node {
 			for a := range in.Attributes(t) {
 				if affectsVisibility(a.Name) && !slices.Contains(seen, a.Name) {
 					seen = append(seen, a.Name)
-					value := html.UnescapeString(in.Masked[a.Start:a.End])
+					value := markup.UnescapeValue(in.Masked[a.Start:a.End])
 					n.hidden = n.hidden || hidesElement(a.Name, value)
 					n.layout = n.layout || a.Name == "role" && (value == "presentation" || value == "none")
 				}

@@ -2,7 +2,6 @@ package render
 
 import (
 	"context"
-	"html"
 	"math"
 	"slices"
 	"strings"
@@ -12,6 +11,7 @@ import (
 	"github.com/packetboat/packetboat/internal/content/content"
 	"github.com/packetboat/packetboat/internal/mail/links"
 	"github.com/packetboat/packetboat/internal/mail/liquid"
+	"github.com/packetboat/packetboat/internal/mail/markup"
 	"github.com/packetboat/packetboat/internal/message/track"
 )
 
@@ -185,7 +185,7 @@ type target struct {
 // Field returns the tracked address of the link with a rendered target, in which everything but Raw
 // values is escaped.
 func (t target) Field(name string) any {
-	return t.env.carrying(t.n, strings.TrimSpace(html.UnescapeString(name)))
+	return t.env.carrying(t.n, strings.TrimSpace(markup.UnescapeValue(name)))
 }
 
 // carrying returns the address of link n that contains its target.
