@@ -96,6 +96,13 @@ func readText(s string) (any, error)   { return s, nil }
 func readInt(s string) (any, error)    { return strconv.ParseInt(s, 10, 64) }
 func readNumber(s string) (any, error) { return strconv.ParseFloat(s, 64) }
 func readBool(s string) (any, error)   { return strconv.ParseBool(s) }
+func readStage(s string) (any, error) { // as bytes: SQLite sorts every text before them
+	stage, ok := id.Parse[id.Stage](s)
+	if !ok {
+		return nil, errors.New("not the id of a stage")
+	}
+	return stage, nil
+}
 
 var orders = map[Sort]order{
 	"email":                 {"c.email", false, true, readText, func(c *Contact) any { return c.Email }},
@@ -124,7 +131,7 @@ var orders = map[Sort]order{
 	"last_page_viewed_at":   {"a.last_page_viewed_at", true, false, readInt, func(c *Contact) any { return c.LastPageViewedAt }},
 	"created_at":            {byID, false, true, readInt, func(c *Contact) any { return c.CreatedAt }},
 	"updated_at":            {"c.updated_at", false, true, readInt, func(c *Contact) any { return c.UpdatedAt }},
-	"stage_id": {"c.stage_id", true, false, readText, func(c *Contact) any {
+	"stage_id": {"c.stage_id", true, false, readStage, func(c *Contact) any {
 		if c.Stage.IsZero() {
 			return nil
 		}
