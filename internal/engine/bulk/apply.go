@@ -2,6 +2,7 @@ package bulk
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -251,6 +252,13 @@ func (w *applyState) changeSequence(ctx context.Context, tx *sqldb.DB, ids []id.
 		candidates[i].Contact = c
 	}
 	list, err := sequence.EnrollAll(ctx, tx, s, candidates, w.now)
+	if errors.Is(err, sequence.ErrNotEnrollable) {
+		for _, c := range ids {
+			w.codes[c] = sequence.ErrNotEnrollable.Code
+			w.enrolled = append(w.enrolled, Enrolled{Contact: c, Status: "sequence_not_active"})
+		}
+		return nil
+	}
 	for _, e := range list {
 		result := Enrolled{Contact: e.Contact, Status: "duplicate", Enrollment: e.Enrollment.String()}
 		switch {

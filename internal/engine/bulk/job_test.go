@@ -184,12 +184,16 @@ func TestSequenceActionsEnrollAndExit(t *testing.T) {
 		if err != nil {
 			d.Fatal(err)
 		}
+		got := d.do(d.key(), bulk.Enroll, in, ids...)
+		if got.Affected != 0 || got.Skipped != 2 || len(got.Results) != 2 || got.Results[1].Status != "sequence_not_active" || len(got.Errors) != 2 || got.Errors[0].Code != "SEQUENCE_NOT_ENROLLABLE" {
+			d.Errorf("enroll in a draft = %+v", got)
+		}
 		_, err = sequence.Activate(d.Context(), d.db, d.tenant, s.ID, d.now)
 		if err != nil {
 			d.Fatal(err)
 		}
 		d.do(d.key(), bulk.Enroll, in, ids[0])
-		got := d.do(d.key(), bulk.Enroll, in, ids...)
+		got = d.do(d.key(), bulk.Enroll, in, ids...)
 		if got.Affected != 1 || got.Skipped != 1 || len(got.Results) != 2 || got.Results[0].Status != "duplicate" || got.Results[1].Status != "enrolled" {
 			d.Errorf("enroll = %+v", got)
 		}
