@@ -204,16 +204,11 @@ func (s SplitStep) check() error {
 	}
 	labels := map[string]bool{}
 	var err error
-	sum := 0.0
 	for i, w := range s.Branches {
 		err = errors.Join(err, named(fmt.Sprintf("branches[%d]", i), checkLabel(w.Label, labels)))
-		if !(w.Weight >= 0 && w.Weight <= 1e6) {
-			err = errors.Join(err, fmt.Errorf("branches[%d].weight: must be 0 to 1000000", i))
+		if !(w.Weight > 0 && w.Weight <= 1e6) {
+			err = errors.Join(err, fmt.Errorf("branches[%d].weight: must be more than 0, and at most 1000000", i))
 		}
-		sum += w.Weight
-	}
-	if !(sum > 0) {
-		err = errors.Join(err, errors.New("branches: at least one must have a weight"))
 	}
 	return err
 }
