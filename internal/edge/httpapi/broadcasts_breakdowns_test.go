@@ -387,6 +387,8 @@ func TestReportsRefuseBadRequests(t *testing.T) {
 			"/reports/overview?from=2026-02-02&to=2026-02-01":        "INVALID_INPUT",
 			"/reports/overview?from=2020-01-01&to=2026-02-01":        "INVALID_INPUT",
 			"/reports/overview?from=x&to=y&email_type_key=unknown-1": "INVALID_INPUT",
+			"/reports/overview?email_type_key=unknown-1":             "INVALID_EMAIL_TYPE",
+			"/activity?types=email_opened,unknown":                   "INVALID_INPUT",
 		} {
 			if r := s.call("viewer", "GET "+path, ""); r.status != 400 || r.code != want {
 				t.Errorf("GET %s answered %d %s", path, r.status, r.text)

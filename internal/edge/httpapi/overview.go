@@ -34,6 +34,7 @@ func (api overviewAPI) Register(r *endpoint.Router) {
 		Description: "Days are those of the account's time zone. Messages count on the day on which their attempts ended, opens and clicks on the day of a recipient's first one. previous is as many days before.",
 		Tag:         "reports",
 		Session:     true,
+		Faults:      []*fault.Error{sender.ErrUnknownEmailType},
 	}, api.overview)
 }
 
@@ -104,7 +105,11 @@ func (api overviewAPI) overview(ctx context.Context, p auth.Principal, in *overv
 		t, err := sender.EmailTypeByKey(ctx, api.db, p.Tenant, in.EmailType)
 		switch {
 		case errors.Is(err, sender.ErrUnknownEmailType):
-			problems.Add("email_type_key", "no email type has this key")
+			const path, message = "email_type_key", "no email type has this key"
+			if !problems.Any() { // alone, it has a code of its own
+				return none, sender.ErrUnknownEmailType.With(fault.Fields{Fields: []fault.Field{{Path: path, Message: message}}})
+			}
+			problems.Add(path, message)
 		case err != nil:
 			return none, err
 		}

@@ -1387,10 +1387,10 @@ export type EnrollContactError400 = Error & {
 
 export type EnrollContactRequestBody = {
 	company?: string | null;
-	contact_id?: string;
+	contact_id?: string | null;
 	custom_fields?: { [key: string]: unknown };
-	email?: string;
-	external_id?: string;
+	email?: string | null;
+	external_id?: string | null;
 	first_name?: string | null;
 	idempotency_key?: string;
 	last_name?: string | null;

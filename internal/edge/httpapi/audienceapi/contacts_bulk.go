@@ -30,7 +30,7 @@ Besides contacts:write, an API key needs lists:write for add_to_list and remove_
 affected counts the contacts that changed, skipped all others: those that needed no change, and those that are in errors with a code. From an API key, subscribe without a type does not end an unsubscription: such contacts are skipped with UNSUBSCRIBED.`,
 		Tag: "contacts", Scope: auth.ContactsWrite, Statuses: []int{http.StatusAccepted},
 		Faults: []*fault.Error{
-			bulk.ErrNotAvailable, bulk.ErrLimit, sequence.ErrNotFound, sequence.ErrNotEnrollable, segment.ErrInvalid, segment.ErrNotStatic,
+			bulk.ErrNotAvailable, bulk.ErrLimit, sequence.ErrNotFound, segment.ErrInvalid, segment.ErrNotStatic,
 			contact.ErrInvalidStage, contact.ErrInvalidEmailType, field.ErrUnknown, field.ErrValue,
 		},
 		FieldFaults: selectorFaults("selector."),

@@ -43,16 +43,16 @@ func (api Sequences) enrollments(r *endpoint.Router) {
 type enrollContactRequest struct {
 	wire.RecordPath
 	Body struct {
-		ContactID    string               `json:"contact_id,omitempty" format:"uuid"`
-		Email        string               `json:"email,omitempty"`
-		ExternalID   string               `json:"external_id,omitempty"`
+		ContactID    endpoint.Opt[string] `json:"contact_id" format:"uuid"`
+		Email        endpoint.Opt[string] `json:"email"`
+		ExternalID   endpoint.Opt[string] `json:"external_id"`
 		FirstName    endpoint.Opt[string] `json:"first_name"`
 		LastName     endpoint.Opt[string] `json:"last_name"`
 		Company      endpoint.Opt[string] `json:"company"`
 		CustomFields map[string]any       `json:"custom_fields,omitempty"`
 		Tags         []string             `json:"tags,omitempty"`
 		StageID      endpoint.Opt[string] `json:"stage_id" format:"uuid"`
-		Key          string               `json:"idempotency_key,omitempty" maxLength:"128" doc:"Repeats of the request with this key answer as the first, for 30 days."`
+		Key          string               `json:"idempotency_key,omitempty" minLength:"1" maxLength:"128" doc:"Repeats of the request with this key answer as the first, for 30 days."`
 	}
 }
 
@@ -76,10 +76,10 @@ func (r enrollResult) Headers() http.Header {
 
 func (in *enrollContactRequest) request() sequence.Request {
 	b := in.Body
-	r := sequence.Request{Email: b.Email, ExternalID: b.ExternalID, Key: b.Key, Change: contact.Change{
+	r := sequence.Request{Email: b.Email.Or(""), ExternalID: b.ExternalID.Or(""), Key: b.Key, Change: contact.Change{
 		Texts: map[contact.Text]*string{}, CustomFields: b.CustomFields, Stage: wire.NullAsZero(b.StageID),
 	}}
-	r.Contact, _ = id.Parse[id.Contact](b.ContactID) // the schema has checked it
+	r.Contact, _ = id.Parse[id.Contact](b.ContactID.Or("")) // the schema has checked it
 	for text, o := range map[contact.Text]endpoint.Opt[string]{contact.FirstName: b.FirstName, contact.LastName: b.LastName, contact.Company: b.Company} {
 		if o.Set {
 			r.Change.Texts[text] = o.Pointer()
