@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	_ "embed"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"io"
 	"log/slog"
@@ -110,7 +109,7 @@ func (p *Forms) serve(method string, next func(http.ResponseWriter, *http.Reques
 			}
 		default:
 			h.Set("Allow", method+", OPTIONS")
-			writeFault(w, http.StatusMethodNotAllowed, fault.New(fault.Invalid, "METHOD_NOT_ALLOWED", "use "+method))
+			writeError(w, http.StatusMethodNotAllowed, "METHOD_NOT_ALLOWED", "use "+method, nil)
 		}
 	}
 }
@@ -364,7 +363,7 @@ func (p *Forms) refuse(w http.ResponseWriter, r *http.Request, to person, err er
 		status = http.StatusUnsupportedMediaType
 	}
 	if r.Method != http.MethodPost || !isPage(r) {
-		writeFault(w, status, f)
+		writeError(w, status, f.Code, f.Message, f.Details)
 		return
 	}
 	text := strings.ToUpper(f.Message[:1]) + f.Message[1:] + "."
@@ -382,27 +381,6 @@ func (p *Forms) refuse(w http.ResponseWriter, r *http.Request, to person, err er
 		text = to.text("text_error")
 	}
 	to.show(w, r, status, pageView{Title: to.text("title_refused"), Text: text})
-}
-
-// formFault is the envelope of errors.
-type formFault struct {
-	Error struct {
-		Code    string `json:"code"`
-		Message string `json:"message"`
-		Details any    `json:"details,omitempty"`
-	} `json:"error"`
-}
-
-func writeFault(w http.ResponseWriter, status int, f *fault.Error) {
-	var body formFault
-	body.Error.Code, body.Error.Message, body.Error.Details = f.Code, f.Message, f.Details
-	writeJSON(w, status, body)
-}
-
-func writeJSON(w http.ResponseWriter, status int, v any) {
-	w.Header().Set("Content-Type", "application/json; charset=utf-8")
-	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(v)
 }
 
 // confirmPage shows a button and changes nothing, since scanners follow every link of a mail.

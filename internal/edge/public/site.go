@@ -107,7 +107,7 @@ func (s *Site) collect(w http.ResponseWriter, r *http.Request, kind visitor.Kind
 		return
 	default:
 		h.Set("Allow", "POST, OPTIONS")
-		siteError(w, http.StatusMethodNotAllowed, "METHOD_NOT_ALLOWED", "use POST")
+		writeError(w, http.StatusMethodNotAllowed, "METHOD_NOT_ALLOWED", "use POST", nil)
 		return
 	}
 	now := s.Now()
@@ -116,7 +116,7 @@ func (s *Site) collect(w http.ResponseWriter, r *http.Request, kind visitor.Kind
 	}
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, visitor.MaxBody))
 	if _, large := errors.AsType[*http.MaxBytesError](err); large {
-		siteError(w, http.StatusRequestEntityTooLarge, "PAYLOAD_TOO_LARGE", fmt.Sprintf("the body may have at most %d bytes", visitor.MaxBody))
+		writeError(w, http.StatusRequestEntityTooLarge, "PAYLOAD_TOO_LARGE", fmt.Sprintf("the body may have at most %d bytes", visitor.MaxBody), nil)
 		return
 	}
 	// Sec-GPC: https://www.w3.org/TR/gpc/
@@ -169,23 +169,12 @@ func (s *Site) within(w http.ResponseWriter, r *http.Request, rule ratelimit.Rul
 	}
 	if !state.Allowed {
 		w.Header().Set("Retry-After", strconv.Itoa(int(state.Reset/time.Second)+1))
-		siteError(w, http.StatusTooManyRequests, "RATE_LIMITED", "too many requests; try again later")
+		writeError(w, http.StatusTooManyRequests, "RATE_LIMITED", "too many requests; try again later", nil)
 	}
 	return state.Allowed
 }
 
 func (s *Site) unavailable(w http.ResponseWriter, err error) {
 	s.Log.Error("accept request of a website failed", "err", err)
-	siteError(w, http.StatusServiceUnavailable, "UNAVAILABLE", "the request could not be stored; try again later")
-}
-
-// siteError writes an error in the format of the API.
-func siteError(w http.ResponseWriter, status int, code, message string) {
-	extra := ""
-	if status == http.StatusTooManyRequests {
-		extra = `,"statusCode":429`
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(status)
-	_, _ = fmt.Fprintf(w, "{\"error\":{\"code\":%q,\"message\":%q}%s}\n", code, message, extra)
+	writeError(w, http.StatusServiceUnavailable, "UNAVAILABLE", "the request could not be stored; try again later", nil)
 }
