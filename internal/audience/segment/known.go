@@ -28,6 +28,19 @@ func SendableCount(ctx context.Context, db *sqldb.DB, tenant id.Tenant) (n *int,
 	return n, sqldb.NullTime(counted), nil
 }
 
+// CountSendable counts the contacts of a tenant that could be mailed.
+func CountSendable(ctx context.Context, db *sqldb.DB, tenant id.Tenant) (n int, err error) {
+	err = db.Evaluate(ctx, tenant.String(), func(ctx context.Context, db *sqldb.DB) error {
+		return db.ScanTx(ctx, func() error {
+			return db.QueryRow(ctx, `SELECT COUNT(*) FROM contact AS c WHERE c.tenant_id = $1 AND`+isSendable, tenant).Scan(&n)
+		})
+	})
+	if err != nil {
+		return 0, fmt.Errorf("count sendable contacts: %w", err)
+	}
+	return n, nil
+}
+
 // newest is how many of the newest contacts AnySendable looks at.
 const newest = 1000
 

@@ -55,7 +55,7 @@ type notice struct {
 
 type accountCounts struct {
 	Contacts  *int            `json:"contacts" doc:"Without deleted ones; null if counting takes too long."`
-	Sendable  *int            `json:"sendable" doc:"Who could be mailed; null before the first count."`
+	Sendable  *int            `json:"sendable" doc:"Who could be mailed; null if that was not counted yet and counting takes too long."`
 	CountedAt *endpoint.Stamp `json:"counted_at" doc:"When the older of both was counted."`
 }
 

@@ -20,12 +20,12 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// Reader reads overviews. It keeps the last number of contacts of each tenant.
+// Reader reads overviews. It keeps the last numbers of contacts of each tenant.
 type Reader struct {
 	DB  *sqldb.DB
 	Now func() time.Time
 
-	contacts cache.Cache[id.Tenant, counted]
+	contacts, sendable cache.Cache[id.Tenant, counted]
 }
 
 // counted is a number of contacts, when they were counted, and when that was last tried.
@@ -42,13 +42,15 @@ const (
 // Counts are the numbers of contacts of a tenant, which may be some time old.
 type Counts struct {
 	Contacts  *int // without deleted ones; nil: counting takes too long
-	Sendable  *int // who could be mailed; nil: not counted yet
+	Sendable  *int // who could be mailed; nil: not counted yet, and counting takes too long
 	CountedAt *time.Time
 }
 
 // Counts returns the numbers of contacts. CountedAt is when the older of them was counted.
 func (r *Reader) Counts(ctx context.Context, t id.Tenant) (Counts, error) {
-	all, err := r.countContacts(ctx, t)
+	all, err := r.count(ctx, &r.contacts, t, func(ctx context.Context) (int, error) {
+		return contact.Count(ctx, r.DB, t, contact.Selector{})
+	})
 	if err != nil {
 		return Counts{}, err
 	}
@@ -60,23 +62,32 @@ func (r *Reader) Counts(ctx context.Context, t id.Tenant) (Counts, error) {
 	if c.Sendable, at, err = segment.SendableCount(ctx, r.DB, t); err != nil {
 		return Counts{}, err
 	}
+	if c.Sendable == nil { // the account is new, or nobody has looked at its segments yet
+		first, err := r.count(ctx, &r.sendable, t, func(ctx context.Context) (int, error) { return segment.CountSendable(ctx, r.DB, t) })
+		if err != nil {
+			return Counts{}, err
+		}
+		if c.Sendable = first.n; first.n != nil {
+			at = &first.at
+		}
+	}
 	if at != nil && (c.CountedAt == nil || at.Before(*c.CountedAt)) {
 		c.CountedAt = at
 	}
 	return c, nil
 }
 
-// countContacts returns the number of contacts of a tenant: that of the last minute, else a new one or, if
+// count returns a number of contacts of a tenant: that of the last minute, else a new one or, if
 // counting takes too long, the last one.
-func (r *Reader) countContacts(ctx context.Context, t id.Tenant) (counted, error) {
+func (r *Reader) count(ctx context.Context, kept *cache.Cache[id.Tenant, counted], t id.Tenant, count func(context.Context) (int, error)) (counted, error) {
 	now := r.Now()
-	last, ok := r.contacts.Get(t, now)
+	last, ok := kept.Get(t, now)
 	if ok && now.Sub(last.tried) < keepCount {
 		return last, nil
 	}
 	within, cancel := fault.Within(ctx, countTime)
 	defer cancel()
-	n, err := contact.Count(within, r.DB, t, contact.Selector{})
+	n, err := count(within)
 	switch {
 	case err == nil:
 		last = counted{&n, now, now}
@@ -85,7 +96,7 @@ func (r *Reader) countContacts(ctx context.Context, t id.Tenant) (counted, error
 	default:
 		return counted{}, err
 	}
-	r.contacts.Put(t, last, now, 0)
+	kept.Put(t, last, now, 0)
 	return last, nil
 }
 
