@@ -42,7 +42,7 @@ type Engine struct {
 // Run runs jobs until ctx ends and each running job has stopped.
 func (e *Engine) Run(ctx context.Context) error {
 	if e.Alone {
-		if err := releaseOthers(ctx, e.DB, e.Owner, e.Now()); err != nil && ctx.Err() == nil {
+		if err := releaseOthers(ctx, e.DB, e.Owner); err != nil && ctx.Err() == nil {
 			e.Log.Error("release leases of jobs failed", "err", err)
 		}
 	}

@@ -23,34 +23,21 @@ func ready(db *sqldb.DB) string {
 // first.
 const candidates = 8
 
-// A job is suspected of ending the processes that run it, as one does that needs more memory than there is, when it was
-// leased by a process that ended within survival, twice in a row. It then waits behind all others, so that a process
-// that starts again works for other tenants, and fails after maxDeaths.
+// A job is suspected of ending the processes that run it, as one does that needs more memory than there is, when two in
+// a row ended that had leased it and committed no step. It then waits behind all others, so that a process that starts
+// again works for other tenants, and fails after maxDeaths.
 const (
-	survival      = time.Minute
 	suspectDeaths = 2 // one alone says nothing: processes end for many reasons
 	maxDeaths     = 5
-	deathPause    = 2 * time.Minute // doubles with each further death
+	deathPause    = 30 * time.Second // doubles with each further death
 )
 
 // candidate is a job that is ready, as claim finds it.
 type candidate struct {
-	tenant           id.Tenant
-	job              id.Job
-	epoch, deaths    int64
-	owner            string // not empty: the process that leased the job has ended without releasing it
-	served, leasedTo time.Time
-}
-
-// deathsNow returns how many processes in a row have ended soon after they leased the job.
-func (c candidate) deathsNow() int64 {
-	switch {
-	case c.owner == "":
-		return c.deaths
-	case c.leasedTo.Add(-lease).Sub(c.served) >= survival: // the last sign of life
-		return 1
-	}
-	return c.deaths + 1
+	tenant        id.Tenant
+	job           id.Job
+	epoch, deaths int64
+	owner         string // not empty: the process that leased the job has ended without releasing it
 }
 
 // claim leases the next job of the given kinds until a time, and reports whether there was one. Jobs that are
@@ -62,7 +49,10 @@ func claim(ctx context.Context, db *sqldb.DB, kinds []Kind, owner string, now, u
 		return Job{}, false, fmt.Errorf("find a job: %w", err)
 	}
 	for _, c := range next {
-		deaths := c.deathsNow()
+		deaths := c.deaths
+		if c.owner != "" {
+			deaths++
+		}
 		if c.owner != "" && deaths >= suspectDeaths {
 			if err := c.postpone(ctx, db, deaths, now); err != nil {
 				return Job{}, false, err
@@ -89,16 +79,14 @@ func claim(ctx context.Context, db *sqldb.DB, kinds []Kind, owner string, now, u
 func candidatesFor(ctx context.Context, db *sqldb.DB, kinds []Kind, now time.Time) ([]candidate, error) {
 	rows, err := db.Query(ctx, `
 		/* all tenants: jobs of all tenants share the workers */
-		SELECT j.tenant_id, j.id, j.epoch, j.deaths, j.owner, j.served_at, j.lease_until FROM job j WHERE `+ready(db)+`
+		SELECT j.tenant_id, j.id, j.epoch, j.deaths, j.owner FROM job j WHERE `+ready(db)+`
 		ORDER BY CASE WHEN j.deaths < $4 THEN 0 ELSE 1 END,
 			(SELECT COUNT(*) FROM job r WHERE r.tenant_id = j.tenant_id AND r.status = 'running' AND r.lease_until > $1),
 			(SELECT MAX(r.served_at) FROM job r WHERE r.tenant_id = j.tenant_id), j.created_at, j.id LIMIT $3`,
 		now.UnixMicro(), sqldb.List(db, kinds), candidates, suspectDeaths)
 	return sqldb.Collect(rows, err, func(row func(...any) error) (candidate, error) {
 		var c candidate
-		var served, leasedTo int64
-		err := row(&c.tenant, &c.job, &c.epoch, &c.deaths, &c.owner, &served, &leasedTo)
-		c.served, c.leasedTo = sqldb.Time(served), sqldb.Time(leasedTo)
+		err := row(&c.tenant, &c.job, &c.epoch, &c.deaths, &c.owner)
 		return c, err
 	})
 }
@@ -134,10 +122,10 @@ func waiting(ctx context.Context, db *sqldb.DB, kinds []Kind, now time.Time) (bo
 
 // releaseOthers ends the leases of all other processes. It is called if this process is the only
 // one on the database, so that the others are dead.
-func releaseOthers(ctx context.Context, db *sqldb.DB, owner string, now time.Time) error {
+func releaseOthers(ctx context.Context, db *sqldb.DB, owner string) error {
 	_, err := db.Exec(ctx, `
 		/* all tenants: the processes are dead */
-		UPDATE job SET lease_until = $2 WHERE status = 'running' AND owner NOT IN ('', $1) AND lease_until > $2`, owner, now.UnixMicro())
+		UPDATE job SET lease_until = 0 WHERE status = 'running' AND owner NOT IN ('', $1)`, owner)
 	if err != nil {
 		return fmt.Errorf("release jobs of dead processes: %w", err)
 	}

@@ -137,7 +137,7 @@ func (w *Work) advance(ctx context.Context, tx *sqldb.DB, p Progress) (Job, erro
 		}
 	}
 	_, err = tx.Exec(ctx, `
-		UPDATE job SET processed = $3, total = $4, state = $5, result = $6, lease_until = $7, tries = 0
+		UPDATE job SET processed = $3, total = $4, state = $5, result = $6, lease_until = $7, tries = 0, deaths = 0
 		WHERE tenant_id = $1 AND id = $2`,
 		next.Tenant, next.ID, next.Processed, next.Total, sqldb.Null(string(next.State)), sqldb.Null(string(next.Result)),
 		sqldb.Micros(w.Now().Add(w.lease)))
