@@ -77,8 +77,7 @@ func TestAJobThatEndsItsProcessWaitsBehindOthersAndFails(t *testing.T) {
 func TestAJobThatMakesProgressGoesOnAfterManyDeaths(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		var b *fixture
-		b = newFixture(t, db, func(ctx context.Context, w *job.Work) error {
+		b := newFixture(t, db, func(ctx context.Context, w *job.Work) error {
 			err := w.Step(ctx, func(*sqldb.DB) (job.Progress, error) { return job.Progress{Processed: w.Job.Processed + 1}, nil })
 			if err != nil || w.Job.Processed == 12 {
 				return err
