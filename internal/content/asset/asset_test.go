@@ -214,7 +214,7 @@ func read(t *testing.T, db *sqldb.DB, a asset.Asset) ([]byte, error) {
 	return io.ReadAll(r)
 }
 
-// Any part of an image can be read, by many at the same time, and no more than the limit stays in memory.
+// Any part of an image can be read, by many at the same time, and nothing of one that was deleted.
 func TestPartsOfImages(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
