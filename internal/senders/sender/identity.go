@@ -71,7 +71,7 @@ type IdentityFields struct {
 	ReplyTo     *string
 	UTMCode     *string
 	ContentHost *string
-	ImageHost   *string // not implemented, so it must be empty
+	ImageHost   *string // refused unless it is empty: docs/api.md, "Not in this version"
 	DefaultLane *id.Lane
 	EmailTypes  *[]id.EmailType
 	Active      *bool
