@@ -7,13 +7,12 @@ const words = catalogue({
 	among: (reasons: string) => `among them ${reasons}`,
 	codes: {
 		UNSUBSCRIBED: "unsubscribed",
-		BOUNCED: "bounced",
-		COMPLAINED: "complained",
-		SUPPRESSED: "deleted",
-		ANONYMIZED: "anonymised",
+		INVALID_TRANSITION: "in a status that does not allow this",
+		LIMIT_EXCEEDED: "at a limit of this account",
 		CONTACT_NOT_FOUND: "not found",
 		duplicate: "in it already",
 		UNCHANGED: "needed no change",
+		SEQUENCE_NOT_ENROLLABLE: "while the sequence was not active",
 		ENROLL_LIMIT: "added too often within an hour",
 	},
 });
