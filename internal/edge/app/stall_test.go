@@ -39,9 +39,10 @@ func TestAResponseEndsWhenItsClientStalls(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				content := bytes.Repeat([]byte("0123456789abcdef"), 100_000) // 1.6 MB: with pauses, longer than the server's WriteTimeout
-				var wrote error
+				wrote := make(chan error, 1)
 				server := httpServer(endStalled(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-					_, wrote = w.Write(content)
+					_, err := w.Write(content)
+					wrote <- err
 				})), 0)
 				listener := make(pipes)
 				go func() { _ = server.Serve(listener) }()
@@ -59,8 +60,9 @@ func TestAResponseEndsWhenItsClientStalls(t *testing.T) {
 					time.Sleep(c.pause)
 					_, err = io.CopyN(&got, response.Body, stallBytes)
 				}
-				if whole := bytes.Equal(got.Bytes(), content); whole != c.whole || (wrote == nil) != c.whole {
-					t.Errorf("the client got %d of %d bytes, and the handler %v", got.Len(), len(content), wrote)
+				refused := <-wrote
+				if whole := bytes.Equal(got.Bytes(), content); whole != c.whole || (refused == nil) != c.whole {
+					t.Errorf("the client got %d of %d bytes, and the handler %v", got.Len(), len(content), refused)
 				}
 				_ = client.Close()
 				_ = server.Close()
