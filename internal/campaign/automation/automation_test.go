@@ -43,7 +43,7 @@ func (w *world) must(err error) {
 
 func (w *world) onEvent(name string) automation.Automation {
 	w.Helper()
-	a, err := automation.Create(w.Context(), w.DB, w.Tenant, automation.Change{
+	a, err := automation.Create(w.Context(), w.DB, nil, w.Tenant, automation.Change{
 		Name: new("On " + name), TriggerType: new(trigger.Event), TriggerConfig: json.RawMessage(`{"event_name": "` + name + `"}`),
 		Actions: &[]automation.Action{{Type: sequence.TagNode, Config: json.RawMessage(`{"action": "add", "tags": ["x"]}`)}},
 	}, webhook.Rules{}, w.now)
@@ -233,7 +233,7 @@ func TestTheNumberOfAutomationsIsLimited(t *testing.T) {
 			SELECT a.tenant_id, v.id, v.name, a.created_at, a.updated_at, a.active_after, 'paused', a.trigger_key, a.entry_trigger, a.actions
 			FROM automation AS a CROSS JOIN `+rows.As("v", 3)+` WHERE a.tenant_id = $1 AND a.id = $2`, rows.Args(w.Tenant, a.ID)...)
 		w.must(err)
-		_, err = automation.Create(t.Context(), db, w.Tenant, automation.Change{
+		_, err = automation.Create(t.Context(), db, nil, w.Tenant, automation.Change{
 			Name: new("One more"), TriggerType: new(trigger.TagAdded), TriggerConfig: json.RawMessage(`{"tag": "x"}`), Actions: &a.Actions,
 		}, webhook.Rules{}, w.now)
 		if !errors.Is(err, automation.ErrTooMany) {

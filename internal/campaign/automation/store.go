@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"time"
 
 	"github.com/packetboat/packetboat/internal/account/journal"
@@ -14,6 +15,7 @@ import (
 	"github.com/packetboat/packetboat/internal/audience/trigger"
 	"github.com/packetboat/packetboat/internal/base/fault"
 	"github.com/packetboat/packetboat/internal/base/id"
+	"github.com/packetboat/packetboat/internal/base/secret"
 	"github.com/packetboat/packetboat/internal/campaign/sequence"
 	"github.com/packetboat/packetboat/internal/campaign/webhook"
 	"github.com/packetboat/packetboat/internal/sqldb"
@@ -116,8 +118,8 @@ func List(ctx context.Context, db *sqldb.DB, tenant id.Tenant, q Query) ([]Autom
 }
 
 // Create creates an automation, which is active unless the change says that it is paused. The rules are
-// for the URLs of webhooks.
-func Create(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ch Change, rules webhook.Rules, now time.Time) (Automation, error) {
+// for the URLs of webhooks, whose headers are sealed with the box.
+func Create(ctx context.Context, db *sqldb.DB, box *secret.Box, tenant id.Tenant, ch Change, rules webhook.Rules, now time.Time) (Automation, error) {
 	if err := ch.CheckNew(rules); err != nil {
 		return Automation{}, err
 	}
@@ -131,7 +133,7 @@ func Create(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ch Change, rule
 		if n >= maxAutomations {
 			return ErrTooMany
 		}
-		if err := a.apply(ctx, tx, ch); err != nil {
+		if err := a.apply(ctx, tx, box, ch); err != nil {
 			return err
 		}
 		values, err := a.values()
@@ -167,7 +169,7 @@ func (a Automation) values() ([]any, error) {
 
 // apply applies a change whose Check succeeded, and checks the records that the automation then refers
 // to, unless it only changes the name or ends the activity: an automation can always be paused.
-func (a *Automation) apply(ctx context.Context, tx *sqldb.DB, ch Change) error {
+func (a *Automation) apply(ctx context.Context, tx *sqldb.DB, box *secret.Box, ch Change) error {
 	was := a.Status
 	if ch.Name != nil {
 		a.Name = *ch.Name
@@ -189,13 +191,42 @@ func (a *Automation) apply(ctx context.Context, tx *sqldb.DB, ch Change) error {
 		}
 	}
 	if ch.Actions != nil {
-		a.Actions = *ch.Actions
+		if err := a.setActions(box, *ch.Actions); err != nil {
+			return err
+		}
 	}
 	edited := ch.TriggerType != nil || ch.TriggerConfig != nil || ch.Definition != nil || ch.Actions != nil
 	if a.Status == Archived || !edited && (a.Status == was || was == Active) {
 		return nil
 	}
 	return a.refer(ctx, tx)
+}
+
+// setActions replaces the actions by those of a request, with the headers of webhooks sealed.
+func (a *Automation) setActions(box *secret.Box, list []Action) error {
+	before := a.Steps()
+	changed := Automation{Actions: slices.Clone(list)}
+	var p fault.Problems
+	for i, s := range changed.Steps() {
+		w, ok := s.(sequence.WebhookStep)
+		if !ok {
+			continue
+		}
+		var own sequence.Step
+		if i < len(before) {
+			own = before[i]
+		}
+		sealed, err := w.Seal(box, a.Tenant, own, before)
+		if err != nil {
+			sequence.AddConfigProblems(&p, actionPath(i), err)
+			continue
+		}
+		if changed.Actions[i].Config, err = sequence.EncodeAction(sealed); err != nil {
+			return err
+		}
+	}
+	a.Actions = changed.Actions
+	return p.Err()
 }
 
 // changedTrigger returns the trigger after a change of its type or its configuration.
@@ -250,7 +281,7 @@ func (a *Automation) refer(ctx context.Context, tx *sqldb.DB) error {
 // Update changes an automation. A new trigger, and that of an automation that becomes active, applies
 // to what happens from then on. An archived automation can be changed only if it becomes active or
 // paused.
-func Update(ctx context.Context, db *sqldb.DB, tenant id.Tenant, automation id.Automation, ch Change, rules webhook.Rules, now time.Time) (Automation, error) {
+func Update(ctx context.Context, db *sqldb.DB, box *secret.Box, tenant id.Tenant, automation id.Automation, ch Change, rules webhook.Rules, now time.Time) (Automation, error) {
 	if err := ch.Check(rules); err != nil {
 		return Automation{}, err
 	}
@@ -268,7 +299,7 @@ func Update(ctx context.Context, db *sqldb.DB, tenant id.Tenant, automation id.A
 			return ErrTransition
 		}
 		old := a
-		if err := a.apply(ctx, tx, ch); err != nil {
+		if err := a.apply(ctx, tx, box, ch); err != nil {
 			return err
 		}
 		if a.Status == Active && (old.Status != Active || !reflect.DeepEqual(old.Trigger, a.Trigger)) {

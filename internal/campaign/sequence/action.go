@@ -48,11 +48,14 @@ func CheckAction(t NodeType, config json.RawMessage, rules webhook.Rules, path s
 		err = named("url", wrong)
 	}
 	if err != nil {
-		addBelow(p, path+".config", err)
+		AddConfigProblems(p, path, err)
 		return nil
 	}
 	return s
 }
+
+// AddConfigProblems adds joined problems of the configuration of the action at path.
+func AddConfigProblems(p *fault.Problems, path string, err error) { addBelow(p, path+".config", err) }
 
 // addBelow adds joined errors to problems. An error that begins with the name of a field, as named makes
 // it, is one of that field below path.
@@ -64,6 +67,17 @@ func addBelow(p *fault.Problems, path string, err error) {
 			p.Add(path, text)
 		}
 	}
+}
+
+// ShownConfig returns the configuration of a step as it is shown: headers of webhooks have only names.
+func ShownConfig(t NodeType, config json.RawMessage) json.RawMessage {
+	w, ok := ParseAction(t, config).(WebhookStep)
+	if !ok || len(w.Headers) == 0 {
+		return config
+	}
+	w.Headers = w.Headers.Shown()
+	shown, _ := encodeStep(w) // was decoded from JSON, so it can be encoded
+	return shown
 }
 
 // EncodeAction returns the canonical configuration of an action.
@@ -86,7 +100,7 @@ func (a ActionChecker) Schema() rule.Schema { return a.c.schema }
 func (a ActionChecker) Refer(ctx context.Context, s Step, path string, p *fault.Problems) error {
 	_, wrong, err := a.c.refer(ctx, Graph{}, s)
 	if err == nil && wrong != nil {
-		addBelow(p, path+".config", wrong)
+		AddConfigProblems(p, path, wrong)
 	}
 	return err
 }

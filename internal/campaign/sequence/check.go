@@ -34,6 +34,7 @@ type checker struct {
 	senders  map[string]bool
 	segments map[string]segment.Type
 	rules    webhook.Rules
+	seal     func(node string, w WebhookStep) (WebhookStep, error) // of a graph that a request gives; nil: it is stored already
 }
 
 func newChecker(ctx context.Context, db *sqldb.DB, tenant id.Tenant, self id.Sequence) (*checker, error) {
@@ -109,6 +110,12 @@ func (c *checker) check(ctx context.Context, g Graph) (Graph, []Issue, error) {
 		if wrong != nil {
 			bad(code, wrong)
 			continue
+		}
+		if w, ok := s.(WebhookStep); ok && c.seal != nil {
+			if s, err = c.seal(n.ID, w); err != nil {
+				bad(InvalidConfig, err)
+				continue
+			}
 		}
 		if g.Nodes[i].Config, err = encodeStep(s); err != nil {
 			return g, nil, err

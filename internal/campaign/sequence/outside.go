@@ -19,12 +19,12 @@ import (
 )
 
 // WebhookStep makes a request. The contact does not wait for its answer. Values of headers and texts
-// in the body may contain Liquid.
+// in the body may contain Liquid. A step that is stored has its headers sealed.
 type WebhookStep struct {
-	URL     string            `json:"url"`
-	Headers map[string]string `json:"headers,omitempty"`
-	Body    json.RawMessage   `json:"body,omitempty"`      // a text, or a JSON object or array; absent: an object about the contact
-	Seconds int               `json:"timeout_s,omitempty"` // 0: defaultTimeout
+	URL     string          `json:"url"`
+	Headers webhook.Headers `json:"headers,omitempty"`
+	Body    json.RawMessage `json:"body,omitempty"`      // a text, or a JSON object or array; absent: an object about the contact
+	Seconds int             `json:"timeout_s,omitempty"` // 0: defaultTimeout
 	oneWay
 }
 
@@ -60,7 +60,10 @@ func (s WebhookStep) check() error {
 	seen := map[string]bool{}
 	for _, name := range slices.Sorted(maps.Keys(s.Headers)) {
 		path := "headers." + name
-		err = errors.Join(err, named(path, webhook.CheckHeaderName(name)), checkValue(path, s.Headers[name]))
+		err = errors.Join(err, named(path, webhook.CheckHeaderName(name)))
+		if text := s.Headers[name].Text; text != nil {
+			err = errors.Join(err, checkValue(path, *text))
+		}
 		if lower := strings.ToLower(name); seen[lower] {
 			err = errors.Join(err, fmt.Errorf("%s: another header has this name", path))
 		} else {

@@ -14,6 +14,7 @@ import (
 	"github.com/packetboat/packetboat/internal/audience/trigger"
 	"github.com/packetboat/packetboat/internal/base/fault"
 	"github.com/packetboat/packetboat/internal/base/id"
+	"github.com/packetboat/packetboat/internal/base/secret"
 	"github.com/packetboat/packetboat/internal/campaign/webhook"
 	"github.com/packetboat/packetboat/internal/sqldb"
 	"github.com/packetboat/packetboat/internal/sqldb/revision"
@@ -291,15 +292,16 @@ type GraphResult struct {
 	Leaving  int     // contacts in the sequence at nodes that the graph does not have
 }
 
-// SetGraph is SetGraphUnder for an installation whose webhooks are public and use https.
+// SetGraph is SetGraphUnder for an installation whose webhooks are public and use https, and a graph
+// whose webhooks have no headers.
 func SetGraph(ctx context.Context, db *sqldb.DB, tenant id.Tenant, seq id.Sequence, g Graph, dryRun bool, now time.Time) (GraphResult, error) {
-	return SetGraphUnder(ctx, db, tenant, seq, g, webhook.Rules{}, dryRun, now)
+	return SetGraphUnder(ctx, db, nil, tenant, seq, g, webhook.Rules{}, dryRun, now)
 }
 
 // SetGraphUnder replaces the graph of a draft or a paused sequence. With dryRun nothing is stored and
 // issues are no error. Contacts at nodes that are gone leave the sequence. The rules are for the URLs
-// of webhook nodes.
-func SetGraphUnder(ctx context.Context, db *sqldb.DB, tenant id.Tenant, seq id.Sequence, g Graph, rules webhook.Rules, dryRun bool, now time.Time) (GraphResult, error) {
+// of webhook nodes, whose headers are sealed with the box.
+func SetGraphUnder(ctx context.Context, db *sqldb.DB, box *secret.Box, tenant id.Tenant, seq id.Sequence, g Graph, rules webhook.Rules, dryRun bool, now time.Time) (GraphResult, error) {
 	var r GraphResult
 	now = now.UTC().Truncate(time.Microsecond)
 	err := db.InTx(ctx, func(tx *sqldb.DB) error {
@@ -317,8 +319,8 @@ func SetGraphUnder(ctx context.Context, db *sqldb.DB, tenant id.Tenant, seq id.S
 		if err != nil {
 			return err
 		}
-		c.rules = rules
 		old := s.Graph
+		c.rules, c.seal = rules, sealer(box, tenant, old)
 		if s.Graph, r.Issues, err = c.check(ctx, g); err != nil {
 			return err
 		}

@@ -123,7 +123,7 @@ func queueOf(url string) id.Webhook {
 
 // AddCalls adds calls that are due now. It should be one of the last statements of a transaction, since
 // it locks the queues of their URLs.
-func AddCalls(ctx context.Context, tx *sqldb.DB, t id.Tenant, calls []Call, now time.Time) error {
+func AddCalls(ctx context.Context, tx *sqldb.DB, box *secret.Box, t id.Tenant, calls []Call, now time.Time) error {
 	if len(calls) == 0 {
 		return nil
 	}
@@ -133,7 +133,7 @@ func AddCalls(ctx context.Context, tx *sqldb.DB, t id.Tenant, calls []Call, now 
 			bytes += len(calls[n].Body)
 			n++
 		}
-		if err := addPage(ctx, tx, t, calls[:n], now); err != nil {
+		if err := addPage(ctx, tx, box, t, calls[:n], now); err != nil {
 			return fmt.Errorf("queue calls: %w", err)
 		}
 		calls = calls[n:]
@@ -142,7 +142,7 @@ func AddCalls(ctx context.Context, tx *sqldb.DB, t id.Tenant, calls []Call, now 
 	return nil
 }
 
-func addPage(ctx context.Context, tx *sqldb.DB, t id.Tenant, calls []Call, now time.Time) error {
+func addPage(ctx context.Context, tx *sqldb.DB, box *secret.Box, t id.Tenant, calls []Call, now time.Time) error {
 	rows := tx.Table("id UUID", "endpoint_id UUID", "event_type TEXT", "contact_id UUID", "body TEXT", "headers JSONB", "timeout_s INTEGER")
 	urls := map[id.Webhook]string{}
 	var queues []id.Webhook
@@ -151,11 +151,7 @@ func addPage(ctx context.Context, tx *sqldb.DB, t id.Tenant, calls []Call, now t
 		if urls[q] == "" {
 			urls[q], queues = c.URL, append(queues, q)
 		}
-		headers := c.Headers
-		if headers == nil {
-			headers = map[string]string{}
-		}
-		rows.Add(id.New[id.Delivery](), q, c.Type, sqldb.Null(c.Contact), c.Body, encode(headers), int64(max(c.Timeout/time.Second, 1)))
+		rows.Add(id.New[id.Delivery](), q, c.Type, sqldb.Null(c.Contact), c.Body, sealCallHeaders(box, t, q, c.Headers), int64(max(c.Timeout/time.Second, 1)))
 	}
 	_, err := tx.Exec(ctx, `
 		INSERT INTO webhook_delivery (tenant_id, id, endpoint_id, event_type, event_at, contact_id, body, headers, timeout_s, status, due_at, created_at)

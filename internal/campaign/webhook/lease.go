@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/packetboat/packetboat/internal/base/id"
+	"github.com/packetboat/packetboat/internal/base/secret"
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
@@ -158,14 +159,18 @@ type Item struct {
 }
 
 // Due returns up to limit deliveries of the endpoint that are due, in the order of their attempts.
-func (l Lease) Due(ctx context.Context, db *sqldb.DB, limit int, now time.Time) ([]Item, error) {
+func (l Lease) Due(ctx context.Context, db *sqldb.DB, box *secret.Box, limit int, now time.Time) ([]Item, error) {
 	rows, err := db.Query(ctx, `
 		SELECT id, event_type, subject_id, body, tries, attempts, due_at, COALESCE(headers, '{}'), COALESCE(timeout_s, 0) FROM webhook_delivery
 		WHERE tenant_id = $1 AND endpoint_id = $2 AND due_at IS NOT NULL AND due_at <= $3
 		ORDER BY due_at, id LIMIT $4`, l.Tenant, l.Endpoint, now.UnixMicro(), limit)
 	list, err := sqldb.Collect(rows, err, func(scan func(...any) error) (i Item, err error) {
 		var seconds int64
-		err = scan(&i.ID, &i.Type, &i.Subject, &i.Body, &i.Tries, &i.Attempts, sqldb.ToTime(&i.DueAt), sqldb.ToNonEmptyJSON(&i.Headers), &seconds)
+		var headers string
+		err = scan(&i.ID, &i.Type, &i.Subject, &i.Body, &i.Tries, &i.Attempts, sqldb.ToTime(&i.DueAt), &headers, &seconds)
+		if err == nil {
+			i.Headers, err = openCallHeaders(box, l.Tenant, l.Endpoint, headers)
+		}
 		i.Timeout = time.Duration(seconds) * time.Second
 		return i, err
 	})

@@ -106,8 +106,8 @@ func (s *Server) past(t tools, jobs *job.Engine) *past {
 		func(ctx context.Context) (bool, error) { return false, visitors.Drain(ctx) },
 		(&dispatch.Engine{DB: db, Owner: id.NewText(), Now: t.now, Log: log}).Tick,
 		(&trigger.Engine{DB: db, Now: t.now, Log: log}).Tick,
-		(&flow.Engine{DB: db, Now: t.now, Log: log}).Tick,
-		(&flow.Automations{DB: db, Now: t.now, Log: log}).Tick,
+		(&flow.Engine{DB: db, Now: t.now, Box: s.Store.Box, Log: log}).Tick,
+		(&flow.Automations{DB: db, Now: t.now, Box: s.Store.Box, Log: log}).Tick,
 		classifier.Tick,
 		jobs.Tick,
 	}

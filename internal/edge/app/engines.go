@@ -116,8 +116,8 @@ func (s *Server) engines(registry prometheus.Registerer, jobs *job.Engine, t too
 		InUse: func(ctx context.Context) ([]segment.Used, error) { return broadcast.Segments(ctx, db) },
 	}
 	triggering := &trigger.Engine{DB: db, Now: t.now, Log: s.Log.With("engine", "triggers"), Wake: db.Subscribe(trigger.Wake)}
-	flowing := &flow.Engine{DB: db, Now: t.now, Log: s.Log.With("engine", "sequences"), Wake: db.Subscribe(sequence.Wake)}
-	automating := &flow.Automations{DB: db, Now: t.now, Log: s.Log.With("engine", "automations"), Wake: db.Subscribe(automation.Wake)}
+	flowing := &flow.Engine{DB: db, Now: t.now, Box: s.Store.Box, Log: s.Log.With("engine", "sequences"), Wake: db.Subscribe(sequence.Wake)}
+	automating := &flow.Automations{DB: db, Now: t.now, Box: s.Store.Box, Log: s.Log.With("engine", "automations"), Wake: db.Subscribe(automation.Wake)}
 	visitors := &visitor.Engine{
 		DB: db, Box: s.Store.Box, Log: s.Log.With("engine", "visitors"), Now: t.now, PersonalData: ownPersonalData(),
 		MaxKept: s.Config.MaxVisitorRequests,

@@ -12,6 +12,7 @@ import (
 	"github.com/packetboat/packetboat/internal/audience/segment"
 	"github.com/packetboat/packetboat/internal/base/id"
 	"github.com/packetboat/packetboat/internal/base/secret"
+	"github.com/packetboat/packetboat/internal/campaign/automation"
 	"github.com/packetboat/packetboat/internal/campaign/sequence"
 	"github.com/packetboat/packetboat/internal/message/outbox"
 	"github.com/packetboat/packetboat/internal/sqldb"
@@ -68,6 +69,9 @@ func open(ctx context.Context, cfg Config, o sqldb.Options) (*Store, error) {
 		return nil, errors.Join(err, db.Close())
 	}
 	if err := sequence.WatchAll(ctx, db, time.Now()); err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	if err := errors.Join(sequence.SealAll(ctx, db, box), automation.SealAll(ctx, db, box)); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
 	s := &Store{DB: db, Box: box, changes: &change.Relay{DB: db, Now: time.Now, Log: slog.Default(), Sources: changedBySends}}

@@ -138,9 +138,17 @@ func (e *effects) call(group []*subject, s sequence.WebhookStep) error {
 		}
 		return nil
 	}
+	headers, err := s.Headers.Open(e.box, e.tenant, s.URL)
+	if err != nil { // the URL or the key changed behind the program's back
+		e.log.Error("open headers of a webhook failed", "tenant", e.tenant, "err", err)
+		for _, t := range group {
+			t.failed("the stored headers cannot be read; enter them again")
+		}
+		return nil
+	}
 	for _, t := range group {
 		c := webhook.Call{URL: s.URL, Type: t.actor.call, Timeout: s.Timeout(), Contact: t.contact, Headers: map[string]string{}}
-		for name, value := range s.Headers {
+		for name, value := range headers {
 			c.Headers[name] = webhook.HeaderValue(e.render(t, value))
 		}
 		if template == nil {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/packetboat/packetboat/internal/base/id"
 	"github.com/packetboat/packetboat/internal/base/poll"
+	"github.com/packetboat/packetboat/internal/base/secret"
 	"github.com/packetboat/packetboat/internal/campaign/automation"
 	"github.com/packetboat/packetboat/internal/people/contact"
 	"github.com/packetboat/packetboat/internal/sqldb"
@@ -22,6 +23,7 @@ type Automations struct {
 	DB    *sqldb.DB
 	Now   func() time.Time
 	Log   *slog.Logger
+	Box   *secret.Box     // opens the headers of webhooks
 	Wake  <-chan struct{} // notified when runs become due; may be nil
 	Batch int             // runs in one transaction; 0 means 500
 }
@@ -105,7 +107,7 @@ type running struct {
 
 // carryOut carries out runs that are locked, with all their effects, and stores their results.
 func (e *Automations) carryOut(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, list []automation.Run, now time.Time) error {
-	effects, err := newEffects(ctx, tx, tenant, e.Log, now)
+	effects, err := newEffects(ctx, tx, tenant, e.Log, e.Box, now)
 	if err != nil {
 		return err
 	}

@@ -39,7 +39,7 @@ func (f *fixture) automate(typ trigger.Type, config, definition any, actions ...
 	for _, a := range actions {
 		*ch.Actions = append(*ch.Actions, automation.Action{Type: a["type"].(sequence.NodeType), Config: encoded(a["config"])})
 	}
-	a, err := automation.Create(f.Context(), f.DB, f.Tenant, ch, webhook.Rules{}, f.now)
+	a, err := automation.Create(f.Context(), f.DB, f.engine.Box, f.Tenant, ch, webhook.Rules{}, f.now)
 	f.must(err)
 	return a
 }
@@ -62,7 +62,7 @@ func onEvent(name string) object { return object{"event_name": name} }
 
 // automations returns an engine of automations with the clock of the test.
 func (f *fixture) automations(batch int) *Automations {
-	return &Automations{DB: f.DB, Now: func() time.Time { return f.now }, Log: f.engine.Log, Batch: batch}
+	return &Automations{DB: f.DB, Now: func() time.Time { return f.now }, Box: f.engine.Box, Log: f.engine.Log, Batch: batch}
 }
 
 // follow passes the journal to the followers once, and carries out all runs and steps that are due,
@@ -238,7 +238,7 @@ func TestActionsThatDoNothingSaySo(t *testing.T) {
 			}
 		}
 		for _, status := range []automation.Status{automation.Paused, automation.Active} {
-			_, err := automation.Update(t.Context(), db, f.Tenant, a.ID, automation.Change{Status: &status}, webhook.Rules{}, f.now)
+			_, err := automation.Update(t.Context(), db, nil, f.Tenant, a.ID, automation.Change{Status: &status}, webhook.Rules{}, f.now)
 			if _, refused := fault.As(err); refused != (status == automation.Active) {
 				t.Errorf("making an automation %s whose list was deleted: %v", status, err)
 			}
@@ -454,7 +454,7 @@ func TestOnlyActiveAutomationsRun(t *testing.T) {
 		a := f.automate(trigger.Event, onEvent("paid"), nil, tagging("payer"))
 		set := func(s automation.Status) {
 			t.Helper()
-			_, err := automation.Update(t.Context(), db, f.Tenant, a.ID, automation.Change{Status: &s}, webhook.Rules{}, f.now)
+			_, err := automation.Update(t.Context(), db, nil, f.Tenant, a.ID, automation.Change{Status: &s}, webhook.Rules{}, f.now)
 			f.must(err)
 		}
 		set(automation.Paused)
@@ -480,10 +480,10 @@ func TestOnlyActiveAutomationsRun(t *testing.T) {
 			t.Errorf("after a pause between event and run the runs are %+v", runs)
 		}
 		f.checkSums(a)
-		if _, err := automation.Update(t.Context(), db, f.Tenant, a.ID, automation.Change{Status: new(automation.Archived)}, webhook.Rules{}, f.now); err != nil {
+		if _, err := automation.Update(t.Context(), db, nil, f.Tenant, a.ID, automation.Change{Status: new(automation.Archived)}, webhook.Rules{}, f.now); err != nil {
 			t.Error(err)
 		}
-		if _, err := automation.Update(t.Context(), db, f.Tenant, a.ID, automation.Change{Name: new("New")}, webhook.Rules{}, f.now); !errors.Is(err, automation.ErrTransition) {
+		if _, err := automation.Update(t.Context(), db, nil, f.Tenant, a.ID, automation.Change{Name: new("New")}, webhook.Rules{}, f.now); !errors.Is(err, automation.ErrTransition) {
 			t.Errorf("changing an archived automation: %v", err)
 		}
 	})
@@ -511,7 +511,7 @@ func TestADateStartsOneRunDespiteAPause(t *testing.T) {
 		f.now = time.Date(2026, 3, 4, 9, 0, 0, 0, time.UTC)
 		check(1)
 		for _, s := range []automation.Status{automation.Paused, automation.Active} {
-			_, err := automation.Update(t.Context(), db, f.Tenant, a.ID, automation.Change{Status: &s}, webhook.Rules{}, f.now)
+			_, err := automation.Update(t.Context(), db, nil, f.Tenant, a.ID, automation.Change{Status: &s}, webhook.Rules{}, f.now)
 			f.must(err)
 			f.change(p.ID, contact.Change{Texts: map[contact.Text]*string{contact.Timezone: new("America/Los_Angeles")}})
 			f.now = f.now.Add(time.Hour)

@@ -11,6 +11,7 @@ import (
 	"github.com/packetboat/packetboat/internal/audience/event"
 	"github.com/packetboat/packetboat/internal/base/fault"
 	"github.com/packetboat/packetboat/internal/base/id"
+	"github.com/packetboat/packetboat/internal/base/secret"
 	"github.com/packetboat/packetboat/internal/campaign/sequence"
 	"github.com/packetboat/packetboat/internal/campaign/usermail"
 	"github.com/packetboat/packetboat/internal/campaign/webhook"
@@ -28,6 +29,7 @@ type effects struct {
 	rules   contact.Rules
 	now     time.Time
 	log     *slog.Logger
+	box     *secret.Box // opens the headers of webhooks
 	people  map[id.Contact]*contact.Contact
 
 	texts  texts
@@ -72,9 +74,9 @@ type actor struct {
 	call string // the type of its calls
 }
 
-func newEffects(ctx context.Context, tx *sqldb.DB, t id.Tenant, log *slog.Logger, now time.Time) (*effects, error) {
+func newEffects(ctx context.Context, tx *sqldb.DB, t id.Tenant, log *slog.Logger, box *secret.Box, now time.Time) (*effects, error) {
 	e := &effects{
-		tx: tx, tenant: t, now: now, log: log, people: map[id.Contact]*contact.Contact{}, enroll: map[id.Sequence][]entrant{}, texts: texts{},
+		tx: tx, tenant: t, now: now, log: log, box: box, people: map[id.Contact]*contact.Contact{}, enroll: map[id.Sequence][]entrant{}, texts: texts{},
 	}
 	var err error
 	if e.account, err = tenant.ByID(ctx, tx, t); err != nil {
@@ -107,7 +109,7 @@ func (e *effects) finish(ctx context.Context) error {
 	if err := e.enrollOthers(ctx); err != nil {
 		return err
 	}
-	return webhook.AddCalls(ctx, e.tx, e.tenant, e.calls, e.now)
+	return webhook.AddCalls(ctx, e.tx, e.box, e.tenant, e.calls, e.now)
 }
 
 // write adds the mails to users, as far as there is room for them.

@@ -15,6 +15,7 @@ import (
 
 	"github.com/packetboat/packetboat/internal/base/id"
 	"github.com/packetboat/packetboat/internal/base/poll"
+	"github.com/packetboat/packetboat/internal/base/secret"
 	"github.com/packetboat/packetboat/internal/campaign/sequence"
 	"github.com/packetboat/packetboat/internal/people/maildomain"
 	"github.com/packetboat/packetboat/internal/sqldb"
@@ -25,6 +26,7 @@ type Engine struct {
 	DB    *sqldb.DB
 	Now   func() time.Time
 	Log   *slog.Logger
+	Box   *secret.Box     // opens the headers of webhooks
 	Wake  <-chan struct{} // notified when enrollments become due; may be nil
 	Batch int             // enrollments in one transaction; 0 means 500
 

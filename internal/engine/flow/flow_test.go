@@ -33,7 +33,7 @@ type fixture struct {
 func newFixture(t *testing.T, db *sqldb.DB) *fixture {
 	t.Helper()
 	f := &fixture{T: t, Account: broadcasttest.New(t, db, "acme"), now: broadcasttest.Now}
-	f.engine = &Engine{DB: db, Now: func() time.Time { return f.now }, Log: slog.New(slog.NewTextHandler(io.Discard, nil))}
+	f.engine = &Engine{DB: db, Now: func() time.Time { return f.now }, Box: broadcasttest.Box(t), Log: slog.New(slog.NewTextHandler(io.Discard, nil))}
 	entry, err := library.Create(t.Context(), f.Author(f.now), f.Tenant, library.Change{
 		Name: new("Welcome"),
 		Content: &draft.Change{Parts: map[draft.Field]*string{

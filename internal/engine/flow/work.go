@@ -42,7 +42,7 @@ type traveler struct {
 }
 
 func newWork(ctx context.Context, tx *sqldb.DB, t id.Tenant, list []sequence.Enrollment, e *Engine, now time.Time) (*work, error) {
-	effects, err := newEffects(ctx, tx, t, e.Log, now)
+	effects, err := newEffects(ctx, tx, t, e.Log, e.Box, now)
 	if err != nil {
 		return nil, err
 	}

@@ -165,7 +165,7 @@ func (s *server) fill() error {
 		return nil
 	}
 	limit := 2*s.window + len(s.taken)
-	list, err := s.lease.Due(s.ctx, s.engine.DB, limit, s.engine.Now())
+	list, err := s.lease.Due(s.ctx, s.engine.DB, s.engine.Box, limit, s.engine.Now())
 	if err != nil {
 		return err
 	}

@@ -185,7 +185,7 @@ func TestResultsOfALostLeaseAreDropped(t *testing.T) {
 		}
 		s.advance(leaseTime)
 		now := lease("two")
-		items, err := old.Due(t.Context(), db, 10, s.clock())
+		items, err := old.Due(t.Context(), db, s.box, 10, s.clock())
 		if err != nil || len(items) != 1 {
 			t.Fatalf("Due = %v, %v", items, err)
 		}

@@ -43,7 +43,7 @@ func (s *site) lead(nodes ...sequence.Node) contact.Contact {
 	for i := range nodes[1:] {
 		g.Edges = append(g.Edges, sequence.Edge{From: nodes[i].ID, To: nodes[i+1].ID})
 	}
-	_, err = sequence.SetGraphUnder(ctx, s.db, s.tenant, seq.ID, g, webhook.Rules{AllowPrivate: true}, false, s.clock())
+	_, err = sequence.SetGraphUnder(ctx, s.db, s.box, s.tenant, seq.ID, g, webhook.Rules{AllowPrivate: true}, false, s.clock())
 	must(err)
 	seq, err = sequence.Activate(ctx, s.db, s.tenant, seq.ID, s.clock())
 	must(err)
@@ -57,7 +57,7 @@ func (s *site) lead(nodes ...sequence.Node) contact.Contact {
 		_, err := sequence.EnrollAll(ctx, tx, seq, []sequence.Candidate{{Contact: c.ID, Trigger: data}}, s.clock())
 		return err
 	}))
-	steps := &flow.Engine{DB: s.db, Now: s.clock, Log: slog.New(slog.DiscardHandler)}
+	steps := &flow.Engine{DB: s.db, Now: s.clock, Box: s.box, Log: slog.New(slog.DiscardHandler)}
 	for more := true; more; {
 		more, err = steps.Tick(ctx)
 		must(err)

@@ -275,6 +275,11 @@ const tests: Tests = {
 			}
 		}
 	},
+	"a stored header that is taken away is a difference"() {
+		const calling = (headers: Config) => line(step("a", "webhook", { headers }));
+		holds(!equal(calling({ Authorization: null, "X-Plan": null }), calling({ "X-Plan": null })), "one of two headers");
+		holds(equal(calling({ Authorization: null, "X-Plan": null }), calling({ "X-Plan": null, Authorization: null })), "the order counts");
+	},
 	"absent and null members are no difference, and the order of ways is none"() {
 		const g = diamond();
 		holds(equal(g, { ...g, ways: [...g.ways].reverse() }), "the order of ways counts");

@@ -392,18 +392,18 @@ const has = (b: Block, id: string): boolean =>
 
 export type Difference = { added: Step[]; changed: Step[]; removed: Step[]; moved: boolean };
 
-const plain = (v: unknown): unknown => {
-	if (Array.isArray(v)) return v.map(plain);
+const plain = (v: unknown, nulls = false): unknown => {
+	if (Array.isArray(v)) return v.map((x) => plain(x));
 	if (v === null || typeof v !== "object") return v;
 	return Object.fromEntries(
 		Object.entries(v)
-			.filter(([, x]) => x !== undefined && x !== null)
+			.filter(([, x]) => x !== undefined && (nulls || x !== null))
 			.sort(([a], [b]) => (a < b ? -1 : 1))
-			.map(([k, x]) => [k, plain(x)]),
+			.map(([k, x]) => [k, plain(x, k === "headers")]),
 	);
 };
 
-/** same reports whether two values are the same in JSON, absent and null members alike. */
+/** same reports whether two values are the same in JSON, absent and null members alike but for headers, where null is a value that is stored. */
 export const same = (a: unknown, b: unknown) => JSON.stringify(plain(a)) === JSON.stringify(plain(b));
 
 const waysText = (g: Graph) =>

@@ -11,6 +11,7 @@ import (
 	"github.com/packetboat/packetboat/internal/base/fault"
 	"github.com/packetboat/packetboat/internal/base/id"
 	"github.com/packetboat/packetboat/internal/base/optional"
+	"github.com/packetboat/packetboat/internal/base/secret"
 	"github.com/packetboat/packetboat/internal/campaign/automation"
 	"github.com/packetboat/packetboat/internal/campaign/sequence"
 	"github.com/packetboat/packetboat/internal/campaign/webhook"
@@ -24,13 +25,14 @@ import (
 type Automations struct {
 	db      *sqldb.DB
 	cursors *endpoint.Cursors
+	box     *secret.Box
 	rules   webhook.Rules // of webhook actions
 	now     func() time.Time
 }
 
 // NewAutomations returns the operations on automations and their runs. rules are those of webhook actions.
 func NewAutomations(e wire.Env, rules webhook.Rules) Automations {
-	return Automations{db: e.DB, cursors: e.Cursors, rules: rules, now: e.Now}
+	return Automations{db: e.DB, box: e.Box, cursors: e.Cursors, rules: rules, now: e.Now}
 }
 
 // On returns the operations on another handle.
@@ -89,7 +91,7 @@ func rowOfAutomation(a automation.Automation) Automation {
 		CreatedAt: endpoint.At(a.CreatedAt), UpdatedAt: endpoint.At(a.UpdatedAt),
 	}
 	for i, one := range a.Actions {
-		row.Actions[i] = AutomationAction{one.Type, objectOf(one.Config)}
+		row.Actions[i] = AutomationAction{one.Type, objectOf(sequence.ShownConfig(one.Type, one.Config))}
 	}
 	return row
 }
@@ -176,7 +178,7 @@ func (api Automations) checkNewAutomation(_ auth.Principal, in *createAutomation
 func (api Automations) createAutomation(ctx context.Context, p auth.Principal, in *createAutomationRequest) (Automation, error) {
 	var a automation.Automation
 	err := wire.Audited(ctx, api.db, p, "create", "automation", api.now(), func(tx *sqldb.DB) (_ string, err error) {
-		a, err = automation.Create(ctx, tx, p.Tenant, in.Body.change(), api.rules, api.now())
+		a, err = automation.Create(ctx, tx, api.box, p.Tenant, in.Body.change(), api.rules, api.now())
 		return a.ID.String(), err
 	})
 	if err != nil {
@@ -219,7 +221,7 @@ func (api Automations) updateAutomation(ctx context.Context, p auth.Principal, i
 	}
 	var a automation.Automation
 	err = wire.Audited(ctx, api.db, p, "update", "automation", api.now(), func(tx *sqldb.DB) (_ string, err error) {
-		a, err = automation.Update(ctx, tx, p.Tenant, which, in.Body.change(), api.rules, api.now())
+		a, err = automation.Update(ctx, tx, api.box, p.Tenant, which, in.Body.change(), api.rules, api.now())
 		return in.ID, err
 	})
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 	"github.com/packetboat/packetboat/internal/base/fault"
 	"github.com/packetboat/packetboat/internal/base/id"
 	"github.com/packetboat/packetboat/internal/base/optional"
+	"github.com/packetboat/packetboat/internal/base/secret"
 	"github.com/packetboat/packetboat/internal/campaign/sequence"
 	"github.com/packetboat/packetboat/internal/campaign/webhook"
 	"github.com/packetboat/packetboat/internal/edge/endpoint"
@@ -24,6 +25,7 @@ import (
 type Sequences struct {
 	db       *sqldb.DB
 	enroller *sequence.Enroller
+	box      *secret.Box
 	rules    webhook.Rules // of webhook nodes
 	cursors  *endpoint.Cursors
 	tester   wire.Tester
@@ -42,7 +44,7 @@ type SequenceOptions struct {
 // NewSequences returns the operations on sequences and enrollments.
 func NewSequences(e wire.Env, o SequenceOptions) Sequences {
 	return Sequences{
-		db: e.DB, enroller: o.Enroller, rules: o.Rules, cursors: e.Cursors, tester: o.Tester, now: e.Now, usage: o.Usage,
+		db: e.DB, box: e.Box, enroller: o.Enroller, rules: o.Rules, cursors: e.Cursors, tester: o.Tester, now: e.Now, usage: o.Usage,
 	}
 }
 
@@ -211,7 +213,7 @@ func wholeSequence(ctx context.Context, s sequence.Sequence) (Sequence, error) {
 	nodes, edges := make([]SequenceNode, len(s.Graph.Nodes)), make([]SequenceEdge, len(s.Graph.Edges))
 	for i, n := range s.Graph.Nodes {
 		nodes[i] = SequenceNode{n.ID, s.ID, n.Type, map[string]any{}, endpoint.At(n.CreatedAt)}
-		if err := json.Unmarshal(n.Config, &nodes[i].Config); err != nil {
+		if err := json.Unmarshal(sequence.ShownConfig(n.Type, n.Config), &nodes[i].Config); err != nil {
 			return Sequence{}, err
 		}
 	}
@@ -378,12 +380,12 @@ func (api Sequences) setSequenceGraph(ctx context.Context, p auth.Principal, in 
 		return sequenceGraphResult{}, err
 	}
 	if in.Body.DryRun || endpoint.Flag(in.DryRun) {
-		r, err := sequence.SetGraphUnder(ctx, api.db, p.Tenant, seq, in.graph(), api.rules, true, api.now())
+		r, err := sequence.SetGraphUnder(ctx, api.db, api.box, p.Tenant, seq, in.graph(), api.rules, true, api.now())
 		return sequenceGraphResult{check: &graphCheck{len(r.Issues) == 0, graphIssues(r.Issues), graphIssues(r.Unready), r.Leaving}}, err
 	}
 	var r sequence.GraphResult
 	err = wire.Audited(ctx, api.db, p, "set_graph", "sequence", api.now(), func(tx *sqldb.DB) (_ string, err error) {
-		r, err = sequence.SetGraphUnder(ctx, tx, p.Tenant, seq, in.graph(), api.rules, false, api.now())
+		r, err = sequence.SetGraphUnder(ctx, tx, api.box, p.Tenant, seq, in.graph(), api.rules, false, api.now())
 		return in.ID, err
 	})
 	if err != nil {

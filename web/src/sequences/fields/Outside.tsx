@@ -78,8 +78,8 @@ export function Event({ config: c, set, problem }: Part) {
 
 /** Webhook edits the request that is sent. */
 export function Webhook({ config: c, set, problem }: Part) {
-	const headers = Object.entries((c.headers ?? {}) as { [name: string]: string });
-	const put = (list: [string, string][]) => set({ headers: list.length > 0 ? Object.fromEntries(list) : undefined });
+	const headers = Object.entries((c.headers ?? {}) as { [name: string]: string | null });
+	const put = (list: [string, string | null][]) => set({ headers: list.length > 0 ? Object.fromEntries(list) : undefined });
 	return (
 		<>
 			<TextField
@@ -103,7 +103,9 @@ export function Webhook({ config: c, set, problem }: Part) {
 						/>
 						<TextField
 							label={words.headerValue}
-							value={value}
+							value={value ?? ""}
+							placeholder={value === null ? words.headerStored : undefined}
+							autoComplete="off"
 							onChange={(v) => put(headers.map((h, j) => (j === i ? [name, v] : h)))}
 						/>
 						<IconButton

@@ -73,6 +73,7 @@ export const words = catalogue({
 	headers: "Headers",
 	headerName: "Name",
 	headerValue: "Value",
+	headerStored: "Stored, not shown. Type to replace it.",
 	addHeader: "Add a header",
 	removeHeader: (name: string) => `Remove the header ${name || "without a name"}`,
 	body: "Body",
