@@ -115,7 +115,7 @@ func (s *Server) Run(ctx context.Context) error {
 		}
 		s.Log.Info("https is served", "listen", secure.Addr().String())
 		bounded := limitConnections(secure, limits)
-		servers, listeners = append(servers, s.publicServer(parts.handler, bounded)), append(listeners, tls.NewListener(bounded, parts.tls))
+		servers, listeners = append(servers, s.publicServer(s.requireTLS(parts.handler), bounded)), append(listeners, tls.NewListener(bounded, parts.tls))
 	}
 	if s.Config.AdminListen != "" {
 		admin, err := listen("PACKETBOAT_ADMIN_LISTEN", s.Config.AdminListen)

@@ -64,11 +64,7 @@ func (s *Server) redirects(r *http.Request) bool {
 			return false
 		}
 	}
-	host := r.Host
-	if h, _, err := net.SplitHostPort(host); err == nil {
-		host = h
-	}
-	if name, err := address.Hostname(host); err != nil || name != s.Config.BaseURL.Hostname() {
+	if !s.isBase(r.Host) {
 		return false
 	}
 	peer, err := netip.ParseAddrPort(r.RemoteAddr)
@@ -76,6 +72,26 @@ func (s *Server) redirects(r *http.Request) bool {
 		return false
 	}
 	return !s.trustedProxy(peer.Addr().Unmap())
+}
+
+// isBase reports whether the Host of a request is that of the base URL.
+func (s *Server) isBase(host string) bool {
+	if h, _, err := net.SplitHostPort(host); err == nil {
+		host = h
+	}
+	name, err := address.Hostname(host)
+	return err == nil && name == s.Config.BaseURL.Hostname()
+}
+
+// requireTLS has browsers come back to the host of the base URL by https only (RFC 6797), for a year. Other
+// hosts that lead here belong to tenants, who may move them to where no https is.
+func (s *Server) requireTLS(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if s.isBase(r.Host) {
+			w.Header().Set("Strict-Transport-Security", "max-age=31536000")
+		}
+		next.ServeHTTP(w, r)
+	})
 }
 
 // trustedProxy reports whether an address is that of a proxy, whose connections carry the requests of many clients.

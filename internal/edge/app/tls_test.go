@@ -38,3 +38,20 @@ func TestOnlyPagesAreRedirectedToHTTPS(t *testing.T) {
 		}
 	}
 }
+
+func TestBrowsersComeBackByHTTPSToTheBaseURLOnly(t *testing.T) {
+	t.Parallel()
+	s := &Server{Config: Config{BaseURL: &url.URL{Scheme: "https", Host: "mail.boat.example"}}}
+	h := s.requireTLS(http.NotFoundHandler())
+	for host, want := range map[string]string{
+		"mail.boat.example": "max-age=31536000", "MAIL.boat.example:443": "max-age=31536000", "links.acme.example": "", "x.mail.boat.example": "", "": "",
+	} {
+		r := httptest.NewRequest(http.MethodGet, "https://mail.boat.example/nothing", nil)
+		r.Host = host
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, r)
+		if got := w.Header().Get("Strict-Transport-Security"); got != want {
+			t.Errorf("%q: %q, want %q", host, got, want)
+		}
+	}
+}
