@@ -58,11 +58,11 @@ func (p *Page) ChooseOption(text string) {
 	is := fmt.Sprintf(`.textContent.toLowerCase().includes(%q)`, strings.ToLower(text))
 	p.WaitFor(`[...document.querySelectorAll('[role=option]')].some(o => o` + is + `)`)
 	for range 20 {
-		p.Press("ArrowDown")
 		if p.EvaluateString(`document.getElementById(document.activeElement.getAttribute('aria-activedescendant'))?`+is) == "true" {
 			p.Press("Enter")
 			return
 		}
+		p.Press("ArrowDown")
 	}
 	p.T.Fatalf("the arrow keys do not reach %q", text)
 }

@@ -87,8 +87,8 @@ func (p *Page) Fill(label, text string) { p.T.Helper(); p.All().Fill(label, text
 func (p *Page) SelectOption(label, text string) {
 	p.T.Helper()
 	p.Fill(label, text)
-	p.WaitFor(fmt.Sprintf(`document.querySelector('[role=option]')?.textContent.includes(%q)`, text))
-	p.Press("ArrowDown", "Enter")
+	p.WaitFor(fmt.Sprintf(`document.getElementById(document.activeElement.getAttribute('aria-activedescendant'))?.textContent.includes(%q)`, text))
+	p.Press("Enter")
 }
 
 // FillCode replaces the text of the code editor.

@@ -1,8 +1,8 @@
 import { Check, ChevronDown, X } from "lucide-react";
-import { type ReactNode, useRef, useState } from "react";
+import { type ReactNode, useContext, useEffect, useRef, useState } from "react";
 import { Button as AriaButton } from "react-aria-components/Button";
 import { Collection } from "react-aria-components/Collection";
-import { ComboBox, type ComboBoxProps } from "react-aria-components/ComboBox";
+import { ComboBox, type ComboBoxProps, ComboBoxStateContext } from "react-aria-components/ComboBox";
 import { Header } from "react-aria-components/Header";
 import { Input } from "react-aria-components/Input";
 import { Label } from "react-aria-components/Label";
@@ -66,6 +66,20 @@ export type ComboProps = {
 
 export type PicksProps = Omit<ComboProps, "value" | "onChange"> & { values: string[]; onChange: (values: string[]) => void; nameOf?: (id: string) => string };
 
+/** FirstMatch makes the first choice active that is left by what was typed, so that Enter takes it. */
+function FirstMatch() {
+	const state = useContext(ComboBoxStateContext);
+	useEffect(() => {
+		if (!state?.isOpen || state.selectionManager.focusedKey !== null) return;
+		for (const key of state.collection.getKeys()) {
+			if (state.collection.getItem(key)?.type !== "item") continue;
+			state.selectionManager.setFocusedKey(key);
+			return;
+		}
+	});
+	return null;
+}
+
 /** Combo is a field with a list of choices that typing narrows. */
 export function Combo({ label, options, value, onChange, onSearch, onOpen, loading, free, placeholder, help, error, hideLabel, path, autoFocus }: ComboProps) {
 	const [typed, setTyped] = useState<string | null>(null);
@@ -98,6 +112,7 @@ export function Combo({ label, options, value, onChange, onSearch, onOpen, loadi
 			}}
 			onBlur={() => setTyped(null)}
 		>
+			{!free && typed && <FirstMatch />}
 			<Label className={hideLabel ? "visually-hidden" : field.label}>{label}</Label>
 			<div className={css.box}>
 				<Input className={field.input} placeholder={placeholder} data-path={path} />
