@@ -28,8 +28,8 @@ import (
 // FillDemo carries out the history of the demo: what its owner, its readers and its engines did in the
 // weeks before it was started. The API and the engines are those of the program, with a clock that
 // demo.History sets. What an interrupted call has done is not done again. It does nothing if there are
-// other tenants, since the engines work for all of them and would send their mail at times of the past.
-// No other process may run engines on the database meanwhile.
+// other tenants or if the demo was used, since the engines work on all that is there and would send mail of
+// others at times of the past. For the same reason nobody else may use the database meanwhile.
 func FillDemo(ctx context.Context, cfg Config, store *Store, t tenant.Tenant, access demo.Access, log *slog.Logger) error {
 	h := demo.History{DB: store.DB, Tenant: t.ID, Began: t.CreatedAt, Access: access, Dir: cfg.DataDir, Log: log}
 	if done, err := h.Done(ctx); done || err != nil {
@@ -41,6 +41,12 @@ func FillDemo(ctx context.Context, cfg Config, store *Store, t tenant.Tenant, ac
 	}
 	if len(all) > 1 {
 		log.Info("the demo has no history, because the database has other tenants")
+		return nil
+	}
+	if possible, err := h.Possible(ctx); err != nil {
+		return err
+	} else if !possible {
+		log.Info("the demo has no history, because it was used without one")
 		return nil
 	}
 	clock := demo.NewClock(t.CreatedAt)
@@ -144,7 +150,7 @@ func (p *past) settle(ctx context.Context) error {
 
 // deliver waits until no message is due, and reports whether any was.
 func (p *past) deliver(ctx context.Context) (sent bool, err error) {
-	ctx, stop := context.WithTimeoutCause(ctx, 5*time.Minute, errors.New("messages that are due are not sent"))
+	ctx, stop := context.WithTimeoutCause(ctx, time.Minute, errors.New("messages that are due are not sent"))
 	defer stop()
 	for {
 		busy, err := p.sending(ctx)

@@ -11,7 +11,6 @@ import (
 	"net/http/pprof"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -20,6 +19,7 @@ import (
 	"github.com/packetboat/packetboat/internal/account/quota"
 	"github.com/packetboat/packetboat/internal/base/id"
 	"github.com/packetboat/packetboat/internal/base/poll"
+	"github.com/packetboat/packetboat/internal/edge/demo"
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
@@ -54,11 +54,11 @@ type Server struct {
 	// Started is called when the listeners are open, with the address of the public one; may be
 	// nil.
 	Started func(address string)
-	// Before is called when the listeners are open, and the engines of a worker begin when it has
-	// returned; may be nil. An error is logged.
+	// Before is called when the listeners are open; may be nil. Requests wait, and the engines of a worker
+	// begin, until it has returned. An error is logged.
 	Before func(ctx context.Context) error
 
-	preparing atomic.Bool // the engines have not begun
+	prepared chan struct{} // is closed when Before has returned
 
 	clock func() time.Time // nil means time.Now
 }
@@ -74,6 +74,7 @@ func (s *Server) now() func() time.Time {
 // Run serves until ctx ends. Then it stops accepting connections, finishes running requests, stops
 // the engines and returns. The store stays open.
 func (s *Server) Run(ctx context.Context) error {
+	s.prepared = make(chan struct{})
 	registry := newRegistry(s.Store.DB)
 	registry.MustRegister(newDisk(s.Store.DB, s.Config.DataDir))
 	unlock, err := soleServer(s.Store.DB)
@@ -142,10 +143,27 @@ func profiles(mux *http.ServeMux) {
 
 // publicServer returns the server of a listener whose connections are bounded.
 func (s *Server) publicServer(h http.Handler, bounded *connections) *http.Server {
-	server := httpServer(bounded.handler(endStalled(h)), 30*time.Second) // the API extends it for uploads
+	server := httpServer(bounded.handler(endStalled(s.whenPrepared(h))), 30*time.Second) // the API extends it for uploads
 	server.ConnState, server.ConnContext = bounded.watch, bounded.mark
 	server.BaseContext = func(net.Listener) context.Context { return quota.With(context.Background(), s.Config.Quota) }
 	return server
+}
+
+// whenPrepared lets requests wait until Before has returned, but for those about the program's health, and
+// those that Before makes.
+func (s *Server) whenPrepared(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/healthz", "/readyz", demo.StockPath:
+		default:
+			select {
+			case <-s.prepared:
+			case <-r.Context().Done():
+				return
+			}
+		}
+		next.ServeHTTP(w, r)
+	})
 }
 
 func httpServer(h http.Handler, read time.Duration) *http.Server {
@@ -175,7 +193,6 @@ func (s *Server) run(ctx context.Context, servers []*http.Server, listeners []ne
 	for _, l := range parts.loops {
 		run(l)
 	}
-	s.preparing.Store(s.Before != nil)
 	for i, server := range servers {
 		serving.Go(func() {
 			if err := server.Serve(listeners[i]); !errors.Is(err, http.ErrServerClosed) {
@@ -192,8 +209,8 @@ func (s *Server) run(ctx context.Context, servers []*http.Server, listeners []ne
 			if err := s.Before(ctx); err != nil && ctx.Err() == nil {
 				s.Log.Error("prepare what the engines work on failed", "err", err)
 			}
-			s.preparing.Store(false)
 		}
+		close(s.prepared)
 		if ctx.Err() != nil {
 			return
 		}

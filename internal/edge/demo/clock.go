@@ -5,7 +5,8 @@ import (
 	"time"
 )
 
-// Clock is a clock that runs from a time of the past and is put forward. It is safe for concurrent use.
+// Clock is a clock that runs from a time of the past and is put forward, but never beyond the present. It
+// is safe for concurrent use.
 type Clock struct {
 	mu  sync.Mutex
 	at  time.Time // the time of the clock
@@ -19,14 +20,21 @@ func NewClock(at time.Time) *Clock { return &Clock{at: at, put: time.Now()} }
 func (c *Clock) Now() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.at.Add(time.Since(c.put))
+	return c.now(time.Now())
 }
 
 // Forward puts the clock forward to a time; one that has passed changes nothing.
 func (c *Clock) Forward(to time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if now := time.Now(); to.After(c.at.Add(now.Sub(c.put))) {
+	if now := time.Now(); to.After(c.now(now)) {
 		c.at, c.put = to, now
 	}
+}
+
+func (c *Clock) now(present time.Time) time.Time {
+	if at := c.at.Add(present.Sub(c.put)); at.Before(present) {
+		return at
+	}
+	return present
 }

@@ -71,6 +71,25 @@ func (h *History) Done(ctx context.Context) (bool, error) {
 	return err == nil && len(list) == 1 && list[0].Action == historyDone, err
 }
 
+// Possible reports whether the tenant can have a history: it was created long enough ago, and holds nothing
+// that a person or a program made after the history's end. The engines of the past would carry out what
+// such callers have scheduled, at times of the past.
+func (h *History) Possible(ctx context.Context) (bool, error) {
+	if h.end().After(time.Now()) {
+		return false, nil
+	}
+	var used bool
+	err := h.DB.QueryRow(ctx, `
+		SELECT EXISTS (SELECT 1 FROM audit WHERE tenant_id = $1 AND created_at > $2 AND actor_type <> 'system')
+			OR EXISTS (SELECT 1 FROM contact WHERE tenant_id = $1 AND created_at > $2)
+			OR EXISTS (SELECT 1 FROM broadcast WHERE tenant_id = $1 AND scheduled_at > $2 AND status <> 'draft')
+			OR EXISTS (SELECT 1 FROM job WHERE tenant_id = $1 AND created_at > $2)`, h.Tenant, h.end().UnixMicro()).Scan(&used)
+	if err != nil {
+		return false, fmt.Errorf("look for what was made since the demo's first start: %w", err)
+	}
+	return !used, nil
+}
+
 // Run carries out the history.
 func (h *History) Run(ctx context.Context) error {
 	h.people = contacts(h.end())

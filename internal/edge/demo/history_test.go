@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/packetboat/packetboat/internal/account/auth"
 	"github.com/packetboat/packetboat/internal/account/tenant"
 	"github.com/packetboat/packetboat/internal/base/id"
 	"github.com/packetboat/packetboat/internal/base/secret"
@@ -300,5 +301,37 @@ func (w *world) addsUp(b broadcast.Broadcast) {
 	}
 	if r.Messages.Total != len(w.messages(b)) || r.Messages.Delivered != of[outbox.StatusDelivered] || r.Messages.Bounced != of[outbox.StatusBounced] {
 		w.t.Errorf("the report of %s has %d recipients, %d delivered and %d bounced; its messages are %v", b.Name, r.Messages.Total, r.Messages.Delivered, r.Messages.Bounced, of)
+	}
+}
+
+// A demo that somebody has used without its history never gets one: the engines of the past would send, at
+// times of the past, what was scheduled.
+func TestADemoThatWasUsedHasNoHistory(t *testing.T) {
+	t.Parallel()
+	for name, use := range map[string]func(w *world) error{
+		"a contact": func(w *world) error {
+			_, err := contact.Create(w.t.Context(), w.db, w.tenant.ID, "ann@example.org", contact.Change{}, contact.Rules{}, noon)
+			return err
+		},
+		"an act of its owner": func(w *world) error {
+			return auth.Audit(w.t.Context(), w.db, auth.By{Actor: auth.Actor{Type: "user"}}.Did(w.tenant.ID, "broadcast.schedule", "broadcast", "x", noon))
+		},
+		"a tenant of today": func(w *world) error {
+			w.tenant.CreatedAt = time.Now()
+			return nil
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+				w := newWorld(t, db)
+				before := len(w.broadcasts())
+				w.must(use(w))
+				w.must(w.fill(""))
+				if after := len(w.broadcasts()); after != before {
+					t.Errorf("%d broadcasts before the start, and %d after it", before, after)
+				}
+			})
+		})
 	}
 }

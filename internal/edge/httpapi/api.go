@@ -83,9 +83,6 @@ type API struct {
 	Demo    bool
 	Version string
 
-	// Preparing reports whether sends wait, because the demo still writes its history.
-	Preparing func() bool
-
 	// AllowPrivateRelays allows MTA configs with hosts on private networks.
 	AllowPrivateRelays bool
 
@@ -121,7 +118,7 @@ func (a *API) Register(r *endpoint.Router) {
 		campaignapi.NewAutomations(e, rules), broadcasts, contacts, customFields, sendingapi.NewDomains(e, a.Hosts, a.Verifier), emailTypes,
 		audienceapi.NewEvents(e, a.Recorder), forms, identities, jobs, sendingapi.NewMailbox(e), messages, mtaConfigs,
 		contentapi.NewPreviews(previewer), contentapi.NewThumbnails(e, previewer), savedFilters, overviewAPI{db: a.DB, reader: reader, now: a.Now},
-		shellAPI{db: a.DB, account: account, jobs: jobs, reader: reader, preparing: a.Preparing}, audienceapi.NewScoring(e), searchAPI{db: a.DB},
+		shellAPI{db: a.DB, account: account, jobs: jobs, reader: reader}, audienceapi.NewScoring(e), searchAPI{db: a.DB},
 		seedLists, segments, sequences, accountapi.NewSessions(e, a.Login, a.Version, a.Demo), stages, streamAPI{hub: a.Changes},
 		audienceapi.NewSuppressions(e), templates, accountapi.NewUsers(e, a.Login), workingCopies, accountapi.NewWebhooks(e, rules),
 	} {

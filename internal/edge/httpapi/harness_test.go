@@ -171,7 +171,7 @@ func newAPI(t testing.TB, db *sqldb.DB, base *url.URL, clock func() time.Time, l
 		},
 		SendCounts: broadcast.Sends{}, MJML: compiler(), Tester: newTester(db, box, base, clock), Limits: limits,
 		Verifier: newVerifier(db, box, base, "127.0.0.1:9", clock), Changes: hub, PersonalData: personalData(),
-		Network: (*classify.Lists)(nil).NetworkOf, Preparing: func() bool { return false },
+		Network: (*classify.Lists)(nil).NetworkOf,
 	}
 }
 

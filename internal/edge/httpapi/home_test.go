@@ -164,7 +164,7 @@ func TestShell(t *testing.T) {
 		account := s.must(200, "viewer", "GET /settings/account", "")
 		job := s.must(202, "editor", "POST /contacts/export", `{"format": "csv"}`).str("job_id")
 		got := s.must(200, "viewer", "GET /shell", "")
-		got.wantFields(t, map[string]string{"trial": "false", "trouble": "null", "preparing": "false"})
+		got.wantFields(t, map[string]string{"trial": "false", "trouble": "null"})
 		if text, _ := json.Marshal(account.body); got.json("account") != string(text) {
 			t.Errorf("account %s, want %s", got.json("account"), text)
 		}

@@ -18,8 +18,6 @@ type shellAPI struct {
 	account accountapi.Account
 	jobs    accountapi.Jobs
 	reader  *overview.Reader
-	// preparing reports whether sends wait for the demo's history.
-	preparing func() bool
 }
 
 // shellJobs is how many jobs the shell has.
@@ -40,10 +38,8 @@ func (api shellAPI) Register(r *endpoint.Router) {
 type ShellView struct {
 	Account accountapi.AccountSessionView `json:"account"`
 	Trial   bool                          `json:"trial" doc:"Every active MTA config is a built-in mailbox, so that no mail leaves."`
-	// Preparing is of the process that answers.
-	Preparing bool                    `json:"preparing" doc:"The demo still writes what happened before its first start. What is due meanwhile is sent after that."`
-	Trouble   *shellTrouble           `json:"trouble" doc:"An MTA config or a domain through which nothing is sent; null if there is none."`
-	Jobs      []accountapi.JobSession `json:"jobs" doc:"The newest 20."`
+	Trouble *shellTrouble                 `json:"trouble" doc:"An MTA config or a domain through which nothing is sent; null if there is none."`
+	Jobs    []accountapi.JobSession       `json:"jobs" doc:"The newest 20."`
 }
 
 type shellTrouble struct {
@@ -71,7 +67,7 @@ func (api shellAPI) getShell(ctx context.Context, p auth.Principal, _ *struct{})
 	if err != nil {
 		return none, err
 	}
-	out := ShellView{Account: account, Trial: standing.Trial, Preparing: api.preparing()}
+	out := ShellView{Account: account, Trial: standing.Trial}
 	if x := standing.Trouble; x != nil {
 		out.Trouble = &shellTrouble{x.Kind, x.State, x.ID, x.Name}
 	}

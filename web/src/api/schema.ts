@@ -4038,7 +4038,6 @@ export type ShellTrouble = {
 export type ShellView = {
 	account: AccountSessionView;
 	jobs: JobSession[];
-	preparing: boolean;
 	trial: boolean;
 	trouble: ShellTrouble | null;
 };

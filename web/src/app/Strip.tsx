@@ -19,7 +19,6 @@ const words = catalogue({
 	domainPaused: (name: string) => `Sending from ${name} is paused.`,
 	domainFailed: (name: string) => `DNS records of ${name} are missing.`,
 	look: "See why",
-	preparing: "The demo still writes what happened in the weeks before. What you send waits until that is complete.",
 	trial: "Trial: all mail goes to the built-in mailbox.",
 	open: "Open the mailbox",
 	change: "Change how mail leaves",
@@ -52,7 +51,6 @@ export function Strip() {
 	}
 	const trouble = shell?.trouble;
 	if (!keeps && !trouble) return <p className={css.strip}>{words.alone}</p>;
-	if (shell?.preparing) return <p className={css.strip}>{words.preparing}</p>;
 	if (shell?.trial) {
 		return (
 			<p className={css.strip}>

@@ -17,7 +17,7 @@ export function useShell<T = ShellView>(select?: (shell: ShellView) => T) {
 		queryKey: key("shell"),
 		queryFn: ({ signal }) => api("GET /shell", { signal }),
 		staleTime: 30_000,
-		refetchInterval: (q) => (q.state.data?.preparing || q.state.data?.jobs.some(underWay) ? 2000 : pollEvery(30_000)()),
+		refetchInterval: (q) => (q.state.data?.jobs.some(underWay) ? 2000 : pollEvery(30_000)()),
 		select,
 	});
 }
