@@ -1,15 +1,13 @@
 package endpoint
 
 import (
-	"crypto/sha256"
-	"encoding/base64"
 	"fmt"
 	"net/http"
-	"strings"
 	"sync"
 
 	"github.com/packetboat/packetboat/internal/account/auth"
 	"github.com/packetboat/packetboat/internal/account/ratelimit"
+	"github.com/packetboat/packetboat/internal/edge/static"
 )
 
 // Operation is an operation as discovery lists it.
@@ -45,9 +43,7 @@ func (r *Router) Operations() []Operation {
 func (r *Router) Publish(route, contentType string, write func() ([]byte, error)) {
 	made := sync.OnceValues(func() (publishedText, error) {
 		text, err := write()
-		sum := sha256.Sum256(text)
-		// Weak, since the text may be sent compressed (RFC 9110 section 8.8.1).
-		return publishedText{text, `W/"` + base64.RawURLEncoding.EncodeToString(sum[:12]) + `"`}, err
+		return publishedText{text, static.Tag(text)}, err
 	})
 	r.mux.Handle(route, operationHandler(func(w http.ResponseWriter, req *http.Request) {
 		x := callOf(req.Context())
@@ -64,7 +60,7 @@ func (r *Router) Publish(route, contentType string, write func() ([]byte, error)
 		h := w.Header()
 		h.Set("Cache-Control", "public, max-age=300")
 		h.Set("ETag", p.tag)
-		if etagMatches(req.Header.Values("If-None-Match"), p.tag) {
+		if static.Matches(req.Header.Values("If-None-Match"), p.tag) {
 			w.WriteHeader(http.StatusNotModified)
 			return
 		}
@@ -77,17 +73,4 @@ func (r *Router) Publish(route, contentType string, write func() ([]byte, error)
 type publishedText struct {
 	text []byte
 	tag  string
-}
-
-// etagMatches reports whether one of the caller's tags is ours, by weak comparison (RFC 9110 section 13.1.2).
-func etagMatches(headers []string, tag string) bool {
-	for _, h := range headers {
-		for have := range strings.SplitSeq(h, ",") {
-			have = strings.TrimSpace(have)
-			if have == "*" || strings.TrimPrefix(have, "W/") == strings.TrimPrefix(tag, "W/") {
-				return true
-			}
-		}
-	}
-	return false
 }

@@ -6,8 +6,9 @@ import (
 	"io"
 	"net/http"
 	"strconv"
-	"strings"
 	"sync"
+
+	"github.com/packetboat/packetboat/internal/edge/static"
 )
 
 const (
@@ -42,18 +43,7 @@ type response struct {
 }
 
 func newResponse(w http.ResponseWriter, r *http.Request, zips *sync.Pool) *response {
-	return &response{w: w, gzipWriters: zips, head: r.Method == http.MethodHead, gzip: acceptsGzip(r.Header.Get("Accept-Encoding"))}
-}
-
-func acceptsGzip(header string) bool {
-	for part := range strings.SplitSeq(header, ",") {
-		name, params, _ := strings.Cut(part, ";")
-		if strings.EqualFold(strings.TrimSpace(name), "gzip") {
-			q := strings.ReplaceAll(params, " ", "")
-			return !strings.HasPrefix(q, "q=0") || strings.Trim(q, "q=0.") != ""
-		}
-	}
-	return false
+	return &response{w: w, gzipWriters: zips, head: r.Method == http.MethodHead, gzip: static.AcceptsGzip(r.Header.Values("Accept-Encoding"))}
 }
 
 func (w *response) Header() http.Header { return w.w.Header() }

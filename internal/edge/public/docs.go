@@ -11,7 +11,8 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"time"
+
+	"github.com/packetboat/packetboat/internal/edge/static"
 )
 
 //go:embed docs
@@ -38,25 +39,27 @@ func Docs(keys, people []byte) (http.Handler, error) {
 		return nil, fmt.Errorf("write the reference page: %w", err)
 	}
 	mux := http.NewServeMux()
-	serve := func(route, name, contentType string, text []byte) {
-		mux.HandleFunc(route, func(w http.ResponseWriter, r *http.Request) {
+	serve := func(contentType string, content []byte, routes ...string) {
+		text := static.New(contentType, content)
+		served := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			h := w.Header()
-			h.Set("Content-Type", contentType)
 			h.Set("Content-Security-Policy", docsPolicy)
 			h.Set("X-Content-Type-Options", "nosniff")
 			h.Set("Referrer-Policy", "no-referrer")
 			h.Set("Cache-Control", "public, max-age=300")
-			http.ServeContent(w, r, name, time.Time{}, bytes.NewReader(text))
+			text.ServeHTTP(w, r)
 		})
+		for _, route := range routes {
+			mux.Handle(route, served)
+		}
 	}
-	serve("GET /docs", "docs.html", "text/html; charset=utf-8", page.Bytes())
-	serve("GET /docs/{$}", "docs.html", "text/html; charset=utf-8", page.Bytes())
+	serve("text/html; charset=utf-8", page.Bytes(), "GET /docs", "GET /docs/{$}")
 	for name, contentType := range map[string]string{"style.css": "text/css; charset=utf-8", "search.js": "text/javascript; charset=utf-8"} {
 		text, err := docsFiles.ReadFile("docs/" + name)
 		if err != nil {
 			return nil, err
 		}
-		serve("GET /docs/"+name, name, contentType, text)
+		serve(contentType, text, "GET /docs/"+name)
 	}
 	return mux, nil
 }

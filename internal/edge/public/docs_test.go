@@ -42,6 +42,9 @@ func TestTheReferenceShowsWhatTheDocumentSays(t *testing.T) {
 	}
 	w := httptest.NewRecorder()
 	docs.ServeHTTP(w, httptest.NewRequest("GET", "/docs", nil))
+	if tag := w.Header().Get("ETag"); tag == "" {
+		t.Error("the page cannot be revalidated")
+	}
 	page := w.Body.String()
 	for _, want := range []string{
 		"Seed lists", "Create &lt;things&gt;.", "lists:write", "one of yes, no", "parts[].weight", "at most 20 characters", "string or null", "from 1",

@@ -2,9 +2,7 @@ package public
 
 import (
 	"context"
-	"crypto/sha256"
 	_ "embed"
-	"encoding/hex"
 	"errors"
 	"io"
 	"log/slog"
@@ -58,18 +56,7 @@ type Forms struct {
 
 // Routes adds the routes to mux.
 func (p *Forms) Routes(mux *http.ServeMux) {
-	sum := sha256.Sum256([]byte(formScript))
-	etag := `"` + hex.EncodeToString(sum[:8]) + `"`
-	mux.HandleFunc("GET /_q/f.js", func(w http.ResponseWriter, r *http.Request) {
-		h := w.Header()
-		h.Set("Content-Type", "text/javascript; charset=utf-8")
-		h.Set("Cache-Control", "public, max-age=3600")
-		h.Set("ETag", etag)
-		h.Set("Access-Control-Allow-Origin", "*")
-		h.Set("Cross-Origin-Resource-Policy", "cross-origin")
-		h.Set("X-Content-Type-Options", "nosniff")
-		http.ServeContent(w, r, "", time.Time{}, strings.NewReader(formScript))
-	})
+	mux.Handle("GET /_q/f.js", embeddedScript(formScript))
 	mux.HandleFunc("/_q/f/{slug}/config", p.serve(http.MethodGet, p.config))
 	mux.HandleFunc("/_q/f/{slug}", p.serve(http.MethodPost, p.submit))
 	mux.HandleFunc("GET /_q/d/{token}", p.confirmPage)

@@ -2,9 +2,7 @@ package public
 
 import (
 	"context"
-	"crypto/sha256"
 	_ "embed"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -20,6 +18,7 @@ import (
 	"github.com/packetboat/packetboat/internal/audience/visitor"
 	"github.com/packetboat/packetboat/internal/base/cache"
 	"github.com/packetboat/packetboat/internal/base/id"
+	"github.com/packetboat/packetboat/internal/edge/static"
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
@@ -54,10 +53,7 @@ type Site struct {
 
 // Routes adds the routes to mux.
 func (s *Site) Routes(mux *http.ServeMux) {
-	script := stripScript(trackerSource)
-	sum := sha256.Sum256([]byte(script))
-	etag := `"` + hex.EncodeToString(sum[:8]) + `"`
-	mux.HandleFunc("GET /_q/s.js", func(w http.ResponseWriter, r *http.Request) { serveScript(w, r, script, etag) })
+	mux.Handle("GET /_q/s.js", embeddedScript(stripScript(trackerSource)))
 	for _, kind := range []visitor.Kind{visitor.Page, visitor.Identify, visitor.Event} {
 		mux.HandleFunc("/_q/"+string(kind), func(w http.ResponseWriter, r *http.Request) { s.collect(w, r, kind) })
 	}
@@ -74,22 +70,18 @@ func stripScript(source string) string {
 	return b.String()
 }
 
-// serveScript writes the script. It is the same for all tenants: it reads the site key from its own
-// address.
-func serveScript(w http.ResponseWriter, r *http.Request, script, etag string) {
-	h := w.Header()
-	h.Set("Content-Type", "text/javascript; charset=utf-8")
-	h.Set("Cache-Control", "public, max-age=3600")
-	h.Set("ETag", etag)
-	h.Set("Access-Control-Allow-Origin", "*")
-	h.Set("Cross-Origin-Resource-Policy", "cross-origin")
-	h.Set("X-Content-Type-Options", "nosniff")
-	if r.Header.Get("If-None-Match") == etag {
-		w.WriteHeader(http.StatusNotModified)
-		return
-	}
-	h.Set("Content-Length", strconv.Itoa(len(script)))
-	_, _ = io.WriteString(w, script)
+// embeddedScript serves a script that websites embed. It is the same for all tenants: it reads what
+// differs from its own address or from the page.
+func embeddedScript(script string) http.Handler {
+	text := static.New("text/javascript; charset=utf-8", []byte(script))
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h := w.Header()
+		h.Set("Cache-Control", "public, max-age=3600")
+		h.Set("Access-Control-Allow-Origin", "*")
+		h.Set("Cross-Origin-Resource-Policy", "cross-origin")
+		h.Set("X-Content-Type-Options", "nosniff")
+		text.ServeHTTP(w, r)
+	})
 }
 
 // collect accepts a request of the script.
