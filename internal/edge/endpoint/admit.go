@@ -28,10 +28,10 @@ func (r *Router) admit(x *call, req *http.Request) error {
 	}
 	if op.Public {
 		x.principal = p
+		x.setFailureLimit(ctx)
 		// Operations that begin a session need the protection, too: a foreign site must not sign a
 		// browser in to an account of its choice.
 		if op.Installation && r.origin.Check(req) != nil {
-			x.setFailureLimit(ctx)
 			return ErrCSRF
 		}
 		return nil

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/packetboat/packetboat/internal/account/ratelimit"
+	"github.com/packetboat/packetboat/internal/base/fault"
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
@@ -67,13 +69,35 @@ func (r *Router) findHandler(x *call, req *http.Request) http.Handler {
 	return nil
 }
 
+// refuseUnrouted answers a request that has no route. A caller with a valid credential sees the limit of
+// that. Each is counted as for other routes, an invalid one too: the limit that is shown tells them apart.
 func (x *call) refuseUnrouted(req *http.Request, err error) {
 	req, end := x.withTimeout(req, x.router.Timeout)
 	defer end()
-	if strings.HasPrefix(req.URL.Path, "/t/") {
-		x.setFailureLimit(req.Context())
+	ctx := req.Context()
+	x.setFailureLimit(ctx)
+	if slug, _, ok := strings.Cut(strings.TrimPrefix(req.URL.Path, "/t/"), "/"); ok && strings.HasPrefix(req.URL.Path, "/t/") && sanePath(slug) {
+		if limited, ok := fault.As(x.countUnrouted(req, slug)); ok && limited.Kind == fault.Limited {
+			err = limited
+		}
 	}
 	x.refuse(err)
+}
+
+func (x *call) countUnrouted(req *http.Request, slug string) error {
+	ctx := req.Context()
+	tenant, err := x.router.Gate.Tenant(ctx, slug)
+	if err != nil {
+		return err
+	}
+	p, err := x.router.Gate.Authenticate(ctx, tenant, slug, req)
+	if f, ok := fault.As(err); ok && f.Kind == fault.Unauthenticated && (req.Header.Get("X-API-Key") != "" || req.Header.Get("Cookie") != "") {
+		return x.countRequest(ctx, failureRule, ratelimit.Address(x.ip))
+	}
+	if err != nil {
+		return err
+	}
+	return x.countRequest(ctx, x.router.rateLimit, bucketOf(p))
 }
 
 // sanePath reports whether a path can be a route: valid text without NUL.

@@ -63,6 +63,46 @@ func TestFailedCredentialsAreLimitedByAddress(t *testing.T) {
 	}
 }
 
+// A request without a route shows the limit of its credential and counts against it, so that it cannot be used to try
+// credentials either.
+func TestRequestsWithoutARouteAreLimited(t *testing.T) {
+	t.Parallel()
+	s := newServer(t, options{rate: 2})
+	const key, guess = "X-API-Key: key+broadcasts:read", "X-API-Key: guess"
+	for i, c := range []struct {
+		what, header string
+		status       int
+		limit, left  string
+	}{
+		{"GET /t/acme/api/nowhere", key, 404, "2", "1"},
+		{"DELETE /t/acme/api/things", key, 405, "2", "0"},
+		{"GET /t/acme/api/nowhere", key, 429, "2", "0"},
+		{"GET /t/acme/api/nowhere", "Cookie: packetboat_session=viewer", 404, "2", "1"},
+		{"GET /t/acme/api/nowhere", guess, 404, "60", "59"},
+		{"GET /t/acme/api/nowhere", "", 404, "60", "59"}, // nothing was tried
+		{"GET /t/nobody/api/nowhere", key, 404, "60", "59"},
+		{"GET /t/acme/", guess, 404, "60", "58"},
+		{"GET /t/acme", guess, 404, "60", "58"},
+		{"GET /t/", guess, 404, "60", "58"},
+		{"GET /nowhere", key, 404, "60", "58"},
+		{"POST /api/auth/nowhere", "", 404, "60", "58"},
+	} {
+		got := s.do(c.what, "", c.header)
+		if got.status != c.status || got.header.Get("X-RateLimit-Limit") != c.limit || got.header.Get("X-RateLimit-Remaining") != c.left || got.header.Get("X-RateLimit-Reset") == "" {
+			t.Errorf("%d: %s with %q: %d %v, want %d with %s of %s left", i, c.what, c.header, got.status, got.header, c.status, c.left, c.limit)
+		}
+		if got.header.Get("WWW-Authenticate") != "" {
+			t.Errorf("%d: %s asks for a credential", i, c.what)
+		}
+	}
+	for range 58 {
+		s.do("GET /t/acme/api/nowhere", "", guess)
+	}
+	if got := s.do("GET /t/acme/api/nowhere", "", guess); got.status != 429 {
+		t.Errorf("guess 61 = %d, want 429", got.status)
+	}
+}
+
 func TestSessionsAnswerToTheirOriginOnly(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, options{})

@@ -10,9 +10,10 @@ import (
 	"testing"
 	"time"
 
+	"pgregory.net/rapid"
+
 	"github.com/packetboat/packetboat/internal/base/secret"
 	"github.com/packetboat/packetboat/internal/edge/endpoint"
-	"pgregory.net/rapid"
 )
 
 func cursors(t testing.TB) *endpoint.Cursors {
