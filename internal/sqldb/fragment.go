@@ -122,6 +122,9 @@ func registerFunctions(c *sqlite3.Conn) error {
 	if err := registerJSONPath(c); err != nil {
 		return err
 	}
+	if err := registerSortText(c); err != nil {
+		return err
+	}
 	if err := registerTranslate(c); err != nil {
 		return err
 	}

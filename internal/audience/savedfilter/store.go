@@ -68,7 +68,7 @@ func List(ctx context.Context, db *sqldb.DB, p auth.Principal) ([]Filter, error)
 }
 
 func all(ctx context.Context, db *sqldb.DB, tenant id.Tenant) ([]Filter, error) {
-	rows, err := db.Query(ctx, `SELECT `+columns+` FROM saved_filter WHERE tenant_id = $1 ORDER BY name, id`, tenant)
+	rows, err := db.Query(ctx, `SELECT `+columns+` FROM saved_filter WHERE tenant_id = $1 ORDER BY `+db.SortText("name")+`, id`, tenant)
 	list, err := sqldb.Collect(rows, err, scan)
 	if err != nil {
 		return nil, fmt.Errorf("list saved filters: %w", err)

@@ -131,7 +131,7 @@ type Filter struct {
 func List(ctx context.Context, db *sqldb.DB, tenant id.Tenant, f Filter) ([]Segment, error) {
 	rows, err := db.Query(ctx, `
 		SELECT `+columns+` FROM segment WHERE tenant_id = $1
-		ORDER BY CASE WHEN system_key IS NULL THEN 1 ELSE 0 END, name, id`, tenant)
+		ORDER BY CASE WHEN system_key IS NULL THEN 1 ELSE 0 END, `+db.SortText("name")+`, id`, tenant)
 	list, err := sqldb.Collect(rows, err, scan)
 	list = slices.DeleteFunc(list, func(s Segment) bool { return !f.match(s) })
 	if err == nil {

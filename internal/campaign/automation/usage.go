@@ -23,7 +23,7 @@ func holders(ctx context.Context, db *sqldb.DB, tenant id.Tenant, s usage.Subjec
 	default:
 		return nil, nil
 	}
-	rows, err := db.Query(ctx, `SELECT `+columns+` FROM automation WHERE tenant_id = $1 AND status <> 'archived' ORDER BY name, id`, tenant)
+	rows, err := db.Query(ctx, `SELECT `+columns+` FROM automation WHERE tenant_id = $1 AND status <> 'archived' ORDER BY `+db.SortText("name")+`, id`, tenant)
 	list, err := sqldb.Collect(rows, err, scanAutomation(tenant))
 	if err != nil {
 		return nil, fmt.Errorf("find automations that use a record: %w", err)

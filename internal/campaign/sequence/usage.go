@@ -26,7 +26,7 @@ func holders(ctx context.Context, db *sqldb.DB, tenant id.Tenant, kind usage.Kin
 	default:
 		return nil, nil
 	}
-	rows, err := db.Query(ctx, `SELECT id FROM sequence WHERE tenant_id = $1 AND status <> 'archived' ORDER BY name, id`, tenant)
+	rows, err := db.Query(ctx, `SELECT id FROM sequence WHERE tenant_id = $1 AND status <> 'archived' ORDER BY `+db.SortText("name")+`, id`, tenant)
 	ids, err := sqldb.Collect(rows, err, func(scan func(...any) error) (id.Sequence, error) {
 		var q id.Sequence
 		err := scan(&q)

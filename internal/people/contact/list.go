@@ -84,6 +84,7 @@ type order struct {
 	column   string
 	nullable bool
 	indexed  bool // an index has the order
+	words    bool // is sorted without regard to case and accents
 	parse    func(string) (any, error)
 	value    func(c *Contact) any // string, *string, int64, float64, bool, time.Time or *time.Time
 }
@@ -105,33 +106,33 @@ func readStage(s string) (any, error) { // as bytes: SQLite sorts every text bef
 }
 
 var orders = map[Sort]order{
-	"email":                 {"c.email", false, true, readText, func(c *Contact) any { return c.Email }},
-	"first_name":            {"c.first_name", true, false, readText, func(c *Contact) any { return c.FirstName }},
-	"last_name":             {"c.last_name", true, false, readText, func(c *Contact) any { return c.LastName }},
-	"company":               {"c.company", true, false, readText, func(c *Contact) any { return c.Company }},
-	"title":                 {"c.title", true, false, readText, func(c *Contact) any { return c.Title }},
-	"phone":                 {"c.phone", true, false, readText, func(c *Contact) any { return c.Phone }},
-	"city":                  {"c.city", true, false, readText, func(c *Contact) any { return c.City }},
-	"state":                 {"c.state", true, false, readText, func(c *Contact) any { return c.State }},
-	"country":               {"c.country", true, false, readText, func(c *Contact) any { return c.Country }},
-	"postal_code":           {"c.postal_code", true, false, readText, func(c *Contact) any { return c.PostalCode }},
-	"source":                {"c.source", true, false, readText, func(c *Contact) any { return c.Source }},
-	"global_status":         {"c.global_status", false, false, readText, func(c *Contact) any { return string(c.Status) }},
-	"deliverability_status": {ActivityColumn("deliverability_status"), false, false, readText, func(c *Contact) any { return string(c.DeliverabilityStatus) }},
-	"do_not_contact":        {"c.do_not_contact", false, false, readBool, func(c *Contact) any { return c.DoNotContact }},
-	"prospect_score":        {"c.prospect_score", false, false, readNumber, func(c *Contact) any { return c.ProspectScore }},
-	"customer_score":        {"c.customer_score", false, false, readNumber, func(c *Contact) any { return c.CustomerScore }},
-	"total_emails_sent":     {ActivityColumn("total_emails_sent"), false, false, readInt, func(c *Contact) any { return c.TotalEmailsSent }},
-	"total_emails_opened":   {ActivityColumn("total_emails_opened"), false, false, readInt, func(c *Contact) any { return c.TotalEmailsOpened }},
-	"total_emails_clicked":  {ActivityColumn("total_emails_clicked"), false, false, readInt, func(c *Contact) any { return c.TotalEmailsClicked }},
-	"last_activity_at":      {"a.last_activity_at", true, false, readInt, func(c *Contact) any { return c.LastActivityAt }},
-	"last_email_sent_at":    {"a.last_email_sent_at", true, false, readInt, func(c *Contact) any { return c.LastEmailSentAt }},
-	"last_email_opened_at":  {"a.last_email_opened_at", true, false, readInt, func(c *Contact) any { return c.LastEmailOpenedAt }},
-	"last_email_clicked_at": {"a.last_email_clicked_at", true, false, readInt, func(c *Contact) any { return c.LastEmailClickedAt }},
-	"last_page_viewed_at":   {"a.last_page_viewed_at", true, false, readInt, func(c *Contact) any { return c.LastPageViewedAt }},
-	"created_at":            {byID, false, true, readInt, func(c *Contact) any { return c.CreatedAt }},
-	"updated_at":            {"c.updated_at", false, true, readInt, func(c *Contact) any { return c.UpdatedAt }},
-	"stage_id": {"c.stage_id", true, false, readStage, func(c *Contact) any {
+	"email":                 {"c.email", false, true, false, readText, func(c *Contact) any { return c.Email }},
+	"first_name":            {"c.first_name", true, false, true, readText, func(c *Contact) any { return c.FirstName }},
+	"last_name":             {"c.last_name", true, false, true, readText, func(c *Contact) any { return c.LastName }},
+	"company":               {"c.company", true, false, true, readText, func(c *Contact) any { return c.Company }},
+	"title":                 {"c.title", true, false, true, readText, func(c *Contact) any { return c.Title }},
+	"phone":                 {"c.phone", true, false, true, readText, func(c *Contact) any { return c.Phone }},
+	"city":                  {"c.city", true, false, true, readText, func(c *Contact) any { return c.City }},
+	"state":                 {"c.state", true, false, true, readText, func(c *Contact) any { return c.State }},
+	"country":               {"c.country", true, false, true, readText, func(c *Contact) any { return c.Country }},
+	"postal_code":           {"c.postal_code", true, false, true, readText, func(c *Contact) any { return c.PostalCode }},
+	"source":                {"c.source", true, false, true, readText, func(c *Contact) any { return c.Source }},
+	"global_status":         {"c.global_status", false, false, false, readText, func(c *Contact) any { return string(c.Status) }},
+	"deliverability_status": {ActivityColumn("deliverability_status"), false, false, false, readText, func(c *Contact) any { return string(c.DeliverabilityStatus) }},
+	"do_not_contact":        {"c.do_not_contact", false, false, false, readBool, func(c *Contact) any { return c.DoNotContact }},
+	"prospect_score":        {"c.prospect_score", false, false, false, readNumber, func(c *Contact) any { return c.ProspectScore }},
+	"customer_score":        {"c.customer_score", false, false, false, readNumber, func(c *Contact) any { return c.CustomerScore }},
+	"total_emails_sent":     {ActivityColumn("total_emails_sent"), false, false, false, readInt, func(c *Contact) any { return c.TotalEmailsSent }},
+	"total_emails_opened":   {ActivityColumn("total_emails_opened"), false, false, false, readInt, func(c *Contact) any { return c.TotalEmailsOpened }},
+	"total_emails_clicked":  {ActivityColumn("total_emails_clicked"), false, false, false, readInt, func(c *Contact) any { return c.TotalEmailsClicked }},
+	"last_activity_at":      {"a.last_activity_at", true, false, false, readInt, func(c *Contact) any { return c.LastActivityAt }},
+	"last_email_sent_at":    {"a.last_email_sent_at", true, false, false, readInt, func(c *Contact) any { return c.LastEmailSentAt }},
+	"last_email_opened_at":  {"a.last_email_opened_at", true, false, false, readInt, func(c *Contact) any { return c.LastEmailOpenedAt }},
+	"last_email_clicked_at": {"a.last_email_clicked_at", true, false, false, readInt, func(c *Contact) any { return c.LastEmailClickedAt }},
+	"last_page_viewed_at":   {"a.last_page_viewed_at", true, false, false, readInt, func(c *Contact) any { return c.LastPageViewedAt }},
+	"created_at":            {byID, false, true, false, readInt, func(c *Contact) any { return c.CreatedAt }},
+	"updated_at":            {"c.updated_at", false, true, false, readInt, func(c *Contact) any { return c.UpdatedAt }},
+	"stage_id": {"c.stage_id", true, false, false, readStage, func(c *Contact) any {
 		if c.Stage.IsZero() {
 			return nil
 		}
@@ -372,11 +373,14 @@ func listPage(ctx context.Context, db *sqldb.DB, tenant id.Tenant, q Query) (Pag
 	if q.From != nil && q.From.AddedAt != "" {
 		added = q.From.AddedAt
 		if q.Sort == ByMemberAdded {
-			o, ok = order{added, false, true, readInt, func(c *Contact) any { return c.MemberAddedAt }}, true
+			o, ok = order{added, false, true, false, readInt, func(c *Contact) any { return c.MemberAddedAt }}, true
 		}
 	}
 	if !ok {
 		o = orders[ByCreated]
+	}
+	if o.words {
+		o.column = db.SortText(o.column)
 	}
 	s, err := newStatement(db, tenant, q.Selector, q.From)
 	if err != nil {
@@ -387,7 +391,7 @@ func listPage(ctx context.Context, db *sqldb.DB, tenant id.Tenant, q Query) (Pag
 		return Page{}, err
 	}
 	o.indexed = o.indexed && !candidates // the few candidates are read by id
-	if err := s.seek(o, q); err != nil {
+	if err := s.seek(db, o, q); err != nil {
 		return Page{}, err
 	}
 	text := s.page(o, q, added)
@@ -437,7 +441,7 @@ func (s *statement) page(o order, q Query, added string) string {
 var ErrPosition = fault.New(fault.Invalid, "INVALID_CURSOR", "the cursor does not belong to this list")
 
 // seek adds the condition that the page begins after q.After.
-func (s *statement) seek(o order, q Query) error {
+func (s *statement) seek(db *sqldb.DB, o order, q Query) error {
 	if q.After == nil {
 		return nil
 	}
@@ -460,7 +464,11 @@ func (s *statement) seek(o order, q Query) error {
 		s.conditions.WriteString(` AND c.id` + than + s.arg(q.After.ID))
 		return nil
 	}
-	s.conditions.WriteString(` AND ((` + o.column + `, c.id)` + than + `(` + s.arg(value) + `, ` + s.arg(q.After.ID) + `)`)
+	after := s.arg(value)
+	if o.words {
+		after = db.SortText(db.Param(len(s.args), "TEXT"))
+	}
+	s.conditions.WriteString(` AND ((` + o.column + `, c.id)` + than + `(` + after + `, ` + s.arg(q.After.ID) + `)`)
 	if o.nullable {
 		s.conditions.WriteString(` OR ` + o.column + ` IS NULL`)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/packetboat/packetboat/internal/base/id"
+	"github.com/packetboat/packetboat/internal/base/optional"
 	"github.com/packetboat/packetboat/internal/people/contact"
 	"github.com/packetboat/packetboat/internal/sqldb"
 	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
@@ -22,7 +23,7 @@ func TestEachSortIsWalkedInPages(t *testing.T) {
 		const people = 9
 		ids := make([]id.Contact, people)
 		stages := []any{nil, id.New[id.Stage](), id.New[id.Stage]()}
-		words := []any{nil, "Aachen", "bonn", "Zürich", "10", "9"}
+		words := []any{nil, "Aachen", "äaCHEN", "Zürich", "10", "9"}
 		set := func(i, by int) { // gives contact i values that are those of others, too
 			t.Helper()
 			word, at := words[(i+by)%len(words)], any(nil)
@@ -98,6 +99,38 @@ func TestEachSortIsWalkedInPages(t *testing.T) {
 					set(i, 0)
 				}
 			}
+		}
+	})
+}
+
+// Names are sorted without regard to case and accents, on both databases alike.
+func TestNamesAreSortedAsPeopleSort(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		want := []string{"10 Downing", "Ahlberg", "Åkesson", "åkesson", "álvarez", "Zebra", "Zürich", "zusammen", ""}
+		for i, name := range []string{"zusammen", "Zürich", "Zebra", "álvarez", "Åkesson", "åkesson", "Ahlberg", "10 Downing", ""} {
+			ch := contact.Change{}
+			if name != "" {
+				ch.Texts = map[contact.Text]*string{contact.LastName: &name}
+			}
+			mustCreate(t, db, fmt.Sprintf("n%d@example.org", i), ch)
+		}
+		var got []string
+		q := contact.Query{Sort: contact.ParseSort("last_name"), Asc: true, Limit: 2}
+		for {
+			p, err := contact.List(t.Context(), db, acme, q)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, c := range p.Contacts {
+				got = append(got, optional.Value(c.LastName))
+			}
+			if q.After = p.Next; q.After == nil {
+				break
+			}
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("by last name (-want +got):\n%s", diff)
 		}
 	})
 }

@@ -66,7 +66,7 @@ func encode(f Field) (enum, def any, err error) {
 func List(ctx context.Context, db *sqldb.DB, tenant id.Tenant) ([]Field, error) {
 	rows, err := db.Query(ctx, `
 		SELECT `+columns+` FROM custom_field
-		WHERE tenant_id = $1 AND deleted_at IS NULL ORDER BY name, field_key`, tenant)
+		WHERE tenant_id = $1 AND deleted_at IS NULL ORDER BY `+db.SortText("name")+`, field_key`, tenant)
 	list, err := sqldb.Collect(rows, err, scan)
 	if err != nil {
 		return nil, fmt.Errorf("list custom fields: %w", err)

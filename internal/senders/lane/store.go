@@ -150,7 +150,7 @@ func Delete(ctx context.Context, db *sqldb.DB, tenant id.Tenant, config id.Lane,
 
 // List returns the tenant's MTA configs by name.
 func List(ctx context.Context, db *sqldb.DB, tenant id.Tenant) ([]Config, error) {
-	rows, err := db.Query(ctx, `SELECT `+columns+` FROM mta_config WHERE tenant_id = $1 ORDER BY name, id`, tenant)
+	rows, err := db.Query(ctx, `SELECT `+columns+` FROM mta_config WHERE tenant_id = $1 ORDER BY `+db.SortText("name")+`, id`, tenant)
 	list, err := sqldb.Collect(rows, err, scanFor(tenant))
 	if err != nil {
 		return nil, fmt.Errorf("list MTA configs: %w", err)

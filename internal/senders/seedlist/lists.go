@@ -266,7 +266,7 @@ func Find(ctx context.Context, db *sqldb.DB, tenant id.Tenant, list id.SeedList)
 
 // All returns the lists of a tenant by name.
 func All(ctx context.Context, db *sqldb.DB, tenant id.Tenant) ([]List, error) {
-	return load(ctx, db, tenant, `SELECT `+listColumns+` FROM seed_list WHERE tenant_id = $1 ORDER BY name, id`)
+	return load(ctx, db, tenant, `SELECT `+listColumns+` FROM seed_list WHERE tenant_id = $1 ORDER BY `+db.SortText("name")+`, id`)
 }
 
 // ByIDs returns those of the lists that exist, by name.
@@ -274,7 +274,7 @@ func ByIDs(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.SeedLis
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	return load(ctx, db, tenant, `SELECT `+listColumns+` FROM seed_list WHERE tenant_id = $1 AND id`+db.In(2)+`ORDER BY name, id`, sqldb.List(db, ids))
+	return load(ctx, db, tenant, `SELECT `+listColumns+` FROM seed_list WHERE tenant_id = $1 AND id`+db.In(2)+`ORDER BY `+db.SortText("name")+`, id`, sqldb.List(db, ids))
 }
 
 // Names returns the names of those of the lists that exist.

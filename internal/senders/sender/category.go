@@ -163,7 +163,7 @@ func deleteCategory(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, categor
 // Categories returns the tenant's categories in their order.
 func Categories(ctx context.Context, db *sqldb.DB, tenant id.Tenant) ([]Category, error) {
 	rows, err := db.Query(ctx, `
-		SELECT `+categoryColumns+` FROM email_category WHERE tenant_id = $1 ORDER BY sort_order, name, id`, tenant)
+		SELECT `+categoryColumns+` FROM email_category WHERE tenant_id = $1 ORDER BY sort_order, `+db.SortText("name")+`, id`, tenant)
 	list, err := sqldb.Collect(rows, err, scanCategory(tenant))
 	if err != nil {
 		return nil, fmt.Errorf("list email categories: %w", err)

@@ -244,7 +244,7 @@ func Newsletter(ctx context.Context, tx *sqldb.DB, t tenant.Tenant, now time.Tim
 // EmailTypes returns the tenant's email types in their order.
 func EmailTypes(ctx context.Context, db *sqldb.DB, tenant id.Tenant) ([]EmailType, error) {
 	rows, err := db.Query(ctx, `
-		SELECT `+typeColumns+` FROM email_type WHERE tenant_id = $1 ORDER BY sort_order, display_name, id`, tenant)
+		SELECT `+typeColumns+` FROM email_type WHERE tenant_id = $1 ORDER BY sort_order, `+db.SortText("display_name")+`, id`, tenant)
 	list, err := sqldb.Collect(rows, err, scanEmailType(tenant))
 	if err != nil {
 		return nil, fmt.Errorf("list email types: %w", err)
