@@ -4,10 +4,13 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/andybalholm/brotli"
 )
 
 // unlicensed are packages without a file of their licence, and its text.
@@ -40,6 +43,17 @@ func (p project) licences(b bundle) ([]byte, error) {
 		}
 	}
 	return text.Bytes(), nil
+}
+
+// printLicences prints the licences of the application that is built.
+func (p project) printLicences(out io.Writer) error {
+	packed, err := os.Open(filepath.Join(p.dist, "assets", "licences.txt.br"))
+	if err != nil {
+		return err
+	}
+	defer packed.Close()
+	_, err = io.Copy(out, brotli.NewReader(packed))
+	return err
 }
 
 // packageDir returns the directory of the package that input belongs to, or "".

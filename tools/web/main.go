@@ -6,6 +6,7 @@
 //	web dev      the same without compression, again after every change of a file
 //	web packages fetch the packages for development too, such as axe for the browser tests
 //	web types    write web/src/api/schema.ts from the description of the API
+//	web licences print the licences of the packages in the application that is built
 //	web check    budgets, types of the API, type check and lint
 package main
 
@@ -42,10 +43,12 @@ func main() {
 		err = p.fetch(true)
 	case "types":
 		err = p.writeTypes()
+	case "licences":
+		err = p.printLicences(os.Stdout)
 	case "check":
 		err = p.check()
 	default:
-		err = errors.New("usage: web [-root directory] [-release] build|dev|packages|types|check")
+		err = errors.New("usage: web [-root directory] [-release] build|dev|packages|types|licences|check")
 	}
 	if err != nil {
 		fail(err)
