@@ -12,6 +12,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"github.com/packetboat/packetboat/internal/base/nearest"
 	"github.com/packetboat/packetboat/internal/edge/app"
 )
 
@@ -50,7 +51,14 @@ func (f configFile) line(text string) error {
 	}
 	key = strings.TrimSpace(key)
 	name := strings.ReplaceAll(key, "_", "-")
-	if !slices.ContainsFunc(app.AllOptions(), func(o app.Option) bool { return o.Name == name }) || strings.Contains(key, "-") && strings.Contains(key, "_") {
+	var names []string
+	for _, o := range app.AllOptions() {
+		names = append(names, o.Name)
+	}
+	if !slices.Contains(names, name) || strings.Contains(key, "-") && strings.Contains(key, "_") {
+		if meant := nearest.Of(name, names); meant != "" {
+			return fmt.Errorf("there is no option %q; did you mean %s?", key, strings.ReplaceAll(meant, "-", "_"))
+		}
 		return fmt.Errorf("there is no option %q; packetboat --help lists them", key)
 	}
 	if _, twice := f[name]; twice {

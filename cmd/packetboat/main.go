@@ -10,6 +10,8 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"slices"
+	"strings"
 	"syscall"
 	"time"
 
@@ -18,6 +20,7 @@ import (
 	"github.com/packetboat/packetboat/internal/account/tenant"
 	"github.com/packetboat/packetboat/internal/base/fault"
 	"github.com/packetboat/packetboat/internal/base/id"
+	"github.com/packetboat/packetboat/internal/base/nearest"
 	"github.com/packetboat/packetboat/internal/edge/app"
 )
 
@@ -43,6 +46,7 @@ type commandLine struct {
 	Copy       copyCommand       `cmd:"" help:"Copy an installation from SQLite to an empty PostgreSQL database."`
 	Recount    recountCommand    `cmd:"" help:"Compare stored sums with what they count, and correct them."`
 	Doctor     doctorCommand     `cmd:"" help:"Examine the machine, the database, the DNS and other servers, and say what to do."`
+	Health     healthCommand     `cmd:"" help:"Say whether the program that serves on this machine is ready."`
 	Inspect    inspectCommands   `cmd:"" help:"Show how mail is read and written, without a database and network."`
 	Tenant     tenantCommands    `cmd:"" help:"Make and manage tenants."`
 	User       userCommands      `cmd:"" help:"Make users, reset their passwords."`
@@ -112,6 +116,9 @@ func run(ctx context.Context, args []string, in io.Reader, out, errOut io.Writer
 		fmt.Fprintf(errOut, "packetboat: %v\n", err)
 		return exitUsage
 	}
+	for _, warning := range unknownVariables(os.Environ()) {
+		fmt.Fprintf(errOut, "packetboat: %s\n", warning)
+	}
 	c := &console{ctx: ctx, cfg: cfg, json: line.JSON, configFile: string(line.ConfigFile), in: in, out: out, err: errOut, now: time.Now}
 	if err := parsed.Run(c); err != nil {
 		fmt.Fprintf(errOut, "packetboat: %s\n", explain(err))
@@ -121,6 +128,29 @@ func run(ctx context.Context, args []string, in io.Reader, out, errOut io.Writer
 		return exitFailure
 	}
 	return 0
+}
+
+// unknownVariables returns a warning for each environment variable that has the program's prefix and is no
+// option. Those of the tests are not meant for the program.
+func unknownVariables(environment []string) (warnings []string) {
+	const prefix = "PACKETBOAT_"
+	names := []string{"CONFIG"}
+	for _, o := range app.AllOptions() {
+		names = append(names, strings.TrimPrefix(o.Env, prefix))
+	}
+	for _, v := range environment {
+		variable, _, _ := strings.Cut(v, "=")
+		name, ours := strings.CutPrefix(variable, prefix)
+		if !ours || strings.HasPrefix(name, "TEST_") || slices.Contains(names, name) {
+			continue
+		}
+		warning := "there is no option " + variable
+		if meant := nearest.Of(name, names); meant != "" {
+			warning += "; did you mean " + prefix + meant + "?"
+		}
+		warnings = append(warnings, warning)
+	}
+	return warnings
 }
 
 // usageError is an error of a command line that could be parsed.

@@ -4,8 +4,12 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -135,6 +139,8 @@ func TestMistakesAreExplainedOnStderr(t *testing.T) {
 		{"tenant pause --slug=nobody", 1, "packetboat tenant list"},
 		{"tenant set --slug=acme --contact-limit=many", 2, "none"},
 		{"apikey create --tenant=acme --name=x --scopes=moon:walk", 1, "moon:walk"},
+		{"apikey create --tenant=acme --name=x --scopes=contact:reed", 1, "did you mean contacts:read?"},
+		{"health --listen=127.0.0.1:1", 1, "does not answer at 127.0.0.1:1"},
 		{"apikey create --tenant=acme --name=x --scopes=all --expires=soon", 2, "2026-03-01"},
 		{"apikey revoke --tenant=acme --id=x", 2, "packetboat apikey list"},
 		{"user create --email=x --name=X", 1, "email"},
@@ -257,4 +263,51 @@ func FuzzConfigFile(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		_, _ = readTOML(strings.NewReader(text)) // must return
 	})
+}
+
+func TestUnknownVariablesAreNamedWithTheirNearest(t *testing.T) {
+	t.Parallel()
+	got := unknownVariables([]string{
+		"HOME=/root", "PACKETBOAT_LISTEN=:8080", "PACKETBOAT_CONFIG=x", "PACKETBOAT_TEST_SERVERS=1", "PACKETBOAT_BASEURL=https://x", "PACKETBOAT_LISTNE=", "PACKETBOAT_IMAGE=x", "PACKETBOAT=1",
+	})
+	want := []string{
+		"there is no option PACKETBOAT_BASEURL; did you mean PACKETBOAT_BASE_URL?",
+		"there is no option PACKETBOAT_LISTNE; did you mean PACKETBOAT_LISTEN?",
+		"there is no option PACKETBOAT_IMAGE",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("warnings:\n%q, want\n%q", got, want)
+	}
+}
+
+// A command knows the address only if it is configured: by default it would be one that only this machine reaches.
+func TestANewTenantIsShownWithTheAddressThatIsConfigured(t *testing.T) {
+	t.Parallel()
+	p := program{t, []string{"--data-dir=" + t.TempDir()}}
+	if out := p.ok("tenant", "create", "--slug=acme", "--name=Acme", "--base-url=https://mail.example.com"); !strings.Contains(out, "https://mail.example.com/t/acme/api") {
+		t.Errorf("with an address: %s", out)
+	}
+	if out := p.ok("tenant", "create", "--slug=other", "--name=Other"); strings.Contains(out, "127.0.0.1") || !strings.Contains(out, "/t/other/api") {
+		t.Errorf("without an address: %s", out)
+	}
+}
+
+func TestHealthIsThatOfTheProgramThatServes(t *testing.T) {
+	t.Parallel()
+	ready := true
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/readyz" || !ready {
+			w.WriteHeader(http.StatusServiceUnavailable)
+		}
+		_, _ = io.WriteString(w, `{"status":"…"}`)
+	}))
+	defer server.Close()
+	p := program{t, []string{"--data-dir=" + t.TempDir(), "--listen=" + strings.TrimPrefix(server.URL, "http://")}}
+	if out := p.ok("health"); !strings.Contains(out, `"status"`) {
+		t.Errorf("health = %q", out)
+	}
+	ready = false
+	if o := p.run("", "health"); o.status != 1 || !strings.Contains(o.err, "not ready") {
+		t.Errorf("health = %+v", o)
+	}
 }

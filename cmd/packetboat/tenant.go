@@ -66,7 +66,11 @@ func (cmd tenantCreate) Run(c *console) error {
 		if err != nil {
 			return err
 		}
-		return c.show(viewOfTenant(t), "tenant %s is there: %s/t/%s/api\n", t.Slug, c.cfg.BaseURL, t.Slug)
+		if c.cfg.BaseURLGiven {
+			return c.show(viewOfTenant(t), "tenant %s is there: %s/t/%s/api\n", t.Slug, c.cfg.BaseURL, t.Slug)
+		}
+		// The program that serves has it in its environment, and this command has not.
+		return c.show(viewOfTenant(t), "tenant %s is there, at /t/%s/api of the address that PACKETBOAT_BASE_URL has where the program serves\n", t.Slug, t.Slug)
 	})
 }
 

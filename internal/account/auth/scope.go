@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/packetboat/packetboat/internal/base/fault"
+	"github.com/packetboat/packetboat/internal/base/nearest"
 )
 
 // Scope is one permission of an API key.
@@ -94,16 +95,28 @@ func NewSet(names []string) (Set, error) {
 	var unknown []string
 	for _, n := range names {
 		if !slices.ContainsFunc(Scopes(), func(i ScopeInfo) bool { return string(i.Scope) == n }) {
-			unknown = append(unknown, n)
+			unknown = append(unknown, n+didYouMean(n))
 			continue
 		}
 		set = append(set, Scope(n))
 	}
 	if len(unknown) > 0 {
-		return nil, ErrInvalidScope.Sayf("no such scope: %.200s", strings.Join(unknown, ", "))
+		return nil, ErrInvalidScope.Sayf("no such scope: %.500s", strings.Join(unknown, ", "))
 	}
 	slices.Sort(set)
 	return slices.Compact(set), nil
+}
+
+// didYouMean returns the scope that somebody may have meant, to be added to what they wrote.
+func didYouMean(name string) string {
+	var names []string
+	for _, i := range Scopes() {
+		names = append(names, string(i.Scope))
+	}
+	if meant := nearest.Of(name, names); meant != "" {
+		return " (did you mean " + meant + "?)"
+	}
+	return ""
 }
 
 // AllScopes returns the set of all scopes.

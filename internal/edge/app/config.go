@@ -82,6 +82,7 @@ type Config struct {
 	DataDir            string
 	Listen             string
 	BaseURL            *url.URL
+	BaseURLGiven       bool   // false: it follows from Listen
 	SecretKey          []byte // nil: from the data directory
 	ACME               bool
 	TLSListen          string // empty: none
@@ -385,7 +386,7 @@ func (c *Config) baseURL(text string, m *Mistakes) {
 		m.add("PACKETBOAT_BASE_URL", "is %q; write http or https, a host, and nothing after it, such as https://mail.example.com", text)
 		return
 	}
-	c.BaseURL = u
+	c.BaseURL, c.BaseURLGiven = u, true
 }
 
 // LoopbackBaseURL reports whether the base URL is on loopback, as in trials and tests.

@@ -154,6 +154,7 @@ func TestRescheduleAnswersWithTheNewPlan(t *testing.T) {
 				}
 				again := fmt.Sprintf(`{"skipped_dates": [%q]}`, tt.skip)
 				s.must(404, "key", "POST /t/other/api"+at+"/reschedule", again)
+				s.mustRefuse("key", "POST "+at+"/reschedule", strings.TrimSuffix(again, "}")+`, "scheduled_at": "2026-03-09T00:00:00Z"}`, 400, "INVALID_INPUT")
 				answer := planText(s.must(200, "key", "POST "+at+"/reschedule", again))
 				if !strings.HasPrefix(answer, tt.after) {
 					t.Errorf("reschedule answered with %s, want %s", answer, tt.after)

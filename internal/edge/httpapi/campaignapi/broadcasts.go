@@ -101,6 +101,7 @@ func (api Broadcasts) Register(r *endpoint.Router) {
 	move("cancelBroadcast", "cancel", "Cancel a broadcast; messages that were sent cannot be recalled.", auth.BroadcastsSchedule, broadcast.Cancel)
 	reschedule := op("rescheduleBroadcast", "Replace the days that a spread send skips.", auth.BroadcastsSchedule,
 		broadcast.ErrNotFound, broadcast.ErrNotSending, broadcast.ErrNoPlan, broadcast.ErrSkip).IfMatch(broadcast.Revisions)
+	reschedule.Strict = true
 	reschedule.Description = "Messages that are not due yet are planned again over the remaining days. Only future days can be added; days that are in the list already may stay."
 	endpoint.Handle(r, "POST /t/{tenant}/api/broadcasts/{broadcast_id}/reschedule", reschedule.ExampleBody(`{"skipped_dates": ["2030-03-02"]}`), api.rescheduleBroadcast)
 	api.testSend(r)
