@@ -140,17 +140,7 @@ func ReadAgent(agent string) Agent {
 	agent = hit.Agent
 	var agents classify.Agents
 	a := Agent{Machine: agents.Machine(agent), Client: track.ClientOf(agent).Program()}
-	apple, gmail := track.Prefetching(agent)
-	switch {
-	case apple:
-		a.Proxy, a.Vendor = true, "apple"
-	case gmail, strings.Contains(agent, "GoogleImageProxy"):
-		a.Proxy, a.Vendor = true, "google"
-	case strings.Contains(agent, "YahooMailProxy"):
-		a.Proxy, a.Vendor = true, "yahoo"
-	case track.ImageProxy(agent):
-		a.Proxy = true
-	}
+	a.Vendor, a.Proxy = track.ProxyVendor(agent)
 	return a
 }
 

@@ -2,7 +2,6 @@ package classify
 
 import (
 	"regexp"
-	"strings"
 	"time"
 
 	"github.com/x-way/crawlerdetect"
@@ -11,19 +10,30 @@ import (
 	"github.com/packetboat/packetboat/internal/message/track"
 )
 
-// machinePatterns matches agents of programs: libraries, crawlers, link checkers and scanners of
-// mail security vendors.
-var machinePatterns = regexp.MustCompile(`(?i)(\b|_)(bot|crawl\w*|spider|slurp|scan(ner)?|monitor(ing)?|fetch(er)?|headless\w*|phantom\w*|curl|wget|` +
-	`python[-/ ]?\w*|libwww\S*|go-http-client|java/\S+|okhttp|axios|node-fetch|apache-httpclient|` +
-	`barracuda\w*|mimecast|proofpoint|symantec\w*|trendmicro|tmes|ironport|cisco|forcepoint|zscaler|fireeye|sophos\w*|f-secure|` +
-	`checkpoint|avanan|vade|cloudmark|safelinks|bingpreview|skypeuripreview|facebookexternalhit|whatsapp)(\b|_|/)|` +
-	`(bot|preview)\b`)
+// robots matches the names of programs with which nobody reads: crawlers, link checkers, previews of
+// links, and scanners of mail security vendors.
+var robots = regexp.MustCompile(`(?i)(\b|_)(bot|crawl\w*|spider|slurp|scan(ner)?|monitor(ing)?|fetch(er)?|headless\w*|phantom(js|as)|` +
+	`(existence|protocol) discovery|` +
+	`barracuda\w*|mimecast|proofpoint|symantec\w*|trendmicro|tmes|ironport|forcepoint|zscaler|fireeye|sophos\w*|f-secure|` +
+	`checkpoint|avanan|vade|cloudmark|\w*safelinks\w*|google-safety|catchpoint|cloudflare\w*|cloudfront|` +
+	`bingpreview|skypeuripreview|linkexpander|facebookexternalhit|whatsapp|viberurl\w*)(\b|_|/)|` +
+	`(bot|preview)\b|^viber\b|\bcisco(/|[- ](esa|secure|email|umbrella|talos)|$)`)
 
-// peoplePatterns matches agents of people that machinePatterns matches by accident.
-var peoplePatterns = regexp.MustCompile(`(?i)\bcubot\b|webex`)
+// introduced matches programs that say where to read about them, or that only claim to be compatible
+// with a browser; imitators are the browsers and mail programs that made the same claim.
+var (
+	introduced = regexp.MustCompile(`(?i)https?://|\+mailto:|[(;] ?compatible;`)
+	imitators  = regexp.MustCompile(`(?i)\b(msie|konqueror|trident|icab|omniweb|lotus-notes|ms-?office|linux|windows|amiga\w*|beos|risc os|haiku|brew|u;)`)
+)
 
-// clientPatterns matches mail clients that crawlerdetect considers crawlers.
-var clientPatterns = regexp.MustCompile(`(?i)microsoft outlook|ms-?office|\boutlook-(ios|android)\b|\bmail/\S+ cfnetwork\b|\bairmail\b`)
+// readers matches the names of mail programs, office suites and browsers that the list of crawlerdetect
+// names, or that also state a library.
+var readers = regexp.MustCompile(`(?i)\b(mac|one)?outlook\b|\bms-?office\b|\bmicrosoft (office|word|excel|powerpoint|onenote)\b|` +
+	`^(word|excel|powerpoint|onenote)/|\b(libre|open)office\b|^mail/\d|\bairmail\b|\bcanary\b|\bpolymail\b|\bdav(droid|x5)\b|` +
+	`\b(yasearchbrowser|coc_?coc(browser)?|readerservices)/`)
+
+// libraries matches the names of libraries that make requests.
+var libraries = regexp.MustCompile(`(?i)(\b|_)(curl|wget|python[-/ ]?\w*|libwww\S*|go-http-client|java/\S+|okhttp|axios|node-fetch|apache-httpclient)(\b|_|/)`)
 
 // Agents caches which agents are programs: matching the patterns takes more time than everything
 // else about a hit. The zero value is ready to use; a nil *Agents caches nothing. It is safe for
@@ -51,11 +61,17 @@ func (a *Agents) Machine(agent string) bool {
 }
 
 func isMachine(agent string) bool {
-	switch {
-	case strings.TrimSpace(agent) == "":
-		return true
-	case track.ImageProxy(agent) || peoplePatterns.MatchString(agent):
+	if track.ImageProxy(agent) {
 		return false
 	}
-	return machinePatterns.MatchString(agent) || !clientPatterns.MatchString(agent) && crawlerdetect.IsCrawler(agent)
+	names := products(agent)
+	switch {
+	case names == "" || robots.MatchString(names):
+		return true
+	case readers.MatchString(names):
+		return false
+	case introduced.MatchString(agent) && !imitators.MatchString(names):
+		return true
+	}
+	return libraries.MatchString(names) || crawlerdetect.IsCrawler(names)
 }

@@ -6,7 +6,10 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -46,6 +49,63 @@ func TestAgents(t *testing.T) {
 		for range 2 { // the second time from the cache
 			if got := agents.Machine(tt.agent); got != tt.want {
 				t.Errorf("Machine(%q) = %v", tt.agent, got)
+			}
+		}
+	}
+}
+
+// The lists in testdata are agents as their makers, and the tests of public lists of agents, state them.
+func TestProgramsAndTheirReaders(t *testing.T) {
+	t.Parallel()
+	for name, machine := range map[string]bool{"readers.txt": false, "programs.txt": true} {
+		text, err := os.ReadFile(filepath.Join("testdata", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for agent := range strings.Lines(string(text)) {
+			agent = strings.TrimSpace(agent)
+			if isMachine(agent) != machine {
+				t.Errorf("%s: %q is a machine: %v", name, agent, !machine)
+			}
+		}
+	}
+	for _, agent := range []string{
+		yahoo, google,
+		"Mozilla/5.0 (compatible; YandexImageResizer/2.0; +http://yandex.com/bots)",
+		"RamblerMail/6.0 (incompatible; ImageProxy/6.0)",
+		"Mozilla/5.0 (Windows NT 10.0) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/55.0.2883.87 Safari/537.36 (via secureurl.fwdcdn.com - mail.ukr.net proxy)",
+		"Mozilla/5.0 (compatible; MailruImageProxy/1.0)",
+		"Mozilla/5.0 SeznamEmailProxy/2.0.174",
+	} {
+		if isMachine(agent) || !track.ImageProxy(agent) {
+			t.Errorf("%q is no proxy of a mailbox provider", agent)
+		}
+	}
+}
+
+// A model of a device may have any name.
+func TestModelsSayNothing(t *testing.T) {
+	t.Parallel()
+	words := []string{
+		"PHANTOM", "Cubot", "BOT", "Spider", "CRAWLER", "Scanner", "Monitor", "Fetch", "Headless", "Barracuda", "Cisco", "Curl", "Wget",
+		"Java", "OkHttp", "Preview", "Vade", "Checkpoint", "Slurp", "Uptime", "Reader", "Cron", "Viber", "WhatsApp", "Python",
+	}
+	for _, form := range []string{
+		"Mozilla/5.0 (Linux; Android 13; %s PZ 20) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/130.0.0.0 Mobile Safari/537.36",
+		"Mozilla/5.0 (Linux; Android 13; %s) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/130.0.0.0 Mobile Safari/537.36",
+		"Mozilla/5.0 (Linux; U; Android 9; en-gb; X_%s Build/PPR1.180610.011) AppleWebKit/534.30 (KHTML, like Gecko) Version/4.0 Mobile Safari/534.30",
+		"Mozilla/5.0 (Linux; Android 12; The %s 7 Build/SP1A.210812.016; wv) AppleWebKit/537.36 (KHTML, like Gecko) Version/4.0 Chrome/120.0.0.0 Mobile Safari/537.36",
+		"Mozilla/5.0 (Mobile; %s F1; rv:84.0) Gecko/84.0 Firefox/84.0 KAIOS/3.0",
+		"Mozilla/5.0 (compatible; MSIE 10.0; Windows Phone 8.0; Trident/6.0; IEMobile/10.0; NOKIA; %s)",
+		"Mozilla/5.0 (SMART-TV; Linux; Tizen 5.0; %s) AppleWebKit/537.36 (KHTML, like Gecko) Version/5.0 TV Safari/537.36",
+		"Mozilla/5.0 (iPhone; CPU iPhone OS 17_0 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Mobile/15E148 [FBAN/FBIOS;FBAV/440.0;FBDV/%s;FBMD/%[1]s]",
+		"%s_9 Linux/4.14 Android/10 Release/01.01.2020 Browser/AppleWebKit537.36 Chrome/90 Mobile Safari/537.36 System/Android 10",
+		"SomeMail/6.1 (Android 14; %s 5G)",
+		"Mozilla/5.0 (Linux; Android 13; SM-G991B) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/120.0 Mobile Safari/537.36 Instagram 219.0 Android (28/9; 420dpi; 1080x2034; %s; %[1]s X; qcom; de_DE; 340)",
+	} {
+		for _, word := range words {
+			if agent := fmt.Sprintf(form, word); isMachine(agent) {
+				t.Errorf("%q is a machine", agent)
 			}
 		}
 	}

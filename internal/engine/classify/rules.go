@@ -46,7 +46,7 @@ type Case struct {
 }
 
 // Judge sets the class and the rules of each hit. The first rule that matches decides: R1 to R7 make
-// a bot, then the privacy rules. Of the others, the score decides (score.go). The verdicts do not
+// a bot, P1 to P4 a privacy proxy. Of the others, the score decides (score.go). The verdicts do not
 // depend on the order of arrival.
 func (c *Case) Judge() {
 	c.swept = sweeps(c.Hits, c.Links)
@@ -77,10 +77,14 @@ func (c *Case) Judge() {
 	}
 }
 
+// judge asks the privacy rules before those about time and neighbours: a mailbox provider fetches images
+// the moment it has the mail, and for many recipients. What declares itself a prefetch is one, too, if
+// it is such a provider's.
 func (c *Case) judge(i int) (track.Class, string) {
 	h := &c.Hits[i]
+	privacy := c.privacy(i)
 	switch {
-	case h.Method != "GET" || h.Prefetch:
+	case h.Method != "GET" || h.Prefetch && privacy == "":
 		return track.Bot, "R1"
 	case c.Agents.Machine(h.Agent):
 		return track.Bot, "R2"
@@ -88,17 +92,14 @@ func (c *Case) judge(i int) (track.Class, string) {
 		return track.Bot, "R3"
 	case c.trapped(h):
 		return track.Bot, "R4"
+	case privacy != "":
+		return track.Privacy, privacy
 	case tooSoon(h):
 		return track.Bot, "R5"
 	case c.swept[i] || !h.Click && c.besideSweep(h):
 		return track.Bot, "R6"
 	case !c.proxied(i) && c.FanOut(h):
 		return track.Bot, "R7"
-	}
-	if !h.Click {
-		if rule := c.privacy(i); rule != "" {
-			return track.Privacy, rule
-		}
 	}
 	return c.score(i)
 }
@@ -179,6 +180,9 @@ func timeBetween(a, b time.Time) time.Duration { return a.Sub(b).Abs() }
 // privacy returns the privacy rule that applies to an open, or "".
 func (c *Case) privacy(i int) string {
 	h := &c.Hits[i]
+	if h.Click {
+		return ""
+	}
 	byApple, byGmail := track.Prefetching(h.Agent)
 	switch {
 	case byApple:
@@ -189,6 +193,8 @@ func (c *Case) privacy(i int) string {
 		return o.Click && !o.Honeypot && timeBetween(o.At, h.At) <= reopenWindow // a later click does not change a settled verdict
 	}):
 		return "P3"
+	case track.ImageProxy(h.Agent) && tooSoon(h):
+		return "P4"
 	}
 	return ""
 }

@@ -43,7 +43,9 @@ var programs = []struct{ part, name string }{
 	{"YahooMailProxy", "yahoo_mail"},
 	{"Outlook-iOS", "outlook"},
 	{"Outlook-Android", "outlook"},
+	{"MacOutlook", "outlook"},
 	{"Microsoft Outlook", "outlook"},
+	{"Microsoft Office/", "outlook"}, // with MAPI, though without its name
 	{"MSOffice", "outlook"},
 	{"ms-office", "outlook"},
 	{"Thunderbird", "thunderbird"},

@@ -3,7 +3,6 @@ package track
 import (
 	"context"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/packetboat/packetboat/internal/base/id"
@@ -100,12 +99,6 @@ func Derive(hits []Hit) Flags {
 	set(BotClicked, clicks.bot > 0 && clicks.human+clicks.privacy == 0)
 	set(PendingClicked, clicks.any > 0 && clicks.pending == clicks.any)
 	return f
-}
-
-// ImageProxy reports whether the agent is a proxy that fetches images when a person opens
-// the mail.
-func ImageProxy(agent string) bool {
-	return strings.Contains(agent, "GoogleImageProxy") || strings.Contains(agent, "YahooMailProxy")
 }
 
 // SetFlag sets a flag that is not derived from hits: Unsubscribed or Complained. It reports false

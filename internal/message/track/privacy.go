@@ -64,12 +64,6 @@ func exportHits(ctx context.Context, db *sqldb.DB, tenant id.Tenant, p contact.P
 	}
 }
 
-// keptAgent is the SQL for what is kept of an agent when it is removed.
-const keptAgent = `CASE
-			WHEN agent LIKE '%GoogleImageProxy%' THEN 'GoogleImageProxy'
-			WHEN agent LIKE '%YahooMailProxy%' THEN 'YahooMailProxy'
-			ELSE '' END`
-
 // eraseHits removes addresses and agents from hits. Their class stays, and so does the part
 // of an agent that Derive needs (ImageProxy).
 func eraseHits(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, people []contact.Person) error {

@@ -14,6 +14,7 @@ const sentences = catalogue({
 	P1: "The program calls itself only “Mozilla/5.0”, as privacy proxies do.",
 	P2: "Gmail fetched it in advance.",
 	P3: "It comes through iCloud Private Relay, without a click soon after.",
+	P4: "A mailbox provider fetched it the moment it had the mail.",
 	U5: "The browser is very old, or contradicts itself.",
 	H1: "Headers are missing that browsers send.",
 	H2: "The browser says that a person followed the link.",
