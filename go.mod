@@ -3,7 +3,6 @@ module github.com/packetboat/packetboat
 go 1.26.0
 
 require (
-	blitiri.com.ar/go/spf v1.6.0
 	github.com/alecthomas/kong v1.17.0
 	github.com/alexedwards/argon2id v1.0.0
 	github.com/andybalholm/brotli v1.2.8

@@ -176,7 +176,7 @@ func (cmd inspectSPF) Run(c *console) error {
 	if err != nil {
 		return err
 	}
-	result, err := inspect.CheckSPF(cmd.IP, cmd.From, cmd.HELO, zone)
+	result, err := inspect.CheckSPF(c.ctx, cmd.IP, cmd.From, cmd.HELO, zone)
 	if err != nil {
 		return usageError(err.Error())
 	}

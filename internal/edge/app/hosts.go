@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/packetboat/packetboat/internal/mail/address"
-	"github.com/packetboat/packetboat/internal/mail/dnscheck"
 	"github.com/packetboat/packetboat/internal/mail/mx"
+	"github.com/packetboat/packetboat/internal/mail/spf"
 	"github.com/packetboat/packetboat/internal/senders/sender"
 )
 
@@ -44,7 +44,7 @@ func checkHosts(ctx context.Context, dns hostResolver, hosts sender.Hosts, log *
 	}
 	policy := func(ctx context.Context, host string) (bool, error) {
 		texts, err := dns.LookupTXT(ctx, host+".")
-		return slices.ContainsFunc(texts, dnscheck.IsSPF), err
+		return slices.ContainsFunc(texts, spf.Is), err
 	}
 	for _, c := range []struct {
 		option, host, records string

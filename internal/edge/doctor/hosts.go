@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/packetboat/packetboat/internal/mail/dnscheck"
+	"github.com/packetboat/packetboat/internal/mail/spf"
 	"github.com/packetboat/packetboat/internal/senders/sender"
 )
 
@@ -115,7 +115,7 @@ func (e *examination) policy(ctx context.Context, n *notes) {
 	ctx, cancel := context.WithTimeout(ctx, attempt)
 	defer cancel()
 	list, err := e.dns.LookupTXT(ctx, host+".")
-	list = slices.DeleteFunc(list, func(t string) bool { return !dnscheck.IsSPF(t) })
+	list = slices.DeleteFunc(list, func(t string) bool { return !spf.Is(t) })
 	switch {
 	case err != nil && !notFound(err):
 		n.warn(host, "check the name server", "its SPF record could not be looked up: %s", why(err))

@@ -2,7 +2,6 @@ package doctor
 
 import (
 	"context"
-	"errors"
 	"log/slog"
 	"net"
 	"slices"
@@ -10,14 +9,13 @@ import (
 	"strings"
 	"sync"
 
-	"blitiri.com.ar/go/spf"
-
 	"github.com/packetboat/packetboat/internal/account/tenant"
 	"github.com/packetboat/packetboat/internal/base/netguard"
 	"github.com/packetboat/packetboat/internal/engine/watch"
 	"github.com/packetboat/packetboat/internal/mail/dnscheck"
 	"github.com/packetboat/packetboat/internal/mail/mx"
 	"github.com/packetboat/packetboat/internal/mail/smtpclient"
+	"github.com/packetboat/packetboat/internal/mail/spf"
 	"github.com/packetboat/packetboat/internal/senders/lane"
 	"github.com/packetboat/packetboat/internal/senders/sender"
 )
@@ -281,22 +279,14 @@ func (e *examination) source(ctx context.Context, n *notes, s lane.Source) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, attempt)
 	defer cancel()
-	result, err := spf.CheckHostWithSender(net.IP(s.IP.AsSlice()), host, "postmaster@"+host, spf.WithContext(ctx), spf.WithResolver(e.dns))
-	switch result {
+	switch o := spf.Check(ctx, e.dns, s.IP, "", host); o.Result {
 	case spf.Pass:
 		n.ok(subject, "the SPF record of %s permits it", host)
 	case spf.TempError:
 		n.warn(subject, "check the name server", "the SPF record of %s could not be looked up", host)
 	default:
-		n.fail(subject, "add it to the SPF record of "+host, "the SPF record of %s does not permit it (%s)%s", host, result, reason(err))
+		n.fail(subject, "add it to the SPF record of "+host, "the SPF record of %s does not permit it (%s: %s)", host, o.Result, o.Reason)
 	}
-}
-
-func reason(err error) string {
-	if err == nil || errors.Is(err, spf.ErrNoResult) {
-		return ""
-	}
-	return ": " + err.Error()
 }
 
 // reverse examines whether the PTR record of a source names the host with which it greets, and the host

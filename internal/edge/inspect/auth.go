@@ -6,16 +6,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"net/netip"
 	"strings"
 	"time"
 
-	"blitiri.com.ar/go/spf"
 	msgauth "github.com/emersion/go-msgauth/dkim"
 
 	"github.com/packetboat/packetboat/internal/mail/dkim"
 	"github.com/packetboat/packetboat/internal/mail/dmarc"
+	"github.com/packetboat/packetboat/internal/mail/spf"
 )
 
 // Sign returns a message with a DKIM signature in front. The key is PKCS #8 in PEM.
@@ -135,21 +134,13 @@ type SPF struct {
 
 // CheckSPF checks whether a host may send mail with an envelope sender. If the sender is empty, it
 // checks the name of HELO.
-func CheckSPF(ip, from, helo string, zone Zone) (SPF, error) {
+func CheckSPF(ctx context.Context, ip, from, helo string, zone Zone) (SPF, error) {
 	addr, err := netip.ParseAddr(ip)
 	if err != nil {
 		return SPF{}, fmt.Errorf("the address %q is not an IP address", ip)
 	}
-	domain := helo
-	if at := strings.LastIndexByte(from, '@'); at >= 0 {
-		domain = from[at+1:]
-	}
-	result, err := spf.CheckHostWithSender(net.IP(addr.Unmap().AsSlice()), helo, from, spf.WithResolver(zone))
-	view := SPF{Result: string(result), Domain: domain}
-	if err != nil {
-		view.Reason = err.Error()
-	}
-	return view, nil
+	o := spf.Check(ctx, zone, addr, from, helo)
+	return SPF{Result: string(o.Result), Domain: o.Domain, Reason: o.Reason}, nil
 }
 
 // DMARC is what DMARC says about a mail (RFC 9989).
@@ -178,7 +169,7 @@ func CheckDMARC(ctx context.Context, from, spf string, signed []string, zone Zon
 	case err != nil:
 		view.Result = "temperror"
 		view.Warnings = append(view.Warnings, err.Error())
-	case p.RecordDomain == "":
+	case p.Disposition == "":
 	case a.SPF || a.DKIM:
 		view.Result = "pass"
 	default:

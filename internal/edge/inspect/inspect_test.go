@@ -218,12 +218,12 @@ func TestPolicies(t *testing.T) {
 		{"192.0.2.9", "a@loop.example.com", "h", "temperror"},
 		{"192.0.2.9", "a@nothing.example", "h", "none"},
 	} {
-		got, err := inspect.CheckSPF(tt.ip, tt.from, tt.helo, zone)
+		got, err := inspect.CheckSPF(t.Context(), tt.ip, tt.from, tt.helo, zone)
 		if err != nil || got.Result != tt.want {
 			t.Errorf("SPF of %+v: %+v, %v", tt, got, err)
 		}
 	}
-	if _, err := inspect.CheckSPF("nonsense", "a@example.com", "", zone); err == nil {
+	if _, err := inspect.CheckSPF(t.Context(), "nonsense", "a@example.com", "", zone); err == nil {
 		t.Error("no error for an address that is none")
 	}
 	for _, tt := range []struct {

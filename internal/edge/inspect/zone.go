@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net"
+	"net/netip"
 	"strconv"
 	"strings"
 )
@@ -96,16 +97,16 @@ func (z Zone) LookupHost(_ context.Context, name string) ([]string, error) {
 	return z.lookup(name, "A", "AAAA")
 }
 
-// LookupIPAddr returns the addresses of a host.
-func (z Zone) LookupIPAddr(ctx context.Context, name string) ([]net.IPAddr, error) {
-	list, err := z.LookupHost(ctx, name)
-	var out []net.IPAddr
+// LookupNetIP returns the addresses of a host in the family of network, ip4 or ip6.
+func (z Zone) LookupNetIP(_ context.Context, network, name string) ([]netip.Addr, error) {
+	list, err := z.lookup(name, map[string]string{"ip4": "A", "ip6": "AAAA"}[network])
+	var out []netip.Addr
 	for _, text := range list {
-		ip := net.ParseIP(text)
-		if ip == nil {
+		ip, err := netip.ParseAddr(text)
+		if err != nil {
 			return nil, &net.DNSError{Err: fmt.Sprintf("%q is not an address", text), Name: name}
 		}
-		out = append(out, net.IPAddr{IP: ip})
+		out = append(out, ip)
 	}
 	return out, err
 }

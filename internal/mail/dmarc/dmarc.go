@@ -33,7 +33,7 @@ type Policy struct {
 	Record       Record      // the record there
 	OrgDomain    string      // the organizational domain
 	SuffixDomain string      // the same by the list of public suffixes, as receivers of RFC 7489 find it
-	Disposition  Disposition // what applies to the domain; empty without a record
+	Disposition  Disposition // what applies to the domain; empty without a record that receivers use
 	Several      bool        // the domain has several records, which receivers treat as none
 }
 
@@ -60,6 +60,9 @@ func Find(ctx context.Context, dns Resolver, domain string) (Policy, error) {
 		return p, nil
 	}
 	p.RecordDomain, p.Record = at, *w.records[at]
+	if p.Record.Ignored {
+		return p, nil
+	}
 	p.Disposition = p.Record.Policy
 	if at != domain {
 		p.Disposition, err = below(ctx, dns, p.Record, domain)

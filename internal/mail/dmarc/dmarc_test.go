@@ -20,12 +20,13 @@ func TestParse(t *testing.T) {
 		problems int
 	}{
 		{"v=DMARC1; p=reject", true, dmarc.Reject, 0},
-		{" v = DMARC1 ;P=Quarantine; rua=mailto:a@example.org, mailto:b@example.org", true, dmarc.Quarantine, 0},
-		{"v=DMARC1", true, dmarc.None, 1},
-		{"v=DMARC1; p=rejcet", true, dmarc.None, 1},
+		{" v=DMARC1; p=reject", false, "", 0},
+		{"v = DMARC1 ;P=Quarantine; rua=mailto:a@example.org, mailto:b@example.org", true, dmarc.Quarantine, 0},
+		{"v=DMARC1", true, dmarc.None, 2},
+		{"v=DMARC1; p=rejcet", true, dmarc.None, 2},
 		{"v=DMARC1; p=none; p=reject", true, dmarc.None, 1},
 		{"v=DMARC1; p=none; pct=20; x-unknown=1; rubbish", true, dmarc.None, 2},
-		{"v=DMARC1; p=none; adkim=x; aspf=s; t=q; psd=z; sp=no; np=no", true, dmarc.None, 5},
+		{"v=DMARC1; p=none; adkim=x; aspf=s; t=q; psd=z; sp=no; np=no", true, dmarc.None, 6},
 		{"v=DMARC2; p=none", false, "", 0},
 		{"v=dmarc1; p=none", false, "", 0},
 		{"p=none; v=DMARC1", false, "", 0},
@@ -40,6 +41,21 @@ func TestParse(t *testing.T) {
 	}
 }
 
+// Section 4.10.1: whether a record whose policies are not valid still counts depends on its reports.
+func TestARecordWithoutAValidPolicy(t *testing.T) {
+	t.Parallel()
+	for tags, ignored := range map[string]bool{
+		"": true, "p=": true, "p=all": true, "sp=reject": true, "p=reject; sp=all": true, "p=reject; np=": true, "p=\"reject\"": true,
+		"rua=": true, "rua=d@example.org": true, "rua=mailto:": true, "p=all; rua=mailto:@example.org,example.org": true,
+		"rua=mailto:d@example.org": false, "p=all; rua=x, mailto:d@example.org!10m": false, "p=reject; sp=all; rua=https://example.org/r": false,
+	} {
+		r, ok := dmarc.Parse("v=DMARC1; " + tags)
+		if !ok || r.Ignored != ignored || r.Policy != dmarc.None || r.Subdomains != "" || r.Nonexistent != "" || len(r.Problems) == 0 {
+			t.Errorf("Parse(v=DMARC1; %s) = %+v, %v", tags, r, ok)
+		}
+	}
+}
+
 func TestFind(t *testing.T) {
 	t.Parallel()
 	s := dnstest.New(t,
@@ -50,6 +66,8 @@ func TestFind(t *testing.T) {
 		`_dmarc.stop.example.com. 60 IN TXT "v=DMARC1; p=quarantine; psd=n"`,
 		`_dmarc.twice.org. 60 IN TXT "v=DMARC1; p=none"`,
 		`_dmarc.twice.org. 60 IN TXT "v=DMARC1; p=reject"`,
+		`_dmarc.ignored.example.com. 60 IN TXT "v=DMARC1; p=all"`,
+		`_dmarc.reported.example.com. 60 IN TXT "v=DMARC1; p=all; rua=mailto:d@example.com"`,
 		`_dmarc.test.org. 60 IN TXT "v=DMARC1; p=reject; t=y"`,
 	)
 	for _, tt := range []struct {
@@ -64,6 +82,8 @@ func TestFind(t *testing.T) {
 		{"a.stop.example.com", "stop.example.com", "stop.example.com", dmarc.Quarantine},
 		{"mail.acme.bank", "bank", "acme.bank", dmarc.Reject},
 		{"twice.org", "", "twice.org", ""},
+		{"ignored.example.com", "ignored.example.com", "example.com", ""},
+		{"reported.example.com", "reported.example.com", "example.com", dmarc.None},
 		{"test.org", "test.org", "test.org", dmarc.Quarantine},
 		{"nothing.example", "", "nothing.example", ""},
 	} {

@@ -2,6 +2,8 @@ package dmarc
 
 import (
 	"fmt"
+	"net/url"
+	"slices"
 	"strings"
 )
 
@@ -20,7 +22,10 @@ const MaxRecord = 4096
 
 // Record is a policy record (RFC 9989 section 4.7).
 type Record struct {
-	Policy      Disposition // p; None if it is missing or not valid
+	Policy Disposition // p; None if it is missing or not valid
+	// Ignored means that receivers act as without DMARC: p is missing, or p, sp or np is not valid, and nobody
+	// gets reports (section 4.10.1).
+	Ignored     bool
 	Subdomains  Disposition // sp: for names below that have no record; empty: as Policy
 	Nonexistent Disposition // np: for names below that do not exist; empty: as Subdomains
 	StrictDKIM  bool        // adkim=s
@@ -44,9 +49,8 @@ const (
 // Parse parses the text of a TXT record. It reports false if the text is not a record of this
 // version. Unknown tags are ignored.
 func Parse(text string) (Record, bool) {
-	text = strings.TrimSpace(text)
 	version, rest, _ := strings.Cut(text, ";")
-	if name, value, ok := cutTag(version); !ok || name != "v" || value != "DMARC1" || len(text) > MaxRecord {
+	if name, value, ok := cutTag(version); !ok || name != "v" || text[0] == ' ' || text[0] == '\t' || value != "DMARC1" || len(text) > MaxRecord {
 		return Record{}, false
 	}
 	r := Record{PublicSuffix: UnknownSuffix}
@@ -66,13 +70,31 @@ func Parse(text string) (Record, bool) {
 			r.set(name, value)
 		}
 	}
-	if r.Policy == "" {
-		if !seen["p"] {
-			r.problem("the tag p is missing: receivers act as for p=none")
+	if !seen["p"] {
+		r.problem("the tag p is missing")
+	}
+	if r.Policy == "" || seen["sp"] && r.Subdomains == "" || seen["np"] && r.Nonexistent == "" {
+		r.Policy, r.Subdomains, r.Nonexistent = None, "", ""
+		if r.Ignored = !slices.ContainsFunc(r.Reports, isURI); r.Ignored {
+			r.problem("receivers act as without a record, since no policy is valid and nobody gets reports")
+		} else {
+			r.problem("receivers act as for p=none")
 		}
-		r.Policy = None
 	}
 	return r, true
+}
+
+// isURI reports whether a text is a URI for reports.
+func isURI(text string) bool {
+	u, err := url.Parse(text)
+	if err != nil || u.Scheme == "" {
+		return false
+	}
+	if u.Scheme == "mailto" {
+		at := strings.LastIndexByte(u.Opaque, '@')
+		return at > 0 && at < len(u.Opaque)-1
+	}
+	return u.Host != ""
 }
 
 // cutTag splits "name = value" and removes white space.

@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/base64"
 	"fmt"
+	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -14,31 +16,39 @@ func checkDKIM(ctx context.Context, dns DNS, r Record) (Finding, error) {
 		return Finding{Status: Missing}, err
 	}
 	f := Finding{Status: Invalid, Found: shown(list)}
-	var keys []string
-	for _, text := range list {
-		if t, _ := parseTags(text); t["p"] != "" || t["v"] != "" || strings.Contains(text, "p=") {
-			keys = append(keys, text)
-		}
-	}
-	switch len(keys) {
-	case 0:
+	keys := slices.DeleteFunc(slices.Clone(list), func(text string) bool { return !strings.Contains(text, "p=") && !strings.Contains(text, "DKIM1") })
+	switch {
+	case len(keys) == 0:
 		f.Problem = "the TXT record is no DKIM key: it must begin with v=DKIM1;"
-	case 1:
+	case len(keys) > 1:
+		f.Problem = "there are several DKIM keys, of which receivers may use any; delete all but this one"
+	case len(list) > 1:
+		f.Problem = "there is another TXT record beside the key, and receivers may use any; delete it"
+	default:
 		f.Problem = compareKeys(keys[0], r.Value)
 		if f.Problem == "" {
 			f.Status = OK
 		}
-	default:
-		f.Problem = "there are several DKIM keys, of which receivers may use any; delete all but this one"
 	}
 	return f, nil
 }
 
-// compareKeys returns what is wrong with a published key record, or "".
+// compareKeys returns what is wrong with a published key record, or "". What it accepts is what the
+// strictest receivers accept.
 func compareKeys(published, wanted string) string {
-	have, first := parseTags(published)
-	want, _ := parseTags(wanted)
+	if problem := notation(published); problem != "" {
+		return problem
+	}
+	have, first, err := parseTags(published)
+	if err != nil {
+		return clean(fmt.Sprintf("the record has a mistake, so that receivers ignore it: %v; copy the whole value", err))
+	}
+	want, _, err := parseTags(wanted)
+	if err != nil {
+		return "the wanted record: " + err.Error()
+	}
 	p, ok := have["p"]
+	p = strings.Join(strings.Fields(p), "") // base64 may be folded
 	algorithm := have["k"]
 	if algorithm == "" {
 		algorithm = "rsa"
@@ -55,8 +65,9 @@ func compareKeys(published, wanted string) string {
 		}
 		return false
 	}
+	version, versioned := have["v"]
 	switch {
-	case have["v"] != "" && (have["v"] != "DKIM1" || first != "v"):
+	case versioned && (version != "DKIM1" || first != "v"):
 		return "the record must begin with v=DKIM1;"
 	case !ok:
 		return "the record has no key (p=); copy the whole value"
@@ -83,22 +94,59 @@ func sameKey(a, b string) bool {
 	return err == nil && other == nil && string(x) == string(y)
 }
 
-// parseTags parses a list of tags (RFC 6376 section 3.2) leniently: white space in values and quotes
-// around the whole are dropped. first is the name of the first tag.
-func parseTags(text string) (tags map[string]string, first string) {
+// What of the notation of zone files stands in values that were pasted from one.
+const (
+	quotesProblem      = "the value has quotation marks; remove them: they are only the notation of zone files"
+	backslashesProblem = "the value has backslashes; remove them: they are only the notation of zone files"
+)
+
+// notation returns the problem of a value that was pasted in the notation of zone files, or "".
+func notation(text string) string {
+	switch {
+	case strings.Contains(text, `"`):
+		return quotesProblem
+	case strings.Contains(text, `\;`):
+		return backslashesProblem
+	}
+	return ""
+}
+
+// plain returns a value without the notation of zone files.
+func plain(text string) string {
+	return strings.TrimSpace(strings.NewReplacer(`" "`, "", `"`, "", `\;`, ";").Replace(text))
+}
+
+var (
+	tagName  = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]*$`)
+	tagValue = regexp.MustCompile(`^[!-:<-~ \t\r\n]*$`)
+)
+
+// parseTags parses a list of tags (RFC 6376 section 3.2). first is the name of the first tag.
+func parseTags(text string) (tags map[string]string, first string, err error) {
 	tags = map[string]string{}
-	for part := range strings.SplitSeq(strings.Trim(strings.TrimSpace(text), `"`), ";") {
+	parts := strings.Split(text, ";")
+	if last := len(parts) - 1; last > 0 && strings.TrimSpace(parts[last]) == "" {
+		parts = parts[:last]
+	}
+	for _, part := range parts {
 		name, value, ok := strings.Cut(part, "=")
-		name = strings.TrimSpace(name)
-		if !ok || name == "" {
-			continue
+		name, value = strings.Trim(name, fold), strings.Trim(value, fold)
+		_, twice := tags[name]
+		switch {
+		case !ok || !tagName.MatchString(name):
+			return nil, "", fmt.Errorf("%.40q is not a tag such as p=…", part)
+		case twice:
+			return nil, "", fmt.Errorf("the tag %s is there twice", name)
+		case !tagValue.MatchString(value):
+			return nil, "", fmt.Errorf("the tag %s has characters that are not ASCII", name)
 		}
-		if len(tags) == 0 {
+		if first == "" {
 			first = name
 		}
-		if _, twice := tags[name]; !twice {
-			tags[name] = strings.Join(strings.Fields(strings.ReplaceAll(value, `"`, "")), "")
-		}
+		tags[name] = value
 	}
-	return tags, first
+	return tags, first, nil
 }
+
+// fold is the white space that may surround names and values of tags.
+const fold = " \t\r\n"

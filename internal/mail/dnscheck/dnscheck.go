@@ -183,11 +183,14 @@ func checkText(ctx context.Context, dns DNS, r Record) (Finding, error) {
 	if err != nil || len(list) == 0 {
 		return Finding{Status: Missing}, err
 	}
-	f := Finding{Status: Missing, Found: shown(list)}
-	if slices.ContainsFunc(list, func(text string) bool { return strings.Trim(text, "\" ") == r.Value }) {
-		f.Status = OK
-	} else {
-		f.Problem = "there are TXT records, but none with this value; add it"
+	f := Finding{Status: Missing, Found: shown(list), Problem: "there are TXT records, but none with this value; add it"}
+	for _, text := range list {
+		switch {
+		case text == r.Value:
+			return Finding{Status: OK, Found: f.Found}, nil
+		case plain(text) == r.Value && notation(text) != "":
+			f.Status, f.Problem = Invalid, notation(text)
+		}
 	}
 	return f, nil
 }
@@ -207,6 +210,11 @@ func checkMX(ctx context.Context, dns DNS, r Record) (Finding, error) {
 	for i, mx := range records {
 		values[i] = fmt.Sprintf("%d %s", mx.Pref, normal(mx.Host))
 		ours = ours || normal(mx.Host) == normal(r.Value)
+		if normal(mx.Host) == "" {
+			values[i] = fmt.Sprintf("%d .", mx.Pref)
+			f.Status, f.Problem = Invalid, fmt.Sprintf("a record says that %s takes no mail (null MX, RFC 7505); delete the one with “.”, and keep only %s", r.Host, strings.Join(wanted, " and "))
+			continue
+		}
 		other := !slices.ContainsFunc(wanted, func(host string) bool { return normal(host) == normal(mx.Host) })
 		if other && mx.Pref == records[0].Pref && f.Problem == "" {
 			f.Status = Invalid
@@ -306,6 +314,8 @@ func checkDMARC(ctx context.Context, dns DNS, r Record) (Finding, error) {
 	switch {
 	case p.Several:
 		f.Status, f.Problem = Invalid, fmt.Sprintf("_dmarc.%s has several DMARC records, which receivers treat as none; delete all but one", at)
+	case p.Record.Ignored:
+		f.Status, f.Problem = Invalid, clean(strings.Join(p.Record.Problems, "; "))
 	case p.RecordDomain != "":
 		f.Status = OK
 		if len(p.Record.Problems) > 0 {
@@ -319,6 +329,11 @@ func checkDMARC(ctx context.Context, dns DNS, r Record) (Finding, error) {
 		}
 	case len(list) > 0:
 		f.Status, f.Problem = Invalid, "the TXT record is no DMARC record: it must begin with v=DMARC1;"
+		for _, text := range list {
+			if _, ok := dmarc.Parse(plain(text)); ok && notation(text) != "" {
+				f.Problem = notation(text)
+			}
+		}
 	default:
 		f.Status = Missing
 	}

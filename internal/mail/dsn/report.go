@@ -310,7 +310,7 @@ func unquoted(s string) string {
 	return b.String()
 }
 
-// isAggregate reports whether a mail is a DMARC or TLS report (RFC 7489, RFC 8460).
+// isAggregate reports whether a mail is a DMARC or TLS report (RFC 9990, RFC 8460).
 func isAggregate(h header) bool {
 	subject := strings.ToLower(h.text("subject"))
 	return strings.Contains(subject, "report domain") || strings.Contains(subject, "report-id") || h.get("tls-report-domain") != "" ||

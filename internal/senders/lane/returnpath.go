@@ -8,7 +8,7 @@ import (
 	"github.com/packetboat/packetboat/internal/base/fault"
 	"github.com/packetboat/packetboat/internal/base/id"
 	"github.com/packetboat/packetboat/internal/mail/address"
-	"github.com/packetboat/packetboat/internal/mail/dnscheck"
+	"github.com/packetboat/packetboat/internal/mail/spf"
 )
 
 // Limits on the records of a return path.
@@ -157,9 +157,13 @@ func recordText(at, text string, p *fault.Problems) string {
 		p.Add(at+".value", fmt.Sprintf("must be at most %d bytes", maxTXT))
 	case strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r > '~' || r == '"' }):
 		p.Add(at+".value", "must be one line of ASCII characters without quotes")
-	case dnscheck.IsSPF(text):
-		if err := dnscheck.CheckSyntax(text); err != nil {
+	case spf.Is(text):
+		policy, err := spf.Parse(text)
+		switch {
+		case err != nil:
 			p.Add(at+".value", err.Error())
+		case policy.Permissive():
+			p.Add(at+".value", "+all allows everyone to send; use -all")
 		}
 	}
 	return text
@@ -184,4 +188,4 @@ func (r ReturnPathRecord) checkBeside(at string, others []ReturnPathRecord, p *f
 }
 
 // IsSPF reports whether the record is an SPF policy.
-func (r ReturnPathRecord) IsSPF() bool { return r.Type == "TXT" && dnscheck.IsSPF(r.Value) }
+func (r ReturnPathRecord) IsSPF() bool { return r.Type == "TXT" && spf.Is(r.Value) }
