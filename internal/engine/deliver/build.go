@@ -51,7 +51,6 @@ func (b *builder) build(j *job) ([]byte, error) {
 		UnsubscribeURL: parts.UnsubscribeURL,
 		FeedbackID:     feedbackID(j, b.engine.FeedbackSender),
 		EntityRef:      j.item.ID.String(),
-		Precedence:     "bulk",
 		NoAutoReplies:  true,
 		Text:           parts.Text,
 		HTML:           parts.HTML,
@@ -64,7 +63,14 @@ func (b *builder) build(j *job) ([]byte, error) {
 	if c.ReplyTo != "" {
 		m.ReplyTo = c.ReplyTo
 	}
-	if s.Type.ListIDEnabled {
+	answers := c.Context.Confirmation // mail that its recipient has just asked for is of no list
+	if !answers {
+		m.Precedence = "bulk"
+	}
+	if answers || !c.Context.Sequence.IsZero() { // nobody sent it: an event of its recipient did
+		m.AutoSubmitted = "auto-generated"
+	}
+	if s.Type.ListIDEnabled && !answers {
 		m.ListID = compose.ListID{
 			Name: s.Type.DisplayName,
 			ID:   label(s.Type.Label()) + "." + s.Tenant.Slug + "." + s.Domain.Name,
@@ -77,7 +83,7 @@ func (b *builder) build(j *job) ([]byte, error) {
 	if j.inert() {
 		unsubscribe = b.engine.Keys.PreviewUnsubscribeAddress
 	}
-	if j.receives {
+	if j.receives && !answers {
 		m.UnsubscribeAddress = "u." + string(unsubscribe(j.item.ID, *j.item.FirstAt)) + "@" + s.Domain.ReturnPathHost
 	}
 	b.envelope = "b." + string(returnPath(j.item.ID, *j.item.FirstAt)) + "@" + s.Domain.ReturnPathHost

@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -112,6 +113,51 @@ func TestBuildMatchesGoldenMessages(t *testing.T) {
 			again, err := b.build(j)
 			if err != nil || !bytes.Equal(again, want[len(want)-len(raw):]) {
 				t.Errorf("built again it differs: %v\n%s", err, again)
+			}
+		})
+	}
+}
+
+// RFC 3834 section 5: mail that an event caused says so; what answers a request is of no list.
+func TestMailSaysWhatCausedIt(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name       string
+		context    content.Context
+		has, lacks []string
+	}{
+		{"broadcast", content.Context{Broadcast: idtest.Named[id.Broadcast]("b")},
+			[]string{"Precedence: bulk", "List-Unsubscribe: <https", "<mailto:u.", "List-Unsubscribe-Post:", "List-ID:"}, []string{"Auto-Submitted"}},
+		{"sequence", content.Context{Sequence: idtest.Named[id.Sequence]("s")},
+			[]string{"Auto-Submitted: auto-generated", "Precedence: bulk", "List-Unsubscribe: <https", "<mailto:u.", "List-Unsubscribe-Post:", "List-ID:"}, nil},
+		{"confirmation", content.Context{Confirmation: true},
+			[]string{"Auto-Submitted: auto-generated", "X-Auto-Response-Suppress:"}, []string{"Precedence", "List-"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			j := sampleJob(t)
+			c := j.content.Content
+			c.Context = tt.context
+			var err error
+			if j.content, err = content.Compile(c); err != nil {
+				t.Fatal(err)
+			}
+			j.receives = true
+			raw, err := newBuilder(sampleEngine(t, time.Date(2026, 3, 2, 9, 30, 15, 0, time.UTC))).build(j)
+			if err != nil {
+				t.Fatal(err)
+			}
+			head, _, _ := strings.Cut(string(raw), "\r\n\r\n")
+			head = "\r\n" + strings.ReplaceAll(head, "\r\n ", " ")
+			for _, field := range tt.has {
+				if !strings.Contains(head, field) {
+					t.Errorf("there is no %s:\n%s", field, head)
+				}
+			}
+			for _, field := range tt.lacks {
+				if strings.Contains(head, "\r\n"+field) {
+					t.Errorf("there is %s:\n%s", field, head)
+				}
 			}
 		})
 	}

@@ -54,7 +54,7 @@ type Message struct {
 	ListID             ListID
 	FeedbackID         string // up to four fields with colons between
 	EntityRef          string // our own reference, for X-Entity-Ref-ID
-	Precedence         string // "bulk" for broadcasts
+	Precedence         string // "bulk" for mail to many
 	AutoSubmitted      string // "auto-generated" for mail that a program wrote (RFC 3834)
 	NoAutoReplies      bool   // asks Exchange for no out-of-office replies
 
