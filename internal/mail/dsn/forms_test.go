@@ -1,6 +1,7 @@
 package dsn_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -32,6 +33,103 @@ func TestRecipientsHaveTheirOwnReasons(t *testing.T) {
 			if got := r.Recipients[i]; got.Address != want.address || got.Verdict.Reason != want.reason {
 				t.Errorf("%s: %s %s by %s (%q); want %+v", name, got.Address, got.Verdict.Reason, got.Verdict.Rule, got.Diagnostic, want)
 			}
+		}
+	}
+}
+
+// oneRecipient is what a report says about one recipient.
+type oneRecipient struct {
+	address string
+	reason  reply.Reason
+	code    int
+}
+
+func TestPlainReportsOfOldServers(t *testing.T) {
+	t.Parallel()
+	const transcript = "   ----- Transcript of session follows -----\n"
+	for name, tt := range map[string]struct {
+		mail string
+		want []oneRecipient
+	}{
+		"a gateway's": {
+			strings.Replace(bounce("post_master@gw.example", "Re:News", "Error: Invalid user address\n\nError message below:\n550 - Requested action not taken: no such user here\n\nMessage details:\n  Subject: News\n  MAIL FROM: b.token@bounce.y.example\n  RCPT TO: ann@x.example\n  From: news@y.example\n  Size (in bytes): 39\n"), "Return-Path: <>\n", "", 1),
+			[]oneRecipient{{"ann@x.example", reply.InvalidRecipient, 550}},
+		},
+		"a gateway's with a command": {
+			bounce("postmaster@gw.example", "Mail could not be delivered", "Sent <<< RCPT TO:<ann@x.example>\nReceived >>> 550 5.1.1 <ann@x.example>... User unknown\n"),
+			[]oneRecipient{{"ann@x.example", reply.InvalidRecipient, 550}},
+		},
+		"a reason in brackets": {
+			bounce("Mail Deliver System <MAILER-DAEMON>", "Returned Mail: User unknown", "The original message was received at Thu, 29 Apr 2021 23:34:45 +0900\nfrom b.token@bounce.y.example\n\n---The following addresses had delivery errors---\n\nann@x.example [User unknown]\n"),
+			[]oneRecipient{{"ann@x.example", reply.InvalidRecipient, 0}},
+		},
+		"a type without a semicolon": {
+			"Return-Path: <>\nFrom: MAILER-DAEMON\nTo: b.token@bounce.y.example\nSubject: Returned Mail: User unknown\nContent-Type: multipart/mixed; boundary=BB\n\n--BB\nContent-Type: text/plain\n   charset=\"iso-2022-jp\"\n\nThe following addresses had delivery errors\n\nann@x.example [User unknown]\n\n--BB--\n",
+			[]oneRecipient{{"ann@x.example", reply.InvalidRecipient, 0}},
+		},
+		"the address of the report": {
+			strings.Replace(bounce("MAILER-DAEMON@y.example", "Undelivered mail", "The following address failed:\n\n  ann@x.example: 550 5.1.1 no such user\n"), "To: b.token@bounce.y.example", "To: ann@x.example", 1),
+			[]oneRecipient{{"ann@x.example", reply.InvalidRecipient, 550}},
+		},
+		"a log": {
+			bounce("<MAILER-DAEMON@y.example>", "mail failed, returning to sender", "|------------------------- Message log follows: -------------------------|\n no valid recipients were found for this message\n|------------------------- Failed addresses follow: ---------------------|\n ann@x.example ... unknown host\n|------------------------- Message text follows: ------------------------|\nTo: ann@x.example\nSubject: mailbox full\n"),
+			[]oneRecipient{{"ann@x.example", reply.InvalidDomain, 0}},
+		},
+		"several recipients in one transcript": {
+			bounce("Mail Delivery Subsystem <MAILER-DAEMON@y.example>", "Returned mail: User unknown", transcript+
+				"While talking to mx.a.example:\n>>> MAIL From:<b@y.example>\n<<< 501 <b@y.example>... no access from mail server [192.0.2.55] which is an open relay.\n554 <ann@a.example>... Remote protocol error\n"+
+				"550 b.example (smtp)... 550 Host unknown\n554 <bob@b.example>... 550 Host unknown (Authoritative answer from name server)\n"+
+				"While talking to mx.c.example:\n>>> QUIT\n<<< 421 c.example closing connection\n>>> RCPT To:<cid@c.example>\n<<< 552 Mailbox full.\n552 <cid@c.example>... Mailbox full\n"+
+				"While talking to mx.d.example:\n>>> RCPT To:<dan@d.example>\n<<< 550 <dan@d.example>... User unknown\n550 dan@d.example... User unknown\n\n   ----- Unsent message follows -----\nTo: eve@x.example\n"),
+			[]oneRecipient{{"ann@a.example", reply.ReputationBlock, 501}, {"bob@b.example", reply.InvalidDomain, 550}, {"cid@c.example", reply.MailboxFull, 552}, {"dan@d.example", reply.InvalidRecipient, 550}},
+		},
+	} {
+		r := dsn.Parse([]byte(tt.mail))
+		var got []oneRecipient
+		for _, p := range r.Recipients {
+			got = append(got, oneRecipient{p.Address, p.Verdict.Reason, p.SMTPCode})
+		}
+		if !slices.Equal(got, tt.want) {
+			t.Errorf("%s: %s %+v, want %+v", name, r.Kind, r.Recipients, tt.want)
+		}
+	}
+}
+
+// What RFC 3464 does not say happens as well.
+func TestUnusualFieldsOfReports(t *testing.T) {
+	t.Parallel()
+	const head = "Reporting-MTA: dns; y.example\n\n"
+	for name, tt := range map[string]struct {
+		fields  string
+		address string
+		action  string
+		status  string
+		reason  reply.Reason // empty: not failed
+	}{
+		"expired":                    {"Final-Recipient: rfc822; ann@x.example\nAction: expired\n", "ann@x.example", "failed", "", reply.ExpiredQueue},
+		"expired with a status":      {"Final-Recipient: rfc822; ann@x.example\nAction: Expired\nStatus: 4.4.7\n", "ann@x.example", "failed", "4.4.7", reply.ExpiredQueue},
+		"expired after a reply":      {"Final-Recipient: rfc822; ann@x.example\nAction: expired\nStatus: 4.0.0\nDiagnostic-Code: smtp; 452 4.2.2 mailbox full\n", "ann@x.example", "failed", "4.2.2", reply.MailboxFull},
+		"bounced":                    {"Final-Recipient: rfc822; ann@x.example\nAction: bounced\nDiagnostic-Code: smtp; 550 5.1.1 user unknown\n", "ann@x.example", "failed", "5.1.1", reply.InvalidRecipient},
+		"rejected without a reason":  {"Final-Recipient: rfc822; ann@x.example\nAction: rejected\n", "ann@x.example", "failed", "", reply.Unknown},
+		"deliverable":                {"Final-Recipient: rfc822; ann@x.example\nAction: deliverable\nStatus: 2.1.5\n", "ann@x.example", "deliverable", "2.1.5", ""},
+		"success without a status":   {"Final-Recipient: rfc822; ann@x.example\nAction: success\n", "ann@x.example", "success", "", ""},
+		"deferred":                   {"Final-Recipient: rfc822; ann@x.example\nAction: deferred\nStatus: 4.0.0\n", "ann@x.example", "delayed", "4.0.0", ""},
+		"a general status":           {"Final-Recipient: rfc822; ann@x.example\nAction: failed\nStatus: 5.0.0\nDiagnostic-Code: smtp; 550-5.1.1 no such user\n", "ann@x.example", "failed", "5.1.1", reply.InvalidRecipient},
+		"a general status and reply": {"Final-Recipient: rfc822; ann@x.example\nAction: failed\nStatus: 5.0.0\nDiagnostic-Code: smtp; 550 5.0.0 no such user\n", "ann@x.example", "failed", "5.0.0", reply.InvalidRecipient},
+		"an exact status":            {"Final-Recipient: rfc822; ann@x.example\nAction: failed\nStatus: 5.2.2\nDiagnostic-Code: smtp; 550 5.1.0 over quota\n", "ann@x.example", "failed", "5.2.2", reply.MailboxFull},
+		"an encoded address":         {"Final-Recipient: rfc822; =?utf-8?Q?ann=40x=2Eexample?=\nAction: failed\nStatus: 5.1.1\n", "ann@x.example", "failed", "5.1.1", reply.InvalidRecipient},
+		"an address in base64":       {"Final-Recipient: rfc822; =?UTF-8?B?YW5uQHguZXhhbXBsZQ==?=\nAction: failed\nStatus: 5.1.1\n", "ann@x.example", "failed", "5.1.1", reply.InvalidRecipient},
+		"an encoded field":           {"Final-Recipient: =?utf-8?Q?rfc822=3B_ann=40x.example?=\nAction: failed\nStatus: 5.1.1\n", "ann@x.example", "failed", "5.1.1", reply.InvalidRecipient},
+		"a source route":             {"Final-Recipient: rfc822; <@relay.example,@mx.example:Ann@x.example>\nAction: failed\nStatus: 5.1.1\n", "ann@x.example", "failed", "5.1.1", reply.InvalidRecipient},
+		"a source route alone":       {"Final-Recipient: rfc822;@relay.example:ann@x.example\nAction: failed\nStatus: 5.1.1\n", "ann@x.example", "failed", "5.1.1", reply.InvalidRecipient},
+	} {
+		r := dsn.Parse([]byte(report("MAILER-DAEMON@y.example", "", head+tt.fields)))
+		if len(r.Recipients) != 1 {
+			t.Errorf("%s: %s %+v", name, r.Kind, r.Recipients)
+			continue
+		}
+		if got := r.Recipients[0]; got.Address != tt.address || got.Action != tt.action || got.Status != tt.status || got.Verdict.Reason != tt.reason {
+			t.Errorf("%s: %+v, want %+v", name, got, tt)
 		}
 	}
 }

@@ -21,7 +21,7 @@ var subjects = sync.OnceValue(func() *phrase.Set {
 	return phrase.Compile([][]string{
 		bounceSubject: {
 			`undeliver`, `returned (mail|to sender)`, `return(ed)? (mail|e-?mail|message)`, `failure notice`, `delivery (status|fail|notification|problem|error|has failed|report|subsystem|incomplete|unsuccessful)`,
-			`mail (delivery|system|not delivered|could not|failure)`, `(message|mail|e-?mail) (not delivered|could not be delivered|undeliverable|bounce|delivery|rejected|refused|status)`, `could ?not (be )?deliver`, `not? delivered`, `non-?delivery`,
+			`mail (delivery|system|not delivered|could not|failure|failed)`, `returning (mail |message )?to sender`, `(message|mail|e-?mail) (not delivered|could not be delivered|undeliverable|bounce|delivery|rejected|refused|status)`, `could ?not (be )?deliver`, `not? delivered`, `non-?delivery`,
 			`warning: (could not send|message)`, `delivery delayed`, `user unknown`, `bounced`, `delivery to .* failed`, `dsn:`, `ndn:`, `\bndr\b`, `error sending your mail`, `cannot send message`, `unable to deliver`, `problem delivering`, `nondeliverable`,
 			`unzustellbar`, `nicht zugestellt`, `zustell`, `rückläufer`, `zurückgesandt`, // German
 			`non remis`, `échec`, `echec de`, `non (délivr|distribu)`, `retour(né)? à l.expéditeur`, `non-?remise`, `impossible de (remettre|distribuer)`, // French

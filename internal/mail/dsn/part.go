@@ -52,8 +52,9 @@ func (h header) word(name string) string {
 const maxWords = 4 << 10
 
 // text returns a value with its encoded words (RFC 2047) decoded.
-func (h header) text(name string) string {
-	v := h.get(name)
+func (h header) text(name string) string { return decodeWords(h.get(name)) }
+
+func decodeWords(v string) string {
 	v = v[:min(len(v), maxWords)]
 	if !strings.Contains(v, "=?") {
 		return v
@@ -196,13 +197,17 @@ func mediaType(v string) (string, map[string]string) {
 	if err == nil {
 		return kind, params
 	}
-	kind, rest, _ := strings.Cut(v, ";")
+	v = strings.TrimSpace(v)
+	end := strings.IndexAny(v, "; \t") // some leave out the semicolon
+	if end < 0 {
+		end = len(v)
+	}
 	params = map[string]string{}
-	for field := range strings.SplitSeq(rest, ";") {
+	for field := range strings.SplitSeq(v[end:], ";") {
 		name, value, _ := strings.Cut(field, "=")
 		params[strings.ToLower(strings.TrimSpace(name))] = strings.Trim(strings.TrimSpace(value), `"`)
 	}
-	return strings.ToLower(strings.TrimSpace(kind)), params
+	return strings.ToLower(v[:end]), params
 }
 
 // firstBoundary finds the boundary of a multipart that does not name it: the first line that begins

@@ -350,7 +350,15 @@ func bareAddress(s string) string {
 	if open := strings.LastIndexByte(s, '<'); open >= 0 {
 		s, _, _ = strings.Cut(s[open+1:], ">")
 	}
+	if strings.Contains(s, "=?") && len(s) < maxWords { // not allowed there (RFC 2047 section 5), but found
+		if decoded := decodeWords(strings.TrimSpace(s)); !strings.Contains(decoded, "=?") {
+			return bareAddress(decoded)
+		}
+	}
 	s = strings.Trim(strings.TrimSpace(s), `<>"'`)
+	if strings.HasPrefix(s, "@") { // a source route (RFC 5321 appendix C)
+		s = s[strings.LastIndexByte(s, ':')+1:]
+	}
 	if len(s) > 320 || strings.ContainsAny(s, " \t\n") {
 		return ""
 	}

@@ -190,14 +190,19 @@ func afterType(s string) string {
 // decide sets the verdict of a failure. text is for people: the whole of it, or what is about the
 // recipient.
 func (r *Recipient) decide(m *meter, text string, whole bool) {
+	expired := false
 	switch r.Action {
 	case "delayed", "delivered", "relayed", "expanded":
 		return
+	case "delay", "deferred", "retry", "retrying":
+		r.Action = "delayed"
+		return
 	case "failed":
-	default:
-		if strings.HasPrefix(r.Status, "2.") || r.Action != "" && r.Action != "failure" && r.Action != "fail" && r.Status == "" {
+	default: // whatever is not one of these words is a failure, unless the status says otherwise
+		if strings.HasPrefix(r.Status, "2.") || isSuccess(r.Action) {
 			return
 		}
+		expired = strings.HasPrefix(r.Action, "expire") || r.Action == "timeout"
 		r.Action = "failed"
 	}
 	v := r.reported(m, r.Diagnostic, text)
@@ -214,7 +219,24 @@ func (r *Recipient) decide(m *meter, text string, whole bool) {
 			}
 		}
 	}
+	if v.Vague() && expired {
+		v = reply.Reported(reply.Outcome{Stage: reply.Rcpt, Code: r.SMTPCode, Text: "delivery time expired"})
+	}
 	r.Verdict = v
+	if r.Status == "" || strings.HasSuffix(r.Status, ".0.0") { // the reply may have the exact one
+		if code := enhanced.FindString(r.Diagnostic); code != "" && !strings.HasPrefix(code, "2.") && !strings.HasSuffix(code, ".0.0") {
+			r.Status = code
+		}
+	}
+}
+
+// isSuccess reports whether a word that RFC 3464 does not know says that a message arrived.
+func isSuccess(action string) bool {
+	switch action {
+	case "deliverable", "delivery", "success", "succeeded", "ok", "read", "displayed", "processed", "accepted", "forwarded", "redirected", "sent":
+		return true
+	}
+	return false
 }
 
 // isEmpty reports whether a verdict says nothing. A text for people may say then that an address is
@@ -244,6 +266,12 @@ func (r *Recipient) decideText(m *meter, section, text string) (v reply.Verdict,
 		v, code = other.reported(m, diag, section), r.SMTPCode
 		if section == text {
 			return v, diag, code
+		}
+		for _, s := range m.replies(text) { // before the address
+			other.SMTPCode = s.code
+			if w := other.reported(m, s.text, text); v.Vague() && !w.Vague() {
+				v, diag, code = w, s.text, s.code
+			}
 		}
 	}
 	for _, t := range [2]string{section, text} {
@@ -319,6 +347,9 @@ type said struct {
 	code int
 }
 
+// serverSaid matches what a server answered in a transcript of Sendmail.
+var serverSaid = regexp.MustCompile(`<<< ?[245]\d\d`)
+
 // maxReplies is the number of replies of one section that are classified.
 const maxReplies = 8
 
@@ -332,7 +363,7 @@ func (m *meter) replies(text string) (list []said) {
 		}
 		paragraph = m.collapse(paragraph)
 		all := replyLine.FindAllStringSubmatchIndex(paragraph+" ", 50)
-		transcript := strings.Contains(paragraph, "<<< ")
+		transcript := serverSaid.MatchString(paragraph)
 		end := len(paragraph)
 		for i := len(all) - 1; i >= 0 && len(list) < maxReplies; i-- {
 			at := all[i][2]

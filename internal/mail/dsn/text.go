@@ -10,7 +10,7 @@ import (
 
 // originalMark matches the beginning of a line after which servers put the mail that could not be
 // delivered, without marks of quotation.
-var originalMark = regexp.MustCompile(`(?i)^(-{2,} ?below this line is a copy of the message|-{3,} ?this is a copy of (the|your) message.*|-{3,} ?(start of )?(original|returned|unsent) message.*|-{3,} ?(the )?header of the original message.*|original message headers?:?|-{3,} ?message header(s)? follow.*|your (original )?message (is|was|reads|follows)[^\n]{0,40}:|received: (from|by) .*|return-path: <.*|-{3,} ?forwarded message.*|-{3,} ?ursprüngliche nachricht.*|(a )?(summary|copy) of the (undelivered |original )?(message|mail) (you sent )?follows.*|-{3,} ?(mensaje original|message d.origine|messaggio originale|mensagem original|原始邮件|原始郵件|исходное сообщение|oryginalna wiadomość|oorspronkelijk bericht).*|original message follows\.?|message headers follow\.?|-{2,} ?(the )?body of the (original )?message.*|-{2,} ?undelivered message (header|follows).*|---- start of truncated message ----|message-id: ?<.*)`)
+var originalMark = regexp.MustCompile(`(?i)^(-{2,} ?below this line is a copy of the message|-{3,} ?this is a copy of (the|your) message.*|-{3,} ?(start of )?(original|returned|unsent) message.*|-{3,} ?(the )?header of the original message.*|-{3,} ?message text follows.*|original message headers?:?|-{3,} ?message header(s)? follow.*|your (original )?message (is|was|reads|follows)[^\n]{0,40}:|received: (from|by) .*|return-path: <.*|-{3,} ?forwarded message.*|-{3,} ?ursprüngliche nachricht.*|(a )?(summary|copy) of the (undelivered |original )?(message|mail) (you sent )?follows.*|-{3,} ?(mensaje original|message d.origine|messaggio originale|mensagem original|原始邮件|原始郵件|исходное сообщение|oryginalna wiadomość|oorspronkelijk bericht).*|original message follows\.?|message headers follow\.?|-{2,} ?(the )?body of the (original )?message.*|-{2,} ?undelivered message (header|follows).*|---- start of truncated message ----|message-id: ?<.*)`)
 
 // forwardMark matches the line before a mail that a person forwards. It may be a report.
 var forwardMark = regexp.MustCompile(`(?i)^-{3,} ?(forwarded message|original message ?-|ursprüngliche nachricht)`)
@@ -27,7 +27,7 @@ func (m *meter) cutOriginal(text string, forwarded bool) (before, original strin
 			end = len(text)
 		}
 		m.steps += end - at
-		line := strings.TrimLeft(text[at:end], " >")
+		line := strings.TrimLeft(text[at:end], " >|")
 		line = line[:min(len(line), maxMark)]
 		// Only lines with these first letters match: most need no more than a look at one byte.
 		if line != "" && strings.IndexByte("-yromabYROMAB", line[0]) >= 0 && originalMark.MatchString(line) && !(forwarded && forwardMark.MatchString(line)) {
@@ -102,6 +102,9 @@ var delayed = regexp.MustCompile(`(?i)(this is a warning( message)? only|will (b
 func (f *found) textRecipients(text string) []Recipient {
 	text = text[:min(len(text), 64<<10)]
 	failed := f.failedRecipients()
+	if list := f.transcript(text); len(list) > 0 && len(failed) == 0 {
+		return list
+	}
 	places, mentions := f.placesOf(text, failed)
 	if len(failed) == 0 && len(places) > 1 {
 		places = listed(text, places)
@@ -167,13 +170,17 @@ func isAbout(places []place, address string) bool {
 // beginning of a line. If the header names the failed recipients, all others are left out.
 func (f *found) placesOf(text string, failed []string) (places, mentions []place) {
 	ignored := []string{bareAddress(f.top.get("from")), bareAddress(f.top.get("to")), bareAddress(f.top.get("sender"))}
+	var own []place // addresses of the report's header, which it may be about all the same
 	for _, m := range f.addresses(text, maxAddresses) {
 		a := strings.ToLower(strings.TrimLeft(strings.TrimRight(text[m.from:m.to], "."), "'"))
 		from, first := beginsLine(text, m.from)
 		// Texts name addresses to write to, such as postmaster. One in angle brackets at the beginning of
 		// a line is the recipient all the same.
 		bracketed := first && m.from > 0 && text[m.from-1] == '<'
-		if slices.Contains(ignored, a) || isSystemAddress(a) && a != f.returnedTo && !bracketed {
+		if to := bareAddress(f.top.get("to")); a == to && a != ignored[0] && a != f.returnedTo && len(failed) == 0 && (first || toRecipient.MatchString(text[max(m.from-20, 0):m.from])) {
+			own = append(own, place{a, from, m.to, first})
+		}
+		if slices.Contains(ignored, a) && a != f.returnedTo || isSystemAddress(a) && a != f.returnedTo && !bracketed {
 			continue
 		}
 		if len(failed) > 0 && !slices.Contains(failed, a) {
@@ -187,9 +194,14 @@ func (f *found) placesOf(text string, failed []string) (places, mentions []place
 		} else {
 			from = m.to
 		}
-		if !isAbout(places, a) {
+		if i := slices.IndexFunc(places, func(p place) bool { return p.address == a }); i < 0 {
 			places = append(places, place{a, from, m.to, first})
+		} else if first && !places[i].first { // where a list has it, rather than a command before
+			places[i] = place{a, from, m.to, true}
 		}
+	}
+	if len(places) == 0 && len(own) > 0 {
+		return own[:1], nil
 	}
 	for _, a := range failed {
 		if !isAbout(places, a) {
@@ -285,7 +297,34 @@ func isSystemAddress(a string) bool {
 	return false
 }
 
-var failureWords = regexp.MustCompile(`(?i)transcript of session|did not reach|cannot send message|error sending your mail|trouble delivering|(could ?n.t|could not|cannot|can ?not|unable to|not) (be )?deliver|undeliver|(delivery|message) (has |to .{0,80})?(failed|failure)|permanent (fatal )?error|unknown user|user unknown|rejected|returned|unzustellbar|nicht zugestellt|n.a pas pu|退信|не удалось|не может быть`)
+// transcript reads a report of an old Sendmail, which is only the transcript of its sessions: the last
+// line about each recipient, after what led to it.
+func (f *found) transcript(text string) (list []Recipient) {
+	_, after, ok := strings.Cut(text, "Transcript of session follows")
+	if !ok || permanentErrors.MatchString(text) {
+		return nil
+	}
+	f.steps += len(after)
+	from := 0
+	for _, m := range transcriptEnd.FindAllStringSubmatchIndex(after, maxRecipients) {
+		r := Recipient{Address: bareAddress(after[m[2]:m[3]]), Action: "failed"}
+		section := after[from:m[1]]
+		from = m[1]
+		if r.Address == "" || slices.ContainsFunc(list, func(o Recipient) bool { return o.Address == r.Address }) {
+			continue
+		}
+		r.readText(f.meter, section, section)
+		list = append(list, r)
+	}
+	return list
+}
+
+var (
+	permanentErrors = regexp.MustCompile(`(?i)following addresses? ha|(fatal|delivery|transient) (non-fatal )?errors? ?-`)
+	transcriptEnd   = regexp.MustCompile(`(?m)^[ \t]*5\d\d (?:5\.\d{1,3}\.\d{1,3} )?<?([^<>\s@]{1,64}@[^<>\s]{1,255}?)>?\.\.\. .*$`)
+)
+
+var failureWords = regexp.MustCompile(`(?i)transcript of session|(no such|invalid|unknown|bad) (user|recipient|mailbox|host|domain)|error message below|no valid recipients|failed addresses|did not reach|cannot send message|error sending your mail|trouble delivering|(could ?n.t|could not|cannot|can ?not|unable to|not) (be )?deliver|undeliver|(delivery|message) (has |to .{0,80})?(failed|failure)|permanent (fatal )?error|unknown user|user unknown|rejected|returned|unzustellbar|nicht zugestellt|n.a pas pu|退信|не удалось|не может быть`)
 
 func hasFailureWords(text string) bool {
 	return failureWords.MatchString(text[:min(len(text), 16<<10)])
