@@ -84,7 +84,7 @@ type LiquidProblem struct {
 // content.
 func Check(s Source) error {
 	var missing []fault.Field
-	if strings.TrimSpace(s.Subject) == "" {
+	if strings.TrimSpace(strings.ReplaceAll(s.Subject, "\ufeff", "")) == "" {
 		missing = append(missing, fault.Field{Path: "content.subject", Message: "required"})
 	}
 	if strings.TrimSpace(s.HTML) == "" {

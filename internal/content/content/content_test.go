@@ -108,6 +108,7 @@ func TestCheck(t *testing.T) {
 		{"enough", good, nil, ""},
 		{"nothing", content.Source{}, content.ErrNoContent, `"content.body_html"`},
 		{"no subject", with(func(s *content.Source) { s.Subject = " \n" }), content.ErrNoContent, `[{"path":"content.subject"`},
+		{"a subject of a byte order mark", with(func(s *content.Source) { s.Subject = "\ufeff " }), content.ErrNoContent, `[{"path":"content.subject"`},
 		{"no body but a text", content.Source{Subject: "Hi", HTML: "\t", Text: "Hello"}, content.ErrNoContent, `[{"path":"content.body_html"`},
 		{"Liquid in the subject", with(func(s *content.Source) { s.Subject = "Hi {{ first_name" + " | nope }}" }), content.ErrLiquid, `{"field":"content.subject","line":1,`},
 		{"Liquid in the body", with(func(s *content.Source) { s.HTML = "<p>\n\n{% if x %}</p>" }), content.ErrLiquid, `{"field":"content.body_html","line":3,`},

@@ -197,6 +197,9 @@ func TestSubjects(t *testing.T) {
 		{"folds at a space", strings.Repeat("word ", 14) + "words", strings.Repeat("word ", 13) + "word\r\n words"},
 		{"one long word", strings.Repeat("x", 80), "=?utf-8?Q?" + strings.Repeat("x", 55) + "?=\r\n =?utf-8?Q?" + strings.Repeat("x", 25) + "?="},
 		{"whole characters", strings.Repeat("ä", 12) + "aaaa", "=?utf-8?B?w6TDpMOkw6TDpMOkw6TDpMOkw6TDpMOkYWFhYQ==?="},
+		{"byte order mark", "\ufeffSpring news", "Spring news"},
+		{"byte order marks", " \ufeff Sp\ufeffring\r\n\ufeff news\ufeff", "Spring news"},
+		{"byte order mark alone", "\ufeff", ""},
 		{"emoji", "Sale 🎉", "=?utf-8?B?U2FsZSDwn46J?="},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

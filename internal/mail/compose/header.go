@@ -242,7 +242,7 @@ func (h *header) folded(text []byte) {
 
 // appendClean appends s in a form that headers may have: valid UTF-8, each run of control
 // characters, line separators and adjacent spaces as one space, none at the ends. Other spaces are
-// kept.
+// kept. A byte order mark, which texts that were pasted from files have, is left out.
 func appendClean(dst []byte, s string) []byte {
 	start := len(dst)
 	plain := true
@@ -261,7 +261,7 @@ func appendClean(dst []byte, s string) []byte {
 			gap = true
 			continue
 		}
-		if gap && r == ' ' {
+		if gap && r == ' ' || r == '\ufeff' {
 			continue
 		}
 		if gap {
