@@ -57,6 +57,12 @@ type Choices struct {
 	none bool // the contact gets no mail until it subscribes
 }
 
+// Left reports whether the recipient has left what the mail is of, or all mail, by a choice of its own.
+func (c Choices) Left(everything bool) bool {
+	of := c.OfMail()
+	return c.Unsubscribed || !everything && of != nil && of.refused
+}
+
 // OfMail returns the item that the mail is of; nil: it has none, since its type was deleted.
 func (c Choices) OfMail() *Item {
 	if i := slices.IndexFunc(c.Items, func(i Item) bool { return i.OfMail }); i >= 0 {

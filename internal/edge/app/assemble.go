@@ -456,16 +456,41 @@ func (s *Server) login(limits *ratelimit.Limiter) *auth.Login {
 
 // front routes requests to the pages, and all others to api, which answers unknown routes in the
 // API's format. That includes unclean paths such as //t/x: http.ServeMux would redirect them, and
-// an API client would take the redirect for an answer.
+// an API client would take the redirect for an answer. A recipients' page asked for with a wrong method
+// is 405.
 func front(pages *http.ServeMux, api http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if _, page := pages.Handler(r); page == "" || !clean(r.URL.Path) {
+		found, page := pages.Handler(r)
+		switch {
+		case !clean(r.URL.Path):
 			api.ServeHTTP(w, r)
-			return
+		case page != "":
+			pages.ServeHTTP(w, r)
+		case strings.HasPrefix(r.URL.Path, "/_q/") && refusesMethod(found, r):
+			found.ServeHTTP(w, r)
+		default:
+			api.ServeHTTP(w, r)
 		}
-		pages.ServeHTTP(w, r)
 	})
 }
+
+// refusesMethod reports whether what http.ServeMux found for a request without a route says that there
+// is one for other methods.
+func refusesMethod(found http.Handler, r *http.Request) bool {
+	said := statusOnly{header: http.Header{}}
+	found.ServeHTTP(&said, r)
+	return said.status == http.StatusMethodNotAllowed
+}
+
+// statusOnly keeps the status of a response.
+type statusOnly struct {
+	header http.Header
+	status int
+}
+
+func (s *statusOnly) Header() http.Header         { return s.header }
+func (s *statusOnly) Write(b []byte) (int, error) { return len(b), nil }
+func (s *statusOnly) WriteHeader(status int)      { s.status = status }
 
 func clean(p string) bool {
 	c := path.Clean(p)

@@ -102,6 +102,30 @@ func TestPagesAreServedWithTheAPI(t *testing.T) {
 	}
 }
 
+// A recipients' page asked for with a wrong method exists all the same.
+func TestPagesHaveTheirMethods(t *testing.T) {
+	t.Parallel()
+	h := served(t)
+	for path, allowed := range map[string]string{
+		"/_q/u/x": "GET HEAD POST", "/_q/p/x": "GET HEAD POST", "/_q/v/x": "GET HEAD", "/_q/d/x": "GET HEAD POST", "/_q/o/x.gif": "GET HEAD OPTIONS",
+		"/_q/c/x": "GET HEAD OPTIONS", "/_q/a/x/y": "GET HEAD", "/_q/f.js": "GET HEAD", "/_q/s.js": "GET HEAD",
+	} {
+		for _, method := range []string{"GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "PROPFIND"} {
+			w := httptest.NewRecorder()
+			h.ServeHTTP(w, httptest.NewRequest(method, "http://127.0.0.1:8080"+path, nil))
+			allows := strings.Contains(" "+allowed+" ", " "+method+" ")
+			if (w.Code == http.StatusMethodNotAllowed) == allows || !allows && w.Header().Get("Allow") == "" {
+				t.Errorf("%s %s = %d, Allow: %s", method, path, w.Code, w.Header().Get("Allow"))
+			}
+		}
+	}
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, httptest.NewRequest("PUT", "http://127.0.0.1:8080/_q/nothing", nil))
+	if w.Code != http.StatusNotFound {
+		t.Errorf("PUT /_q/nothing = %d", w.Code)
+	}
+}
+
 // Requests for pages with any input do not cause a server error.
 func TestPagesHandleAnyInput(t *testing.T) {
 	t.Parallel()

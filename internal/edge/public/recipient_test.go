@@ -427,6 +427,49 @@ func TestTheButtonOfThePage(t *testing.T) {
 	})
 }
 
+// Whoever has left is told so, and not asked again, however it left; who comes back is asked.
+func TestThePageOfSomebodyWhoHasLeft(t *testing.T) {
+	each(t, func(t *testing.T, p *recipientFixture) {
+		page := func() (body string, asks bool) {
+			w := p.do("GET", p.path(track.Unsubscribe, 0, ""), nil)
+			if w.Code != http.StatusOK {
+				t.Fatalf("the page is %d %s", w.Code, w.Body)
+			}
+			return w.Body.String(), action.MatchString(w.Body.String())
+		}
+		choose := func(how string) {
+			w := p.do("POST", p.path(track.Preferences, 0, ""), strings.NewReader("action="+how), "Content-Type", "application/x-www-form-urlencoded")
+			if w.Code != http.StatusOK {
+				t.Fatalf("%s: %d", how, w.Code)
+			}
+		}
+		for _, step := range []struct {
+			name string
+			do   func()
+			asks bool
+			says string
+		}{
+			{"at first", func() {}, true, "Do you want to stop"},
+			{"after one click", func() {
+				body, kind := form()
+				p.do("POST", p.path(track.Unsubscribe, 0, ""), body, "Content-Type", kind)
+			}, false, "You will not get this mail any more"},
+			{"subscribed again", func() { choose("resubscribe") }, true, "Do you want to stop"},
+			{"after leaving all mail", func() { choose("unsubscribe_all") }, false, "You are unsubscribed from all mail from Account acme"},
+			{"subscribed again to all", func() { choose("resubscribe") }, true, "Do you want to stop"},
+			{"pending", func() {
+				p.exec(`UPDATE contact SET global_status = 'pending' WHERE tenant_id = $1 AND id = $2`, p.Tenant, p.contact.ID)
+			}, true, "Do you want to stop"},
+		} {
+			step.do()
+			body, asks := page()
+			if asks != step.asks || !strings.Contains(body, step.says) || !strings.Contains(body, p.path(track.Preferences, 0, "")) {
+				t.Errorf("%s: asks %v: %s", step.name, asks, body[strings.Index(body, "<main>"):])
+			}
+		}
+	})
+}
+
 func TestPagesAreSafe(t *testing.T) {
 	each(t, func(t *testing.T, p *recipientFixture) {
 		for _, path := range append(p.pages(), "/_q/u/forged", "/_q/p/forged", "/_q/v/forged", "/_q/c/forged") {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/packetboat/packetboat/internal/audience/preference"
 	"github.com/packetboat/packetboat/internal/message/outbox"
 	"github.com/packetboat/packetboat/internal/message/render"
 	"github.com/packetboat/packetboat/internal/message/track"
@@ -16,6 +17,7 @@ import (
 )
 
 // unsubscribePage shows a button and changes nothing, since scanners follow every link of a mail (RFC 8058).
+// To those who have left already, it says so.
 func (p *Recipient) unsubscribePage(w http.ResponseWriter, r *http.Request) {
 	_, m, err := p.find(r, track.Unsubscribe, r.PathValue("token"))
 	if err != nil {
@@ -28,7 +30,20 @@ func (p *Recipient) unsubscribePage(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	to := personOf(r, &s.Tenant)
-	question, err := p.unsubscribeQuestion(r.Context(), to, m, s)
+	everything := s.UnsubscribeScope().Everything
+	c, err := preference.Load(r.Context(), p.DB, m, s.Type)
+	if errors.Is(err, preference.ErrGone) || err == nil && c.Left(everything) {
+		text := to.text("text_unsubscribed")
+		if c.Unsubscribed {
+			text = to.text("text_unsubscribed_all", "sender", s.Tenant.Name)
+		}
+		to.show(w, r, http.StatusOK, pageView{Title: to.text("title_unsubscribed"), Text: text, Links: p.preferencesLink(to, m)})
+		return
+	}
+	var question string
+	if err == nil {
+		question, err = p.unsubscribeQuestion(r.Context(), to, m, s)
+	}
 	if err != nil {
 		p.refuse(w, r, err)
 		return
