@@ -33,7 +33,7 @@ const (
 // The texts of refusals that the DNS is the reason of.
 const (
 	nullMX   = "the domain accepts no mail: its MX record is “.”"
-	noDomain = "the domain does not exist: it has neither MX records nor an address"
+	noServer = "the domain has no mail server: it does not exist, or has neither MX records nor an address"
 )
 
 // router returns the router of the engine, or a new one that uses the machine's resolver.
@@ -142,10 +142,10 @@ func (e *Engine) direct(ctx context.Context, j *job, to routed, now time.Time) (
 			first = now
 		}
 		if to.route.Resolved.Sub(first) >= missingFor {
-			return end(reply.Outcome{Stage: reply.Rcpt, Code: 550, Enhanced: "5.1.2", Text: noDomain}, time.Time{})
+			return end(reply.Outcome{Stage: reply.Rcpt, Code: 550, Enhanced: "5.1.2", Text: noServer}, time.Time{})
 		}
 		jitter := time.Duration(rand.Int64N(int64(5 * time.Minute)))
-		return end(reply.Outcome{Stage: reply.Connect, Text: "the domain does not exist; it is looked up once more"}, first.Add(missingFor+time.Minute+jitter))
+		return end(reply.Outcome{Stage: reply.Connect, Text: "the domain has no mail server; it is looked up once more"}, first.Add(missingFor+time.Minute+jitter))
 	}
 	j.route = to.route
 	j.from = from(j, now)

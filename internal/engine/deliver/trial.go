@@ -179,7 +179,7 @@ func (t *Tester) dial(ctx context.Context, c lane.Config, to string) (*smtpclien
 	case route.Servers.Null:
 		refused.Code, refused.Enhanced, refused.Text = 556, "5.1.10", nullMX
 	case route.Servers.Missing:
-		refused.Code, refused.Enhanced, refused.Text = 550, "5.1.2", noDomain
+		refused.Code, refused.Enhanced, refused.Text = 550, "5.1.2", noServer
 	default:
 		return t.Router.Dial(ctx, route, fromOf(c.Direct, 0))
 	}

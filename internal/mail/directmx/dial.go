@@ -48,12 +48,20 @@ func (f From) source(v4 bool) (Source, bool) {
 	return own[f.Pick%uint64(len(own))], true
 }
 
+// unreachable says why servers cannot be reached whose addresses are all of a family without a source.
+func (f From) unreachable() string {
+	if _, v4 := f.source(true); v4 {
+		return "the mail servers of the domain have only IPv6 addresses, and this MTA config sends from IPv4 addresses only"
+	}
+	return "the mail servers of the domain have only IPv4 addresses, and this MTA config sends from IPv6 addresses only"
+}
+
 // Dial connects to one of the servers of a route. Its errors are those of smtpclient.Dial. The
-// outcome of a route that leads only to addresses that must not be connected to is a permanent
-// refusal.
+// outcome of a route that leads only to addresses that must not be connected to, or to which there is
+// no source, is a permanent refusal.
 func (r *Router) Dial(ctx context.Context, route Route, from From) (*smtpclient.Conn, error) {
 	var last error
-	forbidden, allowed := 0, 0
+	forbidden, allowed, otherFamily := 0, 0, 0
 	for i, host := range route.Servers.Shuffled() {
 		if i == maxHosts {
 			break
@@ -64,6 +72,9 @@ func (r *Router) Dial(ctx context.Context, route Route, from From) (*smtpclient.
 			last = failed(reply.Connect, err)
 		}
 		if len(addresses) == 0 {
+			if all, err := r.resolve(ctx, host.Name); err == nil && len(all) > 0 && refused == 0 {
+				otherFamily++
+			}
 			continue
 		}
 		demand, err := r.demandFor(ctx, route, host.Name)
@@ -91,6 +102,8 @@ func (r *Router) Dial(ctx context.Context, route Route, from From) (*smtpclient.
 		return nil, &smtpclient.DialError{Outcome: reply.Outcome{
 			Stage: reply.Rcpt, Code: 550, Enhanced: "5.1.2", Text: "the mail servers of the domain have no address that mail may be sent to",
 		}}
+	case last == nil && otherFamily > 0 && len(route.Servers.Hosts) <= maxHosts: // waiting does not help
+		return nil, &smtpclient.DialError{Outcome: reply.Outcome{Stage: reply.Rcpt, Code: 550, Enhanced: "5.4.1", Text: from.unreachable()}}
 	case last == nil:
 		return nil, failed(reply.Connect, errors.New("the mail servers of the domain have no address"))
 	}

@@ -87,6 +87,48 @@ func TestAddressesThatAreNotPublicAreNeverConnectedTo(t *testing.T) {
 	}
 }
 
+// Without a source of the family of a server's addresses no attempt can ever succeed: the mail bounces at
+// once, softly, since the address is valid, and the reason says what is missing.
+func TestServersOfAnotherFamilyAreOutOfReach(t *testing.T) {
+	t.Parallel()
+	dns := dnstest.New(t,
+		"six.test. 60 IN MX 10 a.six.test.", "six.test. 60 IN MX 20 gone.test.", "a.six.test. 60 IN AAAA 2001:4860::1",
+		"implicit.test. 60 IN AAAA 2001:4860::1",
+		"four.test. 60 IN MX 10 a.four.test.", "a.four.test. 60 IN A 192.88.99.1",
+		"nowhere.test. 60 IN MX 0 gone.test.",
+		"barred.test. 60 IN MX 10 a.barred.test.", "a.barred.test. 60 IN A 10.1.2.3", "a.barred.test. 60 IN AAAA 2001:4860::1",
+	)
+	four := directmx.From{Sources: []directmx.Source{{IP: netip.MustParseAddr("127.0.0.1")}}}
+	six := directmx.From{Sources: []directmx.Source{{IP: netip.MustParseAddr("::1")}}}
+	for _, tt := range []struct {
+		domain string
+		from   directmx.From
+		class  reply.Class
+		says   string
+	}{
+		{"six.test", four, reply.Soft, "only IPv6 addresses"},
+		{"implicit.test", four, reply.Soft, "only IPv6 addresses"},
+		{"four.test", six, reply.Soft, "only IPv4 addresses"},
+		{"nowhere.test", four, reply.Lane, "have no address"},
+		{"barred.test", four, reply.Hard, "no address that mail may be sent to"},
+	} {
+		r := newRouter(dns, 25, false)
+		route, err := r.Route(t.Context(), tt.domain)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = r.Dial(t.Context(), route, tt.from)
+		d, ok := errors.AsType[*smtpclient.DialError](err)
+		if !ok {
+			t.Errorf("mail for %s: %v", tt.domain, err)
+			continue
+		}
+		if v := reply.Classify(d.Outcome); v.Class != tt.class || !strings.Contains(d.Outcome.Text, tt.says) {
+			t.Errorf("mail for %s: %+v is %+v", tt.domain, d.Outcome, v)
+		}
+	}
+}
+
 func TestTLSPolicies(t *testing.T) {
 	t.Parallel()
 	dns := dnstest.New(t, "a.test. 60 IN A 127.0.0.1")
