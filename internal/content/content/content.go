@@ -214,7 +214,7 @@ const clippedBytes = 90 << 10
 // honeypot is an invisible link: people neither see nor reach it, and programs that follow all links
 // do. It contains no text, so that it has no size.
 const honeypot = `<a href="{{ ` + HoneypotVariable + ` }}" aria-hidden="true" tabindex="-1" ` +
-	`style="font-size:0;line-height:0;max-height:0;max-width:0;opacity:0;overflow:hidden;text-decoration:none;mso-hide:all"></a>`
+	`style="line-height:0;max-height:0;max-width:0;opacity:0;overflow:hidden;text-decoration:none;mso-hide:all"></a>`
 
 const pixel = `<img src="{{ ` + PixelVariable + ` }}" width="1" height="1" alt="" style="border:0;height:1px;width:1px">`
 
@@ -265,7 +265,7 @@ func prepare(s Source) (Content, error) {
 		return Content{}, err
 	}
 	c := Content{Source: s}
-	c.HTML = links.DeclareUTF8(c.HTML)
+	c.HTML = links.WithoutTinyFont(links.DeclareUTF8(c.HTML))
 	footHTML, footText := footerHTML, footerText
 	if s.Context.Confirmation {
 		footHTML, footText = addressHTML, addressText

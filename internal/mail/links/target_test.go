@@ -79,10 +79,23 @@ func TestInserts(t *testing.T) {
 	}
 }
 
+// Content filters count text in a tiny font as hidden, whatever hides it besides.
+func TestHiddenPreheadersHaveNoTinyFont(t *testing.T) {
+	t.Parallel()
+	const mjml = `<body><div style="display:none;font-size:1px;color:#ffffff;line-height:1px;max-height:0px;max-width:0px;opacity:0;overflow:hidden;">Hi</div><p style="font-size:1px">x</p>`
+	const want = `<body><div style="display:none;color:#ffffff;line-height:1px;max-height:0px;max-width:0px;opacity:0;overflow:hidden;">Hi</div><p style="font-size:1px">x</p>`
+	if got := links.WithoutTinyFont(mjml); got != want {
+		t.Errorf("WithoutTinyFont = %s", got)
+	}
+	if got := links.Preheader("Hi"); strings.Contains(got, "font-size") {
+		t.Errorf("Preheader = %s", got)
+	}
+}
+
 func TestPreheader(t *testing.T) {
 	t.Parallel()
 	got := links.Preheader("Only <today>\r\n& {{ name | default: \"you\" }}")
-	want := `<div style="display:none;font-size:1px;line-height:1px;max-height:0;max-width:0;opacity:0;overflow:hidden;mso-hide:all">` +
+	want := `<div style="display:none;line-height:1px;max-height:0;max-width:0;opacity:0;overflow:hidden;mso-hide:all">` +
 		"Only &lt;today&gt;  &amp; {{ name | default: \"you\" }}&#847;&zwnj;&nbsp;"
 	if !strings.HasPrefix(got, want) || !strings.HasSuffix(got, "&#847;&zwnj;&nbsp;</div>") {
 		t.Errorf("Preheader = %s; want %s…", got, want)
