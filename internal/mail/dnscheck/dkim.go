@@ -84,6 +84,8 @@ func compareKeys(published, wanted string) string {
 		return "the tag h= does not allow sha256; delete it"
 	case !allowed("s", "email"):
 		return "the tag s= does not allow email; delete it"
+	case have["t"] != "" && allowed("t", "y"):
+		return "the tag t=y says that the key is only tested, so that receivers act as without a signature; delete it"
 	}
 	return ""
 }

@@ -78,6 +78,7 @@ func TestCheck(t *testing.T) {
 		{"key of an unknown version", dnscheck.DKIM, []string{dkimHost + `TXT "v=; p=` + key + `"`}, "invalid", "v=; p=" + key, "begin with v=DKIM1"},
 		{"key after another tag", dnscheck.DKIM, []string{dkimHost + `TXT "k=rsa; v=DKIM1; p=` + key + `"`}, "invalid", "k=rsa; v=DKIM1; p=" + key, "begin with v=DKIM1"},
 		{"key beside a text", dnscheck.DKIM, []string{dkimHost + `TXT "v=DKIM1; p=` + key + `"`, dkimHost + `TXT "hello"`}, "invalid", "v=DKIM1; p=" + key + "\nhello", "another TXT record beside the key"},
+		{"key that is tested", dnscheck.DKIM, []string{dkimHost + `TXT "v=DKIM1; t=s:y; p=` + key + `"`}, "invalid", "v=DKIM1; t=s:y; p=" + key, "t=y"},
 		{"key with unknown tags", dnscheck.DKIM, []string{dkimHost + `TXT "v=DKIM1; t=s; n=note; x1=y; h=sha1:sha256; s=*; p=` + key + ` ; "`}, "ok", "v=DKIM1; t=s; n=note; x1=y; h=sha1:sha256; s=*; p=" + key + " ; ", ""},
 		{"key at a doubled name", dnscheck.DKIM, []string{`es1._domainkey.acme.example.acme.example. 60 IN TXT "v=DKIM1; p=` + key + `"`}, "missing", "", "enter es1._domainkey as its name"},
 		{"key without the underscore", dnscheck.DKIM, []string{`es1.domainkey.acme.example. 60 IN TXT "v=DKIM1; p=` + key + `"`}, "missing", "", "move it to es1._domainkey.acme.example"},
