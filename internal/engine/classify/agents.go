@@ -29,8 +29,8 @@ var (
 // readers matches the names of mail programs, office suites and browsers that the list of crawlerdetect
 // names, or that also state a library.
 var readers = regexp.MustCompile(`(?i)\b(mac|one)?outlook\b|\bms-?office\b|\bmicrosoft (office|word|excel|powerpoint|onenote)\b|` +
-	`^(word|excel|powerpoint|onenote)/|\b(libre|open)office\b|^mail/\d|\bairmail\b|\bcanary\b|\bpolymail\b|\bdav(droid|x5)\b|` +
-	`\b(yasearchbrowser|coc_?coc(browser)?|readerservices)/`)
+	`^(word|excel|powerpoint|onenote)/|\b(libre|open)office\b|^mail/\d|\bairmail\b|\bcanary\b|\bpolymail\b|\byahoomobile(mail)?\b|\bdav(droid|x5)\b|` +
+	`\b(1password|yasearchbrowser|coc_?coc(browser)?|readerservices)/`)
 
 // libraries matches the names of libraries that make requests.
 var libraries = regexp.MustCompile(`(?i)(\b|_)(curl|wget|python[-/ ]?\w*|libwww\S*|go-http-client|java/\S+|okhttp|axios|node-fetch|apache-httpclient)(\b|_|/)`)
