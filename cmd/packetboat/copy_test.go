@@ -68,12 +68,12 @@ func TestWhatIsNotCopied(t *testing.T) {
 	elsewhere.ok("tenant", "list") // makes a key
 	refused("another key", elsewhere, exitFailure, "the secret key is not the one", args("--from=sqlite:"+filepath.Join(data, "old.db"), to)...)
 
-	unlock, err := served.Serve()
+	serving, err := served.Serve(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	refused("a source that is served", p, exitFailure, "a process serves the database", args(from, to)...)
-	unlock()
+	serving.Stop()
 
 	db, err := sqldb.Open(t.Context(), blank, sqldb.Options{MaxConns: 2})
 	if err != nil {

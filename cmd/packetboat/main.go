@@ -210,7 +210,7 @@ type migrateCommand struct{}
 // Run opens the database, which migrates it. Like serve it may be started
 // together with PostgreSQL.
 func (migrateCommand) Run(c *console) error {
-	s, err := app.OpenWhenUp(c.ctx, c.cfg, c.cfg.Logger(c.err))
+	s, err := app.OpenToMigrate(c.ctx, c.cfg, c.cfg.Logger(c.err))
 	if err != nil {
 		return err
 	}
@@ -227,12 +227,10 @@ func (cmd distributeCommand) Run(c *console) error {
 	if cmd.Shards < 1 || cmd.Shards > id.Groups || cmd.Shards&(cmd.Shards-1) != 0 {
 		return usageError("--shards: write 1, 2, 4, 8, 16, 32 or 64")
 	}
-	s, err := app.OpenWhenUp(c.ctx, c.cfg, c.cfg.Logger(c.err))
-	if err != nil {
-		return err
-	}
-	if err := s.DB.Distribute(c.ctx, cmd.Shards); err != nil {
-		return errors.Join(err, s.Close())
-	}
-	return errors.Join(c.show(map[string]string{"status": "ok"}, "the tables are distributed\n"), s.Close())
+	return c.with(func(s *app.Store) error {
+		if err := s.DB.Distribute(c.ctx, cmd.Shards); err != nil {
+			return err
+		}
+		return c.show(map[string]string{"status": "ok"}, "the tables are distributed\n")
+	})
 }

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -84,6 +85,38 @@ func TestADatabaseOfAnotherSchemaIsRefusedUntouched(t *testing.T) {
 			refused(t, dbtest.BlankPostgres(t))
 		})
 	}
+}
+
+func TestACommandDoesNotMigrate(t *testing.T) {
+	t.Parallel()
+	dbtest.Addresses(t, func(t *testing.T, address string) {
+		data := t.TempDir()
+		p := program{t, []string{"--database-url=" + address, "--data-dir=" + data, "--listen=127.0.0.1:0", "--admin-listen=off"}}
+		p.ok("tenant", "list") // of a new database, which nobody can be serving
+		db, err := sqldb.Open(t.Context(), address, sqldb.Options{MaxConns: 2})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := db.Exec(t.Context(), `DELETE FROM schema_migration WHERE version_id = (SELECT MAX(version_id) FROM schema_migration)`); err != nil {
+			t.Fatal(err)
+		}
+		if err := db.Close(); err != nil {
+			t.Fatal(err)
+		}
+		before := contents(t, address, data)
+		for _, args := range opening {
+			if slices.Contains([]string{"serve", "demo", "migrate"}, args[0]) {
+				continue
+			}
+			o := p.run("", args...)
+			if o.status != exitFailure || o.out != "" || !strings.Contains(o.err, "migrations missing: 1") || !strings.Contains(o.err, "packetboat migrate") {
+				t.Errorf("packetboat %s = %+v, want it refused, with packetboat migrate named", strings.Join(args, " "), o)
+			}
+		}
+		if after := contents(t, address, data); !maps.Equal(before, after) {
+			t.Errorf("the database or the data directory was changed:\n%v\n%v", before, after)
+		}
+	})
 }
 
 // contents returns the bytes of an SQLite database, or what PostgreSQL has changed

@@ -28,7 +28,7 @@ func (cmd serveCommand) Run(c *console) (err error) {
 		}
 	}
 	log := c.cfg.Logger(c.err)
-	store, err := app.OpenWhenUp(c.ctx, c.cfg, log)
+	store, err := app.OpenToMigrate(c.ctx, c.cfg, log)
 	if err != nil {
 		return err
 	}

@@ -27,6 +27,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/ncruces/go-sqlite3"
 
@@ -67,9 +68,10 @@ type shared struct {
 	writer           *writer // SQLite only
 	reads            map[*sql.DB]*statements
 	evaluations      *evaluations
-	growth           *growth      // PostgreSQL only
-	distributed      *atomic.Bool // PostgreSQL only: see Distributed
-	homes            sync.Map     // PostgreSQL only: keys that the table home has; see requireHome
+	server           *pgx.ConnConfig // PostgreSQL only
+	growth           *growth         // PostgreSQL only
+	distributed      *atomic.Bool    // PostgreSQL only: see Distributed
+	homes            sync.Map        // PostgreSQL only: keys that the table home has; see requireHome
 	closers          []func() error
 	file             string         // SQLite only
 	lock             *filelock.File // SQLite only

@@ -59,11 +59,14 @@ func TestOneProcessServesAFileWhateverItsName(t *testing.T) {
 	dir, elsewhere := t.TempDir(), t.TempDir()
 	file, soft, softDir, hard := filepath.Join(dir, "p.db"), filepath.Join(elsewhere, "soft.db"), filepath.Join(elsewhere, "dir"), filepath.Join(elsewhere, "p.db")
 	first := openFile(t, file)
+	if _, err := first.Migrate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
 	scratch(t, first)
 	if err := errors.Join(os.Symlink(file, soft), os.Symlink(dir, softDir), os.Link(file, hard)); err != nil {
 		t.Fatal(err)
 	}
-	stop, err := first.Serve()
+	stop, err := first.Serve(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,7 +79,7 @@ func TestOneProcessServesAFileWhateverItsName(t *testing.T) {
 		if _, err := second.Exec(t.Context(), `INSERT INTO scratch (tenant_id, id) VALUES ($1, 'a')`, name); err != nil {
 			t.Errorf("a command that opened %s: %v", name, err)
 		}
-		if _, err := second.Serve(); !errors.Is(err, filelock.ErrServed) {
+		if _, err := second.Serve(t.Context()); !errors.Is(err, filelock.ErrServed) {
 			t.Errorf("a second server that opened %s: %v, want ErrServed", name, err)
 		}
 	}
@@ -87,12 +90,12 @@ func TestOneProcessServesAFileWhateverItsName(t *testing.T) {
 	if err := first.QueryRow(t.Context(), `/* all tenants: a test */ SELECT COUNT(*) FROM scratch`).Scan(&n); err != nil || n != 3 {
 		t.Errorf("the first one reads %d rows, %v; want 3", n, err)
 	}
-	stop()
-	again, err := openFile(t, soft).Serve()
+	stop.Stop()
+	again, err := openFile(t, soft).Serve(t.Context())
 	if err != nil {
 		t.Fatalf("after the first has ended: %v", err)
 	}
-	again()
+	again.Stop()
 }
 
 func TestAHardLinkCanBeUsedAlone(t *testing.T) {
@@ -102,11 +105,15 @@ func TestAHardLinkCanBeUsedAlone(t *testing.T) {
 	if err := errors.Join(os.WriteFile(file, nil, 0o600), os.Link(file, hard)); err != nil {
 		t.Fatal(err)
 	}
-	stop, err := openFile(t, hard).Serve()
+	db := openFile(t, hard)
+	if _, err := db.Migrate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	stop, err := db.Serve(t.Context())
 	if err != nil {
 		t.Fatalf("while no other process has the file open: %v", err)
 	}
-	defer stop()
+	defer stop.Stop()
 	if _, err := sqldb.Open(t.Context(), "sqlite:"+file, sqldb.Options{}); !errors.Is(err, filelock.ErrOtherName) || !strings.Contains(err.Error(), file) {
 		t.Errorf("the first name while the second is in use: %v, want ErrOtherName", err)
 	}

@@ -4,13 +4,9 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
-	"embed"
-	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
 	"os"
-	"path"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
@@ -21,18 +17,9 @@ import (
 	"github.com/jackc/pgx/v5/pgconn/ctxwatch"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/jackc/pgx/v5/stdlib"
-	"github.com/ncruces/go-sqlite3/driver"
-	"github.com/pressly/goose/v3"
-	"github.com/pressly/goose/v3/lock"
 
 	"github.com/packetboat/packetboat/internal/base/turns"
 )
-
-//go:embed migrations/*.sql
-var migrations embed.FS
-
-// Migrations returns the migration files of both dialects.
-func Migrations() fs.FS { return migrations }
 
 // Options configure Open.
 type Options struct {
@@ -94,7 +81,7 @@ func openPostgres(ctx context.Context, address string, o Options) (*DB, error) {
 	}
 	cfg.MaxConnIdleTime = 5 * time.Minute
 	cfg.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeCacheStatement
-	cfg.ConnConfig.RuntimeParams["application_name"] = "packetboat"
+	cfg.ConnConfig.RuntimeParams["application_name"] = applicationName
 	cfg.ConnConfig.RuntimeParams["timezone"] = "UTC"
 	maps.Copy(cfg.ConnConfig.RuntimeParams, sessionPlans)
 	// A process that hangs within a transaction holds up the journal's followers in all processes.
@@ -110,124 +97,12 @@ func openPostgres(ctx context.Context, address string, o Options) (*DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	db.growth, db.trace = grown, o.Trace
+	db.growth, db.trace, db.server = grown, o.Trace, cfg.ConnConfig
 	if err := db.awaitServer(ctx, o); err != nil {
 		_ = db.Close()
 		return nil, fmt.Errorf("connect to PostgreSQL: %w", err)
 	}
 	return db, nil
-}
-
-// Migrate applies pending migrations and returns how many it applied.
-func (db *DB) Migrate(ctx context.Context) (int, error) {
-	p, pool, done, err := db.provider(ctx)
-	if err != nil {
-		return 0, err
-	}
-	defer done()
-	known := versions(p.ListSources())
-	applied, err := db.applied(ctx, pool)
-	if err != nil {
-		return 0, err
-	}
-	if err := checkVersions(applied, known); err != nil {
-		return 0, err
-	}
-	if len(missingVersions(applied, known)) == 0 { // the usual case, which needs no lock
-		return 0, db.ready(ctx)
-	}
-	ran, err := p.Up(ctx)
-	if err != nil {
-		return len(ran), fmt.Errorf("migrate: %w", err)
-	}
-	if applied, err = db.applied(ctx, pool); err != nil {
-		return len(ran), err
-	}
-	if err := checkVersions(applied, known); err != nil { // a newer program may have migrated first
-		return len(ran), err
-	}
-	if db.dialect == SQLite && len(ran) > 0 {
-		if err := assumeSQLite(ctx, pool); err != nil {
-			return len(ran), fmt.Errorf("migrate: set the planner statistics: %w", err)
-		}
-	}
-	return len(ran), db.ready(ctx)
-}
-
-// ready sets planner statistics and assigns tenants to nodes, at each start.
-func (db *DB) ready(ctx context.Context) error {
-	return errors.Join(db.assumePostgres(ctx), db.assignHomes(ctx))
-}
-
-// Pending reports whether there are migrations to apply.
-func (db *DB) Pending(ctx context.Context) (bool, error) {
-	p, _, done, err := db.provider(ctx)
-	if err != nil {
-		return false, err
-	}
-	defer done()
-	return p.HasPending(ctx)
-}
-
-// provider returns goose, the connections it uses, and a function that releases them.
-func (db *DB) provider(ctx context.Context) (*goose.Provider, *sql.DB, func(), error) {
-	files, err := fs.Sub(migrations, "migrations")
-	if err != nil {
-		return nil, nil, nil, err
-	}
-	opts := []goose.ProviderOption{
-		goose.WithAllowOutofOrder(true),
-		goose.WithDisableGlobalRegistry(true),
-		goose.WithTableName("schema_migration"),
-	}
-	other, dialect := ".postgres.sql", goose.DialectSQLite3
-	if db.dialect == SQLite {
-		files = strictFS{files}
-	}
-	if db.dialect == Postgres {
-		other, dialect = ".sqlite.sql", goose.DialectPostgres
-		locker, err := lock.NewPostgresTableLocker(lock.WithTableName("schema_lock"),
-			lock.WithTableLeaseDuration(migrationLease), lock.WithTableHeartbeatInterval(migrationHeartbeat),
-			lock.WithTableLockTimeout(migrationRetry, uint64(migrationWait/migrationRetry)))
-		if err != nil {
-			return nil, nil, nil, err
-		}
-		opts = append(opts, goose.WithLocker(locker))
-	}
-	all, err := fs.Glob(files, "*"+other)
-	if err != nil {
-		return nil, nil, nil, err
-	}
-	for i, f := range all {
-		all[i] = path.Base(f)
-	}
-	opts = append(opts, goose.WithExcludeNames(all))
-	pool, done := db.pool, func() {}
-	if db.dialect == SQLite {
-		if err := db.writer.acquire(ctx); err != nil {
-			return nil, nil, nil, err
-		}
-		var file string
-		if err := db.writer.conn.QueryRowContext(ctx, `SELECT file FROM pragma_database_list WHERE name = 'main'`).Scan(&file); err != nil {
-			db.writer.release()
-			return nil, nil, nil, err
-		}
-		if pool, err = driver.Open(dsn(file, true), registerFunctions); err != nil {
-			db.writer.release()
-			return nil, nil, nil, err
-		}
-		pool.SetMaxOpenConns(1)
-		done = func() {
-			_ = pool.Close()
-			db.writer.release()
-		}
-	}
-	p, err := goose.NewProvider(dialect, pool, files, opts...)
-	if err != nil {
-		done()
-		return nil, nil, nil, err
-	}
-	return p, pool, done, nil
 }
 
 // postgresPools opens the pools for callers and for the rest of the program.
@@ -236,7 +111,6 @@ func postgresPools(ctx context.Context, cfg *pgxpool.Config, o Options) (*DB, er
 	cfg.AfterConnect = db.detectCitus
 	callers := cfg.Copy()
 	conns := int(cfg.MaxConns)
-	// A migration needs two connections at a time.
 	callers.MaxConns, cfg.MaxConns = int32(max(1, conns-conns/2)), int32(max(2, conns/2))
 	callers.ConnConfig.RuntimeParams["statement_timeout"] = fmt.Sprint(callerStatementTimeout.Milliseconds())
 	open := func(cfg *pgxpool.Config) (*sql.DB, error) {

@@ -5,20 +5,13 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io/fs"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/pressly/goose/v3"
-)
-
-// Processes that start on the same PostgreSQL database migrate it one after another.
-const (
-	migrationLease     = 6 * time.Second  // after which another process continues if one was killed
-	migrationHeartbeat = time.Second      // interval of renewals during a long migration
-	migrationRetry     = time.Second / 2  // interval of attempts to get the lease
-	migrationWait      = 30 * time.Minute // a migration of a large table may take this long
 )
 
 var (
@@ -27,50 +20,51 @@ var (
 	// ErrOldSchema means that the database is older than the first migration, so that no migration
 	// applies to it.
 	ErrOldSchema = errors.New("the database was made before the present schema")
+	// ErrMissingMigrations means that Migrate has to be called.
+	ErrMissingMigrations = errors.New("the schema of the database is older than this program")
 )
 
-// CheckSchema returns ErrNewerSchema or ErrOldSchema if this program can neither use the schema of
-// the database nor migrate it. It changes nothing.
-func (db *DB) CheckSchema(ctx context.Context) error {
-	p, pool, done, err := db.provider(ctx)
-	if err != nil {
-		return err
-	}
-	defer done()
-	applied, err := db.applied(ctx, pool)
-	if err != nil {
-		return err
-	}
-	return checkVersions(applied, versions(p.ListSources()))
+// Schema tells which migrations a database has.
+type Schema struct {
+	Applied []int64 // versions, in order
+	Missing []int64 // of this program
 }
 
-// Current reports whether the schema is exactly that of this program. It changes nothing.
-func (db *DB) Current(ctx context.Context) (bool, error) {
-	p, pool, done, err := db.provider(ctx)
+// New reports whether the database has no migration at all, so that no program can be using it.
+func (s Schema) New() bool { return len(s.Applied) == 0 }
+
+// Err returns ErrMissingMigrations if migrations are missing.
+func (s Schema) Err() error {
+	if len(s.Missing) == 0 {
+		return nil
+	}
+	return fmt.Errorf("%w (migrations missing: %d): make a backup, stop the processes that serve it, and start packetboat serve, or run packetboat migrate",
+		ErrMissingMigrations, len(s.Missing))
+}
+
+// Schema reads the schema of the database, and changes nothing. The error is ErrNewerSchema or ErrOldSchema if this program
+// can neither use the schema nor migrate it.
+func (db *DB) Schema(ctx context.Context) (Schema, error) {
+	applied, err := db.applied(ctx)
 	if err != nil {
-		return false, err
+		return Schema{}, err
 	}
-	defer done()
-	applied, err := db.applied(ctx, pool)
+	known, err := db.known()
 	if err != nil {
-		return false, err
+		return Schema{}, err
 	}
-	known := versions(p.ListSources())
-	if err := checkVersions(applied, known); err != nil {
-		return false, err
-	}
-	return len(missingVersions(applied, known)) == 0, nil
+	return Schema{Applied: applied, Missing: missingVersions(applied, known)}, checkVersions(applied, known)
 }
 
 // applied returns the versions of the migrations applied to the database, in order; none if it is
 // new.
-func (db *DB) applied(ctx context.Context, pool *sql.DB) ([]int64, error) {
+func (db *DB) applied(ctx context.Context) ([]int64, error) {
 	begun := `SELECT EXISTS (SELECT 1 FROM sqlite_master WHERE name = 'schema_migration')`
 	if db.dialect == Postgres {
 		begun = `SELECT to_regclass('schema_migration') IS NOT NULL`
 	}
 	var any bool
-	if err := pool.QueryRowContext(ctx, begun).Scan(&any); err != nil {
+	if err := db.pool.QueryRowContext(ctx, begun).Scan(&any); err != nil {
 		return nil, fmt.Errorf("find the schema's version: %w", err)
 	}
 	if !any {
@@ -81,7 +75,7 @@ func (db *DB) applied(ctx context.Context, pool *sql.DB) ([]int64, error) {
 	if db.dialect == Postgres {
 		joined = `SELECT string_agg(version_id::text, ',') FROM schema_migration WHERE version_id > 0`
 	}
-	if err := pool.QueryRowContext(ctx, joined).Scan(&list); err != nil {
+	if err := db.pool.QueryRowContext(ctx, joined).Scan(&list); err != nil {
 		return nil, fmt.Errorf("read the schema's version: %w", err)
 	}
 	var out []int64
@@ -96,14 +90,24 @@ func (db *DB) applied(ctx context.Context, pool *sql.DB) ([]int64, error) {
 	return out, nil
 }
 
-// versions returns the versions of migrations, in order.
-func versions(sources []*goose.Source) []int64 {
-	out := make([]int64, len(sources))
-	for i, s := range sources {
-		out[i] = s.Version
+// known returns the versions of this program's migrations, in order.
+func (db *DB) known() ([]int64, error) {
+	files, err := fs.Glob(migrations, "migrations/*.sql") // sorted by name, so by version
+	if err != nil {
+		return nil, err
 	}
-	slices.Sort(out)
-	return out
+	var out []int64
+	for _, f := range files {
+		if strings.HasSuffix(f, db.othersSuffix()) {
+			continue
+		}
+		v, err := goose.NumericComponent(path.Base(f))
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, v)
+	}
+	return out, nil
 }
 
 // missingVersions returns the wanted versions that are not in have.

@@ -49,13 +49,3 @@ func setPrivateMode(path string, flag int) error {
 	}
 	return nil
 }
-
-// Serve makes this process the one that serves an SQLite database, until unlock is called or the
-// process ends. Other processes get filelock.ErrServed, whatever name they opened the file by, but may use
-// the database. A PostgreSQL database can be served by any number of processes.
-func (db *DB) Serve() (unlock func(), err error) {
-	if db.lock == nil {
-		return func() {}, nil
-	}
-	return db.lock.Serve()
-}

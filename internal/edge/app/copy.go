@@ -38,24 +38,23 @@ func copySource(ctx context.Context, cfg Config, from string) (source *sqldb.DB,
 	if err != nil {
 		return nil, nil, fmt.Errorf("open the source: %w", err)
 	}
-	unlock, err := soleServer(db)
+	if err := holdsKey(ctx, cfg, db); err != nil {
+		return nil, nil, errors.Join(err, db.Close())
+	}
+	serving, err := db.Serve(ctx)
 	if errors.Is(err, filelock.ErrServed) {
 		err = fmt.Errorf("a process serves the database %s: stop it first, or copy when it has ended", db.File())
 	}
 	if err != nil {
-		return nil, nil, errors.Join(err, db.Close())
+		return nil, nil, errors.Join(fmt.Errorf("the source: %w", err), db.Close())
 	}
-	if err := holdsKey(ctx, cfg, db); err != nil {
-		unlock()
-		return nil, nil, errors.Join(err, db.Close())
-	}
-	return db, func() error { unlock(); return db.Close() }, nil
+	return db, func() error { serving.Stop(); return db.Close() }, nil
 }
 
 // holdsKey checks that cfg has the secret key of the source, since sealed values are copied
 // unchanged. It does not create a key.
 func holdsKey(ctx context.Context, cfg Config, source *sqldb.DB) error {
-	if err := source.CheckSchema(ctx); err != nil {
+	if _, err := source.Schema(ctx); err != nil {
 		return fmt.Errorf("the source: %w", err)
 	}
 	var begun string

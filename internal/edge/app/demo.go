@@ -21,16 +21,16 @@ func Demo(ctx context.Context, cfg Config, log *slog.Logger, out io.Writer) (err
 	if err := cfg.claimAddresses(log); err != nil {
 		return err
 	}
-	store, err := OpenWhenUp(ctx, cfg, log)
+	store, err := OpenToMigrate(ctx, cfg, log)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
-	unlock, err := soleServer(store.DB) // another process would use its own address in mails
+	serving, err := store.DB.Serve(ctx) // another process would use its own address in mails
 	if err != nil {
 		return err
 	}
-	unlock()
+	serving.Stop()
 	now := time.Now()
 	if err := cfg.Bootstrap.Apply(ctx, store.DB, auth.NewPasswords(), now); err != nil {
 		return err

@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"time"
 
@@ -27,7 +28,7 @@ func (s *Server) health(mux *http.ServeMux) {
 		if s.Store.DB.Ping(ctx) != nil || writable.check(ctx) != nil {
 			fail("database")
 		}
-		if pending, err := s.pending(ctx); err != nil || pending {
+		if schema, err := s.Store.DB.Schema(ctx); err != nil || schema.Err() != nil {
 			fail("migrations")
 		}
 		if _, err := journal.Lag(ctx, s.Store.DB); err != nil {
@@ -37,11 +38,31 @@ func (s *Server) health(mux *http.ServeMux) {
 	})
 }
 
-func (s *Server) pending(ctx context.Context) (bool, error) {
-	if s.Store.DB.Dialect() == sqldb.SQLite { // migrated when it was opened, and served by this process alone
-		return false, nil
-	}
-	return s.Store.DB.Pending(ctx)
+// schemaInterval is the time between checks of the schema of a database that is served.
+const schemaInterval = 5 * time.Second
+
+// schema returns a loop that ends, and so ends the program, when a newer program has migrated the database: what this one
+// would write might be wrong there.
+func (s *Server) schema(serving *sqldb.Serving) loop {
+	return loop{"check the schema", func(ctx context.Context) error {
+		tick := time.NewTicker(schemaInterval)
+		defer tick.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return nil
+			case <-tick.C:
+			}
+			err := serving.Check(ctx)
+			if errors.Is(err, sqldb.ErrNewerSchema) {
+				s.Log.Error("a newer program has migrated the database; this one stops", "err", err)
+				return err
+			}
+			if err != nil && ctx.Err() == nil { // an outage, which others report as well
+				s.Log.Warn("check the schema failed", "err", err)
+			}
+		}
+	}}
 }
 
 func writeJSON(w http.ResponseWriter, status int, v any) {

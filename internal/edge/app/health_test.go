@@ -59,6 +59,28 @@ func TestAServerWhoseDatabaseTakesNoWritesIsNotReady(t *testing.T) {
 	})
 }
 
+func TestAServerStopsWhenANewerProgramHasMigrated(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		t.Parallel()
+		s, _ := newTestServer(t, db)
+		s.Started = func(string) {
+			if w := readyz(t, db); w.Code != http.StatusOK {
+				t.Errorf("at first: %d %s", w.Code, w.Body)
+			}
+			if _, err := db.Exec(t.Context(), `INSERT INTO schema_migration (version_id, is_applied) VALUES (20990101000000, $1)`, true); err != nil {
+				t.Error(err)
+			}
+			if w := readyz(t, db); w.Code != http.StatusServiceUnavailable || !strings.Contains(w.Body.String(), `"migrations":"failing"`) {
+				t.Errorf("with a newer schema: %d %s", w.Code, w.Body)
+			}
+		}
+		if err := s.Run(t.Context()); !errors.Is(err, sqldb.ErrNewerSchema) {
+			t.Errorf("Run = %v, want ErrNewerSchema", err)
+		}
+	})
+}
+
 func TestManyProbesAreOneWrite(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)

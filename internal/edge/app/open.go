@@ -27,49 +27,64 @@ type Store struct {
 	changes *change.Relay
 }
 
-// patience is how long OpenWhenUp waits for PostgreSQL.
+// patience is how long OpenToMigrate waits for PostgreSQL.
 const patience = time.Minute
 
-// Open opens the configured database and applies migrations. The secret key is created at the first
-// start, unless cfg has one.
+// Open opens the configured database for a command. A new database gets its schema, and the secret key is created unless
+// cfg has one; one that lacks migrations is refused, since a program may be serving it that does not know them.
 func Open(ctx context.Context, cfg Config) (*Store, error) {
-	return open(ctx, cfg, sqldb.Options{DataDir: cfg.DataDir})
+	return open(ctx, cfg, sqldb.Options{DataDir: cfg.DataDir}, func(db *sqldb.DB) error {
+		schema, err := db.Schema(ctx)
+		if err != nil || !schema.New() {
+			return errors.Join(err, schema.Err())
+		}
+		_, err = db.Migrate(ctx)
+		return err
+	})
 }
 
-// OpenWhenUp is Open for programs that are started together with PostgreSQL: it waits up to a
-// minute until the server is reachable.
-func OpenWhenUp(ctx context.Context, cfg Config, log *slog.Logger) (*Store, error) {
-	return open(ctx, cfg, sqldb.Options{DataDir: cfg.DataDir, ServerWait: patience, OnServerWait: func(err error) {
+// OpenToMigrate is Open for programs that migrate the database and prepare what a new version needs. They are started
+// together with PostgreSQL: it waits up to a minute until the server is reachable.
+func OpenToMigrate(ctx context.Context, cfg Config, log *slog.Logger) (*Store, error) {
+	o := sqldb.Options{DataDir: cfg.DataDir, ServerWait: patience, OnServerWait: func(err error) {
 		log.Warn("waiting for PostgreSQL", "err", err, "at_most", patience)
-	}})
+	}}
+	return open(ctx, cfg, o, func(db *sqldb.DB) error {
+		if _, err := db.Migrate(ctx); err != nil {
+			return err
+		}
+		if err := segment.InstallAll(ctx, db, time.Now()); err != nil {
+			return err
+		}
+		return sequence.WatchAll(ctx, db, time.Now())
+	})
 }
 
-func open(ctx context.Context, cfg Config, o sqldb.Options) (*Store, error) {
+func open(ctx context.Context, cfg Config, o sqldb.Options, prepare func(db *sqldb.DB) error) (_ *Store, err error) {
 	db, err := sqldb.Open(ctx, cfg.DatabaseURL, o)
 	if err != nil {
 		return nil, err
 	}
-	if err := db.CheckSchema(ctx); err != nil { // before a secret key is created
-		return nil, errors.Join(err, db.Close())
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, db.Close())
+		}
+	}()
+	if _, err := db.Schema(ctx); err != nil { // before a secret key is created
+		return nil, err
 	}
 	if err := dbcopy.Unfinished(ctx, db); err != nil {
-		return nil, errors.Join(err, db.Close())
+		return nil, err
 	}
 	box, err := openBox(cfg)
 	if err != nil {
-		return nil, errors.Join(err, db.Close())
+		return nil, err
 	}
-	if _, err := db.Migrate(ctx); err != nil {
-		return nil, errors.Join(err, db.Close())
+	if err := prepare(db); err != nil {
+		return nil, err
 	}
 	if err := sameKey(ctx, db, box); err != nil {
-		return nil, errors.Join(err, db.Close())
-	}
-	if err := segment.InstallAll(ctx, db, time.Now()); err != nil {
-		return nil, errors.Join(err, db.Close())
-	}
-	if err := sequence.WatchAll(ctx, db, time.Now()); err != nil {
-		return nil, errors.Join(err, db.Close())
+		return nil, err
 	}
 	if err := errors.Join(sequence.SealAll(ctx, db, box), automation.SealAll(ctx, db, box)); err != nil {
 		return nil, errors.Join(err, db.Close())

@@ -77,11 +77,11 @@ func (s *Server) Run(ctx context.Context) error {
 	s.prepared = make(chan struct{})
 	registry := newRegistry(s.Store.DB)
 	registry.MustRegister(newDisk(s.Store.DB, s.Config.DataDir))
-	unlock, err := soleServer(s.Store.DB)
+	serving, err := s.Store.DB.Serve(ctx)
 	if err != nil {
 		return err
 	}
-	defer unlock()
+	defer serving.Stop()
 	if err := s.beginHold(ctx); err != nil {
 		return err
 	}
@@ -89,6 +89,7 @@ func (s *Server) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	parts.loops = append(parts.loops, s.schema(serving))
 	returned, err := s.listenInbound()
 	if err != nil {
 		return err

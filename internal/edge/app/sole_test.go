@@ -23,34 +23,37 @@ func TestOneProcessServesAnSQLiteDatabase(t *testing.T) {
 		return db
 	}
 	first := open(file)
+	if _, err := first.Migrate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
 	if err := os.Symlink(file, link); err != nil {
 		t.Fatal(err)
 	}
-	unlock, err := soleServer(first)
+	serving, err := first.Serve(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range []string{file, link} {
-		if _, err := soleServer(open(name)); err == nil || !strings.Contains(err.Error(), "another process already serves") {
+		if _, err := open(name).Serve(t.Context()); err == nil || !strings.Contains(err.Error(), "another process already serves") {
 			t.Errorf("a second server of %s: %v, want it refused", name, err)
 		}
 	}
 	if info, err := os.Stat(file + ".serving"); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("the lock file: %v, %v; want mode 600", info, err)
 	}
-	unlock()
+	serving.Stop()
 	second := open(link)
-	if unlock, err = soleServer(second); err != nil {
+	if serving, err = second.Serve(t.Context()); err != nil {
 		t.Fatalf("after the first has ended: %v", err)
 	}
-	unlock()
+	serving.Stop()
 }
 
 func TestAnyNumberServesPostgres(t *testing.T) {
 	t.Parallel()
 	db := dbtest.Postgres(t)
 	for range 2 {
-		if _, err := soleServer(db); err != nil {
+		if _, err := db.Serve(t.Context()); err != nil {
 			t.Errorf("PostgreSQL: %v, want no lock", err)
 		}
 	}

@@ -63,21 +63,19 @@ func (e *examination) usableDatabase(ctx context.Context, n *notes, db *sqldb.DB
 		}
 		e.server(n, info)
 	}
-	if err := db.CheckSchema(ctx); err != nil {
-		advice := "use the version of packetboat that the database was last used with, or a newer one"
-		if errors.Is(err, sqldb.ErrOldSchema) {
-			advice = "use another database"
-		}
-		n.fail(subject, advice, "the schema does not fit this program: %s", err)
+	schema, err := db.Schema(ctx)
+	switch {
+	case errors.Is(err, sqldb.ErrOldSchema):
+		n.fail(subject, "use another database", "the schema does not fit this program: %s", err)
 		return false
-	}
-	current, err := db.Current(ctx)
-	if err != nil {
+	case errors.Is(err, sqldb.ErrNewerSchema):
+		n.fail(subject, "use the version of packetboat that the database was last used with, or a newer one", "the schema does not fit this program: %s", err)
+		return false
+	case err != nil:
 		n.fail(subject, "check the log of the database", "the schema cannot be read: %s", err)
 		return false
-	}
-	if !current {
-		n.warn(subject, "run packetboat migrate, or start packetboat serve, which migrates; make a backup before", "migrations are missing")
+	case len(schema.Missing) > 0:
+		n.warn(subject, "make a backup, stop what serves the database, and start packetboat serve, or run packetboat migrate", "migrations are missing (%d)", len(schema.Missing))
 		return false
 	}
 	if err := e.Touch(ctx, db); err != nil {

@@ -91,9 +91,9 @@ func Run(ctx context.Context, source *sqldb.DB, address string, o Options) (_ Re
 	if o.Progress == nil {
 		o.Progress = func(Progress) {}
 	}
-	if current, err := source.Current(ctx); err != nil {
+	if schema, err := source.Schema(ctx); err != nil {
 		return Report{}, err
-	} else if !current {
+	} else if len(schema.Missing) > 0 {
 		return Report{}, fmt.Errorf("%w: its schema is not that of this program; run packetboat migrate on it first", ErrSource)
 	}
 	if err := prepareTarget(ctx, address); err != nil {
@@ -129,8 +129,7 @@ func prepareTarget(ctx context.Context, address string) error {
 	if err != nil {
 		return err
 	}
-	err = db.CheckSchema(ctx)
-	if err == nil {
+	if _, err = db.Schema(ctx); err == nil {
 		err = checkTarget(ctx, db)
 	}
 	if err == nil {

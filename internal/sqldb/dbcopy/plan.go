@@ -16,7 +16,7 @@ import (
 var targetOnly = []string{"pace_rate", "pace_slot", "rate_window"}
 
 // bookkeeping are tables about the database itself.
-var bookkeeping = []string{"database_copy", "schema_lock", "schema_migration"}
+var bookkeeping = []string{"database_copy", "schema_migration"}
 
 // kind is the type of a column, as far as it matters to a copy.
 type kind int

@@ -16,9 +16,10 @@ import (
 )
 
 const (
-	servingByte = int64(1) << 62  // locked for writing by the process that serves
-	nameBytes   = servingByte + 1 // one of them is locked for reading by each process
-	nameCount   = int64(1) << 32
+	servingByte   = int64(1) << 62  // locked for writing by the process that serves
+	migratingByte = servingByte - 1 // locked for writing by the process that migrates
+	nameBytes     = servingByte + 1 // one of them is locked for reading by each process
+	nameCount     = int64(1) << 32
 )
 
 // File is an open file with the locks of one handle.
@@ -82,17 +83,44 @@ func nameByte(path string) (int64, error) {
 	return nameBytes + int64(h.Sum64()%uint64(nameCount)), nil
 }
 
-// Serve locks the byte of the process that serves, and returns a function that unlocks it.
-// The error is ErrServed if another process has locked it.
+// Serve takes the locks of the process that serves, and returns a function that ends them. The error is ErrServed if
+// another process has one.
 func (l *File) Serve() (unlock func(), err error) {
-	err = l.set(unix.F_WRLCK, servingByte)
-	if errors.Is(err, unix.EAGAIN) || errors.Is(err, unix.EACCES) {
-		return nil, ErrServed
+	free, err := l.exclude(servingByte)
+	if err == nil && !free {
+		err = ErrServed
 	}
 	if err != nil {
-		return nil, fmt.Errorf("lock %s: %w", l.file.Name(), err)
+		return nil, err
 	}
-	return func() { _ = l.set(unix.F_UNLCK, servingByte) }, nil
+	release := func() { _ = l.set(unix.F_UNLCK, servingByte) }
+	closeBeside, err := lockBeside(l.file.Name())
+	if err != nil {
+		release()
+		return nil, err
+	}
+	return func() { closeBeside(); release() }, nil
+}
+
+// Migrate takes the lock of the process that migrates, and returns a function that ends it, or nil if another process has it.
+func (l *File) Migrate() (unlock func(), err error) {
+	free, err := l.exclude(migratingByte)
+	if err != nil || !free {
+		return nil, err
+	}
+	return func() { _ = l.set(unix.F_UNLCK, migratingByte) }, nil
+}
+
+// exclude locks one byte for writing, and reports whether it was free.
+func (l *File) exclude(at int64) (free bool, err error) {
+	err = l.set(unix.F_WRLCK, at)
+	if errors.Is(err, unix.EAGAIN) || errors.Is(err, unix.EACCES) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("lock %s: %w", l.file.Name(), err)
+	}
+	return true, nil
 }
 
 // set locks or unlocks one byte, without waiting.

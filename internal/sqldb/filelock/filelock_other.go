@@ -2,11 +2,13 @@
 
 package filelock
 
-// File is empty on systems without locks of open file descriptions.
-type File struct{}
+// File is the name of a file, on systems without locks of open file descriptions.
+type File struct{ path string }
 
-func Open(string) (*File, error) { return &File{}, nil }
+func Open(path string) (*File, error) { return &File{path}, nil }
 
-func (*File) Serve() (unlock func(), err error) { return func() {}, nil }
+func (l *File) Serve() (unlock func(), err error) { return lockBeside(l.path) }
+
+func (*File) Migrate() (unlock func(), err error) { return func() {}, nil }
 
 func (*File) Close() error { return nil }
