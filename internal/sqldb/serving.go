@@ -156,6 +156,42 @@ func await(ctx context.Context, within time.Duration, try func(ctx context.Conte
 	}
 }
 
+// Settled is Schema after a process that is migrating has ended.
+func (db *DB) Settled(ctx context.Context) (Schema, error) {
+	s, err := db.Schema(ctx)
+	if err != nil || s.New() || len(s.Missing) == 0 {
+		return s, err
+	}
+	release, err := db.turnToMigrate(ctx)
+	if err != nil {
+		return s, err
+	}
+	release()
+	return db.Schema(ctx)
+}
+
+// turnToMigrate waits until no other process migrates.
+func (db *DB) turnToMigrate(ctx context.Context) (release func(), err error) {
+	if db.dialect == SQLite {
+		return db.turnOfFile(ctx)
+	}
+	pool := db.session()
+	release = func() { _ = pool.Close() }
+	if err := await(ctx, 0, advisoryLock(pool, migratingKey)); err != nil {
+		release()
+		return nil, err
+	}
+	return release, nil
+}
+
+// advisoryLock returns a function that tries to get a lock, and reports whether it was free.
+func advisoryLock(pool *sql.DB, key int64) func(context.Context) (bool, error) {
+	return func(ctx context.Context) (free bool, err error) {
+		err = pool.QueryRowContext(ctx, `SELECT pg_try_advisory_lock($1)`, key).Scan(&free)
+		return free, err
+	}
+}
+
 // reservePostgres waits until no other process migrates or serves. The locks belong to the connection that migrates: if this
 // process is killed, they are free when the server has ended its last statement and rolled it back, and no sooner.
 func (db *DB) reservePostgres(ctx context.Context) (_ *sql.DB, done func() error, err error) {
@@ -165,13 +201,7 @@ func (db *DB) reservePostgres(ctx context.Context) (_ *sql.DB, done func() error
 			err = errors.Join(err, pool.Close())
 		}
 	}()
-	lock := func(key int64) func(context.Context) (bool, error) {
-		return func(ctx context.Context) (free bool, err error) {
-			err = pool.QueryRowContext(ctx, `SELECT pg_try_advisory_lock($1)`, key).Scan(&free)
-			return free, err
-		}
-	}
-	if err := await(ctx, 0, lock(migratingKey)); err != nil {
+	if err := await(ctx, 0, advisoryLock(pool, migratingKey)); err != nil {
 		return nil, nil, err
 	}
 	schema, err := db.Schema(ctx)
@@ -181,7 +211,7 @@ func (db *DB) reservePostgres(ctx context.Context) (_ *sql.DB, done func() error
 	if len(schema.Missing) == 0 { // another process has migrated meanwhile
 		return pool, pool.Close, nil
 	}
-	err = await(ctx, migrationWait, lock(servingKey))
+	err = await(ctx, migrationWait, advisoryLock(pool, servingKey))
 	if err == nil && !schema.New() {
 		err = await(ctx, migrationWait, func(ctx context.Context) (gone bool, err error) {
 			err = pool.QueryRowContext(ctx, `SELECT NOT EXISTS (SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND application_name = $1)`, formerName).Scan(&gone)

@@ -37,6 +37,18 @@ func TestProcessesThatStartTogetherMigrateOnce(t *testing.T) {
 	eachBlank(t, func(t *testing.T, address string) {
 		const processes = 4
 		var all sync.WaitGroup
+		command := openAddress(t, address)
+		all.Go(func() { // it sees nothing or all of it
+			for {
+				s, err := command.Settled(t.Context())
+				if err != nil || !s.New() && len(s.Missing) > 0 {
+					t.Errorf("%d of %d migrations are seen, %v", len(s.Applied), len(s.Applied)+len(s.Missing), err)
+				}
+				if err != nil || !s.New() {
+					return
+				}
+			}
+		})
 		var ran [processes]int
 		var errs [processes]error
 		for i := range processes {

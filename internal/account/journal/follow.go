@@ -116,7 +116,10 @@ func (e *Engine) Run(ctx context.Context) error {
 		case <-time.After(minRoundInterval):
 		}
 		var again chan struct{}
-		if e.horizon.behind() { // also poll for entries that are committed but not final yet
+		wake := e.Wake
+		if err != nil && len(failed) == 0 { // the database fails: nothing wakes it before the next tick
+			wake = nil
+		} else if e.horizon.behind() { // also poll for entries that are committed but not final yet
 			again = make(chan struct{})
 			close(again)
 		}
@@ -125,7 +128,7 @@ func (e *Engine) Run(ctx context.Context) error {
 			return nil
 		case <-tick.C:
 			clear(failed)
-		case <-e.Wake:
+		case <-wake:
 		case <-again:
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -302,4 +303,57 @@ func TestAnEntryIsReadAsItWasAppended(t *testing.T) {
 			}
 		}
 	})
+}
+
+// counter counts records of a log.
+type counter struct {
+	slog.Handler
+	n atomic.Int64
+}
+
+func (c *counter) Enabled(context.Context, slog.Level) bool { return true }
+
+func (c *counter) Handle(context.Context, slog.Record) error { c.n.Add(1); return nil }
+
+func TestRunPausesWhileTheDatabaseFails(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name, broken string // a trigger that makes statements fail
+		types        []journal.Type
+	}{
+		{"cursors cannot be written, and nothing is wanted", `BEFORE UPDATE ON journal_cursor`, []journal.Type{"none"}},
+		{"cursors cannot be written, and all is wanted", `BEFORE UPDATE ON journal_cursor`, nil},
+		{"effects cannot be written", `BEFORE INSERT ON seen`, nil},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			db := dbtest.SQLite(t)
+			withSeen(t, db)
+			list := make([]journal.Entry, 2500) // more than two batches
+			for i := range list {
+				list[i] = journal.Entry{Tenant: idtest.TenantNamed("t"), Type: journal.EmailSent, At: noon}
+			}
+			if err := journal.Append(t.Context(), db, list...); err != nil {
+				t.Fatal(err)
+			}
+			full := `CREATE TRIGGER broken ` + tt.broken + ` BEGIN SELECT RAISE(FAIL, 'database or disk is full'); END`
+			if _, err := db.Exec(t.Context(), full); err != nil {
+				t.Fatal(err)
+			}
+			follower := recordingFollower("f")
+			follower.Types = tt.types
+			lines := &counter{}
+			wake := make(chan struct{})
+			close(wake) // as while callers append without end
+			e := &journal.Engine{DB: db, Log: slog.New(lines), Every: 100 * time.Millisecond, Followers: []journal.Follower{follower}, Wake: wake}
+			ctx, stop := context.WithTimeout(t.Context(), time.Second)
+			defer stop()
+			if err := e.Run(ctx); err != nil {
+				t.Error(err)
+			}
+			if n := lines.n.Load(); n < 2 || n > 12 {
+				t.Errorf("%d failures were logged in a second, with a pause of 100 ms after each", n)
+			}
+		})
+	}
 }

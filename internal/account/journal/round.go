@@ -49,7 +49,7 @@ func (e *Engine) round(ctx context.Context, failed map[cursor]bool) (roundResult
 	if err := e.filterTenants(ctx, list); err != nil {
 		return t, err
 	}
-	errs := []error{e.skipUnwanted(ctx, list, &t)}
+	errs := []error{e.skipUnwanted(ctx, list, failed, &t)}
 	for i := range e.Followers {
 		errs = append(errs, e.advanceFollower(ctx, &e.Followers[i], list, failed, &t))
 	}
@@ -223,8 +223,15 @@ func (e *Engine) filterTenants(ctx context.Context, list []*stretch) error {
 	return nil
 }
 
-// skipUnwanted advances the cursors of followers past stretches without entries for them.
-func (e *Engine) skipUnwanted(ctx context.Context, list []*stretch, sum *roundResult) error {
+// skipUnwanted advances the cursors of followers past stretches without entries for them. If that fails, it adds them to
+// failed.
+func (e *Engine) skipUnwanted(ctx context.Context, list []*stretch, failed map[cursor]bool, sum *roundResult) (err error) {
+	skipped := map[cursor]bool{}
+	defer func() {
+		if err != nil {
+			maps.Copy(failed, skipped)
+		}
+	}()
 	t := e.DB.Table("grp INTEGER", "follower TEXT", "since BIGINT", "upto BIGINT")
 	full := false
 	for _, s := range list {
@@ -232,6 +239,7 @@ func (e *Engine) skipUnwanted(ctx context.Context, list []*stretch, sum *roundRe
 		for _, f := range s.followers {
 			if s.idle(f) {
 				idle = append(idle, f.Name)
+				skipped[cursor{s.group, f.Name}] = true
 				full = full || s.full
 			}
 		}
@@ -250,8 +258,8 @@ func (e *Engine) skipUnwanted(ctx context.Context, list []*stretch, sum *roundRe
 			t.Add(s.group, f, s.from, s.to)
 		}
 	}
-	sum.more = sum.more || full
 	if t.Len() == 0 {
+		sum.more = sum.more || full
 		return nil
 	}
 	// The condition on pos, twice, is the lock here: a cursor that another process has moved or holds is
@@ -264,6 +272,7 @@ func (e *Engine) skipUnwanted(ctx context.Context, list []*stretch, sum *roundRe
 	if err != nil {
 		return fmt.Errorf("skip unwanted entries: %w", err)
 	}
+	sum.more = sum.more || full // only now: a write that fails is not tried again at once
 	sum.waiting = sum.waiting || n < int64(t.Len())
 	return nil
 }

@@ -34,7 +34,7 @@ const patience = time.Minute
 // cfg has one; one that lacks migrations is refused, since a program may be serving it that does not know them.
 func Open(ctx context.Context, cfg Config) (*Store, error) {
 	return open(ctx, cfg, sqldb.Options{DataDir: cfg.DataDir}, func(db *sqldb.DB) error {
-		schema, err := db.Schema(ctx)
+		schema, err := db.Settled(ctx)
 		if err != nil || !schema.New() {
 			return errors.Join(err, schema.Err())
 		}

@@ -114,18 +114,22 @@ func (s *server) serve() error {
 	timer := time.NewTicker(reload)
 	defer timer.Stop()
 	done := s.ctx.Done()
+	var failed error
 	for {
 		s.mayYield()
 		if !s.end {
 			if err := s.fill(); err != nil {
 				s.end = true
 				if s.ctx.Err() == nil {
-					s.engine.Log.Error("read due webhook deliveries failed", "endpoint", s.lease.Endpoint, "err", err)
+					failed = err
 				}
 			}
 			s.start()
 		}
 		if len(s.taken) == 0 || s.end && s.inFlight == 0 && len(s.taken) == len(s.waiting) {
+			if failed != nil { // released, the endpoint would be due again at once
+				return failed
+			}
 			// Also when the program stops, so that another process need not wait for the lease to expire.
 			ctx, cancel := context.WithTimeout(context.WithoutCancel(s.ctx), grace)
 			more, err := s.lease.Release(ctx, s.engine.DB, s.end, s.isSlow(), s.engine.Now())

@@ -1,6 +1,7 @@
 package notify
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -258,4 +259,25 @@ func TestMailsGoToUsers(t *testing.T) {
 			t.Errorf("%d mails were sent in the next hour", len(sent))
 		}
 	})
+}
+
+func TestAnEndpointWhoseDeliveriesCannotBeReadIsServedAgainAfterAPause(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, dbtest.SQLite(t))
+	e, _ := s.endpoint(s.tenant, "http://127.0.0.1:1/")
+	s.test(e)
+	// As with a damaged page, or a disk that fails.
+	if _, err := s.db.Exec(t.Context(), `ALTER TABLE webhook_delivery RENAME COLUMN timeout_s TO timeout_damaged`); err != nil {
+		t.Fatal(err)
+	}
+	var log bytes.Buffer
+	s.engine.Log = slog.New(slog.NewTextHandler(&log, nil))
+	ctx, stop := context.WithTimeout(t.Context(), time.Second)
+	defer stop()
+	if err := s.engine.Run(ctx); err != nil {
+		t.Error(err)
+	}
+	if n := strings.Count(log.String(), "read due webhook deliveries"); n != 1 {
+		t.Errorf("the failure was logged %d times in a second:\n%.500s", n, log.String())
+	}
 }
