@@ -60,13 +60,14 @@ type Server struct {
 
 	prepared chan struct{} // is closed when Before has returned
 
-	clock func() time.Time // nil means time.Now
+	clock  func() time.Time // nil means that of the database
+	shared sqldb.Clock
 }
 
 // now returns the clock of the API and the engines.
 func (s *Server) now() func() time.Time {
 	if s.clock == nil {
-		return time.Now
+		return s.shared.Now
 	}
 	return s.clock
 }
@@ -82,6 +83,10 @@ func (s *Server) Run(ctx context.Context) error {
 		return err
 	}
 	defer serving.Stop()
+	s.shared.DB = s.Store.DB
+	if err := s.compareClocks(ctx); err != nil {
+		return err
+	}
 	if err := s.beginHold(ctx); err != nil {
 		return err
 	}
@@ -89,7 +94,7 @@ func (s *Server) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	parts.loops = append(parts.loops, s.schema(serving))
+	parts.loops = append(parts.loops, s.schema(serving), s.every("compare clocks", clockInterval, s.compareClocks))
 	returned, err := s.listenInbound()
 	if err != nil {
 		return err

@@ -68,6 +68,7 @@ type Engine struct {
 	Renderer *render.Renderer
 	Log      *slog.Logger
 	Now      func() time.Time
+	Compare  func(ctx context.Context) error // corrects Now by the clock that all nodes share; may be nil
 	Metrics  *Metrics
 	Wake     <-chan struct{} // receives when messages were put, or a send was resumed
 	Stored   func()          // called after results were written; may be nil
@@ -221,12 +222,21 @@ func (e *Engine) keepLease(ctx context.Context) {
 		if err := e.reap(ctx, false); err != nil {
 			e.Log.Error("reap dead nodes failed", "err", err)
 		}
+		if err := e.hasten(ctx); err != nil && ctx.Err() == nil {
+			e.Log.Error("look for messages with wrong due times failed", "err", err)
+		}
 	}
 }
 
 func (e *Engine) renew(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, e.lease()/9)
 	defer cancel()
+	// Leases are judged by the clocks of other machines. If this one is wrong, live nodes seem dead to it, or it to them.
+	if e.Compare != nil {
+		if err := e.Compare(ctx); err != nil {
+			return err
+		}
+	}
 	// The time is taken before the write: this process must think that its lease ends before others do.
 	until := e.Now().Add(e.lease())
 	if err := e.node.Renew(ctx, until); err != nil {
@@ -255,6 +265,15 @@ func (e *Engine) reap(ctx context.Context, alone bool) error {
 		e.Log.Warn("messages of dead node reclaimed", "requeued", requeued, "uncertain", uncertain)
 	}
 	return nil
+}
+
+// hasten makes messages due that were added while a clock was ahead.
+func (e *Engine) hasten(ctx context.Context) error {
+	sends, err := outbox.HastenPostdated(ctx, e.DB, e.Now())
+	for _, s := range sends {
+		e.Log.Warn("messages added while a clock was ahead are due now", "tenant", s.Tenant, e.sourceAttr(ctx, s.Tenant, s.Send))
+	}
+	return err
 }
 
 // retryWrite calls write until it succeeds or the engine gives up.

@@ -48,29 +48,6 @@ func (n *Node) kindOf(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, send 
 	return kind, nil
 }
 
-// Hasten makes the messages of a send due that wait for their first attempt.
-func Hasten(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, send id.Send, now time.Time) error {
-	if err := revokeClaims(ctx, tx, tenant, send); err != nil {
-		return err
-	}
-	inFlight, err := InFlight(ctx, tx, tenant, send)
-	if err != nil {
-		return err
-	}
-	n, err := tx.Exec(ctx, `
-		UPDATE outbox SET due_at = $3, epoch = epoch + 1
-		WHERE tenant_id = $1 AND send_id = $2 AND state = 'queued' AND due_at > $3 AND NOT deferred AND NOT id`+tx.In(4),
-		tenant, send, now.UnixMicro(), sqldb.List(tx, inFlight))
-	if err != nil {
-		return fmt.Errorf("hasten the messages of a send: %w", err)
-	}
-	if n == 0 {
-		return nil
-	}
-	tx.Notify(Wake)
-	return lowerMark(ctx, tx, tenant, send, now)
-}
-
 // Senders returns the identities that messages of a send are from.
 func Senders(ctx context.Context, db *sqldb.DB, tenant id.Tenant, send id.Send) ([]id.Identity, error) {
 	rows, err := db.Query(ctx, `
