@@ -201,7 +201,7 @@ func TestHeldSendsAreReleased(t *testing.T) {
 		if err := hold.Set(t.Context(), db, time.Now()); err != nil {
 			t.Fatal(err)
 		}
-		for _, want := range []string{"sends go on\n", "sends were not held\n"} {
+		for _, want := range []string{"sends go on: 0 messages are waiting; those that left after a restored backup was taken leave again, unless their broadcast is cancelled\n", "sends were not held\n"} {
 			if out := p.ok("release"); out != want {
 				t.Errorf("packetboat release says %q, want %q", out, want)
 			}

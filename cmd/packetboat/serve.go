@@ -7,6 +7,7 @@ import (
 
 	"github.com/packetboat/packetboat/internal/account/auth"
 	"github.com/packetboat/packetboat/internal/edge/app"
+	"github.com/packetboat/packetboat/internal/message/outbox"
 	"github.com/packetboat/packetboat/internal/senders/hold"
 )
 
@@ -52,17 +53,27 @@ func (demoCommand) Run(c *console) error {
 
 type releaseCommand struct{}
 
+// released is the outcome of a release.
+type released struct {
+	Released bool `json:"released"`
+	Waiting  int  `json:"waiting"` // messages of open sends
+}
+
 // Run releases sends held by serve --hold, in every process within a second.
 func (releaseCommand) Run(c *console) error {
 	return c.with(func(s *app.Store) error {
+		backlog, err := outbox.LoadBacklog(c.ctx, s.DB, c.now())
+		if err != nil {
+			return err
+		}
 		held, err := hold.Release(c.ctx, s.DB)
 		if err != nil {
 			return err
 		}
-		text := "sends go on\n"
+		text := fmt.Sprintf("sends go on: %d messages are waiting; those that left after a restored backup was taken leave again, unless their broadcast is cancelled\n", backlog.Waiting)
 		if !held {
 			text = "sends were not held\n"
 		}
-		return c.show(map[string]bool{"released": held}, "%s", text)
+		return c.show(released{held, backlog.Waiting}, "%s", text)
 	})
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/packetboat/packetboat/internal/account/tenant"
 	"github.com/packetboat/packetboat/internal/base/spread"
 	"github.com/packetboat/packetboat/internal/message/outbox"
+	"github.com/packetboat/packetboat/internal/senders/hold"
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
@@ -82,11 +83,23 @@ func LoadProgress(ctx context.Context, db *sqldb.DB, b Broadcast, now time.Time)
 		}
 	}
 	if (p.Phase == PhaseSending || p.Phase == PhaseWaiting) && p.Waiting > 0 {
-		if p.Limit, err = outbox.LoadWait(ctx, db, b.Tenant, b.Send, now); err != nil {
+		if p.Limit, err = limitOf(ctx, db, b, now); err != nil {
 			return nil, err
 		}
 	}
 	return &p, nil
+}
+
+// limitOf returns what delays messages of b, or nil.
+func limitOf(ctx context.Context, db *sqldb.DB, b Broadcast, now time.Time) (*outbox.Wait, error) {
+	since, err := hold.Since(ctx, db)
+	if err != nil {
+		return nil, err
+	}
+	if since != nil {
+		return &outbox.Wait{Tenant: b.Tenant, Send: b.Send, Kind: outbox.WaitHold, Until: now.Add(hold.PollInterval), Reason: hold.Reason}, nil
+	}
+	return outbox.LoadWait(ctx, db, b.Tenant, b.Send, now)
 }
 
 func progressOf(b Broadcast, run Run, send outbox.Progress, now time.Time) Progress {

@@ -8,6 +8,7 @@ import (
 	"github.com/packetboat/packetboat/internal/account/tenant"
 	"github.com/packetboat/packetboat/internal/edge/endpoint"
 	"github.com/packetboat/packetboat/internal/edge/httpapi/accountapi"
+	"github.com/packetboat/packetboat/internal/senders/hold"
 	"github.com/packetboat/packetboat/internal/sqldb"
 	"github.com/packetboat/packetboat/internal/view/overview"
 )
@@ -36,10 +37,11 @@ func (api shellAPI) Register(r *endpoint.Router) {
 
 // ShellView is what an application shows around every page.
 type ShellView struct {
-	Account accountapi.AccountSessionView `json:"account"`
-	Trial   bool                          `json:"trial" doc:"Every active MTA config is a built-in mailbox, so that no mail leaves."`
-	Trouble *shellTrouble                 `json:"trouble" doc:"An MTA config or a domain through which nothing is sent; null if there is none."`
-	Jobs    []accountapi.JobSession       `json:"jobs" doc:"The newest 20."`
+	Account   accountapi.AccountSessionView `json:"account"`
+	Trial     bool                          `json:"trial" doc:"Every active MTA config is a built-in mailbox, so that no mail leaves."`
+	HeldSince *endpoint.Stamp               `json:"held_since" doc:"Since when the operator of the installation holds all sends, as after a backup was restored; null if they are not held."`
+	Trouble   *shellTrouble                 `json:"trouble" doc:"An MTA config or a domain through which nothing is sent; null if there is none."`
+	Jobs      []accountapi.JobSession       `json:"jobs" doc:"The newest 20."`
 }
 
 type shellTrouble struct {
@@ -67,7 +69,11 @@ func (api shellAPI) getShell(ctx context.Context, p auth.Principal, _ *struct{})
 	if err != nil {
 		return none, err
 	}
-	out := ShellView{Account: account, Trial: standing.Trial}
+	held, err := hold.Since(ctx, api.db)
+	if err != nil {
+		return none, err
+	}
+	out := ShellView{Account: account, Trial: standing.Trial, HeldSince: endpoint.AtOr(held)}
 	if x := standing.Trouble; x != nil {
 		out.Trouble = &shellTrouble{x.Kind, x.State, x.ID, x.Name}
 	}

@@ -126,6 +126,9 @@ func (e *Engine) direct(ctx context.Context, j *job, to routed, now time.Time) (
 		if r.State == outbox.Queued && due.After(r.Due) {
 			r.Due = due
 		}
+		if r.State == outbox.Queued {
+			e.feeders.waits.addWait(j.item.Tenant, j.item.Send, outbox.Wait{Kind: outbox.WaitDNS, Until: r.Due, Reason: o.Text}, 1)
+		}
 		return r, true
 	}
 	if to.err != nil {

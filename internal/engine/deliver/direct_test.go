@@ -15,6 +15,7 @@ import (
 	"github.com/packetboat/packetboat/e2e/sink"
 	"github.com/packetboat/packetboat/internal/base/id"
 	"github.com/packetboat/packetboat/internal/base/netguard"
+	"github.com/packetboat/packetboat/internal/campaign/broadcast"
 	"github.com/packetboat/packetboat/internal/campaign/broadcast/broadcasttest"
 	"github.com/packetboat/packetboat/internal/engine/deliver"
 	"github.com/packetboat/packetboat/internal/mail/directmx"
@@ -169,6 +170,11 @@ func TestDomainsWithoutServersBounce(t *testing.T) {
 			h.run(h.directEngine(dnstest.New(t, tt.records...), 25))
 			if tt.wait > 0 {
 				h.await("all wait for the second look-up", func(p outbox.Progress) bool { return p.Deferred == 3 })
+				h.await("it is said what they wait for", func(outbox.Progress) bool {
+					p, err := broadcast.LoadProgress(t.Context(), h.DB, h.Load(h.id), h.now())
+					h.must(err)
+					return p.Limit != nil && p.Limit.Kind == outbox.WaitDNS && p.Limit.Until.After(h.now()) && strings.Contains(p.Limit.Reason, "does not exist")
+				})
 				h.pass(30 * time.Minute)
 				if p := h.progress(); p.Bounced != 0 {
 					t.Errorf("after half an hour: %+v", p.Sums)

@@ -7,6 +7,7 @@ import (
 	"github.com/packetboat/packetboat/e2e/sink"
 	"github.com/packetboat/packetboat/internal/campaign/broadcast"
 	"github.com/packetboat/packetboat/internal/message/outbox"
+	"github.com/packetboat/packetboat/internal/senders/hold"
 	"github.com/packetboat/packetboat/internal/senders/lane"
 	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
 
@@ -32,6 +33,7 @@ func TestWaitsAndSpeedOfASendAreRecorded(t *testing.T) {
 		send  func(*broadcast.Change)
 		spoil func(h *house) error
 		away  bool
+		held  bool
 		want  outbox.Wait
 		soon  time.Duration
 	}{
@@ -54,6 +56,9 @@ func TestWaitsAndSpeedOfASendAreRecorded(t *testing.T) {
 				return err
 			},
 			want: outbox.Wait{Kind: outbox.WaitHold, Reason: "the sending domain is paused"}, soon: 10 * time.Second,
+		}, {
+			name: "a hold of all sends", held: true, spoil: func(h *house) error { return hold.Set(h.t.Context(), h.DB, h.now()) },
+			want: outbox.Wait{Kind: outbox.WaitHold, Reason: "the operator of the installation holds all sends"}, soon: 10 * time.Second,
 		}, {
 			name: "a lane that is down", away: true,
 			want: outbox.Wait{Kind: outbox.WaitLaneDown, Reason: "the MTA config cannot be reached"}, soon: 10 * time.Second,
@@ -81,7 +86,9 @@ func TestWaitsAndSpeedOfASendAreRecorded(t *testing.T) {
 			if test.spoil != nil {
 				h.must(test.spoil(h))
 			}
-			h.run(h.engine())
+			if !test.held {
+				h.run(h.engine())
+			}
 			var p *broadcast.Progress
 			h.await("it is said what the send waits for", func(outbox.Progress) bool {
 				var err error
@@ -99,6 +106,9 @@ func TestWaitsAndSpeedOfASendAreRecorded(t *testing.T) {
 			}
 			if got != test.want {
 				t.Errorf("it waits for %+v, want %+v", got, test.want)
+			}
+			if test.held {
+				return
 			}
 			samples, err := outbox.LoadSamples(t.Context(), h.DB, h.Tenant, h.SendOf(h.id), broadcasttest.Now)
 			if err != nil || len(samples) == 0 {

@@ -22,7 +22,8 @@ const (
 	WaitProviderRate        WaitKind = "provider_rate"
 	WaitProviderConnections WaitKind = "provider_connections"
 	WaitSendRate            WaitKind = "broadcast_rate"
-	WaitHold                WaitKind = "hold" // something is paused, switched off or not verified
+	WaitDNS                 WaitKind = "dns"  // the mail servers of domains cannot be looked up
+	WaitHold                WaitKind = "hold" // something is paused, switched off or not verified, or the operator holds all sends
 )
 
 // Wait is why due messages of a send are not sent.

@@ -20,6 +20,9 @@ import (
 // PollInterval is the interval at which a process that sends checks for a hold.
 const PollInterval = time.Second
 
+// Reason says to users why nothing is sent.
+const Reason = "the operator of the installation holds all sends"
+
 // Set holds all sends from now on. An existing hold is not changed.
 func Set(ctx context.Context, db *sqldb.DB, now time.Time) error {
 	_, err := db.Exec(ctx, `INSERT INTO send_hold (name, since) VALUES ('all', $1) ON CONFLICT DO NOTHING`, now.UnixMicro())

@@ -11,6 +11,7 @@ import (
 	"github.com/packetboat/packetboat/internal/campaign/broadcast"
 	"github.com/packetboat/packetboat/internal/campaign/sequence"
 	"github.com/packetboat/packetboat/internal/campaign/webhook"
+	"github.com/packetboat/packetboat/internal/senders/hold"
 	"github.com/packetboat/packetboat/internal/senders/lane"
 	"github.com/packetboat/packetboat/internal/senders/seedlist"
 	"github.com/packetboat/packetboat/internal/senders/sender"
@@ -232,6 +233,11 @@ func (r *Reader) broadcastNotices(ctx context.Context, s setting) (list []Notice
 			list = append(list, Notice{OfBroadcast, Error, "broadcast", b.ID.String(), label(b) + " is paused: " + why, nil})
 		}
 	}
+	held, err := r.heldNotices(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	list = append(list, held...)
 	since := r.Now().Add(-2 * recent) // of its creation
 	failed, err := broadcast.List(ctx, r.DB, s.account.ID, broadcast.Filter{Status: []broadcast.Status{broadcast.Failed}, Since: &since})
 	if err != nil {
@@ -240,6 +246,24 @@ func (r *Reader) broadcastNotices(ctx context.Context, s setting) (list []Notice
 	for _, b := range failed {
 		if b.Failure != nil && r.Now().Sub(b.Failure.At) <= recent {
 			list = append(list, Notice{OfBroadcast, Error, "broadcast", b.ID.String(), label(b) + " failed: " + b.Failure.Message, &b.Failure.At})
+		}
+	}
+	return list, nil
+}
+
+// heldNotices returns the broadcasts that would be sent if the operator did not hold all sends.
+func (r *Reader) heldNotices(ctx context.Context, s setting) (list []Notice, err error) {
+	since, err := hold.Since(ctx, r.DB)
+	if err != nil || since == nil {
+		return nil, err
+	}
+	waiting, err := broadcast.List(ctx, r.DB, s.account.ID, broadcast.Filter{Status: []broadcast.Status{broadcast.Scheduled, broadcast.Sending}})
+	if err != nil {
+		return nil, err
+	}
+	for _, b := range waiting {
+		if b.Status == broadcast.Sending || b.ScheduledAt != nil && !b.ScheduledAt.After(r.Now()) {
+			list = append(list, Notice{OfBroadcast, Error, "broadcast", b.ID.String(), label(b) + " waits: " + hold.Reason, since})
 		}
 	}
 	return list, nil

@@ -12,7 +12,9 @@ import (
 	"github.com/packetboat/packetboat/internal/audience/segment"
 	"github.com/packetboat/packetboat/internal/base/id"
 	"github.com/packetboat/packetboat/internal/base/secret"
+	"github.com/packetboat/packetboat/internal/campaign/broadcast/broadcasttest"
 	"github.com/packetboat/packetboat/internal/campaign/webhook"
+	"github.com/packetboat/packetboat/internal/senders/hold"
 	"github.com/packetboat/packetboat/internal/senders/lane"
 	"github.com/packetboat/packetboat/internal/senders/seedlist"
 	"github.com/packetboat/packetboat/internal/senders/sender"
@@ -224,6 +226,40 @@ func TestCountsAreKeptForAMinute(t *testing.T) {
 		s.now = s.now.Add(time.Second)
 		if c, err = s.reader.Counts(t.Context(), s.mine.ID); err != nil || !c.CountedAt.Equal(s.now) {
 			t.Errorf("after a minute the number is of %v, %v", c.CountedAt, err)
+		}
+	})
+}
+
+func TestAHoldOfAllSendsNeedsAttentionWhereMailWaits(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		a, b := broadcasttest.New(t, db, "mine"), broadcasttest.New(t, db, "other")
+		waiting := a.Schedule()
+		reader := &overview.Reader{DB: db, Now: func() time.Time { return broadcasttest.Now.Add(time.Hour) }}
+		held := func(of id.Tenant) (notices []overview.Notice) {
+			t.Helper()
+			o, err := reader.Load(t.Context(), of)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, n := range o.Attention {
+				if strings.Contains(n.Message, "holds all sends") {
+					notices = append(notices, n)
+				}
+			}
+			return notices
+		}
+		if n := held(a.Tenant); len(n) != 0 {
+			t.Errorf("at first: %+v", n)
+		}
+		if err := hold.Set(t.Context(), db, broadcasttest.Now); err != nil {
+			t.Fatal(err)
+		}
+		if n := held(a.Tenant); len(n) != 1 || n[0].ID != waiting.ID.String() || !n[0].Since.Equal(broadcasttest.Now) {
+			t.Errorf("held: %+v", n)
+		}
+		if n := held(b.Tenant); len(n) != 0 {
+			t.Errorf("the other tenant, who sends nothing: %+v", n)
 		}
 	})
 }

@@ -2212,7 +2212,7 @@ export type LimitExceededError = Error & {
 };
 
 export type LimitedBy = {
-	kind: "mta_config_rate" | "mta_config_day" | "mta_config_down" | "provider_rate" | "provider_connections" | "broadcast_rate" | "hold";
+	kind: "mta_config_rate" | "mta_config_day" | "mta_config_down" | "provider_rate" | "provider_connections" | "broadcast_rate" | "dns" | "hold";
 	message: string;
 	mta_config_key: string | null;
 	per_minute: number | null;
@@ -4037,6 +4037,7 @@ export type ShellTrouble = {
 
 export type ShellView = {
 	account: AccountSessionView;
+	held_since: string | null;
 	jobs: JobSession[];
 	trial: boolean;
 	trouble: ShellTrouble | null;

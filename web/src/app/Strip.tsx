@@ -19,6 +19,7 @@ const words = catalogue({
 	domainPaused: (name: string) => `Sending from ${name} is paused.`,
 	domainFailed: (name: string) => `DNS records of ${name} are missing.`,
 	look: "See why",
+	held: "The operator of this installation holds all sends. Nothing is sent until they are released.",
 	trial: "Trial: all mail goes to the built-in mailbox.",
 	open: "Open the mailbox",
 	change: "Change how mail leaves",
@@ -38,6 +39,7 @@ export function Strip() {
 			</p>
 		);
 	}
+	if (shell?.held_since) return <p className={`${css.strip} ${css.danger}`}>{words.held}</p>;
 	if (live === "offline") return <p className={`${css.strip} ${css.warning}`}>{keeps ? words.offline : words.offlineAlone}</p>;
 	if (newer) {
 		return (

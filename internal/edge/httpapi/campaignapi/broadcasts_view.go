@@ -89,7 +89,7 @@ type DeliveryProgress struct {
 }
 
 type limitedBy struct {
-	Kind         outbox.WaitKind `json:"kind" enum:"mta_config_rate,mta_config_day,mta_config_down,provider_rate,provider_connections,broadcast_rate,hold"`
+	Kind         outbox.WaitKind `json:"kind" enum:"mta_config_rate,mta_config_day,mta_config_down,provider_rate,provider_connections,broadcast_rate,dns,hold"`
 	MTAConfigKey *string         `json:"mta_config_key" doc:"The MTA config with the limit."`
 	Provider     *string         `json:"provider" doc:"The pattern of the throttle."`
 	PerMinute    *float64        `json:"per_minute" doc:"How many messages may be sent; null if the limit is not a rate."`
