@@ -81,6 +81,36 @@ func TestAServerStopsWhenANewerProgramHasMigrated(t *testing.T) {
 	})
 }
 
+// A row that exists can be updated on a full disk; a page cannot be added to a file.
+func TestAProbeNeedsANewPage(t *testing.T) {
+	t.Parallel()
+	db, err := sqldb.Open(t.Context(), dbtest.BlankPostgres(t), sqldb.Options{MaxConns: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	for range 3 {
+		err := db.InTx(t.Context(), func(tx *sqldb.DB) error {
+			var before, after int64
+			size := `SELECT COALESCE(pg_relation_size(to_regclass('pg_temp.write_probe_page')), 0)`
+			if err := tx.QueryRow(t.Context(), size).Scan(&before); err != nil {
+				return err
+			}
+			if err := writePage(t.Context(), tx); err != nil {
+				return err
+			}
+			err := tx.QueryRow(t.Context(), size).Scan(&after)
+			if before != 0 || after == 0 {
+				t.Errorf("the file grew from %d to %d bytes", before, after)
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 func TestManyProbesAreOneWrite(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)

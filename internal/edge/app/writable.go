@@ -32,14 +32,33 @@ func newWritable(db *sqldb.DB, log *slog.Logger) *writable {
 	return &writable{now: time.Now, log: log, write: func(ctx context.Context) error { return touch(ctx, db, time.Now()) }}
 }
 
-// touch writes a row.
+// touch writes a row. With PostgreSQL it writes a new page as well, if the user may make temporary tables: on a full disk, a row
+// that exists can still be updated. The table is one of the connection, and empty again after the commit, so that each time its file grows.
 func touch(ctx context.Context, db *sqldb.DB, now time.Time) error {
-	_, err := db.Exec(ctx, `INSERT INTO write_probe (name, at) VALUES ('ready', $1)
-		ON CONFLICT (name) DO UPDATE SET at = excluded.at`, now.UnixMicro())
+	err := db.InTx(ctx, func(tx *sqldb.DB) error {
+		if tx.Dialect() == sqldb.Postgres {
+			if err := writePage(ctx, tx); err != nil {
+				return err
+			}
+		}
+		_, err := tx.Exec(ctx, `INSERT INTO write_probe (name, at) VALUES ('ready', $1)
+			ON CONFLICT (name) DO UPDATE SET at = excluded.at`, now.UnixMicro())
+		return err
+	})
 	if err != nil {
 		return fmt.Errorf("write a row: %w", err)
 	}
 	return nil
+}
+
+func writePage(ctx context.Context, tx *sqldb.DB) error {
+	_, err := tx.Exec(ctx, `DO $$BEGIN
+		IF has_database_privilege(current_database(), 'TEMPORARY') THEN
+			CREATE TEMPORARY TABLE IF NOT EXISTS write_probe_page (x INTEGER) ON COMMIT DELETE ROWS;
+			INSERT INTO pg_temp.write_probe_page (x) VALUES (1);
+		END IF;
+	END$$`)
+	return err
 }
 
 // check returns why the database accepts no writes, or nil. It returns when ctx ends, even if a
