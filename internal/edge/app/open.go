@@ -49,18 +49,31 @@ func OpenToMigrate(ctx context.Context, cfg Config, log *slog.Logger) (*Store, e
 	o := sqldb.Options{DataDir: cfg.DataDir, ServerWait: patience, OnServerWait: func(err error) {
 		log.Warn("waiting for PostgreSQL", "err", err, "at_most", patience)
 	}}
-	return open(ctx, cfg, o, func(db *sqldb.DB) error {
-		if _, err := db.Migrate(ctx); err != nil {
-			return err
-		}
-		if err := segment.InstallAll(ctx, db, time.Now()); err != nil {
-			return err
-		}
-		return sequence.WatchAll(ctx, db, time.Now())
+	s, err := open(ctx, cfg, o, func(db *sqldb.DB) error {
+		_, err := db.Migrate(ctx)
+		return err
 	})
+	if err != nil {
+		return nil, err
+	}
+	if err := s.prepare(ctx); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return s, nil
 }
 
-func open(ctx context.Context, cfg Config, o sqldb.Options, prepare func(db *sqldb.DB) error) (_ *Store, err error) {
+// prepare adds what earlier versions did not store. The secret key was compared before: it seals.
+func (s *Store) prepare(ctx context.Context) error {
+	if err := segment.InstallAll(ctx, s.DB, time.Now()); err != nil {
+		return err
+	}
+	if err := sequence.WatchAll(ctx, s.DB, time.Now()); err != nil {
+		return err
+	}
+	return errors.Join(sequence.SealAll(ctx, s.DB, s.Box), automation.SealAll(ctx, s.DB, s.Box))
+}
+
+func open(ctx context.Context, cfg Config, o sqldb.Options, migrate func(db *sqldb.DB) error) (_ *Store, err error) {
 	db, err := sqldb.Open(ctx, cfg.DatabaseURL, o)
 	if err != nil {
 		return nil, err
@@ -80,14 +93,11 @@ func open(ctx context.Context, cfg Config, o sqldb.Options, prepare func(db *sql
 	if err != nil {
 		return nil, err
 	}
-	if err := prepare(db); err != nil {
+	if err := migrate(db); err != nil {
 		return nil, err
 	}
 	if err := sameKey(ctx, db, box); err != nil {
 		return nil, err
-	}
-	if err := errors.Join(sequence.SealAll(ctx, db, box), automation.SealAll(ctx, db, box)); err != nil {
-		return nil, errors.Join(err, db.Close())
 	}
 	s := &Store{DB: db, Box: box, changes: &change.Relay{DB: db, Now: time.Now, Log: slog.Default(), Sources: changedBySends}}
 	s.changes.Watch()
