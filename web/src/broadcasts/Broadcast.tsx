@@ -19,6 +19,7 @@ import { toast } from "../ui/Toast";
 import { catalogue, dateTime } from "../words/catalogue";
 import { explain } from "../words/errors";
 import { useSegments } from "./Audience";
+import { unschedule } from "./useBegins";
 import { CancelSend } from "./CancelSend";
 import { Countdown } from "./Countdown";
 import { FirstResults } from "./FirstResults";
@@ -103,7 +104,7 @@ export default function BroadcastPage() {
 	const live = b !== undefined && ["scheduled", "sending", "paused"].includes(b.status);
 	const [tab] = useParam("tab", live ? "sending" : "overview");
 	const act = useMutation({
-		mutationFn: (action: ActionName) => api(actions[action], { path: { broadcast_id: id } }) as Promise<BroadcastSessionView>,
+		mutationFn: (action: ActionName) => (action === "unschedule" ? unschedule(id) : (api(actions[action], { path: { broadcast_id: id } }) as Promise<BroadcastSessionView>)),
 		onSuccess: (next, action) => {
 			client.setQueryData(key("broadcast", id), next);
 			void client.invalidateQueries({ queryKey: key("broadcasts") });

@@ -1,7 +1,6 @@
 import { useMutation } from "@tanstack/react-query";
 import { useCallback, useEffect, useRef, useState } from "react";
 import { Redirect, useLocation, useParams } from "wouter";
-import { api } from "../api/client";
 import type { BroadcastSessionView } from "../api/schema";
 import { keepsTyped } from "../app/device";
 import { useWhyNot } from "../app/session";
@@ -27,6 +26,8 @@ import { JoinedCallout, Merge } from "./Merge";
 import { Opened, Preview } from "./Preview";
 import { Readiness } from "./Readiness";
 import { Schedule } from "./Schedule";
+import { begins } from "./begin";
+import { unschedule as takeOff, useBegins } from "./useBegins";
 import { focusField, Reveal, Section } from "./sections";
 import { TestSend } from "./TestSend";
 import { Variants } from "./Variants";
@@ -65,6 +66,7 @@ const words = catalogue({
 	one: "One version for everybody.",
 	compared: (n: number, names: string) => plural(n, { one: "One variant.", other: `# variants: ${names}.` }),
 	now: "Begins when you send it.",
+	over: "Its start is over.",
 	at: (when: string, zone: string) => `Begins ${when} (${zone}).`,
 	days: (n: number) => plural(n, { one: "Over # day.", other: "Over # days." }),
 	by: (day: string) => `Done by ${day}.`,
@@ -81,7 +83,7 @@ const guards: { [section: string]: string[] } = { audience: ["segment"], from: [
 function foldedAtFirst(b: BroadcastSessionView): Set<string> {
 	const r = b.view_model.schedule_readiness;
 	if (!r || !b.scheduled_at) return new Set();
-	return new Set(sections.filter((s) => !r.reasons.some((x) => guards[s]?.includes(x.guard)) && !(s === "audience" && r.warnings.some((w) => w.code === "EMPTY_AUDIENCE" || w.code === "AUDIENCE_UNKNOWN"))));
+	return new Set(sections.filter((s) => !(s === "delivery" && begins(b.scheduled_at, Date.now()) === "over") && !r.reasons.some((x) => guards[s]?.includes(x.guard)) && !(s === "audience" && r.warnings.some((w) => w.code === "EMPTY_AUDIENCE" || w.code === "AUDIENCE_UNKNOWN"))));
 }
 
 /** Composer is the page on which a broadcast is written, from its audience to its sending. */
@@ -128,7 +130,7 @@ function Editor({ draft, saved, value: b }: { draft: Draft; saved: BroadcastSess
 	const locked = saved.status === "scheduled";
 	const forecast = useForecast(saved);
 	const unschedule = useMutation({
-		mutationFn: () => api("POST /broadcasts/{broadcast_id}/unschedule", { path: { broadcast_id: saved.id } }),
+		mutationFn: () => takeOff(saved.id),
 		onSettled: () => void draft.query.refetch(),
 	});
 	const openSchedule = async () => {
@@ -156,9 +158,10 @@ function Editor({ draft, saved, value: b }: { draft: Draft; saved: BroadcastSess
 		setSheet(false);
 		setTimeout(() => focusField(section, path), 50);
 	}, []);
-	const summaries = useSummaries(b);
+	const summaries = useSummaries(b, locked);
 	const s = draft.saving;
-	const missing = (saved.view_model.schedule_readiness?.reasons.length ?? 0) + (s.state === "refused" ? s.problems.length : 0);
+	const over = useBegins(saved.scheduled_at) === "over" && !locked;
+	const missing = Number(over) + (saved.view_model.schedule_readiness?.reasons.length ?? 0) + (s.state === "refused" ? s.problems.length : 0);
 	const section = (id: (typeof sections)[number], children: React.ReactNode) => (
 		<Section id={id} title={words[id]} summary={summaries[id]} open={!folded.has(id)} onOpen={(open) => fold(id, open)}>
 			<Fixed when={why !== undefined && id !== "content"}>{children}</Fixed>
@@ -250,8 +253,9 @@ function Editor({ draft, saved, value: b }: { draft: Draft; saved: BroadcastSess
 }
 
 /** useSummaries returns each section as a sentence. */
-function useSummaries(b: BroadcastSessionView): { [section in (typeof sections)[number]]: string } {
+function useSummaries(b: BroadcastSessionView, scheduled: boolean): { [section in (typeof sections)[number]]: string } {
 	const segments = useSegments();
+	const start = useBegins(b.scheduled_at);
 	const { types } = useSending();
 	const names = (keys: string[]) => and(keys.map((k) => segments.find((s) => s.segment_key === k)?.name ?? k));
 	const type = types.find((t) => t.type_key === b.email_type_key)?.display_name ?? b.email_type_key;
@@ -266,7 +270,7 @@ function useSummaries(b: BroadcastSessionView): { [section in (typeof sections)[
 		content: b.content.subject || words.noSubject,
 		variants: b.variants?.length ? words.compared(b.variants.length, and(b.variants.map((a) => a.name))) : words.one,
 		delivery: [
-			b.scheduled_at ? words.at(dateTime(b.scheduled_at), timeZone()) : words.now,
+			start === "over" && !scheduled ? words.over : b.scheduled_at ? words.at(dateTime(b.scheduled_at), timeZone()) : words.now,
 			b.delivery_mode === "over_days" && b.delivery_window_days && words.days(b.delivery_window_days),
 			b.delivery_mode === "by_date" && b.delivery_window_date && words.by(b.delivery_window_date),
 		]

@@ -11,10 +11,12 @@ import { useSending } from "./From";
 import { refusalText } from "./partNames";
 import { inAudience } from "./peopleLinks";
 import { useReveal } from "./sections";
+import { useBegins } from "./useBegins";
 import { TemplateChanged } from "./TemplateChanged";
 
 const words = catalogue({
 	ready: "Ready to send",
+	over: "Its start is over. Choose a later one, or none.",
 	left: (n: number) => plural(n, { one: "One thing is missing", other: "# things are missing" }),
 	warnings: "Worth a look",
 	error: "Missing",
@@ -111,6 +113,7 @@ export function Readiness({ saved: b, unsaved = [], onLeave, onChanged }: Props)
 	const [address, setAddress] = useState(false);
 	const [comparing, setComparing] = useState(false);
 	const r = b.view_model.schedule_readiness;
+	const over = useBegins(b.scheduled_at) === "over" && b.status === "draft";
 	if (!r) return null;
 	const warnings: ScheduleWarning[] = [...r.warnings, ...b.warnings.filter((w) => !r.warnings.some((x) => x.code === w.code && x.message === w.message))];
 	const go = (p: Place) => (
@@ -201,7 +204,7 @@ export function Readiness({ saved: b, unsaved = [], onLeave, onChanged }: Props)
 	};
 	const lacking = (field?: string) => (field ? inAudience(b, segments, { field: field.replace(/^contact\./, ""), operator: "is_not_set" }) : null);
 	const alone = ["NO_POSTAL_ADDRESS", "NO_UNSUBSCRIBE_LINK", "NO_DMARC", "EXPECTED_DATA_MISSING"];
-	const missing = r.reasons.length + unsaved.length;
+	const missing = Number(over) + r.reasons.length + unsaved.length;
 	return (
 		<>
 			<p role="status" className={css.ready} data-ready={missing === 0 || undefined}>
@@ -223,6 +226,14 @@ export function Readiness({ saved: b, unsaved = [], onLeave, onChanged }: Props)
 							</span>
 						</li>
 					))}
+					{over && (
+						<li>
+							<CircleX aria-label={words.error} size={16} />
+							<span>
+								{words.over} {go({ section: "delivery", path: "scheduled_at" })}
+							</span>
+						</li>
+					)}
 					{r.reasons.map((x) => (
 						<li key={x.code + x.message} data-code={x.code}>
 							<CircleX aria-label={words.error} size={16} />

@@ -1,6 +1,6 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useRef, useState } from "react";
-import { ApiError, api, request } from "../api/client";
+import { ApiError, request } from "../api/client";
 import type { BroadcastSessionView } from "../api/schema";
 import { useKey } from "../app/session";
 import { Button } from "../ui/Button";
@@ -17,6 +17,8 @@ import css from "./Composer.module.css";
 import type { Draft } from "./draft";
 import { useForecast } from "./forecast";
 import { Readiness } from "./Readiness";
+import { grace } from "./begin";
+import { unschedule, useBegins } from "./useBegins";
 
 const words = catalogue({
 	title: (name: string) => `Send ${name}?`,
@@ -51,9 +53,6 @@ const words = catalogue({
 	unsaved: "Some changes are not saved. Correct or undo them first.",
 });
 
-/** "Send now" begins this long from now, so that it can be undone. */
-const grace = 60_000;
-
 /** Schedule states exactly what will happen, and starts it. */
 export function Schedule({ draft, saved: b, onClose, onDone }: { draft: Draft; saved: BroadcastSessionView; onClose: () => void; onDone: () => void }) {
 	const key = useKey();
@@ -67,16 +66,17 @@ export function Schedule({ draft, saved: b, onClose, onDone }: { draft: Draft; s
 	const unsaved = draft.saving.state === "refused" ? draft.saving.problems : [];
 	const reasons = b.view_model.schedule_readiness?.reasons ?? [];
 	const warnings = (b.view_model.schedule_readiness?.warnings ?? []).filter((w) => w.code !== "NO_SCHEDULED_AT");
-	const blocked = reasons.length > 0 || draft.saving.state !== "saved";
+	const start = useBegins(b.scheduled_at);
+	const blocked = reasons.length > 0 || start === "over" || draft.saving.state !== "saved";
 	const sum = useForecast(b, !blocked);
 	const p = sum.data;
-	const later = b.scheduled_at !== null && new Date(b.scheduled_at).getTime() > Date.now() + grace;
+	const later = start === "later";
 	const n = p?.recipients ?? 0;
 	const larger = p?.largest_recent ? n > 2 * p.largest_recent : false;
 	const system = b.exclude_segment_keys.length === 0 ? segments.find((s) => s.system_key && b.include_segment_keys.includes(s.segment_key)) : undefined;
 	const unusual = larger ? words.larger(n, p?.largest_recent ?? 0) : system ? words.everybody(n, system.name) : undefined;
 
-	const start = async () => {
+	const send = async () => {
 		setBusy(true);
 		setError("");
 		const path = { broadcast_id: b.id };
@@ -98,7 +98,7 @@ export function Schedule({ draft, saved: b, onClose, onDone }: { draft: Draft; s
 			void client.invalidateQueries({ queryKey: key("broadcast", b.id) });
 			toast(later && data.scheduled_at ? words.done(dateTime(data.scheduled_at)) : words.starts, {
 				undo: () =>
-					void api("POST /broadcasts/{broadcast_id}/unschedule", { path }).then(
+					void unschedule(b.id).then(
 						() => {
 							void client.invalidateQueries({ queryKey: key("broadcast", b.id) });
 							void client.invalidateQueries({ queryKey: key("broadcasts") });
@@ -136,7 +136,7 @@ export function Schedule({ draft, saved: b, onClose, onDone }: { draft: Draft; s
 		<Dialog
 			title={words.title(b.name)}
 			onClose={onClose}
-			onSubmit={() => confirmed && p && void start()}
+			onSubmit={() => confirmed && p && void send()}
 			submit={{ label: p ? (later ? words.schedule(n) : words.send(n)) : later ? words.schedulePlain : words.sendPlain, busy: busy || sum.isPending, why: !p ? words.noForecast : confirmed ? undefined : unusual }}
 		>
 			{sum.isPending && <Skeleton rows={4} />}

@@ -9,6 +9,7 @@ import { useKey, useWhyNot } from "../app/session";
 import { toast } from "../ui/Toast";
 import { catalogue, plural } from "../words/catalogue";
 import { explain } from "../words/errors";
+import { unschedule } from "./useBegins";
 import { type Copy, problemsIn } from "./workingCopy";
 
 const words = catalogue({
@@ -126,7 +127,7 @@ export function useActions() {
 			else if (v.do === "pause") await api("POST /broadcasts/{broadcast_id}/pause", { path });
 			else if (v.do === "resume") await api("POST /broadcasts/{broadcast_id}/resume", { path });
 			else if (v.do === "cancel") await api("POST /broadcasts/{broadcast_id}/cancel", { path });
-			else if (v.do === "unschedule") await api("POST /broadcasts/{broadcast_id}/unschedule", { path });
+			else if (v.do === "unschedule") await unschedule(v.id);
 			else navigate(`/broadcasts/${(await api("POST /broadcasts/{broadcast_id}/clone", { path, body: {}, idempotencyKey: newKey() })).id}/edit`);
 		},
 		onSettled: () => void refresh(),
