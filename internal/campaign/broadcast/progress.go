@@ -77,10 +77,14 @@ func LoadProgress(ctx context.Context, db *sqldb.DB, b Broadcast, now time.Time)
 			return nil, err
 		}
 	}
-	if run.Planning != nil {
-		if err := p.addPlan(ctx, db, b, now); err != nil {
-			return nil, err
-		}
+	switch {
+	case run.Planning != nil:
+		err = p.addPlan(ctx, db, b, now)
+	case p.Phase == PhaseSending && p.Deferred > 0:
+		err = p.addRetries(ctx, db, b, now)
+	}
+	if err != nil {
+		return nil, err
 	}
 	if (p.Phase == PhaseSending || p.Phase == PhaseWaiting) && p.Waiting > 0 {
 		if p.Limit, err = limitOf(ctx, db, b, now); err != nil {
@@ -185,6 +189,16 @@ func (p *Progress) addPlan(ctx context.Context, db *sqldb.DB, b Broadcast, now t
 	}
 	p.lastBatch(last)
 	return nil
+}
+
+// addRetries sets the ETA of a send without a plan to at least its last known next attempt. While other
+// messages wait at an unknown rate, it stays unknown.
+func (p *Progress) addRetries(ctx context.Context, db *sqldb.DB, b Broadcast, now time.Time) error {
+	at, err := outbox.Batches(ctx, db, b.Tenant, b.Send, now)
+	if err == nil && (p.ETA != nil || !at.Overdue) {
+		p.lastBatch(at.Last)
+	}
+	return err
 }
 
 // batches returns the batch times of a send. At stage Assign they come from the plan, since most

@@ -14,6 +14,34 @@ import (
 	"github.com/packetboat/packetboat/internal/campaign/broadcast/broadcasttest"
 )
 
+// A send whose last messages are deferred ends with their next attempts.
+func TestASendEndsWithItsLastNextAttempt(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name, to string
+		want     int // deferred
+	}{
+		{"one of many", `^c3@`, 1},
+		{"all", `@`, 20},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			h := newHouse(t, dbtest.One(t))
+			h.relay(sink.Start(t, sink.Options{Rules: []sink.Rule{{Stage: sink.Rcpt, To: test.to, Reply: "451 4.7.1 greylisted, try again later"}}}).Port())
+			h.send(20)
+			h.run(h.engine())
+			h.await("only deferred messages wait", func(p outbox.Progress) bool { return p.Deferred == test.want && p.Waiting == test.want })
+			var last int64
+			h.must(h.DB.QueryRow(t.Context(), `SELECT MAX(due_at) FROM outbox WHERE tenant_id = $1 AND send_id = $2 AND state = 'queued'`, h.Tenant, h.SendOf(h.id)).Scan(&last))
+			p, err := broadcast.LoadProgress(t.Context(), h.DB, h.Load(h.id), h.now())
+			h.must(err)
+			if want := time.UnixMicro(last); p.ETA == nil || !p.ETA.Equal(want) {
+				t.Errorf("it ends at %v, want %s", p.ETA, want)
+			}
+		})
+	}
+}
+
 // The API shows why a send waits, and its speed.
 func TestWaitsAndSpeedOfASendAreRecorded(t *testing.T) {
 	t.Parallel()

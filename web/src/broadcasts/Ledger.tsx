@@ -16,7 +16,9 @@ const words = catalogue({
 	title: "Where everybody is",
 	progress: "Handed over",
 	of: (n: number, all: number) => `${full(n)} of ${full(all)}`,
-	rate: (n: number) => `${full(n)} a minute`,
+	rate: (n: number) => `${full(n)} a minute in the last two minutes`,
+	average: (n: number) => `${full(n)} a minute on average`,
+	averageToday: (n: number) => `${full(n)} a minute on average today`,
 	eta: (at: string) => `done about ${dateTime(at)}`,
 	etaToday: (at: string) => `done about ${clock(at)}`,
 	noEta: "no end can be told yet",
@@ -66,7 +68,7 @@ export function Ledger({ broadcast: b, progress: p }: { broadcast: BroadcastSess
 				max={p.total_recipients}
 				text={[
 					words.of(p.sent, p.total_recipients),
-					p.rate_per_minute > 0 && words.rate(p.rate_per_minute),
+					p.rate_per_minute > 0 && (p.phase === "done" ? words.average : p.plan ? words.averageToday : words.rate)(p.rate_per_minute),
 					p.eta ? (soon ? words.etaToday(p.eta) : words.eta(p.eta)) : p.phase === "paused" ? words.noEtaPaused : p.phase !== "done" && words.noEta,
 					p.next_batch_at && words.next(p.next_batch_at),
 				]

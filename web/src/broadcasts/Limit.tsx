@@ -10,7 +10,7 @@ const words = catalogue({
 	waiting: "Nothing is due until the next batch.",
 	config: "MTA config",
 	provider: (name: string) => `provider ${name}`,
-	rate: (n: string) => `at most ${n} a minute`,
+	rate: (n: string) => `on average at most ${n} a minute`,
 	until: (at: string) => `until ${clock(at)}`,
 });
 
