@@ -157,10 +157,15 @@ func TestABroadcastFromATemplateIsSentOnAPhone(t *testing.T) {
 		})
 		for range 2 {
 			page.Click("Review and send")
+			page.Dialog().ExpectText("Subject: “Letter”")
 			page.Click("Send to 25 people")
 			page.waitForStatus(broadcast, "scheduled")
 			page.Click("Undo")
 			page.waitForStatus(broadcast, "draft")
+			e2etest.Eventually(t, func() (any, bool) {
+				v := page.getBroadcast(broadcast)["scheduled_at"]
+				return v, v == nil
+			})
 			page.open("/broadcasts/" + broadcast + "/edit")
 		}
 		page.startSend(broadcast)
@@ -212,6 +217,19 @@ func TestProblemsOfADraftLinkToTheirFields(t *testing.T) {
 		if left := reasons(); len(left) != 0 {
 			t.Errorf("the page says it is ready, and %v are missing", left)
 		}
+		// A start that is over would send at once.
+		start := func(at string) {
+			t.Helper()
+			page.Evaluate(fmt.Sprintf(`(() => { const s = document.querySelector('input[type=datetime-local]'); Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'value').set.call(s, %q); s.dispatchEvent(new Event('input', { bubbles: true })) })()`, at))
+		}
+		start("2020-01-02T09:00")
+		page.In("region", "Delivery").ExpectText("This time is over.")
+		page.Main().ExpectText("Its start is over.")
+		page.Click("Review and send")
+		page.Dialog().ExpectText("It cannot be sent yet")
+		page.Click("Not yet")
+		start("")
+		page.Main().ExpectText("Ready to send")
 		// The warning about the postal address is fixed without leaving the draft.
 		page.Click("Enter it")
 		page.Fill("Street or box", "Quay 1")

@@ -1,12 +1,13 @@
 import { AlertTriangle, Check, CircleX } from "lucide-react";
 import { type ReactNode, useState } from "react";
 import { Link } from "wouter";
-import type { BroadcastSessionView, ScheduleWarning } from "../api/schema";
+import type { BroadcastSessionView } from "../api/schema";
 import { useCollection } from "../app/collections";
 import { catalogue, plural } from "../words/catalogue";
 import { AddressDrawer } from "./AddressDrawer";
 import { useSegments } from "./Audience";
 import css from "./Composer.module.css";
+import { warningsOf } from "./facts";
 import { useSending } from "./From";
 import { refusalText } from "./partNames";
 import { inAudience } from "./peopleLinks";
@@ -36,7 +37,6 @@ const words = catalogue({
 		INVALID_EMAIL_TYPE: "No email type is chosen, or it is not active.",
 		NO_MTA: "No active MTA config can carry it.",
 		NO_IDENTITY: "No sender can send it: one is needed that is active, on a verified domain, and has its email type.",
-		NO_SCHEDULED_AT: "No start is chosen: it begins a minute after you press Send.",
 		NO_POSTAL_ADDRESS: "The account has no postal address, which many laws ask for.",
 		NO_UNSUBSCRIBE_LINK: "It has no unsubscribe link. A footer with one will be added.",
 		LANE_UNVERIFIED: "An MTA config has never been tried with one of its senders.",
@@ -66,7 +66,6 @@ const places: { [code: string]: Place } = {
 	INVALID_VARIANTS: { section: "variants", path: "variants" },
 	INVALID_TEMPLATE: { section: "content", path: "content.template_slug" },
 	INVALID_BINDING: { section: "content", path: "content.template_binding" },
-	NO_SCHEDULED_AT: { section: "delivery", path: "scheduled_at" },
 	SEED_LIST_STALE: { section: "delivery", path: "seed_list_ids" },
 	TEMPLATE_CHANGED: { section: "content", path: "content.template_slug" },
 };
@@ -115,7 +114,7 @@ export function Readiness({ saved: b, unsaved = [], onLeave, onChanged }: Props)
 	const r = b.view_model.schedule_readiness;
 	const over = useBegins(b.scheduled_at) === "over" && b.status === "draft";
 	if (!r) return null;
-	const warnings: ScheduleWarning[] = [...r.warnings, ...b.warnings.filter((w) => !r.warnings.some((x) => x.code === w.code && x.message === w.message))];
+	const warnings = warningsOf(b);
 	const go = (p: Place) => (
 		<button
 			type="button"

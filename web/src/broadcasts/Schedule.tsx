@@ -10,14 +10,16 @@ import { TextField } from "../ui/Field";
 import { Callout } from "../ui/Page";
 import { Skeleton } from "../ui/States";
 import { toast } from "../ui/Toast";
-import { catalogue, dateTime, full, plural, timeZone } from "../words/catalogue";
+import { and, catalogue, dateTime, full, plural, timeZone } from "../words/catalogue";
 import { explain } from "../words/errors";
 import { useSegments } from "./Audience";
+import { grace } from "./begin";
 import css from "./Composer.module.css";
 import type { Draft } from "./draft";
+import { sendersOf, subjectsOf, warningsOf } from "./facts";
 import { useForecast } from "./forecast";
+import { useSending } from "./From";
 import { Readiness } from "./Readiness";
-import { grace } from "./begin";
 import { unschedule, useBegins } from "./useBegins";
 
 const words = catalogue({
@@ -32,6 +34,11 @@ const words = catalogue({
 	variants: (n: number) => plural(n, { one: "# variant", other: "# variants" }),
 	warnings: (n: number) => plural(n, { one: "# warning", other: "# warnings" }),
 	anySender: "any sender of its type",
+	more: (n: number) => plural(n, { one: "# more sender", other: "# more senders" }),
+	subject: (text: string) => `Subject: “${text}”`,
+	subjects: (n: number) => plural(n, { one: "# subject", other: "# different subjects" }),
+	perHour: (n: number) => `at most ${full(n)} an hour`,
+	skipping: (n: number) => plural(n, { one: "without # skipped day", other: "without # skipped days" }),
 	send: (n: number) => plural(n, { one: "Send to # person", other: "Send to # people" }),
 	schedule: (n: number) => plural(n, { one: "Schedule for # person", other: "Schedule for # people" }),
 	sendPlain: "Send",
@@ -45,7 +52,7 @@ const words = catalogue({
 	starts: "It starts in a minute",
 	changed: "The content changed since you looked at it: its template was edited. Look at the differences, then send it.",
 	differences: "Differences in the content",
-	subject: (was: string, now: string) => `Subject: “${was}” became “${now}”.`,
+	became: (was: string, now: string) => `Subject: “${was}” became “${now}”.`,
 	held: (n: number) => plural(n, { one: "# person does not fit into the plan and is held back", other: "# people do not fit into the plan and are held back" }),
 	again: "Try again",
 	noForecast: "How many people would get it is not known yet",
@@ -53,11 +60,14 @@ const words = catalogue({
 	unsaved: "Some changes are not saved. Correct or undo them first.",
 });
 
+const named = 3; // senders
+
 /** Schedule states exactly what will happen, and starts it. */
 export function Schedule({ draft, saved: b, onClose, onDone }: { draft: Draft; saved: BroadcastSessionView; onClose: () => void; onDone: () => void }) {
 	const key = useKey();
 	const client = useQueryClient();
 	const segments = useSegments();
+	const { senders } = useSending();
 	const [busy, setBusy] = useState(false);
 	const [error, setError] = useState("");
 	const [typed, setTyped] = useState("");
@@ -65,7 +75,7 @@ export function Schedule({ draft, saved: b, onClose, onDone }: { draft: Draft; s
 	const reviewed = useRef(b);
 	const unsaved = draft.saving.state === "refused" ? draft.saving.problems : [];
 	const reasons = b.view_model.schedule_readiness?.reasons ?? [];
-	const warnings = (b.view_model.schedule_readiness?.warnings ?? []).filter((w) => w.code !== "NO_SCHEDULED_AT");
+	const warnings = warningsOf(b);
 	const start = useBegins(b.scheduled_at);
 	const blocked = reasons.length > 0 || start === "over" || draft.saving.state !== "saved";
 	const sum = useForecast(b, !blocked);
@@ -73,7 +83,20 @@ export function Schedule({ draft, saved: b, onClose, onDone }: { draft: Draft; s
 	const later = start === "later";
 	const n = p?.recipients ?? 0;
 	const larger = p?.largest_recent ? n > 2 * p.largest_recent : false;
-	const system = b.exclude_segment_keys.length === 0 ? segments.find((s) => s.system_key && b.include_segment_keys.includes(s.segment_key)) : undefined;
+	// Where there is nothing but system segments to choose, choosing one is not unusual.
+	const system = segments.some((s) => !s.system_key) && b.exclude_segment_keys.length === 0 ? segments.find((s) => s.system_key && b.include_segment_keys.includes(s.segment_key)) : undefined;
+	const addresses = sendersOf(b, p);
+	const who =
+		addresses.length === 0
+			? words.anySender
+			: and([
+					...addresses.slice(0, named).map((email) => {
+						const name = b.content.from_name || senders.find((s) => s.email_address === email)?.display_name;
+						return name ? `${name} <${email}>` : email;
+					}),
+					...(addresses.length > named ? [words.more(addresses.length - named)] : []),
+				]);
+	const subjects = subjectsOf(b);
 	const unusual = larger ? words.larger(n, p?.largest_recent ?? 0) : system ? words.everybody(n, system.name) : undefined;
 
 	const send = async () => {
@@ -153,10 +176,13 @@ export function Schedule({ draft, saved: b, onClose, onDone }: { draft: Draft; s
 					<li>
 						<b>{words.people(n)}</b>
 					</li>
-					<li>{words.from(b.sending_identity_emails?.join(", ") || words.anySender)}</li>
+					<li>{words.from(who)}</li>
+					<li>{subjects.length === 1 ? words.subject(subjects[0] ?? "") : words.subjects(subjects.length)}</li>
 					<li>{later && b.scheduled_at ? words.at(dateTime(b.scheduled_at), timeZone()) : words.now}</li>
 					{b.delivery_window_days && <li>{words.over(b.delivery_window_days)}</li>}
-					{p.finishes_at && b.delivery_mode !== "now" && <li>{words.until(dateTime(p.finishes_at))}</li>}
+					{b.throttle_per_hour && <li>{words.perHour(b.throttle_per_hour)}</li>}
+					{b.skipped_dates.length > 0 && <li>{words.skipping(b.skipped_dates.length)}</li>}
+					{p.finishes_at && <li>{words.until(dateTime(p.finishes_at))}</li>}
 					{b.variants && b.variants.length > 0 && <li>{words.variants(b.variants.length)}</li>}
 					{warnings.length > 0 && <li>{words.warnings(warnings.length)}</li>}
 					{p.held_back > 0 && <li>{words.held(p.held_back)}</li>}
@@ -164,7 +190,7 @@ export function Schedule({ draft, saved: b, onClose, onDone }: { draft: Draft; s
 			)}
 			{changed && (
 				<Callout tone="warning" title={words.changed}>
-					{changed.was.content.subject !== changed.now.content.subject && <p>{words.subject(changed.was.content.subject ?? "", changed.now.content.subject ?? "")}</p>}
+					{changed.was.content.subject !== changed.now.content.subject && <p>{words.became(changed.was.content.subject ?? "", changed.now.content.subject ?? "")}</p>}
 					<Diff label={words.differences} was={changed.was.content.body_html ?? ""} now={changed.now.content.body_html ?? ""} />
 				</Callout>
 			)}
