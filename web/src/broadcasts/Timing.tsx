@@ -5,6 +5,7 @@ import type { BroadcastSessionView, TimingPeriod } from "../api/schema";
 import { useParam } from "../app/params";
 import { useKey } from "../app/session";
 import { LinePlot } from "../plots/LinePlot";
+import { withSteps } from "../plots/steps";
 import { Button } from "../ui/Button";
 import { CsvButton } from "../ui/CsvButton";
 import { Select } from "../ui/Field";
@@ -12,8 +13,9 @@ import { Figure, Figures } from "../ui/Figure";
 import { List } from "../ui/List";
 import { Card } from "../ui/Page";
 import { Empty, Failure, Skeleton } from "../ui/States";
-import { catalogue, clock, dateTime, day, full, plural } from "../words/catalogue";
+import { catalogue, clock, dateTime, day, dayTime, full, plural } from "../words/catalogue";
 import { term } from "../words/glossary";
+import { timesOf, wallTime } from "../words/zone";
 import css from "./Report.module.css";
 
 const words = catalogue({
@@ -52,6 +54,12 @@ function duration(seconds: number | null): string {
 
 const columns = ["sent", "delivered", "opened", "clicked", "bounced", "unsubscribed"] as const;
 
+const hourMs = 3_600_000;
+const dayMs = 24 * hourMs;
+
+/** nothing is a period in which nothing happened; the server leaves those out. */
+const nothing = (at: Date): TimingPeriod => ({ at: at.toISOString(), sent: 0, delivered: 0, opened: 0, clicked: 0, bounced: 0, unsubscribed: 0 });
+
 /** Timing shows sent, delivered, opened and clicked over time. */
 export default function Timing({ broadcast: b, live }: { broadcast: BroadcastSessionView; live: boolean }) {
 	const key = useKey();
@@ -68,10 +76,16 @@ export default function Timing({ broadcast: b, live }: { broadcast: BroadcastSes
 	const t = timing.data;
 	if (t.series.length === 0) return <Empty title={words.none} />;
 	const name = (at: string) => (t.interval === "day" ? day(at) : dateTime(at));
-	const tick = (at: string) => (t.interval === "day" ? day(at) : clock(at));
+	const daily = t.interval === "day";
+	// The day of a time in the account's zone, as a number to count with.
+	const dayOf = (at: string) => Date.parse(wallTime(new Date(at), t.timezone).slice(0, 10));
+	const series = daily
+		? withSteps(t.series, (p) => dayOf(p.at), dayMs, (time) => nothing(timesOf(`${new Date(time).toISOString().slice(0, 10)}T12:00`, t.timezone)[0] ?? new Date(time)))
+		: withSteps(t.series, (p) => Date.parse(p.at), hourMs, (time) => nothing(new Date(time)));
+	const tick = (at: string, after?: string) => (daily ? day(at) : after && dayOf(at) === dayOf(after) ? clock(at) : dayTime(at));
 	const top = (of: "opened" | "sent") => t.series.reduce((a, p) => (p[of] > a[of] ? p : a));
-	const points = t.series.map((p) => p.at);
-	const values = (of: keyof Omit<TimingPeriod, "at">) => t.series.map((p) => p[of]);
+	const points = series.map((p) => p.at);
+	const values = (of: keyof Omit<TimingPeriod, "at">) => series.map((p) => p[of]);
 	return (
 		<Card
 			title={words.title}
@@ -115,6 +129,7 @@ export default function Timing({ broadcast: b, live }: { broadcast: BroadcastSes
 							sentence={top("opened").opened > 0 ? words.openSentence(top("opened").opened, name(top("opened").at)) : words.noOpens}
 							points={points}
 							tick={tick}
+							tickWidth={88}
 							lines={[
 								{ name: words.opened, color: "var(--plot-blue)", values: values("opened") },
 								{ name: words.clicked, color: "var(--plot-orange)", dash: "6 3", values: values("clicked") },
@@ -127,6 +142,7 @@ export default function Timing({ broadcast: b, live }: { broadcast: BroadcastSes
 							sentence={words.sendSentence(top("sent").sent, name(top("sent").at))}
 							points={points}
 							tick={tick}
+							tickWidth={88}
 							lines={[
 								{ name: words.sent, color: "var(--plot-teal)", values: values("sent") },
 								{ name: words.delivered, color: "var(--plot-grey)", dash: "2 3", values: values("delivered") },

@@ -9,9 +9,11 @@ export type Line = { name: string; color: string; dash?: string; /** One for eac
 type Props = {
 	/** What the plot shows, in a sentence. */
 	sentence: string;
-	/** Names of the points on the axis, and how they are written there. */
+	/** Names of the points on the axis, which stand at equal distances, and how they are written there: after another, or alone. */
 	points: string[];
-	tick: (point: string) => string;
+	tick: (point: string, after?: string) => string;
+	/** The width of what is written there. */
+	tickWidth?: number;
 	lines: Line[];
 	/** A point that is marked, such as today. */
 	mark?: string;
@@ -22,7 +24,7 @@ const height = 240;
 const margin = { top: 16, right: 96, bottom: 28, left: 48 };
 
 /** LinePlot draws lines over time. Zero is in view. Arrow keys and the pointer walk along the points and say their values. */
-export function LinePlot({ sentence, points, tick, lines, mark }: Props) {
+export function LinePlot({ sentence, points, tick, tickWidth = 64, lines, mark }: Props) {
 	const [at, setAt] = useState<number | null>(null);
 	// As wide as its place: texts keep their size, instead of growing with the plot.
 	const [width, setWidth] = useState(720);
@@ -47,7 +49,7 @@ export function LinePlot({ sentence, points, tick, lines, mark }: Props) {
 	const names = lines.map((l) => ({ name: l.name, y: y(l.values.at(-1) ?? 0) })).sort((a, b) => b.y - a.y);
 	for (const [i, n] of names.entries()) n.y = Math.min(n.y, (names[i - 1]?.y ?? Number.POSITIVE_INFINITY) - 15);
 	const nameY = (name: string) => (names.find((n) => n.name === name)?.y ?? 0) + 4;
-	const room = Math.max(2, Math.min(6, Math.floor((width - margin.left - margin.right) / 64))); // for names of points
+	const room = Math.max(2, Math.min(6, Math.floor((width - margin.left - margin.right) / tickWidth))); // for names of points
 	const every = Math.max(1, Math.ceil(points.length / room));
 	const key = (e: KeyboardEvent) => {
 		const step = { ArrowRight: 1, ArrowLeft: -1, Home: -points.length, End: points.length }[e.key] ?? 0;
@@ -80,7 +82,7 @@ export function LinePlot({ sentence, points, tick, lines, mark }: Props) {
 						(p, i) =>
 							i % every === 0 && (
 								<text key={p} x={x(i)} y={height - 8} textAnchor="middle">
-									{tick(p)}
+									{tick(p, points[i - every])}
 								</text>
 							),
 					)}
