@@ -575,5 +575,17 @@ func TestASegmentIsMadeOfWhoClickedALink(t *testing.T) {
 			t.Errorf("%v people did not click, want 24", n)
 		}
 		page.expectNoProblems()
+
+		// A link in the mailbox opens for whoever reads there, and is a click of the contact.
+		other := list[1].(map[string]any)
+		page.open("/mailbox/" + lane + "/" + other["id"].(string))
+		page.WaitFor(`document.querySelector('main iframe')?.style.blockSize !== '400px'`) // it has told its height
+		page.Evaluate(`document.querySelector('main iframe').focus()`)
+		page.Press("Tab", "Enter")
+		contact := page.call(http.MethodGet, "/contacts?search="+url.QueryEscape(other["to"].(string)), nil)["data"].([]any)[0].(map[string]any)["id"].(string)
+		e2etest.Eventually(t, func() (any, bool) {
+			rows := fmt.Sprint(page.call(http.MethodGet, "/contacts/"+contact+"/activity", nil))
+			return rows, strings.Contains(rows, "email_clicked")
+		})
 	})
 }

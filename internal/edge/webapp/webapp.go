@@ -139,7 +139,8 @@ func (a *App) page(w http.ResponseWriter, r *http.Request) {
 }
 
 // frame writes the page in which the application shows a mail. A mail is untrusted HTML: the page has an
-// origin of its own, and one script, which inserts the HTML without running anything in it.
+// origin of its own, and one script, which inserts the HTML without running anything in it. Links open in a new tab, and only where the
+// element that holds the frame allows it, too.
 func (a *App) frame(w http.ResponseWriter, r *http.Request) {
 	if !a.allowed(w, r) {
 		return
@@ -148,7 +149,7 @@ func (a *App) frame(w http.ResponseWriter, r *http.Request) {
 		http.NotFound(w, r)
 		return
 	}
-	a.write(w, r, "frame.html", http.StatusOK, "", "sandbox allow-scripts; default-src 'none'; script-src '"+a.frameHash+"'; "+
+	a.write(w, r, "frame.html", http.StatusOK, "", "sandbox allow-scripts allow-popups allow-popups-to-escape-sandbox; default-src 'none'; script-src '"+a.frameHash+"'; "+
 		"style-src 'unsafe-inline' https:; img-src http: https: data:; font-src https:; "+
 		"form-action 'none'; frame-ancestors 'self'; base-uri 'none'")
 }

@@ -102,7 +102,7 @@ func TestTheFrameAllowsItsOwnScriptOnly(t *testing.T) {
 	w := serve(t, built(t))("/app/-/frame")
 	sum := sha256.Sum256([]byte(frameScript))
 	policy := w.Header().Get("Content-Security-Policy")
-	if want := "script-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"; !strings.Contains(policy, want) || !strings.HasPrefix(policy, "sandbox allow-scripts;") {
+	if want := "script-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"; !strings.Contains(policy, want) || !strings.HasPrefix(policy, "sandbox allow-scripts allow-popups allow-popups-to-escape-sandbox; default-src 'none';") {
 		t.Errorf("the policy is %s, want %s in it", policy, want)
 	}
 	if !strings.Contains(w.Body.String(), "<script>"+frameScript+"</script>") {

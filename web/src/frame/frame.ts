@@ -1,8 +1,8 @@
 // The script of the page that shows a mail. The mail's HTML is parsed and inserted; nothing in it runs,
 // because the page's policy allows this script alone. It tells the application the height of the mail and
-// the address under the pointer; links lead nowhere.
+// the address under the pointer. Links lead nowhere, or open in a new tab if the application says so.
 
-type Show = { kind: "show"; html: string; dark: boolean; forced: boolean; images: boolean };
+type Show = { kind: "show"; html: string; dark: boolean; forced: boolean; images: boolean; opens: boolean };
 
 /** What programs that force dark colours do, about: they turn light into dark and leave pictures. */
 const forcedDark = "html { background: #fff; filter: invert(0.93) hue-rotate(180deg) } img, video, [background] { filter: invert(1) hue-rotate(180deg) }";
@@ -31,9 +31,14 @@ function show(message: Show) {
 		}
 	}
 	for (const a of mail.querySelectorAll("a, area")) {
-		a.setAttribute("data-address", a.getAttribute("href") ?? "");
-		a.setAttribute("href", "#");
-		a.removeAttribute("target");
+		const address = a.getAttribute("href") ?? "";
+		a.setAttribute("data-address", address);
+		for (const name of ["target", "rel", "ping", "download", "xlink:href"]) a.removeAttribute(name);
+		if (message.opens && isPage(address)) {
+			a.setAttribute("href", address.trim());
+			a.setAttribute("target", "_blank");
+			a.setAttribute("rel", "noopener noreferrer");
+		} else a.setAttribute("href", "#");
 	}
 	for (const el of mail.querySelectorAll("style[media], link[media], source[media]")) el.setAttribute("media", chosen(el.getAttribute("media") ?? "", message.dark));
 	document.documentElement.style.colorScheme = message.dark ? "dark" : "light";
@@ -49,6 +54,12 @@ function show(message: Show) {
 	for (const { sheet } of document.querySelectorAll("style")) if (sheet) choose(sheet.cssRules, message.dark);
 	report();
 	for (const img of document.images) img.addEventListener("load", report);
+}
+
+/** isPage reports whether an address is that of a page on the web: nothing else is opened. */
+function isPage(address: string): boolean {
+	const at = URL.parse(address.trim());
+	return at !== null && (at.protocol === "http:" || at.protocol === "https:");
 }
 
 /** asked matches what a rule asks of the colours that the reader prefers. */
@@ -79,7 +90,14 @@ function report() {
 addEventListener("message", (e: MessageEvent<Show>) => {
 	if (e.source === parent && e.data?.kind === "show") show(e.data);
 });
-addEventListener("click", (e) => e.preventDefault(), true);
+addEventListener(
+	"click",
+	(e) => {
+		const link = (e.target as Element).closest?.("a, area");
+		if (link?.getAttribute("target") !== "_blank") e.preventDefault(); // all targets are set here
+	},
+	true,
+);
 addEventListener("submit", (e) => e.preventDefault(), true);
 addEventListener("resize", report);
 addEventListener("pointerover", (e) => {

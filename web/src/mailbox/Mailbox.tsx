@@ -37,6 +37,7 @@ const words = catalogue({
 	subject: "Subject",
 	size: "Size",
 	received: "Received",
+	links: "Links open in a new tab and do what they do for the reader: opening one counts as a click.",
 	clear: "Empty the mailbox",
 	clearTitle: "Empty this mailbox?",
 	clearText: "All its mail is deleted.",
@@ -169,7 +170,8 @@ export function Message() {
 					]}
 				/>
 			</Card>
-			<MailFrame html={m.html} text={m.text} headers={m.headers} tall />
+			{m.html && <p>{words.links}</p>}
+			<MailFrame html={m.html} text={m.text} headers={m.headers} tall opens />
 		</Page>
 	);
 }

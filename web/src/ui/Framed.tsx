@@ -4,10 +4,10 @@ import { type CSSProperties, useEffect, useRef, useState } from "react";
 export type Link = { address: string; x: number; y: number; width: number; height: number };
 type Said = { kind: "ready" } | { kind: "size"; height: number; links: Link[] } | { kind: "hover"; address: string };
 
-type Props = { title: string; html: string; dark: boolean; forced?: boolean; images?: boolean; className?: string; width?: CSSProperties["inlineSize"]; onHover?: (address: string) => void; onLinks?: (links: Link[]) => void };
+type Props = { title: string; html: string; dark: boolean; forced?: boolean; images?: boolean; /** Links to pages open in a new tab, instead of doing nothing. */ opens?: boolean; className?: string; width?: CSSProperties["inlineSize"]; onHover?: (address: string) => void; onLinks?: (links: Link[]) => void };
 
 /** Framed shows HTML in a page with an origin of its own, in which nothing of the HTML runs. */
-export function Framed({ title, html, dark, forced = false, images = true, className, width = "100%", onHover, onLinks }: Props) {
+export function Framed({ title, html, dark, forced = false, images = true, opens = false, className, width = "100%", onHover, onLinks }: Props) {
 	const frame = useRef<HTMLIFrameElement>(null);
 	const [ready, setReady] = useState(false);
 	const [height, setHeight] = useState(400);
@@ -29,7 +29,7 @@ export function Framed({ title, html, dark, forced = false, images = true, class
 		return () => window.removeEventListener("message", listen);
 	}, []);
 	useEffect(() => {
-		if (ready) frame.current?.contentWindow?.postMessage({ kind: "show", html, dark, forced, images }, "*");
-	}, [ready, html, dark, forced, images]);
-	return <iframe ref={frame} title={title} src="/app/-/frame" sandbox="allow-scripts" referrerPolicy="no-referrer" className={className} style={{ inlineSize: width, blockSize: height }} />;
+		if (ready) frame.current?.contentWindow?.postMessage({ kind: "show", html, dark, forced, images, opens }, "*");
+	}, [ready, html, dark, forced, images, opens]);
+	return <iframe ref={frame} title={title} src="/app/-/frame" sandbox={opens ? "allow-scripts allow-popups allow-popups-to-escape-sandbox" : "allow-scripts"} referrerPolicy="no-referrer" className={className} style={{ inlineSize: width, blockSize: height }} />;
 }

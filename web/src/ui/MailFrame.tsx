@@ -32,10 +32,10 @@ const words = catalogue({
 const clipped = 102_000;
 const nearlyClipped = 90_000;
 
-type Props = { html: string | null; text: string | null; /** Name and value of each, in their order. */ headers?: string[][]; size?: number | null; tall?: boolean };
+type Props = { html: string | null; text: string | null; /** Name and value of each, in their order. */ headers?: string[][]; size?: number | null; tall?: boolean; /** Links open in a new tab. */ opens?: boolean };
 
 /** MailFrame shows a mail in a page with an origin of its own, in which nothing of the mail runs. */
-export function MailFrame({ html, text, headers, size, tall }: Props) {
+export function MailFrame({ html, text, headers, size, tall, opens }: Props) {
 	const [hovered, setHovered] = useState("");
 	const [width, setWidth] = useParam("device", "600");
 	const [theme, setTheme] = useParam("colours", "light");
@@ -99,6 +99,7 @@ export function MailFrame({ html, text, headers, size, tall }: Props) {
 						dark={theme === "dark"}
 						forced={theme === "forced"}
 						images={images === "on"}
+						opens={opens}
 						className={css.frame}
 						width={width === "full" ? "100%" : `min(100%, ${width}px)`}
 						onHover={setHovered}
