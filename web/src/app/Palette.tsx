@@ -5,6 +5,7 @@ import { api } from "../api/client";
 import { undoLast, undoText } from "../ui/Toast";
 import { useSettled } from "../ui/useSettled";
 import { catalogue, plural } from "../words/catalogue";
+import { bestFirst } from "./matches";
 import { navigation } from "./navigation";
 import css from "./Palette.module.css";
 import { pageOffers } from "./offers";
@@ -76,7 +77,42 @@ const words = catalogue({
 	},
 });
 
-type Result = { id: string; title: string; kind: string; detail?: ReactNode; off?: boolean; run: () => void };
+/** Other words by which pages are found. */
+const also = catalogue({
+	"/": "dashboard overview start checklist setup",
+	"/contacts": "people subscribers customers users audience list export download csv",
+	"/contacts/import": "upload csv excel subscribers people",
+	"/segments": "lists groups audience filters conditions",
+	"/forms": "subscribe signup sign-up double opt-in embed captcha",
+	"/suppressions": "blocklist blacklist bounces complaints spam unsubscribed do not mail",
+	"/templates": "mjml html designs layouts",
+	"/blocks": "snippets modules partials",
+	"/library": "messages mails content",
+	"/broadcasts": "campaigns newsletters mailings schedule scheduled calendar a/b test",
+	"/sequences": "drip flows journeys workflows series",
+	"/automations": "rules triggers workflows",
+	"/reports": "statistics analytics metrics opens clicks bounces rates export csv",
+	"/activity": "events feed history log",
+	"/sending": "smtp relay ses mta configs servers domains dns dkim spf dmarc deliverability reputation throttle limits warm-up warmup",
+	"/settings": "preferences configuration options",
+	"/sending/senders": "from address identities reply-to",
+	"/sending/types": "unsubscribe preferences page subscriptions topics",
+	"/sending/seeds": "inbox placement test addresses",
+	"/mailbox": "built-in inbox test mails sink trial",
+	"/jobs": "exports imports downloads progress csv background",
+	"/settings/account": "timezone time zone postal address company workspace language defaults window",
+	"/settings/members": "users team people invite roles permissions colleagues",
+	"/settings/api-keys": "tokens developer integration scopes secret",
+	"/settings/webhooks": "callbacks integration developer http",
+	"/settings/website": "tracking script snippet visitors identify",
+	"/settings/fields": "properties attributes columns",
+	"/settings/stages": "lifecycle funnel",
+	"/settings/scoring": "points lead score engagement",
+	"/settings/audit": "history changes security who",
+	"~/app/-/me": "profile password theme sessions shortcuts",
+});
+
+type Result = { id: string; title: string; kind: string; /** Other words by which it is found. */ also?: string; detail?: ReactNode; off?: boolean; run: () => void };
 
 /** Pages that the navigation leads to by way of another. They are listed once something is typed. */
 const more = {
@@ -97,6 +133,8 @@ const more = {
 	audit: "/settings/audit",
 	me: "~/app/-/me",
 } as const;
+
+const alsoOf = (to: string) => (also as { [to: string]: string })[to];
 
 const anAddress = /^[^\s@]+@[^\s@]+\.[^\s@]+$/;
 
@@ -170,8 +208,8 @@ export default function Palette({ onClose, onHelp }: { onClose: () => void; onHe
 	}
 	if (prefix === "") {
 		for (const r of recent(key()[0] as string)) local.push({ id: `recent ${r.to}`, title: r.title, kind: words.recent, run: go(r.to) });
-		for (const e of navigation.flatMap((g) => g.entries)) local.push({ id: `page ${e.to}`, title: e.name, kind: words.pages, run: go(e.to) });
-		if (text !== "") for (const [id, to] of Object.entries(more)) local.push({ id: `page ${to}`, title: words.more[id as keyof typeof more], kind: words.pages, run: go(to) });
+		for (const e of navigation.flatMap((g) => g.entries)) local.push({ id: `page ${e.to}`, title: e.name, kind: words.pages, also: alsoOf(e.to), run: go(e.to) });
+		if (text !== "") for (const [id, to] of Object.entries(more)) local.push({ id: `page ${to}`, title: words.more[id as keyof typeof more], kind: words.pages, also: alsoOf(to), run: go(to) });
 	}
 	if (prefix === "" || prefix === ">") {
 		const a = words.actions;
@@ -221,7 +259,7 @@ export default function Palette({ onClose, onHelp }: { onClose: () => void; onHe
 		: [];
 	const results: Result[] = [
 		...ofAddress,
-		...local.filter((r) => text === "" || r.title.toLowerCase().includes(text)),
+		...bestFirst(text, local),
 		...(asked === text && text !== "" ? (found.data?.data ?? []) : []).map((r) => ({
 			id: `${r.type} ${r.id}`,
 			title: r.title,

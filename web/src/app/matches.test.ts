@@ -1,0 +1,33 @@
+import { equals, type Tests } from "../testing";
+import { bestFirst, finds } from "./matches";
+
+const tests: Tests = {
+	"a page is found by its name and by other words for it"() {
+		const cases: [typed: string, name: string, others: string, want: number][] = [
+			["suppr", "Suppressions", "bounces", 2],
+			["PRESS", "Suppressions", "bounces", 2],
+			["bounce", "Suppressions", "bounces unsubscribed", 1],
+			["unsub", "Suppressions", "bounces unsubscribed", 1],
+			["ounce", "Suppressions", "bounces", 0],
+			["time zone", "Account settings", "time zone, postal address", 1],
+			["timezone", "Account settings", "time zone timezone", 1],
+			["zone time", "Account settings", "time zone", 1],
+			["time travel", "Account settings", "time zone", 0],
+			["keys api", "API keys", "", 2],
+			["account zone", "Account settings", "time zone", 1],
+			["a/b", "Broadcasts", "a/b test", 1],
+			["", "Home", "", 2],
+			["  ", "Home", "", 2],
+			["…", "Home", "start", 0],
+		];
+		for (const [typed, name, others, want] of cases) equals(finds(typed, name, others), want, `${typed} in ${name}`);
+	},
+	"names come before other words"() {
+		const all = [{ title: "Jobs", also: "import export" }, { title: "Import contacts", also: "csv" }, { title: "Broadcasts", also: "send" }, { title: "Important", also: "" }];
+		equals(bestFirst("import", all).map((r) => r.title), ["Import contacts", "Important", "Jobs"]);
+		equals(bestFirst("", all).length, 4);
+		equals(bestFirst("nothing", all), []);
+	},
+};
+
+export default tests;
