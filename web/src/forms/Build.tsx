@@ -29,6 +29,7 @@ const words = catalogue({
 	message: "A message in place of the form",
 	redirect: "Another page",
 	success: "Message",
+	successDouble: "Shown once double opt-in is off. With it, visitors are asked to open the mail and confirm, in their language.",
 	url: "Address of the page",
 	optIn: "Confirmation",
 	double: "Ask by mail whether the address is theirs (double opt-in)",
@@ -111,7 +112,7 @@ export function Build({ work, why }: { work: FormWork; why?: string }) {
 						]}
 					/>
 					{d.success_mode === "message" ? (
-						<TextArea label={words.success} rows={2} path="success_message" value={d.success_message} onChange={(success_message) => set({ success_message })} error={problem("success_message")} />
+						<TextArea label={words.success} help={d.double_opt_in ? words.successDouble : undefined} rows={2} path="success_message" value={d.success_message} onChange={(success_message) => set({ success_message })} error={problem("success_message")} />
 					) : (
 						<TextField label={words.url} type="url" path="redirect_url" value={d.redirect_url} onChange={(redirect_url) => set({ redirect_url })} error={problem("redirect_url")} />
 					)}

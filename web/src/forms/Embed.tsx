@@ -18,6 +18,7 @@ const words = catalogue({
 	domains: "Sending domains",
 	snippet: "With the script",
 	snippetAbout: "The form is checked, sent and answered without leaving the page. Put this where it should stand.",
+	again: "The fields, their texts and the button are in this code. After you change them, put the new code into your pages; what happens after sending needs no new code.",
 	plain: "Plain HTML",
 	plainAbout: "Works without any script. The browser shows a page of ours after sending, or goes to the page that you chose.",
 	copy: "Copy",
@@ -56,6 +57,7 @@ export function Embed({ form: f }: { form: FormRow }) {
 				}
 			>
 				<p>{words.snippetAbout}</p>
+				<p>{words.again}</p>
 				<Source text={e.snippet} label={words.snippet} />
 			</Card>
 			<Card

@@ -58,7 +58,7 @@ const words = catalogue({
 	blocked: (n: number) => plural(n, { one: "One thing is missing before it can be published", other: "# things are missing before it can be published" }),
 	blockedSave: (n: number) => plural(n, { one: "One thing keeps the changes from being saved", other: "# things keep the changes from being saved" }),
 	senders: "Senders",
-	live: "It is published. Changes show on your pages once you save them.",
+	live: "It is published. What happens after sending changes once you save it. The fields and texts are in the code on your pages: put the new code there after you change them.",
 	joined: (fields: string) => `Somebody else changed ${fields} meanwhile. That is joined with your changes.`,
 	clash: "Somebody else changed the same parts meanwhile.",
 	brought: (saved: string) => `Brought back from this device. ${saved}`,
