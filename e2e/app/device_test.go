@@ -60,6 +60,25 @@ func TestUnsavedInputIsRestoredAfterAReload(t *testing.T) {
 		}
 		page.expectOnDevice("Lost on the way", false)
 
+		// What another tab saves of the same draft leaves what this tab keeps.
+		loses(edit, func() {
+			page.Fill("Subject", "In this tab")
+			page.expectOnDevice("In this tab", true)
+			other := appPage{page.NewTab(), page.program, page.account}
+			other.open(edit)
+			other.Fill("Preview text", "In the other tab")
+			e2etest.Eventually(t, func() (any, bool) {
+				v := page.getBroadcast(broadcast)["content"].(map[string]any)["preheader"]
+				return v, v == "In the other tab"
+			})
+			other.expectOnDevice("In the other tab", false)
+			other.open("/")
+			page.expectOnDevice("In this tab", true)
+		})
+		if got := e2etest.Eventually(t, func() (any, bool) { v := subject(); return v, v == "In this tab" }); got != "In this tab" {
+			t.Errorf("the subject is %v", got)
+		}
+
 		// Somebody else changes the same subject while the page is closed: it is asked.
 		loses(edit, func() {
 			page.Fill("Subject", "Mine")

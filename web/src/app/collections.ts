@@ -67,6 +67,12 @@ export async function collection<K extends Kind>(kind: K): Promise<Collection<K>
 	return { data: (await ask("kinds", kind))[kind] as Collection<K>["data"] };
 }
 
+/** deleteCopy deletes a working copy that is known by its mark: another tab or browser may have stored its own since. */
+export async function deleteCopy(kind: string, id: string, known: string[]) {
+	const copy = await workingCopy(kind, id);
+	if (copy && known.includes(String(copy.data.mark ?? ""))) await api("DELETE /working-copies/{kind}/{id}", { path: { kind, id } });
+}
+
 /** workingCopy reads a working copy with its data; null if there is none. */
 export async function workingCopy(kind: string, id: string): Promise<WorkingCopy | null> {
 	const { copies } = await ask("copies", `${kind}/${id}`);

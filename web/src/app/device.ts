@@ -1,9 +1,10 @@
 // What is typed and has not reached the server is kept in IndexedDB, so that a reload, a crash or a closed
-// laptop loses none of it: by user, workspace, kind and record, written in the task in which it is typed, and
-// deleted when the server has it. Signing out deletes everything, and so does signing in as somebody else.
+// laptop loses none of it: by user, workspace, kind, record and tab, written in the task in which it is typed, and
+// deleted by its tab when the server has it. Signing out deletes everything, and so does signing in as somebody else.
 // Without storage nothing is kept here, and pages keep what they can on the server.
 
 import { useSyncExternalStore } from "react";
+import { type Key, othersOf, type Row, readable, tabOf } from "./copies";
 
 const database = "packetboat-typed";
 const records = "records";
@@ -14,10 +15,18 @@ const largest = 3_000_000; // characters of a record; what is longer is not kept
 const most = 20_000_000; // characters of all records
 const oldest = 30 * 24 * 3600_000; // milliseconds, as long as the server keeps working copies
 
-type Key = [user: string, workspace: string, kind: string, id: string];
+/** The tab, until its page is loaded again. It holds a lock, by which others see that it is open. */
+const tab = crypto.randomUUID();
+const lockOf = (name: string) => `${database} ${name}`;
+const longestWait = 500; // milliseconds, for the lock of a page that goes
 
-/** Row is what is known of a record; its text is in as many chunks. */
-type Row = { key: Key; size: number; chunks: number; at: number };
+/** isGone reports whether a tab is not open any more. Without locks, as on plain http, all others are as good as gone. */
+async function isGone(name: string): Promise<boolean> {
+	if (!navigator.locks) return true;
+	return navigator.locks.request(lockOf(name), { signal: AbortSignal.timeout(longestWait) }, () => true).catch(() => false);
+}
+
+void navigator.locks?.request(lockOf(tab), () => new Promise(() => undefined)).catch(() => undefined);
 
 let db: IDBDatabase | null = null;
 const listeners = new Set<() => void>();
@@ -36,8 +45,9 @@ const slowest = 3000;
 function open(): Promise<IDBDatabase> {
 	return new Promise((done, fail) => {
 		setTimeout(() => fail(new Error("IndexedDB does not answer")), slowest);
-		const request = indexedDB.open(database, 1);
+		const request = indexedDB.open(database, 2);
 		request.onupgradeneeded = () => {
+			for (const name of [...request.result.objectStoreNames]) request.result.deleteObjectStore(name);
 			request.result.createObjectStore(records, { keyPath: "key" });
 			request.result.createObjectStore(chunks);
 		};
@@ -131,7 +141,7 @@ function subscribeDevice(listener: () => void) {
 /** useKeepsTyped is keepsTyped in a component. */
 export const useKeepsTyped = () => useSyncExternalStore(subscribeDevice, keepsTyped);
 
-const keyOf = (kind: string, id: string): Key | null => scope && [...scope, kind, id];
+const keyOf = (kind: string, id: string): Key | null => scope && [...scope, kind, id, tab];
 
 /** hold keeps what is typed of a record. */
 export function hold(kind: string, id: string, value: object) {
@@ -157,7 +167,7 @@ export function hold(kind: string, id: string, value: object) {
 	);
 }
 
-/** release deletes what is kept of a record. */
+/** release deletes what this tab keeps of a record. */
 export function release(kind: string, id: string) {
 	const key = keyOf(kind, id);
 	if (!key) return;
@@ -165,21 +175,33 @@ export function release(kind: string, id: string) {
 	write((rows, texts) => erase(rows, texts, key));
 }
 
-/** held returns what is kept of a record. */
-export async function held<T extends object>(kind: string, id: string): Promise<T | null> {
+/**
+ * held returns what this tab keeps of a record, joined with what tabs that are gone have left, which is this tab's from
+ * then on.
+ */
+export async function held<T extends object>(kind: string, id: string, join: (earlier: T, later: T) => T): Promise<T | null> {
 	const key = keyOf(kind, id);
 	if (!key || !db) return null;
 	try {
-		const t = db.transaction([records, chunks]);
-		const [row, texts] = await Promise.all([
-			answer(t.objectStore(records).get(key)) as Promise<Row | undefined>,
-			answer(t.objectStore(chunks).getAll(IDBKeyRange.bound([...key], [...key, []]))) as Promise<string[]>,
-		]);
-		if (!row) return null;
-		const now = texts.slice(0, row.chunks);
-		const value: unknown = JSON.parse(now.join(""));
-		written.set(key.join(" "), now);
-		return value as T;
+		const record = key.slice(0, 4);
+		const all = (await answer(db.transaction(records).objectStore(records).getAll(IDBKeyRange.bound(record, [...record, []])))) as Row[];
+		const others = othersOf(all, tab);
+		const are = await Promise.all(others.map(isGone));
+		const rows = readable(all, tab, new Set(others.filter((_, n) => are[n])));
+		if (rows.length === 0 || !db) return null;
+		const store = db.transaction(chunks).objectStore(chunks);
+		const texts = (await Promise.all(rows.map((r) => answer(store.getAll(IDBKeyRange.bound([...r.key], [...r.key, []])))))) as string[][];
+		const copies = rows.map((r, n) => texts[n]?.slice(0, r.chunks) ?? []);
+		const value = copies.map((c) => JSON.parse(c.join("")) as T).reduce(join);
+		for (const [n, r] of rows.entries()) if (tabOf(r) === tab) written.set(key.join(" "), copies[n] ?? []);
+		const left = rows.filter((r) => tabOf(r) !== tab);
+		if (left.length > 0) {
+			hold(kind, id, value);
+			write((rows, texts) => {
+				for (const r of left) erase(rows, texts, r.key);
+			});
+		}
+		return value;
 	} catch {
 		return null;
 	}
@@ -190,7 +212,7 @@ export async function heldIds(kind: string): Promise<string[]> {
 	if (!scope || !db) return [];
 	try {
 		const all = (await answer(db.transaction(records).objectStore(records).getAll(IDBKeyRange.bound([...scope, kind], [...scope, kind, []])))) as Row[];
-		return all.sort((a, b) => b.at - a.at).map((r) => r.key[3]);
+		return [...new Set(all.sort((a, b) => b.at - a.at).map((r) => r.key[3]))];
 	} catch {
 		return [];
 	}

@@ -25,6 +25,15 @@ const pause = 800;
 /** Held is what is kept on this device: the parts that are not saved, what they were when they were changed, what of them was sent last without an answer, and the working copies of the server that they go on from. */
 type Held = { parts: Parts; base: Parts; sent: Parts; revision: string | null; follows: string[] };
 
+/** joinHeld joins what two tabs have kept, one after the other. What was not saved began with the earlier revision. */
+const joinHeld = (a: Held, b: Held): Held => ({
+	parts: { ...a.parts, ...b.parts },
+	base: { ...b.base, ...a.base },
+	sent: { ...a.sent, ...b.sent },
+	revision: a.revision ?? b.revision,
+	follows: [...new Set([...a.follows, ...b.follows])],
+});
+
 /** How long after each failure of the server or the network the changes are sent again. They name the revision that they were made on, so that sending them twice does no harm. */
 const pauses = [1000, 3000, 9000, 30_000];
 
@@ -247,7 +256,7 @@ export function useDraft(id: string) {
 	const [opened, setOpened] = useState(false);
 	const open = useCallback((found: Found, own: string) => bringBack(found, own).finally(() => setOpened(true)), [bringBack]);
 	const read = useCallback(async () => {
-		older.current = await heldHere<Held>("broadcast", id);
+		older.current = await heldHere<Held>("broadcast", id, joinHeld);
 		if (Object.keys(parts.current).length > 0) setParts(parts.current); // what was typed meanwhile
 	}, [id, setParts]);
 	const stored = useCallback(() => release("broadcast", id), [id]);

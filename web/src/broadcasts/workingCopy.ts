@@ -2,7 +2,7 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
 import { api } from "../api/client";
 import type { BroadcastSessionView } from "../api/schema";
-import { workingCopy } from "../app/collections";
+import { deleteCopy, workingCopy } from "../app/collections";
 import { useKey, useWhyNot } from "../app/session";
 import { groupOf, type Parts, same, partOf } from "./parts";
 
@@ -25,24 +25,25 @@ export function useWorkingCopy(id: string, saved: BroadcastSessionView | undefin
 	const asked = useRef(false);
 	const exists = useRef<Promise<boolean>>(Promise.resolve(false)); // whether there is a copy on the server
 	const [own] = useState(() => crypto.randomUUID());
+	const known = useRef([own, ""]); // the marks of copies that this page goes on from
 	const text = unsaved && Object.keys(unsaved).length > 0 ? JSON.stringify(unsaved) : "";
 	const latest = useRef(text);
 	latest.current = text;
 	useEffect(() => {
 		if (saved?.status !== "draft" || asked.current || why) return;
 		asked.current = true;
-		const path = { kind: "broadcast", id };
 		const here = read();
 		const find = async () => {
 			const copy = await workingCopy("broadcast", id);
 			if (!copy) return { parts: {}, mark: "" };
 			exists.current = Promise.resolve(true);
 			const { parts, base, mark = "" } = copy.data as Copy;
+			known.current.push(mark);
 			// Where the draft was changed since, what was saved later stands.
 			const left = Object.fromEntries(Object.entries(parts ?? {}).filter(([p, v]) => same(base?.[p], partOf(saved, p)) && !same(v, partOf(saved, p))));
 			if (Object.keys(left).length === 0) {
 				exists.current = Promise.resolve(false);
-				await api("DELETE /working-copies/{kind}/{id}", { path });
+				await deleteCopy("broadcast", id, known.current);
 			}
 			return { parts: left, mark };
 		};
@@ -58,7 +59,7 @@ export function useWorkingCopy(id: string, saved: BroadcastSessionView | undefin
 			if (unsaved) return;
 			exists.current = exists.current.then(async (there) => {
 				if (!there) return false;
-				await api("DELETE /working-copies/{kind}/{id}", { path }).catch(() => undefined);
+				await deleteCopy("broadcast", id, known.current).catch(() => undefined);
 				refresh();
 				return false;
 			});

@@ -2,7 +2,7 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useLayoutEffect, useRef, useState } from "react";
 import { ApiError, api } from "../api/client";
 import type { WorkingCopy } from "../api/schema";
-import { cachedCopy } from "../app/collections";
+import { cachedCopy, deleteCopy } from "../app/collections";
 import { held, hold, release } from "../app/device";
 import { useSaveOnLeave } from "../app/leaving";
 import { useKey } from "../app/session";
@@ -42,6 +42,9 @@ function join<T extends object>(earlier: Partial<T>, later: Partial<T>): Partial
 	const [a, b] = [earlier, later] as { [part: string]: object | undefined }[];
 	return Object.fromEntries(Object.keys(both).map((part) => [part, { ...a?.[part], ...b?.[part] }])) as Partial<T>;
 }
+
+/** joinHeld joins what two tabs have kept, one after the other. */
+const joinHeld = <T extends object>(a: Held<T>, b: Held<T>): Held<T> => ({ value: join(a.value, b.value) as T, base: a.base, follows: [...new Set([...a.follows, ...b.follows])] });
 
 /** find returns the working copy of a record: that of the server, or what is newer on this device. */
 async function find<T extends object>(own: Held<T> | null, copy: Promise<WorkingCopy | null>) {
@@ -130,7 +133,7 @@ export function useWorkingCopy<T extends object>({ kind, id, title, base, value,
 		release(kind, id);
 		if (!stored.current) return;
 		stored.current = false;
-		await write(() => api("DELETE /working-copies/{kind}/{id}", { path }));
+		await write(() => deleteCopy(kind, id, follows.current));
 	};
 	// biome-ignore lint/correctness/useExhaustiveDependencies: it is read once, when the page opens
 	useEffect(() => {
@@ -138,7 +141,7 @@ export function useWorkingCopy<T extends object>({ kind, id, title, base, value,
 		// Asked for with what else the page reads as it opens.
 		const copy = cachedCopy(client, key, kind, id);
 		copy.catch(() => undefined);
-		held<Held<T>>(kind, id)
+		held<Held<T>>(kind, id, joinHeld)
 			.then(async (own) => {
 				older.current = own;
 				setRead(true);

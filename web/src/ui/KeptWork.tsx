@@ -38,6 +38,12 @@ function partsOf(value: unknown, path = ""): Part[] {
 	return Object.entries(value).flatMap(([name, v]) => (aside.has(name) ? [] : partsOf(v, path ? `${path}.${name}` : itself.has(name) ? "" : name)));
 }
 
+const isPlain = (v: unknown): v is object => typeof v === "object" && v !== null && !Array.isArray(v);
+
+/** both joins two copies: of what both have, the later one's. */
+const both = <T extends object>(earlier: T, later: T): T =>
+	Object.fromEntries(Object.entries({ ...earlier, ...later }).map(([k, v]) => [k, isPlain((earlier as { [k: string]: unknown })[k]) && isPlain(v) ? both((earlier as { [k: string]: object })[k] ?? {}, v) : v])) as T;
+
 /** KeptWork shows the working copies of a record that does not exist any more. Without any it shows nothing. */
 export function KeptWork({ kinds, id }: { kinds: string[]; id: string }) {
 	const key = useKey();
@@ -51,7 +57,7 @@ export function KeptWork({ kinds, id }: { kinds: string[]; id: string }) {
 			const copies = await Promise.all(kinds.map((kind) => (may ? workingCopy(kind, id) : null)));
 			const list: Work[] = [];
 			for (const [i, kind] of kinds.entries()) {
-				const own = await held<{ value?: object }>(kind, id);
+				const own = await held<{ value?: object }>(kind, id, both);
 				const stored = copies[i] !== null;
 				const value = own?.value ?? copies[i]?.data ?? null;
 				const parts = partsOf(value);
