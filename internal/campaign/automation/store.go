@@ -92,6 +92,16 @@ type Query struct {
 	Limit    int
 }
 
+// Names returns the names of automations, by id; missing ones are left out.
+func Names(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.Automation) (map[id.Automation]string, error) {
+	rows, err := db.Query(ctx, `SELECT id, name FROM automation WHERE tenant_id = $1 AND id`+db.In(2), tenant, sqldb.List(db, ids))
+	names, err := sqldb.Names[id.Automation](rows, err)
+	if err != nil {
+		return nil, fmt.Errorf("read the names of automations: %w", err)
+	}
+	return names, nil
+}
+
 // List returns a page of automations, the newest first, and whether there are more.
 func List(ctx context.Context, db *sqldb.DB, tenant id.Tenant, q Query) ([]Automation, bool, error) {
 	where, args := ``, []any{tenant, q.Limit + 1}

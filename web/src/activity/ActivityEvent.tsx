@@ -22,19 +22,25 @@ function told(properties: object): string {
 		.join(" · ");
 }
 
-/** useTitle returns the title of an event. A form is called by its name, and not by its key, and mail of a sequence by that of the sequence. */
-export function useTitle(row: Pick<ActivityRow, "title" | "properties" | "sequence_id" | "broadcast_id" | "source">): string {
+/** useTitle returns the title of an event. A form is called by its name, and not by its key, mail of a sequence by that of the sequence, and a list by its name. */
+export function useTitle(row: Pick<ActivityRow, "type" | "title" | "properties" | "sequence_id" | "broadcast_id" | "source">): string {
 	const sequences = useCollection("sequences", { enabled: Boolean(row.sequence_id) });
+	const p = row.properties as { segment_key?: string; form_slug?: string; form_name?: string };
+	const ofList = row.type === "list_added" || row.type === "list_removed";
+	const segments = useCollection("segments", { enabled: ofList });
+	const list = ofList ? (segments.data?.data.find((s) => s.segment_key === p.segment_key)?.name ?? p.segment_key) : undefined;
 	const sequence = row.source === "email" && row.sequence_id ? sequences.data?.data.find((s) => s.id === row.sequence_id)?.name : undefined;
 	if (sequence) return `${row.title}: ${sequence}`;
-	const { form_slug: slug, form_name: name } = row.properties as { form_slug?: string; form_name?: string };
+	if (list) return `${row.title}: ${list}`;
+	const { form_slug: slug, form_name: name } = p;
 	return slug && name && row.title.endsWith(slug) ? row.title.slice(0, -slug.length) + name : row.title;
 }
 
-/** detailOf returns what the title of an event does not say. */
-function detailOf(row: ActivityRow): string | undefined {
+/** useDetail returns what the title of an event does not say. */
+function useDetail(row: ActivityRow): string | undefined {
+	const types = useCollection("email_types", { enabled: row.type === "subscription_changed" });
 	const p = row.properties as { url?: string; link_url?: string; subject?: string; reason?: string; form_name?: string; email_type_key?: string; subscribed?: boolean };
-	const subscription = row.type === "subscription_changed" && p.email_type_key ? (p.subscribed ? words.subscribed : words.unsubscribed)(p.email_type_key) : undefined;
+	const subscription = row.type === "subscription_changed" && p.email_type_key ? (p.subscribed ? words.subscribed : words.unsubscribed)(types.data?.data.find((t) => t.type_key === p.email_type_key)?.display_name ?? p.email_type_key) : undefined;
 	return p.link_url ?? p.url ?? p.subject ?? p.form_name ?? p.reason?.replaceAll("_", " ") ?? subscription ?? ((row.event_name && told(row.properties)) || undefined);
 }
 
@@ -44,7 +50,7 @@ function detailOf(row: ActivityRow): string | undefined {
  */
 export function ActivityEvent({ row: r, contact, who }: { row: ActivityRow; contact: string; who?: ReactNode }) {
 	const title = useTitle(r);
-	const detail = detailOf(r);
+	const detail = useDetail(r);
 	const to = r.broadcast_id ? `/broadcasts/${r.broadcast_id}` : r.sequence_id ? `/sequences/${r.sequence_id}` : null;
 	const mail = r.broadcast_id && r.source === "email";
 	return (

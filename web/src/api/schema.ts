@@ -205,6 +205,7 @@ export type AuditRow = {
 	id: string;
 	ip: string | null;
 	target_id: string;
+	target_name: string | null;
 	target_type: string;
 };
 

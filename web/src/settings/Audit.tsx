@@ -114,6 +114,7 @@ const pages: { [type: string]: (id: string) => string } = {
 	message: (id) => `/library/${id}`,
 	broadcast: (id) => `/broadcasts/${id}`,
 	sequence: (id) => `/sequences/${id}`,
+	automation: (id) => `/automations/${id}`,
 	sending_domain: (id) => `/sending/domains/${id}`,
 	mta_config: (id) => `/sending/mta/${id}`,
 	sending_identity: () => "/sending/senders",
@@ -142,8 +143,8 @@ function dayStart(date: string, later = 0): string | undefined {
 	return new Date(utc - (clocks.getTime() - utc)).toISOString();
 }
 
-/** targetOf names what was acted on, such as "sending domain …b081ac". */
-const targetOf = (type: string, id: string) => `${type.replaceAll("_", " ")} ${id.length > 20 ? `…${id.slice(-6)}` : id}`;
+/** targetOf names what was acted on: by its name, or such as "sending domain …b081ac". */
+const targetOf = (type: string, id: string, name?: string | null) => name ?? `${type.replaceAll("_", " ")} ${id.length > 20 ? `…${id.slice(-6)}` : id}`;
 
 /** Audit lists who did what. */
 export default function Audit() {
@@ -195,7 +196,7 @@ export default function Audit() {
 					{filtered && <Button onClick={clear}>{words.clear}</Button>}
 				</div>
 			)}
-			{of("target") && <p role="status">{words.only(targetOf(of("type"), of("target")))}</p>}
+			{of("target") && <p role="status">{words.only(targetOf(of("type"), of("target"), rows.find((r) => r.target_id === of("target"))?.target_name))}</p>}
 			{why ? (
 				<Callout>{why}</Callout>
 			) : log.isPending ? (
@@ -234,9 +235,9 @@ export default function Audit() {
 							cell: (r) => (
 								<span className={css.line} title={r.target_id}>
 									{pages[r.target_type] && !r.action.endsWith(".delete") ? (
-										<Link href={pages[r.target_type]?.(r.target_id) ?? ""}>{targetOf(r.target_type, r.target_id)}</Link>
+										<Link href={pages[r.target_type]?.(r.target_id) ?? ""}>{targetOf(r.target_type, r.target_id, r.target_name)}</Link>
 									) : (
-										targetOf(r.target_type, r.target_id)
+										targetOf(r.target_type, r.target_id, r.target_name)
 									)}
 								</span>
 							),

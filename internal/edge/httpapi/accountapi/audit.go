@@ -3,23 +3,27 @@ package accountapi
 import (
 	"context"
 	"slices"
+	"time"
 
 	"github.com/packetboat/packetboat/internal/account/auth"
 	"github.com/packetboat/packetboat/internal/base/fault"
 	"github.com/packetboat/packetboat/internal/base/id"
+	"github.com/packetboat/packetboat/internal/base/optional"
 	"github.com/packetboat/packetboat/internal/edge/endpoint"
 	"github.com/packetboat/packetboat/internal/edge/httpapi/wire"
 	"github.com/packetboat/packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/view/named"
 )
 
 // AuditLog serves the audit log.
 type AuditLog struct {
 	db      *sqldb.DB
 	cursors *endpoint.Cursors
+	now     func() time.Time
 }
 
 // NewAuditLog returns the operations on the audit log.
-func NewAuditLog(e wire.Env) AuditLog { return AuditLog{db: e.DB, cursors: e.Cursors} }
+func NewAuditLog(e wire.Env) AuditLog { return AuditLog{db: e.DB, cursors: e.Cursors, now: e.Now} }
 
 // Register adds the operations on the audit log.
 func (api AuditLog) Register(r *endpoint.Router) {
@@ -74,6 +78,7 @@ type auditRow struct {
 	Action     string         `json:"action"`
 	TargetType string         `json:"target_type"`
 	TargetID   string         `json:"target_id"`
+	TargetName *string        `json:"target_name" doc:"The name or address that the record has now. Null: it has none, or is gone."`
 	Details    any            `json:"details,omitempty" doc:"Of a test: the addresses it went to, and the number of mails."`
 	IP         *string        `json:"ip"`
 	CreatedAt  endpoint.Stamp `json:"created_at"`
@@ -101,16 +106,24 @@ func (api AuditLog) listAuditLog(ctx context.Context, p auth.Principal, in *audi
 		last := list[limit-1]
 		next = wire.TimePosition[id.AuditEntry]{At: last.At, ID: last.ID}.Encode(api.cursors, "created_at")
 	}
+	targets := make([]named.Record, len(list))
+	for i, e := range list {
+		targets[i] = named.Record{Type: e.TargetType, ID: e.TargetID}
+	}
+	names, err := named.Names(ctx, api.db, p.Tenant, targets, api.now())
+	if err != nil {
+		return endpoint.List[auditRow]{}, err
+	}
 	rows := make([]auditRow, len(list))
 	for i, e := range list {
-		rows[i] = rowOfAudit(e)
+		rows[i] = rowOfAudit(e, names[targets[i]])
 	}
 	return endpoint.Page(rows, next), nil
 }
 
-func rowOfAudit(e auth.AuditEntry) auditRow {
+func rowOfAudit(e auth.AuditEntry, name string) auditRow {
 	row := auditRow{
-		ID: e.ID, Actor: e.Actor, Action: e.Action, TargetType: e.TargetType, TargetID: e.TargetID, Details: e.Details,
+		ID: e.ID, Actor: e.Actor, Action: e.Action, TargetType: e.TargetType, TargetID: e.TargetID, TargetName: optional.Pointer(name), Details: e.Details,
 		CreatedAt: endpoint.At(e.At),
 	}
 	if e.IP.IsValid() {
