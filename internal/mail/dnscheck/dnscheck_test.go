@@ -214,6 +214,9 @@ func TestCheckOfARelaysRecords(t *testing.T) {
 		{"no redirect", spf("v=spf1 redirect=spf.relay.example"), []string{relay, bounce + `TXT "v=spf1 -all"`}, "invalid", "redirect=spf.relay.example is missing"},
 		{"a network", spf("v=spf1 ip4:192.0.2.0/24 -all"), []string{bounce + `TXT "v=spf1 ip4:192.0.2.0/24 ~all"`}, "ok", ""},
 		{"no network", spf("v=spf1 ip4:192.0.2.0/24 -all"), []string{bounce + `TXT "v=spf1 ip4:192.0.2.1 ~all"`}, "invalid", "ip4:192.0.2.0/24 is missing"},
+		{"a mistake in what was asked for", spf("v=spf1 a:relay -all"), []string{bounce + `TXT "v=spf1 a:relay -all"`}, "invalid", "correct it in the MTA config"},
+		{"a part of a published network", spf("v=spf1 ip4:192.0.2.8/29 -all"), []string{bounce + `TXT "v=spf1 ip4:192.0.2.0/24 -all"`}, "ok", ""},
+		{"the host's own servers", spf("v=spf1 mx -all"), []string{bounce + `TXT "v=spf1 mx:bounce.acme.example -all"`, bounce + "MX 10 mx.relay.example."}, "ok", ""},
 		{"at the domain itself", dnscheck.Record{Kind: dnscheck.TXT, Domain: "acme.example", Host: "acme.example", Value: "x=y"}, []string{`acme.example.acme.example. 60 IN TXT "x=y"`}, "missing", "enter @ as its name"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
