@@ -110,3 +110,14 @@ func TestGateways(t *testing.T) {
 		}
 	}
 }
+
+// What is left of an agent is no longer than the agent, in time that grows with it, whatever it is.
+func FuzzProducts(f *testing.F) {
+	f.Add("Mozilla/5.0 (Linux; Android 13; X (Y)) [FBAN/1;FBDV/x] Safari/1")
+	f.Fuzz(func(t *testing.T, agent string) {
+		if left := products(agent); len(left) > 2*len(agent)+2 {
+			t.Errorf("products(%q) = %q", agent, left)
+		}
+		_ = isMachine(agent)
+	})
+}
