@@ -1,5 +1,7 @@
 package reply
 
+import "slices"
+
 // rules are tried in order; the first that matches decides. The same table is used for replies of
 // servers and for reports about messages that were accepted before.
 //
@@ -118,12 +120,16 @@ var rules = []rule{
 	// one (RFC 7505), and those of one vendor say no more than this of an unknown recipient.
 	{id: "no-mail-host", stages: []Stage{Rcpt, Data, Dot}, codes: []int{5}, reason: InvalidDomain,
 		words: words(`^(\d{3} )?([\d.]+ )?(the )?(recipient |destination |target |remote )?(host|domain|server|system)( \S+)? (does not|doesn.t|do not) (accept|receive) (any )?(e-?)?mails?\W*$`, `(recipient|destination|rcpt)\w*( address)?( domain| host)?( \S+)? (has|publishes|is) (an? )?null ?mx`)},
+	{id: "no-mailbox-despite-code", stages: []Stage{Rcpt, Data, Dot}, codes: []int{5}, enhanced: codesOfSenders, reason: InvalidRecipient,
+		words: words(`^(\d{3} )?([\d.]+ )?\W*(the )?(e-?mail )?(user|recipient|mailbox|account)( address)?( \S+)? (is )?(unknown|not found|does not exist|doesn.t exist)\b`, `^(\d{3} )?([\d.]+ )?\W*(unknown|no such|invalid) (user|recipient|mailbox)\b`, `recipient (address )?rejected\W+((unknown|no such) user|user (unknown|not found))`)},
+	{id: "inactive-despite-code", stages: []Stage{Rcpt, Data, Dot}, codes: []int{5}, enhanced: codesOfSenders, reason: InactiveMailbox,
+		words: words(`^(\d{3} )?([\d.]+ )?\W*(the )?(recipient|mailbox|recipient.s (account|mailbox))( \S+)? (is |was |has been )?(disabled|inactive|deactivated|suspended|closed)\b`)},
 	{id: "recipient-rejected", stages: []Stage{Rcpt, Data, Dot}, codes: []int{542}, reason: InvalidRecipient, words: words(`^(542 )?([\d.]+ )?rejected\W*$`)},
 
 	// Codes that have one meaning only, and are used with it.
 	{id: "tls-code", enhanced: []string{".7.10", ".7.29"}, reason: TLSRequired},
-	{id: "auth-code", enhanced: []string{".7.20", ".7.21", ".7.22", ".7.23", ".7.24", ".7.25", ".7.26", ".7.27", ".7.30", ".7.31", ".7.32", ".7.40", ".7.509", ".7.515", ".7.9"}, reason: AuthFailure},
-	{id: "rate-code", enhanced: []string{".7.28", ".4.5", ".5.3"}, reason: RateLimited},
+	{id: "auth-code", enhanced: authCodes, reason: AuthFailure},
+	{id: "rate-code", enhanced: rateCodes, reason: RateLimited},
 	{id: "reputation-code", enhanced: []string{".7.501", ".7.502", ".7.503", ".7.511", ".7.606", ".7.607", ".7.608", ".7.609", ".7.610", ".7.649", ".7.705", ".7.708", ".7.750"}, reason: ReputationBlock},
 	{id: "relay-code", enhanced: []string{".7.64"}, reason: RelayDenied},
 	{id: "sender-code", enhanced: []string{".1.7", ".1.8"}, reason: SenderRejected},
@@ -228,6 +234,13 @@ var rules = []rule{
 	{id: "refused-sender", weak: true, stages: []Stage{Mail}, codes: []int{5}, reason: SenderRejected},
 	{id: "refused-message", weak: true, stages: []Stage{Data, Dot}, codes: []int{5}, reason: SpamContent},
 }
+
+// Enhanced codes about the sender and its volume, which few servers use for anything else.
+var (
+	authCodes      = []string{".7.20", ".7.21", ".7.22", ".7.23", ".7.24", ".7.25", ".7.26", ".7.27", ".7.30", ".7.31", ".7.32", ".7.40", ".7.509", ".7.515", ".7.9"}
+	rateCodes      = []string{".7.28", ".4.5", ".5.3"}
+	codesOfSenders = slices.Concat(authCodes, rateCodes)
+)
 
 // denied matches texts that refuse something, and do not say why.
 var denied = words(`\bblocked\b`, `not (authori[sz]ed|allowed|permitted)`, `denied`, `refused`, `forbidden`, `administrator`)
