@@ -45,8 +45,8 @@ type Reason struct {
 // ScheduleWarning is a possible problem that does not prevent scheduling.
 type ScheduleWarning struct {
 	Code    string `json:"code"`
-	Field   string `json:"field,omitempty"` // of LIQUID_MAY_FAIL, and the missing one of EXPECTED_DATA_MISSING
-	Line    int    `json:"line,omitempty"`  // of LIQUID_MAY_FAIL, if known
+	Field   string `json:"field,omitempty"` // of a trouble of the content, and the missing one of EXPECTED_DATA_MISSING
+	Line    int    `json:"line,omitempty"`  // of a trouble of the content, if known
 	Message string `json:"message"`
 }
 
@@ -54,6 +54,7 @@ type ScheduleWarning struct {
 type Readiness struct {
 	Reasons  []Reason
 	Warnings []ScheduleWarning
+	Troubles []ScheduleWarning // those of Warnings that are of the content
 }
 
 // Reasons is the details of the fault returned by scheduling.
@@ -80,13 +81,13 @@ type Preconditions struct {
 	UnknownAudience bool              // loading the audience took too long
 	Template        string            // how the template differs from its snapshot; empty: it does not
 	Lacking         []Lacking         // values the template expects and contacts lack
-	Troubles        []ScheduleWarning // Liquid that fails for some recipients
+	Troubles        []ScheduleWarning // what the author should look at in the contents
 	StaleSeedLists  []string          // names of chosen seed lists that get no copies
 }
 
 // Check checks every guard of b.
 func Check(b Broadcast, f Preconditions) Readiness {
-	r := Readiness{Reasons: []Reason{}, Warnings: []ScheduleWarning{}}
+	r := Readiness{Reasons: []Reason{}, Warnings: []ScheduleWarning{}, Troubles: f.Troubles}
 	refuse := func(g Guard, err *fault.Error) {
 		r.Reasons = append(r.Reasons, Reason{g, err.Code, err.Message, err})
 	}
@@ -150,16 +151,15 @@ func Ready(ctx context.Context, db *sqldb.DB, b Broadcast, now time.Time) (Readi
 	if f.StaleSeedLists, err = f.staleSeedLists(ctx, db, b, now); err != nil {
 		return Readiness{}, err
 	}
-	if f.Troubles, err = Warnings(ctx, db, b, now); err != nil {
+	if f.Troubles, err = Troubles(ctx, db, b, now); err != nil {
 		return Readiness{}, err
 	}
 	return Check(b, f), nil
 }
 
-// Warnings returns warnings about Liquid in b that parses but fails to render for a recipient with
-// all fields set, or for one with none. The field of a variant's content is prefixed by its index
-// among the variants.
-func Warnings(ctx context.Context, db *sqldb.DB, b Broadcast, now time.Time) ([]ScheduleWarning, error) {
+// Troubles returns what the author of b should look at in its contents. The field of a variant's
+// content is prefixed by its index among the variants.
+func Troubles(ctx context.Context, db *sqldb.DB, b Broadcast, now time.Time) ([]ScheduleWarning, error) {
 	fields, err := field.Load(ctx, db, b.Tenant)
 	if err != nil {
 		return nil, err
@@ -167,9 +167,9 @@ func Warnings(ctx context.Context, db *sqldb.DB, b Broadcast, now time.Time) ([]
 	list := []ScheduleWarning{}
 	seen := map[content.Trouble]bool{} // report what variants share once
 	for i, c := range b.VariantContents() {
-		found, err := c.Content.Try(ctx, fields, now)
+		found, err := c.Content.Review(ctx, fields, now)
 		if err != nil {
-			return nil, fmt.Errorf("try the content of broadcast %s: %w", b.ID, err)
+			return nil, fmt.Errorf("review the content of broadcast %s: %w", b.ID, err)
 		}
 		for _, t := range found {
 			if seen[t] {

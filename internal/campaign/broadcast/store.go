@@ -78,9 +78,9 @@ func (b Broadcast) Insert(ctx context.Context, db *sqldb.DB) error {
 			name, subject, preheader, from_name, reply_to, body_html, body_mjml, body_text,
 			template_id, template_slug, authored_subject, template_binding, template_snapshot, template_params, block_ids,
 			message_id, message_version, variant_shares, variants, email_type_id, mta_config_id,
-			include_segments, exclude_segments, identities, tags, metadata, scheduled_at, tracking, delivery, seed_lists, revised_by)
-		VALUES ($1, $2, $35, 1, 'draft', 'regular', 1, $3, $4, $4,
-			$5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31, $32, $33, $34, $36)`,
+			include_segments, exclude_segments, identities, tags, metadata, scheduled_at, tracking, delivery, seed_lists, mjml_findings, revised_by)
+		VALUES ($1, $2, $36, 1, 'draft', 'regular', 1, $3, $4, $4,
+			$5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31, $32, $33, $34, $35, $37)`,
 		append([]any{b.Tenant, b.ID, string(creator), b.CreatedAt.UnixMicro()}, append(b.written(), b.Send, revision.By(ctx))...)...)
 	if err != nil {
 		return fmt.Errorf("create a broadcast: %w", err)
@@ -143,7 +143,7 @@ func (b Broadcast) written() []any {
 	if b.Variants != nil {
 		withoutContent := slices.Clone(b.Variants)
 		for i := range withoutContent {
-			withoutContent[i].Overrides, withoutContent[i].HTML = nil, nil
+			withoutContent[i].Overrides, withoutContent[i].HTML, withoutContent[i].Findings = nil, nil, nil
 		}
 		shares, _ := json.Marshal(withoutContent) // strings and numbers always encode
 		all, _ := json.Marshal(b.Variants)
@@ -156,10 +156,14 @@ func (b Broadcast) written() []any {
 	if b.SeedLists != nil {
 		seeds = jsonArray(*b.SeedLists)
 	}
+	var findings any
+	if len(c.Findings) > 0 {
+		findings = jsonArray(c.Findings)
+	}
 	return append(columns,
 		sqldb.Null(b.EmailType), sqldb.Null(b.Lane),
 		jsonArray(b.Include), jsonArray(b.Exclude), identities, jsonArray(b.Tags), b.Metadata.JSON(),
-		sqldb.NullMicros(b.ScheduledAt), b.Tracking, string(delivery), seeds)
+		sqldb.NullMicros(b.ScheduledAt), b.Tracking, string(delivery), seeds, findings)
 }
 
 func jsonArray[T any](list []T) string {
@@ -217,7 +221,7 @@ func Update(ctx context.Context, w draft.Author, account id.Tenant, bid id.Broad
 				template_params = $19, block_ids = $20, message_id = $21, message_version = $22,
 				variant_shares = $23, variants = $24,
 				email_type_id = $25, mta_config_id = $26, include_segments = $27, exclude_segments = $28, identities = $29,
-				tags = $30, metadata = $31, scheduled_at = $32, tracking = $33, delivery = $34, seed_lists = $35, revised_by = $36
+				tags = $30, metadata = $31, scheduled_at = $32, tracking = $33, delivery = $34, seed_lists = $35, mjml_findings = $36, revised_by = $37
 			WHERE tenant_id = $1 AND id = $2 AND revision = $3 AND status = 'draft'`,
 			append([]any{account, bid, b.Revision, b.ContentVersion, w.Now.UnixMicro()}, append(b.written(), revision.By(ctx))...)...)
 		if err != nil {
@@ -286,8 +290,8 @@ const (
 		content_version, email_type_id, mta_config_id,
 		include_segments, exclude_segments, identities, tags, metadata, scheduled_at, tracking, delivery, seed_lists, pause_reason,
 		archived_at, dispatch_started_at, completed_at, failure, created_by, created_at, updated_at`
-	withBodies    = columns + `, body_html, body_mjml, body_text, template_snapshot, template_params, block_ids, variants`
-	withoutBodies = columns + `, NULL, NULL, NULL, NULL, NULL, NULL, NULL`
+	withBodies    = columns + `, body_html, body_mjml, body_text, template_snapshot, template_params, block_ids, variants, mjml_findings`
+	withoutBodies = columns + `, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL`
 )
 
 // Load returns a broadcast with its bodies.
@@ -328,7 +332,7 @@ func scanBroadcast(row func(...any) error) (Broadcast, error) {
 	var created, updated int64
 	var origin originRow
 	var message id.LibraryEntry
-	var shares, variants sql.NullString
+	var shares, variants, findings sql.NullString
 	var version sql.NullInt64
 	err := row(&b.Tenant, &b.ID, &b.Send, &b.Revision, &b.Name, &b.Status, &b.Kind,
 		&b.Content.Subject, &b.Content.Preheader, &b.Content.FromName, &b.Content.ReplyTo,
@@ -337,7 +341,7 @@ func scanBroadcast(row func(...any) error) (Broadcast, error) {
 		&b.ContentVersion, &b.EmailType, &b.Lane,
 		&include, &exclude, &identities, &tags, &metadata, &scheduled, &b.Tracking, &delivery, &seeds, &pause,
 		&archived, &started, &completed, &failure, &creator, &created, &updated,
-		&b.Content.HTML, &b.Content.MJML, &b.Content.Text, &origin.snapshot, &origin.params, &origin.blocks, &variants)
+		&b.Content.HTML, &b.Content.MJML, &b.Content.Text, &origin.snapshot, &origin.params, &origin.blocks, &variants, &findings)
 	if err != nil {
 		return Broadcast{}, err
 	}
@@ -358,6 +362,9 @@ func scanBroadcast(row func(...any) error) (Broadcast, error) {
 	}
 	if shares.Valid {
 		errs = append(errs, json.Unmarshal([]byte(shares.String), &b.Variants))
+	}
+	if findings.Valid {
+		errs = append(errs, json.Unmarshal([]byte(findings.String), &b.Content.Findings))
 	}
 	if !origin.template.IsZero() {
 		b.Content.Origin, err = origin.decode()

@@ -13,6 +13,7 @@ import (
 	"github.com/packetboat/packetboat/internal/base/id"
 	"github.com/packetboat/packetboat/internal/content/content"
 	"github.com/packetboat/packetboat/internal/content/draft"
+	"github.com/packetboat/packetboat/internal/mail/mjml"
 	"github.com/packetboat/packetboat/internal/senders/route"
 )
 
@@ -37,8 +38,10 @@ type Variant struct {
 	Weight    float64                `json:"weight"` // relative to the others
 	Overrides map[draft.Field]string `json:"content_overrides,omitempty"`
 
-	// HTML is compiled from the variant's MJML; nil if its HTML is its own or the broadcast's.
-	HTML *string `json:"html,omitempty"`
+	// HTML is compiled from the variant's MJML, or from the broadcast's with the variant's preheader; nil
+	// without MJML.
+	HTML     *string        `json:"html,omitempty"`
+	Findings []mjml.Warning `json:"mjml_findings,omitempty"` // of the compiler
 }
 
 // ReadVariants parses and validates the variants of a request. A variant with a sender or an MTA
@@ -118,7 +121,7 @@ func (v Variant) parts() map[draft.Field]*string {
 func (v Variant) content(base draft.Content) draft.Content {
 	m := base.Overridden(v.parts())
 	if v.HTML != nil {
-		m.HTML = v.HTML
+		m.HTML, m.Findings = v.HTML, v.Findings
 	}
 	return m
 }
@@ -137,8 +140,8 @@ func writeVariants(ctx context.Context, w draft.Author, b Broadcast, variants []
 		if err != nil {
 			return nil, err
 		}
-		if v.HTML = nil; m.MJML != nil {
-			v.HTML = m.HTML
+		if v.HTML, v.Findings = nil, nil; m.MJML != nil {
+			v.HTML, v.Findings = m.HTML, m.Findings
 		}
 	}
 	return variants, nil

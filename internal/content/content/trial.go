@@ -1,12 +1,9 @@
 package content
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"math"
-	"slices"
 	"time"
 
 	"github.com/packetboat/packetboat/internal/base/id"
@@ -15,58 +12,38 @@ import (
 	custom "github.com/packetboat/packetboat/internal/people/field"
 )
 
-// CodeMayFail is the code of a Trouble among other warnings.
-const CodeMayFail = "LIQUID_MAY_FAIL"
-
-// Trouble is Liquid that parses and fails to render: affected recipients get no mail.
-type Trouble struct {
-	Code    string `json:"code"` // CodeMayFail
-	Field   string `json:"field"`
-	Line    int    `json:"line,omitempty"` // 0: unknown
-	Message string `json:"message"`
-}
-
-// Text is a piece of Liquid with the name of its field.
-type Text struct{ Field, Source string }
-
 // trialTime is the time limit for rendering a text for one contact. It is longer than at a send, so
 // that a short delay of the machine causes no warning.
 const trialTime = 2 * time.Second
 
-// Try renders texts for a contact with all fields and for one with none, and returns the first
-// trouble of each text. Fields are the custom fields, params the values of param as a JSON object.
-// Texts that do not parse are skipped, since Check reports them.
-func Try(ctx context.Context, texts []Text, fields custom.Catalog, params json.RawMessage, now time.Time) ([]Trouble, error) {
-	var constants map[string]any
-	if len(params) > 0 {
-		d := json.NewDecoder(bytes.NewReader(params))
-		d.UseNumber()
-		if err := d.Decode(&constants); err != nil {
-			return nil, err
-		}
-	}
+// trial renders texts as recipients get them.
+type trial struct {
+	fields custom.Catalog
+	params map[string]any
+	now    time.Time
+}
+
+// contacts returns a contact with all fields, and one with none.
+func (tr trial) contacts() []*contact.Contact {
+	return []*contact.Contact{fullContact(tr.fields, tr.now), {ID: id.New[id.Contact](), Email: "ann@example.com"}}
+}
+
+// failures returns how a template fails to render for a contact with all fields, or for one with none.
+func (tr trial) failures(ctx context.Context, template *liquid.Template) ([]Trouble, error) {
 	var found []Trouble
-	for _, text := range texts {
-		template, err := liquid.Parse(text.Source, liquid.Options{})
-		if err != nil {
+	for _, c := range tr.contacts() {
+		_, err := template.Append(ctx, nil, trialEnv{c, tr.fields, tr.params, tr.now}, liquid.NewBudget(liquid.Limits{Time: trialTime}))
+		t := Trouble{Code: CodeMayFail}
+		if e, ok := errors.AsType[*liquid.RenderError](err); ok {
+			t.Line, t.Message = e.Line, e.Message
+		} else if errors.Is(err, liquid.ErrLimit) {
+			t.Message = "it takes more than a recipient's mail may: loop turns, output or time"
+		} else if err != nil {
+			return nil, err // an error of ctx
+		} else {
 			continue
 		}
-		for _, c := range []*contact.Contact{fullContact(fields, now), {ID: id.New[id.Contact](), Email: "ann@example.com"}} {
-			_, err := template.Append(ctx, nil, trialEnv{c, fields, constants, now}, liquid.NewBudget(liquid.Limits{Time: trialTime}))
-			t := Trouble{Code: CodeMayFail, Field: text.Field}
-			if e, ok := errors.AsType[*liquid.RenderError](err); ok {
-				t.Line, t.Message = e.Line, e.Message
-			} else if errors.Is(err, liquid.ErrLimit) {
-				t.Message = "it takes more than a recipient's mail may: loop turns, output or time"
-			} else if err != nil {
-				return nil, err // an error of ctx
-			} else {
-				continue
-			}
-			if !slices.Contains(found, t) {
-				found = append(found, t)
-			}
-		}
+		found = append(found, t)
 	}
 	return found, nil
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/packetboat/packetboat/internal/people/field"
 )
 
-func TestTryReportsWhatFails(t *testing.T) {
+func TestReviewReportsWhatFails(t *testing.T) {
 	t.Parallel()
 	fields := field.Catalog{"seats": {Type: field.Number}, "plan": {Type: field.Enum, EnumValues: []string{"gold"}}, "since": {Type: field.Date}, "level": {Type: field.Number, Default: "none"}}
 	for source, want := range map[string]string{
@@ -27,7 +27,7 @@ func TestTryReportsWhatFails(t *testing.T) {
 		"{% for i in (1..99999) %}{% endfor %}":                                                                                    "line 0: it takes more than a recipient's mail may: loop turns, output or time",
 		"{% if %}":                                                                                                                 "",
 	} {
-		found, err := content.Try(t.Context(), []content.Text{{Field: "f", Source: source}}, fields, []byte(`{"max": 3}`), noon)
+		found, err := content.Review(t.Context(), []content.Text{{Field: "f", Source: source}}, fields, []byte(`{"max": 3}`), noon)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -56,11 +56,9 @@ func (a Author) Apply(ctx context.Context, tenant id.Tenant, seed string, m Cont
 			m.Origin.Subject = own
 		}
 		if m.MJML != nil && (ch.Parts[BodyMJML] != nil || recompiles(ch)) {
-			html, err := a.compile(ctx, tenant, *m.MJML, m.Preheader)
-			if err != nil {
+			if err := a.compile(ctx, tenant, &m); err != nil {
 				return Content{}, err
 			}
-			m.HTML = &html
 		}
 	}
 	if err := content.Check(m.Source()); err != nil {
@@ -93,9 +91,9 @@ func (m Content) with(ch Change) Content {
 	}
 	switch {
 	case written(ch.Parts[BodyMJML]):
-		m.HTML = nil // until it is compiled
+		m.HTML, m.Findings = nil, nil // until it is compiled
 	case written(ch.Parts[BodyHTML]):
-		m.MJML = nil
+		m.MJML, m.Findings = nil, nil
 	}
 	return m
 }
@@ -124,11 +122,9 @@ func (a Author) Override(ctx context.Context, tenant id.Tenant, m Content, parts
 	}
 	m = m.Overridden(ch.Parts)
 	if m.MJML != nil && (written(parts[BodyMJML]) || recompiles(ch)) {
-		html, err := a.compile(ctx, tenant, *m.MJML, m.Preheader)
-		if err != nil {
+		if err := a.compile(ctx, tenant, &m); err != nil {
 			return Content{}, err
 		}
-		m.HTML = &html
 	}
 	return m, content.Check(m.Source())
 }
@@ -154,17 +150,15 @@ func (a Author) render(ctx context.Context, tenant id.Tenant, seed string, m *Co
 	if err != nil {
 		return err
 	}
-	m.HTML, m.MJML, m.Text = &r.HTML, r.MJML, r.Text
+	m.HTML, m.MJML, m.Text, m.Findings = &r.HTML, r.MJML, r.Text, r.Findings
 	m.Subject = subject
 	if subject == nil {
 		m.Subject = r.Subject
 	}
 	if m.MJML != nil && m.Preheader != nil {
-		html, err := a.compile(ctx, tenant, *m.MJML, m.Preheader)
-		if err != nil {
+		if err := a.compile(ctx, tenant, m); err != nil {
 			return err
 		}
-		m.HTML = &html
 	}
 	origin := Origin{Template: t.ID, Slug: t.Slug, Subject: subject, Blocks: slices.Clone(r.Blocks)}
 	var compact bytes.Buffer
@@ -205,13 +199,15 @@ func (a Author) template(ctx context.Context, tenant id.Tenant, before *Origin, 
 	return t, err
 }
 
-// compile returns the HTML of an MJML body, with the preheader as its preview.
-func (a Author) compile(ctx context.Context, tenant id.Tenant, source string, preheader *string) (string, error) {
-	if preheader != nil {
-		source = mjml.WithPreview(source, links.PreheaderText(*preheader))
+// compile compiles the MJML of m, with the preheader as its preview.
+func (a Author) compile(ctx context.Context, tenant id.Tenant, m *Content) error {
+	source := *m.MJML
+	if m.Preheader != nil {
+		source = mjml.WithPreview(source, links.PreheaderText(*m.Preheader))
 	}
 	r, err := content.CompileMJML(ctx, a.MJML, tenant, "content.body_mjml", source)
-	return r.HTML, err
+	m.HTML, m.Findings = &r.HTML, r.Warnings
+	return err
 }
 
 // Source returns the content for checking and freezing, without what only the owning record
@@ -238,17 +234,18 @@ func (m Content) Equal(n Content) bool {
 		bytes.Equal(m.Origin.Params, n.Origin.Params)
 }
 
-// Try renders the content for a contact with all fields and for one with none, and returns what
-// fails. Line numbers are those of the source: of the MJML, if there is any.
-func (m Content) Try(ctx context.Context, fields field.Catalog, now time.Time) ([]content.Trouble, error) {
-	texts := []content.Text{
-		{Field: "content.subject", Source: optional.Value(m.Subject)}, {Field: "content.preheader", Source: optional.Value(m.Preheader)}, {Field: "content.from_name", Source: optional.Value(m.FromName)},
-	}
+// Review returns what the author should look at. Line numbers are those of the source: of the MJML, if
+// there is any.
+func (m Content) Review(ctx context.Context, fields field.Catalog, now time.Time) ([]content.Trouble, error) {
+	body := content.Text{Field: "content.body_html", Source: optional.Value(m.HTML)}
 	if m.MJML != nil {
-		texts = append(texts, content.Text{Field: "content.body_mjml", Source: *m.MJML})
-	} else {
-		texts = append(texts, content.Text{Field: "content.body_html", Source: optional.Value(m.HTML)})
+		body = content.Text{Field: "content.body_mjml", Source: *m.MJML, MJML: true, Findings: m.Findings}
 	}
-	texts = append(texts, content.Text{Field: "content.body_text", Source: optional.Value(m.Text)})
-	return content.Try(ctx, texts, fields, m.Source().Context.Params, now)
+	return content.Review(ctx, []content.Text{
+		{Field: "content.subject", Source: optional.Value(m.Subject)},
+		{Field: "content.preheader", Source: optional.Value(m.Preheader)},
+		{Field: "content.from_name", Source: optional.Value(m.FromName)},
+		body,
+		{Field: "content.body_text", Source: optional.Value(m.Text)},
+	}, fields, m.Source().Context.Params, now)
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 
 	"github.com/packetboat/packetboat/internal/base/id"
+	"github.com/packetboat/packetboat/internal/mail/mjml"
 )
 
 // Field names a part of the content, as in requests.
@@ -31,6 +32,9 @@ type Content struct {
 	MJML      *string `json:"body_mjml"`
 	Text      *string `json:"body_text"` // derived from HTML when nil
 	Origin    *Origin `json:"origin,omitempty"`
+
+	// Findings are what the compiler said of the MJML.
+	Findings []mjml.Warning `json:"mjml_findings,omitempty"`
 }
 
 // Origin is the template that the bodies were made from.

@@ -74,8 +74,7 @@ type Entry struct {
 // Revisions is the table of entries, for conditions on their revisions.
 var Revisions = revision.Table{Name: "library_entry"}
 
-// Warnings returns the Liquid of the entry that can be parsed but fails for a contact with every
-// field, or for one with none.
+// Warnings returns what the author should look at in the entry's content.
 func (e Entry) Warnings(ctx context.Context, db *sqldb.DB, now time.Time) ([]content.Trouble, error) {
 	if e.Content == nil {
 		return nil, nil
@@ -84,7 +83,7 @@ func (e Entry) Warnings(ctx context.Context, db *sqldb.DB, now time.Time) ([]con
 	if err != nil {
 		return nil, err
 	}
-	return e.Content.Try(ctx, fields, now)
+	return e.Content.Review(ctx, fields, now)
 }
 
 // Change holds the changes that a request makes to an entry; nil leaves a part unchanged.

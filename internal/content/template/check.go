@@ -43,6 +43,7 @@ func (t *Template) check(ctx context.Context, db *sqldb.DB, c *mjml.Compiler, ch
 	if err := checkSources(b); err != nil {
 		return nil, err
 	}
+	var findings []mjml.Warning
 	if b.MJML != "" { // after the cheaper checks
 		line := lineIn(b.MJML, filled.MJML)
 		r, err := c.Compile(ctx, t.Tenant.String(), filled.MJML)
@@ -52,7 +53,7 @@ func (t *Template) check(ctx context.Context, db *sqldb.DB, c *mjml.Compiler, ch
 		if t.Format == binding.MJML && strings.TrimSpace(t.HTML) == "" {
 			t.HTML = r.HTML
 		}
-		warnings = append(warnings, mjmlWarnings(r.Warnings, line)...)
+		findings = r.Warnings
 	}
 	if _, err := t.inlineCSS(filled.HTML); err != nil {
 		return nil, err
@@ -60,28 +61,32 @@ func (t *Template) check(ctx context.Context, db *sqldb.DB, c *mjml.Compiler, ch
 	if err := checkFilled(b, filled); err != nil {
 		return nil, err
 	}
-	troubles, err := t.tryLiquid(ctx, db, b, filled, now)
+	troubles, err := review(ctx, db, t.Tenant, t.Schema, b, filled, findings, now)
 	return append(warnings, troubles...), err
 }
 
-// tryLiquid renders the Liquid of the template, filled with samples, for a contact with all fields
-// and for one with none, and returns warnings for what fails.
-func (t *Template) tryLiquid(ctx context.Context, db *sqldb.DB, written, filled binding.Bodies, now time.Time) ([]binding.Warning, error) {
-	catalog, err := field.Load(ctx, db, t.Tenant)
+// review returns what the author should look at in bodies that are filled with samples. Findings are the
+// compiler's, of the filled MJML.
+func review(ctx context.Context, db *sqldb.DB, tenant id.Tenant, s binding.Schema, written, filled binding.Bodies, findings []mjml.Warning, now time.Time) ([]binding.Warning, error) {
+	catalog, err := field.Load(ctx, db, tenant)
 	if err != nil {
 		return nil, err
 	}
-	doc, _, err := binding.ParseDocument(written, t.Schema)
+	doc, _, err := binding.ParseDocument(written, s)
 	if err != nil {
 		return nil, err
 	}
-	params, err := json.Marshal(doc.Params(binding.Sample(t.Schema)))
+	params, err := json.Marshal(doc.Params(binding.Sample(s)))
 	if err != nil {
 		return nil, err
 	}
 	var warnings []binding.Warning
 	for i, f := range bodyFields(filled) {
-		found, err := content.Try(ctx, []content.Text{{Field: f.field, Source: f.text}}, catalog, params, now)
+		text := content.Text{Field: f.field, Source: f.text}
+		if f.field == fieldMJML && f.text != "" {
+			text.MJML, text.Findings = true, findings
+		}
+		found, err := content.Review(ctx, []content.Text{text}, catalog, params, now)
 		if err != nil {
 			return nil, err
 		}
@@ -94,7 +99,7 @@ func (t *Template) tryLiquid(ctx context.Context, db *sqldb.DB, written, filled 
 }
 
 // check validates a block's content like that of a template.
-func (b *Block) check(ctx context.Context, _ *sqldb.DB, c *mjml.Compiler, ch BlockChange, _ time.Time) ([]binding.Warning, error) {
+func (b *Block) check(ctx context.Context, db *sqldb.DB, c *mjml.Compiler, ch BlockChange, now time.Time) ([]binding.Warning, error) {
 	ch.Schema.Slots, ch.Schema.Expects = nil, nil // a block has none; ignore them
 	var err error
 	if b.Schema, err = b.Schema.With(ch.Schema); err != nil {
@@ -106,17 +111,20 @@ func (b *Block) check(ctx context.Context, _ *sqldb.DB, c *mjml.Compiler, ch Blo
 	if err != nil {
 		return nil, err
 	}
+	var findings []mjml.Warning
 	if bodies.MJML != "" {
-		found, err := checkFragment(ctx, c, b.Tenant, bodies.MJML, filled.MJML)
-		if err != nil {
+		if findings, err = checkFragment(ctx, c, b.Tenant, bodies.MJML, filled.MJML); err != nil {
 			return nil, err
 		}
-		warnings = append(warnings, mjmlWarnings(found, lineIn(bodies.MJML, filled.MJML))...)
 	}
 	if err := checkSources(bodies); err != nil {
 		return nil, err
 	}
-	return warnings, checkFilled(bodies, filled)
+	if err := checkFilled(bodies, filled); err != nil {
+		return nil, err
+	}
+	troubles, err := review(ctx, db, b.Tenant, b.Schema, bodies, filled, findings, now)
+	return append(warnings, troubles...), err
 }
 
 // fill returns the bodies with the sample values of a schema in place of placeholders.
@@ -193,15 +201,6 @@ func lineIn(source, filled string) func(line int) int {
 		}
 		return line
 	}
-}
-
-// mjmlWarnings converts warnings, with the line numbers that line returns.
-func mjmlWarnings(list []mjml.Warning, line func(int) int) []binding.Warning {
-	out := make([]binding.Warning, len(list))
-	for i, w := range list {
-		out[i] = binding.Warning{Code: "mjml", Path: fieldMJML, Line: line(w.Line), Message: w.Message}
-	}
-	return out
 }
 
 // placeholder matches what is replaced before Liquid is rendered. A plain name in braces is

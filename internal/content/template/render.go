@@ -157,7 +157,7 @@ func (t Template) renderBound(ctx context.Context, c *mjml.Compiler, bound bindi
 		if err != nil {
 			return Rendered{}, err
 		}
-		r.HTML = compiled.HTML
+		r.HTML, r.Findings = compiled.HTML, compiled.Warnings
 	} else if r.HTML, err = t.inlineCSS(r.HTML); err != nil {
 		return Rendered{}, err
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/packetboat/packetboat/internal/base/fault"
 	"github.com/packetboat/packetboat/internal/base/id"
 	"github.com/packetboat/packetboat/internal/mail/binding"
+	"github.com/packetboat/packetboat/internal/mail/mjml"
 	"github.com/packetboat/packetboat/internal/sqldb/revision"
 )
 
@@ -109,6 +110,7 @@ type Rendered struct {
 	Blocks   []id.Block // the blocks used
 	Snapshot Snapshot
 	Issues   []binding.Issue // of a lenient rendering
+	Findings []mjml.Warning  // of the compiler
 }
 
 // Slot is how a slot was filled.

@@ -61,3 +61,63 @@ func TestLiquidThatMayFailIsAWarning(t *testing.T) {
 		}
 	})
 }
+
+// What the MJML compiler drops is shown wherever MJML comes in, and before it goes out.
+func TestWhatMJMLDropsIsAWarning(t *testing.T) {
+	eachSending(t, func(t *testing.T, s *sendingTest) {
+		if !compiler().Available() {
+			t.Skip("built without the MJML compiler")
+		}
+		const begin, end = `<mjml><mj-body>`, `</mj-body></mjml>`
+		const section = `<mj-section><mj-column><mj-text>PRO</mj-text></mj-column></mj-section>`
+		for name, body := range map[string]string{
+			"a condition":          begin + "\n{% if plan == 1 %}" + section + `{% endif %}` + end,
+			"a loop":               begin + "\n{% for t in tags %}" + section + `{% endfor %}` + end,
+			"an assignment":        begin + "\n{% assign x = 1 %}" + section + end,
+			"text":                 begin + "\nHello" + section + end,
+			"text in a section":    begin + "\n<mj-section><mj-text>Hi</mj-text></mj-section>" + section + end,
+			"an unknown attribute": begin + "\n<mj-section><mj-column><mj-text colour='red'>Hi</mj-text></mj-column></mj-section>" + end,
+			"a computed width":     begin + "\n<mj-section><mj-column width='{{ prospect_score }}%'><mj-text>Hi</mj-text></mj-column></mj-section>" + end,
+		} {
+			warned := func(where string, r response, list any, field string) {
+				t.Helper()
+				all, _ := list.([]any)
+				for _, w := range all {
+					if m := w.(map[string]any); m["code"] == "mjml" && m["field"] == field && m["line"] == 2.0 {
+						return
+					}
+				}
+				t.Errorf("%s: %s warns of %v, want of line 2 of %s: %s", name, where, list, field, r.text)
+			}
+			source := quoted(body)
+			made := s.must(201, "editor", "POST /templates", `{"name": "T", "format": "mjml", "content_html": "", "content_mjml": `+source+`}`)
+			warned("a template", made, made.body["warnings"], "content_mjml")
+			s.must(204, "editor", "DELETE /templates/"+made.str("id"), "")
+
+			entry := s.must(201, "key", "POST /messages", `{"name": "M", "content": {"subject": "Hi", "body_mjml": `+source+`}}`)
+			warned("an entry", entry, entry.body["warnings"], "content.body_mjml")
+			entry = s.must(200, "key", "PATCH /messages/"+entry.str("id"), `{"content": {"subject": "Hello"}}`)
+			warned("a changed entry", entry, entry.body["warnings"], "content.body_mjml")
+
+			shown := s.must(200, "editor", "POST /preview", `{"source": {"content": {"subject": "Hi", "body_mjml": `+source+`}}}`)
+			warned("a preview", shown, shown.body["problems"], "content.body_mjml")
+
+			for _, from := range []string{`"subject": "Hi", "body_mjml": ` + source, `"message_id": "` + entry.str("id") + `"`} {
+				draft := s.must(201, "key", "POST /broadcasts", broadcastJSON(t, `{"content": {`+from+`}, "scheduled_at": "2030-01-01T00:00:00Z"}`))
+				for range 2 { // as it was written, and as it is stored
+					warned("a broadcast", draft, draft.body["warnings"], "content.body_mjml")
+					model := draft.body["view_model"].(map[string]any)["schedule_readiness"].(map[string]any)
+					warned("the readiness", draft, model["warnings"], "content.body_mjml")
+					draft = s.must(200, "key", "GET /broadcasts/"+draft.str("id"), "")
+				}
+				at := "/broadcasts/" + draft.str("id")
+				planned := s.must(200, "key", "POST "+at+"/schedule", "")
+				warned("a scheduled broadcast", planned, planned.body["warnings"], "content.body_mjml")
+			}
+			draft := s.must(201, "key", "POST /broadcasts", broadcastJSON(t, `{"content": {"subject": "Hi", "body_html": "<p>Hi</p>"}, "variants": [
+				{"id": "a", "name": "A", "weight": 1, "content_overrides": {"subject": "A"}}, {"id": "b", "name": "B", "weight": 1, "content_overrides": {"body_mjml": `+source+`}}]}`))
+			draft = s.must(200, "key", "GET /broadcasts/"+draft.str("id"), "")
+			warned("a variant", draft, draft.body["warnings"], "variants[1].content_overrides.body_mjml")
+		}
+	})
+}

@@ -54,9 +54,9 @@ type Issue struct {
 
 // Warning is information for the author, which prevents nothing.
 type Warning struct {
-	Code    string `json:"code"`            // unused, mjml, LIQUID_MAY_FAIL
+	Code    string `json:"code"`            // unused, or that of a trouble of content
 	Path    string `json:"path"`            // parameters_schema[2], content_mjml
-	Field   string `json:"field,omitempty"` // of LIQUID_MAY_FAIL: the path
+	Field   string `json:"field,omitempty"` // of a trouble of content: the path
 	Line    int    `json:"line,omitempty"`
 	Message string `json:"message"`
 }

@@ -42,9 +42,9 @@ type Result struct {
 
 // Warning is a finding that does not prevent compilation.
 type Warning struct {
-	Line    int // in the source, counted from 1; 0: unknown
-	Tag     string
-	Message string
+	Line    int    `json:"line,omitempty"` // in the source, counted from 1; 0: unknown
+	Tag     string `json:"tag,omitempty"`
+	Message string `json:"message"`
 }
 
 // Error is the reason why a source is not an MJML document, and where.

@@ -182,7 +182,7 @@ func fieldOf(err error) string {
 	return ""
 }
 
-// adopt sets finished content as the source, and adds warnings about its Liquid.
+// adopt sets finished content as the source, and adds what its author should look at.
 func (w *work) adopt(ctx context.Context, m draft.Content, rename func(string) string) error {
 	if rename == nil {
 		rename = func(field string) string { return field }
@@ -212,7 +212,7 @@ func (w *work) adopt(ctx context.Context, m draft.Content, rename func(string) s
 	if err != nil {
 		return err
 	}
-	found, err := m.Try(ctx, fields, w.now())
+	found, err := m.Review(ctx, fields, w.now())
 	for _, t := range found {
 		w.add(Problem{Severity: Warning, Code: t.Code, Field: rename(t.Field), Line: t.Line, Message: t.Message})
 	}

@@ -249,7 +249,7 @@ export function Readiness({ saved: b, unsaved = [], onLeave, onChanged }: Props)
 					<h3>{words.warnings}</h3>
 					<ul className={css.reasons}>
 						{warnings.map((w) => (
-							<li key={w.code + w.message} data-code={w.code} data-warning>
+							<li key={[w.code, w.field, w.line, w.message].join()} data-code={w.code} data-warning>
 								<AlertTriangle aria-label={words.warning} size={16} />
 								<span>
 									{sentenceOf(w.code, w.message)} {!alone.includes(w.code) && go(placeOf(w.code, undefined, w.field))}

@@ -5,7 +5,7 @@ import type { BroadcastSessionView, PreviewSendAnswer, ScheduleWarning } from ".
 /** warningsOf returns the warnings of a draft, each once. That no start is chosen is none here: Send chooses one. */
 export function warningsOf(b: Pick<BroadcastSessionView, "view_model" | "warnings">): ScheduleWarning[] {
 	const all = new Map<string, ScheduleWarning>();
-	for (const w of [...(b.view_model.schedule_readiness?.warnings ?? []), ...b.warnings]) if (w.code !== "NO_SCHEDULED_AT") all.set(`${w.code} ${w.message}`, w);
+	for (const w of [...(b.view_model.schedule_readiness?.warnings ?? []), ...b.warnings]) if (w.code !== "NO_SCHEDULED_AT") all.set(`${w.code} ${w.field ?? ""} ${w.line ?? ""} ${w.message}`, w);
 	return [...all.values()];
 }
 

@@ -9,7 +9,6 @@ import (
 	"github.com/packetboat/packetboat/internal/base/optional"
 	"github.com/packetboat/packetboat/internal/base/spread"
 	"github.com/packetboat/packetboat/internal/campaign/broadcast"
-	"github.com/packetboat/packetboat/internal/content/content"
 	"github.com/packetboat/packetboat/internal/content/draft"
 	"github.com/packetboat/packetboat/internal/edge/endpoint"
 	"github.com/packetboat/packetboat/internal/edge/httpapi/wire"
@@ -48,7 +47,7 @@ type BroadcastProgress struct {
 	Truncated       bool           `json:"recipients_truncated"`
 	ViewModel       viewModel      `json:"view_model"`
 
-	Warnings []broadcast.ScheduleWarning `json:"warnings" doc:"Of drafts and scheduled broadcasts: Liquid that fails for a contact with every field, or for one with none (LIQUID_MAY_FAIL). It prevents nothing."`
+	Warnings []broadcast.ScheduleWarning `json:"warnings" doc:"Of drafts and scheduled broadcasts: what their author should look at in the content. It prevents nothing."`
 }
 
 // viewModel is computed for each answer.
@@ -183,13 +182,9 @@ func (api Broadcasts) progressOf(ctx context.Context, b broadcast.Broadcast, emb
 			return out, err
 		}
 		out.ViewModel.Readiness = &readiness{len(ready.Reasons) == 0, ready.Reasons, ready.Warnings}
-		for _, w := range ready.Warnings {
-			if w.Code == content.CodeMayFail {
-				out.Warnings = append(out.Warnings, w)
-			}
-		}
+		out.Warnings = endpoint.NonNil(ready.Troubles)
 	} else if b.Status == broadcast.Scheduled {
-		found, err := broadcast.Warnings(ctx, api.db, b, api.now())
+		found, err := broadcast.Troubles(ctx, api.db, b, api.now())
 		if err != nil {
 			return out, err
 		}

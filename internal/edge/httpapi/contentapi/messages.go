@@ -163,7 +163,7 @@ type message struct {
 
 // SaveWarnings are the warnings of a write.
 type SaveWarnings struct {
-	Warnings *[]content.Trouble `json:"warnings,omitempty" doc:"In answers to writes: Liquid that fails for a contact with every field, or for one with none (LIQUID_MAY_FAIL). It prevents nothing."`
+	Warnings *[]content.Trouble `json:"warnings,omitempty" doc:"In answers to writes: what the author should look at in the content. It prevents nothing."`
 }
 
 type messageSession struct {

@@ -1,0 +1,96 @@
+package content
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"slices"
+	"time"
+
+	"github.com/packetboat/packetboat/internal/mail/liquid"
+	"github.com/packetboat/packetboat/internal/mail/mjml"
+	custom "github.com/packetboat/packetboat/internal/people/field"
+)
+
+// The codes of a Trouble.
+const (
+	CodeMayFail = "LIQUID_MAY_FAIL" // affected recipients get no mail
+	CodeMJML    = "mjml"            // the MJML compiler drops or ignores something
+)
+
+// Trouble is something in valid content that its author should look at. It prevents nothing.
+type Trouble struct {
+	Code    string `json:"code"`
+	Field   string `json:"field"`
+	Line    int    `json:"line,omitempty"` // 0: unknown
+	Message string `json:"message"`
+}
+
+// Text is a part of content as its author wrote it, with the name of its field.
+type Text struct {
+	Field, Source string
+	MJML          bool           // the source is a document of MJML
+	Findings      []mjml.Warning // what the compiler said of it
+}
+
+// maxTroubles is the maximum number of troubles of one text.
+const maxTroubles = 200
+
+// Review returns what the author of texts should look at: what the MJML compiler passes over, and what
+// fails to render for a contact with all fields, or for one with none. Every way in and every way out
+// of content shows these. Fields are the custom fields, params the values of param as a JSON object.
+// The Liquid of a text that does not parse is skipped, since Check reports it.
+func Review(ctx context.Context, texts []Text, fields custom.Catalog, params json.RawMessage, now time.Time) ([]Trouble, error) {
+	tr := trial{fields: fields, now: now}
+	if len(params) > 0 {
+		d := json.NewDecoder(bytes.NewReader(params))
+		d.UseNumber()
+		if err := d.Decode(&tr.params); err != nil {
+			return nil, err
+		}
+	}
+	var all []Trouble
+	for _, text := range texts {
+		found, err := text.review(ctx, tr)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, found...)
+	}
+	return all, nil
+}
+
+// review returns the troubles of one text, each once.
+func (t Text) review(ctx context.Context, tr trial) ([]Trouble, error) {
+	var found []Trouble
+	add := func(list ...Trouble) {
+		for _, trouble := range list {
+			trouble.Field = t.Field
+			if len(found) < maxTroubles && !slices.Contains(found, trouble) {
+				found = append(found, trouble)
+			}
+		}
+	}
+	if t.MJML {
+		add(mjmlTroubles(t.Source, t.Findings)...)
+	}
+	template, err := liquid.Parse(t.Source, liquid.Options{})
+	if err != nil {
+		return found, nil
+	}
+	failures, err := tr.failures(ctx, template)
+	add(failures...)
+	return found, err
+}
+
+// mjmlTroubles returns the findings of the compiler, and those of the check that precedes it: content
+// that was compiled long ago has only these.
+func mjmlTroubles(source string, findings []mjml.Warning) []Trouble {
+	checked, _ := mjml.Check(source) // errors are not the review's
+	var list []Trouble
+	for _, w := range append(checked, findings...) {
+		list = append(list, Trouble{Code: CodeMJML, Line: w.Line, Message: w.Message})
+	}
+	slices.SortStableFunc(list, func(a, b Trouble) int { return a.Line - b.Line })
+	return list
+}
