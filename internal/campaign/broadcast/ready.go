@@ -15,7 +15,6 @@ import (
 	"github.com/packetboat/packetboat/internal/content/content"
 	"github.com/packetboat/packetboat/internal/content/draft"
 	"github.com/packetboat/packetboat/internal/content/template"
-	"github.com/packetboat/packetboat/internal/mail/links"
 	"github.com/packetboat/packetboat/internal/people/field"
 	"github.com/packetboat/packetboat/internal/senders/sender"
 	"github.com/packetboat/packetboat/internal/sqldb"
@@ -113,8 +112,9 @@ func Check(b Broadcast, f Preconditions) Readiness {
 	}
 	warn(b.ScheduledAt == nil, "NO_SCHEDULED_AT", "scheduled_at is not set: the broadcast will wait and never start")
 	warn(!f.HasAddress, "NO_POSTAL_ADDRESS", "the account has no postal address, which many laws ask for")
-	warn(slices.ContainsFunc(b.VariantContents(), func(c VariantContent) bool { return c.Content.HTML != nil && !links.HasUnsubscribe(*c.Content.HTML) }),
-		"NO_UNSUBSCRIBE_LINK", "the content has no unsubscribe link; a footer with one will be added")
+	all, some := b.lacksLink()
+	warn(all, "NO_UNSUBSCRIBE_LINK", "the content has no unsubscribe link; a footer with one will be added")
+	warn(some && !all, "NO_UNSUBSCRIBE_LINK", "some recipients get no unsubscribe link with the content; a footer with one will be added for them")
 	warn(f.anyExternalRoute(b, unverified), "LANE_UNVERIFIED", "an MTA config has not been tried with one of the sending identities")
 	warn(f.Template != "", "TEMPLATE_CHANGED", "the template "+f.Template)
 	for _, l := range f.Lacking {
@@ -128,6 +128,18 @@ func Check(b Broadcast, f Preconditions) Readiness {
 	}
 	warn(f.anyExternalRoute(b, withoutDMARC), "NO_DMARC", "no DMARC record is known for the domain of a sending identity")
 	return r
+}
+
+// lacksLink reports whether all recipients of a variant get no link to unsubscribe with the content, or
+// some do.
+func (b Broadcast) lacksLink() (all, some bool) {
+	for _, c := range b.VariantContents() {
+		if c.Content.HTML != nil {
+			ofAll, ofSome := content.LacksLink(*c.Content.HTML)
+			all, some = all || ofAll, some || ofSome
+		}
+	}
+	return all, some
 }
 
 // Ready loads the preconditions of b and checks every guard.

@@ -27,7 +27,6 @@ import (
 	"github.com/packetboat/packetboat/internal/mail/links"
 	"github.com/packetboat/packetboat/internal/mail/liquid"
 	"github.com/packetboat/packetboat/internal/mail/markup"
-	"github.com/packetboat/packetboat/internal/mail/textpart"
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
@@ -225,7 +224,7 @@ func Freeze(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, s Source, now t
 		return id.Content{}, err
 	}
 	c.ID = id.New[id.Content]()
-	names, err := json.Marshal(s.Context)
+	names, err := json.Marshal(stored{c.Context, c.Finish})
 	if err != nil {
 		return id.Content{}, err
 	}
@@ -257,6 +256,7 @@ type Content struct {
 	Source            // HTML and Text are final
 	ID     id.Content // zero for a draft
 	Links  []links.Link
+	Finish Finish
 }
 
 // prepare does the work that is the same for every recipient.
@@ -266,19 +266,7 @@ func prepare(s Source) (Content, error) {
 	}
 	c := Content{Source: s}
 	c.HTML = links.WithoutTinyFont(links.DeclareUTF8(c.HTML))
-	footHTML, footText := footerHTML, footerText
-	if s.Context.Confirmation {
-		footHTML, footText = addressHTML, addressText
-	}
-	if !links.HasUnsubscribe(c.HTML) {
-		c.HTML = links.InsertBeforeBodyEnd(c.HTML, footHTML)
-	}
-	switch {
-	case strings.TrimSpace(s.Text) == "":
-		c.Text = textpart.FromHTML(c.HTML)
-	case !links.HasUnsubscribe(s.Text):
-		c.Text = strings.TrimRight(s.Text, "\n") + footText
-	}
+	c.finish()
 	opts := links.Options{} // without Href, only data-no-track is removed
 	if s.Tracking {
 		set := assigned(s.HTML)
@@ -358,17 +346,3 @@ func dependent(url string, names map[string]bool) bool {
 		return names[root]
 	})
 }
-
-// The footer of a mail without an unsubscribe link, and that of a confirmation, which needs none.
-const (
-	addressHTML = `{% if account.postal_address != blank %}<div style="margin:24px auto 0;padding:16px;max-width:600px;font:12px/1.5 Arial,Helvetica,sans-serif;color:#6b7280;text-align:center">` +
-		`{{ account.name }}, {{ account.postal_address }}</div>{% endif %}`
-	addressText = "{% if account.postal_address != blank %}\n\n--\n{{ account.name }}, {{ account.postal_address }}\n{% endif %}"
-
-	footerHTML = `<div style="margin:24px auto 0;padding:16px;max-width:600px;font:12px/1.5 Arial,Helvetica,sans-serif;color:#6b7280;text-align:center">` +
-		`{% if account.postal_address != blank %}{{ account.name }}, {{ account.postal_address }}<br>{% endif %}` +
-		`<a href="{{ preferences_url }}" style="color:#6b7280">Email preferences</a> &middot; ` +
-		`<a href="{{ unsubscribe_url }}" style="color:#6b7280">Unsubscribe</a></div>`
-	footerText = "\n\n--\n{% if account.postal_address != blank %}{{ account.name }}, {{ account.postal_address }}\n{% endif %}" +
-		"Email preferences: {{ preferences_url }}\nUnsubscribe: {{ unsubscribe_url }}\n"
-)

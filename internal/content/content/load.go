@@ -33,9 +33,11 @@ func Load(ctx context.Context, db *sqldb.DB, tenant id.Tenant, content id.Conten
 	if err != nil {
 		return Content{}, fmt.Errorf("load content: %w", err)
 	}
-	if err := json.Unmarshal([]byte(names), &c.Context); err != nil {
+	var kept stored
+	if err := json.Unmarshal([]byte(names), &kept); err != nil {
 		return Content{}, fmt.Errorf("load content: %w", err)
 	}
+	c.Context, c.Finish = kept.Context, kept.Finish
 	rows, err := db.Query(ctx, `
 		SELECT idx, url, label, dynamic FROM content_link WHERE tenant_id = $1 AND content_id = $2 ORDER BY idx`, tenant, content)
 	c.Links, err = sqldb.Collect(rows, err, func(scan func(...any) error) (l links.Link, err error) {
@@ -93,6 +95,7 @@ type Compiled struct {
 	Params                                                                           map[string]any     // values of param
 	Guard                                                                            *links.Guard       // for the rendered HTML; nil: not needed
 	HTMLConstants, TextConstants                                                     *compose.Constants // parts that are the same for all recipients, encoded
+	HTMLFooter, TextFooter                                                           *liquid.Template   // for parts without a link to unsubscribe; see Finish
 }
 
 // Compile parses a content's Liquid and encodes its constant parts.
@@ -103,12 +106,19 @@ func Compile(c Content) (*Compiled, error) {
 		*dst = t
 		return err
 	}
+	textMode := liquid.Text
+	if c.Finish.Text == KnownText {
+		textMode = liquid.Words
+	}
+	footHTML, footText := c.footers()
 	err := errors.Join(
 		parse(&k.SubjectTemplate, c.Subject, liquid.Text),
 		parse(&k.PreheaderTemplate, c.Preheader, liquid.Text),
 		parse(&k.FromNameTemplate, c.FromName, liquid.Text),
 		parse(&k.HTMLTemplate, c.HTML, liquid.HTML),
-		parse(&k.TextTemplate, c.Text, liquid.Text),
+		parse(&k.TextTemplate, c.Text, textMode),
+		parse(&k.HTMLFooter, footHTML, liquid.HTML),
+		parse(&k.TextFooter, footText, liquid.Text),
 	)
 	set := assigned(c.HTML)
 	k.Guard = links.NewGuard(c.HTML, func(variable string) bool { return !set[variable] && c.safeVariable(variable) })

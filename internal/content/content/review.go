@@ -29,9 +29,21 @@ type Trouble struct {
 // Text is a part of content as its author wrote it, with the name of its field.
 type Text struct {
 	Field, Source string
-	MJML          bool           // the source is a document of MJML
-	Findings      []mjml.Warning // what the compiler said of it
+	Form          Form
+	Required      bool           // a recipient for whom it is empty gets no mail
+	HTML          string         // compiled from MJML; empty: unknown
+	Findings      []mjml.Warning // what the compiler said of the MJML
 }
+
+// Form is what a text is written in.
+type Form int
+
+// The forms.
+const (
+	Plain Form = iota // a header, or the text part
+	HTML
+	MJML
+)
 
 // maxTroubles is the maximum number of troubles of one text.
 const maxTroubles = 200
@@ -71,7 +83,7 @@ func (t Text) review(ctx context.Context, tr trial) ([]Trouble, error) {
 			}
 		}
 	}
-	if t.MJML {
+	if t.Form == MJML {
 		add(mjmlTroubles(t.Source, t.Findings)...)
 	}
 	template, err := liquid.Parse(t.Source, liquid.Options{})
@@ -80,6 +92,11 @@ func (t Text) review(ctx context.Context, tr trial) ([]Trouble, error) {
 	}
 	failures, err := tr.failures(ctx, template)
 	add(failures...)
+	if err != nil || !t.Required || len(failures) > 0 {
+		return found, err
+	}
+	empty, err := tr.empty(ctx, t)
+	add(empty...)
 	return found, err
 }
 

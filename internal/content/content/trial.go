@@ -1,13 +1,16 @@
 package content
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"math"
+	"strings"
 	"time"
 
 	"github.com/packetboat/packetboat/internal/base/id"
 	"github.com/packetboat/packetboat/internal/mail/liquid"
+	"github.com/packetboat/packetboat/internal/mail/textpart"
 	"github.com/packetboat/packetboat/internal/people/contact"
 	custom "github.com/packetboat/packetboat/internal/people/field"
 )
@@ -44,6 +47,35 @@ func (tr trial) failures(ctx context.Context, template *liquid.Template) ([]Trou
 			continue
 		}
 		found = append(found, t)
+	}
+	return found, nil
+}
+
+// empty reports whether nothing is left of a required text for a contact with all fields, or for one with
+// none.
+func (tr trial) empty(ctx context.Context, text Text) ([]Trouble, error) {
+	source, mode := text.Source, liquid.HTML
+	switch text.Form {
+	case Plain:
+		mode = liquid.Text
+	case MJML:
+		source = text.HTML
+	}
+	template, err := liquid.Parse(source, liquid.Options{Mode: mode})
+	if err != nil || strings.TrimSpace(source) == "" {
+		return nil, nil // Check reports it
+	}
+	var found []Trouble
+	for i, c := range tr.contacts() {
+		out, err := template.Append(ctx, nil, trialEnv{c, tr.fields, tr.params, tr.now}, liquid.NewBudget(liquid.Limits{Time: trialTime}))
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if err != nil || text.Form == Plain && len(bytes.TrimSpace(out)) > 0 || text.Form != Plain && textpart.Read(string(out), nil).Shown {
+			continue
+		}
+		who := [...]string{"every field", "no field"}[i]
+		found = append(found, Trouble{Code: CodeMayFail, Message: "it is empty for a contact with " + who + " set: such recipients get no mail"})
 	}
 	return found, nil
 }

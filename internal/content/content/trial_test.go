@@ -2,6 +2,7 @@ package content_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/packetboat/packetboat/internal/content/content"
@@ -42,3 +43,36 @@ func TestReviewReportsWhatFails(t *testing.T) {
 }
 
 func sprintTrouble(t content.Trouble) string { return fmt.Sprintf("line %d: %s", t.Line, t.Message) }
+
+func TestReviewReportsWhatMayBeEmpty(t *testing.T) {
+	t.Parallel()
+	const all, none = "it is empty for a contact with every field set: such recipients get no mail", "it is empty for a contact with no field set: such recipients get no mail"
+	for _, tt := range []struct {
+		form   content.Form
+		source string
+		want   []string
+	}{
+		{content.Plain, "Hello {{ first_name }}", nil},
+		{content.Plain, `{% if first_name == "Vip" %}Hello{% endif %}`, []string{all, none}},
+		{content.Plain, "{{ company }}", []string{none}},
+		{content.Plain, "{% unless company %}Hello{% endunless %}", []string{all}},
+		{content.Plain, `{{ company | default: "Hello" }}`, nil},
+		{content.HTML, "<p>{{ company }}</p>", []string{none}},
+		{content.HTML, "<p>{{ company }}</p><img src='https://example.org/x.png'>", nil},
+		{content.HTML, `<div style="display:none">x</div>{% if nope %}x{% endif %}`, []string{all, none}},
+	} {
+		found, err := content.Review(t.Context(), []content.Text{{Field: "f", Source: tt.source, Form: tt.form, Required: true}}, nil, nil, noon)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, trouble := range found {
+			if trouble.Code == content.CodeMayFail {
+				got = append(got, trouble.Message)
+			}
+		}
+		if !slices.Equal(got, tt.want) {
+			t.Errorf("%s: %q, want %q", tt.source, got, tt.want)
+		}
+	}
+}

@@ -17,6 +17,7 @@ import (
 	"github.com/packetboat/packetboat/internal/mail/binding"
 	"github.com/packetboat/packetboat/internal/mail/links"
 	"github.com/packetboat/packetboat/internal/mail/mjml"
+	"github.com/packetboat/packetboat/internal/mail/textpart"
 	"github.com/packetboat/packetboat/internal/people/field"
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
@@ -220,6 +221,9 @@ func (m Content) Source() content.Source {
 	if m.Origin != nil && binding.HasValue(m.Origin.Params) {
 		s.Context.Params = m.Origin.Params
 	}
+	if m.Origin != nil && s.Text != "" && s.Text == textpart.FromHTML(s.HTML) {
+		s.Text = "" // only shown: the template has none, so that each mail gets that of its HTML
+	}
 	return s
 }
 
@@ -237,12 +241,12 @@ func (m Content) Equal(n Content) bool {
 // Review returns what the author should look at. Line numbers are those of the source: of the MJML, if
 // there is any.
 func (m Content) Review(ctx context.Context, fields field.Catalog, now time.Time) ([]content.Trouble, error) {
-	body := content.Text{Field: "content.body_html", Source: optional.Value(m.HTML)}
+	body := content.Text{Field: "content.body_html", Source: optional.Value(m.HTML), Form: content.HTML, Required: true}
 	if m.MJML != nil {
-		body = content.Text{Field: "content.body_mjml", Source: *m.MJML, MJML: true, Findings: m.Findings}
+		body = content.Text{Field: "content.body_mjml", Source: *m.MJML, Form: content.MJML, Required: true, HTML: optional.Value(m.HTML), Findings: m.Findings}
 	}
 	return content.Review(ctx, []content.Text{
-		{Field: "content.subject", Source: optional.Value(m.Subject)},
+		{Field: "content.subject", Source: optional.Value(m.Subject), Required: true},
 		{Field: "content.preheader", Source: optional.Value(m.Preheader)},
 		{Field: "content.from_name", Source: optional.Value(m.FromName)},
 		body,

@@ -43,17 +43,15 @@ func (t *Template) check(ctx context.Context, db *sqldb.DB, c *mjml.Compiler, ch
 	if err := checkSources(b); err != nil {
 		return nil, err
 	}
-	var findings []mjml.Warning
+	var compiled mjml.Result
 	if b.MJML != "" { // after the cheaper checks
 		line := lineIn(b.MJML, filled.MJML)
-		r, err := c.Compile(ctx, t.Tenant.String(), filled.MJML)
-		if err != nil {
+		if compiled, err = c.Compile(ctx, t.Tenant.String(), filled.MJML); err != nil {
 			return nil, sourceFault(err, line)
 		}
 		if t.Format == binding.MJML && strings.TrimSpace(t.HTML) == "" {
-			t.HTML = r.HTML
+			t.HTML = compiled.HTML
 		}
-		findings = r.Warnings
 	}
 	if _, err := t.inlineCSS(filled.HTML); err != nil {
 		return nil, err
@@ -61,13 +59,13 @@ func (t *Template) check(ctx context.Context, db *sqldb.DB, c *mjml.Compiler, ch
 	if err := checkFilled(b, filled); err != nil {
 		return nil, err
 	}
-	troubles, err := review(ctx, db, t.Tenant, t.Schema, b, filled, findings, now)
+	troubles, err := review(ctx, db, t.Tenant, t.Schema, b, filled, compiled, now)
 	return append(warnings, troubles...), err
 }
 
-// review returns what the author should look at in bodies that are filled with samples. Findings are the
-// compiler's, of the filled MJML.
-func review(ctx context.Context, db *sqldb.DB, tenant id.Tenant, s binding.Schema, written, filled binding.Bodies, findings []mjml.Warning, now time.Time) ([]binding.Warning, error) {
+// review returns what the author should look at in bodies that are filled with samples, of which the MJML
+// is also compiled.
+func review(ctx context.Context, db *sqldb.DB, tenant id.Tenant, s binding.Schema, written, filled binding.Bodies, compiled mjml.Result, now time.Time) ([]binding.Warning, error) {
 	catalog, err := field.Load(ctx, db, tenant)
 	if err != nil {
 		return nil, err
@@ -82,9 +80,12 @@ func review(ctx context.Context, db *sqldb.DB, tenant id.Tenant, s binding.Schem
 	}
 	var warnings []binding.Warning
 	for i, f := range bodyFields(filled) {
-		text := content.Text{Field: f.field, Source: f.text}
-		if f.field == fieldMJML && f.text != "" {
-			text.MJML, text.Findings = true, findings
+		text := content.Text{Field: f.field, Source: f.text, Required: f.field != fieldText}
+		switch f.field {
+		case fieldHTML:
+			text.Form = content.HTML
+		case fieldMJML:
+			text.Form, text.HTML, text.Findings = content.MJML, compiled.HTML, compiled.Warnings
 		}
 		found, err := content.Review(ctx, []content.Text{text}, catalog, params, now)
 		if err != nil {
@@ -111,9 +112,9 @@ func (b *Block) check(ctx context.Context, db *sqldb.DB, c *mjml.Compiler, ch Bl
 	if err != nil {
 		return nil, err
 	}
-	var findings []mjml.Warning
+	var compiled mjml.Result
 	if bodies.MJML != "" {
-		if findings, err = checkFragment(ctx, c, b.Tenant, bodies.MJML, filled.MJML); err != nil {
+		if compiled.Warnings, err = checkFragment(ctx, c, b.Tenant, bodies.MJML, filled.MJML); err != nil {
 			return nil, err
 		}
 	}
@@ -123,7 +124,7 @@ func (b *Block) check(ctx context.Context, db *sqldb.DB, c *mjml.Compiler, ch Bl
 	if err := checkFilled(bodies, filled); err != nil {
 		return nil, err
 	}
-	troubles, err := review(ctx, db, b.Tenant, b.Schema, bodies, filled, findings, now)
+	troubles, err := review(ctx, db, b.Tenant, b.Schema, bodies, filled, compiled, now)
 	return append(warnings, troubles...), err
 }
 

@@ -165,7 +165,7 @@ func (t Template) renderBound(ctx context.Context, c *mjml.Compiler, bound bindi
 	if t.Text == nil {
 		text = textpart.FromHTML(r.HTML)
 	}
-	r.Text = &text
+	r.Text, r.OwnText = &text, t.Text != nil
 	for _, f := range []struct{ field, text string }{{fieldSubject, b.Subject}, {"body_html", r.HTML}, {"body_text", text}} {
 		if err := content.CheckLiquid(f.field, f.text); err != nil {
 			return Rendered{}, err

@@ -105,6 +105,7 @@ type Rendered struct {
 	HTML     string
 	MJML     *string
 	Text     *string
+	OwnText  bool           // Text is the template's, not read from the HTML
 	Params   map[string]any // values of param.* for the Liquid in the bodies
 	Slots    map[string]Slot
 	Blocks   []id.Block // the blocks used

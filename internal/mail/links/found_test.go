@@ -99,35 +99,3 @@ func TestLinksThatMustNotBeSent(t *testing.T) {
 		t.Errorf("Check of good links = %v", err)
 	}
 }
-
-func TestHasUnsubscribe(t *testing.T) {
-	t.Parallel()
-	for in, want := range map[string]bool{
-		`<a href="{{ unsubscribe_url }}">x</a>`:                                                     true,
-		`<a href="{{preferences_url}}">x</a>`:                                                       true,
-		"Leave: {{- unsubscribe_url | append: '?x' -}}":                                             true,
-		"<{{ unsubscribe_url }}>":                                                                   true,
-		`{{ x | default: unsubscribe_url }}`:                                                        true,
-		`{{ "unsubscribe_url" }}`:                                                                   false,
-		`{{ my_unsubscribe_url }}{{ contact.unsubscribe_url }}`:                                     false,
-		`{% if unsubscribe_url %}x{% endif %}`:                                                      false,
-		"unsubscribe_url":                                                                           false,
-		"{{ unsubscribe_url":                                                                        false,
-		"<!-- {{ unsubscribe_url }} -->":                                                            false,
-		"<!-- a --> {{ x }} <!-- {{ y }} --> {{unsubscribe_url}}":                                   true,
-		"<!-- {{ x }} {{ unsubscribe_url }} --> a":                                                  false,
-		"<!--[if mso]>{{ unsubscribe_url }}<![endif]-->":                                            true,
-		"{% comment %}{{ unsubscribe_url }}{% endcomment %}":                                        false,
-		"{% raw %}{{ unsubscribe_url }}{% endraw %}":                                                false,
-		"{% comment %}{% comment %}{% endcomment %}{{ unsubscribe_url }}{% endcomment %}":           false,
-		"{% comment %}{% raw %}{% endcomment %}{% endraw %}{{ unsubscribe_url }}{%- endcomment -%}": false,
-		"{% comment %}{% raw %}{% endcomment %}{{ unsubscribe_url }}":                               true,
-		"{{{ unsubscribe_url }}}":                                                                   false,
-		"{{{ unsubscribe_url }} }":                                                                  true,
-		"{%- raw -%}{{ a }}{%- endraw -%}{{ unsubscribe_url }}":                                     true,
-	} {
-		if got := links.HasUnsubscribe(in); got != want {
-			t.Errorf("HasUnsubscribe(%s) = %v", in, got)
-		}
-	}
-}

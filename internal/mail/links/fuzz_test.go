@@ -79,7 +79,6 @@ func FuzzInsert(f *testing.F) {
 				t.Errorf("inserting into %q gave %q", src, out)
 			}
 		}
-		links.HasUnsubscribe(src)
 		if once := links.DeclareUTF8(src); links.DeclareUTF8(once) != once {
 			t.Errorf("DeclareUTF8 twice: %q, then %q", once, links.DeclareUTF8(once))
 		}
@@ -116,7 +115,6 @@ func BenchmarkRewrite(b *testing.B) {
 			b.SetBytes(int64(len(src)))
 			for b.Loop() {
 				links.Rewrite(src, links.Options{Href: numbered})
-				links.HasUnsubscribe(src)
 			}
 		})
 	}

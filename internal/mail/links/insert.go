@@ -11,13 +11,21 @@ import (
 // InsertBeforeBodyEnd inserts snippet before the last </body> of src, or at its end if there is none.
 // Comments and scripts are ignored.
 func InsertBeforeBodyEnd(src, snippet string) string {
-	at := len(src)
-	for t := range markup.New(src, markup.Syntax{}).All() {
+	at := bodyEnd(markup.New(src, markup.Syntax{}))
+	return src[:at] + snippet + src[at:]
+}
+
+// BodyEnd returns where InsertBeforeBodyEnd inserts into rendered HTML, in which nothing is Liquid.
+func BodyEnd(src string) int { return bodyEnd(markup.Rendered(src)) }
+
+func bodyEnd(in *markup.Scanner) int {
+	at := len(in.Source)
+	for t := range in.All() {
 		if t.Kind == markup.EndTag && t.Name == "body" {
 			at = t.Start
 		}
 	}
-	return src[:at] + snippet + src[at:]
+	return at
 }
 
 // InsertAfterBodyStart inserts snippet after the first <body> of src. If there is none, it inserts it

@@ -1,5 +1,10 @@
 package liquid
 
+import (
+	"unicode"
+	"unicode/utf8"
+)
+
 // outputNode is {{ value }}.
 type outputNode struct {
 	value  expr
@@ -19,12 +24,44 @@ func (n *outputNode) render(s *state) flow {
 	if n.repeat != printedOnce && s.captures == 0 {
 		return n.renderRepeated(s)
 	}
+	from := len(s.out)
 	v := peek(s, n.value)
 	if s.err != nil {
 		return stop
 	}
 	s.print(v)
+	s.checkWords(from)
 	return proceed
+}
+
+// checkWords ends the rendering if the output printed from an offset on must be words and is not.
+func (s *state) checkWords(from int) {
+	if s.words && s.err == nil && !areWords(s.out[from:]) {
+		s.err = ErrNotWords
+	}
+}
+
+// areWords reports whether a text reads the same when white space is collapsed and next to other words.
+func areWords(text []byte) bool {
+	space := true // before the first word
+	for i := 0; i < len(text); {
+		c := text[i]
+		if c < utf8.RuneSelf {
+			if c < ' ' || c == 0x7f || c == ' ' && space {
+				return false
+			}
+			space = c == ' '
+			i++
+			continue
+		}
+		r, size := utf8.DecodeRune(text[i:])
+		if !unicode.IsPrint(r) {
+			return false
+		}
+		space = false
+		i += size
+	}
+	return !space
 }
 
 // renderRepeated copies the text that the output has printed before, if any.
@@ -42,6 +79,7 @@ func (n *outputNode) renderRepeated(s *state) flow {
 		return stop
 	}
 	s.print(v)
+	s.checkWords(from)
 	s.printed[n.repeat] = printed{from, len(s.out)}
 	return proceed
 }

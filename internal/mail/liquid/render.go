@@ -26,6 +26,7 @@ type state struct {
 	ctx         context.Context
 	env         Env
 	html        bool
+	words       bool // each output must print words
 	budget      *Budget
 	clockReadAt time.Time // the last read of the clock
 	spent       time.Duration

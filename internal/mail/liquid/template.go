@@ -2,6 +2,7 @@ package liquid
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -13,9 +14,14 @@ type Mode int
 
 // The modes.
 const (
-	Text Mode = iota // values are printed unchanged; the caller handles line breaks
-	HTML             // values are escaped for HTML text and quoted attributes
+	Text  Mode = iota // values are printed unchanged; the caller handles line breaks
+	HTML              // values are escaped for HTML text and quoted attributes
+	Words             // Text in which each output must print words, else the error is ErrNotWords
 )
+
+// ErrNotWords means that an output of a template of mode Words printed nothing, or white space that HTML
+// does not show as it is.
+var ErrNotWords = errors.New("liquid: an output did not print words")
 
 // Options are the options of parsing.
 type Options struct {
@@ -178,7 +184,7 @@ func (t *Template) render(ctx context.Context, dst []byte, marks []Mark, marking
 		return dst, marks, nil
 	}
 	s := b.state()
-	s.ctx, s.env, s.html, s.budget, s.line = ctx, env, t.mode == HTML, b, 1
+	s.ctx, s.env, s.html, s.words, s.budget, s.line = ctx, env, t.mode == HTML, t.mode == Words, b, 1
 	s.out, s.began, s.marks, s.marking = dst, len(dst), marks, marking
 	s.printed = slices.Grow(s.printed[:0], t.repeats)[:t.repeats]
 	clear(s.printed)

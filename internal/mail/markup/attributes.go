@@ -105,8 +105,13 @@ func (s *Scanner) Value(a Attribute) string {
 
 // Lookup returns the value of the first attribute of that name in the text of a
 // start tag, with entities decoded and Liquid kept, or nothing.
-func Lookup(tag, name string) string {
-	s := New(tag, Syntax{})
+func Lookup(tag, name string) string { return New(tag, Syntax{}).lookup(name) }
+
+// LookupRendered is Lookup for a tag in which nothing is Liquid.
+func LookupRendered(tag, name string) string { return Rendered(tag).lookup(name) }
+
+func (s *Scanner) lookup(name string) string {
+	tag := s.Source
 	for a := range s.Attributes(Token{Kind: StartTag, End: len(tag)}) {
 		if a.Name == name {
 			return s.Value(a)

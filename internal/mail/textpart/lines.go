@@ -42,6 +42,7 @@ type lineWriter struct {
 
 	quotes, pre, loops, indent int
 	raw                        bool // inside a raw block
+	rendered                   bool // nothing is Liquid
 
 	words   int // words written
 	quoted  int // quotation marks before the last line
@@ -80,6 +81,10 @@ func (w *lineWriter) html(s string) { w.mixed(s, html.UnescapeString) }
 func (w *lineWriter) text(s string) { w.mixed(s, func(s string) string { return s }) }
 
 func (w *lineWriter) mixed(s string, decode func(string) string) {
+	if w.rendered {
+		w.plain(decode(s))
+		return
+	}
 	last := 0
 	for _, p := range markup.Spans(s) {
 		w.plain(w.literal(decode(s[last:p.Start])))
@@ -190,6 +195,9 @@ func visibleRun(s string) int {
 
 // tagsOf adds the Liquid tags of a piece that is left out otherwise.
 func (w *lineWriter) tagsOf(s string) {
+	if w.rendered {
+		return
+	}
 	for _, p := range markup.Spans(s) {
 		if !p.Output {
 			w.tag(s[p.Start:p.End])
@@ -227,6 +235,11 @@ func (w *lineWriter) addText(s string, width int) {
 
 // word adds a whole word, which may contain Liquid.
 func (w *lineWriter) word(s string) {
+	if w.rendered {
+		w.addText(s, widthOf(s))
+		w.endWord()
+		return
+	}
 	width, last := 0, 0
 	for _, p := range markup.Spans(s) {
 		width += widthOf(s[last:p.Start])

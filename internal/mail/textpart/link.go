@@ -1,6 +1,7 @@
 package textpart
 
 import (
+	"html"
 	"strings"
 
 	"github.com/packetboat/packetboat/internal/mail/markup"
@@ -8,14 +9,15 @@ import (
 
 // link is the current link.
 type link struct {
-	open bool
-	href string
+	open    bool
+	href    string
+	picture bool // it holds one
 }
 
 // startLink opens a link.
 func (t *textMaker) startLink(tag string) {
 	t.endLink()
-	t.link = link{true, strings.TrimSpace(attribute(tag, "href"))}
+	t.link = link{open: true, href: strings.TrimSpace(t.attribute(tag, "href"))}
 	t.w.seen = t.w.seen[:0]
 }
 
@@ -26,8 +28,11 @@ func (t *textMaker) endLink() {
 		return
 	}
 	t.link.open = false
-	target, ok := printable(t.link.href)
+	target, ok := t.printable(t.link.href)
 	said := strings.TrimSpace(string(t.w.seen))
+	if said != "" || t.link.picture {
+		t.note(t.link.href)
+	}
 	switch {
 	case !ok || said == target || displayURL(said) == displayURL(target):
 	case said == "" && t.sameLinkFollows():
@@ -54,11 +59,42 @@ func (t *textMaker) sameLinkFollows() bool {
 			}
 		case markup.StartTag:
 			if n.Name == "a" {
-				return strings.TrimSpace(attribute(t.src[n.Start:n.End], "href")) == t.link.href
+				return strings.TrimSpace(t.attribute(t.src[n.Start:n.End], "href")) == t.link.href
 			}
 		}
 	}
 	return false
+}
+
+// note stores an address that a reader can follow.
+func (t *textMaker) note(address string) {
+	if t.rendered && address != "" {
+		t.links = append(t.links, address)
+	}
+}
+
+// noteAddresses stores the addresses that are written out in a visible text, which mail programs make
+// links of.
+func (t *textMaker) noteAddresses(piece string) {
+	if !t.rendered || !strings.Contains(piece, "://") {
+		return
+	}
+	for word := range strings.FieldsSeq(html.UnescapeString(piece)) {
+		if strings.Contains(word, "://") {
+			t.note(word)
+		}
+	}
+}
+
+// printable returns the form of an address that is useful in plain text, if any.
+func (t *textMaker) printable(href string) (string, bool) {
+	if t.address != nil {
+		href = t.address(href)
+	}
+	if t.rendered && strings.HasPrefix(href, "{") {
+		return "", false
+	}
+	return printable(href)
 }
 
 // printable returns the form of href that is useful in plain text, if any.

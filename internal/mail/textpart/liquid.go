@@ -26,6 +26,14 @@ func isLoop(tag string) int {
 	return 0
 }
 
+// attribute returns the decoded value of an attribute of a tag.
+func (t *textMaker) attribute(tag, name string) string {
+	if t.rendered {
+		return markup.LookupRendered(tag, name)
+	}
+	return attribute(tag, name)
+}
+
 // attribute returns the decoded value of an attribute. Only Liquid in the source of the tag is Liquid in
 // the value.
 func attribute(tag, name string) string {

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/packetboat/packetboat/internal/mail/markup"
 )
@@ -22,8 +23,14 @@ import (
 // Liquid is kept: outputs where they are visible, tags everywhere between elements, also in comments and
 // hidden elements, so that each block is closed.
 func FromHTML(src string) string {
-	in := markup.New(src, markup.Syntax{})
-	t := &textMaker{src: src, nodes: readNodes(in)}
+	r := nodeReaders.Get().(*nodeReader)
+	defer r.release()
+	t := &textMaker{src: src, nodes: r.read(markup.New(src, markup.Syntax{}))}
+	return t.text()
+}
+
+// text writes all nodes.
+func (t *textMaker) text() string {
 	for i := 0; i < len(t.nodes); i++ {
 		t.at = i
 		i = t.node(i)
@@ -31,6 +38,7 @@ func FromHTML(src string) string {
 	t.at = len(t.nodes)
 	t.endLink()
 	if text := t.w.String(); text != "" {
+		t.shown = true
 		return text
 	}
 	return t.imageText()
@@ -39,9 +47,10 @@ func FromHTML(src string) string {
 // node is one token of the HTML.
 type node struct {
 	markup.Token
-	hidden bool
-	layout bool // a table marked as presentation only
-	match  int  // of a start tag: the index of its end tag, or 0
+	hidden   bool
+	pictured bool // it has a picture in its background
+	layout   bool // a table marked as presentation only
+	match    int  // of a start tag: the index of its end tag, or 0
 }
 
 // textMaker writes nodes as lines.
@@ -52,6 +61,11 @@ type textMaker struct {
 	w      lineWriter
 	link   link
 	tables []table // the open tables
+
+	rendered bool                // nothing is Liquid
+	address  func(string) string // of a rendered address, for the text
+	links    []string            // the addresses that a reader can follow
+	shown    bool                // something is visible
 }
 
 // table is an open table.
@@ -63,20 +77,53 @@ type table struct {
 	words  int  // written before the current cell
 }
 
-// readNodes reads the tokens and finds the end tag of each start tag.
-func readNodes(in *markup.Scanner) []node {
-	var nodes []node
-	open := make(map[string][]int)
+// nodeReader reads the tokens of one HTML after the other, and reuses its memory.
+type nodeReader struct {
+	nodes []node
+	open  map[string][]int // the start tags without an end tag so far, by name
+}
+
+var nodeReaders = sync.Pool{New: func() any { return &nodeReader{open: map[string][]int{}} }}
+
+// The memory that a nodeReader keeps for the next HTML.
+const (
+	maxSpareNodes = 10_000
+	maxSpareNames = 100
+)
+
+// release makes the memory of the nodes available again.
+func (r *nodeReader) release() {
+	if cap(r.nodes) > maxSpareNodes || len(r.open) > maxSpareNames {
+		return
+	}
+	clear(r.nodes) // they refer to the HTML
+	r.nodes = r.nodes[:0]
+	for name, stack := range r.open {
+		r.open[name] = stack[:0]
+	}
+	nodeReaders.Put(r)
+}
+
+// read reads the tokens and finds the end tag of each start tag.
+func (r *nodeReader) read(in *markup.Scanner) []node {
+	r.nodes = readNodes(in, r.nodes, r.open)
+	return r.nodes
+}
+
+func readNodes(in *markup.Scanner, nodes []node, open map[string][]int) []node {
 	for t := range in.All() {
 		n := node{Token: t}
 		switch t.Kind {
 		case markup.StartTag:
-			var seen []string // the first of each name counts
+			var few [4]string
+			seen := few[:0] // the first of each name counts
 			for a := range in.Attributes(t) {
+				n.pictured = n.pictured || a.Name == "background" && a.End > a.Start
 				if affectsVisibility(a.Name) && !slices.Contains(seen, a.Name) {
 					seen = append(seen, a.Name)
 					value := markup.UnescapeValue(in.Masked[a.Start:a.End])
 					n.hidden = n.hidden || hidesElement(a.Name, value)
+					n.pictured = n.pictured || a.Name == "style" && strings.Contains(strings.ToLower(value), "url(")
 					n.layout = n.layout || a.Name == "role" && (value == "presentation" || value == "none")
 				}
 			}
@@ -174,6 +221,7 @@ func (t *textMaker) node(i int) int {
 	switch n.Kind {
 	case markup.Text:
 		t.w.html(piece)
+		t.noteAddresses(piece)
 	case markup.Comment:
 		t.w.tagsOf(piece)
 	case markup.StartTag:
@@ -181,6 +229,9 @@ func (t *textMaker) node(i int) int {
 			last := n.match
 			if last == 0 && isTextless(n.Name) && i+1 < len(t.nodes) && t.nodes[i+1].Kind == markup.Text && t.nodes[i+1].Name == n.Name {
 				last = i + 1
+			}
+			if !n.hidden && isPicture(n.Name) {
+				t.picture()
 			}
 			if last > 0 {
 				t.w.tagsOf(t.src[n.End:t.nodes[last].End])
@@ -198,6 +249,9 @@ func (t *textMaker) node(i int) int {
 }
 
 func (t *textMaker) start(n node, piece string) {
+	if n.pictured {
+		t.shown = true
+	}
 	if m := margin(n.Name); m > 0 {
 		if len(t.tables) > 0 && n.Name != "tr" && n.Name != "tbody" && n.Name != "thead" && n.Name != "tfoot" {
 			t.tables[len(t.tables)-1].blocks = true
@@ -211,7 +265,11 @@ func (t *textMaker) start(n node, piece string) {
 		t.w.word("---")
 		t.w.breakLine(2)
 	case "img":
-		t.w.text(attribute(piece, "alt"))
+		t.image(piece)
+	case "input", "button", "textarea", "meter", "progress":
+		t.picture()
+	case "area":
+		t.note(t.attribute(piece, "href"))
 	case "wbr":
 		t.w.allowBreak()
 	case "q":
@@ -219,9 +277,9 @@ func (t *textMaker) start(n node, piece string) {
 	case "a":
 		t.startLink(piece)
 	case "ul", "ol":
-		t.w.openList(n.Name == "ol", number(markup.Lookup(piece, "start"), 1))
+		t.w.openList(n.Name == "ol", number(t.attribute(piece, "start"), 1))
 	case "li":
-		t.w.item(number(markup.Lookup(piece, "value"), 0))
+		t.w.item(number(t.attribute(piece, "value"), 0))
 	case "h1", "h2":
 		t.w.startHeading()
 	case "table":
@@ -319,8 +377,8 @@ func (t *textMaker) imageText() string {
 		if n.Kind != markup.StartTag || n.Name != "img" || n.hidden || len(found) == maxPictures {
 			continue
 		}
-		src := strings.TrimSpace(attribute(t.src[n.Start:n.End], "src"))
-		if target, ok := printable(src); ok && !slices.Contains(found, target) {
+		src := strings.TrimSpace(t.attribute(t.src[n.Start:n.End], "src"))
+		if target, ok := t.printable(src); ok && !slices.Contains(found, target) {
 			found = append(found, target)
 		}
 		t.nodes[i].hidden = true
@@ -328,7 +386,7 @@ func (t *textMaker) imageText() string {
 	if len(found) == 0 {
 		return ""
 	}
-	t.w = lineWriter{}
+	t.w = lineWriter{rendered: t.rendered}
 	for i, n := range t.nodes {
 		if n.Kind == markup.StartTag && !n.Empty && n.Name == "title" && i+1 < len(t.nodes) && t.nodes[i+1].Kind == markup.Text {
 			t.w.html(t.src[t.nodes[i+1].Start:t.nodes[i+1].End])
@@ -338,7 +396,7 @@ func (t *textMaker) imageText() string {
 	if text := t.w.String(); text != "" {
 		return text
 	}
-	t.w = lineWriter{}
+	t.w = lineWriter{rendered: t.rendered}
 	for _, src := range found {
 		t.w.word(src)
 		t.w.breakLine(1)

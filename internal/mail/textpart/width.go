@@ -24,10 +24,10 @@ const (
 
 // edgeOf returns what is known of a character alone.
 func edgeOf(r rune) edge {
-	e := edge{width: 1, opens: strings.ContainsRune(opening, r), closes: strings.ContainsRune(closing, r)}
 	if r < 0x80 {
-		return e
+		return asciiEdges[r]
 	}
+	e := edge{opens: strings.ContainsRune(opening, r), closes: strings.ContainsRune(closing, r)}
 	e.width, e.joiner = columns(r), r == '\u200d'
 	if 0x1f3fb <= r && r <= 0x1f3ff { // skin tones
 		e.width = 0
@@ -36,6 +36,14 @@ func edgeOf(r rune) edge {
 	e.ideal = e.width == 2 && !unicode.Is(unicode.Hangul, r)
 	return e
 }
+
+// asciiEdges are the edges of the characters of ASCII.
+var asciiEdges = func() (edges [0x80]edge) {
+	for r := range rune(len(edges)) {
+		edges[r] = edge{width: 1, opens: strings.ContainsRune(opening, r), closes: strings.ContainsRune(closing, r)}
+	}
+	return edges
+}()
 
 // breaks reports whether a line may end between a character and the next one,
 // where no space is.

@@ -107,3 +107,22 @@ func TestALetterIsNearlyFreeOfAllocations(t *testing.T) {
 		}
 	}
 }
+
+// BenchmarkRenderRead renders mails of 10 KB whose Liquid decides what is visible, so that their text is read
+// from the HTML.
+func BenchmarkRenderRead(b *testing.B) {
+	l := newsletter(b, 10<<10, 0)
+	c, err := content.Draft(content.Source{Subject: "News", HTML: page(10<<10, 0) + "{% if first_name %}<p>Hello</p>{% endif %}", Tracking: true})
+	if err != nil {
+		b.Fatal(err)
+	}
+	l.Content = c
+	w := (&render.Renderer{Keys: keys(b), BaseURL: &url.URL{Scheme: "https"}}).Writer()
+	b.SetBytes(int64(len(c.HTML)))
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := w.Render(b.Context(), l); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -33,12 +33,16 @@ type env struct {
 	err      error          // of a link that could not be rendered
 
 	inPreheader bool
+
+	noting bool              // noted is filled in
+	noted  map[string]string // what links lead to, by their printed addresses; nothing for what is invisible
 }
 
 // reset clears the env, except for memory that the next mail reuses.
 func (e *env) reset() {
 	clear(e.signed)
-	*e = env{scratch: e.scratch[:0], signed: e.signed[:0]}
+	clear(e.noted)
+	*e = env{scratch: e.scratch[:0], signed: e.signed[:0], noted: e.noted}
 }
 
 // Now returns the time of rendering, in the zone in which dates are shown.
@@ -60,12 +64,12 @@ func (e *env) Lookup(name string) (any, bool) {
 		return nil, false
 	case content.PixelVariable:
 		if e.WithoutPixel {
-			return "data:,", true
+			return e.note("data:,", ""), true
 		}
 		return e.sign(len(e.Content.Links), track.OpenPixel), true
 	case content.HoneypotVariable:
 		if e.WithoutPixel || e.Preview {
-			return "#", true
+			return e.note("#", ""), true
 		}
 		return e.sign(len(e.Content.Links)+1, track.ClickLink), true
 	case "contact":
@@ -150,7 +154,7 @@ func (e *env) link(n int) (any, bool) {
 	template := e.Content.Targets[n]
 	switch {
 	case template == nil && e.Direct && !e.Content.Links[n].Dynamic:
-		return e.Sender.WithUTM(e.Content.Context, e.Content.Links[n].URL), true
+		return e.note(e.Sender.WithUTM(e.Content.Context, e.Content.Links[n].URL), e.Content.Links[n].URL), true
 	case template == nil && e.Content.Links[n].Dynamic:
 		return target{e, n}, true
 	case template == nil && e.Preview:
@@ -192,13 +196,32 @@ func (t target) Field(name string) any {
 func (e *env) carrying(n int, target string) string {
 	tagged := e.Sender.WithUTM(e.Content.Context, target)
 	if e.Direct && links.CheckTarget(tagged) == nil {
-		return tagged
+		return e.note(tagged, target)
 	}
 	if links.CheckTarget(tagged) != nil || len(tagged) > track.MaxTarget { // not a target that we redirect to, with this contact's data
 		return target
 	}
 	e.scratch = e.appendURL(e.scratch[:0], e.Sender.TrackingHost(), track.ClickLink, n, tagged)
-	return string(e.scratch)
+	return e.note(string(e.scratch), target)
+}
+
+// note stores what a printed address leads to, if the HTML is read afterwards, and returns the address.
+func (e *env) note(printed, target string) string {
+	if e.noting {
+		if e.noted == nil {
+			e.noted = map[string]string{}
+		}
+		e.noted[printed] = target
+	}
+	return printed
+}
+
+// authored returns what an address of the HTML leads to, as the author wrote it.
+func (e *env) authored(address string) string {
+	if target, ok := e.noted[address]; ok {
+		return target
+	}
+	return address
 }
 
 // The pages we serve to the recipient.
@@ -251,10 +274,20 @@ func (e *env) sign(n int, kind track.Kind) *signed {
 
 // AppendTo appends the address.
 func (s *signed) AppendTo(dst []byte) []byte {
+	from := len(dst)
 	if s.kind == track.OpenPixel {
-		return append(s.env.appendURL(dst, s.env.Sender.TrackingHost(), s.kind, 0, ""), ".gif"...)
+		dst = append(s.env.appendURL(dst, s.env.Sender.TrackingHost(), s.kind, 0, ""), ".gif"...)
+	} else {
+		dst = s.env.appendURL(dst, s.env.Sender.TrackingHost(), s.kind, s.link, "")
 	}
-	return s.env.appendURL(dst, s.env.Sender.TrackingHost(), s.kind, s.link, "")
+	if s.env.noting {
+		target := ""
+		if s.kind == track.ClickLink && s.link != track.HoneypotLink {
+			target = s.env.Content.Links[s.link].URL
+		}
+		s.env.note(string(dst[from:]), target)
+	}
+	return dst
 }
 
 // person is {{ contact }}.

@@ -2,12 +2,12 @@ package render
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/packetboat/packetboat/internal/content/content"
-	"github.com/packetboat/packetboat/internal/mail/compose"
 	"github.com/packetboat/packetboat/internal/mail/liquid"
 )
 
@@ -29,6 +29,7 @@ func (w *Writer) RenderParts(ctx context.Context, m Mail) ([]Part, error) {
 	parts := []Part{{Name: "subject"}, {Name: "from_name"}, {Name: "body_html"}, {Name: "body_text"}, {Name: "preheader"}}
 	w.budget.Reset(liquid.Limits{})
 	w.env.ctx, w.env.budget = ctx, &w.budget
+	read := c.Finish.Text == content.ReadText
 	for i, t := range []*liquid.Template{c.SubjectTemplate, c.FromNameTemplate, c.HTMLTemplate, c.TextTemplate, c.PreheaderTemplate} {
 		p := &parts[i]
 		if p.Name == "preheader" {
@@ -40,12 +41,15 @@ func (w *Writer) RenderParts(ctx context.Context, m Mail) ([]Part, error) {
 		}
 		if p.Name == "subject" {
 			w.env.subject = string(text)
-			if err == nil && len(text) > compose.MaxSubject {
-				err = compose.ErrSubjectTooLong
+			if err == nil {
+				err = checkSubject(c.Subject, w.env.subject)
 			}
 		}
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
+		}
+		if p.Name == "body_text" && errors.Is(err, liquid.ErrNotWords) {
+			read, err = true, nil
 		}
 		if err != nil {
 			p.Err = err
@@ -60,7 +64,25 @@ func (w *Writer) RenderParts(ctx context.Context, m Mail) ([]Part, error) {
 		}
 		p.Text = string(text)
 	}
+	w.finishParts(&parts[2], &parts[3], read)
 	return parts, nil
+}
+
+// finishParts is finish for the parts of a preview. A text that is read from HTML which cannot be
+// rendered cannot either.
+func (w *Writer) finishParts(html, text *Part, read bool) {
+	p := Parts{HTML: []byte(html.Text), Text: []byte(text.Text)}
+	if html.Err == nil {
+		html.Err = w.finish(&p, read)
+	}
+	switch {
+	case html.Err == nil:
+		html.Text, text.Text = string(p.HTML), string(p.Text)
+	case read:
+		html.Text, text.Text, text.Err = "", "", html.Err
+	default:
+		html.Text = ""
+	}
 }
 
 // Try renders a text with the data of a mail, and returns its error, whose line is that of the text.

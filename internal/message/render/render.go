@@ -6,6 +6,7 @@ package render
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/url"
 	"sync"
@@ -95,47 +96,60 @@ func (w *Writer) Render(ctx context.Context, m Mail) (Parts, error) {
 	budget := &w.budget
 	budget.Reset(liquid.Limits{})
 	w.env.ctx, w.env.budget = ctx, budget
-	var p Parts
-	ends := [4]int{}
 	w.buf = w.buf[:0]
-	for i, part := range [...]struct {
-		name     string
-		template *liquid.Template
-	}{
-		{"subject", m.Content.SubjectTemplate},
-		{"from_name", m.Content.FromNameTemplate},
-		{"body_html", m.Content.HTMLTemplate},
-		{"body_text", m.Content.TextTemplate},
-	} {
-		var err error
-		if w.buf, w.marks[i], err = part.template.AppendMarked(ctx, w.buf, w.marks[i][:0], &w.env, budget); err != nil {
-			return Parts{}, fmt.Errorf("render_error: %s: %w", part.name, err)
-		}
-		ends[i] = len(w.buf)
-		if i == 0 {
-			w.env.subject = string(w.buf)
-			if len(w.buf) > compose.MaxSubject { // Liquid made it longer than it was written
-				return Parts{}, fmt.Errorf("render_error: %s: %w", part.name, compose.ErrSubjectTooLong)
-			}
-		}
+	var p Parts
+	subject, err := w.part(0, "subject", m.Content.SubjectTemplate)
+	if err != nil {
+		return Parts{}, err
 	}
-	if err := w.env.err; err != nil {
-		return Parts{}, fmt.Errorf("render_error: %w", err)
+	w.env.subject = string(subject)
+	if err := checkSubject(m.Content.Subject, w.env.subject); err != nil {
+		return Parts{}, fmt.Errorf("render_error: subject: %w", err)
 	}
-	p.Subject = w.env.subject
-	p.FromName = string(w.buf[ends[0]:ends[1]])
-	p.HTML, p.Text = w.buf[ends[1]:ends[2]], w.buf[ends[2]:ends[3]]
+	name, err := w.part(1, "from_name", m.Content.FromNameTemplate)
+	if err != nil {
+		return Parts{}, err
+	}
+	p.Subject, p.FromName = w.env.subject, string(name)
+	html, err := w.part(2, "body_html", m.Content.HTMLTemplate)
+	if err != nil {
+		return Parts{}, err
+	}
+	from := len(w.buf) - len(html) // the text may move the buffer
+	to := len(w.buf)
+	text, err := w.part(3, "body_text", m.Content.TextTemplate)
+	read := errors.Is(err, liquid.ErrNotWords)
+	if err != nil && !read {
+		return Parts{}, err
+	}
+	p.HTML, p.Text = w.buf[from:to], text
 	p.HTMLKnown = compose.Known{Texts: m.Content.HTMLConstants, Marks: w.marks[2]}
+	p.TextKnown = compose.Known{Texts: m.Content.TextConstants, Marks: w.marks[3]}
 	if g := m.Content.Guard; g != nil {
 		if clean, cut := g.Clean(p.HTML); cut {
 			p.HTML, p.HTMLKnown = clean, compose.Known{}
 		}
 	}
-	p.TextKnown = compose.Known{Texts: m.Content.TextConstants, Marks: w.marks[3]}
+	if err := w.finish(&p, read); err != nil {
+		return Parts{}, err
+	}
 	if !m.Content.Context.Confirmation {
 		p.UnsubscribeURL = *w.env.page(unsubscribePage)
 	}
 	return p, nil
+}
+
+// part appends the n-th part to the buffer and returns it.
+func (w *Writer) part(n int, name string, t *liquid.Template) ([]byte, error) {
+	from := len(w.buf)
+	var err error
+	if w.buf, w.marks[n], err = t.AppendMarked(w.env.ctx, w.buf, w.marks[n][:0], &w.env, w.env.budget); err == nil {
+		err = w.env.err
+	}
+	if err != nil {
+		return nil, fmt.Errorf("render_error: %s: %w", name, err)
+	}
+	return w.buf[from:], nil
 }
 
 func (w *Writer) begin(m Mail) error {
@@ -153,6 +167,7 @@ func (w *Writer) begin(m Mail) error {
 		w.signer.Preview()
 	}
 	w.env.reset()
+	w.env.noting = m.Content.Finish != content.Finish{}
 	w.env.Mail, w.env.scheme, w.env.signer, w.env.location = m, w.renderer.BaseURL.Scheme, w.signer, w.renderer.location(m)
 	return nil
 }

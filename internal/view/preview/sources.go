@@ -56,7 +56,8 @@ type work struct {
 	*Previewer
 	tenant    tenant.Tenant
 	source    content.Source
-	alone     bool // a block without a template: no footer
+	text      string // of the HTML of a template, for when that is left out
+	alone     bool   // a block without a template: no footer
 	samples   draft.Samples
 	identity  id.Identity // of a broadcast
 	emailType id.EmailType
@@ -116,7 +117,7 @@ func (w *work) compile() (*content.Compiled, error) {
 		if !w.alone {
 			compiled, err = content.Draft(w.source)
 		} else if err = content.Check(w.source); err == nil {
-			compiled, err = content.Compile(content.Content{Source: w.source})
+			compiled, err = content.Alone(w.source)
 		}
 		return err
 	}, func(p Problem) bool {
@@ -135,7 +136,10 @@ func (w *work) compile() (*content.Compiled, error) {
 			w.source.Text = ""
 		case htmlBody:
 			w.source.HTML = placeholder
-			w.breaksBody(ownText)
+			if !ownText {
+				w.source.Text = w.text
+			}
+			w.breaksBody(ownText || w.text != "")
 		default:
 			return false
 		}

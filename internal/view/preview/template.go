@@ -65,7 +65,10 @@ func (w *work) use(made template.Previewed) error {
 		w.breaks(subject)
 	}
 	if made.Text != nil {
-		w.source.Text = *made.Text
+		w.text = *made.Text
+	}
+	if made.OwnText {
+		w.source.Text = w.text
 	}
 	params, err := json.Marshal(made.Params)
 	if binding.HasValue(params) {
