@@ -4,18 +4,24 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"slices"
+	"strings"
 	"time"
 
+	"github.com/packetboat/packetboat/internal/mail/links"
 	"github.com/packetboat/packetboat/internal/mail/liquid"
 	"github.com/packetboat/packetboat/internal/mail/mjml"
-	custom "github.com/packetboat/packetboat/internal/people/field"
 )
 
 // The codes of a Trouble.
 const (
 	CodeMayFail = "LIQUID_MAY_FAIL" // affected recipients get no mail
 	CodeMJML    = "mjml"            // the MJML compiler drops or ignores something
+
+	CodeUnknownName = "UNKNOWN_NAME"        // Liquid names something that nothing is called
+	CodePlaceholder = "FOREIGN_PLACEHOLDER" // a placeholder of another program
+	CodeLink        = "LINK_LEADS_NOWHERE"  // an address that does not work in a mail
 )
 
 // Trouble is something in valid content that its author should look at. It prevents nothing.
@@ -33,6 +39,7 @@ type Text struct {
 	Required      bool           // a recipient for whom it is empty gets no mail
 	HTML          string         // compiled from MJML; empty: unknown
 	Findings      []mjml.Warning // what the compiler said of the MJML
+	Filled        bool           // it is filled with samples: what is written out is not the author's
 }
 
 // Form is what a text is written in.
@@ -48,14 +55,14 @@ const (
 // maxTroubles is the maximum number of troubles of one text.
 const maxTroubles = 200
 
-// Review returns what the author of texts should look at: what the MJML compiler passes over, and what
-// fails to render for a contact with all fields, or for one with none. Every way in and every way out
-// of content shows these. Fields are the custom fields, params the values of param as a JSON object.
-// The Liquid of a text that does not parse is skipped, since Check reports it.
-func Review(ctx context.Context, texts []Text, fields custom.Catalog, params json.RawMessage, now time.Time) ([]Trouble, error) {
-	tr := trial{fields: fields, now: now}
-	if len(params) > 0 {
-		d := json.NewDecoder(bytes.NewReader(params))
+// Review returns what the author of texts should look at: what the MJML compiler passes over, what fails to
+// render for a contact with all fields, or for one with none, names and placeholders that print nothing, and
+// addresses that lead nowhere. Every way in and every way out of content shows these. The Liquid of a text
+// that does not parse is skipped, since Check reports it.
+func Review(ctx context.Context, texts []Text, known Known, now time.Time) ([]Trouble, error) {
+	tr := trial{fields: known.Fields, paths: pathsOf(known.Paths), now: now}
+	if len(known.Params) > 0 {
+		d := json.NewDecoder(bytes.NewReader(known.Params))
 		d.UseNumber()
 		if err := d.Decode(&tr.params); err != nil {
 			return nil, err
@@ -86,10 +93,14 @@ func (t Text) review(ctx context.Context, tr trial) ([]Trouble, error) {
 	if t.Form == MJML {
 		add(mjmlTroubles(t.Source, t.Findings)...)
 	}
+	if !t.Filled {
+		add(t.Literals()...)
+	}
 	template, err := liquid.Parse(t.Source, liquid.Options{})
 	if err != nil {
 		return found, nil
 	}
+	add(tr.unknownNames(t.Source, template)...)
 	failures, err := tr.failures(ctx, template)
 	add(failures...)
 	if err != nil || !t.Required || len(failures) > 0 {
@@ -98,6 +109,21 @@ func (t Text) review(ctx context.Context, tr trial) ([]Trouble, error) {
 	empty, err := tr.empty(ctx, t)
 	add(empty...)
 	return found, err
+}
+
+// Literals returns the troubles of what is written out in the text: placeholders of other programs, and
+// addresses that lead nowhere.
+func (t Text) Literals() []Trouble {
+	list := t.placeholders()
+	if t.Form != Plain {
+		for _, d := range links.Doubts(t.Source) {
+			list = append(list, Trouble{Code: CodeLink, Line: strings.Count(t.Source[:d.At], "\n") + 1, Message: fmt.Sprintf("the address %q %s", d.URL, d.Reason)})
+		}
+	}
+	for i := range list {
+		list[i].Field = t.Field
+	}
+	return list
 }
 
 // mjmlTroubles returns the findings of the compiler, and those of the check that precedes it: content

@@ -23,6 +23,7 @@ const trialTime = 2 * time.Second
 type trial struct {
 	fields custom.Catalog
 	params map[string]any
+	paths  []string // of data that is declared
 	now    time.Time
 }
 

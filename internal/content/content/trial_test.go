@@ -28,7 +28,7 @@ func TestReviewReportsWhatFails(t *testing.T) {
 		"{% for i in (1..99999) %}{% endfor %}":                                                                                    "line 0: it takes more than a recipient's mail may: loop turns, output or time",
 		"{% if %}":                                                                                                                 "",
 	} {
-		found, err := content.Review(t.Context(), []content.Text{{Field: "f", Source: source}}, fields, []byte(`{"max": 3}`), noon)
+		found, err := content.Review(t.Context(), []content.Text{{Field: "f", Source: source}}, content.Known{Fields: fields, Params: []byte(`{"max": 3}`), Paths: []string{"nosuch"}}, noon)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -61,7 +61,7 @@ func TestReviewReportsWhatMayBeEmpty(t *testing.T) {
 		{content.HTML, "<p>{{ company }}</p><img src='https://example.org/x.png'>", nil},
 		{content.HTML, `<div style="display:none">x</div>{% if nope %}x{% endif %}`, []string{all, none}},
 	} {
-		found, err := content.Review(t.Context(), []content.Text{{Field: "f", Source: tt.source, Form: tt.form, Required: true}}, nil, nil, noon)
+		found, err := content.Review(t.Context(), []content.Text{{Field: "f", Source: tt.source, Form: tt.form, Required: true}}, content.Known{}, noon)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -241,6 +241,15 @@ func (m Content) Equal(n Content) bool {
 // Review returns what the author should look at. Line numbers are those of the source: of the MJML, if
 // there is any.
 func (m Content) Review(ctx context.Context, fields field.Catalog, now time.Time) ([]content.Trouble, error) {
+	source := m.Source()
+	known := content.Known{Fields: fields, Params: source.Context.Params}
+	expected, err := m.Samples()
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range expected {
+		known.Paths = append(known.Paths, e.Path)
+	}
 	body := content.Text{Field: "content.body_html", Source: optional.Value(m.HTML), Form: content.HTML, Required: true}
 	if m.MJML != nil {
 		body = content.Text{Field: "content.body_mjml", Source: *m.MJML, Form: content.MJML, Required: true, HTML: optional.Value(m.HTML), Findings: m.Findings}
@@ -250,6 +259,6 @@ func (m Content) Review(ctx context.Context, fields field.Catalog, now time.Time
 		{Field: "content.preheader", Source: optional.Value(m.Preheader)},
 		{Field: "content.from_name", Source: optional.Value(m.FromName)},
 		body,
-		{Field: "content.body_text", Source: optional.Value(m.Text)},
-	}, fields, m.Source().Context.Params, now)
+		{Field: "content.body_text", Source: source.Text},
+	}, known, now)
 }

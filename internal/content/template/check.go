@@ -78,22 +78,30 @@ func review(ctx context.Context, db *sqldb.DB, tenant id.Tenant, s binding.Schem
 	if err != nil {
 		return nil, err
 	}
+	known := content.Known{Fields: catalog, Params: params}
+	for _, e := range s.Expects {
+		known.Paths = append(known.Paths, e.Path)
+	}
 	var warnings []binding.Warning
 	for i, f := range bodyFields(filled) {
-		text := content.Text{Field: f.field, Source: f.text, Required: f.field != fieldText}
+		text := content.Text{Field: f.field, Source: f.text, Required: f.field != fieldText, Filled: true}
 		switch f.field {
 		case fieldHTML:
 			text.Form = content.HTML
 		case fieldMJML:
 			text.Form, text.HTML, text.Findings = content.MJML, compiled.HTML, compiled.Warnings
 		}
-		found, err := content.Review(ctx, []content.Text{text}, catalog, params, now)
+		found, err := content.Review(ctx, []content.Text{text}, known, now)
 		if err != nil {
 			return nil, err
 		}
-		line := lineIn(bodyFields(written)[i].text, f.text)
-		for _, trouble := range found {
-			warnings = append(warnings, binding.Warning{Code: trouble.Code, Path: f.field, Field: f.field, Line: line(trouble.Line), Message: trouble.Message})
+		text.Source = bodyFields(written)[i].text
+		line := lineIn(text.Source, f.text)
+		for i := range found {
+			found[i].Line = line(found[i].Line)
+		}
+		for _, trouble := range append(found, text.Literals()...) {
+			warnings = append(warnings, binding.Warning{Code: trouble.Code, Path: f.field, Field: f.field, Line: trouble.Line, Message: trouble.Message})
 		}
 	}
 	return warnings, nil

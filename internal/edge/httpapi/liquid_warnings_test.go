@@ -121,3 +121,50 @@ func TestWhatMJMLDropsIsAWarning(t *testing.T) {
 		}
 	})
 }
+
+// The same content has the same warnings wherever it comes in, and before it goes out.
+func TestContentHasTheSameWarningsEverywhere(t *testing.T) {
+	eachSending(t, func(t *testing.T, s *sendingTest) {
+		for code, body := range map[string]string{
+			"UNKNOWN_NAME":        "<p>x</p>\n{{ frist_name }}",
+			"FOREIGN_PLACEHOLDER": "<p>x</p>\n*|FNAME|*",
+			"LINK_LEADS_NOWHERE":  "<p>x</p>\n<a href='www.example.com'>x</a>",
+			"LIQUID_MAY_FAIL":     "<p>x</p>\n{% if first_name > 18 %}x{% endif %}",
+		} {
+			html := quoted(body)
+			warned := func(where string, r response, list any, field string) {
+				t.Helper()
+				all, _ := list.([]any)
+				if len(all) == 0 {
+					t.Fatalf("%s: %s does not warn: %s", code, where, r.text)
+				}
+				for _, w := range all {
+					if m := w.(map[string]any); m["code"] == code && m["field"] == field && m["line"] == 2.0 && m["message"] != "" {
+						return
+					}
+				}
+				t.Errorf("%s: %s warns of %v, want line 2 of %s", code, where, all, field)
+			}
+			made := s.must(201, "editor", "POST /templates", `{"name": "T", "content_html": `+html+`}`)
+			warned("a template", made, made.body["warnings"], "content_html")
+			block := s.must(201, "editor", "POST /blocks", `{"name": "B", "content_html": `+html+`}`)
+			warned("a block", block, block.body["warnings"], "content_html")
+			entry := s.must(201, "key", "POST /messages", `{"name": "M", "content": {"subject": "Hi", "body_html": `+html+`}}`)
+			warned("an entry", entry, entry.body["warnings"], "content.body_html")
+			for source, field := range map[string]string{
+				`{"content": {"subject": "Hi", "body_html": ` + html + `}}`: "content.body_html",
+				`{"template": {"name": "T", "content_html": ` + html + `}}`: "content_html",
+				`{"block": {"name": "B", "content_html": ` + html + `}}`:    "content_html",
+				`{"message_id": "` + entry.str("id") + `"}`:                 "content.body_html",
+			} {
+				shown := s.must(200, "editor", "POST /preview", `{"source": `+source+`}`)
+				warned("a preview of "+source, shown, shown.body["problems"], field)
+			}
+			draft := s.must(201, "key", "POST /broadcasts", broadcastJSON(t, `{"content": {"subject": "Hi", "body_html": `+html+`}}`))
+			warned("a broadcast", draft, draft.body["warnings"], "content.body_html")
+			warned("the readiness", draft, draft.body["view_model"].(map[string]any)["schedule_readiness"].(map[string]any)["warnings"], "content.body_html")
+			draft = s.must(201, "key", "POST /broadcasts", broadcastJSON(t, `{"content": {"template_slug": "`+made.str("slug")+`", "subject": "Hi", "template_binding": {}}}`))
+			warned("a broadcast of a template", draft, draft.body["warnings"], "content.body_html")
+		}
+	})
+}

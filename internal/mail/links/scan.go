@@ -182,7 +182,12 @@ func (s *scan) href(a markup.Attribute, track bool) int {
 // value returns the decoded value of a, without the line breaks and tabs that
 // browsers ignore in a URL.
 func (s *scan) value(a markup.Attribute) string {
-	v := markup.DecodeValue(s.in.Source[a.Start:a.End], func(piece string) string {
+	return strings.Trim(attributeURL(s.in.Source[a.Start:a.End]), " \f")
+}
+
+// attributeURL decodes a value that is a URL, without what browsers ignore in it.
+func attributeURL(value string) string {
+	return markup.DecodeValue(value, func(piece string) string {
 		return strings.Map(func(r rune) rune {
 			if r == '\t' || r == '\r' || r == '\n' {
 				return -1
@@ -190,7 +195,6 @@ func (s *scan) value(a markup.Attribute) string {
 			return r
 		}, piece)
 	})
-	return strings.Trim(v, " \f")
 }
 
 // closeLabel sets the label of the open link to the text read since, if it has none yet.
