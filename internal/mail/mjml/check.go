@@ -2,6 +2,7 @@ package mjml
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -46,6 +47,8 @@ type inspector struct {
 	top      []Element // of a fragment, the outermost elements
 	warnings []Warning
 	unknown  []Element
+
+	conditions []markup.Span // the texts of conditional comments
 }
 
 // opened is an element without its end tag so far.
@@ -136,6 +139,7 @@ func (i *inspector) construct(at int, rest string) error {
 		if !i.skip("-->") {
 			return i.fail(at, "a comment is not closed by -->")
 		}
+		i.noteComment(at)
 	case strings.HasPrefix(rest, "![CDATA["):
 		if !i.skip("]]>") {
 			return i.fail(at, "a CDATA section is not closed by ]]>")
@@ -158,6 +162,30 @@ func (i *inspector) construct(at int, rest string) error {
 		return i.startTag(at)
 	}
 	return nil
+}
+
+// inComment matches the start tag of an element of MJML.
+var inComment = regexp.MustCompile(`<(mj-[a-z-]+)[\s/>]`)
+
+// noteComment stores the text of a conditional comment that begins at a position and ends at the scanner's,
+// and warns of elements in it.
+func (i *inspector) noteComment(at int) {
+	start, end := at+len("<!--"), i.pos-len("-->")
+	if start > end || !isCondition(i.text[start:end]) {
+		return
+	}
+	i.conditions = append(i.conditions, markup.Span{Start: start, End: end})
+	if m := inComment.FindStringSubmatchIndex(i.text[start:end]); m != nil {
+		if name := i.text[start+m[2] : start+m[3]]; known[name] != unknown {
+			i.warn(i.at(start+m[0]), name, "it stands in a conditional comment, where nothing is compiled: put the marks of the comment into mj-raw of their own, as <!--[if mso]><!--> and <!--<![endif]-->")
+		}
+	}
+}
+
+// isCondition reports whether the text of a comment is a mark of a conditional comment, or a whole one.
+func isCondition(text string) bool {
+	text = strings.TrimLeftFunc(text, isSpace)
+	return len(text) > len("[if") && strings.EqualFold(text[:len("[if")], "[if") || strings.HasPrefix(text, "<![endif]")
 }
 
 // innermost returns the name of the innermost open element, or "".

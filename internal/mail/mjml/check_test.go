@@ -210,7 +210,7 @@ func FuzzCheck(f *testing.F) {
 		if e, ok := errors.AsType[*Error](err); ok && (e.Line < 0 || e.Line > lines) {
 			t.Errorf("an error names line %d of %d", e.Line, lines)
 		}
-		p := protect(source)
+		p := protect(source, nil)
 		if got := p.restore(p.text); got != source {
 			t.Errorf("restored: %q, want %q", got, source)
 		}

@@ -69,7 +69,7 @@ func (c *Compiler) Compile(ctx context.Context, owner, source string) (Result, e
 	if err != nil {
 		return Result{}, err
 	}
-	words := protect(source)
+	words := protect(source, i.conditions)
 	if err := c.turns.Acquire(ctx, owner); err != nil {
 		return Result{}, err
 	}

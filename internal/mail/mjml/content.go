@@ -18,6 +18,7 @@ type contentScanner struct {
 	open    []string // the elements open inside it
 	count   map[string]int
 	inside  func(name string, pos int) // called for each start tag
+	comment func(at int)               // called behind each comment, with its position
 }
 
 // end moves past the end tag of the element, whose start tag ends at the scanner's position, and
@@ -38,6 +39,7 @@ func (s *contentScanner) end(start int) (string, error) {
 			if !s.skip("-->") {
 				return "", s.fail(at, "a comment in <%s> is not closed by -->", s.name)
 			}
+			s.comment(at)
 		case strings.HasPrefix(rest, "![CDATA["):
 			if !s.skip("]]>") {
 				return "", s.fail(at, "a CDATA section in <%s> is not closed by ]]>", s.name)

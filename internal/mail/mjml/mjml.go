@@ -26,6 +26,9 @@
 // Liquid passes through compilation byte for byte, in text and in attribute values, whatever it
 // contains: the compiler gets a word in its place. Between elements the compiler drops all text,
 // Liquid included, which is a Warning: a condition around an element must be inside mj-raw.
+//
+// The same is done for conditional comments that an author wrote: the official compiler joins the marks of
+// those that are next to each other, and so destroys <!--<![endif]-->.
 package mjml
 
 import (

@@ -35,7 +35,8 @@ func spans(source string) []markup.Span {
 	return all
 }
 
-// protected is a source with a word in place of each piece of Liquid. The words consist of letters, so
+// protected is a source with a word in place of each piece of Liquid, and of the text of each conditional
+// comment, since the compiler joins comments that are next to each other. The words consist of letters, so
 // that the compiler does not read one as a number, as it does not read Liquid as one.
 type protected struct {
 	text   string
@@ -48,11 +49,11 @@ type protected struct {
 // moved means that text after line is more lines later in the source than in the text.
 type moved struct{ line, more int }
 
-func protect(source string) protected {
+func protect(source string, conditions []markup.Span) protected {
 	p := protected{prefix: prefix(source)}
 	var b strings.Builder
 	last, line, more := 0, 1, 0
-	for _, s := range spans(source) {
+	for _, s := range outermost(spans(source), conditions) {
 		before, liquid := source[last:s.Start], source[s.Start:s.End]
 		b.WriteString(before)
 		b.WriteString(p.prefix + strings.Map(letter, strconv.Itoa(len(p.liquid))) + "x")
@@ -68,6 +69,21 @@ func protect(source string) protected {
 	b.WriteString(source[last:])
 	p.text = b.String()
 	return p
+}
+
+// outermost returns the spans of both lists, except for those within others.
+func outermost(liquid, conditions []markup.Span) []markup.Span {
+	if len(conditions) == 0 {
+		return liquid
+	}
+	all := slices.Concat(liquid, conditions)
+	slices.SortFunc(all, func(a, b markup.Span) int { return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(b.End, a.End)) })
+	end := 0
+	return slices.DeleteFunc(all, func(s markup.Span) bool {
+		inner := s.Start < end
+		end = max(end, s.End)
+		return inner
+	})
 }
 
 // prefix returns a word that does not occur in the source. It is derived from the source's hash, so

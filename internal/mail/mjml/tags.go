@@ -202,5 +202,6 @@ func (i *inspector) content(name string, at int) (string, error) {
 			i.warn(i.at(pos), inner, "it stands in "+name+", whose content is HTML: it is not compiled")
 		}
 	}
+	c.comment = i.noteComment
 	return c.end(at)
 }
