@@ -1,9 +1,6 @@
 package inline
 
-import (
-	"fmt"
-	"slices"
-)
+import "slices"
 
 // cascade returns the declarations that apply to each tag, by its number, in ascending precedence: by
 // importance, then by specificity of the selector, then by order (CSS Cascading and Inheritance Level 4,
@@ -21,7 +18,7 @@ func (t *tree) cascade(selectors []*selector) (map[int][]value, error) {
 			s.neededByOthers = s.neededByOthers || e.tag < 0
 		}
 		if t.budget < 0 {
-			return nil, fmt.Errorf("%w: its selectors would be compared with its elements too many times; use fewer and simpler ones, or turn inline_css off", ErrLimit)
+			return nil, tooManyComparisons()
 		}
 	}
 	styles := map[int][]value{}
@@ -41,6 +38,7 @@ func winners(sorted []*selector, rules []int32) []value {
 		for _, n := range rules {
 			for _, v := range sorted[n].rule.values {
 				if v.important == important {
+					v.by = sorted[n]
 					all = append(all, v)
 				}
 			}

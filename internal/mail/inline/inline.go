@@ -10,15 +10,14 @@
 // An existing style attribute keeps its text. It follows the inlined declarations, but precedes the
 // important ones. These stay in the style element:
 //
-//   - at-rules. Rules inside @media and the like become important, so that they take precedence over
-//     the attributes; so do rules between Liquid tags, and those that depend on interaction (:hover,
-//     :focus, :active, :checked);
+//   - at-rules. Declarations inside @media and the like become important where they won against those
+//     that are in attributes now; so do those between Liquid tags, and those that depend on interaction
+//     (:hover, :focus, :active, :checked). See settle for those that lost;
 //   - rules that match nothing, since mail programs add elements and classes (.ExternalClass,
 //     [data-ogsc]), and those that an attribute cannot express (::before, :visited);
 //   - rules with * and :root: a reset must not take precedence over inlined declarations;
 //   - rules that may apply to elements in conditional comments, or to elements whose class or
 //     attributes depend on Liquid. The latter are not changed.
-//     class or attributes depend on Liquid. The latter are not touched.
 //
 // Style elements with data-embed or data-premailer, those in conditional comments, and rules that
 // contain Liquid tags are not changed. Liquid outputs are allowed in values.
@@ -50,11 +49,14 @@ func CSS(src string) (string, error) {
 	}
 	p := readPage(src)
 	var selectors []*selector
+	order := 0
 	for i := range p.sheets {
 		if err := p.readRules(&p.sheets[i]); err != nil {
 			return "", err
 		}
 		for _, r := range p.sheets[i].rules {
+			r.order = order
+			order++
 			for _, s := range r.selectors {
 				if p.isMovable(s) {
 					selectors = append(selectors, s)
@@ -74,6 +76,9 @@ func CSS(src string) (string, error) {
 	}
 	styles, err := t.cascade(selectors)
 	if err != nil {
+		return "", err
+	}
+	if err := p.settle(t, styles); err != nil {
 		return "", err
 	}
 	if err := p.writeAttributes(styles); err != nil {

@@ -111,6 +111,42 @@ func TestCSS(t *testing.T) {
 	}
 }
 
+// What wins in the document wins in the outcome: kept rules become important only where they won, and
+// inlined declarations where they won against important ones.
+func TestKeptRulesWinAsBefore(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ name, in, want string }{
+		{"media before its base", `<style>@media (max-width:600px){.c{width:100%}} .c{width:300px}</style><div class="c">`,
+			`<style>@media (max-width:600px){.c{width:100%}}</style><div style="width:300px" class="c">`},
+		{"an important base", `<style>.b{padding:9px!important} @media print{.b{padding:1px}}</style><p class=b>`, `<style> @media print{.b{padding:1px}}</style><p style="padding:9px" class=b>`},
+		{"a base of an id", `<style>#k .b{padding:9px} @supports (display:grid){.b{padding:1px}}</style><i id=k><p class=b>`, `<style> @supports (display:grid){.b{padding:1px}}</style><i id=k><p style="padding:9px" class=b>`},
+		{"an author's attribute", `<style>p{margin:0} @media print{p{color:red}}</style><p style="color:blue">`, `<style> @media print{p{color:red}}</style><p style="margin:0;color:blue">`},
+		{"interaction before its base", `<style>a:hover{color:blue} .x a.y{color:lime}</style><p class=x><a class=y>`, `<style>a:hover{color:blue}</style><p class=x><a style="color:lime" class=y>`},
+		{"important and not among kept ones", `<style>@media x{.t{color:blue!important}} @media y{.w .t{color:lime}} p{margin:0}</style><div class=w><p class=t>`,
+			`<style>@media x{.t{color:blue!important}} @media y{.w .t{color:lime}}</style><div class=w><p style="margin:0" class=t>`},
+		{"both win against a base", `<style>p{color:red;margin:0} @media x{.t{color:blue!important}} @media y{.w .t{color:lime}}</style><div class=w><p class=t>`,
+			`<style>p{color:red} @media x{.t{color:blue!important}} @media y{.w .t{color:lime}}</style><div class=w><p style="margin:0" class=t>`},
+		{"an important one against a weaker important one", `<style>@media x{p{color:blue!important}} .t.t{color:red!important}</style><p class=t>`,
+			`<style>@media x{p{color:blue!important}}</style><p style="color:red !important" class=t>`},
+		{"for one element only", `<style>p{color:red} .b.c{color:green} @media x{.b{color:blue}}</style><p class=b><p class="b c">`,
+			`<style>@media x{.b{color:blue !important}}</style><p style="color:red" class=b><p style="color:green !important" class="b c">`},
+		{"an author's attribute for one", `<style>p{color:red} @media x{p{color:blue}}</style><p><p style="color:lime;margin:0">`,
+			`<style>@media x{p{color:blue !important}}</style><p style="color:red"><p style="color:lime !important;margin:0">`},
+		{"a part of a shorthand", `<style>@media x{p{margin-left:0}} p{margin:2px}</style><p>`, `<style>@media x{p{margin-left:0}}</style><p style="margin:2px">`},
+		{"a shorthand later", `<style>p{margin-left:2px} @media x{p{margin:0}}</style><p>`, `<style>@media x{p{margin:0 !important}}</style><p style="margin-left:2px">`},
+		{"unrelated properties", `<style>@media x{p{border-collapse:separate;color:red}} p{border:0;color:blue}</style><p>`,
+			`<style>@media x{p{border-collapse:separate !important;color:red}}</style><p style="border:0;color:blue">`},
+		{"later media", `<style>p{color:red}@media x{p{color:blue}}@media y{p{color:lime}}</style><p>`, `<style>@media x{p{color:blue !important}}@media y{p{color:lime !important}}</style><p style="color:red">`},
+		{"a hover of an important base", `<style>a{color:red!important}a:hover{color:blue}</style><a>`, `<style>a:hover{color:blue}</style><a style="color:red">`},
+	} {
+		got, err := inline.CSS(tt.in)
+		squeeze := func(s string) string { return strings.ReplaceAll(strings.ReplaceAll(s, "> ", ">"), "} ", "}") }
+		if err != nil || squeeze(got) != squeeze(tt.want) {
+			t.Errorf("%s: CSS(%s), %v\n got %s\nwant %s", tt.name, tt.in, err, got, tt.want)
+		}
+	}
+}
+
 func TestGolden(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("testdata/*.in.html")

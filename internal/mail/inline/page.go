@@ -18,6 +18,9 @@ type page struct {
 	selectors int // number of selectors read
 	changes   []change
 
+	left   map[*rule]map[string]bool // families of properties of rules that are not inlined
+	raised map[int]map[string]bool   // properties that are important in the attributes, by tag
+
 	parserCopy    strings.Builder // the tags, numbered, for the parser
 	unchangedTags strings.Builder // tags that are not changed, but must not lose rules
 	anyClass      bool            // the class of one of those depends on Liquid
@@ -43,7 +46,7 @@ type sheet struct {
 
 // readPage finds the tags of the document.
 func readPage(src string) *page {
-	p := &page{Scanner: markup.New(src, markup.Syntax{})}
+	p := &page{Scanner: markup.New(src, markup.Syntax{}), left: map[*rule]map[string]bool{}, raised: map[int]map[string]bool{}}
 	p.branches = p.hasTags(0, len(src))
 	var last markup.Token
 	seen := map[string]bool{}

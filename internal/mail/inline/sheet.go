@@ -16,7 +16,9 @@ type rule struct {
 	selectors    []*selector
 	declarations []declaration
 	values       []value
-	conditional  bool // it applies only to some media or some recipients
+	conditional  bool   // it applies only to some media or some recipients
+	order        int    // its number in the document
+	promoted     []bool // which declarations become important, if it stays
 }
 
 // declaration is a property and its value.
@@ -32,7 +34,8 @@ type value struct {
 	property  string
 	texts     []string
 	important bool
-	size      int // of all declarations, in bytes
+	size      int       // of all declarations, in bytes
+	by        *selector // that won, of a cascaded value
 }
 
 // reader reads CSS whose Liquid is masked.

@@ -37,7 +37,7 @@ func (p *page) edited() string {
 func (p *page) writeAttributes(styles map[int][]value) error {
 	room := maxBytes
 	for i := range p.tags {
-		if t := &p.tags[i]; len(styles[i]) > 0 && !t.liquidAttributes {
+		if t := &p.tags[i]; len(styles[i])+len(p.raised[i]) > 0 && !t.liquidAttributes {
 			room -= len(` style=""`)
 			for _, v := range styles[i] {
 				room -= v.size
@@ -45,37 +45,35 @@ func (p *page) writeAttributes(styles map[int][]value) error {
 			if room < 0 {
 				return fmt.Errorf("%w: it would make the document 5 MB larger; use fewer rules or shorter ones, or turn inline_css off", ErrLimit)
 			}
-			p.writeAttribute(t, styles[i])
+			p.writeAttribute(t, styles[i], p.raised[i])
 		}
 	}
 	return nil
 }
 
 // writeAttribute stores the change of one start tag. The author's declarations replace inlined ones.
-// Important declarations come last, without !important: with it, rules for some media could not override
-// them any more.
-func (p *page) writeAttribute(t *tag, style []value) {
+// Important declarations come last, without !important unless raised says so: with it, rules for some media
+// could not override them any more.
+func (p *page) writeAttribute(t *tag, style []value, raised map[string]bool) {
 	quote, authored := byte('"'), ""
-	own := map[string]bool{} // whether it is important
+	own := p.own(t) // whether it is important
 	if a := t.style; a != nil {
-		authored = strings.TrimRight(p.Source[a.Start:a.End], "; \t\r\n\f")
+		authored = strings.TrimRight(p.authored(*a, raised), "; \t\r\n\f")
 		if a.Quote != 0 {
 			quote = a.Quote
 		} else {
 			authored = markup.Outside(authored, func(s string) string { return strings.ReplaceAll(s, `"`, "&quot;") })
 		}
-		if !p.hasTags(a.Start, a.End) {
-			for _, d := range p.declarations(a.Start, a.End) {
-				own[d.property] = d.important
-			}
-		}
 	}
 	var before, after []string
 	for _, v := range style {
-		if important, found := own[v.property]; found && (important || !v.important) {
+		if important, found := own[v.property]; found && (important || !v.important) || p.isLeft(v.by.rule, v.property) {
 			continue
 		}
 		for _, text := range v.texts {
+			if raised[v.property] {
+				text += " !important"
+			}
 			if d := v.property + ":" + attributeText(text, quote); v.important {
 				after = append(after, d)
 			} else {
@@ -83,7 +81,7 @@ func (p *page) writeAttribute(t *tag, style []value) {
 			}
 		}
 	}
-	if len(before)+len(after) == 0 {
+	if len(before)+len(after)+len(raised) == 0 {
 		return
 	}
 	if strings.TrimSpace(authored) != "" {
@@ -100,6 +98,22 @@ func (p *page) writeAttribute(t *tag, style []value) {
 	default:
 		p.changes = append(p.changes, change{a.Start, a.End, `="` + text + `"`})
 	}
+}
+
+// authored returns the text of a style attribute, with the declarations important that are raised.
+func (p *page) authored(a markup.Attribute, raised map[string]bool) string {
+	if len(raised) == 0 || p.hasTags(a.Start, a.End) {
+		return p.Source[a.Start:a.End]
+	}
+	var b strings.Builder
+	last := a.Start
+	for _, d := range p.declarations(a.Start, a.End) {
+		if raised[d.property] && !d.important {
+			b.WriteString(p.Source[last:d.end] + " !important")
+			last = d.end
+		}
+	}
+	return b.String() + p.Source[last:a.End]
 }
 
 // attributeText returns a value for an attribute in the given quotes, with its Liquid. It exchanges quotes
@@ -127,17 +141,19 @@ var interactive = regexp.MustCompile(`(?i):(hover|active|focus|checked|target)`)
 func (p *page) writeSheet(s *sheet) {
 	left, empty := s.start, true
 	for _, r := range s.rules {
-		var normal, important []string
+		var normal, important, rest []string
 		for _, s := range r.selectors {
 			switch text := p.Source[s.start:s.end]; {
 			case s.matched && !s.neededByOthers:
+				rest = append(rest, text)
 			case r.conditional || interactive.MatchString(text):
 				important = append(important, text)
 			default:
 				normal = append(normal, text)
 			}
 		}
-		empty = empty && p.isBlank(left, r.start) && len(normal)+len(important) == 0
+		stays := p.leftBlock(r)
+		empty = empty && p.isBlank(left, r.start) && len(normal)+len(important) == 0 && (len(rest) == 0 || stays == "")
 		left = r.end
 		if len(normal) == len(r.selectors) {
 			continue
@@ -156,6 +172,9 @@ func (p *page) writeSheet(s *sheet) {
 				kept = append(kept, strings.Join(list, ", ")+" "+block)
 			}
 		}
+		if len(rest) > 0 && stays != "" {
+			kept = append([]string{strings.Join(rest, ", ") + stays}, kept...)
+		}
 		start := r.start
 		if len(kept) == 0 {
 			start = s.start + len(strings.TrimRight(p.Source[s.start:start], " \t")) // including its line
@@ -170,12 +189,31 @@ func (p *page) writeSheet(s *sheet) {
 	}
 }
 
-// important returns the block of a rule with all declarations important.
+// leftBlock returns the block of an inlined rule with the declarations that are not inlined, or nothing.
+func (p *page) leftBlock(r *rule) string {
+	var kept []string
+	for _, d := range r.declarations {
+		if !p.isLeft(r, d.property) {
+			continue
+		}
+		text := d.property + ":" + d.text
+		if d.important {
+			text += " !important"
+		}
+		kept = append(kept, text)
+	}
+	if len(kept) == 0 {
+		return ""
+	}
+	return "{" + strings.Join(kept, ";") + "}"
+}
+
+// important returns the block of a rule with the declarations important that become so.
 func (p *page) important(r *rule) string {
 	var b strings.Builder
 	last := r.prelude
-	for _, d := range r.declarations {
-		if !d.important {
+	for i, d := range r.declarations {
+		if !d.important && r.promoted[i] {
 			b.WriteString(p.Source[last:d.end] + " !important")
 			last = d.end
 		}
