@@ -9,6 +9,7 @@ import (
 type outputNode struct {
 	value  expr
 	line   int
+	place  place
 	repeat int // its number among the repeated outputs, or once
 }
 
@@ -29,7 +30,7 @@ func (n *outputNode) render(s *state) flow {
 	if s.err != nil {
 		return stop
 	}
-	s.print(v)
+	s.printIn(n.place, v)
 	s.checkWords(from)
 	return proceed
 }
@@ -78,7 +79,7 @@ func (n *outputNode) renderRepeated(s *state) flow {
 	if s.err != nil {
 		return stop
 	}
-	s.print(v)
+	s.printIn(n.place, v)
 	s.checkWords(from)
 	s.printed[n.repeat] = printed{from, len(s.out)}
 	return proceed

@@ -15,11 +15,16 @@ type parser struct {
 	depth int
 
 	outputs []*outputNode
-	written []string // the source of each of them
+	written []string // the source of each of them, and what it is escaped for
+	places  map[int]place
 }
 
-func newParser(source string) *parser {
-	return &parser{scanner: scanner{src: source, line: 1}, names: newNames(), marks: map[string]int{}}
+func newParser(source string, mode Mode) *parser {
+	p := &parser{scanner: scanner{src: source, line: 1}, names: newNames(), marks: map[string]int{}}
+	if mode == HTML {
+		p.places = places(source)
+	}
+	return p
 }
 
 func (p *parser) variables() []string { return p.names.sorted() }
@@ -73,8 +78,8 @@ func (p *parser) node(next, open piece) (node, error) {
 		if err == nil {
 			err = e.end()
 		}
-		n := &outputNode{value: value, line: next.line, repeat: printedOnce}
-		p.outputs, p.written = append(p.outputs, n), append(p.written, next.markup)
+		n := &outputNode{value: value, line: next.line, repeat: printedOnce, place: p.places[next.pos]}
+		p.outputs, p.written = append(p.outputs, n), append(p.written, next.markup+n.place.String())
 		return n, p.wrap(next, err)
 	}
 	switch next.name {

@@ -15,7 +15,7 @@ type Mode int
 // The modes.
 const (
 	Text  Mode = iota // values are printed unchanged; the caller handles line breaks
-	HTML              // values are escaped for HTML text and quoted attributes
+	HTML              // values are escaped for HTML text and quoted attributes, and in scripts and styles for these
 	Words             // Text in which each output must print words, else the error is ErrNotWords
 )
 
@@ -110,7 +110,7 @@ type Raw string
 
 // Parse parses a template. The error is a *ParseError.
 func Parse(source string, opts Options) (*Template, error) {
-	p := newParser(source)
+	p := newParser(source, opts.Mode)
 	nodes, err := p.template()
 	if err != nil {
 		return nil, err
