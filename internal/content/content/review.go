@@ -22,6 +22,7 @@ const (
 	CodeUnknownName = "UNKNOWN_NAME"        // Liquid names something that nothing is called
 	CodePlaceholder = "FOREIGN_PLACEHOLDER" // a placeholder of another program
 	CodeLink        = "LINK_LEADS_NOWHERE"  // an address that does not work in a mail
+	CodeDate        = "DATE_UNREADABLE"     // a filter for dates gets something else
 )
 
 // Trouble is something in valid content that its author should look at. It prevents nothing.
@@ -103,7 +104,7 @@ func (t Text) review(ctx context.Context, tr trial) ([]Trouble, error) {
 	add(tr.unknownNames(t.Source, template)...)
 	failures, err := tr.failures(ctx, template)
 	add(failures...)
-	if err != nil || !t.Required || len(failures) > 0 {
+	if err != nil || !t.Required || slices.ContainsFunc(failures, func(f Trouble) bool { return f.Code == CodeMayFail }) {
 		return found, err
 	}
 	empty, err := tr.empty(ctx, t)

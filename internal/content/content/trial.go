@@ -36,7 +36,7 @@ func (tr trial) contacts() []*contact.Contact {
 func (tr trial) failures(ctx context.Context, template *liquid.Template) ([]Trouble, error) {
 	var found []Trouble
 	for _, c := range tr.contacts() {
-		_, err := template.Append(ctx, nil, trialEnv{c, tr.fields, tr.params, tr.now}, liquid.NewBudget(liquid.Limits{Time: trialTime}))
+		_, err := template.Append(ctx, nil, trialEnv{c, tr.fields, tr.params, tr.now, &found}, liquid.NewBudget(liquid.Limits{Time: trialTime}))
 		t := Trouble{Code: CodeMayFail}
 		if e, ok := errors.AsType[*liquid.RenderError](err); ok {
 			t.Line, t.Message = e.Line, e.Message
@@ -68,7 +68,7 @@ func (tr trial) empty(ctx context.Context, text Text) ([]Trouble, error) {
 	}
 	var found []Trouble
 	for i, c := range tr.contacts() {
-		out, err := template.Append(ctx, nil, trialEnv{c, tr.fields, tr.params, tr.now}, liquid.NewBudget(liquid.Limits{Time: trialTime}))
+		out, err := template.Append(ctx, nil, trialEnv{c, tr.fields, tr.params, tr.now, &[]Trouble{}}, liquid.NewBudget(liquid.Limits{Time: trialTime}))
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
@@ -136,6 +136,14 @@ type trialEnv struct {
 	fields  custom.Catalog
 	params  map[string]any
 	now     time.Time
+	notes   *[]Trouble
+}
+
+// Note adds a trouble that ends no rendering.
+func (e trialEnv) Note(line int, message string) {
+	if len(*e.notes) < maxTroubles {
+		*e.notes = append(*e.notes, Trouble{Code: CodeDate, Line: line, Message: message})
+	}
 }
 
 // Now is the time of rendering.

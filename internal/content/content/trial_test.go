@@ -42,6 +42,20 @@ func TestReviewReportsWhatFails(t *testing.T) {
 	}
 }
 
+func TestReviewReportsDatesThatCannotBeRead(t *testing.T) {
+	t.Parallel()
+	for source, want := range map[string]int{
+		"a\n{{ '31-31-2022' | date: '%Y' }}": 2, "{{ plan | date: '%Y' }}": 1, "{{ 'soon' | time_zone: 'UTC' }}": 1,
+		"{{ '13-10-2022' | date: '%Y' }} {{ nope | date: '%Y' }} {{ '' | date: '%Y' }} {{ created_at | date: '%Y' }} {{ since | date: '%d' }}": 0,
+	} {
+		known := content.Known{Fields: field.Catalog{"plan": {Type: field.Enum, EnumValues: []string{"gold"}}, "since": {Type: field.Date}}}
+		got := found(t, content.CodeDate, content.Text{Field: "f", Source: source}, known)
+		if want == 0 && len(got) > 0 || want > 0 && (len(got) != 1 || got[0].Line != want) {
+			t.Errorf("%s: %v, want line %d", source, got, want)
+		}
+	}
+}
+
 func sprintTrouble(t content.Trouble) string { return fmt.Sprintf("line %d: %s", t.Line, t.Message) }
 
 func TestReviewReportsWhatMayBeEmpty(t *testing.T) {

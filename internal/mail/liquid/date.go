@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/packetboat/packetboat/internal/base/clip"
 )
 
 // dateFilter prints a date by the directives of strftime, in the time zone of the Env. A value that is
@@ -17,12 +19,24 @@ func dateFilter(s *state, in any, args []any) any {
 	}
 	t, ok := s.date(in)
 	if !ok {
+		s.noteUnread(in)
 		return in
 	}
 	if !s.charge(len(format) + strings.Count(format, "%")*maxWidth) {
 		return nil
 	}
 	return string(strftime(nil, t, format))
+}
+
+// noteUnread tells the Env of a value that is no date.
+func (s *state) noteUnread(v any) {
+	n, ok := s.env.(Noter)
+	if !ok {
+		return
+	}
+	if text := s.text(v); strings.TrimFunc(text, isSpace) != "" {
+		n.Note(s.line, fmt.Sprintf("%q is no date that can be read, and stays as it is", clip.Ellipsis(text, 60)))
+	}
 }
 
 // timeZone converts a date to a time zone, for the date filters that follow.
@@ -39,6 +53,7 @@ func timeZone(s *state, in any, args []any) any {
 	}
 	t, ok := s.date(in)
 	if !ok {
+		s.noteUnread(in)
 		return in
 	}
 	return zoned{t.In(zone)}
@@ -103,7 +118,6 @@ var layouts = []string{
 	time.DateOnly,
 	"2006-01-02T15:04:05.999999999",
 	"2006-01-02 15:04:05 -0700",
-	"2006-01-02 15:04:05 MST",
 	"2006-01-02 15:04:05.999999999Z07:00",
 	"2006-01-02 15:04:05.999999999",
 	"2006-01-02T15:04Z07:00",
@@ -131,15 +145,12 @@ var layouts = []string{
 	"2.1.2006",
 	"Monday, January 2, 2006",
 	time.RFC1123Z,
-	time.RFC1123,
-	time.RFC850,
 	time.ANSIC,
-	time.UnixDate,
 	time.RubyDate,
 }
 
-// parseDate parses a text as a date: a number of seconds, one of the words now and today, or one of the
-// layouts.
+// parseDate parses a text as a date: a number of seconds, one of the words now and today, one of the layouts,
+// or another form of parseWritten.
 func parseDate(text string, now time.Time) (time.Time, bool) {
 	text = strings.TrimFunc(numberPrefix(text), isSpace)
 	if text == "" || len(text) > 64 {
@@ -158,7 +169,7 @@ func parseDate(text string, now time.Time) (time.Time, bool) {
 			return t.In(now.Location()), true
 		}
 	}
-	return time.Time{}, false
+	return parseWritten(text, now)
 }
 
 // validYear reports whether a year has at most four digits, which bounds numbers of seconds.

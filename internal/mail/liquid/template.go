@@ -70,6 +70,11 @@ type Env interface {
 	Now() time.Time
 }
 
+// Noter is an Env that is told what a rendering leaves as it is, although the template asks for more.
+type Noter interface {
+	Note(line int, message string)
+}
+
 // Values is an Env with given values.
 type Values struct {
 	Vars map[string]any

@@ -34,6 +34,8 @@ type env struct {
 
 	inPreheader bool
 
+	unread []string // what Liquid left as it is, of the part being rendered
+
 	noting bool              // noted is filled in
 	noted  map[string]string // what links lead to, by their printed addresses; nothing for what is invisible
 }
@@ -47,6 +49,16 @@ func (e *env) reset() {
 
 // Now returns the time of rendering, in the zone in which dates are shown.
 func (e *env) Now() time.Time { return e.Mail.Now.In(e.location) }
+
+// maxUnread is the maximum number of notes about one part.
+const maxUnread = 20
+
+// Note stores what Liquid leaves as it is, for previews.
+func (e *env) Note(_ int, message string) {
+	if e.Preview && len(e.unread) < maxUnread && !slices.Contains(e.unread, message) {
+		e.unread = append(e.unread, message)
+	}
+}
 
 // Lookup returns the value of a name that stands alone, or begins a path.
 func (e *env) Lookup(name string) (any, bool) {

@@ -16,6 +16,8 @@ type Part struct {
 	Name string // of its field in a content: subject, preheader, from_name, body_html or body_text
 	Text string
 	Err  error // why it cannot be rendered; nil: it was
+
+	Unread []string // what Liquid left as it is, as a value that is no date
 }
 
 // RenderParts renders the parts of a mail like Render, but goes on after one that cannot be rendered.
@@ -35,7 +37,9 @@ func (w *Writer) RenderParts(ctx context.Context, m Mail) ([]Part, error) {
 		if p.Name == "preheader" {
 			w.budget.Reset(liquid.Limits{}) // it was rendered within the HTML
 		}
+		w.env.unread = nil
 		text, err := t.Append(ctx, nil, &w.env, &w.budget)
+		p.Unread = w.env.unread
 		if err == nil {
 			err = w.env.err
 		}

@@ -220,6 +220,7 @@ func (w *work) render(ctx context.Context, out *Preview, from *render.Sender, to
 			}
 			continue
 		}
+		w.addUnread(part)
 		text := part.Text
 		switch part.Name {
 		case "subject":

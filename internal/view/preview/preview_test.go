@@ -140,6 +140,7 @@ func TestEachPartOfContentIsMadeByItself(t *testing.T) {
 			"a strange value":    {filled(`{"parameters": {"words": "Tea", "x": 1}}`, "subject", "Mine"), "subject html text | error unknown_param content.template_binding.parameters.x 0:0"},
 			"unknown template":   {gone, "text | error INVALID_TEMPLATE content.template_slug 0:0"},
 			"may fail":           {parts("subject", "Hi", "body_html", "<p>\n{{ 1 | divided_by: prospect_score }}</p>", "body_text", "a"), "subject text | error RENDER_FAILED content.body_html 2:0 | warning LIQUID_MAY_FAIL content.body_html 2:0"},
+			"no date":            {parts("subject", "Hi {{ last_name | date: '%Y' }}", "body_html", "<p>\n{{ '31-31-2022' | date: '%Y' }}</p>", "body_text", "a"), "subject html text | warning DATE_UNREADABLE content.subject 1:0 | warning DATE_UNREADABLE content.body_html 2:0"},
 			"a loop without end": {parts("subject", "Hi", "body_html", "{% for a in (1..9999) %}{% for b in (1..9999) %}{{ a }}{% endfor %}{% endfor %}", "body_text", "a"), "subject text | error RENDER_FAILED content.body_html 0:0 | warning LIQUID_MAY_FAIL content.body_html 0:0"},
 		} {
 			if got := show(s.make(ofContent(c.ch))); got != c.want {

@@ -169,6 +169,19 @@ func (w *work) failed(ctx context.Context, writer *render.Writer, m render.Mail,
 	return nil
 }
 
+// addUnread adds what Liquid left as it is with the data of the contact, unless it is known already.
+func (w *work) addUnread(part render.Part) {
+	if part.Name == textBody && strings.TrimSpace(w.source.Text) == "" {
+		return // it is that of the HTML
+	}
+	field := w.authored[part.Name].field
+	for _, message := range part.Unread {
+		if !slices.ContainsFunc(w.problems, func(p Problem) bool { return p.Field == field && p.Message == message }) {
+			w.add(Problem{Severity: Warning, Code: content.CodeDate, Field: field, Message: message})
+		}
+	}
+}
+
 // reason describes the error of a part.
 func reason(err error) string {
 	if e, ok := errors.AsType[*liquid.RenderError](err); ok {
