@@ -128,7 +128,11 @@ func (o operation) parameters(in string) string {
 		if p.Required {
 			mark = ""
 		}
-		fields = append(fields, fmt.Sprintf("%s%s: %s", property(p.Name), mark, p.Schema.typescript(0)))
+		typed := p.Schema.typescript(0)
+		if p.Schema.Items != nil {
+			typed = "string | " + typed // separated by commas, as addresses of pages have it too
+		}
+		fields = append(fields, fmt.Sprintf("%s%s: %s", property(p.Name), mark, typed))
 	}
 	if len(fields) == 0 {
 		return "never"

@@ -194,15 +194,18 @@ func (rt *route) scopeNames() []string {
 func (d *documentWriter) parameters(rt *route) ([]object, error) {
 	var list []object
 	for _, p := range rt.params {
-		s, err := d.schema(p.schema)
+		s, err := d.schema(p.shown)
 		if err != nil {
 			return nil, err
 		}
 		o := object{"name": p.name, "in": p.in, "schema": s}
+		if s["type"] == TypeArray {
+			o["style"], o["explode"] = "form", false // separated by commas
+		}
 		if p.required {
 			o["required"] = true
 		}
-		if text := p.schema.Description; text != "" {
+		if text := p.shown.Description; text != "" {
 			o["description"] = text
 			delete(s, "description")
 		}

@@ -52,6 +52,18 @@ const (
 	MaxLimit     = 200
 )
 
+// CursorQuery is the query of a collection paged by cursor.
+type CursorQuery struct {
+	Cursor string `query:"cursor" doc:"The next_cursor of the page before; absent for the first page."`
+	Limit  string `query:"limit" as:"integer" minimum:"1" maximum:"200" default:"50" doc:"The length of a page. A number outside of the bounds becomes the nearest of them."`
+}
+
+// OffsetQuery is the query of a collection paged by offset.
+type OffsetQuery struct {
+	Limit  string `query:"limit" as:"integer" minimum:"1" maximum:"200" default:"50" doc:"The length of a page. A number outside of the bounds becomes the nearest of them."`
+	Offset string `query:"offset" as:"integer" minimum:"0" default:"0" doc:"How many rows to skip."`
+}
+
 // Limit parses the limit in a query: 50 unless it is an integer, and always from 1 to 200.
 func Limit(q string) int {
 	n, err := strconv.Atoi(strings.TrimSpace(q))

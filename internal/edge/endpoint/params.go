@@ -14,11 +14,24 @@ import (
 
 // param is a field of an operation's In that is not in the body: a string or an int, tagged path, query or
 // header with its name.
+//
+// Operations read most texts leniently: a limit that is no number is the default. Programs should send what is meant
+// all the same, so the document may be stricter than the check: with the tag as, which names a type of shownTypes,
+// the document shows that type and the rules of the other tags, and of these the request is checked for none.
 type param struct {
 	index    []int
 	in, name string
 	required bool
-	schema   *Schema
+	schema   *Schema // what is checked
+	shown    *Schema // what the document shows
+}
+
+// shownTypes are the types that the tag as may name.
+var shownTypes = map[string]reflect.Type{
+	"boolean": reflect.TypeFor[bool](),     // see Flag
+	"integer": reflect.TypeFor[int](),      // see Limit and Offset
+	"list":    reflect.TypeFor[[]string](), // see CommaList
+	"text":    reflect.TypeFor[string](),
 }
 
 // paramsOf returns the parameters in the order of the fields of in, including those of embedded structs.
@@ -40,8 +53,18 @@ func (r *Router) paramsOf(in reflect.Type) []param {
 			if k := f.Type.Kind(); k != reflect.String && k != reflect.Int {
 				panic(fmt.Sprintf("endpoint: the parameter %s of %s is neither string nor int", name, in))
 			}
-			required := place == "path" || f.Tag.Get("required") == "true"
-			list = append(list, param{f.Index, place, name, required, huma.SchemaFromField(r.schemas, f, "")})
+			p := param{index: f.Index, in: place, name: name, required: place == "path" || f.Tag.Get("required") == "true"}
+			if as := f.Tag.Get("as"); as != "" {
+				p.schema = r.schemas.Schema(f.Type, true, "")
+				if f.Type = shownTypes[as]; f.Type == nil {
+					panic(fmt.Sprintf("endpoint: the parameter %s of %s is shown as an unknown type: %s", name, in, as))
+				}
+				p.shown = huma.SchemaFromField(r.schemas, f, "")
+			} else {
+				p.schema = huma.SchemaFromField(r.schemas, f, "")
+				p.shown = p.schema
+			}
+			list = append(list, p)
 		}
 	}
 	return list

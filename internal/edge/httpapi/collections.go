@@ -81,9 +81,9 @@ type CollectionsView struct {
 }
 
 type collectionsRequest struct {
-	Kinds          string `query:"kinds" doc:"Comma list of blocks, broadcasts, custom_fields, email_categories, email_types, forms, messages, mta_configs, saved_filters, seed_lists, segments, sending_identities, sequences, stages, templates, working_copies. May be absent with copies or binding_options."`
-	Copies         string `query:"copies" doc:"Comma list of at most 20 working copies that are returned with their data, each as kind/id."`
-	BindingOptions string `query:"binding_options" doc:"Comma list of at most 5 templates, by id or slug, whose binding options are returned."`
+	Kinds          string `query:"kinds" as:"list" enum:"blocks,broadcasts,custom_fields,email_categories,email_types,forms,messages,mta_configs,saved_filters,seed_lists,segments,sending_identities,sequences,stages,templates,working_copies" doc:"The collections. May be absent with copies or binding_options."`
+	Copies         string `query:"copies" as:"list" maxItems:"20" doc:"Working copies that are returned with their data, each as kind/id."`
+	BindingOptions string `query:"binding_options" as:"list" maxItems:"5" doc:"Templates, by id or slug, whose binding options are returned."`
 }
 
 // How many working copies and binding options an answer has at most.

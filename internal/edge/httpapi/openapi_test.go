@@ -2,14 +2,22 @@ package httpapi_test
 
 import (
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/packetboat/packetboat/internal/campaign/broadcast"
+	"github.com/packetboat/packetboat/internal/message/outbox"
+	"github.com/packetboat/packetboat/internal/people/contact"
+	"github.com/packetboat/packetboat/internal/view/activity"
+	"github.com/packetboat/packetboat/internal/view/search"
 )
 
 var update = flag.Bool("update", false, "write the golden files")
@@ -104,6 +112,99 @@ func TestEveryOperationIsDocumented(t *testing.T) {
 	if len(app) != len(table) || len(keys) == 0 {
 		t.Errorf("%d and %d operations documented, of %d", len(app), len(keys), len(table))
 	}
+}
+
+// Programs are generated from the documents: every parameter says what it is, and every flag, number and list has its
+// type, though the server reads them all from texts.
+func TestParametersAreDescribed(t *testing.T) {
+	t.Parallel()
+	for name, doc := range documents(t) {
+		for path, item := range doc.Paths.Map() {
+			for method, op := range item.Operations() {
+				for _, ref := range op.Parameters {
+					p := ref.Value
+					at := fmt.Sprintf("%s: %s %s: %s", name, method, path, p.Name)
+					s := p.Schema.Value
+					switch text := strings.ToLower(p.Description); {
+					case text == "":
+						t.Errorf("%s has no description", at)
+					case p.In == "query" && strings.HasPrefix(text, "true: ") && !s.Type.Is("boolean") && len(s.Enum) == 0:
+						t.Errorf("%s is a flag of the type %v", at, s.Type)
+					case strings.Contains(text, "comma") && !s.Type.Is("array"):
+						t.Errorf("%s is a list of the type %v", at, s.Type)
+					case s.Type.Is("integer") && s.Min == nil:
+						t.Errorf("%s has no minimum", at)
+					case s.Type.Is("array") && (p.Style != "form" || p.Explode == nil || *p.Explode):
+						t.Errorf("%s is not separated by commas", at)
+					}
+				}
+			}
+		}
+	}
+}
+
+// What the document names is what the code accepts, all of it.
+func TestParametersNameEveryChoice(t *testing.T) {
+	t.Parallel()
+	all := func(path, name string) []string {
+		for _, ref := range documents(t)["openapi-app.json"].Paths.Value(path).Get.Parameters {
+			if s := ref.Value.Schema.Value; ref.Value.Name == name {
+				if s.Items != nil {
+					s = s.Items.Value
+				}
+				var list []string
+				for _, v := range s.Enum {
+					list = append(list, v.(string))
+				}
+				return list
+			}
+		}
+		return nil
+	}
+	for _, tt := range []struct {
+		path, name string
+		want       []string
+	}{
+		{"/api/activity", "types", texts(activity.Types())},
+		{"/api/contacts/{id}/activity", "types", texts(activity.Types())},
+		{"/api/contacts", "sort", append(contact.Sorts(), string(contact.ByMemberAdded))},
+		{"/api/broadcasts", "status", texts(broadcast.Statuses())},
+		{"/api/broadcasts/{broadcast_id}/recipients", "status", texts(outbox.Statuses())},
+		{"/api/search", "types", texts(search.Types())},
+	} {
+		got := all(tt.path, tt.name)
+		slices.Sort(got)
+		slices.Sort(tt.want)
+		if !slices.Equal(got, tt.want) {
+			t.Errorf("%s of %s: %v, want %v", tt.name, tt.path, got, tt.want)
+		}
+	}
+}
+
+// texts returns the names of choices.
+func texts[T ~string](list []T) []string {
+	var names []string
+	for _, v := range list {
+		names = append(names, string(v))
+	}
+	return names
+}
+
+// A program that goes by the document is never refused, and the server takes what it took before: other spellings of
+// numbers, flags and orders.
+func TestParametersAreReadLeniently(t *testing.T) {
+	eachSending(t, func(t *testing.T, s *sendingTest) {
+		for _, query := range []string{
+			"/contacts?limit=50&sort=email&dir=asc", "/contacts?limit=many&sort=shoes&dir=ASC", "/contacts?limit=9999", "/contacts?limit=-3",
+			"/contacts?status=active,pending", "/contacts?status=%20active%20,,", "/broadcasts?full=false&tags=a,b", "/broadcasts?full=yes&since=2026-01-01",
+			"/broadcasts?since=2026-01-01T00:00:00Z&before=2026-02-01T00:00:00%2B02:00", "/templates?full=1&tags=,", "/segments?type=&include_usage=0",
+			"/contacts?sort=member_added_at",
+		} {
+			s.must(200, "key", "GET "+query, "")
+		}
+		s.mustRefuse("key", "GET /broadcasts?archived=false", "", 400, "INVALID_INPUT")
+		s.mustRefuse("key", "GET /contacts?status=sleepy", "", 400, "INVALID_STATUS")
+	})
 }
 
 // The session form has ids where the public form has names, and each document describes its form.

@@ -29,9 +29,9 @@ func (api searchAPI) Register(r *endpoint.Router) {
 }
 
 type recordSearchRequest struct {
-	Q     string `query:"q" doc:"1 to 200 characters. Without a word, nothing is found."`
-	Types string `query:"types" doc:"Comma list of contact, segment, broadcast, template, block, message, sequence, automation, form, domain, identity. Default: all."`
-	Limit string `query:"limit" doc:"Results of each type, 1 to 25; 8 when absent."`
+	Q     string `query:"q" as:"text" maxLength:"200" doc:"The words to find. Without a word, nothing is found."`
+	Types string `query:"types" as:"list" enum:"contact,segment,broadcast,template,block,message,sequence,automation,form,domain,identity" doc:"Only records of these types; all when absent."`
+	Limit string `query:"limit" as:"integer" minimum:"1" maximum:"25" default:"8" doc:"Results of each type. A number outside of the bounds becomes the nearest of them."`
 }
 
 // types returns the types in the query.

@@ -142,6 +142,9 @@ func (s docsSchema) rules() string {
 		}
 		add("one of %s", strings.Join(names, ", "))
 	}
+	if s.Items != nil && len(s.Items.Enum) > 0 {
+		add("each %s", s.Items.rules())
+	}
 	if s.Minimum != nil {
 		add("from %v", *s.Minimum)
 	}

@@ -56,7 +56,7 @@ export function Feed() {
 	const event = params.get("event") ?? "";
 	const contact = params.get("contact") ?? "";
 	const filtered = Boolean(kind || event || contact);
-	const query = { types: typesOf(kind), event_name: event || undefined, contact_id: contact || undefined, limit: String(pageSize) };
+	const query = { types: typesOf(kind), event_name: event || undefined, contact_id: contact || undefined, limit: pageSize };
 	const feedKey = key("activity", kind, event, contact);
 	const found = useInfiniteQuery({
 		queryKey: feedKey,

@@ -181,7 +181,7 @@ export default function Palette({ onClose, onHelp }: { onClose: () => void; onHe
 		queryKey: key("search", asked, types),
 		enabled: asked !== "" && prefix !== ">",
 		staleTime: 5000,
-		queryFn: ({ signal }) => api("GET /search", { query: { q: asked, types, limit: "8" }, signal }),
+		queryFn: ({ signal }) => api("GET /search", { query: { q: asked, types, limit: 8 }, signal }),
 	});
 
 	const go = (to: string) => () => {
@@ -247,7 +247,7 @@ export default function Palette({ onClose, onHelp }: { onClose: () => void; onHe
 	const email = typed.trim();
 	// The answer is the first card of the contact's page. An address of nobody leads to the empty table, which says so.
 	const answer = async () => {
-		const people = await api("GET /search", { query: { q: email, types: "contact", limit: "8" } }).catch(() => null);
+		const people = await api("GET /search", { query: { q: email, types: "contact", limit: 8 } }).catch(() => null);
 		const person = people?.data.find((r) => [r.title, r.subtitle].some((t) => t?.toLowerCase() === email.toLowerCase()));
 		go(person ? `/contacts/${person.id}` : `/contacts?q=${encodeURIComponent(email)}`)();
 	};

@@ -67,7 +67,7 @@ export default function Automations() {
 		initialPageParam: null as string | null,
 		queryFn: ({ pageParam, signal }) =>
 			api("GET /automations", {
-				query: { status: statuses, q: search || undefined, limit: "100", cursor: pageParam ?? undefined },
+				query: { status: statuses, q: search || undefined, limit: 100, cursor: pageParam ?? undefined },
 				signal,
 			}),
 		getNextPageParam: (last) => last.next_cursor,

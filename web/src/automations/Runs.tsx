@@ -58,7 +58,7 @@ export default function Runs({ automation: a }: { automation: Automation }) {
 		queryFn: ({ pageParam, signal }) =>
 			api("GET /automations/{id}/runs", {
 				path: { id: a.id },
-				query: { status: status || undefined, limit: "50", cursor: pageParam ?? undefined },
+				query: { status: status || undefined, limit: 50, cursor: pageParam ?? undefined },
 				signal,
 			}),
 		getNextPageParam: (last) => last.next_cursor,

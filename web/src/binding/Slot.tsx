@@ -189,7 +189,7 @@ function BlockPicker({ slot: s, current, onChoose, onClose }: { slot: SlotOption
 	const [search, setSearch] = useState("");
 	const more = useQuery({
 		queryKey: key("blocks", "full", s.tag_filter.join()),
-		queryFn: ({ signal }) => api("GET /blocks", { query: { tags: s.tag_filter.join(",") || undefined, full: "true" }, signal }),
+		queryFn: ({ signal }) => api("GET /blocks", { query: { tags: s.tag_filter.join(",") || undefined, full: true }, signal }),
 	});
 	const near = new Set(s.eligible_blocks.map((b) => b.slug));
 	const all = ((more.data?.data ?? []) as BlockRow[]).filter((b) => (s.eligible_blocks_truncated ? b.active : near.has(b.slug)));

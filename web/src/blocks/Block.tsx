@@ -67,7 +67,7 @@ function Editor({ block: b, revision }: { block: BlockRow; revision: string | nu
 		list: "/blocks",
 		draftOf: blockDraft,
 		put: (d, made) => request("PUT /blocks/{id}", { path: { id: b.id }, body: bodyOf(d), revision: made }),
-		delete: (force) => api("DELETE /blocks/{id}", { path: { id: b.id }, query: { force: force ? "true" : undefined }, revision: revision ?? undefined }),
+		delete: (force) => api("DELETE /blocks/{id}", { path: { id: b.id }, query: { force: force || undefined }, revision: revision ?? undefined }),
 	});
 	const why = useWhyNot("PUT /blocks/{id}");
 	const [within, setWithin] = useParam("in");
@@ -118,7 +118,7 @@ function Editor({ block: b, revision }: { block: BlockRow; revision: string | nu
 				/>
 			}
 			touched={async () => {
-				const { usage } = await api("GET /blocks/{id}", { path: { id: b.id }, query: { include_usage: "true" } });
+				const { usage } = await api("GET /blocks/{id}", { path: { id: b.id }, query: { include_usage: true } });
 				if (!usage) return [];
 				return [usage.active_drafts > 0 ? words.drafts(usage.active_drafts) : words.nobody, ...(usage.recent_broadcasts > 0 ? [words.recent(usage.recent_broadcasts)] : [])];
 			}}

@@ -64,7 +64,7 @@ export default function Blocks() {
 	const [search, setSearch] = useTyped("q");
 	const [tag, setTag] = useParam("tag");
 	const [adding, setAdding] = useParam("new");
-	const blocks = useQuery({ queryKey: key("blocks", "full", "usage"), queryFn: ({ signal }) => api("GET /blocks", { query: { full: "true", include_usage: "true" }, signal }) });
+	const blocks = useQuery({ queryKey: key("blocks", "full", "usage"), queryFn: ({ signal }) => api("GET /blocks", { query: { full: true, include_usage: true }, signal }) });
 	const all = (blocks.data?.data ?? []) as BlockRow[];
 	const rows = all.filter((b) => `${b.name} ${b.slug}`.toLowerCase().includes(search.trim().toLowerCase()) && (!tag || b.tags.includes(tag)));
 	const tags = [...new Set(all.flatMap((b) => b.tags))].sort();

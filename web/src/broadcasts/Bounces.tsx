@@ -49,7 +49,7 @@ export default function Bounces({ broadcast: b }: { broadcast: BroadcastSessionV
 	const found = useInfiniteQuery({
 		queryKey: key("report", id, "bounces"),
 		initialPageParam: null as string | null,
-		queryFn: ({ pageParam, signal }) => api("GET /broadcasts/{broadcast_id}/bounces", { path: { broadcast_id: id }, query: { cursor: pageParam ?? undefined, limit: "100" }, signal }),
+		queryFn: ({ pageParam, signal }) => api("GET /broadcasts/{broadcast_id}/bounces", { path: { broadcast_id: id }, query: { cursor: pageParam ?? undefined, limit: 100 }, signal }),
 		getNextPageParam: (last) => last.next_cursor,
 	});
 	const summary = found.data?.pages[0]?.summary;
@@ -58,7 +58,7 @@ export default function Bounces({ broadcast: b }: { broadcast: BroadcastSessionV
 		what: "bounces",
 		query: {},
 		total: summary && summary.hard + summary.soft + summary.block,
-		read: (cursor) => api("GET /broadcasts/{broadcast_id}/bounces", { path: { broadcast_id: id }, query: { cursor: cursor ?? undefined, limit: "200" } }),
+		read: (cursor) => api("GET /broadcasts/{broadcast_id}/bounces", { path: { broadcast_id: id }, query: { cursor: cursor ?? undefined, limit: 200 } }),
 		fields: ["contact_id", "email", "type", "category", "smtp_code", "enhanced_code", "message", "bounced_at"],
 	});
 	if (found.isPending) return <Skeleton rows={8} />;

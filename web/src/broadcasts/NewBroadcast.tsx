@@ -49,7 +49,7 @@ export function NewBroadcast({ onClose }: { onClose: () => void }) {
 	const { kind, of } = form.values;
 	const [idempotencyKey, setIdempotencyKey] = useState(newKey);
 	const templates = useQuery({ queryKey: key("templates"), queryFn: () => api("GET /templates", {}), enabled: kind === "template" });
-	const library = useQuery({ queryKey: key("messages", "pick"), queryFn: () => api("GET /messages", { query: { limit: "100" } }), enabled: kind === "library" });
+	const library = useQuery({ queryKey: key("messages", "pick"), queryFn: () => api("GET /messages", { query: { limit: 100 } }), enabled: kind === "library" });
 	const past = useQuery({ queryKey: key("broadcasts", false), queryFn: () => api("GET /broadcasts", {}), enabled: kind === "past" });
 	const starters = useStarters(kind === "starter");
 	const options =

@@ -114,7 +114,7 @@ function Rows({ broadcast: b, status, search, variant, onSearch, picker }: RowsP
 	const key = useKey();
 	const [, navigate] = useLocation();
 	const asked = useSettled(search, 250);
-	const query = { status, search: asked, variant_id: variant || undefined, limit: "200" };
+	const query = { status, search: asked, variant_id: variant || undefined, limit: 200 };
 	const found = useInfiniteQuery({
 		queryKey: key("report", b.id, "recipients", status, asked, variant),
 		initialPageParam: null as string | null,

@@ -66,7 +66,7 @@ export function useMetrics(rows: LeanSession[]) {
 		refetchInterval: pollEvery(15_000),
 	});
 	const recount = useMutation({
-		mutationFn: () => api("GET /broadcasts/metrics-bulk", { query: { ids: ids.join(), refresh: "true" } }),
+		mutationFn: () => api("GET /broadcasts/metrics-bulk", { query: { ids: ids.join(), refresh: true } }),
 		onSuccess: (fresh) => {
 			client.setQueryData(name, fresh);
 			toast(words.counted);

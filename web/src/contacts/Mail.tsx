@@ -35,7 +35,7 @@ export function Mail({ id }: { id: string }) {
 	const sent = useInfiniteQuery({
 		queryKey: key("contact", id, "mail"),
 		initialPageParam: null as string | null,
-		queryFn: ({ pageParam, signal }) => api("GET /contacts/{id}/activity", { path: { id }, query: { types: "email_sent,email_delivered", cursor: pageParam ?? undefined, limit: "50" }, signal }),
+		queryFn: ({ pageParam, signal }) => api("GET /contacts/{id}/activity", { path: { id }, query: { types: "email_sent,email_delivered", cursor: pageParam ?? undefined, limit: 50 }, signal }),
 		getNextPageParam: (last) => last.next_cursor,
 	});
 	if (sent.isPending) return <Skeleton rows={5} />;

@@ -37,7 +37,7 @@ export function Peek({ contact: c, onWalk, onClose }: { contact: Contact; onWalk
 	const key = useKey();
 	useShortcuts({ j: () => onWalk(1), k: () => onWalk(-1) }, { drawer: true });
 	const verdict = useUsualVerdict(c);
-	const events = useQuery({ queryKey: key("contact", c.id, "activity", "peek"), queryFn: () => api("GET /contacts/{id}/activity", { path: { id: c.id }, query: { limit: "5" } }) });
+	const events = useQuery({ queryKey: key("contact", c.id, "activity", "peek"), queryFn: () => api("GET /contacts/{id}/activity", { path: { id: c.id }, query: { limit: 5 } }) });
 	return (
 		<Dialog
 			drawer="narrow"

@@ -46,7 +46,7 @@ export function Submissions({ form }: { form: FormRow }) {
 	const list = useInfiniteQuery({
 		queryKey: key("form", form.id, "submissions"),
 		initialPageParam: null as string | null,
-		queryFn: ({ pageParam, signal }) => api("GET /forms/{id}/submissions", { path: { id: form.id }, query: { limit: "100", cursor: pageParam ?? undefined }, signal }),
+		queryFn: ({ pageParam, signal }) => api("GET /forms/{id}/submissions", { path: { id: form.id }, query: { limit: 100, cursor: pageParam ?? undefined }, signal }),
 		getNextPageParam: (last) => last.next_cursor,
 		refetchInterval: pollEvery(15_000),
 	});

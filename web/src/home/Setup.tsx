@@ -185,7 +185,7 @@ function FirstMailStep({ account }: { account: AccountSessionView }) {
 			if (!sender || !lane) return;
 			setAnswer(null);
 			const a = await api("POST /sending-identities/{id}/verify-lane", { path: { id: sender.id }, body: { mta_config_id: lane.id, to: form.values.to.trim() }, idempotencyKey: newKey() });
-			const stored = lane.type === "sink" && a.accepted ? await api("GET /mta-configs/{id}/messages", { path: { id: lane.id }, query: { limit: "1" } }) : null;
+			const stored = lane.type === "sink" && a.accepted ? await api("GET /mta-configs/{id}/messages", { path: { id: lane.id }, query: { limit: 1 } }) : null;
 			setAnswer({ ...a, message: stored?.data[0]?.id });
 			await changed("identities", "mailbox");
 		});

@@ -81,7 +81,7 @@ export default function Jobs() {
 	const jobs = useInfiniteQuery({
 		queryKey: key("jobs", type, mine),
 		initialPageParam: null as string | null,
-		queryFn: ({ pageParam, signal }) => api("GET /jobs", { query: { type, mine: mine || undefined, cursor: pageParam ?? undefined, limit: "50" }, signal }),
+		queryFn: ({ pageParam, signal }) => api("GET /jobs", { query: { type, mine: mine === "true" || undefined, cursor: pageParam ?? undefined, limit: 50 }, signal }),
 		getNextPageParam: (last) => last.next_cursor,
 		refetchInterval: (q) => (q.state.data?.pages.some((p) => p.data.some((j) => j.status === "queued" || j.status === "running")) ? 2000 : pollEvery(15_000)()),
 	});

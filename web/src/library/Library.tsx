@@ -79,7 +79,7 @@ export default function Library() {
 	const [adding, setAdding] = useParam("new");
 	const entries = useQuery({
 		queryKey: key("messages", search, status, offset),
-		queryFn: ({ signal }) => api("GET /messages", { query: { search: search || undefined, status: status || undefined, limit: String(size), offset: offset || undefined, embed: "use" }, signal }),
+		queryFn: ({ signal }) => api("GET /messages", { query: { search: search || undefined, status: status || undefined, limit: size, offset: Number(offset) || undefined, embed: "use" }, signal }),
 	});
 	const rows = entries.data?.data ?? [];
 	const total = entries.data?.total ?? rows.length;

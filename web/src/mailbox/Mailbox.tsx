@@ -62,7 +62,7 @@ export default function Mailbox() {
 		queryKey: key("mailbox", lane?.id, search),
 		enabled: lane !== undefined,
 		initialPageParam: null as string | null,
-		queryFn: ({ pageParam, signal }) => api("GET /mta-configs/{id}/messages", { path: { id: lane?.id ?? "" }, query: { search, cursor: pageParam ?? undefined, limit: "50" }, signal }),
+		queryFn: ({ pageParam, signal }) => api("GET /mta-configs/{id}/messages", { path: { id: lane?.id ?? "" }, query: { search, cursor: pageParam ?? undefined, limit: 50 }, signal }),
 		getNextPageParam: (last) => last.next_cursor,
 		refetchInterval: 5000,
 	});

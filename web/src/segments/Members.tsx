@@ -67,7 +67,7 @@ export function Members({ segment: s }: { segment: SegmentSession }) {
 	const found = useInfiniteQuery({
 		queryKey: key("segment", s.segment_key, "members", search),
 		initialPageParam: null as string | null,
-		queryFn: ({ pageParam, signal }) => api("GET /segments/{key}/members", { path: { key: s.segment_key }, query: { search, limit: "200", cursor: pageParam ?? undefined }, signal }),
+		queryFn: ({ pageParam, signal }) => api("GET /segments/{key}/members", { path: { key: s.segment_key }, query: { search, limit: 200, cursor: pageParam ?? undefined }, signal }),
 		getNextPageParam: (last) => last.next_cursor,
 		placeholderData: (b) => b,
 	});

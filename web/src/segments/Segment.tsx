@@ -72,7 +72,7 @@ export default function SegmentPage() {
 	const [deleting, setDeleting] = useState(false);
 	const found = useQuery({
 		queryKey: key("segment", id),
-		queryFn: ({ signal }) => request("GET /segments/{key}", { path: { key: id }, query: { include_usage: "true" }, signal }),
+		queryFn: ({ signal }) => request("GET /segments/{key}", { path: { key: id }, query: { include_usage: true }, signal }),
 		refetchInterval: pollEvery(30_000),
 	});
 	const remove = useMutation({

@@ -82,7 +82,7 @@ export default function Segments() {
 		.filter((s) => s.name.toLowerCase().includes(search.toLowerCase()) && (!kind || (kind === "system" ? s.system_key !== null : s.system_key === null && s.type === kind)))
 		.sort((a, b) => Number(b.system_key !== null) - Number(a.system_key !== null));
 	// What uses them comes after the rows.
-	const used = useQuery({ queryKey: key("segments", "usage"), queryFn: ({ signal }) => api("GET /segments", { query: { include_usage: "true" }, signal }), staleTime: 15_000 });
+	const used = useQuery({ queryKey: key("segments", "usage"), queryFn: ({ signal }) => api("GET /segments", { query: { include_usage: true }, signal }), staleTime: 15_000 });
 	const more = new Map((used.data?.data ?? []).map((s) => [s.id, s]));
 	const usesOf = (s: SegmentSession) => Object.values(more.get(s.id)?.usage ?? {}).reduce((n, all) => n + all.length, 0);
 	const kinds = [

@@ -170,7 +170,7 @@ function Addresses({ list: l, why, onUpdate }: { list: SeedListRow; why?: string
 	const seeds = useInfiniteQuery({
 		queryKey: key("seed-list", l.id, "seeds", search, status),
 		initialPageParam: 0,
-		queryFn: ({ pageParam, signal }) => api("GET /seed-lists/{id}/seeds", { path: { id: l.id }, query: { search, status, limit: "200", offset: String(pageParam) }, signal }),
+		queryFn: ({ pageParam, signal }) => api("GET /seed-lists/{id}/seeds", { path: { id: l.id }, query: { search, status, limit: 200, offset: pageParam }, signal }),
 		getNextPageParam: (last, all) => (last.has_more ? all.length * 200 : null),
 		placeholderData: (b) => b,
 	});

@@ -99,7 +99,7 @@ export function UpdateSeeds({ list: l, onClose }: { list: SeedListRow; onClose: 
 	const send = useMutation({
 		mutationFn: (dry_run: boolean) => {
 			const flags = { dry_run, allow_large_change: !dry_run && tried?.large_change === true };
-			const query = { include_changes: dry_run ? "true" : undefined };
+			const query = { include_changes: dry_run || undefined };
 			return mode === "replace"
 				? api("PUT /seed-lists/{id}/seeds", { path, query, body: { seeds: entriesOf(all), ...flags } })
 				: api("POST /seed-lists/{id}/seeds/changes", { path, query, body: { add: entriesOf(add), remove: entriesOf(remove).map((e) => e.email), ...flags } });

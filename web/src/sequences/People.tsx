@@ -76,7 +76,7 @@ export default function People({ sequence: s, names }: { sequence: Sequence; nam
 		queryFn: ({ pageParam, signal }) =>
 			api("GET /sequences/{id}/enrollments", {
 				path: { id: s.id },
-				query: { node_id: step, status, limit: "100", cursor: pageParam ?? undefined },
+				query: { node_id: step, status, limit: 100, cursor: pageParam ?? undefined },
 				signal,
 			}),
 		getNextPageParam: (last) => last.next_cursor,

@@ -74,7 +74,7 @@ export default function Sequences() {
 	const [status, setStatus] = useParam("status");
 	const list = useQuery({
 		queryKey: key("sequences", "counts"),
-		queryFn: ({ signal }) => api("GET /sequences", { query: { include_counts: "true" }, signal }),
+		queryFn: ({ signal }) => api("GET /sequences", { query: { include_counts: true }, signal }),
 		refetchInterval: pollEvery(15_000),
 	});
 	const all = list.data?.data ?? [];

@@ -86,7 +86,7 @@ const mails = {
 /** library returns the id of a mail of the library with a name, which is made if there is none. */
 async function library(of: keyof typeof mails): Promise<string> {
 	const [name, subject, lines] = mails[of];
-	const found = await api("GET /messages", { query: { search: name, limit: "50" } });
+	const found = await api("GET /messages", { query: { search: name, limit: 50 } });
 	const same = found.data.find((m) => m.name === name && m.status !== "archived");
 	if (same) return same.id;
 	const made = await api("POST /messages", {

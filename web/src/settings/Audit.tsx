@@ -153,7 +153,7 @@ export default function Audit() {
 	const [params, set] = useParams();
 	const of = (name: string) => params.get(name) ?? "";
 	const query = {
-		actor_type: ["system", "api_key"].includes(of("who")) ? of("who") : undefined,
+		actor_type: (["system", "api_key"] as const).find((t) => t === of("who")),
 		actor_id: ["", "system", "api_key"].includes(of("who")) ? undefined : of("who"),
 		action: of("what") || undefined,
 		target_type: of("type") || undefined,
@@ -170,7 +170,7 @@ export default function Audit() {
 		queryKey: key("audit", query),
 		enabled: !why,
 		initialPageParam: null as string | null,
-		queryFn: ({ pageParam, signal }) => api("GET /audit-log", { query: { ...query, cursor: pageParam ?? undefined, limit: "100" }, signal }),
+		queryFn: ({ pageParam, signal }) => api("GET /audit-log", { query: { ...query, cursor: pageParam ?? undefined, limit: 100 }, signal }),
 		getNextPageParam: (last) => last.next_cursor,
 	});
 	const rows = log.data?.pages.flatMap((p) => p.data) ?? [];

@@ -97,7 +97,7 @@ export default function WebhookPage() {
 		queryKey: key("webhook", id, "deliveries"),
 		enabled: !why,
 		initialPageParam: null as string | null,
-		queryFn: ({ pageParam, signal }) => api("GET /settings/webhooks/{id}/deliveries", { path: { id }, query: { limit: "50", cursor: pageParam ?? undefined }, signal }),
+		queryFn: ({ pageParam, signal }) => api("GET /settings/webhooks/{id}/deliveries", { path: { id }, query: { limit: 50, cursor: pageParam ?? undefined }, signal }),
 		getNextPageParam: (last) => last.next_cursor,
 		// Deliveries that wait are followed until they end.
 		refetchInterval: (q) => (q.state.data?.pages.some((p) => p.data.some((d) => d.status === "pending")) ? 1000 : pollEvery(15_000)()),

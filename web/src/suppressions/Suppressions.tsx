@@ -61,7 +61,7 @@ export default function Suppressions() {
 	const list = useInfiniteQuery({
 		queryKey: key("suppressions", search, reason),
 		initialPageParam: null as string | null,
-		queryFn: ({ pageParam, signal }) => api("GET /suppressions", { query: { search, reason, limit: "200", cursor: pageParam ?? undefined }, signal }),
+		queryFn: ({ pageParam, signal }) => api("GET /suppressions", { query: { search, reason, limit: 200, cursor: pageParam ?? undefined }, signal }),
 		getNextPageParam: (last) => last.next_cursor,
 		placeholderData: (b) => b,
 	});

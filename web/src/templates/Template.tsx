@@ -54,7 +54,7 @@ function Editor({ template: t, revision }: { template: TemplateRow; revision: st
 		list: "/templates",
 		draftOf: templateDraft,
 		put: (d, made) => request("PUT /templates/{id}", { path: { id: t.id }, body: bodyOf(d, t.format), revision: made }),
-		delete: (force) => api("DELETE /templates/{id}", { path: { id: t.id }, query: { force: force ? "true" : undefined }, revision: revision ?? undefined }),
+		delete: (force) => api("DELETE /templates/{id}", { path: { id: t.id }, query: { force: force || undefined }, revision: revision ?? undefined }),
 	});
 	const why = useWhyNot("PUT /templates/{id}");
 	const all = useCollection("blocks");
@@ -92,7 +92,7 @@ function Editor({ template: t, revision }: { template: TemplateRow; revision: st
 			source={(d, binding) => ({ template: { format: t.format, ...(bodyOf(d, t.format) as PreviewTemplate), ...(binding ? { binding } : {}) } })}
 			values={(d, values, set, problems) => (all.isPending ? <Skeleton rows={8} /> : <BindingEditor options={optionsOf(d)} value={values} onChange={set} issues={issuesOf(problems, "binding.")} />)}
 			touched={async () => {
-				const { usage } = await api("GET /templates/{id}", { path: { id: t.id }, query: { include_usage: "true" } });
+				const { usage } = await api("GET /templates/{id}", { path: { id: t.id }, query: { include_usage: true } });
 				if (!usage) return [];
 				return [usage.active_drafts > 0 ? words.drafts(usage.active_drafts) : words.nobody, ...(usage.recent_broadcasts > 0 ? [words.recent(usage.recent_broadcasts)] : [])];
 			}}

@@ -55,7 +55,7 @@ export default function Templates() {
 	const why = useWhyNot("POST /templates");
 	const [search, setSearch] = useTyped("q");
 	const [choosing, setChoosing] = useParam("new");
-	const templates = useQuery({ queryKey: key("templates", "usage"), queryFn: ({ signal }) => api("GET /templates", { query: { include_usage: "true" }, signal }) });
+	const templates = useQuery({ queryKey: key("templates", "usage"), queryFn: ({ signal }) => api("GET /templates", { query: { include_usage: true }, signal }) });
 	const all = (templates.data?.data ?? []) as TemplateLean[];
 	const rows = all.filter((t) => t.name.toLowerCase().includes(search.toLowerCase()));
 	const make = useMutation({

@@ -40,15 +40,14 @@ func (api AuditLog) Register(r *endpoint.Router) {
 }
 
 type auditLogRequest struct {
-	ActorType  string `query:"actor_type" doc:"Who: user, api_key or system."`
+	ActorType  string `query:"actor_type" as:"text" enum:"user,api_key,system" doc:"Who."`
 	ActorID    string `query:"actor_id" doc:"Who: the id of a user or an API key."`
 	Action     string `query:"action" doc:"What: an action such as api_key.create, or the part before the dot for all actions of a kind."`
 	TargetType string `query:"target_type" doc:"On what: the type of a record, such as contact."`
 	TargetID   string `query:"target_id" doc:"On what: the id of a record."`
-	Since      string `query:"since" doc:"When: at this time or later."`
-	Before     string `query:"before" doc:"When: before this time."`
-	Limit      string `query:"limit"`
-	Cursor     string `query:"cursor"`
+	Since      string `query:"since" as:"text" format:"date-time" doc:"When: at this time or later. A date alone is its first moment in UTC."`
+	Before     string `query:"before" as:"text" format:"date-time" doc:"When: before this time. A date alone is its first moment in UTC."`
+	endpoint.CursorQuery
 }
 
 // filter returns what the query selects.

@@ -88,11 +88,10 @@ type jobError struct {
 }
 
 type listJobsRequest struct {
-	Type   string `query:"type" doc:"Comma separated: import, export, bulk; all when absent."`
-	Status string `query:"status" doc:"Comma separated: queued, running, completed, failed, cancelled; all when absent."`
-	Mine   string `query:"mine" doc:"true: only jobs that the user has created."`
-	Cursor string `query:"cursor"`
-	Limit  string `query:"limit" doc:"1 to 200; 50 when absent."`
+	Type   string `query:"type" as:"list" enum:"import,export,bulk" doc:"Of any of these types; all when absent."`
+	Status string `query:"status" as:"list" enum:"queued,running,completed,failed,cancelled" doc:"With any of these statuses; all when absent."`
+	Mine   string `query:"mine" as:"boolean" default:"false" doc:"true: only jobs that the user has created."`
+	endpoint.CursorQuery
 }
 
 func (api Jobs) listJobs(ctx context.Context, p auth.Principal, in *listJobsRequest) (endpoint.List[JobSession], error) {
@@ -247,7 +246,7 @@ func (api Jobs) cancelJob(ctx context.Context, p auth.Principal, in *wire.Record
 
 type downloadJobFileRequest struct {
 	wire.RecordPath
-	File string `query:"file" enum:"export,errors" doc:"export or errors; when absent, the only file that the job writes."`
+	File string `query:"file" enum:"export,errors" doc:"Which file; when absent, the only one that the job writes."`
 }
 
 func (api Jobs) downloadJobFile(ctx context.Context, p auth.Principal, in *downloadJobFileRequest) (endpoint.Download, error) {

@@ -119,7 +119,7 @@ func (api Users) inviteMember(ctx context.Context, p auth.Principal, in *inviteM
 }
 
 type updateMemberRequest struct {
-	ID   string `path:"id"`
+	ID   string `path:"id" as:"text" format:"uuid" doc:"The user's id."`
 	Body struct {
 		Role   endpoint.Opt[auth.Role]         `json:"role" nullable:"false"`
 		Status endpoint.Opt[auth.MemberStatus] `json:"status" nullable:"false"`
@@ -145,7 +145,7 @@ func (in *updateMemberRequest) change() auth.MemberChange {
 }
 
 func (api Users) removeMember(ctx context.Context, p auth.Principal, in *struct {
-	ID string `path:"id"`
+	ID string `path:"id" as:"text" format:"uuid" doc:"The user's id."`
 }) (endpoint.None, error) {
 	user, err := wire.RecordID[id.User](in.ID, auth.ErrNoUser)
 	if err != nil {

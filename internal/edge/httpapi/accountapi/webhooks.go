@@ -267,8 +267,7 @@ func (api Webhooks) testWebhook(ctx context.Context, p auth.Principal, in *wire.
 
 type listDeliveriesRequest struct {
 	wire.RecordPath
-	Limit  string `query:"limit"`
-	Cursor string `query:"cursor"`
+	endpoint.CursorQuery
 }
 
 func (api Webhooks) listWebhookDeliveries(ctx context.Context, p auth.Principal, in *listDeliveriesRequest) (endpoint.List[DeliveryRow], error) {
@@ -303,7 +302,7 @@ func (api Webhooks) listWebhookDeliveries(ctx context.Context, p auth.Principal,
 
 type deliveryPath struct {
 	wire.RecordPath
-	DeliveryID string `path:"delivery_id"`
+	DeliveryID string `path:"delivery_id" as:"text" format:"uuid" doc:"The delivery's id."`
 }
 
 // ids parses the ids of the path.

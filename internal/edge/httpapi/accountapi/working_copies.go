@@ -75,8 +75,8 @@ func (api WorkingCopies) ListWorkingCopies(ctx context.Context, p auth.Principal
 
 // WorkingCopyPath is the path of one working copy.
 type WorkingCopyPath struct {
-	Kind string `path:"kind"`
-	ID   string `path:"id"`
+	Kind string `path:"kind" as:"text" pattern:"^[a-z][a-z_]{0,31}$" doc:"What it is a copy of, such as broadcast."`
+	ID   string `path:"id" doc:"The record's id or, of one that is not stored yet, new- and a UUID."`
 }
 
 type WorkingCopy struct {

@@ -41,11 +41,15 @@ func (api Activity) Register(r *endpoint.Router) {
 }
 
 type listActivityRequest struct {
-	Types     string `query:"types" doc:"Comma separated, such as event,email_clicked; all when absent."`
 	EventName string `query:"event_name" doc:"Only custom events with this name."`
 	ContactID string `query:"contact_id" format:"uuid" doc:"Only of this contact."`
-	Cursor    string `query:"cursor"`
-	Limit     string `query:"limit" doc:"1 to 200; 50 when absent."`
+	ActivityPage
+}
+
+// ActivityPage selects a page of activity.
+type ActivityPage struct {
+	Types string `query:"types" as:"list" enum:"contact_anonymized,contact_created,contact_deleted,contact_restored,contact_updated,email_bounced,email_clicked,email_complained,email_deferred,email_delivered,email_failed,email_opened,email_sent,email_unsubscribed,event,form_submitted,list_added,list_removed,opt_in_confirmed,opt_in_requested,page_viewed,score_changed,sequence_completed,sequence_enrolled,sequence_exited,stage_changed,subscription_changed,suppression_added,suppression_removed,tag_added,tag_removed" doc:"Only of these types; all when absent."`
+	endpoint.CursorQuery
 }
 
 // feedRow is a row of a contact's activity with its contact.
@@ -148,7 +152,7 @@ func activityCursor(cursors *endpoint.Cursors, next *activity.Position) string {
 const maxSuggestions = 50
 
 type listSuggestionsRequest struct {
-	For       string `query:"for" required:"true" enum:"tags,event_names,event_properties,field"`
+	For       string `query:"for" required:"true" enum:"tags,event_names,event_properties,field" doc:"Of what values are suggested."`
 	Field     string `query:"field" doc:"With for=field: a text field of contacts, email_domain, or custom_fields.<field_key>."`
 	EventName string `query:"event_name" doc:"With for=event_properties: only properties of events with this name."`
 	Q         string `query:"q" doc:"A part of the value, in any case."`

@@ -97,7 +97,7 @@ type listContactsRequest struct {
 
 // ContactSelector is a selector in a query.
 type ContactSelector struct {
-	Status     string `query:"status" doc:"Comma separated; all but suppressed when absent."`
+	Status     string `query:"status" as:"list" enum:"active,pending,unsubscribed,bounced,complained,suppressed" doc:"With any of these statuses; all but suppressed when absent."`
 	Search     string `query:"search" doc:"Every word must occur in names, company or address."`
 	Filters    string `query:"filters" doc:"JSON array of {field, operator, value}, all of which must match."`
 	Definition string `query:"definition" doc:"JSON definition as of a dynamic segment, which must match too."`
@@ -105,10 +105,9 @@ type ContactSelector struct {
 
 // ContactPage selects a page of a list of contacts.
 type ContactPage struct {
-	Cursor string `query:"cursor"`
-	Limit  string `query:"limit" doc:"1 to 200; 50 when absent."`
-	Sort   string `query:"sort" doc:"A field of the contact; created_at when absent or unknown."`
-	Dir    string `query:"dir" doc:"asc or desc; desc when absent."`
+	endpoint.CursorQuery
+	Sort string `query:"sort" as:"text" enum:"city,company,country,created_at,customer_score,deliverability_status,do_not_contact,email,first_name,global_status,last_activity_at,last_email_clicked_at,last_email_opened_at,last_email_sent_at,last_name,last_page_viewed_at,member_added_at,phone,postal_code,prospect_score,source,stage_id,state,title,total_emails_clicked,total_emails_opened,total_emails_sent,updated_at" doc:"A field of the contact; created_at when unknown. When absent: member_added_at for the members of a list, otherwise created_at."`
+	Dir  string `query:"dir" as:"text" enum:"asc,desc" default:"desc" doc:"The direction of the order."`
 }
 
 // Contact is a contact in answers.
@@ -274,8 +273,8 @@ func (api Contacts) countSelected(ctx context.Context, p auth.Principal, in segm
 }
 
 type lookupContactRequest struct {
-	Email      string `query:"email"`
-	ExternalID string `query:"external_id"`
+	Email      string `query:"email" doc:"The contact's address, in any case."`
+	ExternalID string `query:"external_id" doc:"The caller's own key of the contact; ignored if email is sent."`
 }
 
 func (api Contacts) lookupContact(ctx context.Context, p auth.Principal, in *lookupContactRequest) (Contact, error) {

@@ -28,9 +28,7 @@ func (api Contacts) contactActivity(r *endpoint.Router) {
 
 type listContactActivityRequest struct {
 	wire.RecordPath
-	Types  string `query:"types" doc:"Comma separated, such as email_opened,stage_changed; all when absent."`
-	Cursor string `query:"cursor"`
-	Limit  string `query:"limit" doc:"1 to 200; 50 when absent."`
+	ActivityPage
 }
 
 type ActivityRow struct {

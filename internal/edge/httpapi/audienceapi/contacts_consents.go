@@ -23,7 +23,7 @@ func (api Contacts) consents(r *endpoint.Router) {
 }
 
 type contactConsentsRequest struct {
-	ID string `path:"id" doc:"The contact's id."`
+	ID string `path:"id" as:"text" format:"uuid" doc:"The contact's id."`
 }
 
 type consentRow struct {

@@ -27,10 +27,10 @@ func (api Contacts) eligibility(r *endpoint.Router) {
 }
 
 type contactEligibilityRequest struct {
-	ID        string `path:"id" doc:"The contact's id."`
+	ID        string `path:"id" as:"text" format:"uuid" doc:"The contact's id."`
 	TypeKey   string `query:"email_type_key" doc:"An email type."`
-	Broadcast string `query:"broadcast_id" doc:"A broadcast, instead."`
-	Sequence  string `query:"sequence_id" doc:"A sequence, instead."`
+	Broadcast string `query:"broadcast_id" as:"text" format:"uuid" doc:"A broadcast, instead."`
+	Sequence  string `query:"sequence_id" as:"text" format:"uuid" doc:"A sequence, instead."`
 }
 
 // mail returns the mail that the query names.

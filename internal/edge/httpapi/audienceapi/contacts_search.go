@@ -174,7 +174,7 @@ func checkSearch(_ auth.Principal, in *searchContactsRequest) error {
 
 func (api Contacts) searchContacts(ctx context.Context, p auth.Principal, in *searchContactsRequest) (endpoint.List[Contact], error) {
 	b := in.Body
-	page := ContactPage{Cursor: b.Cursor.Or(""), Sort: b.Sort.Or(""), Dir: b.Dir.Or("")}
+	page := ContactPage{CursorQuery: endpoint.CursorQuery{Cursor: b.Cursor.Or("")}, Sort: b.Sort.Or(""), Dir: b.Dir.Or("")}
 	limit := min(max(b.Limit.Or(endpoint.DefaultLimit), 1), endpoint.MaxLimit)
 	return api.listPage(ctx, p, b.input(), page, limit)
 }

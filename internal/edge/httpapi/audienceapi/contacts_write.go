@@ -20,7 +20,7 @@ type createContactRequest struct {
 // IncludeIdentityToken is the parameter that requests identity_token. It has no effect while identity
 // signing is disabled.
 type IncludeIdentityToken struct {
-	IncludeIdentityToken string `query:"include_identity_token" doc:"true adds identity_token, when identity signing is configured."`
+	IncludeIdentityToken string `query:"include_identity_token" as:"boolean" default:"false" doc:"true adds identity_token, when identity signing is configured."`
 }
 
 // ContactInput is the body that creates or merges a contact. Absent fields are not changed, null

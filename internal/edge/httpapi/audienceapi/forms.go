@@ -146,7 +146,7 @@ func (fieldDefault) Schema(endpoint.Registry) *endpoint.Schema {
 }
 
 type listFormsRequest struct {
-	Status string `query:"status" doc:"Comma separated: draft, published, archived."`
+	Status string `query:"status" as:"list" enum:"draft,published,archived" doc:"With any of these statuses; draft and published when absent."`
 }
 
 func (api Forms) ListForms(ctx context.Context, p auth.Principal, in *listFormsRequest) (endpoint.List[FormSummary], error) {
@@ -369,8 +369,7 @@ func (b *formBody) change() forms.Change {
 
 type listSubmissionsRequest struct {
 	wire.RecordPath
-	Cursor string `query:"cursor"`
-	Limit  string `query:"limit" doc:"1 to 200; 50 when absent."`
+	endpoint.CursorQuery
 }
 
 type formSubmission struct {

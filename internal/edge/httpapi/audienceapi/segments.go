@@ -74,10 +74,10 @@ func (api Segments) Register(r *endpoint.Router) {
 }
 
 type listSegmentsRequest struct {
-	Type   string `query:"type" enum:"dynamic,static,"`
-	Tags   string `query:"tags" doc:"Comma separated; any of them."`
+	Type   string `query:"type" enum:"dynamic,static" doc:"Only of this type; both when absent."`
+	Tags   string `query:"tags" as:"list" doc:"With any of these tags."`
 	Search string `query:"search" doc:"A part of the name."`
-	Usage  string `query:"include_usage" doc:"true: adds usage and warnings to each row. For sessions."`
+	Usage  string `query:"include_usage" as:"boolean" default:"false" doc:"true: adds usage and warnings to each row. For sessions."`
 }
 
 type SegmentForm = wire.Form[SegmentRow, segmentSession]
@@ -221,7 +221,7 @@ type SegmentPath struct {
 
 type getSegmentRequest struct {
 	SegmentPath
-	Usage string `query:"include_usage" doc:"true: adds usage. For sessions."`
+	Usage string `query:"include_usage" as:"boolean" default:"false" doc:"true: adds usage. For sessions."`
 }
 
 func (api Segments) getSegment(ctx context.Context, p auth.Principal, in *getSegmentRequest) (SegmentForm, error) {

@@ -114,7 +114,7 @@ func (api Segments) removeSegmentMembers(ctx context.Context, p auth.Principal, 
 
 type removeSegmentMemberRequest struct {
 	SegmentPath
-	ContactID string `path:"contact_id"`
+	ContactID string `path:"contact_id" as:"text" format:"uuid" doc:"The contact's id."`
 }
 
 func (api Segments) removeSegmentMember(ctx context.Context, p auth.Principal, in *removeSegmentMemberRequest) (endpoint.None, error) {

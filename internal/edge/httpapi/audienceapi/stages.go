@@ -158,7 +158,7 @@ func (api Stages) updateStage(ctx context.Context, p auth.Principal, in *updateS
 
 type deleteStageRequest struct {
 	wire.RecordPath
-	ReplacementStageID string `query:"replacement_stage_id"`
+	ReplacementStageID string `query:"replacement_stage_id" as:"text" format:"uuid" doc:"The stage that the contacts of the deleted one get."`
 }
 
 func (api Stages) deleteStage(ctx context.Context, p auth.Principal, in *deleteStageRequest) (endpoint.None, error) {

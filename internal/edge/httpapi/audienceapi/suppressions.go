@@ -57,7 +57,7 @@ type listSuppressionsRequest struct {
 	Search string `query:"search" doc:"A part of the address."`
 	Reason string `query:"reason" doc:"Exactly this reason."`
 	Cursor string `query:"cursor" doc:"Of signed-in users: the next page."`
-	Limit  string `query:"limit" doc:"Of signed-in users: 1 to 200, the length of a page."`
+	Limit  string `query:"limit" as:"integer" minimum:"1" maximum:"200" doc:"Of signed-in users: the length of a page; a number outside of the bounds becomes the nearest of them. The whole list when limit and cursor are absent."`
 }
 
 type suppressionRow struct {
@@ -142,7 +142,7 @@ func (api Suppressions) addSuppression(ctx context.Context, p auth.Principal, in
 }
 
 type removeSuppressionRequest struct {
-	Email string `query:"email" required:"true"`
+	Email string `query:"email" required:"true" doc:"The address."`
 }
 
 func (api Suppressions) removeSuppression(ctx context.Context, p auth.Principal, in *removeSuppressionRequest) (endpoint.None, error) {

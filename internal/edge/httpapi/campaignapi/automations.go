@@ -97,10 +97,9 @@ func rowOfAutomation(a automation.Automation) Automation {
 }
 
 type listAutomationsRequest struct {
-	Status string `query:"status" doc:"Comma separated: active, paused, archived; all when absent."`
+	Status string `query:"status" as:"list" enum:"active,paused,archived" doc:"With any of these statuses; all when absent."`
 	Search string `query:"q" maxLength:"200" doc:"A part of the name."`
-	Cursor string `query:"cursor"`
-	Limit  string `query:"limit" doc:"1 to 200; 50 when absent."`
+	endpoint.CursorQuery
 }
 
 func (api Automations) listAutomations(ctx context.Context, p auth.Principal, in *listAutomationsRequest) (endpoint.List[Automation], error) {
@@ -272,9 +271,8 @@ type AutomationResult struct {
 
 type listAutomationRunsRequest struct {
 	wire.RecordPath
-	Status string `query:"status" doc:"Comma separated: pending, completed, failed, skipped; all when absent."`
-	Cursor string `query:"cursor"`
-	Limit  string `query:"limit" doc:"1 to 200; 50 when absent."`
+	Status string `query:"status" as:"list" enum:"pending,completed,failed,skipped" doc:"With any of these statuses; all when absent."`
+	endpoint.CursorQuery
 }
 
 func (api Automations) listAutomationRuns(ctx context.Context, p auth.Principal, in *listAutomationRunsRequest) (endpoint.List[AutomationRun], error) {

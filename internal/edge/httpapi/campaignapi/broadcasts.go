@@ -111,13 +111,13 @@ func (api Broadcasts) Register(r *endpoint.Router) {
 }
 
 type listBroadcastsRequest struct {
-	Status   string `query:"status" doc:"Comma list of statuses."`
-	Tags     string `query:"tags" doc:"Comma list; broadcasts with any of them."`
+	Status   string `query:"status" as:"list" enum:"draft,scheduled,sending,paused,completed,failed,cancelled" doc:"With any of these statuses; all when absent."`
+	Tags     string `query:"tags" as:"list" doc:"With any of these tags."`
 	Metadata string `query:"metadata" doc:"A JSON object that the metadata must contain."`
-	Since    string `query:"since" doc:"Created at this time or later."`
-	Before   string `query:"before" doc:"Created before this time."`
-	Full     string `query:"full" doc:"true: complete rows."`
-	Archived string `query:"archived" doc:"true: include archived broadcasts; only: list only these."`
+	Since    string `query:"since" as:"text" format:"date-time" doc:"Created at this time or later. A date alone is its first moment in UTC."`
+	Before   string `query:"before" as:"text" format:"date-time" doc:"Created before this time. A date alone is its first moment in UTC."`
+	Full     string `query:"full" as:"boolean" default:"false" doc:"true: complete rows."`
+	Archived string `query:"archived" as:"text" enum:"true,only" doc:"true: include archived broadcasts; only: list only these."`
 }
 
 func (api Broadcasts) ListBroadcasts(ctx context.Context, p auth.Principal, in *listBroadcastsRequest) (endpoint.List[BroadcastRow], error) {

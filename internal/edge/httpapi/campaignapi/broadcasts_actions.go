@@ -13,7 +13,7 @@ import (
 )
 
 type rescheduleBroadcastRequest struct {
-	ID   string `path:"broadcast_id" doc:"The broadcast's id."`
+	ID   string `path:"broadcast_id" as:"text" format:"uuid" doc:"The broadcast's id."`
 	Body struct {
 		SkippedDates endpoint.Opt[[]string] `json:"skipped_dates" nullable:"false" doc:"The whole list, at most 60 days."`
 	}

@@ -42,8 +42,8 @@ func (api Broadcasts) breakdowns(r *endpoint.Router) {
 }
 
 type broadcastMetricsRequest struct {
-	IDs     string `query:"ids" doc:"Comma list of up to 100 ids; unknown ones are left out."`
-	Refresh string `query:"refresh" doc:"true: compute the metrics again."`
+	IDs     string `query:"ids" as:"list" format:"uuid" maxItems:"100" doc:"The broadcasts; unknown ones are left out."`
+	Refresh string `query:"refresh" as:"boolean" default:"false" doc:"true: compute the metrics again."`
 }
 
 type metricsRow struct {
@@ -113,9 +113,8 @@ func (api Broadcasts) measured(ctx context.Context, tenant id.Tenant, query stri
 }
 
 type broadcastBouncesRequest struct {
-	ID     string `path:"broadcast_id" doc:"The broadcast's id."`
-	Cursor string `query:"cursor"`
-	Limit  string `query:"limit" doc:"1 to 200; 50 when absent."`
+	ID string `path:"broadcast_id" as:"text" format:"uuid" doc:"The broadcast's id."`
+	endpoint.CursorQuery
 }
 
 type bounceList struct {
@@ -372,8 +371,8 @@ func engagementOf[Identity any](b broadcast.Broadcast, e report.Breakdown) Engag
 }
 
 type broadcastTimingRequest struct {
-	ID       string `path:"broadcast_id" doc:"The broadcast's id."`
-	Interval string `query:"interval" enum:"hour,day," doc:"hour when absent."`
+	ID       string `path:"broadcast_id" as:"text" format:"uuid" doc:"The broadcast's id."`
+	Interval string `query:"interval" enum:"hour,day" default:"hour" doc:"The length of a period."`
 }
 
 type broadcastTiming struct {

@@ -12,7 +12,7 @@ import (
 )
 
 type cloneBroadcastRequest struct {
-	ID   string `path:"broadcast_id" doc:"The broadcast's id."`
+	ID   string `path:"broadcast_id" as:"text" format:"uuid" doc:"The broadcast's id."`
 	Body *struct {
 		Name endpoint.Opt[string] `json:"name" nullable:"false" doc:"1 to 200 characters. Default: the name of the original and (copy)."`
 	}

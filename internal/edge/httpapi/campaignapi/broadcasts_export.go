@@ -28,7 +28,7 @@ func (api Broadcasts) export(r *endpoint.Router) {
 }
 
 type exportBroadcastRequest struct {
-	ID   string `path:"broadcast_id" doc:"The broadcast's id."`
+	ID   string `path:"broadcast_id" as:"text" format:"uuid" doc:"The broadcast's id."`
 	Body struct {
 		What      transfer.Subject    `json:"what" enum:"recipients,bounces"`
 		Format    transfer.FileFormat `json:"format,omitempty" enum:"csv,ndjson" doc:"csv when absent."`

@@ -32,8 +32,8 @@ func (api Broadcasts) recipient(r *endpoint.Router) {
 }
 
 type getBroadcastRecipientRequest struct {
-	ID      string `path:"broadcast_id" doc:"The broadcast's id."`
-	Contact string `path:"contact_id" doc:"The contact's id."`
+	ID      string `path:"broadcast_id" as:"text" format:"uuid" doc:"The broadcast's id."`
+	Contact string `path:"contact_id" as:"text" format:"uuid" doc:"The contact's id."`
 }
 
 // recipientEvidence is a recipient with everything that is known about the message.

@@ -30,12 +30,11 @@ func (api Broadcasts) recipients(r *endpoint.Router) {
 }
 
 type listBroadcastRecipientsRequest struct {
-	ID        string `path:"broadcast_id" doc:"The broadcast's id."`
-	Status    string `query:"status" doc:"Comma list of statuses."`
+	ID        string `path:"broadcast_id" as:"text" format:"uuid" doc:"The broadcast's id."`
+	Status    string `query:"status" as:"list" enum:"pending,queued,sent,delivered,deferred,bounced,failed,skipped,held_back,cancelled" doc:"With any of these statuses; all when absent."`
 	VariantID string `query:"variant_id" doc:"Recipients of this variant."`
 	Search    string `query:"search" doc:"A part of the address."`
-	Cursor    string `query:"cursor"`
-	Limit     string `query:"limit" doc:"1 to 200; 50 when absent."`
+	endpoint.CursorQuery
 }
 
 // RecipientRow is one message of a broadcast.

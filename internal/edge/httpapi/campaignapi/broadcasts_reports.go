@@ -33,7 +33,7 @@ func (api Broadcasts) reports(r *endpoint.Router) {
 }
 
 type broadcastPath struct {
-	ID string `path:"broadcast_id" doc:"The broadcast's id."`
+	ID string `path:"broadcast_id" as:"text" format:"uuid" doc:"The broadcast's id."`
 }
 
 type broadcastReport struct {

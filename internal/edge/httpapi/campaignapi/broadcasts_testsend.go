@@ -30,7 +30,7 @@ func (api Broadcasts) testSend(r *endpoint.Router) {
 }
 
 type testSendRequest struct {
-	ID   string `path:"broadcast_id" doc:"The broadcast's id."`
+	ID   string `path:"broadcast_id" as:"text" format:"uuid" doc:"The broadcast's id."`
 	Body struct {
 		To         endpoint.Opt[[]string] `json:"to" doc:"1 to 10 addresses. Also as recipients or emails."`
 		Recipients endpoint.Opt[[]string] `json:"recipients" doc:"The same as to."`

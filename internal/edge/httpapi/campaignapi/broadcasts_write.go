@@ -274,7 +274,7 @@ func refsOf[ID comparable](byID *[]ID, keys endpoint.Opt[[]string]) *broadcast.R
 }
 
 type updateBroadcastRequest struct {
-	ID   string `path:"broadcast_id" doc:"The broadcast's id."`
+	ID   string `path:"broadcast_id" as:"text" format:"uuid" doc:"The broadcast's id."`
 	Body BroadcastBody
 }
 

@@ -98,9 +98,9 @@ func (api Sequences) Register(r *endpoint.Router) {
 }
 
 type listSequencesRequest struct {
-	Status string `query:"status" doc:"Comma separated: draft, active, paused, archived; all when absent."`
+	Status string `query:"status" as:"list" enum:"draft,active,paused,archived" doc:"With any of these statuses; all when absent."`
 	Search string `query:"q" maxLength:"200" doc:"A part of the name."`
-	Counts string `query:"include_counts" doc:"true: with how many contacts are and were in each."`
+	Counts string `query:"include_counts" as:"boolean" default:"false" doc:"true: with how many contacts are and were in each."`
 }
 
 // SequenceCounts is how many contacts are and were in a sequence.
@@ -293,7 +293,7 @@ func (api Sequences) updateSequence(ctx context.Context, p auth.Principal, in *u
 
 type setSequenceGraphRequest struct {
 	wire.RecordPath
-	DryRun string `query:"dry_run" doc:"true: only check."`
+	DryRun string `query:"dry_run" as:"boolean" default:"false" doc:"true: only check."`
 	Body   struct {
 		EntryNodeID string              `json:"entry_node_id"`
 		Nodes       []sequenceNodeInput `json:"nodes" maxItems:"200"`

@@ -120,7 +120,7 @@ type Enrollment struct {
 }
 
 type contactEnrollmentsPath struct {
-	ContactID string `path:"contact_id"`
+	ContactID string `path:"contact_id" as:"text" format:"uuid" doc:"The contact's id."`
 }
 
 func (api Sequences) listContactEnrollments(ctx context.Context, p auth.Principal, in *contactEnrollmentsPath) (endpoint.List[Enrollment], error) {
@@ -160,10 +160,9 @@ func (api Sequences) rows(ctx context.Context, p auth.Principal, list []sequence
 
 type listSequenceEnrollmentsRequest struct {
 	wire.RecordPath
-	Status string `query:"status" doc:"Comma separated: active, paused, completed, exited, failed; all when absent."`
+	Status string `query:"status" as:"list" enum:"active,paused,completed,exited,failed" doc:"With any of these statuses; all when absent."`
 	NodeID string `query:"node_id" doc:"Only enrollments at this node."`
-	Cursor string `query:"cursor"`
-	Limit  string `query:"limit" doc:"1 to 200; 50 when absent."`
+	endpoint.CursorQuery
 }
 
 func (api Sequences) listSequenceEnrollments(ctx context.Context, p auth.Principal, in *listSequenceEnrollmentsRequest) (endpoint.List[Enrollment], error) {
@@ -198,7 +197,7 @@ func (api Sequences) listSequenceEnrollments(ctx context.Context, p auth.Princip
 
 type enrollmentPath struct {
 	wire.RecordPath
-	EnrollmentID string `path:"enrollment_id"`
+	EnrollmentID string `path:"enrollment_id" as:"text" format:"uuid" doc:"The enrollment's id."`
 }
 
 func (api Sequences) exitEnrollment(ctx context.Context, p auth.Principal, in *enrollmentPath) (Enrollment, error) {

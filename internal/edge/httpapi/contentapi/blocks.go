@@ -50,10 +50,10 @@ func (api Templates) blocks(r *endpoint.Router) {
 }
 
 type listBlocksRequest struct {
-	Full     string `query:"full" doc:"true: complete rows."`
-	Usage    string `query:"include_usage" doc:"true: adds usage to each row."`
-	Tags     string `query:"tags" doc:"Comma list; a block must carry every tag."`
-	SlotKeys string `query:"slot_keys" doc:"Comma list; a block must have any of them."`
+	Full     string `query:"full" as:"boolean" default:"false" doc:"true: complete rows."`
+	Usage    string `query:"include_usage" as:"boolean" default:"false" doc:"true: adds usage to each row."`
+	Tags     string `query:"tags" as:"list" doc:"With every one of these tags."`
+	SlotKeys string `query:"slot_keys" as:"list" doc:"With any of these slot keys."`
 }
 
 type blockListRow = wire.Either[BlockHead, BlockRow]
@@ -195,7 +195,7 @@ func (in *updateBlockRequest) change() template.BlockChange {
 
 type getBlockRequest struct {
 	BlockPath
-	Usage string `query:"include_usage" doc:"true: adds usage."`
+	Usage string `query:"include_usage" as:"boolean" default:"false" doc:"true: adds usage."`
 }
 
 func (api Templates) getBlock(ctx context.Context, p auth.Principal, in *getBlockRequest) (BlockRow, error) {
@@ -224,7 +224,7 @@ func (api Templates) updateBlock(ctx context.Context, p auth.Principal, in *upda
 
 type deleteBlockRequest struct {
 	BlockPath
-	Force string `query:"force" doc:"true: delete it even if it is used."`
+	Force string `query:"force" as:"boolean" default:"false" doc:"true: delete it even if it is used."`
 }
 
 func (api Templates) deleteBlock(ctx context.Context, p auth.Principal, in *deleteBlockRequest) (endpoint.None, error) {

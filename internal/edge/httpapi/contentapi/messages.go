@@ -71,11 +71,10 @@ func (api Messages) Register(r *endpoint.Router) {
 var messageFieldFaults = WithContent(map[string]*fault.Error{"status": library.ErrStatus})
 
 type listMessagesRequest struct {
-	Status string `query:"status" doc:"Comma list of draft, published, archived. Absent: all but the archived."`
+	Status string `query:"status" as:"list" enum:"draft,published,archived" doc:"With any of these statuses; all but archived when absent."`
 	Search string `query:"search" doc:"A part of the name, ignoring case."`
-	Limit  string `query:"limit" doc:"1 to 200; other values become the nearest of them. 50 when absent."`
-	Offset string `query:"offset" doc:"Number of entries to skip; 0 when absent."`
-	Embed  string `query:"embed" enum:"use" doc:"use: rows have the template of the current version, and what uses it."`
+	endpoint.OffsetQuery
+	Embed string `query:"embed" enum:"use" doc:"use: rows have the template of the current version, and what uses it."`
 }
 
 // MessageRow is an entry of the library without its content.

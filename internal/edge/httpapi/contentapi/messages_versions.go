@@ -89,7 +89,7 @@ func usesOf(list []library.Use) []messageUse {
 
 type messageVersionPath struct {
 	wire.RecordPath
-	Version string `path:"version" doc:"A whole number from 1."`
+	Version string `path:"version" as:"integer" minimum:"1" doc:"The number of the version."`
 }
 
 func (api Messages) getMessageVersion(ctx context.Context, p auth.Principal, in *messageVersionPath) (messageVersionForm, error) {

@@ -75,9 +75,9 @@ func (api Templates) Register(r *endpoint.Router) {
 }
 
 type listTemplatesRequest struct {
-	Full  string `query:"full" doc:"true: complete rows."`
-	Usage string `query:"include_usage" doc:"true: adds usage to each row."`
-	Tags  string `query:"tags" doc:"Comma list; a template must carry every tag."`
+	Full  string `query:"full" as:"boolean" default:"false" doc:"true: complete rows."`
+	Usage string `query:"include_usage" as:"boolean" default:"false" doc:"true: adds usage to each row."`
+	Tags  string `query:"tags" as:"list" doc:"With every one of these tags."`
 }
 
 type templateListRow = wire.Either[templateLean, TemplateRow]
@@ -177,7 +177,7 @@ func (in *updateTemplateRequest) change() template.Change {
 
 type getTemplateRequest struct {
 	TemplatePath
-	Usage string `query:"include_usage" doc:"true: adds usage."`
+	Usage string `query:"include_usage" as:"boolean" default:"false" doc:"true: adds usage."`
 }
 
 func (api Templates) getTemplate(ctx context.Context, p auth.Principal, in *getTemplateRequest) (TemplateRow, error) {
@@ -206,7 +206,7 @@ func (api Templates) updateTemplate(ctx context.Context, p auth.Principal, in *u
 
 type deleteTemplateRequest struct {
 	TemplatePath
-	Force string `query:"force" doc:"true: delete it even if it is used."`
+	Force string `query:"force" as:"boolean" default:"false" doc:"true: delete it even if it is used."`
 }
 
 func (api Templates) deleteTemplate(ctx context.Context, p auth.Principal, in *deleteTemplateRequest) (endpoint.None, error) {

@@ -39,8 +39,8 @@ func (api Thumbnails) Register(r *endpoint.Router) {
 }
 
 type thumbnailsRequest struct {
-	Templates string `query:"templates" doc:"Comma list of ids or slugs."`
-	Blocks    string `query:"blocks" doc:"Comma list of ids or slugs. Of both lists together at most 25."`
+	Templates string `query:"templates" as:"list" doc:"Ids or slugs."`
+	Blocks    string `query:"blocks" as:"list" doc:"Ids or slugs. Of both lists together at most 25."`
 }
 
 type thumbnailKind string

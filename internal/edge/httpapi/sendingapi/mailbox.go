@@ -41,9 +41,8 @@ func (api Mailbox) Register(r *endpoint.Router) {
 
 type listSinkMessagesRequest struct {
 	wire.RecordPath
-	Search string `query:"search"`
-	Limit  string `query:"limit"`
-	Cursor string `query:"cursor"`
+	Search string `query:"search" doc:"A part of the subject or of an address, in any case."`
+	endpoint.CursorQuery
 }
 
 type SinkMessageRow struct {
@@ -100,7 +99,7 @@ func rowOfSinkMessage(m mailbox.Message) SinkMessageRow {
 
 type sinkMessagePath struct {
 	wire.RecordPath
-	MessageID string `path:"message_id"`
+	MessageID string `path:"message_id" as:"text" format:"uuid" doc:"The message's id."`
 }
 
 type sinkMessage struct {

@@ -143,7 +143,7 @@ func (api MTAConfigs) showMTAConfig(ctx context.Context, p auth.Principal, c lan
 
 type getMTAConfigRequest struct {
 	wire.RecordPath
-	Usage string `query:"include_usage" doc:"true: adds usage."`
+	Usage string `query:"include_usage" as:"boolean" default:"false" doc:"true: adds usage."`
 }
 
 func (api MTAConfigs) getMTAConfig(ctx context.Context, p auth.Principal, in *getMTAConfigRequest) (MtaConfigRow, error) {

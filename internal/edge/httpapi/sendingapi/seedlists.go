@@ -224,9 +224,8 @@ func (api SeedLists) deleteSeedList(ctx context.Context, p auth.Principal, in *w
 type listSeedsRequest struct {
 	wire.RecordPath
 	Search string `query:"search" doc:"A part of the address, ignoring case."`
-	Status string `query:"status" doc:"Comma list of active, paused, retired, conflict. Absent: all."`
-	Limit  string `query:"limit" doc:"1 to 200; other values become the nearest of them. 50 when absent."`
-	Offset string `query:"offset" doc:"Number of addresses to skip; 0 when absent."`
+	Status string `query:"status" as:"list" enum:"active,paused,retired,conflict" doc:"With any of these statuses; all when absent."`
+	endpoint.OffsetQuery
 }
 
 type seedRow struct {
@@ -271,9 +270,9 @@ func (api SeedLists) listSeeds(ctx context.Context, p auth.Principal, in *listSe
 
 // SeedFlags are the flags of an update, which may be in the query too.
 type SeedFlags struct {
-	DryRun         string `query:"dry_run" doc:"true: return the result and change nothing."`
-	AllowLarge     string `query:"allow_large_change" doc:"true: also if fewer than half of the addresses remain."`
-	IncludeChanges string `query:"include_changes" doc:"true: the result of a dry run lists what would become of each address."`
+	DryRun         string `query:"dry_run" as:"boolean" default:"false" doc:"true: return the result and change nothing."`
+	AllowLarge     string `query:"allow_large_change" as:"boolean" default:"false" doc:"true: also if fewer than half of the addresses remain."`
+	IncludeChanges string `query:"include_changes" as:"boolean" default:"false" doc:"true: the result of a dry run lists what would become of each address."`
 }
 
 // seedEntry is an address in an update.
@@ -367,7 +366,7 @@ func (api SeedLists) listSeedSyncs(ctx context.Context, p auth.Principal, in *wi
 // SeedPath is the path of an address of a seed list.
 type SeedPath struct {
 	wire.RecordPath
-	SeedID string `path:"seed_id"`
+	SeedID string `path:"seed_id" as:"text" format:"uuid" doc:"The id of the address."`
 }
 
 // applySeedAction returns the handler of an action on a seed.

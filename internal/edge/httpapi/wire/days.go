@@ -10,8 +10,8 @@ import (
 
 // DayRange is a range of days of the account's time zone.
 type DayRange struct {
-	From string `query:"from" doc:"First day, as YYYY-MM-DD; 29 days before to when absent."`
-	To   string `query:"to" doc:"Last day; today when absent. A range has at most 400 days."`
+	From string `query:"from" as:"text" format:"date" doc:"The first day; 29 days before to when absent."`
+	To   string `query:"to" as:"text" format:"date" doc:"The last day; today when absent. A range has at most 400 days."`
 }
 
 // Days parses the range of days, which ends at the given day if it is not given.

@@ -10,7 +10,7 @@ import (
 
 // RecordPath is the path of one record.
 type RecordPath struct {
-	ID string `path:"id"`
+	ID string `path:"id" as:"text" format:"uuid" doc:"The record's id."`
 }
 
 // RecordID parses the id in a path. It returns notFound for a text that is no id.
