@@ -102,6 +102,7 @@ func (d *documentWriter) document(list []*route) (object, error) {
 	if err != nil {
 		return nil, fmt.Errorf("describe webhooks: %w", err)
 	}
+	d.prune(paths, webhooks)
 	tags := []object{}
 	for _, t := range slices.Sorted(maps.Keys(d.tags)) {
 		tags = append(tags, object{"name": t})
@@ -366,6 +367,7 @@ func (d *documentWriter) normalizeSchema(v any) error {
 		}
 	case object:
 		d.chooseForm(v)
+		showForm(v)
 		if types, ok := v["type"].([]any); ok && slices.Contains(types, any("array")) {
 			v["type"] = "array" // responses have [] in place of null
 		}
@@ -380,6 +382,7 @@ func (d *documentWriter) normalizeSchema(v any) error {
 		if ref, ok := v["$ref"].(string); ok {
 			return d.addReferenced(ref)
 		}
+		return d.mergeChoices(v)
 	}
 	return nil
 }

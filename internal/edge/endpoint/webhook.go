@@ -1,7 +1,9 @@
 package endpoint
 
 import (
+	"maps"
 	"reflect"
+	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 )
@@ -30,11 +32,18 @@ type Header struct {
 // AddWebhooks adds requests to the documents.
 func (r *Router) AddWebhooks(list ...Webhook) { r.webhooks = append(r.webhooks, list...) }
 
-// describeWebhooks returns the webhooks object.
+// describeWebhooks returns the webhooks object. Schemas that no operation refers to are not among the components but
+// within the webhooks: generators of clients leave out components that only webhooks refer to, and do not compile then.
 func (d *documentWriter) describeWebhooks() (object, error) {
 	all := object{}
+	ofOperations := maps.Clone(d.schemas)
+	defer func() { d.schemas = ofOperations }()
 	for _, w := range d.router.webhooks {
-		body, err := d.schema(d.router.webhookSchema(w))
+		s, err := d.schema(d.router.webhookSchema(w))
+		if err != nil {
+			return nil, err
+		}
+		body, err := d.inline(s, ofOperations)
 		if err != nil {
 			return nil, err
 		}
@@ -50,12 +59,21 @@ func (d *documentWriter) describeWebhooks() (object, error) {
 			answers[status] = object{"description": text}
 		}
 		all[w.Name] = object{"post": object{
-			"summary": w.Summary, "tags": []string{w.Tag}, "security": []object{}, "parameters": headers, "responses": answers,
+			"operationId": webhookOperation(w.Name), "summary": w.Summary, "tags": []string{w.Tag}, "security": []object{}, "parameters": headers, "responses": answers,
 			"requestBody": object{"required": true, "content": object{jsonType: object{"schema": body, "example": w.Example}}},
 		}}
 		d.tags[w.Tag] = true
 	}
 	return all, nil
+}
+
+// webhookOperation returns the operation id of a webhook: onContactCreated for contact.created.
+func webhookOperation(name string) string {
+	id := "on"
+	for word := range strings.FieldsFuncSeq(name, func(c rune) bool { return c == '.' || c == '_' }) {
+		id += strings.ToUpper(word[:1]) + word[1:]
+	}
+	return id
 }
 
 // webhookSchema returns the schema of a webhook's body.

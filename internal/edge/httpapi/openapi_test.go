@@ -1,10 +1,13 @@
 package httpapi_test
 
 import (
+	"encoding/json"
 	"flag"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -13,6 +16,7 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/packetboat/packetboat/internal/audience/rule"
 	"github.com/packetboat/packetboat/internal/campaign/broadcast"
 	"github.com/packetboat/packetboat/internal/message/outbox"
 	"github.com/packetboat/packetboat/internal/people/contact"
@@ -178,6 +182,92 @@ func TestParametersNameEveryChoice(t *testing.T) {
 		if !slices.Equal(got, tt.want) {
 			t.Errorf("%s of %s: %v, want %v", tt.name, tt.path, got, tt.want)
 		}
+	}
+}
+
+// Generators leave out schemas to which no operation refers, and know no choice between objects with fields in common:
+// the documents have neither.
+func TestSchemasSuitGenerators(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"openapi.json", "openapi-app.json"} {
+		text, err := os.ReadFile(filepath.Join("testdata", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var doc struct {
+			Paths      json.RawMessage
+			Webhooks   json.RawMessage
+			Components struct{ Schemas map[string]json.RawMessage }
+		}
+		if err := json.Unmarshal(text, &doc); err != nil {
+			t.Fatal(err)
+		}
+		reached := map[string]bool{}
+		var visit func(json.RawMessage)
+		visit = func(part json.RawMessage) {
+			for _, m := range schemaRefs.FindAllStringSubmatch(string(part), -1) {
+				if !reached[m[1]] {
+					reached[m[1]] = true
+					visit(doc.Components.Schemas[m[1]])
+				}
+			}
+		}
+		visit(doc.Paths)
+		for schema := range doc.Components.Schemas {
+			if !reached[schema] {
+				t.Errorf("%s: no operation refers to %s", name, schema)
+			}
+		}
+		for _, m := range schemaRefs.FindAllStringSubmatch(string(doc.Webhooks), -1) {
+			if !reached[m[1]] {
+				t.Errorf("%s: only webhooks refer to %s", name, m[1])
+			}
+		}
+		for schema, part := range doc.Components.Schemas {
+			var s openapi3.Schema
+			if err := json.Unmarshal(part, &s); err != nil {
+				t.Fatal(err)
+			}
+			for field, p := range s.Properties {
+				choices := 0
+				if p.Value == nil { // a reference
+					continue
+				}
+				for _, c := range slices.Concat(p.Value.AnyOf, p.Value.OneOf) {
+					if c.Ref != "" || c.Value.Type.Is("object") {
+						choices++
+					}
+				}
+				if choices > 1 {
+					t.Errorf("%s: %s.%s is a choice of %d objects", name, schema, field, choices)
+				}
+			}
+		}
+	}
+}
+
+var schemaRefs = regexp.MustCompile(`"#/components/schemas/([^"]+)"`)
+
+// A condition of a rule has the fields and types that package rule knows.
+func TestConditionsAreDescribed(t *testing.T) {
+	t.Parallel()
+	got := documents(t)["openapi.json"].Components.Schemas["RuleCondition"].Value
+	fields := map[string]bool{"type": true, "operator": true, "logic": true, "conditions": true, "negate": true}
+	var types []any
+	for _, leaf := range rule.LeafTypes() {
+		types = append(types, leaf.Name)
+		for _, name := range slices.Concat(leaf.Required, leaf.Optional) {
+			fields[name] = true
+			if p := got.Properties[name]; p == nil || !strings.Contains(p.Value.Description, leaf.Name) {
+				t.Errorf("%s of the type %s is not described", name, leaf.Name)
+			}
+		}
+	}
+	if diff := cmp.Diff(slices.Sorted(maps.Keys(fields)), slices.Sorted(maps.Keys(got.Properties))); diff != "" {
+		t.Errorf("fields (-known +described):\n%s", diff)
+	}
+	if diff := cmp.Diff(types, got.Properties["type"].Value.Enum); diff != "" {
+		t.Errorf("types (-known +described):\n%s", diff)
 	}
 }
 

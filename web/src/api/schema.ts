@@ -171,6 +171,51 @@ export type AnonymizeContactRequestBody = {
 	suppress?: boolean;
 };
 
+export type AnyBlockRow = {
+	active: boolean;
+	content_html?: string | null;
+	content_mjml?: string | null;
+	content_text?: string | null;
+	created_at: string;
+	groups_schema?: GroupEntry[];
+	id: string;
+	name: string;
+	parameters_schema: ParameterEntry[];
+	sections_schema: SectionEntry[];
+	slot_keys: string[];
+	slug: string;
+	tags: string[];
+	tenant_id?: string;
+	updated_at: string;
+	usage?: Sends;
+};
+
+export type AnyTemplateRow = {
+	content_html?: string;
+	content_mjml?: string | null;
+	content_text?: string | null;
+	created_at: string;
+	expects_schema?: ExpectEntry[];
+	format: "html" | "mjml";
+	group_count?: number;
+	groups_schema?: GroupEntry[];
+	id: string;
+	inline_css?: boolean;
+	name: string;
+	parameter_count?: number;
+	parameters_schema?: ParameterEntry[];
+	section_count?: number;
+	sections_schema?: SectionEntry[];
+	slot_count?: number;
+	slots_schema?: SlotEntry[];
+	slug: string;
+	subject?: string | null;
+	tags: string[];
+	tenant_id?: string;
+	updated_at: string;
+	usage?: Sends;
+};
+
 export type ApiKeyAuthor = {
 	id: string;
 	name: string;
@@ -231,11 +276,7 @@ export type AutomationAction = {
 
 export type AutomationBody = {
 	actions?: ActionInput[];
-	definition?: {
-		conditions: unknown;
-		logic: unknown;
-		negate?: unknown;
-	};
+	definition?: RuleDefinition | null;
 	name?: string;
 	status?: string;
 	trigger_config?: { [key: string]: unknown };
@@ -283,20 +324,6 @@ export type BindingVerdict = {
 	valid: boolean;
 };
 
-export type BlockHead = {
-	active: boolean;
-	created_at: string;
-	id: string;
-	name: string;
-	parameters_schema: ParameterEntry[];
-	sections_schema: SectionEntry[];
-	slot_keys: string[];
-	slug: string;
-	tags: string[];
-	updated_at: string;
-	usage?: Sends;
-};
-
 export type BlockRow = {
 	active: boolean;
 	content_html: string | null;
@@ -314,21 +341,6 @@ export type BlockRow = {
 	tenant_id: string;
 	updated_at: string;
 	usage?: Sends;
-};
-
-export type BounceData = {
-	bounce_type: "hard" | "soft";
-	broadcast_id: string | null;
-	category: string | null;
-	contact_id: string;
-	email: string | null;
-	email_type_key: string | null;
-	enhanced_code: string | null;
-	message: string | null;
-	message_id: string;
-	sequence_id: string | null;
-	smtp_code: number | null;
-	variant_id: string | null;
 };
 
 export type BounceMailboxBody = {
@@ -403,17 +415,6 @@ export type BroadcastContent = {
 	template_slug?: string | null;
 };
 
-export type BroadcastData = {
-	broadcast_id: string;
-	name: string | null;
-};
-
-export type BroadcastFailed = {
-	broadcast_id: string;
-	failure_code: string;
-	name: string | null;
-};
-
 export type BroadcastFullSession = {
 	body_html: string | null;
 	body_mjml: string | null;
@@ -428,28 +429,6 @@ export type BroadcastFullSession = {
 	template_id: string | null;
 	template_slug: string | null;
 	template_snapshot: { [key: string]: unknown } | null;
-};
-
-export type BroadcastLeanSession = {
-	from_name: string | null;
-	has_body_html: boolean;
-	has_body_mjml: boolean;
-	has_body_text: boolean;
-	has_template_snapshot: boolean;
-	message_id: string | null;
-	message_version: number | null;
-	preheader: string | null;
-	reply_to: string | null;
-	subject: string | null;
-	template_binding: { [key: string]: unknown } | null;
-	template_id: string | null;
-	template_slug: string | null;
-};
-
-export type BroadcastPaused = {
-	broadcast_id: string;
-	name: string | null;
-	pause_reason: string;
 };
 
 export type BroadcastReport = {
@@ -482,6 +461,72 @@ export type BroadcastReport = {
 	total_unsubscribed: number;
 	verified_open_rate: number;
 	verified_opened: number;
+};
+
+export type BroadcastRow = {
+	archived_at: string | null;
+	available_actions?: string[];
+	completed_at: string | null;
+	content: BroadcastRowContent;
+	content_version: number;
+	created_at: string;
+	created_by: Actor;
+	delivery_lanes: SessionLane[] | null;
+	delivery_mode: "now" | "over_days" | "by_date";
+	delivery_window_date: string | null;
+	delivery_window_days: number | null;
+	dispatch_started_at: string | null;
+	email_type_id: string | null;
+	email_type_key: string | null;
+	exclude_segment_ids: string[];
+	exclude_segment_keys: string[];
+	id: string;
+	include_segment_ids: string[];
+	include_segment_keys: string[];
+	kind: "regular" | "triggered";
+	last_send_at: string | null;
+	metadata: { [key: string]: unknown };
+	mode: "blast";
+	mta_config_id: string | null;
+	mta_config_key: string | null;
+	name: string;
+	overflow_mode: "extend" | "holdback";
+	pause_reason: "user" | "capacity_collapsed" | "domain_paused" | "tenant_paused" | null;
+	scheduled_at: string | null;
+	seed_list_ids: string[] | null;
+	sending_identity_emails: string[] | null;
+	sending_identity_ids: string[];
+	skipped_dates: string[];
+	split_test_config: null;
+	split_test_result: null;
+	status: "draft" | "scheduled" | "sending" | "paused" | "completed" | "failed" | "cancelled";
+	tags: string[];
+	throttle_per_hour: number | null;
+	tracking_enabled: boolean;
+	updated_at: string;
+	variant_count?: number;
+	variant_ids?: string[];
+	variants?: BroadcastVariant[] | null;
+};
+
+export type BroadcastRowContent = {
+	body_html?: string | null;
+	body_mjml?: string | null;
+	body_text?: string | null;
+	from_name: string | null;
+	has_body_html?: boolean;
+	has_body_mjml?: boolean;
+	has_body_text?: boolean;
+	has_template_snapshot?: boolean;
+	message_id: string | null;
+	message_version: number | null;
+	preheader: string | null;
+	reply_to: string | null;
+	subject: string | null;
+	template_binding: { [key: string]: unknown } | null;
+	template_id: string | null;
+	template_slug: string | null;
+	template_snapshot?: { [key: string]: unknown } | null;
 };
 
 export type BroadcastSessionView = {
@@ -610,19 +655,6 @@ export type CheckLinkRequestBody = {
 	token: string;
 };
 
-export type ClickData = {
-	broadcast_id: string | null;
-	classification: "human" | "privacy";
-	contact_id: string;
-	email: string | null;
-	email_type_key: string | null;
-	first: boolean;
-	link_url: string;
-	message_id: string;
-	sequence_id: string | null;
-	variant_id: string | null;
-};
-
 export type ClientFigures = {
 	clicks: number;
 	client: string;
@@ -641,7 +673,7 @@ export type CodeCount = {
 export type CollectionsView = {
 	binding_options?: BindingOptions[];
 	blocks?: BlockRow[];
-	broadcasts?: (LeanSession | FullSession)[];
+	broadcasts?: BroadcastRow[];
 	copies?: WorkingCopy[];
 	custom_fields?: CustomFieldRow[];
 	email_categories?: EmailCategoryRow[];
@@ -741,17 +773,6 @@ export type Contact = {
 	website: string | null;
 };
 
-export type ContactData = {
-	contact_id: string;
-	email: string | null;
-};
-
-export type ContactDeleted = {
-	anonymized: boolean;
-	contact_id: string;
-	email: string | null;
-};
-
 export type ContactEligibility = {
 	checks: EligibilityRow[];
 	eligible: boolean;
@@ -804,11 +825,7 @@ export type ContactNotFoundOrTenantNotFoundError = Error & {
 };
 
 export type ContactSelectorBody = {
-	definition?: {
-		conditions: unknown;
-		logic: unknown;
-		negate?: unknown;
-	};
+	definition?: RuleDefinition | null;
 	filters?: {
 		field?: string;
 		operator?: string;
@@ -816,12 +833,6 @@ export type ContactSelectorBody = {
 	}[] | null;
 	search?: string | null;
 	status?: string | null | string[];
-};
-
-export type ContactUpdated = {
-	contact_id: string;
-	email: string | null;
-	fields: string[];
 };
 
 export type ContactWithIdentityToken = {
@@ -922,11 +933,7 @@ export type CountContactsError400 = Error & {
 };
 
 export type CountRequestBody = {
-	definition?: {
-		conditions: unknown;
-		logic: unknown;
-		negate?: unknown;
-	};
+	definition?: RuleDefinition | null;
 	filters?: {
 		field?: string;
 		operator?: string;
@@ -1041,11 +1048,7 @@ export type CreateSegmentFromBroadcastError400 = Error & {
 };
 
 export type CreateSegmentRequestBody = {
-	definition?: {
-		conditions: unknown;
-		logic: unknown;
-		negate?: unknown;
-	};
+	definition?: RuleDefinition | null;
 	name: string;
 	tags?: string[];
 	type?: "dynamic" | "static";
@@ -1123,21 +1126,6 @@ export type DNSRecord = {
 	value: string;
 };
 
-export type DeferralData = {
-	broadcast_id: string | null;
-	category: string | null;
-	contact_id: string;
-	email: string | null;
-	email_type_key: string | null;
-	enhanced_code: string | null;
-	message: string | null;
-	message_id: string;
-	next_attempt_at: string | null;
-	sequence_id: string | null;
-	smtp_code: number | null;
-	variant_id: string | null;
-};
-
 export type DeleteTenantRequestBody = {
 	confirm_slug: string;
 };
@@ -1204,11 +1192,6 @@ export type DomainCount = {
 	domain: string;
 };
 
-export type DomainData = {
-	domain: string | null;
-	domain_id: string;
-};
-
 export type DomainHealth = {
 	complaint_rate: number;
 	deliveries: number;
@@ -1228,22 +1211,6 @@ export type DomainNotVerifiedOrDuplicateNameOrIdempotencyInProgressError = Error
 	error?: {
 		code?: "DOMAIN_NOT_VERIFIED" | "DUPLICATE_NAME" | "IDEMPOTENCY_IN_PROGRESS";
 	};
-};
-
-export type DomainPaused = {
-	count: number | null;
-	deliveries: number | null;
-	domain: string | null;
-	domain_id: string;
-	rate: number | null;
-	reason: string;
-	window_hours: number | null;
-};
-
-export type DomainTrouble = {
-	domain: string | null;
-	domain_id: string;
-	reason: string;
 };
 
 export type DomainWarning = {
@@ -1605,16 +1572,6 @@ export type FormConsent = {
 	wording: string;
 };
 
-export type FormData = {
-	contact_id: string;
-	email: string | null;
-	form_id: string;
-	form_slug: string;
-	page_url: string | null;
-	submission_id: string;
-	values: { [key: string]: unknown };
-};
-
 export type FormEmbed = {
 	form_id: string;
 	html: string;
@@ -1731,49 +1688,6 @@ export type FullDelivery = {
 	response_code: number | null;
 	response_ms: number | null;
 	status: "pending" | "retrying" | "delivered" | "failed";
-};
-
-export type FullSession = {
-	archived_at: string | null;
-	completed_at: string | null;
-	content: BroadcastFullSession;
-	content_version: number;
-	created_at: string;
-	created_by: Actor;
-	delivery_lanes: SessionLane[] | null;
-	delivery_mode: "now" | "over_days" | "by_date";
-	delivery_window_date: string | null;
-	delivery_window_days: number | null;
-	dispatch_started_at: string | null;
-	email_type_id: string | null;
-	email_type_key: string | null;
-	exclude_segment_ids: string[];
-	exclude_segment_keys: string[];
-	id: string;
-	include_segment_ids: string[];
-	include_segment_keys: string[];
-	kind: "regular" | "triggered";
-	last_send_at: string | null;
-	metadata: { [key: string]: unknown };
-	mode: "blast";
-	mta_config_id: string | null;
-	mta_config_key: string | null;
-	name: string;
-	overflow_mode: "extend" | "holdback";
-	pause_reason: "user" | "capacity_collapsed" | "domain_paused" | "tenant_paused" | null;
-	scheduled_at: string | null;
-	seed_list_ids: string[] | null;
-	sending_identity_emails: string[] | null;
-	sending_identity_ids: string[];
-	skipped_dates: string[];
-	split_test_config: null;
-	split_test_result: null;
-	status: "draft" | "scheduled" | "sending" | "paused" | "completed" | "failed" | "cancelled";
-	tags: string[];
-	throttle_per_hour: number | null;
-	tracking_enabled: boolean;
-	updated_at: string;
-	variants: BroadcastVariant[] | null;
 };
 
 export type FullSessionContent = {
@@ -1893,19 +1807,6 @@ export type ImportContactsError400 = Error & {
 	error?: {
 		code?: "INVALID_EMAIL_TYPE" | "INVALID_INPUT" | "INVALID_SEGMENT" | "LIMIT_EXCEEDED";
 	};
-};
-
-export type ImportCounts = {
-	created: number;
-	invalid: number;
-	rows: number;
-	skipped: number;
-	updated: number;
-};
-
-export type ImportData = {
-	job_id: string;
-	result: ImportCounts;
 };
 
 export type ImportOptions = {
@@ -2161,51 +2062,6 @@ export type LargeChangeError = Error & {
 	};
 };
 
-export type LeanSession = {
-	archived_at: string | null;
-	available_actions: string[];
-	completed_at: string | null;
-	content: BroadcastLeanSession;
-	content_version: number;
-	created_at: string;
-	created_by: Actor;
-	delivery_lanes: SessionLane[] | null;
-	delivery_mode: "now" | "over_days" | "by_date";
-	delivery_window_date: string | null;
-	delivery_window_days: number | null;
-	dispatch_started_at: string | null;
-	email_type_id: string | null;
-	email_type_key: string | null;
-	exclude_segment_ids: string[];
-	exclude_segment_keys: string[];
-	id: string;
-	include_segment_ids: string[];
-	include_segment_keys: string[];
-	kind: "regular" | "triggered";
-	last_send_at: string | null;
-	metadata: { [key: string]: unknown };
-	mode: "blast";
-	mta_config_id: string | null;
-	mta_config_key: string | null;
-	name: string;
-	overflow_mode: "extend" | "holdback";
-	pause_reason: "user" | "capacity_collapsed" | "domain_paused" | "tenant_paused" | null;
-	scheduled_at: string | null;
-	seed_list_ids: string[] | null;
-	sending_identity_emails: string[] | null;
-	sending_identity_ids: string[];
-	skipped_dates: string[];
-	split_test_config: null;
-	split_test_result: null;
-	status: "draft" | "scheduled" | "sending" | "paused" | "completed" | "failed" | "cancelled";
-	tags: string[];
-	throttle_per_hour: number | null;
-	tracking_enabled: boolean;
-	updated_at: string;
-	variant_count: number;
-	variant_ids: string[];
-};
-
 export type LimitExceededError = Error & {
 	error?: {
 		code?: "LIMIT_EXCEEDED";
@@ -2259,6 +2115,20 @@ export type ListActivityRow = {
 	total?: number;
 };
 
+export type ListAnyBlockRow = {
+	data: AnyBlockRow[];
+	has_more: boolean;
+	next_cursor: string | null;
+	total?: number;
+};
+
+export type ListAnyTemplateRow = {
+	data: AnyTemplateRow[];
+	has_more: boolean;
+	next_cursor: string | null;
+	total?: number;
+};
+
 export type ListAssetRow = {
 	data: AssetRow[];
 	has_more: boolean;
@@ -2287,13 +2157,6 @@ export type ListAutomationRun = {
 	total?: number;
 };
 
-export type ListBlockRow = {
-	data: (BlockHead | BlockRow)[];
-	has_more: boolean;
-	next_cursor: string | null;
-	total?: number;
-};
-
 export type ListBounceRow = {
 	data: BounceRow[];
 	has_more: boolean;
@@ -2303,7 +2166,7 @@ export type ListBounceRow = {
 };
 
 export type ListBroadcastRow = {
-	data: (LeanSession | FullSession)[];
+	data: BroadcastRow[];
 	has_more: boolean;
 	next_cursor: string | null;
 	total?: number;
@@ -2532,13 +2395,6 @@ export type ListSuppressionRow = {
 	total?: number;
 };
 
-export type ListTemplateRow = {
-	data: (TemplateLean | TemplateRow)[];
-	has_more: boolean;
-	next_cursor: string | null;
-	total?: number;
-};
-
 export type ListTemplateStarter = {
 	data: TemplateStarter[];
 	has_more: boolean;
@@ -2584,16 +2440,6 @@ export type LogInRequestBody = {
 	password: string;
 };
 
-export type MailData = {
-	broadcast_id: string | null;
-	contact_id: string;
-	email: string | null;
-	email_type_key: string | null;
-	message_id: string;
-	sequence_id: string | null;
-	variant_id: string | null;
-};
-
 export type Member = {
 	created_at: string;
 	email: string;
@@ -2603,12 +2449,6 @@ export type Member = {
 	name: string;
 	role: "viewer" | "editor" | "admin" | "owner";
 	status: "invited" | "active" | "disabled";
-};
-
-export type MemberData = {
-	contact_id: string;
-	email: string | null;
-	segment_key: string;
 };
 
 export type MembersRequestBody = {
@@ -2737,11 +2577,6 @@ export type MtaConfigRow = {
 	type: "smtp" | "direct_mx" | "ses" | "sink";
 	usage?: MtaUsage;
 	warmup: MtaWarmup;
-};
-
-export type MtaData = {
-	mta_config_id: string;
-	mta_config_key: string | null;
 };
 
 export type MtaHealth = {
@@ -2895,18 +2730,6 @@ export type OmittedRecord = {
 	purpose: "return_path" | "return_path_spf" | "tracking";
 	reason: string;
 	type: "TXT" | "MX" | "CNAME";
-};
-
-export type OpenData = {
-	broadcast_id: string | null;
-	classification: "human" | "privacy";
-	contact_id: string;
-	email: string | null;
-	email_type_key: string | null;
-	first: boolean;
-	message_id: string;
-	sequence_id: string | null;
-	variant_id: string | null;
 };
 
 export type OrderStagesRequestBody = {
@@ -3097,11 +2920,7 @@ export type PreviewSegmentError400 = Error & {
 };
 
 export type PreviewSegmentRequestBody = {
-	definition?: {
-		conditions: unknown;
-		logic: unknown;
-		negate?: unknown;
-	};
+	definition?: RuleDefinition | null;
 };
 
 export type PreviewSendAnswer = {
@@ -3326,15 +3145,6 @@ export type RecordSearchResult = {
 	type: "contact" | "segment" | "broadcast" | "template" | "block" | "message" | "sequence" | "automation" | "form" | "domain" | "identity";
 };
 
-export type RecordedData = {
-	contact_id: string;
-	email: string | null;
-	event_id: string;
-	event_name: string;
-	event_type: string | null;
-	properties: { [key: string]: unknown };
-};
-
 export type RecordedEvent = {
 	contact_id: string;
 	event_id: string;
@@ -3343,20 +3153,6 @@ export type RecordedEvent = {
 
 export type RecordedEvents = {
 	results: EventResult[];
-};
-
-export type RefusalData = {
-	broadcast_id: string | null;
-	category: string | null;
-	contact_id: string;
-	email: string | null;
-	email_type_key: string | null;
-	enhanced_code: string | null;
-	message: string | null;
-	message_id: string;
-	sequence_id: string | null;
-	smtp_code: number | null;
-	variant_id: string | null;
 };
 
 export type Removed = {
@@ -3466,6 +3262,41 @@ export type RotationInProgressError = Error & {
 	};
 };
 
+export type RuleCondition = {
+	added?: unknown;
+	broadcast_id?: string;
+	category_id?: string;
+	conditions?: RuleCondition[];
+	count?: unknown;
+	email_type_key?: string;
+	email_type_keys?: string[];
+	event?: string;
+	event_name?: string;
+	field?: string;
+	filters?: unknown;
+	form_slug?: string;
+	level?: string;
+	link_url?: string;
+	logic?: "and" | "or";
+	match?: string;
+	negate?: boolean;
+	node_id?: string;
+	operator?: string;
+	segment_keys?: string[];
+	sequence_id?: string;
+	type?: "field" | "list" | "segment" | "email" | "broadcast" | "sequence_email" | "event" | "page_view" | "form" | "subscription" | "sequence" | "suppression";
+	url?: string;
+	value?: unknown;
+	variant_id?: string;
+	window?: unknown;
+};
+
+export type RuleDefinition = {
+	conditions: RuleCondition[];
+	logic: "and" | "or";
+	negate?: boolean;
+};
+
 export type Sample = {
 	count: number;
 	sample: string[];
@@ -3493,11 +3324,7 @@ export type SavedBlock = {
 
 export type SavedFilterBody = {
 	columns?: string[];
-	definition?: {
-		conditions: unknown;
-		logic: unknown;
-		negate?: unknown;
-	};
+	definition?: RuleDefinition | null;
 	dir?: string | null;
 	filters?: {
 		field?: string;
@@ -3631,11 +3458,7 @@ export type SearchContactsError400 = Error & {
 
 export type SearchContactsRequestBody = {
 	cursor?: string | null;
-	definition?: {
-		conditions: unknown;
-		logic: unknown;
-		negate?: unknown;
-	};
+	definition?: RuleDefinition | null;
 	dir?: string | null;
 	filters?: {
 		field?: string;
@@ -3860,27 +3683,12 @@ export type SequenceBody = {
 	name?: string;
 };
 
-export type SequenceCompleted = {
-	contact_id: string;
-	email: string | null;
-	enrollment_id: string;
-	outcome: string;
-	sequence_id: string;
-};
-
 export type SequenceCounts = {
 	active: number;
 	completed: number;
 	converted: number;
 	enrolled: number;
 	exited: number;
-};
-
-export type SequenceData = {
-	contact_id: string;
-	email: string | null;
-	enrollment_id: string;
-	sequence_id: string;
 };
 
 export type SequenceDay = {
@@ -3911,15 +3719,6 @@ export type SequenceEdgeInput = {
 	branch_label?: string | null;
 	from_node: string;
 	to_node: string;
-};
-
-export type SequenceExited = {
-	contact_id: string;
-	email: string | null;
-	enrollment_id: string;
-	exit_reason: string;
-	outcome: "converted" | "unsubscribed" | "exited_early" | "failed";
-	sequence_id: string;
 };
 
 export type SequenceNode = {
@@ -4136,16 +3935,6 @@ export type StageRow = {
 	tenant_id: string;
 };
 
-export type SubscriptionData = {
-	broadcast_id: string | null;
-	category_id: string | null;
-	contact_id: string;
-	email: string | null;
-	email_type_key: string | null;
-	scope: "type" | "category" | "global";
-	sequence_id: string | null;
-};
-
 export type Suggestion = {
 	count?: number;
 	kinds?: string[];
@@ -4162,12 +3951,6 @@ export type SuppressedContacts = {
 	suppressed: number;
 };
 
-export type SuppressionData = {
-	contact_id: string | null;
-	email: string | null;
-	reason: string | null;
-};
-
 export type SuppressionRow = {
 	created_at: string;
 	email: string;
@@ -4179,21 +3962,6 @@ export type SystemSegmentLockedError = Error & {
 	error?: {
 		code?: "SYSTEM_SEGMENT_LOCKED";
 	};
-};
-
-export type TemplateLean = {
-	created_at: string;
-	format: "html" | "mjml";
-	group_count: number;
-	id: string;
-	name: string;
-	parameter_count: number;
-	section_count: number;
-	slot_count: number;
-	slug: string;
-	tags: string[];
-	updated_at: string;
-	usage?: Sends;
 };
 
 export type TemplateRow = {
@@ -4265,11 +4033,6 @@ export type TenantNotFoundError = Error & {
 	error?: {
 		code?: "TENANT_NOT_FOUND";
 	};
-};
-
-export type TestData = {
-	message: string;
-	webhook_id: string;
 };
 
 export type TestMTAConfigRequestBody = {
@@ -4520,11 +4283,7 @@ export type UpdateSegmentError400 = Error & {
 };
 
 export type UpdateSegmentRequestBody = {
-	definition?: {
-		conditions: unknown;
-		logic: unknown;
-		negate?: unknown;
-	};
+	definition?: RuleDefinition | null;
 	name?: string;
 	tags?: string[];
 };
@@ -4804,7 +4563,7 @@ export type Routes = {
 	"GET /automations/{id}": { path: { id: string }; query: never; body: never; answer: Automation };
 	"PUT /automations/{id}": { path: { id: string }; query: never; body: AutomationBody; answer: Automation };
 	"GET /automations/{id}/runs": { path: { id: string }; query: { status?: string | ("pending" | "completed" | "failed" | "skipped")[]; cursor?: string; limit?: number }; body: never; answer: ListAutomationRun };
-	"GET /blocks": { path: never; query: { full?: boolean; include_usage?: boolean; tags?: string | string[]; slot_keys?: string | string[] }; body: never; answer: ListBlockRow };
+	"GET /blocks": { path: never; query: { full?: boolean; include_usage?: boolean; tags?: string | string[]; slot_keys?: string | string[] }; body: never; answer: ListAnyBlockRow };
 	"POST /blocks": { path: never; query: never; body: CreateBlockRequestBody; answer: SavedBlock };
 	"DELETE /blocks/{id}": { path: { id: string }; query: { force?: boolean }; body: never; answer: undefined };
 	"GET /blocks/{id}": { path: { id: string }; query: { include_usage?: boolean }; body: never; answer: BlockRow };
@@ -5006,7 +4765,7 @@ export type Routes = {
 	"POST /suppressions/bulk": { path: never; query: never; body: SuppressContactsRequestBody; answer: SuppressedContacts };
 	"POST /suppressions/import": { path: never; query: never; body: ImportSuppressionsRequestBody; answer: ImportedSuppressions };
 	"GET /template-starters": { path: never; query: never; body: never; answer: ListTemplateStarter };
-	"GET /templates": { path: never; query: { full?: boolean; include_usage?: boolean; tags?: string | string[] }; body: never; answer: ListTemplateRow };
+	"GET /templates": { path: never; query: { full?: boolean; include_usage?: boolean; tags?: string | string[] }; body: never; answer: ListAnyTemplateRow };
 	"POST /templates": { path: never; query: never; body: CreateTemplateRequestBody; answer: SavedTemplate };
 	"DELETE /templates/{id}": { path: { id: string }; query: { force?: boolean }; body: never; answer: undefined };
 	"GET /templates/{id}": { path: { id: string }; query: { include_usage?: boolean }; body: never; answer: TemplateRow };

@@ -1,7 +1,7 @@
 import { RotateCw } from "lucide-react";
 import { useState } from "react";
 import { Link, useLocation } from "wouter";
-import type { LeanSession, MetricsRow } from "../api/schema";
+import type { BroadcastRow, MetricsRow } from "../api/schema";
 import { useParam, useTyped } from "../app/params";
 import { useWhyNot } from "../app/session";
 import { NextStep } from "../home/NextStep";
@@ -72,10 +72,10 @@ const words = catalogue({
 
 const filters = ["draft", "scheduled", "sending", "paused", "completed", "failed", "cancelled"] as const;
 
-const to = (b: LeanSession) => (b.status === "draft" ? `/broadcasts/${b.id}/edit` : `/broadcasts/${b.id}`);
+const to = (b: BroadcastRow) => (b.status === "draft" ? `/broadcasts/${b.id}/edit` : `/broadcasts/${b.id}`);
 
 /** can reports whether the server allows an action. */
-const can = (b: LeanSession, action: string) => (b.available_actions ?? []).includes(action); // none in answers kept by an older version
+const can = (b: BroadcastRow, action: string) => (b.available_actions ?? []).includes(action); // none in answers kept by an older version
 
 /** Broadcasts is the list of all broadcasts. */
 export default function Broadcasts() {
@@ -86,7 +86,7 @@ export default function Broadcasts() {
 	const [tag, setTag] = useParam("tag");
 	const [peek, setPeek] = useParam("peek");
 	const [selected, setSelected] = useState<Set<string>>(new Set());
-	const [deleting, setDeleting] = useState<LeanSession | null>(null);
+	const [deleting, setDeleting] = useState<BroadcastRow | null>(null);
 	const why = useWhyNot("POST /broadcasts");
 	const whyArchive = useWhyNot("POST /broadcasts/bulk-archive");
 	const whySend = useWhyNot("POST /broadcasts/{broadcast_id}/pause");
@@ -105,7 +105,7 @@ export default function Broadcasts() {
 	const peeked = all.find((b) => b.id === peek);
 	const chosen = shown.filter((b) => selected.has(b.id)).map((b) => b.id);
 	const rate = (m: MetricsRow | undefined, of: "opened_rate" | "clicked_rate") => (m ? percent(m[of]) : <NotSet />);
-	const actions = (b: LeanSession) => [
+	const actions = (b: BroadcastRow) => [
 		{ id: "open", label: b.status === "draft" ? words.edit : b.dispatch_started_at ? words.report : words.open, run: () => navigate(to(b)) },
 		{ id: "peek", label: words.peek, run: () => setPeek(b.id) },
 		can(b, "pause") && { id: "pause", label: words.pause, why: whySend, run: () => act({ id: b.id, do: "pause" }) },

@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { api } from "../api/client";
-import type { LeanSession } from "../api/schema";
+import type { BroadcastRow } from "../api/schema";
 import { useKey } from "../app/session";
 import { StateBadge } from "../ui/Badge";
 import { LinkButton } from "../ui/Button";
@@ -13,7 +13,7 @@ import { Problems } from "./Problems";
 const words = catalogue({ open: "Open" });
 
 /** Peek shows the mail of a broadcast beside the list. */
-export function Peek({ broadcast: b, to, onClose }: { broadcast: LeanSession; to: string; onClose: () => void }) {
+export function Peek({ broadcast: b, to, onClose }: { broadcast: BroadcastRow; to: string; onClose: () => void }) {
 	const key = useKey();
 	const preview = useQuery({
 		queryKey: key("broadcast", b.id, "preview", "peek", b.updated_at),

@@ -5,6 +5,7 @@ import type { BroadcastSessionView, Contact, RecipientRow } from "../api/schema"
 import { pollEvery } from "../app/live";
 import { useParams } from "../app/params";
 import { useKey } from "../app/session";
+import { asSent } from "../rules/groups";
 import { StateBadge } from "../ui/Badge";
 import { Button, LinkButton } from "../ui/Button";
 import { Select } from "../ui/Field";
@@ -218,12 +219,12 @@ function Did({ broadcast: b, event, level, link, variant, picker }: DidProps) {
 	const found = useInfiniteQuery({
 		queryKey: key("report", b.id, "did", rule),
 		initialPageParam: null as string | null,
-		queryFn: ({ pageParam, signal }) => api("POST /contacts/search", { body: { definition: rule, limit: 200, cursor: pageParam }, signal }),
+		queryFn: ({ pageParam, signal }) => api("POST /contacts/search", { body: { definition: asSent(rule), limit: 200, cursor: pageParam }, signal }),
 		getNextPageParam: (last) => last.next_cursor,
 		placeholderData: (x) => x,
 		refetchInterval: pollEvery(30_000),
 	});
-	const count = useQuery({ queryKey: key("report", b.id, "did", "count", rule), queryFn: ({ signal }) => api("POST /contacts/count", { body: { definition: rule }, signal }) });
+	const count = useQuery({ queryKey: key("report", b.id, "did", "count", rule), queryFn: ({ signal }) => api("POST /contacts/count", { body: { definition: asSent(rule) }, signal }) });
 	const onEnd = useMore(found);
 	const rows = found.data?.pages.flatMap((p) => p.data) ?? [];
 	const full = (c: Contact) => [c.first_name, c.last_name].filter(Boolean).join(" ");

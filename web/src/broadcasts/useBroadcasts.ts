@@ -2,7 +2,7 @@ import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from "@tansta
 import { useMemo, useState } from "react";
 import { useLocation } from "wouter";
 import { api, newKey } from "../api/client";
-import type { BroadcastSessionView, LeanSession } from "../api/schema";
+import type { BroadcastRow, BroadcastSessionView } from "../api/schema";
 import { collection, workingCopy } from "../app/collections";
 import { pollEvery } from "../app/live";
 import { useKey, useWhyNot } from "../app/session";
@@ -45,12 +45,12 @@ export function useBroadcasts(archived: boolean) {
 		getNextPageParam: (_, all) => (all.length < 20 ? all.length : null),
 		refetchInterval: pollEvery(15_000),
 	});
-	const rows = useMemo(() => (list.data?.pages.flatMap((p) => p.data) ?? []) as LeanSession[], [list.data]);
+	const rows = useMemo(() => list.data?.pages.flatMap((p) => p.data) ?? [], [list.data]);
 	return { list, rows, since: monthsAgo((list.data?.pages.length ?? 1) * months - 1) };
 }
 
 /** useMetrics reads the figures of broadcasts that have begun, at most a hundred. */
-export function useMetrics(rows: LeanSession[]) {
+export function useMetrics(rows: BroadcastRow[]) {
 	const key = useKey();
 	const client = useQueryClient();
 	const ids = rows

@@ -1,6 +1,5 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { api, url } from "../api/client";
-import type { ImportCounts } from "../api/schema";
 import { useKey, useWhyNot } from "../app/session";
 import { StateBadge } from "../ui/Badge";
 import { Button, LinkButton } from "../ui/Button";
@@ -39,7 +38,7 @@ const words = catalogue({
 	done: (n: number) => plural(n, { one: "# row read", other: "# rows read" }),
 });
 
-type Result = ImportCounts & { errors_url?: string; errors_omitted?: number };
+type Result = { rows: number; created: number; updated: number; skipped: number; invalid: number; errors_url?: string; errors_omitted?: number };
 
 /** How many rows with errors are shown, and how much of their file is read for it. */
 const mostRows = 10;

@@ -1,9 +1,13 @@
+import type { RuleDefinition } from "../api/schema";
 import type { Leaf } from "./leaves";
 
 // A rule is a tree of groups, whose leaves are conditions. A path such as [0, 2] leads from the outermost group to one of them.
 
 export type Group = { logic: "and" | "or"; conditions: Condition[]; negate?: boolean };
 export type Condition = Leaf | Group;
+
+/** asSent returns a rule as requests have it: only rules of sequences have leaves of other types. */
+export const asSent = (rule: Group) => rule as RuleDefinition;
 
 export const isGroup = (c: Condition): c is Group => "conditions" in c;
 

@@ -4,7 +4,7 @@ import { useLocation } from "wouter";
 import { api, newKey } from "../api/client";
 import { useParams } from "../app/params";
 import { useKey, useWhyNot } from "../app/session";
-import type { Group } from "../rules/groups";
+import { asSent, type Group } from "../rules/groups";
 import { Button } from "../ui/Button";
 import { TextField } from "../ui/Field";
 import { FormProblems } from "../ui/FormProblems";
@@ -51,7 +51,7 @@ export default function NewSegment() {
 		form.submit(async () => {
 			setFault(null);
 			try {
-				const made = await api("POST /segments", { body: { name: form.values.name, type: "dynamic", definition: rule }, idempotencyKey });
+				const made = await api("POST /segments", { body: { name: form.values.name, type: "dynamic", definition: asSent(rule) }, idempotencyKey });
 				void client.invalidateQueries({ queryKey: key("segments") });
 				navigate(`/segments/${made.segment_key}`);
 			} catch (e) {

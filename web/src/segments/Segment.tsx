@@ -6,7 +6,7 @@ import type { SegmentSession } from "../api/schema";
 import { pollEvery } from "../app/live";
 import { useParam } from "../app/params";
 import { useKey, useWhyNot } from "../app/session";
-import { conditionAt, type Group, pathOf } from "../rules/groups";
+import { asSent, conditionAt, type Group, pathOf } from "../rules/groups";
 import { type Server, useSource } from "../source/useSource";
 import { Badge } from "../ui/Badge";
 import { Button } from "../ui/Button";
@@ -193,7 +193,7 @@ function Edit({ server, why, onSaved }: { server: Versioned<SegmentSession>; why
 		form.submit(async () => {
 			setFault(null);
 			try {
-				const got = await request("PUT /segments/{key}", { path: { key: s.segment_key }, body: { name: draft.name, definition: draft.rule }, revision: source.base.revision ?? undefined });
+				const got = await request("PUT /segments/{key}", { path: { key: s.segment_key }, body: { name: draft.name, definition: asSent(draft.rule) }, revision: source.base.revision ?? undefined });
 				source.saved(draft, serverOf(got));
 				void client.invalidateQueries({ queryKey: key("segments") });
 				toast(words.saved);

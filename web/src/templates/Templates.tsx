@@ -2,7 +2,7 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { Link, useLocation } from "wouter";
 import { api, newKey } from "../api/client";
-import type { CreateTemplateRequestBody, TemplateLean } from "../api/schema";
+import type { AnyTemplateRow, CreateTemplateRequestBody } from "../api/schema";
 import { useParam, useTyped } from "../app/params";
 import { useKey, useWhyNot } from "../app/session";
 import { useThumbnail } from "../binding/thumbnails";
@@ -56,7 +56,7 @@ export default function Templates() {
 	const [search, setSearch] = useTyped("q");
 	const [choosing, setChoosing] = useParam("new");
 	const templates = useQuery({ queryKey: key("templates", "usage"), queryFn: ({ signal }) => api("GET /templates", { query: { include_usage: true }, signal }) });
-	const all = (templates.data?.data ?? []) as TemplateLean[];
+	const all = templates.data?.data ?? [];
 	const rows = all.filter((t) => t.name.toLowerCase().includes(search.toLowerCase()));
 	const make = useMutation({
 		mutationFn: (body: CreateTemplateRequestBody) => api("POST /templates", { body, idempotencyKey: newKey() }),
@@ -133,7 +133,7 @@ export default function Templates() {
 }
 
 /** Picture shows a template with its samples, once it is in view. */
-function Picture({ template: t }: { template: TemplateLean }) {
+function Picture({ template: t }: { template: AnyTemplateRow }) {
 	const [wanted, setWanted] = useState(false);
 	const html = useThumbnail("template", t.slug, t.updated_at, wanted);
 	return <Thumb html={html.data} label={words.picture(t.name)} width={72} height={72} onView={() => setWanted(true)} />;

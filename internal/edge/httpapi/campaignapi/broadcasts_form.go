@@ -150,10 +150,9 @@ func (r BroadcastRow) MarshalJSON() ([]byte, error) {
 
 // Schema is that of either row.
 func (r BroadcastRow) Schema(all endpoint.Registry) *endpoint.Schema {
-	return &endpoint.Schema{AnyOf: []*endpoint.Schema{
+	return endpoint.EitherSchema("BroadcastRow",
 		endpoint.FormSchema(all, reflect.TypeFor[LeanBroadcast](), reflect.TypeFor[leanSession]()),
-		endpoint.FormSchema(all, reflect.TypeFor[FullBroadcast](), reflect.TypeFor[FullSession]()),
-	}}
+		endpoint.FormSchema(all, reflect.TypeFor[FullBroadcast](), reflect.TypeFor[FullSession]()))
 }
 
 // broadcastNames are the public names of the records that broadcasts refer to, and the progress of

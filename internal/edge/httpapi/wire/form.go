@@ -54,13 +54,11 @@ func (r Either[Lean, Full]) MarshalJSON() ([]byte, error) {
 
 // Schema is that of either row.
 func (r Either[Lean, Full]) Schema(all endpoint.Registry) *endpoint.Schema {
-	return &endpoint.Schema{AnyOf: []*endpoint.Schema{
-		all.Schema(reflect.TypeFor[Lean](), true, ""), all.Schema(reflect.TypeFor[Full](), true, ""),
-	}}
+	return endpoint.EitherSchema(r.SchemaName(), all.Schema(reflect.TypeFor[Lean](), true, ""), all.Schema(reflect.TypeFor[Full](), true, ""))
 }
 
-// SchemaName is that of the full row.
-func (Either[Lean, Full]) SchemaName() string { return endpoint.SchemaName[Full]() }
+// SchemaName returns "Any" and the name of the full row's schema.
+func (Either[Lean, Full]) SchemaName() string { return "Any" + endpoint.SchemaName[Full]() }
 
 // AlwaysNull is a field without a value.
 type AlwaysNull struct{}
