@@ -50,6 +50,7 @@ func (r *Router) Document() ([]byte, error) {
 	doc["info"] = object{
 		"title":       "Email Sending Service API",
 		"version":     Version,
+		"license":     license(),
 		"description": "Paths are relative to a tenant, which is part of the server's address. Unknown fields of a request are ignored; clients ignore unknown fields of an answer. Every answer carries X-Request-Id and the X-RateLimit headers.",
 	}
 	doc["security"] = []object{{"ApiKeyAuth": []string{}}}
@@ -69,12 +70,19 @@ func (r *Router) AppDocument() ([]byte, error) {
 	doc["info"] = object{
 		"title":       "Email Sending Service API: application",
 		"version":     Version,
+		"license":     license(),
 		"description": "What signed-in people may call, the application among them. POST /api/auth/login answers with the cookie of a session; writes from pages of another origin are refused with CSRF_FAILED. x-role is the least role that a person needs. Operations with x-scopes take an API key too and show it the form that openapi.json describes; the others answer 403 API_KEY_FORBIDDEN to a key. Paths below /api/auth/ that name a server of their own belong to the installation, all others to a tenant.",
 	}
 	doc["security"] = []object{{"SessionCookie": []string{}}}
 	doc["components"].(object)["securitySchemes"] = object{"SessionCookie": object{"type": "apiKey", "in": "cookie", "name": auth.CookieName}}
 	return json.MarshalIndent(doc, "", "  ")
 }
+
+// DescribeTags sets the descriptions of tags in the documents.
+func (r *Router) DescribeTags(texts map[string]string) { r.tags = texts }
+
+// license is that of the program, and so of the documents that it serves.
+func license() object { return object{"name": "Apache License 2.0", "identifier": "Apache-2.0"} }
 
 func (r *Router) newDocumentWriter() *documentWriter {
 	return &documentWriter{router: r, schemas: object{"Error": errorSchema()}, tags: map[string]bool{}}
@@ -105,7 +113,11 @@ func (d *documentWriter) document(list []*route) (object, error) {
 	d.prune(paths, webhooks)
 	tags := []object{}
 	for _, t := range slices.Sorted(maps.Keys(d.tags)) {
-		tags = append(tags, object{"name": t})
+		tag := object{"name": t}
+		if text := d.router.tags[t]; text != "" {
+			tag["description"] = text
+		}
+		tags = append(tags, tag)
 	}
 	return object{
 		"openapi": "3.1.0",

@@ -54,6 +54,7 @@ type Router struct {
 	webhooks         []Webhook
 	shallow          shallowSchemas
 	responseExamples map[string]json.RawMessage // examples of responses, by operation
+	tags             map[string]string          // descriptions of tags in the documents
 	origin           *http.CrossOriginProtection
 	rateLimit        ratelimit.Rule
 

@@ -46,6 +46,7 @@ type (
 // first request, from all operations registered by then.
 func publishDocuments(r *endpoint.Router, base *url.URL) {
 	r.SetResponseExamples(recordedAnswers())
+	r.DescribeTags(tags)
 	r.Publish("GET /api/openapi.json", "application/json", r.Document)
 	r.Publish("GET /api/openapi-app.json", "application/json", r.AppDocument)
 	r.Publish("GET /api/discover", "application/json", func() ([]byte, error) { return json.Marshal(discoveryIndex(r, base)) })

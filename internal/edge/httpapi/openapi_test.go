@@ -246,6 +246,43 @@ func TestSchemasSuitGenerators(t *testing.T) {
 	}
 }
 
+// What linters of OpenAPI documents ask for besides: a licence, a description of each tag, and an id of each operation,
+// of webhooks too.
+func TestTheDocumentsSatisfyLinters(t *testing.T) {
+	t.Parallel()
+	for name, doc := range documents(t) {
+		if doc.Info.License == nil {
+			t.Errorf("%s has no licence", name)
+		}
+		for _, tag := range doc.Tags {
+			if tag.Description == "" {
+				t.Errorf("%s: the tag %s has no description", name, tag.Name)
+			}
+		}
+		ids := map[string]bool{}
+		check := func(at string, op *openapi3.Operation) {
+			if op.OperationID == "" || ids[op.OperationID] {
+				t.Errorf("%s: %s has the id %q, which is empty or not its own", name, at, op.OperationID)
+			}
+			ids[op.OperationID] = true
+			if op.Summary == "" || len(op.Tags) == 0 {
+				t.Errorf("%s: %s has no summary or no tag", name, at)
+			}
+		}
+		for path, item := range doc.Paths.Map() {
+			for method, op := range item.Operations() {
+				check(method+" "+path, op)
+			}
+		}
+		for event, item := range doc.Webhooks {
+			check(event, item.Post)
+		}
+		if len(doc.Webhooks) == 0 {
+			t.Errorf("%s has no webhooks", name)
+		}
+	}
+}
+
 var schemaRefs = regexp.MustCompile(`"#/components/schemas/([^"]+)"`)
 
 // A condition of a rule has the fields and types that package rule knows.
