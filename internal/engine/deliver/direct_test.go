@@ -173,7 +173,7 @@ func TestDomainsWithoutServersBounce(t *testing.T) {
 				h.await("it is said what they wait for", func(outbox.Progress) bool {
 					p, err := broadcast.LoadProgress(t.Context(), h.DB, h.Load(h.id), h.now())
 					h.must(err)
-					return p.Limit != nil && p.Limit.Kind == outbox.WaitDNS && p.Limit.Until.After(h.now()) && strings.Contains(p.Limit.Reason, "does not exist")
+					return p.Limit != nil && p.Limit.Kind == outbox.WaitDNS && p.Limit.Until.After(h.now()) && strings.Contains(p.Limit.Reason, "has no mail server")
 				})
 				h.pass(30 * time.Minute)
 				if p := h.progress(); p.Bounced != 0 {
