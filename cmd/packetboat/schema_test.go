@@ -119,6 +119,33 @@ func TestACommandDoesNotMigrate(t *testing.T) {
 	})
 }
 
+func TestAnEmptiedDatabaseIsNotANewInstallation(t *testing.T) {
+	t.Parallel()
+	data := t.TempDir()
+	file := filepath.Join(data, "packetboat.db")
+	p := program{t, []string{"--data-dir=" + data, "--listen=127.0.0.1:0", "--admin-listen=off"}}
+	p.ok("tenant", "create", "--slug=acme", "--name=Acme")
+	for _, suffix := range []string{"-wal", "-shm"} {
+		_ = os.Remove(file + suffix)
+	}
+	if err := os.Truncate(file, 0); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range opening {
+		o := p.run("", args...)
+		if o.status != exitFailure || o.out != "" || !strings.Contains(o.err, file) || !strings.Contains(o.err, "restore a backup") {
+			t.Errorf("packetboat %s = %+v, want it refused", strings.Join(args, " "), o)
+		}
+	}
+	if info, err := os.Stat(file); err != nil || info.Size() != 0 {
+		t.Errorf("the file was changed: %v, %v", info, err)
+	}
+	if err := os.Remove(file); err != nil { // on purpose
+		t.Fatal(err)
+	}
+	p.ok("tenant", "list")
+}
+
 // contents returns the bytes of an SQLite database, or what PostgreSQL has changed
 // in a database, and the files of the data directory.
 func contents(t *testing.T, address, data string) map[string]string {

@@ -71,7 +71,7 @@ func openSQLite(ctx context.Context, path string, o Options) (_ *DB, err error) 
 	w.SetMaxOpenConns(1)
 	conn, err := w.Conn(ctx)
 	if err != nil {
-		return nil, errors.Join(err, w.Close())
+		return nil, errors.Join(explainFile(path, err), w.Close())
 	}
 	if err := makePrivate(path); err != nil { // another process may have deleted the files when it closed
 		return nil, errors.Join(err, conn.Close(), w.Close())

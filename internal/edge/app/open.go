@@ -5,7 +5,9 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
+	"os"
 	"time"
 
 	"github.com/packetboat/packetboat/internal/account/change"
@@ -74,13 +76,16 @@ func (s *Store) prepare(ctx context.Context) error {
 }
 
 func open(ctx context.Context, cfg Config, o sqldb.Options, migrate func(db *sqldb.DB) error) (_ *Store, err error) {
+	if err := emptied(cfg); err != nil {
+		return nil, err
+	}
 	db, err := sqldb.Open(ctx, cfg.DatabaseURL, o)
 	if err != nil {
 		return nil, err
 	}
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, db.Close())
+			err = errors.Join(db.Describe(err), db.Close())
 		}
 	}()
 	if _, err := db.Schema(ctx); err != nil { // before a secret key is created
@@ -89,11 +94,11 @@ func open(ctx context.Context, cfg Config, o sqldb.Options, migrate func(db *sql
 	if err := dbcopy.Unfinished(ctx, db); err != nil {
 		return nil, err
 	}
-	box, err := openBox(cfg)
-	if err != nil {
+	if err := migrate(db); err != nil {
 		return nil, err
 	}
-	if err := migrate(db); err != nil {
+	box, err := openBox(cfg) // after the schema, so that a key beside an empty file means that its content was lost
+	if err != nil {
 		return nil, err
 	}
 	if err := sameKey(ctx, db, box); err != nil {
@@ -102,6 +107,23 @@ func open(ctx context.Context, cfg Config, o sqldb.Options, migrate func(db *sql
 	s := &Store{DB: db, Box: box, changes: &change.Relay{DB: db, Now: time.Now, Log: slog.Default(), Sources: changedBySends}}
 	s.changes.Watch()
 	return s, nil
+}
+
+// emptied refuses an SQLite database whose content was lost: its file is empty, and the secret key that an installation got with it
+// is there. As a new installation it would lose unsubscribes and break the links in sent mails.
+func emptied(cfg Config) error {
+	file, err := sqldb.SQLiteFile(cfg.DatabaseURL, cfg.DataDir)
+	if err != nil { // not SQLite, or refused when it is opened
+		return nil
+	}
+	info, err := os.Stat(file)
+	if err != nil || info.Size() > 0 {
+		return nil
+	}
+	if _, err := secret.Kept(cfg.DataDir); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return fmt.Errorf("the database %s is empty, though secret.key in %s says that there was an installation: restore a backup of the database, or remove the empty file to begin a new installation", file, cfg.DataDir)
 }
 
 // changedBySends returns the broadcasts and sequences that sends belong to, as changes.

@@ -43,7 +43,11 @@ func (e *examination) database(ctx context.Context, n *notes) {
 	}
 	db, err := sqldb.Open(ctx, e.DatabaseURL, sqldb.Options{DataDir: e.DataDir, MaxConns: 2})
 	if err != nil {
-		n.fail(subject, "start the database, and check PACKETBOAT_DATABASE_URL and whether this machine may connect", "it cannot be opened: %s", err)
+		advice := "start the database, and check PACKETBOAT_DATABASE_URL and whether this machine may connect"
+		if subject != "PostgreSQL" {
+			advice = "check PACKETBOAT_DATABASE_URL, the file and its disk"
+		}
+		n.fail(subject, advice, "it cannot be opened: %s", err)
 		return
 	}
 	if e.usableDatabase(ctx, n, db, subject) {
@@ -78,6 +82,9 @@ func (e *examination) usableDatabase(ctx context.Context, n *notes, db *sqldb.DB
 		n.warn(subject, "make a backup, stop what serves the database, and start packetboat serve, or run packetboat migrate", "migrations are missing (%d)", len(schema.Missing))
 		return false
 	}
+	if db.Dialect() == sqldb.SQLite {
+		quickCheck(ctx, n, db)
+	}
 	if err := e.Touch(ctx, db); err != nil {
 		n.fail(subject, "check the disk of the database, and whether it is read-only", "it accepts no writes: %s", err)
 	} else {
@@ -85,6 +92,26 @@ func (e *examination) usableDatabase(ctx context.Context, n *notes, db *sqldb.DB
 	}
 	e.sameKey(ctx, n, db, subject)
 	return true
+}
+
+// checkWithin is the time limit of the search for damage in an SQLite database.
+const checkWithin = 20 * time.Second
+
+// quickCheck looks for damage in an SQLite database.
+func quickCheck(ctx context.Context, n *notes, db *sqldb.DB) {
+	ctx, cancel := context.WithTimeout(ctx, checkWithin)
+	defer cancel()
+	damage, err := db.QuickCheck(ctx)
+	switch {
+	case ctx.Err() != nil:
+		n.skip(db.File(), "it is too large to be searched for damage within %d seconds; PRAGMA quick_check of sqlite3 does that", int(checkWithin.Seconds()))
+	case err != nil:
+		n.fail(db.File(), "look at the log of the system for errors of the disk", "it cannot be searched for damage: %s", err)
+	case len(damage) > 0:
+		n.fail(db.File(), "stop what uses it, keep a copy, and restore a backup, or save what can be read with sqlite3 and its command .recover", "it is damaged: %s", strings.Join(damage, "; "))
+	default:
+		n.ok(db.File(), "no damage was found")
+	}
 }
 
 // server examines the settings of a PostgreSQL server.
