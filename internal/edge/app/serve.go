@@ -94,6 +94,11 @@ func (s *Server) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if s.Store.DB.Dialect() == sqldb.SQLite {
+		registry.MustRegister(newLogSize(s.Store.DB))
+		look := (&databaseLog{db: s.Store.DB, log: s.Log.With("part", "database"), max: sqldb.MaxLog}).look
+		parts.loops = append(parts.loops, s.every("keep the log of the database small", logInterval, look))
+	}
 	parts.loops = append(parts.loops, s.schema(serving), s.every("compare clocks", clockInterval, s.compareClocks))
 	returned, err := s.listenInbound()
 	if err != nil {

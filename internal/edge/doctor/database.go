@@ -84,6 +84,9 @@ func (e *examination) usableDatabase(ctx context.Context, n *notes, db *sqldb.DB
 	}
 	if db.Dialect() == sqldb.SQLite {
 		quickCheck(ctx, n, db)
+		if size, err := db.LogSize(); err == nil && size > sqldb.MaxLog {
+			n.warn(db.File()+"-wal", "end what reads from the database without an end, such as a backup that hangs or sqlite3 that was left open", "the log of the database has %d MB", size>>20)
+		}
 	}
 	if err := e.Touch(ctx, db); err != nil {
 		n.fail(subject, "check the disk of the database, and whether it is read-only", "it accepts no writes: %s", err)
