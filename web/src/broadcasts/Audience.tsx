@@ -6,7 +6,7 @@ import { LinkButton } from "../ui/Button";
 import { Picks } from "../ui/Combo";
 import { Callout } from "../ui/Page";
 import { Time } from "../ui/Time";
-import { catalogue, clock, full } from "../words/catalogue";
+import { catalogue, clock, full, plural } from "../words/catalogue";
 import { explain } from "../words/errors";
 import css from "./Composer.module.css";
 import type { Draft } from "./draft";
@@ -20,7 +20,7 @@ const words = catalogue({
 	make: "New segment",
 	counted: (n: number) => `${full(n)} can be mailed`,
 	matched: "Matched",
-	recipients: "recipients",
+	recipients: (n: number) => plural(n, { one: "# recipient", other: "# recipients" }),
 	asked: (at: string) => `as of ${clock(at)}; asked again when it starts`,
 	asking: "Counting who gets it",
 	nobody: "Choose at least one segment or list.",
@@ -79,7 +79,7 @@ export function Audience({ draft, value: b, forecast }: { draft: Draft; value: B
 						))}
 						{" = "}
 						<b>
-							{full(p.recipients)} {words.recipients}
+							{words.recipients(p.recipients)}
 						</b>
 						{p.estimated && ` (${words.estimated})`}, {words.asked(p.evaluated_at)}.
 						{Object.keys(p.excluded).length > 1 && <small className={css.muted}> {words.once}</small>}

@@ -14,6 +14,7 @@ import { Empty, Failure, Skeleton } from "../ui/States";
 import { Time } from "../ui/Time";
 import { catalogue, full, plural } from "../words/catalogue";
 import { term } from "../words/glossary";
+import { replyOf } from "../words/replies";
 import css from "./Report.module.css";
 import { useExport } from "./useExport";
 
@@ -99,7 +100,7 @@ export default function Bounces({ broadcast: b }: { broadcast: BroadcastSessionV
 					columns={[
 						{ id: "who", name: words.who, cell: (r) => <Link href={`/broadcasts/${id}/recipients/${r.contact_id}`}>{r.email}</Link> },
 						{ id: "kind", name: words.kind, cell: (r) => <Badge tone={r.type === "hard" ? "danger" : "warning"}>{r.type === "hard" ? words.hardWord : words.softWord}</Badge> },
-						{ id: "words", name: words.words, cell: (r) => <span className={css.url}>{[r.smtp_code, r.enhanced_code, r.message].filter(Boolean).join(" ")}</span> },
+						{ id: "words", name: words.words, cell: (r) => <span className={css.url}>{replyOf(r.smtp_code, r.enhanced_code, r.message)}</span> },
 						{ id: "when", name: words.when, cell: (r) => <Time at={r.bounced_at} /> },
 					]}
 				/>

@@ -9,6 +9,7 @@ import { MailFrame } from "../ui/MailFrame";
 import { Facts, NotSet } from "../ui/Page";
 import { catalogue, dateTime, exact, plural } from "../words/catalogue";
 import { ruleSentence } from "../words/rules";
+import { replyOf } from "../words/replies";
 import css from "./Report.module.css";
 
 const words = catalogue({
@@ -77,7 +78,7 @@ export function Attempts({ evidence: e }: { evidence: RecipientEvidence }) {
 			rowKey={(a) => a.at}
 			columns={[
 				{ id: "when", name: words.when, cell: (a) => <At at={a.at} /> },
-				{ id: "reply", name: words.reply, cell: (a) => <code className={css.url}>{[a.code, a.reply].filter(Boolean).join(" ")}</code> },
+				{ id: "reply", name: words.reply, cell: (a) => <code className={css.url}>{replyOf(a.code, a.reply)}</code> },
 				{ id: "config", name: words.config, cell: (a) => a.mta_config_key ?? <NotSet /> },
 			]}
 		/>

@@ -47,7 +47,8 @@ const words = catalogue({
 /** sentenceOf returns our words for a code, or else the server's message as a sentence. */
 function sentenceOf(code: string, message: string): string {
 	const own = (words.codes as { [code: string]: string })[code];
-	return own ?? message.charAt(0).toUpperCase() + message.slice(1) + (/[.!?]$/.test(message) ? "" : ".");
+	const name = /^\S*[@._]\S/.test(message); // a domain, an address or a field is written as it is
+	return own ?? (name ? message.charAt(0) : message.charAt(0).toUpperCase()) + message.slice(1) + (/[.!?]$/.test(message) ? "" : ".");
 }
 
 /** Place is where something is fixed: a section of the composer with a field, or another page. */

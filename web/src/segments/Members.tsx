@@ -21,6 +21,7 @@ import { Time } from "../ui/Time";
 import { toast } from "../ui/Toast";
 import { Tools } from "../ui/Tools";
 import { useMore } from "../ui/useMore";
+import { addressesIn } from "../words/addresses";
 import { catalogue, full, plural } from "../words/catalogue";
 import { explain } from "../words/errors";
 import css from "../broadcasts/Broadcasts.module.css";
@@ -185,7 +186,7 @@ function Add({ segment: s, onClose }: { segment: SegmentSession; onClose: () => 
 	});
 	const options = [...chosen, ...(found.data?.data ?? []).filter((c) => !chosen.some((o) => o.id === c.id)).map((c) => ({ id: c.id, label: nameOf(c), detail: nameOf(c) === c.email ? undefined : c.email }))];
 	const [done, setDone] = useState<AddedMembers | null>(null);
-	const emails = [...new Map(form.values.emails.split(/[\s,;]+/).filter(Boolean).map((e) => [e.toLowerCase(), e])).values()];
+	const emails = [...new Map(addressesIn(form.values.emails).map((e) => [e.toLowerCase(), e])).values()];
 	const send = () =>
 		form.submit(async () => {
 			const sum: AddedMembers = { added: 0, already_members: 0, not_found: [] };

@@ -38,6 +38,7 @@ const words = catalogue({
 	by: "by the operator",
 	returnPath: "Return path",
 	trackingHost: "Tracking host",
+	tracking: "Tracking:",
 	dmarc: "DMARC policy",
 	next: "Next check",
 });
@@ -87,7 +88,9 @@ export default function DomainPage() {
 			status={
 				<>
 					<StateBadge kind="domain" state={d.status} />
-					<StateBadge kind="tracking" state={d.tracking_status} />
+					<span>
+						{words.tracking} <StateBadge kind="tracking" state={d.tracking_status} />
+					</span>
 				</>
 			}
 			actions={

@@ -10,6 +10,7 @@ import { TextField } from "../ui/Field";
 import { FormProblems } from "../ui/FormProblems";
 import { useForm } from "../ui/form";
 import { Callout } from "../ui/Page";
+import { addressesIn } from "../words/addresses";
 import { catalogue, plural } from "../words/catalogue";
 import { graphOf, stepOf } from "./graph";
 import { type Names, titleOf } from "./steps";
@@ -46,7 +47,7 @@ export default function TestRun({ sequence: s, names, flush, unsaved, onClose }:
 	const form = useForm({ to: user.email, contact_id: null as string | null });
 	const [answer, setAnswer] = useState<TestSequenceAnswer | null>(null);
 	const idempotencyKey = useRef(newKey());
-	const to = [...new Set(form.values.to.split(/[,\s]+/).filter(Boolean))];
+	const to = [...new Set(addressesIn(form.values.to))];
 	const why = to.length === 0 ? words.address : form.values.contact_id ? undefined : words.choose;
 	const graph = graphOf(s);
 	const send = () =>

@@ -166,7 +166,7 @@ export const stepWords = catalogue({
 		subscription: "subscription",
 		sequence: "sequence",
 		suppression: "suppression list",
-		trigger: (filter: string) => `the event's ${filter}`,
+		trigger: (filter: string) => (filter ? `its event has ${filter}` : "a property of its event"),
 	},
 	triggers: {
 		none: "Only by hand, by an automation or by the API",
@@ -391,11 +391,13 @@ function leafWords(l: Leaf, names: Names): string {
 			return `${r.page} ${l.url ?? ""}`;
 		case "trigger_event":
 			return r.trigger(
-				filterWords({
-					property: String((l as { property?: string }).property ?? ""),
-					operator: l.operator ?? "equals",
-					value: l.value,
-				}),
+				(l as { property?: string }).property
+					? filterWords({
+							property: String((l as { property?: string }).property),
+							operator: l.operator ?? "equals",
+							value: l.value,
+						})
+					: "",
 			);
 		default:
 			return (r as unknown as { [t: string]: string })[l.type ?? ""] ?? String(l.type);

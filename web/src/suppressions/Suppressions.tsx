@@ -17,6 +17,7 @@ import { Table } from "../ui/Table";
 import { Time } from "../ui/Time";
 import { toast } from "../ui/Toast";
 import { Tools } from "../ui/Tools";
+import { addressesIn } from "../words/addresses";
 import { catalogue, full, plural } from "../words/catalogue";
 import { explain } from "../words/errors";
 import css from "../broadcasts/Broadcasts.module.css";
@@ -192,7 +193,7 @@ function Add({ first, onClose }: { first: string; onClose: () => void }) {
 	const form = useForm({ emails: first, reason: "" });
 	const [done, setDone] = useState<ImportedSuppressions | null>(null);
 	const [idempotencyKey] = useState(newKey);
-	const emails = form.values.emails.split(/[\s,;]+/).filter(Boolean);
+	const emails = addressesIn(form.values.emails);
 	const odd = emails.filter((e) => !address.test(e));
 	const send = () => form.submit(async () => setDone(await api("POST /suppressions/import", { body: { emails, reason: form.values.reason || null }, idempotencyKey })));
 	return (

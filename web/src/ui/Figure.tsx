@@ -78,10 +78,10 @@ export function Rate({ name, part, whole, of, decimals, tone, about, more }: Rat
 	return (
 		<Figure
 			name={name}
-			value={few ? full(part) : share}
+			value={few ? counts : share}
 			detail={
 				<>
-					{few ? `${of} ${full(whole)} · ${share}` : counts}
+					{few ? `· ${share}` : counts}
 					{more}
 				</>
 			}

@@ -8,10 +8,11 @@ import { Heading } from "./Figure";
 import { useNarrow } from "./narrow";
 import { CurrentRow } from "./row";
 import css from "./Table.module.css";
+import { toast } from "./Toast";
 
 const words = catalogue({
 	resize: (name: string) => `Width of ${name}`,
-	select: (name: string) => `Select ${name}`, all: (n: number, more: boolean) => (more ? `Select the first ${full(n)} rows` : plural(n, { one: "Select the row", other: "Select the # rows loaded" })), none: "Clear the selection" });
+	select: (name: string) => `Select ${name}`, all: (n: number, more: boolean) => (more ? `Select the first ${full(n)} rows` : plural(n, { one: "Select the row", other: "Select the # rows loaded" })), none: "Clear the selection", deselected: (n: number) => plural(n, { one: "# row is not selected any more", other: "# rows are not selected any more" }) });
 
 /** How many rows the box of the header selects at most: as many as one request may name. */
 const mostSelected = 1000;
@@ -287,7 +288,11 @@ export function Table<T>(p: Props<T>) {
 	};
 	// With the focus elsewhere on the page, j and k give it to the row that Tab reaches.
 	const enter = () => p.rows.length > 0 && focus(current);
-	const deselect = () => p.onSelect?.(new Set());
+	const deselect = () => {
+		const before = selected;
+		p.onSelect?.(new Set());
+		if (before.size > 1) toast(words.deselected(before.size), { undo: () => p.onSelect?.(new Set(before)) });
+	};
 	useShortcuts(selected.size > 0 ? { j: enter, k: enter, Escape: deselect } : { j: enter, k: enter });
 	const key = (e: KeyboardEvent) => {
 		if ((e.target as HTMLElement).closest("input, button, select, [role=menu]")) return;
@@ -306,7 +311,7 @@ export function Table<T>(p: Props<T>) {
 		else if (e.key === " " && row && p.onPeek) p.onPeek(row);
 		else if (e.key === ".") (e.target as HTMLElement).querySelector<HTMLElement>("[aria-haspopup=menu]")?.click();
 		else if (e.key.toLowerCase() === "x" && p.onSelect) toggle(current, e.shiftKey);
-		else if (e.key === "Escape" && selected.size > 0) p.onSelect?.(new Set());
+		else if (e.key === "Escape" && selected.size > 0) deselect();
 		else return;
 		e.preventDefault();
 		e.stopPropagation();
