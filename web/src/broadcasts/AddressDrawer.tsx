@@ -8,6 +8,7 @@ import { FormProblems } from "../ui/FormProblems";
 import { useForm } from "../ui/form";
 import { Skeleton } from "../ui/States";
 import { catalogue } from "../words/catalogue";
+import { countryField } from "../words/countries";
 
 const words = catalogue({
 	title: "Postal address of the account",
@@ -18,7 +19,6 @@ const words = catalogue({
 	city: "City",
 	state: "State",
 	country: "Country",
-	countryHelp: "Two letters, such as DE.",
 	save: "Save",
 });
 
@@ -50,9 +50,9 @@ function AddressForm({ account: a, onClose, onDone }: { account: AccountSessionV
 			void client.invalidateQueries({ queryKey: key("account") });
 			onDone();
 		});
-	const field = (f: (typeof fields)[number], help?: string) => {
+	const field = (f: (typeof fields)[number]) => {
 		const path = `postal_address.${f}`;
-		return <TextField label={words[f]} help={help} path={path} value={form.values[path] ?? ""} onChange={(v) => form.set({ [path]: v })} error={form.problems.byPath[path]} />;
+		return <TextField label={words[f]} {...(f === "country" ? countryField(form.values[path] ?? "") : {})} path={path} value={form.values[path] ?? ""} onChange={(v) => form.set({ [path]: v })} error={form.problems.byPath[path]} />;
 	};
 	return (
 		<Dialog
@@ -72,7 +72,7 @@ function AddressForm({ account: a, onClose, onDone }: { account: AccountSessionV
 			</Columns>
 			<Columns>
 				{field("state")}
-				{field("country", words.countryHelp)}
+				{field("country")}
 			</Columns>
 		</Dialog>
 	);

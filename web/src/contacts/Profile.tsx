@@ -10,6 +10,7 @@ import { problemsOf } from "../ui/form";
 import { Card, Facts, Callout } from "../ui/Page";
 import { Time } from "../ui/Time";
 import { catalogue, number } from "../words/catalogue";
+import { countryField } from "../words/countries";
 import { explain } from "../words/errors";
 
 const words = catalogue({
@@ -32,7 +33,6 @@ const words = catalogue({
 	state: "State or region",
 	postal_code: "Postal code",
 	country: "Country",
-	countryHelp: "Two letters, such as DE.",
 	timezone: "Time zone",
 	stage: "Stage",
 	noStage: "None",
@@ -86,11 +86,11 @@ export function Profile({ contact: c, readOnly, onSaved }: { contact: Contact; r
 			setProblems((p) => ({ ...p, [v.path]: found }));
 		},
 	});
-	const text = (field: Key, help?: string) => (
+	const text = (field: Key) => (
 		<Saved
 			key={field}
 			label={(words as unknown as { [f: string]: string })[field] ?? field}
-			help={help}
+			country={field === "country"}
 			value={String(c[field] ?? "")}
 			readOnly={off}
 			error={problems[field]}
@@ -114,7 +114,7 @@ export function Profile({ contact: c, readOnly, onSaved }: { contact: Contact; r
 				<Switch label={words.dnc} help={words.dncHelp} checked={c.do_not_contact} why={why} onChange={(do_not_contact) => save.mutate({ path: "do_not_contact", body: { do_not_contact } })} />
 			</Card>
 			<Card title={words.address}>
-				<Columns>{address.map((f) => text(f, f === "country" ? words.countryHelp : undefined))}</Columns>
+				<Columns>{address.map((f) => text(f))}</Columns>
 			</Card>
 			{(custom.data?.data.length ?? 0) > 0 && (
 				<Card title={words.own}>
@@ -195,7 +195,7 @@ export function Profile({ contact: c, readOnly, onSaved }: { contact: Contact; r
 }
 
 /** Saved is a field that saves itself when it is left, or on Enter. What the server refuses stays in it. */
-function Saved({ label, help, value, type = "text", readOnly, error, onSave }: { label: string; help?: string; value: string; type?: string; readOnly: boolean; error?: string; onSave: (v: string) => void }) {
+function Saved({ label, country, value, type = "text", readOnly, error, onSave }: { label: string; country?: boolean; value: string; type?: string; readOnly: boolean; error?: string; onSave: (v: string) => void }) {
 	const [typed, setTyped] = useState<string | null>(null);
 	const commit = () => {
 		if (typed !== null && typed.trim() !== value) onSave(typed.trim());
@@ -205,7 +205,7 @@ function Saved({ label, help, value, type = "text", readOnly, error, onSave }: {
 	return (
 		<TextField
 			label={label}
-			help={help}
+			{...(country ? countryField(shown) : {})}
 			type={type}
 			value={shown}
 			readOnly={readOnly}

@@ -9,6 +9,7 @@ import { Columns, TextField } from "../ui/Field";
 import { FormProblems } from "../ui/FormProblems";
 import { useForm } from "../ui/form";
 import { catalogue } from "../words/catalogue";
+import { countryField } from "../words/countries";
 import { useSetupChanged } from "./Setup";
 
 const words = catalogue({
@@ -23,7 +24,6 @@ const words = catalogue({
 	city: "City",
 	state: "State or region",
 	country: "Country",
-	countryHelp: "Two letters, such as DE.",
 	save: "Save",
 });
 
@@ -53,9 +53,9 @@ export function AccountStep({ account: a }: { account: AccountSessionView }) {
 			await changed();
 			void client.invalidateQueries({ queryKey: ["session"] });
 		});
-	const field = (f: (typeof parts)[number], help?: string) => {
+	const field = (f: (typeof parts)[number]) => {
 		const path = `postal_address.${f}`;
-		return <TextField label={words[f]} help={help} path={path} readOnly={Boolean(why)} value={v[path] ?? ""} onChange={(x) => form.set({ [path]: x })} error={form.problems.byPath[path]} />;
+		return <TextField label={words[f]} {...(f === "country" ? countryField(v[path] ?? "") : {})} path={path} readOnly={Boolean(why)} value={v[path] ?? ""} onChange={(x) => form.set({ [path]: x })} error={form.problems.byPath[path]} />;
 	};
 	return (
 		<form
@@ -78,7 +78,7 @@ export function AccountStep({ account: a }: { account: AccountSessionView }) {
 			</Columns>
 			<Columns>
 				{field("state")}
-				{field("country", words.countryHelp)}
+				{field("country")}
 			</Columns>
 			<div>
 				<Button type="submit" look="primary" busy={form.busy} why={why}>

@@ -14,6 +14,7 @@ import { Card, Callout, Page } from "../ui/Page";
 import { Failure, Skeleton } from "../ui/States";
 import { toast } from "../ui/Toast";
 import { catalogue } from "../words/catalogue";
+import { countryField } from "../words/countries";
 import { explain } from "../words/errors";
 
 const words = catalogue({
@@ -36,7 +37,6 @@ const words = catalogue({
 	city: "City",
 	state: "State or region",
 	country: "Country",
-	countryHelp: "Two letters, such as DE.",
 	defaults: "Defaults",
 	type: "Email type",
 	mta: "MTA config",
@@ -116,6 +116,7 @@ function Concern<T extends { [field: string]: string | boolean }>({
 			key={field}
 			label={label}
 			help={help}
+			{...(field === "postal_address.country" ? countryField(String(form.values[field])) : {})}
 			path={field}
 			value={String(form.values[field])}
 			readOnly={why !== undefined}
@@ -206,7 +207,7 @@ function Forms({ account: a }: { account: AccountSessionView }) {
 						{text("postal_address.postal_code", words.postal)}
 						{text("postal_address.city", words.city)}
 						{text("postal_address.state", words.state)}
-						{text("postal_address.country", words.country, words.countryHelp)}
+						{text("postal_address.country", words.country)}
 					</Columns>
 				)}
 			</Concern>

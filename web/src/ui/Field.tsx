@@ -62,10 +62,12 @@ type TextProps = Common & Omit<InputHTMLAttributes<HTMLInputElement>, "onChange"
 	path?: string;
 	before?: ReactNode;
 	after?: ReactNode;
+	/** Values that the browser offers, with their names. */
+	suggestions?: { value: string; label: string }[];
 };
 
 /** TextField is a labelled field of one line. */
-export function TextField({ label, help, error, optional, hideLabel, value, onChange, path, before, after, ...rest }: TextProps) {
+export function TextField({ label, help, error, optional, hideLabel, value, onChange, path, before, after, suggestions, ...rest }: TextProps) {
 	const id = useId();
 	const most = rest.maxLength;
 	const full = most !== undefined && value.length >= most * 0.9;
@@ -77,10 +79,18 @@ export function TextField({ label, help, error, optional, hideLabel, value, onCh
 					{...rest}
 					{...described(id, help, error)}
 					data-path={path}
+					list={suggestions && `${id}-list`}
 					className={css.input}
 					value={value}
 					onChange={(e) => onChange(e.target.value)}
 				/>
+				{suggestions && (
+					<datalist id={`${id}-list`}>
+						{suggestions.map((s) => (
+							<option key={s.value} value={s.value} label={s.label} />
+						))}
+					</datalist>
+				)}
 				{after && <span className={css.affix}>{after}</span>}
 			</div>
 		</Frame>

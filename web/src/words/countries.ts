@@ -1,0 +1,24 @@
+import { catalogue, locale } from "./catalogue";
+
+const words = catalogue({ help: "Two letters, such as DE." });
+
+const letters = [..."ABCDEFGHIJKLMNOPQRSTUVWXYZ"];
+const names = new Intl.DisplayNames(locale, { type: "region", fallback: "none" });
+
+/** nameOf returns the name of a country by its code; undefined for what is none, or has another code by now. */
+function nameOf(code: string): string | undefined {
+	if (!/^[A-Z]{2}$/.test(code) || Intl.getCanonicalLocales(`und-${code}`)[0] !== `und-${code}` || ["EU", "EZ", "UN", "QO", "ZZ", "XA", "XB"].includes(code)) return undefined;
+	return names.of(code);
+}
+
+let all: { value: string; label: string }[] | null = null;
+
+/** countryField returns what a field of a country offers, and what it says of what is typed. */
+export function countryField(typed: string) {
+	all ??= letters
+		.flatMap((a) => letters.map((b) => a + b))
+		.map((value) => ({ value, label: nameOf(value) ?? "" }))
+		.filter((c) => c.label !== "")
+		.sort((a, b) => a.label.localeCompare(b.label, locale));
+	return { suggestions: all, help: nameOf(typed.trim().toUpperCase()) ?? words.help };
+}
