@@ -7,10 +7,11 @@ import (
 )
 
 // Blueprint returns a document like Document, but of all operations and with whole paths: operations for
-// sessions are marked x-session, public ones x-public, and x-role is the minimum role. It is for tests of
-// the whole table; nothing serves it.
+// sessions are marked x-session, public ones x-public, and x-role is the minimum role. What requests
+// are checked for stands where documents show something else. It is for tests of the whole table; nothing serves it.
 func (r *Router) Blueprint() ([]byte, error) {
 	d := r.newDocumentWriter()
+	d.checked = true
 	paths := object{}
 	for _, rt := range r.routes {
 		op, err := d.operation(rt)

@@ -146,6 +146,7 @@ type documentWriter struct {
 	schemas object
 	tags    map[string]bool
 	session bool // for sessions, not for keys
+	checked bool // with what is checked, where documents show something else
 }
 
 func (d *documentWriter) operation(rt *route) (object, error) {
@@ -207,7 +208,11 @@ func (rt *route) scopeNames() []string {
 func (d *documentWriter) parameters(rt *route) ([]object, error) {
 	var list []object
 	for _, p := range rt.params {
-		s, err := d.schema(p.shown)
+		shown := p.shown
+		if d.checked {
+			shown = p.schema
+		}
+		s, err := d.schema(shown)
 		if err != nil {
 			return nil, err
 		}
@@ -218,7 +223,7 @@ func (d *documentWriter) parameters(rt *route) ([]object, error) {
 		if p.required {
 			o["required"] = true
 		}
-		if text := p.shown.Description; text != "" {
+		if text := shown.Description; text != "" {
 			o["description"] = text
 			delete(s, "description")
 		}
@@ -379,7 +384,7 @@ func (d *documentWriter) normalizeSchema(v any) error {
 		}
 	case object:
 		d.chooseForm(v)
-		showForm(v)
+		d.showForm(v)
 		if types, ok := v["type"].([]any); ok && slices.Contains(types, any("array")) {
 			v["type"] = "array" // responses have [] in place of null
 		}

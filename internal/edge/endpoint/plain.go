@@ -31,9 +31,13 @@ func ShownSchema(checked, shown *Schema) *Schema {
 }
 
 // showForm replaces a schema by the one that documents show.
-func showForm(o object) {
+func (d *documentWriter) showForm(o object) {
 	shown, ok := o[shownForm].(object)
 	if !ok {
+		return
+	}
+	if d.checked {
+		delete(o, shownForm)
 		return
 	}
 	text, described := o["description"]
