@@ -18,8 +18,15 @@ type Clock struct {
 	behind atomic.Int64 // by how much this machine's clock is behind, in nanoseconds; 0 while they agree
 }
 
-// Now returns the time. Like that of time.Now, it has a reading of the monotonic clock.
-func (c *Clock) Now() time.Time { return time.Now().Add(c.Behind()) }
+// Now returns the time. While it is corrected it has no reading of the monotonic clock: that would be shifted with it, and wrong next
+// to those from before the correction.
+func (c *Clock) Now() time.Time {
+	now := time.Now()
+	if behind := c.Behind(); behind != 0 {
+		return now.Round(0).Add(behind)
+	}
+	return now
+}
 
 // Behind returns by how much this machine's clock was behind when it was last compared; 0 if they agreed.
 func (c *Clock) Behind() time.Duration { return time.Duration(c.behind.Load()) }

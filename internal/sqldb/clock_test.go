@@ -42,3 +42,17 @@ func TestAClockIsCorrected(t *testing.T) {
 		}
 	}
 }
+
+// A reading of the monotonic clock is right before and after a correction, and must not be shifted with the time.
+func TestACorrectedTimeHasNoMonotonicReading(t *testing.T) {
+	t.Parallel()
+	c := sqldb.Clock{}
+	if now := c.Now(); now == now.Round(0) {
+		t.Error("the time of a right clock has no reading")
+	}
+	ended := time.Now()
+	c.Correct(ended.Add(-2*time.Hour).Round(0), ended, ended)
+	if now := c.Now(); now != now.Round(0) {
+		t.Error("the corrected time has a reading")
+	}
+}

@@ -8,6 +8,14 @@ import (
 // clockInterval is the time between comparisons of this machine's clock with the database's.
 const clockInterval = 5 * time.Second
 
+// comparison returns what corrects the clock of the engines; nil if they have a clock of their own.
+func (s *Server) comparison() func(ctx context.Context) error {
+	if s.clock != nil {
+		return nil
+	}
+	return s.shared.Compare
+}
+
 // compareClocks corrects the clock of the API and the engines, and logs when it begins and ceases to differ from this machine's.
 func (s *Server) compareClocks(ctx context.Context) error {
 	before := s.shared.Behind()

@@ -163,7 +163,7 @@ func (s *Server) engines(registry prometheus.Registerer, jobs *job.Engine, t too
 func (s *Server) deliverer(t tools, metrics *deliver.Metrics, wake <-chan struct{}) *deliver.Engine {
 	return &deliver.Engine{
 		DB: s.Store.DB, Box: s.Store.Box, Keys: t.keys, Contents: t.contents, Senders: t.senders, Signers: t.signers, Renderer: t.renderer,
-		Log: s.Log.With("engine", "deliver"), Now: t.now, Compare: s.shared.Compare, Metrics: metrics, Wake: wake,
+		Log: s.Log.With("engine", "deliver"), Now: t.now, Compare: s.comparison(), Metrics: metrics, Wake: wake,
 		FeedbackSender: s.Config.FeedbackSenderID, ReceivesMail: s.Config.InboundListen != "", AllowPrivate: t.private, Alone: alone(s.Store.DB),
 		Lease: s.Config.NodeLease, Router: t.router, SESEndpoint: s.Config.SESEndpoint,
 	}

@@ -53,7 +53,7 @@ func (s *Server) schema(serving *sqldb.Serving) loop {
 				return nil
 			case <-tick.C:
 			}
-			err := serving.Check(ctx)
+			err := checkSchema(ctx, serving)
 			if errors.Is(err, sqldb.ErrNewerSchema) {
 				s.Log.Error("a newer program has migrated the database; this one stops", "err", err)
 				return err
@@ -63,6 +63,12 @@ func (s *Server) schema(serving *sqldb.Serving) loop {
 			}
 		}
 	}}
+}
+
+func checkSchema(ctx context.Context, serving *sqldb.Serving) error {
+	ctx, cancel := context.WithTimeout(ctx, schemaInterval)
+	defer cancel()
+	return serving.Check(ctx)
 }
 
 func writeJSON(w http.ResponseWriter, status int, v any) {

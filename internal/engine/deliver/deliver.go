@@ -89,7 +89,7 @@ type Engine struct {
 	routerOnce  sync.Once
 	dests       dests
 	node        *outbox.Node
-	leaseUntil  atomic.Pointer[time.Time]
+	held        atomic.Pointer[nodeLease]
 	commits     *groupcommit.Group[*step]
 	working     atomic.Int64    // workers that have a message, or a result to write
 	connCtx     context.Context // of connections; canceled when the grace of a shutdown is over
@@ -238,12 +238,18 @@ func (e *Engine) renew(ctx context.Context) error {
 		}
 	}
 	// The time is taken before the write: this process must think that its lease ends before others do.
-	until := e.Now().Add(e.lease())
-	if err := e.node.Renew(ctx, until); err != nil {
+	l := nodeLease{e.Now().Add(e.lease()), time.Now()}
+	if err := e.node.Renew(ctx, l.until); err != nil {
 		return err
 	}
-	e.leaseUntil.Store(&until)
+	e.held.Store(&l)
 	return nil
+}
+
+// nodeLease is a lease that was renewed.
+type nodeLease struct {
+	until   time.Time // by the clock of all nodes
+	renewed time.Time // with a reading of this machine's monotonic clock
 }
 
 // leased reports whether the lease lasts long enough to begin an attempt, by the wall clock and by
@@ -251,8 +257,8 @@ func (e *Engine) renew(ctx context.Context) error {
 func (e *Engine) leased() bool {
 	// A machine that slept has a monotonic clock that stood still, and one whose time was set has a wrong wall
 	// clock. The last third is for the attempt itself and for writing its result.
-	until, last := e.leaseUntil.Load(), e.Now().Add(e.lease()/3)
-	return until != nil && last.Before(*until) && last.Round(0).Before(until.Round(0))
+	l := e.held.Load()
+	return l != nil && time.Since(l.renewed) < e.lease()*2/3 && e.Now().Add(e.lease()/3).Round(0).Before(l.until.Round(0))
 }
 
 func (e *Engine) reap(ctx context.Context, alone bool) error {

@@ -1,7 +1,8 @@
 // Package filelock lets the processes that have an SQLite database open detect each other, by locks on
 // bytes of the file itself, far beyond its content and the 512 bytes from 1<<30 on that SQLite locks.
 // This works whatever name each process opened the file by: a symbolic link, a hard link, or a path
-// under another mount. On systems other than Linux and macOS, nothing is locked.
+// under another mount. The process that serves locks a file beside the database as well; on systems other than Linux and macOS, that
+// is the only lock.
 //
 // The locks belong to an open file description (F_OFD_SETLK), like those of the SQLite driver.
 // Other kinds would conflict with these:
