@@ -10,6 +10,7 @@ import { type FieldInfo, useRuleFields } from "./fields";
 import { EventRules, LeafEditor } from "./LeafEditor";
 import { type Condition, conditionAt, deepest, fits, type Group, heightOf, insertAt, isGroup, moveTo, pathOf, pathText, replaceAt, stepTo } from "./groups";
 import { isNegative, type Kind, type Leaf, leafWords, newLeaf } from "./leaves";
+import { useTouched } from "./useTouched";
 
 const words = catalogue({
 	all: "all of these",
@@ -322,11 +323,14 @@ function LeafRow({ leaf, index, path, last, root, fields, onChange, fault }: Row
 	const name = words.condition(index + 1);
 	const put = (c: Condition) => onChange(replaceAt(root, path, c));
 	const here = pathText(path);
-	const faulty = messageAt(fault, (at) => at.startsWith(here));
+	const row = useRef<HTMLFieldSetElement>(null);
+	const touched = useTouched(row);
+	const faulty = touched ? messageAt(fault, (at) => at.startsWith(here)) : undefined;
 	const warning = moves?.warning(path, leaf);
 	const wrap = path.length < deepest ? () => moves?.wrap(path) : null;
 	return (
 		<fieldset
+			ref={row}
 			aria-label={name}
 			className={css.leaf}
 			data-path={dotted(path)}
