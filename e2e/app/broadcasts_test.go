@@ -579,6 +579,7 @@ func TestASegmentIsMadeOfWhoClickedALink(t *testing.T) {
 		// A link in the mailbox opens for whoever reads there, and is a click of the contact.
 		other := list[1].(map[string]any)
 		page.open("/mailbox/" + lane + "/" + other["id"].(string))
+		page.Main().ExpectText("opening one counts as a click")
 		page.WaitFor(`document.querySelector('main iframe')?.style.blockSize !== '400px'`) // it has told its height
 		page.Evaluate(`document.querySelector('main iframe').focus()`)
 		page.Press("Tab", "Enter")
