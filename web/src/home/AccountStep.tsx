@@ -1,10 +1,11 @@
 import { useQueryClient } from "@tanstack/react-query";
+import { useId } from "react";
 import { api } from "../api/client";
 import type { AccountSessionView } from "../api/schema";
 import { useKey, useWhyNot } from "../app/session";
 import { zones } from "../settings/Account";
-import { Button } from "../ui/Button";
 import { Combo } from "../ui/Combo";
+import { DrawerAction } from "../ui/DrawerAction";
 import { Columns, TextField } from "../ui/Field";
 import { FormProblems } from "../ui/FormProblems";
 import { useForm } from "../ui/form";
@@ -37,6 +38,7 @@ export function AccountStep({ account: a }: { account: AccountSessionView }) {
 	const p = a.postal_address as { [field: string]: string | null };
 	const parts = ["line1", "line2", "postal_code", "city", "state", "country"] as const;
 	const empty = parts.every((f) => !p[f]);
+	const id = useId();
 	const form = useForm({
 		name: a.name,
 		// A new account is in UTC until somebody says where it is.
@@ -59,6 +61,7 @@ export function AccountStep({ account: a }: { account: AccountSessionView }) {
 	};
 	return (
 		<form
+			id={id}
 			noValidate
 			style={{ display: "contents" }}
 			onSubmit={(e) => {
@@ -80,11 +83,9 @@ export function AccountStep({ account: a }: { account: AccountSessionView }) {
 				{field("state")}
 				{field("country")}
 			</Columns>
-			<div>
-				<Button type="submit" look="primary" busy={form.busy} why={why}>
-					{words.save}
-				</Button>
-			</div>
+			<DrawerAction form={id} busy={form.busy} why={why}>
+				{words.save}
+			</DrawerAction>
 		</form>
 	);
 }

@@ -1,11 +1,12 @@
 import { useMutation, useQuery } from "@tanstack/react-query";
-import { useState } from "react";
+import { useId, useState } from "react";
 import { api, newKey } from "../api/client";
 import type { SendingDomain } from "../api/schema";
 import { useKey, useWhyNot, useWorkspace } from "../app/session";
 import { Records } from "../sending/Records";
 import { StateBadge } from "../ui/Badge";
 import { Button } from "../ui/Button";
+import { DrawerAction } from "../ui/DrawerAction";
 import { TextField } from "../ui/Field";
 import { FormProblems } from "../ui/FormProblems";
 import { useForm } from "../ui/form";
@@ -41,6 +42,7 @@ export function DomainStep() {
 		queryFn: () => api("GET /sending-domains", {}),
 		refetchInterval: (q) => (q.state.data?.data.some((d) => !ready(d)) ? 10_000 : false),
 	});
+	const id = useId();
 	const form = useForm({ domain: "" });
 	const add = () =>
 		form.submit(async () => {
@@ -54,6 +56,7 @@ export function DomainStep() {
 	if (domain) return <Waiting domain={domain} />;
 	return (
 		<form
+			id={id}
 			noValidate
 			style={{ display: "contents" }}
 			onSubmit={(e) => {
@@ -63,11 +66,9 @@ export function DomainStep() {
 		>
 			<FormProblems problems={form.problems} />
 			<TextField label={words.domain} help={words.help} path="domain" value={form.values.domain} onChange={(domain) => form.set({ domain })} error={form.problems.byPath.domain} autoCapitalize="off" spellCheck={false} />
-			<div>
-				<Button type="submit" look="primary" busy={form.busy} why={why}>
-					{words.add}
-				</Button>
-			</div>
+			<DrawerAction form={id} busy={form.busy} why={why}>
+				{words.add}
+			</DrawerAction>
 		</form>
 	);
 }

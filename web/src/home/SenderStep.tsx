@@ -1,11 +1,12 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { useState } from "react";
+import { useId, useState } from "react";
 import { api, newKey } from "../api/client";
 import type { AccountSessionView } from "../api/schema";
 import { useCollection } from "../app/collections";
 import { useKey, useWhyNot } from "../app/session";
 import senders from "../sending/Senders.module.css";
 import { Button, LinkButton } from "../ui/Button";
+import { DrawerAction } from "../ui/DrawerAction";
 import { Checkbox, Columns, Select, TextField } from "../ui/Field";
 import { FormProblems } from "../ui/FormProblems";
 import { useForm } from "../ui/form";
@@ -41,6 +42,7 @@ export function SenderStep({ account: a }: { account: AccountSessionView }) {
 	const domains = useQuery({ queryKey: key("domains"), queryFn: () => api("GET /sending-domains", {}) });
 	const types = useCollection("email_types");
 	const identities = useCollection("sending_identities");
+	const id = useId();
 	const form = useForm({ display_name: a.name, local: "news", domain: "", reply_to: "", email_type_ids: null as string[] | null });
 	const v = form.values;
 	const use = async (email: string) => {
@@ -91,6 +93,7 @@ export function SenderStep({ account: a }: { account: AccountSessionView }) {
 			)}
 			{!current?.active && (
 				<form
+					id={id}
 					noValidate
 					style={{ display: "contents" }}
 					onSubmit={(e) => {
@@ -115,11 +118,9 @@ export function SenderStep({ account: a }: { account: AccountSessionView }) {
 							<Checkbox key={t.id} label={t.display_name} checked={chosen.includes(t.id)} onChange={(on) => form.set({ email_type_ids: on ? [...chosen, t.id] : chosen.filter((x) => x !== t.id) })} />
 						))}
 					</fieldset>
-					<div>
-						<Button type="submit" look="primary" busy={form.busy} why={why}>
-							{words.save}
-						</Button>
-					</div>
+					<DrawerAction form={id} busy={form.busy} why={why}>
+						{words.save}
+					</DrawerAction>
 				</form>
 			)}
 		</>

@@ -1,5 +1,5 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { useState } from "react";
+import { useId, useMemo, useState } from "react";
 import { api, newKey } from "../api/client";
 import type { AccountSessionView } from "../api/schema";
 import { useCollection } from "../app/collections";
@@ -8,6 +8,7 @@ import { AddContact } from "../contacts/AddContact";
 import { Button, LinkButton } from "../ui/Button";
 import { Copy } from "../ui/Copy";
 import { Dialog } from "../ui/Dialog";
+import { DrawerAction, DrawerFooter } from "../ui/DrawerAction";
 import { TextField } from "../ui/Field";
 import { FormProblems } from "../ui/FormProblems";
 import { useForm } from "../ui/form";
@@ -52,6 +53,9 @@ export type Step = { key: string; name: string; about: string; done: boolean };
 /** Setup is the drawer of one row of the checklist. The row is ticked by the server, while the drawer is open. */
 export default function Setup({ step, next, onOpen, onClose }: { step: Step; next?: Step; onOpen: (key: string) => void; onClose: () => void }) {
 	const key = useKey();
+	const [place, setPlace] = useState<HTMLElement | null>(null);
+	const second = step.done && next !== undefined;
+	const footer = useMemo(() => ({ place, second }), [place, second]);
 	const account = useQuery({ queryKey: key("account"), queryFn: () => api("GET /settings/account", {}) as Promise<AccountSessionView> });
 	return (
 		<Dialog
@@ -60,7 +64,9 @@ export default function Setup({ step, next, onOpen, onClose }: { step: Step; nex
 			onClose={onClose}
 			footer={
 				<>
+					<span role="status">{step.done && words.done}</span>
 					<Button onClick={onClose}>{words.close}</Button>
+					<span ref={setPlace} style={{ display: "contents" }} />
 					{step.done && next && (
 						<Button look="primary" onClick={() => onOpen(next.key)}>
 							{words.next(next.name)}
@@ -70,8 +76,7 @@ export default function Setup({ step, next, onOpen, onClose }: { step: Step; nex
 			}
 		>
 			<p>{step.about}</p>
-			<div role="status">{step.done && <Callout tone="success" title={words.done} />}</div>
-			{account.isPending ? <Skeleton rows={6} /> : account.isError ? <Failure error={account.error} retry={() => void account.refetch()} /> : <Body step={step.key} account={account.data} />}
+			{account.isPending ? <Skeleton rows={6} /> : account.isError ? <Failure error={account.error} retry={() => void account.refetch()} /> : <DrawerFooter value={footer}><Body step={step.key} account={account.data} /></DrawerFooter>}
 		</Dialog>
 	);
 }
@@ -174,6 +179,7 @@ function FirstMailStep({ account }: { account: AccountSessionView }) {
 	const why = useWhyNot("POST /sending-identities/{id}/verify-lane");
 	const senders = useCollection("sending_identities");
 	const lanes = useCollection("mta_configs");
+	const id = useId();
 	const form = useForm({ to: user.email });
 	const [answer, setAnswer] = useState<{ accepted: boolean; smtp_response: string; message?: string } | null>(null);
 	if (senders.isPending || lanes.isPending) return <Skeleton rows={4} />;
@@ -191,6 +197,7 @@ function FirstMailStep({ account }: { account: AccountSessionView }) {
 		});
 	return (
 		<form
+			id={id}
 			noValidate
 			style={{ display: "contents" }}
 			onSubmit={(e) => {
@@ -201,11 +208,9 @@ function FirstMailStep({ account }: { account: AccountSessionView }) {
 			<p>{words.first}</p>
 			<FormProblems problems={form.problems} />
 			<TextField label={words.to} type="email" path="to" value={form.values.to} onChange={(to) => form.set({ to })} error={form.problems.byPath.to} />
-			<div>
-				<Button type="submit" look="primary" busy={form.busy} why={why ?? (!sender ? words.noSender : !lane ? words.noLane : undefined)}>
-					{words.send}
-				</Button>
-			</div>
+			<DrawerAction form={id} busy={form.busy} why={why ?? (!sender ? words.noSender : !lane ? words.noLane : undefined)}>
+				{words.send}
+			</DrawerAction>
 			{answer && (
 				<Callout tone={answer.accepted ? "success" : "danger"} title={answer.accepted ? words.accepted : words.refused}>
 					<p>

@@ -1,11 +1,12 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { useState } from "react";
+import { useId, useState } from "react";
 import { useLocation } from "wouter";
 import { api, isConflict, newKey, request } from "../api/client";
 import type { MtaConfigBody, MtaConfigRow, ReturnPathRecordRow } from "../api/schema";
 import { useKey, useWhyNot } from "../app/session";
 import { Button } from "../ui/Button";
 import { Confirm } from "../ui/Dialog";
+import { DrawerAction } from "../ui/DrawerAction";
 import { Columns, Radios, Select, Switch, TextField } from "../ui/Field";
 import { FormProblems } from "../ui/FormProblems";
 import { InUse } from "../ui/Holders";
@@ -185,6 +186,7 @@ export function Editor({ lane, onSaved }: { lane?: MtaConfigRow & { revision: st
 	const [deleting, setDeleting] = useState(false);
 	const [idempotencyKey] = useState(newKey);
 	const s = (lane?.settings ?? {}) as Settings;
+	const id = useId();
 	const form = useKeptForm(valuesOf(lane), {
 		kind: "mta_config",
 		id: lane?.id,
@@ -255,6 +257,7 @@ export function Editor({ lane, onSaved }: { lane?: MtaConfigRow & { revision: st
 	});
 	return (
 		<form
+			id={id}
 			noValidate
 			style={{ display: "contents" }}
 			onSubmit={(e) => {
@@ -381,9 +384,9 @@ export function Editor({ lane, onSaved }: { lane?: MtaConfigRow & { revision: st
 				</Card>
 			</Locked>
 			<div className={css.end}>
-				<Button type="submit" look="primary" busy={form.busy} why={why}>
+				<DrawerAction form={id} busy={form.busy} why={why}>
 					{words.save}
-				</Button>
+				</DrawerAction>
 				{lane && (
 					<Button look="quiet" why={why} onClick={() => setDeleting(true)}>
 						{words.remove}
