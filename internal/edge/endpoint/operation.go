@@ -74,6 +74,11 @@ func newRoute(pattern string, op Op, out any) *route {
 	if _, ok := out.(hasStatus); ok && op.listed() && len(op.Statuses) == 0 {
 		panic("endpoint: " + op.Name + " answers with several statuses and must name them")
 	}
+	_, file := out.(Download)
+	_, events := out.(EventStream)
+	if (file || events) != (len(op.Produces) > 0) {
+		panic("endpoint: " + op.Name + " must name the media types of its response if it is not JSON, and only then")
+	}
 	_, headed := out.(hasHeaders)
 	return &route{Op: op, method: method, path: path, beginsSession: headed && op.Public}
 }

@@ -495,7 +495,7 @@ export type BroadcastRow = {
 	scheduled_at: string | null;
 	seed_list_ids: string[] | null;
 	sending_identity_emails: string[] | null;
-	sending_identity_ids: string[];
+	sending_identity_ids: string[] | null;
 	skipped_dates: string[];
 	split_test_config: null;
 	split_test_result: null;
@@ -564,7 +564,7 @@ export type BroadcastSessionView = {
 	scheduled_at: string | null;
 	seed_list_ids: string[] | null;
 	sending_identity_emails: string[] | null;
-	sending_identity_ids: string[];
+	sending_identity_ids: string[] | null;
 	sent: number;
 	skipped_dates: string[];
 	split_test_config: null;

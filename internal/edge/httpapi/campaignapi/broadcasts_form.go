@@ -65,7 +65,7 @@ type BroadcastIDs struct {
 	MTAConfigID *string       `json:"mta_config_id"`
 	IncludeIDs  []string      `json:"include_segment_ids"`
 	ExcludeIDs  []string      `json:"exclude_segment_ids"`
-	SenderIDs   []string      `json:"sending_identity_ids"`
+	SenderIDs   []string      `json:"sending_identity_ids" nullable:"true" doc:"Null: any sender of the email type."`
 	Lanes       []sessionLane `json:"delivery_lanes" nullable:"true"`
 }
 

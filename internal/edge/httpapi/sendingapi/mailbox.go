@@ -35,9 +35,14 @@ func (api Mailbox) Register(r *endpoint.Router) {
 	remove.Role = auth.Admin
 	endpoint.Handle(r, "GET /t/{tenant}/api/mta-configs/{id}/messages", list, api.listSinkMessages)
 	endpoint.Handle(r, "GET /t/{tenant}/api/mta-configs/{id}/messages/{message_id}", op("getSinkMessage", "Get a message that a sink accepted, with its parts."), api.getSinkMessage)
-	endpoint.Handle(r, "GET /t/{tenant}/api/mta-configs/{id}/messages/{message_id}/raw", op("getRawSinkMessage", "Get the source of a message that a sink accepted (message/rfc822).").WithTitle("Raw sink message"), api.getRawSinkMessage)
+	raw := op("getRawSinkMessage", "Get the source of a message that a sink accepted (message/rfc822).").WithTitle("Raw sink message")
+	raw.Produces = []string{rawMail}
+	endpoint.Handle(r, "GET /t/{tenant}/api/mta-configs/{id}/messages/{message_id}/raw", raw, api.getRawSinkMessage)
 	endpoint.Handle(r, "DELETE /t/{tenant}/api/mta-configs/{id}/messages", remove, api.clearSinkMessages)
 }
+
+// rawMail is the media type of the source of a message.
+const rawMail = "message/rfc822"
 
 type listSinkMessagesRequest struct {
 	wire.RecordPath
@@ -143,7 +148,7 @@ func (api Mailbox) getRawSinkMessage(ctx context.Context, p auth.Principal, in *
 		return endpoint.Download{}, err
 	}
 	return endpoint.Download{
-		Name: message.String() + ".eml", MediaType: "message/rfc822", Size: int64(len(raw)), Content: bytes.NewReader(raw),
+		Name: message.String() + ".eml", MediaType: rawMail, Size: int64(len(raw)), Content: bytes.NewReader(raw),
 	}, nil
 }
 
