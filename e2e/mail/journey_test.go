@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/jhillyerd/enmime/v2"
+
 	"github.com/packetboat/packetboat/e2e/e2etest"
 	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
 )

@@ -57,7 +57,6 @@ func FillDemo(ctx context.Context, cfg Config, store *Store, t tenant.Tenant, ac
 	cfg.InboundListen, cfg.SystemRelay, cfg.RateLimitPerMinute = "", nil, 1_000_000
 	cfg.AllowPrivateWebhooks = cfg.AllowPrivateWebhooks || cfg.demoIsLocal()
 	s := &Server{Config: cfg, Store: store, Roles: []Role{RoleAPI, RoleApp, RoleTrack}, Log: quiet, clock: clock.Now}
-	s.shared.DB = store.DB
 	registry := prometheus.NewRegistry()
 	tools := s.tools(prometheus.NewRegistry())
 	parts, err := s.assemble(ctx, registry)

@@ -5,11 +5,12 @@ import (
 	"sync"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"github.com/packetboat/packetboat/internal/mail/reply"
 	"github.com/packetboat/packetboat/internal/message/outbox"
 	"github.com/packetboat/packetboat/internal/people/outage"
 	"github.com/packetboat/packetboat/internal/senders/traffic"
-	"github.com/prometheus/client_golang/prometheus"
 )
 
 // writeStatsEvery is how often the counts of lanes and domains are written.

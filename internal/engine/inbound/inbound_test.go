@@ -3,15 +3,17 @@ package inbound_test
 import (
 	"errors"
 	"fmt"
-	"github.com/google/go-cmp/cmp"
-	"github.com/packetboat/packetboat/internal/engine/inbound"
-	"github.com/prometheus/client_golang/prometheus"
 	"net"
 	"net/smtp"
 	"net/textproto"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/packetboat/packetboat/internal/engine/inbound"
 
 	"github.com/packetboat/packetboat/internal/campaign/broadcast/broadcasttest"
 	"github.com/packetboat/packetboat/internal/engine/inbound/inboundtest"
