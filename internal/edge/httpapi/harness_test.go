@@ -219,6 +219,7 @@ func (s *apiTest) callUnchecked(caller, what, body string) response {
 	if e, ok := r.body["error"].(map[string]any); ok {
 		r.code, _ = e["code"].(string)
 	}
+	checkNulls(s.t, strings.HasPrefix(caller, "key"), method, path, r)
 	return r
 }
 
