@@ -69,11 +69,12 @@ func (d *documentWriter) describeWebhooks() (object, error) {
 
 // webhookOperation returns the operation id of a webhook: onContactCreated for contact.created.
 func webhookOperation(name string) string {
-	id := "on"
+	var id strings.Builder
+	id.WriteString("on")
 	for word := range strings.FieldsFuncSeq(name, func(c rune) bool { return c == '.' || c == '_' }) {
-		id += strings.ToUpper(word[:1]) + word[1:]
+		id.WriteString(strings.ToUpper(word[:1]) + word[1:])
 	}
-	return id
+	return id.String()
 }
 
 // webhookSchema returns the schema of a webhook's body.

@@ -633,7 +633,9 @@ func (w *world) advanceOne(p *modelContact, j *journey) bool {
 	case sequence.TagNode:
 		p.tags[s.tag] = s.add
 	case sequence.UpdateNode:
-		p.path += j.node + "."
+		if path := p.path + j.node + "."; len(path) <= 200 { // a longer text is refused, and the contact goes on
+			p.path = path
+		}
 	case sequence.SubscriptionNode:
 		p.typeOff = !s.add
 	case sequence.EventNode:

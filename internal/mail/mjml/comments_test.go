@@ -41,7 +41,6 @@ func TestConditionalCommentsAreKept(t *testing.T) {
 // Elements in a conditional comment are not compiled, which is said.
 func TestElementsInConditionalCommentsAreReported(t *testing.T) {
 	t.Parallel()
-	const marks = `<!--[if !mso]><!--><!--<![endif]--><!--[if mso | IE]><b>outlook</b><![endif]-->`
 	const section = `<mj-section><mj-column><mj-text>x</mj-text></mj-column></mj-section>`
 	for body, want := range map[string]string{
 		"<mj-section><mj-column>\n<mj-raw><!--[if mso]></mj-raw><mj-text>O</mj-text><mj-raw><![endif]--></mj-raw></mj-column></mj-section>": "mj-text",
