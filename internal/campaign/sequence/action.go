@@ -44,8 +44,7 @@ func CheckAction(t NodeType, config json.RawMessage, rules webhook.Rules, path s
 	}
 	s, err := parseStep(Node{Type: t, Config: config})
 	if w, ok := s.(WebhookStep); ok && err == nil {
-		_, wrong := webhook.CheckURL(w.URL, rules)
-		err = named("url", wrong)
+		err = named("url", checkCallURL(w.URL, rules))
 	}
 	if err != nil {
 		AddConfigProblems(p, path, err)

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -73,18 +74,36 @@ func (s WebhookStep) check() error {
 	if limit := int(webhook.MaxCallTimeout / time.Second); s.Seconds < 0 || s.Seconds > limit {
 		err = errors.Join(err, fmt.Errorf("timeout_s: must be 1 to %d", limit))
 	}
-	_, wrong := s.Template()
+	mediaType := ""
+	for name, v := range s.Headers {
+		if v.Text != nil && strings.EqualFold(name, "Content-Type") {
+			mediaType = *v.Text
+		}
+	}
+	_, wrong := s.Template(mediaType)
 	return errors.Join(err, named("body", wrong))
+}
+
+// checkCallURL checks the URL of a request that is written. Those of earlier versions may have Liquid, which
+// was never rendered.
+func checkCallURL(text string, rules webhook.Rules) error {
+	if strings.Contains(text, "{{") || strings.Contains(text, "{%") || strings.ContainsAny(strings.TrimSpace(text), " \t\r\n") {
+		return errors.New("must not contain Liquid or spaces; put what differs by contact into the body or a header")
+	}
+	_, err := webhook.CheckURL(text, rules)
+	return err
 }
 
 // BodyTemplate is the body of a webhook, parsed.
 type BodyTemplate struct {
-	text  *liquid.Template
-	value any // of JSON, with a *liquid.Template for each text with Liquid
+	text   *liquid.Template
+	isJSON bool // text is JSON, in which values are escaped
+	value  any  // of JSON, with a *liquid.Template for each text with Liquid
 }
 
-// Template parses the body; nil if there is none.
-func (s WebhookStep) Template() (*BodyTemplate, error) {
+// Template parses the body; nil if there is none. A text is JSON if its media type says so or, without
+// one, if it looks like an object or a list.
+func (s WebhookStep) Template(mediaType string) (*BodyTemplate, error) {
 	raw := bytes.TrimSpace(s.Body)
 	if len(raw) == 0 || string(raw) == "null" {
 		return nil, nil
@@ -97,17 +116,25 @@ func (s WebhookStep) Template() (*BodyTemplate, error) {
 	}
 	switch v := v.(type) {
 	case string:
-		t, err := liquid.Parse(v, liquid.Options{})
+		o := liquid.Options{}
+		isJSON := strings.Contains(strings.ToLower(mediaType), "json") || mediaType == "" && looksLikeJSON.MatchString(v)
+		if isJSON {
+			o.Mode = liquid.JSON
+		}
+		t, err := liquid.Parse(v, o)
 		if err != nil {
 			return nil, fmt.Errorf("the Liquid is not valid: %w", err)
 		}
-		return &BodyTemplate{text: t}, nil
+		return &BodyTemplate{text: t, isJSON: isJSON}, nil
 	case map[string]any, []any:
 		value, err := parseTexts(v)
 		return &BodyTemplate{value: value}, err
 	}
 	return nil, errors.New("must be a text, an object or an array")
 }
+
+// looksLikeJSON matches a text that begins and ends as an object or a list does.
+var looksLikeJSON = regexp.MustCompile(`(?s)^\s*(\{\s*(["}]|\{%).*\}|\[\s*(["\[\]\d-]|\{[^{%]).*\])\s*$`)
 
 // parseTexts replaces the texts with Liquid in a JSON value by their templates.
 func parseTexts(v any) (any, error) {
@@ -144,7 +171,11 @@ func parseTexts(v any) (any, error) {
 // Render returns the body, with each text rendered.
 func (b *BodyTemplate) Render(render func(*liquid.Template) (string, error)) (string, error) {
 	if b.text != nil {
-		return render(b.text)
+		text, err := render(b.text)
+		if err == nil && b.isJSON && !json.Valid([]byte(text)) {
+			err = errors.New("it is not JSON with the values of this contact")
+		}
+		return text, err
 	}
 	value, err := renderTexts(b.value, render)
 	if err != nil {

@@ -131,20 +131,26 @@ func (e *effects) changeList(ctx context.Context, group []*subject, s sequence.L
 
 // call collects the requests of a webhook.
 func (e *effects) call(group []*subject, s sequence.WebhookStep) error {
-	template, err := s.Template()
-	if err != nil { // was checked when it was stored
+	fail := func(reason string) error {
 		for _, t := range group {
-			t.failed("the body is not valid: " + err.Error())
+			t.failed(reason)
 		}
 		return nil
 	}
 	headers, err := s.Headers.Open(e.box, e.tenant, s.URL)
 	if err != nil { // the URL or the key changed behind the program's back
 		e.log.Error("open headers of a webhook failed", "tenant", e.tenant, "err", err)
-		for _, t := range group {
-			t.failed("the stored headers cannot be read; enter them again")
+		return fail("the stored headers cannot be read; enter them again")
+	}
+	mediaType := ""
+	for name, value := range headers {
+		if strings.EqualFold(name, "Content-Type") {
+			mediaType = value
 		}
-		return nil
+	}
+	template, err := s.Template(mediaType)
+	if err != nil { // was checked when it was stored
+		return fail("the body is not valid: " + err.Error())
 	}
 	for _, t := range group {
 		c := webhook.Call{URL: s.URL, Type: t.actor.call, Timeout: s.Timeout(), Contact: t.contact, Headers: map[string]string{}}

@@ -56,6 +56,7 @@ var filters = map[string]*filter{
 	"url_encode":             {apply: urlEncode},
 	"url_decode":             {apply: urlDecode},
 	"sha256":                 {apply: sha256Filter},
+	"json":                   {apply: jsonFilter},
 
 	// Numbers.
 	"abs":        {apply: abs},

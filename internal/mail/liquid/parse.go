@@ -21,8 +21,11 @@ type parser struct {
 
 func newParser(source string, mode Mode) *parser {
 	p := &parser{scanner: scanner{src: source, line: 1}, names: newNames(), marks: map[string]int{}}
-	if mode == HTML {
+	switch mode {
+	case HTML:
 		p.places = places(source)
+	case JSON:
+		p.places = placesInJSON(source)
 	}
 	return p
 }

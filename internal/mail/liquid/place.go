@@ -53,6 +53,13 @@ func places(source string) map[int]place {
 	return found
 }
 
+// placesInJSON returns the places of the outputs in JSON, by their offsets.
+func placesInJSON(source string) map[int]place {
+	found := map[int]place{}
+	quotes(markup.New(source, markup.Syntax{}), markup.Token{End: len(source)}, ofScript, found)
+	return found
+}
+
 // isScript reports whether a type of script is JavaScript or JSON, not a text for a program of its own.
 func isScript(kind string) bool {
 	kind, _, _ = strings.Cut(kind, ";")
@@ -112,6 +119,10 @@ func (s *state) printIn(c place, v any) {
 	}
 	if raw, ok := v.(Raw); ok {
 		printRaw(s, string(raw))
+		return
+	}
+	if text, ok := v.(jsonText); ok && c.language == ofScript && c.quote == 0 {
+		printRaw(s, string(text))
 		return
 	}
 	from, html := len(s.out), s.html

@@ -16,6 +16,7 @@ type Mode int
 const (
 	Text  Mode = iota // values are printed unchanged; the caller handles line breaks
 	HTML              // values are escaped for HTML text and quoted attributes, and in scripts and styles for these
+	JSON              // values are written as texts of JSON where they stand in quotes, else as values of JSON
 	Words             // Text in which each output must print words, else the error is ErrNotWords
 )
 

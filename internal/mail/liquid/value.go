@@ -24,7 +24,7 @@ type zoned struct{ time.Time }
 // normalize converts v to one of the types of the package.
 func (s *state) normalize(v any) any {
 	switch v := v.(type) {
-	case nil, bool, int64, float64, string, Raw, time.Time, []any, map[string]any, span, special, zoned:
+	case nil, bool, int64, float64, string, Raw, jsonText, time.Time, []any, map[string]any, span, special, zoned:
 		return v
 	case int:
 		return int64(v)
@@ -258,6 +258,8 @@ func (s *state) text(v any) string {
 	case string:
 		return v
 	case Raw:
+		return string(v)
+	case jsonText:
 		return string(v)
 	case bool:
 		return strconv.FormatBool(v)
