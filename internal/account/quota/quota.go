@@ -35,7 +35,7 @@ const (
 )
 
 // ErrFull reports that a tenant stores as many bytes as it may.
-var ErrFull = fault.New(fault.Invalid, "LIMIT_EXCEEDED", "the account has no room for more bytes")
+var ErrFull = fault.New(fault.Invalid, "LIMIT_EXCEEDED", "the tenant has no room for more bytes")
 
 type contextKey struct{}
 
@@ -75,7 +75,7 @@ func Add(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, k Kind, n int64) e
 		return fmt.Errorf("count stored bytes: %w", err)
 	}
 	if rows == 0 {
-		return ErrFull.Sayf("the account may have %d MB of %s", most>>20, name)
+		return ErrFull.Sayf("the tenant may have %d MB of %s", most>>20, name)
 	}
 	return nil
 }

@@ -217,7 +217,7 @@ func renderTexts(v any, render func(*liquid.Template) (string, error)) (any, err
 func (s NotifyStep) check() error {
 	var err error
 	if len(s.To) == 0 || len(s.To) > maxNotified {
-		err = fmt.Errorf("to: must be 1 to %d addresses of users of the account", maxNotified)
+		err = fmt.Errorf("to: must be 1 to %d addresses of users of the tenant", maxNotified)
 	}
 	if s.Subject == "" || len([]rune(s.Subject)) > usermail.MaxSubject {
 		err = errors.Join(err, fmt.Errorf("subject: must be 1 to %d characters", usermail.MaxSubject))
@@ -234,7 +234,7 @@ func (c *checker) referNotify(ctx context.Context, s NotifyStep) (code IssueCode
 	}
 	for i, to := range s.To {
 		if !users[strings.ToLower(strings.TrimSpace(to))] {
-			wrong = errors.Join(wrong, fmt.Errorf("to[%d]: no user of the account has the address %q, or they have not proven it", i, to))
+			wrong = errors.Join(wrong, fmt.Errorf("to[%d]: no user of the tenant has the address %q, or they have not proven it", i, to))
 		}
 	}
 	return UnknownReference, wrong, nil

@@ -23,7 +23,7 @@ import (
 var (
 	ErrNotFound = fault.New(fault.NotFound, "NOT_FOUND", "there is no such asset")
 	ErrInUse    = fault.New(fault.Conflict, "IN_USE", "templates, blocks or unfinished broadcasts name the image")
-	ErrLimit    = fault.New(fault.Invalid, "LIMIT_EXCEEDED", "the account has no room for the image")
+	ErrLimit    = fault.New(fault.Invalid, "LIMIT_EXCEEDED", "the tenant has no room for the image")
 )
 
 // Limits of an account.
@@ -119,7 +119,7 @@ func Add(ctx context.Context, tx *sqldb.DB, t id.Tenant, name string, content []
 			return err
 		}
 		if n == 0 {
-			return ErrLimit.Sayf("an account may have %d images and %d MB; delete some first", maxAssets, maxBytes>>20)
+			return ErrLimit.Sayf("a tenant may have %d images and %d MB; delete some first", maxAssets, maxBytes>>20)
 		}
 		_, err = tx.Exec(ctx, `
 			INSERT INTO asset (tenant_id, id, name, folded_name, media_type, width, height, size, created_at)

@@ -17,7 +17,7 @@ var (
 	ErrMJMLElement  = fault.New(fault.Invalid, "MJML_UNKNOWN_ELEMENT", "MJML has no such element") // details: UnknownElements
 	ErrMJMLEmpty    = fault.New(fault.Invalid, "MJML_COMPILE_FAILED", "the MJML compiles to nothing")
 	ErrMJMLCompiler = fault.New(fault.Unavailable, "UNAVAILABLE", "this program was built without the MJML compiler: run `make build` where the npm registry can be reached")
-	ErrMJMLWaiting  = fault.New(fault.Limited, "RATE_LIMITED", "too many documents of this account wait to be compiled; try again in a few seconds") // details: fault.Wait
+	ErrMJMLWaiting  = fault.New(fault.Limited, "RATE_LIMITED", "too many documents of this tenant wait to be compiled; try again in a few seconds") // details: fault.Wait
 	ErrMJMLBusy     = fault.New(fault.Unavailable, "UNAVAILABLE", "too many documents wait to be compiled; try again in a few seconds")
 )
 

@@ -134,7 +134,7 @@ func createRecord[C anyChange](ctx context.Context, db *sqldb.DB, c *mjml.Compil
 			return err
 		}
 		if n >= limit {
-			return ErrLimit.Sayf("an account may have at most %d %ss", limit, table)
+			return ErrLimit.Sayf("a tenant may have at most %d %ss", limit, table)
 		}
 		var err error
 		*h.slug, err = slug.Free(*h.slug, '-', func(try string) (taken bool, err error) {

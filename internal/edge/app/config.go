@@ -47,9 +47,9 @@ type Options struct {
 	RateLimitPerMinute     string `name:"rate-limit-per-minute" env:"PACKETBOAT_RATE_LIMIT_PER_MINUTE" default:"1000" help:"Requests a minute per API key, and per session."`
 	MaxConnections         string `name:"max-connections" env:"PACKETBOAT_MAX_CONNECTIONS" default:"4000" help:"Connections that are kept open at once on the public listener; health checks are answered beyond."`
 	MaxPerAddress          string `name:"max-connections-per-address" env:"PACKETBOAT_MAX_CONNECTIONS_PER_ADDRESS" default:"200" help:"Of these, connections from one address, or one IPv6 network of /64. Trusted proxies may have more."`
-	MaxJobFilesMB          string `name:"max-job-files-mb" env:"PACKETBOAT_MAX_JOB_FILES_MB" default:"1024" help:"Megabytes of files of imports and exports that an account may store at a time."`
-	MaxWorkingCopiesMB     string `name:"max-working-copies-mb" env:"PACKETBOAT_MAX_WORKING_COPIES_MB" default:"200" help:"Megabytes of working copies that the users of an account may store at a time."`
-	MaxVisitorRequestsMB   string `name:"max-visitor-requests-mb" env:"PACKETBOAT_MAX_VISITOR_REQUESTS_MB" default:"200" help:"Megabytes of page views and events of unknown visitors that are kept for an account; beyond, the oldest are deleted."`
+	MaxJobFilesMB          string `name:"max-job-files-mb" env:"PACKETBOAT_MAX_JOB_FILES_MB" default:"1024" help:"Megabytes of files of imports and exports that a tenant may store at a time."`
+	MaxWorkingCopiesMB     string `name:"max-working-copies-mb" env:"PACKETBOAT_MAX_WORKING_COPIES_MB" default:"200" help:"Megabytes of working copies that the users of a tenant may store at a time."`
+	MaxVisitorRequestsMB   string `name:"max-visitor-requests-mb" env:"PACKETBOAT_MAX_VISITOR_REQUESTS_MB" default:"200" help:"Megabytes of page views and events of unknown visitors that are kept for a tenant; beyond, the oldest are deleted."`
 	TrustedProxies         string `name:"trusted-proxies" env:"PACKETBOAT_TRUSTED_PROXIES" help:"Networks whose X-Forwarded-For is believed, as CIDRs with commas between them. Default: none."`
 	CountryHeader          string `name:"country-header" env:"PACKETBOAT_COUNTRY_HEADER" help:"Header in which a trusted proxy names the country of the client, such as CF-IPCountry. Default: none."`
 	GeoIPDB                string `name:"geoip-db" env:"PACKETBOAT_GEOIP_DB" help:"File in the MaxMind DB format with the countries of addresses, for visitors of websites. Default: none."`

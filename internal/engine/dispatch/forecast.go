@@ -26,7 +26,7 @@ import (
 
 // The faults of forecasts that had no turn.
 var (
-	ErrWaiting = fault.New(fault.Limited, "RATE_LIMITED", "too many forecasts of this account are waiting; try again in a few seconds") // details: fault.Wait
+	ErrWaiting = fault.New(fault.Limited, "RATE_LIMITED", "too many forecasts of this tenant are waiting; try again in a few seconds") // details: fault.Wait
 	ErrBusy    = fault.New(fault.Unavailable, "UNAVAILABLE", "too many forecasts are waiting; try again in a few seconds")
 )
 

@@ -73,7 +73,7 @@ func (m *UserMails) sendOne(ctx context.Context, t id.Tenant, mail usermail.Mail
 	if m.Mail == nil || !isUser {
 		reason := "the installation has no relay for its own mail"
 		if m.Mail != nil {
-			reason = "the recipient is no user of the account any more, or has not proven the address"
+			reason = "the recipient is no user of the tenant any more, or has not proven the address"
 		}
 		m.Log.Warn("mail to user dropped", "tenant", t, "mail", mail.ID, "reason", reason)
 		return usermail.Drop(ctx, m.DB, t, mail)

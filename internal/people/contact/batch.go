@@ -317,7 +317,7 @@ func (b *batch) countNew(ctx context.Context, tx *sqldb.DB) error {
 		b.remaining = new(*limit - n)
 	}
 	if *b.remaining <= 0 {
-		return ErrLimit.Sayf("the account may have at most %d contacts", *limit)
+		return ErrLimit.Sayf("the tenant may have at most %d contacts", *limit)
 	}
 	*b.remaining--
 	return nil

@@ -52,7 +52,7 @@ func Restore(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.Conta
 			}
 			if to != Pending && limit != nil {
 				if remaining <= 0 {
-					return nil, ErrLimit.Sayf("the account may have at most %d contacts", *limit)
+					return nil, ErrLimit.Sayf("the tenant may have at most %d contacts", *limit)
 				}
 				remaining--
 			}

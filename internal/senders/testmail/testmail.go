@@ -80,5 +80,5 @@ func count(ctx context.Context, tx *sqldb.DB, c Call, now time.Time) error {
 	}
 	wait := int((sqldb.Time(started).Sub(ended) + time.Second - 1) / time.Second)
 	return ErrLimit.With(fault.Wait{Seconds: wait}).
-		Sayf("an account may send %d test mails in an hour; %d are left, and this call has %d; retry in %d s", MaxPerHour, MaxPerHour-mails, c.Mails, wait)
+		Sayf("a tenant may send %d test mails in an hour; %d are left, and this call has %d; retry in %d s", MaxPerHour, MaxPerHour-mails, c.Mails, wait)
 }

@@ -34,7 +34,7 @@ import (
 
 // The faults of previews that had no turn.
 var (
-	ErrWaiting = fault.New(fault.Limited, "RATE_LIMITED", "too many previews of this account are waiting; try again in a few seconds") // details: fault.Wait
+	ErrWaiting = fault.New(fault.Limited, "RATE_LIMITED", "too many previews of this tenant are waiting; try again in a few seconds") // details: fault.Wait
 	ErrBusy    = fault.New(fault.Unavailable, "UNAVAILABLE", "too many previews are waiting; try again in a few seconds")
 )
 

@@ -51,7 +51,7 @@ const words = catalogue({
 		seeds: "Seed lists",
 		mailbox: "Mailbox",
 		jobs: "Jobs",
-		account: "Account settings",
+		account: "Workspace settings",
 		members: "Members",
 		keys: "API keys",
 		webhooks: "Webhooks",

@@ -23,7 +23,7 @@ const words = catalogue({
 	trial: "Trial: all mail goes to the built-in mailbox.",
 	open: "Open the mailbox",
 	change: "Change how mail leaves",
-	account: "Account",
+	account: "Workspace",
 });
 
 /** Strip is the one line under the top bar: the most important of what concerns the whole workspace. */

@@ -11,7 +11,7 @@ import { catalogue } from "../words/catalogue";
 import { countryField } from "../words/countries";
 
 const words = catalogue({
-	title: "Postal address of the account",
+	title: "Postal address of the workspace",
 	about: "It stands below every mail. Many laws ask for it.",
 	line1: "Street or box",
 	line2: "More",

@@ -37,7 +37,7 @@ const words = catalogue({
 		INVALID_EMAIL_TYPE: "No email type is chosen, or it is not active.",
 		NO_MTA: "No active MTA config can carry it.",
 		NO_IDENTITY: "No sender can send it: one is needed that is active, on a verified domain, and has its email type.",
-		NO_POSTAL_ADDRESS: "The account has no postal address, which many laws ask for.",
+		NO_POSTAL_ADDRESS: "The workspace has no postal address, which many laws ask for.",
 		LANE_UNVERIFIED: "An MTA config has never been tried with one of its senders.",
 		NO_DMARC: "No DMARC record was found for the domain of a sender.",
 		EMPTY_AUDIENCE: "Nobody is in the audience now.",

@@ -18,7 +18,7 @@ const words = catalogue({
 	website: "Website",
 	form: "Forms",
 	api: "Events",
-	account: "Account",
+	account: "Workspace",
 	empty: "Nothing has happened yet",
 	emptyText: "Mail sent to this person, opens and clicks, page views and events of your programs appear here.",
 	more: "Load earlier events",

@@ -8,7 +8,7 @@ const words = catalogue({
 	codes: {
 		UNSUBSCRIBED: "unsubscribed",
 		INVALID_TRANSITION: "in a status that does not allow this",
-		LIMIT_EXCEEDED: "at a limit of this account",
+		LIMIT_EXCEEDED: "at a limit of this workspace",
 		CONTACT_NOT_FOUND: "not found",
 		duplicate: "in it already",
 		UNCHANGED: "needed no change",

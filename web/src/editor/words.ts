@@ -100,10 +100,10 @@ export const filterHelp = catalogue({
 
 /** objectHelp has what Liquid can name besides fields of the contact. */
 export const objectHelp = catalogue({
-	"account.name": "Name of your account",
-	"account.website_url": "Website of your account",
-	"account.logo_url": "Logo of your account",
-	"account.postal_address": "Postal address of your account",
+	"account.name": "Name of your workspace",
+	"account.website_url": "Website of your workspace",
+	"account.logo_url": "Logo of your workspace",
+	"account.postal_address": "Postal address of your workspace",
 	"broadcast.id": "Id of the broadcast",
 	"broadcast.name": "Name of the broadcast",
 	"email.subject": "Subject of the mail",

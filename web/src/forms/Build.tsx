@@ -35,7 +35,7 @@ const words = catalogue({
 	double: "Ask by mail whether the address is theirs (double opt-in)",
 	doubleHelp: "New contacts get no other mail before they have confirmed. The link is valid for seven days.",
 	mail: "Confirmation mail",
-	builtIn: "The built-in one, in the language of the account",
+	builtIn: "The built-in one, in the language of the workspace",
 	mailHelp: "An entry of the library that has {{ subscribe_confirm_url }}.",
 	confirmURL: "After confirming, go to",
 	confirmHelp: "Without it, a page of ours says thank you.",

@@ -35,7 +35,7 @@ const words = catalogue({
 	isOpen: "To do",
 	left: (n: number) => plural(n, { one: "# step is left.", other: "# steps are left." }),
 	demo: "To send for real",
-	demoText: "The demo keeps all mail in its mailbox. An account of your own needs these two besides.",
+	demoText: "The demo keeps all mail in its mailbox. A workspace of your own needs these two besides.",
 	live: "Under way",
 	attention: "Needs attention",
 	month: "Last 30 days",

@@ -7,7 +7,7 @@ import { catalogue } from "../words/catalogue";
 const words = catalogue({
 	none: "Nothing names it.",
 	need: "These name it, and need another:",
-	account: "The account sends through it unless a sender or a broadcast names another.",
+	account: "The workspace sends through it unless a sender or a broadcast names another.",
 });
 
 /** MtaDependants lists what names an MTA config. */

@@ -28,7 +28,7 @@ const words = catalogue({
 	same: "The address it writes from",
 	types: "Writes mail of these types",
 	mta: "MTA config",
-	account: "That of the account",
+	account: "That of the workspace",
 	utm: "UTM source",
 	links: "Host of links in the content",
 	images: "Host of images",

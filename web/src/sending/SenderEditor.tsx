@@ -20,7 +20,7 @@ const words = catalogue({
 	reply: "Replies go to",
 	types: "Writes mail of these types",
 	mta: "MTA config",
-	account: "That of the account",
+	account: "That of the workspace",
 	utm: "UTM source",
 	active: "Active",
 	removeTitle: (email: string) => `Delete ${email}?`,

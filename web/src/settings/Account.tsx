@@ -18,7 +18,7 @@ import { countryField } from "../words/countries";
 import { explain } from "../words/errors";
 
 const words = catalogue({
-	title: "Account",
+	title: "Workspace",
 	settings: "Settings",
 	who: "Who you are",
 	name: "Name",

@@ -5,7 +5,7 @@ import css from "./Settings.module.css";
 
 const words = catalogue({
 	title: "Settings",
-	account: { name: "Account", about: "Name, postal address, time zone, what is tracked" },
+	account: { name: "Workspace", about: "Name, postal address, time zone, what is tracked" },
 	members: { name: "Members", about: "Who works here, and what they may do" },
 	keys: { name: "API keys", about: "For programs that use this workspace" },
 	webhooks: { name: "Webhooks", about: "Tell your programs what happens" },

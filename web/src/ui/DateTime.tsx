@@ -4,8 +4,8 @@ import { ownZone, timesOf, wallTime } from "../words/zone";
 import { Radios, TextField } from "./Field";
 
 const words = catalogue({
-	zone: (zone: string) => `Time in ${zone}, the account's zone.`,
-	own: (zone: string, account: string, own: string) => `Time in ${account}, the account's zone; in yours (${zone}) it is ${own}.`,
+	zone: (zone: string) => `Time in ${zone}, the workspace's zone.`,
+	own: (zone: string, account: string, own: string) => `Time in ${account}, the workspace's zone; in yours (${zone}) it is ${own}.`,
 	gap: "Clocks go forward over this time, so it does not exist. Choose another.",
 	twice: "Clocks go back, so this time comes twice",
 	first: "The first time",

@@ -60,7 +60,7 @@ const terms = catalogue({
 	deliveries: { name: "Deliveries", definition: "Mails from this domain that the next server took in the last 24 hours." },
 	hardBounceRate: { name: "Hard bounces", definition: "Mails to addresses that do not exist ÷ mails that were taken or refused for good, in the last 24 hours. From 1,000 deliveries on, 2 % warns and 10 % pauses the domain." },
 	complaintRate: { name: "Complaints", definition: "Mails that people reported as spam ÷ deliveries, in the last 24 hours. From 1,000 deliveries on, 0.1 % warns and 0.3 % pauses the domain." },
-	sentToday: { name: "Sent today", definition: "Mails that the next server took or refused for good today, in the time zone of the account." },
+	sentToday: { name: "Sent today", definition: "Mails that the next server took or refused for good today, in the time zone of the workspace." },
 	leftToday: { name: "Left today", definition: "How many mails its limits allow until the day ends." },
 	inside: { name: "Inside", definition: "People who have not come to an end yet, also while the sequence is paused." },
 	entered: { name: "Entered", definition: "How often contacts entered. One who came back counts again." },
