@@ -46,6 +46,7 @@ type Outcome struct {
 	Contact Contact
 	Created bool
 	Changed bool
+	Stopped bool  // Change.Status made it pending, unsubscribed, bounced, complained or deleted
 	Err     error // a fault of this draft alone; other drafts are saved
 }
 
@@ -275,7 +276,7 @@ func (b *batch) applyDraft(ctx context.Context, tx *sqldb.DB, p *mergeState, i i
 	case old == nil && d.Mode == Updating:
 		return refuse(ErrNotFound)
 	case old == nil:
-		if !ch.unverified { // pending contacts are not billed
+		if !ch.pending() && ch.status != Suppressed { // those are not billed
 			if err := b.countNew(ctx, tx); err != nil {
 				return refuse(err)
 			}

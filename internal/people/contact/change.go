@@ -112,6 +112,7 @@ type Change struct {
 	ReplaceTags           bool             // Tags replace them
 	RemoveTags            []string
 	DoNotContact          *bool
+	Status                Status // that the contact has elsewhere: applied if it ranks above the contact's own; Pending leaves it unconfirmed
 
 	// Unverified says that the change comes from a person who has not proven to be the
 	// contact, such as a visitor of a website who enters an address. It sets texts and custom
@@ -143,6 +144,7 @@ type checked struct {
 	blocked      *bool
 	references   map[string]id.Contact // custom field key → contact that its value refers to
 	unverified   bool
+	status       Status
 }
 
 // Check validates a draft, except what depends on the tenant's stages, email types and
@@ -158,7 +160,7 @@ func (d Draft) checkValues(p *fault.Problems) checked {
 	ch := d.Change
 	out := checked{
 		texts: make(map[Text]*string, len(ch.Texts)), blocked: ch.DoNotContact, keepRefusals: ch.KeepRefusals, replaceTags: ch.ReplaceTags,
-		sourceIfNew: ch.SourceIfNew, unverified: ch.Unverified,
+		sourceIfNew: ch.SourceIfNew, unverified: ch.Unverified, status: ch.Status,
 	}
 	if email := d.address(); email != nil {
 		addr, err := address.Normalize(*email)

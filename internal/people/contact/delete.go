@@ -17,16 +17,21 @@ import (
 func Delete(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.Contact, now time.Time) ([]Moved, error) {
 	at := micros(now)
 	moved, _, err := applyStep(ctx, db, tenant, ids, now, func(c *Contact) ([]effect, *fault.Error) {
-		if c.Status == Suppressed {
-			return nil, nil
-		}
-		c.StatusBeforeSuppress, c.Status, c.SuppressedAt = c.Status, Suppressed, &at
-		return []effect{{what: journal.ContactDeleted, data: nil}}, nil
+		return c.delete(at), nil
 	})
 	if err != nil {
 		return nil, fmt.Errorf("delete contacts: %w", err)
 	}
 	return moved, nil
+}
+
+// delete deletes the contact, and returns the effects: none if it is deleted already.
+func (c *Contact) delete(now time.Time) []effect {
+	if c.Status == Suppressed {
+		return nil
+	}
+	c.StatusBeforeSuppress, c.Status, c.SuppressedAt = c.Status, Suppressed, &now
+	return []effect{{what: journal.ContactDeleted}}
 }
 
 // Restore restores deleted contacts with the status they had, or a later one of higher

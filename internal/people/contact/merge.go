@@ -134,18 +134,23 @@ func (p *mergeState) create(ch checked, by id.Author) Outcome {
 	if c.Source == nil && ch.sourceIfNew != "" {
 		c.Source = &ch.sourceIfNew
 	}
-	if ch.unverified {
-		c.Status = Pending // it gets its stage when it is activated
-	} else {
+	if !ch.unverified {
 		for _, s := range []*id.Stage{ch.stage, ch.stageIfNew} {
 			if s != nil && !s.IsZero() && c.Stage.IsZero() {
 				c.Stage = *s
 			}
 		}
-		if c.Stage.IsZero() {
-			c.Stage = defaultStage(*b.settings.stages)
-		}
 	}
+	switch {
+	case ch.pending():
+		c.Status = Pending // it gets its stage when it is activated
+	case c.Stage.IsZero():
+		c.Stage = defaultStage(*b.settings.stages)
+	}
+	if ch.status == Suppressed {
+		c.Status = Unsubscribed // what it was before is unknown, and Restore must not make up consent
+	}
+	effects, _ := c.adopt(ch.status, b.now)
 	c.listed = p.listed[c.Email]
 	c.evaluate(c.Status, b.now)
 	one := &pending{c: c, isNew: true, unshared: true}
@@ -153,8 +158,9 @@ func (p *mergeState) create(ch checked, by id.Author) Outcome {
 	for _, t := range done.subscriptions {
 		one.log(b, journal.SubscriptionChanged, "", t)
 	}
+	one.logEffects(b, effects)
 	p.track(one)
-	return Outcome{Contact: one.c, Created: true, Changed: true}
+	return Outcome{Contact: one.c, Created: true, Changed: true, Stopped: c.Status != Active && !ch.unverified}
 }
 
 // merge applies a draft to an existing contact.
@@ -193,12 +199,17 @@ func (p *mergeState) merge(one *pending, ch checked, by id.Author) Outcome {
 			p.byKey[*one.c.ExternalID] = one.c.ID
 		}
 	}
-	if one.c.Status == Pending && !ch.unverified {
+	if one.c.Status == Pending && !ch.pending() {
 		one.c.Status = Active
 		parts = append(parts, "global_status")
 		if one.c.Stage.IsZero() && (ch.stage == nil || ch.stage.IsZero()) {
 			ch.stage = new(defaultStage(*b.settings.stages))
 		}
+	}
+	before := one.c.Status
+	effects, adopted := one.c.adopt(ch.status, b.now)
+	if adopted && !slices.Contains(parts, "global_status") {
+		parts = append(parts, "global_status")
 	}
 	if ch.stage != nil && *ch.stage != one.c.Stage {
 		one.log(b, journal.StageChanged, "", map[string]any{"from": sqldb.Null(one.c.Stage), "to": sqldb.Null(*ch.stage)})
@@ -226,11 +237,21 @@ func (p *mergeState) merge(one *pending, ch checked, by id.Author) Outcome {
 		one.log(b, journal.TagRemoved, t, nil)
 	}
 	one.log(b, journal.ContactUpdated, "", Updated{Fields: parts, CustomFields: done.customFields})
-	return Outcome{Contact: one.c, Changed: true}
+	one.logEffects(b, effects)
+	return Outcome{Contact: one.c, Changed: true, Stopped: one.c.Status != before}
 }
+
+// pending reports whether the change leaves a contact unconfirmed.
+func (c checked) pending() bool { return c.unverified || c.status == Pending }
 
 func (o *pending) log(b *batch, t journal.Type, name string, data any) {
 	o.entries = append(o.entries, journal.Entry{Tenant: b.tenant, Type: t, Name: name, Contact: o.c.ID, At: b.now, Data: data})
+}
+
+func (o *pending) logEffects(b *batch, list []effect) {
+	for _, e := range list {
+		o.log(b, e.what, "", e.data)
+	}
 }
 
 // unshare copies the contact's maps and lists before they change, since an Outcome may
@@ -410,6 +431,8 @@ func columnsOf(part string) []string {
 		return []string{part, "search_text"}
 	case "subscriptions":
 		return []string{"subscriptions", "category_subscriptions"}
+	case "global_status":
+		return []string{"global_status", "status_before_suppress", "suppressed_at", "unsubscribed_at"}
 	case "stage_id":
 		return []string{"stage_id", "prospect_score", "customer_score", "score_updated_at"}
 	}

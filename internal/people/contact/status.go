@@ -179,6 +179,21 @@ func (c *Contact) raiseStatus(s Status) bool {
 	return true
 }
 
+// adopt applies a status that the contact has elsewhere, unless its own ranks higher, and reports whether
+// that changed the contact, with the journal entries that say more than that it did.
+func (c *Contact) adopt(s Status, now time.Time) (list []effect, changed bool) {
+	switch {
+	case s.rank() <= Active.rank(): // also where it would rank above the status to restore
+		return nil, false
+	case s == Suppressed:
+		list = c.delete(now)
+		return list, len(list) > 0
+	case s == Unsubscribed && c.unsubscribe(now):
+		return []effect{{what: journal.SubscriptionChanged, data: globalChange{"global", false}}}, true
+	}
+	return nil, c.raiseStatus(s)
+}
+
 // resubscribe ends an unsubscription from everything, also if the status has a higher rank,
 // and reports whether there was one.
 func (c *Contact) resubscribe() bool {
