@@ -45,7 +45,10 @@ func (d *drafter) draft(cells []string) (contact.Draft, *rowError) {
 		}
 		cell := ""
 		if i < len(cells) {
-			cell = strings.TrimSpace(unescapeFormula(cells[i]))
+			cell = unescapeFormula(cells[i])
+		}
+		if blank([]string{cell}) {
+			cell = ""
 		}
 		if cell == "" && !d.UpdateBlank && c.Target != emailTarget {
 			continue
@@ -68,9 +71,10 @@ func (d *drafter) setCell(out *contact.Draft, tags *[]string, target, cell strin
 		if ch.CustomFields == nil {
 			ch.CustomFields = map[string]any{}
 		}
-		ch.CustomFields[key] = customValue(d.fields[key].Type, cell)
+		ch.CustomFields[key] = customValue(d.fields[key], cell)
 		return ""
 	}
+	cell = strings.TrimSpace(cell)
 	if key, ok := strings.CutPrefix(target, consentPrefix); ok {
 		if cell == "" {
 			return "" // an empty cell is no consent
@@ -95,6 +99,8 @@ func (d *drafter) setCell(out *contact.Draft, tags *[]string, target, cell strin
 		*tags = append(slices.Clip(*tags), splitList(cell)...)
 	case stageTarget:
 		return d.stage(ch, cell)
+	case statusTarget:
+		return setStatus(ch, cell)
 	case blockTarget:
 		if cell == "" {
 			return ""
@@ -114,7 +120,22 @@ func (d *drafter) setCell(out *contact.Draft, tags *[]string, target, cell strin
 	return ""
 }
 
-// stage parses the id or the slug of a stage.
+// setStatus adds a status to a change. Of several the one that allows least counts.
+func setStatus(ch *contact.Change, cell string) string {
+	if cell == "" {
+		return ""
+	}
+	s, ok := parseStatus(cell)
+	if !ok {
+		return "is no known status: write active, pending, unsubscribed, bounced, complained or suppressed, or map the column to no field if it is about something else"
+	}
+	if order := contact.Statuses(); slices.Index(order, s) > slices.Index(order, ch.Status) {
+		ch.Status = s
+	}
+	return ""
+}
+
+// stage parses the id, the slug or the name of a stage.
 func (d *drafter) stage(ch *contact.Change, cell string) string {
 	if cell == "" {
 		return ""
@@ -125,16 +146,29 @@ func (d *drafter) stage(ch *contact.Change, cell string) string {
 			return ""
 		}
 	}
+	for _, s := range d.stages {
+		if strings.EqualFold(s.Name, cell) {
+			ch.Stage = new(s.ID.String())
+			return ""
+		}
+	}
 	return "there is no such stage"
 }
 
 // customValue converts a cell to the JSON value of a custom field. A cell that does not parse stays a
 // string, which the field's validation refuses.
-func customValue(t field.Type, cell string) any {
+// Text is kept as it is, unless only the trimmed one is a value of the field.
+func customValue(f field.Field, cell string) any {
 	if cell == "" {
 		return nil
 	}
-	switch t {
+	if f.Type == field.String || f.Type == field.Enum {
+		if _, _, ok := f.Value(cell); ok {
+			return cell
+		}
+	}
+	cell = strings.TrimSpace(cell)
+	switch f.Type {
 	case field.Number, field.Currency:
 		if n, err := strconv.ParseFloat(cell, 64); err == nil && !math.IsInf(n, 0) && !math.IsNaN(n) && !strings.ContainsAny(cell, "xXpP_") {
 			return n
@@ -163,17 +197,6 @@ func parseBoolean(cell string) (value, ok bool) {
 		return false, true
 	}
 	return false, false
-}
-
-// splitList splits a cell at commas.
-func splitList(cell string) []string {
-	var out []string
-	for v := range strings.SplitSeq(cell, ",") {
-		if v = strings.TrimSpace(v); v != "" {
-			out = append(out, v)
-		}
-	}
-	return out
 }
 
 // rowErrorOf converts a fault to the error of a row, and finds the column it concerns.

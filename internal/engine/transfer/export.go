@@ -198,6 +198,9 @@ func (e Exporter) Run(ctx context.Context, w *job.Work) error {
 			return err
 		}
 		x.listing = contacts{w, sel, e}
+		if x.stages, err = contact.Stages(ctx, w.DB, w.Job.Tenant); err != nil {
+			return err
+		}
 	}
 	if w.Job.State == nil {
 		if err := x.begin(ctx, &at); err != nil {
@@ -219,6 +222,7 @@ type export struct {
 	subject Subject
 	format  FileFormat
 	fields  []string
+	stages  []contact.Stage
 }
 
 // begin creates the file and writes the header.
@@ -333,8 +337,21 @@ func (x *export) write(text *bytes.Buffer, doc []byte) error {
 		if cells[i], err = cellOf(v); err != nil {
 			return err
 		}
+		if x.fields[i] == stageTarget {
+			cells[i] = x.stageCell(cells[i])
+		}
 	}
 	return writeRow(text, cells)
+}
+
+// stageCell returns the slug of a stage: another tenant does not know its id.
+func (x *export) stageCell(stage string) string {
+	for _, s := range x.stages {
+		if s.ID.String() == stage {
+			return s.Slug
+		}
+	}
+	return stage
 }
 
 func writeRow(text *bytes.Buffer, cells []string) error {
@@ -389,8 +406,8 @@ func writeObject(text *bytes.Buffer, fields []string, values []json.RawMessage) 
 	return nil
 }
 
-// cellOf converts a JSON value to a cell: strings with escapeFormula, lists of strings joined by
-// commas, numbers and booleans unchanged, other values as JSON.
+// cellOf converts a JSON value to a cell: strings with escapeFormula, lists of strings by joinList,
+// numbers and booleans unchanged, other values as JSON.
 func cellOf(v json.RawMessage) (string, error) {
 	switch {
 	case string(v) == "null":
@@ -402,7 +419,7 @@ func cellOf(v json.RawMessage) (string, error) {
 	case v[0] == '[':
 		var list []string
 		if json.Unmarshal(v, &list) == nil {
-			return escapeFormula(strings.Join(list, ",")), nil
+			return escapeFormula(joinList(list)), nil
 		}
 	}
 	return string(v), nil

@@ -168,6 +168,72 @@ func TestAnExportCanBeImported(t *testing.T) {
 	})
 }
 
+// A file that one tenant exports says the same to another one, in every column that it has.
+func TestContactsMoveToAnotherTenant(t *testing.T) {
+	each(t, func(d *fixture) {
+		texts := map[contact.Text]*string{}
+		for _, name := range contact.Texts() {
+			texts[name] = new("it's \"" + string(name) + "\", =1\nand; more")
+		}
+		texts[contact.Country], texts[contact.Timezone] = new("DE"), new("Europe/Berlin")
+		stages, err := contact.Stages(d.Context(), d.db, d.tenant)
+		d.ok(err)
+		stage := stages[len(stages)-1].ID.String()
+		d.save("full@example.org", contact.Change{
+			Texts: texts, Stage: &stage, Tags: new([]string{"a, b", `c"d`, "e", "-f", `"g"`, "two\nlines", "'=h"}), DoNotContact: new(true),
+			CustomFields: map[string]any{
+				"seats": -0.25, "vip": true, "born": "1997-02-27", "seen": "2026-01-02T03:04:05.678Z", "size": "M", "plan": " 7\t ",
+				"likes": []any{"x, y", `"z`, "=1"},
+			},
+			Subscriptions: map[string]*bool{"offers": new(false), "newsletter": new(true)},
+		})
+		d.save("empty@example.org", contact.Change{})
+		for _, s := range contact.Statuses() {
+			d.inStatus(string(s)+"@example.org", s)
+		}
+		file := func() (text string, rows map[string]map[string]string) {
+			j := d.export(transfer.ExportRequest{Selector: segment.SelectorInput{Status: []string{"active", "pending", "unsubscribed", "bounced", "complained", "suppressed"}}})
+			_, rows = d.table(j)
+			for _, row := range rows {
+				for _, own := range []string{"id", "created_at", "updated_at"} {
+					delete(row, own)
+				}
+				if row["source"] == "" {
+					row["source"] = "import"
+				}
+			}
+			return d.file(j, transfer.ExportFile), rows
+		}
+		text, went := file()
+		d.newTenant("other")
+		j := d.load(text, transfer.Options{})
+		if got := d.resultText(j); got != "completed 8: 8+0+0+0" {
+			d.Fatalf("the import = %s %q", got, d.errors(j))
+		}
+		if _, came := file(); !cmp.Equal(went, came) {
+			d.Errorf("it came changed (-went +came):\n%s", cmp.Diff(went, came))
+		}
+	})
+}
+
+// A column of stages holds what people call them, or the ids that an export of before wrote.
+func TestStagesInAFile(t *testing.T) {
+	each(t, func(d *fixture) {
+		stages, err := contact.Stages(d.Context(), d.db, d.tenant)
+		d.ok(err)
+		last := stages[len(stages)-1]
+		for i, cell := range []string{last.ID.String(), strings.ToUpper(last.ID.String()), last.Slug, strings.ToUpper(last.Slug), last.Name, " " + strings.ToLower(last.Name) + " "} {
+			email := fmt.Sprintf("s%d@example.org", i)
+			if j := d.load("email,stage_id\n"+email+",\""+cell+"\"\n", transfer.Options{}); d.resultText(j) != "completed 1: 1+0+0+0" || d.contact(email).Stage != last.ID {
+				d.Errorf("%q = %s %q", cell, d.resultText(j), d.errors(j))
+			}
+		}
+		if j := d.load("email,stage_id\nx@example.org,nowhere\n", transfer.Options{}); d.resultText(j) != "completed 1: 0+0+0+1" {
+			d.Errorf("an unknown stage = %s", d.resultText(j))
+		}
+	})
+}
+
 // An export that is interrupted, while contacts are created and deleted, has each contact that
 // existed all the time once.
 func TestAnInterruptedExportContinues(t *testing.T) {

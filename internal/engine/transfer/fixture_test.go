@@ -44,7 +44,19 @@ func each(t *testing.T, f func(d *fixture)) {
 func newFixture(t *testing.T, db *sqldb.DB) *fixture {
 	t.Helper()
 	d := &fixture{T: t, db: db, now: noon}
-	in, err := tenant.Create(t.Context(), db, "acme", "Acme", "UTC", noon, sender.Newsletter, contact.CreateDefaultStages)
+	d.e = &job.Engine{
+		DB: db, Owner: "here", Now: func() time.Time { return d.now }, Log: slog.New(slog.DiscardHandler),
+		Runners: map[job.Kind]job.Runner{job.Import: transfer.Import},
+	}
+	d.newTenant("acme")
+	return d
+}
+
+// newTenant continues in a new tenant with the same fields and email types.
+func (d *fixture) newTenant(slug string) {
+	d.Helper()
+	t, db := d.T, d.db
+	in, err := tenant.Create(t.Context(), db, slug, slug, "UTC", noon, sender.Newsletter, contact.CreateDefaultStages)
 	d.ok(err)
 	d.tenant = in.ID
 	_, err = sender.CreateEmailType(t.Context(), db, in.ID, sender.EmailTypeFields{Key: new("offers"), DisplayName: new("Offers")}, noon)
@@ -57,11 +69,6 @@ func newFixture(t *testing.T, db *sqldb.DB) *fixture {
 		_, err := field.Create(t.Context(), db, in.ID, f, noon)
 		d.ok(err)
 	}
-	d.e = &job.Engine{
-		DB: db, Owner: "here", Now: func() time.Time { return d.now }, Log: slog.New(slog.DiscardHandler),
-		Runners: map[job.Kind]job.Runner{job.Import: transfer.Import},
-	}
-	return d
 }
 
 func (d *fixture) ok(err error) {

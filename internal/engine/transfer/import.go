@@ -250,6 +250,7 @@ const (
 	emailTarget   = "email"
 	tagsTarget    = "tags"
 	stageTarget   = "stage_id"
+	statusTarget  = "global_status"
 	blockTarget   = "do_not_contact"
 	customPrefix  = "custom_fields."
 	consentPrefix = "subscriptions."
@@ -281,7 +282,7 @@ func (t targets) of(names []string, mapping map[string]string, p *problems) []co
 	}
 	first := map[string]string{}
 	for _, c := range columns {
-		if before, twice := first[c.Target]; twice && c.Target != "" && c.Target != tagsTarget {
+		if before, twice := first[c.Target]; twice && c.Target != "" && c.Target != tagsTarget && c.Target != statusTarget {
 			p.Add("options.mapping."+c.Name, fmt.Sprintf("%s is what the column %q is about already", c.Target, before))
 			continue
 		}
@@ -315,11 +316,12 @@ func (t targets) refusal(target string) string {
 // plain reports whether a target is a built-in field.
 func (t targets) plain(target string) bool {
 	_, text := contact.ParseText(target)
-	return text || slices.Contains([]string{emailTarget, tagsTarget, stageTarget, blockTarget}, target)
+	return text || slices.Contains([]string{emailTarget, tagsTarget, stageTarget, statusTarget, blockTarget}, target)
 }
 
 // named returns the target for the name of a column: a built-in field, ignoring case and with
-// spaces for underscores; else a custom field; else "".
+// spaces for underscores; else a custom field; else the status for a column that is called so, since a refusal must
+// not get lost on the way from another system; else "".
 func (t targets) named(name string) string {
 	if name == "" || t.refusal(name) == "" {
 		return name
@@ -331,6 +333,9 @@ func (t targets) named(name string) string {
 	if _, ok := t.fields[key]; ok && !slices.Contains(contact.ColumnNames(), key) {
 		return customPrefix + key
 	}
+	if key == "status" {
+		return statusTarget
+	}
 	return ""
 }
 
@@ -341,6 +346,7 @@ type ImportResult struct {
 	Updated int64 `json:"updated"`                  // rows for an existing contact, changed or not
 	Skipped int64 `json:"skipped"`                  // rows skipped because of the mode
 	Invalid int64 `json:"invalid"`                  // rows refused
+	Stopped int64 `json:"stopped,omitempty"`        // rows whose status made the contact one that gets no mail
 	Omitted int64 `json:"errors_omitted,omitempty"` // refused rows that are not in the errors file, since it is full
 	DryRun  bool  `json:"dry_run,omitempty"`
 }

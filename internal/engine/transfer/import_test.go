@@ -399,7 +399,7 @@ func TestOptionsAreValidatedBeforeQueueing(t *testing.T) {
 			want       map[string]string
 		}{
 			{"all at once", "email,name,plan,x,city\n", transfer.Options{
-				Mapping: map[string]string{"name": "global_status", "gone": "city", "plan": "custom_fields.nope", "x": "subscriptions.nope", "city": "email"},
+				Mapping: map[string]string{"name": "updated_at", "gone": "city", "plan": "custom_fields.nope", "x": "subscriptions.nope", "city": "email"},
 				Mode:    "replace", Tags: []string{"", "a"}, SegmentKey: "nope",
 			}, map[string]string{
 				"code":                 "INVALID_INPUT",

@@ -299,6 +299,9 @@ func (im *importRun) applyBatch(ctx context.Context, tx *sqldb.DB, at checkpoint
 			switch {
 			case o.Err == nil:
 				members = append(members, o.Contact.ID)
+				if o.Stopped {
+					at.Sum.Stopped++
+				}
 				again := false // an earlier batch of a dry run would have created it
 				if im.seen != nil && o.Created {
 					hash := hashOf(o.Contact.Email)

@@ -23,7 +23,9 @@ func (api Contacts) contactsTransfer(r *endpoint.Router) {
 		Name: "importContacts", Summary: "Import contacts from a CSV file, in a job.",
 		Description: `The file is UTF-8 with a header row; its delimiter (comma, semicolon, tab or |) is detected from that row. A row may have 1 MB, the body 100 MB.
 
-mapping names the target of a column: a field of contacts, custom_fields.<key>, subscriptions.<type_key>, tags (comma separated, of any number of columns), stage_id (an id or a slug), do_not_contact; "" ignores the column. A column that is not mapped is written to the field of the same name, ignoring case and with spaces for underscores; if there is none, it is ignored. Booleans are true, false, yes, no, 1 or 0.
+mapping names the target of a column: a field of contacts, custom_fields.<key>, subscriptions.<type_key>, tags (comma separated, with members that hold commas in quotes; of any number of columns), stage_id (the slug, name or id of a stage), do_not_contact, global_status; "" ignores the column. A column that is not mapped is written to the field of the same name, ignoring case and with spaces for underscores; if there is none, it is ignored. Booleans are true, false, yes, no, 1 or 0.
+
+A global_status, or a column named status that is not mapped, is applied where it is worse than the contact's own: unsubscribed, bounced, complained, suppressed, and pending for new contacts. The usual words of other systems for these are known, such as blocklisted and cleaned. stopped in the result counts such contacts. A row with an unknown word is invalid.
 
 Each row is saved as by PUT /contacts, but a file never turns a refused subscription into consent, and never reactivates a contact that unsubscribed, bounced, complained or was deleted. An invalid row does not stop the others: it is written to the errors file (errors_url of the result), which can be corrected and imported.`,
 		Tag: "contacts", Scope: auth.ContactsWrite, Status: http.StatusAccepted, MaxBody: 100 * endpoint.Megabyte,
@@ -31,7 +33,7 @@ Each row is saved as by PUT /contacts, but a file never turns a refused subscrip
 	}.ExampleUpload("contacts.csv", "email,First name\nada@example.com,Ada\ngrace@example.com,Grace\n", `{"mapping": {"First name": "first_name"}, "mode": "upsert", "tags": ["import"]}`).Once(), api.importContacts)
 	endpoint.Handle(r, "POST /t/{tenant}/api/contacts/export", endpoint.Op{
 		Name: "exportContacts", Summary: "Export contacts to a file, in a job.",
-		Description: `The file has the contacts in the order in which they were created. Fields are named as in a contact, with custom_fields.<key> and subscriptions.<type_key>. Without fields a CSV file has the fields of the profile, every custom field and every subscription, and NDJSON has whole contacts as GET /contacts shows them. The file is at GET /jobs/{id}/download.`,
+		Description: `The file has the contacts in the order in which they were created. Fields are named as in a contact, with custom_fields.<key> and subscriptions.<type_key>. In CSV a stage_id is the slug of the stage, and a list is written as a row of CSV inside its cell. Without fields a CSV file has the fields of the profile, every custom field and every subscription, and NDJSON has whole contacts as GET /contacts shows them. The file is at GET /jobs/{id}/download.`,
 		Tag:         "contacts", Scope: auth.ContactsRead, Status: http.StatusAccepted,
 		Faults:      []*fault.Error{job.ErrLimit},
 		FieldFaults: selectorFaults("selector."),
