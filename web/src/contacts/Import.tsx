@@ -43,7 +43,7 @@ const words = catalogue({
 	noList: "No list",
 	tags: "Tags for everybody",
 	tagsHelp: "Separated by commas. A tag of this import makes its people easy to find.",
-	consent: "Importing never brings back people who unsubscribed. Import only people who agreed to your mail.",
+	consent: "Importing never brings back people who unsubscribed, and a status other than active in the file is kept. Import only people who agreed to your mail.",
 	check: "Check the file",
 	checkHelp: "Nothing is written yet.",
 	run: "Import",
@@ -136,7 +136,7 @@ function Mapping({ file, sample, onStarted, onOther }: { file: File; sample: Sam
 	const shown = sample.header.map((name, at) => ({ name, at })).filter((h) => !h.name.startsWith("error_"));
 	const mapping = Object.fromEntries(shown.map((h) => [h.name, chosen[h.name] ?? guess(h.name, fields)]));
 	const targets = Object.values(mapping).filter(Boolean);
-	const doubled = targets.find((t, i) => targets.indexOf(t) !== i);
+	const doubled = targets.find((t, i) => targets.indexOf(t) !== i && !repeatable.includes(t));
 	const nameOf = (field: string) => fields.find((f) => f.field === field)?.name ?? field;
 	const problem = !targets.includes("email") ? words.needEmail : doubled ? words.twice(nameOf(doubled)) : undefined;
 
@@ -152,7 +152,7 @@ function Mapping({ file, sample, onStarted, onOther }: { file: File; sample: Sam
 			body.set(
 				"options",
 				JSON.stringify({
-					mapping: Object.fromEntries(Object.entries(mapping).filter(([, t]) => t)),
+					mapping, // with the columns that are not imported, which the server would else map by their names
 					mode,
 					update_blank: blank,
 					segment_key: list || null,
@@ -262,7 +262,10 @@ function Mapping({ file, sample, onStarted, onOther }: { file: File; sample: Sam
 }
 
 /** The fields of a contact that a column can become, besides its own fields. */
-const plain = ["email", "first_name", "last_name", "full_name", "company", "title", "phone", "website", "external_id", "source", "tags", "stage", "do_not_contact", "city", "state", "postal_code", "country", "timezone"];
+const plain = ["email", "first_name", "last_name", "full_name", "company", "title", "phone", "website", "external_id", "source", "tags", "stage", "global_status", "do_not_contact", "city", "state", "postal_code", "country", "timezone"];
+
+/** What several columns can become. */
+const repeatable = ["tags", "global_status"];
 
 /** useTargets returns what a column can become: fields of contacts, tags, and the consent to a type of mail. */
 function useTargets(): FieldInfo[] {

@@ -27,6 +27,7 @@ const words = catalogue({
 	retry: "Try these rows again",
 	retryHelp: "When fields or stages have been added meanwhile. Else correct the downloaded file and import that.",
 	first: (n: number, all: number) => (all > n ? `The first ${full(n)} of ${full(all)} rows with errors` : plural(all, { one: "The row with an error", other: "The # rows with errors" })),
+	stopped: (n: number) => plural(n, { one: "# contact gets no mail because of its status in the file.", other: "# contacts get no mail because of their status in the file." }),
 	omitted: (n: number) => plural(n, { one: "# more row with an error is not in the file.", other: "# more rows with errors are not in the file." }),
 	row: "Row",
 	column: "Column",
@@ -38,7 +39,7 @@ const words = catalogue({
 	done: (n: number) => plural(n, { one: "# row read", other: "# rows read" }),
 });
 
-type Result = { rows: number; created: number; updated: number; skipped: number; invalid: number; errors_url?: string; errors_omitted?: number };
+type Result = { rows: number; created: number; updated: number; skipped: number; invalid: number; errors_url?: string; errors_omitted?: number; stopped?: number };
 
 /** How many rows with errors are shown, and how much of their file is read for it. */
 const mostRows = 10;
@@ -120,6 +121,7 @@ export function ImportJob({ id, dry, onAgain, onRetry }: { id: string; dry?: boo
 				</dl>
 			)}
 			{ended && result && result.invalid > 0 && <Errors id={id} all={result.invalid} />}
+			{result?.stopped && <p className={css.muted}>{words.stopped(result.stopped)}</p>}
 			{ended && result?.errors_omitted && <p className={css.muted}>{words.omitted(result.errors_omitted)}</p>}
 			{ended && (
 				<div className={css.actions}>

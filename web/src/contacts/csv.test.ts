@@ -1,6 +1,6 @@
 import { equals, Random, type Tests } from "../testing";
 import { type Cell, csvText } from "../words/csv";
-import { guess, parseRows } from "./csv";
+import { columnName, guess, parseRows } from "./csv";
 
 const rows = (text: string, separator = ",", most = 100) => parseRows(text, separator, most);
 
@@ -39,9 +39,13 @@ const tests: Tests = {
 			equals(rows(csvText(header, table)), [header, ...table]);
 		}
 	},
+	"columns are named as on the server"() {
+		const names = { " Name ": "Name", "'=sum": "=sum", "''+x": "'+x", "'tis": "'tis", "e\u0301": "\u00e9", "": "" };
+		for (const [cell, want] of Object.entries(names)) equals(columnName(cell), want, cell);
+	},
 	"headers are guessed by the field, its name or what people call it"() {
-		const fields = [{ field: "email", name: "Email" }, { field: "first_name", name: "First name" }, { field: "custom_fields.shoe_size", name: "Size" }];
-		const known: { [header: string]: string } = { "E-Mail": "email", "Email address": "email", FIRSTNAME: "first_name", "Given Name": "first_name", "shoe size": "custom_fields.shoe_size", size: "custom_fields.shoe_size", "Last name": "", "": "" };
+		const fields = [{ field: "email", name: "Email" }, { field: "first_name", name: "First name" }, { field: "custom_fields.shoe_size", name: "Size" }, { field: "global_status", name: "Status" }];
+		const known: { [header: string]: string } = { "E-Mail": "email", "Email address": "email", FIRSTNAME: "first_name", status: "global_status", "Given Name": "first_name", "shoe size": "custom_fields.shoe_size", size: "custom_fields.shoe_size", "Last name": "", "": "" };
 		for (const [header, want] of Object.entries(known)) equals(guess(header, fields), want, header);
 	},
 };

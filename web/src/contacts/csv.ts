@@ -42,7 +42,13 @@ export async function readSample(file: File): Promise<Sample> {
 	const first = text.split(/\r?\n/, 1)[0] ?? "";
 	const separator = [",", ";", "\t"].reduce((best, s) => (first.split(s).length > first.split(best).length ? s : best), ",");
 	const rows = parseRows(text, separator, 11);
-	return { separator, header: (rows[0] ?? []).map((h) => h.trim()), rows: rows.slice(1), more: file.size > sampleSize };
+	return { separator, header: (rows[0] ?? []).map(columnName), rows: rows.slice(1), more: file.size > sampleSize };
+}
+
+/** columnName returns a cell of the header as the server names its column: without the apostrophe that keeps spreadsheets from reading a formula. */
+export function columnName(cell: string): string {
+	const name = cell.normalize("NFC").trim();
+	return /^'+[=+\-@\t\r]/.test(name) ? name.slice(1) : name;
 }
 
 const plain = (name: string) => name.toLowerCase().replace(/[^a-z0-9]+/g, "");
@@ -66,6 +72,7 @@ const aliases: { [header: string]: string } = {
 	tag: "tags",
 	labels: "tags",
 	language: "locale",
+	status: "global_status",
 };
 
 /** guess returns the field that a column's header means, among those that exist; "" if none. */
