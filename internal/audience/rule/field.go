@@ -4,6 +4,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/packetboat/packetboat/internal/base/calendar"
 	"github.com/packetboat/packetboat/internal/base/clip"
 	"github.com/packetboat/packetboat/internal/mail/mx"
 	"github.com/packetboat/packetboat/internal/people/contact"
@@ -103,7 +104,7 @@ func custom(f field.Field) target {
 	case field.Country:
 		t.vocabulary, t.expected = field.CountryCode, aCountry
 	case field.TimeZone:
-		t.vocabulary, t.expected = timeZone, aTimeZone
+		t.vocabulary, t.expected = calendar.ZoneName, aTimeZone
 	}
 	t.value = func(s *Subject) any { return s.Contact.CustomFields[f.Key] }
 	if f.Type == field.DateTime {
@@ -123,8 +124,6 @@ const (
 	aCountry  = "a country code of two letters (ISO 3166-1)"
 	aTimeZone = "the IANA name of a time zone"
 )
-
-func timeZone(s string) (string, bool) { return s, field.ValidTimeZone(s) }
 
 // words returns a vocabulary of the given words.
 func words[T ~string](list ...T) (func(string) (string, bool), string) {
@@ -175,7 +174,7 @@ var columns = func() map[string]target {
 	person("state", text, func(c *contact.Contact) any { return c.State })
 	person("postal_code", text, func(c *contact.Contact) any { return c.PostalCode })
 	person("country", choice(field.CountryCode, aCountry), func(c *contact.Contact) any { return c.Country })
-	person("timezone", choice(timeZone, aTimeZone), func(c *contact.Contact) any { return c.Timezone })
+	person("timezone", choice(calendar.ZoneName, aTimeZone), func(c *contact.Contact) any { return c.Timezone })
 	person("source", text, func(c *contact.Contact) any { return c.Source })
 	person("tags", target{kind: tagsKind}, func(c *contact.Contact) any { return c.Tags })
 
@@ -226,7 +225,7 @@ var columns = func() map[string]target {
 	touch("first_touch_medium", text, func(t contact.Touches) any { return t.FirstMedium })
 	touch("first_touch_referrer", text, func(t contact.Touches) any { return t.FirstReferrer })
 	touch("first_touch_source", text, func(t contact.Touches) any { return t.FirstSource })
-	touch("first_touch_timezone", choice(timeZone, aTimeZone), func(t contact.Touches) any { return t.FirstTimezone })
+	touch("first_touch_timezone", choice(calendar.ZoneName, aTimeZone), func(t contact.Touches) any { return t.FirstTimezone })
 	touch("last_touch_at", moment, func(t contact.Touches) any { return t.LastAt })
 	touch("last_touch_campaign", text, func(t contact.Touches) any { return t.LastCampaign })
 	touch("last_touch_medium", text, func(t contact.Touches) any { return t.LastMedium })

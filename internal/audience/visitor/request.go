@@ -9,10 +9,10 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/packetboat/packetboat/internal/base/calendar"
 	"github.com/packetboat/packetboat/internal/base/clip"
 	"github.com/packetboat/packetboat/internal/base/id"
 	"github.com/packetboat/packetboat/internal/message/track"
-	"github.com/packetboat/packetboat/internal/people/field"
 )
 
 // Kind is the kind of a request.
@@ -135,8 +135,8 @@ func (r *Request) page(b body) (binding string, ok bool) {
 	} else { // the query of another site's page may contain personal data
 		r.Referrer = clip.Runes((&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path, RawPath: u.RawPath}).String(), maxReferrer)
 	}
-	if field.ValidTimeZone(b.Timezone) {
-		r.Timezone = b.Timezone
+	if zone, ok := calendar.ZoneName(b.Timezone); ok {
+		r.Timezone = zone
 	}
 	return binding, true
 }

@@ -7,6 +7,8 @@ import (
 	"reflect"
 	"strings"
 	"time"
+
+	"github.com/packetboat/packetboat/internal/base/calendar"
 )
 
 // None is a response without a body: 204.
@@ -117,18 +119,16 @@ func (s Stamp) Schema(Registry) *Schema {
 
 var errTime = errors.New("must be a date and time such as 2026-03-01T09:30:00Z")
 
-// ParseTime parses a time in RFC 3339. Without an offset it is UTC; a date alone is its first moment in
-// UTC. The error can be the message of a field's problem.
+// ParseTime parses a time in the forms of calendar.ParseMoment, which are those of RFC 3339 and more, or a
+// date, which is its first moment in UTC. The error can be the message of a field's problem.
 func ParseTime(s string) (time.Time, error) {
 	s = strings.TrimSpace(s)
-	for _, layout := range []string{time.RFC3339Nano, "2006-01-02T15:04:05.999999999", "2006-01-02T15:04", time.DateOnly} {
-		if t, err := time.Parse(layout, s); err == nil {
-			t = t.UTC()
-			if y := t.Year(); y < 1 || y > 9999 {
-				return time.Time{}, errTime
-			}
-			return t, nil
-		}
+	t, ok := calendar.ParseMoment(s)
+	if !ok {
+		t, ok = calendar.ParseDay(s)
 	}
-	return time.Time{}, errTime
+	if !ok {
+		return time.Time{}, errTime
+	}
+	return t, nil
 }

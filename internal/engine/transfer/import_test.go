@@ -377,6 +377,39 @@ func TestAnImportRespectsTheContactLimit(t *testing.T) {
 	})
 }
 
+// Values as databases and other systems write them are read.
+func TestValuesInTheFormsOfOtherSystems(t *testing.T) {
+	each(t, func(d *fixture) {
+		for i, c := range []struct{ column, cell, want string }{
+			{"custom_fields.seen", "2016-11-01 10:00:00", "2016-11-01T10:00:00.000Z"},
+			{"custom_fields.seen", " 2018-02-12t17:59:31+0200 ", "2018-02-12T15:59:31.000Z"},
+			{"custom_fields.seen", "2018-02-12 17:59:31.25+00", "2018-02-12T17:59:31.250Z"},
+			{"custom_fields.born", "1997-02-27 00:00:00", "1997-02-27"},
+			{"custom_fields.plan", " 7 ", " 7 "},
+			{"custom_fields.plan", "'=1 ", "=1 "},
+			{"custom_fields.size", " S ", "S"},
+			{"custom_fields.likes", `"x, y", z`, "[x, y z]"},
+			{"timezone", " europe/zurich", "Europe/Zurich"},
+			{"timezone", "US/eastern", "US/Eastern"},
+		} {
+			email := fmt.Sprintf("v%d@example.org", i)
+			j := d.load("email;"+c.column+"\n"+email+`;"`+strings.ReplaceAll(c.cell, `"`, `""`)+"\"\n", transfer.Options{})
+			if d.resultText(j) != "completed 1: 1+0+0+0" {
+				d.Errorf("%+v = %s %q", c, d.resultText(j), d.errors(j))
+				continue
+			}
+			found := d.contact(email)
+			got := fmt.Sprint(found.CustomFields[strings.TrimPrefix(c.column, "custom_fields.")])
+			if found.Timezone != nil {
+				got = *found.Timezone
+			}
+			if got != c.want {
+				d.Errorf("%+v is read as %q", c, got)
+			}
+		}
+	})
+}
+
 func TestOptionsAreValidatedBeforeQueueing(t *testing.T) {
 	each(t, func(d *fixture) {
 		s := d.list("Readers")

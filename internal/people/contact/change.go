@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/text/unicode/norm"
 
+	"github.com/packetboat/packetboat/internal/base/calendar"
 	"github.com/packetboat/packetboat/internal/base/clip"
 	"github.com/packetboat/packetboat/internal/base/fault"
 	"github.com/packetboat/packetboat/internal/base/id"
@@ -249,9 +250,11 @@ func checkText(p *fault.Problems, t Text, v *string) *string {
 		}
 		s = code
 	case t == Timezone:
-		if !field.ValidTimeZone(s) {
+		name, ok := calendar.ZoneName(s)
+		if !ok {
 			p.Add(string(t), "must be the IANA name of a time zone")
 		}
+		s = name
 	case utf8.RuneCountInString(s) > maxLength[t]:
 		p.Add(string(t), fmt.Sprintf("at most %d characters", maxLength[t]))
 	}

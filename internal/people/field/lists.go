@@ -3,20 +3,9 @@ package field
 import (
 	"strings"
 	"sync"
-	"time"
-	_ "time/tzdata" // the same zones on every machine
 
 	"github.com/biter777/countries"
 )
-
-// ValidTimeZone reports whether name is an IANA time zone. "Local" is not one.
-func ValidTimeZone(name string) bool {
-	if name == "" || name == "Local" {
-		return false
-	}
-	_, err := time.LoadLocation(name)
-	return err == nil
-}
 
 var countryCodes = sync.OnceValue(func() map[string]bool {
 	codes := map[string]bool{}

@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/text/unicode/norm"
 
+	"github.com/packetboat/packetboat/internal/base/calendar"
 	"github.com/packetboat/packetboat/internal/base/id"
 	"github.com/packetboat/packetboat/internal/mail/address"
 )
@@ -89,8 +90,8 @@ func (f Field) text(s string) (string, bool) {
 		closed := f.Constraint == Strict && (f.Type == Enum || len(f.EnumValues) > 0)
 		return s, utf8.RuneCountInString(s) <= maxString && (!closed || slices.Contains(f.EnumValues, s))
 	case Date:
-		_, err := time.Parse(time.DateOnly, s)
-		return s, err == nil
+		day, ok := calendar.ParseDay(s)
+		return day.Format(time.DateOnly), ok
 	case DateTime:
 		return dateTime(s)
 	case Time:
@@ -101,7 +102,7 @@ func (f Field) text(s string) (string, bool) {
 	case URL:
 		return s, webAddress(s)
 	case TimeZone:
-		return s, ValidTimeZone(s)
+		return calendar.ZoneName(s)
 	case Country:
 		return CountryCode(s)
 	case Contact:
@@ -130,15 +131,14 @@ func tags(v any) ([]any, bool) {
 	return out, true
 }
 
-// dateTime parses RFC 3339, or the shorter forms that the API accepts, and returns the canonical
-// form: UTC with milliseconds.
+// dateTime parses the forms of calendar.ParseMoment and days, and returns the canonical form: UTC with
+// milliseconds.
 func dateTime(s string) (string, bool) {
-	for _, layout := range []string{time.RFC3339Nano, "2006-01-02T15:04:05.999999999", time.DateOnly} {
-		if t, err := time.Parse(layout, s); err == nil && t.UTC().Year() >= 1 && t.UTC().Year() <= 9999 {
-			return t.UTC().Format("2006-01-02T15:04:05.000Z"), true
-		}
+	t, ok := calendar.ParseMoment(s)
+	if !ok {
+		t, ok = calendar.ParseDay(s)
 	}
-	return "", false
+	return t.Format("2006-01-02T15:04:05.000Z"), ok
 }
 
 func clock(s string) (string, bool) {
