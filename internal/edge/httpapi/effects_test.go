@@ -76,6 +76,9 @@ func TestEffectsNeedTheScopeOfTheOperationThatHasThemAlone(t *testing.T) {
 		list := []effect{
 			{"a sample of contacts", "previewSegment", auth.SegmentsRead, "POST /segments/preview", `{"definition": ` + germans + `}`, "GET /contacts", "", "sample"},
 		}
+		for what, direct := range map[string][2]string{"unsubscription": {"POST /contacts/bulk", `{"action": "unsubscribe", "contact_ids": ["$CONTACT"]}`}, "deletion": {"DELETE /contacts/$CONTACT", ""}} {
+			list = append(list, effect{"the " + what + " in a file", "importContacts", auth.ContactsWrite, "import", `{"mapping": {"state of things": "global_status"}}`, direct[0], direct[1], ""})
+		}
 		for _, a := range bulk.Actions() {
 			c, known := actions[a]
 			if !known {
@@ -119,7 +122,7 @@ func TestEffectsNeedTheScopeOfTheOperationThatHasThemAlone(t *testing.T) {
 				return s.call(caller, what, body)
 			}
 			var r response
-			r.status, r.body = s.importFile(caller, "email\nann@example.org\n", body)
+			r.status, r.body = s.importFile(caller, "email,state of things\nann@example.org,suppressed\n", body)
 			return r
 		}
 		for _, e := range list {
