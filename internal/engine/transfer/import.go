@@ -319,6 +319,9 @@ func (t targets) plain(target string) bool {
 	return text || slices.Contains([]string{emailTarget, tagsTarget, stageTarget, statusTarget, blockTarget}, target)
 }
 
+// statusColumns are what other systems call a column of statuses.
+var statusColumns = []string{"status", "subscriber_status", "subscription_status"}
+
 // named returns the target for the name of a column: a built-in field, ignoring case and with
 // spaces for underscores; else a custom field; else the status for a column that is called so, since a refusal must
 // not get lost on the way from another system; else "".
@@ -333,7 +336,7 @@ func (t targets) named(name string) string {
 	if _, ok := t.fields[key]; ok && !slices.Contains(contact.ColumnNames(), key) {
 		return customPrefix + key
 	}
-	if key == "status" {
+	if slices.Contains(statusColumns, key) {
 		return statusTarget
 	}
 	return ""

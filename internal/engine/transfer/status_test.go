@@ -98,6 +98,8 @@ func TestTheColumnOfAStatus(t *testing.T) {
 			{"status", "blocklisted", nil, contact.Unsubscribed},
 			{"Status", "unsubscribed", nil, contact.Unsubscribed},
 			{"Global Status", "bounced", nil, contact.Bounced},
+			{"Subscription Status", "unconfirmed", nil, contact.Pending},
+			{"subscriber-status", "blocklisted", nil, contact.Unsubscribed},
 			{"Zustand", "complained", map[string]string{"Zustand": "global_status"}, contact.Complained},
 			{"Zustand", "complained", nil, contact.Active},
 			{"status", "customer", nil, ""},

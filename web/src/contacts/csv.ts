@@ -73,6 +73,8 @@ const aliases: { [header: string]: string } = {
 	labels: "tags",
 	language: "locale",
 	status: "global_status",
+	subscriberstatus: "global_status",
+	subscriptionstatus: "global_status",
 };
 
 /** guess returns the field that a column's header means, among those that exist; "" if none. */
