@@ -74,6 +74,13 @@ func (l life) saveEach(ids []id.Contact, draft func(c contact.Contact) contact.D
 	})
 }
 
+// saveStatus saves, with a status from elsewhere, each of the contacts.
+func (l life) saveStatus(ids []id.Contact, s contact.Status, now time.Time) error {
+	return l.saveEach(ids, func(c contact.Contact) contact.Draft {
+		return contact.Draft{Email: c.Email, Change: contact.Change{Status: s}}
+	}, now)
+}
+
 var triggers = []trigger{
 	{"hard bounce", false, func(l life, ids []id.Contact, now time.Time) error { return l.follow(ids, bounce("hard", now)) }},
 	{"soft bounce", false, func(l life, ids []id.Contact, now time.Time) error { return l.follow(ids, bounce("soft", now)) }},
@@ -131,6 +138,18 @@ var triggers = []trigger{
 			return contact.Draft{ID: c.ID, Mode: contact.Updating, Change: contact.Change{DoNotContact: new(!c.DoNotContact)}}
 		}, now)
 	}},
+	{"update with active", false, func(l life, ids []id.Contact, now time.Time) error { return l.saveStatus(ids, contact.Active, now) }},
+	{"update with pending", false, func(l life, ids []id.Contact, now time.Time) error { return l.saveStatus(ids, contact.Pending, now) }},
+	{"update with unsubscribed", false, func(l life, ids []id.Contact, now time.Time) error {
+		return l.saveStatus(ids, contact.Unsubscribed, now)
+	}},
+	{"update with bounced", false, func(l life, ids []id.Contact, now time.Time) error { return l.saveStatus(ids, contact.Bounced, now) }},
+	{"update with complained", false, func(l life, ids []id.Contact, now time.Time) error {
+		return l.saveStatus(ids, contact.Complained, now)
+	}},
+	{"update with suppressed", false, func(l life, ids []id.Contact, now time.Time) error {
+		return l.saveStatus(ids, contact.Suppressed, now)
+	}},
 	{"deletion", false, func(l life, ids []id.Contact, now time.Time) error {
 		return movedOnly(contact.Delete(l.Context(), l.db, acme, ids, now))
 	}},
@@ -162,6 +181,12 @@ var statusAfter = map[string][6]contact.Status{
 	"reset of the status":                 {".", ".", "active", "active", "active", "."},
 	"upsert":                              {".", "active", ".", ".", ".", "."},
 	"update by id":                        {".", "active", ".", ".", ".", "."},
+	"update with active":                  {".", "active", ".", ".", ".", "."},
+	"update with pending":                 {".", ".", ".", ".", ".", "."},
+	"update with unsubscribed":            {"unsubscribed", "unsubscribed", ".", ".", ".", "."},
+	"update with bounced":                 {"bounced", "bounced", "bounced", ".", ".", "."},
+	"update with complained":              {"complained", "complained", "complained", "complained", ".", "."},
+	"update with suppressed":              {"suppressed", "suppressed", "suppressed", "suppressed", "suppressed", "."},
 	"deletion":                            {"suppressed", "suppressed", "suppressed", "suppressed", "suppressed", "."},
 	"restoration":                         {".", ".", ".", ".", ".", "active"},
 	"anonymisation":                       {"suppressed", "suppressed", "suppressed", "suppressed", "suppressed", "."},
@@ -359,6 +384,43 @@ func TestConcurrentDeletionsAndBounces(t *testing.T) {
 		for _, c := range l.read(ids) {
 			if l.consistent(c); c.Status != contact.Suppressed {
 				t.Errorf("status = %s, want suppressed", c.Status)
+			}
+		}
+	})
+}
+
+// A status that a contact has elsewhere has the journal entries of what it stands for, and nobody who comes
+// deleted or unconfirmed is active after a restoration.
+func TestAStatusFromElsewhereIsFollowed(t *testing.T) {
+	each(t, func(t *testing.T, db *sqldb.DB) {
+		l := life{t, db}
+		created := string(journal.ContactCreated)
+		for s, want := range map[contact.Status][]string{
+			contact.Active: {created}, contact.Pending: {created}, contact.Bounced: {created}, contact.Complained: {created},
+			contact.Unsubscribed: {created, string(journal.SubscriptionChanged)}, contact.Suppressed: {created, string(journal.ContactDeleted)},
+		} {
+			c := mustCreate(t, db, string(s)+"@example.org", contact.Change{Status: s})
+			if got := journalTypes(t, db, c.ID); c.Status != s || !slices.Equal(got, want) {
+				t.Errorf("a new contact is %s with %v, want %s with %v", c.Status, got, s, want)
+			}
+		}
+		gone := l.inStatus("unconfirmed@example.org", contact.Pending)
+		if err := l.saveStatus([]id.Contact{gone}, contact.Suppressed, noon); err != nil {
+			t.Fatal(err)
+		}
+		if got := journalTypes(t, db, gone); !slices.Contains(got, string(journal.ContactDeleted)) {
+			t.Errorf("a deletion has the journal entries %v", got)
+		}
+		for email, want := range map[string]contact.Status{"suppressed@example.org": contact.Unsubscribed, "unconfirmed@example.org": contact.Pending} {
+			c, err := contact.ByEmail(t.Context(), db, acme, email)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := contact.Restore(t.Context(), db, acme, []id.Contact{c.ID}, nil, noon); err != nil {
+				t.Fatal(err)
+			}
+			if c = l.read([]id.Contact{c.ID})[c.ID]; c.Status != want {
+				t.Errorf("%s is %s when it is restored, want %s", email, c.Status, want)
 			}
 		}
 	})

@@ -199,7 +199,7 @@ func (p *mergeState) merge(one *pending, ch checked, by id.Author) Outcome {
 			p.byKey[*one.c.ExternalID] = one.c.ID
 		}
 	}
-	if one.c.Status == Pending && !ch.pending() {
+	if one.c.Status == Pending && !ch.pending() && ch.status.rank() <= Active.rank() {
 		one.c.Status = Active
 		parts = append(parts, "global_status")
 		if one.c.Stage.IsZero() && (ch.stage == nil || ch.stage.IsZero()) {
