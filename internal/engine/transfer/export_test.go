@@ -28,7 +28,7 @@ func exporter() transfer.Exporter {
 	return transfer.Exporter{Encode: func(_ context.Context, _ id.Tenant, list []contact.Contact) ([][]byte, error) {
 		docs := make([][]byte, len(list))
 		for i, c := range list {
-			doc := map[string]any{"custom_fields": c.CustomFields, "subscriptions": c.Subscriptions, "category_subscriptions": c.CategorySubscriptions}
+			doc := map[string]any{"custom_fields": c.CustomFields, "subscriptions": c.Subscriptions, "category_subscriptions": c.CategorySubscriptions, "stage_id": c.Stage}
 			for _, name := range contact.ColumnNames() {
 				if v, ok := c.Value(name); ok {
 					doc[name] = v
@@ -205,6 +205,9 @@ func TestContactsMoveToAnotherTenant(t *testing.T) {
 			return d.file(j, transfer.ExportFile), rows
 		}
 		text, went := file()
+		if got := went["full@example.org"]["stage_id"]; got != stages[len(stages)-1].Slug {
+			d.Errorf("the stage is written as %q", got)
+		}
 		d.newTenant("other")
 		j := d.load(text, transfer.Options{})
 		if got := d.resultText(j); got != "completed 8: 8+0+0+0" {
