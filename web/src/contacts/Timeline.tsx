@@ -2,6 +2,7 @@ import { useInfiniteQuery } from "@tanstack/react-query";
 import { Fragment } from "react";
 import { api } from "../api/client";
 import { ActivityEvent } from "../activity/ActivityEvent";
+import { useCollection } from "../app/collections";
 import { pollEvery } from "../app/live";
 import { useParam } from "../app/params";
 import { useKey } from "../app/session";
@@ -28,6 +29,7 @@ const words = catalogue({
 export function Timeline({ id }: { id: string }) {
 	const key = useKey();
 	const [kind, setKind] = useParam("kind");
+	useCollection("segments"); // events name lists: asked for at once with what the page names, not after the events
 	const events = useInfiniteQuery({
 		queryKey: key("contact", id, "activity"),
 		initialPageParam: null as string | null,
