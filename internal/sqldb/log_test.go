@@ -34,10 +34,9 @@ func TestTheLogIsEmptiedUnlessAReaderNeedsIt(t *testing.T) {
 			return err
 		}
 		write()
-		begun := time.Now()
 		emptied, err := db.EmptyLog(ctx, 100*time.Millisecond)
-		if emptied || err != nil || size() == 0 || time.Since(begun) > 5*time.Second {
-			t.Errorf("while it is read: emptied %v, %v, %d bytes, after %v", emptied, err, size(), time.Since(begun))
+		if emptied || err != nil || size() == 0 {
+			t.Errorf("while it is read: emptied %v, %v, %d bytes", emptied, err, size())
 		}
 		write() // goes on
 		return nil

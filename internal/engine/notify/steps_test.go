@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -270,14 +271,31 @@ func TestAnEndpointWhoseDeliveriesCannotBeReadIsServedAgainAfterAPause(t *testin
 	if _, err := s.db.Exec(t.Context(), `ALTER TABLE webhook_delivery RENAME COLUMN timeout_s TO timeout_damaged`); err != nil {
 		t.Fatal(err)
 	}
-	var log bytes.Buffer
+	log := failures{}
 	s.engine.Log = slog.New(slog.NewTextHandler(&log, nil))
-	ctx, stop := context.WithTimeout(t.Context(), time.Second)
+	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
+	go func() {
+		for log.n.Load() == 0 && ctx.Err() == nil {
+			time.Sleep(time.Millisecond)
+		}
+		time.Sleep(100 * time.Millisecond) // a loop without a pause fails a hundred times
+		stop()
+	}()
 	if err := s.engine.Run(ctx); err != nil {
 		t.Error(err)
 	}
-	if n := strings.Count(log.String(), "read due webhook deliveries"); n != 1 {
-		t.Errorf("the failure was logged %d times in a second:\n%.500s", n, log.String())
+	if n := log.n.Load(); n > 3 {
+		t.Errorf("the failure was logged %d times", n)
 	}
+}
+
+// failures counts the lines of a log that tell of a failure to read.
+type failures struct{ n atomic.Int64 }
+
+func (f *failures) Write(line []byte) (int, error) {
+	if bytes.Contains(line, []byte("read due webhook deliveries")) {
+		f.n.Add(1)
+	}
+	return len(line), nil
 }
